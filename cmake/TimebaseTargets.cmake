@@ -1,0 +1,55 @@
+# Compile settings of the project, and helpers that each folder uses to add its parts.
+
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS ON)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Build type" FORCE)
+endif()
+
+find_package(Threads REQUIRED)
+
+add_library(timebase_settings INTERFACE)
+target_compile_definitions(timebase_settings INTERFACE _GNU_SOURCE)
+target_compile_options(timebase_settings INTERFACE
+  -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith
+  -Wwrite-strings $<$<BOOL:${TB_WERROR}>:-Werror> $<$<C_COMPILER_ID:Clang>:-Wthread-safety>)
+target_include_directories(timebase_settings INTERFACE
+  ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+target_link_libraries(timebase_settings INTERFACE Threads::Threads)
+if(TB_SANITIZE)
+  target_compile_options(timebase_settings INTERFACE -fsanitize=${TB_SANITIZE}
+    -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(timebase_settings INTERFACE -fsanitize=${TB_SANITIZE})
+endif()
+
+# timebase_part(folder SOURCES... [LIBRARIES...]): one folder of src/ as an object library
+# `timebase_<folder>`, and every `*_test.c` beside it as a unit test.
+function(timebase_part folder)
+  cmake_parse_arguments(part "" "" "SOURCES;LIBRARIES;TEST_LIBRARIES" ${ARGN})
+  add_library(timebase_${folder} OBJECT ${part_SOURCES})
+  target_link_libraries(timebase_${folder} PUBLIC timebase_settings ${part_LIBRARIES})
+  if(TB_BUILD_TESTS)
+    file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*_test.c)
+    foreach(test IN LISTS tests)
+      get_filename_component(name ${test} NAME_WE)
+      timebase_unit_test(${folder}_${name} ${test} LIBRARIES timebase_${folder}
+        ${part_TEST_LIBRARIES})
+    endforeach()
+  endif()
+endfunction()
+
+# Objects of an object library do not travel through the ones that link it: name every part that a
+# test needs.
+function(timebase_unit_test name source)
+  cmake_parse_arguments(unit "" "" "LIBRARIES" ${ARGN})
+  add_executable(${name} ${source})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  target_link_libraries(${name} PRIVATE timebase_settings ${unit_LIBRARIES} cmocka)
+  list(REMOVE_DUPLICATES unit_LIBRARIES)
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES LABELS unit TIMEOUT 60)
+endfunction()
