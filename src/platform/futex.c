@@ -1,0 +1,40 @@
+#include "platform/futex.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+bool tb__futex_wait(_Atomic uint32_t *word, uint32_t expected, tb__deadline_t deadline)
+{
+  int operation = FUTEX_WAIT_BITSET_PRIVATE;
+  struct timespec until = {0};
+  if (deadline.clock == TB__DEADLINE_SYSTEM)
+    operation |= FUTEX_CLOCK_REALTIME;
+  if (deadline.clock != TB__DEADLINE_NONE && deadline.ns > 0) {
+    until.tv_sec = deadline.ns / 1000000000;
+    until.tv_nsec = deadline.ns % 1000000000;
+  }
+  long result = syscall(SYS_futex, word, operation, expected,
+                        deadline.clock == TB__DEADLINE_NONE ? NULL : &until, NULL,
+                        FUTEX_BITSET_MATCH_ANY);
+  return result == 0 || errno != ETIMEDOUT;
+}
+
+static void futex_wake(_Atomic uint32_t *word, int count)
+{
+  syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
+}
+
+void tb__futex_wake_one(_Atomic uint32_t *word)
+{
+  futex_wake(word, 1);
+}
+
+void tb__futex_wake_all(_Atomic uint32_t *word)
+{
+  futex_wake(word, INT_MAX);
+}

@@ -1,0 +1,33 @@
+/* The clocks of the operating system. Everything above gets its time from here. */
+#ifndef TB_PLATFORM_TIME_H
+#define TB_PLATFORM_TIME_H
+
+#include <stdint.h>
+#include <time.h>
+
+static inline int64_t tb__clock_read_ns(clockid_t id)
+{
+  struct timespec now;
+  clock_gettime(id, &now);
+  return (int64_t)now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+/* CLOCK_MONOTONIC; never 0 or negative on a running system. */
+static inline int64_t tb__steady_now_ns(void)
+{
+  return tb__clock_read_ns(CLOCK_MONOTONIC);
+}
+
+/* CLOCK_MONOTONIC at the resolution of the scheduler tick (1 to 10 ms), at a fraction of the cost. */
+static inline int64_t tb__steady_coarse_now_ns(void)
+{
+  return tb__clock_read_ns(CLOCK_MONOTONIC_COARSE);
+}
+
+/* CLOCK_REALTIME, nanoseconds since the Unix epoch. */
+static inline int64_t tb__system_now_ns(void)
+{
+  return tb__clock_read_ns(CLOCK_REALTIME);
+}
+
+#endif
