@@ -36,8 +36,8 @@ TB_BEGIN_DECLS
  *   TB_ERR_INVALID    ROS_DOMAIN_ID, a static peer or CYCLONEDDS_URI cannot be read, or another
  *                     context of the domain has other discovery settings
  *   TB_ERR_RANGE      the domain id is not 0 to 232
- *   TB_ERR_LIMIT      as many processes of the domain run on this machine as
- *                     Discovery/MaxAutoParticipantIndex of CYCLONEDDS_URI allows (33 by default)
+ *   TB_ERR_LIMIT      as many processes of the domain run on this machine as Cyclone's setting
+ *                     Discovery/MaxAutoParticipantIndex allows (32 unless CYCLONEDDS_URI says more)
  *   TB_ERR_VERSION    the process has loaded another release of Cyclone DDS
  *   TB_ERR_TRANSPORT  other trouble of the middleware
  *   TB_ERR_NO_MEMORY
