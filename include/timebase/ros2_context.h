@@ -1,0 +1,59 @@
+/* A program's place in a ROS 2 graph: one DDS participant in one domain. */
+#ifndef TIMEBASE_ROS2_CONTEXT_H
+#define TIMEBASE_ROS2_CONTEXT_H
+
+#include <stdbool.h>
+#include <timebase/error.h>
+#include <timebase/export.h>
+
+typedef struct tb_ros2_context tb_ros2_context_t;
+
+typedef struct tb_ros2_context_options {
+  int domain_id; /* 0 to 232; -1: what ROS_DOMAIN_ID says, else 0 */
+
+  /* Leave the log of Cyclone DDS alone, which prints to stderr unless the program has set a sink of
+   * its own (dds_set_log_sink). Otherwise it goes to the log hook (timebase/log.h), prefixed "dds:
+   * ", as long as there is a context without this option. Cyclone may hold locks of its own when it
+   * speaks: a hook must not create or destroy contexts, publishers and subscriptions, nor publish,
+   * from such a message. */
+  bool keep_dds_log;
+} tb_ros2_context_options_t;
+
+#define TB_ROS2_CONTEXT_OPTIONS_INIT                                                               \
+  {                                                                                                \
+    -1, false                                                                                      \
+  }
+
+TB_BEGIN_DECLS
+
+/* Joins the domain. Obeys ROS_DOMAIN_ID, ROS_AUTOMATIC_DISCOVERY_RANGE, ROS_STATIC_PEERS,
+ * ROS_LOCALHOST_ONLY and CYCLONEDDS_URI as ROS 2 jazzy with rmw_cyclonedds does; CYCLONEDDS_URI
+ * wins over the others. `options` may be NULL for the defaults.
+ *
+ * A process may have several contexts. Those of one domain share its settings, which are read when
+ * the first is created. A domain that the program itself made with Cyclone before is used as it is.
+ *
+ *   TB_ERR_INVALID    ROS_DOMAIN_ID, a static peer or CYCLONEDDS_URI cannot be read, or another
+ *                     context of the domain has other discovery settings
+ *   TB_ERR_RANGE      the domain id is not 0 to 232
+ *   TB_ERR_LIMIT      as many processes of the domain run on this machine as Cyclone's setting
+ *                     Discovery/MaxAutoParticipantIndex allows (32 unless CYCLONEDDS_URI says more)
+ *   TB_ERR_VERSION    the process has loaded another release of Cyclone DDS
+ *   TB_ERR_TRANSPORT  other trouble of the middleware
+ *   TB_ERR_NO_MEMORY
+ *
+ * [any thread, but not while another changes the environment] [blocks: for the network's sockets]
+ */
+TB_API tb_status_t tb_ros2_context_create(const tb_ros2_context_options_t *options,
+                                          tb_ros2_context_t **out, tb_error_t *error);
+
+/* Leaves the domain. Accepts NULL. Destroy what was created from the context before it.
+ * [any thread] [blocks: until running callbacks have returned] Not from a callback of DDS. */
+TB_API void tb_ros2_context_destroy(tb_ros2_context_t *context);
+
+/* The domain that the context is in, 0 to 232. [any thread] [from callbacks] */
+TB_API int tb_ros2_context_domain_id(const tb_ros2_context_t *context);
+
+TB_END_DECLS
+
+#endif

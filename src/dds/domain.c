@@ -1,0 +1,132 @@
+#include "dds/domain.h"
+
+#include <dds/dds.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "dds/library.h"
+#include "dds/log_sink.h"
+#include "platform/mutex.h"
+
+struct tb__dds_domain {
+  struct tb__dds_domain *next;
+  uint32_t id;
+  uint32_t users;
+  dds_entity_t handle; /* 0: the program made this domain itself and keeps it */
+  char *config;
+};
+
+static tb__mutex_t domains_mutex = TB__MUTEX_INIT;
+static tb__dds_domain_t *domains TB_GUARDED_BY(domains_mutex);
+
+static tb_status_t creation_error(uint32_t id, dds_return_t code,
+                                  const tb__dds_log_capture_t *capture, tb_error_t *error)
+{
+  const char *said = tb__dds_log_capture_last(capture);
+  if (tb__dds_log_capture_find(capture, "free participant index"))
+    return tb_error_set(error, TB_ERR_LIMIT,
+                        "DDS domain %u: every participant index up to MaxAutoParticipantIndex is "
+                        "in use on this machine (%s): stop some processes of this domain, or raise "
+                        "Discovery/MaxAutoParticipantIndex in CYCLONEDDS_URI for all of them",
+                        id, said ? said : "");
+  if (tb__dds_log_capture_find(capture, "config:"))
+    return tb_error_set(
+        error, TB_ERR_INVALID,
+        "DDS domain %u: Cyclone DDS refuses its configuration (see CYCLONEDDS_URI): "
+        "%s",
+        id, said ? said : "");
+  return tb_error_set(error, TB_ERR_TRANSPORT, "DDS domain %u cannot be created: %s%s%s", id,
+                      dds_strretcode(code), said ? ": " : "", said ? said : "");
+}
+
+TB_REQUIRES(domains_mutex)
+static tb_status_t domain_create_locked(uint32_t id, const char *config,
+                                        const tb__dds_log_capture_t *capture,
+                                        tb__dds_domain_t **out, tb_error_t *error)
+{
+  tb__dds_domain_t *domain = calloc(1, sizeof *domain);
+  if (!domain || !(domain->config = strdup(config))) {
+    free(domain);
+    return tb_error_set(error, TB_ERR_NO_MEMORY, "DDS domain %u: out of memory", id);
+  }
+  domain->handle = dds_create_domain(id, config);
+  if (domain->handle == DDS_RETCODE_PRECONDITION_NOT_MET) {
+    domain->handle = 0;
+  } else if (domain->handle < 0) {
+    tb_status_t status = creation_error(id, domain->handle, capture, error);
+    free(domain->config);
+    free(domain);
+    return status;
+  }
+  domain->id = id;
+  domain->users = 1;
+  domain->next = domains;
+  domains = domain;
+  *out = domain;
+  return TB_OK;
+}
+
+TB_REQUIRES(domains_mutex)
+static tb_status_t domain_join_locked(tb__dds_domain_t *domain, const char *config,
+                                      tb__dds_domain_t **out, tb_error_t *error)
+{
+  if (strcmp(domain->config, config) != 0)
+    return tb_error_set(error, TB_ERR_INVALID,
+                        "DDS domain %u is in use in this process with other discovery settings "
+                        "(ROS_AUTOMATIC_DISCOVERY_RANGE, ROS_STATIC_PEERS, ROS_LOCALHOST_ONLY, "
+                        "CYCLONEDDS_URI): all contexts of a domain must have the same",
+                        domain->id);
+  domain->users++;
+  *out = domain;
+  return TB_OK;
+}
+
+tb_status_t tb__dds_domain_acquire(uint32_t id, const char *config, tb__dds_domain_t **out,
+                                   tb_error_t *error)
+{
+  tb__dds_log_capture_t capture;
+  tb__dds_domain_t *domain;
+  tb__mutex_lock(&domains_mutex);
+  tb__dds_log_capture_begin(&capture);
+  for (domain = domains; domain && domain->id != id; domain = domain->next)
+    ;
+  tb_status_t status = domain ? domain_join_locked(domain, config, &domain, error)
+                              : domain_create_locked(id, config, &capture, &domain, error);
+  bool foreign = status == TB_OK && domain->handle == 0;
+  tb__dds_log_capture_stop();
+  tb__mutex_unlock(&domains_mutex);
+  tb__dds_log_capture_replay(&capture);
+  if (status != TB_OK) return status;
+  if (foreign)
+    tb__log(TB_LOG_WARN,
+            "DDS domain %u was made by the program itself: its settings stand, and the ROS 2 "
+            "discovery variables have no effect",
+            id);
+  *out = domain;
+  return TB_OK;
+}
+
+TB_REQUIRES(domains_mutex)
+static void domain_delete_locked(tb__dds_domain_t *domain)
+{
+  tb__dds_domain_t **link = &domains;
+  while (*link != domain)
+    link = &(*link)->next;
+  *link = domain->next;
+  if (domain->handle > 0) dds_delete(domain->handle);
+  free(domain->config);
+  free(domain);
+}
+
+void tb__dds_domain_release(tb__dds_domain_t *domain)
+{
+  if (!domain) return;
+  tb__dds_log_capture_t capture;
+  tb__mutex_lock(&domains_mutex);
+  tb__dds_log_capture_begin(&capture);
+  if (--domain->users == 0) domain_delete_locked(domain);
+  tb__dds_log_capture_stop();
+  tb__mutex_unlock(&domains_mutex);
+  tb__dds_log_capture_replay(&capture);
+}

@@ -1,0 +1,28 @@
+/* A DDS participant: what a program is in a domain. */
+#ifndef TB_DDS_PARTICIPANT_H
+#define TB_DDS_PARTICIPANT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <timebase/error.h>
+
+typedef struct tb__participant tb__participant_t;
+
+typedef struct tb__participant_options {
+  uint32_t domain_id;
+  const char *config;    /* Cyclone's configuration: XML fragments and URIs, comma-separated */
+  const char *user_data; /* USER_DATA as text */
+  bool keep_dds_log;     /* do not send Cyclone's log to the log hook */
+} tb__participant_options_t;
+
+/* TB_ERR_VERSION: another Cyclone DDS is loaded. TB_ERR_LIMIT, TB_ERR_INVALID: see domain.h. */
+tb_status_t tb__participant_create(const tb__participant_options_t *options,
+                                   tb__participant_t **out, tb_error_t *error);
+void tb__participant_destroy(tb__participant_t *participant);
+
+int32_t tb__participant_handle(const tb__participant_t *participant);
+
+/* DDS GUID in network order. */
+void tb__participant_guid(const tb__participant_t *participant, uint8_t out[16]);
+
+#endif

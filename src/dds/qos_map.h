@@ -1,0 +1,16 @@
+/* Quality of service: ours to Cyclone's, as rmw_cyclonedds maps ROS's. */
+#ifndef TB_DDS_QOS_MAP_H
+#define TB_DDS_QOS_MAP_H
+
+#include <dds/dds.h>
+#include <timebase/error.h>
+#include <timebase/qos.h>
+
+/* For readers and writers alike. A duration of 0 means unspecified, as in rmw.
+ * Free *out with dds_delete_qos. TB_ERR_INVALID with the policy's name in the text. */
+tb_status_t tb__qos_to_dds(const tb_qos_t *qos, dds_qos_t **out, tb_error_t *error);
+
+/* "reliability" for DDS_RELIABILITY_QOS_POLICY_ID. Never NULL; static storage. */
+const char *tb__qos_policy_name(uint32_t policy_id);
+
+#endif

@@ -1,0 +1,195 @@
+#include "dds/raw_reader.h"
+
+#include <dds/dds.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dds/library.h"
+#include "dds/qos_map.h"
+#include "dds/raw_topic.h"
+#include "dds/raw_type.h"
+
+#define BATCH_SIZE     8
+#define WRITERS_CACHED 8
+
+typedef struct writer_entry {
+  dds_instance_handle_t instance; /* 0: free */
+  uint8_t guid[16];
+} writer_entry_t;
+
+struct tb__raw_reader {
+  dds_entity_t handle;
+  tb__raw_reader_callback_t callback;
+  void *user;
+  _Atomic uint32_t match_events;
+  writer_entry_t writers[WRITERS_CACHED]; /* of whoever takes: the listener, or one user thread */
+  unsigned next_writer;
+};
+
+static writer_entry_t *writer_ask(tb__raw_reader_t *reader, dds_entity_t handle,
+                                  dds_instance_handle_t instance)
+{
+  writer_entry_t *entry = &reader->writers[reader->next_writer++ % WRITERS_CACHED];
+  memset(entry, 0, sizeof *entry);
+  dds_builtintopic_endpoint_t *endpoint = dds_get_matched_publication_data(handle, instance);
+  if (!endpoint) return entry;
+  entry->instance = instance;
+  memcpy(entry->guid, endpoint->key.v, sizeof entry->guid);
+  dds_builtintopic_free_endpoint(endpoint);
+  return entry;
+}
+
+static const writer_entry_t *writer_find(tb__raw_reader_t *reader, dds_entity_t handle,
+                                         dds_instance_handle_t instance)
+{
+  for (unsigned i = 0; i < WRITERS_CACHED; i++) {
+    if (reader->writers[i].instance == instance) return &reader->writers[i];
+  }
+  return writer_ask(reader, handle, instance);
+}
+
+static void sample_fill(tb__raw_reader_t *reader, dds_entity_t handle, struct ddsi_serdata *raw,
+                        const dds_sample_info_t *info, tb_ros2_sample_t *out)
+{
+  out->cdr = tb__raw_sample_bytes(raw, &out->size);
+  out->source_timestamp_ns = info->source_timestamp;
+  memcpy(out->writer_guid, writer_find(reader, handle, info->publication_handle)->guid,
+         sizeof out->writer_guid);
+  out->owner = raw;
+}
+
+/* Samples may come before create has stored the handle. */
+static void on_data(dds_entity_t handle, void *user)
+{
+  tb__raw_reader_t *reader = user;
+  struct ddsi_serdata *batch[BATCH_SIZE];
+  dds_sample_info_t info[BATCH_SIZE];
+  dds_return_t count;
+  do {
+    count = dds_takecdr(handle, batch, BATCH_SIZE, info, DDS_ANY_STATE);
+    for (dds_return_t i = 0; i < count; i++) {
+      if (info[i].valid_data) {
+        tb_ros2_sample_t sample;
+        sample_fill(reader, handle, batch[i], &info[i], &sample);
+        reader->callback(&sample, reader->user);
+      }
+      ddsi_serdata_unref(batch[i]);
+    }
+  } while (count == BATCH_SIZE);
+}
+
+static void on_matched(dds_entity_t handle, const dds_subscription_matched_status_t status,
+                       void *user)
+{
+  (void)handle;
+  (void)status;
+  tb__raw_reader_t *reader = user;
+  atomic_fetch_add(&reader->match_events, 1);
+  tb__futex_wake_all(&reader->match_events);
+}
+
+static dds_entity_t reader_open(tb__raw_reader_t *reader, dds_entity_t participant,
+                                const tb__raw_topic_t *topic)
+{
+  dds_listener_t *listener = dds_create_listener(reader);
+  if (!listener) return DDS_RETCODE_OUT_OF_RESOURCES;
+  dds_lset_subscription_matched(listener, on_matched);
+  if (reader->callback) dds_lset_data_available(listener, on_data);
+  dds_entity_t handle = dds_create_reader(participant, topic->topic, topic->qos, listener);
+  dds_delete_listener(listener);
+  return handle;
+}
+
+tb_status_t tb__raw_reader_create(tb__participant_t *participant,
+                                  const tb__endpoint_options_t *options,
+                                  tb__raw_reader_callback_t callback, void *user,
+                                  tb__raw_reader_t **out, tb_error_t *error)
+{
+  tb__raw_topic_t topic;
+  dds_entity_t parent = tb__participant_handle(participant);
+  tb_status_t status = tb__raw_topic_init(&topic, parent, options, error);
+  if (status != TB_OK) return status;
+  tb__raw_reader_t *reader = calloc(1, sizeof *reader);
+  if (!reader) {
+    status = tb_error_set(error, TB_ERR_NO_MEMORY, "%s: out of memory", options->topic);
+    goto fail;
+  }
+  reader->callback = callback;
+  reader->user = user;
+  dds_entity_t handle = reader_open(reader, parent, &topic);
+  if (handle < 0) {
+    status = tb__dds_error_set(error, handle, options->topic);
+    goto fail;
+  }
+  reader->handle = handle;
+  tb__raw_topic_fini(&topic);
+  *out = reader;
+  return TB_OK;
+fail:
+  tb__raw_topic_fini(&topic);
+  free(reader);
+  return status;
+}
+
+void tb__raw_reader_destroy(tb__raw_reader_t *reader)
+{
+  if (!reader) return;
+  dds_delete(reader->handle);
+  free(reader);
+}
+
+tb_status_t tb__raw_reader_take(tb__raw_reader_t *reader, tb_ros2_sample_t *out)
+{
+  for (;;) {
+    struct ddsi_serdata *raw;
+    dds_sample_info_t info;
+    dds_return_t count = dds_takecdr(reader->handle, &raw, 1, &info, DDS_ANY_STATE);
+    if (count == 0) return TB_ERR_NOT_FOUND;
+    if (count < 0) return TB_ERR_CLOSED;
+    if (info.valid_data) {
+      sample_fill(reader, reader->handle, raw, &info, out);
+      return TB_OK;
+    }
+    ddsi_serdata_unref(raw);
+  }
+}
+
+void tb__raw_reader_release(tb_ros2_sample_t *sample)
+{
+  if (!sample || !sample->owner) return;
+  ddsi_serdata_unref(sample->owner);
+  *sample = (tb_ros2_sample_t){0};
+}
+
+uint32_t tb__raw_reader_matched(const tb__raw_reader_t *reader)
+{
+  dds_subscription_matched_status_t status;
+  if (dds_get_subscription_matched_status(reader->handle, &status) < 0) return 0;
+  return status.current_count;
+}
+
+tb_status_t tb__raw_reader_wait_for_matched(tb__raw_reader_t *reader, uint32_t count,
+                                            tb__deadline_t deadline)
+{
+  for (;;) {
+    uint32_t events = atomic_load(&reader->match_events);
+    if (tb__raw_reader_matched(reader) >= count) return TB_OK;
+    if (!tb__futex_wait(&reader->match_events, events, deadline)) return TB_ERR_TIMEOUT;
+  }
+}
+
+uint32_t tb__raw_reader_incompatible(const tb__raw_reader_t *reader, const char **out_policy)
+{
+  dds_requested_incompatible_qos_status_t status;
+  if (dds_get_requested_incompatible_qos_status(reader->handle, &status) < 0) return 0;
+  if (out_policy) *out_policy = tb__qos_policy_name(status.last_policy_id);
+  return status.total_count;
+}
+
+void tb__raw_reader_guid(const tb__raw_reader_t *reader, uint8_t out[16])
+{
+  dds_guid_t guid;
+  memset(&guid, 0, sizeof guid);
+  dds_get_guid(reader->handle, &guid);
+  memcpy(out, guid.v, sizeof guid.v);
+}

@@ -1,0 +1,38 @@
+/* A DDS reader of raw samples. */
+#ifndef TB_DDS_RAW_READER_H
+#define TB_DDS_RAW_READER_H
+
+#include <timebase/ros2_sample.h>
+
+#include "dds/endpoint.h"
+#include "dds/participant.h"
+#include "platform/futex.h"
+
+typedef struct tb__raw_reader tb__raw_reader_t;
+
+/* On DDS's receive thread, or on the thread of a writer in the same process; one call at a time for
+ * a reader. The sample ends with the call. */
+typedef void (*tb__raw_reader_callback_t)(const tb_ros2_sample_t *sample, void *user);
+
+/* With a callback all samples go there; without one (NULL) they wait for take. */
+tb_status_t tb__raw_reader_create(tb__participant_t *participant,
+                                  const tb__endpoint_options_t *options,
+                                  tb__raw_reader_callback_t callback, void *user,
+                                  tb__raw_reader_t **out, tb_error_t *error);
+
+/* Waits for a running callback: not from within it. */
+void tb__raw_reader_destroy(tb__raw_reader_t *reader);
+
+/* The oldest waiting sample; one thread at a time. TB_ERR_NOT_FOUND: none is waiting.
+ * TB_ERR_CLOSED: the participant is gone. */
+tb_status_t tb__raw_reader_take(tb__raw_reader_t *reader, tb_ros2_sample_t *out);
+void tb__raw_reader_release(tb_ros2_sample_t *sample);
+
+/* As of raw_writer.h, with matched and incompatible writers. */
+uint32_t tb__raw_reader_matched(const tb__raw_reader_t *reader);
+tb_status_t tb__raw_reader_wait_for_matched(tb__raw_reader_t *reader, uint32_t count,
+                                            tb__deadline_t deadline);
+uint32_t tb__raw_reader_incompatible(const tb__raw_reader_t *reader, const char **out_policy);
+void tb__raw_reader_guid(const tb__raw_reader_t *reader, uint8_t out[16]);
+
+#endif

@@ -1,0 +1,221 @@
+#include "dds/raw_type.h"
+
+#include <dds/ddsi/q_radmin.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct raw_sample {
+  struct ddsi_serdata base;
+  uint32_t size; /* a multiple of 4 */
+  uint8_t bytes[];
+} raw_sample_t;
+
+bool tb__cdr_is_valid(const void *cdr, size_t size)
+{
+  const uint8_t *bytes = cdr;
+  return size >= TB__CDR_HEADER_SIZE && size <= TB__CDR_SIZE_MAX && bytes[0] == 0 && bytes[1] <= 1;
+}
+
+static const raw_sample_t *as_raw(const struct ddsi_serdata *sample)
+{
+  return (const raw_sample_t *)sample;
+}
+
+/* The bytes are undefined but for the padding. */
+static raw_sample_t *sample_alloc(const struct ddsi_sertype *type, enum ddsi_serdata_kind kind,
+                                  size_t size)
+{
+  uint32_t padded = ((uint32_t)size + 3u) & ~3u;
+  raw_sample_t *sample = malloc(sizeof *sample + padded);
+  if (!sample) return NULL;
+  ddsi_serdata_init(&sample->base, type, kind);
+  sample->base.hash = type->serdata_basehash; /* without a key all samples are of one instance */
+  sample->size = padded;
+  memset(sample->bytes + size, 0, padded - size);
+  return sample;
+}
+
+/* What stands for "the key" of a type that has none: an encapsulation header alone. */
+static struct ddsi_serdata *key_create(const struct ddsi_sertype *type)
+{
+  static const uint8_t empty[TB__CDR_HEADER_SIZE] = {0, 1, 0, 0};
+  raw_sample_t *sample = sample_alloc(type, SDK_KEY, sizeof empty);
+  if (!sample) return NULL;
+  memcpy(sample->bytes, empty, sizeof empty);
+  return &sample->base;
+}
+
+struct ddsi_serdata *tb__raw_sample_create(const struct ddsi_sertype *type, const void *cdr,
+                                           size_t size)
+{
+  raw_sample_t *sample = sample_alloc(type, SDK_DATA, size);
+  if (!sample) return NULL;
+  memcpy(sample->bytes, cdr, size);
+  return &sample->base;
+}
+
+const void *tb__raw_sample_bytes(const struct ddsi_serdata *sample, size_t *out_size)
+{
+  *out_size = as_raw(sample)->size;
+  return as_raw(sample)->bytes;
+}
+
+static struct ddsi_serdata *keep_if_valid(raw_sample_t *sample, size_t filled, size_t size)
+{
+  if (filled == size && tb__cdr_is_valid(sample->bytes, size)) return &sample->base;
+  free(sample);
+  return NULL;
+}
+
+/* Fragments may overlap; a hole, or one that reaches past `size`, makes the sample garbage. */
+static struct ddsi_serdata *from_ser(const struct ddsi_sertype *type, enum ddsi_serdata_kind kind,
+                                     const struct nn_rdata *fragment, size_t size)
+{
+  if (kind != SDK_DATA) return key_create(type);
+  if (size > TB__CDR_SIZE_MAX) return NULL;
+  raw_sample_t *sample = sample_alloc(type, kind, size);
+  if (!sample) return NULL;
+  size_t filled = 0;
+  for (; fragment; fragment = fragment->nextfrag) {
+    if (fragment->maxp1 <= filled) continue;
+    if (fragment->min > filled || fragment->maxp1 > size) break;
+    const uint8_t *payload = NN_RMSG_PAYLOADOFF(fragment->rmsg, NN_RDATA_PAYLOAD_OFF(fragment));
+    memcpy(sample->bytes + filled, payload + (filled - fragment->min), fragment->maxp1 - filled);
+    filled = fragment->maxp1;
+  }
+  return keep_if_valid(sample, fragment ? 0 : filled, size);
+}
+
+static struct ddsi_serdata *from_ser_iov(const struct ddsi_sertype *type,
+                                         enum ddsi_serdata_kind kind, ddsrt_msg_iovlen_t count,
+                                         const ddsrt_iovec_t *parts, size_t size)
+{
+  if (kind != SDK_DATA) return key_create(type);
+  if (size > TB__CDR_SIZE_MAX) return NULL;
+  raw_sample_t *sample = sample_alloc(type, kind, size);
+  if (!sample) return NULL;
+  size_t filled = 0;
+  for (ddsrt_msg_iovlen_t i = 0; i < count && filled < size; i++) {
+    size_t length = parts[i].iov_len < size - filled ? parts[i].iov_len : size - filled;
+    if (length > 0) memcpy(sample->bytes + filled, parts[i].iov_base, length);
+    filled += length;
+  }
+  return keep_if_valid(sample, filled, size);
+}
+
+static struct ddsi_serdata *from_keyhash(const struct ddsi_sertype *type,
+                                         const struct ddsi_keyhash *keyhash)
+{
+  (void)keyhash;
+  return key_create(type);
+}
+
+static struct ddsi_serdata *from_sample(const struct ddsi_sertype *type,
+                                        enum ddsi_serdata_kind kind, const void *sample)
+{
+  (void)sample;
+  return kind == SDK_DATA ? NULL : key_create(type);
+}
+
+static uint32_t get_size(const struct ddsi_serdata *sample)
+{
+  return as_raw(sample)->size;
+}
+
+static void to_ser(const struct ddsi_serdata *sample, size_t offset, size_t size, void *out)
+{
+  size_t there = offset < as_raw(sample)->size ? as_raw(sample)->size - offset : 0;
+  size_t copied = size < there ? size : there;
+  if (copied > 0) memcpy(out, as_raw(sample)->bytes + offset, copied);
+  memset((uint8_t *)out + copied, 0, size - copied);
+}
+
+static struct ddsi_serdata *to_ser_ref(const struct ddsi_serdata *sample, size_t offset,
+                                       size_t size, ddsrt_iovec_t *out)
+{
+  struct ddsi_serdata *reference = ddsi_serdata_ref(sample);
+  raw_sample_t *raw = (raw_sample_t *)reference;
+  size_t begin = offset < raw->size ? offset : raw->size;
+  out->iov_base = raw->bytes + begin;
+  out->iov_len = size < raw->size - begin ? size : raw->size - begin;
+  return reference;
+}
+
+static void to_ser_unref(struct ddsi_serdata *sample, const ddsrt_iovec_t *reference)
+{
+  (void)reference;
+  ddsi_serdata_unref(sample);
+}
+
+static bool to_sample(const struct ddsi_serdata *raw, void *sample, void **buffer, void *limit)
+{
+  (void)raw;
+  (void)sample;
+  (void)buffer;
+  (void)limit;
+  return false;
+}
+
+static struct ddsi_serdata *to_untyped(const struct ddsi_serdata *sample)
+{
+  struct ddsi_serdata *key = key_create(sample->type);
+  if (key) key->type = NULL;
+  return key;
+}
+
+static bool untyped_to_sample(const struct ddsi_sertype *type, const struct ddsi_serdata *key,
+                              void *sample, void **buffer, void *limit)
+{
+  (void)type;
+  (void)key;
+  (void)sample;
+  (void)buffer;
+  (void)limit;
+  return true;
+}
+
+static bool keys_equal(const struct ddsi_serdata *a, const struct ddsi_serdata *b)
+{
+  (void)a;
+  (void)b;
+  return true;
+}
+
+static void sample_free(struct ddsi_serdata *sample)
+{
+  free(sample);
+}
+
+static size_t print(const struct ddsi_sertype *type, const struct ddsi_serdata *sample, char *out,
+                    size_t size)
+{
+  (void)type;
+  int length = snprintf(out, size, ":cdr:{%u bytes}", as_raw(sample)->size);
+  return length < 0 ? 0 : (size_t)length;
+}
+
+static void get_keyhash(const struct ddsi_serdata *sample, struct ddsi_keyhash *out, bool force_md5)
+{
+  (void)sample;
+  (void)force_md5;
+  memset(out, 0, sizeof *out);
+}
+
+const struct ddsi_serdata_ops tb__raw_sample_ops = {
+    .eqkey = keys_equal,
+    .get_size = get_size,
+    .from_ser = from_ser,
+    .from_ser_iov = from_ser_iov,
+    .from_keyhash = from_keyhash,
+    .from_sample = from_sample,
+    .to_ser = to_ser,
+    .to_ser_ref = to_ser_ref,
+    .to_ser_unref = to_ser_unref,
+    .to_sample = to_sample,
+    .to_untyped = to_untyped,
+    .untyped_to_sample = untyped_to_sample,
+    .free = sample_free,
+    .print = print,
+    .get_keyhash = get_keyhash,
+};

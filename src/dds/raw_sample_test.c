@@ -1,0 +1,215 @@
+#include <dds/ddsi/q_radmin.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dds/raw_type.h"
+#include "test.h"
+
+static struct ddsi_sertype *type;
+
+static int type_setup(void **state)
+{
+  (void)state;
+  type = tb__raw_type_create("std_msgs::msg::dds_::String_");
+  return type ? 0 : -1;
+}
+
+static int type_teardown(void **state)
+{
+  (void)state;
+  ddsi_sertype_unref(type);
+  return 0;
+}
+
+/* A received packet that is all payload. */
+static struct nn_rmsg *packet_create(const void *bytes, size_t size)
+{
+  struct nn_rmsg *packet = malloc(sizeof *packet + size);
+  assert_non_null(packet);
+  memset(packet, 0, sizeof *packet);
+  memcpy(NN_RMSG_PAYLOAD(packet), bytes, size);
+  return packet;
+}
+
+/* The bytes [min, maxp1) of the sample, which stand at `offset` in the packet. */
+static struct nn_rdata fragment(struct nn_rmsg *packet, uint32_t min, uint32_t maxp1,
+                                uint16_t offset, struct nn_rdata *next)
+{
+  struct nn_rdata data;
+  memset(&data, 0, sizeof data);
+  data.rmsg = packet;
+  data.min = min;
+  data.maxp1 = maxp1;
+  data.payload_zoff = offset;
+  data.nextfrag = next;
+  return data;
+}
+
+static void assert_bytes(struct ddsi_serdata *sample, const char *expected, size_t size)
+{
+  size_t actual = 0;
+  assert_non_null(sample);
+  const void *bytes = tb__raw_sample_bytes(sample, &actual);
+  assert_int_equal(actual, size);
+  assert_memory_equal(bytes, expected, size);
+  assert_int_equal(ddsi_serdata_size(sample), size);
+  ddsi_serdata_unref(sample);
+}
+
+static void test_type_is_keyless_xcdr1_and_off_shared_memory(void **state)
+{
+  (void)state;
+  assert_true(type->typekind_no_key);
+  assert_false(type->fixed_size);
+  assert_int_equal(type->allowed_data_representation, DDS_DATA_REPRESENTATION_FLAG_XCDR1);
+  assert_null(type->ops->get_serialized_size);
+  struct ddsi_sertype *same = tb__raw_type_create("std_msgs::msg::dds_::String_");
+  struct ddsi_sertype *other = tb__raw_type_create("std_msgs::msg::dds_::Empty_");
+  assert_true(ddsi_sertype_equal(type, same));
+  assert_int_equal(ddsi_sertype_hash(type), ddsi_sertype_hash(same));
+  assert_false(ddsi_sertype_equal(type, other));
+  ddsi_sertype_unref(same);
+  ddsi_sertype_unref(other);
+}
+
+static void test_fragments_are_put_together(void **state)
+{
+  (void)state;
+  struct nn_rmsg *packet = packet_create("\0\1\0\0abcdefgh", 12);
+  struct nn_rdata c = fragment(packet, 9, 12, 9, NULL);
+  struct nn_rdata b = fragment(packet, 4, 9, 4, &c);
+  struct nn_rdata a = fragment(packet, 0, 5, 0, &b); /* overlaps b by one */
+  assert_bytes(ddsi_serdata_from_ser(type, SDK_DATA, &a, 12), "\0\1\0\0abcdefgh", 12);
+  struct nn_rdata inside = fragment(packet, 2, 4, 2, &b); /* adds nothing */
+  struct nn_rdata first = fragment(packet, 0, 5, 0, &inside);
+  assert_bytes(ddsi_serdata_from_ser(type, SDK_DATA, &first, 12), "\0\1\0\0abcdefgh", 12);
+  free(packet);
+}
+
+static void test_odd_sizes_are_padded_with_zeros(void **state)
+{
+  (void)state;
+  struct nn_rmsg *packet = packet_create("\0\0\0\0abcd!", 9);
+  struct nn_rdata all = fragment(packet, 0, 9, 0, NULL);
+  assert_bytes(ddsi_serdata_from_ser(type, SDK_DATA, &all, 9), "\0\0\0\0abcd!\0\0\0", 12);
+  free(packet);
+}
+
+static void test_broken_chains_are_refused(void **state)
+{
+  (void)state;
+  struct nn_rmsg *packet = packet_create("\0\1\0\0abcdefgh", 12);
+  struct nn_rdata all = fragment(packet, 0, 12, 0, NULL);
+  struct nn_rdata late = fragment(packet, 1, 12, 1, NULL);
+  struct nn_rdata tail = fragment(packet, 8, 12, 8, NULL);
+  struct nn_rdata hole = fragment(packet, 0, 6, 0, &tail);
+  assert_null(ddsi_serdata_from_ser(type, SDK_DATA, &all, 11));  /* reaches past the end */
+  assert_null(ddsi_serdata_from_ser(type, SDK_DATA, &all, 16));  /* too short */
+  assert_null(ddsi_serdata_from_ser(type, SDK_DATA, &late, 12)); /* no beginning */
+  assert_null(ddsi_serdata_from_ser(type, SDK_DATA, &hole, 12)); /* a hole */
+  assert_null(ddsi_serdata_from_ser(type, SDK_DATA, NULL, 0));
+  assert_null(ddsi_serdata_from_ser(type, SDK_DATA, NULL, 12));
+  assert_null(ddsi_serdata_from_ser(type, SDK_DATA, &all, SIZE_MAX));
+  assert_null(ddsi_serdata_from_ser(type, SDK_DATA, &all, UINT32_MAX));
+  free(packet);
+}
+
+static void test_other_encapsulations_are_refused(void **state)
+{
+  (void)state;
+  static const char *const headers[] = {"\0\2\0\0",   "\0\3\0\0", "\0\6\0\0",        "\0\7\0\0",
+                                        "\0\x0a\0\0", "\1\1\0\0", "\xff\xff\xff\xff"};
+  for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++) {
+    struct nn_rmsg *packet = packet_create(headers[i], 4);
+    struct nn_rdata all = fragment(packet, 0, 4, 0, NULL);
+    assert_null(ddsi_serdata_from_ser(type, SDK_DATA, &all, 4));
+    free(packet);
+    assert_false(tb__cdr_is_valid(headers[i], 4));
+  }
+  struct nn_rmsg *packet = packet_create("\0\1\0", 3);
+  struct nn_rdata all = fragment(packet, 0, 3, 0, NULL);
+  assert_null(ddsi_serdata_from_ser(type, SDK_DATA, &all, 3));
+  free(packet);
+}
+
+static void test_vectors_are_gathered_within_bounds(void **state)
+{
+  (void)state;
+  char head[] = "\0\1\0\0ab", body[] = "cdefghijkl";
+  ddsrt_iovec_t parts[3] = {{head, 6}, {NULL, 0}, {body, 10}};
+  assert_bytes(ddsi_serdata_from_ser_iov(type, SDK_DATA, 3, parts, 16), "\0\1\0\0abcdefghijkl", 16);
+  assert_bytes(ddsi_serdata_from_ser_iov(type, SDK_DATA, 3, parts, 8), "\0\1\0\0abcd", 8);
+  assert_null(ddsi_serdata_from_ser_iov(type, SDK_DATA, 3, parts, 17));
+  assert_null(ddsi_serdata_from_ser_iov(type, SDK_DATA, 0, parts, 4));
+  assert_null(ddsi_serdata_from_ser_iov(type, SDK_DATA, 3, parts, 3));
+}
+
+static void test_serialized_bytes_come_out_again(void **state)
+{
+  (void)state;
+  struct ddsi_serdata *sample = tb__raw_sample_create(type, "\0\1\0\0abcde", 9);
+  char out[16];
+  ddsi_serdata_to_ser(sample, 0, 12, out);
+  assert_memory_equal(out, "\0\1\0\0abcde\0\0\0", 12);
+  ddsi_serdata_to_ser(sample, 4, 3, out);
+  assert_memory_equal(out, "abc", 3);
+  ddsi_serdata_to_ser(sample, 10, 6, out); /* past the end: zeros */
+  assert_memory_equal(out, "\0\0\0\0\0\0", 6);
+  ddsrt_iovec_t part;
+  struct ddsi_serdata *reference = ddsi_serdata_to_ser_ref(sample, 4, 8, &part);
+  ddsi_serdata_unref(sample);
+  assert_int_equal(part.iov_len, 8);
+  assert_memory_equal(part.iov_base, "abcde\0\0\0", 8);
+  ddsi_serdata_to_ser_unref(reference, &part);
+}
+
+static void test_keys_are_all_equal_and_carry_nothing(void **state)
+{
+  (void)state;
+  struct ddsi_serdata *sample = tb__raw_sample_create(type, "\0\1\0\0abcd", 8);
+  struct ddsi_serdata *untyped = ddsi_serdata_to_untyped(sample);
+  struct ddsi_keyhash hash = {{0}};
+  struct ddsi_serdata *key = ddsi_serdata_from_keyhash(type, &hash);
+  assert_null(untyped->type);
+  assert_int_equal(untyped->kind, SDK_KEY);
+  assert_int_equal(untyped->hash, sample->hash);
+  assert_true(ddsi_serdata_eqkey(sample, untyped));
+  assert_int_equal(key->kind, SDK_KEY);
+  assert_int_equal(key->hash, sample->hash);
+  ddsi_serdata_get_keyhash(sample, &hash, true);
+  ddsi_serdata_unref(key);
+  assert_bytes(ddsi_serdata_from_ser(type, SDK_KEY, NULL, 0), "\0\1\0\0", 4);
+  assert_bytes(ddsi_serdata_from_sample(type, SDK_KEY, NULL), "\0\1\0\0", 4);
+  assert_null(ddsi_serdata_from_sample(type, SDK_DATA, "x"));
+  assert_false(ddsi_serdata_to_sample(sample, &hash, NULL, NULL));
+  ddsi_serdata_unref(untyped);
+  ddsi_serdata_unref(sample);
+}
+
+static void test_print_is_cut_to_the_buffer(void **state)
+{
+  (void)state;
+  struct ddsi_serdata *sample = tb__raw_sample_create(type, "\0\1\0\0abcd", 8);
+  char text[64];
+  ddsi_serdata_print(sample, text, sizeof text);
+  assert_string_equal(text, ":cdr:{8 bytes}");
+  assert_int_equal(type->serdata_ops->print(type, sample, text, 5), 14);
+  assert_string_equal(text, ":cdr");
+  ddsi_serdata_unref(sample);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_type_is_keyless_xcdr1_and_off_shared_memory),
+      cmocka_unit_test(test_fragments_are_put_together),
+      cmocka_unit_test(test_odd_sizes_are_padded_with_zeros),
+      cmocka_unit_test(test_broken_chains_are_refused),
+      cmocka_unit_test(test_other_encapsulations_are_refused),
+      cmocka_unit_test(test_vectors_are_gathered_within_bounds),
+      cmocka_unit_test(test_serialized_bytes_come_out_again),
+      cmocka_unit_test(test_keys_are_all_equal_and_carry_nothing),
+      cmocka_unit_test(test_print_is_cut_to_the_buffer),
+  };
+  return cmocka_run_group_tests(tests, type_setup, type_teardown);
+}

@@ -1,0 +1,31 @@
+/* DDS types made at run time from a name alone. A sample is its CDR bytes as they travel: the
+ * 4 bytes of encapsulation, the body, and zeros up to a multiple of 4. Types have no key, and speak
+ * XCDR1 in either byte order. */
+#ifndef TB_DDS_RAW_TYPE_H
+#define TB_DDS_RAW_TYPE_H
+
+#include <dds/ddsi/ddsi_serdata.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TB__CDR_HEADER_SIZE 4
+#define TB__CDR_SIZE_MAX    0x7ffffff0u
+
+/* True for plain CDR, big or little endian, of a size that DDS can carry. */
+bool tb__cdr_is_valid(const void *cdr, size_t size);
+
+/* For dds_create_topic_sertype, which takes it over when it succeeds; else ddsi_sertype_unref.
+ * NULL: out of memory. */
+struct ddsi_sertype *tb__raw_type_create(const char *type_name);
+
+/* A sample with a copy of `cdr`, which must be valid. NULL: out of memory. */
+struct ddsi_serdata *tb__raw_sample_create(const struct ddsi_sertype *type, const void *cdr,
+                                           size_t size);
+
+/* The bytes of a sample of a raw type, and how many. */
+const void *tb__raw_sample_bytes(const struct ddsi_serdata *sample, size_t *out_size);
+
+extern const struct ddsi_serdata_ops tb__raw_sample_ops;
+
+#endif

@@ -1,0 +1,143 @@
+#include "dds/raw_writer.h"
+
+#include <dds/dds.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dds/library.h"
+#include "dds/qos_map.h"
+#include "dds/raw_topic.h"
+#include "dds/raw_type.h"
+
+struct tb__raw_writer {
+  dds_entity_t handle;
+  const struct ddsi_sertype *type;
+  _Atomic uint32_t match_events;
+};
+
+static void on_matched(dds_entity_t handle, const dds_publication_matched_status_t status,
+                       void *user)
+{
+  (void)handle;
+  (void)status;
+  tb__raw_writer_t *writer = user;
+  atomic_fetch_add(&writer->match_events, 1);
+  tb__futex_wake_all(&writer->match_events);
+}
+
+static dds_entity_t writer_open(tb__raw_writer_t *writer, dds_entity_t participant,
+                                const tb__raw_topic_t *topic)
+{
+  dds_listener_t *listener = dds_create_listener(writer);
+  if (!listener) return DDS_RETCODE_OUT_OF_RESOURCES;
+  dds_lset_publication_matched(listener, on_matched);
+  dds_entity_t handle = dds_create_writer(participant, topic->topic, topic->qos, listener);
+  dds_delete_listener(listener);
+  return handle;
+}
+
+tb_status_t tb__raw_writer_create(tb__participant_t *participant,
+                                  const tb__endpoint_options_t *options, tb__raw_writer_t **out,
+                                  tb_error_t *error)
+{
+  tb__raw_topic_t topic;
+  dds_entity_t parent = tb__participant_handle(participant);
+  tb_status_t status = tb__raw_topic_init(&topic, parent, options, error);
+  if (status != TB_OK) return status;
+  tb__raw_writer_t *writer = calloc(1, sizeof *writer);
+  if (!writer) {
+    status = tb_error_set(error, TB_ERR_NO_MEMORY, "%s: out of memory", options->topic);
+    goto fail;
+  }
+  writer->type = topic.type;
+  writer->handle = writer_open(writer, parent, &topic);
+  if (writer->handle < 0) {
+    status = tb__dds_error_set(error, writer->handle, options->topic);
+    goto fail;
+  }
+  tb__raw_topic_fini(&topic);
+  *out = writer;
+  return TB_OK;
+fail:
+  tb__raw_topic_fini(&topic);
+  free(writer);
+  return status;
+}
+
+void tb__raw_writer_destroy(tb__raw_writer_t *writer)
+{
+  if (!writer) return;
+  dds_delete(writer->handle);
+  free(writer);
+}
+
+/* Codes with which Cyclone refuses a handle, before it takes over the sample. */
+static bool refused_handle(dds_return_t code)
+{
+  return code == DDS_RETCODE_BAD_PARAMETER || code == DDS_RETCODE_ALREADY_DELETED ||
+         code == DDS_RETCODE_ILLEGAL_OPERATION || code == DDS_RETCODE_PRECONDITION_NOT_MET;
+}
+
+tb_status_t tb__raw_writer_write(tb__raw_writer_t *writer, const void *cdr, size_t size,
+                                 tb_error_t *error)
+{
+  if (!tb__cdr_is_valid(cdr, size))
+    return tb_error_set(error, TB_ERR_INVALID,
+                        "a message of %zu bytes is not CDR: it must begin with the encapsulation "
+                        "00 00 (big endian) or 00 01 (little endian) and two option bytes",
+                        size);
+  struct ddsi_serdata *sample = tb__raw_sample_create(writer->type, cdr, size);
+  if (!sample)
+    return tb_error_set(error, TB_ERR_NO_MEMORY, "a message of %zu bytes: out of memory", size);
+  dds_return_t code = dds_writecdr(writer->handle, sample);
+  if (code == DDS_RETCODE_OK) return TB_OK;
+  if (!refused_handle(code)) return tb__dds_error_set(error, code, "publish");
+  ddsi_serdata_unref(sample);
+  return tb_error_set(error, TB_ERR_CLOSED, "publish: the context was destroyed");
+}
+
+uint32_t tb__raw_writer_matched(const tb__raw_writer_t *writer)
+{
+  dds_publication_matched_status_t status;
+  return dds_get_publication_matched_status(writer->handle, &status) < 0 ? 0 : status.current_count;
+}
+
+tb_status_t tb__raw_writer_wait_for_matched(tb__raw_writer_t *writer, uint32_t count,
+                                            tb__deadline_t deadline)
+{
+  for (;;) {
+    uint32_t events = atomic_load(&writer->match_events);
+    if (tb__raw_writer_matched(writer) >= count) return TB_OK;
+    if (!tb__futex_wait(&writer->match_events, events, deadline)) return TB_ERR_TIMEOUT;
+  }
+}
+
+tb_status_t tb__raw_writer_wait_for_acks(tb__raw_writer_t *writer, int64_t limit_ns)
+{
+  dds_return_t code = dds_wait_for_acks(writer->handle, limit_ns < 0 ? 0 : limit_ns);
+  if (code == DDS_RETCODE_OK) return TB_OK;
+  return refused_handle(code) ? TB_ERR_CLOSED : tb__dds_error_set(NULL, code, "");
+}
+
+uint32_t tb__raw_writer_incompatible(const tb__raw_writer_t *writer, const char **out_policy)
+{
+  dds_offered_incompatible_qos_status_t status;
+  if (dds_get_offered_incompatible_qos_status(writer->handle, &status) < 0) return 0;
+  if (out_policy) *out_policy = tb__qos_policy_name(status.last_policy_id);
+  return status.total_count;
+}
+
+void tb__raw_writer_guid(const tb__raw_writer_t *writer, uint8_t out[16])
+{
+  dds_guid_t guid;
+  memset(&guid, 0, sizeof guid);
+  dds_get_guid(writer->handle, &guid);
+  memcpy(out, guid.v, sizeof guid.v);
+}
+
+uint64_t tb__raw_writer_instance(const tb__raw_writer_t *writer)
+{
+  dds_instance_handle_t instance = 0;
+  dds_get_instance_handle(writer->handle, &instance);
+  return instance;
+}

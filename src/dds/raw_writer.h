@@ -1,0 +1,41 @@
+/* A DDS writer of raw samples. */
+#ifndef TB_DDS_RAW_WRITER_H
+#define TB_DDS_RAW_WRITER_H
+
+#include <stddef.h>
+
+#include "dds/endpoint.h"
+#include "dds/participant.h"
+#include "platform/futex.h"
+
+typedef struct tb__raw_writer tb__raw_writer_t;
+
+tb_status_t tb__raw_writer_create(tb__participant_t *participant,
+                                  const tb__endpoint_options_t *options, tb__raw_writer_t **out,
+                                  tb_error_t *error);
+void tb__raw_writer_destroy(tb__raw_writer_t *writer);
+
+/* TB_ERR_INVALID: not plain CDR with its encapsulation. TB_ERR_CLOSED: the participant is gone.
+ * Blocks while a reliable writer's history is full of samples that readers have not acknowledged.
+ */
+tb_status_t tb__raw_writer_write(tb__raw_writer_t *writer, const void *cdr, size_t size,
+                                 tb_error_t *error);
+
+/* Matched readers now. */
+uint32_t tb__raw_writer_matched(const tb__raw_writer_t *writer);
+
+/* Waits until at least `count` readers are matched. TB_ERR_TIMEOUT. */
+tb_status_t tb__raw_writer_wait_for_matched(tb__raw_writer_t *writer, uint32_t count,
+                                            tb__deadline_t deadline);
+
+/* Waits until all matched reliable readers have acknowledged everything. TB_ERR_TIMEOUT. */
+tb_status_t tb__raw_writer_wait_for_acks(tb__raw_writer_t *writer, int64_t limit_ns);
+
+/* Readers that did not match because of QoS so far; the last policy's name (static storage). */
+uint32_t tb__raw_writer_incompatible(const tb__raw_writer_t *writer, const char **out_policy);
+
+/* DDS GUID in network order; the handle of the same writer within this process. */
+void tb__raw_writer_guid(const tb__raw_writer_t *writer, uint8_t out[16]);
+uint64_t tb__raw_writer_instance(const tb__raw_writer_t *writer);
+
+#endif

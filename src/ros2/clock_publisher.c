@@ -1,0 +1,62 @@
+#include <timebase/ros2_clock_publisher.h>
+
+#include <stdlib.h>
+
+#include "dds/raw_writer.h"
+#include "ros2/clock_message.h"
+#include "ros2/context.h"
+#include "ros2/endpoint.h"
+
+struct tb_ros2_clock_publisher {
+  tb__raw_writer_t *writer;
+};
+
+tb_status_t tb_ros2_clock_publisher_create(tb_ros2_context_t *context, const char *topic,
+                                           const tb_qos_t *qos, tb_ros2_clock_publisher_t **out,
+                                           tb_error_t *error)
+{
+  static const tb_qos_t defaults = TB_QOS_INIT_CLOCK;
+  tb__topic_endpoint_t endpoint;
+  tb_status_t status = tb__topic_endpoint_init(&endpoint, topic ? topic : TB__CLOCK_TOPIC,
+                                               TB__CLOCK_TYPE, qos ? qos : &defaults, error);
+  if (status != TB_OK) return status;
+  tb_ros2_clock_publisher_t *publisher = calloc(1, sizeof *publisher);
+  if (!publisher) return tb_error_set(error, TB_ERR_NO_MEMORY, "clock publisher: out of memory");
+  status = tb__raw_writer_create(tb__ros2_context_participant(context), &endpoint.options,
+                                 &publisher->writer, error);
+  if (status != TB_OK) {
+    free(publisher);
+    return status;
+  }
+  *out = publisher;
+  return TB_OK;
+}
+
+void tb_ros2_clock_publisher_destroy(tb_ros2_clock_publisher_t *publisher)
+{
+  if (!publisher) return;
+  tb__raw_writer_destroy(publisher->writer);
+  free(publisher);
+}
+
+tb_status_t tb_ros2_clock_publisher_publish(tb_ros2_clock_publisher_t *publisher, int64_t time_ns,
+                                            tb_error_t *error)
+{
+  uint8_t message[TB__CLOCK_MESSAGE_SIZE];
+  tb_status_t status = tb__clock_message_encode(time_ns, message);
+  if (status != TB_OK)
+    return tb_error_set(error, status, "/clock cannot carry %lld ns: %s", (long long)time_ns,
+                        tb_status_message(status));
+  return tb__raw_writer_write(publisher->writer, message, sizeof message, error);
+}
+
+uint32_t tb_ros2_clock_publisher_matched(const tb_ros2_clock_publisher_t *publisher)
+{
+  return tb__raw_writer_matched(publisher->writer);
+}
+
+tb_status_t tb_ros2_clock_publisher_wait_for_matched(tb_ros2_clock_publisher_t *publisher,
+                                                     uint32_t count, tb_duration_t limit)
+{
+  return tb__raw_writer_wait_for_matched(publisher->writer, count, tb__deadline_after(limit));
+}

@@ -1,0 +1,70 @@
+#include "ros2/context.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "ros2/discovery.h"
+
+struct tb_ros2_context {
+  tb__participant_t *participant;
+  uint32_t domain_id;
+};
+
+static tb_status_t domain_id_choose(const tb_ros2_context_options_t *options,
+                                    const tb__ros2_environment_t *environment, uint32_t *out,
+                                    tb_error_t *error)
+{
+  if (options->domain_id == -1) return tb__domain_id_parse(environment->domain_id, out, error);
+  if (options->domain_id < 0 || options->domain_id > TB__DOMAIN_ID_MAX)
+    return tb_error_set(error, TB_ERR_RANGE, "domain id %d is out of range: 0 to %d",
+                        options->domain_id, TB__DOMAIN_ID_MAX);
+  *out = (uint32_t)options->domain_id;
+  return TB_OK;
+}
+
+tb_status_t tb_ros2_context_create(const tb_ros2_context_options_t *options,
+                                   tb_ros2_context_t **out, tb_error_t *error)
+{
+  static const tb_ros2_context_options_t defaults = TB_ROS2_CONTEXT_OPTIONS_INIT;
+  if (!options) options = &defaults;
+  char *config = NULL;
+  tb_ros2_context_t *context = calloc(1, sizeof *context);
+  if (!context) return tb_error_set(error, TB_ERR_NO_MEMORY, "ROS 2 context: out of memory");
+  tb__ros2_environment_t environment = tb__ros2_environment_read();
+  tb_status_t status = domain_id_choose(options, &environment, &context->domain_id, error);
+  if (status != TB_OK) goto fail;
+  status = tb__discovery_config(&environment, (int)getpid(), &config, error);
+  if (status != TB_OK) goto fail;
+  tb__participant_options_t participant = {
+      .domain_id = context->domain_id,
+      .config = config,
+      .user_data = "enclave=/;",
+      .keep_dds_log = options->keep_dds_log,
+  };
+  status = tb__participant_create(&participant, &context->participant, error);
+  if (status != TB_OK) goto fail;
+  free(config);
+  *out = context;
+  return TB_OK;
+fail:
+  free(config);
+  tb_ros2_context_destroy(context);
+  return status;
+}
+
+void tb_ros2_context_destroy(tb_ros2_context_t *context)
+{
+  if (!context) return;
+  tb__participant_destroy(context->participant);
+  free(context);
+}
+
+int tb_ros2_context_domain_id(const tb_ros2_context_t *context)
+{
+  return (int)context->domain_id;
+}
+
+tb__participant_t *tb__ros2_context_participant(const tb_ros2_context_t *context)
+{
+  return context->participant;
+}

@@ -1,0 +1,36 @@
+#include "ros2/endpoint.h"
+
+#include <stdio.h>
+
+#include "platform/time.h"
+#include "ros2/type_hash.h"
+
+tb_status_t tb__topic_endpoint_init(tb__topic_endpoint_t *endpoint, const char *topic,
+                                    const char *type, const tb_qos_t *qos, tb_error_t *error)
+{
+  static const tb_qos_t defaults = TB_QOS_INIT_DEFAULT;
+  char full_type[TB__DDS_NAME_SIZE];
+  endpoint->qos = qos ? *qos : defaults;
+  tb_status_t status = tb__topic_name_to_dds(topic, endpoint->qos.avoid_ros_namespace_conventions,
+                                             endpoint->topic, error);
+  if (status == TB_OK) status = tb__type_name_normalize(type, full_type, error);
+  if (status == TB_OK) status = tb__type_name_to_dds(type, endpoint->type, error);
+  if (status != TB_OK) return status;
+  const char *hash = tb__type_hash_find(full_type);
+  if (hash) snprintf(endpoint->user_data, sizeof endpoint->user_data, "typehash=RIHS01_%s;", hash);
+  endpoint->options = (tb__endpoint_options_t){
+      .topic = endpoint->topic,
+      .type = endpoint->type,
+      .qos = &endpoint->qos,
+      .user_data = hash ? endpoint->user_data : NULL,
+  };
+  return TB_OK;
+}
+
+tb__deadline_t tb__deadline_after(tb_duration_t limit)
+{
+  int64_t deadline_ns;
+  if (__builtin_add_overflow(tb__steady_now_ns(), limit.ns < 0 ? 0 : limit.ns, &deadline_ns))
+    return TB__NO_DEADLINE;
+  return (tb__deadline_t){TB__DEADLINE_STEADY, deadline_ns};
+}

@@ -1,0 +1,24 @@
+/* Names and QoS of a ROS topic endpoint, ready for DDS. */
+#ifndef TB_ROS2_ENDPOINT_H
+#define TB_ROS2_ENDPOINT_H
+
+#include "dds/endpoint.h"
+#include "platform/futex.h"
+#include "ros2/names.h"
+
+typedef struct tb__topic_endpoint {
+  tb__endpoint_options_t options; /* points into the rest: do not copy */
+  tb_qos_t qos;
+  char topic[TB__DDS_NAME_SIZE];
+  char type[TB__DDS_NAME_SIZE];
+  char user_data[96];
+} tb__topic_endpoint_t;
+
+/* `qos` may be NULL for the default. The type's hash, if it is known, goes to USER_DATA. */
+tb_status_t tb__topic_endpoint_init(tb__topic_endpoint_t *endpoint, const char *topic,
+                                    const char *type, const tb_qos_t *qos, tb_error_t *error);
+
+/* The steady deadline `limit` from now; none when that is beyond the clock. */
+tb__deadline_t tb__deadline_after(tb_duration_t limit);
+
+#endif

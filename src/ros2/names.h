@@ -1,0 +1,22 @@
+/* ROS 2 names of topics and types, and what they are called in DDS. Pure. */
+#ifndef TB_ROS2_NAMES_H
+#define TB_ROS2_NAMES_H
+
+#include <stdbool.h>
+#include <timebase/error.h>
+
+#define TB__DDS_NAME_SIZE 256
+
+/* "/chatter" and "chatter" become "rt/chatter". With `plain` (avoid_ros_namespace_conventions) the
+ * name goes to DDS as it is. TB_ERR_INVALID with the rule that is broken in the text. */
+tb_status_t tb__topic_name_to_dds(const char *topic, bool plain, char out[TB__DDS_NAME_SIZE],
+                                  tb_error_t *error);
+
+/* "std_msgs/msg/String", or the old "std_msgs/String", becomes "std_msgs/msg/String". */
+tb_status_t tb__type_name_normalize(const char *type, char out[TB__DDS_NAME_SIZE],
+                                    tb_error_t *error);
+
+/* ... and then "std_msgs::msg::dds_::String_". */
+tb_status_t tb__type_name_to_dds(const char *type, char out[TB__DDS_NAME_SIZE], tb_error_t *error);
+
+#endif

@@ -1,0 +1,141 @@
+#include "ros2/names.h"
+
+#include <string.h>
+
+#include "ros2/type_hash.h"
+#include "test.h"
+
+static void assert_topic(const char *ros, const char *expected)
+{
+  char out[TB__DDS_NAME_SIZE];
+  assert_ok(tb__topic_name_to_dds(ros, false, out, NULL));
+  assert_string_equal(out, expected);
+}
+
+static void assert_topic_breaks(const char *ros, const char *rule)
+{
+  char out[TB__DDS_NAME_SIZE] = "untouched";
+  tb_error_t error = TB_ERROR_INIT;
+  assert_status(tb__topic_name_to_dds(ros, false, out, &error), TB_ERR_INVALID);
+  assert_string_equal(out, "untouched");
+  if (!strstr(error.text, rule)) fail_msg("'%s' does not say '%s'", error.text, rule);
+}
+
+static void test_topics_get_the_rt_prefix(void **state)
+{
+  (void)state;
+  assert_topic("/chatter", "rt/chatter");
+  assert_topic("HHH", "rt/HHH");
+  assert_topic("/a/b_2/c__d", "rt/a/b_2/c__d");
+  assert_topic("_hidden", "rt/_hidden");
+}
+
+static void test_broken_topic_names_name_their_rule(void **state)
+{
+  (void)state;
+  assert_topic_breaks("", "must not be empty");
+  assert_topic_breaks(NULL, "NULL");
+  assert_topic_breaks("/", "must not end with '/'");
+  assert_topic_breaks("/a/", "must not end with '/'");
+  assert_topic_breaks("~/a", "private");
+  assert_topic_breaks("/a//b", "'//'");
+  assert_topic_breaks("/a b", "letters, digits");
+  assert_topic_breaks("/a-b", "letters, digits");
+  assert_topic_breaks("/\xc3\xa4", "letters, digits");
+  assert_topic_breaks("/{node}/a", "letters, digits");
+  assert_topic_breaks("/1a", "starts with a digit");
+  assert_topic_breaks("1a", "starts with a digit");
+  assert_topic_breaks("/a/2", "starts with a digit");
+}
+
+static void test_topic_length_is_limited_as_in_rmw(void **state)
+{
+  (void)state;
+  char topic[300], out[TB__DDS_NAME_SIZE];
+  memset(topic, 'a', sizeof topic);
+  topic[0] = '/';
+  topic[247] = '\0';
+  assert_ok(tb__topic_name_to_dds(topic, false, out, NULL));
+  assert_int_equal(strlen(out), 249);
+  topic[247] = 'a';
+  topic[248] = '\0';
+  assert_topic_breaks(topic, "247");
+  assert_topic_breaks(topic + 1, "247"); /* 247 characters, and the '/' to come */
+}
+
+static void test_plain_names_go_as_they_are(void **state)
+{
+  (void)state;
+  char out[TB__DDS_NAME_SIZE];
+  assert_ok(tb__topic_name_to_dds("ros_discovery_info", true, out, NULL));
+  assert_string_equal(out, "ros_discovery_info");
+  assert_status(tb__topic_name_to_dds("", true, out, NULL), TB_ERR_INVALID);
+  char big[300];
+  memset(big, 'a', sizeof big);
+  big[299] = '\0';
+  assert_status(tb__topic_name_to_dds(big, true, out, NULL), TB_ERR_INVALID);
+}
+
+static void test_types(void **state)
+{
+  (void)state;
+  char out[TB__DDS_NAME_SIZE];
+  assert_ok(tb__type_name_to_dds("std_msgs/msg/String", out, NULL));
+  assert_string_equal(out, "std_msgs::msg::dds_::String_");
+  assert_ok(tb__type_name_to_dds("test_msgs/BasicTypes", out, NULL));
+  assert_string_equal(out, "test_msgs::msg::dds_::BasicTypes_");
+  assert_ok(tb__type_name_to_dds("rcl_interfaces/srv/GetParameters_Request", out, NULL));
+  assert_string_equal(out, "rcl_interfaces::srv::dds_::GetParameters_Request_");
+  assert_ok(tb__type_name_normalize("test_msgs/BasicTypes", out, NULL));
+  assert_string_equal(out, "test_msgs/msg/BasicTypes");
+}
+
+static void test_broken_types_are_refused(void **state)
+{
+  (void)state;
+  static const char *const broken[] = {
+      "",         "String",      "/String",        "std_msgs/",        "std_msgs/msg/",
+      "a/b/c/D",  "a//D",        "std msgs/msg/A", "std_msgs/foo/A",   "std_msgs/msg/1A",
+      "1a/msg/A", "a/msg/A::B_", "a/msg/A%s",      "std_msgs/msg/A\n",
+  };
+  char out[TB__DDS_NAME_SIZE];
+  for (size_t i = 0; i < sizeof broken / sizeof broken[0]; i++) {
+    tb_error_t error = TB_ERROR_INIT;
+    assert_status(tb__type_name_to_dds(broken[i], out, &error), TB_ERR_INVALID);
+  }
+  char big[300];
+  memset(big, 'a', sizeof big);
+  big[5] = '/';
+  big[299] = '\0';
+  assert_status(tb__type_name_to_dds(big, out, NULL), TB_ERR_INVALID);
+  assert_status(tb__type_name_to_dds(NULL, out, NULL), TB_ERR_INVALID);
+}
+
+static void test_type_hashes(void **state)
+{
+  (void)state;
+  assert_string_equal(tb__type_hash_find("rosgraph_msgs/msg/Clock"),
+                      "692f7a66e93a3c83e71765d033b60349ba68023a8c689a79e48078bcb5c58564");
+  assert_string_equal(tb__type_hash_find("std_msgs/msg/String"),
+                      "df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18");
+  assert_string_equal(tb__type_hash_find("builtin_interfaces/msg/Duration"),
+                      "e8d009f659816f758b75334ee1a9ca5b5c0b859843261f14c7f937349599d93b");
+  assert_string_equal(
+      tb__type_hash_find("type_description_interfaces/srv/GetTypeDescription_Response"),
+      "648c49d976240861a482f961c5621ddd0d2135d8cce6f297a76d4f6376d93b75");
+  assert_null(tb__type_hash_find("std_msgs/msg/Strin"));
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_topics_get_the_rt_prefix),
+      cmocka_unit_test(test_broken_topic_names_name_their_rule),
+      cmocka_unit_test(test_topic_length_is_limited_as_in_rmw),
+      cmocka_unit_test(test_plain_names_go_as_they_are),
+      cmocka_unit_test(test_types),
+      cmocka_unit_test(test_broken_types_are_refused),
+      cmocka_unit_test(test_type_hashes),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

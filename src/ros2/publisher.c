@@ -1,0 +1,66 @@
+#include <timebase/ros2_publisher.h>
+
+#include <stdlib.h>
+
+#include "dds/raw_writer.h"
+#include "ros2/context.h"
+#include "ros2/endpoint.h"
+
+struct tb_ros2_publisher {
+  tb__raw_writer_t *writer;
+};
+
+tb_status_t tb_ros2_publisher_create(tb_ros2_context_t *context, const char *topic,
+                                     const char *type, const tb_qos_t *qos,
+                                     tb_ros2_publisher_t **out, tb_error_t *error)
+{
+  tb__topic_endpoint_t endpoint;
+  tb_status_t status = tb__topic_endpoint_init(&endpoint, topic, type, qos, error);
+  if (status != TB_OK) return status;
+  tb_ros2_publisher_t *publisher = calloc(1, sizeof *publisher);
+  if (!publisher)
+    return tb_error_set(error, TB_ERR_NO_MEMORY, "publisher of %s: out of memory", topic);
+  status = tb__raw_writer_create(tb__ros2_context_participant(context), &endpoint.options,
+                                 &publisher->writer, error);
+  if (status != TB_OK) {
+    free(publisher);
+    return status;
+  }
+  *out = publisher;
+  return TB_OK;
+}
+
+void tb_ros2_publisher_destroy(tb_ros2_publisher_t *publisher)
+{
+  if (!publisher) return;
+  tb__raw_writer_destroy(publisher->writer);
+  free(publisher);
+}
+
+tb_status_t tb_ros2_publisher_publish(tb_ros2_publisher_t *publisher, const void *cdr, size_t size,
+                                      tb_error_t *error)
+{
+  return tb__raw_writer_write(publisher->writer, cdr, size, error);
+}
+
+uint32_t tb_ros2_publisher_matched(const tb_ros2_publisher_t *publisher)
+{
+  return tb__raw_writer_matched(publisher->writer);
+}
+
+tb_status_t tb_ros2_publisher_wait_for_matched(tb_ros2_publisher_t *publisher, uint32_t count,
+                                               tb_duration_t limit)
+{
+  return tb__raw_writer_wait_for_matched(publisher->writer, count, tb__deadline_after(limit));
+}
+
+tb_status_t tb_ros2_publisher_wait_for_acks(tb_ros2_publisher_t *publisher, tb_duration_t limit)
+{
+  return tb__raw_writer_wait_for_acks(publisher->writer, limit.ns);
+}
+
+uint32_t tb_ros2_publisher_incompatible(const tb_ros2_publisher_t *publisher,
+                                        const char **out_policy)
+{
+  return tb__raw_writer_incompatible(publisher->writer, out_policy);
+}

@@ -1,0 +1,71 @@
+#include <timebase/ros2_subscription.h>
+
+#include <stdlib.h>
+
+#include "dds/raw_reader.h"
+#include "ros2/context.h"
+#include "ros2/endpoint.h"
+
+struct tb_ros2_subscription {
+  tb__raw_reader_t *reader;
+  bool has_callback;
+};
+
+tb_status_t tb_ros2_subscription_create(tb_ros2_context_t *context, const char *topic,
+                                        const char *type, const tb_qos_t *qos,
+                                        const tb_ros2_subscription_options_t *options,
+                                        tb_ros2_subscription_t **out, tb_error_t *error)
+{
+  static const tb_ros2_subscription_options_t defaults = TB_ROS2_SUBSCRIPTION_OPTIONS_INIT;
+  if (!options) options = &defaults;
+  tb__topic_endpoint_t endpoint;
+  tb_status_t status = tb__topic_endpoint_init(&endpoint, topic, type, qos, error);
+  if (status != TB_OK) return status;
+  tb_ros2_subscription_t *subscription = calloc(1, sizeof *subscription);
+  if (!subscription)
+    return tb_error_set(error, TB_ERR_NO_MEMORY, "subscription of %s: out of memory", topic);
+  subscription->has_callback = options->callback != NULL;
+  status = tb__raw_reader_create(tb__ros2_context_participant(context), &endpoint.options,
+                                 options->callback, options->user, &subscription->reader, error);
+  if (status != TB_OK) {
+    free(subscription);
+    return status;
+  }
+  *out = subscription;
+  return TB_OK;
+}
+
+void tb_ros2_subscription_destroy(tb_ros2_subscription_t *subscription)
+{
+  if (!subscription) return;
+  tb__raw_reader_destroy(subscription->reader);
+  free(subscription);
+}
+
+tb_status_t tb_ros2_subscription_take(tb_ros2_subscription_t *subscription, tb_ros2_sample_t *out)
+{
+  if (subscription->has_callback) return TB_ERR_INVALID;
+  return tb__raw_reader_take(subscription->reader, out);
+}
+
+void tb_ros2_sample_release(tb_ros2_sample_t *sample)
+{
+  tb__raw_reader_release(sample);
+}
+
+uint32_t tb_ros2_subscription_matched(const tb_ros2_subscription_t *subscription)
+{
+  return tb__raw_reader_matched(subscription->reader);
+}
+
+tb_status_t tb_ros2_subscription_wait_for_matched(tb_ros2_subscription_t *subscription,
+                                                  uint32_t count, tb_duration_t limit)
+{
+  return tb__raw_reader_wait_for_matched(subscription->reader, count, tb__deadline_after(limit));
+}
+
+uint32_t tb_ros2_subscription_incompatible(const tb_ros2_subscription_t *subscription,
+                                           const char **out_policy)
+{
+  return tb__raw_reader_incompatible(subscription->reader, out_policy);
+}

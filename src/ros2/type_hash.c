@@ -1,0 +1,129 @@
+#include "ros2/type_hash.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct type_hash {
+  const char *type;
+  const char *sha256;
+} type_hash_t;
+
+/* Sorted by type (REP 2011; rosidl_generator_type_description of ROS 2 jazzy). */
+static const type_hash_t hashes[] = {
+    {"builtin_interfaces/msg/Duration",
+     "e8d009f659816f758b75334ee1a9ca5b5c0b859843261f14c7f937349599d93b"},
+    {"builtin_interfaces/msg/Time",
+     "b106235e25a4c5ed35098aa0a61a3ee9c9b18d197f398b0e4206cea9acf9c197"},
+    {"diagnostic_msgs/msg/DiagnosticArray",
+     "5a8a36efb05fb25070fa0fb3810290c0e6cd4862b54a8fb975a1ee8dc55a333e"},
+    {"geometry_msgs/msg/PoseStamped",
+     "10f3786d7d40fd2b54367835614bff85d4ad3b5dab62bf8bca0cc232d73b4cd8"},
+    {"rcl_interfaces/msg/Log", "e28ce254ca8abc06abf92773b74602cdbf116ed34fbaf294fb9f81da9f318eac"},
+    {"rcl_interfaces/msg/ParameterEvent",
+     "043e627780fcad87a22d225bc2a037361dba713fca6a6b9f4b869a5aa0393204"},
+    {"rcl_interfaces/srv/DescribeParameters_Request",
+     "05dd1c2bc87dec2627105c8070d6f9725c781a4f2ab852975bf105462b82b644"},
+    {"rcl_interfaces/srv/DescribeParameters_Response",
+     "ad6747319613c6131589e062e095b469a46cc764f7d0f12a001a49e6cd893995"},
+    {"rcl_interfaces/srv/GetParameterTypes_Request",
+     "87d7ec5ef545d4daa289d500025d31fb2437bc8b8365ca367161c4dac4be33fd"},
+    {"rcl_interfaces/srv/GetParameterTypes_Response",
+     "ac1335dce67c478e669434f6ac2fbff34fcd529580f272d3006785ba8b54e47f"},
+    {"rcl_interfaces/srv/GetParameters_Request",
+     "135a9e1c3d7cebef792f6687d7ddf99949b21a0bd9a320d863a9110a3f5cf4d6"},
+    {"rcl_interfaces/srv/GetParameters_Response",
+     "9fa773b46e39cc5d02db6224d8fd520bb9caeeffc2b27c96c1e59431baba9f2a"},
+    {"rcl_interfaces/srv/ListParameters_Request",
+     "a1b0b5d6b967a5b8ac5bc8563c3ea678f349e312a6a4967227c5a96bc5ce38df"},
+    {"rcl_interfaces/srv/ListParameters_Response",
+     "31b937b82de3612426be79f231e386259f97e8dc843e3f2845288b4bfa296bdd"},
+    {"rcl_interfaces/srv/SetParametersAtomically_Request",
+     "db0bd950ed5ed867a0e90b225e44dea382d762c0762ff3e0ee842190042a59e5"},
+    {"rcl_interfaces/srv/SetParametersAtomically_Response",
+     "31b1a38c5b0b9d893ee24da45f69638f4561c78461d82d52750f429b534502b8"},
+    {"rcl_interfaces/srv/SetParameters_Request",
+     "130d46386b7e84ea9ecf60608a4d83cbe5e5cb7c6cc5b712b7a4e3a6c254e932"},
+    {"rcl_interfaces/srv/SetParameters_Response",
+     "7a0e8140a0b8d98308fa81a5403a766e610af29a239caf54b7553227906fc266"},
+    {"rmw_dds_common/msg/ParticipantEntitiesInfo",
+     "91a0593bacdcc50ea9bdcf849a938b128412cc1ea821245c663bcd26f83c295e"},
+    {"rosbag2_interfaces/msg/ReadSplitEvent",
+     "6f21c9b52d788338b0775ceccb49f38e7a8baad7b954f79dd280baed91145ad7"},
+    {"rosbag2_interfaces/msg/WriteSplitEvent",
+     "4a50733d58c48fe31919ae8c8516beda7326d70c8e99aee98af3fdfd44ec5ae6"},
+    {"rosbag2_interfaces/srv/Burst_Request",
+     "df1559ec51bcc50327983ec73a89b5d619b6c43dd7a950e5612022bbfbcebdde"},
+    {"rosbag2_interfaces/srv/Burst_Response",
+     "4719b7f8deb6bab5b7b7d087fdeda63cc903a9503863e0726d930f8d87df6285"},
+    {"rosbag2_interfaces/srv/GetRate_Request",
+     "7d0acffdc3e2a0f609192ffe06e3f62b245ae870b2bed40f5aca14e90f70f2b8"},
+    {"rosbag2_interfaces/srv/GetRate_Response",
+     "94ed8749aa8f38b835d0d8c080549f48182174bcebf2ab8c1effabdd0fe200c9"},
+    {"rosbag2_interfaces/srv/IsPaused_Request",
+     "9ef3b23785d1cf8409fccd055c3d88e6423169b9e4eebd5c2113996db8a6e4bc"},
+    {"rosbag2_interfaces/srv/IsPaused_Response",
+     "245fc5f694b47fafac3c3a6ef8e412771153af28f86ac1a6e3acee60f9d01de8"},
+    {"rosbag2_interfaces/srv/Pause_Request",
+     "281bb2694f33f986b925c21fd9981c80cc5f5147bd5ec42d87525f1986c9e466"},
+    {"rosbag2_interfaces/srv/Pause_Response",
+     "6d7e31f48308bceaeaf78f6b75d6c7900bff88363706ac820e5649e6593b66ed"},
+    {"rosbag2_interfaces/srv/PlayNext_Request",
+     "10706411ae955640d84ffb56391bbb480c5a17af5443dd61e631c03ed659cf90"},
+    {"rosbag2_interfaces/srv/PlayNext_Response",
+     "3b3a1090b37438553eadea1180bf448b12092bdeda84e47e3ad811cc0e9da02b"},
+    {"rosbag2_interfaces/srv/Play_Request",
+     "39c4aa78517b0d95a9361dd0a735a38dd3a4b87be5163914406de8f05c4060b4"},
+    {"rosbag2_interfaces/srv/Play_Response",
+     "3c1d6006f1ecb3812090df0cff367927f59f8cd0733b425f548c8f6eaf3c0321"},
+    {"rosbag2_interfaces/srv/Resume_Request",
+     "fb988aa8fefd54ec0e79a58a51aa06101e0bcb1668dc38bbc0b4e02d6df274d9"},
+    {"rosbag2_interfaces/srv/Resume_Response",
+     "9df430ac47b3d942f08c1603418243b6457bef5ede37593d75d8d40edc543381"},
+    {"rosbag2_interfaces/srv/Seek_Request",
+     "9083eb4e68b18e1523bd04fe5a1d8ea29a17decbf5f9022aee4d14e450580776"},
+    {"rosbag2_interfaces/srv/Seek_Response",
+     "173c2de943541f1998b379e41bd5cd6fdb97fcccd5557548c974cbb1fbb473f0"},
+    {"rosbag2_interfaces/srv/SetRate_Request",
+     "a1c707f5a5e8fcc52976d7a6f50402ef48a3f298c1279a9aaccc956fa5b89a71"},
+    {"rosbag2_interfaces/srv/SetRate_Response",
+     "aa9635da63df53fcf447d5401749e81d42f64c600dc9e484f5eeea6dd8dd04f9"},
+    {"rosbag2_interfaces/srv/Snapshot_Request",
+     "337de25c6048a759f0097d9558b51c770e343480adf12c2f96493c5c3f87eb83"},
+    {"rosbag2_interfaces/srv/Snapshot_Response",
+     "056a95e36ce7880e74f6647e38257bac1fc7995b885043c0dc270b454214090b"},
+    {"rosbag2_interfaces/srv/SplitBagfile_Request",
+     "9918ae60556a6e2acce55c52f4755aa0d52ac69300aa7dac283b56008f271bdc"},
+    {"rosbag2_interfaces/srv/SplitBagfile_Response",
+     "a3da7835052da434e306631df08cc3efb919f82610f23d9b382795a464a23867"},
+    {"rosbag2_interfaces/srv/Stop_Request",
+     "2ba13fee320757e55d4c44f1de0a13e6bb4511968a2aec7f015436e1e137674e"},
+    {"rosbag2_interfaces/srv/Stop_Response",
+     "a5fb4f19fae6b772ca835ee2b5a814b5fa2e8b65d2a3670157028420f89fbdc8"},
+    {"rosbag2_interfaces/srv/TogglePaused_Request",
+     "c263e8697ae95135bb33065d4c04a2a64cbdc19f4dbe36fef7fbff08dc57b100"},
+    {"rosbag2_interfaces/srv/TogglePaused_Response",
+     "8eca86811a9c507bf6af991d96913de239bb7b20a0f4322167954da5c4f46e7b"},
+    {"rosgraph_msgs/msg/Clock", "692f7a66e93a3c83e71765d033b60349ba68023a8c689a79e48078bcb5c58564"},
+    {"statistics_msgs/msg/MetricsMessage",
+     "36a67fb499fc2a11b8b9ff9ac735ed76e8d5a1f7775d6d5b97b625188ec68e20"},
+    {"std_msgs/msg/Empty", "20b625256f32d5dbc0d04fee44f43c41e51c70d3502f84b4a08e7a9c26a96312"},
+    {"std_msgs/msg/Header", "f49fb3ae2cf070f793645ff749683ac6b06203e41c891e17701b1cb597ce6a01"},
+    {"std_msgs/msg/String", "df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18"},
+    {"tf2_msgs/msg/TFMessage", "e369d0f05a23ae52508854b66f6aa0437f3449d652e8cbf22d5abe85d020f087"},
+    {"type_description_interfaces/srv/GetTypeDescription_Request",
+     "470f56ccbcf13d55c78c8b735fb12da03e639e5acded994426c89d94778d9e28"},
+    {"type_description_interfaces/srv/GetTypeDescription_Response",
+     "648c49d976240861a482f961c5621ddd0d2135d8cce6f297a76d4f6376d93b75"},
+};
+
+static int compare(const void *key, const void *row)
+{
+  return strcmp(key, ((const type_hash_t *)row)->type);
+}
+
+const char *tb__type_hash_find(const char *type)
+{
+  const type_hash_t *row =
+      bsearch(type, hashes, sizeof hashes / sizeof hashes[0], sizeof hashes[0], compare);
+  return row ? row->sha256 : NULL;
+}

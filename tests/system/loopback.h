@@ -1,0 +1,13 @@
+/* Keeps the traffic of tests on the loopback interface, and proves it. */
+#ifndef TB_TEST_LOOPBACK_H
+#define TB_TEST_LOOPBACK_H
+
+/* For this process and its children: no multicast, `lo` alone, and a domain for one test. */
+void loopback_setup(int domain_id);
+
+/* Fails the test if a UDP socket of process `pid` (0: this one) is bound to an address that is
+ * neither of loopback nor a wildcard, sends through another interface, or if DDS's multicast group
+ * was joined anywhere but on `lo`. */
+void loopback_check(int pid);
+
+#endif
