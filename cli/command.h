@@ -1,0 +1,68 @@
+/* What every command of `timebase` shares: its table, exit statuses and messages. */
+#ifndef TB_CLI_COMMAND_H
+#define TB_CLI_COMMAND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <timebase/duration.h>
+#include <timebase/error.h>
+
+enum {
+  EXIT_OK = 0,
+  EXIT_CHECK = 1, /* a check failed */
+  EXIT_USAGE = 2, /* unknown option, bad value */
+  EXIT_IO = 3,    /* files, transport, anything that the machine refused */
+};
+
+typedef struct command {
+  const char *name;
+  const char *summary; /* one line in `timebase --help` */
+  const char *usage;   /* one line, without "usage: " */
+  const char *help;    /* all of `--help` but the usage line */
+  int (*run)(const struct command *command, int argc, char **argv); /* argv[0] is the name */
+} command_t;
+
+extern const command_t command_now;
+extern const command_t command_sleep;
+#ifdef TB_CLI_PLAY
+extern const command_t command_play;
+#endif
+#ifdef TB_CLI_ROS2
+extern const command_t command_watch;
+#endif
+
+/* Prints the usage and the help to standard output. Returns EXIT_OK, or EXIT_IO if that failed. */
+int command_help(const command_t *command);
+
+/* "timebase NAME: MESSAGE" and the usage line to standard error. Returns EXIT_USAGE. */
+int command_usage_error(const command_t *command, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* "timebase NAME: TEXT" to standard error, with the status' message where there is no text.
+ * Returns EXIT_IO. */
+int command_failed(const command_t *command, tb_status_t status, const tb_error_t *error);
+
+/* For the default case of getopt_long (with a leading ':' in the short options). EXIT_USAGE. */
+int command_bad_option(const command_t *command, int option, char **argv);
+
+/* Values of options. False: a message for `name` has been printed, as command_usage_error does. */
+bool command_parse_double(const command_t *command, const char *name, const char *text,
+                          double above, double at_most, double *out);
+bool command_parse_int(const command_t *command, const char *name, const char *text, long at_least,
+                       long at_most, int *out);
+bool command_parse_duration(const command_t *command, const char *name, const char *text,
+                            tb_duration_t *out);
+
+/* Sends the library's warnings and errors to standard error, "timebase NAME: warning: ...". */
+void command_show_log(const command_t *command);
+
+/* SIGINT and SIGTERM set the flag that this returns, and make blocking calls return. */
+volatile const int *command_catch_signals(void);
+/* A descriptor that becomes readable when one of them has come. */
+int command_signal_fd(void);
+
+/* Flushes standard output. EXIT_IO with a message when something could not be written, else
+ * `status`; a closed pipe (as of `head`) is no error. */
+int command_finish(const command_t *command, int status);
+
+#endif
