@@ -1,0 +1,126 @@
+/* Recordings of rosbag2, read in the order of time. */
+#ifndef TIMEBASE_BAG_READER_H
+#define TIMEBASE_BAG_READER_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <timebase/error.h>
+#include <timebase/export.h>
+#include <timebase/qos.h>
+
+typedef struct tb_bag_reader tb_bag_reader_t;
+
+/* Where a topic's QoS comes from. */
+typedef enum tb_bag_qos_origin {
+  TB_BAG_QOS_DEFAULT = 1, /* no offer was recorded: reliable, volatile, keep last 10 */
+  TB_BAG_QOS_RECORDED,    /* the recorded offer; its history is replaced by keep last 10 */
+  TB_BAG_QOS_MIXED,       /* the recorded offers disagree: the default */
+  TB_BAG_QOS_UNREADABLE,  /* the recorded text cannot be parsed: the default */
+} tb_bag_qos_origin_t;
+
+/* Strings are UTF-8 as recorded, never NULL, and live as long as the reader. */
+typedef struct tb_bag_topic {
+  const char *name; /* as recorded: may lack the leading '/' */
+  const char *type; /* "std_msgs/msg/String" */
+  const char *serialization_format;
+  const char *type_hash; /* "RIHS01_..."; empty if the recording has none (before iron) */
+  tb_qos_t qos;          /* what a player should offer: rosbag2's adapt_offer_to_recorded_offers */
+  tb_bag_qos_origin_t qos_origin;
+  uint64_t message_count; /* see tb_bag_counts_t */
+} tb_bag_topic_t;
+
+/* The whole bag, whatever the filter. Times and the message count come from the messages, not from
+ * metadata.yaml, which may be wrong: a split recording that was cut off describes its last file. */
+typedef struct tb_bag_info {
+  const char *path;
+  const char *storage_id;       /* "sqlite3" */
+  const char *ros_distro;       /* empty if the recording does not say (before jazzy) */
+  int metadata_version;         /* of metadata.yaml, 1 to 9; 0 without that file */
+  uint64_t message_count;       /* rows, bad ones included */
+  int64_t start_ns;             /* log time of the first message, 0 in an empty bag */
+  int64_t end_ns;               /* log time of the last message, 0 in an empty bag */
+  const tb_bag_topic_t *topics; /* in the order in which the files list them */
+  size_t topic_count;
+  const char *const *files; /* paths, in the bag's own order */
+  size_t file_count;
+} tb_bag_info_t;
+
+typedef struct tb_bag_message {
+  size_t topic;            /* index into tb_bag_info_t.topics */
+  int64_t log_time_ns;     /* >= 0 */
+  int64_t publish_time_ns; /* -1: the format stores none (sqlite3) */
+  const uint8_t *data;     /* at least the 4 bytes of encapsulation; valid until the next call */
+  size_t size;
+  size_t file; /* index into tb_bag_info_t.files */
+  int64_t row_id;
+} tb_bag_message_t;
+
+typedef enum tb_bag_counts {
+  /* Per-topic counts of metadata.yaml if its totals agree with the files, otherwise as below. */
+  TB_BAG_COUNTS_AUTO = 0,
+  /* Counted at open: reads every row of the bag, without large payloads. */
+  TB_BAG_COUNTS_EXACT,
+} tb_bag_counts_t;
+
+typedef struct tb_bag_reader_options {
+  const char *const *topics; /* names to read, exactly as recorded; read only during open */
+  size_t topic_count;        /* 0: all topics */
+  tb_bag_counts_t counts;
+} tb_bag_reader_options_t;
+
+#define TB_BAG_READER_OPTIONS_INIT                                                                 \
+  {                                                                                                \
+    NULL, 0, TB_BAG_COUNTS_AUTO                                                                    \
+  }
+
+TB_BEGIN_DECLS
+
+/* Opens a bag for reading: a directory with metadata.yaml, a directory with storage files only
+ * (taken in natural order of their names), or one storage file. `options` may be NULL. The bag is
+ * not changed and may stand on a read-only medium.
+ *
+ * Cost: per file, one look-up each for the first and the last time, and a walk over the index of
+ * times for the number of messages (about 2 % of a bag of 1 KiB messages); a file without that
+ * index (rosbag2 crystal) is read whole. Per-topic counts: tb_bag_counts_t. Memory does not grow
+ * with the messages; files are opened when reading comes to them.
+ *
+ * [any thread] [blocks: file system] Errors, with file and reason in *error:
+ *   TB_ERR_NOT_FOUND    the path, a file named by metadata.yaml, or a topic of the filter
+ *   TB_ERR_CORRUPT      not a database, bad metadata.yaml or tables, paths outside of the bag, or
+ *                       one topic with different types
+ *   TB_ERR_TRUNCATED    a file is shorter than its header says
+ *   TB_ERR_UNSUPPORTED  compressed, of another storage format, not laid out as rosbag2 does, or
+ *                       left by a crash in a state that only a writer can recover
+ *   TB_ERR_BUSY         locked by a recorder
+ *   TB_ERR_LIMIT        metadata.yaml above 16 MiB, 32 levels or a million values; too many topics
+ *   TB_ERR_SYSTEM, TB_ERR_NO_MEMORY, TB_ERR_INVALID */
+TB_API tb_status_t tb_bag_reader_open(const char *path, const tb_bag_reader_options_t *options,
+                                      tb_bag_reader_t **out, tb_error_t *error);
+
+/* Invalidates every pointer that the reader gave out. NULL is accepted. [owner thread] */
+TB_API void tb_bag_reader_close(tb_bag_reader_t *reader);
+
+/* Never NULL; constant while the reader is open. [any thread] */
+TB_API const tb_bag_info_t *tb_bag_reader_info(const tb_bag_reader_t *reader);
+
+/* The next message by log time, over all files; equal times keep the order of files, then of rows.
+ * TB_ERR_END after the last one, again at each call.
+ * Any other error is about one row or one file, which *error names; the next call goes on behind
+ * it, so a loop until TB_ERR_END always ends:
+ *   TB_ERR_CORRUPT      row without payload, of an unknown topic, or with a time that is negative
+ *                       or no integer; or a damaged file, of which the rest is skipped
+ *   TB_ERR_TRUNCATED    payload shorter than its encapsulation
+ *   TB_ERR_UNSUPPORTED  serialization format other than "cdr", or a compressed payload
+ * [owner thread] [blocks: file system] */
+TB_API tb_status_t tb_bag_reader_next(tb_bag_reader_t *reader, tb_bag_message_t *out,
+                                      tb_error_t *error);
+
+/* Makes the next message the first one with log time >= `time_ns` (any value; below 0 is the
+ * start). Works in both directions and after TB_ERR_END; files that failed are tried again.
+ * Bad times before `time_ns` are not reported again. Cheap: files are looked into by the next call.
+ * [owner thread] */
+TB_API tb_status_t tb_bag_reader_seek(tb_bag_reader_t *reader, int64_t time_ns);
+
+TB_END_DECLS
+
+#endif

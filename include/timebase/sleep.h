@@ -1,0 +1,60 @@
+/* Sleeping until a time or for a duration, on every kind of clock. */
+#ifndef TIMEBASE_SLEEP_H
+#define TIMEBASE_SLEEP_H
+
+#include <stdint.h>
+#include <timebase/clock.h>
+#include <timebase/duration.h>
+#include <timebase/status.h>
+#include <timebase/steady_clock.h>
+#include <timebase/steady_time.h>
+#include <timebase/time.h>
+
+/* Flags of a wait. Without them a forward step is time passing, a backward jump makes sleep_until
+ * wait for its time anew, and sleep_for keeps what had not passed. */
+#define TB_WAIT_FAIL_ON_BACKWARD     UINT32_C(1) /* a backward jump: TB_ERR_JUMP_BACKWARD */
+#define TB_WAIT_FAIL_ON_FORWARD      UINT32_C(2) /* >= forward_min: TB_ERR_JUMP_FORWARD */
+#define TB_WAIT_FAIL_ON_CLOCK_CHANGE UINT32_C(4) /* TB_ERR_CLOCK_CHANGED */
+#define TB_WAIT_FAIL_ON_ANY          UINT32_C(7)
+#define TB_SLEEP_KEEP_TIME           UINT32_C(8) /* sleep_until goes on after a clock change */
+
+typedef struct tb_wait_options {
+  uint32_t flags;
+  tb_duration_t forward_min; /* with TB_WAIT_FAIL_ON_FORWARD, > 0 */
+  tb_duration_t limit;       /* in steady time, > 0: TB_ERR_TIMEOUT when passed; 0: none */
+} tb_wait_options_t;
+
+#define TB_WAIT_OPTIONS_INIT {0, {0}, {0}}
+
+TB_BEGIN_DECLS
+
+/* Returns TB_OK once the clock tells `target` or later; never early. `options` may be NULL.
+ * On an active clock whose source has not started it waits for the first tick, then compares.
+ * A clock change ends it with TB_ERR_CLOCK_CHANGED unless TB_SLEEP_KEEP_TIME is given.
+ * [any thread] [blocks] TB_ERR_CLOCK_MISMATCH: a target of the other kind. TB_ERR_NOT_SET: a ROS
+ * target of zero. TB_ERR_DEADLOCK: from a jump callback. TB_ERR_CLOSED: the clock was destroyed.
+ * TB_ERR_TIMEOUT, TB_ERR_JUMP_BACKWARD, TB_ERR_JUMP_FORWARD as the options ask. TB_ERR_INVALID.
+ * (rclcpp::Clock::sleep_until) */
+TB_API tb_status_t tb_clock_sleep_until(tb_clock_t *clock, tb_time_t target,
+                                        const tb_wait_options_t *options);
+
+/* Returns TB_OK once `duration` has passed on the clock; at once if <= 0. Backward jumps and clock
+ * changes keep the part that had not passed. On system time it counts in steady time. On an active
+ * clock whose source has not started it counts from the first tick. A duration too long for the
+ * clock waits for ever. Errors as tb_clock_sleep_until. (rclcpp::Clock::sleep_for) */
+TB_API tb_status_t tb_clock_sleep_for(tb_clock_t *clock, tb_duration_t duration,
+                                      const tb_wait_options_t *options);
+
+/* The same on steady time, where nothing jumps: the fail flags are accepted and never apply. */
+TB_API tb_status_t tb_steady_clock_sleep_until(tb_steady_clock_t *clock, tb_steady_time_t target,
+                                               const tb_wait_options_t *options);
+TB_API tb_status_t tb_steady_clock_sleep_for(tb_steady_clock_t *clock, tb_duration_t duration,
+                                             const tb_wait_options_t *options);
+
+/* Returns TB_OK at the first non-zero time of the clock: at once when inactive or started.
+ * [any thread] [blocks] Errors as tb_clock_sleep_until. (rclcpp::Clock::wait_until_started) */
+TB_API tb_status_t tb_clock_wait_until_started(tb_clock_t *clock, const tb_wait_options_t *options);
+
+TB_END_DECLS
+
+#endif

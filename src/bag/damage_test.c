@@ -1,0 +1,342 @@
+/* Files as crashes, bad disks and other programs leave them: errors, never a crash or a hang. */
+#include <timebase/bag_reader.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bag/test_bag.h"
+#include "test.h"
+
+#define ROWS 200
+
+static char *folder;
+static char *path;
+
+static int make_folder(void **state)
+{
+  (void)state;
+  folder = tb__test_folder_make();
+  path = tb__test_path(folder, "a.db3");
+  return 0;
+}
+
+static int remove_folder(void **state)
+{
+  (void)state;
+  free(path);
+  tb__test_folder_remove(folder);
+  return 0;
+}
+
+static void change_db(const char *sql)
+{
+  sqlite3 *database = NULL;
+  assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
+  tb__test_db_exec(database, sql);
+  sqlite3_close(database);
+}
+
+typedef struct outcome {
+  size_t good;
+  size_t bad;
+} outcome_t;
+
+/* Reads every byte; a failure has a text and leaves the message alone. */
+static outcome_t read_all(tb_bag_reader_t *reader)
+{
+  outcome_t outcome = {0, 0};
+  unsigned sum = 0;
+  for (size_t calls = 0;; calls++) {
+    assert_true(calls < 10 * ROWS);
+    tb_bag_message_t message = {.row_id = -77};
+    tb_error_t error = TB_ERROR_INIT;
+    tb_status_t status = tb_bag_reader_next(reader, &message, &error);
+    if (status == TB_ERR_END) break;
+    if (status) {
+      assert_int_equal(message.row_id, -77);
+      assert_non_null(strstr(error.text, "a.db3"));
+      outcome.bad++;
+      continue;
+    }
+    for (size_t i = 0; i < message.size; i++)
+      sum += message.data[i];
+    outcome.good++;
+  }
+  assert_true(sum < UINT32_MAX);
+  return outcome;
+}
+
+static void assert_survives(void)
+{
+  tb_bag_reader_options_t options = TB_BAG_READER_OPTIONS_INIT;
+  options.counts = TB_BAG_COUNTS_EXACT;
+  tb_bag_reader_t *reader = NULL;
+  tb_error_t error = TB_ERROR_INIT;
+  if (tb_bag_reader_open(path, &options, &reader, &error)) {
+    assert_null(reader);
+    assert_true(error.text[0]);
+    return;
+  }
+  read_all(reader);
+  assert_ok(tb_bag_reader_seek(reader, 50));
+  read_all(reader);
+  tb_bag_reader_close(reader);
+}
+
+static void test_truncated_at_many_sizes(void **state)
+{
+  (void)state;
+  tb__test_db_simple(path, 4, ROWS, 0, 1);
+  size_t size = 0;
+  uint8_t *bytes = tb__test_read(path, &size);
+  for (size_t cut = 0; cut < size; cut += cut < 200 ? 1 : 509) {
+    tb__test_write(path, bytes, cut);
+    tb_bag_reader_t *reader = NULL;
+    tb_error_t error = TB_ERROR_INIT;
+    assert_status(tb_bag_reader_open(path, NULL, &reader, &error), TB_ERR_TRUNCATED);
+    assert_non_null(strstr(error.text, path));
+  }
+  free(bytes);
+}
+
+static void test_random_flips(void **state)
+{
+  (void)state;
+  uint64_t seed = tb__test_seed();
+  tb__test_db_simple(path, 4, ROWS, 0, 1);
+  size_t size = 0;
+  uint8_t *bytes = tb__test_read(path, &size);
+  for (int round = 0; round < 300; round++) {
+    uint8_t *copy = malloc(size);
+    assert_non_null(copy);
+    memcpy(copy, bytes, size);
+    size_t flips = 1 + tb__test_random(&seed) % 16;
+    for (size_t i = 0; i < flips; i++) {
+      uint64_t random = tb__test_random(&seed);
+      copy[random % size] ^= (uint8_t)(1 + (random >> 32) % 255);
+    }
+    tb__test_write(path, copy, size);
+    free(copy);
+    assert_survives();
+  }
+  free(bytes);
+}
+
+static void test_bad_rows_do_not_lose_the_others(void **state)
+{
+  (void)state;
+  tb__test_db_simple(path, 1, 10, 100, 1);
+  /* Constraints as an older or foreign writer may have left them out. */
+  change_db(
+      "DROP TABLE messages; CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id, timestamp,"
+      "data); CREATE INDEX timestamp_idx ON messages (timestamp ASC);"
+      "INSERT INTO messages VALUES (1, 1, 10, x'00010000'), (2, 1, 11, NULL),"
+      "(3, 1, 12, x''), (4, 1, 13, x'000100'), (5, 1, 14, 'text'), (6, 99, 15, x'00010000'),"
+      "(7, NULL, 16, x'00010000'), (8, 1, NULL, x'00010000'), (9, 1, 'x', x'00010000'),"
+      "(10, 1, -3, x'00010000'), (11, 1, 17.5, x'00010000'), (12, 1, 18, x'00010000')");
+  static const struct {
+    tb_status_t status;
+    const char *text;
+  } expected[] = {{TB_ERR_CORRUPT, "row 8: its time is not"},
+                  {TB_ERR_CORRUPT, "row 10: its time is negative"},
+                  {TB_OK, ""},
+                  {TB_ERR_CORRUPT, "row 2: it has no payload"},
+                  {TB_ERR_TRUNCATED, "row 3: "},
+                  {TB_ERR_TRUNCATED, "row 4: "},
+                  {TB_ERR_CORRUPT, "row 5: payload is not a blob"},
+                  {TB_ERR_CORRUPT, "row 6: its topic id"},
+                  {TB_ERR_CORRUPT, "row 7: topic id is not"},
+                  {TB_ERR_CORRUPT, "row 11: its time is not"},
+                  {TB_OK, ""},
+                  {TB_ERR_CORRUPT, "row 9: its time is not"},
+                  {TB_ERR_END, ""}};
+  tb_bag_reader_t *reader = NULL;
+  assert_ok(tb_bag_reader_open(path, NULL, &reader, NULL));
+  assert_int_equal(tb_bag_reader_info(reader)->message_count, 12);
+  assert_int_equal(tb_bag_reader_info(reader)->start_ns, 10);
+  assert_int_equal(tb_bag_reader_info(reader)->end_ns, 18);
+  for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+    tb_bag_message_t message;
+    tb_error_t error = TB_ERROR_INIT;
+    assert_status(tb_bag_reader_next(reader, &message, &error), expected[i].status);
+    if (!strstr(error.text, expected[i].text))
+      fail_msg("\"%s\" does not say \"%s\"", error.text, expected[i].text);
+  }
+  tb_bag_reader_close(reader);
+}
+
+/* The payload's overflow page is gone, the index is whole. */
+static void test_a_damaged_payload_page_costs_its_row(void **state)
+{
+  (void)state;
+  tb__test_db_simple(path, 4, 0, 0, 0);
+  change_db("INSERT INTO messages VALUES (1, 1, 1, x'00010000'), (2, 1, 2, zeroblob(20000)),"
+            "(3, 1, 3, x'00010000')");
+  size_t size = 0;
+  uint8_t *bytes = tb__test_read(path, &size);
+  /* The last pages are the overflow chain; each begins with the number of the next one. */
+  for (size_t at = size - 4 * 4096; at < size; at += 4096)
+    memset(bytes + at, 0xff, 4);
+  tb__test_write(path, bytes, size);
+  free(bytes);
+  tb_bag_reader_t *reader = NULL;
+  assert_ok(tb_bag_reader_open(path, NULL, &reader, NULL));
+  tb_bag_message_t message;
+  tb_error_t error = TB_ERROR_INIT;
+  assert_ok(tb_bag_reader_next(reader, &message, NULL));
+  assert_status(tb_bag_reader_next(reader, &message, &error), TB_ERR_CORRUPT);
+  assert_non_null(strstr(error.text, "row 2"));
+  assert_ok(tb_bag_reader_next(reader, &message, NULL));
+  assert_int_equal(message.row_id, 3);
+  assert_status(tb_bag_reader_next(reader, &message, NULL), TB_ERR_END);
+  tb_bag_reader_close(reader);
+}
+
+static size_t open_and_count(void)
+{
+  tb_bag_reader_t *reader = NULL;
+  tb_error_t error = TB_ERROR_INIT;
+  if (tb_bag_reader_open(path, NULL, &reader, &error)) fail_msg("%s", error.text);
+  outcome_t outcome = read_all(reader);
+  tb_bag_reader_close(reader);
+  assert_int_equal(outcome.bad, 0);
+  return outcome.good;
+}
+
+static bool exists_beside(const char *suffix)
+{
+  char *name = NULL;
+  assert_true(asprintf(&name, "%s%s", path, suffix) > 0);
+  bool exists = access(name, F_OK) == 0;
+  free(name);
+  return exists;
+}
+
+static void copy_beside(const char *suffix, const char *target)
+{
+  char *from = NULL;
+  char *to = NULL;
+  assert_true(asprintf(&from, "%s%s", path, suffix) > 0);
+  assert_true(asprintf(&to, "%s%s", target, suffix) > 0);
+  size_t size = 0;
+  void *bytes = tb__test_read(from, &size);
+  tb__test_write(to, bytes, size);
+  free(bytes);
+  free(from);
+  free(to);
+}
+
+/* What a recorder that died leaves: messages that are in the log only. `path` becomes the copy. */
+static void leave_with_log(void)
+{
+  tb__test_db_simple(path, 4, 3, 0, 1);
+  sqlite3 *database = NULL;
+  assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
+  tb__test_db_exec(database, "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0;"
+                             "INSERT INTO messages VALUES (50, 1, 9, x'00010000')");
+  char *copy = tb__test_path(folder, "copy-a.db3");
+  copy_beside("", copy);
+  copy_beside("-wal", copy);
+  sqlite3_close(database);
+  free(path);
+  path = copy;
+}
+
+static void test_a_write_ahead_log_is_read(void **state)
+{
+  (void)state;
+  leave_with_log();
+  assert_true(exists_beside("-wal"));
+  assert_int_equal(open_and_count(), 4);
+  assert_int_equal(open_and_count(), 4);
+}
+
+/* A link in its place keeps SQLite from making -shm, as a read-only medium does. */
+static void test_a_log_that_cannot_be_read_is_not_passed_over(void **state)
+{
+  (void)state;
+  leave_with_log();
+  char *shm = NULL;
+  assert_true(asprintf(&shm, "%s-shm", path) > 0);
+  assert_int_equal(symlink("nowhere", shm), 0);
+  free(shm);
+  tb_bag_reader_t *reader = NULL;
+  tb_error_t error = TB_ERROR_INIT;
+  assert_status(tb_bag_reader_open(path, NULL, &reader, &error), TB_ERR_UNSUPPORTED);
+  assert_non_null(strstr(error.text, "(-wal)"));
+}
+
+static void test_wal_mode_without_log_leaves_nothing_behind(void **state)
+{
+  (void)state;
+  tb__test_db_simple(path, 4, 3, 0, 1);
+  change_db("PRAGMA journal_mode = WAL");
+  assert_false(exists_beside("-wal"));
+  assert_int_equal(open_and_count(), 3);
+  assert_false(exists_beside("-wal"));
+  assert_false(exists_beside("-shm"));
+}
+
+static void test_a_hot_journal_is_refused(void **state)
+{
+  (void)state;
+  tb__test_db_simple(path, 4, 3, 0, 1);
+  sqlite3 *database = NULL;
+  assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
+  tb__test_db_exec(database, "PRAGMA cache_size = 1; BEGIN; UPDATE messages SET timestamp = 7;"
+                             "INSERT INTO messages VALUES (50, 1, 9, zeroblob(100000))");
+  char *copy = tb__test_path(folder, "copy-a.db3");
+  copy_beside("", copy);
+  copy_beside("-journal", copy);
+  sqlite3_close(database);
+  free(path);
+  path = copy;
+  tb_bag_reader_t *reader = NULL;
+  tb_error_t error = TB_ERROR_INIT;
+  assert_status(tb_bag_reader_open(path, NULL, &reader, &error), TB_ERR_UNSUPPORTED);
+  assert_non_null(strstr(error.text, "(-journal)"));
+}
+
+static void test_a_bag_that_may_not_be_written(void **state)
+{
+  (void)state;
+  tb__test_db_simple(path, 4, 3, 0, 1);
+  assert_int_equal(chmod(path, 0400), 0);
+  assert_int_equal(chmod(folder, 0500), 0);
+  size_t count = open_and_count();
+  chmod(folder, 0700);
+  assert_int_equal(count, 3);
+}
+
+static void test_locked_by_a_writer(void **state)
+{
+  (void)state;
+  tb__test_db_simple(path, 4, 3, 0, 1);
+  sqlite3 *database = NULL;
+  assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
+  tb__test_db_exec(database, "BEGIN EXCLUSIVE");
+  tb_bag_reader_t *reader = NULL;
+  assert_status(tb_bag_reader_open(path, NULL, &reader, NULL), TB_ERR_BUSY);
+  sqlite3_close(database);
+  assert_int_equal(open_and_count(), 3);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
+  const struct CMUnitTest tests[] = {
+      TEST(test_truncated_at_many_sizes),
+      TEST(test_random_flips),
+      TEST(test_bad_rows_do_not_lose_the_others),
+      TEST(test_a_damaged_payload_page_costs_its_row),
+      TEST(test_a_write_ahead_log_is_read),
+      TEST(test_a_log_that_cannot_be_read_is_not_passed_over),
+      TEST(test_wal_mode_without_log_leaves_nothing_behind),
+      TEST(test_a_hot_journal_is_refused),
+      TEST(test_a_bag_that_may_not_be_written),
+      TEST(test_locked_by_a_writer),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

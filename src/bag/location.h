@@ -1,0 +1,26 @@
+/* Which files make up a bag. */
+#ifndef TB_BAG_LOCATION_H
+#define TB_BAG_LOCATION_H
+
+#include "bag/metadata.h"
+
+typedef struct tb__bag_location {
+  char *path;
+  char **files; /* paths that can be opened, in the bag's order */
+  size_t file_count;
+  bool has_metadata;
+  tb__bag_metadata_t metadata;
+} tb__bag_location_t;
+
+/* *out is zeroed by the caller. Errors as in tb_bag_reader_open. */
+tb_status_t tb__bag_locate(const char *path, tb__bag_location_t *out, tb_error_t *error);
+void tb__bag_location_fini(tb__bag_location_t *location);
+
+/* Digits compare as numbers: bag_2.db3 before bag_10.db3. A total order. */
+int tb__natural_compare(const char *a, const char *b);
+
+/* "Decompress it first" for a bag or file that is compressed. */
+tb_status_t tb__bag_compressed_error(tb_error_t *error, const char *path, const char *mode,
+                                     const char *format);
+
+#endif

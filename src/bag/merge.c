@@ -1,0 +1,213 @@
+/* Messages of all files of a bag in the order of time. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bag/reader.h"
+
+#define ENCAPSULATION_SIZE 4
+
+static void close_source(tb_bag_reader_t *reader, tb__bag_source_t *source)
+{
+  if (source->file) reader->storage->close(source->file);
+  source->file = NULL;
+  source->has_head = false;
+}
+
+static void close_active(tb_bag_reader_t *reader, size_t place)
+{
+  close_source(reader, &reader->sources[reader->active[place]]);
+  reader->active_count--;
+  memmove(&reader->active[place], &reader->active[place + 1],
+          (reader->active_count - place) * sizeof *reader->active);
+}
+
+/* A seek passes over files that end before it, so that it costs nothing to have many of them. */
+static bool is_passed_over(const tb_bag_reader_t *reader, const tb__bag_source_t *source)
+{
+  return !source->has_rows || source->end_ns < reader->seek_ns;
+}
+
+/* On failure the file counts as read. */
+static tb_status_t open_next_source(tb_bag_reader_t *reader, tb_error_t *error)
+{
+  size_t index = reader->by_start[reader->opened++];
+  tb__bag_source_t *source = &reader->sources[index];
+  if (is_passed_over(reader, source)) return TB_OK;
+  const tb__bag_storage_t *storage = reader->storage;
+  tb_status_t status = storage->open(storage, reader->location.files[index], &source->file, error);
+  if (!status) status = storage->seek(source->file, reader->seek_ns, error);
+  if (status) {
+    close_source(reader, source);
+    return status;
+  }
+  reader->active[reader->active_count++] = index;
+  return TB_OK;
+}
+
+/* Every open file gets a head, or is closed. */
+static tb_status_t step_sources(tb_bag_reader_t *reader, tb_error_t *error)
+{
+  for (size_t place = 0; place < reader->active_count;) {
+    tb__bag_source_t *source = &reader->sources[reader->active[place]];
+    if (!source->has_head) {
+      tb_status_t status = reader->storage->step(source->file, &source->head, error);
+      if (status) close_active(reader, place);
+      if (status && status != TB_ERR_END) return status;
+      if (status) continue;
+      source->has_head = true;
+    }
+    place++;
+  }
+  return TB_OK;
+}
+
+/* Rows without a usable time come at once. */
+static int64_t order_of(const tb__bag_source_t *source)
+{
+  return source->head.time_is_integer ? source->head.log_time_ns : INT64_MIN;
+}
+
+/* SIZE_MAX: none. */
+static size_t earliest_source(const tb_bag_reader_t *reader)
+{
+  size_t best = SIZE_MAX;
+  for (size_t place = 0; place < reader->active_count; place++) {
+    size_t index = reader->active[place];
+    if (best == SIZE_MAX) {
+      best = index;
+      continue;
+    }
+    int64_t order = order_of(&reader->sources[index]);
+    int64_t best_order = order_of(&reader->sources[best]);
+    if (order < best_order || (order == best_order && index < best)) best = index;
+  }
+  return best;
+}
+
+static bool next_file_may_come_first(const tb_bag_reader_t *reader, size_t best)
+{
+  if (reader->opened == reader->location.file_count) return false;
+  const tb__bag_source_t *next = &reader->sources[reader->by_start[reader->opened]];
+  return best == SIZE_MAX || next->start_ns <= order_of(&reader->sources[best]);
+}
+
+/* The file whose head is next; TB_ERR_END if there is none. */
+static tb_status_t choose_source(tb_bag_reader_t *reader, size_t *out, tb_error_t *error)
+{
+  for (;;) {
+    tb_status_t status = step_sources(reader, error);
+    if (status) return status;
+    size_t best = earliest_source(reader);
+    if (!next_file_may_come_first(reader, best)) {
+      if (best == SIZE_MAX)
+        return tb_error_set(error, TB_ERR_END, "%s: no more messages", reader->location.path);
+      *out = best;
+      return TB_OK;
+    }
+    status = open_next_source(reader, error);
+    if (status) return status;
+  }
+}
+
+static tb_status_t row_error(const tb_bag_reader_t *reader, size_t index, tb_status_t status,
+                             const char *reason, tb_error_t *error)
+{
+  return tb_error_set(error, status, "%s: row %lld: %s", reader->location.files[index],
+                      (long long)reader->sources[index].head.id, reason);
+}
+
+static bool find_link(const tb__bag_source_t *source, int64_t id, size_t *out)
+{
+  size_t low = 0;
+  size_t high = source->link_count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (source->links[middle].id < id)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  if (low == source->link_count || source->links[low].id != id) return false;
+  *out = source->links[low].topic;
+  return true;
+}
+
+static tb_status_t find_topic(tb_bag_reader_t *reader, size_t index, size_t *out, tb_error_t *error)
+{
+  tb__bag_source_t *source = &reader->sources[index];
+  if (!source->head.time_is_integer)
+    return row_error(reader, index, TB_ERR_CORRUPT, "its time is not an integer", error);
+  if (source->head.log_time_ns < 0)
+    return row_error(reader, index, TB_ERR_CORRUPT, "its time is negative", error);
+  tb_status_t status = reader->storage->read_topic(source->file, &source->head, error);
+  if (status) return status;
+  if (!find_link(source, source->head.topic_id, out))
+    return row_error(reader, index, TB_ERR_CORRUPT, "its topic id is not in the table of topics",
+                     error);
+  return TB_OK;
+}
+
+static bool looks_like_zstd(const uint8_t *data)
+{
+  static const uint8_t magic[] = {0x28, 0xb5, 0x2f, 0xfd};
+  return memcmp(data, magic, sizeof magic) == 0;
+}
+
+static tb_status_t read_payload(tb_bag_reader_t *reader, size_t index, size_t topic,
+                                tb_error_t *error)
+{
+  tb__bag_row_t *row = &reader->sources[index].head;
+  if (strcmp(reader->table.topics[topic].serialization_format, "cdr") != 0)
+    return tb_error_set(error, TB_ERR_UNSUPPORTED,
+                        "%s: row %lld: topic %.80s is serialized as \"%.40s\", not as cdr",
+                        reader->location.files[index], (long long)row->id,
+                        reader->table.topics[topic].name,
+                        reader->table.topics[topic].serialization_format);
+  tb_status_t status = reader->storage->read_data(reader->sources[index].file, row, error);
+  if (status) return status;
+  if (!row->data)
+    return row_error(reader, index, TB_ERR_CORRUPT, "it has no payload (NULL)", error);
+  if (row->size < ENCAPSULATION_SIZE)
+    return row_error(reader, index, TB_ERR_TRUNCATED,
+                     "its payload is shorter than the 4 bytes of encapsulation", error);
+  if (looks_like_zstd(row->data))
+    return row_error(reader, index, TB_ERR_UNSUPPORTED,
+                     "its payload is compressed (zstd); write the bag uncompressed with `ros2 bag "
+                     "convert`",
+                     error);
+  return TB_OK;
+}
+
+tb_status_t tb_bag_reader_next(tb_bag_reader_t *reader, tb_bag_message_t *out, tb_error_t *error)
+{
+  for (;;) {
+    size_t index = 0;
+    size_t topic = 0;
+    tb_status_t status = choose_source(reader, &index, error);
+    if (status) return status;
+    tb__bag_source_t *source = &reader->sources[index];
+    source->has_head = false; /* used up, whatever comes of it */
+    status = find_topic(reader, index, &topic, error);
+    if (!status && !reader->wanted[topic]) continue;
+    if (!status) status = read_payload(reader, index, topic, error);
+    if (status) return status;
+    const tb__bag_row_t *row = &source->head;
+    *out = (tb_bag_message_t){.topic = topic,
+                              .log_time_ns = row->log_time_ns,
+                              .publish_time_ns = row->publish_time_ns,
+                              .data = row->data,
+                              .size = row->size,
+                              .file = index,
+                              .row_id = row->id};
+    return TB_OK;
+  }
+}
+
+tb_status_t tb_bag_reader_seek(tb_bag_reader_t *reader, int64_t time_ns)
+{
+  while (reader->active_count > 0)
+    close_active(reader, reader->active_count - 1);
+  reader->opened = 0;
+  reader->seek_ns = time_ns < 0 ? INT64_MIN : time_ns;
+  return TB_OK;
+}

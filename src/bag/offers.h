@@ -1,0 +1,38 @@
+/* The QoS that publishers offered while a bag was recorded, and what a player offers for it. */
+#ifndef TB_BAG_OFFERS_H
+#define TB_BAG_OFFERS_H
+
+#include <timebase/bag_reader.h>
+
+#include "bag/yaml_tree.h"
+
+/* Policies as numbers of rmw/types.h, 0 being "system default"; durations in ns, 0 being
+ * "unspecified" and INT64_MAX infinite. */
+typedef struct tb__qos_offer {
+  int64_t history;
+  int64_t reliability;
+  int64_t durability;
+  int64_t liveliness;
+  int64_t deadline_ns;
+  int64_t lifespan_ns;
+  int64_t lease_ns;
+  bool avoid_ros_namespace_conventions;
+} tb__qos_offer_t;
+
+typedef struct tb__qos_offers {
+  tb__qos_offer_t *items;
+  size_t count;
+} tb__qos_offers_t;
+
+/* Text of a topics row (sequence of maps, or empty), or a node of metadata.yaml: text in it before
+ * version 9, a sequence since. Numbers and words are accepted in every version. */
+tb_status_t tb__qos_offers_parse(const char *text, tb__qos_offers_t *out, tb_error_t *error);
+tb_status_t tb__qos_offers_from_node(const tb__yaml_node_t *node, tb__qos_offers_t *out,
+                                     tb_error_t *error);
+void tb__qos_offers_fini(tb__qos_offers_t *offers);
+
+/* rosbag2_storage::Rosbag2QoS::adapt_offer_to_recorded_offers: the offer if all agree in the
+ * policies that decide about matching, with default history; otherwise the default. */
+tb_bag_qos_origin_t tb__qos_offers_adapt(const tb__qos_offers_t *offers, tb_qos_t *out);
+
+#endif

@@ -1,0 +1,49 @@
+/* Inside of tb_bag_reader_t. bag_reader.c opens and describes, merge.c reads. */
+#ifndef TB_BAG_READER_H
+#define TB_BAG_READER_H
+
+#include <timebase/bag_reader.h>
+
+#include "bag/location.h"
+#include "bag/storage.h"
+#include "bag/topic_table.h"
+
+typedef struct tb__bag_topic_link {
+  int64_t id;   /* in the file */
+  size_t topic; /* in the bag */
+} tb__bag_topic_link_t;
+
+/* One file of the bag: opened when reading reaches its first message, closed behind its last. */
+typedef struct tb__bag_source {
+  tb__bag_topic_link_t *links; /* sorted by id */
+  size_t link_count;
+  bool has_rows;
+  int64_t start_ns; /* 0 if no row has a usable time */
+  int64_t end_ns;   /* INT64_MAX likewise: never passed over */
+  tb__bag_file_t *file;
+  bool has_head;
+  tb__bag_row_t head; /* the next row of this file */
+} tb__bag_source_t;
+
+struct tb_bag_reader {
+  const tb__bag_storage_t *storage;
+  tb__bag_location_t location;
+  tb__topic_table_t table;
+  bool *wanted; /* by topic */
+  char *ros_distro;
+  tb_bag_info_t info;
+  tb__bag_source_t *sources; /* by file */
+  size_t *by_start;          /* files sorted by start_ns */
+  size_t opened;             /* how many of by_start are or were open since the last seek */
+  size_t *active;            /* files that are open */
+  size_t active_count;
+  int64_t seek_ns;
+};
+
+/* What tb_bag_reader_open does once the files are known. Takes *location over, on failure too. */
+tb_status_t tb__bag_reader_open_files(const tb__bag_storage_t *storage,
+                                      tb__bag_location_t *location,
+                                      const tb_bag_reader_options_t *options, tb_bag_reader_t **out,
+                                      tb_error_t *error);
+
+#endif

@@ -1,0 +1,15 @@
+/* Opening a database for reading without changing anything beside it. */
+#ifndef TB_BAG_SQLITE_OPEN_H
+#define TB_BAG_SQLITE_OPEN_H
+
+#include <sqlite3.h>
+#include <timebase/error.h>
+
+/* Read-only, in full view of a write-ahead log. Text of errors begins with the path. */
+tb_status_t tb__sqlite_open(const char *path, sqlite3 **out, tb_error_t *error);
+
+/* SQLite's result code and message as ours; `what` may be "". */
+tb_status_t tb__sqlite_error(sqlite3 *database, const char *path, const char *what,
+                             tb_error_t *error);
+
+#endif

@@ -1,0 +1,73 @@
+/* What a storage format provides for one file of a bag. The reader merges files, topics and errors;
+ * a format knows only its own bytes. */
+#ifndef TB_BAG_STORAGE_H
+#define TB_BAG_STORAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <timebase/error.h>
+
+typedef struct tb__bag_storage tb__bag_storage_t;
+
+/* An open file; first member of each format's own struct. */
+typedef struct tb__bag_file {
+  const tb__bag_storage_t *storage;
+} tb__bag_file_t;
+
+typedef struct tb__bag_file_topic {
+  int64_t id; /* the file's own; differs between the files of a bag */
+  char *name;
+  char *type;
+  char *serialization_format;
+  char *offers; /* YAML of the offered QoS, may be empty */
+  char *type_hash;
+  uint64_t message_count; /* 0 until count_topics */
+} tb__bag_file_topic_t;
+
+typedef struct tb__bag_file_info {
+  tb__bag_file_topic_t *topics;
+  size_t topic_count;
+  uint64_t message_count;
+  bool has_times; /* a row with a usable time exists */
+  int64_t start_ns;
+  int64_t end_ns;
+  char *metadata;   /* metadata that the file itself carries (YAML), or NULL */
+  char *ros_distro; /* or NULL */
+} tb__bag_file_info_t;
+
+typedef struct tb__bag_row {
+  int64_t id;
+  bool time_is_integer; /* false: log_time_ns means nothing */
+  int64_t log_time_ns;
+  int64_t publish_time_ns; /* -1: none */
+  int64_t topic_id;
+  const uint8_t *data; /* NULL: the row has no payload */
+  size_t size;
+} tb__bag_row_t;
+
+struct tb__bag_storage {
+  const char *id; /* as in metadata.yaml */
+  tb_status_t (*open)(const tb__bag_storage_t *storage, const char *path, tb__bag_file_t **out,
+                      tb_error_t *error);
+  void (*close)(tb__bag_file_t *file);
+
+  /* Fills *out, which is zeroed; free with tb__bag_file_info_fini on failure too. */
+  tb_status_t (*read_info)(tb__bag_file_t *file, tb__bag_file_info_t *out, tb_error_t *error);
+  tb_status_t (*count_topics)(tb__bag_file_t *file, tb__bag_file_info_t *info, tb_error_t *error);
+
+  /* Before the first row with log time >= time_ns; INT64_MIN: before all rows, bad ones too. */
+  tb_status_t (*seek)(tb__bag_file_t *file, int64_t time_ns, tb_error_t *error);
+  /* To the next row by (time, id): id and times. A failure other than TB_ERR_END is final. */
+  tb_status_t (*step)(tb__bag_file_t *file, tb__bag_row_t *out, tb_error_t *error);
+  /* Of the row that step gave: topic_id; then data and size, valid until the next call. Failures
+   * concern this row only. */
+  tb_status_t (*read_topic)(tb__bag_file_t *file, tb__bag_row_t *row, tb_error_t *error);
+  tb_status_t (*read_data)(tb__bag_file_t *file, tb__bag_row_t *row, tb_error_t *error);
+};
+
+void tb__bag_file_info_fini(tb__bag_file_info_t *info);
+
+extern const tb__bag_storage_t tb__sqlite_storage;
+
+#endif

@@ -1,0 +1,31 @@
+/* The topics of a bag, by name, merged over its files. */
+#ifndef TB_BAG_TOPIC_TABLE_H
+#define TB_BAG_TOPIC_TABLE_H
+
+#include <timebase/bag_reader.h>
+
+#include "bag/metadata.h"
+#include "bag/storage.h"
+
+typedef struct tb__topic_table {
+  tb_bag_topic_t *topics; /* the strings are the table's own */
+  size_t count;
+  size_t *by_name; /* indices, sorted by name */
+} tb__topic_table_t;
+
+/* Finds the topic, or adds it and takes its strings. TB_ERR_CORRUPT if a file before gave it
+ * another type or format. `metadata` may be NULL; its offers go before the file's, since users edit
+ * them there. */
+tb_status_t tb__topic_table_merge(tb__topic_table_t *table, tb__bag_file_topic_t *topic,
+                                  const char *path, const tb__bag_metadata_t *metadata, size_t *out,
+                                  tb_error_t *error);
+
+bool tb__topic_table_find(const tb__topic_table_t *table, const char *name, size_t *out);
+
+/* Takes the counts over if their sums are `total` and every message belongs to a known topic. */
+bool tb__topic_table_use_counts(tb__topic_table_t *table, const tb__bag_metadata_t *metadata,
+                                uint64_t total);
+
+void tb__topic_table_fini(tb__topic_table_t *table);
+
+#endif

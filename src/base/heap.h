@@ -1,0 +1,52 @@
+/* A binary heap of small integers (ids) by a 64-bit key, ties in the order given. The entries are
+ * contiguous; where an id stands is kept beside them, so that any id can be removed. */
+#ifndef TB_BASE_HEAP_H
+#define TB_BASE_HEAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <timebase/status.h>
+
+typedef struct tb__heap_entry {
+  int64_t key;
+  uint32_t id;
+} tb__heap_entry_t;
+
+typedef struct tb__heap {
+  tb__heap_entry_t *entries;
+  uint32_t *where;  /* by id: index into entries, or TB__HEAP_ABSENT */
+  uint64_t *orders; /* by id */
+  uint32_t size;
+  uint32_t ids; /* ids below this may be used */
+} tb__heap_t;
+
+#define TB__HEAP_ABSENT UINT32_MAX
+
+/* Makes room for ids below `ids`; insertions never fail then. TB_ERR_NO_MEMORY: unchanged. */
+tb_status_t tb__heap_reserve(tb__heap_t *heap, uint32_t ids);
+void tb__heap_fini(tb__heap_t *heap);
+
+static inline bool tb__heap_contains(const tb__heap_t *heap, uint32_t id)
+{
+  return heap->where[id] != TB__HEAP_ABSENT;
+}
+
+static inline int64_t tb__heap_key(const tb__heap_t *heap, uint32_t id)
+{
+  return heap->entries[heap->where[id]].key;
+}
+
+/* NULL if empty. */
+static inline const tb__heap_entry_t *tb__heap_min(const tb__heap_t *heap)
+{
+  return heap->size ? heap->entries : NULL;
+}
+
+/* The id must not be in the heap. */
+void tb__heap_insert(tb__heap_t *heap, uint32_t id, int64_t key, uint64_t order);
+/* The id must be in the heap. */
+void tb__heap_remove(tb__heap_t *heap, uint32_t id);
+void tb__heap_change(tb__heap_t *heap, uint32_t id, int64_t key);
+
+#endif

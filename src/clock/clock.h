@@ -1,0 +1,81 @@
+/* A clock: the timeline it points at, and those who wait on it. */
+#ifndef TB_CLOCK_CLOCK_H
+#define TB_CLOCK_CLOCK_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <timebase/clock.h>
+#include <timebase/source.h>
+
+#include "clock/handler.h"
+#include "clock/timeline.h"
+
+/* Bits of `word` beside the timeline's address. */
+#define TB__WORD_CHANGING ((uintptr_t)1) /* a change of source is in progress */
+#define TB__WORD_OS       ((uintptr_t)2) /* the timeline is the operating system's */
+#define TB__WORD_BITS     ((uintptr_t)3)
+
+/* A timeline that the clock has pointed at: readers may still look at it. */
+typedef struct tb__held_timeline {
+  struct tb__held_timeline *next;
+  tb_timeline_t *timeline;
+} tb__held_timeline_t;
+
+struct tb_clock {
+  _Atomic uintptr_t word;
+  _Atomic uint32_t references;  /* to the memory */
+  tb_time_kind_t kind;          /* of the times it tells; 0 for a steady clock */
+  _Atomic uint64_t move_epoch;  /* of the last move; 0: never moved */
+  _Atomic uint32_t idle_state;  /* reported while there is no source */
+  _Atomic uint32_t gate;        /* futex: readers held up by a change of source */
+  tb__mutex_t move_mutex;       /* held through a change of source and its callbacks */
+  tb_source_t *source;          /* by move_mutex */
+  tb__held_timeline_t *held;    /* by move_mutex */
+  tb_clock_t *source_next, *source_previous; /* by the source's mutex */
+
+  /* By the mutex of the current timeline. */
+  tb__waiter_t *waiters;
+  bool closed;
+  _Atomic uint32_t users; /* futex: threads inside a wait; the clock outlives them */
+};
+
+struct tb_steady_clock {
+  tb_clock_t core; /* first and only: the memory is freed as a tb_clock_t */
+};
+
+static inline tb_timeline_t *tb__clock_timeline(const tb_clock_t *clock)
+{
+  return (tb_timeline_t *)(atomic_load_explicit(&clock->word, memory_order_acquire) &
+                           ~TB__WORD_BITS);
+}
+
+/* Locks the mutex of the timeline that the clock points at. */
+tb_timeline_t *tb__clock_lock(const tb_clock_t *clock);
+/* The same, after waiting for a jump that blocks the readers of the clock; inside its callbacks at
+ * once. TB_ERR_BUSY where tb_clock_now would be. */
+tb_status_t tb__clock_lock_settled(const tb_clock_t *clock, tb_timeline_t **out);
+void tb__clock_unlock(tb_timeline_t *timeline);
+
+/* Prepares zeroed memory as a clock on an operating system's timeline. */
+void tb__clock_init(tb_clock_t *clock, tb_time_kind_t kind, tb_timeline_t *timeline);
+/* Ends all that waits on the clock and gives up the owner's reference to its memory. */
+tb_status_t tb__clock_destroy(tb_clock_t *clock);
+
+/* Timer lanes keep the memory of a destroyed clock. */
+void tb__clock_ref(tb_clock_t *clock);
+void tb__clock_unref(tb_clock_t *clock);
+
+void tb__clock_add_waiter_locked(tb_clock_t *clock, tb__waiter_t *waiter);
+/* Takes the waiter out of every list, after which nobody touches it. */
+void tb__clock_remove_waiter_locked(tb_clock_t *clock, tb_timeline_t *timeline,
+                                    tb__waiter_t *waiter);
+
+/* Counts a thread into and out of the clock, so that tb_clock_destroy waits for it. */
+static inline void tb__clock_enter(tb_clock_t *clock)
+{
+  atomic_fetch_add(&clock->users, 1);
+}
+void tb__clock_leave(tb_clock_t *clock);
+
+#endif

@@ -1,0 +1,217 @@
+#include "clock/handler.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "clock/clock.h"
+#include "platform/futex.h"
+
+_Thread_local tb__jump_t *tb__jump_of_thread;
+
+static _Atomic uint64_t last_sequence;
+
+static tb_status_t options_check(const tb_jump_handler_options_t *options)
+{
+  const tb_jump_threshold_t *threshold = &options->threshold;
+  if (threshold->min_forward.ns < 0 || threshold->min_backward.ns > 0)
+    return TB_ERR_INVALID;
+  if (!threshold->min_forward.ns && !threshold->min_backward.ns && !threshold->on_clock_change)
+    return TB_ERR_INVALID;
+  if (!options->before && !options->after)
+    return TB_ERR_INVALID;
+  return TB_OK;
+}
+
+/* Keeps the list in order of registration, searching from its end. */
+static void handler_link(tb_timeline_t *timeline, struct tb_jump_handler *handler)
+{
+  tb__handlers_t *handlers = &timeline->handlers;
+  struct tb_jump_handler *after = handlers->last;
+  while (after && after->sequence > handler->sequence)
+    after = after->previous;
+  handler->previous = after;
+  handler->next = after ? after->next : handlers->first;
+  *(after ? &after->next : &handlers->first) = handler;
+  *(handler->next ? &handler->next->previous : &handlers->last) = handler;
+  handler->linked = true;
+  int64_t min_forward = handler->threshold.min_forward.ns;
+  if (min_forward > 0 && min_forward < handlers->min_forward)
+    handlers->min_forward = min_forward;
+}
+
+static void handler_unlink(tb_timeline_t *timeline, struct tb_jump_handler *handler)
+{
+  tb__handlers_t *handlers = &timeline->handlers;
+  *(handler->previous ? &handler->previous->next : &handlers->first) = handler->next;
+  *(handler->next ? &handler->next->previous : &handlers->last) = handler->previous;
+  handler->linked = false;
+}
+
+tb_status_t tb_jump_handler_create(tb_clock_t *clock, const tb_jump_handler_options_t *options,
+                                   tb_jump_handler_t **out)
+{
+  if (!clock || !options || !out || options_check(options))
+    return TB_ERR_INVALID;
+  struct tb_jump_handler *handler = calloc(1, sizeof *handler);
+  if (!handler)
+    return TB_ERR_NO_MEMORY;
+  handler->clock = clock;
+  handler->threshold = options->threshold;
+  handler->before = options->before;
+  handler->after = options->after;
+  handler->user = options->user;
+  snprintf(handler->name, sizeof handler->name, "%s", options->name ? options->name : "unnamed");
+  tb_timeline_t *timeline = tb__clock_lock(clock);
+  handler->sequence = atomic_fetch_add(&last_sequence, 1) + 1;
+  handler_link(timeline, handler);
+  tb__clock_unlock(timeline);
+  *out = handler;
+  return TB_OK;
+}
+
+/* Waits for the jump that holds the handler. */
+TB_NO_THREAD_ANALYSIS
+static tb_timeline_t *wait_until_released(struct tb_jump_handler *handler, tb_timeline_t *timeline)
+{
+  handler->leaving = true;
+  while (handler->selected) {
+    uint32_t done = atomic_load(&timeline->jumps_done);
+    tb__clock_unlock(timeline);
+    tb__futex_wait(&timeline->jumps_done, done, TB__NO_DEADLINE);
+    timeline = tb__clock_lock(handler->clock);
+  }
+  return timeline;
+}
+
+TB_NO_THREAD_ANALYSIS
+void tb_jump_handler_destroy(tb_jump_handler_t *handler)
+{
+  if (!handler)
+    return;
+  tb_clock_t *clock = handler->clock;
+  tb_timeline_t *timeline = tb__clock_lock(clock);
+  if (handler->selected && tb__jump_of_thread) {
+    atomic_store(&handler->removed, true);
+    handler->orphan = true;
+    handler_unlink(timeline, handler);
+    tb__clock_unlock(timeline);
+    return;
+  }
+  tb__clock_enter(clock);
+  timeline = wait_until_released(handler, timeline);
+  handler_unlink(timeline, handler);
+  tb__clock_unlock(timeline);
+  free(handler);
+  tb__clock_leave(clock);
+}
+
+static bool handler_matches(const struct tb_jump_handler *handler, const tb_jump_t *jump)
+{
+  const tb_jump_threshold_t *threshold = &handler->threshold;
+  switch (jump->kind) {
+  case TB_JUMP_CLOCK_CHANGE:
+  case TB_JUMP_STARTED:
+    return threshold->on_clock_change;
+  case TB_JUMP_FORWARD:
+    return threshold->min_forward.ns > 0 && jump->delta.ns >= threshold->min_forward.ns;
+  case TB_JUMP_BACKWARD:
+    return threshold->min_backward.ns < 0 && jump->delta.ns <= threshold->min_backward.ns;
+  }
+  return false;
+}
+
+void tb__jump_select_locked(tb__jump_t *jump, tb_timeline_t *timeline)
+{
+  struct tb_jump_handler **end = &jump->selected;
+  int64_t min_forward = INT64_MAX;
+  for (struct tb_jump_handler *handler = timeline->handlers.first; handler;
+       handler = handler->next) {
+    int64_t wanted = handler->threshold.min_forward.ns;
+    if (wanted > 0 && wanted < min_forward)
+      min_forward = wanted;
+    if (handler->leaving || (jump->moved && handler->clock != jump->moved) ||
+        !handler_matches(handler, &jump->info))
+      continue;
+    handler->selected = true;
+    *end = handler;
+    end = &handler->selected_next;
+  }
+  *end = NULL;
+  timeline->handlers.min_forward = min_forward;
+}
+
+/* The epoch of a step that raises none is that of each handler's own clock. */
+static tb_jump_t info_for(const tb__jump_t *jump, const struct tb_jump_handler *handler)
+{
+  tb_jump_t info = jump->info;
+  if (info.epoch == 0)
+    info.epoch = tb_clock_epoch(handler->clock);
+  return info;
+}
+
+void tb__jump_call_before(tb__jump_t *jump)
+{
+  tb__jump_of_thread = jump;
+  for (struct tb_jump_handler *handler = jump->selected; handler;
+       handler = handler->selected_next) {
+    if (!handler->before || atomic_load(&handler->removed))
+      continue;
+    tb_jump_t info = info_for(jump, handler);
+    handler->before(&info, handler->user);
+  }
+  tb__jump_of_thread = NULL;
+}
+
+void tb__jump_call_after(tb__jump_t *jump)
+{
+  tb__jump_of_thread = jump;
+  for (struct tb_jump_handler *handler = jump->selected; handler;
+       handler = handler->selected_next) {
+    if (!handler->after || atomic_load(&handler->removed))
+      continue;
+    tb_jump_t info = info_for(jump, handler);
+    handler->after(&info, handler->user);
+  }
+  tb__jump_of_thread = NULL;
+}
+
+void tb__jump_release_locked(tb__jump_t *jump, tb_timeline_t *timeline)
+{
+  struct tb_jump_handler *handler = jump->selected;
+  while (handler) {
+    struct tb_jump_handler *next = handler->selected_next;
+    handler->selected = false;
+    if (handler->orphan)
+      free(handler);
+    handler = next;
+  }
+  jump->selected = NULL;
+  atomic_fetch_add(&timeline->jumps_done, 1);
+  tb__futex_wake_all(&timeline->jumps_done);
+}
+
+void tb__handlers_move(tb_clock_t *clock, tb_timeline_t *from, tb_timeline_t *to)
+{
+  for (struct tb_jump_handler *handler = from->handlers.first, *next; handler; handler = next) {
+    next = handler->next;
+    if (handler->clock != clock)
+      continue;
+    handler_unlink(from, handler);
+    handler_link(to, handler);
+  }
+}
+
+TB_NO_THREAD_ANALYSIS
+void tb__handlers_destroy_of(tb_clock_t *clock)
+{
+  for (;;) {
+    tb_timeline_t *timeline = tb__clock_lock(clock);
+    struct tb_jump_handler *handler = timeline->handlers.first;
+    while (handler && (handler->clock != clock || handler->leaving))
+      handler = handler->next;
+    tb__clock_unlock(timeline);
+    if (!handler)
+      return;
+    tb_jump_handler_destroy(handler);
+  }
+}

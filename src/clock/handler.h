@@ -1,0 +1,62 @@
+/* Jump handlers, kept per timeline in order of registration. */
+#ifndef TB_CLOCK_HANDLER_H
+#define TB_CLOCK_HANDLER_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <timebase/jump.h>
+
+#include "clock/timeline.h"
+
+struct tb_jump_handler {
+  struct tb_jump_handler *next, *previous; /* on the timeline, by sequence */
+  struct tb_jump_handler *selected_next;   /* taking part in the jump in progress */
+  tb_clock_t *clock;
+  uint64_t sequence;
+  tb_jump_threshold_t threshold;
+  tb_jump_callback_t before, after;
+  void *user;
+  bool linked;          /* on a timeline's list */
+  bool selected;        /* a jump in progress uses it: it must not be freed */
+  bool leaving;         /* its destroyer waits for that jump: not selected again */
+  bool orphan;          /* destroyed in a callback: freed at the end of the jump */
+  _Atomic bool removed; /* no further call */
+  char name[48];
+};
+
+/* A jump in progress. */
+typedef struct tb__jump {
+  tb_jump_t info;
+  tb_timeline_t *timelines[2]; /* that it moves or connects; the second may be NULL */
+  const tb_clock_t *moved;     /* at a clock change */
+  struct tb_jump_handler *selected;
+} tb__jump_t;
+
+/* The jump whose callbacks run on this thread. */
+extern _Thread_local tb__jump_t *tb__jump_of_thread __attribute__((tls_model("initial-exec")));
+
+static inline bool tb__jump_concerns(const tb__jump_t *jump, const tb_timeline_t *timeline)
+{
+  return jump && (jump->timelines[0] == timeline || jump->timelines[1] == timeline);
+}
+
+/* Chooses the handlers that `jump` is for; `clock` NULL: of all clocks. */
+void tb__jump_select_locked(tb__jump_t *jump, tb_timeline_t *timeline)
+    TB_REQUIRES(timeline->mutex);
+
+/* Call the selected handlers, on this thread, with nothing held. */
+void tb__jump_call_before(tb__jump_t *jump);
+void tb__jump_call_after(tb__jump_t *jump);
+
+/* Lets the handlers go, and wakes those who wait for the end of the jump. */
+void tb__jump_release_locked(tb__jump_t *jump, tb_timeline_t *timeline)
+    TB_REQUIRES(timeline->mutex);
+
+/* Moves all handlers of `clock`; both mutexes are held. */
+void tb__handlers_move(tb_clock_t *clock, tb_timeline_t *from, tb_timeline_t *to);
+
+/* Destroys all handlers of a clock that is being destroyed. */
+void tb__handlers_destroy_of(tb_clock_t *clock);
+
+#endif

@@ -1,0 +1,314 @@
+/* Moving a timeline: ticks, and the jumps that they make. */
+#include "clock/handler.h"
+#include "clock/timeline.h"
+#include "platform/time.h"
+
+#define FORWARD_JUMP_MIN_NS INT64_C(1000000000)
+#define RATE_WINDOW_NS      INT64_C(100000000)
+
+static void count_one(_Atomic uint64_t *count)
+{
+  atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + 1,
+                        memory_order_relaxed);
+}
+
+static void add_advance(tb_timeline_t *timeline, int64_t step_ns)
+{
+  _Atomic int64_t *advanced = &timeline->counts.advanced_ns;
+  int64_t sum;
+  if (__builtin_add_overflow(atomic_load_explicit(advanced, memory_order_relaxed), step_ns, &sum))
+    sum = INT64_MAX;
+  atomic_store_explicit(advanced, sum, memory_order_relaxed);
+}
+
+static void keep_largest(_Atomic int64_t *largest, int64_t step_ns)
+{
+  int64_t seen = atomic_load_explicit(largest, memory_order_relaxed);
+  if (step_ns < 0 ? step_ns < seen : step_ns > seen)
+    atomic_store_explicit(largest, step_ns, memory_order_relaxed);
+}
+
+/* Restarts the measuring of the rate, keeping the last result. */
+static void meter_restart(tb__rate_meter_t *meter, int64_t steady_ns, int64_t time_ns)
+{
+  meter->window_steady_ns = steady_ns;
+  meter->window_time_ns = time_ns;
+}
+
+static void meter_tick(tb_timeline_t *timeline, int64_t steady_ns, int64_t time_ns)
+{
+  tb__rate_meter_t *meter = &timeline->meter;
+  meter->last_steady_ns = steady_ns;
+  int64_t window_ns = steady_ns - meter->window_steady_ns;
+  if (window_ns < RATE_WINDOW_NS)
+    return;
+  double rate = (double)(time_ns - meter->window_time_ns) / (double)window_ns;
+  atomic_store_explicit(&timeline->counts.rate, rate, memory_order_relaxed);
+  meter_restart(meter, steady_ns, time_ns);
+}
+
+/* Whether a forward step is a jump, and not the passing of time. */
+static bool is_forward_jump(const tb_timeline_t *timeline, int64_t step_ns, int64_t steady_ns,
+                            tb_jump_reason_t reason)
+{
+  if (reason == TB_JUMP_REASON_SEEK || reason == TB_JUMP_REASON_LOOP ||
+      reason == TB_JUMP_REASON_RESET)
+    return true;
+  if (reason != TB_JUMP_REASON_NONE || step_ns <= FORWARD_JUMP_MIN_NS)
+    return false;
+  double rate = atomic_load_explicit(&timeline->counts.rate, memory_order_relaxed);
+  double passed_ns = rate * (double)(steady_ns - timeline->meter.last_steady_ns);
+  return (double)step_ns > passed_ns + (double)FORWARD_JUMP_MIN_NS;
+}
+
+static void count_step(tb_timeline_t *timeline, const tb_jump_t *jump)
+{
+  tb__timeline_counts_t *counts = &timeline->counts;
+  int64_t steady_ns = tb__steady_coarse_now_ns();
+  int64_t time_ns = jump->after.ns;
+  count_one(&counts->ticks);
+  if (jump->kind == TB_JUMP_FORWARD &&
+      !is_forward_jump(timeline, jump->delta.ns, steady_ns, jump->reason)) {
+    add_advance(timeline, jump->delta.ns);
+    meter_tick(timeline, steady_ns, time_ns);
+    return;
+  }
+  if (jump->kind == TB_JUMP_FORWARD) {
+    count_one(&counts->jumps_forward);
+    keep_largest(&counts->largest_forward_ns, jump->delta.ns);
+  } else if (jump->kind == TB_JUMP_BACKWARD) {
+    count_one(&counts->jumps_backward);
+    keep_largest(&counts->largest_backward_ns, jump->before.ns ? time_ns - jump->before.ns : 0);
+  }
+  timeline->meter.last_steady_ns = steady_ns;
+  meter_restart(&timeline->meter, steady_ns, time_ns);
+}
+
+/* The move from the committed time to `time_ns`, which differs from it. */
+static tb_jump_t describe(const tb_timeline_t *timeline, int64_t time_ns, tb_jump_reason_t reason)
+{
+  tb_jump_t jump = {
+      .kind = TB_JUMP_FORWARD,
+      .reason = reason,
+      .before = {timeline->time_ns, TB_TIME_ROS},
+      .after = {time_ns, TB_TIME_ROS},
+  };
+  if (timeline->time_ns == 0) {
+    jump.kind = TB_JUMP_STARTED;
+    return jump;
+  }
+  if (time_ns != 0)
+    jump.delta.ns = time_ns - timeline->time_ns;
+  if (time_ns < timeline->time_ns) {
+    jump.kind = TB_JUMP_BACKWARD;
+    jump.epoch = tb__epoch_take();
+    if (time_ns == 0)
+      jump.reason = TB_JUMP_REASON_RESET;
+  }
+  return jump;
+}
+
+/* Makes the move visible. What has passed on the timeline stands still unless time went forward. */
+static void commit_locked(tb_timeline_t *timeline, const tb_jump_t *jump)
+    TB_REQUIRES(timeline->mutex);
+static void commit_locked(tb_timeline_t *timeline, const tb_jump_t *jump)
+{
+  if (jump->kind != TB_JUMP_FORWARD) {
+    uint64_t elapsed = tb__timeline_elapsed_locked(timeline);
+    timeline->elapsed_frozen = elapsed;
+    timeline->elapsed_offset = (uint64_t)jump->after.ns - elapsed;
+  }
+  count_step(timeline, jump);
+  timeline->time_ns = jump->after.ns;
+  timeline->state = jump->after.ns ? TB_CLOCK_RUNNING : TB_CLOCK_WAITING;
+  if (jump->kind == TB_JUMP_BACKWARD)
+    timeline->epoch = jump->epoch;
+  tb__timeline_publish_locked(timeline);
+}
+
+static void collect_locked(tb_timeline_t *timeline, const tb_jump_t *jump,
+                           tb__waiter_t **to_wake) TB_REQUIRES(timeline->mutex);
+static void collect_locked(tb_timeline_t *timeline, const tb_jump_t *jump, tb__waiter_t **to_wake)
+{
+  if (jump->kind != TB_JUMP_FORWARD || jump->delta.ns >= timeline->waiters.watch_min_forward)
+    tb__waiters_collect_jumped_locked(timeline, jump, to_wake);
+  tb__waiters_collect_due_locked(timeline, to_wake);
+}
+
+/* A jump that handlers take part in. The turn is held; the mutex is released while they run. */
+static void jump_locked(tb_timeline_t *timeline, tb__jump_t *jump) TB_REQUIRES(timeline->mutex);
+static void jump_locked(tb_timeline_t *timeline, tb__jump_t *jump)
+{
+  bool blocking = jump->info.kind != TB_JUMP_FORWARD;
+  if (blocking)
+    tb__timeline_block_locked(timeline);
+  tb__mutex_unlock(&timeline->mutex);
+  tb__jump_call_before(jump);
+  tb__mutex_lock(&timeline->mutex);
+  commit_locked(timeline, &jump->info);
+  tb__mutex_unlock(&timeline->mutex);
+  tb__jump_call_after(jump);
+  tb__mutex_lock(&timeline->mutex);
+  tb__jump_release_locked(jump, timeline);
+  if (blocking)
+    tb__timeline_unblock_locked(timeline);
+}
+
+static bool concerns_handlers(const tb_timeline_t *timeline, const tb_jump_t *jump)
+{
+  if (!timeline->handlers.first)
+    return false;
+  return jump->kind != TB_JUMP_FORWARD || jump->delta.ns >= timeline->handlers.min_forward;
+}
+
+/* A sign of life that moves nothing. */
+static void repeat_locked(tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex);
+static void repeat_locked(tb_timeline_t *timeline)
+{
+  int64_t steady_ns = tb__steady_coarse_now_ns();
+  count_one(&timeline->counts.ticks);
+  meter_tick(timeline, steady_ns, timeline->time_ns);
+  if (timeline->time_ns != 0 && timeline->state != TB_CLOCK_RUNNING) {
+    timeline->state = TB_CLOCK_RUNNING;
+    tb__timeline_publish_locked(timeline);
+  }
+}
+
+static void move_locked(tb_timeline_t *timeline, int64_t time_ns, tb_jump_reason_t reason,
+                        bool *has_turn, tb__waiter_t **to_wake) TB_REQUIRES(timeline->mutex);
+static void move_locked(tb_timeline_t *timeline, int64_t time_ns, tb_jump_reason_t reason,
+                        bool *has_turn, tb__waiter_t **to_wake)
+{
+  if (time_ns == timeline->time_ns) {
+    repeat_locked(timeline);
+    return;
+  }
+  tb__jump_t jump = {.info = describe(timeline, time_ns, reason), .timelines = {timeline, NULL}};
+  if (concerns_handlers(timeline, &jump.info))
+    tb__jump_select_locked(&jump, timeline);
+  if (jump.selected) {
+    if (!*has_turn)
+      tb__timeline_take_turn_locked(timeline);
+    *has_turn = true;
+    jump_locked(timeline, &jump);
+  } else {
+    commit_locked(timeline, &jump.info);
+  }
+  collect_locked(timeline, &jump.info, to_wake);
+}
+
+tb_status_t tb_timeline_tick(tb_timeline_t *timeline, int64_t time_ns, tb_jump_reason_t reason)
+{
+  if (!timeline || timeline->kind != TB__TIMELINE_ROS)
+    return TB_ERR_INVALID;
+  if (tb__jump_of_thread)
+    return TB_ERR_DEADLOCK;
+  if (time_ns < 0) {
+    tb_timeline_count_dropped(timeline);
+    return TB_ERR_RANGE;
+  }
+  tb_status_t status = TB_OK;
+  tb__waiter_t *to_wake = NULL;
+  tb__mutex_lock(&timeline->mutex);
+  bool has_turn = timeline->turn_next != atomic_load(&timeline->turn_serving);
+  if (has_turn)
+    tb__timeline_take_turn_locked(timeline);
+  if (timeline->detached)
+    status = TB_ERR_DETACHED;
+  else
+    move_locked(timeline, time_ns, reason, &has_turn, &to_wake);
+  if (has_turn)
+    tb__timeline_end_turn_locked(timeline);
+  tb__mutex_unlock(&timeline->mutex);
+  tb__waiters_wake(to_wake);
+  return status;
+}
+
+/* Whether anyone is due at `time_ns`, a forward step from the committed time. */
+static bool anyone_due_locked(const tb_timeline_t *timeline, int64_t time_ns)
+    TB_REQUIRES(timeline->mutex);
+static bool anyone_due_locked(const tb_timeline_t *timeline, int64_t time_ns)
+{
+  const tb__waiter_t *by_time = timeline->waiters.heaps[TB__AXIS_TIME].root;
+  const tb__waiter_t *by_elapsed = timeline->waiters.heaps[TB__AXIS_ELAPSED].root;
+  uint64_t elapsed = (uint64_t)time_ns - timeline->elapsed_offset;
+  return (by_time && !tb__deadline_before((uint64_t)time_ns, by_time->deadline)) ||
+         (by_elapsed && !tb__deadline_before(elapsed, by_elapsed->deadline));
+}
+
+static bool is_plain_locked(const tb_timeline_t *timeline, int64_t time_ns)
+    TB_REQUIRES(timeline->mutex);
+static bool is_plain_locked(const tb_timeline_t *timeline, int64_t time_ns)
+{
+  if (timeline->turn_next != atomic_load(&timeline->turn_serving))
+    return false;
+  if (time_ns == timeline->time_ns)
+    return true;
+  int64_t step_ns = time_ns - timeline->time_ns;
+  if (timeline->time_ns == 0 || step_ns < 0)
+    return !timeline->handlers.first && !timeline->waiters.watchers &&
+           !timeline->waiters.heaps[TB__AXIS_TIME].root &&
+           !timeline->waiters.heaps[TB__AXIS_ELAPSED].root;
+  return step_ns < timeline->handlers.min_forward &&
+         step_ns < timeline->waiters.watch_min_forward && !anyone_due_locked(timeline, time_ns);
+}
+
+tb_status_t tb_timeline_try_tick(tb_timeline_t *timeline, int64_t time_ns)
+{
+  if (!timeline || timeline->kind != TB__TIMELINE_ROS)
+    return TB_ERR_INVALID;
+  if (time_ns < 0) {
+    tb_timeline_count_dropped(timeline);
+    return TB_ERR_RANGE;
+  }
+  tb_status_t status = TB_OK;
+  tb__mutex_lock(&timeline->mutex);
+  if (timeline->detached) {
+    status = TB_ERR_DETACHED;
+  } else if (!is_plain_locked(timeline, time_ns)) {
+    status = TB_ERR_BUSY;
+  } else if (time_ns == timeline->time_ns) {
+    repeat_locked(timeline);
+  } else {
+    tb_jump_t jump = describe(timeline, time_ns, TB_JUMP_REASON_NONE);
+    commit_locked(timeline, &jump);
+  }
+  tb__mutex_unlock(&timeline->mutex);
+  return status;
+}
+
+void tb_timeline_set_state(tb_timeline_t *timeline, tb_clock_state_t state)
+{
+  if (!timeline || timeline->kind != TB__TIMELINE_ROS)
+    return;
+  tb__mutex_lock(&timeline->mutex);
+  if (timeline->state != state) {
+    timeline->state = state;
+    tb__timeline_publish_locked(timeline);
+  }
+  tb__mutex_unlock(&timeline->mutex);
+}
+
+void tb_timeline_count_dropped(tb_timeline_t *timeline)
+{
+  if (timeline)
+    atomic_fetch_add_explicit(&timeline->counts.dropped, 1, memory_order_relaxed);
+}
+
+void tb_timeline_stats(const tb_timeline_t *timeline, tb_timeline_stats_t *out)
+{
+  if (!timeline || !out)
+    return;
+  const tb__timeline_counts_t *counts = &timeline->counts;
+  *out = (tb_timeline_stats_t){
+      .ticks = atomic_load_explicit(&counts->ticks, memory_order_relaxed),
+      .jumps_forward = atomic_load_explicit(&counts->jumps_forward, memory_order_relaxed),
+      .jumps_backward = atomic_load_explicit(&counts->jumps_backward, memory_order_relaxed),
+      .dropped = atomic_load_explicit(&counts->dropped, memory_order_relaxed),
+      .largest_forward = {atomic_load_explicit(&counts->largest_forward_ns, memory_order_relaxed)},
+      .largest_backward = {atomic_load_explicit(&counts->largest_backward_ns,
+                                                memory_order_relaxed)},
+      .advanced = {atomic_load_explicit(&counts->advanced_ns, memory_order_relaxed)},
+      .rate = atomic_load_explicit(&counts->rate, memory_order_relaxed),
+  };
+}

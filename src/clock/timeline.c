@@ -1,0 +1,191 @@
+#include "clock/timeline.h"
+
+#include <stdlib.h>
+
+#include "platform/futex.h"
+#include "platform/time.h"
+
+static _Atomic uint64_t last_epoch;
+static _Atomic uint64_t last_id = 2;
+
+static tb_timeline_t system_timeline = {
+    .mutex = TB__MUTEX_INIT,
+    .kind = TB__TIMELINE_SYSTEM,
+    .id = 1,
+    .handlers.min_forward = INT64_MAX,
+    .waiters.watch_min_forward = INT64_MAX,
+    .state = TB_CLOCK_INACTIVE,
+};
+
+static tb_timeline_t steady_timeline = {
+    .mutex = TB__MUTEX_INIT,
+    .kind = TB__TIMELINE_STEADY,
+    .id = 2,
+    .handlers.min_forward = INT64_MAX,
+    .waiters.watch_min_forward = INT64_MAX,
+    .state = TB_CLOCK_INACTIVE,
+};
+
+tb_timeline_t *tb__timeline_system(void)
+{
+  return &system_timeline;
+}
+
+tb_timeline_t *tb__timeline_steady(void)
+{
+  return &steady_timeline;
+}
+
+uint64_t tb__epoch_take(void)
+{
+  return atomic_fetch_add(&last_epoch, 1) + 1;
+}
+
+tb_status_t tb__timeline_create(tb_timeline_t **out)
+{
+  tb_timeline_t *timeline = aligned_alloc(_Alignof(tb_timeline_t), sizeof *timeline);
+  if (!timeline)
+    return TB_ERR_NO_MEMORY;
+  *timeline = (tb_timeline_t){
+      .kind = TB__TIMELINE_ROS,
+      .id = atomic_fetch_add(&last_id, 1) + 1,
+      .references = 1,
+      .state = TB_CLOCK_WAITING,
+      .handlers.min_forward = INT64_MAX,
+      .waiters.watch_min_forward = INT64_MAX,
+  };
+  tb__mutex_init(&timeline->mutex);
+  tb__mutex_lock(&timeline->mutex);
+  tb__timeline_publish_locked(timeline);
+  tb__mutex_unlock(&timeline->mutex);
+  *out = timeline;
+  return TB_OK;
+}
+
+void tb__timeline_ref(tb_timeline_t *timeline)
+{
+  if (timeline->kind == TB__TIMELINE_ROS)
+    atomic_fetch_add(&timeline->references, 1);
+}
+
+void tb__timeline_unref(tb_timeline_t *timeline)
+{
+  if (!timeline || timeline->kind != TB__TIMELINE_ROS)
+    return;
+  if (atomic_fetch_sub(&timeline->references, 1) != 1)
+    return;
+  tb__mutex_fini(&timeline->mutex);
+  free(timeline);
+}
+
+/* A reader that holds the version with the old slot bit reads the other copy, and one that was
+ * overtaken twice sees the version changed: a writer stopped anywhere in here holds up nobody. */
+void tb__timeline_publish_locked(tb_timeline_t *timeline)
+{
+  uint64_t version = atomic_load_explicit(&timeline->version, memory_order_relaxed);
+  uint64_t next = (version ^ TB__VERSION_SLOT) + TB__VERSION_STEP;
+  tb__slot_t *slot = &timeline->slots[next & TB__VERSION_SLOT];
+  atomic_store_explicit(&slot->time_ns, timeline->time_ns, memory_order_release);
+  atomic_store_explicit(&slot->epoch, timeline->epoch, memory_order_release);
+  atomic_store_explicit(&slot->state, (uint32_t)timeline->state, memory_order_release);
+  atomic_store_explicit(&timeline->version, next, memory_order_release);
+}
+
+void tb__timeline_block_locked(tb_timeline_t *timeline)
+{
+  uint64_t version = atomic_load_explicit(&timeline->version, memory_order_relaxed);
+  atomic_store(&timeline->version, (version | TB__VERSION_BLOCKED) + TB__VERSION_STEP);
+}
+
+void tb__timeline_unblock_locked(tb_timeline_t *timeline)
+{
+  uint64_t version = atomic_load_explicit(&timeline->version, memory_order_relaxed);
+  atomic_store(&timeline->version, (version & ~TB__VERSION_BLOCKED) + TB__VERSION_STEP);
+  atomic_fetch_add(&timeline->gate, 1);
+  tb__futex_wake_all(&timeline->gate);
+}
+
+void tb__timeline_take_turn_locked(tb_timeline_t *timeline)
+{
+  uint32_t mine = timeline->turn_next++;
+  for (;;) {
+    uint32_t serving = atomic_load(&timeline->turn_serving);
+    if (serving == mine)
+      return;
+    tb__mutex_unlock(&timeline->mutex);
+    tb__futex_wait(&timeline->turn_serving, serving, TB__NO_DEADLINE);
+    tb__mutex_lock(&timeline->mutex);
+  }
+}
+
+void tb__timeline_end_turn_locked(tb_timeline_t *timeline)
+{
+  uint32_t serving = atomic_fetch_add(&timeline->turn_serving, 1) + 1;
+  if (serving != timeline->turn_next)
+    tb__futex_wake_all(&timeline->turn_serving);
+}
+
+uint64_t tb__timeline_elapsed_locked(const tb_timeline_t *timeline)
+{
+  if (timeline->kind != TB__TIMELINE_ROS)
+    return (uint64_t)tb__steady_now_ns();
+  if (timeline->time_ns == 0)
+    return timeline->elapsed_frozen;
+  return (uint64_t)timeline->time_ns - timeline->elapsed_offset;
+}
+
+int64_t tb__timeline_time_locked(const tb_timeline_t *timeline)
+{
+  switch (timeline->kind) {
+  case TB__TIMELINE_SYSTEM:
+    return tb__system_now_ns();
+  case TB__TIMELINE_STEADY:
+    return tb__steady_now_ns();
+  case TB__TIMELINE_ROS:
+    break;
+  }
+  return timeline->time_ns;
+}
+
+void tb__timeline_reset(tb_timeline_t *timeline)
+{
+  tb__mutex_lock(&timeline->mutex);
+  timeline->elapsed_frozen = tb__timeline_elapsed_locked(timeline);
+  timeline->time_ns = 0;
+  timeline->state = TB_CLOCK_WAITING;
+  timeline->meter = (tb__rate_meter_t){0};
+  tb__timeline_publish_locked(timeline);
+  tb__mutex_unlock(&timeline->mutex);
+}
+
+void tb__timeline_set_detached(tb_timeline_t *timeline, bool detached)
+{
+  tb__mutex_lock(&timeline->mutex);
+  timeline->detached = detached;
+  tb__mutex_unlock(&timeline->mutex);
+}
+
+bool tb__timeline_next_deadline(tb_timeline_t *timeline, int64_t *out_ns)
+{
+  bool found = false;
+  int64_t earliest = INT64_MAX;
+  tb__mutex_lock(&timeline->mutex);
+  const tb__waiter_t *by_time = timeline->waiters.heaps[TB__AXIS_TIME].root;
+  const tb__waiter_t *by_elapsed = timeline->waiters.heaps[TB__AXIS_ELAPSED].root;
+  if (by_time) {
+    earliest = (int64_t)by_time->deadline;
+    found = true;
+  }
+  if (by_elapsed) {
+    uint64_t remaining = by_elapsed->deadline - tb__timeline_elapsed_locked(timeline);
+    int64_t when;
+    if (!__builtin_add_overflow(timeline->time_ns, (int64_t)remaining, &when) && when <= earliest) {
+      earliest = when;
+      found = true;
+    }
+  }
+  tb__mutex_unlock(&timeline->mutex);
+  if (found)
+    *out_ns = earliest;
+  return found;
+}

@@ -1,0 +1,59 @@
+/* Those who wait on a clock: sleepers and timer lanes. A waiter is in the list of its clock, in one
+ * of the two deadline heaps of the clock's timeline, and on the timeline's list of jump watchers if
+ * it wants to hear of jumps. All of it belongs to the mutex of the clock's current timeline. */
+#ifndef TB_CLOCK_WAITER_H
+#define TB_CLOCK_WAITER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <timebase/jump.h>
+
+struct tb_clock;
+struct tb__waiter;
+
+/* What a deadline is measured in. */
+typedef enum tb__wait_axis {
+  TB__AXIS_TIME = 0,    /* the timeline's time: moves back at a backward jump */
+  TB__AXIS_ELAPSED = 1, /* what has passed on the timeline: stands still at a backward jump */
+} tb__wait_axis_t;
+
+#define TB__AXES 2
+
+/* Called with the timeline's mutex held. Those that return bool have unlinked the waiter and want
+ * `wake` to be called when the mutex is free. */
+typedef struct tb__waiter_ops {
+  bool (*due)(struct tb__waiter *waiter);
+  bool (*jumped)(struct tb__waiter *waiter, const tb_jump_t *jump);
+  bool (*moved)(struct tb__waiter *waiter, const tb_jump_t *jump);
+  bool (*closed)(struct tb__waiter *waiter);
+  void (*wake)(struct tb__waiter *waiter); /* nothing held; the waiter may vanish as it returns */
+} tb__waiter_ops_t;
+
+typedef struct tb__waiter {
+  const tb__waiter_ops_t *ops;
+  struct tb_clock *clock;
+  struct tb__waiter *clock_next, *clock_previous;
+  struct tb__waiter *watch_next, *watch_previous;
+  struct tb__waiter *wake_next;
+  struct tb__waiter *child, *sibling, *parent; /* heap; parent is the left sibling or the parent */
+  uint64_t deadline;
+  int64_t forward_min; /* watch forward steps of at least this; INT64_MAX: none */
+  tb__wait_axis_t axis;
+  bool queued;   /* in a heap */
+  bool watching; /* on the list of jump watchers */
+} tb__waiter_t;
+
+/* A pairing heap by deadline. Deadlines of one heap are within 2^63 of each other, so they may wrap. */
+typedef struct tb__deadline_heap {
+  tb__waiter_t *root;
+} tb__deadline_heap_t;
+
+static inline bool tb__deadline_before(uint64_t a, uint64_t b)
+{
+  return (int64_t)(a - b) < 0;
+}
+
+void tb__deadline_heap_insert(tb__deadline_heap_t *heap, tb__waiter_t *waiter);
+void tb__deadline_heap_remove(tb__deadline_heap_t *heap, tb__waiter_t *waiter);
+
+#endif

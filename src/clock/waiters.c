@@ -1,0 +1,91 @@
+/* Who waits on a timeline, and whom a move of it concerns. */
+#include "clock/timeline.h"
+
+static void list_wake(tb__waiter_t *waiter, tb__waiter_t **to_wake)
+{
+  waiter->wake_next = *to_wake;
+  *to_wake = waiter;
+}
+
+void tb__waiter_queue_locked(tb_timeline_t *timeline, tb__waiter_t *waiter)
+{
+  tb__deadline_heap_insert(&timeline->waiters.heaps[waiter->axis], waiter);
+  waiter->queued = true;
+}
+
+void tb__waiter_unqueue_locked(tb_timeline_t *timeline, tb__waiter_t *waiter)
+{
+  if (!waiter->queued)
+    return;
+  tb__deadline_heap_remove(&timeline->waiters.heaps[waiter->axis], waiter);
+  waiter->queued = false;
+}
+
+void tb__waiter_watch_locked(tb_timeline_t *timeline, tb__waiter_t *waiter)
+{
+  tb__waiters_t *waiters = &timeline->waiters;
+  waiter->watch_previous = NULL;
+  waiter->watch_next = waiters->watchers;
+  if (waiters->watchers)
+    waiters->watchers->watch_previous = waiter;
+  waiters->watchers = waiter;
+  waiter->watching = true;
+  if (waiter->forward_min < waiters->watch_min_forward)
+    waiters->watch_min_forward = waiter->forward_min;
+}
+
+void tb__waiter_unwatch_locked(tb_timeline_t *timeline, tb__waiter_t *waiter)
+{
+  if (!waiter->watching)
+    return;
+  if (waiter->watch_previous)
+    waiter->watch_previous->watch_next = waiter->watch_next;
+  else
+    timeline->waiters.watchers = waiter->watch_next;
+  if (waiter->watch_next)
+    waiter->watch_next->watch_previous = waiter->watch_previous;
+  waiter->watching = false;
+}
+
+static void collect_due_on_axis(tb_timeline_t *timeline, tb__wait_axis_t axis, uint64_t now,
+                                tb__waiter_t **to_wake)
+{
+  tb__waiter_t *first;
+  while ((first = timeline->waiters.heaps[axis].root) &&
+         !tb__deadline_before(now, first->deadline)) {
+    tb__waiter_unqueue_locked(timeline, first);
+    if (first->ops->due(first))
+      list_wake(first, to_wake);
+  }
+}
+
+void tb__waiters_collect_due_locked(tb_timeline_t *timeline, tb__waiter_t **to_wake)
+{
+  if (timeline->kind != TB__TIMELINE_ROS || timeline->time_ns == 0)
+    return;
+  collect_due_on_axis(timeline, TB__AXIS_TIME, (uint64_t)timeline->time_ns, to_wake);
+  collect_due_on_axis(timeline, TB__AXIS_ELAPSED, tb__timeline_elapsed_locked(timeline), to_wake);
+}
+
+void tb__waiters_collect_jumped_locked(tb_timeline_t *timeline, const tb_jump_t *jump,
+                                       tb__waiter_t **to_wake)
+{
+  int64_t min_forward = INT64_MAX;
+  for (tb__waiter_t *waiter = timeline->waiters.watchers, *next; waiter; waiter = next) {
+    next = waiter->watch_next;
+    if (waiter->ops->jumped(waiter, jump))
+      list_wake(waiter, to_wake);
+    else if (waiter->forward_min < min_forward)
+      min_forward = waiter->forward_min;
+  }
+  timeline->waiters.watch_min_forward = min_forward;
+}
+
+void tb__waiters_wake(tb__waiter_t *to_wake)
+{
+  while (to_wake) {
+    tb__waiter_t *next = to_wake->wake_next;
+    to_wake->ops->wake(to_wake);
+    to_wake = next;
+  }
+}

@@ -1,0 +1,33 @@
+/* One descriptor that becomes readable by an event or by alarms of the operating system's clocks. */
+#ifndef TB_PLATFORM_POLL_SET_H
+#define TB_PLATFORM_POLL_SET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <timebase/status.h>
+
+typedef struct tb__poll_set {
+  int epoll_fd, event_fd;
+} tb__poll_set_t;
+
+typedef struct tb__poll_alarm {
+  int fd;
+} tb__poll_alarm_t;
+
+/* TB_ERR_SYSTEM: no more descriptors. */
+tb_status_t tb__poll_set_init(tb__poll_set_t *set);
+void tb__poll_set_fini(tb__poll_set_t *set);
+
+void tb__poll_set_raise(tb__poll_set_t *set);
+/* Takes the event back. */
+void tb__poll_set_clear(tb__poll_set_t *set);
+
+/* An alarm on CLOCK_REALTIME (`system`) or CLOCK_MONOTONIC, not set. */
+tb_status_t tb__poll_alarm_init(tb__poll_alarm_t *alarm, tb__poll_set_t *set, bool system);
+void tb__poll_alarm_fini(tb__poll_alarm_t *alarm);
+/* At the absolute time `when_ns`; INT64_MAX: never. */
+void tb__poll_alarm_set(tb__poll_alarm_t *alarm, int64_t when_ns);
+/* Makes one that has gone off quiet. */
+void tb__poll_alarm_clear(tb__poll_alarm_t *alarm);
+
+#endif

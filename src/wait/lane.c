@@ -1,0 +1,187 @@
+#include <stdlib.h>
+
+#include "platform/poll_set.h"
+#include "wait/timer_queue.h"
+
+static int64_t add_saturated(int64_t a, int64_t b)
+{
+  int64_t sum;
+  if (__builtin_add_overflow(a, b, &sum))
+    return a > 0 ? INT64_MAX : INT64_MIN;
+  return sum;
+}
+
+bool tb__lane_now_key_locked(const tb__lane_t *lane, const tb_timeline_t *timeline,
+                             int64_t *out_key, int64_t *out_now_ns)
+{
+  int64_t now_ns = tb__timeline_time_locked(timeline);
+  *out_now_ns = now_ns;
+  *out_key = add_saturated(now_ns, -lane->offset_ns);
+  return timeline->kind != TB__TIMELINE_ROS || now_ns != 0;
+}
+
+static void alarm_set(tb__lane_t *lane, int64_t when_ns)
+{
+  if (lane->alarm_ns == when_ns)
+    return;
+  lane->alarm_ns = when_ns;
+  tb__poll_alarm_set(&lane->alarm, when_ns);
+}
+
+TB_NO_THREAD_ANALYSIS
+void tb__lane_rearm_locked(tb__lane_t *lane, tb_timeline_t *timeline)
+{
+  if (lane->closed)
+    return;
+  const tb__heap_entry_t *first = tb__heap_min(&lane->heap);
+  int64_t deadline_ns =
+      first && first->key != INT64_MAX ? add_saturated(first->key, lane->offset_ns) : INT64_MAX;
+  if (timeline->kind != TB__TIMELINE_ROS) {
+    alarm_set(lane, deadline_ns);
+    return;
+  }
+  alarm_set(lane, INT64_MAX);
+  uint64_t deadline = deadline_ns > 0 ? (uint64_t)deadline_ns : 0;
+  if (lane->waiter.queued && lane->waiter.deadline == deadline)
+    return;
+  tb__waiter_unqueue_locked(timeline, &lane->waiter);
+  if (deadline_ns == INT64_MAX)
+    return;
+  lane->waiter.deadline = deadline;
+  if (timeline->time_ns != 0 && deadline_ns <= timeline->time_ns)
+    tb__timer_queue_signal(lane->queue);
+  else
+    tb__waiter_queue_locked(timeline, &lane->waiter);
+}
+
+/* Out of the heap until run_due, which asks for the next deadline when it ends. */
+static bool lane_due(tb__waiter_t *waiter)
+{
+  tb__timer_queue_signal(((tb__lane_t *)waiter)->queue);
+  return false;
+}
+
+/* Shifts all deadlines, so that the part still to wait is kept. */
+static void lane_shift(tb__lane_t *lane, int64_t by_ns)
+{
+  lane->offset_ns = add_saturated(lane->offset_ns, by_ns);
+}
+
+/* Timers whose last call lies in what is the future again start anew from the new time. */
+static void lane_rebase(tb__lane_t *lane, int64_t now_ns)
+{
+  int64_t now_key = add_saturated(now_ns, -lane->offset_ns);
+  for (uint32_t id = 0; id < lane->timers_size; id++) {
+    tb_timer_t *timer = lane->timers[id];
+    if (!timer || !tb__heap_contains(&lane->heap, id) || now_key >= timer->last_key)
+      continue;
+    timer->last_key = now_key;
+    tb__heap_change(&lane->heap, id, add_saturated(now_key, timer->period_ns));
+  }
+}
+
+TB_NO_THREAD_ANALYSIS
+static bool lane_jumped(tb__waiter_t *waiter, const tb_jump_t *jump)
+{
+  tb__lane_t *lane = (tb__lane_t *)waiter;
+  if (jump->kind == TB_JUMP_STARTED)
+    lane_shift(lane, jump->after.ns);
+  else if (jump->kind == TB_JUMP_BACKWARD)
+    lane_rebase(lane, jump->after.ns);
+  else
+    return false;
+  tb__lane_rearm_locked(lane, tb__clock_timeline(waiter->clock));
+  return false;
+}
+
+TB_NO_THREAD_ANALYSIS
+static bool lane_moved(tb__waiter_t *waiter, const tb_jump_t *jump)
+{
+  tb__lane_t *lane = (tb__lane_t *)waiter;
+  lane_shift(lane, jump->after.ns - jump->before.ns);
+  tb__lane_rearm_locked(lane, tb__clock_timeline(waiter->clock));
+  return false;
+}
+
+static bool lane_closed(tb__waiter_t *waiter)
+{
+  tb__lane_t *lane = (tb__lane_t *)waiter;
+  while (lane->heap.size)
+    tb__heap_remove(&lane->heap, lane->heap.entries[0].id);
+  alarm_set(lane, INT64_MAX);
+  lane->closed = true;
+  tb__clock_remove_waiter_locked(waiter->clock, tb__clock_timeline(waiter->clock), waiter);
+  return false;
+}
+
+static const tb__waiter_ops_t lane_ops = {
+    .due = lane_due,
+    .jumped = lane_jumped,
+    .moved = lane_moved,
+    .closed = lane_closed,
+};
+
+TB_NO_THREAD_ANALYSIS
+static tb_status_t lane_create(tb_timer_queue_t *queue, tb_clock_t *clock, tb__lane_t **out)
+{
+  tb__lane_t *lane = calloc(1, sizeof *lane);
+  if (!lane)
+    return TB_ERR_NO_MEMORY;
+  tb_status_t status = tb__poll_alarm_init(&lane->alarm, &queue->poll, clock->kind != 0);
+  if (status) {
+    free(lane);
+    return status;
+  }
+  lane->waiter.ops = &lane_ops;
+  lane->waiter.axis = TB__AXIS_TIME;
+  lane->waiter.forward_min = INT64_MAX;
+  lane->queue = queue;
+  lane->clock = clock;
+  lane->alarm_ns = INT64_MAX;
+  tb__clock_ref(clock);
+  tb_timeline_t *timeline = tb__clock_lock(clock);
+  lane->closed = clock->closed;
+  if (!lane->closed) {
+    tb__clock_add_waiter_locked(clock, &lane->waiter);
+    tb__waiter_watch_locked(timeline, &lane->waiter);
+  }
+  tb__clock_unlock(timeline);
+  *out = lane;
+  return TB_OK;
+}
+
+tb_status_t tb__lane_get(tb_timer_queue_t *queue, tb_clock_t *clock, tb__lane_t **out)
+{
+  tb_status_t status = TB_OK;
+  tb__mutex_lock(&queue->mutex);
+  tb__lane_t *lane = atomic_load(&queue->lanes);
+  while (lane && lane->clock != clock)
+    lane = lane->next;
+  if (!lane) {
+    status = lane_create(queue, clock, &lane);
+    if (!status) {
+      lane->next = atomic_load(&queue->lanes);
+      atomic_store(&queue->lanes, lane);
+    }
+  }
+  tb__mutex_unlock(&queue->mutex);
+  if (!status)
+    *out = lane;
+  return status;
+}
+
+TB_NO_THREAD_ANALYSIS
+void tb__lane_destroy(tb__lane_t *lane)
+{
+  tb_timeline_t *timeline = tb__clock_lock(lane->clock);
+  if (!lane->closed)
+    tb__clock_remove_waiter_locked(lane->clock, timeline, &lane->waiter);
+  tb__clock_unlock(timeline);
+  for (uint32_t id = 0; id < lane->timers_size; id++)
+    free(lane->timers[id]);
+  free(lane->timers);
+  tb__heap_fini(&lane->heap);
+  tb__poll_alarm_fini(&lane->alarm);
+  tb__clock_unref(lane->clock);
+  free(lane);
+}
