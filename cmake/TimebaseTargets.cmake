@@ -26,11 +26,11 @@ if(TB_SANITIZE)
   target_link_options(timebase_settings INTERFACE -fsanitize=${TB_SANITIZE})
 endif()
 
-# timebase_part(folder SOURCES... [LIBRARIES...]): one folder of src/ as an object library
+# timebase_part(folder SOURCES... [LIBRARIES...]): one folder of src/ as an archive
 # `timebase_<folder>`, and every `*_test.c` beside it as a unit test.
 function(timebase_part folder)
   cmake_parse_arguments(part "" "" "SOURCES;LIBRARIES;TEST_LIBRARIES" ${ARGN})
-  add_library(timebase_${folder} OBJECT ${part_SOURCES})
+  add_library(timebase_${folder} STATIC ${part_SOURCES})
   target_link_libraries(timebase_${folder} PUBLIC timebase_settings ${part_LIBRARIES})
   if(TB_BUILD_TESTS)
     file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*_test.c)
@@ -42,8 +42,6 @@ function(timebase_part folder)
   endif()
 endfunction()
 
-# Objects of an object library do not travel through the ones that link it: name every part that a
-# test needs.
 function(timebase_unit_test name source)
   cmake_parse_arguments(unit "" "" "LIBRARIES" ${ARGN})
   add_executable(${name} ${source})
