@@ -1,5 +1,6 @@
 /* How long /clock takes from publishing to the callback in another process, at 1 kHz on loopback:
- * our raw path, and beside it Cyclone DDS with a type from IDL, by turns in the same run.
+ * our raw path, and beside it Cyclone DDS with a type from IDL, tick by tick in turns, so that
+ * other load on the machine meets both.
  *
  *   ros2_clock_latency [ROUNDS [TICKS]]     defaults 5, 3000; prints microseconds
  *
@@ -105,21 +106,19 @@ static void receiver_open(void)
   dds_delete_listener(listener);
 }
 
-/* Polls for changes and sends back, per tick, how long it took. */
-static void receive(int in, int out)
+/* Polls for changes, by turns of the paths, and sends back how long each tick took. */
+static void receive(int out)
 {
+  int64_t last[PATH_COUNT] = {0};
   receiver_open();
-  for (unsigned char path; read(in, &path, 1) == 1;) {
-    int64_t last = 0, stamp;
-    for (int i = 0; i < ticks; i++) {
-      while ((stamp = atomic_load_explicit(&latest[path], memory_order_acquire)) == last ||
-             stamp == 0)
-        ;
-      int64_t took = steady_now_ns() - stamp;
-      last = stamp;
-      if (write(out, &took, sizeof took) != sizeof took) return;
-    }
-    atomic_store(&latest[path], 0);
+  for (int i = 0;; i++) {
+    int path = i % PATH_COUNT;
+    int64_t stamp;
+    while ((stamp = atomic_load_explicit(&latest[path], memory_order_acquire)) == last[path])
+      ;
+    int64_t took = steady_now_ns() - stamp;
+    last[path] = stamp;
+    if (write(out, &took, sizeof took) != sizeof took) return;
   }
 }
 
@@ -166,24 +165,24 @@ static int compare(const void *a, const void *b)
   return x < y ? -1 : x > y;
 }
 
-/* One tick after the other has been answered, at most one per millisecond. */
-static void round_run(path_t path, int in, int out, int64_t *took)
+/* Every tick waits until the one before has been answered: at most one per millisecond. */
+static void round_run(int in, int64_t *const took[PATH_COUNT])
 {
-  unsigned char byte = (unsigned char)path;
-  if (write(out, &byte, 1) != 1) die("receiver is gone");
   struct timespec next;
   clock_gettime(CLOCK_MONOTONIC, &next);
-  for (int i = 0; i < ticks; i++) {
+  for (int i = 0; i < ticks * PATH_COUNT; i++) {
     next.tv_nsec += 1000000;
     if (next.tv_nsec >= TB_NS_PER_S) {
       next.tv_nsec -= TB_NS_PER_S;
       next.tv_sec++;
     }
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL);
-    tick(path);
-    if (read(in, &took[i], sizeof took[i]) != sizeof took[i]) die("receiver is gone");
+    tick((path_t)(i % PATH_COUNT));
+    int64_t *place = &took[i % PATH_COUNT][i / PATH_COUNT];
+    if (read(in, place, sizeof *place) != sizeof *place) die("receiver is gone");
   }
-  qsort(took + WARM_TICKS, (size_t)(ticks - WARM_TICKS), sizeof *took, compare);
+  for (int path = 0; path < PATH_COUNT; path++)
+    qsort(took[path] + WARM_TICKS, (size_t)(ticks - WARM_TICKS), sizeof *took[path], compare);
 }
 
 static double percentile_us(const int64_t *sorted, double part)
@@ -194,29 +193,32 @@ static double percentile_us(const int64_t *sorted, double part)
 
 int main(int argc, char **argv)
 {
-  int rounds = argc > 1 ? atoi(argv[1]) : 5, to[2], from[2];
+  int rounds = argc > 1 ? atoi(argv[1]) : 5, pipes[2];
   ticks = argc > 2 ? atoi(argv[2]) : ticks;
-  if (!getenv("CYCLONEDDS_URI") || ticks <= WARM_TICKS || pipe(to) != 0 || pipe(from) != 0)
-    die("set CYCLONEDDS_URI so that traffic stays on lo");
+  if (!getenv("CYCLONEDDS_URI")) die("set CYCLONEDDS_URI so that traffic stays on lo");
+  int64_t *took[PATH_COUNT] = {calloc((size_t)ticks, sizeof(int64_t)),
+                               calloc((size_t)ticks, sizeof(int64_t))};
+  if (ticks <= WARM_TICKS || !took[0] || !took[1] || pipe(pipes) != 0)
+    die("needs more than 200 ticks, and memory");
   pid_t child = fork();
   if (child == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    close(to[1]);
-    receive(to[0], from[1]);
+    receive(pipes[1]);
     _exit(0);
   }
   publisher_open();
-  int64_t *took = calloc((size_t)ticks, sizeof *took);
   printf("path          p50      p90      p99      max   (us)\n");
-  for (int i = 0; i < rounds * PATH_COUNT; i++) {
-    path_t path = (path_t)(i % PATH_COUNT);
-    round_run(path, from[0], to[1], took);
-    printf("%-11s %6.1f   %6.1f   %6.1f   %6.1f\n", path_names[path], percentile_us(took, 0.5),
-           percentile_us(took, 0.9), percentile_us(took, 0.99), percentile_us(took, 1.0));
+  for (int i = 0; i < rounds; i++) {
+    round_run(pipes[0], took);
+    for (int path = 0; path < PATH_COUNT; path++)
+      printf("%-11s %6.1f   %6.1f   %6.1f   %6.1f\n", path_names[path],
+             percentile_us(took[path], 0.5), percentile_us(took[path], 0.9),
+             percentile_us(took[path], 0.99), percentile_us(took[path], 1.0));
     fflush(stdout);
   }
-  free(took);
-  close(to[1]);
+  free(took[0]);
+  free(took[1]);
+  kill(child, SIGKILL);
   waitpid(child, NULL, 0);
   return 0;
 }
