@@ -9,7 +9,7 @@
 
 #define FRAGMENTS_MAX 16
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
 
 typedef struct input {
   const uint8_t *at;
