@@ -72,7 +72,9 @@ static tb_status_t clock_settle(const tb_clock_t *clock, bool may_wait, uintptr_
   }
 }
 
-static tb_status_t now_slowly(const tb_clock_t *clock, bool may_wait, tb_time_t *out)
+/* Out of line, so that the usual case needs no stack. */
+__attribute__((noinline)) static tb_status_t now_slowly(const tb_clock_t *clock, bool may_wait,
+                                                        tb_time_t *out)
 {
   uintptr_t word;
   snapshot_t snapshot = {0};
@@ -84,41 +86,38 @@ static tb_status_t now_slowly(const tb_clock_t *clock, bool may_wait, tb_time_t 
   return TB_OK;
 }
 
-/* The usual case of now: nothing in progress, no call but the system clock's. */
-static inline bool now_fast(const tb_clock_t *clock, tb_time_t *out)
+__attribute__((noinline)) static tb_status_t now_of_system(const tb_clock_t *clock, tb_time_t *out)
+{
+  out->kind = clock->kind;
+  out->ns = tb__system_now_ns();
+  return TB_OK;
+}
+
+static inline tb_status_t now(const tb_clock_t *clock, bool may_wait, tb_time_t *out)
 {
   uintptr_t word = atomic_load_explicit(&clock->word, memory_order_acquire);
-  if (LIKELY(!(word & TB__WORD_BITS))) {
-    const tb_timeline_t *timeline = (const tb_timeline_t *)word;
-    uint64_t version = atomic_load_explicit(&timeline->version, memory_order_acquire);
-    const tb__slot_t *slot = &timeline->slots[version & TB__VERSION_SLOT];
-    int64_t time_ns = atomic_load_explicit(&slot->time_ns, memory_order_acquire);
-    if ((version & TB__VERSION_BLOCKED) ||
-        atomic_load_explicit(&timeline->version, memory_order_relaxed) != version)
-      return false;
-    out->ns = time_ns;
-    out->kind = TB_TIME_ROS;
-    return true;
-  }
-  if (word & TB__WORD_CHANGING)
-    return false;
-  out->ns = tb__system_now_ns();
-  out->kind = clock->kind;
-  return true;
+  if (!LIKELY(!(word & TB__WORD_BITS)))
+    return word & TB__WORD_CHANGING ? now_slowly(clock, may_wait, out) : now_of_system(clock, out);
+  const tb_timeline_t *timeline = (const tb_timeline_t *)word;
+  uint64_t version = atomic_load_explicit(&timeline->version, memory_order_acquire);
+  const tb__slot_t *slot = &timeline->slots[version & TB__VERSION_SLOT];
+  int64_t time_ns = atomic_load_explicit(&slot->time_ns, memory_order_acquire);
+  uint64_t again = atomic_load_explicit(&timeline->version, memory_order_relaxed);
+  if (!LIKELY(again == (version & ~TB__VERSION_BLOCKED))) /* blocked, or overtaken */
+    return now_slowly(clock, may_wait, out);
+  out->ns = time_ns;
+  out->kind = TB_TIME_ROS;
+  return TB_OK;
 }
 
 tb_status_t tb_clock_now(const tb_clock_t *clock, tb_time_t *out)
 {
-  if (!clock || !out)
-    return TB_ERR_INVALID;
-  return LIKELY(now_fast(clock, out)) ? TB_OK : now_slowly(clock, true, out);
+  return LIKELY(clock && out) ? now(clock, true, out) : TB_ERR_INVALID;
 }
 
 tb_status_t tb_clock_try_now(const tb_clock_t *clock, tb_time_t *out)
 {
-  if (!clock || !out)
-    return TB_ERR_INVALID;
-  return LIKELY(now_fast(clock, out)) ? TB_OK : now_slowly(clock, false, out);
+  return LIKELY(clock && out) ? now(clock, false, out) : TB_ERR_INVALID;
 }
 
 tb_status_t tb_clock_read(const tb_clock_t *clock, tb_clock_reading_t *out)
