@@ -1,0 +1,117 @@
+/* One name for each operation on durations, times and steady times. What does not belong together
+ * does not compile: tb_diff of a time and a steady time, tb_add of two times.
+ *
+ *   tb_add(a, duration, &out)      tb_add_sat(a, duration)      a: any of the three
+ *   tb_sub(a, duration, &out)      tb_sub_sat(a, duration)      a: any of the three
+ *   tb_diff(later, earlier, &out)  tb_diff_sat(..., &out)       two times, or two steady times
+ *   tb_compare(a, b, &out)                                      two of any one type
+ *
+ * Each is the function of the type by that name (tb_time_add, ...), with its rules and errors. */
+#ifndef TIMEBASE_ARITHMETIC_H
+#define TIMEBASE_ARITHMETIC_H
+
+#include <timebase/duration.h>
+#include <timebase/steady_time.h>
+#include <timebase/time.h>
+
+#ifndef __cplusplus
+
+#define TB_GENERIC_VALUE(value, operation)                                                         \
+  _Generic((value), tb_duration_t                                                                  \
+           : tb_duration_##operation, tb_time_t                                                    \
+           : tb_time_##operation, tb_steady_time_t                                                 \
+           : tb_steady_time_##operation)
+
+#define TB_GENERIC_POINT(value, operation)                                                         \
+  _Generic((value), tb_time_t : tb_time_##operation, tb_steady_time_t : tb_steady_time_##operation)
+
+#define tb_add(a, duration, out)         TB_GENERIC_VALUE(a, add)(a, duration, out)
+#define tb_add_sat(a, duration)          TB_GENERIC_VALUE(a, add_sat)(a, duration)
+#define tb_sub(a, duration, out)         TB_GENERIC_VALUE(a, sub)(a, duration, out)
+#define tb_sub_sat(a, duration)          TB_GENERIC_VALUE(a, sub_sat)(a, duration)
+#define tb_diff(later, earlier, out)     TB_GENERIC_POINT(later, diff)(later, earlier, out)
+#define tb_diff_sat(later, earlier, out) TB_GENERIC_POINT(later, diff_sat)(later, earlier, out)
+#define tb_compare(a, b, out)            TB_GENERIC_VALUE(a, compare)(a, b, out)
+
+#else
+
+inline tb_status_t tb_add(tb_duration_t a, tb_duration_t b, tb_duration_t *out)
+{
+  return tb_duration_add(a, b, out);
+}
+inline tb_duration_t tb_add_sat(tb_duration_t a, tb_duration_t b)
+{
+  return tb_duration_add_sat(a, b);
+}
+inline tb_status_t tb_sub(tb_duration_t a, tb_duration_t b, tb_duration_t *out)
+{
+  return tb_duration_sub(a, b, out);
+}
+inline tb_duration_t tb_sub_sat(tb_duration_t a, tb_duration_t b)
+{
+  return tb_duration_sub_sat(a, b);
+}
+inline tb_status_t tb_compare(tb_duration_t a, tb_duration_t b, int *out)
+{
+  return tb_duration_compare(a, b, out);
+}
+inline tb_status_t tb_add(tb_time_t a, tb_duration_t b, tb_time_t *out)
+{
+  return tb_time_add(a, b, out);
+}
+inline tb_time_t tb_add_sat(tb_time_t a, tb_duration_t b)
+{
+  return tb_time_add_sat(a, b);
+}
+inline tb_status_t tb_sub(tb_time_t a, tb_duration_t b, tb_time_t *out)
+{
+  return tb_time_sub(a, b, out);
+}
+inline tb_time_t tb_sub_sat(tb_time_t a, tb_duration_t b)
+{
+  return tb_time_sub_sat(a, b);
+}
+inline tb_status_t tb_diff(tb_time_t later, tb_time_t earlier, tb_duration_t *out)
+{
+  return tb_time_diff(later, earlier, out);
+}
+inline tb_status_t tb_diff_sat(tb_time_t later, tb_time_t earlier, tb_duration_t *out)
+{
+  return tb_time_diff_sat(later, earlier, out);
+}
+inline tb_status_t tb_compare(tb_time_t a, tb_time_t b, int *out)
+{
+  return tb_time_compare(a, b, out);
+}
+inline tb_status_t tb_add(tb_steady_time_t a, tb_duration_t b, tb_steady_time_t *out)
+{
+  return tb_steady_time_add(a, b, out);
+}
+inline tb_steady_time_t tb_add_sat(tb_steady_time_t a, tb_duration_t b)
+{
+  return tb_steady_time_add_sat(a, b);
+}
+inline tb_status_t tb_sub(tb_steady_time_t a, tb_duration_t b, tb_steady_time_t *out)
+{
+  return tb_steady_time_sub(a, b, out);
+}
+inline tb_steady_time_t tb_sub_sat(tb_steady_time_t a, tb_duration_t b)
+{
+  return tb_steady_time_sub_sat(a, b);
+}
+inline tb_status_t tb_diff(tb_steady_time_t later, tb_steady_time_t earlier, tb_duration_t *out)
+{
+  return tb_steady_time_diff(later, earlier, out);
+}
+inline tb_status_t tb_diff_sat(tb_steady_time_t later, tb_steady_time_t earlier, tb_duration_t *out)
+{
+  return tb_steady_time_diff_sat(later, earlier, out);
+}
+inline tb_status_t tb_compare(tb_steady_time_t a, tb_steady_time_t b, int *out)
+{
+  return tb_steady_time_compare(a, b, out);
+}
+
+#endif
+
+#endif

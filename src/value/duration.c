@@ -1,0 +1,105 @@
+#include <timebase/duration.h>
+
+#include "value/ns.h"
+
+tb_status_t tb_duration_add(tb_duration_t a, tb_duration_t b, tb_duration_t *out)
+{
+  return out ? tb__ns_add(a.ns, b.ns, &out->ns) : TB_ERR_INVALID;
+}
+
+tb_status_t tb_duration_sub(tb_duration_t a, tb_duration_t b, tb_duration_t *out)
+{
+  return out ? tb__ns_sub(a.ns, b.ns, &out->ns) : TB_ERR_INVALID;
+}
+
+tb_status_t tb_duration_neg(tb_duration_t a, tb_duration_t *out)
+{
+  return out ? tb__ns_sub(0, a.ns, &out->ns) : TB_ERR_INVALID;
+}
+
+tb_status_t tb_duration_mul(tb_duration_t a, int64_t factor, tb_duration_t *out)
+{
+  int64_t product_ns;
+  if (!out) return TB_ERR_INVALID;
+  if (__builtin_mul_overflow(a.ns, factor, &product_ns)) return TB_ERR_OVERFLOW;
+  out->ns = product_ns;
+  return TB_OK;
+}
+
+tb_status_t tb_duration_scale(tb_duration_t a, double factor, tb_duration_t *out)
+{
+  if (!out || !__builtin_isfinite(factor)) return TB_ERR_INVALID;
+  long double product_ns = (long double)a.ns * (long double)factor;
+  if (product_ns < -0x1p63L || product_ns >= 0x1p63L) return TB_ERR_OVERFLOW;
+  int64_t ns = (int64_t)product_ns;
+  long double rest_ns = product_ns - (long double)ns;
+  return tb__ns_add(ns, (rest_ns >= 0.5L) - (rest_ns <= -0.5L), &out->ns);
+}
+
+tb_duration_t tb_duration_add_sat(tb_duration_t a, tb_duration_t b)
+{
+  return (tb_duration_t){tb__ns_add_sat(a.ns, b.ns)};
+}
+
+tb_duration_t tb_duration_sub_sat(tb_duration_t a, tb_duration_t b)
+{
+  return (tb_duration_t){tb__ns_sub_sat(a.ns, b.ns)};
+}
+
+tb_duration_t tb_duration_neg_sat(tb_duration_t a)
+{
+  return (tb_duration_t){tb__ns_sub_sat(0, a.ns)};
+}
+
+tb_duration_t tb_duration_mul_sat(tb_duration_t a, int64_t factor)
+{
+  tb_duration_t product = {(a.ns < 0) == (factor < 0) ? INT64_MAX : INT64_MIN};
+  tb_duration_mul(a, factor, &product);
+  return product;
+}
+
+tb_duration_t tb_duration_scale_sat(tb_duration_t a, double factor)
+{
+  if (factor != factor || a.ns == 0) return (tb_duration_t){0};
+  tb_duration_t product = {(a.ns < 0) == (factor < 0) ? INT64_MAX : INT64_MIN};
+  tb_duration_scale(a, factor, &product);
+  return product;
+}
+
+tb_status_t tb_duration_compare(tb_duration_t a, tb_duration_t b, int *out)
+{
+  if (!out) return TB_ERR_INVALID;
+  *out = tb__ns_compare(a.ns, b.ns);
+  return TB_OK;
+}
+
+tb_status_t tb_duration_from_seconds(double seconds, tb_duration_t *out)
+{
+  return out ? tb__ns_from_seconds(seconds, &out->ns) : TB_ERR_INVALID;
+}
+
+double tb_duration_to_seconds(tb_duration_t duration)
+{
+  return tb__ns_to_seconds(duration.ns);
+}
+
+tb_status_t tb_duration_from_timespec(struct timespec spec, tb_duration_t *out)
+{
+  return out ? tb__ns_from_timespec(spec, &out->ns) : TB_ERR_INVALID;
+}
+
+tb_status_t tb_duration_to_timespec(tb_duration_t duration, struct timespec *out)
+{
+  return out ? tb__ns_to_timespec(duration.ns, out) : TB_ERR_INVALID;
+}
+
+tb_status_t tb_duration_to_wire(tb_duration_t duration, int32_t *out_sec, uint32_t *out_nanosec)
+{
+  if (!out_sec || !out_nanosec) return TB_ERR_INVALID;
+  return tb__ns_to_wire(duration.ns, out_sec, out_nanosec);
+}
+
+tb_status_t tb_duration_from_wire(int32_t sec, uint32_t nanosec, tb_duration_t *out)
+{
+  return out ? tb__ns_from_wire(sec, nanosec, &out->ns) : TB_ERR_INVALID;
+}
