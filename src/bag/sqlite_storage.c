@@ -151,8 +151,8 @@ static tb_status_t append_topic(sqlite_file_t *file, sqlite3_stmt *statement,
 static tb_status_t prepare_topics(sqlite_file_t *file, sqlite3_stmt **out, tb_error_t *error)
 {
   static const char *const layouts[] = {
-      "SELECT id, name, type, serialization_format, offered_qos_profiles, type_description_hash "
-      "FROM topics ORDER BY id",
+      ("SELECT id, name, type, serialization_format, offered_qos_profiles, type_description_hash "
+       "FROM topics ORDER BY id"),
       "SELECT id, name, type, serialization_format, offered_qos_profiles FROM topics ORDER BY id",
       "SELECT id, name, type, serialization_format FROM topics ORDER BY id",
   };

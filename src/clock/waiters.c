@@ -48,6 +48,8 @@ void tb__waiter_unwatch_locked(tb_timeline_t *timeline, tb__waiter_t *waiter)
 }
 
 static void collect_due_on_axis(tb_timeline_t *timeline, tb__wait_axis_t axis, uint64_t now,
+                                tb__waiter_t **to_wake) TB_REQUIRES(timeline->mutex);
+static void collect_due_on_axis(tb_timeline_t *timeline, tb__wait_axis_t axis, uint64_t now,
                                 tb__waiter_t **to_wake)
 {
   tb__waiter_t *first;

@@ -34,13 +34,13 @@ static inline void tb__mutex_fini(tb__mutex_t *mutex)
   pthread_mutex_destroy(&mutex->impl);
 }
 
-TB_ACQUIRE(mutex) TB_NO_THREAD_ANALYSIS
+static inline void tb__mutex_lock(tb__mutex_t *mutex) TB_ACQUIRE(mutex) TB_NO_THREAD_ANALYSIS;
 static inline void tb__mutex_lock(tb__mutex_t *mutex)
 {
   pthread_mutex_lock(&mutex->impl);
 }
 
-TB_RELEASE(mutex) TB_NO_THREAD_ANALYSIS
+static inline void tb__mutex_unlock(tb__mutex_t *mutex) TB_RELEASE(mutex) TB_NO_THREAD_ANALYSIS;
 static inline void tb__mutex_unlock(tb__mutex_t *mutex)
 {
   pthread_mutex_unlock(&mutex->impl);

@@ -70,6 +70,6 @@ static inline void tb__lane_free_id_locked(tb__lane_t *lane, uint32_t id)
 
 /* The clock's time as a key; false while nothing can be due because its source has not started. */
 bool tb__lane_now_key_locked(const tb__lane_t *lane, const tb_timeline_t *timeline,
-                             int64_t *out_key, int64_t *out_now_ns);
+                             int64_t *out_key, int64_t *out_now_ns) TB_REQUIRES(timeline->mutex);
 
 #endif
