@@ -2,6 +2,7 @@
 #ifndef TIMEBASE_TIMEBASE_H
 #define TIMEBASE_TIMEBASE_H
 
+#include <timebase/arithmetic.h>
 #include <timebase/clock.h>
 #include <timebase/duration.h>
 #include <timebase/error.h>
