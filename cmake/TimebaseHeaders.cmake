@@ -4,7 +4,7 @@ set(timebase_core_headers
   clock.h duration.h error.h export.h generic.h jump.h log.h manual_source.h qos.h sleep.h source.h
   status.h steady_clock.h steady_time.h time.h timeline.h timer.h)
 set(timebase_ros2_headers
-  ros2_clock_publisher.h ros2_context.h ros2_publisher.h ros2_sample.h ros2_subscription.h)
+  ros2_clock_publisher.h ros2_clock_source.h ros2_context.h ros2_publisher.h ros2_sample.h ros2_subscription.h)
 set(timebase_bag_headers
   bag_reader.h)
 set(timebase_ros2_bag_headers)

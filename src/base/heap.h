@@ -8,8 +8,6 @@
 #include <stdint.h>
 #include <timebase/status.h>
 
-#include "base/private_api.h"
-
 typedef struct tb__heap_entry {
   int64_t key;
   uint32_t id;
@@ -26,8 +24,8 @@ typedef struct tb__heap {
 #define TB__HEAP_ABSENT UINT32_MAX
 
 /* Makes room for ids below `ids`; insertions never fail then. TB_ERR_NO_MEMORY: unchanged. */
-TB_PRIVATE_API tb_status_t tb__heap_reserve(tb__heap_t *heap, uint32_t ids);
-TB_PRIVATE_API void tb__heap_fini(tb__heap_t *heap);
+tb_status_t tb__heap_reserve(tb__heap_t *heap, uint32_t ids);
+void tb__heap_fini(tb__heap_t *heap);
 
 static inline bool tb__heap_contains(const tb__heap_t *heap, uint32_t id)
 {
@@ -46,9 +44,9 @@ static inline const tb__heap_entry_t *tb__heap_min(const tb__heap_t *heap)
 }
 
 /* The id must not be in the heap. */
-TB_PRIVATE_API void tb__heap_insert(tb__heap_t *heap, uint32_t id, int64_t key, uint64_t order);
+void tb__heap_insert(tb__heap_t *heap, uint32_t id, int64_t key, uint64_t order);
 /* The id must be in the heap. */
-TB_PRIVATE_API void tb__heap_remove(tb__heap_t *heap, uint32_t id);
-TB_PRIVATE_API void tb__heap_change(tb__heap_t *heap, uint32_t id, int64_t key);
+void tb__heap_remove(tb__heap_t *heap, uint32_t id);
+void tb__heap_change(tb__heap_t *heap, uint32_t id, int64_t key);
 
 #endif

@@ -24,7 +24,8 @@ typedef struct tb__deadline {
 
 /* Blocks while *word == expected. True when it did not (woken, changed, interrupted: look again);
  * false when the deadline has passed. */
-TB_PRIVATE_API bool tb__futex_wait(_Atomic uint32_t *word, uint32_t expected, tb__deadline_t deadline);
+TB_PRIVATE_API bool tb__futex_wait(_Atomic uint32_t *word, uint32_t expected,
+                                   tb__deadline_t deadline);
 
 TB_PRIVATE_API void tb__futex_wake_one(_Atomic uint32_t *word);
 TB_PRIVATE_API void tb__futex_wake_all(_Atomic uint32_t *word);
