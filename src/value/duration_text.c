@@ -115,8 +115,8 @@ tb_status_t tb_duration_format(tb_duration_t duration, char *buffer, size_t size
   char fraction[16] = "";
   if (part) {
     snprintf(fraction, sizeof fraction, ".%0*llu", places[i], (unsigned long long)part);
-    for (size_t end = strlen(fraction); fraction[end - 1] == '0'; end--)
-      fraction[end - 1] = '\0';
+    for (char *last = fraction + strlen(fraction) - 1; last > fraction && *last == '0'; last--)
+      *last = '\0';
   }
   char text[TB_DURATION_TEXT_SIZE];
   int length = snprintf(text, sizeof text, "%s%llu%s%s", negative ? "-" : "",

@@ -116,8 +116,8 @@ tb_status_t tb_time_format(tb_time_t time, char *buffer, size_t size)
   char fraction[16] = "", text[64];
   if (value.tv_nsec) {
     snprintf(fraction, sizeof fraction, ".%09ld", value.tv_nsec);
-    for (size_t end = strlen(fraction); fraction[end - 1] == '0'; end--)
-      fraction[end - 1] = '\0';
+    for (char *last = fraction + strlen(fraction) - 1; last > fraction && *last == '0'; last--)
+      *last = '\0';
   }
   int length = snprintf(text, sizeof text, "%04lld-%02d-%02dT%02lld:%02lld:%02lld%sZ",
                         (long long)date.year, date.month, date.day, (long long)(second / 3600),
