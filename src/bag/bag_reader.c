@@ -11,13 +11,6 @@ static tb_status_t no_memory(tb_error_t *error)
   return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
 }
 
-static int compare_links(const void *a, const void *b)
-{
-  int64_t x = ((const tb__bag_topic_link_t *)a)->id;
-  int64_t y = ((const tb__bag_topic_link_t *)b)->id;
-  return (x > y) - (x < y);
-}
-
 static const tb__bag_metadata_t *metadata_of(const tb_bag_reader_t *reader)
 {
   return reader->location.has_metadata ? &reader->location.metadata : NULL;
@@ -38,7 +31,6 @@ static tb_status_t link_topics(tb_bag_reader_t *reader, size_t index, tb__bag_fi
     if (status) return status;
   }
   source->link_count = info->topic_count;
-  qsort(source->links, source->link_count, sizeof *source->links, compare_links);
   return TB_OK;
 }
 

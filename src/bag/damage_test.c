@@ -194,6 +194,39 @@ static void test_a_damaged_payload_page_costs_its_row(void **state)
   tb_bag_reader_close(reader);
 }
 
+/* An index page that two parents' cells lead to would give its rows again and again. */
+static void test_rows_that_come_twice_end_the_file(void **state)
+{
+  (void)state;
+  tb__test_db_simple(path, 1, 3000, 0, 1);
+  size_t size = 0;
+  uint8_t *bytes = tb__test_read(path, &size);
+  size_t interiors = 0;
+  for (uint8_t *page = bytes + 4096; page < bytes + size; page += 4096) {
+    if (page[0] != 2 || page[4] < 2) continue; /* interior page of an index, two cells or more */
+    uint8_t *first = page + (page[12] << 8 | page[13]);
+    uint8_t *second = page + (page[14] << 8 | page[15]);
+    memcpy(second, first, 4); /* the child of the second cell is that of the first */
+    interiors++;
+  }
+  assert_true(interiors > 0);
+  tb__test_write(path, bytes, size);
+  free(bytes);
+  tb_bag_reader_t *reader = NULL;
+  assert_ok(tb_bag_reader_open(path, NULL, &reader, NULL));
+  tb_bag_message_t message;
+  tb_error_t error = TB_ERROR_INIT;
+  tb_status_t status;
+  size_t count = 0;
+  while ((status = tb_bag_reader_next(reader, &message, &error)) == TB_OK)
+    count++;
+  assert_status(status, TB_ERR_CORRUPT);
+  assert_non_null(strstr(error.text, "comes twice"));
+  assert_true(count > 0 && count < 3000);
+  assert_status(tb_bag_reader_next(reader, &message, NULL), TB_ERR_END);
+  tb_bag_reader_close(reader);
+}
+
 static size_t open_and_count(void)
 {
   tb_bag_reader_t *reader = NULL;
@@ -331,6 +364,7 @@ int main(void)
       TEST(test_random_flips),
       TEST(test_bad_rows_do_not_lose_the_others),
       TEST(test_a_damaged_payload_page_costs_its_row),
+      TEST(test_rows_that_come_twice_end_the_file),
       TEST(test_a_write_ahead_log_is_read),
       TEST(test_a_log_that_cannot_be_read_is_not_passed_over),
       TEST(test_wal_mode_without_log_leaves_nothing_behind),

@@ -58,6 +58,18 @@ static void test_files_are_merged_by_time_then_file_then_row(void **state)
   tb_bag_reader_close(reader);
 }
 
+static void test_equal_times_of_a_file_that_starts_later(void **state)
+{
+  (void)state;
+  const tb__fake_message_t messages[] = {{.log_time_ns = 10, .file = 0},
+                                         {.log_time_ns = 5, .file = 1},
+                                         {.log_time_ns = 10, .file = 1}};
+  tb__fake_bag_t bag = FAKE(two_topics, messages, 2);
+  tb_bag_reader_t *reader = open_fake(&bag, NULL);
+  assert_trace(reader, "2 1 3 $");
+  tb_bag_reader_close(reader);
+}
+
 static void test_files_are_opened_when_their_time_comes(void **state)
 {
   (void)state;
@@ -200,6 +212,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_files_are_merged_by_time_then_file_then_row),
+      cmocka_unit_test(test_equal_times_of_a_file_that_starts_later),
       cmocka_unit_test(test_files_are_opened_when_their_time_comes),
       cmocka_unit_test(test_seek_is_the_first_at_or_after),
       cmocka_unit_test(test_filter_takes_named_topics_only),

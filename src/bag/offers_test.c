@@ -112,7 +112,8 @@ static void test_offers_that_differ_in_matching_are_mixed(void **state)
 #define BASE OFFER("1", "2", "1", "1", NEVER)
   static const char *const texts[] = {
       BASE OFFER("1", "1", "1", "1", NEVER), BASE OFFER("1", "2", "2", "1", NEVER),
-      BASE OFFER("1", "2", "1", "3", NEVER), BASE OFFER("1", "2", "1", "1", NEVER_TEXT("1", "0"))};
+      BASE OFFER("1", "2", "1", "3", NEVER), BASE OFFER("1", "2", "1", "1", NEVER_TEXT("1", "0")),
+      BASE "- {reliability: 2, durability: 1, liveliness: 1, deadline: " NEVER "}\n"};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
     tb_qos_t qos;
     assert_int_equal(adapt(texts[i], &qos), TB_BAG_QOS_MIXED);

@@ -67,10 +67,10 @@ static void sqlite_close(tb__bag_file_t *base)
 static tb_status_t check_tables(sqlite_file_t *file, tb_error_t *error)
 {
   sqlite3_stmt *statement = NULL;
-  tb_status_t status = prepare(file,
-                               "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND "
-                               "rootpage > 0 AND name IN ('topics', 'messages')",
-                               &statement, error);
+  tb_status_t status = prepare(
+      file,
+      "SELECT count(*) FROM sqlite_master WHERE rootpage > 0 AND name IN ('topics', 'messages')",
+      &statement, error);
   if (status) return status;
   if (sqlite3_step(statement) != SQLITE_ROW)
     status = failed(file, "", error);
@@ -150,15 +150,17 @@ static tb_status_t append_topic(sqlite_file_t *file, sqlite3_stmt *statement,
 /* Newest layout first; a column that is missing makes SQLITE_ERROR. */
 static tb_status_t prepare_topics(sqlite_file_t *file, sqlite3_stmt **out, tb_error_t *error)
 {
+#define BASIC_COLUMNS "SELECT id, name, type, serialization_format"
+#define IN_ORDER      " FROM topics ORDER BY id"
   static const char *const layouts[] = {
-      "SELECT id, name, type, serialization_format, offered_qos_profiles, type_description_hash "
-      "FROM topics ORDER BY id",
-      "SELECT id, name, type, serialization_format, offered_qos_profiles FROM topics ORDER BY id",
-      "SELECT id, name, type, serialization_format FROM topics ORDER BY id",
+      (BASIC_COLUMNS ", offered_qos_profiles, type_description_hash" IN_ORDER),
+      (BASIC_COLUMNS ", offered_qos_profiles" IN_ORDER),
+      (BASIC_COLUMNS IN_ORDER),
   };
+  const size_t oldest = sizeof layouts / sizeof *layouts - 1;
   tb_status_t status = TB_ERR_UNSUPPORTED;
-  for (size_t i = 0; i < sizeof layouts / sizeof *layouts && status == TB_ERR_UNSUPPORTED; i++)
-    status = prepare(file, layouts[i], out, error);
+  for (size_t i = 0; i <= oldest && status == TB_ERR_UNSUPPORTED; i++)
+    status = prepare(file, layouts[i], out, i == oldest ? error : NULL);
   return status;
 }
 
@@ -216,9 +218,9 @@ static tb_status_t read_optional_text(sqlite_file_t *file, const char *sql, char
   sqlite3_stmt *statement = NULL;
   if (sqlite3_prepare_v2(file->database, sql, -1, &statement, NULL) != SQLITE_OK) return TB_OK;
   tb_status_t status = TB_OK;
-  if (sqlite3_step(statement) == SQLITE_ROW) status = copy_text(file, statement, 0, out, error);
+  if (sqlite3_step(statement) == SQLITE_ROW) status = copy_text(file, statement, 0, out, NULL);
   sqlite3_finalize(statement);
-  return status == TB_ERR_NO_MEMORY ? status : TB_OK;
+  return status == TB_ERR_NO_MEMORY ? no_memory(error) : TB_OK;
 }
 
 static tb_status_t sqlite_read_info(tb__bag_file_t *base, tb__bag_file_info_t *out,

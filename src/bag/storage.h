@@ -26,7 +26,7 @@ typedef struct tb__bag_file_topic {
 } tb__bag_file_topic_t;
 
 typedef struct tb__bag_file_info {
-  tb__bag_file_topic_t *topics;
+  tb__bag_file_topic_t *topics; /* sorted by id */
   size_t topic_count;
   uint64_t message_count;
   bool has_times; /* a row with a usable time exists */

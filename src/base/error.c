@@ -9,8 +9,7 @@ static void error_vset(tb_error_t *error, tb_status_t status, const char *format
   error->status = status;
   error->os_errno = 0;
   error->offset = -1;
-  if (vsnprintf(error->text, sizeof error->text, format, args) < 0)
-    error->text[0] = '\0';
+  if (vsnprintf(error->text, sizeof error->text, format, args) < 0) error->text[0] = '\0';
 }
 
 tb_status_t tb_error_set(tb_error_t *error, tb_status_t status, const char *format, ...)

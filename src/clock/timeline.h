@@ -16,12 +16,15 @@ typedef enum tb__timeline_kind {
   TB__TIMELINE_STEADY, /* CLOCK_MONOTONIC; one for the process */
 } tb__timeline_kind_t;
 
-/* One of the two copies of what is committed. */
+/* One of the two copies of what is committed. Its size is a power of two: finding it is a shift. */
 typedef struct tb__slot {
   _Atomic int64_t time_ns;
   _Atomic uint64_t epoch;
   _Atomic uint32_t state;
+  uint32_t unused[3];
 } tb__slot_t;
+
+_Static_assert(sizeof(tb__slot_t) == 32, "see above");
 
 /* Bits of `version`; above them it counts. */
 #define TB__VERSION_SLOT    UINT64_C(1) /* which copy is current */

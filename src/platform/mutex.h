@@ -10,11 +10,11 @@
 #define TB_THREAD_ATTRIBUTE(x)
 #endif
 
-#define TB_CAPABILITY(name)  TB_THREAD_ATTRIBUTE(capability(name))
-#define TB_ACQUIRE(...)      TB_THREAD_ATTRIBUTE(acquire_capability(__VA_ARGS__))
-#define TB_RELEASE(...)      TB_THREAD_ATTRIBUTE(release_capability(__VA_ARGS__))
-#define TB_REQUIRES(...)     TB_THREAD_ATTRIBUTE(requires_capability(__VA_ARGS__))
-#define TB_GUARDED_BY(x)     TB_THREAD_ATTRIBUTE(guarded_by(x))
+#define TB_CAPABILITY(name) TB_THREAD_ATTRIBUTE(capability(name))
+#define TB_ACQUIRE(...)     TB_THREAD_ATTRIBUTE(acquire_capability(__VA_ARGS__))
+#define TB_RELEASE(...)     TB_THREAD_ATTRIBUTE(release_capability(__VA_ARGS__))
+#define TB_REQUIRES(...)    TB_THREAD_ATTRIBUTE(requires_capability(__VA_ARGS__))
+#define TB_GUARDED_BY(x)    TB_THREAD_ATTRIBUTE(guarded_by(x))
 /* For functions that lock what they find on the way (a clock's current timeline). */
 #define TB_NO_THREAD_ANALYSIS TB_THREAD_ATTRIBUTE(no_thread_safety_analysis)
 
@@ -22,7 +22,10 @@ typedef struct TB_CAPABILITY("mutex") tb__mutex {
   pthread_mutex_t impl;
 } tb__mutex_t;
 
-#define TB__MUTEX_INIT {PTHREAD_MUTEX_INITIALIZER}
+#define TB__MUTEX_INIT                                                                             \
+  {                                                                                                \
+    PTHREAD_MUTEX_INITIALIZER                                                                      \
+  }
 
 static inline void tb__mutex_init(tb__mutex_t *mutex)
 {
@@ -34,14 +37,12 @@ static inline void tb__mutex_fini(tb__mutex_t *mutex)
   pthread_mutex_destroy(&mutex->impl);
 }
 
-TB_ACQUIRE(mutex) TB_NO_THREAD_ANALYSIS
-static inline void tb__mutex_lock(tb__mutex_t *mutex)
+static inline void tb__mutex_lock(tb__mutex_t *mutex) TB_ACQUIRE(mutex) TB_NO_THREAD_ANALYSIS
 {
   pthread_mutex_lock(&mutex->impl);
 }
 
-TB_RELEASE(mutex) TB_NO_THREAD_ANALYSIS
-static inline void tb__mutex_unlock(tb__mutex_t *mutex)
+static inline void tb__mutex_unlock(tb__mutex_t *mutex) TB_RELEASE(mutex) TB_NO_THREAD_ANALYSIS
 {
   pthread_mutex_unlock(&mutex->impl);
 }

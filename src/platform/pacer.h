@@ -6,6 +6,8 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "base/private_api.h"
+
 typedef struct tb__pacer tb__pacer_t;
 
 struct tb__pacer {
@@ -17,7 +19,7 @@ struct tb__pacer {
 };
 
 /* On CLOCK_MONOTONIC. */
-void tb__pacer_init(tb__pacer_t *pacer);
+TB_PRIVATE_API void tb__pacer_init(tb__pacer_t *pacer);
 
 /* Read it before looking at what a nudge announces. */
 static inline uint32_t tb__pacer_events(tb__pacer_t *pacer)
@@ -26,6 +28,6 @@ static inline uint32_t tb__pacer_events(tb__pacer_t *pacer)
 }
 
 /* Wakes who waits, at once. [any thread] [async-signal-safe] */
-void tb__pacer_nudge(tb__pacer_t *pacer);
+TB_PRIVATE_API void tb__pacer_nudge(tb__pacer_t *pacer);
 
 #endif

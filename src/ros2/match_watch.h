@@ -7,10 +7,13 @@
 #include <timebase/ros2_clock_publisher.h>
 #include <timebase/ros2_publisher.h>
 
+#include "base/private_api.h"
+
 /* From now on each change of the matched subscriptions raises *events by 1 and wakes who waits on
  * it (platform/futex.h). It must outlive the publisher. */
-void tb__ros2_publisher_watch_matched(tb_ros2_publisher_t *publisher, _Atomic uint32_t *events);
-void tb__ros2_clock_publisher_watch_matched(tb_ros2_clock_publisher_t *publisher,
-                                            _Atomic uint32_t *events);
+TB_PRIVATE_API void tb__ros2_publisher_watch_matched(tb_ros2_publisher_t *publisher,
+                                                     _Atomic uint32_t *events);
+TB_PRIVATE_API void tb__ros2_clock_publisher_watch_matched(tb_ros2_clock_publisher_t *publisher,
+                                                           _Atomic uint32_t *events);
 
 #endif

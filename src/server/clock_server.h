@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <timebase/jump.h>
 
+#include "base/private_api.h"
 #include "server/speed.h"
 
 #define TB__TIME_MIN     INT64_C(1)
@@ -36,41 +37,45 @@ typedef struct tb__tick {
 } tb__tick_t;
 
 /* Paused at `time_ns`, at speed 1, without ticks of its own and without horizon. */
-void tb__clock_server_init(tb__clock_server_t *server, int64_t time_ns, int64_t now_ns);
+TB_PRIVATE_API void tb__clock_server_init(tb__clock_server_t *server, int64_t time_ns,
+                                          int64_t now_ns);
 
 /* TB_ERR_RANGE: see TB__SPEED_MIN. Time is continuous, to a nanosecond. */
-tb_status_t tb__clock_server_set_rate(tb__clock_server_t *server, double rate, int64_t now_ns);
-void tb__clock_server_pause(tb__clock_server_t *server, int64_t now_ns);
-void tb__clock_server_resume(tb__clock_server_t *server, int64_t now_ns);
+TB_PRIVATE_API tb_status_t tb__clock_server_set_rate(tb__clock_server_t *server, double rate,
+                                                     int64_t now_ns);
+TB_PRIVATE_API void tb__clock_server_pause(tb__clock_server_t *server, int64_t now_ns);
+TB_PRIVATE_API void tb__clock_server_resume(tb__clock_server_t *server, int64_t now_ns);
 
 /* Time goes on from `time_ns`; the next tick is due at once and carries `reason`. The horizon goes.
  */
-void tb__clock_server_jump(tb__clock_server_t *server, int64_t time_ns, tb_jump_reason_t reason,
-                           int64_t now_ns);
+TB_PRIVATE_API void tb__clock_server_jump(tb__clock_server_t *server, int64_t time_ns,
+                                          tb_jump_reason_t reason, int64_t now_ns);
 
 /* Never lowers time. With a higher horizon time is where it would be had it never stood: call
  * tb__clock_server_hold before, to go on from where it stands. */
-void tb__clock_server_set_horizon(tb__clock_server_t *server, int64_t time_ns, int64_t now_ns);
+TB_PRIVATE_API void tb__clock_server_set_horizon(tb__clock_server_t *server, int64_t time_ns,
+                                                 int64_t now_ns);
 /* Forgets how long time has stood at the horizon. */
-void tb__clock_server_hold(tb__clock_server_t *server, int64_t now_ns);
+TB_PRIVATE_API void tb__clock_server_hold(tb__clock_server_t *server, int64_t now_ns);
 
-int64_t tb__clock_server_time(const tb__clock_server_t *server, int64_t now_ns);
+TB_PRIVATE_API int64_t tb__clock_server_time(const tb__clock_server_t *server, int64_t now_ns);
 
 /* The first steady instant at which time is `time_ns` or more: the anchor's for what has passed,
  * TB__STEADY_NEVER for what lies beyond the horizon or a pause. */
-int64_t tb__clock_server_reach(const tb__clock_server_t *server, int64_t time_ns);
+TB_PRIVATE_API int64_t tb__clock_server_reach(const tb__clock_server_t *server, int64_t time_ns);
 
 /* `hz`: 0 or TB__TICK_HZ_MIN to _MAX, to the next nanosecond of period (TB_ERR_RANGE). The first
  * tick is due now. */
-tb_status_t tb__clock_server_set_tick_rate(tb__clock_server_t *server, double hz, int64_t now_ns);
+TB_PRIVATE_API tb_status_t tb__clock_server_set_tick_rate(tb__clock_server_t *server, double hz,
+                                                          int64_t now_ns);
 
 /* The next periodic tick, in steady time; TB__STEADY_NEVER without. */
-int64_t tb__clock_server_next_tick(const tb__clock_server_t *server);
+TB_PRIVATE_API int64_t tb__clock_server_next_tick(const tb__clock_server_t *server);
 
 /* True if the sink has not been told the time of `now_ns`, or has not been told of a jump. */
-bool tb__clock_server_is_behind(const tb__clock_server_t *server, int64_t now_ns);
+TB_PRIVATE_API bool tb__clock_server_is_behind(const tb__clock_server_t *server, int64_t now_ns);
 
 /* The tick to send now; a periodic tick that was due is done with it. */
-tb__tick_t tb__clock_server_tick(tb__clock_server_t *server, int64_t now_ns);
+TB_PRIVATE_API tb__tick_t tb__clock_server_tick(tb__clock_server_t *server, int64_t now_ns);
 
 #endif

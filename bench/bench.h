@@ -1,0 +1,41 @@
+/* Rows of the benchmark: each measures something of ours beside its bare counterpart. */
+#ifndef TB_BENCH_BENCH_H
+#define TB_BENCH_BENCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct result {
+  double value, against; /* medians; `against` 0: no counterpart */
+} result_t;
+
+typedef struct row {
+  const char *name;
+  const char *unit;
+  const char *against;                               /* what it is measured beside */
+  double target;                                     /* ratio at most */
+  bool (*run)(const struct row *row, result_t *out); /* false: a message has been printed */
+} row_t;
+
+extern const row_t core_rows[];
+extern const int core_row_count;
+#ifdef TB_BENCH_ROS2
+extern const row_t ros2_rows[];
+extern const int ros2_row_count;
+#endif
+
+/* CLOCK_MONOTONIC, ns. */
+int64_t bench_now_ns(void);
+
+/* One batch of something: repeats it `times` and returns nothing that could be optimized away. */
+typedef void (*batch_t)(void *context, int64_t times);
+
+/* Runs both batches in turns, many times, and gives the medians in ns a repetition. */
+result_t bench_compare(batch_t value, batch_t against, void *context, int64_t times);
+
+/* The middle of `count` numbers, which are sorted in place. */
+double bench_median(double *numbers, int count);
+
+bool bench_fail(const row_t *row, const char *what);
+
+#endif

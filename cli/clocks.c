@@ -1,0 +1,80 @@
+#include "clocks.h"
+
+#include <stdio.h>
+
+#ifdef TB_CLI_ROS2
+#include <timebase/ros2_clock_source.h>
+#include <timebase/ros2_context.h>
+
+bool ros_clock_open(const command_t *command, int domain, ros_clock_t *out)
+{
+  tb_error_t error = TB_ERROR_INIT;
+  tb_ros2_context_options_t options = TB_ROS2_CONTEXT_OPTIONS_INIT;
+  tb_ros2_context_t *context;
+  options.domain_id = domain;
+  *out = (ros_clock_t){0};
+  tb_status_t status = tb_ros2_context_create(&options, &context, &error);
+  if (!status) {
+    out->context = context;
+    status = tb_ros2_clock_source_create(context, NULL, &out->source, &error);
+  }
+  if (!status) {
+    tb_clock_options_t clock_options = {TB_TIME_ROS, out->source};
+    status = tb_clock_create(&clock_options, &out->clock);
+  }
+  if (status) {
+    command_failed(command, status, &error);
+    ros_clock_close(out);
+  }
+  return status == TB_OK;
+}
+
+void ros_clock_close(ros_clock_t *clock)
+{
+  tb_clock_destroy(clock->clock);
+  tb_source_destroy(clock->source);
+  tb_ros2_context_destroy(clock->context);
+  *clock = (ros_clock_t){0};
+}
+
+void ros_clock_explain(const command_t *command, const ros_clock_t *clock)
+{
+  tb_ros2_clock_source_status_t status;
+  int domain = tb_ros2_context_domain_id(clock->context);
+  if (tb_ros2_clock_source_status(clock->source, &status)) return;
+  if (status.incompatible)
+    fprintf(stderr,
+            "timebase %s: a publisher of /clock in domain %d offers another %s; nothing comes\n",
+            command->name, domain, status.policy);
+  else if (status.matched)
+    fprintf(stderr, "timebase %s: /clock in domain %d has a publisher, but no tick came\n",
+            command->name, domain);
+  else
+    fprintf(stderr,
+            "timebase %s: nobody publishes /clock in domain %d; is it the right ROS_DOMAIN_ID?\n",
+            command->name, domain);
+}
+
+#else
+
+bool ros_clock_open(const command_t *command, int domain, ros_clock_t *out)
+{
+  (void)domain;
+  (void)out;
+  fprintf(stderr, "timebase %s: built without ROS 2: there is no /clock to follow\n",
+          command->name);
+  return false;
+}
+
+void ros_clock_close(ros_clock_t *clock)
+{
+  (void)clock;
+}
+
+void ros_clock_explain(const command_t *command, const ros_clock_t *clock)
+{
+  (void)command;
+  (void)clock;
+}
+
+#endif

@@ -1,0 +1,140 @@
+#include "command.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <timebase/log.h>
+#include <unistd.h>
+
+int command_help(const command_t *command)
+{
+  printf("usage: %s\n\n%s", command->usage, command->help);
+  return command_finish(command, EXIT_OK);
+}
+
+static void print_usage(const command_t *command)
+{
+  fprintf(stderr, "usage: %s\nTry 'timebase %s --help'.\n", command->usage, command->name);
+}
+
+int command_usage_error(const command_t *command, const char *format, ...)
+{
+  va_list args;
+  fprintf(stderr, "timebase %s: ", command->name);
+  va_start(args, format);
+  vfprintf(stderr, format, args);
+  va_end(args);
+  fputc('\n', stderr);
+  print_usage(command);
+  return EXIT_USAGE;
+}
+
+int command_failed(const command_t *command, tb_status_t status, const tb_error_t *error)
+{
+  bool has_text = error && error->text[0];
+  fprintf(stderr, "timebase %s: %s\n", command->name,
+          has_text ? error->text : tb_status_message(status));
+  return EXIT_IO;
+}
+
+int command_bad_option(const command_t *command, int option, char **argv)
+{
+  const char *word = argv[optind - 1];
+  if (option == ':') return command_usage_error(command, "option %s needs a value", word);
+  if (optopt && strncmp(word, "--", 2) != 0)
+    return command_usage_error(command, "unknown option -%c", optopt);
+  return command_usage_error(command, "unknown option %s", word);
+}
+
+bool command_parse_double(const command_t *command, const char *name, const char *text,
+                          double above, double at_most, double *out)
+{
+  char *end;
+  errno = 0;
+  double value = strtod(text, &end);
+  if (end == text || *end || !isfinite(value) || value <= above || value > at_most) {
+    command_usage_error(command, "%s %s: must be a number above %g, at most %g", name, text, above,
+                        at_most);
+    return false;
+  }
+  *out = value;
+  return true;
+}
+
+bool command_parse_int(const command_t *command, const char *name, const char *text, long at_least,
+                       long at_most, int *out)
+{
+  char *end;
+  errno = 0;
+  long value = strtol(text, &end, 10);
+  if (end == text || *end || errno || value < at_least || value > at_most) {
+    command_usage_error(command, "%s %s: must be a whole number from %ld to %ld", name, text,
+                        at_least, at_most);
+    return false;
+  }
+  *out = (int)value;
+  return true;
+}
+
+bool command_parse_duration(const command_t *command, const char *name, const char *text,
+                            tb_duration_t *out)
+{
+  tb_status_t status = tb_duration_parse(text, out);
+  if (status)
+    command_usage_error(command, "%s %s: not a duration (%s); write 1.5s, 200ms or 1h2m", name,
+                        text, tb_status_message(status));
+  return status == TB_OK;
+}
+
+static void print_log(tb_log_level_t level, const char *message, void *user)
+{
+  const command_t *command = user;
+  if (level >= TB_LOG_WARN)
+    fprintf(stderr, "timebase %s: %s: %s\n", command->name,
+            level >= TB_LOG_ERROR ? "error" : "warning", message);
+}
+
+void command_show_log(const command_t *command)
+{
+  tb_log_set_hook(print_log, (void *)command);
+}
+
+static volatile int signalled;
+static int signal_pipe[2] = {-1, -1};
+
+static void on_signal(int number)
+{
+  int saved_errno = errno;
+  signalled = number;
+  ssize_t written = write(signal_pipe[1], "", 1);
+  (void)written;
+  errno = saved_errno;
+}
+
+volatile const int *command_catch_signals(void)
+{
+  if (signal_pipe[0] < 0 && pipe(signal_pipe) != 0) return &signalled;
+  struct sigaction action = {.sa_handler = on_signal};
+  sigaction(SIGINT, &action, NULL);
+  sigaction(SIGTERM, &action, NULL);
+  return &signalled;
+}
+
+int command_signal_fd(void)
+{
+  return signal_pipe[0];
+}
+
+int command_finish(const command_t *command, int status)
+{
+  if (fflush(stdout) == 0 && !ferror(stdout)) return status;
+  if (errno == EPIPE) return status;
+  fprintf(stderr, "timebase %s: cannot write to standard output: %s\n", command->name,
+          strerror(errno));
+  return status ? status : EXIT_IO;
+}

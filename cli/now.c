@@ -1,0 +1,121 @@
+#include <getopt.h>
+#include <stdio.h>
+#include <timebase/sleep.h>
+#include <timebase/time.h>
+
+#include "clocks.h"
+
+enum { OPTION_DOMAIN = 256, OPTION_LIMIT };
+
+typedef struct arguments {
+  clock_choice_t clock;
+  int domain;
+  tb_duration_t limit;
+} arguments_t;
+
+static void print_time(tb_time_t time)
+{
+  char text[TB_TIME_TEXT_SIZE];
+  if (tb_time_format(time, text, sizeof text)) text[0] = '\0';
+  printf("%lld.%09lld %s\n", (long long)(time.ns / TB_NS_PER_S), (long long)(time.ns % TB_NS_PER_S),
+         text);
+}
+
+static int print_os_time(const command_t *command, clock_choice_t choice)
+{
+  if (choice == CLOCK_STEADY) {
+    tb_steady_clock_t *clock = NULL;
+    tb_steady_time_t time = {0};
+    tb_status_t status = tb_steady_clock_create(&clock);
+    if (status) return command_failed(command, status, NULL);
+    tb_steady_clock_now(clock, &time);
+    printf("%lld.%09lld\n", (long long)(time.ns / TB_NS_PER_S), (long long)(time.ns % TB_NS_PER_S));
+    tb_steady_clock_destroy(clock);
+    return command_finish(command, EXIT_OK);
+  }
+  tb_clock_options_t options = {TB_TIME_SYSTEM, NULL};
+  tb_clock_t *clock = NULL;
+  tb_time_t time = {0};
+  tb_status_t status = tb_clock_create(&options, &clock);
+  if (status) return command_failed(command, status, NULL);
+  tb_clock_now(clock, &time);
+  print_time(time);
+  tb_clock_destroy(clock);
+  return command_finish(command, EXIT_OK);
+}
+
+static int print_ros_time(const command_t *command, const arguments_t *arguments)
+{
+  ros_clock_t ros;
+  if (!ros_clock_open(command, arguments->domain, &ros)) return EXIT_IO;
+  tb_wait_options_t wait = {.limit = arguments->limit};
+  tb_status_t status = tb_clock_wait_until_started(ros.clock, &wait);
+  int result = EXIT_OK;
+  tb_time_t time = {0};
+  if (status == TB_OK && !tb_clock_now(ros.clock, &time)) {
+    print_time(time);
+  } else {
+    ros_clock_explain(command, &ros);
+    result = EXIT_IO;
+  }
+  ros_clock_close(&ros);
+  return command_finish(command, result);
+}
+
+static int run(const command_t *command, int argc, char **argv)
+{
+  static const struct option options[] = {
+      {"steady", no_argument, NULL, 't'},
+      {"system", no_argument, NULL, 's'},
+      {"ros", no_argument, NULL, 'r'},
+      {"domain", required_argument, NULL, OPTION_DOMAIN},
+      {"limit", required_argument, NULL, OPTION_LIMIT},
+      {"help", no_argument, NULL, 'h'},
+      {0},
+  };
+  arguments_t arguments = {CLOCK_SYSTEM, -1, {5 * TB_NS_PER_S}};
+  int option;
+  while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+    switch (option) {
+    case 't':
+      arguments.clock = CLOCK_STEADY;
+      break;
+    case 's':
+      arguments.clock = CLOCK_SYSTEM;
+      break;
+    case 'r':
+      arguments.clock = CLOCK_ROS;
+      break;
+    case OPTION_DOMAIN:
+      if (!command_parse_int(command, "--domain", optarg, 0, 232, &arguments.domain))
+        return EXIT_USAGE;
+      break;
+    case OPTION_LIMIT:
+      if (!command_parse_duration(command, "--limit", optarg, &arguments.limit)) return EXIT_USAGE;
+      break;
+    case 'h':
+      return command_help(command);
+    default:
+      return command_bad_option(command, option, argv);
+    }
+  }
+  if (optind < argc) return command_usage_error(command, "unexpected argument '%s'", argv[optind]);
+  if (arguments.limit.ns <= 0) return command_usage_error(command, "--limit: must be above 0");
+  command_show_log(command);
+  return arguments.clock == CLOCK_ROS ? print_ros_time(command, &arguments)
+                                      : print_os_time(command, arguments.clock);
+}
+
+const command_t command_now = {
+    .name = "now",
+    .summary = "tell the time of a clock",
+    .usage = "timebase now [--steady | --system | --ros] [--limit D] [--domain N]",
+    .help = "Prints seconds and, but for steady time, the same in UTC.\n\n"
+            "  --system    the wall clock (default)\n"
+            "  --steady    the clock that is never set, in seconds since boot\n"
+            "  --ros       ROS time: the first tick on /clock\n"
+            "  --limit D   with --ros: wait at most D for it (default 5s)\n"
+            "  --domain N  DDS domain, 0 to 232 (default: ROS_DOMAIN_ID, else 0)\n"
+            "  -h, --help  this text\n",
+    .run = run,
+};

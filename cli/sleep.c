@@ -1,0 +1,105 @@
+#include <getopt.h>
+#include <stdio.h>
+#include <timebase/sleep.h>
+
+#include "clocks.h"
+
+enum { OPTION_ROS = 256, OPTION_LIMIT, OPTION_DOMAIN };
+
+typedef struct arguments {
+  bool ros;
+  int domain;
+  tb_duration_t limit, duration;
+} arguments_t;
+
+static int sleep_steady(const command_t *command, const arguments_t *arguments)
+{
+  tb_steady_clock_t *clock;
+  tb_status_t status = tb_steady_clock_create(&clock);
+  if (status) return command_failed(command, status, NULL);
+  tb_wait_options_t wait = {.limit = arguments->limit};
+  status = tb_steady_clock_sleep_for(clock, arguments->duration, &wait);
+  tb_steady_clock_destroy(clock);
+  if (status == TB_ERR_TIMEOUT) {
+    fprintf(stderr, "timebase %s: not over within the limit\n", command->name);
+    return EXIT_CHECK;
+  }
+  return status ? command_failed(command, status, NULL) : EXIT_OK;
+}
+
+static int sleep_ros(const command_t *command, const arguments_t *arguments)
+{
+  ros_clock_t ros;
+  if (!ros_clock_open(command, arguments->domain, &ros)) return EXIT_IO;
+  tb_wait_options_t wait = {.limit = arguments->limit};
+  tb_status_t status = tb_clock_sleep_for(ros.clock, arguments->duration, &wait);
+  int result = EXIT_OK;
+  if (status == TB_ERR_TIMEOUT) {
+    tb_time_t now = {0};
+    tb_clock_now(ros.clock, &now);
+    if (tb_time_is_set(now))
+      fprintf(stderr, "timebase %s: not over within the limit; ROS time is %.9f s\n", command->name,
+              (double)now.ns / (double)TB_NS_PER_S);
+    else
+      ros_clock_explain(command, &ros);
+    result = EXIT_CHECK;
+  } else if (status) {
+    result = command_failed(command, status, NULL);
+  }
+  ros_clock_close(&ros);
+  return result;
+}
+
+static int run(const command_t *command, int argc, char **argv)
+{
+  static const struct option options[] = {
+      {"ros", no_argument, NULL, OPTION_ROS},
+      {"limit", required_argument, NULL, OPTION_LIMIT},
+      {"domain", required_argument, NULL, OPTION_DOMAIN},
+      {"help", no_argument, NULL, 'h'},
+      {0},
+  };
+  arguments_t arguments = {.domain = -1};
+  int option;
+  while ((option = getopt_long(argc, argv, "+:h", options, NULL)) != -1) {
+    switch (option) {
+    case OPTION_ROS:
+      arguments.ros = true;
+      break;
+    case OPTION_LIMIT:
+      if (!command_parse_duration(command, "--limit", optarg, &arguments.limit)) return EXIT_USAGE;
+      if (arguments.limit.ns <= 0)
+        return command_usage_error(command, "--limit %s: must be above 0", optarg);
+      break;
+    case OPTION_DOMAIN:
+      if (!command_parse_int(command, "--domain", optarg, 0, 232, &arguments.domain))
+        return EXIT_USAGE;
+      break;
+    case 'h':
+      return command_help(command);
+    default:
+      return command_bad_option(command, option, argv);
+    }
+  }
+  if (optind == argc) return command_usage_error(command, "how long?");
+  const char *text = argv[optind++];
+  if (!command_parse_duration(command, "DURATION", text, &arguments.duration)) return EXIT_USAGE;
+  if (arguments.duration.ns < 0)
+    return command_usage_error(command, "DURATION %s: must not be negative", text);
+  if (optind < argc) return command_usage_error(command, "unexpected argument '%s'", argv[optind]);
+  command_show_log(command);
+  return arguments.ros ? sleep_ros(command, &arguments) : sleep_steady(command, &arguments);
+}
+
+const command_t command_sleep = {
+    .name = "sleep",
+    .summary = "wait for a duration, in steady or ROS time",
+    .usage = "timebase sleep DURATION [--ros] [--limit D] [--domain N]",
+    .help = "Waits until DURATION (1.5s, 200ms, 1h2m; a bare number is seconds) has passed.\n\n"
+            "  --ros       in ROS time, as /clock tells it: slower, faster, paused as it is;\n"
+            "              counts from the first tick\n"
+            "  --limit D   give up after D of steady time: exit status 1\n"
+            "  --domain N  DDS domain, 0 to 232 (default: ROS_DOMAIN_ID, else 0)\n"
+            "  -h, --help  this text\n",
+    .run = run,
+};

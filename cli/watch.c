@@ -1,0 +1,221 @@
+#include <getopt.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <timebase/generic.h>
+#include <timebase/ros2_clock_source.h>
+
+#include "clocks.h"
+
+enum { OPTION_JSON = 256, OPTION_DURATION, OPTION_DOMAIN };
+
+#define WRITERS 64
+
+typedef struct watch {
+  const command_t *command;
+  bool json;
+  int domain;
+  tb_duration_t duration; /* 0: until interrupted */
+  ros_clock_t ros;
+  tb_steady_clock_t *steady;
+} watch_t;
+
+/* What is known at one moment. */
+typedef struct snapshot {
+  tb_steady_time_t when;
+  tb_clock_reading_t reading;
+  tb_timeline_stats_t stats;
+  tb_ros2_clock_source_status_t source;
+  uint64_t samples[WRITERS]; /* by publisher, in order of appearance */
+} snapshot_t;
+
+static void snapshot_take(const watch_t *watch, snapshot_t *out)
+{
+  tb_ros2_clock_writer_t writers[WRITERS];
+  uint32_t count = 0;
+  *out = (snapshot_t){0};
+  tb_now(watch->steady, &out->when);
+  tb_clock_read(watch->ros.clock, &out->reading);
+  tb_timeline_stats(tb_source_timeline(watch->ros.source), &out->stats);
+  tb_ros2_clock_source_status(watch->ros.source, &out->source);
+  tb_ros2_clock_source_writers(watch->ros.source, WRITERS, writers, &count);
+  for (uint32_t i = 0; i < count && i < WRITERS; i++)
+    out->samples[i] = writers[i].samples;
+}
+
+/* Publishers whose ticks came between the two. */
+static uint32_t active_between(const snapshot_t *from, const snapshot_t *to)
+{
+  uint32_t active = 0;
+  for (int i = 0; i < WRITERS; i++)
+    active += to->samples[i] > from->samples[i];
+  return active;
+}
+
+/* One line of the report: what happened between two moments. */
+typedef struct report {
+  double seconds, rate_hz, rtf;
+  uint64_t ticks, jumps_forward, jumps_backward, dropped;
+  uint32_t publishers;
+} report_t;
+
+static report_t report_between(const snapshot_t *from, const snapshot_t *to)
+{
+  report_t report = {
+      .seconds = (double)(to->when.ns - from->when.ns) / (double)TB_NS_PER_S,
+      .ticks = to->stats.ticks - from->stats.ticks,
+      .jumps_forward = to->stats.jumps_forward - from->stats.jumps_forward,
+      .jumps_backward = to->stats.jumps_backward - from->stats.jumps_backward,
+      .dropped = to->stats.dropped - from->stats.dropped,
+      .publishers = active_between(from, to),
+  };
+  double advanced = (double)(to->stats.advanced.ns - from->stats.advanced.ns) / (double)TB_NS_PER_S;
+  if (report.seconds > 0) {
+    report.rate_hz = (double)report.ticks / report.seconds;
+    report.rtf = advanced / report.seconds;
+  }
+  return report;
+}
+
+static const char *state_name(tb_clock_state_t state)
+{
+  static const char *const names[] = {
+      "?",       "inactive", "no source", "no publisher", "QoS mismatch", "waiting",
+      "running", "paused",   "stalled",   "lost",         "closed"};
+  return (unsigned)state < sizeof names / sizeof *names ? names[state] : "?";
+}
+
+static void print_json(const snapshot_t *now, const report_t *report, bool summary)
+{
+  printf("{\"time_ns\": %lld, \"rate_hz\": %.3f, \"rtf\": %.6f, \"ticks\": %llu, "
+         "\"jumps_forward\": %llu, \"jumps_backward\": %llu, \"publishers\": %u, "
+         "\"matched\": %u, \"dropped\": %llu, \"largest_forward_ns\": %lld, "
+         "\"largest_backward_ns\": %lld, \"state\": \"%s\", \"elapsed_s\": %.3f%s}\n",
+         (long long)now->reading.time.ns, report->rate_hz, report->rtf,
+         (unsigned long long)report->ticks, (unsigned long long)report->jumps_forward,
+         (unsigned long long)report->jumps_backward, report->publishers, now->source.matched,
+         (unsigned long long)report->dropped, (long long)now->stats.largest_forward.ns,
+         (long long)now->stats.largest_backward.ns, state_name(now->reading.state), report->seconds,
+         summary ? ", \"summary\": true" : "");
+}
+
+static void print_text(const snapshot_t *now, const report_t *report, bool summary)
+{
+  printf("%stime %lld.%09lld  rate %.1f Hz  rtf %.3f  ticks %llu  jumps +%llu -%llu",
+         summary ? "total: " : "", (long long)(now->reading.time.ns / TB_NS_PER_S),
+         (long long)(now->reading.time.ns % TB_NS_PER_S), report->rate_hz, report->rtf,
+         (unsigned long long)report->ticks, (unsigned long long)report->jumps_forward,
+         (unsigned long long)report->jumps_backward);
+  if (report->jumps_forward)
+    printf("  largest forward %+.3f s",
+           (double)now->stats.largest_forward.ns / (double)TB_NS_PER_S);
+  if (report->jumps_backward)
+    printf("  largest backward %+.3f s",
+           (double)now->stats.largest_backward.ns / (double)TB_NS_PER_S);
+  printf("  publishers %u (matched %u)  %s\n", report->publishers, now->source.matched,
+         state_name(now->reading.state));
+}
+
+static void print_report(const watch_t *watch, const snapshot_t *from, const snapshot_t *to,
+                         bool summary)
+{
+  report_t report = report_between(from, to);
+  if (watch->json)
+    print_json(to, &report, summary);
+  else
+    print_text(to, &report, summary);
+  fflush(stdout);
+}
+
+/* Until `deadline` of steady time or a signal: false. */
+static bool wait_until(const watch_t *watch, int64_t deadline_ns)
+{
+  struct pollfd fd = {.fd = command_signal_fd(), .events = POLLIN};
+  for (;;) {
+    tb_steady_time_t now;
+    tb_now(watch->steady, &now);
+    if (now.ns >= deadline_ns) return true;
+    int64_t left_ms = (deadline_ns - now.ns + TB_NS_PER_MS - 1) / TB_NS_PER_MS;
+    if (poll(&fd, 1, (int)left_ms) > 0) return false;
+  }
+}
+
+static int watch_run(watch_t *watch)
+{
+  snapshot_t first, last, now;
+  snapshot_take(watch, &first);
+  last = first;
+  int64_t end_ns = INT64_MAX;
+  if (watch->duration.ns && watch->duration.ns < INT64_MAX - first.when.ns)
+    end_ns = first.when.ns + watch->duration.ns;
+  for (int64_t next_ns = first.when.ns + TB_NS_PER_S;; next_ns += TB_NS_PER_S) {
+    bool last_round = next_ns > end_ns;
+    if (!wait_until(watch, last_round ? end_ns : next_ns) || ferror(stdout)) break;
+    if (last_round) break;
+    snapshot_take(watch, &now);
+    print_report(watch, &last, &now, false);
+    last = now;
+  }
+  snapshot_take(watch, &now);
+  print_report(watch, &first, &now, true);
+  if (now.stats.ticks == 0) ros_clock_explain(watch->command, &watch->ros);
+  return EXIT_OK;
+}
+
+static int run(const command_t *command, int argc, char **argv)
+{
+  static const struct option options[] = {
+      {"json", no_argument, NULL, OPTION_JSON},
+      {"duration", required_argument, NULL, OPTION_DURATION},
+      {"domain", required_argument, NULL, OPTION_DOMAIN},
+      {"help", no_argument, NULL, 'h'},
+      {0},
+  };
+  watch_t watch = {.command = command, .domain = -1};
+  int option;
+  while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+    switch (option) {
+    case OPTION_JSON:
+      watch.json = true;
+      break;
+    case OPTION_DURATION:
+      if (!command_parse_duration(command, "--duration", optarg, &watch.duration))
+        return EXIT_USAGE;
+      if (watch.duration.ns <= 0)
+        return command_usage_error(command, "--duration %s: must be above 0", optarg);
+      break;
+    case OPTION_DOMAIN:
+      if (!command_parse_int(command, "--domain", optarg, 0, 232, &watch.domain)) return EXIT_USAGE;
+      break;
+    case 'h':
+      return command_help(command);
+    default:
+      return command_bad_option(command, option, argv);
+    }
+  }
+  if (optind < argc) return command_usage_error(command, "unexpected argument '%s'", argv[optind]);
+  command_show_log(command);
+  command_catch_signals();
+  if (!ros_clock_open(command, watch.domain, &watch.ros)) return EXIT_IO;
+  tb_status_t status = tb_steady_clock_create(&watch.steady);
+  int result = status ? command_failed(command, status, NULL) : watch_run(&watch);
+  tb_steady_clock_destroy(watch.steady);
+  ros_clock_close(&watch.ros);
+  return command_finish(command, result);
+}
+
+const command_t command_watch = {
+    .name = "watch",
+    .summary = "follow /clock and report on it",
+    .usage = "timebase watch [--json] [--duration S] [--domain N]",
+    .help =
+        "Follows /clock and prints, once a second and for the whole run at the end: the latest\n"
+        "time, ticks a second, real-time factor (ROS seconds a second, jumps left out), jumps\n"
+        "forward and backward with the largest of the run, and the publishers whose ticks came.\n"
+        "A forward step is a jump when it is over 1 s and cannot be time passing.\n\n"
+        "  --json        one object a line; the last one has \"summary\": true\n"
+        "  --duration S  end after S (10, 1.5s, 2m); otherwise with SIGINT or SIGTERM\n"
+        "  --domain N    DDS domain, 0 to 232 (default: ROS_DOMAIN_ID, else 0)\n"
+        "  -h, --help    this text\n",
+    .run = run,
+};

@@ -1,0 +1,225 @@
+#include <timebase/ros2_clock_source.h>
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <timebase/ros2_subscription.h>
+
+#include "base/log.h"
+#include "clock/source.h"
+#include "platform/time.h"
+#include "ros2/clock_message.h"
+#include "ros2/endpoint.h"
+#include "ros2/tick_queue.h"
+
+#define WRITERS_MAX 64
+
+typedef struct clock_source {
+  tb_ros2_context_t *context;
+  char *topic;
+  tb_qos_t qos;
+
+  /* While running: written by start and stop, which never run at the same time as a callback. */
+  tb_ros2_subscription_t *subscription;
+  tb_timeline_t *timeline;
+  tb__tick_queue_t queue;
+
+  tb__mutex_t mutex; /* what follows */
+  bool running;
+  tb_ros2_clock_writer_t writers[WRITERS_MAX];
+  uint32_t writer_count;
+  uint32_t last_writer;         /* index of the writer of the last tick */
+  int64_t last_time_ns;         /* its value; of the current run only */
+  int64_t last_source_stamp_ns; /* its source timestamp */
+  bool has_last;
+  int64_t last_sample_steady_ns;
+  uint64_t reordered, invalid;
+} clock_source_t;
+
+/* The writer's place in the table; WRITERS_MAX once that is full. */
+static uint32_t writer_index(clock_source_t *self, const uint8_t guid[16])
+{
+  for (uint32_t i = 0; i < self->writer_count; i++)
+    if (!memcmp(self->writers[i].guid, guid, 16)) return i;
+  if (self->writer_count == WRITERS_MAX) return WRITERS_MAX;
+  memcpy(self->writers[self->writer_count].guid, guid, 16);
+  return self->writer_count++;
+}
+
+/* Reordered by the network: the same writer as the last tick, and both the value and the writer's
+ * stamp are older, the stamp by less than a second. A step of the publisher's wall clock is not. */
+static bool is_reordered(const clock_source_t *self, uint32_t writer, int64_t time_ns,
+                         int64_t stamp_ns)
+{
+  return self->has_last && writer == self->last_writer && writer != WRITERS_MAX &&
+         time_ns < self->last_time_ns && stamp_ns < self->last_source_stamp_ns &&
+         self->last_source_stamp_ns - stamp_ns < TB_NS_PER_S;
+}
+
+/* Books the sample; false if it must not become a tick. */
+static bool sample_accept(clock_source_t *self, const tb_ros2_sample_t *sample, int64_t time_ns)
+{
+  int64_t steady_ns = tb__steady_coarse_now_ns();
+  tb__mutex_lock(&self->mutex);
+  uint32_t writer = writer_index(self, sample->writer_guid);
+  if (writer < WRITERS_MAX) {
+    self->writers[writer].samples++;
+    self->writers[writer].last_steady_ns = steady_ns;
+  }
+  self->last_sample_steady_ns = steady_ns;
+  bool reordered = is_reordered(self, writer, time_ns, sample->source_timestamp_ns);
+  if (reordered) {
+    self->reordered++;
+  } else {
+    self->last_writer = writer;
+    self->last_time_ns = time_ns;
+    self->last_source_stamp_ns = sample->source_timestamp_ns;
+    self->has_last = true;
+  }
+  tb__mutex_unlock(&self->mutex);
+  return !reordered;
+}
+
+static void sample_refuse(clock_source_t *self, tb_status_t status)
+{
+  tb__mutex_lock(&self->mutex);
+  bool first = self->invalid++ == 0;
+  tb__mutex_unlock(&self->mutex);
+  tb_timeline_count_dropped(self->timeline);
+  if (first)
+    tb__log(TB_LOG_WARN, "%s: a publisher sends times that are not valid (%s); they are dropped",
+            self->topic, tb_status_message(status));
+}
+
+static void on_sample(const tb_ros2_sample_t *sample, void *user)
+{
+  clock_source_t *self = user;
+  int64_t time_ns;
+  tb_status_t status = tb__clock_message_decode(sample->cdr, sample->size, &time_ns);
+  if (status) {
+    sample_refuse(self, status);
+    return;
+  }
+  if (sample_accept(self, sample, time_ns))
+    tb__tick_queue_tick(&self->queue, time_ns);
+  else
+    tb_timeline_count_dropped(self->timeline);
+}
+
+static tb_status_t clock_source_start(void *user, tb_timeline_t *timeline)
+{
+  clock_source_t *self = user;
+  tb_error_t error = TB_ERROR_INIT;
+  self->timeline = timeline;
+  tb_status_t status = tb__tick_queue_init(&self->queue, timeline);
+  if (status) return status;
+  tb__mutex_lock(&self->mutex);
+  self->has_last = false;
+  tb__mutex_unlock(&self->mutex);
+  tb_ros2_subscription_options_t options = {on_sample, self};
+  tb_ros2_subscription_t *subscription;
+  status = tb_ros2_subscription_create(self->context, self->topic, TB__CLOCK_TYPE, &self->qos,
+                                       &options, &subscription, &error);
+  if (status) {
+    tb__tick_queue_fini(&self->queue);
+    tb__log(TB_LOG_ERROR, "%s", error.text);
+    return status;
+  }
+  tb__mutex_lock(&self->mutex);
+  self->subscription = subscription;
+  self->running = true;
+  tb__mutex_unlock(&self->mutex);
+  return TB_OK;
+}
+
+static void clock_source_stop(void *user)
+{
+  clock_source_t *self = user;
+  tb__mutex_lock(&self->mutex);
+  tb_ros2_subscription_t *subscription = self->subscription;
+  self->subscription = NULL;
+  self->running = false;
+  tb__mutex_unlock(&self->mutex);
+  tb_ros2_subscription_destroy(subscription); /* no sample comes after this */
+  tb__tick_queue_fini(&self->queue);
+}
+
+static void clock_source_destroy(void *user)
+{
+  clock_source_t *self = user;
+  if (!self) return;
+  tb__mutex_fini(&self->mutex);
+  free(self->topic);
+  free(self);
+}
+
+static const tb_source_ops_t clock_source_ops = {
+    .name = "/clock of ROS 2",
+    .start = clock_source_start,
+    .stop = clock_source_stop,
+    .destroy = clock_source_destroy,
+};
+
+tb_status_t tb_ros2_clock_source_create(tb_ros2_context_t *context,
+                                        const tb_ros2_clock_source_options_t *options,
+                                        tb_source_t **out, tb_error_t *error)
+{
+  static const tb_ros2_clock_source_options_t defaults = TB_ROS2_CLOCK_SOURCE_OPTIONS_INIT;
+  static const tb_qos_t clock_qos = TB_QOS_INIT_CLOCK;
+  if (!options) options = &defaults;
+  if (!context || !out) return tb_error_set(error, TB_ERR_INVALID, "clock source: no context");
+  const char *topic = options->topic ? options->topic : TB__CLOCK_TOPIC;
+  const tb_qos_t *qos = options->qos ? options->qos : &clock_qos;
+  tb__topic_endpoint_t checked;
+  tb_status_t status = tb__topic_endpoint_init(&checked, topic, TB__CLOCK_TYPE, qos, error);
+  if (status) return status;
+  clock_source_t *self = calloc(1, sizeof *self);
+  if (!self) goto fail;
+  tb__mutex_init(&self->mutex);
+  self->context = context;
+  self->qos = *qos;
+  self->topic = strdup(topic);
+  if (!self->topic || tb_source_create(&clock_source_ops, self, out)) goto fail;
+  return TB_OK;
+
+fail:
+  clock_source_destroy(self);
+  return tb_error_set(error, TB_ERR_NO_MEMORY, "clock source of %s: out of memory", topic);
+}
+
+static clock_source_t *clock_source_of(tb_source_t *source)
+{
+  return source && source->ops == &clock_source_ops ? source->self : NULL;
+}
+
+tb_status_t tb_ros2_clock_source_status(tb_source_t *source, tb_ros2_clock_source_status_t *out)
+{
+  clock_source_t *self = clock_source_of(source);
+  if (!self || !out) return TB_ERR_INVALID;
+  tb__mutex_lock(&self->mutex);
+  *out = (tb_ros2_clock_source_status_t){
+      .publishers = self->writer_count,
+      .last_sample_ns = self->last_sample_steady_ns,
+      .reordered = self->reordered,
+      .invalid = self->invalid,
+  };
+  if (self->running) {
+    out->matched = tb_ros2_subscription_matched(self->subscription);
+    out->incompatible = tb_ros2_subscription_incompatible(self->subscription, &out->policy);
+  }
+  tb__mutex_unlock(&self->mutex);
+  return TB_OK;
+}
+
+tb_status_t tb_ros2_clock_source_writers(tb_source_t *source, uint32_t size,
+                                         tb_ros2_clock_writer_t *writers, uint32_t *out_count)
+{
+  clock_source_t *self = clock_source_of(source);
+  if (!self || !out_count || (size && !writers)) return TB_ERR_INVALID;
+  tb__mutex_lock(&self->mutex);
+  uint32_t count = self->writer_count < size ? self->writer_count : size;
+  if (count) memcpy(writers, self->writers, count * sizeof *writers);
+  *out_count = self->writer_count;
+  tb__mutex_unlock(&self->mutex);
+  return TB_OK;
+}

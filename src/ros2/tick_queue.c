@@ -1,0 +1,90 @@
+#include "ros2/tick_queue.h"
+
+#include "platform/futex.h"
+
+#define SMALL_STEP_NS INT64_C(1000000000)
+
+static void wake_thread(tb__tick_queue_t *queue)
+{
+  atomic_fetch_add(&queue->work, 1);
+  tb__futex_wake_one(&queue->work);
+}
+
+/* The first stays in the ring while it is dispatched, so that nothing overtakes it. */
+static bool dispatch_next(tb__tick_queue_t *queue)
+{
+  tb__mutex_lock(&queue->mutex);
+  bool work = !queue->stop && queue->count > 0;
+  int64_t time_ns = work ? queue->ticks[queue->first] : 0;
+  tb__mutex_unlock(&queue->mutex);
+  if (!work) return false;
+  tb_timeline_tick(queue->timeline, time_ns, TB_JUMP_REASON_NONE);
+  tb__mutex_lock(&queue->mutex);
+  queue->first = (queue->first + 1) % TB__TICK_QUEUE_SIZE;
+  queue->count--;
+  tb__mutex_unlock(&queue->mutex);
+  return true;
+}
+
+static void *run(void *argument)
+{
+  tb__tick_queue_t *queue = argument;
+  for (;;) {
+    uint32_t seen = atomic_load(&queue->work);
+    if (dispatch_next(queue)) continue;
+    tb__mutex_lock(&queue->mutex);
+    bool stop = queue->stop;
+    tb__mutex_unlock(&queue->mutex);
+    if (stop) return NULL;
+    tb__futex_wait(&queue->work, seen, TB__NO_DEADLINE);
+  }
+}
+
+tb_status_t tb__tick_queue_init(tb__tick_queue_t *queue, tb_timeline_t *timeline)
+{
+  *queue = (tb__tick_queue_t){.timeline = timeline};
+  tb__mutex_init(&queue->mutex);
+  tb_status_t status = tb__thread_start(&queue->thread, "tb-clock", run, queue);
+  if (status) tb__mutex_fini(&queue->mutex);
+  return status;
+}
+
+void tb__tick_queue_fini(tb__tick_queue_t *queue)
+{
+  tb__mutex_lock(&queue->mutex);
+  queue->stop = true;
+  tb__mutex_unlock(&queue->mutex);
+  wake_thread(queue);
+  tb__thread_join(&queue->thread);
+  tb__mutex_fini(&queue->mutex);
+}
+
+/* The first is being dispatched: only those behind it may still change. */
+static void enqueue_locked(tb__tick_queue_t *queue, int64_t time_ns) TB_REQUIRES(queue->mutex);
+static void enqueue_locked(tb__tick_queue_t *queue, int64_t time_ns)
+{
+  bool small = false;
+  if (queue->count > 0) {
+    uint32_t last = (queue->first + queue->count - 1) % TB__TICK_QUEUE_SIZE;
+    int64_t step_ns = time_ns - queue->ticks[last];
+    small = step_ns >= 0 && step_ns < SMALL_STEP_NS;
+    bool full = queue->count == TB__TICK_QUEUE_SIZE;
+    if (full || (queue->count > 1 && small && queue->small_step[last])) {
+      queue->ticks[last] = time_ns;
+      return;
+    }
+  }
+  uint32_t end = (queue->first + queue->count) % TB__TICK_QUEUE_SIZE;
+  queue->ticks[end] = time_ns;
+  queue->small_step[end] = small;
+  queue->count++;
+}
+
+void tb__tick_queue_tick(tb__tick_queue_t *queue, int64_t time_ns)
+{
+  tb__mutex_lock(&queue->mutex);
+  bool direct = queue->count == 0 && tb_timeline_try_tick(queue->timeline, time_ns) != TB_ERR_BUSY;
+  if (!direct) enqueue_locked(queue, time_ns);
+  tb__mutex_unlock(&queue->mutex);
+  if (!direct) wake_thread(queue);
+}

@@ -1,0 +1,131 @@
+#include <sched.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <timebase/jump.h>
+#include <timebase/manual_source.h>
+
+#include "ros2/tick_queue.h"
+#include "test.h"
+
+#define S TB_NS_PER_S
+
+typedef struct fixture {
+  tb_source_t *source;
+  tb_clock_t *clock;
+  tb__tick_queue_t queue;
+  pthread_t receive_thread;
+  _Atomic bool inside, go_on;
+  bool ran_here;
+  char trace[512];
+} fixture_t;
+
+static int setup(void **state)
+{
+  static fixture_t f;
+  f = (fixture_t){.receive_thread = pthread_self()};
+  assert_ok(tb_manual_source_create(&f.source));
+  tb_clock_options_t options = {TB_TIME_ROS, f.source};
+  assert_ok(tb_clock_create(&options, &f.clock));
+  assert_ok(tb__tick_queue_init(&f.queue, tb_source_timeline(f.source)));
+  *state = &f;
+  return 0;
+}
+
+static int teardown(void **state)
+{
+  fixture_t *f = *state;
+  tb__tick_queue_fini(&f->queue);
+  assert_ok(tb_clock_destroy(f->clock));
+  assert_ok(tb_source_destroy(f->source));
+  return 0;
+}
+
+static int64_t now_ns(fixture_t *f)
+{
+  tb_time_t now;
+  assert_ok(tb_clock_now(f->clock, &now));
+  return now.ns;
+}
+
+static void test_X5_plain_ticks_are_committed_where_they_arrive(void **state)
+{
+  fixture_t *f = *state;
+  uint32_t work = atomic_load(&f->queue.work);
+  for (int64_t i = 1; i <= 100; i++) {
+    tb__tick_queue_tick(&f->queue, i);
+    assert_int_equal(now_ns(f), i); /* at once, on this thread */
+  }
+  assert_int_equal(atomic_load(&f->queue.work), work); /* the thread was not woken */
+}
+
+static void on_jump(const tb_jump_t *jump, void *user)
+{
+  fixture_t *f = user;
+  if (pthread_equal(pthread_self(), f->receive_thread)) f->ran_here = true;
+  size_t used = strlen(f->trace);
+  snprintf(f->trace + used, sizeof f->trace - used, "%lld->%lld ", (long long)(jump->before.ns / S),
+           (long long)(jump->after.ns / S));
+  atomic_store(&f->inside, true);
+  while (!atomic_load(&f->go_on))
+    sched_yield();
+}
+
+static void test_X5_jumps_run_on_the_dispatch_thread_and_ticks_keep_their_order(void **state)
+{
+  fixture_t *f = *state;
+  tb_jump_handler_t *handler;
+  tb_jump_handler_options_t options = {
+      .threshold.min_backward.ns = -1, .after = on_jump, .user = f};
+  tb__tick_queue_tick(&f->queue, 50 * S);
+  assert_ok(tb_jump_handler_create(f->clock, &options, &handler));
+  tb__tick_queue_tick(&f->queue, 20 * S);
+  while (!atomic_load(&f->inside))
+    sched_yield();
+  /* the handler is at work: none of these blocks, and none overtakes it */
+  tb__tick_queue_tick(&f->queue, 21 * S);
+  tb__tick_queue_tick(&f->queue, 21 * S + 1);
+  tb__tick_queue_tick(&f->queue, 21 * S + 2);
+  tb__tick_queue_tick(&f->queue, 21 * S + 3);
+  assert_true(f->queue.count <= 3); /* small steps are merged */
+  tb__tick_queue_tick(&f->queue, 5 * S);
+  tb__tick_queue_tick(&f->queue, 6 * S);
+  atomic_store(&f->go_on, true);
+  tb_clock_reading_t reading = {0};
+  while (reading.time.ns != 6 * S)
+    assert_ok(tb_clock_read(f->clock, &reading));
+  assert_string_equal(f->trace, "50->20 21->5 ");
+  assert_false(f->ran_here);
+  tb_jump_handler_destroy(handler);
+}
+
+static void test_X5_a_full_queue_keeps_the_latest_time(void **state)
+{
+  fixture_t *f = *state;
+  tb_jump_handler_t *handler;
+  tb_jump_handler_options_t options = {
+      .threshold.min_backward.ns = -100 * S, .after = on_jump, .user = f};
+  tb__tick_queue_tick(&f->queue, 500 * S);
+  assert_ok(tb_jump_handler_create(f->clock, &options, &handler));
+  tb__tick_queue_tick(&f->queue, 20 * S);
+  while (!atomic_load(&f->inside))
+    sched_yield();
+  for (int64_t i = 0; i < 1000; i++)
+    tb__tick_queue_tick(&f->queue, (30 + i % 2) * S); /* steps of a second: not merged */
+  tb__tick_queue_tick(&f->queue, 77 * S);
+  atomic_store(&f->go_on, true);
+  while (now_ns(f) != 77 * S)
+    sched_yield();
+  tb_jump_handler_destroy(handler);
+}
+
+#define WITH_QUEUE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      WITH_QUEUE(test_X5_plain_ticks_are_committed_where_they_arrive),
+      WITH_QUEUE(test_X5_jumps_run_on_the_dispatch_thread_and_ticks_keep_their_order),
+      WITH_QUEUE(test_X5_a_full_queue_keeps_the_latest_time),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
