@@ -78,7 +78,8 @@ endfunction()
 
 timebase_library(core
   PARTS base platform value clock wait source server
-  LIBS -lpthread)
+  LIBRARIES m
+  LIBS -lm -lpthread)
 timebase_library(ros2
   PARTS ros2 dds
   COMPONENTS core

@@ -61,6 +61,8 @@ typedef struct call {
 
 /* The earliest deadline that is due now and was due when run_due began. */
 static bool lane_due_key(const tb__lane_t *lane, const tb_timeline_t *timeline, int64_t *out_key)
+    TB_REQUIRES(timeline->mutex);
+static bool lane_due_key(const tb__lane_t *lane, const tb_timeline_t *timeline, int64_t *out_key)
 {
   int64_t now_key, now_ns;
   const tb__heap_entry_t *first = tb__heap_min(&lane->heap);
@@ -72,6 +74,8 @@ static bool lane_due_key(const tb__lane_t *lane, const tb_timeline_t *timeline, 
 }
 
 /* Takes the first due timer and sets its next deadline: the first one after now. */
+static void call_take(tb__lane_t *lane, const tb_timeline_t *timeline, call_t *call)
+    TB_REQUIRES(timeline->mutex);
 static void call_take(tb__lane_t *lane, const tb_timeline_t *timeline, call_t *call)
 {
   int64_t now_key, now_ns, next_key, passed;
