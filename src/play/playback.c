@@ -197,6 +197,7 @@ static bool rewind_feed(tb_player_t *player)
 
 static tb_status_t play_rounds(tb_player_t *player, tb_error_t *error)
 {
+  if (atomic_load(&player->stopping)) return TB_OK;
   tb_status_t status = play_round(player, TB_JUMP_REASON_TICK, error);
   while (status == TB_OK && player->options.loop && !atomic_load(&player->stopping) &&
          rewind_feed(player))

@@ -11,8 +11,9 @@
 
 /* From now on each change of the matched subscriptions raises *events by 1 and wakes who waits on
  * it (platform/futex.h). It must outlive the publisher. */
-TB_PRIVATE_API void tb__ros2_publisher_watch_matched(tb_ros2_publisher_t *publisher, _Atomic uint32_t *events);
+TB_PRIVATE_API void tb__ros2_publisher_watch_matched(tb_ros2_publisher_t *publisher,
+                                                     _Atomic uint32_t *events);
 TB_PRIVATE_API void tb__ros2_clock_publisher_watch_matched(tb_ros2_clock_publisher_t *publisher,
-                                            _Atomic uint32_t *events);
+                                                           _Atomic uint32_t *events);
 
 #endif

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <timebase/jump.h>
 
+#include "base/private_api.h"
 #include "server/speed.h"
 
 #include "base/private_api.h"
