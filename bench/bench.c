@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#define BATCHES 61
+#define BATCHES 401
 
 int64_t bench_now_ns(void)
 {
@@ -73,12 +73,10 @@ static void json_row(FILE *json, const row_t *row, const result_t *result, bool 
 static const row_t *find_row(const char *name)
 {
   for (int i = 0; i < core_row_count; i++)
-    if (!strcmp(core_rows[i].name, name))
-      return &core_rows[i];
+    if (!strcmp(core_rows[i].name, name)) return &core_rows[i];
 #ifdef TB_BENCH_ROS2
   for (int i = 0; i < ros2_row_count; i++)
-    if (!strcmp(ros2_rows[i].name, name))
-      return &ros2_rows[i];
+    if (!strcmp(ros2_rows[i].name, name)) return &ros2_rows[i];
 #endif
   return NULL;
 }
@@ -108,8 +106,7 @@ static void run_row(run_t *run, const row_t *row)
     return;
   }
   print_row(row, &result);
-  if (run->json)
-    json_row(run->json, row, &result, run->done == 0);
+  if (run->json) json_row(run->json, row, &result, run->done == 0);
   run->done++;
   run->missed += result.value / result.against > row->target;
 }
@@ -128,8 +125,7 @@ int main(int argc, char **argv)
 {
   run_t run = {0};
   int first = 1;
-  if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")))
-    return usage(stdout);
+  if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) return usage(stdout);
   if (argc > 2 && !strcmp(argv[1], "--json")) {
     run.json = fopen(argv[2], "w");
     if (!run.json) {
@@ -139,13 +135,10 @@ int main(int argc, char **argv)
     first = 3;
   }
   for (int i = first; i < argc; i++)
-    if (!find_row(argv[i]))
-      return usage(stderr);
+    if (!find_row(argv[i])) return usage(stderr);
   printf("%-22s %14s %-45s %6s\n", "row", "value", "     against", "ratio");
-  if (run.json)
-    fprintf(run.json, "{\"rows\": [");
-  if (first == argc)
-    run_all(&run);
+  if (run.json) fprintf(run.json, "{\"rows\": [");
+  if (first == argc) run_all(&run);
   for (int i = first; i < argc; i++)
     run_row(&run, find_row(argv[i]));
   if (run.json) {

@@ -12,8 +12,8 @@ typedef struct result {
 typedef struct row {
   const char *name;
   const char *unit;
-  const char *against; /* what it is measured beside */
-  double target;       /* ratio at most */
+  const char *against;                               /* what it is measured beside */
+  double target;                                     /* ratio at most */
   bool (*run)(const struct row *row, result_t *out); /* false: a message has been printed */
 } row_t;
 

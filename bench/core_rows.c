@@ -7,8 +7,8 @@
 
 #include "bench.h"
 
-#define READS INT64_C(200000)
-#define TICKS INT64_C(20000)
+#define READS INT64_C(100000)
+#define TICKS INT64_C(10000)
 
 typedef struct subject {
   tb_clock_t *clock;
@@ -51,8 +51,7 @@ static void read_os(void *context, int64_t times)
 static bool now_ros_active(const row_t *row, result_t *out)
 {
   subject_t subject = {.os_clock = CLOCK_MONOTONIC};
-  if (tb_manual_source_create(&subject.source))
-    return bench_fail(row, "no source");
+  if (tb_manual_source_create(&subject.source)) return bench_fail(row, "no source");
   tb_clock_options_t options = {TB_TIME_ROS, subject.source};
   if (tb_manual_source_set(subject.source, 1) || tb_clock_create(&options, &subject.clock))
     return bench_fail(row, "no clock");
@@ -66,8 +65,7 @@ static bool now_os_clock(const row_t *row, tb_time_kind_t kind, result_t *out)
 {
   subject_t subject = {.os_clock = CLOCK_REALTIME};
   tb_clock_options_t options = {kind, NULL};
-  if (tb_clock_create(&options, &subject.clock))
-    return bench_fail(row, "no clock");
+  if (tb_clock_create(&options, &subject.clock)) return bench_fail(row, "no clock");
   *out = bench_compare(read_clock, read_os, &subject, READS);
   tb_clock_destroy(subject.clock);
   return true;
@@ -86,8 +84,7 @@ static bool now_system(const row_t *row, result_t *out)
 static bool now_steady(const row_t *row, result_t *out)
 {
   subject_t subject = {.os_clock = CLOCK_MONOTONIC};
-  if (tb_steady_clock_create(&subject.steady))
-    return bench_fail(row, "no clock");
+  if (tb_steady_clock_create(&subject.steady)) return bench_fail(row, "no clock");
   *out = bench_compare(read_steady, read_os, &subject, READS);
   tb_steady_clock_destroy(subject.steady);
   return true;
@@ -117,12 +114,10 @@ static bool tick_10000_clocks(const row_t *row, result_t *out)
       tb_manual_source_create(&subject.crowded_source))
     return bench_fail(row, "no source");
   tb_clock_options_t options = {TB_TIME_ROS, subject.source};
-  if (tb_clock_create(&options, &subject.clock))
-    return bench_fail(row, "no clock");
+  if (tb_clock_create(&options, &subject.clock)) return bench_fail(row, "no clock");
   options.source = subject.crowded_source;
   for (int i = 0; i < CROWD; i++)
-    if (tb_clock_create(&options, &clocks[i]))
-      return bench_fail(row, "no clock");
+    if (tb_clock_create(&options, &clocks[i])) return bench_fail(row, "no clock");
   *out = bench_compare(tick_crowded, tick, &subject, TICKS);
   for (int i = 0; i < CROWD; i++)
     tb_clock_destroy(clocks[i]);

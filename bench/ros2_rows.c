@@ -63,8 +63,7 @@ static tb_clock_t *reader_open(void)
       tb_ros2_clock_source_create(context, NULL, &source, NULL))
     return NULL;
   tb_clock_options_t options = {TB_TIME_ROS, source};
-  if (tb_clock_create(&options, &clock))
-    return NULL;
+  if (tb_clock_create(&options, &clock)) return NULL;
   dds_entity_t participant;
   dds_qos_t *qos;
   dds_entity_t topic = bare_topic(&participant, &qos);
@@ -78,8 +77,7 @@ static tb_clock_t *reader_open(void)
 
 static int64_t latest(path_t path, const tb_clock_t *clock)
 {
-  if (path == BARE)
-    return atomic_load_explicit(&bare_latest, memory_order_acquire);
+  if (path == BARE) return atomic_load_explicit(&bare_latest, memory_order_acquire);
   tb_time_t now = {0};
   tb_clock_now(clock, &now);
   return now.ns;
@@ -96,8 +94,7 @@ static void read_ticks(int commands, int answers)
   const tb_clock_t *clock = reader_open();
   int64_t last[PATHS] = {0};
   char command;
-  if (!clock)
-    return;
+  if (!clock) return;
   while (read(commands, &command, 1) == 1) {
     path_t path = command ? BARE : OURS;
     seen_t seen;
@@ -107,8 +104,7 @@ static void read_ticks(int commands, int answers)
       seen.seen_ns = bench_now_ns();
     } while (seen.stamp_ns == last[path] && seen.seen_ns < give_up);
     last[path] = seen.stamp_ns;
-    if (write(answers, &seen, sizeof seen) != sizeof seen)
-      return;
+    if (write(answers, &seen, sizeof seen) != sizeof seen) return;
   }
 }
 
@@ -135,8 +131,7 @@ static bool publishers_open(publishers_t *p)
   int64_t give_up = bench_now_ns() + LIMIT_NS;
   dds_publication_matched_status_t status = {0};
   while (dds_get_publication_matched_status(p->bare, &status) == 0 && status.current_count == 0)
-    if (usleep(1000) || bench_now_ns() > give_up)
-      return false;
+    if (usleep(1000) || bench_now_ns() > give_up) return false;
   return true;
 }
 
@@ -168,19 +163,16 @@ static bool exchange(const publishers_t *p, int commands, int answers, double *t
     path_t path = i % PATHS ? BARE : OURS;
     char command = path == BARE;
     seen_t seen;
-    if (write(commands, &command, 1) != 1)
-      return false;
+    if (write(commands, &command, 1) != 1) return false;
     next_ns += TB_NS_PER_MS;
     struct timespec next = {next_ns / TB_NS_PER_S, next_ns % TB_NS_PER_S};
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL);
     int64_t published_ns = bench_now_ns();
     publish(p, path);
-    if (read(answers, &seen, sizeof seen) != sizeof seen)
-      return false;
+    if (read(answers, &seen, sizeof seen) != sizeof seen) return false;
     if (i >= WARM && seen.stamp_ns >= published_ns) /* else the tick was lost */
       took[path][counts[path]++] = (double)(seen.seen_ns - seen.stamp_ns) / 1000.0;
-    if (next_ns < bench_now_ns())
-      next_ns = bench_now_ns();
+    if (next_ns < bench_now_ns()) next_ns = bench_now_ns();
   }
   return true;
 }
@@ -191,11 +183,11 @@ static bool measure(int commands, int answers, result_t *out)
   double *took[PATHS] = {calloc(TICKS, sizeof(double)), calloc(TICKS, sizeof(double))};
   int counts[PATHS] = {0};
   bool done = took[OURS] && took[BARE] && publishers_open(&publishers) &&
-              exchange(&publishers, commands, answers, took, counts) &&
-              counts[OURS] > TICKS / 2 && counts[BARE] > TICKS / 2;
+              exchange(&publishers, commands, answers, took, counts) && counts[OURS] > TICKS / 2 &&
+              counts[BARE] > TICKS / 2;
   if (done)
-    *out = (result_t){bench_median(took[OURS], counts[OURS]),
-                      bench_median(took[BARE], counts[BARE])};
+    *out =
+        (result_t){bench_median(took[OURS], counts[OURS]), bench_median(took[BARE], counts[BARE])};
   publishers_close(&publishers);
   free(took[OURS]);
   free(took[BARE]);
@@ -207,8 +199,7 @@ static bool clock_topic_latency(const row_t *row, result_t *out)
   int commands[2], answers[2];
   if (!getenv("CYCLONEDDS_URI"))
     return bench_fail(row, "CYCLONEDDS_URI must keep the traffic on lo; run scripts/bench");
-  if (pipe(commands) || pipe(answers))
-    return bench_fail(row, "no pipes");
+  if (pipe(commands) || pipe(answers)) return bench_fail(row, "no pipes");
   fflush(NULL);
   pid_t child = fork();
   if (child == 0) {
@@ -222,8 +213,7 @@ static bool clock_topic_latency(const row_t *row, result_t *out)
   bool done = child > 0 && measure(commands[1], answers[0], out);
   close(commands[1]);
   close(answers[0]);
-  if (child > 0)
-    waitpid(child, NULL, 0);
+  if (child > 0) waitpid(child, NULL, 0);
   return done ? true : bench_fail(row, "the two processes did not meet, or ticks were lost");
 }
 

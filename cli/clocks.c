@@ -41,8 +41,7 @@ void ros_clock_explain(const command_t *command, const ros_clock_t *clock)
 {
   tb_ros2_clock_source_status_t status;
   int domain = tb_ros2_context_domain_id(clock->context);
-  if (tb_ros2_clock_source_status(clock->source, &status))
-    return;
+  if (tb_ros2_clock_source_status(clock->source, &status)) return;
   if (status.incompatible)
     fprintf(stderr,
             "timebase %s: a publisher of /clock in domain %d offers another %s; nothing comes\n",

@@ -45,8 +45,7 @@ int command_failed(const command_t *command, tb_status_t status, const tb_error_
 int command_bad_option(const command_t *command, int option, char **argv)
 {
   const char *word = argv[optind - 1];
-  if (option == ':')
-    return command_usage_error(command, "option %s needs a value", word);
+  if (option == ':') return command_usage_error(command, "option %s needs a value", word);
   if (optopt && strncmp(word, "--", 2) != 0)
     return command_usage_error(command, "unknown option -%c", optopt);
   return command_usage_error(command, "unknown option %s", word);
@@ -119,8 +118,7 @@ static void on_signal(int number)
 
 volatile const int *command_catch_signals(void)
 {
-  if (signal_pipe[0] < 0 && pipe(signal_pipe) != 0)
-    return &signalled;
+  if (signal_pipe[0] < 0 && pipe(signal_pipe) != 0) return &signalled;
   struct sigaction action = {.sa_handler = on_signal};
   sigaction(SIGINT, &action, NULL);
   sigaction(SIGTERM, &action, NULL);
@@ -134,10 +132,8 @@ int command_signal_fd(void)
 
 int command_finish(const command_t *command, int status)
 {
-  if (fflush(stdout) == 0 && !ferror(stdout))
-    return status;
-  if (errno == EPIPE)
-    return status;
+  if (fflush(stdout) == 0 && !ferror(stdout)) return status;
+  if (errno == EPIPE) return status;
   fprintf(stderr, "timebase %s: cannot write to standard output: %s\n", command->name,
           strerror(errno));
   return status ? status : EXIT_IO;

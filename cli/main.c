@@ -45,8 +45,7 @@ int main(int argc, char **argv)
     return fflush(stdout) ? EXIT_IO : EXIT_OK;
   }
   for (size_t i = 0; i < COMMAND_COUNT; i++)
-    if (!strcmp(name, commands[i]->name))
-      return commands[i]->run(commands[i], argc - 1, argv + 1);
+    if (!strcmp(name, commands[i]->name)) return commands[i]->run(commands[i], argc - 1, argv + 1);
   fprintf(stderr, "timebase: unknown command '%s'; 'timebase --help' lists them\n", name);
   return EXIT_USAGE;
 }

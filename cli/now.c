@@ -16,10 +16,9 @@ typedef struct arguments {
 static void print_time(tb_time_t time)
 {
   char text[TB_TIME_TEXT_SIZE];
-  if (tb_time_format(time, text, sizeof text))
-    text[0] = '\0';
-  printf("%lld.%09lld %s\n", (long long)(time.ns / TB_NS_PER_S),
-         (long long)(time.ns % TB_NS_PER_S), text);
+  if (tb_time_format(time, text, sizeof text)) text[0] = '\0';
+  printf("%lld.%09lld %s\n", (long long)(time.ns / TB_NS_PER_S), (long long)(time.ns % TB_NS_PER_S),
+         text);
 }
 
 static int print_os_time(const command_t *command, clock_choice_t choice)
@@ -28,11 +27,9 @@ static int print_os_time(const command_t *command, clock_choice_t choice)
     tb_steady_clock_t *clock = NULL;
     tb_steady_time_t time = {0};
     tb_status_t status = tb_steady_clock_create(&clock);
-    if (status)
-      return command_failed(command, status, NULL);
+    if (status) return command_failed(command, status, NULL);
     tb_steady_clock_now(clock, &time);
-    printf("%lld.%09lld\n", (long long)(time.ns / TB_NS_PER_S),
-           (long long)(time.ns % TB_NS_PER_S));
+    printf("%lld.%09lld\n", (long long)(time.ns / TB_NS_PER_S), (long long)(time.ns % TB_NS_PER_S));
     tb_steady_clock_destroy(clock);
     return command_finish(command, EXIT_OK);
   }
@@ -40,8 +37,7 @@ static int print_os_time(const command_t *command, clock_choice_t choice)
   tb_clock_t *clock = NULL;
   tb_time_t time = {0};
   tb_status_t status = tb_clock_create(&options, &clock);
-  if (status)
-    return command_failed(command, status, NULL);
+  if (status) return command_failed(command, status, NULL);
   tb_clock_now(clock, &time);
   print_time(time);
   tb_clock_destroy(clock);
@@ -51,8 +47,7 @@ static int print_os_time(const command_t *command, clock_choice_t choice)
 static int print_ros_time(const command_t *command, const arguments_t *arguments)
 {
   ros_clock_t ros;
-  if (!ros_clock_open(command, arguments->domain, &ros))
-    return EXIT_IO;
+  if (!ros_clock_open(command, arguments->domain, &ros)) return EXIT_IO;
   tb_wait_options_t wait = {.limit = arguments->limit};
   tb_status_t status = tb_clock_wait_until_started(ros.clock, &wait);
   int result = EXIT_OK;
@@ -70,9 +65,12 @@ static int print_ros_time(const command_t *command, const arguments_t *arguments
 static int run(const command_t *command, int argc, char **argv)
 {
   static const struct option options[] = {
-      {"steady", no_argument, NULL, 't'},        {"system", no_argument, NULL, 's'},
-      {"ros", no_argument, NULL, 'r'},           {"domain", required_argument, NULL, OPTION_DOMAIN},
-      {"limit", required_argument, NULL, OPTION_LIMIT}, {"help", no_argument, NULL, 'h'},
+      {"steady", no_argument, NULL, 't'},
+      {"system", no_argument, NULL, 's'},
+      {"ros", no_argument, NULL, 'r'},
+      {"domain", required_argument, NULL, OPTION_DOMAIN},
+      {"limit", required_argument, NULL, OPTION_LIMIT},
+      {"help", no_argument, NULL, 'h'},
       {0},
   };
   arguments_t arguments = {CLOCK_SYSTEM, -1, {5 * TB_NS_PER_S}};
@@ -93,8 +91,7 @@ static int run(const command_t *command, int argc, char **argv)
         return EXIT_USAGE;
       break;
     case OPTION_LIMIT:
-      if (!command_parse_duration(command, "--limit", optarg, &arguments.limit))
-        return EXIT_USAGE;
+      if (!command_parse_duration(command, "--limit", optarg, &arguments.limit)) return EXIT_USAGE;
       break;
     case 'h':
       return command_help(command);
@@ -102,10 +99,8 @@ static int run(const command_t *command, int argc, char **argv)
       return command_bad_option(command, option, argv);
     }
   }
-  if (optind < argc)
-    return command_usage_error(command, "unexpected argument '%s'", argv[optind]);
-  if (arguments.limit.ns <= 0)
-    return command_usage_error(command, "--limit: must be above 0");
+  if (optind < argc) return command_usage_error(command, "unexpected argument '%s'", argv[optind]);
+  if (arguments.limit.ns <= 0) return command_usage_error(command, "--limit: must be above 0");
   command_show_log(command);
   return arguments.clock == CLOCK_ROS ? print_ros_time(command, &arguments)
                                       : print_os_time(command, arguments.clock);

@@ -16,8 +16,7 @@ static int sleep_steady(const command_t *command, const arguments_t *arguments)
 {
   tb_steady_clock_t *clock;
   tb_status_t status = tb_steady_clock_create(&clock);
-  if (status)
-    return command_failed(command, status, NULL);
+  if (status) return command_failed(command, status, NULL);
   tb_wait_options_t wait = {.limit = arguments->limit};
   status = tb_steady_clock_sleep_for(clock, arguments->duration, &wait);
   tb_steady_clock_destroy(clock);
@@ -31,8 +30,7 @@ static int sleep_steady(const command_t *command, const arguments_t *arguments)
 static int sleep_ros(const command_t *command, const arguments_t *arguments)
 {
   ros_clock_t ros;
-  if (!ros_clock_open(command, arguments->domain, &ros))
-    return EXIT_IO;
+  if (!ros_clock_open(command, arguments->domain, &ros)) return EXIT_IO;
   tb_wait_options_t wait = {.limit = arguments->limit};
   tb_status_t status = tb_clock_sleep_for(ros.clock, arguments->duration, &wait);
   int result = EXIT_OK;
@@ -40,8 +38,8 @@ static int sleep_ros(const command_t *command, const arguments_t *arguments)
     tb_time_t now = {0};
     tb_clock_now(ros.clock, &now);
     if (tb_time_is_set(now))
-      fprintf(stderr, "timebase %s: not over within the limit; ROS time is %.9f s\n",
-              command->name, (double)now.ns / (double)TB_NS_PER_S);
+      fprintf(stderr, "timebase %s: not over within the limit; ROS time is %.9f s\n", command->name,
+              (double)now.ns / (double)TB_NS_PER_S);
     else
       ros_clock_explain(command, &ros);
     result = EXIT_CHECK;
@@ -63,14 +61,13 @@ static int run(const command_t *command, int argc, char **argv)
   };
   arguments_t arguments = {.domain = -1};
   int option;
-  while ((option = getopt_long(argc, argv, "+:h", options, NULL)) != -1) {
+  while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
     switch (option) {
     case OPTION_ROS:
       arguments.ros = true;
       break;
     case OPTION_LIMIT:
-      if (!command_parse_duration(command, "--limit", optarg, &arguments.limit))
-        return EXIT_USAGE;
+      if (!command_parse_duration(command, "--limit", optarg, &arguments.limit)) return EXIT_USAGE;
       if (arguments.limit.ns <= 0)
         return command_usage_error(command, "--limit %s: must be above 0", optarg);
       break;
@@ -84,15 +81,12 @@ static int run(const command_t *command, int argc, char **argv)
       return command_bad_option(command, option, argv);
     }
   }
-  if (optind == argc)
-    return command_usage_error(command, "how long?");
+  if (optind == argc) return command_usage_error(command, "how long?");
   const char *text = argv[optind++];
-  if (!command_parse_duration(command, "DURATION", text, &arguments.duration))
-    return EXIT_USAGE;
+  if (!command_parse_duration(command, "DURATION", text, &arguments.duration)) return EXIT_USAGE;
   if (arguments.duration.ns < 0)
     return command_usage_error(command, "DURATION %s: must not be negative", text);
-  if (optind < argc)
-    return command_usage_error(command, "unexpected argument '%s'", argv[optind]);
+  if (optind < argc) return command_usage_error(command, "unexpected argument '%s'", argv[optind]);
   command_show_log(command);
   return arguments.ros ? sleep_ros(command, &arguments) : sleep_steady(command, &arguments);
 }

@@ -1,7 +1,7 @@
 #include <getopt.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <poll.h>
 #include <timebase/generic.h>
 #include <timebase/ros2_clock_source.h>
 
@@ -59,7 +59,19 @@ typedef struct report {
   uint32_t publishers;
 } report_t;
 
-static report_t report_between(const snapshot_t *from, const snapshot_t *to)
+/* The seconds over which rates are taken: not those before the first tick of all, nor, in the
+ * summary, those behind the last. */
+static double span_seconds(const snapshot_t *from, const snapshot_t *to, bool summary)
+{
+  int64_t begin_ns = from->when.ns, end_ns = to->when.ns;
+  if (to->source.first_sample_ns > begin_ns)
+    begin_ns = to->source.first_sample_ns;
+  if (summary && to->source.last_sample_ns > begin_ns)
+    end_ns = to->source.last_sample_ns;
+  return (double)(end_ns - begin_ns) / (double)TB_NS_PER_S;
+}
+
+static report_t report_between(const snapshot_t *from, const snapshot_t *to, bool summary)
 {
   report_t report = {
       .seconds = (double)(to->when.ns - from->when.ns) / (double)TB_NS_PER_S,
@@ -70,18 +82,19 @@ static report_t report_between(const snapshot_t *from, const snapshot_t *to)
       .publishers = active_between(from, to),
   };
   double advanced = (double)(to->stats.advanced.ns - from->stats.advanced.ns) / (double)TB_NS_PER_S;
-  if (report.seconds > 0) {
-    report.rate_hz = (double)report.ticks / report.seconds;
-    report.rtf = advanced / report.seconds;
+  double span = span_seconds(from, to, summary);
+  if (span > 0) {
+    report.rate_hz = (double)report.ticks / span;
+    report.rtf = advanced / span;
   }
   return report;
 }
 
 static const char *state_name(tb_clock_state_t state)
 {
-  static const char *const names[] = {"?",       "inactive", "no source", "no publisher",
-                                      "QoS mismatch", "waiting",  "running",   "paused",
-                                      "stalled", "lost",     "closed"};
+  static const char *const names[] = {
+      "?",       "inactive", "no source", "no publisher", "QoS mismatch", "waiting",
+      "running", "paused",   "stalled",   "lost",         "closed"};
   return (unsigned)state < sizeof names / sizeof *names ? names[state] : "?";
 }
 
@@ -95,8 +108,8 @@ static void print_json(const snapshot_t *now, const report_t *report, bool summa
          (unsigned long long)report->ticks, (unsigned long long)report->jumps_forward,
          (unsigned long long)report->jumps_backward, report->publishers, now->source.matched,
          (unsigned long long)report->dropped, (long long)now->stats.largest_forward.ns,
-         (long long)now->stats.largest_backward.ns, state_name(now->reading.state),
-         report->seconds, summary ? ", \"summary\": true" : "");
+         (long long)now->stats.largest_backward.ns, state_name(now->reading.state), report->seconds,
+         summary ? ", \"summary\": true" : "");
 }
 
 static void print_text(const snapshot_t *now, const report_t *report, bool summary)
@@ -119,7 +132,7 @@ static void print_text(const snapshot_t *now, const report_t *report, bool summa
 static void print_report(const watch_t *watch, const snapshot_t *from, const snapshot_t *to,
                          bool summary)
 {
-  report_t report = report_between(from, to);
+  report_t report = report_between(from, to, summary);
   if (watch->json)
     print_json(to, &report, summary);
   else
@@ -134,11 +147,9 @@ static bool wait_until(const watch_t *watch, int64_t deadline_ns)
   for (;;) {
     tb_steady_time_t now;
     tb_now(watch->steady, &now);
-    if (now.ns >= deadline_ns)
-      return true;
+    if (now.ns >= deadline_ns) return true;
     int64_t left_ms = (deadline_ns - now.ns + TB_NS_PER_MS - 1) / TB_NS_PER_MS;
-    if (poll(&fd, 1, (int)left_ms) > 0)
-      return false;
+    if (poll(&fd, 1, (int)left_ms) > 0) return false;
   }
 }
 
@@ -152,18 +163,15 @@ static int watch_run(watch_t *watch)
     end_ns = first.when.ns + watch->duration.ns;
   for (int64_t next_ns = first.when.ns + TB_NS_PER_S;; next_ns += TB_NS_PER_S) {
     bool last_round = next_ns > end_ns;
-    if (!wait_until(watch, last_round ? end_ns : next_ns) || ferror(stdout))
-      break;
-    if (last_round)
-      break;
+    if (!wait_until(watch, last_round ? end_ns : next_ns) || ferror(stdout)) break;
+    if (last_round) break;
     snapshot_take(watch, &now);
     print_report(watch, &last, &now, false);
     last = now;
   }
   snapshot_take(watch, &now);
   print_report(watch, &first, &now, true);
-  if (now.stats.ticks == 0)
-    ros_clock_explain(watch->command, &watch->ros);
+  if (now.stats.ticks == 0) ros_clock_explain(watch->command, &watch->ros);
   return EXIT_OK;
 }
 
@@ -190,8 +198,7 @@ static int run(const command_t *command, int argc, char **argv)
         return command_usage_error(command, "--duration %s: must be above 0", optarg);
       break;
     case OPTION_DOMAIN:
-      if (!command_parse_int(command, "--domain", optarg, 0, 232, &watch.domain))
-        return EXIT_USAGE;
+      if (!command_parse_int(command, "--domain", optarg, 0, 232, &watch.domain)) return EXIT_USAGE;
       break;
     case 'h':
       return command_help(command);
@@ -199,12 +206,10 @@ static int run(const command_t *command, int argc, char **argv)
       return command_bad_option(command, option, argv);
     }
   }
-  if (optind < argc)
-    return command_usage_error(command, "unexpected argument '%s'", argv[optind]);
+  if (optind < argc) return command_usage_error(command, "unexpected argument '%s'", argv[optind]);
   command_show_log(command);
   command_catch_signals();
-  if (!ros_clock_open(command, watch.domain, &watch.ros))
-    return EXIT_IO;
+  if (!ros_clock_open(command, watch.domain, &watch.ros)) return EXIT_IO;
   tb_status_t status = tb_steady_clock_create(&watch.steady);
   int result = status ? command_failed(command, status, NULL) : watch_run(&watch);
   tb_steady_clock_destroy(watch.steady);
@@ -220,7 +225,8 @@ const command_t command_watch = {
         "Follows /clock and prints, once a second and for the whole run at the end: the latest\n"
         "time, ticks a second, real-time factor (ROS seconds a second, jumps left out), jumps\n"
         "forward and backward with the largest of the run, and the publishers whose ticks came.\n"
-        "A forward step is a jump when it is over 1 s and cannot be time passing.\n\n"
+        "Rates are taken from the first tick on, in the summary up to the last. A forward step is a\n"
+        "jump when it is over 1 s and cannot be time passing.\n\n"
         "  --json        one object a line; the last one has \"summary\": true\n"
         "  --duration S  end after S (10, 1.5s, 2m); otherwise with SIGINT or SIGTERM\n"
         "  --domain N    DDS domain, 0 to 232 (default: ROS_DOMAIN_ID, else 0)\n"

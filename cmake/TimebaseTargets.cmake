@@ -12,18 +12,22 @@ endif()
 
 find_package(Threads REQUIRED)
 
-add_library(timebase_settings INTERFACE)
-target_compile_definitions(timebase_settings INTERFACE _GNU_SOURCE)
-target_compile_options(timebase_settings INTERFACE
+# For everything; programs that see only the public API take no more.
+add_library(timebase_warnings INTERFACE)
+target_compile_options(timebase_warnings INTERFACE
   -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith
   -Wwrite-strings $<$<BOOL:${TB_WERROR}>:-Werror> $<$<C_COMPILER_ID:Clang>:-Wthread-safety>)
+
+# For the insides of the library and what tests them.
+add_library(timebase_settings INTERFACE)
+target_compile_definitions(timebase_settings INTERFACE _GNU_SOURCE)
 target_include_directories(timebase_settings INTERFACE
   ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
-target_link_libraries(timebase_settings INTERFACE Threads::Threads)
+target_link_libraries(timebase_settings INTERFACE timebase_warnings Threads::Threads)
 if(TB_SANITIZE)
-  target_compile_options(timebase_settings INTERFACE -fsanitize=${TB_SANITIZE}
+  target_compile_options(timebase_warnings INTERFACE -fsanitize=${TB_SANITIZE}
     -fno-omit-frame-pointer -fno-sanitize-recover=all)
-  target_link_options(timebase_settings INTERFACE -fsanitize=${TB_SANITIZE})
+  target_link_options(timebase_warnings INTERFACE -fsanitize=${TB_SANITIZE})
 endif()
 
 # timebase_part(folder SOURCES... [LIBRARIES...]): one folder of src/ as an archive
@@ -31,6 +35,7 @@ endif()
 function(timebase_part folder)
   cmake_parse_arguments(part "" "" "SOURCES;LIBRARIES;TEST_LIBRARIES" ${ARGN})
   add_library(timebase_${folder} STATIC ${part_SOURCES})
+  set_property(GLOBAL APPEND PROPERTY timebase_parts timebase_${folder})
   target_link_libraries(timebase_${folder} PUBLIC timebase_settings ${part_LIBRARIES})
   if(TB_BUILD_TESTS)
     file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*_test.c)
@@ -50,4 +55,16 @@ function(timebase_unit_test name source)
   list(REMOVE_DUPLICATES unit_LIBRARIES)
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS unit TIMEOUT 60)
+  if(unit_LIBRARIES MATCHES "timebase_(dds|ros2|rosbag2)")
+    timebase_test_uses_dds(${name})
+  endif()
+endfunction()
+
+# timebase_test_uses_dds(name): a test with Cyclone DDS in its process, or in one that it starts.
+# The library of the distribution knows nothing of thread sanitizer. No other test has suppressions.
+function(timebase_test_uses_dds name)
+  if(TB_SANITIZE MATCHES thread)
+    set_property(TEST ${name} APPEND PROPERTY
+      ENVIRONMENT TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/tsan.supp)
+  endif()
 endfunction()

@@ -33,7 +33,10 @@ typedef struct tb_clock_options {
   tb_source_t *source; /* ROS only: active from the start; NULL: inactive, tells system time */
 } tb_clock_options_t;
 
-#define TB_CLOCK_OPTIONS_INIT {TB_TIME_ROS, NULL}
+#define TB_CLOCK_OPTIONS_INIT                                                                      \
+  {                                                                                                \
+    TB_TIME_ROS, NULL                                                                              \
+  }
 
 /* One consistent set: all three are of the same moment. */
 typedef struct tb_clock_reading {
@@ -60,16 +63,17 @@ TB_API tb_status_t tb_clock_destroy(tb_clock_t *clock);
  * an inactive one tells system time (rcl). Takes no lock and makes no system call besides reading
  * CLOCK_REALTIME, except that it waits while a backward jump, a first tick or a change of source is
  * being handed to the jump handlers, and then reports the new time.
- * [any thread] [from callbacks] [blocks during such a jump] TB_ERR_BUSY only inside a jump callback,
- * for a clock whose own time is being moved by another thread; TB_ERR_INVALID for NULL. */
-TB_API tb_status_t tb_clock_now(const tb_clock_t *clock, tb_time_t *out);
+ * [any thread] [from callbacks] [blocks during such a jump] TB_ERR_BUSY only inside a jump
+ * callback, for a clock whose own time is being moved by another thread; TB_ERR_INVALID for NULL.
+ */
+TB_HOT_API tb_status_t tb_clock_now(const tb_clock_t *clock, tb_time_t *out);
 
 /* The same, but never blocks: TB_ERR_BUSY during such a jump. [any thread] [from callbacks]
  * [async-signal-safe] */
-TB_API tb_status_t tb_clock_try_now(const tb_clock_t *clock, tb_time_t *out);
+TB_HOT_API tb_status_t tb_clock_try_now(const tb_clock_t *clock, tb_time_t *out);
 
 /* Time, state and epoch together, under the rules of tb_clock_now. */
-TB_API tb_status_t tb_clock_read(const tb_clock_t *clock, tb_clock_reading_t *out);
+TB_HOT_API tb_status_t tb_clock_read(const tb_clock_t *clock, tb_clock_reading_t *out);
 
 /* The epoch alone; 0 before any move or backward jump. Never blocks.
  * [any thread] [from callbacks] */

@@ -15,7 +15,13 @@ typedef struct tb_error {
   char text[TB_ERROR_TEXT_SIZE]; /* what, where and what to do; NUL-terminated, no newline */
 } tb_error_t;
 
-#define TB_ERROR_INIT {TB_OK, 0, -1, {0}}
+#define TB_ERROR_INIT                                                                              \
+  {                                                                                                \
+    TB_OK, 0, -1,                                                                                  \
+    {                                                                                              \
+      0                                                                                            \
+    }                                                                                              \
+  }
 
 TB_BEGIN_DECLS
 

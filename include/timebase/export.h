@@ -3,13 +3,24 @@
 #define TIMEBASE_EXPORT_H
 
 #if defined(__GNUC__)
-#define TB_API           __attribute__((visibility("default")))
-#define TB_WARN_UNUSED   __attribute__((warn_unused_result))
-#define TB_PRINTF(f, a)  __attribute__((format(printf, f, a)))
+#define TB_API          __attribute__((visibility("default")))
+#define TB_WARN_UNUSED  __attribute__((warn_unused_result))
+#define TB_PRINTF(f, a) __attribute__((format(printf, f, a)))
 #else
 #define TB_API
 #define TB_WARN_UNUSED
 #define TB_PRINTF(f, a)
+#endif
+
+/* For calls of a few nanoseconds: straight through the table of addresses, without the stub of the
+ * lazy binder. */
+#if defined(__has_attribute)
+#if __has_attribute(noplt)
+#define TB_HOT_API TB_API __attribute__((noplt))
+#endif
+#endif
+#ifndef TB_HOT_API
+#define TB_HOT_API TB_API
 #endif
 
 #ifdef __cplusplus

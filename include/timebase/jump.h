@@ -59,7 +59,10 @@ typedef struct tb_jump_handler_options {
 } tb_jump_handler_options_t;
 
 /* No threshold set: choose at least one. */
-#define TB_JUMP_HANDLER_OPTIONS_INIT {NULL, {{0}, {0}, false}, NULL, NULL, NULL}
+#define TB_JUMP_HANDLER_OPTIONS_INIT                                                               \
+  {                                                                                                \
+    NULL, {{0}, {0}, false}, NULL, NULL, NULL                                                      \
+  }
 
 typedef struct tb_jump_handler tb_jump_handler_t;
 

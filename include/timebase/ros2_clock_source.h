@@ -14,16 +14,20 @@ typedef struct tb_ros2_clock_source_options {
   const tb_qos_t *qos; /* NULL: TB_QOS_INIT_CLOCK (rclcpp::ClockQoS); copied */
 } tb_ros2_clock_source_options_t;
 
-#define TB_ROS2_CLOCK_SOURCE_OPTIONS_INIT {NULL, NULL}
+#define TB_ROS2_CLOCK_SOURCE_OPTIONS_INIT                                                          \
+  {                                                                                                \
+    NULL, NULL                                                                                     \
+  }
 
 typedef struct tb_ros2_clock_source_status {
-  uint32_t matched;           /* publishers matched now; one that was killed stays for its lease */
-  uint32_t publishers;        /* publishers from which ticks have come since the source was made */
-  int64_t last_sample_ns;     /* steady time of the last sample taken; 0: none yet */
-  uint32_t incompatible;      /* how often a publisher was refused for its QoS */
-  const char *policy;         /* the last such policy, "reliability"; NULL: none (static storage) */
-  uint64_t reordered;         /* samples dropped because a later one of the same writer came first */
-  uint64_t invalid;           /* samples dropped because they hold no valid time */
+  uint32_t matched;       /* publishers matched now; one that was killed stays for its lease */
+  uint32_t publishers;    /* publishers from which ticks have come since the source was made */
+  int64_t first_sample_ns; /* steady time of the first sample taken; 0: none yet */
+  int64_t last_sample_ns; /* steady time of the last sample taken; 0: none yet */
+  uint32_t incompatible;  /* how often a publisher was refused for its QoS */
+  const char *policy;     /* the last such policy, "reliability"; NULL: none (static storage) */
+  uint64_t reordered;     /* samples dropped because a later one of the same writer came first */
+  uint64_t invalid;       /* samples dropped because they hold no valid time */
 } tb_ros2_clock_source_status_t;
 
 /* One publisher of the topic, as the source knows it. */
@@ -35,11 +39,11 @@ typedef struct tb_ros2_clock_writer {
 
 TB_BEGIN_DECLS
 
-/* Give the source to clocks with tb_clock_create or tb_clock_set_source: it subscribes when the first
- * clock comes to it and unsubscribes when the last has left. Plain ticks move the clocks on the
- * receive thread of DDS; jump callbacks, and the waking of those who are due, run on one thread of
- * the source. Destroy it with tb_source_destroy, before its context. Moving a clock to it returns
- * TB_ERR_TRANSPORT when DDS refuses; the reason goes to the log hook.
+/* Give the source to clocks with tb_clock_create or tb_clock_set_source: it subscribes when the
+ * first clock comes to it and unsubscribes when the last has left. Plain ticks move the clocks on
+ * the receive thread of DDS; jump callbacks, and the waking of those who are due, run on one thread
+ * of the source. Destroy it with tb_source_destroy, before its context. Moving a clock to it
+ * returns TB_ERR_TRANSPORT when DDS refuses; the reason goes to the log hook.
  *
  *   TB_ERR_INVALID    the topic's name or a QoS policy is not valid: see the text
  *   TB_ERR_NO_MEMORY

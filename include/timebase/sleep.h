@@ -24,7 +24,13 @@ typedef struct tb_wait_options {
   tb_duration_t limit;       /* in steady time, > 0: TB_ERR_TIMEOUT when passed; 0: none */
 } tb_wait_options_t;
 
-#define TB_WAIT_OPTIONS_INIT {0, {0}, {0}}
+#define TB_WAIT_OPTIONS_INIT                                                                       \
+  {                                                                                                \
+    0, {0},                                                                                        \
+    {                                                                                              \
+      0                                                                                            \
+    }                                                                                              \
+  }
 
 TB_BEGIN_DECLS
 

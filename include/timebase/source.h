@@ -14,8 +14,8 @@ typedef struct tb_source_ops {
   tb_status_t (*start)(void *self, tb_timeline_t *timeline);
 
   /* Called after the last clock has left; ticks already return TB_ERR_DETACHED. Called with nothing
-   * held, so it may join the source's thread, but must not when on that thread itself. NULL: nothing
-   * to stop. */
+   * held, so it may join the source's thread, but must not when on that thread itself. NULL:
+   * nothing to stop. */
   void (*stop)(void *self);
 
   /* Called once when the source is destroyed, after `stop`. NULL: nothing to free. */

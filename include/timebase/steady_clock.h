@@ -17,7 +17,7 @@ TB_API tb_status_t tb_steady_clock_destroy(tb_steady_clock_t *clock);
 
 /* CLOCK_MONOTONIC; does not count while the machine is suspended.
  * [any thread] [from callbacks] TB_ERR_INVALID for NULL. */
-TB_API tb_status_t tb_steady_clock_now(const tb_steady_clock_t *clock, tb_steady_time_t *out);
+TB_HOT_API tb_status_t tb_steady_clock_now(const tb_steady_clock_t *clock, tb_steady_time_t *out);
 
 TB_END_DECLS
 

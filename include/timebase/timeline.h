@@ -11,14 +11,14 @@ typedef struct tb_timeline tb_timeline_t;
 
 /* Counts since the timeline was made. */
 typedef struct tb_timeline_stats {
-  uint64_t ticks;          /* every accepted one, also those that repeat the value */
-  uint64_t jumps_forward;  /* steps too large to be the passing of time, see `forward_jump_min` */
+  uint64_t ticks;         /* every accepted one, also those that repeat the value */
+  uint64_t jumps_forward; /* steps too large to be the passing of time, see `forward_jump_min` */
   uint64_t jumps_backward;
-  uint64_t dropped;                /* ticks refused: negative, or reported by the source as invalid */
-  tb_duration_t largest_forward;   /* of the forward jumps; 0 if none */
-  tb_duration_t largest_backward;  /* of the backward jumps, negative; 0 if none */
-  tb_duration_t advanced;          /* sum of all forward steps that are no jumps */
-  double rate;                     /* observed: timeline seconds a steady second; 0 until known */
+  uint64_t dropped;              /* ticks refused: negative, or reported by the source as invalid */
+  tb_duration_t largest_forward; /* of the forward jumps; 0 if none */
+  tb_duration_t largest_backward; /* of the backward jumps, negative; 0 if none */
+  tb_duration_t advanced;         /* sum of all forward steps that are no jumps */
+  double rate;                    /* observed: timeline seconds a steady second; 0 until known */
 } tb_timeline_stats_t;
 
 TB_BEGIN_DECLS
@@ -28,7 +28,8 @@ TB_BEGIN_DECLS
  * of life and wakes nobody. Returns when the handlers have run and those due have been woken.
  * [any thread but from jump callbacks; ticks of several threads are put in order]
  * [blocks: during a jump of this timeline] TB_ERR_RANGE: negative (counted as dropped).
- * TB_ERR_DETACHED: the source was taken from its last clock. TB_ERR_DEADLOCK: from a jump callback. */
+ * TB_ERR_DETACHED: the source was taken from its last clock. TB_ERR_DEADLOCK: from a jump callback.
+ */
 TB_API tb_status_t tb_timeline_tick(tb_timeline_t *timeline, int64_t time_ns,
                                     tb_jump_reason_t reason);
 

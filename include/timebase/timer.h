@@ -60,8 +60,8 @@ TB_API tb_status_t tb_timer_queue_destroy(tb_timer_queue_t *queue);
  * [any thread] [from callbacks] */
 TB_API int tb_timer_queue_fd(const tb_timer_queue_t *queue);
 
-/* Calls every timer that is due now, each once, by deadline and then in the order in which they were
- * started. Reads each clock once at the start: what becomes due meanwhile makes the descriptor
+/* Calls every timer that is due now, each once, by deadline and then in the order in which they
+ * were started. Reads each clock once at the start: what becomes due meanwhile makes the descriptor
  * readable again. `out_calls` (may be NULL) gets the number of calls made.
  * [one thread at a time: a second one gets TB_ERR_BUSY] [blocks: during a blocking jump]
  * TB_ERR_DEADLOCK: from a jump callback, or from a callback of this queue. */
@@ -76,9 +76,9 @@ TB_API tb_status_t tb_steady_clock_timer_create(tb_timer_queue_t *queue, tb_stea
                                                 tb_timer_t **out);
 
 /* First call one period from now, then every period: deadlines never drift. Periods that passed
- * unused are skipped and counted. A started timer starts anew. At a backward jump to before its last
- * call (or its start) the next call is one period after the new time; at a change of its clock's
- * source the part still to wait is kept. A deadline too late for the clock never comes.
+ * unused are skipped and counted. A started timer starts anew. At a backward jump to before its
+ * last call (or its start) the next call is one period after the new time; at a change of its
+ * clock's source the part still to wait is kept. A deadline too late for the clock never comes.
  * [any thread] [from callbacks] [blocks: during a blocking jump, except from its callbacks]
  * TB_ERR_CLOSED: the clock was destroyed. */
 TB_API tb_status_t tb_timer_start(tb_timer_t *timer);

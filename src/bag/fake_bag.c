@@ -47,7 +47,7 @@ static tb_status_t fake_open(const tb__bag_storage_t *storage, const char *path,
                              tb__bag_file_t **out, tb_error_t *error)
 {
   tb__fake_bag_t *bag = bag_of(storage);
-  size_t index = (size_t)atol(strrchr(path, '/') + 1);
+  size_t index = (size_t)strtoul(strrchr(path, '/') + 1, NULL, 10);
   fake_file_t *file = calloc(1, sizeof *file);
   size_t *order = calloc(bag->message_count + 1, sizeof *order);
   if (!file || !order) {

@@ -113,7 +113,7 @@ static tb_status_t add_event(builder_t *builder, const yaml_event_t *event)
     return add_collection(builder, event, TB__YAML_MAPPING);
   case YAML_SEQUENCE_END_EVENT:
   case YAML_MAPPING_END_EVENT:
-    builder->depth--;
+    if (builder->depth > 0) builder->depth--;
     return TB_OK;
   default:
     return TB_OK;

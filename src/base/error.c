@@ -9,11 +9,11 @@ static void error_vset(tb_error_t *error, tb_status_t status, const char *format
   error->status = status;
   error->os_errno = 0;
   error->offset = -1;
-  if (vsnprintf(error->text, sizeof error->text, format, args) < 0)
-    error->text[0] = '\0';
+  if (vsnprintf(error->text, sizeof error->text, format, args) < 0) error->text[0] = '\0';
 }
 
-tb_status_t tb_error_set(tb_error_t *error, tb_status_t status, const char *format, ...)
+/* In parentheses: cmake/analyzer_model.h makes macros of these names. */
+tb_status_t(tb_error_set)(tb_error_t *error, tb_status_t status, const char *format, ...)
 {
   if (error) {
     va_list args;
@@ -24,8 +24,8 @@ tb_status_t tb_error_set(tb_error_t *error, tb_status_t status, const char *form
   return status;
 }
 
-tb_status_t tb_error_set_errno(tb_error_t *error, tb_status_t status, int os_errno,
-                               const char *format, ...)
+tb_status_t(tb_error_set_errno)(tb_error_t *error, tb_status_t status, int os_errno,
+                                const char *format, ...)
 {
   if (error) {
     va_list args;

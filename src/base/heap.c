@@ -6,8 +6,7 @@
 
 static bool entry_before(const tb__heap_t *heap, tb__heap_entry_t a, tb__heap_entry_t b)
 {
-  if (a.key != b.key)
-    return a.key < b.key;
+  if (a.key != b.key) return a.key < b.key;
   return heap->orders[a.id] < heap->orders[b.id];
 }
 
@@ -21,8 +20,7 @@ static void sift_up(tb__heap_t *heap, uint32_t index, tb__heap_entry_t entry)
 {
   while (index > 0) {
     uint32_t parent = (index - 1) / ARITY;
-    if (!entry_before(heap, entry, heap->entries[parent]))
-      break;
+    if (!entry_before(heap, entry, heap->entries[parent])) break;
     entry_place(heap, index, heap->entries[parent]);
     index = parent;
   }
@@ -33,15 +31,12 @@ static void sift_down(tb__heap_t *heap, uint32_t index, tb__heap_entry_t entry)
 {
   for (;;) {
     uint64_t first = (uint64_t)index * ARITY + 1;
-    if (first >= heap->size)
-      break;
+    if (first >= heap->size) break;
     uint64_t end = first + ARITY < heap->size ? first + ARITY : heap->size;
     uint32_t best = (uint32_t)first;
     for (uint64_t child = first + 1; child < end; child++)
-      if (entry_before(heap, heap->entries[child], heap->entries[best]))
-        best = (uint32_t)child;
-    if (!entry_before(heap, heap->entries[best], entry))
-      break;
+      if (entry_before(heap, heap->entries[child], heap->entries[best])) best = (uint32_t)child;
+    if (!entry_before(heap, heap->entries[best], entry)) break;
     entry_place(heap, index, heap->entries[best]);
     index = best;
   }
@@ -50,24 +45,17 @@ static void sift_down(tb__heap_t *heap, uint32_t index, tb__heap_entry_t entry)
 
 tb_status_t tb__heap_reserve(tb__heap_t *heap, uint32_t ids)
 {
-  if (ids <= heap->ids)
-    return TB_OK;
+  if (ids <= heap->ids) return TB_OK;
   uint64_t wanted = heap->ids ? (uint64_t)heap->ids * 2 : 16;
-  if (wanted < ids)
-    wanted = ids;
-  if (wanted > TB__HEAP_ABSENT)
-    return TB_ERR_NO_MEMORY;
+  if (wanted < ids) wanted = ids;
+  if (wanted > TB__HEAP_ABSENT) return TB_ERR_NO_MEMORY;
   void *entries = realloc(heap->entries, wanted * sizeof *heap->entries);
-  if (entries)
-    heap->entries = entries;
+  if (entries) heap->entries = entries;
   void *where = realloc(heap->where, wanted * sizeof *heap->where);
-  if (where)
-    heap->where = where;
+  if (where) heap->where = where;
   void *orders = realloc(heap->orders, wanted * sizeof *heap->orders);
-  if (orders)
-    heap->orders = orders;
-  if (!entries || !where || !orders)
-    return TB_ERR_NO_MEMORY;
+  if (orders) heap->orders = orders;
+  if (!entries || !where || !orders) return TB_ERR_NO_MEMORY;
   for (uint64_t id = heap->ids; id < wanted; id++)
     heap->where[id] = TB__HEAP_ABSENT;
   heap->ids = (uint32_t)wanted;
@@ -101,8 +89,7 @@ void tb__heap_remove(tb__heap_t *heap, uint32_t id)
   uint32_t index = heap->where[id];
   heap->where[id] = TB__HEAP_ABSENT;
   tb__heap_entry_t last = heap->entries[--heap->size];
-  if (index < heap->size)
-    entry_move(heap, index, last);
+  if (index < heap->size) entry_move(heap, index, last);
 }
 
 void tb__heap_change(tb__heap_t *heap, uint32_t id, int64_t key)

@@ -20,8 +20,7 @@ static uint32_t model_min(const int64_t *keys, const uint64_t *orders, const boo
 {
   uint32_t best = IDS;
   for (uint32_t id = 0; id < IDS; id++) {
-    if (!present[id])
-      continue;
+    if (!present[id]) continue;
     if (best == IDS || keys[id] < keys[best] ||
         (keys[id] == keys[best] && orders[id] < orders[best]))
       best = id;

@@ -1,8 +1,8 @@
 #include "base/log.h"
 
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 /* A hook in use is held by a read lock, so that replacing it waits for running calls. */
@@ -26,23 +26,18 @@ void tb_log_set_hook(tb_log_hook_t hook, void *user)
 
 void tb__log(tb_log_level_t level, const char *format, ...)
 {
-  if (!__atomic_load_n(&current_hook, __ATOMIC_RELAXED))
-    return;
+  if (!__atomic_load_n(&current_hook, __ATOMIC_RELAXED)) return;
   char text[1024];
   va_list args;
   va_start(args, format);
   int length = vsnprintf(text, sizeof text, format, args);
   va_end(args);
-  if (length < 0)
-    return;
+  if (length < 0) return;
   bool nested = hook_depth > 0;
-  if (!nested)
-    pthread_rwlock_rdlock(&hook_lock);
+  if (!nested) pthread_rwlock_rdlock(&hook_lock);
   hook_depth++;
   tb_log_hook_t hook = __atomic_load_n(&current_hook, __ATOMIC_ACQUIRE);
-  if (hook)
-    hook(level, text, __atomic_load_n(&current_user, __ATOMIC_ACQUIRE));
+  if (hook) hook(level, text, __atomic_load_n(&current_user, __ATOMIC_ACQUIRE));
   hook_depth--;
-  if (!nested)
-    pthread_rwlock_unlock(&hook_lock);
+  if (!nested) pthread_rwlock_unlock(&hook_lock);
 }

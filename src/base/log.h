@@ -4,7 +4,9 @@
 
 #include <timebase/log.h>
 
+#include "base/private_api.h"
+
 /* Formats at most 1 KiB. Call with no lock held: the hook may call back into the library. */
-void tb__log(tb_log_level_t level, const char *format, ...) TB_PRINTF(2, 3);
+TB_PRIVATE_API void tb__log(tb_log_level_t level, const char *format, ...) TB_PRINTF(2, 3);
 
 #endif

@@ -41,8 +41,7 @@ static void test_error_text_is_cut_not_overrun(void **state)
 
 static void record_line(tb_log_level_t level, const char *message, void *user)
 {
-  if (level == TB_LOG_WARN)
-    strcpy(user, message);
+  if (level == TB_LOG_WARN) strcpy(user, message);
 }
 
 static void unset_hook(tb_log_level_t level, const char *message, void *user)

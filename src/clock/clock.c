@@ -19,14 +19,12 @@ static bool timeline_read(const tb_timeline_t *timeline, bool inside, snapshot_t
 {
   for (;;) {
     uint64_t version = atomic_load_explicit(&timeline->version, memory_order_acquire);
-    if ((version & TB__VERSION_BLOCKED) && !inside)
-      return false;
+    if ((version & TB__VERSION_BLOCKED) && !inside) return false;
     const tb__slot_t *slot = &timeline->slots[version & TB__VERSION_SLOT];
     out->time_ns = atomic_load_explicit(&slot->time_ns, memory_order_acquire);
     out->epoch = atomic_load_explicit(&slot->epoch, memory_order_acquire);
     out->state = atomic_load_explicit(&slot->state, memory_order_acquire);
-    if (atomic_load_explicit(&timeline->version, memory_order_relaxed) == version)
-      return true;
+    if (atomic_load_explicit(&timeline->version, memory_order_relaxed) == version) return true;
   }
 }
 
@@ -34,8 +32,7 @@ static void wait_for_change(const tb_clock_t *clock)
 {
   _Atomic uint32_t *gate = (_Atomic uint32_t *)&clock->gate;
   uint32_t seen = atomic_load(gate);
-  if (atomic_load(&clock->word) & TB__WORD_CHANGING)
-    tb__futex_wait(gate, seen, TB__NO_DEADLINE);
+  if (atomic_load(&clock->word) & TB__WORD_CHANGING) tb__futex_wait(gate, seen, TB__NO_DEADLINE);
 }
 
 static void wait_for_jump(tb_timeline_t *timeline)
@@ -46,8 +43,8 @@ static void wait_for_jump(tb_timeline_t *timeline)
 }
 
 /* Returns with a moment at which neither the clock nor its timeline was blocked, or inside a
- * callback of the jump that blocks. TB_ERR_BUSY: blocked by another jump, and waiting is not allowed
- * (in a callback of a jump, or not wanted). */
+ * callback of the jump that blocks. TB_ERR_BUSY: blocked by another jump, and waiting is not
+ * allowed (in a callback of a jump, or not wanted). */
 static tb_status_t clock_settle(const tb_clock_t *clock, bool may_wait, uintptr_t *out_word,
                                 snapshot_t *out)
 {
@@ -56,18 +53,15 @@ static tb_status_t clock_settle(const tb_clock_t *clock, bool may_wait, uintptr_
     uintptr_t word = atomic_load_explicit(&clock->word, memory_order_acquire);
     tb_timeline_t *timeline = (tb_timeline_t *)(word & ~TB__WORD_BITS);
     if ((word & TB__WORD_CHANGING) && !(jump && jump->moved == clock)) {
-      if (!may_wait || jump)
-        return TB_ERR_BUSY;
+      if (!may_wait || jump) return TB_ERR_BUSY;
       wait_for_change(clock);
       continue;
     }
-    if ((word & TB__WORD_OS) ||
-        timeline_read(timeline, tb__jump_concerns(jump, timeline), out)) {
+    if ((word & TB__WORD_OS) || timeline_read(timeline, tb__jump_concerns(jump, timeline), out)) {
       *out_word = word;
       return TB_OK;
     }
-    if (!may_wait || jump)
-      return TB_ERR_BUSY;
+    if (!may_wait || jump) return TB_ERR_BUSY;
     wait_for_jump(timeline);
   }
 }
@@ -79,8 +73,7 @@ __attribute__((noinline)) static tb_status_t now_slowly(const tb_clock_t *clock,
   uintptr_t word;
   snapshot_t snapshot = {0};
   tb_status_t status = clock_settle(clock, may_wait, &word, &snapshot);
-  if (status)
-    return status;
+  if (status) return status;
   out->ns = (word & TB__WORD_OS) ? tb__system_now_ns() : snapshot.time_ns;
   out->kind = clock->kind;
   return TB_OK;
@@ -97,7 +90,8 @@ static inline tb_status_t now(const tb_clock_t *clock, bool may_wait, tb_time_t 
 {
   uintptr_t word = atomic_load_explicit(&clock->word, memory_order_acquire);
   if (!LIKELY(!(word & TB__WORD_BITS)))
-    return word & TB__WORD_CHANGING ? now_slowly(clock, may_wait, out) : now_of_system(clock, out);
+    return LIKELY(!(word & TB__WORD_CHANGING)) ? now_of_system(clock, out)
+                                               : now_slowly(clock, may_wait, out);
   const tb_timeline_t *timeline = (const tb_timeline_t *)word;
   uint64_t version = atomic_load_explicit(&timeline->version, memory_order_acquire);
   const tb__slot_t *slot = &timeline->slots[version & TB__VERSION_SLOT];
@@ -122,15 +116,13 @@ tb_status_t tb_clock_try_now(const tb_clock_t *clock, tb_time_t *out)
 
 tb_status_t tb_clock_read(const tb_clock_t *clock, tb_clock_reading_t *out)
 {
-  if (!clock || !out)
-    return TB_ERR_INVALID;
+  if (!clock || !out) return TB_ERR_INVALID;
   for (;;) {
     uint64_t move_epoch = atomic_load(&clock->move_epoch);
     uintptr_t word;
     snapshot_t snapshot = {0};
     tb_status_t status = clock_settle(clock, true, &word, &snapshot);
-    if (status)
-      return status;
+    if (status) return status;
     if (word & TB__WORD_OS) {
       snapshot.time_ns = tb__system_now_ns();
       snapshot.state = atomic_load(&clock->idle_state);
@@ -146,12 +138,10 @@ tb_status_t tb_clock_read(const tb_clock_t *clock, tb_clock_reading_t *out)
 
 uint64_t tb_clock_epoch(const tb_clock_t *clock)
 {
-  if (!clock)
-    return 0;
+  if (!clock) return 0;
   uint64_t move_epoch = atomic_load(&clock->move_epoch);
   uintptr_t word = atomic_load(&clock->word);
-  if (word & TB__WORD_OS)
-    return move_epoch;
+  if (word & TB__WORD_OS) return move_epoch;
   snapshot_t snapshot = {0};
   timeline_read((const tb_timeline_t *)(word & ~TB__WORD_BITS), true, &snapshot);
   return snapshot.epoch > move_epoch ? snapshot.epoch : move_epoch;
@@ -168,8 +158,7 @@ tb_timeline_t *tb__clock_lock(const tb_clock_t *clock)
   for (;;) {
     tb_timeline_t *timeline = tb__clock_timeline(clock);
     tb__mutex_lock(&timeline->mutex);
-    if (tb__clock_timeline(clock) == timeline)
-      return timeline;
+    if (tb__clock_timeline(clock) == timeline) return timeline;
     tb__mutex_unlock(&timeline->mutex);
   }
 }
@@ -182,8 +171,7 @@ tb_status_t tb__clock_lock_settled(const tb_clock_t *clock, tb_timeline_t **out)
     uintptr_t word;
     snapshot_t snapshot = {0};
     tb_status_t status = clock_settle(clock, true, &word, &snapshot);
-    if (status)
-      return status;
+    if (status) return status;
     tb_timeline_t *timeline = tb__clock_lock(clock);
     bool changing = atomic_load(&clock->word) & TB__WORD_CHANGING;
     bool blocked = atomic_load(&timeline->version) & TB__VERSION_BLOCKED;
@@ -204,8 +192,7 @@ void tb__clock_unlock(tb_timeline_t *timeline)
 
 void tb__clock_leave(tb_clock_t *clock)
 {
-  if (atomic_fetch_sub(&clock->users, 1) == 1)
-    tb__futex_wake_all(&clock->users);
+  if (atomic_fetch_sub(&clock->users, 1) == 1) tb__futex_wake_all(&clock->users);
 }
 
 void tb__clock_add_waiter_locked(tb_clock_t *clock, tb__waiter_t *waiter)
@@ -213,8 +200,7 @@ void tb__clock_add_waiter_locked(tb_clock_t *clock, tb__waiter_t *waiter)
   waiter->clock = clock;
   waiter->clock_previous = NULL;
   waiter->clock_next = clock->waiters;
-  if (clock->waiters)
-    clock->waiters->clock_previous = waiter;
+  if (clock->waiters) clock->waiters->clock_previous = waiter;
   clock->waiters = waiter;
 }
 
@@ -228,8 +214,7 @@ void tb__clock_remove_waiter_locked(tb_clock_t *clock, tb_timeline_t *timeline,
     waiter->clock_previous->clock_next = waiter->clock_next;
   else
     clock->waiters = waiter->clock_next;
-  if (waiter->clock_next)
-    waiter->clock_next->clock_previous = waiter->clock_previous;
+  if (waiter->clock_next) waiter->clock_next->clock_previous = waiter->clock_previous;
 }
 
 void tb__clock_init(tb_clock_t *clock, tb_time_kind_t kind, tb_timeline_t *timeline)
@@ -244,14 +229,12 @@ void tb__clock_init(tb_clock_t *clock, tb_time_kind_t kind, tb_timeline_t *timel
 tb_status_t tb_clock_create(const tb_clock_options_t *options, tb_clock_t **out)
 {
   tb_clock_options_t defaults = TB_CLOCK_OPTIONS_INIT;
-  if (!options)
-    options = &defaults;
+  if (!options) options = &defaults;
   bool ros = options->kind == TB_TIME_ROS;
   if (!out || (!ros && options->kind != TB_TIME_SYSTEM) || (!ros && options->source))
     return TB_ERR_INVALID;
   tb_clock_t *clock = calloc(1, sizeof *clock);
-  if (!clock)
-    return TB_ERR_NO_MEMORY;
+  if (!clock) return TB_ERR_NO_MEMORY;
   tb__clock_init(clock, options->kind, tb__timeline_system());
   tb_status_t status = options->source ? tb_clock_set_source(clock, options->source) : TB_OK;
   if (status) {
@@ -290,8 +273,7 @@ void tb__clock_ref(tb_clock_t *clock)
 
 void tb__clock_unref(tb_clock_t *clock)
 {
-  if (atomic_fetch_sub(&clock->references, 1) != 1)
-    return;
+  if (atomic_fetch_sub(&clock->references, 1) != 1) return;
   while (clock->held) {
     tb__held_timeline_t *held = clock->held;
     clock->held = held->next;
@@ -304,8 +286,7 @@ void tb__clock_unref(tb_clock_t *clock)
 
 tb_status_t tb__clock_destroy(tb_clock_t *clock)
 {
-  if (tb__jump_of_thread)
-    return TB_ERR_DEADLOCK;
+  if (tb__jump_of_thread) return TB_ERR_DEADLOCK;
   clock_close(clock);
   tb__handlers_destroy_of(clock);
   tb__clock_leave_source(clock);

@@ -24,14 +24,14 @@ typedef struct tb__held_timeline {
 
 struct tb_clock {
   _Atomic uintptr_t word;
-  _Atomic uint32_t references;  /* to the memory */
-  tb_time_kind_t kind;          /* of the times it tells; 0 for a steady clock */
-  _Atomic uint64_t move_epoch;  /* of the last move; 0: never moved */
-  _Atomic uint32_t idle_state;  /* reported while there is no source */
-  _Atomic uint32_t gate;        /* futex: readers held up by a change of source */
-  tb__mutex_t move_mutex;       /* held through a change of source and its callbacks */
-  tb_source_t *source;          /* by move_mutex */
-  tb__held_timeline_t *held;    /* by move_mutex */
+  _Atomic uint32_t references;               /* to the memory */
+  tb_time_kind_t kind;                       /* of the times it tells; 0 for a steady clock */
+  _Atomic uint64_t move_epoch;               /* of the last move; 0: never moved */
+  _Atomic uint32_t idle_state;               /* reported while there is no source */
+  _Atomic uint32_t gate;                     /* futex: readers held up by a change of source */
+  tb__mutex_t move_mutex;                    /* held through a change of source and its callbacks */
+  tb_source_t *source;                       /* by move_mutex */
+  tb__held_timeline_t *held;                 /* by move_mutex */
   tb_clock_t *source_next, *source_previous; /* by the source's mutex */
 
   /* By the mutex of the current timeline. */

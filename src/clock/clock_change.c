@@ -17,45 +17,38 @@ static tb_status_t source_acquire(tb_source_t *source)
     else if (phase == TB__SOURCE_STOPPED)
       atomic_store(&source->phase, TB__SOURCE_CHANGING);
     tb__mutex_unlock(&source->mutex);
-    if (phase == TB__SOURCE_RUNNING)
-      return TB_OK;
-    if (phase == TB__SOURCE_STOPPED)
-      break;
+    if (phase == TB__SOURCE_RUNNING) return TB_OK;
+    if (phase == TB__SOURCE_STOPPED) break;
     tb__futex_wait(&source->phase, TB__SOURCE_CHANGING, TB__NO_DEADLINE);
   }
-  if (source->ops->start)
-    tb__timeline_reset(source->timeline);
+  if (source->ops->start) tb__timeline_reset(source->timeline);
   tb__timeline_set_detached(source->timeline, false);
   tb_status_t status =
       source->ops->start ? source->ops->start(source->self, source->timeline) : TB_OK;
-  if (status)
-    tb__timeline_set_detached(source->timeline, true);
+  if (status) tb__timeline_set_detached(source->timeline, true);
   tb__mutex_lock(&source->mutex);
-  if (!status)
-    source->users++;
+  if (!status) source->users++;
   atomic_store(&source->phase, status ? TB__SOURCE_STOPPED : TB__SOURCE_RUNNING);
   tb__mutex_unlock(&source->mutex);
   tb__futex_wake_all(&source->phase);
   return status;
 }
 
-/* Takes one clock off. True for the last: its right to tick is gone, and source_stop must follow. */
+/* Takes one clock off. True for the last: its right to tick is gone, and source_stop must follow.
+ */
 static bool source_revoke(tb_source_t *source)
 {
   tb__mutex_lock(&source->mutex);
   bool last = --source->users == 0;
-  if (last)
-    atomic_store(&source->phase, TB__SOURCE_CHANGING);
+  if (last) atomic_store(&source->phase, TB__SOURCE_CHANGING);
   tb__mutex_unlock(&source->mutex);
-  if (last)
-    tb__timeline_set_detached(source->timeline, true);
+  if (last) tb__timeline_set_detached(source->timeline, true);
   return last;
 }
 
 static void source_stop(tb_source_t *source)
 {
-  if (source->ops->stop)
-    source->ops->stop(source->self);
+  if (source->ops->stop) source->ops->stop(source->self);
   atomic_store(&source->phase, TB__SOURCE_STOPPED);
   tb__futex_wake_all(&source->phase);
 }
@@ -65,8 +58,7 @@ static void source_link(tb_source_t *source, tb_clock_t *clock)
   tb__mutex_lock(&source->mutex);
   clock->source_previous = NULL;
   clock->source_next = source->clocks;
-  if (source->clocks)
-    source->clocks->source_previous = clock;
+  if (source->clocks) source->clocks->source_previous = clock;
   source->clocks = clock;
   tb__mutex_unlock(&source->mutex);
 }
@@ -78,8 +70,7 @@ static void source_unlink(tb_source_t *source, tb_clock_t *clock)
     clock->source_previous->source_next = clock->source_next;
   else
     source->clocks = clock->source_next;
-  if (clock->source_next)
-    clock->source_next->source_previous = clock->source_previous;
+  if (clock->source_next) clock->source_next->source_previous = clock->source_previous;
   tb__mutex_unlock(&source->mutex);
 }
 
@@ -89,11 +80,9 @@ static void source_unlink(tb_source_t *source, tb_clock_t *clock)
 static tb_status_t hold_timeline(tb_clock_t *clock, tb_timeline_t *timeline)
 {
   for (const tb__held_timeline_t *held = clock->held; held; held = held->next)
-    if (held->timeline == timeline)
-      return TB_OK;
+    if (held->timeline == timeline) return TB_OK;
   tb__held_timeline_t *held = malloc(sizeof *held);
-  if (!held)
-    return TB_ERR_NO_MEMORY;
+  if (!held) return TB_ERR_NO_MEMORY;
   tb__timeline_ref(timeline);
   *held = (tb__held_timeline_t){clock->held, timeline};
   clock->held = held;
@@ -131,8 +120,7 @@ static void take_turn(tb_timeline_t *timeline)
 
 static void end_turn(tb_timeline_t *timeline)
 {
-  if (timeline->kind != TB__TIMELINE_ROS)
-    return;
+  if (timeline->kind != TB__TIMELINE_ROS) return;
   tb__mutex_lock(&timeline->mutex);
   tb__timeline_end_turn_locked(timeline);
   tb__mutex_unlock(&timeline->mutex);
@@ -152,8 +140,7 @@ static tb_jump_t describe_locked(tb_clock_t *clock, pair_t pair)
       .after = {tb__timeline_time_locked(pair.to), clock->kind},
       .epoch = tb__epoch_take(),
   };
-  if (jump.before.ns && jump.after.ns)
-    jump.delta.ns = jump.after.ns - jump.before.ns;
+  if (jump.before.ns && jump.after.ns) jump.delta.ns = jump.after.ns - jump.before.ns;
   return jump;
 }
 
@@ -170,8 +157,7 @@ static void move_waiters_locked(tb_clock_t *clock, pair_t pair, const tb_jump_t 
     tb__waiter_unwatch_locked(pair.from, waiter);
     if (waiter->axis == TB__AXIS_ELAPSED)
       waiter->deadline = tb__timeline_elapsed_locked(pair.to) + remaining;
-    if (watching)
-      tb__waiter_watch_locked(pair.to, waiter);
+    if (watching) tb__waiter_watch_locked(pair.to, waiter);
     if (waiter->ops->moved(waiter, jump)) {
       waiter->wake_next = *to_wake;
       *to_wake = waiter;
@@ -216,8 +202,7 @@ static void clock_change(tb_clock_t *clock, tb_timeline_t *to, tb_clock_state_t 
   tb__waiter_t *to_wake = NULL;
   pair_lock(pair);
   uintptr_t word = (uintptr_t)to | TB__WORD_CHANGING;
-  if (to->kind != TB__TIMELINE_ROS)
-    word |= TB__WORD_OS;
+  if (to->kind != TB__TIMELINE_ROS) word |= TB__WORD_OS;
   atomic_store(&clock->idle_state, (uint32_t)idle_state);
   atomic_store(&clock->word, word);
   atomic_store(&clock->move_epoch, change.info.epoch);
@@ -238,29 +223,21 @@ static void clock_switch(tb_clock_t *clock, tb_source_t *source, tb_clock_state_
   bool stop = old && source_revoke(old);
   clock_change(clock, source ? source->timeline : tb__timeline_system(), idle_state);
   clock->source = source;
-  if (old)
-    source_unlink(old, clock);
-  if (source)
-    source_link(source, clock);
-  if (stop)
-    source_stop(old);
+  if (old) source_unlink(old, clock);
+  if (source) source_link(source, clock);
+  if (stop) source_stop(old);
 }
 
 tb_status_t tb_clock_set_source(tb_clock_t *clock, tb_source_t *source)
 {
-  if (!clock || clock->kind != TB_TIME_ROS)
-    return TB_ERR_INVALID;
-  if (tb__jump_of_thread)
-    return TB_ERR_DEADLOCK;
+  if (!clock || clock->kind != TB_TIME_ROS) return TB_ERR_INVALID;
+  if (tb__jump_of_thread) return TB_ERR_DEADLOCK;
   tb_status_t status = TB_OK;
   tb__mutex_lock(&clock->move_mutex);
   if (source != clock->source) {
-    if (source)
-      status = hold_timeline(clock, source->timeline);
-    if (!status && source)
-      status = source_acquire(source);
-    if (!status)
-      clock_switch(clock, source, TB_CLOCK_INACTIVE);
+    if (source) status = hold_timeline(clock, source->timeline);
+    if (!status && source) status = source_acquire(source);
+    if (!status) clock_switch(clock, source, TB_CLOCK_INACTIVE);
   } else if (!source) {
     atomic_store(&clock->idle_state, TB_CLOCK_INACTIVE);
   }
@@ -271,8 +248,7 @@ tb_status_t tb_clock_set_source(tb_clock_t *clock, tb_source_t *source)
 tb_status_t tb__clock_orphan(tb_clock_t *clock, tb_source_t *source)
 {
   tb__mutex_lock(&clock->move_mutex);
-  if (clock->source == source)
-    clock_switch(clock, NULL, TB_CLOCK_NO_SOURCE);
+  if (clock->source == source) clock_switch(clock, NULL, TB_CLOCK_NO_SOURCE);
   tb__mutex_unlock(&clock->move_mutex);
   return TB_OK;
 }
@@ -280,11 +256,9 @@ tb_status_t tb__clock_orphan(tb_clock_t *clock, tb_source_t *source)
 void tb__clock_leave_source(tb_clock_t *clock)
 {
   tb_source_t *source = clock->source;
-  if (!source)
-    return;
+  if (!source) return;
   bool stop = source_revoke(source);
   source_unlink(source, clock);
   clock->source = NULL;
-  if (stop)
-    source_stop(source);
+  if (stop) source_stop(source);
 }

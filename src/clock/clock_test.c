@@ -206,8 +206,7 @@ static void *read_sets(void *argument)
     tb_clock_reading_t now;
     tb_clock_read(torn->clock, &now);
     bool back = now.time.ns < last.time.ns;
-    if (now.epoch < last.epoch || (back && now.epoch == last.epoch))
-      atomic_store(&torn->bad, true);
+    if (now.epoch < last.epoch || (back && now.epoch == last.epoch)) atomic_store(&torn->bad, true);
     last = now;
     atomic_fetch_add(&torn->readings, 1);
   }
@@ -259,8 +258,8 @@ static void test_C8_forward_steps_are_told_from_jumps(void **state)
   tb_timeline_stats_t stats;
   tb_timeline_t *timeline = tb_source_timeline(f->source);
   assert_ok(tb_manual_source_set(f->source, 1 * S));
-  assert_ok(tb_manual_source_set(f->source, 2 * S));   /* 1 s exactly is no jump */
-  assert_ok(tb_manual_source_set(f->source, 60 * S));  /* a jump */
+  assert_ok(tb_manual_source_set(f->source, 2 * S));  /* 1 s exactly is no jump */
+  assert_ok(tb_manual_source_set(f->source, 60 * S)); /* a jump */
   assert_ok(tb_manual_source_advance(f->source, (tb_duration_t){90 * S})); /* said to be time */
   assert_ok(tb_manual_source_jump(f->source, 150 * S + 1, TB_JUMP_REASON_SEEK));
   assert_ok(tb_manual_source_set(f->source, 50 * S));

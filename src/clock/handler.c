@@ -13,12 +13,10 @@ static _Atomic uint64_t last_sequence;
 static tb_status_t options_check(const tb_jump_handler_options_t *options)
 {
   const tb_jump_threshold_t *threshold = &options->threshold;
-  if (threshold->min_forward.ns < 0 || threshold->min_backward.ns > 0)
-    return TB_ERR_INVALID;
+  if (threshold->min_forward.ns < 0 || threshold->min_backward.ns > 0) return TB_ERR_INVALID;
   if (!threshold->min_forward.ns && !threshold->min_backward.ns && !threshold->on_clock_change)
     return TB_ERR_INVALID;
-  if (!options->before && !options->after)
-    return TB_ERR_INVALID;
+  if (!options->before && !options->after) return TB_ERR_INVALID;
   return TB_OK;
 }
 
@@ -35,8 +33,7 @@ static void handler_link(tb_timeline_t *timeline, struct tb_jump_handler *handle
   *(handler->next ? &handler->next->previous : &handlers->last) = handler;
   handler->linked = true;
   int64_t min_forward = handler->threshold.min_forward.ns;
-  if (min_forward > 0 && min_forward < handlers->min_forward)
-    handlers->min_forward = min_forward;
+  if (min_forward > 0 && min_forward < handlers->min_forward) handlers->min_forward = min_forward;
 }
 
 static void handler_unlink(tb_timeline_t *timeline, struct tb_jump_handler *handler)
@@ -50,11 +47,9 @@ static void handler_unlink(tb_timeline_t *timeline, struct tb_jump_handler *hand
 tb_status_t tb_jump_handler_create(tb_clock_t *clock, const tb_jump_handler_options_t *options,
                                    tb_jump_handler_t **out)
 {
-  if (!clock || !options || !out || options_check(options))
-    return TB_ERR_INVALID;
+  if (!clock || !options || !out || options_check(options)) return TB_ERR_INVALID;
   struct tb_jump_handler *handler = calloc(1, sizeof *handler);
-  if (!handler)
-    return TB_ERR_NO_MEMORY;
+  if (!handler) return TB_ERR_NO_MEMORY;
   handler->clock = clock;
   handler->threshold = options->threshold;
   handler->before = options->before;
@@ -86,8 +81,7 @@ static tb_timeline_t *wait_until_released(struct tb_jump_handler *handler, tb_ti
 TB_NO_THREAD_ANALYSIS
 void tb_jump_handler_destroy(tb_jump_handler_t *handler)
 {
-  if (!handler)
-    return;
+  if (!handler) return;
   tb_clock_t *clock = handler->clock;
   tb_timeline_t *timeline = tb__clock_lock(clock);
   if (handler->selected && tb__jump_of_thread) {
@@ -127,8 +121,7 @@ void tb__jump_select_locked(tb__jump_t *jump, tb_timeline_t *timeline)
   for (struct tb_jump_handler *handler = timeline->handlers.first; handler;
        handler = handler->next) {
     int64_t wanted = handler->threshold.min_forward.ns;
-    if (wanted > 0 && wanted < min_forward)
-      min_forward = wanted;
+    if (wanted > 0 && wanted < min_forward) min_forward = wanted;
     if (handler->leaving || (jump->moved && handler->clock != jump->moved) ||
         !handler_matches(handler, &jump->info))
       continue;
@@ -144,8 +137,7 @@ void tb__jump_select_locked(tb__jump_t *jump, tb_timeline_t *timeline)
 static tb_jump_t info_for(const tb__jump_t *jump, const struct tb_jump_handler *handler)
 {
   tb_jump_t info = jump->info;
-  if (info.epoch == 0)
-    info.epoch = tb_clock_epoch(handler->clock);
+  if (info.epoch == 0) info.epoch = tb_clock_epoch(handler->clock);
   return info;
 }
 
@@ -154,8 +146,7 @@ void tb__jump_call_before(tb__jump_t *jump)
   tb__jump_of_thread = jump;
   for (struct tb_jump_handler *handler = jump->selected; handler;
        handler = handler->selected_next) {
-    if (!handler->before || atomic_load(&handler->removed))
-      continue;
+    if (!handler->before || atomic_load(&handler->removed)) continue;
     tb_jump_t info = info_for(jump, handler);
     handler->before(&info, handler->user);
   }
@@ -167,8 +158,7 @@ void tb__jump_call_after(tb__jump_t *jump)
   tb__jump_of_thread = jump;
   for (struct tb_jump_handler *handler = jump->selected; handler;
        handler = handler->selected_next) {
-    if (!handler->after || atomic_load(&handler->removed))
-      continue;
+    if (!handler->after || atomic_load(&handler->removed)) continue;
     tb_jump_t info = info_for(jump, handler);
     handler->after(&info, handler->user);
   }
@@ -181,8 +171,7 @@ void tb__jump_release_locked(tb__jump_t *jump, tb_timeline_t *timeline)
   while (handler) {
     struct tb_jump_handler *next = handler->selected_next;
     handler->selected = false;
-    if (handler->orphan)
-      free(handler);
+    if (handler->orphan) free(handler);
     handler = next;
   }
   jump->selected = NULL;
@@ -194,8 +183,7 @@ void tb__handlers_move(tb_clock_t *clock, tb_timeline_t *from, tb_timeline_t *to
 {
   for (struct tb_jump_handler *handler = from->handlers.first, *next; handler; handler = next) {
     next = handler->next;
-    if (handler->clock != clock)
-      continue;
+    if (handler->clock != clock) continue;
     handler_unlink(from, handler);
     handler_link(to, handler);
   }
@@ -210,8 +198,7 @@ void tb__handlers_destroy_of(tb_clock_t *clock)
     while (handler && (handler->clock != clock || handler->leaving))
       handler = handler->next;
     tb__clock_unlock(timeline);
-    if (!handler)
-      return;
+    if (!handler) return;
     tb_jump_handler_destroy(handler);
   }
 }

@@ -42,8 +42,7 @@ static inline bool tb__jump_concerns(const tb__jump_t *jump, const tb_timeline_t
 }
 
 /* Chooses the handlers that `jump` is for; `clock` NULL: of all clocks. */
-void tb__jump_select_locked(tb__jump_t *jump, tb_timeline_t *timeline)
-    TB_REQUIRES(timeline->mutex);
+void tb__jump_select_locked(tb__jump_t *jump, tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex);
 
 /* Call the selected handlers, on this thread, with nothing held. */
 void tb__jump_call_before(tb__jump_t *jump);

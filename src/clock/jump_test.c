@@ -15,8 +15,7 @@
 /* Everything that happens is appended here, and compared as text. */
 static char trace[4096];
 
-#define TRACE(...)                                                                                 \
-  snprintf(trace + strlen(trace), sizeof trace - strlen(trace), __VA_ARGS__)
+#define TRACE(...) snprintf(trace + strlen(trace), sizeof trace - strlen(trace), __VA_ARGS__)
 
 typedef struct fixture {
   tb_source_t *source;
@@ -401,8 +400,7 @@ static void meddle(const tb_jump_t *jump, void *user)
   meddler->destroy = tb_clock_destroy(meddler->f->clock);
   tb_jump_handler_destroy(meddler->victim);
   meddler->victim = NULL;
-  if (!meddler->added)
-    meddler->added = add(meddler->added_probe, 0, -1, false);
+  if (!meddler->added) meddler->added = add(meddler->added_probe, 0, -1, false);
 }
 
 static void test_J5_callbacks_cannot_move_time_but_add_and_remove_handlers(void **state)
@@ -440,10 +438,8 @@ static void test_J5_handler_may_remove_itself(void **state)
 {
   fixture_t *f = *state;
   tb_jump_handler_t *handler;
-  tb_jump_handler_options_t options = {.threshold.min_backward.ns = -1,
-                                       .before = remove_self,
-                                       .after = on_after,
-                                       .user = &handler};
+  tb_jump_handler_options_t options = {
+      .threshold.min_backward.ns = -1, .before = remove_self, .after = on_after, .user = &handler};
   assert_ok(tb_manual_source_set(f->source, 50 * S));
   assert_ok(tb_jump_handler_create(f->clock, &options, &handler));
   assert_ok(tb_manual_source_set(f->source, 20 * S));

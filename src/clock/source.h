@@ -18,8 +18,8 @@ struct tb_source {
   void *self;
   tb_timeline_t *timeline;
   tb__mutex_t mutex;
-  uint32_t users;       /* clocks on the source, or on their way to it */
-  tb_clock_t *clocks;   /* on the source */
+  uint32_t users;         /* clocks on the source, or on their way to it */
+  tb_clock_t *clocks;     /* on the source */
   _Atomic uint32_t phase; /* tb__source_phase_t; futex */
 };
 

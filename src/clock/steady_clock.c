@@ -6,11 +6,9 @@
 
 tb_status_t tb_steady_clock_create(tb_steady_clock_t **out)
 {
-  if (!out)
-    return TB_ERR_INVALID;
+  if (!out) return TB_ERR_INVALID;
   tb_steady_clock_t *clock = calloc(1, sizeof *clock);
-  if (!clock)
-    return TB_ERR_NO_MEMORY;
+  if (!clock) return TB_ERR_NO_MEMORY;
   tb__clock_init(&clock->core, 0, tb__timeline_steady());
   *out = clock;
   return TB_OK;
@@ -23,8 +21,7 @@ tb_status_t tb_steady_clock_destroy(tb_steady_clock_t *clock)
 
 tb_status_t tb_steady_clock_now(const tb_steady_clock_t *clock, tb_steady_time_t *out)
 {
-  if (!clock || !out)
-    return TB_ERR_INVALID;
+  if (!clock || !out) return TB_ERR_INVALID;
   out->ns = tb__steady_now_ns();
   return TB_OK;
 }

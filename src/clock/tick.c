@@ -40,8 +40,7 @@ static void meter_tick(tb_timeline_t *timeline, int64_t steady_ns, int64_t time_
   tb__rate_meter_t *meter = &timeline->meter;
   meter->last_steady_ns = steady_ns;
   int64_t window_ns = steady_ns - meter->window_steady_ns;
-  if (window_ns < RATE_WINDOW_NS)
-    return;
+  if (window_ns < RATE_WINDOW_NS) return;
   double rate = (double)(time_ns - meter->window_time_ns) / (double)window_ns;
   atomic_store_explicit(&timeline->counts.rate, rate, memory_order_relaxed);
   meter_restart(meter, steady_ns, time_ns);
@@ -54,8 +53,7 @@ static bool is_forward_jump(const tb_timeline_t *timeline, int64_t step_ns, int6
   if (reason == TB_JUMP_REASON_SEEK || reason == TB_JUMP_REASON_LOOP ||
       reason == TB_JUMP_REASON_RESET)
     return true;
-  if (reason != TB_JUMP_REASON_NONE || step_ns <= FORWARD_JUMP_MIN_NS)
-    return false;
+  if (reason != TB_JUMP_REASON_NONE || step_ns <= FORWARD_JUMP_MIN_NS) return false;
   double rate = atomic_load_explicit(&timeline->counts.rate, memory_order_relaxed);
   double passed_ns = rate * (double)(steady_ns - timeline->meter.last_steady_ns);
   return (double)step_ns > passed_ns + (double)FORWARD_JUMP_MIN_NS;
@@ -97,13 +95,11 @@ static tb_jump_t describe(const tb_timeline_t *timeline, int64_t time_ns, tb_jum
     jump.kind = TB_JUMP_STARTED;
     return jump;
   }
-  if (time_ns != 0)
-    jump.delta.ns = time_ns - timeline->time_ns;
+  if (time_ns != 0) jump.delta.ns = time_ns - timeline->time_ns;
   if (time_ns < timeline->time_ns) {
     jump.kind = TB_JUMP_BACKWARD;
     jump.epoch = tb__epoch_take();
-    if (time_ns == 0)
-      jump.reason = TB_JUMP_REASON_RESET;
+    if (time_ns == 0) jump.reason = TB_JUMP_REASON_RESET;
   }
   return jump;
 }
@@ -121,13 +117,12 @@ static void commit_locked(tb_timeline_t *timeline, const tb_jump_t *jump)
   count_step(timeline, jump);
   timeline->time_ns = jump->after.ns;
   timeline->state = jump->after.ns ? TB_CLOCK_RUNNING : TB_CLOCK_WAITING;
-  if (jump->kind == TB_JUMP_BACKWARD)
-    timeline->epoch = jump->epoch;
+  if (jump->kind == TB_JUMP_BACKWARD) timeline->epoch = jump->epoch;
   tb__timeline_publish_locked(timeline);
 }
 
-static void collect_locked(tb_timeline_t *timeline, const tb_jump_t *jump,
-                           tb__waiter_t **to_wake) TB_REQUIRES(timeline->mutex);
+static void collect_locked(tb_timeline_t *timeline, const tb_jump_t *jump, tb__waiter_t **to_wake)
+    TB_REQUIRES(timeline->mutex);
 static void collect_locked(tb_timeline_t *timeline, const tb_jump_t *jump, tb__waiter_t **to_wake)
 {
   if (jump->kind != TB_JUMP_FORWARD || jump->delta.ns >= timeline->waiters.watch_min_forward)
@@ -140,8 +135,7 @@ static void jump_locked(tb_timeline_t *timeline, tb__jump_t *jump) TB_REQUIRES(t
 static void jump_locked(tb_timeline_t *timeline, tb__jump_t *jump)
 {
   bool blocking = jump->info.kind != TB_JUMP_FORWARD;
-  if (blocking)
-    tb__timeline_block_locked(timeline);
+  if (blocking) tb__timeline_block_locked(timeline);
   tb__mutex_unlock(&timeline->mutex);
   tb__jump_call_before(jump);
   tb__mutex_lock(&timeline->mutex);
@@ -150,14 +144,12 @@ static void jump_locked(tb_timeline_t *timeline, tb__jump_t *jump)
   tb__jump_call_after(jump);
   tb__mutex_lock(&timeline->mutex);
   tb__jump_release_locked(jump, timeline);
-  if (blocking)
-    tb__timeline_unblock_locked(timeline);
+  if (blocking) tb__timeline_unblock_locked(timeline);
 }
 
 static bool concerns_handlers(const tb_timeline_t *timeline, const tb_jump_t *jump)
 {
-  if (!timeline->handlers.first)
-    return false;
+  if (!timeline->handlers.first) return false;
   return jump->kind != TB_JUMP_FORWARD || jump->delta.ns >= timeline->handlers.min_forward;
 }
 
@@ -184,11 +176,9 @@ static void move_locked(tb_timeline_t *timeline, int64_t time_ns, tb_jump_reason
     return;
   }
   tb__jump_t jump = {.info = describe(timeline, time_ns, reason), .timelines = {timeline, NULL}};
-  if (concerns_handlers(timeline, &jump.info))
-    tb__jump_select_locked(&jump, timeline);
+  if (concerns_handlers(timeline, &jump.info)) tb__jump_select_locked(&jump, timeline);
   if (jump.selected) {
-    if (!*has_turn)
-      tb__timeline_take_turn_locked(timeline);
+    if (!*has_turn) tb__timeline_take_turn_locked(timeline);
     *has_turn = true;
     jump_locked(timeline, &jump);
   } else {
@@ -199,10 +189,8 @@ static void move_locked(tb_timeline_t *timeline, int64_t time_ns, tb_jump_reason
 
 tb_status_t tb_timeline_tick(tb_timeline_t *timeline, int64_t time_ns, tb_jump_reason_t reason)
 {
-  if (!timeline || timeline->kind != TB__TIMELINE_ROS)
-    return TB_ERR_INVALID;
-  if (tb__jump_of_thread)
-    return TB_ERR_DEADLOCK;
+  if (!timeline || timeline->kind != TB__TIMELINE_ROS) return TB_ERR_INVALID;
+  if (tb__jump_of_thread) return TB_ERR_DEADLOCK;
   if (time_ns < 0) {
     tb_timeline_count_dropped(timeline);
     return TB_ERR_RANGE;
@@ -211,14 +199,12 @@ tb_status_t tb_timeline_tick(tb_timeline_t *timeline, int64_t time_ns, tb_jump_r
   tb__waiter_t *to_wake = NULL;
   tb__mutex_lock(&timeline->mutex);
   bool has_turn = timeline->turn_next != atomic_load(&timeline->turn_serving);
-  if (has_turn)
-    tb__timeline_take_turn_locked(timeline);
+  if (has_turn) tb__timeline_take_turn_locked(timeline);
   if (timeline->detached)
     status = TB_ERR_DETACHED;
   else
     move_locked(timeline, time_ns, reason, &has_turn, &to_wake);
-  if (has_turn)
-    tb__timeline_end_turn_locked(timeline);
+  if (has_turn) tb__timeline_end_turn_locked(timeline);
   tb__mutex_unlock(&timeline->mutex);
   tb__waiters_wake(to_wake);
   return status;
@@ -240,10 +226,8 @@ static bool is_plain_locked(const tb_timeline_t *timeline, int64_t time_ns)
     TB_REQUIRES(timeline->mutex);
 static bool is_plain_locked(const tb_timeline_t *timeline, int64_t time_ns)
 {
-  if (timeline->turn_next != atomic_load(&timeline->turn_serving))
-    return false;
-  if (time_ns == timeline->time_ns)
-    return true;
+  if (timeline->turn_next != atomic_load(&timeline->turn_serving)) return false;
+  if (time_ns == timeline->time_ns) return true;
   int64_t step_ns = time_ns - timeline->time_ns;
   if (timeline->time_ns == 0 || step_ns < 0)
     return !timeline->handlers.first && !timeline->waiters.watchers &&
@@ -255,8 +239,7 @@ static bool is_plain_locked(const tb_timeline_t *timeline, int64_t time_ns)
 
 tb_status_t tb_timeline_try_tick(tb_timeline_t *timeline, int64_t time_ns)
 {
-  if (!timeline || timeline->kind != TB__TIMELINE_ROS)
-    return TB_ERR_INVALID;
+  if (!timeline || timeline->kind != TB__TIMELINE_ROS) return TB_ERR_INVALID;
   if (time_ns < 0) {
     tb_timeline_count_dropped(timeline);
     return TB_ERR_RANGE;
@@ -279,8 +262,7 @@ tb_status_t tb_timeline_try_tick(tb_timeline_t *timeline, int64_t time_ns)
 
 void tb_timeline_set_state(tb_timeline_t *timeline, tb_clock_state_t state)
 {
-  if (!timeline || timeline->kind != TB__TIMELINE_ROS)
-    return;
+  if (!timeline || timeline->kind != TB__TIMELINE_ROS) return;
   tb__mutex_lock(&timeline->mutex);
   if (timeline->state != state) {
     timeline->state = state;
@@ -291,14 +273,12 @@ void tb_timeline_set_state(tb_timeline_t *timeline, tb_clock_state_t state)
 
 void tb_timeline_count_dropped(tb_timeline_t *timeline)
 {
-  if (timeline)
-    atomic_fetch_add_explicit(&timeline->counts.dropped, 1, memory_order_relaxed);
+  if (timeline) atomic_fetch_add_explicit(&timeline->counts.dropped, 1, memory_order_relaxed);
 }
 
 void tb_timeline_stats(const tb_timeline_t *timeline, tb_timeline_stats_t *out)
 {
-  if (!timeline || !out)
-    return;
+  if (!timeline || !out) return;
   const tb__timeline_counts_t *counts = &timeline->counts;
   *out = (tb_timeline_stats_t){
       .ticks = atomic_load_explicit(&counts->ticks, memory_order_relaxed),

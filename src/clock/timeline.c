@@ -44,8 +44,7 @@ uint64_t tb__epoch_take(void)
 tb_status_t tb__timeline_create(tb_timeline_t **out)
 {
   tb_timeline_t *timeline = aligned_alloc(_Alignof(tb_timeline_t), sizeof *timeline);
-  if (!timeline)
-    return TB_ERR_NO_MEMORY;
+  if (!timeline) return TB_ERR_NO_MEMORY;
   *timeline = (tb_timeline_t){
       .kind = TB__TIMELINE_ROS,
       .id = atomic_fetch_add(&last_id, 1) + 1,
@@ -64,16 +63,13 @@ tb_status_t tb__timeline_create(tb_timeline_t **out)
 
 void tb__timeline_ref(tb_timeline_t *timeline)
 {
-  if (timeline->kind == TB__TIMELINE_ROS)
-    atomic_fetch_add(&timeline->references, 1);
+  if (timeline->kind == TB__TIMELINE_ROS) atomic_fetch_add(&timeline->references, 1);
 }
 
 void tb__timeline_unref(tb_timeline_t *timeline)
 {
-  if (!timeline || timeline->kind != TB__TIMELINE_ROS)
-    return;
-  if (atomic_fetch_sub(&timeline->references, 1) != 1)
-    return;
+  if (!timeline || timeline->kind != TB__TIMELINE_ROS) return;
+  if (atomic_fetch_sub(&timeline->references, 1) != 1) return;
   tb__mutex_fini(&timeline->mutex);
   free(timeline);
 }
@@ -110,8 +106,7 @@ void tb__timeline_take_turn_locked(tb_timeline_t *timeline)
   uint32_t mine = timeline->turn_next++;
   for (;;) {
     uint32_t serving = atomic_load(&timeline->turn_serving);
-    if (serving == mine)
-      return;
+    if (serving == mine) return;
     tb__mutex_unlock(&timeline->mutex);
     tb__futex_wait(&timeline->turn_serving, serving, TB__NO_DEADLINE);
     tb__mutex_lock(&timeline->mutex);
@@ -121,16 +116,13 @@ void tb__timeline_take_turn_locked(tb_timeline_t *timeline)
 void tb__timeline_end_turn_locked(tb_timeline_t *timeline)
 {
   uint32_t serving = atomic_fetch_add(&timeline->turn_serving, 1) + 1;
-  if (serving != timeline->turn_next)
-    tb__futex_wake_all(&timeline->turn_serving);
+  if (serving != timeline->turn_next) tb__futex_wake_all(&timeline->turn_serving);
 }
 
 uint64_t tb__timeline_elapsed_locked(const tb_timeline_t *timeline)
 {
-  if (timeline->kind != TB__TIMELINE_ROS)
-    return (uint64_t)tb__steady_now_ns();
-  if (timeline->time_ns == 0)
-    return timeline->elapsed_frozen;
+  if (timeline->kind != TB__TIMELINE_ROS) return (uint64_t)tb__steady_now_ns();
+  if (timeline->time_ns == 0) return timeline->elapsed_frozen;
   return (uint64_t)timeline->time_ns - timeline->elapsed_offset;
 }
 
@@ -185,7 +177,6 @@ bool tb__timeline_next_deadline(tb_timeline_t *timeline, int64_t *out_ns)
     }
   }
   tb__mutex_unlock(&timeline->mutex);
-  if (found)
-    *out_ns = earliest;
+  if (found) *out_ns = earliest;
   return found;
 }

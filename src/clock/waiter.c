@@ -4,10 +4,8 @@
 
 static tb__waiter_t *heap_merge(tb__waiter_t *a, tb__waiter_t *b)
 {
-  if (!a)
-    return b;
-  if (!b)
-    return a;
+  if (!a) return b;
+  if (!b) return a;
   if (tb__deadline_before(b->deadline, a->deadline)) {
     tb__waiter_t *swap = a;
     a = b;
@@ -15,8 +13,7 @@ static tb__waiter_t *heap_merge(tb__waiter_t *a, tb__waiter_t *b)
   }
   b->parent = a;
   b->sibling = a->child;
-  if (a->child)
-    a->child->parent = b;
+  if (a->child) a->child->parent = b;
   a->child = b;
   return a;
 }
@@ -29,8 +26,7 @@ static tb__waiter_t *heap_merge_siblings(tb__waiter_t *first)
     tb__waiter_t *a = first, *b = a->sibling;
     first = b ? b->sibling : NULL;
     a->sibling = a->parent = NULL;
-    if (b)
-      b->sibling = b->parent = NULL;
+    if (b) b->sibling = b->parent = NULL;
     tb__waiter_t *pair = heap_merge(a, b);
     pair->sibling = pairs;
     pairs = pair;
@@ -61,8 +57,7 @@ void tb__deadline_heap_remove(tb__deadline_heap_t *heap, tb__waiter_t *waiter)
       waiter->parent->child = waiter->sibling;
     else
       waiter->parent->sibling = waiter->sibling;
-    if (waiter->sibling)
-      waiter->sibling->parent = waiter->parent;
+    if (waiter->sibling) waiter->sibling->parent = waiter->parent;
     heap->root = heap_merge(heap->root, orphans);
   }
   waiter->child = waiter->sibling = waiter->parent = NULL;

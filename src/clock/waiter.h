@@ -43,7 +43,8 @@ typedef struct tb__waiter {
   bool watching; /* on the list of jump watchers */
 } tb__waiter_t;
 
-/* A pairing heap by deadline. Deadlines of one heap are within 2^63 of each other, so they may wrap. */
+/* A pairing heap by deadline. Deadlines of one heap are within 2^63 of each other, so they may
+ * wrap. */
 typedef struct tb__deadline_heap {
   tb__waiter_t *root;
 } tb__deadline_heap_t;

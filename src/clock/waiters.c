@@ -15,8 +15,7 @@ void tb__waiter_queue_locked(tb_timeline_t *timeline, tb__waiter_t *waiter)
 
 void tb__waiter_unqueue_locked(tb_timeline_t *timeline, tb__waiter_t *waiter)
 {
-  if (!waiter->queued)
-    return;
+  if (!waiter->queued) return;
   tb__deadline_heap_remove(&timeline->waiters.heaps[waiter->axis], waiter);
   waiter->queued = false;
 }
@@ -26,8 +25,7 @@ void tb__waiter_watch_locked(tb_timeline_t *timeline, tb__waiter_t *waiter)
   tb__waiters_t *waiters = &timeline->waiters;
   waiter->watch_previous = NULL;
   waiter->watch_next = waiters->watchers;
-  if (waiters->watchers)
-    waiters->watchers->watch_previous = waiter;
+  if (waiters->watchers) waiters->watchers->watch_previous = waiter;
   waiters->watchers = waiter;
   waiter->watching = true;
   if (waiter->forward_min < waiters->watch_min_forward)
@@ -36,17 +34,17 @@ void tb__waiter_watch_locked(tb_timeline_t *timeline, tb__waiter_t *waiter)
 
 void tb__waiter_unwatch_locked(tb_timeline_t *timeline, tb__waiter_t *waiter)
 {
-  if (!waiter->watching)
-    return;
+  if (!waiter->watching) return;
   if (waiter->watch_previous)
     waiter->watch_previous->watch_next = waiter->watch_next;
   else
     timeline->waiters.watchers = waiter->watch_next;
-  if (waiter->watch_next)
-    waiter->watch_next->watch_previous = waiter->watch_previous;
+  if (waiter->watch_next) waiter->watch_next->watch_previous = waiter->watch_previous;
   waiter->watching = false;
 }
 
+static void collect_due_on_axis(tb_timeline_t *timeline, tb__wait_axis_t axis, uint64_t now,
+                                tb__waiter_t **to_wake) TB_REQUIRES(timeline->mutex);
 static void collect_due_on_axis(tb_timeline_t *timeline, tb__wait_axis_t axis, uint64_t now,
                                 tb__waiter_t **to_wake)
 {
@@ -54,15 +52,13 @@ static void collect_due_on_axis(tb_timeline_t *timeline, tb__wait_axis_t axis, u
   while ((first = timeline->waiters.heaps[axis].root) &&
          !tb__deadline_before(now, first->deadline)) {
     tb__waiter_unqueue_locked(timeline, first);
-    if (first->ops->due(first))
-      list_wake(first, to_wake);
+    if (first->ops->due(first)) list_wake(first, to_wake);
   }
 }
 
 void tb__waiters_collect_due_locked(tb_timeline_t *timeline, tb__waiter_t **to_wake)
 {
-  if (timeline->kind != TB__TIMELINE_ROS || timeline->time_ns == 0)
-    return;
+  if (timeline->kind != TB__TIMELINE_ROS || timeline->time_ns == 0) return;
   collect_due_on_axis(timeline, TB__AXIS_TIME, (uint64_t)timeline->time_ns, to_wake);
   collect_due_on_axis(timeline, TB__AXIS_ELAPSED, tb__timeline_elapsed_locked(timeline), to_wake);
 }

@@ -13,6 +13,7 @@ struct tb__raw_writer {
   dds_entity_t handle;
   const struct ddsi_sertype *type;
   _Atomic uint32_t match_events;
+  _Atomic(_Atomic uint32_t *) watched;
 };
 
 static void on_matched(dds_entity_t handle, const dds_publication_matched_status_t status,
@@ -23,6 +24,10 @@ static void on_matched(dds_entity_t handle, const dds_publication_matched_status
   tb__raw_writer_t *writer = user;
   atomic_fetch_add(&writer->match_events, 1);
   tb__futex_wake_all(&writer->match_events);
+  _Atomic uint32_t *watched = atomic_load(&writer->watched);
+  if (!watched) return;
+  atomic_fetch_add(watched, 1);
+  tb__futex_wake_all(watched);
 }
 
 static dds_entity_t writer_open(tb__raw_writer_t *writer, dds_entity_t participant,
@@ -110,6 +115,11 @@ tb_status_t tb__raw_writer_wait_for_matched(tb__raw_writer_t *writer, uint32_t c
     if (tb__raw_writer_matched(writer) >= count) return TB_OK;
     if (!tb__futex_wait(&writer->match_events, events, deadline)) return TB_ERR_TIMEOUT;
   }
+}
+
+void tb__raw_writer_watch_matched(tb__raw_writer_t *writer, _Atomic uint32_t *events)
+{
+  atomic_store(&writer->watched, events);
 }
 
 tb_status_t tb__raw_writer_wait_for_acks(tb__raw_writer_t *writer, int64_t limit_ns)

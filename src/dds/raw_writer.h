@@ -28,6 +28,10 @@ uint32_t tb__raw_writer_matched(const tb__raw_writer_t *writer);
 tb_status_t tb__raw_writer_wait_for_matched(tb__raw_writer_t *writer, uint32_t count,
                                             tb__deadline_t deadline);
 
+/* From now on each change of the matched readers also raises *events by 1 and wakes who waits on it
+ * (futex.h), so that one waits for many writers. It must outlive the writer. */
+void tb__raw_writer_watch_matched(tb__raw_writer_t *writer, _Atomic uint32_t *events);
+
 /* Waits until all matched reliable readers have acknowledged everything. TB_ERR_TIMEOUT. */
 tb_status_t tb__raw_writer_wait_for_acks(tb__raw_writer_t *writer, int64_t limit_ns);
 

@@ -12,15 +12,14 @@ bool tb__futex_wait(_Atomic uint32_t *word, uint32_t expected, tb__deadline_t de
 {
   int operation = FUTEX_WAIT_BITSET_PRIVATE;
   struct timespec until = {0};
-  if (deadline.clock == TB__DEADLINE_SYSTEM)
-    operation |= FUTEX_CLOCK_REALTIME;
+  if (deadline.clock == TB__DEADLINE_SYSTEM) operation |= FUTEX_CLOCK_REALTIME;
   if (deadline.clock != TB__DEADLINE_NONE && deadline.ns > 0) {
     until.tv_sec = deadline.ns / 1000000000;
     until.tv_nsec = deadline.ns % 1000000000;
   }
-  long result = syscall(SYS_futex, word, operation, expected,
-                        deadline.clock == TB__DEADLINE_NONE ? NULL : &until, NULL,
-                        FUTEX_BITSET_MATCH_ANY);
+  long result =
+      syscall(SYS_futex, word, operation, expected,
+              deadline.clock == TB__DEADLINE_NONE ? NULL : &until, NULL, FUTEX_BITSET_MATCH_ANY);
   return result == 0 || errno != ETIMEDOUT;
 }
 

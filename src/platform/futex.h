@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/private_api.h"
+
 typedef enum tb__deadline_clock {
   TB__DEADLINE_NONE,
   TB__DEADLINE_STEADY, /* CLOCK_MONOTONIC */
@@ -22,9 +24,10 @@ typedef struct tb__deadline {
 
 /* Blocks while *word == expected. True when it did not (woken, changed, interrupted: look again);
  * false when the deadline has passed. */
-bool tb__futex_wait(_Atomic uint32_t *word, uint32_t expected, tb__deadline_t deadline);
+TB_PRIVATE_API bool tb__futex_wait(_Atomic uint32_t *word, uint32_t expected,
+                                   tb__deadline_t deadline);
 
-void tb__futex_wake_one(_Atomic uint32_t *word);
-void tb__futex_wake_all(_Atomic uint32_t *word);
+TB_PRIVATE_API void tb__futex_wake_one(_Atomic uint32_t *word);
+TB_PRIVATE_API void tb__futex_wake_all(_Atomic uint32_t *word);
 
 #endif

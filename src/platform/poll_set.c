@@ -8,8 +8,7 @@
 
 static void fd_close(int *fd)
 {
-  if (*fd >= 0)
-    close(*fd);
+  if (*fd >= 0) close(*fd);
   *fd = -1;
 }
 
@@ -30,11 +29,9 @@ tb_status_t tb__poll_set_init(tb__poll_set_t *set)
 {
   set->event_fd = -1;
   set->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-  if (set->epoll_fd < 0)
-    goto fail;
+  if (set->epoll_fd < 0) goto fail;
   set->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (set->event_fd < 0 || watch(set, set->event_fd))
-    goto fail;
+  if (set->event_fd < 0 || watch(set, set->event_fd)) goto fail;
   return TB_OK;
 
 fail:
@@ -63,8 +60,7 @@ void tb__poll_set_clear(tb__poll_set_t *set)
 tb_status_t tb__poll_alarm_init(tb__poll_alarm_t *alarm, tb__poll_set_t *set, bool system)
 {
   alarm->fd = timerfd_create(system ? CLOCK_REALTIME : CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-  if (alarm->fd >= 0 && !watch(set, alarm->fd))
-    return TB_OK;
+  if (alarm->fd >= 0 && !watch(set, alarm->fd)) return TB_OK;
   tb__poll_alarm_fini(alarm);
   return TB_ERR_SYSTEM;
 }

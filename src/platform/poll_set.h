@@ -1,4 +1,5 @@
-/* One descriptor that becomes readable by an event or by alarms of the operating system's clocks. */
+/* One descriptor that becomes readable by an event or by alarms of the operating system's clocks.
+ */
 #ifndef TB_PLATFORM_POLL_SET_H
 #define TB_PLATFORM_POLL_SET_H
 

@@ -10,8 +10,7 @@ tb_status_t tb__thread_start(tb__thread_t *thread, const char *name, void *(*run
   pthread_sigmask(SIG_SETMASK, &all, &before);
   int failed = pthread_create(&thread->impl, NULL, run, argument);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
-  if (failed)
-    return TB_ERR_SYSTEM;
+  if (failed) return TB_ERR_SYSTEM;
   pthread_setname_np(thread->impl, name);
   return TB_OK;
 }

@@ -9,6 +9,5 @@ __attribute__((constructor)) static void find_vdso(void)
 {
   void *vdso = dlopen("linux-vdso.so.1", RTLD_LAZY | RTLD_NOLOAD);
   void *found = vdso ? dlsym(vdso, "__vdso_clock_gettime") : NULL;
-  if (found)
-    *(void **)&tb__clock_gettime = found;
+  if (found) *(void **)&tb__clock_gettime = found;
 }

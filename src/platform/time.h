@@ -5,8 +5,10 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "base/private_api.h"
+
 /* clock_gettime, without the way through the C library where the kernel offers that. */
-extern int (*tb__clock_gettime)(clockid_t id, struct timespec *out);
+TB_PRIVATE_API extern int (*tb__clock_gettime)(clockid_t id, struct timespec *out);
 
 static inline int64_t tb__clock_read_ns(clockid_t id)
 {
@@ -21,7 +23,8 @@ static inline int64_t tb__steady_now_ns(void)
   return tb__clock_read_ns(CLOCK_MONOTONIC);
 }
 
-/* CLOCK_MONOTONIC at the resolution of the scheduler tick (1 to 10 ms), at a fraction of the cost. */
+/* CLOCK_MONOTONIC at the resolution of the scheduler tick (1 to 10 ms), at a fraction of the cost.
+ */
 static inline int64_t tb__steady_coarse_now_ns(void)
 {
   return tb__clock_read_ns(CLOCK_MONOTONIC_COARSE);

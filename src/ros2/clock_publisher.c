@@ -6,6 +6,7 @@
 #include "ros2/clock_message.h"
 #include "ros2/context.h"
 #include "ros2/endpoint.h"
+#include "ros2/match_watch.h"
 
 struct tb_ros2_clock_publisher {
   tb__raw_writer_t *writer;
@@ -59,4 +60,10 @@ tb_status_t tb_ros2_clock_publisher_wait_for_matched(tb_ros2_clock_publisher_t *
                                                      uint32_t count, tb_duration_t limit)
 {
   return tb__raw_writer_wait_for_matched(publisher->writer, count, tb__deadline_after(limit));
+}
+
+void tb__ros2_clock_publisher_watch_matched(tb_ros2_clock_publisher_t *publisher,
+                                            _Atomic uint32_t *events)
+{
+  tb__raw_writer_watch_matched(publisher->writer, events);
 }

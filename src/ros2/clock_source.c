@@ -32,7 +32,7 @@ typedef struct clock_source {
   int64_t last_time_ns;         /* its value; of the current run only */
   int64_t last_source_stamp_ns; /* its source timestamp */
   bool has_last;
-  int64_t last_sample_steady_ns;
+  int64_t first_sample_steady_ns, last_sample_steady_ns;
   uint64_t reordered, invalid;
 } clock_source_t;
 
@@ -40,10 +40,8 @@ typedef struct clock_source {
 static uint32_t writer_index(clock_source_t *self, const uint8_t guid[16])
 {
   for (uint32_t i = 0; i < self->writer_count; i++)
-    if (!memcmp(self->writers[i].guid, guid, 16))
-      return i;
-  if (self->writer_count == WRITERS_MAX)
-    return WRITERS_MAX;
+    if (!memcmp(self->writers[i].guid, guid, 16)) return i;
+  if (self->writer_count == WRITERS_MAX) return WRITERS_MAX;
   memcpy(self->writers[self->writer_count].guid, guid, 16);
   return self->writer_count++;
 }
@@ -69,6 +67,8 @@ static bool sample_accept(clock_source_t *self, const tb_ros2_sample_t *sample, 
     self->writers[writer].last_steady_ns = steady_ns;
   }
   self->last_sample_steady_ns = steady_ns;
+  if (!self->first_sample_steady_ns)
+    self->first_sample_steady_ns = steady_ns;
   bool reordered = is_reordered(self, writer, time_ns, sample->source_timestamp_ns);
   if (reordered) {
     self->reordered++;
@@ -114,8 +114,7 @@ static tb_status_t clock_source_start(void *user, tb_timeline_t *timeline)
   tb_error_t error = TB_ERROR_INIT;
   self->timeline = timeline;
   tb_status_t status = tb__tick_queue_init(&self->queue, timeline);
-  if (status)
-    return status;
+  if (status) return status;
   tb__mutex_lock(&self->mutex);
   self->has_last = false;
   tb__mutex_unlock(&self->mutex);
@@ -150,8 +149,7 @@ static void clock_source_stop(void *user)
 static void clock_source_destroy(void *user)
 {
   clock_source_t *self = user;
-  if (!self)
-    return;
+  if (!self) return;
   tb__mutex_fini(&self->mutex);
   free(self->topic);
   free(self);
@@ -170,25 +168,20 @@ tb_status_t tb_ros2_clock_source_create(tb_ros2_context_t *context,
 {
   static const tb_ros2_clock_source_options_t defaults = TB_ROS2_CLOCK_SOURCE_OPTIONS_INIT;
   static const tb_qos_t clock_qos = TB_QOS_INIT_CLOCK;
-  if (!options)
-    options = &defaults;
-  if (!context || !out)
-    return tb_error_set(error, TB_ERR_INVALID, "clock source: no context");
+  if (!options) options = &defaults;
+  if (!context || !out) return tb_error_set(error, TB_ERR_INVALID, "clock source: no context");
   const char *topic = options->topic ? options->topic : TB__CLOCK_TOPIC;
   const tb_qos_t *qos = options->qos ? options->qos : &clock_qos;
   tb__topic_endpoint_t checked;
   tb_status_t status = tb__topic_endpoint_init(&checked, topic, TB__CLOCK_TYPE, qos, error);
-  if (status)
-    return status;
+  if (status) return status;
   clock_source_t *self = calloc(1, sizeof *self);
-  if (!self)
-    goto fail;
+  if (!self) goto fail;
   tb__mutex_init(&self->mutex);
   self->context = context;
   self->qos = *qos;
   self->topic = strdup(topic);
-  if (!self->topic || tb_source_create(&clock_source_ops, self, out))
-    goto fail;
+  if (!self->topic || tb_source_create(&clock_source_ops, self, out)) goto fail;
   return TB_OK;
 
 fail:
@@ -204,11 +197,11 @@ static clock_source_t *clock_source_of(tb_source_t *source)
 tb_status_t tb_ros2_clock_source_status(tb_source_t *source, tb_ros2_clock_source_status_t *out)
 {
   clock_source_t *self = clock_source_of(source);
-  if (!self || !out)
-    return TB_ERR_INVALID;
+  if (!self || !out) return TB_ERR_INVALID;
   tb__mutex_lock(&self->mutex);
   *out = (tb_ros2_clock_source_status_t){
       .publishers = self->writer_count,
+      .first_sample_ns = self->first_sample_steady_ns,
       .last_sample_ns = self->last_sample_steady_ns,
       .reordered = self->reordered,
       .invalid = self->invalid,
@@ -225,12 +218,10 @@ tb_status_t tb_ros2_clock_source_writers(tb_source_t *source, uint32_t size,
                                          tb_ros2_clock_writer_t *writers, uint32_t *out_count)
 {
   clock_source_t *self = clock_source_of(source);
-  if (!self || !out_count || (size && !writers))
-    return TB_ERR_INVALID;
+  if (!self || !out_count || (size && !writers)) return TB_ERR_INVALID;
   tb__mutex_lock(&self->mutex);
   uint32_t count = self->writer_count < size ? self->writer_count : size;
-  if (count)
-    memcpy(writers, self->writers, count * sizeof *writers);
+  if (count) memcpy(writers, self->writers, count * sizeof *writers);
   *out_count = self->writer_count;
   tb__mutex_unlock(&self->mutex);
   return TB_OK;

@@ -5,6 +5,7 @@
 #include "dds/raw_writer.h"
 #include "ros2/context.h"
 #include "ros2/endpoint.h"
+#include "ros2/match_watch.h"
 
 struct tb_ros2_publisher {
   tb__raw_writer_t *writer;
@@ -63,4 +64,9 @@ uint32_t tb_ros2_publisher_incompatible(const tb_ros2_publisher_t *publisher,
                                         const char **out_policy)
 {
   return tb__raw_writer_incompatible(publisher->writer, out_policy);
+}
+
+void tb__ros2_publisher_watch_matched(tb_ros2_publisher_t *publisher, _Atomic uint32_t *events)
+{
+  tb__raw_writer_watch_matched(publisher->writer, events);
 }

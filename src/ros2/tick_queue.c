@@ -17,8 +17,7 @@ static bool dispatch_next(tb__tick_queue_t *queue)
   bool work = !queue->stop && queue->count > 0;
   int64_t time_ns = work ? queue->ticks[queue->first] : 0;
   tb__mutex_unlock(&queue->mutex);
-  if (!work)
-    return false;
+  if (!work) return false;
   tb_timeline_tick(queue->timeline, time_ns, TB_JUMP_REASON_NONE);
   tb__mutex_lock(&queue->mutex);
   queue->first = (queue->first + 1) % TB__TICK_QUEUE_SIZE;
@@ -32,13 +31,11 @@ static void *run(void *argument)
   tb__tick_queue_t *queue = argument;
   for (;;) {
     uint32_t seen = atomic_load(&queue->work);
-    if (dispatch_next(queue))
-      continue;
+    if (dispatch_next(queue)) continue;
     tb__mutex_lock(&queue->mutex);
     bool stop = queue->stop;
     tb__mutex_unlock(&queue->mutex);
-    if (stop)
-      return NULL;
+    if (stop) return NULL;
     tb__futex_wait(&queue->work, seen, TB__NO_DEADLINE);
   }
 }
@@ -48,8 +45,7 @@ tb_status_t tb__tick_queue_init(tb__tick_queue_t *queue, tb_timeline_t *timeline
   *queue = (tb__tick_queue_t){.timeline = timeline};
   tb__mutex_init(&queue->mutex);
   tb_status_t status = tb__thread_start(&queue->thread, "tb-clock", run, queue);
-  if (status)
-    tb__mutex_fini(&queue->mutex);
+  if (status) tb__mutex_fini(&queue->mutex);
   return status;
 }
 
@@ -87,11 +83,8 @@ static void enqueue_locked(tb__tick_queue_t *queue, int64_t time_ns)
 void tb__tick_queue_tick(tb__tick_queue_t *queue, int64_t time_ns)
 {
   tb__mutex_lock(&queue->mutex);
-  bool direct =
-      queue->count == 0 && tb_timeline_try_tick(queue->timeline, time_ns) != TB_ERR_BUSY;
-  if (!direct)
-    enqueue_locked(queue, time_ns);
+  bool direct = queue->count == 0 && tb_timeline_try_tick(queue->timeline, time_ns) != TB_ERR_BUSY;
+  if (!direct) enqueue_locked(queue, time_ns);
   tb__mutex_unlock(&queue->mutex);
-  if (!direct)
-    wake_thread(queue);
+  if (!direct) wake_thread(queue);
 }

@@ -17,7 +17,7 @@ typedef struct tb__tick_queue {
   tb_timeline_t *timeline;
   tb__thread_t thread;
   tb__mutex_t mutex;
-  int64_t ticks[TB__TICK_QUEUE_SIZE]; /* a ring; the first is being dispatched */
+  int64_t ticks[TB__TICK_QUEUE_SIZE];   /* a ring; the first is being dispatched */
   bool small_step[TB__TICK_QUEUE_SIZE]; /* a short way forward from the one before */
   uint32_t first, count;
   _Atomic uint32_t work; /* futex of the thread: changes when there is something to do */
@@ -29,8 +29,8 @@ tb_status_t tb__tick_queue_init(tb__tick_queue_t *queue, tb_timeline_t *timeline
 /* Ends the thread after the tick that it is at; the others are dropped. */
 void tb__tick_queue_fini(tb__tick_queue_t *queue);
 
-/* Commits the tick, or leaves it to the thread; ticks keep their order. Waiting ticks that are small
- * steps forward are merged into the latest. Never blocks. */
+/* Commits the tick, or leaves it to the thread; ticks keep their order. Waiting ticks that are
+ * small steps forward are merged into the latest. Never blocks. */
 void tb__tick_queue_tick(tb__tick_queue_t *queue, int64_t time_ns);
 
 #endif

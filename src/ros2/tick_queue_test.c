@@ -61,8 +61,7 @@ static void test_X5_plain_ticks_are_committed_where_they_arrive(void **state)
 static void on_jump(const tb_jump_t *jump, void *user)
 {
   fixture_t *f = user;
-  if (pthread_equal(pthread_self(), f->receive_thread))
-    f->ran_here = true;
+  if (pthread_equal(pthread_self(), f->receive_thread)) f->ran_here = true;
   size_t used = strlen(f->trace);
   snprintf(f->trace + used, sizeof f->trace - used, "%lld->%lld ", (long long)(jump->before.ns / S),
            (long long)(jump->after.ns / S));

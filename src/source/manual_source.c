@@ -40,10 +40,8 @@ static tb_status_t pass_to(tb_source_t *source, int64_t time_ns)
 
 static tb_status_t step_target(tb_source_t *source, tb_duration_t step, int64_t *out_ns)
 {
-  if (!is_manual(source))
-    return TB_ERR_INVALID;
-  if (__builtin_add_overflow(source_now(source), step.ns, out_ns))
-    return TB_ERR_OVERFLOW;
+  if (!is_manual(source)) return TB_ERR_INVALID;
+  if (__builtin_add_overflow(source_now(source), step.ns, out_ns)) return TB_ERR_OVERFLOW;
   return *out_ns < 0 ? TB_ERR_RANGE : TB_OK;
 }
 
@@ -59,12 +57,10 @@ tb_status_t tb_manual_source_advance_stepped(tb_source_t *source, tb_duration_t 
 {
   int64_t target_ns, deadline_ns;
   tb_status_t status = step_target(source, step, &target_ns);
-  if (!status && step.ns < 0)
-    status = TB_ERR_RANGE;
+  if (!status && step.ns < 0) status = TB_ERR_RANGE;
   while (!status && tb__timeline_next_deadline(source->timeline, &deadline_ns) &&
          deadline_ns < target_ns) {
-    if (max_ticks-- == 0)
-      return TB_ERR_LIMIT;
+    if (max_ticks-- == 0) return TB_ERR_LIMIT;
     status = pass_to(source, deadline_ns);
   }
   return status ? status : pass_to(source, target_ns);
@@ -73,9 +69,7 @@ tb_status_t tb_manual_source_advance_stepped(tb_source_t *source, tb_duration_t 
 tb_status_t tb_manual_source_advance_to_next(tb_source_t *source)
 {
   int64_t deadline_ns;
-  if (!is_manual(source))
-    return TB_ERR_INVALID;
-  if (!tb__timeline_next_deadline(source->timeline, &deadline_ns))
-    return TB_ERR_NOT_FOUND;
+  if (!is_manual(source)) return TB_ERR_INVALID;
+  if (!tb__timeline_next_deadline(source->timeline, &deadline_ns)) return TB_ERR_NOT_FOUND;
   return pass_to(source, deadline_ns);
 }

@@ -6,11 +6,9 @@
 
 tb_status_t tb_source_create(const tb_source_ops_t *ops, void *self, tb_source_t **out)
 {
-  if (!ops || !out)
-    return TB_ERR_INVALID;
+  if (!ops || !out) return TB_ERR_INVALID;
   tb_source_t *source = calloc(1, sizeof *source);
-  if (!source)
-    return TB_ERR_NO_MEMORY;
+  if (!source) return TB_ERR_NO_MEMORY;
   tb_status_t status = tb__timeline_create(&source->timeline);
   if (status) {
     free(source);
@@ -33,16 +31,13 @@ static tb_clock_t *first_clock(tb_source_t *source)
 
 tb_status_t tb_source_destroy(tb_source_t *source)
 {
-  if (!source)
-    return TB_OK;
-  if (tb__jump_of_thread)
-    return TB_ERR_DEADLOCK;
+  if (!source) return TB_OK;
+  if (tb__jump_of_thread) return TB_ERR_DEADLOCK;
   tb_clock_t *clock;
   while ((clock = first_clock(source)))
     tb__clock_orphan(clock, source);
   tb__timeline_set_detached(source->timeline, true);
-  if (source->ops->destroy)
-    source->ops->destroy(source->self);
+  if (source->ops->destroy) source->ops->destroy(source->self);
   tb__timeline_unref(source->timeline);
   tb__mutex_fini(&source->mutex);
   free(source);

@@ -6,8 +6,7 @@
 static int64_t add_saturated(int64_t a, int64_t b)
 {
   int64_t sum;
-  if (__builtin_add_overflow(a, b, &sum))
-    return a > 0 ? INT64_MAX : INT64_MIN;
+  if (__builtin_add_overflow(a, b, &sum)) return a > 0 ? INT64_MAX : INT64_MIN;
   return sum;
 }
 
@@ -22,8 +21,7 @@ bool tb__lane_now_key_locked(const tb__lane_t *lane, const tb_timeline_t *timeli
 
 static void alarm_set(tb__lane_t *lane, int64_t when_ns)
 {
-  if (lane->alarm_ns == when_ns)
-    return;
+  if (lane->alarm_ns == when_ns) return;
   lane->alarm_ns = when_ns;
   tb__poll_alarm_set(&lane->alarm, when_ns);
 }
@@ -31,8 +29,7 @@ static void alarm_set(tb__lane_t *lane, int64_t when_ns)
 TB_NO_THREAD_ANALYSIS
 void tb__lane_rearm_locked(tb__lane_t *lane, tb_timeline_t *timeline)
 {
-  if (lane->closed)
-    return;
+  if (lane->closed) return;
   const tb__heap_entry_t *first = tb__heap_min(&lane->heap);
   int64_t deadline_ns =
       first && first->key != INT64_MAX ? add_saturated(first->key, lane->offset_ns) : INT64_MAX;
@@ -42,11 +39,9 @@ void tb__lane_rearm_locked(tb__lane_t *lane, tb_timeline_t *timeline)
   }
   alarm_set(lane, INT64_MAX);
   uint64_t deadline = deadline_ns > 0 ? (uint64_t)deadline_ns : 0;
-  if (lane->waiter.queued && lane->waiter.deadline == deadline)
-    return;
+  if (lane->waiter.queued && lane->waiter.deadline == deadline) return;
   tb__waiter_unqueue_locked(timeline, &lane->waiter);
-  if (deadline_ns == INT64_MAX)
-    return;
+  if (deadline_ns == INT64_MAX) return;
   lane->waiter.deadline = deadline;
   if (timeline->time_ns != 0 && deadline_ns <= timeline->time_ns)
     tb__timer_queue_signal(lane->queue);
@@ -73,8 +68,7 @@ static void lane_rebase(tb__lane_t *lane, int64_t now_ns)
   int64_t now_key = add_saturated(now_ns, -lane->offset_ns);
   for (uint32_t id = 0; id < lane->timers_size; id++) {
     tb_timer_t *timer = lane->timers[id];
-    if (!timer || !tb__heap_contains(&lane->heap, id) || now_key >= timer->last_key)
-      continue;
+    if (!timer || !tb__heap_contains(&lane->heap, id) || now_key >= timer->last_key) continue;
     timer->last_key = now_key;
     tb__heap_change(&lane->heap, id, add_saturated(now_key, timer->period_ns));
   }
@@ -125,8 +119,7 @@ TB_NO_THREAD_ANALYSIS
 static tb_status_t lane_create(tb_timer_queue_t *queue, tb_clock_t *clock, tb__lane_t **out)
 {
   tb__lane_t *lane = calloc(1, sizeof *lane);
-  if (!lane)
-    return TB_ERR_NO_MEMORY;
+  if (!lane) return TB_ERR_NO_MEMORY;
   tb_status_t status = tb__poll_alarm_init(&lane->alarm, &queue->poll, clock->kind != 0);
   if (status) {
     free(lane);
@@ -165,8 +158,7 @@ tb_status_t tb__lane_get(tb_timer_queue_t *queue, tb_clock_t *clock, tb__lane_t 
     }
   }
   tb__mutex_unlock(&queue->mutex);
-  if (!status)
-    *out = lane;
+  if (!status) *out = lane;
   return status;
 }
 
@@ -174,8 +166,7 @@ TB_NO_THREAD_ANALYSIS
 void tb__lane_destroy(tb__lane_t *lane)
 {
   tb_timeline_t *timeline = tb__clock_lock(lane->clock);
-  if (!lane->closed)
-    tb__clock_remove_waiter_locked(lane->clock, timeline, &lane->waiter);
+  if (!lane->closed) tb__clock_remove_waiter_locked(lane->clock, timeline, &lane->waiter);
   tb__clock_unlock(timeline);
   for (uint32_t id = 0; id < lane->timers_size; id++)
     free(lane->timers[id]);

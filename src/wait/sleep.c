@@ -70,17 +70,14 @@ static void sleeper_wake(tb__waiter_t *waiter)
 static tb__deadline_t alarm_for(const sleeper_t *sleeper, const tb_timeline_t *timeline)
 {
   tb__deadline_t limit = {TB__DEADLINE_STEADY, sleeper->limit_ns};
-  if (sleeper->limit_ns == INT64_MAX)
-    limit = TB__NO_DEADLINE;
-  if (timeline->kind == TB__TIMELINE_ROS || sleeper->for_ever)
-    return limit;
+  if (sleeper->limit_ns == INT64_MAX) limit = TB__NO_DEADLINE;
+  if (timeline->kind == TB__TIMELINE_ROS || sleeper->for_ever) return limit;
   int64_t deadline_ns = (int64_t)sleeper->waiter.deadline;
   if (sleeper->waiter.axis == TB__AXIS_ELAPSED || timeline->kind == TB__TIMELINE_STEADY) {
     int64_t earlier = deadline_ns < sleeper->limit_ns ? deadline_ns : sleeper->limit_ns;
     return (tb__deadline_t){TB__DEADLINE_STEADY, earlier};
   }
-  if (limit.clock == TB__DEADLINE_NONE)
-    return (tb__deadline_t){TB__DEADLINE_SYSTEM, deadline_ns};
+  if (limit.clock == TB__DEADLINE_NONE) return (tb__deadline_t){TB__DEADLINE_SYSTEM, deadline_ns};
   int64_t remaining_ns, due_ns;
   if (__builtin_sub_overflow(deadline_ns, tb__system_now_ns(), &remaining_ns) ||
       __builtin_add_overflow(tb__steady_now_ns(), remaining_ns, &due_ns) ||
@@ -92,12 +89,9 @@ static tb__deadline_t alarm_for(const sleeper_t *sleeper, const tb_timeline_t *t
 TB_NO_THREAD_ANALYSIS
 static bool is_due_locked(const sleeper_t *sleeper, const tb_timeline_t *timeline)
 {
-  if (sleeper->goal == GOAL_START)
-    return tb__timeline_time_locked(timeline) != 0;
-  if (sleeper->for_ever)
-    return false;
-  if (timeline->kind == TB__TIMELINE_ROS && timeline->time_ns == 0)
-    return false;
+  if (sleeper->goal == GOAL_START) return tb__timeline_time_locked(timeline) != 0;
+  if (sleeper->for_ever) return false;
+  if (timeline->kind == TB__TIMELINE_ROS && timeline->time_ns == 0) return false;
   if (sleeper->waiter.axis == TB__AXIS_ELAPSED)
     return !tb__deadline_before(tb__timeline_elapsed_locked(timeline), sleeper->waiter.deadline);
   return tb__timeline_time_locked(timeline) >= (int64_t)sleeper->waiter.deadline;
@@ -111,8 +105,7 @@ static bool sleeper_moved(tb__waiter_t *waiter, const tb_jump_t *jump)
   tb_timeline_t *timeline = tb__clock_timeline(waiter->clock);
   bool ends = (sleeper->flags & TB_WAIT_FAIL_ON_CLOCK_CHANGE) ||
               (sleeper->goal == GOAL_UNTIL && !(sleeper->flags & TB_SLEEP_KEEP_TIME));
-  if (ends)
-    return claim(waiter, TB_ERR_CLOCK_CHANGED);
+  if (ends) return claim(waiter, TB_ERR_CLOCK_CHANGED);
   if (timeline->kind == TB__TIMELINE_ROS && !sleeper->for_ever)
     tb__waiter_queue_locked(timeline, waiter);
   atomic_store(&sleeper->word, WORD_LOOK);
@@ -172,8 +165,7 @@ static bool look(tb_clock_t *clock, sleeper_t *sleeper, tb__deadline_t *out_alar
     sleeper->result = due ? TB_OK : TB_ERR_TIMEOUT;
     atomic_store(&sleeper->word, WORD_ASLEEP);
     *out_alarm = alarm_for(sleeper, timeline);
-    if (over)
-      tb__clock_remove_waiter_locked(clock, timeline, &sleeper->waiter);
+    if (over) tb__clock_remove_waiter_locked(clock, timeline, &sleeper->waiter);
   }
   tb__clock_unlock(timeline);
   return over;
@@ -184,12 +176,9 @@ static void block(tb_clock_t *clock, sleeper_t *sleeper, tb__deadline_t alarm)
   for (;;) {
     bool woken = tb__futex_wait(&sleeper->word, WORD_ASLEEP, alarm);
     uint32_t word = atomic_load(&sleeper->word);
-    if (word == WORD_DONE)
-      return;
-    if (woken && word == WORD_ASLEEP)
-      continue;
-    if (look(clock, sleeper, &alarm))
-      return;
+    if (word == WORD_DONE) return;
+    if (woken && word == WORD_ASLEEP) continue;
+    if (look(clock, sleeper, &alarm)) return;
   }
 }
 
@@ -197,15 +186,13 @@ static tb_status_t options_apply(const tb_wait_options_t *options, sleeper_t *sl
 {
   sleeper->limit_ns = INT64_MAX;
   sleeper->waiter.forward_min = INT64_MAX;
-  if (!options)
-    return TB_OK;
+  if (!options) return TB_OK;
   bool forward = options->flags & TB_WAIT_FAIL_ON_FORWARD;
   if (options->flags & ~(TB_WAIT_FAIL_ON_ANY | TB_SLEEP_KEEP_TIME) || options->limit.ns < 0 ||
       (forward && options->forward_min.ns <= 0))
     return TB_ERR_INVALID;
   sleeper->flags = options->flags;
-  if (forward)
-    sleeper->waiter.forward_min = options->forward_min.ns;
+  if (forward) sleeper->waiter.forward_min = options->forward_min.ns;
   if (options->limit.ns > 0 &&
       __builtin_add_overflow(tb__steady_now_ns(), options->limit.ns, &sleeper->limit_ns))
     sleeper->limit_ns = INT64_MAX;
@@ -218,26 +205,20 @@ static tb_status_t sleep_on(tb_clock_t *clock, goal_t goal, int64_t goal_ns,
 {
   sleeper_t sleeper = {.waiter.ops = &sleeper_ops, .goal = goal};
   tb_status_t status = options_apply(options, &sleeper);
-  if (status)
-    return status;
-  if (clock->kind && tb__jump_of_thread)
-    return TB_ERR_DEADLOCK;
-  if (goal == GOAL_FOR && goal_ns <= 0)
-    return TB_OK;
+  if (status) return status;
+  if (clock->kind && tb__jump_of_thread) return TB_ERR_DEADLOCK;
+  if (goal == GOAL_FOR && goal_ns <= 0) return TB_OK;
   tb_timeline_t *timeline;
   tb__clock_enter(clock);
   status = tb__clock_lock_settled(clock, &timeline);
   if (!status) {
     begin_locked(&sleeper, timeline, goal_ns);
     bool waits = !clock->closed && !is_due_locked(&sleeper, timeline);
-    if (clock->closed)
-      sleeper.result = TB_ERR_CLOSED;
-    if (waits)
-      enlist_locked(clock, &sleeper, timeline);
+    if (clock->closed) sleeper.result = TB_ERR_CLOSED;
+    if (waits) enlist_locked(clock, &sleeper, timeline);
     tb__deadline_t alarm = alarm_for(&sleeper, timeline);
     tb__clock_unlock(timeline);
-    if (waits)
-      block(clock, &sleeper, alarm);
+    if (waits) block(clock, &sleeper, alarm);
     status = sleeper.result;
   }
   tb__clock_leave(clock);
@@ -247,12 +228,9 @@ static tb_status_t sleep_on(tb_clock_t *clock, goal_t goal, int64_t goal_ns,
 tb_status_t tb_clock_sleep_until(tb_clock_t *clock, tb_time_t target,
                                  const tb_wait_options_t *options)
 {
-  if (!clock)
-    return TB_ERR_INVALID;
-  if (target.kind != clock->kind)
-    return TB_ERR_CLOCK_MISMATCH;
-  if (target.kind == TB_TIME_ROS && target.ns == 0)
-    return TB_ERR_NOT_SET;
+  if (!clock) return TB_ERR_INVALID;
+  if (target.kind != clock->kind) return TB_ERR_CLOCK_MISMATCH;
+  if (target.kind == TB_TIME_ROS && target.ns == 0) return TB_ERR_NOT_SET;
   return sleep_on(clock, GOAL_UNTIL, target.ns, options);
 }
 

@@ -53,8 +53,7 @@ static void *sleep_thread(void *argument)
     s->status = tb_sleep_for(s->clock, (tb_duration_t){s->for_ns}, &s->options);
   else
     s->status = tb_clock_wait_until_started(s->clock, &s->options);
-  if (s->status != TB_ERR_CLOSED)
-    tb_clock_now(s->clock, &now);
+  if (s->status != TB_ERR_CLOSED) tb_clock_now(s->clock, &now);
   s->woke_ns = now.ns;
   atomic_store(&s->over, true);
   return NULL;
@@ -227,9 +226,8 @@ static void test_S3_flags_fail_a_wait(void **state)
   set(f, 100);
   sleeping_t backward = {
       .clock = f->clock, .for_ns = 900 * S, .options.flags = TB_WAIT_FAIL_ON_BACKWARD};
-  sleeping_t forward = {.clock = f->clock,
-                        .for_ns = 900 * S,
-                        .options = {TB_WAIT_FAIL_ON_FORWARD, {10 * S}, {0}}};
+  sleeping_t forward = {
+      .clock = f->clock, .for_ns = 900 * S, .options = {TB_WAIT_FAIL_ON_FORWARD, {10 * S}, {0}}};
   sleeping_t change = {
       .clock = f->clock, .for_ns = 900 * S, .options.flags = TB_WAIT_FAIL_ON_CLOCK_CHANGE};
   start(&backward);
@@ -289,8 +287,9 @@ static void test_S5_limit_ends_a_wait_on_a_paused_source(void **state)
   assert_ok(tb_clock_create(NULL, &inactive));
   tb_time_t now;
   assert_ok(tb_clock_now(inactive, &now));
-  assert_status(tb_clock_sleep_until(inactive, (tb_time_t){now.ns + 3600 * S, TB_TIME_ROS}, &options),
-                TB_ERR_TIMEOUT);
+  assert_status(
+      tb_clock_sleep_until(inactive, (tb_time_t){now.ns + 3600 * S, TB_TIME_ROS}, &options),
+      TB_ERR_TIMEOUT);
   assert_ok(tb_clock_sleep_for(inactive, (tb_duration_t){1000}, &options));
   assert_ok(tb_clock_destroy(inactive));
 }

@@ -17,7 +17,7 @@ typedef struct tb__lane {
   tb__waiter_t waiter; /* at the earliest deadline, on a timeline that a source moves */
   struct tb__lane *next;
   tb_timer_queue_t *queue;
-  tb_clock_t *clock; /* referenced */
+  tb_clock_t *clock;      /* referenced */
   tb__poll_alarm_t alarm; /* at the earliest deadline, on the operating system's clocks */
   int64_t alarm_ns;       /* as set; INT64_MAX: not set */
   tb__heap_t heap;        /* of running timers, by key; ids are indices of `timers` */
@@ -64,12 +64,11 @@ void tb__lane_rearm_locked(tb__lane_t *lane, tb_timeline_t *timeline);
 static inline void tb__lane_free_id_locked(tb__lane_t *lane, uint32_t id)
 {
   lane->timers[id] = NULL;
-  if (id < lane->lowest_free)
-    lane->lowest_free = id;
+  if (id < lane->lowest_free) lane->lowest_free = id;
 }
 
 /* The clock's time as a key; false while nothing can be due because its source has not started. */
 bool tb__lane_now_key_locked(const tb__lane_t *lane, const tb_timeline_t *timeline,
-                             int64_t *out_key, int64_t *out_now_ns);
+                             int64_t *out_key, int64_t *out_now_ns) TB_REQUIRES(timeline->mutex);
 
 #endif

@@ -13,8 +13,7 @@
 
 static char trace[4096];
 
-#define TRACE(...)                                                                                 \
-  snprintf(trace + strlen(trace), sizeof trace - strlen(trace), __VA_ARGS__)
+#define TRACE(...) snprintf(trace + strlen(trace), sizeof trace - strlen(trace), __VA_ARGS__)
 
 typedef struct fixture {
   tb_source_t *source;
@@ -48,8 +47,7 @@ static void on_timer(tb_timer_t *timer, const tb_timer_info_t *info, void *user)
   (void)timer;
   TRACE("%s@%lld/%lld", (const char *)user, (long long)(info->scheduled.ns / S),
         (long long)(info->actual.ns / S));
-  if (info->missed)
-    TRACE("+%llu", (unsigned long long)info->missed);
+  if (info->missed) TRACE("+%llu", (unsigned long long)info->missed);
   TRACE(" ");
 }
 
@@ -409,8 +407,7 @@ static void *churn_thread(void *argument)
 static void count_call(tb_timer_t *timer, const tb_timer_info_t *info, void *user)
 {
   (void)timer;
-  if (info->actual.ns < info->scheduled.ns)
-    fail();
+  if (info->actual.ns < info->scheduled.ns) fail();
   ++*(uint64_t *)user;
 }
 
@@ -429,8 +426,7 @@ static void test_M6_ticks_starts_and_runs_race_without_harm(void **state)
   pthread_create(&thread, NULL, churn_thread, &churn);
   for (int64_t now = 2; now < 3000; now++) {
     assert_ok(tb_manual_source_set(f->source, now % 100 ? now : 1));
-    if (readable(f->queue))
-      run(f);
+    if (readable(f->queue)) run(f);
   }
   atomic_store(&churn.stop, true);
   pthread_join(thread, NULL);

@@ -1,0 +1,30 @@
+# The public headers, by the library that they belong to. This is the one list: installation, the
+# checks of headers and scripts/check-layers read it.
+set(timebase_core_headers
+  timebase.h arithmetic.h clock.h duration.h error.h export.h generic.h jump.h log.h manual_source.h qos.h sleep.h source.h
+  status.h steady_clock.h steady_time.h time.h tick_sink.h timeline.h timer.h)
+set(timebase_ros2_headers
+  ros2_clock_publisher.h ros2_clock_source.h ros2_context.h ros2_publisher.h ros2_sample.h ros2_subscription.h)
+set(timebase_bag_headers
+  bag_reader.h play_transport.h player.h)
+set(timebase_ros2_bag_headers
+  ros2_play_transport.h)
+
+file(GLOB found RELATIVE ${PROJECT_SOURCE_DIR}/include/timebase CONFIGURE_DEPENDS
+  ${PROJECT_SOURCE_DIR}/include/timebase/*.h)
+set(listed ${timebase_core_headers} ${timebase_ros2_headers} ${timebase_bag_headers}
+  ${timebase_ros2_bag_headers})
+foreach(header IN LISTS found)
+  if(NOT header IN_LIST listed)
+    message(FATAL_ERROR "include/timebase/${header} is in no list of cmake/TimebaseHeaders.cmake: "
+      "add it to the library that it belongs to")
+  endif()
+endforeach()
+foreach(header IN LISTS listed)
+  if(NOT header IN_LIST found)
+    message(FATAL_ERROR "cmake/TimebaseHeaders.cmake lists ${header}, which is not in "
+      "include/timebase")
+  endif()
+endforeach()
+unset(found)
+unset(listed)

@@ -1,0 +1,104 @@
+# The libraries, assembled from the parts in src/. Each part is in exactly one of them.
+include(TimebaseHeaders)
+
+if(TB_WITH_BAG)
+  find_package(SQLite3 REQUIRED)
+  find_package(PkgConfig REQUIRED)
+  pkg_check_modules(yaml REQUIRED IMPORTED_TARGET yaml-0.1)
+endif()
+if(TB_WITH_ROS2)
+  find_package(CycloneDDS REQUIRED)
+endif()
+
+set(timebase_components "")
+set_property(GLOBAL PROPERTY timebase_parts_used "")
+
+# timebase_library(component PARTS part... [COMPONENTS component...] [LIBRARIES library...]
+#   [REQUIRES pkg-config-module...] [LIBS linker-flag...])
+# One library, if its first part is built: `timebase::<component>`, in a file libtimebase-<component>
+# (libtimebase for the core). COMPONENTS are the siblings below it; REQUIRES and LIBS are what a
+# program that links it statically needs, as pkg-config is told.
+function(timebase_library component)
+  cmake_parse_arguments(library "" "" "PARTS;COMPONENTS;LIBRARIES;REQUIRES;LIBS" ${ARGN})
+  list(GET library_PARTS 0 first)
+  if(NOT TARGET timebase_${first})
+    return()
+  endif()
+  set(target timebase-${component})
+  string(REPLACE "-" "_" id ${component})
+  set(name timebase-${component})
+  set(node TIMEBASE_${id})
+  if(component STREQUAL "core")
+    set(name timebase)
+    set(node TIMEBASE)
+  endif()
+  string(TOUPPER ${node} node)
+
+  add_library(${target})
+  add_library(timebase::${component} ALIAS ${target})
+  foreach(part IN LISTS library_PARTS)
+    if(TARGET timebase_${part})
+      target_sources(${target} PRIVATE $<TARGET_OBJECTS:timebase_${part}>)
+      set_property(GLOBAL APPEND PROPERTY timebase_parts_used timebase_${part})
+    endif()
+  endforeach()
+  target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:timebase_settings> Threads::Threads
+    ${library_LIBRARIES})
+  foreach(sibling IN LISTS library_COMPONENTS)
+    target_link_libraries(${target} PUBLIC timebase-${sibling})
+  endforeach()
+  target_include_directories(${target} INTERFACE
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  set_target_properties(${target} PROPERTIES
+    LINKER_LANGUAGE C
+    OUTPUT_NAME ${name}
+    EXPORT_NAME ${component}
+    VERSION ${PROJECT_VERSION}
+    SOVERSION ${PROJECT_VERSION_MAJOR}
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib
+    ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib
+    INSTALL_RPATH $ORIGIN
+    TB_HEADERS "${timebase_${id}_headers}"
+    TB_COMPONENTS "${library_COMPONENTS}"
+    TB_REQUIRES "${library_REQUIRES}"
+    TB_LIBS "${library_LIBS}")
+
+  if(BUILD_SHARED_LIBS)
+    set(map ${PROJECT_BINARY_DIR}/lib/${name}.map)
+    configure_file(${PROJECT_SOURCE_DIR}/cmake/version-script.map.in ${map} @ONLY)
+    target_link_options(${target} PRIVATE LINKER:--version-script=${map} LINKER:-Bsymbolic-functions)
+    # The run-time of a sanitizer is in the program, not in its libraries.
+    if(NOT TB_SANITIZE)
+      target_link_options(${target} PRIVATE LINKER:-z,defs)
+    endif()
+    set_target_properties(${target} PROPERTIES LINK_DEPENDS ${map})
+  endif()
+  set(timebase_components ${timebase_components} ${component} PARENT_SCOPE)
+endfunction()
+
+timebase_library(core
+  PARTS base platform value clock wait source server
+  LIBRARIES m
+  LIBS -lm -lpthread)
+timebase_library(ros2
+  PARTS ros2 dds
+  COMPONENTS core
+  LIBRARIES CycloneDDS::ddsc
+  REQUIRES CycloneDDS)
+timebase_library(bag
+  PARTS bag play
+  COMPONENTS core
+  LIBRARIES SQLite::SQLite3 PkgConfig::yaml
+  REQUIRES sqlite3 yaml-0.1)
+timebase_library(ros2-bag
+  PARTS rosbag2
+  COMPONENTS ros2 bag)
+
+# A part that is in no library would be missed by its users only.
+get_property(parts GLOBAL PROPERTY timebase_parts)
+get_property(used GLOBAL PROPERTY timebase_parts_used)
+foreach(part IN LISTS parts)
+  if(NOT part IN_LIST used)
+    message(FATAL_ERROR "${part} is in no library: name it in cmake/TimebaseLibraries.cmake")
+  endif()
+endforeach()

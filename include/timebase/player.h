@@ -1,0 +1,107 @@
+/* Playing a recording: messages at their time, and the time itself. */
+#ifndef TIMEBASE_PLAYER_H
+#define TIMEBASE_PLAYER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <timebase/bag_reader.h>
+#include <timebase/duration.h>
+#include <timebase/error.h>
+#include <timebase/export.h>
+#include <timebase/play_transport.h>
+
+typedef struct tb_player tb_player_t;
+
+/* What `ros2 bag play --clock` publishes at, in Hz. */
+#define TB_PLAYER_CLOCK_HZ 40.0
+
+typedef struct tb_player_options {
+  double rate;     /* recorded seconds per second of steady time, 0.001 to 1000 */
+  double clock_hz; /* ticks per second of steady time, 0.001 to 10000; 0: no clock is published */
+  bool loop;       /* start again at the end, until stopped */
+  bool start_paused;
+  tb_duration_t start_offset; /* >= 0, from the first message on; applies to every round */
+} tb_player_options_t;
+
+#define TB_PLAYER_OPTIONS_INIT                                                                     \
+  {                                                                                                \
+    1.0, 0.0, false, false,                                                                        \
+    {                                                                                              \
+      0                                                                                            \
+    }                                                                                              \
+  }
+
+/* Times are recorded time in ns, never below 1. */
+typedef struct tb_player_status {
+  int64_t position_ns; /* what the clock shows now */
+  int64_t start_ns;    /* where each round starts */
+  int64_t end_ns;      /* of the whole bag; once a round has ended, of the topics played */
+  double rate;
+  bool paused;
+  bool finished;     /* tb_player_run has returned, or is about to */
+  uint64_t loops;    /* jumps back to the start */
+  uint64_t messages; /* sent, in all rounds */
+  uint64_t ticks;
+  uint64_t bad_rows; /* rows that could not be read or sent, each time that they were met */
+  uint64_t late;     /* messages more than 100 ms late, for which time was held back */
+} tb_player_status_t;
+
+TB_BEGIN_DECLS
+
+/* Prepares to play what `reader` reads (its filter says which topics), from the first message on,
+ * wherever the reader stands. `options` may be NULL. Reader and transport must outlive the player
+ * and are used by nothing else meanwhile.
+ *
+ * A recorded `/clock` is not played when a clock is published. Rows that cannot be read are skipped
+ * and counted; the first of each kind is reported to the log.
+ *
+ *   TB_ERR_RANGE      rate, clock_hz or start_offset; an offset beyond the end
+ *   TB_ERR_NOT_FOUND  no message to play
+ *   TB_ERR_INVALID    clock_hz with a transport that has no clock
+ *   TB_ERR_NO_MEMORY, TB_ERR_SYSTEM, and what the transport says
+ *
+ * [any thread] [blocks: file system] */
+TB_API tb_status_t tb_player_create(tb_bag_reader_t *reader, const tb_play_transport_t *transport,
+                                    const tb_player_options_t *options, tb_player_t **out,
+                                    tb_error_t *error);
+
+/* Accepts NULL. Not while tb_player_run runs. [any thread] */
+TB_API void tb_player_destroy(tb_player_t *player);
+
+/* Plays to the end, or until tb_player_stop; TB_OK either way. Once per player (then
+ * TB_ERR_INVALID).
+ *
+ * A message goes out when steady time has reached its log time, never before. With a clock, a tick
+ * of its log time goes before it unless the clock is there already: a receiver's clock is not
+ * behind the message. Between messages ticks go out at clock_hz of steady time, also while paused
+ * (they repeat). The last tick is the last message's time; the clock never runs past the next
+ * message that is known. Time starts when the first message is ready, at every round. A message
+ * that is up to 100 ms late (slow disk, slow transport) goes out at once and time catches up;
+ * beyond that, time was held back and goes on from that message.
+ *
+ * At the end of a round that loops, the clock jumps back to the start exactly once, in a tick with
+ * TB_JUMP_REASON_LOOP. A round takes 10 ms or more.
+ *
+ *   TB_ERR_TRANSPORT and others of the transport, with the topic's name
+ *
+ * [one thread] [blocks] */
+TB_API tb_status_t tb_player_run(tb_player_t *player, tb_error_t *error);
+
+/* Time stands, `/clock` repeats it; no message goes out but one that is just being sent. On resume
+ * time goes on from there: nothing is caught up. Take effect at once, also before tb_player_run.
+ * [any thread] Not from the transport's functions. */
+TB_API void tb_player_pause(tb_player_t *player);
+TB_API void tb_player_resume(tb_player_t *player);
+TB_API void tb_player_toggle_paused(tb_player_t *player);
+TB_API bool tb_player_is_paused(tb_player_t *player);
+
+/* Makes tb_player_run return soon, now or when it is called.
+ * [any thread] [from callbacks] [async-signal-safe] */
+TB_API void tb_player_stop(tb_player_t *player);
+
+/* [any thread] */
+TB_API void tb_player_status(tb_player_t *player, tb_player_status_t *out);
+
+TB_END_DECLS
+
+#endif

@@ -1,0 +1,46 @@
+/* Playing on a ROS 2 graph: the transport for tb_player_t. */
+#ifndef TIMEBASE_ROS2_PLAY_TRANSPORT_H
+#define TIMEBASE_ROS2_PLAY_TRANSPORT_H
+
+#include <stdbool.h>
+#include <timebase/error.h>
+#include <timebase/export.h>
+#include <timebase/play_transport.h>
+#include <timebase/ros2_context.h>
+
+typedef struct tb_ros2_play_transport tb_ros2_play_transport_t;
+
+typedef struct tb_ros2_play_transport_options {
+  bool clock; /* make a publisher of `/clock` (TB_QOS_INIT_CLOCK) */
+} tb_ros2_play_transport_options_t;
+
+#define TB_ROS2_PLAY_TRANSPORT_OPTIONS_INIT                                                        \
+  {                                                                                                \
+    false                                                                                          \
+  }
+
+TB_BEGIN_DECLS
+
+/* `options` may be NULL. Destroy it after its player and before its context.
+ *
+ * Each topic gets a publisher with the QoS that the recording asks for. Before the first message
+ * the player waits until no subscription has come or gone for 200 ms, at most 1 s, so that volatile
+ * subscriptions that are up get it; behind the last one, until reliable subscriptions have
+ * acknowledged, at most 1 s.
+ *
+ *   TB_ERR_NO_MEMORY, TB_ERR_TRANSPORT
+ *
+ * [any thread] */
+TB_API tb_status_t tb_ros2_play_transport_create(tb_ros2_context_t *context,
+                                                 const tb_ros2_play_transport_options_t *options,
+                                                 tb_ros2_play_transport_t **out, tb_error_t *error);
+
+/* Accepts NULL. [any thread] [blocks: for a short while] */
+TB_API void tb_ros2_play_transport_destroy(tb_ros2_play_transport_t *transport);
+
+/* What to hand to tb_player_create; valid as long as `transport`. [any thread] */
+TB_API tb_play_transport_t tb_ros2_play_transport_interface(tb_ros2_play_transport_t *transport);
+
+TB_END_DECLS
+
+#endif

@@ -1,0 +1,22 @@
+/* All of the core library: values, clocks, jumps, sleeps, timers and sources. */
+#ifndef TIMEBASE_TIMEBASE_H
+#define TIMEBASE_TIMEBASE_H
+
+#include <timebase/arithmetic.h>
+#include <timebase/clock.h>
+#include <timebase/duration.h>
+#include <timebase/error.h>
+#include <timebase/generic.h>
+#include <timebase/jump.h>
+#include <timebase/log.h>
+#include <timebase/manual_source.h>
+#include <timebase/sleep.h>
+#include <timebase/source.h>
+#include <timebase/status.h>
+#include <timebase/steady_clock.h>
+#include <timebase/steady_time.h>
+#include <timebase/time.h>
+#include <timebase/timeline.h>
+#include <timebase/timer.h>
+
+#endif

@@ -1,0 +1,29 @@
+#include "platform/pacer.h"
+
+#include "platform/futex.h"
+#include "platform/time.h"
+
+static int64_t steady_now(tb__pacer_t *pacer)
+{
+  (void)pacer;
+  return tb__steady_now_ns();
+}
+
+static void steady_wait(tb__pacer_t *pacer, uint32_t events, int64_t deadline_ns)
+{
+  tb__deadline_t deadline = {TB__DEADLINE_STEADY, deadline_ns};
+  tb__futex_wait(&pacer->events, events, deadline_ns == INT64_MAX ? TB__NO_DEADLINE : deadline);
+}
+
+void tb__pacer_init(tb__pacer_t *pacer)
+{
+  pacer->now_ns = steady_now;
+  pacer->wait = steady_wait;
+  atomic_init(&pacer->events, 0);
+}
+
+void tb__pacer_nudge(tb__pacer_t *pacer)
+{
+  atomic_fetch_add(&pacer->events, 1);
+  tb__futex_wake_all(&pacer->events);
+}

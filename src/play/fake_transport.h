@@ -1,0 +1,34 @@
+/* A transport that writes down what it is given, for tests of players. */
+#ifndef TB_PLAY_FAKE_TRANSPORT_H
+#define TB_PLAY_FAKE_TRANSPORT_H
+
+#include <stdint.h>
+#include <timebase/play_transport.h>
+
+#include "play/manual_pacer.h"
+
+/* The trace is text: "@25" when steady time has moved, in ms since the start; "c1000" a tick, in ms
+ * of its time, "L1000" with reason LOOP; "/a" a message of that topic; "settle" and "flush". */
+typedef struct tb__fake_transport {
+  tb__manual_pacer_t *pacer;
+  char *trace;
+  size_t trace_size;
+  int64_t traced_ns; /* steady time of the last mark */
+
+  const char *fault_topic; /* publishing it fails */
+  tb_status_t fault;
+  tb_status_t tick_fault, flush_fault;
+  int64_t publish_cost_ns; /* steady */
+  size_t topics, messages, ticks, interrupts;
+
+  /* Called with each event, after it was written down. NULL: not. */
+  void (*on_tick)(void *user, int64_t steady_ns, int64_t time_ns, tb_jump_reason_t reason);
+  void (*on_message)(void *user, int64_t steady_ns, const char *topic, const void *data,
+                     size_t size);
+  void *user;
+} tb__fake_transport_t;
+
+tb_play_transport_t tb__fake_transport_init(tb__fake_transport_t *fake, tb__manual_pacer_t *pacer);
+void tb__fake_transport_fini(tb__fake_transport_t *fake);
+
+#endif

@@ -1,0 +1,26 @@
+/* Steady time that stands until somebody waits, and then is at the deadline. For tests. */
+#ifndef TB_PLAY_MANUAL_PACER_H
+#define TB_PLAY_MANUAL_PACER_H
+
+#include <stddef.h>
+
+#include "platform/pacer.h"
+
+#define TB__MANUAL_PACER_START INT64_C(5000000000)
+
+typedef struct tb__manual_act {
+  int64_t at_ns; /* since the start */
+  void (*act)(void *user);
+} tb__manual_act_t;
+
+typedef struct tb__manual_pacer {
+  tb__pacer_t base;
+  int64_t steady_ns;
+  const tb__manual_act_t *acts; /* in order; each is done in the first wait that reaches it */
+  size_t act_count, next_act;
+  void *user;
+} tb__manual_pacer_t;
+
+void tb__manual_pacer_init(tb__manual_pacer_t *pacer);
+
+#endif

@@ -1,0 +1,122 @@
+/* What a player refuses, and what it leaves out. */
+#include "play/play_fixture.h"
+
+static const tb__fake_message_t three[] = {AT(1000), ON(2, 1001), AT(1040)};
+
+static void assert_refused(fixture_t *f, tb_status_t expected, const char *text)
+{
+  tb_error_t error = TB_ERROR_INIT;
+  tb_player_t *player = NULL;
+  assert_status(tb_player_create(f->reader, &f->transport, &f->options, &player, &error), expected);
+  assert_null(player);
+  assert_int_equal(error.status, expected);
+  if (!strstr(error.text, text)) fail_msg("'%s' does not say '%s'", error.text, text);
+}
+
+static void test_bad_options_are_refused(void **state)
+{
+  (void)state;
+  fixture_t f;
+  fixture_init(&f, three, COUNT(three));
+  f.options.rate = 0;
+  assert_refused(&f, TB_ERR_RANGE, "rate 0");
+  f.options.rate = 1;
+  f.options.clock_hz = -4;
+  assert_refused(&f, TB_ERR_RANGE, "-4 Hz");
+  f.options.clock_hz = 0;
+  f.options.start_offset.ns = -1;
+  assert_refused(&f, TB_ERR_RANGE, "negative");
+  f.options.start_offset.ns = 41 * MS;
+  assert_refused(&f, TB_ERR_RANGE,
+                 "start offset 0.041000000 s is beyond the end of what is "
+                 "played, at most 0.040000000 s");
+  f.options.start_offset.ns = INT64_MAX;
+  assert_refused(&f, TB_ERR_RANGE, "beyond the end");
+  f.options.start_offset.ns = 0;
+  f.options.clock_hz = 1;
+  f.transport.clock.tick = NULL;
+  assert_refused(&f, TB_ERR_INVALID, "no clock");
+  tb_player_destroy(NULL);
+  fixture_fini(&f);
+}
+
+static void test_nothing_to_play_is_refused(void **state)
+{
+  (void)state;
+  static const tb__fake_message_t clock_only[] = {ON(2, 5), {.log_time_ns = -3}};
+  fixture_t f;
+  fixture_init(&f, clock_only, COUNT(clock_only));
+  f.options.clock_hz = 1;
+  assert_refused(&f, TB_ERR_NOT_FOUND, "no message to play");
+  fixture_fini(&f);
+}
+
+static void test_a_topic_that_the_transport_refuses_is_named(void **state)
+{
+  (void)state;
+  fixture_t f;
+  fixture_init(&f, three, COUNT(three));
+  f.fake.fault_topic = "/b";
+  f.fake.fault = TB_ERR_UNSUPPORTED;
+  assert_refused(&f, TB_ERR_UNSUPPORTED, "topic /b: fault");
+  fixture_fini(&f);
+}
+
+static void test_a_recorded_clock_gives_way_to_ours(void **state)
+{
+  (void)state;
+  fixture_t f;
+  fixture_init(&f, three, COUNT(three));
+  assert_plays(&f, "settle @0 /a @1 /clock @40 /a flush");
+  assert_int_equal(f.fake.topics, 3);
+  fixture_fini(&f);
+  fixture_init(&f, three, COUNT(three));
+  f.options.clock_hz = 1;
+  assert_plays(&f, "settle @0 c1000 /a @40 c1040 /a flush");
+  assert_int_equal(f.fake.topics, 2);
+  fixture_fini(&f);
+}
+
+static void test_only_topics_of_the_filter_are_made(void **state)
+{
+  (void)state;
+  static const tb__fake_message_t messages[] = {ON(1, 900), AT(1000), ON(1, 1100)};
+  static const char *const names[] = {"/a"};
+  const tb_bag_reader_options_t filter = {names, 1, TB_BAG_COUNTS_AUTO};
+  fixture_t f;
+  fixture_init(&f, messages, COUNT(messages));
+  tb_bag_reader_close(f.reader);
+  assert_ok(tb__fake_bag_open(&f.bag, &filter, &f.reader, NULL));
+  f.options.clock_hz = 1;
+  fixture_create(&f);
+  assert_int_equal(fixture_status(&f).start_ns, 1000 * MS);
+  assert_plays(&f, "settle @0 c1000 /a flush");
+  assert_int_equal(f.fake.topics, 1);
+  assert_int_equal(fixture_status(&f).end_ns, 1000 * MS);
+  fixture_fini(&f);
+}
+
+static void test_a_reader_that_stands_elsewhere_is_rewound(void **state)
+{
+  (void)state;
+  fixture_t f;
+  fixture_init(&f, three, COUNT(three));
+  tb_bag_message_t message;
+  assert_ok(tb_bag_reader_next(f.reader, &message, NULL));
+  assert_ok(tb_bag_reader_next(f.reader, &message, NULL));
+  assert_plays(&f, "settle @0 /a @1 /clock @40 /a flush");
+  fixture_fini(&f);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_bad_options_are_refused),
+      cmocka_unit_test(test_nothing_to_play_is_refused),
+      cmocka_unit_test(test_a_topic_that_the_transport_refuses_is_named),
+      cmocka_unit_test(test_a_recorded_clock_gives_way_to_ours),
+      cmocka_unit_test(test_only_topics_of_the_filter_are_made),
+      cmocka_unit_test(test_a_reader_that_stands_elsewhere_is_rewound),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

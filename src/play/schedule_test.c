@@ -1,0 +1,103 @@
+/* When messages and ticks go out, to the nanosecond. */
+#include "play/play_fixture.h"
+
+static const tb__fake_message_t three[] = {AT(1000), ON(1, 1010), AT(1040)};
+
+static void test_messages_keep_their_spacing(void **state)
+{
+  (void)state;
+  fixture_t f;
+  fixture_init(&f, three, COUNT(three));
+  assert_plays(&f, "settle @0 /a @10 /b @40 /a flush");
+  tb_player_status_t status = fixture_status(&f);
+  assert_int_equal(status.start_ns, 1000 * MS);
+  assert_int_equal(status.end_ns, 1040 * MS);
+  assert_int_equal(status.position_ns, 1040 * MS);
+  assert_int_equal(status.messages, 3);
+  assert_true(status.finished);
+  fixture_fini(&f);
+}
+
+static void test_rates(void **state)
+{
+  (void)state;
+  static const struct {
+    double rate;
+    const char *trace;
+  } cases[] = {
+      {0.5, "settle @0 c1000 /a @20 c1010 /b @25 c1012.500000 @50 c1025 @75 c1037.500000 @80 c1040 "
+            "/a flush"},
+      {1, "settle @0 c1000 /a @10 c1010 /b @25 c1025 @40 c1040 /a flush"},
+      {10, "settle @0 c1000 /a @1 c1010 /b @4 c1040 /a flush"},
+      {3, "settle @0 c1000 /a @3.333334 c1010 /b @13.333334 c1040 /a flush"},
+  };
+  for (size_t i = 0; i < COUNT(cases); i++) {
+    fixture_t f;
+    fixture_init(&f, three, COUNT(three));
+    f.options.rate = cases[i].rate;
+    f.options.clock_hz = TB_PLAYER_CLOCK_HZ;
+    assert_plays(&f, cases[i].trace);
+    fixture_fini(&f);
+  }
+}
+
+static void test_a_message_has_its_tick_before_it(void **state)
+{
+  (void)state;
+  static const tb__fake_message_t messages[] = {AT(7), AT(7), ON(1, 7), AT(8), AT(32), AT(32)};
+  fixture_t f;
+  fixture_init(&f, messages, COUNT(messages));
+  f.options.clock_hz = TB_PLAYER_CLOCK_HZ;
+  assert_plays(&f, "settle @0 c7 /a /a /b @1 c8 /a @25 c32 /a /a flush");
+  fixture_fini(&f);
+}
+
+static void test_time_zero_is_never_published(void **state)
+{
+  (void)state;
+  static const tb__fake_message_t messages[] = {{.log_time_ns = 0}, {.log_time_ns = 1}, AT(1)};
+  fixture_t f;
+  fixture_init(&f, messages, COUNT(messages));
+  f.options.clock_hz = TB_PLAYER_CLOCK_HZ;
+  fixture_create(&f);
+  assert_int_equal(fixture_status(&f).position_ns, 1);
+  assert_plays(&f, "settle @0 c0.000001 /a /a @0.999999 c1 /a flush");
+  fixture_fini(&f);
+}
+
+static void test_start_offset(void **state)
+{
+  (void)state;
+  fixture_t f;
+  fixture_init(&f, three, COUNT(three));
+  f.options.start_offset.ns = 5 * MS;
+  f.options.clock_hz = 500;
+  assert_plays(&f, "settle @0 c1005 @2 c1007 @4 c1009 @5 c1010 /b @6 c1011 @8 c1013 @10 c1015 @12 "
+                   "c1017 @14 c1019 @16 c1021 @18 c1023 @20 c1025 @22 c1027 @24 c1029 @26 c1031 "
+                   "@28 c1033 @30 c1035 @32 c1037 @34 c1039 @35 c1040 /a flush");
+  assert_int_equal(fixture_status(&f).start_ns, 1005 * MS);
+  fixture_fini(&f);
+}
+
+static void test_an_offset_to_the_last_message_plays_it(void **state)
+{
+  (void)state;
+  fixture_t f;
+  fixture_init(&f, three, COUNT(three));
+  f.options.start_offset.ns = 40 * MS;
+  assert_plays(&f, "settle @0 /a flush");
+  fixture_fini(&f);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_messages_keep_their_spacing),
+      cmocka_unit_test(test_rates),
+      cmocka_unit_test(test_a_message_has_its_tick_before_it),
+      cmocka_unit_test(test_time_zero_is_never_published),
+      cmocka_unit_test(test_start_offset),
+      cmocka_unit_test(test_an_offset_to_the_last_message_plays_it),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

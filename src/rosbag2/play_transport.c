@@ -1,0 +1,166 @@
+#include <timebase/ros2_play_transport.h>
+
+#include <stdlib.h>
+#include <timebase/ros2_clock_publisher.h>
+#include <timebase/ros2_publisher.h>
+
+#include "platform/futex.h"
+#include "platform/time.h"
+#include "ros2/match_watch.h"
+
+#define QUIET_NS     (200 * TB_NS_PER_MS) /* discovery of one process comes in one go */
+#define ACK_SLICE_NS (50 * TB_NS_PER_MS)  /* DDS's wait for acknowledgements cannot be woken */
+#define HURRIED_ACKS (200 * TB_NS_PER_MS) /* what a stop waits for them */
+
+typedef struct topic {
+  struct topic *next;
+  tb_ros2_publisher_t *publisher;
+  bool reliable;
+} topic_t;
+
+struct tb_ros2_play_transport {
+  tb_ros2_context_t *context;
+  tb_ros2_clock_publisher_t *clock; /* NULL: none wanted */
+  topic_t *topics;
+  _Atomic uint32_t events; /* subscriptions that came and went, and interrupts */
+  atomic_bool interrupted;
+};
+
+static tb_status_t add_topic(void *self, const tb_bag_topic_t *info, void **out_handle,
+                             tb_error_t *error)
+{
+  tb_ros2_play_transport_t *transport = self;
+  topic_t *topic = calloc(1, sizeof *topic);
+  if (!topic) return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+  tb_status_t status = tb_ros2_publisher_create(transport->context, info->name, info->type,
+                                                &info->qos, &topic->publisher, error);
+  if (status != TB_OK) {
+    free(topic);
+    return status;
+  }
+  tb__ros2_publisher_watch_matched(topic->publisher, &transport->events);
+  topic->reliable = info->qos.reliability == TB_QOS_RELIABLE;
+  topic->next = transport->topics;
+  transport->topics = topic;
+  *out_handle = topic;
+  return TB_OK;
+}
+
+static tb_status_t publish(void *self, void *handle, const void *data, size_t size,
+                           tb_error_t *error)
+{
+  (void)self;
+  return tb_ros2_publisher_publish(((topic_t *)handle)->publisher, data, size, error);
+}
+
+static tb_status_t tick(void *self, int64_t time_ns, tb_jump_reason_t reason, tb_error_t *error)
+{
+  (void)reason; /* the message has no place for it */
+  tb_ros2_play_transport_t *transport = self;
+  return tb_ros2_clock_publisher_publish(transport->clock, time_ns, error);
+}
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+  return a < b ? a : b;
+}
+
+/* Each change starts the quiet time anew. */
+static tb_status_t settle(void *self, tb_duration_t limit, tb_error_t *error)
+{
+  (void)error;
+  tb_ros2_play_transport_t *transport = self;
+  int64_t end_ns = tb__steady_now_ns() + limit.ns;
+  for (;;) {
+    uint32_t events = atomic_load(&transport->events);
+    int64_t quiet_ns = tb__steady_now_ns() + QUIET_NS;
+    tb__deadline_t deadline = {TB__DEADLINE_STEADY, earlier(quiet_ns, end_ns)};
+    bool changed = true;
+    while (changed && !atomic_load(&transport->interrupted) &&
+           atomic_load(&transport->events) == events)
+      changed = tb__futex_wait(&transport->events, events, deadline);
+    if (!changed || atomic_load(&transport->interrupted)) return TB_OK;
+  }
+}
+
+static tb_status_t flush_topic(const tb_ros2_play_transport_t *transport, const topic_t *topic,
+                               int64_t start_ns, int64_t limit_ns)
+{
+  for (;;) {
+    int64_t allowed_ns =
+        atomic_load(&transport->interrupted) ? earlier(limit_ns, HURRIED_ACKS) : limit_ns;
+    int64_t left_ns = start_ns + allowed_ns - tb__steady_now_ns();
+    tb_duration_t slice = {left_ns < 0 ? 0 : earlier(left_ns, ACK_SLICE_NS)};
+    tb_status_t status = tb_ros2_publisher_wait_for_acks(topic->publisher, slice);
+    if (status != TB_ERR_TIMEOUT || left_ns <= ACK_SLICE_NS) return status;
+  }
+}
+
+static tb_status_t flush(void *self, tb_duration_t limit, tb_error_t *error)
+{
+  tb_ros2_play_transport_t *transport = self;
+  int64_t start_ns = tb__steady_now_ns();
+  tb_status_t result = TB_OK;
+  for (const topic_t *topic = transport->topics; topic; topic = topic->next) {
+    if (!topic->reliable) continue;
+    tb_status_t status = flush_topic(transport, topic, start_ns, limit.ns);
+    if (status != TB_OK) result = status;
+  }
+  if (result == TB_OK) return TB_OK;
+  return tb_error_set(error, result, "waiting for acknowledgements: %s", tb_status_message(result));
+}
+
+static void interrupt(void *self)
+{
+  tb_ros2_play_transport_t *transport = self;
+  atomic_store(&transport->interrupted, true);
+  atomic_fetch_add(&transport->events, 1);
+  tb__futex_wake_all(&transport->events);
+}
+
+static const tb_play_transport_ops_t transport_ops = {
+    .add_topic = add_topic,
+    .publish = publish,
+    .settle = settle,
+    .flush = flush,
+    .interrupt = interrupt,
+};
+
+tb_status_t tb_ros2_play_transport_create(tb_ros2_context_t *context,
+                                          const tb_ros2_play_transport_options_t *options,
+                                          tb_ros2_play_transport_t **out, tb_error_t *error)
+{
+  tb_ros2_play_transport_t *transport = calloc(1, sizeof *transport);
+  if (!transport) return tb_error_set(error, TB_ERR_NO_MEMORY, "play transport: out of memory");
+  transport->context = context;
+  if (options && options->clock) {
+    tb_status_t status =
+        tb_ros2_clock_publisher_create(context, NULL, NULL, &transport->clock, error);
+    if (status != TB_OK) {
+      tb_ros2_play_transport_destroy(transport);
+      return status;
+    }
+    tb__ros2_clock_publisher_watch_matched(transport->clock, &transport->events);
+  }
+  *out = transport;
+  return TB_OK;
+}
+
+void tb_ros2_play_transport_destroy(tb_ros2_play_transport_t *transport)
+{
+  if (!transport) return;
+  while (transport->topics) {
+    topic_t *topic = transport->topics;
+    transport->topics = topic->next;
+    tb_ros2_publisher_destroy(topic->publisher);
+    free(topic);
+  }
+  tb_ros2_clock_publisher_destroy(transport->clock);
+  free(transport);
+}
+
+tb_play_transport_t tb_ros2_play_transport_interface(tb_ros2_play_transport_t *transport)
+{
+  return (tb_play_transport_t){
+      &transport_ops, transport, {transport->clock ? tick : NULL, transport}};
+}

@@ -1,0 +1,171 @@
+/* The player on a ROS 2 graph, as another process sees it. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <timebase/player.h>
+#include <timebase/ros2_play_transport.h>
+
+#include "system/loopback.h"
+#include "system/peer_process.h"
+#include "test.h"
+
+#define FIRST_DOMAIN 84
+#define START_NS     (1700000000 * TB_NS_PER_S)
+#define END_NS       (START_NS + 30 * TB_NS_PER_S)
+
+typedef struct stage {
+  tb_bag_reader_t *reader;
+  tb_ros2_context_t *context;
+  tb_ros2_play_transport_t *transport;
+  tb_player_t *player;
+  peer_t peer;
+} stage_t;
+
+static int next_domain = FIRST_DOMAIN;
+
+static void check(tb_status_t status, const tb_error_t *error)
+{
+  if (status != TB_OK) fail_msg("%s: %s", tb_status_name(status), error->text);
+}
+
+static void stage_peer(stage_t *stage, int64_t clock_end_ns, int chatter)
+{
+  char end[32], count[16];
+  snprintf(end, sizeof end, "%lld", (long long)clock_end_ns);
+  snprintf(count, sizeof count, "%d", chatter);
+  const char *const argv[] = {TB_PLAY_PEER, end, count, NULL};
+  peer_start(&stage->peer, argv);
+  peer_expect_line(&stage->peer, "ready");
+  loopback_check(stage->peer.pid);
+}
+
+static void stage_open(stage_t *stage, const tb_player_options_t *options)
+{
+  tb_error_t error = TB_ERROR_INIT;
+  tb_ros2_play_transport_options_t transport = {.clock = options->clock_hz > 0};
+  check(tb_bag_reader_open(TB_DEMO_BAG, NULL, &stage->reader, &error), &error);
+  check(tb_ros2_context_create(NULL, &stage->context, &error), &error);
+  check(tb_ros2_play_transport_create(stage->context, &transport, &stage->transport, &error),
+        &error);
+  tb_play_transport_t interface = tb_ros2_play_transport_interface(stage->transport);
+  check(tb_player_create(stage->reader, &interface, options, &stage->player, &error), &error);
+}
+
+static void stage_close(stage_t *stage)
+{
+  loopback_check(0);
+  tb_player_destroy(stage->player);
+  tb_ros2_play_transport_destroy(stage->transport);
+  tb_ros2_context_destroy(stage->context);
+  tb_bag_reader_close(stage->reader);
+}
+
+static long long value_of(stage_t *stage, const char *name)
+{
+  char line[128];
+  peer_read_line(&stage->peer, line, sizeof line);
+  size_t length = strlen(name);
+  if (strncmp(line, name, length) != 0 || line[length] != ' ')
+    fail_msg("'%s' instead of %s", line, name);
+  return atoll(line + length + 1);
+}
+
+static void test_another_process_gets_messages_behind_their_time(void **state)
+{
+  (void)state;
+  stage_t stage = {0};
+  tb_error_t error = TB_ERROR_INIT;
+  tb_player_options_t options = TB_PLAYER_OPTIONS_INIT;
+  loopback_setup(next_domain++);
+  options.rate = 20;
+  options.clock_hz = TB_PLAYER_CLOCK_HZ;
+  stage_peer(&stage, END_NS, 61);
+  stage_open(&stage, &options);
+  check(tb_player_run(stage.player, &error), &error);
+  tb_player_status_t status;
+  tb_player_status(stage.player, &status);
+  assert_int_equal(status.messages, 363);
+  assert_int_equal(status.position_ns, END_NS);
+  assert_int_equal(value_of(&stage, "chatter"), 61);
+  assert_in_range(value_of(&stage, "stamped"), 290, 301); /* best effort: some may be lost */
+  assert_int_equal(value_of(&stage, "map"), 1);
+  assert_in_range(value_of(&stage, "ticks"), 290, (uintmax_t)status.ticks);
+  assert_int_equal(value_of(&stage, "first"), START_NS);
+  assert_int_equal(value_of(&stage, "last"), END_NS);
+  assert_int_equal(value_of(&stage, "back"), 0);
+  assert_int_equal(value_of(&stage, "behind"), 0);
+  peer_stop(&stage.peer);
+  stage_close(&stage);
+}
+
+static void test_a_start_offset_leaves_out_what_is_before(void **state)
+{
+  (void)state;
+  stage_t stage = {0};
+  tb_error_t error = TB_ERROR_INIT;
+  tb_player_options_t options = TB_PLAYER_OPTIONS_INIT;
+  loopback_setup(next_domain++);
+  options.rate = 20;
+  options.clock_hz = TB_PLAYER_CLOCK_HZ;
+  options.start_offset.ns = 20 * TB_NS_PER_S;
+  stage_peer(&stage, END_NS, 21);
+  stage_open(&stage, &options);
+  check(tb_player_run(stage.player, &error), &error);
+  assert_int_equal(value_of(&stage, "chatter"), 21);
+  value_of(&stage, "stamped");
+  assert_int_equal(value_of(&stage, "map"), 0);
+  value_of(&stage, "ticks");
+  assert_int_equal(value_of(&stage, "first"), START_NS + 20 * TB_NS_PER_S);
+  peer_stop(&stage.peer);
+  stage_close(&stage);
+}
+
+static int64_t steady_ns(void)
+{
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * TB_NS_PER_S + now.tv_nsec;
+}
+
+static void *run(void *user)
+{
+  return (void *)(intptr_t)tb_player_run(user, NULL);
+}
+
+/* A stop takes effect in a wait of ten seconds of steady time, and while settling. */
+static void test_stop_from_another_thread_ends_at_once(void **state)
+{
+  (void)state;
+  for (int wait_for_first = 0; wait_for_first < 2; wait_for_first++) {
+    stage_t stage = {0};
+    tb_player_options_t options = TB_PLAYER_OPTIONS_INIT;
+    loopback_setup(next_domain++);
+    options.rate = 0.005;
+    stage_open(&stage, &options);
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, run, stage.player), 0);
+    tb_player_status_t status = {0};
+    while (wait_for_first && status.messages == 0)
+      tb_player_status(stage.player, &status);
+    int64_t before_ns = steady_ns();
+    tb_player_stop(stage.player);
+    void *result;
+    pthread_join(thread, &result);
+    assert_int_equal((intptr_t)result, TB_OK);
+    assert_true(steady_ns() - before_ns < TB_NS_PER_S);
+    tb_player_status(stage.player, &status);
+    assert_true(status.finished && status.messages <= 2);
+    stage_close(&stage);
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_another_process_gets_messages_behind_their_time),
+      cmocka_unit_test(test_a_start_offset_leaves_out_what_is_before),
+      cmocka_unit_test(test_stop_from_another_thread_ends_at_once),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
