@@ -18,7 +18,7 @@ foreach(component IN LISTS timebase_components)
   install(TARGETS ${target} EXPORT timebase-${component}
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(EXPORT timebase-${component} NAMESPACE timebase:: DESTINATION ${cmake_folder}
-    FILE timebaseTargets-${component}.cmake)
+    FILE ${component}Targets.cmake)
 
   get_target_property(headers ${target} TB_HEADERS)
   if(headers)

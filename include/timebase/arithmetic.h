@@ -1,13 +1,12 @@
-/* One name for each calculation on durations, times and steady times:
+/* One name for each operation on durations, times and steady times. What does not belong together
+ * does not compile: tb_diff of a time and a steady time, tb_add of two times.
  *
- *   tb_add(t, d, &out)      a time or duration `d` later
- *   tb_sub(t, d, &out)      ... earlier
- *   tb_diff(a, b, &d)       a - b, positive when `a` is later
- *   tb_compare(a, b, &i)    -1, 0 or 1
- *   tb_add_sat(t, d), tb_sub_sat(t, d), tb_diff_sat(a, b, &d)
+ *   tb_add(a, duration, &out)      tb_add_sat(a, duration)      a: any of the three
+ *   tb_sub(a, duration, &out)      tb_sub_sat(a, duration)      a: any of the three
+ *   tb_diff(later, earlier, &out)  tb_diff_sat(..., &out)       two times, or two steady times
+ *   tb_compare(a, b, &out)                                      two of any one type
  *
- * They return what the functions that they stand for return. Mixing steady times with others does
- * not compile. */
+ * Each is the function of the type by that name (tb_time_add, ...), with its rules and errors. */
 #ifndef TIMEBASE_ARITHMETIC_H
 #define TIMEBASE_ARITHMETIC_H
 
@@ -17,63 +16,101 @@
 
 #ifndef __cplusplus
 
-#define TB_GENERIC_VALUE(value, name)                                                              \
-  _Generic((value),                                                                                \
-      tb_duration_t: tb_duration_##name,                                                           \
-      tb_time_t: tb_time_##name,                                                                   \
-      tb_steady_time_t: tb_steady_time_##name)
-#define TB_GENERIC_POINT(value, name)                                                              \
-  _Generic((value), tb_time_t: tb_time_##name, tb_steady_time_t: tb_steady_time_##name)
+#define TB_GENERIC_VALUE(value, operation)                                                         \
+  _Generic((value), tb_duration_t                                                                  \
+           : tb_duration_##operation, tb_time_t                                                    \
+           : tb_time_##operation, tb_steady_time_t                                                 \
+           : tb_steady_time_##operation)
 
-#define tb_add(a, b, out)      TB_GENERIC_VALUE(a, add)(a, b, out)
-#define tb_sub(a, b, out)      TB_GENERIC_VALUE(a, sub)(a, b, out)
-#define tb_add_sat(a, b)       TB_GENERIC_VALUE(a, add_sat)(a, b)
-#define tb_sub_sat(a, b)       TB_GENERIC_VALUE(a, sub_sat)(a, b)
-#define tb_compare(a, b, out)  TB_GENERIC_VALUE(a, compare)(a, b, out)
-#define tb_diff(a, b, out)     TB_GENERIC_POINT(a, diff)(a, b, out)
-#define tb_diff_sat(a, b, out) TB_GENERIC_POINT(a, diff_sat)(a, b, out)
+#define TB_GENERIC_POINT(value, operation)                                                         \
+  _Generic((value), tb_time_t : tb_time_##operation, tb_steady_time_t : tb_steady_time_##operation)
+
+#define tb_add(a, duration, out)         TB_GENERIC_VALUE(a, add)(a, duration, out)
+#define tb_add_sat(a, duration)          TB_GENERIC_VALUE(a, add_sat)(a, duration)
+#define tb_sub(a, duration, out)         TB_GENERIC_VALUE(a, sub)(a, duration, out)
+#define tb_sub_sat(a, duration)          TB_GENERIC_VALUE(a, sub_sat)(a, duration)
+#define tb_diff(later, earlier, out)     TB_GENERIC_POINT(later, diff)(later, earlier, out)
+#define tb_diff_sat(later, earlier, out) TB_GENERIC_POINT(later, diff_sat)(later, earlier, out)
+#define tb_compare(a, b, out)            TB_GENERIC_VALUE(a, compare)(a, b, out)
 
 #else
 
-#define TB_OVERLOAD_VALUE(type, prefix)                                                            \
-  inline tb_status_t tb_add(type a, tb_duration_t b, type *out)                                    \
-  {                                                                                                \
-    return prefix##_add(a, b, out);                                                                \
-  }                                                                                                \
-  inline tb_status_t tb_sub(type a, tb_duration_t b, type *out)                                    \
-  {                                                                                                \
-    return prefix##_sub(a, b, out);                                                                \
-  }                                                                                                \
-  inline type tb_add_sat(type a, tb_duration_t b)                                                  \
-  {                                                                                                \
-    return prefix##_add_sat(a, b);                                                                 \
-  }                                                                                                \
-  inline type tb_sub_sat(type a, tb_duration_t b)                                                  \
-  {                                                                                                \
-    return prefix##_sub_sat(a, b);                                                                 \
-  }                                                                                                \
-  inline tb_status_t tb_compare(type a, type b, int *out)                                          \
-  {                                                                                                \
-    return prefix##_compare(a, b, out);                                                            \
-  }
-#define TB_OVERLOAD_POINT(type, prefix)                                                            \
-  inline tb_status_t tb_diff(type a, type b, tb_duration_t *out)                                   \
-  {                                                                                                \
-    return prefix##_diff(a, b, out);                                                               \
-  }                                                                                                \
-  inline tb_status_t tb_diff_sat(type a, type b, tb_duration_t *out)                               \
-  {                                                                                                \
-    return prefix##_diff_sat(a, b, out);                                                           \
-  }
-
-TB_OVERLOAD_VALUE(tb_duration_t, tb_duration)
-TB_OVERLOAD_VALUE(tb_time_t, tb_time)
-TB_OVERLOAD_VALUE(tb_steady_time_t, tb_steady_time)
-TB_OVERLOAD_POINT(tb_time_t, tb_time)
-TB_OVERLOAD_POINT(tb_steady_time_t, tb_steady_time)
-
-#undef TB_OVERLOAD_VALUE
-#undef TB_OVERLOAD_POINT
+inline tb_status_t tb_add(tb_duration_t a, tb_duration_t b, tb_duration_t *out)
+{
+  return tb_duration_add(a, b, out);
+}
+inline tb_duration_t tb_add_sat(tb_duration_t a, tb_duration_t b)
+{
+  return tb_duration_add_sat(a, b);
+}
+inline tb_status_t tb_sub(tb_duration_t a, tb_duration_t b, tb_duration_t *out)
+{
+  return tb_duration_sub(a, b, out);
+}
+inline tb_duration_t tb_sub_sat(tb_duration_t a, tb_duration_t b)
+{
+  return tb_duration_sub_sat(a, b);
+}
+inline tb_status_t tb_compare(tb_duration_t a, tb_duration_t b, int *out)
+{
+  return tb_duration_compare(a, b, out);
+}
+inline tb_status_t tb_add(tb_time_t a, tb_duration_t b, tb_time_t *out)
+{
+  return tb_time_add(a, b, out);
+}
+inline tb_time_t tb_add_sat(tb_time_t a, tb_duration_t b)
+{
+  return tb_time_add_sat(a, b);
+}
+inline tb_status_t tb_sub(tb_time_t a, tb_duration_t b, tb_time_t *out)
+{
+  return tb_time_sub(a, b, out);
+}
+inline tb_time_t tb_sub_sat(tb_time_t a, tb_duration_t b)
+{
+  return tb_time_sub_sat(a, b);
+}
+inline tb_status_t tb_diff(tb_time_t later, tb_time_t earlier, tb_duration_t *out)
+{
+  return tb_time_diff(later, earlier, out);
+}
+inline tb_status_t tb_diff_sat(tb_time_t later, tb_time_t earlier, tb_duration_t *out)
+{
+  return tb_time_diff_sat(later, earlier, out);
+}
+inline tb_status_t tb_compare(tb_time_t a, tb_time_t b, int *out)
+{
+  return tb_time_compare(a, b, out);
+}
+inline tb_status_t tb_add(tb_steady_time_t a, tb_duration_t b, tb_steady_time_t *out)
+{
+  return tb_steady_time_add(a, b, out);
+}
+inline tb_steady_time_t tb_add_sat(tb_steady_time_t a, tb_duration_t b)
+{
+  return tb_steady_time_add_sat(a, b);
+}
+inline tb_status_t tb_sub(tb_steady_time_t a, tb_duration_t b, tb_steady_time_t *out)
+{
+  return tb_steady_time_sub(a, b, out);
+}
+inline tb_steady_time_t tb_sub_sat(tb_steady_time_t a, tb_duration_t b)
+{
+  return tb_steady_time_sub_sat(a, b);
+}
+inline tb_status_t tb_diff(tb_steady_time_t later, tb_steady_time_t earlier, tb_duration_t *out)
+{
+  return tb_steady_time_diff(later, earlier, out);
+}
+inline tb_status_t tb_diff_sat(tb_steady_time_t later, tb_steady_time_t earlier, tb_duration_t *out)
+{
+  return tb_steady_time_diff_sat(later, earlier, out);
+}
+inline tb_status_t tb_compare(tb_steady_time_t a, tb_steady_time_t b, int *out)
+{
+  return tb_steady_time_compare(a, b, out);
+}
 
 #endif
 

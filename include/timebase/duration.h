@@ -5,69 +5,80 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <time.h>
+#include <timebase/export.h>
 #include <timebase/status.h>
 
 #define TB_NS_PER_US INT64_C(1000)
 #define TB_NS_PER_MS INT64_C(1000000)
 #define TB_NS_PER_S  INT64_C(1000000000)
 
+/* Room for every text that tb_duration_format makes, with its NUL. */
+#define TB_DURATION_TEXT_SIZE 32
+
 typedef struct tb_duration {
   int64_t ns; /* negative: towards the past; the full int64 range is valid */
 } tb_duration_t;
 
-/* The form on the wire of builtin_interfaces/Duration and builtin_interfaces/Time: sec + nanosec,
- * where nanosec is 0 to 999999999 and sec is rounded down: -0.25 s is {-1, 750000000}. */
-typedef struct tb_wire_time {
-  int32_t sec;
-  uint32_t nanosec;
-} tb_wire_time_t;
-
-/* Enough for any duration as text, with the NUL. */
-#define TB_DURATION_TEXT_SIZE 32
-
 TB_BEGIN_DECLS
 
-/* All of these: [any thread] [from callbacks] [async-signal-safe]. TB_ERR_INVALID for a NULL where a
- * result goes. Results are untouched on failure. `_sat` forms give the nearest value instead of
- * TB_ERR_OVERFLOW. */
+/* All of these: [any thread] [from callbacks] [async-signal-safe], and no state is kept.
+ * A NULL out-parameter or text is TB_ERR_INVALID. Out-parameters are untouched on failure. */
 
+/* a + b. TB_ERR_OVERFLOW. (rclcpp::Duration throws std::overflow_error) */
 TB_API tb_status_t tb_duration_add(tb_duration_t a, tb_duration_t b, tb_duration_t *out);
+/* a - b. TB_ERR_OVERFLOW. */
 TB_API tb_status_t tb_duration_sub(tb_duration_t a, tb_duration_t b, tb_duration_t *out);
-TB_API tb_status_t tb_duration_negate(tb_duration_t a, tb_duration_t *out);
-TB_API tb_status_t tb_duration_multiply(tb_duration_t a, int64_t factor, tb_duration_t *out);
-/* Rounds to the nearest nanosecond, halves away from zero. TB_ERR_INVALID: factor not a number. */
+/* -a. TB_ERR_OVERFLOW for the most negative duration. */
+TB_API tb_status_t tb_duration_neg(tb_duration_t a, tb_duration_t *out);
+/* a * factor, exact. TB_ERR_OVERFLOW. */
+TB_API tb_status_t tb_duration_mul(tb_duration_t a, int64_t factor, tb_duration_t *out);
+/* a * factor, to the nearest nanosecond, ties away from zero; computed in long double, as
+ * rclcpp::Duration does, which truncates. TB_ERR_INVALID: factor is not finite. TB_ERR_OVERFLOW. */
 TB_API tb_status_t tb_duration_scale(tb_duration_t a, double factor, tb_duration_t *out);
+
+/* The same, with INT64_MAX or INT64_MIN nanoseconds where the result does not fit. */
 TB_API tb_duration_t tb_duration_add_sat(tb_duration_t a, tb_duration_t b);
 TB_API tb_duration_t tb_duration_sub_sat(tb_duration_t a, tb_duration_t b);
-TB_API tb_duration_t tb_duration_negate_sat(tb_duration_t a);
-TB_API tb_duration_t tb_duration_multiply_sat(tb_duration_t a, int64_t factor);
+TB_API tb_duration_t tb_duration_neg_sat(tb_duration_t a);
+TB_API tb_duration_t tb_duration_mul_sat(tb_duration_t a, int64_t factor);
+/* An infinite factor saturates by its sign and a's; NaN, and infinite times zero, give zero. */
+TB_API tb_duration_t tb_duration_scale_sat(tb_duration_t a, double factor);
 
-/* *out: -1, 0 or 1 as `a` is shorter than, equal to or longer than `b` (signed). */
+/* *out: -1 when a < b, 0 when equal, 1 when a > b. Fails only for NULL; it returns a status so that
+ * tb_compare has one form for all types. */
 TB_API tb_status_t tb_duration_compare(tb_duration_t a, tb_duration_t b, int *out);
 
-/* Rounds to the nearest nanosecond, halves away from zero. TB_ERR_INVALID: not a number;
- * TB_ERR_RANGE: beyond +-9223372036.85 s. */
+/* Seconds to the nearest nanosecond, ties away from zero (rclcpp::Duration::from_seconds
+ * truncates). TB_ERR_INVALID: NaN. TB_ERR_RANGE: infinite, or beyond int64 nanoseconds. */
 TB_API tb_status_t tb_duration_from_seconds(double seconds, tb_duration_t *out);
-/* The nearest double: exact to the nanosecond below about 52 days. */
+/* Within one unit in the last place of the double; up to 48 days, tb_duration_from_seconds gives
+ * the same duration back. */
 TB_API double tb_duration_to_seconds(tb_duration_t duration);
 
-/* Exact. TB_ERR_INVALID: tv_nsec not 0 to 999999999; TB_ERR_RANGE: does not fit. */
-TB_API tb_status_t tb_duration_from_timespec(struct timespec value, tb_duration_t *out);
-/* Exact, rounded down: tv_nsec is 0 to 999999999. */
-TB_API struct timespec tb_duration_to_timespec(tb_duration_t duration);
+/* Exact. TB_ERR_INVALID: tv_nsec not in 0..999999999. TB_ERR_RANGE: beyond int64 nanoseconds. */
+TB_API tb_status_t tb_duration_from_timespec(struct timespec spec, tb_duration_t *out);
+/* Exact: tv_sec is the floor, tv_nsec 0..999999999 also when negative (-0.1 s: -1, 900000000).
+ * TB_ERR_RANGE: only where time_t has 32 bits. */
+TB_API tb_status_t tb_duration_to_timespec(tb_duration_t duration, struct timespec *out);
 
-/* TB_ERR_INVALID: nanosec above 999999999. */
-TB_API tb_status_t tb_duration_from_wire(tb_wire_time_t wire, tb_duration_t *out);
-/* TB_ERR_RANGE: the seconds do not fit 32 bits; never wrapped, never saturated. */
-TB_API tb_status_t tb_duration_to_wire(tb_duration_t duration, tb_wire_time_t *out);
+/* The form of builtin_interfaces/msg/Duration. Exact: sec is the floor, nanosec 0..999999999 also
+ * when negative. TB_ERR_RANGE: sec does not fit int32 (68 years); never wrapped or saturated. */
+TB_API tb_status_t tb_duration_to_wire(tb_duration_t duration, int32_t *out_sec,
+                                       uint32_t *out_nanosec);
+/* TB_ERR_INVALID: nanosec of a second or more. */
+TB_API tb_status_t tb_duration_from_wire(int32_t sec, uint32_t nanosec, tb_duration_t *out);
 
-/* Reads "12.5s", "1h2m", "500ms", "-3us", "2d", or a bare number of seconds: an optional sign, then
- * numbers with the units d, h, m, s, ms, us or ns, which are added up. Digits below a nanosecond are
- * cut off. TB_ERR_INVALID: anything else; TB_ERR_RANGE: does not fit. */
+/* A sign, if any, then numbers with units in falling order: d, h, m, s, ms, us, ns ("1h2m",
+ * "500ms",
+ * "-3us", "1m30.5s"). Only the last number may have a fraction. One number alone is in seconds
+ * ("1.5"). No spaces, no exponents. Digits beyond the nanosecond are rounded to the nearest, ties
+ * away from zero.
+ * TB_ERR_INVALID: anything else, or empty. TB_ERR_RANGE: beyond int64 nanoseconds. */
 TB_API tb_status_t tb_duration_parse(const char *text, tb_duration_t *out);
-
-/* Writes the exact value as tb_duration_parse reads it, in the largest of s, ms, us and ns that is
- * not above it: "62.5s", "1.5ms", "0s". TB_ERR_LIMIT: `size` is too small. */
+/* The exact duration, without a part or digit that is not needed: from a second up in days, hours,
+ * minutes and seconds ("1m30.5s"), below it in ms, us or ns ("1.5ms"); zero is "0s".
+ * tb_duration_parse gives the same duration back. `size` counts the NUL; TB_DURATION_TEXT_SIZE is
+ * always enough. TB_ERR_LIMIT: it does not fit; the buffer is untouched. */
 TB_API tb_status_t tb_duration_format(tb_duration_t duration, char *buffer, size_t size);
 
 TB_END_DECLS

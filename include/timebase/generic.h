@@ -3,6 +3,7 @@
 #ifndef TIMEBASE_GENERIC_H
 #define TIMEBASE_GENERIC_H
 
+#include <timebase/arithmetic.h>
 #include <timebase/clock.h>
 #include <timebase/sleep.h>
 #include <timebase/steady_clock.h>

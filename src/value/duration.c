@@ -1,92 +1,81 @@
 #include <timebase/duration.h>
 
-#include "base/saturate.h"
-#include "value/nanoseconds.h"
+#include "value/ns.h"
 
 tb_status_t tb_duration_add(tb_duration_t a, tb_duration_t b, tb_duration_t *out)
 {
-  int64_t sum;
-  if (!out)
-    return TB_ERR_INVALID;
-  if (__builtin_add_overflow(a.ns, b.ns, &sum))
-    return TB_ERR_OVERFLOW;
-  out->ns = sum;
-  return TB_OK;
+  return out ? tb__ns_add(a.ns, b.ns, &out->ns) : TB_ERR_INVALID;
 }
 
 tb_status_t tb_duration_sub(tb_duration_t a, tb_duration_t b, tb_duration_t *out)
 {
-  int64_t difference;
-  if (!out)
-    return TB_ERR_INVALID;
-  if (__builtin_sub_overflow(a.ns, b.ns, &difference))
-    return TB_ERR_OVERFLOW;
-  out->ns = difference;
-  return TB_OK;
+  return out ? tb__ns_sub(a.ns, b.ns, &out->ns) : TB_ERR_INVALID;
 }
 
-tb_status_t tb_duration_negate(tb_duration_t a, tb_duration_t *out)
+tb_status_t tb_duration_neg(tb_duration_t a, tb_duration_t *out)
 {
-  return tb_duration_sub((tb_duration_t){0}, a, out);
+  return out ? tb__ns_sub(0, a.ns, &out->ns) : TB_ERR_INVALID;
 }
 
-tb_status_t tb_duration_multiply(tb_duration_t a, int64_t factor, tb_duration_t *out)
+tb_status_t tb_duration_mul(tb_duration_t a, int64_t factor, tb_duration_t *out)
 {
-  int64_t product;
-  if (!out)
-    return TB_ERR_INVALID;
-  if (__builtin_mul_overflow(a.ns, factor, &product))
-    return TB_ERR_OVERFLOW;
-  out->ns = product;
+  int64_t product_ns;
+  if (!out) return TB_ERR_INVALID;
+  if (__builtin_mul_overflow(a.ns, factor, &product_ns)) return TB_ERR_OVERFLOW;
+  out->ns = product_ns;
   return TB_OK;
 }
 
 tb_status_t tb_duration_scale(tb_duration_t a, double factor, tb_duration_t *out)
 {
-  int64_t product;
-  if (!out)
-    return TB_ERR_INVALID;
-  tb_status_t status = tb__ns_from_double((double)a.ns * factor, &product);
-  if (status)
-    return status == TB_ERR_RANGE ? TB_ERR_OVERFLOW : status;
-  out->ns = product;
-  return TB_OK;
+  if (!out || !__builtin_isfinite(factor)) return TB_ERR_INVALID;
+  long double product_ns = (long double)a.ns * (long double)factor;
+  if (product_ns < -0x1p63L || product_ns >= 0x1p63L) return TB_ERR_OVERFLOW;
+  int64_t ns = (int64_t)product_ns;
+  long double rest_ns = product_ns - (long double)ns;
+  return tb__ns_add(ns, (rest_ns >= 0.5L) - (rest_ns <= -0.5L), &out->ns);
 }
 
 tb_duration_t tb_duration_add_sat(tb_duration_t a, tb_duration_t b)
 {
-  return (tb_duration_t){tb__add_sat(a.ns, b.ns)};
+  return (tb_duration_t){tb__ns_add_sat(a.ns, b.ns)};
 }
 
 tb_duration_t tb_duration_sub_sat(tb_duration_t a, tb_duration_t b)
 {
-  return (tb_duration_t){tb__sub_sat(a.ns, b.ns)};
+  return (tb_duration_t){tb__ns_sub_sat(a.ns, b.ns)};
 }
 
-tb_duration_t tb_duration_negate_sat(tb_duration_t a)
+tb_duration_t tb_duration_neg_sat(tb_duration_t a)
 {
-  return (tb_duration_t){tb__sub_sat(0, a.ns)};
+  return (tb_duration_t){tb__ns_sub_sat(0, a.ns)};
 }
 
-tb_duration_t tb_duration_multiply_sat(tb_duration_t a, int64_t factor)
+tb_duration_t tb_duration_mul_sat(tb_duration_t a, int64_t factor)
 {
-  int64_t product;
-  if (__builtin_mul_overflow(a.ns, factor, &product))
-    product = (a.ns < 0) == (factor < 0) ? INT64_MAX : INT64_MIN;
-  return (tb_duration_t){product};
+  tb_duration_t product = {(a.ns < 0) == (factor < 0) ? INT64_MAX : INT64_MIN};
+  tb_duration_mul(a, factor, &product);
+  return product;
+}
+
+tb_duration_t tb_duration_scale_sat(tb_duration_t a, double factor)
+{
+  if (factor != factor || a.ns == 0) return (tb_duration_t){0};
+  tb_duration_t product = {(a.ns < 0) == (factor < 0) ? INT64_MAX : INT64_MIN};
+  tb_duration_scale(a, factor, &product);
+  return product;
 }
 
 tb_status_t tb_duration_compare(tb_duration_t a, tb_duration_t b, int *out)
 {
-  if (!out)
-    return TB_ERR_INVALID;
-  *out = (a.ns > b.ns) - (a.ns < b.ns);
+  if (!out) return TB_ERR_INVALID;
+  *out = tb__ns_compare(a.ns, b.ns);
   return TB_OK;
 }
 
 tb_status_t tb_duration_from_seconds(double seconds, tb_duration_t *out)
 {
-  return out ? tb__ns_from_double(seconds * (double)TB_NS_PER_S, &out->ns) : TB_ERR_INVALID;
+  return out ? tb__ns_from_seconds(seconds, &out->ns) : TB_ERR_INVALID;
 }
 
 double tb_duration_to_seconds(tb_duration_t duration)
@@ -94,22 +83,23 @@ double tb_duration_to_seconds(tb_duration_t duration)
   return tb__ns_to_seconds(duration.ns);
 }
 
-tb_status_t tb_duration_from_timespec(struct timespec value, tb_duration_t *out)
+tb_status_t tb_duration_from_timespec(struct timespec spec, tb_duration_t *out)
 {
-  return out ? tb__ns_from_timespec(value, &out->ns) : TB_ERR_INVALID;
+  return out ? tb__ns_from_timespec(spec, &out->ns) : TB_ERR_INVALID;
 }
 
-struct timespec tb_duration_to_timespec(tb_duration_t duration)
+tb_status_t tb_duration_to_timespec(tb_duration_t duration, struct timespec *out)
 {
-  return tb__ns_to_timespec(duration.ns);
+  return out ? tb__ns_to_timespec(duration.ns, out) : TB_ERR_INVALID;
 }
 
-tb_status_t tb_duration_from_wire(tb_wire_time_t wire, tb_duration_t *out)
+tb_status_t tb_duration_to_wire(tb_duration_t duration, int32_t *out_sec, uint32_t *out_nanosec)
 {
-  return out ? tb__ns_from_wire(wire, &out->ns) : TB_ERR_INVALID;
+  if (!out_sec || !out_nanosec) return TB_ERR_INVALID;
+  return tb__ns_to_wire(duration.ns, out_sec, out_nanosec);
 }
 
-tb_status_t tb_duration_to_wire(tb_duration_t duration, tb_wire_time_t *out)
+tb_status_t tb_duration_from_wire(int32_t sec, uint32_t nanosec, tb_duration_t *out)
 {
-  return out ? tb__ns_to_wire(duration.ns, out) : TB_ERR_INVALID;
+  return out ? tb__ns_from_wire(sec, nanosec, &out->ns) : TB_ERR_INVALID;
 }

@@ -1,128 +1,159 @@
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
 #include <timebase/duration.h>
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "value/decimal.h"
 
 typedef struct unit {
   const char *name;
   int64_t ns;
 } unit_t;
 
-/* Longer names before those that they begin with. */
 static const unit_t units[] = {
-    {"ms", TB_NS_PER_MS},     {"us", TB_NS_PER_US},       {"ns", 1},
-    {"s", TB_NS_PER_S},       {"m", 60 * TB_NS_PER_S},    {"h", 3600 * TB_NS_PER_S},
     {"d", 86400 * TB_NS_PER_S},
+    {"h", 3600 * TB_NS_PER_S},
+    {"m", 60 * TB_NS_PER_S},
+    {"s", TB_NS_PER_S},
+    {"ms", TB_NS_PER_MS},
+    {"us", TB_NS_PER_US},
+    {"ns", 1},
 };
 
 #define UNIT_COUNT (sizeof units / sizeof *units)
 
-static bool is_digit(char c)
-{
-  return c >= '0' && c <= '9';
-}
+typedef struct part {
+  uint64_t whole;
+  bool too_large; /* `whole` does not fit */
+  const char *fraction;
+  size_t fraction_count;
+  bool has_fraction;
+  const unit_t *unit; /* NULL: none was given */
+} part_t;
 
-/* A number of digits with a point somewhere: whole and fraction / 10^places, cut after 18 places. */
-typedef struct number {
-  __int128 whole;
-  int64_t fraction;
-  int64_t scale; /* 10^places */
-  bool too_large;
-} number_t;
-
-static const char *number_read(const char *text, number_t *out)
-{
-  *out = (number_t){.scale = 1};
-  const char *start = text;
-  for (; is_digit(*text); text++) {
-    out->whole = out->whole * 10 + (*text - '0');
-    out->too_large |= out->whole > INT64_MAX;
-    if (out->too_large)
-      out->whole = INT64_MAX;
-  }
-  size_t digits = (size_t)(text - start);
-  if (*text == '.') {
-    start = ++text;
-    for (; is_digit(*text); text++) {
-      if (out->scale < INT64_C(1000000000000000000)) {
-        out->fraction = out->fraction * 10 + (*text - '0');
-        out->scale *= 10;
-      }
-    }
-    if (text == start)
-      return NULL;
-    digits += (size_t)(text - start);
-  }
-  return digits ? text : NULL;
-}
-
-static const unit_t *unit_read(const char *text)
+static const unit_t *unit_find(const char *name, size_t length)
 {
   for (size_t i = 0; i < UNIT_COUNT; i++)
-    if (!strncmp(text, units[i].name, strlen(units[i].name)))
+    if (strlen(units[i].name) == length && memcmp(units[i].name, name, length) == 0)
       return &units[i];
   return NULL;
 }
 
-static bool add_number(__int128 *sum, const number_t *number, int64_t unit_ns)
+/* Reads one number and its unit. Returns the text after it, NULL if it is not one. */
+static const char *part_read(const char *text, part_t *part)
 {
-  *sum += number->whole * unit_ns + (__int128)number->fraction * unit_ns / number->scale;
-  return !number->too_large && *sum <= (__int128)INT64_MAX + 1;
+  size_t whole_count = tb__digits_count(text);
+  *part = (part_t){0};
+  part->too_large = !tb__digits_value(text, whole_count, &part->whole);
+  text += whole_count;
+  if (*text == '.') {
+    part->has_fraction = true;
+    part->fraction = ++text;
+    part->fraction_count = tb__digits_count(text);
+    text += part->fraction_count;
+    if (part->fraction_count == 0) return NULL;
+  } else if (whole_count == 0) {
+    return NULL;
+  }
+  size_t length = strspn(text, "dhmnsu");
+  part->unit = unit_find(text, length);
+  return length && !part->unit ? NULL : text + length;
+}
+
+/* Adds the part to *total_ns. False: it does not fit. */
+static bool part_add(const part_t *part, int64_t unit_ns, uint64_t *total_ns)
+{
+  uint64_t whole_ns;
+  int64_t fraction_ns = tb__fraction_ns(part->fraction, part->fraction_count, unit_ns);
+  return !part->too_large && !__builtin_mul_overflow(part->whole, (uint64_t)unit_ns, &whole_ns) &&
+         !__builtin_add_overflow(*total_ns, whole_ns, total_ns) &&
+         !__builtin_add_overflow(*total_ns, (uint64_t)fraction_ns, total_ns);
+}
+
+/* The magnitude behind the sign. Bad text is told before a number that is too large. */
+static tb_status_t magnitude_parse(const char *text, uint64_t *out_ns)
+{
+  const unit_t *last = NULL;
+  bool fits = true, has_fraction = false;
+  *out_ns = 0;
+  do {
+    part_t part;
+    text = part_read(text, &part);
+    if (!text || has_fraction) return TB_ERR_INVALID;
+    if (!part.unit) { /* a bare number stands alone */
+      if (last || *text) return TB_ERR_INVALID;
+      return part_add(&part, TB_NS_PER_S, out_ns) ? TB_OK : TB_ERR_RANGE;
+    }
+    if (last && part.unit <= last) return TB_ERR_INVALID;
+    last = part.unit;
+    has_fraction = part.has_fraction;
+    fits = part_add(&part, part.unit->ns, out_ns) && fits;
+  } while (*text);
+  return fits ? TB_OK : TB_ERR_RANGE;
 }
 
 tb_status_t tb_duration_parse(const char *text, tb_duration_t *out)
 {
-  if (!text || !out)
-    return TB_ERR_INVALID;
-  bool negative = *text == '-', fits = true;
-  if (*text == '-' || *text == '+')
-    text++;
-  __int128 sum = 0;
-  for (bool first = true; first || *text; first = false) {
-    number_t number;
-    text = number_read(text, &number);
-    if (!text)
-      return TB_ERR_INVALID;
-    const unit_t *unit = unit_read(text);
-    if (!unit && (!first || *text)) /* only a number that stands alone may go without */
-      return TB_ERR_INVALID;
-    fits &= fits && add_number(&sum, &number, unit ? unit->ns : TB_NS_PER_S);
-    if (!fits)
-      sum = 0;
-    text += unit ? strlen(unit->name) : 0;
-  }
-  if (negative)
-    sum = -sum;
-  if (!fits || sum > INT64_MAX)
-    return TB_ERR_RANGE;
-  out->ns = (int64_t)sum;
+  uint64_t magnitude_ns;
+  if (!text || !out) return TB_ERR_INVALID;
+  bool negative = *text == '-';
+  tb_status_t status = magnitude_parse(text + (*text == '-' || *text == '+'), &magnitude_ns);
+  if (status) return status;
+  if (magnitude_ns > (uint64_t)INT64_MAX + negative) return TB_ERR_RANGE;
+  if (negative && magnitude_ns)
+    out->ns = -(int64_t)(magnitude_ns - 1) - 1;
+  else
+    out->ns = (int64_t)magnitude_ns;
   return TB_OK;
+}
+
+static char *name_put(char *out, const char *name)
+{
+  while (*name)
+    *out++ = *name++;
+  return out;
+}
+
+/* Below a second: one number, in the largest unit that leaves no zero before the point. */
+static char *small_put(char *out, uint32_t ns)
+{
+  const unit_t *unit = &units[UNIT_COUNT - 1];
+  int width = 0;
+  while (ns >= unit->ns * 1000) {
+    unit--;
+    width += 3;
+  }
+  out = tb__digits_put(out, (uint64_t)(ns / unit->ns), 1);
+  out = tb__fraction_put(out, (uint32_t)(ns % unit->ns), width);
+  return name_put(out, unit->name);
+}
+
+static char *large_put(char *out, uint64_t seconds, uint32_t ns)
+{
+  for (const unit_t *unit = units; unit->ns > TB_NS_PER_S; unit++) {
+    uint64_t unit_s = (uint64_t)(unit->ns / TB_NS_PER_S);
+    if (seconds >= unit_s) out = name_put(tb__digits_put(out, seconds / unit_s, 1), unit->name);
+    seconds %= unit_s;
+  }
+  if (seconds == 0 && ns == 0) return out;
+  out = tb__digits_put(out, seconds, 1);
+  return name_put(tb__fraction_put(out, ns, 9), "s");
 }
 
 tb_status_t tb_duration_format(tb_duration_t duration, char *buffer, size_t size)
 {
-  static const unit_t scale[] = {
-      {"s", TB_NS_PER_S}, {"ms", TB_NS_PER_MS}, {"us", TB_NS_PER_US}, {"ns", 1}};
-  static const int places[] = {9, 6, 3, 0};
-  if (!buffer)
-    return TB_ERR_INVALID;
-  bool negative = duration.ns < 0;
-  uint64_t ns = negative ? -(uint64_t)duration.ns : (uint64_t)duration.ns;
-  int i = 0;
-  while (ns && ns < (uint64_t)scale[i].ns)
-    i++;
-  uint64_t whole = ns / (uint64_t)scale[i].ns, part = ns % (uint64_t)scale[i].ns;
-  char fraction[16] = "";
-  if (part) {
-    snprintf(fraction, sizeof fraction, ".%0*llu", places[i], (unsigned long long)part);
-    for (size_t end = strlen(fraction); fraction[end - 1] == '0'; end--)
-      fraction[end - 1] = '\0';
-  }
   char text[TB_DURATION_TEXT_SIZE];
-  int length = snprintf(text, sizeof text, "%s%llu%s%s", negative ? "-" : "",
-                        (unsigned long long)whole, fraction, scale[i].name);
-  if ((size_t)length >= size)
-    return TB_ERR_LIMIT;
-  memcpy(buffer, text, (size_t)length + 1);
-  return TB_OK;
+  uint64_t magnitude_ns = duration.ns < 0 ? 0 - (uint64_t)duration.ns : (uint64_t)duration.ns;
+  uint64_t seconds = magnitude_ns / (uint64_t)TB_NS_PER_S;
+  uint32_t ns = (uint32_t)(magnitude_ns % (uint64_t)TB_NS_PER_S);
+  char *end = text;
+  if (duration.ns < 0) *end++ = '-';
+  if (seconds)
+    end = large_put(end, seconds, ns);
+  else if (ns)
+    end = small_put(end, ns);
+  else
+    end = name_put(end, "0s");
+  *end = '\0';
+  return tb__text_copy(text, buffer, size);
 }

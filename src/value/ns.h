@@ -1,0 +1,57 @@
+/* What all value types share: arithmetic and conversions of int64 nanoseconds. */
+#ifndef TB_VALUE_NS_H
+#define TB_VALUE_NS_H
+
+#include <stdint.h>
+#include <time.h>
+#include <timebase/status.h>
+
+static inline tb_status_t tb__ns_add(int64_t a_ns, int64_t b_ns, int64_t *out_ns)
+{
+  int64_t sum_ns;
+  if (__builtin_add_overflow(a_ns, b_ns, &sum_ns)) return TB_ERR_OVERFLOW;
+  *out_ns = sum_ns;
+  return TB_OK;
+}
+
+static inline tb_status_t tb__ns_sub(int64_t a_ns, int64_t b_ns, int64_t *out_ns)
+{
+  int64_t difference_ns;
+  if (__builtin_sub_overflow(a_ns, b_ns, &difference_ns)) return TB_ERR_OVERFLOW;
+  *out_ns = difference_ns;
+  return TB_OK;
+}
+
+static inline int64_t tb__ns_add_sat(int64_t a_ns, int64_t b_ns)
+{
+  int64_t sum_ns;
+  if (__builtin_add_overflow(a_ns, b_ns, &sum_ns)) return b_ns < 0 ? INT64_MIN : INT64_MAX;
+  return sum_ns;
+}
+
+static inline int64_t tb__ns_sub_sat(int64_t a_ns, int64_t b_ns)
+{
+  int64_t difference_ns;
+  if (__builtin_sub_overflow(a_ns, b_ns, &difference_ns)) return b_ns < 0 ? INT64_MAX : INT64_MIN;
+  return difference_ns;
+}
+
+static inline int tb__ns_compare(int64_t a_ns, int64_t b_ns)
+{
+  return (a_ns > b_ns) - (a_ns < b_ns);
+}
+
+/* Seconds rounded down, and the rest, 0..999999999. */
+void tb__ns_split(int64_t ns, int64_t *out_sec, uint32_t *out_nanosec);
+/* nanosec: 0..999999999. TB_ERR_RANGE. */
+tb_status_t tb__ns_join(int64_t sec, uint32_t nanosec, int64_t *out_ns);
+
+/* As the public functions of these names; out-parameters are not NULL. */
+tb_status_t tb__ns_from_seconds(double seconds, int64_t *out_ns);
+double tb__ns_to_seconds(int64_t ns);
+tb_status_t tb__ns_from_timespec(struct timespec spec, int64_t *out_ns);
+tb_status_t tb__ns_to_timespec(int64_t ns, struct timespec *out);
+tb_status_t tb__ns_from_wire(int32_t sec, uint32_t nanosec, int64_t *out_ns);
+tb_status_t tb__ns_to_wire(int64_t ns, int32_t *out_sec, uint32_t *out_nanosec);
+
+#endif
