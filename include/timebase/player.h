@@ -88,8 +88,9 @@ TB_API void tb_player_destroy(tb_player_t *player);
 TB_API tb_status_t tb_player_run(tb_player_t *player, tb_error_t *error);
 
 /* Time stands, `/clock` repeats it; no message goes out but one that is just being sent. On resume
- * time goes on from there: nothing is caught up. Take effect at once, also before tb_player_run.
- * [any thread] Not from the transport's functions. */
+ * time goes on from there: nothing is caught up. They take effect at once, also before
+ * tb_player_run.
+ * [any thread] [from callbacks] */
 TB_API void tb_player_pause(tb_player_t *player);
 TB_API void tb_player_resume(tb_player_t *player);
 TB_API void tb_player_toggle_paused(tb_player_t *player);

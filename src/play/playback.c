@@ -29,8 +29,11 @@ static int64_t earlier(int64_t a, int64_t b)
   return a < b ? a : b;
 }
 
+static void hold_if_late_locked(tb_player_t *player, int64_t due_ns, step_t *step)
+    TB_REQUIRES(player->mutex);
+static void take_tick_locked(tb_player_t *player, step_t *step) TB_REQUIRES(player->mutex);
+
 /* A message that is due: if it comes too late, time goes on from it. */
-TB_REQUIRES(player->mutex)
 static void hold_if_late_locked(tb_player_t *player, int64_t due_ns, step_t *step)
 {
   int64_t late_ns = step->now_ns - due_ns;
@@ -40,7 +43,6 @@ static void hold_if_late_locked(tb_player_t *player, int64_t due_ns, step_t *ste
   step->late_ns = late_ns;
 }
 
-TB_REQUIRES(player->mutex)
 static void take_tick_locked(tb_player_t *player, step_t *step)
 {
   step->kind = STEP_TICK;

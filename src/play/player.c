@@ -73,7 +73,6 @@ static tb_status_t find_start(tb_player_t *player, int64_t *out_start_ns, tb_err
   return TB_OK;
 }
 
-TB_NO_THREAD_ANALYSIS
 static void init_state(tb_player_t *player, int64_t start_ns)
 {
   const tb_bag_info_t *info = tb_bag_reader_info(player->feed.reader);
@@ -136,7 +135,8 @@ void tb_player_destroy(tb_player_t *player)
   free(player);
 }
 
-TB_REQUIRES(player->mutex)
+static void set_paused_locked(tb_player_t *player, bool paused) TB_REQUIRES(player->mutex);
+
 static void set_paused_locked(tb_player_t *player, bool paused)
 {
   int64_t now_ns = player->pacer->now_ns(player->pacer);

@@ -28,9 +28,9 @@ struct tb_player {
   int64_t round_start_ns;   /* steady */
   int64_t late_report_ns;   /* steady; 0: none yet */
 
-  tb__mutex_t mutex; /* never held while something else is called */
-  tb__clock_server_t server TB_GUARDED_BY(mutex);
-  tb_player_status_t status TB_GUARDED_BY(mutex); /* but position and paused */
+  tb__mutex_t mutex; /* guards what follows; never held while something else is called */
+  tb__clock_server_t server;
+  tb_player_status_t status; /* but position and paused */
 };
 
 /* tb_player_create on another steady clock, which must outlive the player. NULL: the system's. */

@@ -61,6 +61,7 @@ static void test_time_zero_is_never_published(void **state)
   f.options.clock_hz = TB_PLAYER_CLOCK_HZ;
   fixture_create(&f);
   assert_int_equal(fixture_status(&f).position_ns, 1);
+  assert_int_equal(fixture_status(&f).start_ns, 1);
   assert_plays(&f, "settle @0 c0.000001 /a /a @0.999999 c1 /a flush");
   fixture_fini(&f);
 }

@@ -12,8 +12,6 @@
 #include "base/private_api.h"
 #include "server/speed.h"
 
-#include "base/private_api.h"
-
 #define TB__TIME_MIN     INT64_C(1)
 #define TB__STEADY_NEVER INT64_MAX
 #define TB__TIME_NO_END  INT64_MAX

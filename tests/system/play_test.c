@@ -1,5 +1,6 @@
 /* The player on a ROS 2 graph, as another process sees it. */
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -10,7 +11,7 @@
 #include "system/peer_process.h"
 #include "test.h"
 
-#define FIRST_DOMAIN 84
+#define FIRST_DOMAIN 83
 #define START_NS     (1700000000 * TB_NS_PER_S)
 #define END_NS       (START_NS + 30 * TB_NS_PER_S)
 
@@ -146,8 +147,10 @@ static void test_stop_from_another_thread_ends_at_once(void **state)
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, run, stage.player), 0);
     tb_player_status_t status = {0};
-    while (wait_for_first && status.messages == 0)
+    while (wait_for_first && status.messages == 0) {
+      sched_yield();
       tb_player_status(stage.player, &status);
+    }
     int64_t before_ns = steady_ns();
     tb_player_stop(stage.player);
     void *result;
@@ -160,11 +163,48 @@ static void test_stop_from_another_thread_ends_at_once(void **state)
   }
 }
 
+/* While paused `/clock` goes on and repeats, and nothing else goes out. */
+static void test_pause_from_another_thread(void **state)
+{
+  (void)state;
+  stage_t stage = {0};
+  tb_player_options_t options = TB_PLAYER_OPTIONS_INIT;
+  loopback_setup(next_domain++);
+  options.rate = 20;
+  options.clock_hz = 1000;
+  stage_peer(&stage, END_NS, 61);
+  stage_open(&stage, &options);
+  pthread_t thread;
+  assert_int_equal(pthread_create(&thread, NULL, run, stage.player), 0);
+  tb_player_status_t before = {0}, status;
+  while (before.messages < 20) {
+    sched_yield();
+    tb_player_status(stage.player, &before);
+  }
+  tb_player_toggle_paused(stage.player);
+  assert_true(tb_player_is_paused(stage.player));
+  tb_player_status(stage.player, &before);
+  do {
+    sched_yield();
+    tb_player_status(stage.player, &status);
+  } while (status.ticks < before.ticks + 20);
+  assert_int_equal(status.position_ns, before.position_ns);
+  assert_true(status.messages <= before.messages + 1); /* one that was just being sent */
+  tb_player_resume(stage.player);
+  void *result;
+  pthread_join(thread, &result);
+  assert_int_equal((intptr_t)result, TB_OK);
+  assert_int_equal(value_of(&stage, "chatter"), 61);
+  peer_stop(&stage.peer);
+  stage_close(&stage);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_another_process_gets_messages_behind_their_time),
       cmocka_unit_test(test_a_start_offset_leaves_out_what_is_before),
+      cmocka_unit_test(test_pause_from_another_thread),
       cmocka_unit_test(test_stop_from_another_thread_ends_at_once),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
