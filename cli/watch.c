@@ -64,10 +64,8 @@ typedef struct report {
 static double span_seconds(const snapshot_t *from, const snapshot_t *to, bool summary)
 {
   int64_t begin_ns = from->when.ns, end_ns = to->when.ns;
-  if (to->source.first_sample_ns > begin_ns)
-    begin_ns = to->source.first_sample_ns;
-  if (summary && to->source.last_sample_ns > begin_ns)
-    end_ns = to->source.last_sample_ns;
+  if (to->source.first_sample_ns > begin_ns) begin_ns = to->source.first_sample_ns;
+  if (summary && to->source.last_sample_ns > begin_ns) end_ns = to->source.last_sample_ns;
   return (double)(end_ns - begin_ns) / (double)TB_NS_PER_S;
 }
 
@@ -225,7 +223,8 @@ const command_t command_watch = {
         "Follows /clock and prints, once a second and for the whole run at the end: the latest\n"
         "time, ticks a second, real-time factor (ROS seconds a second, jumps left out), jumps\n"
         "forward and backward with the largest of the run, and the publishers whose ticks came.\n"
-        "Rates are taken from the first tick on, in the summary up to the last. A forward step is a\n"
+        "Rates are taken from the first tick on, in the summary up to the last. A forward step is "
+        "a\n"
         "jump when it is over 1 s and cannot be time passing.\n\n"
         "  --json        one object a line; the last one has \"summary\": true\n"
         "  --duration S  end after S (10, 1.5s, 2m); otherwise with SIGINT or SIGTERM\n"

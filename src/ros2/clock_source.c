@@ -67,8 +67,7 @@ static bool sample_accept(clock_source_t *self, const tb_ros2_sample_t *sample, 
     self->writers[writer].last_steady_ns = steady_ns;
   }
   self->last_sample_steady_ns = steady_ns;
-  if (!self->first_sample_steady_ns)
-    self->first_sample_steady_ns = steady_ns;
+  if (!self->first_sample_steady_ns) self->first_sample_steady_ns = steady_ns;
   bool reordered = is_reordered(self, writer, time_ns, sample->source_timestamp_ns);
   if (reordered) {
     self->reordered++;

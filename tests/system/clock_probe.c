@@ -68,12 +68,10 @@ static void nap_start(const char *arguments)
 {
   nap_t *nap = calloc(1, sizeof *nap);
   char *end;
-  if (!nap)
-    exit(3);
+  if (!nap) exit(3);
   nap->duration_ns = strtoll(arguments, &end, 10);
   nap->limit_ns = strtoll(end, NULL, 10);
-  if (pthread_create(&nap->thread, NULL, nap_run, nap))
-    exit(3);
+  if (pthread_create(&nap->thread, NULL, nap_run, nap)) exit(3);
   pthread_detach(nap->thread);
 }
 
@@ -83,8 +81,8 @@ static void tell_now(void)
   tb_ros2_clock_source_status_t status = {0};
   tb_clock_read(clock_ros, &reading);
   tb_ros2_clock_source_status(source, &status);
-  printf("now %" PRId64 " %d %" PRIu64 " %u\n", reading.time.ns, (int)reading.state,
-         reading.epoch, status.matched);
+  printf("now %" PRId64 " %d %" PRIu64 " %u\n", reading.time.ns, (int)reading.state, reading.epoch,
+         status.matched);
 }
 
 static tb_status_t handler_add(const char *name, tb_jump_threshold_t threshold,
