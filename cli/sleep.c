@@ -61,7 +61,7 @@ static int run(const command_t *command, int argc, char **argv)
   };
   arguments_t arguments = {.domain = -1};
   int option;
-  while ((option = getopt_long(argc, argv, "+:h", options, NULL)) != -1) {
+  while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
     switch (option) {
     case OPTION_ROS:
       arguments.ros = true;

@@ -59,7 +59,17 @@ typedef struct report {
   uint32_t publishers;
 } report_t;
 
-static report_t report_between(const snapshot_t *from, const snapshot_t *to)
+/* The seconds over which rates are taken: not those before the first tick of all, nor, in the
+ * summary, those behind the last. */
+static double span_seconds(const snapshot_t *from, const snapshot_t *to, bool summary)
+{
+  int64_t begin_ns = from->when.ns, end_ns = to->when.ns;
+  if (to->source.first_sample_ns > begin_ns) begin_ns = to->source.first_sample_ns;
+  if (summary && to->source.last_sample_ns > begin_ns) end_ns = to->source.last_sample_ns;
+  return (double)(end_ns - begin_ns) / (double)TB_NS_PER_S;
+}
+
+static report_t report_between(const snapshot_t *from, const snapshot_t *to, bool summary)
 {
   report_t report = {
       .seconds = (double)(to->when.ns - from->when.ns) / (double)TB_NS_PER_S,
@@ -70,9 +80,10 @@ static report_t report_between(const snapshot_t *from, const snapshot_t *to)
       .publishers = active_between(from, to),
   };
   double advanced = (double)(to->stats.advanced.ns - from->stats.advanced.ns) / (double)TB_NS_PER_S;
-  if (report.seconds > 0) {
-    report.rate_hz = (double)report.ticks / report.seconds;
-    report.rtf = advanced / report.seconds;
+  double span = span_seconds(from, to, summary);
+  if (span > 0) {
+    report.rate_hz = (double)report.ticks / span;
+    report.rtf = advanced / span;
   }
   return report;
 }
@@ -119,7 +130,7 @@ static void print_text(const snapshot_t *now, const report_t *report, bool summa
 static void print_report(const watch_t *watch, const snapshot_t *from, const snapshot_t *to,
                          bool summary)
 {
-  report_t report = report_between(from, to);
+  report_t report = report_between(from, to, summary);
   if (watch->json)
     print_json(to, &report, summary);
   else
@@ -212,7 +223,9 @@ const command_t command_watch = {
         "Follows /clock and prints, once a second and for the whole run at the end: the latest\n"
         "time, ticks a second, real-time factor (ROS seconds a second, jumps left out), jumps\n"
         "forward and backward with the largest of the run, and the publishers whose ticks came.\n"
-        "A forward step is a jump when it is over 1 s and cannot be time passing.\n\n"
+        "Rates are taken from the first tick on, in the summary up to the last. A forward step is "
+        "a\n"
+        "jump when it is over 1 s and cannot be time passing.\n\n"
         "  --json        one object a line; the last one has \"summary\": true\n"
         "  --duration S  end after S (10, 1.5s, 2m); otherwise with SIGINT or SIGTERM\n"
         "  --domain N    DDS domain, 0 to 232 (default: ROS_DOMAIN_ID, else 0)\n"

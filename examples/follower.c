@@ -71,8 +71,8 @@ static void on_timer(tb_timer_t *timer, const tb_timer_info_t *info, void *user)
     }
   }
   printf("follower: ROS %.3f   system %.3f   timer call %u for %.3f, missed %llu\n",
-         seconds(info->actual.ns), seconds(wall.ns), follower->calls,
-         seconds(info->scheduled.ns), (unsigned long long)info->missed);
+         seconds(info->actual.ns), seconds(wall.ns), follower->calls, seconds(info->scheduled.ns),
+         (unsigned long long)info->missed);
 }
 
 /* Runs due timers until enough was seen; false when the limit in steady time came first. */
@@ -84,8 +84,7 @@ static bool follow(follower_t *follower, tb_timer_queue_t *queue, unsigned calls
   struct pollfd fd = {.fd = tb_timer_queue_fd(queue), .events = POLLIN};
   unsigned calls_at_jump = 0;
   bool jumped = false;
-  if (tb_steady_clock_create(&steady) || tb_now(steady, &start))
-    return false;
+  if (tb_steady_clock_create(&steady) || tb_now(steady, &start)) return false;
   now = start;
   while (now.ns - start.ns < limit_ns) {
     poll(&fd, 1, 100);
@@ -94,8 +93,7 @@ static bool follow(follower_t *follower, tb_timer_queue_t *queue, unsigned calls
       jumped = true;
       calls_at_jump = follower->calls;
     }
-    if (jumped && follower->calls - calls_at_jump >= calls_after_jump)
-      break;
+    if (jumped && follower->calls - calls_at_jump >= calls_after_jump) break;
     tb_now(steady, &now);
   }
   tb_steady_clock_destroy(steady);
@@ -152,16 +150,11 @@ int main(int argc, char **argv)
       .user = &follower,
   };
   tb_status_t status = tb_clock_create(&wall, &follower.wall);
-  if (!status)
-    status = tb_clock_create(&ros, &follower.clock);
-  if (!status)
-    status = tb_jump_handler_create(follower.clock, &handler_options, &handler);
-  if (!status)
-    status = tb_timer_queue_create(&queue);
-  if (!status)
-    status = tb_timer_create(queue, follower.clock, &timer_options, &timer);
-  if (!status)
-    status = tb_timer_start(timer);
+  if (!status) status = tb_clock_create(&ros, &follower.clock);
+  if (!status) status = tb_jump_handler_create(follower.clock, &handler_options, &handler);
+  if (!status) status = tb_timer_queue_create(&queue);
+  if (!status) status = tb_timer_create(queue, follower.clock, &timer_options, &timer);
+  if (!status) status = tb_timer_start(timer);
   if (status) {
     fprintf(stderr, "follower: %s\n", tb_status_message(status));
     return 3;

@@ -28,9 +28,9 @@ static bool sleep_once(tb_clock_t *clock, const tb_steady_clock_t *steady, int n
   tb_now(steady, &ended);
   bool jumped = to.epoch != from.epoch;
   bool early = !jumped && to.time.ns - from.time.ns < duration.ns;
-  printf("sleeper: %d: slept %.3f s of ROS time%s in %.3f s%s%s\n", number,
-         seconds(duration.ns), jumped ? " across a jump" : "", seconds(ended.ns - began.ns),
-         early ? ": EARLY" : "", status ? ": FAILED" : "");
+  printf("sleeper: %d: slept %.3f s of ROS time%s in %.3f s%s%s\n", number, seconds(duration.ns),
+         jumped ? " across a jump" : "", seconds(ended.ns - began.ns), early ? ": EARLY" : "",
+         status ? ": FAILED" : "");
   return !status && !early;
 }
 

@@ -16,21 +16,43 @@
 
 #ifndef __cplusplus
 
-#define TB_GENERIC_VALUE(value, operation)                                                         \
-  _Generic((value), tb_duration_t                                                                  \
-           : tb_duration_##operation, tb_time_t                                                    \
-           : tb_time_##operation, tb_steady_time_t                                                 \
-           : tb_steady_time_##operation)
+/* clang-format off */
 
-#define TB_GENERIC_POINT(value, operation)                                                         \
-  _Generic((value), tb_time_t : tb_time_##operation, tb_steady_time_t : tb_steady_time_##operation)
+/* `function` if `pointer` points to a `type` or is NULL. Else something that cannot be called: a
+ * pointer to a wrong type alone would only be a warning. */
+#define TB_GENERIC_IF(pointer, type, function)                                                     \
+  _Generic((pointer),                                                                              \
+      type *: function,                                                                            \
+      const type *: function,                                                                      \
+      void *: function,                                                                            \
+      default: (void)0)
 
-#define tb_add(a, duration, out)         TB_GENERIC_VALUE(a, add)(a, duration, out)
+#define TB_GENERIC_SUM(a, operation, out)                                                          \
+  _Generic((a),                                                                                    \
+      tb_duration_t: TB_GENERIC_IF(out, tb_duration_t, tb_duration_##operation),                   \
+      tb_time_t: TB_GENERIC_IF(out, tb_time_t, tb_time_##operation),                               \
+      tb_steady_time_t: TB_GENERIC_IF(out, tb_steady_time_t, tb_steady_time_##operation))
+
+#define TB_GENERIC_VALUE(a, operation)                                                             \
+  _Generic((a),                                                                                    \
+      tb_duration_t: tb_duration_##operation,                                                      \
+      tb_time_t: tb_time_##operation,                                                              \
+      tb_steady_time_t: tb_steady_time_##operation)
+
+#define TB_GENERIC_POINT(a, operation, out)                                                        \
+  TB_GENERIC_IF(out, tb_duration_t,                                                                \
+    _Generic((a),                                                                                  \
+        tb_time_t: tb_time_##operation,                                                            \
+        tb_steady_time_t: tb_steady_time_##operation))
+
+/* clang-format on */
+
+#define tb_add(a, duration, out)         TB_GENERIC_SUM(a, add, out)(a, duration, out)
 #define tb_add_sat(a, duration)          TB_GENERIC_VALUE(a, add_sat)(a, duration)
-#define tb_sub(a, duration, out)         TB_GENERIC_VALUE(a, sub)(a, duration, out)
+#define tb_sub(a, duration, out)         TB_GENERIC_SUM(a, sub, out)(a, duration, out)
 #define tb_sub_sat(a, duration)          TB_GENERIC_VALUE(a, sub_sat)(a, duration)
-#define tb_diff(later, earlier, out)     TB_GENERIC_POINT(later, diff)(later, earlier, out)
-#define tb_diff_sat(later, earlier, out) TB_GENERIC_POINT(later, diff_sat)(later, earlier, out)
+#define tb_diff(later, earlier, out)     TB_GENERIC_POINT(later, diff, out)(later, earlier, out)
+#define tb_diff_sat(later, earlier, out) TB_GENERIC_POINT(later, diff_sat, out)(later, earlier, out)
 #define tb_compare(a, b, out)            TB_GENERIC_VALUE(a, compare)(a, b, out)
 
 #else

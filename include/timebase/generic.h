@@ -18,14 +18,19 @@
       tb_steady_clock_t *: steady,                                                                 \
       const tb_steady_clock_t *: steady)
 
-#define tb_now(clock, out) TB_GENERIC_CLOCK(clock, tb_clock_now, tb_steady_clock_now)(clock, out)
+#define tb_now(clock, out)                                                                         \
+  TB_GENERIC_CLOCK(clock, TB_GENERIC_IF(out, tb_time_t, tb_clock_now),                             \
+                   TB_GENERIC_IF(out, tb_steady_time_t, tb_steady_clock_now))                      \
+  (clock, out)
 #define tb_sleep_until(clock, target, options)                                                     \
   TB_GENERIC_CLOCK(clock, tb_clock_sleep_until, tb_steady_clock_sleep_until)                       \
   (clock, target, options)
 #define tb_sleep_for(clock, duration, options)                                                     \
   TB_GENERIC_CLOCK(clock, tb_clock_sleep_for, tb_steady_clock_sleep_for)(clock, duration, options)
 #define tb_timer_create(queue, clock, options, out)                                                \
-  TB_GENERIC_CLOCK(clock, tb_clock_timer_create, tb_steady_clock_timer_create)                     \
+  TB_GENERIC_CLOCK(                                                                                \
+      clock, TB_GENERIC_IF(options, tb_timer_options_t, tb_clock_timer_create),                    \
+      TB_GENERIC_IF(options, tb_steady_timer_options_t, tb_steady_clock_timer_create))             \
   (queue, clock, options, out)
 
 #else

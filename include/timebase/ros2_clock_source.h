@@ -20,13 +20,14 @@ typedef struct tb_ros2_clock_source_options {
   }
 
 typedef struct tb_ros2_clock_source_status {
-  uint32_t matched;       /* publishers matched now; one that was killed stays for its lease */
-  uint32_t publishers;    /* publishers from which ticks have come since the source was made */
-  int64_t last_sample_ns; /* steady time of the last sample taken; 0: none yet */
-  uint32_t incompatible;  /* how often a publisher was refused for its QoS */
-  const char *policy;     /* the last such policy, "reliability"; NULL: none (static storage) */
-  uint64_t reordered;     /* samples dropped because a later one of the same writer came first */
-  uint64_t invalid;       /* samples dropped because they hold no valid time */
+  uint32_t matched;        /* publishers matched now; one that was killed stays for its lease */
+  uint32_t publishers;     /* publishers from which ticks have come since the source was made */
+  int64_t first_sample_ns; /* steady time of the first sample taken; 0: none yet */
+  int64_t last_sample_ns;  /* steady time of the last sample taken; 0: none yet */
+  uint32_t incompatible;   /* how often a publisher was refused for its QoS */
+  const char *policy;      /* the last such policy, "reliability"; NULL: none (static storage) */
+  uint64_t reordered;      /* samples dropped because a later one of the same writer came first */
+  uint64_t invalid;        /* samples dropped because they hold no valid time */
 } tb_ros2_clock_source_status_t;
 
 /* One publisher of the topic, as the source knows it. */

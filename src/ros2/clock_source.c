@@ -32,7 +32,7 @@ typedef struct clock_source {
   int64_t last_time_ns;         /* its value; of the current run only */
   int64_t last_source_stamp_ns; /* its source timestamp */
   bool has_last;
-  int64_t last_sample_steady_ns;
+  int64_t first_sample_steady_ns, last_sample_steady_ns;
   uint64_t reordered, invalid;
 } clock_source_t;
 
@@ -67,6 +67,7 @@ static bool sample_accept(clock_source_t *self, const tb_ros2_sample_t *sample, 
     self->writers[writer].last_steady_ns = steady_ns;
   }
   self->last_sample_steady_ns = steady_ns;
+  if (!self->first_sample_steady_ns) self->first_sample_steady_ns = steady_ns;
   bool reordered = is_reordered(self, writer, time_ns, sample->source_timestamp_ns);
   if (reordered) {
     self->reordered++;
@@ -199,6 +200,7 @@ tb_status_t tb_ros2_clock_source_status(tb_source_t *source, tb_ros2_clock_sourc
   tb__mutex_lock(&self->mutex);
   *out = (tb_ros2_clock_source_status_t){
       .publishers = self->writer_count,
+      .first_sample_ns = self->first_sample_steady_ns,
       .last_sample_ns = self->last_sample_steady_ns,
       .reordered = self->reordered,
       .invalid = self->invalid,

@@ -86,10 +86,6 @@ tb_status_t tb_time_parse(const char *text, tb_time_kind_t kind, tb_time_t *out)
   if (text[0] != 'Z' || text[1] != '\0') return TB_ERR_INVALID;
   int64_t sec = days_from_date(civil.year, civil.month, civil.day) * S_PER_DAY + civil.hour * 3600 +
                 civil.minute * 60 + civil.second;
-  if (rest_ns == TB_NS_PER_S) { /* rounded up to the next second */
-    sec++;
-    rest_ns = 0;
-  }
   tb_status_t status = tb__ns_join(sec, (uint32_t)rest_ns, &ns);
   if (!status) *out = (tb_time_t){ns, kind};
   return status;

@@ -1,0 +1,449 @@
+#!/usr/bin/env python3
+"""The command between real processes over DDS: a player, a follower and the watcher.
+
+usage: command_test.py BIN_DIR CLOCK_PROBE DEMO_BAG [TEST...]
+
+Each test has a domain of its own and stays on the loopback interface. Tests wait for lines that a
+process prints, with a generous limit, never for time."""
+
+import json
+import os
+import queue
+import re
+import shutil
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+LIMIT_S = 60
+SECOND = 1_000_000_000
+LOOPBACK = (
+    '<CycloneDDS><Domain><General><Interfaces><NetworkInterface name="lo" multicast="false"/>'
+    "</Interfaces><AllowMulticast>false</AllowMulticast></General><Discovery><ParticipantIndex>auto"
+    '</ParticipantIndex><Peers><Peer address="localhost"/></Peers></Discovery></Domain></CycloneDDS>'
+)
+
+BIN_DIR = PROBE = DEMO_BAG = None
+
+
+def bag_make(folder, start_ns, step_ns, count):
+    """A bag of std_msgs/Header, laid out as rosbag2 does, with stamps equal to the log times."""
+    path = os.path.join(folder, "bag_0.db3")
+    database = sqlite3.connect(path)
+    database.executescript(
+        "CREATE TABLE topics(id INTEGER PRIMARY KEY,name TEXT NOT NULL,type TEXT NOT NULL,"
+        "serialization_format TEXT NOT NULL,offered_qos_profiles TEXT NOT NULL);"
+        "CREATE TABLE messages(id INTEGER PRIMARY KEY,topic_id INTEGER NOT NULL,"
+        "timestamp INTEGER NOT NULL, data BLOB NOT NULL);"
+        "CREATE INDEX timestamp_idx ON messages (timestamp ASC);"
+    )
+    database.execute("INSERT INTO topics VALUES(1,'/stamped','std_msgs/msg/Header','cdr','')")
+    for index in range(count):
+        at = start_ns + index * step_ns
+        data = (
+            b"\x00\x01\x00\x00"
+            + (at // SECOND).to_bytes(4, "little")
+            + (at % SECOND).to_bytes(4, "little")
+            + (1).to_bytes(4, "little")
+            + b"\x00\x00\x00\x00"
+        )
+        database.execute("INSERT INTO messages VALUES(NULL,1,?,?)", (at, data))
+    database.commit()
+    database.close()
+    return path
+
+
+class Process:
+    """A child whose lines are read as they come."""
+
+    def __init__(self, test, arguments, environment, stdin=subprocess.DEVNULL):
+        self.test = test
+        self.lines = queue.Queue()
+        self.seen = []
+        self.child = subprocess.Popen(
+            arguments,
+            env=environment,
+            stdin=stdin,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.errors = []
+        threads = [
+            threading.Thread(target=self._read, args=(self.child.stdout, self.lines.put)),
+            threading.Thread(target=self._read, args=(self.child.stderr, self.errors.append)),
+        ]
+        for thread in threads:
+            thread.start()
+        self.threads = threads
+        test.addCleanup(self.end)
+
+    @staticmethod
+    def _read(stream, put):
+        for line in stream:
+            put(line.rstrip("\n"))
+        put(None)
+
+    def expect(self, pattern):
+        """The next line that matches; all lines on the way are kept in `seen`."""
+        deadline = time.monotonic() + LIMIT_S
+        while True:
+            try:
+                line = self.lines.get(timeout=max(0, deadline - time.monotonic()))
+            except queue.Empty:
+                self.test.fail(f"no line like {pattern!r} in time; errors: {self.errors}")
+            if line is None:
+                self.test.fail(f"ended before a line like {pattern!r}; errors: {self.errors}")
+            self.seen.append(line)
+            match = re.match(pattern, line)
+            if match:
+                return match
+
+    def write(self, text):
+        self.child.stdin.write(text + "\n")
+        self.child.stdin.flush()
+
+    def wait(self):
+        """The exit status, with all lines in `seen`."""
+        status = self.child.wait(LIMIT_S)
+        for thread in self.threads:
+            thread.join(LIMIT_S)
+        while (line := self.lines.get(timeout=LIMIT_S)) is not None:
+            self.seen.append(line)
+        return status
+
+    def end(self):
+        if self.child.poll() is None:
+            self.child.kill()
+        self.child.wait()
+        for thread in self.threads:
+            thread.join(LIMIT_S)
+        for stream in (self.child.stdin, self.child.stdout, self.child.stderr):
+            if stream:
+                stream.close()
+
+
+def bound_addresses(pid):
+    """Local IPv4 addresses of the UDP sockets of a process."""
+    inodes = set()
+    for entry in os.listdir(f"/proc/{pid}/fd"):
+        try:
+            match = re.match(r"socket:\[(\d+)\]", os.readlink(f"/proc/{pid}/fd/{entry}"))
+        except OSError:
+            continue
+        if match:
+            inodes.add(match.group(1))
+    addresses = set()
+    with open("/proc/net/udp", encoding="ascii") as table:
+        for line in table.readlines()[1:]:
+            fields = line.split()
+            if fields[9] in inodes:
+                raw = bytes.fromhex(fields[1].split(":")[0])
+                addresses.add(socket.inet_ntoa(raw[::-1]))
+    return addresses
+
+
+class CommandTest(unittest.TestCase):
+    next_domain = 100
+
+    def setUp(self):
+        self.environment = dict(os.environ)
+        for name in ("ROS_AUTOMATIC_DISCOVERY_RANGE", "ROS_STATIC_PEERS", "ROS_LOCALHOST_ONLY"):
+            self.environment.pop(name, None)
+        self.environment["CYCLONEDDS_URI"] = LOOPBACK
+        self.environment["ROS_DOMAIN_ID"] = str(CommandTest.next_domain)
+        CommandTest.next_domain += 1
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def run_command(self, *arguments, stdin=subprocess.DEVNULL):
+        return Process(self, [f"{BIN_DIR}/timebase", *arguments], self.environment, stdin)
+
+    def run_probe(self):
+        probe = Process(self, [PROBE], self.environment, subprocess.PIPE)
+        probe.expect("ready")
+        return probe
+
+    def check_loopback(self, process):
+        """Cyclone binds what it receives on to the wildcard address; nothing else is allowed."""
+        addresses = bound_addresses(process.child.pid)
+        self.assertTrue(addresses, "no UDP sockets seen: the check sees nothing")
+        self.assertLessEqual(addresses, {"0.0.0.0", "127.0.0.1"})
+
+    def result(self, *arguments):
+        done = subprocess.run(
+            [f"{BIN_DIR}/timebase", *arguments],
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=LIMIT_S,
+        )
+        return done.returncode, done.stdout, done.stderr
+
+
+def ticks_of(probe):
+    return [tuple(map(int, line.split()[1:])) for line in probe.seen if line.startswith("tick ")]
+
+
+class PlayTest(CommandTest):
+    START = 1_600_000_000 * SECOND
+
+    def play_and_follow(self, rate, count):
+        """Plays `count` messages, 20 ms apart, to the end. The ticks that the follower saw."""
+        bag = bag_make(self.folder, self.START, SECOND // 50, count)
+        end = self.START + (count - 1) * (SECOND // 50)
+        probe = self.run_probe()
+        player = self.run_command("play", bag, "--clock", "100", "--rate", str(rate))
+        probe.expect("two after started")
+        self.check_loopback(player)
+        self.check_loopback(probe)
+        probe.expect(f"tick {end} ")
+        self.assertEqual(player.wait(), 0, player.errors)
+        probe.write("now")
+        now = int(probe.expect(r"now (\d+)").group(1))
+        self.assertEqual(now, end, "time goes on after the last message, or stops before it")
+        ticks = ticks_of(probe)
+        times = [tick[0] for tick in ticks]
+        self.assertEqual(times, sorted(set(times)), "ticks that do not rise")
+        self.assertGreater(times[0], self.START)
+        self.assertEqual(times[-1], end)
+        self.assertFalse([line for line in probe.seen if " backward " in line])
+        started = probe.seen.index(next(line for line in probe.seen if "started" in line))
+        self.assertFalse(ticks_of(probe) and probe.seen[:started].count("tick"))
+        # small steps may be merged while the handler prints, but not most of them
+        self.assertGreater(len(set(times) & set(range(self.START, end + 1, SECOND // 50))), count // 2)
+        return ticks
+
+    def check_rate(self, ticks, rate):
+        (from_time, from_steady), (to_time, to_steady) = ticks[0], ticks[-1]
+        seen = (to_time - from_time) / (to_steady - from_steady)
+        self.assertAlmostEqual(seen / rate, 1, delta=0.15)
+
+    def test_play_at_half_speed(self):
+        self.check_rate(self.play_and_follow(0.5, 51), 0.5)
+
+    def test_play_at_real_time(self):
+        self.check_rate(self.play_and_follow(1, 101), 1)
+
+    def test_play_at_ten_times(self):
+        self.check_rate(self.play_and_follow(10, 1001), 10)
+
+    def test_loop_is_one_backward_jump_in_the_order_of_J3(self):
+        bag = bag_make(self.folder, self.START, SECOND // 10, 11)
+        end = self.START + SECOND
+        probe = self.run_probe()
+        player = self.run_command("play", bag, "--clock", "100", "--rate", "2", "--loop")
+        probe.expect("two after started")
+        probe.expect(f"two after backward {end} {self.START} ")
+        probe.expect(f"tick {self.START + SECOND // 2} ")
+        player.child.send_signal(signal.SIGINT)
+        self.assertEqual(player.wait(), 0, player.errors)
+        lines = [line for line in probe.seen if " backward " in line]
+        jump = f"backward {end} {self.START}"
+        self.assertEqual(
+            lines,
+            [
+                f"one before {jump} {end}",
+                f"two before {jump} {end}",
+                f"one after {jump} {self.START}",
+                f"two after {jump} {self.START}",
+            ],
+        )
+        self.assertTrue(all(self.START <= at <= end for at, _ in ticks_of(probe)))
+
+    def test_time_is_never_zero_once_started(self):
+        """A bag that begins at zero, which would be "not set"."""
+        bag = bag_make(self.folder, 0, SECOND // 10, 6)
+        probe = self.run_probe()
+        player = self.run_command("play", bag, "--clock", "100")
+        probe.expect(r"two after started 0 1 1$")
+        probe.expect(f"tick {SECOND // 2} ")
+        self.assertEqual(player.wait(), 0, player.errors)
+
+    def test_killed_player_leaves_time_standing_and_a_new_one_is_taken_up(self):
+        first = bag_make(self.folder, self.START, SECOND // 10, 1000)
+        probe = self.run_probe()
+        player = self.run_command("play", first, "--clock", "100")
+        probe.expect(f"tick {self.START + SECOND // 2} ")
+        player.child.kill()
+        player.child.wait()
+        probe.write("sleep 3600000000000 200000000")
+        probe.expect("slept TB_ERR_TIMEOUT ")  # a limit in steady time: it does not hang
+        probe.write("now")
+        standing = int(probe.expect(r"now (\d+)").group(1))
+        probe.write("sleep 1")
+        probe.write("now")
+        self.assertEqual(int(probe.expect(r"now (\d+)").group(1)), standing)
+        self.assertFalse([line for line in probe.seen if line.startswith("slept TB_OK")])
+        folder = tempfile.mkdtemp(dir=self.folder)
+        later = self.START + 5000 * SECOND
+        second = bag_make(folder, later, SECOND // 10, 11)
+        player = self.run_command("play", second, "--clock", "100", "--rate", "2")
+        probe.expect("slept TB_OK ")  # and goes on with the new publisher
+        probe.expect(f"tick {later + SECOND} ")
+        self.assertEqual(player.wait(), 0, player.errors)
+
+    def test_start_paused_shows_the_start_time_and_waits(self):
+        bag = bag_make(self.folder, self.START, SECOND // 10, 11)
+        probe = self.run_probe()
+        watch = self.run_command("watch", "--json", "--duration", "2")
+        player = self.run_command("play", bag, "--clock", "100", "--start-paused")
+        probe.expect(f"two after started 0 {self.START} ")
+        self.assertEqual(watch.wait(), 0)
+        summary = json.loads(watch.seen[-1])
+        self.assertEqual(summary["time_ns"], self.START)
+        self.assertGreater(summary["ticks"], 10)
+        player.child.send_signal(signal.SIGTERM)
+        self.assertEqual(player.wait(), 0, player.errors)
+        self.assertFalse(ticks_of(probe))
+
+    def test_start_offset_and_topics(self):
+        probe = self.run_probe()
+        player = self.run_command(
+            "play", DEMO_BAG, "--clock", "--rate", "20", "--start-offset", "25", "--topics", "/chatter"
+        )
+        start = 1_700_000_025 * SECOND
+        probe.expect(f"two after started 0 {start} ")
+        self.assertEqual(player.wait(), 0, player.errors)
+        self.assertIn("11 messages", player.seen[-1])
+
+    def test_bad_usage_exits_2_and_bad_files_exit_3(self):
+        for arguments in (
+            ["play"],
+            ["play", DEMO_BAG, "--rate", "0"],
+            ["play", DEMO_BAG, "--rate", "nan"],
+            ["play", DEMO_BAG, "--clock=-1"],
+            ["play", DEMO_BAG, "--domain", "233"],
+            ["play", DEMO_BAG, "--nonsense"],
+            ["play", DEMO_BAG, "--start-offset", "-1"],
+            ["watch", "--duration", "0"],
+            ["watch", "extra"],
+            ["now", "--limit", "never"],
+            ["sleep"],
+            ["sleep", "--ros", "1x"],
+            ["nonsense"],
+            [],
+        ):
+            status, out, err = self.result(*arguments)
+            self.assertEqual(status, 2, arguments)
+            self.assertIn("timebase", err)
+            self.assertEqual(out, "", arguments)
+        text = os.path.join(self.folder, "text.db3")
+        with open(text, "w", encoding="ascii") as file:
+            file.write("this is not a database, however long it is" * 100)
+        for bag in ("/nonexistent/bag", text, self.folder):
+            status, _, err = self.result("play", bag)
+            self.assertEqual(status, 3, bag)
+            self.assertIn(bag, err)
+        status, _, err = self.result("play", DEMO_BAG, "--topics", "/nothing")
+        self.assertIn(status, (2, 3))
+        self.assertIn("/chatter", err)
+
+    def test_every_command_has_help(self):
+        for name in ("play", "watch", "now", "sleep"):
+            status, out, err = self.result(name, "--help")
+            self.assertEqual((status, err), (0, ""))
+            self.assertTrue(out.startswith(f"usage: timebase {name}"))
+        self.assertEqual(self.result("--help")[0], 0)
+        self.assertRegex(self.result("--version")[1], r"^timebase \d+\.\d+\.\d+\n$")
+
+
+class WatchTest(CommandTest):
+    def test_json_lines_and_summary(self):
+        bag = bag_make(self.folder, 1_600_000_000 * SECOND, SECOND // 10, 11)
+        watch = self.run_command("watch", "--json", "--duration", "6")
+        watch.expect("{")
+        player = self.run_command("play", bag, "--clock", "50", "--rate", "1", "--loop")
+        self.assertEqual(watch.wait(), 0, watch.errors)
+        player.child.send_signal(signal.SIGINT)
+        self.assertEqual(player.wait(), 0, player.errors)
+        lines = [json.loads(line) for line in watch.seen]
+        fields = {
+            "time_ns": int,
+            "rate_hz": float,
+            "rtf": float,
+            "ticks": int,
+            "jumps_forward": int,
+            "jumps_backward": int,
+            "publishers": int,
+        }
+        for line in lines:
+            for name, kind in fields.items():
+                self.assertIsInstance(line[name], kind, name)
+        self.assertEqual([bool(line.get("summary")) for line in lines[:-1]], [False] * (len(lines) - 1))
+        summary = lines[-1]
+        self.assertIs(summary["summary"], True)
+        self.assertGreaterEqual(len(lines), 6)
+        self.assertGreaterEqual(summary["ticks"], sum(line["ticks"] for line in lines[:-1]))
+        self.assertGreaterEqual(summary["jumps_backward"], 2)
+        self.assertEqual(summary["jumps_forward"], 0)
+        self.assertEqual(summary["publishers"], 1)
+        self.assertAlmostEqual(summary["rtf"], 1, delta=0.2)
+
+    def test_two_publishers_are_seen(self):
+        first = bag_make(self.folder, 1_600_000_000 * SECOND, SECOND, 100)
+        probe = self.run_probe()
+        players = [self.run_command("play", first, "--clock", "50") for _ in range(2)]
+        probe.expect("two after started")
+        watch = self.run_command("watch", "--json", "--duration", "3")
+        self.assertEqual(watch.wait(), 0, watch.errors)
+        self.assertEqual(json.loads(watch.seen[-1])["publishers"], 2)
+        for player in players:
+            player.child.send_signal(signal.SIGTERM)
+            self.assertEqual(player.wait(), 0, player.errors)
+
+    def test_interrupt_ends_with_a_summary(self):
+        watch = self.run_command("watch", "--json")
+        watch.expect("{")
+        watch.child.send_signal(signal.SIGINT)
+        self.assertEqual(watch.wait(), 0)
+        self.assertIs(json.loads(watch.seen[-1])["summary"], True)
+
+    def test_nobody_there_is_said(self):
+        status, _, err = self.result("now", "--ros", "--limit", "200ms")
+        self.assertEqual(status, 3)
+        self.assertIn("nobody publishes /clock in domain", err)
+
+
+class TimeTest(CommandTest):
+    def test_now_tells_each_clock(self):
+        before = time.time()
+        status, out, _ = self.result("now")
+        self.assertEqual(status, 0)
+        self.assertTrue(before <= float(out.split()[0]) <= time.time())
+        status, out, _ = self.result("now", "--steady")
+        self.assertEqual(status, 0)
+        self.assertLessEqual(float(out.split()[0]), time.monotonic())
+
+    def test_now_and_sleep_follow_the_clock_topic(self):
+        bag = bag_make(self.folder, 1_600_000_000 * SECOND, SECOND // 10, 2000)
+        player = self.run_command("play", bag, "--clock", "100", "--rate", "20")
+        status, out, err = self.result("now", "--ros", "--limit", "30s")
+        self.assertEqual(status, 0, err)
+        self.assertRegex(out, r"^16000\d\d\d\d\d\.\d{9} 2020-09-13T")
+        began = time.monotonic()
+        status, _, err = self.result("sleep", "20s", "--ros", "--limit", "30s")
+        self.assertEqual(status, 0, err)
+        self.assertLess(time.monotonic() - began, 15)  # 20 s of ROS time in about one
+        status, _, err = self.result("sleep", "1h", "--ros", "--limit", "100ms")
+        self.assertEqual(status, 1)
+        self.assertIn("ROS time is", err)
+        player.child.send_signal(signal.SIGINT)
+        self.assertEqual(player.wait(), 0, player.errors)
+
+    def test_sleep_is_never_early(self):
+        began = time.monotonic()
+        self.assertEqual(self.result("sleep", "50ms")[0], 0)
+        self.assertGreaterEqual(time.monotonic() - began, 0.05)
+        self.assertEqual(self.result("sleep", "1h", "--limit", "10ms")[0], 1)
+
+
+if __name__ == "__main__":
+    BIN_DIR, PROBE, DEMO_BAG = sys.argv[1:4]
+    unittest.main(argv=[sys.argv[0], *sys.argv[4:]])
