@@ -318,7 +318,7 @@ class PlayTest(CommandTest):
             "play", DEMO_BAG, "--clock", "--rate", "20", "--start-offset", "25", "--topics", "/chatter"
         )
         start = 1_700_000_025 * SECOND
-        probe.expect(f"two after started 0 {start} ")
+        self.assertGreaterEqual(int(probe.expect(r"two after started 0 (\d+) ").group(1)), start)
         self.assertEqual(player.wait(), 0, player.errors)
         self.assertIn("11 messages", player.seen[-1])
 
