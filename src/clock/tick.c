@@ -59,27 +59,34 @@ static bool is_forward_jump(const tb_timeline_t *timeline, int64_t step_ns, int6
   return (double)step_ns > passed_ns + (double)FORWARD_JUMP_MIN_NS;
 }
 
-static void count_step(tb_timeline_t *timeline, const tb_jump_t *jump)
+static void count_forward(tb_timeline_t *timeline, int64_t step_ns, tb_jump_reason_t reason)
 {
   tb__timeline_counts_t *counts = &timeline->counts;
   int64_t steady_ns = tb__steady_coarse_now_ns();
-  int64_t time_ns = jump->after.ns;
+  int64_t time_ns = timeline->time_ns + step_ns;
   count_one(&counts->ticks);
-  if (jump->kind == TB_JUMP_FORWARD &&
-      !is_forward_jump(timeline, jump->delta.ns, steady_ns, jump->reason)) {
-    add_advance(timeline, jump->delta.ns);
+  if (!is_forward_jump(timeline, step_ns, steady_ns, reason)) {
+    add_advance(timeline, step_ns);
     meter_tick(timeline, steady_ns, time_ns);
     return;
   }
-  if (jump->kind == TB_JUMP_FORWARD) {
-    count_one(&counts->jumps_forward);
-    keep_largest(&counts->largest_forward_ns, jump->delta.ns);
-  } else if (jump->kind == TB_JUMP_BACKWARD) {
-    count_one(&counts->jumps_backward);
-    keep_largest(&counts->largest_backward_ns, jump->before.ns ? time_ns - jump->before.ns : 0);
-  }
+  count_one(&counts->jumps_forward);
+  keep_largest(&counts->largest_forward_ns, step_ns);
   timeline->meter.last_steady_ns = steady_ns;
   meter_restart(&timeline->meter, steady_ns, time_ns);
+}
+
+/* A first tick, or a step back. */
+static void count_other(tb_timeline_t *timeline, const tb_jump_t *jump)
+{
+  int64_t steady_ns = tb__steady_coarse_now_ns();
+  count_one(&timeline->counts.ticks);
+  if (jump->kind == TB_JUMP_BACKWARD) {
+    count_one(&timeline->counts.jumps_backward);
+    keep_largest(&timeline->counts.largest_backward_ns, jump->after.ns - jump->before.ns);
+  }
+  timeline->meter.last_steady_ns = steady_ns;
+  meter_restart(&timeline->meter, steady_ns, jump->after.ns);
 }
 
 /* The move from the committed time to `time_ns`, which differs from it. */
@@ -114,7 +121,10 @@ static void commit_locked(tb_timeline_t *timeline, const tb_jump_t *jump)
     timeline->elapsed_frozen = elapsed;
     timeline->elapsed_offset = (uint64_t)jump->after.ns - elapsed;
   }
-  count_step(timeline, jump);
+  if (jump->kind == TB_JUMP_FORWARD)
+    count_forward(timeline, jump->after.ns - jump->before.ns, jump->reason);
+  else
+    count_other(timeline, jump);
   timeline->time_ns = jump->after.ns;
   timeline->state = jump->after.ns ? TB_CLOCK_RUNNING : TB_CLOCK_WAITING;
   if (jump->kind == TB_JUMP_BACKWARD) timeline->epoch = jump->epoch;
@@ -187,29 +197,6 @@ static void move_locked(tb_timeline_t *timeline, int64_t time_ns, tb_jump_reason
   collect_locked(timeline, &jump.info, to_wake);
 }
 
-tb_status_t tb_timeline_tick(tb_timeline_t *timeline, int64_t time_ns, tb_jump_reason_t reason)
-{
-  if (!timeline || timeline->kind != TB__TIMELINE_ROS) return TB_ERR_INVALID;
-  if (tb__jump_of_thread) return TB_ERR_DEADLOCK;
-  if (time_ns < 0) {
-    tb_timeline_count_dropped(timeline);
-    return TB_ERR_RANGE;
-  }
-  tb_status_t status = TB_OK;
-  tb__waiter_t *to_wake = NULL;
-  tb__mutex_lock(&timeline->mutex);
-  bool has_turn = timeline->turn_next != atomic_load(&timeline->turn_serving);
-  if (has_turn) tb__timeline_take_turn_locked(timeline);
-  if (timeline->detached)
-    status = TB_ERR_DETACHED;
-  else
-    move_locked(timeline, time_ns, reason, &has_turn, &to_wake);
-  if (has_turn) tb__timeline_end_turn_locked(timeline);
-  tb__mutex_unlock(&timeline->mutex);
-  tb__waiters_wake(to_wake);
-  return status;
-}
-
 /* Whether anyone is due at `time_ns`, a forward step from the committed time. */
 static bool anyone_due_locked(const tb_timeline_t *timeline, int64_t time_ns)
     TB_REQUIRES(timeline->mutex);
@@ -222,19 +209,77 @@ static bool anyone_due_locked(const tb_timeline_t *timeline, int64_t time_ns)
          (by_elapsed && !tb__deadline_before(elapsed, by_elapsed->deadline));
 }
 
-static bool is_plain_locked(const tb_timeline_t *timeline, int64_t time_ns)
+/* The usual tick: a step forward that concerns nobody. */
+static bool is_plain_step_locked(const tb_timeline_t *timeline, int64_t time_ns)
     TB_REQUIRES(timeline->mutex);
-static bool is_plain_locked(const tb_timeline_t *timeline, int64_t time_ns)
+static bool is_plain_step_locked(const tb_timeline_t *timeline, int64_t time_ns)
+{
+  if (timeline->time_ns == 0 || time_ns <= timeline->time_ns || timeline->detached ||
+      timeline->turn_next != atomic_load(&timeline->turn_serving))
+    return false;
+  int64_t step_ns = time_ns - timeline->time_ns;
+  return step_ns < timeline->handlers.min_forward &&
+         step_ns < timeline->waiters.watch_min_forward && !anyone_due_locked(timeline, time_ns);
+}
+
+static void plain_step_locked(tb_timeline_t *timeline, int64_t time_ns, tb_jump_reason_t reason)
+    TB_REQUIRES(timeline->mutex);
+static void plain_step_locked(tb_timeline_t *timeline, int64_t time_ns, tb_jump_reason_t reason)
+{
+  count_forward(timeline, time_ns - timeline->time_ns, reason);
+  timeline->time_ns = time_ns;
+  timeline->state = TB_CLOCK_RUNNING;
+  tb__timeline_publish_locked(timeline);
+}
+
+/* A tick that may have to wait for its turn, and may concern somebody. */
+static tb_status_t tick_in_turn_locked(tb_timeline_t *timeline, int64_t time_ns,
+                                       tb_jump_reason_t reason, tb__waiter_t **to_wake)
+    TB_REQUIRES(timeline->mutex);
+static tb_status_t tick_in_turn_locked(tb_timeline_t *timeline, int64_t time_ns,
+                                       tb_jump_reason_t reason, tb__waiter_t **to_wake)
+{
+  tb_status_t status = TB_OK;
+  bool has_turn = timeline->turn_next != atomic_load(&timeline->turn_serving);
+  if (has_turn) tb__timeline_take_turn_locked(timeline);
+  if (timeline->detached)
+    status = TB_ERR_DETACHED;
+  else
+    move_locked(timeline, time_ns, reason, &has_turn, to_wake);
+  if (has_turn) tb__timeline_end_turn_locked(timeline);
+  return status;
+}
+
+tb_status_t tb_timeline_tick(tb_timeline_t *timeline, int64_t time_ns, tb_jump_reason_t reason)
+{
+  if (!timeline || timeline->kind != TB__TIMELINE_ROS) return TB_ERR_INVALID;
+  if (tb__jump_of_thread) return TB_ERR_DEADLOCK;
+  if (time_ns < 0) {
+    tb_timeline_count_dropped(timeline);
+    return TB_ERR_RANGE;
+  }
+  tb_status_t status = TB_OK;
+  tb__waiter_t *to_wake = NULL;
+  tb__mutex_lock(&timeline->mutex);
+  if (is_plain_step_locked(timeline, time_ns))
+    plain_step_locked(timeline, time_ns, reason);
+  else
+    status = tick_in_turn_locked(timeline, time_ns, reason, &to_wake);
+  tb__mutex_unlock(&timeline->mutex);
+  tb__waiters_wake(to_wake);
+  return status;
+}
+
+/* A repetition, a first tick or a step back that concerns nobody. */
+static bool is_plain_change_locked(const tb_timeline_t *timeline, int64_t time_ns)
+    TB_REQUIRES(timeline->mutex);
+static bool is_plain_change_locked(const tb_timeline_t *timeline, int64_t time_ns)
 {
   if (timeline->turn_next != atomic_load(&timeline->turn_serving)) return false;
   if (time_ns == timeline->time_ns) return true;
-  int64_t step_ns = time_ns - timeline->time_ns;
-  if (timeline->time_ns == 0 || step_ns < 0)
-    return !timeline->handlers.first && !timeline->waiters.watchers &&
-           !timeline->waiters.heaps[TB__AXIS_TIME].root &&
-           !timeline->waiters.heaps[TB__AXIS_ELAPSED].root;
-  return step_ns < timeline->handlers.min_forward &&
-         step_ns < timeline->waiters.watch_min_forward && !anyone_due_locked(timeline, time_ns);
+  return (timeline->time_ns == 0 || time_ns < timeline->time_ns) && !timeline->handlers.first &&
+         !timeline->waiters.watchers && !timeline->waiters.heaps[TB__AXIS_TIME].root &&
+         !timeline->waiters.heaps[TB__AXIS_ELAPSED].root;
 }
 
 tb_status_t tb_timeline_try_tick(tb_timeline_t *timeline, int64_t time_ns)
@@ -246,9 +291,11 @@ tb_status_t tb_timeline_try_tick(tb_timeline_t *timeline, int64_t time_ns)
   }
   tb_status_t status = TB_OK;
   tb__mutex_lock(&timeline->mutex);
-  if (timeline->detached) {
+  if (is_plain_step_locked(timeline, time_ns)) {
+    plain_step_locked(timeline, time_ns, TB_JUMP_REASON_NONE);
+  } else if (timeline->detached) {
     status = TB_ERR_DETACHED;
-  } else if (!is_plain_locked(timeline, time_ns)) {
+  } else if (!is_plain_change_locked(timeline, time_ns)) {
     status = TB_ERR_BUSY;
   } else if (time_ns == timeline->time_ns) {
     repeat_locked(timeline);
