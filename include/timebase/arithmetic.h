@@ -19,13 +19,15 @@
 /* clang-format off */
 
 /* `function` if `pointer` points to a `type` or is NULL. Else something that cannot be called: a
- * pointer to a wrong type alone would only be a warning. */
+ * pointer to a wrong type alone would only be a warning. Types take no parentheses. */
+/* NOLINTBEGIN(bugprone-macro-parentheses) */
 #define TB_GENERIC_IF(pointer, type, function)                                                     \
   _Generic((pointer),                                                                              \
       type *: function,                                                                            \
       const type *: function,                                                                      \
       void *: function,                                                                            \
       default: (void)0)
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 #define TB_GENERIC_SUM(a, operation, out)                                                          \
   _Generic((a),                                                                                    \

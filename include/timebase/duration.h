@@ -32,8 +32,8 @@ TB_API tb_status_t tb_duration_sub(tb_duration_t a, tb_duration_t b, tb_duration
 TB_API tb_status_t tb_duration_neg(tb_duration_t a, tb_duration_t *out);
 /* a * factor, exact. TB_ERR_OVERFLOW. */
 TB_API tb_status_t tb_duration_mul(tb_duration_t a, int64_t factor, tb_duration_t *out);
-/* a * factor, to the nearest nanosecond, ties away from zero; computed in long double, as
- * rclcpp::Duration does, which truncates. TB_ERR_INVALID: factor is not finite. TB_ERR_OVERFLOW. */
+/* a * factor: the exact product, to the nearest nanosecond, ties away from zero (rclcpp::Duration
+ * truncates a long double). TB_ERR_INVALID: factor is not finite. TB_ERR_OVERFLOW. */
 TB_API tb_status_t tb_duration_scale(tb_duration_t a, double factor, tb_duration_t *out);
 
 /* The same, with INT64_MAX or INT64_MIN nanoseconds where the result does not fit. */
@@ -48,8 +48,9 @@ TB_API tb_duration_t tb_duration_scale_sat(tb_duration_t a, double factor);
  * tb_compare has one form for all types. */
 TB_API tb_status_t tb_duration_compare(tb_duration_t a, tb_duration_t b, int *out);
 
-/* Seconds to the nearest nanosecond, ties away from zero (rclcpp::Duration::from_seconds
- * truncates). TB_ERR_INVALID: NaN. TB_ERR_RANGE: infinite, or beyond int64 nanoseconds. */
+/* The double's exact value to the nearest nanosecond, ties away from zero
+ * (rclcpp::Duration::from_seconds truncates). TB_ERR_INVALID: NaN. TB_ERR_RANGE: infinite, or
+ * beyond int64 nanoseconds. */
 TB_API tb_status_t tb_duration_from_seconds(double seconds, tb_duration_t *out);
 /* Within one unit in the last place of the double; up to 48 days, tb_duration_from_seconds gives
  * the same duration back. */
@@ -69,11 +70,10 @@ TB_API tb_status_t tb_duration_to_wire(tb_duration_t duration, int32_t *out_sec,
 TB_API tb_status_t tb_duration_from_wire(int32_t sec, uint32_t nanosec, tb_duration_t *out);
 
 /* A sign, if any, then numbers with units in falling order: d, h, m, s, ms, us, ns ("1h2m",
- * "500ms",
- * "-3us", "1m30.5s"). Only the last number may have a fraction. One number alone is in seconds
- * ("1.5"). No spaces, no exponents. Digits beyond the nanosecond are rounded to the nearest, ties
- * away from zero.
- * TB_ERR_INVALID: anything else, or empty. TB_ERR_RANGE: beyond int64 nanoseconds. */
+ * "500ms", "-3us", "1m30.5s"). Only the last number may have a fraction. One number alone is in
+ * seconds ("1.5"). No spaces, no exponents. Digits beyond the nanosecond are rounded to the
+ * nearest, ties away from zero. TB_ERR_INVALID: anything else, or empty. TB_ERR_RANGE: beyond int64
+ * nanoseconds. */
 TB_API tb_status_t tb_duration_parse(const char *text, tb_duration_t *out);
 /* The exact duration, without a part or digit that is not needed: from a second up in days, hours,
  * minutes and seconds ("1m30.5s"), below it in ms, us or ns ("1.5ms"); zero is "0s".

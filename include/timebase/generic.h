@@ -13,10 +13,10 @@
 
 #define TB_GENERIC_CLOCK(clock, ros, steady)                                                       \
   _Generic((clock),                                                                                \
-      tb_clock_t *: ros,                                                                           \
-      const tb_clock_t *: ros,                                                                     \
-      tb_steady_clock_t *: steady,                                                                 \
-      const tb_steady_clock_t *: steady)
+      tb_clock_t *: (ros),                                                                         \
+      const tb_clock_t *: (ros),                                                                   \
+      tb_steady_clock_t *: (steady),                                                               \
+      const tb_steady_clock_t *: (steady))
 
 #define tb_now(clock, out)                                                                         \
   TB_GENERIC_CLOCK(clock, TB_GENERIC_IF(out, tb_time_t, tb_clock_now),                             \

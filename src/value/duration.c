@@ -29,11 +29,7 @@ tb_status_t tb_duration_mul(tb_duration_t a, int64_t factor, tb_duration_t *out)
 tb_status_t tb_duration_scale(tb_duration_t a, double factor, tb_duration_t *out)
 {
   if (!out || !__builtin_isfinite(factor)) return TB_ERR_INVALID;
-  long double product_ns = (long double)a.ns * (long double)factor;
-  if (product_ns < -0x1p63L || product_ns >= 0x1p63L) return TB_ERR_OVERFLOW;
-  int64_t ns = (int64_t)product_ns;
-  long double rest_ns = product_ns - (long double)ns;
-  return tb__ns_add(ns, (rest_ns >= 0.5L) - (rest_ns <= -0.5L), &out->ns);
+  return tb__ns_scale(a.ns, factor, &out->ns);
 }
 
 tb_duration_t tb_duration_add_sat(tb_duration_t a, tb_duration_t b)

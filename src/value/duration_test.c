@@ -45,6 +45,55 @@ static void test_T3_saturating_forms_stop_at_the_ends(void **state)
   assert_int_equal(tb_duration_scale_sat(max, (double)NAN).ns, 0);
 }
 
+static void test_T3_scale_rounds_the_exact_product(void **state)
+{
+  (void)state;
+  static const struct {
+    int64_t ns;
+    double factor;
+    int64_t scaled;
+  } cases[] = {
+      {1816236927417508393, 2.8021332832791224, 5089337944637207854},
+      {-20008038007838, 103110.23055927806, -2063033412026974689},
+      {16279, 3578683082346.481, 58257381897518363},
+      {1, 0.49999999999999994, 0}, /* the double below 0.5 */
+      {-1, 0x1p63, INT64_MIN},
+      {INT64_MAX, 0x1p-63, 1},
+      {INT64_MAX, 0x1p-65, 0},
+      {INT64_MAX, 0x1p-1074, 0}, /* the smallest double */
+      {0, 1e308, 0},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    tb_duration_t out = {77};
+    assert_ok(tb_duration_scale((tb_duration_t){cases[i].ns}, cases[i].factor, &out));
+    assert_int_equal(out.ns, cases[i].scaled);
+  }
+  tb_duration_t out = {77};
+  assert_status(tb_duration_scale((tb_duration_t){1}, 0x1p63, &out), TB_ERR_OVERFLOW);
+  assert_status(tb_duration_scale((tb_duration_t){1}, 1e308, &out), TB_ERR_OVERFLOW);
+  assert_int_equal(out.ns, 77);
+}
+
+static void test_T6_seconds_round_the_exact_value(void **state)
+{
+  (void)state;
+  static const struct {
+    double seconds;
+    int64_t ns;
+  } cases[] = {
+      {0x1p-10, 976563}, /* 976562.5 ns */
+      {-0x1p-10, -976563},
+      {0.3558670764999999902578054, 355867076},
+      {-0.4984043384999999881657118, -498404338},
+      {-0.0, 0},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    tb_duration_t out = {77};
+    assert_ok(tb_duration_from_seconds(cases[i].seconds, &out));
+    assert_int_equal(out.ns, cases[i].ns);
+  }
+}
+
 static void test_T3_scale_rounds_ties_away_from_zero(void **state)
 {
   (void)state;
@@ -197,7 +246,9 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_T3_overflow_is_refused_and_leaves_the_output),
       cmocka_unit_test(test_T3_saturating_forms_stop_at_the_ends),
+      cmocka_unit_test(test_T3_scale_rounds_the_exact_product),
       cmocka_unit_test(test_T3_scale_rounds_ties_away_from_zero),
+      cmocka_unit_test(test_T6_seconds_round_the_exact_value),
       cmocka_unit_test(test_T6_seconds_round_to_the_nearest_nanosecond),
       cmocka_unit_test(test_T6_seconds_beyond_the_range_are_refused),
       cmocka_unit_test(test_T4_wire_form_floors_negative_durations),

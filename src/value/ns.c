@@ -1,6 +1,14 @@
 #include "value/ns.h"
 
+#include <stdbool.h>
+#include <string.h>
 #include <timebase/duration.h>
+
+__extension__ typedef unsigned __int128 wide_t;
+
+#define MANTISSA_BITS 52
+#define EXPONENT_MASK 0x7ff
+#define EXPONENT_BIAS 1075
 
 void tb__ns_split(int64_t ns, int64_t *out_sec, uint32_t *out_nanosec)
 {
@@ -29,24 +37,51 @@ tb_status_t tb__ns_join(int64_t sec, uint32_t nanosec, int64_t *out_ns)
   return TB_OK;
 }
 
+/* |factor| = mantissa * 2^exponent, for a finite factor. */
+static uint64_t double_split(double factor, int *exponent, bool *negative)
+{
+  uint64_t bits;
+  memcpy(&bits, &factor, sizeof bits);
+  uint64_t mantissa = bits & ((UINT64_C(1) << MANTISSA_BITS) - 1);
+  int biased = (int)(bits >> MANTISSA_BITS) & EXPONENT_MASK;
+  *negative = bits >> 63;
+  *exponent = (biased ? biased : 1) - EXPONENT_BIAS;
+  return biased ? mantissa | UINT64_C(1) << MANTISSA_BITS : mantissa;
+}
+
+tb_status_t tb__ns_scale(int64_t ns, double factor, int64_t *out_ns)
+{
+  int exponent;
+  bool negative;
+  wide_t product = double_split(factor, &exponent, &negative);
+  uint64_t magnitude_ns = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
+  product *= magnitude_ns; /* below 2^116 */
+  negative = negative != (ns < 0);
+  if (exponent < -127) {
+    product = 0; /* below 2^-12 */
+  } else if (exponent < 0) {
+    product = (product + ((wide_t)1 << (-exponent - 1))) >> -exponent;
+  } else if (product != 0) {
+    /* Such a mantissa is 2^52 or more: shifted further than to 2^63, it is beyond int64. */
+    if (exponent > 63 - MANTISSA_BITS) return TB_ERR_OVERFLOW;
+    product <<= exponent;
+  }
+  if (product > (uint64_t)INT64_MAX + negative) return TB_ERR_OVERFLOW;
+  *out_ns = (int64_t)(negative ? 0 - (uint64_t)product : (uint64_t)product);
+  return TB_OK;
+}
+
 tb_status_t tb__ns_from_seconds(double seconds, int64_t *out_ns)
 {
   if (seconds != seconds) return TB_ERR_INVALID;
-  if (seconds <= -1e10 || seconds >= 1e10) return TB_ERR_RANGE;
-  int64_t whole = (int64_t)seconds;
-  double fraction_ns = (seconds - (double)whole) * 1e9; /* the subtraction is exact */
-  int64_t ns, rest_ns = (int64_t)fraction_ns;
-  double below_ns = fraction_ns - (double)rest_ns;
-  rest_ns += (below_ns >= 0.5) - (below_ns <= -0.5);
-  if (__builtin_mul_overflow(whole, TB_NS_PER_S, &ns) || __builtin_add_overflow(ns, rest_ns, &ns))
-    return TB_ERR_RANGE;
-  *out_ns = ns;
-  return TB_OK;
+  if (!__builtin_isfinite(seconds)) return TB_ERR_RANGE;
+  return tb__ns_scale(TB_NS_PER_S, seconds, out_ns) ? TB_ERR_RANGE : TB_OK;
 }
 
 double tb__ns_to_seconds(int64_t ns)
 {
-  return (double)(ns / TB_NS_PER_S) + (double)(ns % TB_NS_PER_S) / 1e9;
+  int64_t sec = ns / TB_NS_PER_S, rest_ns = ns % TB_NS_PER_S;
+  return (double)sec + (double)rest_ns / 1e9;
 }
 
 tb_status_t tb__ns_from_timespec(struct timespec spec, int64_t *out_ns)

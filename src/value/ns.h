@@ -46,6 +46,10 @@ void tb__ns_split(int64_t ns, int64_t *out_sec, uint32_t *out_nanosec);
 /* nanosec: up to a whole second. TB_ERR_RANGE. */
 tb_status_t tb__ns_join(int64_t sec, uint32_t nanosec, int64_t *out_ns);
 
+/* ns * factor, which is finite: the exact product, rounded to the nearest, ties away from zero; the
+ * same on every machine. TB_ERR_OVERFLOW. */
+tb_status_t tb__ns_scale(int64_t ns, double factor, int64_t *out_ns);
+
 /* As the public functions of these names; out-parameters are not NULL. */
 tb_status_t tb__ns_from_seconds(double seconds, int64_t *out_ns);
 double tb__ns_to_seconds(int64_t ns);

@@ -73,6 +73,23 @@ static void test_T3_arithmetic_agrees_with_wider_integers(void **state)
   }
 }
 
+static void test_T3_scale_agrees_with_wider_integers(void **state)
+{
+  (void)state;
+  random_seed();
+  for (int i = 0; i < ROUNDS; i++) {
+    tb_duration_t a = {random_ns()}, out = {77};
+    int64_t numerator = (int64_t)(random_next() >> 11); /* what a double holds exactly */
+    if (i % 2) numerator = -numerator;
+    int shift = (int)(random_next() % 60);
+    wide_t product = (wide_t)a.ns * numerator, unit = (wide_t)1 << shift;
+    wide_t exact = (product * 2 + (product < 0 ? -unit : unit)) / (unit * 2);
+    double factor = (double)numerator / (double)(INT64_C(1) << shift);
+    tb_status_t status = tb_duration_scale(a, factor, &out);
+    check_exact(status, out, tb_duration_scale_sat(a, factor), exact);
+  }
+}
+
 static void test_T4_wire_and_timespec_give_the_same_back(void **state)
 {
   (void)state;
@@ -150,6 +167,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_T3_arithmetic_agrees_with_wider_integers),
+      cmocka_unit_test(test_T3_scale_agrees_with_wider_integers),
       cmocka_unit_test(test_T4_wire_and_timespec_give_the_same_back),
       cmocka_unit_test(test_T6_texts_give_the_same_back),
       cmocka_unit_test(test_T6_iso_8601_agrees_with_the_calendar_of_the_c_library),
