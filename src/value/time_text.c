@@ -4,7 +4,7 @@
 #include "value/kind.h"
 #include "value/ns.h"
 
-#define DAYS_PER_ERA 146097 /* 400 years */
+#define DAYS_TO_1970 719162 /* from 0001-01-01, in the Gregorian calendar carried back */
 #define S_PER_DAY    86400
 
 typedef struct civil {
@@ -18,29 +18,33 @@ static int days_in_month(int year, int month)
   return days[month - 1] + (month == 2 && leap);
 }
 
-/* Days since 1970-01-01, for years from 0 on. Years begin in March, so that the leap day is last.
- */
-static int64_t days_from_date(int year, int month, int day)
+/* Days from 1970-01-01 to the first of January, for years from 1 on. */
+static int days_to_year(int year)
 {
-  int march_year = year - (month <= 2) + 400; /* one era more, so that year 0 in March is not < 0 */
-  int era = march_year / 400, year_of_era = march_year % 400;
-  int day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-  int day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-  return (int64_t)(era - 1) * DAYS_PER_ERA + day_of_era - 719468;
+  int past = year - 1;
+  return past * 365 + past / 4 - past / 100 + past / 400 - DAYS_TO_1970;
 }
 
-/* The other way round, for days from year 0 on. */
+static int64_t days_from_date(int year, int month, int day)
+{
+  int days = days_to_year(year);
+  for (int before = 1; before < month; before++)
+    days += days_in_month(year, before);
+  return days + day - 1;
+}
+
+/* The other way round, for days from year 1 on. */
 static void date_from_days(int64_t days, civil_t *out)
 {
-  int64_t shifted = days + 719468;
-  int era = (int)(shifted / DAYS_PER_ERA), day_of_era = (int)(shifted % DAYS_PER_ERA);
-  int year_of_era =
-      (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
-  int day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-  int march_month = (5 * day_of_year + 2) / 153;
-  out->day = day_of_year - (153 * march_month + 2) / 5 + 1;
-  out->month = march_month < 10 ? march_month + 3 : march_month - 9;
-  out->year = era * 400 + year_of_era + (out->month <= 2);
+  int left = (int)days;
+  out->year = (int)((days + DAYS_TO_1970) / 366) + 1; /* not too late: no year is longer */
+  while (days_to_year(out->year + 1) <= left)
+    out->year++;
+  left -= days_to_year(out->year);
+  out->month = 1;
+  while (left >= days_in_month(out->year, out->month))
+    left -= days_in_month(out->year, out->month++);
+  out->day = left + 1;
 }
 
 /* `template` with digits where it has '0'. */
