@@ -9,6 +9,7 @@
 #include "ros2/match_watch.h"
 
 #define QUIET_NS     (200 * TB_NS_PER_MS) /* discovery of one process comes in one go */
+#define LINGER_NS    (200 * TB_NS_PER_MS)
 #define ACK_SLICE_NS (50 * TB_NS_PER_MS)  /* DDS's wait for acknowledgements cannot be woken */
 #define HURRIED_ACKS (200 * TB_NS_PER_MS) /* what a stop waits for them */
 
@@ -96,6 +97,19 @@ static tb_status_t flush_topic(const tb_ros2_play_transport_t *transport, const 
   }
 }
 
+/* A receiver hears that a publisher has gone on another way than its messages, and drops what comes
+ * behind. Nobody acknowledges a best-effort message: the last ones are only given time to arrive.
+ */
+static void linger(tb_ros2_play_transport_t *transport)
+{
+  tb__deadline_t deadline = {TB__DEADLINE_STEADY, tb__steady_now_ns() + LINGER_NS};
+  uint32_t events;
+  do
+    events = atomic_load(&transport->events);
+  while (!atomic_load(&transport->interrupted) &&
+         tb__futex_wait(&transport->events, events, deadline));
+}
+
 static tb_status_t flush(void *self, tb_duration_t limit, tb_error_t *error)
 {
   tb_ros2_play_transport_t *transport = self;
@@ -106,6 +120,7 @@ static tb_status_t flush(void *self, tb_duration_t limit, tb_error_t *error)
     tb_status_t status = flush_topic(transport, topic, start_ns, limit.ns);
     if (status != TB_OK) result = status;
   }
+  linger(transport);
   if (result == TB_OK) return TB_OK;
   return tb_error_set(error, result, "waiting for acknowledgements: %s", tb_status_message(result));
 }
