@@ -9,6 +9,7 @@
 #include "ros2/match_watch.h"
 
 #define QUIET_NS     (200 * TB_NS_PER_MS) /* discovery of one process comes in one go */
+#define LONELY_NS    (500 * TB_NS_PER_MS) /* the same, while nobody was found */
 #define LINGER_NS    (200 * TB_NS_PER_MS)
 #define ACK_SLICE_NS (50 * TB_NS_PER_MS)  /* DDS's wait for acknowledgements cannot be woken */
 #define HURRIED_ACKS (200 * TB_NS_PER_MS) /* what a stop waits for them */
@@ -74,7 +75,7 @@ static tb_status_t settle(void *self, tb_duration_t limit, tb_error_t *error)
   int64_t end_ns = tb__steady_now_ns() + limit.ns;
   for (;;) {
     uint32_t events = atomic_load(&transport->events);
-    int64_t quiet_ns = tb__steady_now_ns() + QUIET_NS;
+    int64_t quiet_ns = tb__steady_now_ns() + (events ? QUIET_NS : LONELY_NS);
     tb__deadline_t deadline = {TB__DEADLINE_STEADY, earlier(quiet_ns, end_ns)};
     bool changed = true;
     while (changed && !atomic_load(&transport->interrupted) &&

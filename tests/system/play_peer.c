@@ -119,6 +119,10 @@ int main(int argc, char **argv)
       subscribe(context, "/map_name", "std_msgs/msg/String", reliable, on_count, &seen.map),
   };
   puts("ready");
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    if (tb_ros2_subscription_wait_for_matched(all[i], 1, (tb_duration_t){60 * TB_NS_PER_S}))
+      return 1;
+  puts("matched");
   while (sem_wait(&seen.complete) != 0)
     ;
   tell();

@@ -54,6 +54,12 @@ static void stage_open(stage_t *stage, const tb_player_options_t *options)
   check(tb_player_create(stage->reader, &interface, options, &stage->player, &error), &error);
 }
 
+/* Messages that are not kept for late joiners must not go out before the peer can take them. */
+static void stage_meet(stage_t *stage)
+{
+  peer_expect_line(&stage->peer, "matched");
+}
+
 static void stage_close(stage_t *stage)
 {
   loopback_check(0);
@@ -84,6 +90,7 @@ static void test_another_process_gets_messages_behind_their_time(void **state)
   options.clock_hz = TB_PLAYER_CLOCK_HZ;
   stage_peer(&stage, END_NS, 61);
   stage_open(&stage, &options);
+  stage_meet(&stage);
   check(tb_player_run(stage.player, &error), &error);
   tb_player_status_t status;
   tb_player_status(stage.player, &status);
@@ -113,6 +120,7 @@ static void test_a_start_offset_leaves_out_what_is_before(void **state)
   options.start_offset.ns = 20 * TB_NS_PER_S;
   stage_peer(&stage, END_NS, 21);
   stage_open(&stage, &options);
+  stage_meet(&stage);
   check(tb_player_run(stage.player, &error), &error);
   assert_int_equal(value_of(&stage, "chatter"), 21);
   value_of(&stage, "stamped");
@@ -189,6 +197,7 @@ static void test_pause_from_another_thread(void **state)
   options.clock_hz = 1000;
   stage_peer(&stage, END_NS, 61);
   stage_open(&stage, &options);
+  stage_meet(&stage);
   pthread_t thread;
   assert_int_equal(pthread_create(&thread, NULL, run, stage.player), 0);
   tb_player_status_t before = {0}, status;
