@@ -58,6 +58,7 @@ static tb_status_t clock_settle(const tb_clock_t *clock, bool may_wait, uintptr_
       continue;
     }
     if ((word & TB__WORD_OS) || timeline_read(timeline, tb__jump_concerns(jump, timeline), out)) {
+      if (atomic_load_explicit(&clock->word, memory_order_relaxed) != word) continue;
       *out_word = word;
       return TB_OK;
     }
@@ -96,8 +97,10 @@ static inline tb_status_t now(const tb_clock_t *clock, bool may_wait, tb_time_t 
   uint64_t version = atomic_load_explicit(&timeline->version, memory_order_acquire);
   const tb__slot_t *slot = &timeline->slots[version & TB__VERSION_SLOT];
   int64_t time_ns = atomic_load_explicit(&slot->time_ns, memory_order_acquire);
-  uint64_t again = atomic_load_explicit(&timeline->version, memory_order_relaxed);
-  if (!LIKELY(again == (version & ~TB__VERSION_BLOCKED))) /* blocked, or overtaken */
+  uint64_t again = atomic_load_explicit(&timeline->version, memory_order_acquire);
+  uintptr_t still = atomic_load_explicit(&clock->word, memory_order_relaxed);
+  /* blocked or overtaken, or the clock has left for another timeline */
+  if (!LIKELY(again == (version & ~TB__VERSION_BLOCKED) && still == word))
     return now_slowly(clock, may_wait, out);
   out->ns = time_ns;
   out->kind = TB_TIME_ROS;
@@ -136,15 +139,19 @@ tb_status_t tb_clock_read(const tb_clock_t *clock, tb_clock_reading_t *out)
   }
 }
 
+/* The clock may move meanwhile, and the timeline that it left may jump then: look again. */
 uint64_t tb_clock_epoch(const tb_clock_t *clock)
 {
   if (!clock) return 0;
-  uint64_t move_epoch = atomic_load(&clock->move_epoch);
-  uintptr_t word = atomic_load(&clock->word);
-  if (word & TB__WORD_OS) return move_epoch;
-  snapshot_t snapshot = {0};
-  timeline_read((const tb_timeline_t *)(word & ~TB__WORD_BITS), true, &snapshot);
-  return snapshot.epoch > move_epoch ? snapshot.epoch : move_epoch;
+  for (;;) {
+    uint64_t move_epoch = atomic_load(&clock->move_epoch);
+    uintptr_t word = atomic_load(&clock->word);
+    snapshot_t snapshot = {0};
+    if (!(word & TB__WORD_OS))
+      timeline_read((const tb_timeline_t *)(word & ~TB__WORD_BITS), true, &snapshot);
+    if (atomic_load(&clock->move_epoch) == move_epoch && atomic_load(&clock->word) == word)
+      return snapshot.epoch > move_epoch ? snapshot.epoch : move_epoch;
+  }
 }
 
 bool tb_clock_is_active(const tb_clock_t *clock)

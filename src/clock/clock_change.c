@@ -34,8 +34,8 @@ static tb_status_t source_acquire(tb_source_t *source)
   return status;
 }
 
-/* Takes one clock off. True for the last: its right to tick is gone, and source_stop must follow.
- */
+/* Takes one clock off. True for the last: its right to tick is gone, and source_stop must follow,
+ * with nothing held. */
 static bool source_revoke(tb_source_t *source)
 {
   tb__mutex_lock(&source->mutex);
@@ -46,6 +46,7 @@ static bool source_revoke(tb_source_t *source)
   return last;
 }
 
+/* The source may be gone as soon as it counts as stopped: only the futex's address is used then. */
 static void source_stop(tb_source_t *source)
 {
   if (source->ops->stop) source->ops->stop(source->self);
@@ -174,6 +175,8 @@ static void clock_change_end(tb_clock_t *clock, pair_t pair, tb__jump_t *change,
   atomic_fetch_and(&clock->word, ~TB__WORD_CHANGING);
   atomic_fetch_add(&clock->gate, 1);
   tb__futex_wake_all(&clock->gate);
+  for (tb__waiter_t *waiter = clock->waiters; waiter; waiter = waiter->clock_next)
+    if (waiter->ops->settled) waiter->ops->settled(waiter);
   tb__waiters_collect_due_locked(pair.to, &to_wake);
   /* handlers went along: those who wait for the end of the jump may look at either timeline */
   atomic_fetch_add(&pair.to->jumps_done, 1);
@@ -204,8 +207,8 @@ static void clock_change(tb_clock_t *clock, tb_timeline_t *to, tb_clock_state_t 
   uintptr_t word = (uintptr_t)to | TB__WORD_CHANGING;
   if (to->kind != TB__TIMELINE_ROS) word |= TB__WORD_OS;
   atomic_store(&clock->idle_state, (uint32_t)idle_state);
+  atomic_store(&clock->move_epoch, change.info.epoch); /* before the word: it never falls */
   atomic_store(&clock->word, word);
-  atomic_store(&clock->move_epoch, change.info.epoch);
   tb__handlers_move(clock, pair.from, pair.to);
   move_waiters_locked(clock, pair, &change.info, &to_wake);
   pair_unlock(pair);
@@ -216,49 +219,69 @@ static void clock_change(tb_clock_t *clock, tb_timeline_t *to, tb_clock_state_t 
   end_turn(pair.to);
 }
 
-/* With move_mutex held. `source` is acquired, or NULL. */
-static void clock_switch(tb_clock_t *clock, tb_source_t *source, tb_clock_state_t idle_state)
+/* With move_mutex held. `source` is acquired, or NULL. Returns the source to stop, or NULL. */
+static tb_source_t *clock_switch(tb_clock_t *clock, tb_source_t *source,
+                                 tb_clock_state_t idle_state)
 {
   tb_source_t *old = clock->source;
-  bool stop = old && source_revoke(old);
+  bool last = old && source_revoke(old);
   clock_change(clock, source ? source->timeline : tb__timeline_system(), idle_state);
   clock->source = source;
   if (old) source_unlink(old, clock);
   if (source) source_link(source, clock);
-  if (stop) source_stop(old);
+  return last ? old : NULL;
+}
+
+/* With move_mutex held and `source`, if any, acquired. *out_stop: the source to stop, or NULL. */
+static tb_status_t clock_use_locked(tb_clock_t *clock, tb_source_t *source, tb_source_t **out_stop)
+{
+  *out_stop = NULL;
+  if (source == clock->source) {
+    if (!source) atomic_store(&clock->idle_state, TB_CLOCK_INACTIVE);
+    if (source) source_revoke(source); /* acquired twice: never the last */
+    return TB_OK;
+  }
+  tb_status_t status = source ? hold_timeline(clock, source->timeline) : TB_OK;
+  if (status) {
+    if (source_revoke(source)) *out_stop = source;
+    return status;
+  }
+  *out_stop = clock_switch(clock, source, TB_CLOCK_INACTIVE);
+  return TB_OK;
 }
 
 tb_status_t tb_clock_set_source(tb_clock_t *clock, tb_source_t *source)
 {
   if (!clock || clock->kind != TB_TIME_ROS) return TB_ERR_INVALID;
   if (tb__jump_of_thread) return TB_ERR_DEADLOCK;
-  tb_status_t status = TB_OK;
+  tb_source_t *stop;
+  tb_status_t status = source ? source_acquire(source) : TB_OK;
+  if (status) return status;
+  tb__clock_ref(clock); /* whom the change wakes may destroy it */
   tb__mutex_lock(&clock->move_mutex);
-  if (source != clock->source) {
-    if (source) status = hold_timeline(clock, source->timeline);
-    if (!status && source) status = source_acquire(source);
-    if (!status) clock_switch(clock, source, TB_CLOCK_INACTIVE);
-  } else if (!source) {
-    atomic_store(&clock->idle_state, TB_CLOCK_INACTIVE);
-  }
+  status = clock_use_locked(clock, source, &stop);
   tb__mutex_unlock(&clock->move_mutex);
+  tb__clock_unref(clock);
+  if (stop) source_stop(stop);
   return status;
 }
 
-tb_status_t tb__clock_orphan(tb_clock_t *clock, tb_source_t *source)
+void tb__clock_orphan(tb_clock_t *clock, tb_source_t *source)
 {
+  tb_source_t *stop = NULL;
   tb__mutex_lock(&clock->move_mutex);
-  if (clock->source == source) clock_switch(clock, NULL, TB_CLOCK_NO_SOURCE);
+  if (clock->source == source) stop = clock_switch(clock, NULL, TB_CLOCK_NO_SOURCE);
   tb__mutex_unlock(&clock->move_mutex);
-  return TB_OK;
+  if (stop) source_stop(stop);
 }
 
 void tb__clock_leave_source(tb_clock_t *clock)
 {
+  tb__mutex_lock(&clock->move_mutex);
   tb_source_t *source = clock->source;
-  if (!source) return;
-  bool stop = source_revoke(source);
-  source_unlink(source, clock);
+  bool last = source && source_revoke(source);
+  if (source) source_unlink(source, clock);
   clock->source = NULL;
-  if (stop) source_stop(source);
+  tb__mutex_unlock(&clock->move_mutex);
+  if (last) source_stop(source);
 }

@@ -59,8 +59,8 @@ tb_status_t tb_jump_handler_create(tb_clock_t *clock, const tb_jump_handler_opti
   tb_timeline_t *timeline = tb__clock_lock(clock);
   handler->sequence = atomic_fetch_add(&last_sequence, 1) + 1;
   handler_link(timeline, handler);
+  *out = handler; /* before anybody can call it */
   tb__clock_unlock(timeline);
-  *out = handler;
   return TB_OK;
 }
 
@@ -87,6 +87,7 @@ void tb_jump_handler_destroy(tb_jump_handler_t *handler)
   if (handler->selected && tb__jump_of_thread) {
     atomic_store(&handler->removed, true);
     handler->orphan = true;
+    tb__clock_enter(clock); /* until the jump is over: the callback may go on using the clock */
     handler_unlink(timeline, handler);
     tb__clock_unlock(timeline);
     return;
@@ -171,7 +172,10 @@ void tb__jump_release_locked(tb__jump_t *jump, tb_timeline_t *timeline)
   while (handler) {
     struct tb_jump_handler *next = handler->selected_next;
     handler->selected = false;
-    if (handler->orphan) free(handler);
+    if (handler->orphan) {
+      tb__clock_leave(handler->clock);
+      free(handler);
+    }
     handler = next;
   }
   jump->selected = NULL;

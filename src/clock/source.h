@@ -26,7 +26,7 @@ struct tb_source {
 /* Moves the clock off its source without telling anybody: for one that is being destroyed. */
 void tb__clock_leave_source(tb_clock_t *clock);
 
-/* Moves the clock to no source; false if it is not on `source` any more. */
-tb_status_t tb__clock_orphan(tb_clock_t *clock, tb_source_t *source);
+/* Moves the clock to no source, if it is still on `source`. */
+void tb__clock_orphan(tb_clock_t *clock, tb_source_t *source);
 
 #endif

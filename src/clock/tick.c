@@ -131,28 +131,34 @@ static void commit_locked(tb_timeline_t *timeline, const tb_jump_t *jump)
   tb__timeline_publish_locked(timeline);
 }
 
-static void collect_locked(tb_timeline_t *timeline, const tb_jump_t *jump, tb__waiter_t **to_wake)
-    TB_REQUIRES(timeline->mutex);
-static void collect_locked(tb_timeline_t *timeline, const tb_jump_t *jump, tb__waiter_t **to_wake)
+/* Steps 3 and, for those whom the jump itself concerns, 5: they are chosen with the commit, so that
+ * nobody who comes after it is, and woken at the end. */
+static void commit_jump_locked(tb_timeline_t *timeline, const tb_jump_t *jump,
+                               tb__waiter_t **to_wake) TB_REQUIRES(timeline->mutex);
+static void commit_jump_locked(tb_timeline_t *timeline, const tb_jump_t *jump,
+                               tb__waiter_t **to_wake)
 {
+  commit_locked(timeline, jump);
   if (jump->kind != TB_JUMP_FORWARD || jump->delta.ns >= timeline->waiters.watch_min_forward)
     tb__waiters_collect_jumped_locked(timeline, jump, to_wake);
-  tb__waiters_collect_due_locked(timeline, to_wake);
 }
 
 /* A jump that handlers take part in. The turn is held; the mutex is released while they run. */
-static void jump_locked(tb_timeline_t *timeline, tb__jump_t *jump) TB_REQUIRES(timeline->mutex);
-static void jump_locked(tb_timeline_t *timeline, tb__jump_t *jump)
+static void jump_locked(tb_timeline_t *timeline, tb__jump_t *jump, tb__waiter_t **to_wake)
+    TB_REQUIRES(timeline->mutex);
+static void jump_locked(tb_timeline_t *timeline, tb__jump_t *jump, tb__waiter_t **to_wake)
 {
   bool blocking = jump->info.kind != TB_JUMP_FORWARD;
   if (blocking) tb__timeline_block_locked(timeline);
   tb__mutex_unlock(&timeline->mutex);
   tb__jump_call_before(jump);
   tb__mutex_lock(&timeline->mutex);
-  commit_locked(timeline, &jump->info);
+  commit_jump_locked(timeline, &jump->info, to_wake);
+  timeline->unsettled = true;
   tb__mutex_unlock(&timeline->mutex);
   tb__jump_call_after(jump);
   tb__mutex_lock(&timeline->mutex);
+  timeline->unsettled = false;
   tb__jump_release_locked(jump, timeline);
   if (blocking) tb__timeline_unblock_locked(timeline);
 }
@@ -190,11 +196,11 @@ static void move_locked(tb_timeline_t *timeline, int64_t time_ns, tb_jump_reason
   if (jump.selected) {
     if (!*has_turn) tb__timeline_take_turn_locked(timeline);
     *has_turn = true;
-    jump_locked(timeline, &jump);
+    jump_locked(timeline, &jump, to_wake);
   } else {
-    commit_locked(timeline, &jump.info);
+    commit_jump_locked(timeline, &jump.info, to_wake);
   }
-  collect_locked(timeline, &jump.info, to_wake);
+  tb__waiters_collect_due_locked(timeline, to_wake);
 }
 
 /* Whether anyone is due at `time_ns`, a forward step from the committed time. */
@@ -285,6 +291,7 @@ static bool is_plain_change_locked(const tb_timeline_t *timeline, int64_t time_n
 tb_status_t tb_timeline_try_tick(tb_timeline_t *timeline, int64_t time_ns)
 {
   if (!timeline || timeline->kind != TB__TIMELINE_ROS) return TB_ERR_INVALID;
+  if (tb__jump_of_thread) return TB_ERR_DEADLOCK;
   if (time_ns < 0) {
     tb_timeline_count_dropped(timeline);
     return TB_ERR_RANGE;

@@ -176,6 +176,7 @@ bool tb__timeline_next_deadline(tb_timeline_t *timeline, int64_t *out_ns)
       found = true;
     }
   }
+  if (earliest <= timeline->time_ns) earliest = timeline->time_ns + 1; /* due at the first tick */
   tb__mutex_unlock(&timeline->mutex);
   if (found) *out_ns = earliest;
   return found;

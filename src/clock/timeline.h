@@ -70,6 +70,7 @@ struct tb_timeline {
 
   _Atomic uint32_t jumps_done; /* futex: those who wait for a jump to be over */
   bool detached;               /* ticks are refused */
+  bool unsettled;              /* between the commit of a jump and the waking of who is due */
   int64_t time_ns;             /* as committed; 0: not started */
   uint64_t epoch;              /* of the last backward jump */
   tb_clock_state_t state;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "clock/clock.h"
+#include "platform/futex.h"
 
 tb_status_t tb_source_create(const tb_source_ops_t *ops, void *self, tb_source_t **out)
 {
@@ -21,12 +22,22 @@ tb_status_t tb_source_create(const tb_source_ops_t *ops, void *self, tb_source_t
   return TB_OK;
 }
 
+/* Referenced, so that it may be destroyed meanwhile. */
 static tb_clock_t *first_clock(tb_source_t *source)
 {
   tb__mutex_lock(&source->mutex);
   tb_clock_t *clock = source->clocks;
+  if (clock) tb__clock_ref(clock);
   tb__mutex_unlock(&source->mutex);
   return clock;
+}
+
+/* A clock that has just left on another thread may still be stopping the source. */
+static void wait_until_stopped(tb_source_t *source)
+{
+  uint32_t phase;
+  while ((phase = atomic_load(&source->phase)) != TB__SOURCE_STOPPED)
+    tb__futex_wait(&source->phase, phase, TB__NO_DEADLINE);
 }
 
 tb_status_t tb_source_destroy(tb_source_t *source)
@@ -34,8 +45,11 @@ tb_status_t tb_source_destroy(tb_source_t *source)
   if (!source) return TB_OK;
   if (tb__jump_of_thread) return TB_ERR_DEADLOCK;
   tb_clock_t *clock;
-  while ((clock = first_clock(source)))
+  while ((clock = first_clock(source))) {
     tb__clock_orphan(clock, source);
+    tb__clock_unref(clock);
+  }
+  wait_until_stopped(source);
   tb__timeline_set_detached(source->timeline, true);
   if (source->ops->destroy) source->ops->destroy(source->self);
   tb__timeline_unref(source->timeline);
