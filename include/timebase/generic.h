@@ -1,10 +1,13 @@
 /* One name for each operation on every kind of clock: tb_now(clock, &t) takes a tb_clock_t and a
- * tb_time_t, or a tb_steady_clock_t and a tb_steady_time_t. Mixing them does not compile. */
+ * tb_time_t, or a tb_steady_clock_t and a tb_steady_time_t. Mixing them does not compile. The names
+ * tb_cond_* of condition.h become such names, and take a tb_steady_cond_t too. */
 #ifndef TIMEBASE_GENERIC_H
 #define TIMEBASE_GENERIC_H
 
 #include <timebase/arithmetic.h>
 #include <timebase/clock.h>
+#include <timebase/condition.h>
+#include <timebase/rate.h>
 #include <timebase/sleep.h>
 #include <timebase/steady_clock.h>
 #include <timebase/timer.h>
@@ -32,6 +35,26 @@
       clock, TB_GENERIC_IF(options, tb_timer_options_t, tb_clock_timer_create),                    \
       TB_GENERIC_IF(options, tb_steady_timer_options_t, tb_steady_clock_timer_create))             \
   (queue, clock, options, out)
+#define tb_rate_create(clock, period, out)                                                         \
+  TB_GENERIC_CLOCK(clock, tb_clock_rate_create, tb_steady_clock_rate_create)(clock, period, out)
+
+#define TB_GENERIC_COND(cond, ros, steady)                                                         \
+  _Generic((cond), tb_cond_t * : ros, tb_steady_cond_t * : steady)
+
+#define tb_cond_create(clock, out)                                                                 \
+  TB_GENERIC_CLOCK(clock, TB_GENERIC_IF(out, tb_cond_t *, tb_cond_create),                         \
+                   TB_GENERIC_IF(out, tb_steady_cond_t *, tb_steady_cond_create))                  \
+  (clock, out)
+#define tb_cond_destroy(cond) TB_GENERIC_COND(cond, tb_cond_destroy, tb_steady_cond_destroy)(cond)
+#define tb_cond_wait_until(cond, mutex, target, options, out_signalled)                            \
+  TB_GENERIC_COND(cond, tb_cond_wait_until, tb_steady_cond_wait_until)                             \
+  (cond, mutex, target, options, out_signalled)
+#define tb_cond_wait_for(cond, mutex, duration, options, out_signalled)                            \
+  TB_GENERIC_COND(cond, tb_cond_wait_for, tb_steady_cond_wait_for)                                 \
+  (cond, mutex, duration, options, out_signalled)
+#define tb_cond_signal(cond) TB_GENERIC_COND(cond, tb_cond_signal, tb_steady_cond_signal)(cond)
+#define tb_cond_broadcast(cond)                                                                    \
+  TB_GENERIC_COND(cond, tb_cond_broadcast, tb_steady_cond_broadcast)(cond)
 
 #else
 
@@ -72,6 +95,42 @@ inline tb_status_t tb_timer_create(tb_timer_queue_t *queue, tb_steady_clock_t *c
                                    const tb_steady_timer_options_t *options, tb_timer_t **out)
 {
   return tb_steady_clock_timer_create(queue, clock, options, out);
+}
+inline tb_status_t tb_rate_create(tb_clock_t *clock, tb_duration_t period, tb_rate_t **out)
+{
+  return tb_clock_rate_create(clock, period, out);
+}
+inline tb_status_t tb_rate_create(tb_steady_clock_t *clock, tb_duration_t period, tb_rate_t **out)
+{
+  return tb_steady_clock_rate_create(clock, period, out);
+}
+inline tb_status_t tb_cond_create(tb_steady_clock_t *clock, tb_steady_cond_t **out)
+{
+  return tb_steady_cond_create(clock, out);
+}
+inline tb_status_t tb_cond_destroy(tb_steady_cond_t *cond)
+{
+  return tb_steady_cond_destroy(cond);
+}
+inline tb_status_t tb_cond_wait_until(tb_steady_cond_t *cond, pthread_mutex_t *mutex,
+                                      tb_steady_time_t target, const tb_wait_options_t *options,
+                                      bool *out_signalled)
+{
+  return tb_steady_cond_wait_until(cond, mutex, target, options, out_signalled);
+}
+inline tb_status_t tb_cond_wait_for(tb_steady_cond_t *cond, pthread_mutex_t *mutex,
+                                    tb_duration_t duration, const tb_wait_options_t *options,
+                                    bool *out_signalled)
+{
+  return tb_steady_cond_wait_for(cond, mutex, duration, options, out_signalled);
+}
+inline tb_status_t tb_cond_signal(tb_steady_cond_t *cond)
+{
+  return tb_steady_cond_signal(cond);
+}
+inline tb_status_t tb_cond_broadcast(tb_steady_cond_t *cond)
+{
+  return tb_steady_cond_broadcast(cond);
 }
 
 #endif

@@ -2,7 +2,9 @@
 #ifndef TIMEBASE_SLEEP_H
 #define TIMEBASE_SLEEP_H
 
+#include <stddef.h>
 #include <stdint.h>
+#include <timebase/cancel_token.h>
 #include <timebase/clock.h>
 #include <timebase/duration.h>
 #include <timebase/status.h>
@@ -22,25 +24,25 @@ typedef struct tb_wait_options {
   uint32_t flags;
   tb_duration_t forward_min; /* with TB_WAIT_FAIL_ON_FORWARD, > 0 */
   tb_duration_t limit;       /* in steady time, > 0: TB_ERR_TIMEOUT when passed; 0: none */
+  tb_cancel_token_t *token;  /* cancelled: TB_ERR_CANCELLED, destroyed: TB_ERR_CLOSED; or NULL */
 } tb_wait_options_t;
 
 #define TB_WAIT_OPTIONS_INIT                                                                       \
   {                                                                                                \
-    0, {0},                                                                                        \
-    {                                                                                              \
-      0                                                                                            \
-    }                                                                                              \
+    0, {0}, {0}, NULL                                                                              \
   }
 
 TB_BEGIN_DECLS
+
+/* Several reasons to return at once: cancelled, closed, jump, due, limit, the first of these. */
 
 /* Returns TB_OK once the clock tells `target` or later; never early. `options` may be NULL.
  * On an active clock whose source has not started it waits for the first tick, then compares.
  * A clock change ends it with TB_ERR_CLOCK_CHANGED unless TB_SLEEP_KEEP_TIME is given.
  * [any thread] [blocks] TB_ERR_CLOCK_MISMATCH: a target of the other kind. TB_ERR_NOT_SET: a ROS
- * target of zero. TB_ERR_DEADLOCK: from a jump callback. TB_ERR_CLOSED: the clock was destroyed.
- * TB_ERR_TIMEOUT, TB_ERR_JUMP_BACKWARD, TB_ERR_JUMP_FORWARD as the options ask. TB_ERR_INVALID.
- * (rclcpp::Clock::sleep_until) */
+ * target of zero. TB_ERR_DEADLOCK: from a jump callback. TB_ERR_CLOSED: the clock or the
+ * token was destroyed. TB_ERR_CANCELLED, TB_ERR_TIMEOUT, TB_ERR_JUMP_BACKWARD, TB_ERR_JUMP_FORWARD
+ * as the options ask. TB_ERR_INVALID. (rclcpp::Clock::sleep_until) */
 TB_API tb_status_t tb_clock_sleep_until(tb_clock_t *clock, tb_time_t target,
                                         const tb_wait_options_t *options);
 

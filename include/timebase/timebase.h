@@ -1,15 +1,18 @@
-/* All of the core library: values, clocks, jumps, sleeps, timers and sources. */
+/* All of the core library: values, clocks, jumps, sleeps, conditions, rates, timers and sources. */
 #ifndef TIMEBASE_TIMEBASE_H
 #define TIMEBASE_TIMEBASE_H
 
 #include <timebase/arithmetic.h>
+#include <timebase/cancel_token.h>
 #include <timebase/clock.h>
+#include <timebase/condition.h>
 #include <timebase/duration.h>
 #include <timebase/error.h>
 #include <timebase/generic.h>
 #include <timebase/jump.h>
 #include <timebase/log.h>
 #include <timebase/manual_source.h>
+#include <timebase/rate.h>
 #include <timebase/sleep.h>
 #include <timebase/source.h>
 #include <timebase/status.h>

@@ -170,20 +170,25 @@ tb_timeline_t *tb__clock_lock(const tb_clock_t *clock)
   }
 }
 
+bool tb__clock_is_settled_locked(const tb_clock_t *clock, const tb_timeline_t *timeline)
+{
+  const tb__jump_t *jump = tb__jump_of_thread;
+  bool changing = atomic_load(&clock->word) & TB__WORD_CHANGING;
+  bool blocked = atomic_load(&timeline->version) & TB__VERSION_BLOCKED;
+  return (!changing || (jump && jump->moved == clock)) &&
+         (!blocked || tb__jump_concerns(jump, timeline));
+}
+
 TB_NO_THREAD_ANALYSIS
 tb_status_t tb__clock_lock_settled(const tb_clock_t *clock, tb_timeline_t **out)
 {
-  const tb__jump_t *jump = tb__jump_of_thread;
   for (;;) {
     uintptr_t word;
     snapshot_t snapshot = {0};
     tb_status_t status = clock_settle(clock, true, &word, &snapshot);
     if (status) return status;
     tb_timeline_t *timeline = tb__clock_lock(clock);
-    bool changing = atomic_load(&clock->word) & TB__WORD_CHANGING;
-    bool blocked = atomic_load(&timeline->version) & TB__VERSION_BLOCKED;
-    if ((!changing || (jump && jump->moved == clock)) &&
-        (!blocked || tb__jump_concerns(jump, timeline))) {
+    if (tb__clock_is_settled_locked(clock, timeline)) {
       *out = timeline;
       return TB_OK;
     }

@@ -55,6 +55,9 @@ tb_timeline_t *tb__clock_lock(const tb_clock_t *clock);
 /* The same, after waiting for a jump that blocks the readers of the clock; inside its callbacks at
  * once. TB_ERR_BUSY where tb_clock_now would be. */
 tb_status_t tb__clock_lock_settled(const tb_clock_t *clock, tb_timeline_t **out);
+/* Whether the clock could be read now without waiting. */
+bool tb__clock_is_settled_locked(const tb_clock_t *clock, const tb_timeline_t *timeline)
+    TB_REQUIRES(timeline->mutex);
 void tb__clock_unlock(tb_timeline_t *timeline);
 
 /* Prepares zeroed memory as a clock on an operating system's timeline. */

@@ -20,6 +20,10 @@ typedef struct values {
   tb_timer_t *timer;
   tb_timer_options_t options;
   tb_steady_timer_options_t steady_options;
+  pthread_mutex_t *mutex;
+  tb_cond_t *cond;
+  tb_steady_cond_t *steady_cond;
+  tb_rate_t *rate;
 } values_t;
 
 void use(values_t *v);

@@ -1,0 +1,77 @@
+/* Conditions on a clock: wait until signalled or until a time, whichever is first. As
+ * pthread_cond_t, with the caller's own mutex, but the time is that of any clock.
+ *
+ * A tb_cond_t belongs to a tb_clock_t, a tb_steady_cond_t to a tb_steady_clock_t. generic.h makes
+ * the tb_cond_* names work for both. */
+#ifndef TIMEBASE_CONDITION_H
+#define TIMEBASE_CONDITION_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <timebase/clock.h>
+#include <timebase/duration.h>
+#include <timebase/sleep.h>
+#include <timebase/status.h>
+#include <timebase/steady_clock.h>
+#include <timebase/steady_time.h>
+#include <timebase/time.h>
+
+typedef struct tb_cond tb_cond_t;
+typedef struct tb_steady_cond tb_steady_cond_t;
+
+TB_BEGIN_DECLS
+
+/* When the clock is destroyed, waits return TB_ERR_CLOSED, and the condition stays valid.
+ * [any thread] [from callbacks] TB_ERR_INVALID, TB_ERR_NO_MEMORY.
+ * (rclcpp::ClockConditionalVariable) */
+TB_API tb_status_t tb_cond_create(tb_clock_t *clock, tb_cond_t **out);
+
+/* Makes all who wait return TB_ERR_CLOSED and waits until they have left the condition; they take
+ * the caller's mutex again after that, so it may be held here. No other thread may start using the
+ * condition once this is called. NULL does nothing (TB_OK).
+ * [any thread] [blocks] TB_ERR_DEADLOCK from a jump callback: nothing is destroyed then. */
+TB_API tb_status_t tb_cond_destroy(tb_cond_t *cond);
+
+/* Releases `mutex`, which the calling thread holds (locked once, not a robust one), waits, and
+ * takes it again before it returns, whatever it returns. A signal given after the mutex was
+ * released, or by a thread that took it since, is never missed. Returns TB_OK when signalled
+ * (`*out_signalled` true) or when the clock tells `target` or later (false); never for another
+ * reason. `out_signalled` may be NULL. Signalled and due at once is whichever came first. When the
+ * time has come at the call, the mutex is not released. As with pthreads, another thread may be
+ * first to the mutex: test in a loop what was waited for.
+ *
+ * Jumps, clock changes, limit and token: as tb_clock_sleep_until, with its errors; TB_ERR_TIMEOUT
+ * is the limit in steady time, not `target`. A signal is not given to a wait that was cancelled.
+ * [any thread] [blocks] TB_ERR_CLOSED: the condition, its clock or the token was destroyed.
+ * TB_ERR_INVALID: also a mutex that cannot be released (it is not taken then).
+ * (rclcpp::ClockConditionalVariable::wait_until) */
+TB_API tb_status_t tb_cond_wait_until(tb_cond_t *cond, pthread_mutex_t *mutex, tb_time_t target,
+                                      const tb_wait_options_t *options, bool *out_signalled);
+
+/* The same until `duration` has passed, as tb_clock_sleep_for counts it; at once if <= 0, and
+ * INT64_MAX: until signalled. */
+TB_API tb_status_t tb_cond_wait_for(tb_cond_t *cond, pthread_mutex_t *mutex, tb_duration_t duration,
+                                    const tb_wait_options_t *options, bool *out_signalled);
+
+/* Wakes the one who has waited longest; nobody waits: does nothing. The mutex may be held or not.
+ * [any thread] [from callbacks] TB_ERR_INVALID for NULL. */
+TB_API tb_status_t tb_cond_signal(tb_cond_t *cond);
+
+/* Wakes all who wait now. [any thread] [from callbacks] TB_ERR_INVALID for NULL. */
+TB_API tb_status_t tb_cond_broadcast(tb_cond_t *cond);
+
+/* The same on steady time, where nothing jumps; they may wait in a jump callback too. */
+TB_API tb_status_t tb_steady_cond_create(tb_steady_clock_t *clock, tb_steady_cond_t **out);
+TB_API tb_status_t tb_steady_cond_destroy(tb_steady_cond_t *cond);
+TB_API tb_status_t tb_steady_cond_wait_until(tb_steady_cond_t *cond, pthread_mutex_t *mutex,
+                                             tb_steady_time_t target,
+                                             const tb_wait_options_t *options, bool *out_signalled);
+TB_API tb_status_t tb_steady_cond_wait_for(tb_steady_cond_t *cond, pthread_mutex_t *mutex,
+                                           tb_duration_t duration, const tb_wait_options_t *options,
+                                           bool *out_signalled);
+TB_API tb_status_t tb_steady_cond_signal(tb_steady_cond_t *cond);
+TB_API tb_status_t tb_steady_cond_broadcast(tb_steady_cond_t *cond);
+
+TB_END_DECLS
+
+#endif

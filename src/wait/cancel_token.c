@@ -1,0 +1,100 @@
+#include "wait/cancel_token.h"
+
+#include <stdlib.h>
+
+#include "platform/futex.h"
+
+struct tb_cancel_token {
+  tb__mutex_t mutex; /* nothing is locked under it, and it is locked under nothing */
+  tb__sleeper_t *members;
+  _Atomic bool cancelled;   /* written under the mutex */
+  bool closed;              /* by the mutex */
+  _Atomic uint32_t emptied; /* futex: counts how often the last member has left */
+};
+
+tb_status_t tb_cancel_token_create(tb_cancel_token_t **out)
+{
+  if (!out) return TB_ERR_INVALID;
+  tb_cancel_token_t *token = calloc(1, sizeof *token);
+  if (!token) return TB_ERR_NO_MEMORY;
+  tb__mutex_init(&token->mutex);
+  *out = token;
+  return TB_OK;
+}
+
+static void mark_members_locked(tb_cancel_token_t *token, uint32_t mark) TB_REQUIRES(token->mutex);
+static void mark_members_locked(tb_cancel_token_t *token, uint32_t mark)
+{
+  for (tb__sleeper_t *member = token->members; member; member = member->token_next)
+    tb__sleeper_mark(member, mark);
+}
+
+tb_status_t tb_cancel_token_destroy(tb_cancel_token_t *token)
+{
+  if (!token) return TB_OK;
+  if (tb__jump_of_thread) return TB_ERR_DEADLOCK;
+  tb__mutex_lock(&token->mutex);
+  token->closed = true;
+  mark_members_locked(token, TB__MARK_CLOSED);
+  while (token->members) {
+    uint32_t seen = atomic_load(&token->emptied);
+    tb__mutex_unlock(&token->mutex);
+    tb__futex_wait(&token->emptied, seen, TB__NO_DEADLINE);
+    tb__mutex_lock(&token->mutex);
+  }
+  tb__mutex_unlock(&token->mutex);
+  tb__mutex_fini(&token->mutex);
+  free(token);
+  return TB_OK;
+}
+
+void tb_cancel_token_cancel(tb_cancel_token_t *token)
+{
+  if (!token) return;
+  tb__mutex_lock(&token->mutex);
+  if (!atomic_load(&token->cancelled)) {
+    atomic_store(&token->cancelled, true);
+    mark_members_locked(token, TB__MARK_CANCELLED);
+  }
+  tb__mutex_unlock(&token->mutex);
+}
+
+void tb_cancel_token_reset(tb_cancel_token_t *token)
+{
+  if (!token) return;
+  tb__mutex_lock(&token->mutex);
+  atomic_store(&token->cancelled, false);
+  tb__mutex_unlock(&token->mutex);
+}
+
+bool tb_cancel_token_is_cancelled(const tb_cancel_token_t *token)
+{
+  return token && atomic_load(&token->cancelled);
+}
+
+void tb__cancel_token_join(tb_cancel_token_t *token, tb__sleeper_t *sleeper)
+{
+  tb__mutex_lock(&token->mutex);
+  sleeper->token_previous = NULL;
+  sleeper->token_next = token->members;
+  if (token->members) token->members->token_previous = sleeper;
+  token->members = sleeper;
+  if (atomic_load(&token->cancelled)) tb__sleeper_mark(sleeper, TB__MARK_CANCELLED);
+  if (token->closed) tb__sleeper_mark(sleeper, TB__MARK_CLOSED);
+  tb__mutex_unlock(&token->mutex);
+}
+
+void tb__cancel_token_leave(tb_cancel_token_t *token, tb__sleeper_t *sleeper)
+{
+  tb__mutex_lock(&token->mutex);
+  if (sleeper->token_previous)
+    sleeper->token_previous->token_next = sleeper->token_next;
+  else
+    token->members = sleeper->token_next;
+  if (sleeper->token_next) sleeper->token_next->token_previous = sleeper->token_previous;
+  bool wake = token->closed && !token->members;
+  if (wake) atomic_fetch_add(&token->emptied, 1);
+  _Atomic uint32_t *emptied = &token->emptied;
+  tb__mutex_unlock(&token->mutex);
+  if (wake) tb__futex_wake_all(emptied); /* may be gone: at worst a stray wake-up */
+}

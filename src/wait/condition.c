@@ -1,0 +1,150 @@
+#include <timebase/condition.h>
+
+#include <stdlib.h>
+
+#include "platform/futex.h"
+#include "wait/sleeper.h"
+
+struct tb_cond {
+  tb_clock_t *clock;         /* its memory is kept */
+  tb__sleeper_queue_t queue; /* by the mutex of the clock's timeline */
+  _Atomic uint32_t users;    /* futex: threads inside a wait; the condition outlives them */
+};
+
+struct tb_steady_cond {
+  tb_cond_t core; /* first and only: the memory is freed as a tb_cond_t */
+};
+
+static tb_cond_t *cond_create(tb_clock_t *clock)
+{
+  tb_cond_t *cond = calloc(1, sizeof(tb_steady_cond_t));
+  if (!cond) return NULL;
+  tb__clock_ref(clock);
+  cond->clock = clock;
+  return cond;
+}
+
+tb_status_t tb_cond_create(tb_clock_t *clock, tb_cond_t **out)
+{
+  if (!clock || !out) return TB_ERR_INVALID;
+  tb_cond_t *cond = cond_create(clock);
+  if (!cond) return TB_ERR_NO_MEMORY;
+  *out = cond;
+  return TB_OK;
+}
+
+tb_status_t tb_steady_cond_create(tb_steady_clock_t *clock, tb_steady_cond_t **out)
+{
+  if (!clock || !out) return TB_ERR_INVALID;
+  tb_cond_t *cond = cond_create(&clock->core);
+  if (!cond) return TB_ERR_NO_MEMORY;
+  *out = (tb_steady_cond_t *)cond;
+  return TB_OK;
+}
+
+TB_NO_THREAD_ANALYSIS
+tb_status_t tb_cond_destroy(tb_cond_t *cond)
+{
+  if (!cond) return TB_OK;
+  if (tb__jump_of_thread) return TB_ERR_DEADLOCK;
+  tb__waiter_t *to_wake = NULL;
+  tb_timeline_t *timeline = tb__clock_lock(cond->clock);
+  tb__sleeper_queue_close_locked(&cond->queue, &to_wake);
+  tb__clock_unlock(timeline);
+  tb__waiters_wake(to_wake);
+  uint32_t users;
+  while ((users = atomic_load(&cond->users)) > 0)
+    tb__futex_wait(&cond->users, users, TB__NO_DEADLINE);
+  tb__clock_unref(cond->clock);
+  free(cond);
+  return TB_OK;
+}
+
+tb_status_t tb_steady_cond_destroy(tb_steady_cond_t *cond)
+{
+  return cond ? tb_cond_destroy(&cond->core) : TB_OK;
+}
+
+static tb_status_t cond_wait(tb_cond_t *cond, pthread_mutex_t *mutex, tb__goal_t goal,
+                             int64_t goal_ns, const tb_wait_options_t *options, bool *out_signalled)
+{
+  tb__sleeper_t sleeper;
+  tb_status_t status = tb__sleeper_init(&sleeper, cond->clock, goal, goal_ns, options);
+  if (status) return status;
+  sleeper.queue = &cond->queue;
+  sleeper.mutex = mutex;
+  atomic_fetch_add(&cond->users, 1);
+  status = tb__sleeper_run(&sleeper);
+  if (atomic_fetch_sub(&cond->users, 1) == 1)
+    tb__futex_wake_all(&cond->users); /* may be gone: at worst a stray wake-up */
+  if (sleeper.released) pthread_mutex_lock(mutex);
+  if (!status && out_signalled) *out_signalled = sleeper.signalled;
+  return status;
+}
+
+tb_status_t tb_cond_wait_until(tb_cond_t *cond, pthread_mutex_t *mutex, tb_time_t target,
+                               const tb_wait_options_t *options, bool *out_signalled)
+{
+  if (!cond || !mutex) return TB_ERR_INVALID;
+  if (target.kind != cond->clock->kind) return TB_ERR_CLOCK_MISMATCH;
+  if (target.kind == TB_TIME_ROS && target.ns == 0) return TB_ERR_NOT_SET;
+  return cond_wait(cond, mutex, TB__GOAL_UNTIL, target.ns, options, out_signalled);
+}
+
+tb_status_t tb_cond_wait_for(tb_cond_t *cond, pthread_mutex_t *mutex, tb_duration_t duration,
+                             const tb_wait_options_t *options, bool *out_signalled)
+{
+  if (!cond || !mutex) return TB_ERR_INVALID;
+  return cond_wait(cond, mutex, TB__GOAL_FOR, duration.ns, options, out_signalled);
+}
+
+tb_status_t tb_steady_cond_wait_until(tb_steady_cond_t *cond, pthread_mutex_t *mutex,
+                                      tb_steady_time_t target, const tb_wait_options_t *options,
+                                      bool *out_signalled)
+{
+  if (!cond || !mutex) return TB_ERR_INVALID;
+  return cond_wait(&cond->core, mutex, TB__GOAL_UNTIL, target.ns, options, out_signalled);
+}
+
+tb_status_t tb_steady_cond_wait_for(tb_steady_cond_t *cond, pthread_mutex_t *mutex,
+                                    tb_duration_t duration, const tb_wait_options_t *options,
+                                    bool *out_signalled)
+{
+  return cond ? tb_cond_wait_for(&cond->core, mutex, duration, options, out_signalled)
+              : TB_ERR_INVALID;
+}
+
+TB_NO_THREAD_ANALYSIS
+tb_status_t tb_cond_signal(tb_cond_t *cond)
+{
+  if (!cond) return TB_ERR_INVALID;
+  tb__waiter_t *to_wake = NULL;
+  tb_timeline_t *timeline = tb__clock_lock(cond->clock);
+  tb__sleeper_signal_locked(&cond->queue, &to_wake);
+  tb__clock_unlock(timeline);
+  tb__waiters_wake(to_wake);
+  return TB_OK;
+}
+
+TB_NO_THREAD_ANALYSIS
+tb_status_t tb_cond_broadcast(tb_cond_t *cond)
+{
+  if (!cond) return TB_ERR_INVALID;
+  tb__waiter_t *to_wake = NULL;
+  tb_timeline_t *timeline = tb__clock_lock(cond->clock);
+  while (tb__sleeper_signal_locked(&cond->queue, &to_wake)) {
+  }
+  tb__clock_unlock(timeline);
+  tb__waiters_wake(to_wake);
+  return TB_OK;
+}
+
+tb_status_t tb_steady_cond_signal(tb_steady_cond_t *cond)
+{
+  return cond ? tb_cond_signal(&cond->core) : TB_ERR_INVALID;
+}
+
+tb_status_t tb_steady_cond_broadcast(tb_steady_cond_t *cond)
+{
+  return cond ? tb_cond_broadcast(&cond->core) : TB_ERR_INVALID;
+}

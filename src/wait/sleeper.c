@@ -1,0 +1,366 @@
+#include "wait/sleeper.h"
+
+#include "platform/futex.h"
+#include "platform/time.h"
+#include "wait/cancel_token.h"
+
+enum {
+  WORD_ASLEEP = 0,
+  WORD_LOOK = 1, /* the clock moved, so the deadline is another; or there is a mark */
+  WORD_DONE = 2, /* `result` holds, and nobody but the token knows the sleeper any more */
+};
+
+static void queue_add_locked(tb__sleeper_t *sleeper)
+{
+  tb__sleeper_queue_t *queue = sleeper->queue;
+  sleeper->queue_next = NULL;
+  sleeper->queue_previous = queue->last;
+  if (queue->last)
+    queue->last->queue_next = sleeper;
+  else
+    queue->first = sleeper;
+  queue->last = sleeper;
+  sleeper->in_queue = true;
+}
+
+static void queue_remove_locked(tb__sleeper_t *sleeper)
+{
+  if (!sleeper->in_queue) return;
+  tb__sleeper_queue_t *queue = sleeper->queue;
+  if (sleeper->queue_previous)
+    sleeper->queue_previous->queue_next = sleeper->queue_next;
+  else
+    queue->first = sleeper->queue_next;
+  if (sleeper->queue_next)
+    sleeper->queue_next->queue_previous = sleeper->queue_previous;
+  else
+    queue->last = sleeper->queue_previous;
+  sleeper->in_queue = false;
+}
+
+/* Takes the sleeper out of the lists of its clock and its condition. */
+static void unlist_locked(tb__sleeper_t *sleeper)
+{
+  if (sleeper->enlisted)
+    tb__clock_remove_waiter_locked(sleeper->clock, tb__clock_timeline(sleeper->clock),
+                                   &sleeper->waiter);
+  sleeper->enlisted = false;
+  queue_remove_locked(sleeper);
+}
+
+static bool claim(tb__waiter_t *waiter, tb_status_t result)
+{
+  tb__sleeper_t *sleeper = (tb__sleeper_t *)waiter;
+  unlist_locked(sleeper);
+  sleeper->claimed = true;
+  sleeper->result = result;
+  return true;
+}
+
+static bool sleeper_due(tb__waiter_t *waiter)
+{
+  return claim(waiter, TB_OK);
+}
+
+/* Counts the period anew from the current time of the timeline, which has just been set. */
+TB_NO_THREAD_ANALYSIS
+static void repace_locked(tb__sleeper_t *sleeper, const tb_timeline_t *timeline)
+{
+  uint64_t elapsed = tb__timeline_elapsed_locked(timeline);
+  sleeper->waiter.deadline = elapsed + (uint64_t)sleeper->goal_ns;
+  sleeper->for_ever =
+      timeline->kind != TB__TIMELINE_ROS && sleeper->goal_ns > INT64_MAX - (int64_t)elapsed;
+  sleeper->repaced = true;
+  sleeper->epoch = tb_clock_epoch(sleeper->clock);
+}
+
+TB_NO_THREAD_ANALYSIS
+static bool sleeper_jumped(tb__waiter_t *waiter, const tb_jump_t *jump)
+{
+  tb__sleeper_t *sleeper = (tb__sleeper_t *)waiter;
+  if (jump->kind == TB_JUMP_BACKWARD && (sleeper->flags & TB_WAIT_FAIL_ON_BACKWARD))
+    return claim(waiter, TB_ERR_JUMP_BACKWARD);
+  if (jump->kind == TB_JUMP_FORWARD && jump->delta.ns >= waiter->forward_min)
+    return claim(waiter, TB_ERR_JUMP_FORWARD);
+  if (jump->kind == TB_JUMP_BACKWARD && sleeper->goal == TB__GOAL_PACE) {
+    tb_timeline_t *timeline = tb__clock_timeline(waiter->clock);
+    tb__waiter_unqueue_locked(timeline, waiter);
+    repace_locked(sleeper, timeline);
+    tb__waiter_queue_locked(timeline, waiter);
+  }
+  return false;
+}
+
+static bool sleeper_closed(tb__waiter_t *waiter)
+{
+  return claim(waiter, TB_ERR_CLOSED);
+}
+
+static void sleeper_wake(tb__waiter_t *waiter)
+{
+  tb__sleeper_t *sleeper = (tb__sleeper_t *)waiter;
+  atomic_store(&sleeper->word, WORD_DONE);
+  tb__futex_wake_one(&sleeper->word); /* of an address that may be gone: at worst a stray wake-up */
+}
+
+/* A mark is set before the word, and the sleeper resets the word before it looks at the marks. */
+void tb__sleeper_mark(tb__sleeper_t *sleeper, uint32_t mark)
+{
+  uint32_t asleep = WORD_ASLEEP;
+  atomic_fetch_or(&sleeper->marks, mark);
+  if (atomic_compare_exchange_strong(&sleeper->word, &asleep, WORD_LOOK))
+    tb__futex_wake_one(&sleeper->word);
+}
+
+/* When to look without being woken: at the limit, and at the deadline where it is on a clock of the
+ * operating system, which wakes nobody. */
+static tb__deadline_t alarm_for(const tb__sleeper_t *sleeper, const tb_timeline_t *timeline)
+{
+  tb__deadline_t limit = {TB__DEADLINE_STEADY, sleeper->limit_ns};
+  if (sleeper->limit_ns == INT64_MAX) limit = TB__NO_DEADLINE;
+  if (timeline->kind == TB__TIMELINE_ROS || sleeper->for_ever) return limit;
+  int64_t deadline_ns = (int64_t)sleeper->waiter.deadline;
+  if (sleeper->waiter.axis == TB__AXIS_ELAPSED || timeline->kind == TB__TIMELINE_STEADY) {
+    int64_t earlier = deadline_ns < sleeper->limit_ns ? deadline_ns : sleeper->limit_ns;
+    return (tb__deadline_t){TB__DEADLINE_STEADY, earlier};
+  }
+  if (limit.clock == TB__DEADLINE_NONE) return (tb__deadline_t){TB__DEADLINE_SYSTEM, deadline_ns};
+  int64_t remaining_ns, due_ns;
+  if (__builtin_sub_overflow(deadline_ns, tb__system_now_ns(), &remaining_ns) ||
+      __builtin_add_overflow(tb__steady_now_ns(), remaining_ns, &due_ns) ||
+      due_ns > sleeper->limit_ns)
+    return limit;
+  return (tb__deadline_t){TB__DEADLINE_STEADY, due_ns};
+}
+
+TB_NO_THREAD_ANALYSIS
+static bool is_due_locked(const tb__sleeper_t *sleeper, const tb_timeline_t *timeline)
+{
+  if (sleeper->goal == TB__GOAL_START) return tb__timeline_time_locked(timeline) != 0;
+  if (sleeper->for_ever) return false;
+  if (timeline->kind == TB__TIMELINE_ROS && timeline->time_ns == 0) return false;
+  if (sleeper->waiter.axis == TB__AXIS_ELAPSED)
+    return !tb__deadline_before(tb__timeline_elapsed_locked(timeline), sleeper->waiter.deadline);
+  return tb__timeline_time_locked(timeline) >= (int64_t)sleeper->waiter.deadline;
+}
+
+TB_NO_THREAD_ANALYSIS
+static bool sleeper_moved(tb__waiter_t *waiter, const tb_jump_t *jump)
+{
+  (void)jump;
+  tb__sleeper_t *sleeper = (tb__sleeper_t *)waiter;
+  tb_timeline_t *timeline = tb__clock_timeline(waiter->clock);
+  bool ends = (sleeper->flags & TB_WAIT_FAIL_ON_CLOCK_CHANGE) ||
+              (sleeper->goal == TB__GOAL_UNTIL && !(sleeper->flags & TB_SLEEP_KEEP_TIME));
+  if (ends) return claim(waiter, TB_ERR_CLOCK_CHANGED);
+  if (sleeper->goal == TB__GOAL_PACE) repace_locked(sleeper, timeline);
+  if (timeline->kind == TB__TIMELINE_ROS && !sleeper->for_ever)
+    tb__waiter_queue_locked(timeline, waiter);
+  atomic_store(&sleeper->word, WORD_LOOK);
+  tb__futex_wake_one(&sleeper->word);
+  return false;
+}
+
+static const tb__waiter_ops_t sleeper_ops = {
+    .due = sleeper_due,
+    .jumped = sleeper_jumped,
+    .moved = sleeper_moved,
+    .closed = sleeper_closed,
+    .wake = sleeper_wake,
+};
+
+/* Sets the deadline from the moment at which the wait begins. */
+TB_NO_THREAD_ANALYSIS
+static void begin_locked(tb__sleeper_t *sleeper, const tb_timeline_t *timeline)
+{
+  tb__waiter_t *waiter = &sleeper->waiter;
+  int64_t goal_ns = sleeper->goal_ns;
+  bool os = timeline->kind != TB__TIMELINE_ROS;
+  waiter->axis = TB__AXIS_TIME;
+  if (sleeper->goal == TB__GOAL_UNTIL) {
+    waiter->deadline = goal_ns > 0 ? (uint64_t)goal_ns : 0;
+    sleeper->for_ever = goal_ns == INT64_MAX;
+  } else if (sleeper->goal == TB__GOAL_FOR) {
+    waiter->axis = TB__AXIS_ELAPSED;
+    uint64_t elapsed = tb__timeline_elapsed_locked(timeline);
+    waiter->deadline = elapsed + (uint64_t)goal_ns;
+    sleeper->for_ever = goal_ns == INT64_MAX || (os && goal_ns > INT64_MAX - (int64_t)elapsed);
+  } else if (sleeper->goal == TB__GOAL_PACE) {
+    waiter->axis = TB__AXIS_ELAPSED;
+    sleeper->plan(sleeper, timeline);
+    sleeper->for_ever = os && (int64_t)waiter->deadline < 0;
+  }
+}
+
+TB_NO_THREAD_ANALYSIS
+static void enlist_locked(tb__sleeper_t *sleeper, tb_timeline_t *timeline)
+{
+  tb__clock_add_waiter_locked(sleeper->clock, &sleeper->waiter);
+  if (timeline->kind == TB__TIMELINE_ROS && !sleeper->for_ever)
+    tb__waiter_queue_locked(timeline, &sleeper->waiter);
+  if ((sleeper->flags & (TB_WAIT_FAIL_ON_BACKWARD | TB_WAIT_FAIL_ON_FORWARD)) ||
+      sleeper->goal == TB__GOAL_PACE)
+    tb__waiter_watch_locked(timeline, &sleeper->waiter);
+  sleeper->enlisted = true;
+}
+
+/* Goes to sleep, if there is anything to wait for. */
+TB_NO_THREAD_ANALYSIS
+static bool enter_locked(tb__sleeper_t *sleeper, tb_timeline_t *timeline, tb__deadline_t *out_alarm)
+{
+  *out_alarm = TB__NO_DEADLINE;
+  if (sleeper->claimed) return true; /* signalled on the way; the word follows */
+  bool closed = sleeper->clock->closed || (sleeper->queue && sleeper->queue->closed);
+  if (closed) sleeper->result = TB_ERR_CLOSED;
+  bool waits = !closed && !atomic_load(&sleeper->marks);
+  if (waits) {
+    begin_locked(sleeper, timeline);
+    waits = !is_due_locked(sleeper, timeline);
+  }
+  if (!waits) {
+    queue_remove_locked(sleeper);
+    return false;
+  }
+  enlist_locked(sleeper, timeline);
+  *out_alarm = alarm_for(sleeper, timeline);
+  return true;
+}
+
+/* Looks after an alarm, a change or a mark. True when the wait is over; else when to look again. */
+TB_NO_THREAD_ANALYSIS
+static bool look(tb__sleeper_t *sleeper, tb__deadline_t *out_alarm)
+{
+  tb_timeline_t *timeline = tb__clock_lock(sleeper->clock);
+  bool over = false;
+  if (sleeper->claimed) { /* WORD_DONE is on its way, or there */
+    uint32_t look_word = WORD_LOOK;
+    atomic_compare_exchange_strong(&sleeper->word, &look_word, WORD_ASLEEP);
+    *out_alarm = TB__NO_DEADLINE;
+  } else {
+    atomic_store(&sleeper->word, WORD_ASLEEP);
+    bool marked = atomic_load(&sleeper->marks);
+    bool due = is_due_locked(sleeper, timeline);
+    over = marked || due || tb__steady_now_ns() >= sleeper->limit_ns;
+    sleeper->result = due ? TB_OK : TB_ERR_TIMEOUT;
+    *out_alarm = alarm_for(sleeper, timeline);
+    if (over) unlist_locked(sleeper);
+  }
+  tb__clock_unlock(timeline);
+  return over;
+}
+
+static void block(tb__sleeper_t *sleeper, tb__deadline_t alarm)
+{
+  for (;;) {
+    bool woken = tb__futex_wait(&sleeper->word, WORD_ASLEEP, alarm);
+    uint32_t word = atomic_load(&sleeper->word);
+    if (word == WORD_DONE) return;
+    if (woken && word == WORD_ASLEEP) continue;
+    if (look(sleeper, &alarm)) return;
+  }
+}
+
+static tb_status_t options_apply(const tb_wait_options_t *options, tb__sleeper_t *sleeper)
+{
+  sleeper->limit_ns = INT64_MAX;
+  sleeper->waiter.forward_min = INT64_MAX;
+  if (!options) return TB_OK;
+  bool forward = options->flags & TB_WAIT_FAIL_ON_FORWARD;
+  if (options->flags & ~(TB_WAIT_FAIL_ON_ANY | TB_SLEEP_KEEP_TIME) || options->limit.ns < 0 ||
+      (forward && options->forward_min.ns <= 0))
+    return TB_ERR_INVALID;
+  sleeper->flags = options->flags;
+  sleeper->token = options->token;
+  if (forward) sleeper->waiter.forward_min = options->forward_min.ns;
+  if (options->limit.ns > 0 &&
+      __builtin_add_overflow(tb__steady_now_ns(), options->limit.ns, &sleeper->limit_ns))
+    sleeper->limit_ns = INT64_MAX;
+  return TB_OK;
+}
+
+tb_status_t tb__sleeper_init(tb__sleeper_t *sleeper, tb_clock_t *clock, tb__goal_t goal,
+                             int64_t goal_ns, const tb_wait_options_t *options)
+{
+  *sleeper =
+      (tb__sleeper_t){.waiter.ops = &sleeper_ops, .clock = clock, .goal = goal, .goal_ns = goal_ns};
+  tb_status_t status = options_apply(options, sleeper);
+  if (!status && clock->kind && tb__jump_of_thread) status = TB_ERR_DEADLOCK;
+  return status;
+}
+
+/* Gets on the queue, and on the clock too unless a jump is in progress: that must not be waited for
+ * with the user's mutex held, which its callbacks may want. True when the wait has begun, or is not
+ * needed. */
+TB_NO_THREAD_ANALYSIS
+static bool enter_queue(tb__sleeper_t *sleeper, tb__deadline_t *out_alarm)
+{
+  tb_timeline_t *timeline = tb__clock_lock(sleeper->clock);
+  bool entered = tb__clock_is_settled_locked(sleeper->clock, timeline);
+  queue_add_locked(sleeper);
+  sleeper->waited = !entered || enter_locked(sleeper, timeline, out_alarm);
+  tb__clock_unlock(timeline);
+  if (sleeper->waited) {
+    sleeper->released = !pthread_mutex_unlock(sleeper->mutex);
+    if (!sleeper->released) tb__sleeper_mark(sleeper, TB__MARK_INVALID);
+  }
+  return entered;
+}
+
+TB_NO_THREAD_ANALYSIS
+static tb_status_t sleep_through(tb__sleeper_t *sleeper)
+{
+  tb__deadline_t alarm = TB__NO_DEADLINE;
+  if (!sleeper->queue || !enter_queue(sleeper, &alarm)) {
+    tb_timeline_t *timeline;
+    tb_status_t status = tb__clock_lock_settled(sleeper->clock, &timeline);
+    if (status) return status; /* of a sleeper without a queue: in a jump callback */
+    sleeper->waited = enter_locked(sleeper, timeline, &alarm);
+    tb__clock_unlock(timeline);
+  }
+  if (sleeper->waited) block(sleeper, alarm);
+  return sleeper->result;
+}
+
+static tb_status_t verdict(const tb__sleeper_t *sleeper, tb_status_t status)
+{
+  uint32_t marks = atomic_load(&sleeper->marks);
+  if (sleeper->signalled) return TB_OK;
+  if (marks & TB__MARK_INVALID) return TB_ERR_INVALID;
+  if (marks & TB__MARK_CANCELLED) return TB_ERR_CANCELLED;
+  return marks & TB__MARK_CLOSED ? TB_ERR_CLOSED : status;
+}
+
+tb_status_t tb__sleeper_run(tb__sleeper_t *sleeper)
+{
+  tb_status_t status = TB_OK;
+  tb__clock_enter(sleeper->clock);
+  if (sleeper->token) tb__cancel_token_join(sleeper->token, sleeper);
+  if (sleeper->goal != TB__GOAL_FOR || sleeper->goal_ns > 0) status = sleep_through(sleeper);
+  if (sleeper->token) tb__cancel_token_leave(sleeper->token, sleeper);
+  tb__clock_leave(sleeper->clock);
+  return verdict(sleeper, status);
+}
+
+bool tb__sleeper_signal_locked(tb__sleeper_queue_t *queue, tb__waiter_t **to_wake)
+{
+  tb__sleeper_t *sleeper = queue->first;
+  while (sleeper && atomic_load(&sleeper->marks))
+    sleeper = sleeper->queue_next;
+  if (!sleeper) return false;
+  claim(&sleeper->waiter, TB_OK);
+  sleeper->signalled = true;
+  sleeper->waiter.wake_next = *to_wake;
+  *to_wake = &sleeper->waiter;
+  return true;
+}
+
+void tb__sleeper_queue_close_locked(tb__sleeper_queue_t *queue, tb__waiter_t **to_wake)
+{
+  queue->closed = true;
+  while (queue->first) {
+    tb__waiter_t *waiter = &queue->first->waiter;
+    claim(waiter, TB_ERR_CLOSED);
+    waiter->wake_next = *to_wake;
+    *to_wake = waiter;
+  }
+}
