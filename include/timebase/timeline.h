@@ -35,7 +35,8 @@ TB_API tb_status_t tb_timeline_tick(tb_timeline_t *timeline, int64_t time_ns,
 
 /* The same, but only if that needs nobody's code and nobody's waking: no jump is in progress, no
  * handler matches and nothing is due. Otherwise TB_ERR_BUSY, and the time is unchanged; call
- * tb_timeline_tick from a thread that may run callbacks. Never blocks for long. */
+ * tb_timeline_tick from a thread that may run callbacks. Never blocks for long.
+ * TB_ERR_DEADLOCK: from a jump callback. */
 TB_API tb_status_t tb_timeline_try_tick(tb_timeline_t *timeline, int64_t time_ns);
 
 /* What `tb_clock_read` reports beside the time: no publisher, QoS mismatch, waiting, paused,

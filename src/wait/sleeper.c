@@ -103,21 +103,31 @@ static void sleeper_wake(tb__waiter_t *waiter)
   tb__futex_wake_one(&sleeper->word); /* of an address that may be gone: at worst a stray wake-up */
 }
 
+static void poke(tb__sleeper_t *sleeper)
+{
+  uint32_t asleep = WORD_ASLEEP;
+  if (atomic_compare_exchange_strong(&sleeper->word, &asleep, WORD_LOOK))
+    tb__futex_wake_one(&sleeper->word);
+}
+
 /* A mark is set before the word, and the sleeper resets the word before it looks at the marks. */
 void tb__sleeper_mark(tb__sleeper_t *sleeper, uint32_t mark)
 {
-  uint32_t asleep = WORD_ASLEEP;
   atomic_fetch_or(&sleeper->marks, mark);
-  if (atomic_compare_exchange_strong(&sleeper->word, &asleep, WORD_LOOK))
-    tb__futex_wake_one(&sleeper->word);
+  poke(sleeper);
+}
+
+static tb__deadline_t limit_of(const tb__sleeper_t *sleeper)
+{
+  if (sleeper->limit_ns == INT64_MAX) return TB__NO_DEADLINE;
+  return (tb__deadline_t){TB__DEADLINE_STEADY, sleeper->limit_ns};
 }
 
 /* When to look without being woken: at the limit, and at the deadline where it is on a clock of the
  * operating system, which wakes nobody. */
 static tb__deadline_t alarm_for(const tb__sleeper_t *sleeper, const tb_timeline_t *timeline)
 {
-  tb__deadline_t limit = {TB__DEADLINE_STEADY, sleeper->limit_ns};
-  if (sleeper->limit_ns == INT64_MAX) limit = TB__NO_DEADLINE;
+  tb__deadline_t limit = limit_of(sleeper);
   if (timeline->kind == TB__TIMELINE_ROS || sleeper->for_ever) return limit;
   int64_t deadline_ns = (int64_t)sleeper->waiter.deadline;
   if (sleeper->waiter.axis == TB__AXIS_ELAPSED || timeline->kind == TB__TIMELINE_STEADY) {
@@ -154,11 +164,18 @@ static bool sleeper_moved(tb__waiter_t *waiter, const tb_jump_t *jump)
               (sleeper->goal == TB__GOAL_UNTIL && !(sleeper->flags & TB_SLEEP_KEEP_TIME));
   if (ends) return claim(waiter, TB_ERR_CLOCK_CHANGED);
   if (sleeper->goal == TB__GOAL_PACE) repace_locked(sleeper, timeline);
+  if (timeline->kind != TB__TIMELINE_ROS && waiter->axis == TB__AXIS_ELAPSED &&
+      (int64_t)waiter->deadline < 0) /* beyond the end of steady time */
+    sleeper->for_ever = true;
   if (timeline->kind == TB__TIMELINE_ROS && !sleeper->for_ever)
     tb__waiter_queue_locked(timeline, waiter);
-  atomic_store(&sleeper->word, WORD_LOOK);
-  tb__futex_wake_one(&sleeper->word);
   return false;
+}
+
+/* After a change of source the alarm is another, or the wait is over. */
+static void sleeper_settled(tb__waiter_t *waiter)
+{
+  poke((tb__sleeper_t *)waiter);
 }
 
 static const tb__waiter_ops_t sleeper_ops = {
@@ -166,6 +183,7 @@ static const tb__waiter_ops_t sleeper_ops = {
     .jumped = sleeper_jumped,
     .moved = sleeper_moved,
     .closed = sleeper_closed,
+    .settled = sleeper_settled,
     .wake = sleeper_wake,
 };
 
@@ -179,7 +197,7 @@ static void begin_locked(tb__sleeper_t *sleeper, const tb_timeline_t *timeline)
   waiter->axis = TB__AXIS_TIME;
   if (sleeper->goal == TB__GOAL_UNTIL) {
     waiter->deadline = goal_ns > 0 ? (uint64_t)goal_ns : 0;
-    sleeper->for_ever = goal_ns == INT64_MAX;
+    sleeper->for_ever = os && goal_ns == INT64_MAX;
   } else if (sleeper->goal == TB__GOAL_FOR) {
     waiter->axis = TB__AXIS_ELAPSED;
     uint64_t elapsed = tb__timeline_elapsed_locked(timeline);
@@ -239,10 +257,13 @@ static bool look(tb__sleeper_t *sleeper, tb__deadline_t *out_alarm)
   } else {
     atomic_store(&sleeper->word, WORD_ASLEEP);
     bool marked = atomic_load(&sleeper->marks);
-    bool due = is_due_locked(sleeper, timeline);
+    /* in the middle of a jump nobody is due yet: who is, is told at its end */
+    bool unsettled =
+        timeline->unsettled || (atomic_load(&sleeper->clock->word) & TB__WORD_CHANGING);
+    bool due = !unsettled && is_due_locked(sleeper, timeline);
     over = marked || due || tb__steady_now_ns() >= sleeper->limit_ns;
     sleeper->result = due ? TB_OK : TB_ERR_TIMEOUT;
-    *out_alarm = alarm_for(sleeper, timeline);
+    *out_alarm = unsettled ? limit_of(sleeper) : alarm_for(sleeper, timeline);
     if (over) unlist_locked(sleeper);
   }
   tb__clock_unlock(timeline);
