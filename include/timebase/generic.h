@@ -32,6 +32,16 @@
       clock, TB_GENERIC_IF(options, tb_timer_options_t, tb_clock_timer_create),                    \
       TB_GENERIC_IF(options, tb_steady_timer_options_t, tb_steady_clock_timer_create))             \
   (queue, clock, options, out)
+#define tb_timer_queue_next_deadline(queue, clock, out)                                            \
+  TB_GENERIC_CLOCK(                                                                                \
+      clock, TB_GENERIC_IF(out, tb_time_t, tb_clock_timer_queue_next_deadline),                    \
+      TB_GENERIC_IF(out, tb_steady_time_t, tb_steady_clock_timer_queue_next_deadline))             \
+  (queue, clock, out)
+/* By the type of `out`: a timer on the other type of clock is TB_ERR_CLOCK_MISMATCH. */
+#define tb_timer_next_deadline(timer, out)                                                         \
+  _Generic((out), tb_time_t *                                                                      \
+           : tb_clock_timer_next_deadline, tb_steady_time_t *                                      \
+           : tb_steady_clock_timer_next_deadline)(timer, out)
 
 #else
 
@@ -72,6 +82,25 @@ inline tb_status_t tb_timer_create(tb_timer_queue_t *queue, tb_steady_clock_t *c
                                    const tb_steady_timer_options_t *options, tb_timer_t **out)
 {
   return tb_steady_clock_timer_create(queue, clock, options, out);
+}
+inline tb_status_t tb_timer_queue_next_deadline(tb_timer_queue_t *queue, const tb_clock_t *clock,
+                                                tb_time_t *out)
+{
+  return tb_clock_timer_queue_next_deadline(queue, clock, out);
+}
+inline tb_status_t tb_timer_queue_next_deadline(tb_timer_queue_t *queue,
+                                                const tb_steady_clock_t *clock,
+                                                tb_steady_time_t *out)
+{
+  return tb_steady_clock_timer_queue_next_deadline(queue, clock, out);
+}
+inline tb_status_t tb_timer_next_deadline(const tb_timer_t *timer, tb_time_t *out)
+{
+  return tb_clock_timer_next_deadline(timer, out);
+}
+inline tb_status_t tb_timer_next_deadline(const tb_timer_t *timer, tb_steady_time_t *out)
+{
+  return tb_steady_clock_timer_next_deadline(timer, out);
 }
 
 #endif
