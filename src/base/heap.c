@@ -3,8 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 #define ARITY 4
-#define LINE  64
 /* Places before the first entry, so that the entries 1 to 4, 5 to 8 and so on are lines. */
 #define LEAD (ARITY - 1)
 
@@ -76,7 +77,7 @@ tb_status_t tb__heap_reserve(tb__heap_t *heap, uint32_t ids)
   if (wanted < ids) wanted = ids;
   if (wanted > TB__HEAP_IDS) wanted = TB__HEAP_IDS;
   size_t bytes = (wanted + (size_t)LEAD) * sizeof *heap->entries;
-  void *memory = aligned_alloc(LINE, (bytes + LINE - 1) / LINE * LINE);
+  void *memory = tb__memory_alloc(bytes);
   uint32_t *where = realloc(heap->where, wanted * sizeof *where);
   if (where) heap->where = where;
   if (!memory || !where) {

@@ -159,7 +159,7 @@ static tb_status_t lanes_open(tb_timer_queue_t *queue)
   for (tb__lane_t *lane = atomic_load(&queue->lanes); lane; lane = lane->next) {
     tb_timeline_t *timeline;
     int64_t now_ns;
-    tb_status_t status = tb__clock_lock_settled(lane->clock, &timeline);
+    tb_status_t status = tb__lane_lock_settled(lane, &timeline);
     if (status) return status;
     if (!tb__lane_now_key_locked(lane, timeline, &lane->horizon_key, &now_ns))
       lane->horizon_key = INT64_MIN;
@@ -222,12 +222,6 @@ static bool lane_take_locked(tb__lane_t *lane, const tb_timeline_t *timeline, ca
   return true;
 }
 
-static bool is_settled(const tb__lane_t *lane, const tb_timeline_t *timeline)
-{
-  return !(atomic_load_explicit(&lane->clock->word, memory_order_acquire) & TB__WORD_CHANGING) &&
-         !(atomic_load_explicit(&timeline->version, memory_order_acquire) & TB__VERSION_BLOCKED);
-}
-
 TB_NO_THREAD_ANALYSIS
 static void call_end(call_t *call)
 {
@@ -253,7 +247,7 @@ static bool call_next(tb_timer_queue_t *queue, call_t *call)
     if (!lane) return false;
     tb_timeline_t *timeline = tb__clock_lock(lane->clock);
     if (ends) call_end_locked(lane, call);
-    if (!is_settled(lane, timeline)) {
+    if (!tb__lane_is_settled(lane, timeline)) {
       tb__clock_unlock(timeline);
       if (ends) call_announce_end(queue);
       ends = false;

@@ -12,9 +12,8 @@
 #include "platform/poll_set.h"
 #include "platform/thread.h"
 
-#define TB__NO_TIMER        UINT32_MAX
-#define TB__TIMERS_BITS     8 /* of a chunk */
-#define TB__TIMERS_OF_CHUNK (UINT32_C(1) << TB__TIMERS_BITS)
+#define TB__NO_TIMER    UINT32_MAX
+#define TB__TIMERS_BITS 8 /* of the first chunk */
 
 struct tb__lane;
 
@@ -51,12 +50,15 @@ typedef struct tb__timer_rest {
   uint32_t next, previous; /* on the lane's list of late timers; `next` also on that of free ids */
 } tb__timer_rest_t;
 
+/* Never moves. Each chunk is twice the one before it, so that large numbers lie close together. */
 typedef struct tb__timer_chunk {
-  _Alignas(64) struct {
+  union tb__timer_line {
     _Alignas(64) tb_timer_t timer;
-  } timers[TB__TIMERS_OF_CHUNK];
-  tb__timer_rest_t rests[TB__TIMERS_OF_CHUNK];
+  } * timers;
+  tb__timer_rest_t *rests;
 } tb__timer_chunk_t;
+
+#define TB__TIMER_CHUNKS 17 /* 2^24 timers, less the size of a chunk of the first size */
 
 /* The timers of one clock in one queue. A key is a deadline less `offset`: a change of the clock's
  * source moves all deadlines by moving the offset. By the mutex of the clock's timeline. */
@@ -68,12 +70,13 @@ typedef struct tb__lane {
   tb__poll_alarm_t alarm; /* at the earliest deadline, on the operating system's clocks */
   int64_t alarm_ns;       /* as set; INT64_MAX: not set */
   tb__heap_t heap;        /* of running timers, by key */
-  tb__timer_chunk_t **chunks;
+  tb__timer_chunk_t chunks[TB__TIMER_CHUNKS];
   uint32_t chunk_count;
   uint32_t used_ids;              /* ids below it have been used */
   uint32_t first_free;            /* of those, through `next` */
   uint32_t timers_at;             /* how many were given a time: 0 saves a search */
   uint32_t first_late, last_late; /* started in this run and due in it: for the next one */
+  uint32_t *_Atomic where_hint; /* heap.where, to be fetched before the mutex is had; never read */
   int64_t offset_ns;
   bool closed; /* the clock was destroyed */
 
@@ -102,14 +105,25 @@ struct tb_timer_queue {
   _Atomic uint32_t thread_active; /* futex: 0 when it has made its last call */
 };
 
+/* The chunk of an id, and the place in it. */
+static inline uint32_t tb__timer_place(uint32_t id, uint32_t *out_index)
+{
+  uint32_t shifted = id + (UINT32_C(1) << TB__TIMERS_BITS);
+  uint32_t bits = 31 - (uint32_t)__builtin_clz(shifted);
+  *out_index = shifted - (UINT32_C(1) << bits);
+  return bits - TB__TIMERS_BITS;
+}
+
 static inline tb_timer_t *tb__lane_timer(const tb__lane_t *lane, uint32_t id)
 {
-  return &lane->chunks[id >> TB__TIMERS_BITS]->timers[id & (TB__TIMERS_OF_CHUNK - 1)].timer;
+  uint32_t index, chunk = tb__timer_place(id, &index);
+  return &lane->chunks[chunk].timers[index].timer;
 }
 
 static inline tb__timer_rest_t *tb__lane_rest(const tb__lane_t *lane, uint32_t id)
 {
-  return &lane->chunks[id >> TB__TIMERS_BITS]->rests[id & (TB__TIMERS_OF_CHUNK - 1)];
+  uint32_t index, chunk = tb__timer_place(id, &index);
+  return &lane->chunks[chunk].rests[index];
 }
 
 /* Finds or makes the lane of a clock; NULL: there is none. */
@@ -140,6 +154,23 @@ void tb__lane_rearm_locked(tb__lane_t *lane, tb_timeline_t *timeline);
 /* The clock's time as a key; false while nothing can be due because its source has not started. */
 bool tb__lane_now_key_locked(const tb__lane_t *lane, const tb_timeline_t *timeline,
                              int64_t *out_key, int64_t *out_now_ns) TB_REQUIRES(timeline->mutex);
+
+/* Whether no jump and no change of source holds up the readers of the clock. */
+static inline bool tb__lane_is_settled(const tb__lane_t *lane, const tb_timeline_t *timeline)
+{
+  return !(atomic_load_explicit(&lane->clock->word, memory_order_acquire) & TB__WORD_CHANGING) &&
+         !(atomic_load_explicit(&timeline->version, memory_order_acquire) & TB__VERSION_BLOCKED);
+}
+
+/* tb__clock_lock_settled, which has to wait only if the clock is found unsettled. */
+TB_NO_THREAD_ANALYSIS
+static inline tb_status_t tb__lane_lock_settled(const tb__lane_t *lane, tb_timeline_t **out)
+{
+  *out = tb__clock_lock(lane->clock);
+  if (__builtin_expect(tb__lane_is_settled(lane, *out), 1)) return TB_OK;
+  tb__clock_unlock(*out);
+  return tb__clock_lock_settled(lane->clock, out);
+}
 
 /* Sums that stop at the ends of int64. */
 static inline int64_t tb__add_saturated(int64_t a, int64_t b)

@@ -1,18 +1,21 @@
 /* The memory of a lane's timers: chunks that never move, ids that are used again. */
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "wait/timer_queue.h"
 
 static tb_status_t chunk_add(tb__lane_t *lane)
 {
-  uint32_t count = lane->chunk_count;
-  if ((count & (count - 1)) == 0) { /* full at each power of two */
-    tb__timer_chunk_t **chunks = realloc(lane->chunks, (count ? count * 2 : 1) * sizeof *chunks);
-    if (!chunks) return TB_ERR_NO_MEMORY;
-    lane->chunks = chunks;
+  if (lane->chunk_count == TB__TIMER_CHUNKS) return TB_ERR_NO_MEMORY;
+  size_t size = (size_t)1 << (TB__TIMERS_BITS + lane->chunk_count);
+  tb__timer_chunk_t chunk;
+  chunk.timers = tb__memory_alloc(size * sizeof *chunk.timers);
+  chunk.rests = malloc(size * sizeof *chunk.rests);
+  if (!chunk.timers || !chunk.rests) {
+    free(chunk.timers);
+    free(chunk.rests);
+    return TB_ERR_NO_MEMORY;
   }
-  tb__timer_chunk_t *chunk = aligned_alloc(64, sizeof *chunk);
-  if (!chunk) return TB_ERR_NO_MEMORY;
   lane->chunks[lane->chunk_count++] = chunk;
   return TB_OK;
 }
@@ -26,8 +29,10 @@ tb_status_t tb__lane_take_id_locked(tb__lane_t *lane, uint32_t *out)
   }
   uint32_t id = lane->used_ids;
   tb_status_t status = tb__heap_reserve(&lane->heap, id + 1);
-  if (!status && id >> TB__TIMERS_BITS >= lane->chunk_count) status = chunk_add(lane);
+  uint32_t index;
+  if (!status && tb__timer_place(id, &index) >= lane->chunk_count) status = chunk_add(lane);
   if (status) return status;
+  atomic_store_explicit(&lane->where_hint, lane->heap.where, memory_order_relaxed);
   lane->used_ids++;
   *out = id;
   return TB_OK;
@@ -42,9 +47,10 @@ void tb__lane_free_id_locked(tb__lane_t *lane, uint32_t id)
 
 void tb__lane_free_ids(tb__lane_t *lane)
 {
-  for (uint32_t i = 0; i < lane->chunk_count; i++)
-    free(lane->chunks[i]);
-  free(lane->chunks);
+  for (uint32_t i = 0; i < lane->chunk_count; i++) {
+    free(lane->chunks[i].timers);
+    free(lane->chunks[i].rests);
+  }
 }
 
 void tb__lane_add_late_locked(tb__lane_t *lane, tb_timer_t *timer, int64_t key)
