@@ -9,9 +9,15 @@
 /* Places before the first entry, so that the entries 1 to 4, 5 to 8 and so on are lines. */
 #define LEAD (ARITY - 1)
 
+/* As one number, so that comparing takes no branch: which child is less is a toss-up. */
+static __int128 entry_value(tb__heap_entry_t entry)
+{
+  return (__int128)((unsigned __int128)(uint64_t)entry.key << 64 | entry.rank);
+}
+
 static bool entry_before(tb__heap_entry_t a, tb__heap_entry_t b)
 {
-  return (a.key < b.key) | ((a.key == b.key) & (a.rank < b.rank));
+  return entry_value(a) < entry_value(b);
 }
 
 static void entry_place(tb__heap_t *heap, uint32_t index, tb__heap_entry_t entry)
@@ -47,7 +53,7 @@ static uint32_t least_child(const tb__heap_t *heap, uint64_t first)
   if (count >= ARITY) {
     uint32_t left = entry_before(entries[1], entries[0]);
     uint32_t right = 2 + (uint32_t)entry_before(entries[3], entries[2]);
-    best = entry_before(entries[right], entries[left]) ? right : left;
+    best = left + (right - left) * (uint32_t)entry_before(entries[right], entries[left]);
   } else {
     for (uint32_t child = 1; child < count; child++)
       if (entry_before(entries[child], entries[best])) best = child;

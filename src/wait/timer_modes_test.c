@@ -1,13 +1,10 @@
-/* One-shot timers, catching up, waiting for a call, deadlines, and the queue's thread. */
+/* One-shot timers, catching up, changes of period, and next deadlines. */
 #include <poll.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <string.h>
 #include <timebase/generic.h>
 #include <timebase/manual_source.h>
 #include <timebase/timer.h>
 
-#include "platform/futex.h"
 #include "test.h"
 
 #define S TB_NS_PER_S
@@ -417,98 +414,6 @@ static void test_M6_storage_is_used_again(void **state)
   assert_int_equal(set(f, 110), 1);
 }
 
-/* ---- threads: they wait for events ---- */
-
-typedef struct gate {
-  _Atomic uint32_t entered, open; /* futexes */
-  tb_status_t stop_thread, run, destroy;
-  tb_timer_queue_t *queue;
-} gate_t;
-
-static void wait_until(_Atomic uint32_t *word)
-{
-  while (!atomic_load(word))
-    tb__futex_wait(word, 0, TB__NO_DEADLINE);
-}
-
-static void raise_word(_Atomic uint32_t *word)
-{
-  atomic_store(word, 1);
-  tb__futex_wake_all(word);
-}
-
-static void stay_in_gate(tb_timer_t *timer, const tb_timer_info_t *info, void *user)
-{
-  (void)timer;
-  (void)info;
-  gate_t *gate = user;
-  gate->stop_thread = tb_timer_queue_stop_thread(gate->queue, (tb_duration_t){0});
-  gate->run = tb_timer_queue_run_due(gate->queue, NULL);
-  gate->destroy = tb_timer_queue_destroy(gate->queue);
-  raise_word(&gate->entered);
-  wait_until(&gate->open);
-}
-
-static void *open_gate(void *argument)
-{
-  raise_word(&((gate_t *)argument)->open);
-  return NULL;
-}
-
-static void test_M5_stop_wait_returns_when_the_call_has_ended(void **state)
-{
-  fixture_t *f = *state;
-  gate_t gate = {.queue = f->queue};
-  pthread_t opener;
-  tb_timer_options_t options = options_of(TB_TIMER_PERIODIC, 10, "");
-  options.callback = stay_in_gate;
-  options.user = &gate;
-  assert_int_equal(set(f, 100), 0);
-  tb_timer_t *timer = timer_of(f, &options);
-  assert_ok(tb_timer_queue_start_thread(f->queue));
-  assert_ok(tb_manual_source_set(f->source, 110 * S));
-  wait_until(&gate.entered);
-  assert_status(tb_timer_stop_wait(timer, (tb_duration_t){1}), TB_ERR_TIMEOUT);
-  assert_false(tb_timer_is_running(timer));
-  assert_status(tb_timer_stop_wait(timer, (tb_duration_t){-1}), TB_ERR_INVALID);
-  assert_status(tb_timer_queue_stop_thread(f->queue, (tb_duration_t){1}), TB_ERR_TIMEOUT);
-  pthread_create(&opener, NULL, open_gate, &gate);
-  assert_ok(tb_timer_stop_wait(timer, (tb_duration_t){0}));
-  assert_int_equal(atomic_load(&gate.open), 1);
-  pthread_join(opener, NULL);
-  assert_ok(tb_timer_queue_stop_thread(f->queue, (tb_duration_t){0}));
-  assert_status(gate.stop_thread, TB_ERR_DEADLOCK);
-  assert_status(gate.run, TB_ERR_DEADLOCK);
-  assert_status(gate.destroy, TB_ERR_DEADLOCK);
-}
-
-static void destroy_in_call(tb_timer_t *timer, const tb_timer_info_t *info, void *user)
-{
-  (void)info;
-  tb_timer_destroy(timer);
-  raise_word(user);
-}
-
-static void test_M6_a_thread_runs_the_queue(void **state)
-{
-  fixture_t *f = *state;
-  _Atomic uint32_t called = 0;
-  tb_timer_options_t options = options_of(TB_TIMER_ONE_SHOT, 10, "");
-  options.callback = destroy_in_call;
-  options.user = &called;
-  assert_ok(tb_timer_queue_start_thread(f->queue));
-  assert_status(tb_timer_queue_start_thread(f->queue), TB_ERR_BUSY);
-  assert_status(tb_timer_queue_run_due(f->queue, NULL), TB_ERR_BUSY);
-  assert_ok(tb_manual_source_set(f->source, 100 * S));
-  timer_of(f, &options);
-  assert_ok(tb_manual_source_set(f->source, 110 * S));
-  wait_until(&called);
-  assert_ok(tb_timer_queue_stop_thread(f->queue, (tb_duration_t){0}));
-  assert_ok(tb_timer_queue_stop_thread(f->queue, (tb_duration_t){0}));
-  assert_int_equal(run(f), 0);                      /* the program drives it again */
-  assert_ok(tb_timer_queue_start_thread(f->queue)); /* destroying the queue ends it */
-}
-
 #define WITH_QUEUE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -529,10 +434,8 @@ int main(void)
       WITH_QUEUE(test_M5_set_period_takes_effect_with_the_next_deadline),
       WITH_QUEUE(test_M5_one_shots_change_in_their_own_callback),
       WITH_QUEUE(test_M5_what_is_started_due_in_a_run_waits_for_the_next),
-      WITH_QUEUE(test_M5_stop_wait_returns_when_the_call_has_ended),
       WITH_QUEUE(test_M6_next_deadline_of_a_timer_and_of_a_clock),
       WITH_QUEUE(test_M6_storage_is_used_again),
-      WITH_QUEUE(test_M6_a_thread_runs_the_queue),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
