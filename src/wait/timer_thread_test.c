@@ -1,5 +1,6 @@
 /* Waiting for a running call, and the thread of a queue. Threads wait for events. */
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <timebase/generic.h>
 #include <timebase/manual_source.h>
@@ -7,6 +8,7 @@
 
 #include "platform/futex.h"
 #include "test.h"
+#include "wait/timer_queue.h"
 
 #define S TB_NS_PER_S
 
@@ -51,7 +53,7 @@ static tb_timer_t *started(fixture_t *f, tb_timer_mode_t mode, tb_timer_callback
 }
 
 typedef struct gate {
-  _Atomic uint32_t entered, open; /* futexes */
+  _Atomic uint32_t entered, open, left; /* futexes */
   tb_status_t stop_thread, run, destroy;
   tb_timer_queue_t *queue;
 } gate_t;
@@ -78,11 +80,16 @@ static void stay_in_gate(tb_timer_t *timer, const tb_timer_info_t *info, void *u
   gate->destroy = tb_timer_queue_destroy(gate->queue);
   raise_word(&gate->entered);
   wait_until(&gate->open);
+  raise_word(&gate->left);
 }
 
+/* Opens once somebody waits for the call. */
 static void *open_gate(void *argument)
 {
-  raise_word(&((gate_t *)argument)->open);
+  gate_t *gate = argument;
+  while (!atomic_load(&gate->queue->call_waiters))
+    sched_yield();
+  raise_word(&gate->open);
   return NULL;
 }
 
@@ -102,7 +109,7 @@ static void test_M5_stop_wait_returns_when_the_call_has_ended(void **state)
   assert_status(tb_timer_queue_stop_thread(f->queue, (tb_duration_t){1}), TB_ERR_TIMEOUT);
   pthread_create(&opener, NULL, open_gate, &gate);
   assert_ok(tb_timer_stop_wait(timer, (tb_duration_t){0}));
-  assert_int_equal(atomic_load(&gate.open), 1);
+  assert_int_equal(atomic_load(&gate.left), 1);
   pthread_join(opener, NULL);
   assert_ok(tb_timer_queue_stop_thread(f->queue, (tb_duration_t){0}));
   assert_status(gate.stop_thread, TB_ERR_DEADLOCK);
