@@ -6,6 +6,8 @@
 #include "base/memory.h"
 
 #define ARITY 4
+/* Entries that stay in the second cache by themselves. */
+#define CACHED 32768
 /* Places before the first entry, so that the entries 1 to 4, 5 to 8 and so on are lines. */
 #define LEAD (ARITY - 1)
 
@@ -66,7 +68,7 @@ static void sift_down(tb__heap_t *heap, uint32_t index, tb__heap_entry_t entry)
   for (;;) {
     uint64_t first = (uint64_t)index * ARITY + 1;
     if (first >= heap->size) break;
-    prefetch_grandchildren(heap, first);
+    if (heap->size > CACHED) prefetch_grandchildren(heap, first);
     uint32_t best = least_child(heap, first);
     if (!entry_before(heap->entries[best], entry)) break;
     entry_place(heap, index, heap->entries[best]);
