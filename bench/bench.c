@@ -54,7 +54,7 @@ bool bench_fail(const row_t *row, const char *what)
 static void print_row(const row_t *row, const result_t *result)
 {
   double ratio = result->value / result->against;
-  printf("%-22s %10.2f %-3s %10.2f %-34s %6.3f  at most %-5g %s\n", row->name, result->value,
+  printf("%-24s %10.2f %-3s %10.2f %-34s %6.3f  at most %-5g %s\n", row->name, result->value,
          row->unit, result->against, row->against, ratio, row->target,
          ratio <= row->target ? "met" : "MISSED");
   fflush(stdout);
@@ -70,26 +70,33 @@ static void json_row(FILE *json, const row_t *row, const result_t *result, bool 
           ratio, row->target, ratio <= row->target ? "true" : "false");
 }
 
+/* The row number `i` of all; NULL past the last. */
+static const row_t *row_at(int i)
+{
+  if (i < core_row_count) return &core_rows[i];
+  i -= core_row_count;
+  if (i < timer_row_count) return &timer_rows[i];
+#ifdef TB_BENCH_ROS2
+  i -= timer_row_count;
+  if (i < ros2_row_count) return &ros2_rows[i];
+#endif
+  return NULL;
+}
+
 static const row_t *find_row(const char *name)
 {
-  for (int i = 0; i < core_row_count; i++)
-    if (!strcmp(core_rows[i].name, name)) return &core_rows[i];
-#ifdef TB_BENCH_ROS2
-  for (int i = 0; i < ros2_row_count; i++)
-    if (!strcmp(ros2_rows[i].name, name)) return &ros2_rows[i];
-#endif
+  const row_t *row;
+  for (int i = 0; (row = row_at(i)); i++)
+    if (!strcmp(row->name, name)) return row;
   return NULL;
 }
 
 static int usage(FILE *out)
 {
   fprintf(out, "usage: bench [--json FILE] [ROW...]\n\nrows:\n");
-  for (int i = 0; i < core_row_count; i++)
-    fprintf(out, "  %s\n", core_rows[i].name);
-#ifdef TB_BENCH_ROS2
-  for (int i = 0; i < ros2_row_count; i++)
-    fprintf(out, "  %s\n", ros2_rows[i].name);
-#endif
+  const row_t *row;
+  for (int i = 0; (row = row_at(i)); i++)
+    fprintf(out, "  %s\n", row->name);
   return out == stderr ? 2 : 0;
 }
 
@@ -105,6 +112,7 @@ static void run_row(run_t *run, const row_t *row)
     run->failed++;
     return;
   }
+  if (row->limit > 0) result.against = row->limit;
   print_row(row, &result);
   if (run->json) json_row(run->json, row, &result, run->done == 0);
   run->done++;
@@ -113,12 +121,9 @@ static void run_row(run_t *run, const row_t *row)
 
 static void run_all(run_t *run)
 {
-  for (int i = 0; i < core_row_count; i++)
-    run_row(run, &core_rows[i]);
-#ifdef TB_BENCH_ROS2
-  for (int i = 0; i < ros2_row_count; i++)
-    run_row(run, &ros2_rows[i]);
-#endif
+  const row_t *row;
+  for (int i = 0; (row = row_at(i)); i++)
+    run_row(run, row);
 }
 
 int main(int argc, char **argv)
@@ -136,7 +141,7 @@ int main(int argc, char **argv)
   }
   for (int i = first; i < argc; i++)
     if (!find_row(argv[i])) return usage(stderr);
-  printf("%-22s %14s %-45s %6s\n", "row", "value", "     against", "ratio");
+  printf("%-24s %14s %-45s %6s\n", "row", "value", "     against", "ratio");
   if (run.json) fprintf(run.json, "{\"rows\": [");
   if (first == argc) run_all(&run);
   for (int i = first; i < argc; i++)

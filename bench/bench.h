@@ -1,4 +1,5 @@
-/* Rows of the benchmark: each measures something of ours beside its bare counterpart. */
+/* Rows of the benchmark: each measures something of ours beside its bare counterpart, or against a
+ * fixed limit. */
 #ifndef TB_BENCH_BENCH_H
 #define TB_BENCH_BENCH_H
 
@@ -6,19 +7,22 @@
 #include <stdint.h>
 
 typedef struct result {
-  double value, against; /* medians; `against` 0: no counterpart */
+  double value, against; /* medians; of a row with a limit, `against` is that */
 } result_t;
 
 typedef struct row {
   const char *name;
   const char *unit;
-  const char *against;                               /* what it is measured beside */
+  const char *against;                               /* what it is measured beside; "limit" */
   double target;                                     /* ratio at most */
   bool (*run)(const struct row *row, result_t *out); /* false: a message has been printed */
+  double limit; /* in `unit`, stands for `against`; 0: measured beside something */
 } row_t;
 
 extern const row_t core_rows[];
 extern const int core_row_count;
+extern const row_t timer_rows[];
+extern const int timer_row_count;
 #ifdef TB_BENCH_ROS2
 extern const row_t ros2_rows[];
 extern const int ros2_row_count;

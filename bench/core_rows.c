@@ -129,10 +129,10 @@ static bool tick_10000_clocks(const row_t *row, result_t *out)
 }
 
 const row_t core_rows[] = {
-    {"now_ros_active", "ns", "clock_gettime(CLOCK_MONOTONIC)", 0.12, now_ros_active},
-    {"now_ros_inactive", "ns", "clock_gettime(CLOCK_REALTIME)", 1.06, now_ros_inactive},
-    {"now_system", "ns", "clock_gettime(CLOCK_REALTIME)", 1.06, now_system},
-    {"now_steady", "ns", "clock_gettime(CLOCK_MONOTONIC)", 1.06, now_steady},
-    {"tick_10000_clocks", "ns", "tick_1_clock", 1.1, tick_10000_clocks},
+    {"now_ros_active", "ns", "clock_gettime(CLOCK_MONOTONIC)", 0.12, now_ros_active, 0},
+    {"now_ros_inactive", "ns", "clock_gettime(CLOCK_REALTIME)", 1.06, now_ros_inactive, 0},
+    {"now_system", "ns", "clock_gettime(CLOCK_REALTIME)", 1.06, now_system, 0},
+    {"now_steady", "ns", "clock_gettime(CLOCK_MONOTONIC)", 1.06, now_steady, 0},
+    {"tick_10000_clocks", "ns", "tick_1_clock", 1.1, tick_10000_clocks, 0},
 };
 const int core_row_count = sizeof core_rows / sizeof *core_rows;

@@ -218,6 +218,6 @@ static bool clock_topic_latency(const row_t *row, result_t *out)
 }
 
 const row_t ros2_rows[] = {
-    {"clock_topic_latency", "us", "bare Cyclone DDS listener", 1.15, clock_topic_latency},
+    {"clock_topic_latency", "us", "bare Cyclone DDS listener", 1.15, clock_topic_latency, 0},
 };
 const int ros2_row_count = sizeof ros2_rows / sizeof *ros2_rows;

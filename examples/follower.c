@@ -141,7 +141,7 @@ int main(int argc, char **argv)
     return 3;
   }
   tb_clock_options_t ros = {TB_TIME_ROS, source}, wall = {TB_TIME_SYSTEM, NULL};
-  tb_timer_options_t timer_options = {PERIOD, on_timer, &follower};
+  tb_timer_options_t timer_options = {.period = PERIOD, .callback = on_timer, .user = &follower};
   tb_jump_handler_options_t handler_options = {
       .name = "follower",
       .threshold = {.min_backward = {-1}, .on_clock_change = true},

@@ -55,6 +55,16 @@
 #define tb_cond_signal(cond) TB_GENERIC_COND(cond, tb_cond_signal, tb_steady_cond_signal)(cond)
 #define tb_cond_broadcast(cond)                                                                    \
   TB_GENERIC_COND(cond, tb_cond_broadcast, tb_steady_cond_broadcast)(cond)
+#define tb_timer_queue_next_deadline(queue, clock, out)                                            \
+  TB_GENERIC_CLOCK(                                                                                \
+      clock, TB_GENERIC_IF(out, tb_time_t, tb_clock_timer_queue_next_deadline),                    \
+      TB_GENERIC_IF(out, tb_steady_time_t, tb_steady_clock_timer_queue_next_deadline))             \
+  (queue, clock, out)
+/* By the type of `out`: a timer on the other type of clock is TB_ERR_CLOCK_MISMATCH. */
+#define tb_timer_next_deadline(timer, out)                                                         \
+  _Generic((out), tb_time_t *                                                                      \
+           : tb_clock_timer_next_deadline, tb_steady_time_t *                                      \
+           : tb_steady_clock_timer_next_deadline)(timer, out)
 
 #else
 
@@ -131,6 +141,25 @@ inline tb_status_t tb_cond_signal(tb_steady_cond_t *cond)
 inline tb_status_t tb_cond_broadcast(tb_steady_cond_t *cond)
 {
   return tb_steady_cond_broadcast(cond);
+}
+inline tb_status_t tb_timer_queue_next_deadline(tb_timer_queue_t *queue, const tb_clock_t *clock,
+                                                tb_time_t *out)
+{
+  return tb_clock_timer_queue_next_deadline(queue, clock, out);
+}
+inline tb_status_t tb_timer_queue_next_deadline(tb_timer_queue_t *queue,
+                                                const tb_steady_clock_t *clock,
+                                                tb_steady_time_t *out)
+{
+  return tb_steady_clock_timer_queue_next_deadline(queue, clock, out);
+}
+inline tb_status_t tb_timer_next_deadline(const tb_timer_t *timer, tb_time_t *out)
+{
+  return tb_clock_timer_next_deadline(timer, out);
+}
+inline tb_status_t tb_timer_next_deadline(const tb_timer_t *timer, tb_steady_time_t *out)
+{
+  return tb_steady_clock_timer_next_deadline(timer, out);
 }
 
 #endif

@@ -1,30 +1,66 @@
 #include "base/heap.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
 
 #define ARITY 4
+/* Entries that stay in the second cache by themselves. */
+#define CACHED 32768
+/* Places before the first entry, so that the entries 1 to 4, 5 to 8 and so on are lines. */
+#define LEAD (ARITY - 1)
 
-static bool entry_before(const tb__heap_t *heap, tb__heap_entry_t a, tb__heap_entry_t b)
+/* As one number, so that comparing takes no branch: which child is less is a toss-up. */
+static __int128 entry_value(tb__heap_entry_t entry)
 {
-  if (a.key != b.key) return a.key < b.key;
-  return heap->orders[a.id] < heap->orders[b.id];
+  return (__int128)((unsigned __int128)(uint64_t)entry.key << 64 | entry.rank);
+}
+
+static bool entry_before(tb__heap_entry_t a, tb__heap_entry_t b)
+{
+  return entry_value(a) < entry_value(b);
 }
 
 static void entry_place(tb__heap_t *heap, uint32_t index, tb__heap_entry_t entry)
 {
   heap->entries[index] = entry;
-  heap->where[entry.id] = index;
+  heap->where[tb__heap_id(&entry)] = index;
 }
 
 static void sift_up(tb__heap_t *heap, uint32_t index, tb__heap_entry_t entry)
 {
   while (index > 0) {
     uint32_t parent = (index - 1) / ARITY;
-    if (!entry_before(heap, entry, heap->entries[parent])) break;
+    if (!entry_before(entry, heap->entries[parent])) break;
     entry_place(heap, index, heap->entries[parent]);
     index = parent;
   }
   entry_place(heap, index, entry);
+}
+
+/* The lines that the next step may look at. */
+static void prefetch_grandchildren(const tb__heap_t *heap, uint64_t first)
+{
+  uint64_t grandchild = first * ARITY + 1;
+  for (int i = 0; i < ARITY && grandchild < heap->size; i++, grandchild += ARITY)
+    __builtin_prefetch(&heap->entries[grandchild]);
+}
+
+static uint32_t least_child(const tb__heap_t *heap, uint64_t first)
+{
+  const tb__heap_entry_t *entries = heap->entries + first;
+  uint64_t count = heap->size - first;
+  uint32_t best = 0;
+  if (count >= ARITY) {
+    uint32_t left = entry_before(entries[1], entries[0]);
+    uint32_t right = 2 + (uint32_t)entry_before(entries[3], entries[2]);
+    best = left + (right - left) * (uint32_t)entry_before(entries[right], entries[left]);
+  } else {
+    for (uint32_t child = 1; child < count; child++)
+      if (entry_before(entries[child], entries[best])) best = child;
+  }
+  return (uint32_t)first + best;
 }
 
 static void sift_down(tb__heap_t *heap, uint32_t index, tb__heap_entry_t entry)
@@ -32,11 +68,9 @@ static void sift_down(tb__heap_t *heap, uint32_t index, tb__heap_entry_t entry)
   for (;;) {
     uint64_t first = (uint64_t)index * ARITY + 1;
     if (first >= heap->size) break;
-    uint64_t end = first + ARITY < heap->size ? first + ARITY : heap->size;
-    uint32_t best = (uint32_t)first;
-    for (uint64_t child = first + 1; child < end; child++)
-      if (entry_before(heap, heap->entries[child], heap->entries[best])) best = (uint32_t)child;
-    if (!entry_before(heap, heap->entries[best], entry)) break;
+    if (heap->size > CACHED) prefetch_grandchildren(heap, first);
+    uint32_t best = least_child(heap, first);
+    if (!entry_before(heap->entries[best], entry)) break;
     entry_place(heap, index, heap->entries[best]);
     index = best;
   }
@@ -46,39 +80,62 @@ static void sift_down(tb__heap_t *heap, uint32_t index, tb__heap_entry_t entry)
 tb_status_t tb__heap_reserve(tb__heap_t *heap, uint32_t ids)
 {
   if (ids <= heap->ids) return TB_OK;
-  uint64_t wanted = heap->ids ? (uint64_t)heap->ids * 2 : 16;
+  if (ids > TB__HEAP_IDS) return TB_ERR_NO_MEMORY;
+  uint32_t wanted = heap->ids ? heap->ids * 2 : 16;
   if (wanted < ids) wanted = ids;
-  if (wanted > TB__HEAP_ABSENT) return TB_ERR_NO_MEMORY;
-  void *entries = realloc(heap->entries, wanted * sizeof *heap->entries);
-  if (entries) heap->entries = entries;
-  void *where = realloc(heap->where, wanted * sizeof *heap->where);
+  if (wanted > TB__HEAP_IDS) wanted = TB__HEAP_IDS;
+  size_t bytes = (wanted + (size_t)LEAD) * sizeof *heap->entries;
+  void *memory = tb__memory_alloc(bytes);
+  uint32_t *where = realloc(heap->where, wanted * sizeof *where);
   if (where) heap->where = where;
-  void *orders = realloc(heap->orders, wanted * sizeof *heap->orders);
-  if (orders) heap->orders = orders;
-  if (!entries || !where || !orders) return TB_ERR_NO_MEMORY;
-  for (uint64_t id = heap->ids; id < wanted; id++)
+  if (!memory || !where) {
+    free(memory);
+    return TB_ERR_NO_MEMORY;
+  }
+  tb__heap_entry_t *entries = (tb__heap_entry_t *)memory + LEAD;
+  if (heap->size) memcpy(entries, heap->entries, heap->size * sizeof *entries);
+  free(heap->memory);
+  heap->memory = memory;
+  heap->entries = entries;
+  for (uint32_t id = heap->ids; id < wanted; id++)
     heap->where[id] = TB__HEAP_ABSENT;
-  heap->ids = (uint32_t)wanted;
+  heap->ids = wanted;
   return TB_OK;
 }
 
 void tb__heap_fini(tb__heap_t *heap)
 {
-  free(heap->entries);
+  free(heap->memory);
   free(heap->where);
-  free(heap->orders);
   *heap = (tb__heap_t){0};
 }
 
-void tb__heap_insert(tb__heap_t *heap, uint32_t id, int64_t key, uint64_t order)
+static int compare_ranks(const void *a, const void *b)
 {
-  heap->orders[id] = order;
-  sift_up(heap, heap->size++, (tb__heap_entry_t){key, id});
+  uint64_t x = ((const tb__heap_entry_t *)a)->rank, y = ((const tb__heap_entry_t *)b)->rank;
+  return (x > y) - (x < y);
+}
+
+/* Numbers the entries from 1, in the order that they have. Once in 2^40 insertions. */
+static void renumber(tb__heap_t *heap)
+{
+  if (heap->size) qsort(heap->entries, heap->size, sizeof *heap->entries, compare_ranks);
+  heap->last_seq = 0;
+  for (uint32_t i = 0; i < heap->size; i++)
+    heap->entries[i].rank = ++heap->last_seq << TB__HEAP_ID_BITS | tb__heap_id(&heap->entries[i]);
+  tb__heap_rebuild(heap);
+}
+
+void tb__heap_insert(tb__heap_t *heap, uint32_t id, int64_t key)
+{
+  if (heap->last_seq == TB__HEAP_LAST_SEQ) renumber(heap);
+  uint64_t rank = ++heap->last_seq << TB__HEAP_ID_BITS | id;
+  sift_up(heap, heap->size++, (tb__heap_entry_t){key, rank});
 }
 
 static void entry_move(tb__heap_t *heap, uint32_t index, tb__heap_entry_t entry)
 {
-  if (index > 0 && entry_before(heap, entry, heap->entries[(index - 1) / ARITY]))
+  if (index > 0 && entry_before(entry, heap->entries[(index - 1) / ARITY]))
     sift_up(heap, index, entry);
   else
     sift_down(heap, index, entry);
@@ -94,5 +151,14 @@ void tb__heap_remove(tb__heap_t *heap, uint32_t id)
 
 void tb__heap_change(tb__heap_t *heap, uint32_t id, int64_t key)
 {
-  entry_move(heap, heap->where[id], (tb__heap_entry_t){key, id});
+  uint32_t index = heap->where[id];
+  entry_move(heap, index, (tb__heap_entry_t){key, heap->entries[index].rank});
+}
+
+void tb__heap_rebuild(tb__heap_t *heap)
+{
+  for (uint32_t i = 0; i < heap->size; i++)
+    heap->where[tb__heap_id(&heap->entries[i])] = i;
+  for (uint32_t i = heap->size; i-- > 0;)
+    sift_down(heap, i, heap->entries[i]);
 }

@@ -1,5 +1,6 @@
-/* A binary heap of small integers (ids) by a 64-bit key, ties in the order given. The entries are
- * contiguous; where an id stands is kept beside them, so that any id can be removed. */
+/* A heap of small integers (ids) by a 64-bit key, ties in the order of insertion. The entries are
+ * contiguous and carry all that is compared; where an id stands is kept beside them, so that any
+ * id can be removed. */
 #ifndef TB_BASE_HEAP_H
 #define TB_BASE_HEAP_H
 
@@ -8,24 +9,33 @@
 #include <stdint.h>
 #include <timebase/status.h>
 
+#define TB__HEAP_ID_BITS  24
+#define TB__HEAP_IDS      (UINT32_C(1) << TB__HEAP_ID_BITS)
+#define TB__HEAP_LAST_SEQ ((UINT64_C(1) << (64 - TB__HEAP_ID_BITS)) - 1)
+#define TB__HEAP_ABSENT   UINT32_MAX
+
 typedef struct tb__heap_entry {
   int64_t key;
-  uint32_t id;
+  uint64_t rank; /* number of the insertion above the id */
 } tb__heap_entry_t;
 
 typedef struct tb__heap {
-  tb__heap_entry_t *entries;
-  uint32_t *where;  /* by id: index into entries, or TB__HEAP_ABSENT */
-  uint64_t *orders; /* by id */
+  tb__heap_entry_t *entries; /* the children of an entry share a cache line */
+  uint32_t *where;           /* by id: index into entries, or TB__HEAP_ABSENT */
+  void *memory;              /* that `entries` lies in */
+  uint64_t last_seq;         /* of an insertion; when used up, the entries are numbered anew */
   uint32_t size;
   uint32_t ids; /* ids below this may be used */
 } tb__heap_t;
 
-#define TB__HEAP_ABSENT UINT32_MAX
-
 /* Makes room for ids below `ids`; insertions never fail then. TB_ERR_NO_MEMORY: unchanged. */
 tb_status_t tb__heap_reserve(tb__heap_t *heap, uint32_t ids);
 void tb__heap_fini(tb__heap_t *heap);
+
+static inline uint32_t tb__heap_id(const tb__heap_entry_t *entry)
+{
+  return (uint32_t)entry->rank & (TB__HEAP_IDS - 1);
+}
 
 static inline bool tb__heap_contains(const tb__heap_t *heap, uint32_t id)
 {
@@ -44,9 +54,11 @@ static inline const tb__heap_entry_t *tb__heap_min(const tb__heap_t *heap)
 }
 
 /* The id must not be in the heap. */
-void tb__heap_insert(tb__heap_t *heap, uint32_t id, int64_t key, uint64_t order);
-/* The id must be in the heap. */
+void tb__heap_insert(tb__heap_t *heap, uint32_t id, int64_t key);
+/* The id must be in the heap; `change` keeps its place among equal keys. */
 void tb__heap_remove(tb__heap_t *heap, uint32_t id);
 void tb__heap_change(tb__heap_t *heap, uint32_t id, int64_t key);
+/* After keys were changed in `entries`. */
+void tb__heap_rebuild(tb__heap_t *heap);
 
 #endif

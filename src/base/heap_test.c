@@ -45,7 +45,7 @@ static void test_heap_agrees_with_a_model(void **state)
     if (!present[id]) {
       keys[id] = key;
       orders[id] = step;
-      tb__heap_insert(&heap, id, key, step);
+      tb__heap_insert(&heap, id, key);
       present[id] = true;
     } else if (random_next() % 2) {
       tb__heap_remove(&heap, id);
@@ -54,19 +54,51 @@ static void test_heap_agrees_with_a_model(void **state)
       tb__heap_change(&heap, id, key);
       keys[id] = key;
     }
+    if (step % 997 == 0) heap.last_seq = TB__HEAP_LAST_SEQ - step % 7; /* numbered anew soon */
     assert_int_equal(tb__heap_contains(&heap, id), present[id]);
     const tb__heap_entry_t *min = tb__heap_min(&heap);
     uint32_t expected = model_min(keys, orders, present);
     if (expected == IDS)
       assert_null(min);
     else
-      assert_int_equal(min->id, expected);
+      assert_int_equal(tb__heap_id(min), expected);
   }
+  tb__heap_fini(&heap);
+}
+
+static void test_heap_rebuilds_after_keys_were_changed_in_place(void **state)
+{
+  (void)state;
+  tb__heap_t heap = {0};
+  assert_ok(tb__heap_reserve(&heap, 100));
+  for (uint32_t id = 0; id < 100; id++)
+    tb__heap_insert(&heap, id, id);
+  for (uint32_t i = 0; i < heap.size; i++)
+    heap.entries[i].key = -heap.entries[i].key / 2;
+  tb__heap_rebuild(&heap);
+  static const uint32_t expected[] = {98, 99, 96, 97, 94}; /* equal keys: in order of insertion */
+  for (int i = 0; i < 5; i++) {
+    assert_int_equal(tb__heap_id(tb__heap_min(&heap)), expected[i]);
+    tb__heap_remove(&heap, expected[i]);
+  }
+  tb__heap_fini(&heap);
+}
+
+static void test_heap_refuses_more_ids_than_it_can_number(void **state)
+{
+  (void)state;
+  tb__heap_t heap = {0};
+  assert_status(tb__heap_reserve(&heap, TB__HEAP_IDS + 1), TB_ERR_NO_MEMORY);
+  assert_ok(tb__heap_reserve(&heap, 1));
   tb__heap_fini(&heap);
 }
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_heap_agrees_with_a_model)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_heap_agrees_with_a_model),
+      cmocka_unit_test(test_heap_rebuilds_after_keys_were_changed_in_place),
+      cmocka_unit_test(test_heap_refuses_more_ids_than_it_can_number),
+  };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 #include "platform/poll_set.h"
 
+#include <errno.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
@@ -50,6 +51,13 @@ void tb__poll_set_raise(tb__poll_set_t *set)
   uint64_t one = 1;
   ssize_t written = write(set->event_fd, &one, sizeof one); /* full means raised */
   (void)written;
+}
+
+void tb__poll_set_wait(tb__poll_set_t *set)
+{
+  struct epoll_event event;
+  while (epoll_wait(set->epoll_fd, &event, 1, -1) < 0 && errno == EINTR)
+    ;
 }
 
 void tb__poll_set_clear(tb__poll_set_t *set)

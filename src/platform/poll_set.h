@@ -20,6 +20,8 @@ tb_status_t tb__poll_set_init(tb__poll_set_t *set);
 void tb__poll_set_fini(tb__poll_set_t *set);
 
 void tb__poll_set_raise(tb__poll_set_t *set);
+/* Blocks until the event is raised or an alarm has gone off. */
+void tb__poll_set_wait(tb__poll_set_t *set);
 /* Takes the event back. */
 void tb__poll_set_clear(tb__poll_set_t *set);
 

@@ -3,19 +3,12 @@
 #include "platform/poll_set.h"
 #include "wait/timer_queue.h"
 
-static int64_t add_saturated(int64_t a, int64_t b)
-{
-  int64_t sum;
-  if (__builtin_add_overflow(a, b, &sum)) return a > 0 ? INT64_MAX : INT64_MIN;
-  return sum;
-}
-
 bool tb__lane_now_key_locked(const tb__lane_t *lane, const tb_timeline_t *timeline,
                              int64_t *out_key, int64_t *out_now_ns)
 {
   int64_t now_ns = tb__timeline_time_locked(timeline);
   *out_now_ns = now_ns;
-  *out_key = add_saturated(now_ns, -lane->offset_ns);
+  *out_key = tb__add_saturated(now_ns, -lane->offset_ns);
   return timeline->kind != TB__TIMELINE_ROS || now_ns != 0;
 }
 
@@ -29,10 +22,10 @@ static void alarm_set(tb__lane_t *lane, int64_t when_ns)
 TB_NO_THREAD_ANALYSIS
 void tb__lane_rearm_locked(tb__lane_t *lane, tb_timeline_t *timeline)
 {
-  if (lane->closed) return;
+  if (lane->closed || lane->in_run) return;
   const tb__heap_entry_t *first = tb__heap_min(&lane->heap);
   int64_t deadline_ns =
-      first && first->key != INT64_MAX ? add_saturated(first->key, lane->offset_ns) : INT64_MAX;
+      first && first->key != INT64_MAX ? tb__add_saturated(first->key, lane->offset_ns) : INT64_MAX;
   if (timeline->kind != TB__TIMELINE_ROS) {
     alarm_set(lane, deadline_ns);
     return;
@@ -59,31 +52,59 @@ static bool lane_due(tb__waiter_t *waiter)
 /* Shifts all deadlines, so that the part still to wait is kept. */
 static void lane_shift(tb__lane_t *lane, int64_t by_ns)
 {
-  lane->offset_ns = add_saturated(lane->offset_ns, by_ns);
+  lane->offset_ns = tb__add_saturated(lane->offset_ns, by_ns);
 }
 
-/* Timers whose last call lies in what is the future again start anew from the new time. */
+/* Timers whose last call lies in what is the future again start anew from the new time; those that
+ * were given a time keep it. */
 static void lane_rebase(tb__lane_t *lane, int64_t now_ns)
 {
-  int64_t now_key = add_saturated(now_ns, -lane->offset_ns);
-  for (uint32_t id = 0; id < lane->timers_size; id++) {
-    tb_timer_t *timer = lane->timers[id];
-    if (!timer || !tb__heap_contains(&lane->heap, id) || now_key >= timer->last_key) continue;
+  int64_t now_key = tb__add_saturated(now_ns, -lane->offset_ns);
+  for (uint32_t i = 0; i < lane->heap.size; i++) {
+    tb__heap_entry_t *entry = &lane->heap.entries[i];
+    tb_timer_t *timer = tb__lane_timer(lane, tb__heap_id(entry));
+    if (timer->mode == TB_TIMER_ONE_SHOT_AT || now_key >= timer->last_key) continue;
     timer->last_key = now_key;
-    tb__heap_change(&lane->heap, id, add_saturated(now_key, timer->period_ns));
+    entry->key = tb__add_saturated(now_key, timer->period_ns);
   }
+  tb__heap_rebuild(&lane->heap);
+}
+
+/* A source has started while the timers waited for it, or the clock has left one that had not:
+ * relative parts count from here, by the offset, and given times stay as they are. */
+static void lane_begin(tb__lane_t *lane, int64_t now_ns)
+{
+  lane_shift(lane, now_ns);
+  if (!lane->timers_at) return;
+  for (uint32_t i = 0; i < lane->heap.size; i++) {
+    tb__heap_entry_t *entry = &lane->heap.entries[i];
+    tb_timer_t *timer = tb__lane_timer(lane, tb__heap_id(entry));
+    if (timer->mode != TB_TIMER_ONE_SHOT_AT) continue;
+    if (!timer->floating && entry->key != INT64_MAX)
+      entry->key = tb__add_saturated(entry->key, -now_ns);
+    timer->floating = false;
+  }
+  tb__heap_rebuild(&lane->heap);
+}
+
+/* The clock has moved to a source that has not started: what is left of a wait for a given time
+ * counts from the first tick too. */
+static void lane_float(tb__lane_t *lane)
+{
+  for (uint32_t i = 0; lane->timers_at && i < lane->heap.size; i++)
+    tb__lane_timer(lane, tb__heap_id(&lane->heap.entries[i]))->floating = true;
 }
 
 TB_NO_THREAD_ANALYSIS
 static bool lane_jumped(tb__waiter_t *waiter, const tb_jump_t *jump)
 {
   tb__lane_t *lane = (tb__lane_t *)waiter;
+  if (jump->kind != TB_JUMP_STARTED && jump->kind != TB_JUMP_BACKWARD) return false;
+  tb__lane_admit_late_locked(lane);
   if (jump->kind == TB_JUMP_STARTED)
-    lane_shift(lane, jump->after.ns);
-  else if (jump->kind == TB_JUMP_BACKWARD)
-    lane_rebase(lane, jump->after.ns);
+    lane_begin(lane, jump->after.ns);
   else
-    return false;
+    lane_rebase(lane, jump->after.ns);
   tb__lane_rearm_locked(lane, tb__clock_timeline(waiter->clock));
   return false;
 }
@@ -92,7 +113,13 @@ TB_NO_THREAD_ANALYSIS
 static bool lane_moved(tb__waiter_t *waiter, const tb_jump_t *jump)
 {
   tb__lane_t *lane = (tb__lane_t *)waiter;
-  lane_shift(lane, jump->after.ns - jump->before.ns);
+  tb__lane_admit_late_locked(lane);
+  if (jump->before.ns == 0) {
+    if (jump->after.ns != 0) lane_begin(lane, jump->after.ns);
+  } else {
+    lane_shift(lane, jump->after.ns - jump->before.ns);
+    if (jump->after.ns == 0) lane_float(lane);
+  }
   tb__lane_rearm_locked(lane, tb__clock_timeline(waiter->clock));
   return false;
 }
@@ -100,8 +127,9 @@ static bool lane_moved(tb__waiter_t *waiter, const tb_jump_t *jump)
 static bool lane_closed(tb__waiter_t *waiter)
 {
   tb__lane_t *lane = (tb__lane_t *)waiter;
+  tb__lane_admit_late_locked(lane);
   while (lane->heap.size)
-    tb__heap_remove(&lane->heap, lane->heap.entries[0].id);
+    tb__heap_remove(&lane->heap, tb__heap_id(&lane->heap.entries[lane->heap.size - 1]));
   alarm_set(lane, INT64_MAX);
   lane->closed = true;
   tb__clock_remove_waiter_locked(waiter->clock, tb__clock_timeline(waiter->clock), waiter);
@@ -131,6 +159,7 @@ static tb_status_t lane_create(tb_timer_queue_t *queue, tb_clock_t *clock, tb__l
   lane->queue = queue;
   lane->clock = clock;
   lane->alarm_ns = INT64_MAX;
+  lane->first_free = lane->first_late = lane->last_late = TB__NO_TIMER;
   tb__clock_ref(clock);
   tb_timeline_t *timeline = tb__clock_lock(clock);
   lane->closed = clock->closed;
@@ -143,13 +172,19 @@ static tb_status_t lane_create(tb_timer_queue_t *queue, tb_clock_t *clock, tb__l
   return TB_OK;
 }
 
+tb__lane_t *tb__lane_find(tb_timer_queue_t *queue, const tb_clock_t *clock)
+{
+  tb__lane_t *lane = atomic_load(&queue->lanes);
+  while (lane && lane->clock != clock)
+    lane = lane->next;
+  return lane;
+}
+
 tb_status_t tb__lane_get(tb_timer_queue_t *queue, tb_clock_t *clock, tb__lane_t **out)
 {
   tb_status_t status = TB_OK;
   tb__mutex_lock(&queue->mutex);
-  tb__lane_t *lane = atomic_load(&queue->lanes);
-  while (lane && lane->clock != clock)
-    lane = lane->next;
+  tb__lane_t *lane = tb__lane_find(queue, clock);
   if (!lane) {
     status = lane_create(queue, clock, &lane);
     if (!status) {
@@ -168,9 +203,7 @@ void tb__lane_destroy(tb__lane_t *lane)
   tb_timeline_t *timeline = tb__clock_lock(lane->clock);
   if (!lane->closed) tb__clock_remove_waiter_locked(lane->clock, timeline, &lane->waiter);
   tb__clock_unlock(timeline);
-  for (uint32_t id = 0; id < lane->timers_size; id++)
-    free(lane->timers[id]);
-  free(lane->timers);
+  tb__lane_free_ids(lane);
   tb__heap_fini(&lane->heap);
   tb__poll_alarm_fini(&lane->alarm);
   tb__clock_unref(lane->clock);

@@ -1,71 +1,110 @@
-#include <stdlib.h>
-
+#include "platform/futex.h"
+#include "platform/time.h"
 #include "wait/timer_queue.h"
-
-#define FIRST_TIMERS 16
-
-/* Finds a free id, or makes room for more. */
-static tb_status_t id_reserve(tb__lane_t *lane, uint32_t *out)
-{
-  for (uint32_t id = lane->lowest_free; id < lane->timers_size; id++) {
-    if (!lane->timers[id]) {
-      *out = lane->lowest_free = id;
-      return TB_OK;
-    }
-  }
-  uint32_t size = lane->timers_size ? lane->timers_size * 2 : FIRST_TIMERS;
-  tb_status_t status = tb__heap_reserve(&lane->heap, size);
-  if (status) return status;
-  tb_timer_t **timers = realloc(lane->timers, size * sizeof *timers);
-  if (!timers) return TB_ERR_NO_MEMORY;
-  for (uint32_t id = lane->timers_size; id < size; id++)
-    timers[id] = NULL;
-  *out = lane->lowest_free = lane->timers_size;
-  lane->timers = timers;
-  lane->timers_size = size;
-  return TB_OK;
-}
 
 TB_NO_THREAD_ANALYSIS
 static tb_status_t timer_create_on(tb_timer_queue_t *queue, tb_clock_t *clock,
-                                   const tb_timer_t *model, tb_timer_t **out)
+                                   const tb_timer_t *model, const tb__timer_rest_t *rest,
+                                   tb_timer_t **out)
 {
   tb__lane_t *lane;
   tb_status_t status = tb__lane_get(queue, clock, &lane);
   if (status) return status;
-  tb_timer_t *timer = malloc(sizeof *timer);
-  if (!timer) return TB_ERR_NO_MEMORY;
-  *timer = *model;
-  timer->lane = lane;
   tb_timeline_t *timeline = tb__clock_lock(clock);
-  status = id_reserve(lane, &timer->id);
-  if (!status) lane->timers[timer->id] = timer;
-  tb__clock_unlock(timeline);
-  if (status)
-    free(timer);
-  else
+  uint32_t id;
+  status = tb__lane_take_id_locked(lane, &id);
+  if (!status) {
+    tb_timer_t *timer = tb__lane_timer(lane, id);
+    *timer = *model;
+    timer->lane = lane;
+    timer->id = id;
+    *tb__lane_rest(lane, id) = *rest;
+    if (timer->mode == TB_TIMER_ONE_SHOT_AT) lane->timers_at++;
     *out = timer;
+  }
+  tb__clock_unlock(timeline);
   return status;
+}
+
+static bool is_valid(tb_timer_mode_t mode, tb_duration_t period, tb_timer_missed_t policy)
+{
+  if (policy != TB_TIMER_SKIP && policy != TB_TIMER_CATCH_UP) return false;
+  if (mode == TB_TIMER_ONE_SHOT_AT) return true;
+  return (mode == TB_TIMER_PERIODIC || mode == TB_TIMER_ONE_SHOT) && period.ns > 0;
+}
+
+static tb__timer_rest_t rest_of(int64_t at_ns, uint32_t catch_up_max)
+{
+  return (tb__timer_rest_t){.at_ns = at_ns,
+                            .catch_up_max = catch_up_max ? catch_up_max : TB_TIMER_CATCH_UP_MAX};
 }
 
 tb_status_t tb_clock_timer_create(tb_timer_queue_t *queue, tb_clock_t *clock,
                                   const tb_timer_options_t *options, tb_timer_t **out)
 {
-  if (!queue || !clock || !options || !out || options->period.ns <= 0 || !options->callback)
+  if (!queue || !clock || !options || !out || !options->callback ||
+      !is_valid(options->mode, options->period, options->missed_policy))
     return TB_ERR_INVALID;
-  tb_timer_t model = {
-      .period_ns = options->period.ns, .callback = options->callback, .user = options->user};
-  return timer_create_on(queue, clock, &model, out);
+  if (options->mode == TB_TIMER_ONE_SHOT_AT) {
+    if (options->at.kind != clock->kind) return TB_ERR_CLOCK_MISMATCH;
+    if (clock->kind == TB_TIME_ROS && options->at.ns == 0) return TB_ERR_NOT_SET;
+  }
+  tb_timer_t model = {.callback.of_clock = options->callback,
+                      .user = options->user,
+                      .period_ns = options->period.ns,
+                      .mode = (uint8_t)options->mode,
+                      .catches_up = options->missed_policy == TB_TIMER_CATCH_UP};
+  tb__timer_rest_t rest = rest_of(options->at.ns, options->catch_up_max);
+  return timer_create_on(queue, clock, &model, &rest, out);
 }
 
 tb_status_t tb_steady_clock_timer_create(tb_timer_queue_t *queue, tb_steady_clock_t *clock,
                                          const tb_steady_timer_options_t *options, tb_timer_t **out)
 {
-  if (!queue || !clock || !options || !out || options->period.ns <= 0 || !options->callback)
+  if (!queue || !clock || !options || !out || !options->callback ||
+      !is_valid(options->mode, options->period, options->missed_policy))
     return TB_ERR_INVALID;
-  tb_timer_t model = {
-      .period_ns = options->period.ns, .steady_callback = options->callback, .user = options->user};
-  return timer_create_on(queue, &clock->core, &model, out);
+  tb_timer_t model = {.callback.of_steady = options->callback,
+                      .user = options->user,
+                      .period_ns = options->period.ns,
+                      .mode = (uint8_t)options->mode,
+                      .catches_up = options->missed_policy == TB_TIMER_CATCH_UP};
+  tb__timer_rest_t rest = rest_of(options->at.ns, options->catch_up_max);
+  return timer_create_on(queue, &clock->core, &model, &rest, out);
+}
+
+/* Its place in the heap is seldom in the cache: the memory answers while the mutex is taken. */
+static void fetch_place(const tb_timer_t *timer)
+{
+  const uint32_t *where = atomic_load_explicit(&timer->lane->where_hint, memory_order_relaxed);
+  __builtin_prefetch(where + timer->id, 1);
+}
+
+static void timer_stop_locked(tb_timer_t *timer)
+{
+  tb__lane_t *lane = timer->lane;
+  if (timer->late)
+    tb__lane_remove_late_locked(lane, timer);
+  else if (tb__heap_contains(&lane->heap, timer->id))
+    tb__heap_remove(&lane->heap, timer->id);
+}
+
+TB_NO_THREAD_ANALYSIS
+static void timer_start_locked(tb_timer_t *timer, const tb_timeline_t *timeline)
+{
+  tb__lane_t *lane = timer->lane;
+  int64_t now_ns, key;
+  tb__lane_now_key_locked(lane, timeline, &timer->last_key, &now_ns);
+  if (timer->mode != TB_TIMER_ONE_SHOT_AT)
+    key = tb__add_saturated(timer->last_key, timer->period_ns);
+  else
+    key = tb__add_saturated(tb__lane_rest(lane, timer->id)->at_ns, -lane->offset_ns);
+  timer->order = atomic_fetch_add_explicit(&lane->queue->last_order, 1, memory_order_relaxed) + 1;
+  timer->floating = false;
+  if (lane->in_run && key <= lane->horizon_key)
+    tb__lane_add_late_locked(lane, timer, key);
+  else
+    tb__heap_insert(&lane->heap, timer->id, key);
 }
 
 TB_NO_THREAD_ANALYSIS
@@ -74,18 +113,13 @@ tb_status_t tb_timer_start(tb_timer_t *timer)
   if (!timer) return TB_ERR_INVALID;
   tb__lane_t *lane = timer->lane;
   tb_timeline_t *timeline;
-  tb_status_t status = tb__clock_lock_settled(lane->clock, &timeline);
+  tb_status_t status = tb__lane_lock_settled(lane, &timeline);
   if (status) return status;
   if (lane->closed) {
     status = TB_ERR_CLOSED;
   } else {
-    int64_t now_ns, deadline_key;
-    tb__lane_now_key_locked(lane, timeline, &timer->last_key, &now_ns);
-    if (__builtin_add_overflow(timer->last_key, timer->period_ns, &deadline_key))
-      deadline_key = INT64_MAX;
-    if (tb__heap_contains(&lane->heap, timer->id)) tb__heap_remove(&lane->heap, timer->id);
-    uint64_t order = atomic_fetch_add(&lane->queue->last_order, 1) + 1;
-    tb__heap_insert(&lane->heap, timer->id, deadline_key, order);
+    timer_stop_locked(timer);
+    timer_start_locked(timer, timeline);
     tb__lane_rearm_locked(lane, timeline);
   }
   tb__clock_unlock(timeline);
@@ -96,14 +130,160 @@ TB_NO_THREAD_ANALYSIS
 tb_status_t tb_timer_stop(tb_timer_t *timer)
 {
   if (!timer) return TB_ERR_INVALID;
+  fetch_place(timer);
+  tb_timeline_t *timeline = tb__clock_lock(timer->lane->clock);
+  timer_stop_locked(timer);
+  tb__lane_rearm_locked(timer->lane, timeline);
+  tb__clock_unlock(timeline);
+  return TB_OK;
+}
+
+/* One call of a queue runs at a time, so the one that runs now has ended when the count moves: the
+ * timer, which may be destroyed meanwhile, is not looked at again. */
+static tb_status_t wait_for_call(tb_timer_queue_t *queue, uint32_t ended, tb_duration_t limit)
+{
+  tb__deadline_t deadline = TB__NO_DEADLINE;
+  if (limit.ns > 0)
+    deadline =
+        (tb__deadline_t){TB__DEADLINE_STEADY, tb__add_saturated(tb__steady_now_ns(), limit.ns)};
+  while (atomic_load(&queue->calls_ended) == ended)
+    if (!tb__futex_wait(&queue->calls_ended, ended, deadline) &&
+        atomic_load(&queue->calls_ended) == ended)
+      return TB_ERR_TIMEOUT;
+  return TB_OK;
+}
+
+TB_NO_THREAD_ANALYSIS
+tb_status_t tb_timer_stop_wait(tb_timer_t *timer, tb_duration_t limit)
+{
+  if (!timer || limit.ns < 0) return TB_ERR_INVALID;
+  if (tb__jump_of_thread) return TB_ERR_DEADLOCK;
   tb__lane_t *lane = timer->lane;
+  tb_timer_queue_t *queue = lane->queue;
+  tb_status_t status = TB_OK;
+  atomic_fetch_add(&queue->call_waiters, 1);
   tb_timeline_t *timeline = tb__clock_lock(lane->clock);
-  if (tb__heap_contains(&lane->heap, timer->id)) {
-    tb__heap_remove(&lane->heap, timer->id);
+  bool executing = timer->executing;
+  uint32_t ended = atomic_load(&queue->calls_ended);
+  if (executing && tb__timer_queue_runs_here(queue)) {
+    status = TB_ERR_DEADLOCK;
+  } else {
+    timer_stop_locked(timer);
     tb__lane_rearm_locked(lane, timeline);
   }
   tb__clock_unlock(timeline);
+  if (!status && executing) status = wait_for_call(queue, ended, limit);
+  atomic_fetch_sub(&queue->call_waiters, 1);
+  return status;
+}
+
+TB_NO_THREAD_ANALYSIS
+tb_status_t tb_timer_set_period(tb_timer_t *timer, tb_duration_t period)
+{
+  if (!timer || period.ns <= 0 || timer->mode == TB_TIMER_ONE_SHOT_AT) return TB_ERR_INVALID;
+  tb_timeline_t *timeline = tb__clock_lock(timer->lane->clock);
+  timer->period_ns = period.ns;
+  tb__clock_unlock(timeline);
   return TB_OK;
+}
+
+TB_NO_THREAD_ANALYSIS
+bool tb_timer_is_running(const tb_timer_t *timer)
+{
+  if (!timer) return false;
+  tb_timeline_t *timeline = tb__clock_lock(timer->lane->clock);
+  bool running = timer->late || tb__heap_contains(&timer->lane->heap, timer->id);
+  tb__clock_unlock(timeline);
+  return running;
+}
+
+/* As a time of the clock. */
+static tb_status_t deadline_of_key(const tb__lane_t *lane, const tb_timeline_t *timeline,
+                                   int64_t key, int64_t *out_ns) TB_REQUIRES(timeline->mutex);
+static tb_status_t deadline_of_key(const tb__lane_t *lane, const tb_timeline_t *timeline,
+                                   int64_t key, int64_t *out_ns)
+{
+  int64_t now_key, now_ns;
+  if (key == INT64_MAX) return TB_ERR_NOT_FOUND;
+  if (!tb__lane_now_key_locked(lane, timeline, &now_key, &now_ns)) return TB_ERR_NOT_SET;
+  *out_ns = tb__add_saturated(key, lane->offset_ns);
+  return TB_OK;
+}
+
+TB_NO_THREAD_ANALYSIS
+static tb_status_t timer_deadline(const tb_timer_t *timer, int64_t *out_ns)
+{
+  const tb__lane_t *lane = timer->lane;
+  tb_timeline_t *timeline;
+  tb_status_t status = tb__lane_lock_settled(lane, &timeline);
+  if (status) return status;
+  int64_t key = INT64_MAX;
+  if (timer->late)
+    key = tb__lane_rest(lane, timer->id)->late_key;
+  else if (tb__heap_contains(&lane->heap, timer->id))
+    key = tb__heap_key(&lane->heap, timer->id);
+  status = deadline_of_key(lane, timeline, key, out_ns);
+  tb__clock_unlock(timeline);
+  return status;
+}
+
+tb_status_t tb_clock_timer_next_deadline(const tb_timer_t *timer, tb_time_t *out)
+{
+  int64_t ns;
+  if (!timer || !out) return TB_ERR_INVALID;
+  tb_time_kind_t kind = timer->lane->clock->kind;
+  if (!kind) return TB_ERR_CLOCK_MISMATCH;
+  tb_status_t status = timer_deadline(timer, &ns);
+  if (!status) *out = (tb_time_t){ns, kind};
+  return status;
+}
+
+tb_status_t tb_steady_clock_timer_next_deadline(const tb_timer_t *timer, tb_steady_time_t *out)
+{
+  int64_t ns;
+  if (!timer || !out) return TB_ERR_INVALID;
+  if (timer->lane->clock->kind) return TB_ERR_CLOCK_MISMATCH;
+  tb_status_t status = timer_deadline(timer, &ns);
+  if (!status) out->ns = ns;
+  return status;
+}
+
+TB_NO_THREAD_ANALYSIS
+static tb_status_t lane_deadline(tb_timer_queue_t *queue, const tb_clock_t *clock, int64_t *out_ns)
+{
+  const tb__lane_t *lane = tb__lane_find(queue, clock);
+  if (!lane) return TB_ERR_NOT_FOUND;
+  tb_timeline_t *timeline;
+  tb_status_t status = tb__clock_lock_settled(clock, &timeline);
+  if (status) return status;
+  const tb__heap_entry_t *first = tb__heap_min(&lane->heap);
+  int64_t key = first ? first->key : INT64_MAX;
+  for (uint32_t id = lane->first_late; id != TB__NO_TIMER; id = tb__lane_rest(lane, id)->next)
+    if (tb__lane_rest(lane, id)->late_key < key) key = tb__lane_rest(lane, id)->late_key;
+  status = deadline_of_key(lane, timeline, key, out_ns);
+  tb__clock_unlock(timeline);
+  return status;
+}
+
+tb_status_t tb_clock_timer_queue_next_deadline(tb_timer_queue_t *queue, const tb_clock_t *clock,
+                                               tb_time_t *out)
+{
+  int64_t ns;
+  if (!queue || !clock || !out) return TB_ERR_INVALID;
+  tb_status_t status = lane_deadline(queue, clock, &ns);
+  if (!status) *out = (tb_time_t){ns, clock->kind};
+  return status;
+}
+
+tb_status_t tb_steady_clock_timer_queue_next_deadline(tb_timer_queue_t *queue,
+                                                      const tb_steady_clock_t *clock,
+                                                      tb_steady_time_t *out)
+{
+  int64_t ns;
+  if (!queue || !clock || !out) return TB_ERR_INVALID;
+  tb_status_t status = lane_deadline(queue, &clock->core, &ns);
+  if (!status) out->ns = ns;
+  return status;
 }
 
 TB_NO_THREAD_ANALYSIS
@@ -112,13 +292,9 @@ void tb_timer_destroy(tb_timer_t *timer)
   if (!timer) return;
   tb__lane_t *lane = timer->lane;
   tb_timeline_t *timeline = tb__clock_lock(lane->clock);
-  if (tb__heap_contains(&lane->heap, timer->id)) {
-    tb__heap_remove(&lane->heap, timer->id);
-    tb__lane_rearm_locked(lane, timeline);
-  }
-  bool executing = timer->executing;
+  timer_stop_locked(timer);
+  tb__lane_rearm_locked(lane, timeline);
   timer->destroyed = true;
-  if (!executing) tb__lane_free_id_locked(lane, timer->id);
+  if (!timer->executing) tb__lane_free_id_locked(lane, timer->id);
   tb__clock_unlock(timeline);
-  if (!executing) free(timer);
 }

@@ -3,6 +3,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "platform/futex.h"
+
 static uintptr_t this_thread(void)
 {
   return (uintptr_t)pthread_self();
@@ -23,7 +25,7 @@ tb_status_t tb_timer_queue_create(tb_timer_queue_t **out)
   return TB_OK;
 }
 
-static bool runs_here(const tb_timer_queue_t *queue)
+bool tb__timer_queue_runs_here(const tb_timer_queue_t *queue)
 {
   return atomic_load(&queue->running) && atomic_load(&queue->runner) == this_thread();
 }
@@ -31,7 +33,8 @@ static bool runs_here(const tb_timer_queue_t *queue)
 tb_status_t tb_timer_queue_destroy(tb_timer_queue_t *queue)
 {
   if (!queue) return TB_OK;
-  if (tb__jump_of_thread || runs_here(queue)) return TB_ERR_DEADLOCK;
+  if (tb__jump_of_thread || tb__timer_queue_runs_here(queue)) return TB_ERR_DEADLOCK;
+  tb_timer_queue_stop_thread(queue, (tb_duration_t){0});
   for (tb__lane_t *lane = atomic_load(&queue->lanes), *next; lane; lane = next) {
     next = lane->next;
     tb__lane_destroy(lane);
@@ -54,70 +57,99 @@ void tb__timer_queue_signal(tb_timer_queue_t *queue)
 
 /* What a call of a timer needs once the lock is gone. */
 typedef struct call {
-  tb_timer_t *timer;
+  tb_timer_t *timer; /* NULL: none was made */
   int64_t scheduled_ns, actual_ns;
   uint64_t missed, epoch;
 } call_t;
 
-/* The earliest deadline that is due now and was due when run_due began. */
-static bool lane_due_key(const tb__lane_t *lane, const tb_timeline_t *timeline, int64_t *out_key)
-    TB_REQUIRES(timeline->mutex);
-static bool lane_due_key(const tb__lane_t *lane, const tb_timeline_t *timeline, int64_t *out_key)
+/* Notes what the lane may have to call in this run: the earliest deadline. */
+static void lane_peek_locked(tb__lane_t *lane)
 {
-  int64_t now_key, now_ns;
   const tb__heap_entry_t *first = tb__heap_min(&lane->heap);
-  if (!first || first->key == INT64_MAX || first->key > lane->horizon_key) return false;
-  if (!tb__lane_now_key_locked(lane, timeline, &now_key, &now_ns) || first->key > now_key)
-    return false;
-  *out_key = first->key;
-  return true;
+  lane->peek_due =
+      lane->in_run && first && first->key <= lane->horizon_key && first->key != INT64_MAX;
+  if (!lane->peek_due) return;
+  const tb_timer_t *timer = tb__lane_timer(lane, tb__heap_id(first));
+  __builtin_prefetch(timer, 1);
+  lane->peek_ns = tb__add_saturated(first->key, lane->offset_ns);
+  if (lane->next || lane != atomic_load_explicit(&lane->queue->lanes, memory_order_relaxed))
+    lane->peek_order = timer->order; /* looked at only where there are others to compare with */
 }
 
-/* Takes the first due timer and sets its next deadline: the first one after now. */
-static void call_take(tb__lane_t *lane, const tb_timeline_t *timeline, call_t *call)
-    TB_REQUIRES(timeline->mutex);
-static void call_take(tb__lane_t *lane, const tb_timeline_t *timeline, call_t *call)
+/* How many whole periods lie between the deadline and `until`. */
+static uint64_t periods_missed(const tb_timer_t *timer, int64_t key, int64_t until_key)
 {
-  int64_t now_key, now_ns, next_key, passed;
+  uint64_t late_ns = (uint64_t)until_key - (uint64_t)key;
+  if (until_key <= key || late_ns < (uint64_t)timer->period_ns) return 0; /* saves the division */
+  return late_ns / (uint64_t)timer->period_ns;
+}
+
+/* A timer that catches up is called for each period that had passed when the run began, until it
+ * has had its share; that call counts the rest. */
+static uint64_t catch_up(tb__lane_t *lane, const tb_timer_t *timer, int64_t key)
+{
+  uint64_t missed = periods_missed(timer, key, lane->horizon_key);
+  if (!missed) return 0;
+  tb__timer_rest_t *rest = tb__lane_rest(lane, timer->id);
+  if (rest->burst_run != lane->queue->runs) rest->burst = 0;
+  rest->burst_run = lane->queue->runs;
+  return ++rest->burst < rest->catch_up_max ? 0 : missed;
+}
+
+/* Takes the first timer, which is due, and sets its next deadline. */
+static void call_take_locked(tb__lane_t *lane, int64_t now_key, int64_t now_ns, call_t *call)
+{
   tb__heap_entry_t first = *tb__heap_min(&lane->heap);
-  tb_timer_t *timer = lane->timers[first.id];
-  tb__lane_now_key_locked(lane, timeline, &now_key, &now_ns);
+  uint32_t id = tb__heap_id(&first);
+  tb_timer_t *timer = tb__lane_timer(lane, id);
   call->timer = timer;
-  call->scheduled_ns = first.key + lane->offset_ns;
+  call->scheduled_ns = tb__add_saturated(first.key, lane->offset_ns);
   call->actual_ns = now_ns;
-  call->missed = (uint64_t)(now_key - first.key) / (uint64_t)timer->period_ns;
   call->epoch = tb_clock_epoch(lane->clock);
+  call->missed = 0;
+  timer->last_key = now_key;
+  timer->executing = true;
+  if (timer->mode != TB_TIMER_PERIODIC) {
+    tb__heap_remove(&lane->heap, id);
+    return;
+  }
+  call->missed = timer->catches_up ? catch_up(lane, timer, first.key)
+                                   : periods_missed(timer, first.key, now_key);
+  int64_t passed, next_key;
   if (__builtin_mul_overflow((int64_t)call->missed + 1, timer->period_ns, &passed) ||
       __builtin_add_overflow(first.key, passed, &next_key))
     next_key = INT64_MAX;
-  timer->last_key = now_key;
-  timer->executing = true;
-  tb__heap_change(&lane->heap, first.id, next_key);
+  tb__heap_change(&lane->heap, id, next_key);
 }
 
 static void call_make(const call_t *call)
 {
   const tb_timer_t *timer = call->timer;
-  if (timer->callback) {
-    tb_time_kind_t kind = timer->lane->clock->kind;
+  tb_time_kind_t kind = timer->lane->clock->kind;
+  if (kind) {
     tb_timer_info_t info = {
         {call->scheduled_ns, kind}, {call->actual_ns, kind}, call->epoch, call->missed};
-    timer->callback(call->timer, &info, timer->user);
+    timer->callback.of_clock(call->timer, &info, timer->user);
   } else {
     tb_steady_timer_info_t info = {{call->scheduled_ns}, {call->actual_ns}, call->missed};
-    timer->steady_callback(call->timer, &info, timer->user);
+    timer->callback.of_steady(call->timer, &info, timer->user);
   }
 }
 
-TB_NO_THREAD_ANALYSIS
-static void call_end(tb__lane_t *lane, tb_timer_t *timer)
+static void call_end_locked(tb__lane_t *lane, call_t *call)
 {
-  tb_timeline_t *timeline = tb__clock_lock(lane->clock);
+  tb_timer_t *timer = call->timer;
+  call->timer = NULL;
   timer->executing = false;
-  bool destroyed = timer->destroyed;
-  if (destroyed) tb__lane_free_id_locked(lane, timer->id);
-  tb__clock_unlock(timeline);
-  if (destroyed) free(timer);
+  if (timer->destroyed) tb__lane_free_id_locked(lane, timer->id);
+  _Atomic uint32_t *ended = &lane->queue->calls_ended; /* this thread alone counts it */
+  atomic_store_explicit(ended, atomic_load_explicit(ended, memory_order_relaxed) + 1,
+                        memory_order_release);
+}
+
+static void call_announce_end(tb_timer_queue_t *queue)
+{
+  if (atomic_load(&queue->call_waiters)) tb__futex_wake_all(&queue->calls_ended);
 }
 
 /* Sets how far this run goes on each lane: what is due now. */
@@ -127,10 +159,12 @@ static tb_status_t lanes_open(tb_timer_queue_t *queue)
   for (tb__lane_t *lane = atomic_load(&queue->lanes); lane; lane = lane->next) {
     tb_timeline_t *timeline;
     int64_t now_ns;
-    tb_status_t status = tb__clock_lock_settled(lane->clock, &timeline);
+    tb_status_t status = tb__lane_lock_settled(lane, &timeline);
     if (status) return status;
     if (!tb__lane_now_key_locked(lane, timeline, &lane->horizon_key, &now_ns))
       lane->horizon_key = INT64_MIN;
+    lane->in_run = true;
+    lane_peek_locked(lane);
     if (lane->alarm_ns != INT64_MAX) tb__poll_alarm_clear(&lane->alarm);
     tb__clock_unlock(timeline);
   }
@@ -142,6 +176,8 @@ static void lanes_close(tb_timer_queue_t *queue)
 {
   for (tb__lane_t *lane = atomic_load(&queue->lanes); lane; lane = lane->next) {
     tb_timeline_t *timeline = tb__clock_lock(lane->clock);
+    tb__lane_admit_late_locked(lane);
+    lane->in_run = lane->peek_due = false;
     if (lane->alarm_ns != INT64_MAX) lane->alarm_ns = INT64_MIN; /* gone off or not: set it again */
     tb__lane_rearm_locked(lane, timeline);
     tb__clock_unlock(timeline);
@@ -149,62 +185,106 @@ static void lanes_close(tb_timer_queue_t *queue)
 }
 
 /* Deadlines on different flows of time have no order; those on one do. */
-static bool deadline_precedes(const tb__lane_t *a, int64_t a_ns, const tb__lane_t *b, int64_t b_ns)
+static bool peek_precedes(const tb__lane_t *a, const tb__lane_t *b)
 {
-  if (!b) return true;
-  return a_ns < b_ns && tb__clock_timeline(a->clock) == tb__clock_timeline(b->clock);
+  if (tb__clock_timeline(a->clock) != tb__clock_timeline(b->clock)) return false;
+  return a->peek_ns < b->peek_ns || (a->peek_ns == b->peek_ns && a->peek_order < b->peek_order);
 }
 
-/* The lane whose earliest due deadline comes first; NULL if none is due. */
-TB_NO_THREAD_ANALYSIS
-static tb__lane_t *lane_next(tb_timer_queue_t *queue, call_t *out)
+/* The lane with the earliest deadline, as far as is known: a deadline may have gone later since it
+ * was looked at, but in a run none comes earlier. NULL: nothing is due. */
+static tb__lane_t *lane_choose(tb_timer_queue_t *queue)
 {
   tb__lane_t *best = NULL;
-  int64_t best_ns = 0;
-  tb_timeline_t *timeline;
-  for (tb__lane_t *lane = atomic_load(&queue->lanes); lane; lane = lane->next) {
-    int64_t key;
-    if (tb__clock_lock_settled(lane->clock, &timeline)) return NULL;
-    bool due = lane_due_key(lane, timeline, &key);
-    int64_t deadline_ns = due ? key + lane->offset_ns : 0;
-    tb__clock_unlock(timeline);
-    if (due && deadline_precedes(lane, deadline_ns, best, best_ns)) {
-      best = lane;
-      best_ns = deadline_ns;
-    }
-  }
-  if (!best || tb__clock_lock_settled(best->clock, &timeline)) return NULL;
-  int64_t key;
-  bool due = lane_due_key(best, timeline, &key); /* time may have gone back meanwhile */
-  if (due)
-    call_take(best, timeline, out);
-  else
-    out->timer = NULL;
-  tb__clock_unlock(timeline);
+  for (tb__lane_t *lane = atomic_load(&queue->lanes); lane; lane = lane->next)
+    if (lane->peek_due && (!best || peek_precedes(lane, best))) best = lane;
   return best;
+}
+
+/* Whether the first timer of the lane is the one that it was chosen for, and due now: time may have
+ * gone back meanwhile. */
+static bool lane_take_locked(tb__lane_t *lane, const tb_timeline_t *timeline, call_t *call)
+    TB_REQUIRES(timeline->mutex);
+static bool lane_take_locked(tb__lane_t *lane, const tb_timeline_t *timeline, call_t *call)
+{
+  int64_t peek_ns = lane->peek_ns, now_key, now_ns;
+  uint64_t peek_order = lane->peek_order;
+  lane_peek_locked(lane);
+  if (!lane->peek_due) return false;
+  if (!tb__lane_now_key_locked(lane, timeline, &now_key, &now_ns) ||
+      tb__heap_min(&lane->heap)->key > now_key) {
+    lane->peek_due = false;
+    return false;
+  }
+  if (lane->peek_ns != peek_ns || lane->peek_order != peek_order) return false; /* choose again */
+  call_take_locked(lane, now_key, now_ns, call);
+  lane_peek_locked(lane);
+  return true;
+}
+
+TB_NO_THREAD_ANALYSIS
+static void call_end(call_t *call)
+{
+  tb__lane_t *lane = call->timer->lane;
+  tb_timeline_t *timeline = tb__clock_lock(lane->clock);
+  call_end_locked(lane, call);
+  tb__clock_unlock(timeline);
+  call_announce_end(lane->queue);
+}
+
+/* Ends the call that was made before and takes the next one, under one lock where both are of one
+ * lane. False: nothing is left. */
+TB_NO_THREAD_ANALYSIS
+static bool call_next(tb_timer_queue_t *queue, call_t *call)
+{
+  for (;;) {
+    tb__lane_t *lane = lane_choose(queue);
+    bool ends = call->timer;
+    if (ends && call->timer->lane != lane) {
+      call_end(call);
+      ends = false;
+    }
+    if (!lane) return false;
+    tb_timeline_t *timeline = tb__clock_lock(lane->clock);
+    if (ends) call_end_locked(lane, call);
+    if (!tb__lane_is_settled(lane, timeline)) {
+      tb__clock_unlock(timeline);
+      if (ends) call_announce_end(queue);
+      ends = false;
+      if (tb__clock_lock_settled(lane->clock, &timeline)) return false;
+    }
+    bool taken = lane_take_locked(lane, timeline, call);
+    tb__clock_unlock(timeline);
+    if (ends) call_announce_end(queue);
+    if (taken) return true;
+  }
+}
+
+tb_status_t tb__timer_queue_run(tb_timer_queue_t *queue, uint32_t *out_calls)
+{
+  tb__poll_set_clear(&queue->poll);
+  atomic_store(&queue->signalled, false); /* whoever signals from here on raises the event anew */
+  queue->runs++;
+  tb_status_t status = lanes_open(queue);
+  uint32_t calls = 0;
+  call_t call = {0};
+  while (!status && call_next(queue, &call)) {
+    call_make(&call);
+    calls++;
+  }
+  lanes_close(queue);
+  if (!status && out_calls) *out_calls = calls;
+  return status;
 }
 
 tb_status_t tb_timer_queue_run_due(tb_timer_queue_t *queue, uint32_t *out_calls)
 {
   if (!queue) return TB_ERR_INVALID;
-  if (tb__jump_of_thread || runs_here(queue)) return TB_ERR_DEADLOCK;
+  if (tb__jump_of_thread || tb__timer_queue_runs_here(queue)) return TB_ERR_DEADLOCK;
   if (atomic_exchange(&queue->running, true)) return TB_ERR_BUSY;
   atomic_store(&queue->runner, this_thread());
-  tb__poll_set_clear(&queue->poll);
-  atomic_store(&queue->signalled, false); /* whoever signals from here on raises the event anew */
-  tb_status_t status = lanes_open(queue);
-  uint32_t calls = 0;
-  call_t call;
-  tb__lane_t *lane;
-  while (!status && (lane = lane_next(queue, &call))) {
-    if (!call.timer) continue;
-    call_make(&call);
-    call_end(lane, call.timer);
-    calls++;
-  }
-  lanes_close(queue);
+  tb_status_t status = tb__timer_queue_run(queue, out_calls);
   atomic_store(&queue->runner, 0);
   atomic_store(&queue->running, false);
-  if (!status && out_calls) *out_calls = calls;
   return status;
 }

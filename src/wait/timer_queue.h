@@ -10,6 +10,55 @@
 #include "base/heap.h"
 #include "clock/clock.h"
 #include "platform/poll_set.h"
+#include "platform/thread.h"
+
+#define TB__NO_TIMER    UINT32_MAX
+#define TB__TIMERS_BITS 8 /* of the first chunk */
+
+struct tb__lane;
+
+/* What a call touches: one cache line. By the mutex of the clock's timeline, but for what never
+ * changes after the creation. */
+struct tb_timer {
+  struct tb__lane *lane; /* never changes */
+  union {
+    tb_timer_callback_t of_clock;
+    tb_steady_timer_callback_t of_steady;
+  } callback; /* never changes */
+  void *user; /* never changes */
+  int64_t period_ns;
+  int64_t last_key; /* of the last call, or the start */
+  uint64_t order;   /* of its start, in the queue */
+  uint32_t id;
+  uint8_t mode; /* tb_timer_mode_t */
+  bool catches_up;
+  bool executing;
+  bool destroyed : 1; /* its id is freed when the call ends */
+  bool late : 1;      /* on the lane's list */
+  bool floating : 1;  /* at a time, moved to a source that has not started: counts from there */
+};
+
+_Static_assert(sizeof(struct tb_timer) <= 64, "a call touches one cache line of its timer");
+
+/* What it seldom touches. */
+typedef struct tb__timer_rest {
+  int64_t at_ns;           /* of one that is given a time */
+  int64_t late_key;        /* while `late` */
+  uint64_t burst_run;      /* the run of the queue that `burst` counts in */
+  uint32_t burst;          /* calls made in that run, of one that catches up */
+  uint32_t catch_up_max;   /* > 0 */
+  uint32_t next, previous; /* on the lane's list of late timers; `next` also on that of free ids */
+} tb__timer_rest_t;
+
+/* Never moves. Each chunk is twice the one before it, so that large numbers lie close together. */
+typedef struct tb__timer_chunk {
+  union tb__timer_line {
+    _Alignas(64) tb_timer_t timer;
+  } * timers;
+  tb__timer_rest_t *rests;
+} tb__timer_chunk_t;
+
+#define TB__TIMER_CHUNKS 17 /* 2^24 timers, less the size of a chunk of the first size */
 
 /* The timers of one clock in one queue. A key is a deadline less `offset`: a change of the clock's
  * source moves all deadlines by moving the offset. By the mutex of the clock's timeline. */
@@ -20,55 +69,115 @@ typedef struct tb__lane {
   tb_clock_t *clock;      /* referenced */
   tb__poll_alarm_t alarm; /* at the earliest deadline, on the operating system's clocks */
   int64_t alarm_ns;       /* as set; INT64_MAX: not set */
-  tb__heap_t heap;        /* of running timers, by key; ids are indices of `timers` */
-  tb_timer_t **timers;    /* by id; NULL: free */
-  uint32_t timers_size;
-  uint32_t lowest_free; /* no id below it is free */
+  tb__heap_t heap;        /* of running timers, by key */
+  tb__timer_chunk_t chunks[TB__TIMER_CHUNKS];
+  uint32_t chunk_count;
+  uint32_t used_ids;              /* ids below it have been used */
+  uint32_t first_free;            /* of those, through `next` */
+  uint32_t timers_at;             /* how many were given a time: 0 saves a search */
+  uint32_t first_late, last_late; /* started in this run and due in it: for the next one */
+  uint32_t *_Atomic where_hint; /* heap.where, to be fetched before the mutex is had; never read */
   int64_t offset_ns;
-  int64_t horizon_key; /* of the run_due in progress: later deadlines wait for the next */
-  bool closed;         /* the clock was destroyed */
-} tb__lane_t;
+  bool closed; /* the clock was destroyed */
 
-struct tb_timer {
-  tb__lane_t *lane;
-  uint32_t id;
-  int64_t period_ns;
-  int64_t last_key; /* of the last call, or the start */
-  tb_timer_callback_t callback;
-  tb_steady_timer_callback_t steady_callback;
-  void *user;
-  bool executing;
-  bool destroyed; /* freed when the call ends */
-};
+  /* The run in progress. */
+  bool in_run;         /* deadlines are asked for at its end */
+  int64_t horizon_key; /* later deadlines wait for the next run */
+  bool peek_due;       /* the runner's own: the lane may have a timer to call, not before: */
+  int64_t peek_ns;
+  uint64_t peek_order;
+} tb__lane_t;
 
 struct tb_timer_queue {
   tb__poll_set_t poll;
-  _Atomic bool signalled;      /* the event is set, or run_due is about to look */
-  _Atomic bool running;        /* run_due is in progress */
-  _Atomic uintptr_t runner;    /* thread of run_due */
-  tb__mutex_t mutex;           /* the making of lanes */
-  tb__lane_t *_Atomic lanes;   /* grows only */
-  _Atomic uint64_t last_order; /* of starts */
+  _Atomic bool signalled;         /* the event is set, or run_due is about to look */
+  _Atomic bool running;           /* run_due is in progress, or the queue has a thread */
+  _Atomic uintptr_t runner;       /* the thread that makes the calls */
+  tb__mutex_t mutex;              /* the making of lanes, the end of the thread */
+  tb__lane_t *_Atomic lanes;      /* grows only */
+  _Atomic uint64_t last_order;    /* of starts */
+  uint64_t runs;                  /* the runner's own */
+  _Atomic uint32_t calls_ended;   /* futex of those who wait for a call to end */
+  _Atomic uint32_t call_waiters;  /* how many do */
+  tb__thread_t thread;            /* by `mutex`, like the next */
+  bool has_thread;                /* to be joined */
+  _Atomic bool thread_wanted;     /* it goes on */
+  _Atomic uint32_t thread_active; /* futex: 0 when it has made its last call */
 };
 
-/* Finds or makes the lane of a clock. */
+/* The chunk of an id, and the place in it. */
+static inline uint32_t tb__timer_place(uint32_t id, uint32_t *out_index)
+{
+  uint32_t shifted = id + (UINT32_C(1) << TB__TIMERS_BITS);
+  uint32_t bits = 31 - (uint32_t)__builtin_clz(shifted);
+  *out_index = shifted - (UINT32_C(1) << bits);
+  return bits - TB__TIMERS_BITS;
+}
+
+static inline tb_timer_t *tb__lane_timer(const tb__lane_t *lane, uint32_t id)
+{
+  uint32_t index, chunk = tb__timer_place(id, &index);
+  return &lane->chunks[chunk].timers[index].timer;
+}
+
+static inline tb__timer_rest_t *tb__lane_rest(const tb__lane_t *lane, uint32_t id)
+{
+  uint32_t index, chunk = tb__timer_place(id, &index);
+  return &lane->chunks[chunk].rests[index];
+}
+
+/* Finds or makes the lane of a clock; NULL: there is none. */
 tb_status_t tb__lane_get(tb_timer_queue_t *queue, tb_clock_t *clock, tb__lane_t **out);
+tb__lane_t *tb__lane_find(tb_timer_queue_t *queue, const tb_clock_t *clock);
 void tb__lane_destroy(tb__lane_t *lane);
+
+/* Ids and their memory, which stays where it is. TB_ERR_NO_MEMORY. */
+tb_status_t tb__lane_take_id_locked(tb__lane_t *lane, uint32_t *out);
+void tb__lane_free_id_locked(tb__lane_t *lane, uint32_t id);
+void tb__lane_free_ids(tb__lane_t *lane);
+
+/* Timers that are due in the run that they were started in wait for the next one: nothing is
+ * called twice in a run. */
+void tb__lane_add_late_locked(tb__lane_t *lane, tb_timer_t *timer, int64_t key);
+void tb__lane_remove_late_locked(tb__lane_t *lane, tb_timer_t *timer);
+void tb__lane_admit_late_locked(tb__lane_t *lane);
 
 /* Makes `run_due` be called: the descriptor becomes readable. [any thread] */
 void tb__timer_queue_signal(tb_timer_queue_t *queue);
+bool tb__timer_queue_runs_here(const tb_timer_queue_t *queue);
+/* One run, by whom `running` belongs to. */
+tb_status_t tb__timer_queue_run(tb_timer_queue_t *queue, uint32_t *out_calls);
 
 /* Waits for the earliest deadline, with the clock's timeline locked. */
 void tb__lane_rearm_locked(tb__lane_t *lane, tb_timeline_t *timeline);
 
-static inline void tb__lane_free_id_locked(tb__lane_t *lane, uint32_t id)
-{
-  lane->timers[id] = NULL;
-  if (id < lane->lowest_free) lane->lowest_free = id;
-}
-
 /* The clock's time as a key; false while nothing can be due because its source has not started. */
 bool tb__lane_now_key_locked(const tb__lane_t *lane, const tb_timeline_t *timeline,
                              int64_t *out_key, int64_t *out_now_ns) TB_REQUIRES(timeline->mutex);
+
+/* Whether no jump and no change of source holds up the readers of the clock. */
+static inline bool tb__lane_is_settled(const tb__lane_t *lane, const tb_timeline_t *timeline)
+{
+  return !(atomic_load_explicit(&lane->clock->word, memory_order_acquire) & TB__WORD_CHANGING) &&
+         !(atomic_load_explicit(&timeline->version, memory_order_acquire) & TB__VERSION_BLOCKED);
+}
+
+/* tb__clock_lock_settled, which has to wait only if the clock is found unsettled. */
+TB_NO_THREAD_ANALYSIS
+static inline tb_status_t tb__lane_lock_settled(const tb__lane_t *lane, tb_timeline_t **out)
+{
+  *out = tb__clock_lock(lane->clock);
+  if (__builtin_expect(tb__lane_is_settled(lane, *out), 1)) return TB_OK;
+  tb__clock_unlock(*out);
+  return tb__clock_lock_settled(lane->clock, out);
+}
+
+/* Sums that stop at the ends of int64. */
+static inline int64_t tb__add_saturated(int64_t a, int64_t b)
+{
+  int64_t sum;
+  if (__builtin_add_overflow(a, b, &sum)) return a > 0 ? INT64_MAX : INT64_MIN;
+  return sum;
+}
 
 #endif

@@ -51,10 +51,19 @@ static void on_timer(tb_timer_t *timer, const tb_timer_info_t *info, void *user)
   TRACE(" ");
 }
 
+static tb_timer_options_t options_of(int64_t period_ns, tb_timer_callback_t callback, void *user)
+{
+  tb_timer_options_t options = TB_TIMER_OPTIONS_INIT;
+  options.period.ns = period_ns;
+  options.callback = callback;
+  options.user = user;
+  return options;
+}
+
 static tb_timer_t *timer_on(fixture_t *f, const char *name, int64_t period_s)
 {
   tb_timer_t *timer = NULL;
-  tb_timer_options_t options = {{period_s * S}, on_timer, (void *)name};
+  tb_timer_options_t options = options_of(period_s * S, on_timer, (void *)name);
   assert_ok(tb_timer_create(f->queue, f->clock, &options, &timer));
   return timer;
 }
@@ -106,7 +115,10 @@ static void test_M1_timers_run_on_steady_and_system_time(void **state)
   tb_clock_t *system;
   tb_clock_options_t clock_options = {TB_TIME_SYSTEM, NULL};
   tb_steady_timer_info_t info = {0};
-  tb_steady_timer_options_t options = {{TB_NS_PER_MS}, remember_steady, &info};
+  tb_steady_timer_options_t options = TB_STEADY_TIMER_OPTIONS_INIT;
+  options.period.ns = TB_NS_PER_MS;
+  options.callback = remember_steady;
+  options.user = &info;
   tb_timer_t *timer, *wall;
   assert_ok(tb_steady_clock_create(&steady));
   assert_ok(tb_clock_create(&clock_options, &system));
@@ -118,7 +130,7 @@ static void test_M1_timers_run_on_steady_and_system_time(void **state)
   assert_true(info.scheduled.ns >= before + TB_NS_PER_MS);
   assert_true(info.actual.ns >= info.scheduled.ns);
   assert_ok(tb_timer_stop(timer));
-  tb_timer_options_t wall_options = {{TB_NS_PER_MS}, on_timer, (char[]){"wall"}};
+  tb_timer_options_t wall_options = options_of(TB_NS_PER_MS, on_timer, (char[]){"wall"});
   assert_ok(tb_timer_create(f->queue, system, &wall_options, &wall));
   assert_ok(tb_timer_start(wall));
   while (!run(f))
@@ -152,7 +164,7 @@ static void test_M2_due_calls_run_by_deadline_then_by_start(void **state)
   set(f, 100);
   tb_timer_t *late = timer_on(f, "late", 9), *second = timer_on(f, "second", 5),
              *first = timer_on(f, "first", 5);
-  tb_timer_options_t middle_options = {{7 * S}, on_timer, (char[]){"middle"}};
+  tb_timer_options_t middle_options = options_of(7 * S, on_timer, (char[]){"middle"});
   tb_timer_t *middle;
   assert_ok(tb_timer_create(f->queue, other, &middle_options, &middle));
   assert_ok(tb_timer_start(late));
@@ -170,7 +182,7 @@ static void test_M2_a_deadline_past_the_end_of_time_never_fires(void **state)
   fixture_t *f = *state;
   set(f, 100);
   tb_timer_t *timer;
-  tb_timer_options_t options = {{INT64_MAX}, on_timer, (char[]){"never"}};
+  tb_timer_options_t options = options_of(INT64_MAX, on_timer, (char[]){"never"});
   assert_ok(tb_timer_create(f->queue, f->clock, &options, &timer));
   assert_ok(tb_timer_start(timer));
   assert_ok(tb_manual_source_set(f->source, INT64_MAX));
@@ -194,7 +206,7 @@ static void test_M3_a_period_below_the_tick_makes_one_call_a_tick(void **state)
 {
   fixture_t *f = *state;
   tb_timer_t *timer;
-  tb_timer_options_t options = {{1}, on_timer, (char[]){"n"}};
+  tb_timer_options_t options = options_of(1, on_timer, (char[]){"n"});
   assert_ok(tb_timer_create(f->queue, f->clock, &options, &timer));
   set(f, 1);
   assert_ok(tb_timer_start(timer));
@@ -301,11 +313,11 @@ static void test_M5_stop_restart_and_destroy_from_the_own_callback(void **state)
 {
   fixture_t *f = *state;
   tb_timer_t *a, *b, *c;
-  tb_timer_options_t options = {{10 * S}, stop_self, (char[]){"stop"}};
+  tb_timer_options_t options = options_of(10 * S, stop_self, (char[]){"stop"});
   assert_ok(tb_timer_create(f->queue, f->clock, &options, &a));
-  options = (tb_timer_options_t){{10 * S}, restart_self, (char[]){"restart"}};
+  options = options_of(10 * S, restart_self, (char[]){"restart"});
   assert_ok(tb_timer_create(f->queue, f->clock, &options, &b));
-  options = (tb_timer_options_t){{10 * S}, destroy_self, (char[]){"destroy"}};
+  options = options_of(10 * S, destroy_self, (char[]){"destroy"});
   assert_ok(tb_timer_create(f->queue, f->clock, &options, &c));
   set(f, 100);
   assert_ok(tb_timer_start(a));
@@ -340,7 +352,7 @@ static void test_M5_destroying_another_due_timer_prevents_its_call(void **state)
   fixture_t *f = *state;
   crossing_t crossing = {.f = f};
   tb_timer_t *killer;
-  tb_timer_options_t options = {{10 * S}, destroy_other, &crossing};
+  tb_timer_options_t options = options_of(10 * S, destroy_other, &crossing);
   assert_ok(tb_timer_create(f->queue, f->clock, &options, &killer));
   crossing.victim = timer_on(f, "victim", 10);
   set(f, 100);
@@ -415,7 +427,8 @@ static void test_M6_ticks_starts_and_runs_race_without_harm(void **state)
 {
   fixture_t *f = *state;
   uint64_t calls = 0, other_calls = 0;
-  tb_timer_options_t options = {{3}, count_call, &calls}, other = {{2}, count_call, &other_calls};
+  tb_timer_options_t options = options_of(3, count_call, &calls);
+  tb_timer_options_t other = options_of(2, count_call, &other_calls);
   churn_t churn = {.f = f};
   tb_timer_t *timer;
   pthread_t thread;

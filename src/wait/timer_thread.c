@@ -1,0 +1,62 @@
+/* A thread that runs a queue. It holds `running` for as long as it lives, so that nobody else runs
+ * what it runs. */
+#include "platform/futex.h"
+#include "platform/time.h"
+#include "wait/timer_queue.h"
+
+static void *thread_run(void *argument)
+{
+  tb_timer_queue_t *queue = argument;
+  atomic_store(&queue->runner, (uintptr_t)pthread_self());
+  while (atomic_load(&queue->thread_wanted)) {
+    tb__timer_queue_run(queue, NULL); /* fails only in jump callbacks */
+    if (atomic_load(&queue->thread_wanted)) tb__poll_set_wait(&queue->poll);
+  }
+  atomic_store(&queue->runner, 0);
+  atomic_store(&queue->thread_active, 0);
+  tb__futex_wake_all(&queue->thread_active);
+  return NULL;
+}
+
+tb_status_t tb_timer_queue_start_thread(tb_timer_queue_t *queue)
+{
+  if (!queue) return TB_ERR_INVALID;
+  if (atomic_exchange(&queue->running, true)) return TB_ERR_BUSY;
+  tb__mutex_lock(&queue->mutex);
+  atomic_store(&queue->thread_wanted, true);
+  atomic_store(&queue->thread_active, 1);
+  tb_status_t status = tb__thread_start(&queue->thread, "tb-timers", thread_run, queue);
+  queue->has_thread = !status;
+  if (status) atomic_store(&queue->running, false);
+  tb__mutex_unlock(&queue->mutex);
+  return status;
+}
+
+/* Its last call has ended; whoever comes first joins it. */
+static void thread_join(tb_timer_queue_t *queue)
+{
+  tb__mutex_lock(&queue->mutex);
+  if (queue->has_thread && !atomic_load(&queue->thread_active)) {
+    tb__thread_join(&queue->thread);
+    queue->has_thread = false;
+    atomic_store(&queue->running, false);
+  }
+  tb__mutex_unlock(&queue->mutex);
+}
+
+tb_status_t tb_timer_queue_stop_thread(tb_timer_queue_t *queue, tb_duration_t limit)
+{
+  if (!queue || limit.ns < 0) return TB_ERR_INVALID;
+  if (tb__jump_of_thread || tb__timer_queue_runs_here(queue)) return TB_ERR_DEADLOCK;
+  tb__deadline_t deadline = TB__NO_DEADLINE;
+  if (limit.ns > 0)
+    deadline =
+        (tb__deadline_t){TB__DEADLINE_STEADY, tb__add_saturated(tb__steady_now_ns(), limit.ns)};
+  atomic_store(&queue->thread_wanted, false);
+  if (atomic_load(&queue->thread_active)) tb__poll_set_raise(&queue->poll);
+  while (atomic_load(&queue->thread_active))
+    if (!tb__futex_wait(&queue->thread_active, 1, deadline) && atomic_load(&queue->thread_active))
+      return TB_ERR_TIMEOUT;
+  thread_join(queue);
+  return TB_OK;
+}
