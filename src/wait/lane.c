@@ -49,10 +49,33 @@ static bool lane_due(tb__waiter_t *waiter)
   return false;
 }
 
-/* Shifts all deadlines, so that the part still to wait is kept. */
+#define OFFSET_MAX (INT64_C(1) << 61) /* so that a time less the offset never overflows */
+
+static int64_t key_fold(int64_t key, __int128 by)
+{
+  if (key == INT64_MAX) return key; /* never */
+  __int128 sum = key + by;
+  return sum > INT64_MAX ? INT64_MAX : sum < INT64_MIN ? INT64_MIN : (int64_t)sum;
+}
+
+/* Shifts all deadlines, so that the part still to wait is kept: by the offset, and when that gets
+ * out of hand, one by one. */
 static void lane_shift(tb__lane_t *lane, int64_t by_ns)
 {
-  lane->offset_ns = tb__add_saturated(lane->offset_ns, by_ns);
+  __int128 offset = (__int128)lane->offset_ns + by_ns;
+  if (offset <= OFFSET_MAX && offset >= -OFFSET_MAX) {
+    lane->offset_ns = (int64_t)offset;
+    return;
+  }
+  for (uint32_t i = 0; i < lane->heap.size; i++) {
+    tb__heap_entry_t *entry = &lane->heap.entries[i];
+    tb_timer_t *timer = tb__lane_timer(lane, tb__heap_id(entry));
+    entry->key = key_fold(entry->key, offset);
+    timer->last_key = key_fold(timer->last_key, offset);
+  }
+  lane->horizon_key = key_fold(lane->horizon_key, offset);
+  lane->offset_ns = 0;
+  tb__heap_rebuild(&lane->heap);
 }
 
 /* Timers whose last call lies in what is the future again start anew from the new time; those that
@@ -130,8 +153,9 @@ static bool lane_closed(tb__waiter_t *waiter)
   tb__lane_admit_late_locked(lane);
   while (lane->heap.size)
     tb__heap_remove(&lane->heap, tb__heap_id(&lane->heap.entries[lane->heap.size - 1]));
-  alarm_set(lane, INT64_MAX);
-  lane->closed = true;
+  lane->alarm_ns = INT64_MAX;
+  tb__poll_alarm_fini(&lane->alarm);
+  atomic_store(&lane->closed, true);
   tb__clock_remove_waiter_locked(waiter->clock, tb__clock_timeline(waiter->clock), waiter);
   return false;
 }
@@ -162,8 +186,9 @@ static tb_status_t lane_create(tb_timer_queue_t *queue, tb_clock_t *clock, tb__l
   lane->first_free = lane->first_late = lane->last_late = TB__NO_TIMER;
   tb__clock_ref(clock);
   tb_timeline_t *timeline = tb__clock_lock(clock);
-  lane->closed = clock->closed;
-  if (!lane->closed) {
+  bool closed = clock->closed;
+  atomic_init(&lane->closed, closed);
+  if (!closed) {
     tb__clock_add_waiter_locked(clock, &lane->waiter);
     tb__waiter_watch_locked(timeline, &lane->waiter);
   }

@@ -159,6 +159,7 @@ static tb_status_t lanes_open(tb_timer_queue_t *queue)
   for (tb__lane_t *lane = atomic_load(&queue->lanes); lane; lane = lane->next) {
     tb_timeline_t *timeline;
     int64_t now_ns;
+    if (atomic_load(&lane->closed)) continue;
     tb_status_t status = tb__lane_lock_settled(lane, &timeline);
     if (status) return status;
     if (!tb__lane_now_key_locked(lane, timeline, &lane->horizon_key, &now_ns))

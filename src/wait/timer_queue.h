@@ -78,7 +78,7 @@ typedef struct tb__lane {
   uint32_t first_late, last_late; /* started in this run and due in it: for the next one */
   uint32_t *_Atomic where_hint; /* heap.where, to be fetched before the mutex is had; never read */
   int64_t offset_ns;
-  bool closed; /* the clock was destroyed */
+  _Atomic bool closed; /* the clock was destroyed; set by the mutex */
 
   /* The run in progress. */
   bool in_run;         /* deadlines are asked for at its end */

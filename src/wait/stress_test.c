@@ -1,0 +1,371 @@
+/* Many threads at once on a few clocks: readers, sleepers, handlers, timers, ticks, changes of
+ * source. TB_TEST_SEED=n repeats the choices (not the interleaving); TB_TEST_MS sets how long. */
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <timebase/generic.h>
+#include <timebase/jump.h>
+#include <timebase/manual_source.h>
+#include <timebase/sleep.h>
+#include <timebase/timer.h>
+
+#include "platform/time.h"
+#include "test.h"
+
+#define CLOCKS  3
+#define SOURCES 2
+#define TIMERS  8
+#define MS      INT64_C(1000000)
+
+typedef struct world {
+  tb_source_t *sources[SOURCES];
+  tb_clock_t *clocks[CLOCKS];
+  tb_timer_queue_t *queue;
+  _Atomic bool stop;         /* actors end */
+  _Atomic uint32_t sleeping; /* threads that may be in a sleep without a limit */
+  _Atomic(const char *) failure;
+} world_t;
+
+typedef struct actor {
+  world_t *world;
+  uint64_t random;
+  pthread_t thread;
+} actor_t;
+
+static world_t world;
+
+#define CHECK(condition)                                                                           \
+  do {                                                                                             \
+    if (!(condition)) atomic_store(&world.failure, __FILE__ ": " #condition);                      \
+  } while (0)
+
+static uint32_t draw(actor_t *actor, uint32_t below)
+{
+  actor->random ^= actor->random << 13;
+  actor->random ^= actor->random >> 7;
+  actor->random ^= actor->random << 17;
+  return (uint32_t)((actor->random >> 20) % below);
+}
+
+static tb_clock_t *any_clock(actor_t *actor)
+{
+  return world.clocks[draw(actor, CLOCKS)];
+}
+
+static tb_source_t *any_source(actor_t *actor)
+{
+  return world.sources[draw(actor, SOURCES)];
+}
+
+static bool running(void)
+{
+  return !atomic_load(&world.stop);
+}
+
+static void *read_clocks(void *argument)
+{
+  actor_t *actor = argument;
+  uint64_t epochs[CLOCKS] = {0};
+  tb_clock_reading_t last[CLOCKS] = {0};
+  while (running()) {
+    uint32_t i = draw(actor, CLOCKS);
+    tb_clock_reading_t reading;
+    tb_time_t time;
+    CHECK(tb_clock_read(world.clocks[i], &reading) == TB_OK);
+    CHECK(reading.epoch >= last[i].epoch);
+    bool falls = reading.epoch == last[i].epoch && reading.time.ns < last[i].time.ns;
+    CHECK(!falls || !tb_clock_is_active(world.clocks[i])); /* wall time may be set */
+    last[i] = reading;
+    CHECK(tb_clock_now(world.clocks[i], &time) == TB_OK);
+    tb_status_t status = tb_clock_try_now(world.clocks[i], &time);
+    CHECK(status == TB_OK || status == TB_ERR_BUSY);
+    uint64_t epoch = tb_clock_epoch(world.clocks[i]);
+    CHECK(epoch >= epochs[i]);
+    epochs[i] = epoch;
+  }
+  return NULL;
+}
+
+static void *move_time(void *argument)
+{
+  actor_t *actor = argument;
+  while (running()) {
+    tb_source_t *source = any_source(actor);
+    tb_status_t status;
+    switch (draw(actor, 16)) {
+    case 0:
+      status = tb_manual_source_set(source, (int64_t)draw(actor, 1000) * MS);
+      break;
+    case 1:
+      status = tb_timeline_try_tick(tb_source_timeline(source), (int64_t)draw(actor, 1000) * MS);
+      break;
+    default:
+      status = tb_manual_source_advance(source, (tb_duration_t){draw(actor, 5) * MS});
+    }
+    CHECK(status == TB_OK || status == TB_ERR_DETACHED || status == TB_ERR_BUSY);
+  }
+  return NULL;
+}
+
+static void *change_sources(void *argument)
+{
+  actor_t *actor = argument;
+  while (running()) {
+    tb_source_t *source = draw(actor, 4) ? any_source(actor) : NULL;
+    CHECK(tb_clock_set_source(any_clock(actor), source) == TB_OK);
+    tb_clock_t *own;
+    tb_clock_options_t options = {TB_TIME_ROS, any_source(actor)};
+    CHECK(tb_clock_create(&options, &own) == TB_OK);
+    CHECK(tb_clock_destroy(own) == TB_OK);
+  }
+  return NULL;
+}
+
+static void sleep_once(actor_t *actor)
+{
+  tb_clock_t *clock = any_clock(actor);
+  tb_wait_options_t options = TB_WAIT_OPTIONS_INIT;
+  options.flags = draw(actor, 16);
+  options.forward_min.ns = (draw(actor, 20) + 1) * MS;
+  options.limit.ns = draw(actor, 3) ? draw(actor, 4 * MS) + 1 : 0;
+  tb_clock_reading_t before, after;
+  CHECK(tb_clock_read(clock, &before) == TB_OK);
+  tb_time_t target = {before.time.ns + draw(actor, 20) * MS + 1, TB_TIME_ROS};
+  tb_status_t status;
+  bool until = draw(actor, 2);
+  if (draw(actor, 8) == 0)
+    status = tb_clock_wait_until_started(clock, &options);
+  else if (until)
+    status = tb_clock_sleep_until(clock, target, &options);
+  else
+    status = tb_clock_sleep_for(clock, (tb_duration_t){draw(actor, 20) * MS}, &options);
+  CHECK(status == TB_OK || (status == TB_ERR_TIMEOUT && options.limit.ns) ||
+        (status == TB_ERR_CLOCK_CHANGED) ||
+        (status == TB_ERR_JUMP_FORWARD && (options.flags & TB_WAIT_FAIL_ON_FORWARD)) ||
+        (status == TB_ERR_JUMP_BACKWARD && (options.flags & TB_WAIT_FAIL_ON_BACKWARD)));
+  CHECK(tb_clock_read(clock, &after) == TB_OK);
+  CHECK(after.epoch >= before.epoch);
+}
+
+static void *sleep_often(void *argument)
+{
+  atomic_fetch_add(&world.sleeping, 1);
+  while (running())
+    sleep_once(argument);
+  atomic_fetch_sub(&world.sleeping, 1);
+  return NULL;
+}
+
+typedef struct pair {
+  tb_clock_t *clock;
+  _Atomic int open; /* "before" without its "after" */
+} pair_t;
+
+static void before_jump(const tb_jump_t *jump, void *user)
+{
+  pair_t *pair = user;
+  tb_time_t now;
+  CHECK(atomic_fetch_add(&pair->open, 1) == 0);
+  CHECK(tb_clock_now(pair->clock, &now) == TB_OK);
+  CHECK(jump->kind == TB_JUMP_CLOCK_CHANGE || now.ns == jump->before.ns);
+  CHECK(tb_clock_set_source(pair->clock, NULL) == TB_ERR_DEADLOCK);
+}
+
+static void after_jump(const tb_jump_t *jump, void *user)
+{
+  pair_t *pair = user;
+  tb_time_t now;
+  CHECK(atomic_fetch_sub(&pair->open, 1) == 1);
+  CHECK(tb_clock_now(pair->clock, &now) == TB_OK);
+  CHECK(jump->kind == TB_JUMP_CLOCK_CHANGE || now.ns == jump->after.ns);
+}
+
+/* Removes itself in its first call. */
+typedef struct once {
+  tb_jump_handler_t *_Atomic handler;
+  _Atomic int calls;
+} once_t;
+
+static void call_once(const tb_jump_t *jump, void *user)
+{
+  (void)jump;
+  once_t *once = user;
+  tb_jump_handler_t *handler = atomic_exchange(&once->handler, NULL);
+  if (!handler) return; /* create has not said it yet, or the owner is at it */
+  atomic_fetch_add(&once->calls, 1);
+  tb_jump_handler_destroy(handler);
+}
+
+static void *handle_jumps(void *argument)
+{
+  actor_t *actor = argument;
+  static once_t once[256];
+  atomic_fetch_add(&world.sleeping, 1);
+  for (uint32_t round = 0; running(); round++) {
+    pair_t pair = {.clock = any_clock(actor)};
+    tb_jump_threshold_t threshold = {{(draw(actor, 3) + 1) * MS}, {-1}, true};
+    tb_jump_handler_options_t options = {"pair", threshold, before_jump, after_jump, &pair};
+    tb_jump_handler_t *handler;
+    CHECK(tb_jump_handler_create(pair.clock, &options, &handler) == TB_OK);
+    once_t *mine = &once[round % 256];
+    if (round < 256) {
+      tb_jump_handler_options_t single = {"once", threshold, call_once, call_once, mine};
+      tb_jump_handler_t *out;
+      CHECK(tb_jump_handler_create(pair.clock, &single, &out) == TB_OK);
+      atomic_store(&mine->handler, out);
+    }
+    sleep_once(actor);
+    tb_jump_handler_destroy(handler);
+    CHECK(atomic_load(&pair.open) == 0);
+    if (round < 256) tb_jump_handler_destroy(atomic_exchange(&mine->handler, NULL));
+    CHECK(atomic_load(&mine->calls) <= 1);
+  }
+  atomic_fetch_sub(&world.sleeping, 1);
+  return NULL;
+}
+
+/* A timer that its callback may destroy: whoever takes it out of its place destroys it. */
+static tb_timer_t *_Atomic timers[TIMERS];
+
+static void on_timer(tb_timer_t *timer, const tb_timer_info_t *info, void *user)
+{
+  actor_t *actor = user;
+  CHECK(info->actual.ns >= info->scheduled.ns);
+  uint32_t i = draw(actor, TIMERS);
+  tb_timer_t *victim = atomic_exchange(&timers[i], NULL);
+  switch (victim == timer || draw(actor, 2) ? draw(actor, 3) : 3) {
+  case 0:
+    tb_timer_destroy(victim);
+    return;
+  case 1:
+    CHECK(!victim || tb_timer_start(victim) == TB_OK);
+    break;
+  case 2:
+    CHECK(!victim || tb_timer_stop(victim) == TB_OK);
+    break;
+  default:
+    break;
+  }
+  if (victim) atomic_store(&timers[i], victim);
+}
+
+static void *run_timers(void *argument)
+{
+  (void)argument;
+  struct pollfd fd = {.fd = tb_timer_queue_fd(world.queue), .events = POLLIN};
+  while (running()) {
+    poll(&fd, 1, 1);
+    CHECK(tb_timer_queue_run_due(world.queue, NULL) == TB_OK);
+    CHECK(tb_timer_queue_run_due(NULL, NULL) == TB_ERR_INVALID);
+  }
+  return NULL;
+}
+
+static actor_t callback_actor = {.world = &world};
+
+/* Places belong to one such thread (and the callbacks), so a taken place may be filled again. */
+static void *set_timers(void *argument)
+{
+  actor_t *actor = argument;
+  while (running()) {
+    uint32_t i = draw(actor, TIMERS);
+    tb_timer_t *timer = atomic_exchange(&timers[i], NULL);
+    if (!timer) {
+      tb_timer_options_t options = TB_TIMER_OPTIONS_INIT;
+      options.period.ns = (int64_t)(draw(actor, 10) + 1) * MS / 2;
+      options.callback = on_timer;
+      options.user = &callback_actor;
+      CHECK(tb_timer_create(world.queue, any_clock(actor), &options, &timer) == TB_OK);
+    }
+    uint32_t what = draw(actor, 6);
+    if (what == 0) {
+      tb_timer_destroy(timer);
+      continue;
+    }
+    CHECK((what == 1 ? tb_timer_stop(timer) : tb_timer_start(timer)) == TB_OK);
+    tb_timer_t *none = NULL; /* the callback may have put one back meanwhile */
+    if (!atomic_compare_exchange_strong(&timers[i], &none, timer)) tb_timer_destroy(timer);
+  }
+  return NULL;
+}
+
+static uint64_t seed_of_run(void)
+{
+  const char *text = getenv("TB_TEST_SEED");
+  uint64_t seed = text ? strtoull(text, NULL, 10) : (uint64_t)tb__steady_now_ns() | 1;
+  print_message("TB_TEST_SEED=%llu\n", (unsigned long long)seed);
+  return seed;
+}
+
+static void world_open(void)
+{
+  atomic_store(&world.stop, false);
+  for (int i = 0; i < SOURCES; i++)
+    assert_ok(tb_manual_source_create(&world.sources[i]));
+  for (int i = 0; i < CLOCKS; i++) {
+    tb_clock_options_t options = {TB_TIME_ROS, world.sources[i % SOURCES]};
+    assert_ok(tb_clock_create(&options, &world.clocks[i]));
+  }
+  assert_ok(tb_timer_queue_create(&world.queue));
+}
+
+/* Sleepers without a limit end by themselves once time goes on: none may be lost. Some keep a
+ * target in wall time. */
+static void sleepers_end(void)
+{
+  for (int i = 0; i < CLOCKS; i++)
+    assert_ok(tb_clock_set_source(world.clocks[i], world.sources[0]));
+  assert_ok(tb_manual_source_set(world.sources[0], INT64_MAX / 2));
+  while (atomic_load(&world.sleeping) > 0) {
+    assert_ok(tb_manual_source_advance(world.sources[0], (tb_duration_t){TB_NS_PER_S}));
+    poll(NULL, 0, 1);
+  }
+}
+
+static void world_close(void)
+{
+  assert_ok(tb_timer_queue_destroy(world.queue));
+  for (int i = 0; i < CLOCKS; i++)
+    assert_ok(tb_clock_destroy(world.clocks[i]));
+  for (int i = 0; i < SOURCES; i++)
+    assert_ok(tb_source_destroy(world.sources[i]));
+  if (atomic_load(&world.failure)) fail_msg("%s", atomic_load(&world.failure));
+}
+
+static void test_everything_at_once(void **state)
+{
+  (void)state;
+  static void *(*const roles[])(void *) = {read_clocks,    move_time,   move_time,  sleep_often,
+                                           sleep_often,    sleep_often, run_timers, set_timers,
+                                           change_sources, handle_jumps};
+  enum { ACTORS = sizeof roles / sizeof *roles };
+  actor_t actors[ACTORS];
+  const char *text = getenv("TB_TEST_MS");
+  int64_t until_ns = tb__steady_now_ns() + (text ? strtoll(text, NULL, 10) : 1000) * MS;
+  uint64_t seed = seed_of_run();
+  callback_actor.random = seed * UINT64_C(0x9E3779B97F4A7C15) + 1;
+  world_open();
+  for (uint32_t i = 0; i < ACTORS; i++) {
+    actors[i] = (actor_t){.world = &world, .random = (seed + i + 1) * UINT64_C(0x9E3779B97F4A7C15)};
+    assert_int_equal(pthread_create(&actors[i].thread, NULL, roles[i], &actors[i]), 0);
+  }
+  while (tb__steady_now_ns() < until_ns && !atomic_load(&world.failure))
+    poll(NULL, 0, 1);
+  atomic_store(&world.stop, true);
+  for (uint32_t i = ACTORS; i-- > 0;)
+    if (roles[i] == change_sources) pthread_join(actors[i].thread, NULL);
+  sleepers_end();
+  for (uint32_t i = 0; i < ACTORS; i++)
+    if (roles[i] != change_sources) pthread_join(actors[i].thread, NULL);
+  world_close();
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_everything_at_once),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
