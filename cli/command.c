@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <getopt.h>
-#include <math.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -52,13 +51,12 @@ int command_bad_option(const command_t *command, int option, char **argv)
 }
 
 bool command_parse_double(const command_t *command, const char *name, const char *text,
-                          double above, double at_most, double *out)
+                          double at_least, double at_most, double *out)
 {
   char *end;
-  errno = 0;
   double value = strtod(text, &end);
-  if (end == text || *end || !isfinite(value) || value <= above || value > at_most) {
-    command_usage_error(command, "%s %s: must be a number above %g, at most %g", name, text, above,
+  if (end == text || *end || !(value >= at_least && value <= at_most)) {
+    command_usage_error(command, "%s %s: must be a number from %g to %g", name, text, at_least,
                         at_most);
     return false;
   }
@@ -95,8 +93,8 @@ static void print_log(tb_log_level_t level, const char *message, void *user)
 {
   const command_t *command = user;
   if (level >= TB_LOG_WARN)
-    fprintf(stderr, "timebase %s: %s: %s\n", command->name,
-            level >= TB_LOG_ERROR ? "error" : "warning", message);
+    fprintf(stderr, "%stimebase %s: %s: %s\n", isatty(STDERR_FILENO) ? "\r\033[K" : "",
+            command->name, level >= TB_LOG_ERROR ? "error" : "warning", message);
 }
 
 void command_show_log(const command_t *command)
@@ -130,11 +128,18 @@ int command_signal_fd(void)
   return signal_pipe[0];
 }
 
+static int output_errno; /* of the first failure */
+
+bool command_flush(void)
+{
+  if (fflush(stdout) != 0 && !output_errno) output_errno = errno;
+  return !output_errno && !ferror(stdout);
+}
+
 int command_finish(const command_t *command, int status)
 {
-  if (fflush(stdout) == 0 && !ferror(stdout)) return status;
-  if (errno == EPIPE) return status;
+  if (command_flush() || output_errno == EPIPE) return status;
   fprintf(stderr, "timebase %s: cannot write to standard output: %s\n", command->name,
-          strerror(errno));
+          strerror(output_errno));
   return status ? status : EXIT_IO;
 }

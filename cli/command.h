@@ -47,7 +47,7 @@ int command_bad_option(const command_t *command, int option, char **argv);
 
 /* Values of options. False: a message for `name` has been printed, as command_usage_error does. */
 bool command_parse_double(const command_t *command, const char *name, const char *text,
-                          double above, double at_most, double *out);
+                          double at_least, double at_most, double *out);
 bool command_parse_int(const command_t *command, const char *name, const char *text, long at_least,
                        long at_most, int *out);
 bool command_parse_duration(const command_t *command, const char *name, const char *text,
@@ -60,6 +60,9 @@ void command_show_log(const command_t *command);
 volatile const int *command_catch_signals(void);
 /* A descriptor that becomes readable when one of them has come. */
 int command_signal_fd(void);
+
+/* Flushes standard output; false once that has failed, as when a pipe is closed. */
+bool command_flush(void);
 
 /* Flushes standard output. EXIT_IO with a message when something could not be written, else
  * `status`; a closed pipe (as of `head`) is no error. */

@@ -46,6 +46,9 @@ int main(int argc, char **argv)
   }
   for (size_t i = 0; i < COMMAND_COUNT; i++)
     if (!strcmp(name, commands[i]->name)) return commands[i]->run(commands[i], argc - 1, argv + 1);
-  fprintf(stderr, "timebase: unknown command '%s'; 'timebase --help' lists them\n", name);
+  fprintf(stderr,
+          "timebase: unknown command '%s'; 'timebase --help' lists them\n"
+          "usage: timebase COMMAND [ARGUMENT...]\n",
+          name);
   return EXIT_USAGE;
 }

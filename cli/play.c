@@ -39,19 +39,6 @@ typedef struct session {
 
 /* --- arguments --- */
 
-static bool parse_bounded(const command_t *command, const char *name, const char *text, double min,
-                          double max, double *out)
-{
-  double value;
-  if (!command_parse_double(command, name, text, 0, max, &value)) return false;
-  if (value < min) {
-    command_usage_error(command, "%s %s: must be at least %g", name, text, min);
-    return false;
-  }
-  *out = value;
-  return true;
-}
-
 /* The word behind `--clock` is its value if it is a number, as with `ros2 bag play`. */
 static bool parse_clock(const command_t *command, int argc, char **argv, double *out)
 {
@@ -62,7 +49,7 @@ static bool parse_clock(const command_t *command, int argc, char **argv, double 
     if (!*end) text = argv[optind++];
   }
   *out = TB_PLAYER_CLOCK_HZ;
-  return !text || parse_bounded(command, "--clock", text, CLOCK_MIN, CLOCK_MAX, out);
+  return !text || command_parse_double(command, "--clock", text, CLOCK_MIN, CLOCK_MAX, out);
 }
 
 static bool parse_offset(const command_t *command, tb_duration_t *out)
@@ -98,8 +85,9 @@ static int parse_option(const command_t *command, int option, int argc, char **a
   case OPTION_CLOCK:
     return parse_clock(command, argc, argv, &player->clock_hz) ? EXIT_OK : EXIT_USAGE;
   case 'r':
-    return parse_bounded(command, "--rate", optarg, RATE_MIN, RATE_MAX, &player->rate) ? EXIT_OK
-                                                                                       : EXIT_USAGE;
+    return command_parse_double(command, "--rate", optarg, RATE_MIN, RATE_MAX, &player->rate)
+               ? EXIT_OK
+               : EXIT_USAGE;
   case 'l':
     player->loop = true;
     return EXIT_OK;
@@ -247,11 +235,13 @@ static void stop(session_t *session, play_screen_t *screen)
   tb_player_stop(session->player);
 }
 
-static void show(const session_t *session, const play_screen_t *screen)
+/* False: nobody reads any more. */
+static bool show(const session_t *session, const play_screen_t *screen)
 {
   tb_player_status_t status;
   tb_player_status(session->player, &status);
   play_screen_show(screen, &status);
+  return command_flush();
 }
 
 /* Until the player is done. True: it was stopped. */
@@ -271,7 +261,10 @@ static bool attend(session_t *session, play_screen_t *screen)
     if (ready > 0 && fds[2].revents)
       for (int spaces = play_screen_read_spaces(screen); spaces > 0; spaces--)
         tb_player_toggle_paused(session->player);
-    if (ready == 0 || (screen->bar && !stopped)) show(session, screen);
+    if ((ready == 0 || screen->bar) && !stopped && !show(session, screen)) {
+      stopped = true;
+      stop(session, screen);
+    }
   }
 }
 
@@ -284,13 +277,22 @@ static int play_session(session_t *session)
   if (pthread_create(&thread, NULL, play, session) != 0)
     return command_failed(session->command, TB_ERR_SYSTEM, NULL);
   play_screen_open(&screen, tb_bag_reader_info(session->reader));
+  if (tb_player_is_paused(session->player) && !screen.keyboard)
+    fprintf(stderr, "timebase play: paused, and there is no terminal to resume it from\n");
   bool stopped = attend(session, &screen);
   pthread_join(thread, NULL);
   play_screen_close(&screen);
   tb_player_status_t status;
   tb_player_status(session->player, &status);
   play_screen_summary(&screen, &status, stopped);
-  fflush(stdout);
+  command_flush();
+  if (!session->status && status.bad_rows > 0) {
+    fprintf(stderr,
+            "timebase play: the recording is damaged: %llu time%s a part of it could not be "
+            "read\n",
+            (unsigned long long)status.bad_rows, status.bad_rows == 1 ? "" : "s");
+    return EXIT_IO;
+  }
   if (session->status) return command_failed(session->command, session->status, &session->error);
   return EXIT_OK;
 }
@@ -320,18 +322,20 @@ const command_t command_play = {
              "[--topics T...] [--domain N]",
     .help =
         "Plays BAG (a folder with metadata.yaml, or a .db3 file) on the ROS 2 graph.\n\n"
-        "  --clock [HZ]       publish /clock, HZ times a second (default 40) and before each\n"
-        "                     message; a recorded /clock is left out. The word behind it is taken\n"
-        "                     for HZ if it is a number: write --clock=40 before a BAG named so\n"
+        "  --clock [HZ]       publish /clock, HZ times a second (0.001 to 10000, default 40) and\n"
+        "                     before each message; a recorded /clock is left out. The word behind\n"
+        "                     it is taken for HZ if it is a number: write --clock=40 before a BAG\n"
+        "                     named so\n"
         "  -r, --rate R       recorded seconds per second, 0.001 to 1000 (default 1)\n"
         "  -l, --loop         start again at the end, until stopped\n"
-        "  -p, --start-paused show the start time and wait for SPACE\n"
+        "  -p, --start-paused begin paused, with /clock at the start time; SPACE starts\n"
         "  --start-offset S   skip S of the recording, in each round (1.5s, 2m; bare: seconds)\n"
         "  --topics T...      only these topics: all words up to the next option (or --)\n"
         "  --domain N         DDS domain, 0 to 232 (default: ROS_DOMAIN_ID, else 0)\n"
         "  -h, --help         this text\n\n"
         "SPACE pauses and resumes, on a terminal. Time starts with the first message and never\n"
         "runs ahead of the data: the last tick is the last message's time. SIGINT and SIGTERM end\n"
-        "the playing within a second; that is a normal end, with exit status 0.\n",
+        "the playing within a second, as does a closed output; that is a normal end, with exit\n"
+        "status 0. Where a part of the recording cannot be read, the rest is played: status 3.\n",
     .run = run,
 };

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #define BAR_WIDTH 30
@@ -47,16 +48,27 @@ static double percent(const play_screen_t *screen, const tb_player_status_t *sta
   return whole > 0 ? 100 * part / whole : status->finished ? 100 : 0;
 }
 
+static int columns(void)
+{
+  struct winsize size;
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+/* One line, as wide as the terminal is now. */
 static void show_bar(const play_screen_t *screen, const tb_player_status_t *status)
 {
-  char bar[BAR_WIDTH + 1];
-  int filled = (int)(percent(screen, status) / 100 * BAR_WIDTH);
-  for (int i = 0; i < BAR_WIDTH; i++)
+  char bar[BAR_WIDTH + 1], line[256];
+  int width = columns() - 1, room = width - 60;
+  int bar_width = room < 0 ? 0 : room < BAR_WIDTH ? room : BAR_WIDTH;
+  int filled = (int)(percent(screen, status) / 100 * bar_width);
+  for (int i = 0; i < bar_width; i++)
     bar[i] = i < filled ? '#' : '.';
-  bar[BAR_WIDTH] = '\0';
-  printf("\r[%s] %.2f / %.2f s  %3.0f %%  rate %.2f  %s\033[K", bar,
-         seconds_in_bag(screen, status->position_ns), seconds_in_bag(screen, status->end_ns),
-         percent(screen, status), status->rate, status->paused ? "paused" : "");
+  bar[bar_width] = '\0';
+  snprintf(line, sizeof line, "%s%s%s%.2f / %.2f s  %3.0f %%  rate %.4g  %s", bar_width ? "[" : "",
+           bar, bar_width ? "] " : "", seconds_in_bag(screen, status->position_ns),
+           seconds_in_bag(screen, status->end_ns), percent(screen, status), status->rate,
+           status->paused ? "paused: SPACE goes on" : "");
+  printf("\r%.*s\033[K", width, line);
 }
 
 void play_screen_show(const play_screen_t *screen, const tb_player_status_t *status)
@@ -64,10 +76,9 @@ void play_screen_show(const play_screen_t *screen, const tb_player_status_t *sta
   if (screen->bar)
     show_bar(screen, status);
   else
-    printf("time %.2f s  %.0f %%  rate %.2f  messages %" PRIu64 "%s\n",
+    printf("time %.2f s  %.0f %%  rate %.4g  messages %" PRIu64 "%s\n",
            seconds_in_bag(screen, status->position_ns), percent(screen, status), status->rate,
            status->messages, status->paused ? "  paused" : "");
-  fflush(stdout);
 }
 
 void play_screen_summary(const play_screen_t *screen, const tb_player_status_t *status,
@@ -79,7 +90,7 @@ void play_screen_summary(const play_screen_t *screen, const tb_player_status_t *
          status->messages, status->messages == 1 ? "" : "s");
   if (status->ticks > 0) printf(", %" PRIu64 " ticks of /clock", status->ticks);
   if (status->loops > 0) printf(", %" PRIu64 " rounds", status->loops + 1);
-  if (status->bad_rows > 0) printf(", %" PRIu64 " bad rows skipped", status->bad_rows);
+  if (status->bad_rows > 0) printf(", %" PRIu64 " not readable", status->bad_rows);
   if (status->late > 0) printf(", %" PRIu64 " late", status->late);
   putchar('\n');
 }

@@ -18,6 +18,7 @@ typedef struct watch {
   tb_duration_t duration; /* 0: until interrupted */
   ros_clock_t ros;
   tb_steady_clock_t *steady;
+  bool warned; /* of two publishers */
 } watch_t;
 
 /* What is known at one moment. */
@@ -127,15 +128,19 @@ static void print_text(const snapshot_t *now, const report_t *report, bool summa
          state_name(now->reading.state));
 }
 
-static void print_report(const watch_t *watch, const snapshot_t *from, const snapshot_t *to,
-                         bool summary)
+/* False: nobody reads any more. */
+static bool print_report(watch_t *watch, const snapshot_t *from, const snapshot_t *to, bool summary)
 {
   report_t report = report_between(from, to, summary);
   if (watch->json)
     print_json(to, &report, summary);
   else
     print_text(to, &report, summary);
-  fflush(stdout);
+  if (report.publishers > 1 && !summary && !watch->warned)
+    fprintf(stderr, "timebase watch: %u publishers tick /clock at once: time will jump\n",
+            report.publishers);
+  watch->warned |= report.publishers > 1;
+  return command_flush();
 }
 
 /* Until `deadline` of steady time or a signal: false. */
@@ -161,10 +166,9 @@ static int watch_run(watch_t *watch)
     end_ns = first.when.ns + watch->duration.ns;
   for (int64_t next_ns = first.when.ns + TB_NS_PER_S;; next_ns += TB_NS_PER_S) {
     bool last_round = next_ns > end_ns;
-    if (!wait_until(watch, last_round ? end_ns : next_ns) || ferror(stdout)) break;
-    if (last_round) break;
+    if (!wait_until(watch, last_round ? end_ns : next_ns) || last_round) break;
     snapshot_take(watch, &now);
-    print_report(watch, &last, &now, false);
+    if (!print_report(watch, &last, &now, false)) return EXIT_OK;
     last = now;
   }
   snapshot_take(watch, &now);
