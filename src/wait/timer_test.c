@@ -1,8 +1,10 @@
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <timebase/generic.h>
+#include <timebase/jump.h>
 #include <timebase/manual_source.h>
 #include <timebase/timer.h>
 
@@ -289,6 +291,76 @@ static void test_M4_before_the_first_tick_it_counts_from_there(void **state)
   assert_string_equal(trace, "a@1010/1010 ");
 }
 
+static void start_timer(const tb_jump_t *jump, void *user)
+{
+  if (jump->kind == TB_JUMP_STARTED) assert_ok(tb_timer_start(user));
+}
+
+static void test_J5_a_timer_started_behind_the_first_tick_counts_from_it(void **state)
+{
+  fixture_t *f = *state;
+  tb_jump_handler_t *handler;
+  tb_jump_handler_options_t options = TB_JUMP_HANDLER_OPTIONS_INIT;
+  options.threshold.on_clock_change = true;
+  options.after = start_timer;
+  options.user = timer_on(f, "a", 10);
+  assert_ok(tb_jump_handler_create(f->clock, &options, &handler));
+  set(f, 1000);
+  set(f, 1010);
+  assert_int_equal(run(f), 1);
+  assert_string_equal(trace, "a@1010/1010 ");
+  tb_jump_handler_destroy(handler);
+}
+
+static void test_M4_deadlines_survive_sources_at_the_ends_of_time(void **state)
+{
+  fixture_t *f = *state;
+  tb_source_t *other;
+  tb_timer_t *timer = timer_on(f, "a", 10);
+  assert_ok(tb_manual_source_create(&other));
+  assert_ok(tb_manual_source_set(other, 1000 * S));
+  set(f, 1);
+  assert_ok(tb_timer_start(timer));
+  assert_ok(tb_manual_source_set(f->source, INT64_MAX - 1));
+  assert_int_equal(run(f), 1);
+  assert_ok(tb_clock_set_source(f->clock, other));
+  trace[0] = '\0';
+  assert_ok(tb_timer_start(timer));
+  assert_ok(tb_manual_source_set(other, 1010 * S));
+  assert_int_equal(run(f), 1);
+  assert_string_equal(trace, "a@1010/1010 ");
+  assert_ok(tb_clock_set_source(f->clock, NULL));
+  assert_ok(tb_source_destroy(other));
+}
+
+static int descriptors(void)
+{
+  int count = 0;
+  for (int fd = 0; fd < 1024; fd++)
+    count += fcntl(fd, F_GETFD) >= 0;
+  return count;
+}
+
+static void test_L1_timers_of_destroyed_clocks_keep_no_descriptor(void **state)
+{
+  fixture_t *f = *state;
+  int before = descriptors();
+  for (int i = 0; i < 20; i++) {
+    tb_clock_t *clock;
+    tb_timer_t *timer;
+    tb_timer_options_t options = TB_TIMER_OPTIONS_INIT;
+    options.period.ns = S;
+    options.callback = on_timer;
+    options.user = (char[]){"gone"};
+    assert_ok(tb_clock_create(NULL, &clock));
+    assert_ok(tb_timer_create(f->queue, clock, &options, &timer));
+    assert_ok(tb_timer_start(timer));
+    assert_ok(tb_clock_destroy(clock));
+  }
+  assert_int_equal(descriptors(), before);
+  assert_int_equal(run(f), 0);
+}
+
 /* ---- from inside the own callback ---- */
 
 static void stop_self(tb_timer_t *timer, const tb_timer_info_t *info, void *user)
@@ -463,6 +535,9 @@ int main(void)
       WITH_QUEUE(test_M4_a_call_due_but_not_begun_is_not_made_after_a_jump_back),
       WITH_QUEUE(test_M4_clock_change_keeps_the_part_still_to_wait),
       WITH_QUEUE(test_M4_before_the_first_tick_it_counts_from_there),
+      WITH_QUEUE(test_J5_a_timer_started_behind_the_first_tick_counts_from_it),
+      WITH_QUEUE(test_M4_deadlines_survive_sources_at_the_ends_of_time),
+      WITH_QUEUE(test_L1_timers_of_destroyed_clocks_keep_no_descriptor),
       WITH_QUEUE(test_M5_stop_restart_and_destroy_from_the_own_callback),
       WITH_QUEUE(test_M5_destroying_another_due_timer_prevents_its_call),
       WITH_QUEUE(test_M6_descriptor_is_readable_when_something_is_due),

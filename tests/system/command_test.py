@@ -354,6 +354,30 @@ class PlayTest(CommandTest):
         self.assertIn(status, (2, 3))
         self.assertIn("/chatter", err)
 
+    def test_closed_output_ends_the_player(self):
+        bag = bag_make(self.folder, self.START, SECOND // 10, 100)
+        pipeline = '"$0" play "$1" --loop | head -1; exit "${PIPESTATUS[0]}"'
+        done = subprocess.run(
+            ["bash", "-c", pipeline, f"{BIN_DIR}/timebase", bag],
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=LIMIT_S,
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(done.stdout.startswith("time "))
+
+    def test_a_recording_that_cannot_be_read_to_its_end_is_told(self):
+        bag = bag_make(self.folder, self.START, SECOND // 10, 20)
+        database = sqlite3.connect(bag)
+        database.execute("UPDATE messages SET data = x'00' WHERE id = 10")
+        database.commit()
+        database.close()
+        status, out, err = self.result("play", bag, "--rate", "100")
+        self.assertEqual(status, 3)
+        self.assertIn("19 messages, 1 not readable", out)
+        self.assertIn("the recording is damaged", err)
+
     def test_every_command_has_help(self):
         for name in ("play", "watch", "now", "sleep"):
             status, out, err = self.result(name, "--help")
