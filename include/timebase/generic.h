@@ -39,7 +39,7 @@
   TB_GENERIC_CLOCK(clock, tb_clock_rate_create, tb_steady_clock_rate_create)(clock, period, out)
 
 #define TB_GENERIC_COND(cond, ros, steady)                                                         \
-  _Generic((cond), tb_cond_t * : ros, tb_steady_cond_t * : steady)
+  _Generic((cond), tb_cond_t * : (ros), tb_steady_cond_t * : (steady))
 
 #define tb_cond_create(clock, out)                                                                 \
   TB_GENERIC_CLOCK(clock, TB_GENERIC_IF(out, tb_cond_t *, tb_cond_create),                         \

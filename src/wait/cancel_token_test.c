@@ -170,6 +170,7 @@ static void test_S5_cancelled_comes_before_jump_due_and_limit(void **state)
 }
 
 /* A sleeper that a tick has taken, but that has not left yet. */
+TB_NO_THREAD_ANALYSIS
 static void test_S5_cancelled_after_due_but_before_it_left(void **state)
 {
   fixture_t *f = *state;
