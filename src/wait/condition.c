@@ -17,11 +17,11 @@ struct tb_steady_cond {
 
 static tb_cond_t *cond_create(tb_clock_t *clock)
 {
-  tb_cond_t *cond = calloc(1, sizeof(tb_steady_cond_t));
+  tb_steady_cond_t *cond = calloc(1, sizeof *cond); /* of either kind */
   if (!cond) return NULL;
   tb__clock_ref(clock);
-  cond->clock = clock;
-  return cond;
+  cond->core.clock = clock;
+  return &cond->core;
 }
 
 tb_status_t tb_cond_create(tb_clock_t *clock, tb_cond_t **out)

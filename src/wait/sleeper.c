@@ -25,8 +25,8 @@ static void queue_add_locked(tb__sleeper_t *sleeper)
 
 static void queue_remove_locked(tb__sleeper_t *sleeper)
 {
-  if (!sleeper->in_queue) return;
   tb__sleeper_queue_t *queue = sleeper->queue;
+  if (!queue || !sleeper->in_queue) return;
   if (sleeper->queue_previous)
     sleeper->queue_previous->queue_next = sleeper->queue_next;
   else
