@@ -154,7 +154,7 @@ static bool resolve_topic(const command_t *command, const tb_bag_info_t *info, c
           *topic);
   for (size_t i = 0; i < info->topic_count; i++)
     fprintf(stderr, "%s %s", i ? "," : "", info->topics[i].name);
-  fputc('\n', stderr);
+  fprintf(stderr, "\nusage: %s\n", command->usage);
   return false;
 }
 
@@ -205,6 +205,8 @@ static int open_player(session_t *session, const arguments_t *arguments)
     status =
         tb_player_create(session->reader, &interface, &arguments->player, &session->player, &error);
   }
+  if (status == TB_ERR_RANGE && session->transport) /* what was asked for does not fit the bag */
+    return command_usage_error(session->command, "%s", error.text);
   return status ? command_failed(session->command, status, &error) : EXIT_OK;
 }
 
