@@ -6,34 +6,8 @@
 #include <timebase/manual_source.h>
 
 #include "clock/clock.h"
+#include "on_manual_source.h"
 #include "platform/time.h"
-#include "test.h"
-
-#define S TB_NS_PER_S
-
-typedef struct fixture {
-  tb_source_t *source;
-  tb_clock_t *clock;
-} fixture_t;
-
-static int setup(void **state)
-{
-  static fixture_t fixture;
-  assert_ok(tb_manual_source_create(&fixture.source));
-  tb_clock_options_t options = TB_CLOCK_OPTIONS_INIT;
-  options.source = fixture.source;
-  assert_ok(tb_clock_create(&options, &fixture.clock));
-  *state = &fixture;
-  return 0;
-}
-
-static int teardown(void **state)
-{
-  fixture_t *f = *state;
-  assert_ok(tb_clock_destroy(f->clock));
-  assert_ok(tb_source_destroy(f->source));
-  return 0;
-}
 
 static int64_t now_ns(const tb_clock_t *clock)
 {
@@ -392,8 +366,6 @@ static void test_X5_try_tick_commits_only_what_concerns_nobody(void **state)
   tb__mutex_unlock(&timeline->mutex);
   assert_status(tb_timeline_try_tick(timeline, -1), TB_ERR_RANGE);
 }
-
-#define WITH_CLOCK(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
 {

@@ -8,39 +8,7 @@
 #include <timebase/sleep.h>
 
 #include "clock/clock.h"
-#include "test.h"
-
-#define S TB_NS_PER_S
-
-/* Everything that happens is appended here, and compared as text. */
-static char trace[4096];
-
-#define TRACE(...) snprintf(trace + strlen(trace), sizeof trace - strlen(trace), __VA_ARGS__)
-
-typedef struct fixture {
-  tb_source_t *source;
-  tb_clock_t *clock;
-} fixture_t;
-
-static int setup(void **state)
-{
-  static fixture_t fixture;
-  trace[0] = '\0';
-  assert_ok(tb_manual_source_create(&fixture.source));
-  tb_clock_options_t options = TB_CLOCK_OPTIONS_INIT;
-  options.source = fixture.source;
-  assert_ok(tb_clock_create(&options, &fixture.clock));
-  *state = &fixture;
-  return 0;
-}
-
-static int teardown(void **state)
-{
-  fixture_t *f = *state;
-  assert_ok(tb_clock_destroy(f->clock));
-  assert_ok(tb_source_destroy(f->source));
-  return 0;
-}
+#include "on_manual_source.h"
 
 static const char *kind_name(tb_jump_kind_t kind)
 {
@@ -506,8 +474,6 @@ static void test_J3_handlers_follow_their_clock_to_another_source(void **state)
   tb_jump_handler_destroy(handler);
   assert_ok(tb_source_destroy(other));
 }
-
-#define WITH_CLOCK(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
 {

@@ -3,35 +3,9 @@
 #include <timebase/generic.h>
 #include <timebase/manual_source.h>
 
+#include "on_manual_source.h"
 #include "platform/time.h"
-#include "test.h"
 #include "waiting.h"
-
-#define S TB_NS_PER_S
-
-typedef struct fixture {
-  tb_source_t *source;
-  tb_clock_t *clock;
-} fixture_t;
-
-static int setup(void **state)
-{
-  static fixture_t fixture;
-  assert_ok(tb_manual_source_create(&fixture.source));
-  tb_clock_options_t options = TB_CLOCK_OPTIONS_INIT;
-  options.source = fixture.source;
-  assert_ok(tb_clock_create(&options, &fixture.clock));
-  *state = &fixture;
-  return 0;
-}
-
-static int teardown(void **state)
-{
-  fixture_t *f = *state;
-  assert_ok(tb_clock_destroy(f->clock));
-  assert_ok(tb_source_destroy(f->source));
-  return 0;
-}
 
 typedef struct sleeping {
   tb_clock_t *clock;
@@ -426,8 +400,6 @@ static void test_X2_advance_to_next_and_stepped_stop_at_deadlines(void **state)
   assert_ok(tb_clock_now(f->clock, &now));
   assert_int_equal(now.ns, 117 * S);
 }
-
-#define WITH_CLOCK(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
 {

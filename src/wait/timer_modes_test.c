@@ -5,49 +5,7 @@
 #include <timebase/manual_source.h>
 #include <timebase/timer.h>
 
-#include "test.h"
-
-#define S TB_NS_PER_S
-
-static char trace[4096];
-
-#define TRACE(...) snprintf(trace + strlen(trace), sizeof trace - strlen(trace), __VA_ARGS__)
-
-typedef struct fixture {
-  tb_source_t *source;
-  tb_clock_t *clock;
-  tb_timer_queue_t *queue;
-} fixture_t;
-
-static int setup(void **state)
-{
-  static fixture_t fixture;
-  trace[0] = '\0';
-  assert_ok(tb_manual_source_create(&fixture.source));
-  tb_clock_options_t options = {TB_TIME_ROS, fixture.source};
-  assert_ok(tb_clock_create(&options, &fixture.clock));
-  assert_ok(tb_timer_queue_create(&fixture.queue));
-  *state = &fixture;
-  return 0;
-}
-
-static int teardown(void **state)
-{
-  fixture_t *f = *state;
-  assert_ok(tb_timer_queue_destroy(f->queue));
-  assert_ok(tb_clock_destroy(f->clock));
-  assert_ok(tb_source_destroy(f->source));
-  return 0;
-}
-
-static void on_timer(tb_timer_t *timer, const tb_timer_info_t *info, void *user)
-{
-  (void)timer;
-  TRACE("%s@%lld/%lld", (const char *)user, (long long)(info->scheduled.ns / S),
-        (long long)(info->actual.ns / S));
-  if (info->missed) TRACE("+%llu", (unsigned long long)info->missed);
-  TRACE(" ");
-}
+#include "on_manual_source.h"
 
 static tb_timer_options_t options_of(tb_timer_mode_t mode, int64_t seconds, const char *name)
 {
@@ -413,8 +371,6 @@ static void test_M6_storage_is_used_again(void **state)
   assert_ptr_equal(started(f, TB_TIMER_PERIODIC, 10, "a"), last);
   assert_int_equal(set(f, 110), 1);
 }
-
-#define WITH_QUEUE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
 {

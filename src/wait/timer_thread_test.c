@@ -6,37 +6,9 @@
 #include <timebase/manual_source.h>
 #include <timebase/timer.h>
 
+#include "on_manual_source.h"
 #include "platform/futex.h"
-#include "test.h"
 #include "wait/timer_queue.h"
-
-#define S TB_NS_PER_S
-
-typedef struct fixture {
-  tb_source_t *source;
-  tb_clock_t *clock;
-  tb_timer_queue_t *queue;
-} fixture_t;
-
-static int setup(void **state)
-{
-  static fixture_t fixture;
-  assert_ok(tb_manual_source_create(&fixture.source));
-  tb_clock_options_t options = {TB_TIME_ROS, fixture.source};
-  assert_ok(tb_clock_create(&options, &fixture.clock));
-  assert_ok(tb_timer_queue_create(&fixture.queue));
-  *state = &fixture;
-  return 0;
-}
-
-static int teardown(void **state)
-{
-  fixture_t *f = *state;
-  assert_ok(tb_timer_queue_destroy(f->queue));
-  assert_ok(tb_clock_destroy(f->clock));
-  assert_ok(tb_source_destroy(f->source));
-  return 0;
-}
 
 static tb_timer_t *started(fixture_t *f, tb_timer_mode_t mode, tb_timer_callback_t callback,
                            void *user)
@@ -140,8 +112,6 @@ static void test_M6_a_thread_runs_the_queue(void **state)
   assert_ok(tb_timer_queue_run_due(f->queue, NULL)); /* the program drives it again */
   assert_ok(tb_timer_queue_start_thread(f->queue));  /* destroying the queue ends it */
 }
-
-#define WITH_QUEUE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
 {
