@@ -54,8 +54,8 @@ TB_BEGIN_DECLS
 TB_API tb_status_t tb_clock_create(const tb_clock_options_t *options, tb_clock_t **out);
 
 /* Makes all who wait on the clock return TB_ERR_CLOSED, waits until they have left and until jumps
- * that its handlers take part in are over, removes its jump handlers and stops its timers. NULL does
- * nothing (TB_OK). No other thread may start using the clock once this is called.
+ * that its handlers take part in are over, removes its jump handlers and stops its timers. NULL
+ * does nothing (TB_OK). No other thread may start using the clock once this is called.
  * [any thread] [blocks] TB_ERR_DEADLOCK from a jump callback: nothing is destroyed then. */
 TB_API tb_status_t tb_clock_destroy(tb_clock_t *clock);
 
