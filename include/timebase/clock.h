@@ -22,8 +22,8 @@ typedef enum tb_clock_state {
   TB_CLOCK_QOS_MISMATCH = 4, /* a publisher is there, but its QoS does not match */
   TB_CLOCK_WAITING = 5,      /* for the first tick; the clock tells zero */
   TB_CLOCK_RUNNING = 6,
-  TB_CLOCK_PAUSED = 7,  /* the source says so */
-  TB_CLOCK_STALLED = 8, /* a publisher, but no ticks */
+  TB_CLOCK_PAUSED = 7,  /* the source says so, or its ticks have repeated the time for 0.1 s */
+  TB_CLOCK_STALLED = 8, /* no tick for the stall limit, by default 1 s (tb_timeline_set_options) */
   TB_CLOCK_LOST = 9,    /* the publisher is gone; time stands still */
   TB_CLOCK_CLOSED = 10,
 } tb_clock_state_t;

@@ -6,6 +6,7 @@
 #include <timebase/clock.h>
 #include <timebase/jump.h>
 #include <timebase/status.h>
+#include <timebase/steady_time.h>
 
 typedef struct tb_timeline tb_timeline_t;
 
@@ -19,7 +20,45 @@ typedef struct tb_timeline_stats {
   tb_duration_t largest_backward; /* of the backward jumps, negative; 0 if none */
   tb_duration_t advanced;         /* sum of all forward steps that are no jumps */
   double rate;                    /* observed: timeline seconds a steady second; 0 until known */
+  uint64_t stalls;                /* times that no tick came for longer than the stall limit */
 } tb_timeline_stats_t;
+
+typedef struct tb_timeline_options {
+  /* Steady time without a tick after which a running timeline is stalled, which is reported once
+   * (log.h); 0: never. */
+  tb_duration_t stall_limit;
+  /* > 0. A forward step without a reason counts as a jump if it exceeds both this and the observed
+   * rate times the steady time since the previous tick plus this. */
+  tb_duration_t forward_jump_min;
+} tb_timeline_options_t;
+
+/* One second each. */
+#define TB_TIMELINE_OPTIONS_INIT                                                                   \
+  {                                                                                                \
+    {INT64_C(1000000000)},                                                                         \
+    {                                                                                              \
+      INT64_C(1000000000)                                                                          \
+    }                                                                                              \
+  }
+
+#define TB_ANCHOR_RATE_MAX 1e6
+
+/* What a source commits. At rate 0 it is a tick: the time stands at `time_ns`. At a rate above it,
+ * the time is `time_ns` up to the moment `steady` and runs on from there, until it is `bound` past
+ * `time_ns` or the next anchor comes; waits and timers fire by themselves. */
+typedef struct tb_anchor {
+  int64_t time_ns;         /* since 1970, >= 0; 0: not started */
+  tb_steady_time_t steady; /* > 0; not looked at when the rate is 0 */
+  double rate;             /* timeline seconds a steady second, 0 to TB_ANCHOR_RATE_MAX */
+  tb_duration_t bound;     /* >= 0; INT64_MAX: none, and no ticks are missed */
+  tb_clock_state_t state;  /* TB_CLOCK_RUNNING, _PAUSED, _STALLED or _LOST */
+} tb_anchor_t;
+
+/* A plain tick to time zero: set the rest. */
+#define TB_ANCHOR_INIT                                                                             \
+  {                                                                                                \
+    0, {0}, 0, {0}, TB_CLOCK_RUNNING                                                               \
+  }
 
 TB_BEGIN_DECLS
 
@@ -33,15 +72,27 @@ TB_BEGIN_DECLS
 TB_API tb_status_t tb_timeline_tick(tb_timeline_t *timeline, int64_t time_ns,
                                     tb_jump_reason_t reason);
 
-/* The same, but only if that needs nobody's code and nobody's waking: no jump is in progress, no
- * handler matches and nothing is due. Otherwise TB_ERR_BUSY, and the time is unchanged; call
- * tb_timeline_tick from a thread that may run callbacks. Never blocks for long.
+/* Moves the timeline to what `anchor` says it is now, by the rules of tb_timeline_tick: less than
+ * the time that it has run on to is a backward jump. While handlers are called for the move the
+ * time stands. The first anchor with a rate starts a thread ("tb-pulse") that wakes who is due; it
+ * ends when the source stops. Thread rule and errors as tb_timeline_tick, and TB_ERR_INVALID,
+ * TB_ERR_SYSTEM: no thread could be started. Nothing has changed then. */
+TB_API tb_status_t tb_timeline_anchor(tb_timeline_t *timeline, const tb_anchor_t *anchor,
+                                      tb_jump_reason_t reason);
+
+/* tb_timeline_tick, but only if that needs nobody's code and nobody's waking: no jump is in
+ * progress, no handler matches and nothing is due. Otherwise TB_ERR_BUSY, and the time is
+ * unchanged; call tb_timeline_tick from a thread that may run callbacks. Never blocks for long.
  * TB_ERR_DEADLOCK: from a jump callback. */
 TB_API tb_status_t tb_timeline_try_tick(tb_timeline_t *timeline, int64_t time_ns);
 
 /* What `tb_clock_read` reports beside the time: no publisher, QoS mismatch, waiting, paused,
  * stalled, lost. The next tick makes it running. [any thread] [from callbacks] */
 TB_API void tb_timeline_set_state(tb_timeline_t *timeline, tb_clock_state_t state);
+
+/* [any thread] [from callbacks] TB_ERR_INVALID. */
+TB_API tb_status_t tb_timeline_set_options(tb_timeline_t *timeline,
+                                           const tb_timeline_options_t *options);
 
 /* Counts a sample that the source refused. [any thread] [from callbacks] */
 TB_API void tb_timeline_count_dropped(tb_timeline_t *timeline);

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "clock/running.h"
 #include "clock/source.h"
 #include "platform/futex.h"
 #include "platform/time.h"
@@ -24,6 +25,8 @@ static bool timeline_read(const tb_timeline_t *timeline, bool inside, snapshot_t
     out->time_ns = atomic_load_explicit(&slot->time_ns, memory_order_acquire);
     out->epoch = atomic_load_explicit(&slot->epoch, memory_order_acquire);
     out->state = atomic_load_explicit(&slot->state, memory_order_acquire);
+    if ((version & TB__VERSION_RUNNING) && !tb__running_read(timeline, version, &out->time_ns))
+      continue;
     if (atomic_load_explicit(&timeline->version, memory_order_relaxed) == version) return true;
   }
 }
@@ -99,8 +102,8 @@ static inline tb_status_t now(const tb_clock_t *clock, bool may_wait, tb_time_t 
   int64_t time_ns = atomic_load_explicit(&slot->time_ns, memory_order_acquire);
   uint64_t again = atomic_load_explicit(&timeline->version, memory_order_acquire);
   uintptr_t still = atomic_load_explicit(&clock->word, memory_order_relaxed);
-  /* blocked or overtaken, or the clock has left for another timeline */
-  if (!LIKELY(again == (version & ~TB__VERSION_BLOCKED) && still == word))
+  /* blocked, running or overtaken, or the clock has left for another timeline */
+  if (!LIKELY(again == (version & ~(TB__VERSION_BLOCKED | TB__VERSION_RUNNING)) && still == word))
     return now_slowly(clock, may_wait, out);
   out->ns = time_ns;
   out->kind = TB_TIME_ROS;
@@ -115,6 +118,15 @@ tb_status_t tb_clock_now(const tb_clock_t *clock, tb_time_t *out)
 tb_status_t tb_clock_try_now(const tb_clock_t *clock, tb_time_t *out)
 {
   return LIKELY(clock && out) ? now(clock, false, out) : TB_ERR_INVALID;
+}
+
+static tb_clock_state_t state_of(uintptr_t word, tb_clock_state_t state)
+{
+  if (word & TB__WORD_OS) return state;
+  const tb_timeline_t *timeline = (const tb_timeline_t *)(word & ~TB__WORD_BITS);
+  tb_clock_state_t derived = tb__timeline_derive_state(timeline, state);
+  if (derived != state && derived == TB_CLOCK_STALLED) tb__timeline_report_stall(timeline);
+  return derived;
 }
 
 tb_status_t tb_clock_read(const tb_clock_t *clock, tb_clock_reading_t *out)
@@ -133,7 +145,7 @@ tb_status_t tb_clock_read(const tb_clock_t *clock, tb_clock_reading_t *out)
     if (atomic_load(&clock->move_epoch) != move_epoch || atomic_load(&clock->word) != word)
       continue;
     out->time = (tb_time_t){snapshot.time_ns, clock->kind};
-    out->state = (tb_clock_state_t)snapshot.state;
+    out->state = state_of(word, (tb_clock_state_t)snapshot.state);
     out->epoch = snapshot.epoch > move_epoch ? snapshot.epoch : move_epoch;
     return TB_OK;
   }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "clock/clock.h"
+#include "clock/running.h"
 #include "clock/source.h"
 #include "platform/futex.h"
 
@@ -50,6 +51,7 @@ static bool source_revoke(tb_source_t *source)
 static void source_stop(tb_source_t *source)
 {
   if (source->ops->stop) source->ops->stop(source->self);
+  tb__running_end(source->timeline);
   atomic_store(&source->phase, TB__SOURCE_STOPPED);
   tb__futex_wake_all(&source->phase);
 }

@@ -1,10 +1,18 @@
-/* Moving a timeline: ticks, and the jumps that they make. */
+/* Moving a timeline: ticks and anchors, and the jumps that they make. */
 #include "clock/handler.h"
+#include "clock/running.h"
 #include "clock/timeline.h"
 #include "platform/time.h"
 
-#define FORWARD_JUMP_MIN_NS INT64_C(1000000000)
-#define RATE_WINDOW_NS      INT64_C(100000000)
+#define RATE_WINDOW_NS INT64_C(100000000)
+
+/* Where a source moves its timeline. */
+typedef struct move {
+  int64_t time_ns;
+  tb_jump_reason_t reason;
+  tb_clock_state_t state;
+  const tb__course_t *course; /* on which the time goes on; NULL: it stands */
+} move_t;
 
 static void count_one(_Atomic uint64_t *count)
 {
@@ -38,7 +46,6 @@ static void meter_restart(tb__rate_meter_t *meter, int64_t steady_ns, int64_t ti
 static void meter_tick(tb_timeline_t *timeline, int64_t steady_ns, int64_t time_ns)
 {
   tb__rate_meter_t *meter = &timeline->meter;
-  meter->last_steady_ns = steady_ns;
   int64_t window_ns = steady_ns - meter->window_steady_ns;
   if (window_ns < RATE_WINDOW_NS) return;
   double rate = (double)(time_ns - meter->window_time_ns) / (double)window_ns;
@@ -53,10 +60,21 @@ static bool is_forward_jump(const tb_timeline_t *timeline, int64_t step_ns, int6
   if (reason == TB_JUMP_REASON_SEEK || reason == TB_JUMP_REASON_LOOP ||
       reason == TB_JUMP_REASON_RESET)
     return true;
-  if (reason != TB_JUMP_REASON_NONE || step_ns <= FORWARD_JUMP_MIN_NS) return false;
+  int64_t min_ns = timeline->forward_jump_min_ns;
+  if (reason != TB_JUMP_REASON_NONE || step_ns <= min_ns) return false;
   double rate = atomic_load_explicit(&timeline->counts.rate, memory_order_relaxed);
-  double passed_ns = rate * (double)(steady_ns - timeline->meter.last_steady_ns);
-  return (double)step_ns > passed_ns + (double)FORWARD_JUMP_MIN_NS;
+  double passed_ns = rate * (double)tb__life_silence_ns(&timeline->life, steady_ns);
+  return (double)step_ns > passed_ns + (double)min_ns;
+}
+
+/* A sign of life. */
+static void live_on(tb_timeline_t *timeline, int64_t steady_ns)
+{
+  tb__life_t *life = &timeline->life;
+  int64_t silent_ns = steady_ns - atomic_load_explicit(&life->moved_ns, memory_order_relaxed);
+  int64_t limit_ns = atomic_load_explicit(&life->stall_limit_ns, memory_order_relaxed);
+  if (__builtin_expect(silent_ns > limit_ns, 0)) tb__timeline_count_stall(timeline, steady_ns);
+  atomic_store_explicit(&life->moved_ns, steady_ns, memory_order_relaxed);
 }
 
 static void count_forward(tb_timeline_t *timeline, int64_t step_ns, tb_jump_reason_t reason)
@@ -68,12 +86,12 @@ static void count_forward(tb_timeline_t *timeline, int64_t step_ns, tb_jump_reas
   if (!is_forward_jump(timeline, step_ns, steady_ns, reason)) {
     add_advance(timeline, step_ns);
     meter_tick(timeline, steady_ns, time_ns);
-    return;
+  } else {
+    count_one(&counts->jumps_forward);
+    keep_largest(&counts->largest_forward_ns, step_ns);
+    meter_restart(&timeline->meter, steady_ns, time_ns);
   }
-  count_one(&counts->jumps_forward);
-  keep_largest(&counts->largest_forward_ns, step_ns);
-  timeline->meter.last_steady_ns = steady_ns;
-  meter_restart(&timeline->meter, steady_ns, time_ns);
+  live_on(timeline, steady_ns);
 }
 
 /* A first tick, or a step back. */
@@ -85,8 +103,8 @@ static void count_other(tb_timeline_t *timeline, const tb_jump_t *jump)
     count_one(&timeline->counts.jumps_backward);
     keep_largest(&timeline->counts.largest_backward_ns, jump->after.ns - jump->before.ns);
   }
-  timeline->meter.last_steady_ns = steady_ns;
   meter_restart(&timeline->meter, steady_ns, jump->after.ns);
+  live_on(timeline, steady_ns);
 }
 
 /* The move from the committed time to `time_ns`, which differs from it. */
@@ -112,9 +130,9 @@ static tb_jump_t describe(const tb_timeline_t *timeline, int64_t time_ns, tb_jum
 }
 
 /* Makes the move visible. What has passed on the timeline stands still unless time went forward. */
-static void commit_locked(tb_timeline_t *timeline, const tb_jump_t *jump)
+static void commit_locked(tb_timeline_t *timeline, const tb_jump_t *jump, tb_clock_state_t state)
     TB_REQUIRES(timeline->mutex);
-static void commit_locked(tb_timeline_t *timeline, const tb_jump_t *jump)
+static void commit_locked(tb_timeline_t *timeline, const tb_jump_t *jump, tb_clock_state_t state)
 {
   if (jump->kind != TB_JUMP_FORWARD) {
     uint64_t elapsed = tb__timeline_elapsed_locked(timeline);
@@ -126,7 +144,7 @@ static void commit_locked(tb_timeline_t *timeline, const tb_jump_t *jump)
   else
     count_other(timeline, jump);
   timeline->time_ns = jump->after.ns;
-  timeline->state = jump->after.ns ? TB_CLOCK_RUNNING : TB_CLOCK_WAITING;
+  timeline->state = jump->after.ns ? state : TB_CLOCK_WAITING;
   if (jump->kind == TB_JUMP_BACKWARD) timeline->epoch = jump->epoch;
   tb__timeline_publish_locked(timeline);
 }
@@ -134,26 +152,28 @@ static void commit_locked(tb_timeline_t *timeline, const tb_jump_t *jump)
 /* Steps 3 and, for those whom the jump itself concerns, 5: they are chosen with the commit, so that
  * nobody who comes after it is, and woken at the end. */
 static void commit_jump_locked(tb_timeline_t *timeline, const tb_jump_t *jump,
-                               tb__waiter_t **to_wake) TB_REQUIRES(timeline->mutex);
+                               tb_clock_state_t state, tb__waiter_t **to_wake)
+    TB_REQUIRES(timeline->mutex);
 static void commit_jump_locked(tb_timeline_t *timeline, const tb_jump_t *jump,
-                               tb__waiter_t **to_wake)
+                               tb_clock_state_t state, tb__waiter_t **to_wake)
 {
-  commit_locked(timeline, jump);
+  commit_locked(timeline, jump, state);
   if (jump->kind != TB_JUMP_FORWARD || jump->delta.ns >= timeline->waiters.watch_min_forward)
     tb__waiters_collect_jumped_locked(timeline, jump, to_wake);
 }
 
 /* A jump that handlers take part in. The turn is held; the mutex is released while they run. */
-static void jump_locked(tb_timeline_t *timeline, tb__jump_t *jump, tb__waiter_t **to_wake)
-    TB_REQUIRES(timeline->mutex);
-static void jump_locked(tb_timeline_t *timeline, tb__jump_t *jump, tb__waiter_t **to_wake)
+static void jump_locked(tb_timeline_t *timeline, tb__jump_t *jump, tb_clock_state_t state,
+                        tb__waiter_t **to_wake) TB_REQUIRES(timeline->mutex);
+static void jump_locked(tb_timeline_t *timeline, tb__jump_t *jump, tb_clock_state_t state,
+                        tb__waiter_t **to_wake)
 {
   bool blocking = jump->info.kind != TB_JUMP_FORWARD;
   if (blocking) tb__timeline_block_locked(timeline);
   tb__mutex_unlock(&timeline->mutex);
   tb__jump_call_before(jump);
   tb__mutex_lock(&timeline->mutex);
-  commit_jump_locked(timeline, &jump->info, to_wake);
+  commit_jump_locked(timeline, &jump->info, state, to_wake);
   timeline->unsettled = true;
   tb__mutex_unlock(&timeline->mutex);
   tb__jump_call_after(jump);
@@ -170,36 +190,65 @@ static bool concerns_handlers(const tb_timeline_t *timeline, const tb_jump_t *ju
 }
 
 /* A sign of life that moves nothing. */
-static void repeat_locked(tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex);
-static void repeat_locked(tb_timeline_t *timeline)
+static void repeat_locked(tb_timeline_t *timeline, tb_clock_state_t state)
+    TB_REQUIRES(timeline->mutex);
+static void repeat_locked(tb_timeline_t *timeline, tb_clock_state_t state)
 {
   int64_t steady_ns = tb__steady_coarse_now_ns();
   count_one(&timeline->counts.ticks);
   meter_tick(timeline, steady_ns, timeline->time_ns);
-  if (timeline->time_ns != 0 && timeline->state != TB_CLOCK_RUNNING) {
-    timeline->state = TB_CLOCK_RUNNING;
+  tb__timeline_count_stall(timeline, steady_ns);
+  atomic_store_explicit(&timeline->life.repeated_ns, steady_ns, memory_order_relaxed);
+  if (atomic_load_explicit(&timeline->life.moved_ns, memory_order_relaxed) == TB__LIFE_FOR_EVER)
+    atomic_store_explicit(&timeline->life.moved_ns, steady_ns, memory_order_relaxed);
+  if (timeline->time_ns != 0 && timeline->state != state) {
+    timeline->state = state;
     tb__timeline_publish_locked(timeline);
   }
 }
 
-static void move_locked(tb_timeline_t *timeline, int64_t time_ns, tb_jump_reason_t reason,
-                        bool *has_turn, tb__waiter_t **to_wake) TB_REQUIRES(timeline->mutex);
-static void move_locked(tb_timeline_t *timeline, int64_t time_ns, tb_jump_reason_t reason,
-                        bool *has_turn, tb__waiter_t **to_wake)
+/* From here on `time_ns` is the current time, and stands. */
+static void halt_locked(tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex);
+static void halt_locked(tb_timeline_t *timeline)
 {
-  if (time_ns == timeline->time_ns) {
-    repeat_locked(timeline);
+  if (!timeline->running) return;
+  int64_t anchor_ns = timeline->time_ns;
+  tb__running_halt_locked(timeline);
+  add_advance(timeline, timeline->time_ns - anchor_ns);
+}
+
+static void run_on_locked(tb_timeline_t *timeline, const tb__course_t *course)
+    TB_REQUIRES(timeline->mutex);
+static void run_on_locked(tb_timeline_t *timeline, const tb__course_t *course)
+{
+  bool bounded = course->until_ns != INT64_MAX;
+  int64_t life_ns = bounded ? tb__steady_coarse_now_ns() : TB__LIFE_FOR_EVER;
+  atomic_store_explicit(&timeline->life.moved_ns, life_ns, memory_order_relaxed);
+  tb__running_start_locked(timeline, course);
+}
+
+/* The timeline stands. */
+static void move_locked(tb_timeline_t *timeline, const move_t *move, bool *has_turn,
+                        tb__waiter_t **to_wake) TB_REQUIRES(timeline->mutex);
+static void move_locked(tb_timeline_t *timeline, const move_t *move, bool *has_turn,
+                        tb__waiter_t **to_wake)
+{
+  if (move->time_ns == timeline->time_ns) {
+    repeat_locked(timeline, move->state);
+    if (move->course) run_on_locked(timeline, move->course);
     return;
   }
-  tb__jump_t jump = {.info = describe(timeline, time_ns, reason), .timelines = {timeline, NULL}};
+  tb__jump_t jump = {.info = describe(timeline, move->time_ns, move->reason),
+                     .timelines = {timeline, NULL}};
   if (concerns_handlers(timeline, &jump.info)) tb__jump_select_locked(&jump, timeline);
   if (jump.selected) {
     if (!*has_turn) tb__timeline_take_turn_locked(timeline);
     *has_turn = true;
-    jump_locked(timeline, &jump, to_wake);
+    jump_locked(timeline, &jump, move->state, to_wake);
   } else {
-    commit_jump_locked(timeline, &jump.info, to_wake);
+    commit_jump_locked(timeline, &jump.info, move->state, to_wake);
   }
+  if (move->course) run_on_locked(timeline, move->course);
   tb__waiters_collect_due_locked(timeline, to_wake);
 }
 
@@ -221,7 +270,7 @@ static bool is_plain_step_locked(const tb_timeline_t *timeline, int64_t time_ns)
 static bool is_plain_step_locked(const tb_timeline_t *timeline, int64_t time_ns)
 {
   if (timeline->time_ns == 0 || time_ns <= timeline->time_ns || timeline->detached ||
-      timeline->turn_next != atomic_load(&timeline->turn_serving))
+      timeline->running || timeline->turn_next != atomic_load(&timeline->turn_serving))
     return false;
   int64_t step_ns = time_ns - timeline->time_ns;
   return step_ns < timeline->handlers.min_forward &&
@@ -248,10 +297,13 @@ static tb_status_t tick_in_turn_locked(tb_timeline_t *timeline, int64_t time_ns,
   tb_status_t status = TB_OK;
   bool has_turn = timeline->turn_next != atomic_load(&timeline->turn_serving);
   if (has_turn) tb__timeline_take_turn_locked(timeline);
-  if (timeline->detached)
+  if (timeline->detached) {
     status = TB_ERR_DETACHED;
-  else
-    move_locked(timeline, time_ns, reason, &has_turn, to_wake);
+  } else {
+    move_t move = {time_ns, reason, TB_CLOCK_RUNNING, NULL};
+    halt_locked(timeline);
+    move_locked(timeline, &move, &has_turn, to_wake);
+  }
   if (has_turn) tb__timeline_end_turn_locked(timeline);
   return status;
 }
@@ -281,7 +333,8 @@ static bool is_plain_change_locked(const tb_timeline_t *timeline, int64_t time_n
     TB_REQUIRES(timeline->mutex);
 static bool is_plain_change_locked(const tb_timeline_t *timeline, int64_t time_ns)
 {
-  if (timeline->turn_next != atomic_load(&timeline->turn_serving)) return false;
+  if (timeline->running || timeline->turn_next != atomic_load(&timeline->turn_serving))
+    return false;
   if (time_ns == timeline->time_ns) return true;
   return (timeline->time_ns == 0 || time_ns < timeline->time_ns) && !timeline->handlers.first &&
          !timeline->waiters.watchers && !timeline->waiters.heaps[TB__AXIS_TIME].root &&
@@ -305,44 +358,112 @@ tb_status_t tb_timeline_try_tick(tb_timeline_t *timeline, int64_t time_ns)
   } else if (!is_plain_change_locked(timeline, time_ns)) {
     status = TB_ERR_BUSY;
   } else if (time_ns == timeline->time_ns) {
-    repeat_locked(timeline);
+    repeat_locked(timeline, TB_CLOCK_RUNNING);
   } else {
     tb_jump_t jump = describe(timeline, time_ns, TB_JUMP_REASON_NONE);
-    commit_locked(timeline, &jump);
+    commit_locked(timeline, &jump, TB_CLOCK_RUNNING);
   }
   tb__mutex_unlock(&timeline->mutex);
   return status;
 }
 
-void tb_timeline_set_state(tb_timeline_t *timeline, tb_clock_state_t state)
+/* ---- anchors ---- */
+
+static bool anchor_is_valid(const tb_anchor_t *anchor)
 {
-  if (!timeline || timeline->kind != TB__TIMELINE_ROS) return;
+  if (anchor->time_ns < 0 || anchor->bound.ns < 0) return false;
+  if (anchor->state < TB_CLOCK_RUNNING || anchor->state > TB_CLOCK_LOST) return false;
+  return anchor->rate >= 0 && anchor->rate <= TB_ANCHOR_RATE_MAX &&
+         (anchor->rate == 0 || anchor->steady.ns > 0);
+}
+
+static tb__course_t course_of(const tb_anchor_t *anchor)
+{
+  tb__course_t course = {anchor->time_ns, anchor->steady.ns, 0, anchor->rate};
+  if (__builtin_add_overflow(anchor->time_ns, anchor->bound.ns, &course.until_ns))
+    course.until_ns = INT64_MAX;
+  return course;
+}
+
+/* Whether a move needs nobody's code. Those who are due are the pulse's business. */
+static bool is_quiet(const tb_timeline_t *timeline, int64_t time_ns) TB_REQUIRES(timeline->mutex);
+static bool is_quiet(const tb_timeline_t *timeline, int64_t time_ns)
+{
+  int64_t step_ns = time_ns - timeline->time_ns;
+  if (step_ns == 0) return true;
+  if (timeline->time_ns == 0 || step_ns < 0) return is_plain_change_locked(timeline, time_ns);
+  return step_ns < timeline->handlers.min_forward && step_ns < timeline->waiters.watch_min_forward;
+}
+
+/* The timeline stands; on failure it goes on as before. */
+static tb_status_t anchor_locked(tb_timeline_t *timeline, tb__pilot_t *pilot,
+                                 tb_jump_reason_t reason, bool *has_turn, tb__waiter_t **to_wake)
+    TB_REQUIRES(timeline->mutex);
+static tb_status_t anchor_locked(tb_timeline_t *timeline, tb__pilot_t *pilot,
+                                 tb_jump_reason_t reason, bool *has_turn, tb__waiter_t **to_wake)
+{
+  int64_t steady_ns = tb__steady_now_ns();
+  tb_anchor_t anchor = pilot->steer(pilot, timeline->time_ns, steady_ns);
+  if (!anchor_is_valid(&anchor)) return TB_ERR_INVALID;
+  tb__course_t course = course_of(&anchor);
+  bool runs = anchor.rate > 0 && anchor.time_ns > 0;
+  move_t move = {anchor.time_ns, reason, anchor.state, runs ? &course : NULL};
+  if (runs) {
+    tb_status_t status = tb__running_prepare_locked(timeline);
+    if (status) return status;
+    move.time_ns = tb__course_time(&course, steady_ns);
+  }
+  if (!pilot->may_wait && !is_quiet(timeline, move.time_ns)) return TB_ERR_BUSY;
+  if (pilot->moved) pilot->moved(pilot);
+  move_locked(timeline, &move, has_turn, to_wake);
+  return TB_OK;
+}
+
+TB_NO_THREAD_ANALYSIS
+tb_status_t tb__timeline_steer(tb_timeline_t *timeline, tb__pilot_t *pilot, tb_jump_reason_t reason)
+{
+  if (tb__jump_of_thread) return TB_ERR_DEADLOCK;
+  tb_status_t status = TB_ERR_BUSY;
+  tb__waiter_t *to_wake = NULL;
   tb__mutex_lock(&timeline->mutex);
-  if (timeline->state != state) {
-    timeline->state = state;
-    tb__timeline_publish_locked(timeline);
+  bool has_turn = timeline->turn_next != atomic_load(&timeline->turn_serving);
+  if (!has_turn || pilot->may_wait) {
+    if (has_turn) tb__timeline_take_turn_locked(timeline);
+    tb__course_t before = timeline->course;
+    bool was_running = timeline->running;
+    status = timeline->detached ? TB_ERR_DETACHED : TB_OK;
+    if (!status) {
+      halt_locked(timeline);
+      status = anchor_locked(timeline, pilot, reason, &has_turn, &to_wake);
+      if (status && was_running) tb__running_start_locked(timeline, &before);
+    }
+    if (has_turn) tb__timeline_end_turn_locked(timeline);
   }
   tb__mutex_unlock(&timeline->mutex);
+  tb__waiters_wake(to_wake);
+  return status;
 }
 
-void tb_timeline_count_dropped(tb_timeline_t *timeline)
+typedef struct fixed_pilot {
+  tb__pilot_t pilot;
+  tb_anchor_t anchor;
+} fixed_pilot_t;
+
+static tb_anchor_t steer_fixed(tb__pilot_t *pilot, int64_t time_ns, int64_t steady_ns)
 {
-  if (timeline) atomic_fetch_add_explicit(&timeline->counts.dropped, 1, memory_order_relaxed);
+  (void)time_ns;
+  (void)steady_ns;
+  return ((fixed_pilot_t *)pilot)->anchor;
 }
 
-void tb_timeline_stats(const tb_timeline_t *timeline, tb_timeline_stats_t *out)
+tb_status_t tb_timeline_anchor(tb_timeline_t *timeline, const tb_anchor_t *anchor,
+                               tb_jump_reason_t reason)
 {
-  if (!timeline || !out) return;
-  const tb__timeline_counts_t *counts = &timeline->counts;
-  *out = (tb_timeline_stats_t){
-      .ticks = atomic_load_explicit(&counts->ticks, memory_order_relaxed),
-      .jumps_forward = atomic_load_explicit(&counts->jumps_forward, memory_order_relaxed),
-      .jumps_backward = atomic_load_explicit(&counts->jumps_backward, memory_order_relaxed),
-      .dropped = atomic_load_explicit(&counts->dropped, memory_order_relaxed),
-      .largest_forward = {atomic_load_explicit(&counts->largest_forward_ns, memory_order_relaxed)},
-      .largest_backward = {atomic_load_explicit(&counts->largest_backward_ns,
-                                                memory_order_relaxed)},
-      .advanced = {atomic_load_explicit(&counts->advanced_ns, memory_order_relaxed)},
-      .rate = atomic_load_explicit(&counts->rate, memory_order_relaxed),
-  };
+  if (!timeline || !anchor || timeline->kind != TB__TIMELINE_ROS) return TB_ERR_INVALID;
+  if (anchor->time_ns < 0) {
+    tb_timeline_count_dropped(timeline);
+    return TB_ERR_RANGE;
+  }
+  fixed_pilot_t fixed = {.pilot = {.steer = steer_fixed, .may_wait = true}, .anchor = *anchor};
+  return tb__timeline_steer(timeline, &fixed.pilot, reason);
 }

@@ -2,8 +2,12 @@
 
 #include <stdlib.h>
 
+#include "clock/running.h"
 #include "platform/futex.h"
 #include "platform/time.h"
+
+#define STALL_LIMIT_NS      INT64_C(1000000000)
+#define FORWARD_JUMP_MIN_NS INT64_C(1000000000)
 
 static _Atomic uint64_t last_epoch;
 static _Atomic uint64_t last_id = 2;
@@ -52,6 +56,8 @@ tb_status_t tb__timeline_create(tb_timeline_t **out)
       .state = TB_CLOCK_WAITING,
       .handlers.min_forward = INT64_MAX,
       .waiters.watch_min_forward = INT64_MAX,
+      .life.stall_limit_ns = STALL_LIMIT_NS,
+      .forward_jump_min_ns = FORWARD_JUMP_MIN_NS,
   };
   tb__mutex_init(&timeline->mutex);
   tb__mutex_lock(&timeline->mutex);
@@ -80,6 +86,8 @@ void tb__timeline_publish_locked(tb_timeline_t *timeline)
 {
   uint64_t version = atomic_load_explicit(&timeline->version, memory_order_relaxed);
   uint64_t next = (version ^ TB__VERSION_SLOT) + TB__VERSION_STEP;
+  next &= ~(TB__VERSION_RUNNING | TB__VERSION_HALTING);
+  if (timeline->running) next |= TB__VERSION_RUNNING;
   tb__slot_t *slot = &timeline->slots[next & TB__VERSION_SLOT];
   atomic_store_explicit(&slot->time_ns, timeline->time_ns, memory_order_release);
   atomic_store_explicit(&slot->epoch, timeline->epoch, memory_order_release);
@@ -117,13 +125,14 @@ void tb__timeline_end_turn_locked(tb_timeline_t *timeline)
 {
   uint32_t serving = atomic_fetch_add(&timeline->turn_serving, 1) + 1;
   if (serving != timeline->turn_next) tb__futex_wake_all(&timeline->turn_serving);
+  tb__running_deadline_changed_locked(timeline);
 }
 
 uint64_t tb__timeline_elapsed_locked(const tb_timeline_t *timeline)
 {
   if (timeline->kind != TB__TIMELINE_ROS) return (uint64_t)tb__steady_now_ns();
   if (timeline->time_ns == 0) return timeline->elapsed_frozen;
-  return (uint64_t)timeline->time_ns - timeline->elapsed_offset;
+  return (uint64_t)tb__timeline_time_locked(timeline) - timeline->elapsed_offset;
 }
 
 int64_t tb__timeline_time_locked(const tb_timeline_t *timeline)
@@ -136,16 +145,19 @@ int64_t tb__timeline_time_locked(const tb_timeline_t *timeline)
   case TB__TIMELINE_ROS:
     break;
   }
-  return timeline->time_ns;
+  return timeline->running ? tb__running_time_locked(timeline) : timeline->time_ns;
 }
 
 void tb__timeline_reset(tb_timeline_t *timeline)
 {
   tb__mutex_lock(&timeline->mutex);
+  if (timeline->running) tb__running_halt_locked(timeline);
   timeline->elapsed_frozen = tb__timeline_elapsed_locked(timeline);
   timeline->time_ns = 0;
   timeline->state = TB_CLOCK_WAITING;
   timeline->meter = (tb__rate_meter_t){0};
+  atomic_store_explicit(&timeline->life.moved_ns, 0, memory_order_relaxed);
+  atomic_store_explicit(&timeline->life.repeated_ns, 0, memory_order_relaxed);
   tb__timeline_publish_locked(timeline);
   tb__mutex_unlock(&timeline->mutex);
 }
@@ -157,11 +169,10 @@ void tb__timeline_set_detached(tb_timeline_t *timeline, bool detached)
   tb__mutex_unlock(&timeline->mutex);
 }
 
-bool tb__timeline_next_deadline(tb_timeline_t *timeline, int64_t *out_ns)
+bool tb__timeline_next_deadline_locked(const tb_timeline_t *timeline, int64_t *out_ns)
 {
   bool found = false;
-  int64_t earliest = INT64_MAX;
-  tb__mutex_lock(&timeline->mutex);
+  int64_t earliest = INT64_MAX, now_ns = tb__timeline_time_locked(timeline);
   const tb__waiter_t *by_time = timeline->waiters.heaps[TB__AXIS_TIME].root;
   const tb__waiter_t *by_elapsed = timeline->waiters.heaps[TB__AXIS_ELAPSED].root;
   if (by_time) {
@@ -171,13 +182,20 @@ bool tb__timeline_next_deadline(tb_timeline_t *timeline, int64_t *out_ns)
   if (by_elapsed) {
     uint64_t remaining = by_elapsed->deadline - tb__timeline_elapsed_locked(timeline);
     int64_t when;
-    if (!__builtin_add_overflow(timeline->time_ns, (int64_t)remaining, &when) && when <= earliest) {
+    if (!__builtin_add_overflow(now_ns, (int64_t)remaining, &when) && when <= earliest) {
       earliest = when;
       found = true;
     }
   }
-  if (earliest <= timeline->time_ns) earliest = timeline->time_ns + 1; /* due at the first tick */
-  tb__mutex_unlock(&timeline->mutex);
+  if (earliest <= now_ns) earliest = now_ns + 1; /* due at the first tick */
   if (found) *out_ns = earliest;
+  return found;
+}
+
+bool tb__timeline_next_deadline(tb_timeline_t *timeline, int64_t *out_ns)
+{
+  tb__mutex_lock(&timeline->mutex);
+  bool found = tb__timeline_next_deadline_locked(timeline, out_ns);
+  tb__mutex_unlock(&timeline->mutex);
   return found;
 }

@@ -7,8 +7,10 @@
 #include <stdint.h>
 #include <timebase/timeline.h>
 
+#include "clock/course.h"
 #include "clock/waiter.h"
 #include "platform/mutex.h"
+#include "platform/thread.h"
 
 typedef enum tb__timeline_kind {
   TB__TIMELINE_ROS,    /* moved by a source */
@@ -29,10 +31,27 @@ _Static_assert(sizeof(tb__slot_t) == 32, "see above");
 /* Bits of `version`; above them it counts. */
 #define TB__VERSION_SLOT    UINT64_C(1) /* which copy is current */
 #define TB__VERSION_BLOCKED UINT64_C(2) /* a blocking jump is in progress */
-#define TB__VERSION_STEP    UINT64_C(4)
+#define TB__VERSION_RUNNING UINT64_C(4) /* the time follows from the course, see running.h */
+#define TB__VERSION_HALTING UINT64_C(8) /* with RUNNING: the moment to stand at is being decided   \
+                                         */
+#define TB__VERSION_STEP UINT64_C(16)
+
+/* Where the time of a running timeline comes from: beside each slot. */
+typedef struct tb__course_slot {
+  _Atomic int64_t time_ns, steady_ns, until_ns;
+  _Atomic double rate;
+} tb__course_slot_t;
+
+/* The thread that wakes who is due while time runs by itself. By the mutex, but for `word`. */
+typedef struct tb__pulse {
+  tb__thread_t thread;
+  bool exists, stopping;
+  int64_t alarm_ns;      /* steady: when it looks by itself */
+  _Atomic uint32_t word; /* futex */
+} tb__pulse_t;
 
 typedef struct tb__timeline_counts {
-  _Atomic uint64_t ticks, jumps_forward, jumps_backward, dropped;
+  _Atomic uint64_t ticks, jumps_forward, jumps_backward, dropped, stalls;
   _Atomic int64_t largest_forward_ns, largest_backward_ns, advanced_ns;
   _Atomic double rate;
 } tb__timeline_counts_t;
@@ -40,8 +59,17 @@ typedef struct tb__timeline_counts {
 /* Where the passing of time was last measured, in coarse steady time (0: nowhere). */
 typedef struct tb__rate_meter {
   int64_t window_steady_ns, window_time_ns; /* start of the window of the rate */
-  int64_t last_steady_ns;                   /* of the last tick */
 } tb__rate_meter_t;
+
+#define TB__LIFE_FOR_EVER INT64_MAX /* time goes on without ticks */
+
+/* Signs of life, in coarse steady time (0: none yet), and what was made of their absence. */
+typedef struct tb__life {
+  _Atomic int64_t moved_ns;       /* the last tick that moved time */
+  _Atomic int64_t repeated_ns;    /* the last one that did not */
+  _Atomic int64_t stalled_at_ns;  /* the sign of life after which a stall has been reported */
+  _Atomic int64_t stall_limit_ns; /* INT64_MAX: off */
+} tb__life_t;
 
 typedef struct tb__waiters {
   tb__deadline_heap_t heaps[TB__AXES];
@@ -58,6 +86,8 @@ struct tb_timeline {
   _Alignas(64) _Atomic uint64_t version;
   tb__slot_t slots[2];
   _Atomic uint32_t gate; /* futex: readers held up by a blocking jump */
+  tb__course_slot_t courses[2];
+  _Atomic int64_t halt_steady_ns;
 
   _Alignas(64) tb__mutex_t mutex; /* short: never held in a callback */
   tb__timeline_kind_t kind;
@@ -71,6 +101,7 @@ struct tb_timeline {
   _Atomic uint32_t jumps_done; /* futex: those who wait for a jump to be over */
   bool detached;               /* ticks are refused */
   bool unsettled;              /* between the commit of a jump and the waking of who is due */
+  bool running;                /* time goes on by itself, on `course` */
   int64_t time_ns;             /* as committed; 0: not started */
   uint64_t epoch;              /* of the last backward jump */
   tb_clock_state_t state;
@@ -79,7 +110,11 @@ struct tb_timeline {
   tb__handlers_t handlers;
   tb__waiters_t waiters;
   tb__rate_meter_t meter;
+  tb__life_t life;
+  int64_t forward_jump_min_ns;
   tb__timeline_counts_t counts;
+  tb__course_t course;
+  tb__pulse_t pulse;
 };
 
 tb_status_t tb__timeline_create(tb_timeline_t **out);
@@ -115,6 +150,28 @@ void tb__timeline_set_detached(tb_timeline_t *timeline, bool detached);
 
 /* The earliest deadline that anyone waits for; false if there is none. */
 bool tb__timeline_next_deadline(tb_timeline_t *timeline, int64_t *out_ns);
+bool tb__timeline_next_deadline_locked(const tb_timeline_t *timeline, int64_t *out_ns)
+    TB_REQUIRES(timeline->mutex);
+
+/* What `state` means now: a running timeline without signs of life is stalled, or paused. */
+tb_clock_state_t tb__timeline_derive_state(const tb_timeline_t *timeline, tb_clock_state_t state);
+/* Counts and reports a stall, once. Call with nothing held. */
+void tb__timeline_report_stall(const tb_timeline_t *timeline);
+/* Before a sign of life: a stall that nobody has looked at, and is over. */
+void tb__timeline_count_stall(tb_timeline_t *timeline, int64_t steady_ns);
+/* Since the last sign of life; 0: there was none, or time goes on without. */
+int64_t tb__life_silence_ns(const tb__life_t *life, int64_t steady_ns);
+
+/* Decides the next anchor of a timeline, knowing its time. Both functions are called with the
+ * mutex held; `moved`, which may be NULL, when the anchor is about to be taken. */
+typedef struct tb__pilot {
+  tb_anchor_t (*steer)(struct tb__pilot *pilot, int64_t time_ns, int64_t steady_ns);
+  void (*moved)(struct tb__pilot *pilot);
+  bool may_wait; /* else TB_ERR_BUSY where anybody's code would have to run, or a jump is on */
+} tb__pilot_t;
+
+tb_status_t tb__timeline_steer(tb_timeline_t *timeline, tb__pilot_t *pilot,
+                               tb_jump_reason_t reason);
 
 /* Epochs of the process. */
 uint64_t tb__epoch_take(void);

@@ -1,4 +1,5 @@
 /* Who waits on a timeline, and whom a move of it concerns. */
+#include "clock/running.h"
 #include "clock/timeline.h"
 
 static void list_wake(tb__waiter_t *waiter, tb__waiter_t **to_wake)
@@ -9,8 +10,10 @@ static void list_wake(tb__waiter_t *waiter, tb__waiter_t **to_wake)
 
 void tb__waiter_queue_locked(tb_timeline_t *timeline, tb__waiter_t *waiter)
 {
-  tb__deadline_heap_insert(&timeline->waiters.heaps[waiter->axis], waiter);
+  tb__deadline_heap_t *heap = &timeline->waiters.heaps[waiter->axis];
+  tb__deadline_heap_insert(heap, waiter);
   waiter->queued = true;
+  if (timeline->running && heap->root == waiter) tb__running_deadline_changed_locked(timeline);
 }
 
 void tb__waiter_unqueue_locked(tb_timeline_t *timeline, tb__waiter_t *waiter)
@@ -59,8 +62,9 @@ static void collect_due_on_axis(tb_timeline_t *timeline, tb__wait_axis_t axis, u
 void tb__waiters_collect_due_locked(tb_timeline_t *timeline, tb__waiter_t **to_wake)
 {
   if (timeline->kind != TB__TIMELINE_ROS || timeline->time_ns == 0) return;
-  collect_due_on_axis(timeline, TB__AXIS_TIME, (uint64_t)timeline->time_ns, to_wake);
-  collect_due_on_axis(timeline, TB__AXIS_ELAPSED, tb__timeline_elapsed_locked(timeline), to_wake);
+  uint64_t now = (uint64_t)tb__timeline_time_locked(timeline);
+  collect_due_on_axis(timeline, TB__AXIS_TIME, now, to_wake);
+  collect_due_on_axis(timeline, TB__AXIS_ELAPSED, now - timeline->elapsed_offset, to_wake);
 }
 
 void tb__waiters_collect_jumped_locked(tb_timeline_t *timeline, const tb_jump_t *jump,

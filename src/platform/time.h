@@ -23,6 +23,18 @@ static inline int64_t tb__steady_now_ns(void)
   return tb__clock_read_ns(CLOCK_MONOTONIC);
 }
 
+/* The same, read before whatever the program does after it. */
+static inline int64_t tb__steady_now_ordered_ns(void)
+{
+  int64_t now_ns = tb__steady_now_ns();
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_lfence();
+#elif defined(__aarch64__)
+  __asm__ volatile("isb" ::: "memory");
+#endif
+  return now_ns;
+}
+
 /* CLOCK_MONOTONIC at the resolution of the scheduler tick (1 to 10 ms), at a fraction of the cost.
  */
 static inline int64_t tb__steady_coarse_now_ns(void)

@@ -6,7 +6,11 @@ static const tb_source_ops_t manual_ops = {.name = "manual"};
 
 tb_status_t tb_manual_source_create(tb_source_t **out)
 {
-  return tb_source_create(&manual_ops, NULL, out);
+  tb_status_t status = tb_source_create(&manual_ops, NULL, out);
+  if (status) return status;
+  tb_timeline_options_t options = TB_TIMELINE_OPTIONS_INIT;
+  options.stall_limit.ns = 0; /* whoever moves it knows */
+  return tb_timeline_set_options((*out)->timeline, &options);
 }
 
 static bool is_manual(const tb_source_t *source)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "clock/clock.h"
+#include "clock/running.h"
 #include "platform/futex.h"
 
 tb_status_t tb_source_create(const tb_source_ops_t *ops, void *self, tb_source_t **out)
@@ -51,6 +52,7 @@ tb_status_t tb_source_destroy(tb_source_t *source)
   }
   wait_until_stopped(source);
   tb__timeline_set_detached(source->timeline, true);
+  tb__running_end(source->timeline); /* moved without a clock */
   if (source->ops->destroy) source->ops->destroy(source->self);
   tb__timeline_unref(source->timeline);
   tb__mutex_fini(&source->mutex);

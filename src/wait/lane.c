@@ -36,7 +36,7 @@ void tb__lane_rearm_locked(tb__lane_t *lane, tb_timeline_t *timeline)
   tb__waiter_unqueue_locked(timeline, &lane->waiter);
   if (deadline_ns == INT64_MAX) return;
   lane->waiter.deadline = deadline;
-  if (timeline->time_ns != 0 && deadline_ns <= timeline->time_ns)
+  if (timeline->time_ns != 0 && deadline_ns <= tb__timeline_time_locked(timeline))
     tb__timer_queue_signal(lane->queue);
   else
     tb__waiter_queue_locked(timeline, &lane->waiter);

@@ -358,6 +358,7 @@ tb_status_t tb__sleeper_run(tb__sleeper_t *sleeper)
   if (sleeper->token) tb__cancel_token_join(sleeper->token, sleeper);
   if (sleeper->goal != TB__GOAL_FOR || sleeper->goal_ns > 0) status = sleep_through(sleeper);
   if (sleeper->token) tb__cancel_token_leave(sleeper->token, sleeper);
+  if (status == TB_ERR_TIMEOUT) tb__timeline_report_stall(tb__clock_timeline(sleeper->clock));
   tb__clock_leave(sleeper->clock);
   return verdict(sleeper, status);
 }

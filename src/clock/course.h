@@ -1,0 +1,20 @@
+/* How time runs on from an anchor: pure. */
+#ifndef TB_CLOCK_COURSE_H
+#define TB_CLOCK_COURSE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct tb__course {
+  int64_t time_ns, steady_ns; /* it is `time_ns` until `steady_ns`, and runs on from there */
+  int64_t until_ns;           /* not past this time; >= time_ns */
+  double rate;                /* > 0 */
+} tb__course_t;
+
+/* The time at a moment of steady time; never falls as that rises. */
+int64_t tb__course_time(const tb__course_t *course, int64_t steady_ns);
+
+/* The moment at which it is `time_ns`, give or take the rounding of a double; INT64_MAX: never. */
+int64_t tb__course_moment(const tb__course_t *course, int64_t time_ns);
+
+#endif

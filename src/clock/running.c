@@ -1,0 +1,140 @@
+#include "clock/running.h"
+
+#include "platform/futex.h"
+#include "platform/time.h"
+
+/* ---- reading ---- */
+
+static tb__course_t course_load(const tb__course_slot_t *slot)
+{
+  return (tb__course_t){
+      .time_ns = atomic_load_explicit(&slot->time_ns, memory_order_acquire),
+      .steady_ns = atomic_load_explicit(&slot->steady_ns, memory_order_acquire),
+      .until_ns = atomic_load_explicit(&slot->until_ns, memory_order_acquire),
+      .rate = atomic_load_explicit(&slot->rate, memory_order_acquire),
+  };
+}
+
+/* While the timeline is being halted, whoever comes first, writer or reader, decides at which
+ * moment it stands, and all use that. Nobody waits for anybody, and nobody sees a later time than
+ * the one at which it will stand. Before, `halt_steady_ns` has a negative number that is this
+ * halt's own. */
+static int64_t halt_moment(const tb_timeline_t *timeline, uint64_t version)
+{
+  _Atomic int64_t *moment = (_Atomic int64_t *)&timeline->halt_steady_ns;
+  int64_t undecided = -(int64_t)version;
+  int64_t decided = undecided; /* what was found, if not that */
+  int64_t now_ns = tb__steady_now_ordered_ns();
+  return atomic_compare_exchange_strong(moment, &decided, now_ns) ? now_ns : decided;
+}
+
+bool tb__running_read(const tb_timeline_t *timeline, uint64_t version, int64_t *out_ns)
+{
+  tb__course_t course = course_load(&timeline->courses[version & TB__VERSION_SLOT]);
+  int64_t steady_ns =
+      version & TB__VERSION_HALTING ? halt_moment(timeline, version) : tb__steady_now_ordered_ns();
+  if (steady_ns < 0) return false; /* of another halt: the version has changed */
+  *out_ns = tb__course_time(&course, steady_ns);
+  return true;
+}
+
+int64_t tb__running_time_locked(const tb_timeline_t *timeline)
+{
+  return tb__course_time(&timeline->course, tb__steady_now_ns());
+}
+
+/* ---- the pulse ---- */
+
+static int64_t next_moment_locked(const tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex);
+static int64_t next_moment_locked(const tb_timeline_t *timeline)
+{
+  int64_t deadline_ns;
+  if (!timeline->running || timeline->turn_next != atomic_load(&timeline->turn_serving) ||
+      !tb__timeline_next_deadline_locked(timeline, &deadline_ns))
+    return INT64_MAX;
+  return tb__course_moment(&timeline->course, deadline_ns);
+}
+
+void tb__running_deadline_changed_locked(tb_timeline_t *timeline)
+{
+  tb__pulse_t *pulse = &timeline->pulse;
+  if (!timeline->running || next_moment_locked(timeline) >= pulse->alarm_ns) return;
+  pulse->alarm_ns = INT64_MIN; /* it looks: once is enough */
+  atomic_fetch_add(&pulse->word, 1);
+  tb__futex_wake_one(&pulse->word);
+}
+
+static void *pulse_run(void *argument)
+{
+  tb_timeline_t *timeline = argument;
+  tb__pulse_t *pulse = &timeline->pulse;
+  tb__mutex_lock(&timeline->mutex);
+  while (!pulse->stopping) {
+    tb__waiter_t *to_wake = NULL;
+    uint32_t seen = atomic_load(&pulse->word);
+    pulse->alarm_ns = next_moment_locked(timeline);
+    if (pulse->alarm_ns <= tb__steady_now_ns()) tb__waiters_collect_due_locked(timeline, &to_wake);
+    tb__deadline_t alarm = {TB__DEADLINE_STEADY, pulse->alarm_ns};
+    tb__mutex_unlock(&timeline->mutex);
+    tb__waiters_wake(to_wake);
+    tb__futex_wait(&pulse->word, seen, alarm.ns == INT64_MAX ? TB__NO_DEADLINE : alarm);
+    tb__mutex_lock(&timeline->mutex);
+  }
+  tb__mutex_unlock(&timeline->mutex);
+  return NULL;
+}
+
+tb_status_t tb__running_prepare_locked(tb_timeline_t *timeline)
+{
+  tb__pulse_t *pulse = &timeline->pulse;
+  if (pulse->exists) return TB_OK;
+  pulse->stopping = false;
+  pulse->alarm_ns = INT64_MAX;
+  tb_status_t status = tb__thread_start(&pulse->thread, "tb-pulse", pulse_run, timeline);
+  pulse->exists = !status;
+  return status;
+}
+
+void tb__running_end(tb_timeline_t *timeline)
+{
+  tb__pulse_t *pulse = &timeline->pulse;
+  tb__mutex_lock(&timeline->mutex);
+  if (timeline->running) tb__running_halt_locked(timeline);
+  bool exists = pulse->exists;
+  pulse->stopping = true;
+  atomic_fetch_add(&pulse->word, 1);
+  tb__mutex_unlock(&timeline->mutex);
+  if (!exists) return;
+  tb__futex_wake_one(&pulse->word);
+  tb__thread_join(&pulse->thread);
+  tb__mutex_lock(&timeline->mutex);
+  pulse->exists = false;
+  tb__mutex_unlock(&timeline->mutex);
+}
+
+/* ---- moving ---- */
+
+void tb__running_halt_locked(tb_timeline_t *timeline)
+{
+  uint64_t version = atomic_load_explicit(&timeline->version, memory_order_relaxed);
+  uint64_t halting = (version | TB__VERSION_HALTING) + TB__VERSION_STEP;
+  atomic_store(&timeline->halt_steady_ns, -(int64_t)halting);
+  atomic_exchange(&timeline->version, halting);
+  timeline->time_ns = tb__course_time(&timeline->course, halt_moment(timeline, halting));
+  timeline->running = false;
+  tb__timeline_publish_locked(timeline);
+}
+
+void tb__running_start_locked(tb_timeline_t *timeline, const tb__course_t *course)
+{
+  uint64_t version = atomic_load_explicit(&timeline->version, memory_order_relaxed);
+  tb__course_slot_t *slot = &timeline->courses[(version ^ 1) & TB__VERSION_SLOT];
+  timeline->course = *course;
+  timeline->running = true;
+  atomic_store_explicit(&slot->time_ns, course->time_ns, memory_order_release);
+  atomic_store_explicit(&slot->steady_ns, course->steady_ns, memory_order_release);
+  atomic_store_explicit(&slot->until_ns, course->until_ns, memory_order_release);
+  atomic_store_explicit(&slot->rate, course->rate, memory_order_release);
+  tb__timeline_publish_locked(timeline);
+  tb__running_deadline_changed_locked(timeline);
+}

@@ -1,0 +1,108 @@
+/* What is known of a timeline beside its time: its state, and counts. */
+#include "base/log.h"
+#include "clock/timeline.h"
+#include "platform/time.h"
+
+#define PAUSED_AFTER_NS INT64_C(100000000) /* of ticks that repeat the value */
+
+static int64_t last_life_ns(const tb__life_t *life)
+{
+  int64_t moved_ns = atomic_load_explicit(&life->moved_ns, memory_order_relaxed);
+  int64_t repeated_ns = atomic_load_explicit(&life->repeated_ns, memory_order_relaxed);
+  return moved_ns > repeated_ns ? moved_ns : repeated_ns;
+}
+
+int64_t tb__life_silence_ns(const tb__life_t *life, int64_t steady_ns)
+{
+  int64_t last_ns = last_life_ns(life);
+  return last_ns == 0 || last_ns == TB__LIFE_FOR_EVER ? 0 : steady_ns - last_ns;
+}
+
+static bool is_stalled(const tb__life_t *life, int64_t steady_ns)
+{
+  int64_t limit_ns = atomic_load_explicit(&life->stall_limit_ns, memory_order_relaxed);
+  return tb__life_silence_ns(life, steady_ns) > limit_ns;
+}
+
+tb_clock_state_t tb__timeline_derive_state(const tb_timeline_t *timeline, tb_clock_state_t state)
+{
+  const tb__life_t *life = &timeline->life;
+  if (state != TB_CLOCK_RUNNING) return state;
+  if (is_stalled(life, tb__steady_coarse_now_ns())) return TB_CLOCK_STALLED;
+  int64_t moved_ns = atomic_load_explicit(&life->moved_ns, memory_order_relaxed);
+  int64_t repeated_ns = atomic_load_explicit(&life->repeated_ns, memory_order_relaxed);
+  return moved_ns != TB__LIFE_FOR_EVER && repeated_ns - moved_ns >= PAUSED_AFTER_NS
+             ? TB_CLOCK_PAUSED
+             : TB_CLOCK_RUNNING;
+}
+
+/* True for the first one who finds this stall. */
+static bool stall_note(tb_timeline_t *timeline)
+{
+  int64_t last_ns = last_life_ns(&timeline->life);
+  if (atomic_exchange(&timeline->life.stalled_at_ns, last_ns) == last_ns) return false;
+  atomic_fetch_add_explicit(&timeline->counts.stalls, 1, memory_order_relaxed);
+  return true;
+}
+
+void tb__timeline_report_stall(const tb_timeline_t *timeline)
+{
+  int64_t steady_ns = tb__steady_coarse_now_ns();
+  if (timeline->kind != TB__TIMELINE_ROS || !is_stalled(&timeline->life, steady_ns) ||
+      !stall_note((tb_timeline_t *)timeline))
+    return;
+  tb__log(TB_LOG_WARN, "time stands still: no tick from its source for %.1f s",
+          (double)tb__life_silence_ns(&timeline->life, steady_ns) / 1e9);
+}
+
+void tb__timeline_count_stall(tb_timeline_t *timeline, int64_t steady_ns)
+{
+  if (is_stalled(&timeline->life, steady_ns)) stall_note(timeline);
+}
+
+tb_status_t tb_timeline_set_options(tb_timeline_t *timeline, const tb_timeline_options_t *options)
+{
+  if (!timeline || !options || timeline->kind != TB__TIMELINE_ROS || options->stall_limit.ns < 0 ||
+      options->forward_jump_min.ns <= 0)
+    return TB_ERR_INVALID;
+  tb__mutex_lock(&timeline->mutex);
+  int64_t stall_limit_ns = options->stall_limit.ns ? options->stall_limit.ns : INT64_MAX;
+  atomic_store(&timeline->life.stall_limit_ns, stall_limit_ns);
+  timeline->forward_jump_min_ns = options->forward_jump_min.ns;
+  tb__mutex_unlock(&timeline->mutex);
+  return TB_OK;
+}
+
+void tb_timeline_set_state(tb_timeline_t *timeline, tb_clock_state_t state)
+{
+  if (!timeline || timeline->kind != TB__TIMELINE_ROS) return;
+  tb__mutex_lock(&timeline->mutex);
+  if (timeline->state != state) {
+    timeline->state = state;
+    tb__timeline_publish_locked(timeline);
+  }
+  tb__mutex_unlock(&timeline->mutex);
+}
+
+void tb_timeline_count_dropped(tb_timeline_t *timeline)
+{
+  if (timeline) atomic_fetch_add_explicit(&timeline->counts.dropped, 1, memory_order_relaxed);
+}
+
+void tb_timeline_stats(const tb_timeline_t *timeline, tb_timeline_stats_t *out)
+{
+  if (!timeline || !out) return;
+  const tb__timeline_counts_t *counts = &timeline->counts;
+  *out = (tb_timeline_stats_t){
+      .ticks = atomic_load_explicit(&counts->ticks, memory_order_relaxed),
+      .jumps_forward = atomic_load_explicit(&counts->jumps_forward, memory_order_relaxed),
+      .jumps_backward = atomic_load_explicit(&counts->jumps_backward, memory_order_relaxed),
+      .dropped = atomic_load_explicit(&counts->dropped, memory_order_relaxed),
+      .stalls = atomic_load_explicit(&counts->stalls, memory_order_relaxed),
+      .largest_forward = {atomic_load_explicit(&counts->largest_forward_ns, memory_order_relaxed)},
+      .largest_backward = {atomic_load_explicit(&counts->largest_backward_ns,
+                                                memory_order_relaxed)},
+      .advanced = {atomic_load_explicit(&counts->advanced_ns, memory_order_relaxed)},
+      .rate = atomic_load_explicit(&counts->rate, memory_order_relaxed),
+  };
+}
