@@ -32,9 +32,8 @@ _Static_assert(sizeof(tb__slot_t) == 32, "see above");
 #define TB__VERSION_SLOT    UINT64_C(1) /* which copy is current */
 #define TB__VERSION_BLOCKED UINT64_C(2) /* a blocking jump is in progress */
 #define TB__VERSION_RUNNING UINT64_C(4) /* the time follows from the course, see running.h */
-#define TB__VERSION_HALTING UINT64_C(8) /* with RUNNING: the moment to stand at is being decided   \
-                                         */
-#define TB__VERSION_STEP UINT64_C(16)
+#define TB__VERSION_HALTING UINT64_C(8) /* with RUNNING: about to stand */
+#define TB__VERSION_STEP    UINT64_C(16)
 
 /* Where the time of a running timeline comes from: beside each slot. */
 typedef struct tb__course_slot {
