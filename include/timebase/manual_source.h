@@ -8,9 +8,9 @@
 
 TB_BEGIN_DECLS
 
-/* Made with tb_manual_source_create; not started. Destroy it with tb_source_destroy. Whoever moves it
- * knows when it stands still: its stall limit is off (tb_timeline_set_options).
- * [any thread] [from callbacks] TB_ERR_INVALID, TB_ERR_NO_MEMORY. */
+/* Made with tb_manual_source_create; not started. Destroy it with tb_source_destroy. Whoever moves
+ * it knows when it stands still: its stall limit is off (tb_timeline_set_options). [any thread]
+ * [from callbacks] TB_ERR_INVALID, TB_ERR_NO_MEMORY. */
 TB_API tb_status_t tb_manual_source_create(tb_source_t **out);
 
 /* One tick to `time_ns`, forward or backward; before any clock uses the source too. Returns when
