@@ -29,8 +29,8 @@ TB_BEGIN_DECLS
 TB_API tb_status_t tb_source_create(const tb_source_ops_t *ops, void *self, tb_source_t **out);
 
 /* Moves its clocks to no source (a clock change each; they tell system time), stops and frees it.
- * NULL does nothing. [any thread] [blocks: jumps in progress] TB_ERR_DEADLOCK from a jump callback:
- * nothing is destroyed then. */
+ * NULL does nothing. [any thread] [blocks: jumps in progress] TB_ERR_DEADLOCK from a jump callback,
+ * TB_ERR_BUSY: another source wraps it and will destroy it: nothing is destroyed then. */
 TB_API tb_status_t tb_source_destroy(tb_source_t *source);
 
 /* The timeline that the source moves; it lives as long as the source.

@@ -8,6 +8,7 @@
 #include <timebase/condition.h>
 #include <timebase/duration.h>
 #include <timebase/error.h>
+#include <timebase/extrapolating_source.h>
 #include <timebase/generic.h>
 #include <timebase/jump.h>
 #include <timebase/log.h>

@@ -202,6 +202,20 @@ static void test_S2_a_sleep_goes_on_when_time_runs_again(void **state)
   pthread_join(sleeper, NULL);
 }
 
+static void test_C8_a_state_set_while_time_runs_does_not_change_it(void **state)
+{
+  fixture_t *f = *state;
+  tb_anchor_t anchor = anchor_at(100 * S, 1);
+  commit(f, &anchor);
+  int64_t before_ns = now_of(f->clock);
+  tb_timeline_set_state(tb_source_timeline(f->source), TB_CLOCK_LOST);
+  tb_clock_reading_t reading;
+  assert_ok(tb_clock_read(f->clock, &reading));
+  assert_int_equal(reading.state, TB_CLOCK_LOST);
+  int64_t latest_ns = 100 * S + tb__steady_now_ns() - anchor.steady.ns;
+  assert_in_range(reading.time.ns, before_ns, latest_ns);
+}
+
 /* A sleeper that gives up when its limit has passed: nothing is due in paused time. */
 static void test_S5_a_limit_ends_a_wait_while_time_stands(void **state)
 {
@@ -385,6 +399,7 @@ int main(void)
       WITH_CLOCK(test_S1_a_sleep_ends_without_a_tick_and_never_early),
       WITH_CLOCK(test_S7_a_new_rate_brings_the_deadline_nearer),
       WITH_CLOCK(test_S2_a_sleep_goes_on_when_time_runs_again),
+      WITH_CLOCK(test_C8_a_state_set_while_time_runs_does_not_change_it),
       WITH_CLOCK(test_S5_a_limit_ends_a_wait_while_time_stands),
       WITH_QUEUE(test_M2_timers_fire_without_a_tick),
       WITH_CLOCK(test_S9_rates_keep_their_pace_without_ticks),

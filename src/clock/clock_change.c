@@ -12,12 +12,14 @@ static tb_status_t source_acquire(tb_source_t *source)
 {
   for (;;) {
     tb__mutex_lock(&source->mutex);
+    bool wrapped = atomic_load(&source->timeline->redirect);
     uint32_t phase = atomic_load(&source->phase);
     if (phase == TB__SOURCE_RUNNING)
       source->users++;
-    else if (phase == TB__SOURCE_STOPPED)
+    else if (phase == TB__SOURCE_STOPPED && !wrapped)
       atomic_store(&source->phase, TB__SOURCE_CHANGING);
     tb__mutex_unlock(&source->mutex);
+    if (wrapped) return TB_ERR_BUSY;
     if (phase == TB__SOURCE_RUNNING) return TB_OK;
     if (phase == TB__SOURCE_STOPPED) break;
     tb__futex_wait(&source->phase, TB__SOURCE_CHANGING, TB__NO_DEADLINE);

@@ -127,14 +127,8 @@ void tb__running_halt_locked(tb_timeline_t *timeline)
 
 void tb__running_start_locked(tb_timeline_t *timeline, const tb__course_t *course)
 {
-  uint64_t version = atomic_load_explicit(&timeline->version, memory_order_relaxed);
-  tb__course_slot_t *slot = &timeline->courses[(version ^ 1) & TB__VERSION_SLOT];
   timeline->course = *course;
   timeline->running = true;
-  atomic_store_explicit(&slot->time_ns, course->time_ns, memory_order_release);
-  atomic_store_explicit(&slot->steady_ns, course->steady_ns, memory_order_release);
-  atomic_store_explicit(&slot->until_ns, course->until_ns, memory_order_release);
-  atomic_store_explicit(&slot->rate, course->rate, memory_order_release);
   tb__timeline_publish_locked(timeline);
   tb__running_deadline_changed_locked(timeline);
 }

@@ -23,6 +23,12 @@ struct tb_source {
   _Atomic uint32_t phase; /* tb__source_phase_t; futex */
 };
 
+/* Hands a source that no clock uses over to another one, which starts, stops and destroys it: its
+ * ticks go to `redirect`. TB_ERR_BUSY: it has clocks, or is wrapped already. */
+tb_status_t tb__source_wrap(tb_source_t *source, tb__redirect_t *redirect);
+/* Gives it back, stopped. */
+void tb__source_unwrap(tb_source_t *source);
+
 /* Moves the clock off its source without telling anybody: for one that is being destroyed. */
 void tb__clock_leave_source(tb_clock_t *clock);
 

@@ -65,6 +65,7 @@ tb_status_t tb_timeline_set_options(tb_timeline_t *timeline, const tb_timeline_o
   if (!timeline || !options || timeline->kind != TB__TIMELINE_ROS || options->stall_limit.ns < 0 ||
       options->forward_jump_min.ns <= 0)
     return TB_ERR_INVALID;
+  timeline = tb__timeline_target(timeline);
   tb__mutex_lock(&timeline->mutex);
   int64_t stall_limit_ns = options->stall_limit.ns ? options->stall_limit.ns : INT64_MAX;
   atomic_store(&timeline->life.stall_limit_ns, stall_limit_ns);
@@ -73,26 +74,36 @@ tb_status_t tb_timeline_set_options(tb_timeline_t *timeline, const tb_timeline_o
   return TB_OK;
 }
 
+/* A wrapped source that pauses does not know that its time runs on. */
 void tb_timeline_set_state(tb_timeline_t *timeline, tb_clock_state_t state)
 {
   if (!timeline || timeline->kind != TB__TIMELINE_ROS) return;
-  tb__mutex_lock(&timeline->mutex);
-  if (timeline->state != state) {
-    timeline->state = state;
-    tb__timeline_publish_locked(timeline);
+  tb_timeline_t *target = tb__timeline_target(timeline);
+  tb__waiter_t *to_wake = NULL;
+  tb__mutex_lock(&target->mutex);
+  if (target != timeline && state == TB_CLOCK_PAUSED && target->running) {
+    tb__timeline_halt_locked(target);
+    tb__waiters_collect_due_locked(target, &to_wake);
   }
-  tb__mutex_unlock(&timeline->mutex);
+  if (target->state != state) {
+    target->state = state;
+    tb__timeline_publish_locked(target);
+  }
+  tb__mutex_unlock(&target->mutex);
+  tb__waiters_wake(to_wake);
 }
 
 void tb_timeline_count_dropped(tb_timeline_t *timeline)
 {
-  if (timeline) atomic_fetch_add_explicit(&timeline->counts.dropped, 1, memory_order_relaxed);
+  if (!timeline) return;
+  timeline = tb__timeline_target(timeline);
+  atomic_fetch_add_explicit(&timeline->counts.dropped, 1, memory_order_relaxed);
 }
 
 void tb_timeline_stats(const tb_timeline_t *timeline, tb_timeline_stats_t *out)
 {
   if (!timeline || !out) return;
-  const tb__timeline_counts_t *counts = &timeline->counts;
+  const tb__timeline_counts_t *counts = &tb__timeline_target((tb_timeline_t *)timeline)->counts;
   *out = (tb_timeline_stats_t){
       .ticks = atomic_load_explicit(&counts->ticks, memory_order_relaxed),
       .jumps_forward = atomic_load_explicit(&counts->jumps_forward, memory_order_relaxed),

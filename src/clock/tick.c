@@ -207,9 +207,7 @@ static void repeat_locked(tb_timeline_t *timeline, tb_clock_state_t state)
   }
 }
 
-/* From here on `time_ns` is the current time, and stands. */
-static void halt_locked(tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex);
-static void halt_locked(tb_timeline_t *timeline)
+void tb__timeline_halt_locked(tb_timeline_t *timeline)
 {
   if (!timeline->running) return;
   int64_t anchor_ns = timeline->time_ns;
@@ -236,6 +234,7 @@ static void move_locked(tb_timeline_t *timeline, const move_t *move, bool *has_t
   if (move->time_ns == timeline->time_ns) {
     repeat_locked(timeline, move->state);
     if (move->course) run_on_locked(timeline, move->course);
+    tb__waiters_collect_due_locked(timeline, to_wake); /* since it ran on by itself */
     return;
   }
   tb__jump_t jump = {.info = describe(timeline, move->time_ns, move->reason),
@@ -301,11 +300,19 @@ static tb_status_t tick_in_turn_locked(tb_timeline_t *timeline, int64_t time_ns,
     status = TB_ERR_DETACHED;
   } else {
     move_t move = {time_ns, reason, TB_CLOCK_RUNNING, NULL};
-    halt_locked(timeline);
+    tb__timeline_halt_locked(timeline);
     move_locked(timeline, &move, &has_turn, to_wake);
   }
   if (has_turn) tb__timeline_end_turn_locked(timeline);
   return status;
+}
+
+static tb_status_t redirect_tick(tb__redirect_t *redirect, int64_t time_ns, tb_jump_reason_t reason,
+                                 bool may_wait)
+{
+  tb_anchor_t anchor = TB_ANCHOR_INIT;
+  anchor.time_ns = time_ns;
+  return redirect->commit(redirect, &anchor, reason, may_wait);
 }
 
 tb_status_t tb_timeline_tick(tb_timeline_t *timeline, int64_t time_ns, tb_jump_reason_t reason)
@@ -319,13 +326,16 @@ tb_status_t tb_timeline_tick(tb_timeline_t *timeline, int64_t time_ns, tb_jump_r
   tb_status_t status = TB_OK;
   tb__waiter_t *to_wake = NULL;
   tb__mutex_lock(&timeline->mutex);
-  if (is_plain_step_locked(timeline, time_ns))
+  if (is_plain_step_locked(timeline, time_ns)) {
     plain_step_locked(timeline, time_ns, reason);
-  else
-    status = tick_in_turn_locked(timeline, time_ns, reason, &to_wake);
+    tb__mutex_unlock(&timeline->mutex);
+    return TB_OK;
+  }
+  tb__redirect_t *redirect = atomic_load(&timeline->redirect);
+  if (!redirect) status = tick_in_turn_locked(timeline, time_ns, reason, &to_wake);
   tb__mutex_unlock(&timeline->mutex);
   tb__waiters_wake(to_wake);
-  return status;
+  return redirect ? redirect_tick(redirect, time_ns, reason, true) : status;
 }
 
 /* A repetition, a first tick or a step back that concerns nobody. */
@@ -350,9 +360,12 @@ tb_status_t tb_timeline_try_tick(tb_timeline_t *timeline, int64_t time_ns)
     return TB_ERR_RANGE;
   }
   tb_status_t status = TB_OK;
+  tb__redirect_t *redirect = NULL;
   tb__mutex_lock(&timeline->mutex);
   if (is_plain_step_locked(timeline, time_ns)) {
     plain_step_locked(timeline, time_ns, TB_JUMP_REASON_NONE);
+  } else if ((redirect = atomic_load(&timeline->redirect))) {
+    status = TB_OK; /* not ours to say */
   } else if (timeline->detached) {
     status = TB_ERR_DETACHED;
   } else if (!is_plain_change_locked(timeline, time_ns)) {
@@ -364,7 +377,7 @@ tb_status_t tb_timeline_try_tick(tb_timeline_t *timeline, int64_t time_ns)
     commit_locked(timeline, &jump, TB_CLOCK_RUNNING);
   }
   tb__mutex_unlock(&timeline->mutex);
-  return status;
+  return redirect ? redirect_tick(redirect, time_ns, TB_JUMP_REASON_NONE, false) : status;
 }
 
 /* ---- anchors ---- */
@@ -433,7 +446,7 @@ tb_status_t tb__timeline_steer(tb_timeline_t *timeline, tb__pilot_t *pilot, tb_j
     bool was_running = timeline->running;
     status = timeline->detached ? TB_ERR_DETACHED : TB_OK;
     if (!status) {
-      halt_locked(timeline);
+      tb__timeline_halt_locked(timeline);
       status = anchor_locked(timeline, pilot, reason, &has_turn, &to_wake);
       if (status && was_running) tb__running_start_locked(timeline, &before);
     }
@@ -464,6 +477,8 @@ tb_status_t tb_timeline_anchor(tb_timeline_t *timeline, const tb_anchor_t *ancho
     tb_timeline_count_dropped(timeline);
     return TB_ERR_RANGE;
   }
+  tb__redirect_t *redirect = atomic_load(&timeline->redirect);
+  if (redirect) return redirect->commit(redirect, anchor, reason, true);
   fixed_pilot_t fixed = {.pilot = {.steer = steer_fixed, .may_wait = true}, .anchor = *anchor};
   return tb__timeline_steer(timeline, &fixed.pilot, reason);
 }

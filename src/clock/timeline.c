@@ -80,6 +80,14 @@ void tb__timeline_unref(tb_timeline_t *timeline)
   free(timeline);
 }
 
+static void course_store(tb__course_slot_t *slot, const tb__course_t *course)
+{
+  atomic_store_explicit(&slot->time_ns, course->time_ns, memory_order_release);
+  atomic_store_explicit(&slot->steady_ns, course->steady_ns, memory_order_release);
+  atomic_store_explicit(&slot->until_ns, course->until_ns, memory_order_release);
+  atomic_store_explicit(&slot->rate, course->rate, memory_order_release);
+}
+
 /* A reader that holds the version with the old slot bit reads the other copy, and one that was
  * overtaken twice sees the version changed: a writer stopped anywhere in here holds up nobody. */
 void tb__timeline_publish_locked(tb_timeline_t *timeline)
@@ -87,7 +95,10 @@ void tb__timeline_publish_locked(tb_timeline_t *timeline)
   uint64_t version = atomic_load_explicit(&timeline->version, memory_order_relaxed);
   uint64_t next = (version ^ TB__VERSION_SLOT) + TB__VERSION_STEP;
   next &= ~(TB__VERSION_RUNNING | TB__VERSION_HALTING);
-  if (timeline->running) next |= TB__VERSION_RUNNING;
+  if (timeline->running) {
+    next |= TB__VERSION_RUNNING;
+    course_store(&timeline->courses[next & TB__VERSION_SLOT], &timeline->course);
+  }
   tb__slot_t *slot = &timeline->slots[next & TB__VERSION_SLOT];
   atomic_store_explicit(&slot->time_ns, timeline->time_ns, memory_order_release);
   atomic_store_explicit(&slot->epoch, timeline->epoch, memory_order_release);

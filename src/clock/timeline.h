@@ -81,6 +81,15 @@ typedef struct tb__handlers {
   int64_t min_forward;                  /* not above any handler's (INT64_MAX: none) */
 } tb__handlers_t;
 
+/* Where the ticks of a timeline go whose source is wrapped by another one: they are not committed
+ * here, its own time stays 0. Fixed until the wrapped source is destroyed. */
+typedef struct tb__redirect {
+  tb_timeline_t *to;
+  /* `may_wait` as in tb__pilot_t. Called with nothing held. */
+  tb_status_t (*commit)(struct tb__redirect *redirect, const tb_anchor_t *anchor,
+                        tb_jump_reason_t reason, bool may_wait);
+} tb__redirect_t;
+
 struct tb_timeline {
   _Alignas(64) _Atomic uint64_t version;
   tb__slot_t slots[2];
@@ -114,7 +123,15 @@ struct tb_timeline {
   tb__timeline_counts_t counts;
   tb__course_t course;
   tb__pulse_t pulse;
+  _Atomic(tb__redirect_t *) redirect; /* NULL: none */
 };
+
+/* The timeline that tells the time of this one's source. */
+static inline tb_timeline_t *tb__timeline_target(tb_timeline_t *timeline)
+{
+  const tb__redirect_t *redirect = atomic_load(&timeline->redirect);
+  return redirect ? redirect->to : timeline;
+}
 
 tb_status_t tb__timeline_create(tb_timeline_t **out);
 void tb__timeline_ref(tb_timeline_t *timeline);
@@ -171,6 +188,9 @@ typedef struct tb__pilot {
 
 tb_status_t tb__timeline_steer(tb_timeline_t *timeline, tb__pilot_t *pilot,
                                tb_jump_reason_t reason);
+
+/* From here on `time_ns` is the current time, and stands. */
+void tb__timeline_halt_locked(tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex);
 
 /* Epochs of the process. */
 uint64_t tb__epoch_take(void);

@@ -41,10 +41,32 @@ static void wait_until_stopped(tb_source_t *source)
     tb__futex_wait(&source->phase, phase, TB__NO_DEADLINE);
 }
 
+tb_status_t tb__source_wrap(tb_source_t *source, tb__redirect_t *redirect)
+{
+  tb__mutex_lock(&source->mutex);
+  bool free_to_go = source->users == 0 && atomic_load(&source->phase) == TB__SOURCE_STOPPED &&
+                    !atomic_load(&source->timeline->redirect);
+  if (free_to_go) atomic_store(&source->timeline->redirect, redirect);
+  tb__mutex_unlock(&source->mutex);
+  if (!free_to_go) return TB_ERR_BUSY;
+  tb__running_end(source->timeline);
+  tb__timeline_reset(source->timeline); /* so that no tick is plain */
+  return TB_OK;
+}
+
+void tb__source_unwrap(tb_source_t *source)
+{
+  tb__mutex_lock(&source->mutex);
+  tb__timeline_set_detached(source->timeline, true);
+  atomic_store(&source->timeline->redirect, NULL);
+  tb__mutex_unlock(&source->mutex);
+}
+
 tb_status_t tb_source_destroy(tb_source_t *source)
 {
   if (!source) return TB_OK;
   if (tb__jump_of_thread) return TB_ERR_DEADLOCK;
+  if (atomic_load(&source->timeline->redirect)) return TB_ERR_BUSY;
   tb_clock_t *clock;
   while ((clock = first_clock(source))) {
     tb__clock_orphan(clock, source);

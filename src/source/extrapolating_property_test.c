@@ -1,0 +1,76 @@
+/* The extrapolating source with ticks drawn at random. TB_TEST_SEED=n repeats a run. */
+#include "source/on_extrapolating_source.h"
+
+static uint64_t random_state;
+
+static double draw(double from, double to)
+{
+  random_state ^= random_state << 13;
+  random_state ^= random_state >> 7;
+  random_state ^= random_state << 17;
+  return from + (to - from) * (double)(random_state >> 11) / 9007199254740992.0;
+}
+
+static void seed(void)
+{
+  const char *given = getenv("TB_TEST_SEED");
+  struct timespec now;
+  real_gettime(CLOCK_REALTIME, &now);
+  random_state = given ? strtoull(given, NULL, 10) : (uint64_t)now.tv_nsec + 1;
+  print_message("TB_TEST_SEED=%llu\n", (unsigned long long)random_state);
+}
+
+/* Arrival up to 3 ms late, at 100 Hz and at 1000 Hz in bursts. */
+static void test_X4_jitter_of_the_arrival_hardly_moves_the_rate(void **state)
+{
+  (void)state;
+  seed();
+  for (int i = 0; i < 2000; i++) {
+    tick(10 * i, 10 * i + draw(0, 3));
+    if (i > 2) assert_true(stats().rate > 0.7 && stats().rate < 1.3);
+  }
+  assert_true(stats().mean_error.ns < 2 * MS);
+  assert_ok(tb_manual_source_set(inner, TIME_BEGIN));
+  for (int i = 1; i < 20000; i++) {
+    tick(i, 20000 + 3 * (i / 3) + draw(0, 0.5) + i % 3 * 0.1);
+    if (i > 100) assert_true(stats().rate > 0.5 && stats().rate < 1.5);
+  }
+  assert_true(stats().mean_error.ns < 3 * MS);
+}
+
+/* Within [last tick, last tick + reach], where time held is not above what was told before; never
+ * falling but at ticks below the last; at a tick exactly the tick, unless held. */
+static void test_X4_what_is_told_stays_between_the_ticks_and_the_bound(void **state)
+{
+  (void)state;
+  double time_ms = 0, at_ms = 0, last_told = -1e9, highest_end = -1e9, speed = 1;
+  seed();
+  for (int i = 0; i < 20000; i++) {
+    at_ms += draw(0, 1) < 0.9 ? draw(0, 60) : draw(0, 500);
+    double before = told_at(at_ms);
+    assert_true(before >= last_told);
+    assert_true(i < 1 || before <= highest_end + 1e-5);
+    double choice = draw(0, 1);
+    if (choice < 0.02) speed = draw(0, 12);
+    bool back = choice > 0.99;
+    double next_ms = back ? time_ms - draw(0.001, 2000) : time_ms;
+    if (!back && choice < 0.9) next_ms += fmax(0, speed * draw(0, 60));
+    tick(next_ms, at_ms);
+    bool below_last = llround(next_ms * 1e6) < llround(time_ms * 1e6) && i > 0;
+    time_ms = next_ms;
+    last_told = told_now();
+    bool held = !below_last && i > 0 && time_ms < before;
+    assert_true(fabs(last_told - (held ? before : time_ms)) < 1e-5);
+    double end_ms = time_ms + (double)stats().reach.ns / 1e6;
+    highest_end = last_told > end_ms ? last_told : end_ms;
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      WRAPPED(test_X4_jitter_of_the_arrival_hardly_moves_the_rate),
+      WRAPPED(test_X4_what_is_told_stays_between_the_ticks_and_the_bound),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

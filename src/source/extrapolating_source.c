@@ -1,0 +1,168 @@
+#include <timebase/extrapolating_source.h>
+
+#include <stdlib.h>
+
+#include "clock/clock.h"
+#include "clock/source.h"
+#include "platform/time.h"
+#include "source/extrapolation.h"
+
+#define BOUND_MAX_NS (INT64_C(3600) * TB_NS_PER_S)
+
+typedef struct extrapolating {
+  tb__redirect_t redirect; /* of the timeline of `inner` */
+  tb_source_t *inner;
+  tb__extrapolation_t extrapolation; /* by the mutex of redirect.to */
+} extrapolating_t;
+
+/* ---- ticks of the inner source ---- */
+
+typedef struct observing_pilot {
+  tb__pilot_t pilot;
+  extrapolating_t *self;
+  const tb_anchor_t *anchor;
+  tb_jump_reason_t reason;
+  int64_t arrival_ns;
+  tb__extrapolation_t next; /* not in force until the anchor is taken */
+} observing_pilot_t;
+
+static tb_anchor_t steer(tb__pilot_t *pilot, int64_t time_ns, int64_t steady_ns)
+{
+  observing_pilot_t *observing = (observing_pilot_t *)pilot;
+  const tb_anchor_t *anchor = observing->anchor;
+  observing->next = observing->self->extrapolation;
+  if (anchor->rate != 0 || anchor->bound.ns < 0) {
+    tb__extrapolation_anchor(&observing->next, anchor);
+    return *anchor;
+  }
+  tb__observed_tick_t tick = {anchor->time_ns, observing->arrival_ns, observing->reason,
+                              anchor->state};
+  return tb__extrapolation_tick(&observing->next, &tick, time_ns, steady_ns);
+}
+
+static void moved(tb__pilot_t *pilot)
+{
+  observing_pilot_t *observing = (observing_pilot_t *)pilot;
+  observing->self->extrapolation = observing->next;
+}
+
+static tb_status_t commit(tb__redirect_t *redirect, const tb_anchor_t *anchor,
+                          tb_jump_reason_t reason, bool may_wait)
+{
+  observing_pilot_t observing = {
+      .pilot = {steer, moved, may_wait},
+      .self = (extrapolating_t *)redirect,
+      .anchor = anchor,
+      .reason = reason,
+      .arrival_ns = tb__steady_now_ns(),
+  };
+  return tb__timeline_steer(redirect->to, &observing.pilot, reason);
+}
+
+/* ---- the source ---- */
+
+static tb_status_t extrapolating_start(void *user, tb_timeline_t *timeline)
+{
+  extrapolating_t *self = user;
+  (void)timeline;
+  return self->inner->ops->start(self->inner->self, self->inner->timeline);
+}
+
+static void extrapolating_stop(void *user)
+{
+  extrapolating_t *self = user;
+  if (self->inner->ops->stop) self->inner->ops->stop(self->inner->self);
+}
+
+static void extrapolating_destroy(void *user)
+{
+  extrapolating_t *self = user;
+  if (self->inner) {
+    tb__source_unwrap(self->inner);
+    tb_source_destroy(self->inner);
+  }
+  free(self);
+}
+
+static const tb_source_ops_t extrapolating_ops = {
+    .name = "extrapolating",
+    .start = extrapolating_start,
+    .stop = extrapolating_stop,
+    .destroy = extrapolating_destroy,
+};
+
+/* Of a source without a start, which may be moved before it has a clock: the time stays. */
+static const tb_source_ops_t unstarted_ops = {
+    .name = "extrapolating",
+    .stop = extrapolating_stop,
+    .destroy = extrapolating_destroy,
+};
+
+static extrapolating_t *extrapolating_of(tb_source_t *source)
+{
+  return source && source->ops->destroy == extrapolating_destroy ? source->self : NULL;
+}
+
+static void copy_options(tb_timeline_t *from, tb_timeline_t *to)
+{
+  tb__mutex_lock(&from->mutex);
+  int64_t forward_jump_min_ns = from->forward_jump_min_ns;
+  tb__mutex_unlock(&from->mutex);
+  tb__mutex_lock(&to->mutex);
+  to->forward_jump_min_ns = forward_jump_min_ns;
+  atomic_store(&to->life.stall_limit_ns, atomic_load(&from->life.stall_limit_ns));
+  tb__mutex_unlock(&to->mutex);
+}
+
+tb_status_t tb_extrapolating_source_create(tb_source_t *inner,
+                                           const tb_extrapolating_options_t *options,
+                                           tb_source_t **out)
+{
+  static const tb_extrapolating_options_t defaults = TB_EXTRAPOLATING_OPTIONS_INIT;
+  if (!options) options = &defaults;
+  if (!inner || !out || extrapolating_of(inner) || options->bound.ns <= 0 ||
+      options->bound.ns > BOUND_MAX_NS)
+    return TB_ERR_INVALID;
+  if (tb__jump_of_thread) return TB_ERR_DEADLOCK;
+  extrapolating_t *self = calloc(1, sizeof *self);
+  if (!self) return TB_ERR_NO_MEMORY;
+  const tb_source_ops_t *ops = inner->ops->start ? &extrapolating_ops : &unstarted_ops;
+  tb_source_t *source;
+  tb_status_t status = tb_source_create(ops, self, &source);
+  if (status) {
+    free(self);
+    return status;
+  }
+  self->extrapolation.bound_ns = options->bound.ns;
+  self->redirect = (tb__redirect_t){source->timeline, commit};
+  copy_options(inner->timeline, source->timeline);
+  status = tb__source_wrap(inner, &self->redirect);
+  if (status) {
+    tb_source_destroy(source);
+    return status;
+  }
+  self->inner = inner;
+  *out = source;
+  return TB_OK;
+}
+
+tb_status_t tb_extrapolating_source_stats(tb_source_t *source, tb_extrapolating_stats_t *out)
+{
+  extrapolating_t *self = extrapolating_of(source);
+  if (!self || !out) return TB_ERR_INVALID;
+  tb__mutex_lock(&source->timeline->mutex);
+  tb__extrapolation_t now = self->extrapolation;
+  tb__mutex_unlock(&source->timeline->mutex);
+  *out = (tb_extrapolating_stats_t){
+      .rate = now.rate,
+      .bound = {now.bound_ns},
+      .reach = {tb__extrapolation_reach(&now)},
+      .last_error = {now.errors.last_ns},
+      .largest_error = {now.errors.largest_ns},
+      .mean_error = {now.errors.count ? (int64_t)(now.errors.sum_ns / (double)now.errors.count)
+                                      : 0},
+      .errors = now.errors.count,
+      .held_ticks = now.errors.held,
+  };
+  return TB_OK;
+}
