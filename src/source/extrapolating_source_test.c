@@ -152,8 +152,14 @@ static void test_J1_a_forward_step_is_measured_from_the_time_told(void **state)
   tick(319, 250);
   assert_ms(told_now(), 319);
   assert_int_equal(jumps, 0);
-  tick(389 + 10, 260); /* 329 was told */
+  at(260); /* 329 is told */
+  assert_status(tb_timeline_try_tick(tb_source_timeline(inner), TIME_BEGIN + 399 * MS),
+                TB_ERR_BUSY);
+  assert_int_equal(stats().errors, 1);
+  assert_ms(told_now(), 329); /* it runs on */
+  tick(399, 260);
   assert_int_equal(jumps, 1);
+  assert_int_equal(stats().errors, 2);
   assert_int_equal(last_jump.delta.ns, 70 * MS);
   assert_int_equal(counts().jumps_forward, 0);
   tick(2000, 280);
@@ -233,6 +239,14 @@ static void test_X4_a_change_of_rate_is_followed_within_three_ticks(void **state
     assert_true(highest <= time_ms); /* caught up */
   }
   assert_int_equal(counts().jumps_backward, 0);
+}
+
+static void test_X4_the_rate_is_never_above_what_an_anchor_may_have(void **state)
+{
+  (void)state;
+  for (int i = 0; i < 4; i++)
+    tick(2e8 * i, 100 * i);
+  assert_true(stats().rate == TB_ANCHOR_RATE_MAX);
 }
 
 static void test_X4_one_late_tick_does_not_move_the_rate(void **state)
@@ -348,6 +362,7 @@ int main(void)
       WRAPPED(test_X4_ticks_that_repeat_hold_time),
       WRAPPED(test_X4_a_tick_sent_twice_does_not_lose_the_rate),
       WRAPPED(test_X4_a_change_of_rate_is_followed_within_three_ticks),
+      WRAPPED(test_X4_the_rate_is_never_above_what_an_anchor_may_have),
       WRAPPED(test_X4_one_late_tick_does_not_move_the_rate),
       WRAPPED(test_C2_zero_starts_anew),
       WRAPPED(test_X4_errors_are_the_tick_minus_the_time_told),
