@@ -9,6 +9,7 @@
 
 #include "on_manual_source.h"
 #include "platform/time.h"
+#include "running_time.h"
 #include "waiting.h"
 
 static tb_anchor_t anchor_at(int64_t time_ns, double rate)
@@ -228,30 +229,12 @@ static void test_S5_a_limit_ends_a_wait_while_time_stands(void **state)
   assert_status(tb_clock_sleep_for(f->clock, (tb_duration_t){S}, &options), TB_ERR_TIMEOUT);
 }
 
-static void count_call(tb_timer_t *timer, const tb_timer_info_t *info, void *user)
-{
-  (void)timer;
-  assert_true(info->actual.ns >= info->scheduled.ns);
-  atomic_fetch_add((_Atomic int *)user, 1);
-}
-
 static void test_M2_timers_fire_without_a_tick(void **state)
 {
   fixture_t *f = *state;
-  _Atomic int calls = 0;
-  tb_timer_t *timer;
-  tb_timer_options_t options = TB_TIMER_OPTIONS_INIT;
-  options.period.ns = S;
-  options.callback = count_call;
-  options.user = &calls;
-  assert_ok(tb_timer_create(f->queue, f->clock, &options, &timer));
-  assert_ok(tb_timer_start(timer));
-  assert_ok(tb_timer_queue_start_thread(f->queue));
   tb_anchor_t anchor = anchor_at(100 * S, 1000);
   commit(f, &anchor);
-  while (atomic_load(&calls) < 3)
-    sched_yield();
-  assert_ok(tb_timer_stop_wait(timer, (tb_duration_t){0}));
+  expect_timer_calls(f);
 }
 
 static void test_S9_rates_keep_their_pace_without_ticks(void **state)

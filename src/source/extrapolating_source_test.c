@@ -118,8 +118,23 @@ static void test_X4_held_time_runs_no_farther_than_the_bound(void **state)
   three_ticks();
   tick(300, 350);
   assert_ms(told_at(1e6), 300 + (double)stats().reach.ns / 1e6);
-  tick(310, 2e6); /* nothing is known after so long a silence: it stands */
-  assert_ms(told_at(3e6), told_now());
+}
+
+static void test_X4_a_long_silence_starts_the_rate_anew(void **state)
+{
+  (void)state;
+  three_ticks();
+  tick(300, 300); /* runs on to 500 */
+  tick(600, 2300);
+  assert_true(stats().rate == 0);
+  assert_ms(told_at(2350), 600);
+  tick(700, 2400);
+  tick(800, 2500);
+  assert_true(stats().rate == 1);
+  tick(810, 9000); /* 1000 was told: held, though the rate is unknown, which is no pause */
+  tick(820, 9120);
+  assert_ms(told_now(), 1000);
+  assert_int_equal(state_now(), TB_CLOCK_RUNNING);
 }
 
 static void test_X4_a_tick_below_the_last_is_a_jump_from_the_time_told(void **state)
@@ -356,6 +371,7 @@ int main(void)
       WRAPPED(test_X4_the_bound_is_an_option),
       WRAPPED(test_X4_ticks_below_the_time_told_hold_it_until_they_catch_up),
       WRAPPED(test_X4_held_time_runs_no_farther_than_the_bound),
+      WRAPPED(test_X4_a_long_silence_starts_the_rate_anew),
       WRAPPED(test_X4_a_tick_below_the_last_is_a_jump_from_the_time_told),
       WRAPPED(test_J1_a_forward_step_is_measured_from_the_time_told),
       WRAPPED(test_X4_a_leap_starts_the_rate_anew),

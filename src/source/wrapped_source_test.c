@@ -1,15 +1,14 @@
 /* A source as another one wraps it, and time that runs on between ticks on the real steady clock.
  */
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <timebase/extrapolating_source.h>
-#include <timebase/generic.h>
 #include <timebase/jump.h>
 #include <timebase/sleep.h>
 
 #include "on_manual_source.h"
 #include "platform/time.h"
+#include "running_time.h"
 #include "waiting.h"
 
 /* ---- who owns whom ---- */
@@ -194,9 +193,7 @@ static tb_source_t *wrap(fixture_t *f, int64_t bound_ns)
 static void test_X4_a_source_moved_before_its_first_clock_keeps_the_time(void **state)
 {
   fixture_t *f = *state;
-  assert_ok(tb_manual_source_set(f->source, 50 * S));
   tb_source_t *manual = wrap(f, S);
-  assert_int_equal(now_of(f->clock), 0); /* what was before does not count */
   assert_ok(tb_clock_set_source(f->clock, NULL));
   assert_status(tb_manual_source_set(manual, 60 * S), TB_ERR_DETACHED);
   assert_ok(tb_clock_set_source(f->clock, f->source));
@@ -204,6 +201,20 @@ static void test_X4_a_source_moved_before_its_first_clock_keeps_the_time(void **
   assert_ok(tb_clock_set_source(f->clock, NULL));
   assert_ok(tb_clock_set_source(f->clock, f->source));
   assert_int_equal(now_of(f->clock), 60 * S);
+}
+
+static void test_X4_ticks_from_before_do_not_count(void **state)
+{
+  wrapping_t *w = *state;
+  tb_source_t *manual, *outer;
+  assert_ok(tb_manual_source_create(&manual));
+  assert_ok(tb_manual_source_set(manual, 50 * S));
+  assert_ok(tb_extrapolating_source_create(manual, NULL, &outer));
+  assert_ok(tb_clock_set_source(w->clock, outer));
+  assert_int_equal(now_of(w->clock), 0);
+  assert_ok(tb_manual_source_set(manual, 60 * S));
+  assert_int_equal(now_of(w->clock), 60 * S);
+  assert_ok(tb_source_destroy(outer));
 }
 
 static tb_clock_state_t state_of(const tb_clock_t *clock)
@@ -336,29 +347,11 @@ static void test_S1_a_sleep_ends_between_ticks_and_never_early(void **state)
   }
 }
 
-static void count_call(tb_timer_t *timer, const tb_timer_info_t *info, void *user)
-{
-  (void)timer;
-  assert_true(info->actual.ns >= info->scheduled.ns);
-  atomic_fetch_add((_Atomic int *)user, 1);
-}
-
 static void test_M2_timers_fire_between_ticks(void **state)
 {
   fixture_t *f = *state;
-  _Atomic int calls = 0;
-  tb_timer_t *timer;
-  tb_timer_options_t options = TB_TIMER_OPTIONS_INIT;
-  options.period.ns = S;
-  options.callback = count_call;
-  options.user = &calls;
   run_on(f, wrap(f, 3600 * S));
-  assert_ok(tb_timer_create(f->queue, f->clock, &options, &timer));
-  assert_ok(tb_timer_start(timer));
-  assert_ok(tb_timer_queue_start_thread(f->queue));
-  while (atomic_load(&calls) < 3)
-    sched_yield();
-  assert_ok(tb_timer_stop_wait(timer, (tb_duration_t){0}));
+  expect_timer_calls(f);
 }
 
 typedef struct reader {
@@ -433,6 +426,7 @@ int main(void)
       WITH_CLOCK(test_X4_only_a_source_without_clocks_is_wrapped),
       cmocka_unit_test(test_X4_options_are_checked),
       WITH_CLOCK(test_X4_a_source_moved_before_its_first_clock_keeps_the_time),
+      WITH_PROBE(test_X4_ticks_from_before_do_not_count),
       WITH_CLOCK(test_C8_states_and_refused_samples_reach_the_wrapper),
       WITH_CLOCK(test_C8_a_tick_that_says_paused_holds_time),
       WITH_CLOCK(test_X4_anchors_that_have_a_rate_pass_as_they_are),
