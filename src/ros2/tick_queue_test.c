@@ -1,6 +1,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <timebase/extrapolating_source.h>
 #include <timebase/jump.h>
 #include <timebase/manual_source.h>
 
@@ -19,16 +20,28 @@ typedef struct fixture {
   char trace[512];
 } fixture_t;
 
-static int setup(void **state)
+static int setup_on(void **state, bool wrapped)
 {
   static fixture_t f;
   f = (fixture_t){.receive_thread = pthread_self()};
   assert_ok(tb_manual_source_create(&f.source));
+  tb_timeline_t *ticked = tb_source_timeline(f.source);
+  if (wrapped) assert_ok(tb_extrapolating_source_create(f.source, NULL, &f.source));
   tb_clock_options_t options = {TB_TIME_ROS, f.source};
   assert_ok(tb_clock_create(&options, &f.clock));
-  assert_ok(tb__tick_queue_init(&f.queue, tb_source_timeline(f.source)));
+  assert_ok(tb__tick_queue_init(&f.queue, ticked));
   *state = &f;
   return 0;
+}
+
+static int setup(void **state)
+{
+  return setup_on(state, false);
+}
+
+static int setup_wrapped(void **state)
+{
+  return setup_on(state, true);
 }
 
 static int teardown(void **state)
@@ -118,13 +131,15 @@ static void test_X5_a_full_queue_keeps_the_latest_time(void **state)
   tb_jump_handler_destroy(handler);
 }
 
-#define WITH_QUEUE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+#define WITH_QUEUE(test)         cmocka_unit_test_setup_teardown(test, setup, teardown)
+#define WITH_WRAPPED_QUEUE(test) cmocka_unit_test_setup_teardown(test, setup_wrapped, teardown)
 
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       WITH_QUEUE(test_X5_plain_ticks_are_committed_where_they_arrive),
       WITH_QUEUE(test_X5_jumps_run_on_the_dispatch_thread_and_ticks_keep_their_order),
+      WITH_WRAPPED_QUEUE(test_X5_jumps_run_on_the_dispatch_thread_and_ticks_keep_their_order),
       WITH_QUEUE(test_X5_a_full_queue_keeps_the_latest_time),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
