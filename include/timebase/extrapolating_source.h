@@ -47,8 +47,7 @@ TB_BEGIN_DECLS
  *
  * `inner` belongs to the new source, which starts, stops and destroys it: giving it to a clock or
  * destroying it returns TB_ERR_BUSY. Its ticks, on its own timeline, return what they return on the
- * timeline that they go to. What starts from the current time of `inner`, as
- * tb_manual_source_advance, finds it unset; use tb_manual_source_set.
+ * timeline that they go to. tb_manual_source_advance and its kin start from the time told.
  *
  * `options` NULL: the defaults. [any thread] TB_ERR_INVALID: `inner` is such a source itself, or
  * the bound; TB_ERR_NO_MEMORY; TB_ERR_BUSY: `inner` has clocks, or is wrapped already;

@@ -205,6 +205,7 @@ bool tb__timeline_next_deadline_locked(const tb_timeline_t *timeline, int64_t *o
 
 bool tb__timeline_next_deadline(tb_timeline_t *timeline, int64_t *out_ns)
 {
+  timeline = tb__timeline_target(timeline);
   tb__mutex_lock(&timeline->mutex);
   bool found = tb__timeline_next_deadline_locked(timeline, out_ns);
   tb__mutex_unlock(&timeline->mutex);

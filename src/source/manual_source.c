@@ -30,9 +30,10 @@ tb_status_t tb_manual_source_set(tb_source_t *source, int64_t time_ns)
 
 static int64_t source_now(tb_source_t *source)
 {
-  tb__mutex_lock(&source->timeline->mutex);
-  int64_t now_ns = tb__timeline_time_locked(source->timeline);
-  tb__mutex_unlock(&source->timeline->mutex);
+  tb_timeline_t *timeline = tb__timeline_target(source->timeline);
+  tb__mutex_lock(&timeline->mutex);
+  int64_t now_ns = tb__timeline_time_locked(timeline);
+  tb__mutex_unlock(&timeline->mutex);
   return now_ns;
 }
 

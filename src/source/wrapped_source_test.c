@@ -203,6 +203,28 @@ static void test_X4_a_source_moved_before_its_first_clock_keeps_the_time(void **
   assert_int_equal(now_of(f->clock), 60 * S);
 }
 
+static void *sleep_until_7(void *argument)
+{
+  tb_clock_t *clock = argument;
+  assert_ok(tb_clock_sleep_until(clock, (tb_time_t){7 * S, TB_TIME_ROS}, NULL));
+  return NULL;
+}
+
+static void test_X2_a_wrapped_manual_source_advances_from_the_time_told(void **state)
+{
+  fixture_t *f = *state;
+  pthread_t sleeper;
+  tb_source_t *manual = wrap(f, S);
+  assert_ok(tb_manual_source_set(manual, 5 * S));
+  assert_ok(tb_manual_source_advance(manual, (tb_duration_t){S}));
+  assert_int_equal(now_of(f->clock), 6 * S);
+  assert_status(tb_manual_source_advance_to_next(manual), TB_ERR_NOT_FOUND);
+  pthread_create(&sleeper, NULL, sleep_until_7, f->clock);
+  wait_for_waiters(f->clock, 1);
+  assert_ok(tb_manual_source_advance_to_next(manual));
+  pthread_join(sleeper, NULL);
+}
+
 static void test_X4_ticks_from_before_do_not_count(void **state)
 {
   wrapping_t *w = *state;
@@ -426,6 +448,7 @@ int main(void)
       WITH_CLOCK(test_X4_only_a_source_without_clocks_is_wrapped),
       cmocka_unit_test(test_X4_options_are_checked),
       WITH_CLOCK(test_X4_a_source_moved_before_its_first_clock_keeps_the_time),
+      WITH_CLOCK(test_X2_a_wrapped_manual_source_advances_from_the_time_told),
       WITH_PROBE(test_X4_ticks_from_before_do_not_count),
       WITH_CLOCK(test_C8_states_and_refused_samples_reach_the_wrapper),
       WITH_CLOCK(test_C8_a_tick_that_says_paused_holds_time),
