@@ -114,6 +114,8 @@ struct tb_timeline {
   tb__timeline_counts_t counts;
   tb__course_t course;
   tb__pulse_t pulse;
+  uint32_t sleepers;             /* threads that wait on it */
+  struct tb__activity *activity; /* NULL until somebody waits for what a move makes due */
 };
 
 tb_status_t tb__timeline_create(tb_timeline_t **out);
@@ -171,6 +173,10 @@ typedef struct tb__pilot {
 
 tb_status_t tb__timeline_steer(tb_timeline_t *timeline, tb__pilot_t *pilot,
                                tb_jump_reason_t reason);
+
+/* Counts from here on whom moves of the timeline set to work (platform/activity.h).
+ * TB_ERR_NO_MEMORY. */
+tb_status_t tb__timeline_track(tb_timeline_t *timeline);
 
 /* Epochs of the process. */
 uint64_t tb__epoch_take(void);
