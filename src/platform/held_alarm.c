@@ -34,7 +34,10 @@ static void set_held_locked(tb__poll_alarm_t *alarm)
 {
   int64_t when_ns = atomic_load(&alarm->when_ns);
   bool due = when_ns != INT64_MAX && when_ns <= tb__held_time_now(clock_of(alarm));
-  if (due && !alarm->owed) tb__activity_owe(tb__activity_of_os());
+  if (due && !alarm->owed)
+    tb__activity_owe(tb__activity_of_os());
+  else if (due)
+    tb__activity_poke(tb__activity_of_os());
   if (due) alarm->owed = true;
   tb__poll_alarm_set_kernel(alarm, due ? 0 : INT64_MAX);
   if (!due) pay_locked(alarm);

@@ -15,9 +15,12 @@ bool tb__lane_now_key_locked(const tb__lane_t *lane, const tb_timeline_t *timeli
 /* The calls that are due are owed to whoever has moved time, and paid when they have been made. */
 static void lane_owe(tb__lane_t *lane, const tb_timeline_t *timeline)
 {
-  if (!timeline->activity || lane->owes) return;
-  lane->owes = timeline->activity;
-  tb__activity_owe(lane->owes);
+  if (lane->owes) {
+    tb__activity_poke(lane->owes); /* for the next run, when this one ends */
+  } else if (timeline->activity) {
+    lane->owes = timeline->activity;
+    tb__activity_owe(lane->owes);
+  }
 }
 
 void tb__lane_pay_locked(tb__lane_t *lane)
@@ -56,7 +59,7 @@ void tb__lane_rearm_locked(tb__lane_t *lane, tb_timeline_t *timeline)
     tb__timer_queue_signal(lane->queue);
     return;
   }
-  if (deadline_ns != INT64_MAX) tb__waiter_queue_locked(timeline, &lane->waiter);
+  if (!never) tb__waiter_queue_locked(timeline, &lane->waiter);
   tb__lane_pay_locked(lane);
 }
 
