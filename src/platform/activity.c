@@ -58,7 +58,7 @@ static void poke_locked(tb__activity_t *activity)
 {
   for (tb__activity_watch_t *watch = activity->watches; watch; watch = watch->next) {
     atomic_store(watch->word, 1);
-    tb__futex_wake_one(watch->word);
+    tb__futex_wake_kernel(watch->word, 1); /* they never park */
   }
 }
 

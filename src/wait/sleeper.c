@@ -58,7 +58,7 @@ static bool claim(tb__waiter_t *waiter, tb_status_t result)
   unlist_locked(sleeper);
   sleeper->claimed = true;
   sleeper->result = result;
-  sleeper->owes = tb__clock_timeline(sleeper->clock)->activity;
+  if (result != TB_ERR_CLOSED) sleeper->owes = tb__clock_timeline(sleeper->clock)->activity;
   if (sleeper->owes) tb__activity_owe(sleeper->owes);
   return true;
 }
