@@ -5,6 +5,7 @@
 #include "clock/running.h"
 #include "platform/activity.h"
 #include "platform/futex.h"
+#include "platform/held_time.h"
 #include "platform/time.h"
 
 #define STALL_LIMIT_NS      INT64_C(1000000000)
@@ -138,6 +139,11 @@ tb_status_t tb__timeline_track(tb_timeline_t *timeline)
   bool tracked = timeline->activity;
   tb__mutex_unlock(&timeline->mutex);
   return tracked ? TB_OK : TB_ERR_NO_MEMORY;
+}
+
+tb__activity_t *tb__timeline_activity_locked(const tb_timeline_t *timeline)
+{
+  return timeline->running && tb__time_is_held() ? tb__activity_of_os() : timeline->activity;
 }
 
 uint64_t tb__timeline_elapsed_locked(const tb_timeline_t *timeline)

@@ -35,6 +35,7 @@ typedef struct tb__asleep {
   bool held;     /* whether time was held when the deadlines were worked out */
   bool looks;    /* "passed" also when time has been taken or given back since then */
   bool rests;    /* the thread has nothing to do until it is woken (activity.h) */
+  bool hidden;   /* a thread of the library's, which nobody counts */
 } tb__asleep_t;
 
 bool tb__futex_wait_asleep(_Atomic uint32_t *word, uint32_t expected, const tb__asleep_t *asleep);

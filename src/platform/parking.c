@@ -225,7 +225,7 @@ uint32_t tb__parking_count_resting(void)
   for (int i = 0; i < ROWS; i++) {
     tb__mutex_lock(&rows[i].mutex);
     for (const spot_t *spot = rows[i].spots; spot; spot = spot->next)
-      count += spot->asleep->rests && atomic_load(&spot->parked);
+      count += spot->asleep->rests && !spot->asleep->hidden && atomic_load(&spot->parked);
     tb__mutex_unlock(&rows[i].mutex);
   }
   return count;

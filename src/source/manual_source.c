@@ -110,6 +110,7 @@ static tb_status_t advance_stepped(tb_source_t *source, tb_duration_t step, uint
   int64_t target_ns, deadline_ns;
   tb_status_t status = step_target(source, step, &target_ns);
   if (!status && step.ns < 0) status = TB_ERR_RANGE;
+  if (!status && settle) status = tb__settle_wait(settle); /* all deadlines are to be seen */
   while (!status && tb__timeline_next_deadline(source->timeline, &deadline_ns) &&
          deadline_ns < target_ns) {
     if (max_ticks-- == 0) return TB_ERR_LIMIT;
@@ -140,6 +141,8 @@ static tb_status_t advance_to_next(tb_source_t *source, tb__settle_t *settle)
 {
   int64_t deadline_ns;
   if (!is_manual(source)) return TB_ERR_INVALID;
+  tb_status_t status = settle ? tb__settle_wait(settle) : TB_OK;
+  if (status) return status;
   if (!tb__timeline_next_deadline(source->timeline, &deadline_ns)) return TB_ERR_NOT_FOUND;
   return pass_to(source, deadline_ns, settle);
 }

@@ -61,6 +61,7 @@ static tb_status_t advance_stepped(tb_testing_clock_t which, tb_duration_t step,
   int64_t target_ns, next_ns;
   tb_status_t status = step_target(which, step, &target_ns);
   if (!status && step.ns < 0) status = TB_ERR_RANGE;
+  if (!status && settle) status = tb__settle_wait(settle); /* all deadlines are to be seen */
   while (!status && tb__held_time_next(clock_of(which), &next_ns) && next_ns < target_ns) {
     if (max_stops-- == 0) return TB_ERR_LIMIT;
     status = set(which, next_ns, settle);
@@ -72,6 +73,7 @@ static tb_status_t advance_to_next(tb_testing_clock_t which, tb__settle_t *settl
 {
   int64_t now_ns, next_ns;
   tb_status_t status = tb_testing_now(which, &now_ns);
+  if (!status && settle) status = tb__settle_wait(settle);
   if (status) return status;
   if (!tb__held_time_next(clock_of(which), &next_ns)) return TB_ERR_NOT_FOUND;
   return set(which, next_ns, settle);

@@ -577,6 +577,38 @@ static void test_X2_punctual_loops_obey_too(void **state)
   pthread_join(thread, NULL);
 }
 
+/* Time that runs on by itself does so on held steady time. */
+static void test_X2_running_timelines_obey_too(void **state)
+{
+  os_fixture_t *f = *state;
+  fixture_t *ros;
+  setup_with_queue((void **)&ros);
+  assert_ok(tb_testing_hold_os_time());
+  tb_anchor_t anchor = TB_ANCHOR_INIT;
+  anchor.time_ns = 100 * S;
+  anchor.steady.ns = steady_now();
+  anchor.rate = 2;
+  anchor.bound.ns = INT64_MAX;
+  assert_ok(tb_timeline_anchor(tb_source_timeline(ros->source), &anchor, TB_JUMP_REASON_NONE));
+  sleeping_t s = {.way = ON_ROS, .ros = ros->clock, .duration_ns = S, .rounds = 20};
+  begin(f, &s);
+  assert_ok(tb_manual_source_wait_for_sleepers(ros->source, 1, &limited));
+  tb_timer_t *timer = NULL;
+  tb_timer_options_t options = TB_TIMER_OPTIONS_INIT;
+  options.period = seconds(8);
+  options.callback = dawdle;
+  static char name[] = "running";
+  options.user = name;
+  assert_ok(tb_timer_create(ros->queue, ros->clock, &options, &timer));
+  assert_ok(tb_timer_start(timer));
+  assert_ok(tb_timer_queue_start_thread(ros->queue));
+  assert_ok(tb_testing_advance_stepped_and_run(TB_TESTING_STEADY, seconds(10), 100, &limited));
+  assert_int_equal(atomic_load(&s.count), 20);
+  assert_string_equal(trace, "running@108/108 running@116/116 ");
+  finish(&s, TB_OK);
+  teardown_with_queue((void **)&ros);
+}
+
 /* ---- stress ---- */
 
 typedef struct stress {
@@ -692,6 +724,7 @@ int main(void)
       ON_OS(test_X2_sleepers_under_way_are_held),
       ON_OS(test_X2_sleepers_run_on_when_time_is_given_back),
       ON_OS(test_X2_punctual_loops_obey_too),
+      ON_OS(test_X2_running_timelines_obey_too),
       ON_OS(test_X2_holding_and_giving_back_lose_nobody),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

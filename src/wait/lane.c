@@ -13,12 +13,14 @@ bool tb__lane_now_key_locked(const tb__lane_t *lane, const tb_timeline_t *timeli
 }
 
 /* The calls that are due are owed to whoever has moved time, and paid when they have been made. */
+TB_NO_THREAD_ANALYSIS
 static void lane_owe(tb__lane_t *lane, const tb_timeline_t *timeline)
 {
+  tb__activity_t *activity = tb__timeline_activity_locked(timeline);
   if (lane->owes) {
     tb__activity_poke(lane->owes); /* for the next run, when this one ends */
-  } else if (timeline->activity) {
-    lane->owes = timeline->activity;
+  } else if (activity) {
+    lane->owes = activity;
     tb__activity_owe(lane->owes);
   }
 }

@@ -52,13 +52,15 @@ static void unlist_locked(tb__sleeper_t *sleeper)
   queue_remove_locked(sleeper);
 }
 
+TB_NO_THREAD_ANALYSIS
 static bool claim(tb__waiter_t *waiter, tb_status_t result)
 {
   tb__sleeper_t *sleeper = (tb__sleeper_t *)waiter;
   unlist_locked(sleeper);
   sleeper->claimed = true;
   sleeper->result = result;
-  if (result != TB_ERR_CLOSED) sleeper->owes = tb__clock_timeline(sleeper->clock)->activity;
+  if (result != TB_ERR_CLOSED)
+    sleeper->owes = tb__timeline_activity_locked(tb__clock_timeline(sleeper->clock));
   if (sleeper->owes) tb__activity_owe(sleeper->owes);
   return true;
 }
