@@ -49,14 +49,16 @@ TB_API tb_status_t tb_manual_source_advance_stepped(tb_source_t *source, tb_dura
 /* One tick to the earliest deadline that anyone waits for. TB_ERR_NOT_FOUND: nobody waits. */
 TB_API tb_status_t tb_manual_source_advance_to_next(tb_source_t *source);
 
-/* The same five, which return when what they made due has run:
- *   - a thread that was woken (sleep, condition, rate) waits on the source's timeline again, by any
- *     clock, or in another wait that only moving time can end (on another source, or on steady or
- *     system time while that is held), or has ended;
- *   - the callbacks of timers that were due have returned, or wait likewise; so have those of
- * timers that they started and that are due at once. Threads that are woken on the way, by signals
- * to conditions on the timeline, count too. With advance_stepped this holds at each stop: a loop of
- * `tb_sleep_for(clock, one second)` makes exactly ten rounds in ten seconds.
+/* The same five, which return when what they made due has run. That is: a thread that was woken
+ * (sleep, condition, rate) waits on the source's timeline again, by any clock, or in another wait
+ * that only moving time can end (on another source, or on steady or system time while that is
+ * held), or it has ended. Callbacks of timers that were due have returned, or wait likewise, and so
+ * have those of timers that they started and that were due at once. Threads that are woken on the
+ * way, by signals to conditions on the timeline, count too.
+ *
+ * advance_stepped waits so at each stop and, as advance_to_next does, before the first one, so that
+ * all deadlines are seen: a loop of `tb_sleep_for(clock, one second)` makes exactly ten rounds in
+ * ten seconds.
  *
  * A timer queue without a thread of its own is driven by the thread that last called
  * tb_timer_queue_run_due, at first by the one that made it. On that thread these calls run the
@@ -68,7 +70,8 @@ TB_API tb_status_t tb_manual_source_advance_to_next(tb_source_t *source);
  * [any thread] [blocks] Errors as above. TB_ERR_DEADLOCK: in a jump callback, or in a callback of a
  * queue that has timers on the timeline; nothing has moved. TB_ERR_TIMEOUT, TB_ERR_CANCELLED,
  * TB_ERR_CLOSED (the token was destroyed): time has moved, advance_stepped as far as to the stop
- * that did not end. TB_ERR_INVALID: limit < 0. TB_ERR_NO_MEMORY. */
+ * that did not end, advance_to_next perhaps not at all. TB_ERR_INVALID: limit < 0.
+ * TB_ERR_NO_MEMORY. */
 TB_API tb_status_t tb_manual_source_set_and_run(tb_source_t *source, int64_t time_ns,
                                                 const tb_run_options_t *options);
 TB_API tb_status_t tb_manual_source_jump_and_run(tb_source_t *source, int64_t time_ns,
