@@ -321,14 +321,16 @@ static void test_X2_a_callback_that_waits_is_at_rest(void **state)
 
 typedef struct inside {
   fixture_t *f;
-  tb_status_t advance, jump, stepped;
+  tb_status_t advance, jump, stepped, waits;
 } inside_t;
 
 static void move_inside(inside_t *inside)
 {
+  tb_run_options_t brief = {{1}, NULL};
   tb_source_t *source = inside->f->source;
   inside->advance = tb_manual_source_advance_and_run(source, seconds(1), &limited);
   inside->jump = tb_manual_source_set_and_run(source, 7 * S, &limited);
+  inside->waits = tb_manual_source_wait_for_sleepers(source, 99, &brief);
   inside->stepped = tb_manual_source_advance_stepped_and_run(source, seconds(1), 9, &limited);
 }
 
@@ -351,6 +353,7 @@ static void expect_deadlock(fixture_t *f, const inside_t *inside, int64_t now_s)
   assert_status(inside->advance, TB_ERR_DEADLOCK);
   assert_status(inside->jump, TB_ERR_DEADLOCK);
   assert_status(inside->stepped, TB_ERR_DEADLOCK);
+  assert_status(inside->waits, TB_ERR_DEADLOCK);
   assert_ok(tb_now(f->clock, &now));
   assert_int_equal(now.ns, now_s * S);
 }
@@ -399,6 +402,7 @@ static void test_X2_callbacks_of_other_queues_may_wait(void **state)
   assert_ok(tb_manual_source_advance_and_run(f->source, seconds(1), &limited));
   assert_ok(inside.advance);
   assert_ok(inside.stepped);
+  assert_status(inside.waits, TB_ERR_TIMEOUT);
   assert_int_equal(atomic_load(&looper.count), 2);
   looper_end(&looper, token);
   assert_ok(tb_clock_destroy(other.clock));
