@@ -64,8 +64,9 @@ TB_API tb_status_t tb_manual_source_advance_to_next(tb_source_t *source);
  * tb_timer_queue_run_due, at first by the one that made it. On that thread these calls run the
  * queue themselves; nobody may destroy it meanwhile but a callback. A thread that waits for
  * anything else after it was woken (a lock, a file, a clock that runs) is waited for until it is
- * back: give a limit. `options` may be NULL. A thread that has not begun its first wait is not
- * known yet: see tb_manual_source_wait_for_sleepers.
+ * back: give a limit (which does not end a callback that runs here). `options` may be NULL. A
+ * thread that has not begun its first wait is not known yet: see
+ * tb_manual_source_wait_for_sleepers.
  *
  * [any thread] [blocks] Errors as above. TB_ERR_DEADLOCK: in a jump callback, or in a callback of a
  * queue that has timers on the timeline; nothing has moved. TB_ERR_TIMEOUT, TB_ERR_CANCELLED,

@@ -20,9 +20,10 @@ typedef enum tb_testing_clock {
 
 TB_BEGIN_DECLS
 
-/* Both stand still at their present values. Waits that are under way go over.
- * [any thread] [blocks: until they have] TB_ERR_BUSY: time is held already. TB_ERR_DEADLOCK: from a
- * jump callback, as all calls here. */
+/* Both stand still at their present values. Waits that are under way go over. A reading that
+ * another thread has begun before may still be of the running clock. [any thread] [blocks: until
+ * they have] TB_ERR_BUSY: time is held already. TB_ERR_DEADLOCK: from a jump callback, as all calls
+ * here. */
 TB_API tb_status_t tb_testing_hold_os_time(void);
 
 /* Both run by themselves again, and waits under way go over. System time is that of the machine. So
