@@ -2,9 +2,22 @@
 #ifndef TIMEBASE_MANUAL_SOURCE_H
 #define TIMEBASE_MANUAL_SOURCE_H
 
+#include <timebase/cancel_token.h>
 #include <timebase/duration.h>
 #include <timebase/source.h>
 #include <timebase/status.h>
+
+/* How a call that moves time waits for what it makes due, and for how long. */
+typedef struct tb_run_options {
+  tb_duration_t limit;      /* for the whole call, > 0; 0: none. In real steady time, also while
+                               steady time is held (timebase/testing.h). */
+  tb_cancel_token_t *token; /* or NULL */
+} tb_run_options_t;
+
+#define TB_RUN_OPTIONS_INIT                                                                        \
+  {                                                                                                \
+    {0}, NULL                                                                                      \
+  }
 
 TB_BEGIN_DECLS
 
@@ -35,6 +48,48 @@ TB_API tb_status_t tb_manual_source_advance_stepped(tb_source_t *source, tb_dura
 
 /* One tick to the earliest deadline that anyone waits for. TB_ERR_NOT_FOUND: nobody waits. */
 TB_API tb_status_t tb_manual_source_advance_to_next(tb_source_t *source);
+
+/* The same five, which return when what they made due has run. That is: a thread that was woken
+ * (sleep, condition, rate) waits on the source's timeline again, by any clock, or in another wait
+ * that only moving time can end (on another source, or on steady or system time while that is
+ * held), or it has ended. Callbacks of timers that were due have returned, or wait likewise, and so
+ * have those of timers that they started and that were due at once. Threads that are woken on the
+ * way, by signals to conditions on the timeline, count too.
+ *
+ * advance_stepped waits so at each stop and, as advance_to_next does, before the first one, so that
+ * all deadlines are seen: a loop of `tb_sleep_for(clock, one second)` makes exactly ten rounds in
+ * ten seconds.
+ *
+ * A timer queue without a thread of its own is driven by the thread that last called
+ * tb_timer_queue_run_due, at first by the one that made it. On that thread these calls run the
+ * queue themselves; nobody may destroy it meanwhile but a callback. A thread that waits for
+ * anything else after it was woken (a lock, a file, a clock that runs) is waited for until it is
+ * back: give a limit (which does not end a callback that runs here). `options` may be NULL. A
+ * thread that has not begun its first wait is not known yet: see
+ * tb_manual_source_wait_for_sleepers.
+ *
+ * [any thread] [blocks] Errors as above. TB_ERR_DEADLOCK: in a jump callback, or in a callback of a
+ * queue that has timers on the timeline; nothing has moved. TB_ERR_TIMEOUT, TB_ERR_CANCELLED,
+ * TB_ERR_CLOSED (the token was destroyed): time has moved, advance_stepped as far as to the stop
+ * that did not end, advance_to_next perhaps not at all. TB_ERR_INVALID: limit < 0.
+ * TB_ERR_NO_MEMORY. */
+TB_API tb_status_t tb_manual_source_set_and_run(tb_source_t *source, int64_t time_ns,
+                                                const tb_run_options_t *options);
+TB_API tb_status_t tb_manual_source_jump_and_run(tb_source_t *source, int64_t time_ns,
+                                                 tb_jump_reason_t reason,
+                                                 const tb_run_options_t *options);
+TB_API tb_status_t tb_manual_source_advance_and_run(tb_source_t *source, tb_duration_t step,
+                                                    const tb_run_options_t *options);
+TB_API tb_status_t tb_manual_source_advance_stepped_and_run(tb_source_t *source, tb_duration_t step,
+                                                            uint32_t max_ticks,
+                                                            const tb_run_options_t *options);
+TB_API tb_status_t tb_manual_source_advance_to_next_and_run(tb_source_t *source,
+                                                            const tb_run_options_t *options);
+
+/* Returns when at least `count` threads wait on the source's timeline: a test begins with it, so
+ * that no step comes before the threads that it is for. Errors as above; nothing moves. */
+TB_API tb_status_t tb_manual_source_wait_for_sleepers(tb_source_t *source, uint32_t count,
+                                                      const tb_run_options_t *options);
 
 TB_END_DECLS
 

@@ -1,6 +1,8 @@
 #include "clock/running.h"
 
+#include "platform/activity.h"
 #include "platform/futex.h"
+#include "platform/held_time.h"
 #include "platform/time.h"
 
 /* ---- reading ---- */
@@ -60,6 +62,8 @@ void tb__running_deadline_changed_locked(tb_timeline_t *timeline)
   tb__pulse_t *pulse = &timeline->pulse;
   if (!timeline->running || next_moment_locked(timeline) >= pulse->alarm_ns) return;
   pulse->alarm_ns = INT64_MIN; /* it looks: once is enough */
+  pulse->owes = tb__time_is_held();
+  if (pulse->owes) tb__activity_owe(tb__activity_of_os());
   atomic_fetch_add(&pulse->word, 1);
   tb__futex_wake_one(&pulse->word);
 }
@@ -72,14 +76,26 @@ static void *pulse_run(void *argument)
   while (!pulse->stopping) {
     tb__waiter_t *to_wake = NULL;
     uint32_t seen = atomic_load(&pulse->word);
-    pulse->alarm_ns = next_moment_locked(timeline);
-    if (pulse->alarm_ns <= tb__steady_now_ns()) tb__waiters_collect_due_locked(timeline, &to_wake);
-    tb__deadline_t alarm = {TB__DEADLINE_STEADY, pulse->alarm_ns};
+    if (pulse->owes) tb__activity_take(tb__activity_of_os());
+    pulse->owes = false;
+    bool held = tb__time_is_held();
+    if (next_moment_locked(timeline) != INT64_MAX)
+      tb__waiters_collect_due_locked(timeline, &to_wake);
+    pulse->alarm_ns = next_moment_locked(timeline); /* of those who are not due yet */
+    tb__asleep_t asleep = {.deadline = {TB__DEADLINE_STEADY, pulse->alarm_ns},
+                           .system_ns = INT64_MAX,
+                           .held = held,
+                           .looks = true,
+                           .rests = true,
+                           .hidden = true};
+    if (pulse->alarm_ns == INT64_MAX) asleep.deadline = TB__NO_DEADLINE;
     tb__mutex_unlock(&timeline->mutex);
     tb__waiters_wake(to_wake);
-    tb__futex_wait(&pulse->word, seen, alarm.ns == INT64_MAX ? TB__NO_DEADLINE : alarm);
+    tb__futex_wait_asleep(&pulse->word, seen, &asleep);
     tb__mutex_lock(&timeline->mutex);
   }
+  if (pulse->owes) tb__activity_pay(tb__activity_of_os());
+  pulse->owes = false;
   tb__mutex_unlock(&timeline->mutex);
   return NULL;
 }

@@ -3,7 +3,9 @@
 #include <stdlib.h>
 
 #include "clock/running.h"
+#include "platform/activity.h"
 #include "platform/futex.h"
+#include "platform/held_time.h"
 #include "platform/time.h"
 
 #define STALL_LIMIT_NS      INT64_C(1000000000)
@@ -76,6 +78,7 @@ void tb__timeline_unref(tb_timeline_t *timeline)
 {
   if (!timeline || timeline->kind != TB__TIMELINE_ROS) return;
   if (atomic_fetch_sub(&timeline->references, 1) != 1) return;
+  tb__activity_unref(timeline->activity);
   tb__mutex_fini(&timeline->mutex);
   free(timeline);
 }
@@ -137,6 +140,21 @@ void tb__timeline_end_turn_locked(tb_timeline_t *timeline)
   uint32_t serving = atomic_fetch_add(&timeline->turn_serving, 1) + 1;
   if (serving != timeline->turn_next) tb__futex_wake_all(&timeline->turn_serving);
   tb__running_deadline_changed_locked(timeline);
+}
+
+tb_status_t tb__timeline_track(tb_timeline_t *timeline)
+{
+  bool os = timeline->kind != TB__TIMELINE_ROS;
+  tb__mutex_lock(&timeline->mutex);
+  if (!timeline->activity) timeline->activity = os ? tb__activity_of_os() : tb__activity_create();
+  bool tracked = timeline->activity;
+  tb__mutex_unlock(&timeline->mutex);
+  return tracked ? TB_OK : TB_ERR_NO_MEMORY;
+}
+
+tb__activity_t *tb__timeline_activity_locked(const tb_timeline_t *timeline)
+{
+  return timeline->running && tb__time_is_held() ? tb__activity_of_os() : timeline->activity;
 }
 
 uint64_t tb__timeline_elapsed_locked(const tb_timeline_t *timeline)

@@ -45,6 +45,7 @@ typedef struct tb__course_slot {
 typedef struct tb__pulse {
   tb__thread_t thread;
   bool exists, stopping;
+  bool owes;             /* somebody waits until it has looked (platform/activity.h) */
   int64_t alarm_ns;      /* steady: when it looks by itself */
   _Atomic uint32_t word; /* futex */
 } tb__pulse_t;
@@ -124,6 +125,8 @@ struct tb_timeline {
   tb__course_t course;
   tb__pulse_t pulse;
   _Atomic(tb__redirect_t *) redirect; /* NULL: none */
+  uint32_t sleepers;             /* threads that wait on it */
+  struct tb__activity *activity; /* NULL until somebody waits for what a move makes due */
 };
 
 /* The timeline that tells the time of this one's source. */
@@ -191,6 +194,14 @@ tb_status_t tb__timeline_steer(tb_timeline_t *timeline, tb__pilot_t *pilot,
 
 /* From here on `time_ns` is the current time, and stands. */
 void tb__timeline_halt_locked(tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex);
+/* Counts from here on whom moves of the timeline set to work (platform/activity.h).
+ * TB_ERR_NO_MEMORY. */
+tb_status_t tb__timeline_track(tb_timeline_t *timeline);
+
+/* Who is owed a wake-up on the timeline: whoever moves it or, while it runs, held steady time.
+ * NULL: nobody. */
+struct tb__activity *tb__timeline_activity_locked(const tb_timeline_t *timeline)
+    TB_REQUIRES(timeline->mutex);
 
 /* Epochs of the process. */
 uint64_t tb__epoch_take(void);

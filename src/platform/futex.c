@@ -8,7 +8,11 @@
 #include <time.h>
 #include <unistd.h>
 
-bool tb__futex_wait(_Atomic uint32_t *word, uint32_t expected, tb__deadline_t deadline)
+#include "platform/activity.h"
+#include "platform/held_time.h"
+#include "platform/parking.h"
+
+bool tb__futex_wait_kernel(_Atomic uint32_t *word, uint32_t expected, tb__deadline_t deadline)
 {
   int operation = FUTEX_WAIT_BITSET_PRIVATE;
   struct timespec until = {0};
@@ -23,17 +27,42 @@ bool tb__futex_wait(_Atomic uint32_t *word, uint32_t expected, tb__deadline_t de
   return result == 0 || errno != ETIMEDOUT;
 }
 
-static void futex_wake(_Atomic uint32_t *word, int count)
+bool tb__futex_wait(_Atomic uint32_t *word, uint32_t expected, tb__deadline_t deadline)
+{
+  if (deadline.clock == TB__DEADLINE_NONE) return tb__futex_wait_kernel(word, expected, deadline);
+  tb__asleep_t asleep = {.deadline = deadline, .system_ns = INT64_MAX};
+  return tb__parking_wait(word, expected, &asleep);
+}
+
+bool tb__futex_wait_asleep(_Atomic uint32_t *word, uint32_t expected, const tb__asleep_t *asleep)
+{
+  if (asleep->deadline.clock != TB__DEADLINE_NONE || asleep->system_ns != INT64_MAX) {
+    if (asleep->rests && !tb__time_is_held()) tb__activity_rest();
+    return tb__parking_wait(word, expected, asleep);
+  }
+  if (asleep->rests) tb__activity_rest();
+  return tb__futex_wait_kernel(word, expected, TB__NO_DEADLINE);
+}
+
+void tb__futex_wake_kernel(_Atomic uint32_t *word, int count)
 {
   syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
 }
 
+/* The kernel orders the change of the word before the look at the flag: whoever parks has either
+ * seen the word changed, or is seen here. */
+static void wake(_Atomic uint32_t *word, int count)
+{
+  tb__futex_wake_kernel(word, count);
+  if (tb__time_is_held()) tb__parking_wake(word);
+}
+
 void tb__futex_wake_one(_Atomic uint32_t *word)
 {
-  futex_wake(word, 1);
+  wake(word, 1);
 }
 
 void tb__futex_wake_all(_Atomic uint32_t *word)
 {
-  futex_wake(word, INT_MAX);
+  wake(word, INT_MAX);
 }

@@ -1,6 +1,7 @@
 #include "platform/pacer.h"
 
 #include "platform/futex.h"
+#include "platform/held_time.h"
 #include "platform/time.h"
 
 static int64_t steady_now(tb__pacer_t *pacer)
@@ -12,7 +13,12 @@ static int64_t steady_now(tb__pacer_t *pacer)
 static void steady_wait(tb__pacer_t *pacer, uint32_t events, int64_t deadline_ns)
 {
   tb__deadline_t deadline = {TB__DEADLINE_STEADY, deadline_ns};
-  tb__futex_wait(&pacer->events, events, deadline_ns == INT64_MAX ? TB__NO_DEADLINE : deadline);
+  tb__asleep_t asleep = {.deadline = deadline_ns == INT64_MAX ? TB__NO_DEADLINE : deadline,
+                         .system_ns = INT64_MAX,
+                         .held = tb__time_is_held(),
+                         .looks = true,
+                         .rests = true};
+  tb__futex_wait_asleep(&pacer->events, events, &asleep);
 }
 
 void tb__pacer_init(tb__pacer_t *pacer)

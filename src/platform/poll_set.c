@@ -67,18 +67,24 @@ void tb__poll_set_clear(tb__poll_set_t *set)
 
 tb_status_t tb__poll_alarm_init(tb__poll_alarm_t *alarm, tb__poll_set_t *set, bool system)
 {
+  *alarm = (tb__poll_alarm_t){.system = system, .when_ns = INT64_MAX};
   alarm->fd = timerfd_create(system ? CLOCK_REALTIME : CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-  if (alarm->fd >= 0 && !watch(set, alarm->fd)) return TB_OK;
-  tb__poll_alarm_fini(alarm);
-  return TB_ERR_SYSTEM;
+  if (alarm->fd < 0 || watch(set, alarm->fd)) {
+    fd_close(&alarm->fd);
+    return TB_ERR_SYSTEM;
+  }
+  tb__poll_alarm_list(alarm);
+  return TB_OK;
 }
 
 void tb__poll_alarm_fini(tb__poll_alarm_t *alarm)
 {
+  if (alarm->fd < 0) return;
+  tb__poll_alarm_unlist(alarm);
   fd_close(&alarm->fd);
 }
 
-void tb__poll_alarm_set(tb__poll_alarm_t *alarm, int64_t when_ns)
+void tb__poll_alarm_set_kernel(const tb__poll_alarm_t *alarm, int64_t when_ns)
 {
   struct itimerspec spec = {0};
   if (when_ns != INT64_MAX) {

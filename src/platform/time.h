@@ -2,18 +2,20 @@
 #ifndef TB_PLATFORM_TIME_H
 #define TB_PLATFORM_TIME_H
 
+#include <stdatomic.h>
 #include <stdint.h>
 #include <time.h>
 
 #include "base/private_api.h"
 
-/* clock_gettime, without the way through the C library where the kernel offers that. */
-TB_PRIVATE_API extern int (*tb__clock_gettime)(clockid_t id, struct timespec *out);
+/* clock_gettime, without the way through the C library where the kernel offers that; another one
+ * while a test holds time (held_time.h). */
+TB_PRIVATE_API extern int (*_Atomic tb__clock_gettime)(clockid_t id, struct timespec *out);
 
 static inline int64_t tb__clock_read_ns(clockid_t id)
 {
   struct timespec now;
-  tb__clock_gettime(id, &now);
+  atomic_load_explicit(&tb__clock_gettime, memory_order_acquire)(id, &now);
   return (int64_t)now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
@@ -41,6 +43,9 @@ static inline int64_t tb__steady_coarse_now_ns(void)
 {
   return tb__clock_read_ns(CLOCK_MONOTONIC_COARSE);
 }
+
+/* CLOCK_MONOTONIC, whoever holds time. */
+int64_t tb__real_steady_now_ns(void);
 
 /* CLOCK_REALTIME, nanoseconds since the Unix epoch. */
 static inline int64_t tb__system_now_ns(void)

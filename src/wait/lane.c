@@ -12,6 +12,25 @@ bool tb__lane_now_key_locked(const tb__lane_t *lane, const tb_timeline_t *timeli
   return timeline->kind != TB__TIMELINE_ROS || now_ns != 0;
 }
 
+/* The calls that are due are owed to whoever has moved time, and paid when they have been made. */
+TB_NO_THREAD_ANALYSIS
+static void lane_owe(tb__lane_t *lane, const tb_timeline_t *timeline)
+{
+  tb__activity_t *activity = tb__timeline_activity_locked(timeline);
+  if (lane->owes) {
+    tb__activity_poke(lane->owes); /* for the next run, when this one ends */
+  } else if (activity) {
+    lane->owes = activity;
+    tb__activity_owe(lane->owes);
+  }
+}
+
+void tb__lane_pay_locked(tb__lane_t *lane)
+{
+  if (lane->owes) tb__activity_pay(lane->owes);
+  lane->owes = NULL;
+}
+
 static void alarm_set(tb__lane_t *lane, int64_t when_ns)
 {
   if (lane->alarm_ns == when_ns) return;
@@ -28,24 +47,30 @@ void tb__lane_rearm_locked(tb__lane_t *lane, tb_timeline_t *timeline)
       first && first->key != INT64_MAX ? tb__add_saturated(first->key, lane->offset_ns) : INT64_MAX;
   if (timeline->kind != TB__TIMELINE_ROS) {
     alarm_set(lane, deadline_ns);
+    tb__lane_pay_locked(lane);
     return;
   }
   alarm_set(lane, INT64_MAX);
   uint64_t deadline = deadline_ns > 0 ? (uint64_t)deadline_ns : 0;
   if (lane->waiter.queued && lane->waiter.deadline == deadline) return;
   tb__waiter_unqueue_locked(timeline, &lane->waiter);
-  if (deadline_ns == INT64_MAX) return;
   lane->waiter.deadline = deadline;
-  if (timeline->time_ns != 0 && deadline_ns <= tb__timeline_time_locked(timeline))
+  bool never = deadline_ns == INT64_MAX;
+  if (!never && timeline->time_ns != 0 && deadline_ns <= tb__timeline_time_locked(timeline)) {
+    lane_owe(lane, timeline);
     tb__timer_queue_signal(lane->queue);
-  else
-    tb__waiter_queue_locked(timeline, &lane->waiter);
+    return;
+  }
+  if (!never) tb__waiter_queue_locked(timeline, &lane->waiter);
+  tb__lane_pay_locked(lane);
 }
 
 /* Out of the heap until run_due, which asks for the next deadline when it ends. */
 static bool lane_due(tb__waiter_t *waiter)
 {
-  tb__timer_queue_signal(((tb__lane_t *)waiter)->queue);
+  tb__lane_t *lane = (tb__lane_t *)waiter;
+  lane_owe(lane, tb__clock_timeline(waiter->clock));
+  tb__timer_queue_signal(lane->queue);
   return false;
 }
 
@@ -155,6 +180,7 @@ static bool lane_closed(tb__waiter_t *waiter)
     tb__heap_remove(&lane->heap, tb__heap_id(&lane->heap.entries[lane->heap.size - 1]));
   lane->alarm_ns = INT64_MAX;
   tb__poll_alarm_fini(&lane->alarm);
+  tb__lane_pay_locked(lane);
   atomic_store(&lane->closed, true);
   tb__clock_remove_waiter_locked(waiter->clock, tb__clock_timeline(waiter->clock), waiter);
   return false;
@@ -227,6 +253,7 @@ void tb__lane_destroy(tb__lane_t *lane)
 {
   tb_timeline_t *timeline = tb__clock_lock(lane->clock);
   if (!lane->closed) tb__clock_remove_waiter_locked(lane->clock, timeline, &lane->waiter);
+  tb__lane_pay_locked(lane);
   tb__clock_unlock(timeline);
   tb__lane_free_ids(lane);
   tb__heap_fini(&lane->heap);

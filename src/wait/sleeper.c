@@ -1,8 +1,10 @@
 #include "wait/sleeper.h"
 
 #include "platform/futex.h"
+#include "platform/held_time.h"
 #include "platform/time.h"
 #include "wait/cancel_token.h"
+#include "wait/timer_queue.h"
 
 enum {
   WORD_ASLEEP = 0,
@@ -41,19 +43,25 @@ static void queue_remove_locked(tb__sleeper_t *sleeper)
 /* Takes the sleeper out of the lists of its clock and its condition. */
 static void unlist_locked(tb__sleeper_t *sleeper)
 {
-  if (sleeper->enlisted)
+  if (sleeper->enlisted) {
     tb__clock_remove_waiter_locked(sleeper->clock, tb__clock_timeline(sleeper->clock),
                                    &sleeper->waiter);
+    sleeper->counted_on->sleepers--;
+  }
   sleeper->enlisted = false;
   queue_remove_locked(sleeper);
 }
 
+TB_NO_THREAD_ANALYSIS
 static bool claim(tb__waiter_t *waiter, tb_status_t result)
 {
   tb__sleeper_t *sleeper = (tb__sleeper_t *)waiter;
   unlist_locked(sleeper);
   sleeper->claimed = true;
   sleeper->result = result;
+  if (result != TB_ERR_CLOSED)
+    sleeper->owes = tb__timeline_activity_locked(tb__clock_timeline(sleeper->clock));
+  if (sleeper->owes) tb__activity_owe(sleeper->owes);
   return true;
 }
 
@@ -125,9 +133,11 @@ static tb__deadline_t limit_of(const tb__sleeper_t *sleeper)
 
 /* When to look without being woken: at the limit, and at the deadline where it is on a clock of the
  * operating system, which wakes nobody. */
-static tb__deadline_t alarm_for(const tb__sleeper_t *sleeper, const tb_timeline_t *timeline)
+static tb__deadline_t alarm_for(tb__sleeper_t *sleeper, const tb_timeline_t *timeline)
 {
   tb__deadline_t limit = limit_of(sleeper);
+  sleeper->alarm_held = tb__time_is_held();
+  sleeper->alarm_system_ns = INT64_MAX;
   if (timeline->kind == TB__TIMELINE_ROS || sleeper->for_ever) return limit;
   int64_t deadline_ns = (int64_t)sleeper->waiter.deadline;
   if (sleeper->waiter.axis == TB__AXIS_ELAPSED || timeline->kind == TB__TIMELINE_STEADY) {
@@ -135,6 +145,10 @@ static tb__deadline_t alarm_for(const tb__sleeper_t *sleeper, const tb_timeline_
     return (tb__deadline_t){TB__DEADLINE_STEADY, earlier};
   }
   if (limit.clock == TB__DEADLINE_NONE) return (tb__deadline_t){TB__DEADLINE_SYSTEM, deadline_ns};
+  if (sleeper->alarm_held) {
+    sleeper->alarm_system_ns = deadline_ns;
+    return limit;
+  }
   int64_t remaining_ns, due_ns;
   if (__builtin_sub_overflow(deadline_ns, tb__system_now_ns(), &remaining_ns) ||
       __builtin_add_overflow(tb__steady_now_ns(), remaining_ns, &due_ns) ||
@@ -160,6 +174,9 @@ static bool sleeper_moved(tb__waiter_t *waiter, const tb_jump_t *jump)
   (void)jump;
   tb__sleeper_t *sleeper = (tb__sleeper_t *)waiter;
   tb_timeline_t *timeline = tb__clock_timeline(waiter->clock);
+  sleeper->counted_on->sleepers--;
+  sleeper->counted_on = timeline;
+  timeline->sleepers++;
   bool ends = (sleeper->flags & TB_WAIT_FAIL_ON_CLOCK_CHANGE) ||
               (sleeper->goal == TB__GOAL_UNTIL && !(sleeper->flags & TB_SLEEP_KEEP_TIME));
   if (ends) return claim(waiter, TB_ERR_CLOCK_CHANGED);
@@ -220,6 +237,9 @@ static void enlist_locked(tb__sleeper_t *sleeper, tb_timeline_t *timeline)
       sleeper->goal == TB__GOAL_PACE)
     tb__waiter_watch_locked(timeline, &sleeper->waiter);
   sleeper->enlisted = true;
+  sleeper->counted_on = timeline;
+  timeline->sleepers++;
+  if (timeline->activity) tb__activity_poke(timeline->activity);
 }
 
 /* Goes to sleep, if there is anything to wait for. */
@@ -263,17 +283,51 @@ static bool look(tb__sleeper_t *sleeper, tb__deadline_t *out_alarm)
     bool due = !unsettled && is_due_locked(sleeper, timeline);
     over = marked || due || tb__steady_now_ns() >= sleeper->limit_ns;
     sleeper->result = due ? TB_OK : TB_ERR_TIMEOUT;
-    *out_alarm = unsettled ? limit_of(sleeper) : alarm_for(sleeper, timeline);
+    *out_alarm = alarm_for(sleeper, timeline);
+    if (unsettled) {
+      *out_alarm = limit_of(sleeper);
+      sleeper->alarm_system_ns = INT64_MAX;
+    }
     if (over) unlist_locked(sleeper);
   }
   tb__clock_unlock(timeline);
   return over;
 }
 
+/* A thread that waits for time that stands until somebody moves it has come to rest, and so has the
+ * queue in whose callback it does. On the operating system's clocks it goes on by itself. */
+static bool comes_to_rest(const tb__sleeper_t *sleeper)
+{
+  bool held = tb__time_is_held();
+  const tb__activity_t *owed = tb__activity_of_thread;
+  if (!held && tb__clock_timeline(sleeper->clock)->kind != TB__TIMELINE_ROS)
+    return owed == tb__activity_of_os();
+  if (tb__queue_of_thread) {
+    if (held && !owed) { /* to be paid when the deadline can be seen */
+      tb__activity_owe(tb__activity_of_os());
+      tb__activity_take(tb__activity_of_os());
+    }
+    tb__timer_queue_rest(tb__queue_of_thread);
+  }
+  return true;
+}
+
+static bool block_once(tb__sleeper_t *sleeper, tb__deadline_t alarm)
+{
+  tb__asleep_t asleep = {
+      .deadline = alarm,
+      .system_ns = alarm.clock == TB__DEADLINE_NONE ? INT64_MAX : sleeper->alarm_system_ns,
+      .held = sleeper->alarm_held,
+      .looks = true,
+      .rests = comes_to_rest(sleeper),
+  };
+  return tb__futex_wait_asleep(&sleeper->word, WORD_ASLEEP, &asleep);
+}
+
 static void block(tb__sleeper_t *sleeper, tb__deadline_t alarm)
 {
   for (;;) {
-    bool woken = tb__futex_wait(&sleeper->word, WORD_ASLEEP, alarm);
+    bool woken = block_once(sleeper, alarm);
     uint32_t word = atomic_load(&sleeper->word);
     if (word == WORD_DONE) return;
     if (woken && word == WORD_ASLEEP) continue;
@@ -360,6 +414,7 @@ tb_status_t tb__sleeper_run(tb__sleeper_t *sleeper)
   if (sleeper->token) tb__cancel_token_leave(sleeper->token, sleeper);
   if (status == TB_ERR_TIMEOUT) tb__timeline_report_stall(tb__clock_timeline(sleeper->clock));
   tb__clock_leave(sleeper->clock);
+  if (sleeper->owes) tb__activity_take(sleeper->owes);
   return verdict(sleeper, status);
 }
 

@@ -17,6 +17,7 @@
 #include <timebase/sleep.h>
 
 #include "clock/clock.h"
+#include "platform/activity.h"
 
 typedef enum tb__goal {
   TB__GOAL_UNTIL, /* the clock tells a time */
@@ -44,11 +45,18 @@ typedef struct tb__sleeper {
   uint32_t flags;
   int64_t limit_ns; /* steady; INT64_MAX: none */
 
-  bool enlisted;      /* a waiter of the clock */
-  bool for_ever;      /* no deadline that can come */
-  bool claimed;       /* taken out of all lists but the token's; the word "done" follows */
-  bool waited;        /* for anything at all */
-  tb_status_t result; /* once claimed */
+  bool enlisted;             /* a waiter of the clock */
+  bool for_ever;             /* no deadline that can come */
+  bool claimed;              /* taken out of all lists but the token's; the word "done" follows */
+  bool waited;               /* for anything at all */
+  tb_status_t result;        /* once claimed */
+  tb_timeline_t *counted_on; /* while enlisted */
+  tb__activity_t *owes;      /* once claimed: what the thread pays when it comes to rest; or NULL */
+
+  /* With the deadline to look at: */
+  bool alarm_held;         /* time was held when it was worked out */
+  int64_t alarm_system_ns; /* INT64_MAX: none; see tb__asleep_t */
+
   _Atomic uint32_t marks;
   _Atomic uint32_t word; /* futex */
 

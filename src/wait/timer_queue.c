@@ -21,6 +21,7 @@ tb_status_t tb_timer_queue_create(tb_timer_queue_t **out)
     return status;
   }
   tb__mutex_init(&queue->mutex);
+  tb__timer_queue_list(queue);
   *out = queue;
   return TB_OK;
 }
@@ -35,6 +36,7 @@ tb_status_t tb_timer_queue_destroy(tb_timer_queue_t *queue)
   if (!queue) return TB_OK;
   if (tb__jump_of_thread || tb__timer_queue_runs_here(queue)) return TB_ERR_DEADLOCK;
   tb_timer_queue_stop_thread(queue, (tb_duration_t){0});
+  tb__timer_queue_unlist(queue);
   for (tb__lane_t *lane = atomic_load(&queue->lanes), *next; lane; lane = next) {
     next = lane->next;
     tb__lane_destroy(lane);
@@ -269,11 +271,16 @@ tb_status_t tb__timer_queue_run(tb_timer_queue_t *queue, uint32_t *out_calls)
   tb_status_t status = lanes_open(queue);
   uint32_t calls = 0;
   call_t call = {0};
+  bool owed = tb__activity_of_thread;
+  queue->outer = tb__queue_of_thread;
+  tb__queue_of_thread = queue;
   while (!status && call_next(queue, &call)) {
     call_make(&call);
     calls++;
   }
+  tb__queue_of_thread = queue->outer;
   lanes_close(queue);
+  if (!owed) tb__activity_rest(); /* what a callback was woken for */
   if (!status && out_calls) *out_calls = calls;
   return status;
 }
@@ -284,6 +291,7 @@ tb_status_t tb_timer_queue_run_due(tb_timer_queue_t *queue, uint32_t *out_calls)
   if (tb__jump_of_thread || tb__timer_queue_runs_here(queue)) return TB_ERR_DEADLOCK;
   if (atomic_exchange(&queue->running, true)) return TB_ERR_BUSY;
   atomic_store(&queue->runner, this_thread());
+  atomic_store(&queue->driver, tb__thread_number());
   tb_status_t status = tb__timer_queue_run(queue, out_calls);
   atomic_store(&queue->runner, 0);
   atomic_store(&queue->running, false);

@@ -9,6 +9,7 @@
 
 #include "base/heap.h"
 #include "clock/clock.h"
+#include "platform/activity.h"
 #include "platform/poll_set.h"
 #include "platform/thread.h"
 
@@ -78,7 +79,8 @@ typedef struct tb__lane {
   uint32_t first_late, last_late; /* started in this run and due in it: for the next one */
   uint32_t *_Atomic where_hint; /* heap.where, to be fetched before the mutex is had; never read */
   int64_t offset_ns;
-  _Atomic bool closed; /* the clock was destroyed; set by the mutex */
+  _Atomic bool closed;  /* the clock was destroyed; set by the mutex */
+  tb__activity_t *owes; /* calls are due and not made, and somebody may wait for that; or NULL */
 
   /* The run in progress. */
   bool in_run;         /* deadlines are asked for at its end */
@@ -103,6 +105,10 @@ struct tb_timer_queue {
   bool has_thread;                /* to be joined */
   _Atomic bool thread_wanted;     /* it goes on */
   _Atomic uint32_t thread_active; /* futex: 0 when it has made its last call */
+  tb_timer_queue_t *outer;        /* the runner's own: the queue in whose callback it runs this */
+  _Atomic uint64_t driver;        /* number of the thread that ran it last, or has made it */
+  uint64_t id;                    /* by the list of all queues, like the next */
+  tb_timer_queue_t *next, *previous;
 };
 
 /* The chunk of an id, and the place in it. */
@@ -148,6 +154,24 @@ bool tb__timer_queue_runs_here(const tb_timer_queue_t *queue);
 /* One run, by whom `running` belongs to. */
 tb_status_t tb__timer_queue_run(tb_timer_queue_t *queue, uint32_t *out_calls);
 
+/* The queue whose callback runs on this thread, or NULL. */
+extern _Thread_local tb_timer_queue_t *tb__queue_of_thread
+    __attribute__((tls_model("initial-exec")));
+/* The callback that runs blocks until time moves: nothing more is called before. */
+void tb__timer_queue_rest(tb_timer_queue_t *queue);
+/* Runs the queues that this thread drives and that have timers on the timeline, or with NULL on one
+ * of the operating system's. */
+void tb__timer_queues_run_own(const tb_timeline_t *timeline);
+/* Whether a callback of such a queue runs on this thread. */
+bool tb__timer_queues_call_here(const tb_timeline_t *timeline);
+
+/* All queues of the process. */
+void tb__timer_queue_list(tb_timer_queue_t *queue);
+void tb__timer_queue_unlist(tb_timer_queue_t *queue);
+/* A number of its own for this thread. */
+uint64_t tb__thread_number(void);
+
+void tb__lane_pay_locked(tb__lane_t *lane);
 /* Waits for the earliest deadline, with the clock's timeline locked. */
 void tb__lane_rearm_locked(tb__lane_t *lane, tb_timeline_t *timeline);
 

@@ -1,0 +1,137 @@
+#include "platform/held_time.h"
+
+#include "platform/mutex.h"
+#include "platform/parking.h"
+#include "platform/poll_set.h"
+#include "platform/time.h"
+
+_Atomic bool tb__time_held;
+
+static tb__mutex_t hand = TB__MUTEX_INIT; /* of who takes, moves and gives back */
+static _Atomic int64_t held_steady_ns, held_system_ns;
+static _Atomic int64_t steady_ahead_ns;
+static int (*real_gettime)(clockid_t id, struct timespec *out); /* by `hand`; set once */
+
+static _Atomic int64_t *held_ns(tb__deadline_clock_t clock)
+{
+  return clock == TB__DEADLINE_SYSTEM ? &held_system_ns : &held_steady_ns;
+}
+
+static struct timespec timespec_of(int64_t ns)
+{
+  int64_t part = ns % INT64_C(1000000000);
+  if (part < 0) part += INT64_C(1000000000);
+  return (struct timespec){(ns - part) / INT64_C(1000000000), part};
+}
+
+static bool is_steady(clockid_t id)
+{
+  return id == CLOCK_MONOTONIC || id == CLOCK_MONOTONIC_COARSE;
+}
+
+static int held_gettime(clockid_t id, struct timespec *out)
+{
+  if (is_steady(id))
+    *out = timespec_of(atomic_load(&held_steady_ns));
+  else if (id == CLOCK_REALTIME)
+    *out = timespec_of(atomic_load(&held_system_ns));
+  else
+    return real_gettime(id, out);
+  return 0;
+}
+
+/* After a test has moved steady time beyond that of the kernel: it never goes back. */
+static int ahead_gettime(clockid_t id, struct timespec *out)
+{
+  int failed = real_gettime(id, out);
+  if (failed || !is_steady(id)) return failed;
+  int64_t ns = (int64_t)out->tv_sec * INT64_C(1000000000) + out->tv_nsec;
+  *out = timespec_of(ns + atomic_load(&steady_ahead_ns));
+  return 0;
+}
+
+int64_t tb__steady_ahead_ns(void)
+{
+  return atomic_load(&steady_ahead_ns);
+}
+
+int64_t tb__held_time_now(tb__deadline_clock_t clock)
+{
+  return atomic_load(held_ns(clock));
+}
+
+int64_t tb__real_steady_now_ns(void)
+{
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+tb_status_t tb__held_time_take(void)
+{
+  tb__mutex_lock(&hand);
+  bool held = tb__time_is_held();
+  if (!held) {
+    if (!real_gettime) real_gettime = atomic_load(&tb__clock_gettime);
+    atomic_store(&held_steady_ns, tb__steady_now_ns());
+    atomic_store(&held_system_ns, tb__system_now_ns());
+    atomic_store(&tb__clock_gettime, held_gettime);
+    atomic_store(&tb__time_held, true);
+    tb__parking_take_over();
+    tb__poll_alarms_review();
+  }
+  tb__mutex_unlock(&hand);
+  return held ? TB_ERR_BUSY : TB_OK;
+}
+
+tb_status_t tb__held_time_give_back(void)
+{
+  tb__mutex_lock(&hand);
+  bool held = tb__time_is_held();
+  if (held) {
+    int64_t ahead_ns = atomic_load(&held_steady_ns) - tb__real_steady_now_ns();
+    atomic_store(&steady_ahead_ns, ahead_ns > 0 ? ahead_ns : 0);
+    atomic_store(&tb__clock_gettime, ahead_ns > 0 ? ahead_gettime : real_gettime);
+    atomic_store(&tb__time_held, false);
+    tb__parking_give_back();
+    tb__poll_alarms_review();
+  }
+  tb__mutex_unlock(&hand);
+  return held ? TB_OK : TB_ERR_DETACHED;
+}
+
+tb_status_t tb__held_time_set(tb__deadline_clock_t clock, int64_t ns)
+{
+  tb_status_t status = TB_OK;
+  tb__mutex_lock(&hand);
+  _Atomic int64_t *now = held_ns(clock);
+  if (!tb__time_is_held()) {
+    status = TB_ERR_DETACHED;
+  } else if (ns < 0 || (clock == TB__DEADLINE_STEADY && ns < atomic_load(now))) {
+    status = TB_ERR_RANGE;
+  } else {
+    atomic_store(now, ns);
+    tb__parking_call_due();
+    tb__poll_alarms_review();
+  }
+  tb__mutex_unlock(&hand);
+  return status;
+}
+
+tb_status_t tb__held_time_get(tb__deadline_clock_t clock, int64_t *out_ns)
+{
+  if (!tb__time_is_held()) return TB_ERR_DETACHED;
+  *out_ns = tb__held_time_now(clock);
+  return TB_OK;
+}
+
+bool tb__held_time_next(tb__deadline_clock_t clock, int64_t *out_ns)
+{
+  int64_t now_ns = tb__held_time_now(clock);
+  int64_t parked_ns = tb__parking_next(clock, now_ns);
+  int64_t alarm_ns = tb__poll_alarms_next(clock == TB__DEADLINE_SYSTEM, now_ns);
+  int64_t next_ns = parked_ns < alarm_ns ? parked_ns : alarm_ns;
+  if (next_ns == INT64_MAX) return false;
+  *out_ns = next_ns;
+  return true;
+}

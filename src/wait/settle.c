@@ -1,0 +1,78 @@
+#include "wait/settle.h"
+
+#include "platform/time.h"
+#include "wait/cancel_token.h"
+#include "wait/timer_queue.h"
+
+static tb_status_t track(tb_timeline_t *timeline)
+{
+  if (timeline) return tb__timeline_track(timeline);
+  tb__timeline_track(tb__timeline_steady());
+  return tb__timeline_track(tb__timeline_system());
+}
+
+static tb__deadline_t limit_of(tb_duration_t limit)
+{
+  int64_t at_ns;
+  if (limit.ns == 0 || __builtin_add_overflow(tb__real_steady_now_ns(), limit.ns, &at_ns))
+    return TB__NO_DEADLINE;
+  return (tb__deadline_t){TB__DEADLINE_STEADY, at_ns};
+}
+
+tb_status_t tb__settle_begin(tb__settle_t *settle, tb_timeline_t *timeline,
+                             const tb_run_options_t *options)
+{
+  static const tb_run_options_t defaults = TB_RUN_OPTIONS_INIT;
+  if (!options) options = &defaults;
+  if (options->limit.ns < 0) return TB_ERR_INVALID;
+  if (tb__jump_of_thread || tb__timer_queues_call_here(timeline)) return TB_ERR_DEADLOCK;
+  tb_status_t status = track(timeline);
+  if (status) return status;
+  *settle = (tb__settle_t){
+      .timeline = timeline,
+      .activity = timeline ? timeline->activity : tb__activity_of_os(),
+      .sleeper.token = options->token,
+      .limit = limit_of(options->limit),
+  };
+  settle->watch.word = &settle->sleeper.word;
+  tb__activity_rest(); /* whoever moves time is not to be waited for */
+  if (options->token) tb__cancel_token_join(options->token, &settle->sleeper);
+  tb__activity_watch(settle->activity, &settle->watch);
+  return TB_OK;
+}
+
+void tb__settle_end(tb__settle_t *settle)
+{
+  tb__activity_unwatch(settle->activity, &settle->watch);
+  if (settle->sleeper.token) tb__cancel_token_leave(settle->sleeper.token, &settle->sleeper);
+}
+
+static bool nothing_owed(void *activity)
+{
+  return tb__activity_owed(activity) == 0;
+}
+
+static bool wait_in_time(tb__settle_t *settle)
+{
+  tb__futex_wait_kernel(&settle->sleeper.word, 0, settle->limit);
+  return settle->limit.clock == TB__DEADLINE_NONE || tb__real_steady_now_ns() < settle->limit.ns;
+}
+
+tb_status_t tb__settle_wait_for(tb__settle_t *settle, bool (*reached)(void *user), void *user)
+{
+  _Atomic uint32_t *word = &settle->sleeper.word;
+  for (bool in_time = true;; in_time = wait_in_time(settle)) {
+    atomic_store(word, 0);
+    tb__timer_queues_run_own(settle->timeline);
+    uint32_t marks = atomic_load(&settle->sleeper.marks);
+    if (marks & TB__MARK_CANCELLED) return TB_ERR_CANCELLED;
+    if (marks & TB__MARK_CLOSED) return TB_ERR_CLOSED;
+    if (reached(user)) return TB_OK;
+    if (!in_time) return TB_ERR_TIMEOUT;
+  }
+}
+
+tb_status_t tb__settle_wait(tb__settle_t *settle)
+{
+  return tb__settle_wait_for(settle, nothing_owed, settle->activity);
+}
