@@ -45,6 +45,7 @@ static tb_status_t pass_to(tb_source_t *source, int64_t time_ns)
 static tb_status_t step_target(tb_source_t *source, tb_duration_t step, int64_t *out_ns)
 {
   if (!is_manual(source)) return TB_ERR_INVALID;
+  if (tb__is_forked()) return TB_ERR_FORKED;
   if (__builtin_add_overflow(source_now(source), step.ns, out_ns)) return TB_ERR_OVERFLOW;
   return *out_ns < 0 ? TB_ERR_RANGE : TB_OK;
 }
@@ -74,6 +75,7 @@ tb_status_t tb_manual_source_advance_to_next(tb_source_t *source)
 {
   int64_t deadline_ns;
   if (!is_manual(source)) return TB_ERR_INVALID;
+  if (tb__is_forked()) return TB_ERR_FORKED;
   if (!tb__timeline_next_deadline(source->timeline, &deadline_ns)) return TB_ERR_NOT_FOUND;
   return pass_to(source, deadline_ns);
 }
