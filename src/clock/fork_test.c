@@ -111,13 +111,13 @@ typedef struct things {
   tb_cancel_token_t *token;
   tb_rate_t *rate;
   _Atomic bool in_before, in_after, go_on, stop, fired;
-  bool stays; /* in the callbacks of the handler */
+  _Atomic bool stays; /* in the callbacks of the handlers */
 } things_t;
 
 static void stay(things_t *things, _Atomic bool *entered)
 {
   atomic_store(entered, true);
-  while (things->stays && !atomic_load(&things->go_on))
+  while (atomic_load(&things->stays) && !atomic_load(&things->go_on))
     sched_yield();
   atomic_store(&things->go_on, false);
 }
@@ -334,8 +334,6 @@ static void test_C7_in_the_middle_of_a_jump(void **state)
   in_child(child_at_20, &things);
   things.stays = false;
   atomic_store(&things.go_on, true);
-  while (tb_timer_queue_run_due(things.queue, NULL)) {
-  }
   pthread_join(jumper, NULL);
   assert_true(things_destroy(&things));
 }
@@ -544,6 +542,31 @@ static void test_C7_sources_of_ones_own_are_not_called(void **state)
   assert_int_equal(steps, 2);
 }
 
+static void child_of_running_time(void *argument)
+{
+  things_t *things = argument;
+  tb_clock_reading_t first, second;
+  CHECK(!tb_clock_read(things->f->clock, &first) && first.state == TB_CLOCK_STALLED);
+  do {
+    CHECK(!tb_clock_read(things->f->clock, &second));
+  } while (second.time.ns <= first.time.ns);
+  CHECK(first.time.ns > 60 * S && second.state == TB_CLOCK_STALLED);
+  check_changes_are_refused(things);
+  destroy_all(things);
+}
+
+static void test_C7_time_of_an_anchor_runs_on(void **state)
+{
+  fixture_t *f = *state;
+  things_t things;
+  tb_anchor_t anchor = {60 * S, {1}, 1, {INT64_MAX}, TB_CLOCK_RUNNING};
+  things_create(&things, f);
+  tb_jump_handler_destroy(things.other_handler);
+  assert_ok(tb_timeline_anchor(tb_source_timeline(f->source), &anchor, TB_JUMP_REASON_NONE));
+  in_child(child_of_running_time, &things);
+  assert_true(things_destroy(&things));
+}
+
 /* ---- memory ---- */
 
 static void child_frees(void *argument)
@@ -683,6 +706,7 @@ int main(void)
       WITH_CLOCK(test_C7_while_a_thread_holds_the_mutex_of_a_timeline),
       WITH_CLOCK(test_C7_while_a_thread_is_in_the_log_hook),
       WITH_CLOCK(test_C7_sleepers_and_queues_of_the_parent_go_on),
+      WITH_CLOCK(test_C7_time_of_an_anchor_runs_on),
       cmocka_unit_test(test_C7_sources_of_ones_own_are_not_called),
       WITH_CLOCK(test_C7_a_fork_in_a_jump_callback),
       WITH_QUEUE(test_C7_a_fork_in_a_timer_callback),
