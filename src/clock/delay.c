@@ -158,17 +158,27 @@ static void look_at(const tb__jump_t *jump, int64_t now_ns, cause_t *cause)
   }
 }
 
-TB_NO_THREAD_ANALYSIS
-static cause_t find_cause(tb_timeline_t *timeline, const tb_clock_t *clock, int64_t now_ns)
+static cause_t unknown_cause(int64_t now_ns)
 {
-  cause_t cause = {.limit_ns = INT64_MAX, .look_ns = add_saturated(now_ns, LOOK_AGAIN_NS)};
-  if (clock)
-    timeline = tb__clock_lock(clock);
-  else
-    tb__mutex_lock(&timeline->mutex);
-  const tb__jump_t *jump = clock ? clock->change : timeline->jump;
-  if (jump) look_at(jump, now_ns, &cause);
+  return (cause_t){.limit_ns = INT64_MAX, .look_ns = add_saturated(now_ns, LOOK_AGAIN_NS)};
+}
+
+static cause_t cause_on_timeline(tb_timeline_t *timeline, int64_t now_ns)
+{
+  cause_t cause = unknown_cause(now_ns);
+  tb__mutex_lock(&timeline->mutex);
+  if (timeline->jump) look_at(timeline->jump, now_ns, &cause);
   tb__mutex_unlock(&timeline->mutex);
+  return cause;
+}
+
+TB_NO_THREAD_ANALYSIS
+static cause_t cause_of_change(const tb_clock_t *clock, int64_t now_ns)
+{
+  cause_t cause = unknown_cause(now_ns);
+  tb_timeline_t *timeline = tb__clock_lock(clock);
+  if (clock->change) look_at(clock->change, now_ns, &cause);
+  tb__clock_unlock(timeline);
   return cause;
 }
 
@@ -181,7 +191,7 @@ static tb_status_t wait_for(tb__delay_t *delay, tb_timeline_t *timeline, const t
                             _Atomic uint32_t *word, uint32_t seen)
 {
   int64_t now_ns = tb__steady_now_ns();
-  cause_t cause = find_cause(timeline, clock, now_ns);
+  cause_t cause = clock ? cause_of_change(clock, now_ns) : cause_on_timeline(timeline, now_ns);
   if (cause.report) report(&cause, "has been running for");
   if (now_ns >= delay->limit_ns) return TB_ERR_TIMEOUT;
   int64_t until_ns = earlier(cause.look_ns, delay->limit_ns);

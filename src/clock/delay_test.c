@@ -523,6 +523,43 @@ static void test_J6_a_change_of_source_in_time_or_not_at_all(void **state)
   assert_false(tb_clock_is_active(f->clock));
 }
 
+static void test_J6_a_change_that_waits_for_another_one_is_not_begun(void **state)
+{
+  static const tb_source_ops_t ops = {.name = "counted", .start = count_start, .stop = count_stop};
+  fixture_t *f = *state;
+  stuck_t stuck = {.f = f, .by_change = true};
+  tb_source_t *other;
+  starts = stops = 0;
+  assert_ok(tb_source_create(&ops, NULL, &other));
+  add_handler(&stuck, f->clock, "slow", false);
+  begin(&stuck);
+  assert_status(tb_clock_set_source_within(f->clock, other, INSTANT), TB_ERR_TIMEOUT);
+  assert_int_equal(starts, 1);
+  assert_int_equal(stops, 1);
+  let_go(&stuck);
+  assert_false(tb_clock_is_active(f->clock));
+  assert_ok(tb_source_destroy(other));
+}
+
+static void test_J6_the_turn_of_the_first_timeline_is_given_back(void **state)
+{
+  fixture_t *f = *state;
+  fixture_t other = {0};
+  stuck_t stuck = {.f = &other};
+  assert_ok(tb_manual_source_create(&other.source)); /* a later timeline: its turn comes second */
+  assert_ok(tb_manual_source_set(other.source, 50 * S));
+  tb_clock_options_t options = {TB_TIME_ROS, other.source};
+  assert_ok(tb_clock_create(&options, &other.clock));
+  add_handler(&stuck, other.clock, "slow", false);
+  begin(&stuck);
+  assert_status(tb_clock_set_source_within(f->clock, other.source, INSTANT), TB_ERR_TIMEOUT);
+  const tb_timeline_t *timeline = tb_source_timeline(f->source);
+  assert_int_equal(timeline->turn_next, timeline->turn_serving);
+  let_go(&stuck);
+  assert_ok(tb_clock_destroy(other.clock));
+  assert_ok(tb_source_destroy(other.source));
+}
+
 static void *change_within(void *argument)
 {
   fixture_t *f = argument;
@@ -672,6 +709,8 @@ int main(void)
       STUCK(test_J6_removal_in_time_or_not_at_all),
       STUCK(test_J6_a_clock_not_destroyed_in_time_is_closed),
       STUCK(test_J6_a_change_of_source_in_time_or_not_at_all),
+      STUCK(test_J6_a_change_that_waits_for_another_one_is_not_begun),
+      STUCK(test_J6_the_turn_of_the_first_timeline_is_given_back),
       STUCK(test_J6_a_change_with_a_limit_goes_on_when_the_jump_is_over),
       STUCK(test_J6_a_queue_not_destroyed_in_time_is_valid),
       STUCK(test_J6_tokens_and_conditions_not_destroyed_in_time_are_closed),

@@ -178,6 +178,7 @@ static bool things_destroy(things_t *things)
 {
   tb_jump_handler_destroy(things->handler); /* the other one goes with the clock */
   tb_timer_destroy(things->timer);
+  tb_timer_destroy(things->steady_timer);
   tb_rate_destroy(things->rate);
   return !tb_timer_queue_destroy(things->queue) && !tb_cond_destroy(things->cond) &&
          !tb_cancel_token_destroy(things->token) && !tb_steady_clock_destroy(things->steady);
@@ -664,6 +665,7 @@ static void test_C7_a_fork_in_a_jump_callback(void **state)
     status = tb_clock_set_source(f->clock, NULL);
     if (is_child) {
       CHECK_FORKED(status);
+      if (!in_after) check_time(f->clock, 20 * S);
       _exit(0);
     }
     assert_ok(status);
@@ -672,6 +674,29 @@ static void test_C7_a_fork_in_a_jump_callback(void **state)
     tb_jump_handler_destroy(two);
     assert_ok(tb_clock_set_source(f->clock, f->source));
   }
+}
+
+static void test_C7_a_fork_in_a_callback_stops_no_source(void **state)
+{
+  static const tb_source_ops_t ops = {.name = "own", .start = step_start, .stop = step_count};
+  fixture_t f = {0};
+  (void)state;
+  trace[0] = '\0';
+  steps = 0;
+  assert_ok(tb_source_create(&ops, NULL, &f.source));
+  tb_clock_options_t options = {TB_TIME_ROS, f.source};
+  assert_ok(tb_clock_create(&options, &f.clock));
+  add(&f, "forks", NULL, jump_forks);
+  tb_status_t status = tb_clock_set_source(f.clock, NULL);
+  if (is_child) {
+    CHECK_FORKED(status);
+    CHECK(steps == 0);
+    _exit(0);
+  }
+  assert_ok(status);
+  assert_int_equal(steps, 1);
+  assert_ok(tb_clock_destroy(f.clock));
+  assert_ok(tb_source_destroy(f.source));
 }
 
 static void test_C7_a_fork_in_a_timer_callback(void **state)
@@ -709,6 +734,7 @@ int main(void)
       WITH_CLOCK(test_C7_time_of_an_anchor_runs_on),
       cmocka_unit_test(test_C7_sources_of_ones_own_are_not_called),
       WITH_CLOCK(test_C7_a_fork_in_a_jump_callback),
+      cmocka_unit_test(test_C7_a_fork_in_a_callback_stops_no_source),
       WITH_QUEUE(test_C7_a_fork_in_a_timer_callback),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
