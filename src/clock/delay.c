@@ -187,16 +187,14 @@ static int64_t earlier(int64_t a, int64_t b)
   return a < b ? a : b;
 }
 
-static tb_status_t wait_for(tb__delay_t *delay, tb_timeline_t *timeline, const tb_clock_t *clock,
+static tb_status_t wait_for(tb__delay_t *delay, const cause_t *cause, int64_t now_ns,
                             _Atomic uint32_t *word, uint32_t seen)
 {
-  int64_t now_ns = tb__steady_now_ns();
-  cause_t cause = clock ? cause_of_change(clock, now_ns) : cause_on_timeline(timeline, now_ns);
-  if (cause.report) report(&cause, "has been running for");
+  if (cause->report) report(cause, "has been running for");
   if (now_ns >= delay->limit_ns) return TB_ERR_TIMEOUT;
-  int64_t until_ns = earlier(cause.look_ns, delay->limit_ns);
-  if (cause.readers_give_up && delay->since_ns) {
-    int64_t enough_ns = add_saturated(delay->since_ns, cause.limit_ns);
+  int64_t until_ns = earlier(cause->look_ns, delay->limit_ns);
+  if (cause->readers_give_up && delay->since_ns) {
+    int64_t enough_ns = add_saturated(delay->since_ns, cause->limit_ns);
     if (now_ns >= enough_ns) return TB_ERR_BUSY;
     until_ns = earlier(until_ns, enough_ns);
   }
@@ -207,34 +205,39 @@ static tb_status_t wait_for(tb__delay_t *delay, tb_timeline_t *timeline, const t
 tb_status_t tb__delay_wait(tb__delay_t *delay, tb_timeline_t *timeline, _Atomic uint32_t *word,
                            uint32_t seen)
 {
-  return wait_for(delay, timeline, NULL, word, seen);
+  int64_t now_ns = tb__steady_now_ns();
+  cause_t cause = cause_on_timeline(timeline, now_ns);
+  return wait_for(delay, &cause, now_ns, word, seen);
 }
 
-tb_status_t tb__delay_wait_change(tb__delay_t *delay, tb_clock_t *clock, _Atomic uint32_t *word,
-                                  uint32_t seen)
+tb_status_t tb__delay_wait_change(tb__delay_t *delay, const tb_clock_t *clock,
+                                  _Atomic uint32_t *word, uint32_t seen)
 {
-  return wait_for(delay, NULL, clock, word, seen);
+  int64_t now_ns = tb__steady_now_ns();
+  cause_t cause = cause_of_change(clock, now_ns);
+  return wait_for(delay, &cause, now_ns, word, seen);
 }
 
-static tb_status_t read_blocked(tb__delay_t *delay, tb_timeline_t *timeline, tb_clock_t *clock,
-                                _Atomic uint32_t *gate, uint32_t seen)
+static void reader_begin(tb__delay_t *delay, _Atomic uint32_t *readers)
 {
-  _Atomic uint32_t *readers = clock ? &clock->readers : &timeline->readers;
   if (!delay->since_ns) delay->since_ns = tb__steady_now_ns();
   atomic_fetch_add(readers, 1);
-  tb_status_t status = wait_for(delay, timeline, clock, gate, seen);
-  atomic_fetch_sub(readers, 1);
-  return status;
 }
 
 tb_status_t tb__delay_read_timeline(tb__delay_t *delay, tb_timeline_t *timeline, uint32_t seen)
 {
-  return read_blocked(delay, timeline, NULL, &timeline->gate, seen);
+  reader_begin(delay, &timeline->readers);
+  tb_status_t status = tb__delay_wait(delay, timeline, &timeline->gate, seen);
+  atomic_fetch_sub(&timeline->readers, 1);
+  return status;
 }
 
 tb_status_t tb__delay_read_clock(tb__delay_t *delay, tb_clock_t *clock, uint32_t seen)
 {
-  return read_blocked(delay, NULL, clock, &clock->gate, seen);
+  reader_begin(delay, &clock->readers);
+  tb_status_t status = tb__delay_wait_change(delay, clock, &clock->gate, seen);
+  atomic_fetch_sub(&clock->readers, 1);
+  return status;
 }
 
 /* ---- options ---- */

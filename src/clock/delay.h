@@ -43,8 +43,8 @@ tb_status_t tb__delay_wait(tb__delay_t *delay, tb_timeline_t *timeline, _Atomic 
                            uint32_t seen);
 
 /* The same for the change of source of `clock`. */
-tb_status_t tb__delay_wait_change(tb__delay_t *delay, tb_clock_t *clock, _Atomic uint32_t *word,
-                                  uint32_t seen);
+tb_status_t tb__delay_wait_change(tb__delay_t *delay, const tb_clock_t *clock,
+                                  _Atomic uint32_t *word, uint32_t seen);
 
 /* The same for a reader whose timeline, or whose clock, is blocked. TB_ERR_BUSY: readers give up on
  * this timeline. */
