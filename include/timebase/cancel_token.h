@@ -3,6 +3,7 @@
 #define TIMEBASE_CANCEL_TOKEN_H
 
 #include <stdbool.h>
+#include <timebase/duration.h>
 #include <timebase/export.h>
 #include <timebase/status.h>
 
@@ -19,6 +20,11 @@ TB_API tb_status_t tb_cancel_token_create(tb_cancel_token_t **out);
  * here. No other thread may start using the token once this is called. NULL does nothing (TB_OK).
  * [any thread] [blocks] TB_ERR_DEADLOCK from a jump callback: nothing is destroyed then. */
 TB_API tb_status_t tb_cancel_token_destroy(tb_cancel_token_t *token);
+
+/* The same with a limit in steady time, 0: none. TB_ERR_TIMEOUT: waits with the token, also those
+ * to come, return TB_ERR_CLOSED, but it must be destroyed by another call: a wait that begins
+ * during a blocking jump leaves after it. TB_ERR_INVALID: limit < 0. */
+TB_API tb_status_t tb_cancel_token_destroy_within(tb_cancel_token_t *token, tb_duration_t limit);
 
 /* Ends every wait with the token, those in progress and those to come, with TB_ERR_CANCELLED. Only
  * a wait on a condition that has been signalled before stays signalled. Cancelling again does

@@ -1,9 +1,17 @@
-/* Clocks that tell system or ROS time. */
+/* Clocks that tell system or ROS time.
+ *
+ * After fork(), in the child of a process that had made any object of this library: reading a clock
+ * never blocks and tells the time that was committed last, with state stalled; system and steady
+ * time go on. Whatever creates, changes, waits or moves time returns TB_ERR_FORKED. Destroying
+ * frees memory and closes the child's own descriptors, and touches nothing that the parent shares;
+ * sources of one's own are not called. A program that forks before it makes its first object uses
+ * the library in both processes. */
 #ifndef TIMEBASE_CLOCK_H
 #define TIMEBASE_CLOCK_H
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <timebase/duration.h>
 #include <timebase/status.h>
 #include <timebase/steady_clock.h>
 #include <timebase/time.h>
@@ -59,13 +67,19 @@ TB_API tb_status_t tb_clock_create(const tb_clock_options_t *options, tb_clock_t
  * [any thread] [blocks] TB_ERR_DEADLOCK from a jump callback: nothing is destroyed then. */
 TB_API tb_status_t tb_clock_destroy(tb_clock_t *clock);
 
+/* The same with a limit in steady time, 0: none; it does not cover the `stop` of a source that goes
+ * with its last clock. TB_ERR_TIMEOUT: waits on the clock return TB_ERR_CLOSED from now on and some
+ * of its handlers are gone, but it still tells the time and must be destroyed by another call.
+ * TB_ERR_INVALID: limit < 0. */
+TB_API tb_status_t tb_clock_destroy_within(tb_clock_t *clock, tb_duration_t limit);
+
 /* The current time. An active ROS clock tells the latest tick exactly, and zero before the first;
  * an inactive one tells system time (rcl). Takes no lock and makes no system call besides reading
  * CLOCK_REALTIME, except that it waits while a backward jump, a first tick or a change of source is
  * being handed to the jump handlers, and then reports the new time.
- * [any thread] [from callbacks] [blocks during such a jump] TB_ERR_BUSY only inside a jump
- * callback, for a clock whose own time is being moved by another thread; TB_ERR_INVALID for NULL.
- */
+ * [any thread] [from callbacks] [blocks during such a jump] TB_ERR_BUSY where it must not wait for
+ * such a jump: inside a callback of another jump and in the log hook, or when readers give up
+ * (tb_timeline_options_t); TB_ERR_INVALID for NULL. */
 TB_HOT_API tb_status_t tb_clock_now(const tb_clock_t *clock, tb_time_t *out);
 
 /* The same, but never blocks: TB_ERR_BUSY during such a jump. [any thread] [from callbacks]
@@ -87,9 +101,15 @@ TB_API bool tb_clock_is_active(const tb_clock_t *clock);
  * and waits; setting the source it has already does nothing. When the last clock leaves a source,
  * that source may no longer tick, and its `stop` is called last, with no lock held.
  * [any thread] [blocks: while a jump of either timeline is in progress] TB_ERR_INVALID for a clock
- * that tells system time, TB_ERR_DEADLOCK from a jump callback, and what the source's start
- * returns: nothing has changed then. */
+ * that tells system time, TB_ERR_DEADLOCK from a jump callback or the log hook, TB_ERR_FORKED, and
+ * what the source's start returns: nothing has changed then. */
 TB_API tb_status_t tb_clock_set_source(tb_clock_t *clock, tb_source_t *source);
+
+/* The same with a limit in steady time, 0: none, for the wait until other jumps are over; it does
+ * not cover handlers of this change, nor start and stop of a source. Ticks that wait may go before
+ * it. TB_ERR_TIMEOUT: nothing has changed. TB_ERR_INVALID: also limit < 0. */
+TB_API tb_status_t tb_clock_set_source_within(tb_clock_t *clock, tb_source_t *source,
+                                              tb_duration_t limit);
 
 TB_END_DECLS
 

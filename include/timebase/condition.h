@@ -32,6 +32,12 @@ TB_API tb_status_t tb_cond_create(tb_clock_t *clock, tb_cond_t **out);
  * [any thread] [blocks] TB_ERR_DEADLOCK from a jump callback: nothing is destroyed then. */
 TB_API tb_status_t tb_cond_destroy(tb_cond_t *cond);
 
+/* The same with a limit in steady time, 0: none. TB_ERR_TIMEOUT: waits on the condition, also those
+ * to come, return TB_ERR_CLOSED, but it must be destroyed by another call: a wait that begins
+ * during a blocking jump leaves after it. TB_ERR_INVALID: limit < 0. (Nothing holds up those who
+ * leave a tb_steady_cond_t.) */
+TB_API tb_status_t tb_cond_destroy_within(tb_cond_t *cond, tb_duration_t limit);
+
 /* Releases `mutex`, which the calling thread holds (locked once, not a robust one), waits, and
  * takes it again before it returns, whatever it returns. A signal given after the mutex was
  * released, or by a thread that took it since, is never missed. Returns TB_OK when signalled

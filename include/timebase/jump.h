@@ -45,9 +45,19 @@ typedef struct tb_jump_threshold {
 } tb_jump_threshold_t;
 
 /* Runs on the thread that moves the time. `now` of the clock reports the old time in "before" and
- * the new time in "after"; other threads block in `now` meanwhile, so never wait in a callback for
- * a thread that may read the time. Allowed: handlers, timers, reading clocks. Moving any time,
- * changing a source, destroying a clock and waiting return TB_ERR_DEADLOCK. */
+ * the new time in "after". Allowed: handlers, timers, reading clocks. Moving any time, changing a
+ * source, destroying a clock and waiting return TB_ERR_DEADLOCK.
+ *
+ * Other threads block in `now` meanwhile, so a callback must never wait for a thread that may read
+ * the time. The usual trap is a mutex that the callback takes and another thread holds while it
+ * calls `now`: each waits for the other. The way out: that thread reads the time before it takes
+ * the mutex, or copies what it needs and reads the time after releasing it, or asks with
+ * tb_clock_try_now; or the callback only notes the jump and lets another thread do the work after
+ * it.
+ *
+ * A call that takes longer than the timeline's limit (tb_timeline_options_t, 1 s of steady time) is
+ * reported once through the log hook, by the handler's name and with the number of readers that it
+ * blocks: by whoever is held up by it first, on that thread, or when it returns, on its own. */
 typedef void (*tb_jump_callback_t)(const tb_jump_t *jump, void *user);
 
 typedef struct tb_jump_handler_options {
@@ -71,7 +81,7 @@ TB_BEGIN_DECLS
 /* Handlers of one timeline are called in the order in which they were created, all "before", then
  * all "after". One created during a jump waits for the next. It follows its clock to other sources.
  * [any thread] [from callbacks] TB_ERR_INVALID: a threshold of the wrong sign or none at all, or no
- * callback. TB_ERR_NO_MEMORY. */
+ * callback. TB_ERR_NO_MEMORY, TB_ERR_FORKED. */
 TB_API tb_status_t tb_jump_handler_create(tb_clock_t *clock,
                                           const tb_jump_handler_options_t *options,
                                           tb_jump_handler_t **out);
@@ -81,6 +91,10 @@ TB_API tb_status_t tb_jump_handler_create(tb_clock_t *clock,
  * nothing.
  * [any thread] [from callbacks] [blocks, except from a jump callback] */
 TB_API void tb_jump_handler_destroy(tb_jump_handler_t *handler);
+
+/* The same with a limit in steady time, 0: none. TB_ERR_TIMEOUT: the jump still goes on; the
+ * handler is not destroyed and will be called as before. TB_ERR_INVALID: limit < 0. */
+TB_API tb_status_t tb_jump_handler_destroy_within(tb_jump_handler_t *handler, tb_duration_t limit);
 
 TB_END_DECLS
 

@@ -19,7 +19,10 @@ TB_BEGIN_DECLS
 /* Sets the process's hook; NULL (the default) drops messages. On return no thread is inside the
  * old hook any more, unless called from within a hook.
  * [any thread] [blocks: until running calls of the old hook have returned]
- * The hook may be called from any thread, several at a time, with no lock of ours held. */
+ * The hook may be called from any thread, several at a time, with no lock of ours held. It may run
+ * on a thread that is held up by a jump, or in a jump handler's: reading a clock there returns
+ * TB_ERR_BUSY instead of waiting, and changing a source, destroying a clock or a source, and moving
+ * time during a jump return TB_ERR_DEADLOCK. */
 TB_API void tb_log_set_hook(tb_log_hook_t hook, void *user);
 
 TB_END_DECLS

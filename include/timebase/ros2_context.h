@@ -40,6 +40,8 @@ TB_BEGIN_DECLS
  *                     Discovery/MaxAutoParticipantIndex allows (32 unless CYCLONEDDS_URI says more)
  *   TB_ERR_VERSION    the process has loaded another release of Cyclone DDS
  *   TB_ERR_TRANSPORT  other trouble of the middleware
+ *   TB_ERR_FORKED     this is a forked child: the parent's middleware does not work here, and what
+ *                     was made of it can only be destroyed, which leaves the middleware alone
  *   TB_ERR_NO_MEMORY
  *
  * [any thread, but not while another changes the environment] [blocks: for the network's sockets]

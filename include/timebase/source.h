@@ -18,7 +18,8 @@ typedef struct tb_source_ops {
    * nothing to stop. */
   void (*stop)(void *self);
 
-  /* Called once when the source is destroyed, after `stop`. NULL: nothing to free. */
+  /* Called once when the source is destroyed, after `stop`; neither is in a forked child, where
+   * they might wait for threads that are not there. NULL: nothing to free. */
   void (*destroy)(void *self);
 } tb_source_ops_t;
 
@@ -32,6 +33,11 @@ TB_API tb_status_t tb_source_create(const tb_source_ops_t *ops, void *self, tb_s
  * NULL does nothing. [any thread] [blocks: jumps in progress] TB_ERR_DEADLOCK from a jump callback,
  * TB_ERR_BUSY: another source wraps it and will destroy it: nothing is destroyed then. */
 TB_API tb_status_t tb_source_destroy(tb_source_t *source);
+
+/* The same with a limit in steady time, 0: none, for the wait until other jumps are over; it does
+ * not cover handlers of its clocks' changes, nor its `stop`. TB_ERR_TIMEOUT: the source is valid,
+ * some of its clocks may have left it. TB_ERR_INVALID: limit < 0. */
+TB_API tb_status_t tb_source_destroy_within(tb_source_t *source, tb_duration_t limit);
 
 /* The timeline that the source moves; it lives as long as the source.
  * [any thread] [from callbacks] */

@@ -2,8 +2,10 @@
 #ifndef TIMEBASE_TIMELINE_H
 #define TIMEBASE_TIMELINE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <timebase/clock.h>
+#include <timebase/duration.h>
 #include <timebase/jump.h>
 #include <timebase/status.h>
 #include <timebase/steady_time.h>
@@ -21,6 +23,7 @@ typedef struct tb_timeline_stats {
   tb_duration_t advanced;         /* sum of all forward steps that are no jumps */
   double rate;                    /* observed: timeline seconds a steady second; 0 until known */
   uint64_t stalls;                /* times that no tick came for longer than the stall limit */
+  tb_duration_t longest_handler;  /* steady: the longest call of a jump handler, also in progress */
 } tb_timeline_stats_t;
 
 typedef struct tb_timeline_options {
@@ -30,16 +33,18 @@ typedef struct tb_timeline_options {
   /* > 0. A forward step without a reason counts as a jump if it exceeds both this and the observed
    * rate times the steady time since the previous tick plus this. */
   tb_duration_t forward_jump_min;
+  /* Steady. A call of a jump handler that takes as long is reported, see jump.h; 0: never. */
+  tb_duration_t slow_handler_limit;
+  /* Who has been held up by a jump for `slow_handler_limit` gets TB_ERR_BUSY: reading a clock,
+   * starting a timer, running due timers, entering a wait. Else they wait for the end. */
+  bool readers_give_up;
 } tb_timeline_options_t;
 
-/* One second each. */
+/* One second each; readers wait. */
+/* clang-format off */
 #define TB_TIMELINE_OPTIONS_INIT                                                                   \
-  {                                                                                                \
-    {INT64_C(1000000000)},                                                                         \
-    {                                                                                              \
-      INT64_C(1000000000)                                                                          \
-    }                                                                                              \
-  }
+  {{INT64_C(1000000000)}, {INT64_C(1000000000)}, {INT64_C(1000000000)}, false}
+/* clang-format on */
 
 #define TB_ANCHOR_RATE_MAX 1e6
 
@@ -67,8 +72,8 @@ TB_BEGIN_DECLS
  * of life and wakes nobody. Returns when the handlers have run and those due have been woken.
  * [any thread but from jump callbacks; ticks of several threads are put in order]
  * [blocks: during a jump of this timeline] TB_ERR_RANGE: negative (counted as dropped).
- * TB_ERR_DETACHED: the source was taken from its last clock. TB_ERR_DEADLOCK: from a jump callback.
- */
+ * TB_ERR_DETACHED: the source was taken from its last clock. TB_ERR_DEADLOCK: from a jump callback,
+ * or from the log hook while a jump is in progress. TB_ERR_FORKED. */
 TB_API tb_status_t tb_timeline_tick(tb_timeline_t *timeline, int64_t time_ns,
                                     tb_jump_reason_t reason);
 
@@ -90,7 +95,9 @@ TB_API tb_status_t tb_timeline_try_tick(tb_timeline_t *timeline, int64_t time_ns
  * stalled, lost. The next tick makes it running. [any thread] [from callbacks] */
 TB_API void tb_timeline_set_state(tb_timeline_t *timeline, tb_clock_state_t state);
 
-/* [any thread] [from callbacks] TB_ERR_INVALID. */
+/* Holds at once, also for those who are held up by a jump now. For a change of source it is the
+ * shorter handler limit of the two timelines, and readers give up if they do on either.
+ * [any thread] [from callbacks] TB_ERR_INVALID, TB_ERR_FORKED. */
 TB_API tb_status_t tb_timeline_set_options(tb_timeline_t *timeline,
                                            const tb_timeline_options_t *options);
 

@@ -88,6 +88,10 @@ TB_API tb_status_t tb_timer_queue_create(tb_timer_queue_t **out);
  * callback or a callback of this queue: nothing is destroyed then. */
 TB_API tb_status_t tb_timer_queue_destroy(tb_timer_queue_t *queue);
 
+/* The same with a limit in steady time, 0: none. TB_ERR_TIMEOUT: its thread ends as soon as it can,
+ * nothing is destroyed, and the queue is valid. TB_ERR_INVALID: limit < 0. */
+TB_API tb_status_t tb_timer_queue_destroy_within(tb_timer_queue_t *queue, tb_duration_t limit);
+
 /* A descriptor for poll, epoll or libuv: readable when something may be due, and then until
  * tb_timer_queue_run_due. It belongs to the queue: do not read or close it.
  * [any thread] [from callbacks] */

@@ -5,15 +5,18 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "base/fork.h"
+
 /* A hook in use is held by a read lock, so that replacing it waits for running calls. */
 static pthread_rwlock_t hook_lock = PTHREAD_RWLOCK_INITIALIZER;
 static tb_log_hook_t current_hook;
 static void *current_user;
-static _Thread_local int hook_depth;
+_Thread_local int tb__log_depth;
 
 void tb_log_set_hook(tb_log_hook_t hook, void *user)
 {
-  if (hook_depth > 0) { /* this thread holds the read lock: publish without waiting for itself */
+  /* this thread holds the read lock, or nobody who might release it is left */
+  if (tb__log_depth > 0 || tb__is_forked()) {
     __atomic_store_n(&current_user, user, __ATOMIC_RELEASE);
     __atomic_store_n(&current_hook, hook, __ATOMIC_RELEASE);
     return;
@@ -33,11 +36,12 @@ void tb__log(tb_log_level_t level, const char *format, ...)
   int length = vsnprintf(text, sizeof text, format, args);
   va_end(args);
   if (length < 0) return;
-  bool nested = hook_depth > 0;
-  if (!nested) pthread_rwlock_rdlock(&hook_lock);
-  hook_depth++;
+  bool locks = tb__log_depth == 0 && !tb__is_forked();
+  if (locks) pthread_rwlock_rdlock(&hook_lock);
+  tb__log_depth++;
   tb_log_hook_t hook = __atomic_load_n(&current_hook, __ATOMIC_ACQUIRE);
   if (hook) hook(level, text, __atomic_load_n(&current_user, __ATOMIC_ACQUIRE));
-  hook_depth--;
-  if (!nested) pthread_rwlock_unlock(&hook_lock);
+  tb__log_depth--;
+  /* the hook may have forked */
+  if (locks && !tb__is_forked()) pthread_rwlock_unlock(&hook_lock);
 }

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/log.h"
+#include "clock/delay.h"
 #include "clock/running.h"
 #include "clock/source.h"
 #include "platform/futex.h"
@@ -31,42 +33,48 @@ static bool timeline_read(const tb_timeline_t *timeline, bool inside, snapshot_t
   }
 }
 
-static void wait_for_change(const tb_clock_t *clock)
+static tb_status_t wait_for_change(const tb_clock_t *clock, tb__delay_t *delay)
 {
-  _Atomic uint32_t *gate = (_Atomic uint32_t *)&clock->gate;
-  uint32_t seen = atomic_load(gate);
-  if (atomic_load(&clock->word) & TB__WORD_CHANGING) tb__futex_wait(gate, seen, TB__NO_DEADLINE);
+  uint32_t seen = atomic_load(&clock->gate);
+  if (!(atomic_load(&clock->word) & TB__WORD_CHANGING)) return TB_OK;
+  return tb__delay_read_clock(delay, (tb_clock_t *)clock, seen);
 }
 
-static void wait_for_jump(tb_timeline_t *timeline)
+static tb_status_t wait_for_jump(tb_timeline_t *timeline, tb__delay_t *delay)
 {
   uint32_t seen = atomic_load(&timeline->gate);
-  if (atomic_load(&timeline->version) & TB__VERSION_BLOCKED)
-    tb__futex_wait(&timeline->gate, seen, TB__NO_DEADLINE);
+  if (!(atomic_load(&timeline->version) & TB__VERSION_BLOCKED)) return TB_OK;
+  return tb__delay_read_timeline(delay, timeline, seen);
+}
+
+/* Whether a jump in progress is no reason to wait: it is this thread's own, or was cut off by a
+ * fork. */
+static bool passes(bool own)
+{
+  return own || tb__is_forked();
 }
 
 /* Returns with a moment at which neither the clock nor its timeline was blocked, or inside a
  * callback of the jump that blocks. TB_ERR_BUSY: blocked by another jump, and waiting is not
- * allowed (in a callback of a jump, or not wanted). */
-static tb_status_t clock_settle(const tb_clock_t *clock, bool may_wait, uintptr_t *out_word,
+ * allowed (in a callback of a jump, in the log hook, or without a `delay`) or has been given up.
+ * TB_ERR_TIMEOUT: the limit of `delay`. */
+static tb_status_t clock_settle(const tb_clock_t *clock, tb__delay_t *delay, uintptr_t *out_word,
                                 snapshot_t *out)
 {
   const tb__jump_t *jump = tb__jump_of_thread;
   for (;;) {
     uintptr_t word = atomic_load_explicit(&clock->word, memory_order_acquire);
     tb_timeline_t *timeline = (tb_timeline_t *)(word & ~TB__WORD_BITS);
-    if ((word & TB__WORD_CHANGING) && !(jump && jump->moved == clock)) {
-      if (!may_wait || jump) return TB_ERR_BUSY;
-      wait_for_change(clock);
-      continue;
-    }
-    if ((word & TB__WORD_OS) || timeline_read(timeline, tb__jump_concerns(jump, timeline), out)) {
+    bool changing = (word & TB__WORD_CHANGING) && !passes(jump && jump->moved == clock);
+    bool inside = passes(tb__jump_concerns(jump, timeline));
+    if (!changing && ((word & TB__WORD_OS) || timeline_read(timeline, inside, out))) {
       if (atomic_load_explicit(&clock->word, memory_order_relaxed) != word) continue;
       *out_word = word;
       return TB_OK;
     }
-    if (!may_wait || jump) return TB_ERR_BUSY;
-    wait_for_jump(timeline);
+    if (!delay || jump || tb__log_depth > 0) return TB_ERR_BUSY;
+    tb_status_t status = changing ? wait_for_change(clock, delay) : wait_for_jump(timeline, delay);
+    if (status) return status;
   }
 }
 
@@ -76,7 +84,8 @@ __attribute__((noinline)) static tb_status_t now_slowly(const tb_clock_t *clock,
 {
   uintptr_t word;
   snapshot_t snapshot = {0};
-  tb_status_t status = clock_settle(clock, may_wait, &word, &snapshot);
+  tb__delay_t delay = TB__DELAY_INIT(INT64_MAX);
+  tb_status_t status = clock_settle(clock, may_wait ? &delay : NULL, &word, &snapshot);
   if (status) return status;
   out->ns = (word & TB__WORD_OS) ? tb__system_now_ns() : snapshot.time_ns;
   out->kind = clock->kind;
@@ -123,6 +132,7 @@ tb_status_t tb_clock_try_now(const tb_clock_t *clock, tb_time_t *out)
 static tb_clock_state_t state_of(uintptr_t word, tb_clock_state_t state)
 {
   if (word & TB__WORD_OS) return state;
+  if (tb__is_forked()) return TB_CLOCK_STALLED;
   const tb_timeline_t *timeline = (const tb_timeline_t *)(word & ~TB__WORD_BITS);
   tb_clock_state_t derived = tb__timeline_derive_state(timeline, state);
   if (derived != state && derived == TB_CLOCK_STALLED) tb__timeline_report_stall(timeline);
@@ -132,11 +142,12 @@ static tb_clock_state_t state_of(uintptr_t word, tb_clock_state_t state)
 tb_status_t tb_clock_read(const tb_clock_t *clock, tb_clock_reading_t *out)
 {
   if (!clock || !out) return TB_ERR_INVALID;
+  tb__delay_t delay = TB__DELAY_INIT(INT64_MAX);
   for (;;) {
     uint64_t move_epoch = atomic_load(&clock->move_epoch);
     uintptr_t word;
     snapshot_t snapshot = {0};
-    tb_status_t status = clock_settle(clock, true, &word, &snapshot);
+    tb_status_t status = clock_settle(clock, &delay, &word, &snapshot);
     if (status) return status;
     if (word & TB__WORD_OS) {
       snapshot.time_ns = tb__system_now_ns();
@@ -191,13 +202,21 @@ bool tb__clock_is_settled_locked(const tb_clock_t *clock, const tb_timeline_t *t
          (!blocked || tb__jump_concerns(jump, timeline));
 }
 
-TB_NO_THREAD_ANALYSIS
 tb_status_t tb__clock_lock_settled(const tb_clock_t *clock, tb_timeline_t **out)
 {
+  return tb__clock_lock_settled_within(clock, INT64_MAX, out);
+}
+
+TB_NO_THREAD_ANALYSIS
+tb_status_t tb__clock_lock_settled_within(const tb_clock_t *clock, int64_t limit_ns,
+                                          tb_timeline_t **out)
+{
+  if (tb__is_forked()) return TB_ERR_FORKED;
+  tb__delay_t delay = TB__DELAY_INIT(limit_ns);
   for (;;) {
     uintptr_t word;
     snapshot_t snapshot = {0};
-    tb_status_t status = clock_settle(clock, true, &word, &snapshot);
+    tb_status_t status = clock_settle(clock, &delay, &word, &snapshot);
     if (status) return status;
     tb_timeline_t *timeline = tb__clock_lock(clock);
     if (tb__clock_is_settled_locked(clock, timeline)) {
@@ -245,7 +264,6 @@ void tb__clock_init(tb_clock_t *clock, tb_time_kind_t kind, tb_timeline_t *timel
 {
   clock->kind = kind;
   atomic_init(&clock->references, 1);
-  tb__mutex_init(&clock->move_mutex);
   atomic_init(&clock->word, (uintptr_t)timeline | TB__WORD_OS);
   atomic_init(&clock->idle_state, TB_CLOCK_INACTIVE);
 }
@@ -257,10 +275,12 @@ tb_status_t tb_clock_create(const tb_clock_options_t *options, tb_clock_t **out)
   bool ros = options->kind == TB_TIME_ROS;
   if (!out || (!ros && options->kind != TB_TIME_SYSTEM) || (!ros && options->source))
     return TB_ERR_INVALID;
+  tb_status_t status = tb__fork_watch();
+  if (status) return status;
   tb_clock_t *clock = calloc(1, sizeof *clock);
   if (!clock) return TB_ERR_NO_MEMORY;
   tb__clock_init(clock, options->kind, tb__timeline_system());
-  tb_status_t status = options->source ? tb_clock_set_source(clock, options->source) : TB_OK;
+  status = options->source ? tb_clock_set_source(clock, options->source) : TB_OK;
   if (status) {
     tb__clock_unref(clock);
     return status;
@@ -271,7 +291,7 @@ tb_status_t tb_clock_create(const tb_clock_options_t *options, tb_clock_t **out)
 
 /* Ends the waits of all who are on the clock, and lets nobody in any more. */
 TB_NO_THREAD_ANALYSIS
-static void clock_close(tb_clock_t *clock)
+static tb_status_t clock_close(tb_clock_t *clock, int64_t limit_ns)
 {
   tb__waiter_t *to_wake = NULL;
   tb_timeline_t *timeline = tb__clock_lock(clock);
@@ -285,9 +305,7 @@ static void clock_close(tb_clock_t *clock)
   }
   tb__clock_unlock(timeline);
   tb__waiters_wake(to_wake);
-  uint32_t users;
-  while ((users = atomic_load(&clock->users)) > 0)
-    tb__futex_wait(&clock->users, users, TB__NO_DEADLINE);
+  return tb__users_wait(&clock->users, limit_ns);
 }
 
 void tb__clock_ref(tb_clock_t *clock)
@@ -304,21 +322,29 @@ void tb__clock_unref(tb_clock_t *clock)
     tb__timeline_unref(held->timeline);
     free(held);
   }
-  tb__mutex_fini(&clock->move_mutex);
   free(clock);
 }
 
-tb_status_t tb__clock_destroy(tb_clock_t *clock)
+tb_status_t tb__clock_destroy(tb_clock_t *clock, int64_t limit_ns)
 {
-  if (tb__jump_of_thread) return TB_ERR_DEADLOCK;
-  clock_close(clock);
-  tb__handlers_destroy_of(clock);
-  tb__clock_leave_source(clock);
-  tb__clock_unref(clock);
-  return TB_OK;
+  tb_status_t status = TB_OK;
+  if (!tb__is_forked()) { /* else waiters and source are other threads' business */
+    if (tb__may_not_wait()) return TB_ERR_DEADLOCK;
+    status = clock_close(clock, limit_ns);
+  }
+  if (!status) status = tb__handlers_destroy_of(clock, limit_ns);
+  if (!status && !tb__is_forked()) status = tb__clock_leave_source(clock, limit_ns);
+  if (!status) tb__clock_unref(clock);
+  return status;
 }
 
 tb_status_t tb_clock_destroy(tb_clock_t *clock)
 {
-  return clock ? tb__clock_destroy(clock) : TB_OK;
+  return clock ? tb__clock_destroy(clock, INT64_MAX) : TB_OK;
+}
+
+tb_status_t tb_clock_destroy_within(tb_clock_t *clock, tb_duration_t limit)
+{
+  if (limit.ns < 0) return TB_ERR_INVALID;
+  return clock ? tb__clock_destroy(clock, tb__limit_ns(limit)) : TB_OK;
 }

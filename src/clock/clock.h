@@ -29,12 +29,14 @@ struct tb_clock {
   _Atomic uint64_t move_epoch;               /* of the last move; 0: never moved */
   _Atomic uint32_t idle_state;               /* reported while there is no source */
   _Atomic uint32_t gate;                     /* futex: readers held up by a change of source */
-  tb__mutex_t move_mutex;                    /* held through a change of source and its callbacks */
-  tb_source_t *source;                       /* by move_mutex */
-  tb__held_timeline_t *held;                 /* by move_mutex */
+  _Atomic uint32_t readers;                  /* how many there are */
+  _Atomic uint32_t moving;                   /* futex: held through a change of source */
+  tb_source_t *source;                       /* by `moving` */
+  tb__held_timeline_t *held;                 /* by `moving` */
   tb_clock_t *source_next, *source_previous; /* by the source's mutex */
 
   /* By the mutex of the current timeline. */
+  struct tb__jump *change; /* of the source, in progress, or NULL */
   tb__waiter_t *waiters;
   bool closed;
   _Atomic uint32_t users; /* futex: threads inside a wait; the clock outlives them */
@@ -53,8 +55,11 @@ static inline tb_timeline_t *tb__clock_timeline(const tb_clock_t *clock)
 /* Locks the mutex of the timeline that the clock points at. */
 tb_timeline_t *tb__clock_lock(const tb_clock_t *clock);
 /* The same, after waiting for a jump that blocks the readers of the clock; inside its callbacks at
- * once. TB_ERR_BUSY where tb_clock_now would be. */
+ * once. TB_ERR_BUSY where tb_clock_now would be. TB_ERR_FORKED. */
 tb_status_t tb__clock_lock_settled(const tb_clock_t *clock, tb_timeline_t **out);
+/* The same with a limit in steady time, INT64_MAX: none. TB_ERR_TIMEOUT. */
+tb_status_t tb__clock_lock_settled_within(const tb_clock_t *clock, int64_t limit_ns,
+                                          tb_timeline_t **out);
 /* Whether the clock could be read now without waiting. */
 bool tb__clock_is_settled_locked(const tb_clock_t *clock, const tb_timeline_t *timeline)
     TB_REQUIRES(timeline->mutex);
@@ -62,8 +67,9 @@ void tb__clock_unlock(tb_timeline_t *timeline);
 
 /* Prepares zeroed memory as a clock on an operating system's timeline. */
 void tb__clock_init(tb_clock_t *clock, tb_time_kind_t kind, tb_timeline_t *timeline);
-/* Ends all that waits on the clock and gives up the owner's reference to its memory. */
-tb_status_t tb__clock_destroy(tb_clock_t *clock);
+/* Ends all that waits on the clock and gives up the owner's reference to its memory. With a limit
+ * in steady time, INT64_MAX: none. TB_ERR_TIMEOUT: it is closed, and still there. */
+tb_status_t tb__clock_destroy(tb_clock_t *clock, int64_t limit_ns);
 
 /* Timer lanes keep the memory of a destroyed clock. */
 void tb__clock_ref(tb_clock_t *clock);

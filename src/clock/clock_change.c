@@ -2,13 +2,14 @@
 #include <stdlib.h>
 
 #include "clock/clock.h"
+#include "clock/delay.h"
 #include "clock/running.h"
 #include "clock/source.h"
 #include "platform/futex.h"
 
 /* ---- the source's side: started by its first clock, stopped after its last ---- */
 
-static tb_status_t source_acquire(tb_source_t *source)
+static tb_status_t source_acquire(tb_source_t *source, int64_t limit_ns)
 {
   for (;;) {
     tb__mutex_lock(&source->mutex);
@@ -22,7 +23,8 @@ static tb_status_t source_acquire(tb_source_t *source)
     if (wrapped) return TB_ERR_BUSY;
     if (phase == TB__SOURCE_RUNNING) return TB_OK;
     if (phase == TB__SOURCE_STOPPED) break;
-    tb__futex_wait(&source->phase, TB__SOURCE_CHANGING, TB__NO_DEADLINE);
+    if (!tb__futex_wait(&source->phase, TB__SOURCE_CHANGING, tb__limit_deadline(limit_ns)))
+      return TB_ERR_TIMEOUT;
   }
   if (source->ops->start) tb__timeline_reset(source->timeline);
   tb__timeline_set_detached(source->timeline, false);
@@ -52,6 +54,7 @@ static bool source_revoke(tb_source_t *source)
 /* The source may be gone as soon as it counts as stopped: only the futex's address is used then. */
 static void source_stop(tb_source_t *source)
 {
+  if (tb__is_forked()) return; /* in a callback of the change */
   if (source->ops->stop) source->ops->stop(source->self);
   tb__running_end(source->timeline);
   atomic_store(&source->phase, TB__SOURCE_STOPPED);
@@ -114,13 +117,18 @@ static void pair_unlock(pair_t pair)
   tb__mutex_unlock(&pair.to->mutex);
 }
 
-static void take_turn(tb_timeline_t *timeline)
+static tb_status_t take_turn(tb_timeline_t *timeline, int64_t limit_ns)
 {
+  tb_status_t status = TB_OK;
   if (timeline->kind != TB__TIMELINE_ROS) /* nobody moves it */
-    return;
+    return TB_OK;
   tb__mutex_lock(&timeline->mutex);
-  tb__timeline_take_turn_locked(timeline);
+  if (limit_ns == INT64_MAX)
+    tb__timeline_take_turn_locked(timeline);
+  else
+    status = tb__timeline_take_turn_within_locked(timeline, limit_ns);
   tb__mutex_unlock(&timeline->mutex);
+  return status;
 }
 
 static void end_turn(tb_timeline_t *timeline)
@@ -129,6 +137,17 @@ static void end_turn(tb_timeline_t *timeline)
   tb__mutex_lock(&timeline->mutex);
   tb__timeline_end_turn_locked(timeline);
   tb__mutex_unlock(&timeline->mutex);
+}
+
+static tb_status_t pair_take_turns(pair_t pair, int64_t limit_ns)
+{
+  bool from_first = pair.from->id < pair.to->id;
+  tb_timeline_t *first = from_first ? pair.from : pair.to;
+  tb_status_t status = take_turn(first, limit_ns);
+  if (status) return status;
+  status = take_turn(from_first ? pair.to : pair.from, limit_ns);
+  if (status) end_turn(first);
+  return status;
 }
 
 TB_NO_THREAD_ANALYSIS
@@ -170,11 +189,20 @@ static void move_waiters_locked(tb_clock_t *clock, pair_t pair, const tb_jump_t 
   }
 }
 
+/* For those who are held up. The process's own timelines are in any number of changes. */
+static void note_change_locked(tb_clock_t *clock, pair_t pair, tb__jump_t *change)
+{
+  clock->change = change;
+  if (pair.from->kind == TB__TIMELINE_ROS) pair.from->jump = change;
+  if (pair.to->kind == TB__TIMELINE_ROS) pair.to->jump = change;
+}
+
 TB_NO_THREAD_ANALYSIS
 static void clock_change_end(tb_clock_t *clock, pair_t pair, tb__jump_t *change,
                              tb__waiter_t *to_wake)
 {
   pair_lock(pair);
+  note_change_locked(clock, pair, NULL);
   tb__jump_release_locked(change, pair.from);
   atomic_fetch_and(&clock->word, ~TB__WORD_CHANGING);
   atomic_fetch_add(&clock->gate, 1);
@@ -189,22 +217,20 @@ static void clock_change_end(tb_clock_t *clock, pair_t pair, tb__jump_t *change,
   tb__waiters_wake(to_wake);
 }
 
-/* Steps 1 to 5 of a jump, for one clock. The clock's move_mutex is held. */
+/* Steps 2 to 5 of a jump, for one clock, whose `moving` is held, and so are both turns. */
 TB_NO_THREAD_ANALYSIS
-static void clock_change(tb_clock_t *clock, tb_timeline_t *to, tb_clock_state_t idle_state)
+static void clock_change(tb_clock_t *clock, pair_t pair, tb_clock_state_t idle_state)
 {
-  pair_t pair = {tb__clock_timeline(clock), to};
-  bool from_first = pair.from->id < pair.to->id;
-  take_turn(from_first ? pair.from : pair.to);
-  take_turn(from_first ? pair.to : pair.from);
-
+  tb_timeline_t *to = pair.to;
   pair_lock(pair);
   tb__jump_t change = {
       .info = describe_locked(clock, pair), .timelines = {pair.from, pair.to}, .moved = clock};
   tb__jump_select_locked(&change, pair.from);
+  note_change_locked(clock, pair, &change);
   atomic_fetch_or(&clock->word, TB__WORD_CHANGING);
   pair_unlock(pair);
   tb__jump_call_before(&change);
+  if (tb__is_forked()) return; /* by a callback */
 
   tb__waiter_t *to_wake = NULL;
   pair_lock(pair);
@@ -217,27 +243,53 @@ static void clock_change(tb_clock_t *clock, tb_timeline_t *to, tb_clock_state_t 
   move_waiters_locked(clock, pair, &change.info, &to_wake);
   pair_unlock(pair);
   tb__jump_call_after(&change);
+  if (tb__is_forked()) return;
 
   clock_change_end(clock, pair, &change, to_wake);
   end_turn(pair.from);
   end_turn(pair.to);
 }
 
-/* With move_mutex held. `source` is acquired, or NULL. Returns the source to stop, or NULL. */
-static tb_source_t *clock_switch(tb_clock_t *clock, tb_source_t *source,
-                                 tb_clock_state_t idle_state)
+static tb_status_t move_begin(tb_clock_t *clock, int64_t limit_ns)
+{
+  tb__delay_t delay = TB__DELAY_INIT(limit_ns);
+  while (atomic_exchange(&clock->moving, 1)) {
+    tb_status_t status = tb__delay_wait_change(&delay, clock, &clock->moving, 1);
+    if (status) return status;
+  }
+  return TB_OK;
+}
+
+static void move_end(tb_clock_t *clock)
+{
+  atomic_store(&clock->moving, 0);
+  tb__futex_wake_all(&clock->moving);
+}
+
+/* With `moving` held. `source` is acquired, or NULL. *out_stop: the source to stop, or NULL. The
+ * old source loses its right to tick before ticks that wait for their turn get it; with a limit it
+ * does when the turns are had, because what is not done in time must not have been begun. */
+static tb_status_t clock_switch(tb_clock_t *clock, tb_source_t *source, tb_clock_state_t idle_state,
+                                int64_t limit_ns, tb_source_t **out_stop)
 {
   tb_source_t *old = clock->source;
+  pair_t pair = {tb__clock_timeline(clock), source ? source->timeline : tb__timeline_system()};
+  bool limited = limit_ns != INT64_MAX;
+  tb_status_t status = limited ? pair_take_turns(pair, limit_ns) : TB_OK;
+  if (status) return status;
   bool last = old && source_revoke(old);
-  clock_change(clock, source ? source->timeline : tb__timeline_system(), idle_state);
+  if (!limited) pair_take_turns(pair, INT64_MAX);
+  clock_change(clock, pair, idle_state);
   clock->source = source;
   if (old) source_unlink(old, clock);
   if (source) source_link(source, clock);
-  return last ? old : NULL;
+  *out_stop = last ? old : NULL;
+  return TB_OK;
 }
 
-/* With move_mutex held and `source`, if any, acquired. *out_stop: the source to stop, or NULL. */
-static tb_status_t clock_use_locked(tb_clock_t *clock, tb_source_t *source, tb_source_t **out_stop)
+/* With `moving` held and `source`, if any, acquired. *out_stop: the source to stop, or NULL. */
+static tb_status_t clock_use_locked(tb_clock_t *clock, tb_source_t *source, int64_t limit_ns,
+                                    tb_source_t **out_stop)
 {
   *out_stop = NULL;
   if (source == clock->source) {
@@ -246,46 +298,63 @@ static tb_status_t clock_use_locked(tb_clock_t *clock, tb_source_t *source, tb_s
     return TB_OK;
   }
   tb_status_t status = source ? hold_timeline(clock, source->timeline) : TB_OK;
+  if (!status) status = clock_switch(clock, source, TB_CLOCK_INACTIVE, limit_ns, out_stop);
+  if (status && source && source_revoke(source)) *out_stop = source;
+  return status;
+}
+
+static tb_status_t set_source(tb_clock_t *clock, tb_source_t *source, int64_t limit_ns)
+{
+  if (!clock || clock->kind != TB_TIME_ROS) return TB_ERR_INVALID;
+  if (tb__is_forked()) return TB_ERR_FORKED;
+  if (tb__may_not_wait()) return TB_ERR_DEADLOCK;
+  tb_source_t *stop = NULL;
+  tb_status_t status = source ? source_acquire(source, limit_ns) : TB_OK;
+  if (status) return status;
+  tb__clock_ref(clock); /* whom the change wakes may destroy it */
+  status = move_begin(clock, limit_ns);
   if (status) {
-    if (source_revoke(source)) *out_stop = source;
-    return status;
+    if (source && source_revoke(source)) stop = source;
+  } else {
+    status = clock_use_locked(clock, source, limit_ns, &stop);
+    move_end(clock);
   }
-  *out_stop = clock_switch(clock, source, TB_CLOCK_INACTIVE);
-  return TB_OK;
+  tb__clock_unref(clock);
+  if (stop) source_stop(stop);
+  return tb__is_forked() ? TB_ERR_FORKED : status;
 }
 
 tb_status_t tb_clock_set_source(tb_clock_t *clock, tb_source_t *source)
 {
-  if (!clock || clock->kind != TB_TIME_ROS) return TB_ERR_INVALID;
-  if (tb__jump_of_thread) return TB_ERR_DEADLOCK;
-  tb_source_t *stop;
-  tb_status_t status = source ? source_acquire(source) : TB_OK;
+  return set_source(clock, source, INT64_MAX);
+}
+
+tb_status_t tb_clock_set_source_within(tb_clock_t *clock, tb_source_t *source, tb_duration_t limit)
+{
+  return limit.ns < 0 ? TB_ERR_INVALID : set_source(clock, source, tb__limit_ns(limit));
+}
+
+tb_status_t tb__clock_orphan(tb_clock_t *clock, tb_source_t *source, int64_t limit_ns)
+{
+  tb_source_t *stop = NULL;
+  tb_status_t status = move_begin(clock, limit_ns);
   if (status) return status;
-  tb__clock_ref(clock); /* whom the change wakes may destroy it */
-  tb__mutex_lock(&clock->move_mutex);
-  status = clock_use_locked(clock, source, &stop);
-  tb__mutex_unlock(&clock->move_mutex);
-  tb__clock_unref(clock);
+  if (clock->source == source)
+    status = clock_switch(clock, NULL, TB_CLOCK_NO_SOURCE, limit_ns, &stop);
+  move_end(clock);
   if (stop) source_stop(stop);
   return status;
 }
 
-void tb__clock_orphan(tb_clock_t *clock, tb_source_t *source)
+tb_status_t tb__clock_leave_source(tb_clock_t *clock, int64_t limit_ns)
 {
-  tb_source_t *stop = NULL;
-  tb__mutex_lock(&clock->move_mutex);
-  if (clock->source == source) stop = clock_switch(clock, NULL, TB_CLOCK_NO_SOURCE);
-  tb__mutex_unlock(&clock->move_mutex);
-  if (stop) source_stop(stop);
-}
-
-void tb__clock_leave_source(tb_clock_t *clock)
-{
-  tb__mutex_lock(&clock->move_mutex);
+  tb_status_t status = move_begin(clock, limit_ns);
+  if (status) return status;
   tb_source_t *source = clock->source;
   bool last = source && source_revoke(source);
   if (source) source_unlink(source, clock);
   clock->source = NULL;
-  tb__mutex_unlock(&clock->move_mutex);
+  move_end(clock);
   if (last) source_stop(source);
+  return TB_OK;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "clock/clock.h"
+#include "clock/delay.h"
 #include "platform/futex.h"
 
 _Thread_local tb__jump_t *tb__jump_of_thread;
@@ -48,6 +49,7 @@ tb_status_t tb_jump_handler_create(tb_clock_t *clock, const tb_jump_handler_opti
                                    tb_jump_handler_t **out)
 {
   if (!clock || !options || !out || options_check(options)) return TB_ERR_INVALID;
+  if (tb__is_forked()) return TB_ERR_FORKED;
   struct tb_jump_handler *handler = calloc(1, sizeof *handler);
   if (!handler) return TB_ERR_NO_MEMORY;
   handler->clock = clock;
@@ -64,24 +66,41 @@ tb_status_t tb_jump_handler_create(tb_clock_t *clock, const tb_jump_handler_opti
   return TB_OK;
 }
 
-/* Waits for the jump that holds the handler. */
+/* Waits for the jump that holds the handler, with the timeline of its clock locked. */
 TB_NO_THREAD_ANALYSIS
-static tb_timeline_t *wait_until_released(struct tb_jump_handler *handler, tb_timeline_t *timeline)
+static tb_status_t wait_until_released(struct tb_jump_handler *handler, int64_t limit_ns,
+                                       tb_timeline_t **timeline)
 {
+  tb__delay_t delay = TB__DELAY_INIT(limit_ns);
+  tb_status_t status = TB_OK;
   handler->leaving = true;
-  while (handler->selected) {
-    uint32_t done = atomic_load(&timeline->jumps_done);
-    tb__clock_unlock(timeline);
-    tb__futex_wait(&timeline->jumps_done, done, TB__NO_DEADLINE);
-    timeline = tb__clock_lock(handler->clock);
+  while (handler->selected && !status) {
+    uint32_t done = atomic_load(&(*timeline)->jumps_done);
+    tb__clock_unlock(*timeline);
+    status = tb__delay_wait(&delay, *timeline, &(*timeline)->jumps_done, done);
+    *timeline = tb__clock_lock(handler->clock);
   }
-  return timeline;
+  if (!handler->selected) return TB_OK;
+  handler->leaving = false;
+  return status;
+}
+
+/* In a forked child: what nobody was changing at the fork is put in order; else the list is never
+ * looked at again. */
+static void handler_abandon(struct tb_jump_handler *handler)
+{
+  tb_timeline_t *timeline = tb__clock_timeline(handler->clock);
+  if (tb__mutex_was_free(&timeline->mutex)) handler_unlink(timeline, handler);
+  free(handler);
 }
 
 TB_NO_THREAD_ANALYSIS
-void tb_jump_handler_destroy(tb_jump_handler_t *handler)
+tb_status_t tb__handler_destroy(tb_jump_handler_t *handler, int64_t limit_ns)
 {
-  if (!handler) return;
+  if (tb__is_forked()) {
+    handler_abandon(handler);
+    return TB_OK;
+  }
   tb_clock_t *clock = handler->clock;
   tb_timeline_t *timeline = tb__clock_lock(clock);
   if (handler->selected && tb__jump_of_thread) {
@@ -90,14 +109,26 @@ void tb_jump_handler_destroy(tb_jump_handler_t *handler)
     tb__clock_enter(clock); /* until the jump is over: the callback may go on using the clock */
     handler_unlink(timeline, handler);
     tb__clock_unlock(timeline);
-    return;
+    return TB_OK;
   }
   tb__clock_enter(clock);
-  timeline = wait_until_released(handler, timeline);
-  handler_unlink(timeline, handler);
+  tb_status_t status = wait_until_released(handler, limit_ns, &timeline);
+  if (!status) handler_unlink(timeline, handler);
   tb__clock_unlock(timeline);
-  free(handler);
+  if (!status) free(handler);
   tb__clock_leave(clock);
+  return status;
+}
+
+void tb_jump_handler_destroy(tb_jump_handler_t *handler)
+{
+  if (handler) tb__handler_destroy(handler, INT64_MAX);
+}
+
+tb_status_t tb_jump_handler_destroy_within(tb_jump_handler_t *handler, tb_duration_t limit)
+{
+  if (limit.ns < 0) return TB_ERR_INVALID;
+  return handler ? tb__handler_destroy(handler, tb__limit_ns(limit)) : TB_OK;
 }
 
 static bool handler_matches(const struct tb_jump_handler *handler, const tb_jump_t *jump)
@@ -142,27 +173,31 @@ static tb_jump_t info_for(const tb__jump_t *jump, const struct tb_jump_handler *
   return info;
 }
 
+static void handler_call(tb__jump_t *jump, struct tb_jump_handler *handler,
+                         tb_jump_callback_t callback)
+{
+  if (!callback || atomic_load(&handler->removed)) return;
+  tb_jump_t info = info_for(jump, handler);
+  tb__handler_call_begin(jump, handler);
+  callback(&info, handler->user);
+  tb__handler_call_end(jump, handler);
+}
+
 void tb__jump_call_before(tb__jump_t *jump)
 {
   tb__jump_of_thread = jump;
-  for (struct tb_jump_handler *handler = jump->selected; handler;
-       handler = handler->selected_next) {
-    if (!handler->before || atomic_load(&handler->removed)) continue;
-    tb_jump_t info = info_for(jump, handler);
-    handler->before(&info, handler->user);
-  }
+  for (struct tb_jump_handler *handler = jump->selected; handler && !tb__is_forked();
+       handler = handler->selected_next)
+    handler_call(jump, handler, handler->before);
   tb__jump_of_thread = NULL;
 }
 
 void tb__jump_call_after(tb__jump_t *jump)
 {
   tb__jump_of_thread = jump;
-  for (struct tb_jump_handler *handler = jump->selected; handler;
-       handler = handler->selected_next) {
-    if (!handler->after || atomic_load(&handler->removed)) continue;
-    tb_jump_t info = info_for(jump, handler);
-    handler->after(&info, handler->user);
-  }
+  for (struct tb_jump_handler *handler = jump->selected; handler && !tb__is_forked();
+       handler = handler->selected_next)
+    handler_call(jump, handler, handler->after);
   tb__jump_of_thread = NULL;
 }
 
@@ -194,15 +229,17 @@ void tb__handlers_move(tb_clock_t *clock, tb_timeline_t *from, tb_timeline_t *to
 }
 
 TB_NO_THREAD_ANALYSIS
-void tb__handlers_destroy_of(tb_clock_t *clock)
+tb_status_t tb__handlers_destroy_of(tb_clock_t *clock, int64_t limit_ns)
 {
+  if (tb__is_forked() && !tb__mutex_was_free(&tb__clock_timeline(clock)->mutex)) return TB_OK;
   for (;;) {
     tb_timeline_t *timeline = tb__clock_lock(clock);
     struct tb_jump_handler *handler = timeline->handlers.first;
-    while (handler && (handler->clock != clock || handler->leaving))
+    while (handler && (handler->clock != clock || (handler->leaving && !tb__is_forked())))
       handler = handler->next;
     tb__clock_unlock(timeline);
-    if (!handler) return;
-    tb_jump_handler_destroy(handler);
+    if (!handler) return TB_OK;
+    tb_status_t status = tb__handler_destroy(handler, limit_ns);
+    if (status) return status;
   }
 }

@@ -22,6 +22,7 @@ struct tb_jump_handler {
   bool leaving;         /* its destroyer waits for that jump: not selected again */
   bool orphan;          /* destroyed in a callback: freed at the end of the jump */
   _Atomic bool removed; /* no further call */
+  _Atomic int64_t call; /* in progress, see delay.c; 0: none */
   char name[48];
 };
 
@@ -29,8 +30,9 @@ struct tb_jump_handler {
 typedef struct tb__jump {
   tb_jump_t info;
   tb_timeline_t *timelines[2]; /* that it moves or connects; the second may be NULL */
-  const tb_clock_t *moved;     /* at a clock change */
+  tb_clock_t *moved;           /* at a clock change */
   struct tb_jump_handler *selected;
+  _Atomic(struct tb_jump_handler *) running; /* whose callback is being called */
 } tb__jump_t;
 
 /* The jump whose callbacks run on this thread. */
@@ -55,7 +57,10 @@ void tb__jump_release_locked(tb__jump_t *jump, tb_timeline_t *timeline)
 /* Moves all handlers of `clock`; both mutexes are held. */
 void tb__handlers_move(tb_clock_t *clock, tb_timeline_t *from, tb_timeline_t *to);
 
-/* Destroys all handlers of a clock that is being destroyed. */
-void tb__handlers_destroy_of(tb_clock_t *clock);
+/* Limits are steady times; INT64_MAX: none. TB_ERR_TIMEOUT: the handler is as it was. */
+tb_status_t tb__handler_destroy(struct tb_jump_handler *handler, int64_t limit_ns);
+
+/* Destroys all handlers of a clock that is being destroyed. TB_ERR_TIMEOUT: some are left. */
+tb_status_t tb__handlers_destroy_of(tb_clock_t *clock, int64_t limit_ns);
 
 #endif

@@ -28,11 +28,12 @@ struct tb_source {
 tb_status_t tb__source_wrap(tb_source_t *source, tb__redirect_t *redirect);
 /* Gives it back, stopped. */
 void tb__source_unwrap(tb_source_t *source);
+/* Limits are steady times, INT64_MAX: none; TB_ERR_TIMEOUT: the clock is where it was. */
 
 /* Moves the clock off its source without telling anybody: for one that is being destroyed. */
-void tb__clock_leave_source(tb_clock_t *clock);
+tb_status_t tb__clock_leave_source(tb_clock_t *clock, int64_t limit_ns);
 
 /* Moves the clock to no source, if it is still on `source`. */
-void tb__clock_orphan(tb_clock_t *clock, tb_source_t *source);
+tb_status_t tb__clock_orphan(tb_clock_t *clock, tb_source_t *source, int64_t limit_ns);
 
 #endif

@@ -1,5 +1,6 @@
 /* What is known of a timeline beside its time: its state, and counts. */
 #include "base/log.h"
+#include "clock/delay.h"
 #include "clock/timeline.h"
 #include "platform/time.h"
 
@@ -63,13 +64,15 @@ void tb__timeline_count_stall(tb_timeline_t *timeline, int64_t steady_ns)
 tb_status_t tb_timeline_set_options(tb_timeline_t *timeline, const tb_timeline_options_t *options)
 {
   if (!timeline || !options || timeline->kind != TB__TIMELINE_ROS || options->stall_limit.ns < 0 ||
-      options->forward_jump_min.ns <= 0)
+      options->forward_jump_min.ns <= 0 || options->slow_handler_limit.ns < 0)
     return TB_ERR_INVALID;
   timeline = tb__timeline_target(timeline);
+  if (tb__is_forked()) return TB_ERR_FORKED;
   tb__mutex_lock(&timeline->mutex);
   int64_t stall_limit_ns = options->stall_limit.ns ? options->stall_limit.ns : INT64_MAX;
   atomic_store(&timeline->life.stall_limit_ns, stall_limit_ns);
   timeline->forward_jump_min_ns = options->forward_jump_min.ns;
+  tb__delay_set_options_locked(timeline, options);
   tb__mutex_unlock(&timeline->mutex);
   return TB_OK;
 }
@@ -77,7 +80,7 @@ tb_status_t tb_timeline_set_options(tb_timeline_t *timeline, const tb_timeline_o
 /* A wrapped source that pauses does not know that its time runs on. */
 void tb_timeline_set_state(tb_timeline_t *timeline, tb_clock_state_t state)
 {
-  if (!timeline || timeline->kind != TB__TIMELINE_ROS) return;
+  if (!timeline || timeline->kind != TB__TIMELINE_ROS || tb__is_forked()) return;
   tb_timeline_t *target = tb__timeline_target(timeline);
   tb__waiter_t *to_wake = NULL;
   tb__mutex_lock(&target->mutex);
@@ -113,6 +116,7 @@ void tb_timeline_stats(const tb_timeline_t *timeline, tb_timeline_stats_t *out)
       .largest_forward = {atomic_load_explicit(&counts->largest_forward_ns, memory_order_relaxed)},
       .largest_backward = {atomic_load_explicit(&counts->largest_backward_ns,
                                                 memory_order_relaxed)},
+      .longest_handler = {atomic_load_explicit(&counts->longest_handler_ns, memory_order_relaxed)},
       .advanced = {atomic_load_explicit(&counts->advanced_ns, memory_order_relaxed)},
       .rate = atomic_load_explicit(&counts->rate, memory_order_relaxed),
   };

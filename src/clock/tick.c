@@ -1,4 +1,5 @@
 /* Moving a timeline: ticks and anchors, and the jumps that they make. */
+#include "base/log.h"
 #include "clock/handler.h"
 #include "clock/running.h"
 #include "clock/timeline.h"
@@ -170,14 +171,18 @@ static void jump_locked(tb_timeline_t *timeline, tb__jump_t *jump, tb_clock_stat
 {
   bool blocking = jump->info.kind != TB_JUMP_FORWARD;
   if (blocking) tb__timeline_block_locked(timeline);
+  timeline->jump = jump;
   tb__mutex_unlock(&timeline->mutex);
   tb__jump_call_before(jump);
   tb__mutex_lock(&timeline->mutex);
+  if (tb__is_forked()) return; /* by a callback: nobody is left whom it concerns */
   commit_jump_locked(timeline, &jump->info, state, to_wake);
   timeline->unsettled = true;
   tb__mutex_unlock(&timeline->mutex);
   tb__jump_call_after(jump);
   tb__mutex_lock(&timeline->mutex);
+  if (tb__is_forked()) return;
+  timeline->jump = NULL;
   timeline->unsettled = false;
   tb__jump_release_locked(jump, timeline);
   if (blocking) tb__timeline_unblock_locked(timeline);
@@ -247,6 +252,7 @@ static void move_locked(tb_timeline_t *timeline, const move_t *move, bool *has_t
   } else {
     commit_jump_locked(timeline, &jump.info, move->state, to_wake);
   }
+  if (tb__is_forked()) return;
   if (move->course) run_on_locked(timeline, move->course);
   tb__waiters_collect_due_locked(timeline, to_wake);
 }
@@ -295,6 +301,7 @@ static tb_status_t tick_in_turn_locked(tb_timeline_t *timeline, int64_t time_ns,
 {
   tb_status_t status = TB_OK;
   bool has_turn = timeline->turn_next != atomic_load(&timeline->turn_serving);
+  if (has_turn && tb__log_depth > 0) return TB_ERR_DEADLOCK;
   if (has_turn) tb__timeline_take_turn_locked(timeline);
   if (timeline->detached) {
     status = TB_ERR_DETACHED;
@@ -303,6 +310,7 @@ static tb_status_t tick_in_turn_locked(tb_timeline_t *timeline, int64_t time_ns,
     tb__timeline_halt_locked(timeline);
     move_locked(timeline, &move, &has_turn, to_wake);
   }
+  if (tb__is_forked()) return TB_ERR_FORKED;
   if (has_turn) tb__timeline_end_turn_locked(timeline);
   return status;
 }
@@ -318,6 +326,7 @@ static tb_status_t redirect_tick(tb__redirect_t *redirect, int64_t time_ns, tb_j
 tb_status_t tb_timeline_tick(tb_timeline_t *timeline, int64_t time_ns, tb_jump_reason_t reason)
 {
   if (!timeline || timeline->kind != TB__TIMELINE_ROS) return TB_ERR_INVALID;
+  if (tb__is_forked()) return TB_ERR_FORKED;
   if (tb__jump_of_thread) return TB_ERR_DEADLOCK;
   if (time_ns < 0) {
     tb_timeline_count_dropped(timeline);
@@ -354,6 +363,7 @@ static bool is_plain_change_locked(const tb_timeline_t *timeline, int64_t time_n
 tb_status_t tb_timeline_try_tick(tb_timeline_t *timeline, int64_t time_ns)
 {
   if (!timeline || timeline->kind != TB__TIMELINE_ROS) return TB_ERR_INVALID;
+  if (tb__is_forked()) return TB_ERR_FORKED;
   if (tb__jump_of_thread) return TB_ERR_DEADLOCK;
   if (time_ns < 0) {
     tb_timeline_count_dropped(timeline);
@@ -435,12 +445,13 @@ static tb_status_t anchor_locked(tb_timeline_t *timeline, tb__pilot_t *pilot,
 TB_NO_THREAD_ANALYSIS
 tb_status_t tb__timeline_steer(tb_timeline_t *timeline, tb__pilot_t *pilot, tb_jump_reason_t reason)
 {
+  if (tb__is_forked()) return TB_ERR_FORKED;
   if (tb__jump_of_thread) return TB_ERR_DEADLOCK;
   tb_status_t status = TB_ERR_BUSY;
   tb__waiter_t *to_wake = NULL;
   tb__mutex_lock(&timeline->mutex);
   bool has_turn = timeline->turn_next != atomic_load(&timeline->turn_serving);
-  if (!has_turn || pilot->may_wait) {
+  if (!has_turn || (pilot->may_wait && tb__log_depth == 0)) {
     if (has_turn) tb__timeline_take_turn_locked(timeline);
     tb__course_t before = timeline->course;
     bool was_running = timeline->running;
@@ -448,6 +459,7 @@ tb_status_t tb__timeline_steer(tb_timeline_t *timeline, tb__pilot_t *pilot, tb_j
     if (!status) {
       tb__timeline_halt_locked(timeline);
       status = anchor_locked(timeline, pilot, reason, &has_turn, &to_wake);
+      if (tb__is_forked()) return TB_ERR_FORKED; /* by a callback */
       if (status && was_running) tb__running_start_locked(timeline, &before);
     }
     if (has_turn) tb__timeline_end_turn_locked(timeline);

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "clock/delay.h"
 #include "clock/running.h"
 #include "platform/activity.h"
 #include "platform/futex.h"
@@ -49,6 +50,8 @@ uint64_t tb__epoch_take(void)
 
 tb_status_t tb__timeline_create(tb_timeline_t **out)
 {
+  tb_status_t status = tb__fork_watch();
+  if (status) return status;
   tb_timeline_t *timeline = aligned_alloc(_Alignof(tb_timeline_t), sizeof *timeline);
   if (!timeline) return TB_ERR_NO_MEMORY;
   *timeline = (tb_timeline_t){
@@ -56,6 +59,7 @@ tb_status_t tb__timeline_create(tb_timeline_t **out)
       .id = atomic_fetch_add(&last_id, 1) + 1,
       .references = 1,
       .state = TB_CLOCK_WAITING,
+      .slow_handler_ns = TB__SLOW_HANDLER_NS,
       .handlers.min_forward = INT64_MAX,
       .waiters.watch_min_forward = INT64_MAX,
       .life.stall_limit_ns = STALL_LIMIT_NS,
@@ -125,20 +129,40 @@ void tb__timeline_unblock_locked(tb_timeline_t *timeline)
 
 void tb__timeline_take_turn_locked(tb_timeline_t *timeline)
 {
+  tb__delay_t delay = TB__DELAY_INIT(INT64_MAX);
   uint32_t mine = timeline->turn_next++;
   for (;;) {
     uint32_t serving = atomic_load(&timeline->turn_serving);
     if (serving == mine) return;
     tb__mutex_unlock(&timeline->mutex);
-    tb__futex_wait(&timeline->turn_serving, serving, TB__NO_DEADLINE);
+    tb__delay_wait(&delay, timeline, &timeline->turn_serving, serving);
     tb__mutex_lock(&timeline->mutex);
   }
+}
+
+/* A place in the order of arrival could not be given up again, so none is taken before its turn. */
+tb_status_t tb__timeline_take_turn_within_locked(tb_timeline_t *timeline, int64_t limit_ns)
+{
+  tb__delay_t delay = TB__DELAY_INIT(limit_ns);
+  for (;;) {
+    uint32_t serving = atomic_load(&timeline->turn_serving);
+    if (serving == timeline->turn_next) break;
+    timeline->turn_limited++;
+    tb__mutex_unlock(&timeline->mutex);
+    tb_status_t status = tb__delay_wait(&delay, timeline, &timeline->turn_serving, serving);
+    tb__mutex_lock(&timeline->mutex);
+    timeline->turn_limited--;
+    if (status) return status;
+  }
+  timeline->turn_next++;
+  return TB_OK;
 }
 
 void tb__timeline_end_turn_locked(tb_timeline_t *timeline)
 {
   uint32_t serving = atomic_fetch_add(&timeline->turn_serving, 1) + 1;
-  if (serving != timeline->turn_next) tb__futex_wake_all(&timeline->turn_serving);
+  if (serving != timeline->turn_next || timeline->turn_limited)
+    tb__futex_wake_all(&timeline->turn_serving);
   tb__running_deadline_changed_locked(timeline);
 }
 

@@ -53,6 +53,7 @@ typedef struct tb__pulse {
 typedef struct tb__timeline_counts {
   _Atomic uint64_t ticks, jumps_forward, jumps_backward, dropped, stalls;
   _Atomic int64_t largest_forward_ns, largest_backward_ns, advanced_ns;
+  _Atomic int64_t longest_handler_ns;
   _Atomic double rate;
 } tb__timeline_counts_t;
 
@@ -94,9 +95,10 @@ typedef struct tb__redirect {
 struct tb_timeline {
   _Alignas(64) _Atomic uint64_t version;
   tb__slot_t slots[2];
-  _Atomic uint32_t gate; /* futex: readers held up by a blocking jump */
   tb__course_slot_t courses[2];
   _Atomic int64_t halt_steady_ns;
+  _Atomic uint32_t gate;    /* futex: readers held up by a blocking jump */
+  _Atomic uint32_t readers; /* how many there are */
 
   _Alignas(64) tb__mutex_t mutex; /* short: never held in a callback */
   tb__timeline_kind_t kind;
@@ -106,13 +108,17 @@ struct tb_timeline {
   /* The turn to move the timeline, held through a jump and its callbacks; in order of arrival. */
   uint32_t turn_next;
   _Atomic uint32_t turn_serving; /* futex */
+  uint32_t turn_limited;         /* who waits for it with a limit, out of order */
 
   _Atomic uint32_t jumps_done; /* futex: those who wait for a jump to be over */
-  bool detached;               /* ticks are refused */
-  bool unsettled;              /* between the commit of a jump and the waking of who is due */
-  bool running;                /* time goes on by itself, on `course` */
-  int64_t time_ns;             /* as committed; 0: not started */
-  uint64_t epoch;              /* of the last backward jump */
+  struct tb__jump *jump;       /* whose handlers run, while one has the turn; else NULL */
+  _Atomic int64_t slow_handler_ns;
+  _Atomic bool readers_give_up;
+  bool detached;   /* ticks are refused */
+  bool unsettled;  /* between the commit of a jump and the waking of who is due */
+  bool running;    /* time goes on by itself, on `course` */
+  int64_t time_ns; /* as committed; 0: not started */
+  uint64_t epoch;  /* of the last backward jump */
   tb_clock_state_t state;
   uint64_t elapsed_offset; /* elapsed = time - offset, while started */
   uint64_t elapsed_frozen; /* elapsed, while not started */
@@ -153,6 +159,9 @@ void tb__timeline_unblock_locked(tb_timeline_t *timeline) TB_REQUIRES(timeline->
 
 /* Takes the turn, releasing the mutex while it waits, and gives it back. */
 void tb__timeline_take_turn_locked(tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex);
+/* The same with a limit in steady time, and then not in order of arrival: TB_ERR_TIMEOUT. */
+tb_status_t tb__timeline_take_turn_within_locked(tb_timeline_t *timeline, int64_t limit_ns)
+    TB_REQUIRES(timeline->mutex);
 void tb__timeline_end_turn_locked(tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex);
 
 /* What has passed on the timeline. On the system timeline it is steady time. */

@@ -83,7 +83,7 @@ void tb__waiters_collect_jumped_locked(tb_timeline_t *timeline, const tb_jump_t 
 
 void tb__waiters_wake(tb__waiter_t *to_wake)
 {
-  while (to_wake) {
+  while (to_wake && !tb__is_forked()) {
     tb__waiter_t *next = to_wake->wake_next;
     to_wake->ops->wake(to_wake);
     to_wake = next;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fork.h"
 #include "dds/domain.h"
 #include "dds/library.h"
 #include "dds/log_sink.h"
@@ -27,7 +28,10 @@ static dds_entity_t participant_open(const tb__participant_options_t *options)
 tb_status_t tb__participant_create(const tb__participant_options_t *options,
                                    tb__participant_t **out, tb_error_t *error)
 {
-  tb_status_t status = tb__dds_library_check(error);
+  tb_status_t status = tb__fork_watch();
+  if (status != TB_OK)
+    return tb_error_set(error, status, "DDS participant: %s", tb_status_message(status));
+  status = tb__dds_library_check(error);
   if (status != TB_OK) return status;
   tb__participant_t *participant = calloc(1, sizeof *participant);
   if (!participant) return tb_error_set(error, TB_ERR_NO_MEMORY, "DDS participant: out of memory");
@@ -50,9 +54,11 @@ fail:
 void tb__participant_destroy(tb__participant_t *participant)
 {
   if (!participant) return;
-  if (participant->handle > 0) dds_delete(participant->handle);
-  tb__dds_domain_release(participant->domain);
-  if (participant->has_log) tb__dds_log_release();
+  if (!tb__is_forked()) { /* else threads, sockets and domain are the parent's */
+    if (participant->handle > 0) dds_delete(participant->handle);
+    tb__dds_domain_release(participant->domain);
+    if (participant->has_log) tb__dds_log_release();
+  }
   free(participant);
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fork.h"
 #include "dds/library.h"
 #include "dds/qos_map.h"
 #include "dds/raw_topic.h"
@@ -105,6 +106,9 @@ tb_status_t tb__raw_reader_create(tb__participant_t *participant,
                                   tb__raw_reader_callback_t callback, void *user,
                                   tb__raw_reader_t **out, tb_error_t *error)
 {
+  if (tb__is_forked())
+    return tb_error_set(error, TB_ERR_FORKED, "%s: %s", options->topic,
+                        tb_status_message(TB_ERR_FORKED));
   tb__raw_topic_t topic;
   dds_entity_t parent = tb__participant_handle(participant);
   tb_status_t status = tb__raw_topic_init(&topic, parent, options, error);
@@ -134,12 +138,13 @@ fail:
 void tb__raw_reader_destroy(tb__raw_reader_t *reader)
 {
   if (!reader) return;
-  dds_delete(reader->handle);
+  if (!tb__is_forked()) dds_delete(reader->handle);
   free(reader);
 }
 
 tb_status_t tb__raw_reader_take(tb__raw_reader_t *reader, tb_ros2_sample_t *out)
 {
+  if (tb__is_forked()) return TB_ERR_FORKED;
   for (;;) {
     struct ddsi_serdata *raw;
     dds_sample_info_t info;
@@ -164,13 +169,14 @@ void tb__raw_reader_release(tb_ros2_sample_t *sample)
 uint32_t tb__raw_reader_matched(const tb__raw_reader_t *reader)
 {
   dds_subscription_matched_status_t status;
-  if (dds_get_subscription_matched_status(reader->handle, &status) < 0) return 0;
+  if (tb__is_forked() || dds_get_subscription_matched_status(reader->handle, &status) < 0) return 0;
   return status.current_count;
 }
 
 tb_status_t tb__raw_reader_wait_for_matched(tb__raw_reader_t *reader, uint32_t count,
                                             tb__deadline_t deadline)
 {
+  if (tb__is_forked()) return TB_ERR_FORKED;
   for (;;) {
     uint32_t events = atomic_load(&reader->match_events);
     if (tb__raw_reader_matched(reader) >= count) return TB_OK;
@@ -181,7 +187,8 @@ tb_status_t tb__raw_reader_wait_for_matched(tb__raw_reader_t *reader, uint32_t c
 uint32_t tb__raw_reader_incompatible(const tb__raw_reader_t *reader, const char **out_policy)
 {
   dds_requested_incompatible_qos_status_t status;
-  if (dds_get_requested_incompatible_qos_status(reader->handle, &status) < 0) return 0;
+  if (tb__is_forked() || dds_get_requested_incompatible_qos_status(reader->handle, &status) < 0)
+    return 0;
   if (out_policy) *out_policy = tb__qos_policy_name(status.last_policy_id);
   return status.total_count;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fork.h"
 #include "dds/library.h"
 #include "dds/qos_map.h"
 #include "dds/raw_topic.h"
@@ -45,6 +46,9 @@ tb_status_t tb__raw_writer_create(tb__participant_t *participant,
                                   const tb__endpoint_options_t *options, tb__raw_writer_t **out,
                                   tb_error_t *error)
 {
+  if (tb__is_forked())
+    return tb_error_set(error, TB_ERR_FORKED, "%s: %s", options->topic,
+                        tb_status_message(TB_ERR_FORKED));
   tb__raw_topic_t topic;
   dds_entity_t parent = tb__participant_handle(participant);
   tb_status_t status = tb__raw_topic_init(&topic, parent, options, error);
@@ -72,7 +76,7 @@ fail:
 void tb__raw_writer_destroy(tb__raw_writer_t *writer)
 {
   if (!writer) return;
-  dds_delete(writer->handle);
+  if (!tb__is_forked()) dds_delete(writer->handle);
   free(writer);
 }
 
@@ -86,6 +90,8 @@ static bool refused_handle(dds_return_t code)
 tb_status_t tb__raw_writer_write(tb__raw_writer_t *writer, const void *cdr, size_t size,
                                  tb_error_t *error)
 {
+  if (tb__is_forked())
+    return tb_error_set(error, TB_ERR_FORKED, "publish: %s", tb_status_message(TB_ERR_FORKED));
   if (!tb__cdr_is_valid(cdr, size))
     return tb_error_set(error, TB_ERR_INVALID,
                         "a message of %zu bytes is not CDR: it must begin with the encapsulation "
@@ -104,12 +110,14 @@ tb_status_t tb__raw_writer_write(tb__raw_writer_t *writer, const void *cdr, size
 uint32_t tb__raw_writer_matched(const tb__raw_writer_t *writer)
 {
   dds_publication_matched_status_t status;
-  return dds_get_publication_matched_status(writer->handle, &status) < 0 ? 0 : status.current_count;
+  if (tb__is_forked() || dds_get_publication_matched_status(writer->handle, &status) < 0) return 0;
+  return status.current_count;
 }
 
 tb_status_t tb__raw_writer_wait_for_matched(tb__raw_writer_t *writer, uint32_t count,
                                             tb__deadline_t deadline)
 {
+  if (tb__is_forked()) return TB_ERR_FORKED;
   for (;;) {
     uint32_t events = atomic_load(&writer->match_events);
     if (tb__raw_writer_matched(writer) >= count) return TB_OK;
@@ -124,6 +132,7 @@ void tb__raw_writer_watch_matched(tb__raw_writer_t *writer, _Atomic uint32_t *ev
 
 tb_status_t tb__raw_writer_wait_for_acks(tb__raw_writer_t *writer, int64_t limit_ns)
 {
+  if (tb__is_forked()) return TB_ERR_FORKED;
   dds_return_t code = dds_wait_for_acks(writer->handle, limit_ns < 0 ? 0 : limit_ns);
   if (code == DDS_RETCODE_OK) return TB_OK;
   return refused_handle(code) ? TB_ERR_CLOSED : tb__dds_error_set(NULL, code, "");
@@ -132,7 +141,8 @@ tb_status_t tb__raw_writer_wait_for_acks(tb__raw_writer_t *writer, int64_t limit
 uint32_t tb__raw_writer_incompatible(const tb__raw_writer_t *writer, const char **out_policy)
 {
   dds_offered_incompatible_qos_status_t status;
-  if (dds_get_offered_incompatible_qos_status(writer->handle, &status) < 0) return 0;
+  if (tb__is_forked() || dds_get_offered_incompatible_qos_status(writer->handle, &status) < 0)
+    return 0;
   if (out_policy) *out_policy = tb__qos_policy_name(status.last_policy_id);
   return status.total_count;
 }

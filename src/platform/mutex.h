@@ -3,6 +3,9 @@
 #define TB_PLATFORM_MUTEX_H
 
 #include <pthread.h>
+#include <stdbool.h>
+
+#include "base/fork.h"
 
 #if defined(__clang__)
 #define TB_THREAD_ATTRIBUTE(x) __attribute__((x))
@@ -32,19 +35,28 @@ static inline void tb__mutex_init(tb__mutex_t *mutex)
   pthread_mutex_init(&mutex->impl, NULL);
 }
 
+/* In a forked child a mutex may be held by a thread that is not there: it is left alone. */
 static inline void tb__mutex_fini(tb__mutex_t *mutex)
 {
-  pthread_mutex_destroy(&mutex->impl);
+  if (!tb__is_forked()) pthread_mutex_destroy(&mutex->impl);
 }
 
 static inline void tb__mutex_lock(tb__mutex_t *mutex) TB_ACQUIRE(mutex) TB_NO_THREAD_ANALYSIS
 {
-  pthread_mutex_lock(&mutex->impl);
+  if (!tb__is_forked()) pthread_mutex_lock(&mutex->impl);
 }
 
 static inline void tb__mutex_unlock(tb__mutex_t *mutex) TB_RELEASE(mutex) TB_NO_THREAD_ANALYSIS
 {
+  if (!tb__is_forked()) pthread_mutex_unlock(&mutex->impl);
+}
+
+/* In a forked child: whether nobody held the mutex at the fork, so that what it guards is whole. */
+static inline bool tb__mutex_was_free(tb__mutex_t *mutex) TB_NO_THREAD_ANALYSIS
+{
+  if (pthread_mutex_trylock(&mutex->impl)) return false;
   pthread_mutex_unlock(&mutex->impl);
+  return true;
 }
 
 #endif

@@ -1,6 +1,7 @@
 /* Playing: one loop that asks the clock server what is due, and waits in steady time. */
 #include <stdio.h>
 
+#include "base/fork.h"
 #include "base/log.h"
 #include "play/player.h"
 
@@ -228,6 +229,8 @@ static void finish(tb_player_t *player)
 
 tb_status_t tb_player_run(tb_player_t *player, tb_error_t *error)
 {
+  if (tb__is_forked())
+    return tb_error_set(error, TB_ERR_FORKED, "player: %s", tb_status_message(TB_ERR_FORKED));
   if (atomic_exchange(&player->started, true))
     return tb_error_set(error, TB_ERR_INVALID, "this player has played already: create another");
   const tb_play_transport_t *transport = &player->transport;

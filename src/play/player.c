@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "bag/reader.h"
+#include "base/fork.h"
 
 static tb_status_t check_options(const tb_play_transport_t *transport,
                                  const tb_player_options_t *options, tb_error_t *error)
@@ -96,7 +97,9 @@ tb_status_t tb__player_create(tb_bag_reader_t *reader, const tb_play_transport_t
 {
   static const tb_player_options_t defaults = TB_PLAYER_OPTIONS_INIT;
   if (!options) options = &defaults;
-  tb_status_t status = check_options(transport, options, error);
+  tb_status_t status = tb__fork_watch();
+  if (status != TB_OK) return tb_error_set(error, status, "player: %s", tb_status_message(status));
+  status = check_options(transport, options, error);
   if (status != TB_OK) return status;
   tb_player_t *player = calloc(1, sizeof *player);
   if (!player) return tb_error_set(error, TB_ERR_NO_MEMORY, "player: out of memory");
@@ -182,6 +185,7 @@ bool tb_player_is_paused(tb_player_t *player)
 
 void tb_player_stop(tb_player_t *player)
 {
+  if (tb__is_forked()) return;
   atomic_store(&player->stopping, true);
   tb__pacer_nudge(player->pacer);
   const tb_play_transport_t *transport = &player->transport;

@@ -80,6 +80,7 @@ static tb_status_t pass_to(tb_source_t *source, int64_t time_ns, tb__settle_t *s
 static tb_status_t step_target(tb_source_t *source, tb_duration_t step, int64_t *out_ns)
 {
   if (!is_manual(source)) return TB_ERR_INVALID;
+  if (tb__is_forked()) return TB_ERR_FORKED;
   if (__builtin_add_overflow(source_now(source), step.ns, out_ns)) return TB_ERR_OVERFLOW;
   return *out_ns < 0 ? TB_ERR_RANGE : TB_OK;
 }
@@ -144,6 +145,7 @@ static tb_status_t advance_to_next(tb_source_t *source, tb__settle_t *settle)
 {
   int64_t deadline_ns;
   if (!is_manual(source)) return TB_ERR_INVALID;
+  if (tb__is_forked()) return TB_ERR_FORKED;
   tb_status_t status = settle ? tb__settle_wait(settle) : TB_OK;
   if (status) return status;
   if (!tb__timeline_next_deadline(source->timeline, &deadline_ns)) return TB_ERR_NOT_FOUND;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "clock/clock.h"
+#include "clock/delay.h"
 #include "clock/running.h"
 #include "platform/futex.h"
 
@@ -34,11 +35,51 @@ static tb_clock_t *first_clock(tb_source_t *source)
 }
 
 /* A clock that has just left on another thread may still be stopping the source. */
-static void wait_until_stopped(tb_source_t *source)
+static tb_status_t wait_until_stopped(tb_source_t *source, int64_t limit_ns)
 {
   uint32_t phase;
   while ((phase = atomic_load(&source->phase)) != TB__SOURCE_STOPPED)
-    tb__futex_wait(&source->phase, phase, TB__NO_DEADLINE);
+    if (!tb__futex_wait(&source->phase, phase, tb__limit_deadline(limit_ns)) &&
+        atomic_load(&source->phase) != TB__SOURCE_STOPPED)
+      return TB_ERR_TIMEOUT;
+  return TB_OK;
+}
+
+static void source_free(tb_source_t *source)
+{
+  tb__timeline_unref(source->timeline);
+  tb__mutex_fini(&source->mutex);
+  free(source);
+}
+
+/* Takes all clocks off the source, and stops it. */
+static tb_status_t source_retire(tb_source_t *source, int64_t limit_ns)
+{
+  tb_status_t status = TB_OK;
+  tb_clock_t *clock;
+  while (!status && (clock = first_clock(source))) {
+    status = tb__clock_orphan(clock, source, limit_ns);
+    tb__clock_unref(clock);
+  }
+  return status ? status : wait_until_stopped(source, limit_ns);
+}
+
+static tb_status_t source_destroy(tb_source_t *source, int64_t limit_ns)
+{
+  if (!source) return TB_OK;
+  if (tb__is_forked()) { /* its functions may wait for threads that are not there */
+    source_free(source);
+    return TB_OK;
+  }
+  if (tb__may_not_wait()) return TB_ERR_DEADLOCK;
+  if (atomic_load(&source->timeline->redirect)) return TB_ERR_BUSY;
+  tb_status_t status = source_retire(source, limit_ns);
+  if (status) return status;
+  tb__timeline_set_detached(source->timeline, true);
+  tb__running_end(source->timeline); /* moved without a clock */
+  if (source->ops->destroy) source->ops->destroy(source->self);
+  source_free(source);
+  return TB_OK;
 }
 
 tb_status_t tb__source_wrap(tb_source_t *source, tb__redirect_t *redirect)
@@ -64,22 +105,12 @@ void tb__source_unwrap(tb_source_t *source)
 
 tb_status_t tb_source_destroy(tb_source_t *source)
 {
-  if (!source) return TB_OK;
-  if (tb__jump_of_thread) return TB_ERR_DEADLOCK;
-  if (atomic_load(&source->timeline->redirect)) return TB_ERR_BUSY;
-  tb_clock_t *clock;
-  while ((clock = first_clock(source))) {
-    tb__clock_orphan(clock, source);
-    tb__clock_unref(clock);
-  }
-  wait_until_stopped(source);
-  tb__timeline_set_detached(source->timeline, true);
-  tb__running_end(source->timeline); /* moved without a clock */
-  if (source->ops->destroy) source->ops->destroy(source->self);
-  tb__timeline_unref(source->timeline);
-  tb__mutex_fini(&source->mutex);
-  free(source);
-  return TB_OK;
+  return source_destroy(source, INT64_MAX);
+}
+
+tb_status_t tb_source_destroy_within(tb_source_t *source, tb_duration_t limit)
+{
+  return limit.ns < 0 ? TB_ERR_INVALID : source_destroy(source, tb__limit_ns(limit));
 }
 
 tb_timeline_t *tb_source_timeline(tb_source_t *source)

@@ -1,12 +1,14 @@
 #include <timebase/testing.h>
 
+#include "clock/delay.h"
 #include "platform/held_time.h"
 #include "platform/parking.h"
 #include "wait/settle.h"
 
 tb_status_t tb_testing_hold_os_time(void)
 {
-  if (tb__jump_of_thread) return TB_ERR_DEADLOCK;
+  if (tb__is_forked()) return TB_ERR_FORKED;
+  if (tb__may_not_wait()) return TB_ERR_DEADLOCK;
   tb__timeline_track(tb__timeline_steady()); /* of these two it cannot fail */
   tb__timeline_track(tb__timeline_system());
   return tb__held_time_take();
@@ -14,7 +16,8 @@ tb_status_t tb_testing_hold_os_time(void)
 
 tb_status_t tb_testing_release_os_time(void)
 {
-  return tb__jump_of_thread ? TB_ERR_DEADLOCK : tb__held_time_give_back();
+  if (tb__is_forked()) return TB_ERR_FORKED;
+  return tb__may_not_wait() ? TB_ERR_DEADLOCK : tb__held_time_give_back();
 }
 
 static bool is_known(tb_testing_clock_t which)

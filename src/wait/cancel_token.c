@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "clock/delay.h"
 #include "platform/futex.h"
 
 struct tb_cancel_token {
@@ -15,6 +16,8 @@ struct tb_cancel_token {
 tb_status_t tb_cancel_token_create(tb_cancel_token_t **out)
 {
   if (!out) return TB_ERR_INVALID;
+  tb_status_t status = tb__fork_watch();
+  if (status) return status;
   tb_cancel_token_t *token = calloc(1, sizeof *token);
   if (!token) return TB_ERR_NO_MEMORY;
   tb__mutex_init(&token->mutex);
@@ -29,28 +32,49 @@ static void mark_members_locked(tb_cancel_token_t *token, uint32_t mark)
     tb__sleeper_mark(member, mark);
 }
 
-tb_status_t tb_cancel_token_destroy(tb_cancel_token_t *token)
+static tb_status_t token_close(tb_cancel_token_t *token, int64_t limit_ns)
 {
-  if (!token) return TB_OK;
-  if (tb__jump_of_thread) return TB_ERR_DEADLOCK;
+  bool in_time = true;
   tb__mutex_lock(&token->mutex);
   token->closed = true;
   mark_members_locked(token, TB__MARK_CLOSED);
-  while (token->members) {
+  while (token->members && in_time) {
     uint32_t seen = atomic_load(&token->emptied);
     tb__mutex_unlock(&token->mutex);
-    tb__futex_wait(&token->emptied, seen, TB__NO_DEADLINE);
+    in_time = tb__futex_wait(&token->emptied, seen, tb__limit_deadline(limit_ns));
     tb__mutex_lock(&token->mutex);
   }
+  bool empty = !token->members;
   tb__mutex_unlock(&token->mutex);
+  return empty ? TB_OK : TB_ERR_TIMEOUT;
+}
+
+static tb_status_t token_destroy(tb_cancel_token_t *token, int64_t limit_ns)
+{
+  if (!token) return TB_OK;
+  if (!tb__is_forked()) { /* else the members are threads that are not there */
+    if (tb__may_not_wait()) return TB_ERR_DEADLOCK;
+    tb_status_t status = token_close(token, limit_ns);
+    if (status) return status;
+  }
   tb__mutex_fini(&token->mutex);
   free(token);
   return TB_OK;
 }
 
+tb_status_t tb_cancel_token_destroy(tb_cancel_token_t *token)
+{
+  return token_destroy(token, INT64_MAX);
+}
+
+tb_status_t tb_cancel_token_destroy_within(tb_cancel_token_t *token, tb_duration_t limit)
+{
+  return limit.ns < 0 ? TB_ERR_INVALID : token_destroy(token, tb__limit_ns(limit));
+}
+
 void tb_cancel_token_cancel(tb_cancel_token_t *token)
 {
-  if (!token) return;
+  if (!token || tb__is_forked()) return;
   tb__mutex_lock(&token->mutex);
   if (!atomic_load(&token->cancelled)) {
     atomic_store(&token->cancelled, true);
@@ -61,7 +85,7 @@ void tb_cancel_token_cancel(tb_cancel_token_t *token)
 
 void tb_cancel_token_reset(tb_cancel_token_t *token)
 {
-  if (!token) return;
+  if (!token || tb__is_forked()) return;
   tb__mutex_lock(&token->mutex);
   atomic_store(&token->cancelled, false);
   tb__mutex_unlock(&token->mutex);

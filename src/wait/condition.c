@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "clock/delay.h"
 #include "platform/futex.h"
 #include "wait/sleeper.h"
 
@@ -15,49 +16,64 @@ struct tb_steady_cond {
   tb_cond_t core; /* first and only: the memory is freed as a tb_cond_t */
 };
 
-static tb_cond_t *cond_create(tb_clock_t *clock)
+static tb_status_t cond_create(tb_clock_t *clock, tb_steady_cond_t **out)
 {
+  tb_status_t status = tb__fork_watch();
+  if (status) return status;
   tb_steady_cond_t *cond = calloc(1, sizeof *cond); /* of either kind */
-  if (!cond) return NULL;
+  if (!cond) return TB_ERR_NO_MEMORY;
   tb__clock_ref(clock);
   cond->core.clock = clock;
-  return &cond->core;
+  *out = cond;
+  return TB_OK;
 }
 
 tb_status_t tb_cond_create(tb_clock_t *clock, tb_cond_t **out)
 {
   if (!clock || !out) return TB_ERR_INVALID;
-  tb_cond_t *cond = cond_create(clock);
-  if (!cond) return TB_ERR_NO_MEMORY;
-  *out = cond;
-  return TB_OK;
+  tb_steady_cond_t *cond;
+  tb_status_t status = cond_create(clock, &cond);
+  if (!status) *out = &cond->core;
+  return status;
 }
 
 tb_status_t tb_steady_cond_create(tb_steady_clock_t *clock, tb_steady_cond_t **out)
 {
-  if (!clock || !out) return TB_ERR_INVALID;
-  tb_cond_t *cond = cond_create(&clock->core);
-  if (!cond) return TB_ERR_NO_MEMORY;
-  *out = (tb_steady_cond_t *)cond;
-  return TB_OK;
+  return clock && out ? cond_create(&clock->core, out) : TB_ERR_INVALID;
 }
 
 TB_NO_THREAD_ANALYSIS
-tb_status_t tb_cond_destroy(tb_cond_t *cond)
+static tb_status_t cond_close(tb_cond_t *cond, int64_t limit_ns)
 {
-  if (!cond) return TB_OK;
-  if (tb__jump_of_thread) return TB_ERR_DEADLOCK;
   tb__waiter_t *to_wake = NULL;
   tb_timeline_t *timeline = tb__clock_lock(cond->clock);
   tb__sleeper_queue_close_locked(&cond->queue, &to_wake);
   tb__clock_unlock(timeline);
   tb__waiters_wake(to_wake);
-  uint32_t users;
-  while ((users = atomic_load(&cond->users)) > 0)
-    tb__futex_wait(&cond->users, users, TB__NO_DEADLINE);
+  return tb__users_wait(&cond->users, limit_ns);
+}
+
+static tb_status_t cond_destroy(tb_cond_t *cond, int64_t limit_ns)
+{
+  if (!cond) return TB_OK;
+  if (!tb__is_forked()) { /* else those who wait are not there */
+    if (tb__may_not_wait()) return TB_ERR_DEADLOCK;
+    tb_status_t status = cond_close(cond, limit_ns);
+    if (status) return status;
+  }
   tb__clock_unref(cond->clock);
   free(cond);
   return TB_OK;
+}
+
+tb_status_t tb_cond_destroy(tb_cond_t *cond)
+{
+  return cond_destroy(cond, INT64_MAX);
+}
+
+tb_status_t tb_cond_destroy_within(tb_cond_t *cond, tb_duration_t limit)
+{
+  return limit.ns < 0 ? TB_ERR_INVALID : cond_destroy(cond, tb__limit_ns(limit));
 }
 
 tb_status_t tb_steady_cond_destroy(tb_steady_cond_t *cond)
@@ -118,6 +134,7 @@ TB_NO_THREAD_ANALYSIS
 tb_status_t tb_cond_signal(tb_cond_t *cond)
 {
   if (!cond) return TB_ERR_INVALID;
+  if (tb__is_forked()) return TB_ERR_FORKED;
   tb__waiter_t *to_wake = NULL;
   tb_timeline_t *timeline = tb__clock_lock(cond->clock);
   tb__sleeper_signal_locked(&cond->queue, &to_wake);
@@ -130,6 +147,7 @@ TB_NO_THREAD_ANALYSIS
 tb_status_t tb_cond_broadcast(tb_cond_t *cond)
 {
   if (!cond) return TB_ERR_INVALID;
+  if (tb__is_forked()) return TB_ERR_FORKED;
   tb__waiter_t *to_wake = NULL;
   tb_timeline_t *timeline = tb__clock_lock(cond->clock);
   while (tb__sleeper_signal_locked(&cond->queue, &to_wake)) {

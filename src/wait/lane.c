@@ -252,7 +252,8 @@ TB_NO_THREAD_ANALYSIS
 void tb__lane_destroy(tb__lane_t *lane)
 {
   tb_timeline_t *timeline = tb__clock_lock(lane->clock);
-  if (!lane->closed) tb__clock_remove_waiter_locked(lane->clock, timeline, &lane->waiter);
+  if (!lane->closed && !tb__is_forked())
+    tb__clock_remove_waiter_locked(lane->clock, timeline, &lane->waiter);
   tb__lane_pay_locked(lane);
   tb__clock_unlock(timeline);
   tb__lane_free_ids(lane);

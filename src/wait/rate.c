@@ -45,6 +45,7 @@ static tb_status_t rate_anchor(tb_rate_t *rate)
 static tb_status_t rate_create(tb_clock_t *clock, tb_duration_t period, tb_rate_t **out)
 {
   if (!out || period.ns <= 0) return TB_ERR_INVALID;
+  if (tb__is_forked()) return TB_ERR_FORKED;
   tb_rate_t *rate = calloc(1, sizeof *rate);
   if (!rate) return TB_ERR_NO_MEMORY;
   tb__clock_ref(clock);
@@ -127,6 +128,7 @@ tb_status_t tb_rate_sleep(tb_rate_t *rate, const tb_wait_options_t *options,
                           tb_rate_result_t *result)
 {
   if (!rate) return TB_ERR_INVALID;
+  if (tb__is_forked()) return TB_ERR_FORKED;
   if (atomic_exchange(&rate->busy, true)) return TB_ERR_BUSY;
   tb_status_t status = rate_sleep(rate, options, result);
   atomic_store(&rate->busy, false);
@@ -136,6 +138,7 @@ tb_status_t tb_rate_sleep(tb_rate_t *rate, const tb_wait_options_t *options,
 tb_status_t tb_rate_reset(tb_rate_t *rate)
 {
   if (!rate) return TB_ERR_INVALID;
+  if (tb__is_forked()) return TB_ERR_FORKED;
   if (atomic_exchange(&rate->busy, true)) return TB_ERR_BUSY;
   tb_status_t status = rate_anchor(rate);
   atomic_store(&rate->busy, false);

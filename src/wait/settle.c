@@ -1,5 +1,6 @@
 #include "wait/settle.h"
 
+#include "clock/delay.h"
 #include "platform/time.h"
 #include "wait/cancel_token.h"
 #include "wait/timer_queue.h"
@@ -25,7 +26,8 @@ tb_status_t tb__settle_begin(tb__settle_t *settle, tb_timeline_t *timeline,
   static const tb_run_options_t defaults = TB_RUN_OPTIONS_INIT;
   if (!options) options = &defaults;
   if (options->limit.ns < 0) return TB_ERR_INVALID;
-  if (tb__jump_of_thread || tb__timer_queues_call_here(timeline)) return TB_ERR_DEADLOCK;
+  if (tb__is_forked()) return TB_ERR_FORKED;
+  if (tb__may_not_wait() || tb__timer_queues_call_here(timeline)) return TB_ERR_DEADLOCK;
   tb_status_t status = track(timeline);
   if (status) return status;
   *settle = (tb__settle_t){

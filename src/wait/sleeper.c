@@ -1,5 +1,6 @@
 #include "wait/sleeper.h"
 
+#include "clock/delay.h"
 #include "platform/futex.h"
 #include "platform/held_time.h"
 #include "platform/time.h"
@@ -358,6 +359,7 @@ tb_status_t tb__sleeper_init(tb__sleeper_t *sleeper, tb_clock_t *clock, tb__goal
 {
   *sleeper =
       (tb__sleeper_t){.waiter.ops = &sleeper_ops, .clock = clock, .goal = goal, .goal_ns = goal_ns};
+  if (tb__is_forked()) return TB_ERR_FORKED;
   tb_status_t status = options_apply(options, sleeper);
   if (!status && clock->kind && tb__jump_of_thread) status = TB_ERR_DEADLOCK;
   return status;
@@ -381,16 +383,30 @@ static bool enter_queue(tb__sleeper_t *sleeper, tb__deadline_t *out_alarm)
   return entered;
 }
 
+/* The jump took too long. False: signalled meanwhile, so that the word follows. */
+TB_NO_THREAD_ANALYSIS
+static bool turn_back(tb__sleeper_t *sleeper)
+{
+  tb_timeline_t *timeline = tb__clock_lock(sleeper->clock);
+  bool claimed = sleeper->claimed;
+  if (!claimed) unlist_locked(sleeper);
+  tb__clock_unlock(timeline);
+  return !claimed;
+}
+
 TB_NO_THREAD_ANALYSIS
 static tb_status_t sleep_through(tb__sleeper_t *sleeper)
 {
   tb__deadline_t alarm = TB__NO_DEADLINE;
   if (!sleeper->queue || !enter_queue(sleeper, &alarm)) {
     tb_timeline_t *timeline;
-    tb_status_t status = tb__clock_lock_settled(sleeper->clock, &timeline);
-    if (status) return status; /* of a sleeper without a queue: in a jump callback */
-    sleeper->waited = enter_locked(sleeper, timeline, &alarm);
-    tb__clock_unlock(timeline);
+    tb_status_t status =
+        tb__clock_lock_settled_within(sleeper->clock, sleeper->limit_ns, &timeline);
+    if (status && turn_back(sleeper)) return status;
+    if (!status) {
+      sleeper->waited = enter_locked(sleeper, timeline, &alarm);
+      tb__clock_unlock(timeline);
+    }
   }
   if (sleeper->waited) block(sleeper, alarm);
   return sleeper->result;

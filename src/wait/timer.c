@@ -7,6 +7,7 @@ static tb_status_t timer_create_on(tb_timer_queue_t *queue, tb_clock_t *clock,
                                    const tb_timer_t *model, const tb__timer_rest_t *rest,
                                    tb_timer_t **out)
 {
+  if (tb__is_forked()) return TB_ERR_FORKED;
   tb__lane_t *lane;
   tb_status_t status = tb__lane_get(queue, clock, &lane);
   if (status) return status;
@@ -130,6 +131,7 @@ TB_NO_THREAD_ANALYSIS
 tb_status_t tb_timer_stop(tb_timer_t *timer)
 {
   if (!timer) return TB_ERR_INVALID;
+  if (tb__is_forked()) return TB_ERR_FORKED;
   fetch_place(timer);
   tb_timeline_t *timeline = tb__clock_lock(timer->lane->clock);
   timer_stop_locked(timer);
@@ -157,6 +159,7 @@ TB_NO_THREAD_ANALYSIS
 tb_status_t tb_timer_stop_wait(tb_timer_t *timer, tb_duration_t limit)
 {
   if (!timer || limit.ns < 0) return TB_ERR_INVALID;
+  if (tb__is_forked()) return TB_ERR_FORKED;
   if (tb__jump_of_thread) return TB_ERR_DEADLOCK;
   tb__lane_t *lane = timer->lane;
   tb_timer_queue_t *queue = lane->queue;
@@ -181,6 +184,7 @@ TB_NO_THREAD_ANALYSIS
 tb_status_t tb_timer_set_period(tb_timer_t *timer, tb_duration_t period)
 {
   if (!timer || period.ns <= 0 || timer->mode == TB_TIMER_ONE_SHOT_AT) return TB_ERR_INVALID;
+  if (tb__is_forked()) return TB_ERR_FORKED;
   tb_timeline_t *timeline = tb__clock_lock(timer->lane->clock);
   timer->period_ns = period.ns;
   tb__clock_unlock(timeline);
@@ -190,7 +194,7 @@ tb_status_t tb_timer_set_period(tb_timer_t *timer, tb_duration_t period)
 TB_NO_THREAD_ANALYSIS
 bool tb_timer_is_running(const tb_timer_t *timer)
 {
-  if (!timer) return false;
+  if (!timer || tb__is_forked()) return false;
   tb_timeline_t *timeline = tb__clock_lock(timer->lane->clock);
   bool running = timer->late || tb__heap_contains(&timer->lane->heap, timer->id);
   tb__clock_unlock(timeline);
@@ -289,7 +293,7 @@ tb_status_t tb_steady_clock_timer_queue_next_deadline(tb_timer_queue_t *queue,
 TB_NO_THREAD_ANALYSIS
 void tb_timer_destroy(tb_timer_t *timer)
 {
-  if (!timer) return;
+  if (!timer || tb__is_forked()) return; /* its memory is the queue's */
   tb__lane_t *lane = timer->lane;
   tb_timeline_t *timeline = tb__clock_lock(lane->clock);
   timer_stop_locked(timer);

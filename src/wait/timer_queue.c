@@ -13,9 +13,11 @@ static uintptr_t this_thread(void)
 tb_status_t tb_timer_queue_create(tb_timer_queue_t **out)
 {
   if (!out) return TB_ERR_INVALID;
+  tb_status_t status = tb__fork_watch();
+  if (status) return status;
   tb_timer_queue_t *queue = calloc(1, sizeof *queue);
   if (!queue) return TB_ERR_NO_MEMORY;
-  tb_status_t status = tb__poll_set_init(&queue->poll);
+  status = tb__poll_set_init(&queue->poll);
   if (status) {
     free(queue);
     return status;
@@ -33,9 +35,15 @@ bool tb__timer_queue_runs_here(const tb_timer_queue_t *queue)
 
 tb_status_t tb_timer_queue_destroy(tb_timer_queue_t *queue)
 {
+  return tb_timer_queue_destroy_within(queue, (tb_duration_t){0});
+}
+
+tb_status_t tb_timer_queue_destroy_within(tb_timer_queue_t *queue, tb_duration_t limit)
+{
+  if (limit.ns < 0) return TB_ERR_INVALID;
   if (!queue) return TB_OK;
-  if (tb__jump_of_thread || tb__timer_queue_runs_here(queue)) return TB_ERR_DEADLOCK;
-  tb_timer_queue_stop_thread(queue, (tb_duration_t){0});
+  tb_status_t status = tb_timer_queue_stop_thread(queue, limit);
+  if (status && status != TB_ERR_FORKED) return status; /* in a child there is no thread */
   tb__timer_queue_unlist(queue);
   for (tb__lane_t *lane = atomic_load(&queue->lanes), *next; lane; lane = next) {
     next = lane->next;
@@ -276,6 +284,7 @@ tb_status_t tb__timer_queue_run(tb_timer_queue_t *queue, uint32_t *out_calls)
   tb__queue_of_thread = queue;
   while (!status && call_next(queue, &call)) {
     call_make(&call);
+    if (tb__is_forked()) return TB_ERR_FORKED; /* by the callback: the rest is the parent's */
     calls++;
   }
   tb__queue_of_thread = queue->outer;
@@ -288,6 +297,7 @@ tb_status_t tb__timer_queue_run(tb_timer_queue_t *queue, uint32_t *out_calls)
 tb_status_t tb_timer_queue_run_due(tb_timer_queue_t *queue, uint32_t *out_calls)
 {
   if (!queue) return TB_ERR_INVALID;
+  if (tb__is_forked()) return TB_ERR_FORKED;
   if (tb__jump_of_thread || tb__timer_queue_runs_here(queue)) return TB_ERR_DEADLOCK;
   if (atomic_exchange(&queue->running, true)) return TB_ERR_BUSY;
   atomic_store(&queue->runner, this_thread());

@@ -190,6 +190,7 @@ static inline bool tb__lane_is_settled(const tb__lane_t *lane, const tb_timeline
 TB_NO_THREAD_ANALYSIS
 static inline tb_status_t tb__lane_lock_settled(const tb__lane_t *lane, tb_timeline_t **out)
 {
+  if (tb__is_forked()) return TB_ERR_FORKED;
   *out = tb__clock_lock(lane->clock);
   if (__builtin_expect(tb__lane_is_settled(lane, *out), 1)) return TB_OK;
   tb__clock_unlock(*out);

@@ -9,7 +9,8 @@ static void *thread_run(void *argument)
   tb_timer_queue_t *queue = argument;
   atomic_store(&queue->runner, (uintptr_t)pthread_self());
   while (atomic_load(&queue->thread_wanted)) {
-    tb__timer_queue_run(queue, NULL); /* fails only in jump callbacks */
+    /* fails where readers give up, and is tried again at the end of the jump */
+    if (tb__timer_queue_run(queue, NULL) == TB_ERR_FORKED) return NULL;
     if (atomic_load(&queue->thread_wanted)) tb__poll_set_wait(&queue->poll);
   }
   atomic_store(&queue->runner, 0);
@@ -21,6 +22,7 @@ static void *thread_run(void *argument)
 tb_status_t tb_timer_queue_start_thread(tb_timer_queue_t *queue)
 {
   if (!queue) return TB_ERR_INVALID;
+  if (tb__is_forked()) return TB_ERR_FORKED;
   if (atomic_exchange(&queue->running, true)) return TB_ERR_BUSY;
   tb__mutex_lock(&queue->mutex);
   atomic_store(&queue->thread_wanted, true);
@@ -47,6 +49,7 @@ static void thread_join(tb_timer_queue_t *queue)
 tb_status_t tb_timer_queue_stop_thread(tb_timer_queue_t *queue, tb_duration_t limit)
 {
   if (!queue || limit.ns < 0) return TB_ERR_INVALID;
+  if (tb__is_forked()) return TB_ERR_FORKED;
   if (tb__jump_of_thread || tb__timer_queue_runs_here(queue)) return TB_ERR_DEADLOCK;
   tb__deadline_t deadline = TB__NO_DEADLINE;
   if (limit.ns > 0)

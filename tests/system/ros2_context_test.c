@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <timebase/log.h>
+#include <timebase/ros2_clock_source.h>
 #include <timebase/ros2_context.h>
 #include <timebase/ros2_publisher.h>
 #include <timebase/ros2_subscription.h>
@@ -221,6 +223,66 @@ static void test_threads_may_come_and_go(void **state)
   }
 }
 
+typedef struct child {
+  tb_ros2_context_t *context;
+  tb_ros2_publisher_t *publisher;
+  tb_ros2_subscription_t *subscription;
+  tb_source_t *source;
+  tb_clock_t *clock;
+} child_t;
+
+/* Gets through everything in a forked child, where DDS has no threads; else the line where not. */
+static int child_run(child_t *child)
+{
+  static const uint8_t empty[] = {0, 1, 0, 0};
+  tb_ros2_context_t *another;
+  tb_ros2_publisher_t *publisher;
+  tb_ros2_sample_t sample;
+  tb_time_t now;
+  if (tb_ros2_context_create(NULL, &another, NULL) != TB_ERR_FORKED) return __LINE__;
+  if (tb_ros2_publisher_create(child->context, "c", "std_msgs/Empty", NULL, &publisher, NULL) !=
+      TB_ERR_FORKED)
+    return __LINE__;
+  if (tb_ros2_publisher_publish(child->publisher, empty, sizeof empty, NULL) != TB_ERR_FORKED)
+    return __LINE__;
+  if (tb_ros2_publisher_wait_for_acks(child->publisher, LIMIT) != TB_ERR_FORKED) return __LINE__;
+  if (tb_ros2_subscription_take(child->subscription, &sample) != TB_ERR_FORKED) return __LINE__;
+  if (tb_clock_now(child->clock, &now) != TB_OK || now.ns != 0) return __LINE__;
+  if (tb_clock_destroy(child->clock) || tb_source_destroy(child->source)) return __LINE__;
+  tb_ros2_publisher_destroy(child->publisher);
+  tb_ros2_subscription_destroy(child->subscription);
+  tb_ros2_context_destroy(child->context);
+  return 0;
+}
+
+static void test_C7_a_forked_child_destroys_without_dds(void **state)
+{
+  (void)state;
+  child_t child = {.context = context_of(NULL)};
+  assert_ok(
+      tb_ros2_publisher_create(child.context, "a", "std_msgs/Empty", NULL, &child.publisher, NULL));
+  assert_ok(tb_ros2_subscription_create(child.context, "b", "std_msgs/Empty", NULL, NULL,
+                                        &child.subscription, NULL));
+  assert_ok(tb_ros2_clock_source_create(child.context, NULL, &child.source, NULL));
+  tb_clock_options_t options = {TB_TIME_ROS, child.source};
+  assert_ok(tb_clock_create(&options, &child.clock));
+  pid_t pid = fork();
+  if (pid == 0) {
+    int line = child_run(&child);
+    if (line) fprintf(stderr, "child: line %d\n", line);
+    _exit(line ? 1 : 0);
+  }
+  int status;
+  assert_int_equal(waitpid(pid, &status, 0), pid);
+  assert_true(WIFEXITED(status));
+  assert_int_equal(WEXITSTATUS(status), 0);
+  assert_ok(tb_clock_destroy(child.clock));
+  assert_ok(tb_source_destroy(child.source));
+  tb_ros2_publisher_destroy(child.publisher);
+  tb_ros2_subscription_destroy(child.subscription);
+  tb_ros2_context_destroy(child.context);
+}
+
 #define CONTEXT_TEST(test) cmocka_unit_test_setup(test, domain_setup)
 
 int main(void)
@@ -234,6 +296,7 @@ int main(void)
       CONTEXT_TEST(test_a_domain_of_the_program_is_used_as_it_is),
       CONTEXT_TEST(test_discovery_can_be_off),
       CONTEXT_TEST(test_threads_may_come_and_go),
+      CONTEXT_TEST(test_C7_a_forked_child_destroys_without_dds),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,62 @@
+/* Waiting for a jump to be over, and the report of the handler that takes too long (rule J7). */
+#ifndef TB_CLOCK_DELAY_H
+#define TB_CLOCK_DELAY_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include <timebase/duration.h>
+
+#include "base/log.h"
+#include "clock/handler.h"
+#include "platform/futex.h"
+
+#define TB__SLOW_HANDLER_NS TB_NS_PER_S /* the limit of a handler, unless set */
+
+/* One who is held up: a reader, a writer that waits for its turn, or who removes a handler. */
+typedef struct tb__delay {
+  int64_t limit_ns; /* the caller's own, steady; INT64_MAX: none */
+  int64_t since_ns; /* a reader is held up; 0: not yet */
+} tb__delay_t;
+
+#define TB__DELAY_INIT(limit)                                                                      \
+  {                                                                                                \
+    (limit), 0                                                                                     \
+  }
+
+/* The end of a limit that begins now; INT64_MAX for a limit of 0, which is none. */
+int64_t tb__limit_ns(tb_duration_t limit);
+tb__deadline_t tb__limit_deadline(int64_t limit_ns);
+
+/* Whether this thread is in a callback that must not wait for a jump: a jump handler, or the log
+ * hook, which may run on a thread that others wait for. */
+static inline bool tb__may_not_wait(void)
+{
+  return tb__jump_of_thread || tb__log_depth > 0;
+}
+
+/* Waits until a count of users is 0. TB_ERR_TIMEOUT. */
+tb_status_t tb__users_wait(_Atomic uint32_t *users, int64_t limit_ns);
+
+/* Waits until *word is no longer `seen`, at times not as long, reporting the handler that holds up
+ * the turn of `timeline`. Nothing is held. TB_ERR_TIMEOUT: the caller's limit has passed. */
+tb_status_t tb__delay_wait(tb__delay_t *delay, tb_timeline_t *timeline, _Atomic uint32_t *word,
+                           uint32_t seen);
+
+/* The same for the change of source of `clock`. */
+tb_status_t tb__delay_wait_change(tb__delay_t *delay, const tb_clock_t *clock,
+                                  _Atomic uint32_t *word, uint32_t seen);
+
+/* The same for a reader whose timeline, or whose clock, is blocked. TB_ERR_BUSY: readers give up on
+ * this timeline. */
+tb_status_t tb__delay_read_timeline(tb__delay_t *delay, tb_timeline_t *timeline, uint32_t seen);
+tb_status_t tb__delay_read_clock(tb__delay_t *delay, tb_clock_t *clock, uint32_t seen);
+
+/* Takes over what concerns handlers; those who are held up look at it at once. */
+void tb__delay_set_options_locked(tb_timeline_t *timeline, const tb_timeline_options_t *options)
+    TB_REQUIRES(timeline->mutex);
+
+/* Around a call of a handler, on its thread. */
+void tb__handler_call_begin(tb__jump_t *jump, struct tb_jump_handler *handler);
+void tb__handler_call_end(tb__jump_t *jump, struct tb_jump_handler *handler);
+
+#endif
