@@ -7,6 +7,7 @@
 #include <timebase/clock.h>
 #include <timebase/duration.h>
 #include <timebase/status.h>
+#include <timebase/steady_clock.h>
 #include <timebase/time.h>
 
 typedef enum tb_jump_kind {
@@ -75,6 +76,11 @@ TB_BEGIN_DECLS
 TB_API tb_status_t tb_jump_handler_create(tb_clock_t *clock,
                                           const tb_jump_handler_options_t *options,
                                           tb_jump_handler_t **out);
+
+/* The same for a clock that never jumps: the handler is never called. */
+TB_API tb_status_t tb_steady_clock_jump_handler_create(tb_steady_clock_t *clock,
+                                                       const tb_jump_handler_options_t *options,
+                                                       tb_jump_handler_t **out);
 
 /* Returns when a jump that the handler takes part in is over, so that "before" is never left
  * without its "after"; from a jump callback it returns at once and no new call starts. NULL does

@@ -4,6 +4,7 @@
 #include "clock/clock.h"
 #include "clock/running.h"
 #include "clock/source.h"
+#include "clock/step.h"
 #include "platform/futex.h"
 
 /* ---- the source's side: started by its first clock, stopped after its last ---- */
@@ -112,20 +113,25 @@ static void pair_unlock(pair_t pair)
   tb__mutex_unlock(&pair.to->mutex);
 }
 
+/* System time needs no turn of its own for each clock: steps alone are held off. */
 static void take_turn(tb_timeline_t *timeline)
 {
-  if (timeline->kind != TB__TIMELINE_ROS) /* nobody moves it */
-    return;
   tb__mutex_lock(&timeline->mutex);
   tb__timeline_take_turn_locked(timeline);
+  if (timeline->kind == TB__TIMELINE_SYSTEM) {
+    tb__steps_hold_locked(timeline);
+    tb__timeline_end_turn_locked(timeline);
+  }
   tb__mutex_unlock(&timeline->mutex);
 }
 
 static void end_turn(tb_timeline_t *timeline)
 {
-  if (timeline->kind != TB__TIMELINE_ROS) return;
   tb__mutex_lock(&timeline->mutex);
-  tb__timeline_end_turn_locked(timeline);
+  if (timeline->kind == TB__TIMELINE_SYSTEM)
+    tb__steps_let_locked(timeline);
+  else
+    tb__timeline_end_turn_locked(timeline);
   tb__mutex_unlock(&timeline->mutex);
 }
 
@@ -264,6 +270,7 @@ tb_status_t tb_clock_set_source(tb_clock_t *clock, tb_source_t *source)
   status = clock_use_locked(clock, source, &stop);
   tb__mutex_unlock(&clock->move_mutex);
   tb__clock_unref(clock);
+  tb__steps_watch();
   if (stop) source_stop(stop);
   return status;
 }
@@ -274,6 +281,7 @@ void tb__clock_orphan(tb_clock_t *clock, tb_source_t *source)
   tb__mutex_lock(&clock->move_mutex);
   if (clock->source == source) stop = clock_switch(clock, NULL, TB_CLOCK_NO_SOURCE);
   tb__mutex_unlock(&clock->move_mutex);
+  tb__steps_watch();
   if (stop) source_stop(stop);
 }
 
