@@ -229,6 +229,9 @@ __attribute__((destructor)) static void steps_unload(void)
   bool stepping = watch.stepping;
   if (watch.running) tb__wall_step_nudge();
   tb__mutex_unlock(&timeline->mutex);
-  if (!stepping) thread_join();
+  if (!stepping)
+    thread_join();
+  else
+    tb__thread_detach(&thread);
   tb__mutex_unlock(&thread_mutex);
 }
