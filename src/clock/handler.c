@@ -27,6 +27,7 @@ static bool concerns_steps(const struct tb_jump_handler *handler)
 }
 
 /* Keeps the list in order of registration, searching from its end. */
+TB_NO_THREAD_ANALYSIS
 static void handler_link(tb_timeline_t *timeline, struct tb_jump_handler *handler)
 {
   tb__handlers_t *handlers = &timeline->handlers;
@@ -43,6 +44,7 @@ static void handler_link(tb_timeline_t *timeline, struct tb_jump_handler *handle
   if (concerns_steps(handler)) tb__steps_need_locked(timeline);
 }
 
+TB_NO_THREAD_ANALYSIS
 static void handler_unlink(tb_timeline_t *timeline, struct tb_jump_handler *handler)
 {
   tb__handlers_t *handlers = &timeline->handlers;

@@ -51,6 +51,13 @@ void tb__wall_step_close(void)
   tb__mutex_unlock(&fds_mutex);
 }
 
+static void drain(int fd)
+{
+  uint64_t count;
+  ssize_t got = read(fd, &count, sizeof count); /* the timer's: ECANCELED; it stays armed */
+  (void)got;
+}
+
 static bool announcement_take(void)
 {
   tb__mutex_lock(&fds_mutex);
@@ -66,18 +73,9 @@ tb__wall_event_t tb__wall_step_wait(int limit_ms)
   int ready = poll(fds, 2, limit_ms);
   if (ready == 0) return TB__WALL_QUIET;
   if (ready < 0) return TB__WALL_NUDGED; /* interrupted: look around */
-  uint64_t count;
-  ssize_t got;
-  if (fds[1].revents) {
-    got = read(event_fd, &count, sizeof count);
-    (void)got;
-  }
-  bool stepped = announcement_take();
-  if (fds[0].revents) {
-    got = read(timer_fd, &count, sizeof count); /* ECANCELED; it stays armed */
-    stepped = true;
-  }
-  return stepped ? TB__WALL_STEPPED : TB__WALL_NUDGED;
+  if (fds[0].revents) drain(timer_fd);
+  if (fds[1].revents) drain(event_fd);
+  return announcement_take() || fds[0].revents ? TB__WALL_STEPPED : TB__WALL_NUDGED;
 }
 
 static void event_raise(bool step)
