@@ -9,7 +9,7 @@
 #include "platform/time.h"
 #include "platform/wall_step.h"
 
-#define STEP_MIN_NS INT64_C(10000) /* less may be an inexact reading of the two clocks */
+#define STEP_MIN_NS INT64_C(10000) /* less, in sum, may be an inexact reading of the clocks */
 #define LINGER_MS   200            /* so that repeated short waits do not start a thread each */
 
 _Atomic bool tb__steps_unserved;
@@ -129,12 +129,13 @@ static void follow_step(tb_timeline_t *timeline)
   tb__mutex_lock(&timeline->mutex);
   watch.stepping = true;
   take_turn_locked(timeline);
-  int64_t offset_ns = tb__wall_offset_ns();
-  int64_t delta_ns = offset_ns - watch.offset_ns;
-  watch.offset_ns = offset_ns;
+  int64_t delta_ns = tb__wall_offset_ns() - watch.offset_ns;
   bool is_jump = delta_ns <= -STEP_MIN_NS || delta_ns >= STEP_MIN_NS;
-  if (is_jump && !watch.unloading) jump_locked(timeline, delta_ns, &to_wake);
-  settle_locked(timeline);
+  if (is_jump && !watch.unloading) {
+    watch.offset_ns += delta_ns;
+    jump_locked(timeline, delta_ns, &to_wake);
+    settle_locked(timeline);
+  }
   tb__timeline_end_turn_locked(timeline);
   watch.stepping = false;
   tb__mutex_unlock(&timeline->mutex);

@@ -115,6 +115,18 @@ static void test_J9_what_reading_the_clocks_cannot_tell_is_no_jump(void **state)
   tb_jump_handler_destroy(handler);
 }
 
+static void test_J9_small_steps_add_up(void **state)
+{
+  stage_t *stage = *state;
+  tb_jump_handler_t *handler = handle(stage->system, "h", 1, -1);
+  uint32_t before = wall_jumps();
+  wall_set_by(-6000);
+  wall_set_by(-6000);
+  wait_for_wall_jump(before);
+  assert_string_equal(trace, "<h+0B >h+0B ");
+  tb_jump_handler_destroy(handler);
+}
+
 static void keep_jump(const tb_jump_t *jump, void *user)
 {
   *(tb_jump_t *)user = *jump;
@@ -521,6 +533,7 @@ int main(int argc, char **argv)
       ON_STAGE(test_J9_before_and_after_run_in_a_row_with_the_delta_against_steady_time),
       ON_STAGE(test_J9_thresholds_choose_who_is_told),
       ON_STAGE(test_J9_what_reading_the_clocks_cannot_tell_is_no_jump),
+      ON_STAGE(test_J9_small_steps_add_up),
       ON_STAGE(test_J9_C6_backward_step_raises_the_epoch_once),
       ON_STAGE(test_J9_handler_follows_its_clock_to_system_time_and_away),
       ON_STAGE(test_J9_deactivation_begins_the_watch),

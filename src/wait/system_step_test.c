@@ -180,7 +180,7 @@ static void test_J9_a_wait_with_flags_watches_by_itself(void **state)
   nap_t nap = {.clock = stage->clock, .until_ns = now_ns(stage) + HOUR};
   nap.options.flags = TB_WAIT_FAIL_ON_BACKWARD;
   nap_begin(&nap);
-  wall_set_by(-60 * S);
+  wall_step(-60 * S);
   assert_status(nap_end(&nap), TB_ERR_JUMP_BACKWARD);
 }
 
@@ -192,7 +192,7 @@ static void test_J9_a_wait_with_a_limit_watches_by_itself(void **state)
   nap_t nap = {.clock = stage->clock, .until_ns = now_ns(stage) + HOUR};
   nap.options.limit.ns = 5 * HOUR;
   nap_begin(&nap);
-  wall_set_by(HOUR);
+  wall_step(HOUR);
   assert_ok(nap_end(&nap));
 }
 
@@ -224,7 +224,7 @@ static void test_S2_J9_a_wait_moved_to_system_time_watches_it(void **state)
     sched_yield();
   assert_ok(tb_clock_set_source(clock, NULL));
   assert_int_equal(waiters_on(clock), 1);
-  wall_set_by(HOUR);
+  wall_step(HOUR);
   assert_ok(nap_end(&nap));
   assert_ok(tb_clock_destroy(clock));
   assert_ok(tb_source_destroy(source));
