@@ -48,7 +48,13 @@ typedef struct tb_jump_threshold {
 /* Runs on the thread that moves the time. `now` of the clock reports the old time in "before" and
  * the new time in "after"; other threads block in `now` meanwhile, so never wait in a callback for
  * a thread that may read the time. Allowed: handlers, timers, reading clocks. Moving any time,
- * changing a source, destroying a clock and waiting return TB_ERR_DEADLOCK. */
+ * changing a source, destroying a clock and waiting return TB_ERR_DEADLOCK.
+ *
+ * Steps of system time are found after they were made, for handlers on clocks that tell it: both
+ * callbacks run on a thread of the library ("tb-steps"), "before" right before "after". `now` tells
+ * the new time in both and no thread blocks in it. The jump's `before` is the time that it would be
+ * now without the step. When the machine resumes from suspension that is a forward step, as steady
+ * time stood still. */
 typedef void (*tb_jump_callback_t)(const tb_jump_t *jump, void *user);
 
 typedef struct tb_jump_handler_options {

@@ -6,8 +6,6 @@
 #include <stdint.h>
 #include <timebase/status.h>
 
-#include "base/private_api.h"
-
 typedef enum tb__wall_event {
   TB__WALL_STEPPED, /* the clock was set, perhaps to the time that it had */
   TB__WALL_NUDGED,
@@ -27,7 +25,7 @@ void tb__wall_step_nudge(void);
 
 /* For tests that give the process a system time of their own (tb__clock_gettime): tells the watcher
  * that it was set. To be called after every move of it against steady time. [any thread] */
-TB_PRIVATE_API void tb__wall_step_announce(void);
+void tb__wall_step_announce(void);
 
 /* System time less steady time, which changes by steps alone: slewing moves both. Exact but for the
  * time that it takes to read a clock. */
