@@ -22,6 +22,7 @@ static struct watch {
   bool lingering;    /* it will do so soon, by itself */
   bool asked;        /* there was a need since it began to linger */
   bool stepping;     /* it is in a jump, or waits for its turn */
+  bool reported;     /* that it cannot be */
   bool unloading;
 } watch;
 
@@ -160,9 +161,12 @@ static void give_up(tb_timeline_t *timeline)
 {
   tb__mutex_lock(&timeline->mutex);
   watch.running = false;
-  atomic_store(&tb__steps_unserved, watch.needs > 0); /* somebody may be luckier */
+  atomic_store(&tb__steps_unserved, watch.needs > 0); /* the next one may be luckier */
+  bool first = !watch.reported;
+  watch.reported = true;
   tb__mutex_unlock(&timeline->mutex);
-  tb__log(TB_LOG_WARN, "steps of system time go unnoticed: no thread or descriptor to watch it");
+  if (first)
+    tb__log(TB_LOG_WARN, "steps of system time go unnoticed: no thread or descriptor to watch it");
 }
 
 static void *steps_run(void *argument)

@@ -1,10 +1,13 @@
 /* Steps of system time, and the handlers that are told of them. */
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
+#include <timebase/log.h>
 #include <timebase/sleep.h>
 #include <unistd.h>
 
 #include "clock/clock.h"
+#include "clock/step.h"
 #include "on_manual_source.h"
 #include "wall_clock.h"
 
@@ -496,6 +499,47 @@ static void test_C7_J9_forked_child_does_nothing_about_it(void **state)
   tb_jump_handler_destroy(handler);
 }
 
+static void count_message(tb_log_level_t level, const char *message, void *user)
+{
+  if (level == TB_LOG_WARN && strstr(message, "system time"))
+    atomic_fetch_add((_Atomic int *)user, 1);
+}
+
+static void limit_descriptors(rlim_t limit, rlim_t *out_before)
+{
+  struct rlimit descriptors;
+  assert_int_equal(getrlimit(RLIMIT_NOFILE, &descriptors), 0);
+  if (out_before) *out_before = descriptors.rlim_cur;
+  descriptors.rlim_cur = limit;
+  assert_int_equal(setrlimit(RLIMIT_NOFILE, &descriptors), 0);
+}
+
+static void test_J9_without_descriptors_it_is_said_once_and_tried_again(void **state)
+{
+  stage_t *stage = *state;
+  _Atomic int messages = 0;
+  rlim_t before;
+  while (wall_is_watched())
+    sched_yield();
+  tb_log_set_hook(count_message, (void *)&messages);
+  limit_descriptors(0, &before);
+  tb_jump_handler_t *a = handle(stage->system, "a", 1, -1);
+  while (!atomic_load(&messages))
+    sched_yield();
+  tb_jump_handler_t *b = handle(stage->system, "b", 1, -1);
+  while (!atomic_load(&tb__steps_unserved)) /* until the second try has failed */
+    sched_yield();
+  limit_descriptors(before, NULL);
+  tb_jump_handler_t *c = handle(stage->system, "c", 1, -1);
+  wall_step(S);
+  assert_string_equal(trace, "<a+1F <b+1F <c+1F >a+1F >b+1F >c+1F ");
+  assert_int_equal(atomic_load(&messages), 1);
+  tb_log_set_hook(NULL, NULL);
+  tb_jump_handler_destroy(a);
+  tb_jump_handler_destroy(b);
+  tb_jump_handler_destroy(c);
+}
+
 static int exit_from(const char *argument)
 {
   fflush(NULL);
@@ -562,6 +606,7 @@ int main(int argc, char **argv)
       ON_STAGE(test_J9_thread_exists_only_while_it_is_needed),
       ON_STAGE(test_J9_steps_while_nobody_watched_are_not_told),
       ON_STAGE(test_C7_J9_forked_child_does_nothing_about_it),
+      ON_STAGE(test_J9_without_descriptors_it_is_said_once_and_tried_again),
       ON_STAGE(test_J9_thread_does_not_keep_the_process_from_ending),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
