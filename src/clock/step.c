@@ -19,8 +19,8 @@ static struct watch {
   uint32_t needs;
   int64_t offset_ns; /* tb__wall_offset_ns when watching began, and after each step */
   bool running;      /* there is a thread, which looks at `needs` once more before it ends */
-  bool lingering;    /* it will do so soon, by itself */
-  bool asked;        /* there was a need since it began to linger */
+  bool lingering;    /* it does so soon, by itself; it must not be nudged for that again */
+  bool asked;        /* since it began to linger there was a need */
   bool stepping;     /* it is in a jump, or waits for its turn */
   bool reported;     /* that it cannot be */
   bool unloading;
@@ -54,7 +54,10 @@ void tb__steps_release_locked(tb_timeline_t *timeline)
 {
   if (timeline->kind != TB__TIMELINE_SYSTEM || --watch.needs) return;
   atomic_store(&tb__steps_unserved, false);
-  if (watch.running && !watch.lingering && !atomic_load(&forked)) tb__wall_step_nudge();
+  if (!watch.running || watch.lingering || atomic_load(&forked)) return;
+  watch.lingering = true;
+  watch.asked = false;
+  tb__wall_step_nudge();
 }
 
 static _Atomic uint32_t holders; /* futex */
@@ -147,10 +150,11 @@ static void follow_step(tb_timeline_t *timeline)
 static bool goes_on(tb_timeline_t *timeline, tb__wall_event_t event, int *out_limit_ms)
 {
   tb__mutex_lock(&timeline->mutex);
-  bool over = watch.lingering && event == TB__WALL_QUIET && !watch.asked;
-  watch.running = !watch.unloading && (watch.needs > 0 || !over);
-  watch.lingering = watch.needs == 0;
-  watch.asked = false;
+  bool quiet = event == TB__WALL_QUIET; /* it has lingered */
+  bool over = quiet && !watch.asked && watch.needs == 0;
+  watch.running = !watch.unloading && !over;
+  watch.lingering = (watch.lingering && !quiet) || watch.needs == 0;
+  if (quiet) watch.asked = false;
   *out_limit_ms = watch.lingering ? LINGER_MS : -1;
   bool running = watch.running;
   tb__mutex_unlock(&timeline->mutex);
