@@ -89,7 +89,8 @@ TB_HOT_API tb_status_t tb_clock_try_now(const tb_clock_t *clock, tb_time_t *out)
 /* Time, state and epoch together, under the rules of tb_clock_now. */
 TB_HOT_API tb_status_t tb_clock_read(const tb_clock_t *clock, tb_clock_reading_t *out);
 
-/* The epoch alone; 0 before any move or backward jump. Never blocks.
+/* The epoch alone; 0 before any move or backward jump. On system time it rises with backward steps
+ * while anybody watches for them (jump.h). Never blocks.
  * [any thread] [from callbacks] */
 TB_API uint64_t tb_clock_epoch(const tb_clock_t *clock);
 

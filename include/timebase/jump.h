@@ -7,6 +7,7 @@
 #include <timebase/clock.h>
 #include <timebase/duration.h>
 #include <timebase/status.h>
+#include <timebase/steady_clock.h>
 #include <timebase/time.h>
 
 typedef enum tb_jump_kind {
@@ -57,7 +58,13 @@ typedef struct tb_jump_threshold {
  *
  * A call that takes longer than the timeline's limit (tb_timeline_options_t, 1 s of steady time) is
  * reported once through the log hook, by the handler's name and with the number of readers that it
- * blocks: by whoever is held up by it first, on that thread, or when it returns, on its own. */
+ * blocks: by whoever is held up by it first, on that thread, or when it returns, on its own.
+ *
+ * Steps of system time are found after they were made, for handlers on clocks that tell it: both
+ * callbacks run on a thread of the library ("tb-steps"), "before" right before "after". `now` tells
+ * the new time in both and no thread blocks in it. The jump's `before` is the time that it would be
+ * now without the step. When the machine resumes from suspension that is a forward step, as steady
+ * time stood still. */
 typedef void (*tb_jump_callback_t)(const tb_jump_t *jump, void *user);
 
 typedef struct tb_jump_handler_options {
@@ -85,6 +92,11 @@ TB_BEGIN_DECLS
 TB_API tb_status_t tb_jump_handler_create(tb_clock_t *clock,
                                           const tb_jump_handler_options_t *options,
                                           tb_jump_handler_t **out);
+
+/* The same for a clock that never jumps: the handler is never called. */
+TB_API tb_status_t tb_steady_clock_jump_handler_create(tb_steady_clock_t *clock,
+                                                       const tb_jump_handler_options_t *options,
+                                                       tb_jump_handler_t **out);
 
 /* Returns when a jump that the handler takes part in is over, so that "before" is never left
  * without its "after"; from a jump callback it returns at once and no new call starts. NULL does

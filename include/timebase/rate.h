@@ -20,9 +20,9 @@ typedef struct tb_rate_result {
 TB_BEGIN_DECLS
 
 /* The first period starts now or, on a clock whose source has not started, at the first tick.
- * Periods on system time count in steady time, so no step of the wall clock moves them. When the
- * clock is destroyed, tb_rate_sleep returns TB_ERR_CLOSED, and the rate stays valid. generic.h has
- * tb_rate_create for both.
+ * Periods on system time count in steady time, so a forward step of the wall clock moves none; a
+ * backward one is a jump. When the clock is destroyed, tb_rate_sleep returns TB_ERR_CLOSED, and the
+ * rate stays valid. generic.h has tb_rate_create for both.
  * [any thread] [from callbacks] [blocks: during a blocking jump, except from its callbacks]
  * TB_ERR_INVALID: a period <= 0. TB_ERR_NO_MEMORY, TB_ERR_CLOSED; TB_ERR_BUSY as tb_clock_now.
  * (rclcpp::Rate) */

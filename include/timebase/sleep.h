@@ -36,6 +36,9 @@ TB_BEGIN_DECLS
 
 /* Several reasons to return at once: cancelled, closed, jump, due, limit, the first of these. */
 
+/* On system time these hold for steps of the wall clock. A wait there with fail flags, or until a
+ * time and with a limit, needs a thread of the library ("tb-steps"), which ends soon after. */
+
 /* Returns TB_OK once the clock tells `target` or later; never early. `options` may be NULL.
  * On an active clock whose source has not started it waits for the first tick, then compares.
  * A clock change ends it with TB_ERR_CLOCK_CHANGED unless TB_SLEEP_KEEP_TIME is given.

@@ -15,7 +15,8 @@ TB_API tb_status_t tb_steady_clock_create(tb_steady_clock_t **out);
 /* As tb_clock_destroy. */
 TB_API tb_status_t tb_steady_clock_destroy(tb_steady_clock_t *clock);
 
-/* CLOCK_MONOTONIC; does not count while the machine is suspended.
+/* CLOCK_MONOTONIC: slewed by NTP, never stepped, and does not count while the machine is suspended.
+ * A resume is a forward step of system time against it (jump.h).
  * [any thread] [from callbacks] TB_ERR_INVALID for NULL. */
 TB_HOT_API tb_status_t tb_steady_clock_now(const tb_steady_clock_t *clock, tb_steady_time_t *out);
 

@@ -35,11 +35,14 @@ TB_API tb_status_t tb_testing_release_os_time(void);
 /* TB_ERR_DETACHED: time is not held. TB_ERR_INVALID: an unknown clock. */
 TB_API tb_status_t tb_testing_now(tb_testing_clock_t which, int64_t *out_ns);
 
-/* Moves one of the two to `time_ns`; those whose deadline has come are woken. TB_ERR_RANGE: below
- * zero, or steady time back; nothing has moved. TB_ERR_DETACHED, TB_ERR_INVALID as above. */
+/* Moves one of the two to `time_ns`; those whose deadline has come are woken. Of system time that
+ * is a wall clock being set: handlers on clocks that tell it are called on their own thread soon
+ * after, and waits with flags fail (J9 in docs/time-model.md). TB_ERR_RANGE: below zero, or steady
+ * time back; nothing has moved. TB_ERR_DETACHED, TB_ERR_INVALID as above. */
 TB_API tb_status_t tb_testing_set(tb_testing_clock_t which, int64_t time_ns);
 
-/* By `step`, which may be negative for system time. TB_ERR_OVERFLOW. */
+/* By `step`: time passes, and that is no step of the wall clock, even if the other one stands
+ * still. A negative one, of system time, is. TB_ERR_OVERFLOW. */
 TB_API tb_status_t tb_testing_advance(tb_testing_clock_t which, tb_duration_t step);
 
 /* Stops at every deadline on the way, those set on the way included. TB_ERR_RANGE: step < 0.

@@ -33,6 +33,11 @@ static bool timeline_read(const tb_timeline_t *timeline, bool inside, snapshot_t
   }
 }
 
+static void read_epoch_of(uintptr_t word, snapshot_t *out)
+{
+  timeline_read((const tb_timeline_t *)(word & ~TB__WORD_BITS), true, out);
+}
+
 static tb_status_t wait_for_change(const tb_clock_t *clock, tb__delay_t *delay)
 {
   uint32_t seen = atomic_load(&clock->gate);
@@ -150,6 +155,7 @@ tb_status_t tb_clock_read(const tb_clock_t *clock, tb_clock_reading_t *out)
     tb_status_t status = clock_settle(clock, &delay, &word, &snapshot);
     if (status) return status;
     if (word & TB__WORD_OS) {
+      read_epoch_of(word, &snapshot);
       snapshot.time_ns = tb__system_now_ns();
       snapshot.state = atomic_load(&clock->idle_state);
     }
@@ -170,8 +176,7 @@ uint64_t tb_clock_epoch(const tb_clock_t *clock)
     uint64_t move_epoch = atomic_load(&clock->move_epoch);
     uintptr_t word = atomic_load(&clock->word);
     snapshot_t snapshot = {0};
-    if (!(word & TB__WORD_OS))
-      timeline_read((const tb_timeline_t *)(word & ~TB__WORD_BITS), true, &snapshot);
+    read_epoch_of(word, &snapshot);
     if (atomic_load(&clock->move_epoch) == move_epoch && atomic_load(&clock->word) == word)
       return snapshot.epoch > move_epoch ? snapshot.epoch : move_epoch;
   }

@@ -5,6 +5,7 @@
 #include "clock/delay.h"
 #include "clock/running.h"
 #include "clock/source.h"
+#include "clock/step.h"
 #include "platform/futex.h"
 
 /* ---- the source's side: started by its first clock, stopped after its last ---- */
@@ -117,25 +118,30 @@ static void pair_unlock(pair_t pair)
   tb__mutex_unlock(&pair.to->mutex);
 }
 
+/* System time needs no turn of its own for each clock: steps alone are held off. */
 static tb_status_t take_turn(tb_timeline_t *timeline, int64_t limit_ns)
 {
   tb_status_t status = TB_OK;
-  if (timeline->kind != TB__TIMELINE_ROS) /* nobody moves it */
-    return TB_OK;
   tb__mutex_lock(&timeline->mutex);
   if (limit_ns == INT64_MAX)
     tb__timeline_take_turn_locked(timeline);
   else
     status = tb__timeline_take_turn_within_locked(timeline, limit_ns);
+  if (!status && timeline->kind == TB__TIMELINE_SYSTEM) {
+    tb__steps_hold_locked(timeline);
+    tb__timeline_end_turn_locked(timeline);
+  }
   tb__mutex_unlock(&timeline->mutex);
   return status;
 }
 
 static void end_turn(tb_timeline_t *timeline)
 {
-  if (timeline->kind != TB__TIMELINE_ROS) return;
   tb__mutex_lock(&timeline->mutex);
-  tb__timeline_end_turn_locked(timeline);
+  if (timeline->kind == TB__TIMELINE_SYSTEM)
+    tb__steps_let_locked(timeline);
+  else
+    tb__timeline_end_turn_locked(timeline);
   tb__mutex_unlock(&timeline->mutex);
 }
 
@@ -320,6 +326,7 @@ static tb_status_t set_source(tb_clock_t *clock, tb_source_t *source, int64_t li
     move_end(clock);
   }
   tb__clock_unref(clock);
+  tb__steps_watch();
   if (stop) source_stop(stop);
   return tb__is_forked() ? TB_ERR_FORKED : status;
 }
@@ -342,6 +349,7 @@ tb_status_t tb__clock_orphan(tb_clock_t *clock, tb_source_t *source, int64_t lim
   if (clock->source == source)
     status = clock_switch(clock, NULL, TB_CLOCK_NO_SOURCE, limit_ns, &stop);
   move_end(clock);
+  tb__steps_watch();
   if (stop) source_stop(stop);
   return status;
 }

@@ -5,6 +5,7 @@
 
 #include "clock/clock.h"
 #include "clock/delay.h"
+#include "clock/step.h"
 #include "platform/futex.h"
 
 _Thread_local tb__jump_t *tb__jump_of_thread;
@@ -21,7 +22,13 @@ static tb_status_t options_check(const tb_jump_handler_options_t *options)
   return TB_OK;
 }
 
+static bool concerns_steps(const struct tb_jump_handler *handler)
+{
+  return handler->threshold.min_forward.ns || handler->threshold.min_backward.ns;
+}
+
 /* Keeps the list in order of registration, searching from its end. */
+TB_NO_THREAD_ANALYSIS
 static void handler_link(tb_timeline_t *timeline, struct tb_jump_handler *handler)
 {
   tb__handlers_t *handlers = &timeline->handlers;
@@ -35,14 +42,17 @@ static void handler_link(tb_timeline_t *timeline, struct tb_jump_handler *handle
   handler->linked = true;
   int64_t min_forward = handler->threshold.min_forward.ns;
   if (min_forward > 0 && min_forward < handlers->min_forward) handlers->min_forward = min_forward;
+  if (concerns_steps(handler)) tb__steps_need_locked(timeline);
 }
 
+TB_NO_THREAD_ANALYSIS
 static void handler_unlink(tb_timeline_t *timeline, struct tb_jump_handler *handler)
 {
   tb__handlers_t *handlers = &timeline->handlers;
   *(handler->previous ? &handler->previous->next : &handlers->first) = handler->next;
   *(handler->next ? &handler->next->previous : &handlers->last) = handler->previous;
   handler->linked = false;
+  if (concerns_steps(handler)) tb__steps_release_locked(timeline);
 }
 
 tb_status_t tb_jump_handler_create(tb_clock_t *clock, const tb_jump_handler_options_t *options,
@@ -63,7 +73,15 @@ tb_status_t tb_jump_handler_create(tb_clock_t *clock, const tb_jump_handler_opti
   handler_link(timeline, handler);
   *out = handler; /* before anybody can call it */
   tb__clock_unlock(timeline);
+  tb__steps_watch();
   return TB_OK;
+}
+
+tb_status_t tb_steady_clock_jump_handler_create(tb_steady_clock_t *clock,
+                                                const tb_jump_handler_options_t *options,
+                                                tb_jump_handler_t **out)
+{
+  return clock ? tb_jump_handler_create(&clock->core, options, out) : TB_ERR_INVALID;
 }
 
 /* Waits for the jump that holds the handler, with the timeline of its clock locked. */
@@ -165,11 +183,14 @@ void tb__jump_select_locked(tb__jump_t *jump, tb_timeline_t *timeline)
   timeline->handlers.min_forward = min_forward;
 }
 
-/* The epoch of a step that raises none is that of each handler's own clock. */
+/* The kind of time, and the epoch of a step that raises none, are those of each handler's own
+ * clock.
+ */
 static tb_jump_t info_for(const tb__jump_t *jump, const struct tb_jump_handler *handler)
 {
   tb_jump_t info = jump->info;
   if (info.epoch == 0) info.epoch = tb_clock_epoch(handler->clock);
+  info.before.kind = info.after.kind = handler->clock->kind;
   return info;
 }
 

@@ -131,8 +131,8 @@ struct tb_timeline {
   tb__course_t course;
   tb__pulse_t pulse;
   _Atomic(tb__redirect_t *) redirect; /* NULL: none */
-  uint32_t sleepers;             /* threads that wait on it */
-  struct tb__activity *activity; /* NULL until somebody waits for what a move makes due */
+  uint32_t sleepers;                  /* threads that wait on it */
+  struct tb__activity *activity;      /* NULL until somebody waits for what a move makes due */
 };
 
 /* The timeline that tells the time of this one's source. */

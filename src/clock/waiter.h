@@ -26,7 +26,8 @@ typedef struct tb__waiter_ops {
   bool (*jumped)(struct tb__waiter *waiter, const tb_jump_t *jump);
   bool (*moved)(struct tb__waiter *waiter, const tb_jump_t *jump);
   bool (*closed)(struct tb__waiter *waiter);
-  void (*settled)(struct tb__waiter *waiter); /* at the end of a change of source; may be NULL */
+  /* at the end of a change of source or a step of system time; may be NULL */
+  void (*settled)(struct tb__waiter *waiter);
   void (*wake)(struct tb__waiter *waiter); /* nothing held; the waiter may vanish as it returns */
 } tb__waiter_ops_t;
 

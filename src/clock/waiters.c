@@ -1,5 +1,6 @@
 /* Who waits on a timeline, and whom a move of it concerns. */
 #include "clock/running.h"
+#include "clock/step.h"
 #include "clock/timeline.h"
 
 static void list_wake(tb__waiter_t *waiter, tb__waiter_t **to_wake)
@@ -33,6 +34,7 @@ void tb__waiter_watch_locked(tb_timeline_t *timeline, tb__waiter_t *waiter)
   waiter->watching = true;
   if (waiter->forward_min < waiters->watch_min_forward)
     waiters->watch_min_forward = waiter->forward_min;
+  tb__steps_need_locked(timeline);
 }
 
 void tb__waiter_unwatch_locked(tb_timeline_t *timeline, tb__waiter_t *waiter)
@@ -44,6 +46,7 @@ void tb__waiter_unwatch_locked(tb_timeline_t *timeline, tb__waiter_t *waiter)
     timeline->waiters.watchers = waiter->watch_next;
   if (waiter->watch_next) waiter->watch_next->watch_previous = waiter->watch_previous;
   waiter->watching = false;
+  tb__steps_release_locked(timeline);
 }
 
 static void collect_due_on_axis(tb_timeline_t *timeline, tb__wait_axis_t axis, uint64_t now,

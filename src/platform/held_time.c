@@ -4,12 +4,13 @@
 #include "platform/parking.h"
 #include "platform/poll_set.h"
 #include "platform/time.h"
+#include "platform/wall_step.h"
 
 _Atomic bool tb__time_held;
 
 static tb__mutex_t hand = TB__MUTEX_INIT; /* of who takes, moves and gives back */
 static _Atomic int64_t held_steady_ns, held_system_ns;
-static _Atomic int64_t steady_ahead_ns;
+static _Atomic int64_t steady_ahead_ns, wall_offset_ns;
 static int (*real_gettime)(clockid_t id, struct timespec *out); /* by `hand`; set once */
 
 static _Atomic int64_t *held_ns(tb__deadline_clock_t clock)
@@ -75,6 +76,7 @@ tb_status_t tb__held_time_take(void)
     if (!real_gettime) real_gettime = atomic_load(&tb__clock_gettime);
     atomic_store(&held_steady_ns, tb__steady_now_ns());
     atomic_store(&held_system_ns, tb__system_now_ns());
+    atomic_store(&wall_offset_ns, tb__wall_offset_ns());
     atomic_store(&tb__clock_gettime, held_gettime);
     atomic_store(&tb__time_held, true);
     tb__parking_take_over();
@@ -97,10 +99,16 @@ tb_status_t tb__held_time_give_back(void)
     tb__poll_alarms_review();
   }
   tb__mutex_unlock(&hand);
+  if (held) tb__wall_step_announce(); /* what it was set to is gone */
   return held ? TB_OK : TB_ERR_DETACHED;
 }
 
-tb_status_t tb__held_time_set(tb__deadline_clock_t clock, int64_t ns)
+int64_t tb__held_wall_offset_ns(void)
+{
+  return atomic_load(&wall_offset_ns);
+}
+
+tb_status_t tb__held_time_set(tb__deadline_clock_t clock, int64_t ns, bool is_step)
 {
   tb_status_t status = TB_OK;
   tb__mutex_lock(&hand);
@@ -110,11 +118,14 @@ tb_status_t tb__held_time_set(tb__deadline_clock_t clock, int64_t ns)
   } else if (ns < 0 || (clock == TB__DEADLINE_STEADY && ns < atomic_load(now))) {
     status = TB_ERR_RANGE;
   } else {
+    is_step = is_step || ns < atomic_load(now); /* nothing passes backward */
+    if (is_step) atomic_fetch_add(&wall_offset_ns, ns - atomic_load(now));
     atomic_store(now, ns);
     tb__parking_call_due();
     tb__poll_alarms_review();
   }
   tb__mutex_unlock(&hand);
+  if (!status && is_step) tb__wall_step_announce();
   return status;
 }
 

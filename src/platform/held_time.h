@@ -31,8 +31,11 @@ int64_t tb__steady_ahead_ns(void);
 tb_status_t tb__held_time_take(void);
 tb_status_t tb__held_time_give_back(void);
 
-/* TB_ERR_DETACHED: time is not held. TB_ERR_RANGE: steady time would go back. */
-tb_status_t tb__held_time_set(tb__deadline_clock_t clock, int64_t ns);
+/* `is_step`: system time is set, and does not pass. TB_ERR_DETACHED: time is not held.
+ * TB_ERR_RANGE: steady time would go back. */
+tb_status_t tb__held_time_set(tb__deadline_clock_t clock, int64_t ns, bool is_step);
+/* What tb__wall_offset_ns is while time is held: changed by such steps alone. */
+int64_t tb__held_wall_offset_ns(void);
 tb_status_t tb__held_time_get(tb__deadline_clock_t clock, int64_t *out_ns);
 
 /* The earliest deadline after now that anyone waits for. */

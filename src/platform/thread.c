@@ -19,3 +19,8 @@ void tb__thread_join(tb__thread_t *thread)
 {
   pthread_join(thread->impl, NULL);
 }
+
+void tb__thread_detach(tb__thread_t *thread)
+{
+  pthread_detach(thread->impl);
+}

@@ -16,5 +16,7 @@ typedef struct tb__thread {
 TB_PRIVATE_API tb_status_t tb__thread_start(tb__thread_t *thread, const char *name,
                                             void *(*run)(void *), void *argument);
 TB_PRIVATE_API void tb__thread_join(tb__thread_t *thread);
+/* Instead: it is let go. */
+void tb__thread_detach(tb__thread_t *thread);
 
 #endif

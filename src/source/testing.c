@@ -35,12 +35,24 @@ tb_status_t tb_testing_now(tb_testing_clock_t which, int64_t *out_ns)
   return is_known(which) && out_ns ? tb__held_time_get(clock_of(which), out_ns) : TB_ERR_INVALID;
 }
 
-static tb_status_t set(tb_testing_clock_t which, int64_t time_ns, tb__settle_t *settle)
+static tb_status_t move(tb_testing_clock_t which, int64_t time_ns, bool is_step,
+                        tb__settle_t *settle)
 {
   if (!is_known(which)) return TB_ERR_INVALID;
-  if (tb__jump_of_thread) return TB_ERR_DEADLOCK;
-  tb_status_t status = tb__held_time_set(clock_of(which), time_ns);
+  if (tb__may_not_wait()) return TB_ERR_DEADLOCK;
+  tb_status_t status = tb__held_time_set(clock_of(which), time_ns, is_step);
   return !status && settle ? tb__settle_wait(settle) : status;
+}
+
+/* Steady time is never set: it passes. */
+static tb_status_t set(tb_testing_clock_t which, int64_t time_ns, tb__settle_t *settle)
+{
+  return move(which, time_ns, which == TB_TESTING_SYSTEM, settle);
+}
+
+static tb_status_t pass_to(tb_testing_clock_t which, int64_t time_ns, tb__settle_t *settle)
+{
+  return move(which, time_ns, false, settle);
 }
 
 static tb_status_t step_target(tb_testing_clock_t which, tb_duration_t step, int64_t *out_ns)
@@ -55,7 +67,7 @@ static tb_status_t advance(tb_testing_clock_t which, tb_duration_t step, tb__set
 {
   int64_t target_ns;
   tb_status_t status = step_target(which, step, &target_ns);
-  return status ? status : set(which, target_ns, settle);
+  return status ? status : pass_to(which, target_ns, settle);
 }
 
 static tb_status_t advance_stepped(tb_testing_clock_t which, tb_duration_t step, uint32_t max_stops,
@@ -67,9 +79,9 @@ static tb_status_t advance_stepped(tb_testing_clock_t which, tb_duration_t step,
   if (!status && settle) status = tb__settle_wait(settle); /* all deadlines are to be seen */
   while (!status && tb__held_time_next(clock_of(which), &next_ns) && next_ns < target_ns) {
     if (max_stops-- == 0) return TB_ERR_LIMIT;
-    status = set(which, next_ns, settle);
+    status = pass_to(which, next_ns, settle);
   }
-  return status ? status : set(which, target_ns, settle);
+  return status ? status : pass_to(which, target_ns, settle);
 }
 
 static tb_status_t advance_to_next(tb_testing_clock_t which, tb__settle_t *settle)
@@ -79,7 +91,7 @@ static tb_status_t advance_to_next(tb_testing_clock_t which, tb__settle_t *settl
   if (!status && settle) status = tb__settle_wait(settle);
   if (status) return status;
   if (!tb__held_time_next(clock_of(which), &next_ns)) return TB_ERR_NOT_FOUND;
-  return set(which, next_ns, settle);
+  return pass_to(which, next_ns, settle);
 }
 
 tb_status_t tb_testing_set(tb_testing_clock_t which, int64_t time_ns)

@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "clock/step.h"
 #include "platform/poll_set.h"
 #include "wait/timer_queue.h"
 
@@ -244,6 +245,7 @@ tb_status_t tb__lane_get(tb_timer_queue_t *queue, tb_clock_t *clock, tb__lane_t 
     }
   }
   tb__mutex_unlock(&queue->mutex);
+  tb__steps_watch();
   if (!status) *out = lane;
   return status;
 }

@@ -1,6 +1,7 @@
 #include "wait/sleeper.h"
 
 #include "clock/delay.h"
+#include "clock/step.h"
 #include "platform/futex.h"
 #include "platform/held_time.h"
 #include "platform/time.h"
@@ -133,7 +134,8 @@ static tb__deadline_t limit_of(const tb__sleeper_t *sleeper)
 }
 
 /* When to look without being woken: at the limit, and at the deadline where it is on a clock of the
- * operating system, which wakes nobody. */
+ * operating system, which wakes nobody. The kernel can wait for one of a limit and a system time,
+ * and knows no flags: those who have any wait in steady time and are told of steps. */
 static tb__deadline_t alarm_for(tb__sleeper_t *sleeper, const tb_timeline_t *timeline)
 {
   tb__deadline_t limit = limit_of(sleeper);
@@ -145,7 +147,7 @@ static tb__deadline_t alarm_for(tb__sleeper_t *sleeper, const tb_timeline_t *tim
     int64_t earlier = deadline_ns < sleeper->limit_ns ? deadline_ns : sleeper->limit_ns;
     return (tb__deadline_t){TB__DEADLINE_STEADY, earlier};
   }
-  if (limit.clock == TB__DEADLINE_NONE) return (tb__deadline_t){TB__DEADLINE_SYSTEM, deadline_ns};
+  if (!sleeper->waiter.watching) return (tb__deadline_t){TB__DEADLINE_SYSTEM, deadline_ns};
   if (sleeper->alarm_held) {
     sleeper->alarm_system_ns = deadline_ns;
     return limit;
@@ -169,6 +171,24 @@ static bool is_due_locked(const tb__sleeper_t *sleeper, const tb_timeline_t *tim
   return tb__timeline_time_locked(timeline) >= (int64_t)sleeper->waiter.deadline;
 }
 
+/* Of those who wait on system time, a limit makes one watch it too: see alarm_for. */
+static bool wants_watch(const tb__sleeper_t *sleeper, const tb_timeline_t *timeline)
+{
+  if (sleeper->flags & (TB_WAIT_FAIL_ON_BACKWARD | TB_WAIT_FAIL_ON_FORWARD) ||
+      sleeper->goal == TB__GOAL_PACE)
+    return true;
+  return timeline->kind == TB__TIMELINE_SYSTEM && sleeper->goal == TB__GOAL_UNTIL &&
+         sleeper->limit_ns != INT64_MAX && !sleeper->for_ever;
+}
+
+TB_NO_THREAD_ANALYSIS
+static void watch_locked(tb__sleeper_t *sleeper, tb_timeline_t *timeline)
+{
+  bool wanted = wants_watch(sleeper, timeline);
+  if (wanted && !sleeper->waiter.watching) tb__waiter_watch_locked(timeline, &sleeper->waiter);
+  if (!wanted) tb__waiter_unwatch_locked(timeline, &sleeper->waiter);
+}
+
 TB_NO_THREAD_ANALYSIS
 static bool sleeper_moved(tb__waiter_t *waiter, const tb_jump_t *jump)
 {
@@ -187,10 +207,11 @@ static bool sleeper_moved(tb__waiter_t *waiter, const tb_jump_t *jump)
     sleeper->for_ever = true;
   if (timeline->kind == TB__TIMELINE_ROS && !sleeper->for_ever)
     tb__waiter_queue_locked(timeline, waiter);
+  watch_locked(sleeper, timeline);
   return false;
 }
 
-/* After a change of source the alarm is another, or the wait is over. */
+/* After a change of source or a step the alarm is another, or the wait is over. */
 static void sleeper_settled(tb__waiter_t *waiter)
 {
   poke((tb__sleeper_t *)waiter);
@@ -234,9 +255,7 @@ static void enlist_locked(tb__sleeper_t *sleeper, tb_timeline_t *timeline)
   tb__clock_add_waiter_locked(sleeper->clock, &sleeper->waiter);
   if (timeline->kind == TB__TIMELINE_ROS && !sleeper->for_ever)
     tb__waiter_queue_locked(timeline, &sleeper->waiter);
-  if ((sleeper->flags & (TB_WAIT_FAIL_ON_BACKWARD | TB_WAIT_FAIL_ON_FORWARD)) ||
-      sleeper->goal == TB__GOAL_PACE)
-    tb__waiter_watch_locked(timeline, &sleeper->waiter);
+  watch_locked(sleeper, timeline);
   sleeper->enlisted = true;
   sleeper->counted_on = timeline;
   timeline->sleepers++;
@@ -408,7 +427,9 @@ static tb_status_t sleep_through(tb__sleeper_t *sleeper)
       tb__clock_unlock(timeline);
     }
   }
-  if (sleeper->waited) block(sleeper, alarm);
+  if (!sleeper->waited) return sleeper->result;
+  tb__steps_watch();
+  block(sleeper, alarm);
   return sleeper->result;
 }
 

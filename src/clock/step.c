@@ -1,0 +1,233 @@
+#include "clock/step.h"
+
+#include <pthread.h>
+
+#include "base/log.h"
+#include "clock/handler.h"
+#include "platform/futex.h"
+#include "platform/thread.h"
+#include "platform/time.h"
+#include "platform/wall_step.h"
+
+#define STEP_MIN_NS INT64_C(10000) /* less, in sum, may be an inexact reading of the clocks */
+#define LINGER_MS   200            /* so that repeated short waits do not start a thread each */
+
+_Atomic bool tb__steps_unserved;
+
+/* By the mutex of the system timeline. */
+static struct watch {
+  uint32_t needs;
+  int64_t offset_ns; /* tb__wall_offset_ns when watching began, and after each step */
+  bool running;      /* there is a thread, which looks at `needs` once more before it ends */
+  bool lingering;    /* it does so soon, by itself; it must not be nudged for that again */
+  bool asked;        /* since it began to linger there was a need */
+  bool stepping;     /* it is in a jump, or waits for its turn */
+  bool reported;     /* that it cannot be */
+  bool unloading;
+} watch;
+
+static tb__mutex_t thread_mutex = TB__MUTEX_INIT; /* taken before that of the timeline */
+static tb__thread_t thread;                       /* by thread_mutex, as the next */
+static bool has_thread;                           /* to be joined */
+
+void tb__steps_need_locked(tb_timeline_t *timeline)
+{
+  if (timeline->kind != TB__TIMELINE_SYSTEM) return;
+  watch.asked = true;
+  if (watch.needs++ || watch.running || watch.unloading || tb__is_forked()) return;
+  watch.offset_ns = tb__wall_offset_ns();
+  atomic_store(&tb__steps_unserved, true);
+}
+
+void tb__steps_release_locked(tb_timeline_t *timeline)
+{
+  if (timeline->kind != TB__TIMELINE_SYSTEM || --watch.needs) return;
+  atomic_store(&tb__steps_unserved, false);
+  if (!watch.running || watch.lingering || tb__is_forked()) return;
+  watch.lingering = true;
+  watch.asked = false;
+  tb__wall_step_nudge();
+}
+
+static _Atomic uint32_t holders; /* futex */
+
+void tb__steps_hold_locked(tb_timeline_t *timeline)
+{
+  (void)timeline;
+  atomic_fetch_add(&holders, 1);
+}
+
+void tb__steps_let_locked(tb_timeline_t *timeline)
+{
+  (void)timeline;
+  if (atomic_fetch_sub(&holders, 1) == 1) tb__futex_wake_all(&holders);
+}
+
+/* Nobody else moves the timeline, nor a clock from or to it. */
+static void take_turn_locked(tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex)
+{
+  tb__timeline_take_turn_locked(timeline);
+  uint32_t held;
+  while ((held = atomic_load(&holders)) > 0) {
+    tb__mutex_unlock(&timeline->mutex);
+    tb__futex_wait(&holders, held, TB__NO_DEADLINE);
+    tb__mutex_lock(&timeline->mutex);
+  }
+}
+
+static tb_jump_t describe(int64_t delta_ns)
+{
+  int64_t now_ns = tb__system_now_ns();
+  tb_jump_t jump = {
+      .kind = delta_ns > 0 ? TB_JUMP_FORWARD : TB_JUMP_BACKWARD,
+      .reason = TB_JUMP_REASON_SYSTEM_STEPPED,
+      .before = {now_ns - delta_ns, TB_TIME_SYSTEM},
+      .after = {now_ns, TB_TIME_SYSTEM},
+      .delta = {delta_ns},
+  };
+  if (jump.kind == TB_JUMP_BACKWARD) jump.epoch = tb__epoch_take();
+  return jump;
+}
+
+/* The steps of J3, but for holding up readers: the new time is there already. */
+static void jump_locked(tb_timeline_t *timeline, int64_t delta_ns, tb__waiter_t **to_wake)
+    TB_REQUIRES(timeline->mutex)
+{
+  tb__jump_t jump = {.info = describe(delta_ns), .timelines = {timeline, NULL}};
+  tb__jump_select_locked(&jump, timeline);
+  tb__mutex_unlock(&timeline->mutex);
+  tb__jump_call_before(&jump);
+  tb__mutex_lock(&timeline->mutex);
+  if (jump.info.kind == TB_JUMP_BACKWARD) {
+    timeline->epoch = jump.info.epoch;
+    tb__timeline_publish_locked(timeline);
+  }
+  tb__waiters_collect_jumped_locked(timeline, &jump.info, to_wake);
+  tb__mutex_unlock(&timeline->mutex);
+  tb__jump_call_after(&jump);
+  tb__mutex_lock(&timeline->mutex);
+  tb__jump_release_locked(&jump, timeline);
+}
+
+/* Those who sleep on steady time until a system time have to reckon anew. */
+static void settle_locked(const tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex)
+{
+  for (tb__waiter_t *waiter = timeline->waiters.watchers; waiter; waiter = waiter->watch_next)
+    if (waiter->ops->settled) waiter->ops->settled(waiter);
+}
+
+static void follow_step(tb_timeline_t *timeline)
+{
+  tb__waiter_t *to_wake = NULL;
+  tb__mutex_lock(&timeline->mutex);
+  watch.stepping = true;
+  take_turn_locked(timeline);
+  int64_t delta_ns = tb__wall_offset_ns() - watch.offset_ns;
+  bool is_jump = delta_ns <= -STEP_MIN_NS || delta_ns >= STEP_MIN_NS;
+  if (is_jump && !watch.unloading) {
+    watch.offset_ns += delta_ns;
+    jump_locked(timeline, delta_ns, &to_wake);
+    settle_locked(timeline);
+  }
+  tb__timeline_end_turn_locked(timeline);
+  watch.stepping = false;
+  tb__mutex_unlock(&timeline->mutex);
+  tb__waiters_wake(to_wake);
+}
+
+/* Whether the thread goes on, and for how long it waits. */
+static bool goes_on(tb_timeline_t *timeline, tb__wall_event_t event, int *out_limit_ms)
+{
+  tb__mutex_lock(&timeline->mutex);
+  bool quiet = event == TB__WALL_QUIET; /* it has lingered */
+  bool over = quiet && !watch.asked && watch.needs == 0;
+  watch.running = !watch.unloading && !over;
+  watch.lingering = (watch.lingering && !quiet) || watch.needs == 0;
+  if (quiet) watch.asked = false;
+  *out_limit_ms = watch.lingering ? LINGER_MS : -1;
+  bool running = watch.running;
+  tb__mutex_unlock(&timeline->mutex);
+  return running;
+}
+
+static void give_up(tb_timeline_t *timeline)
+{
+  tb__mutex_lock(&timeline->mutex);
+  watch.running = false;
+  atomic_store(&tb__steps_unserved, watch.needs > 0); /* the next one may be luckier */
+  bool first = !watch.reported;
+  watch.reported = true;
+  tb__mutex_unlock(&timeline->mutex);
+  if (first)
+    tb__log(TB_LOG_WARN, "steps of system time go unnoticed: no thread or descriptor to watch it");
+}
+
+static void *steps_run(void *argument)
+{
+  tb_timeline_t *timeline = argument;
+  if (tb__wall_step_open()) {
+    give_up(timeline);
+    return NULL;
+  }
+  int limit_ms;
+  tb__wall_event_t event = TB__WALL_STEPPED; /* perhaps, since the need arose */
+  do {
+    if (event == TB__WALL_STEPPED) follow_step(timeline);
+    if (!goes_on(timeline, event, &limit_ms)) break;
+    event = tb__wall_step_wait(limit_ms);
+  } while (true);
+  tb__wall_step_close();
+  return NULL;
+}
+
+static bool claim(tb_timeline_t *timeline)
+{
+  tb__mutex_lock(&timeline->mutex);
+  bool wanted = watch.needs > 0 && !watch.running && !watch.unloading && !tb__is_forked();
+  if (wanted) {
+    watch.running = true;
+    watch.lingering = false;
+    atomic_store(&tb__steps_unserved, false);
+  }
+  tb__mutex_unlock(&timeline->mutex);
+  return wanted;
+}
+
+/* With thread_mutex. The thread before has made its last use of anything. */
+static void thread_join(void)
+{
+  if (has_thread) tb__thread_join(&thread);
+  has_thread = false;
+}
+
+void tb__steps_start(void)
+{
+  tb_timeline_t *timeline = tb__timeline_system();
+  tb__mutex_lock(&thread_mutex);
+  bool wanted = claim(timeline);
+  if (wanted) {
+    thread_join();
+    has_thread = !tb__thread_start(&thread, "tb-steps", steps_run, timeline);
+  }
+  bool failed = wanted && !has_thread;
+  tb__mutex_unlock(&thread_mutex);
+  if (failed) give_up(timeline);
+}
+
+/* Of the library, or at the end of the process: a callback in progress is not waited for. */
+__attribute__((destructor)) static void steps_unload(void)
+{
+  if (tb__is_forked()) return;
+  tb_timeline_t *timeline = tb__timeline_system();
+  tb__mutex_lock(&thread_mutex);
+  tb__mutex_lock(&timeline->mutex);
+  watch.unloading = true;
+  bool stepping = watch.stepping;
+  if (watch.running) tb__wall_step_nudge();
+  tb__mutex_unlock(&timeline->mutex);
+  if (!stepping)
+    thread_join();
+  else
+    tb__thread_detach(&thread);
+  tb__mutex_unlock(&thread_mutex);
+}
