@@ -31,8 +31,10 @@ struct tb_clock {
   _Atomic uint32_t gate;                     /* futex: readers held up by a change of source */
   tb__mutex_t move_mutex;                    /* held through a change of source and its callbacks */
   tb_source_t *source;                       /* by move_mutex */
+  bool follows;                              /* the process's default; by move_mutex */
   tb__held_timeline_t *held;                 /* by move_mutex */
   tb_clock_t *source_next, *source_previous; /* by the source's mutex */
+  tb_clock_t *follow_next, **follow_link;    /* by the mutex of the default */
 
   /* By the mutex of the current timeline. */
   tb__waiter_t *waiters;

@@ -2,13 +2,23 @@
 #include <stdlib.h>
 
 #include "clock/clock.h"
+#include "clock/default_source.h"
 #include "clock/running.h"
 #include "clock/source.h"
 #include "platform/futex.h"
 
-/* ---- the source's side: started by its first clock, stopped after its last ---- */
+/* ---- the source's side: started by its first user, stopped after its last ---- */
 
-static tb_status_t source_acquire(tb_source_t *source)
+bool tb__source_try_acquire(tb_source_t *source)
+{
+  tb__mutex_lock(&source->mutex);
+  bool runs = atomic_load(&source->phase) == TB__SOURCE_RUNNING;
+  if (runs) source->users++;
+  tb__mutex_unlock(&source->mutex);
+  return runs;
+}
+
+tb_status_t tb__source_acquire(tb_source_t *source)
 {
   for (;;) {
     tb__mutex_lock(&source->mutex);
@@ -35,9 +45,7 @@ static tb_status_t source_acquire(tb_source_t *source)
   return status;
 }
 
-/* Takes one clock off. True for the last: its right to tick is gone, and source_stop must follow,
- * with nothing held. */
-static bool source_revoke(tb_source_t *source)
+bool tb__source_revoke(tb_source_t *source)
 {
   tb__mutex_lock(&source->mutex);
   bool last = --source->users == 0;
@@ -48,7 +56,7 @@ static bool source_revoke(tb_source_t *source)
 }
 
 /* The source may be gone as soon as it counts as stopped: only the futex's address is used then. */
-static void source_stop(tb_source_t *source)
+void tb__source_stop(tb_source_t *source)
 {
   if (source->ops->stop) source->ops->stop(source->self);
   tb__running_end(source->timeline);
@@ -79,17 +87,22 @@ static void source_unlink(tb_source_t *source, tb_clock_t *clock)
 
 /* ---- the clock's side ---- */
 
-/* Readers may look at a timeline long after the clock left it: it is kept as long as the clock. */
-static tb_status_t hold_timeline(tb_clock_t *clock, tb_timeline_t *timeline)
+/* Readers may look at a timeline long after the clock left it: it is kept as long as the clock.
+ * Takes one of the spares if it needs one. */
+static void hold_timeline(tb_clock_t *clock, tb_timeline_t *timeline, tb__held_timeline_t **spares)
 {
   for (const tb__held_timeline_t *held = clock->held; held; held = held->next)
-    if (held->timeline == timeline) return TB_OK;
-  tb__held_timeline_t *held = malloc(sizeof *held);
-  if (!held) return TB_ERR_NO_MEMORY;
+    if (held->timeline == timeline) return;
+  tb__held_timeline_t *held = *spares;
+  *spares = held->next;
   tb__timeline_ref(timeline);
   *held = (tb__held_timeline_t){clock->held, timeline};
   clock->held = held;
-  return TB_OK;
+}
+
+static uintptr_t word_of(tb_timeline_t *timeline)
+{
+  return (uintptr_t)timeline | (timeline->kind == TB__TIMELINE_ROS ? 0 : TB__WORD_OS);
 }
 
 /* Two timelines, locked in the order of their ids. */
@@ -206,11 +219,9 @@ static void clock_change(tb_clock_t *clock, tb_timeline_t *to, tb_clock_state_t 
 
   tb__waiter_t *to_wake = NULL;
   pair_lock(pair);
-  uintptr_t word = (uintptr_t)to | TB__WORD_CHANGING;
-  if (to->kind != TB__TIMELINE_ROS) word |= TB__WORD_OS;
   atomic_store(&clock->idle_state, (uint32_t)idle_state);
   atomic_store(&clock->move_epoch, change.info.epoch); /* before the word: it never falls */
-  atomic_store(&clock->word, word);
+  atomic_store(&clock->word, word_of(to) | TB__WORD_CHANGING);
   tb__handlers_move(clock, pair.from, pair.to);
   move_waiters_locked(clock, pair, &change.info, &to_wake);
   pair_unlock(pair);
@@ -226,7 +237,7 @@ static tb_source_t *clock_switch(tb_clock_t *clock, tb_source_t *source,
                                  tb_clock_state_t idle_state)
 {
   tb_source_t *old = clock->source;
-  bool last = old && source_revoke(old);
+  bool last = old && tb__source_revoke(old);
   clock_change(clock, source ? source->timeline : tb__timeline_system(), idle_state);
   clock->source = source;
   if (old) source_unlink(old, clock);
@@ -234,38 +245,98 @@ static tb_source_t *clock_switch(tb_clock_t *clock, tb_source_t *source,
   return last ? old : NULL;
 }
 
-/* With move_mutex held and `source`, if any, acquired. *out_stop: the source to stop, or NULL. */
-static tb_status_t clock_use_locked(tb_clock_t *clock, tb_source_t *source, tb_source_t **out_stop)
+/* With move_mutex held and `source`, if any, acquired. Returns the source to stop, or NULL. */
+static tb_source_t *clock_use_locked(tb_clock_t *clock, tb_source_t *source,
+                                     tb_clock_state_t idle_state, tb__held_timeline_t **spares)
 {
-  *out_stop = NULL;
   if (source == clock->source) {
-    if (!source) atomic_store(&clock->idle_state, TB_CLOCK_INACTIVE);
-    if (source) source_revoke(source); /* acquired twice: never the last */
-    return TB_OK;
+    if (!source) atomic_store(&clock->idle_state, (uint32_t)idle_state);
+    if (source) tb__source_revoke(source); /* acquired twice: never the last */
+    return NULL;
   }
-  tb_status_t status = source ? hold_timeline(clock, source->timeline) : TB_OK;
-  if (status) {
-    if (source_revoke(source)) *out_stop = source;
-    return status;
+  if (source) hold_timeline(clock, source->timeline, spares);
+  return clock_switch(clock, source, idle_state);
+}
+
+/* Which source the clock is to use, or NULL, and whether it follows the default from now on. */
+static tb_source_t *choose_locked(tb_clock_t *clock, tb_source_t *wanted, tb_clock_state_t *idle)
+{
+  *idle = TB_CLOCK_INACTIVE;
+  if (wanted == TB_SOURCE_DEFAULT) {
+    *idle = TB_CLOCK_NO_SOURCE;
+    return tb__default_join(clock);
   }
-  *out_stop = clock_switch(clock, source, TB_CLOCK_INACTIVE);
-  return TB_OK;
+  tb__default_leave(clock);
+  return wanted;
+}
+
+/* Before the change: starts what must be started, so that nothing can fail after it. */
+static tb_status_t source_prepare(tb_source_t *source, tb__held_timeline_t **spares)
+{
+  tb_status_t status = TB_OK;
+  if (source && !tb__held_reserve(spares, 1)) return TB_ERR_NO_MEMORY;
+  if (source == TB_SOURCE_DEFAULT)
+    status = tb__default_need();
+  else if (source && tb__jump_of_thread)
+    status = tb__source_try_acquire(source) ? TB_OK : TB_ERR_DEADLOCK;
+  else if (source)
+    status = tb__source_acquire(source);
+  if (status) tb__held_free(*spares);
+  return status;
 }
 
 tb_status_t tb_clock_set_source(tb_clock_t *clock, tb_source_t *source)
 {
   if (!clock || clock->kind != TB_TIME_ROS) return TB_ERR_INVALID;
   if (tb__jump_of_thread) return TB_ERR_DEADLOCK;
-  tb_source_t *stop;
-  tb_status_t status = source ? source_acquire(source) : TB_OK;
+  tb__held_timeline_t *spares = NULL;
+  tb_status_t status = source_prepare(source, &spares);
   if (status) return status;
+  tb_clock_state_t idle;
   tb__clock_ref(clock); /* whom the change wakes may destroy it */
   tb__mutex_lock(&clock->move_mutex);
-  status = clock_use_locked(clock, source, &stop);
+  tb_source_t *chosen = choose_locked(clock, source, &idle);
+  tb_source_t *stop = clock_use_locked(clock, chosen, idle, &spares);
   tb__mutex_unlock(&clock->move_mutex);
   tb__clock_unref(clock);
-  if (stop) source_stop(stop);
-  return status;
+  tb__held_free(spares);
+  if (stop) tb__source_stop(stop);
+  if (source && !chosen) tb__default_report_none();
+  return TB_OK;
+}
+
+/* In a jump callback no turn can be taken. None is needed: nobody reads the clock or waits on it.
+ */
+tb_status_t tb__clock_set_first_source(tb_clock_t *clock, tb_source_t *source)
+{
+  if (!tb__jump_of_thread) return tb_clock_set_source(clock, source);
+  tb__held_timeline_t *spares = NULL;
+  tb_status_t status = source_prepare(source, &spares);
+  if (status) return status;
+  tb_clock_state_t idle;
+  tb__mutex_lock(&clock->move_mutex);
+  tb_source_t *chosen = choose_locked(clock, source, &idle);
+  atomic_store(&clock->idle_state, (uint32_t)idle);
+  if (chosen) {
+    hold_timeline(clock, chosen->timeline, &spares);
+    atomic_store(&clock->word, word_of(chosen->timeline));
+    clock->source = chosen;
+    source_link(chosen, clock);
+  }
+  tb__mutex_unlock(&clock->move_mutex);
+  tb__held_free(spares);
+  if (!chosen) tb__default_report_none();
+  return TB_OK;
+}
+
+tb_source_t *tb__clock_follow(tb_clock_t *clock, tb_source_t *source, tb__held_timeline_t **spares)
+{
+  tb_source_t *stop = NULL;
+  tb__mutex_lock(&clock->move_mutex);
+  if (clock->follows && (!source || tb__source_try_acquire(source)))
+    stop = clock_use_locked(clock, source, TB_CLOCK_NO_SOURCE, spares);
+  tb__mutex_unlock(&clock->move_mutex);
+  return stop;
 }
 
 void tb__clock_orphan(tb_clock_t *clock, tb_source_t *source)
@@ -274,16 +345,17 @@ void tb__clock_orphan(tb_clock_t *clock, tb_source_t *source)
   tb__mutex_lock(&clock->move_mutex);
   if (clock->source == source) stop = clock_switch(clock, NULL, TB_CLOCK_NO_SOURCE);
   tb__mutex_unlock(&clock->move_mutex);
-  if (stop) source_stop(stop);
+  if (stop) tb__source_stop(stop);
 }
 
 void tb__clock_leave_source(tb_clock_t *clock)
 {
   tb__mutex_lock(&clock->move_mutex);
   tb_source_t *source = clock->source;
-  bool last = source && source_revoke(source);
+  bool last = source && tb__source_revoke(source);
+  tb__default_leave(clock);
   if (source) source_unlink(source, clock);
   clock->source = NULL;
   tb__mutex_unlock(&clock->move_mutex);
-  if (last) source_stop(source);
+  if (last) tb__source_stop(source);
 }

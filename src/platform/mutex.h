@@ -3,6 +3,7 @@
 #define TB_PLATFORM_MUTEX_H
 
 #include <pthread.h>
+#include <stdbool.h>
 
 #if defined(__clang__)
 #define TB_THREAD_ATTRIBUTE(x) __attribute__((x))
@@ -12,6 +13,7 @@
 
 #define TB_CAPABILITY(name) TB_THREAD_ATTRIBUTE(capability(name))
 #define TB_ACQUIRE(...)     TB_THREAD_ATTRIBUTE(acquire_capability(__VA_ARGS__))
+#define TB_TRY_ACQUIRE(...) TB_THREAD_ATTRIBUTE(try_acquire_capability(__VA_ARGS__))
 #define TB_RELEASE(...)     TB_THREAD_ATTRIBUTE(release_capability(__VA_ARGS__))
 #define TB_REQUIRES(...)    TB_THREAD_ATTRIBUTE(requires_capability(__VA_ARGS__))
 #define TB_GUARDED_BY(x)    TB_THREAD_ATTRIBUTE(guarded_by(x))
@@ -40,6 +42,12 @@ static inline void tb__mutex_fini(tb__mutex_t *mutex)
 static inline void tb__mutex_lock(tb__mutex_t *mutex) TB_ACQUIRE(mutex) TB_NO_THREAD_ANALYSIS
 {
   pthread_mutex_lock(&mutex->impl);
+}
+
+static inline bool tb__mutex_try_lock(tb__mutex_t *mutex)
+    TB_TRY_ACQUIRE(true, mutex) TB_NO_THREAD_ANALYSIS
+{
+  return pthread_mutex_trylock(&mutex->impl) == 0;
 }
 
 static inline void tb__mutex_unlock(tb__mutex_t *mutex) TB_RELEASE(mutex) TB_NO_THREAD_ANALYSIS

@@ -1,6 +1,7 @@
 #include <timebase/manual_source.h>
 
 #include "clock/source.h"
+#include "source/source_names.h"
 
 static const tb_source_ops_t manual_ops = {.name = "manual"};
 
@@ -76,4 +77,14 @@ tb_status_t tb_manual_source_advance_to_next(tb_source_t *source)
   if (!is_manual(source)) return TB_ERR_INVALID;
   if (!tb__timeline_next_deadline(source->timeline, &deadline_ns)) return TB_ERR_NOT_FOUND;
   return pass_to(source, deadline_ns);
+}
+
+tb_status_t tb__manual_source_from_name(const char *rest, void *user, tb_error_t *error,
+                                        tb_source_t **out)
+{
+  (void)user;
+  if (*rest)
+    return tb_error_set(error, TB_ERR_INVALID, "source \"manual:%.99s\": manual takes nothing more",
+                        rest);
+  return tb_manual_source_create(out);
 }

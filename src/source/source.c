@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "clock/clock.h"
+#include "clock/default_source.h"
 #include "clock/running.h"
 #include "platform/futex.h"
 
@@ -44,7 +45,9 @@ static void wait_until_stopped(tb_source_t *source)
 tb_status_t tb_source_destroy(tb_source_t *source)
 {
   if (!source) return TB_OK;
+  if (source == TB_SOURCE_DEFAULT) return TB_ERR_INVALID;
   if (tb__jump_of_thread) return TB_ERR_DEADLOCK;
+  tb__default_forget(source);
   tb_clock_t *clock;
   while ((clock = first_clock(source))) {
     tb__clock_orphan(clock, source);
@@ -62,5 +65,5 @@ tb_status_t tb_source_destroy(tb_source_t *source)
 
 tb_timeline_t *tb_source_timeline(tb_source_t *source)
 {
-  return source ? source->timeline : NULL;
+  return source && source != TB_SOURCE_DEFAULT ? source->timeline : NULL;
 }
