@@ -110,12 +110,11 @@ void tb__default_report_none(void)
 
 /* The moment of the change, after which clocks that join get `source`. False, with nothing done, if
  * there are more than `prepared` followers. */
-static bool replace(tb_source_t *source, uint32_t prepared, tb_source_t **out_old)
+static bool replace(tb_source_t *source, uint32_t prepared)
 {
   tb__mutex_lock(&mutex);
   bool enough = !source || follower_count <= prepared;
   if (enough) {
-    *out_old = current;
     current = source;
     to_move = followers;
     followers = NULL;
@@ -157,9 +156,13 @@ static tb_status_t change_locked(tb_source_t *source, change_t *out) TB_REQUIRES
 static tb_status_t change_locked(tb_source_t *source, change_t *out)
 {
   tb__held_timeline_t *spares = NULL;
-  tb_source_t *old;
+  tb_source_t *old = tb_source_get_default();
   uint32_t prepared = 0;
-  while (!replace(source, prepared, &old)) {
+  if (source == old) {
+    if (source) tb__source_revoke(source); /* acquired twice: never the last */
+    return TB_OK;
+  }
+  while (!replace(source, prepared)) {
     uint32_t wanted = followers_now();
     if (wanted <= prepared) continue;
     if (!tb__held_reserve(&spares, wanted - prepared)) {
@@ -243,7 +246,7 @@ static tb_status_t ask_environment(void)
     status = default_set(source, true);
     if (status) tb_source_destroy(source);
     if (status && status != TB_ERR_BUSY)
-      tb__log(TB_LOG_ERROR, "TIMEBASE_SOURCE=%s: the source does not start: %s",
+      tb__log(TB_LOG_ERROR, "TIMEBASE_SOURCE=%.99s in the environment: the source does not start: %s",
               tb__source_name_in_environment(), tb_status_message(status));
   }
   asking = false;
