@@ -148,7 +148,9 @@ static int sleep_until(tb_clock_t *clock, double until_s, tb_cancel_token_t *end
 
 int main(int argc, char **argv)
 {
-  if (argc != 3) {
+  char *end = NULL;
+  double until_s = argc == 3 ? strtod(argv[1], &end) : 0;
+  if (argc != 3 || end == argv[1] || *end) {
     fprintf(stderr, "usage: custom_source UNTIL_S lines:FILE\n");
     return 2;
   }
@@ -168,7 +170,7 @@ int main(int argc, char **argv)
     fprintf(stderr, "custom_source: %s\n", error.text[0] ? error.text : "out of memory");
     return 3;
   }
-  int result = sleep_until(clock, atof(argv[1]), ended);
+  int result = sleep_until(clock, until_s, ended);
   tb_clock_destroy(clock); /* with its handler */
   tb_source_destroy(source);
   tb_cancel_token_destroy(ended);

@@ -246,7 +246,8 @@ static tb_status_t ask_environment(void)
     status = default_set(source, true);
     if (status) tb_source_destroy(source);
     if (status && status != TB_ERR_BUSY)
-      tb__log(TB_LOG_ERROR, "TIMEBASE_SOURCE=%.99s in the environment: the source does not start: %s",
+      tb__log(TB_LOG_ERROR,
+              "TIMEBASE_SOURCE=%.99s in the environment: the source does not start: %s",
               tb__source_name_in_environment(), tb_status_message(status));
   }
   asking = false;

@@ -124,7 +124,7 @@ tb_status_t tb_source_register(const char *prefix, tb_source_factory_t factory, 
   if (find_built_in(prefix, length)) return TB_ERR_BUSY;
   registered_t *entry = calloc(1, sizeof *entry);
   if (!entry) return TB_ERR_NO_MEMORY;
-  memcpy(entry->name.prefix, prefix, length);
+  snprintf(entry->name.prefix, sizeof entry->name.prefix, "%s", prefix);
   entry->name.create = factory;
   entry->name.user = user;
   tb__mutex_lock(&mutex);

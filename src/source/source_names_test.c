@@ -419,7 +419,7 @@ static pid_t case_spawn(size_t i, int output)
   char *environment[64] = {NULL};
   size_t count = 0;
   for (char **entry = environ; *entry && count < 62; entry++)
-    if (strncmp(*entry, variable, strlen(variable))) environment[count++] = *entry;
+    if (strncmp(*entry, variable, strlen(variable)) != 0) environment[count++] = *entry;
   snprintf(name, sizeof name, "%s", cases[i].name);
   if (cases[i].variable) {
     strcat(variable, cases[i].variable);
@@ -463,7 +463,7 @@ static int run_alone(const char *name)
 {
   alone = true;
   for (size_t i = 0; i < CASES; i++) {
-    if (strcmp(name, cases[i].name)) continue;
+    if (strcmp(name, cases[i].name) != 0) continue;
     const struct CMUnitTest test[] = {{cases[i].name, cases[i].run, NULL, NULL, NULL}};
     return cmocka_run_group_tests(test, NULL, NULL);
   }

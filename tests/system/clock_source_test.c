@@ -37,7 +37,7 @@ static void on_log(tb_log_level_t level, const char *message, void *user)
   atomic_store(&names_both, sscanf(at, "/clock: two publishers tick at a time, %47s and %47[^;];",
                                    first, second) == 2 &&
                                 strlen(first) == 47 && strlen(second) == 47 &&
-                                strcmp(first, second));
+                                strcmp(first, second) != 0);
   pthread_getname_np(pthread_self(), warning_thread, sizeof warning_thread);
   atomic_fetch_add(&warnings, 1);
 }
