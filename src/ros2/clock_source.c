@@ -100,7 +100,7 @@ static void report_fault(const clock_source_t *self, const tb__writer_id_t write
 }
 
 /* On the dispatch thread, since the receive thread calls nobody. */
-static void report(void *user)
+static void report_pending(void *user)
 {
   clock_source_t *self = user;
   tb__mutex_lock(&self->mutex);
@@ -139,7 +139,7 @@ static tb_status_t clock_source_start(void *user, tb_timeline_t *timeline)
   clock_source_t *self = user;
   tb_error_t error = TB_ERROR_INIT;
   self->timeline = timeline;
-  tb_status_t status = tb__tick_queue_init(&self->queue, timeline, report, self);
+  tb_status_t status = tb__tick_queue_init(&self->queue, timeline, report_pending, self);
   if (status) return status;
   tb__mutex_lock(&self->mutex);
   tb__tick_filter_restart(&self->filter);

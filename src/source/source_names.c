@@ -136,9 +136,10 @@ tb_status_t tb_source_register(const char *prefix, tb_source_factory_t factory, 
   return taken ? TB_ERR_BUSY : TB_OK;
 }
 
+/* At exit. Where another thread is at it, also one that a child of fork has not, they stay. */
 __attribute__((destructor)) static void forget_names(void)
 {
-  tb__mutex_lock(&mutex);
+  if (!tb__mutex_try_lock(&mutex)) return;
   registered_t *entry = registered;
   registered = NULL;
   tb__mutex_unlock(&mutex);

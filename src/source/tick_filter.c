@@ -70,7 +70,7 @@ static bool may_tick(tb__tick_filter_t *filter, const tb__tick_sample_t *sample)
   bool held = is_known(&holder->writer) &&
               age(holder, sample->steady_ns) < (uint64_t)filter->options.hold_limit_ns;
   if (held && !is_same(&holder->writer, &sample->writer)) return false;
-  if (is_known(&sample->writer)) sign_set(holder, sample);
+  sign_set(holder, sample);
   return true;
 }
 

@@ -128,7 +128,11 @@ static void test_X8_the_first_holds_the_clock_until_it_is_silent(void **state)
   assert_accepted(&filter, 'c', 71, 8, 20 * S);          /* silent, but nobody took its place */
   assert_refused(&filter, 'a', 7, 9, 20 * S + 1);
   assert_int_equal(filter.refused, 5);
+  assert_accepted(&filter, 'c', 72, 10,
+                  20 * S - 200 * MS); /* a thread that was slow to come here */
+  assert_refused(&filter, 'a', 7, 11, 20 * S + 299 * MS);
   tb__tick_filter_restart(&filter);
+  assert_int_equal(filter.refused, 6);
   assert_accepted(&filter, 'a', 8, 10, 20 * S + 2);
 }
 
