@@ -28,8 +28,7 @@ typedef enum tb_clock_state {
   TB_CLOCK_CLOSED = 10,
 } tb_clock_state_t;
 
-/* In place of a source: whatever is the process's default, now and later (tb_source_set_default).
- */
+/* In place of a source: what is the process's default, now and later (tb_source_set_default). */
 #define TB_SOURCE_DEFAULT ((tb_source_t *)(uintptr_t)1)
 
 typedef struct tb_clock_options {

@@ -46,8 +46,8 @@ typedef struct tb_jump_threshold {
 
 /* Runs on the thread that moves the time. `now` of the clock reports the old time in "before" and
  * the new time in "after"; other threads block in `now` meanwhile, so never wait in a callback for
- * a thread that may read the time. Allowed: handlers, timers, reading clocks. Moving any time,
- * changing a source, destroying a clock and waiting return TB_ERR_DEADLOCK. */
+ * a thread that may read the time. Allowed: handlers, timers, reading and creating clocks. Moving
+ * any time, changing a source, destroying a clock and waiting return TB_ERR_DEADLOCK. */
 typedef void (*tb_jump_callback_t)(const tb_jump_t *jump, void *user);
 
 typedef struct tb_jump_handler_options {

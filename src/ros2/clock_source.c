@@ -200,6 +200,10 @@ tb_status_t tb_ros2_clock_source_create(tb_ros2_context_t *context,
   const tb_qos_t *qos = options->qos ? options->qos : &clock_qos;
   if (options->hold_limit.ns < 0)
     return tb_error_set(error, TB_ERR_INVALID, "clock source of %s: hold_limit is negative", topic);
+  if (options->publishers != TB_ROS2_CLOCK_ACCEPT_ALL &&
+      options->publishers != TB_ROS2_CLOCK_HOLD_TO_FIRST)
+    return tb_error_set(error, TB_ERR_INVALID, "clock source of %s: publishers %d is not known",
+                        topic, (int)options->publishers);
   tb__topic_endpoint_t checked;
   tb_status_t status = tb__topic_endpoint_init(&checked, topic, TB__CLOCK_TYPE, qos, error);
   if (status) return status;

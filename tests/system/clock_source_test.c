@@ -133,7 +133,7 @@ static void test_X8_held_to_the_first_until_it_is_silent(void **state)
   stage_close(&stage);
 }
 
-static void test_X8_a_negative_limit_is_refused(void **state)
+static void test_X8_bad_options_are_refused(void **state)
 {
   (void)state;
   tb_ros2_clock_source_options_t options = TB_ROS2_CLOCK_SOURCE_OPTIONS_INIT;
@@ -146,6 +146,10 @@ static void test_X8_a_negative_limit_is_refused(void **state)
   assert_status(tb_ros2_clock_source_create(context, &options, &source, &error), TB_ERR_INVALID);
   assert_null(source);
   assert_string_equal(error.text, "clock source of /clock: hold_limit is negative");
+  options.hold_limit.ns = 0;
+  options.publishers = 2;
+  assert_status(tb_ros2_clock_source_create(context, &options, &source, &error), TB_ERR_INVALID);
+  assert_string_equal(error.text, "clock source of /clock: publishers 2 is not known");
   tb_ros2_context_destroy(context);
 }
 
@@ -154,7 +158,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_X8_two_publishers_are_told_and_both_followed_by_default),
       cmocka_unit_test(test_X8_held_to_the_first_until_it_is_silent),
-      cmocka_unit_test(test_X8_a_negative_limit_is_refused),
+      cmocka_unit_test(test_X8_bad_options_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
