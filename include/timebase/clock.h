@@ -24,8 +24,8 @@ typedef struct tb_source tb_source_t;
 
 /* How well the clock is supplied with time. A state never changes what `now` reports. */
 typedef enum tb_clock_state {
-  TB_CLOCK_INACTIVE = 1,     /* no source: the clock tells system time */
-  TB_CLOCK_NO_SOURCE = 2,    /* its source was destroyed: the clock tells system time */
+  TB_CLOCK_INACTIVE = 1,  /* given no source: the clock tells system time */
+  TB_CLOCK_NO_SOURCE = 2, /* there is no default to follow, or its source was destroyed: likewise */
   TB_CLOCK_NO_PUBLISHER = 3, /* the source has nobody to get time from, and never had */
   TB_CLOCK_QOS_MISMATCH = 4, /* a publisher is there, but its QoS does not match */
   TB_CLOCK_WAITING = 5,      /* for the first tick; the clock tells zero */
@@ -36,14 +36,18 @@ typedef enum tb_clock_state {
   TB_CLOCK_CLOSED = 10,
 } tb_clock_state_t;
 
+/* In place of a source: what is the process's default, now and later (tb_source_set_default). */
+#define TB_SOURCE_DEFAULT ((tb_source_t *)(uintptr_t)1)
+
 typedef struct tb_clock_options {
-  tb_time_kind_t kind; /* TB_TIME_ROS, or TB_TIME_SYSTEM */
-  tb_source_t *source; /* ROS only: active from the start; NULL: inactive, tells system time */
+  tb_time_kind_t kind; /* TB_TIME_ROS, or TB_TIME_SYSTEM, which takes no source of its own */
+  tb_source_t *source; /* active from the start; TB_SOURCE_DEFAULT: follows the process's default;
+                          NULL: inactive, tells system time */
 } tb_clock_options_t;
 
 #define TB_CLOCK_OPTIONS_INIT                                                                      \
   {                                                                                                \
-    TB_TIME_ROS, NULL                                                                              \
+    TB_TIME_ROS, TB_SOURCE_DEFAULT                                                                 \
   }
 
 /* One consistent set: all three are of the same moment. */
@@ -55,10 +59,13 @@ typedef struct tb_clock_reading {
 
 TB_BEGIN_DECLS
 
-/* `options` may be NULL: an inactive ROS clock. With a source, the source is started before the
- * call returns, and no reading ever reports system time.
- * [any thread] [from callbacks, without a source] TB_ERR_INVALID, TB_ERR_NO_MEMORY, and what the
- * source's start returns. */
+/* `options` may be NULL: a ROS clock that follows the process's default. With a source, the source
+ * is started before the call returns, and no reading ever reports system time. The first clock that
+ * follows makes the default that TIMEBASE_SOURCE names, unless the program has set one
+ * (tb_source_set_default); a value that is of no use goes to the log hook.
+ * [any thread] [from callbacks] TB_ERR_INVALID, TB_ERR_NO_MEMORY, and what making and starting the
+ * source returns. In a jump callback TB_ERR_DEADLOCK if the source must be made or started first.
+ */
 TB_API tb_status_t tb_clock_create(const tb_clock_options_t *options, tb_clock_t **out);
 
 /* Makes all who wait on the clock return TB_ERR_CLOSED, waits until they have left and until jumps
@@ -98,12 +105,13 @@ TB_API uint64_t tb_clock_epoch(const tb_clock_t *clock);
  * [any thread] [from callbacks] */
 TB_API bool tb_clock_is_active(const tb_clock_t *clock);
 
-/* Moves the clock to `source`, or to system time when NULL. It is a clock change for its handlers
- * and waits; setting the source it has already does nothing. When the last clock leaves a source,
- * that source may no longer tick, and its `stop` is called last, with no lock held.
+/* Moves the clock to `source`, to system time when NULL, or to the process's default, which it then
+ * follows, with TB_SOURCE_DEFAULT. It is a clock change for its handlers and waits; setting the
+ * source it has already does nothing. When the last clock leaves a source, that source may no
+ * longer tick, and its `stop` is called last, with no lock held.
  * [any thread] [blocks: while a jump of either timeline is in progress] TB_ERR_INVALID for a clock
- * that tells system time, TB_ERR_DEADLOCK from a jump callback or the log hook, TB_ERR_FORKED, and
- * what the source's start returns: nothing has changed then. */
+ * that tells system time, TB_ERR_NO_MEMORY, TB_ERR_DEADLOCK from a jump callback or the log hook,
+ * TB_ERR_FORKED, and what making and starting the source returns: nothing has changed then. */
 TB_API tb_status_t tb_clock_set_source(tb_clock_t *clock, tb_source_t *source);
 
 /* The same with a limit in steady time, 0: none, for the wait until other jumps are over; it does

@@ -46,8 +46,8 @@ typedef struct tb_jump_threshold {
 } tb_jump_threshold_t;
 
 /* Runs on the thread that moves the time. `now` of the clock reports the old time in "before" and
- * the new time in "after". Allowed: handlers, timers, reading clocks. Moving any time, changing a
- * source, destroying a clock and waiting return TB_ERR_DEADLOCK.
+ * the new time in "after". Allowed: handlers, timers, reading and creating clocks. Moving any time,
+ * changing a source, destroying a clock and waiting return TB_ERR_DEADLOCK.
  *
  * Other threads block in `now` meanwhile, so a callback must never wait for a thread that may read
  * the time. The usual trap is a mutex that the callback takes and another thread holds while it

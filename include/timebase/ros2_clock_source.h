@@ -3,20 +3,34 @@
 #define TIMEBASE_ROS2_CLOCK_SOURCE_H
 
 #include <stdint.h>
+#include <timebase/duration.h>
 #include <timebase/error.h>
 #include <timebase/export.h>
 #include <timebase/qos.h>
 #include <timebase/ros2_context.h>
 #include <timebase/source.h>
 
+/* What becomes of the ticks where several publishers tick at a time. Two that both ticked within
+ * the last second are a fault in any case: counted, and told to the log hook once until it is over.
+ */
+typedef enum tb_ros2_clock_publishers {
+  TB_ROS2_CLOCK_ACCEPT_ALL = 0,    /* time follows each in turn, as in ROS */
+  TB_ROS2_CLOCK_HOLD_TO_FIRST = 1, /* it follows the first until that one is silent */
+} tb_ros2_clock_publishers_t;
+
 typedef struct tb_ros2_clock_source_options {
   const char *topic;   /* NULL: "/clock"; copied */
   const tb_qos_t *qos; /* NULL: TB_QOS_INIT_CLOCK (rclcpp::ClockQoS); copied */
+  tb_ros2_clock_publishers_t publishers;
+  tb_duration_t hold_limit; /* steady: silent for so long, the first holds no more; 0: 1 s */
 } tb_ros2_clock_source_options_t;
 
 #define TB_ROS2_CLOCK_SOURCE_OPTIONS_INIT                                                          \
   {                                                                                                \
-    NULL, NULL                                                                                     \
+    NULL, NULL, TB_ROS2_CLOCK_ACCEPT_ALL,                                                          \
+    {                                                                                              \
+      0                                                                                            \
+    }                                                                                              \
   }
 
 typedef struct tb_ros2_clock_source_status {
@@ -28,6 +42,8 @@ typedef struct tb_ros2_clock_source_status {
   const char *policy;      /* the last such policy, "reliability"; NULL: none (static storage) */
   uint64_t reordered;      /* samples dropped because a later one of the same writer came first */
   uint64_t invalid;        /* samples dropped because they hold no valid time */
+  uint64_t refused;        /* samples dropped because another publisher holds the clock */
+  uint64_t faults;         /* how often two publishers began to tick at a time */
 } tb_ros2_clock_source_status_t;
 
 /* One publisher of the topic, as the source knows it. */
@@ -45,7 +61,7 @@ TB_BEGIN_DECLS
  * of the source. Destroy it with tb_source_destroy, before its context. Moving a clock to it
  * returns TB_ERR_TRANSPORT when DDS refuses; the reason goes to the log hook.
  *
- *   TB_ERR_INVALID    the topic's name or a QoS policy is not valid: see the text
+ *   TB_ERR_INVALID    the topic's name, a QoS policy or the limit is not valid: see the text
  *   TB_ERR_NO_MEMORY
  *
  * [any thread] */

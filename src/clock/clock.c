@@ -278,14 +278,14 @@ tb_status_t tb_clock_create(const tb_clock_options_t *options, tb_clock_t **out)
   tb_clock_options_t defaults = TB_CLOCK_OPTIONS_INIT;
   if (!options) options = &defaults;
   bool ros = options->kind == TB_TIME_ROS;
-  if (!out || (!ros && options->kind != TB_TIME_SYSTEM) || (!ros && options->source))
-    return TB_ERR_INVALID;
+  bool own = options->source && options->source != TB_SOURCE_DEFAULT;
+  if (!out || (!ros && options->kind != TB_TIME_SYSTEM) || (!ros && own)) return TB_ERR_INVALID;
   tb_status_t status = tb__fork_watch();
   if (status) return status;
   tb_clock_t *clock = calloc(1, sizeof *clock);
   if (!clock) return TB_ERR_NO_MEMORY;
   tb__clock_init(clock, options->kind, tb__timeline_system());
-  status = options->source ? tb_clock_set_source(clock, options->source) : TB_OK;
+  if (ros && options->source) status = tb__clock_set_first_source(clock, options->source);
   if (status) {
     tb__clock_unref(clock);
     return status;

@@ -32,8 +32,10 @@ struct tb_clock {
   _Atomic uint32_t readers;                  /* how many there are */
   _Atomic uint32_t moving;                   /* futex: held through a change of source */
   tb_source_t *source;                       /* by `moving` */
+  bool follows;                              /* the process's default; by `moving` */
   tb__held_timeline_t *held;                 /* by `moving` */
   tb_clock_t *source_next, *source_previous; /* by the source's mutex */
+  tb_clock_t *follow_next, **follow_link;    /* by the mutex of the default */
 
   /* By the mutex of the current timeline. */
   struct tb__jump *change; /* of the source, in progress, or NULL */

@@ -2,15 +2,25 @@
 #include <stdlib.h>
 
 #include "clock/clock.h"
+#include "clock/default_source.h"
 #include "clock/delay.h"
 #include "clock/running.h"
 #include "clock/source.h"
 #include "clock/step.h"
 #include "platform/futex.h"
 
-/* ---- the source's side: started by its first clock, stopped after its last ---- */
+/* ---- the source's side: started by its first user, stopped after its last ---- */
 
-static tb_status_t source_acquire(tb_source_t *source, int64_t limit_ns)
+bool tb__source_try_acquire(tb_source_t *source)
+{
+  tb__mutex_lock(&source->mutex);
+  bool runs = atomic_load(&source->phase) == TB__SOURCE_RUNNING;
+  if (runs) source->users++;
+  tb__mutex_unlock(&source->mutex);
+  return runs;
+}
+
+tb_status_t tb__source_acquire(tb_source_t *source, int64_t limit_ns)
 {
   for (;;) {
     tb__mutex_lock(&source->mutex);
@@ -40,9 +50,7 @@ static tb_status_t source_acquire(tb_source_t *source, int64_t limit_ns)
   return status;
 }
 
-/* Takes one clock off. True for the last: its right to tick is gone, and source_stop must follow,
- * with nothing held. */
-static bool source_revoke(tb_source_t *source)
+bool tb__source_revoke(tb_source_t *source)
 {
   tb__mutex_lock(&source->mutex);
   bool last = --source->users == 0;
@@ -53,7 +61,7 @@ static bool source_revoke(tb_source_t *source)
 }
 
 /* The source may be gone as soon as it counts as stopped: only the futex's address is used then. */
-static void source_stop(tb_source_t *source)
+void tb__source_stop(tb_source_t *source)
 {
   if (tb__is_forked()) return; /* in a callback of the change */
   if (source->ops->stop) source->ops->stop(source->self);
@@ -85,17 +93,22 @@ static void source_unlink(tb_source_t *source, tb_clock_t *clock)
 
 /* ---- the clock's side ---- */
 
-/* Readers may look at a timeline long after the clock left it: it is kept as long as the clock. */
-static tb_status_t hold_timeline(tb_clock_t *clock, tb_timeline_t *timeline)
+/* Readers may look at a timeline long after the clock left it: it is kept as long as the clock.
+ * Takes one of the spares if it needs one. */
+static void hold_timeline(tb_clock_t *clock, tb_timeline_t *timeline, tb__held_timeline_t **spares)
 {
   for (const tb__held_timeline_t *held = clock->held; held; held = held->next)
-    if (held->timeline == timeline) return TB_OK;
-  tb__held_timeline_t *held = malloc(sizeof *held);
-  if (!held) return TB_ERR_NO_MEMORY;
+    if (held->timeline == timeline) return;
+  tb__held_timeline_t *held = *spares;
+  *spares = held->next;
   tb__timeline_ref(timeline);
   *held = (tb__held_timeline_t){clock->held, timeline};
   clock->held = held;
-  return TB_OK;
+}
+
+static uintptr_t word_of(tb_timeline_t *timeline)
+{
+  return (uintptr_t)timeline | (timeline->kind == TB__TIMELINE_ROS ? 0 : TB__WORD_OS);
 }
 
 /* Two timelines, locked in the order of their ids. */
@@ -227,7 +240,6 @@ static void clock_change_end(tb_clock_t *clock, pair_t pair, tb__jump_t *change,
 TB_NO_THREAD_ANALYSIS
 static void clock_change(tb_clock_t *clock, pair_t pair, tb_clock_state_t idle_state)
 {
-  tb_timeline_t *to = pair.to;
   pair_lock(pair);
   tb__jump_t change = {
       .info = describe_locked(clock, pair), .timelines = {pair.from, pair.to}, .moved = clock};
@@ -240,11 +252,9 @@ static void clock_change(tb_clock_t *clock, pair_t pair, tb_clock_state_t idle_s
 
   tb__waiter_t *to_wake = NULL;
   pair_lock(pair);
-  uintptr_t word = (uintptr_t)to | TB__WORD_CHANGING;
-  if (to->kind != TB__TIMELINE_ROS) word |= TB__WORD_OS;
   atomic_store(&clock->idle_state, (uint32_t)idle_state);
   atomic_store(&clock->move_epoch, change.info.epoch); /* before the word: it never falls */
-  atomic_store(&clock->word, word);
+  atomic_store(&clock->word, word_of(pair.to) | TB__WORD_CHANGING);
   tb__handlers_move(clock, pair.from, pair.to);
   move_waiters_locked(clock, pair, &change.info, &to_wake);
   pair_unlock(pair);
@@ -283,7 +293,7 @@ static tb_status_t clock_switch(tb_clock_t *clock, tb_source_t *source, tb_clock
   bool limited = limit_ns != INT64_MAX;
   tb_status_t status = limited ? pair_take_turns(pair, limit_ns) : TB_OK;
   if (status) return status;
-  bool last = old && source_revoke(old);
+  bool last = old && tb__source_revoke(old);
   if (!limited) pair_take_turns(pair, INT64_MAX);
   clock_change(clock, pair, idle_state);
   clock->source = source;
@@ -294,18 +304,53 @@ static tb_status_t clock_switch(tb_clock_t *clock, tb_source_t *source, tb_clock
 }
 
 /* With `moving` held and `source`, if any, acquired. *out_stop: the source to stop, or NULL. */
-static tb_status_t clock_use_locked(tb_clock_t *clock, tb_source_t *source, int64_t limit_ns,
-                                    tb_source_t **out_stop)
+static tb_status_t clock_use_locked(tb_clock_t *clock, tb_source_t *source,
+                                    tb_clock_state_t idle_state, int64_t limit_ns,
+                                    tb__held_timeline_t **spares, tb_source_t **out_stop)
 {
-  *out_stop = NULL;
   if (source == clock->source) {
-    if (!source) atomic_store(&clock->idle_state, TB_CLOCK_INACTIVE);
-    if (source) source_revoke(source); /* acquired twice: never the last */
+    if (!source) atomic_store(&clock->idle_state, (uint32_t)idle_state);
+    if (source) tb__source_revoke(source); /* acquired twice: never the last */
     return TB_OK;
   }
-  tb_status_t status = source ? hold_timeline(clock, source->timeline) : TB_OK;
-  if (!status) status = clock_switch(clock, source, TB_CLOCK_INACTIVE, limit_ns, out_stop);
-  if (status && source && source_revoke(source)) *out_stop = source;
+  if (source) hold_timeline(clock, source->timeline, spares);
+  tb_status_t status = clock_switch(clock, source, idle_state, limit_ns, out_stop);
+  if (status && source && tb__source_revoke(source)) *out_stop = source;
+  return status;
+}
+
+/* A source to go to, acquired, or one that is wanted no more. */
+static void source_release(tb_source_t *source)
+{
+  if (source && source != TB_SOURCE_DEFAULT && tb__source_revoke(source)) tb__source_stop(source);
+}
+
+/* Before the change: starts what must be started, so that nothing but the limit can fail it. */
+static tb_status_t source_prepare(tb_source_t *source, int64_t limit_ns,
+                                  tb__held_timeline_t **spares)
+{
+  tb_status_t status = TB_OK;
+  if (source && !tb__held_reserve(spares, 1)) return TB_ERR_NO_MEMORY;
+  if (source == TB_SOURCE_DEFAULT)
+    status = tb__default_need();
+  else if (source && tb__may_not_wait())
+    status = tb__source_try_acquire(source) ? TB_OK : TB_ERR_DEADLOCK;
+  else if (source)
+    status = tb__source_acquire(source, limit_ns);
+  if (status) tb__held_free(*spares);
+  return status;
+}
+
+/* With `moving` held. A clock whose change fails follows whom it followed before. */
+static tb_status_t clock_go_locked(tb_clock_t *clock, tb_source_t *wanted, int64_t limit_ns,
+                                   tb__held_timeline_t **spares, tb_source_t **out_stop)
+{
+  bool to_default = wanted == TB_SOURCE_DEFAULT, followed = clock->follows;
+  tb_source_t *source = to_default ? tb__default_join(clock) : wanted;
+  tb_clock_state_t idle = to_default ? TB_CLOCK_NO_SOURCE : TB_CLOCK_INACTIVE;
+  tb_status_t status = clock_use_locked(clock, source, idle, limit_ns, spares, out_stop);
+  bool follows = status ? followed : to_default;
+  if (!follows) tb__default_leave(clock);
   return status;
 }
 
@@ -314,20 +359,25 @@ static tb_status_t set_source(tb_clock_t *clock, tb_source_t *source, int64_t li
   if (!clock || clock->kind != TB_TIME_ROS) return TB_ERR_INVALID;
   if (tb__is_forked()) return TB_ERR_FORKED;
   if (tb__may_not_wait()) return TB_ERR_DEADLOCK;
-  tb_source_t *stop = NULL;
-  tb_status_t status = source ? source_acquire(source, limit_ns) : TB_OK;
+  tb__held_timeline_t *spares = NULL;
+  tb_status_t status = source_prepare(source, limit_ns, &spares);
   if (status) return status;
+  tb_source_t *stop = NULL;
+  bool lacks = false;
   tb__clock_ref(clock); /* whom the change wakes may destroy it */
   status = move_begin(clock, limit_ns);
   if (status) {
-    if (source && source_revoke(source)) stop = source;
+    source_release(source);
   } else {
-    status = clock_use_locked(clock, source, limit_ns, &stop);
+    status = clock_go_locked(clock, source, limit_ns, &spares, &stop);
+    lacks = clock->follows && !clock->source;
     move_end(clock);
   }
   tb__clock_unref(clock);
+  tb__held_free(spares);
   tb__steps_watch();
-  if (stop) source_stop(stop);
+  if (stop) tb__source_stop(stop);
+  if (lacks) tb__default_report_none();
   return tb__is_forked() ? TB_ERR_FORKED : status;
 }
 
@@ -341,6 +391,39 @@ tb_status_t tb_clock_set_source_within(tb_clock_t *clock, tb_source_t *source, t
   return limit.ns < 0 ? TB_ERR_INVALID : set_source(clock, source, tb__limit_ns(limit));
 }
 
+/* In a jump callback no turn can be taken. None is needed: nobody reads the clock or waits on it.
+ */
+tb_status_t tb__clock_set_first_source(tb_clock_t *clock, tb_source_t *source)
+{
+  if (!tb__may_not_wait()) return set_source(clock, source, INT64_MAX);
+  tb__held_timeline_t *spares = NULL;
+  tb_status_t status = source_prepare(source, INT64_MAX, &spares);
+  if (status) return status;
+  bool to_default = source == TB_SOURCE_DEFAULT;
+  tb_source_t *chosen = to_default ? tb__default_join(clock) : source;
+  if (to_default) atomic_store(&clock->idle_state, TB_CLOCK_NO_SOURCE);
+  if (chosen) {
+    hold_timeline(clock, chosen->timeline, &spares);
+    atomic_store(&clock->word, word_of(chosen->timeline));
+    clock->source = chosen;
+    source_link(chosen, clock);
+  }
+  tb__held_free(spares);
+  if (!chosen) tb__default_report_none();
+  return TB_OK;
+}
+
+tb_source_t *tb__clock_follow(tb_clock_t *clock, tb_source_t *source, tb__held_timeline_t **spares)
+{
+  tb_source_t *stop = NULL;
+  if (move_begin(clock, INT64_MAX)) return NULL;
+  if (clock->follows && (!source || tb__source_try_acquire(source)))
+    clock_use_locked(clock, source, TB_CLOCK_NO_SOURCE, INT64_MAX, spares, &stop);
+  move_end(clock);
+  tb__steps_watch();
+  return stop;
+}
+
 tb_status_t tb__clock_orphan(tb_clock_t *clock, tb_source_t *source, int64_t limit_ns)
 {
   tb_source_t *stop = NULL;
@@ -350,7 +433,7 @@ tb_status_t tb__clock_orphan(tb_clock_t *clock, tb_source_t *source, int64_t lim
     status = clock_switch(clock, NULL, TB_CLOCK_NO_SOURCE, limit_ns, &stop);
   move_end(clock);
   tb__steps_watch();
-  if (stop) source_stop(stop);
+  if (stop) tb__source_stop(stop);
   return status;
 }
 
@@ -359,10 +442,11 @@ tb_status_t tb__clock_leave_source(tb_clock_t *clock, int64_t limit_ns)
   tb_status_t status = move_begin(clock, limit_ns);
   if (status) return status;
   tb_source_t *source = clock->source;
-  bool last = source && source_revoke(source);
+  bool last = source && tb__source_revoke(source);
+  tb__default_leave(clock);
   if (source) source_unlink(source, clock);
   clock->source = NULL;
   move_end(clock);
-  if (last) source_stop(source);
+  if (last) tb__source_stop(source);
   return TB_OK;
 }

@@ -1,4 +1,5 @@
-/* A source as its clocks see it: who uses it, and whether it runs. */
+/* A source as its users see it, which are clocks and the process's default: who uses it, and
+ * whether it runs. */
 #ifndef TB_CLOCK_SOURCE_H
 #define TB_CLOCK_SOURCE_H
 
@@ -18,7 +19,7 @@ struct tb_source {
   void *self;
   tb_timeline_t *timeline;
   tb__mutex_t mutex;
-  uint32_t users;         /* clocks on the source, or on their way to it */
+  uint32_t users;         /* clocks on the source or on their way to it, and the default */
   tb_clock_t *clocks;     /* on the source */
   _Atomic uint32_t phase; /* tb__source_phase_t; futex */
 };
@@ -28,6 +29,22 @@ struct tb_source {
 tb_status_t tb__source_wrap(tb_source_t *source, tb__redirect_t *redirect);
 /* Gives it back, stopped. */
 void tb__source_unwrap(tb_source_t *source);
+
+/* Counts one user in. The first starts the source, with nothing held; what start returns.
+ * TB_ERR_BUSY: it is wrapped. Limits are steady times, INT64_MAX: none; TB_ERR_TIMEOUT. */
+tb_status_t tb__source_acquire(tb_source_t *source, int64_t limit_ns);
+
+/* The same for a source that runs, without ever waiting or starting it; false if it does not. */
+bool tb__source_try_acquire(tb_source_t *source);
+
+/* Takes one user off. True for the last: its right to tick is gone, and tb__source_stop must
+ * follow, with nothing held. */
+bool tb__source_revoke(tb_source_t *source);
+void tb__source_stop(tb_source_t *source);
+
+/* Gives a clock that nobody else knows yet its source, also in a jump callback, if it runs. */
+tb_status_t tb__clock_set_first_source(tb_clock_t *clock, tb_source_t *source);
+
 /* Limits are steady times, INT64_MAX: none; TB_ERR_TIMEOUT: the clock is where it was. */
 
 /* Moves the clock off its source without telling anybody: for one that is being destroyed. */

@@ -15,6 +15,7 @@
 
 #define TB_CAPABILITY(name) TB_THREAD_ATTRIBUTE(capability(name))
 #define TB_ACQUIRE(...)     TB_THREAD_ATTRIBUTE(acquire_capability(__VA_ARGS__))
+#define TB_TRY_ACQUIRE(...) TB_THREAD_ATTRIBUTE(try_acquire_capability(__VA_ARGS__))
 #define TB_RELEASE(...)     TB_THREAD_ATTRIBUTE(release_capability(__VA_ARGS__))
 #define TB_REQUIRES(...)    TB_THREAD_ATTRIBUTE(requires_capability(__VA_ARGS__))
 #define TB_GUARDED_BY(x)    TB_THREAD_ATTRIBUTE(guarded_by(x))
@@ -44,6 +45,12 @@ static inline void tb__mutex_fini(tb__mutex_t *mutex)
 static inline void tb__mutex_lock(tb__mutex_t *mutex) TB_ACQUIRE(mutex) TB_NO_THREAD_ANALYSIS
 {
   if (!tb__is_forked()) pthread_mutex_lock(&mutex->impl);
+}
+
+static inline bool tb__mutex_try_lock(tb__mutex_t *mutex)
+    TB_TRY_ACQUIRE(true, mutex) TB_NO_THREAD_ANALYSIS
+{
+  return !tb__is_forked() && pthread_mutex_trylock(&mutex->impl) == 0;
 }
 
 static inline void tb__mutex_unlock(tb__mutex_t *mutex) TB_RELEASE(mutex) TB_NO_THREAD_ANALYSIS

@@ -1,6 +1,7 @@
 #include <timebase/ros2_clock_source.h>
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <timebase/ros2_subscription.h>
@@ -11,6 +12,7 @@
 #include "ros2/clock_message.h"
 #include "ros2/endpoint.h"
 #include "ros2/tick_queue.h"
+#include "source/tick_filter.h"
 
 #define WRITERS_MAX 64
 
@@ -28,15 +30,15 @@ typedef struct clock_source {
   bool running;
   tb_ros2_clock_writer_t writers[WRITERS_MAX];
   uint32_t writer_count;
-  uint32_t last_writer;         /* index of the writer of the last tick */
-  int64_t last_time_ns;         /* its value; of the current run only */
-  int64_t last_source_stamp_ns; /* its source timestamp */
-  bool has_last;
+  tb__tick_filter_t filter;
   int64_t first_sample_steady_ns, last_sample_steady_ns;
-  uint64_t reordered, invalid;
+  uint64_t invalid;
+  tb_status_t invalid_status; /* why the first one was */
+  uint64_t reported_faults;   /* of the filter's */
+  bool reported_invalid;
 } clock_source_t;
 
-/* The writer's place in the table; WRITERS_MAX once that is full. */
+/* The writer's place in the table for users; WRITERS_MAX once that is full. */
 static uint32_t writer_index(clock_source_t *self, const uint8_t guid[16])
 {
   for (uint32_t i = 0; i < self->writer_count; i++)
@@ -46,20 +48,12 @@ static uint32_t writer_index(clock_source_t *self, const uint8_t guid[16])
   return self->writer_count++;
 }
 
-/* Reordered by the network: the same writer as the last tick, and both the value and the writer's
- * stamp are older, the stamp by less than a second. A step of the publisher's wall clock is not. */
-static bool is_reordered(const clock_source_t *self, uint32_t writer, int64_t time_ns,
-                         int64_t stamp_ns)
-{
-  return self->has_last && writer == self->last_writer && writer != WRITERS_MAX &&
-         time_ns < self->last_time_ns && stamp_ns < self->last_source_stamp_ns &&
-         self->last_source_stamp_ns - stamp_ns < TB_NS_PER_S;
-}
-
 /* Books the sample; false if it must not become a tick. */
 static bool sample_accept(clock_source_t *self, const tb_ros2_sample_t *sample, int64_t time_ns)
 {
   int64_t steady_ns = tb__steady_coarse_now_ns();
+  tb__tick_sample_t tick = {tb__writer_id(sample->writer_guid, sizeof sample->writer_guid), time_ns,
+                            sample->source_timestamp_ns, steady_ns};
   tb__mutex_lock(&self->mutex);
   uint32_t writer = writer_index(self, sample->writer_guid);
   if (writer < WRITERS_MAX) {
@@ -68,28 +62,61 @@ static bool sample_accept(clock_source_t *self, const tb_ros2_sample_t *sample, 
   }
   self->last_sample_steady_ns = steady_ns;
   if (!self->first_sample_steady_ns) self->first_sample_steady_ns = steady_ns;
-  bool reordered = is_reordered(self, writer, time_ns, sample->source_timestamp_ns);
-  if (reordered) {
-    self->reordered++;
-  } else {
-    self->last_writer = writer;
-    self->last_time_ns = time_ns;
-    self->last_source_stamp_ns = sample->source_timestamp_ns;
-    self->has_last = true;
-  }
+  tb__tick_verdict_t verdict = tb__tick_filter_sample(&self->filter, &tick);
+  bool report = self->filter.faults != self->reported_faults;
   tb__mutex_unlock(&self->mutex);
-  return !reordered;
+  if (report) tb__tick_queue_report(&self->queue);
+  return verdict == TB__TICK_ACCEPT;
 }
 
 static void sample_refuse(clock_source_t *self, tb_status_t status)
 {
   tb__mutex_lock(&self->mutex);
   bool first = self->invalid++ == 0;
+  if (first) self->invalid_status = status;
   tb__mutex_unlock(&self->mutex);
   tb_timeline_count_dropped(self->timeline);
-  if (first)
+  if (first) tb__tick_queue_report(&self->queue);
+}
+
+/* "01.10.ab...", as ROS and Cyclone DDS write a GUID */
+static void writer_name(const tb__writer_id_t *writer, char out[3 * TB__WRITER_ID_SIZE])
+{
+  out[0] = '\0';
+  for (int i = 0; i < writer->size; i++)
+    snprintf(out + (i ? 3 * i - 1 : 0), 4, i ? ".%02x" : "%02x", writer->bytes[i]);
+}
+
+static void report_fault(const clock_source_t *self, const tb__writer_id_t writers[2], bool hold)
+{
+  char there[3 * TB__WRITER_ID_SIZE], came[3 * TB__WRITER_ID_SIZE];
+  writer_name(&writers[0], there);
+  writer_name(&writers[1], came);
+  tb__log(TB_LOG_WARN,
+          "%s: two publishers tick at a time, %s and %s; %s. Stop one of them, or give them "
+          "different topics",
+          self->topic, there, came,
+          hold ? "the first is followed" : "time follows both and may jump between them");
+}
+
+/* On the dispatch thread, since the receive thread calls nobody. */
+static void report_pending(void *user)
+{
+  clock_source_t *self = user;
+  tb__mutex_lock(&self->mutex);
+  bool fault = self->filter.faults != self->reported_faults;
+  bool invalid = self->invalid && !self->reported_invalid;
+  bool hold = self->filter.options.hold_to_first;
+  tb_status_t why = self->invalid_status;
+  tb__writer_id_t writers[2];
+  memcpy(writers, self->filter.fault_pair, sizeof writers);
+  self->reported_faults = self->filter.faults;
+  self->reported_invalid = self->invalid > 0;
+  tb__mutex_unlock(&self->mutex);
+  if (fault) report_fault(self, writers, hold);
+  if (invalid)
     tb__log(TB_LOG_WARN, "%s: a publisher sends times that are not valid (%s); they are dropped",
-            self->topic, tb_status_message(status));
+            self->topic, tb_status_message(why));
 }
 
 static void on_sample(const tb_ros2_sample_t *sample, void *user)
@@ -112,10 +139,10 @@ static tb_status_t clock_source_start(void *user, tb_timeline_t *timeline)
   clock_source_t *self = user;
   tb_error_t error = TB_ERROR_INIT;
   self->timeline = timeline;
-  tb_status_t status = tb__tick_queue_init(&self->queue, timeline);
+  tb_status_t status = tb__tick_queue_init(&self->queue, timeline, report_pending, self);
   if (status) return status;
   tb__mutex_lock(&self->mutex);
-  self->has_last = false;
+  tb__tick_filter_restart(&self->filter);
   tb__mutex_unlock(&self->mutex);
   tb_ros2_subscription_options_t options = {on_sample, self};
   tb_ros2_subscription_t *subscription;
@@ -171,6 +198,12 @@ tb_status_t tb_ros2_clock_source_create(tb_ros2_context_t *context,
   if (!context || !out) return tb_error_set(error, TB_ERR_INVALID, "clock source: no context");
   const char *topic = options->topic ? options->topic : TB__CLOCK_TOPIC;
   const tb_qos_t *qos = options->qos ? options->qos : &clock_qos;
+  if (options->hold_limit.ns < 0)
+    return tb_error_set(error, TB_ERR_INVALID, "clock source of %s: hold_limit is negative", topic);
+  if (options->publishers != TB_ROS2_CLOCK_ACCEPT_ALL &&
+      options->publishers != TB_ROS2_CLOCK_HOLD_TO_FIRST)
+    return tb_error_set(error, TB_ERR_INVALID, "clock source of %s: publishers %d is not known",
+                        topic, (int)options->publishers);
   tb__topic_endpoint_t checked;
   tb_status_t status = tb__topic_endpoint_init(&checked, topic, TB__CLOCK_TYPE, qos, error);
   if (status) return status;
@@ -179,6 +212,11 @@ tb_status_t tb_ros2_clock_source_create(tb_ros2_context_t *context,
   tb__mutex_init(&self->mutex);
   self->context = context;
   self->qos = *qos;
+  tb__tick_filter_options_t filter = {
+      .hold_to_first = options->publishers == TB_ROS2_CLOCK_HOLD_TO_FIRST,
+      .hold_limit_ns = options->hold_limit.ns ? options->hold_limit.ns : TB_NS_PER_S,
+  };
+  tb__tick_filter_init(&self->filter, &filter);
   self->topic = strdup(topic);
   if (!self->topic || tb_source_create(&clock_source_ops, self, out)) goto fail;
   return TB_OK;
@@ -202,8 +240,10 @@ tb_status_t tb_ros2_clock_source_status(tb_source_t *source, tb_ros2_clock_sourc
       .publishers = self->writer_count,
       .first_sample_ns = self->first_sample_steady_ns,
       .last_sample_ns = self->last_sample_steady_ns,
-      .reordered = self->reordered,
+      .reordered = self->filter.reordered,
       .invalid = self->invalid,
+      .refused = self->filter.refused,
+      .faults = self->filter.faults,
   };
   if (self->running) {
     out->matched = tb_ros2_subscription_matched(self->subscription);

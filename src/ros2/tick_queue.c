@@ -26,23 +26,37 @@ static bool dispatch_next(tb__tick_queue_t *queue)
   return true;
 }
 
+static void report_if_wanted(tb__tick_queue_t *queue)
+{
+  tb__mutex_lock(&queue->mutex);
+  bool wanted = queue->report_wanted;
+  queue->report_wanted = false;
+  tb__mutex_unlock(&queue->mutex);
+  if (wanted) queue->report(queue->report_user);
+}
+
 static void *run(void *argument)
 {
   tb__tick_queue_t *queue = argument;
   for (;;) {
     uint32_t seen = atomic_load(&queue->work);
+    report_if_wanted(queue);
     if (dispatch_next(queue)) continue;
     tb__mutex_lock(&queue->mutex);
     bool stop = queue->stop;
     tb__mutex_unlock(&queue->mutex);
-    if (stop) return NULL;
+    if (stop) {
+      report_if_wanted(queue); /* asked for since we looked */
+      return NULL;
+    }
     tb__futex_wait(&queue->work, seen, TB__NO_DEADLINE);
   }
 }
 
-tb_status_t tb__tick_queue_init(tb__tick_queue_t *queue, tb_timeline_t *timeline)
+tb_status_t tb__tick_queue_init(tb__tick_queue_t *queue, tb_timeline_t *timeline,
+                                tb__tick_report_t report, void *user)
 {
-  *queue = (tb__tick_queue_t){.timeline = timeline};
+  *queue = (tb__tick_queue_t){.timeline = timeline, .report = report, .report_user = user};
   tb__mutex_init(&queue->mutex);
   tb_status_t status = tb__thread_start(&queue->thread, "tb-clock", run, queue);
   if (status) tb__mutex_fini(&queue->mutex);
@@ -87,4 +101,13 @@ void tb__tick_queue_tick(tb__tick_queue_t *queue, int64_t time_ns)
   if (!direct) enqueue_locked(queue, time_ns);
   tb__mutex_unlock(&queue->mutex);
   if (!direct) wake_thread(queue);
+}
+
+void tb__tick_queue_report(tb__tick_queue_t *queue)
+{
+  if (!queue->report) return;
+  tb__mutex_lock(&queue->mutex);
+  queue->report_wanted = true;
+  tb__mutex_unlock(&queue->mutex);
+  wake_thread(queue);
 }

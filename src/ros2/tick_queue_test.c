@@ -16,9 +16,17 @@ typedef struct fixture {
   tb__tick_queue_t queue;
   pthread_t receive_thread;
   _Atomic bool inside, go_on;
+  _Atomic int reports;
   bool ran_here;
   char trace[512];
 } fixture_t;
+
+static void on_report(void *user)
+{
+  fixture_t *f = user;
+  if (pthread_equal(pthread_self(), f->receive_thread)) f->ran_here = true;
+  atomic_fetch_add(&f->reports, 1);
+}
 
 static int setup_on(void **state, bool wrapped)
 {
@@ -29,7 +37,7 @@ static int setup_on(void **state, bool wrapped)
   if (wrapped) assert_ok(tb_extrapolating_source_create(f.source, NULL, &f.source));
   tb_clock_options_t options = {TB_TIME_ROS, f.source};
   assert_ok(tb_clock_create(&options, &f.clock));
-  assert_ok(tb__tick_queue_init(&f.queue, ticked));
+  assert_ok(tb__tick_queue_init(&f.queue, ticked, on_report, &f));
   *state = &f;
   return 0;
 }
@@ -131,6 +139,31 @@ static void test_X5_a_full_queue_keeps_the_latest_time(void **state)
   tb_jump_handler_destroy(handler);
 }
 
+static void test_X8_reports_run_on_the_dispatch_thread_once_for_all_that_ask(void **state)
+{
+  fixture_t *f = *state;
+  tb_jump_handler_t *handler;
+  tb_jump_handler_options_t options = {
+      .threshold.min_backward.ns = -1, .after = on_jump, .user = f};
+  tb__tick_queue_tick(&f->queue, 50 * S);
+  assert_ok(tb_jump_handler_create(f->clock, &options, &handler));
+  tb__tick_queue_tick(&f->queue, 20 * S);
+  while (!atomic_load(&f->inside))
+    sched_yield();
+  for (int i = 0; i < 10; i++)
+    tb__tick_queue_report(&f->queue); /* none of them blocks: the thread is in a handler */
+  assert_int_equal(f->reports, 0);
+  atomic_store(&f->go_on, true);
+  while (!atomic_load(&f->reports))
+    sched_yield();
+  tb__tick_queue_tick(&f->queue, 10 * S); /* goes through the thread: by then it is over */
+  while (now_ns(f) != 10 * S)
+    sched_yield();
+  assert_int_equal(f->reports, 1);
+  assert_false(f->ran_here);
+  tb_jump_handler_destroy(handler);
+}
+
 #define WITH_QUEUE(test)         cmocka_unit_test_setup_teardown(test, setup, teardown)
 #define WITH_WRAPPED_QUEUE(test) cmocka_unit_test_setup_teardown(test, setup_wrapped, teardown)
 
@@ -141,6 +174,7 @@ int main(void)
       WITH_QUEUE(test_X5_jumps_run_on_the_dispatch_thread_and_ticks_keep_their_order),
       WITH_WRAPPED_QUEUE(test_X5_jumps_run_on_the_dispatch_thread_and_ticks_keep_their_order),
       WITH_QUEUE(test_X5_a_full_queue_keeps_the_latest_time),
+      WITH_QUEUE(test_X8_reports_run_on_the_dispatch_thread_once_for_all_that_ask),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 #include <timebase/manual_source.h>
 
 #include "clock/source.h"
+#include "source/source_names.h"
 #include "wait/settle.h"
 
 static const tb_source_ops_t manual_ops = {.name = "manual"};
@@ -192,4 +193,14 @@ tb_status_t tb_manual_source_wait_for_sleepers(tb_source_t *source, uint32_t cou
   status = tb__settle_wait_for(&settle, enough_sleep, &sleepers);
   tb__settle_end(&settle);
   return status;
+}
+
+tb_status_t tb__manual_source_from_name(const char *rest, void *user, tb_error_t *error,
+                                        tb_source_t **out)
+{
+  (void)user;
+  if (*rest)
+    return tb_error_set(error, TB_ERR_INVALID, "source \"manual:%.99s\": manual takes nothing more",
+                        rest);
+  return tb_manual_source_create(out);
 }

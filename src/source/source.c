@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "clock/clock.h"
+#include "clock/default_source.h"
 #include "clock/delay.h"
 #include "clock/running.h"
 #include "platform/futex.h"
@@ -67,12 +68,14 @@ static tb_status_t source_retire(tb_source_t *source, int64_t limit_ns)
 static tb_status_t source_destroy(tb_source_t *source, int64_t limit_ns)
 {
   if (!source) return TB_OK;
+  if (source == TB_SOURCE_DEFAULT) return TB_ERR_INVALID;
   if (tb__is_forked()) { /* its functions may wait for threads that are not there */
     source_free(source);
     return TB_OK;
   }
   if (tb__may_not_wait()) return TB_ERR_DEADLOCK;
   if (atomic_load(&source->timeline->redirect)) return TB_ERR_BUSY;
+  tb__default_forget(source);
   tb_status_t status = source_retire(source, limit_ns);
   if (status) return status;
   tb__timeline_set_detached(source->timeline, true);
@@ -115,5 +118,5 @@ tb_status_t tb_source_destroy_within(tb_source_t *source, tb_duration_t limit)
 
 tb_timeline_t *tb_source_timeline(tb_source_t *source)
 {
-  return source ? source->timeline : NULL;
+  return source && source != TB_SOURCE_DEFAULT ? source->timeline : NULL;
 }

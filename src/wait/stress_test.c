@@ -1,5 +1,6 @@
 /* Many threads at once on a few clocks: readers, sleepers, handlers, timers, ticks, changes of
- * source. TB_TEST_SEED=n repeats the choices (not the interleaving); TB_TEST_MS sets how long. */
+ * sources and of the default. TB_TEST_SEED=n repeats the choices (not the interleaving); TB_TEST_MS
+ * sets how long. */
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -59,6 +60,13 @@ static tb_source_t *any_source(actor_t *actor)
   return world.sources[draw(actor, SOURCES)];
 }
 
+/* Of its own, the default twice as often, or none. */
+static tb_source_t *any_choice(actor_t *actor)
+{
+  uint32_t choice = draw(actor, 6);
+  return choice == 0 ? NULL : choice < 3 ? TB_SOURCE_DEFAULT : any_source(actor);
+}
+
 static bool running(void)
 {
   return !atomic_load(&world.stop);
@@ -113,12 +121,33 @@ static void *change_sources(void *argument)
 {
   actor_t *actor = argument;
   while (running()) {
-    tb_source_t *source = draw(actor, 4) ? any_source(actor) : NULL;
-    CHECK(tb_clock_set_source(any_clock(actor), source) == TB_OK);
+    CHECK(tb_clock_set_source(any_clock(actor), any_choice(actor)) == TB_OK);
     tb_clock_t *own;
-    tb_clock_options_t options = {TB_TIME_ROS, any_source(actor)};
+    tb_clock_options_t options = {TB_TIME_ROS, any_choice(actor)};
     CHECK(tb_clock_create(&options, &own) == TB_OK);
     CHECK(tb_clock_destroy(own) == TB_OK);
+  }
+  return NULL;
+}
+
+static void *change_default(void *argument)
+{
+  actor_t *actor = argument;
+  while (running()) {
+    tb_source_t *brief;
+    switch (draw(actor, 4)) {
+    case 0: /* a default that is destroyed as such */
+      CHECK(tb_manual_source_create(&brief) == TB_OK);
+      CHECK(tb_manual_source_set(brief, (int64_t)draw(actor, 1000) * MS) == TB_OK);
+      CHECK(tb_source_set_default(brief) == TB_OK);
+      CHECK(tb_source_destroy(brief) == TB_OK);
+      break;
+    case 1:
+      CHECK(tb_source_set_default(NULL) == TB_OK);
+      break;
+    default:
+      CHECK(tb_source_set_default(any_source(actor)) == TB_OK);
+    }
   }
   return NULL;
 }
@@ -171,6 +200,7 @@ static void before_jump(const tb_jump_t *jump, void *user)
   CHECK(tb_clock_now(pair->clock, &now) == TB_OK);
   CHECK(jump->kind == TB_JUMP_CLOCK_CHANGE || now.ns == jump->before.ns);
   CHECK(tb_clock_set_source(pair->clock, NULL) == TB_ERR_DEADLOCK);
+  CHECK(tb_source_set_default(NULL) == TB_ERR_DEADLOCK);
 }
 
 static void after_jump(const tb_jump_t *jump, void *user)
@@ -327,6 +357,7 @@ static void sleepers_end(void)
 static void world_close(void)
 {
   assert_ok(tb_timer_queue_destroy(world.queue));
+  assert_ok(tb_source_set_default(NULL));
   for (int i = 0; i < CLOCKS; i++)
     assert_ok(tb_clock_destroy(world.clocks[i]));
   for (int i = 0; i < SOURCES; i++)
@@ -334,12 +365,17 @@ static void world_close(void)
   if (atomic_load(&world.failure)) fail_msg("%s", atomic_load(&world.failure));
 }
 
+static bool changes_sources(void *(*role)(void *))
+{
+  return role == change_sources || role == change_default;
+}
+
 static void test_everything_at_once(void **state)
 {
   (void)state;
-  static void *(*const roles[])(void *) = {read_clocks,    move_time,   move_time,  sleep_often,
-                                           sleep_often,    sleep_often, run_timers, set_timers,
-                                           change_sources, handle_jumps};
+  static void *(*const roles[])(void *) = {
+      read_clocks, move_time,  move_time,    sleep_often,    sleep_often,    sleep_often,
+      run_timers,  set_timers, handle_jumps, change_sources, change_default, change_default};
   enum { ACTORS = sizeof roles / sizeof *roles };
   actor_t actors[ACTORS];
   const char *text = getenv("TB_TEST_MS");
@@ -354,11 +390,11 @@ static void test_everything_at_once(void **state)
   while (tb__steady_now_ns() < until_ns && !atomic_load(&world.failure))
     poll(NULL, 0, 1);
   atomic_store(&world.stop, true);
-  for (uint32_t i = ACTORS; i-- > 0;)
-    if (roles[i] == change_sources) pthread_join(actors[i].thread, NULL);
+  for (uint32_t i = 0; i < ACTORS; i++)
+    if (changes_sources(roles[i])) pthread_join(actors[i].thread, NULL);
   sleepers_end();
   for (uint32_t i = 0; i < ACTORS; i++)
-    if (roles[i] != change_sources) pthread_join(actors[i].thread, NULL);
+    if (!changes_sources(roles[i])) pthread_join(actors[i].thread, NULL);
   world_close();
 }
 

@@ -1,0 +1,292 @@
+#include "clock/default_source.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "clock/delay.h"
+#include "clock/source.h"
+#include "platform/futex.h"
+
+typedef enum decision {
+  UNDECIDED,
+  ASKING, /* a thread makes what the environment names, with nothing held */
+  DECIDED,
+} decision_t;
+
+/* Held through a change of the default with its callbacks. Only calls that jump callbacks may not
+ * make ask for it. */
+static tb__mutex_t change_mutex = TB__MUTEX_INIT;
+
+static tb__mutex_t mutex = TB__MUTEX_INIT; /* short; what follows */
+static tb_source_t *current;               /* counted as its user */
+static tb_clock_t *followers;              /* on `current`, or on their way to it */
+static tb_clock_t *to_move;                /* followers of the one before, in a change */
+static uint32_t follower_count;            /* of both lists */
+static _Atomic uint32_t decision;          /* decision_t; futex */
+
+/* Made for the environment: the process's own. By change_mutex. */
+static tb_source_t *owned;
+static pid_t owned_by;
+
+static _Thread_local bool asking;
+
+bool tb__held_reserve(tb__held_timeline_t **spares, uint32_t count)
+{
+  tb__held_timeline_t *added = NULL;
+  tb__held_timeline_t **end = &added;
+  for (uint32_t i = 0; i < count; i++) {
+    *end = calloc(1, sizeof **end);
+    if (!*end) {
+      tb__held_free(added);
+      return false;
+    }
+    end = &(*end)->next;
+  }
+  *end = *spares;
+  *spares = added;
+  return true;
+}
+
+void tb__held_free(tb__held_timeline_t *spares)
+{
+  while (spares) {
+    tb__held_timeline_t *next = spares->next;
+    free(spares);
+    spares = next;
+  }
+}
+
+/* ---- the list of followers ---- */
+
+static void link_locked(tb_clock_t **list, tb_clock_t *clock) TB_REQUIRES(mutex)
+{
+  clock->follow_next = *list;
+  clock->follow_link = list;
+  if (*list) (*list)->follow_link = &clock->follow_next;
+  *list = clock;
+}
+
+static void unlink_locked(tb_clock_t *clock) TB_REQUIRES(mutex)
+{
+  *clock->follow_link = clock->follow_next;
+  if (clock->follow_next) clock->follow_next->follow_link = clock->follow_link;
+}
+
+tb_source_t *tb__default_join(tb_clock_t *clock)
+{
+  tb__mutex_lock(&mutex);
+  if (clock->follows)
+    unlink_locked(clock);
+  else
+    follower_count++;
+  link_locked(&followers, clock);
+  clock->follows = true;
+  tb_source_t *source = current;
+  if (source && !tb__source_try_acquire(source)) source = NULL; /* it runs: it is the default */
+  tb__mutex_unlock(&mutex);
+  return source;
+}
+
+void tb__default_leave(tb_clock_t *clock)
+{
+  if (!clock->follows) return;
+  tb__mutex_lock(&mutex);
+  unlink_locked(clock);
+  follower_count--;
+  clock->follows = false;
+  tb__mutex_unlock(&mutex);
+}
+
+void tb__default_report_none(void)
+{
+  static _Atomic bool reported;
+  if (atomic_exchange(&reported, true)) return;
+  tb__log(TB_LOG_INFO,
+          "no time source: ROS clocks that follow the process's default tell system time until one "
+          "is set (tb_source_set_default, or TIMEBASE_SOURCE in the environment)");
+}
+
+/* ---- changes ---- */
+
+/* The moment of the change, after which clocks that join get `source`. False, with nothing done, if
+ * there are more than `prepared` followers. */
+static bool replace(tb_source_t *source, uint32_t prepared)
+{
+  tb__mutex_lock(&mutex);
+  bool enough = !source || follower_count <= prepared;
+  if (enough) {
+    current = source;
+    to_move = followers;
+    followers = NULL;
+    if (to_move) to_move->follow_link = &to_move;
+  }
+  tb__mutex_unlock(&mutex);
+  return enough;
+}
+
+/* Referenced: it may be destroyed meanwhile. */
+static tb_clock_t *next_to_move(void)
+{
+  tb__mutex_lock(&mutex);
+  tb_clock_t *clock = to_move;
+  if (clock) {
+    unlink_locked(clock);
+    link_locked(&followers, clock);
+    tb__clock_ref(clock);
+  }
+  tb__mutex_unlock(&mutex);
+  return clock;
+}
+
+static uint32_t followers_now(void)
+{
+  tb__mutex_lock(&mutex);
+  uint32_t count = follower_count;
+  tb__mutex_unlock(&mutex);
+  return count;
+}
+
+typedef struct change {
+  tb_source_t *stop; /* after the change, with nothing held; NULL: none */
+  bool left_without; /* clocks follow, and there is nothing to follow */
+} change_t;
+
+/* `source` is acquired, or NULL. All that can fail is done before anything is changed. */
+static tb_status_t change_locked(tb_source_t *source, change_t *out) TB_REQUIRES(change_mutex);
+static tb_status_t change_locked(tb_source_t *source, change_t *out)
+{
+  tb__held_timeline_t *spares = NULL;
+  tb_source_t *old = tb_source_get_default();
+  uint32_t prepared = 0;
+  if (source == old) {
+    if (source) tb__source_revoke(source); /* acquired twice: never the last */
+    return TB_OK;
+  }
+  while (!replace(source, prepared)) {
+    uint32_t wanted = followers_now();
+    if (wanted <= prepared) continue;
+    if (!tb__held_reserve(&spares, wanted - prepared)) {
+      tb__held_free(spares);
+      return TB_ERR_NO_MEMORY;
+    }
+    prepared = wanted;
+  }
+  *out = (change_t){.stop = old && tb__source_revoke(old) ? old : NULL};
+  for (tb_clock_t *clock; (clock = next_to_move()); tb__clock_unref(clock)) {
+    tb_source_t *stop = tb__clock_follow(clock, source, &spares);
+    if (stop) out->stop = stop; /* `old`: its last user only */
+    out->left_without = !source;
+  }
+  tb__held_free(spares);
+  return TB_OK;
+}
+
+static void change_finish(const change_t *change)
+{
+  if (change->stop) tb__source_stop(change->stop);
+  if (change->left_without) tb__default_report_none();
+}
+
+/* With `if_asking`, only while nobody has decided: TB_ERR_BUSY. */
+static tb_status_t default_set(tb_source_t *source, bool if_asking)
+{
+  tb_status_t status = source ? tb__source_acquire(source, INT64_MAX) : TB_OK;
+  if (status) return status;
+  change_t change = {0};
+  tb__mutex_lock(&change_mutex);
+  if (if_asking && atomic_load(&decision) != ASKING)
+    status = TB_ERR_BUSY;
+  else
+    status = change_locked(source, &change);
+  if (!status) atomic_store(&decision, DECIDED);
+  if (!status && if_asking) {
+    owned = source;
+    owned_by = getpid();
+  }
+  tb__mutex_unlock(&change_mutex);
+  tb__futex_wake_all(&decision);
+  if (status && source && tb__source_revoke(source)) change.stop = source;
+  change_finish(&change);
+  return status;
+}
+
+tb_status_t tb_source_set_default(tb_source_t *source)
+{
+  if (source == TB_SOURCE_DEFAULT) return TB_ERR_INVALID;
+  if (tb__is_forked()) return TB_ERR_FORKED;
+  if (tb__may_not_wait()) return TB_ERR_DEADLOCK;
+  return default_set(source, false);
+}
+
+tb_source_t *tb_source_get_default(void)
+{
+  tb__mutex_lock(&mutex);
+  tb_source_t *source = current;
+  tb__mutex_unlock(&mutex);
+  return source;
+}
+
+void tb__default_forget(tb_source_t *source)
+{
+  change_t change = {0};
+  tb__mutex_lock(&change_mutex);
+  if (owned == source) owned = NULL;
+  if (tb_source_get_default() == source) change_locked(NULL, &change);
+  tb__mutex_unlock(&change_mutex);
+  change_finish(&change);
+}
+
+/* ---- what the environment names ---- */
+
+static tb_status_t ask_environment(void)
+{
+  tb_source_t *source = NULL;
+  asking = true;
+  tb_status_t status = tb__source_create_from_environment(&source);
+  if (!status && source) {
+    status = default_set(source, true);
+    if (status) tb_source_destroy(source);
+    if (status && status != TB_ERR_BUSY)
+      tb__log(TB_LOG_ERROR,
+              "TIMEBASE_SOURCE=%.99s in the environment: the source does not start: %s",
+              tb__source_name_in_environment(), tb_status_message(status));
+  }
+  asking = false;
+  uint32_t mine = ASKING; /* unless the program has decided meanwhile */
+  if (atomic_compare_exchange_strong(&decision, &mine, status ? UNDECIDED : DECIDED))
+    tb__futex_wake_all(&decision);
+  else
+    status = TB_OK;
+  return status;
+}
+
+tb_status_t tb__default_need(void)
+{
+  for (;;) {
+    uint32_t seen = atomic_load(&decision);
+    if (seen == DECIDED || asking)
+      return TB_OK; /* asking: what makes the default cannot follow it */
+    if (tb__may_not_wait()) return tb__source_name_in_environment() ? TB_ERR_DEADLOCK : TB_OK;
+    if (seen == UNDECIDED && atomic_compare_exchange_strong(&decision, &seen, ASKING))
+      return ask_environment();
+    if (seen == ASKING) tb__futex_wait(&decision, ASKING, TB__NO_DEADLINE);
+  }
+}
+
+/* At exit, or when the library is unloaded. Where clocks still use it, or the default is being
+ * changed, threads are at work: it stays. In a child of fork its own thread is missing. */
+__attribute__((destructor)) static void destroy_owned(void)
+{
+  if (!tb__mutex_try_lock(&change_mutex)) return;
+  tb_source_t *source = owned_by == getpid() ? owned : NULL;
+  bool idle = false;
+  if (source) {
+    bool is_default = tb_source_get_default() == source;
+    tb__mutex_lock(&source->mutex);
+    idle = atomic_load(&source->phase) != TB__SOURCE_CHANGING && source->users == is_default;
+    tb__mutex_unlock(&source->mutex);
+  }
+  tb__mutex_unlock(&change_mutex);
+  if (idle) tb_source_destroy(source);
+}

@@ -1,0 +1,41 @@
+/* The process's default source, and the clocks that follow it. */
+#ifndef TB_CLOCK_DEFAULT_SOURCE_H
+#define TB_CLOCK_DEFAULT_SOURCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <timebase/source.h>
+
+#include "clock/clock.h"
+
+/* Before a clock follows: makes the default that the environment names, if nobody has decided what
+ * the default is. What making it returns; TB_ERR_DEADLOCK where it cannot be made in a jump
+ * callback. Nothing held. */
+tb_status_t tb__default_need(void);
+
+/* Makes the clock a follower; the default, acquired, or NULL. With its `moving` held. */
+tb_source_t *tb__default_join(tb_clock_t *clock);
+/* The opposite, if it is a follower. With its `moving` held. */
+void tb__default_leave(tb_clock_t *clock);
+
+/* Clears the default if it is `source`, which is about to be destroyed. Nothing held. */
+void tb__default_forget(tb_source_t *source);
+
+/* Tells the log once in the life of the process that there is no default. Nothing held. */
+void tb__default_report_none(void);
+
+/* Moves the clock to `source`, which is or becomes the default, if it still follows. Returns the
+ * source to stop, or NULL. */
+tb_source_t *tb__clock_follow(tb_clock_t *clock, tb_source_t *source, tb__held_timeline_t **spares);
+
+/* Spare nodes, so that moving a clock cannot fail: adds `count`; false (unchanged): no memory. */
+bool tb__held_reserve(tb__held_timeline_t **spares, uint32_t count);
+void tb__held_free(tb__held_timeline_t *spares);
+
+/* In src/source/: the source that the environment names, NULL if none. A name that is of no use is
+ * told to the log. */
+tb_status_t tb__source_create_from_environment(tb_source_t **out);
+/* Its name; NULL if none. */
+const char *tb__source_name_in_environment(void);
+
+#endif

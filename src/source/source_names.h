@@ -1,0 +1,20 @@
+/* Sources by name. A source that every program has by name needs a factory here and a row in the
+ * table of source_names.c. */
+#ifndef TB_SOURCE_SOURCE_NAMES_H
+#define TB_SOURCE_SOURCE_NAMES_H
+
+#include <timebase/source.h>
+
+#define TB__SOURCE_PREFIX_MAX 31
+
+typedef struct tb__source_name {
+  char prefix[TB__SOURCE_PREFIX_MAX + 1];
+  tb_source_factory_t create;
+  void *user;
+} tb__source_name_t;
+
+/* "manual" */
+tb_status_t tb__manual_source_from_name(const char *rest, void *user, tb_error_t *error,
+                                        tb_source_t **out);
+
+#endif
