@@ -21,6 +21,7 @@ static tb_status_t options_check(const tb_jump_handler_options_t *options)
 }
 
 /* Keeps the list in order of registration, searching from its end. */
+TB_NO_THREAD_ANALYSIS
 static void handler_link(tb_timeline_t *timeline, struct tb_jump_handler *handler)
 {
   tb__handlers_t *handlers = &timeline->handlers;
@@ -33,7 +34,10 @@ static void handler_link(tb_timeline_t *timeline, struct tb_jump_handler *handle
   *(handler->next ? &handler->next->previous : &handlers->last) = handler;
   handler->linked = true;
   int64_t min_forward = handler->threshold.min_forward.ns;
-  if (min_forward > 0 && min_forward < handlers->min_forward) handlers->min_forward = min_forward;
+  if (min_forward == 0) return;
+  if (min_forward < handlers->min_forward) handlers->min_forward = min_forward;
+  handlers->forward++;
+  tb__timeline_want_ticks_locked(timeline);
 }
 
 static void handler_unlink(tb_timeline_t *timeline, struct tb_jump_handler *handler)
@@ -42,6 +46,7 @@ static void handler_unlink(tb_timeline_t *timeline, struct tb_jump_handler *hand
   *(handler->previous ? &handler->previous->next : &handlers->first) = handler->next;
   *(handler->next ? &handler->next->previous : &handlers->last) = handler->previous;
   handler->linked = false;
+  if (handler->threshold.min_forward.ns > 0) handlers->forward--;
 }
 
 tb_status_t tb_jump_handler_create(tb_clock_t *clock, const tb_jump_handler_options_t *options,

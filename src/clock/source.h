@@ -23,6 +23,11 @@ struct tb_source {
   _Atomic uint32_t phase; /* tb__source_phase_t; futex */
 };
 
+/* At a jump that replaces the time of the source as a change of source would: every waiter of its
+ * clocks decides what that does to it. With the mutex of the source's timeline. */
+void tb__source_tell_waiters_locked(tb_source_t *source, const tb_jump_t *jump,
+                                    tb__waiter_t **to_wake);
+
 /* Moves the clock off its source without telling anybody: for one that is being destroyed. */
 void tb__clock_leave_source(tb_clock_t *clock);
 

@@ -1,6 +1,7 @@
 /* Moving a timeline: ticks and anchors, and the jumps that they make. */
 #include "clock/handler.h"
 #include "clock/running.h"
+#include "clock/source.h"
 #include "clock/timeline.h"
 #include "platform/time.h"
 
@@ -12,6 +13,7 @@ typedef struct move {
   tb_jump_reason_t reason;
   tb_clock_state_t state;
   const tb__course_t *course; /* on which the time goes on; NULL: it stands */
+  tb_source_t *replaced;      /* see tb__pilot_t */
 } move_t;
 
 static void count_one(_Atomic uint64_t *count)
@@ -108,11 +110,12 @@ static void count_other(tb_timeline_t *timeline, const tb_jump_t *jump)
 }
 
 /* The move from the committed time to `time_ns`, which differs from it. */
-static tb_jump_t describe(const tb_timeline_t *timeline, int64_t time_ns, tb_jump_reason_t reason)
+static tb_jump_t describe(const tb_timeline_t *timeline, const move_t *move)
 {
+  int64_t time_ns = move->time_ns;
   tb_jump_t jump = {
       .kind = TB_JUMP_FORWARD,
-      .reason = reason,
+      .reason = move->reason,
       .before = {timeline->time_ns, TB_TIME_ROS},
       .after = {time_ns, TB_TIME_ROS},
   };
@@ -120,8 +123,12 @@ static tb_jump_t describe(const tb_timeline_t *timeline, int64_t time_ns, tb_jum
     jump.kind = TB_JUMP_STARTED;
     return jump;
   }
-  if (time_ns != 0) jump.delta.ns = time_ns - timeline->time_ns;
-  if (time_ns < timeline->time_ns) {
+  if (time_ns != 0 || !move->replaced) jump.delta.ns = time_ns - timeline->time_ns;
+  if (move->replaced) {
+    jump.kind = TB_JUMP_CLOCK_CHANGE;
+    jump.reason = TB_JUMP_REASON_SOURCE_REPLACED;
+    jump.epoch = tb__epoch_take();
+  } else if (time_ns < timeline->time_ns) {
     jump.kind = TB_JUMP_BACKWARD;
     jump.epoch = tb__epoch_take();
     if (time_ns == 0) jump.reason = TB_JUMP_REASON_RESET;
@@ -145,27 +152,28 @@ static void commit_locked(tb_timeline_t *timeline, const tb_jump_t *jump, tb_clo
     count_other(timeline, jump);
   timeline->time_ns = jump->after.ns;
   timeline->state = jump->after.ns ? state : TB_CLOCK_WAITING;
-  if (jump->kind == TB_JUMP_BACKWARD) timeline->epoch = jump->epoch;
+  if (jump->epoch) timeline->epoch = jump->epoch;
   tb__timeline_publish_locked(timeline);
 }
 
 /* Steps 3 and, for those whom the jump itself concerns, 5: they are chosen with the commit, so that
  * nobody who comes after it is, and woken at the end. */
-static void commit_jump_locked(tb_timeline_t *timeline, const tb_jump_t *jump,
-                               tb_clock_state_t state, tb__waiter_t **to_wake)
-    TB_REQUIRES(timeline->mutex);
-static void commit_jump_locked(tb_timeline_t *timeline, const tb_jump_t *jump,
-                               tb_clock_state_t state, tb__waiter_t **to_wake)
+static void commit_jump_locked(tb_timeline_t *timeline, const tb_jump_t *jump, const move_t *move,
+                               tb__waiter_t **to_wake) TB_REQUIRES(timeline->mutex);
+static void commit_jump_locked(tb_timeline_t *timeline, const tb_jump_t *jump, const move_t *move,
+                               tb__waiter_t **to_wake)
 {
-  commit_locked(timeline, jump, state);
-  if (jump->kind != TB_JUMP_FORWARD || jump->delta.ns >= timeline->waiters.watch_min_forward)
+  commit_locked(timeline, jump, move->state);
+  if (jump->kind == TB_JUMP_CLOCK_CHANGE)
+    tb__source_tell_waiters_locked(move->replaced, jump, to_wake);
+  else if (jump->kind != TB_JUMP_FORWARD || jump->delta.ns >= timeline->waiters.watch_min_forward)
     tb__waiters_collect_jumped_locked(timeline, jump, to_wake);
 }
 
 /* A jump that handlers take part in. The turn is held; the mutex is released while they run. */
-static void jump_locked(tb_timeline_t *timeline, tb__jump_t *jump, tb_clock_state_t state,
+static void jump_locked(tb_timeline_t *timeline, tb__jump_t *jump, const move_t *move,
                         tb__waiter_t **to_wake) TB_REQUIRES(timeline->mutex);
-static void jump_locked(tb_timeline_t *timeline, tb__jump_t *jump, tb_clock_state_t state,
+static void jump_locked(tb_timeline_t *timeline, tb__jump_t *jump, const move_t *move,
                         tb__waiter_t **to_wake)
 {
   bool blocking = jump->info.kind != TB_JUMP_FORWARD;
@@ -173,7 +181,7 @@ static void jump_locked(tb_timeline_t *timeline, tb__jump_t *jump, tb_clock_stat
   tb__mutex_unlock(&timeline->mutex);
   tb__jump_call_before(jump);
   tb__mutex_lock(&timeline->mutex);
-  commit_jump_locked(timeline, &jump->info, state, to_wake);
+  commit_jump_locked(timeline, &jump->info, move, to_wake);
   timeline->unsettled = true;
   tb__mutex_unlock(&timeline->mutex);
   tb__jump_call_after(jump);
@@ -233,20 +241,19 @@ static void move_locked(tb_timeline_t *timeline, const move_t *move, bool *has_t
 static void move_locked(tb_timeline_t *timeline, const move_t *move, bool *has_turn,
                         tb__waiter_t **to_wake)
 {
-  if (move->time_ns == timeline->time_ns) {
+  if (move->time_ns == timeline->time_ns && !(move->replaced && timeline->time_ns)) {
     repeat_locked(timeline, move->state);
     if (move->course) run_on_locked(timeline, move->course);
     return;
   }
-  tb__jump_t jump = {.info = describe(timeline, move->time_ns, move->reason),
-                     .timelines = {timeline, NULL}};
+  tb__jump_t jump = {.info = describe(timeline, move), .timelines = {timeline, NULL}};
   if (concerns_handlers(timeline, &jump.info)) tb__jump_select_locked(&jump, timeline);
   if (jump.selected) {
     if (!*has_turn) tb__timeline_take_turn_locked(timeline);
     *has_turn = true;
-    jump_locked(timeline, &jump, move->state, to_wake);
+    jump_locked(timeline, &jump, move, to_wake);
   } else {
-    commit_jump_locked(timeline, &jump.info, move->state, to_wake);
+    commit_jump_locked(timeline, &jump.info, move, to_wake);
   }
   if (move->course) run_on_locked(timeline, move->course);
   tb__waiters_collect_due_locked(timeline, to_wake);
@@ -300,7 +307,7 @@ static tb_status_t tick_in_turn_locked(tb_timeline_t *timeline, int64_t time_ns,
   if (timeline->detached) {
     status = TB_ERR_DETACHED;
   } else {
-    move_t move = {time_ns, reason, TB_CLOCK_RUNNING, NULL};
+    move_t move = {time_ns, reason, TB_CLOCK_RUNNING, NULL, NULL};
     halt_locked(timeline);
     move_locked(timeline, &move, &has_turn, to_wake);
   }
@@ -360,7 +367,8 @@ tb_status_t tb_timeline_try_tick(tb_timeline_t *timeline, int64_t time_ns)
   } else if (time_ns == timeline->time_ns) {
     repeat_locked(timeline, TB_CLOCK_RUNNING);
   } else {
-    tb_jump_t jump = describe(timeline, time_ns, TB_JUMP_REASON_NONE);
+    move_t move = {time_ns, TB_JUMP_REASON_NONE, TB_CLOCK_RUNNING, NULL, NULL};
+    tb_jump_t jump = describe(timeline, &move);
     commit_locked(timeline, &jump, TB_CLOCK_RUNNING);
   }
   tb__mutex_unlock(&timeline->mutex);
@@ -396,18 +404,18 @@ static bool is_quiet(const tb_timeline_t *timeline, int64_t time_ns)
 }
 
 /* The timeline stands; on failure it goes on as before. */
-static tb_status_t anchor_locked(tb_timeline_t *timeline, tb__pilot_t *pilot,
-                                 tb_jump_reason_t reason, bool *has_turn, tb__waiter_t **to_wake)
-    TB_REQUIRES(timeline->mutex);
-static tb_status_t anchor_locked(tb_timeline_t *timeline, tb__pilot_t *pilot,
-                                 tb_jump_reason_t reason, bool *has_turn, tb__waiter_t **to_wake)
+static tb_status_t anchor_locked(tb_timeline_t *timeline, tb__pilot_t *pilot, bool *has_turn,
+                                 tb__waiter_t **to_wake) TB_REQUIRES(timeline->mutex);
+static tb_status_t anchor_locked(tb_timeline_t *timeline, tb__pilot_t *pilot, bool *has_turn,
+                                 tb__waiter_t **to_wake)
 {
   int64_t steady_ns = tb__steady_now_ns();
   tb_anchor_t anchor = pilot->steer(pilot, timeline->time_ns, steady_ns);
   if (!anchor_is_valid(&anchor)) return TB_ERR_INVALID;
   tb__course_t course = course_of(&anchor);
   bool runs = anchor.rate > 0 && anchor.time_ns > 0;
-  move_t move = {anchor.time_ns, reason, anchor.state, runs ? &course : NULL};
+  move_t move = {anchor.time_ns, pilot->reason, anchor.state, runs ? &course : NULL,
+                 pilot->replaced};
   if (runs) {
     tb_status_t status = tb__running_prepare_locked(timeline);
     if (status) return status;
@@ -420,7 +428,7 @@ static tb_status_t anchor_locked(tb_timeline_t *timeline, tb__pilot_t *pilot,
 }
 
 TB_NO_THREAD_ANALYSIS
-tb_status_t tb__timeline_steer(tb_timeline_t *timeline, tb__pilot_t *pilot, tb_jump_reason_t reason)
+tb_status_t tb__timeline_steer(tb_timeline_t *timeline, tb__pilot_t *pilot)
 {
   if (tb__jump_of_thread) return TB_ERR_DEADLOCK;
   tb_status_t status = TB_ERR_BUSY;
@@ -434,8 +442,9 @@ tb_status_t tb__timeline_steer(tb_timeline_t *timeline, tb__pilot_t *pilot, tb_j
     status = timeline->detached ? TB_ERR_DETACHED : TB_OK;
     if (!status) {
       halt_locked(timeline);
-      status = anchor_locked(timeline, pilot, reason, &has_turn, &to_wake);
+      status = anchor_locked(timeline, pilot, &has_turn, &to_wake);
       if (status && was_running) tb__running_start_locked(timeline, &before);
+      if (pilot->ended) pilot->ended(pilot);
     }
     if (has_turn) tb__timeline_end_turn_locked(timeline);
   }
@@ -464,6 +473,7 @@ tb_status_t tb_timeline_anchor(tb_timeline_t *timeline, const tb_anchor_t *ancho
     tb_timeline_count_dropped(timeline);
     return TB_ERR_RANGE;
   }
-  fixed_pilot_t fixed = {.pilot = {.steer = steer_fixed, .may_wait = true}, .anchor = *anchor};
-  return tb__timeline_steer(timeline, &fixed.pilot, reason);
+  fixed_pilot_t fixed = {.pilot = {.steer = steer_fixed, .reason = reason, .may_wait = true},
+                         .anchor = *anchor};
+  return tb__timeline_steer(timeline, &fixed.pilot);
 }

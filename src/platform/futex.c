@@ -8,9 +8,9 @@
 #include <time.h>
 #include <unistd.h>
 
-bool tb__futex_wait(_Atomic uint32_t *word, uint32_t expected, tb__deadline_t deadline)
+static bool futex_wait(const _Atomic uint32_t *word, int operation, uint32_t expected,
+                       tb__deadline_t deadline)
 {
-  int operation = FUTEX_WAIT_BITSET_PRIVATE;
   struct timespec until = {0};
   if (deadline.clock == TB__DEADLINE_SYSTEM) operation |= FUTEX_CLOCK_REALTIME;
   if (deadline.clock != TB__DEADLINE_NONE && deadline.ns > 0) {
@@ -21,6 +21,21 @@ bool tb__futex_wait(_Atomic uint32_t *word, uint32_t expected, tb__deadline_t de
       syscall(SYS_futex, word, operation, expected,
               deadline.clock == TB__DEADLINE_NONE ? NULL : &until, NULL, FUTEX_BITSET_MATCH_ANY);
   return result == 0 || errno != ETIMEDOUT;
+}
+
+bool tb__futex_wait(_Atomic uint32_t *word, uint32_t expected, tb__deadline_t deadline)
+{
+  return futex_wait(word, FUTEX_WAIT_BITSET_PRIVATE, expected, deadline);
+}
+
+bool tb__futex_wait_shared(const _Atomic uint32_t *word, uint32_t expected, tb__deadline_t deadline)
+{
+  return futex_wait(word, FUTEX_WAIT_BITSET, expected, deadline);
+}
+
+void tb__futex_wake_shared(const _Atomic uint32_t *word)
+{
+  syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
 static void futex_wake(_Atomic uint32_t *word, int count)
