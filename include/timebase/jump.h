@@ -32,10 +32,12 @@ typedef enum tb_jump_reason {
 typedef struct tb_jump {
   tb_jump_kind_t kind;
   tb_jump_reason_t reason;
-  tb_time_t before;    /* not set (0): the clock had no time yet */
-  tb_time_t after;     /* not set (0): the new source has not started, or was reset */
-  tb_duration_t delta; /* after - before, negative: backward; 0 if one of them is not set */
-  uint64_t epoch;      /* of the clock after the jump */
+  tb_time_t before; /* not set (0): the clock had no time yet */
+  tb_time_t after;  /* not set (0): the new source has not started, or was reset */
+  /* after - before, negative: backward; also at a reset, to zero. 0 where there was no time before,
+   * and at a change to a source that has not started. */
+  tb_duration_t delta;
+  uint64_t epoch; /* of the clock after the jump */
 } tb_jump_t;
 
 /* When a handler is called. Comparisons are inclusive (rcl_jump_threshold_t). */

@@ -70,7 +70,8 @@ TB_API tb_status_t tb_source_set_default(tb_source_t *source);
 TB_API tb_source_t *tb_source_get_default(void);
 
 /* Makes a source from a name of the form PREFIX or PREFIX:REST. Known are the prefixes that the
- * program has registered and "manual" (manual_source.h).
+ * program has registered, "manual" (manual_source.h), "shm:NAME" (shm_source.h) and
+ * "extrapolating:SOURCE" (extrapolating_source.h), where SOURCE is such a name again.
  * [any thread] TB_ERR_NOT_FOUND: nothing has that prefix; otherwise what the factory returns.
  * *error (may be NULL) says what is wrong with the name and what to do. */
 TB_API tb_status_t tb_source_create_from_name(const char *name, tb_error_t *error,

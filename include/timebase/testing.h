@@ -36,8 +36,8 @@ TB_API tb_status_t tb_testing_release_os_time(void);
 TB_API tb_status_t tb_testing_now(tb_testing_clock_t which, int64_t *out_ns);
 
 /* Moves one of the two to `time_ns`; those whose deadline has come are woken. Of system time that
- * is a wall clock being set: handlers on clocks that tell it are called on their own thread soon
- * after, and waits with flags fail (J9 in docs/time-model.md). TB_ERR_RANGE: below zero, or steady
+ * is a wall clock being set: handlers on clocks that tell it are called, here, before the call
+ * returns; waits with flags fail (J9 in docs/time-model.md). TB_ERR_RANGE: below zero, or steady
  * time back; nothing has moved. TB_ERR_DETACHED, TB_ERR_INVALID as above. */
 TB_API tb_status_t tb_testing_set(tb_testing_clock_t which, int64_t time_ns);
 

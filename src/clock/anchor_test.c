@@ -320,9 +320,8 @@ static void test_C3_no_reader_sees_running_time_step_back(void **state)
     pthread_create(&readers[i].thread, NULL, read_on, &readers[i]);
   }
   for (int i = 0; i < 20000; i++) {
-    changing_pilot_t change = {{go_on_at_rate, NULL, true}, rates[i % 6]};
-    assert_ok(
-        tb__timeline_steer(tb_source_timeline(f->source), &change.pilot, TB_JUMP_REASON_NONE));
+    changing_pilot_t change = {{.steer = go_on_at_rate, .may_wait = true}, rates[i % 6]};
+    assert_ok(tb__timeline_steer(tb_source_timeline(f->source), &change.pilot));
   }
   atomic_store(&stop, true);
   for (int i = 0; i < 2; i++)
@@ -358,15 +357,15 @@ static void test_X5_what_may_not_wait_leaves_jumps_to_others(void **state)
   tb_anchor_t anchor = anchor_at(100 * S, 1);
   commit(f, &anchor);
   watch_jumps(f->clock, &jump);
-  changing_pilot_t change = {{go_on_at_rate, NULL, false}, 2};
-  assert_ok(tb__timeline_steer(timeline, &change.pilot, TB_JUMP_REASON_NONE));
+  changing_pilot_t change = {{.steer = go_on_at_rate}, 2};
+  assert_ok(tb__timeline_steer(timeline, &change.pilot));
   int64_t before_ns = now_of(f->clock);
   change.pilot.steer = go_back;
-  assert_status(tb__timeline_steer(timeline, &change.pilot, TB_JUMP_REASON_NONE), TB_ERR_BUSY);
+  assert_status(tb__timeline_steer(timeline, &change.pilot), TB_ERR_BUSY);
   assert_int_equal(jump.kind, 0);
   assert_true(now_of(f->clock) >= before_ns);
   change.pilot.may_wait = true;
-  assert_ok(tb__timeline_steer(timeline, &change.pilot, TB_JUMP_REASON_NONE));
+  assert_ok(tb__timeline_steer(timeline, &change.pilot));
   assert_int_equal(jump.kind, TB_JUMP_BACKWARD);
 }
 

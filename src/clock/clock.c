@@ -17,12 +17,33 @@ typedef struct snapshot {
   uint32_t state;
 } snapshot_t;
 
+static bool view_load(const tb__page_view_t *view, tb__page_copy_t *out)
+{
+  const tb__page_t *page = atomic_load_explicit(&view->page, memory_order_acquire);
+  return page && tb__page_load(page, out);
+}
+
+static uint64_t slot_epoch(const tb_timeline_t *timeline, uint64_t version)
+{
+  const tb__slot_t *slot = &timeline->slots[version & TB__VERSION_SLOT];
+  return atomic_load_explicit(&slot->epoch, memory_order_acquire);
+}
+
 /* False while the timeline is blocked, unless `inside`: then this thread's own callbacks ask. */
 static bool timeline_read(const tb_timeline_t *timeline, bool inside, snapshot_t *out)
 {
+  tb__page_copy_t copy;
   for (;;) {
     uint64_t version = atomic_load_explicit(&timeline->version, memory_order_acquire);
     if ((version & TB__VERSION_BLOCKED) && !inside) return false;
+    if (timeline->view && !inside && view_load(timeline->view, &copy)) {
+      if (copy.epoch != atomic_load(&timeline->view->epoch)) return false;
+      out->time_ns = tb__page_time(timeline->view, &copy);
+      out->state = copy.state;
+      out->epoch = slot_epoch(timeline, version);
+      if (atomic_load(&timeline->version) == version) return true;
+      continue;
+    }
     const tb__slot_t *slot = &timeline->slots[version & TB__VERSION_SLOT];
     out->time_ns = atomic_load_explicit(&slot->time_ns, memory_order_acquire);
     out->epoch = atomic_load_explicit(&slot->epoch, memory_order_acquire);
@@ -45,10 +66,18 @@ static tb_status_t wait_for_change(const tb_clock_t *clock, tb__delay_t *delay)
   return tb__delay_read_clock(delay, (tb_clock_t *)clock, seen);
 }
 
+/* Of a publisher that died before it could wake those who follow its page. */
+static void kick_follower(const tb__page_view_t *view)
+{
+  const tb__page_t *page = atomic_load(&view->page);
+  if (page) tb__futex_wake_shared(&page->epoch_word);
+}
+
 static tb_status_t wait_for_jump(tb_timeline_t *timeline, tb__delay_t *delay)
 {
   uint32_t seen = atomic_load(&timeline->gate);
-  if (!(atomic_load(&timeline->version) & TB__VERSION_BLOCKED)) return TB_OK;
+  if (!tb__timeline_is_held_up(timeline)) return TB_OK;
+  if (timeline->view && delay->since_ns) kick_follower(timeline->view);
   return tb__delay_read_timeline(delay, timeline, seen);
 }
 
@@ -104,12 +133,36 @@ __attribute__((noinline)) static tb_status_t now_of_system(const tb_clock_t *clo
   return TB_OK;
 }
 
+/* The page has a sound copy of an epoch that this process has dispatched, and its time stands. */
+__attribute__((noinline)) static tb_status_t now_of_page(const tb_clock_t *clock, uintptr_t word,
+                                                         bool may_wait, tb_time_t *out)
+{
+  const tb__page_view_t *view = ((const tb_timeline_t *)(word & ~TB__WORD_BITS))->view;
+  const tb__page_t *page = atomic_load_explicit(&view->page, memory_order_acquire);
+  if (!LIKELY(page)) return now_slowly(clock, may_wait, out);
+  uint64_t version = atomic_load_explicit(&page->version, memory_order_acquire);
+  const tb__page_slot_t *slot = &page->slots[version & 1];
+  int64_t time_ns = atomic_load_explicit(&slot->time_ns, memory_order_acquire);
+  uint64_t epoch = atomic_load_explicit(&slot->epoch, memory_order_acquire);
+  int64_t steady_ns = atomic_load_explicit(&slot->steady_ns, memory_order_acquire);
+  uint64_t again = atomic_load_explicit(&page->version, memory_order_acquire);
+  uint64_t settled = atomic_load_explicit(&view->settled_epoch, memory_order_acquire);
+  uintptr_t still = atomic_load_explicit(&clock->word, memory_order_relaxed);
+  if (!LIKELY(again == version && epoch == settled && steady_ns == 0 && time_ns >= 0 &&
+              still == word))
+    return now_slowly(clock, may_wait, out);
+  out->ns = time_ns;
+  out->kind = TB_TIME_ROS;
+  return TB_OK;
+}
+
 static inline tb_status_t now(const tb_clock_t *clock, bool may_wait, tb_time_t *out)
 {
   uintptr_t word = atomic_load_explicit(&clock->word, memory_order_acquire);
-  if (!LIKELY(!(word & TB__WORD_BITS)))
-    return LIKELY(!(word & TB__WORD_CHANGING)) ? now_of_system(clock, out)
-                                               : now_slowly(clock, may_wait, out);
+  if (!LIKELY(!(word & TB__WORD_BITS))) {
+    if (word & TB__WORD_CHANGING) return now_slowly(clock, may_wait, out);
+    return word & TB__WORD_OS ? now_of_system(clock, out) : now_of_page(clock, word, may_wait, out);
+  }
   const tb_timeline_t *timeline = (const tb_timeline_t *)word;
   uint64_t version = atomic_load_explicit(&timeline->version, memory_order_acquire);
   const tb__slot_t *slot = &timeline->slots[version & TB__VERSION_SLOT];
@@ -202,7 +255,7 @@ bool tb__clock_is_settled_locked(const tb_clock_t *clock, const tb_timeline_t *t
 {
   const tb__jump_t *jump = tb__jump_of_thread;
   bool changing = atomic_load(&clock->word) & TB__WORD_CHANGING;
-  bool blocked = atomic_load(&timeline->version) & TB__VERSION_BLOCKED;
+  bool blocked = tb__timeline_is_held_up(timeline);
   return (!changing || (jump && jump->moved == clock)) &&
          (!blocked || tb__jump_concerns(jump, timeline));
 }

@@ -14,7 +14,8 @@
 /* Bits of `word` beside the timeline's address. */
 #define TB__WORD_CHANGING ((uintptr_t)1) /* a change of source is in progress */
 #define TB__WORD_OS       ((uintptr_t)2) /* the timeline is the operating system's */
-#define TB__WORD_BITS     ((uintptr_t)3)
+#define TB__WORD_PAGE     ((uintptr_t)4) /* readers of the timeline look at a page */
+#define TB__WORD_BITS     ((uintptr_t)7)
 
 /* A timeline that the clock has pointed at: readers may still look at it. */
 typedef struct tb__held_timeline {

@@ -91,6 +91,31 @@ static void source_unlink(tb_source_t *source, tb_clock_t *clock)
   tb__mutex_unlock(&source->mutex);
 }
 
+/* What has passed goes on, so deadlines in that stay. */
+TB_NO_THREAD_ANALYSIS
+static void tell_waiters_of(tb_clock_t *clock, tb_timeline_t *timeline, const tb_jump_t *jump,
+                            tb__waiter_t **to_wake)
+{
+  for (tb__waiter_t *waiter = clock->waiters, *next; waiter; waiter = next) {
+    next = waiter->clock_next;
+    tb__waiter_unqueue_locked(timeline, waiter);
+    if (waiter->ops->moved(waiter, jump)) {
+      waiter->wake_next = *to_wake;
+      *to_wake = waiter;
+    }
+  }
+}
+
+void tb__source_tell_waiters_locked(tb_source_t *source, const tb_jump_t *jump,
+                                    tb__waiter_t **to_wake)
+{
+  tb__mutex_lock(&source->mutex);
+  for (tb_clock_t *clock = source->clocks; clock; clock = clock->source_next)
+    if (tb__clock_timeline(clock) == source->timeline)
+      tell_waiters_of(clock, source->timeline, jump, to_wake);
+  tb__mutex_unlock(&source->mutex);
+}
+
 /* ---- the clock's side ---- */
 
 /* Readers may look at a timeline long after the clock left it: it is kept as long as the clock.
@@ -108,6 +133,7 @@ static void hold_timeline(tb_clock_t *clock, tb_timeline_t *timeline, tb__held_t
 
 static uintptr_t word_of(tb_timeline_t *timeline)
 {
+  if (timeline->view) return (uintptr_t)timeline | TB__WORD_PAGE;
   return (uintptr_t)timeline | (timeline->kind == TB__TIMELINE_ROS ? 0 : TB__WORD_OS);
 }
 

@@ -8,7 +8,8 @@
 
 /* Who is held up with nothing to wait for in particular looks again after the handlers' limit, but
  * not more often than this. */
-#define LOOK_AGAIN_NS INT64_C(100000000)
+#define LOOK_AGAIN_NS        INT64_C(100000000)
+#define FOLLOWER_PATIENCE_NS INT64_C(10000000)
 
 /* What somebody who is held up has found out about the reason. */
 typedef struct cause {
@@ -158,6 +159,11 @@ static void look_at(const tb__jump_t *jump, int64_t now_ns, cause_t *cause)
   }
 }
 
+static int64_t earlier(int64_t a, int64_t b)
+{
+  return a < b ? a : b;
+}
+
 static cause_t unknown_cause(int64_t now_ns)
 {
   return (cause_t){.limit_ns = INT64_MAX, .look_ns = add_saturated(now_ns, LOOK_AGAIN_NS)};
@@ -169,6 +175,8 @@ static cause_t cause_on_timeline(tb_timeline_t *timeline, int64_t now_ns)
   tb__mutex_lock(&timeline->mutex);
   if (timeline->jump) look_at(timeline->jump, now_ns, &cause);
   tb__mutex_unlock(&timeline->mutex);
+  if (timeline->view) /* whoever follows the page may have to be woken */
+    cause.look_ns = earlier(cause.look_ns, add_saturated(now_ns, FOLLOWER_PATIENCE_NS));
   return cause;
 }
 
@@ -180,11 +188,6 @@ static cause_t cause_of_change(const tb_clock_t *clock, int64_t now_ns)
   if (clock->change) look_at(clock->change, now_ns, &cause);
   tb__clock_unlock(timeline);
   return cause;
-}
-
-static int64_t earlier(int64_t a, int64_t b)
-{
-  return a < b ? a : b;
 }
 
 static tb_status_t wait_for(tb__delay_t *delay, const cause_t *cause, int64_t now_ns,

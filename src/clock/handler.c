@@ -41,8 +41,11 @@ static void handler_link(tb_timeline_t *timeline, struct tb_jump_handler *handle
   *(handler->next ? &handler->next->previous : &handlers->last) = handler;
   handler->linked = true;
   int64_t min_forward = handler->threshold.min_forward.ns;
-  if (min_forward > 0 && min_forward < handlers->min_forward) handlers->min_forward = min_forward;
   if (concerns_steps(handler)) tb__steps_need_locked(timeline);
+  if (min_forward == 0) return;
+  if (min_forward < handlers->min_forward) handlers->min_forward = min_forward;
+  handlers->forward++;
+  tb__timeline_want_ticks_locked(timeline);
 }
 
 TB_NO_THREAD_ANALYSIS
@@ -53,6 +56,7 @@ static void handler_unlink(tb_timeline_t *timeline, struct tb_jump_handler *hand
   *(handler->next ? &handler->next->previous : &handlers->last) = handler->previous;
   handler->linked = false;
   if (concerns_steps(handler)) tb__steps_release_locked(timeline);
+  if (handler->threshold.min_forward.ns > 0) handlers->forward--;
 }
 
 tb_status_t tb_jump_handler_create(tb_clock_t *clock, const tb_jump_handler_options_t *options,

@@ -78,6 +78,18 @@ static void test_J1_thresholds_are_inclusive_and_kinds_do_not_mix(void **state)
   tb_jump_handler_destroy(b);
 }
 
+static void test_C2_a_reset_is_a_backward_jump_for_its_handlers(void **state)
+{
+  fixture_t *f = *state;
+  probe_t backward = {"backward", f->clock};
+  assert_ok(tb_manual_source_set(f->source, 100 * S));
+  tb_jump_handler_t *handler = add(&backward, 0, -10 * S, false);
+  assert_ok(tb_manual_source_set(f->source, 0));
+  assert_string_equal(trace, "backward before backward 100->0 delta -100 now 100\n"
+                             "backward after backward 100->0 delta -100 now 0\n");
+  tb_jump_handler_destroy(handler);
+}
+
 static void test_J1_wrong_signs_are_refused(void **state)
 {
   fixture_t *f = *state;
@@ -479,6 +491,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       WITH_CLOCK(test_J1_thresholds_are_inclusive_and_kinds_do_not_mix),
+      WITH_CLOCK(test_C2_a_reset_is_a_backward_jump_for_its_handlers),
       WITH_CLOCK(test_J1_wrong_signs_are_refused),
       WITH_CLOCK(test_J2_first_tick_is_started_and_has_no_time_before),
       WITH_CLOCK(test_J2_clock_change_tells_both_times_reason_and_epoch),

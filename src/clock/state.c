@@ -6,6 +6,13 @@
 
 #define PAUSED_AFTER_NS INT64_C(100000000) /* of ticks that repeat the value */
 
+/* On a page the publisher leaves them itself, in steady time that may not be ours. */
+static int64_t page_life_ns(const tb__page_view_t *view)
+{
+  const tb__page_t *page = view ? atomic_load(&view->page) : NULL;
+  return page && !atomic_load(&view->foreign) ? atomic_load(&page->alive_ns) : 0;
+}
+
 static int64_t last_life_ns(const tb__life_t *life)
 {
   int64_t moved_ns = atomic_load_explicit(&life->moved_ns, memory_order_relaxed);
@@ -19,17 +26,22 @@ int64_t tb__life_silence_ns(const tb__life_t *life, int64_t steady_ns)
   return last_ns == 0 || last_ns == TB__LIFE_FOR_EVER ? 0 : steady_ns - last_ns;
 }
 
-static bool is_stalled(const tb__life_t *life, int64_t steady_ns)
+/* 0: it is not too long, or does not count. */
+static int64_t too_long_silence_ns(const tb_timeline_t *timeline, int64_t steady_ns)
 {
-  int64_t limit_ns = atomic_load_explicit(&life->stall_limit_ns, memory_order_relaxed);
-  return tb__life_silence_ns(life, steady_ns) > limit_ns;
+  int64_t limit_ns = atomic_load_explicit(&timeline->life.stall_limit_ns, memory_order_relaxed);
+  int64_t page_ns = page_life_ns(timeline->view);
+  int64_t silent_ns =
+      page_ns > 0 ? steady_ns - page_ns : tb__life_silence_ns(&timeline->life, steady_ns);
+  return silent_ns > limit_ns ? silent_ns : 0;
 }
 
 tb_clock_state_t tb__timeline_derive_state(const tb_timeline_t *timeline, tb_clock_state_t state)
 {
   const tb__life_t *life = &timeline->life;
   if (state != TB_CLOCK_RUNNING) return state;
-  if (is_stalled(life, tb__steady_coarse_now_ns())) return TB_CLOCK_STALLED;
+  if (timeline->view && atomic_load(&timeline->view->lost)) return TB_CLOCK_LOST;
+  if (too_long_silence_ns(timeline, tb__steady_coarse_now_ns())) return TB_CLOCK_STALLED;
   int64_t moved_ns = atomic_load_explicit(&life->moved_ns, memory_order_relaxed);
   int64_t repeated_ns = atomic_load_explicit(&life->repeated_ns, memory_order_relaxed);
   return moved_ns != TB__LIFE_FOR_EVER && repeated_ns - moved_ns >= PAUSED_AFTER_NS
@@ -40,7 +52,8 @@ tb_clock_state_t tb__timeline_derive_state(const tb_timeline_t *timeline, tb_clo
 /* True for the first one who finds this stall. */
 static bool stall_note(tb_timeline_t *timeline)
 {
-  int64_t last_ns = last_life_ns(&timeline->life);
+  int64_t page_ns = page_life_ns(timeline->view);
+  int64_t last_ns = page_ns > 0 ? page_ns : last_life_ns(&timeline->life);
   if (atomic_exchange(&timeline->life.stalled_at_ns, last_ns) == last_ns) return false;
   atomic_fetch_add_explicit(&timeline->counts.stalls, 1, memory_order_relaxed);
   return true;
@@ -48,17 +61,16 @@ static bool stall_note(tb_timeline_t *timeline)
 
 void tb__timeline_report_stall(const tb_timeline_t *timeline)
 {
-  int64_t steady_ns = tb__steady_coarse_now_ns();
-  if (timeline->kind != TB__TIMELINE_ROS || !is_stalled(&timeline->life, steady_ns) ||
-      !stall_note((tb_timeline_t *)timeline))
-    return;
-  tb__log(TB_LOG_WARN, "time stands still: no tick from its source for %.1f s",
-          (double)tb__life_silence_ns(&timeline->life, steady_ns) / 1e9);
+  if (timeline->kind != TB__TIMELINE_ROS) return;
+  int64_t silent_ns = too_long_silence_ns(timeline, tb__steady_coarse_now_ns());
+  if (silent_ns && stall_note((tb_timeline_t *)timeline))
+    tb__log(TB_LOG_WARN, "time stands still: no tick from its source for %.1f s",
+            (double)silent_ns / 1e9);
 }
 
 void tb__timeline_count_stall(tb_timeline_t *timeline, int64_t steady_ns)
 {
-  if (is_stalled(&timeline->life, steady_ns)) stall_note(timeline);
+  if (too_long_silence_ns(timeline, steady_ns)) stall_note(timeline);
 }
 
 tb_status_t tb_timeline_set_options(tb_timeline_t *timeline, const tb_timeline_options_t *options)

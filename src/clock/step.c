@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "clock/handler.h"
 #include "platform/futex.h"
+#include "platform/held_time.h"
 #include "platform/thread.h"
 #include "platform/time.h"
 #include "platform/wall_step.h"
@@ -109,9 +110,11 @@ static void jump_locked(tb_timeline_t *timeline, int64_t delta_ns, tb__waiter_t 
   tb__jump_release_locked(&jump, timeline);
 }
 
-/* Those who sleep on steady time until a system time have to reckon anew. */
+/* Those who sleep on steady time until a system time have to reckon anew. While time is held they
+ * wait for the held system time itself. */
 static void settle_locked(const tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex)
 {
+  if (tb__time_is_held()) return;
   for (tb__waiter_t *waiter = timeline->waiters.watchers; waiter; waiter = waiter->watch_next)
     if (waiter->ops->settled) waiter->ops->settled(waiter);
 }
@@ -133,6 +136,15 @@ static void follow_step(tb_timeline_t *timeline)
   watch.stepping = false;
   tb__mutex_unlock(&timeline->mutex);
   tb__waiters_wake(to_wake);
+}
+
+void tb__steps_follow(void)
+{
+  tb_timeline_t *timeline = tb__timeline_system();
+  tb__mutex_lock(&timeline->mutex);
+  bool wanted = watch.needs > 0 || watch.running;
+  tb__mutex_unlock(&timeline->mutex);
+  if (wanted) follow_step(timeline);
 }
 
 /* Whether the thread goes on, and for how long it waits. */

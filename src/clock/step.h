@@ -18,6 +18,9 @@ void tb__steps_release_locked(tb_timeline_t *timeline) TB_REQUIRES(timeline->mut
 void tb__steps_hold_locked(tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex);
 void tb__steps_let_locked(tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex);
 
+/* Whoever has set system time itself (testing.h): the jump is over when it returns. */
+void tb__steps_follow(void);
+
 extern _Atomic bool tb__steps_unserved; /* a need, and no thread */
 void tb__steps_start(void);
 

@@ -2,6 +2,7 @@
 #include "base/log.h"
 #include "clock/handler.h"
 #include "clock/running.h"
+#include "clock/source.h"
 #include "clock/timeline.h"
 #include "platform/time.h"
 
@@ -13,6 +14,7 @@ typedef struct move {
   tb_jump_reason_t reason;
   tb_clock_state_t state;
   const tb__course_t *course; /* on which the time goes on; NULL: it stands */
+  tb_source_t *replaced;      /* see tb__pilot_t */
 } move_t;
 
 static void count_one(_Atomic uint64_t *count)
@@ -109,11 +111,12 @@ static void count_other(tb_timeline_t *timeline, const tb_jump_t *jump)
 }
 
 /* The move from the committed time to `time_ns`, which differs from it. */
-static tb_jump_t describe(const tb_timeline_t *timeline, int64_t time_ns, tb_jump_reason_t reason)
+static tb_jump_t describe(const tb_timeline_t *timeline, const move_t *move)
 {
+  int64_t time_ns = move->time_ns;
   tb_jump_t jump = {
       .kind = TB_JUMP_FORWARD,
-      .reason = reason,
+      .reason = move->reason,
       .before = {timeline->time_ns, TB_TIME_ROS},
       .after = {time_ns, TB_TIME_ROS},
   };
@@ -121,8 +124,12 @@ static tb_jump_t describe(const tb_timeline_t *timeline, int64_t time_ns, tb_jum
     jump.kind = TB_JUMP_STARTED;
     return jump;
   }
-  if (time_ns != 0) jump.delta.ns = time_ns - timeline->time_ns;
-  if (time_ns < timeline->time_ns) {
+  if (time_ns != 0 || !move->replaced) jump.delta.ns = time_ns - timeline->time_ns;
+  if (move->replaced) {
+    jump.kind = TB_JUMP_CLOCK_CHANGE;
+    jump.reason = TB_JUMP_REASON_SOURCE_REPLACED;
+    jump.epoch = tb__epoch_take();
+  } else if (time_ns < timeline->time_ns) {
     jump.kind = TB_JUMP_BACKWARD;
     jump.epoch = tb__epoch_take();
     if (time_ns == 0) jump.reason = TB_JUMP_REASON_RESET;
@@ -146,27 +153,28 @@ static void commit_locked(tb_timeline_t *timeline, const tb_jump_t *jump, tb_clo
     count_other(timeline, jump);
   timeline->time_ns = jump->after.ns;
   timeline->state = jump->after.ns ? state : TB_CLOCK_WAITING;
-  if (jump->kind == TB_JUMP_BACKWARD) timeline->epoch = jump->epoch;
+  if (jump->epoch) timeline->epoch = jump->epoch;
   tb__timeline_publish_locked(timeline);
 }
 
 /* Steps 3 and, for those whom the jump itself concerns, 5: they are chosen with the commit, so that
  * nobody who comes after it is, and woken at the end. */
-static void commit_jump_locked(tb_timeline_t *timeline, const tb_jump_t *jump,
-                               tb_clock_state_t state, tb__waiter_t **to_wake)
-    TB_REQUIRES(timeline->mutex);
-static void commit_jump_locked(tb_timeline_t *timeline, const tb_jump_t *jump,
-                               tb_clock_state_t state, tb__waiter_t **to_wake)
+static void commit_jump_locked(tb_timeline_t *timeline, const tb_jump_t *jump, const move_t *move,
+                               tb__waiter_t **to_wake) TB_REQUIRES(timeline->mutex);
+static void commit_jump_locked(tb_timeline_t *timeline, const tb_jump_t *jump, const move_t *move,
+                               tb__waiter_t **to_wake)
 {
-  commit_locked(timeline, jump, state);
-  if (jump->kind != TB_JUMP_FORWARD || jump->delta.ns >= timeline->waiters.watch_min_forward)
+  commit_locked(timeline, jump, move->state);
+  if (jump->kind == TB_JUMP_CLOCK_CHANGE)
+    tb__source_tell_waiters_locked(move->replaced, jump, to_wake);
+  else if (jump->kind != TB_JUMP_FORWARD || jump->delta.ns >= timeline->waiters.watch_min_forward)
     tb__waiters_collect_jumped_locked(timeline, jump, to_wake);
 }
 
 /* A jump that handlers take part in. The turn is held; the mutex is released while they run. */
-static void jump_locked(tb_timeline_t *timeline, tb__jump_t *jump, tb_clock_state_t state,
+static void jump_locked(tb_timeline_t *timeline, tb__jump_t *jump, const move_t *move,
                         tb__waiter_t **to_wake) TB_REQUIRES(timeline->mutex);
-static void jump_locked(tb_timeline_t *timeline, tb__jump_t *jump, tb_clock_state_t state,
+static void jump_locked(tb_timeline_t *timeline, tb__jump_t *jump, const move_t *move,
                         tb__waiter_t **to_wake)
 {
   bool blocking = jump->info.kind != TB_JUMP_FORWARD;
@@ -176,7 +184,7 @@ static void jump_locked(tb_timeline_t *timeline, tb__jump_t *jump, tb_clock_stat
   tb__jump_call_before(jump);
   tb__mutex_lock(&timeline->mutex);
   if (tb__is_forked()) return; /* by a callback: nobody is left whom it concerns */
-  commit_jump_locked(timeline, &jump->info, state, to_wake);
+  commit_jump_locked(timeline, &jump->info, move, to_wake);
   timeline->unsettled = true;
   tb__mutex_unlock(&timeline->mutex);
   tb__jump_call_after(jump);
@@ -236,21 +244,20 @@ static void move_locked(tb_timeline_t *timeline, const move_t *move, bool *has_t
 static void move_locked(tb_timeline_t *timeline, const move_t *move, bool *has_turn,
                         tb__waiter_t **to_wake)
 {
-  if (move->time_ns == timeline->time_ns) {
+  if (move->time_ns == timeline->time_ns && !(move->replaced && timeline->time_ns)) {
     repeat_locked(timeline, move->state);
     if (move->course) run_on_locked(timeline, move->course);
     tb__waiters_collect_due_locked(timeline, to_wake); /* since it ran on by itself */
     return;
   }
-  tb__jump_t jump = {.info = describe(timeline, move->time_ns, move->reason),
-                     .timelines = {timeline, NULL}};
+  tb__jump_t jump = {.info = describe(timeline, move), .timelines = {timeline, NULL}};
   if (concerns_handlers(timeline, &jump.info)) tb__jump_select_locked(&jump, timeline);
   if (jump.selected) {
     if (!*has_turn) tb__timeline_take_turn_locked(timeline);
     *has_turn = true;
-    jump_locked(timeline, &jump, move->state, to_wake);
+    jump_locked(timeline, &jump, move, to_wake);
   } else {
-    commit_jump_locked(timeline, &jump.info, move->state, to_wake);
+    commit_jump_locked(timeline, &jump.info, move, to_wake);
   }
   if (tb__is_forked()) return;
   if (move->course) run_on_locked(timeline, move->course);
@@ -306,7 +313,7 @@ static tb_status_t tick_in_turn_locked(tb_timeline_t *timeline, int64_t time_ns,
   if (timeline->detached) {
     status = TB_ERR_DETACHED;
   } else {
-    move_t move = {time_ns, reason, TB_CLOCK_RUNNING, NULL};
+    move_t move = {time_ns, reason, TB_CLOCK_RUNNING, NULL, NULL};
     tb__timeline_halt_locked(timeline);
     move_locked(timeline, &move, &has_turn, to_wake);
   }
@@ -383,7 +390,8 @@ tb_status_t tb_timeline_try_tick(tb_timeline_t *timeline, int64_t time_ns)
   } else if (time_ns == timeline->time_ns) {
     repeat_locked(timeline, TB_CLOCK_RUNNING);
   } else {
-    tb_jump_t jump = describe(timeline, time_ns, TB_JUMP_REASON_NONE);
+    move_t move = {time_ns, TB_JUMP_REASON_NONE, TB_CLOCK_RUNNING, NULL, NULL};
+    tb_jump_t jump = describe(timeline, &move);
     commit_locked(timeline, &jump, TB_CLOCK_RUNNING);
   }
   tb__mutex_unlock(&timeline->mutex);
@@ -391,22 +399,6 @@ tb_status_t tb_timeline_try_tick(tb_timeline_t *timeline, int64_t time_ns)
 }
 
 /* ---- anchors ---- */
-
-static bool anchor_is_valid(const tb_anchor_t *anchor)
-{
-  if (anchor->time_ns < 0 || anchor->bound.ns < 0) return false;
-  if (anchor->state < TB_CLOCK_RUNNING || anchor->state > TB_CLOCK_LOST) return false;
-  return anchor->rate >= 0 && anchor->rate <= TB_ANCHOR_RATE_MAX &&
-         (anchor->rate == 0 || anchor->steady.ns > 0);
-}
-
-static tb__course_t course_of(const tb_anchor_t *anchor)
-{
-  tb__course_t course = {anchor->time_ns, anchor->steady.ns, 0, anchor->rate};
-  if (__builtin_add_overflow(anchor->time_ns, anchor->bound.ns, &course.until_ns))
-    course.until_ns = INT64_MAX;
-  return course;
-}
 
 /* Whether a move needs nobody's code. Those who are due are the pulse's business. */
 static bool is_quiet(const tb_timeline_t *timeline, int64_t time_ns) TB_REQUIRES(timeline->mutex);
@@ -419,18 +411,18 @@ static bool is_quiet(const tb_timeline_t *timeline, int64_t time_ns)
 }
 
 /* The timeline stands; on failure it goes on as before. */
-static tb_status_t anchor_locked(tb_timeline_t *timeline, tb__pilot_t *pilot,
-                                 tb_jump_reason_t reason, bool *has_turn, tb__waiter_t **to_wake)
-    TB_REQUIRES(timeline->mutex);
-static tb_status_t anchor_locked(tb_timeline_t *timeline, tb__pilot_t *pilot,
-                                 tb_jump_reason_t reason, bool *has_turn, tb__waiter_t **to_wake)
+static tb_status_t anchor_locked(tb_timeline_t *timeline, tb__pilot_t *pilot, bool *has_turn,
+                                 tb__waiter_t **to_wake) TB_REQUIRES(timeline->mutex);
+static tb_status_t anchor_locked(tb_timeline_t *timeline, tb__pilot_t *pilot, bool *has_turn,
+                                 tb__waiter_t **to_wake)
 {
   int64_t steady_ns = tb__steady_now_ns();
   tb_anchor_t anchor = pilot->steer(pilot, timeline->time_ns, steady_ns);
-  if (!anchor_is_valid(&anchor)) return TB_ERR_INVALID;
-  tb__course_t course = course_of(&anchor);
+  if (!tb__anchor_is_valid(&anchor)) return TB_ERR_INVALID;
+  tb__course_t course = tb__anchor_course(&anchor);
   bool runs = anchor.rate > 0 && anchor.time_ns > 0;
-  move_t move = {anchor.time_ns, reason, anchor.state, runs ? &course : NULL};
+  move_t move = {anchor.time_ns, pilot->reason, anchor.state, runs ? &course : NULL,
+                 pilot->replaced};
   if (runs) {
     tb_status_t status = tb__running_prepare_locked(timeline);
     if (status) return status;
@@ -443,7 +435,7 @@ static tb_status_t anchor_locked(tb_timeline_t *timeline, tb__pilot_t *pilot,
 }
 
 TB_NO_THREAD_ANALYSIS
-tb_status_t tb__timeline_steer(tb_timeline_t *timeline, tb__pilot_t *pilot, tb_jump_reason_t reason)
+tb_status_t tb__timeline_steer(tb_timeline_t *timeline, tb__pilot_t *pilot)
 {
   if (tb__is_forked()) return TB_ERR_FORKED;
   if (tb__jump_of_thread) return TB_ERR_DEADLOCK;
@@ -458,39 +450,14 @@ tb_status_t tb__timeline_steer(tb_timeline_t *timeline, tb__pilot_t *pilot, tb_j
     status = timeline->detached ? TB_ERR_DETACHED : TB_OK;
     if (!status) {
       tb__timeline_halt_locked(timeline);
-      status = anchor_locked(timeline, pilot, reason, &has_turn, &to_wake);
+      status = anchor_locked(timeline, pilot, &has_turn, &to_wake);
       if (tb__is_forked()) return TB_ERR_FORKED; /* by a callback */
       if (status && was_running) tb__running_start_locked(timeline, &before);
+      if (pilot->ended) pilot->ended(pilot);
     }
     if (has_turn) tb__timeline_end_turn_locked(timeline);
   }
   tb__mutex_unlock(&timeline->mutex);
   tb__waiters_wake(to_wake);
   return status;
-}
-
-typedef struct fixed_pilot {
-  tb__pilot_t pilot;
-  tb_anchor_t anchor;
-} fixed_pilot_t;
-
-static tb_anchor_t steer_fixed(tb__pilot_t *pilot, int64_t time_ns, int64_t steady_ns)
-{
-  (void)time_ns;
-  (void)steady_ns;
-  return ((fixed_pilot_t *)pilot)->anchor;
-}
-
-tb_status_t tb_timeline_anchor(tb_timeline_t *timeline, const tb_anchor_t *anchor,
-                               tb_jump_reason_t reason)
-{
-  if (!timeline || !anchor || timeline->kind != TB__TIMELINE_ROS) return TB_ERR_INVALID;
-  if (anchor->time_ns < 0) {
-    tb_timeline_count_dropped(timeline);
-    return TB_ERR_RANGE;
-  }
-  tb__redirect_t *redirect = atomic_load(&timeline->redirect);
-  if (redirect) return redirect->commit(redirect, anchor, reason, true);
-  fixed_pilot_t fixed = {.pilot = {.steer = steer_fixed, .may_wait = true}, .anchor = *anchor};
-  return tb__timeline_steer(timeline, &fixed.pilot, reason);
 }

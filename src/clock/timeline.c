@@ -83,6 +83,7 @@ void tb__timeline_unref(tb_timeline_t *timeline)
   if (!timeline || timeline->kind != TB__TIMELINE_ROS) return;
   if (atomic_fetch_sub(&timeline->references, 1) != 1) return;
   tb__activity_unref(timeline->activity);
+  if (timeline->view) timeline->view->free(timeline->view);
   tb__mutex_fini(&timeline->mutex);
   free(timeline);
 }
@@ -188,6 +189,18 @@ uint64_t tb__timeline_elapsed_locked(const tb_timeline_t *timeline)
   return (uint64_t)tb__timeline_time_locked(timeline) - timeline->elapsed_offset;
 }
 
+/* In the middle of a jump it is what has been committed here. */
+static int64_t view_time_locked(const tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex);
+static int64_t view_time_locked(const tb_timeline_t *timeline)
+{
+  tb__page_copy_t copy;
+  const tb__page_t *page = atomic_load(&timeline->view->page);
+  bool settled = page && atomic_load(&timeline->view->settled_epoch) != TB__PAGE_NO_EPOCH;
+  if (settled && tb__page_load(page, &copy) && copy.epoch == atomic_load(&timeline->view->epoch))
+    return tb__page_time(timeline->view, &copy);
+  return timeline->running ? tb__running_time_locked(timeline) : timeline->time_ns;
+}
+
 int64_t tb__timeline_time_locked(const tb_timeline_t *timeline)
 {
   switch (timeline->kind) {
@@ -198,7 +211,26 @@ int64_t tb__timeline_time_locked(const tb_timeline_t *timeline)
   case TB__TIMELINE_ROS:
     break;
   }
+  if (timeline->view) return view_time_locked(timeline);
   return timeline->running ? tb__running_time_locked(timeline) : timeline->time_ns;
+}
+
+/* A jump that the publisher has made and this process has not dispatched counts from its commit. */
+bool tb__timeline_is_held_up(const tb_timeline_t *timeline)
+{
+  if (atomic_load(&timeline->version) & TB__VERSION_BLOCKED) return true;
+  tb__page_copy_t copy;
+  const tb__page_t *page = timeline->view ? atomic_load(&timeline->view->page) : NULL;
+  return page && tb__page_load(page, &copy) && copy.epoch != atomic_load(&timeline->view->epoch);
+}
+
+void tb__timeline_want_ticks_locked(tb_timeline_t *timeline)
+{
+  tb__page_view_t *view = timeline->view;
+  if (!view || view->attentive) return;
+  view->attentive = true;
+  atomic_fetch_add(&view->wanted, 1);
+  tb__futex_wake_one(&view->wanted);
 }
 
 void tb__timeline_reset(tb_timeline_t *timeline)

@@ -8,6 +8,7 @@
 #include <timebase/timeline.h>
 
 #include "clock/course.h"
+#include "clock/page.h"
 #include "clock/waiter.h"
 #include "platform/mutex.h"
 #include "platform/thread.h"
@@ -80,6 +81,7 @@ typedef struct tb__waiters {
 
 typedef struct tb__handlers {
   struct tb_jump_handler *first, *last; /* in order of registration */
+  uint32_t forward;                     /* how many have a forward threshold */
   int64_t min_forward;                  /* not above any handler's (INT64_MAX: none) */
 } tb__handlers_t;
 
@@ -99,6 +101,7 @@ struct tb_timeline {
   _Atomic int64_t halt_steady_ns;
   _Atomic uint32_t gate;    /* futex: readers held up by a blocking jump */
   _Atomic uint32_t readers; /* how many there are */
+  tb__page_view_t *view;    /* where readers look; NULL: here */
 
   _Alignas(64) tb__mutex_t mutex; /* short: never held in a callback */
   tb__timeline_kind_t kind;
@@ -190,16 +193,29 @@ void tb__timeline_count_stall(tb_timeline_t *timeline, int64_t steady_ns);
 /* Since the last sign of life; 0: there was none, or time goes on without. */
 int64_t tb__life_silence_ns(const tb__life_t *life, int64_t steady_ns);
 
-/* Decides the next anchor of a timeline, knowing its time. Both functions are called with the
- * mutex held; `moved`, which may be NULL, when the anchor is about to be taken. */
+/* Decides the next anchor of a timeline, knowing its time. The functions are called with the mutex
+ * held; those that may be NULL: `moved` when the anchor is about to be taken, `ended` when all is
+ * over, whether it was taken or not, if `steer` was called. */
 typedef struct tb__pilot {
   tb_anchor_t (*steer)(struct tb__pilot *pilot, int64_t time_ns, int64_t steady_ns);
   void (*moved)(struct tb__pilot *pilot);
+  void (*ended)(struct tb__pilot *pilot);
+  tb_jump_reason_t reason; /* `steer` may set it */
   bool may_wait; /* else TB_ERR_BUSY where anybody's code would have to run, or a jump is on */
+  tb_source_t *replaced; /* set by `steer`: the time is another one's from here, for all clocks of
+                            this source: a clock change */
 } tb__pilot_t;
 
-tb_status_t tb__timeline_steer(tb_timeline_t *timeline, tb__pilot_t *pilot,
-                               tb_jump_reason_t reason);
+tb_status_t tb__timeline_steer(tb_timeline_t *timeline, tb__pilot_t *pilot);
+
+/* What a source may commit, and how the time runs on from it. */
+bool tb__anchor_is_valid(const tb_anchor_t *anchor);
+tb__course_t tb__anchor_course(const tb_anchor_t *anchor);
+
+/* Whether readers of the timeline have to wait for a jump. */
+bool tb__timeline_is_held_up(const tb_timeline_t *timeline);
+/* Asks whoever follows the page to follow each tick. */
+void tb__timeline_want_ticks_locked(tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex);
 
 /* From here on `time_ns` is the current time, and stands. */
 void tb__timeline_halt_locked(tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex);

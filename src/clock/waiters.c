@@ -15,6 +15,7 @@ void tb__waiter_queue_locked(tb_timeline_t *timeline, tb__waiter_t *waiter)
   tb__deadline_heap_insert(heap, waiter);
   waiter->queued = true;
   if (timeline->running && heap->root == waiter) tb__running_deadline_changed_locked(timeline);
+  if (timeline->view) tb__timeline_want_ticks_locked(timeline);
 }
 
 void tb__waiter_unqueue_locked(tb_timeline_t *timeline, tb__waiter_t *waiter)
@@ -32,6 +33,7 @@ void tb__waiter_watch_locked(tb_timeline_t *timeline, tb__waiter_t *waiter)
   if (waiters->watchers) waiters->watchers->watch_previous = waiter;
   waiters->watchers = waiter;
   waiter->watching = true;
+  if (waiter->forward_min != INT64_MAX) tb__timeline_want_ticks_locked(timeline);
   if (waiter->forward_min < waiters->watch_min_forward)
     waiters->watch_min_forward = waiter->forward_min;
   tb__steps_need_locked(timeline);

@@ -12,9 +12,9 @@
 #include "platform/held_time.h"
 #include "platform/parking.h"
 
-bool tb__futex_wait_kernel(_Atomic uint32_t *word, uint32_t expected, tb__deadline_t deadline)
+static bool futex_wait(const _Atomic uint32_t *word, int operation, uint32_t expected,
+                       tb__deadline_t deadline)
 {
-  int operation = FUTEX_WAIT_BITSET_PRIVATE;
   struct timespec until = {0};
   if (deadline.clock == TB__DEADLINE_SYSTEM) operation |= FUTEX_CLOCK_REALTIME;
   if (deadline.clock != TB__DEADLINE_NONE && deadline.ns > 0) {
@@ -25,6 +25,11 @@ bool tb__futex_wait_kernel(_Atomic uint32_t *word, uint32_t expected, tb__deadli
       syscall(SYS_futex, word, operation, expected,
               deadline.clock == TB__DEADLINE_NONE ? NULL : &until, NULL, FUTEX_BITSET_MATCH_ANY);
   return result == 0 || errno != ETIMEDOUT;
+}
+
+bool tb__futex_wait_kernel(_Atomic uint32_t *word, uint32_t expected, tb__deadline_t deadline)
+{
+  return futex_wait(word, FUTEX_WAIT_BITSET_PRIVATE, expected, deadline);
 }
 
 bool tb__futex_wait(_Atomic uint32_t *word, uint32_t expected, tb__deadline_t deadline)
@@ -42,6 +47,16 @@ bool tb__futex_wait_asleep(_Atomic uint32_t *word, uint32_t expected, const tb__
   }
   if (asleep->rests) tb__activity_rest();
   return tb__futex_wait_kernel(word, expected, TB__NO_DEADLINE);
+}
+
+bool tb__futex_wait_shared(const _Atomic uint32_t *word, uint32_t expected, tb__deadline_t deadline)
+{
+  return futex_wait(word, FUTEX_WAIT_BITSET, expected, deadline);
+}
+
+void tb__futex_wake_shared(const _Atomic uint32_t *word)
+{
+  syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
 void tb__futex_wake_kernel(_Atomic uint32_t *word, int count)

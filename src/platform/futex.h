@@ -1,5 +1,6 @@
 /* Waiting for a word in memory to change, with an absolute deadline. Words are private to the
- * process. */
+ * process, but for the shared ones: those lie in memory that other processes have mapped too, and
+ * may be mapped read-only. */
 #ifndef TB_PLATFORM_FUTEX_H
 #define TB_PLATFORM_FUTEX_H
 
@@ -41,6 +42,9 @@ typedef struct tb__asleep {
 bool tb__futex_wait_asleep(_Atomic uint32_t *word, uint32_t expected, const tb__asleep_t *asleep);
 
 TB_PRIVATE_API void tb__futex_wake_one(_Atomic uint32_t *word);
+bool tb__futex_wait_shared(const _Atomic uint32_t *word, uint32_t expected,
+                           tb__deadline_t deadline);
+void tb__futex_wake_shared(const _Atomic uint32_t *word); /* all */
 TB_PRIVATE_API void tb__futex_wake_all(_Atomic uint32_t *word);
 
 /* The kernel's own: deadlines are those of its clocks, whoever holds time. */

@@ -99,7 +99,6 @@ tb_status_t tb__held_time_give_back(void)
     tb__poll_alarms_review();
   }
   tb__mutex_unlock(&hand);
-  if (held) tb__wall_step_announce(); /* what it was set to is gone */
   return held ? TB_OK : TB_ERR_DETACHED;
 }
 
@@ -125,7 +124,6 @@ tb_status_t tb__held_time_set(tb__deadline_clock_t clock, int64_t ns, bool is_st
     tb__poll_alarms_review();
   }
   tb__mutex_unlock(&hand);
-  if (!status && is_step) tb__wall_step_announce();
   return status;
 }
 

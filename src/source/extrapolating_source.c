@@ -2,10 +2,11 @@
 
 #include <stdlib.h>
 
-#include "clock/clock.h"
+#include "clock/delay.h"
 #include "clock/source.h"
 #include "platform/time.h"
 #include "source/extrapolation.h"
+#include "source/source_names.h"
 
 #define BOUND_MAX_NS (INT64_C(3600) * TB_NS_PER_S)
 
@@ -21,7 +22,6 @@ typedef struct observing_pilot {
   tb__pilot_t pilot;
   extrapolating_t *self;
   const tb_anchor_t *anchor;
-  tb_jump_reason_t reason;
   int64_t arrival_ns;
   tb__extrapolation_t next; /* not in force until the anchor is taken */
 } observing_pilot_t;
@@ -35,8 +35,7 @@ static tb_anchor_t steer(tb__pilot_t *pilot, int64_t time_ns, int64_t steady_ns)
     tb__extrapolation_anchor(&observing->next, anchor);
     return *anchor;
   }
-  tb__observed_tick_t tick = {anchor->time_ns, observing->arrival_ns, observing->reason,
-                              anchor->state};
+  tb__observed_tick_t tick = {anchor->time_ns, observing->arrival_ns, pilot->reason, anchor->state};
   return tb__extrapolation_tick(&observing->next, &tick, time_ns, steady_ns);
 }
 
@@ -50,13 +49,12 @@ static tb_status_t commit(tb__redirect_t *redirect, const tb_anchor_t *anchor,
                           tb_jump_reason_t reason, bool may_wait)
 {
   observing_pilot_t observing = {
-      .pilot = {steer, moved, may_wait},
+      .pilot = {.steer = steer, .moved = moved, .reason = reason, .may_wait = may_wait},
       .self = (extrapolating_t *)redirect,
       .anchor = anchor,
-      .reason = reason,
       .arrival_ns = tb__steady_now_ns(),
   };
-  return tb__timeline_steer(redirect->to, &observing.pilot, reason);
+  return tb__timeline_steer(redirect->to, &observing.pilot);
 }
 
 /* ---- the source ---- */
@@ -120,10 +118,11 @@ tb_status_t tb_extrapolating_source_create(tb_source_t *inner,
 {
   static const tb_extrapolating_options_t defaults = TB_EXTRAPOLATING_OPTIONS_INIT;
   if (!options) options = &defaults;
-  if (!inner || !out || extrapolating_of(inner) || options->bound.ns <= 0 ||
-      options->bound.ns > BOUND_MAX_NS)
+  if (!inner || inner == TB_SOURCE_DEFAULT || !out || extrapolating_of(inner) ||
+      options->bound.ns <= 0 || options->bound.ns > BOUND_MAX_NS)
     return TB_ERR_INVALID;
-  if (tb__jump_of_thread) return TB_ERR_DEADLOCK;
+  if (inner->timeline->view) return TB_ERR_UNSUPPORTED;
+  if (tb__may_not_wait()) return TB_ERR_DEADLOCK;
   extrapolating_t *self = calloc(1, sizeof *self);
   if (!self) return TB_ERR_NO_MEMORY;
   const tb_source_ops_t *ops = inner->ops->start ? &extrapolating_ops : &unstarted_ops;
@@ -165,4 +164,21 @@ tb_status_t tb_extrapolating_source_stats(tb_source_t *source, tb_extrapolating_
       .held_ticks = now.errors.held,
   };
   return TB_OK;
+}
+
+tb_status_t tb__extrapolating_source_from_name(const char *rest, void *user, tb_error_t *error,
+                                               tb_source_t **out)
+{
+  (void)user;
+  tb_source_t *inner;
+  tb_status_t status = tb_source_create_from_name(rest, error, &inner);
+  if (status) return status;
+  status = tb_extrapolating_source_create(inner, NULL, out);
+  if (!status) return TB_OK;
+  tb_source_destroy(inner);
+  return tb_error_set(
+      error, status, "source \"extrapolating:%.99s\": %s", rest,
+      status == TB_ERR_INVALID       ? "give a source to wrap, as in \"extrapolating:NAME\""
+      : status == TB_ERR_UNSUPPORTED ? "shared memory runs on by itself: it cannot be wrapped"
+                                     : tb_status_message(status));
 }

@@ -12,6 +12,8 @@
 
 static const tb__source_name_t built_in[] = {
     {"manual", tb__manual_source_from_name, NULL},
+    {"shm", tb__shm_source_from_name, NULL},
+    {"extrapolating", tb__extrapolating_source_from_name, NULL},
 };
 
 #define BUILT_IN_COUNT (sizeof built_in / sizeof *built_in)

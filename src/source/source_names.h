@@ -13,8 +13,12 @@ typedef struct tb__source_name {
   void *user;
 } tb__source_name_t;
 
-/* "manual" */
+/* "manual", "shm:NAME", "extrapolating:NAME" */
 tb_status_t tb__manual_source_from_name(const char *rest, void *user, tb_error_t *error,
                                         tb_source_t **out);
+tb_status_t tb__shm_source_from_name(const char *rest, void *user, tb_error_t *error,
+                                     tb_source_t **out);
+tb_status_t tb__extrapolating_source_from_name(const char *rest, void *user, tb_error_t *error,
+                                               tb_source_t **out);
 
 #endif

@@ -107,13 +107,17 @@ static void test_X7_a_bad_name_says_what_where_and_what_to_do(void **state)
     const char *text;
   } cases[] = {
       {"shn:robot", TB_ERR_NOT_FOUND,
-       "source \"shn:robot\": there is no kind of source \"shn\"; known are manual, teller"},
+       "source \"shn:robot\": there is no kind of source \"shn\"; known are manual, shm, "
+       "extrapolating, teller"},
       {"", TB_ERR_NOT_FOUND,
-       "source \"\": there is no kind of source \"\"; known are manual, teller"},
+       "source \"\": there is no kind of source \"\"; known are manual, shm, extrapolating, "
+       "teller"},
       {":", TB_ERR_NOT_FOUND,
-       "source \":\": there is no kind of source \"\"; known are manual, teller"},
+       "source \":\": there is no kind of source \"\"; known are manual, shm, extrapolating, "
+       "teller"},
       {"tell", TB_ERR_NOT_FOUND,
-       "source \"tell\": there is no kind of source \"tell\"; known are manual, teller"},
+       "source \"tell\": there is no kind of source \"tell\"; known are manual, shm, "
+       "extrapolating, teller"},
       {"manual:5", TB_ERR_INVALID, "source \"manual:5\": manual takes nothing more"},
       {"teller:bad", TB_ERR_RANGE, "teller: too bad"},
       {"teller:no", TB_ERR_UNSUPPORTED, "source \"teller:no\": not supported"},
@@ -382,7 +386,7 @@ static void case_exit_in_callback(void **state)
 #define BAD_NAME                                                                                   \
   "[40 TIMEBASE_SOURCE=tellr:x in the environment: source \"tellr:x\": there is no kind of "       \
   "source "                                                                                        \
-  "\"tellr\"; known are manual, teller. Correct or unset it] "
+  "\"tellr\"; known are manual, shm, extrapolating, teller. Correct or unset it] "
 #define BAD_START                                                                                  \
   "start destroy [40 TIMEBASE_SOURCE=teller:fails in the environment: the source does not start: " \
   "the middleware (DDS, TCP) reported an error] "

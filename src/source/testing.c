@@ -1,6 +1,7 @@
 #include <timebase/testing.h>
 
 #include "clock/delay.h"
+#include "clock/step.h"
 #include "platform/held_time.h"
 #include "platform/parking.h"
 #include "wait/settle.h"
@@ -17,7 +18,10 @@ tb_status_t tb_testing_hold_os_time(void)
 tb_status_t tb_testing_release_os_time(void)
 {
   if (tb__is_forked()) return TB_ERR_FORKED;
-  return tb__may_not_wait() ? TB_ERR_DEADLOCK : tb__held_time_give_back();
+  if (tb__may_not_wait()) return TB_ERR_DEADLOCK;
+  tb_status_t status = tb__held_time_give_back();
+  if (!status) tb__steps_follow(); /* what system time was set to is gone */
+  return status;
 }
 
 static bool is_known(tb_testing_clock_t which)
@@ -41,6 +45,7 @@ static tb_status_t move(tb_testing_clock_t which, int64_t time_ns, bool is_step,
   if (!is_known(which)) return TB_ERR_INVALID;
   if (tb__may_not_wait()) return TB_ERR_DEADLOCK;
   tb_status_t status = tb__held_time_set(clock_of(which), time_ns, is_step);
+  if (!status) tb__steps_follow();
   return !status && settle ? tb__settle_wait(settle) : status;
 }
 

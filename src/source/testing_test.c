@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <timebase/condition.h>
 #include <timebase/generic.h>
+#include <timebase/jump.h>
 #include <timebase/rate.h>
 #include <timebase/testing.h>
 
@@ -212,6 +213,33 @@ static void test_X2_loops_on_steady_and_system_time_follow_steps(void **state)
   finish(&system, TB_OK);
   finish(&rate, TB_OK);
   assert_status(tb_testing_advance_to_next(TB_TESTING_STEADY), TB_ERR_NOT_FOUND);
+}
+
+static void trace_step(const tb_jump_t *jump, void *user)
+{
+  (void)user;
+  assert_int_equal(jump->reason, TB_JUMP_REASON_SYSTEM_STEPPED);
+  TRACE("%+lld ", (long long)(jump->delta.ns / S));
+}
+
+static void test_J9_setting_the_wall_clock_is_a_step_and_passing_is_none(void **state)
+{
+  os_fixture_t *f = *state;
+  tb_jump_handler_options_t options = TB_JUMP_HANDLER_OPTIONS_INIT;
+  tb_jump_handler_t *handler;
+  options.threshold = (tb_jump_threshold_t){{1}, {-1}, false};
+  options.after = trace_step;
+  assert_ok(tb_testing_hold_os_time());
+  assert_ok(tb_testing_set(TB_TESTING_SYSTEM, 1000 * S));
+  assert_ok(tb_jump_handler_create(f->system, &options, &handler));
+  assert_ok(tb_testing_advance(TB_TESTING_STEADY, seconds(100)));
+  assert_ok(tb_testing_advance(TB_TESTING_SYSTEM, seconds(10)));
+  assert_string_equal(trace, "");
+  assert_ok(tb_testing_set(TB_TESTING_SYSTEM, 1500 * S));
+  assert_string_equal(trace, "+490 ");
+  assert_ok(tb_testing_advance(TB_TESTING_SYSTEM, seconds(-7)));
+  assert_string_equal(trace, "+490 -7 ");
+  tb_jump_handler_destroy(handler);
 }
 
 static void test_X2_system_sleeps_follow_a_wall_clock_that_is_set(void **state)
@@ -725,6 +753,7 @@ int main(void)
       ON_OS(test_X2_held_time_stands_and_moves_apart),
       ON_OS(test_X2_steady_time_never_goes_back),
       ON_OS(test_X2_loops_on_steady_and_system_time_follow_steps),
+      ON_OS(test_J9_setting_the_wall_clock_is_a_step_and_passing_is_none),
       ON_OS(test_X2_system_sleeps_follow_a_wall_clock_that_is_set),
       ON_OS(test_X2_limits_come_without_waiting),
       ON_OS(test_X2_other_limits_come_without_waiting),

@@ -1,0 +1,44 @@
+#include "clock/timeline.h"
+
+bool tb__anchor_is_valid(const tb_anchor_t *anchor)
+{
+  if (anchor->time_ns < 0 || anchor->bound.ns < 0) return false;
+  if (anchor->state < TB_CLOCK_RUNNING || anchor->state > TB_CLOCK_LOST) return false;
+  return anchor->rate >= 0 && anchor->rate <= TB_ANCHOR_RATE_MAX &&
+         (anchor->rate == 0 || anchor->steady.ns > 0);
+}
+
+tb__course_t tb__anchor_course(const tb_anchor_t *anchor)
+{
+  tb__course_t course = {anchor->time_ns, anchor->steady.ns, 0, anchor->rate};
+  if (__builtin_add_overflow(anchor->time_ns, anchor->bound.ns, &course.until_ns))
+    course.until_ns = INT64_MAX;
+  return course;
+}
+
+typedef struct fixed_pilot {
+  tb__pilot_t pilot;
+  tb_anchor_t anchor;
+} fixed_pilot_t;
+
+static tb_anchor_t steer_fixed(tb__pilot_t *pilot, int64_t time_ns, int64_t steady_ns)
+{
+  (void)time_ns;
+  (void)steady_ns;
+  return ((fixed_pilot_t *)pilot)->anchor;
+}
+
+tb_status_t tb_timeline_anchor(tb_timeline_t *timeline, const tb_anchor_t *anchor,
+                               tb_jump_reason_t reason)
+{
+  if (!timeline || !anchor || timeline->kind != TB__TIMELINE_ROS) return TB_ERR_INVALID;
+  if (anchor->time_ns < 0) {
+    tb_timeline_count_dropped(timeline);
+    return TB_ERR_RANGE;
+  }
+  tb__redirect_t *redirect = atomic_load(&timeline->redirect);
+  if (redirect) return redirect->commit(redirect, anchor, reason, true);
+  fixed_pilot_t fixed = {.pilot = {.steer = steer_fixed, .reason = reason, .may_wait = true},
+                         .anchor = *anchor};
+  return tb__timeline_steer(timeline, &fixed.pilot);
+}

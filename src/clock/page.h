@@ -1,0 +1,95 @@
+/* The page through which a publisher shares a time with other processes, and a timeline whose
+ * readers look there. Readers map the page read-only. It holds two copies, of which the lowest bit
+ * of the version says which one is current, so a publisher that dies in the middle of an update has
+ * changed nothing. Whatever is read here is input: it is checked before it is used.
+ *
+ * The page counts its blocking jumps (first ticks, steps back, new publishers) in `epoch`. A reader
+ * whose process has not dispatched that epoch yet waits, as in any blocking jump. */
+#ifndef TB_CLOCK_PAGE_H
+#define TB_CLOCK_PAGE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <timebase/clock.h>
+
+#include "clock/course.h"
+
+#define TB__PAGE_SIZE   4096
+#define TB__PAGE_MAGIC  UINT64_C(0x656d697462736d74) /* "tmsbtime" */
+#define TB__PAGE_FORMAT 1
+
+typedef struct tb__page_slot {
+  _Alignas(64) _Atomic int64_t time_ns; /* 0: not started */
+  _Atomic uint64_t epoch;
+  _Atomic int64_t steady_ns; /* CLOCK_MONOTONIC in the publisher's time namespace; 0: it has not run
+                                in this epoch */
+  _Atomic double rate;       /* 0: the time stands; else it runs on from `steady_ns` */
+  _Atomic int64_t until_ns;
+  _Atomic int64_t before_ns;   /* the time when the last blocking jump began */
+  _Atomic uint64_t publishers; /* how many have published, this one included */
+  _Atomic uint32_t state;      /* tb_clock_state_t */
+  _Atomic uint32_t reason;     /* tb_jump_reason_t of the last move */
+} tb__page_slot_t;
+
+typedef struct tb__page {
+  _Atomic uint64_t magic; /* 0: nobody has published yet */
+  _Atomic uint64_t format;
+  _Atomic uint64_t time_namespace; /* of the publisher */
+  _Alignas(64) _Atomic uint64_t version;
+  _Atomic int64_t alive_ns;                 /* coarse CLOCK_MONOTONIC of the last update */
+  _Alignas(64) _Atomic uint32_t tick_word;  /* futex: any update */
+  _Alignas(64) _Atomic uint32_t epoch_word; /* futex: blocking jumps */
+  tb__page_slot_t slots[2];
+} tb__page_t;
+
+_Static_assert(sizeof(tb__page_t) <= TB__PAGE_SIZE, "a page");
+
+/* One consistent copy. */
+typedef struct tb__page_copy {
+  tb__course_t course; /* rate 0: only its time counts */
+  uint64_t epoch;
+  int64_t before_ns;
+  uint64_t publishers;
+  tb_clock_state_t state;
+  uint32_t reason;
+} tb__page_copy_t;
+
+/* The highest time of a running page that anyone in this process has seen in an epoch. */
+typedef struct tb__page_mark {
+  _Atomic uint64_t epoch;
+  _Atomic int64_t time_ns;
+} tb__page_mark_t;
+
+#define TB__PAGE_MARKS 16
+
+#define TB__PAGE_NO_EPOCH UINT64_MAX
+
+/* A timeline's view of a page. It lives as long as the timeline, for late readers. */
+typedef struct tb__page_view {
+  const tb__page_t *_Atomic page; /* NULL: the time is what the timeline has committed */
+  _Atomic uint64_t
+      settled_epoch;      /* may be read without further questions; TB__PAGE_NO_EPOCH: none */
+  _Atomic uint64_t epoch; /* dispatched */
+  _Atomic bool
+      foreign;       /* the publisher's steady time is not ours: its time stands between updates */
+  _Atomic bool lost; /* the publisher is gone */
+  bool attentive;    /* somebody follows each tick; by the timeline's mutex */
+  _Atomic uint32_t wanted; /* futex: raised when somebody waits and nobody follows */
+  void (*free)(struct tb__page_view *view); /* with the timeline */
+  tb__page_mark_t marks[TB__PAGE_MARKS];
+} tb__page_view_t;
+
+/* False: what the page holds makes no sense, or it is not a page of this format. */
+bool tb__page_load(const tb__page_t *page, tb__page_copy_t *out);
+
+/* Prepares for the epoch `epoch`, before it counts as dispatched. */
+void tb__page_mark_reset(tb__page_view_t *view, uint64_t epoch);
+
+/* What anyone in this process may have seen in an epoch; 0: nothing is known. */
+int64_t tb__page_mark_of(const tb__page_view_t *view, uint64_t epoch);
+
+/* The time of a copy now, not below what others in this process have seen in its epoch. */
+int64_t tb__page_time(tb__page_view_t *view, const tb__page_copy_t *copy);
+
+#endif

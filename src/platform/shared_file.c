@@ -1,0 +1,115 @@
+#include "platform/shared_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static tb_status_t fail_errno(tb_error_t *error, const char *path, const char *what)
+{
+  return tb_error_set_errno(error, TB_ERR_SYSTEM, errno, "%s: %s", path, what);
+}
+
+/* A file that is there may be open to read only; one that is not has to be made. */
+static tb_status_t file_open(int *out_fd, const char *path, bool writable, uint32_t mode,
+                             tb_error_t *error)
+{
+  int access = writable ? O_RDWR : O_RDONLY;
+  int fd = open(path, access | O_CLOEXEC | O_NOFOLLOW);
+  if (fd < 0 && errno == ENOENT) {
+    fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, (mode_t)mode);
+    if (fd >= 0 && fchmod(fd, (mode_t)mode)) { /* whatever the umask */
+      tb_status_t status = fail_errno(error, path, "cannot set its permissions");
+      close(fd);
+      return status;
+    }
+    if (fd < 0 && errno == EEXIST) fd = open(path, access | O_CLOEXEC | O_NOFOLLOW);
+  }
+  if (fd < 0)
+    return fail_errno(error, path,
+                      writable ? "cannot open or make it for writing" : "cannot open or make it");
+  *out_fd = fd;
+  return TB_OK;
+}
+
+/* Whoever comes first gives it its size; a second one finds it there. */
+static tb_status_t file_size(int fd, const char *path, size_t size, tb_error_t *error)
+{
+  struct stat status;
+  if (fstat(fd, &status)) return fail_errno(error, path, "cannot look at it");
+  if (!S_ISREG(status.st_mode))
+    return tb_error_set(error, TB_ERR_CORRUPT, "%s: it is no regular file", path);
+  if ((size_t)status.st_size == size) return TB_OK;
+  if (status.st_size != 0)
+    return tb_error_set(
+        error, TB_ERR_CORRUPT,
+        "%s: it has %lld bytes instead of %zu, so it is something else; remove it or "
+        "choose another name",
+        path, (long long)status.st_size, size);
+  int writable = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+  if (writable < 0) return fail_errno(error, path, "it is empty, and cannot be given its size");
+  int failed = ftruncate(writable, (off_t)size);
+  tb_status_t result = failed ? fail_errno(error, path, "cannot set its size") : TB_OK;
+  close(writable);
+  return result;
+}
+
+tb_status_t tb__shared_file_open(tb__shared_file_t *file, const char *path, size_t size,
+                                 bool writable, uint32_t mode, tb_error_t *error)
+{
+  *file = (tb__shared_file_t)TB__SHARED_FILE_NONE;
+  tb_status_t status = file_open(&file->fd, path, writable, mode, error);
+  if (!status) status = file_size(file->fd, path, size, error);
+  if (status) goto fail;
+  void *map =
+      mmap(NULL, size, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, file->fd, 0);
+  if (map == MAP_FAILED) {
+    status = fail_errno(error, path, "cannot map it");
+    goto fail;
+  }
+  file->map = map;
+  file->size = size;
+  return TB_OK;
+
+fail:
+  tb__shared_file_close(file);
+  return status;
+}
+
+void tb__shared_file_close_fd(tb__shared_file_t *file)
+{
+  if (file->fd >= 0) close(file->fd);
+  file->fd = -1;
+}
+
+void tb__shared_file_unmap(tb__shared_file_t *file)
+{
+  if (file->map) munmap(file->map, file->size);
+  file->map = NULL;
+}
+
+void tb__shared_file_close(tb__shared_file_t *file)
+{
+  tb__shared_file_close_fd(file);
+  tb__shared_file_unmap(file);
+}
+
+bool tb__shared_file_lock(const tb__shared_file_t *file)
+{
+  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  return !fcntl(file->fd, F_OFD_SETLK, &lock);
+}
+
+bool tb__shared_file_is_locked(const tb__shared_file_t *file)
+{
+  struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
+  return !fcntl(file->fd, F_OFD_GETLK, &lock) && lock.l_type != F_UNLCK;
+}
+
+uint64_t tb__time_namespace(void)
+{
+  struct stat status;
+  return stat("/proc/self/ns/time", &status) ? 0 : (uint64_t)status.st_ino;
+}

@@ -1,0 +1,55 @@
+#include "source/shm_file.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "clock/page.h"
+
+#define NAME_MAX_LENGTH 64
+
+static bool name_is_valid(const char *name)
+{
+  static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+  size_t length = strlen(name);
+  return length > 0 && length <= NAME_MAX_LENGTH && name[0] != '.' &&
+         strspn(name, allowed) == length;
+}
+
+/* Zeros are a page that nobody has published on yet. */
+static tb_status_t page_check(const tb__page_t *page, const char *path, tb_error_t *error)
+{
+  uint64_t magic = atomic_load(&page->magic), format = atomic_load(&page->format);
+  if (magic == 0) return TB_OK;
+  if (magic != TB__PAGE_MAGIC)
+    return tb_error_set(error, TB_ERR_CORRUPT,
+                        "%s: it is no page of timebase; remove it or choose another name", path);
+  if (format == TB__PAGE_FORMAT) return TB_OK;
+  return tb_error_set(error, TB_ERR_VERSION,
+                      "%s: its format is %llu and this release knows %d; use one release on both "
+                      "sides, or remove the file when nobody uses it",
+                      path, (unsigned long long)format, TB__PAGE_FORMAT);
+}
+
+tb_status_t tb__shm_file_open(tb__shared_file_t *file, const char *name,
+                              const tb_shm_options_t *options, bool writable, tb_error_t *error)
+{
+  tb_shm_options_t defaults = TB_SHM_OPTIONS_INIT;
+  if (!options) options = &defaults;
+  if (!name || !name_is_valid(name))
+    return tb_error_set(error, TB_ERR_INVALID,
+                        "shared-memory name \"%.80s\": use 1 to %d letters, digits, '_', '-' and "
+                        "'.', not beginning with '.'",
+                        name ? name : "", NAME_MAX_LENGTH);
+  if (options->mode > 0777)
+    return tb_error_set(error, TB_ERR_INVALID, "mode 0%o: give permissions only, at most 0777",
+                        options->mode);
+  char path[4096];
+  const char *directory = options->directory ? options->directory : "/dev/shm";
+  if ((size_t)snprintf(path, sizeof path, "%s/timebase.%s", directory, name) >= sizeof path)
+    return tb_error_set(error, TB_ERR_INVALID, "the directory \"%.40s...\" is too long", directory);
+  tb_status_t status =
+      tb__shared_file_open(file, path, TB__PAGE_SIZE, writable, options->mode, error);
+  if (!status) status = page_check(file->map, path, error);
+  if (status) tb__shared_file_close(file);
+  return status;
+}

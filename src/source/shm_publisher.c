@@ -1,0 +1,176 @@
+#include <stdlib.h>
+#include <timebase/shm_publisher.h>
+
+#include "clock/page.h"
+#include "platform/futex.h"
+#include "platform/mutex.h"
+#include "platform/time.h"
+#include "source/shm_file.h"
+
+#define PAUSED_AFTER_NS INT64_C(100000000)
+
+struct tb_shm_publisher {
+  tb__shared_file_t file;
+  tb__mutex_t mutex;
+  tb__page_copy_t copy; /* as published last */
+  bool has_run;         /* in this epoch */
+  int64_t moved_ns;     /* steady: the last tick that moved time */
+};
+
+/* Fills the copy that nobody reads, and makes it the current one. */
+static void page_write(tb__page_t *page, const tb__page_copy_t *copy)
+{
+  uint64_t next = atomic_load(&page->version) + 1;
+  tb__page_slot_t *slot = &page->slots[next & 1];
+  atomic_store_explicit(&slot->time_ns, copy->course.time_ns, memory_order_release);
+  atomic_store_explicit(&slot->epoch, copy->epoch, memory_order_release);
+  atomic_store_explicit(&slot->steady_ns, copy->course.steady_ns, memory_order_release);
+  atomic_store_explicit(&slot->rate, copy->course.rate, memory_order_release);
+  atomic_store_explicit(&slot->until_ns, copy->course.until_ns, memory_order_release);
+  atomic_store_explicit(&slot->before_ns, copy->before_ns, memory_order_release);
+  atomic_store_explicit(&slot->publishers, copy->publishers, memory_order_release);
+  atomic_store_explicit(&slot->state, (uint32_t)copy->state, memory_order_release);
+  atomic_store_explicit(&slot->reason, copy->reason, memory_order_release);
+  atomic_store_explicit(&page->alive_ns, tb__steady_coarse_now_ns(), memory_order_relaxed);
+  atomic_store_explicit(&page->version, next, memory_order_release);
+}
+
+static void publish(tb_shm_publisher_t *publisher, const tb__page_copy_t *copy)
+{
+  tb__page_t *page = publisher->file.map;
+  bool jumps = copy->epoch != publisher->copy.epoch;
+  page_write(page, copy);
+  publisher->copy = *copy;
+  atomic_fetch_add(&page->tick_word, 1);
+  tb__futex_wake_shared(&page->tick_word);
+  if (!jumps) return;
+  atomic_fetch_add(&page->epoch_word, 1);
+  tb__futex_wake_shared(&page->epoch_word);
+}
+
+/* Takes over from whoever published before, whatever that left. */
+static void take_over(tb_shm_publisher_t *publisher)
+{
+  tb__page_t *page = publisher->file.map;
+  tb__page_copy_t last = {0};
+  if (!tb__page_load(page, &last)) last = (tb__page_copy_t){0};
+  int64_t before_ns = last.course.time_ns;
+  if (last.course.rate > 0) before_ns = tb__course_time(&last.course, tb__steady_now_ns());
+  publisher->copy = last;
+  atomic_store(&page->time_namespace, tb__time_namespace());
+  atomic_store(&page->format, TB__PAGE_FORMAT);
+  tb__page_copy_t copy = {.epoch = last.epoch + 1,
+                          .before_ns = before_ns,
+                          .publishers = last.publishers + 1,
+                          .state = TB_CLOCK_WAITING,
+                          .reason = TB_JUMP_REASON_SOURCE_REPLACED};
+  page_write(page, &copy);
+  atomic_store(&page->magic, TB__PAGE_MAGIC); /* the first one: it is a page from here on */
+  publish(publisher, &copy);
+}
+
+tb_status_t tb_shm_publisher_open(const char *name, const tb_shm_options_t *options,
+                                  tb_error_t *error, tb_shm_publisher_t **out)
+{
+  if (!out) return tb_error_set(error, TB_ERR_INVALID, "out is NULL");
+  tb_shm_publisher_t *publisher = calloc(1, sizeof *publisher);
+  if (!publisher) return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+  publisher->file = (tb__shared_file_t)TB__SHARED_FILE_NONE;
+  tb_status_t status = tb__shm_file_open(&publisher->file, name, options, true, error);
+  if (!status && !tb__shared_file_lock(&publisher->file))
+    status = tb_error_set(error, TB_ERR_BUSY,
+                          "shared-memory name \"%s\": another publisher has it; end that one, or "
+                          "choose another name",
+                          name);
+  if (status) {
+    tb__shared_file_close(&publisher->file);
+    free(publisher);
+    return status;
+  }
+  tb__mutex_init(&publisher->mutex);
+  take_over(publisher);
+  *out = publisher;
+  return TB_OK;
+}
+
+static bool anchor_is_valid(const tb_anchor_t *anchor)
+{
+  if (anchor->bound.ns < 0 || anchor->state < TB_CLOCK_RUNNING || anchor->state > TB_CLOCK_LOST)
+    return false;
+  if (anchor->rate == 0) return true;
+  return anchor->rate > 0 && anchor->rate <= TB_ANCHOR_RATE_MAX && anchor->steady.ns > 0 &&
+         anchor->bound.ns != INT64_MAX;
+}
+
+static tb__course_t course_of(const tb_anchor_t *anchor)
+{
+  tb__course_t course = {.time_ns = anchor->time_ns, .until_ns = anchor->time_ns};
+  if (anchor->rate == 0 || anchor->time_ns == 0) return course;
+  course.rate = anchor->rate;
+  course.steady_ns = anchor->steady.ns;
+  if (__builtin_add_overflow(anchor->time_ns, anchor->bound.ns, &course.until_ns))
+    course.until_ns = INT64_MAX;
+  return course;
+}
+
+static int64_t course_now(const tb__course_t *course, int64_t steady_ns)
+{
+  return course->rate > 0 ? tb__course_time(course, steady_ns) : course->time_ns;
+}
+
+static void anchor_locked(tb_shm_publisher_t *publisher, const tb_anchor_t *anchor,
+                          tb_jump_reason_t reason)
+{
+  const tb__page_copy_t *last = &publisher->copy;
+  int64_t steady_ns = tb__steady_now_ns();
+  int64_t before_ns = course_now(&last->course, steady_ns);
+  tb__page_copy_t next = *last;
+  next.course = course_of(anchor);
+  next.state = anchor->time_ns ? anchor->state : TB_CLOCK_WAITING;
+  next.reason = (uint32_t)reason;
+  int64_t after_ns = course_now(&next.course, steady_ns);
+  if ((before_ns == 0) != (after_ns == 0) || after_ns < before_ns) {
+    next.epoch++;
+    next.before_ns = before_ns;
+    publisher->has_run = false;
+  }
+  if (after_ns != before_ns || next.course.rate > 0) publisher->moved_ns = steady_ns;
+  if (next.state == TB_CLOCK_RUNNING && steady_ns - publisher->moved_ns >= PAUSED_AFTER_NS)
+    next.state = TB_CLOCK_PAUSED;
+  if (next.course.rate > 0) publisher->has_run = true;
+  if (publisher->has_run && next.course.steady_ns == 0) next.course.steady_ns = steady_ns;
+  publish(publisher, &next);
+}
+
+tb_status_t tb_shm_publisher_anchor(tb_shm_publisher_t *publisher, const tb_anchor_t *anchor,
+                                    tb_jump_reason_t reason)
+{
+  if (!publisher || !anchor) return TB_ERR_INVALID;
+  if (anchor->time_ns < 0) return TB_ERR_RANGE;
+  if (!anchor_is_valid(anchor)) return TB_ERR_INVALID;
+  tb__mutex_lock(&publisher->mutex);
+  anchor_locked(publisher, anchor, reason);
+  tb__mutex_unlock(&publisher->mutex);
+  return TB_OK;
+}
+
+tb_status_t tb_shm_publisher_tick(tb_shm_publisher_t *publisher, int64_t time_ns,
+                                  tb_jump_reason_t reason)
+{
+  tb_anchor_t anchor = TB_ANCHOR_INIT;
+  anchor.time_ns = time_ns;
+  return tb_shm_publisher_anchor(publisher, &anchor, reason);
+}
+
+void tb_shm_publisher_close(tb_shm_publisher_t *publisher)
+{
+  if (!publisher) return;
+  tb__page_copy_t last = publisher->copy;
+  last.course.time_ns = course_now(&last.course, tb__steady_now_ns());
+  last.course.rate = 0;
+  if (last.course.time_ns) last.state = TB_CLOCK_LOST;
+  publish(publisher, &last);
+  tb__shared_file_close(&publisher->file);
+  tb__mutex_fini(&publisher->mutex);
+  free(publisher);
+}

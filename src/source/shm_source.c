@@ -1,0 +1,365 @@
+/* Readers of its clocks look at the page themselves (clock/page.h). What is here dispatches jumps
+ * and wakes who is due: the timeline is moved to where the page is, by ordinary anchors, at each
+ * new epoch and, while somebody waits, at each tick. */
+#include <stdlib.h>
+#include <timebase/shm_source.h>
+
+#include "clock/source.h"
+#include "platform/futex.h"
+#include "platform/thread.h"
+#include "platform/time.h"
+#include "source/shm_file.h"
+#include "source/source_names.h"
+
+#define PROBE_NS INT64_C(1000000000) /* without a tick, while somebody waits */
+#define RETRY_NS INT64_C(1000000)
+
+typedef struct shm_view {
+  tb__page_view_t view; /* first */
+  tb__shared_file_t map;
+} shm_view_t;
+
+typedef struct shm_source {
+  tb__shared_file_t file; /* the descriptor, to ask for the lock */
+  tb_source_t *source;
+  tb_timeline_t *timeline;
+  tb__page_view_t *view;
+  const tb__page_t *page;
+  tb__thread_t jump_thread, tick_thread;
+  _Atomic bool stopping;
+  _Atomic uint32_t threads; /* futex: how many run */
+  _Atomic uint64_t invalid;
+
+  /* By the timeline's mutex. */
+  tb__page_copy_t copy;   /* as the timeline was moved to last */
+  uint64_t version;       /* of the page then */
+  uint64_t ignored_epoch; /* left by a publisher that is gone */
+  bool following;         /* each tick has been seen up to here */
+  bool cannot_run;        /* no pulse could be started: anchors are ticks */
+} shm_source_t;
+
+typedef struct shm_pilot {
+  tb__pilot_t pilot;
+  shm_source_t *self;
+  bool is_sound;
+} shm_pilot_t;
+
+/* ---- moving the timeline to where the page is ---- */
+
+static tb_anchor_t anchor_of(const shm_source_t *self, int64_t time_ns, int64_t steady_ns)
+{
+  const tb__course_t *course = &self->copy.course;
+  tb_anchor_t anchor = TB_ANCHOR_INIT;
+  anchor.time_ns = time_ns;
+  anchor.state = self->copy.state < TB_CLOCK_RUNNING ? TB_CLOCK_RUNNING : self->copy.state;
+  if (course->rate == 0 || self->cannot_run || atomic_load(&self->view->foreign)) return anchor;
+  int64_t moment_ns = tb__course_moment(course, time_ns);
+  anchor.rate = course->rate;
+  anchor.steady.ns = moment_ns > steady_ns && moment_ns != INT64_MAX ? moment_ns : steady_ns;
+  anchor.bound.ns = course->until_ns > time_ns ? course->until_ns - time_ns : 0;
+  return anchor;
+}
+
+/* What readers have seen meanwhile, on the page; nobody waited. */
+TB_NO_THREAD_ANALYSIS
+static void catch_up(shm_source_t *self, int64_t time_ns)
+{
+  if (self->timeline->time_ns == 0 || time_ns <= self->timeline->time_ns) return;
+  self->timeline->time_ns = time_ns;
+  tb__timeline_publish_locked(self->timeline);
+}
+
+/* The time that was, as far as anyone can have seen it: a step back starts from there. */
+static void leave_epoch(shm_pilot_t *pilot)
+{
+  shm_source_t *self = pilot->self;
+  uint64_t epoch = atomic_load(&self->view->epoch);
+  int64_t seen_ns = tb__page_mark_of(self->view, epoch);
+  if (self->copy.epoch == epoch + 1 && self->copy.before_ns > seen_ns)
+    seen_ns = self->copy.before_ns;
+  catch_up(self, seen_ns);
+  tb__page_mark_reset(self->view, self->copy.epoch);
+}
+
+static bool is_foreign(const shm_source_t *self)
+{
+  uint64_t theirs = atomic_load(&self->page->time_namespace), ours = tb__time_namespace();
+  return theirs != ours || theirs == 0;
+}
+
+static tb_anchor_t steer(tb__pilot_t *base, int64_t time_ns, int64_t steady_ns)
+{
+  shm_pilot_t *pilot = (shm_pilot_t *)base;
+  shm_source_t *self = pilot->self;
+  uint64_t publishers = self->copy.publishers;
+  uint64_t version = atomic_load(&self->page->version);
+  pilot->is_sound = tb__page_load(self->page, &self->copy);
+  if (!pilot->is_sound) return (tb_anchor_t){.time_ns = -1};
+  self->version = version; /* not newer than the copy */
+  atomic_store(&self->view->settled_epoch, TB__PAGE_NO_EPOCH);
+  base->reason = (tb_jump_reason_t)self->copy.reason;
+  bool same = self->copy.epoch == atomic_load(&self->view->epoch);
+  if (!same) {
+    leave_epoch(pilot);
+    atomic_store(&self->view->foreign, is_foreign(self));
+    if (self->copy.publishers != publishers && time_ns) base->replaced = self->source;
+  }
+  int64_t now_ns = tb__page_time(self->view, &self->copy);
+  if (same && now_ns < time_ns) now_ns = time_ns;
+  if (same && !self->following) catch_up(self, now_ns);
+  return anchor_of(self, now_ns, steady_ns);
+}
+
+static void ended(tb__pilot_t *base)
+{
+  shm_pilot_t *pilot = (shm_pilot_t *)base;
+  shm_source_t *self = pilot->self;
+  if (!pilot->is_sound) return;
+  atomic_store(&self->view->lost, self->copy.state == TB_CLOCK_LOST);
+  atomic_store(&self->view->epoch, self->copy.epoch);
+  atomic_store(&self->view->settled_epoch, self->copy.epoch);
+  atomic_store(&self->view->page, self->page);
+  atomic_fetch_add(&self->timeline->gate, 1);
+  tb__futex_wake_all(&self->timeline->gate);
+}
+
+/* Whether the page holds anything that the timeline has not been moved to. */
+static bool has_news(shm_source_t *self)
+{
+  tb__page_copy_t copy;
+  if (!tb__page_load(self->page, &copy)) {
+    if (atomic_load(&self->page->magic)) atomic_fetch_add(&self->invalid, 1);
+    return false;
+  }
+  tb__mutex_lock(&self->timeline->mutex);
+  bool is_first = !atomic_load(&self->view->page);
+  bool news = is_first ? copy.epoch != self->ignored_epoch
+                       : atomic_load(&self->page->version) != self->version;
+  tb__mutex_unlock(&self->timeline->mutex);
+  return news;
+}
+
+static void follow(shm_source_t *self)
+{
+  if (!has_news(self)) return;
+  shm_pilot_t pilot = {.pilot = {.steer = steer, .ended = ended, .may_wait = true}, .self = self};
+  if (tb__timeline_steer(self->timeline, &pilot.pilot) != TB_ERR_SYSTEM) return;
+  self->cannot_run = true;
+  pilot.pilot.replaced = NULL;
+  tb__timeline_steer(self->timeline, &pilot.pilot);
+}
+
+/* ---- the threads ---- */
+
+static void thread_end(shm_source_t *self)
+{
+  atomic_fetch_sub(&self->threads, 1);
+  tb__futex_wake_all(&self->threads);
+}
+
+static void *jump_run(void *argument)
+{
+  shm_source_t *self = argument;
+  while (!atomic_load(&self->stopping)) {
+    uint32_t seen = atomic_load(&self->page->epoch_word);
+    tb__page_copy_t copy;
+    bool sound = tb__page_load(self->page, &copy);
+    if (!sound || copy.epoch != atomic_load(&self->view->epoch)) follow(self);
+    if (!atomic_load(&self->stopping))
+      tb__futex_wait_shared(&self->page->epoch_word, seen, TB__NO_DEADLINE);
+  }
+  thread_end(self);
+  return NULL;
+}
+
+/* Whether anything on the timeline asks for each tick; else `out_wanted` tells when that changes.
+ */
+static bool is_wanted(shm_source_t *self, uint32_t *out_wanted)
+{
+  tb_timeline_t *timeline = self->timeline;
+  tb__mutex_lock(&timeline->mutex);
+  const tb__waiters_t *waiters = &timeline->waiters;
+  bool wanted = waiters->heaps[TB__AXIS_TIME].root || waiters->heaps[TB__AXIS_ELAPSED].root ||
+                timeline->handlers.forward ||
+                (waiters->watchers && waiters->watch_min_forward != INT64_MAX);
+  *out_wanted = atomic_load(&self->view->wanted);
+  self->view->attentive = wanted;
+  if (!wanted) self->following = false;
+  tb__mutex_unlock(&timeline->mutex);
+  return wanted;
+}
+
+static void wait_for_tick(shm_source_t *self, uint32_t seen)
+{
+  tb__deadline_t probe = {TB__DEADLINE_STEADY, tb__real_steady_now_ns() + PROBE_NS};
+  if (!tb__futex_wait_shared(&self->page->tick_word, seen, probe) &&
+      !tb__shared_file_is_locked(&self->file))
+    atomic_store(&self->view->lost, true);
+}
+
+static void *tick_run(void *argument)
+{
+  shm_source_t *self = argument;
+  while (!atomic_load(&self->stopping)) {
+    uint32_t wanted;
+    if (!is_wanted(self, &wanted)) {
+      if (!atomic_load(&self->stopping))
+        tb__futex_wait(&self->view->wanted, wanted, TB__NO_DEADLINE);
+      continue;
+    }
+    uint32_t seen = atomic_load(&self->page->tick_word);
+    follow(self);
+    tb__mutex_lock(&self->timeline->mutex);
+    self->following = true;
+    tb__mutex_unlock(&self->timeline->mutex);
+    if (!atomic_load(&self->stopping)) wait_for_tick(self, seen);
+  }
+  thread_end(self);
+  return NULL;
+}
+
+/* Whoever is just about to wait on the page is woken the next time. */
+static void threads_stop(shm_source_t *self)
+{
+  uint32_t running;
+  atomic_store(&self->stopping, true);
+  while ((running = atomic_load(&self->threads)) > 0) {
+    atomic_fetch_add(&self->view->wanted, 1);
+    tb__futex_wake_all(&self->view->wanted);
+    tb__futex_wake_shared(&self->page->tick_word);
+    tb__futex_wake_shared(&self->page->epoch_word);
+    tb__deadline_t soon = {TB__DEADLINE_STEADY, tb__real_steady_now_ns() + RETRY_NS};
+    tb__futex_wait_kernel(&self->threads, running, soon);
+  }
+}
+
+static tb_status_t threads_start(shm_source_t *self)
+{
+  atomic_store(&self->stopping, false);
+  atomic_store(&self->threads, 1);
+  tb_status_t status = tb__thread_start(&self->jump_thread, "tb-shm-jump", jump_run, self);
+  if (status) {
+    atomic_store(&self->threads, 0);
+    return status;
+  }
+  atomic_fetch_add(&self->threads, 1);
+  status = tb__thread_start(&self->tick_thread, "tb-shm-tick", tick_run, self);
+  if (!status) return TB_OK;
+  atomic_fetch_sub(&self->threads, 1);
+  threads_stop(self);
+  tb__thread_join(&self->jump_thread);
+  return status;
+}
+
+/* ---- the source ---- */
+
+static void view_leave(shm_source_t *self)
+{
+  atomic_store(&self->view->page, NULL);
+  atomic_store(&self->view->settled_epoch, TB__PAGE_NO_EPOCH);
+  atomic_fetch_add(&self->timeline->gate, 1);
+  tb__futex_wake_all(&self->timeline->gate);
+}
+
+static tb_status_t start(void *argument, tb_timeline_t *timeline)
+{
+  shm_source_t *self = argument;
+  tb__page_copy_t left = {0};
+  bool has_publisher = tb__shared_file_is_locked(&self->file);
+  bool sound = tb__page_load(self->page, &left);
+  self->copy = (tb__page_copy_t){0};
+  self->following = self->cannot_run = false;
+  self->ignored_epoch = has_publisher ? TB__PAGE_NO_EPOCH : sound ? left.epoch : 0;
+  atomic_store(&self->view->epoch, 0);
+  atomic_store(&self->view->lost, false);
+  tb_timeline_set_state(timeline, has_publisher ? TB_CLOCK_WAITING : TB_CLOCK_NO_PUBLISHER);
+  follow(self); /* so that the first clock tells its time from the start */
+  tb_status_t status = threads_start(self);
+  if (status) view_leave(self);
+  return status;
+}
+
+static void stop(void *argument)
+{
+  shm_source_t *self = argument;
+  threads_stop(self);
+  tb__thread_join(&self->jump_thread);
+  tb__thread_join(&self->tick_thread);
+  view_leave(self);
+}
+
+static void destroy(void *argument)
+{
+  shm_source_t *self = argument;
+  tb__shared_file_close(&self->file);
+  free(self);
+}
+
+static const tb_source_ops_t shm_ops = {"shared memory", start, stop, destroy};
+
+static void view_free(tb__page_view_t *view)
+{
+  tb__shared_file_close(&((shm_view_t *)view)->map);
+  free(view);
+}
+
+static tb_status_t create(shm_source_t *self, shm_view_t *view, tb_source_t **out)
+{
+  tb_status_t status = tb_source_create(&shm_ops, self, out);
+  if (status) return status;
+  self->source = *out;
+  self->timeline = (*out)->timeline;
+  self->page = self->file.map;
+  self->view = &view->view;
+  view->map = (tb__shared_file_t){-1, self->file.map, self->file.size};
+  self->file.map = NULL; /* it lives as long as the timeline */
+  view->view.free = view_free;
+  atomic_init(&view->view.settled_epoch, TB__PAGE_NO_EPOCH);
+  self->timeline->view = &view->view;
+  return TB_OK;
+}
+
+tb_status_t tb_shm_source_create(const char *name, const tb_shm_options_t *options,
+                                 tb_error_t *error, tb_source_t **out)
+{
+  if (!out) return tb_error_set(error, TB_ERR_INVALID, "out is NULL");
+  shm_source_t *self = calloc(1, sizeof *self);
+  shm_view_t *view = calloc(1, sizeof *view);
+  tb__shared_file_t file = TB__SHARED_FILE_NONE;
+  tb_status_t status = TB_OK;
+  if (!self || !view) status = tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+  if (!status) status = tb__shm_file_open(&file, name, options, false, error);
+  if (!status) {
+    self->file = file;
+    status = create(self, view, out);
+    if (status) tb_error_set(error, status, "out of memory");
+  }
+  if (!status) return TB_OK;
+  tb__shared_file_close(&file);
+  free(self);
+  free(view);
+  return status;
+}
+
+tb_status_t tb__shm_source_from_name(const char *rest, void *user, tb_error_t *error,
+                                     tb_source_t **out)
+{
+  (void)user;
+  return tb_shm_source_create(rest, NULL, error, out);
+}
+
+tb_status_t tb_shm_source_status(const tb_source_t *source, tb_shm_status_t *out)
+{
+  if (!source || source == TB_SOURCE_DEFAULT || !out || source->ops != &shm_ops)
+    return TB_ERR_INVALID;
+  shm_source_t *self = source->self;
+  tb__page_copy_t copy = {0};
+  tb__page_load(self->page, &copy);
+  *out = (tb_shm_status_t){
+      .has_publisher = tb__shared_file_is_locked(&self->file),
+      .publishers = copy.publishers,
+      .foreign_steady = atomic_load(&self->view->foreign),
+      .invalid = atomic_load(&self->invalid),
+  };
+  return TB_OK;
+}
