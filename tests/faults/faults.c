@@ -1,0 +1,115 @@
+#include "faults.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "platform/futex.h"
+
+static _Atomic int blocks;
+static _Atomic bool armed;
+static _Atomic bool harmless; /* the kind of this sweep */
+static _Atomic int calls_left;
+static const char *_Atomic failed_call;
+static _Atomic int failed_kind;
+
+bool fault_strikes(fault_kind_t kind, const char *call)
+{
+  if (!atomic_load(&armed) || atomic_load(&harmless) != (kind == FAULT_HARMLESS)) return false;
+  if (atomic_fetch_sub(&calls_left, 1) != 1) return false;
+  atomic_store(&failed_kind, kind);
+  atomic_store(&failed_call, call);
+  return true;
+}
+
+void fault_count_blocks(int by)
+{
+  atomic_fetch_add(&blocks, by);
+}
+
+void __real_free(void *block);
+void __wrap_free(void *block);
+void __wrap_free(void *block)
+{
+  if (block) fault_count_blocks(-1);
+  __real_free(block);
+}
+
+#define ALLOCATES(name, taken, parameters, arguments)                                              \
+  void *__real_##name parameters;                                                                  \
+  void *__wrap_##name parameters;                                                                  \
+  void *__wrap_##name parameters                                                                   \
+  {                                                                                                \
+    bool had = (taken) != NULL;                                                                    \
+    if (fault_strikes(FAULT_MEMORY, #name)) {                                                      \
+      errno = ENOMEM;                                                                              \
+      return NULL;                                                                                 \
+    }                                                                                              \
+    void *result = __real_##name arguments;                                                        \
+    if (result && !had) fault_count_blocks(1);                                                     \
+    return result;                                                                                 \
+  }
+#define CALLS(kind, type, name, failure, error, parameters, arguments)                             \
+  type __real_##name parameters;                                                                   \
+  type __wrap_##name parameters;                                                                   \
+  type __wrap_##name parameters                                                                    \
+  {                                                                                                \
+    if (fault_strikes(FAULT_##kind, #name)) {                                                      \
+      errno = error;                                                                               \
+      return failure;                                                                              \
+    }                                                                                              \
+    return __real_##name arguments;                                                                \
+  }
+#include "core_calls.inc"
+#ifdef FAULTS_OF_BAGS
+#include "bag_calls.inc"
+#endif
+
+static int open_descriptors(void)
+{
+  int count = 0;
+  DIR *folder = opendir("/proc/self/fd");
+  assert_non_null(folder);
+  while (readdir(folder))
+    count++;
+  closedir(folder);
+  return count;
+}
+
+/* False: nothing failed. */
+static bool run_once(fault_scenario_t scenario, int nth)
+{
+  int blocks_before = atomic_load(&blocks), descriptors_before = open_descriptors();
+  atomic_store(&failed_call, NULL);
+  atomic_store(&calls_left, nth);
+  atomic_store(&armed, true);
+  tb_status_t status = scenario();
+  atomic_store(&armed, false);
+  const char *call = atomic_load(&failed_call);
+  int kind = atomic_load(&failed_kind);
+  tb_status_t expected = !call || kind == FAULT_HARMLESS ? TB_OK
+                         : kind == FAULT_MEMORY          ? TB_ERR_NO_MEMORY
+                                                         : TB_ERR_SYSTEM;
+  const char *name = call ? call : "nothing";
+  if (status != expected)
+    fail_msg("call %d, %s failed: %s, expected %s", nth, name, tb_status_name(status),
+             tb_status_name(expected));
+  if (atomic_load(&blocks) != blocks_before)
+    fail_msg("call %d, %s failed: %d blocks left", nth, name, atomic_load(&blocks) - blocks_before);
+  if (open_descriptors() != descriptors_before)
+    fail_msg("call %d, %s failed: %d descriptors left", nth, name,
+             open_descriptors() - descriptors_before);
+  return call;
+}
+
+void fault_sweep(fault_scenario_t scenario, void (*still_works)(void))
+{
+  for (int kind = 0; kind < 2; kind++) {
+    atomic_store(&harmless, kind == 1);
+    int nth = 1;
+    while (run_once(scenario, nth++))
+      if (still_works) still_works();
+    printf("%d %s\n", nth - 2, kind ? "calls failed without harm" : "calls failed");
+  }
+}
