@@ -9,7 +9,12 @@
 
 #include "test.h"
 
-typedef enum fault_kind { FAULT_MEMORY, FAULT_SYSTEM, FAULT_HARMLESS } fault_kind_t;
+typedef enum fault_kind {
+  FAULT_MEMORY,   /* ends in TB_ERR_NO_MEMORY */
+  FAULT_OPTIONAL, /* memory that may be done without: TB_ERR_NO_MEMORY, or nothing changes */
+  FAULT_SYSTEM,   /* ends in TB_ERR_SYSTEM */
+  FAULT_HARMLESS, /* nothing changes */
+} fault_kind_t;
 
 /* Returns the first failure, having destroyed all that it made. */
 typedef tb_status_t (*fault_scenario_t)(void);
@@ -18,6 +23,9 @@ typedef tb_status_t (*fault_scenario_t)(void);
  * with every call whose failure must change nothing. After each run `still_works` (may be NULL)
  * looks at what was there before; blocks and descriptors must be as many as before. */
 void fault_sweep(fault_scenario_t scenario, void (*still_works)(void));
+
+/* What the call that has failed ends in; TB_OK while none has. */
+tb_status_t fault_status(void);
 
 /* For the wrapped calls: whether this one has to fail; and blocks that live. */
 bool fault_strikes(fault_kind_t kind, const char *call);
