@@ -268,6 +268,30 @@ end:
   return status;
 }
 
+/* Time that runs by itself needs a thread; without one it stands where it stood. */
+static tb_status_t a_source_that_runs(void)
+{
+  tb_status_t status;
+  tb_source_t *source = NULL;
+  tb_clock_t *clock = NULL;
+  tb_steady_time_t now;
+  tb_time_t told;
+  TRY_MAKE(source, tb_manual_source_create(&source));
+  TRY_MAKE(clock, tb_clock_create(&(tb_clock_options_t){TB_TIME_ROS, source}, &clock));
+  TRY(tb_manual_source_set(source, 5 * S));
+  TRY(tb_steady_clock_now(by.steady, &now));
+  const tb_anchor_t anchor = {7 * S, now, 1000, {INT64_MAX}, TB_CLOCK_RUNNING};
+  status = tb_timeline_anchor(tb_source_timeline(source), &anchor, TB_JUMP_REASON_NONE);
+  assert_ok(tb_clock_now(clock, &told));
+  assert_true(status ? told.ns == 5 * S : told.ns >= 7 * S);
+  TRY(status);
+  TRY(tb_clock_sleep_for(clock, (tb_duration_t){S}, NULL));
+end:
+  assert_ok(tb_clock_destroy(clock));
+  assert_ok(tb_source_destroy(source));
+  return status;
+}
+
 static tb_status_t a_heap_that_grows(void)
 {
   tb_status_t status = TB_OK;
@@ -303,6 +327,7 @@ static tb_status_t a_large_heap(void)
   X(waits)                                                                                         \
   X(timers)                                                                                        \
   X(a_queue_with_a_thread)                                                                         \
+  X(a_source_that_runs)                                                                            \
   X(a_heap_that_grows)                                                                             \
   X(a_large_heap)
 

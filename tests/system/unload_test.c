@@ -1,7 +1,7 @@
 /* GLIBC_TUNABLES=glibc.malloc.tcache_count=0 unload_test PLUGIN
  *
- * Loads what uses timebase, runs it and unloads it, again and again. Nothing may be left: no thread,
- * no descriptor, no memory, no library. */
+ * Loads what uses timebase, runs it and unloads it, again and again. Nothing may be left: no
+ * thread, no descriptor, no memory, no library. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <malloc.h>
