@@ -20,8 +20,9 @@ typedef enum fault_kind {
 typedef tb_status_t (*fault_scenario_t)(void);
 
 /* Runs `scenario` until nothing fails any more: with every allocation and call that can fail, then
- * with every call whose failure must change nothing. After each run `still_works` (may be NULL)
- * looks at what was there before; blocks and descriptors must be as many as before. */
+ * with every call whose failure must change nothing, then with allocations that are optional. After
+ * each run `still_works` (may be NULL) looks at what was there before; blocks and descriptors must
+ * be as many as before. */
 void fault_sweep(fault_scenario_t scenario, void (*still_works)(void));
 
 /* What the call that has failed ends in; TB_OK while none has. */
