@@ -73,7 +73,7 @@ static tb_status_t plugin_make(plugin_t *p)
 /* An anchor with a rate gives the source a thread. */
 static tb_status_t plugin_move(plugin_t *p)
 {
-  tb_steady_time_t now;
+  tb_steady_time_t now = {0};
   tb_status_t status = tb_manual_source_set(p->source, 100 * TB_NS_PER_S);
   if (!status) status = tb_manual_source_set(p->source, 50 * TB_NS_PER_S);
   if (!status) status = tb_now(p->steady, &now);
