@@ -63,7 +63,7 @@ static tb_status_t work(tb_clock_t *clock, tb_rate_t *rate)
 
 int main(int argc, char **argv)
 {
-  simulator_t simulator = {.speed = argc > 1 ? atof(argv[1]) : 10};
+  simulator_t simulator = {.speed = argc > 1 ? strtod(argv[1], NULL) : 10};
   tb_clock_t *clock = NULL;
   tb_rate_t *rate = NULL;
   tb_timer_queue_t *queue = NULL;

@@ -126,6 +126,16 @@ class LifeTest(CommandTest):
             if not arguments[1].startswith("--"):
                 self.assertIn("cannot write to standard output: Bad file", done.stderr, arguments)
 
+    def test_no_socket_gets_the_number_of_a_closed_stream(self):
+        closed = 'exec "$@" <&- >&- 2>&-'
+        arguments = ["bash", "-c", closed, "bash", *self.command("sleep", "1s", "--ros")]
+        process = Process(self, arguments, self.environment)
+        self.wait_for_sockets(process)
+        for stream in range(3):
+            self.assertEqual(os.readlink(f"/proc/{process.child.pid}/fd/{stream}"), "/dev/null")
+        process.child.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(), -signal.SIGTERM)
+
     def test_a_full_device_is_said(self):
         for arguments in self.outputs():
             done = self.run_to(arguments, ">/dev/full")
