@@ -4,10 +4,14 @@ takes what it prints.
 
 usage: life_test.py BIN_DIR DEMO_BAG [TEST...]"""
 
+import fcntl
 import os
+import pty
+import select
 import signal
 import subprocess
 import sys
+import termios
 import time
 import unittest
 
@@ -17,6 +21,42 @@ from command_test import LIMIT_S, SECOND, CommandTest, Process, bag_make, bound_
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
 TRIES = 3  # the machine may be busy: the fastest of these counts
 SOON_S = 1
+
+
+class Terminal:
+    """A child that has a terminal of its own, in the foreground."""
+
+    def __init__(self, test, arguments, environment):
+        self.test = test
+        self.master, self.slave = pty.openpty()
+        test.addCleanup(os.close, self.master)
+        test.addCleanup(os.close, self.slave)
+        self.modes_before = self.modes()
+        self.child = subprocess.Popen(
+            arguments,
+            env=environment,
+            stdin=self.slave,
+            stdout=self.slave,
+            stderr=self.slave,
+            start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+        )
+        test.addCleanup(self.child.wait)
+        test.addCleanup(self.child.kill)
+        self.seen = b""
+
+    def modes(self):
+        return termios.tcgetattr(self.slave)
+
+    def write(self, keys):
+        os.write(self.master, keys)
+
+    def expect(self, text):
+        while text not in self.seen:
+            ready, _, _ = select.select([self.master], [], [], LIMIT_S)
+            self.test.assertTrue(ready, (text, self.seen))
+            self.seen += os.read(self.master, 4096)
+        self.seen = self.seen.split(text, 1)[1]
 
 
 class LifeTest(CommandTest):
@@ -93,6 +133,32 @@ class LifeTest(CommandTest):
         self.check_end(("sleep", "1s", "--ros"), None, self.wait_for_sockets)
         player.child.send_signal(signal.SIGTERM)
         self.assertEqual(player.wait(), 0)
+
+    # ---- the terminal ----
+
+    def test_play_leaves_the_terminal_as_it_was(self):
+        bag = self.bag()
+        for end in (*SIGNALS, b"\x03"):
+            for is_paused in (False, True):
+                terminal = Terminal(self, self.command("play", bag, "--clock"), self.environment)
+                terminal.expect(b"rate 1")
+                self.assertFalse(terminal.modes()[3] & (termios.ECHO | termios.ICANON))
+                if is_paused:
+                    terminal.write(b" ")
+                    terminal.expect(b"paused")
+                if isinstance(end, bytes):
+                    terminal.write(end)
+                else:
+                    terminal.child.send_signal(end)
+                terminal.expect(b"stopped at")
+                self.assertEqual(terminal.child.wait(LIMIT_S), 0)
+                self.assertEqual(terminal.modes(), terminal.modes_before)
+
+    def test_play_leaves_the_terminal_as_it_was_at_its_end(self):
+        terminal = Terminal(self, self.command("play", self.bag(5), "--rate", "10"), self.environment)
+        terminal.expect(b"played to the end")
+        self.assertEqual(terminal.child.wait(LIMIT_S), 0)
+        self.assertEqual(terminal.modes(), terminal.modes_before)
 
     # ---- standard output ----
 
