@@ -292,6 +292,23 @@ end:
   return status;
 }
 
+/* On failure the inner source stays the caller's. */
+static tb_status_t an_extrapolating_source(void)
+{
+  tb_status_t status;
+  tb_source_t *inner = NULL, *source = NULL;
+  tb_clock_t *clock = NULL;
+  TRY_MAKE(inner, tb_manual_source_create(&inner));
+  TRY_MAKE(source, tb_extrapolating_source_create(inner, NULL, &source));
+  TRY_MAKE(clock, tb_clock_create(&(tb_clock_options_t){TB_TIME_ROS, source}, &clock));
+  for (int i = 1; i < 5; i++)
+    TRY(tb_manual_source_set(inner, i * S));
+end:
+  assert_ok(tb_clock_destroy(clock));
+  assert_ok(tb_source_destroy(source ? source : inner));
+  return status;
+}
+
 static tb_status_t a_heap_that_grows(void)
 {
   tb_status_t status = TB_OK;
@@ -328,6 +345,7 @@ static tb_status_t a_large_heap(void)
   X(timers)                                                                                        \
   X(a_queue_with_a_thread)                                                                         \
   X(a_source_that_runs)                                                                            \
+  X(an_extrapolating_source)                                                                       \
   X(a_heap_that_grows)                                                                             \
   X(a_large_heap)
 
