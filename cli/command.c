@@ -2,9 +2,11 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <timebase/log.h>
@@ -128,18 +130,30 @@ int command_signal_fd(void)
   return signal_pipe[0];
 }
 
-static int output_errno; /* of the first failure */
+static int output_errno; /* of the first failure; nothing is written after it */
+
+/* Waits until standard output takes a line. False: it does not, and a signal has come. */
+static bool output_is_ready(void)
+{
+  struct pollfd fds[] = {{STDOUT_FILENO, POLLOUT, 0}, {signal_pipe[0], POLLIN, 0}};
+  while (poll(fds, 2, -1) < 0 && errno == EINTR)
+    ;
+  return fds[0].revents || !fds[1].revents;
+}
 
 bool command_flush(void)
 {
-  if (fflush(stdout) != 0 && !output_errno) output_errno = errno;
-  return !output_errno && !ferror(stdout);
+  if (!output_errno && !output_is_ready()) output_errno = EAGAIN;
+  if (!output_errno && fflush(stdout) != 0) output_errno = errno;
+  if (output_errno) __fpurge(stdout);
+  return !output_errno;
 }
 
 int command_finish(const command_t *command, int status)
 {
   if (command_flush() || output_errno == EPIPE) return status;
+  bool is_full = output_errno == EAGAIN;
   fprintf(stderr, "timebase %s: cannot write to standard output: %s\n", command->name,
-          strerror(output_errno));
-  return status ? status : EXIT_IO;
+          is_full ? "nobody reads it" : strerror(output_errno));
+  return status || is_full ? status : EXIT_IO;
 }

@@ -61,11 +61,12 @@ volatile const int *command_catch_signals(void);
 /* A descriptor that becomes readable when one of them has come. */
 int command_signal_fd(void);
 
-/* Flushes standard output; false once that has failed, as when a pipe is closed. */
+/* Flushes standard output; false once that has failed, as when a pipe is closed, or when it was
+ * full and a signal came (command_catch_signals). What is printed after a failure is dropped. */
 bool command_flush(void);
 
 /* Flushes standard output. EXIT_IO with a message when something could not be written, else
- * `status`; a closed pipe (as of `head`) is no error. */
+ * `status`; a closed pipe (as of `head`) is no error, nor is a full one that a signal ended. */
 int command_finish(const command_t *command, int status);
 
 #endif

@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,8 +29,19 @@ static void print_help(FILE *out)
                "Exit status: 0 success, 1 a check failed, 2 wrong usage, 3 files or transport.\n");
 }
 
+/* A file or socket must not get the number of a standard stream that is closed. Writing to it still
+ * fails: what is opened in its place is for reading. */
+static void fill_closed_streams(void)
+{
+  for (int fd = 0; fd <= 2; fd++)
+    if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) != fd) return;
+}
+
 int main(int argc, char **argv)
 {
+  fill_closed_streams();
+  setvbuf(stdout, NULL, _IOFBF,
+          BUFSIZ);          /* written by command_flush alone, which can be cut short */
   signal(SIGPIPE, SIG_IGN); /* a closed pipe is seen when writing */
   if (argc < 2) {
     print_help(stderr);

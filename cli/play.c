@@ -274,7 +274,6 @@ static int play_session(session_t *session)
 {
   pthread_t thread;
   play_screen_t screen;
-  command_catch_signals();
   if (pipe(session->done) != 0) return command_failed(session->command, TB_ERR_SYSTEM, NULL);
   if (pthread_create(&thread, NULL, play, session) != 0)
     return command_failed(session->command, TB_ERR_SYSTEM, NULL);
@@ -308,7 +307,8 @@ static int run(const command_t *command, int argc, char **argv)
   if (!arguments.topics) return command_failed(command, TB_ERR_NO_MEMORY, NULL);
   int result = parse(command, argc, argv, &arguments, &help);
   if (!result && !help) {
-    result = open_bag(&session, &arguments);
+    result = open_bag(&session, &arguments); /* may take long: a signal kills it */
+    command_catch_signals();
     if (!result) result = open_player(&session, &arguments);
     if (!result) result = play_session(&session);
     close_session(&session);

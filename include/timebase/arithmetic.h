@@ -18,7 +18,7 @@
 
 /* clang-format off */
 
-/* `function` if `pointer` points to a `type` or is NULL. Else something that cannot be called: a
+/** `function` if `pointer` points to a `type` or is NULL. Else something that cannot be called: a
  * pointer to a wrong type alone would only be a warning. Types take no parentheses. */
 /* NOLINTBEGIN(bugprone-macro-parentheses) */
 #define TB_GENERIC_IF(pointer, type, function)                                                     \
@@ -29,18 +29,21 @@
       default: (void)0)
 /* NOLINTEND(bugprone-macro-parentheses) */
 
+/** Internal: tb_<type of a>_<operation>, for an `out` of the same type. */
 #define TB_GENERIC_SUM(a, operation, out)                                                          \
   _Generic((a),                                                                                    \
       tb_duration_t: TB_GENERIC_IF(out, tb_duration_t, tb_duration_##operation),                   \
       tb_time_t: TB_GENERIC_IF(out, tb_time_t, tb_time_##operation),                               \
       tb_steady_time_t: TB_GENERIC_IF(out, tb_steady_time_t, tb_steady_time_##operation))
 
+/** Internal: tb_<type of a>_<operation>. */
 #define TB_GENERIC_VALUE(a, operation)                                                             \
   _Generic((a),                                                                                    \
       tb_duration_t: tb_duration_##operation,                                                      \
       tb_time_t: tb_time_##operation,                                                              \
       tb_steady_time_t: tb_steady_time_##operation)
 
+/** Internal: the same for two points in time, for an `out` that is a duration. */
 #define TB_GENERIC_POINT(a, operation, out)                                                        \
   TB_GENERIC_IF(out, tb_duration_t,                                                                \
     _Generic((a),                                                                                  \
@@ -49,6 +52,7 @@
 
 /* clang-format on */
 
+/** See the top of this header: the functions of the type, with their rules and errors. */
 #define tb_add(a, duration, out)         TB_GENERIC_SUM(a, add, out)(a, duration, out)
 #define tb_add_sat(a, duration)          TB_GENERIC_VALUE(a, add_sat)(a, duration)
 #define tb_sub(a, duration, out)         TB_GENERIC_SUM(a, sub, out)(a, duration, out)

@@ -8,66 +8,71 @@
 #include <timebase/export.h>
 #include <timebase/qos.h>
 
+/** An open recording. */
 typedef struct tb_bag_reader tb_bag_reader_t;
 
-/* Where a topic's QoS comes from. */
+/** Where a topic's QoS comes from. */
 typedef enum tb_bag_qos_origin {
-  TB_BAG_QOS_DEFAULT = 1, /* no offer was recorded: reliable, volatile, keep last 10 */
-  TB_BAG_QOS_RECORDED,    /* the recorded offer; its history is replaced by keep last 10 */
-  TB_BAG_QOS_MIXED,       /* the recorded offers disagree: the default */
-  TB_BAG_QOS_UNREADABLE,  /* the recorded text cannot be parsed: the default */
+  TB_BAG_QOS_DEFAULT = 1, /**< no offer was recorded: reliable, volatile, keep last 10 */
+  TB_BAG_QOS_RECORDED,    /**< the recorded offer; its history is replaced by keep last 10 */
+  TB_BAG_QOS_MIXED,       /**< the recorded offers disagree: the default */
+  TB_BAG_QOS_UNREADABLE,  /**< the recorded text cannot be parsed: the default */
 } tb_bag_qos_origin_t;
 
-/* Strings are UTF-8 as recorded, never NULL, and live as long as the reader. */
+/** Strings are UTF-8 as recorded, never NULL, and live as long as the reader. */
 typedef struct tb_bag_topic {
-  const char *name; /* as recorded: may lack the leading '/' */
-  const char *type; /* "std_msgs/msg/String" */
-  const char *serialization_format;
-  const char *type_hash; /* "RIHS01_..."; empty if the recording has none (before iron) */
-  tb_qos_t qos;          /* what a player should offer: rosbag2's adapt_offer_to_recorded_offers */
-  tb_bag_qos_origin_t qos_origin;
-  uint64_t message_count; /* see tb_bag_counts_t */
+  const char *name;                 /**< as recorded: may lack the leading '/' */
+  const char *type;                 /**< "std_msgs/msg/String" */
+  const char *serialization_format; /**< "cdr" in ROS 2 */
+  const char *type_hash; /**< "RIHS01_..."; empty if the recording has none (before iron) */
+  tb_qos_t qos; /**< what a player should offer: rosbag2's adapt_offer_to_recorded_offers */
+  tb_bag_qos_origin_t qos_origin; /**< where `qos` comes from */
+  uint64_t message_count;         /**< see tb_bag_counts_t */
 } tb_bag_topic_t;
 
-/* The whole bag, whatever the filter. Times and the message count come from the messages, not from
+/** The whole bag, whatever the filter. Times and the message count come from the messages, not from
  * metadata.yaml, which may be wrong: a split recording that was cut off describes its last file. */
 typedef struct tb_bag_info {
-  const char *path;
-  const char *storage_id;       /* "sqlite3" */
-  const char *ros_distro;       /* empty if the recording does not say (before jazzy) */
-  int metadata_version;         /* of metadata.yaml, 1 to 9; 0 without that file */
-  uint64_t message_count;       /* rows, bad ones included */
-  int64_t start_ns;             /* log time of the first message, 0 in an empty bag */
-  int64_t end_ns;               /* log time of the last message, 0 in an empty bag */
-  const tb_bag_topic_t *topics; /* in the order in which the files list them */
-  size_t topic_count;
-  const char *const *files; /* paths, in the bag's own order */
-  size_t file_count;
+  const char *path;             /**< as given to tb_bag_reader_open */
+  const char *storage_id;       /**< "sqlite3" */
+  const char *ros_distro;       /**< empty if the recording does not say (before jazzy) */
+  int metadata_version;         /**< of metadata.yaml, 1 to 9; 0 without that file */
+  uint64_t message_count;       /**< rows, bad ones included */
+  int64_t start_ns;             /**< log time of the first message, 0 in an empty bag */
+  int64_t end_ns;               /**< log time of the last message, 0 in an empty bag */
+  const tb_bag_topic_t *topics; /**< in the order in which the files list them */
+  size_t topic_count;           /**< how many `topics` there are */
+  const char *const *files;     /**< paths, in the bag's own order */
+  size_t file_count;            /**< how many `files` there are */
 } tb_bag_info_t;
 
+/** A recorded message. */
 typedef struct tb_bag_message {
-  size_t topic;            /* index into tb_bag_info_t.topics */
-  int64_t log_time_ns;     /* >= 0 */
-  int64_t publish_time_ns; /* -1: the format stores none (sqlite3) */
-  const uint8_t *data;     /* at least the 4 bytes of encapsulation; valid until the next call */
-  size_t size;
-  size_t file; /* index into tb_bag_info_t.files */
-  int64_t row_id;
+  size_t topic;            /**< index into tb_bag_info_t.topics */
+  int64_t log_time_ns;     /**< >= 0 */
+  int64_t publish_time_ns; /**< -1: the format stores none (sqlite3) */
+  const uint8_t *data;     /**< at least the 4 bytes of encapsulation; valid until the next call */
+  size_t size;             /**< of `data`, in bytes */
+  size_t file;             /**< index into tb_bag_info_t.files */
+  int64_t row_id;          /**< in the table of that file */
 } tb_bag_message_t;
 
+/** How the messages of each topic are counted. */
 typedef enum tb_bag_counts {
-  /* Per-topic counts of metadata.yaml if its totals agree with the files, otherwise as below. */
+  /** Per-topic counts of metadata.yaml if its totals agree with the files, otherwise as below. */
   TB_BAG_COUNTS_AUTO = 0,
-  /* Counted at open: reads every row of the bag, without large payloads. */
+  /** Counted at open: reads every row of the bag, without large payloads. */
   TB_BAG_COUNTS_EXACT,
 } tb_bag_counts_t;
 
+/** What is read, and how it is counted. */
 typedef struct tb_bag_reader_options {
-  const char *const *topics; /* names to read, exactly as recorded; read only during open */
-  size_t topic_count;        /* 0: all topics */
-  tb_bag_counts_t counts;
+  const char *const *topics; /**< names to read, exactly as recorded; read only during open */
+  size_t topic_count;        /**< 0: all topics */
+  tb_bag_counts_t counts;    /**< how messages per topic are counted */
 } tb_bag_reader_options_t;
 
+/** All topics. */
 #define TB_BAG_READER_OPTIONS_INIT                                                                 \
   {                                                                                                \
     NULL, 0, TB_BAG_COUNTS_AUTO                                                                    \
@@ -75,7 +80,7 @@ typedef struct tb_bag_reader_options {
 
 TB_BEGIN_DECLS
 
-/* Opens a bag for reading: a directory with metadata.yaml, a directory with storage files only
+/** Opens a bag for reading: a directory with metadata.yaml, a directory with storage files only
  * (taken in natural order of their names), or one storage file. `options` may be NULL. The bag is
  * not changed and may stand on a read-only medium.
  *
@@ -97,13 +102,13 @@ TB_BEGIN_DECLS
 TB_API tb_status_t tb_bag_reader_open(const char *path, const tb_bag_reader_options_t *options,
                                       tb_bag_reader_t **out, tb_error_t *error);
 
-/* Invalidates every pointer that the reader gave out. NULL is accepted. [owner thread] */
+/** Invalidates every pointer that the reader gave out. NULL is accepted. [owner thread] */
 TB_API void tb_bag_reader_close(tb_bag_reader_t *reader);
 
-/* Never NULL; constant while the reader is open. [any thread] */
+/** Never NULL; constant while the reader is open. [any thread] */
 TB_API const tb_bag_info_t *tb_bag_reader_info(const tb_bag_reader_t *reader);
 
-/* The next message by log time, over all files; equal times keep the order of files, then of rows.
+/** The next message by log time, over all files; equal times keep the order of files, then of rows.
  * TB_ERR_END after the last one, again at each call.
  * Any other error is about one row or one file, which *error names; the next call goes on behind
  * it, so a loop until TB_ERR_END always ends:
@@ -115,7 +120,7 @@ TB_API const tb_bag_info_t *tb_bag_reader_info(const tb_bag_reader_t *reader);
 TB_API tb_status_t tb_bag_reader_next(tb_bag_reader_t *reader, tb_bag_message_t *out,
                                       tb_error_t *error);
 
-/* Makes the next message the first one with log time >= `time_ns` (any value; below 0 is the
+/** Makes the next message the first one with log time >= `time_ns` (any value; below 0 is the
  * start). Works in both directions and after TB_ERR_END; files that failed are tried again.
  * Bad times before `time_ns` are not reported again. Cheap: files are looked into by the next call.
  * [owner thread] */

@@ -7,35 +7,36 @@
 #include <timebase/export.h>
 #include <timebase/status.h>
 
+/** Ends the waits that it was given to. */
 typedef struct tb_cancel_token tb_cancel_token_t;
 
 TB_BEGIN_DECLS
 
-/* A token that is not cancelled. It is given to a wait in tb_wait_options_t.
+/** A token that is not cancelled. It is given to a wait in tb_wait_options_t.
  * [any thread] [from callbacks] TB_ERR_INVALID, TB_ERR_NO_MEMORY. */
 TB_API tb_status_t tb_cancel_token_create(tb_cancel_token_t **out);
 
-/* Makes all who wait with the token return TB_ERR_CLOSED and waits until they have left it. A wait
+/** Makes all who wait with the token return TB_ERR_CLOSED and waits until they have left it. A wait
  * on a condition leaves it before it takes the caller's mutex again, so that mutex may be held
  * here. No other thread may start using the token once this is called. NULL does nothing (TB_OK).
  * [any thread] [blocks] TB_ERR_DEADLOCK from a jump callback: nothing is destroyed then. */
 TB_API tb_status_t tb_cancel_token_destroy(tb_cancel_token_t *token);
 
-/* The same with a limit in steady time, 0: none. TB_ERR_TIMEOUT: waits with the token, also those
- * to come, return TB_ERR_CLOSED, but it must be destroyed by another call: a wait that begins
- * during a blocking jump leaves after it. TB_ERR_INVALID: limit < 0. */
+/** [any thread] [blocks] The same with a limit in steady time, 0: none. TB_ERR_TIMEOUT: waits with
+ * the token, also those to come, return TB_ERR_CLOSED, but it must be destroyed by another call: a
+ * wait that begins during a blocking jump leaves after it. TB_ERR_INVALID: limit < 0. */
 TB_API tb_status_t tb_cancel_token_destroy_within(tb_cancel_token_t *token, tb_duration_t limit);
 
-/* Ends every wait with the token, those in progress and those to come, with TB_ERR_CANCELLED. Only
+/** Ends every wait with the token, those in progress and those to come, with TB_ERR_CANCELLED. Only
  * a wait on a condition that has been signalled before stays signalled. Cancelling again does
  * nothing; NULL does nothing. Never blocks. [any thread] [from callbacks] */
 TB_API void tb_cancel_token_cancel(tb_cancel_token_t *token);
 
-/* Lets waits to come go on. Those that were waiting when the token was cancelled still return
+/** Lets waits to come go on. Those that were waiting when the token was cancelled still return
  * TB_ERR_CANCELLED. [any thread] [from callbacks] NULL does nothing. */
 TB_API void tb_cancel_token_reset(tb_cancel_token_t *token);
 
-/* Whether a wait that begins now would be cancelled; false for NULL. Takes no lock.
+/** Whether a wait that begins now would be cancelled; false for NULL. Takes no lock.
  * [any thread] [from callbacks] */
 TB_API bool tb_cancel_token_is_cancelled(const tb_cancel_token_t *token);
 

@@ -16,50 +16,52 @@
 #include <timebase/steady_clock.h>
 #include <timebase/time.h>
 
-/* A clock that tells system time, or ROS time: wall time until a source moves it. */
+/** A clock that tells system time, or ROS time: wall time until a source moves it. */
 typedef struct tb_clock tb_clock_t;
 
-/* Whatever moves ROS time (source.h). */
+/** Whatever moves ROS time (source.h). */
 typedef struct tb_source tb_source_t;
 
-/* How well the clock is supplied with time. A state never changes what `now` reports. */
+/** How well the clock is supplied with time. A state never changes what `now` reports. */
 typedef enum tb_clock_state {
-  TB_CLOCK_INACTIVE = 1,  /* given no source: the clock tells system time */
-  TB_CLOCK_NO_SOURCE = 2, /* there is no default to follow, or its source was destroyed: likewise */
-  TB_CLOCK_NO_PUBLISHER = 3, /* the source has nobody to get time from, and never had */
-  TB_CLOCK_QOS_MISMATCH = 4, /* a publisher is there, but its QoS does not match */
-  TB_CLOCK_WAITING = 5,      /* for the first tick; the clock tells zero */
-  TB_CLOCK_RUNNING = 6,
-  TB_CLOCK_PAUSED = 7,  /* the source says so, or its ticks have repeated the time for 0.1 s */
-  TB_CLOCK_STALLED = 8, /* no tick for the stall limit, by default 1 s (tb_timeline_set_options) */
-  TB_CLOCK_LOST = 9,    /* the publisher is gone; time stands still */
-  TB_CLOCK_CLOSED = 10,
+  TB_CLOCK_INACTIVE = 1,     /**< given no source: the clock tells system time */
+  TB_CLOCK_NO_SOURCE = 2,    /**< no default to follow, or its source was destroyed: likewise */
+  TB_CLOCK_NO_PUBLISHER = 3, /**< the source has nobody to get time from, and never had */
+  TB_CLOCK_QOS_MISMATCH = 4, /**< a publisher is there, but its QoS does not match */
+  TB_CLOCK_WAITING = 5,      /**< for the first tick; the clock tells zero */
+  TB_CLOCK_RUNNING = 6,      /**< ticks come */
+  TB_CLOCK_PAUSED = 7,  /**< the source says so, or its ticks have repeated the time for 0.1 s */
+  TB_CLOCK_STALLED = 8, /**< no tick for the stall limit, 1 s by default (timeline.h) */
+  TB_CLOCK_LOST = 9,    /**< the publisher is gone; time stands still */
+  TB_CLOCK_CLOSED = 10, /**< the clock is being destroyed */
 } tb_clock_state_t;
 
-/* In place of a source: what is the process's default, now and later (tb_source_set_default). */
+/** In place of a source: what is the process's default, now and later (tb_source_set_default). */
 #define TB_SOURCE_DEFAULT ((tb_source_t *)(uintptr_t)1)
 
+/** What a clock is made with. */
 typedef struct tb_clock_options {
-  tb_time_kind_t kind; /* TB_TIME_ROS, or TB_TIME_SYSTEM, which takes no source of its own */
-  tb_source_t *source; /* active from the start; TB_SOURCE_DEFAULT: follows the process's default;
+  tb_time_kind_t kind; /**< TB_TIME_ROS, or TB_TIME_SYSTEM, which takes no source of its own */
+  tb_source_t *source; /**< active from the start; TB_SOURCE_DEFAULT: follows the process's default;
                           NULL: inactive, tells system time */
 } tb_clock_options_t;
 
+/** A ROS clock that follows the process's default source; without one it tells system time. */
 #define TB_CLOCK_OPTIONS_INIT                                                                      \
   {                                                                                                \
     TB_TIME_ROS, TB_SOURCE_DEFAULT                                                                 \
   }
 
-/* One consistent set: all three are of the same moment. */
+/** One consistent set: all three are of the same moment. */
 typedef struct tb_clock_reading {
-  tb_time_t time;
-  tb_clock_state_t state;
-  uint64_t epoch; /* rises at each move of the clock and each backward jump; never repeats */
+  tb_time_t time;         /**< what the clock tells */
+  tb_clock_state_t state; /**< how well it is supplied */
+  uint64_t epoch; /**< rises at each move of the clock and each backward jump; never repeats */
 } tb_clock_reading_t;
 
 TB_BEGIN_DECLS
 
-/* `options` may be NULL: a ROS clock that follows the process's default. With a source, the source
+/** `options` may be NULL: a ROS clock that follows the process's default. With a source, the source
  * is started before the call returns, and no reading ever reports system time. The first clock that
  * follows makes the default that TIMEBASE_SOURCE names, unless the program has set one
  * (tb_source_set_default); a value that is of no use goes to the log hook.
@@ -68,19 +70,19 @@ TB_BEGIN_DECLS
  */
 TB_API tb_status_t tb_clock_create(const tb_clock_options_t *options, tb_clock_t **out);
 
-/* Makes all who wait on the clock return TB_ERR_CLOSED, waits until they have left and until jumps
+/** Makes all who wait on the clock return TB_ERR_CLOSED, waits until they have left and until jumps
  * that its handlers take part in are over, removes its jump handlers and stops its timers. NULL
  * does nothing (TB_OK). No other thread may start using the clock once this is called.
  * [any thread] [blocks] TB_ERR_DEADLOCK from a jump callback: nothing is destroyed then. */
 TB_API tb_status_t tb_clock_destroy(tb_clock_t *clock);
 
-/* The same with a limit in steady time, 0: none; it does not cover the `stop` of a source that goes
- * with its last clock. TB_ERR_TIMEOUT: waits on the clock return TB_ERR_CLOSED from now on and some
- * of its handlers are gone, but it still tells the time and must be destroyed by another call.
- * TB_ERR_INVALID: limit < 0. */
+/** [any thread] [blocks] The same with a limit in steady time, 0: none; it does not cover the
+ * `stop` of a source that goes with its last clock. TB_ERR_TIMEOUT: waits on the clock return
+ * TB_ERR_CLOSED from now on and some of its handlers are gone, but it still tells the time and must
+ * be destroyed by another call. TB_ERR_INVALID: limit < 0. */
 TB_API tb_status_t tb_clock_destroy_within(tb_clock_t *clock, tb_duration_t limit);
 
-/* The current time. An active ROS clock tells the latest tick exactly, and zero before the first;
+/** The current time. An active ROS clock tells the latest tick exactly, and zero before the first;
  * an inactive one tells system time (rcl). Takes no lock and makes no system call besides reading
  * CLOCK_REALTIME, except that it waits while a backward jump, a first tick or a change of source is
  * being handed to the jump handlers, and then reports the new time.
@@ -89,34 +91,36 @@ TB_API tb_status_t tb_clock_destroy_within(tb_clock_t *clock, tb_duration_t limi
  * (tb_timeline_options_t); TB_ERR_INVALID for NULL. */
 TB_HOT_API tb_status_t tb_clock_now(const tb_clock_t *clock, tb_time_t *out);
 
-/* The same, but never blocks: TB_ERR_BUSY during such a jump. [any thread] [from callbacks]
+/** The same, but never blocks: TB_ERR_BUSY during such a jump. [any thread] [from callbacks]
  * [async-signal-safe] */
 TB_HOT_API tb_status_t tb_clock_try_now(const tb_clock_t *clock, tb_time_t *out);
 
-/* Time, state and epoch together, under the rules of tb_clock_now. */
+/** Time, state and epoch together, under the rules of tb_clock_now.
+ * [any thread] [from callbacks] [blocks during such a jump] */
 TB_HOT_API tb_status_t tb_clock_read(const tb_clock_t *clock, tb_clock_reading_t *out);
 
-/* The epoch alone; 0 before any move or backward jump. On system time it rises with backward steps
+/** The epoch alone; 0 before any move or backward jump. On system time it rises with backward steps
  * while anybody watches for them (jump.h). Never blocks.
  * [any thread] [from callbacks] */
 TB_API uint64_t tb_clock_epoch(const tb_clock_t *clock);
 
-/* Whether a source moves the clock (rcl: is ROS time override enabled).
+/** Whether a source moves the clock (rcl: is ROS time override enabled).
  * [any thread] [from callbacks] */
 TB_API bool tb_clock_is_active(const tb_clock_t *clock);
 
-/* Moves the clock to `source`, to system time when NULL, or to the process's default, which it then
- * follows, with TB_SOURCE_DEFAULT. It is a clock change for its handlers and waits; setting the
- * source it has already does nothing. When the last clock leaves a source, that source may no
+/** Moves the clock to `source`, to system time when NULL, or to the process's default, which it
+ * then follows, with TB_SOURCE_DEFAULT. It is a clock change for its handlers and waits; setting
+ * the source it has already does nothing. When the last clock leaves a source, that source may no
  * longer tick, and its `stop` is called last, with no lock held.
  * [any thread] [blocks: while a jump of either timeline is in progress] TB_ERR_INVALID for a clock
  * that tells system time, TB_ERR_NO_MEMORY, TB_ERR_DEADLOCK from a jump callback or the log hook,
  * TB_ERR_FORKED, and what making and starting the source returns: nothing has changed then. */
 TB_API tb_status_t tb_clock_set_source(tb_clock_t *clock, tb_source_t *source);
 
-/* The same with a limit in steady time, 0: none, for the wait until other jumps are over; it does
- * not cover handlers of this change, nor start and stop of a source. Ticks that wait may go before
- * it. TB_ERR_TIMEOUT: nothing has changed. TB_ERR_INVALID: also limit < 0. */
+/** [any thread] [blocks] The same with a limit in steady time, 0: none, for the wait until other
+ * jumps are over; it does not cover handlers of this change, nor start and stop of a source. Ticks
+ * that wait may go before it. TB_ERR_TIMEOUT: nothing has changed. TB_ERR_INVALID: also limit < 0.
+ */
 TB_API tb_status_t tb_clock_set_source_within(tb_clock_t *clock, tb_source_t *source,
                                               tb_duration_t limit);
 

@@ -3,6 +3,7 @@
 #define TIMEBASE_EXPORT_H
 
 #if defined(__GNUC__)
+/** Marks of functions: exported, result to be used, arguments as printf has them. */
 #define TB_API          __attribute__((visibility("default")))
 #define TB_WARN_UNUSED  __attribute__((warn_unused_result))
 #define TB_PRINTF(f, a) __attribute__((format(printf, f, a)))
@@ -12,10 +13,10 @@
 #define TB_PRINTF(f, a)
 #endif
 
-/* For calls of a few nanoseconds: straight through the table of addresses, without the stub of the
- * lazy binder. */
 #if defined(__has_attribute)
 #if __has_attribute(noplt)
+/** For calls of a few nanoseconds: straight through the table of addresses, without the stub of the
+ * lazy binder. */
 #define TB_HOT_API TB_API __attribute__((noplt))
 #endif
 #endif
@@ -24,6 +25,7 @@
 #endif
 
 #ifdef __cplusplus
+/** Around declarations, which have C linkage in C++ too. */
 #define TB_BEGIN_DECLS extern "C" {
 #define TB_END_DECLS   }
 #else

@@ -7,12 +7,13 @@
 #include <timebase/source.h>
 #include <timebase/status.h>
 
+/** How far time runs on. */
 typedef struct tb_extrapolating_options {
-  /* Steady time for which time runs on after a tick; then it holds. > 0, at most an hour. */
+  /** Steady time for which time runs on after a tick; then it holds. > 0, at most an hour. */
   tb_duration_t bound;
 } tb_extrapolating_options_t;
 
-/* 200 ms: two ticks of a clock of 10 Hz. */
+/** 200 ms: two ticks of a clock of 10 Hz. */
 #define TB_EXTRAPOLATING_OPTIONS_INIT                                                              \
   {                                                                                                \
     {                                                                                              \
@@ -20,23 +21,24 @@ typedef struct tb_extrapolating_options {
     }                                                                                              \
   }
 
-/* Errors are taken at ticks that come while time runs on and continue those before: no jumps, and
+/** Errors are taken at ticks that come while time runs on and continue those before: no jumps, and
  * none after a long silence. An error is the time of the tick minus the time that clocks told when
  * it came. Positive: clocks were behind. */
 typedef struct tb_extrapolating_stats {
-  double rate;         /* in use, timeline seconds a steady second; 0: time stands between ticks */
-  tb_duration_t bound; /* the option: steady time */
-  tb_duration_t reach; /* how far time runs past a tick at most: rate times bound, timeline time */
-  tb_duration_t last_error;    /* 0: none yet */
-  tb_duration_t largest_error; /* the one of the largest magnitude, with its sign */
-  tb_duration_t mean_error;    /* mean of the magnitudes, >= 0 */
-  uint64_t errors;             /* how many were taken */
-  uint64_t held_ticks;         /* ticks below the time that clocks told, which held it */
+  double rate; /**< in use, timeline seconds a steady second; 0: time stands between ticks */
+  tb_duration_t bound; /**< the option: steady time */
+  tb_duration_t
+      reach; /**< how far time runs past a tick at most: rate times bound, timeline time */
+  tb_duration_t last_error;    /**< 0: none yet */
+  tb_duration_t largest_error; /**< the one of the largest magnitude, with its sign */
+  tb_duration_t mean_error;    /**< mean of the magnitudes, >= 0 */
+  uint64_t errors;             /**< how many were taken */
+  uint64_t held_ticks;         /**< ticks below the time that clocks told, which held it */
 } tb_extrapolating_stats_t;
 
 TB_BEGIN_DECLS
 
-/* Makes a source that tells the ticks of `inner` and, once three of them have shown the rate, runs
+/** Makes a source that tells the ticks of `inner` and, once three of them have shown the rate, runs
  * on between them at the rate observed. Waits and timers fire between ticks, too. A tick at or
  * above the time told is told. One below it, but not below the last tick, holds the time until
  * ticks catch up: no jump. One below the last tick is a backward jump from the time told. Ticks
@@ -56,7 +58,7 @@ TB_API tb_status_t tb_extrapolating_source_create(tb_source_t *inner,
                                                   const tb_extrapolating_options_t *options,
                                                   tb_source_t **out);
 
-/* Since the source was made. [any thread] [from callbacks] TB_ERR_INVALID: not a source of
+/** Since the source was made. [any thread] [from callbacks] TB_ERR_INVALID: not a source of
  * tb_extrapolating_source_create. */
 TB_API tb_status_t tb_extrapolating_source_stats(tb_source_t *source,
                                                  tb_extrapolating_stats_t *out);

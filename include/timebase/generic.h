@@ -14,6 +14,7 @@
 
 #ifndef __cplusplus
 
+/** Internal: one of two functions, by the type of a clock. */
 #define TB_GENERIC_CLOCK(clock, ros, steady)                                                       \
   _Generic((clock),                                                                                \
       tb_clock_t *: (ros),                                                                         \
@@ -21,6 +22,8 @@
       tb_steady_clock_t *: (steady),                                                               \
       const tb_steady_clock_t *: (steady))
 
+/** The functions of the type by these names, with their rules and errors: tb_clock_now or
+ * tb_steady_clock_now, and so on. */
 #define tb_now(clock, out)                                                                         \
   TB_GENERIC_CLOCK(clock, TB_GENERIC_IF(out, tb_time_t, tb_clock_now),                             \
                    TB_GENERIC_IF(out, tb_steady_time_t, tb_steady_clock_now))                      \
@@ -38,9 +41,11 @@
 #define tb_rate_create(clock, period, out)                                                         \
   TB_GENERIC_CLOCK(clock, tb_clock_rate_create, tb_steady_clock_rate_create)(clock, period, out)
 
+/** Internal: one of two functions, by the type of a condition. */
 #define TB_GENERIC_COND(cond, ros, steady)                                                         \
   _Generic((cond), tb_cond_t * : (ros), tb_steady_cond_t * : (steady))
 
+/** The functions of condition.h for both types, and the next deadline for both types of clock. */
 #define tb_cond_create(clock, out)                                                                 \
   TB_GENERIC_CLOCK(clock, TB_GENERIC_IF(out, tb_cond_t *, tb_cond_create),                         \
                    TB_GENERIC_IF(out, tb_steady_cond_t *, tb_steady_cond_create))                  \
@@ -60,7 +65,7 @@
       clock, TB_GENERIC_IF(out, tb_time_t, tb_clock_timer_queue_next_deadline),                    \
       TB_GENERIC_IF(out, tb_steady_time_t, tb_steady_clock_timer_queue_next_deadline))             \
   (queue, clock, out)
-/* By the type of `out`: a timer on the other type of clock is TB_ERR_CLOCK_MISMATCH. */
+/** By the type of `out`: a timer on the other type of clock is TB_ERR_CLOCK_MISMATCH. */
 #define tb_timer_next_deadline(timer, out)                                                         \
   _Generic((out), tb_time_t *                                                                      \
            : tb_clock_timer_next_deadline, tb_steady_time_t *                                      \

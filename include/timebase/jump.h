@@ -10,44 +10,47 @@
 #include <timebase/steady_clock.h>
 #include <timebase/time.h>
 
+/** What a jump is: each has one kind. */
 typedef enum tb_jump_kind {
-  TB_JUMP_FORWARD = 1,
-  TB_JUMP_BACKWARD = 2,
-  TB_JUMP_CLOCK_CHANGE = 3, /* activated, deactivated or moved to another source */
-  TB_JUMP_STARTED = 4,      /* the first tick of a source */
+  TB_JUMP_FORWARD = 1,      /**< a step forward, at least as long as the threshold */
+  TB_JUMP_BACKWARD = 2,     /**< a step back */
+  TB_JUMP_CLOCK_CHANGE = 3, /**< activated, deactivated or moved to another source */
+  TB_JUMP_STARTED = 4,      /**< the first tick of a source */
 } tb_jump_kind_t;
 
+/** Why time jumped, where the source says it. */
 typedef enum tb_jump_reason {
-  TB_JUMP_REASON_NONE = 0, /* the source did not say */
-  TB_JUMP_REASON_TICK = 1, /* time passed */
-  TB_JUMP_REASON_SEEK = 2,
-  TB_JUMP_REASON_LOOP = 3,
-  TB_JUMP_REASON_RESET = 4,
-  TB_JUMP_REASON_SOURCE_ON = 5,
-  TB_JUMP_REASON_SOURCE_OFF = 6,
-  TB_JUMP_REASON_SOURCE_REPLACED = 7,
-  TB_JUMP_REASON_SYSTEM_STEPPED = 8,
+  TB_JUMP_REASON_NONE = 0,            /**< the source did not say */
+  TB_JUMP_REASON_TICK = 1,            /**< time passed */
+  TB_JUMP_REASON_SEEK = 2,            /**< the source was told to go there */
+  TB_JUMP_REASON_LOOP = 3,            /**< a player starts its recording again */
+  TB_JUMP_REASON_RESET = 4,           /**< the source begins anew */
+  TB_JUMP_REASON_SOURCE_ON = 5,       /**< from system time to a source */
+  TB_JUMP_REASON_SOURCE_OFF = 6,      /**< from a source to system time */
+  TB_JUMP_REASON_SOURCE_REPLACED = 7, /**< from one source to another */
+  TB_JUMP_REASON_SYSTEM_STEPPED = 8,  /**< the wall clock was set */
 } tb_jump_reason_t;
 
+/** What a handler is told. */
 typedef struct tb_jump {
-  tb_jump_kind_t kind;
-  tb_jump_reason_t reason;
-  tb_time_t before; /* not set (0): the clock had no time yet */
-  tb_time_t after;  /* not set (0): the new source has not started, or was reset */
-  /* after - before, negative: backward; also at a reset, to zero. 0 where there was no time before,
-   * and at a change to a source that has not started. */
+  tb_jump_kind_t kind;     /**< what happened */
+  tb_jump_reason_t reason; /**< why, where it is known */
+  tb_time_t before;        /**< not set (0): the clock had no time yet */
+  tb_time_t after;         /**< not set (0): the new source has not started, or was reset */
+  /** after - before, negative: backward; also at a reset, to zero. 0 where there was no time
+   * before, and at a change to a source that has not started. */
   tb_duration_t delta;
-  uint64_t epoch; /* of the clock after the jump */
+  uint64_t epoch; /**< of the clock after the jump */
 } tb_jump_t;
 
-/* When a handler is called. Comparisons are inclusive (rcl_jump_threshold_t). */
+/** When a handler is called. Comparisons are inclusive (rcl_jump_threshold_t). */
 typedef struct tb_jump_threshold {
-  tb_duration_t min_forward;  /* > 0: forward steps of at least this; 0: never */
-  tb_duration_t min_backward; /* < 0: backward steps of at least this size; 0: never */
-  bool on_clock_change;       /* clock changes, whatever their delta, and the first tick */
+  tb_duration_t min_forward;  /**< > 0: forward steps of at least this; 0: never */
+  tb_duration_t min_backward; /**< < 0: backward steps of at least this size; 0: never */
+  bool on_clock_change;       /**< clock changes, whatever their delta, and the first tick */
 } tb_jump_threshold_t;
 
-/* Runs on the thread that moves the time. `now` of the clock reports the old time in "before" and
+/** Runs on the thread that moves the time. `now` of the clock reports the old time in "before" and
  * the new time in "after". Allowed: handlers, timers, reading and creating clocks. Moving any time,
  * changing a source, destroying a clock and waiting return TB_ERR_DEADLOCK.
  *
@@ -69,25 +72,27 @@ typedef struct tb_jump_threshold {
  * time stood still. */
 typedef void (*tb_jump_callback_t)(const tb_jump_t *jump, void *user);
 
+/** Whom a handler calls, and when. */
 typedef struct tb_jump_handler_options {
-  const char *name; /* for reports; copied, at most 47 bytes are kept; NULL: "unnamed" */
-  tb_jump_threshold_t threshold;
-  tb_jump_callback_t before; /* may be NULL */
-  tb_jump_callback_t after;  /* may be NULL */
-  void *user;
+  const char *name; /**< for reports; copied, at most 47 bytes are kept; NULL: "unnamed" */
+  tb_jump_threshold_t threshold; /**< which jumps it is called for */
+  tb_jump_callback_t before;     /**< may be NULL */
+  tb_jump_callback_t after;      /**< may be NULL */
+  void *user;                    /**< handed to both callbacks */
 } tb_jump_handler_options_t;
 
-/* No threshold set: choose at least one. */
+/** No threshold set: choose at least one. */
 #define TB_JUMP_HANDLER_OPTIONS_INIT                                                               \
   {                                                                                                \
     NULL, {{0}, {0}, false}, NULL, NULL, NULL                                                      \
   }
 
+/** Callbacks for the jumps of a clock. */
 typedef struct tb_jump_handler tb_jump_handler_t;
 
 TB_BEGIN_DECLS
 
-/* Handlers of one timeline are called in the order in which they were created, all "before", then
+/** Handlers of one timeline are called in the order in which they were created, all "before", then
  * all "after". One created during a jump waits for the next. It follows its clock to other sources.
  * [any thread] [from callbacks] TB_ERR_INVALID: a threshold of the wrong sign or none at all, or no
  * callback. TB_ERR_NO_MEMORY, TB_ERR_FORKED. */
@@ -95,19 +100,21 @@ TB_API tb_status_t tb_jump_handler_create(tb_clock_t *clock,
                                           const tb_jump_handler_options_t *options,
                                           tb_jump_handler_t **out);
 
-/* The same for a clock that never jumps: the handler is never called. */
+/** The same for a clock that never jumps: the handler is never called.
+ * [any thread] [from callbacks] */
 TB_API tb_status_t tb_steady_clock_jump_handler_create(tb_steady_clock_t *clock,
                                                        const tb_jump_handler_options_t *options,
                                                        tb_jump_handler_t **out);
 
-/* Returns when a jump that the handler takes part in is over, so that "before" is never left
+/** Returns when a jump that the handler takes part in is over, so that "before" is never left
  * without its "after"; from a jump callback it returns at once and no new call starts. NULL does
  * nothing.
  * [any thread] [from callbacks] [blocks, except from a jump callback] */
 TB_API void tb_jump_handler_destroy(tb_jump_handler_t *handler);
 
-/* The same with a limit in steady time, 0: none. TB_ERR_TIMEOUT: the jump still goes on; the
- * handler is not destroyed and will be called as before. TB_ERR_INVALID: limit < 0. */
+/** [any thread] [from callbacks] [blocks, except from a jump callback] The same with a limit in
+ * steady time, 0: none. TB_ERR_TIMEOUT: the jump still goes on; the handler is not destroyed and
+ * will be called as before. TB_ERR_INVALID: limit < 0. */
 TB_API tb_status_t tb_jump_handler_destroy_within(tb_jump_handler_t *handler, tb_duration_t limit);
 
 TB_END_DECLS

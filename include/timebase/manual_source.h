@@ -7,13 +7,14 @@
 #include <timebase/source.h>
 #include <timebase/status.h>
 
-/* How a call that moves time waits for what it makes due, and for how long. */
+/** How a call that moves time waits for what it makes due, and for how long. */
 typedef struct tb_run_options {
-  tb_duration_t limit;      /* for the whole call, > 0; 0: none. In real steady time, also while
+  tb_duration_t limit;      /**< for the whole call, > 0; 0: none. In real steady time, also while
                                steady time is held (timebase/testing.h). */
-  tb_cancel_token_t *token; /* or NULL */
+  tb_cancel_token_t *token; /**< or NULL */
 } tb_run_options_t;
 
+/** Waits as long as it takes. */
 #define TB_RUN_OPTIONS_INIT                                                                        \
   {                                                                                                \
     {0}, NULL                                                                                      \
@@ -21,35 +22,39 @@ typedef struct tb_run_options {
 
 TB_BEGIN_DECLS
 
-/* Made with tb_manual_source_create; not started. Destroy it with tb_source_destroy. Whoever moves
+/** Made with tb_manual_source_create; not started. Destroy it with tb_source_destroy. Whoever moves
  * it knows when it stands still: its stall limit is off (tb_timeline_set_options). [any thread]
  * [from callbacks] TB_ERR_INVALID, TB_ERR_NO_MEMORY. */
 TB_API tb_status_t tb_manual_source_create(tb_source_t **out);
 
-/* One tick to `time_ns`, forward or backward; before any clock uses the source too. Returns when
+/** One tick to `time_ns`, forward or backward; before any clock uses the source too. Returns when
  * handlers have run and waits that are due have been woken. Errors as tb_timeline_tick;
- * TB_ERR_INVALID: not a manual source. */
+ * TB_ERR_INVALID: not a manual source.
+ * [any thread but from jump callbacks] [blocks: during a jump of its timeline] */
 TB_API tb_status_t tb_manual_source_set(tb_source_t *source, int64_t time_ns);
 
-/* The same with a reason for the jump handlers. */
+/** The same with a reason for the jump handlers. [any thread] and the rest as above. */
 TB_API tb_status_t tb_manual_source_jump(tb_source_t *source, int64_t time_ns,
                                          tb_jump_reason_t reason);
 
-/* One tick by `step` from the current time. TB_ERR_OVERFLOW; TB_ERR_RANGE: below zero.
- * With other threads moving the same source meanwhile, the step is from the time at the call. */
+/** One tick by `step` from the current time. TB_ERR_OVERFLOW; TB_ERR_RANGE: below zero.
+ * With other threads moving the same source meanwhile, the step is from the time at the call.
+ * [any thread] and the rest as tb_manual_source_set. */
 TB_API tb_status_t tb_manual_source_advance(tb_source_t *source, tb_duration_t step);
 
-/* Ticks once at every deadline between now and `step` from now, those set on the way included, then
- * at the end: sleepers and timers see each deadline exactly. Timers run on their queue's thread;
- * call tb_timer_queue_run_due between steps yourself when you drive it.
- * TB_ERR_LIMIT: more than `max_ticks` deadlines; time stands at the last one. */
+/** Ticks once at every deadline between now and `step` from now, those set on the way included,
+ * then at the end: sleepers and timers see each deadline exactly. Timers run on their queue's
+ * thread; call tb_timer_queue_run_due between steps yourself when you drive it. TB_ERR_LIMIT: more
+ * than `max_ticks` deadlines; time stands at the last one. [any thread] and the rest as
+ * tb_manual_source_set. */
 TB_API tb_status_t tb_manual_source_advance_stepped(tb_source_t *source, tb_duration_t step,
                                                     uint32_t max_ticks);
 
-/* One tick to the earliest deadline that anyone waits for. TB_ERR_NOT_FOUND: nobody waits. */
+/** One tick to the earliest deadline that anyone waits for. TB_ERR_NOT_FOUND: nobody waits.
+ * [any thread] and the rest as tb_manual_source_set. */
 TB_API tb_status_t tb_manual_source_advance_to_next(tb_source_t *source);
 
-/* The same five, which return when what they made due has run. That is: a thread that was woken
+/** The same five, which return when what they made due has run. That is: a thread that was woken
  * (sleep, condition, rate) waits on the source's timeline again, by any clock, or in another wait
  * that only moving time can end (on another source, or on steady or system time while that is
  * held), or it has ended. Callbacks of timers that were due have returned, or wait likewise, and so
@@ -86,8 +91,9 @@ TB_API tb_status_t tb_manual_source_advance_stepped_and_run(tb_source_t *source,
 TB_API tb_status_t tb_manual_source_advance_to_next_and_run(tb_source_t *source,
                                                             const tb_run_options_t *options);
 
-/* Returns when at least `count` threads wait on the source's timeline: a test begins with it, so
- * that no step comes before the threads that it is for. Errors as above; nothing moves. */
+/** Returns when at least `count` threads wait on the source's timeline: a test begins with it, so
+ * that no step comes before the threads that it is for. Errors as above; nothing moves.
+ * [any thread] [blocks] */
 TB_API tb_status_t tb_manual_source_wait_for_sleepers(tb_source_t *source, uint32_t count,
                                                       const tb_run_options_t *options);
 

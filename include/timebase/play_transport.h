@@ -8,36 +8,39 @@
 #include <timebase/error.h>
 #include <timebase/tick_sink.h>
 
-/* Errors fill *error with what went wrong; the player puts the topic's name before it. But for
+/** Errors fill *error with what went wrong; the player puts the topic's name before it. But for
  * `interrupt`, the functions are called on the threads of tb_player_create (add_topic) and
  * tb_player_run (the others), one at a time and with no lock held. */
 typedef struct tb_play_transport_ops {
-  /* Prepares a topic; `topic` lives as long as the reader. *out_handle names it in `publish`. */
+  /** Prepares a topic; `topic` lives as long as the reader. *out_handle names it in `publish`. */
   tb_status_t (*add_topic)(void *self, const tb_bag_topic_t *topic, void **out_handle,
                            tb_error_t *error);
 
-  /* Sends one message: 4 bytes of encapsulation and the body, valid during the call. TB_ERR_INVALID
-   * means that this message cannot be sent at all: it counts as a bad row and playing goes on. */
+  /** Sends one message: 4 bytes of encapsulation and the body, valid during the call.
+   * TB_ERR_INVALID means that this message cannot be sent at all: it counts as a bad row and
+   * playing goes on. */
   tb_status_t (*publish)(void *self, void *handle, const void *data, size_t size,
                          tb_error_t *error);
 
-  /* Called once before the first message: waits until those who already listen can receive, at most
-   * `limit` of steady time. That the limit has passed is no error. NULL: nothing to wait for. */
+  /** Called once before the first message: waits until those who already listen can receive, at
+   * most `limit` of steady time. That the limit has passed is no error. NULL: nothing to wait for.
+   */
   tb_status_t (*settle)(void *self, tb_duration_t limit, tb_error_t *error);
 
-  /* Called once behind the last message: waits until it has arrived, at most `limit` of steady
+  /** Called once behind the last message: waits until it has arrived, at most `limit` of steady
    * time. TB_ERR_TIMEOUT is reported to the log and is no failure of the player. NULL: nothing. */
   tb_status_t (*flush)(void *self, tb_duration_t limit, tb_error_t *error);
 
-  /* Makes `settle` and `flush`, running or called later, return soon with TB_OK.
+  /** Makes `settle` and `flush`, running or called later, return soon with TB_OK.
    * [any thread] [async-signal-safe] NULL: they cannot be cut short. */
   void (*interrupt)(void *self);
 } tb_play_transport_ops_t;
 
+/** Where messages and time go. */
 typedef struct tb_play_transport {
-  const tb_play_transport_ops_t *ops;
-  void *self;
-  tb_tick_sink_t clock; /* .tick NULL: no clock */
+  const tb_play_transport_ops_t *ops; /**< must outlive the player */
+  void *self;                         /**< handed to every function of `ops` */
+  tb_tick_sink_t clock;               /**< .tick NULL: no clock */
 } tb_play_transport_t;
 
 #endif

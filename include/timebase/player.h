@@ -10,19 +10,22 @@
 #include <timebase/export.h>
 #include <timebase/play_transport.h>
 
+/** Plays one recording once, or round and round. */
 typedef struct tb_player tb_player_t;
 
-/* What `ros2 bag play --clock` publishes at, in Hz. */
+/** What `ros2 bag play --clock` publishes at, in Hz. */
 #define TB_PLAYER_CLOCK_HZ 40.0
 
+/** How it is played. */
 typedef struct tb_player_options {
-  double rate;     /* recorded seconds per second of steady time, 0.001 to 1000 */
-  double clock_hz; /* ticks per second of steady time, 0.001 to 10000; 0: no clock is published */
-  bool loop;       /* start again at the end, until stopped */
-  bool start_paused;
-  tb_duration_t start_offset; /* >= 0, from the first message on; applies to every round */
+  double rate;     /**< recorded seconds per second of steady time, 0.001 to 1000 */
+  double clock_hz; /**< ticks per second of steady time, 0.001 to 10000; 0: no clock is published */
+  bool loop;       /**< start again at the end, until stopped */
+  bool start_paused;          /**< as if tb_player_pause came first */
+  tb_duration_t start_offset; /**< >= 0, from the first message on; applies to every round */
 } tb_player_options_t;
 
+/** Once, at the speed of the recording, without a clock. */
 #define TB_PLAYER_OPTIONS_INIT                                                                     \
   {                                                                                                \
     1.0, 0.0, false, false,                                                                        \
@@ -31,24 +34,24 @@ typedef struct tb_player_options {
     }                                                                                              \
   }
 
-/* Times are recorded time in ns, never below 1. */
+/** Times are recorded time in ns, never below 1. */
 typedef struct tb_player_status {
-  int64_t position_ns; /* what the clock shows now */
-  int64_t start_ns;    /* where each round starts */
-  int64_t end_ns;      /* of the whole bag; once a round has ended, of the topics played */
-  double rate;
-  bool paused;
-  bool finished;     /* tb_player_run has returned, or is about to */
-  uint64_t loops;    /* jumps back to the start */
-  uint64_t messages; /* sent, in all rounds */
-  uint64_t ticks;
-  uint64_t bad_rows; /* rows that could not be read or sent, each time that they were met */
-  uint64_t late;     /* messages more than 100 ms late, for which time was held back */
+  int64_t position_ns; /**< what the clock shows now */
+  int64_t start_ns;    /**< where each round starts */
+  int64_t end_ns;      /**< of the whole bag; once a round has ended, of the topics played */
+  double rate;         /**< as given in the options */
+  bool paused;         /**< whether time stands */
+  bool finished;       /**< tb_player_run has returned, or is about to */
+  uint64_t loops;      /**< jumps back to the start */
+  uint64_t messages;   /**< sent, in all rounds */
+  uint64_t ticks;      /**< sent to the clock */
+  uint64_t bad_rows;   /**< rows that could not be read or sent, each time that they were met */
+  uint64_t late;       /**< messages more than 100 ms late, for which time was held back */
 } tb_player_status_t;
 
 TB_BEGIN_DECLS
 
-/* Prepares to play what `reader` reads (its filter says which topics), from the first message on,
+/** Prepares to play what `reader` reads (its filter says which topics), from the first message on,
  * wherever the reader stands. `options` may be NULL. Reader and transport must outlive the player
  * and are used by nothing else meanwhile.
  *
@@ -65,10 +68,10 @@ TB_API tb_status_t tb_player_create(tb_bag_reader_t *reader, const tb_play_trans
                                     const tb_player_options_t *options, tb_player_t **out,
                                     tb_error_t *error);
 
-/* Accepts NULL. Not while tb_player_run runs. [any thread] */
+/** Accepts NULL. Not while tb_player_run runs. [any thread] */
 TB_API void tb_player_destroy(tb_player_t *player);
 
-/* Plays to the end, or until tb_player_stop; TB_OK either way. Once per player (then
+/** Plays to the end, or until tb_player_stop; TB_OK either way. Once per player (then
  * TB_ERR_INVALID).
  *
  * A message goes out when steady time has reached its log time, never before. With a clock, a tick
@@ -87,7 +90,7 @@ TB_API void tb_player_destroy(tb_player_t *player);
  * [one thread] [blocks] */
 TB_API tb_status_t tb_player_run(tb_player_t *player, tb_error_t *error);
 
-/* Time stands, `/clock` repeats it; no message goes out but one that is just being sent. On resume
+/** Time stands, `/clock` repeats it; no message goes out but one that is just being sent. On resume
  * time goes on from there: nothing is caught up. They take effect at once, also before
  * tb_player_run.
  * [any thread] [from callbacks] */
@@ -96,11 +99,11 @@ TB_API void tb_player_resume(tb_player_t *player);
 TB_API void tb_player_toggle_paused(tb_player_t *player);
 TB_API bool tb_player_is_paused(tb_player_t *player);
 
-/* Makes tb_player_run return soon, now or when it is called.
+/** Makes tb_player_run return soon, now or when it is called.
  * [any thread] [from callbacks] [async-signal-safe] */
 TB_API void tb_player_stop(tb_player_t *player);
 
-/* [any thread] */
+/** [any thread] */
 TB_API void tb_player_status(tb_player_t *player, tb_player_status_t *out);
 
 TB_END_DECLS

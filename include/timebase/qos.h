@@ -7,49 +7,54 @@
 #include <timebase/duration.h>
 #include <timebase/status.h>
 
+/** Whether lost samples are sent again. */
 typedef enum tb_qos_reliability {
-  TB_QOS_RELIABLE = 1,
-  TB_QOS_BEST_EFFORT = 2,
+  TB_QOS_RELIABLE = 1,    /**< lost samples are sent again */
+  TB_QOS_BEST_EFFORT = 2, /**< lost samples stay lost */
 } tb_qos_reliability_t;
 
+/** What those who come late get. */
 typedef enum tb_qos_durability {
-  TB_QOS_TRANSIENT_LOCAL = 1,
-  TB_QOS_VOLATILE = 2,
+  TB_QOS_TRANSIENT_LOCAL = 1, /**< late subscriptions get what is kept */
+  TB_QOS_VOLATILE = 2,        /**< they get what is sent from then on */
 } tb_qos_durability_t;
 
+/** How many samples are kept. */
 typedef enum tb_qos_history {
-  TB_QOS_KEEP_LAST = 1,
-  TB_QOS_KEEP_ALL = 2,
+  TB_QOS_KEEP_LAST = 1, /**< `depth` samples */
+  TB_QOS_KEEP_ALL = 2,  /**< as many as memory allows */
 } tb_qos_history_t;
 
+/** How a publisher shows that it lives. */
 typedef enum tb_qos_liveliness {
-  TB_QOS_LIVELINESS_AUTOMATIC = 1,
+  TB_QOS_LIVELINESS_AUTOMATIC = 1, /**< alive as long as the process is */
   TB_QOS_LIVELINESS_MANUAL_BY_TOPIC = 3,
-} tb_qos_liveliness_t; /* values as in rmw/types.h, which bags store as numbers */
+} tb_qos_liveliness_t; /**< values as in rmw/types.h, which bags store as numbers */
 
-/* A duration policy that never expires. */
+/** A duration policy that never expires. */
 #define TB_QOS_INFINITE ((tb_duration_t){INT64_MAX})
 
+/** The policies of a publisher or subscription. */
 typedef struct tb_qos {
-  tb_qos_reliability_t reliability;
-  tb_qos_durability_t durability;
-  tb_qos_history_t history;
-  int32_t depth; /* samples kept, >= 1; ignored with keep all */
-  tb_duration_t deadline;
-  tb_duration_t lifespan;
-  tb_qos_liveliness_t liveliness;
-  tb_duration_t liveliness_lease;
-  bool avoid_ros_namespace_conventions; /* the topic's name goes to DDS without its "rt" prefix */
+  tb_qos_reliability_t reliability;     /**< whether lost samples are sent again */
+  tb_qos_durability_t durability;       /**< what late subscriptions get */
+  tb_qos_history_t history;             /**< how many samples are kept */
+  int32_t depth;                        /**< samples kept, >= 1; ignored with keep all */
+  tb_duration_t deadline;               /**< the longest time between samples; >= 0 */
+  tb_duration_t lifespan;               /**< how long a sample is worth sending; >= 0 */
+  tb_qos_liveliness_t liveliness;       /**< how a publisher shows that it lives */
+  tb_duration_t liveliness_lease;       /**< how often it must; >= 0 */
+  bool avoid_ros_namespace_conventions; /**< the topic's name goes to DDS without its "rt" prefix */
 } tb_qos_t;
 
-/* rmw_qos_profile_default: reliable, volatile, keep last 10. */
+/** rmw_qos_profile_default: reliable, volatile, keep last 10. */
 #define TB_QOS_INIT_DEFAULT                                                                        \
   {                                                                                                \
     TB_QOS_RELIABLE, TB_QOS_VOLATILE, TB_QOS_KEEP_LAST, 10, {INT64_MAX}, {INT64_MAX},              \
         TB_QOS_LIVELINESS_AUTOMATIC, {INT64_MAX}, false                                            \
   }
 
-/* rclcpp::ClockQoS: best effort, volatile, keep last 1. */
+/** rclcpp::ClockQoS: best effort, volatile, keep last 1. */
 #define TB_QOS_INIT_CLOCK                                                                          \
   {                                                                                                \
     TB_QOS_BEST_EFFORT, TB_QOS_VOLATILE, TB_QOS_KEEP_LAST, 1, {INT64_MAX}, {INT64_MAX},            \

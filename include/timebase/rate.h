@@ -9,17 +9,19 @@
 #include <timebase/status.h>
 #include <timebase/steady_clock.h>
 
+/** Ends of periods on a clock, to wait for in a loop. */
 typedef struct tb_rate tb_rate_t;
 
+/** How a wait for the end of a period went. */
 typedef struct tb_rate_result {
-  bool late;             /* the call was made after the end of its period */
-  bool reanchored;       /* periods count anew: a backward jump, a clock change, or too late */
-  tb_duration_t late_by; /* at the call: > 0 when late, else 0 */
+  bool late;             /**< the call was made after the end of its period */
+  bool reanchored;       /**< periods count anew: a backward jump, a clock change, or too late */
+  tb_duration_t late_by; /**< at the call: > 0 when late, else 0 */
 } tb_rate_result_t;
 
 TB_BEGIN_DECLS
 
-/* The first period starts now or, on a clock whose source has not started, at the first tick.
+/** The first period starts now or, on a clock whose source has not started, at the first tick.
  * Periods on system time count in steady time, so a forward step of the wall clock moves none; a
  * backward one is a jump. When the clock is destroyed, tb_rate_sleep returns TB_ERR_CLOSED, and the
  * rate stays valid. generic.h has tb_rate_create for both.
@@ -30,10 +32,10 @@ TB_API tb_status_t tb_clock_rate_create(tb_clock_t *clock, tb_duration_t period,
 TB_API tb_status_t tb_steady_clock_rate_create(tb_steady_clock_t *clock, tb_duration_t period,
                                                tb_rate_t **out);
 
-/* Nobody may be using the rate. NULL does nothing. [any thread] [from callbacks] */
+/** Nobody may be using the rate. NULL does nothing. [any thread] [from callbacks] */
 TB_API void tb_rate_destroy(tb_rate_t *rate);
 
-/* Waits for the end of the period; never early. The next one ends a period later, so that nothing
+/** Waits for the end of the period; never early. The next one ends a period later, so that nothing
  * drifts; it ends a period after the current time where a backward jump or a clock change came
  * between, in this call or before it, or where the call came more than one period late. A call that
  * is late returns at once, but never two in a row: the second waits for the clock to move, so a
@@ -45,7 +47,7 @@ TB_API void tb_rate_destroy(tb_rate_t *rate);
 TB_API tb_status_t tb_rate_sleep(tb_rate_t *rate, const tb_wait_options_t *options,
                                  tb_rate_result_t *result);
 
-/* A new first period starts, as at creation. [one thread at a time: TB_ERR_BUSY] [from callbacks]
+/** A new first period starts, as at creation. [one thread at a time: TB_ERR_BUSY] [from callbacks]
  * Otherwise as creation. (rclcpp::Rate::reset) */
 TB_API tb_status_t tb_rate_reset(tb_rate_t *rate);
 

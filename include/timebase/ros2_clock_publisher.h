@@ -9,11 +9,12 @@
 #include <timebase/qos.h>
 #include <timebase/ros2_context.h>
 
+/** A publisher of `/clock`. */
 typedef struct tb_ros2_clock_publisher tb_ros2_clock_publisher_t;
 
 TB_BEGIN_DECLS
 
-/* `topic` may be NULL for "/clock". `qos` may be NULL for TB_QOS_INIT_CLOCK, what rosbag2 sends:
+/** `topic` may be NULL for "/clock". `qos` may be NULL for TB_QOS_INIT_CLOCK, what rosbag2 sends:
  * reliable subscriptions do not match it; a reliable publisher matches all. Errors as in
  * tb_ros2_publisher_create.
  * [any thread] */
@@ -22,10 +23,10 @@ TB_API tb_status_t tb_ros2_clock_publisher_create(tb_ros2_context_t *context, co
                                                   tb_ros2_clock_publisher_t **out,
                                                   tb_error_t *error);
 
-/* Accepts NULL. [any thread] [blocks: for a short while] */
+/** Accepts NULL. [any thread] [blocks: for a short while] */
 TB_API void tb_ros2_clock_publisher_destroy(tb_ros2_clock_publisher_t *publisher);
 
-/* Sends ROS time `time_ns`.
+/** Sends ROS time `time_ns`.
  *
  *   TB_ERR_NOT_SET    0, which ROS takes for "no time yet"
  *   TB_ERR_RANGE      negative, or above 2147483647.999999999 s: the message cannot hold it
@@ -35,10 +36,10 @@ TB_API void tb_ros2_clock_publisher_destroy(tb_ros2_clock_publisher_t *publisher
 TB_API tb_status_t tb_ros2_clock_publisher_publish(tb_ros2_clock_publisher_t *publisher,
                                                    int64_t time_ns, tb_error_t *error);
 
-/* How many subscriptions are matched now. [any thread] [from callbacks] */
+/** How many subscriptions are matched now. [any thread] [from callbacks] */
 TB_API uint32_t tb_ros2_clock_publisher_matched(const tb_ros2_clock_publisher_t *publisher);
 
-/* As tb_ros2_publisher_wait_for_matched. [any thread] [blocks] */
+/** As tb_ros2_publisher_wait_for_matched. [any thread] [blocks] */
 TB_API tb_status_t tb_ros2_clock_publisher_wait_for_matched(tb_ros2_clock_publisher_t *publisher,
                                                             uint32_t count, tb_duration_t limit);
 

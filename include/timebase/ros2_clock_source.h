@@ -10,21 +10,23 @@
 #include <timebase/ros2_context.h>
 #include <timebase/source.h>
 
-/* What becomes of the ticks where several publishers tick at a time. Two that both ticked within
+/** What becomes of the ticks where several publishers tick at a time. Two that both ticked within
  * the last second are a fault in any case: counted, and told to the log hook once until it is over.
  */
 typedef enum tb_ros2_clock_publishers {
-  TB_ROS2_CLOCK_ACCEPT_ALL = 0,    /* time follows each in turn, as in ROS */
-  TB_ROS2_CLOCK_HOLD_TO_FIRST = 1, /* it follows the first until that one is silent */
+  TB_ROS2_CLOCK_ACCEPT_ALL = 0,    /**< time follows each in turn, as in ROS */
+  TB_ROS2_CLOCK_HOLD_TO_FIRST = 1, /**< it follows the first until that one is silent */
 } tb_ros2_clock_publishers_t;
 
+/** What a `/clock` source is made with. */
 typedef struct tb_ros2_clock_source_options {
-  const char *topic;   /* NULL: "/clock"; copied */
-  const tb_qos_t *qos; /* NULL: TB_QOS_INIT_CLOCK (rclcpp::ClockQoS); copied */
-  tb_ros2_clock_publishers_t publishers;
-  tb_duration_t hold_limit; /* steady: silent for so long, the first holds no more; 0: 1 s */
+  const char *topic;                     /**< NULL: "/clock"; copied */
+  const tb_qos_t *qos;                   /**< NULL: TB_QOS_INIT_CLOCK (rclcpp::ClockQoS); copied */
+  tb_ros2_clock_publishers_t publishers; /**< whom to believe where there are several */
+  tb_duration_t hold_limit; /**< steady: silent for so long, the first holds no more; 0: 1 s */
 } tb_ros2_clock_source_options_t;
 
+/** `/clock`, as rclcpp subscribes to it. */
 #define TB_ROS2_CLOCK_SOURCE_OPTIONS_INIT                                                          \
   {                                                                                                \
     NULL, NULL, TB_ROS2_CLOCK_ACCEPT_ALL,                                                          \
@@ -33,29 +35,30 @@ typedef struct tb_ros2_clock_source_options {
     }                                                                                              \
   }
 
+/** What came from the graph, and what did not. */
 typedef struct tb_ros2_clock_source_status {
-  uint32_t matched;        /* publishers matched now; one that was killed stays for its lease */
-  uint32_t publishers;     /* publishers from which ticks have come since the source was made */
-  int64_t first_sample_ns; /* steady time of the first sample taken; 0: none yet */
-  int64_t last_sample_ns;  /* steady time of the last sample taken; 0: none yet */
-  uint32_t incompatible;   /* how often a publisher was refused for its QoS */
-  const char *policy;      /* the last such policy, "reliability"; NULL: none (static storage) */
-  uint64_t reordered;      /* samples dropped because a later one of the same writer came first */
-  uint64_t invalid;        /* samples dropped because they hold no valid time */
-  uint64_t refused;        /* samples dropped because another publisher holds the clock */
-  uint64_t faults;         /* how often two publishers began to tick at a time */
+  uint32_t matched;        /**< publishers matched now; one that was killed stays for its lease */
+  uint32_t publishers;     /**< publishers from which ticks have come since the source was made */
+  int64_t first_sample_ns; /**< steady time of the first sample taken; 0: none yet */
+  int64_t last_sample_ns;  /**< steady time of the last sample taken; 0: none yet */
+  uint32_t incompatible;   /**< how often a publisher was refused for its QoS */
+  const char *policy;      /**< the last such policy, "reliability"; NULL: none (static storage) */
+  uint64_t reordered;      /**< samples dropped because a later one of the same writer came first */
+  uint64_t invalid;        /**< samples dropped because they hold no valid time */
+  uint64_t refused;        /**< samples dropped because another publisher holds the clock */
+  uint64_t faults;         /**< how often two publishers began to tick at a time */
 } tb_ros2_clock_source_status_t;
 
-/* One publisher of the topic, as the source knows it. */
+/** One publisher of the topic, as the source knows it. */
 typedef struct tb_ros2_clock_writer {
-  uint8_t guid[16];       /* DDS GUID, network order */
-  uint64_t samples;       /* taken from it */
-  int64_t last_steady_ns; /* when the last one came */
+  uint8_t guid[16];       /**< DDS GUID, network order */
+  uint64_t samples;       /**< taken from it */
+  int64_t last_steady_ns; /**< when the last one came */
 } tb_ros2_clock_writer_t;
 
 TB_BEGIN_DECLS
 
-/* Give the source to clocks with tb_clock_create or tb_clock_set_source: it subscribes when the
+/** Give the source to clocks with tb_clock_create or tb_clock_set_source: it subscribes when the
  * first clock comes to it and unsubscribes when the last has left. Plain ticks move the clocks on
  * the receive thread of DDS; jump callbacks, and the waking of those who are due, run on one thread
  * of the source. Destroy it with tb_source_destroy, before its context. Moving a clock to it
@@ -69,14 +72,14 @@ TB_API tb_status_t tb_ros2_clock_source_create(tb_ros2_context_t *context,
                                                const tb_ros2_clock_source_options_t *options,
                                                tb_source_t **out, tb_error_t *error);
 
-/* TB_ERR_INVALID: not a source made by tb_ros2_clock_source_create.
+/** TB_ERR_INVALID: not a source made by tb_ros2_clock_source_create.
  * [any thread] [from callbacks] */
 TB_API tb_status_t tb_ros2_clock_source_status(tb_source_t *source,
                                                tb_ros2_clock_source_status_t *out);
 
-/* Fills up to `size` publishers from which ticks have come, in order of appearance; *out_count gets
- * how many there are. At most 64 are kept. TB_ERR_INVALID as above.
- * [any thread] [from callbacks] */
+/** Fills up to `size` publishers from which ticks have come, in order of appearance; *out_count
+ * gets how many there are. At most 64 are kept. TB_ERR_INVALID as above. [any thread] [from
+ * callbacks] */
 TB_API tb_status_t tb_ros2_clock_source_writers(tb_source_t *source, uint32_t size,
                                                 tb_ros2_clock_writer_t *writers,
                                                 uint32_t *out_count);

@@ -6,19 +6,23 @@
 #include <timebase/error.h>
 #include <timebase/export.h>
 
+/** A place in one domain. */
 typedef struct tb_ros2_context tb_ros2_context_t;
 
+/** Which domain, and whose log. */
 typedef struct tb_ros2_context_options {
-  int domain_id; /* 0 to 232; -1: what ROS_DOMAIN_ID says, else 0 */
+  int domain_id; /**< 0 to 232; -1: what ROS_DOMAIN_ID says, else 0 */
 
-  /* Leave the log of Cyclone DDS alone, which prints to stderr unless the program has set a sink of
-   * its own (dds_set_log_sink). Otherwise it goes to the log hook (timebase/log.h), prefixed "dds:
+  /** Leave the log of Cyclone DDS alone, which prints to stderr unless the program has set a sink
+   * of its own (dds_set_log_sink). Otherwise it goes to the log hook (timebase/log.h), prefixed
+   * "dds:
    * ", as long as there is a context without this option. Cyclone may hold locks of its own when it
    * speaks: a hook must not create or destroy contexts, publishers and subscriptions, nor publish,
    * from such a message. */
   bool keep_dds_log;
 } tb_ros2_context_options_t;
 
+/** The domain that ROS_DOMAIN_ID names; the log of Cyclone DDS goes to the log hook. */
 #define TB_ROS2_CONTEXT_OPTIONS_INIT                                                               \
   {                                                                                                \
     -1, false                                                                                      \
@@ -26,7 +30,7 @@ typedef struct tb_ros2_context_options {
 
 TB_BEGIN_DECLS
 
-/* Joins the domain. Obeys ROS_DOMAIN_ID, ROS_AUTOMATIC_DISCOVERY_RANGE, ROS_STATIC_PEERS,
+/** Joins the domain. Obeys ROS_DOMAIN_ID, ROS_AUTOMATIC_DISCOVERY_RANGE, ROS_STATIC_PEERS,
  * ROS_LOCALHOST_ONLY and CYCLONEDDS_URI as ROS 2 jazzy with rmw_cyclonedds does; CYCLONEDDS_URI
  * wins over the others. `options` may be NULL for the defaults.
  *
@@ -49,11 +53,11 @@ TB_BEGIN_DECLS
 TB_API tb_status_t tb_ros2_context_create(const tb_ros2_context_options_t *options,
                                           tb_ros2_context_t **out, tb_error_t *error);
 
-/* Leaves the domain. Accepts NULL. Destroy what was created from the context before it.
+/** Leaves the domain. Accepts NULL. Destroy what was created from the context before it.
  * [any thread] [blocks: until running callbacks have returned] Not from a callback of DDS. */
 TB_API void tb_ros2_context_destroy(tb_ros2_context_t *context);
 
-/* The domain that the context is in, 0 to 232. [any thread] [from callbacks] */
+/** The domain that the context is in, 0 to 232. [any thread] [from callbacks] */
 TB_API int tb_ros2_context_domain_id(const tb_ros2_context_t *context);
 
 TB_END_DECLS

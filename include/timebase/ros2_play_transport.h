@@ -8,12 +8,15 @@
 #include <timebase/play_transport.h>
 #include <timebase/ros2_context.h>
 
+/** Publishers for what is played. */
 typedef struct tb_ros2_play_transport tb_ros2_play_transport_t;
 
+/** What is published beside the messages. */
 typedef struct tb_ros2_play_transport_options {
-  bool clock; /* make a publisher of `/clock` (TB_QOS_INIT_CLOCK) */
+  bool clock; /**< make a publisher of `/clock` (TB_QOS_INIT_CLOCK) */
 } tb_ros2_play_transport_options_t;
 
+/** No clock. */
 #define TB_ROS2_PLAY_TRANSPORT_OPTIONS_INIT                                                        \
   {                                                                                                \
     false                                                                                          \
@@ -21,7 +24,7 @@ typedef struct tb_ros2_play_transport_options {
 
 TB_BEGIN_DECLS
 
-/* `options` may be NULL. Destroy it after its player and before its context.
+/** `options` may be NULL. Destroy it after its player and before its context.
  *
  * Each topic gets a publisher with the QoS that the recording asks for. Before the first message
  * the player waits until no subscription has come or gone for 200 ms, at most 1 s, so that volatile
@@ -35,10 +38,10 @@ TB_API tb_status_t tb_ros2_play_transport_create(tb_ros2_context_t *context,
                                                  const tb_ros2_play_transport_options_t *options,
                                                  tb_ros2_play_transport_t **out, tb_error_t *error);
 
-/* Accepts NULL. [any thread] [blocks: for a short while] */
+/** Accepts NULL. [any thread] [blocks: for a short while] */
 TB_API void tb_ros2_play_transport_destroy(tb_ros2_play_transport_t *transport);
 
-/* What to hand to tb_player_create; valid as long as `transport`. [any thread] */
+/** What to hand to tb_player_create; valid as long as `transport`. [any thread] */
 TB_API tb_play_transport_t tb_ros2_play_transport_interface(tb_ros2_play_transport_t *transport);
 
 TB_END_DECLS

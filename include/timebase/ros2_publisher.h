@@ -10,11 +10,12 @@
 #include <timebase/qos.h>
 #include <timebase/ros2_context.h>
 
+/** A publisher of one topic. */
 typedef struct tb_ros2_publisher tb_ros2_publisher_t;
 
 TB_BEGIN_DECLS
 
-/* `topic`: a ROS name; a relative one ("chatter") is taken from the root ("/chatter"). With
+/** `topic`: a ROS name; a relative one ("chatter") is taken from the root ("/chatter"). With
  * qos->avoid_ros_namespace_conventions it is a DDS topic name as it is. `type`: "package/msg/Name",
  * or the old "package/Name". `qos` may be NULL for TB_QOS_INIT_DEFAULT. Destroy the publisher
  * before its context.
@@ -27,12 +28,12 @@ TB_API tb_status_t tb_ros2_publisher_create(tb_ros2_context_t *context, const ch
                                             const char *type, const tb_qos_t *qos,
                                             tb_ros2_publisher_t **out, tb_error_t *error);
 
-/* Accepts NULL. Samples that reliable subscriptions have not acknowledged yet may be lost: see
+/** Accepts NULL. Samples that reliable subscriptions have not acknowledged yet may be lost: see
  * tb_ros2_publisher_wait_for_acks.
  * [any thread] [blocks: for a short while] */
 TB_API void tb_ros2_publisher_destroy(tb_ros2_publisher_t *publisher);
 
-/* Sends a serialized message: 4 bytes of encapsulation and the body, with or without zeros up to a
+/** Sends a serialized message: 4 bytes of encapsulation and the body, with or without zeros up to a
  * multiple of 4. The bytes are copied. Its source timestamp is the system time now.
  *
  *   TB_ERR_INVALID    not plain CDR (00 00 or 00 01 at the start), or larger than DDS can carry
@@ -44,22 +45,22 @@ TB_API void tb_ros2_publisher_destroy(tb_ros2_publisher_t *publisher);
 TB_API tb_status_t tb_ros2_publisher_publish(tb_ros2_publisher_t *publisher, const void *cdr,
                                              size_t size, tb_error_t *error);
 
-/* How many subscriptions are matched now. [any thread] [from callbacks] */
+/** How many subscriptions are matched now. [any thread] [from callbacks] */
 TB_API uint32_t tb_ros2_publisher_matched(const tb_ros2_publisher_t *publisher);
 
-/* Waits until at least `count` subscriptions are matched, at most `limit` of steady time (0: look
+/** Waits until at least `count` subscriptions are matched, at most `limit` of steady time (0: look
  * once). TB_ERR_TIMEOUT.
  * [any thread] [blocks] */
 TB_API tb_status_t tb_ros2_publisher_wait_for_matched(tb_ros2_publisher_t *publisher,
                                                       uint32_t count, tb_duration_t limit);
 
-/* Waits until all reliable subscriptions that are matched have acknowledged every message, at most
+/** Waits until all reliable subscriptions that are matched have acknowledged every message, at most
  * `limit` of steady time. TB_ERR_TIMEOUT, TB_ERR_CLOSED, TB_ERR_TRANSPORT.
  * [any thread] [blocks] */
 TB_API tb_status_t tb_ros2_publisher_wait_for_acks(tb_ros2_publisher_t *publisher,
                                                    tb_duration_t limit);
 
-/* How often a subscription of this topic and type was not matched because of QoS. When there was
+/** How often a subscription of this topic and type was not matched because of QoS. When there was
  * one, *out_policy (may be NULL) becomes the name of the policy last in the way, such as
  * "reliability" (static storage).
  * [any thread] [from callbacks] */

@@ -6,19 +6,21 @@
 #include <stdint.h>
 #include <timebase/export.h>
 
+/** A received message. */
 typedef struct tb_ros2_sample {
-  /* The serialized message (CDR): 4 bytes of encapsulation, the body, and zeros up to a multiple of
+  /** The serialized message (CDR): 4 bytes of encapsulation, the body, and zeros up to a multiple
+   * of
    * 4. The second byte is 1 for little endian and 0 for big endian. No alignment is promised. */
   const void *cdr;
-  size_t size;                 /* of all that, at least 4 */
-  int64_t source_timestamp_ns; /* the writer's system time at publishing, since 1970 */
-  uint8_t writer_guid[16];     /* DDS GUID in network order; zeros if the writer is gone already */
-  void *owner;                 /* internal */
+  size_t size;                 /**< of all that, at least 4 */
+  int64_t source_timestamp_ns; /**< the writer's system time at publishing, since 1970 */
+  uint8_t writer_guid[16]; /**< DDS GUID in network order; zeros if the writer is gone already */
+  void *owner;             /**< internal */
 } tb_ros2_sample_t;
 
 TB_BEGIN_DECLS
 
-/* Gives back what tb_ros2_subscription_take filled in. Accepts NULL and a sample that is released
+/** Gives back what tb_ros2_subscription_take filled in. Accepts NULL and a sample that is released
  * or zero. Not for samples of a callback, which end with the callback. [any thread] Also after the
  * subscription was destroyed, but before its context is. */
 TB_API void tb_ros2_sample_release(tb_ros2_sample_t *sample);

@@ -10,18 +10,21 @@
 #include <timebase/ros2_context.h>
 #include <timebase/ros2_sample.h>
 
+/** A subscription to one topic. */
 typedef struct tb_ros2_subscription tb_ros2_subscription_t;
 
-/* Called with each message on a receive thread of DDS (or on the thread of a publisher in the same
+/** Called with each message on a receive thread of DDS (or on the thread of a publisher in the same
  * process), one call at a time for a subscription. `sample` ends with the call. Be quick: other
  * topics wait behind it. Must not destroy the subscription or its context. */
 typedef void (*tb_ros2_subscription_callback_t)(const tb_ros2_sample_t *sample, void *user);
 
+/** How messages are handed over. */
 typedef struct tb_ros2_subscription_options {
-  tb_ros2_subscription_callback_t callback; /* NULL: messages wait for take, as many as depth */
-  void *user;
+  tb_ros2_subscription_callback_t callback; /**< NULL: messages wait for take, as many as depth */
+  void *user;                               /**< handed to the callback */
 } tb_ros2_subscription_options_t;
 
+/** No callback: messages wait to be taken. */
 #define TB_ROS2_SUBSCRIPTION_OPTIONS_INIT                                                          \
   {                                                                                                \
     NULL, NULL                                                                                     \
@@ -29,19 +32,18 @@ typedef struct tb_ros2_subscription_options {
 
 TB_BEGIN_DECLS
 
-/* Names, QoS and errors as in tb_ros2_publisher_create; `options` may be NULL. The callback may run
- * before this returns. Destroy the subscription before its context.
- * [any thread] */
+/** Names, QoS and errors as in tb_ros2_publisher_create; `options` may be NULL. The callback may
+ * run before this returns. Destroy the subscription before its context. [any thread] */
 TB_API tb_status_t tb_ros2_subscription_create(tb_ros2_context_t *context, const char *topic,
                                                const char *type, const tb_qos_t *qos,
                                                const tb_ros2_subscription_options_t *options,
                                                tb_ros2_subscription_t **out, tb_error_t *error);
 
-/* Accepts NULL. After it no callback runs any more.
+/** Accepts NULL. After it no callback runs any more.
  * [any thread] [blocks: until a running callback has returned] Not from its own callback. */
 TB_API void tb_ros2_subscription_destroy(tb_ros2_subscription_t *subscription);
 
-/* Takes the oldest waiting message, without copying it: give it back with tb_ros2_sample_release.
+/** Takes the oldest waiting message, without copying it: give it back with tb_ros2_sample_release.
  * Only for a subscription without callback.
  *
  *   TB_ERR_NOT_FOUND  no message is waiting
@@ -52,16 +54,16 @@ TB_API void tb_ros2_subscription_destroy(tb_ros2_subscription_t *subscription);
 TB_API tb_status_t tb_ros2_subscription_take(tb_ros2_subscription_t *subscription,
                                              tb_ros2_sample_t *out);
 
-/* How many publishers are matched now. [any thread] [from callbacks] */
+/** How many publishers are matched now. [any thread] [from callbacks] */
 TB_API uint32_t tb_ros2_subscription_matched(const tb_ros2_subscription_t *subscription);
 
-/* Waits until at least `count` publishers are matched, at most `limit` of steady time (0: look
+/** Waits until at least `count` publishers are matched, at most `limit` of steady time (0: look
  * once). TB_ERR_TIMEOUT.
  * [any thread] [blocks] */
 TB_API tb_status_t tb_ros2_subscription_wait_for_matched(tb_ros2_subscription_t *subscription,
                                                          uint32_t count, tb_duration_t limit);
 
-/* How often a publisher of this topic and type was not matched because of QoS: a best-effort
+/** How often a publisher of this topic and type was not matched because of QoS: a best-effort
  * publisher and a reliable subscription, say. When there was one, *out_policy (may be NULL) becomes
  * the name of the policy last in the way, such as "reliability" (static storage).
  * [any thread] [from callbacks] */

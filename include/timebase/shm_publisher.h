@@ -8,18 +8,20 @@
 #include <timebase/status.h>
 #include <timebase/timeline.h>
 
+/** A time that this process shares. */
 typedef struct tb_shm_publisher tb_shm_publisher_t;
 
-/* Of publishers and sources alike. */
+/** Of publishers and sources alike. */
 typedef struct tb_shm_options {
-  /* The folder of the page's file, "timebase.NAME"; NULL: /dev/shm. Containers that share a time
+  /** The folder of the page's file, "timebase.NAME"; NULL: /dev/shm. Containers that share a time
    * share this folder. */
   const char *directory;
-  /* Permissions of the file if it is made; readers need to read, publishers also to write. For
+  /** Permissions of the file if it is made; readers need to read, publishers also to write. For
    * several users or containers: 0644 or 0666. */
   uint32_t mode;
 } tb_shm_options_t;
 
+/** /dev/shm, for this user alone. */
 #define TB_SHM_OPTIONS_INIT                                                                        \
   {                                                                                                \
     NULL, 0600                                                                                     \
@@ -27,7 +29,7 @@ typedef struct tb_shm_options {
 
 TB_BEGIN_DECLS
 
-/* `name`: 1 to 64 letters, digits, '_', '-' and '.', not beginning with '.'. `options` and `error`
+/** `name`: 1 to 64 letters, digits, '_', '-' and '.', not beginning with '.'. `options` and `error`
  * may be NULL. Readers that were on an earlier publisher of the name change to this one, as to
  * another source, and wait for its first tick. The file is used again, and stays.
  * [any thread] TB_ERR_BUSY: the name has a publisher, in any process. TB_ERR_INVALID: the name.
@@ -36,11 +38,11 @@ TB_BEGIN_DECLS
 TB_API tb_status_t tb_shm_publisher_open(const char *name, const tb_shm_options_t *options,
                                          tb_error_t *error, tb_shm_publisher_t **out);
 
-/* Leaves the time standing where it is, in state lost. The same happens, with state stalled, when
+/** Leaves the time standing where it is, in state lost. The same happens, with state stalled, when
  * the process ends in any other way. NULL does nothing. [any thread] */
 TB_API void tb_shm_publisher_close(tb_shm_publisher_t *publisher);
 
-/* One tick, by the rules of tb_timeline_tick; handlers and waits of all processes are served by
+/** One tick, by the rules of tb_timeline_tick; handlers and waits of all processes are served by
  * their own threads after it. `time_ns` >= 0, nanoseconds since 1970; 0 takes readers back to "not
  * started". Wakes processes in which somebody waits; never blocks for long.
  * [any thread; ticks of several threads are put in order] [from callbacks]
@@ -48,10 +50,10 @@ TB_API void tb_shm_publisher_close(tb_shm_publisher_t *publisher);
 TB_API tb_status_t tb_shm_publisher_tick(tb_shm_publisher_t *publisher, int64_t time_ns,
                                          tb_jump_reason_t reason);
 
-/* An anchor, by the rules of tb_timeline_anchor. With a rate its bound must not be INT64_MAX:
+/** An anchor, by the rules of tb_timeline_anchor. With a rate its bound must not be INT64_MAX:
  * commit a new one before it is reached, so that time stands when the publisher dies. Readers in
- * another time namespace (containers) see each anchor as a tick. Errors as tb_shm_publisher_tick.
- */
+ * another time namespace (containers) see each anchor as a tick. [any thread] [from callbacks]
+ * Errors as tb_shm_publisher_tick. */
 TB_API tb_status_t tb_shm_publisher_anchor(tb_shm_publisher_t *publisher, const tb_anchor_t *anchor,
                                            tb_jump_reason_t reason);
 

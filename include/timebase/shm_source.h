@@ -9,16 +9,17 @@
 #include <timebase/source.h>
 #include <timebase/status.h>
 
+/** How a source on shared memory is supplied. */
 typedef struct tb_shm_status {
-  bool has_publisher;  /* one has the page open now, whether it ticks or not */
-  uint64_t publishers; /* how many have published under the name so far */
-  bool foreign_steady; /* it is in another time namespace: its rate is not used */
-  uint64_t invalid;    /* looks at the page that found nothing sensible */
+  bool has_publisher;  /**< one has the page open now, whether it ticks or not */
+  uint64_t publishers; /**< how many have published under the name so far */
+  bool foreign_steady; /**< it is in another time namespace: its rate is not used */
+  uint64_t invalid;    /**< looks at the page that found nothing sensible */
 } tb_shm_status_t;
 
 TB_BEGIN_DECLS
 
-/* Reads the page of tb_shm_publisher_open's `name`, made if it is not there yet; the publisher may
+/** Reads the page of tb_shm_publisher_open's `name`, made if it is not there yet; the publisher may
  * come and go. `now` of its clocks reads the page itself. While a clock is on it two threads follow
  * jumps ("tb-shm-jump") and, while somebody waits or a handler asks for forward steps, each tick
  * ("tb-shm-tick"); with nobody waiting the process is not woken by ticks. Ticks that come faster
@@ -28,7 +29,7 @@ TB_BEGIN_DECLS
 TB_API tb_status_t tb_shm_source_create(const char *name, const tb_shm_options_t *options,
                                         tb_error_t *error, tb_source_t **out);
 
-/* [any thread] [from callbacks] TB_ERR_INVALID: not a shared-memory source. */
+/** [any thread] [from callbacks] TB_ERR_INVALID: not a shared-memory source. */
 TB_API tb_status_t tb_shm_source_status(const tb_source_t *source, tb_shm_status_t *out);
 
 TB_END_DECLS

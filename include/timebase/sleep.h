@@ -12,7 +12,7 @@
 #include <timebase/steady_time.h>
 #include <timebase/time.h>
 
-/* Flags of a wait. Without them a forward step is time passing, a backward jump makes sleep_until
+/** Flags of a wait. Without them a forward step is time passing, a backward jump makes sleep_until
  * wait for its time anew, and sleep_for keeps what had not passed. */
 #define TB_WAIT_FAIL_ON_BACKWARD     UINT32_C(1) /* a backward jump: TB_ERR_JUMP_BACKWARD */
 #define TB_WAIT_FAIL_ON_FORWARD      UINT32_C(2) /* >= forward_min: TB_ERR_JUMP_FORWARD */
@@ -20,13 +20,15 @@
 #define TB_WAIT_FAIL_ON_ANY          UINT32_C(7)
 #define TB_SLEEP_KEEP_TIME           UINT32_C(8) /* sleep_until goes on after a clock change */
 
+/** What ends a wait early. Zeros: nothing does. */
 typedef struct tb_wait_options {
-  uint32_t flags;
-  tb_duration_t forward_min; /* with TB_WAIT_FAIL_ON_FORWARD, > 0 */
-  tb_duration_t limit;       /* in steady time, > 0: TB_ERR_TIMEOUT when passed; 0: none */
-  tb_cancel_token_t *token;  /* cancelled: TB_ERR_CANCELLED, destroyed: TB_ERR_CLOSED; or NULL */
+  uint32_t flags;            /**< TB_WAIT_FAIL_ON_..., TB_SLEEP_KEEP_TIME; 0: none */
+  tb_duration_t forward_min; /**< with TB_WAIT_FAIL_ON_FORWARD, > 0 */
+  tb_duration_t limit;       /**< in steady time, > 0: TB_ERR_TIMEOUT when passed; 0: none */
+  tb_cancel_token_t *token;  /**< cancelled: TB_ERR_CANCELLED, destroyed: TB_ERR_CLOSED; or NULL */
 } tb_wait_options_t;
 
+/** Nothing ends the wait early. */
 #define TB_WAIT_OPTIONS_INIT                                                                       \
   {                                                                                                \
     0, {0}, {0}, NULL                                                                              \
@@ -39,7 +41,7 @@ TB_BEGIN_DECLS
 /* On system time these hold for steps of the wall clock. A wait there with fail flags, or until a
  * time and with a limit, needs a thread of the library ("tb-steps"), which ends soon after. */
 
-/* Returns TB_OK once the clock tells `target` or later; never early. `options` may be NULL.
+/** Returns TB_OK once the clock tells `target` or later; never early. `options` may be NULL.
  * On an active clock whose source has not started it waits for the first tick, then compares.
  * A clock change ends it with TB_ERR_CLOCK_CHANGED unless TB_SLEEP_KEEP_TIME is given.
  * [any thread] [blocks] TB_ERR_CLOCK_MISMATCH: a target of the other kind. TB_ERR_NOT_SET: a ROS
@@ -49,20 +51,22 @@ TB_BEGIN_DECLS
 TB_API tb_status_t tb_clock_sleep_until(tb_clock_t *clock, tb_time_t target,
                                         const tb_wait_options_t *options);
 
-/* Returns TB_OK once `duration` has passed on the clock; at once if <= 0. Backward jumps and clock
+/** Returns TB_OK once `duration` has passed on the clock; at once if <= 0. Backward jumps and clock
  * changes keep the part that had not passed. On system time it counts in steady time. On an active
  * clock whose source has not started it counts from the first tick. A duration too long for the
- * clock waits for ever. Errors as tb_clock_sleep_until. (rclcpp::Clock::sleep_for) */
+ * clock waits for ever. [any thread] [blocks] Errors as tb_clock_sleep_until.
+ * (rclcpp::Clock::sleep_for) */
 TB_API tb_status_t tb_clock_sleep_for(tb_clock_t *clock, tb_duration_t duration,
                                       const tb_wait_options_t *options);
 
-/* The same on steady time, where nothing jumps: the fail flags are accepted and never apply. */
+/** The same on steady time, where nothing jumps: the fail flags are accepted and never apply.
+ * [any thread] [from callbacks: what waits for the callback waits on] [blocks] */
 TB_API tb_status_t tb_steady_clock_sleep_until(tb_steady_clock_t *clock, tb_steady_time_t target,
                                                const tb_wait_options_t *options);
 TB_API tb_status_t tb_steady_clock_sleep_for(tb_steady_clock_t *clock, tb_duration_t duration,
                                              const tb_wait_options_t *options);
 
-/* Returns TB_OK at the first non-zero time of the clock: at once when inactive or started.
+/** Returns TB_OK at the first non-zero time of the clock: at once when inactive or started.
  * [any thread] [blocks] Errors as tb_clock_sleep_until. (rclcpp::Clock::wait_until_started) */
 TB_API tb_status_t tb_clock_wait_until_started(tb_clock_t *clock, const tb_wait_options_t *options);
 

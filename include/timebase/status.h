@@ -4,7 +4,7 @@
 
 #include <timebase/export.h>
 
-/* X(name, value, message). The one list that codes, names and messages come from.
+/** X(name, value, message). The one list that codes, names and messages come from.
  * Values are part of the ABI: never renumber, only append. */
 #define TB_STATUS_LIST(X)                                                                          \
   X(TB_OK, 0, "success")                                                                           \
@@ -34,6 +34,7 @@
   X(TB_ERR_UNSUPPORTED, -24, "not supported")                                                      \
   X(TB_ERR_VERSION, -25, "incompatible version")
 
+/** What a call returns: 0, or a negative code. docs/errors.md says what to do about each. */
 typedef enum tb_status {
 #define TB_STATUS_ENUM(name, value, message) name = (value),
   TB_STATUS_LIST(TB_STATUS_ENUM)
@@ -42,11 +43,11 @@ typedef enum tb_status {
 
 TB_BEGIN_DECLS
 
-/* The code's own name, "TB_ERR_TIMEOUT"; "TB_ERR_UNKNOWN" for a value not in the list.
+/** The code's own name, "TB_ERR_TIMEOUT"; "TB_ERR_UNKNOWN" for a value not in the list.
  * [any thread] [async-signal-safe] Never NULL; static storage. */
 TB_API const char *tb_status_name(tb_status_t status);
 
-/* One lower-case English phrase without a full stop.
+/** One lower-case English phrase without a full stop.
  * [any thread] [async-signal-safe] Never NULL; static storage. */
 TB_API const char *tb_status_message(tb_status_t status);
 

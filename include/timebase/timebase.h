@@ -14,6 +14,8 @@
 #include <timebase/log.h>
 #include <timebase/manual_source.h>
 #include <timebase/rate.h>
+#include <timebase/shm_publisher.h>
+#include <timebase/shm_source.h>
 #include <timebase/sleep.h>
 #include <timebase/source.h>
 #include <timebase/status.h>

@@ -12,65 +12,72 @@
 #include <timebase/steady_time.h>
 #include <timebase/time.h>
 
+/** Timers, and what runs them. */
 typedef struct tb_timer_queue tb_timer_queue_t;
+/** Calls at a time, or once a period. */
 typedef struct tb_timer tb_timer_t;
 
-/* What a call of a timer on system or ROS time gets. */
+/** What a call of a timer on system or ROS time gets. */
 typedef struct tb_timer_info {
-  tb_time_t scheduled; /* when it was due */
-  tb_time_t actual;    /* when the call was made; never before `scheduled` */
-  uint64_t epoch;      /* of the clock, with `actual` */
-  uint64_t missed;     /* periods after `scheduled` that had passed too and get no call */
+  tb_time_t scheduled; /**< when it was due */
+  tb_time_t actual;    /**< when the call was made; never before `scheduled` */
+  uint64_t epoch;      /**< of the clock, with `actual` */
+  uint64_t missed;     /**< periods after `scheduled` that had passed too and get no call */
 } tb_timer_info_t;
 
+/** What a call of a timer on steady time gets. */
 typedef struct tb_steady_timer_info {
-  tb_steady_time_t scheduled;
-  tb_steady_time_t actual;
-  uint64_t missed;
+  tb_steady_time_t scheduled; /**< when it was due */
+  tb_steady_time_t actual;    /**< when the call was made */
+  uint64_t missed;            /**< as in tb_timer_info_t */
 } tb_steady_timer_info_t;
 
-/* Runs on the thread that calls tb_timer_queue_run_due, or on the queue's own. It may start, stop,
+/** Runs on the thread that calls tb_timer_queue_run_due, or on the queue's own. It may start, stop,
  * change and destroy any timer, itself included, and everything else but destroying the queue that
  * runs it, stopping its thread or waiting for its own end. */
 typedef void (*tb_timer_callback_t)(tb_timer_t *timer, const tb_timer_info_t *info, void *user);
 typedef void (*tb_steady_timer_callback_t)(tb_timer_t *timer, const tb_steady_timer_info_t *info,
                                            void *user);
 
+/** When a timer is called. */
 typedef enum tb_timer_mode {
-  TB_TIMER_PERIODIC = 0,    /* every `period` */
-  TB_TIMER_ONE_SHOT = 1,    /* once for each start, `period` after it */
-  TB_TIMER_ONE_SHOT_AT = 2, /* once for each start, at the time `at`; at once if it has passed */
+  TB_TIMER_PERIODIC = 0,    /**< every `period` */
+  TB_TIMER_ONE_SHOT = 1,    /**< once for each start, `period` after it */
+  TB_TIMER_ONE_SHOT_AT = 2, /**< once for each start, at the time `at`; at once if it has passed */
 } tb_timer_mode_t;
 
-/* What becomes of the periods that passed without a call, of a periodic timer. */
+/** What becomes of the periods that passed without a call, of a periodic timer. */
 typedef enum tb_timer_missed {
-  TB_TIMER_SKIP = 0,     /* one call, the others are counted (rcl, rclcpp) */
-  TB_TIMER_CATCH_UP = 1, /* a call for each, up to `catch_up_max`; the last counts the others */
+  TB_TIMER_SKIP = 0,     /**< one call, the others are counted (rcl, rclcpp) */
+  TB_TIMER_CATCH_UP = 1, /**< a call for each, up to `catch_up_max`; the last counts the others */
 } tb_timer_missed_t;
 
+/** Calls a run of a timer that catches up, unless its options say otherwise. */
 #define TB_TIMER_CATCH_UP_MAX UINT32_C(100)
 
+/** A timer on system or ROS time. */
 typedef struct tb_timer_options {
-  tb_duration_t period; /* > 0; of a one-shot timer: the delay; not used with `at` */
-  tb_timer_callback_t callback;
-  void *user;
-  tb_timer_mode_t mode;
-  tb_time_t at; /* with TB_TIMER_ONE_SHOT_AT: of the clock's kind; on a ROS clock not zero */
-  tb_timer_missed_t missed_policy;
-  uint32_t catch_up_max; /* calls a run of the queue; 0: TB_TIMER_CATCH_UP_MAX */
+  tb_duration_t period;         /**< > 0; of a one-shot timer: the delay; not used with `at` */
+  tb_timer_callback_t callback; /**< required */
+  void *user;                   /**< handed to the callback */
+  tb_timer_mode_t mode;         /**< when it is called */
+  tb_time_t at; /**< with TB_TIMER_ONE_SHOT_AT: of the clock's kind; on a ROS clock not zero */
+  tb_timer_missed_t missed_policy; /**< of a periodic timer */
+  uint32_t catch_up_max;           /**< calls a run of the queue; 0: TB_TIMER_CATCH_UP_MAX */
 } tb_timer_options_t;
 
+/** A timer on steady time. */
 typedef struct tb_steady_timer_options {
-  tb_duration_t period; /* > 0; of a one-shot timer: the delay; not used with `at` */
-  tb_steady_timer_callback_t callback;
-  void *user;
-  tb_timer_mode_t mode;
-  tb_steady_time_t at; /* with TB_TIMER_ONE_SHOT_AT */
-  tb_timer_missed_t missed_policy;
-  uint32_t catch_up_max; /* calls a run of the queue; 0: TB_TIMER_CATCH_UP_MAX */
+  tb_duration_t period; /**< > 0; of a one-shot timer: the delay; not used with `at` */
+  tb_steady_timer_callback_t callback; /**< required */
+  void *user;                          /**< handed to the callback */
+  tb_timer_mode_t mode;                /**< when it is called */
+  tb_steady_time_t at;                 /**< with TB_TIMER_ONE_SHOT_AT */
+  tb_timer_missed_t missed_policy;     /**< of a periodic timer */
+  uint32_t catch_up_max;               /**< calls a run of the queue; 0: TB_TIMER_CATCH_UP_MAX */
 } tb_steady_timer_options_t;
 
-/* Periodic, skipping what it missed: a period and a callback have to be set. */
+/** Periodic, skipping what it missed: a period and a callback have to be set. */
 /* clang-format off */
 #define TB_TIMER_OPTIONS_INIT                                                                      \
   {{0}, NULL, NULL, TB_TIMER_PERIODIC, {0, TB_TIME_ROS}, TB_TIMER_SKIP, TB_TIMER_CATCH_UP_MAX}
@@ -80,24 +87,25 @@ typedef struct tb_steady_timer_options {
 
 TB_BEGIN_DECLS
 
-/* [any thread] [from callbacks] TB_ERR_INVALID, TB_ERR_NO_MEMORY, TB_ERR_SYSTEM (descriptors). */
+/** [any thread] [from callbacks] TB_ERR_INVALID, TB_ERR_NO_MEMORY, TB_ERR_SYSTEM (descriptors). */
 TB_API tb_status_t tb_timer_queue_create(tb_timer_queue_t **out);
 
-/* Stops its thread and destroys its timers too. No other thread may use the queue or its timers.
+/** Stops its thread and destroys its timers too. No other thread may use the queue or its timers.
  * NULL does nothing. [any thread] [blocks: until its thread has ended] TB_ERR_DEADLOCK from a jump
  * callback or a callback of this queue: nothing is destroyed then. */
 TB_API tb_status_t tb_timer_queue_destroy(tb_timer_queue_t *queue);
 
-/* The same with a limit in steady time, 0: none. TB_ERR_TIMEOUT: its thread ends as soon as it can,
- * nothing is destroyed, and the queue is valid. TB_ERR_INVALID: limit < 0. */
+/** [any thread] [blocks] The same with a limit in steady time, 0: none. TB_ERR_TIMEOUT: its thread
+ * ends as soon as it can, nothing is destroyed, and the queue is valid. TB_ERR_INVALID: limit < 0.
+ */
 TB_API tb_status_t tb_timer_queue_destroy_within(tb_timer_queue_t *queue, tb_duration_t limit);
 
-/* A descriptor for poll, epoll or libuv: readable when something may be due, and then until
+/** A descriptor for poll, epoll or libuv: readable when something may be due, and then until
  * tb_timer_queue_run_due. It belongs to the queue: do not read or close it.
  * [any thread] [from callbacks] */
 TB_API int tb_timer_queue_fd(const tb_timer_queue_t *queue);
 
-/* Calls every timer that is due now, each once (for those that catch up: see the options), by
+/** Calls every timer that is due now, each once (for those that catch up: see the options), by
  * deadline and then in the order in which they were started. Reads each clock once at the start:
  * what becomes due meanwhile, or is started meanwhile, makes the descriptor readable again.
  * `out_calls` (may be NULL) gets the number of calls made.
@@ -106,19 +114,19 @@ TB_API int tb_timer_queue_fd(const tb_timer_queue_t *queue);
  * this queue. */
 TB_API tb_status_t tb_timer_queue_run_due(tb_timer_queue_t *queue, uint32_t *out_calls);
 
-/* Gives the queue a thread ("tb-timers") that makes its calls, with all signals blocked.
+/** Gives the queue a thread ("tb-timers") that makes its calls, with all signals blocked.
  * [any thread] [from callbacks] TB_ERR_BUSY: it has one, or tb_timer_queue_run_due is in progress.
  * TB_ERR_SYSTEM: no thread could be started. */
 TB_API tb_status_t tb_timer_queue_start_thread(tb_timer_queue_t *queue);
 
-/* Ends the thread, with the run that it is in: what is due in that run is still called. Timers go
+/** Ends the thread, with the run that it is in: what is due in that run is still called. Timers go
  * on. Without a thread it does nothing. `limit` in steady time, 0: none. [any thread] [blocks]
  * TB_ERR_TIMEOUT: the limit has passed; the thread ends as soon as it can, and another call waits
  * for that. TB_ERR_DEADLOCK: from a jump callback, or from a callback of this queue.
  * TB_ERR_INVALID: limit < 0. */
 TB_API tb_status_t tb_timer_queue_stop_thread(tb_timer_queue_t *queue, tb_duration_t limit);
 
-/* The earliest deadline of the running timers on `clock`; it may have passed. Generic name:
+/** The earliest deadline of the running timers on `clock`; it may have passed. Generic name:
  * tb_timer_queue_next_deadline. [any thread] [from callbacks] [blocks: during a blocking jump,
  * except from its callbacks] TB_ERR_NOT_FOUND: there is none. TB_ERR_NOT_SET: the clock's source
  * has not started, so that it is not known yet. */
@@ -128,17 +136,17 @@ TB_API tb_status_t tb_steady_clock_timer_queue_next_deadline(tb_timer_queue_t *q
                                                              const tb_steady_clock_t *clock,
                                                              tb_steady_time_t *out);
 
-/* A timer on `clock`, stopped. It is stopped when its clock is destroyed. At most 2^24 on one clock
- * in one queue. Generic name: tb_timer_create. [any thread] [from callbacks]
- * TB_ERR_INVALID: a period <= 0, no callback, an unknown mode or policy. TB_ERR_CLOCK_MISMATCH:
- * `at` of the other kind. TB_ERR_NOT_SET: `at` is zero on a ROS clock. TB_ERR_NO_MEMORY. */
+/** A timer on `clock`, stopped. It is stopped when its clock is destroyed. At most 2^24 on one
+ * clock in one queue. Generic name: tb_timer_create. [any thread] [from callbacks] TB_ERR_INVALID:
+ * a period <= 0, no callback, an unknown mode or policy. TB_ERR_CLOCK_MISMATCH: `at` of the other
+ * kind. TB_ERR_NOT_SET: `at` is zero on a ROS clock. TB_ERR_NO_MEMORY. */
 TB_API tb_status_t tb_clock_timer_create(tb_timer_queue_t *queue, tb_clock_t *clock,
                                          const tb_timer_options_t *options, tb_timer_t **out);
 TB_API tb_status_t tb_steady_clock_timer_create(tb_timer_queue_t *queue, tb_steady_clock_t *clock,
                                                 const tb_steady_timer_options_t *options,
                                                 tb_timer_t **out);
 
-/* First call one period from now, then every period: deadlines never drift. A started timer starts
+/** First call one period from now, then every period: deadlines never drift. A started timer starts
  * anew. Nothing is allocated. At a backward jump to before its last call (or its start) the next
  * call is one period after the new time, a one-shot's its delay; one that was given a time keeps
  * it. At a change of its clock's source the part still to wait is kept. While the source has not
@@ -148,27 +156,27 @@ TB_API tb_status_t tb_steady_clock_timer_create(tb_timer_queue_t *queue, tb_stea
  * TB_ERR_CLOSED: the clock was destroyed. TB_ERR_BUSY: from a callback of another jump. */
 TB_API tb_status_t tb_timer_start(tb_timer_t *timer);
 
-/* No call starts after it returns; one that has begun on another thread may still be running.
+/** No call starts after it returns; one that has begun on another thread may still be running.
  * [any thread] [from callbacks] */
 TB_API tb_status_t tb_timer_stop(tb_timer_t *timer);
 
-/* The same, and waits for a call that is running. That call may start the timer again. `limit` in
+/** The same, and waits for a call that is running. That call may start the timer again. `limit` in
  * steady time, 0: none. [any thread] [from callbacks] [blocks] TB_ERR_TIMEOUT: stopped, and the
  * call still runs. TB_ERR_DEADLOCK: from the own callback or a jump callback: not stopped.
  * TB_ERR_INVALID: limit < 0. */
 TB_API tb_status_t tb_timer_stop_wait(tb_timer_t *timer, tb_duration_t limit);
 
-/* Takes effect with the next deadline that is set: the one that a running timer waits for stays,
+/** Takes effect with the next deadline that is set: the one that a running timer waits for stays,
  * and those after it are a new period apart (rcl_timer_exchange_period). To have the new period at
  * once, start the timer anew. In the own callback the next deadline has been set already. [any
  * thread] [from callbacks] TB_ERR_INVALID: a period <= 0, a timer that is given a time. */
 TB_API tb_status_t tb_timer_set_period(tb_timer_t *timer, tb_duration_t period);
 
-/* Whether a call is to come: false after a stop, and for a one-shot from the start of its call.
+/** Whether a call is to come: false after a stop, and for a one-shot from the start of its call.
  * [any thread] [from callbacks] */
 TB_API bool tb_timer_is_running(const tb_timer_t *timer);
 
-/* The deadline of a running timer; it may have passed. Generic name: tb_timer_next_deadline.
+/** The deadline of a running timer; it may have passed. Generic name: tb_timer_next_deadline.
  * [any thread] [from callbacks] [blocks: during a blocking jump, except from its callbacks]
  * TB_ERR_NOT_FOUND: it is not running, or never fires. TB_ERR_NOT_SET: its clock's source has not
  * started. TB_ERR_CLOCK_MISMATCH: its clock is of the other type. */
@@ -176,7 +184,7 @@ TB_API tb_status_t tb_clock_timer_next_deadline(const tb_timer_t *timer, tb_time
 TB_API tb_status_t tb_steady_clock_timer_next_deadline(const tb_timer_t *timer,
                                                        tb_steady_time_t *out);
 
-/* Stops it; memory goes when a running call has ended. NULL does nothing.
+/** Stops it; memory goes when a running call has ended. NULL does nothing.
  * [any thread] [from callbacks] */
 TB_API void tb_timer_destroy(tb_timer_t *timer);
 

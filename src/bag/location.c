@@ -179,12 +179,9 @@ static tb_status_t add_listed_file(tb__bag_location_t *location, const char *rel
   const char *slash = strchr(relative, '/');
   if (path && slash && slash[1] && access(path, F_OK) != 0) {
     char *without_prefix = join(location->path, slash + 1);
-    if (without_prefix && access(without_prefix, F_OK) == 0) {
-      free(path);
-      path = without_prefix;
-    } else {
-      free(without_prefix);
-    }
+    bool use = !without_prefix || access(without_prefix, F_OK) == 0;
+    free(use ? path : without_prefix);
+    if (use) path = without_prefix;
   }
   if (path && access(path, F_OK) != 0) {
     tb_error_set_errno(error, TB_ERR_NOT_FOUND, errno, "%s, named by " METADATA_NAME, path);

@@ -78,22 +78,23 @@ static char *make_uri(const char *path, const char *parameters)
   return uri;
 }
 
-static void stat_beside(const char *path, const char *suffix, bool *exists, bool *has_content)
+/* False: no memory, and nothing is known. */
+static bool stat_beside(const char *path, const char *suffix, bool *exists, bool *has_content)
 {
-  char *name = NULL;
+  char *name;
   struct stat info;
-  *exists = asprintf(&name, "%s%s", path, suffix) >= 0 && stat(name, &info) == 0;
+  if (asprintf(&name, "%s%s", path, suffix) < 0) return false;
+  *exists = stat(name, &info) == 0;
   *has_content = *exists && info.st_size > 0;
   free(name);
+  return true;
 }
 
-static beside_t look_beside(const char *path)
+static bool look_beside(const char *path, beside_t *out)
 {
-  beside_t beside = {0};
   bool journal_exists;
-  stat_beside(path, "-wal", &beside.wal_exists, &beside.wal);
-  stat_beside(path, "-journal", &journal_exists, &beside.journal);
-  return beside;
+  return stat_beside(path, "-wal", &out->wal_exists, &out->wal) &&
+         stat_beside(path, "-journal", &journal_exists, &out->journal);
 }
 
 static uint32_t big_endian(const uint8_t *bytes)
@@ -178,8 +179,9 @@ static tb_status_t open_failed(sqlite3 *database, int code, const char *path,
 
 tb_status_t tb__sqlite_open(const char *path, sqlite3 **out, tb_error_t *error)
 {
-  beside_t beside = look_beside(path);
+  beside_t beside;
   bool in_wal_mode = false;
+  if (!look_beside(path, &beside)) return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
   tb_status_t status = inspect(path, &beside, &in_wal_mode, error);
   if (status) return status;
   /* In WAL mode SQLite would create -wal and -shm, which fails on a read-only medium and leaves

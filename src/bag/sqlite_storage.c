@@ -158,9 +158,11 @@ static tb_status_t prepare_topics(sqlite_file_t *file, sqlite3_stmt **out, tb_er
       (BASIC_COLUMNS IN_ORDER),
   };
   const size_t oldest = sizeof layouts / sizeof *layouts - 1;
+  tb_error_t detail;
   tb_status_t status = TB_ERR_UNSUPPORTED;
   for (size_t i = 0; i <= oldest && status == TB_ERR_UNSUPPORTED; i++)
-    status = prepare(file, layouts[i], out, i == oldest ? error : NULL);
+    status = prepare(file, layouts[i], out, &detail);
+  if (status && error) *error = detail;
   return status;
 }
 
@@ -216,10 +218,12 @@ static tb_status_t read_optional_text(sqlite_file_t *file, const char *sql, char
                                       tb_error_t *error)
 {
   sqlite3_stmt *statement = NULL;
-  if (sqlite3_prepare_v2(file->database, sql, -1, &statement, NULL) != SQLITE_OK) return TB_OK;
   tb_status_t status = TB_OK;
-  if (sqlite3_step(statement) == SQLITE_ROW) status = copy_text(file, statement, 0, out, NULL);
+  int code = sqlite3_prepare_v2(file->database, sql, -1, &statement, NULL);
+  if (code == SQLITE_OK) code = sqlite3_step(statement);
+  if (code == SQLITE_ROW) status = copy_text(file, statement, 0, out, NULL);
   sqlite3_finalize(statement);
+  if ((code & 0xff) == SQLITE_NOMEM) status = TB_ERR_NO_MEMORY;
   return status == TB_ERR_NO_MEMORY ? no_memory(error) : TB_OK;
 }
 

@@ -29,7 +29,11 @@ tb_status_t tb_timer_queue_start_thread(tb_timer_queue_t *queue)
   atomic_store(&queue->thread_active, 1);
   tb_status_t status = tb__thread_start(&queue->thread, "tb-timers", thread_run, queue);
   queue->has_thread = !status;
-  if (status) atomic_store(&queue->running, false);
+  if (status) {
+    atomic_store(&queue->thread_wanted, false);
+    atomic_store(&queue->thread_active, 0);
+    atomic_store(&queue->running, false);
+  }
   tb__mutex_unlock(&queue->mutex);
   return status;
 }

@@ -1,0 +1,190 @@
+/* The faults of core_test.c for reading and playing recordings. */
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <timebase/bag_reader.h>
+
+#include "bag/test_bag.h"
+#include "faults.h"
+#include "play/manual_pacer.h"
+#include "play/player.h"
+
+#define MS TB_NS_PER_MS
+
+/* ---- asprintf, and SQLite's memory ---- */
+
+int __wrap_asprintf(char **out, const char *format, ...) TB_PRINTF(2, 3);
+int __wrap_asprintf(char **out, const char *format, ...)
+{
+  if (fault_strikes(FAULT_MEMORY, "asprintf")) return -1;
+  va_list args;
+  va_start(args, format);
+  int length = vasprintf(out, format, args);
+  va_end(args);
+  if (length >= 0) fault_count_blocks(1);
+  return length;
+}
+
+static sqlite3_mem_methods plain_memory;
+
+static void *sqlite_malloc(int size)
+{
+  return fault_strikes(FAULT_OPTIONAL, "SQLite's malloc") ? NULL : plain_memory.xMalloc(size);
+}
+
+static void *sqlite_realloc(void *block, int size)
+{
+  if (fault_strikes(FAULT_OPTIONAL, "SQLite's realloc")) return NULL;
+  return plain_memory.xRealloc(block, size);
+}
+
+static void fail_in_sqlite(void)
+{
+  sqlite3_shutdown();
+  assert_int_equal(sqlite3_config(SQLITE_CONFIG_GETMALLOC, &plain_memory), SQLITE_OK);
+  sqlite3_mem_methods faulty = plain_memory;
+  faulty.xMalloc = sqlite_malloc;
+  faulty.xRealloc = sqlite_realloc;
+  assert_int_equal(sqlite3_config(SQLITE_CONFIG_MALLOC, &faulty), SQLITE_OK);
+}
+
+/* ---- what there is to read ---- */
+
+static char *folder;
+
+static const char metadata[] = "rosbag2_bagfile_information:\n  version: 5\n"
+                               "  storage_identifier: sqlite3\n"
+                               "  relative_file_paths: [bag/one.db3, two.db3]\n";
+
+static void write_file(const char *name, int64_t start_ns)
+{
+  char *path = tb__test_path(folder, name);
+  if (start_ns)
+    tb__test_db_simple(path, 4, 3, start_ns, MS);
+  else
+    tb__test_write(path, metadata, strlen(metadata));
+  free(path);
+}
+
+static int make_bag(void **state)
+{
+  (void)state;
+  folder = tb__test_folder_make();
+  write_file("one.db3", 1000 * MS);
+  write_file("two.db3", 2000 * MS);
+  write_file("metadata.yaml", 0);
+  return 0;
+}
+
+static int make_bare_bag(void **state)
+{
+  (void)state;
+  folder = tb__test_folder_make();
+  write_file("one.db3", 1000 * MS);
+  return 0;
+}
+
+static int remove_bag(void **state)
+{
+  (void)state;
+  tb__test_folder_remove(folder);
+  return 0;
+}
+
+/* ---- scenarios ---- */
+
+/* Each failure is of one row or file: reading goes on behind it to the end. */
+static tb_status_t read_to_the_end(tb_bag_reader_t *reader, int *messages)
+{
+  tb_status_t first = TB_OK, status;
+  tb_error_t error = TB_ERROR_INIT;
+  tb_bag_message_t message;
+  while ((status = tb_bag_reader_next(reader, &message, &error)) != TB_ERR_END) {
+    if (status && !first) first = status;
+    if (status) assert_status(error.status, status);
+    *messages += !status;
+  }
+  return first;
+}
+
+static tb_status_t reading(void)
+{
+  tb_status_t status;
+  tb_bag_reader_t *reader = NULL;
+  tb_error_t error = TB_ERROR_INIT;
+  const tb_bag_reader_options_t options = {.counts = TB_BAG_COUNTS_EXACT};
+  int messages = 0;
+  status = MAKES(reader, tb_bag_reader_open(folder, &options, &reader, &error));
+  if (status) {
+    assert_int_equal(error.status, status);
+    return status;
+  }
+  status = read_to_the_end(reader, &messages);
+  tb_status_t again = tb_bag_reader_seek(reader, 1001 * MS);
+  if (!again) again = read_to_the_end(reader, &messages);
+  tb_bag_reader_close(reader);
+  return status ? status : again;
+}
+
+static int sent;
+
+static tb_status_t add_topic(void *self, const tb_bag_topic_t *topic, void **out_handle,
+                             tb_error_t *error)
+{
+  (void)self, (void)topic, (void)error;
+  *out_handle = &sent;
+  return TB_OK;
+}
+
+static tb_status_t publish(void *self, void *handle, const void *data, size_t size,
+                           tb_error_t *error)
+{
+  (void)self, (void)data, (void)size, (void)error;
+  ++*(int *)handle;
+  return TB_OK;
+}
+
+static tb_status_t playing(void)
+{
+  static const tb_play_transport_ops_t ops = {.add_topic = add_topic, .publish = publish};
+  const tb_play_transport_t transport = {.ops = &ops};
+  tb_status_t status;
+  tb_bag_reader_t *reader = NULL;
+  tb_player_t *player = NULL;
+  tb__manual_pacer_t pacer;
+  tb__manual_pacer_init(&pacer);
+  sent = 0;
+  TRY_MAKE(reader, tb_bag_reader_open(folder, NULL, &reader, NULL));
+  TRY_MAKE(player, tb__player_create(reader, &transport, NULL, &pacer.base, &player, NULL));
+  TRY(tb_player_run(player, NULL));
+  tb_player_status_t end;
+  tb_player_status(player, &end);
+  assert_int_equal(end.messages, sent);
+  if (end.bad_rows) status = fault_status(); /* told by the count, and the log */
+end:
+  tb_player_destroy(player);
+  tb_bag_reader_close(reader);
+  return status;
+}
+
+static void test_faults_in_reading(void **state)
+{
+  (void)state;
+  fault_sweep(reading, NULL);
+}
+
+static void test_faults_in_playing(void **state)
+{
+  (void)state;
+  fault_sweep(playing, NULL);
+}
+
+int main(void)
+{
+  fail_in_sqlite();
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(test_faults_in_reading, make_bag, remove_bag),
+      cmocka_unit_test_setup_teardown(test_faults_in_reading, make_bare_bag, remove_bag),
+      cmocka_unit_test_setup_teardown(test_faults_in_playing, make_bag, remove_bag),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,361 @@
+/* Every allocation and every platform call of the core made to fail in turn. A scenario makes one
+ * kind of object, works with it and destroys it; a new one is a function and a line in main. */
+#include <timebase/timebase.h>
+
+#include "base/heap.h"
+#include "faults.h"
+
+#define S       TB_NS_PER_S
+#define MANY    40 /* timers: more than one chunk of memory for them */
+#define A_WHILE ((tb_duration_t){1000})
+
+/* What is there before, and must go on working. */
+static struct bystander {
+  tb_source_t *source;
+  tb_clock_t *clock;
+  tb_steady_clock_t *steady;
+  tb_timer_queue_t *queue;
+  tb_timer_t *timer;
+  tb_jump_handler_t *handler;
+  int calls, jumps;
+} by;
+
+static void count_call(tb_timer_t *timer, const tb_timer_info_t *info, void *user)
+{
+  (void)timer, (void)info;
+  ++*(int *)user;
+}
+
+static void count_steady_call(tb_timer_t *timer, const tb_steady_timer_info_t *info, void *user)
+{
+  (void)timer, (void)info;
+  ++*(int *)user;
+}
+
+static void count_jump(const tb_jump_t *jump, void *user)
+{
+  (void)jump;
+  ++*(int *)user;
+}
+
+static tb_timer_options_t each_second(int *calls)
+{
+  return (tb_timer_options_t){.period = {S}, .callback = count_call, .user = calls};
+}
+
+static tb_jump_handler_options_t at_backward_jumps(int *jumps)
+{
+  return (tb_jump_handler_options_t){
+      .threshold.min_backward.ns = -1, .after = count_jump, .user = jumps};
+}
+
+static int make_bystander(void **state)
+{
+  (void)state;
+  tb_timer_options_t timer = each_second(&by.calls);
+  tb_jump_handler_options_t handler = at_backward_jumps(&by.jumps);
+  assert_ok(tb_manual_source_create(&by.source));
+  assert_ok(tb_clock_create(&(tb_clock_options_t){TB_TIME_ROS, by.source}, &by.clock));
+  assert_ok(tb_steady_clock_create(&by.steady));
+  assert_ok(tb_timer_queue_create(&by.queue));
+  assert_ok(tb_clock_timer_create(by.queue, by.clock, &timer, &by.timer));
+  assert_ok(tb_jump_handler_create(by.clock, &handler, &by.handler));
+  assert_ok(tb_manual_source_set(by.source, 100 * S));
+  assert_ok(tb_timer_start(by.timer));
+  return 0;
+}
+
+static int destroy_bystander(void **state)
+{
+  (void)state;
+  assert_ok(tb_timer_queue_destroy(by.queue));
+  assert_ok(tb_clock_destroy(by.clock));
+  assert_ok(tb_steady_clock_destroy(by.steady));
+  assert_ok(tb_source_destroy(by.source));
+  return 0;
+}
+
+static void bystander_works(void)
+{
+  tb_time_t now;
+  by.calls = by.jumps = 0;
+  assert_ok(tb_clock_now(by.clock, &now));
+  assert_ok(tb_manual_source_set(by.source, now.ns - 1));
+  assert_int_equal(by.jumps, 1);
+  assert_ok(tb_manual_source_advance(by.source, (tb_duration_t){2 * S}));
+  assert_ok(tb_timer_queue_run_due(by.queue, NULL));
+  assert_int_equal(by.calls, 1);
+  tb_time_t later;
+  assert_ok(tb_clock_now(by.clock, &later));
+  assert_int_equal(later.ns, now.ns - 1 + 2 * S);
+}
+
+/* ---- scenarios ---- */
+
+static tb_status_t clocks(void)
+{
+  tb_status_t status;
+  tb_clock_t *plain = NULL, *active = NULL, *second = NULL;
+  tb_steady_clock_t *steady = NULL;
+  tb_source_t *source = NULL;
+  TRY_MAKE(plain, tb_clock_create(NULL, &plain));
+  TRY_MAKE(steady, tb_steady_clock_create(&steady));
+  TRY_MAKE(source, tb_manual_source_create(&source));
+  TRY_MAKE(active, tb_clock_create(&(tb_clock_options_t){TB_TIME_ROS, source}, &active));
+  TRY_MAKE(second, tb_clock_create(&(tb_clock_options_t){TB_TIME_ROS, by.source}, &second));
+  TRY(tb_manual_source_set(source, 5 * S));
+  TRY(tb_clock_set_source(plain, source));
+  TRY(tb_clock_set_source(active, NULL));
+  TRY(tb_clock_set_source(second, source));
+end:
+  assert_ok(tb_clock_destroy(second));
+  assert_ok(tb_clock_destroy(active));
+  assert_ok(tb_source_destroy(source));
+  assert_ok(tb_steady_clock_destroy(steady));
+  assert_ok(tb_clock_destroy(plain));
+  return status;
+}
+
+static int starts; /* less the stops */
+
+static tb_status_t counted_start(void *self, tb_timeline_t *timeline)
+{
+  (void)self;
+  starts++;
+  return tb_timeline_tick(timeline, S, TB_JUMP_REASON_NONE);
+}
+
+static void counted_stop(void *self)
+{
+  (void)self;
+  starts--;
+}
+
+static const tb_source_ops_t counted_ops = {"counted", counted_start, counted_stop, NULL};
+
+/* A clock that fails to move to a source stops it again, and tells what it told before. */
+static tb_status_t a_move_to_a_source(void)
+{
+  tb_status_t status;
+  tb_clock_t *clock = NULL;
+  tb_source_t *source = NULL;
+  bool moved = false;
+  TRY_MAKE(source, tb_source_create(&counted_ops, NULL, &source));
+  TRY_MAKE(clock, tb_clock_create(&(tb_clock_options_t){TB_TIME_ROS, by.source}, &clock));
+  uint64_t epoch = tb_clock_epoch(clock);
+  TRY(tb_clock_set_source(clock, source));
+  moved = true;
+end:
+  assert_int_equal(starts, moved ? 1 : 0);
+  if (clock && !moved) {
+    tb_time_t told, expected;
+    assert_ok(tb_clock_now(clock, &told));
+    assert_ok(tb_clock_now(by.clock, &expected));
+    assert_int_equal(told.ns, expected.ns);
+    assert_int_equal(tb_clock_epoch(clock), epoch);
+  }
+  assert_ok(tb_source_destroy(source));
+  assert_ok(tb_clock_destroy(clock));
+  assert_int_equal(starts, 0);
+  return status;
+}
+
+static tb_status_t handlers(void)
+{
+  tb_status_t status;
+  int jumps = 0;
+  tb_jump_handler_t *first = NULL, *second = NULL;
+  tb_jump_handler_options_t options = at_backward_jumps(&jumps);
+  TRY_MAKE(first, tb_jump_handler_create(by.clock, &options, &first));
+  TRY_MAKE(second, tb_jump_handler_create(by.clock, &options, &second));
+  TRY(tb_manual_source_advance(by.source, (tb_duration_t){-1}));
+  assert_int_equal(jumps, 2);
+end:
+  tb_jump_handler_destroy(first);
+  tb_jump_handler_destroy(second);
+  return status;
+}
+
+static tb_status_t waits(void)
+{
+  tb_status_t status;
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  tb_cancel_token_t *token = NULL;
+  tb_cond_t *cond = NULL;
+  tb_steady_cond_t *steady_cond = NULL;
+  tb_rate_t *rate = NULL, *steady_rate = NULL;
+  bool signalled;
+  pthread_mutex_lock(&mutex);
+  TRY_MAKE(token, tb_cancel_token_create(&token));
+  TRY_MAKE(cond, tb_cond_create(by.clock, &cond));
+  TRY_MAKE(steady_cond, tb_steady_cond_create(by.steady, &steady_cond));
+  TRY_MAKE(rate, tb_clock_rate_create(by.clock, (tb_duration_t){S}, &rate));
+  TRY_MAKE(steady_rate, tb_steady_clock_rate_create(by.steady, A_WHILE, &steady_rate));
+  tb_wait_options_t options = TB_WAIT_OPTIONS_INIT;
+  options.token = token;
+  TRY(tb_steady_clock_sleep_for(by.steady, A_WHILE, &options));
+  TRY(tb_steady_cond_wait_for(steady_cond, &mutex, A_WHILE, &options, &signalled));
+  TRY(tb_rate_sleep(steady_rate, &options, NULL));
+  options.limit = A_WHILE;
+  assert_status(tb_clock_sleep_for(by.clock, (tb_duration_t){S}, &options), TB_ERR_TIMEOUT);
+  assert_status(tb_cond_wait_for(cond, &mutex, (tb_duration_t){S}, &options, NULL), TB_ERR_TIMEOUT);
+  assert_status(tb_rate_sleep(rate, &options, NULL), TB_ERR_TIMEOUT);
+  tb_cancel_token_cancel(token);
+  assert_status(tb_clock_sleep_for(by.clock, (tb_duration_t){S}, &options), TB_ERR_CANCELLED);
+end:
+  pthread_mutex_unlock(&mutex);
+  tb_rate_destroy(rate);
+  tb_rate_destroy(steady_rate);
+  assert_ok(tb_cond_destroy(cond));
+  assert_ok(tb_steady_cond_destroy(steady_cond));
+  assert_ok(tb_cancel_token_destroy(token));
+  return status;
+}
+
+static tb_status_t timers(void)
+{
+  tb_status_t status;
+  int calls = 0;
+  tb_timer_queue_t *queue = NULL;
+  tb_timer_t *timer;
+  tb_timer_options_t options = each_second(&calls);
+  tb_steady_timer_options_t steady_options = {
+      .period = {S}, .callback = count_steady_call, .user = &calls};
+  TRY_MAKE(queue, tb_timer_queue_create(&queue));
+  for (int i = 0; i < MANY; i++) {
+    TRY_MAKE(timer, tb_clock_timer_create(queue, by.clock, &options, &timer));
+    TRY(tb_timer_start(timer));
+  }
+  TRY_MAKE(timer, tb_steady_clock_timer_create(queue, by.steady, &steady_options, &timer));
+  TRY(tb_timer_start(timer));
+end:
+  assert_ok(tb_manual_source_advance(by.source, (tb_duration_t){S}));
+  assert_ok(tb_timer_queue_run_due(by.queue, NULL));
+  if (!status) status = tb_timer_queue_run_due(queue, NULL);
+  if (!status) assert_int_equal(calls, MANY);
+  assert_ok(tb_timer_queue_destroy(queue));
+  return status;
+}
+
+static void tell(tb_timer_t *timer, const tb_steady_timer_info_t *info, void *user)
+{
+  (void)timer, (void)info;
+  assert_ok(tb_steady_cond_signal(user));
+}
+
+static tb_status_t a_queue_with_a_thread(void)
+{
+  tb_status_t status;
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  tb_steady_cond_t *cond = NULL;
+  tb_timer_queue_t *queue = NULL;
+  tb_timer_t *timer = NULL;
+  bool called = false;
+  pthread_mutex_lock(&mutex);
+  TRY_MAKE(cond, tb_steady_cond_create(by.steady, &cond));
+  TRY_MAKE(queue, tb_timer_queue_create(&queue));
+  tb_steady_timer_options_t options = {.period = A_WHILE, .callback = tell, .user = cond};
+  TRY_MAKE(timer, tb_steady_clock_timer_create(queue, by.steady, &options, &timer));
+  TRY(tb_timer_start(timer));
+  TRY(tb_timer_queue_start_thread(queue));
+  TRY(tb_steady_cond_wait_for(cond, &mutex, (tb_duration_t){INT64_MAX}, NULL, &called));
+  assert_true(called);
+  TRY(tb_timer_queue_stop_thread(queue, (tb_duration_t){0}));
+end:
+  pthread_mutex_unlock(&mutex);
+  assert_ok(tb_timer_queue_destroy(queue));
+  assert_ok(tb_steady_cond_destroy(cond));
+  return status;
+}
+
+/* Time that runs by itself needs a thread; without one it stands where it stood. */
+static tb_status_t a_source_that_runs(void)
+{
+  tb_status_t status;
+  tb_source_t *source = NULL;
+  tb_clock_t *clock = NULL;
+  tb_steady_time_t now;
+  tb_time_t told;
+  TRY_MAKE(source, tb_manual_source_create(&source));
+  TRY_MAKE(clock, tb_clock_create(&(tb_clock_options_t){TB_TIME_ROS, source}, &clock));
+  TRY(tb_manual_source_set(source, 5 * S));
+  TRY(tb_steady_clock_now(by.steady, &now));
+  const tb_anchor_t anchor = {7 * S, now, 1000, {INT64_MAX}, TB_CLOCK_RUNNING};
+  status = tb_timeline_anchor(tb_source_timeline(source), &anchor, TB_JUMP_REASON_NONE);
+  assert_ok(tb_clock_now(clock, &told));
+  assert_true(status ? told.ns == 5 * S : told.ns >= 7 * S);
+  TRY(status);
+  TRY(tb_clock_sleep_for(clock, (tb_duration_t){S}, NULL));
+end:
+  assert_ok(tb_clock_destroy(clock));
+  assert_ok(tb_source_destroy(source));
+  return status;
+}
+
+/* On failure the inner source stays the caller's. */
+static tb_status_t an_extrapolating_source(void)
+{
+  tb_status_t status;
+  tb_source_t *inner = NULL, *source = NULL;
+  tb_clock_t *clock = NULL;
+  TRY_MAKE(inner, tb_manual_source_create(&inner));
+  TRY_MAKE(source, tb_extrapolating_source_create(inner, NULL, &source));
+  TRY_MAKE(clock, tb_clock_create(&(tb_clock_options_t){TB_TIME_ROS, source}, &clock));
+  for (int i = 1; i < 5; i++)
+    TRY(tb_manual_source_set(inner, i * S));
+end:
+  assert_ok(tb_clock_destroy(clock));
+  assert_ok(tb_source_destroy(source ? source : inner));
+  return status;
+}
+
+static tb_status_t a_heap_that_grows(void)
+{
+  tb_status_t status = TB_OK;
+  tb__heap_t heap = {0};
+  for (uint32_t id = 0; !status && id < 100; id++) {
+    status = tb__heap_reserve(&heap, id + 1);
+    assert_int_equal(heap.size, id);
+    if (!status) tb__heap_insert(&heap, id, 100 - id);
+    assert_true(!heap.size || tb__heap_min(&heap)->key == 101 - (int64_t)heap.size);
+  }
+  tb__heap_fini(&heap);
+  return status;
+}
+
+static tb_status_t a_large_heap(void)
+{
+  tb__heap_t heap = {0};
+  tb_status_t status = tb__heap_reserve(&heap, 1 << 20);
+  tb__heap_fini(&heap);
+  return status;
+}
+
+#define SWEEP(scenario)                                                                            \
+  static void test_faults_in_##scenario(void **state)                                              \
+  {                                                                                                \
+    (void)state;                                                                                   \
+    fault_sweep(scenario, bystander_works);                                                        \
+  }
+#define SCENARIOS(X)                                                                               \
+  X(clocks)                                                                                        \
+  X(a_move_to_a_source)                                                                            \
+  X(handlers)                                                                                      \
+  X(waits)                                                                                         \
+  X(timers)                                                                                        \
+  X(a_queue_with_a_thread)                                                                         \
+  X(a_source_that_runs)                                                                            \
+  X(an_extrapolating_source)                                                                       \
+  X(a_heap_that_grows)                                                                             \
+  X(a_large_heap)
+
+SCENARIOS(SWEEP)
+
+#define TEST(scenario)                                                                             \
+  cmocka_unit_test_setup_teardown(test_faults_in_##scenario, make_bystander, destroy_bystander),
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {SCENARIOS(TEST)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,137 @@
+#include "faults.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "platform/futex.h"
+
+static _Atomic int blocks;
+static _Atomic bool armed;
+static _Atomic int pass; /* what fails in this one */
+static _Atomic int calls_left;
+static const char *_Atomic failed_call;
+static _Atomic int failed_kind;
+
+/* One after the other, so that each counts calls of its own. Other people's allocations are many: a
+ * sample of them does. */
+static const struct pass {
+  bool kinds[FAULT_HARMLESS + 1];
+  int step;
+  const char *what;
+} passes[] = {
+    {{[FAULT_MEMORY] = true, [FAULT_SYSTEM] = true}, 1, "calls failed"},
+    {{[FAULT_HARMLESS] = true}, 1, "calls failed without harm"},
+    {{[FAULT_OPTIONAL] = true}, 7, "calls could fail, of which every 7th did"},
+};
+
+bool fault_strikes(fault_kind_t kind, const char *call)
+{
+  if (!atomic_load(&armed) || !passes[atomic_load(&pass)].kinds[kind]) return false;
+  if (atomic_fetch_sub(&calls_left, 1) != 1) return false;
+  atomic_store(&failed_kind, kind);
+  atomic_store(&failed_call, call);
+  return true;
+}
+
+static const tb_status_t ends_in[] = {
+    [FAULT_MEMORY] = TB_ERR_NO_MEMORY,
+    [FAULT_OPTIONAL] = TB_ERR_NO_MEMORY,
+    [FAULT_SYSTEM] = TB_ERR_SYSTEM,
+    [FAULT_HARMLESS] = TB_OK,
+};
+
+tb_status_t fault_status(void)
+{
+  return atomic_load(&failed_call) ? ends_in[atomic_load(&failed_kind)] : TB_OK;
+}
+
+void fault_count_blocks(int by)
+{
+  atomic_fetch_add(&blocks, by);
+}
+
+void __real_free(void *block);
+void __wrap_free(void *block);
+void __wrap_free(void *block)
+{
+  if (block) fault_count_blocks(-1);
+  __real_free(block);
+}
+
+#define ALLOCATES(name, taken, parameters, arguments)                                              \
+  void *__real_##name parameters;                                                                  \
+  void *__wrap_##name parameters;                                                                  \
+  void *__wrap_##name parameters                                                                   \
+  {                                                                                                \
+    bool had = (taken) != NULL;                                                                    \
+    if (fault_strikes(FAULT_MEMORY, #name)) {                                                      \
+      errno = ENOMEM;                                                                              \
+      return NULL;                                                                                 \
+    }                                                                                              \
+    void *result = __real_##name arguments;                                                        \
+    if (result && !had) fault_count_blocks(1);                                                     \
+    return result;                                                                                 \
+  }
+#define CALLS(kind, type, name, failure, error, parameters, arguments)                             \
+  type __real_##name parameters;                                                                   \
+  type __wrap_##name parameters;                                                                   \
+  type __wrap_##name parameters                                                                    \
+  {                                                                                                \
+    if (fault_strikes(FAULT_##kind, #name)) {                                                      \
+      errno = error;                                                                               \
+      return failure;                                                                              \
+    }                                                                                              \
+    return __real_##name arguments;                                                                \
+  }
+#include "core_calls.inc"
+#ifdef FAULTS_OF_BAGS
+#include "bag_calls.inc"
+#endif
+
+static int open_descriptors(void)
+{
+  int count = 0;
+  DIR *folder = opendir("/proc/self/fd");
+  assert_non_null(folder);
+  while (readdir(folder))
+    count++;
+  closedir(folder);
+  return count;
+}
+
+/* False: nothing failed. */
+static bool run_once(fault_scenario_t scenario, int nth)
+{
+  int blocks_before = atomic_load(&blocks), descriptors_before = open_descriptors();
+  atomic_store(&failed_call, NULL);
+  atomic_store(&calls_left, nth);
+  atomic_store(&armed, true);
+  tb_status_t status = scenario();
+  atomic_store(&armed, false);
+  const char *call = atomic_load(&failed_call);
+  tb_status_t expected = fault_status();
+  bool optional = call && atomic_load(&failed_kind) == FAULT_OPTIONAL;
+  const char *name = call ? call : "nothing";
+  if (status != expected && !(optional && !status))
+    fail_msg("call %d, %s failed: %s, expected %s", nth, name, tb_status_name(status),
+             tb_status_name(expected));
+  if (atomic_load(&blocks) != blocks_before)
+    fail_msg("call %d, %s failed: %d blocks left", nth, name, atomic_load(&blocks) - blocks_before);
+  if (open_descriptors() != descriptors_before)
+    fail_msg("call %d, %s failed: %d descriptors left", nth, name,
+             open_descriptors() - descriptors_before);
+  return call;
+}
+
+void fault_sweep(fault_scenario_t scenario, void (*still_works)(void))
+{
+  for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) {
+    atomic_store(&pass, (int)i);
+    int nth = 1;
+    for (; run_once(scenario, nth); nth += passes[i].step)
+      if (still_works) still_works();
+    printf("%d %s\n", nth - 1, passes[i].what);
+  }
+}
