@@ -16,13 +16,12 @@ typedef struct row {
   const char *against;                               /* what it is measured beside; "limit" */
   double target;                                     /* ratio at most */
   bool (*run)(const struct row *row, result_t *out); /* false: a message has been printed */
-  double limit; /* in `unit`, stands for `against`; 0: measured beside something */
+  double limit; /* with "limit": in `unit`, stands for `against` */
 } row_t;
 
-extern const row_t core_rows[];
-extern const int core_row_count;
-extern const row_t timer_rows[];
-extern const int timer_row_count;
+extern const row_t core_rows[], tick_rows[], timer_rows[], wake_rows[], allocation_rows[];
+extern const int core_row_count, tick_row_count, timer_row_count, wake_row_count;
+extern const int allocation_row_count;
 #ifdef TB_BENCH_ROS2
 extern const row_t ros2_rows[];
 extern const int ros2_row_count;

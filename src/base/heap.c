@@ -126,11 +126,16 @@ static void renumber(tb__heap_t *heap)
   tb__heap_rebuild(heap);
 }
 
-void tb__heap_insert(tb__heap_t *heap, uint32_t id, int64_t key)
+static tb__heap_entry_t entry_make(tb__heap_t *heap, uint32_t id, int64_t key)
 {
   if (heap->last_seq == TB__HEAP_LAST_SEQ) renumber(heap);
-  uint64_t rank = ++heap->last_seq << TB__HEAP_ID_BITS | id;
-  sift_up(heap, heap->size++, (tb__heap_entry_t){key, rank});
+  return (tb__heap_entry_t){key, ++heap->last_seq << TB__HEAP_ID_BITS | id};
+}
+
+void tb__heap_insert(tb__heap_t *heap, uint32_t id, int64_t key)
+{
+  tb__heap_entry_t entry = entry_make(heap, id, key);
+  sift_up(heap, heap->size++, entry);
 }
 
 static void entry_move(tb__heap_t *heap, uint32_t index, tb__heap_entry_t entry)
@@ -153,6 +158,12 @@ void tb__heap_change(tb__heap_t *heap, uint32_t id, int64_t key)
 {
   uint32_t index = heap->where[id];
   entry_move(heap, index, (tb__heap_entry_t){key, heap->entries[index].rank});
+}
+
+void tb__heap_reinsert(tb__heap_t *heap, uint32_t id, int64_t key)
+{
+  tb__heap_entry_t entry = entry_make(heap, id, key);
+  entry_move(heap, heap->where[id], entry);
 }
 
 void tb__heap_rebuild(tb__heap_t *heap)

@@ -58,6 +58,8 @@ void tb__heap_insert(tb__heap_t *heap, uint32_t id, int64_t key);
 /* The id must be in the heap; `change` keeps its place among equal keys. */
 void tb__heap_remove(tb__heap_t *heap, uint32_t id);
 void tb__heap_change(tb__heap_t *heap, uint32_t id, int64_t key);
+/* Removes and inserts: the last among equal keys. */
+void tb__heap_reinsert(tb__heap_t *heap, uint32_t id, int64_t key);
 /* After keys were changed in `entries`. */
 void tb__heap_rebuild(tb__heap_t *heap);
 

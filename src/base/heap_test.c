@@ -50,9 +50,13 @@ static void test_heap_agrees_with_a_model(void **state)
     } else if (random_next() % 2) {
       tb__heap_remove(&heap, id);
       present[id] = false;
-    } else {
+    } else if (random_next() % 2) {
       tb__heap_change(&heap, id, key);
       keys[id] = key;
+    } else {
+      tb__heap_reinsert(&heap, id, key);
+      keys[id] = key;
+      orders[id] = step;
     }
     if (step % 997 == 0) heap.last_seq = TB__HEAP_LAST_SEQ - step % 7; /* numbered anew soon */
     assert_int_equal(tb__heap_contains(&heap, id), present[id]);

@@ -1,7 +1,7 @@
 #include "clock/handler.h"
 
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "clock/clock.h"
 #include "clock/delay.h"
@@ -71,7 +71,8 @@ tb_status_t tb_jump_handler_create(tb_clock_t *clock, const tb_jump_handler_opti
   handler->before = options->before;
   handler->after = options->after;
   handler->user = options->user;
-  snprintf(handler->name, sizeof handler->name, "%s", options->name ? options->name : "unnamed");
+  const char *name = options->name ? options->name : "unnamed";
+  memcpy(handler->name, name, strnlen(name, sizeof handler->name - 1)); /* zeros follow */
   tb_timeline_t *timeline = tb__clock_lock(clock);
   handler->sequence = atomic_fetch_add(&last_sequence, 1) + 1;
   handler_link(timeline, handler);

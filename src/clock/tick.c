@@ -264,16 +264,15 @@ static void move_locked(tb_timeline_t *timeline, const move_t *move, bool *has_t
   tb__waiters_collect_due_locked(timeline, to_wake);
 }
 
-/* Whether anyone is due at `time_ns`, a forward step from the committed time. */
+/* Whether anyone may be due at `time_ns`, a forward step from the committed time. */
 static bool anyone_due_locked(const tb_timeline_t *timeline, int64_t time_ns)
     TB_REQUIRES(timeline->mutex);
 static bool anyone_due_locked(const tb_timeline_t *timeline, int64_t time_ns)
 {
-  const tb__waiter_t *by_time = timeline->waiters.heaps[TB__AXIS_TIME].root;
-  const tb__waiter_t *by_elapsed = timeline->waiters.heaps[TB__AXIS_ELAPSED].root;
+  const tb__deadline_heap_t *heaps = timeline->waiters.heaps;
   uint64_t elapsed = (uint64_t)time_ns - timeline->elapsed_offset;
-  return (by_time && !tb__deadline_before((uint64_t)time_ns, by_time->deadline)) ||
-         (by_elapsed && !tb__deadline_before(elapsed, by_elapsed->deadline));
+  return tb__deadline_heap_may_be_due(&heaps[TB__AXIS_TIME], (uint64_t)time_ns) ||
+         tb__deadline_heap_may_be_due(&heaps[TB__AXIS_ELAPSED], elapsed);
 }
 
 /* The usual tick: a step forward that concerns nobody. */
@@ -349,8 +348,9 @@ tb_status_t tb_timeline_tick(tb_timeline_t *timeline, int64_t time_ns, tb_jump_r
   }
   tb__redirect_t *redirect = atomic_load(&timeline->redirect);
   if (!redirect) status = tick_in_turn_locked(timeline, time_ns, reason, &to_wake);
+  if (to_wake) tb__timeline_ref(timeline);
   tb__mutex_unlock(&timeline->mutex);
-  tb__waiters_wake(to_wake);
+  if (to_wake) tb__waiters_wake_and_settle(timeline, to_wake);
   return redirect ? redirect_tick(redirect, time_ns, reason, true) : status;
 }
 
@@ -363,8 +363,9 @@ static bool is_plain_change_locked(const tb_timeline_t *timeline, int64_t time_n
     return false;
   if (time_ns == timeline->time_ns) return true;
   return (timeline->time_ns == 0 || time_ns < timeline->time_ns) && !timeline->handlers.first &&
-         !timeline->waiters.watchers && !timeline->waiters.heaps[TB__AXIS_TIME].root &&
-         !timeline->waiters.heaps[TB__AXIS_ELAPSED].root;
+         !timeline->waiters.watchers &&
+         tb__deadline_heap_is_empty(&timeline->waiters.heaps[TB__AXIS_TIME]) &&
+         tb__deadline_heap_is_empty(&timeline->waiters.heaps[TB__AXIS_ELAPSED]);
 }
 
 tb_status_t tb_timeline_try_tick(tb_timeline_t *timeline, int64_t time_ns)

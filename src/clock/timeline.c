@@ -254,12 +254,13 @@ void tb__timeline_set_detached(tb_timeline_t *timeline, bool detached)
   tb__mutex_unlock(&timeline->mutex);
 }
 
-bool tb__timeline_next_deadline_locked(const tb_timeline_t *timeline, int64_t *out_ns)
+bool tb__timeline_next_deadline_locked(tb_timeline_t *timeline, int64_t *out_ns)
 {
   bool found = false;
   int64_t earliest = INT64_MAX, now_ns = tb__timeline_time_locked(timeline);
-  const tb__waiter_t *by_time = timeline->waiters.heaps[TB__AXIS_TIME].root;
-  const tb__waiter_t *by_elapsed = timeline->waiters.heaps[TB__AXIS_ELAPSED].root;
+  tb__deadline_heap_t *heaps = timeline->waiters.heaps;
+  const tb__waiter_t *by_time = tb__deadline_heap_first(&heaps[TB__AXIS_TIME]);
+  const tb__waiter_t *by_elapsed = tb__deadline_heap_first(&heaps[TB__AXIS_ELAPSED]);
   if (by_time) {
     earliest = (int64_t)by_time->deadline;
     found = true;

@@ -181,7 +181,7 @@ void tb__timeline_set_detached(tb_timeline_t *timeline, bool detached);
 
 /* The earliest deadline that anyone waits for; false if there is none. */
 bool tb__timeline_next_deadline(tb_timeline_t *timeline, int64_t *out_ns);
-bool tb__timeline_next_deadline_locked(const tb_timeline_t *timeline, int64_t *out_ns)
+bool tb__timeline_next_deadline_locked(tb_timeline_t *timeline, int64_t *out_ns)
     TB_REQUIRES(timeline->mutex);
 
 /* What `state` means now: a running timeline without signs of life is stalled, or paused. */
@@ -248,5 +248,8 @@ void tb__waiters_collect_jumped_locked(tb_timeline_t *timeline, const tb_jump_t 
                                        tb__waiter_t **to_wake) TB_REQUIRES(timeline->mutex);
 /* Calls `wake` of each, with nothing held. */
 void tb__waiters_wake(tb__waiter_t *to_wake);
+/* And then does what the taking of those who were due has left to do, ahead of the next tick. Who
+ * is woken may destroy the source: it takes over a reference to the timeline. */
+void tb__waiters_wake_and_settle(tb_timeline_t *timeline, tb__waiter_t *to_wake);
 
 #endif

@@ -11,6 +11,7 @@ static tb__waiter_t *heap_merge(tb__waiter_t *a, tb__waiter_t *b)
     a = b;
     b = swap;
   }
+  if (!a->child || tb__deadline_before(b->deadline, a->child_min)) a->child_min = b->deadline;
   b->parent = a;
   b->sibling = a->child;
   if (a->child) a->child->parent = b;
@@ -41,6 +42,28 @@ static tb__waiter_t *heap_merge_siblings(tb__waiter_t *first)
   return root;
 }
 
+void tb__deadline_heap_settle(tb__deadline_heap_t *heap)
+{
+  if (!heap->loose) return;
+  heap->root = heap_merge(heap->root, heap_merge_siblings(heap->loose));
+  heap->loose = NULL;
+}
+
+tb__waiter_t *tb__deadline_heap_first(tb__deadline_heap_t *heap)
+{
+  tb__deadline_heap_settle(heap);
+  return heap->root;
+}
+
+void tb__deadline_heap_take_first(tb__deadline_heap_t *heap)
+{
+  tb__waiter_t *first = heap->root;
+  heap->loose = first->child;
+  heap->loose_min = first->child_min;
+  heap->root = NULL;
+  first->child = first->sibling = first->parent = NULL;
+}
+
 void tb__deadline_heap_insert(tb__deadline_heap_t *heap, tb__waiter_t *waiter)
 {
   waiter->child = waiter->sibling = waiter->parent = NULL;
@@ -49,6 +72,7 @@ void tb__deadline_heap_insert(tb__deadline_heap_t *heap, tb__waiter_t *waiter)
 
 void tb__deadline_heap_remove(tb__deadline_heap_t *heap, tb__waiter_t *waiter)
 {
+  tb__deadline_heap_settle(heap);
   tb__waiter_t *orphans = heap_merge_siblings(waiter->child);
   if (heap->root == waiter) {
     heap->root = orphans;

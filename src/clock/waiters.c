@@ -56,10 +56,12 @@ static void collect_due_on_axis(tb_timeline_t *timeline, tb__wait_axis_t axis, u
 static void collect_due_on_axis(tb_timeline_t *timeline, tb__wait_axis_t axis, uint64_t now,
                                 tb__waiter_t **to_wake)
 {
-  tb__waiter_t *first;
-  while ((first = timeline->waiters.heaps[axis].root) &&
-         !tb__deadline_before(now, first->deadline)) {
-    tb__waiter_unqueue_locked(timeline, first);
+  tb__deadline_heap_t *heap = &timeline->waiters.heaps[axis];
+  while (tb__deadline_heap_may_be_due(heap, now)) {
+    tb__waiter_t *first = tb__deadline_heap_first(heap);
+    if (tb__deadline_before(now, first->deadline)) break;
+    tb__deadline_heap_take_first(heap);
+    first->queued = false;
     if (first->ops->due(first)) list_wake(first, to_wake);
   }
 }
@@ -93,4 +95,14 @@ void tb__waiters_wake(tb__waiter_t *to_wake)
     to_wake->ops->wake(to_wake);
     to_wake = next;
   }
+}
+
+void tb__waiters_wake_and_settle(tb_timeline_t *timeline, tb__waiter_t *to_wake)
+{
+  tb__waiters_wake(to_wake);
+  tb__mutex_lock(&timeline->mutex);
+  for (int axis = 0; axis < TB__AXES && !tb__is_forked(); axis++)
+    tb__deadline_heap_settle(&timeline->waiters.heaps[axis]);
+  tb__mutex_unlock(&timeline->mutex);
+  tb__timeline_unref(timeline);
 }

@@ -1,11 +1,16 @@
-/* Mutexes, with what Clang's thread-safety analysis needs to know of them. */
+/* Mutexes, with what Clang's thread-safety analysis and thread sanitizer need to know of them. One
+ * word each, for a tick's sake: taking and leaving a free one are an atomic operation in line. As
+ * with the C library's, who comes first gets it, and those who wait have no order. */
 #ifndef TB_PLATFORM_MUTEX_H
 #define TB_PLATFORM_MUTEX_H
 
-#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "base/fork.h"
+#include "base/private_api.h"
 
 #if defined(__clang__)
 #define TB_THREAD_ATTRIBUTE(x) __attribute__((x))
@@ -22,48 +27,97 @@
 /* For functions that lock what they find on the way (a clock's current timeline). */
 #define TB_NO_THREAD_ANALYSIS TB_THREAD_ATTRIBUTE(no_thread_safety_analysis)
 
+#if defined(__SANITIZE_THREAD__)
+#define TB__THREAD_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define TB__THREAD_SANITIZER 1
+#endif
+#endif
+
+#ifdef TB__THREAD_SANITIZER
+/* From sanitizer/tsan_interface.h: with it the order of locks is checked. */
+void __tsan_mutex_destroy(void *mutex, unsigned flags);
+void __tsan_mutex_pre_lock(void *mutex, unsigned flags);
+void __tsan_mutex_post_lock(void *mutex, unsigned flags, int recursion);
+int __tsan_mutex_pre_unlock(void *mutex, unsigned flags);
+void __tsan_mutex_post_unlock(void *mutex, unsigned flags);
+#define TB__TSAN_TRY             (1U << 4)
+#define TB__TSAN_TRY_FAILED      (1U << 5)
+#define TB__TELL_SANITIZER(call) ((void)__tsan_mutex_##call)
+#else
+#define TB__TELL_SANITIZER(call) ((void)0)
+#endif
+
+/* Values of `word`. */
+#define TB__MUTEX_FREE   UINT32_C(0)
+#define TB__MUTEX_TAKEN  UINT32_C(1)
+#define TB__MUTEX_WANTED UINT32_C(2) /* taken, and somebody may be waiting */
+
 typedef struct TB_CAPABILITY("mutex") tb__mutex {
-  pthread_mutex_t impl;
+  _Atomic uint32_t word; /* futex */
 } tb__mutex_t;
 
 #define TB__MUTEX_INIT                                                                             \
   {                                                                                                \
-    PTHREAD_MUTEX_INITIALIZER                                                                      \
+    TB__MUTEX_FREE                                                                                 \
   }
+
+/* Waits until the mutex has been taken for this thread. */
+TB_PRIVATE_API void tb__mutex_wait(tb__mutex_t *mutex);
+/* Wakes one who does. */
+TB_PRIVATE_API void tb__mutex_wake(tb__mutex_t *mutex);
 
 static inline void tb__mutex_init(tb__mutex_t *mutex)
 {
-  pthread_mutex_init(&mutex->impl, NULL);
+  atomic_init(&mutex->word, TB__MUTEX_FREE);
 }
 
 /* In a forked child a mutex may be held by a thread that is not there: it is left alone. */
 static inline void tb__mutex_fini(tb__mutex_t *mutex)
 {
-  if (!tb__is_forked()) pthread_mutex_destroy(&mutex->impl);
+  if (tb__is_forked()) return;
+  TB__TELL_SANITIZER(destroy(mutex, 0));
+  (void)mutex;
 }
 
 static inline void tb__mutex_lock(tb__mutex_t *mutex) TB_ACQUIRE(mutex) TB_NO_THREAD_ANALYSIS
 {
-  if (!tb__is_forked()) pthread_mutex_lock(&mutex->impl);
+  uint32_t free = TB__MUTEX_FREE;
+  if (tb__is_forked()) return;
+  TB__TELL_SANITIZER(pre_lock(mutex, 0));
+  if (!atomic_compare_exchange_strong_explicit(&mutex->word, &free, TB__MUTEX_TAKEN,
+                                               memory_order_acquire, memory_order_relaxed))
+    tb__mutex_wait(mutex);
+  TB__TELL_SANITIZER(post_lock(mutex, 0, 0));
 }
 
 static inline bool tb__mutex_try_lock(tb__mutex_t *mutex)
     TB_TRY_ACQUIRE(true, mutex) TB_NO_THREAD_ANALYSIS
 {
-  return !tb__is_forked() && pthread_mutex_trylock(&mutex->impl) == 0;
+  uint32_t free = TB__MUTEX_FREE;
+  if (tb__is_forked()) return false;
+  TB__TELL_SANITIZER(pre_lock(mutex, TB__TSAN_TRY));
+  bool taken = atomic_compare_exchange_strong_explicit(&mutex->word, &free, TB__MUTEX_TAKEN,
+                                                       memory_order_acquire, memory_order_relaxed);
+  TB__TELL_SANITIZER(post_lock(mutex, TB__TSAN_TRY | (taken ? 0 : TB__TSAN_TRY_FAILED), 0));
+  return taken;
 }
 
+/* The mutex may vanish as soon as it is free: the wake-up goes to an address that may be gone. */
 static inline void tb__mutex_unlock(tb__mutex_t *mutex) TB_RELEASE(mutex) TB_NO_THREAD_ANALYSIS
 {
-  if (!tb__is_forked()) pthread_mutex_unlock(&mutex->impl);
+  if (tb__is_forked()) return;
+  TB__TELL_SANITIZER(pre_unlock(mutex, 0));
+  uint32_t was = atomic_exchange_explicit(&mutex->word, TB__MUTEX_FREE, memory_order_release);
+  if (__builtin_expect(was == TB__MUTEX_WANTED, 0)) tb__mutex_wake(mutex);
+  TB__TELL_SANITIZER(post_unlock(mutex, 0));
 }
 
 /* In a forked child: whether nobody held the mutex at the fork, so that what it guards is whole. */
-static inline bool tb__mutex_was_free(tb__mutex_t *mutex) TB_NO_THREAD_ANALYSIS
+static inline bool tb__mutex_was_free(tb__mutex_t *mutex)
 {
-  if (pthread_mutex_trylock(&mutex->impl)) return false;
-  pthread_mutex_unlock(&mutex->impl);
-  return true;
+  return atomic_load_explicit(&mutex->word, memory_order_relaxed) == TB__MUTEX_FREE;
 }
 
 #endif

@@ -43,7 +43,7 @@ TB_NO_THREAD_ANALYSIS
 void tb__lane_rearm_locked(tb__lane_t *lane, tb_timeline_t *timeline)
 {
   if (lane->closed || lane->in_run) return;
-  const tb__heap_entry_t *first = tb__heap_min(&lane->heap);
+  const tb__heap_entry_t *first = tb__lane_first_locked(lane);
   int64_t deadline_ns =
       first && first->key != INT64_MAX ? tb__add_saturated(first->key, lane->offset_ns) : INT64_MAX;
   if (timeline->kind != TB__TIMELINE_ROS) {
@@ -179,6 +179,7 @@ static bool lane_closed(tb__waiter_t *waiter)
   tb__lane_admit_late_locked(lane);
   while (lane->heap.size)
     tb__heap_remove(&lane->heap, tb__heap_id(&lane->heap.entries[lane->heap.size - 1]));
+  lane->parked = TB__NO_TIMER;
   lane->alarm_ns = INT64_MAX;
   tb__poll_alarm_fini(&lane->alarm);
   tb__lane_pay_locked(lane);
@@ -210,7 +211,7 @@ static tb_status_t lane_create(tb_timer_queue_t *queue, tb_clock_t *clock, tb__l
   lane->queue = queue;
   lane->clock = clock;
   lane->alarm_ns = INT64_MAX;
-  lane->first_free = lane->first_late = lane->last_late = TB__NO_TIMER;
+  lane->first_free = lane->first_late = lane->last_late = lane->parked = TB__NO_TIMER;
   tb__clock_ref(clock);
   tb_timeline_t *timeline = tb__clock_lock(clock);
   bool closed = clock->closed;

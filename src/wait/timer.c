@@ -86,8 +86,8 @@ static void timer_stop_locked(tb_timer_t *timer)
   tb__lane_t *lane = timer->lane;
   if (timer->late)
     tb__lane_remove_late_locked(lane, timer);
-  else if (tb__heap_contains(&lane->heap, timer->id))
-    tb__heap_remove(&lane->heap, timer->id);
+  else
+    tb__lane_remove_locked(lane, timer);
 }
 
 TB_NO_THREAD_ANALYSIS
@@ -102,10 +102,13 @@ static void timer_start_locked(tb_timer_t *timer, const tb_timeline_t *timeline)
     key = tb__add_saturated(tb__lane_rest(lane, timer->id)->at_ns, -lane->offset_ns);
   timer->order = atomic_fetch_add_explicit(&lane->queue->last_order, 1, memory_order_relaxed) + 1;
   timer->floating = false;
-  if (lane->in_run && key <= lane->horizon_key)
+  if (timer->late) tb__lane_remove_late_locked(lane, timer);
+  if (lane->in_run && key <= lane->horizon_key) {
+    tb__lane_remove_locked(lane, timer);
     tb__lane_add_late_locked(lane, timer, key);
-  else
-    tb__heap_insert(&lane->heap, timer->id, key);
+  } else {
+    tb__lane_insert_locked(lane, timer, key);
+  }
 }
 
 TB_NO_THREAD_ANALYSIS
@@ -119,7 +122,6 @@ tb_status_t tb_timer_start(tb_timer_t *timer)
   if (lane->closed) {
     status = TB_ERR_CLOSED;
   } else {
-    timer_stop_locked(timer);
     timer_start_locked(timer, timeline);
     tb__lane_rearm_locked(lane, timeline);
   }
@@ -196,7 +198,7 @@ bool tb_timer_is_running(const tb_timer_t *timer)
 {
   if (!timer || tb__is_forked()) return false;
   tb_timeline_t *timeline = tb__clock_lock(timer->lane->clock);
-  bool running = timer->late || tb__heap_contains(&timer->lane->heap, timer->id);
+  bool running = timer->late || tb__lane_is_queued(timer->lane, timer);
   tb__clock_unlock(timeline);
   return running;
 }
@@ -224,7 +226,7 @@ static tb_status_t timer_deadline(const tb_timer_t *timer, int64_t *out_ns)
   int64_t key = INT64_MAX;
   if (timer->late)
     key = tb__lane_rest(lane, timer->id)->late_key;
-  else if (tb__heap_contains(&lane->heap, timer->id))
+  else if (tb__lane_is_queued(lane, timer))
     key = tb__heap_key(&lane->heap, timer->id);
   status = deadline_of_key(lane, timeline, key, out_ns);
   tb__clock_unlock(timeline);
@@ -255,12 +257,12 @@ tb_status_t tb_steady_clock_timer_next_deadline(const tb_timer_t *timer, tb_stea
 TB_NO_THREAD_ANALYSIS
 static tb_status_t lane_deadline(tb_timer_queue_t *queue, const tb_clock_t *clock, int64_t *out_ns)
 {
-  const tb__lane_t *lane = tb__lane_find(queue, clock);
+  tb__lane_t *lane = tb__lane_find(queue, clock);
   if (!lane) return TB_ERR_NOT_FOUND;
   tb_timeline_t *timeline;
   tb_status_t status = tb__clock_lock_settled(clock, &timeline);
   if (status) return status;
-  const tb__heap_entry_t *first = tb__heap_min(&lane->heap);
+  const tb__heap_entry_t *first = tb__lane_first_locked(lane);
   int64_t key = first ? first->key : INT64_MAX;
   for (uint32_t id = lane->first_late; id != TB__NO_TIMER; id = tb__lane_rest(lane, id)->next)
     if (tb__lane_rest(lane, id)->late_key < key) key = tb__lane_rest(lane, id)->late_key;

@@ -75,7 +75,7 @@ typedef struct call {
 /* Notes what the lane may have to call in this run: the earliest deadline. */
 static void lane_peek_locked(tb__lane_t *lane)
 {
-  const tb__heap_entry_t *first = tb__heap_min(&lane->heap);
+  const tb__heap_entry_t *first = tb__lane_first_locked(lane);
   lane->peek_due =
       lane->in_run && first && first->key <= lane->horizon_key && first->key != INT64_MAX;
   if (!lane->peek_due) return;

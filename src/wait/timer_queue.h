@@ -75,6 +75,7 @@ typedef struct tb__lane {
   uint32_t chunk_count;
   uint32_t used_ids;              /* ids below it have been used */
   uint32_t first_free;            /* of those, through `next` */
+  uint32_t parked;                /* stopped, its entry still in the heap, or TB__NO_TIMER */
   uint32_t timers_at;             /* how many were given a time: 0 saves a search */
   uint32_t first_late, last_late; /* started in this run and due in it: for the next one */
   uint32_t *_Atomic where_hint; /* heap.where, to be fetched before the mutex is had; never read */
@@ -141,6 +142,26 @@ void tb__lane_destroy(tb__lane_t *lane);
 tb_status_t tb__lane_take_id_locked(tb__lane_t *lane, uint32_t *out);
 void tb__lane_free_id_locked(tb__lane_t *lane, uint32_t id);
 void tb__lane_free_ids(tb__lane_t *lane);
+
+/* The heap with stopped timers: the entry of the one that was stopped last stays where it is, for
+ * that one is often started again. It is not seen as the first of the heap. */
+void tb__lane_insert_locked(tb__lane_t *lane, const tb_timer_t *timer, int64_t key);
+void tb__lane_remove_locked(tb__lane_t *lane, const tb_timer_t *timer);
+void tb__lane_unpark_locked(tb__lane_t *lane);
+
+static inline bool tb__lane_is_queued(const tb__lane_t *lane, const tb_timer_t *timer)
+{
+  return tb__heap_contains(&lane->heap, timer->id) && lane->parked != timer->id;
+}
+
+/* The entry with the earliest deadline; NULL if no timer runs. */
+static inline const tb__heap_entry_t *tb__lane_first_locked(tb__lane_t *lane)
+{
+  const tb__heap_entry_t *first = tb__heap_min(&lane->heap);
+  if (!first || tb__heap_id(first) != lane->parked) return first;
+  tb__lane_unpark_locked(lane);
+  return tb__heap_min(&lane->heap);
+}
 
 /* Timers that are due in the run that they were started in wait for the next one: nothing is
  * called twice in a run. */

@@ -53,6 +53,29 @@ void tb__lane_free_ids(tb__lane_t *lane)
   }
 }
 
+void tb__lane_unpark_locked(tb__lane_t *lane)
+{
+  uint32_t id = lane->parked;
+  lane->parked = TB__NO_TIMER;
+  if (id != TB__NO_TIMER) tb__heap_remove(&lane->heap, id);
+}
+
+void tb__lane_insert_locked(tb__lane_t *lane, const tb_timer_t *timer, int64_t key)
+{
+  if (lane->parked == timer->id) lane->parked = TB__NO_TIMER;
+  if (tb__heap_contains(&lane->heap, timer->id))
+    tb__heap_reinsert(&lane->heap, timer->id, key);
+  else
+    tb__heap_insert(&lane->heap, timer->id, key);
+}
+
+void tb__lane_remove_locked(tb__lane_t *lane, const tb_timer_t *timer)
+{
+  if (!tb__lane_is_queued(lane, timer)) return;
+  tb__lane_unpark_locked(lane);
+  lane->parked = timer->id;
+}
+
 void tb__lane_add_late_locked(tb__lane_t *lane, tb_timer_t *timer, int64_t key)
 {
   tb__timer_rest_t *rest = tb__lane_rest(lane, timer->id);
@@ -86,6 +109,6 @@ void tb__lane_admit_late_locked(tb__lane_t *lane)
   while (lane->first_late != TB__NO_TIMER) {
     tb_timer_t *timer = tb__lane_timer(lane, lane->first_late);
     tb__lane_remove_late_locked(lane, timer);
-    tb__heap_insert(&lane->heap, timer->id, tb__lane_rest(lane, timer->id)->late_key);
+    tb__lane_insert_locked(lane, timer, tb__lane_rest(lane, timer->id)->late_key);
   }
 }

@@ -1,0 +1,156 @@
+/* Timers against a model that looks at all of them, under random calls: TB_TEST_SEED=n repeats. */
+#include <stdlib.h>
+#include <timebase/generic.h>
+
+#include "on_manual_source.h"
+
+#define TIMERS 12
+#define STEPS  20000
+
+typedef struct model {
+  tb_timer_t *timer;
+  bool running;
+  int64_t period_ns, deadline_ns, last_ns;
+  uint64_t order; /* of its start */
+} model_t;
+
+static model_t models[TIMERS];
+static uint64_t random_state, last_order;
+static int64_t now_ns;
+static int called[TIMERS], expected[TIMERS], calls;
+
+static uint32_t draw(uint32_t below)
+{
+  random_state ^= random_state << 13;
+  random_state ^= random_state >> 7;
+  random_state ^= random_state << 17;
+  return (uint32_t)((random_state >> 20) % below);
+}
+
+static void note_call(tb_timer_t *timer, const tb_timer_info_t *info, void *user)
+{
+  (void)timer;
+  (void)info;
+  assert_true(calls < TIMERS);
+  called[calls++] = (int)((model_t *)user - models);
+}
+
+static void create(fixture_t *f, model_t *model)
+{
+  tb_timer_options_t options = TB_TIMER_OPTIONS_INIT;
+  *model = (model_t){.period_ns = 1 + draw(8)};
+  options.period.ns = model->period_ns;
+  options.callback = note_call;
+  options.user = model;
+  assert_ok(tb_timer_create(f->queue, f->clock, &options, &model->timer));
+}
+
+static void start(model_t *model)
+{
+  assert_ok(tb_timer_start(model->timer));
+  model->running = true;
+  model->deadline_ns = now_ns + model->period_ns;
+  model->last_ns = now_ns;
+  model->order = ++last_order;
+}
+
+static void stop(model_t *model)
+{
+  assert_ok(tb_timer_stop(model->timer));
+  model->running = false;
+}
+
+static bool precedes(const model_t *a, const model_t *b)
+{
+  return a->deadline_ns < b->deadline_ns ||
+         (a->deadline_ns == b->deadline_ns && a->order < b->order);
+}
+
+static model_t *first_running(int64_t until_ns)
+{
+  model_t *best = NULL;
+  for (int i = 0; i < TIMERS; i++)
+    if (models[i].running && models[i].deadline_ns <= until_ns &&
+        (!best || precedes(&models[i], best)))
+      best = &models[i];
+  return best;
+}
+
+static void tick(fixture_t *f, int64_t to_ns)
+{
+  bool back = to_ns < now_ns;
+  model_t *model;
+  int due = 0;
+  now_ns = to_ns;
+  for (int i = 0; back && i < TIMERS; i++) {
+    if (models[i].last_ns <= now_ns) continue;
+    models[i].last_ns = now_ns;
+    models[i].deadline_ns = now_ns + models[i].period_ns;
+  }
+  while ((model = first_running(now_ns))) {
+    expected[due++] = (int)(model - models);
+    model->last_ns = now_ns;
+    while (model->deadline_ns <= now_ns)
+      model->deadline_ns += model->period_ns;
+  }
+  calls = 0;
+  assert_ok(tb_manual_source_set(f->source, to_ns));
+  assert_ok(tb_timer_queue_run_due(f->queue, NULL));
+  assert_int_equal(calls, due);
+  for (int i = 0; i < due; i++)
+    assert_int_equal(called[i], expected[i]);
+}
+
+static void check_deadlines(const fixture_t *f)
+{
+  tb_time_t deadline;
+  const model_t *first = first_running(INT64_MAX);
+  assert_status(tb_timer_queue_next_deadline(f->queue, f->clock, &deadline),
+                first ? TB_OK : TB_ERR_NOT_FOUND);
+  if (first) assert_int_equal(deadline.ns, first->deadline_ns);
+  for (int i = 0; i < TIMERS; i++) {
+    assert_int_equal(tb_timer_is_running(models[i].timer), models[i].running);
+    assert_status(tb_timer_next_deadline(models[i].timer, &deadline),
+                  models[i].running ? TB_OK : TB_ERR_NOT_FOUND);
+    if (models[i].running) assert_int_equal(deadline.ns, models[i].deadline_ns);
+  }
+}
+
+static void test_M2_M5_calls_and_deadlines_agree_with_a_model(void **state)
+{
+  fixture_t *f = *state;
+  const char *seed = getenv("TB_TEST_SEED");
+  random_state = seed ? strtoull(seed, NULL, 10) : 20261121;
+  print_message("TB_TEST_SEED=%llu\n", (unsigned long long)random_state);
+  now_ns = 1000;
+  assert_ok(tb_manual_source_set(f->source, now_ns));
+  for (int i = 0; i < TIMERS; i++)
+    create(f, &models[i]);
+  for (int step = 0; step < STEPS; step++) {
+    model_t *model = &models[draw(TIMERS)];
+    uint32_t choice = draw(16);
+    if (choice < 6) {
+      start(model);
+    } else if (choice < 11) {
+      stop(model);
+    } else if (choice == 11) {
+      tb_timer_destroy(model->timer);
+      create(f, model);
+    } else if (choice == 12) {
+      tick(f, now_ns - draw(5));
+    } else {
+      tick(f, now_ns + draw(4));
+    }
+    check_deadlines(f);
+  }
+  for (int i = 0; i < TIMERS; i++)
+    tb_timer_destroy(models[i].timer);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      WITH_QUEUE(test_M2_M5_calls_and_deadlines_agree_with_a_model),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
