@@ -106,6 +106,7 @@ static const struct {
     {timer_rows, &timer_row_count},
     {wake_rows, &wake_row_count},
     {allocation_rows, &allocation_row_count},
+    {shm_rows, &shm_row_count},
 #ifdef TB_BENCH_ROS2
     {ros2_rows, &ros2_row_count},
 #endif
@@ -188,6 +189,8 @@ int main(int argc, char **argv)
 {
   run_t run = {0};
   int first = 1;
+  if (argc == 5 && !strcmp(argv[1], BENCH_SHM_PEER))
+    return bench_shm_peer(argv[2], argv[3], argv[4]);
   if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) return usage(stdout);
   if (argc > 2 && !strcmp(argv[1], "--json")) {
     run.json = fopen(argv[2], "w");

@@ -19,9 +19,14 @@ typedef struct row {
   double limit; /* with "limit": in `unit`, stands for `against` */
 } row_t;
 
-extern const row_t core_rows[], tick_rows[], timer_rows[], wake_rows[], allocation_rows[];
+extern const row_t core_rows[], tick_rows[], timer_rows[], wake_rows[], allocation_rows[],
+    shm_rows[];
 extern const int core_row_count, tick_row_count, timer_row_count, wake_row_count;
-extern const int allocation_row_count;
+extern const int allocation_row_count, shm_row_count;
+
+/* The other process of the rows on shared memory: this program with this argument. */
+#define BENCH_SHM_PEER "--shm-peer"
+int bench_shm_peer(const char *role, const char *directory, const char *fd);
 #ifdef TB_BENCH_ROS2
 extern const row_t ros2_rows[];
 extern const int ros2_row_count;
