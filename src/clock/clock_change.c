@@ -321,10 +321,10 @@ static tb_status_t clock_switch(tb_clock_t *clock, tb_source_t *source, tb_clock
   if (status) return status;
   bool last = old && tb__source_revoke(old);
   if (!limited) pair_take_turns(pair, INT64_MAX);
-  clock_change(clock, pair, idle_state);
-  clock->source = source;
   if (old) source_unlink(old, clock);
-  if (source) source_link(source, clock);
+  if (source) source_link(source, clock); /* whoever has the next turn finds it */
+  clock->source = source;
+  clock_change(clock, pair, idle_state);
   *out_stop = last ? old : NULL;
   return TB_OK;
 }
