@@ -34,19 +34,21 @@ TB_BEGIN_DECLS
  * another source, and wait for its first tick. The file is used again, and stays.
  * [any thread] TB_ERR_BUSY: the name has a publisher, in any process. TB_ERR_INVALID: the name.
  * TB_ERR_SYSTEM: the file cannot be opened, made or mapped. TB_ERR_CORRUPT, TB_ERR_VERSION: the
- * file is something else, or of another release. TB_ERR_NO_MEMORY. */
+ * file is something else, or of another release. TB_ERR_NO_MEMORY. TB_ERR_FORKED. */
 TB_API tb_status_t tb_shm_publisher_open(const char *name, const tb_shm_options_t *options,
                                          tb_error_t *error, tb_shm_publisher_t **out);
 
 /** Leaves the time standing where it is, in state lost. The same happens, with state stalled, when
- * the process ends in any other way. NULL does nothing. [any thread] */
+ * the process ends in any other way. In a forked child it only frees memory. A child that neither
+ * does this nor starts another program keeps the name taken when its parent has ended.
+ * NULL does nothing. [any thread] */
 TB_API void tb_shm_publisher_close(tb_shm_publisher_t *publisher);
 
 /** One tick, by the rules of tb_timeline_tick; handlers and waits of all processes are served by
  * their own threads after it. `time_ns` >= 0, nanoseconds since 1970; 0 takes readers back to "not
  * started". Wakes processes in which somebody waits; never blocks for long.
  * [any thread; ticks of several threads are put in order] [from callbacks]
- * TB_ERR_RANGE: negative. TB_ERR_INVALID. */
+ * TB_ERR_RANGE: negative. TB_ERR_INVALID. TB_ERR_FORKED. */
 TB_API tb_status_t tb_shm_publisher_tick(tb_shm_publisher_t *publisher, int64_t time_ns,
                                          tb_jump_reason_t reason);
 

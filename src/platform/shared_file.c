@@ -7,6 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* A FIFO or a device that somebody has put there holds up nobody. */
+#define FLAGS (O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
+
 static tb_status_t fail_errno(tb_error_t *error, const char *path, const char *what)
 {
   return tb_error_set_errno(error, TB_ERR_SYSTEM, errno, "%s: %s", path, what);
@@ -17,15 +20,15 @@ static tb_status_t file_open(int *out_fd, const char *path, bool writable, uint3
                              tb_error_t *error)
 {
   int access = writable ? O_RDWR : O_RDONLY;
-  int fd = open(path, access | O_CLOEXEC | O_NOFOLLOW);
+  int fd = open(path, access | FLAGS);
   if (fd < 0 && errno == ENOENT) {
-    fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, (mode_t)mode);
+    fd = open(path, O_RDWR | O_CREAT | O_EXCL | FLAGS, (mode_t)mode);
     if (fd >= 0 && fchmod(fd, (mode_t)mode)) { /* whatever the umask */
       tb_status_t status = fail_errno(error, path, "cannot set its permissions");
       close(fd);
       return status;
     }
-    if (fd < 0 && errno == EEXIST) fd = open(path, access | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0 && errno == EEXIST) fd = open(path, access | FLAGS);
   }
   if (fd < 0)
     return fail_errno(error, path,
@@ -48,7 +51,7 @@ static tb_status_t file_size(int fd, const char *path, size_t size, tb_error_t *
         "%s: it has %lld bytes instead of %zu, so it is something else; remove it or "
         "choose another name",
         path, (long long)status.st_size, size);
-  int writable = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+  int writable = open(path, O_RDWR | FLAGS);
   if (writable < 0) return fail_errno(error, path, "it is empty, and cannot be given its size");
   int failed = ftruncate(writable, (off_t)size);
   tb_status_t result = failed ? fail_errno(error, path, "cannot set its size") : TB_OK;

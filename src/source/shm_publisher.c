@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <timebase/shm_publisher.h>
 
+#include "base/fork.h"
 #include "clock/page.h"
 #include "platform/futex.h"
 #include "platform/mutex.h"
@@ -73,10 +74,12 @@ tb_status_t tb_shm_publisher_open(const char *name, const tb_shm_options_t *opti
                                   tb_error_t *error, tb_shm_publisher_t **out)
 {
   if (!out) return tb_error_set(error, TB_ERR_INVALID, "out is NULL");
+  tb_status_t status = tb__fork_watch();
+  if (status) return tb_error_set(error, status, "%s", tb_status_message(status));
   tb_shm_publisher_t *publisher = calloc(1, sizeof *publisher);
   if (!publisher) return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
   publisher->file = (tb__shared_file_t)TB__SHARED_FILE_NONE;
-  tb_status_t status = tb__shm_file_open(&publisher->file, name, options, true, error);
+  status = tb__shm_file_open(&publisher->file, name, options, true, error);
   if (!status && !tb__shared_file_lock(&publisher->file))
     status = tb_error_set(error, TB_ERR_BUSY,
                           "shared-memory name \"%s\": another publisher has it; end that one, or "
@@ -146,6 +149,7 @@ tb_status_t tb_shm_publisher_anchor(tb_shm_publisher_t *publisher, const tb_anch
                                     tb_jump_reason_t reason)
 {
   if (!publisher || !anchor) return TB_ERR_INVALID;
+  if (tb__is_forked()) return TB_ERR_FORKED;
   if (anchor->time_ns < 0) return TB_ERR_RANGE;
   if (!anchor_is_valid(anchor)) return TB_ERR_INVALID;
   tb__mutex_lock(&publisher->mutex);
@@ -162,14 +166,19 @@ tb_status_t tb_shm_publisher_tick(tb_shm_publisher_t *publisher, int64_t time_ns
   return tb_shm_publisher_anchor(publisher, &anchor, reason);
 }
 
-void tb_shm_publisher_close(tb_shm_publisher_t *publisher)
+static void leave(tb_shm_publisher_t *publisher)
 {
-  if (!publisher) return;
   tb__page_copy_t last = publisher->copy;
   last.course.time_ns = course_now(&last.course, tb__steady_now_ns());
   last.course.rate = 0;
   if (last.course.time_ns) last.state = TB_CLOCK_LOST;
   publish(publisher, &last);
+}
+
+void tb_shm_publisher_close(tb_shm_publisher_t *publisher)
+{
+  if (!publisher) return;
+  if (!tb__is_forked()) leave(publisher); /* else the page is the parent's */
   tb__shared_file_close(&publisher->file);
   tb__mutex_fini(&publisher->mutex);
   free(publisher);
