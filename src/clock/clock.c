@@ -29,34 +29,64 @@ static uint64_t slot_epoch(const tb_timeline_t *timeline, uint64_t version)
   return atomic_load_explicit(&slot->epoch, memory_order_acquire);
 }
 
-/* False while the timeline is blocked, unless `inside`: then this thread's own callbacks ask. */
-static bool timeline_read(const tb_timeline_t *timeline, bool inside, snapshot_t *out)
+/* How to look at a timeline that may be in a jump. */
+typedef enum look {
+  LOOK_FROM_OUTSIDE, /* not while it is blocked */
+  LOOK_THROUGH,      /* past blocks: in callbacks of a clock on its way, and after a fork */
+  LOOK_INSIDE,       /* at what has been committed: in callbacks of the timeline's own jump */
+} look_t;
+
+static look_t look_of(const tb_timeline_t *timeline)
 {
-  tb__page_copy_t copy;
+  const tb__jump_t *jump = tb__jump_of_thread;
+  bool concerned = tb__jump_concerns(jump, timeline);
+  if (concerned && !jump->moved) return LOOK_INSIDE;
+  return concerned || tb__is_forked() ? LOOK_THROUGH : LOOK_FROM_OUTSIDE;
+}
+
+/* Its time and state now. False: it has changed meanwhile. */
+static bool page_read(const tb_timeline_t *timeline, const tb__page_copy_t *copy, snapshot_t *out)
+{
+  const tb__page_t *page = atomic_load_explicit(&timeline->view->page, memory_order_acquire);
+  if (!page || !tb__page_time(timeline->view, page, copy, &out->time_ns)) return false;
+  out->state = copy->state;
+  return true;
+}
+
+static bool slot_read(const tb_timeline_t *timeline, uint64_t version, snapshot_t *out)
+{
+  const tb__slot_t *slot = &timeline->slots[version & TB__VERSION_SLOT];
+  out->time_ns = atomic_load_explicit(&slot->time_ns, memory_order_acquire);
+  out->state = atomic_load_explicit(&slot->state, memory_order_acquire);
+  return !(version & TB__VERSION_RUNNING) || tb__running_read(timeline, version, &out->time_ns);
+}
+
+/* False while the timeline is blocked, for those who look from outside. */
+static bool timeline_read(const tb_timeline_t *timeline, look_t look, snapshot_t *out)
+{
   for (;;) {
+    tb__page_copy_t copy;
+    int64_t left_ns = 0; /* on a page that has gone on to an epoch that is not dispatched */
+    bool read = false;
     uint64_t version = atomic_load_explicit(&timeline->version, memory_order_acquire);
-    if ((version & TB__VERSION_BLOCKED) && !inside) return false;
-    if (timeline->view && !inside && view_load(timeline->view, &copy)) {
-      if (copy.epoch != atomic_load(&timeline->view->epoch)) return false;
-      out->time_ns = tb__page_time(timeline->view, &copy);
-      out->state = copy.state;
-      out->epoch = slot_epoch(timeline, version);
-      if (atomic_load(&timeline->version) == version) return true;
-      continue;
+    if ((version & TB__VERSION_BLOCKED) && look == LOOK_FROM_OUTSIDE) return false;
+    bool on_page = timeline->view && look != LOOK_INSIDE && view_load(timeline->view, &copy);
+    if (on_page && copy.epoch != atomic_load(&timeline->view->epoch)) {
+      if (look == LOOK_FROM_OUTSIDE) return false;
+      left_ns = tb__page_time_left(timeline->view, &copy);
+      on_page = false;
     }
-    const tb__slot_t *slot = &timeline->slots[version & TB__VERSION_SLOT];
-    out->time_ns = atomic_load_explicit(&slot->time_ns, memory_order_acquire);
-    out->epoch = atomic_load_explicit(&slot->epoch, memory_order_acquire);
-    out->state = atomic_load_explicit(&slot->state, memory_order_acquire);
-    if ((version & TB__VERSION_RUNNING) && !tb__running_read(timeline, version, &out->time_ns))
-      continue;
-    if (atomic_load_explicit(&timeline->version, memory_order_relaxed) == version) return true;
+    read = on_page ? page_read(timeline, &copy, out) : slot_read(timeline, version, out);
+    if (out->time_ns < left_ns) out->time_ns = left_ns;
+    out->epoch = slot_epoch(timeline, version);
+    if (read && atomic_load_explicit(&timeline->version, memory_order_relaxed) == version)
+      return true;
   }
 }
 
 static void read_epoch_of(uintptr_t word, snapshot_t *out)
 {
-  timeline_read((const tb_timeline_t *)(word & ~TB__WORD_BITS), true, out);
+  timeline_read((const tb_timeline_t *)(word & ~TB__WORD_BITS), LOOK_INSIDE, out);
 }
 
 static tb_status_t wait_for_change(const tb_clock_t *clock, tb__delay_t *delay)
@@ -100,8 +130,7 @@ static tb_status_t clock_settle(const tb_clock_t *clock, tb__delay_t *delay, uin
     uintptr_t word = atomic_load_explicit(&clock->word, memory_order_acquire);
     tb_timeline_t *timeline = (tb_timeline_t *)(word & ~TB__WORD_BITS);
     bool changing = (word & TB__WORD_CHANGING) && !passes(jump && jump->moved == clock);
-    bool inside = passes(tb__jump_concerns(jump, timeline));
-    if (!changing && ((word & TB__WORD_OS) || timeline_read(timeline, inside, out))) {
+    if (!changing && ((word & TB__WORD_OS) || timeline_read(timeline, look_of(timeline), out))) {
       if (atomic_load_explicit(&clock->word, memory_order_relaxed) != word) continue;
       *out_word = word;
       return TB_OK;

@@ -8,7 +8,7 @@ static bool copy_is_sound(const tb__page_copy_t *copy, uint32_t state)
 {
   const tb__course_t *course = &copy->course;
   if (course->time_ns < 0 || copy->before_ns < 0 || state < TB_CLOCK_WAITING ||
-      state > TB_CLOCK_LOST)
+      state > TB_CLOCK_LOST || copy->epoch == 0 || copy->epoch == TB__PAGE_NO_EPOCH)
     return false;
   if (!(course->rate >= 0 && course->rate <= TB_ANCHOR_RATE_MAX)) return false;
   return course->rate == 0 || (course->steady_ns > 0 && course->until_ns >= course->time_ns);
@@ -36,6 +36,7 @@ bool tb__page_load(const tb__page_t *page, tb__page_copy_t *out)
         .publishers = atomic_load_explicit(&slot->publishers, memory_order_acquire),
         .state = (tb_clock_state_t)state,
         .reason = atomic_load_explicit(&slot->reason, memory_order_acquire),
+        .version = version,
     };
     if (atomic_load_explicit(&page->version, memory_order_acquire) != version) continue;
     if (!copy_is_sound(&copy, state)) return false;
@@ -44,36 +45,55 @@ bool tb__page_load(const tb__page_t *page, tb__page_copy_t *out)
   }
 }
 
+static int64_t no_mark(uint64_t epoch)
+{
+  return INT64_MIN + (int64_t)(epoch & INT64_MAX);
+}
+
 /* Marks are kept per epoch: one who comes late with a time of an old epoch finds another mark. */
 static int64_t not_below_mark(tb__page_view_t *view, uint64_t epoch, int64_t time_ns)
 {
   tb__page_mark_t *mark = &view->marks[epoch % TB__PAGE_MARKS];
-  if (atomic_load(&mark->epoch) != epoch) return time_ns;
   int64_t seen_ns = atomic_load(&mark->time_ns);
-  while (seen_ns < time_ns)
+  while (atomic_load(&mark->epoch) == epoch) {
+    if (seen_ns >= time_ns) return seen_ns;
     if (atomic_compare_exchange_weak(&mark->time_ns, &seen_ns, time_ns)) return time_ns;
-  return seen_ns;
+  }
+  return time_ns;
 }
 
 void tb__page_mark_reset(tb__page_view_t *view, uint64_t epoch)
 {
   tb__page_mark_t *mark = &view->marks[epoch % TB__PAGE_MARKS];
   atomic_store(&mark->epoch, TB__PAGE_NO_EPOCH);
-  atomic_store(&mark->time_ns, 0);
+  atomic_store(&mark->time_ns, no_mark(epoch));
   atomic_store(&mark->epoch, epoch);
 }
 
 int64_t tb__page_mark_of(const tb__page_view_t *view, uint64_t epoch)
 {
   const tb__page_mark_t *mark = &view->marks[epoch % TB__PAGE_MARKS];
-  return atomic_load(&mark->epoch) == epoch ? atomic_load(&mark->time_ns) : 0;
+  int64_t time_ns = atomic_load(&mark->time_ns);
+  return atomic_load(&mark->epoch) == epoch && time_ns > 0 ? time_ns : 0;
 }
 
-int64_t tb__page_time(tb__page_view_t *view, const tb__page_copy_t *copy)
+int64_t tb__page_time_left(const tb__page_view_t *view, const tb__page_copy_t *copy)
 {
-  if (copy->course.steady_ns == 0) return copy->course.time_ns;
-  if (copy->course.rate == 0 || atomic_load_explicit(&view->foreign, memory_order_relaxed))
-    return not_below_mark(view, copy->epoch, copy->course.time_ns);
-  int64_t time_ns = tb__course_time(&copy->course, tb__steady_now_ordered_ns());
-  return not_below_mark(view, copy->epoch, time_ns);
+  int64_t seen_ns = tb__page_mark_of(view, atomic_load(&view->epoch));
+  return copy->before_ns > seen_ns ? copy->before_ns : seen_ns;
+}
+
+/* Whoever was held up between the copy and the look at steady time would tell, and mark, a time
+ * that its publisher has called off meanwhile. */
+bool tb__page_time(tb__page_view_t *view, const tb__page_t *page, const tb__page_copy_t *copy,
+                   int64_t *out_ns)
+{
+  int64_t time_ns = copy->course.time_ns;
+  if (copy->course.rate > 0 && !atomic_load_explicit(&view->foreign, memory_order_relaxed)) {
+    time_ns = tb__course_time(&copy->course, tb__steady_now_ordered_ns());
+    if (atomic_load(&page->version) != copy->version) return false;
+  }
+  if (copy->course.steady_ns != 0) time_ns = not_below_mark(view, copy->epoch, time_ns);
+  *out_ns = time_ns;
+  return true;
 }

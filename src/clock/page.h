@@ -53,9 +53,11 @@ typedef struct tb__page_copy {
   uint64_t publishers;
   tb_clock_state_t state;
   uint32_t reason;
+  uint64_t version; /* under which it was read */
 } tb__page_copy_t;
 
-/* The highest time of a running page that anyone in this process has seen in an epoch. */
+/* The highest time of a running page that anyone in this process has seen in an epoch; negative,
+ * and different for each epoch: none yet. */
 typedef struct tb__page_mark {
   _Atomic uint64_t epoch;
   _Atomic int64_t time_ns;
@@ -74,7 +76,8 @@ typedef struct tb__page_view {
   _Atomic bool
       foreign;       /* the publisher's steady time is not ours: its time stands between updates */
   _Atomic bool lost; /* the publisher is gone */
-  bool attentive;    /* somebody follows each tick; by the timeline's mutex */
+  bool attentive;    /* somebody follows each tick, or is about to; by the timeline's mutex */
+  bool following;    /* each tick has been seen up to here; the same */
   _Atomic uint32_t wanted; /* futex: raised when somebody waits and nobody follows */
   void (*free)(struct tb__page_view *view); /* with the timeline */
   tb__page_mark_t marks[TB__PAGE_MARKS];
@@ -89,7 +92,12 @@ void tb__page_mark_reset(tb__page_view_t *view, uint64_t epoch);
 /* What anyone in this process may have seen in an epoch; 0: nothing is known. */
 int64_t tb__page_mark_of(const tb__page_view_t *view, uint64_t epoch);
 
-/* The time of a copy now, not below what others in this process have seen in its epoch. */
-int64_t tb__page_time(tb__page_view_t *view, const tb__page_copy_t *copy);
+/* The latest time known from before the copy, of another epoch than the dispatched one; 0: none. */
+int64_t tb__page_time_left(const tb__page_view_t *view, const tb__page_copy_t *copy);
+
+/* The time of a copy now, not below what others in this process have seen in its epoch. False: the
+ * copy is no longer the current one, and time does not run on from it. */
+bool tb__page_time(tb__page_view_t *view, const tb__page_t *page, const tb__page_copy_t *copy,
+                   int64_t *out_ns);
 
 #endif

@@ -194,10 +194,11 @@ static int64_t view_time_locked(const tb_timeline_t *timeline) TB_REQUIRES(timel
 static int64_t view_time_locked(const tb_timeline_t *timeline)
 {
   tb__page_copy_t copy;
+  int64_t time_ns;
   const tb__page_t *page = atomic_load(&timeline->view->page);
   bool settled = page && atomic_load(&timeline->view->settled_epoch) != TB__PAGE_NO_EPOCH;
-  if (settled && tb__page_load(page, &copy) && copy.epoch == atomic_load(&timeline->view->epoch))
-    return tb__page_time(timeline->view, &copy);
+  while (settled && tb__page_load(page, &copy) && copy.epoch == atomic_load(&timeline->view->epoch))
+    if (tb__page_time(timeline->view, page, &copy, &time_ns)) return time_ns;
   return timeline->running ? tb__running_time_locked(timeline) : timeline->time_ns;
 }
 
@@ -229,6 +230,14 @@ void tb__timeline_want_ticks_locked(tb_timeline_t *timeline)
   tb__page_view_t *view = timeline->view;
   if (!view || view->attentive) return;
   view->attentive = true;
+  if (!timeline->running) { /* else whoever follows has to look at the page first */
+    int64_t now_ns = view_time_locked(timeline);
+    view->following = true;
+    if (timeline->time_ns && now_ns != timeline->time_ns) { /* nobody waited for that */
+      timeline->time_ns = now_ns;
+      tb__timeline_publish_locked(timeline);
+    }
+  }
   atomic_fetch_add(&view->wanted, 1);
   tb__futex_wake_one(&view->wanted);
 }

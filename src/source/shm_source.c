@@ -34,14 +34,16 @@ typedef struct shm_source {
   tb__page_copy_t copy;   /* as the timeline was moved to last */
   uint64_t version;       /* of the page then */
   uint64_t ignored_epoch; /* left by a publisher that is gone */
-  bool following;         /* each tick has been seen up to here */
   bool cannot_run;        /* no pulse could be started: anchors are ticks */
 } shm_source_t;
 
 typedef struct shm_pilot {
   tb__pilot_t pilot;
   shm_source_t *self;
-  bool is_sound;
+  tb__page_copy_t before; /* of `self`: stays, unless the anchor is taken */
+  uint64_t version_before;
+  bool is_sound, is_taken;
+  bool passes_zero; /* the page has been reset and started again: that is two jumps */
 } shm_pilot_t;
 
 /* ---- moving the timeline to where the page is ---- */
@@ -60,61 +62,79 @@ static tb_anchor_t anchor_of(const shm_source_t *self, int64_t time_ns, int64_t 
   return anchor;
 }
 
-/* What readers have seen meanwhile, on the page; nobody waited. */
-TB_NO_THREAD_ANALYSIS
-static void catch_up(shm_source_t *self, int64_t time_ns)
-{
-  if (self->timeline->time_ns == 0 || time_ns <= self->timeline->time_ns) return;
-  self->timeline->time_ns = time_ns;
-  tb__timeline_publish_locked(self->timeline);
-}
-
-/* The time that was, as far as anyone can have seen it: a step back starts from there. */
-static void leave_epoch(shm_pilot_t *pilot)
-{
-  shm_source_t *self = pilot->self;
-  uint64_t epoch = atomic_load(&self->view->epoch);
-  int64_t seen_ns = tb__page_mark_of(self->view, epoch);
-  if (self->copy.epoch == epoch + 1 && self->copy.before_ns > seen_ns)
-    seen_ns = self->copy.before_ns;
-  catch_up(self, seen_ns);
-  tb__page_mark_reset(self->view, self->copy.epoch);
-}
-
 static bool is_foreign(const shm_source_t *self)
 {
   uint64_t theirs = atomic_load(&self->page->time_namespace), ours = tb__time_namespace();
   return theirs != ours || theirs == 0;
 }
 
+/* The timeline stands where the page was, as far as anyone can have seen; nobody waited for it. */
+TB_NO_THREAD_ANALYSIS
+static void set_time(shm_source_t *self, int64_t time_ns)
+{
+  if (self->timeline->time_ns == 0 || time_ns == 0 || time_ns == self->timeline->time_ns) return;
+  self->timeline->time_ns = time_ns;
+  tb__timeline_publish_locked(self->timeline);
+}
+
+/* A step back starts from the time that was. Only of the last epoch it is known exactly. */
+static void enter_epoch(shm_source_t *self)
+{
+  int64_t left_ns = tb__page_time_left(self->view, &self->copy);
+  bool exact = self->copy.epoch == atomic_load(&self->view->epoch) + 1;
+  if (exact || left_ns > self->timeline->time_ns) set_time(self, left_ns);
+  tb__page_mark_reset(self->view, self->copy.epoch);
+  atomic_store(&self->view->foreign, is_foreign(self));
+}
+
+/* False: nonsense. */
+static bool page_look(shm_source_t *self, bool *out_same, int64_t *out_ns)
+{
+  do {
+    if (!tb__page_load(self->page, &self->copy)) return false;
+    *out_same = self->copy.epoch == atomic_load(&self->view->epoch);
+    if (!*out_same) enter_epoch(self);
+  } while (!tb__page_time(self->view, self->page, &self->copy, out_ns));
+  self->version = self->copy.version;
+  return true;
+}
+
 static tb_anchor_t steer(tb__pilot_t *base, int64_t time_ns, int64_t steady_ns)
 {
   shm_pilot_t *pilot = (shm_pilot_t *)base;
   shm_source_t *self = pilot->self;
-  uint64_t publishers = self->copy.publishers;
-  uint64_t version = atomic_load(&self->page->version);
-  pilot->is_sound = tb__page_load(self->page, &self->copy);
+  bool same;
+  int64_t now_ns;
+  pilot->before = self->copy;
+  pilot->version_before = self->version;
+  pilot->is_sound = page_look(self, &same, &now_ns);
   if (!pilot->is_sound) return (tb_anchor_t){.time_ns = -1};
-  self->version = version; /* not newer than the copy */
   atomic_store(&self->view->settled_epoch, TB__PAGE_NO_EPOCH);
   base->reason = (tb_jump_reason_t)self->copy.reason;
-  bool same = self->copy.epoch == atomic_load(&self->view->epoch);
-  if (!same) {
-    leave_epoch(pilot);
-    atomic_store(&self->view->foreign, is_foreign(self));
-    if (self->copy.publishers != publishers && time_ns) base->replaced = self->source;
-  }
-  int64_t now_ns = tb__page_time(self->view, &self->copy);
-  if (same && now_ns < time_ns) now_ns = time_ns;
-  if (same && !self->following) catch_up(self, now_ns);
-  return anchor_of(self, now_ns, steady_ns);
+  base->replaced = NULL;
+  if (same && (!self->view->following || now_ns < time_ns)) set_time(self, now_ns);
+  if (!same && time_ns && self->copy.publishers != pilot->before.publishers)
+    base->replaced = self->source;
+  pilot->passes_zero = !same && time_ns && !base->replaced && now_ns && !self->copy.before_ns;
+  if (!pilot->passes_zero) return anchor_of(self, now_ns, steady_ns);
+  base->reason = TB_JUMP_REASON_RESET;
+  return (tb_anchor_t)TB_ANCHOR_INIT;
+}
+
+static void moved(tb__pilot_t *base)
+{
+  ((shm_pilot_t *)base)->is_taken = true;
 }
 
 static void ended(tb__pilot_t *base)
 {
   shm_pilot_t *pilot = (shm_pilot_t *)base;
   shm_source_t *self = pilot->self;
-  if (!pilot->is_sound) return;
+  if (!pilot->is_sound || !pilot->is_taken || pilot->passes_zero) { /* readers go on waiting */
+    self->copy = pilot->before;
+    self->version = pilot->version_before;
+    return;
+  }
   atomic_store(&self->view->lost, self->copy.state == TB_CLOCK_LOST);
   atomic_store(&self->view->epoch, self->copy.epoch);
   atomic_store(&self->view->settled_epoch, self->copy.epoch);
@@ -142,11 +162,14 @@ static bool has_news(shm_source_t *self)
 static void follow(shm_source_t *self)
 {
   if (!has_news(self)) return;
-  shm_pilot_t pilot = {.pilot = {.steer = steer, .ended = ended, .may_wait = true}, .self = self};
-  if (tb__timeline_steer(self->timeline, &pilot.pilot) != TB_ERR_SYSTEM) return;
-  self->cannot_run = true;
-  pilot.pilot.replaced = NULL;
-  tb__timeline_steer(self->timeline, &pilot.pilot);
+  shm_pilot_t pilot = {.pilot = {.steer = steer, .moved = moved, .ended = ended, .may_wait = true},
+                       .self = self};
+  tb_status_t status;
+  do {
+    pilot.is_taken = pilot.passes_zero = false;
+    status = tb__timeline_steer(self->timeline, &pilot.pilot);
+    if (status == TB_ERR_SYSTEM) self->cannot_run = true;
+  } while (status == TB_ERR_SYSTEM || (!status && pilot.passes_zero));
 }
 
 /* ---- the threads ---- */
@@ -185,7 +208,7 @@ static bool is_wanted(shm_source_t *self, uint32_t *out_wanted)
                 (waiters->watchers && waiters->watch_min_forward != INT64_MAX);
   *out_wanted = atomic_load(&self->view->wanted);
   self->view->attentive = wanted;
-  if (!wanted) self->following = false;
+  if (!wanted) self->view->following = false;
   tb__mutex_unlock(&timeline->mutex);
   return wanted;
 }
@@ -193,9 +216,10 @@ static bool is_wanted(shm_source_t *self, uint32_t *out_wanted)
 static void wait_for_tick(shm_source_t *self, uint32_t seen)
 {
   tb__deadline_t probe = {TB__DEADLINE_STEADY, tb__real_steady_now_ns() + PROBE_NS};
-  if (!tb__futex_wait_shared(&self->page->tick_word, seen, probe) &&
-      !tb__shared_file_is_locked(&self->file))
-    atomic_store(&self->view->lost, true);
+  if (tb__futex_wait_shared(&self->page->tick_word, seen, probe)) return;
+  tb__mutex_lock(&self->timeline->mutex); /* the first move by a new publisher comes after it */
+  if (!tb__shared_file_is_locked(&self->file)) atomic_store(&self->view->lost, true);
+  tb__mutex_unlock(&self->timeline->mutex);
 }
 
 static void *tick_run(void *argument)
@@ -211,7 +235,7 @@ static void *tick_run(void *argument)
     uint32_t seen = atomic_load(&self->page->tick_word);
     follow(self);
     tb__mutex_lock(&self->timeline->mutex);
-    self->following = true;
+    self->view->following = true;
     tb__mutex_unlock(&self->timeline->mutex);
     if (!atomic_load(&self->stopping)) wait_for_tick(self, seen);
   }
@@ -266,10 +290,10 @@ static tb_status_t start(void *argument, tb_timeline_t *timeline)
 {
   shm_source_t *self = argument;
   tb__page_copy_t left = {0};
+  bool sound = tb__page_load(self->page, &left); /* before asking: one may come meanwhile */
   bool has_publisher = tb__shared_file_is_locked(&self->file);
-  bool sound = tb__page_load(self->page, &left);
   self->copy = (tb__page_copy_t){0};
-  self->following = self->cannot_run = false;
+  self->view->following = self->cannot_run = false;
   self->ignored_epoch = has_publisher ? TB__PAGE_NO_EPOCH : sound ? left.epoch : 0;
   atomic_store(&self->view->epoch, 0);
   atomic_store(&self->view->lost, false);

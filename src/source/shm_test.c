@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <timebase/generic.h>
 #include <timebase/jump.h>
 #include <timebase/shm_publisher.h>
@@ -12,6 +13,7 @@
 #include <timebase/sleep.h>
 #include <unistd.h>
 
+#include "clock/clock.h"
 #include "clock/page.h"
 #include "clock/source.h"
 #include "on_manual_source.h"
@@ -185,6 +187,10 @@ static void test_X3_wrong_names_and_files_are_refused(void **state)
   fclose(file);
   assert_status(tb_shm_source_create("other", &f->options, &error, &source), TB_ERR_VERSION);
   unlink(path);
+  assert_int_equal(mkfifo(path, 0600), 0); /* holds up nobody */
+  assert_status(tb_shm_source_create("other", &f->options, &error, &source), TB_ERR_CORRUPT);
+  assert_status(tb_shm_publisher_open("other", &f->options, &error, &publisher), TB_ERR_CORRUPT);
+  unlink(path);
   tb_shm_options_t nowhere = TB_SHM_OPTIONS_INIT;
   nowhere.directory = "/nonexistent";
   assert_status(tb_shm_source_create("x", &nowhere, &error, &source), TB_ERR_SYSTEM);
@@ -287,17 +293,115 @@ static void test_J1_forward_steps_reach_handlers_that_ask_for_them(void **state)
   tick(f, 90 * S);
   atomic_store(&jumps_noted, 0);
   watch(f, 5 * S);
-  tb_timeline_t *timeline = tb_source_timeline(f->source);
-  for (bool following = false; !following;) { /* from here on each tick counts */
-    tb__mutex_lock(&timeline->mutex);
-    following = timeline->time_ns == 90 * S;
-    tb__mutex_unlock(&timeline->mutex);
-    sched_yield();
-  }
-  tick(f, 96 * S);
+  tick(f, 96 * S); /* from here on each tick counts */
   while (!atomic_load(&jumps_noted))
     sched_yield();
   take_trace("before 1 90->96 now 90; after 1 now 96; ");
+}
+
+/* Holds off whoever follows the page. */
+static void hold_turn(const shared_t *f)
+{
+  tb_timeline_t *timeline = tb_source_timeline(f->source);
+  tb__mutex_lock(&timeline->mutex);
+  tb__timeline_take_turn_locked(timeline);
+  tb__mutex_unlock(&timeline->mutex);
+}
+
+static void let_turn(const shared_t *f)
+{
+  tb_timeline_t *timeline = tb_source_timeline(f->source);
+  tb__mutex_lock(&timeline->mutex);
+  tb__timeline_end_turn_locked(timeline);
+  tb__mutex_unlock(&timeline->mutex);
+}
+
+static void test_C6_two_steps_back_in_a_row_are_a_step_back(void **state)
+{
+  shared_t *f = *state;
+  open_first_publisher(f);
+  tick(f, 10 * S);
+  assert_int_equal(now_of(f->clock), 10 * S);
+  watch(f, 0);
+  tick(f, 100 * S); /* nobody follows this one */
+  assert_int_equal(now_of(f->clock), 100 * S);
+  uint64_t epoch = tb_clock_epoch(f->clock);
+  hold_turn(f);
+  tick(f, 60 * S);
+  tick(f, 50 * S);
+  let_turn(f);
+  assert_int_equal(now_of(f->clock), 50 * S);
+  assert_true(tb_clock_epoch(f->clock) > epoch);
+  take_trace("before 2 60->50 now 60; after 2 now 50; ");
+}
+
+static void test_C2_a_reset_that_nobody_has_seen_is_told(void **state)
+{
+  shared_t *f = *state;
+  open_first_publisher(f);
+  tick(f, 10 * S);
+  assert_int_equal(now_of(f->clock), 10 * S);
+  watch(f, 0);
+  uint64_t epoch = tb_clock_epoch(f->clock);
+  hold_turn(f);
+  tick(f, 0);
+  tick(f, 70 * S);
+  let_turn(f);
+  assert_int_equal(now_of(f->clock), 70 * S);
+  assert_true(tb_clock_epoch(f->clock) > epoch);
+  take_trace("before 2 10->0 now 10; after 2 now 0; before 4 0->70 now 0; after 4 now 70; ");
+}
+
+/* Nobody follows the page, so what is committed in this process lags behind. */
+static void test_J3_a_clock_that_leaves_a_page_tells_its_time_in_the_callback(void **state)
+{
+  shared_t *f = *state;
+  tb_source_t *manual;
+  assert_ok(tb_manual_source_create(&manual));
+  assert_ok(tb_manual_source_set(manual, 7 * S));
+  open_first_publisher(f);
+  tick(f, 10 * S);
+  assert_int_equal(now_of(f->clock), 10 * S);
+  watch(f, 0);
+  tick(f, 100 * S);
+  assert_ok(tb_clock_set_source(f->clock, manual));
+  take_trace("before 3 100->7 now 100; after 3 now 7; ");
+  assert_ok(tb_clock_set_source(f->clock, f->source));
+  take_trace("before 3 7->100 now 7; after 3 now 100; ");
+  assert_ok(tb_source_destroy(manual));
+}
+
+static bool is_among_clocks(tb_source_t *source, const tb_clock_t *clock)
+{
+  tb__mutex_lock(&source->mutex);
+  const tb_clock_t *found = source->clocks;
+  while (found && found != clock)
+    found = found->source_next;
+  tb__mutex_unlock(&source->mutex);
+  return found;
+}
+
+static void look_for_clock(const tb_jump_t *jump, void *user)
+{
+  const shared_t *f = user;
+  TRACE("%d: %d; ", (int)jump->kind, is_among_clocks(f->source, f->clock));
+}
+
+/* A publisher may come as soon as the clock has moved: its sleepers hear of that through the list.
+ */
+static void test_S2_a_clock_that_comes_is_known_to_its_source_before_it_moves(void **state)
+{
+  shared_t *f = *state;
+  assert_ok(tb_clock_set_source(f->clock, NULL));
+  tb_jump_handler_options_t options = TB_JUMP_HANDLER_OPTIONS_INIT;
+  tb_jump_handler_t *handler;
+  options.threshold.on_clock_change = true;
+  options.after = look_for_clock;
+  options.user = f;
+  assert_ok(tb_jump_handler_create(f->clock, &options, &handler));
+  assert_ok(tb_clock_set_source(f->clock, f->source));
+  take_trace("3: 1; ");
+  tb_jump_handler_destroy(handler);
 }
 
 static void *sleep_a_while(void *argument)
@@ -418,6 +522,33 @@ static void test_X3_what_a_publisher_left_does_not_count(void **state)
   assert_int_equal(now_of(clock), 60 * S);
   assert_ok(tb_clock_destroy(clock));
   assert_ok(tb_source_destroy(source));
+}
+
+/* ---- forks ---- */
+
+static void test_C7_a_child_leaves_the_page_alone(void **state)
+{
+  shared_t *f = *state;
+  open_first_publisher(f);
+  tick(f, 10 * S);
+  assert_int_equal(now_of(f->clock), 10 * S);
+  tick(f, 20 * S); /* nobody follows this one */
+  pid_t child = fork();
+  if (child == 0) {
+    tb_time_t now;
+    tb_shm_publisher_t *another;
+    bool right =
+        !tb_clock_now(f->clock, &now) && now.ns == 20 * S &&
+        tb_shm_publisher_tick(f->publisher, 30 * S, TB_JUMP_REASON_NONE) == TB_ERR_FORKED &&
+        tb_shm_publisher_open("x", &f->options, NULL, &another) == TB_ERR_FORKED;
+    tb_shm_publisher_close(f->publisher);
+    _exit(!right);
+  }
+  int status;
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  assert_int_equal(now_of(f->clock), 20 * S);
+  assert_int_equal(state_of(f), TB_CLOCK_RUNNING);
 }
 
 /* ---- anchors ---- */
@@ -633,10 +764,15 @@ int main(void)
       ON_PAGE(test_X3_the_file_is_private_unless_asked_otherwise),
       ON_PAGE(test_J3_readers_wait_for_the_handlers_of_this_process),
       ON_PAGE(test_J1_forward_steps_reach_handlers_that_ask_for_them),
+      ON_PAGE(test_C6_two_steps_back_in_a_row_are_a_step_back),
+      ON_PAGE(test_C2_a_reset_that_nobody_has_seen_is_told),
+      ON_PAGE(test_J3_a_clock_that_leaves_a_page_tells_its_time_in_the_callback),
+      ON_PAGE(test_S2_a_clock_that_comes_is_known_to_its_source_before_it_moves),
       ON_PAGE(test_S1_sleepers_are_woken_by_the_publisher),
       ON_PAGE(test_S7_those_who_are_due_later_are_still_followed_for),
       ON_PAGE(test_X3_the_next_publisher_is_a_new_source),
       ON_PAGE(test_X3_what_a_publisher_left_does_not_count),
+      ON_PAGE(test_C7_a_child_leaves_the_page_alone),
       ON_PAGE(test_X3_time_runs_on_from_an_anchor),
       ON_PAGE(test_X3_nonsense_on_the_page_is_not_believed),
       ON_PAGE(test_X3_noise_on_the_page_hurts_nobody),
