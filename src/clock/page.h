@@ -78,7 +78,9 @@ typedef struct tb__page_view {
   _Atomic bool lost; /* the publisher is gone */
   bool attentive;    /* somebody follows each tick, or is about to; by the timeline's mutex */
   bool following;    /* each tick has been seen up to here; the same */
-  _Atomic uint32_t wanted; /* futex: raised when somebody waits and nobody follows */
+  _Atomic uint64_t looked_version; /* of a foreign page, when somebody last asked for its state */
+  _Atomic int64_t looked_ns;       /* steady: since when that is known; before the version */
+  _Atomic uint32_t wanted;         /* futex: raised when somebody waits and nobody follows */
   void (*free)(struct tb__page_view *view); /* with the timeline */
   tb__page_mark_t marks[TB__PAGE_MARKS];
 } tb__page_view_t;

@@ -6,11 +6,19 @@
 
 #define PAUSED_AFTER_NS INT64_C(100000000) /* of ticks that repeat the value */
 
-/* On a page the publisher leaves them itself, in steady time that may not be ours. */
-static int64_t page_life_ns(const tb__page_view_t *view)
+/* On a page the publisher leaves them itself. In steady time that is not ours they say nothing, and
+ * whoever looks finds out whether there has been one since the last look. */
+static int64_t page_life_ns(tb__page_view_t *view)
 {
   const tb__page_t *page = view ? atomic_load(&view->page) : NULL;
-  return page && !atomic_load(&view->foreign) ? atomic_load(&page->alive_ns) : 0;
+  if (!page) return 0;
+  if (!atomic_load(&view->foreign)) return atomic_load(&page->alive_ns);
+  uint64_t version = atomic_load(&page->version);
+  if (version != atomic_load(&view->looked_version)) {
+    atomic_store(&view->looked_ns, tb__steady_coarse_now_ns());
+    atomic_store(&view->looked_version, version);
+  }
+  return atomic_load(&view->looked_ns);
 }
 
 static int64_t last_life_ns(const tb__life_t *life)

@@ -11,6 +11,7 @@
 #include <timebase/shm_publisher.h>
 #include <timebase/shm_source.h>
 #include <timebase/sleep.h>
+#include <timebase/testing.h>
 #include <unistd.h>
 
 #include "clock/clock.h"
@@ -678,6 +679,32 @@ static void test_X3_noise_on_the_page_hurts_nobody(void **state)
   tb__shared_file_close(&file);
 }
 
+/* Of a publisher in another time namespace the steady time tells nothing. */
+static void test_C8_a_foreign_publisher_that_ticks_is_not_stalled(void **state)
+{
+  shared_t *f = *state;
+  tb__shared_file_t file;
+  open_first_publisher(f);
+  tick(f, 5 * S);
+  tb__page_t *page = map_page(f, &file);
+  atomic_store(&page->time_namespace, 1);
+  tick(f, 4 * S);
+  assert_int_equal(now_of(f->clock), 4 * S);
+  assert_ok(tb_testing_hold_os_time());
+  atomic_store(&page->alive_ns, INT64_MAX);
+  for (int i = 0; i < 3; i++) {
+    tick(f, (10 + i) * S); /* nobody follows this one */
+    atomic_store(&page->alive_ns, INT64_MAX);
+    assert_int_equal(state_of(f), TB_CLOCK_RUNNING);
+    assert_ok(tb_testing_advance(TB_TESTING_STEADY, (tb_duration_t){S}));
+    assert_int_equal(state_of(f), TB_CLOCK_RUNNING);
+    assert_ok(tb_testing_advance(TB_TESTING_STEADY, (tb_duration_t){S}));
+    assert_int_equal(state_of(f), TB_CLOCK_STALLED);
+  }
+  assert_ok(tb_testing_release_os_time());
+  tb__shared_file_close(&file);
+}
+
 /* ---- many at once ---- */
 
 typedef struct reader {
@@ -775,6 +802,7 @@ int main(void)
       ON_PAGE(test_C7_a_child_leaves_the_page_alone),
       ON_PAGE(test_X3_time_runs_on_from_an_anchor),
       ON_PAGE(test_X3_nonsense_on_the_page_is_not_believed),
+      ON_PAGE(test_C8_a_foreign_publisher_that_ticks_is_not_stalled),
       ON_PAGE(test_X3_noise_on_the_page_hurts_nobody),
       ON_PAGE(test_C3_readers_see_no_torn_and_no_falling_time),
   };
