@@ -50,14 +50,36 @@ tb_status_t tb__source_acquire(tb_source_t *source, int64_t limit_ns)
   return status;
 }
 
-bool tb__source_revoke(tb_source_t *source)
+static bool source_revoke(tb_source_t *source, uint32_t leaving)
 {
   tb__mutex_lock(&source->mutex);
+  source->leaving += leaving;
   bool last = --source->users == 0;
   if (last) atomic_store(&source->phase, TB__SOURCE_CHANGING);
+  if (last) source->stop_waits = source->leaving > 0;
+  bool stops = last && !source->stop_waits;
   tb__mutex_unlock(&source->mutex);
   if (last) tb__timeline_set_detached(source->timeline, true);
-  return last;
+  return stops;
+}
+
+bool tb__source_revoke(tb_source_t *source)
+{
+  return source_revoke(source, 0);
+}
+
+void tb__source_begin_leave(tb_source_t *source)
+{
+  source_revoke(source, 1);
+}
+
+bool tb__source_end_leave(tb_source_t *source)
+{
+  tb__mutex_lock(&source->mutex);
+  bool stops = --source->leaving == 0 && source->stop_waits;
+  if (stops) source->stop_waits = false;
+  tb__mutex_unlock(&source->mutex);
+  return stops;
 }
 
 /* The source may be gone as soon as it counts as stopped: only the futex's address is used then. */
@@ -319,13 +341,13 @@ static tb_status_t clock_switch(tb_clock_t *clock, tb_source_t *source, tb_clock
   bool limited = limit_ns != INT64_MAX;
   tb_status_t status = limited ? pair_take_turns(pair, limit_ns) : TB_OK;
   if (status) return status;
-  bool last = old && tb__source_revoke(old);
+  if (old) tb__source_begin_leave(old);
   if (!limited) pair_take_turns(pair, INT64_MAX);
   if (old) source_unlink(old, clock);
   if (source) source_link(source, clock); /* whoever has the next turn finds it */
   clock->source = source;
   clock_change(clock, pair, idle_state);
-  *out_stop = last ? old : NULL;
+  *out_stop = old && tb__source_end_leave(old) ? old : NULL;
   return TB_OK;
 }
 

@@ -20,6 +20,8 @@ struct tb_source {
   tb_timeline_t *timeline;
   tb__mutex_t mutex;
   uint32_t users;         /* clocks on the source or on their way to it, and the default */
+  uint32_t leaving;       /* clocks that are no users any more and still tell its time */
+  bool stop_waits;        /* for those: the last one stops the source */
   tb_clock_t *clocks;     /* on the source */
   _Atomic uint32_t phase; /* tb__source_phase_t; futex */
 };
@@ -37,9 +39,12 @@ tb_status_t tb__source_acquire(tb_source_t *source, int64_t limit_ns);
 /* The same for a source that runs, without ever waiting or starting it; false if it does not. */
 bool tb__source_try_acquire(tb_source_t *source);
 
-/* Takes one user off. True for the last: its right to tick is gone, and tb__source_stop must
+/* Takes one user off; with the last one its right to tick is gone. True: tb__source_stop must
  * follow, with nothing held. */
 bool tb__source_revoke(tb_source_t *source);
+/* The same in two steps for a clock that leaves: it tells the source's time until the second. */
+void tb__source_begin_leave(tb_source_t *source);
+bool tb__source_end_leave(tb_source_t *source);
 void tb__source_stop(tb_source_t *source);
 
 /* Gives a clock that nobody else knows yet its source, also in a jump callback, if it runs. */

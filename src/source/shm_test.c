@@ -301,17 +301,17 @@ static void test_J1_forward_steps_reach_handlers_that_ask_for_them(void **state)
 }
 
 /* Holds off whoever follows the page. */
-static void hold_turn(const shared_t *f)
+static void hold_turn(tb_source_t *source)
 {
-  tb_timeline_t *timeline = tb_source_timeline(f->source);
+  tb_timeline_t *timeline = tb_source_timeline(source);
   tb__mutex_lock(&timeline->mutex);
   tb__timeline_take_turn_locked(timeline);
   tb__mutex_unlock(&timeline->mutex);
 }
 
-static void let_turn(const shared_t *f)
+static void let_turn(tb_source_t *source)
 {
-  tb_timeline_t *timeline = tb_source_timeline(f->source);
+  tb_timeline_t *timeline = tb_source_timeline(source);
   tb__mutex_lock(&timeline->mutex);
   tb__timeline_end_turn_locked(timeline);
   tb__mutex_unlock(&timeline->mutex);
@@ -327,10 +327,10 @@ static void test_C6_two_steps_back_in_a_row_are_a_step_back(void **state)
   tick(f, 100 * S); /* nobody follows this one */
   assert_int_equal(now_of(f->clock), 100 * S);
   uint64_t epoch = tb_clock_epoch(f->clock);
-  hold_turn(f);
+  hold_turn(f->source);
   tick(f, 60 * S);
   tick(f, 50 * S);
-  let_turn(f);
+  let_turn(f->source);
   assert_int_equal(now_of(f->clock), 50 * S);
   assert_true(tb_clock_epoch(f->clock) > epoch);
   take_trace("before 2 60->50 now 60; after 2 now 50; ");
@@ -344,10 +344,10 @@ static void test_C2_a_reset_that_nobody_has_seen_is_told(void **state)
   assert_int_equal(now_of(f->clock), 10 * S);
   watch(f, 0);
   uint64_t epoch = tb_clock_epoch(f->clock);
-  hold_turn(f);
+  hold_turn(f->source);
   tick(f, 0);
   tick(f, 70 * S);
-  let_turn(f);
+  let_turn(f->source);
   assert_int_equal(now_of(f->clock), 70 * S);
   assert_true(tb_clock_epoch(f->clock) > epoch);
   take_trace("before 2 10->0 now 10; after 2 now 0; before 4 0->70 now 0; after 4 now 70; ");
@@ -523,6 +523,60 @@ static void test_X3_what_a_publisher_left_does_not_count(void **state)
   assert_int_equal(now_of(clock), 60 * S);
   assert_ok(tb_clock_destroy(clock));
   assert_ok(tb_source_destroy(source));
+}
+
+/* ---- two clocks ---- */
+
+typedef struct going {
+  tb_clock_t *clock;
+  tb_source_t *to;
+} going_t;
+
+static void *go(void *argument)
+{
+  going_t *going = argument;
+  assert_ok(tb_clock_set_source(going->clock, going->to));
+  return NULL;
+}
+
+static uint32_t users_of(tb_source_t *source)
+{
+  tb__mutex_lock(&source->mutex);
+  uint32_t users = source->users;
+  tb__mutex_unlock(&source->mutex);
+  return users;
+}
+
+/* One is on its way already, and held up; the other one is through before it. */
+static void test_X1_a_source_is_not_stopped_while_a_clock_tells_its_time(void **state)
+{
+  shared_t *f = *state;
+  tb_source_t *manual, *source;
+  tb_clock_t *slow, *quick;
+  pthread_t thread;
+  assert_ok(tb_manual_source_create(&manual)); /* older: its turn is taken first */
+  assert_ok(tb_shm_source_create("test", &f->options, NULL, &source));
+  open_first_publisher(f);
+  tick(f, 10 * S);
+  tb_clock_options_t options = {TB_TIME_ROS, source};
+  assert_ok(tb_clock_create(&options, &slow));
+  assert_ok(tb_clock_create(&options, &quick));
+  tick(f, 100 * S); /* nobody follows this one */
+  assert_int_equal(now_of(slow), 100 * S);
+  hold_turn(manual);
+  pthread_create(&thread, NULL, go, &(going_t){slow, manual});
+  while (users_of(source) == 2)
+    sched_yield();
+  assert_ok(tb_clock_set_source(quick, NULL));
+  assert_int_equal(now_of(slow), 100 * S);
+  let_turn(manual);
+  pthread_join(thread, NULL);
+  assert_int_equal(now_of(slow), 0);
+  assert_int_equal(atomic_load(&source->phase), TB__SOURCE_STOPPED);
+  assert_ok(tb_clock_destroy(slow));
+  assert_ok(tb_clock_destroy(quick));
+  assert_ok(tb_source_destroy(source));
+  assert_ok(tb_source_destroy(manual));
 }
 
 /* ---- forks ---- */
@@ -799,6 +853,7 @@ int main(void)
       ON_PAGE(test_S7_those_who_are_due_later_are_still_followed_for),
       ON_PAGE(test_X3_the_next_publisher_is_a_new_source),
       ON_PAGE(test_X3_what_a_publisher_left_does_not_count),
+      ON_PAGE(test_X1_a_source_is_not_stopped_while_a_clock_tells_its_time),
       ON_PAGE(test_C7_a_child_leaves_the_page_alone),
       ON_PAGE(test_X3_time_runs_on_from_an_anchor),
       ON_PAGE(test_X3_nonsense_on_the_page_is_not_believed),
