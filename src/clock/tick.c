@@ -238,6 +238,14 @@ static void run_on_locked(tb_timeline_t *timeline, const tb__course_t *course)
   tb__running_start_locked(timeline, course);
 }
 
+/* On a page, who is due is known when the page counts again: see tb__timeline_steer. */
+static void collect_due_locked(tb_timeline_t *timeline, tb__waiter_t **to_wake)
+    TB_REQUIRES(timeline->mutex);
+static void collect_due_locked(tb_timeline_t *timeline, tb__waiter_t **to_wake)
+{
+  if (!timeline->view) tb__waiters_collect_due_locked(timeline, to_wake);
+}
+
 /* The timeline stands. */
 static void move_locked(tb_timeline_t *timeline, const move_t *move, bool *has_turn,
                         tb__waiter_t **to_wake) TB_REQUIRES(timeline->mutex);
@@ -247,7 +255,7 @@ static void move_locked(tb_timeline_t *timeline, const move_t *move, bool *has_t
   if (move->time_ns == timeline->time_ns && !(move->replaced && timeline->time_ns)) {
     repeat_locked(timeline, move->state);
     if (move->course) run_on_locked(timeline, move->course);
-    tb__waiters_collect_due_locked(timeline, to_wake); /* since it ran on by itself */
+    collect_due_locked(timeline, to_wake); /* since it ran on by itself */
     return;
   }
   tb__jump_t jump = {.info = describe(timeline, move), .timelines = {timeline, NULL}};
@@ -261,7 +269,7 @@ static void move_locked(tb_timeline_t *timeline, const move_t *move, bool *has_t
   }
   if (tb__is_forked()) return;
   if (move->course) run_on_locked(timeline, move->course);
-  tb__waiters_collect_due_locked(timeline, to_wake);
+  collect_due_locked(timeline, to_wake);
 }
 
 /* Whether anyone may be due at `time_ns`, a forward step from the committed time. */
@@ -455,6 +463,7 @@ tb_status_t tb__timeline_steer(tb_timeline_t *timeline, tb__pilot_t *pilot)
       if (tb__is_forked()) return TB_ERR_FORKED; /* by a callback */
       if (status && was_running) tb__running_start_locked(timeline, &before);
       if (pilot->ended) pilot->ended(pilot);
+      if (timeline->view) tb__waiters_collect_due_locked(timeline, &to_wake);
     }
     if (has_turn) tb__timeline_end_turn_locked(timeline);
   }

@@ -189,17 +189,31 @@ uint64_t tb__timeline_elapsed_locked(const tb_timeline_t *timeline)
   return (uint64_t)tb__timeline_time_locked(timeline) - timeline->elapsed_offset;
 }
 
-/* In the middle of a jump it is what has been committed here. */
+static int64_t own_time_locked(const tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex);
+static int64_t own_time_locked(const tb_timeline_t *timeline)
+{
+  return timeline->running ? tb__running_time_locked(timeline) : timeline->time_ns;
+}
+
+/* In the middle of a jump it is what has been committed here. Before one that the page has made
+ * already, it does not run past the time at which that was. */
 static int64_t view_time_locked(const tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex);
 static int64_t view_time_locked(const tb_timeline_t *timeline)
 {
   tb__page_copy_t copy;
   int64_t time_ns;
-  const tb__page_t *page = atomic_load(&timeline->view->page);
-  bool settled = page && atomic_load(&timeline->view->settled_epoch) != TB__PAGE_NO_EPOCH;
-  while (settled && tb__page_load(page, &copy) && copy.epoch == atomic_load(&timeline->view->epoch))
-    if (tb__page_time(timeline->view, page, &copy, &time_ns)) return time_ns;
-  return timeline->running ? tb__running_time_locked(timeline) : timeline->time_ns;
+  tb__page_view_t *view = timeline->view;
+  const tb__page_t *page = atomic_load(&view->page);
+  bool settled = page && atomic_load(&view->settled_epoch) != TB__PAGE_NO_EPOCH;
+  while (settled && tb__page_load(page, &copy)) {
+    if (copy.epoch != atomic_load(&view->epoch)) {
+      int64_t left_ns = tb__page_time_left(view, &copy);
+      time_ns = own_time_locked(timeline);
+      return left_ns && left_ns < time_ns ? left_ns : time_ns;
+    }
+    if (tb__page_time(view, page, &copy, &time_ns)) return time_ns;
+  }
+  return own_time_locked(timeline);
 }
 
 int64_t tb__timeline_time_locked(const tb_timeline_t *timeline)
@@ -212,8 +226,7 @@ int64_t tb__timeline_time_locked(const tb_timeline_t *timeline)
   case TB__TIMELINE_ROS:
     break;
   }
-  if (timeline->view) return view_time_locked(timeline);
-  return timeline->running ? tb__running_time_locked(timeline) : timeline->time_ns;
+  return timeline->view ? view_time_locked(timeline) : own_time_locked(timeline);
 }
 
 /* A jump that the publisher has made and this process has not dispatched counts from its commit. */

@@ -606,6 +606,14 @@ static void test_C7_a_child_leaves_the_page_alone(void **state)
   assert_int_equal(state_of(f), TB_CLOCK_RUNNING);
 }
 
+static tb__page_t *map_page(const shared_t *f, tb__shared_file_t *file)
+{
+  char path[128];
+  path_of(f, path, sizeof path);
+  assert_ok(tb__shared_file_open(file, path, TB__PAGE_SIZE, true, 0600, NULL));
+  return file->map;
+}
+
 /* ---- anchors ---- */
 
 static void test_X3_time_runs_on_from_an_anchor(void **state)
@@ -639,15 +647,33 @@ static void test_X3_time_runs_on_from_an_anchor(void **state)
   assert_true(tb_clock_epoch(f->clock) > epoch);
 }
 
-/* ---- input ---- */
-
-static tb__page_t *map_page(const shared_t *f, tb__shared_file_t *file)
+/* The time that runs on in this process, where a step back has not been dispatched yet. */
+static void test_S1_time_does_not_run_past_a_step_back(void **state)
 {
-  char path[128];
-  path_of(f, path, sizeof path);
-  assert_ok(tb__shared_file_open(file, path, TB__PAGE_SIZE, true, 0600, NULL));
-  return file->map;
+  shared_t *f = *state;
+  tb_timeline_t *timeline = tb_source_timeline(f->source);
+  tb__shared_file_t file;
+  open_first_publisher(f);
+  tb__page_t *page = map_page(f, &file);
+  tb_anchor_t anchor = TB_ANCHOR_INIT;
+  anchor.time_ns = 100 * S;
+  anchor.steady.ns = tb__steady_now_ns();
+  anchor.rate = 1000000;
+  anchor.bound.ns = INT64_MAX / 4;
+  assert_ok(tb_shm_publisher_anchor(f->publisher, &anchor, TB_JUMP_REASON_NONE));
+  assert_true(now_of(f->clock) >= 100 * S);
+  hold_turn(f->source);
+  tick(f, S);
+  tb__mutex_lock(&timeline->mutex);
+  int64_t told_ns = tb__timeline_time_locked(timeline);
+  tb__mutex_unlock(&timeline->mutex);
+  assert_int_equal(told_ns, atomic_load(&page->slots[atomic_load(&page->version) & 1].before_ns));
+  let_turn(f->source);
+  assert_int_equal(now_of(f->clock), S);
+  tb__shared_file_close(&file);
 }
+
+/* ---- input ---- */
 
 static void test_X3_nonsense_on_the_page_is_not_believed(void **state)
 {
@@ -856,6 +882,7 @@ int main(void)
       ON_PAGE(test_X1_a_source_is_not_stopped_while_a_clock_tells_its_time),
       ON_PAGE(test_C7_a_child_leaves_the_page_alone),
       ON_PAGE(test_X3_time_runs_on_from_an_anchor),
+      ON_PAGE(test_S1_time_does_not_run_past_a_step_back),
       ON_PAGE(test_X3_nonsense_on_the_page_is_not_believed),
       ON_PAGE(test_C8_a_foreign_publisher_that_ticks_is_not_stalled),
       ON_PAGE(test_X3_noise_on_the_page_hurts_nobody),
