@@ -195,8 +195,9 @@ static int64_t own_time_locked(const tb_timeline_t *timeline)
   return timeline->running ? tb__running_time_locked(timeline) : timeline->time_ns;
 }
 
-/* In the middle of a jump it is what has been committed here. Before one that the page has made
- * already, it does not run past the time at which that was. */
+/* In the middle of a blocking jump it is what has been committed here. Before one that the page has
+ * made already, it does not run past the time at which that was. A forward step blocks nobody: it
+ * is what readers see. */
 static int64_t view_time_locked(const tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex);
 static int64_t view_time_locked(const tb_timeline_t *timeline)
 {
@@ -204,10 +205,10 @@ static int64_t view_time_locked(const tb_timeline_t *timeline)
   int64_t time_ns;
   tb__page_view_t *view = timeline->view;
   const tb__page_t *page = atomic_load(&view->page);
-  bool settled = page && atomic_load(&view->settled_epoch) != TB__PAGE_NO_EPOCH;
-  while (settled && tb__page_load(page, &copy)) {
+  bool settled = atomic_load(&view->settled_epoch) != TB__PAGE_NO_EPOCH;
+  while (page && tb__page_load(page, &copy)) {
     if (copy.epoch != atomic_load(&view->epoch)) {
-      int64_t left_ns = tb__page_time_left(view, &copy);
+      int64_t left_ns = settled ? tb__page_time_left(view, &copy) : 0;
       time_ns = own_time_locked(timeline);
       return left_ns && left_ns < time_ns ? left_ns : time_ns;
     }

@@ -353,6 +353,41 @@ static void test_C2_a_reset_that_nobody_has_seen_is_told(void **state)
   take_trace("before 2 10->0 now 10; after 2 now 0; before 4 0->70 now 0; after 4 now 70; ");
 }
 
+static void note_elapsed(const tb_jump_t *jump, void *user)
+{
+  const shared_t *f = user;
+  tb_timeline_t *timeline = tb_source_timeline(f->source);
+  tb__mutex_lock(&timeline->mutex);
+  uint64_t elapsed = tb__timeline_elapsed_locked(timeline);
+  tb__mutex_unlock(&timeline->mutex);
+  pthread_mutex_lock(&trace_mutex);
+  TRACE("%d: %d s; ", (int)jump->kind, (int)(elapsed / (uint64_t)S));
+  pthread_mutex_unlock(&trace_mutex);
+  atomic_fetch_add(&jumps_noted, 1);
+}
+
+/* Readers see a forward step before its handlers are through: a sleep that begins then counts from
+ * what they see. */
+static void test_S1_a_sleep_begun_in_a_forward_step_counts_from_the_time_told(void **state)
+{
+  shared_t *f = *state;
+  tb_jump_handler_options_t options = TB_JUMP_HANDLER_OPTIONS_INIT;
+  tb_jump_handler_t *handler;
+  open_first_publisher(f);
+  tick(f, 10 * S);
+  assert_int_equal(now_of(f->clock), 10 * S);
+  options.threshold.min_forward.ns = 5 * S;
+  options.before = note_elapsed;
+  options.user = f;
+  atomic_store(&jumps_noted, 0);
+  assert_ok(tb_jump_handler_create(f->clock, &options, &handler));
+  tick(f, 30 * S);
+  while (!atomic_load(&jumps_noted))
+    sched_yield();
+  tb_jump_handler_destroy(handler);
+  take_trace("1: 20 s; ");
+}
+
 /* Nobody follows the page, so what is committed in this process lags behind. */
 static void test_J3_a_clock_that_leaves_a_page_tells_its_time_in_the_callback(void **state)
 {
@@ -874,6 +909,7 @@ int main(void)
       ON_PAGE(test_C6_two_steps_back_in_a_row_are_a_step_back),
       ON_PAGE(test_C2_a_reset_that_nobody_has_seen_is_told),
       ON_PAGE(test_J3_a_clock_that_leaves_a_page_tells_its_time_in_the_callback),
+      ON_PAGE(test_S1_a_sleep_begun_in_a_forward_step_counts_from_the_time_told),
       ON_PAGE(test_S2_a_clock_that_comes_is_known_to_its_source_before_it_moves),
       ON_PAGE(test_S1_sleepers_are_woken_by_the_publisher),
       ON_PAGE(test_S7_those_who_are_due_later_are_still_followed_for),
