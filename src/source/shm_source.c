@@ -179,7 +179,8 @@ static bool is_wanted(shm_source_t *self, uint32_t *out_wanted)
   tb_timeline_t *timeline = self->timeline;
   tb__mutex_lock(&timeline->mutex);
   const tb__waiters_t *waiters = &timeline->waiters;
-  bool wanted = waiters->heaps[TB__AXIS_TIME].root || waiters->heaps[TB__AXIS_ELAPSED].root ||
+  bool wanted = !tb__deadline_heap_is_empty(&waiters->heaps[TB__AXIS_TIME]) ||
+                !tb__deadline_heap_is_empty(&waiters->heaps[TB__AXIS_ELAPSED]) ||
                 timeline->handlers.forward ||
                 (waiters->watchers && waiters->watch_min_forward != INT64_MAX);
   *out_wanted = atomic_load(&self->view->wanted);

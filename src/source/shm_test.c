@@ -326,6 +326,32 @@ static void test_S1_sleepers_are_woken_by_the_publisher(void **state)
   }
 }
 
+static void *sleep_thrice_as_long(void *argument)
+{
+  tb_clock_t *clock = argument;
+  assert_ok(tb_clock_sleep_for(clock, (tb_duration_t){30 * S}, NULL));
+  return NULL;
+}
+
+static void test_S7_those_who_are_due_later_are_still_followed_for(void **state)
+{
+  shared_t *f = *state;
+  pthread_t first, later[2];
+  open_first_publisher(f);
+  tick(f, 5 * S);
+  pthread_create(&first, NULL, sleep_a_while, f->clock);
+  for (int i = 0; i < 2; i++)
+    pthread_create(&later[i], NULL, sleep_thrice_as_long, f->clock);
+  wait_for_waiters(f->clock, 3);
+  tick(f, 15 * S);
+  pthread_join(first, NULL);
+  tick(f, 35 * S - 1);
+  assert_int_equal(waiters_on(f->clock), 2);
+  tick(f, 35 * S);
+  for (int i = 0; i < 2; i++)
+    pthread_join(later[i], NULL);
+}
+
 static void *sleep_until_100(void *argument)
 {
   tb_status_t *status = malloc(sizeof *status);
@@ -608,6 +634,7 @@ int main(void)
       ON_PAGE(test_J3_readers_wait_for_the_handlers_of_this_process),
       ON_PAGE(test_J1_forward_steps_reach_handlers_that_ask_for_them),
       ON_PAGE(test_S1_sleepers_are_woken_by_the_publisher),
+      ON_PAGE(test_S7_those_who_are_due_later_are_still_followed_for),
       ON_PAGE(test_X3_the_next_publisher_is_a_new_source),
       ON_PAGE(test_X3_what_a_publisher_left_does_not_count),
       ON_PAGE(test_X3_time_runs_on_from_an_anchor),
