@@ -41,11 +41,15 @@ static void must(tb_status_t status)
   exit(3);
 }
 
-static pthread_t must_thread(void *(*run)(void *), void *argument)
+#define THREADS_MAX 8
+static pthread_t threads[THREADS_MAX];
+static int thread_count;
+
+/* Joined at the end: by then what it does has been told. */
+static void start_thread(void *(*run)(void *), void *argument)
 {
-  pthread_t thread;
-  if (pthread_create(&thread, NULL, run, argument)) must(TB_ERR_SYSTEM);
-  return thread;
+  if (thread_count == THREADS_MAX || pthread_create(&threads[thread_count++], NULL, run, argument))
+    must(TB_ERR_SYSTEM);
 }
 
 static int64_t now_of_clock(void)
@@ -207,8 +211,9 @@ static void on_before(const tb_jump_t *jump, void *user)
 
 static void on_after(const tb_jump_t *jump, void *user)
 {
+  bool waits = !strcmp(user, "two") && atomic_load(&held);
   tell_jump(user, "after", jump);
-  if (strcmp(user, "two") || !atomic_load(&held)) return;
+  if (!waits) return;
   while (sem_wait(&released))
     ;
   puts("released");
@@ -218,8 +223,9 @@ static void handle(const char *name)
 {
   static const tb_jump_threshold_t blocking = {.min_backward = {-1}, .on_clock_change = true};
   tb_jump_handler_t *handler;
-  char *copy = strdup(name); /* as long as the process */
-  tb_jump_handler_options_t options = {copy, blocking, on_before, on_after, copy};
+  static char names[][4] = {"one", "two"};
+  char *own = names[strcmp(name, "one") != 0];
+  tb_jump_handler_options_t options = {own, blocking, on_before, on_after, own};
   tell("handle", tb_jump_handler_create(followed, &options, &handler), NULL);
 }
 
@@ -248,7 +254,7 @@ static void *read_run(void *unused)
 static void read_blocked(const char *unused)
 {
   (void)unused;
-  pthread_detach(must_thread(read_run, NULL));
+  start_thread(read_run, NULL);
   while (!atomic_load(&tb_source_timeline(source)->readers))
     sched_yield();
   tell("read_blocked", TB_OK, NULL);
@@ -271,7 +277,7 @@ static void sleep_until(const char *time)
   int64_t *target_ns = malloc(sizeof *target_ns);
   int before = waiters_on(followed);
   *target_ns = strtoll(time, NULL, 10);
-  pthread_detach(must_thread(sleep_run, target_ns));
+  start_thread(sleep_run, target_ns);
   wait_for_waiters(followed, before + 1);
   tell("sleep_until", TB_OK, NULL);
 }
@@ -299,7 +305,6 @@ static void timer_of(const char *period)
 
 static _Atomic uint64_t announced, changes;
 static _Atomic bool checks_end;
-static pthread_t checker, dozer;
 
 static void count_before(const tb_jump_t *jump, void *user)
 {
@@ -356,17 +361,9 @@ static void check(const char *unused)
                                        .before = count_before,
                                        .after = count_after};
   must(tb_jump_handler_create(followed, &options, &handler));
-  checker = must_thread(check_run, NULL);
-  dozer = must_thread(doze_run, NULL);
+  start_thread(check_run, NULL);
+  start_thread(doze_run, NULL);
   tell("check", TB_OK, NULL);
-}
-
-static void check_end(void)
-{
-  if (!checker) return;
-  atomic_store(&checks_end, true);
-  pthread_join(checker, NULL);
-  pthread_join(dozer, NULL);
 }
 
 static void count_changes(const char *unused)
@@ -452,7 +449,9 @@ int main(int argc, char **argv)
   puts("ready");
   while (fgets(line, sizeof line, stdin))
     run_line(line);
-  check_end();
+  atomic_store(&checks_end, true);
+  while (thread_count > 0)
+    pthread_join(threads[--thread_count], NULL);
   tb_timer_queue_destroy(queue);
   tb_clock_destroy(followed);
   tb_source_destroy(source);
