@@ -493,7 +493,7 @@ static tb_status_t steps_of_system_time(void)
   TRY_MAKE(handler, tb_jump_handler_create(clock, &options, &handler));
   uint32_t before = wall_jumps();
   wall_set_by(-S);
-  while (wall_jumps() == before && !(fault_status() && tasks() == tasks_before))
+  while (wall_jumps() == before && !(fault_status() && tasks() <= tasks_before))
     sched_yield();
   status = fault_status();
   assert_true(status || wall_jumps() > before);
@@ -501,7 +501,7 @@ end:
   tb_jump_handler_destroy(handler);
   assert_true(status || jumps == 1);
   assert_ok(tb_clock_destroy(clock));
-  while (tasks() != tasks_before) /* it lingers */
+  while (tasks() > tasks_before) /* it lingers */
     sched_yield();
   return status;
 }
@@ -606,8 +606,16 @@ SHARED_SCENARIOS(SWEEP)
 #define SHARED_TEST(scenario)                                                                      \
   cmocka_unit_test_setup_teardown(test_faults_in_##scenario, make_folder, remove_folder),
 
+static void *do_nothing(void *unused)
+{
+  return unused;
+}
+
 int main(void)
 {
+  pthread_t first; /* with which sanitizers start one of their own */
+  pthread_create(&first, NULL, do_nothing, NULL);
+  pthread_join(first, NULL);
   wall_begin();
   setenv("TIMEBASE_SOURCE", "manual", 1);
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_faults_in_the_watch_for_forks),
