@@ -112,7 +112,7 @@ int main(int argc, char **argv)
   setvbuf(stdout, NULL, _IOLBF, 0);
   if (argc == 3 && !strcmp(argv[1], "publish")) return publish(argv[2]);
   if ((argc == 3 || argc == 4) && !strcmp(argv[1], "follow"))
-    return follow(argv[2], argc == 4 ? atoi(argv[3]) : 10);
+    return follow(argv[2], argc == 4 ? (int)strtol(argv[3], NULL, 10) : 10);
   fprintf(stderr, "usage: shared_time publish NAME | shared_time follow NAME [SECONDS]\n");
   return 2;
 }

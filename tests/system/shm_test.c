@@ -83,15 +83,23 @@ static void tick(peer_t *peer, int64_t time_ns)
   ask_ok(peer, command);
 }
 
+/* Whether `line` is `prefix` and a number. */
+static bool read_number(const char *line, const char *prefix, int64_t *out, char **out_end)
+{
+  size_t length = strlen(prefix);
+  if (strncmp(line, prefix, length) != 0) return false;
+  *out = strtoll(line + length, out_end, 10);
+  return *out_end != line + length;
+}
+
 static int64_t now_of(peer_t *peer, tb_clock_state_t *out_state)
 {
-  char line[128];
+  char line[128], *end;
   int64_t time_ns = -1;
-  int state = -1;
   peer_say(peer, "now");
   peer_read_line(peer, line, sizeof line);
-  if (sscanf(line, "now %" SCNd64 " %d", &time_ns, &state) != 2) fail_msg("%s", line);
-  *out_state = (tb_clock_state_t)state;
+  if (!read_number(line, "now ", &time_ns, &end)) fail_msg("%s", line);
+  *out_state = (tb_clock_state_t)strtol(end, NULL, 10);
   return time_ns;
 }
 
@@ -307,27 +315,27 @@ static void test_X3_a_publisher_that_dies_before_it_wakes_others(void **state)
   }
 }
 
-static uint64_t changes_of(peer_t *peer)
+static int64_t changes_of(peer_t *peer)
 {
-  char line[128];
-  uint64_t count = 0;
+  char line[128], *end;
+  int64_t count = -1;
   peer_say(peer, "count_changes");
   peer_read_line(peer, line, sizeof line);
-  if (sscanf(line, "count_changes %" SCNu64, &count) != 1) fail_msg("%s", line);
+  if (!read_number(line, "count_changes ", &count, &end)) fail_msg("%s", line);
   return count;
 }
 
 /* The next publisher is found by all, and as a change for those who had a time. */
 static void replace_publisher(peer_t *next, peer_t followers[2], int round)
 {
-  uint64_t changes[2];
+  int64_t changes[2];
   for (int i = 0; i < 2; i++) {
     tb_clock_state_t unused;
     int64_t time_ns = now_of(&followers[i], &unused);
     assert_true(shm_pattern_has(time_ns));
     await_end(&followers[i]);
     expect_now(&followers[i], time_ns);
-    changes[i] = changes_of(&followers[i]) + (time_ns > 0 ? 1U : 0U);
+    changes[i] = changes_of(&followers[i]) + (time_ns > 0);
   }
   ask_ok(next, "publish");
   tick(next, (500 + round) * SHM_STEP_NS);
@@ -489,7 +497,7 @@ static void test_X3_in_another_time_namespace_an_anchor_is_a_tick(void **state)
   start_publisher(&publisher);
   start_in(&far, directory, "test", "--time-namespace");
   peer_read_line(&far, line, sizeof line);
-  if (strcmp(line, "ready")) {
+  if (strcmp(line, "ready") != 0) {
     print_message("no time namespace for us: skipped\n");
     peer_stop(&far);
     peer_stop(&publisher);
@@ -520,18 +528,18 @@ static void test_X3_in_another_time_namespace_an_anchor_is_a_tick(void **state)
 
 static int64_t switches_of_task(pid_t process, const char *task)
 {
-  char path[128], line[128], name[64] = "";
+  char path[128], line[128], *end;
+  bool ours = strtol(task, NULL, 10) == process;
   int64_t switches = 0;
   snprintf(path, sizeof path, "/proc/%d/task/%.20s/status", (int)process, task);
   FILE *file = fopen(path, "r");
   if (!file) return 0;
   while (fgets(line, sizeof line, file)) {
-    sscanf(line, "Name: %63s", name);
-    sscanf(line, "voluntary_ctxt_switches: %" SCNd64, &switches);
+    if (!strncmp(line, "Name:	tb-", 9)) ours = true; /* sanitizers have threads too */
+    read_number(line, "voluntary_ctxt_switches:", &switches, &end);
   }
   fclose(file);
-  /* sanitizers have threads of their own, which are named as the process is */
-  return !strncmp(name, "tb-", 3) || atoi(task) == process ? switches : 0;
+  return ours ? switches : 0;
 }
 
 /* How often the process has gone to sleep, so far. */
