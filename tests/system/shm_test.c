@@ -94,7 +94,7 @@ static bool read_number(const char *line, const char *prefix, int64_t *out, char
 
 static int64_t now_of(peer_t *peer, tb_clock_state_t *out_state)
 {
-  char line[128], *end;
+  char line[128], *end = line;
   int64_t time_ns = -1;
   peer_say(peer, "now");
   peer_read_line(peer, line, sizeof line);
@@ -317,7 +317,7 @@ static void test_X3_a_publisher_that_dies_before_it_wakes_others(void **state)
 
 static int64_t changes_of(peer_t *peer)
 {
-  char line[128], *end;
+  char line[128], *end = line;
   int64_t count = -1;
   peer_say(peer, "count_changes");
   peer_read_line(peer, line, sizeof line);
