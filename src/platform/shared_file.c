@@ -53,8 +53,8 @@ static tb_status_t file_size(int fd, const char *path, size_t size, tb_error_t *
         path, (long long)status.st_size, size);
   int writable = open(path, O_RDWR | FLAGS);
   if (writable < 0) return fail_errno(error, path, "it is empty, and cannot be given its size");
-  int failed = ftruncate(writable, (off_t)size);
-  tb_status_t result = failed ? fail_errno(error, path, "cannot set its size") : TB_OK;
+  errno = posix_fallocate(writable, 0, (off_t)size); /* a full memory shows here, not in a SIGBUS */
+  tb_status_t result = errno ? fail_errno(error, path, "cannot set its size") : TB_OK;
   close(writable);
   return result;
 }
@@ -99,16 +99,17 @@ void tb__shared_file_close(tb__shared_file_t *file)
   tb__shared_file_unmap(file);
 }
 
-bool tb__shared_file_lock(const tb__shared_file_t *file)
+tb_status_t tb__shared_file_lock(const tb__shared_file_t *file)
 {
   struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-  return !fcntl(file->fd, F_OFD_SETLK, &lock);
+  if (!fcntl(file->fd, F_OFD_SETLK, &lock)) return TB_OK;
+  return errno == EAGAIN || errno == EACCES ? TB_ERR_BUSY : TB_ERR_SYSTEM;
 }
 
 bool tb__shared_file_is_locked(const tb__shared_file_t *file)
 {
   struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
-  return !fcntl(file->fd, F_OFD_GETLK, &lock) && lock.l_type != F_UNLCK;
+  return fcntl(file->fd, F_OFD_GETLK, &lock) || lock.l_type != F_UNLCK;
 }
 
 uint64_t tb__time_namespace(void)

@@ -30,9 +30,9 @@ void tb__shared_file_close_fd(tb__shared_file_t *file);
 void tb__shared_file_unmap(tb__shared_file_t *file);
 
 /* The lock belongs to the open file: it is gone when that is closed, or its process ends in any
- * way. False: another one has it. */
-bool tb__shared_file_lock(const tb__shared_file_t *file);
-/* Whether anybody but this open file holds the lock. */
+ * way. TB_ERR_BUSY: another one has it; TB_ERR_SYSTEM, with errno: there are no locks here. */
+tb_status_t tb__shared_file_lock(const tb__shared_file_t *file);
+/* Whether anybody but this open file holds the lock; true where that cannot be told. */
 bool tb__shared_file_is_locked(const tb__shared_file_t *file);
 
 /* Tells apart machines' and containers' notions of CLOCK_MONOTONIC; 0: unknown. */

@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <stdlib.h>
 #include <timebase/shm_publisher.h>
 
@@ -70,6 +71,20 @@ static void take_over(tb_shm_publisher_t *publisher)
   publish(publisher, &copy);
 }
 
+static tb_status_t take_name(const tb__shared_file_t *file, const char *name, tb_error_t *error)
+{
+  tb_status_t status = tb__shared_file_lock(file);
+  if (status == TB_ERR_BUSY)
+    return tb_error_set(error, status,
+                        "shared-memory name \"%s\": another publisher has it; end that one, or "
+                        "choose another name",
+                        name);
+  if (status)
+    return tb_error_set_errno(error, status, errno,
+                              "shared-memory name \"%s\": its file cannot be locked", name);
+  return TB_OK;
+}
+
 tb_status_t tb_shm_publisher_open(const char *name, const tb_shm_options_t *options,
                                   tb_error_t *error, tb_shm_publisher_t **out)
 {
@@ -80,11 +95,7 @@ tb_status_t tb_shm_publisher_open(const char *name, const tb_shm_options_t *opti
   if (!publisher) return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
   publisher->file = (tb__shared_file_t)TB__SHARED_FILE_NONE;
   status = tb__shm_file_open(&publisher->file, name, options, true, error);
-  if (!status && !tb__shared_file_lock(&publisher->file))
-    status = tb_error_set(error, TB_ERR_BUSY,
-                          "shared-memory name \"%s\": another publisher has it; end that one, or "
-                          "choose another name",
-                          name);
+  if (!status) status = take_name(&publisher->file, name, error);
   if (status) {
     tb__shared_file_close(&publisher->file);
     free(publisher);

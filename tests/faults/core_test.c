@@ -1,9 +1,14 @@
 /* Every allocation and every platform call of the core made to fail in turn. A scenario makes one
  * kind of object, works with it and destroys it; a new one is a function and a line in main. */
+#include <dirent.h>
+#include <stdlib.h>
+#include <timebase/testing.h>
 #include <timebase/timebase.h>
+#include <unistd.h>
 
 #include "base/heap.h"
 #include "faults.h"
+#include "wall_clock.h"
 
 #define S       TB_NS_PER_S
 #define MANY    40 /* timers: more than one chunk of memory for them */
@@ -309,6 +314,235 @@ end:
   return status;
 }
 
+/* ---- shared memory ---- */
+
+static char shm_folder[64];
+static tb_shm_options_t shm_options = TB_SHM_OPTIONS_INIT;
+
+static int make_folder(void **state)
+{
+  strcpy(shm_folder, "/tmp/timebase-faults-XXXXXX");
+  assert_non_null(mkdtemp(shm_folder));
+  shm_options.directory = shm_folder;
+  return make_bystander(state);
+}
+
+static void remove_page(void)
+{
+  char path[128];
+  snprintf(path, sizeof path, "%s/timebase.faults", shm_folder);
+  unlink(path);
+}
+
+static int remove_folder(void **state)
+{
+  assert_int_equal(rmdir(shm_folder), 0);
+  return destroy_bystander(state);
+}
+
+static void assert_told(const tb_error_t *error, tb_status_t status)
+{
+  if (!status) return;
+  assert_int_equal(error->status, status);
+  assert_int_not_equal(error->text[0], 0);
+}
+
+typedef struct shared {
+  tb_shm_publisher_t *publisher;
+  tb_source_t *source;
+} shared_t;
+
+static tb_status_t make_publisher(shared_t *shared)
+{
+  tb_error_t error = TB_ERROR_INIT;
+  tb_status_t status = MAKES(
+      shared->publisher, tb_shm_publisher_open("faults", &shm_options, &error, &shared->publisher));
+  assert_told(&error, status);
+  return status;
+}
+
+static tb_status_t make_shared_source(shared_t *shared)
+{
+  tb_error_t error = TB_ERROR_INIT;
+  tb_status_t status =
+      MAKES(shared->source, tb_shm_source_create("faults", &shm_options, &error, &shared->source));
+  assert_told(&error, status);
+  return status;
+}
+
+static tb_status_t share(shared_t *shared)
+{
+  tb_status_t status;
+  tb_clock_t *clock = NULL;
+  TRY_MAKE(clock, tb_clock_create(&(tb_clock_options_t){TB_TIME_ROS, shared->source}, &clock));
+  TRY(tb_shm_publisher_tick(shared->publisher, 5 * S, TB_JUMP_REASON_NONE));
+  TRY(tb_clock_wait_until_started(clock, NULL));
+  tb_time_t now;
+  assert_ok(tb_clock_now(clock, &now));
+  assert_int_equal(now.ns, 5 * S);
+  TRY(tb_shm_publisher_tick(shared->publisher, 9 * S, TB_JUMP_REASON_NONE));
+  TRY(tb_clock_sleep_until(clock, (tb_time_t){9 * S, TB_TIME_ROS}, NULL));
+end:
+  assert_ok(tb_clock_destroy(clock));
+  return status;
+}
+
+static tb_status_t unshare_time(shared_t *shared, tb_status_t status)
+{
+  assert_ok(tb_source_destroy(shared->source));
+  tb_shm_publisher_close(shared->publisher);
+  remove_page();
+  return status;
+}
+
+static tb_status_t a_time_that_is_shared(void)
+{
+  shared_t shared = {0};
+  tb_status_t status = make_publisher(&shared);
+  if (!status) status = make_shared_source(&shared);
+  if (!status) status = share(&shared);
+  return unshare_time(&shared, status);
+}
+
+static tb_status_t a_page_that_waits_for_its_publisher(void)
+{
+  shared_t shared = {0};
+  tb_status_t status = make_shared_source(&shared);
+  if (!status) status = make_publisher(&shared);
+  if (!status) status = share(&shared);
+  return unshare_time(&shared, status);
+}
+
+/* ---- sources of the process ---- */
+
+/* Before anything has decided on the default. */
+static tb_status_t the_source_of_the_environment(void)
+{
+  tb_clock_t *clock = NULL;
+  tb_status_t status = MAKES(clock, tb_clock_create(NULL, &clock));
+  assert_ok(tb_clock_destroy(clock));
+  tb_source_t *source = tb_source_get_default();
+  assert_true(!status || !source);
+  assert_ok(tb_source_destroy(source));
+  return status;
+}
+
+static tb_status_t a_default_source(void)
+{
+  tb_status_t status;
+  tb_source_t *source = NULL;
+  tb_clock_t *clocks[3] = {NULL};
+  TRY_MAKE(source, tb_manual_source_create(&source));
+  TRY(tb_manual_source_set(source, 7 * S));
+  for (int i = 0; i < 3; i++)
+    TRY_MAKE(clocks[i], tb_clock_create(NULL, &clocks[i]));
+  status = tb_source_set_default(source);
+  for (int i = 0; i < 3; i++)
+    assert_int_equal(tb_clock_is_active(clocks[i]), !status);
+  TRY(status);
+  TRY(tb_source_set_default(by.source));
+end:
+  for (int i = 0; i < 3; i++)
+    assert_ok(tb_clock_destroy(clocks[i]));
+  assert_ok(tb_source_destroy(source));
+  assert_ok(tb_source_set_default(NULL));
+  return status;
+}
+
+static tb_status_t make_named(const char *rest, void *user, tb_error_t *error, tb_source_t **out)
+{
+  (void)user, (void)error;
+  assert_string_equal(rest, "rest");
+  return tb_manual_source_create(out);
+}
+
+static tb_status_t names_of_sources(void)
+{
+  tb_source_t *source = NULL;
+  tb_error_t error = TB_ERROR_INIT;
+  tb_status_t status = tb_source_register("named", make_named, NULL);
+  if (status) return status;
+  status = MAKES(source, tb_source_create_from_name("extrapolating:named:rest", &error, &source));
+  assert_told(&error, status);
+  assert_ok(tb_source_destroy(source));
+  assert_ok(tb_source_register("named", NULL, NULL));
+  return status;
+}
+
+/* ---- the times of the system ---- */
+
+static int tasks(void)
+{
+  int count = 0;
+  DIR *folder = opendir("/proc/self/task");
+  while (readdir(folder))
+    count++;
+  closedir(folder);
+  return count;
+}
+
+/* Without a thread or a descriptor steps go unnoticed, which is told by the log. */
+static tb_status_t steps_of_system_time(void)
+{
+  tb_status_t status;
+  int jumps = 0, tasks_before = tasks();
+  tb_clock_t *clock = NULL;
+  tb_jump_handler_t *handler = NULL;
+  tb_jump_handler_options_t options = at_backward_jumps(&jumps);
+  TRY_MAKE(clock, tb_clock_create(&(tb_clock_options_t){TB_TIME_SYSTEM, NULL}, &clock));
+  TRY_MAKE(handler, tb_jump_handler_create(clock, &options, &handler));
+  uint32_t before = wall_jumps();
+  wall_set_by(-S);
+  while (wall_jumps() == before && !(fault_status() && tasks() <= tasks_before))
+    sched_yield();
+  status = fault_status();
+  assert_true(status || wall_jumps() > before);
+end:
+  tb_jump_handler_destroy(handler);
+  assert_true(status || jumps == 1);
+  assert_ok(tb_clock_destroy(clock));
+  while (tasks() > tasks_before) /* it lingers */
+    sched_yield();
+  return status;
+}
+
+static tb_status_t time_in_the_hand_of_a_test(void)
+{
+  tb_status_t status;
+  int calls = 0;
+  bool holds = false;
+  tb_timer_queue_t *queue = NULL;
+  tb_timer_t *timer = NULL;
+  tb_steady_timer_options_t options = {
+      .period = {S}, .callback = count_steady_call, .user = &calls};
+  TRY_MAKE(queue, tb_timer_queue_create(&queue));
+  TRY(tb_testing_hold_os_time());
+  holds = true;
+  TRY_MAKE(timer, tb_steady_clock_timer_create(queue, by.steady, &options, &timer));
+  TRY(tb_timer_start(timer));
+  TRY(tb_testing_advance_stepped(TB_TESTING_STEADY, (tb_duration_t){S}, 10));
+  TRY(tb_timer_queue_run_due(queue, NULL));
+  assert_int_equal(calls, 1);
+  TRY(tb_testing_advance_to_next(TB_TESTING_STEADY));
+  TRY(tb_timer_queue_run_due(queue, NULL));
+  assert_int_equal(calls, 2);
+end:
+  if (holds) assert_ok(tb_testing_release_os_time());
+  assert_ok(tb_timer_queue_destroy(queue));
+  return status;
+}
+
+/* ---- the insides ---- */
+
+/* The first object of the process. */
+static tb_status_t the_watch_for_forks(void)
+{
+  tb_source_t *source = NULL;
+  tb_status_t status = MAKES(source, tb_manual_source_create(&source));
+  assert_ok(tb_source_destroy(source));
+  return status;
+}
+
 static tb_status_t a_heap_that_grows(void)
 {
   tb_status_t status = TB_OK;
@@ -331,13 +565,27 @@ static tb_status_t a_large_heap(void)
   return status;
 }
 
+static void test_faults_in_the_watch_for_forks(void **state)
+{
+  (void)state;
+  fault_sweep(the_watch_for_forks, NULL);
+}
+
 #define SWEEP(scenario)                                                                            \
   static void test_faults_in_##scenario(void **state)                                              \
   {                                                                                                \
     (void)state;                                                                                   \
     fault_sweep(scenario, bystander_works);                                                        \
   }
+#define SHARED_SCENARIOS(X)                                                                        \
+  X(a_time_that_is_shared)                                                                         \
+  X(a_page_that_waits_for_its_publisher)
 #define SCENARIOS(X)                                                                               \
+  X(the_source_of_the_environment)                                                                 \
+  X(a_default_source)                                                                              \
+  X(names_of_sources)                                                                              \
+  X(steps_of_system_time)                                                                          \
+  X(time_in_the_hand_of_a_test)                                                                    \
   X(clocks)                                                                                        \
   X(a_move_to_a_source)                                                                            \
   X(handlers)                                                                                      \
@@ -350,12 +598,27 @@ static tb_status_t a_large_heap(void)
   X(a_large_heap)
 
 SCENARIOS(SWEEP)
+SHARED_SCENARIOS(SWEEP)
 
 #define TEST(scenario)                                                                             \
   cmocka_unit_test_setup_teardown(test_faults_in_##scenario, make_bystander, destroy_bystander),
 
+#define SHARED_TEST(scenario)                                                                      \
+  cmocka_unit_test_setup_teardown(test_faults_in_##scenario, make_folder, remove_folder),
+
+static void *do_nothing(void *unused)
+{
+  return unused;
+}
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {SCENARIOS(TEST)};
+  pthread_t first; /* with which sanitizers start one of their own */
+  pthread_create(&first, NULL, do_nothing, NULL);
+  pthread_join(first, NULL);
+  wall_begin();
+  setenv("TIMEBASE_SOURCE", "manual", 1);
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_faults_in_the_watch_for_forks),
+                                     SCENARIOS(TEST) SHARED_SCENARIOS(SHARED_TEST)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -89,6 +90,16 @@ void __wrap_free(void *block)
 #ifdef FAULTS_OF_BAGS
 #include "bag_calls.inc"
 #endif
+
+int __real_fcntl(int fd, int command, void *lock);
+int __wrap_fcntl(int fd, int command, void *lock);
+int __wrap_fcntl(int fd, int command, void *lock)
+{
+  if (!fault_strikes(command == F_OFD_SETLK ? FAULT_SYSTEM : FAULT_HARMLESS, "fcntl"))
+    return __real_fcntl(fd, command, lock);
+  errno = ENOLCK;
+  return -1;
+}
 
 static int open_descriptors(void)
 {

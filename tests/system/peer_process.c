@@ -65,18 +65,44 @@ void peer_expect_line(peer_t *peer, const char *expected)
   assert_string_equal(line, expected);
 }
 
+void peer_say(peer_t *peer, const char *format, ...)
+{
+  char line[256];
+  va_list arguments;
+  va_start(arguments, format);
+  int length = vsnprintf(line, sizeof line - 1, format, arguments);
+  va_end(arguments);
+  assert_in_range(length, 0, sizeof line - 2);
+  line[length] = '\n';
+  assert_int_equal(write(peer->in, line, (size_t)length + 1), length + 1);
+}
+
 void peer_go_on(peer_t *peer)
 {
-  assert_int_equal(write(peer->in, "\n", 1), 1);
+  peer_say(peer, "%s", "");
+}
+
+static int peer_end(peer_t *peer)
+{
+  int status = -1;
+  while (waitpid(peer->pid, &status, 0) < 0 && errno == EINTR)
+    ;
+  close(peer->out);
+  return status;
+}
+
+void peer_wait_killed(peer_t *peer)
+{
+  int status = peer_end(peer);
+  close(peer->in);
+  if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
+    fail_msg("peer %d ended with status 0x%x", (int)peer->pid, (unsigned)status);
 }
 
 void peer_stop(peer_t *peer)
 {
-  int status = -1;
   close(peer->in);
-  while (waitpid(peer->pid, &status, 0) < 0 && errno == EINTR)
-    ;
-  close(peer->out);
+  int status = peer_end(peer);
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
     fail_msg("peer %d ended with status 0x%x", (int)peer->pid, (unsigned)status);
 }

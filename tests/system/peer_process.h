@@ -22,10 +22,16 @@ void peer_start(peer_t *peer, const char *const argv[]);
 void peer_expect_line(peer_t *peer, const char *expected);
 void peer_read_line(peer_t *peer, char *out, size_t size);
 
+/* Sends it a line, which is made as by printf and has no newline. */
+void peer_say(peer_t *peer, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* Sends it an empty line. */
 void peer_go_on(peer_t *peer);
 
 /* Asks it to end and waits; the test fails unless it returns 0. */
 void peer_stop(peer_t *peer);
+
+/* Waits until SIGKILL has ended it; the test fails if anything else has. */
+void peer_wait_killed(peer_t *peer);
 
 #endif
