@@ -47,9 +47,11 @@ static int64_t too_long_silence_ns(const tb_timeline_t *timeline, int64_t steady
 tb_clock_state_t tb__timeline_derive_state(const tb_timeline_t *timeline, tb_clock_state_t state)
 {
   const tb__life_t *life = &timeline->life;
-  if (state != TB_CLOCK_RUNNING) return state;
+  bool paused = timeline->view && state == TB_CLOCK_PAUSED; /* its publisher goes on to tick */
+  if (state != TB_CLOCK_RUNNING && !paused) return state;
   if (timeline->view && atomic_load(&timeline->view->lost)) return TB_CLOCK_LOST;
   if (too_long_silence_ns(timeline, tb__steady_coarse_now_ns())) return TB_CLOCK_STALLED;
+  if (paused) return state;
   int64_t moved_ns = atomic_load_explicit(&life->moved_ns, memory_order_relaxed);
   int64_t repeated_ns = atomic_load_explicit(&life->repeated_ns, memory_order_relaxed);
   return moved_ns != TB__LIFE_FOR_EVER && repeated_ns - moved_ns >= PAUSED_AFTER_NS

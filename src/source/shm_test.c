@@ -739,6 +739,25 @@ static void test_X3_nonsense_on_the_page_is_not_believed(void **state)
   tb__shared_file_close(&file);
 }
 
+static void test_C8_a_paused_publisher_that_dies_is_a_stall(void **state)
+{
+  shared_t *f = *state;
+  tb__shared_file_t file;
+  open_first_publisher(f);
+  tb_anchor_t anchor = TB_ANCHOR_INIT;
+  anchor.time_ns = 5 * S;
+  anchor.state = TB_CLOCK_PAUSED;
+  assert_ok(tb_shm_publisher_anchor(f->publisher, &anchor, TB_JUMP_REASON_NONE));
+  assert_int_equal(now_of(f->clock), 5 * S);
+  assert_int_equal(state_of(f), TB_CLOCK_PAUSED);
+  tb__page_t *page = map_page(f, &file);
+  atomic_store(&page->alive_ns, 1); /* long ago */
+  assert_int_equal(state_of(f), TB_CLOCK_STALLED);
+  assert_ok(tb_shm_publisher_anchor(f->publisher, &anchor, TB_JUMP_REASON_NONE));
+  assert_int_equal(state_of(f), TB_CLOCK_PAUSED);
+  tb__shared_file_close(&file);
+}
+
 typedef struct noise {
   tb__page_t *page;
   uint64_t seed;
@@ -919,6 +938,7 @@ int main(void)
       ON_PAGE(test_C7_a_child_leaves_the_page_alone),
       ON_PAGE(test_X3_time_runs_on_from_an_anchor),
       ON_PAGE(test_S1_time_does_not_run_past_a_step_back),
+      ON_PAGE(test_C8_a_paused_publisher_that_dies_is_a_stall),
       ON_PAGE(test_X3_nonsense_on_the_page_is_not_believed),
       ON_PAGE(test_C8_a_foreign_publisher_that_ticks_is_not_stalled),
       ON_PAGE(test_X3_noise_on_the_page_hurts_nobody),
