@@ -439,15 +439,16 @@ tb_status_t tb__clock_set_first_source(tb_clock_t *clock, tb_source_t *source)
   return TB_OK;
 }
 
-tb_source_t *tb__clock_follow(tb_clock_t *clock, tb_source_t *source, tb__held_timeline_t **spares)
+tb_status_t tb__clock_follow(tb_clock_t *clock, tb_source_t *source, int64_t limit_ns,
+                             tb__held_timeline_t **spares, tb_source_t **out_stop)
 {
-  tb_source_t *stop = NULL;
-  if (move_begin(clock, INT64_MAX)) return NULL;
+  tb_status_t status = move_begin(clock, limit_ns);
+  if (status) return status;
   if (clock->follows && (!source || tb__source_try_acquire(source)))
-    clock_use_locked(clock, source, TB_CLOCK_NO_SOURCE, INT64_MAX, spares, &stop);
+    status = clock_use_locked(clock, source, TB_CLOCK_NO_SOURCE, limit_ns, spares, out_stop);
   move_end(clock);
   tb__steps_watch();
-  return stop;
+  return status;
 }
 
 tb_status_t tb__clock_orphan(tb_clock_t *clock, tb_source_t *source, int64_t limit_ns)
