@@ -14,6 +14,7 @@
 #include <timebase/manual_source.h>
 #include <timebase/rate.h>
 #include <timebase/sleep.h>
+#include <timebase/testing.h>
 #include <timebase/timer.h>
 #include <unistd.h>
 
@@ -211,6 +212,8 @@ static void check_changes_are_refused(const things_t *things)
   tb_anchor_t anchor = TB_ANCHOR_INIT;
   anchor.time_ns = 60 * S;
   CHECK_FORKED(tb_manual_source_set(source, 60 * S));
+  CHECK_FORKED(tb_testing_hold_os_time());
+  CHECK_FORKED(tb_testing_set(TB_TESTING_SYSTEM, 60 * S));
   CHECK_FORKED(tb_manual_source_advance(source, ONE));
   CHECK_FORKED(tb_manual_source_advance_to_next(source));
   CHECK_FORKED(tb_timeline_try_tick(timeline, 60 * S));

@@ -10,7 +10,7 @@ _Atomic bool tb__time_held;
 
 static tb__mutex_t hand = TB__MUTEX_INIT; /* of who takes, moves and gives back */
 static _Atomic int64_t held_steady_ns, held_system_ns;
-static _Atomic int64_t steady_ahead_ns, wall_offset_ns;
+static _Atomic int64_t steady_ahead_ns, wall_offset_ns, apart_ns;
 static int (*real_gettime)(clockid_t id, struct timespec *out); /* by `hand`; set once */
 
 static _Atomic int64_t *held_ns(tb__deadline_clock_t clock)
@@ -91,7 +91,9 @@ tb_status_t tb__held_time_give_back(void)
   tb__mutex_lock(&hand);
   bool held = tb__time_is_held();
   if (held) {
+    int64_t between_ns = atomic_load(&held_system_ns) - atomic_load(&held_steady_ns);
     int64_t ahead_ns = atomic_load(&held_steady_ns) - tb__real_steady_now_ns();
+    atomic_store(&apart_ns, between_ns - atomic_load(&wall_offset_ns));
     atomic_store(&steady_ahead_ns, ahead_ns > 0 ? ahead_ns : 0);
     atomic_store(&tb__clock_gettime, ahead_ns > 0 ? ahead_gettime : real_gettime);
     atomic_store(&tb__time_held, false);
@@ -105,6 +107,11 @@ tb_status_t tb__held_time_give_back(void)
 int64_t tb__held_wall_offset_ns(void)
 {
   return atomic_load(&wall_offset_ns);
+}
+
+int64_t tb__moved_apart_ns(void)
+{
+  return atomic_load(&apart_ns);
 }
 
 tb_status_t tb__held_time_set(tb__deadline_clock_t clock, int64_t ns, bool is_step)
