@@ -31,6 +31,7 @@ typedef struct world {
   tb_clock_t *clocks[CLOCKS];
   tb_timer_queue_t *queue;
   _Atomic bool stop;         /* actors end */
+  _Atomic uint32_t holds;    /* a reading under way then may be later than those to come */
   _Atomic uint32_t sleeping; /* threads that may be in a sleep without a limit */
   _Atomic(const char *) failure;
 } world_t;
@@ -94,6 +95,7 @@ static void *read_clocks(void *argument)
   actor_t *actor = argument;
   uint64_t epochs[CLOCKS] = {0};
   tb_clock_reading_t last[CLOCKS] = {0};
+  uint32_t holds[CLOCKS] = {0};
   while (running()) {
     uint32_t i = draw(actor, CLOCKS);
     tb_clock_reading_t reading;
@@ -101,7 +103,10 @@ static void *read_clocks(void *argument)
     CHECK(tb_clock_read(world.clocks[i], &reading) == TB_OK);
     CHECK(reading.epoch >= last[i].epoch);
     bool falls = reading.epoch == last[i].epoch && reading.time.ns < last[i].time.ns;
-    CHECK(!falls || !tb_clock_is_active(world.clocks[i])); /* wall time may be set */
+    bool is_wall = reading.state == TB_CLOCK_NO_SOURCE || reading.state == TB_CLOCK_INACTIVE;
+    uint32_t held = atomic_load(&world.holds);
+    CHECK(!falls || is_wall /* which may be set */ || holds[i] != held);
+    holds[i] = held;
     last[i] = reading;
     CHECK(tb_clock_now(world.clocks[i], &time) == TB_OK);
     tb_status_t status = tb_clock_try_now(world.clocks[i], &time);
@@ -365,7 +370,9 @@ static void *hold_time(void *argument)
 {
   actor_t *actor = argument;
   while (running()) {
+    atomic_fetch_add(&world.holds, 1);
     CHECK(tb_testing_hold_os_time() == TB_OK);
+    atomic_fetch_add(&world.holds, 1);
     for (uint32_t i = draw(actor, 20); i > 0; i--) {
       tb_testing_clock_t which = draw(actor, 2) ? TB_TESTING_STEADY : TB_TESTING_SYSTEM;
       tb_duration_t step = {draw(actor, 4) * MS};
