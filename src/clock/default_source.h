@@ -18,8 +18,8 @@ tb_source_t *tb__default_join(tb_clock_t *clock);
 /* The opposite, if it is a follower. With its `moving` held. */
 void tb__default_leave(tb_clock_t *clock);
 
-/* Clears the default if it is `source`, which is about to be destroyed. Nothing held. The limit is a
- * steady time, INT64_MAX: none; TB_ERR_TIMEOUT: some clocks may have left it. */
+/* Clears the default if it is `source`, which is about to be destroyed. Nothing held. The limit is
+ * a steady time, INT64_MAX: none; TB_ERR_TIMEOUT: some clocks may have left it. */
 tb_status_t tb__default_forget(tb_source_t *source, int64_t limit_ns);
 
 /* Tells the log once in the life of the process that there is no default. Nothing held. */
