@@ -100,12 +100,13 @@ static void *read_clocks(void *argument)
     uint32_t i = draw(actor, CLOCKS);
     tb_clock_reading_t reading;
     tb_time_t time;
+    uint32_t held = atomic_load(&world.holds);
     CHECK(tb_clock_read(world.clocks[i], &reading) == TB_OK);
     CHECK(reading.epoch >= last[i].epoch);
     bool falls = reading.epoch == last[i].epoch && reading.time.ns < last[i].time.ns;
     bool is_wall = reading.state == TB_CLOCK_NO_SOURCE || reading.state == TB_CLOCK_INACTIVE;
-    uint32_t held = atomic_load(&world.holds);
-    CHECK(!falls || is_wall /* which may be set */ || holds[i] != held);
+    bool was_taken = atomic_load(&world.holds) != holds[i]; /* since the last reading began */
+    CHECK(!falls || is_wall /* which may be set */ || was_taken);
     holds[i] = held;
     last[i] = reading;
     CHECK(tb_clock_now(world.clocks[i], &time) == TB_OK);
