@@ -66,14 +66,16 @@ TB_BEGIN_DECLS
  * follows makes the default that TIMEBASE_SOURCE names, unless the program has set one
  * (tb_source_set_default); a value that is of no use goes to the log hook.
  * [any thread] [from callbacks] TB_ERR_INVALID, TB_ERR_NO_MEMORY, and what making and starting the
- * source returns. In a jump callback TB_ERR_DEADLOCK if the source must be made or started first.
+ * source returns. In a jump callback or the log hook TB_ERR_DEADLOCK if the source must be made or
+ * started first.
  */
 TB_API tb_status_t tb_clock_create(const tb_clock_options_t *options, tb_clock_t **out);
 
 /** Makes all who wait on the clock return TB_ERR_CLOSED, waits until they have left and until jumps
  * that its handlers take part in are over, removes its jump handlers and stops its timers. NULL
  * does nothing (TB_OK). No other thread may start using the clock once this is called.
- * [any thread] [blocks] TB_ERR_DEADLOCK from a jump callback: nothing is destroyed then. */
+ * [any thread] [blocks] TB_ERR_DEADLOCK from a jump callback or the log hook: nothing is destroyed
+ * then. */
 TB_API tb_status_t tb_clock_destroy(tb_clock_t *clock);
 
 /** [any thread] [blocks] The same with a limit in steady time, 0: none; it does not cover the
@@ -114,7 +116,8 @@ TB_API bool tb_clock_is_active(const tb_clock_t *clock);
  * longer tick, and its `stop` is called last, with no lock held.
  * [any thread] [blocks: while a jump of either timeline is in progress] TB_ERR_INVALID for a clock
  * that tells system time, TB_ERR_NO_MEMORY, TB_ERR_DEADLOCK from a jump callback or the log hook,
- * TB_ERR_FORKED, and what making and starting the source returns: nothing has changed then. */
+ * TB_ERR_FORKED, TB_ERR_BUSY: another source wraps `source`, and what making and starting the
+ * source returns: nothing has changed then. */
 TB_API tb_status_t tb_clock_set_source(tb_clock_t *clock, tb_source_t *source);
 
 /** [any thread] [blocks] The same with a limit in steady time, 0: none, for the wait until other

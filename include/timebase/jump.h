@@ -107,14 +107,14 @@ TB_API tb_status_t tb_steady_clock_jump_handler_create(tb_steady_clock_t *clock,
                                                        tb_jump_handler_t **out);
 
 /** Returns when a jump that the handler takes part in is over, so that "before" is never left
- * without its "after"; from a jump callback it returns at once and no new call starts. NULL does
- * nothing.
- * [any thread] [from callbacks] [blocks, except from a jump callback] */
+ * without its "after"; from a jump callback and the log hook it returns at once and no new call
+ * starts. NULL does nothing.
+ * [any thread] [from callbacks] [blocks, except from a jump callback and the log hook] */
 TB_API void tb_jump_handler_destroy(tb_jump_handler_t *handler);
 
-/** [any thread] [from callbacks] [blocks, except from a jump callback] The same with a limit in
- * steady time, 0: none. TB_ERR_TIMEOUT: the jump still goes on; the handler is not destroyed and
- * will be called as before. TB_ERR_INVALID: limit < 0. */
+/** [any thread] [from callbacks] [blocks, except from a jump callback and the log hook] The same
+ * with a limit in steady time, 0: none. TB_ERR_TIMEOUT: the jump still goes on; the handler is not
+ * destroyed and will be called as before. TB_ERR_INVALID: limit < 0. */
 TB_API tb_status_t tb_jump_handler_destroy_within(tb_jump_handler_t *handler, tb_duration_t limit);
 
 TB_END_DECLS

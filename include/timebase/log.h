@@ -22,8 +22,10 @@ TB_BEGIN_DECLS
  * [any thread] [blocks: until running calls of the old hook have returned]
  * The hook may be called from any thread, several at a time, with no lock of ours held. It may run
  * on a thread that is held up by a jump, or in a jump handler's: reading a clock there returns
- * TB_ERR_BUSY instead of waiting, and changing a source, destroying a clock or a source, and moving
- * time during a jump return TB_ERR_DEADLOCK. */
+ * TB_ERR_BUSY instead of waiting, removing a jump handler returns at once, and what would have to
+ * wait for the jump returns TB_ERR_DEADLOCK: changing a source or the default, destroying a clock,
+ * a source, a condition or a token, moving time that is in a jump, moving time and waiting for what
+ * that makes due, holding and moving the time of timebase/testing.h. */
 TB_API void tb_log_set_hook(tb_log_hook_t hook, void *user);
 
 TB_END_DECLS

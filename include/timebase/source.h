@@ -39,13 +39,14 @@ TB_API tb_status_t tb_source_create(const tb_source_ops_t *ops, void *self, tb_s
 
 /** Moves its clocks to no source (a clock change each; they tell system time), stops and frees it.
  * If it is the process's default, there is none any more. NULL does nothing. [any thread] [blocks:
- * jumps in progress] TB_ERR_DEADLOCK from a jump callback, TB_ERR_BUSY: another source wraps it and
- * will destroy it: nothing is destroyed then. */
+ * jumps in progress] TB_ERR_DEADLOCK from a jump callback or the log hook, TB_ERR_BUSY: another
+ * source wraps it and will destroy it: nothing is destroyed then. */
 TB_API tb_status_t tb_source_destroy(tb_source_t *source);
 
 /** [any thread] [blocks] The same with a limit in steady time, 0: none, for the wait until other
  * jumps are over; it does not cover handlers of its clocks' changes, nor its `stop`.
- * TB_ERR_TIMEOUT: the source is valid, some of its clocks may have left it. TB_ERR_INVALID: limit <
+ * TB_ERR_TIMEOUT: the source is valid, some of its clocks may have left it, and it may no longer be
+ * the default. TB_ERR_INVALID: limit <
  * 0. */
 TB_API tb_status_t tb_source_destroy_within(tb_source_t *source, tb_duration_t limit);
 
@@ -63,8 +64,8 @@ TB_API tb_timeline_t *tb_source_timeline(tb_source_t *source);
  * destroys it at exit unless clocks still use it.
  *
  * [any thread] [blocks: jumps in progress, other changes of the default] TB_ERR_DEADLOCK from a
- * jump callback, TB_ERR_INVALID, TB_ERR_NO_MEMORY, and what the source's start returns: nothing has
- * changed then. */
+ * jump callback or the log hook, TB_ERR_INVALID, TB_ERR_NO_MEMORY, TB_ERR_FORKED, TB_ERR_BUSY:
+ * another source wraps it, and what the source's start returns: nothing has changed then. */
 TB_API tb_status_t tb_source_set_default(tb_source_t *source);
 
 /** The process's default; NULL: none, or not made yet. It lives until its owner destroys it.

@@ -22,7 +22,8 @@ typedef enum tb_testing_clock {
 TB_BEGIN_DECLS
 
 /* All of these: [any thread], though meant for one at a time, the test's. TB_ERR_DEADLOCK from a
- * jump callback. Those that end in _and_run, and the wait for sleepers, block. */
+ * jump callback and the log hook, TB_ERR_FORKED. Those that end in _and_run, and the wait for
+ * sleepers, block. */
 
 /** Both stand still at their present values. Waits that are under way go over. A reading that
  * another thread has begun before may still be of the running clock. [any thread] [blocks: until
@@ -32,8 +33,9 @@ TB_API tb_status_t tb_testing_hold_os_time(void);
 
 /** Both run by themselves again, and waits under way go over. System time is that of the machine.
  * So is steady time, unless it was moved further than that: it never goes back, and runs on from
- * where it is, ahead of CLOCK_MONOTONIC by as much for the rest of the process. TB_ERR_DETACHED:
- * time is not held. */
+ * where it is, ahead of CLOCK_MONOTONIC by as much for the rest of the process. What system time
+ * loses or gains by it against steady time is a step, as with tb_testing_set. TB_ERR_DETACHED: time
+ * is not held. */
 TB_API tb_status_t tb_testing_release_os_time(void);
 
 /** TB_ERR_DETACHED: time is not held. TB_ERR_INVALID: an unknown clock. */

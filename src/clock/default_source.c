@@ -14,18 +14,19 @@ typedef enum decision {
   DECIDED,
 } decision_t;
 
-/* Held through a change of the default with its callbacks. Only calls that jump callbacks may not
- * make ask for it. */
-static tb__mutex_t change_mutex = TB__MUTEX_INIT;
+/* Futex: 1 through a change of the default with its callbacks. Only calls that jump callbacks may
+ * not make ask for it. */
+static _Atomic uint32_t changing;
 
 static tb__mutex_t mutex = TB__MUTEX_INIT; /* short; what follows */
 static tb_source_t *current;               /* counted as its user */
 static tb_clock_t *followers;              /* on `current`, or on their way to it */
 static tb_clock_t *to_move;                /* followers of the one before, in a change */
 static uint32_t follower_count;            /* of both lists */
+static tb_clock_t *in_move;                /* the one whose change is on, or NULL */
 static _Atomic uint32_t decision;          /* decision_t; futex */
 
-/* Made for the environment: the process's own. By change_mutex. */
+/* Made for the environment: the process's own. By `changing`. */
 static tb_source_t *owned;
 static pid_t owned_by;
 
@@ -73,14 +74,15 @@ static void unlink_locked(tb_clock_t *clock) TB_REQUIRES(mutex)
   if (clock->follow_next) clock->follow_next->follow_link = clock->follow_link;
 }
 
+/* One that follows already stays where it is: a change of the default that has yet to move it does
+ * so, whatever becomes of its own. */
 tb_source_t *tb__default_join(tb_clock_t *clock)
 {
   tb__mutex_lock(&mutex);
-  if (clock->follows)
-    unlink_locked(clock);
-  else
+  if (!clock->follows) {
     follower_count++;
-  link_locked(&followers, clock);
+    link_locked(&followers, clock);
+  }
   clock->follows = true;
   tb_source_t *source = current;
   if (source && !tb__source_try_acquire(source)) source = NULL; /* it runs: it is the default */
@@ -109,6 +111,34 @@ void tb__default_report_none(void)
 
 /* ---- changes ---- */
 
+/* Referenced. */
+static tb_clock_t *clock_in_move(void)
+{
+  tb__mutex_lock(&mutex);
+  tb_clock_t *clock = in_move;
+  if (clock) tb__clock_ref(clock);
+  tb__mutex_unlock(&mutex);
+  return clock;
+}
+
+static tb_status_t change_begin(int64_t limit_ns)
+{
+  tb__delay_t delay = TB__DELAY_INIT(limit_ns);
+  while (atomic_exchange(&changing, 1)) {
+    tb_clock_t *clock = clock_in_move();
+    tb_status_t status = tb__delay_wait_change(&delay, clock, &changing, 1);
+    if (clock) tb__clock_unref(clock);
+    if (status) return status;
+  }
+  return TB_OK;
+}
+
+static void change_end(void)
+{
+  atomic_store(&changing, 0);
+  tb__futex_wake_all(&changing);
+}
+
 /* The moment of the change, after which clocks that join get `source`. False, with nothing done, if
  * there are more than `prepared` followers. */
 static bool replace(tb_source_t *source, uint32_t prepared)
@@ -135,8 +165,24 @@ static tb_clock_t *next_to_move(void)
     link_locked(&followers, clock);
     tb__clock_ref(clock);
   }
+  in_move = clock;
   tb__mutex_unlock(&mutex);
   return clock;
+}
+
+static void moved(tb_clock_t *clock)
+{
+  tb__mutex_lock(&mutex);
+  in_move = NULL;
+  tb__mutex_unlock(&mutex);
+  tb__clock_unref(clock);
+}
+
+/* Those who have not been moved follow as the others do, from where they are. */
+static void leave_the_rest(void)
+{
+  for (tb_clock_t *clock; (clock = next_to_move());)
+    moved(clock);
 }
 
 static uint32_t followers_now(void)
@@ -152,10 +198,11 @@ typedef struct change {
   bool left_without; /* clocks follow, and there is nothing to follow */
 } change_t;
 
-/* `source` is acquired, or NULL. All that can fail is done before anything is changed. */
-static tb_status_t change_locked(tb_source_t *source, change_t *out) TB_REQUIRES(change_mutex);
-static tb_status_t change_locked(tb_source_t *source, change_t *out)
+/* `source` is acquired, or NULL. But for the limit, all that can fail is done before anything is
+ * changed. TB_ERR_TIMEOUT: some are where they were. */
+static tb_status_t change_to(tb_source_t *source, int64_t limit_ns, change_t *out)
 {
+  tb_status_t status = TB_OK;
   tb__held_timeline_t *spares = NULL;
   tb_source_t *old = tb_source_get_default();
   uint32_t prepared = 0;
@@ -173,13 +220,16 @@ static tb_status_t change_locked(tb_source_t *source, change_t *out)
     prepared = wanted;
   }
   *out = (change_t){.stop = old && tb__source_revoke(old) ? old : NULL};
-  for (tb_clock_t *clock; (clock = next_to_move()); tb__clock_unref(clock)) {
-    tb_source_t *stop = tb__clock_follow(clock, source, &spares);
+  for (tb_clock_t *clock; !status && (clock = next_to_move()); moved(clock)) {
+    tb_source_t *stop = NULL;
+    status = tb__clock_follow(clock, source, limit_ns, &spares, &stop);
     if (stop) out->stop = stop; /* `old`: its last user only */
     out->left_without = !source;
+    if (tb__is_forked()) status = TB_ERR_FORKED; /* by a callback */
   }
+  if (status) leave_the_rest();
   tb__held_free(spares);
-  return TB_OK;
+  return status;
 }
 
 static void change_finish(const change_t *change)
@@ -194,17 +244,17 @@ static tb_status_t default_set(tb_source_t *source, bool if_asking)
   tb_status_t status = source ? tb__source_acquire(source, INT64_MAX) : TB_OK;
   if (status) return status;
   change_t change = {0};
-  tb__mutex_lock(&change_mutex);
+  change_begin(INT64_MAX);
   if (if_asking && atomic_load(&decision) != ASKING)
     status = TB_ERR_BUSY;
   else
-    status = change_locked(source, &change);
+    status = change_to(source, INT64_MAX, &change);
   if (!status) atomic_store(&decision, DECIDED);
   if (!status && if_asking) {
     owned = source;
     owned_by = getpid();
   }
-  tb__mutex_unlock(&change_mutex);
+  change_end();
   tb__futex_wake_all(&decision);
   if (status && source && tb__source_revoke(source)) change.stop = source;
   change_finish(&change);
@@ -227,14 +277,16 @@ tb_source_t *tb_source_get_default(void)
   return source;
 }
 
-void tb__default_forget(tb_source_t *source)
+tb_status_t tb__default_forget(tb_source_t *source, int64_t limit_ns)
 {
   change_t change = {0};
-  tb__mutex_lock(&change_mutex);
+  tb_status_t status = change_begin(limit_ns);
+  if (status) return status;
   if (owned == source) owned = NULL;
-  if (tb_source_get_default() == source) change_locked(NULL, &change);
-  tb__mutex_unlock(&change_mutex);
+  if (tb_source_get_default() == source) status = change_to(NULL, limit_ns, &change);
+  change_end();
   change_finish(&change);
+  return status;
 }
 
 /* ---- what the environment names ---- */
@@ -278,7 +330,7 @@ tb_status_t tb__default_need(void)
  * changed, threads are at work: it stays. In a child of fork its own thread is missing. */
 __attribute__((destructor)) static void destroy_owned(void)
 {
-  if (!tb__mutex_try_lock(&change_mutex)) return;
+  if (tb__is_forked() || atomic_exchange(&changing, 1)) return;
   tb_source_t *source = owned_by == getpid() ? owned : NULL;
   bool idle = false;
   if (source) {
@@ -287,6 +339,6 @@ __attribute__((destructor)) static void destroy_owned(void)
     idle = atomic_load(&source->phase) != TB__SOURCE_CHANGING && source->users == is_default;
     tb__mutex_unlock(&source->mutex);
   }
-  tb__mutex_unlock(&change_mutex);
+  change_end();
   if (idle) tb_source_destroy(source);
 }

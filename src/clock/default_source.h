@@ -18,15 +18,17 @@ tb_source_t *tb__default_join(tb_clock_t *clock);
 /* The opposite, if it is a follower. With its `moving` held. */
 void tb__default_leave(tb_clock_t *clock);
 
-/* Clears the default if it is `source`, which is about to be destroyed. Nothing held. */
-void tb__default_forget(tb_source_t *source);
+/* Clears the default if it is `source`, which is about to be destroyed. Nothing held. The limit is
+ * a steady time, INT64_MAX: none; TB_ERR_TIMEOUT: some clocks may have left it. */
+tb_status_t tb__default_forget(tb_source_t *source, int64_t limit_ns);
 
 /* Tells the log once in the life of the process that there is no default. Nothing held. */
 void tb__default_report_none(void);
 
-/* Moves the clock to `source`, which is or becomes the default, if it still follows. Returns the
- * source to stop, or NULL. */
-tb_source_t *tb__clock_follow(tb_clock_t *clock, tb_source_t *source, tb__held_timeline_t **spares);
+/* Moves the clock to `source`, which is or becomes the default, if it still follows. *out_stop: the
+ * source to stop, or untouched. TB_ERR_TIMEOUT: the clock is where it was. */
+tb_status_t tb__clock_follow(tb_clock_t *clock, tb_source_t *source, int64_t limit_ns,
+                             tb__held_timeline_t **spares, tb_source_t **out_stop);
 
 /* Spare nodes, so that moving a clock cannot fail: adds `count`; false (unchanged): no memory. */
 bool tb__held_reserve(tb__held_timeline_t **spares, uint32_t count);

@@ -535,6 +535,141 @@ static void test_X7_many_threads_change_the_default_and_its_clocks(void **state)
 
 #define ON_STAGE(test) cmocka_unit_test_setup_teardown(test, stage_setup, stage_teardown)
 
+/* ---- changes that are held up ---- */
+
+#define INSTANT ((tb_duration_t){1}) /* has passed when it is looked at */
+
+/* A handler that stays in "before" until it is let go, and the thread that it runs on. */
+typedef struct stuck {
+  _Atomic bool inside, let_go;
+  tb_source_t *source; /* the new default, or who jumps */
+  pthread_t thread;
+  tb_jump_handler_t *handler;
+} stuck_t;
+
+static void stay(const tb_jump_t *jump, void *user)
+{
+  (void)jump;
+  stuck_t *stuck = user;
+  atomic_store(&stuck->inside, true);
+  while (!atomic_load(&stuck->let_go))
+    sched_yield();
+}
+
+static void *change_the_default(void *argument)
+{
+  assert_ok(tb_source_set_default(((stuck_t *)argument)->source));
+  return NULL;
+}
+
+static void *jump_back(void *argument)
+{
+  assert_ok(tb_manual_source_set(((stuck_t *)argument)->source, 5 * S));
+  return NULL;
+}
+
+static void get_stuck(stuck_t *stuck, tb_clock_t *clock, void *(*act)(void *), tb_source_t *source)
+{
+  tb_jump_handler_options_t options = {
+      .name = "stuck", .threshold = {{0}, {-1}, true}, .before = stay, .user = stuck};
+  *stuck = (stuck_t){.source = source};
+  assert_ok(tb_jump_handler_create(clock, &options, &stuck->handler));
+  pthread_create(&stuck->thread, NULL, act, stuck);
+  while (!atomic_load(&stuck->inside))
+    sched_yield();
+}
+
+static void let_go(stuck_t *stuck)
+{
+  atomic_store(&stuck->let_go, true);
+  pthread_join(stuck->thread, NULL);
+  tb_jump_handler_destroy(stuck->handler);
+}
+
+/* The first change moves the followers from the last one made to the first, the next one back. */
+static void test_X7_who_gives_up_joining_is_moved_with_the_others(void **state)
+{
+  stage_t *stage = *state;
+  tb_clock_t *first = stage->followers[0], *last = stage->followers[FOLLOWERS - 1];
+  stuck_t stuck;
+  assert_ok(tb_source_set_default(stage->a));
+  get_stuck(&stuck, first, change_the_default, stage->b);
+  assert_status(tb_clock_set_source_within(last, TB_SOURCE_DEFAULT, INSTANT), TB_ERR_TIMEOUT);
+  assert_int_equal(now_ns(last), 10 * S);
+  let_go(&stuck);
+  assert_followers_at(stage, 20 * S);
+  assert_ok(tb_source_set_default(stage->a)); /* and later too */
+  assert_followers_at(stage, 10 * S);
+}
+
+static void test_J6_X7_the_default_is_destroyed_in_time_or_still_there(void **state)
+{
+  stage_t *stage = *state;
+  tb_source_t *source;
+  stuck_t stuck;
+  assert_ok(tb_manual_source_create(&source));
+  assert_ok(tb_manual_source_set(source, 30 * S));
+  assert_ok(tb_source_set_default(source));
+  get_stuck(&stuck, stage->followers[2], jump_back, source);
+  assert_status(tb_source_destroy_within(source, INSTANT), TB_ERR_TIMEOUT);
+  assert_null(tb_source_get_default());
+  let_go(&stuck);
+  int on_it = 0;
+  for (int i = 0; i < FOLLOWERS; i++)
+    if (tb_clock_is_active(stage->followers[i]) && now_ns(stage->followers[i]) == 5 * S) on_it++;
+  assert_true(on_it > 0);
+  assert_ok(tb_source_set_default(stage->b)); /* those who are left on it follow as before */
+  assert_followers_at(stage, 20 * S);
+  assert_ok(tb_source_destroy_within(source, (tb_duration_t){0}));
+}
+
+static void test_J6_X7_destroying_waits_for_a_change_of_the_default_in_time(void **state)
+{
+  stage_t *stage = *state;
+  tb_source_t *other;
+  stuck_t stuck;
+  assert_ok(tb_manual_source_create(&other));
+  get_stuck(&stuck, stage->followers[0], change_the_default, stage->b);
+  assert_status(tb_source_destroy_within(other, INSTANT), TB_ERR_TIMEOUT);
+  let_go(&stuck);
+  assert_ok(tb_source_destroy_within(other, (tb_duration_t){0}));
+}
+
+static _Atomic int slow_reports;
+
+static void count_slow(tb_log_level_t level, const char *message, void *user)
+{
+  (void)level, (void)user;
+  if (strstr(message, "\"stuck\" has been running for")) atomic_fetch_add(&slow_reports, 1);
+}
+
+static void *set_default_again(void *source)
+{
+  assert_ok(tb_source_set_default(source));
+  return NULL;
+}
+
+static void test_J7_X7_who_waits_to_change_the_default_reports(void **state)
+{
+  stage_t *stage = *state;
+  tb_timeline_options_t options = TB_TIMELINE_OPTIONS_INIT;
+  pthread_t thread;
+  stuck_t stuck;
+  options.slow_handler_limit = INSTANT;
+  assert_ok(tb_timeline_set_options(tb_source_timeline(stage->b), &options));
+  atomic_store(&slow_reports, 0);
+  tb_log_set_hook(count_slow, NULL);
+  get_stuck(&stuck, stage->followers[0], change_the_default, stage->b);
+  pthread_create(&thread, NULL, set_default_again, stage->a);
+  while (atomic_load(&slow_reports) == 0)
+    sched_yield();
+  let_go(&stuck);
+  pthread_join(thread, NULL);
+  tb_log_set_hook(NULL, NULL);
+  assert_int_equal(atomic_load(&slow_reports), 1);
+  assert_followers_at(stage, 10 * S);
+}
+
 int main(void)
 {
   unsetenv("TIMEBASE_SOURCE");
@@ -552,6 +687,10 @@ int main(void)
       ON_STAGE(test_X7_a_clock_made_while_the_default_changes_gets_the_new_one),
       ON_STAGE(test_S2_a_change_of_the_default_is_a_clock_change_for_sleepers),
       ON_STAGE(test_X7_many_threads_change_the_default_and_its_clocks),
+      ON_STAGE(test_X7_who_gives_up_joining_is_moved_with_the_others),
+      ON_STAGE(test_J6_X7_the_default_is_destroyed_in_time_or_still_there),
+      ON_STAGE(test_J6_X7_destroying_waits_for_a_change_of_the_default_in_time),
+      ON_STAGE(test_J7_X7_who_waits_to_change_the_default_reports),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

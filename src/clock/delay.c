@@ -184,6 +184,7 @@ TB_NO_THREAD_ANALYSIS
 static cause_t cause_of_change(const tb_clock_t *clock, int64_t now_ns)
 {
   cause_t cause = unknown_cause(now_ns);
+  if (!clock) return cause;
   tb_timeline_t *timeline = tb__clock_lock(clock);
   if (clock->change) look_at(clock->change, now_ns, &cause);
   tb__clock_unlock(timeline);

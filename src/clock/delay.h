@@ -42,7 +42,7 @@ tb_status_t tb__users_wait(_Atomic uint32_t *users, int64_t limit_ns);
 tb_status_t tb__delay_wait(tb__delay_t *delay, tb_timeline_t *timeline, _Atomic uint32_t *word,
                            uint32_t seen);
 
-/* The same for the change of source of `clock`. */
+/* The same for the change of source of `clock`; NULL: not known which. */
 tb_status_t tb__delay_wait_change(tb__delay_t *delay, const tb_clock_t *clock,
                                   _Atomic uint32_t *word, uint32_t seen);
 

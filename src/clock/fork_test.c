@@ -14,6 +14,7 @@
 #include <timebase/manual_source.h>
 #include <timebase/rate.h>
 #include <timebase/sleep.h>
+#include <timebase/testing.h>
 #include <timebase/timer.h>
 #include <unistd.h>
 
@@ -211,6 +212,8 @@ static void check_changes_are_refused(const things_t *things)
   tb_anchor_t anchor = TB_ANCHOR_INIT;
   anchor.time_ns = 60 * S;
   CHECK_FORKED(tb_manual_source_set(source, 60 * S));
+  CHECK_FORKED(tb_testing_hold_os_time());
+  CHECK_FORKED(tb_testing_set(TB_TESTING_SYSTEM, 60 * S));
   CHECK_FORKED(tb_manual_source_advance(source, ONE));
   CHECK_FORKED(tb_manual_source_advance_to_next(source));
   CHECK_FORKED(tb_timeline_try_tick(timeline, 60 * S));
@@ -699,6 +702,46 @@ static void test_C7_a_fork_in_a_callback_stops_no_source(void **state)
   assert_ok(tb_source_destroy(f.source));
 }
 
+static tb_clock_t *behind; /* in the child a thread that is not there is at its change */
+
+static void jump_forks_beside(const tb_jump_t *jump, void *user)
+{
+  atomic_store(&behind->moving, 1);
+  jump_forks(jump, user);
+  if (!is_child) atomic_store(&behind->moving, 0);
+}
+
+/* Two clocks are moved, the last one made first, or one of them on its own. */
+static void test_C7_a_fork_in_a_change_of_several_clocks(void **state)
+{
+  enum { SET_DEFAULT, DESTROY_DEFAULT, DESTROY_OWN, DESTROY_LAST, WAYS };
+  fixture_t *f = *state;
+  for (int way = 0; way < WAYS; way++) {
+    tb_source_t *source;
+    fixture_t moved[2];
+    int count = way == DESTROY_LAST ? 1 : 2;
+    trace[0] = '\0';
+    assert_ok(tb_manual_source_create(&source));
+    assert_ok(tb_source_set_default(way == DESTROY_DEFAULT ? source : NULL));
+    tb_clock_options_t options = {TB_TIME_ROS, way >= DESTROY_OWN ? source : TB_SOURCE_DEFAULT};
+    for (int i = 0; i < count; i++)
+      assert_ok(tb_clock_create(&options, &moved[i].clock));
+    behind = count == 2 ? moved[0].clock : f->clock;
+    add(&moved[count - 1], "forks", NULL, jump_forks_beside);
+    tb_status_t status =
+        way == SET_DEFAULT ? tb_source_set_default(source) : tb_source_destroy(source);
+    if (is_child) {
+      CHECK_FORKED(status);
+      _exit(0);
+    }
+    assert_ok(status);
+    assert_string_equal(trace, "forks ");
+    for (int i = 0; i < count; i++)
+      assert_ok(tb_clock_destroy(moved[i].clock));
+    if (way == SET_DEFAULT) assert_ok(tb_source_destroy(source));
+  }
+}
+
 static void test_C7_a_fork_in_a_timer_callback(void **state)
 {
   fixture_t *f = *state;
@@ -735,6 +778,7 @@ int main(void)
       cmocka_unit_test(test_C7_sources_of_ones_own_are_not_called),
       WITH_CLOCK(test_C7_a_fork_in_a_jump_callback),
       cmocka_unit_test(test_C7_a_fork_in_a_callback_stops_no_source),
+      WITH_CLOCK(test_C7_a_fork_in_a_change_of_several_clocks),
       WITH_QUEUE(test_C7_a_fork_in_a_timer_callback),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -126,7 +126,7 @@ tb_status_t tb__handler_destroy(tb_jump_handler_t *handler, int64_t limit_ns)
   }
   tb_clock_t *clock = handler->clock;
   tb_timeline_t *timeline = tb__clock_lock(clock);
-  if (handler->selected && tb__jump_of_thread) {
+  if (handler->selected && tb__may_not_wait()) {
     atomic_store(&handler->removed, true);
     handler->orphan = true;
     tb__clock_enter(clock); /* until the jump is over: the callback may go on using the clock */

@@ -47,6 +47,10 @@ void tb__source_begin_leave(tb_source_t *source);
 bool tb__source_end_leave(tb_source_t *source);
 void tb__source_stop(tb_source_t *source);
 
+/* The list of the clocks on the source. */
+void tb__source_link(tb_source_t *source, tb_clock_t *clock);
+void tb__source_unlink(tb_source_t *source, tb_clock_t *clock);
+
 /* Gives a clock that nobody else knows yet its source, also in a jump callback, if it runs. */
 tb_status_t tb__clock_set_first_source(tb_clock_t *clock, tb_source_t *source);
 

@@ -96,6 +96,7 @@ static void jump_locked(tb_timeline_t *timeline, int64_t delta_ns, tb__waiter_t 
 {
   tb__jump_t jump = {.info = describe(delta_ns), .timelines = {timeline, NULL}};
   tb__jump_select_locked(&jump, timeline);
+  timeline->jump = &jump; /* for those who are held up */
   tb__mutex_unlock(&timeline->mutex);
   tb__jump_call_before(&jump);
   tb__mutex_lock(&timeline->mutex);
@@ -107,6 +108,7 @@ static void jump_locked(tb_timeline_t *timeline, int64_t delta_ns, tb__waiter_t 
   tb__mutex_unlock(&timeline->mutex);
   tb__jump_call_after(&jump);
   tb__mutex_lock(&timeline->mutex);
+  timeline->jump = NULL;
   tb__jump_release_locked(&jump, timeline);
 }
 

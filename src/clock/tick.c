@@ -448,7 +448,7 @@ tb_status_t tb__timeline_steer(tb_timeline_t *timeline, tb__pilot_t *pilot)
 {
   if (tb__is_forked()) return TB_ERR_FORKED;
   if (tb__jump_of_thread) return TB_ERR_DEADLOCK;
-  tb_status_t status = TB_ERR_BUSY;
+  tb_status_t status = pilot->may_wait ? TB_ERR_DEADLOCK : TB_ERR_BUSY;
   tb__waiter_t *to_wake = NULL;
   tb__mutex_lock(&timeline->mutex);
   bool has_turn = timeline->turn_next != atomic_load(&timeline->turn_serving);

@@ -1,5 +1,7 @@
 #include "platform/held_time.h"
 
+#include <sched.h>
+
 #include "platform/mutex.h"
 #include "platform/parking.h"
 #include "platform/poll_set.h"
@@ -10,8 +12,9 @@ _Atomic bool tb__time_held;
 
 static tb__mutex_t hand = TB__MUTEX_INIT; /* of who takes, moves and gives back */
 static _Atomic int64_t held_steady_ns, held_system_ns;
-static _Atomic int64_t steady_ahead_ns, wall_offset_ns;
-static int (*real_gettime)(clockid_t id, struct timespec *out); /* by `hand`; set once */
+static _Atomic int64_t steady_ahead_ns, wall_offset_ns, apart_ns;
+typedef int (*gettime_t)(clockid_t id, struct timespec *out);
+static gettime_t real_gettime; /* by `hand`; set once */
 
 static _Atomic int64_t *held_ns(tb__deadline_clock_t clock)
 {
@@ -39,6 +42,22 @@ static int held_gettime(clockid_t id, struct timespec *out)
   else
     return real_gettime(id, out);
   return 0;
+}
+
+/* While time is being taken: no reading of before is later than those of after. */
+static int taking_gettime(clockid_t id, struct timespec *out)
+{
+  gettime_t now;
+  while ((now = atomic_load(&tb__clock_gettime)) == taking_gettime)
+    sched_yield();
+  return now(id, out);
+}
+
+static int64_t read_with(gettime_t gettime, clockid_t id)
+{
+  struct timespec now;
+  gettime(id, &now);
+  return (int64_t)now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
 /* After a test has moved steady time beyond that of the kernel: it never goes back. */
@@ -74,9 +93,11 @@ tb_status_t tb__held_time_take(void)
   bool held = tb__time_is_held();
   if (!held) {
     if (!real_gettime) real_gettime = atomic_load(&tb__clock_gettime);
-    atomic_store(&held_steady_ns, tb__steady_now_ns());
-    atomic_store(&held_system_ns, tb__system_now_ns());
-    atomic_store(&wall_offset_ns, tb__wall_offset_ns());
+    int64_t offset_ns = tb__wall_offset_ns();
+    gettime_t running = atomic_exchange(&tb__clock_gettime, taking_gettime);
+    atomic_store(&wall_offset_ns, offset_ns);
+    atomic_store(&held_steady_ns, read_with(running, CLOCK_MONOTONIC));
+    atomic_store(&held_system_ns, read_with(running, CLOCK_REALTIME));
     atomic_store(&tb__clock_gettime, held_gettime);
     atomic_store(&tb__time_held, true);
     tb__parking_take_over();
@@ -91,7 +112,9 @@ tb_status_t tb__held_time_give_back(void)
   tb__mutex_lock(&hand);
   bool held = tb__time_is_held();
   if (held) {
+    int64_t between_ns = atomic_load(&held_system_ns) - atomic_load(&held_steady_ns);
     int64_t ahead_ns = atomic_load(&held_steady_ns) - tb__real_steady_now_ns();
+    atomic_store(&apart_ns, between_ns - atomic_load(&wall_offset_ns));
     atomic_store(&steady_ahead_ns, ahead_ns > 0 ? ahead_ns : 0);
     atomic_store(&tb__clock_gettime, ahead_ns > 0 ? ahead_gettime : real_gettime);
     atomic_store(&tb__time_held, false);
@@ -105,6 +128,11 @@ tb_status_t tb__held_time_give_back(void)
 int64_t tb__held_wall_offset_ns(void)
 {
   return atomic_load(&wall_offset_ns);
+}
+
+int64_t tb__moved_apart_ns(void)
+{
+  return atomic_load(&apart_ns);
 }
 
 tb_status_t tb__held_time_set(tb__deadline_clock_t clock, int64_t ns, bool is_step)

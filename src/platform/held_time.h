@@ -36,6 +36,10 @@ tb_status_t tb__held_time_give_back(void);
 tb_status_t tb__held_time_set(tb__deadline_clock_t clock, int64_t ns, bool is_step);
 /* What tb__wall_offset_ns is while time is held: changed by such steps alone. */
 int64_t tb__held_wall_offset_ns(void);
+/* How far system time was from steady time when it was given back, beyond that: what had passed on
+ * one of them alone. Giving back is a step by what system time loses or gains against steady time.
+ */
+int64_t tb__moved_apart_ns(void);
 tb_status_t tb__held_time_get(tb__deadline_clock_t clock, int64_t *out_ns);
 
 /* The earliest deadline after now that anyone waits for. */

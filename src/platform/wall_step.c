@@ -106,6 +106,7 @@ int64_t tb__wall_offset_ns(void)
 {
   int64_t closest_ns = INT64_MAX, offset_ns = 0;
   if (tb__time_is_held()) return tb__held_wall_offset_ns();
+  int64_t apart_ns = tb__moved_apart_ns();
   for (int i = 0; i < ATTEMPTS && closest_ns > CLOSE_NS; i++) {
     int64_t before_ns = tb__steady_now_ns();
     int64_t system_ns = tb__system_now_ns();
@@ -114,5 +115,5 @@ int64_t tb__wall_offset_ns(void)
     closest_ns = width_ns;
     offset_ns = system_ns - before_ns - width_ns / 2;
   }
-  return offset_ns;
+  return offset_ns - apart_ns;
 }

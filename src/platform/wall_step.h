@@ -27,8 +27,8 @@ void tb__wall_step_nudge(void);
  * that it was set. To be called after every move of it against steady time. [any thread] */
 void tb__wall_step_announce(void);
 
-/* System time less steady time, which changes by steps alone: slewing moves both. Exact but for the
- * time that it takes to read a clock. */
+/* System time less steady time, but for what a test has moved them apart: it changes by steps
+ * alone, as slewing moves both. Exact but for the time that it takes to read a clock. */
 int64_t tb__wall_offset_ns(void);
 
 #endif

@@ -39,7 +39,7 @@ static tb_clock_t *first_clock(tb_source_t *source)
 static tb_status_t wait_until_stopped(tb_source_t *source, int64_t limit_ns)
 {
   uint32_t phase;
-  while ((phase = atomic_load(&source->phase)) != TB__SOURCE_STOPPED)
+  while (!tb__is_forked() && (phase = atomic_load(&source->phase)) != TB__SOURCE_STOPPED)
     if (!tb__futex_wait(&source->phase, phase, tb__limit_deadline(limit_ns)) &&
         atomic_load(&source->phase) != TB__SOURCE_STOPPED)
       return TB_ERR_TIMEOUT;
@@ -58,7 +58,7 @@ static tb_status_t source_retire(tb_source_t *source, int64_t limit_ns)
 {
   tb_status_t status = TB_OK;
   tb_clock_t *clock;
-  while (!status && (clock = first_clock(source))) {
+  while (!status && !tb__is_forked() && (clock = first_clock(source))) {
     status = tb__clock_orphan(clock, source, limit_ns);
     tb__clock_unref(clock);
   }
@@ -75,8 +75,9 @@ static tb_status_t source_destroy(tb_source_t *source, int64_t limit_ns)
   }
   if (tb__may_not_wait()) return TB_ERR_DEADLOCK;
   if (atomic_load(&source->timeline->redirect)) return TB_ERR_BUSY;
-  tb__default_forget(source);
-  tb_status_t status = source_retire(source, limit_ns);
+  tb_status_t status = tb__default_forget(source, limit_ns);
+  if (!status) status = source_retire(source, limit_ns);
+  if (tb__is_forked()) return TB_ERR_FORKED; /* by a callback */
   if (status) return status;
   tb__timeline_set_detached(source->timeline, true);
   tb__running_end(source->timeline); /* moved without a clock */

@@ -43,9 +43,10 @@ static tb_status_t move(tb_testing_clock_t which, int64_t time_ns, bool is_step,
                         tb__settle_t *settle)
 {
   if (!is_known(which)) return TB_ERR_INVALID;
+  if (tb__is_forked()) return TB_ERR_FORKED;
   if (tb__may_not_wait()) return TB_ERR_DEADLOCK;
   tb_status_t status = tb__held_time_set(clock_of(which), time_ns, is_step);
-  if (!status) tb__steps_follow();
+  if (!status && which == TB_TESTING_SYSTEM) tb__steps_follow();
   return !status && settle ? tb__settle_wait(settle) : status;
 }
 

@@ -7,6 +7,7 @@
 #include <timebase/condition.h>
 #include <timebase/generic.h>
 #include <timebase/jump.h>
+#include <timebase/log.h>
 #include <timebase/rate.h>
 #include <timebase/testing.h>
 
@@ -219,7 +220,8 @@ static void trace_step(const tb_jump_t *jump, void *user)
 {
   (void)user;
   assert_int_equal(jump->reason, TB_JUMP_REASON_SYSTEM_STEPPED);
-  TRACE("%+lld ", (long long)(jump->delta.ns / S));
+  int64_t half_ns = jump->delta.ns < 0 ? -S / 2 : S / 2; /* clocks are not read at once */
+  TRACE("%+lld ", (long long)((jump->delta.ns + half_ns) / S));
 }
 
 static void test_J9_setting_the_wall_clock_is_a_step_and_passing_is_none(void **state)
@@ -240,6 +242,90 @@ static void test_J9_setting_the_wall_clock_is_a_step_and_passing_is_none(void **
   assert_ok(tb_testing_advance(TB_TESTING_SYSTEM, seconds(-7)));
   assert_string_equal(trace, "+490 -7 ");
   tb_jump_handler_destroy(handler);
+}
+
+static void test_J9_giving_time_back_is_a_step_by_what_system_time_loses(void **state)
+{
+  os_fixture_t *f = *state;
+  tb_jump_handler_options_t options = TB_JUMP_HANDLER_OPTIONS_INIT;
+  tb_jump_handler_t *handler;
+  options.threshold = (tb_jump_threshold_t){{S}, {-S}, false};
+  options.after = trace_step;
+  assert_ok(tb_testing_hold_os_time());
+  assert_ok(tb_jump_handler_create(f->system, &options, &handler));
+  assert_ok(tb_testing_advance(TB_TESTING_SYSTEM, seconds(3600)));
+  uint64_t epoch = tb_clock_epoch(f->system);
+  assert_ok(tb_testing_release_os_time());
+  assert_string_equal(trace, "-3600 ");
+  assert_true(tb_clock_epoch(f->system) > epoch);
+  assert_ok(tb_testing_hold_os_time());
+  assert_ok(tb_testing_advance(TB_TESTING_STEADY, seconds(1000)));
+  assert_ok(tb_testing_set(TB_TESTING_SYSTEM, system_now())); /* no step either */
+  assert_ok(tb_testing_release_os_time());
+  assert_string_equal(trace, "-3600 "); /* system time goes on from where it stood */
+  assert_ok(tb_testing_hold_os_time());
+  assert_ok(tb_testing_advance(TB_TESTING_SYSTEM, seconds(-60)));
+  assert_ok(tb_testing_release_os_time());
+  assert_string_equal(trace, "-3600 -60 +60 ");
+  tb_jump_handler_destroy(handler);
+}
+
+static _Atomic bool inside_step, let_go_of_step;
+static _Atomic int slow_reports;
+
+static void stay_in_step(const tb_jump_t *jump, void *user)
+{
+  (void)jump, (void)user;
+  atomic_store(&inside_step, true);
+  while (!atomic_load(&let_go_of_step))
+    sched_yield();
+}
+
+static void count_slow(tb_log_level_t level, const char *message, void *user)
+{
+  (void)level, (void)user;
+  if (strstr(message, "\"stays\" has been running for")) atomic_fetch_add(&slow_reports, 1);
+}
+
+static void *step_back(void *argument)
+{
+  (void)argument;
+  assert_ok(tb_testing_advance(TB_TESTING_SYSTEM, seconds(-1)));
+  return NULL;
+}
+
+static void *remove_handler(void *handler)
+{
+  tb_jump_handler_destroy(handler);
+  return NULL;
+}
+
+/* Steady time goes on through a step that hangs, so the limit of its handler passes. */
+static void test_J7_J9_who_is_held_up_by_a_step_reports_its_handler(void **state)
+{
+  os_fixture_t *f = *state;
+  tb_jump_handler_options_t options = TB_JUMP_HANDLER_OPTIONS_INIT;
+  tb_jump_handler_t *handler;
+  pthread_t stepping, removing;
+  options.name = "stays";
+  options.threshold = (tb_jump_threshold_t){{1}, {-1}, false};
+  options.before = stay_in_step;
+  tb_log_set_hook(count_slow, NULL);
+  assert_ok(tb_testing_hold_os_time());
+  assert_ok(tb_jump_handler_create(f->system, &options, &handler));
+  pthread_create(&stepping, NULL, step_back, NULL);
+  while (!atomic_load(&inside_step))
+    sched_yield();
+  pthread_create(&removing, NULL, remove_handler, handler);
+  while (atomic_load(&slow_reports) == 0) {
+    assert_ok(tb_testing_advance(TB_TESTING_STEADY, seconds(2)));
+    sched_yield();
+  }
+  atomic_store(&let_go_of_step, true);
+  pthread_join(stepping, NULL);
+  pthread_join(removing, NULL);
+  tb_log_set_hook(NULL, NULL);
+  assert_int_equal(atomic_load(&slow_reports), 1);
 }
 
 static void test_X2_system_sleeps_follow_a_wall_clock_that_is_set(void **state)
@@ -754,6 +840,8 @@ int main(void)
       ON_OS(test_X2_steady_time_never_goes_back),
       ON_OS(test_X2_loops_on_steady_and_system_time_follow_steps),
       ON_OS(test_J9_setting_the_wall_clock_is_a_step_and_passing_is_none),
+      ON_OS(test_J9_giving_time_back_is_a_step_by_what_system_time_loses),
+      ON_OS(test_J7_J9_who_is_held_up_by_a_step_reports_its_handler),
       ON_OS(test_X2_system_sleeps_follow_a_wall_clock_that_is_set),
       ON_OS(test_X2_limits_come_without_waiting),
       ON_OS(test_X2_other_limits_come_without_waiting),
