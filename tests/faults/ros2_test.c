@@ -26,6 +26,16 @@ FILE *__wrap_open_memstream(char **text, size_t *size)
   return stream;
 }
 
+/* The text is what grows: here at the latest. */
+int __real_fclose(FILE *stream);
+int __wrap_fclose(FILE *stream);
+int __wrap_fclose(FILE *stream)
+{
+  bool fails = fault_strikes(FAULT_MEMORY, "fclose");
+  int result = __real_fclose(stream);
+  return fails ? EOF : result;
+}
+
 char *__real_realpath(const char *path, char *resolved);
 char *__wrap_realpath(const char *path, char *resolved);
 char *__wrap_realpath(const char *path, char *resolved)
