@@ -174,6 +174,9 @@ static void test_keys_are_all_equal_and_carry_nothing(void **state)
   assert_int_equal(untyped->kind, SDK_KEY);
   assert_int_equal(untyped->hash, sample->hash);
   assert_true(ddsi_serdata_eqkey(sample, untyped));
+  assert_bytes(ddsi_serdata_ref(untyped), "\0\1\0\0", 4);
+  assert_ptr_equal(ddsi_serdata_to_untyped(sample), untyped); /* so it needs no memory */
+  ddsi_serdata_unref(untyped);
   assert_int_equal(key->kind, SDK_KEY);
   assert_int_equal(key->hash, sample->hash);
   ddsi_serdata_get_keyhash(sample, &hash, true);

@@ -22,10 +22,15 @@ static const struct pass {
   int step;
   const char *what;
 } passes[] = {
-    {{[FAULT_MEMORY] = true, [FAULT_SYSTEM] = true}, 1, "calls failed"},
+    {{[FAULT_MEMORY] = true, [FAULT_SYSTEM] = true, [FAULT_MIDDLEWARE] = true}, 1, "calls failed"},
     {{[FAULT_HARMLESS] = true}, 1, "calls failed without harm"},
     {{[FAULT_OPTIONAL] = true}, 7, "calls could fail, of which every 7th did"},
 };
+
+void fault_arm(bool on)
+{
+  atomic_store(&armed, on);
+}
 
 bool fault_strikes(fault_kind_t kind, const char *call)
 {
@@ -37,9 +42,8 @@ bool fault_strikes(fault_kind_t kind, const char *call)
 }
 
 static const tb_status_t ends_in[] = {
-    [FAULT_MEMORY] = TB_ERR_NO_MEMORY,
-    [FAULT_OPTIONAL] = TB_ERR_NO_MEMORY,
-    [FAULT_SYSTEM] = TB_ERR_SYSTEM,
+    [FAULT_MEMORY] = TB_ERR_NO_MEMORY, [FAULT_OPTIONAL] = TB_ERR_NO_MEMORY,
+    [FAULT_SYSTEM] = TB_ERR_SYSTEM,    [FAULT_MIDDLEWARE] = TB_ERR_TRANSPORT,
     [FAULT_HARMLESS] = TB_OK,
 };
 
@@ -90,6 +94,9 @@ void __wrap_free(void *block)
 #ifdef FAULTS_OF_BAGS
 #include "bag_calls.inc"
 #endif
+#ifdef FAULTS_OF_ROS2
+#include "ros2_calls.inc"
+#endif
 
 int __real_fcntl(int fd, int command, void *lock);
 int __wrap_fcntl(int fd, int command, void *lock);
@@ -118,9 +125,9 @@ static bool run_once(fault_scenario_t scenario, int nth)
   int blocks_before = atomic_load(&blocks), descriptors_before = open_descriptors();
   atomic_store(&failed_call, NULL);
   atomic_store(&calls_left, nth);
-  atomic_store(&armed, true);
+  fault_arm(true);
   tb_status_t status = scenario();
-  atomic_store(&armed, false);
+  fault_arm(false);
   const char *call = atomic_load(&failed_call);
   tb_status_t expected = fault_status();
   bool optional = call && atomic_load(&failed_kind) == FAULT_OPTIONAL;

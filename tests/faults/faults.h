@@ -10,10 +10,11 @@
 #include "test.h"
 
 typedef enum fault_kind {
-  FAULT_MEMORY,   /* ends in TB_ERR_NO_MEMORY */
-  FAULT_OPTIONAL, /* memory that may be done without: TB_ERR_NO_MEMORY, or nothing changes */
-  FAULT_SYSTEM,   /* ends in TB_ERR_SYSTEM */
-  FAULT_HARMLESS, /* nothing changes */
+  FAULT_MEMORY,     /* ends in TB_ERR_NO_MEMORY */
+  FAULT_OPTIONAL,   /* memory that may be done without: TB_ERR_NO_MEMORY, or nothing changes */
+  FAULT_SYSTEM,     /* ends in TB_ERR_SYSTEM */
+  FAULT_MIDDLEWARE, /* ends in TB_ERR_TRANSPORT */
+  FAULT_HARMLESS,   /* nothing changes */
 } fault_kind_t;
 
 /* Returns the first failure, having destroyed all that it made. */
@@ -27,6 +28,9 @@ void fault_sweep(fault_scenario_t scenario, void (*still_works)(void));
 
 /* What the call that has failed ends in; TB_OK while none has. */
 tb_status_t fault_status(void);
+
+/* Off: calls neither fail nor are counted. For what a scenario makes around what it is about. */
+void fault_arm(bool on);
 
 /* For the wrapped calls: whether this one has to fail; and blocks that live. */
 bool fault_strikes(fault_kind_t kind, const char *call);

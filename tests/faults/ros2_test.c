@@ -1,0 +1,224 @@
+/* The faults of core_test.c for the ROS 2 part: Cyclone DDS refuses, or we get no memory. */
+#include <dds/dds.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <timebase/clock.h>
+#include <timebase/ros2_clock_publisher.h>
+#include <timebase/ros2_clock_source.h>
+#include <timebase/ros2_context.h>
+#include <timebase/ros2_publisher.h>
+#include <timebase/ros2_subscription.h>
+#include <timebase/sleep.h>
+
+#include "faults.h"
+#include "loopback.h"
+#include "ros2/context.h"
+
+#define TYPE "std_msgs/msg/String"
+
+FILE *__real_open_memstream(char **text, size_t *size);
+FILE *__wrap_open_memstream(char **text, size_t *size);
+FILE *__wrap_open_memstream(char **text, size_t *size)
+{
+  if (fault_strikes(FAULT_MEMORY, "open_memstream")) return NULL;
+  FILE *stream = __real_open_memstream(text, size);
+  if (stream) fault_count_blocks(1); /* the text, which its owner frees */
+  return stream;
+}
+
+/* The text is what grows: here at the latest. */
+int __real_fclose(FILE *stream);
+int __wrap_fclose(FILE *stream);
+int __wrap_fclose(FILE *stream)
+{
+  bool fails = fault_strikes(FAULT_MEMORY, "fclose");
+  int result = __real_fclose(stream);
+  return fails ? EOF : result;
+}
+
+char *__real_realpath(const char *path, char *resolved);
+char *__wrap_realpath(const char *path, char *resolved);
+char *__wrap_realpath(const char *path, char *resolved)
+{
+  if (fault_strikes(FAULT_HARMLESS, "realpath")) return NULL;
+  char *result = __real_realpath(path, resolved);
+  if (result && !resolved) fault_count_blocks(1);
+  return result;
+}
+
+static int only_loopback(void **state)
+{
+  (void)state;
+  loopback_setup(70);
+  return 0;
+}
+
+static tb_status_t joins_a_domain(void)
+{
+  tb_status_t status;
+  tb_ros2_context_t *joined = NULL, *second = NULL;
+  TRY_MAKE(joined, tb_ros2_context_create(NULL, &joined, NULL));
+  TRY_MAKE(second, tb_ros2_context_create(NULL, &second, NULL));
+end:
+  tb_ros2_context_destroy(second);
+  tb_ros2_context_destroy(joined);
+  return status;
+}
+
+/* What is there before, and works after. */
+typedef struct stage {
+  tb_ros2_context_t *context;
+  tb_ros2_publisher_t *publisher;
+  tb_ros2_subscription_t *subscription;
+  tb_ros2_clock_publisher_t *clock_publisher;
+} stage_t;
+
+static const uint8_t empty_text[] = {0, 1, 0, 0, 1, 0, 0, 0, 0};
+
+/* Endpoints of a process have met when the second one is made. */
+static tb_status_t sends(tb_ros2_publisher_t *publisher, tb_ros2_subscription_t *subscription)
+{
+  tb_ros2_sample_t sample = {.owner = FAULT_POISON};
+  tb_status_t status = tb_ros2_publisher_publish(publisher, empty_text, sizeof empty_text, NULL);
+  tb_status_t taken = tb_ros2_subscription_take(subscription, &sample);
+  assert_status(taken, status ? TB_ERR_NOT_FOUND : TB_OK);
+  if (status)
+    assert_ptr_equal(sample.owner, FAULT_POISON);
+  else
+    tb_ros2_sample_release(&sample);
+  return status;
+}
+
+static tb_status_t makes_endpoints(stage_t *stage)
+{
+  tb_status_t status;
+  tb_ros2_publisher_t *publisher = NULL;
+  tb_ros2_subscription_t *subscription = NULL;
+  tb_ros2_clock_publisher_t *clock_publisher = NULL;
+  TRY_MAKE(publisher,
+           tb_ros2_publisher_create(stage->context, "/faults", TYPE, NULL, &publisher, NULL));
+  TRY_MAKE(subscription, tb_ros2_subscription_create(stage->context, "/faults", TYPE, NULL, NULL,
+                                                     &subscription, NULL));
+  TRY_MAKE(clock_publisher,
+           tb_ros2_clock_publisher_create(stage->context, NULL, NULL, &clock_publisher, NULL));
+  TRY(sends(publisher, subscription));
+  TRY(tb_ros2_clock_publisher_publish(clock_publisher, 1, NULL));
+end:
+  tb_ros2_clock_publisher_destroy(clock_publisher);
+  tb_ros2_subscription_destroy(subscription);
+  tb_ros2_publisher_destroy(publisher);
+  return status;
+}
+
+static tb_status_t follows_clock(stage_t *stage)
+{
+  tb_status_t status;
+  tb_source_t *source = NULL;
+  tb_clock_t *clock = NULL;
+  tb_clock_options_t options = TB_CLOCK_OPTIONS_INIT;
+  TRY_MAKE(source, tb_ros2_clock_source_create(stage->context, NULL, &source, NULL));
+  options.source = source;
+  TRY_MAKE(clock, tb_clock_create(&options, &clock));
+  TRY(tb_ros2_clock_publisher_publish(stage->clock_publisher, 5, NULL));
+  TRY(tb_clock_sleep_until(clock, (tb_time_t){5, TB_TIME_ROS}, NULL));
+end:
+  tb_clock_destroy(clock);
+  tb_source_destroy(source);
+  return status;
+}
+
+static void stage_open(stage_t *stage)
+{
+  assert_ok(tb_ros2_context_create(NULL, &stage->context, NULL));
+  assert_ok(
+      tb_ros2_publisher_create(stage->context, "/before", TYPE, NULL, &stage->publisher, NULL));
+  assert_ok(tb_ros2_subscription_create(stage->context, "/before", TYPE, NULL, NULL,
+                                        &stage->subscription, NULL));
+  assert_ok(
+      tb_ros2_clock_publisher_create(stage->context, NULL, NULL, &stage->clock_publisher, NULL));
+}
+
+static void stage_still_works(stage_t *stage)
+{
+  assert_ok(sends(stage->publisher, stage->subscription));
+  assert_ok(makes_endpoints(stage));
+  assert_ok(follows_clock(stage));
+}
+
+static void stage_close(stage_t *stage)
+{
+  tb_ros2_clock_publisher_destroy(stage->clock_publisher);
+  tb_ros2_subscription_destroy(stage->subscription);
+  tb_ros2_publisher_destroy(stage->publisher);
+  tb_ros2_context_destroy(stage->context);
+}
+
+/* Publishers, subscriptions and topics that the middleware knows of. */
+static int entities(const stage_t *stage)
+{
+  int count = dds_get_children(tb__participant_handle(tb__ros2_context_participant(stage->context)),
+                               NULL, 0);
+  assert_true(count >= 0);
+  return count;
+}
+
+/* The middleware gives back on a thread of its own, and when it likes, but all of it before the end
+ * of its domain: each run has one, and what is left after that is left for ever. */
+static tb_status_t in_a_domain(tb_status_t (*scenario)(stage_t *))
+{
+  stage_t stage = {0};
+  fault_arm(false);
+  stage_open(&stage);
+  int entities_before = entities(&stage);
+  fault_arm(true);
+  tb_status_t status = scenario(&stage);
+  fault_arm(false);
+  assert_int_equal(entities(&stage), entities_before);
+  stage_still_works(&stage);
+  stage_close(&stage);
+  return status;
+}
+
+static tb_status_t makes_endpoints_in_a_domain(void)
+{
+  return in_a_domain(makes_endpoints);
+}
+
+static tb_status_t follows_clock_in_a_domain(void)
+{
+  return in_a_domain(follows_clock);
+}
+
+static void sweep(fault_scenario_t scenario)
+{
+  signal(SIGSEGV, SIG_DFL); /* a crash inside the middleware leaves it locked: nothing can go on */
+  fault_sweep(scenario, NULL);
+}
+
+static void test_faults_of_joining_a_domain(void **state)
+{
+  (void)state;
+  sweep(joins_a_domain);
+}
+
+static void test_faults_of_endpoints(void **state)
+{
+  (void)state;
+  sweep(makes_endpoints_in_a_domain);
+}
+
+static void test_faults_of_following_clock(void **state)
+{
+  (void)state;
+  sweep(follows_clock_in_a_domain);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup(test_faults_of_joining_a_domain, only_loopback),
+      cmocka_unit_test_setup(test_faults_of_endpoints, only_loopback),
+      cmocka_unit_test_setup(test_faults_of_following_clock, only_loopback),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
