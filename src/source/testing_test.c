@@ -633,8 +633,7 @@ static void test_X2_sleepers_under_way_are_held(void **state)
   begin(f, &steady);
   begin(f, &until);
   wait_for_waiters(f->system, 1);
-  while (tb__timeline_steady()->sleepers != 1)
-    sched_yield();
+  wait_for_waiters(&f->steady->core, 1);
   assert_ok(tb_testing_hold_os_time());
   assert_ok(tb_testing_wait_for_sleepers(2, &limited));
   assert_ok(tb_testing_advance_and_run(TB_TESTING_SYSTEM, (tb_duration_t){HOUR_NS}, &limited));

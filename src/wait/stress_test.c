@@ -1,9 +1,6 @@
 /* Many threads at once on a few clocks: readers, sleepers, handlers, timers, ticks, changes of
  * sources and of the default, limits, sources that run on by themselves, held time and forks.
- * With TB_TEST_HOLD=1 time is held and given back, too: about one run in twenty then sees a time that
- * runs by itself fall, which is open.
- * TB_TEST_SEED=n repeats the choices (not the interleaving); TB_TEST_MS
- * sets how long. */
+ * TB_TEST_SEED=n repeats the choices (not the interleaving); TB_TEST_MS sets how long. */
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -372,7 +369,7 @@ static void *set_timers(void *argument)
 static void *hold_time(void *argument)
 {
   actor_t *actor = argument;
-  while (running() && getenv("TB_TEST_HOLD")) {
+  while (running()) {
     atomic_fetch_add(&world.holds, 1);
     CHECK(tb_testing_hold_os_time() == TB_OK);
     atomic_fetch_add(&world.holds, 1);
