@@ -5,7 +5,7 @@
 
 #include "bag/test_bag.h"
 #include "faults.h"
-#include "play/manual_pacer.h"
+#include "server/manual_pacer.h"
 #include "play/player.h"
 
 #define MS TB_NS_PER_MS
