@@ -62,6 +62,13 @@ void tb__flow_jump(tb__flow_t *flow, int64_t time_ns, tb_jump_reason_t reason, i
   if (flow->tick_period_ns > 0) flow->next_tick_ns = now_ns;
 }
 
+void tb__flow_restart(tb__flow_t *flow, int64_t from_ns, int64_t now_ns, int64_t next_tick_ns)
+{
+  flow->anchor_time_ns = tb__flow_time(flow, from_ns);
+  flow->anchor_steady_ns = now_ns;
+  flow->next_tick_ns = next_tick_ns;
+}
+
 void tb__flow_set_horizon(tb__flow_t *flow, int64_t time_ns, int64_t now_ns)
 {
   int64_t reached_ns = tb__flow_time(flow, now_ns);

@@ -49,6 +49,10 @@ TB_PRIVATE_API void tb__flow_resume(tb__flow_t *flow, int64_t now_ns);
 TB_PRIVATE_API void tb__flow_jump(tb__flow_t *flow, int64_t time_ns, tb_jump_reason_t reason,
                                   int64_t now_ns);
 
+/* Time goes on from where it is at `from_ns`, which may lie ahead of now; the next tick is due at
+ * `next_tick_ns`. There must be ticks. */
+void tb__flow_restart(tb__flow_t *flow, int64_t from_ns, int64_t now_ns, int64_t next_tick_ns);
+
 /* Never lowers time. With a higher horizon time is where it would be had it never stood: call
  * tb__flow_hold before, to go on from where it stands. */
 TB_PRIVATE_API void tb__flow_set_horizon(tb__flow_t *flow, int64_t time_ns, int64_t now_ns);

@@ -1,0 +1,85 @@
+/* Inside of tb_clock_server_t. clock_server.c makes it and has its thread, control.c changes it,
+ * serving.c sends its ticks. */
+#ifndef TB_SERVER_CLOCK_SERVER_H
+#define TB_SERVER_CLOCK_SERVER_H
+
+#include <timebase/clock_server.h>
+
+#include "platform/mutex.h"
+#include "platform/pacer.h"
+#include "platform/thread.h"
+#include "server/factor_meter.h"
+#include "server/flow.h"
+
+/* Somebody who waits for the end of a step. */
+typedef struct tb__step_waiter {
+  struct tb__step_waiter *next;
+  uint64_t step;
+  tb_status_t status;
+  bool done;
+} tb__step_waiter_t;
+
+struct tb_clock_server {
+  tb__pacer_t *pacer;
+  tb__pacer_t own_pacer;
+  tb_tick_sink_t *sinks;
+  size_t sink_count;
+  int64_t start_ns, end_ns; /* TB__TIME_NO_END: never */
+  atomic_bool stopping;
+  atomic_bool serving;
+  _Atomic uintptr_t runner; /* the thread that serves, or 0 */
+  _Atomic uint32_t thread_active;
+  _Atomic uint32_t step_events; /* steps that came to their end */
+
+  tb__mutex_t mutex; /* guards what follows; never held while a sink is called */
+  /* Its steady time is that of the pacer, but runs ahead of it as fast as possible. */
+  tb__flow_t flow;
+  int64_t at_ns; /* of the last tick, or of the last new grid, in the flow's steady time */
+  double factor, hz;
+  bool fast;
+  bool owes; /* a tick at once: the first one, of a jump, of a pause */
+  bool begun;
+  bool ended;
+  bool stepping;
+  int64_t target_ns; /* of the step */
+  uint64_t step;     /* counts them */
+  uint64_t landing;  /* the step whose last tick is going out, or 0 */
+  tb__step_waiter_t *waiters;
+  tb__factor_meter_t meter;
+  uint64_t ticks;
+  tb__thread_t thread;
+  bool has_thread; /* to be joined */
+  bool had_thread;
+  tb_status_t result; /* of the thread */
+  tb_error_t error;
+};
+
+/* tb_clock_server_create on another steady clock, which must outlive the server. NULL: the
+ * system's. */
+tb_status_t tb__clock_server_create(const tb_clock_server_options_t *options,
+                                    const tb_tick_sink_t *sinks, size_t sink_count,
+                                    tb__pacer_t *pacer, tb_clock_server_t **out, tb_error_t *error);
+
+/* Time goes on from that of the last tick, on a new grid: the next tick is a period from now, or
+ * now if one is owed. */
+void tb__clock_server_restart_locked(tb_clock_server_t *server, int64_t now_ns)
+    TB_REQUIRES(server->mutex);
+/* Time stands at the end of the step, or of all. */
+void tb__clock_server_limit_locked(tb_clock_server_t *server) TB_REQUIRES(server->mutex);
+/* Tells who waits for `step`. */
+void tb__clock_server_end_step_locked(tb_clock_server_t *server, uint64_t step, tb_status_t status)
+    TB_REQUIRES(server->mutex);
+/* If there is one: time stands where it is. */
+void tb__clock_server_cancel_step_locked(tb_clock_server_t *server) TB_REQUIRES(server->mutex);
+
+/* tb_clock_server_run, for who has set `serving`, which it clears. */
+tb_status_t tb__clock_server_serve(tb_clock_server_t *server, tb_error_t *error);
+
+static inline int64_t tb__clock_server_now(tb_clock_server_t *server)
+{
+  return server->pacer->now_ns(server->pacer);
+}
+
+bool tb__clock_server_serves_here(tb_clock_server_t *server);
+
+#endif
