@@ -12,7 +12,7 @@ ACT(step_25_ms, assert_ok(tb_clock_server_begin_step(f->server, (tb_duration_t){
 ACT(step_to_1020_ms, assert_ok(tb_clock_server_begin_step_to(f->server, 1020 * MS)))
 ACT(sleep_35_ms, f->pacer.steady_ns += 35 * MS)
 
-static void test_ticks_are_on_the_grid(void **state)
+static void test_X9_ticks_are_on_the_grid(void **state)
 {
   (void)state;
   fixture_t f;
@@ -42,7 +42,8 @@ static void test_C2_the_earliest_time_is_1_ns(void **state)
 }
 
 /* The time of a tick is that of its instant on the grid, whenever it goes out. */
-static void test_a_late_tick_tells_the_time_of_its_grid_and_missed_ones_are_left_out(void **state)
+static void
+test_X9_a_late_tick_tells_the_time_of_its_grid_and_missed_ones_are_left_out(void **state)
 {
   (void)state;
   fixture_t f;
@@ -53,7 +54,7 @@ static void test_a_late_tick_tells_the_time_of_its_grid_and_missed_ones_are_left
   fixture_fini(&f);
 }
 
-static void test_a_slow_sink_leaves_ticks_out_but_no_time(void **state)
+static void test_X9_a_slow_sink_leaves_ticks_out_but_no_time(void **state)
 {
   (void)state;
   fixture_t f;
@@ -65,7 +66,7 @@ static void test_a_slow_sink_leaves_ticks_out_but_no_time(void **state)
 }
 
 /* A factor and a period that no sum of rounded steps would meet. */
-static void test_M2_a_million_ticks_do_not_drift(void **state)
+static void test_X9_a_million_ticks_do_not_drift(void **state)
 {
   (void)state;
   fixture_t f;
@@ -87,7 +88,7 @@ static void test_M2_a_million_ticks_do_not_drift(void **state)
   fixture_fini(&f);
 }
 
-static void test_a_new_factor_counts_from_the_last_tick(void **state)
+static void test_X9_a_new_factor_counts_from_the_last_tick(void **state)
 {
   (void)state;
   fixture_t f;
@@ -97,7 +98,7 @@ static void test_a_new_factor_counts_from_the_last_tick(void **state)
   fixture_fini(&f);
 }
 
-static void test_a_new_hz_begins_a_grid(void **state)
+static void test_X9_a_new_hz_begins_a_grid(void **state)
 {
   (void)state;
   fixture_t f;
@@ -107,7 +108,7 @@ static void test_a_new_hz_begins_a_grid(void **state)
   fixture_fini(&f);
 }
 
-static void test_a_paused_server_repeats_its_time(void **state)
+static void test_X9_a_paused_server_repeats_its_time(void **state)
 {
   (void)state;
   fixture_t f;
@@ -118,7 +119,7 @@ static void test_a_paused_server_repeats_its_time(void **state)
   fixture_fini(&f);
 }
 
-static void test_start_paused_shows_the_start_and_waits(void **state)
+static void test_X9_start_paused_shows_the_start_and_waits(void **state)
 {
   (void)state;
   fixture_t f;
@@ -130,7 +131,7 @@ static void test_start_paused_shows_the_start_and_waits(void **state)
   fixture_fini(&f);
 }
 
-static void test_jumps_carry_their_reason_once(void **state)
+static void test_X9_jumps_carry_their_reason_once(void **state)
 {
   (void)state;
   fixture_t f;
@@ -140,7 +141,7 @@ static void test_jumps_carry_their_reason_once(void **state)
   fixture_fini(&f);
 }
 
-static void test_a_step_tells_every_tick_and_ends_exactly(void **state)
+static void test_X9_a_step_tells_every_tick_and_ends_exactly(void **state)
 {
   (void)state;
   fixture_t f;
@@ -153,7 +154,7 @@ static void test_a_step_tells_every_tick_and_ends_exactly(void **state)
   fixture_fini(&f);
 }
 
-static void test_a_step_is_as_fast_as_its_factor(void **state)
+static void test_X9_a_step_is_as_fast_as_its_factor(void **state)
 {
   (void)state;
   fixture_t f;
@@ -165,7 +166,7 @@ static void test_a_step_is_as_fast_as_its_factor(void **state)
   fixture_fini(&f);
 }
 
-static void test_a_step_of_a_running_server_begins_with_its_last_tick(void **state)
+static void test_X9_a_step_of_a_running_server_begins_with_its_last_tick(void **state)
 {
   (void)state;
   fixture_t f;
@@ -175,7 +176,7 @@ static void test_a_step_of_a_running_server_begins_with_its_last_tick(void **sta
   fixture_fini(&f);
 }
 
-static void test_a_cancelled_step_leaves_time_standing_unless_it_is_resumed(void **state)
+static void test_X9_a_cancelled_step_leaves_time_standing_unless_it_is_resumed(void **state)
 {
   (void)state;
   fixture_t f;
@@ -187,7 +188,7 @@ static void test_a_cancelled_step_leaves_time_standing_unless_it_is_resumed(void
   fixture_fini(&f);
 }
 
-static void test_steps_to_nowhere_are_refused(void **state)
+static void test_X9_steps_to_nowhere_are_refused(void **state)
 {
   (void)state;
   fixture_t f;
@@ -206,7 +207,7 @@ static void test_steps_to_nowhere_are_refused(void **state)
   fixture_fini(&f);
 }
 
-static void test_the_end_is_the_last_tick(void **state)
+static void test_X9_the_end_is_the_last_tick(void **state)
 {
   (void)state;
   fixture_t f;
@@ -220,7 +221,7 @@ static void test_the_end_is_the_last_tick(void **state)
   fixture_fini(&f);
 }
 
-static void test_served_again_it_goes_on_from_where_it_stood(void **state)
+static void test_X9_served_again_it_goes_on_from_where_it_stood(void **state)
 {
   (void)state;
   fixture_t f;
@@ -232,7 +233,7 @@ static void test_served_again_it_goes_on_from_where_it_stood(void **state)
   fixture_fini(&f);
 }
 
-static void test_as_fast_as_possible_does_not_wait(void **state)
+static void test_X9_as_fast_as_possible_does_not_wait(void **state)
 {
   (void)state;
   fixture_t f;
@@ -244,7 +245,7 @@ static void test_as_fast_as_possible_does_not_wait(void **state)
   fixture_fini(&f);
 }
 
-static void test_as_fast_as_possible_is_bounded_per_call_and_paused_it_waits(void **state)
+static void test_X9_as_fast_as_possible_is_bounded_per_call_and_paused_it_waits(void **state)
 {
   (void)state;
   fixture_t f;
@@ -274,7 +275,7 @@ static void test_as_fast_as_possible_is_bounded_per_call_and_paused_it_waits(voi
   fixture_fini(&f);
 }
 
-static void test_as_fast_as_possible_ends_with_the_last_time_there_is(void **state)
+static void test_X9_as_fast_as_possible_ends_with_the_last_time_there_is(void **state)
 {
   (void)state;
   fixture_t f;
@@ -294,7 +295,7 @@ static void test_as_fast_as_possible_ends_with_the_last_time_there_is(void **sta
   fixture_fini(&f);
 }
 
-static void test_steady_time_that_does_not_wait_cannot_overflow(void **state)
+static void test_X9_steady_time_that_does_not_wait_cannot_overflow(void **state)
 {
   (void)state;
   const int64_t far_ns = INT64_MAX / 2, period_ns = 1000 * S;
@@ -312,7 +313,7 @@ static void test_steady_time_that_does_not_wait_cannot_overflow(void **state)
   fixture_fini(&f);
 }
 
-static void test_the_factor_reached_is_measured(void **state)
+static void test_X9_the_factor_reached_is_measured(void **state)
 {
   (void)state;
   fixture_t f;
@@ -329,7 +330,7 @@ static void test_the_factor_reached_is_measured(void **state)
   fixture_fini(&f);
 }
 
-static void test_an_error_of_a_sink_ends_it(void **state)
+static void test_X9_an_error_of_a_sink_ends_it(void **state)
 {
   (void)state;
   fixture_t f;
@@ -352,7 +353,7 @@ static tb_status_t count_tick(void *self, int64_t time_ns, tb_jump_reason_t reas
   return TB_OK;
 }
 
-static void test_every_sink_gets_every_tick(void **state)
+static void test_X9_every_sink_gets_every_tick(void **state)
 {
   (void)state;
   fixture_t f;
@@ -381,7 +382,7 @@ static tb_status_t call_back(void *self, int64_t time_ns, tb_jump_reason_t reaso
   return fixture_tick(self, time_ns, reason, error);
 }
 
-static void test_sinks_may_use_the_controls(void **state)
+static void test_X9_sinks_may_use_the_controls(void **state)
 {
   (void)state;
   fixture_t f;
@@ -404,7 +405,7 @@ static void refuses(tb_clock_server_options_t options, tb_status_t status)
   assert_true(error.text[0]);
 }
 
-static void test_bad_options_are_refused(void **state)
+static void test_X9_bad_options_are_refused(void **state)
 {
   (void)state;
   tb_clock_server_options_t good = TB_CLOCK_SERVER_OPTIONS_INIT, bad = good;
@@ -429,32 +430,32 @@ static void test_bad_options_are_refused(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      TEST(ticks_are_on_the_grid),
+      TEST(X9_ticks_are_on_the_grid),
       TEST(C2_the_earliest_time_is_1_ns),
-      TEST(a_late_tick_tells_the_time_of_its_grid_and_missed_ones_are_left_out),
-      TEST(a_slow_sink_leaves_ticks_out_but_no_time),
-      TEST(M2_a_million_ticks_do_not_drift),
-      TEST(a_new_factor_counts_from_the_last_tick),
-      TEST(a_new_hz_begins_a_grid),
-      TEST(a_paused_server_repeats_its_time),
-      TEST(start_paused_shows_the_start_and_waits),
-      TEST(jumps_carry_their_reason_once),
-      TEST(a_step_tells_every_tick_and_ends_exactly),
-      TEST(a_step_is_as_fast_as_its_factor),
-      TEST(a_step_of_a_running_server_begins_with_its_last_tick),
-      TEST(a_cancelled_step_leaves_time_standing_unless_it_is_resumed),
-      TEST(steps_to_nowhere_are_refused),
-      TEST(the_end_is_the_last_tick),
-      TEST(served_again_it_goes_on_from_where_it_stood),
-      TEST(as_fast_as_possible_does_not_wait),
-      TEST(as_fast_as_possible_is_bounded_per_call_and_paused_it_waits),
-      TEST(as_fast_as_possible_ends_with_the_last_time_there_is),
-      TEST(steady_time_that_does_not_wait_cannot_overflow),
-      TEST(the_factor_reached_is_measured),
-      TEST(an_error_of_a_sink_ends_it),
-      TEST(every_sink_gets_every_tick),
-      TEST(sinks_may_use_the_controls),
-      TEST(bad_options_are_refused),
+      TEST(X9_a_late_tick_tells_the_time_of_its_grid_and_missed_ones_are_left_out),
+      TEST(X9_a_slow_sink_leaves_ticks_out_but_no_time),
+      TEST(X9_a_million_ticks_do_not_drift),
+      TEST(X9_a_new_factor_counts_from_the_last_tick),
+      TEST(X9_a_new_hz_begins_a_grid),
+      TEST(X9_a_paused_server_repeats_its_time),
+      TEST(X9_start_paused_shows_the_start_and_waits),
+      TEST(X9_jumps_carry_their_reason_once),
+      TEST(X9_a_step_tells_every_tick_and_ends_exactly),
+      TEST(X9_a_step_is_as_fast_as_its_factor),
+      TEST(X9_a_step_of_a_running_server_begins_with_its_last_tick),
+      TEST(X9_a_cancelled_step_leaves_time_standing_unless_it_is_resumed),
+      TEST(X9_steps_to_nowhere_are_refused),
+      TEST(X9_the_end_is_the_last_tick),
+      TEST(X9_served_again_it_goes_on_from_where_it_stood),
+      TEST(X9_as_fast_as_possible_does_not_wait),
+      TEST(X9_as_fast_as_possible_is_bounded_per_call_and_paused_it_waits),
+      TEST(X9_as_fast_as_possible_ends_with_the_last_time_there_is),
+      TEST(X9_steady_time_that_does_not_wait_cannot_overflow),
+      TEST(X9_the_factor_reached_is_measured),
+      TEST(X9_an_error_of_a_sink_ends_it),
+      TEST(X9_every_sink_gets_every_tick),
+      TEST(X9_sinks_may_use_the_controls),
+      TEST(X9_bad_options_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

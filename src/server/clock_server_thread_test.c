@@ -49,7 +49,7 @@ static tb_clock_server_options_t fast_and_paused(void)
   return options;
 }
 
-static void test_a_step_returns_when_its_ticks_are_out(void **state)
+static void test_X9_a_step_returns_when_its_ticks_are_out(void **state)
 {
   (void)state;
   counter_t counter = {0};
@@ -141,7 +141,7 @@ static void test_S5_a_step_is_cancelled_by_other_controls(void **state)
   }
 }
 
-static void test_a_thread_is_stopped_and_started_again(void **state)
+static void test_X9_a_thread_is_stopped_and_started_again(void **state)
 {
   (void)state;
   counter_t counter = {0};
@@ -159,7 +159,7 @@ static void test_a_thread_is_stopped_and_started_again(void **state)
   tb_clock_server_destroy(server);
 }
 
-static void test_the_thread_tells_why_it_ended(void **state)
+static void test_X9_the_thread_tells_why_it_ended(void **state)
 {
   (void)state;
   counter_t counter = {.fails = 1};
@@ -175,7 +175,7 @@ static void test_the_thread_tells_why_it_ended(void **state)
 }
 
 /* Controls wake the thread: at one tick in 1000 s nothing comes by itself. */
-static void test_controls_wake_the_thread(void **state)
+static void test_X9_controls_wake_the_thread(void **state)
 {
   (void)state;
   counter_t counter = {0};
@@ -211,7 +211,7 @@ static void *control_thread(void *argument)
   return NULL;
 }
 
-static void test_controls_of_many_threads(void **state)
+static void test_X9_controls_of_many_threads(void **state)
 {
   (void)state;
   counter_t counter = {0};
@@ -231,13 +231,13 @@ static void test_controls_of_many_threads(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      TEST(a_step_returns_when_its_ticks_are_out),
+      TEST(X9_a_step_returns_when_its_ticks_are_out),
       TEST(S5_a_step_has_a_limit_and_goes_on_after_it),
       TEST(S5_a_step_is_cancelled_by_other_controls),
-      TEST(a_thread_is_stopped_and_started_again),
-      TEST(the_thread_tells_why_it_ended),
-      TEST(controls_wake_the_thread),
-      TEST(controls_of_many_threads),
+      TEST(X9_a_thread_is_stopped_and_started_again),
+      TEST(X9_the_thread_tells_why_it_ended),
+      TEST(X9_controls_wake_the_thread),
+      TEST(X9_controls_of_many_threads),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -489,7 +489,7 @@ class ServeTest(CommandTest):
         self.assertIn("no terminal to resume it from", server.errors[0])
         self.assertFalse(ticks_of(probe))
 
-    def test_ticks_are_on_the_grid_and_the_last_is_the_end(self):
+    def test_X9_ticks_are_on_the_grid_and_the_last_is_the_end(self):
         probe = self.run_probe()
         end = self.START + 3 * SECOND + 7
         server = self.serve("--rate", "0.75", "--hz", "40", "--until", f"{end // SECOND}.000000007")
@@ -524,7 +524,7 @@ class ServeTest(CommandTest):
         probe.write("now")
         probe.expect(f"now {end} ")
 
-    def test_topic_and_shared_memory_tell_the_same(self):
+    def test_X9_topic_and_shared_memory_tell_the_same(self):
         name = self.shm_name()
         on_topic = self.run_probe()
         server = self.serve("--hz", "20", "--shm", name)
