@@ -8,6 +8,8 @@ ACT(reset, assert_ok(tb_clock_server_reset(f->server)))
 ACT(seek, assert_ok(tb_clock_server_set_time(f->server, 500 * MS)))
 ACT(double_factor, assert_ok(tb_clock_server_set_factor(f->server, 2)))
 ACT(half_hz, assert_ok(tb_clock_server_set_hz(f->server, 50)))
+ACT(seek_and_half_hz, seek(f), half_hz(f))
+ACT(reaches_4, assert_true(fixture_status(f).factor_reached == 4))
 ACT(step_25_ms, assert_ok(tb_clock_server_begin_step(f->server, (tb_duration_t){25 * MS})))
 ACT(step_to_1020_ms, assert_ok(tb_clock_server_begin_step_to(f->server, 1020 * MS)))
 ACT(sleep_35_ms, f->pacer.steady_ns += 35 * MS)
@@ -32,6 +34,7 @@ static void test_C2_the_earliest_time_is_1_ns(void **state)
   f.options.start_ns = 0;
   ACTS(&f, {5 * MS, stop});
   assert_serves(&f, "0=1e-06");
+  assert_int_equal(fixture_status(&f).start_ns, 1);
   assert_ok(tb_clock_server_set_time(f.server, 0));
   assert_int_equal(fixture_status(&f).time_ns, 1);
   assert_status(tb_clock_server_set_time(f.server, -1), TB_ERR_RANGE);
@@ -138,6 +141,17 @@ static void test_X9_jumps_carry_their_reason_once(void **state)
   fixture_init(&f);
   ACTS(&f, {15 * MS, seek}, {27 * MS, pause}, {28 * MS, reset}, {40 * MS, stop});
   assert_serves(&f, "0=1000 10=1010 15=500s 25=510 27=510 28=1000r 38=1000");
+  fixture_fini(&f);
+}
+
+/* Whatever else is said before it is out, the tick of a jump is the time that was set. */
+static void test_X9_a_jump_is_told_before_anything_that_follows(void **state)
+{
+  (void)state;
+  fixture_t f;
+  fixture_init(&f);
+  ACTS(&f, {17 * MS, seek_and_half_hz}, {41 * MS, stop});
+  assert_serves(&f, "0=1000 10=1010 17=500s 37=520");
   fixture_fini(&f);
 }
 
@@ -275,6 +289,24 @@ static void test_X9_as_fast_as_possible_is_bounded_per_call_and_paused_it_waits(
   fixture_fini(&f);
 }
 
+static void test_X9_after_as_fast_as_possible_a_grid_begins(void **state)
+{
+  (void)state;
+  fixture_t f;
+  tb_steady_time_t next = {0};
+  fixture_init(&f);
+  f.options.as_fast_as_possible = true;
+  fixture_create(&f);
+  assert_ok(tb_clock_server_run_due(f.server, 3, NULL, NULL, NULL));
+  f.pacer.steady_ns += 3 * MS;
+  assert_ok(tb_clock_server_set_as_fast_as_possible(f.server, false));
+  assert_ok(tb_clock_server_run_due(f.server, 9, NULL, &next, NULL));
+  f.pacer.steady_ns = next.ns;
+  assert_ok(tb_clock_server_run_due(f.server, 9, NULL, NULL, NULL));
+  assert_trace(&f, "0=1000 0=1010 0=1020 13=1030");
+  fixture_fini(&f);
+}
+
 static void test_X9_as_fast_as_possible_ends_with_the_last_time_there_is(void **state)
 {
   (void)state;
@@ -319,7 +351,7 @@ static void test_X9_the_factor_reached_is_measured(void **state)
   fixture_t f;
   fixture_init(&f);
   f.options.factor = 4;
-  ACTS(&f, {95 * MS, double_factor}, {195 * MS, stop});
+  ACTS(&f, {94 * MS, reaches_4}, {95 * MS, double_factor}, {195 * MS, stop});
   fixture_create(&f);
   assert_true(fixture_status(&f).factor_reached == 0);
   assert_ok(tb_clock_server_run(f.server, NULL));
@@ -440,6 +472,7 @@ int main(void)
       TEST(X9_a_paused_server_repeats_its_time),
       TEST(X9_start_paused_shows_the_start_and_waits),
       TEST(X9_jumps_carry_their_reason_once),
+      TEST(X9_a_jump_is_told_before_anything_that_follows),
       TEST(X9_a_step_tells_every_tick_and_ends_exactly),
       TEST(X9_a_step_is_as_fast_as_its_factor),
       TEST(X9_a_step_of_a_running_server_begins_with_its_last_tick),
@@ -449,6 +482,7 @@ int main(void)
       TEST(X9_served_again_it_goes_on_from_where_it_stood),
       TEST(X9_as_fast_as_possible_does_not_wait),
       TEST(X9_as_fast_as_possible_is_bounded_per_call_and_paused_it_waits),
+      TEST(X9_after_as_fast_as_possible_a_grid_begins),
       TEST(X9_as_fast_as_possible_ends_with_the_last_time_there_is),
       TEST(X9_steady_time_that_does_not_wait_cannot_overflow),
       TEST(X9_the_factor_reached_is_measured),

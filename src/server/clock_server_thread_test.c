@@ -2,6 +2,8 @@
  * time. */
 #include <pthread.h>
 #include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "server/clock_server.h"
 #include "test.h"
@@ -226,6 +228,41 @@ static void test_X9_controls_of_many_threads(void **state)
   tb_clock_server_destroy(server);
 }
 
+static int misbehaves_in_child(tb_clock_server_t *server)
+{
+  const tb_duration_t second = {S};
+  tb_clock_server_pause(server);
+  tb_clock_server_stop(server);
+  if (status_of(server).time_ns != 5 * S) return 1;
+  if (tb_clock_server_start(server) != TB_ERR_FORKED) return 2;
+  if (tb_clock_server_run(server, NULL) != TB_ERR_FORKED) return 3;
+  if (tb_clock_server_run_due(server, 1, NULL, NULL, NULL) != TB_ERR_FORKED) return 4;
+  if (tb_clock_server_wait(server, second, NULL) != TB_ERR_FORKED) return 5;
+  if (tb_clock_server_set_factor(server, 2) != TB_ERR_FORKED) return 6;
+  if (tb_clock_server_set_hz(server, 2) != TB_ERR_FORKED) return 7;
+  if (tb_clock_server_set_as_fast_as_possible(server, false) != TB_ERR_FORKED) return 8;
+  if (tb_clock_server_reset(server) != TB_ERR_FORKED) return 9;
+  if (tb_clock_server_step(server, second, FOREVER) != TB_ERR_FORKED) return 10;
+  tb_clock_server_destroy(server);
+  return 0;
+}
+
+static void test_C7_a_forked_child_leaves_the_server_alone(void **state)
+{
+  (void)state;
+  counter_t counter = {0};
+  int ended = 0;
+  tb_clock_server_t *server = create(&counter, fast_and_paused());
+  assert_ok(tb_clock_server_start(server));
+  assert_ok(tb_clock_server_step_to(server, 5 * S, FOREVER));
+  pid_t child = fork();
+  if (child == 0) _exit(misbehaves_in_child(server));
+  assert_int_equal(waitpid(child, &ended, 0), child);
+  assert_int_equal(ended, 0);
+  assert_ok(tb_clock_server_step_to(server, 6 * S, FOREVER));
+  tb_clock_server_destroy(server);
+}
+
 #define TEST(name) cmocka_unit_test(test_##name)
 
 int main(void)
@@ -238,6 +275,7 @@ int main(void)
       TEST(X9_the_thread_tells_why_it_ended),
       TEST(X9_controls_wake_the_thread),
       TEST(X9_controls_of_many_threads),
+      TEST(C7_a_forked_child_leaves_the_server_alone),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

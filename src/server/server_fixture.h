@@ -14,11 +14,11 @@
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* Acts of one test: `f` is its fixture. */
-#define ACT(name, body)                                                                            \
+#define ACT(name, ...)                                                                             \
   static void name(void *user)                                                                     \
   {                                                                                                \
     fixture_t *f = user;                                                                           \
-    body;                                                                                          \
+    __VA_ARGS__;                                                                                   \
   }
 #define ACTS(f, ...)                                                                               \
   do {                                                                                             \
