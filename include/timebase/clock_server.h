@@ -30,7 +30,7 @@
  * nothing. */
 typedef struct tb_clock_server tb_clock_server_t;
 
-/** What `ros2 bag play --clock` publishes at is 40 Hz; simulators publish faster. */
+/** Ticks per second, unless told otherwise. */
 #define TB_CLOCK_SERVER_HZ 100.0
 
 /** What a server is at first. Times in ns of ROS time. */
