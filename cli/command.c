@@ -9,6 +9,7 @@
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
+#include <timebase/clock.h>
 #include <timebase/log.h>
 #include <unistd.h>
 
@@ -89,6 +90,36 @@ bool command_parse_duration(const command_t *command, const char *name, const ch
     command_usage_error(command, "%s %s: not a duration (%s); write 1.5s, 200ms or 1h2m", name,
                         text, tb_status_message(status));
   return status == TB_OK;
+}
+
+static int64_t system_time_ns(void)
+{
+  tb_clock_options_t options = {TB_TIME_SYSTEM, NULL};
+  tb_clock_t *clock = NULL;
+  tb_time_t now = {0};
+  if (tb_clock_create(&options, &clock) == TB_OK) tb_clock_now(clock, &now);
+  tb_clock_destroy(clock);
+  return now.ns;
+}
+
+bool command_parse_time(const command_t *command, const char *name, const char *text,
+                        int64_t *out_ns)
+{
+  tb_duration_t since = {-1};
+  tb_time_t time = {0};
+  if (!strcmp(text, "now"))
+    since.ns = system_time_ns();
+  else if (tb_time_parse(text, TB_TIME_ROS, &time) == TB_OK)
+    since.ns = time.ns;
+  else if (tb_duration_parse(text, &since) != TB_OK)
+    since.ns = -1;
+  if (since.ns >= 0) {
+    *out_ns = since.ns;
+    return true;
+  }
+  command_usage_error(command, "%s %s: not a time; write seconds, 2023-11-14T22:13:20Z or now",
+                      name, text);
+  return false;
 }
 
 static void print_log(tb_log_level_t level, const char *message, void *user)

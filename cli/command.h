@@ -23,6 +23,7 @@ typedef struct command {
 } command_t;
 
 extern const command_t command_now;
+extern const command_t command_serve;
 extern const command_t command_sleep;
 #ifdef TB_CLI_PLAY
 extern const command_t command_play;
@@ -52,6 +53,9 @@ bool command_parse_int(const command_t *command, const char *name, const char *t
                        long at_most, int *out);
 bool command_parse_duration(const command_t *command, const char *name, const char *text,
                             tb_duration_t *out);
+/* "now", seconds since 1970 as a duration, or ISO 8601 in UTC. Not negative. */
+bool command_parse_time(const command_t *command, const char *name, const char *text,
+                        int64_t *out_ns);
 
 /* Sends the library's warnings and errors to standard error, "timebase NAME: warning: ...". */
 void command_show_log(const command_t *command);

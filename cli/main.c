@@ -12,8 +12,7 @@ static const command_t *const commands[] = {
 #ifdef TB_CLI_ROS2
     &command_watch,
 #endif
-    &command_now,
-    &command_sleep,
+    &command_serve, &command_now, &command_sleep,
 };
 
 #define COMMAND_COUNT (sizeof commands / sizeof *commands)
@@ -21,7 +20,7 @@ static const command_t *const commands[] = {
 static void print_help(FILE *out)
 {
   fprintf(out, "usage: timebase COMMAND [ARGUMENT...]\n\n"
-               "ROS time: play recordings, watch clocks, tell and wait for time.\n\n"
+               "ROS time: play recordings, serve and watch clocks, tell and wait for time.\n\n"
                "commands:\n");
   for (size_t i = 0; i < COMMAND_COUNT; i++)
     fprintf(out, "  %-8s %s\n", commands[i]->name, commands[i]->summary);

@@ -233,7 +233,7 @@ static void stop(session_t *session, play_screen_t *screen)
 {
   signal(SIGINT, SIG_DFL);
   signal(SIGTERM, SIG_DFL);
-  play_screen_close(screen);
+  terminal_close(&screen->terminal);
   tb_player_stop(session->player);
 }
 
@@ -253,8 +253,8 @@ static bool attend(session_t *session, play_screen_t *screen)
   for (;;) {
     struct pollfd fds[] = {{session->done[0], POLLIN, 0},
                            {stopped ? -1 : command_signal_fd(), POLLIN, 0},
-                           {screen->keyboard ? STDIN_FILENO : -1, POLLIN, 0}};
-    int ready = poll(fds, 3, play_screen_period_ms(screen));
+                           {screen->terminal.keyboard ? STDIN_FILENO : -1, POLLIN, 0}};
+    int ready = poll(fds, 3, terminal_period_ms(&screen->terminal));
     if (ready > 0 && fds[0].revents) return stopped;
     if (ready > 0 && fds[1].revents) {
       stopped = true;
@@ -263,7 +263,7 @@ static bool attend(session_t *session, play_screen_t *screen)
     if (ready > 0 && fds[2].revents)
       for (int spaces = play_screen_read_spaces(screen); spaces > 0; spaces--)
         tb_player_toggle_paused(session->player);
-    if ((ready == 0 || screen->bar) && !stopped && !show(session, screen)) {
+    if ((ready == 0 || screen->terminal.screen) && !stopped && !show(session, screen)) {
       stopped = true;
       stop(session, screen);
     }
@@ -278,11 +278,11 @@ static int play_session(session_t *session)
   if (pthread_create(&thread, NULL, play, session) != 0)
     return command_failed(session->command, TB_ERR_SYSTEM, NULL);
   play_screen_open(&screen, tb_bag_reader_info(session->reader));
-  if (tb_player_is_paused(session->player) && !screen.keyboard)
+  if (tb_player_is_paused(session->player) && !screen.terminal.keyboard)
     fprintf(stderr, "timebase play: paused, and there is no terminal to resume it from\n");
   bool stopped = attend(session, &screen);
   pthread_join(thread, NULL);
-  play_screen_close(&screen);
+  terminal_close(&screen.terminal);
   tb_player_status_t status;
   tb_player_status(session->player, &status);
   play_screen_summary(&screen, &status, stopped);

@@ -8,6 +8,7 @@
 #include <timebase/export.h>
 #include <timebase/qos.h>
 #include <timebase/ros2_context.h>
+#include <timebase/tick_sink.h>
 
 /** A publisher of `/clock`. */
 typedef struct tb_ros2_clock_publisher tb_ros2_clock_publisher_t;
@@ -35,6 +36,9 @@ TB_API void tb_ros2_clock_publisher_destroy(tb_ros2_clock_publisher_t *publisher
  * [any thread] [from callbacks] [blocks: only with a reliable QoS] */
 TB_API tb_status_t tb_ros2_clock_publisher_publish(tb_ros2_clock_publisher_t *publisher,
                                                    int64_t time_ns, tb_error_t *error);
+
+/** The publisher as a sink of a clock server; it must outlive it. [any thread] */
+TB_API tb_tick_sink_t tb_ros2_clock_publisher_sink(tb_ros2_clock_publisher_t *publisher);
 
 /** How many subscriptions are matched now. [any thread] [from callbacks] */
 TB_API uint32_t tb_ros2_clock_publisher_matched(const tb_ros2_clock_publisher_t *publisher);

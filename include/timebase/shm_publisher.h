@@ -6,6 +6,7 @@
 #include <timebase/error.h>
 #include <timebase/jump.h>
 #include <timebase/status.h>
+#include <timebase/tick_sink.h>
 #include <timebase/timeline.h>
 
 /** A time that this process shares. */
@@ -51,6 +52,9 @@ TB_API void tb_shm_publisher_close(tb_shm_publisher_t *publisher);
  * order] [from callbacks] TB_ERR_RANGE: negative. TB_ERR_INVALID. TB_ERR_FORKED. */
 TB_API tb_status_t tb_shm_publisher_tick(tb_shm_publisher_t *publisher, int64_t time_ns,
                                          tb_jump_reason_t reason);
+
+/** The publisher as a sink of a clock server; it must outlive it. [any thread] */
+TB_API tb_tick_sink_t tb_shm_publisher_sink(tb_shm_publisher_t *publisher);
 
 /** An anchor, by the rules of tb_timeline_anchor. With a rate its bound must not be INT64_MAX:
  * commit a new one before it is reached, so that time stands when the publisher dies. Readers in

@@ -5,6 +5,7 @@
 #include <timebase/arithmetic.h>
 #include <timebase/cancel_token.h>
 #include <timebase/clock.h>
+#include <timebase/clock_server.h>
 #include <timebase/condition.h>
 #include <timebase/duration.h>
 #include <timebase/error.h>

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <timebase/play_transport.h>
 
-#include "play/manual_pacer.h"
+#include "server/manual_pacer.h"
 
 /* The trace is text: "@25" when steady time has moved, in ms since the start; "c1000" a tick, in ms
  * of its time, "L1000" with reason LOOP; "/a" a message of that topic; "settle" and "flush". */

@@ -1,4 +1,4 @@
-/* Playing: one loop that asks the clock server what is due, and waits in steady time. */
+/* Playing: one loop that asks the flow of time what is due, and waits in steady time. */
 #include <stdio.h>
 
 #include "base/fork.h"
@@ -39,7 +39,7 @@ static void hold_if_late_locked(tb_player_t *player, int64_t due_ns, step_t *ste
 {
   int64_t late_ns = step->now_ns - due_ns;
   if (late_ns <= TB__LATE_NS) return;
-  tb__clock_server_hold(&player->server, step->now_ns);
+  tb__flow_hold(&player->flow, step->now_ns);
   player->status.late++;
   step->late_ns = late_ns;
 }
@@ -47,7 +47,7 @@ static void hold_if_late_locked(tb_player_t *player, int64_t due_ns, step_t *ste
 static void take_tick_locked(tb_player_t *player, step_t *step)
 {
   step->kind = STEP_TICK;
-  step->tick = tb__clock_server_tick(&player->server, step->now_ns);
+  step->tick = tb__flow_tick(&player->flow, step->now_ns);
 }
 
 /* What there is to do now. The next message's time is the horizon: it is due when time is there. */
@@ -60,14 +60,14 @@ static step_t next_step(tb_player_t *player)
   }
   bool has_clock = player->options.clock_hz > 0;
   tb__mutex_lock(&player->mutex);
-  tb__clock_server_t *server = &player->server;
+  tb__flow_t *flow = &player->flow;
   step.now_ns = player->pacer->now_ns(player->pacer);
-  int64_t tick_ns = tb__clock_server_next_tick(server);
-  int64_t due_ns = server->paused ? TB__STEADY_NEVER
-                                  : tb__clock_server_reach(server, tb__feed_time(&player->message));
+  int64_t tick_ns = tb__flow_next_tick(flow);
+  int64_t due_ns =
+      flow->paused ? TB__STEADY_NEVER : tb__flow_reach(flow, tb__feed_time(&player->message));
   if (due_ns <= step.now_ns) {
     hold_if_late_locked(player, due_ns, &step);
-    if (has_clock && tb__clock_server_is_behind(server, step.now_ns))
+    if (has_clock && tb__flow_is_behind(flow, step.now_ns))
       take_tick_locked(player, &step);
     else
       step.kind = STEP_MESSAGE;
@@ -134,8 +134,8 @@ static bool fetch(tb_player_t *player)
   tb__mutex_lock(&player->mutex);
   player->status.bad_rows = player->feed.bad_rows;
   if (more)
-    tb__clock_server_set_horizon(&player->server, tb__feed_time(&player->message),
-                                 player->pacer->now_ns(player->pacer));
+    tb__flow_set_horizon(&player->flow, tb__feed_time(&player->message),
+                         player->pacer->now_ns(player->pacer));
   else
     player->status.end_ns = last_ns;
   tb__mutex_unlock(&player->mutex);
@@ -150,11 +150,11 @@ static tb_status_t begin_round(tb_player_t *player, tb_jump_reason_t reason, tb_
   if (reason == TB_JUMP_REASON_LOOP)
     player->status.loops++;
   else
-    tb__clock_server_set_tick_rate(&player->server, player->options.clock_hz, now_ns);
-  tb__clock_server_jump(&player->server, player->start_ns, reason, now_ns);
-  tb__clock_server_set_horizon(&player->server, tb__feed_time(&player->message), now_ns);
+    tb__flow_set_tick_rate(&player->flow, player->options.clock_hz, now_ns);
+  tb__flow_jump(&player->flow, player->start_ns, reason, now_ns);
+  tb__flow_set_horizon(&player->flow, tb__feed_time(&player->message), now_ns);
   player->round_start_ns = now_ns;
-  tb__tick_t tick = tb__clock_server_tick(&player->server, now_ns);
+  tb__tick_t tick = tb__flow_tick(&player->flow, now_ns);
   tb__mutex_unlock(&player->mutex);
   return player->options.clock_hz > 0 ? send_tick(player, &tick, error) : TB_OK;
 }
@@ -222,7 +222,7 @@ static void finish(tb_player_t *player)
 {
   tb__mutex_lock(&player->mutex);
   int64_t now_ns = player->pacer->now_ns(player->pacer);
-  tb__clock_server_set_horizon(&player->server, TB__TIME_MIN, now_ns); /* time stands */
+  tb__flow_set_horizon(&player->flow, TB__TIME_MIN, now_ns); /* time stands */
   player->status.finished = true;
   tb__mutex_unlock(&player->mutex);
 }

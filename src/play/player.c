@@ -8,12 +8,12 @@
 static tb_status_t check_options(const tb_play_transport_t *transport,
                                  const tb_player_options_t *options, tb_error_t *error)
 {
-  tb__clock_server_t server;
-  tb__clock_server_init(&server, TB__TIME_MIN, 0);
-  if (tb__clock_server_set_rate(&server, options->rate, 0) != TB_OK)
+  tb__flow_t flow;
+  tb__flow_init(&flow, TB__TIME_MIN, 0);
+  if (tb__flow_set_rate(&flow, options->rate, 0) != TB_OK)
     return tb_error_set(error, TB_ERR_RANGE, "rate %g: must be %g to %g", options->rate,
                         TB__SPEED_MIN, TB__SPEED_MAX);
-  if (tb__clock_server_set_tick_rate(&server, options->clock_hz, 0) != TB_OK)
+  if (tb__flow_set_tick_rate(&flow, options->clock_hz, 0) != TB_OK)
     return tb_error_set(error, TB_ERR_RANGE, "clock at %g Hz: must be 0, or %g to %g",
                         options->clock_hz, TB__TICK_HZ_MIN, TB__TICK_HZ_MAX);
   if (options->start_offset.ns < 0)
@@ -79,10 +79,10 @@ static void init_state(tb_player_t *player, int64_t start_ns)
   const tb_bag_info_t *info = tb_bag_reader_info(player->feed.reader);
   int64_t now_ns = player->pacer->now_ns(player->pacer);
   player->start_ns = start_ns;
-  tb__clock_server_init(&player->server, start_ns, now_ns);
-  tb__clock_server_set_rate(&player->server, player->options.rate, now_ns); /* was checked */
-  tb__clock_server_set_horizon(&player->server, start_ns, now_ns);
-  if (!player->options.start_paused) tb__clock_server_resume(&player->server, now_ns);
+  tb__flow_init(&player->flow, start_ns, now_ns);
+  tb__flow_set_rate(&player->flow, player->options.rate, now_ns); /* was checked */
+  tb__flow_set_horizon(&player->flow, start_ns, now_ns);
+  if (!player->options.start_paused) tb__flow_resume(&player->flow, now_ns);
   player->status = (tb_player_status_t){
       .start_ns = start_ns,
       .end_ns = info->end_ns > start_ns ? info->end_ns : start_ns,
@@ -144,9 +144,9 @@ static void set_paused_locked(tb_player_t *player, bool paused)
 {
   int64_t now_ns = player->pacer->now_ns(player->pacer);
   if (paused)
-    tb__clock_server_pause(&player->server, now_ns);
+    tb__flow_pause(&player->flow, now_ns);
   else
-    tb__clock_server_resume(&player->server, now_ns);
+    tb__flow_resume(&player->flow, now_ns);
 }
 
 static void set_paused(tb_player_t *player, bool paused)
@@ -170,7 +170,7 @@ void tb_player_resume(tb_player_t *player)
 void tb_player_toggle_paused(tb_player_t *player)
 {
   tb__mutex_lock(&player->mutex);
-  set_paused_locked(player, !player->server.paused);
+  set_paused_locked(player, !player->flow.paused);
   tb__mutex_unlock(&player->mutex);
   tb__pacer_nudge(player->pacer);
 }
@@ -178,7 +178,7 @@ void tb_player_toggle_paused(tb_player_t *player)
 bool tb_player_is_paused(tb_player_t *player)
 {
   tb__mutex_lock(&player->mutex);
-  bool paused = player->server.paused;
+  bool paused = player->flow.paused;
   tb__mutex_unlock(&player->mutex);
   return paused;
 }
@@ -197,7 +197,7 @@ void tb_player_status(tb_player_t *player, tb_player_status_t *out)
   tb__mutex_lock(&player->mutex);
   int64_t now_ns = player->pacer->now_ns(player->pacer);
   *out = player->status;
-  out->position_ns = tb__clock_server_time(&player->server, now_ns);
-  out->paused = player->server.paused;
+  out->position_ns = tb__flow_time(&player->flow, now_ns);
+  out->paused = player->flow.paused;
   tb__mutex_unlock(&player->mutex);
 }

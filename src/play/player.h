@@ -7,7 +7,7 @@
 #include "platform/mutex.h"
 #include "platform/pacer.h"
 #include "play/feed.h"
-#include "server/clock_server.h"
+#include "server/flow.h"
 
 #define TB__LATE_NS      (100 * TB_NS_PER_MS) /* beyond this, time is held back */
 #define TB__ROUND_MIN_NS (10 * TB_NS_PER_MS)  /* a loop over one message must not spin */
@@ -29,7 +29,7 @@ struct tb_player {
   int64_t late_report_ns;   /* steady; 0: none yet */
 
   tb__mutex_t mutex; /* guards what follows; never held while something else is called */
-  tb__clock_server_t server;
+  tb__flow_t flow;
   tb_player_status_t status; /* but position and paused */
 };
 

@@ -25,7 +25,7 @@ static int64_t random_below(int64_t limit)
   return (int64_t)(((uint64_t)lrand48() << 31 ^ (uint64_t)lrand48()) % (uint64_t)limit);
 }
 
-/* The first instant at or after `time_ns`, worked out without the server. */
+/* The first instant at or after `time_ns`, worked out without the flow. */
 static int64_t due_ns(const watch_t *w, int64_t time_ns)
 {
   int64_t scaled = (time_ns - w->start_ns) * w->denominator;

@@ -51,6 +51,18 @@ tb_status_t tb_ros2_clock_publisher_publish(tb_ros2_clock_publisher_t *publisher
   return tb__raw_writer_write(publisher->writer, message, sizeof message, error);
 }
 
+static tb_status_t sink_tick(void *self, int64_t time_ns, tb_jump_reason_t reason,
+                             tb_error_t *error)
+{
+  (void)reason; /* the message has no place for it */
+  return tb_ros2_clock_publisher_publish(self, time_ns, error);
+}
+
+tb_tick_sink_t tb_ros2_clock_publisher_sink(tb_ros2_clock_publisher_t *publisher)
+{
+  return (tb_tick_sink_t){sink_tick, publisher};
+}
+
 uint32_t tb_ros2_clock_publisher_matched(const tb_ros2_clock_publisher_t *publisher)
 {
   return tb__raw_writer_matched(publisher->writer);

@@ -55,13 +55,6 @@ static tb_status_t publish(void *self, void *handle, const void *data, size_t si
   return tb_ros2_publisher_publish(((topic_t *)handle)->publisher, data, size, error);
 }
 
-static tb_status_t tick(void *self, int64_t time_ns, tb_jump_reason_t reason, tb_error_t *error)
-{
-  (void)reason; /* the message has no place for it */
-  tb_ros2_play_transport_t *transport = self;
-  return tb_ros2_clock_publisher_publish(transport->clock, time_ns, error);
-}
-
 static int64_t earlier(int64_t a, int64_t b)
 {
   return a < b ? a : b;
@@ -177,6 +170,8 @@ void tb_ros2_play_transport_destroy(tb_ros2_play_transport_t *transport)
 
 tb_play_transport_t tb_ros2_play_transport_interface(tb_ros2_play_transport_t *transport)
 {
-  return (tb_play_transport_t){
-      &transport_ops, transport, {transport->clock ? tick : NULL, transport}};
+  tb_tick_sink_t none = {NULL, NULL};
+  return (tb_play_transport_t){&transport_ops, transport,
+                               transport->clock ? tb_ros2_clock_publisher_sink(transport->clock)
+                                                : none};
 }

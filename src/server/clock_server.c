@@ -1,129 +1,211 @@
 #include "server/clock_server.h"
 
-static int64_t add_saturated(int64_t a, int64_t b)
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fork.h"
+#include "base/log.h"
+#include "platform/futex.h"
+#include "platform/time.h"
+#include "wait/timer_queue.h"
+
+static tb_status_t check_options(const tb_clock_server_options_t *options, tb_error_t *error)
 {
-  int64_t sum;
-  return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum; /* b >= 0 */
+  tb__flow_t flow;
+  tb__flow_init(&flow, TB__TIME_MIN, 0);
+  if (tb__flow_set_rate(&flow, options->factor, 0) != TB_OK)
+    return tb_error_set(error, TB_ERR_RANGE, "factor %g: must be %g to %g", options->factor,
+                        TB__SPEED_MIN, TB__SPEED_MAX);
+  if (options->hz == 0 || tb__flow_set_tick_rate(&flow, options->hz, 0) != TB_OK)
+    return tb_error_set(error, TB_ERR_RANGE, "%g Hz: must be %g to %g", options->hz,
+                        TB__TICK_HZ_MIN, TB__TICK_HZ_MAX);
+  if (options->start_ns < 0)
+    return tb_error_set(error, TB_ERR_RANGE, "start time %lld ns: must not be negative",
+                        (long long)options->start_ns);
+  if (options->end_ns != 0 && options->end_ns < options->start_ns)
+    return tb_error_set(error, TB_ERR_RANGE, "end time %lld ns: must not be before the start",
+                        (long long)options->end_ns);
+  return TB_OK;
 }
 
-static int64_t at_least_min(int64_t time_ns)
+static tb_status_t check_sinks(const tb_tick_sink_t *sinks, size_t count, tb_error_t *error)
 {
-  return time_ns < TB__TIME_MIN ? TB__TIME_MIN : time_ns;
+  for (size_t i = 0; i < count; i++)
+    if (!sinks[i].tick) return tb_error_set(error, TB_ERR_INVALID, "sink %zu has no function", i);
+  if (count == 0 || count > SIZE_MAX / sizeof *sinks)
+    return tb_error_set(error, TB_ERR_INVALID, "clock server: nothing to publish to");
+  return TB_OK;
 }
 
-static void set_anchor(tb__clock_server_t *server, int64_t now_ns)
+static void init(tb_clock_server_t *server, const tb_clock_server_options_t *options)
 {
-  server->anchor_time_ns = tb__clock_server_time(server, now_ns);
-  if (now_ns > server->anchor_steady_ns) server->anchor_steady_ns = now_ns;
+  int64_t now_ns = tb__clock_server_now(server);
+  server->start_ns = options->start_ns < TB__TIME_MIN ? TB__TIME_MIN : options->start_ns;
+  server->end_ns = options->end_ns ? options->end_ns : TB__TIME_NO_END;
+  server->factor = options->factor;
+  server->hz = options->hz;
+  server->fast = options->as_fast_as_possible;
+  server->at_ns = now_ns;
+  tb__flow_init(&server->flow, server->start_ns, now_ns);
+  tb__flow_set_rate(&server->flow, server->factor, now_ns); /* both were checked */
+  tb__flow_set_tick_rate(&server->flow, server->hz, now_ns);
+  tb__flow_set_horizon(&server->flow, server->end_ns, now_ns);
+  if (!options->start_paused) tb__flow_resume(&server->flow, now_ns);
 }
 
-void tb__clock_server_init(tb__clock_server_t *server, int64_t time_ns, int64_t now_ns)
+tb_status_t tb__clock_server_create(const tb_clock_server_options_t *options,
+                                    const tb_tick_sink_t *sinks, size_t sink_count,
+                                    tb__pacer_t *pacer, tb_clock_server_t **out, tb_error_t *error)
 {
-  *server = (tb__clock_server_t){
-      .anchor_time_ns = at_least_min(time_ns),
-      .anchor_steady_ns = now_ns,
-      .speed = TB__SPEED_ONE,
-      .paused = true,
-      .horizon_ns = TB__TIME_NO_END,
-      .next_tick_ns = TB__STEADY_NEVER,
-      .next_reason = TB_JUMP_REASON_TICK,
-  };
-}
-
-tb_status_t tb__clock_server_set_rate(tb__clock_server_t *server, double rate, int64_t now_ns)
-{
-  tb__speed_t speed;
-  tb_status_t status = tb__speed_from_double(rate, &speed);
+  tb_status_t status = tb__fork_watch();
+  if (status != TB_OK)
+    return tb_error_set(error, status, "clock server: %s", tb_status_message(status));
+  status = check_options(options, error);
+  if (status == TB_OK) status = check_sinks(sinks, sink_count, error);
   if (status != TB_OK) return status;
-  set_anchor(server, now_ns);
-  server->speed = speed;
+  tb_clock_server_t *server = calloc(1, sizeof *server);
+  if (!server) return tb_error_set(error, TB_ERR_NO_MEMORY, "clock server: out of memory");
+  server->sinks = malloc(sink_count * sizeof *sinks);
+  if (!server->sinks) {
+    free(server);
+    return tb_error_set(error, TB_ERR_NO_MEMORY, "clock server: out of memory");
+  }
+  memcpy(server->sinks, sinks, sink_count * sizeof *sinks);
+  server->sink_count = sink_count;
+  tb__mutex_init(&server->mutex);
+  tb__pacer_init(&server->own_pacer);
+  server->pacer = pacer ? pacer : &server->own_pacer;
+  init(server, options);
+  *out = server;
   return TB_OK;
 }
 
-void tb__clock_server_pause(tb__clock_server_t *server, int64_t now_ns)
+tb_status_t tb_clock_server_create(const tb_clock_server_options_t *options,
+                                   const tb_tick_sink_t *sinks, size_t sink_count,
+                                   tb_clock_server_t **out, tb_error_t *error)
 {
-  set_anchor(server, now_ns);
-  server->paused = true;
+  static const tb_clock_server_options_t defaults = TB_CLOCK_SERVER_OPTIONS_INIT;
+  if (!out || (!sinks && sink_count > 0))
+    return tb_error_set(error, TB_ERR_INVALID, "clock server: sinks or out is NULL");
+  return tb__clock_server_create(options ? options : &defaults, sinks, sink_count, NULL, out,
+                                 error);
 }
 
-void tb__clock_server_resume(tb__clock_server_t *server, int64_t now_ns)
+void tb_clock_server_destroy(tb_clock_server_t *server)
 {
-  if (!server->paused) return;
-  set_anchor(server, now_ns);
-  server->paused = false;
+  if (!server) return;
+  if (!tb__is_forked() && server->has_thread) {
+    tb_clock_server_stop(server);
+    tb_clock_server_wait(server, (tb_duration_t){0}, NULL);
+  }
+  tb__mutex_fini(&server->mutex);
+  free(server->sinks);
+  free(server);
 }
 
-void tb__clock_server_jump(tb__clock_server_t *server, int64_t time_ns, tb_jump_reason_t reason,
-                           int64_t now_ns)
+/* ---- the thread ---- */
+
+static void *thread_run(void *argument)
 {
-  server->anchor_time_ns = at_least_min(time_ns);
-  server->anchor_steady_ns = now_ns;
-  server->horizon_ns = TB__TIME_NO_END;
-  server->next_reason = reason;
-  if (server->tick_period_ns > 0) server->next_tick_ns = now_ns;
+  tb_clock_server_t *server = argument;
+  tb_error_t error = TB_ERROR_INIT;
+  tb_status_t status = tb__clock_server_serve(server, &error);
+  if (status != TB_OK)
+    tb__log(TB_LOG_ERROR, "the clock server has ended: %s",
+            error.text[0] ? error.text : tb_status_message(status));
+  tb__mutex_lock(&server->mutex);
+  server->result = status;
+  server->error = error;
+  tb__mutex_unlock(&server->mutex);
+  atomic_store(&server->thread_active, 0);
+  tb__futex_wake_all(&server->thread_active);
+  return NULL;
 }
 
-void tb__clock_server_set_horizon(tb__clock_server_t *server, int64_t time_ns, int64_t now_ns)
+static void join_locked(tb_clock_server_t *server) TB_REQUIRES(server->mutex);
+
+/* Whoever comes first joins the thread that has ended. */
+static void join_locked(tb_clock_server_t *server)
 {
-  int64_t reached_ns = tb__clock_server_time(server, now_ns);
-  server->horizon_ns = time_ns > reached_ns ? time_ns : reached_ns;
+  if (!server->has_thread || atomic_load(&server->thread_active)) return;
+  tb__thread_join(&server->thread);
+  server->has_thread = false;
 }
 
-void tb__clock_server_hold(tb__clock_server_t *server, int64_t now_ns)
+tb_status_t tb_clock_server_start(tb_clock_server_t *server)
 {
-  set_anchor(server, now_ns);
+  if (!server) return TB_ERR_INVALID;
+  if (tb__is_forked()) return TB_ERR_FORKED;
+  if (atomic_exchange(&server->serving, true)) return TB_ERR_BUSY;
+  tb__mutex_lock(&server->mutex);
+  tb_status_t status = TB_ERR_BUSY; /* the last thread is just ending */
+  join_locked(server);
+  if (!server->has_thread) {
+    atomic_store(&server->thread_active, 1);
+    status = tb__thread_start(&server->thread, "tb-server", thread_run, server);
+    if (status != TB_OK) atomic_store(&server->thread_active, 0);
+    server->has_thread = status == TB_OK;
+    server->had_thread |= server->has_thread;
+  }
+  tb__mutex_unlock(&server->mutex);
+  if (status != TB_OK) atomic_store(&server->serving, false);
+  return status;
 }
 
-int64_t tb__clock_server_time(const tb__clock_server_t *server, int64_t now_ns)
+tb_status_t tb_clock_server_wait(tb_clock_server_t *server, tb_duration_t limit, tb_error_t *error)
 {
-  int64_t time_ns = server->anchor_time_ns;
-  if (!server->paused && now_ns > server->anchor_steady_ns)
-    time_ns =
-        add_saturated(time_ns, tb__speed_advance(server->speed, now_ns - server->anchor_steady_ns));
-  return time_ns > server->horizon_ns ? server->horizon_ns : time_ns;
+  if (!server || limit.ns < 0)
+    return tb_error_set(error, TB_ERR_INVALID, "clock server: the limit is negative");
+  if (tb__is_forked() || tb__clock_server_serves_here(server)) {
+    tb_status_t status = tb__is_forked() ? TB_ERR_FORKED : TB_ERR_DEADLOCK;
+    return tb_error_set(error, status, "clock server: %s", tb_status_message(status));
+  }
+  tb__deadline_t deadline = TB__NO_DEADLINE;
+  if (limit.ns > 0)
+    deadline =
+        (tb__deadline_t){TB__DEADLINE_STEADY, tb__add_saturated(tb__steady_now_ns(), limit.ns)};
+  while (atomic_load(&server->thread_active))
+    if (!tb__futex_wait(&server->thread_active, 1, deadline) && atomic_load(&server->thread_active))
+      return tb_error_set(error, TB_ERR_TIMEOUT, "the clock server still runs");
+  tb__mutex_lock(&server->mutex);
+  join_locked(server);
+  tb_status_t status = server->had_thread ? server->result : TB_ERR_INVALID;
+  tb_error_t result = server->error;
+  tb__mutex_unlock(&server->mutex);
+  if (status == TB_ERR_INVALID && !result.text[0])
+    return tb_error_set(error, status, "the clock server has no thread");
+  if (status != TB_OK && error) *error = result;
+  return status;
 }
 
-int64_t tb__clock_server_reach(const tb__clock_server_t *server, int64_t time_ns)
+void tb_clock_server_stop(tb_clock_server_t *server)
 {
-  if (time_ns <= server->anchor_time_ns) return server->anchor_steady_ns;
-  if (server->paused || time_ns > server->horizon_ns) return TB__STEADY_NEVER;
-  return add_saturated(server->anchor_steady_ns,
-                       tb__speed_steady_for(server->speed, time_ns - server->anchor_time_ns));
+  if (!server || tb__is_forked()) return;
+  atomic_store(&server->stopping, true);
+  tb__pacer_nudge(server->pacer);
 }
 
-tb_status_t tb__clock_server_set_tick_rate(tb__clock_server_t *server, double hz, int64_t now_ns)
+bool tb__clock_server_serves_here(tb_clock_server_t *server)
 {
-  bool none = hz == 0;
-  if (!none && !(hz >= TB__TICK_HZ_MIN && hz <= TB__TICK_HZ_MAX)) return TB_ERR_RANGE;
-  server->tick_period_ns = none ? 0 : (int64_t)(1e9 / hz + 0.5);
-  server->next_tick_ns = none ? TB__STEADY_NEVER : now_ns;
-  return TB_OK;
+  return atomic_load(&server->runner) == (uintptr_t)pthread_self();
 }
 
-int64_t tb__clock_server_next_tick(const tb__clock_server_t *server)
+void tb_clock_server_status(tb_clock_server_t *server, tb_clock_server_status_t *out)
 {
-  return server->next_tick_ns;
-}
-
-bool tb__clock_server_is_behind(const tb__clock_server_t *server, int64_t now_ns)
-{
-  return server->next_reason != TB_JUMP_REASON_TICK ||
-         server->last_tick_ns < tb__clock_server_time(server, now_ns);
-}
-
-/* The grid stays: periods that were missed are left out. */
-static void advance_grid(tb__clock_server_t *server, int64_t now_ns)
-{
-  if (server->next_tick_ns > now_ns) return;
-  int64_t periods = (now_ns - server->next_tick_ns) / server->tick_period_ns + 1;
-  server->next_tick_ns += periods * server->tick_period_ns;
-}
-
-tb__tick_t tb__clock_server_tick(tb__clock_server_t *server, int64_t now_ns)
-{
-  tb__tick_t tick = {tb__clock_server_time(server, now_ns), server->next_reason};
-  server->next_reason = TB_JUMP_REASON_TICK;
-  server->last_tick_ns = tick.time_ns;
-  advance_grid(server, now_ns);
-  return tick;
+  tb__mutex_lock(&server->mutex);
+  *out = (tb_clock_server_status_t){
+      .time_ns = tb__flow_time(&server->flow, server->at_ns),
+      .start_ns = server->start_ns,
+      .end_ns = server->end_ns == TB__TIME_NO_END ? 0 : server->end_ns,
+      .factor = server->factor,
+      .factor_reached = server->flow.paused ? 0 : tb__factor_meter_value(&server->meter),
+      .hz = server->hz,
+      .paused = server->flow.paused,
+      .stepping = server->stepping || server->landing,
+      .as_fast_as_possible = server->fast,
+      .serving = atomic_load(&server->serving),
+      .ended = server->ended,
+      .ticks = server->ticks,
+  };
+  tb__mutex_unlock(&server->mutex);
 }

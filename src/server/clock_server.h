@@ -1,81 +1,85 @@
-/* The clock server: time that runs at a rate, pauses and jumps, as one state machine.
- *
- * It reads no clock and sends nothing. `now_ns` is steady time, given by the caller, never falling
- * from call to call; earlier values count as the latest anchor. Times are ns of ROS time, at least
- * TB__TIME_MIN: zero means "no time" in ROS. Not thread-safe. */
+/* Inside of tb_clock_server_t. clock_server.c makes it and has its thread, control.c changes it,
+ * serving.c sends its ticks. */
 #ifndef TB_SERVER_CLOCK_SERVER_H
 #define TB_SERVER_CLOCK_SERVER_H
 
-#include <stdbool.h>
-#include <timebase/jump.h>
+#include <timebase/clock_server.h>
 
-#include "base/private_api.h"
-#include "server/speed.h"
+#include "platform/mutex.h"
+#include "platform/pacer.h"
+#include "platform/thread.h"
+#include "server/factor_meter.h"
+#include "server/flow.h"
 
-#define TB__TIME_MIN     INT64_C(1)
-#define TB__STEADY_NEVER INT64_MAX
-#define TB__TIME_NO_END  INT64_MAX
-#define TB__TICK_HZ_MIN  1e-3
-#define TB__TICK_HZ_MAX  1e4
+/* Somebody who waits for the end of a step. */
+typedef struct tb__step_waiter {
+  struct tb__step_waiter *next;
+  uint64_t step;
+  tb_status_t status;
+  bool done;
+} tb__step_waiter_t;
 
-/* time = min(horizon, anchor_time + speed * (now - anchor_steady)), or anchor_time while paused */
-typedef struct tb__clock_server {
-  int64_t anchor_time_ns, anchor_steady_ns;
-  tb__speed_t speed;
-  bool paused;
-  int64_t horizon_ns; /* time stands there: what comes behind it is not known yet */
+struct tb_clock_server {
+  tb__pacer_t *pacer;
+  tb__pacer_t own_pacer;
+  tb_tick_sink_t *sinks;
+  size_t sink_count;
+  int64_t start_ns, end_ns; /* TB__TIME_NO_END: never */
+  atomic_bool stopping;
+  atomic_bool serving;
+  _Atomic uintptr_t runner; /* the thread that serves, or 0 */
+  _Atomic uint32_t thread_active;
+  _Atomic uint32_t step_events; /* steps that came to their end */
 
-  int64_t tick_period_ns; /* steady; 0: ticks only when asked for */
-  int64_t next_tick_ns;   /* steady */
-  int64_t last_tick_ns;   /* time; 0: none yet */
-  tb_jump_reason_t next_reason;
-} tb__clock_server_t;
+  tb__mutex_t mutex; /* guards what follows; never held while a sink is called */
+  /* Its steady time is that of the pacer, but runs ahead of it as fast as possible. */
+  tb__flow_t flow;
+  int64_t at_ns; /* of the last tick, or of the last new grid, in the flow's steady time */
+  double factor, hz;
+  bool fast;
+  bool owes; /* a tick at once: the first one, of a jump, of a pause */
+  bool begun;
+  bool ended;
+  bool stepping;
+  int64_t target_ns; /* of the step */
+  uint64_t step;     /* counts them */
+  uint64_t landing;  /* the step whose last tick is going out, or 0 */
+  tb__step_waiter_t *waiters;
+  tb__factor_meter_t meter;
+  uint64_t ticks;
+  tb__thread_t thread;
+  bool has_thread; /* to be joined */
+  bool had_thread;
+  tb_status_t result; /* of the thread */
+  tb_error_t error;
+};
 
-typedef struct tb__tick {
-  int64_t time_ns;
-  tb_jump_reason_t reason;
-} tb__tick_t;
+/* tb_clock_server_create on another steady clock, which must outlive the server. NULL: the
+ * system's. */
+tb_status_t tb__clock_server_create(const tb_clock_server_options_t *options,
+                                    const tb_tick_sink_t *sinks, size_t sink_count,
+                                    tb__pacer_t *pacer, tb_clock_server_t **out, tb_error_t *error);
 
-/* Paused at `time_ns`, at speed 1, without ticks of its own and without horizon. */
-TB_PRIVATE_API void tb__clock_server_init(tb__clock_server_t *server, int64_t time_ns,
-                                          int64_t now_ns);
+/* Time goes on from that of the last tick, on a new grid: the next tick is a period from now, or
+ * now if one is owed. */
+void tb__clock_server_restart_locked(tb_clock_server_t *server, int64_t now_ns)
+    TB_REQUIRES(server->mutex);
+/* Time stands at the end of the step, or of all. */
+void tb__clock_server_limit_locked(tb_clock_server_t *server) TB_REQUIRES(server->mutex);
+/* Tells who waits for `step`. */
+void tb__clock_server_end_step_locked(tb_clock_server_t *server, uint64_t step, tb_status_t status)
+    TB_REQUIRES(server->mutex);
+/* If there is one: time stands where it is. */
+void tb__clock_server_cancel_step_locked(tb_clock_server_t *server) TB_REQUIRES(server->mutex);
 
-/* TB_ERR_RANGE: see TB__SPEED_MIN. Time is continuous, to a nanosecond. */
-TB_PRIVATE_API tb_status_t tb__clock_server_set_rate(tb__clock_server_t *server, double rate,
-                                                     int64_t now_ns);
-TB_PRIVATE_API void tb__clock_server_pause(tb__clock_server_t *server, int64_t now_ns);
-TB_PRIVATE_API void tb__clock_server_resume(tb__clock_server_t *server, int64_t now_ns);
+/* tb_clock_server_run, for who has set `serving`, which it clears. */
+tb_status_t tb__clock_server_serve(tb_clock_server_t *server, tb_error_t *error);
 
-/* Time goes on from `time_ns`; the next tick is due at once and carries `reason`. The horizon goes.
- */
-TB_PRIVATE_API void tb__clock_server_jump(tb__clock_server_t *server, int64_t time_ns,
-                                          tb_jump_reason_t reason, int64_t now_ns);
+static inline int64_t tb__clock_server_now(tb_clock_server_t *server)
+{
+  return server->pacer->now_ns(server->pacer);
+}
 
-/* Never lowers time. With a higher horizon time is where it would be had it never stood: call
- * tb__clock_server_hold before, to go on from where it stands. */
-TB_PRIVATE_API void tb__clock_server_set_horizon(tb__clock_server_t *server, int64_t time_ns,
-                                                 int64_t now_ns);
-/* Forgets how long time has stood at the horizon. */
-TB_PRIVATE_API void tb__clock_server_hold(tb__clock_server_t *server, int64_t now_ns);
-
-TB_PRIVATE_API int64_t tb__clock_server_time(const tb__clock_server_t *server, int64_t now_ns);
-
-/* The first steady instant at which time is `time_ns` or more: the anchor's for what has passed,
- * TB__STEADY_NEVER for what lies beyond the horizon or a pause. */
-TB_PRIVATE_API int64_t tb__clock_server_reach(const tb__clock_server_t *server, int64_t time_ns);
-
-/* `hz`: 0 or TB__TICK_HZ_MIN to _MAX, to the next nanosecond of period (TB_ERR_RANGE). The first
- * tick is due now. */
-TB_PRIVATE_API tb_status_t tb__clock_server_set_tick_rate(tb__clock_server_t *server, double hz,
-                                                          int64_t now_ns);
-
-/* The next periodic tick, in steady time; TB__STEADY_NEVER without. */
-TB_PRIVATE_API int64_t tb__clock_server_next_tick(const tb__clock_server_t *server);
-
-/* True if the sink has not been told the time of `now_ns`, or has not been told of a jump. */
-TB_PRIVATE_API bool tb__clock_server_is_behind(const tb__clock_server_t *server, int64_t now_ns);
-
-/* The tick to send now; a periodic tick that was due is done with it. */
-TB_PRIVATE_API tb__tick_t tb__clock_server_tick(tb__clock_server_t *server, int64_t now_ns);
+bool tb__clock_server_serves_here(tb_clock_server_t *server);
 
 #endif

@@ -177,6 +177,19 @@ tb_status_t tb_shm_publisher_tick(tb_shm_publisher_t *publisher, int64_t time_ns
   return tb_shm_publisher_anchor(publisher, &anchor, reason);
 }
 
+static tb_status_t sink_tick(void *self, int64_t time_ns, tb_jump_reason_t reason,
+                             tb_error_t *error)
+{
+  tb_status_t status = tb_shm_publisher_tick(self, time_ns, reason);
+  if (status == TB_OK) return TB_OK;
+  return tb_error_set(error, status, "shared memory: %s", tb_status_message(status));
+}
+
+tb_tick_sink_t tb_shm_publisher_sink(tb_shm_publisher_t *publisher)
+{
+  return (tb_tick_sink_t){sink_tick, publisher};
+}
+
 static void leave(tb_shm_publisher_t *publisher)
 {
   tb__page_copy_t last = publisher->copy;

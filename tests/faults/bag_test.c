@@ -5,8 +5,8 @@
 
 #include "bag/test_bag.h"
 #include "faults.h"
-#include "play/manual_pacer.h"
 #include "play/player.h"
+#include "server/manual_pacer.h"
 
 #define MS TB_NS_PER_MS
 

@@ -314,6 +314,32 @@ end:
   return status;
 }
 
+static tb_status_t take_tick(void *self, int64_t time_ns, tb_jump_reason_t reason,
+                             tb_error_t *error)
+{
+  (void)reason, (void)error;
+  *(int64_t *)self = time_ns;
+  return TB_OK;
+}
+
+static tb_status_t a_clock_server(void)
+{
+  tb_status_t status;
+  int64_t last_ns = 0;
+  tb_clock_server_t *server = NULL;
+  tb_clock_server_options_t options = TB_CLOCK_SERVER_OPTIONS_INIT;
+  options.start_paused = options.as_fast_as_possible = true;
+  TRY_MAKE(server, tb_clock_server_create(&options, &(tb_tick_sink_t){take_tick, &last_ns}, 1,
+                                          &server, NULL));
+  TRY(tb_clock_server_run_due(server, 1, NULL, NULL, NULL));
+  TRY(tb_clock_server_start(server));
+  TRY(tb_clock_server_step_to(server, S, (tb_duration_t){0}));
+  assert_int_equal(last_ns, S);
+end:
+  tb_clock_server_destroy(server);
+  return status;
+}
+
 /* ---- shared memory ---- */
 
 static char shm_folder[64];
@@ -594,6 +620,7 @@ static void test_faults_in_the_watch_for_forks(void **state)
   X(a_queue_with_a_thread)                                                                         \
   X(a_source_that_runs)                                                                            \
   X(an_extrapolating_source)                                                                       \
+  X(a_clock_server)                                                                                \
   X(a_heap_that_grows)                                                                             \
   X(a_large_heap)
 

@@ -379,7 +379,7 @@ class PlayTest(CommandTest):
         self.assertIn("the recording is damaged", err)
 
     def test_every_command_has_help(self):
-        for name in ("play", "watch", "now", "sleep"):
+        for name in ("play", "serve", "watch", "now", "sleep"):
             status, out, err = self.result(name, "--help")
             self.assertEqual((status, err), (0, ""))
             self.assertTrue(out.startswith(f"usage: timebase {name}"))
@@ -442,6 +442,132 @@ class WatchTest(CommandTest):
         status, _, err = self.result("now", "--ros", "--limit", "200ms")
         self.assertEqual(status, 3)
         self.assertIn("nobody publishes /clock in domain", err)
+
+
+class ServeTest(CommandTest):
+    START = 1_600_000_000 * SECOND
+
+    def shm_name(self):
+        """A name for shared memory, whose file goes with the test."""
+        name = f"command-test-{os.getpid()}-{CommandTest.next_domain}"
+        path = f"/dev/shm/timebase.{name}"
+        self.addCleanup(lambda: os.path.exists(path) and os.unlink(path))
+        return name
+
+    def serve(self, *arguments):
+        return self.run_command("serve", "--start", str(self.START // SECOND), *arguments)
+
+    def probe_shm(self, name):
+        self.environment["TIMEBASE_SOURCE"] = f"shm:{name}"
+        return self.run_probe()
+
+    def stop(self, server):
+        server.child.send_signal(signal.SIGTERM)
+        self.assertEqual(server.wait(), 0, server.errors)
+        self.assertRegex(server.seen[-1], r"^stopped at \d+\.\d{9} s: \d+ ticks$")
+
+    def test_watch_and_now_follow_a_served_clock(self):
+        server = self.serve("--rate", "2", "--hz", "50")
+        server.expect("time 16")
+        self.check_loopback(server)
+        watch = self.run_command("watch", "--json", "--duration", "4")
+        status, out, err = self.result("now", "--ros", "--limit", "30s")
+        self.assertEqual(status, 0, err)
+        self.assertRegex(out, r"^16000000\d\d\.\d{9} 2020-09-13T")
+        self.assertEqual(watch.wait(), 0, watch.errors)
+        summary = json.loads(watch.seen[-1])
+        self.assertAlmostEqual(summary["rtf"], 2, delta=0.4)
+        self.assertEqual((summary["jumps_forward"], summary["jumps_backward"]), (0, 0))
+        self.assertEqual((summary["publishers"], summary["state"]), (1, "running"))
+        self.stop(server)
+
+    def test_C2_the_earliest_time_is_1_ns(self):
+        probe = self.run_probe()
+        server = self.run_command("serve", "--paused", "--start", "0")
+        probe.expect("two after started 0 1 1")
+        self.stop(server)
+        self.assertIn("no terminal to resume it from", server.errors[0])
+        self.assertFalse(ticks_of(probe))
+
+    def test_X9_ticks_are_on_the_grid_and_the_last_is_the_end(self):
+        probe = self.run_probe()
+        end = self.START + 3 * SECOND + 7
+        server = self.serve("--rate", "0.75", "--hz", "40", "--until", f"{end // SECOND}.000000007")
+        probe.expect(f"tick {end} ")
+        self.assertEqual(server.wait(), 0, server.errors)
+        self.assertRegex(server.seen[-1], r"^ended at 1600000003\.000000007 s: \d+ ticks$")
+        step = SECOND * 3 // 4 // 40
+        ticks = ticks_of(probe)
+        self.assertGreater(len(ticks), 50)
+        self.assertEqual({(time - self.START) % step for time, _ in ticks[:-1]}, {0})
+
+    def test_shared_memory_alone_and_the_time_it_leaves(self):
+        name = self.shm_name()
+        server = self.serve("--no-topic", "--shm", name, "--paused")
+        server.expect(".*paused")
+        self.assertFalse(bound_addresses(server.child.pid), "it has joined a graph")
+        probe = self.probe_shm(name)
+        probe.write("now")
+        probe.expect(f"now {self.START} ")
+        status, _, err = self.result("serve", "--no-topic", "--shm", name)
+        self.assertEqual(status, 3, err)
+        self.assertIn("another publisher has it", err)
+        self.stop(server)
+        probe.write("now")
+        probe.expect(f"now {self.START} ")
+        end = self.START + 1000 * SECOND
+        status, out, err = self.result(
+            *("serve", "--no-topic", "--shm", name, "--as-fast-as-possible", "--hz", "10"),
+            *("--start", str(self.START // SECOND), "--until", str(end // SECOND)),
+        )
+        self.assertEqual((status, out), (0, f"ended at {end // SECOND}.000000000 s: 10001 ticks\n"), err)
+        probe.write("now")
+        probe.expect(f"now {end} ")
+
+    def test_X9_topic_and_shared_memory_tell_the_same(self):
+        name = self.shm_name()
+        on_topic = self.run_probe()
+        server = self.serve("--hz", "20", "--shm", name)
+        server.expect("time 16")
+        on_shm = self.probe_shm(name)
+        for probe in (on_topic, on_shm):
+            for _ in range(10):
+                probe.expect("tick ")
+            ticks = ticks_of(probe)
+            self.assertEqual({(time - self.START) % (SECOND // 20) for time, _ in ticks}, {0})
+            self.assertEqual({b[0] > a[0] for a, b in zip(ticks, ticks[1:])}, {True})
+        self.stop(server)
+
+    def test_another_topic(self):
+        server = self.serve("--topic", "/elsewhere")
+        server.expect("time 16")
+        status, _, err = self.result("now", "--ros", "--limit", "1s")
+        self.assertEqual(status, 3)
+        self.assertIn("nobody publishes /clock", err)
+        self.stop(server)
+
+    def test_bad_usage_exits_2_and_what_cannot_be_had_3(self):
+        for arguments, text in (
+            (("--rate", "0"), "--rate 0: must be a number from 0.001 to 1000"),
+            (("--hz", "20000"), "--hz 20000: must be a number"),
+            (("--start", "soon"), "--start soon: not a time"),
+            (("--start", "-1"), "--start -1: not a time"),
+            (("--start", "5", "--until", "5"), "--until: must be after the start"),
+            (("--step", "0"), "--step 0: must be above 0"),
+            (("--no-topic",), "nothing to publish to"),
+            (("extra",), "unexpected argument 'extra'"),
+        ):
+            status, out, err = self.result("serve", *arguments)
+            self.assertEqual((status, out), (2, ""), arguments)
+            self.assertIn(text, err)
+            self.assertIn("usage: timebase serve", err)
+        for arguments in (("--topic", "not a name"), ("--no-topic", "--shm", "a/b")):
+            self.assertEqual(self.result("serve", *arguments)[0], 3, arguments)
+
+    def test_a_time_that_the_message_cannot_hold_ends_it(self):
+        status, _, err = self.result("serve", "--start", "2147483647.9", "--rate", "100")
+        self.assertEqual(status, 3)
+        self.assertIn("/clock cannot carry", err)
 
 
 class TimeTest(CommandTest):

@@ -109,6 +109,12 @@ class LifeTest(CommandTest):
         bag = self.bag(20000)
         self.check_end(("play", bag, "-l", "--rate", "1000"), 0, lambda p: p.expect("time "))
 
+    def test_serve_ends_in_every_state(self):
+        self.check_end(("serve",), 0, lambda p: p.expect("time "))
+        self.check_end(("serve", "--paused", "--hz", "0.001"), 0, lambda p: p.expect(".* paused"))
+        self.check_end(("serve", "--hz", "0.001"), 0, self.wait_for_sockets)
+        self.check_end(("serve", "--as-fast-as-possible"), 0, lambda p: p.expect("time "))
+
     def test_watch_ends_while_nobody_publishes(self):
         self.check_end(("watch",), 0, lambda p: p.expect(""))
 
@@ -160,6 +166,31 @@ class LifeTest(CommandTest):
         self.assertEqual(terminal.child.wait(LIMIT_S), 0)
         self.assertEqual(terminal.modes(), terminal.modes_before)
 
+    def test_serve_takes_keys_and_leaves_the_terminal_as_it_was(self):
+        arguments = ("serve", "--start", "100", "-p", "--as-fast-as-possible", "--step", "1s")
+        for end in (*SIGNALS, b"\x03", b"q"):
+            terminal = Terminal(self, self.command(*arguments), self.environment)
+            terminal.expect(b"time 100.000 s  factor 1 ")
+            self.assertFalse(terminal.modes()[3] & (termios.ECHO | termios.ICANON))
+            for key, seen in (
+                (b"s", b"time 101.000 s "),
+                (b"++-", b"factor 2 "),
+                (b"s", b"time 102.000 s "),
+                (b"r", b"time 100.000 s "),
+                (b" ", b"as fast as possible\x1b"),  # neither paused nor stepping
+                (b" ", b"as fast as possible  paused"),
+                (b"r", b"time 100.000 s "),
+            ):
+                terminal.write(key)
+                terminal.expect(seen)
+            if isinstance(end, bytes):
+                terminal.write(end)
+            else:
+                terminal.child.send_signal(end)
+            terminal.expect(b"stopped at 100.")
+            self.assertEqual(terminal.child.wait(LIMIT_S), 0)
+            self.assertEqual(terminal.modes(), terminal.modes_before)
+
     # ---- standard output ----
 
     def outputs(self):
@@ -172,6 +203,7 @@ class LifeTest(CommandTest):
             self.command("sleep", "--help"),
             self.command("watch", "--duration", "1h"),
             self.command("play", self.bag(), "--clock", "100"),
+            self.command("serve"),
         )
 
     def run_to(self, arguments, redirect):
@@ -229,7 +261,7 @@ class LifeTest(CommandTest):
         self.assertEqual(done.returncode, 0)
 
     def test_a_signal_ends_those_whose_reader_reads_nothing(self):
-        for arguments in (("watch",), ("play", self.bag(), "--clock", "100")):
+        for arguments in (("watch",), ("serve",), ("play", self.bag(), "--clock", "100")):
             for number in SIGNALS:
                 read_end, write_end = os.pipe()
                 self.addCleanup(os.close, read_end)

@@ -1,4 +1,4 @@
-#include "play/manual_pacer.h"
+#include "server/manual_pacer.h"
 
 #include "test.h"
 

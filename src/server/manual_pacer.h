@@ -1,6 +1,6 @@
 /* Steady time that stands until somebody waits, and then is at the deadline. For tests. */
-#ifndef TB_PLAY_MANUAL_PACER_H
-#define TB_PLAY_MANUAL_PACER_H
+#ifndef TB_SERVER_MANUAL_PACER_H
+#define TB_SERVER_MANUAL_PACER_H
 
 #include <stddef.h>
 

@@ -1,0 +1,366 @@
+#include <getopt.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <timebase/clock_server.h>
+#include <unistd.h>
+
+#include "serve_sinks.h"
+#include "terminal.h"
+
+#define FACTOR_MIN 0.001 /* see timebase/clock_server.h */
+#define FACTOR_MAX 1000
+#define HZ_MIN     0.001
+#define HZ_MAX     10000
+#define LINGER_MS  200 /* for the last tick to arrive before its publisher is gone */
+
+enum {
+  OPTION_START = 256,
+  OPTION_HZ,
+  OPTION_TOPIC,
+  OPTION_NO_TOPIC,
+  OPTION_SHM,
+  OPTION_FAST,
+  OPTION_UNTIL,
+  OPTION_STEP,
+  OPTION_DOMAIN
+};
+
+typedef struct arguments {
+  tb_clock_server_options_t server;
+  const char *topic, *shm; /* NULL: none */
+  tb_duration_t step;      /* 0: a tick */
+  int domain;
+} arguments_t;
+
+/* What serves, and the thread that it serves on. */
+typedef struct session {
+  const command_t *command;
+  const arguments_t *arguments;
+  tb_clock_server_t *server;
+  serve_sinks_t sinks;
+  terminal_t terminal;
+  int done[2]; /* a pipe that ends when the thread does */
+  bool stopped;
+  tb_status_t status;
+  tb_error_t error;
+} session_t;
+
+/* --- arguments --- */
+
+static bool parse_step(const command_t *command, tb_duration_t *out)
+{
+  if (!command_parse_duration(command, "--step", optarg, out)) return false;
+  if (out->ns > 0) return true;
+  command_usage_error(command, "--step %s: must be above 0", optarg);
+  return false;
+}
+
+static bool parse_shm(const command_t *command, const char **out)
+{
+  *out = optarg;
+  if (optarg[0]) return true;
+  command_usage_error(command, "--shm: the name is empty");
+  return false;
+}
+
+static int parse_option(const command_t *command, int option, char **argv, arguments_t *arguments)
+{
+  tb_clock_server_options_t *server = &arguments->server;
+  bool good = true;
+  switch (option) {
+  case 'r':
+    good = command_parse_double(command, "--rate", optarg, FACTOR_MIN, FACTOR_MAX, &server->factor);
+    break;
+  case OPTION_START:
+    good = command_parse_time(command, "--start", optarg, &server->start_ns);
+    break;
+  case OPTION_HZ:
+    good = command_parse_double(command, "--hz", optarg, HZ_MIN, HZ_MAX, &server->hz);
+    break;
+  case 'p':
+    server->start_paused = true;
+    break;
+  case OPTION_TOPIC:
+    arguments->topic = optarg;
+    break;
+  case OPTION_NO_TOPIC:
+    arguments->topic = NULL;
+    break;
+  case OPTION_SHM:
+    good = parse_shm(command, &arguments->shm);
+    break;
+  case OPTION_FAST:
+    server->as_fast_as_possible = true;
+    break;
+  case OPTION_UNTIL:
+    good = command_parse_time(command, "--until", optarg, &server->end_ns);
+    break;
+  case OPTION_STEP:
+    good = parse_step(command, &arguments->step);
+    break;
+  case OPTION_DOMAIN:
+    good = command_parse_int(command, "--domain", optarg, 0, 232, &arguments->domain);
+    break;
+  default:
+    return command_bad_option(command, option, argv);
+  }
+  return good ? EXIT_OK : EXIT_USAGE;
+}
+
+static int check(const command_t *command, const arguments_t *arguments, bool has_until)
+{
+  const tb_clock_server_options_t *server = &arguments->server;
+  if (has_until && server->end_ns <= server->start_ns)
+    return command_usage_error(command, "--until: must be after the start time");
+  if (!arguments->topic && !arguments->shm)
+    return command_usage_error(command, "nothing to publish to: --no-topic needs --shm NAME");
+  return EXIT_OK;
+}
+
+static int parse(const command_t *command, int argc, char **argv, arguments_t *arguments,
+                 bool *out_help)
+{
+  static const struct option options[] = {
+      {"rate", required_argument, NULL, 'r'},
+      {"start", required_argument, NULL, OPTION_START},
+      {"hz", required_argument, NULL, OPTION_HZ},
+      {"paused", no_argument, NULL, 'p'},
+      {"topic", required_argument, NULL, OPTION_TOPIC},
+      {"no-topic", no_argument, NULL, OPTION_NO_TOPIC},
+      {"shm", required_argument, NULL, OPTION_SHM},
+      {"as-fast-as-possible", no_argument, NULL, OPTION_FAST},
+      {"until", required_argument, NULL, OPTION_UNTIL},
+      {"step", required_argument, NULL, OPTION_STEP},
+      {"domain", required_argument, NULL, OPTION_DOMAIN},
+      {"help", no_argument, NULL, 'h'},
+      {0},
+  };
+  int option, result = EXIT_OK;
+  bool has_until = false;
+  while (!result && (option = getopt_long(argc, argv, ":r:ph", options, NULL)) != -1) {
+    if (option == 'h') {
+      *out_help = true;
+      return EXIT_OK;
+    }
+    has_until |= option == OPTION_UNTIL;
+    result = parse_option(command, option, argv, arguments);
+  }
+  if (!result && optind < argc)
+    return command_usage_error(command, "unexpected argument '%s'", argv[optind]);
+  return result ? result : check(command, arguments, has_until);
+}
+
+/* --- showing --- */
+
+static void show_status(session_t *session)
+{
+  tb_clock_server_status_t status;
+  char line[256];
+  tb_clock_server_status(session->server, &status);
+  snprintf(line, sizeof line,
+           "time %" PRId64 ".%03d s  factor %.4g (%.4g reached)  %" PRIu64 " ticks%s%s",
+           status.time_ns / TB_NS_PER_S, (int)(status.time_ns % TB_NS_PER_S / TB_NS_PER_MS),
+           status.factor, status.factor_reached, status.ticks,
+           status.as_fast_as_possible ? "  as fast as possible" : "",
+           status.paused     ? "  paused"
+           : status.stepping ? "  stepping"
+                             : "");
+  if (session->terminal.screen)
+    terminal_show(line);
+  else
+    puts(line);
+}
+
+static void show_summary(session_t *session)
+{
+  tb_clock_server_status_t status;
+  tb_clock_server_status(session->server, &status);
+  terminal_clear(&session->terminal);
+  printf("%s at %" PRId64 ".%09d s: %" PRIu64 " ticks\n", status.ended ? "ended" : "stopped",
+         status.time_ns / TB_NS_PER_S, (int)(status.time_ns % TB_NS_PER_S), status.ticks);
+}
+
+static void show_start(session_t *session)
+{
+  const arguments_t *arguments = session->arguments;
+  if (session->terminal.keyboard && session->terminal.screen)
+    puts("SPACE pauses and resumes, s steps, + and - change the factor, r resets, q ends");
+  if (arguments->server.start_paused && !session->terminal.keyboard)
+    fprintf(stderr, "timebase %s: paused, and there is no terminal to resume it from\n",
+            session->command->name);
+}
+
+/* --- serving --- */
+
+/* A second signal ends the program at once. */
+static void stop(session_t *session)
+{
+  session->stopped = true;
+  signal(SIGINT, SIG_DFL);
+  signal(SIGTERM, SIG_DFL);
+  terminal_close(&session->terminal);
+  tb_clock_server_stop(session->server);
+}
+
+static void step(session_t *session)
+{
+  tb_clock_server_status_t status;
+  tb_duration_t step = session->arguments->step;
+  tb_clock_server_status(session->server, &status);
+  if (step.ns == 0) step.ns = (int64_t)(1e9 / status.hz * status.factor + 0.5);
+  if (step.ns == 0) step.ns = 1;
+  if (tb_clock_server_begin_step(session->server, step) == TB_ERR_END)
+    tb_clock_server_begin_step_to(session->server, status.end_ns);
+}
+
+/* Beyond its bounds the factor stays. */
+static void scale_factor(session_t *session, double by)
+{
+  tb_clock_server_status_t status;
+  tb_clock_server_status(session->server, &status);
+  tb_clock_server_set_factor(session->server, status.factor * by);
+}
+
+static void take_key(session_t *session, char key)
+{
+  switch (key) {
+  case ' ':
+    tb_clock_server_toggle_paused(session->server);
+    break;
+  case 's':
+    step(session);
+    break;
+  case '+':
+    scale_factor(session, 2);
+    break;
+  case '-':
+    scale_factor(session, 0.5);
+    break;
+  case 'r':
+    tb_clock_server_reset(session->server);
+    break;
+  case 'q':
+    if (!session->stopped) stop(session);
+    break;
+  default:
+    break;
+  }
+}
+
+static void take_keys(session_t *session)
+{
+  char keys[64];
+  size_t count = terminal_read(&session->terminal, keys, sizeof keys);
+  for (size_t i = 0; i < count; i++)
+    take_key(session, keys[i]);
+}
+
+/* Until the server is done. */
+static void attend(session_t *session)
+{
+  for (;;) {
+    struct pollfd fds[] = {{session->done[0], POLLIN, 0},
+                           {session->stopped ? -1 : command_signal_fd(), POLLIN, 0},
+                           {session->terminal.keyboard ? STDIN_FILENO : -1, POLLIN, 0}};
+    int ready = poll(fds, 3, terminal_period_ms(&session->terminal));
+    if (ready > 0 && fds[0].revents) return;
+    if (ready > 0 && fds[1].revents) stop(session);
+    if (ready > 0 && fds[2].revents) take_keys(session);
+    if ((ready == 0 || session->terminal.screen) && !session->stopped) {
+      show_status(session);
+      if (!command_flush()) stop(session); /* nobody reads any more */
+    }
+  }
+}
+
+static void linger(const session_t *session)
+{
+  struct pollfd fd = {command_signal_fd(), POLLIN, 0};
+  if (!session->stopped && !session->status && session->sinks.publisher) poll(&fd, 1, LINGER_MS);
+}
+
+static void *serve(void *user)
+{
+  session_t *session = user;
+  session->status = tb_clock_server_run(session->server, &session->error);
+  close(session->done[1]);
+  return NULL;
+}
+
+static int serve_session(session_t *session)
+{
+  pthread_t thread;
+  if (pipe(session->done) != 0) return command_failed(session->command, TB_ERR_SYSTEM, NULL);
+  if (pthread_create(&thread, NULL, serve, session) != 0)
+    return command_failed(session->command, TB_ERR_SYSTEM, NULL);
+  terminal_open(&session->terminal);
+  show_start(session);
+  attend(session);
+  pthread_join(thread, NULL);
+  terminal_close(&session->terminal);
+  linger(session);
+  show_summary(session);
+  command_flush();
+  if (session->status) return command_failed(session->command, session->status, &session->error);
+  return EXIT_OK;
+}
+
+static int open_and_serve(session_t *session)
+{
+  const arguments_t *arguments = session->arguments;
+  command_show_log(session->command);
+  command_catch_signals();
+  if (!serve_sinks_open(session->command, arguments->topic, arguments->domain, arguments->shm,
+                        &session->sinks))
+    return EXIT_IO;
+  tb_status_t status =
+      tb_clock_server_create(&arguments->server, session->sinks.sinks, session->sinks.count,
+                             &session->server, &session->error);
+  if (status) return command_failed(session->command, status, &session->error);
+  return serve_session(session);
+}
+
+static int run(const command_t *command, int argc, char **argv)
+{
+  bool help = false;
+  arguments_t arguments = {.server = TB_CLOCK_SERVER_OPTIONS_INIT, .topic = "/clock", .domain = -1};
+  session_t session = {.command = command, .arguments = &arguments, .error = TB_ERROR_INIT};
+  int result = parse(command, argc, argv, &arguments, &help);
+  if (help) return command_help(command);
+  if (!result) result = open_and_serve(&session);
+  tb_clock_server_destroy(session.server);
+  serve_sinks_close(&session.sinks);
+  return command_finish(command, result);
+}
+
+const command_t command_serve = {
+    .name = "serve",
+    .summary = "make a time and publish it, as a simulator does",
+    .usage = "timebase serve [-r FACTOR] [--start TIME] [--hz N] [-p] [--as-fast-as-possible] "
+             "[--until TIME] [--step D] [--topic T | --no-topic] [--shm NAME] [--domain N]",
+    .help =
+        "Publishes a time of its own on /clock, in shared memory, or both.\n\n"
+        "  -r, --rate FACTOR  its seconds per second, 0.001 to 1000 (default 1)\n"
+        "  --start TIME       its first time (default 1 ns; zero means \"no time\" in ROS)\n"
+        "  --hz N             ticks per second of real time, 0.001 to 10000 (default 100)\n"
+        "  -p, --paused       begin paused: the start time is repeated\n"
+        "  --as-fast-as-possible\n"
+        "                     the same ticks, FACTOR / N seconds apart, without waiting\n"
+        "  --until TIME       end there: it is the last tick\n"
+        "  --step D           how far the key s steps (1.5s, 20ms; default: one tick)\n"
+        "  --topic T          publish there instead of on /clock\n"
+        "  --no-topic         only in shared memory\n"
+        "  --shm NAME         for clocks on this machine: TIMEBASE_SOURCE=shm:NAME\n"
+        "  --domain N         DDS domain, 0 to 232 (default: ROS_DOMAIN_ID, else 0)\n"
+        "  -h, --help         this text\n\n"
+        "TIME is seconds since 1970 (12.5, 1h2m), 2023-11-14T22:13:20Z, or now. Keys on a\n"
+        "terminal: SPACE pauses and resumes, s steps and pauses, + doubles and - halves the\n"
+        "factor, r goes back to the start, q ends. While paused the time is repeated N times a\n"
+        "second. SIGINT and SIGTERM end it within a second, as does a closed output; that is a\n"
+        "normal end, with exit status 0. Where time cannot be published any more: status 3.\n",
+    .run = run,
+};

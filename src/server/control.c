@@ -1,0 +1,291 @@
+/* What any thread may tell a clock server to do. */
+#include "base/fork.h"
+#include "platform/futex.h"
+#include "platform/time.h"
+#include "server/clock_server.h"
+#include "wait/timer_queue.h"
+
+static void measure_anew_locked(tb_clock_server_t *server, int64_t now_ns)
+    TB_REQUIRES(server->mutex);
+
+static void measure_anew_locked(tb_clock_server_t *server, int64_t now_ns)
+{
+  tb__meter_point_t point = {now_ns, tb__flow_time(&server->flow, server->at_ns)};
+  tb__factor_meter_start(&server->meter, point);
+}
+
+void tb__clock_server_restart_locked(tb_clock_server_t *server, int64_t now_ns)
+{
+  int64_t next_ns = server->owes ? now_ns : now_ns + server->flow.tick_period_ns;
+  tb__flow_restart(&server->flow, server->at_ns, now_ns, next_ns);
+  server->at_ns = now_ns;
+  measure_anew_locked(server, now_ns);
+}
+
+void tb__clock_server_limit_locked(tb_clock_server_t *server)
+{
+  bool is_step = server->stepping && server->target_ns < server->end_ns;
+  tb__flow_set_horizon(&server->flow, is_step ? server->target_ns : server->end_ns, server->at_ns);
+}
+
+void tb__clock_server_end_step_locked(tb_clock_server_t *server, uint64_t step, tb_status_t status)
+{
+  for (tb__step_waiter_t **link = &server->waiters; *link;) {
+    tb__step_waiter_t *waiter = *link;
+    if (waiter->step == step) {
+      *link = waiter->next;
+      waiter->status = status;
+      waiter->done = true;
+    } else {
+      link = &waiter->next;
+    }
+  }
+  atomic_fetch_add(&server->step_events, 1);
+  tb__futex_wake_all(&server->step_events);
+}
+
+void tb__clock_server_cancel_step_locked(tb_clock_server_t *server)
+{
+  if (!server->stepping) return;
+  server->stepping = false;
+  tb__flow_pause(&server->flow, server->at_ns);
+  tb__clock_server_limit_locked(server);
+  tb__clock_server_end_step_locked(server, server->step, TB_ERR_CANCELLED);
+}
+
+/* ---- pause and resume ---- */
+
+static void pause_locked(tb_clock_server_t *server, int64_t now_ns) TB_REQUIRES(server->mutex);
+static void resume_locked(tb_clock_server_t *server, int64_t now_ns) TB_REQUIRES(server->mutex);
+
+static void pause_locked(tb_clock_server_t *server, int64_t now_ns)
+{
+  if (server->flow.paused) return;
+  tb__clock_server_cancel_step_locked(server);
+  tb__flow_pause(&server->flow, server->at_ns);
+  server->owes = true;
+  tb__clock_server_restart_locked(server, now_ns);
+}
+
+static void resume_locked(tb_clock_server_t *server, int64_t now_ns)
+{
+  tb__clock_server_cancel_step_locked(server);
+  if (!server->flow.paused) return;
+  tb__flow_resume(&server->flow, server->at_ns);
+  tb__clock_server_restart_locked(server, now_ns);
+}
+
+static void unlock_and_nudge(tb_clock_server_t *server) TB_RELEASE(server->mutex);
+
+static void unlock_and_nudge(tb_clock_server_t *server)
+{
+  tb__mutex_unlock(&server->mutex);
+  tb__pacer_nudge(server->pacer);
+}
+
+void tb_clock_server_pause(tb_clock_server_t *server)
+{
+  if (!server || tb__is_forked()) return;
+  tb__mutex_lock(&server->mutex);
+  pause_locked(server, tb__clock_server_now(server));
+  unlock_and_nudge(server);
+}
+
+void tb_clock_server_resume(tb_clock_server_t *server)
+{
+  if (!server || tb__is_forked()) return;
+  tb__mutex_lock(&server->mutex);
+  resume_locked(server, tb__clock_server_now(server));
+  unlock_and_nudge(server);
+}
+
+void tb_clock_server_toggle_paused(tb_clock_server_t *server)
+{
+  if (!server || tb__is_forked()) return;
+  tb__mutex_lock(&server->mutex);
+  if (server->flow.paused)
+    resume_locked(server, tb__clock_server_now(server));
+  else
+    pause_locked(server, tb__clock_server_now(server));
+  unlock_and_nudge(server);
+}
+
+/* ---- speed ---- */
+
+tb_status_t tb_clock_server_set_factor(tb_clock_server_t *server, double factor)
+{
+  if (!server) return TB_ERR_INVALID;
+  if (tb__is_forked()) return TB_ERR_FORKED;
+  tb__mutex_lock(&server->mutex);
+  tb_status_t status = tb__flow_set_rate(&server->flow, factor, server->at_ns);
+  if (status == TB_OK) {
+    server->factor = factor;
+    measure_anew_locked(server, tb__clock_server_now(server));
+  }
+  unlock_and_nudge(server);
+  return status;
+}
+
+tb_status_t tb_clock_server_set_hz(tb_clock_server_t *server, double hz)
+{
+  if (!server) return TB_ERR_INVALID;
+  if (tb__is_forked()) return TB_ERR_FORKED;
+  if (hz == 0) return TB_ERR_RANGE;
+  tb__mutex_lock(&server->mutex);
+  int64_t now_ns = tb__clock_server_now(server);
+  tb_status_t status = tb__flow_set_tick_rate(&server->flow, hz, now_ns);
+  if (status == TB_OK) {
+    server->hz = hz;
+    tb__clock_server_restart_locked(server, now_ns);
+  }
+  unlock_and_nudge(server);
+  return status;
+}
+
+tb_status_t tb_clock_server_set_as_fast_as_possible(tb_clock_server_t *server, bool wanted)
+{
+  if (!server) return TB_ERR_INVALID;
+  if (tb__is_forked()) return TB_ERR_FORKED;
+  tb__mutex_lock(&server->mutex);
+  if (server->fast != wanted) {
+    server->fast = wanted;
+    tb__clock_server_restart_locked(server, tb__clock_server_now(server));
+  }
+  unlock_and_nudge(server);
+  return TB_OK;
+}
+
+/* ---- jumps ---- */
+
+static tb_status_t jump(tb_clock_server_t *server, int64_t time_ns, tb_jump_reason_t reason)
+{
+  if (tb__is_forked()) return TB_ERR_FORKED;
+  if (time_ns < 0 || time_ns > server->end_ns) return TB_ERR_RANGE;
+  tb__mutex_lock(&server->mutex);
+  int64_t now_ns = tb__clock_server_now(server);
+  tb__clock_server_cancel_step_locked(server);
+  tb__flow_jump(&server->flow, time_ns, reason, now_ns);
+  server->at_ns = now_ns;
+  server->owes = true;
+  server->ended = false;
+  tb__clock_server_limit_locked(server);
+  measure_anew_locked(server, now_ns);
+  unlock_and_nudge(server);
+  return TB_OK;
+}
+
+tb_status_t tb_clock_server_set_time(tb_clock_server_t *server, int64_t time_ns)
+{
+  return server ? jump(server, time_ns, TB_JUMP_REASON_SEEK) : TB_ERR_INVALID;
+}
+
+tb_status_t tb_clock_server_reset(tb_clock_server_t *server)
+{
+  return server ? jump(server, server->start_ns, TB_JUMP_REASON_RESET) : TB_ERR_INVALID;
+}
+
+/* ---- steps ---- */
+
+/* Where a step goes. */
+typedef struct target {
+  bool is_time;
+  int64_t ns;
+} target_t;
+
+static tb_status_t begin_step_locked(tb_clock_server_t *server, target_t target)
+    TB_REQUIRES(server->mutex);
+
+static tb_status_t begin_step_locked(tb_clock_server_t *server, target_t target)
+{
+  int64_t time_ns = tb__flow_time(&server->flow, server->at_ns), target_ns = target.ns;
+  if (!target.is_time) {
+    if (target.ns <= 0) return TB_ERR_RANGE;
+    if (__builtin_add_overflow(time_ns, target.ns, &target_ns)) return TB_ERR_OVERFLOW;
+  }
+  if (target_ns <= time_ns) return TB_ERR_RANGE;
+  if (target_ns > server->end_ns) return TB_ERR_END;
+  tb__clock_server_cancel_step_locked(server);
+  tb__flow_resume(&server->flow, server->at_ns);
+  tb__clock_server_restart_locked(server, tb__clock_server_now(server));
+  server->stepping = true;
+  server->target_ns = target_ns;
+  server->step++;
+  tb__clock_server_limit_locked(server);
+  return TB_OK;
+}
+
+/* `waiter` may be NULL. */
+static tb_status_t begin_step(tb_clock_server_t *server, target_t target, tb__step_waiter_t *waiter)
+{
+  if (!server) return TB_ERR_INVALID;
+  if (tb__is_forked()) return TB_ERR_FORKED;
+  tb__mutex_lock(&server->mutex);
+  tb_status_t status = begin_step_locked(server, target);
+  if (status == TB_OK && waiter) {
+    *waiter = (tb__step_waiter_t){.next = server->waiters, .step = server->step};
+    server->waiters = waiter;
+  }
+  unlock_and_nudge(server);
+  return status;
+}
+
+static bool is_done(tb_clock_server_t *server, const tb__step_waiter_t *waiter)
+{
+  tb__mutex_lock(&server->mutex);
+  bool done = waiter->done;
+  tb__mutex_unlock(&server->mutex);
+  return done;
+}
+
+/* False: it has been told in the last moment. */
+static bool give_up(tb_clock_server_t *server, tb__step_waiter_t *waiter)
+{
+  tb__mutex_lock(&server->mutex);
+  bool gives_up = !waiter->done;
+  tb__step_waiter_t **link = &server->waiters;
+  while (*link && *link != waiter)
+    link = &(*link)->next;
+  if (*link) *link = waiter->next;
+  tb__mutex_unlock(&server->mutex);
+  return gives_up;
+}
+
+static tb_status_t step(tb_clock_server_t *server, target_t target, tb_duration_t limit)
+{
+  if (!server || limit.ns < 0) return TB_ERR_INVALID;
+  if (!tb__is_forked() && tb__clock_server_serves_here(server)) return TB_ERR_DEADLOCK;
+  tb__deadline_t deadline = TB__NO_DEADLINE;
+  if (limit.ns > 0)
+    deadline =
+        (tb__deadline_t){TB__DEADLINE_STEADY, tb__add_saturated(tb__steady_now_ns(), limit.ns)};
+  tb__step_waiter_t waiter;
+  tb_status_t status = begin_step(server, target, &waiter);
+  if (status != TB_OK) return status;
+  for (;;) {
+    uint32_t events = atomic_load(&server->step_events);
+    if (is_done(server, &waiter)) return waiter.status;
+    if (!tb__futex_wait(&server->step_events, events, deadline) && give_up(server, &waiter))
+      return TB_ERR_TIMEOUT;
+  }
+}
+
+tb_status_t tb_clock_server_begin_step(tb_clock_server_t *server, tb_duration_t duration)
+{
+  return begin_step(server, (target_t){false, duration.ns}, NULL);
+}
+
+tb_status_t tb_clock_server_begin_step_to(tb_clock_server_t *server, int64_t time_ns)
+{
+  return begin_step(server, (target_t){true, time_ns}, NULL);
+}
+
+tb_status_t tb_clock_server_step(tb_clock_server_t *server, tb_duration_t duration,
+                                 tb_duration_t limit)
+{
+  return step(server, (target_t){false, duration.ns}, limit);
+}
+
+tb_status_t tb_clock_server_step_to(tb_clock_server_t *server, int64_t time_ns, tb_duration_t limit)
+{
+  return step(server, (target_t){true, time_ns}, limit);
+}
