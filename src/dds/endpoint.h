@@ -7,12 +7,28 @@
 #include <timebase/error.h>
 #include <timebase/qos.h>
 
+#define TB__USER_DATA_SIZE 256
+
 typedef struct tb__endpoint_options {
   const char *topic; /* DDS names: "rt/clock", "rosgraph_msgs::msg::dds_::Clock_" */
   const char *type;
   const tb_qos_t *qos;
   const char *user_data; /* USER_DATA as text; NULL: none */
   bool ignore_local;     /* do not match endpoints of the same participant */
+  int64_t
+      write_limit_ns; /* how long a reliable writer may block, TB_ERR_TIMEOUT then; 0: for ever */
+
+  /* Called on a thread of DDS with each change of what is matched; may be NULL. Must not call DDS.
+   */
+  void (*on_matched)(void *user);
+  void *on_matched_user;
 } tb__endpoint_options_t;
+
+/* An endpoint of somebody else's that ours is matched with. */
+typedef struct tb__matched {
+  uint64_t instance; /* DDS's name for it in this process */
+  uint8_t guid[16];
+  char user_data[TB__USER_DATA_SIZE]; /* the beginning of USER_DATA, as text */
+} tb__matched_t;
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "base/fork.h"
 #include "dds/library.h"
+#include "dds/matched.h"
 #include "dds/qos_map.h"
 #include "dds/raw_topic.h"
 #include "dds/raw_type.h"
@@ -23,6 +24,8 @@ struct tb__raw_reader {
   tb__raw_reader_callback_t callback;
   void *user;
   _Atomic uint32_t match_events;
+  void (*hook)(void *user);
+  void *hook_user;
   writer_entry_t writers[WRITERS_CACHED]; /* of whoever takes: the listener, or one user thread */
   unsigned next_writer;
 };
@@ -87,6 +90,7 @@ static void on_matched(dds_entity_t handle, const dds_subscription_matched_statu
   tb__raw_reader_t *reader = user;
   atomic_fetch_add(&reader->match_events, 1);
   tb__futex_wake_all(&reader->match_events);
+  if (reader->hook) reader->hook(reader->hook_user);
 }
 
 static dds_entity_t reader_open(tb__raw_reader_t *reader, dds_entity_t participant,
@@ -120,6 +124,8 @@ tb_status_t tb__raw_reader_create(tb__participant_t *participant,
   }
   reader->callback = callback;
   reader->user = user;
+  reader->hook = options->on_matched;
+  reader->hook_user = options->on_matched_user;
   dds_entity_t handle = reader_open(reader, parent, &topic);
   if (handle < 0) {
     status = tb__dds_error_set(error, handle, options->topic);
@@ -199,4 +205,17 @@ void tb__raw_reader_guid(const tb__raw_reader_t *reader, uint8_t out[16])
   memset(&guid, 0, sizeof guid);
   dds_get_guid(reader->handle, &guid);
   memcpy(out, guid.v, sizeof guid.v);
+}
+
+uint32_t tb__raw_reader_match_events(const tb__raw_reader_t *reader)
+{
+  return atomic_load(&reader->match_events);
+}
+
+tb_status_t tb__raw_reader_matched_list(const tb__raw_reader_t *reader, tb__matched_t **out,
+                                        size_t *out_count)
+{
+  if (tb__is_forked()) return TB_ERR_FORKED;
+  return tb__matched_list(reader->handle, dds_get_matched_publications,
+                          dds_get_matched_publication_data, out, out_count);
 }

@@ -35,4 +35,12 @@ tb_status_t tb__raw_reader_wait_for_matched(tb__raw_reader_t *reader, uint32_t c
 uint32_t tb__raw_reader_incompatible(const tb__raw_reader_t *reader, const char **out_policy);
 void tb__raw_reader_guid(const tb__raw_reader_t *reader, uint8_t out[16]);
 
+/* How often the matched writers have changed. */
+uint32_t tb__raw_reader_match_events(const tb__raw_reader_t *reader);
+
+/* The writers that are matched now: free *out, which may be NULL if there are none. Not from a
+ * callback of DDS. TB_ERR_NO_MEMORY, TB_ERR_CLOSED. */
+tb_status_t tb__raw_reader_matched_list(const tb__raw_reader_t *reader, tb__matched_t **out,
+                                        size_t *out_count);
+
 #endif

@@ -6,6 +6,7 @@
 
 #include "base/fork.h"
 #include "dds/library.h"
+#include "dds/matched.h"
 #include "dds/qos_map.h"
 #include "dds/raw_topic.h"
 #include "dds/raw_type.h"
@@ -14,6 +15,8 @@ struct tb__raw_writer {
   dds_entity_t handle;
   const struct ddsi_sertype *type;
   _Atomic uint32_t match_events;
+  void (*hook)(void *user);
+  void *hook_user;
   _Atomic(_Atomic uint32_t *) watched;
 };
 
@@ -25,6 +28,7 @@ static void on_matched(dds_entity_t handle, const dds_publication_matched_status
   tb__raw_writer_t *writer = user;
   atomic_fetch_add(&writer->match_events, 1);
   tb__futex_wake_all(&writer->match_events);
+  if (writer->hook) writer->hook(writer->hook_user);
   _Atomic uint32_t *watched = atomic_load(&writer->watched);
   if (!watched) return;
   atomic_fetch_add(watched, 1);
@@ -59,6 +63,8 @@ tb_status_t tb__raw_writer_create(tb__participant_t *participant,
     goto fail;
   }
   writer->type = topic.type;
+  writer->hook = options->on_matched;
+  writer->hook_user = options->on_matched_user;
   writer->handle = writer_open(writer, parent, &topic);
   if (writer->handle < 0) {
     status = tb__dds_error_set(error, writer->handle, options->topic);
@@ -160,4 +166,17 @@ uint64_t tb__raw_writer_instance(const tb__raw_writer_t *writer)
   dds_instance_handle_t instance = 0;
   dds_get_instance_handle(writer->handle, &instance);
   return instance;
+}
+
+uint32_t tb__raw_writer_match_events(const tb__raw_writer_t *writer)
+{
+  return atomic_load(&writer->match_events);
+}
+
+tb_status_t tb__raw_writer_matched_list(const tb__raw_writer_t *writer, tb__matched_t **out,
+                                        size_t *out_count)
+{
+  if (tb__is_forked()) return TB_ERR_FORKED;
+  return tb__matched_list(writer->handle, dds_get_matched_subscriptions,
+                          dds_get_matched_subscription_data, out, out_count);
 }

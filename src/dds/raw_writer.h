@@ -42,4 +42,12 @@ uint32_t tb__raw_writer_incompatible(const tb__raw_writer_t *writer, const char 
 void tb__raw_writer_guid(const tb__raw_writer_t *writer, uint8_t out[16]);
 uint64_t tb__raw_writer_instance(const tb__raw_writer_t *writer);
 
+/* How often the matched readers have changed. */
+uint32_t tb__raw_writer_match_events(const tb__raw_writer_t *writer);
+
+/* The readers that are matched now: free *out, which may be NULL if there are none. Not from a
+ * callback of DDS. TB_ERR_NO_MEMORY, TB_ERR_CLOSED. */
+tb_status_t tb__raw_writer_matched_list(const tb__raw_writer_t *writer, tb__matched_t **out,
+                                        size_t *out_count);
+
 #endif

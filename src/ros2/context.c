@@ -8,6 +8,8 @@
 struct tb_ros2_context {
   tb__participant_t *participant;
   uint32_t domain_id;
+  _Atomic uint32_t service_ids;
+  tb__dispatch_t dispatch;
 };
 
 static tb_status_t domain_id_choose(const tb_ros2_context_options_t *options,
@@ -30,6 +32,7 @@ tb_status_t tb_ros2_context_create(const tb_ros2_context_options_t *options,
   char *config = NULL;
   tb_ros2_context_t *context = calloc(1, sizeof *context);
   if (!context) return tb_error_set(error, TB_ERR_NO_MEMORY, "ROS 2 context: out of memory");
+  tb__dispatch_init(&context->dispatch);
   tb__ros2_environment_t environment = tb__ros2_environment_read();
   tb_status_t status = domain_id_choose(options, &environment, &context->domain_id, error);
   if (status != TB_OK) goto fail;
@@ -55,6 +58,7 @@ fail:
 void tb_ros2_context_destroy(tb_ros2_context_t *context)
 {
   if (!context) return;
+  tb__dispatch_fini(&context->dispatch);
   tb__participant_destroy(context->participant);
   free(context);
 }
@@ -67,4 +71,14 @@ int tb_ros2_context_domain_id(const tb_ros2_context_t *context)
 tb__participant_t *tb__ros2_context_participant(const tb_ros2_context_t *context)
 {
   return context->participant;
+}
+
+tb__dispatch_t *tb__ros2_context_dispatch(tb_ros2_context_t *context)
+{
+  return &context->dispatch;
+}
+
+uint32_t tb__ros2_context_next_service_id(tb_ros2_context_t *context)
+{
+  return atomic_fetch_add(&context->service_ids, 1) + 1;
 }

@@ -5,7 +5,14 @@
 #include <timebase/ros2_context.h>
 
 #include "dds/participant.h"
+#include "ros2/dispatch.h"
 
 tb__participant_t *tb__ros2_context_participant(const tb_ros2_context_t *context);
+
+/* The thread on which user code of services and clients runs. */
+tb__dispatch_t *tb__ros2_context_dispatch(tb_ros2_context_t *context);
+
+/* 1, 2, and so on, for the ids of services and clients. */
+uint32_t tb__ros2_context_next_service_id(tb_ros2_context_t *context);
 
 #endif

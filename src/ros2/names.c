@@ -5,6 +5,7 @@
 
 #define ROS_TOPIC_LENGTH_MAX 247 /* rmw/validate_full_topic_name.h: 255 less 8 for prefixes */
 #define TYPE_LENGTH_MAX      200
+#define SERVICE_LENGTH_MAX   245 /* 255 less "rq/" and "Request" */
 
 static bool is_digit(char c)
 {
@@ -56,6 +57,20 @@ tb_status_t tb__topic_name_to_dds(const char *topic, bool plain, char out[TB__DD
   if (rule) return tb_error_set(error, TB_ERR_INVALID, "topic name '%s': %s", topic, rule);
   snprintf(out, TB__DDS_NAME_SIZE, "rt%s%.*s", topic[0] == '/' ? "" : "/", ROS_TOPIC_LENGTH_MAX,
            topic);
+  return TB_OK;
+}
+
+tb_status_t tb__service_name_to_dds(const char *service, char out_request[TB__DDS_NAME_SIZE],
+                                    char out_reply[TB__DDS_NAME_SIZE], tb_error_t *error)
+{
+  if (!service) return tb_error_set(error, TB_ERR_INVALID, "service name is NULL");
+  const char *rule = broken_topic_rule(service);
+  const char *relative = service + (service[0] == '/');
+  if (!rule && strlen(relative) > SERVICE_LENGTH_MAX)
+    rule = "must not be longer than 246 characters";
+  if (rule) return tb_error_set(error, TB_ERR_INVALID, "service name '%s': %s", service, rule);
+  snprintf(out_request, TB__DDS_NAME_SIZE, "rq/%.*sRequest", SERVICE_LENGTH_MAX, relative);
+  snprintf(out_reply, TB__DDS_NAME_SIZE, "rr/%.*sReply", SERVICE_LENGTH_MAX, relative);
   return TB_OK;
 }
 

@@ -12,6 +12,10 @@
 tb_status_t tb__topic_name_to_dds(const char *topic, bool plain, char out[TB__DDS_NAME_SIZE],
                                   tb_error_t *error);
 
+/* "/add" and "add" become "rq/addRequest" and "rr/addReply". */
+tb_status_t tb__service_name_to_dds(const char *service, char out_request[TB__DDS_NAME_SIZE],
+                                    char out_reply[TB__DDS_NAME_SIZE], tb_error_t *error);
+
 /* "std_msgs/msg/String", or the old "std_msgs/String", becomes "std_msgs/msg/String". */
 tb_status_t tb__type_name_normalize(const char *type, char out[TB__DDS_NAME_SIZE],
                                     tb_error_t *error);

@@ -111,6 +111,31 @@ static void test_broken_types_are_refused(void **state)
   assert_status(tb__type_name_to_dds(NULL, out, NULL), TB_ERR_INVALID);
 }
 
+static void test_services_have_two_topics(void **state)
+{
+  (void)state;
+  char request[TB__DDS_NAME_SIZE], reply[TB__DDS_NAME_SIZE];
+  assert_ok(tb__service_name_to_dds("/node/get_parameters", request, reply, NULL));
+  assert_string_equal(request, "rq/node/get_parametersRequest");
+  assert_string_equal(reply, "rr/node/get_parametersReply");
+  assert_ok(tb__service_name_to_dds("add", request, reply, NULL));
+  assert_string_equal(request, "rq/addRequest");
+  static const char *const broken[] = {"", "~/x", "/x/", "a b", "/a//b", "/1a"};
+  for (size_t i = 0; i < sizeof broken / sizeof broken[0]; i++)
+    assert_status(tb__service_name_to_dds(broken[i], request, reply, NULL), TB_ERR_INVALID);
+  assert_status(tb__service_name_to_dds(NULL, request, reply, NULL), TB_ERR_INVALID);
+  char name[300] = "/";
+  memset(name + 1, 'a', 245);
+  assert_ok(tb__service_name_to_dds(name, request, reply, NULL));
+  assert_int_equal(strlen(request), TB__DDS_NAME_SIZE - 1);
+  assert_ok(tb__service_name_to_dds(name + 1, request, reply, NULL));
+  assert_int_equal(strlen(request), TB__DDS_NAME_SIZE - 1);
+  name[246] = 'a';
+  tb_error_t error = TB_ERROR_INIT;
+  assert_status(tb__service_name_to_dds(name, request, reply, &error), TB_ERR_INVALID);
+  assert_non_null(strstr(error.text, "246"));
+}
+
 static void test_type_hashes(void **state)
 {
   (void)state;
@@ -135,6 +160,7 @@ int main(void)
       cmocka_unit_test(test_plain_names_go_as_they_are),
       cmocka_unit_test(test_types),
       cmocka_unit_test(test_broken_types_are_refused),
+      cmocka_unit_test(test_services_have_two_topics),
       cmocka_unit_test(test_type_hashes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -49,7 +49,7 @@ char *__wrap_realpath(const char *path, char *resolved)
 static int only_loopback(void **state)
 {
   (void)state;
-  loopback_setup(70);
+  loopback_setup(90);
   return 0;
 }
 

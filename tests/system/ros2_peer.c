@@ -6,6 +6,8 @@
  *   read-clock TOPIC QOS COUNT      "clock SEC NANOSEC" each
  *   write-clock TOPIC QOS SEC NSEC  once, after "matched" and a line on stdin; beside a String
  * writer on the same topic
+ *   serve-add SERVICE COUNT         AddTwoInts requests, without a serviceid: "add A B" each
+ *   call-add SERVICE A B            the other side of it, without a clientid: "sum S"
  *
  * QOS is be (best effort), rel (reliable) or tl (reliable, transient local), with history depth
  * 1000. TOPIC is a DDS name. */
@@ -192,14 +194,87 @@ static void write_clock(const char *topic, const char *qos, int32_t sec, uint32_
   printf("ready\n");
 }
 
+/* Topics "rq/xRequest" and "rr/xReply" of service "x". */
+static dds_entity_t service_topic(const char *format, const char *service,
+                                  const dds_topic_descriptor_t *type)
+{
+  char name[256];
+  snprintf(name, sizeof name, format, service);
+  dds_entity_t topic = dds_create_topic(participant, type, name, NULL, NULL);
+  check(topic, "topic");
+  return topic;
+}
+
+static void serve_add(const char *service, int count)
+{
+  dds_qos_t *qos = qos_create("rel");
+  dds_entity_t requests =
+      service_topic("rq/%sRequest", service, &example_interfaces_srv_dds__AddTwoInts_Request__desc);
+  dds_entity_t replies =
+      service_topic("rr/%sReply", service, &example_interfaces_srv_dds__AddTwoInts_Response__desc);
+  dds_entity_t writer = dds_create_writer(participant, replies, qos, NULL);
+  dds_entity_t reader = dds_create_reader(participant, requests, qos, NULL);
+  check(writer, "writer");
+  check(reader, "reader");
+  dds_delete_qos(qos);
+  printf("ready\n");
+  while (count > 0) {
+    example_interfaces_srv_dds__AddTwoInts_Request_ request;
+    void *sample = &request;
+    dds_sample_info_t info;
+    wait_for(reader, DDS_DATA_AVAILABLE_STATUS);
+    while (dds_take(reader, &sample, &info, 1, 1) == 1) {
+      if (!info.valid_data) continue;
+      printf("add %lld %lld\n", (long long)request.a, (long long)request.b);
+      example_interfaces_srv_dds__AddTwoInts_Response_ reply = {request.client, request.number,
+                                                                request.a + request.b};
+      check(dds_write(writer, &reply), "write");
+      count--;
+    }
+  }
+}
+
+static void call_add(const char *service, int64_t a, int64_t b)
+{
+  dds_qos_t *qos = qos_create("rel");
+  dds_entity_t requests =
+      service_topic("rq/%sRequest", service, &example_interfaces_srv_dds__AddTwoInts_Request__desc);
+  dds_entity_t replies =
+      service_topic("rr/%sReply", service, &example_interfaces_srv_dds__AddTwoInts_Response__desc);
+  dds_entity_t reader = dds_create_reader(participant, replies, qos, NULL);
+  dds_entity_t writer = dds_create_writer(participant, requests, qos, NULL);
+  check(writer, "writer");
+  check(reader, "reader");
+  dds_delete_qos(qos);
+  wait_for(writer, DDS_PUBLICATION_MATCHED_STATUS);
+  wait_for(reader, DDS_SUBSCRIPTION_MATCHED_STATUS);
+  printf("matched\n");
+  wait_for_line();
+  example_interfaces_srv_dds__AddTwoInts_Request_ request = {77, 5, a, b};
+  check(dds_write(writer, &request), "write");
+  wait_for(reader, DDS_DATA_AVAILABLE_STATUS);
+  example_interfaces_srv_dds__AddTwoInts_Response_ reply;
+  void *sample = &reply;
+  dds_sample_info_t info;
+  if (dds_take(reader, &sample, &info, 1, 1) != 1 || reply.client != 77 || reply.number != 5)
+    exit(1);
+  printf("sum %lld\n", (long long)reply.sum);
+}
+
 int main(int argc, char **argv)
 {
   const char *domain = getenv("ROS_DOMAIN_ID");
-  if (argc < 5 || !domain || !getenv("CYCLONEDDS_URI")) return 2;
+  if (argc < 4 || !domain || !getenv("CYCLONEDDS_URI")) return 2;
   setvbuf(stdout, NULL, _IOLBF, 0);
   participant = dds_create_participant((dds_domainid_t)atoi(domain), NULL, NULL);
   check(participant, "participant");
-  if (strcmp(argv[1], "read") == 0)
+  if (argc == 4 && strcmp(argv[1], "serve-add") == 0)
+    serve_add(argv[2], atoi(argv[3]));
+  else if (argc < 5)
+    return 2;
+  else if (strcmp(argv[1], "call-add") == 0)
+    call_add(argv[2], atoll(argv[3]), atoll(argv[4]));
+  else if (strcmp(argv[1], "read") == 0)
     read_all(argv[2], argv[3], atoi(argv[4]), false);
   else if (strcmp(argv[1], "read-clock") == 0)
     read_all(argv[2], argv[3], atoi(argv[4]), true);

@@ -1,0 +1,88 @@
+/* Calling ROS 2 services of any type, with serialized requests and responses. */
+#ifndef TIMEBASE_ROS2_CLIENT_H
+#define TIMEBASE_ROS2_CLIENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <timebase/duration.h>
+#include <timebase/error.h>
+#include <timebase/export.h>
+#include <timebase/qos.h>
+#include <timebase/ros2_context.h>
+
+/** A client of one service. */
+typedef struct tb_ros2_client tb_ros2_client_t;
+
+/** A response as it came: serialized. */
+typedef struct tb_ros2_response {
+  void *cdr;   /**< 4 bytes of encapsulation, the body, and zeros up to a multiple of 4 */
+  size_t size; /**< of all that, at least 4 */
+} tb_ros2_response_t;
+
+/** Called once for a request: with TB_OK and the response, which ends with the call, or with the
+ * error and NULL. On the context's thread (that of services' callbacks), with no lock held, or on
+ * the thread that destroys the client. May call anything but the destruction of the client and its
+ * context; but a call to a service of its own context would wait for itself until its limit. */
+typedef void (*tb_ros2_response_callback_t)(tb_status_t status, const tb_ros2_response_t *response,
+                                            void *user);
+
+TB_BEGIN_DECLS
+
+/** `service`: a ROS name; a relative one ("add") is taken from the root ("/add"). `type`:
+ * "package/srv/Name". `qos` may be NULL for TB_QOS_INIT_DEFAULT, which ROS uses for services; it
+ * must be reliable. Destroy the client before its context. Services speak Cyclone's form of
+ * requests (rmw_cyclonedds): those of other middlewares do not understand it.
+ *
+ *   TB_ERR_INVALID    a name breaks ROS's rules, or a QoS policy has no valid value: see the text
+ *   TB_ERR_NO_MEMORY, TB_ERR_TRANSPORT, TB_ERR_FORKED
+ *
+ * [any thread] */
+TB_API tb_status_t tb_ros2_client_create(tb_ros2_context_t *context, const char *service,
+                                         const char *type, const tb_qos_t *qos,
+                                         tb_ros2_client_t **out, tb_error_t *error);
+
+/** Accepts NULL. Requests that are still open end with TB_ERR_CLOSED. No call may be in progress on
+ * another thread.
+ * [any thread] [blocks: until a running callback has returned] Not from its own callbacks. */
+TB_API void tb_ros2_client_destroy(tb_ros2_client_t *client);
+
+/** Whether there is a service now that can be called, and whose answers arrive. [any thread] */
+TB_API bool tb_ros2_client_is_service_ready(tb_ros2_client_t *client);
+
+/** Waits until there is one, at most `limit` of steady time (0: look once). TB_ERR_TIMEOUT.
+ * [any thread] [blocks] */
+TB_API tb_status_t tb_ros2_client_wait_for_service(tb_ros2_client_t *client, tb_duration_t limit);
+
+/** Sends a serialized request (4 bytes of encapsulation and the body) and waits for the response:
+ * give *out back with tb_ros2_response_release. All of it, with the wait for a service, takes at
+ * most `limit` of steady time, and about 50 ms more while the middleware cannot send.
+ *
+ *   TB_ERR_NOT_FOUND  there was no service within the limit; nothing was sent
+ *   TB_ERR_TIMEOUT    no answer within the limit
+ *   TB_ERR_CLOSED     every service that had the request is gone (or was started anew): whether it
+ *                     was carried out is not known
+ *   TB_ERR_INVALID    not plain CDR (00 00 or 00 01 at the start)
+ *   TB_ERR_NO_MEMORY, TB_ERR_TRANSPORT, TB_ERR_FORKED
+ *
+ * Several threads may call at once. A second answer to a request is ignored.
+ * [any thread] [blocks] */
+TB_API tb_status_t tb_ros2_client_call(tb_ros2_client_t *client, const void *cdr, size_t size,
+                                       tb_duration_t limit, tb_ros2_response_t *out,
+                                       tb_error_t *error);
+
+/** The same without waiting: `callback` is called once if this returns TB_OK, else never. There
+ * must be a service already (TB_ERR_NOT_FOUND). The callback's errors are TB_ERR_TIMEOUT,
+ * TB_ERR_CLOSED and TB_ERR_NO_MEMORY, as above. TB_ERR_SYSTEM: no thread. [any thread] [from
+ * callbacks] */
+TB_API tb_status_t tb_ros2_client_call_async(tb_ros2_client_t *client, const void *cdr, size_t size,
+                                             tb_duration_t limit,
+                                             tb_ros2_response_callback_t callback, void *user,
+                                             tb_error_t *error);
+
+/** Frees what tb_ros2_client_call filled in. Accepts NULL, and a response that is released or zero.
+ * [any thread] */
+TB_API void tb_ros2_response_release(tb_ros2_response_t *response);
+
+TB_END_DECLS
+
+#endif

@@ -1,0 +1,68 @@
+/* Serving ROS 2 services of any type, with serialized requests and responses. */
+#ifndef TIMEBASE_ROS2_SERVICE_H
+#define TIMEBASE_ROS2_SERVICE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <timebase/error.h>
+#include <timebase/export.h>
+#include <timebase/qos.h>
+#include <timebase/ros2_context.h>
+
+/** A service: the side that answers. */
+typedef struct tb_ros2_service tb_ros2_service_t;
+
+/** Which request of whom. Copy it to answer later. */
+typedef struct tb_ros2_request_id {
+  uint64_t client;         /**< the client's choice */
+  int64_t sequence;        /**< of the request among the client's */
+  uint8_t writer_guid[16]; /**< DDS GUID of its writer; zeros if it is gone already */
+} tb_ros2_request_id_t;
+
+/** A request as it came: serialized. */
+typedef struct tb_ros2_request {
+  const void *cdr; /**< 4 bytes of encapsulation, the body, and zeros up to a multiple of 4 */
+  size_t size;     /**< of all that, at least 4; nothing in it was checked */
+  int64_t source_timestamp_ns; /**< the client's system time at sending, since 1970 */
+  tb_ros2_request_id_t id;     /**< for the answer */
+} tb_ros2_request_t;
+
+/** Called with each request, in order, on the context's thread: one callback of all the services
+ * and clients of a context at a time, with no lock held. `request` ends with the call. Answer with
+ * tb_ros2_service_reply, now or later. May call anything but the destruction of the service and its
+ * context. */
+typedef void (*tb_ros2_service_callback_t)(tb_ros2_service_t *service,
+                                           const tb_ros2_request_t *request, void *user);
+
+TB_BEGIN_DECLS
+
+/** Names, QoS and errors as in tb_ros2_client_create; TB_ERR_SYSTEM: no thread. As many requests as
+ * the history's depth wait; more push out the oldest. The callback may run before this returns.
+ * Destroy the service before its context. [any thread] */
+TB_API tb_status_t tb_ros2_service_create(tb_ros2_context_t *context, const char *service,
+                                          const char *type, const tb_qos_t *qos,
+                                          tb_ros2_service_callback_t callback, void *user,
+                                          tb_ros2_service_t **out, tb_error_t *error);
+
+/** Accepts NULL. Requests that wait are dropped; their clients are told by their own side. Answers
+ * on their way get up to half a second to arrive.
+ * [any thread] [blocks: until a running callback has returned, and for answers] Not from its own
+ * callback. */
+TB_API void tb_ros2_service_destroy(tb_ros2_service_t *service);
+
+/** Answers a request with a serialized response (4 bytes of encapsulation and the body). Once for
+ * each request. Waits up to 100 ms for a client whose reader is not known yet, as ROS does, and
+ * sends then anyway.
+ *
+ *   TB_ERR_CLOSED     the client is gone: nothing was sent
+ *   TB_ERR_TIMEOUT    clients do not take in what was sent before; nothing was sent
+ *   TB_ERR_INVALID    not plain CDR (00 00 or 00 01 at the start)
+ *   TB_ERR_NO_MEMORY, TB_ERR_TRANSPORT, TB_ERR_FORKED
+ *
+ * [any thread] [from callbacks] [blocks: up to 150 ms] */
+TB_API tb_status_t tb_ros2_service_reply(tb_ros2_service_t *service, const tb_ros2_request_id_t *id,
+                                         const void *cdr, size_t size, tb_error_t *error);
+
+TB_END_DECLS
+
+#endif

@@ -1,0 +1,64 @@
+/* Plain CDR (XCDR1) in either byte order, as ROS 2 speaks it: 4 bytes of encapsulation, the body,
+ * zeros up to a multiple of 4. Numbers are aligned to their size, counted from the body. Pure. */
+#ifndef TB_ROS2_CDR_H
+#define TB_ROS2_CDR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <timebase/status.h>
+
+#define TB__CDR_ENCAPSULATION_SIZE 4
+#define TB__CDR_MESSAGE_MAX        0x7ffffff0u /* bytes that DDS carries */
+
+/* Never looks behind the end. The first failure stays in `status`; after it all reads give 0. */
+typedef struct tb__cdr_reader {
+  const uint8_t *body;
+  size_t size;
+  size_t at;
+  bool big_endian;
+  tb_status_t status;
+} tb__cdr_reader_t;
+
+/* TB_ERR_TRUNCATED: fewer bytes than an encapsulation. TB_ERR_CORRUPT: not plain CDR. */
+void tb__cdr_reader_init(tb__cdr_reader_t *reader, const void *cdr, size_t size);
+
+/* A number of 1, 2, 4 or 8 bytes, as its bits. TB_ERR_TRUNCATED. */
+uint64_t tb__cdr_read_number(tb__cdr_reader_t *reader, size_t width);
+
+/* `size` bytes, not aligned; NULL if they are not there (TB_ERR_TRUNCATED). */
+const uint8_t *tb__cdr_read_octets(tb__cdr_reader_t *reader, size_t size);
+
+/* A string with its NUL, in place; *out_length is without it. A length of 0 reads as "".
+ * TB_ERR_TRUNCATED; TB_ERR_CORRUPT: no NUL at its end; TB_ERR_INVALID: a NUL before its end, which
+ * C strings cannot hold. NULL on failure. */
+const char *tb__cdr_read_string(tb__cdr_reader_t *reader, size_t *out_length);
+
+/* The number of elements to come, each of at least `element_min` bytes (not 0) on the wire.
+ * TB_ERR_TRUNCATED: the bytes that are left cannot hold so many. */
+size_t tb__cdr_read_count(tb__cdr_reader_t *reader, size_t element_min);
+
+/* Bytes behind what was read so far. */
+size_t tb__cdr_reader_left(const tb__cdr_reader_t *reader);
+
+/* Without room (NULL) it only counts. The first failure stays in `status`. */
+typedef struct tb__cdr_writer {
+  uint8_t *out;
+  size_t room; /* with encapsulation */
+  size_t at;   /* in the body */
+  bool big_endian;
+  tb_status_t status; /* TB_ERR_LIMIT: the room is used up, or DDS cannot carry it */
+} tb__cdr_writer_t;
+
+/* Writes the encapsulation. `room` counts only with `out`. */
+void tb__cdr_writer_init(tb__cdr_writer_t *writer, bool big_endian, uint8_t *out, size_t room);
+void tb__cdr_write_number(tb__cdr_writer_t *writer, size_t width, uint64_t bits);
+void tb__cdr_write_octets(tb__cdr_writer_t *writer, const void *octets, size_t size);
+/* NULL writes "". */
+void tb__cdr_write_string(tb__cdr_writer_t *writer, const char *text);
+void tb__cdr_write_count(tb__cdr_writer_t *writer, size_t count);
+
+/* Pads to a multiple of 4; the size of it all in *out_size. */
+tb_status_t tb__cdr_writer_finish(tb__cdr_writer_t *writer, size_t *out_size);
+
+#endif

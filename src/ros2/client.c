@@ -1,0 +1,361 @@
+#include "ros2/client.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fork.h"
+#include "platform/time.h"
+#include "ros2/context.h"
+#include "ros2/endpoint.h"
+#include "ros2/service_pair.h"
+
+static _Atomic int64_t last_sequence; /* of the process, as in rmw_cyclonedds */
+
+static tb_ros2_client_t *client_of(tb__dispatch_member_t *member)
+{
+  return (tb_ros2_client_t *)(void *)((char *)member - offsetof(tb_ros2_client_t, member));
+}
+
+void tb__client_notify(tb_ros2_client_t *client)
+{
+  tb__mutex_lock(&client->mutex);
+  if (client->is_dispatched)
+    tb__dispatch_post(tb__ros2_context_dispatch(client->context), &client->member);
+  tb__mutex_unlock(&client->mutex);
+  atomic_fetch_add(&client->events, 1);
+  tb__futex_wake_all(&client->events);
+}
+
+static void on_matched(void *user)
+{
+  tb__client_notify(user);
+}
+
+static tb__pending_t *pending_find(tb_ros2_client_t *client, int64_t sequence)
+    TB_REQUIRES(client->mutex);
+static tb__pending_t *pending_find(tb_ros2_client_t *client, int64_t sequence)
+{
+  tb__pending_t *pending = client->pending;
+  while (pending && pending->sequence != sequence)
+    pending = pending->next;
+  return pending;
+}
+
+static void pending_unlink(tb_ros2_client_t *client, tb__pending_t *pending)
+    TB_REQUIRES(client->mutex);
+static void pending_unlink(tb_ros2_client_t *client, tb__pending_t *pending)
+{
+  tb__pending_t **link = &client->pending;
+  while (*link != pending)
+    link = &(*link)->next;
+  *link = pending->next;
+}
+
+void tb__client_finish_locked(tb_ros2_client_t *client, tb__pending_t *pending, tb_status_t status)
+{
+  pending_unlink(client, pending);
+  pending->status = status;
+  pending->done = true;
+  if (!pending->callback) return;
+  tb__pending_t **link = &client->finished;
+  while (*link)
+    link = &(*link)->next;
+  pending->next = NULL;
+  *link = pending;
+}
+
+static tb_status_t response_copy(const tb_ros2_sample_t *sample, tb_ros2_response_t *out)
+{
+  size_t size = sample->size - TB__SERVICE_HEADER_SIZE;
+  void *cdr = malloc(size);
+  if (!cdr) return TB_ERR_NO_MEMORY;
+  tb__service_header_remove(sample->cdr, sample->size, cdr);
+  *out = (tb_ros2_response_t){cdr, size};
+  return TB_OK;
+}
+
+/* Replies to all clients of the service come here: most are somebody else's. */
+static void on_reply(const tb_ros2_sample_t *sample, void *user)
+{
+  tb_ros2_client_t *client = user;
+  tb__service_header_t header;
+  if (tb__service_header_read(sample->cdr, sample->size, &header) != TB_OK ||
+      header.client != client->id)
+    return;
+  tb__mutex_lock(&client->mutex);
+  tb__pending_t *pending = pending_find(client, header.sequence);
+  if (pending) {
+    tb_status_t status = response_copy(sample, &pending->response);
+    tb__client_finish_locked(client, pending, status);
+  }
+  tb__mutex_unlock(&client->mutex);
+  if (pending) tb__client_notify(client);
+}
+
+static void callbacks_run(tb_ros2_client_t *client)
+{
+  for (;;) {
+    tb__mutex_lock(&client->mutex);
+    tb__pending_t *pending = client->finished;
+    if (pending) client->finished = pending->next;
+    tb__mutex_unlock(&client->mutex);
+    if (!pending) return;
+    pending->callback(pending->status, pending->status == TB_OK ? &pending->response : NULL,
+                      pending->user);
+    tb_ros2_response_release(&pending->response);
+    free(pending);
+  }
+}
+
+/* Ends what is too late; the next deadline. */
+static int64_t expire(tb_ros2_client_t *client)
+{
+  int64_t next_ns = INT64_MAX, now_ns = tb__steady_now_ns();
+  tb__mutex_lock(&client->mutex);
+  for (tb__pending_t *pending = client->pending, *next; pending; pending = next) {
+    next = pending->next;
+    if (!pending->callback) continue;
+    if (pending->deadline_ns <= now_ns)
+      tb__client_finish_locked(client, pending, TB_ERR_TIMEOUT);
+    else if (pending->deadline_ns < next_ns)
+      next_ns = pending->deadline_ns;
+  }
+  tb__mutex_unlock(&client->mutex);
+  return next_ns;
+}
+
+static void run(tb__dispatch_member_t *member)
+{
+  tb_ros2_client_t *client = client_of(member);
+  callbacks_run(client);
+  tb__client_refresh(client);
+  int64_t next_ns = expire(client);
+  callbacks_run(client);
+  if (next_ns != INT64_MAX)
+    tb__dispatch_set_due(tb__ros2_context_dispatch(client->context), member, next_ns);
+}
+
+static tb_status_t endpoints_open(tb_ros2_client_t *client, tb__service_pair_t *pair,
+                                  tb_error_t *error)
+{
+  tb__participant_t *participant = tb__ros2_context_participant(client->context);
+  pair->request.on_matched = pair->reply.on_matched = on_matched;
+  pair->request.on_matched_user = pair->reply.on_matched_user = client;
+  tb_status_t status = tb__raw_writer_create(participant, &pair->request, &client->writer, error);
+  if (status != TB_OK) return status;
+  client->id = tb__raw_writer_instance(client->writer);
+  return tb__raw_reader_create(participant, &pair->reply, on_reply, client, &client->reader, error);
+}
+
+tb_status_t tb_ros2_client_create(tb_ros2_context_t *context, const char *service, const char *type,
+                                  const tb_qos_t *qos, tb_ros2_client_t **out, tb_error_t *error)
+{
+  tb__service_pair_t pair;
+  tb_status_t status = tb__service_pair_init(&pair, context, service, type, qos, "clientid", error);
+  if (status != TB_OK) return status;
+  tb_ros2_client_t *client = calloc(1, sizeof *client);
+  if (!client) return tb_error_set(error, TB_ERR_NO_MEMORY, "client of %s: out of memory", service);
+  client->context = context;
+  client->member.due_ns = INT64_MAX;
+  tb__mutex_init(&client->mutex);
+  tb__mutex_init(&client->refresh_mutex);
+  snprintf(client->name, sizeof client->name, "%s", service);
+  status = endpoints_open(client, &pair, error);
+  if (status != TB_OK) {
+    tb_ros2_client_destroy(client);
+    return status;
+  }
+  *out = client;
+  return TB_OK;
+}
+
+static void close_pending(tb_ros2_client_t *client)
+{
+  tb__mutex_lock(&client->mutex);
+  while (client->pending)
+    tb__client_finish_locked(client, client->pending, TB_ERR_CLOSED);
+  tb__mutex_unlock(&client->mutex);
+}
+
+void tb_ros2_client_destroy(tb_ros2_client_t *client)
+{
+  if (!client) return;
+  tb__mutex_lock(&client->mutex);
+  bool dispatched = client->is_dispatched;
+  client->is_dispatched = false;
+  client->is_closed = true;
+  tb__mutex_unlock(&client->mutex);
+  if (dispatched) tb__dispatch_remove(tb__ros2_context_dispatch(client->context), &client->member);
+  tb__raw_reader_destroy(client->reader);
+  tb__raw_writer_destroy(client->writer);
+  if (!tb__is_forked()) {
+    close_pending(client);
+    callbacks_run(client);
+  }
+  tb__mutex_fini(&client->mutex);
+  tb__mutex_fini(&client->refresh_mutex);
+  free(client->servers);
+  free(client);
+}
+
+bool tb_ros2_client_is_service_ready(tb_ros2_client_t *client)
+{
+  if (tb__is_forked()) return false;
+  tb__client_refresh(client);
+  return tb__client_has_server(client);
+}
+
+static tb_status_t server_wait(tb_ros2_client_t *client, tb__deadline_t deadline)
+{
+  if (tb__is_forked()) return TB_ERR_FORKED;
+  for (;;) {
+    uint32_t seen = atomic_load(&client->events);
+    tb__client_refresh(client);
+    if (tb__client_has_server(client)) return TB_OK;
+    if (!tb__futex_wait(&client->events, seen, deadline)) return TB_ERR_TIMEOUT;
+  }
+}
+
+tb_status_t tb_ros2_client_wait_for_service(tb_ros2_client_t *client, tb_duration_t limit)
+{
+  return server_wait(client, tb__deadline_after(limit));
+}
+
+/* From then on it may be finished, and with a callback be gone, at any time. */
+static int64_t pending_add(tb_ros2_client_t *client, tb__pending_t *pending)
+{
+  int64_t sequence = atomic_fetch_add(&last_sequence, 1) + 1;
+  pending->sequence = sequence;
+  tb__mutex_lock(&client->mutex);
+  pending->servers_upto = client->last_serial;
+  pending->next = client->pending;
+  client->pending = pending;
+  tb__mutex_unlock(&client->mutex);
+  return sequence;
+}
+
+/* NULL if it is finished already. */
+static tb__pending_t *pending_cancel(tb_ros2_client_t *client, int64_t sequence)
+{
+  tb__mutex_lock(&client->mutex);
+  tb__pending_t *pending = pending_find(client, sequence);
+  if (pending) pending_unlink(client, pending);
+  tb__mutex_unlock(&client->mutex);
+  return pending;
+}
+
+static bool is_past(tb__deadline_t deadline)
+{
+  return deadline.clock == TB__DEADLINE_STEADY && tb__steady_now_ns() >= deadline.ns;
+}
+
+/* A writer blocks for a short while only, so that the limit is the caller's. */
+static tb_status_t request_write(tb_ros2_client_t *client, int64_t sequence, const void *cdr,
+                                 size_t size, tb__deadline_t deadline, tb_error_t *error)
+{
+  tb__service_header_t header = {client->id, sequence};
+  uint8_t *message = malloc(size + TB__SERVICE_HEADER_SIZE);
+  if (!message)
+    return tb_error_set(error, TB_ERR_NO_MEMORY, "request to %s: out of memory", client->name);
+  tb_status_t status = tb__service_header_insert(&header, cdr, size, message);
+  if (status != TB_OK) {
+    free(message);
+    return tb_error_set(error, TB_ERR_INVALID, "request to %s: not CDR with its encapsulation",
+                        client->name);
+  }
+  do {
+    status = tb__raw_writer_write(client->writer, message, size + TB__SERVICE_HEADER_SIZE, error);
+  } while (status == TB_ERR_TIMEOUT && !is_past(deadline));
+  free(message);
+  return status;
+}
+
+static tb_status_t answer_wait(tb_ros2_client_t *client, tb__pending_t *pending,
+                               tb__deadline_t deadline)
+{
+  for (;;) {
+    uint32_t seen = atomic_load(&client->events);
+    tb__client_refresh(client);
+    tb__mutex_lock(&client->mutex);
+    bool done = pending->done;
+    tb__mutex_unlock(&client->mutex);
+    if (done) return pending->status;
+    if (!tb__futex_wait(&client->events, seen, deadline))
+      return pending_cancel(client, pending->sequence) ? TB_ERR_TIMEOUT : pending->status;
+  }
+}
+
+static tb_status_t no_server(const tb_ros2_client_t *client, tb_status_t status, tb_error_t *error)
+{
+  if (status == TB_ERR_TIMEOUT)
+    return tb_error_set(error, TB_ERR_NOT_FOUND, "nobody serves %s", client->name);
+  return tb_error_set(error, status, "%s: %s", client->name, tb_status_message(status));
+}
+
+tb_status_t tb_ros2_client_call(tb_ros2_client_t *client, const void *cdr, size_t size,
+                                tb_duration_t limit, tb_ros2_response_t *out, tb_error_t *error)
+{
+  tb__deadline_t deadline = tb__deadline_after(limit);
+  tb_status_t status = server_wait(client, deadline);
+  if (status != TB_OK) return no_server(client, status, error);
+  tb__pending_t pending = {.status = TB_OK};
+  int64_t sequence = pending_add(client, &pending);
+  status = request_write(client, sequence, cdr, size, deadline, error);
+  if (status != TB_OK && pending_cancel(client, sequence)) return status;
+  status = answer_wait(client, &pending, deadline);
+  if (status == TB_OK)
+    *out = pending.response;
+  else if (status == TB_ERR_CLOSED)
+    tb_error_set(error, status, "%s: the service is gone, its answer is lost", client->name);
+  else
+    tb_error_set(error, status, "%s: %s", client->name, tb_status_message(status));
+  return status;
+}
+
+static tb_status_t member_start(tb_ros2_client_t *client)
+{
+  tb_status_t status = TB_OK;
+  tb__mutex_lock(&client->mutex);
+  if (client->is_closed) {
+    status = TB_ERR_CLOSED; /* by a callback of a client that is being destroyed */
+  } else if (!client->is_dispatched) {
+    status = tb__dispatch_add(tb__ros2_context_dispatch(client->context), &client->member, run);
+    client->is_dispatched = status == TB_OK;
+  }
+  tb__mutex_unlock(&client->mutex);
+  return status;
+}
+
+tb_status_t tb_ros2_client_call_async(tb_ros2_client_t *client, const void *cdr, size_t size,
+                                      tb_duration_t limit, tb_ros2_response_callback_t callback,
+                                      void *user, tb_error_t *error)
+{
+  if (!callback) return tb_error_set(error, TB_ERR_INVALID, "%s: no callback", client->name);
+  tb__deadline_t deadline = tb__deadline_after(limit);
+  tb_status_t status = server_wait(client, (tb__deadline_t){TB__DEADLINE_STEADY, 0});
+  if (status != TB_OK) return no_server(client, status, error);
+  status = member_start(client);
+  if (status != TB_OK)
+    return tb_error_set(error, status, "%s: %s", client->name, tb_status_message(status));
+  tb__pending_t *pending = calloc(1, sizeof *pending);
+  if (!pending) return tb_error_set(error, TB_ERR_NO_MEMORY, "%s: out of memory", client->name);
+  pending->callback = callback;
+  pending->user = user;
+  pending->deadline_ns = deadline.clock == TB__DEADLINE_NONE ? INT64_MAX : deadline.ns;
+  int64_t sequence = pending_add(client, pending);
+  status = request_write(client, sequence, cdr, size, deadline, error);
+  if (status != TB_OK && pending_cancel(client, sequence) == pending) {
+    free(pending);
+    return status;
+  }
+  tb__client_notify(client);
+  return TB_OK;
+}
+
+void tb_ros2_response_release(tb_ros2_response_t *response)
+{
+  if (!response) return;
+  free(response->cdr);
+  *response = (tb_ros2_response_t){NULL, 0};
+}

@@ -1,0 +1,67 @@
+/* The inside of a client. */
+#ifndef TB_ROS2_CLIENT_H
+#define TB_ROS2_CLIENT_H
+
+#include <timebase/ros2_client.h>
+
+#include "dds/raw_reader.h"
+#include "dds/raw_writer.h"
+#include "ros2/dispatch.h"
+#include "ros2/service_header.h"
+
+/* A request on its way. */
+typedef struct tb__pending {
+  struct tb__pending *next;
+  int64_t sequence;
+  int64_t deadline_ns;   /* steady; looked at for those with a callback */
+  uint64_t servers_upto; /* the serial of the last server that may have the request */
+  tb_ros2_response_callback_t callback; /* NULL: a call waits */
+  void *user;
+  bool done;
+  tb_status_t status;
+  tb_ros2_response_t response;
+} tb__pending_t;
+
+/* A service as this client sees it: its reader of requests. */
+typedef struct tb__server {
+  uint64_t instance;
+  uint64_t serial; /* in order of appearance, from 1 */
+} tb__server_t;
+
+struct tb_ros2_client {
+  tb_ros2_context_t *context;
+  tb__raw_writer_t *writer;
+  tb__raw_reader_t *reader;
+  uint64_t id; /* in the header of requests */
+  char name[TB__USER_DATA_SIZE];
+  _Atomic uint32_t events; /* futex: an answer has come, or what is matched has changed */
+
+  tb__mutex_t refresh_mutex; /* before `mutex`; held while DDS is asked, never by its threads */
+  uint32_t refreshed_at;     /* by refresh_mutex: match events when servers were looked up */
+
+  tb__mutex_t mutex;
+  tb__server_t *servers;
+  size_t server_count;
+  uint64_t last_serial;
+  tb__pending_t *pending;  /* waiting for an answer */
+  tb__pending_t *finished; /* with a callback to call */
+  bool is_dispatched;      /* `member` is in use */
+  bool is_closed;
+  tb__dispatch_member_t member;
+};
+
+/* Looks up who serves, if what is matched has changed, and gives up the requests that only those
+ * had who are gone. Not from callbacks of DDS. */
+void tb__client_refresh(tb_ros2_client_t *client);
+
+/* Whether a service is there, as of the last look. */
+bool tb__client_has_server(tb_ros2_client_t *client);
+
+/* Takes a request out of the list and ends it. It may be gone after that. */
+void tb__client_finish_locked(tb_ros2_client_t *client, tb__pending_t *pending, tb_status_t status)
+    TB_REQUIRES(client->mutex);
+
+/* Wakes those who wait for an answer, and the dispatch thread if callbacks may be due. */
+void tb__client_notify(tb_ros2_client_t *client);
+
+#endif

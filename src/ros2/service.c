@@ -1,0 +1,300 @@
+#include <timebase/ros2_service.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fork.h"
+#include "dds/raw_reader.h"
+#include "dds/raw_writer.h"
+#include "platform/time.h"
+#include "ros2/dispatch.h"
+#include "ros2/endpoint.h"
+#include "ros2/service_header.h"
+#include "ros2/service_pair.h"
+
+#define CLIENT_WAIT_NS INT64_C(100000000) /* rmw_send_response */
+#define ACK_WAIT_NS    INT64_C(500000000)
+#define CLIENTS_CACHED 16
+
+/* A request that waits for its callback. */
+typedef struct waiting {
+  struct waiting *next;
+  tb_ros2_request_t request;
+  uint8_t cdr[];
+} waiting_t;
+
+typedef enum client_state {
+  CLIENT_UNKNOWN,
+  CLIENT_READY, /* or it does not say who it is */
+  CLIENT_WITHOUT_READER,
+  CLIENT_GONE,
+} client_state_t;
+
+typedef struct client_entry {
+  uint8_t writer_guid[16];
+  client_state_t state;
+  bool waited; /* for its reader, in vain */
+} client_entry_t;
+
+struct tb_ros2_service {
+  tb_ros2_context_t *context;
+  tb__raw_writer_t *writer;
+  tb__raw_reader_t *reader;
+  tb_ros2_service_callback_t callback;
+  void *user;
+  size_t depth;
+  _Atomic uint32_t events; /* futex: what is matched has changed */
+  tb__dispatch_member_t member;
+  bool has_member; /* it is in use */
+
+  tb__mutex_t clients_mutex; /* held while DDS is asked, never by its threads */
+  client_entry_t clients[CLIENTS_CACHED];
+  uint32_t clients_of; /* match events when the entries were made */
+  unsigned next_client;
+
+  tb__mutex_t mutex;
+  bool is_open; /* requests go to their callback */
+  waiting_t *first, *last;
+  size_t count;
+};
+
+static void on_matched(void *user)
+{
+  tb_ros2_service_t *service = user;
+  atomic_fetch_add(&service->events, 1);
+  tb__futex_wake_all(&service->events);
+}
+
+/* NULL: out of memory, or no request. */
+static waiting_t *waiting_create(const tb_ros2_sample_t *sample)
+{
+  tb__service_header_t header;
+  if (tb__service_header_read(sample->cdr, sample->size, &header) != TB_OK) return NULL;
+  size_t size = sample->size - TB__SERVICE_HEADER_SIZE;
+  waiting_t *waiting = malloc(sizeof *waiting + size);
+  if (!waiting) return NULL;
+  tb__service_header_remove(sample->cdr, sample->size, waiting->cdr);
+  waiting->next = NULL;
+  waiting->request = (tb_ros2_request_t){
+      .cdr = waiting->cdr,
+      .size = size,
+      .source_timestamp_ns = sample->source_timestamp_ns,
+      .id = {.client = header.client, .sequence = header.sequence},
+  };
+  memcpy(waiting->request.id.writer_guid, sample->writer_guid, sizeof sample->writer_guid);
+  return waiting;
+}
+
+static waiting_t *waiting_take(tb_ros2_service_t *service) TB_REQUIRES(service->mutex);
+static waiting_t *waiting_take(tb_ros2_service_t *service)
+{
+  waiting_t *waiting = service->first;
+  if (!waiting) return NULL;
+  service->first = waiting->next;
+  if (!service->first) service->last = NULL;
+  service->count--;
+  return waiting;
+}
+
+static void post_locked(tb_ros2_service_t *service) TB_REQUIRES(service->mutex);
+static void post_locked(tb_ros2_service_t *service)
+{
+  if (service->is_open)
+    tb__dispatch_post(tb__ros2_context_dispatch(service->context), &service->member);
+}
+
+static void on_request(const tb_ros2_sample_t *sample, void *user)
+{
+  tb_ros2_service_t *service = user;
+  waiting_t *waiting = waiting_create(sample), *dropped = NULL;
+  if (!waiting) return;
+  tb__mutex_lock(&service->mutex);
+  if (service->count >= service->depth) dropped = waiting_take(service);
+  if (service->last)
+    service->last->next = waiting;
+  else
+    service->first = waiting;
+  service->last = waiting;
+  service->count++;
+  post_locked(service);
+  tb__mutex_unlock(&service->mutex);
+  free(dropped);
+}
+
+/* One request, so that services of the context take turns. */
+static void run(tb__dispatch_member_t *member)
+{
+  tb_ros2_service_t *service =
+      (tb_ros2_service_t *)(void *)((char *)member - offsetof(tb_ros2_service_t, member));
+  tb__mutex_lock(&service->mutex);
+  waiting_t *waiting = waiting_take(service);
+  if (service->count > 0) post_locked(service);
+  tb__mutex_unlock(&service->mutex);
+  if (!waiting) return;
+  service->callback(service, &waiting->request, service->user);
+  free(waiting);
+}
+
+static tb_status_t endpoints_open(tb_ros2_service_t *service, tb__service_pair_t *pair,
+                                  tb_error_t *error)
+{
+  tb__participant_t *participant = tb__ros2_context_participant(service->context);
+  pair->request.on_matched = pair->reply.on_matched = on_matched;
+  pair->request.on_matched_user = pair->reply.on_matched_user = service;
+  bool keep_all = pair->qos.history == TB_QOS_KEEP_ALL;
+  service->depth = keep_all ? SIZE_MAX : (size_t)(pair->qos.depth < 1 ? 1 : pair->qos.depth);
+  tb_status_t status = tb__raw_writer_create(participant, &pair->reply, &service->writer, error);
+  if (status != TB_OK) return status;
+  status = tb__dispatch_add(tb__ros2_context_dispatch(service->context), &service->member, run);
+  if (status != TB_OK)
+    return tb_error_set(error, status, "service on %s: no thread", pair->request_topic);
+  service->has_member = true;
+  status = tb__raw_reader_create(participant, &pair->request, on_request, service, &service->reader,
+                                 error);
+  if (status != TB_OK) return status;
+  tb__mutex_lock(&service->mutex);
+  service->is_open = true; /* now callbacks may answer */
+  if (service->count > 0) post_locked(service);
+  tb__mutex_unlock(&service->mutex);
+  return TB_OK;
+}
+
+tb_status_t tb_ros2_service_create(tb_ros2_context_t *context, const char *name, const char *type,
+                                   const tb_qos_t *qos, tb_ros2_service_callback_t callback,
+                                   void *user, tb_ros2_service_t **out, tb_error_t *error)
+{
+  tb__service_pair_t pair;
+  if (!callback) return tb_error_set(error, TB_ERR_INVALID, "service: no callback");
+  tb_status_t status = tb__service_pair_init(&pair, context, name, type, qos, "serviceid", error);
+  if (status != TB_OK) return status;
+  tb_ros2_service_t *service = calloc(1, sizeof *service);
+  if (!service) return tb_error_set(error, TB_ERR_NO_MEMORY, "service %s: out of memory", name);
+  service->context = context;
+  service->callback = callback;
+  service->user = user;
+  tb__mutex_init(&service->mutex);
+  tb__mutex_init(&service->clients_mutex);
+  status = endpoints_open(service, &pair, error);
+  if (status != TB_OK) {
+    tb_ros2_service_destroy(service);
+    return status;
+  }
+  *out = service;
+  return TB_OK;
+}
+
+void tb_ros2_service_destroy(tb_ros2_service_t *service)
+{
+  if (!service) return;
+  tb__mutex_lock(&service->mutex);
+  service->is_open = false;
+  tb__mutex_unlock(&service->mutex);
+  if (service->has_member)
+    tb__dispatch_remove(tb__ros2_context_dispatch(service->context), &service->member);
+  tb__raw_reader_destroy(service->reader);
+  if (service->writer) tb__raw_writer_wait_for_acks(service->writer, ACK_WAIT_NS);
+  tb__raw_writer_destroy(service->writer);
+  tb__mutex_fini(&service->mutex);
+  tb__mutex_fini(&service->clients_mutex);
+  for (waiting_t *waiting = service->first, *next; waiting; waiting = next) {
+    next = waiting->next;
+    free(waiting);
+  }
+  free(service);
+}
+
+static const tb__matched_t *matched_find(const tb__matched_t *list, size_t count,
+                                         const uint8_t guid[16])
+{
+  for (size_t i = 0; i < count; i++) {
+    if (memcmp(list[i].guid, guid, 16) == 0) return &list[i];
+  }
+  return NULL;
+}
+
+static client_state_t client_ask(tb_ros2_service_t *service, const uint8_t writer_guid[16])
+{
+  tb__matched_t *writers = NULL, *readers = NULL;
+  size_t writer_count = 0, reader_count = 0;
+  char id[TB__SERVICE_ID_SIZE], other[TB__SERVICE_ID_SIZE];
+  client_state_t state = CLIENT_WITHOUT_READER;
+  tb_status_t asked = tb__raw_reader_matched_list(service->reader, &writers, &writer_count);
+  if (asked == TB_OK) asked = tb__raw_writer_matched_list(service->writer, &readers, &reader_count);
+  const tb__matched_t *writer = matched_find(writers, writer_count, writer_guid);
+  if (asked == TB_OK && !writer)
+    state = CLIENT_GONE;
+  else if (asked != TB_OK || !tb__user_data_find(writer->user_data, "clientid", id))
+    state = CLIENT_READY; /* not known: answer */
+  else
+    for (size_t i = 0; i < reader_count && state != CLIENT_READY; i++) {
+      if (tb__user_data_find(readers[i].user_data, "clientid", other) && strcmp(id, other) == 0)
+        state = CLIENT_READY;
+    }
+  free(writers);
+  free(readers);
+  return state;
+}
+
+static client_entry_t *client_entry(tb_ros2_service_t *service, const uint8_t writer_guid[16])
+    TB_REQUIRES(service->clients_mutex);
+static client_entry_t *client_entry(tb_ros2_service_t *service, const uint8_t writer_guid[16])
+{
+  uint32_t events =
+      tb__raw_reader_match_events(service->reader) + tb__raw_writer_match_events(service->writer);
+  if (events != service->clients_of) memset(service->clients, 0, sizeof service->clients);
+  service->clients_of = events;
+  for (unsigned i = 0; i < CLIENTS_CACHED; i++) {
+    client_entry_t *entry = &service->clients[i];
+    if (entry->state != CLIENT_UNKNOWN && memcmp(entry->writer_guid, writer_guid, 16) == 0)
+      return entry;
+  }
+  client_entry_t *entry = &service->clients[service->next_client++ % CLIENTS_CACHED];
+  memcpy(entry->writer_guid, writer_guid, sizeof entry->writer_guid);
+  entry->waited = false;
+  entry->state = client_ask(service, writer_guid);
+  return entry;
+}
+
+/* Whether one that has no reader yet was waited for; with `waited` that is noted, so that a client
+ * without one holds up the others once and not at each request. */
+static client_state_t client_look(tb_ros2_service_t *service, const uint8_t writer_guid[16],
+                                  bool waited)
+{
+  tb__mutex_lock(&service->clients_mutex);
+  client_entry_t *entry = client_entry(service, writer_guid);
+  if (waited) entry->waited = true;
+  client_state_t state =
+      entry->waited && entry->state == CLIENT_WITHOUT_READER ? CLIENT_READY : entry->state;
+  tb__mutex_unlock(&service->clients_mutex);
+  return state;
+}
+
+static client_state_t client_wait(tb_ros2_service_t *service, const uint8_t writer_guid[16])
+{
+  tb__deadline_t deadline = tb__deadline_after((tb_duration_t){CLIENT_WAIT_NS});
+  for (bool waited = false;;) {
+    uint32_t seen = atomic_load(&service->events);
+    client_state_t state = client_look(service, writer_guid, waited);
+    if (state != CLIENT_WITHOUT_READER) return state;
+    waited = !tb__futex_wait(&service->events, seen, deadline);
+  }
+}
+
+tb_status_t tb_ros2_service_reply(tb_ros2_service_t *service, const tb_ros2_request_id_t *id,
+                                  const void *cdr, size_t size, tb_error_t *error)
+{
+  if (tb__is_forked())
+    return tb_error_set(error, TB_ERR_FORKED, "reply: %s", tb_status_message(TB_ERR_FORKED));
+  uint8_t *message = malloc(size + TB__SERVICE_HEADER_SIZE);
+  if (!message) return tb_error_set(error, TB_ERR_NO_MEMORY, "reply: out of memory");
+  tb__service_header_t header = {id->client, id->sequence};
+  tb_status_t status = tb__service_header_insert(&header, cdr, size, message);
+  if (status != TB_OK)
+    status = tb_error_set(error, TB_ERR_INVALID, "reply: not CDR with its encapsulation");
+  else if (client_wait(service, id->writer_guid) == CLIENT_GONE)
+    status = tb_error_set(error, TB_ERR_CLOSED, "reply: the client is gone");
+  else
+    status = tb__raw_writer_write(service->writer, message, size + TB__SERVICE_HEADER_SIZE, error);
+  free(message);
+  return status;
+}
