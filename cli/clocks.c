@@ -1,6 +1,32 @@
 #include "clocks.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+
+/* NULL: /clock. */
+static const char *source_name(void)
+{
+  const char *name = getenv("TIMEBASE_SOURCE");
+  return name && name[0] ? name : NULL;
+}
+
+static tb_status_t clock_on_source(ros_clock_t *ros)
+{
+  tb_clock_options_t options = {TB_TIME_ROS, ros->source};
+  return tb_clock_create(&options, &ros->clock);
+}
+
+static bool named_clock_open(const command_t *command, const char *name, ros_clock_t *out)
+{
+  tb_error_t error = TB_ERROR_INIT;
+  *out = (ros_clock_t){0};
+  tb_status_t status = tb_source_create_from_name(name, &error, &out->source);
+  if (!status) status = clock_on_source(out);
+  if (!status) return true;
+  command_failed(command, status, &error);
+  ros_clock_close(out);
+  return false;
+}
 
 #ifdef TB_CLI_ROS2
 #include <timebase/ros2_clock_source.h>
@@ -8,6 +34,7 @@
 
 bool ros_clock_open(const command_t *command, int domain, ros_clock_t *out)
 {
+  if (source_name()) return named_clock_open(command, source_name(), out);
   tb_error_t error = TB_ERROR_INIT;
   tb_ros2_context_options_t options = TB_ROS2_CONTEXT_OPTIONS_INIT;
   tb_ros2_context_t *context;
@@ -18,10 +45,7 @@ bool ros_clock_open(const command_t *command, int domain, ros_clock_t *out)
     out->context = context;
     status = tb_ros2_clock_source_create(context, NULL, &out->source, &error);
   }
-  if (!status) {
-    tb_clock_options_t clock_options = {TB_TIME_ROS, out->source};
-    status = tb_clock_create(&clock_options, &out->clock);
-  }
+  if (!status) status = clock_on_source(out);
   if (status) {
     command_failed(command, status, &error);
     ros_clock_close(out);
@@ -40,6 +64,11 @@ void ros_clock_close(ros_clock_t *clock)
 void ros_clock_explain(const command_t *command, const ros_clock_t *clock)
 {
   tb_ros2_clock_source_status_t status;
+  if (!clock->context) {
+    fprintf(stderr, "timebase %s: TIMEBASE_SOURCE=%s: no tick came; is its publisher there?\n",
+            command->name, source_name());
+    return;
+  }
   int domain = tb_ros2_context_domain_id(clock->context);
   if (tb_ros2_clock_source_status(clock->source, &status)) return;
   if (status.incompatible)
@@ -60,21 +89,27 @@ void ros_clock_explain(const command_t *command, const ros_clock_t *clock)
 bool ros_clock_open(const command_t *command, int domain, ros_clock_t *out)
 {
   (void)domain;
-  (void)out;
-  fprintf(stderr, "timebase %s: built without ROS 2: there is no /clock to follow\n",
-          command->name);
+  if (source_name()) return named_clock_open(command, source_name(), out);
+  fprintf(
+      stderr,
+      "timebase %s: built without ROS 2: there is no /clock to follow; TIMEBASE_SOURCE can name "
+      "another source\n",
+      command->name);
   return false;
 }
 
 void ros_clock_close(ros_clock_t *clock)
 {
-  (void)clock;
+  tb_clock_destroy(clock->clock);
+  tb_source_destroy(clock->source);
+  *clock = (ros_clock_t){0};
 }
 
 void ros_clock_explain(const command_t *command, const ros_clock_t *clock)
 {
-  (void)command;
   (void)clock;
+  fprintf(stderr, "timebase %s: TIMEBASE_SOURCE=%s: no tick came; is its publisher there?\n",
+          command->name, source_name());
 }
 
 #endif

@@ -3,19 +3,20 @@
 #define TB_CLI_CLOCKS_H
 
 #include <timebase/clock.h>
+#include <timebase/source.h>
 #include <timebase/steady_clock.h>
 
 #include "command.h"
 
 typedef enum clock_choice {
   CLOCK_SYSTEM,
-  CLOCK_ROS, /* follows /clock */
+  CLOCK_ROS, /* follows /clock, or what TIMEBASE_SOURCE names */
   CLOCK_STEADY,
 } clock_choice_t;
 
-/* A ROS clock that follows /clock, with what it stands on. */
+/* A ROS clock that follows /clock, or what TIMEBASE_SOURCE names, with what it stands on. */
 typedef struct ros_clock {
-  void *context; /* tb_ros2_context_t */
+  void *context; /* tb_ros2_context_t; NULL: not on /clock */
   tb_source_t *source;
   tb_clock_t *clock;
 } ros_clock_t;

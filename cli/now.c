@@ -113,7 +113,8 @@ const command_t command_now = {
     .help = "Prints seconds and, but for steady time, the same in UTC.\n\n"
             "  --system    the wall clock (default)\n"
             "  --steady    the clock that is never set, in seconds since boot\n"
-            "  --ros       ROS time: the first tick on /clock\n"
+            "  --ros       ROS time: the first tick on /clock, or of TIMEBASE_SOURCE if that\n"
+            "              is set (shm:NAME)\n"
             "  --limit D   with --ros: wait at most D for it (default 5s)\n"
             "  --domain N  DDS domain, 0 to 232 (default: ROS_DOMAIN_ID, else 0)\n"
             "  -h, --help  this text\n",

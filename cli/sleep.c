@@ -96,8 +96,8 @@ const command_t command_sleep = {
     .summary = "wait for a duration, in steady or ROS time",
     .usage = "timebase sleep DURATION [--ros] [--limit D] [--domain N]",
     .help = "Waits until DURATION (1.5s, 200ms, 1h2m; a bare number is seconds) has passed.\n\n"
-            "  --ros       in ROS time, as /clock tells it: slower, faster, paused as it is;\n"
-            "              counts from the first tick\n"
+            "  --ros       in ROS time, as /clock (or TIMEBASE_SOURCE, if that is set) tells it;\n"
+            "              slower, faster, paused as it is; counts from the first tick\n"
             "  --limit D   give up after D of steady time: exit status 1\n"
             "  --domain N  DDS domain, 0 to 232 (default: ROS_DOMAIN_ID, else 0)\n"
             "  -h, --help  this text\n",

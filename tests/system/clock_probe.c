@@ -1,4 +1,5 @@
-/* Follows /clock, or what TIMEBASE_SOURCE names, and tells all that it sees, a line each, for command_test.py:
+/* Follows /clock, or what TIMEBASE_SOURCE names, and tells all that it sees, a line each, for
+ * command_test.py:
  *
  *   tick TIME STEADY           every forward step, in order
  *   NAME before|after KIND FROM TO NOW      jump handlers "one" and "two": backward and first tick

@@ -481,6 +481,25 @@ class ServeTest(CommandTest):
         self.assertEqual((summary["publishers"], summary["state"]), (1, "running"))
         self.stop(server)
 
+    def test_X7_commands_follow_what_the_environment_names(self):
+        name = self.shm_name()
+        server = self.serve("--no-topic", "--shm", name)
+        server.expect("time 16")
+        self.environment["TIMEBASE_SOURCE"] = f"shm:{name}"
+        status, out, err = self.result("now", "--ros")
+        self.assertEqual(status, 0, err)
+        self.assertRegex(out, r"^16000000\d\d\.\d{9} 2020-09-13T")
+        status, out, err = self.result("sleep", "0.1s", "--ros")
+        self.assertEqual(status, 0, err)
+        self.stop(server)
+        status, out, err = self.result("now", "--ros", "--limit", "0.1s")
+        self.assertEqual(status, 3)
+        self.assertIn(f"TIMEBASE_SOURCE=shm:{name}: no tick came", err)
+        self.environment["TIMEBASE_SOURCE"] = "shn:x"
+        status, out, err = self.result("now", "--ros")
+        self.assertEqual(status, 3)
+        self.assertIn('there is no kind of source "shn"', err)
+
     def test_C2_the_earliest_time_is_1_ns(self):
         probe = self.run_probe()
         server = self.run_command("serve", "--paused", "--start", "0")
