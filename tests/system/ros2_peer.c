@@ -6,7 +6,8 @@
  *   read-clock TOPIC QOS COUNT      "clock SEC NANOSEC" each
  *   write-clock TOPIC QOS SEC NSEC  once, after "matched" and a line on stdin; beside a String
  * writer on the same topic
- *   serve-add SERVICE COUNT         AddTwoInts requests, without a serviceid: "add A B" each
+ *   serve-add SERVICE COUNT         "ready" when there is a client; AddTwoInts requests, without a
+ *                                   serviceid: "add A B" each
  *   call-add SERVICE A B            the other side of it, without a clientid: "sum S"
  *
  * QOS is be (best effort), rel (reliable) or tl (reliable, transient local), with history depth
@@ -217,6 +218,8 @@ static void serve_add(const char *service, int count)
   check(writer, "writer");
   check(reader, "reader");
   dds_delete_qos(qos);
+  wait_for(reader, DDS_SUBSCRIPTION_MATCHED_STATUS); /* else what comes is lost, */
+  wait_for(writer, DDS_PUBLICATION_MATCHED_STATUS);  /* or the answer is */
   printf("ready\n");
   while (count > 0) {
     example_interfaces_srv_dds__AddTwoInts_Request_ request;
