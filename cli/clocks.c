@@ -32,9 +32,8 @@ static bool named_clock_open(const command_t *command, const char *name, ros_clo
 #include <timebase/ros2_clock_source.h>
 #include <timebase/ros2_context.h>
 
-bool ros_clock_open(const command_t *command, int domain, ros_clock_t *out)
+bool topic_clock_open(const command_t *command, int domain, ros_clock_t *out)
 {
-  if (source_name()) return named_clock_open(command, source_name(), out);
   tb_error_t error = TB_ERROR_INIT;
   tb_ros2_context_options_t options = TB_ROS2_CONTEXT_OPTIONS_INIT;
   tb_ros2_context_t *context;
@@ -86,10 +85,10 @@ void ros_clock_explain(const command_t *command, const ros_clock_t *clock)
 
 #else
 
-bool ros_clock_open(const command_t *command, int domain, ros_clock_t *out)
+bool topic_clock_open(const command_t *command, int domain, ros_clock_t *out)
 {
   (void)domain;
-  if (source_name()) return named_clock_open(command, source_name(), out);
+  (void)out;
   fprintf(
       stderr,
       "timebase %s: built without ROS 2: there is no /clock to follow; TIMEBASE_SOURCE can name "
@@ -113,3 +112,9 @@ void ros_clock_explain(const command_t *command, const ros_clock_t *clock)
 }
 
 #endif
+
+bool ros_clock_open(const command_t *command, int domain, ros_clock_t *out)
+{
+  const char *name = source_name();
+  return name ? named_clock_open(command, name, out) : topic_clock_open(command, domain, out);
+}

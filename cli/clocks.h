@@ -23,6 +23,8 @@ typedef struct ros_clock {
 
 /* `domain` -1: ROS_DOMAIN_ID. False: a message has been printed. */
 bool ros_clock_open(const command_t *command, int domain, ros_clock_t *out);
+/* The same, on /clock whatever the environment says. */
+bool topic_clock_open(const command_t *command, int domain, ros_clock_t *out);
 void ros_clock_close(ros_clock_t *clock);
 
 /* Says why the clock has no time: nobody publishes, or with another QoS. */

@@ -156,6 +156,21 @@ volatile const int *command_catch_signals(void)
   return &signalled;
 }
 
+static void on_late(int number)
+{
+  (void)number;
+  signal(SIGINT, SIG_DFL);
+  signal(SIGTERM, SIG_DFL);
+}
+
+/* Not from now on: `timeout`, for one, sends two of them in a row. */
+void command_die_of_late_signals(void)
+{
+  struct sigaction action = {.sa_handler = on_late, .sa_flags = SA_RESTART};
+  sigaction(SIGALRM, &action, NULL);
+  alarm(1);
+}
+
 int command_signal_fd(void)
 {
   return signal_pipe[0];

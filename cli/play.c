@@ -228,11 +228,9 @@ static void *play(void *user)
   return NULL;
 }
 
-/* A second signal ends the program at once. */
 static void stop(session_t *session, play_screen_t *screen)
 {
-  signal(SIGINT, SIG_DFL);
-  signal(SIGTERM, SIG_DFL);
+  command_die_of_late_signals();
   terminal_close(&screen->terminal);
   tb_player_stop(session->player);
 }

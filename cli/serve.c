@@ -2,7 +2,6 @@
 #include <inttypes.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <timebase/clock_server.h>
@@ -196,12 +195,10 @@ static void show_start(session_t *session)
 
 /* --- serving --- */
 
-/* A second signal ends the program at once. */
 static void stop(session_t *session)
 {
   session->stopped = true;
-  signal(SIGINT, SIG_DFL);
-  signal(SIGTERM, SIG_DFL);
+  command_die_of_late_signals();
   terminal_close(&session->terminal);
   tb_clock_server_stop(session->server);
 }

@@ -211,7 +211,7 @@ static int run(const command_t *command, int argc, char **argv)
   if (optind < argc) return command_usage_error(command, "unexpected argument '%s'", argv[optind]);
   command_show_log(command);
   command_catch_signals();
-  if (!ros_clock_open(command, watch.domain, &watch.ros)) return EXIT_IO;
+  if (!topic_clock_open(command, watch.domain, &watch.ros)) return EXIT_IO;
   tb_status_t status = tb_steady_clock_create(&watch.steady);
   int result = status ? command_failed(command, status, NULL) : watch_run(&watch);
   tb_steady_clock_destroy(watch.steady);

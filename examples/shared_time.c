@@ -9,7 +9,8 @@
  * Ctrl-C and start it again: its followers go on. The file is /dev/shm/timebase.NAME, and stays.
  *
  * Programs that know nothing of this follow it too: TIMEBASE_SOURCE=shm:NAME in their environment
- * is the source of all their clocks. Returns 0, 1 if the time stood still, 3 on errors. */
+ * is the source of all clocks that they give none. Returns 0, 1 if the time stood still, 3 on
+ * errors. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -64,10 +64,10 @@ TB_BEGIN_DECLS
 /** `options` may be NULL: a ROS clock that follows the process's default. With a source, the source
  * is started before the call returns, and no reading ever reports system time. The first clock that
  * follows makes the default that TIMEBASE_SOURCE names, unless the program has set one
- * (tb_source_set_default); a value that is of no use goes to the log hook.
- * [any thread] [from callbacks] TB_ERR_INVALID, TB_ERR_NO_MEMORY, and what making and starting the
- * source returns. In a jump callback or the log hook TB_ERR_DEADLOCK if the source must be made or
- * started first.
+ * (tb_source_set_default); what is wrong with a value that is of no use goes to the log hook
+ * (log.h). [any thread] [from callbacks] TB_ERR_INVALID, TB_ERR_NO_MEMORY, and what making and
+ * starting the source returns, such as TB_ERR_NOT_FOUND for a TIMEBASE_SOURCE that nothing has. In
+ * a jump callback or the log hook TB_ERR_DEADLOCK if the source must be made or started first.
  */
 TB_API tb_status_t tb_clock_create(const tb_clock_options_t *options, tb_clock_t **out);
 

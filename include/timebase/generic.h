@@ -1,6 +1,8 @@
 /* One name for each operation on every kind of clock: tb_now(clock, &t) takes a tb_clock_t and a
  * tb_time_t, or a tb_steady_clock_t and a tb_steady_time_t. Mixing them does not compile. The names
- * tb_cond_* of condition.h become such names, and take a tb_steady_cond_t too. */
+ * tb_cond_* of condition.h become such names, and take a tb_steady_cond_t too. In C they are
+ * macros: tb_timer_create wants parentheses around a compound literal,
+ * (&(tb_timer_options_t){...}). */
 #ifndef TIMEBASE_GENERIC_H
 #define TIMEBASE_GENERIC_H
 
@@ -28,18 +30,17 @@
   TB_GENERIC_CLOCK(clock, TB_GENERIC_IF(out, tb_time_t, tb_clock_now),                             \
                    TB_GENERIC_IF(out, tb_steady_time_t, tb_steady_clock_now))                      \
   (clock, out)
-#define tb_sleep_until(clock, target, options)                                                     \
-  TB_GENERIC_CLOCK(clock, tb_clock_sleep_until, tb_steady_clock_sleep_until)                       \
-  (clock, target, options)
-#define tb_sleep_for(clock, duration, options)                                                     \
-  TB_GENERIC_CLOCK(clock, tb_clock_sleep_for, tb_steady_clock_sleep_for)(clock, duration, options)
+#define tb_sleep_until(clock, ...)                                                                 \
+  TB_GENERIC_CLOCK(clock, tb_clock_sleep_until, tb_steady_clock_sleep_until)(clock, __VA_ARGS__)
+#define tb_sleep_for(clock, ...)                                                                   \
+  TB_GENERIC_CLOCK(clock, tb_clock_sleep_for, tb_steady_clock_sleep_for)(clock, __VA_ARGS__)
 #define tb_timer_create(queue, clock, options, out)                                                \
   TB_GENERIC_CLOCK(                                                                                \
       clock, TB_GENERIC_IF(options, tb_timer_options_t, tb_clock_timer_create),                    \
       TB_GENERIC_IF(options, tb_steady_timer_options_t, tb_steady_clock_timer_create))             \
   (queue, clock, options, out)
-#define tb_rate_create(clock, period, out)                                                         \
-  TB_GENERIC_CLOCK(clock, tb_clock_rate_create, tb_steady_clock_rate_create)(clock, period, out)
+#define tb_rate_create(clock, ...)                                                                 \
+  TB_GENERIC_CLOCK(clock, tb_clock_rate_create, tb_steady_clock_rate_create)(clock, __VA_ARGS__)
 
 /** Internal: one of two functions, by the type of a condition. */
 #define TB_GENERIC_COND(cond, ros, steady)                                                         \
@@ -51,12 +52,10 @@
                    TB_GENERIC_IF(out, tb_steady_cond_t *, tb_steady_cond_create))                  \
   (clock, out)
 #define tb_cond_destroy(cond) TB_GENERIC_COND(cond, tb_cond_destroy, tb_steady_cond_destroy)(cond)
-#define tb_cond_wait_until(cond, mutex, target, options, out_signalled)                            \
-  TB_GENERIC_COND(cond, tb_cond_wait_until, tb_steady_cond_wait_until)                             \
-  (cond, mutex, target, options, out_signalled)
-#define tb_cond_wait_for(cond, mutex, duration, options, out_signalled)                            \
-  TB_GENERIC_COND(cond, tb_cond_wait_for, tb_steady_cond_wait_for)                                 \
-  (cond, mutex, duration, options, out_signalled)
+#define tb_cond_wait_until(cond, ...)                                                              \
+  TB_GENERIC_COND(cond, tb_cond_wait_until, tb_steady_cond_wait_until)(cond, __VA_ARGS__)
+#define tb_cond_wait_for(cond, ...)                                                                \
+  TB_GENERIC_COND(cond, tb_cond_wait_for, tb_steady_cond_wait_for)(cond, __VA_ARGS__)
 #define tb_cond_signal(cond) TB_GENERIC_COND(cond, tb_cond_signal, tb_steady_cond_signal)(cond)
 #define tb_cond_broadcast(cond)                                                                    \
   TB_GENERIC_COND(cond, tb_cond_broadcast, tb_steady_cond_broadcast)(cond)
