@@ -4,7 +4,7 @@
  *
  * One thread does everything: it reads lines from standard input and makes the calls of its timers,
  * on steady and ROS time, in one queue. Each line is a tick: ROS time goes on by a second.
- * Ends with standard input:
+ * Ends with standard input, which is a terminal or a pipe (epoll refuses files):
  *
  *   (for i in 1 2 3; do echo; sleep 0.3; done) | event_loop */
 #include <stdio.h>
