@@ -191,6 +191,9 @@ int main(int argc, char **argv)
   int first = 1;
   if (argc == 5 && !strcmp(argv[1], BENCH_SHM_PEER))
     return bench_shm_peer(argv[2], argv[3], argv[4]);
+#ifdef TB_BENCH_ROS2
+  if (argc == 4 && !strcmp(argv[1], BENCH_ROS2_PEER)) return bench_ros2_peer(argv[2], argv[3]);
+#endif
   if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) return usage(stdout);
   if (argc > 2 && !strcmp(argv[1], "--json")) {
     run.json = fopen(argv[2], "w");

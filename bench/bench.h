@@ -28,6 +28,9 @@ extern const int allocation_row_count, shm_row_count;
 #define BENCH_SHM_PEER "--shm-peer"
 int bench_shm_peer(const char *role, const char *directory, const char *fd);
 #ifdef TB_BENCH_ROS2
+/* The process that reads `/clock`: this program with this argument and two descriptors. */
+#define BENCH_ROS2_PEER "--ros2-peer"
+int bench_ros2_peer(const char *in, const char *out);
 extern const row_t ros2_rows[];
 extern const int ros2_row_count;
 #endif

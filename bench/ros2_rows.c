@@ -194,6 +194,13 @@ static bool measure(int commands, int answers, result_t *out)
   return done;
 }
 
+/* Anew: a child of a process that has used the library may not. */
+int bench_ros2_peer(const char *in, const char *out)
+{
+  read_ticks((int)strtol(in, NULL, 10), (int)strtol(out, NULL, 10));
+  return 0;
+}
+
 static bool clock_topic_latency(const row_t *row, result_t *out)
 {
   int commands[2], answers[2];
@@ -204,9 +211,12 @@ static bool clock_topic_latency(const row_t *row, result_t *out)
   pid_t child = fork();
   if (child == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    char in[16], out_fd[16];
     close(commands[1]);
-    read_ticks(commands[0], answers[1]);
-    _exit(0);
+    snprintf(in, sizeof in, "%d", commands[0]);
+    snprintf(out_fd, sizeof out_fd, "%d", answers[1]);
+    execl("/proc/self/exe", "bench", BENCH_ROS2_PEER, in, out_fd, (char *)NULL);
+    _exit(127);
   }
   close(commands[0]);
   close(answers[1]);
