@@ -26,6 +26,13 @@ struct tb_source {
   _Atomic uint32_t phase; /* tb__source_phase_t; futex */
 };
 
+/* Whether it is made of these functions; what a caller gives may be NULL, or stand for the default.
+ */
+static inline bool tb__source_is(const tb_source_t *source, const tb_source_ops_t *ops)
+{
+  return source && source != TB_SOURCE_DEFAULT && source->ops == ops;
+}
+
 /* Hands a source that no clock uses over to another one, which starts, stops and destroys it: its
  * ticks go to `redirect`. TB_ERR_BUSY: it has clocks, or is wrapped already. */
 tb_status_t tb__source_wrap(tb_source_t *source, tb__redirect_t *redirect);

@@ -4,8 +4,6 @@
 #include "clock/timeline.h"
 #include "platform/time.h"
 
-#define PAUSED_AFTER_NS INT64_C(100000000) /* of ticks that repeat the value */
-
 /* On a page the publisher leaves them itself. In steady time that is not ours they say nothing, and
  * whoever looks finds out whether there has been one since the last look. */
 static int64_t page_life_ns(tb__page_view_t *view)
@@ -54,7 +52,7 @@ tb_clock_state_t tb__timeline_derive_state(const tb_timeline_t *timeline, tb_clo
   if (paused) return state;
   int64_t moved_ns = atomic_load_explicit(&life->moved_ns, memory_order_relaxed);
   int64_t repeated_ns = atomic_load_explicit(&life->repeated_ns, memory_order_relaxed);
-  return moved_ns != TB__LIFE_FOR_EVER && repeated_ns - moved_ns >= PAUSED_AFTER_NS
+  return moved_ns != TB__LIFE_FOR_EVER && repeated_ns - moved_ns >= TB__PAUSED_AFTER_NS
              ? TB_CLOCK_PAUSED
              : TB_CLOCK_RUNNING;
 }

@@ -63,7 +63,8 @@ typedef struct tb__rate_meter {
   int64_t window_steady_ns, window_time_ns; /* start of the window of the rate */
 } tb__rate_meter_t;
 
-#define TB__LIFE_FOR_EVER INT64_MAX /* time goes on without ticks */
+#define TB__LIFE_FOR_EVER   INT64_MAX          /* time goes on without ticks */
+#define TB__PAUSED_AFTER_NS INT64_C(100000000) /* of ticks that repeat the value */
 
 /* Signs of life, in coarse steady time (0: none yet), and what was made of their absence. */
 typedef struct tb__life {

@@ -228,7 +228,7 @@ fail:
 
 static clock_source_t *clock_source_of(tb_source_t *source)
 {
-  return source && source->ops == &clock_source_ops ? source->self : NULL;
+  return tb__source_is(source, &clock_source_ops) ? source->self : NULL;
 }
 
 tb_status_t tb_ros2_clock_source_status(tb_source_t *source, tb_ros2_clock_source_status_t *out)

@@ -98,7 +98,8 @@ static const tb_source_ops_t unstarted_ops = {
 
 static extrapolating_t *extrapolating_of(tb_source_t *source)
 {
-  return source && source->ops->destroy == extrapolating_destroy ? source->self : NULL;
+  bool is = tb__source_is(source, &extrapolating_ops) || tb__source_is(source, &unstarted_ops);
+  return is ? source->self : NULL;
 }
 
 static void copy_options(tb_timeline_t *from, tb_timeline_t *to)
@@ -109,6 +110,8 @@ static void copy_options(tb_timeline_t *from, tb_timeline_t *to)
   tb__mutex_lock(&to->mutex);
   to->forward_jump_min_ns = forward_jump_min_ns;
   atomic_store(&to->life.stall_limit_ns, atomic_load(&from->life.stall_limit_ns));
+  atomic_store(&to->slow_handler_ns, atomic_load(&from->slow_handler_ns));
+  atomic_store(&to->readers_give_up, atomic_load(&from->readers_give_up));
   tb__mutex_unlock(&to->mutex);
 }
 

@@ -17,7 +17,7 @@ tb_status_t tb_manual_source_create(tb_source_t **out)
 
 static bool is_manual(const tb_source_t *source)
 {
-  return source && source->ops == &manual_ops;
+  return tb__source_is(source, &manual_ops);
 }
 
 static tb_status_t settle_begin(tb__settle_t *settle, tb_source_t *source,

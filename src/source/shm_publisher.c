@@ -3,13 +3,11 @@
 #include <timebase/shm_publisher.h>
 
 #include "base/fork.h"
-#include "clock/page.h"
+#include "clock/timeline.h"
 #include "platform/futex.h"
 #include "platform/mutex.h"
 #include "platform/time.h"
 #include "source/shm_file.h"
-
-#define PAUSED_AFTER_NS INT64_C(100000000)
 
 struct tb_shm_publisher {
   tb__shared_file_t file;
@@ -107,24 +105,11 @@ tb_status_t tb_shm_publisher_open(const char *name, const tb_shm_options_t *opti
   return TB_OK;
 }
 
-static bool anchor_is_valid(const tb_anchor_t *anchor)
-{
-  if (anchor->bound.ns < 0 || anchor->state < TB_CLOCK_RUNNING || anchor->state > TB_CLOCK_LOST)
-    return false;
-  if (anchor->rate == 0) return true;
-  return anchor->rate > 0 && anchor->rate <= TB_ANCHOR_RATE_MAX && anchor->steady.ns > 0 &&
-         anchor->bound.ns != INT64_MAX;
-}
-
+/* A tick has no steady time: see tb__page_slot_t. */
 static tb__course_t course_of(const tb_anchor_t *anchor)
 {
-  tb__course_t course = {.time_ns = anchor->time_ns, .until_ns = anchor->time_ns};
-  if (anchor->rate == 0 || anchor->time_ns == 0) return course;
-  course.rate = anchor->rate;
-  course.steady_ns = anchor->steady.ns;
-  if (__builtin_add_overflow(anchor->time_ns, anchor->bound.ns, &course.until_ns))
-    course.until_ns = INT64_MAX;
-  return course;
+  if (anchor->rate > 0 && anchor->time_ns > 0) return tb__anchor_course(anchor);
+  return (tb__course_t){.time_ns = anchor->time_ns, .until_ns = anchor->time_ns};
 }
 
 static int64_t course_now(const tb__course_t *course, int64_t steady_ns)
@@ -149,7 +134,7 @@ static void anchor_locked(tb_shm_publisher_t *publisher, const tb_anchor_t *anch
     publisher->has_run = false;
   }
   if (after_ns != before_ns || next.course.rate > 0) publisher->moved_ns = steady_ns;
-  if (next.state == TB_CLOCK_RUNNING && steady_ns - publisher->moved_ns >= PAUSED_AFTER_NS)
+  if (next.state == TB_CLOCK_RUNNING && steady_ns - publisher->moved_ns >= TB__PAUSED_AFTER_NS)
     next.state = TB_CLOCK_PAUSED;
   if (next.course.rate > 0) publisher->has_run = true;
   if (publisher->has_run && next.course.steady_ns == 0) next.course.steady_ns = steady_ns;
@@ -162,7 +147,8 @@ tb_status_t tb_shm_publisher_anchor(tb_shm_publisher_t *publisher, const tb_anch
   if (!publisher || !anchor) return TB_ERR_INVALID;
   if (tb__is_forked()) return TB_ERR_FORKED;
   if (anchor->time_ns < 0) return TB_ERR_RANGE;
-  if (!anchor_is_valid(anchor)) return TB_ERR_INVALID;
+  if (!tb__anchor_is_valid(anchor)) return TB_ERR_INVALID;
+  if (anchor->rate > 0 && anchor->bound.ns == INT64_MAX) return TB_ERR_INVALID;
   tb__mutex_lock(&publisher->mutex);
   anchor_locked(publisher, anchor, reason);
   tb__mutex_unlock(&publisher->mutex);

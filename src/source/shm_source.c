@@ -357,7 +357,7 @@ tb_status_t tb_shm_source_create(const char *name, const tb_shm_options_t *optio
   if (!status) {
     self->file = file;
     status = create(self, view, out);
-    if (status) tb_error_set(error, status, "out of memory");
+    if (status) tb_error_set(error, status, "%s", tb_status_message(status));
   }
   if (!status) return TB_OK;
   tb__shared_file_close(&file);
@@ -375,8 +375,7 @@ tb_status_t tb__shm_source_from_name(const char *rest, void *user, tb_error_t *e
 
 tb_status_t tb_shm_source_status(const tb_source_t *source, tb_shm_status_t *out)
 {
-  if (!source || source == TB_SOURCE_DEFAULT || !out || source->ops != &shm_ops)
-    return TB_ERR_INVALID;
+  if (!out || !tb__source_is(source, &shm_ops)) return TB_ERR_INVALID;
   shm_source_t *self = source->self;
   tb__page_copy_t copy = {0};
   tb__page_load(self->page, &copy);

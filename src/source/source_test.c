@@ -1,8 +1,10 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <timebase/extrapolating_source.h>
 #include <timebase/jump.h>
 #include <timebase/manual_source.h>
+#include <timebase/shm_source.h>
 #include <timebase/sleep.h>
 #include <timebase/source.h>
 
@@ -173,12 +175,29 @@ static void test_J5_no_timeline_moves_from_a_jump_callback(void **state)
   assert_ok(tb_source_destroy(bystander));
 }
 
+/* What stands for the default is no source of a kind. */
+static void test_X7_calls_for_a_kind_of_source_refuse_the_default(void **state)
+{
+  (void)state;
+  tb_extrapolating_stats_t stats;
+  tb_shm_status_t shm;
+  tb_source_t *none = TB_SOURCE_DEFAULT;
+  assert_status(tb_manual_source_set(none, S), TB_ERR_INVALID);
+  assert_status(tb_manual_source_advance(none, (tb_duration_t){S}), TB_ERR_INVALID);
+  assert_status(tb_manual_source_advance_to_next(none), TB_ERR_INVALID);
+  assert_status(tb_manual_source_set_and_run(none, S, NULL), TB_ERR_INVALID);
+  assert_status(tb_manual_source_wait_for_sleepers(none, 1, NULL), TB_ERR_INVALID);
+  assert_status(tb_extrapolating_source_stats(none, &stats), TB_ERR_INVALID);
+  assert_status(tb_shm_source_status(none, &shm), TB_ERR_INVALID);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_X1_destroying_a_source_waits_for_a_stop_in_progress),
       cmocka_unit_test(test_X1_stop_may_join_a_thread_that_changes_the_clock),
       cmocka_unit_test(test_X2_a_wait_for_the_start_is_a_deadline_of_the_first_tick),
+      cmocka_unit_test(test_X7_calls_for_a_kind_of_source_refuse_the_default),
       cmocka_unit_test(test_J5_no_timeline_moves_from_a_jump_callback),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
