@@ -52,8 +52,9 @@ TB_BEGIN_DECLS
  * timeline that they go to. tb_manual_source_advance and its kin start from the time told.
  *
  * `options` NULL: the defaults. [any thread] TB_ERR_INVALID: `inner` is such a source itself, or
- * the bound; TB_ERR_NO_MEMORY; TB_ERR_BUSY: `inner` has clocks, or is wrapped already;
- * TB_ERR_DEADLOCK: from a jump callback. On failure `inner` stays the caller's. */
+ * the bound; TB_ERR_UNSUPPORTED: it is on shared memory, which runs on by itself (shm_source.h);
+ * TB_ERR_NO_MEMORY; TB_ERR_BUSY: `inner` has clocks, or is wrapped already; TB_ERR_DEADLOCK: from a
+ * jump callback or the log hook. On failure `inner` stays the caller's. */
 TB_API tb_status_t tb_extrapolating_source_create(tb_source_t *inner,
                                                   const tb_extrapolating_options_t *options,
                                                   tb_source_t **out);
