@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <timebase/extrapolating_source.h>
 #include <timebase/generic.h>
 #include <timebase/jump.h>
 #include <timebase/shm_publisher.h>
@@ -153,6 +154,16 @@ static void test_X3_a_second_publisher_is_refused(void **state)
   assert_non_null(strstr(error.text, "\"test\": another publisher has it"));
   tb_shm_publisher_close(f->publisher);
   open_publisher(f);
+}
+
+static void test_X4_a_page_runs_on_by_itself_and_is_not_wrapped(void **state)
+{
+  shared_t *f = *state;
+  tb_source_t *inner, *source = NULL;
+  assert_ok(tb_shm_source_create("test", &f->options, NULL, &inner));
+  assert_status(tb_extrapolating_source_create(inner, NULL, &source), TB_ERR_UNSUPPORTED);
+  assert_null(source);
+  assert_ok(tb_source_destroy(inner));
 }
 
 static void test_X3_wrong_names_and_files_are_refused(void **state)
@@ -921,6 +932,7 @@ int main(void)
       ON_PAGE(test_X3_now_is_the_published_time_at_once),
       ON_PAGE(test_X7_a_source_created_later_tells_the_time_from_the_start),
       ON_PAGE(test_X3_a_second_publisher_is_refused),
+      ON_PAGE(test_X4_a_page_runs_on_by_itself_and_is_not_wrapped),
       ON_PAGE(test_X3_wrong_names_and_files_are_refused),
       ON_PAGE(test_X3_the_file_is_private_unless_asked_otherwise),
       ON_PAGE(test_J3_readers_wait_for_the_handlers_of_this_process),
