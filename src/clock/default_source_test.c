@@ -663,6 +663,8 @@ static void test_J7_X7_who_waits_to_change_the_default_reports(void **state)
   pthread_create(&thread, NULL, set_default_again, stage->a);
   while (atomic_load(&slow_reports) == 0)
     sched_yield();
+  options.slow_handler_limit = (tb_duration_t){1000 * S}; /* the change to come has none */
+  assert_ok(tb_timeline_set_options(tb_source_timeline(stage->b), &options));
   let_go(&stuck);
   pthread_join(thread, NULL);
   tb_log_set_hook(NULL, NULL);
