@@ -4,6 +4,8 @@
 #include <string.h>
 
 #define ROS_TOPIC_LENGTH_MAX 247 /* rmw/validate_full_topic_name.h: 255 less 8 for prefixes */
+#define NAMESPACE_LENGTH_MAX 245 /* rmw/validate_namespace.h: leaves room for '/' and a name */
+#define NODE_LENGTH_MAX      255 /* rmw/validate_node_name.h */
 #define TYPE_LENGTH_MAX      200
 #define SERVICE_LENGTH_MAX   245 /* 255 less "rq/" and "Request" */
 
@@ -71,6 +73,132 @@ tb_status_t tb__service_name_to_dds(const char *service, char out_request[TB__DD
   if (rule) return tb_error_set(error, TB_ERR_INVALID, "service name '%s': %s", service, rule);
   snprintf(out_request, TB__DDS_NAME_SIZE, "rq/%.*sRequest", SERVICE_LENGTH_MAX, relative);
   snprintf(out_reply, TB__DDS_NAME_SIZE, "rr/%.*sReply", SERVICE_LENGTH_MAX, relative);
+  return TB_OK;
+}
+
+typedef struct builder {
+  char text[TB__DDS_NAME_SIZE];
+  size_t length;
+  bool overflow;
+} builder_t;
+
+static void append(builder_t *builder, const char *text, size_t length)
+{
+  if (length >= TB__DDS_NAME_SIZE - builder->length) {
+    builder->overflow = true;
+    return;
+  }
+  memcpy(builder->text + builder->length, text, length);
+  builder->length += length;
+  builder->text[builder->length] = '\0';
+}
+
+static void append_text(builder_t *builder, const char *text)
+{
+  append(builder, text, strlen(text));
+}
+
+static void append_namespace(builder_t *builder, const char *node_namespace)
+{
+  append_text(builder, node_namespace);
+  if (strcmp(node_namespace, "/") != 0) append_text(builder, "/");
+}
+
+static bool text_is(const char *text, size_t length, const char *expected)
+{
+  return length == strlen(expected) && memcmp(text, expected, length) == 0;
+}
+
+/* `brace` stands on '{'. What it is replaced by, and where it ends; NULL with the rule broken. */
+static const char *substitution(const char *brace, const char *node_name,
+                                const char *node_namespace, const char **end, const char **rule)
+{
+  const char *name = brace + 1;
+  size_t length = strcspn(name, "{}");
+  if (name[length] != '}') {
+    *rule = "must close '{' with '}'";
+    return NULL;
+  }
+  *end = name + length + 1;
+  if (text_is(name, length, "node")) return node_name;
+  if (text_is(name, length, "ns") || text_is(name, length, "namespace")) return node_namespace;
+  *rule = "must have no substitution but {node}, {ns} and {namespace}";
+  return NULL;
+}
+
+/* The rule that is broken, NULL if none. */
+static const char *expand(const char *name, const char *node_name, const char *node_namespace,
+                          builder_t *out)
+{
+  const char *rule = NULL;
+  if (*name == '\0') return "must not be empty";
+  if (strchr(name + 1, '~')) return "must not have '~' but at the beginning";
+  if (*name == '~') {
+    if (name[1] != '\0' && name[1] != '/') return "must have '/' behind '~'";
+    append_namespace(out, node_namespace);
+    append_text(out, node_name);
+    name++;
+  } else if (*name != '/' && strncmp(name, "{ns}", 4) != 0 &&
+             strncmp(name, "{namespace}", 11) != 0) {
+    append_namespace(out, node_namespace);
+  }
+  while (*name) {
+    size_t plain = strcspn(name, "{");
+    append(out, name, plain);
+    name += plain;
+    if (*name == '\0') break;
+    const char *replacement = substitution(name, node_name, node_namespace, &name, &rule);
+    if (!replacement) return rule;
+    append_text(out, replacement);
+  }
+  return out->overflow ? "must not be longer than 247 characters when it is complete" : NULL;
+}
+
+tb_status_t tb__name_expand(const char *name, const char *node_name, const char *node_namespace,
+                            char out[TB__DDS_NAME_SIZE], tb_error_t *error)
+{
+  if (!name) return tb_error_set(error, TB_ERR_INVALID, "name is NULL");
+  builder_t full = {.length = 0};
+  const char *rule = expand(name, node_name, node_namespace, &full);
+  if (rule) return tb_error_set(error, TB_ERR_INVALID, "name '%s': %s", name, rule);
+  rule = broken_topic_rule(full.text);
+  if (rule)
+    return tb_error_set(error, TB_ERR_INVALID, "name '%s', which is '%s' in full: %s", name,
+                        full.text, rule);
+  memcpy(out, full.text, full.length + 1);
+  return TB_OK;
+}
+
+static const char *broken_node_rule(const char *name)
+{
+  size_t length = strlen(name);
+  if (length == 0) return "must not be empty";
+  for (size_t i = 0; i < length; i++) {
+    if (!is_name_character(name[i])) return "must have only letters, digits and '_'";
+  }
+  if (is_digit(name[0])) return "must not start with a digit";
+  if (length > NODE_LENGTH_MAX) return "must not be longer than 255 characters";
+  return NULL;
+}
+
+tb_status_t tb__node_name_check(const char *name, tb_error_t *error)
+{
+  if (!name) return tb_error_set(error, TB_ERR_INVALID, "node name is NULL");
+  const char *rule = broken_node_rule(name);
+  if (rule) return tb_error_set(error, TB_ERR_INVALID, "node name '%s': %s", name, rule);
+  return TB_OK;
+}
+
+tb_status_t tb__namespace_normalize(const char *ns, char out[TB__DDS_NAME_SIZE], tb_error_t *error)
+{
+  if (!ns) return tb_error_set(error, TB_ERR_INVALID, "namespace is NULL");
+  bool root = strcmp(ns, "") == 0 || strcmp(ns, "/") == 0;
+  const char *relative = ns + (ns[0] == '/');
+  const char *rule = root ? NULL : broken_topic_rule(ns);
+  if (!rule && strlen(relative) + 1 > NAMESPACE_LENGTH_MAX)
+    rule = "must not be longer than 245 characters";
+  if (rule) return tb_error_set(error, TB_ERR_INVALID, "namespace '%s': %s", ns, rule);
+  snprintf(out, TB__DDS_NAME_SIZE, "/%.*s", NAMESPACE_LENGTH_MAX - 1, relative);
   return TB_OK;
 }
 

@@ -16,6 +16,18 @@ tb_status_t tb__topic_name_to_dds(const char *topic, bool plain, char out[TB__DD
 tb_status_t tb__service_name_to_dds(const char *service, char out_request[TB__DDS_NAME_SIZE],
                                     char out_reply[TB__DDS_NAME_SIZE], tb_error_t *error);
 
+/* The full name of "/absolute", "relative", "~/private", "{node}/x", "{ns}/x" and "{namespace}/x"
+ * for the node `node_name` in `node_namespace`, which are valid and as tb__namespace_normalize
+ * leaves them. TB_ERR_INVALID with the rule that is broken in the text. */
+tb_status_t tb__name_expand(const char *name, const char *node_name, const char *node_namespace,
+                            char out[TB__DDS_NAME_SIZE], tb_error_t *error);
+
+/* TB_ERR_INVALID with the rule that is broken in the text. */
+tb_status_t tb__node_name_check(const char *name, tb_error_t *error);
+
+/* "" becomes "/", and "a/b" becomes "/a/b". TB_ERR_INVALID with the rule that is broken. */
+tb_status_t tb__namespace_normalize(const char *ns, char out[TB__DDS_NAME_SIZE], tb_error_t *error);
+
 /* "std_msgs/msg/String", or the old "std_msgs/String", becomes "std_msgs/msg/String". */
 tb_status_t tb__type_name_normalize(const char *type, char out[TB__DDS_NAME_SIZE],
                                     tb_error_t *error);

@@ -136,6 +136,132 @@ static void test_services_have_two_topics(void **state)
   assert_non_null(strstr(error.text, "246"));
 }
 
+static void assert_expands(const char *name, const char *ns, const char *expected)
+{
+  char out[TB__DDS_NAME_SIZE];
+  tb_error_t error = TB_ERROR_INIT;
+  if (tb__name_expand(name, "node", ns, out, &error) != TB_OK) fail_msg("%s", error.text);
+  assert_string_equal(out, expected);
+}
+
+static void test_names_are_expanded(void **state)
+{
+  (void)state;
+  assert_expands("/chatter", "/a", "/chatter");
+  assert_expands("chatter", "/a/b", "/a/b/chatter");
+  assert_expands("chatter", "/", "/chatter");
+  assert_expands("x/y", "/", "/x/y");
+  assert_expands("~", "/a", "/a/node");
+  assert_expands("~/x", "/a", "/a/node/x");
+  assert_expands("~/x", "/", "/node/x");
+  assert_expands("{node}/x", "/a", "/a/node/x");
+  assert_expands("/b/x_{node}_y", "/a", "/b/x_node_y");
+  assert_expands("{ns}/x", "/a/b", "/a/b/x");
+  assert_expands("{namespace}/{node}", "/a/b", "/a/b/node");
+  assert_expands("/b{ns}", "/a", "/b/a");
+  assert_expands("~/{node}", "/a", "/a/node/node");
+}
+
+static void assert_expand_breaks(const char *name, const char *rule)
+{
+  char out[TB__DDS_NAME_SIZE] = "untouched";
+  tb_error_t error = TB_ERROR_INIT;
+  assert_status(tb__name_expand(name, "node", "/", out, &error), TB_ERR_INVALID);
+  assert_string_equal(out, "untouched");
+  if (!strstr(error.text, rule)) fail_msg("'%s' does not say '%s'", error.text, rule);
+}
+
+static void test_names_that_cannot_be_expanded_name_their_rule(void **state)
+{
+  (void)state;
+  assert_expand_breaks(NULL, "NULL");
+  assert_expand_breaks("", "must not be empty");
+  assert_expand_breaks("/", "end with '/'");
+  assert_expand_breaks("a/", "end with '/'");
+  assert_expand_breaks("~/", "end with '/'");
+  assert_expand_breaks("~a", "'/' behind '~'");
+  assert_expand_breaks("/a/~", "beginning");
+  assert_expand_breaks("{nod}", "substitution");
+  assert_expand_breaks("{}", "substitution");
+  assert_expand_breaks("{node", "close '{'");
+  assert_expand_breaks("{{node}}", "close '{'");
+  assert_expand_breaks("node}", "letters, digits");
+  assert_expand_breaks("a b", "letters, digits");
+  assert_expand_breaks("1a", "digit");
+  assert_expand_breaks("{ns}/x", "'//'"); /* "//x": the namespace is "/" */
+}
+
+static void test_names_that_grow_too_long_are_refused(void **state)
+{
+  (void)state;
+  char ns[TB__DDS_NAME_SIZE] = "/", name[300], out[TB__DDS_NAME_SIZE] = "untouched";
+  memset(ns + 1, 'a', 244);
+  memset(name, 'a', sizeof name - 1);
+  name[sizeof name - 1] = '\0';
+  assert_ok(tb__name_expand("x", "node", ns, out, NULL));
+  assert_int_equal(strlen(out), 247);
+  static const char *const longer[] = {"xy", "xyzxyzxyzxyz", "~", "{ns}{ns}", "x{ns}"};
+  for (size_t i = 0; i < sizeof longer / sizeof longer[0]; i++)
+    assert_status(tb__name_expand(longer[i], "node", ns, out, NULL), TB_ERR_INVALID);
+  assert_status(tb__name_expand(name, "node", "/", out, NULL), TB_ERR_INVALID);
+  name[255] = '\0';
+  assert_status(tb__name_expand("{node}", name, "/", out, NULL), TB_ERR_INVALID);
+  assert_status(tb__name_expand("{node}", name, ns, out, NULL), TB_ERR_INVALID);
+}
+
+static void test_names_of_nodes(void **state)
+{
+  (void)state;
+  char name[257];
+  memset(name, 'a', sizeof name);
+  name[255] = '\0';
+  static const char *const good[] = {"n", "_n", "talker_1", "N0"};
+  for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
+    assert_ok(tb__node_name_check(good[i], NULL));
+  assert_ok(tb__node_name_check(name, NULL));
+  name[255] = 'a';
+  name[256] = '\0';
+  const struct {
+    const char *name, *rule;
+  } bad[] = {{"", "empty"},      {"1n", "digit"},    {"a/b", "letters"},
+             {"a-b", "letters"}, {"{n}", "letters"}, {"~", "letters"},
+             {name, "255"},      {NULL, "NULL"},     {"\xc3\xa4", "letters"}};
+  for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    tb_error_t error = TB_ERROR_INIT;
+    assert_status(tb__node_name_check(bad[i].name, &error), TB_ERR_INVALID);
+    assert_non_null(strstr(error.text, bad[i].rule));
+  }
+}
+
+static void test_namespaces(void **state)
+{
+  (void)state;
+  char ns[300] = "/", out[TB__DDS_NAME_SIZE];
+  static const char *const good[][2] = {{"", "/"},    {"/", "/"},          {"a", "/a"},
+                                        {"/a", "/a"}, {"a/b_1", "/a/b_1"}, {"/a/b", "/a/b"}};
+  for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+    assert_ok(tb__namespace_normalize(good[i][0], out, NULL));
+    assert_string_equal(out, good[i][1]);
+  }
+  memset(ns + 1, 'a', 244);
+  assert_ok(tb__namespace_normalize(ns, out, NULL));
+  assert_string_equal(out, ns);
+  assert_ok(tb__namespace_normalize(ns + 1, out, NULL));
+  assert_string_equal(out, ns);
+  ns[245] = 'a';
+  strcpy(out, "untouched");
+  const struct {
+    const char *ns, *rule;
+  } bad[] = {{"a/", "end with '/'"}, {"//", "'/'"}, {"/a//b", "'//'"}, {"/1a", "digit"}, {"~", "~"},
+             {"a b", "letters"},     {ns, "245"},   {ns + 1, "245"},   {NULL, "NULL"}};
+  for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    tb_error_t error = TB_ERROR_INIT;
+    assert_status(tb__namespace_normalize(bad[i].ns, out, &error), TB_ERR_INVALID);
+    assert_non_null(strstr(error.text, bad[i].rule));
+    assert_string_equal(out, "untouched");
+  }
+}
+
 static void test_type_hashes(void **state)
 {
   (void)state;
@@ -161,6 +287,11 @@ int main(void)
       cmocka_unit_test(test_types),
       cmocka_unit_test(test_broken_types_are_refused),
       cmocka_unit_test(test_services_have_two_topics),
+      cmocka_unit_test(test_names_are_expanded),
+      cmocka_unit_test(test_names_that_cannot_be_expanded_name_their_rule),
+      cmocka_unit_test(test_names_that_grow_too_long_are_refused),
+      cmocka_unit_test(test_names_of_nodes),
+      cmocka_unit_test(test_namespaces),
       cmocka_unit_test(test_type_hashes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
