@@ -9,7 +9,15 @@
 /** A place in one domain. */
 typedef struct tb_ros2_context tb_ros2_context_t;
 
-/** Which domain, and whose log. */
+/** Which form of ROS 2 is spoken on the wire. Topics and services are the same in both; a graph may
+ * have nodes of either, but each lists only the nodes of its own. */
+typedef enum tb_ros2_distro {
+  TB_ROS2_DISTRO_ENVIRONMENT = 0, /**< what ROS_DISTRO says; jazzy without it */
+  TB_ROS2_DISTRO_HUMBLE = 1,      /**< humble and older: gids of 24 bytes, no type hashes */
+  TB_ROS2_DISTRO_JAZZY = 2,       /**< iron and newer: gids of 16 bytes, type hashes */
+} tb_ros2_distro_t;
+
+/** Which domain, whose log, whose wire, and the arguments of the program. */
 typedef struct tb_ros2_context_options {
   int domain_id; /**< 0 to 232; -1: what ROS_DOMAIN_ID says, else 0 */
 
@@ -20,12 +28,20 @@ typedef struct tb_ros2_context_options {
    * speaks: a hook must not create or destroy contexts, publishers and subscriptions, nor publish,
    * from such a message. */
   bool keep_dds_log;
+
+  tb_ros2_distro_t distro; /**< how nodes are announced */
+
+  /** The program's arguments, argv[0] being its name: what stands after --ros-args counts for all
+   * nodes of the context, as in ROS (ros2_arguments.h). Read only during the call. */
+  int argc;
+  const char *const *argv; /**< NULL if there are none */
 } tb_ros2_context_options_t;
 
-/** The domain that ROS_DOMAIN_ID names; the log of Cyclone DDS goes to the log hook. */
+/** The domain that ROS_DOMAIN_ID names; the log of Cyclone DDS goes to the log hook; the form that
+ * ROS_DISTRO names; no arguments. */
 #define TB_ROS2_CONTEXT_OPTIONS_INIT                                                               \
   {                                                                                                \
-    -1, false                                                                                      \
+    -1, false, TB_ROS2_DISTRO_ENVIRONMENT, 0, NULL                                                 \
   }
 
 TB_BEGIN_DECLS
@@ -37,8 +53,8 @@ TB_BEGIN_DECLS
  * A process may have several contexts. Those of one domain share its settings, which are read when
  * the first is created. A domain that the program itself made with Cyclone before is used as it is.
  *
- *   TB_ERR_INVALID    ROS_DOMAIN_ID, a static peer or CYCLONEDDS_URI cannot be read, or another
- *                     context of the domain has other discovery settings
+ *   TB_ERR_INVALID    ROS_DOMAIN_ID, a static peer, CYCLONEDDS_URI or an argument after --ros-args
+ *                     cannot be read, or another context of the domain has other discovery settings
  *   TB_ERR_RANGE      the domain id is not 0 to 232
  *   TB_ERR_LIMIT      as many processes of the domain run on this machine as Cyclone's setting
  *                     Discovery/MaxAutoParticipantIndex allows (32 unless CYCLONEDDS_URI says more)

@@ -6,6 +6,7 @@
 
 #include "base/fork.h"
 #include "platform/time.h"
+#include "ros2/announced.h"
 #include "ros2/context.h"
 #include "ros2/endpoint.h"
 #include "ros2/service_pair.h"
@@ -181,6 +182,7 @@ static void close_pending(tb_ros2_client_t *client)
 void tb_ros2_client_destroy(tb_ros2_client_t *client)
 {
   if (!client) return;
+  tb__announced_remove(&client->announced);
   tb__mutex_lock(&client->mutex);
   bool dispatched = client->is_dispatched;
   client->is_dispatched = false;
@@ -358,4 +360,10 @@ void tb_ros2_response_release(tb_ros2_response_t *response)
   if (!response) return;
   free(response->cdr);
   *response = (tb_ros2_response_t){NULL, 0};
+}
+
+tb_status_t tb__client_announce(tb_ros2_client_t *client, tb__announced_node_t *node,
+                                tb_error_t *error)
+{
+  return tb__announced_add(&client->announced, node, client->reader, client->writer, error);
 }

@@ -6,6 +6,7 @@
 
 #include "dds/raw_reader.h"
 #include "dds/raw_writer.h"
+#include "ros2/announcer.h"
 #include "ros2/dispatch.h"
 #include "ros2/service_header.h"
 
@@ -30,6 +31,7 @@ typedef struct tb__server {
 
 struct tb_ros2_client {
   tb_ros2_context_t *context;
+  tb__announced_t announced;
   tb__raw_writer_t *writer;
   tb__raw_reader_t *reader;
   uint64_t id; /* in the header of requests */

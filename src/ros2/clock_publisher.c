@@ -18,7 +18,7 @@ tb_status_t tb_ros2_clock_publisher_create(tb_ros2_context_t *context, const cha
 {
   static const tb_qos_t defaults = TB_QOS_INIT_CLOCK;
   tb__topic_endpoint_t endpoint;
-  tb_status_t status = tb__topic_endpoint_init(&endpoint, topic ? topic : TB__CLOCK_TOPIC,
+  tb_status_t status = tb__topic_endpoint_init(&endpoint, context, topic ? topic : TB__CLOCK_TOPIC,
                                                TB__CLOCK_TYPE, qos ? qos : &defaults, error);
   if (status != TB_OK) return status;
   tb_ros2_clock_publisher_t *publisher = calloc(1, sizeof *publisher);

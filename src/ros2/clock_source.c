@@ -205,7 +205,8 @@ tb_status_t tb_ros2_clock_source_create(tb_ros2_context_t *context,
     return tb_error_set(error, TB_ERR_INVALID, "clock source of %s: publishers %d is not known",
                         topic, (int)options->publishers);
   tb__topic_endpoint_t checked;
-  tb_status_t status = tb__topic_endpoint_init(&checked, topic, TB__CLOCK_TYPE, qos, error);
+  tb_status_t status =
+      tb__topic_endpoint_init(&checked, context, topic, TB__CLOCK_TYPE, qos, error);
   if (status) return status;
   clock_source_t *self = calloc(1, sizeof *self);
   if (!self) goto fail;

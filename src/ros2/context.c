@@ -1,6 +1,7 @@
 #include "ros2/context.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "ros2/discovery.h"
@@ -9,7 +10,9 @@ struct tb_ros2_context {
   tb__participant_t *participant;
   uint32_t domain_id;
   _Atomic uint32_t service_ids;
+  bool humble;
   tb__dispatch_t dispatch;
+  tb__announcer_t announcer;
 };
 
 static tb_status_t domain_id_choose(const tb_ros2_context_options_t *options,
@@ -22,6 +25,16 @@ static tb_status_t domain_id_choose(const tb_ros2_context_options_t *options,
                         options->domain_id, TB__DOMAIN_ID_MAX);
   *out = (uint32_t)options->domain_id;
   return TB_OK;
+}
+
+static bool is_humble(tb_ros2_distro_t distro, const char *name)
+{
+  static const char *const old[] = {"humble", "galactic", "foxy"};
+  if (distro != TB_ROS2_DISTRO_ENVIRONMENT) return distro == TB_ROS2_DISTRO_HUMBLE;
+  for (size_t i = 0; name && i < sizeof old / sizeof old[0]; i++) {
+    if (strcmp(name, old[i]) == 0) return true;
+  }
+  return false;
 }
 
 tb_status_t tb_ros2_context_create(const tb_ros2_context_options_t *options,
@@ -46,6 +59,8 @@ tb_status_t tb_ros2_context_create(const tb_ros2_context_options_t *options,
   };
   status = tb__participant_create(&participant, &context->participant, error);
   if (status != TB_OK) goto fail;
+  context->humble = is_humble(options->distro, environment.distro);
+  tb__announcer_init(&context->announcer, context->participant, context->humble);
   free(config);
   *out = context;
   return TB_OK;
@@ -59,6 +74,7 @@ void tb_ros2_context_destroy(tb_ros2_context_t *context)
 {
   if (!context) return;
   tb__dispatch_fini(&context->dispatch);
+  tb__announcer_fini(&context->announcer);
   tb__participant_destroy(context->participant);
   free(context);
 }
@@ -76,6 +92,16 @@ tb__participant_t *tb__ros2_context_participant(const tb_ros2_context_t *context
 tb__dispatch_t *tb__ros2_context_dispatch(tb_ros2_context_t *context)
 {
   return &context->dispatch;
+}
+
+bool tb__ros2_context_is_humble(const tb_ros2_context_t *context)
+{
+  return context->humble;
+}
+
+tb__announcer_t *tb__ros2_context_announcer(tb_ros2_context_t *context)
+{
+  return &context->announcer;
 }
 
 uint32_t tb__ros2_context_next_service_id(tb_ros2_context_t *context)

@@ -5,12 +5,18 @@
 #include <timebase/ros2_context.h>
 
 #include "dds/participant.h"
+#include "ros2/announcer.h"
 #include "ros2/dispatch.h"
 
 tb__participant_t *tb__ros2_context_participant(const tb_ros2_context_t *context);
 
 /* The thread on which user code of services and clients runs. */
 tb__dispatch_t *tb__ros2_context_dispatch(tb_ros2_context_t *context);
+
+/* Nodes have the wire form of humble. */
+bool tb__ros2_context_is_humble(const tb_ros2_context_t *context);
+
+tb__announcer_t *tb__ros2_context_announcer(tb_ros2_context_t *context);
 
 /* 1, 2, and so on, for the ids of services and clients. */
 uint32_t tb__ros2_context_next_service_id(tb_ros2_context_t *context);

@@ -26,6 +26,7 @@ tb__ros2_environment_t tb__ros2_environment_read(void)
 {
   return (tb__ros2_environment_t){
       .domain_id = getenv("ROS_DOMAIN_ID"),
+      .distro = getenv("ROS_DISTRO"),
       .discovery_range = getenv("ROS_AUTOMATIC_DISCOVERY_RANGE"),
       .static_peers = getenv("ROS_STATIC_PEERS"),
       .localhost_only = getenv("ROS_LOCALHOST_ONLY"),

@@ -10,11 +10,12 @@
 
 /* Values of the variables; NULL or "" when unset. */
 typedef struct tb__ros2_environment {
-  const char *domain_id;       /* ROS_DOMAIN_ID */
-  const char *discovery_range; /* ROS_AUTOMATIC_DISCOVERY_RANGE */
-  const char *static_peers;    /* ROS_STATIC_PEERS */
-  const char *localhost_only;  /* ROS_LOCALHOST_ONLY */
-  const char *cyclonedds_uri;  /* CYCLONEDDS_URI */
+  const char *domain_id;
+  const char *distro; /* ROS_DISTRO */ /* ROS_DOMAIN_ID */
+  const char *discovery_range;         /* ROS_AUTOMATIC_DISCOVERY_RANGE */
+  const char *static_peers;            /* ROS_STATIC_PEERS */
+  const char *localhost_only;          /* ROS_LOCALHOST_ONLY */
+  const char *cyclonedds_uri;          /* CYCLONEDDS_URI */
 } tb__ros2_environment_t;
 
 /* The pointers last until the environment changes. */

@@ -1,11 +1,9 @@
 #include "ros2/endpoint.h"
 
-#include <stdio.h>
-
 #include "platform/time.h"
-#include "ros2/type_hash.h"
 
-tb_status_t tb__topic_endpoint_init(tb__topic_endpoint_t *endpoint, const char *topic,
+tb_status_t tb__topic_endpoint_init(tb__topic_endpoint_t *endpoint,
+                                    const tb_ros2_context_t *context, const char *topic,
                                     const char *type, const tb_qos_t *qos, tb_error_t *error)
 {
   static const tb_qos_t defaults = TB_QOS_INIT_DEFAULT;
@@ -16,13 +14,13 @@ tb_status_t tb__topic_endpoint_init(tb__topic_endpoint_t *endpoint, const char *
   if (status == TB_OK) status = tb__type_name_normalize(type, full_type, error);
   if (status == TB_OK) status = tb__type_name_to_dds(type, endpoint->type, error);
   if (status != TB_OK) return status;
-  const char *hash = tb__type_hash_find(full_type);
-  if (hash) snprintf(endpoint->user_data, sizeof endpoint->user_data, "typehash=RIHS01_%s;", hash);
+  endpoint->user_data[0] = '\0';
+  if (!tb__ros2_context_is_humble(context)) tb__type_hash_user_data(full_type, endpoint->user_data);
   endpoint->options = (tb__endpoint_options_t){
       .topic = endpoint->topic,
       .type = endpoint->type,
       .qos = &endpoint->qos,
-      .user_data = hash ? endpoint->user_data : NULL,
+      .user_data = endpoint->user_data[0] ? endpoint->user_data : NULL,
   };
   return TB_OK;
 }

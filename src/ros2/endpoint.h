@@ -4,18 +4,22 @@
 
 #include "dds/endpoint.h"
 #include "platform/futex.h"
+#include "ros2/context.h"
 #include "ros2/names.h"
+#include "ros2/type_hash.h"
 
 typedef struct tb__topic_endpoint {
   tb__endpoint_options_t options; /* points into the rest: do not copy */
   tb_qos_t qos;
   char topic[TB__DDS_NAME_SIZE];
   char type[TB__DDS_NAME_SIZE];
-  char user_data[96];
+  char user_data[TB__TYPE_HASH_USER_DATA_SIZE];
 } tb__topic_endpoint_t;
 
-/* `qos` may be NULL for the default. The type's hash, if it is known, goes to USER_DATA. */
-tb_status_t tb__topic_endpoint_init(tb__topic_endpoint_t *endpoint, const char *topic,
+/* `qos` may be NULL for the default. The type's hash, if it is known and the context is none of
+ * humble, goes to USER_DATA. */
+tb_status_t tb__topic_endpoint_init(tb__topic_endpoint_t *endpoint,
+                                    const tb_ros2_context_t *context, const char *topic,
                                     const char *type, const tb_qos_t *qos, tb_error_t *error);
 
 /* The steady deadline `limit` from now; none when that is beyond the clock. */

@@ -3,11 +3,13 @@
 #include <stdlib.h>
 
 #include "dds/raw_writer.h"
+#include "ros2/announced.h"
 #include "ros2/context.h"
 #include "ros2/endpoint.h"
 #include "ros2/match_watch.h"
 
 struct tb_ros2_publisher {
+  tb__announced_t announced;
   tb__raw_writer_t *writer;
 };
 
@@ -16,7 +18,7 @@ tb_status_t tb_ros2_publisher_create(tb_ros2_context_t *context, const char *top
                                      tb_ros2_publisher_t **out, tb_error_t *error)
 {
   tb__topic_endpoint_t endpoint;
-  tb_status_t status = tb__topic_endpoint_init(&endpoint, topic, type, qos, error);
+  tb_status_t status = tb__topic_endpoint_init(&endpoint, context, topic, type, qos, error);
   if (status != TB_OK) return status;
   tb_ros2_publisher_t *publisher = calloc(1, sizeof *publisher);
   if (!publisher)
@@ -34,6 +36,7 @@ tb_status_t tb_ros2_publisher_create(tb_ros2_context_t *context, const char *top
 void tb_ros2_publisher_destroy(tb_ros2_publisher_t *publisher)
 {
   if (!publisher) return;
+  tb__announced_remove(&publisher->announced);
   tb__raw_writer_destroy(publisher->writer);
   free(publisher);
 }
@@ -69,4 +72,10 @@ uint32_t tb_ros2_publisher_incompatible(const tb_ros2_publisher_t *publisher,
 void tb__ros2_publisher_watch_matched(tb_ros2_publisher_t *publisher, _Atomic uint32_t *events)
 {
   tb__raw_writer_watch_matched(publisher->writer, events);
+}
+
+tb_status_t tb__publisher_announce(tb_ros2_publisher_t *publisher, tb__announced_node_t *node,
+                                   tb_error_t *error)
+{
+  return tb__announced_add(&publisher->announced, node, NULL, publisher->writer, error);
 }

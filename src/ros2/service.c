@@ -7,6 +7,7 @@
 #include "dds/raw_reader.h"
 #include "dds/raw_writer.h"
 #include "platform/time.h"
+#include "ros2/announced.h"
 #include "ros2/dispatch.h"
 #include "ros2/endpoint.h"
 #include "ros2/service_header.h"
@@ -38,6 +39,7 @@ typedef struct client_entry {
 
 struct tb_ros2_service {
   tb_ros2_context_t *context;
+  tb__announced_t announced;
   tb__raw_writer_t *writer;
   tb__raw_reader_t *reader;
   tb_ros2_service_callback_t callback;
@@ -186,6 +188,7 @@ tb_status_t tb_ros2_service_create(tb_ros2_context_t *context, const char *name,
 void tb_ros2_service_destroy(tb_ros2_service_t *service)
 {
   if (!service) return;
+  tb__announced_remove(&service->announced);
   tb__mutex_lock(&service->mutex);
   service->is_open = false;
   tb__mutex_unlock(&service->mutex);
@@ -297,4 +300,10 @@ tb_status_t tb_ros2_service_reply(tb_ros2_service_t *service, const tb_ros2_requ
     status = tb__raw_writer_write(service->writer, message, size + TB__SERVICE_HEADER_SIZE, error);
   free(message);
   return status;
+}
+
+tb_status_t tb__service_announce(tb_ros2_service_t *service, tb__announced_node_t *node,
+                                 tb_error_t *error)
+{
+  return tb__announced_add(&service->announced, node, service->reader, service->writer, error);
 }

@@ -34,18 +34,17 @@ bool tb__user_data_find(const char *user_data, const char *key, char out[TB__SER
   return false;
 }
 
-static tb_status_t side_init(const char *type, const char *suffix, const char *key, const char *id,
-                             char out_type[TB__DDS_NAME_SIZE], char out_user_data[],
-                             tb_error_t *error)
+static tb_status_t side_init(const tb_ros2_context_t *context, const char *type, const char *suffix,
+                             const char *key, const char *id, char out_type[TB__DDS_NAME_SIZE],
+                             char out_user_data[], tb_error_t *error)
 {
-  char full[TB__DDS_NAME_SIZE];
+  char full[TB__DDS_NAME_SIZE], hash[TB__TYPE_HASH_USER_DATA_SIZE] = "";
   if (snprintf(full, sizeof full, "%s%s", type, suffix) >= (int)sizeof full)
     return tb_error_set(error, TB_ERR_INVALID, "service type name '%.80s...' is too long", type);
   tb_status_t status = tb__type_name_to_dds(full, out_type, error);
   if (status != TB_OK) return status;
-  const char *hash = tb__type_hash_find(full);
-  snprintf(out_user_data, TB__USER_DATA_SIZE, "%s=%s;%s%s%s", key, id,
-           hash ? "typehash=RIHS01_" : "", hash ? hash : "", hash ? ";" : "");
+  if (!tb__ros2_context_is_humble(context)) tb__type_hash_user_data(full, hash);
+  snprintf(out_user_data, TB__USER_DATA_SIZE, "%s=%s;%s", key, id, hash);
   return TB_OK;
 }
 
@@ -67,9 +66,11 @@ tb_status_t tb__service_pair_init(tb__service_pair_t *pair, tb_ros2_context_t *c
   if (status != TB_OK) return status;
   tb__participant_guid(tb__ros2_context_participant(context), guid);
   tb__service_id_format(guid, tb__ros2_context_next_service_id(context), id);
-  status = side_init(type, "_Request", key, id, pair->request_type, pair->request_user_data, error);
+  status = side_init(context, type, "_Request", key, id, pair->request_type,
+                     pair->request_user_data, error);
   if (status == TB_OK)
-    status = side_init(type, "_Response", key, id, pair->reply_type, pair->reply_user_data, error);
+    status = side_init(context, type, "_Response", key, id, pair->reply_type, pair->reply_user_data,
+                       error);
   pair->request = (tb__endpoint_options_t){.topic = pair->request_topic,
                                            .type = pair->request_type,
                                            .qos = &pair->qos,

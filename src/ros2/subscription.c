@@ -3,10 +3,12 @@
 #include <stdlib.h>
 
 #include "dds/raw_reader.h"
+#include "ros2/announced.h"
 #include "ros2/context.h"
 #include "ros2/endpoint.h"
 
 struct tb_ros2_subscription {
+  tb__announced_t announced;
   tb__raw_reader_t *reader;
   bool has_callback;
 };
@@ -19,7 +21,7 @@ tb_status_t tb_ros2_subscription_create(tb_ros2_context_t *context, const char *
   static const tb_ros2_subscription_options_t defaults = TB_ROS2_SUBSCRIPTION_OPTIONS_INIT;
   if (!options) options = &defaults;
   tb__topic_endpoint_t endpoint;
-  tb_status_t status = tb__topic_endpoint_init(&endpoint, topic, type, qos, error);
+  tb_status_t status = tb__topic_endpoint_init(&endpoint, context, topic, type, qos, error);
   if (status != TB_OK) return status;
   tb_ros2_subscription_t *subscription = calloc(1, sizeof *subscription);
   if (!subscription)
@@ -38,6 +40,7 @@ tb_status_t tb_ros2_subscription_create(tb_ros2_context_t *context, const char *
 void tb_ros2_subscription_destroy(tb_ros2_subscription_t *subscription)
 {
   if (!subscription) return;
+  tb__announced_remove(&subscription->announced);
   tb__raw_reader_destroy(subscription->reader);
   free(subscription);
 }
@@ -68,4 +71,10 @@ uint32_t tb_ros2_subscription_incompatible(const tb_ros2_subscription_t *subscri
                                            const char **out_policy)
 {
   return tb__raw_reader_incompatible(subscription->reader, out_policy);
+}
+
+tb_status_t tb__subscription_announce(tb_ros2_subscription_t *subscription,
+                                      tb__announced_node_t *node, tb_error_t *error)
+{
+  return tb__announced_add(&subscription->announced, node, subscription->reader, NULL, error);
 }

@@ -1,5 +1,6 @@
 #include "ros2/type_hash.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -126,4 +127,11 @@ const char *tb__type_hash_find(const char *type)
   const type_hash_t *row =
       bsearch(type, hashes, sizeof hashes / sizeof hashes[0], sizeof hashes[0], compare);
   return row ? row->sha256 : NULL;
+}
+
+void tb__type_hash_user_data(const char *type, char out[TB__TYPE_HASH_USER_DATA_SIZE])
+{
+  const char *hash = tb__type_hash_find(type);
+  out[0] = '\0';
+  if (hash) snprintf(out, TB__TYPE_HASH_USER_DATA_SIZE, "typehash=RIHS01_%s;", hash);
 }

@@ -6,4 +6,9 @@
  * Static storage. */
 const char *tb__type_hash_find(const char *type);
 
+#define TB__TYPE_HASH_USER_DATA_SIZE 96
+
+/* "typehash=RIHS01_...;", as it stands in USER_DATA; "" if it is not known. */
+void tb__type_hash_user_data(const char *type, char out[TB__TYPE_HASH_USER_DATA_SIZE]);
+
 #endif

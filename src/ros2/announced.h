@@ -1,0 +1,21 @@
+/* Publishers and so on, listed under a node: once each, until they are destroyed. */
+#ifndef TB_ROS2_ANNOUNCED_H
+#define TB_ROS2_ANNOUNCED_H
+
+#include <timebase/ros2_client.h>
+#include <timebase/ros2_publisher.h>
+#include <timebase/ros2_service.h>
+#include <timebase/ros2_subscription.h>
+
+#include "ros2/announcer.h"
+
+tb_status_t tb__publisher_announce(tb_ros2_publisher_t *publisher, tb__announced_node_t *node,
+                                   tb_error_t *error);
+tb_status_t tb__subscription_announce(tb_ros2_subscription_t *subscription,
+                                      tb__announced_node_t *node, tb_error_t *error);
+tb_status_t tb__client_announce(tb_ros2_client_t *client, tb__announced_node_t *node,
+                                tb_error_t *error);
+tb_status_t tb__service_announce(tb_ros2_service_t *service, tb__announced_node_t *node,
+                                 tb_error_t *error);
+
+#endif

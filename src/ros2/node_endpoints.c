@@ -1,0 +1,112 @@
+/* Names as a node means them, and endpoints under its name. */
+#include <string.h>
+
+#include "ros2/announced.h"
+#include "ros2/node.h"
+
+static tb_status_t resolve(const tb_ros2_node_t *node, const char *name, bool is_service,
+                           char out[TB_ROS2_NAME_SIZE], tb_error_t *error)
+{
+  char full[TB__DDS_NAME_SIZE];
+  (void)is_service;
+  tb_status_t status = tb__name_expand(name, node->name, node->name_space, full, error);
+  if (status != TB_OK) return status;
+  memcpy(out, full, sizeof full);
+  return TB_OK;
+}
+
+tb_status_t tb_ros2_node_resolve_topic_name(const tb_ros2_node_t *node, const char *name,
+                                            char out[TB_ROS2_NAME_SIZE], tb_error_t *error)
+{
+  return resolve(node, name, false, out, error);
+}
+
+tb_status_t tb_ros2_node_resolve_service_name(const tb_ros2_node_t *node, const char *name,
+                                              char out[TB_ROS2_NAME_SIZE], tb_error_t *error)
+{
+  return resolve(node, name, true, out, error);
+}
+
+/* The topic's name for what is made in the context. */
+static tb_status_t topic_choose(const tb_ros2_node_t *node, const char *topic, const tb_qos_t *qos,
+                                char room[TB_ROS2_NAME_SIZE], const char **out, tb_error_t *error)
+{
+  *out = topic;
+  if (qos && qos->avoid_ros_namespace_conventions) return TB_OK;
+  *out = room;
+  return resolve(node, topic, false, room, error);
+}
+
+tb_status_t tb_ros2_node_create_publisher(tb_ros2_node_t *node, const char *topic, const char *type,
+                                          const tb_qos_t *qos, tb_ros2_publisher_t **out,
+                                          tb_error_t *error)
+{
+  char room[TB_ROS2_NAME_SIZE];
+  tb_ros2_publisher_t *publisher = NULL;
+  tb_status_t status = topic_choose(node, topic, qos, room, &topic, error);
+  if (status == TB_OK)
+    status = tb_ros2_publisher_create(node->context, topic, type, qos, &publisher, error);
+  if (status == TB_OK) status = tb__publisher_announce(publisher, &node->announced, error);
+  if (status != TB_OK) {
+    tb_ros2_publisher_destroy(publisher);
+    return status;
+  }
+  *out = publisher;
+  return TB_OK;
+}
+
+tb_status_t tb_ros2_node_create_subscription(tb_ros2_node_t *node, const char *topic,
+                                             const char *type, const tb_qos_t *qos,
+                                             const tb_ros2_subscription_options_t *options,
+                                             tb_ros2_subscription_t **out, tb_error_t *error)
+{
+  char room[TB_ROS2_NAME_SIZE];
+  tb_ros2_subscription_t *subscription = NULL;
+  tb_status_t status = topic_choose(node, topic, qos, room, &topic, error);
+  if (status == TB_OK)
+    status =
+        tb_ros2_subscription_create(node->context, topic, type, qos, options, &subscription, error);
+  if (status == TB_OK) status = tb__subscription_announce(subscription, &node->announced, error);
+  if (status != TB_OK) {
+    tb_ros2_subscription_destroy(subscription);
+    return status;
+  }
+  *out = subscription;
+  return TB_OK;
+}
+
+tb_status_t tb_ros2_node_create_client(tb_ros2_node_t *node, const char *service, const char *type,
+                                       const tb_qos_t *qos, tb_ros2_client_t **out,
+                                       tb_error_t *error)
+{
+  char full[TB_ROS2_NAME_SIZE];
+  tb_ros2_client_t *client = NULL;
+  tb_status_t status = resolve(node, service, true, full, error);
+  if (status == TB_OK)
+    status = tb_ros2_client_create(node->context, full, type, qos, &client, error);
+  if (status == TB_OK) status = tb__client_announce(client, &node->announced, error);
+  if (status != TB_OK) {
+    tb_ros2_client_destroy(client);
+    return status;
+  }
+  *out = client;
+  return TB_OK;
+}
+
+tb_status_t tb_ros2_node_create_service(tb_ros2_node_t *node, const char *service, const char *type,
+                                        const tb_qos_t *qos, tb_ros2_service_callback_t callback,
+                                        void *user, tb_ros2_service_t **out, tb_error_t *error)
+{
+  char full[TB_ROS2_NAME_SIZE];
+  tb_ros2_service_t *made = NULL;
+  tb_status_t status = resolve(node, service, true, full, error);
+  if (status == TB_OK)
+    status = tb_ros2_service_create(node->context, full, type, qos, callback, user, &made, error);
+  if (status == TB_OK) status = tb__service_announce(made, &node->announced, error);
+  if (status != TB_OK) {
+    tb_ros2_service_destroy(made);
+    return status;
+  }
+  *out = made;
+  return TB_OK;
+}
