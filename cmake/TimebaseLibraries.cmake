@@ -1,10 +1,12 @@
 # The libraries, assembled from the parts in src/. Each part is in exactly one of them.
 include(TimebaseHeaders)
 
-if(TB_WITH_BAG)
-  find_package(SQLite3 REQUIRED)
+if(TB_WITH_BAG OR TB_WITH_ROS2)
   find_package(PkgConfig REQUIRED)
   pkg_check_modules(yaml REQUIRED IMPORTED_TARGET yaml-0.1)
+endif()
+if(TB_WITH_BAG)
+  find_package(SQLite3 REQUIRED)
 endif()
 if(TB_WITH_ROS2)
   find_package(CycloneDDS REQUIRED)
@@ -83,8 +85,8 @@ timebase_library(core
 timebase_library(ros2
   PARTS ros2 dds
   COMPONENTS core
-  LIBRARIES CycloneDDS::ddsc
-  REQUIRES CycloneDDS)
+  LIBRARIES CycloneDDS::ddsc PkgConfig::yaml
+  REQUIRES CycloneDDS yaml-0.1)
 timebase_library(bag
   PARTS bag play
   COMPONENTS core

@@ -99,6 +99,23 @@ TB_API bool tb_ros2_parameter_value_equal(const tb_ros2_parameter_value_t *a,
  * not a type. [any thread] [from callbacks] */
 TB_API const char *tb_ros2_parameter_type_name(tb_ros2_parameter_type_t type);
 
+/** A value as `-p name:=value` and `ros2 param set` read it: YAML. true, false, yes, no, on, off, y
+ * and n are bools, 5, 0x1F and 017 integers, 1.5, 1e3, .nan and .inf doubles; anything else,
+ * anything quoted, and what has the tag !!str is a string. Numbers too large for an integer are
+ * doubles, and those too large for a double strings. [1, 2] is an array, whose items are of one
+ * type; [] is one of bools. The tags !byte_array, !bool_array, !integer_array, !double_array and
+ * !string_array before a list say its type, and !!null null is no value. In *out is a value of its
+ * own, which is not released before. TB_ERR_INVALID, TB_ERR_LIMIT (above 4 MiB), TB_ERR_NO_MEMORY.
+ * [any thread] */
+TB_API tb_status_t tb_ros2_parameter_value_parse(const char *text, tb_ros2_parameter_value_t *out,
+                                                 tb_error_t *error);
+
+/** A text on one line from which tb_ros2_parameter_value_parse makes an equal value, in *out: give
+ * it back with free(). Strings are quoted where they would be something else. TB_ERR_INVALID: a
+ * value that is none, or a string that is no UTF-8; TB_ERR_NO_MEMORY. [any thread] */
+TB_API tb_status_t tb_ros2_parameter_value_format(const tb_ros2_parameter_value_t *value,
+                                                  char **out);
+
 TB_END_DECLS
 
 #endif

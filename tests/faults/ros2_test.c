@@ -9,12 +9,16 @@
 #include <timebase/ros2_publisher.h>
 #include <timebase/ros2_subscription.h>
 #include <timebase/sleep.h>
+#include <unistd.h>
 
 #include "faults.h"
 #include "loopback.h"
+#include "ros2/arguments.h"
 #include "ros2/context.h"
 
 #define TYPE "std_msgs/msg/String"
+
+static FILE *text_stream;
 
 FILE *__real_open_memstream(char **text, size_t *size);
 FILE *__wrap_open_memstream(char **text, size_t *size);
@@ -23,15 +27,16 @@ FILE *__wrap_open_memstream(char **text, size_t *size)
   if (fault_strikes(FAULT_MEMORY, "open_memstream")) return NULL;
   FILE *stream = __real_open_memstream(text, size);
   if (stream) fault_count_blocks(1); /* the text, which its owner frees */
+  text_stream = stream;
   return stream;
 }
 
-/* The text is what grows: here at the latest. */
+/* The text is what grows: here at the latest. Files that are read close without memory. */
 int __real_fclose(FILE *stream);
 int __wrap_fclose(FILE *stream);
 int __wrap_fclose(FILE *stream)
 {
-  bool fails = fault_strikes(FAULT_MEMORY, "fclose");
+  bool fails = stream == text_stream && fault_strikes(FAULT_MEMORY, "fclose");
   int result = __real_fclose(stream);
   return fails ? EOF : result;
 }
@@ -189,6 +194,36 @@ static tb_status_t follows_clock_in_a_domain(void)
   return in_a_domain(follows_clock);
 }
 
+static char parameters_path[] = "/tmp/timebase_faults_XXXXXX";
+
+static tb_status_t reads_arguments(void)
+{
+  const char *argv[] = {
+      "program",      "--ros-args", "-r",   "a:=b", "-r",   "n:c:=d", "-r",
+      "e:=f",         "-r",         "g:=h", "-r",   "i:=j", "-p",     "n:x:='5'",
+      "-p",           "y:=[a, b]",  "-e",   "/one", "-e",   "/two",   "--params-file",
+      parameters_path};
+  tb_status_t status;
+  tb__arguments_t *arguments = NULL;
+  TRY_MAKE(arguments, tb__arguments_parse(sizeof argv / sizeof argv[0], argv, &arguments, NULL));
+end:
+  tb__arguments_destroy(arguments);
+  return status;
+}
+
+static tb_status_t reads_and_writes_values(void)
+{
+  tb_status_t status;
+  tb_ros2_parameter_value_t value = TB_ROS2_PARAMETER_VALUE_INIT;
+  char *text = NULL;
+  TRY(tb_ros2_parameter_value_parse("[a, 'b\n', \"c\\n\"]", &value, NULL));
+  TRY_MAKE(text, tb_ros2_parameter_value_format(&value, &text));
+end:
+  free(text);
+  tb_ros2_parameter_value_release(&value);
+  return status;
+}
+
 static void sweep(fault_scenario_t scenario)
 {
   signal(SIGSEGV, SIG_DFL); /* a crash inside the middleware leaves it locked: nothing can go on */
@@ -213,9 +248,22 @@ static void test_faults_of_following_clock(void **state)
   sweep(follows_clock_in_a_domain);
 }
 
+static void test_faults_of_arguments(void **state)
+{
+  (void)state;
+  int fd = mkstemp(parameters_path);
+  assert_true(fd >= 0);
+  assert_true(dprintf(fd, "/a: {b: {ros__parameters: {c: {d: 1}, e: [1.5], f: x}}}\n") > 0);
+  close(fd);
+  sweep(reads_arguments);
+  sweep(reads_and_writes_values);
+  unlink(parameters_path);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_faults_of_arguments),
       cmocka_unit_test_setup(test_faults_of_joining_a_domain, only_loopback),
       cmocka_unit_test_setup(test_faults_of_endpoints, only_loopback),
       cmocka_unit_test_setup(test_faults_of_following_clock, only_loopback),
