@@ -85,7 +85,7 @@ timebase_library(core
 timebase_library(ros2
   PARTS ros2 dds
   COMPONENTS core
-  LIBRARIES CycloneDDS::ddsc PkgConfig::yaml
+  LIBRARIES CycloneDDS::ddsc PkgConfig::yaml m
   REQUIRES CycloneDDS yaml-0.1)
 timebase_library(bag
   PARTS bag play

@@ -71,7 +71,7 @@ typedef struct tb_ros2_parameter_descriptor {
 
   bool has_double_range;         /**< of a double, or of each in an array */
   double double_from, double_to; /**< both allowed */
-  double double_step;            /**< as above, up to a relative 1e-6 */
+  double double_step;            /**< as above, up to rounding (1e-14 of the value) */
 } tb_ros2_parameter_descriptor_t;
 
 /** Any value of the type that the default has. */

@@ -28,6 +28,11 @@ static int64_t add_saturated(int64_t a, int64_t b)
   return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
 }
 
+bool tb__thread_may_not_wait(void)
+{
+  return tb__may_not_wait();
+}
+
 int64_t tb__limit_ns(tb_duration_t limit)
 {
   return limit.ns > 0 ? add_saturated(tb__steady_now_ns(), limit.ns) : INT64_MAX;

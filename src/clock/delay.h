@@ -34,6 +34,9 @@ static inline bool tb__may_not_wait(void)
   return tb__jump_of_thread || tb__log_depth > 0;
 }
 
+/* The same, for sibling libraries. */
+TB_PRIVATE_API bool tb__thread_may_not_wait(void);
+
 /* Waits until a count of users is 0. TB_ERR_TIMEOUT. */
 tb_status_t tb__users_wait(_Atomic uint32_t *users, int64_t limit_ns);
 

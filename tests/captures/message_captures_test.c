@@ -3,12 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "captures.h"
 #include "ros2/messages.h"
 #include "ros2/names.h"
 #include "ros2/service_header.h"
-#include "test.h"
-
-#define FOLDER TB_SHARED_DIR "/captures/"
 
 static const tb__cdr_type_t *const types[] = {
 #define TYPE(name, ros_name, struct_type) &tb__##name##_type,
@@ -18,18 +16,6 @@ static const tb__cdr_type_t *const types[] = {
 #define TYPE_COUNT (sizeof types / sizeof types[0])
 
 static int checked[TYPE_COUNT];
-
-static char *file_read(const char *path)
-{
-  FILE *file = fopen(path, "rb");
-  if (!file) return NULL;
-  char *text = calloc(1, 8 << 20);
-  assert_non_null(text);
-  size_t size = fread(text, 1, (8 << 20) - 1, file);
-  assert_true(size > 0 && size < (8 << 20) - 1);
-  fclose(file);
-  return text;
-}
 
 /* Moves behind `token`, which must come next but for blanks. */
 static void take(const char **at, const char *token)
@@ -45,16 +31,6 @@ static void check_key(const char **at, const char *name)
   snprintf(key, sizeof key, "\"%s\"", name);
   take(at, key);
   take(at, "");
-}
-
-static size_t hex_read(const char *hex, uint8_t *out, size_t room)
-{
-  size_t size = 0;
-  for (unsigned byte; *hex != '"' && sscanf(hex, "%2x", &byte) == 1; hex += 2) {
-    assert_true(size < room);
-    out[size++] = (uint8_t)byte;
-  }
-  return size;
 }
 
 /* A character of a JSON string, as UTF-8. */
@@ -127,7 +103,7 @@ static void check_octets(const char **at, const uint8_t *octets, size_t size)
 {
   uint8_t expected[64];
   take(at, "\"");
-  assert_int_equal(hex_read(*at, expected, sizeof expected), size);
+  assert_int_equal(captures_hex(*at, expected, sizeof expected), size);
   assert_memory_equal(octets, expected, size);
   *at += 2 * size;
   take(at, "\"");
@@ -178,15 +154,6 @@ static void check_struct(const char **at, const tb__cdr_type_t *type, const uint
     }
   }
   take(at, "}");
-}
-
-/* The value behind `"key":` of the object that begins at `object` and ends before `end`. */
-static const char *member(const char *object, const char *end, const char *key)
-{
-  char pattern[80];
-  snprintf(pattern, sizeof pattern, "\n  \"%s\": ", key);
-  const char *found = strstr(object, pattern);
-  return found && found < end ? found + strlen(pattern) : NULL;
 }
 
 /* Where the body's value begins, behind the header that was checked. */
@@ -244,8 +211,10 @@ static void check_sample(const tb__cdr_type_t *type, const char *value, uint8_t 
 static void object_check(const char *object, const char *end)
 {
   static uint8_t cdr[1 << 16];
-  const char *hex = member(object, end, "cdr_hex"), *name = member(object, end, "type");
-  const char *value = member(object, end, "value"), *kind = member(object, end, "kind");
+  const char *hex = captures_member(object, end, "cdr_hex"),
+             *name = captures_member(object, end, "type");
+  const char *value = captures_member(object, end, "value"),
+             *kind = captures_member(object, end, "kind");
   if (!hex || !name) return;
   for (size_t i = 0; i < TYPE_COUNT; i++) {
     char dds_name[TB__DDS_NAME_SIZE];
@@ -254,7 +223,7 @@ static void object_check(const char *object, const char *end)
     if (types[i] == &tb__participant_entities_info_humble_type ||
         strncmp(name + 1, dds_name, length) != 0 || name[1 + length] != '"')
       continue;
-    check_sample(types[i], value, cdr, hex_read(hex + 1, cdr, sizeof cdr),
+    check_sample(types[i], value, cdr, captures_hex(hex + 1, cdr, sizeof cdr),
                  strncmp(kind, "\"sample\"", 8) != 0);
     checked[i]++;
   }
@@ -262,18 +231,10 @@ static void object_check(const char *object, const char *end)
 
 static void file_check(const char *name)
 {
-  char path[512];
-  snprintf(path, sizeof path, FOLDER "%s", name);
-  char *text = file_read(path);
-  if (!text) {
-    print_message("no captures at %s\n", path);
-    skip();
-  }
-  for (const char *object = strstr(text, "\n {"), *end; object; object = strstr(end, "\n {")) {
-    end = strstr(object, "\n }");
-    assert_non_null(end);
+  char *text = captures_read(name);
+  const char *end = text;
+  for (const char *object; (object = captures_object(end, &end));)
     object_check(object, end);
-  }
   free(text);
 }
 

@@ -15,6 +15,7 @@
 #include "loopback.h"
 #include "ros2/arguments.h"
 #include "ros2/context.h"
+#include "ros2/parameter_requests.h"
 
 #define TYPE "std_msgs/msg/String"
 
@@ -224,6 +225,115 @@ end:
   return status;
 }
 
+static tb_ros2_parameter_value_t text(const char *string)
+{
+  return (tb_ros2_parameter_value_t){.type = TB_ROS2_PARAMETER_STRING, .string_value = string};
+}
+
+/* That a failed call has left the store as it was. */
+static void assert_parameter(tb__parameter_store_t *store, const char *name, const char *expected)
+{
+  tb_ros2_parameter_value_t value;
+  fault_arm(false);
+  if (expected) {
+    assert_ok(tb__parameter_store_get(store, name, &value, NULL));
+    assert_string_equal(value.string_value, expected);
+    tb_ros2_parameter_value_release(&value);
+  } else {
+    assert_status(tb__parameter_store_get(store, name, &value, NULL), TB_ERR_NOT_FOUND);
+  }
+  fault_arm(true);
+}
+
+static tb_status_t declares_parameters(tb__parameter_store_t *store)
+{
+  tb_ros2_parameter_value_t first = text("first"), over = text("over"), out;
+  tb_ros2_parameter_descriptor_t dynamic = {.dynamic_typing = true};
+  tb_status_t status = tb__parameter_store_override(store, "b", &over, NULL);
+  if (status == TB_OK) status = tb__parameter_store_override(store, "b", &over, NULL);
+  if (status != TB_OK) return status;
+  status = tb__parameter_store_declare(store, "n.a", &first, NULL, &out, NULL);
+  assert_parameter(store, "n.a", status ? NULL : "first");
+  if (status != TB_OK) return status;
+  tb_ros2_parameter_value_release(&out);
+  status = tb__parameter_store_declare(store, "b", &first, &dynamic, NULL, NULL);
+  assert_parameter(store, "b", status ? NULL : "over");
+  return status;
+}
+
+static tb_status_t changes_parameters(tb__parameter_store_t *store)
+{
+  tb_ros2_parameter_t batch[] = {{"n.a", text("second")}, {"b", TB_ROS2_PARAMETER_VALUE_INIT}};
+  tb_status_t status = tb__parameter_store_set(store, batch, 2, NULL);
+  assert_parameter(store, "n.a", status ? "first" : "second");
+  assert_parameter(store, "b", status ? "over" : NULL);
+  return status;
+}
+
+/* What is refused for want of memory is a result. */
+static tb_status_t requests_parameters(tb__parameter_store_t *store)
+{
+  static const tb__parameter_t wanted = {"n.a", {.type = 4, .string_value = "third"}};
+  tb__parameters_request_t request = {{&wanted, 1}};
+  tb__set_parameters_atomically_response_t *response;
+  uint8_t *cdr, *answer = NULL;
+  size_t size, answer_size;
+  fault_arm(false);
+  assert_ok(tb__cdr_encode(tb__parameter_services[3].request, &request, false, &cdr, &size));
+  fault_arm(true);
+  tb_status_t status = tb__parameter_request_handle(&tb__parameter_services[3], store, cdr, size,
+                                                    &answer, &answer_size, NULL);
+  fault_arm(false);
+  free(cdr);
+  if (status == TB_OK) {
+    assert_ok(tb__cdr_decode(&tb__set_parameters_atomically_response_type, answer, answer_size,
+                             &response));
+    status = response->result.successful ? TB_OK : TB_ERR_NO_MEMORY;
+    free(response);
+  }
+  free(answer);
+  assert_parameter(store, "n.a", status ? "second" : "third");
+  return status;
+}
+
+static tb_status_t reads_parameters(tb__parameter_store_t *store)
+{
+  static const char *const names[] = {"n", "n.a"};
+  static const tb__list_parameters_request_t list = {{names, 2}, 0};
+  static const tb__names_request_t named = {{names + 1, 1}};
+  tb_ros2_parameter_value_t value;
+  tb_status_t status = tb__parameter_store_get(store, "n.a", &value, NULL);
+  if (status != TB_OK) return status;
+  tb_ros2_parameter_value_release(&value);
+  for (size_t i = 0; i < TB__PARAMETER_SERVICE_COUNT && status == TB_OK; i++) {
+    const tb__parameter_service_t *service = &tb__parameter_services[i];
+    uint8_t *answer = FAULT_POISON;
+    size_t size;
+    if (strncmp(service->name, "set", 3) == 0) continue;
+    const void *request = strncmp(service->name, "list", 4) == 0 ? (const void *)&list : &named;
+    status = service->answer(store, request, &answer, &size);
+    if (status == TB_OK)
+      free(answer);
+    else
+      assert_ptr_equal(answer, FAULT_POISON);
+  }
+  return status;
+}
+
+static tb_status_t keeps_parameters(void)
+{
+  tb_status_t status;
+  tb__parameter_store_t *store = NULL;
+  TRY_MAKE(store, tb__parameter_store_create(NULL, NULL, &store));
+  TRY(declares_parameters(store));
+  TRY(changes_parameters(store));
+  TRY(requests_parameters(store));
+  TRY(reads_parameters(store));
+end:
+  tb__parameter_store_destroy(store);
+  return status;
+}
+
 static void sweep(fault_scenario_t scenario)
 {
   signal(SIGSEGV, SIG_DFL); /* a crash inside the middleware leaves it locked: nothing can go on */
@@ -260,10 +370,17 @@ static void test_faults_of_arguments(void **state)
   unlink(parameters_path);
 }
 
+static void test_faults_of_parameters(void **state)
+{
+  (void)state;
+  fault_sweep(keeps_parameters, NULL);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_faults_of_arguments),
+      cmocka_unit_test(test_faults_of_parameters),
       cmocka_unit_test_setup(test_faults_of_joining_a_domain, only_loopback),
       cmocka_unit_test_setup(test_faults_of_endpoints, only_loopback),
       cmocka_unit_test_setup(test_faults_of_following_clock, only_loopback),
