@@ -9,6 +9,7 @@
 #include <timebase/export.h>
 #include <timebase/qos.h>
 #include <timebase/ros2_client.h>
+#include <timebase/ros2_clock_source.h>
 #include <timebase/ros2_context.h>
 #include <timebase/ros2_parameter.h>
 #include <timebase/ros2_publisher.h>
@@ -21,6 +22,23 @@ typedef struct tb_ros2_node tb_ros2_node_t;
 /** The longest name that a node can resolve, with its NUL. */
 #define TB_ROS2_NAME_SIZE 256
 
+/** Called with the new values before parameters of the node change, also with those that it has
+ * when it is declared: TB_OK, or another status and a reason in *error, which refuses all of them.
+ * On the thread that sets them, with no lock held; may read parameters, but setting or declaring
+ * returns TB_ERR_DEADLOCK. Do not use the values yet: another reason may refuse them. */
+typedef tb_status_t (*tb_ros2_set_parameters_callback_t)(tb_ros2_node_t *node,
+                                                         const tb_ros2_parameter_t *parameters,
+                                                         size_t count, void *user,
+                                                         tb_error_t *error);
+
+/** When the node's clocks follow the graph's time. */
+typedef enum tb_ros2_clock_activation {
+  TB_ROS2_CLOCK_BY_PARAMETER = 0, /**< while `use_sim_time` is true, as in ROS */
+  /** `use_sim_time` becomes true each time that `/clock` gets its first publisher. Somebody may set
+   * it to false then. */
+  TB_ROS2_CLOCK_BY_PUBLISHER = 1,
+} tb_ros2_clock_activation_t;
+
 /** What a node is made with. */
 typedef struct tb_ros2_node_options {
   /** Arguments of its own, as those of the context; they come before these. Read only during the
@@ -28,12 +46,29 @@ typedef struct tb_ros2_node_options {
   int argc;
   const char *const *argv;      /**< argv[0] is skipped */
   bool ignore_global_arguments; /**< those of the context do not count for it */
+
+  /** Values that parameters get when they are declared, instead of their defaults. Those of
+   * arguments come before these. Read only during the call. */
+  const tb_ros2_parameter_t *parameter_overrides;
+  size_t parameter_override_count; /**< how many there are */
+
+  bool no_parameter_services; /**< others cannot see or set its parameters */
+  bool no_parameter_events;   /**< it does not publish `/parameter_events` */
+
+  tb_ros2_clock_activation_t clock_activation; /**< when its clocks follow the graph's time */
+  /** With TB_ROS2_CLOCK_BY_PUBLISHER: steady time after which `use_sim_time` becomes false when the
+   * last publisher has gone; 0: never. */
+  tb_duration_t deactivation_limit;
 } tb_ros2_node_options_t;
 
-/** No arguments but those of the context. */
+/** No arguments but those of the context; parameter services and events; ROS time while
+ * `use_sim_time` is true. */
 #define TB_ROS2_NODE_OPTIONS_INIT                                                                  \
   {                                                                                                \
-    0, NULL, false                                                                                 \
+    0, NULL, false, NULL, 0, false, false, TB_ROS2_CLOCK_BY_PARAMETER,                             \
+    {                                                                                              \
+      0                                                                                            \
+    }                                                                                              \
   }
 
 TB_BEGIN_DECLS
@@ -100,6 +135,86 @@ TB_API tb_status_t tb_ros2_node_create_service(tb_ros2_node_t *node, const char 
                                                const char *type, const tb_qos_t *qos,
                                                tb_ros2_service_callback_t callback, void *user,
                                                tb_ros2_service_t **out, tb_error_t *error);
+
+/** The node's clock: ROS time, which is system time until `use_sim_time` is true and then what the
+ * parameter `time_source` names:
+ *
+ *   "clock_topic"    /clock, the default. All nodes of a context share one subscription and one
+ *                    thread for it. Its QoS are the parameters
+ *                    qos_overrides./clock.subscription.{reliability,durability,history,depth},
+ *                    which arguments may set
+ *   "extrapolating"  /clock, and between its ticks the time that follows from their rate
+ *   "shm:NAME" ...   any other name that tb_source_create_from_name knows, also of a source that
+ * the program has registered
+ *
+ * Without an argument for it, TIMEBASE_SOURCE (source.h) names the source. When a call that sets
+ * `use_sim_time` or `time_source` has returned, here or in another process, the clock tells the
+ * time of the new source. With `use_sim_time` given at start, the clock never told another time.
+ * Lives as long as the node; do not give it another source. [any thread] [from callbacks] */
+TB_API tb_clock_t *tb_ros2_node_clock(const tb_ros2_node_t *node);
+
+/** Has a ROS clock of the caller's tell what the node's clock does, from now on: it must be removed
+ * before it is destroyed. [any thread] [blocks: during jumps] TB_ERR_INVALID: it is attached
+ * already, or tells system time. TB_ERR_DEADLOCK from a jump callback or the log hook. And what
+ * tb_clock_set_source returns. */
+TB_API tb_status_t tb_ros2_node_attach_clock(tb_ros2_node_t *node, tb_clock_t *clock);
+/** Back to system time. [any thread] [blocks: during jumps] TB_ERR_INVALID: it is not attached.
+ * TB_ERR_DEADLOCK as above. */
+TB_API tb_status_t tb_ros2_node_detach_clock(tb_ros2_node_t *node, tb_clock_t *clock);
+
+/** What is known of `/clock` as the node follows it. TB_ERR_NOT_FOUND: it does not follow it now.
+ * [any thread] [blocks: while the source is being changed] */
+TB_API tb_status_t tb_ros2_node_clock_source_status(tb_ros2_node_t *node,
+                                                    tb_ros2_clock_source_status_t *out);
+
+/* Parameters. A parameter exists once it is declared, and keeps the type that it has then unless
+ * its descriptor says otherwise. The node itself declares `use_sim_time`, `time_source` and
+ * qos_overrides./clock.subscription.*. Values may be set from other processes, through the services
+ * get_parameters, set_parameters and so on; each change is published on `/parameter_events`. */
+
+/** Declares a parameter with its first value, unless arguments or options override that. It may be
+ * "not set" if `descriptor` (NULL: TB_ROS2_PARAMETER_DESCRIPTOR_INIT) says dynamic_typing.
+ *
+ *   TB_ERR_INVALID    the name is empty or declared already, or the value, or what overrides it, is
+ * of the wrong type: see the text TB_ERR_RANGE      out of the descriptor's range TB_ERR_DEADLOCK
+ * from a callback of parameters, a jump callback or the log hook TB_ERR_NO_MEMORY, TB_ERR_FORKED
+ *
+ * [any thread] [blocks: while other parameters are being set] */
+TB_API tb_status_t tb_ros2_node_declare_parameter(tb_ros2_node_t *node, const char *name,
+                                                  const tb_ros2_parameter_value_t *value,
+                                                  const tb_ros2_parameter_descriptor_t *descriptor,
+                                                  tb_error_t *error);
+
+/** As in ROS, only a parameter with dynamic typing that is not read-only. TB_ERR_NOT_FOUND: there
+ * is none. TB_ERR_INVALID: it is no such parameter. And as above. [any thread] [blocks: likewise]
+ */
+TB_API tb_status_t tb_ros2_node_undeclare_parameter(tb_ros2_node_t *node, const char *name,
+                                                    tb_error_t *error);
+
+/** A copy of the value: give it back with tb_ros2_parameter_value_release. TB_ERR_NOT_FOUND: no
+ * such parameter. TB_ERR_NO_MEMORY. [any thread] [from callbacks] */
+TB_API tb_status_t tb_ros2_node_get_parameter(tb_ros2_node_t *node, const char *name,
+                                              tb_ros2_parameter_value_t *out);
+
+/** Sets one. TB_ERR_NOT_FOUND: there is none. TB_ERR_INVALID: read-only, or of another type.
+ * TB_ERR_RANGE. And what the callback returns, or the move to another time source. The text says
+ * why; nothing has changed then. And as tb_ros2_node_declare_parameter. [any thread] [blocks:
+ * likewise, and while clocks are moved] */
+TB_API tb_status_t tb_ros2_node_set_parameter(tb_ros2_node_t *node, const char *name,
+                                              const tb_ros2_parameter_value_t *value,
+                                              tb_error_t *error);
+
+/** Sets all of them, or none. [any thread] [blocks: likewise] */
+TB_API tb_status_t tb_ros2_node_set_parameters_atomically(tb_ros2_node_t *node,
+                                                          const tb_ros2_parameter_t *parameters,
+                                                          size_t count, tb_error_t *error);
+
+/** In the place of any callback before; NULL: none. When it returns, the one before is not called
+ * any more. [any thread] [blocks: while parameters are being set] TB_ERR_DEADLOCK from a callback
+ * of parameters, a jump callback or the log hook. */
+TB_API tb_status_t tb_ros2_node_set_parameters_callback(tb_ros2_node_t *node,
+                                                        tb_ros2_set_parameters_callback_t callback,
+                                                        void *user);
 
 TB_END_DECLS
 

@@ -82,6 +82,42 @@ typedef struct tb_ros2_parameter_descriptor {
 
 TB_BEGIN_DECLS
 
+/** [any thread] [from callbacks] */
+static inline tb_ros2_parameter_value_t tb_ros2_parameter_bool(bool value)
+{
+  tb_ros2_parameter_value_t out = TB_ROS2_PARAMETER_VALUE_INIT;
+  out.type = TB_ROS2_PARAMETER_BOOL;
+  out.bool_value = value;
+  return out;
+}
+
+/** [any thread] [from callbacks] */
+static inline tb_ros2_parameter_value_t tb_ros2_parameter_integer(int64_t value)
+{
+  tb_ros2_parameter_value_t out = TB_ROS2_PARAMETER_VALUE_INIT;
+  out.type = TB_ROS2_PARAMETER_INTEGER;
+  out.integer_value = value;
+  return out;
+}
+
+/** [any thread] [from callbacks] */
+static inline tb_ros2_parameter_value_t tb_ros2_parameter_double(double value)
+{
+  tb_ros2_parameter_value_t out = TB_ROS2_PARAMETER_VALUE_INIT;
+  out.type = TB_ROS2_PARAMETER_DOUBLE;
+  out.double_value = value;
+  return out;
+}
+
+/** The caller's text, not copied. [any thread] [from callbacks] */
+static inline tb_ros2_parameter_value_t tb_ros2_parameter_string(const char *value)
+{
+  tb_ros2_parameter_value_t out = TB_ROS2_PARAMETER_VALUE_INIT;
+  out.type = TB_ROS2_PARAMETER_STRING;
+  out.string_value = value;
+  return out;
+}
+
 /** A value of its own in *out, which is not released before. The count is checked against the
  * type: TB_ERR_INVALID, TB_ERR_NO_MEMORY. [any thread] */
 TB_API tb_status_t tb_ros2_parameter_value_copy(const tb_ros2_parameter_value_t *value,

@@ -181,14 +181,13 @@ static void endpoints_unlist(const tb__announced_t *endpoints)
 }
 
 tb_status_t tb__announced_add(tb__announced_t *endpoints, tb__announced_node_t *node,
-                              const tb__raw_reader_t *reader, const tb__raw_writer_t *writer,
-                              tb_error_t *error)
+                              const uint8_t *reader, const uint8_t *writer, tb_error_t *error)
 {
   tb__announcer_t *announcer = node->announcer;
   tb__announced_t added = {.node = node, .has_reader = reader, .has_writer = writer};
   tb_status_t status = TB_OK;
-  if (reader) tb__raw_reader_guid(reader, added.reader);
-  if (writer) tb__raw_writer_guid(writer, added.writer);
+  if (reader) memcpy(added.reader, reader, sizeof added.reader);
+  if (writer) memcpy(added.writer, writer, sizeof added.writer);
   tb__mutex_lock(&announcer->mutex);
   if (!endpoints_list(&added))
     status = tb_error_set(error, TB_ERR_NO_MEMORY, TOPIC ": out of memory");

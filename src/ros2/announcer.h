@@ -8,7 +8,6 @@
 #include <timebase/error.h>
 
 #include "dds/participant.h"
-#include "dds/raw_reader.h"
 #include "dds/raw_writer.h"
 #include "platform/mutex.h"
 #include "ros2/messages.h"
@@ -58,10 +57,9 @@ void tb__announced_node_take_back(tb__announced_node_t *node);
 /* All of its endpoints are removed. */
 void tb__announced_node_fini(tb__announced_node_t *node);
 
-/* `reader` or `writer` may be NULL. On failure nothing is told. */
+/* GUIDs, of which one may be NULL. On failure nothing is told. */
 tb_status_t tb__announced_add(tb__announced_t *endpoints, tb__announced_node_t *node,
-                              const tb__raw_reader_t *reader, const tb__raw_writer_t *writer,
-                              tb_error_t *error);
+                              const uint8_t *reader, const uint8_t *writer, tb_error_t *error);
 /* What was not added: does nothing. */
 void tb__announced_remove(tb__announced_t *endpoints);
 

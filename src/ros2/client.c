@@ -365,5 +365,8 @@ void tb_ros2_response_release(tb_ros2_response_t *response)
 tb_status_t tb__client_announce(tb_ros2_client_t *client, tb__announced_node_t *node,
                                 tb_error_t *error)
 {
-  return tb__announced_add(&client->announced, node, client->reader, client->writer, error);
+  uint8_t reader[16], writer[16];
+  tb__raw_reader_guid(client->reader, reader);
+  tb__raw_writer_guid(client->writer, writer);
+  return tb__announced_add(&client->announced, node, reader, writer, error);
 }

@@ -9,7 +9,9 @@
 #include "base/log.h"
 #include "clock/source.h"
 #include "platform/time.h"
+#include "ros2/announced.h"
 #include "ros2/clock_message.h"
+#include "ros2/clock_source.h"
 #include "ros2/endpoint.h"
 #include "ros2/tick_queue.h"
 #include "source/tick_filter.h"
@@ -265,4 +267,15 @@ tb_status_t tb_ros2_clock_source_writers(tb_source_t *source, uint32_t size,
   *out_count = self->writer_count;
   tb__mutex_unlock(&self->mutex);
   return TB_OK;
+}
+
+bool tb__clock_source_reader_guid(tb_source_t *source, uint8_t out[16])
+{
+  clock_source_t *self = clock_source_of(source);
+  if (!self) return false;
+  tb__mutex_lock(&self->mutex);
+  bool running = self->running;
+  if (running) tb__subscription_guid(self->subscription, out);
+  tb__mutex_unlock(&self->mutex);
+  return running;
 }

@@ -13,6 +13,8 @@ struct tb_ros2_context {
   bool humble;
   tb__dispatch_t dispatch;
   tb__announcer_t announcer;
+  tb__shared_sources_t sources;
+  tb__arguments_t *arguments;
 };
 
 static tb_status_t domain_id_choose(const tb_ros2_context_options_t *options,
@@ -46,8 +48,11 @@ tb_status_t tb_ros2_context_create(const tb_ros2_context_options_t *options,
   tb_ros2_context_t *context = calloc(1, sizeof *context);
   if (!context) return tb_error_set(error, TB_ERR_NO_MEMORY, "ROS 2 context: out of memory");
   tb__dispatch_init(&context->dispatch);
+  tb__shared_sources_init(&context->sources, context);
   tb__ros2_environment_t environment = tb__ros2_environment_read();
   tb_status_t status = domain_id_choose(options, &environment, &context->domain_id, error);
+  if (status != TB_OK) goto fail;
+  status = tb__arguments_parse(options->argc, options->argv, &context->arguments, error);
   if (status != TB_OK) goto fail;
   status = tb__discovery_config(&environment, (int)getpid(), &config, error);
   if (status != TB_OK) goto fail;
@@ -74,8 +79,10 @@ void tb_ros2_context_destroy(tb_ros2_context_t *context)
 {
   if (!context) return;
   tb__dispatch_fini(&context->dispatch);
+  tb__shared_sources_fini(&context->sources);
   tb__announcer_fini(&context->announcer);
   tb__participant_destroy(context->participant);
+  tb__arguments_destroy(context->arguments);
   free(context);
 }
 
@@ -102,6 +109,16 @@ bool tb__ros2_context_is_humble(const tb_ros2_context_t *context)
 tb__announcer_t *tb__ros2_context_announcer(tb_ros2_context_t *context)
 {
   return &context->announcer;
+}
+
+tb__shared_sources_t *tb__ros2_context_sources(tb_ros2_context_t *context)
+{
+  return &context->sources;
+}
+
+const tb__arguments_t *tb__ros2_context_arguments(const tb_ros2_context_t *context)
+{
+  return context->arguments;
 }
 
 uint32_t tb__ros2_context_next_service_id(tb_ros2_context_t *context)

@@ -6,7 +6,9 @@
 
 #include "dds/participant.h"
 #include "ros2/announcer.h"
+#include "ros2/arguments.h"
 #include "ros2/dispatch.h"
+#include "ros2/shared_sources.h"
 
 tb__participant_t *tb__ros2_context_participant(const tb_ros2_context_t *context);
 
@@ -17,6 +19,9 @@ tb__dispatch_t *tb__ros2_context_dispatch(tb_ros2_context_t *context);
 bool tb__ros2_context_is_humble(const tb_ros2_context_t *context);
 
 tb__announcer_t *tb__ros2_context_announcer(tb_ros2_context_t *context);
+tb__shared_sources_t *tb__ros2_context_sources(tb_ros2_context_t *context);
+
+const tb__arguments_t *tb__ros2_context_arguments(const tb_ros2_context_t *context);
 
 /* 1, 2, and so on, for the ids of services and clients. */
 uint32_t tb__ros2_context_next_service_id(tb_ros2_context_t *context);

@@ -4,15 +4,23 @@
 #include <stdlib.h>
 
 #include "base/fork.h"
+#include "clock/delay.h"
+#include "ros2/clock_message.h"
+#include "ros2/clock_source.h"
 #include "ros2/context.h"
 
 static tb_status_t names_choose(tb_ros2_node_t *node, const char *name, const char *name_space,
                                 tb_error_t *error)
 {
+  char normal[TB__DDS_NAME_SIZE];
   tb_status_t status = tb__node_name_check(name, error);
-  if (status == TB_OK) status = tb__namespace_normalize(name_space, node->name_space, error);
+  if (status == TB_OK) status = tb__namespace_normalize(name_space, normal, error);
+  if (status == TB_OK)
+    status = tb__arguments_node_name(node->own_arguments, node->arguments, name, node->name);
+  if (status == TB_OK)
+    status = tb__arguments_node_namespace(node->own_arguments, node->arguments, node->name, normal,
+                                          node->name_space);
   if (status != TB_OK) return status;
-  snprintf(node->name, sizeof node->name, "%s", name);
   const char *between = node->name_space[1] ? "/" : "";
   int length = snprintf(node->full_name, sizeof node->full_name, "%s%s%s", node->name_space,
                         between, node->name);
@@ -21,6 +29,23 @@ static tb_status_t names_choose(tb_ros2_node_t *node, const char *name, const ch
                         "node '%s' in namespace '%s': together they must not be longer than %d "
                         "characters",
                         node->name, node->name_space, TB__DDS_NAME_SIZE - 1);
+  return TB_OK;
+}
+
+/* The node's clock tells system time until its parameters say otherwise. */
+static tb_status_t time_open(tb_ros2_node_t *node, tb_error_t *error)
+{
+  static const tb_clock_options_t options = {TB_TIME_ROS, NULL};
+  tb_status_t status =
+      tb_ros2_node_resolve_topic_name(node, TB__CLOCK_TOPIC, node->clock_topic, error);
+  if (status != TB_OK) return status;
+  tb__node_time_init(&node->time, tb__ros2_context_sources(node->context), &node->announced,
+                     node->clock_topic);
+  status = tb_clock_create(&options, &node->clock);
+  if (status == TB_OK) status = tb__node_time_add(&node->time, node->clock);
+  if (status != TB_OK)
+    return tb_error_set(error, status, "clock of node '%s': %s", node->full_name,
+                        tb_status_message(status));
   return TB_OK;
 }
 
@@ -36,11 +61,16 @@ tb_status_t tb_ros2_node_create(tb_ros2_context_t *context, const char *name,
   tb_ros2_node_t *node = calloc(1, sizeof *node);
   if (!node) return tb_error_set(error, TB_ERR_NO_MEMORY, "node: out of memory");
   node->context = context;
-  tb_status_t status = names_choose(node, name, name_space, error);
+  if (!options->ignore_global_arguments) node->arguments = tb__ros2_context_arguments(context);
+  tb_status_t status =
+      tb__arguments_parse(options->argc, options->argv, &node->own_arguments, error);
+  if (status == TB_OK) status = names_choose(node, name, name_space, error);
   if (status != TB_OK) goto fail;
   tb__announced_node_init(&node->announced, tb__ros2_context_announcer(context), node->name,
                           node->name_space);
-  status = tb__announced_node_tell(&node->announced, error);
+  status = time_open(node, error);
+  if (status == TB_OK) status = tb__node_parameters_open(node, options, error);
+  if (status == TB_OK) status = tb__announced_node_tell(&node->announced, error);
   if (status != TB_OK) goto fail;
   *out = node;
   return TB_OK;
@@ -53,7 +83,11 @@ void tb_ros2_node_destroy(tb_ros2_node_t *node)
 {
   if (!node) return;
   tb__announced_node_take_back(&node->announced);
+  tb__node_parameters_close(node);
+  tb__node_time_fini(&node->time);
+  tb_clock_destroy(node->clock);
   tb__announced_node_fini(&node->announced);
+  tb__arguments_destroy(node->own_arguments);
   free(node);
 }
 
@@ -75,4 +109,32 @@ const char *tb_ros2_node_fully_qualified_name(const tb_ros2_node_t *node)
 tb_ros2_context_t *tb_ros2_node_context(const tb_ros2_node_t *node)
 {
   return node->context;
+}
+
+tb_clock_t *tb_ros2_node_clock(const tb_ros2_node_t *node)
+{
+  return node->clock;
+}
+
+tb_status_t tb_ros2_node_attach_clock(tb_ros2_node_t *node, tb_clock_t *clock)
+{
+  if (tb__is_forked()) return TB_ERR_FORKED;
+  if (tb__thread_may_not_wait()) return TB_ERR_DEADLOCK;
+  return clock ? tb__node_time_add(&node->time, clock) : TB_ERR_INVALID;
+}
+
+tb_status_t tb_ros2_node_detach_clock(tb_ros2_node_t *node, tb_clock_t *clock)
+{
+  if (tb__is_forked()) return TB_ERR_FORKED;
+  if (tb__thread_may_not_wait()) return TB_ERR_DEADLOCK;
+  if (!clock || clock == node->clock) return TB_ERR_INVALID;
+  return tb__node_time_remove(&node->time, clock);
+}
+
+tb_status_t tb_ros2_node_clock_source_status(tb_ros2_node_t *node,
+                                             tb_ros2_clock_source_status_t *out)
+{
+  if (tb__is_forked()) return TB_ERR_FORKED;
+  if (tb__thread_may_not_wait()) return TB_ERR_DEADLOCK;
+  return tb__node_time_status(&node->time, out);
 }

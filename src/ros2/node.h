@@ -5,14 +5,23 @@
 #include <timebase/ros2_node.h>
 
 #include "ros2/announcer.h"
+#include "ros2/arguments.h"
 #include "ros2/names.h"
+#include "ros2/node_parameters.h"
+#include "ros2/node_time.h"
 
 struct tb_ros2_node {
   tb_ros2_context_t *context;
+  tb__arguments_t *own_arguments;
+  const tb__arguments_t *arguments; /* the context's; NULL: they do not count */
   char name[TB__DDS_NAME_SIZE];
   char name_space[TB__DDS_NAME_SIZE];
   char full_name[TB__DDS_NAME_SIZE];
+  char clock_topic[TB__DDS_NAME_SIZE];
   tb__announced_node_t announced;
+  tb_clock_t *clock;
+  tb__node_time_t time;
+  tb__node_parameters_t parameters;
 };
 
 #endif

@@ -1,6 +1,4 @@
 /* Names as a node means them, and endpoints under its name. */
-#include <string.h>
-
 #include "ros2/announced.h"
 #include "ros2/node.h"
 
@@ -8,11 +6,10 @@ static tb_status_t resolve(const tb_ros2_node_t *node, const char *name, bool is
                            char out[TB_ROS2_NAME_SIZE], tb_error_t *error)
 {
   char full[TB__DDS_NAME_SIZE];
-  (void)is_service;
   tb_status_t status = tb__name_expand(name, node->name, node->name_space, full, error);
   if (status != TB_OK) return status;
-  memcpy(out, full, sizeof full);
-  return TB_OK;
+  return tb__arguments_remap(node->own_arguments, node->arguments, node->name, node->name_space,
+                             is_service, full, out, error);
 }
 
 tb_status_t tb_ros2_node_resolve_topic_name(const tb_ros2_node_t *node, const char *name,

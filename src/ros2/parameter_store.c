@@ -148,6 +148,21 @@ tb_status_t tb__parameter_store_override(tb__parameter_store_t *store, const cha
   return TB_OK;
 }
 
+TB_NO_THREAD_ANALYSIS
+tb_status_t tb__parameter_store_begin(tb__parameter_store_t *store)
+{
+  if (tb__is_forked()) return TB_ERR_FORKED;
+  if (in_hook || tb__thread_may_not_wait()) return TB_ERR_DEADLOCK;
+  tb__mutex_lock(&store->turn);
+  return TB_OK;
+}
+
+TB_NO_THREAD_ANALYSIS
+void tb__parameter_store_end(tb__parameter_store_t *store)
+{
+  tb__mutex_unlock(&store->turn);
+}
+
 /* What is declared, before anybody was asked. */
 static tb_status_t declaration_make(tb__parameter_store_t *store, const char *name,
                                     const tb_ros2_parameter_value_t *default_value,

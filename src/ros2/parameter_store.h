@@ -62,6 +62,11 @@ tb_status_t tb__parameter_store_set(tb__parameter_store_t *store,
                                     const tb_ros2_parameter_t *parameters, size_t count,
                                     tb_error_t *error);
 
+/* For what the hooks read: nothing is set, and no hook runs, between the two. TB_ERR_FORKED,
+ * TB_ERR_DEADLOCK. */
+tb_status_t tb__parameter_store_begin(tb__parameter_store_t *store);
+void tb__parameter_store_end(tb__parameter_store_t *store);
+
 /* A copy, to be released. TB_ERR_NOT_FOUND, TB_ERR_NO_MEMORY. */
 tb_status_t tb__parameter_store_get(tb__parameter_store_t *store, const char *name,
                                     tb_ros2_parameter_value_t *out, tb_error_t *error);

@@ -77,5 +77,7 @@ void tb__ros2_publisher_watch_matched(tb_ros2_publisher_t *publisher, _Atomic ui
 tb_status_t tb__publisher_announce(tb_ros2_publisher_t *publisher, tb__announced_node_t *node,
                                    tb_error_t *error)
 {
-  return tb__announced_add(&publisher->announced, node, NULL, publisher->writer, error);
+  uint8_t writer[16];
+  tb__raw_writer_guid(publisher->writer, writer);
+  return tb__announced_add(&publisher->announced, node, NULL, writer, error);
 }

@@ -305,5 +305,8 @@ tb_status_t tb_ros2_service_reply(tb_ros2_service_t *service, const tb_ros2_requ
 tb_status_t tb__service_announce(tb_ros2_service_t *service, tb__announced_node_t *node,
                                  tb_error_t *error)
 {
-  return tb__announced_add(&service->announced, node, service->reader, service->writer, error);
+  uint8_t reader[16], writer[16];
+  tb__raw_reader_guid(service->reader, reader);
+  tb__raw_writer_guid(service->writer, writer);
+  return tb__announced_add(&service->announced, node, reader, writer, error);
 }

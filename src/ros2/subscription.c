@@ -73,8 +73,15 @@ uint32_t tb_ros2_subscription_incompatible(const tb_ros2_subscription_t *subscri
   return tb__raw_reader_incompatible(subscription->reader, out_policy);
 }
 
+void tb__subscription_guid(const tb_ros2_subscription_t *subscription, uint8_t out[16])
+{
+  tb__raw_reader_guid(subscription->reader, out);
+}
+
 tb_status_t tb__subscription_announce(tb_ros2_subscription_t *subscription,
                                       tb__announced_node_t *node, tb_error_t *error)
 {
-  return tb__announced_add(&subscription->announced, node, subscription->reader, NULL, error);
+  uint8_t reader[16];
+  tb__subscription_guid(subscription, reader);
+  return tb__announced_add(&subscription->announced, node, reader, NULL, error);
 }

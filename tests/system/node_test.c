@@ -109,8 +109,10 @@ static void wait_until_seen(const expected_t *expected, size_t count)
 static tb_ros2_node_t *node_create(const char *name, const char *name_space)
 {
   tb_error_t error = TB_ERROR_INIT;
+  tb_ros2_node_options_t options = TB_ROS2_NODE_OPTIONS_INIT;
   tb_ros2_node_t *node;
-  if (tb_ros2_node_create(context, name, name_space, NULL, &node, &error) != TB_OK)
+  options.no_parameter_services = options.no_parameter_events = true;
+  if (tb_ros2_node_create(context, name, name_space, &options, &node, &error) != TB_OK)
     fail_msg("%s", error.text);
   return node;
 }
@@ -194,6 +196,49 @@ static void test_names_that_break_the_rules_are_refused(void **state)
   assert_null(node);
 }
 
+static void test_arguments_name_the_node_and_its_topics(void **state)
+{
+  (void)state;
+  static const char *const argv[] = {"program", "--ros-args",     "-r", "__node:=renamed",
+                                     "-r",      "chatter:=/talk", "-r", "__ns:=/here",
+                                     "-p",      "gain:=0.5",      "--", "more"};
+  static const char *const own[] = {"", "--ros-args", "-r", "__node:=own"};
+  tb_ros2_context_options_t options = TB_ROS2_CONTEXT_OPTIONS_INIT;
+  tb_ros2_node_options_t node_options = TB_ROS2_NODE_OPTIONS_INIT;
+  tb_ros2_parameter_value_t gain = tb_ros2_parameter_double(1.0);
+  tb_error_t error = TB_ERROR_INIT;
+  tb_ros2_context_t *told;
+  tb_ros2_node_t *node;
+  char name[TB_ROS2_NAME_SIZE];
+  options.argc = sizeof argv / sizeof argv[0];
+  options.argv = argv;
+  assert_ok(tb_ros2_context_create(&options, &told, &error));
+  assert_ok(tb_ros2_node_create(told, "given", "there", &node_options, &node, &error));
+  assert_string_equal(tb_ros2_node_fully_qualified_name(node), "/here/renamed");
+  assert_ok(tb_ros2_node_resolve_topic_name(node, "chatter", name, NULL));
+  assert_string_equal(name, "/talk");
+  assert_ok(tb_ros2_node_resolve_service_name(node, "~/reset", name, NULL));
+  assert_string_equal(name, "/here/renamed/reset");
+  assert_ok(tb_ros2_node_declare_parameter(node, "gain", &gain, NULL, NULL));
+  assert_ok(tb_ros2_node_get_parameter(node, "gain", &gain));
+  assert_true(gain.double_value < 0.75);
+  tb_ros2_node_destroy(node);
+  node_options.argc = sizeof own / sizeof own[0];
+  node_options.argv = own;
+  assert_ok(tb_ros2_node_create(told, "given", "there", &node_options, &node, &error));
+  assert_string_equal(tb_ros2_node_fully_qualified_name(node), "/here/own");
+  tb_ros2_node_destroy(node);
+  node_options = (tb_ros2_node_options_t){.ignore_global_arguments = true};
+  assert_ok(tb_ros2_node_create(told, "given", "there", &node_options, &node, &error));
+  assert_string_equal(tb_ros2_node_fully_qualified_name(node), "/there/given");
+  tb_ros2_node_destroy(node);
+  tb_ros2_context_destroy(told);
+  options.argv = (const char *const[]){"program", "--ros-args", "--no-such"};
+  options.argc = 3;
+  assert_status(tb_ros2_context_create(&options, &told, &error), TB_ERR_INVALID);
+  assert_non_null(strstr(error.text, "--no-such"));
+}
+
 static void test_C7_a_forked_child_makes_no_node_and_destroys_what_it_has(void **state)
 {
   (void)state;
@@ -221,6 +266,7 @@ int main(void)
       TEST(test_the_form_of_humble, setup_humble),
       TEST(test_the_form_of_humble, setup_humble_by_environment),
       TEST(test_names_that_break_the_rules_are_refused, setup),
+      TEST(test_arguments_name_the_node_and_its_topics, setup),
       TEST(test_C7_a_forked_child_makes_no_node_and_destroys_what_it_has, setup),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,42 @@
+/* The clocks of a node, and which source moves them: what `use_sim_time` and `time_source` mean. */
+#ifndef TB_ROS2_NODE_TIME_H
+#define TB_ROS2_NODE_TIME_H
+
+#include <timebase/clock.h>
+#include <timebase/ros2_clock_source.h>
+
+#include "ros2/announcer.h"
+#include "ros2/shared_sources.h"
+
+typedef struct tb__node_time {
+  tb__shared_sources_t *sources;
+  tb__announced_node_t *announced_node;
+  const char *topic; /* of /clock, as the node resolves it; lives as long as it */
+  tb_qos_t qos;      /* of its subscription */
+
+  tb__mutex_t turn; /* to change what follows; held while clocks are moved, so through handlers */
+  tb__shared_source_t *source; /* NULL: inactive */
+  tb__announced_t announced;   /* the subscription of /clock that the node uses */
+  tb_clock_t **clocks;
+  size_t clock_count, clock_size;
+} tb__node_time_t;
+
+void tb__node_time_init(tb__node_time_t *time, tb__shared_sources_t *sources,
+                        tb__announced_node_t *announced, const char *topic);
+
+/* Its clocks must not be in use, but for those that others own: they stay as they are. */
+void tb__node_time_fini(tb__node_time_t *time);
+
+/* Moves all clocks to the source of that name, or to system time (NULL). When it has returned, they
+ * tell the time of that source. On failure all is as it was. Not from jump callbacks. */
+tb_status_t tb__node_time_follow(tb__node_time_t *time, const char *source, tb_error_t *error);
+
+/* Of the subscription of /clock. TB_ERR_NOT_FOUND: none is followed. */
+tb_status_t tb__node_time_status(tb__node_time_t *time, tb_ros2_clock_source_status_t *out);
+
+/* A clock that goes where the others go, until it is removed. TB_ERR_INVALID: it is there already,
+ * or is not. */
+tb_status_t tb__node_time_add(tb__node_time_t *time, tb_clock_t *clock);
+tb_status_t tb__node_time_remove(tb__node_time_t *time, tb_clock_t *clock);
+
+#endif

@@ -1,0 +1,136 @@
+#include "ros2/shared_sources.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <timebase/extrapolating_source.h>
+#include <timebase/ros2_clock_source.h>
+
+#define KEY_SIZE 512
+
+void tb__shared_sources_init(tb__shared_sources_t *sources, tb_ros2_context_t *context)
+{
+  *sources = (tb__shared_sources_t){.context = context};
+  tb__mutex_init(&sources->mutex);
+}
+
+void tb__shared_sources_fini(tb__shared_sources_t *sources)
+{
+  tb__mutex_fini(&sources->mutex);
+}
+
+static bool follows_clock_topic(const char *name)
+{
+  return strcmp(name, TB__TIME_SOURCE_CLOCK_TOPIC) == 0 ||
+         strcmp(name, TB__TIME_SOURCE_EXTRAPOLATING) == 0;
+}
+
+/* What two nodes must have in common to share a source. */
+static tb_status_t key_make(const char *name, const char *topic, const tb_qos_t *qos,
+                            char out[KEY_SIZE], tb_error_t *error)
+{
+  int length = follows_clock_topic(name)
+                   ? snprintf(out, KEY_SIZE, "%s %s %d %d %d %d", name, topic, qos->reliability,
+                              qos->durability, qos->history, (int)qos->depth)
+                   : snprintf(out, KEY_SIZE, "%s", name);
+  if (length >= KEY_SIZE)
+    return tb_error_set(error, TB_ERR_INVALID, "time_source '%.40s...' is too long", name);
+  return TB_OK;
+}
+
+static tb__shared_source_t *find_locked(tb__shared_sources_t *sources, const char *key)
+    TB_REQUIRES(sources->mutex);
+static tb__shared_source_t *find_locked(tb__shared_sources_t *sources, const char *key)
+{
+  tb__shared_source_t *shared = sources->first;
+  while (shared && strcmp(shared->key, key) != 0)
+    shared = shared->next;
+  if (shared) shared->users++;
+  return shared;
+}
+
+static tb_status_t clock_topic_make(tb_ros2_context_t *context, const char *name, const char *topic,
+                                    const tb_qos_t *qos, tb__shared_source_t *shared,
+                                    tb_error_t *error)
+{
+  tb_ros2_clock_source_options_t options = TB_ROS2_CLOCK_SOURCE_OPTIONS_INIT;
+  options.topic = topic;
+  options.qos = qos;
+  tb_status_t status = tb_ros2_clock_source_create(context, &options, &shared->clock_topic, error);
+  if (status != TB_OK) return status;
+  shared->source = shared->clock_topic;
+  if (strcmp(name, TB__TIME_SOURCE_EXTRAPOLATING) != 0) return TB_OK;
+  status = tb_extrapolating_source_create(shared->clock_topic, NULL, &shared->source);
+  if (status == TB_OK) return TB_OK;
+  tb_source_destroy(shared->clock_topic);
+  return tb_error_set(error, status, "time_source '%s': %s", name, tb_status_message(status));
+}
+
+static tb_status_t shared_create(tb__shared_sources_t *sources, const char *key, const char *name,
+                                 const char *topic, const tb_qos_t *qos, tb__shared_source_t **out,
+                                 tb_error_t *error)
+{
+  size_t size = strlen(key) + 1;
+  tb__shared_source_t *shared = calloc(1, sizeof *shared + size);
+  if (!shared)
+    return tb_error_set(error, TB_ERR_NO_MEMORY, "time_source '%s': out of memory", name);
+  memcpy(shared->key, key, size);
+  shared->users = 1;
+  tb_status_t status = follows_clock_topic(name)
+                           ? clock_topic_make(sources->context, name, topic, qos, shared, error)
+                           : tb_source_create_from_name(name, error, &shared->source);
+  if (status != TB_OK) {
+    free(shared);
+    return status;
+  }
+  *out = shared;
+  return TB_OK;
+}
+
+tb_status_t tb__shared_source_acquire(tb__shared_sources_t *sources, const char *name,
+                                      const char *topic, const tb_qos_t *qos,
+                                      tb__shared_source_t **out, tb_error_t *error)
+{
+  char key[KEY_SIZE];
+  tb__shared_source_t *made = NULL;
+  tb_status_t status = key_make(name, topic, qos, key, error);
+  if (status != TB_OK) return status;
+  tb__mutex_lock(&sources->mutex);
+  tb__shared_source_t *shared = find_locked(sources, key);
+  tb__mutex_unlock(&sources->mutex);
+  if (!shared) {
+    status = shared_create(sources, key, name, topic, qos, &made, error);
+    if (status != TB_OK) return status;
+    tb__mutex_lock(&sources->mutex);
+    shared = find_locked(sources, key); /* another node may have been faster */
+    if (!shared) {
+      made->next = sources->first;
+      sources->first = shared = made;
+      made = NULL;
+    }
+    tb__mutex_unlock(&sources->mutex);
+  }
+  if (made) {
+    tb_source_destroy(made->source);
+    free(made);
+  }
+  *out = shared;
+  return TB_OK;
+}
+
+void tb__shared_source_release(tb__shared_sources_t *sources, tb__shared_source_t *shared)
+{
+  if (!shared) return;
+  tb__mutex_lock(&sources->mutex);
+  bool last = --shared->users == 0;
+  if (last) {
+    tb__shared_source_t **link = &sources->first;
+    while (*link != shared)
+      link = &(*link)->next;
+    *link = shared->next;
+  }
+  tb__mutex_unlock(&sources->mutex);
+  if (!last) return;
+  tb_source_destroy(shared->source);
+  free(shared);
+}

@@ -1,0 +1,42 @@
+/* The time sources that the nodes of a context share: one of each kind, however many nodes follow
+ * it, so one reader of /clock and one thread (X5). */
+#ifndef TB_ROS2_SHARED_SOURCES_H
+#define TB_ROS2_SHARED_SOURCES_H
+
+#include <timebase/qos.h>
+#include <timebase/ros2_context.h>
+#include <timebase/source.h>
+
+#include "platform/mutex.h"
+
+/* Values of the parameter `time_source`. Others are names of tb_source_create_from_name. */
+#define TB__TIME_SOURCE_CLOCK_TOPIC   "clock_topic"
+#define TB__TIME_SOURCE_EXTRAPOLATING "extrapolating"
+
+typedef struct tb__shared_source {
+  struct tb__shared_source *next;
+  tb_source_t *source;
+  tb_source_t *clock_topic; /* the one that subscribes: `source`, or what that wraps; or NULL */
+  unsigned users;
+  char key[];
+} tb__shared_source_t;
+
+typedef struct tb__shared_sources {
+  tb_ros2_context_t *context;
+  tb__mutex_t mutex; /* held briefly: sources are made and destroyed with nothing held */
+  tb__shared_source_t *first;
+} tb__shared_sources_t;
+
+void tb__shared_sources_init(tb__shared_sources_t *sources, tb_ros2_context_t *context);
+void tb__shared_sources_fini(tb__shared_sources_t *sources);
+
+/* `topic` and `qos` are those of /clock. What the source's making returns: TB_ERR_NOT_FOUND and so
+ * on. */
+tb_status_t tb__shared_source_acquire(tb__shared_sources_t *sources, const char *name,
+                                      const char *topic, const tb_qos_t *qos,
+                                      tb__shared_source_t **out, tb_error_t *error);
+
+/* No clock of the user is on it any more. NULL does nothing. Not from jump callbacks. */
+void tb__shared_source_release(tb__shared_sources_t *sources, tb__shared_source_t *shared);
+
+#endif
