@@ -20,6 +20,9 @@
 #define TB_WAIT_FAIL_ON_ANY          UINT32_C(7)
 #define TB_SLEEP_KEEP_TIME           UINT32_C(8) /* sleep_until goes on after a clock change */
 
+/** A state among those that are waited for: TB_CLOCK_STATE_BIT(TB_CLOCK_LOST) | ... */
+#define TB_CLOCK_STATE_BIT(state) (UINT32_C(1) << (state))
+
 /** What ends a wait early. Zeros: nothing does. */
 typedef struct tb_wait_options {
   uint32_t flags;            /**< TB_WAIT_FAIL_ON_..., TB_SLEEP_KEEP_TIME; 0: none */
@@ -69,6 +72,18 @@ TB_API tb_status_t tb_steady_clock_sleep_for(tb_steady_clock_t *clock, tb_durati
 /** Returns TB_OK at the first non-zero time of the clock: at once when inactive or started.
  * [any thread] [blocks] Errors as tb_clock_sleep_until. (rclcpp::Clock::wait_until_started) */
 TB_API tb_status_t tb_clock_wait_until_started(tb_clock_t *clock, const tb_wait_options_t *options);
+
+/** Returns TB_OK once the state of the clock is one of `states`, at once if it is already; `out`,
+ * which may be NULL, is then what the clock told at that moment. The state may have changed again
+ * when the call returns, but one that the wait ends with has been. Whatever makes a state is seen:
+ * ticks, sources, what the source says, a change of source, and silence, for which it needs no
+ * ticks; ticks that change no state do not wake it. A source is followed while time runs by itself,
+ * and through shared memory. No flags: those are of time. A clock that tells system time is always
+ * inactive. [any thread] [blocks] TB_ERR_INVALID: no state, an unknown one, or a flag. Errors as
+ * tb_clock_sleep_until; TB_ERR_CLOSED also where TB_CLOCK_CLOSED is waited for. */
+TB_API tb_status_t tb_clock_wait_for_state(tb_clock_t *clock, uint32_t states,
+                                           const tb_wait_options_t *options,
+                                           tb_clock_reading_t *out);
 
 TB_END_DECLS
 

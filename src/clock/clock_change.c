@@ -133,6 +133,24 @@ static void note_change_locked(tb_clock_t *clock, pair_t pair, tb__jump_t *chang
   if (pair.to->kind == TB__TIMELINE_ROS) pair.to->jump = change;
 }
 
+/* One who waits for the state that this is leaves. */
+static void settle_waiters_locked(tb_clock_t *clock)
+{
+  for (tb__waiter_t *waiter = clock->waiters, *next; waiter; waiter = next) {
+    next = waiter->clock_next;
+    if (waiter->ops->settled) waiter->ops->settled(waiter);
+  }
+}
+
+TB_NO_THREAD_ANALYSIS
+static void set_idle_state(tb_clock_t *clock, tb_clock_state_t state)
+{
+  tb_timeline_t *timeline = tb__clock_lock(clock);
+  atomic_store(&clock->idle_state, (uint32_t)state);
+  settle_waiters_locked(clock);
+  tb__clock_unlock(timeline);
+}
+
 TB_NO_THREAD_ANALYSIS
 static void clock_change_end(tb_clock_t *clock, pair_t pair, tb__jump_t *change,
                              tb__waiter_t *to_wake)
@@ -143,8 +161,7 @@ static void clock_change_end(tb_clock_t *clock, pair_t pair, tb__jump_t *change,
   atomic_fetch_and(&clock->word, ~TB__WORD_CHANGING);
   atomic_fetch_add(&clock->gate, 1);
   tb__futex_wake_all(&clock->gate);
-  for (tb__waiter_t *waiter = clock->waiters; waiter; waiter = waiter->clock_next)
-    if (waiter->ops->settled) waiter->ops->settled(waiter);
+  settle_waiters_locked(clock);
   tb__waiters_collect_due_locked(pair.to, &to_wake);
   /* handlers went along: those who wait for the end of the jump may look at either timeline */
   atomic_fetch_add(&pair.to->jumps_done, 1);
@@ -226,7 +243,7 @@ static tb_status_t clock_use_locked(tb_clock_t *clock, tb_source_t *source,
                                     tb__held_timeline_t **spares, tb_source_t **out_stop)
 {
   if (source == clock->source) {
-    if (!source) atomic_store(&clock->idle_state, (uint32_t)idle_state);
+    if (!source) set_idle_state(clock, idle_state);
     if (source) tb__source_revoke(source); /* acquired twice: never the last */
     return TB_OK;
   }

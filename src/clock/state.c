@@ -57,6 +57,42 @@ tb_clock_state_t tb__timeline_derive_state(const tb_timeline_t *timeline, tb_clo
              : TB_CLOCK_RUNNING;
 }
 
+/* A page tells its publisher's state, which may be ahead of what has been dispatched here. */
+static bool said_state_locked(const tb_timeline_t *timeline, tb_clock_state_t *out)
+    TB_REQUIRES(timeline->mutex);
+static bool said_state_locked(const tb_timeline_t *timeline, tb_clock_state_t *out)
+{
+  tb__page_copy_t copy;
+  const tb__page_t *page = timeline->view ? atomic_load(&timeline->view->page) : NULL;
+  bool on_page = page && tb__page_load(page, &copy);
+  if (timeline->unsettled || (atomic_load(&timeline->version) & TB__VERSION_BLOCKED) ||
+      (on_page && copy.epoch != atomic_load(&timeline->view->epoch)))
+    return false;
+  *out = on_page ? copy.state : timeline->state;
+  return true;
+}
+
+/* The first moment at which the silence is too long; INT64_MAX: it never is. */
+static int64_t stall_moment_ns(const tb_timeline_t *timeline)
+{
+  int64_t limit_ns = atomic_load_explicit(&timeline->life.stall_limit_ns, memory_order_relaxed);
+  int64_t page_ns = page_life_ns(timeline->view), moment_ns;
+  int64_t last_ns = page_ns > 0 ? page_ns : last_life_ns(&timeline->life);
+  bool never = last_ns == 0 || last_ns == TB__LIFE_FOR_EVER || limit_ns == INT64_MAX;
+  return never || __builtin_add_overflow(last_ns, limit_ns + 1, &moment_ns) ? INT64_MAX : moment_ns;
+}
+
+bool tb__timeline_told_state_locked(const tb_timeline_t *timeline, tb__told_state_t *out)
+{
+  tb_clock_state_t said;
+  if (!said_state_locked(timeline, &said)) return false;
+  tb_clock_state_t state = tb__timeline_derive_state(timeline, said);
+  bool ticks = said == TB_CLOCK_RUNNING || timeline->view;
+  bool may_stall = ticks && (state == TB_CLOCK_RUNNING || state == TB_CLOCK_PAUSED);
+  *out = (tb__told_state_t){state, may_stall ? stall_moment_ns(timeline) : INT64_MAX};
+  return true;
+}
+
 /* True for the first one who finds this stall. */
 static bool stall_note(tb_timeline_t *timeline)
 {
@@ -76,9 +112,13 @@ void tb__timeline_report_stall(const tb_timeline_t *timeline)
             (double)silent_ns / 1e9);
 }
 
+/* Those who wait for a stall may not have looked yet. */
+TB_NO_THREAD_ANALYSIS
 void tb__timeline_count_stall(tb_timeline_t *timeline, int64_t steady_ns)
 {
-  if (too_long_silence_ns(timeline, steady_ns)) stall_note(timeline);
+  if (!too_long_silence_ns(timeline, steady_ns)) return;
+  stall_note(timeline);
+  tb__waiters_tell_state_locked(timeline);
 }
 
 tb_status_t tb_timeline_set_options(tb_timeline_t *timeline, const tb_timeline_options_t *options)
@@ -93,6 +133,7 @@ tb_status_t tb_timeline_set_options(tb_timeline_t *timeline, const tb_timeline_o
   atomic_store(&timeline->life.stall_limit_ns, stall_limit_ns);
   timeline->forward_jump_min_ns = options->forward_jump_min.ns;
   tb__delay_set_options_locked(timeline, options);
+  tb__waiters_tell_state_locked(timeline);
   tb__mutex_unlock(&timeline->mutex);
   return TB_OK;
 }
@@ -112,6 +153,7 @@ void tb_timeline_set_state(tb_timeline_t *timeline, tb_clock_state_t state)
     target->state = state;
     tb__timeline_publish_locked(target);
   }
+  tb__waiters_tell_state_locked(target);
   tb__mutex_unlock(&target->mutex);
   tb__waiters_wake(to_wake);
 }

@@ -256,6 +256,7 @@ static void move_locked(tb_timeline_t *timeline, const move_t *move, bool *has_t
     repeat_locked(timeline, move->state);
     if (move->course) run_on_locked(timeline, move->course);
     collect_due_locked(timeline, to_wake); /* since it ran on by itself */
+    tb__waiters_tell_state_locked(timeline);
     return;
   }
   tb__jump_t jump = {.info = describe(timeline, move), .timelines = {timeline, NULL}};
@@ -270,6 +271,7 @@ static void move_locked(tb_timeline_t *timeline, const move_t *move, bool *has_t
   if (tb__is_forked()) return;
   if (move->course) run_on_locked(timeline, move->course);
   collect_due_locked(timeline, to_wake);
+  tb__waiters_tell_state_locked(timeline);
 }
 
 /* Whether anyone may be due at `time_ns`, a forward step from the committed time. */
@@ -371,7 +373,7 @@ static bool is_plain_change_locked(const tb_timeline_t *timeline, int64_t time_n
     return false;
   if (time_ns == timeline->time_ns) return true;
   return (timeline->time_ns == 0 || time_ns < timeline->time_ns) && !timeline->handlers.first &&
-         !timeline->waiters.watchers &&
+         !timeline->waiters.watchers && !timeline->waiters.states &&
          tb__deadline_heap_is_empty(&timeline->waiters.heaps[TB__AXIS_TIME]) &&
          tb__deadline_heap_is_empty(&timeline->waiters.heaps[TB__AXIS_ELAPSED]);
 }
@@ -398,6 +400,7 @@ tb_status_t tb_timeline_try_tick(tb_timeline_t *timeline, int64_t time_ns)
     status = TB_ERR_BUSY;
   } else if (time_ns == timeline->time_ns) {
     repeat_locked(timeline, TB_CLOCK_RUNNING);
+    tb__waiters_tell_state_locked(timeline); /* seldom another one: not worth another thread */
   } else {
     move_t move = {time_ns, TB_JUMP_REASON_NONE, TB_CLOCK_RUNNING, NULL, NULL};
     tb_jump_t jump = describe(timeline, &move);
@@ -464,6 +467,7 @@ tb_status_t tb__timeline_steer(tb_timeline_t *timeline, tb__pilot_t *pilot)
       if (status && was_running) tb__running_start_locked(timeline, &before);
       if (pilot->ended) pilot->ended(pilot);
       if (timeline->view) tb__waiters_collect_due_locked(timeline, &to_wake);
+      if (timeline->view) tb__waiters_tell_state_locked(timeline);
     }
     if (has_turn) tb__timeline_end_turn_locked(timeline);
   }

@@ -77,7 +77,8 @@ typedef struct tb__life {
 typedef struct tb__waiters {
   tb__deadline_heap_t heaps[TB__AXES];
   tb__waiter_t *watchers;
-  int64_t watch_min_forward; /* not above any watcher's forward_min */
+  int64_t watch_min_forward; /* not above the forward_min of anyone on these two lists */
+  tb__waiter_t *states;      /* who waits for a state */
 } tb__waiters_t;
 
 typedef struct tb__handlers {
@@ -187,6 +188,9 @@ bool tb__timeline_next_deadline_locked(tb_timeline_t *timeline, int64_t *out_ns)
 
 /* What `state` means now: a running timeline without signs of life is stalled, or paused. */
 tb_clock_state_t tb__timeline_derive_state(const tb_timeline_t *timeline, tb_clock_state_t state);
+/* False: a jump holds up readers; those who wait for a state are told at its end. */
+bool tb__timeline_told_state_locked(const tb_timeline_t *timeline, tb__told_state_t *out)
+    TB_REQUIRES(timeline->mutex);
 /* Counts and reports a stall, once. Call with nothing held. */
 void tb__timeline_report_stall(const tb_timeline_t *timeline);
 /* Before a sign of life: a stall that nobody has looked at, and is over. */
@@ -247,6 +251,8 @@ void tb__waiters_collect_due_locked(tb_timeline_t *timeline, tb__waiter_t **to_w
     TB_REQUIRES(timeline->mutex);
 void tb__waiters_collect_jumped_locked(tb_timeline_t *timeline, const tb_jump_t *jump,
                                        tb__waiter_t **to_wake) TB_REQUIRES(timeline->mutex);
+/* Tells those who wait for a state, after whatever may have changed it, and wakes them. */
+void tb__waiters_tell_state_locked(tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex);
 /* Calls `wake` of each, with nothing held. */
 void tb__waiters_wake(tb__waiter_t *to_wake);
 /* And then does what the taking of those who were due has left to do, ahead of the next tick. Who

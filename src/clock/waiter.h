@@ -1,15 +1,25 @@
 /* Those who wait on a clock: sleepers and timer lanes. A waiter is in the list of its clock, in one
  * of the two deadline heaps of the clock's timeline, and on the timeline's list of jump watchers if
- * it wants to hear of jumps. All of it belongs to the mutex of the clock's current timeline. */
+ * it wants to hear of jumps; or, if it waits for a state, only on the list of those who do. All of
+ * it belongs to the mutex of the clock's current timeline. */
 #ifndef TB_CLOCK_WAITER_H
 #define TB_CLOCK_WAITER_H
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <timebase/clock.h>
 #include <timebase/jump.h>
 
 struct tb_clock;
 struct tb__waiter;
+
+/* The state that readers see, and what becomes of it by itself. */
+typedef struct tb__told_state {
+  tb_clock_state_t state;
+  int64_t stall_ns; /* steady: when it is a stall unless a tick comes; INT64_MAX: never */
+} tb__told_state_t;
+
+#define TB__STATE_UNKNOWN ((tb__told_state_t){(tb_clock_state_t)0, INT64_MAX})
 
 /* What a deadline is measured in. */
 typedef enum tb__wait_axis {
@@ -29,6 +39,8 @@ typedef struct tb__waiter_ops {
   /* at the end of a change of source or a step of system time; may be NULL */
   void (*settled)(struct tb__waiter *waiter);
   void (*wake)(struct tb__waiter *waiter); /* nothing held; the waiter may vanish as it returns */
+  /* of one who waits for a state of its clock, whose `wake` needs no more than `due`; else NULL */
+  bool (*told)(struct tb__waiter *waiter, const tb__told_state_t *told);
 } tb__waiter_ops_t;
 
 typedef struct tb__waiter {
@@ -43,7 +55,7 @@ typedef struct tb__waiter {
   int64_t forward_min; /* watch forward steps of at least this; INT64_MAX: none */
   tb__wait_axis_t axis;
   bool queued;   /* in a heap */
-  bool watching; /* on the list of jump watchers */
+  bool watching; /* on the list of jump watchers, or that for states */
 } tb__waiter_t;
 
 /* A pairing heap by deadline. Deadlines of one heap are within 2^63 of each other, so they may

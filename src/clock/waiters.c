@@ -25,13 +25,19 @@ void tb__waiter_unqueue_locked(tb_timeline_t *timeline, tb__waiter_t *waiter)
   waiter->queued = false;
 }
 
+static tb__waiter_t **watch_list(tb_timeline_t *timeline, const tb__waiter_t *waiter)
+{
+  return waiter->ops->told ? &timeline->waiters.states : &timeline->waiters.watchers;
+}
+
 void tb__waiter_watch_locked(tb_timeline_t *timeline, tb__waiter_t *waiter)
 {
   tb__waiters_t *waiters = &timeline->waiters;
+  tb__waiter_t **list = watch_list(timeline, waiter);
   waiter->watch_previous = NULL;
-  waiter->watch_next = waiters->watchers;
-  if (waiters->watchers) waiters->watchers->watch_previous = waiter;
-  waiters->watchers = waiter;
+  waiter->watch_next = *list;
+  if (*list) (*list)->watch_previous = waiter;
+  *list = waiter;
   waiter->watching = true;
   if (waiter->forward_min != INT64_MAX) tb__timeline_want_ticks_locked(timeline);
   if (waiter->forward_min < waiters->watch_min_forward)
@@ -45,9 +51,11 @@ void tb__waiter_unwatch_locked(tb_timeline_t *timeline, tb__waiter_t *waiter)
   if (waiter->watch_previous)
     waiter->watch_previous->watch_next = waiter->watch_next;
   else
-    timeline->waiters.watchers = waiter->watch_next;
+    *watch_list(timeline, waiter) = waiter->watch_next;
   if (waiter->watch_next) waiter->watch_next->watch_previous = waiter->watch_previous;
   waiter->watching = false;
+  if (!timeline->waiters.watchers && !timeline->waiters.states)
+    timeline->waiters.watch_min_forward = INT64_MAX;
   tb__steps_release_locked(timeline);
 }
 
@@ -85,7 +93,20 @@ void tb__waiters_collect_jumped_locked(tb_timeline_t *timeline, const tb_jump_t 
     else if (waiter->forward_min < min_forward)
       min_forward = waiter->forward_min;
   }
+  for (const tb__waiter_t *waiter = timeline->waiters.states; waiter; waiter = waiter->watch_next)
+    if (waiter->forward_min < min_forward) min_forward = waiter->forward_min;
   timeline->waiters.watch_min_forward = min_forward;
+}
+
+void tb__waiters_tell_state_locked(tb_timeline_t *timeline)
+{
+  tb__told_state_t told;
+  tb__waiter_t *waiter = timeline->waiters.states;
+  if (!waiter || !tb__timeline_told_state_locked(timeline, &told)) return;
+  for (tb__waiter_t *next; waiter; waiter = next) {
+    next = waiter->watch_next;
+    if (waiter->ops->told(waiter, &told)) waiter->ops->wake(waiter);
+  }
 }
 
 void tb__waiters_wake(tb__waiter_t *to_wake)

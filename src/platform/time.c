@@ -13,3 +13,10 @@ __attribute__((constructor)) static void find_vdso(void)
   *(void **)&function = found; /* POSIX makes the two alike */
   if (found) atomic_store(&tb__clock_gettime, function);
 }
+
+int64_t tb__steady_coarse_step_ns(void)
+{
+  struct timespec step = {0};
+  clock_getres(CLOCK_MONOTONIC_COARSE, &step);
+  return step.tv_sec * INT64_C(1000000000) + step.tv_nsec;
+}

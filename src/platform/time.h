@@ -44,6 +44,9 @@ static inline int64_t tb__steady_coarse_now_ns(void)
   return tb__clock_read_ns(CLOCK_MONOTONIC_COARSE);
 }
 
+/* How far it may be behind. */
+int64_t tb__steady_coarse_step_ns(void);
+
 /* CLOCK_MONOTONIC, whoever holds time. */
 int64_t tb__real_steady_now_ns(void);
 

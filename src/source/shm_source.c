@@ -205,7 +205,7 @@ static bool is_wanted(shm_source_t *self, uint32_t *out_wanted)
   bool wanted = !tb__deadline_heap_is_empty(&waiters->heaps[TB__AXIS_TIME]) ||
                 !tb__deadline_heap_is_empty(&waiters->heaps[TB__AXIS_ELAPSED]) ||
                 timeline->handlers.forward ||
-                (waiters->watchers && waiters->watch_min_forward != INT64_MAX);
+                ((waiters->watchers || waiters->states) && waiters->watch_min_forward != INT64_MAX);
   *out_wanted = atomic_load(&self->view->wanted);
   self->view->attentive = wanted;
   if (!wanted) self->view->following = false;
@@ -219,6 +219,7 @@ static void wait_for_tick(shm_source_t *self, uint32_t seen)
   if (tb__futex_wait_shared(&self->page->tick_word, seen, probe)) return;
   tb__mutex_lock(&self->timeline->mutex); /* the first move by a new publisher comes after it */
   if (!tb__shared_file_is_locked(&self->file)) atomic_store(&self->view->lost, true);
+  tb__waiters_tell_state_locked(self->timeline);
   tb__mutex_unlock(&self->timeline->mutex);
 }
 

@@ -55,7 +55,7 @@ static void unlist_locked(tb__sleeper_t *sleeper)
 }
 
 TB_NO_THREAD_ANALYSIS
-static bool claim(tb__waiter_t *waiter, tb_status_t result)
+bool tb__sleeper_claim(tb__waiter_t *waiter, tb_status_t result)
 {
   tb__sleeper_t *sleeper = (tb__sleeper_t *)waiter;
   unlist_locked(sleeper);
@@ -69,7 +69,7 @@ static bool claim(tb__waiter_t *waiter, tb_status_t result)
 
 static bool sleeper_due(tb__waiter_t *waiter)
 {
-  return claim(waiter, TB_OK);
+  return tb__sleeper_claim(waiter, TB_OK);
 }
 
 /* Counts the period anew from the current time of the timeline, which has just been set. */
@@ -89,9 +89,9 @@ static bool sleeper_jumped(tb__waiter_t *waiter, const tb_jump_t *jump)
 {
   tb__sleeper_t *sleeper = (tb__sleeper_t *)waiter;
   if (jump->kind == TB_JUMP_BACKWARD && (sleeper->flags & TB_WAIT_FAIL_ON_BACKWARD))
-    return claim(waiter, TB_ERR_JUMP_BACKWARD);
+    return tb__sleeper_claim(waiter, TB_ERR_JUMP_BACKWARD);
   if (jump->kind == TB_JUMP_FORWARD && jump->delta.ns >= waiter->forward_min)
-    return claim(waiter, TB_ERR_JUMP_FORWARD);
+    return tb__sleeper_claim(waiter, TB_ERR_JUMP_FORWARD);
   if (jump->kind == TB_JUMP_BACKWARD && sleeper->goal == TB__GOAL_PACE) {
     tb_timeline_t *timeline = tb__clock_timeline(waiter->clock);
     tb__waiter_unqueue_locked(timeline, waiter);
@@ -103,17 +103,17 @@ static bool sleeper_jumped(tb__waiter_t *waiter, const tb_jump_t *jump)
 
 static bool sleeper_closed(tb__waiter_t *waiter)
 {
-  return claim(waiter, TB_ERR_CLOSED);
+  return tb__sleeper_claim(waiter, TB_ERR_CLOSED);
 }
 
-static void sleeper_wake(tb__waiter_t *waiter)
+void tb__sleeper_wake(tb__waiter_t *waiter)
 {
   tb__sleeper_t *sleeper = (tb__sleeper_t *)waiter;
   atomic_store(&sleeper->word, WORD_DONE);
   tb__futex_wake_one(&sleeper->word); /* of an address that may be gone: at worst a stray wake-up */
 }
 
-static void poke(tb__sleeper_t *sleeper)
+void tb__sleeper_poke(tb__sleeper_t *sleeper)
 {
   uint32_t asleep = WORD_ASLEEP;
   if (atomic_compare_exchange_strong(&sleeper->word, &asleep, WORD_LOOK))
@@ -124,7 +124,7 @@ static void poke(tb__sleeper_t *sleeper)
 void tb__sleeper_mark(tb__sleeper_t *sleeper, uint32_t mark)
 {
   atomic_fetch_or(&sleeper->marks, mark);
-  poke(sleeper);
+  tb__sleeper_poke(sleeper);
 }
 
 static tb__deadline_t limit_of(const tb__sleeper_t *sleeper)
@@ -141,6 +141,7 @@ static tb__deadline_t alarm_for(tb__sleeper_t *sleeper, const tb_timeline_t *tim
   tb__deadline_t limit = limit_of(sleeper);
   sleeper->alarm_held = tb__time_is_held();
   sleeper->alarm_system_ns = INT64_MAX;
+  if (sleeper->goal == TB__GOAL_STATE) return tb__state_alarm(sleeper, limit);
   if (timeline->kind == TB__TIMELINE_ROS || sleeper->for_ever) return limit;
   int64_t deadline_ns = (int64_t)sleeper->waiter.deadline;
   if (sleeper->waiter.axis == TB__AXIS_ELAPSED || timeline->kind == TB__TIMELINE_STEADY) {
@@ -161,8 +162,9 @@ static tb__deadline_t alarm_for(tb__sleeper_t *sleeper, const tb_timeline_t *tim
 }
 
 TB_NO_THREAD_ANALYSIS
-static bool is_due_locked(const tb__sleeper_t *sleeper, const tb_timeline_t *timeline)
+static bool is_due_locked(tb__sleeper_t *sleeper, const tb_timeline_t *timeline)
 {
+  if (sleeper->goal == TB__GOAL_STATE) return tb__state_is_reached_locked(sleeper, timeline);
   if (sleeper->goal == TB__GOAL_START) return tb__timeline_time_locked(timeline) != 0;
   if (sleeper->for_ever) return false;
   if (timeline->kind == TB__TIMELINE_ROS && timeline->time_ns == 0) return false;
@@ -184,6 +186,10 @@ static bool wants_watch(const tb__sleeper_t *sleeper, const tb_timeline_t *timel
 TB_NO_THREAD_ANALYSIS
 static void watch_locked(tb__sleeper_t *sleeper, tb_timeline_t *timeline)
 {
+  if (sleeper->goal == TB__GOAL_STATE) {
+    tb__state_watch_locked(sleeper, timeline);
+    return;
+  }
   bool wanted = wants_watch(sleeper, timeline);
   if (wanted && !sleeper->waiter.watching) tb__waiter_watch_locked(timeline, &sleeper->waiter);
   if (!wanted) tb__waiter_unwatch_locked(timeline, &sleeper->waiter);
@@ -200,7 +206,7 @@ static bool sleeper_moved(tb__waiter_t *waiter, const tb_jump_t *jump)
   timeline->sleepers++;
   bool ends = (sleeper->flags & TB_WAIT_FAIL_ON_CLOCK_CHANGE) ||
               (sleeper->goal == TB__GOAL_UNTIL && !(sleeper->flags & TB_SLEEP_KEEP_TIME));
-  if (ends) return claim(waiter, TB_ERR_CLOCK_CHANGED);
+  if (ends) return tb__sleeper_claim(waiter, TB_ERR_CLOCK_CHANGED);
   if (sleeper->goal == TB__GOAL_PACE) repace_locked(sleeper, timeline);
   if (timeline->kind != TB__TIMELINE_ROS && waiter->axis == TB__AXIS_ELAPSED &&
       (int64_t)waiter->deadline < 0) /* beyond the end of steady time */
@@ -214,7 +220,7 @@ static bool sleeper_moved(tb__waiter_t *waiter, const tb_jump_t *jump)
 /* After a change of source or a step the alarm is another, or the wait is over. */
 static void sleeper_settled(tb__waiter_t *waiter)
 {
-  poke((tb__sleeper_t *)waiter);
+  tb__sleeper_poke((tb__sleeper_t *)waiter);
 }
 
 static const tb__waiter_ops_t sleeper_ops = {
@@ -223,7 +229,7 @@ static const tb__waiter_ops_t sleeper_ops = {
     .moved = sleeper_moved,
     .closed = sleeper_closed,
     .settled = sleeper_settled,
-    .wake = sleeper_wake,
+    .wake = tb__sleeper_wake,
 };
 
 /* Sets the deadline from the moment at which the wait begins. */
@@ -246,6 +252,8 @@ static void begin_locked(tb__sleeper_t *sleeper, const tb_timeline_t *timeline)
     waiter->axis = TB__AXIS_ELAPSED;
     sleeper->plan(sleeper, timeline);
     sleeper->for_ever = os && (int64_t)waiter->deadline < 0;
+  } else if (sleeper->goal == TB__GOAL_STATE) {
+    sleeper->for_ever = true;
   }
 }
 
@@ -301,12 +309,14 @@ static bool look(tb__sleeper_t *sleeper, tb__deadline_t *out_alarm)
     bool unsettled =
         timeline->unsettled || (atomic_load(&sleeper->clock->word) & TB__WORD_CHANGING);
     bool due = !unsettled && is_due_locked(sleeper, timeline);
+    if (sleeper->goal == TB__GOAL_STATE) watch_locked(sleeper, timeline);
     over = marked || due || tb__steady_now_ns() >= sleeper->limit_ns;
     sleeper->result = due ? TB_OK : TB_ERR_TIMEOUT;
     *out_alarm = alarm_for(sleeper, timeline);
     if (unsettled) {
       *out_alarm = limit_of(sleeper);
       sleeper->alarm_system_ns = INT64_MAX;
+      sleeper->told = TB__STATE_UNKNOWN;
     }
     if (over) unlist_locked(sleeper);
   }
@@ -376,8 +386,13 @@ static tb_status_t options_apply(const tb_wait_options_t *options, tb__sleeper_t
 tb_status_t tb__sleeper_init(tb__sleeper_t *sleeper, tb_clock_t *clock, tb__goal_t goal,
                              int64_t goal_ns, const tb_wait_options_t *options)
 {
-  *sleeper =
-      (tb__sleeper_t){.waiter.ops = &sleeper_ops, .clock = clock, .goal = goal, .goal_ns = goal_ns};
+  *sleeper = (tb__sleeper_t){
+      .waiter.ops = goal == TB__GOAL_STATE ? &tb__state_ops : &sleeper_ops,
+      .clock = clock,
+      .goal = goal,
+      .goal_ns = goal_ns,
+      .told = TB__STATE_UNKNOWN,
+  };
   if (tb__is_forked()) return TB_ERR_FORKED;
   tb_status_t status = options_apply(options, sleeper);
   if (!status && clock->kind && tb__jump_of_thread) status = TB_ERR_DEADLOCK;
@@ -449,7 +464,8 @@ tb_status_t tb__sleeper_run(tb__sleeper_t *sleeper)
   if (sleeper->token) tb__cancel_token_join(sleeper->token, sleeper);
   if (sleeper->goal != TB__GOAL_FOR || sleeper->goal_ns > 0) status = sleep_through(sleeper);
   if (sleeper->token) tb__cancel_token_leave(sleeper->token, sleeper);
-  if (status == TB_ERR_TIMEOUT) tb__timeline_report_stall(tb__clock_timeline(sleeper->clock));
+  if (status == TB_ERR_TIMEOUT || (sleeper->reading && sleeper->reading->state == TB_CLOCK_STALLED))
+    tb__timeline_report_stall(tb__clock_timeline(sleeper->clock));
   tb__clock_leave(sleeper->clock);
   if (sleeper->owes) tb__activity_take(sleeper->owes);
   return verdict(sleeper, status);
@@ -461,7 +477,7 @@ bool tb__sleeper_signal_locked(tb__sleeper_queue_t *queue, tb__waiter_t **to_wak
   while (sleeper && atomic_load(&sleeper->marks))
     sleeper = sleeper->queue_next;
   if (!sleeper) return false;
-  claim(&sleeper->waiter, TB_OK);
+  tb__sleeper_claim(&sleeper->waiter, TB_OK);
   sleeper->signalled = true;
   sleeper->waiter.wake_next = *to_wake;
   *to_wake = &sleeper->waiter;
@@ -473,7 +489,7 @@ void tb__sleeper_queue_close_locked(tb__sleeper_queue_t *queue, tb__waiter_t **t
   queue->closed = true;
   while (queue->first) {
     tb__waiter_t *waiter = &queue->first->waiter;
-    claim(waiter, TB_ERR_CLOSED);
+    tb__sleeper_claim(waiter, TB_ERR_CLOSED);
     waiter->wake_next = *to_wake;
     *to_wake = waiter;
   }

@@ -18,12 +18,14 @@
 
 #include "clock/clock.h"
 #include "platform/activity.h"
+#include "platform/futex.h"
 
 typedef enum tb__goal {
   TB__GOAL_UNTIL, /* the clock tells a time */
   TB__GOAL_FOR,   /* a duration has passed */
   TB__GOAL_START, /* the clock has a time */
   TB__GOAL_PACE,  /* a duration has passed, counted anew after a backward jump or clock change */
+  TB__GOAL_STATE, /* the clock is in a state (state_wait.c) */
 } tb__goal_t;
 
 /* Why to leave, whatever the clock does. */
@@ -74,6 +76,11 @@ typedef struct tb__sleeper {
   void (*plan)(struct tb__sleeper *sleeper, const tb_timeline_t *timeline);
   bool repaced;   /* a jump or change in the wait has set the deadline anew, ... */
   uint64_t epoch; /* ... at which the clock had this epoch */
+
+  /* TB__GOAL_STATE */
+  uint32_t states;             /* which, as bits */
+  tb__told_state_t told;       /* last; state 0: it was not known */
+  tb_clock_reading_t *reading; /* filled when it is one of them */
 } tb__sleeper_t;
 
 /* Checks and takes over what was asked for. TB_ERR_INVALID, TB_ERR_DEADLOCK. */
@@ -86,6 +93,21 @@ tb_status_t tb__sleeper_run(tb__sleeper_t *sleeper);
 
 /* Makes the sleeper leave. It must not be able to vanish meanwhile; no lock is needed. */
 void tb__sleeper_mark(tb__sleeper_t *sleeper, uint32_t mark);
+
+/* With the mutex of the timeline, from the functions of a waiter: takes the sleeper out of its
+ * lists with a result, always true; wakes one that has been taken out; has it look again. */
+bool tb__sleeper_claim(tb__waiter_t *waiter, tb_status_t result);
+void tb__sleeper_wake(tb__waiter_t *waiter);
+void tb__sleeper_poke(tb__sleeper_t *sleeper);
+
+/* Of those who wait for a state: whether the clock is in one, the earlier of limit and stall, and
+ * going on the list of the timeline, or off it. */
+extern const tb__waiter_ops_t tb__state_ops;
+bool tb__state_is_reached_locked(tb__sleeper_t *sleeper, const tb_timeline_t *timeline)
+    TB_REQUIRES(timeline->mutex);
+tb__deadline_t tb__state_alarm(const tb__sleeper_t *sleeper, tb__deadline_t limit);
+void tb__state_watch_locked(tb__sleeper_t *sleeper, tb_timeline_t *timeline)
+    TB_REQUIRES(timeline->mutex);
 
 /* For a condition, with the mutex of its clock's timeline: takes the one who has waited longest,
  * and is not leaving already, off the queue, to be woken when the mutex is free. */

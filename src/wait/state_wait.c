@@ -1,0 +1,148 @@
+/* Waiting for a state of a clock. Whatever changes a state tells those who wait for one; what
+ * silence makes of it is found with an alarm at that moment. While time runs by ticks, the next one
+ * changes nothing, so only in other states does a waiter ask for ticks: as one who wants to hear of
+ * the smallest step forward, so that ticks need look at nothing more. */
+#include "platform/time.h"
+#include "wait/sleeper.h"
+
+#define ALL_STATES                                                                                 \
+  ((TB_CLOCK_STATE_BIT(TB_CLOCK_CLOSED) << 1) - TB_CLOCK_STATE_BIT(TB_CLOCK_INACTIVE))
+
+/* False: a jump or a change of source is in progress, and tells at its end. */
+static bool state_ask_locked(const tb_clock_t *clock, const tb_timeline_t *timeline,
+                             tb__told_state_t *out) TB_REQUIRES(timeline->mutex);
+static bool state_ask_locked(const tb_clock_t *clock, const tb_timeline_t *timeline,
+                             tb__told_state_t *out)
+{
+  if (atomic_load(&clock->word) & TB__WORD_CHANGING) return false;
+  if (timeline->kind == TB__TIMELINE_ROS) return tb__timeline_told_state_locked(timeline, out);
+  *out = (tb__told_state_t){(tb_clock_state_t)atomic_load(&clock->idle_state), INT64_MAX};
+  return true;
+}
+
+/* True when it is one of those that are waited for. */
+TB_NO_THREAD_ANALYSIS
+static bool note_locked(tb__sleeper_t *sleeper, const tb_timeline_t *timeline,
+                        const tb__told_state_t *told)
+{
+  sleeper->told = *told;
+  if (!(sleeper->states & TB_CLOCK_STATE_BIT(told->state))) return false;
+  const tb_clock_t *clock = sleeper->clock;
+  *sleeper->reading = (tb_clock_reading_t){
+      .time = {tb__timeline_time_locked(timeline), clock->kind},
+      .state = told->state,
+      .epoch = tb_clock_epoch(clock),
+  };
+  return true;
+}
+
+bool tb__state_is_reached_locked(tb__sleeper_t *sleeper, const tb_timeline_t *timeline)
+{
+  tb__told_state_t told;
+  if (state_ask_locked(sleeper->clock, timeline, &told))
+    return note_locked(sleeper, timeline, &told);
+  sleeper->told = TB__STATE_UNKNOWN;
+  return false;
+}
+
+/* A page also tells of its publisher's state, and of its end, only to those who follow its ticks.
+ */
+static bool wants_ticks(const tb__sleeper_t *sleeper, const tb_timeline_t *timeline)
+{
+  tb_clock_state_t state = sleeper->told.state;
+  if (!timeline->view) return state != TB_CLOCK_RUNNING;
+  return sleeper->states != TB_CLOCK_STATE_BIT(TB_CLOCK_STALLED) ||
+         (state != TB_CLOCK_RUNNING && state != TB_CLOCK_PAUSED);
+}
+
+void tb__state_watch_locked(tb__sleeper_t *sleeper, tb_timeline_t *timeline)
+{
+  tb__waiter_t *waiter = &sleeper->waiter;
+  bool ros = timeline->kind == TB__TIMELINE_ROS;
+  int64_t forward_min = wants_ticks(sleeper, timeline) ? 1 : INT64_MAX;
+  if (ros && waiter->watching && waiter->forward_min == forward_min) return;
+  tb__waiter_unwatch_locked(timeline, waiter);
+  waiter->forward_min = forward_min;
+  if (ros) tb__waiter_watch_locked(timeline, waiter);
+}
+
+/* States are told in coarse time: whoever looks with its next step sees the stall. */
+tb__deadline_t tb__state_alarm(const tb__sleeper_t *sleeper, tb__deadline_t limit)
+{
+  int64_t stall_ns = sleeper->told.stall_ns;
+  bool wanted = sleeper->states & TB_CLOCK_STATE_BIT(TB_CLOCK_STALLED);
+  if (!wanted || stall_ns == INT64_MAX) return limit;
+  if (!sleeper->alarm_held) {
+    int64_t now_ns = tb__steady_now_ns();
+    if (stall_ns < now_ns) stall_ns = now_ns;
+    if (__builtin_add_overflow(stall_ns, tb__steady_coarse_step_ns(), &stall_ns)) return limit;
+  }
+  if (limit.clock != TB__DEADLINE_NONE && limit.ns <= stall_ns) return limit;
+  return (tb__deadline_t){TB__DEADLINE_STEADY, stall_ns};
+}
+
+TB_NO_THREAD_ANALYSIS
+static bool state_told(tb__waiter_t *waiter, const tb__told_state_t *told)
+{
+  tb__sleeper_t *sleeper = (tb__sleeper_t *)waiter;
+  tb_timeline_t *timeline = tb__clock_timeline(sleeper->clock);
+  if (atomic_load(&sleeper->clock->word) & TB__WORD_CHANGING) return false;
+  bool earlier = told->stall_ns < sleeper->told.stall_ns;
+  if (told->state == sleeper->told.state && !earlier) return false;
+  if (note_locked(sleeper, timeline, told)) return tb__sleeper_claim(waiter, TB_OK);
+  tb__state_watch_locked(sleeper, timeline);
+  if (earlier) tb__sleeper_poke(sleeper); /* to set its alarm */
+  return false;
+}
+
+/* To another timeline, or to another time of the same one. */
+TB_NO_THREAD_ANALYSIS
+static bool state_moved(tb__waiter_t *waiter, const tb_jump_t *jump)
+{
+  (void)jump;
+  tb__sleeper_t *sleeper = (tb__sleeper_t *)waiter;
+  tb_timeline_t *timeline = tb__clock_timeline(waiter->clock);
+  sleeper->counted_on->sleepers--;
+  sleeper->counted_on = timeline;
+  timeline->sleepers++;
+  sleeper->told = TB__STATE_UNKNOWN;
+  tb__state_watch_locked(sleeper, timeline);
+  return false;
+}
+
+TB_NO_THREAD_ANALYSIS
+static void state_settled(tb__waiter_t *waiter)
+{
+  tb__told_state_t told;
+  tb_timeline_t *timeline = tb__clock_timeline(waiter->clock);
+  if (!state_ask_locked(waiter->clock, timeline, &told)) return;
+  if (state_told(waiter, &told)) tb__sleeper_wake(waiter);
+}
+
+static bool state_closed(tb__waiter_t *waiter)
+{
+  return tb__sleeper_claim(waiter, TB_ERR_CLOSED);
+}
+
+const tb__waiter_ops_t tb__state_ops = {
+    .moved = state_moved,
+    .closed = state_closed,
+    .settled = state_settled,
+    .wake = tb__sleeper_wake,
+    .told = state_told,
+};
+
+tb_status_t tb_clock_wait_for_state(tb_clock_t *clock, uint32_t states,
+                                    const tb_wait_options_t *options, tb_clock_reading_t *out)
+{
+  if (!clock || !states || states & ~ALL_STATES || (options && options->flags))
+    return TB_ERR_INVALID;
+  tb_clock_reading_t reading = {0};
+  tb__sleeper_t sleeper;
+  tb_status_t status = tb__sleeper_init(&sleeper, clock, TB__GOAL_STATE, 0, options);
+  sleeper.states = states;
+  sleeper.reading = &reading;
+  if (!status) status = tb__sleeper_run(&sleeper);
+  if (!status && out) *out = reading;
+  return status;
+}
