@@ -9,6 +9,15 @@
 
 #define TB__USER_DATA_SIZE 256
 
+/* What a reader knows of writers. */
+typedef struct tb__writers_status {
+  uint32_t matched;      /* now */
+  uint32_t incompatible; /* how often one was refused for its QoS so far */
+  const char *policy;    /* the last such policy (static storage); NULL: none */
+} tb__writers_status_t;
+
+typedef void (*tb__writers_callback_t)(const tb__writers_status_t *status, void *user);
+
 typedef struct tb__endpoint_options {
   const char *topic; /* DDS names: "rt/clock", "rosgraph_msgs::msg::dds_::Clock_" */
   const char *type;
@@ -22,6 +31,11 @@ typedef struct tb__endpoint_options {
    */
   void (*on_matched)(void *user);
   void *on_matched_user;
+
+  /* The same for readers alone, also with each writer that is refused for its QoS; one call at a
+   * time for a reader, in order. May come before the reader is there. */
+  tb__writers_callback_t on_writers;
+  void *on_writers_user;
 } tb__endpoint_options_t;
 
 /* An endpoint of somebody else's that ours is matched with. */

@@ -26,6 +26,9 @@ struct tb__raw_reader {
   _Atomic uint32_t match_events;
   void (*hook)(void *user);
   void *hook_user;
+  tb__writers_status_t status; /* of the listener, which DDS calls once at a time */
+  tb__writers_callback_t on_writers;
+  void *on_writers_user;
   writer_entry_t writers[WRITERS_CACHED]; /* of whoever takes: the listener, or one user thread */
   unsigned next_writer;
 };
@@ -86,11 +89,22 @@ static void on_matched(dds_entity_t handle, const dds_subscription_matched_statu
                        void *user)
 {
   (void)handle;
-  (void)status;
   tb__raw_reader_t *reader = user;
   atomic_fetch_add(&reader->match_events, 1);
   tb__futex_wake_all(&reader->match_events);
   if (reader->hook) reader->hook(reader->hook_user);
+  reader->status.matched = status.current_count;
+  if (reader->on_writers) reader->on_writers(&reader->status, reader->on_writers_user);
+}
+
+static void on_incompatible(dds_entity_t handle,
+                            const dds_requested_incompatible_qos_status_t status, void *user)
+{
+  (void)handle;
+  tb__raw_reader_t *reader = user;
+  reader->status.incompatible = status.total_count;
+  reader->status.policy = tb__qos_policy_name(status.last_policy_id);
+  if (reader->on_writers) reader->on_writers(&reader->status, reader->on_writers_user);
 }
 
 static dds_entity_t reader_open(tb__raw_reader_t *reader, dds_entity_t participant,
@@ -99,6 +113,7 @@ static dds_entity_t reader_open(tb__raw_reader_t *reader, dds_entity_t participa
   dds_listener_t *listener = dds_create_listener(reader);
   if (!listener) return DDS_RETCODE_OUT_OF_RESOURCES;
   dds_lset_subscription_matched(listener, on_matched);
+  if (reader->on_writers) dds_lset_requested_incompatible_qos(listener, on_incompatible);
   if (reader->callback) dds_lset_data_available(listener, on_data);
   dds_entity_t handle = dds_create_reader(participant, topic->topic, topic->qos, listener);
   dds_delete_listener(listener);
@@ -126,6 +141,8 @@ tb_status_t tb__raw_reader_create(tb__participant_t *participant,
   reader->user = user;
   reader->hook = options->on_matched;
   reader->hook_user = options->on_matched_user;
+  reader->on_writers = options->on_writers;
+  reader->on_writers_user = options->on_writers_user;
   dds_entity_t handle = reader_open(reader, parent, &topic);
   if (handle < 0) {
     status = tb__dds_error_set(error, handle, options->topic);

@@ -1,18 +1,19 @@
-#include <timebase/ros2_clock_source.h>
+#include "ros2/clock_source.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <timebase/ros2_subscription.h>
+#include <timebase/ros2_clock_source.h>
 
 #include "base/log.h"
 #include "clock/source.h"
+#include "dds/topic_writers.h"
 #include "platform/time.h"
-#include "ros2/announced.h"
 #include "ros2/clock_message.h"
-#include "ros2/clock_source.h"
+#include "ros2/clock_presence.h"
 #include "ros2/endpoint.h"
+#include "ros2/subscription.h"
 #include "ros2/tick_queue.h"
 #include "source/tick_filter.h"
 
@@ -27,9 +28,19 @@ typedef struct clock_source {
   tb_ros2_subscription_t *subscription;
   tb_timeline_t *timeline;
   tb__tick_queue_t queue;
+  tb__topic_writers_t *everyone; /* NULL until a publisher is refused; of the dispatch thread */
+  char dds_topic[TB__DDS_NAME_SIZE], dds_type[TB__DDS_NAME_SIZE];
+
+  void (*changed)(void *user); /* NULL: nobody watches */
+  void *changed_user;
 
   tb__mutex_t mutex; /* what follows */
   bool running;
+  bool counting; /* from before it subscribes until it is about to leave */
+  uint8_t guid[16];
+  tb__clock_presence_t presence;
+  const char *policy; /* for which a publisher was refused last */
+  bool reported_policy;
   tb_ros2_clock_writer_t writers[WRITERS_MAX];
   uint32_t writer_count;
   tb__tick_filter_t filter;
@@ -66,9 +77,12 @@ static bool sample_accept(clock_source_t *self, const tb_ros2_sample_t *sample, 
   if (!self->first_sample_steady_ns) self->first_sample_steady_ns = steady_ns;
   tb__tick_verdict_t verdict = tb__tick_filter_sample(&self->filter, &tick);
   bool report = self->filter.faults != self->reported_faults;
+  bool accepted = verdict == TB__TICK_ACCEPT;
+  bool late = accepted && tb__clock_presence_tick(&self->presence, time_ns);
   tb__mutex_unlock(&self->mutex);
   if (report) tb__tick_queue_report(&self->queue);
-  return verdict == TB__TICK_ACCEPT;
+  if (late) tb__tick_queue_when_drained(&self->queue);
+  return accepted;
 }
 
 static void sample_refuse(clock_source_t *self, tb_status_t status)
@@ -101,6 +115,23 @@ static void report_fault(const clock_source_t *self, const tb__writer_id_t write
           hold ? "the first is followed" : "time follows both and may jump between them");
 }
 
+static const char *remedy_for(const char *policy)
+{
+  if (!strcmp(policy, "reliability"))
+    return "subscribe with best effort, as ROS does, or have it publish reliably";
+  if (!strcmp(policy, "durability"))
+    return "subscribe with volatile durability, as ROS does, or have it publish transient local";
+  return "choose that policy alike on both sides";
+}
+
+static void report_refusal(const clock_source_t *self, const char *policy)
+{
+  tb__log(TB_LOG_WARN,
+          "%s: a publisher is there, but its QoS does not match in %s, so nothing comes from it; "
+          "%s",
+          self->topic, policy, remedy_for(policy));
+}
+
 /* On the dispatch thread, since the receive thread calls nobody. */
 static void report_pending(void *user)
 {
@@ -114,11 +145,67 @@ static void report_pending(void *user)
   memcpy(writers, self->filter.fault_pair, sizeof writers);
   self->reported_faults = self->filter.faults;
   self->reported_invalid = self->invalid > 0;
+  const char *policy = self->reported_policy ? NULL : self->policy;
+  if (policy) self->reported_policy = true;
   tb__mutex_unlock(&self->mutex);
   if (fault) report_fault(self, writers, hold);
+  if (policy) report_refusal(self, policy);
   if (invalid)
     tb__log(TB_LOG_WARN, "%s: a publisher sends times that are not valid (%s); they are dropped",
             self->topic, tb_status_message(why));
+}
+
+static void everyone_changed(void *user)
+{
+  clock_source_t *self = user;
+  tb__mutex_lock(&self->mutex); /* so that the queue is there */
+  if (self->counting) tb__tick_queue_when_drained(&self->queue);
+  tb__mutex_unlock(&self->mutex);
+}
+
+/* DDS does not say when a publisher that it refused goes: then, all of the topic are counted. */
+static uint32_t count_everyone(clock_source_t *self, bool refused)
+{
+  if (refused && !self->everyone)
+    tb__topic_writers_create(tb__ros2_context_participant(self->context), self->dds_topic,
+                             self->dds_type, everyone_changed, self, &self->everyone);
+  return self->everyone ? tb__topic_writers_count(self->everyone) : UINT32_MAX;
+}
+
+/* On the dispatch thread, when the ticks have been committed that came before the news. */
+static void tell_states(void *user)
+{
+  clock_source_t *self = user;
+  tb_clock_state_t states[TB__CLOCK_PRESENCE_STATES];
+  tb__mutex_lock(&self->mutex);
+  bool refused = self->counting && self->presence.incompatible;
+  tb__mutex_unlock(&self->mutex);
+  uint32_t everyone = count_everyone(self, refused);
+  tb__mutex_lock(&self->mutex); /* so that no tick comes in between */
+  self->presence.unmatched = everyone > self->presence.matched;
+  size_t count = self->counting ? tb__clock_presence_take(&self->presence, states) : 0;
+  for (size_t i = 0; i < count; i++)
+    tb_timeline_set_state(self->timeline, states[i]);
+  tb__mutex_unlock(&self->mutex);
+}
+
+/* On a thread of DDS. */
+static void on_writers(const tb__writers_status_t *status, void *user)
+{
+  clock_source_t *self = user;
+  tb__mutex_lock(&self->mutex);
+  bool counting = self->counting;
+  bool refused = status->incompatible != self->presence.incompatible;
+  if (status->matched != self->presence.matched)
+    tb__clock_presence_matched(&self->presence, status->matched);
+  if (refused) tb__clock_presence_incompatible(&self->presence, status->incompatible);
+  self->policy = status->policy;
+  bool report = refused && !self->reported_policy;
+  tb__mutex_unlock(&self->mutex);
+  if (!counting) return;
+  if (report) tb__tick_queue_report(&self->queue);
+  tb__tick_queue_when_drained(&self->queue);
+  if (self->changed) self->changed(self->changed_user);
 }
 
 static void on_sample(const tb_ros2_sample_t *sample, void *user)
@@ -136,27 +223,43 @@ static void on_sample(const tb_ros2_sample_t *sample, void *user)
     tb_timeline_count_dropped(self->timeline);
 }
 
+static void queue_end(clock_source_t *self)
+{
+  tb__mutex_lock(&self->mutex);
+  self->counting = false;
+  tb__mutex_unlock(&self->mutex);
+  tb__tick_queue_fini(&self->queue);
+  tb__topic_writers_destroy(self->everyone);
+  self->everyone = NULL;
+}
+
 static tb_status_t clock_source_start(void *user, tb_timeline_t *timeline)
 {
   clock_source_t *self = user;
   tb_error_t error = TB_ERROR_INIT;
   self->timeline = timeline;
-  tb_status_t status = tb__tick_queue_init(&self->queue, timeline, report_pending, self);
+  tb_status_t status =
+      tb__tick_queue_init(&self->queue, timeline, report_pending, tell_states, self);
   if (status) return status;
   tb__mutex_lock(&self->mutex);
   tb__tick_filter_restart(&self->filter);
+  self->presence = (tb__clock_presence_t){.told = TB_CLOCK_NO_PUBLISHER};
+  self->policy = NULL;
+  self->counting = true;
   tb__mutex_unlock(&self->mutex);
+  tb_timeline_set_state(timeline, TB_CLOCK_NO_PUBLISHER);
   tb_ros2_subscription_options_t options = {on_sample, self};
   tb_ros2_subscription_t *subscription;
-  status = tb_ros2_subscription_create(self->context, self->topic, TB__CLOCK_TYPE, &self->qos,
-                                       &options, &subscription, &error);
+  status = tb__subscription_create_watched(self->context, self->topic, TB__CLOCK_TYPE, &self->qos,
+                                           &options, on_writers, &subscription, &error);
   if (status) {
-    tb__tick_queue_fini(&self->queue);
+    queue_end(self);
     tb__log(TB_LOG_ERROR, "%s", error.text);
     return status;
   }
   tb__mutex_lock(&self->mutex);
   self->subscription = subscription;
+  tb__subscription_guid(subscription, self->guid);
   self->running = true;
   tb__mutex_unlock(&self->mutex);
   return TB_OK;
@@ -168,10 +271,10 @@ static void clock_source_stop(void *user)
   tb__mutex_lock(&self->mutex);
   tb_ros2_subscription_t *subscription = self->subscription;
   self->subscription = NULL;
-  self->running = false;
+  self->running = self->counting = false;
   tb__mutex_unlock(&self->mutex);
   tb_ros2_subscription_destroy(subscription); /* no sample comes after this */
-  tb__tick_queue_fini(&self->queue);
+  queue_end(self);
 }
 
 static void clock_source_destroy(void *user)
@@ -215,6 +318,8 @@ tb_status_t tb_ros2_clock_source_create(tb_ros2_context_t *context,
   tb__mutex_init(&self->mutex);
   self->context = context;
   self->qos = *qos;
+  snprintf(self->dds_topic, sizeof self->dds_topic, "%s", checked.options.topic);
+  snprintf(self->dds_type, sizeof self->dds_type, "%s", checked.options.type);
   tb__tick_filter_options_t filter = {
       .hold_to_first = options->publishers == TB_ROS2_CLOCK_HOLD_TO_FIRST,
       .hold_limit_ns = options->hold_limit.ns ? options->hold_limit.ns : TB_NS_PER_S,
@@ -275,7 +380,25 @@ bool tb__clock_source_reader_guid(tb_source_t *source, uint8_t out[16])
   if (!self) return false;
   tb__mutex_lock(&self->mutex);
   bool running = self->running;
-  if (running) tb__subscription_guid(self->subscription, out);
+  if (running) memcpy(out, self->guid, sizeof self->guid);
   tb__mutex_unlock(&self->mutex);
   return running;
+}
+
+void tb__clock_source_watch(tb_source_t *source, void (*changed)(void *user), void *user)
+{
+  clock_source_t *self = clock_source_of(source);
+  if (!self) return;
+  self->changed = changed;
+  self->changed_user = user;
+}
+
+uint32_t tb__clock_source_publishers(tb_source_t *source)
+{
+  clock_source_t *self = clock_source_of(source);
+  if (!self) return 0;
+  tb__mutex_lock(&self->mutex);
+  uint32_t matched = self->counting ? self->presence.matched : 0;
+  tb__mutex_unlock(&self->mutex);
+  return matched;
 }

@@ -1,4 +1,4 @@
-#include <timebase/ros2_subscription.h>
+#include "ros2/subscription.h"
 
 #include <stdlib.h>
 
@@ -13,10 +13,11 @@ struct tb_ros2_subscription {
   bool has_callback;
 };
 
-tb_status_t tb_ros2_subscription_create(tb_ros2_context_t *context, const char *topic,
-                                        const char *type, const tb_qos_t *qos,
-                                        const tb_ros2_subscription_options_t *options,
-                                        tb_ros2_subscription_t **out, tb_error_t *error)
+tb_status_t tb__subscription_create_watched(tb_ros2_context_t *context, const char *topic,
+                                            const char *type, const tb_qos_t *qos,
+                                            const tb_ros2_subscription_options_t *options,
+                                            tb__writers_callback_t on_writers,
+                                            tb_ros2_subscription_t **out, tb_error_t *error)
 {
   static const tb_ros2_subscription_options_t defaults = TB_ROS2_SUBSCRIPTION_OPTIONS_INIT;
   if (!options) options = &defaults;
@@ -27,6 +28,8 @@ tb_status_t tb_ros2_subscription_create(tb_ros2_context_t *context, const char *
   if (!subscription)
     return tb_error_set(error, TB_ERR_NO_MEMORY, "subscription of %s: out of memory", topic);
   subscription->has_callback = options->callback != NULL;
+  endpoint.options.on_writers = on_writers;
+  endpoint.options.on_writers_user = options->user;
   status = tb__raw_reader_create(tb__ros2_context_participant(context), &endpoint.options,
                                  options->callback, options->user, &subscription->reader, error);
   if (status != TB_OK) {
@@ -35,6 +38,19 @@ tb_status_t tb_ros2_subscription_create(tb_ros2_context_t *context, const char *
   }
   *out = subscription;
   return TB_OK;
+}
+
+tb_status_t tb_ros2_subscription_create(tb_ros2_context_t *context, const char *topic,
+                                        const char *type, const tb_qos_t *qos,
+                                        const tb_ros2_subscription_options_t *options,
+                                        tb_ros2_subscription_t **out, tb_error_t *error)
+{
+  return tb__subscription_create_watched(context, topic, type, qos, options, NULL, out, error);
+}
+
+void tb__subscription_guid(const tb_ros2_subscription_t *subscription, uint8_t out[16])
+{
+  tb__raw_reader_guid(subscription->reader, out);
 }
 
 void tb_ros2_subscription_destroy(tb_ros2_subscription_t *subscription)
@@ -71,11 +87,6 @@ uint32_t tb_ros2_subscription_incompatible(const tb_ros2_subscription_t *subscri
                                            const char **out_policy)
 {
   return tb__raw_reader_incompatible(subscription->reader, out_policy);
-}
-
-void tb__subscription_guid(const tb_ros2_subscription_t *subscription, uint8_t out[16])
-{
-  tb__raw_reader_guid(subscription->reader, out);
 }
 
 tb_status_t tb__subscription_announce(tb_ros2_subscription_t *subscription,

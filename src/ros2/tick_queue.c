@@ -35,13 +35,23 @@ static void report_if_wanted(tb__tick_queue_t *queue)
   if (wanted) queue->report(queue->report_user);
 }
 
+static bool tell_drained(tb__tick_queue_t *queue)
+{
+  tb__mutex_lock(&queue->mutex);
+  bool wanted = queue->drained_wanted && !queue->count && !queue->stop;
+  if (wanted) queue->drained_wanted = false;
+  tb__mutex_unlock(&queue->mutex);
+  if (wanted) queue->drained(queue->report_user);
+  return wanted;
+}
+
 static void *run(void *argument)
 {
   tb__tick_queue_t *queue = argument;
   for (;;) {
     uint32_t seen = atomic_load(&queue->work);
     report_if_wanted(queue);
-    if (dispatch_next(queue)) continue;
+    if (dispatch_next(queue) || tell_drained(queue)) continue;
     tb__mutex_lock(&queue->mutex);
     bool stop = queue->stop;
     tb__mutex_unlock(&queue->mutex);
@@ -54,9 +64,10 @@ static void *run(void *argument)
 }
 
 tb_status_t tb__tick_queue_init(tb__tick_queue_t *queue, tb_timeline_t *timeline,
-                                tb__tick_report_t report, void *user)
+                                tb__tick_report_t report, tb__tick_report_t drained, void *user)
 {
-  *queue = (tb__tick_queue_t){.timeline = timeline, .report = report, .report_user = user};
+  *queue = (tb__tick_queue_t){
+      .timeline = timeline, .report = report, .drained = drained, .report_user = user};
   tb__mutex_init(&queue->mutex);
   tb_status_t status = tb__thread_start(&queue->thread, "tb-clock", run, queue);
   if (status) tb__mutex_fini(&queue->mutex);
@@ -108,6 +119,14 @@ void tb__tick_queue_report(tb__tick_queue_t *queue)
   if (!queue->report) return;
   tb__mutex_lock(&queue->mutex);
   queue->report_wanted = true;
+  tb__mutex_unlock(&queue->mutex);
+  wake_thread(queue);
+}
+
+void tb__tick_queue_when_drained(tb__tick_queue_t *queue)
+{
+  tb__mutex_lock(&queue->mutex);
+  queue->drained_wanted = true;
   tb__mutex_unlock(&queue->mutex);
   wake_thread(queue);
 }

@@ -18,21 +18,21 @@ typedef void (*tb__tick_report_t)(void *user);
 
 typedef struct tb__tick_queue {
   tb_timeline_t *timeline;
-  tb__tick_report_t report;
+  tb__tick_report_t report, drained;
   void *report_user;
   tb__thread_t thread;
   tb__mutex_t mutex;
   int64_t ticks[TB__TICK_QUEUE_SIZE];   /* a ring; the first is being dispatched */
   bool small_step[TB__TICK_QUEUE_SIZE]; /* a short way forward from the one before */
   uint32_t first, count;
-  bool report_wanted;
+  bool report_wanted, drained_wanted;
   _Atomic uint32_t work; /* futex of the thread: changes when there is something to do */
   bool stop;
 } tb__tick_queue_t;
 
-/* Starts the thread. `report` may be NULL. TB_ERR_SYSTEM. */
+/* Starts the thread. `report` and `drained` may be NULL. TB_ERR_SYSTEM. */
 tb_status_t tb__tick_queue_init(tb__tick_queue_t *queue, tb_timeline_t *timeline,
-                                tb__tick_report_t report, void *user);
+                                tb__tick_report_t report, tb__tick_report_t drained, void *user);
 /* Ends the thread after the tick that it is at; the others are dropped. */
 void tb__tick_queue_fini(tb__tick_queue_t *queue);
 
@@ -42,5 +42,7 @@ void tb__tick_queue_tick(tb__tick_queue_t *queue, int64_t time_ns);
 
 /* Has the thread call `report`, once for all that ask before it does. Never blocks. */
 void tb__tick_queue_report(tb__tick_queue_t *queue);
+/* The same for `drained`, which is called when no tick waits that came before. */
+void tb__tick_queue_when_drained(tb__tick_queue_t *queue);
 
 #endif

@@ -37,7 +37,7 @@ static int setup_on(void **state, bool wrapped)
   if (wrapped) assert_ok(tb_extrapolating_source_create(f.source, NULL, &f.source));
   tb_clock_options_t options = {TB_TIME_ROS, f.source};
   assert_ok(tb_clock_create(&options, &f.clock));
-  assert_ok(tb__tick_queue_init(&f.queue, ticked, on_report, &f));
+  assert_ok(tb__tick_queue_init(&f.queue, ticked, on_report, NULL, &f));
   *state = &f;
   return 0;
 }

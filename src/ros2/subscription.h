@@ -1,0 +1,20 @@
+/* Subscriptions whose owner wants to hear of their publishers. */
+#ifndef TB_ROS2_SUBSCRIPTION_H
+#define TB_ROS2_SUBSCRIPTION_H
+
+#include <timebase/ros2_subscription.h>
+
+#include "dds/endpoint.h"
+
+/* tb_ros2_subscription_create with `on_writers` of dds/endpoint.h, whose user is that of `options`.
+ */
+tb_status_t tb__subscription_create_watched(tb_ros2_context_t *context, const char *topic,
+                                            const char *type, const tb_qos_t *qos,
+                                            const tb_ros2_subscription_options_t *options,
+                                            tb__writers_callback_t on_writers,
+                                            tb_ros2_subscription_t **out, tb_error_t *error);
+
+/* DDS GUID in network order. */
+void tb__subscription_guid(const tb_ros2_subscription_t *subscription, uint8_t out[16]);
+
+#endif
