@@ -70,6 +70,8 @@ tb_status_t tb_ros2_node_create(tb_ros2_context_t *context, const char *name,
                           node->name_space);
   status = time_open(node, error);
   if (status == TB_OK) status = tb__node_parameters_open(node, options, error);
+  if (status == TB_OK && options->clock_activation == TB_ROS2_CLOCK_BY_PUBLISHER)
+    status = tb__node_activation_open(node, options->deactivation_limit, error);
   if (status == TB_OK) status = tb__announced_node_tell(&node->announced, error);
   if (status != TB_OK) goto fail;
   *out = node;
@@ -83,6 +85,7 @@ void tb_ros2_node_destroy(tb_ros2_node_t *node)
 {
   if (!node) return;
   tb__announced_node_take_back(&node->announced);
+  tb__node_activation_close(node);
   tb__node_parameters_close(node);
   tb__node_time_fini(&node->time);
   tb_clock_destroy(node->clock);

@@ -7,6 +7,7 @@
 #include "ros2/announcer.h"
 #include "ros2/arguments.h"
 #include "ros2/names.h"
+#include "ros2/node_activation.h"
 #include "ros2/node_parameters.h"
 #include "ros2/node_time.h"
 
@@ -22,6 +23,7 @@ struct tb_ros2_node {
   tb_clock_t *clock;
   tb__node_time_t time;
   tb__node_parameters_t parameters;
+  tb__node_activation_t activation;
 };
 
 #endif

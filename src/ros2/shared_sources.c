@@ -6,17 +6,21 @@
 #include <timebase/extrapolating_source.h>
 #include <timebase/ros2_clock_source.h>
 
+#include "ros2/clock_source.h"
+
 #define KEY_SIZE 512
 
 void tb__shared_sources_init(tb__shared_sources_t *sources, tb_ros2_context_t *context)
 {
   *sources = (tb__shared_sources_t){.context = context};
   tb__mutex_init(&sources->mutex);
+  tb__mutex_init(&sources->watch_mutex);
 }
 
 void tb__shared_sources_fini(tb__shared_sources_t *sources)
 {
   tb__mutex_fini(&sources->mutex);
+  tb__mutex_fini(&sources->watch_mutex);
 }
 
 static bool follows_clock_topic(const char *name)
@@ -49,6 +53,16 @@ static tb__shared_source_t *find_locked(tb__shared_sources_t *sources, const cha
   return shared;
 }
 
+/* On a thread of DDS. */
+static void on_change(void *user)
+{
+  tb__shared_source_t *shared = user;
+  tb__mutex_lock(&shared->sources->watch_mutex);
+  for (tb__source_watcher_t *watcher = shared->watchers; watcher; watcher = watcher->next)
+    watcher->changed(watcher);
+  tb__mutex_unlock(&shared->sources->watch_mutex);
+}
+
 static tb_status_t clock_topic_make(tb_ros2_context_t *context, const char *name, const char *topic,
                                     const tb_qos_t *qos, tb__shared_source_t *shared,
                                     tb_error_t *error)
@@ -58,6 +72,7 @@ static tb_status_t clock_topic_make(tb_ros2_context_t *context, const char *name
   options.qos = qos;
   tb_status_t status = tb_ros2_clock_source_create(context, &options, &shared->clock_topic, error);
   if (status != TB_OK) return status;
+  tb__clock_source_watch(shared->clock_topic, on_change, shared);
   shared->source = shared->clock_topic;
   if (strcmp(name, TB__TIME_SOURCE_EXTRAPOLATING) != 0) return TB_OK;
   status = tb_extrapolating_source_create(shared->clock_topic, NULL, &shared->source);
@@ -76,6 +91,7 @@ static tb_status_t shared_create(tb__shared_sources_t *sources, const char *key,
     return tb_error_set(error, TB_ERR_NO_MEMORY, "time_source '%s': out of memory", name);
   memcpy(shared->key, key, size);
   shared->users = 1;
+  shared->sources = sources;
   tb_status_t status = follows_clock_topic(name)
                            ? clock_topic_make(sources->context, name, topic, qos, shared, error)
                            : tb_source_create_from_name(name, error, &shared->source);
@@ -133,4 +149,26 @@ void tb__shared_source_release(tb__shared_sources_t *sources, tb__shared_source_
   if (!last) return;
   tb_source_destroy(shared->source);
   free(shared);
+}
+
+void tb__shared_source_watch(tb__shared_sources_t *sources, tb__shared_source_t *shared,
+                             tb__source_watcher_t *watcher,
+                             void (*changed)(tb__source_watcher_t *watcher))
+{
+  watcher->changed = changed;
+  tb__mutex_lock(&sources->watch_mutex);
+  watcher->next = shared->watchers;
+  shared->watchers = watcher;
+  tb__mutex_unlock(&sources->watch_mutex);
+}
+
+void tb__shared_source_unwatch(tb__shared_sources_t *sources, tb__shared_source_t *shared,
+                               tb__source_watcher_t *watcher)
+{
+  tb__mutex_lock(&sources->watch_mutex);
+  tb__source_watcher_t **link = &shared->watchers;
+  while (*link && *link != watcher)
+    link = &(*link)->next;
+  if (*link) *link = watcher->next;
+  tb__mutex_unlock(&sources->watch_mutex);
 }

@@ -13,17 +13,26 @@
 #define TB__TIME_SOURCE_CLOCK_TOPIC   "clock_topic"
 #define TB__TIME_SOURCE_EXTRAPOLATING "extrapolating"
 
+/* Told of each change of the publishers of /clock, on a thread of DDS. Must not call DDS. */
+typedef struct tb__source_watcher {
+  struct tb__source_watcher *next;
+  void (*changed)(struct tb__source_watcher *watcher);
+} tb__source_watcher_t;
+
 typedef struct tb__shared_source {
   struct tb__shared_source *next;
+  struct tb__shared_sources *sources;
   tb_source_t *source;
   tb_source_t *clock_topic; /* the one that subscribes: `source`, or what that wraps; or NULL */
   unsigned users;
+  tb__source_watcher_t *watchers;
   char key[];
 } tb__shared_source_t;
 
 typedef struct tb__shared_sources {
   tb_ros2_context_t *context;
-  tb__mutex_t mutex; /* held briefly: sources are made and destroyed with nothing held */
+  tb__mutex_t mutex;       /* held briefly: sources are made and destroyed with nothing held */
+  tb__mutex_t watch_mutex; /* of the lists of watchers; held while they are told */
   tb__shared_source_t *first;
 } tb__shared_sources_t;
 
@@ -38,5 +47,13 @@ tb_status_t tb__shared_source_acquire(tb__shared_sources_t *sources, const char 
 
 /* No clock of the user is on it any more. NULL does nothing. Not from jump callbacks. */
 void tb__shared_source_release(tb__shared_sources_t *sources, tb__shared_source_t *shared);
+
+/* Until it is taken away again; when that has returned it is not called any more. */
+void tb__shared_source_watch(tb__shared_sources_t *sources, tb__shared_source_t *shared,
+                             tb__source_watcher_t *watcher,
+                             void (*changed)(tb__source_watcher_t *watcher));
+/* One that is not there: does nothing. */
+void tb__shared_source_unwatch(tb__shared_sources_t *sources, tb__shared_source_t *shared,
+                               tb__source_watcher_t *watcher);
 
 #endif

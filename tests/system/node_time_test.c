@@ -347,6 +347,61 @@ static void test_X5_the_subscription_has_the_qos_of_its_parameters(void **state)
   assert_status(tb_ros2_node_set_parameter(node, overrides[1].name, &value, NULL), TB_ERR_INVALID);
 }
 
+static tb_ros2_node_t *create_automatic(int64_t limit_ns)
+{
+  tb_error_t error = TB_ERROR_INIT;
+  tb_ros2_node_options_t options = TB_ROS2_NODE_OPTIONS_INIT;
+  tb_ros2_node_t *made;
+  options.clock_activation = TB_ROS2_CLOCK_BY_PUBLISHER;
+  options.deactivation_limit.ns = limit_ns;
+  if (tb_ros2_node_create(context, "automatic", "", &options, &made, &error) != TB_OK)
+    fail_msg("%s", error.text);
+  return made;
+}
+
+static void wait_until_active(const tb_ros2_node_t *of, bool active)
+{
+  while (tb_clock_is_active(tb_ros2_node_clock(of)) != active)
+    sched_yield();
+}
+
+static void test_X7_a_publisher_activates_and_losing_it_does_not_deactivate(void **state)
+{
+  (void)state;
+  tb_ros2_parameter_value_t value;
+  node = create_automatic(0);
+  assert_true(tells_system_time(node));
+  publisher_create(NULL);
+  wait_until_active(node, true);
+  tick_until(node, 5 * S);
+  assert_ok(tb_ros2_node_get_parameter(node, "use_sim_time", &value));
+  assert_true(value.bool_value);
+  tb_ros2_clock_publisher_destroy(publisher);
+  publisher = NULL;
+  tb_clock_reading_t reading;
+  do /* the state says that it is lost, and time stands */
+    assert_ok(tb_clock_read(tb_ros2_node_clock(node), &reading));
+  while (reading.state != TB_CLOCK_LOST);
+  assert_int_equal(reading.time.ns, 5 * S);
+  assert_ok(set_sim_time(node, false)); /* somebody says so: until the next one comes */
+  assert_true(tells_system_time(node));
+  publisher_create(NULL);
+  wait_until_active(node, true);
+}
+
+static void test_X7_an_automatic_clock_may_go_off_after_a_limit(void **state)
+{
+  (void)state;
+  publisher_create(NULL);
+  node = create_automatic(1);
+  wait_until_active(node, true);
+  tb_ros2_clock_publisher_destroy(publisher);
+  publisher = NULL;
+  wait_until_active(node, false);
+  publisher_create(NULL);
+  wait_until_active(node, true);
+}
+
 static void test_bad_overrides_refuse_the_node(void **state)
 {
   (void)state;
@@ -388,6 +443,8 @@ int main(void)
       TEST(test_J5_handlers_hear_of_the_change_and_cannot_set),
       TEST(test_nodes_that_switch_at_a_time_share_what_they_follow),
       TEST(test_X5_the_subscription_has_the_qos_of_its_parameters),
+      TEST(test_X7_a_publisher_activates_and_losing_it_does_not_deactivate),
+      TEST(test_X7_an_automatic_clock_may_go_off_after_a_limit),
       TEST(test_bad_overrides_refuse_the_node),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

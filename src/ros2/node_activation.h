@@ -1,0 +1,29 @@
+/* `use_sim_time` set by the presence of a publisher of /clock (X7, TB_ROS2_CLOCK_BY_PUBLISHER). */
+#ifndef TB_ROS2_NODE_ACTIVATION_H
+#define TB_ROS2_NODE_ACTIVATION_H
+
+#include <timebase/ros2_node.h>
+
+#include "ros2/dispatch.h"
+#include "ros2/shared_sources.h"
+
+typedef struct tb__node_activation {
+  tb_ros2_node_t *node; /* NULL: not in use */
+  tb__shared_source_t *source;
+  tb_clock_t *clock; /* keeps the subscription, whatever the node's clocks follow */
+  tb__source_watcher_t watcher;
+  tb__dispatch_member_t member;
+  bool is_member;
+
+  /* On the dispatch thread. */
+  int64_t limit_ns; /* 0: once on, it stays on */
+  int64_t off_ns;   /* steady: when it goes off unless a publisher comes; INT64_MAX: not */
+  bool present;
+} tb__node_activation_t;
+
+/* Begins to look. `limit`: as tb_ros2_node_options_t has it. */
+tb_status_t tb__node_activation_open(tb_ros2_node_t *node, tb_duration_t limit, tb_error_t *error);
+/* Does nothing if it was not opened. */
+void tb__node_activation_close(tb_ros2_node_t *node);
+
+#endif
