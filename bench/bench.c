@@ -62,6 +62,10 @@ static const struct {
 #endif
 #ifndef TB_BENCH_ROS2
     {"clock_topic_latency", "built without TB_WITH_ROS2"},
+    {"clock_1khz_cpu_1_node", "built without TB_WITH_ROS2"},
+    {"clock_1khz_cpu_100_nodes", "built without TB_WITH_ROS2"},
+    {"param_get_round_trip", "built without TB_WITH_ROS2"},
+    {"node_create", "built without TB_WITH_ROS2"},
 #endif
     {NULL, NULL},
 };
@@ -109,6 +113,7 @@ static const struct {
     {shm_rows, &shm_row_count},
 #ifdef TB_BENCH_ROS2
     {ros2_rows, &ros2_row_count},
+    {node_rows, &node_row_count},
 #endif
 };
 
@@ -193,6 +198,7 @@ int main(int argc, char **argv)
     return bench_shm_peer(argv[2], argv[3], argv[4]);
 #ifdef TB_BENCH_ROS2
   if (argc == 4 && !strcmp(argv[1], BENCH_ROS2_PEER)) return bench_ros2_peer(argv[2], argv[3]);
+  if (argc == 4 && !strcmp(argv[1], BENCH_NODE_PEER)) return bench_node_peer(argv[2], argv[3]);
 #endif
   if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) return usage(stdout);
   if (argc > 2 && !strcmp(argv[1], "--json")) {

@@ -31,8 +31,11 @@ int bench_shm_peer(const char *role, const char *directory, const char *fd);
 /* The process that reads `/clock`: this program with this argument and two descriptors. */
 #define BENCH_ROS2_PEER "--ros2-peer"
 int bench_ros2_peer(const char *in, const char *out);
-extern const row_t ros2_rows[];
-extern const int ros2_row_count;
+/* The process that has nodes, or what stands beside them: this program with this argument. */
+#define BENCH_NODE_PEER "--node-peer"
+int bench_node_peer(const char *role, const char *count);
+extern const row_t ros2_rows[], node_rows[];
+extern const int ros2_row_count, node_row_count;
 #endif
 
 /* CLOCK_MONOTONIC, ns. */
