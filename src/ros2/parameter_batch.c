@@ -72,8 +72,9 @@ tb_status_t tb__parameter_batch_make(tb__parameter_batch_t *batch,
   batch->events = batch->parameters + count;
   for (size_t i = 0; i < count && status == TB_OK; i++)
     status = batch_add(batch, table, &parameters[i], error);
-  for (size_t i = 0; i < batch->states.count; i++)
-    batch->states.items[i]->declaration->staged = 0;
+  for (size_t i = 0; i < count; i++) {
+    if (batch->states.items[i]) batch->states.items[i]->declaration->staged = 0;
+  }
   return status;
 }
 

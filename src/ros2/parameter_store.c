@@ -14,8 +14,8 @@
 struct tb__parameter_store {
   tb__parameter_store_hooks_t hooks;
   void *user;
-  tb__mutex_t turn; /* held through the hooks */
-  tb__parameter_table_t overrides TB_GUARDED_BY(turn);
+  tb__mutex_t turn;                 /* held through the hooks */
+  tb__parameter_table_t overrides;  /* of who has the turn */
   tb__mutex_t mutex;                /* held briefly; the last one that is taken */
   tb__parameter_table_t parameters; /* written with both, read with either */
 };
