@@ -130,6 +130,83 @@ static void test_refusals_are_results_with_a_reason(void **state)
   tb__parameter_store_destroy(store);
 }
 
+static void test_descriptors_are_told(void **state)
+{
+  (void)state;
+  tb__parameter_store_t *store = store_create();
+  static const tb_ros2_parameter_value_t five = {.type = TB_ROS2_PARAMETER_DOUBLE,
+                                                 .double_value = 5};
+  static const tb_ros2_parameter_descriptor_t descriptor = {
+      .description = "rate",
+      .additional_constraints = "in Hz",
+      .read_only = true,
+      .dynamic_typing = true,
+      .has_integer_range = true,
+      .integer_from = -1,
+      .integer_to = 9,
+      .integer_step = 2,
+      .has_double_range = true,
+      .double_from = -2,
+      .double_to = 8,
+      .double_step = 0.5,
+  };
+  static const char *const names[] = {"a", "r"}, *const missing[] = {"a", "none"};
+  tb__names_request_t request = {{names, 2}}, undeclared = {{missing, 2}};
+  tb__describe_parameters_response_t *response;
+  assert_ok(tb__parameter_store_declare(store, "r", &five, &descriptor, NULL, NULL));
+  assert_ok(call(store, "describe_parameters", &request, &tb__describe_parameters_response_type,
+                 &response));
+  assert_int_equal(response->descriptors.count, 2);
+  const tb__parameter_descriptor_t *plain = response->descriptors.items, *full = plain + 1;
+  assert_string_equal(plain->name, "a");
+  assert_int_equal(plain->type, TB__PARAMETER_INTEGER);
+  assert_int_equal(plain->integer_range.count + plain->floating_point_range.count, 0);
+  assert_true(!plain->read_only && !plain->dynamic_typing && plain->description[0] == '\0');
+  assert_string_equal(full->description, "rate");
+  assert_string_equal(full->additional_constraints, "in Hz");
+  assert_int_equal(full->type, TB__PARAMETER_DOUBLE);
+  assert_true(full->read_only && full->dynamic_typing);
+  assert_int_equal(full->integer_range.count, 1);
+  assert_int_equal(full->integer_range.items[0].from_value, -1);
+  assert_int_equal(full->integer_range.items[0].to_value, 9);
+  assert_int_equal(full->integer_range.items[0].step, 2);
+  assert_int_equal(full->floating_point_range.count, 1);
+  assert_true(full->floating_point_range.items[0].step > 0.4);
+  free(response);
+  assert_ok(call(store, "describe_parameters", &undeclared, &tb__describe_parameters_response_type,
+                 &response));
+  assert_int_equal(response->descriptors.count, 0);
+  free(response);
+  tb__parameter_store_destroy(store);
+}
+
+static void test_an_undeclared_name_makes_the_answer_empty(void **state)
+{
+  (void)state;
+  tb__parameter_store_t *store = store_create();
+  static const char *const names[] = {"b", "a"}, *const missing[] = {"a", "none"};
+  tb__names_request_t request = {{names, 2}}, undeclared = {{missing, 2}};
+  tb__get_parameters_response_t *values;
+  tb__get_parameter_types_response_t *types;
+  assert_ok(call(store, "get_parameters", &request, &tb__get_parameters_response_type, &values));
+  assert_int_equal(values->values.count, 2);
+  assert_int_equal(values->values.items[1].integer_value, 1);
+  free(values);
+  assert_ok(call(store, "get_parameters", &undeclared, &tb__get_parameters_response_type, &values));
+  assert_int_equal(values->values.count, 0);
+  free(values);
+  assert_ok(
+      call(store, "get_parameter_types", &request, &tb__get_parameter_types_response_type, &types));
+  assert_int_equal(types->types.count, 2);
+  assert_int_equal(types->types.items[0], TB__PARAMETER_INTEGER);
+  free(types);
+  assert_ok(call(store, "get_parameter_types", &undeclared, &tb__get_parameter_types_response_type,
+                 &types));
+  assert_int_equal(types->types.count, 0);
+  free(types);
+  tb__parameter_store_destroy(store);
+}
+
 static void test_atomic_sets_are_all_or_none(void **state)
 {
   (void)state;
@@ -229,6 +306,8 @@ int main(void)
       cmocka_unit_test(test_services_have_their_names),
       cmocka_unit_test(test_requests_that_are_none_get_no_answer),
       cmocka_unit_test(test_refusals_are_results_with_a_reason),
+      cmocka_unit_test(test_descriptors_are_told),
+      cmocka_unit_test(test_an_undeclared_name_makes_the_answer_empty),
       cmocka_unit_test(test_atomic_sets_are_all_or_none),
       cmocka_unit_test(test_many_names_are_answered),
       cmocka_unit_test(test_answers_have_a_bound),

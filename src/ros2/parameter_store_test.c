@@ -1,7 +1,6 @@
 #include "ros2/parameter_store.h"
 
 #include <math.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -10,8 +9,6 @@
 #include <timebase/manual_source.h>
 #include <unistd.h>
 
-#include "base/fork.h"
-#include "platform/thread.h"
 #include "test.h"
 
 #define BOOL(x)                                                                                    \
@@ -528,13 +525,14 @@ static void test_lists(void **state)
 {
   fixture_t *f = *state;
   assert_list(f, NULL, 0, 0, "|");
-  static const char *const names[] = {"a.d", "z", "a.b.c", ".x", "a", "ab", "a.b", "q..r"};
+  static const char *const names[] = {"a.d", "z",   "a.b.c", ".x",    "a",
+                                      "ab",  "a.b", "q..r",  "o.i.d", "o.i2"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
     declare(f, names[i], INTEGER(1), NULL);
-  assert_list(f, NULL, 0, 0, ".x a a.b a.b.c a.d ab q..r z |  a a.b q.");
+  assert_list(f, NULL, 0, 0, ".x a a.b a.b.c a.d ab o.i.d o.i2 q..r z |  a a.b o.i o q.");
   assert_list(f, NULL, 0, 1, "a ab z |");
-  assert_list(f, NULL, 0, 2, ".x a a.b a.d ab z |  a");
-  assert_list(f, NULL, 0, 3, ".x a a.b a.b.c a.d ab q..r z |  a a.b q.");
+  assert_list(f, NULL, 0, 2, ".x a a.b a.d ab o.i2 z |  a o");
+  assert_list(f, NULL, 0, 3, ".x a a.b a.b.c a.d ab o.i.d o.i2 q..r z |  a a.b o.i o q.");
   assert_list(f, PREFIXES("a"), 0, "a a.b a.b.c a.d | a a.b");
   assert_list(f, PREFIXES("a"), 1, "a a.b a.d | a");
   assert_list(f, PREFIXES("a.b", "z", "a.b"), 1, "a.b a.b.c z | a a.b");
@@ -577,8 +575,6 @@ static void test_what_was_read_outlives_changes(void **state)
   assert_string_equal(states.items[0]->value.string_value, "old");
   tb__parameter_states_release(&states);
 }
-
-/* ---- batches of any kind, against a model ---- */
 
 #define NAMES  6
 #define VALUES 4
@@ -666,150 +662,6 @@ static void test_random_batches_do_what_the_model_does(void **state)
   }
 }
 
-/* ---- threads ---- */
-
-#define ROUNDS 300
-
-typedef struct crowd {
-  tb__parameter_store_t *store;
-  _Atomic int inside; /* hooks that run */
-  _Atomic int setters;
-  _Atomic int names;
-  int64_t total; /* guarded by the turn alone */
-} crowd_t;
-
-static tb_status_t crowd_check(const tb_ros2_parameter_t *parameters, size_t count, void *user,
-                               tb_error_t *error)
-{
-  crowd_t *crowd = user;
-  tb_ros2_parameter_value_t value;
-  (void)error;
-  assert_int_equal(atomic_fetch_add(&crowd->inside, 1), 0);
-  assert_int_equal(count, 2);
-  assert_ok(tb__parameter_store_get(crowd->store, parameters[0].name, &value, NULL));
-  assert_true(value.integer_value == crowd->total);
-  sched_yield();
-  if (parameters[0].value.integer_value >= 0) return TB_OK;
-  atomic_store(&crowd->inside, 0); /* there is no second call */
-  return TB_ERR_RANGE;
-}
-
-static void crowd_changed(const tb_ros2_parameter_t *added, size_t added_count,
-                          const tb_ros2_parameter_t *changed, size_t changed_count,
-                          const tb_ros2_parameter_t *deleted, size_t deleted_count, void *user)
-{
-  crowd_t *crowd = user;
-  (void)added, (void)deleted;
-  assert_int_equal(added_count + deleted_count, 0);
-  assert_int_equal(changed_count, 2);
-  crowd->total = changed[0].value.integer_value;
-  assert_int_equal(atomic_fetch_sub(&crowd->inside, 1), 1);
-}
-
-static void *crowd_set(void *argument)
-{
-  crowd_t *crowd = argument;
-  int64_t self = atomic_fetch_add(&crowd->names, 1);
-  for (int64_t i = 1; i <= ROUNDS; i++) {
-    tb_ros2_parameter_value_t value = *INTEGER(i % 7 == 0 ? -1 : i * 10 + self);
-    const tb_ros2_parameter_t batch[] = {{"left", value}, {"right", value}};
-    tb_status_t status = tb__parameter_store_set(crowd->store, batch, 2, NULL);
-    assert_status(status, i % 7 == 0 ? TB_ERR_RANGE : TB_OK);
-  }
-  atomic_fetch_sub(&crowd->setters, 1);
-  return NULL;
-}
-
-/* Both are always of one set. */
-static void *crowd_read(void *argument)
-{
-  crowd_t *crowd = argument;
-  static const char *const names[] = {"left", "right"};
-  while (atomic_load(&crowd->setters) > 0) {
-    tb__parameter_states_t states;
-    assert_ok(tb__parameter_store_read(crowd->store, names, 2, &states));
-    assert_true(states.items[0]->value.integer_value == states.items[1]->value.integer_value);
-    tb__parameter_states_release(&states);
-    assert_ok(tb__parameter_store_list(crowd->store, names, 1, 0, &states));
-    assert_int_equal(states.count, 1);
-    tb__parameter_states_release(&states);
-  }
-  return NULL;
-}
-
-static void test_sets_are_one_at_a_time_and_reads_see_whole_ones(void **state)
-{
-  static const tb__parameter_store_hooks_t hooks = {crowd_check, NULL, crowd_changed};
-  crowd_t crowd = {.setters = 4};
-  tb__thread_t threads[8];
-  (void)state;
-  assert_ok(tb__parameter_store_create(&hooks, &crowd, &crowd.store));
-  /* Without a value there is nothing to ask: the hooks only know of pairs. */
-  assert_ok(tb__parameter_store_declare(crowd.store, "left", NOT_SET, &dynamic, NULL, NULL));
-  assert_ok(tb__parameter_store_declare(crowd.store, "right", NOT_SET, &dynamic, NULL, NULL));
-  for (int i = 0; i < 8; i++)
-    assert_ok(tb__thread_start(&threads[i], "crowd", i < 4 ? crowd_set : crowd_read, &crowd));
-  for (int i = 0; i < 8; i++)
-    tb__thread_join(&threads[i]);
-  assert_int_equal(crowd.inside, 0);
-  tb__parameter_store_destroy(crowd.store);
-}
-
-/* ---- a hook that holds the turn ---- */
-
-typedef struct meeting {
-  tb__parameter_store_t *store;
-  _Atomic int arrived;
-  _Atomic bool go_on;
-} meeting_t;
-
-static tb_status_t meet(const tb_ros2_parameter_t *parameters, size_t count, void *user,
-                        tb_error_t *error)
-{
-  meeting_t *meeting = user;
-  (void)parameters, (void)count, (void)error;
-  atomic_fetch_add(&meeting->arrived, 1);
-  while (!atomic_load(&meeting->go_on))
-    sched_yield();
-  return TB_OK;
-}
-
-static void *set_three(void *argument)
-{
-  meeting_t *meeting = argument;
-  tb_ros2_parameter_t parameter = {"a", *INTEGER(3)};
-  assert_ok(tb__parameter_store_set(meeting->store, &parameter, 1, NULL));
-  return NULL;
-}
-
-static void test_readers_do_not_wait_for_hooks(void **state)
-{
-  static const tb__parameter_store_hooks_t hooks = {meet, NULL, NULL};
-  meeting_t meeting = {.go_on = true};
-  tb__thread_t threads[2];
-  tb_ros2_parameter_value_t value;
-  (void)state;
-  assert_ok(tb__parameter_store_create(&hooks, &meeting, &meeting.store));
-  assert_ok(tb__parameter_store_declare(meeting.store, "a", INTEGER(1), NULL, NULL, NULL));
-  atomic_store(&meeting.go_on, false);
-  atomic_store(&meeting.arrived, 0);
-  for (int i = 0; i < 2; i++)
-    assert_ok(tb__thread_start(&threads[i], "set", set_three, &meeting));
-  while (atomic_load(&meeting.arrived) == 0)
-    sched_yield();
-  for (int i = 0; i < 100; i++) {
-    assert_ok(tb__parameter_store_get(meeting.store, "a", &value, NULL));
-    assert_int_equal(value.integer_value, 1);
-    sched_yield();
-  }
-  assert_int_equal(atomic_load(&meeting.arrived), 1); /* the other one waits for its turn */
-  atomic_store(&meeting.go_on, true);
-  for (int i = 0; i < 2; i++)
-    tb__thread_join(&threads[i]);
-  assert_int_equal(atomic_load(&meeting.arrived), 2);
-  tb__parameter_store_destroy(meeting.store);
-}
-
 static void test_a_forked_child_is_refused(void **state)
 {
   fixture_t *f = *state;
@@ -861,8 +713,6 @@ int main(void)
       TEST(test_descriptors_are_copies),
       TEST(test_what_was_read_outlives_changes),
       TEST(test_random_batches_do_what_the_model_does),
-      cmocka_unit_test(test_sets_are_one_at_a_time_and_reads_see_whole_ones),
-      cmocka_unit_test(test_readers_do_not_wait_for_hooks),
       TEST(test_a_forked_child_is_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
