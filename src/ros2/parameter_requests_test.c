@@ -5,7 +5,7 @@
 
 #include "test.h"
 
-#define MANY 200000
+#define MANY 30000
 
 static const tb__parameter_service_t *service(const char *name)
 {
@@ -279,9 +279,9 @@ static void test_answers_have_a_bound(void **state)
   const char *names[100];
   for (size_t i = 0; i < 100; i++)
     names[i] = "large";
-  for (size_t count = 10; count <= 100; count += 90) {
+  for (size_t count = 2; count <= 100; count += 98) {
     tb__names_request_t request = {{names, count}};
-    tb_status_t expected = count == 10 ? TB_OK : TB_ERR_LIMIT;
+    tb_status_t expected = count == 2 ? TB_OK : TB_ERR_LIMIT;
     void *response = NULL;
     assert_status(
         call(store, "get_parameters", &request, &tb__get_parameters_response_type, &response),

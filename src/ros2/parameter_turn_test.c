@@ -14,7 +14,7 @@
 static const tb_ros2_parameter_value_t not_set = TB_ROS2_PARAMETER_VALUE_INIT;
 static const tb_ros2_parameter_descriptor_t dynamic = {.dynamic_typing = true};
 
-#define ROUNDS 300
+#define ROUNDS 100
 
 typedef struct crowd {
   tb__parameter_store_t *store;
