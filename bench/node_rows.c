@@ -2,6 +2,7 @@
  * wait for a parameter, and how long making a node takes. Beside bare Cyclone DDS, in processes of
  * their own. */
 #include <dds/dds.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -167,15 +168,13 @@ static bool peer_start(peer_t *peer, const char *role, const char *count)
   int in[2], out[2];
   char byte;
   *peer = (peer_t){0, -1, -1};
-  if (pipe(in) || pipe(out)) return false;
+  if (pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC)) return false;
   fflush(NULL);
   peer->pid = fork();
   if (peer->pid == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     dup2(in[0], STDIN_FILENO);
     dup2(out[1], STDOUT_FILENO);
-    close(in[1]);
-    close(out[0]);
     execl("/proc/self/exe", "bench", BENCH_NODE_PEER, role, count, (char *)NULL);
     _exit(127);
   }
