@@ -65,9 +65,8 @@ static tb_status_t next_key(file_t *file, char key[NAME_MAX_SIZE], bool *at_end)
   if (reader->event.type != YAML_SCALAR_EVENT)
     return tb__parameter_reader_fail(reader, TB_ERR_INVALID,
                                      "a list or mapping where a name must be");
-  const char *text = NULL;
-  status = tb__parameter_reader_text(reader, &text);
-  if (status) return status;
+  const char *text = tb__parameter_reader_text(reader);
+  if (!text) return TB_ERR_INVALID;
   size_t length = strlen(text);
   if (length == 0) return tb__parameter_reader_fail(reader, TB_ERR_INVALID, "an empty name");
   if (length >= NAME_MAX_SIZE)

@@ -81,13 +81,12 @@ tb_status_t tb__parameter_reader_next(tb__parameter_reader_t *reader)
   return TB_OK;
 }
 
-tb_status_t tb__parameter_reader_text(tb__parameter_reader_t *reader, const char **out)
+const char *tb__parameter_reader_text(tb__parameter_reader_t *reader)
 {
   const char *text = (const char *)reader->event.data.scalar.value;
-  if (memchr(text, '\0', reader->event.data.scalar.length))
-    return tb__parameter_reader_fail(reader, TB_ERR_INVALID, "a NUL in a text");
-  *out = text;
-  return TB_OK;
+  if (!memchr(text, '\0', reader->event.data.scalar.length)) return text;
+  tb__parameter_reader_fail(reader, TB_ERR_INVALID, "a NUL in a text");
+  return NULL;
 }
 
 static bool is_tag(const char *tag, const char *name)
@@ -117,9 +116,8 @@ static tb_status_t apply_tag(tb__parameter_reader_t *reader, const char *tag,
 /* A view of the current event's scalar. */
 static tb_status_t scalar(tb__parameter_reader_t *reader, tb_ros2_parameter_value_t *out)
 {
-  const char *text = NULL;
-  tb_status_t status = tb__parameter_reader_text(reader, &text);
-  if (status) return status;
+  const char *text = tb__parameter_reader_text(reader);
+  if (!text) return TB_ERR_INVALID;
   const char *tag = (const char *)reader->event.data.scalar.tag;
   yaml_scalar_style_t style = reader->event.data.scalar.style;
   bool quoted =

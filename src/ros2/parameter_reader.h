@@ -26,8 +26,9 @@ void tb__parameter_reader_fini(tb__parameter_reader_t *reader);
 /* The next event. TB_ERR_INVALID: no YAML, or an alias. */
 tb_status_t tb__parameter_reader_next(tb__parameter_reader_t *reader);
 
-/* The current event is a scalar: its text, which goes with the event. TB_ERR_INVALID: NUL in it. */
-tb_status_t tb__parameter_reader_text(tb__parameter_reader_t *reader, const char **out);
+/* The current event is a scalar: its text, which goes with the event. NULL, and the error filled
+ * in: there is a NUL in it, TB_ERR_INVALID. */
+const char *tb__parameter_reader_text(tb__parameter_reader_t *reader);
 
 /* The current event begins a value, which is read to its end. The caller releases it. */
 tb_status_t tb__parameter_reader_value(tb__parameter_reader_t *reader,

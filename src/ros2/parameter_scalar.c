@@ -116,7 +116,8 @@ static void insert_point(char out[TB__DOUBLE_TEXT_SIZE])
   if (strchr(out, '.')) return;
   size_t before = strcspn(out, "e");
   memmove(out + before + 2, out + before, strlen(out + before) + 1);
-  memcpy(out + before, ".0", 2);
+  out[before] = '.';
+  out[before + 1] = '0';
 }
 
 void tb__double_format(double value, char out[TB__DOUBLE_TEXT_SIZE])

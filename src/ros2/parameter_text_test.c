@@ -122,6 +122,7 @@ static void test_strings(void **state)
       {"caf\xc3\xa9", "caf\xc3\xa9"},
       {"a:=b", "a:=b"},
       {"!!str true", "true"},
+      {"|1-\n  5", " 5"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     tb_ros2_parameter_value_t value = {.type = TB_ROS2_PARAMETER_STRING,
