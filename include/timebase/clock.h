@@ -22,16 +22,18 @@ typedef struct tb_clock tb_clock_t;
 /** Whatever moves ROS time (source.h). */
 typedef struct tb_source tb_source_t;
 
-/** How well the clock is supplied with time. A state never changes what `now` reports. */
+/** How well the clock is supplied with time. A state never changes what `now` reports; it can be
+ * read (tb_clock_read) and waited for (tb_clock_wait_for_state in sleep.h). */
 typedef enum tb_clock_state {
   TB_CLOCK_INACTIVE = 1,     /**< given no source: the clock tells system time */
   TB_CLOCK_NO_SOURCE = 2,    /**< no default to follow, or its source was destroyed: likewise */
-  TB_CLOCK_NO_PUBLISHER = 3, /**< the source has nobody to get time from, and never had */
+  TB_CLOCK_NO_PUBLISHER = 3, /**< nobody is there to get time from, and no tick has come */
   TB_CLOCK_QOS_MISMATCH = 4, /**< a publisher is there, but its QoS does not match */
   TB_CLOCK_WAITING = 5,      /**< for the first tick; the clock tells zero */
   TB_CLOCK_RUNNING = 6,      /**< ticks come */
   TB_CLOCK_PAUSED = 7,  /**< the source says so, or its ticks have repeated the time for 0.1 s */
-  TB_CLOCK_STALLED = 8, /**< no tick for the stall limit, 1 s by default (timeline.h) */
+  TB_CLOCK_STALLED = 8, /**< no tick for the stall limit, 1 s by default (timeline.h), or since the
+                             publisher is back */
   TB_CLOCK_LOST = 9,    /**< the publisher is gone; time stands still */
   TB_CLOCK_CLOSED = 10, /**< the clock is being destroyed */
 } tb_clock_state_t;

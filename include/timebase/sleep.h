@@ -76,11 +76,11 @@ TB_API tb_status_t tb_clock_wait_until_started(tb_clock_t *clock, const tb_wait_
 /** Returns TB_OK once the state of the clock is one of `states`, at once if it is already; `out`,
  * which may be NULL, is then what the clock told at that moment. The state may have changed again
  * when the call returns, but one that the wait ends with has been. Whatever makes a state is seen:
- * ticks, sources, what the source says, a change of source, and silence, for which it needs no
- * ticks; ticks that change no state do not wake it. A source is followed while time runs by itself,
- * and through shared memory. No flags: those are of time. A clock that tells system time is always
- * inactive. [any thread] [blocks] TB_ERR_INVALID: no state, an unknown one, or a flag. Errors as
- * tb_clock_sleep_until; TB_ERR_CLOSED also where TB_CLOCK_CLOSED is waited for. */
+ * ticks, what the source says, changes of source, and silence. It ends with a state however short
+ * that was, and wakes for no tick that makes none. A state that a jump makes counts when its
+ * handlers have run. Flags are not taken: they are of time. One that is made to tell system time is
+ * always inactive. [any thread] [blocks] TB_ERR_INVALID: no state, an unknown one, or a flag.
+ * Errors as tb_clock_sleep_until; TB_ERR_CLOSED also where TB_CLOCK_CLOSED is waited for. */
 TB_API tb_status_t tb_clock_wait_for_state(tb_clock_t *clock, uint32_t states,
                                            const tb_wait_options_t *options,
                                            tb_clock_reading_t *out);

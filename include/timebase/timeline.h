@@ -90,13 +90,14 @@ TB_API tb_status_t tb_timeline_anchor(tb_timeline_t *timeline, const tb_anchor_t
                                       tb_jump_reason_t reason);
 
 /** tb_timeline_tick, but only if that needs nobody's code and nobody's waking: no jump is in
- * progress, no handler matches and nothing is due. Otherwise TB_ERR_BUSY, and the time is
- * unchanged; call tb_timeline_tick from a thread that may run callbacks. Never blocks for long.
- * [any thread] TB_ERR_DEADLOCK: from a jump callback. */
+ * progress, no handler matches and nothing is due, but for waits for the state paused. Otherwise
+ * TB_ERR_BUSY, and the time is unchanged; call tb_timeline_tick from a thread that may run
+ * callbacks. Never blocks for long. [any thread] TB_ERR_DEADLOCK: from a jump callback. */
 TB_API tb_status_t tb_timeline_try_tick(tb_timeline_t *timeline, int64_t time_ns);
 
 /** What `tb_clock_read` reports beside the time: no publisher, QoS mismatch, waiting, paused,
- * stalled, lost. The next tick makes it running. [any thread] [from callbacks] */
+ * stalled, lost. The next tick makes it running. Who waits for it is woken. [any thread] [from
+ * callbacks] */
 TB_API void tb_timeline_set_state(tb_timeline_t *timeline, tb_clock_state_t state);
 
 /** Holds at once, also for those who are held up by a jump now. For a change of source it is the

@@ -144,7 +144,10 @@ static void test_C8_only_a_tick_that_makes_the_state_wakes(void **state)
   fixture_t *f = *state;
   tb_timeline_t *timeline = timeline_of(f);
   waiting_t stalled, running;
+  start(&running, f, BIT(RUNNING));
+  assert_status(tb_timeline_try_tick(timeline, S), TB_ERR_BUSY);
   assert_ok(tb_manual_source_set(f->source, S));
+  finish(&running, TB_CLOCK_RUNNING);
   start(&stalled, f, BIT(STALLED) | BIT(LOST) | BIT(PAUSED));
   for (int i = 1; i < 100; i++)
     assert_ok(tb_timeline_try_tick(timeline, S + i)); /* concerns nobody */
@@ -214,8 +217,13 @@ static void test_C8_ticks_that_repeat_are_a_pause(void **state)
   pass(S / 20);
   assert_ok(tb_timeline_try_tick(timeline_of(f), S));
   finish(&paused, TB_CLOCK_PAUSED);
-  start(&running, f, BIT(RUNNING));
   assert_ok(tb_timeline_tick(timeline_of(f), S + 1, TB_JUMP_REASON_NONE));
+  start(&paused, f, BIT(PAUSED));
+  pass(S / 10);
+  assert_ok(tb_timeline_tick(timeline_of(f), S + 1, TB_JUMP_REASON_NONE));
+  finish(&paused, TB_CLOCK_PAUSED);
+  start(&running, f, BIT(RUNNING));
+  assert_ok(tb_timeline_tick(timeline_of(f), S + 2, TB_JUMP_REASON_NONE));
   finish(&running, TB_CLOCK_RUNNING);
   assert_ok(tb_testing_wait_for_sleepers(1, NULL));
   pass(2 * S);

@@ -186,6 +186,17 @@ static void *change_default(void *argument)
   return NULL;
 }
 
+static tb_status_t wait_for_any_state(actor_t *actor, tb_clock_t *clock, tb_wait_options_t *options)
+{
+  tb_clock_reading_t reading;
+  uint32_t states = draw(actor, 0x1ff) + 1; /* from inactive on */
+  options->flags = 0;
+  options->limit.ns = draw(actor, 4 * MS) + 1; /* not all of them come */
+  tb_status_t status = tb_clock_wait_for_state(clock, states << 1, options, &reading);
+  if (!status) CHECK(states << 1 & TB_CLOCK_STATE_BIT(reading.state));
+  return status;
+}
+
 static void sleep_once(actor_t *actor)
 {
   tb_clock_t *clock = any_clock(actor);
@@ -200,6 +211,8 @@ static void sleep_once(actor_t *actor)
   bool until = draw(actor, 2);
   if (draw(actor, 8) == 0)
     status = tb_clock_wait_until_started(clock, &options);
+  else if (draw(actor, 4) == 0)
+    status = wait_for_any_state(actor, clock, &options);
   else if (until)
     status = tb_clock_sleep_until(clock, target, &options);
   else
