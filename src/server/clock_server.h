@@ -10,14 +10,7 @@
 #include "platform/thread.h"
 #include "server/factor_meter.h"
 #include "server/flow.h"
-
-/* Somebody who waits for the end of a step. */
-typedef struct tb__step_waiter {
-  struct tb__step_waiter *next;
-  uint64_t step;
-  tb_status_t status;
-  bool done;
-} tb__step_waiter_t;
+#include "server/step_waiter.h"
 
 struct tb_clock_server {
   tb__pacer_t *pacer;

@@ -36,6 +36,7 @@ void tb__clock_server_end_step_locked(tb_clock_server_t *server, uint64_t step, 
       *link = waiter->next;
       waiter->status = status;
       waiter->done = true;
+      if (waiter->on_done) waiter->on_done(waiter);
     } else {
       link = &waiter->next;
     }
@@ -190,6 +191,7 @@ tb_status_t tb_clock_server_reset(tb_clock_server_t *server)
 typedef struct target {
   bool is_time;
   int64_t ns;
+  bool only_paused; /* not while time runs */
 } target_t;
 
 static tb_status_t begin_step_locked(tb_clock_server_t *server, target_t target)
@@ -198,6 +200,8 @@ static tb_status_t begin_step_locked(tb_clock_server_t *server, target_t target)
 static tb_status_t begin_step_locked(tb_clock_server_t *server, target_t target)
 {
   int64_t time_ns = tb__flow_time(&server->flow, server->at_ns), target_ns = target.ns;
+  if (target.only_paused && server->ended) return TB_ERR_END;
+  if (target.only_paused && !server->flow.paused) return TB_ERR_BUSY;
   if (!target.is_time) {
     if (target.ns <= 0) return TB_ERR_RANGE;
     if (__builtin_add_overflow(time_ns, target.ns, &target_ns)) return TB_ERR_OVERFLOW;
@@ -222,7 +226,9 @@ static tb_status_t begin_step(tb_clock_server_t *server, target_t target, tb__st
   tb__mutex_lock(&server->mutex);
   tb_status_t status = begin_step_locked(server, target);
   if (status == TB_OK && waiter) {
-    *waiter = (tb__step_waiter_t){.next = server->waiters, .step = server->step};
+    waiter->next = server->waiters;
+    waiter->step = server->step;
+    waiter->done = false;
     server->waiters = waiter;
   }
   unlock_and_nudge(server);
@@ -237,8 +243,7 @@ static bool is_done(tb_clock_server_t *server, const tb__step_waiter_t *waiter)
   return done;
 }
 
-/* False: it has been told in the last moment. */
-static bool give_up(tb_clock_server_t *server, tb__step_waiter_t *waiter)
+bool tb__clock_server_take_back(tb_clock_server_t *server, tb__step_waiter_t *waiter)
 {
   tb__mutex_lock(&server->mutex);
   bool gives_up = !waiter->done;
@@ -250,6 +255,12 @@ static bool give_up(tb_clock_server_t *server, tb__step_waiter_t *waiter)
   return gives_up;
 }
 
+tb_status_t tb__clock_server_begin_paused_step(tb_clock_server_t *server, tb_duration_t duration,
+                                               tb__step_waiter_t *waiter)
+{
+  return begin_step(server, (target_t){.ns = duration.ns, .only_paused = true}, waiter);
+}
+
 static tb_status_t step(tb_clock_server_t *server, target_t target, tb_duration_t limit)
 {
   if (!server || limit.ns < 0) return TB_ERR_INVALID;
@@ -258,34 +269,35 @@ static tb_status_t step(tb_clock_server_t *server, target_t target, tb_duration_
   if (limit.ns > 0)
     deadline =
         (tb__deadline_t){TB__DEADLINE_STEADY, tb__add_saturated(tb__steady_now_ns(), limit.ns)};
-  tb__step_waiter_t waiter;
+  tb__step_waiter_t waiter = {.on_done = NULL};
   tb_status_t status = begin_step(server, target, &waiter);
   if (status != TB_OK) return status;
   for (;;) {
     uint32_t events = atomic_load(&server->step_events);
     if (is_done(server, &waiter)) return waiter.status;
-    if (!tb__futex_wait(&server->step_events, events, deadline) && give_up(server, &waiter))
+    if (!tb__futex_wait(&server->step_events, events, deadline) &&
+        tb__clock_server_take_back(server, &waiter))
       return TB_ERR_TIMEOUT;
   }
 }
 
 tb_status_t tb_clock_server_begin_step(tb_clock_server_t *server, tb_duration_t duration)
 {
-  return begin_step(server, (target_t){false, duration.ns}, NULL);
+  return begin_step(server, (target_t){.ns = duration.ns}, NULL);
 }
 
 tb_status_t tb_clock_server_begin_step_to(tb_clock_server_t *server, int64_t time_ns)
 {
-  return begin_step(server, (target_t){true, time_ns}, NULL);
+  return begin_step(server, (target_t){.is_time = true, .ns = time_ns}, NULL);
 }
 
 tb_status_t tb_clock_server_step(tb_clock_server_t *server, tb_duration_t duration,
                                  tb_duration_t limit)
 {
-  return step(server, (target_t){false, duration.ns}, limit);
+  return step(server, (target_t){.ns = duration.ns}, limit);
 }
 
 tb_status_t tb_clock_server_step_to(tb_clock_server_t *server, int64_t time_ns, tb_duration_t limit)
 {
-  return step(server, (target_t){true, time_ns}, limit);
+  return step(server, (target_t){.is_time = true, .ns = time_ns}, limit);
 }
