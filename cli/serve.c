@@ -25,14 +25,17 @@ enum {
   OPTION_FAST,
   OPTION_UNTIL,
   OPTION_STEP,
-  OPTION_DOMAIN
+  OPTION_DOMAIN,
+  OPTION_NODE,
+  OPTION_NAMESPACE,
+  OPTION_NO_SERVICES
 };
 
 typedef struct arguments {
   tb_clock_server_options_t server;
-  const char *topic, *shm; /* NULL: none */
-  tb_duration_t step;      /* 0: a tick */
-  int domain;
+  serve_places_t places;
+  tb_duration_t step; /* 0: a tick */
+  bool services;
 } arguments_t;
 
 /* What serves, and the thread that it serves on. */
@@ -84,13 +87,13 @@ static int parse_option(const command_t *command, int option, char **argv, argum
     server->start_paused = true;
     break;
   case OPTION_TOPIC:
-    arguments->topic = optarg;
+    arguments->places.topic = optarg;
     break;
   case OPTION_NO_TOPIC:
-    arguments->topic = NULL;
+    arguments->places.topic = NULL;
     break;
   case OPTION_SHM:
-    good = parse_shm(command, &arguments->shm);
+    good = parse_shm(command, &arguments->places.shm);
     break;
   case OPTION_FAST:
     server->as_fast_as_possible = true;
@@ -102,7 +105,16 @@ static int parse_option(const command_t *command, int option, char **argv, argum
     good = parse_step(command, &arguments->step);
     break;
   case OPTION_DOMAIN:
-    good = command_parse_int(command, "--domain", optarg, 0, 232, &arguments->domain);
+    good = command_parse_int(command, "--domain", optarg, 0, 232, &arguments->places.domain);
+    break;
+  case OPTION_NODE:
+    arguments->places.node = optarg;
+    break;
+  case OPTION_NAMESPACE:
+    arguments->places.name_space = optarg;
+    break;
+  case OPTION_NO_SERVICES:
+    arguments->services = false;
     break;
   default:
     return command_bad_option(command, option, argv);
@@ -115,7 +127,7 @@ static int check(const command_t *command, const arguments_t *arguments, bool ha
   const tb_clock_server_options_t *server = &arguments->server;
   if (has_until && server->end_ns <= server->start_ns)
     return command_usage_error(command, "--until: must be after the start time");
-  if (!arguments->topic && !arguments->shm)
+  if (!arguments->places.topic && !arguments->places.shm)
     return command_usage_error(command, "nothing to publish to: --no-topic needs --shm NAME");
   return EXIT_OK;
 }
@@ -135,6 +147,9 @@ static int parse(const command_t *command, int argc, char **argv, arguments_t *a
       {"until", required_argument, NULL, OPTION_UNTIL},
       {"step", required_argument, NULL, OPTION_STEP},
       {"domain", required_argument, NULL, OPTION_DOMAIN},
+      {"node", required_argument, NULL, OPTION_NODE},
+      {"namespace", required_argument, NULL, OPTION_NAMESPACE},
+      {"no-services", no_argument, NULL, OPTION_NO_SERVICES},
       {"help", no_argument, NULL, 'h'},
       {0},
   };
@@ -188,7 +203,7 @@ static void show_start(session_t *session)
   const arguments_t *arguments = session->arguments;
   if (session->terminal.keyboard && session->terminal.screen)
     puts("SPACE pauses and resumes, s steps, + and - change the factor, r resets, q ends");
-  if (arguments->server.start_paused && !session->terminal.keyboard)
+  if (arguments->server.start_paused && !session->terminal.keyboard && !session->sinks.services)
     fprintf(stderr, "timebase %s: paused, and there is no terminal to resume it from\n",
             session->command->name);
 }
@@ -306,29 +321,42 @@ static int serve_session(session_t *session)
   return EXIT_OK;
 }
 
+/* On a thread of the library's. */
+static void on_quit(void *user)
+{
+  session_t *session = user;
+  tb_clock_server_stop(session->server);
+}
+
 static int open_and_serve(session_t *session)
 {
   const arguments_t *arguments = session->arguments;
   command_show_log(session->command);
   command_catch_signals();
-  if (!serve_sinks_open(session->command, arguments->topic, arguments->domain, arguments->shm,
-                        &session->sinks))
-    return EXIT_IO;
+  int result = serve_sinks_open(session->command, &arguments->places, &session->sinks);
+  if (result) return result;
   tb_status_t status =
       tb_clock_server_create(&arguments->server, session->sinks.sinks, session->sinks.count,
                              &session->server, &session->error);
   if (status) return command_failed(session->command, status, &session->error);
-  return serve_session(session);
+  if (arguments->services)
+    result = serve_sinks_offer_services(session->command, &session->sinks, session->server,
+                                        arguments->step, on_quit, session);
+  return result ? result : serve_session(session);
 }
 
 static int run(const command_t *command, int argc, char **argv)
 {
   bool help = false;
-  arguments_t arguments = {.server = TB_CLOCK_SERVER_OPTIONS_INIT, .topic = "/clock", .domain = -1};
+  arguments_t arguments = {
+      .server = TB_CLOCK_SERVER_OPTIONS_INIT,
+      .places = {.topic = "/clock", .node = "clock_server", .name_space = "/", .domain = -1},
+      .services = true};
   session_t session = {.command = command, .arguments = &arguments, .error = TB_ERROR_INIT};
   int result = parse(command, argc, argv, &arguments, &help);
   if (help) return command_help(command);
   if (!result) result = open_and_serve(&session);
+  serve_sinks_end_services(&session.sinks);
   tb_clock_server_destroy(session.server);
   serve_sinks_close(&session.sinks);
   return command_finish(command, result);
@@ -338,7 +366,8 @@ const command_t command_serve = {
     .name = "serve",
     .summary = "make a time and publish it, as a simulator does",
     .usage = "timebase serve [-r FACTOR] [--start TIME] [--hz N] [-p] [--as-fast-as-possible] "
-             "[--until TIME] [--step D] [--topic T | --no-topic] [--shm NAME] [--domain N]",
+             "[--until TIME] [--step D] [--topic T | --no-topic] [--shm NAME] [--domain N] "
+             "[--node NAME] [--namespace NS] [--no-services]",
     .help =
         "Publishes a time of its own on /clock, in shared memory, or both.\n\n"
         "  -r, --rate FACTOR  its seconds per second, 0.001 to 1000 (default 1)\n"
@@ -348,16 +377,25 @@ const command_t command_serve = {
         "  --as-fast-as-possible\n"
         "                     the same ticks, FACTOR / N seconds apart, without waiting\n"
         "  --until TIME       end there: it is the last tick\n"
-        "  --step D           how far the key s steps (1.5s, 20ms; default: one tick)\n"
+        "  --step D           how far a step goes (1.5s, 20ms; default: one tick)\n"
         "  --topic T          publish there instead of on /clock\n"
         "  --no-topic         only in shared memory\n"
         "  --shm NAME         for clocks on this machine: TIMEBASE_SOURCE=shm:NAME\n"
         "  --domain N         DDS domain, 0 to 232 (default: ROS_DOMAIN_ID, else 0)\n"
+        "  --node NAME        of the node on the graph (default clock_server)\n"
+        "  --namespace NS     of the node and its services (default /)\n"
+        "  --no-services      nobody on the graph steers it\n"
         "  -h, --help         this text\n\n"
         "TIME is seconds since 1970 (12.5, 1h2m), 2023-11-14T22:13:20Z, or now. Keys on a\n"
         "terminal: SPACE pauses and resumes, s steps and pauses, + doubles and - halves the\n"
         "factor, r goes back to the start, q ends. While paused the time is repeated N times a\n"
         "second. SIGINT and SIGTERM end it within a second, as does a closed output; that is a\n"
-        "normal end, with exit status 0. Where time cannot be published any more: status 3.\n",
+        "normal end, with exit status 0. Where time cannot be published any more: status 3.\n\n"
+        "With a topic it also has the services of simulation_interfaces: get_simulator_features,\n"
+        "get_simulation_state, set_simulation_state (0 stopped: paused and reset, 1 playing,\n"
+        "2 paused, 3 quitting: ends the command), step_simulation, reset_simulation. For "
+        "example:\n\n"
+        "  ros2 service call /step_simulation simulation_interfaces/srv/StepSimulation '{steps: "
+        "5}'\n",
     .run = run,
 };

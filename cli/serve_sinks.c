@@ -4,41 +4,88 @@
 
 #ifdef TB_CLI_ROS2
 #include <timebase/ros2_clock_publisher.h>
+#include <timebase/ros2_node.h>
+#include <timebase/ros2_simulation_services.h>
 
-static bool open_topic(const command_t *command, const char *topic, int domain, serve_sinks_t *out)
+static int open_node(const command_t *command, const serve_places_t *places, serve_sinks_t *out)
 {
   tb_error_t error = TB_ERROR_INIT;
   tb_ros2_context_options_t options = TB_ROS2_CONTEXT_OPTIONS_INIT;
   tb_ros2_context_t *context;
-  tb_ros2_clock_publisher_t *publisher;
-  options.domain_id = domain;
+  tb_ros2_node_t *node;
+  options.domain_id = places->domain;
   tb_status_t status = tb_ros2_context_create(&options, &context, &error);
-  if (!status) {
-    out->context = context;
-    status = tb_ros2_clock_publisher_create(context, topic, NULL, &publisher, &error);
-  }
-  if (status) {
-    command_failed(command, status, &error);
-    return false;
-  }
+  if (status) return command_failed(command, status, &error);
+  out->context = context;
+  status = tb_ros2_node_create(context, places->node, places->name_space, NULL, &node, &error);
+  if (status == TB_ERR_INVALID) return command_usage_error(command, "%s", error.text);
+  if (status) return command_failed(command, status, &error);
+  out->node = node;
+  return EXIT_OK;
+}
+
+static int open_topic(const command_t *command, const serve_places_t *places, serve_sinks_t *out)
+{
+  tb_error_t error = TB_ERROR_INIT;
+  tb_ros2_clock_publisher_t *publisher;
+  int result = open_node(command, places, out);
+  if (result) return result;
+  tb_status_t status =
+      tb_ros2_node_create_clock_publisher(out->node, places->topic, NULL, &publisher, &error);
+  if (status) return command_failed(command, status, &error);
   out->publisher = publisher;
   out->sinks[out->count++] = tb_ros2_clock_publisher_sink(publisher);
-  return true;
+  return EXIT_OK;
+}
+
+int serve_sinks_offer_services(const command_t *command, serve_sinks_t *sinks,
+                               tb_clock_server_t *server, tb_duration_t step,
+                               void (*on_quit)(void *user), void *user)
+{
+  tb_error_t error = TB_ERROR_INIT;
+  tb_ros2_simulation_services_t *services;
+  tb_ros2_simulation_services_options_t options = {step, on_quit, user};
+  if (!sinks->node) return EXIT_OK;
+  tb_status_t status =
+      tb_ros2_simulation_services_create(sinks->node, server, &options, &services, &error);
+  if (status) return command_failed(command, status, &error);
+  sinks->services = services;
+  return EXIT_OK;
+}
+
+void serve_sinks_end_services(serve_sinks_t *sinks)
+{
+  tb_ros2_simulation_services_destroy(sinks->services);
+  sinks->services = NULL;
 }
 
 static void close_topic(serve_sinks_t *sinks)
 {
   tb_ros2_clock_publisher_destroy(sinks->publisher);
+  tb_ros2_node_destroy(sinks->node);
   tb_ros2_context_destroy(sinks->context);
 }
 
 #else
 
-static bool open_topic(const command_t *command, const char *topic, int domain, serve_sinks_t *out)
+static int open_topic(const command_t *command, const serve_places_t *places, serve_sinks_t *out)
 {
-  (void)topic, (void)domain, (void)out;
+  (void)places, (void)out;
   fprintf(stderr, "timebase %s: built without ROS 2: use --no-topic\n", command->name);
-  return false;
+  return EXIT_IO;
+}
+
+int serve_sinks_offer_services(const command_t *command, serve_sinks_t *sinks,
+                               tb_clock_server_t *server, tb_duration_t step,
+                               void (*on_quit)(void *user), void *user)
+{
+  (void)command, (void)sinks, (void)server, (void)step, (void)on_quit, (void)user;
+  return EXIT_OK;
+}
+
+void serve_sinks_end_services(serve_sinks_t *sinks)
+{
+  (void)sinks;
 }
 
 static void close_topic(serve_sinks_t *sinks)
@@ -48,28 +95,27 @@ static void close_topic(serve_sinks_t *sinks)
 
 #endif
 
-static bool open_shm(const command_t *command, const char *name, serve_sinks_t *out)
+static int open_shm(const command_t *command, const char *name, serve_sinks_t *out)
 {
   tb_error_t error = TB_ERROR_INIT;
   tb_status_t status = tb_shm_publisher_open(name, NULL, &error, &out->shm);
-  if (status) {
-    command_failed(command, status, &error);
-    return false;
-  }
+  if (status) return command_failed(command, status, &error);
   out->sinks[out->count++] = tb_shm_publisher_sink(out->shm);
-  return true;
+  return EXIT_OK;
 }
 
-bool serve_sinks_open(const command_t *command, const char *topic, int domain, const char *shm,
-                      serve_sinks_t *out)
+int serve_sinks_open(const command_t *command, const serve_places_t *places, serve_sinks_t *out)
 {
+  int result = EXIT_OK;
   *out = (serve_sinks_t){0};
-  return (!shm || open_shm(command, shm, out)) &&
-         (!topic || open_topic(command, topic, domain, out));
+  if (places->shm) result = open_shm(command, places->shm, out);
+  if (!result && places->topic) result = open_topic(command, places, out);
+  return result;
 }
 
 void serve_sinks_close(serve_sinks_t *sinks)
 {
+  serve_sinks_end_services(sinks);
   close_topic(sinks);
   tb_shm_publisher_close(sinks->shm);
   *sinks = (serve_sinks_t){0};

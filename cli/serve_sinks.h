@@ -1,24 +1,40 @@
-/* Where `timebase serve` publishes. */
+/* Where `timebase serve` publishes, and who steers it from there. */
 #ifndef TB_CLI_SERVE_SINKS_H
 #define TB_CLI_SERVE_SINKS_H
 
+#include <timebase/clock_server.h>
 #include <timebase/shm_publisher.h>
 #include <timebase/tick_sink.h>
 
 #include "command.h"
 
+typedef struct serve_places {
+  const char *topic, *shm;       /* NULL: none */
+  const char *node, *name_space; /* of the topic's node */
+  int domain;                    /* -1: ROS_DOMAIN_ID */
+} serve_places_t;
+
 typedef struct serve_sinks {
   void *context;   /* tb_ros2_context_t */
+  void *node;      /* tb_ros2_node_t */
   void *publisher; /* tb_ros2_clock_publisher_t */
+  void *services;  /* tb_ros2_simulation_services_t */
   tb_shm_publisher_t *shm;
   tb_tick_sink_t sinks[2];
   size_t count;
 } serve_sinks_t;
 
-/* `topic`, `shm` may be NULL for none; `domain` -1: ROS_DOMAIN_ID. False: a message has been
- * printed. Close them either way. */
-bool serve_sinks_open(const command_t *command, const char *topic, int domain, const char *shm,
-                      serve_sinks_t *out);
+/* EXIT_OK, or a message has been printed. Close them either way. */
+int serve_sinks_open(const command_t *command, const serve_places_t *places, serve_sinks_t *out);
+
+/* Lets others on the graph, if there is one, control the server with steps of `step` (0: a tick).
+ * `on_quit` may be called on any thread. As serve_sinks_open. */
+int serve_sinks_offer_services(const command_t *command, serve_sinks_t *sinks,
+                               tb_clock_server_t *server, tb_duration_t step,
+                               void (*on_quit)(void *user), void *user);
+/* Before the server is destroyed. */
+void serve_sinks_end_services(serve_sinks_t *sinks);
+
 void serve_sinks_close(serve_sinks_t *sinks);
 
 #endif

@@ -9,6 +9,7 @@
 #include <timebase/export.h>
 #include <timebase/qos.h>
 #include <timebase/ros2_client.h>
+#include <timebase/ros2_clock_publisher.h>
 #include <timebase/ros2_clock_source.h>
 #include <timebase/ros2_context.h>
 #include <timebase/ros2_parameter.h>
@@ -117,6 +118,12 @@ TB_API tb_status_t tb_ros2_node_resolve_service_name(const tb_ros2_node_t *node,
 TB_API tb_status_t tb_ros2_node_create_publisher(tb_ros2_node_t *node, const char *topic,
                                                  const char *type, const tb_qos_t *qos,
                                                  tb_ros2_publisher_t **out, tb_error_t *error);
+
+/** As tb_ros2_clock_publisher_create, likewise; `topic` may be NULL for "/clock". [any thread] */
+TB_API tb_status_t tb_ros2_node_create_clock_publisher(tb_ros2_node_t *node, const char *topic,
+                                                       const tb_qos_t *qos,
+                                                       tb_ros2_clock_publisher_t **out,
+                                                       tb_error_t *error);
 
 /** As tb_ros2_subscription_create, likewise. [any thread] */
 TB_API tb_status_t tb_ros2_node_create_subscription(tb_ros2_node_t *node, const char *topic,

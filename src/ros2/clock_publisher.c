@@ -3,12 +3,14 @@
 #include <stdlib.h>
 
 #include "dds/raw_writer.h"
+#include "ros2/announced.h"
 #include "ros2/clock_message.h"
 #include "ros2/context.h"
 #include "ros2/endpoint.h"
 #include "ros2/match_watch.h"
 
 struct tb_ros2_clock_publisher {
+  tb__announced_t announced;
   tb__raw_writer_t *writer;
 };
 
@@ -36,6 +38,7 @@ tb_status_t tb_ros2_clock_publisher_create(tb_ros2_context_t *context, const cha
 void tb_ros2_clock_publisher_destroy(tb_ros2_clock_publisher_t *publisher)
 {
   if (!publisher) return;
+  tb__announced_remove(&publisher->announced);
   tb__raw_writer_destroy(publisher->writer);
   free(publisher);
 }
@@ -78,4 +81,10 @@ void tb__ros2_clock_publisher_watch_matched(tb_ros2_clock_publisher_t *publisher
                                             _Atomic uint32_t *events)
 {
   tb__raw_writer_watch_matched(publisher->writer, events);
+}
+
+tb_status_t tb__clock_publisher_announce(tb_ros2_clock_publisher_t *publisher,
+                                         tb__announced_node_t *node, tb_error_t *error)
+{
+  return tb__announced_add(&publisher->announced, node, NULL, publisher->writer, error);
 }

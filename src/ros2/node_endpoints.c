@@ -1,5 +1,6 @@
 /* Names as a node means them, and endpoints under its name. */
 #include "ros2/announced.h"
+#include "ros2/clock_message.h"
 #include "ros2/node.h"
 
 static tb_status_t resolve(const tb_ros2_node_t *node, const char *name, bool is_service,
@@ -46,6 +47,25 @@ tb_status_t tb_ros2_node_create_publisher(tb_ros2_node_t *node, const char *topi
   if (status == TB_OK) status = tb__publisher_announce(publisher, &node->announced, error);
   if (status != TB_OK) {
     tb_ros2_publisher_destroy(publisher);
+    return status;
+  }
+  *out = publisher;
+  return TB_OK;
+}
+
+tb_status_t tb_ros2_node_create_clock_publisher(tb_ros2_node_t *node, const char *topic,
+                                                const tb_qos_t *qos,
+                                                tb_ros2_clock_publisher_t **out, tb_error_t *error)
+{
+  char room[TB_ROS2_NAME_SIZE];
+  tb_ros2_clock_publisher_t *publisher = NULL;
+  tb_status_t status =
+      topic_choose(node, topic ? topic : TB__CLOCK_TOPIC, qos, room, &topic, error);
+  if (status == TB_OK)
+    status = tb_ros2_clock_publisher_create(node->context, topic, qos, &publisher, error);
+  if (status == TB_OK) status = tb__clock_publisher_announce(publisher, &node->announced, error);
+  if (status != TB_OK) {
+    tb_ros2_clock_publisher_destroy(publisher);
     return status;
   }
   *out = publisher;
