@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ros2/type_hash.h"
 #include "server/server_fixture.h"
 
 /* One at a time. */
@@ -86,6 +87,8 @@ static void test_services_have_the_names_and_types_of_the_standard(void **state)
     assert_string_equal(service->request->name, expected);
     snprintf(expected, sizeof expected, "%s_Response", service->type);
     assert_string_equal(service->response->name, expected);
+    assert_non_null(tb__type_hash_find(service->request->name));
+    assert_non_null(tb__type_hash_find(service->response->name));
     const char *from = strrchr(service->type, '/') + 1;
     size_t size = 0;
     for (; *from; from++) {

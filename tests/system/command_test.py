@@ -502,7 +502,7 @@ class ServeTest(CommandTest):
 
     def test_C2_the_earliest_time_is_1_ns(self):
         probe = self.run_probe()
-        server = self.run_command("serve", "--paused", "--start", "0")
+        server = self.run_command("serve", "--paused", "--start", "0", "--no-services")
         probe.expect("two after started 0 1 1")
         self.stop(server)
         self.assertIn("no terminal to resume it from", server.errors[0])
@@ -557,6 +557,16 @@ class ServeTest(CommandTest):
             self.assertEqual({b[0] > a[0] for a, b in zip(ticks, ticks[1:])}, {True})
         self.stop(server)
 
+    def test_paused_it_waits_for_services_without_a_word(self):
+        server = self.serve("--paused", "--node", "clock", "--namespace", "sim")
+        server.expect(".*paused")
+        self.check_loopback(server)
+        self.stop(server)
+        self.assertFalse([line for line in server.errors if line])
+        status, out, _ = self.result("serve", "--help")
+        for text in ("--node NAME", "--namespace NS", "--no-services", "ros2 service call /step_simulation"):
+            self.assertIn(text, out)
+
     def test_another_topic(self):
         server = self.serve("--topic", "/elsewhere")
         server.expect("time 16")
@@ -575,6 +585,11 @@ class ServeTest(CommandTest):
             (("--step", "0"), "--step 0: must be above 0"),
             (("--no-topic",), "nothing to publish to"),
             (("extra",), "unexpected argument 'extra'"),
+            (("--node", "a-b"), "a-b"),
+            (("--node", ""), "node name"),
+            (("--namespace", "/a//b"), "/a//b"),
+            (("--namespace",), "needs a value"),
+            (("--no-services=1",), "--no-services"),
         ):
             status, out, err = self.result("serve", *arguments)
             self.assertEqual((status, out), (2, ""), arguments)
