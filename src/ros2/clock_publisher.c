@@ -86,5 +86,7 @@ void tb__ros2_clock_publisher_watch_matched(tb_ros2_clock_publisher_t *publisher
 tb_status_t tb__clock_publisher_announce(tb_ros2_clock_publisher_t *publisher,
                                          tb__announced_node_t *node, tb_error_t *error)
 {
-  return tb__announced_add(&publisher->announced, node, NULL, publisher->writer, error);
+  uint8_t writer[16];
+  tb__raw_writer_guid(publisher->writer, writer);
+  return tb__announced_add(&publisher->announced, node, NULL, writer, error);
 }

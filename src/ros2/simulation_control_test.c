@@ -374,11 +374,11 @@ static void test_a_step_up_to_the_end_is_told_before_serving_ends(void **state)
 
 static void test_other_controls_cancel_a_step_and_tell(void **state)
 {
-  for (uint8_t wanted = Z; wanted <= Q; wanted++) {
+  for (int wanted = Z; wanted <= Q; wanted++) {
     teardown(state);
     setup(state);
     assert_int_equal(step(10), TB__SIMULATION_WAIT);
-    set_state(wanted);
+    set_state((uint8_t)wanted);
     assert_int_equal(done_calls, 1);
     tb__simulation_step_done(waiter.status, &answer);
     assert_non_null(strstr(result_text(TB__RESULT_OPERATION_FAILED), "cancelled"));

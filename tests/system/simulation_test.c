@@ -344,6 +344,8 @@ static void test_two_clients_at_once(void **state)
 
 /* ---- what no client should do ---- */
 
+static const uint8_t encapsulation[4] = {0, 1, 0, 0};
+
 static void test_garbage_is_not_answered_and_does_no_harm(void **state)
 {
   (void)state;
@@ -359,7 +361,7 @@ static void test_garbage_is_not_answered_and_does_no_harm(void **state)
     size_t size = i % PER_SERVICE ? 16 + (size_t)rand_r(&seed) % (sizeof bytes - 16) : 4;
     for (size_t k = 0; k < size; k++)
       bytes[k] = (uint8_t)rand_r(&seed);
-    memcpy(bytes, "\0\1\0\0", 4);
+    memcpy(bytes, encapsulation, sizeof encapsulation);
     if (i % PER_SERVICE == 1) memset(bytes + 4, 0xff, size - 4);
     begin_call(&other, i / PER_SERVICE, bytes, size, &outcomes[i]);
   }
@@ -396,7 +398,7 @@ static void test_requests_without_a_header_do_no_harm(void **state)
     size_t size = 4 + (size_t)rand_r(&seed) % 17; /* at times too short for the header */
     for (size_t k = 0; k < size; k++)
       bytes[k] = (uint8_t)rand_r(&seed);
-    memcpy(bytes, "\0\1\0\0", 4);
+    memcpy(bytes, encapsulation, sizeof encapsulation);
     tb_ros2_publisher_publish(publisher, bytes, size, NULL);
   }
   assert_ok(tb_ros2_publisher_wait_for_acks(publisher, LIMIT));
@@ -492,8 +494,10 @@ static void wait_for_node(tb_ros2_subscription_t *infos, const char *name_space,
   }
 }
 
+/* Six services and /parameter_events are there in any case. */
 static void test_the_node_and_where_it_is(void **state)
 {
+  enum { OWN = 6 };
   (void)state;
   peer_t server;
   station_t elsewhere;
@@ -506,10 +510,10 @@ static void test_the_node_and_where_it_is(void **state)
                                         "rmw_dds_common/msg/ParticipantEntitiesInfo", &qos, NULL,
                                         &infos, NULL));
   serve(&server, ARGUMENTS("--paused"));
-  wait_for_node(infos, "/", "clock_server", 5, 6); /* /clock among them */
+  wait_for_node(infos, "/", "clock_server", OWN + 5, OWN + 5 + 2); /* /clock among them */
   server_end(&server);
   serve(&server, ARGUMENTS("--paused", "--node", "clock", "--namespace", "/sim"));
-  wait_for_node(infos, "/sim", "clock", 5, 6);
+  wait_for_node(infos, "/sim", "clock", OWN + 5, OWN + 5 + 2);
   station_open(&elsewhere, "/sim");
   assert_int_equal(step(&elsewhere, 1), TB__RESULT_OK);
   wait_for_tick_of(START_NS + TICK_NS); /* on /clock all the same */
@@ -525,7 +529,7 @@ static void test_the_node_and_where_it_is(void **state)
   tb_ros2_subscription_destroy(ticks);
   ticks = on_clock;
   serve(&server, ARGUMENTS("--paused", "--no-services", "--node", "alone"));
-  wait_for_node(infos, "/", "alone", 0, 1);
+  wait_for_node(infos, "/", "alone", OWN, OWN + 2);
   assert_false(tb_ros2_client_is_service_ready(here.clients[TB__STEP_SIMULATION]));
   server_end(&server);
   tb_ros2_subscription_destroy(infos);
