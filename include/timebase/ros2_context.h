@@ -17,7 +17,7 @@ typedef enum tb_ros2_distro {
   TB_ROS2_DISTRO_JAZZY = 2,       /**< iron and newer: gids of 16 bytes, type hashes */
 } tb_ros2_distro_t;
 
-/** Which domain, whose log, whose wire, and the arguments of the program. */
+/** Which domain, whose log, whose wire, the arguments of the program, and its enclave. */
 typedef struct tb_ros2_context_options {
   int domain_id; /**< 0 to 232; -1: what ROS_DOMAIN_ID says, else 0 */
 
@@ -35,13 +35,17 @@ typedef struct tb_ros2_context_options {
    * nodes of the context, as in ROS (ros2_arguments.h). Read only during the call. */
   int argc;
   const char *const *argv; /**< NULL if there are none */
+
+  /** The enclave that the participant names and whose files it uses where security is on: "/", or
+   * an absolute name like "/robot/arm". NULL: "/". An --enclave in `argv` wins. Copied. */
+  const char *enclave;
 } tb_ros2_context_options_t;
 
 /** The domain that ROS_DOMAIN_ID names; the log of Cyclone DDS goes to the log hook; the form that
  * ROS_DISTRO names; no arguments. */
 #define TB_ROS2_CONTEXT_OPTIONS_INIT                                                               \
   {                                                                                                \
-    -1, false, TB_ROS2_DISTRO_ENVIRONMENT, 0, NULL                                                 \
+    -1, false, TB_ROS2_DISTRO_ENVIRONMENT, 0, NULL, NULL                                           \
   }
 
 TB_BEGIN_DECLS
@@ -50,11 +54,24 @@ TB_BEGIN_DECLS
  * ROS_LOCALHOST_ONLY and CYCLONEDDS_URI as ROS 2 jazzy with rmw_cyclonedds does; CYCLONEDDS_URI
  * wins over the others. `options` may be NULL for the defaults.
  *
- * A process may have several contexts. Those of one domain share its settings, which are read when
- * the first is created. A domain that the program itself made with Cyclone before is used as it is.
+ * With ROS_SECURITY_ENABLE=true the participant is secured by DDS Security with the files that the
+ * enclave has in the keystore (see sros2): in ROS_SECURITY_KEYSTORE/enclaves/ENCLAVE, with
+ * ROS_SECURITY_ENCLAVE_OVERRIDE in the place of the enclave's name if it is set. Where folder or
+ * files are missing, ROS_SECURITY_STRATEGY=Enforce refuses, and otherwise the context is made
+ * without security, which is logged as a warning. Files that are there and of no use are always
+ * refused.
  *
- *   TB_ERR_INVALID    ROS_DOMAIN_ID, a static peer, CYCLONEDDS_URI or an argument after --ros-args
- *                     cannot be read, or another context of the domain has other discovery settings
+ * A process may have several contexts. Those of one domain share its settings and its security,
+ * which are read when the first is created. A domain that the program itself made with Cyclone
+ * before is used as it is.
+ *
+ *   TB_ERR_INVALID    ROS_DOMAIN_ID, a static peer, CYCLONEDDS_URI, the enclave or an argument
+ *                     after --ros-args cannot be read; another context of the domain has other
+ *                     discovery settings or another security; a file of the enclave is garbage,
+ *                     has expired, or was not signed by its CA
+ *   TB_ERR_NOT_FOUND  the keystore lacks the enclave or a file of it
+ *   TB_ERR_SYSTEM     a file of the enclave cannot be read
+ *   TB_ERR_UNSUPPORTED   security in a domain that the program itself has made
  *   TB_ERR_RANGE      the domain id is not 0 to 232
  *   TB_ERR_LIMIT      as many processes of the domain run on this machine as Cyclone's setting
  *                     Discovery/MaxAutoParticipantIndex allows (32 unless CYCLONEDDS_URI says more)

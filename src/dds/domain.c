@@ -15,6 +15,7 @@ struct tb__dds_domain {
   uint32_t users;
   dds_entity_t handle; /* 0: the program made this domain itself and keeps it */
   char *config;
+  char *identity;
 };
 
 static tb__mutex_t domains_mutex = TB__MUTEX_INIT;
@@ -40,23 +41,49 @@ static tb_status_t creation_error(uint32_t id, dds_return_t code,
                       dds_strretcode(code), said ? ": " : "", said ? said : "");
 }
 
+static void domain_free(tb__dds_domain_t *domain)
+{
+  if (!domain) return;
+  free(domain->config);
+  free(domain->identity);
+  free(domain);
+}
+
+static tb__dds_domain_t *domain_alloc(const char *config, const char *identity)
+{
+  tb__dds_domain_t *domain = calloc(1, sizeof *domain);
+  if (domain && (domain->config = strdup(config)) && (domain->identity = strdup(identity)))
+    return domain;
+  domain_free(domain);
+  return NULL;
+}
+
+static tb_status_t foreign_refusal(uint32_t id, tb_error_t *error)
+{
+  return tb_error_set(error, TB_ERR_UNSUPPORTED,
+                      "DDS domain %u was made by the program itself, and may hold participants "
+                      "without security: let timebase be the first in it, or unset "
+                      "ROS_SECURITY_ENABLE and secure the domain in CYCLONEDDS_URI",
+                      id);
+}
+
 TB_REQUIRES(domains_mutex)
-static tb_status_t domain_create_locked(uint32_t id, const char *config,
+static tb_status_t domain_create_locked(uint32_t id, const char *config, const char *identity,
                                         const tb__dds_log_capture_t *capture,
                                         tb__dds_domain_t **out, tb_error_t *error)
 {
-  tb__dds_domain_t *domain = calloc(1, sizeof *domain);
-  if (!domain || !(domain->config = strdup(config))) {
-    free(domain);
-    return tb_error_set(error, TB_ERR_NO_MEMORY, "DDS domain %u: out of memory", id);
-  }
+  tb__dds_domain_t *domain = domain_alloc(config, identity);
+  if (!domain) return tb_error_set(error, TB_ERR_NO_MEMORY, "DDS domain %u: out of memory", id);
   domain->handle = dds_create_domain(id, config);
+  tb_status_t status = TB_OK;
   if (domain->handle == DDS_RETCODE_PRECONDITION_NOT_MET) {
     domain->handle = 0;
+    if (identity[0]) status = foreign_refusal(id, error);
   } else if (domain->handle < 0) {
-    tb_status_t status = creation_error(id, domain->handle, capture, error);
-    free(domain->config);
-    free(domain);
+    status = creation_error(id, domain->handle, capture, error);
+  }
+  if (status != TB_OK) {
+    domain_free(domain);
     return status;
   }
   domain->id = id;
@@ -69,8 +96,15 @@ static tb_status_t domain_create_locked(uint32_t id, const char *config,
 
 TB_REQUIRES(domains_mutex)
 static tb_status_t domain_join_locked(tb__dds_domain_t *domain, const char *config,
-                                      tb__dds_domain_t **out, tb_error_t *error)
+                                      const char *identity, tb__dds_domain_t **out,
+                                      tb_error_t *error)
 {
+  if (strcmp(domain->identity, identity) != 0)
+    return tb_error_set(
+        error, TB_ERR_INVALID,
+        "DDS domain %u is in use in this process with %s (enclave or ROS_SECURITY_*)"
+        ": all contexts of a domain must have the same",
+        domain->id, domain->identity[0] ? "other security" : "no security");
   if (strcmp(domain->config, config) != 0)
     return tb_error_set(error, TB_ERR_INVALID,
                         "DDS domain %u is in use in this process with other discovery settings "
@@ -82,8 +116,8 @@ static tb_status_t domain_join_locked(tb__dds_domain_t *domain, const char *conf
   return TB_OK;
 }
 
-tb_status_t tb__dds_domain_acquire(uint32_t id, const char *config, tb__dds_domain_t **out,
-                                   tb_error_t *error)
+tb_status_t tb__dds_domain_acquire(uint32_t id, const char *config, const char *identity,
+                                   tb__dds_domain_t **out, tb_error_t *error)
 {
   tb__dds_log_capture_t capture;
   tb__dds_domain_t *domain;
@@ -91,8 +125,9 @@ tb_status_t tb__dds_domain_acquire(uint32_t id, const char *config, tb__dds_doma
   tb__dds_log_capture_begin(&capture);
   for (domain = domains; domain && domain->id != id; domain = domain->next)
     ;
-  tb_status_t status = domain ? domain_join_locked(domain, config, &domain, error)
-                              : domain_create_locked(id, config, &capture, &domain, error);
+  tb_status_t status = domain
+                           ? domain_join_locked(domain, config, identity, &domain, error)
+                           : domain_create_locked(id, config, identity, &capture, &domain, error);
   bool foreign = status == TB_OK && domain->handle == 0;
   tb__dds_log_capture_stop();
   tb__mutex_unlock(&domains_mutex);
@@ -115,8 +150,7 @@ static void domain_delete_locked(tb__dds_domain_t *domain)
     link = &(*link)->next;
   *link = domain->next;
   if (domain->handle > 0) dds_delete(domain->handle);
-  free(domain->config);
-  free(domain);
+  domain_free(domain);
 }
 
 void tb__dds_domain_release(tb__dds_domain_t *domain)

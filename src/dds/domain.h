@@ -8,10 +8,14 @@
 typedef struct tb__dds_domain tb__dds_domain_t;
 
 /* Creates the domain with the Cyclone configuration `config`, or joins it when it is there with the
- * same text. TB_ERR_INVALID: it has another configuration, or Cyclone cannot read this one.
- * TB_ERR_LIMIT: no participant index is free on this machine. */
-tb_status_t tb__dds_domain_acquire(uint32_t id, const char *config, tb__dds_domain_t **out,
-                                   tb_error_t *error);
+ * same text and the same `identity`: the certificate's path, "" for participants without security.
+ * Cyclone has one set of permissions per domain, and its security does not stand participants with
+ * and without in one domain of a process.
+ * TB_ERR_INVALID: it has another configuration or identity, or Cyclone cannot read this one.
+ * TB_ERR_LIMIT: no participant index is free on this machine.
+ * TB_ERR_UNSUPPORTED: an identity in a domain that the program itself has made. */
+tb_status_t tb__dds_domain_acquire(uint32_t id, const char *config, const char *identity,
+                                   tb__dds_domain_t **out, tb_error_t *error);
 
 /* The last release deletes the domain. Accepts NULL. */
 void tb__dds_domain_release(tb__dds_domain_t *domain);

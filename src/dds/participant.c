@@ -15,14 +15,29 @@ struct tb__participant {
   bool has_log;
 };
 
-static dds_entity_t participant_open(const tb__participant_options_t *options)
+static dds_entity_t handle_open(const tb__participant_options_t *options)
 {
   dds_qos_t *qos = dds_create_qos();
   if (!qos) return DDS_RETCODE_OUT_OF_RESOURCES;
   if (options->user_data) dds_qset_userdata(qos, options->user_data, strlen(options->user_data));
+  if (options->security) tb__security_apply(options->security, qos);
   dds_entity_t handle = dds_create_participant(options->domain_id, qos, NULL);
   dds_delete_qos(qos);
   return handle;
+}
+
+static tb_status_t participant_open(const tb__participant_options_t *options, dds_entity_t *out,
+                                    tb_error_t *error)
+{
+  tb__dds_log_capture_t capture;
+  tb__dds_log_capture_begin(&capture);
+  dds_entity_t handle = handle_open(options);
+  tb__dds_log_capture_stop();
+  tb__dds_log_capture_replay(&capture);
+  *out = handle;
+  if (handle >= 0) return TB_OK;
+  if (options->security) return tb__security_refusal(options->security, &capture, error);
+  return tb__dds_error_set(error, handle, "DDS participant cannot be created");
 }
 
 tb_status_t tb__participant_create(const tb__participant_options_t *options,
@@ -37,13 +52,13 @@ tb_status_t tb__participant_create(const tb__participant_options_t *options,
   if (!participant) return tb_error_set(error, TB_ERR_NO_MEMORY, "DDS participant: out of memory");
   participant->has_log = !options->keep_dds_log;
   if (participant->has_log) tb__dds_log_acquire();
-  status = tb__dds_domain_acquire(options->domain_id, options->config, &participant->domain, error);
+  const char *identity =
+      options->security ? options->security->files[TB__SECURITY_CERTIFICATE] : "";
+  status = tb__dds_domain_acquire(options->domain_id, options->config, identity,
+                                  &participant->domain, error);
   if (status != TB_OK) goto fail;
-  participant->handle = participant_open(options);
-  if (participant->handle < 0) {
-    status = tb__dds_error_set(error, participant->handle, "DDS participant cannot be created");
-    goto fail;
-  }
+  status = participant_open(options, &participant->handle, error);
+  if (status != TB_OK) goto fail;
   *out = participant;
   return TB_OK;
 fail:

@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <timebase/error.h>
 
+#include "dds/security.h"
+
 typedef struct tb__participant tb__participant_t;
 
 typedef struct tb__participant_options {
@@ -13,9 +15,11 @@ typedef struct tb__participant_options {
   const char *config;    /* Cyclone's configuration: XML fragments and URIs, comma-separated */
   const char *user_data; /* USER_DATA as text */
   bool keep_dds_log;     /* do not send Cyclone's log to the log hook */
+  const tb__security_t *security; /* NULL: what `config` says, which usually is none */
 } tb__participant_options_t;
 
-/* TB_ERR_VERSION: another Cyclone DDS is loaded. TB_ERR_LIMIT, TB_ERR_INVALID: see domain.h. */
+/* TB_ERR_VERSION: another Cyclone DDS is loaded. TB_ERR_LIMIT, TB_ERR_UNSUPPORTED: see domain.h.
+ * TB_ERR_INVALID: see there and security.h. */
 tb_status_t tb__participant_create(const tb__participant_options_t *options,
                                    tb__participant_t **out, tb_error_t *error);
 void tb__participant_destroy(tb__participant_t *participant);

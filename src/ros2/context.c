@@ -1,10 +1,13 @@
 #include "ros2/context.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "ros2/discovery.h"
+#include "ros2/names.h"
+#include "ros2/security.h"
 
 struct tb_ros2_context {
   tb__participant_t *participant;
@@ -39,6 +42,30 @@ static bool is_humble(tb_ros2_distro_t distro, const char *name)
   return false;
 }
 
+static tb_status_t participant_create(tb_ros2_context_t *context, const char *config,
+                                      const tb_ros2_context_options_t *options, tb_error_t *error)
+{
+  char user_data[TB__DDS_NAME_SIZE + sizeof "enclave=;"];
+  tb__security_t *security = NULL;
+  tb__security_environment_t environment = tb__security_environment_read();
+  const char *enclave = tb__arguments_enclave(context->arguments);
+  if (!enclave) enclave = options->enclave ? options->enclave : "/";
+  tb_status_t status = tb__enclave_name_check(enclave, error);
+  if (status == TB_OK) status = tb__security_find(&environment, enclave, &security, error);
+  if (status != TB_OK) return status;
+  snprintf(user_data, sizeof user_data, "enclave=%s;", enclave);
+  tb__participant_options_t participant = {
+      .domain_id = context->domain_id,
+      .config = config,
+      .user_data = user_data,
+      .keep_dds_log = options->keep_dds_log,
+      .security = security,
+  };
+  status = tb__participant_create(&participant, &context->participant, error);
+  free(security);
+  return status;
+}
+
 tb_status_t tb_ros2_context_create(const tb_ros2_context_options_t *options,
                                    tb_ros2_context_t **out, tb_error_t *error)
 {
@@ -56,13 +83,7 @@ tb_status_t tb_ros2_context_create(const tb_ros2_context_options_t *options,
   if (status != TB_OK) goto fail;
   status = tb__discovery_config(&environment, (int)getpid(), &config, error);
   if (status != TB_OK) goto fail;
-  tb__participant_options_t participant = {
-      .domain_id = context->domain_id,
-      .config = config,
-      .user_data = "enclave=/;",
-      .keep_dds_log = options->keep_dds_log,
-  };
-  status = tb__participant_create(&participant, &context->participant, error);
+  status = participant_create(context, config, options, error);
   if (status != TB_OK) goto fail;
   context->humble = is_humble(options->distro, environment.distro);
   tb__announcer_init(&context->announcer, context->participant, context->humble);

@@ -202,6 +202,14 @@ tb_status_t tb__namespace_normalize(const char *ns, char out[TB__DDS_NAME_SIZE],
   return TB_OK;
 }
 
+tb_status_t tb__enclave_name_check(const char *enclave, tb_error_t *error)
+{
+  if (strcmp(enclave, "/") == 0) return TB_OK;
+  const char *rule = enclave[0] == '/' ? broken_topic_rule(enclave) : "must begin with '/'";
+  if (!rule) return TB_OK;
+  return tb_error_set(error, TB_ERR_INVALID, "enclave '%s': %s", enclave, rule);
+}
+
 /* Letters, digits and '_', beginning with a letter. */
 static bool is_identifier(const char *text, size_t length)
 {

@@ -28,6 +28,9 @@ tb_status_t tb__node_name_check(const char *name, tb_error_t *error);
 /* "" becomes "/", and "a/b" becomes "/a/b". TB_ERR_INVALID with the rule that is broken. */
 tb_status_t tb__namespace_normalize(const char *ns, char out[TB__DDS_NAME_SIZE], tb_error_t *error);
 
+/* TB_ERR_INVALID if it is neither "/" nor an absolute name like "/robot/arm". */
+tb_status_t tb__enclave_name_check(const char *enclave, tb_error_t *error);
+
 /* "std_msgs/msg/String", or the old "std_msgs/String", becomes "std_msgs/msg/String". */
 tb_status_t tb__type_name_normalize(const char *type, char out[TB__DDS_NAME_SIZE],
                                     tb_error_t *error);

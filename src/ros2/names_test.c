@@ -277,6 +277,18 @@ static void test_type_hashes(void **state)
   assert_null(tb__type_hash_find("std_msgs/msg/Strin"));
 }
 
+static void test_enclaves(void **state)
+{
+  (void)state;
+  static const char *const bad[] = {"", "arm", "/arm/", "//arm", "/arm-1", "/1arm", "/a/../b", "~"};
+  tb_error_t error = TB_ERROR_INIT;
+  assert_ok(tb__enclave_name_check("/", NULL));
+  assert_ok(tb__enclave_name_check("/robot/arm_1", NULL));
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+    assert_status(tb__enclave_name_check(bad[i], &error), TB_ERR_INVALID);
+  assert_non_null(strstr(error.text, "enclave '~'"));
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -293,6 +305,7 @@ int main(void)
       cmocka_unit_test(test_names_of_nodes),
       cmocka_unit_test(test_namespaces),
       cmocka_unit_test(test_type_hashes),
+      cmocka_unit_test(test_enclaves),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -155,8 +155,9 @@ class CommandTest(unittest.TestCase):
 
     def setUp(self):
         self.environment = dict(os.environ)
-        for name in ("ROS_AUTOMATIC_DISCOVERY_RANGE", "ROS_STATIC_PEERS", "ROS_LOCALHOST_ONLY"):
-            self.environment.pop(name, None)
+        for name in list(self.environment):
+            if name.startswith("ROS_"):
+                del self.environment[name]
         self.environment["CYCLONEDDS_URI"] = LOOPBACK
         self.environment["ROS_DOMAIN_ID"] = str(CommandTest.next_domain)
         self.domain_lock(CommandTest.next_domain)

@@ -41,6 +41,7 @@ void loopback_setup(int domain_id)
   unsetenv("ROS_AUTOMATIC_DISCOVERY_RANGE");
   unsetenv("ROS_STATIC_PEERS");
   unsetenv("ROS_LOCALHOST_ONLY");
+  unsetenv("ROS_SECURITY_ENABLE");
 }
 
 /* Inodes of the sockets that the process has open. */
