@@ -53,9 +53,8 @@ static tb_status_t status_of(dds_return_t code)
 
 tb_status_t tb__dds_error_set(tb_error_t *error, int code, const char *what)
 {
-  const char *hint = code == DDS_RETCODE_NOT_ALLOWED_BY_SECURITY
-                         ? " (see the permissions of the enclave)"
-                         : "";
+  const char *hint =
+      code == DDS_RETCODE_NOT_ALLOWED_BY_SECURITY ? " (see the permissions of the enclave)" : "";
   return tb_error_set(error, status_of(code), "%s: Cyclone DDS says: %s%s", what,
                       dds_strretcode(code), hint);
 }

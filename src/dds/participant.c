@@ -8,6 +8,10 @@
 #include "dds/domain.h"
 #include "dds/library.h"
 #include "dds/log_sink.h"
+#include "platform/mutex.h"
+
+/* Of two first secured participants of a domain, both would load the plugins. */
+static tb__mutex_t security_mutex = TB__MUTEX_INIT;
 
 struct tb__participant {
   tb__dds_domain_t *domain;
@@ -20,8 +24,15 @@ static dds_entity_t handle_open(const tb__participant_options_t *options)
   dds_qos_t *qos = dds_create_qos();
   if (!qos) return DDS_RETCODE_OUT_OF_RESOURCES;
   if (options->user_data) dds_qset_userdata(qos, options->user_data, strlen(options->user_data));
-  if (options->security) tb__security_apply(options->security, qos);
-  dds_entity_t handle = dds_create_participant(options->domain_id, qos, NULL);
+  dds_entity_t handle;
+  if (options->security) {
+    tb__security_apply(options->security, qos);
+    tb__mutex_lock(&security_mutex);
+    handle = dds_create_participant(options->domain_id, qos, NULL);
+    tb__mutex_unlock(&security_mutex);
+  } else {
+    handle = dds_create_participant(options->domain_id, qos, NULL);
+  }
   dds_delete_qos(qos);
   return handle;
 }

@@ -2,6 +2,7 @@
  * and the enclaves "/", "/arm", "/mute" (may neither publish nor subscribe "/chatter") and
  * "/expired" in the keystore. */
 #include <dds/dds.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <timebase/ros2_client.h>
@@ -13,7 +14,7 @@
 #include "system/peer_process.h"
 #include "test.h"
 
-#define LIMIT ((tb_duration_t){30 * TB_NS_PER_S})
+#define LIMIT ((tb_duration_t){60 * TB_NS_PER_S})
 #define TYPE  "std_msgs/msg/Empty"
 
 static const char *service_peer;
@@ -74,6 +75,35 @@ static void test_contexts_come_and_go(void **state)
     tb_ros2_context_destroy(first);
     send_one(second, second);
     tb_ros2_context_destroy(second);
+  }
+}
+
+static void *come_and_go(void *argument)
+{
+  tb_ros2_context_options_t options = TB_ROS2_CONTEXT_OPTIONS_INIT;
+  options.enclave = "/arm";
+  for (int i = 0; i < 10; i++) {
+    tb_ros2_context_t *context = NULL;
+    tb_ros2_publisher_t *publisher = NULL;
+    if (tb_ros2_context_create(&options, &context, NULL) != TB_OK ||
+        tb_ros2_publisher_create(context, "/chatter", TYPE, NULL, &publisher, NULL) != TB_OK)
+      return argument;
+    tb_ros2_publisher_destroy(publisher);
+    tb_ros2_context_destroy(context);
+  }
+  return NULL;
+}
+
+static void test_threads_may_come_and_go(void **state)
+{
+  (void)state;
+  pthread_t threads[3];
+  for (int i = 0; i < 3; i++)
+    assert_int_equal(pthread_create(&threads[i], NULL, come_and_go, threads), 0);
+  for (int i = 0; i < 3; i++) {
+    void *failed = NULL;
+    pthread_join(threads[i], &failed);
+    assert_null(failed);
   }
 }
 
@@ -199,6 +229,7 @@ int main(int argc, char **argv)
   service_peer = argv[1];
   const struct CMUnitTest tests[] = {
       SECURITY_TEST(test_contexts_come_and_go),
+      SECURITY_TEST(test_threads_may_come_and_go),
       SECURITY_TEST(test_a_refused_context_leaves_nothing_behind),
       SECURITY_TEST(test_contexts_of_a_domain_have_one_security),
       SECURITY_TEST(test_a_domain_of_the_program_is_not_secured),

@@ -56,8 +56,8 @@ class SecurityTest(CommandTest):
         return probe
 
     def serve(self, environment, start):
-        arguments = [f"{command_test.BIN_DIR}/timebase", "serve", "--start", str(start), "--hz", "100"]
-        return Process(self, arguments, environment)
+        command = f"{command_test.BIN_DIR}/timebase"
+        return Process(self, [command, "serve", "--start", str(start)], environment)
 
     def expect_ticks(self, probe, count):
         for _ in range(count):
@@ -132,16 +132,27 @@ def cyclone_security(folder, plugins):
     """The files of an enclave as Cyclone's own configuration has them."""
     parts = ""
     for part, library, name, files in (
-        ("Authentication", "auth", "authentication", ("IdentityCertificate cert.pem", "IdentityCA identity_ca.cert.pem", "PrivateKey key.pem")),
-        ("AccessControl", "ac", "access_control", ("PermissionsCA permissions_ca.cert.pem", "Governance governance.p7s", "Permissions permissions.p7s")),
-        ("Cryptographic", "crypto", "crypto", ()),
-    ):  # fmt: skip
+        (
+            "Authentication",
+            "auth",
+            "authentication",
+            "IdentityCertificate=cert.pem IdentityCA=identity_ca.cert.pem PrivateKey=key.pem",
+        ),
+        (
+            "AccessControl",
+            "ac",
+            "access_control",
+            "PermissionsCA=permissions_ca.cert.pem Governance=governance.p7s "
+            "Permissions=permissions.p7s",
+        ),
+        ("Cryptographic", "crypto", "crypto", ""),
+    ):
         parts += (
             f'<{part}><Library path="{plugins}/libdds_security_{library}.so" '
             f'initFunction="init_{name}" finalizeFunction="finalize_{name}"/>'
         )
-        for file in files:
-            element, path = file.split()
+        for file in files.split():
+            element, path = file.split("=")
             parts += f"<{element}>file:{folder}/{path}</{element}>"
         parts += f"</{part}>"
     return f"<CycloneDDS><Domain><Security>{parts}</Security></Domain></CycloneDDS>"
@@ -158,9 +169,10 @@ class WireTest(SecurityTest):
         environment = dict(self.open)
         environment["CYCLONEDDS_URI"] += "," + cyclone_security(self.store.path("/arm"), plugins)
         server = self.serve(self.secured(self.store, "/"), INSIDE)
-        peer = Process(self, [PEER, "read-clock", "rt/clock", "be", "20"], environment, subprocess.PIPE)
+        arguments = [PEER, "read-clock", "rt/clock", "be", "20"]
+        peer = Process(self, arguments, environment, subprocess.PIPE)
         peer.expect("matched rt/clock rosgraph_msgs::msg::dds_::Clock_$")
-        peer.expect("endpoint typehash=RIHS01_692f7a66e93a3c83e71765d033b60349ba68023a8c689a79e48078bcb5c58564;$")
+        peer.expect("endpoint typehash=RIHS01_692f7a66e93a3c83e71765d033b60349[0-9a-f]{32};$")
         peer.expect("participant enclave=/;$")
         for _ in range(20):
             peer.expect(f"clock {INSIDE // 1000}\\d\\d\\d ")
@@ -257,23 +269,21 @@ class StartTest(SecurityTest):
 
             return damage
 
+        def take(source, file):
+            return lambda path: shutil.copy(source, path(file))
+
+        def expire(path):
+            self.store.identity.certify("/damaged", path("key.pem"), path("cert.pem"))
+            sign("/damaged", *every, years=(2020, 2021))
+
+        authority = other.permissions
         by_another = "not signed by the permissions CA: .*"
         for damage, *parts in (
-            (lambda path: sign("/damaged", *every, authority=other.permissions), by_another, "permissions.p7s"),
-            (lambda path: shutil.copy(other.governance, path("governance.p7s")), by_another, "governance.p7s"),
-            (
-                lambda path: shutil.copy(other.permissions.certificate, path("permissions_ca.cert.pem")),
-                by_another,
-                "permissions_ca.cert.pem",
-            ),
-            (lambda path: sign("/damaged", *every), "subject of the certificate", "permissions.p7s"),
-            (
-                lambda path: (
-                    self.store.identity.certify("/damaged", path("key.pem"), path("cert.pem")),
-                    sign("/damaged", *every, years=(2020, 2021)),
-                ),
-                "permissions have expired: .*permissions.p7s",
-            ),
+            (lambda path: sign("/damaged", *every, authority), by_another, "permissions.p7s"),
+            (take(other.governance, "governance.p7s"), by_another, "governance.p7s"),
+            (take(authority.certificate, "permissions_ca.cert.pem"), by_another, "permissions_ca"),
+            (lambda path: sign("/damaged", *every), "subject of the cert", "permissions.p7s"),
+            (expire, "permissions have expired: .*permissions.p7s"),
             (alter("governance.p7s"), "changed after", "governance.p7s"),
             (alter("permissions.p7s"), "changed after", "permissions.p7s"),
         ):
@@ -287,9 +297,8 @@ class StartTest(SecurityTest):
         self.assertIn("governance.p7s", err.splitlines()[-1])
 
     def test_Permissive_starts_without_what_is_missing_and_says_so(self):
-        remove = lambda path: os.remove(path("key.pem"))  # noqa: E731
         for strategy in ("Permissive", "", "enforce"):
-            status, err = self.damaged(remove, strategy)
+            status, err = self.damaged(lambda path: os.remove(path("key.pem")), strategy)
             self.assertEqual(status, 0, err)
             self.assertRegex(err, r"warning: .*/damaged/key.pem.*NOT secured")
         self.assert_refused(self.writing("key.pem", "x"), "key.pem", strategy="Permissive")
@@ -298,7 +307,8 @@ class StartTest(SecurityTest):
         """Permissive without a keystore, and ENABLE other than "true", join who is unsecured."""
         environment = self.secured(self.store, strategy="Permissive")
         del environment["ROS_SECURITY_KEYSTORE"]
-        others = [{**self.secured(self.store), "ROS_SECURITY_ENABLE": on} for on in ("True", "1", "")]
+        secured = self.secured(self.store)
+        others = [{**secured, "ROS_SECURITY_ENABLE": enable} for enable in ("True", "1", "")]
         probe = self.probe(self.open)
         for index, other in enumerate((environment, *others)):
             server = self.serve(other, INSIDE * (index + 1))
