@@ -7,6 +7,7 @@
 #include <string.h>
 #include <timebase/ros2_client.h>
 #include <timebase/ros2_context.h>
+#include <timebase/ros2_node.h>
 #include <timebase/ros2_publisher.h>
 #include <timebase/ros2_subscription.h>
 
@@ -209,15 +210,35 @@ static void assert_user_data(const char *expected)
   assert_true(seen);
 }
 
+static void test_nodes_live_in_secured_contexts(void **state)
+{
+  (void)state;
+  tb_ros2_node_t *node = NULL;
+  tb_error_t error = TB_ERROR_INIT;
+  tb_ros2_context_t *context = context_of("/arm");
+  if (tb_ros2_node_create(context, "arm", "/robot", NULL, &node, &error))
+    fail_msg("%s", error.text);
+  tb_ros2_node_destroy(node);
+  tb_ros2_context_destroy(context);
+}
+
 static void test_the_enclave_is_told(void **state)
 {
   (void)state;
+  const char *const argv[] = {"program", "--ros-args", "--enclave", "/leg"};
+  tb_ros2_context_options_t options = TB_ROS2_CONTEXT_OPTIONS_INIT;
   setenv("ROS_SECURITY_ENABLE", "false", 1);
   tb_ros2_context_t *context = context_of("/arm");
   assert_user_data("enclave=/arm;");
   tb_ros2_context_destroy(context);
   context = context_of(NULL);
   assert_user_data("enclave=/;");
+  tb_ros2_context_destroy(context);
+  options.argc = 4;
+  options.argv = argv;
+  options.enclave = "/arm";
+  assert_ok(tb_ros2_context_create(&options, &context, NULL));
+  assert_user_data("enclave=/leg;");
   tb_ros2_context_destroy(context);
 }
 
@@ -235,6 +256,7 @@ int main(int argc, char **argv)
       SECURITY_TEST(test_a_domain_of_the_program_is_not_secured),
       SECURITY_TEST(test_permissions_count),
       SECURITY_TEST(test_services_are_called_across_processes),
+      SECURITY_TEST(test_nodes_live_in_secured_contexts),
       SECURITY_TEST(test_the_enclave_is_told),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
