@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <timebase/duration.h>
+#include <timebase/export.h>
 #include <timebase/status.h>
 
 /** Whether lost samples are sent again. */
@@ -60,5 +61,32 @@ typedef struct tb_qos {
     TB_QOS_BEST_EFFORT, TB_QOS_VOLATILE, TB_QOS_KEEP_LAST, 1, {INT64_MAX}, {INT64_MAX},            \
         TB_QOS_LIVELINESS_AUTOMATIC, {INT64_MAX}, false                                            \
   }
+
+/** What keeps a publisher and a subscription of one topic apart: bits of one number. */
+typedef enum tb_qos_policy {
+  TB_QOS_POLICY_RELIABILITY = 1 << 0,         /**< best effort offered, reliable requested */
+  TB_QOS_POLICY_DURABILITY = 1 << 1,          /**< less offered than requested */
+  TB_QOS_POLICY_DEADLINE = 1 << 2,            /**< a longer one offered than requested */
+  TB_QOS_POLICY_LIVELINESS = 1 << 3,          /**< a weaker kind offered than requested */
+  TB_QOS_POLICY_LIVELINESS_LEASE = 1 << 4,    /**< a longer one offered than requested */
+  TB_QOS_POLICY_OWNERSHIP = 1 << 5,           /**< one is shared, one exclusive */
+  TB_QOS_POLICY_PARTITION = 1 << 6,           /**< one is in the default partition, one is not */
+  TB_QOS_POLICY_DATA_REPRESENTATION = 1 << 7, /**< offered in a form that is not read (XCDR2) */
+  TB_QOS_POLICY_TYPE = 1 << 8,                /**< of other types: no policy, but as far apart */
+} tb_qos_policy_t;
+
+TB_BEGIN_DECLS
+
+/** Why a subscription that requests `requested` gets nothing from a publisher that offers
+ * `offered`: tb_qos_policy_t bits, 0 if they are compatible. By the rules of DDS; the last four
+ * bits are about what tb_qos_t does not hold. A duration of 0 is unspecified, that is infinite.
+ * [any thread] [from callbacks] */
+TB_API uint32_t tb_qos_mismatches(const tb_qos_t *offered, const tb_qos_t *requested);
+
+/** "reliability", "liveliness lease" and so on, of one bit; static storage. NULL: not a policy.
+ * [any thread] [from callbacks] */
+TB_API const char *tb_qos_policy_name(tb_qos_policy_t policy);
+
+TB_END_DECLS
 
 #endif

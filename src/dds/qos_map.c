@@ -83,6 +83,74 @@ tb_status_t tb__qos_to_dds(const tb_qos_t *qos, dds_qos_t **out, tb_error_t *err
   return TB_OK;
 }
 
+static bool has_partition(const dds_qos_t *qos)
+{
+  uint32_t count = 0;
+  char **names = NULL;
+  if (!dds_qget_partition(qos, &count, &names)) return false;
+  bool has = count > 1 || (count == 1 && names[0][0] != '\0');
+  for (uint32_t i = 0; i < count; i++)
+    dds_free(names[i]);
+  dds_free(names);
+  return has;
+}
+
+/* DDS: no list means XCDR1. */
+static uint32_t representations(const dds_qos_t *qos)
+{
+  uint32_t count = 0, bits = 0;
+  dds_data_representation_id_t *ids = NULL;
+  if (dds_qget_data_representation(qos, &count, &ids)) {
+    for (uint32_t i = 0; i < count; i++)
+      bits |= ids[i] >= 0 && ids[i] < 32 ? UINT32_C(1) << ids[i] : 0;
+    dds_free(ids);
+  }
+  return count ? bits : UINT32_C(1) << DDS_DATA_REPRESENTATION_XCDR1;
+}
+
+static void dds_qos_of(const dds_qos_t *qos, dds_durability_kind_t durability,
+                       dds_liveliness_kind_t liveliness, tb_ros2_endpoint_dds_qos_t *out)
+{
+  dds_ownership_kind_t ownership = DDS_OWNERSHIP_SHARED;
+  dds_qget_ownership(qos, &ownership);
+  *out = (tb_ros2_endpoint_dds_qos_t){
+      .durability = (uint8_t)durability,
+      .liveliness = (uint8_t)liveliness,
+      .exclusive_ownership = ownership == DDS_OWNERSHIP_EXCLUSIVE,
+      .has_partition = has_partition(qos),
+      .representations = representations(qos),
+  };
+}
+
+void tb__qos_of_dds(const dds_qos_t *qos, tb_qos_t *out, tb_ros2_endpoint_dds_qos_t *out_dds)
+{
+  dds_reliability_kind_t reliability = DDS_RELIABILITY_BEST_EFFORT;
+  dds_durability_kind_t durability = DDS_DURABILITY_VOLATILE;
+  dds_history_kind_t history = DDS_HISTORY_KEEP_LAST;
+  dds_liveliness_kind_t liveliness = DDS_LIVELINESS_AUTOMATIC;
+  dds_duration_t blocking, deadline = DDS_INFINITY, lifespan = DDS_INFINITY, lease = DDS_INFINITY;
+  int32_t depth = 1;
+  dds_qget_reliability(qos, &reliability, &blocking);
+  dds_qget_durability(qos, &durability);
+  dds_qget_history(qos, &history, &depth);
+  dds_qget_deadline(qos, &deadline);
+  dds_qget_lifespan(qos, &lifespan);
+  dds_qget_liveliness(qos, &liveliness, &lease);
+  *out = (tb_qos_t){
+      .reliability = reliability == DDS_RELIABILITY_RELIABLE ? TB_QOS_RELIABLE : TB_QOS_BEST_EFFORT,
+      .durability =
+          durability == DDS_DURABILITY_VOLATILE ? TB_QOS_VOLATILE : TB_QOS_TRANSIENT_LOCAL,
+      .history = history == DDS_HISTORY_KEEP_ALL ? TB_QOS_KEEP_ALL : TB_QOS_KEEP_LAST,
+      .depth = history == DDS_HISTORY_KEEP_ALL ? 0 : depth,
+      .deadline = {deadline},
+      .lifespan = {lifespan},
+      .liveliness = liveliness == DDS_LIVELINESS_MANUAL_BY_TOPIC ? TB_QOS_LIVELINESS_MANUAL_BY_TOPIC
+                                                                 : TB_QOS_LIVELINESS_AUTOMATIC,
+      .liveliness_lease = {lease},
+  };
+  dds_qos_of(qos, durability, liveliness, out_dds);
+}
+
 const char *tb__qos_policy_name(uint32_t policy_id)
 {
   switch (policy_id) {

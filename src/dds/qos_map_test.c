@@ -160,6 +160,71 @@ static void test_values_that_do_not_exist_are_refused(void **state)
   assert_refused(bad, "lease");
 }
 
+static void assert_same(tb_qos_t qos)
+{
+  tb_qos_t back;
+  tb_ros2_endpoint_dds_qos_t beyond;
+  dds_qos_t *mapped;
+  assert_ok(tb__qos_to_dds(&qos, &mapped, NULL));
+  tb__qos_of_dds(mapped, &back, &beyond);
+  dds_delete_qos(mapped);
+  assert_int_equal(back.reliability, qos.reliability);
+  assert_int_equal(back.durability, qos.durability);
+  assert_int_equal(back.history, qos.history);
+  assert_int_equal(back.depth, qos.history == TB_QOS_KEEP_ALL ? 0 : qos.depth);
+  assert_true(back.deadline.ns == qos.deadline.ns && back.lifespan.ns == qos.lifespan.ns);
+  assert_int_equal(back.liveliness, qos.liveliness);
+  assert_true(back.liveliness_lease.ns == qos.liveliness_lease.ns);
+  assert_int_equal(beyond.durability, qos.durability == TB_QOS_VOLATILE ? 0 : 1);
+  assert_int_equal(beyond.liveliness, qos.liveliness == TB_QOS_LIVELINESS_AUTOMATIC ? 0 : 2);
+  assert_int_equal(beyond.representations, 1);
+  assert_false(beyond.has_partition || beyond.exclusive_ownership);
+}
+
+static void test_the_way_back(void **state)
+{
+  (void)state;
+  tb_qos_t qos = TB_QOS_INIT_DEFAULT;
+  const tb_qos_t clock = TB_QOS_INIT_CLOCK;
+  assert_same(qos);
+  assert_same(clock);
+  qos.history = TB_QOS_KEEP_ALL;
+  qos.durability = TB_QOS_TRANSIENT_LOCAL;
+  qos.deadline.ns = 5;
+  qos.lifespan.ns = 6;
+  qos.liveliness = TB_QOS_LIVELINESS_MANUAL_BY_TOPIC;
+  qos.liveliness_lease.ns = 7;
+  assert_same(qos);
+}
+
+static void test_what_ros_has_no_word_for(void **state)
+{
+  (void)state;
+  tb_qos_t qos;
+  tb_ros2_endpoint_dds_qos_t beyond;
+  const char *partition = "p", *none = "";
+  const dds_data_representation_id_t xcdr2 = DDS_DATA_REPRESENTATION_XCDR2;
+  dds_qos_t *other = dds_create_qos();
+  dds_qset_partition(other, 1, &none);
+  tb__qos_of_dds(other, &qos, &beyond); /* nothing is set: DDS's defaults */
+  assert_int_equal(qos.reliability, TB_QOS_BEST_EFFORT);
+  assert_int_equal(beyond.representations, 1);
+  assert_false(beyond.has_partition);
+  dds_qset_durability(other, DDS_DURABILITY_PERSISTENT);
+  dds_qset_liveliness(other, DDS_LIVELINESS_MANUAL_BY_PARTICIPANT, 9);
+  dds_qset_ownership(other, DDS_OWNERSHIP_EXCLUSIVE);
+  dds_qset_partition(other, 1, &partition);
+  dds_qset_data_representation(other, 1, &xcdr2);
+  tb__qos_of_dds(other, &qos, &beyond);
+  dds_delete_qos(other);
+  assert_int_equal(qos.durability, TB_QOS_TRANSIENT_LOCAL);
+  assert_int_equal(qos.liveliness, TB_QOS_LIVELINESS_AUTOMATIC);
+  assert_int_equal(beyond.durability, 3);
+  assert_int_equal(beyond.liveliness, 1);
+  assert_true(beyond.exclusive_ownership && beyond.has_partition);
+  assert_int_equal(beyond.representations, 4);
+}
+
 static void test_policy_names(void **state)
 {
   (void)state;
@@ -176,6 +241,8 @@ int main(void)
       cmocka_unit_test(test_transient_local_serves_the_same_history),
       cmocka_unit_test(test_durations),
       cmocka_unit_test(test_values_that_do_not_exist_are_refused),
+      cmocka_unit_test(test_the_way_back),
+      cmocka_unit_test(test_what_ros_has_no_word_for),
       cmocka_unit_test(test_policy_names),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

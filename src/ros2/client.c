@@ -26,6 +26,15 @@ void tb__client_notify(tb_ros2_client_t *client)
   tb__mutex_unlock(&client->mutex);
   atomic_fetch_add(&client->events, 1);
   tb__futex_wake_all(&client->events);
+  _Atomic uint32_t *watched = atomic_load(&client->watched);
+  if (!watched) return;
+  atomic_fetch_add(watched, 1);
+  tb__futex_wake_all(watched);
+}
+
+void tb__client_watch(tb_ros2_client_t *client, _Atomic uint32_t *events)
+{
+  atomic_store(&client->watched, events);
 }
 
 static void on_matched(void *user)

@@ -37,6 +37,7 @@ struct tb_ros2_client {
   uint64_t id; /* in the header of requests */
   char name[TB__USER_DATA_SIZE];
   _Atomic uint32_t events; /* futex: an answer has come, or what is matched has changed */
+  _Atomic(_Atomic uint32_t *) watched; /* another one, of who waits for many clients; or NULL */
 
   tb__mutex_t refresh_mutex; /* before `mutex`; held while DDS is asked, never by its threads */
   uint32_t refreshed_at;     /* by refresh_mutex: match events when servers were looked up */
@@ -62,6 +63,9 @@ bool tb__client_has_server(tb_ros2_client_t *client);
 /* Takes a request out of the list and ends it. It may be gone after that. */
 void tb__client_finish_locked(tb_ros2_client_t *client, tb__pending_t *pending, tb_status_t status)
     TB_REQUIRES(client->mutex);
+
+/* From now on what raises `events` also raises *events, which must outlive the client. */
+void tb__client_watch(tb_ros2_client_t *client, _Atomic uint32_t *events);
 
 /* Wakes those who wait for an answer, and the dispatch thread if callbacks may be due. */
 void tb__client_notify(tb_ros2_client_t *client);

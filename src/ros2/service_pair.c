@@ -19,19 +19,24 @@ void tb__service_id_format(const uint8_t guid[16], uint32_t number, char out[TB_
     used += snprintf(out + used, TB__SERVICE_ID_SIZE - (size_t)used, ".%x", id[i]);
 }
 
-bool tb__user_data_find(const char *user_data, const char *key, char out[TB__SERVICE_ID_SIZE])
+bool tb__user_data_value(const char *user_data, const char *key, char *out, size_t size)
 {
   size_t length = strlen(key);
   while (*user_data) {
-    size_t size = strcspn(user_data, ";");
-    if (size > length && memcmp(user_data, key, length) == 0 && user_data[length] == '=' &&
-        size - length - 1 < TB__SERVICE_ID_SIZE) {
-      snprintf(out, TB__SERVICE_ID_SIZE, "%.*s", (int)(size - length - 1), user_data + length + 1);
+    size_t field = strcspn(user_data, ";");
+    if (field > length && memcmp(user_data, key, length) == 0 && user_data[length] == '=' &&
+        field - length - 1 < size) {
+      snprintf(out, size, "%.*s", (int)(field - length - 1), user_data + length + 1);
       return true;
     }
-    user_data += size + (user_data[size] == ';');
+    user_data += field + (user_data[field] == ';');
   }
   return false;
+}
+
+bool tb__user_data_find(const char *user_data, const char *key, char out[TB__SERVICE_ID_SIZE])
+{
+  return tb__user_data_value(user_data, key, out, TB__SERVICE_ID_SIZE);
 }
 
 static tb_status_t side_init(const tb_ros2_context_t *context, const char *type, const char *suffix,

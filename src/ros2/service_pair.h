@@ -27,4 +27,7 @@ void tb__service_id_format(const uint8_t guid[16], uint32_t number, char out[TB_
 /* The value of `key` in USER_DATA such as "clientid=1.2;typehash=x;". False if it has none. */
 bool tb__user_data_find(const char *user_data, const char *key, char out[TB__SERVICE_ID_SIZE]);
 
+/* The same for values of up to `size` - 1 characters. */
+bool tb__user_data_value(const char *user_data, const char *key, char *out, size_t size);
+
 #endif

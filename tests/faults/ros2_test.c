@@ -6,6 +6,7 @@
 #include <timebase/ros2_clock_publisher.h>
 #include <timebase/ros2_clock_source.h>
 #include <timebase/ros2_context.h>
+#include <timebase/ros2_graph.h>
 #include <timebase/ros2_publisher.h>
 #include <timebase/ros2_subscription.h>
 #include <timebase/sleep.h>
@@ -15,6 +16,7 @@
 #include "loopback.h"
 #include "ros2/arguments.h"
 #include "ros2/context.h"
+#include "ros2/graph_snapshot.h"
 #include "ros2/parameter_requests.h"
 
 #define TYPE "std_msgs/msg/String"
@@ -142,6 +144,9 @@ static void stage_open(stage_t *stage)
                                         &stage->subscription, NULL));
   assert_ok(
       tb_ros2_clock_publisher_create(stage->context, NULL, NULL, &stage->clock_publisher, NULL));
+  tb_ros2_graph_t *graph; /* the middleware keeps its subscriber of builtin topics from the first */
+  assert_ok(tb_ros2_graph_create(stage->context, &graph, NULL));
+  tb_ros2_graph_destroy(graph);
 }
 
 static void stage_still_works(stage_t *stage)
@@ -193,6 +198,76 @@ static tb_status_t makes_endpoints_in_a_domain(void)
 static tb_status_t follows_clock_in_a_domain(void)
 {
   return in_a_domain(follows_clock);
+}
+
+/* The endpoints of the stage are there from the start. */
+static tb_status_t sees_the_graph(stage_t *stage)
+{
+  tb_status_t status;
+  tb_ros2_graph_t *graph = NULL;
+  const tb_ros2_graph_snapshot_t *snapshot = NULL;
+  const tb_ros2_graph_endpoint_t *publishers = NULL;
+  TRY_MAKE(graph, tb_ros2_graph_create(stage->context, &graph, NULL));
+  TRY_MAKE(snapshot, tb_ros2_graph_snapshot(graph, &snapshot, NULL));
+  assert_int_equal(tb_ros2_graph_publishers(snapshot, "/before", &publishers), 1);
+end:
+  tb_ros2_graph_snapshot_release(snapshot);
+  tb_ros2_graph_destroy(graph);
+  return status;
+}
+
+static tb_status_t sees_the_graph_in_a_domain(void)
+{
+  return in_a_domain(sees_the_graph);
+}
+
+/* What an older announcement said stands where there is no memory for a newer one. */
+static tb_status_t announces_nodes(tb__graph_model_t *model)
+{
+  static const uint8_t guid[16] = {[14] = 1, [15] = 0xc1}, writer[16] = {[14] = 4, [15] = 3};
+  tb__node_entities_info_t nodes[] = {{"/", "a", {0}, {0}}, {"/", "b", {0}, {0}}};
+  tb__seen_participant_t participant = {.user_data = "enclave=/;"};
+  tb_status_t status = TB_OK;
+  memcpy(participant.guid, guid, 16);
+  memcpy(participant.guid, "p", 1);
+  for (size_t count = 1; count <= 2 && status == TB_OK; count++) {
+    uint8_t *cdr, from[16];
+    size_t size;
+    tb__participant_entities_info_t info = {.node_entities_info_seq = {nodes, count}};
+    memcpy(info.gid.data, participant.guid, 16);
+    memcpy(from, writer, 16);
+    memcpy(from, "p", 1);
+    fault_arm(false);
+    assert_ok(tb__cdr_encode(&tb__participant_entities_info_type, &info, false, &cdr, &size));
+    fault_arm(true);
+    status = tb__graph_model_participant(model, &participant);
+    if (status == TB_OK) status = tb__graph_model_info(model, from, cdr, size);
+    fault_arm(false);
+    free(cdr);
+    fault_arm(true);
+    assert_true(tb__graph_model_has_node(model, "/a") || (count == 1 && status != TB_OK));
+    assert_true(tb__graph_model_has_node(model, "/b") == (count == 2 && status == TB_OK));
+  }
+  return status;
+}
+
+static tb_status_t models_a_graph(void)
+{
+  static const uint8_t own[16];
+  tb__graph_model_t model = {0};
+  tb_ros2_graph_snapshot_t *snapshot = NULL;
+  tb__seen_endpoint_t endpoint = {.guid = "p1", .topic = "rt/x", .type = "T"};
+  tb_status_t status;
+  TRY(announces_nodes(&model));
+  memcpy(endpoint.participant_guid, model.participants[0].guid, 16);
+  TRY(tb__graph_model_endpoint(&model, &endpoint));
+  TRY(tb__graph_model_endpoint(&model, &endpoint));
+  TRY_MAKE(snapshot, tb__graph_snapshot_build(&model, own, 0, &snapshot));
+  assert_int_equal(snapshot->endpoint_count, 1);
+end:
+  free(snapshot);
+  tb__graph_model_fini(&model);
+  return status;
 }
 
 static char parameters_path[] = "/tmp/timebase_faults_XXXXXX";
@@ -358,6 +433,18 @@ static void test_faults_of_following_clock(void **state)
   sweep(follows_clock_in_a_domain);
 }
 
+static void test_faults_of_a_graph_s_model(void **state)
+{
+  (void)state;
+  fault_sweep(models_a_graph, NULL);
+}
+
+static void test_faults_of_seeing_the_graph(void **state)
+{
+  (void)state;
+  sweep(sees_the_graph_in_a_domain);
+}
+
 static void test_faults_of_arguments(void **state)
 {
   (void)state;
@@ -381,9 +468,11 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_faults_of_arguments),
       cmocka_unit_test(test_faults_of_parameters),
+      cmocka_unit_test(test_faults_of_a_graph_s_model),
       cmocka_unit_test_setup(test_faults_of_joining_a_domain, only_loopback),
       cmocka_unit_test_setup(test_faults_of_endpoints, only_loopback),
       cmocka_unit_test_setup(test_faults_of_following_clock, only_loopback),
+      cmocka_unit_test_setup(test_faults_of_seeing_the_graph, only_loopback),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

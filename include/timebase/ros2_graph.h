@@ -1,0 +1,143 @@
+/* What is seen of a ROS 2 graph: its nodes, and the publishers, subscriptions, services and clients
+ * that they have. */
+#ifndef TIMEBASE_ROS2_GRAPH_H
+#define TIMEBASE_ROS2_GRAPH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <timebase/duration.h>
+#include <timebase/error.h>
+#include <timebase/export.h>
+#include <timebase/qos.h>
+#include <timebase/ros2_context.h>
+
+/** Follows the discovery of one domain. */
+typedef struct tb_ros2_graph tb_ros2_graph_t;
+
+/** What an endpoint is for. */
+typedef enum tb_ros2_endpoint_kind {
+  TB_ROS2_ENDPOINT_TOPIC = 0,           /**< messages of a topic */
+  TB_ROS2_ENDPOINT_SERVICE_REQUEST = 1, /**< requests: published by clients */
+  TB_ROS2_ENDPOINT_SERVICE_REPLY = 2,   /**< answers: published by the service */
+  TB_ROS2_ENDPOINT_DDS = 3,             /**< nothing of ROS's: the topic has no ROS name */
+} tb_ros2_endpoint_kind_t;
+
+/** What DDS tells of an endpoint and ROS has no word for. */
+typedef struct tb_ros2_endpoint_dds_qos {
+  uint8_t durability;       /**< 0 volatile, 1 transient local, 2 transient, 3 persistent */
+  uint8_t liveliness;       /**< 0 automatic, 1 manual by participant, 2 manual by topic */
+  bool exclusive_ownership; /**< of several publishers only the strongest is heard */
+  bool has_partition;       /**< in another than the default partition, where ROS is */
+  uint32_t representations; /**< bit 0 XCDR1, which ROS speaks, bit 1 XML, bit 2 XCDR2 */
+} tb_ros2_endpoint_dds_qos_t;
+
+/** A publisher or a subscription, in the wide sense: services and clients have one of each. Text is
+ * of others: only names and types of ROS's form are known to have ROS's characters alone. */
+typedef struct tb_ros2_graph_endpoint {
+  tb_ros2_endpoint_kind_t kind; /**< what it is for */
+  bool is_publisher;            /**< else a subscription */
+  const char *name;             /**< of the topic or service: "/clock"; DDS's name if not ROS's */
+  const char *type;      /**< "rosgraph_msgs/msg/Clock"; DDS's name if it has not that form */
+  const char *type_hash; /**< "RIHS01_" and 64 hex digits; NULL: none told (humble) */
+  tb_qos_t qos;          /**< as ROS sees it: the nearest where it has no word */
+  tb_ros2_endpoint_dds_qos_t dds_qos; /**< and exactly */
+  uint8_t guid[16];                   /**< DDS GUID, network order */
+  uint8_t participant_guid[16];       /**< of the process that it is in (more or less) */
+  int32_t node; /**< index of the first node that lists it: nodes of a process may share one; -1:
+                   none does, such as where it is of a plain DDS program */
+} tb_ros2_graph_endpoint_t;
+
+/** A node. */
+typedef struct tb_ros2_graph_node {
+  const char *name;             /**< "camera" */
+  const char *name_space;       /**< "/front", "/" */
+  const char *full_name;        /**< "/front/camera" */
+  const char *enclave;          /**< of its process: "/" unless it is secured; any characters */
+  tb_ros2_distro_t distro;      /**< by the form in which its process announces it */
+  bool is_duplicate;            /**< there is another node of this name */
+  bool is_own;                  /**< of the context that the graph was made of */
+  uint8_t participant_guid[16]; /**< of its process (more or less) */
+  const uint32_t *endpoints;    /**< indexes of its endpoints, rising */
+  size_t endpoint_count;        /**< how many */
+} tb_ros2_graph_node_t;
+
+/** The graph at one moment. Nothing in it changes. */
+typedef struct tb_ros2_graph_snapshot {
+  uint32_t change;                           /**< tb_ros2_graph_changes of that moment */
+  const tb_ros2_graph_node_t *nodes;         /**< by full name, then GUID of the participant */
+  size_t node_count;                         /**< how many */
+  const tb_ros2_graph_endpoint_t *endpoints; /**< by kind, name, publishers first, type, GUID */
+  size_t endpoint_count;                     /**< how many */
+  uint64_t malformed; /**< announcements of nodes ignored so far as nothing that ROS sends */
+  uint64_t foreign;   /**< announcements ignored as they spoke of another process than their own */
+} tb_ros2_graph_snapshot_t;
+
+TB_BEGIN_DECLS
+
+/** Begins to follow the domain of the context, the context's own nodes included. What is there
+ * already is seen after a short while, as discovery takes: see tb_ros2_graph_wait_for_node. What
+ * comes is taken in on DDS's threads. Destroy the graph before its context.
+ *
+ *   TB_ERR_NO_MEMORY, TB_ERR_TRANSPORT, TB_ERR_FORKED
+ *
+ * [any thread] */
+TB_API tb_status_t tb_ros2_graph_create(tb_ros2_context_t *context, tb_ros2_graph_t **out,
+                                        tb_error_t *error);
+
+/** Accepts NULL. Snapshots stay. No call may be in progress on another thread.
+ * [any thread] [blocks: for a moment] Not from a callback of DDS. */
+TB_API void tb_ros2_graph_destroy(tb_ros2_graph_t *graph);
+
+/** What is seen now: give *out back with tb_ros2_graph_snapshot_release. A node of whose endpoints
+ * some are not discovered yet is there with the others. A process that was killed stays for its
+ * lease, 10 s as a rule.
+ *
+ *   TB_ERR_NO_MEMORY  now, or earlier so that something that came was lost: then make a new graph
+ *   TB_ERR_FORKED
+ *
+ * [any thread] [from callbacks] */
+TB_API tb_status_t tb_ros2_graph_snapshot(tb_ros2_graph_t *graph,
+                                          const tb_ros2_graph_snapshot_t **out, tb_error_t *error);
+
+/** Accepts NULL. [any thread] [from callbacks] */
+TB_API void tb_ros2_graph_snapshot_release(const tb_ros2_graph_snapshot_t *snapshot);
+
+/** How often the graph has changed; wraps around. [any thread] [from callbacks] */
+TB_API uint32_t tb_ros2_graph_changes(const tb_ros2_graph_t *graph);
+
+/** Waits until tb_ros2_graph_changes is no longer `seen`, at most `limit` of steady time.
+ * TB_ERR_TIMEOUT, TB_ERR_DEADLOCK (from a jump callback or the log hook), TB_ERR_FORKED.
+ * [any thread] [blocks] */
+TB_API tb_status_t tb_ros2_graph_wait_for_change(tb_ros2_graph_t *graph, uint32_t seen,
+                                                 tb_duration_t limit);
+
+/** Waits until there is a node of this full name ("/camera"), at most `limit` of steady time (0:
+ * look once). TB_ERR_TIMEOUT and the others as above. [any thread] [blocks] */
+TB_API tb_status_t tb_ros2_graph_wait_for_node(tb_ros2_graph_t *graph, const char *full_name,
+                                               tb_duration_t limit);
+
+/** The first node of this full name; NULL: none. Others of the name follow it in the snapshot.
+ * [any thread] [from callbacks] */
+TB_API const tb_ros2_graph_node_t *tb_ros2_graph_find_node(const tb_ros2_graph_snapshot_t *snapshot,
+                                                           const char *full_name);
+
+/** The publishers of a topic ("/clock"), as many as are returned from *out_first on, with those of
+ * plain DDS programs on the same DDS topic. 0: none, and *out_first is untouched.
+ * [any thread] [from callbacks] */
+TB_API size_t tb_ros2_graph_publishers(const tb_ros2_graph_snapshot_t *snapshot, const char *topic,
+                                       const tb_ros2_graph_endpoint_t **out_first);
+
+/** The same for its subscriptions. [any thread] [from callbacks] */
+TB_API size_t tb_ros2_graph_subscriptions(const tb_ros2_graph_snapshot_t *snapshot,
+                                          const char *topic,
+                                          const tb_ros2_graph_endpoint_t **out_first);
+
+/** Why `subscription` gets nothing from `publisher`, which are of one topic: tb_qos_policy_t bits
+ * (timebase/qos.h), 0 if nothing is in the way. [any thread] [from callbacks] */
+TB_API uint32_t tb_ros2_graph_mismatches(const tb_ros2_graph_endpoint_t *publisher,
+                                         const tb_ros2_graph_endpoint_t *subscription);
+
+TB_END_DECLS
+
+#endif

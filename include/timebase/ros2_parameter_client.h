@@ -1,0 +1,158 @@
+/* Reading and setting the parameters of other nodes. */
+#ifndef TIMEBASE_ROS2_PARAMETER_CLIENT_H
+#define TIMEBASE_ROS2_PARAMETER_CLIENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <timebase/duration.h>
+#include <timebase/error.h>
+#include <timebase/export.h>
+#include <timebase/ros2_context.h>
+#include <timebase/ros2_parameter.h>
+
+/** A client of one node's parameter services. */
+typedef struct tb_ros2_parameter_client tb_ros2_parameter_client_t;
+
+/** Room for a reason, with its NUL. */
+#define TB_ROS2_PARAMETER_REASON_SIZE 256
+
+/** What a node says to a parameter that was set. */
+typedef struct tb_ros2_parameter_result {
+  bool successful;                            /**< else the node has refused it */
+  char reason[TB_ROS2_PARAMETER_REASON_SIZE]; /**< why, in words of the node's; cut if longer */
+} tb_ros2_parameter_result_t;
+
+/** Names of parameters. */
+typedef struct tb_ros2_parameter_list {
+  const char *const *names;    /**< in the node's order */
+  size_t name_count;           /**< how many */
+  const char *const *prefixes; /**< of the names, without those below the depth asked for */
+  size_t prefix_count;         /**< how many */
+  void *owner;                 /**< internal */
+} tb_ros2_parameter_list_t;
+
+/** A parameter as its node describes it. */
+typedef struct tb_ros2_parameter_description {
+  const char *name;                          /**< such as "use_sim_time" */
+  tb_ros2_parameter_type_t type;             /**< of the value that it has */
+  tb_ros2_parameter_descriptor_t descriptor; /**< texts are not NULL */
+} tb_ros2_parameter_description_t;
+
+/** Descriptions of parameters. */
+typedef struct tb_ros2_parameter_descriptions {
+  const tb_ros2_parameter_description_t *items; /**< in the order asked for */
+  size_t count;                                 /**< how many */
+  void *owner;                                  /**< internal */
+} tb_ros2_parameter_descriptions_t;
+
+/** What came of a parameter set on one of many nodes. */
+typedef struct tb_ros2_parameter_outcome {
+  tb_status_t status; /**< TB_OK: it has answered; TB_ERR_NOT_FOUND, TB_ERR_TIMEOUT and so on */
+  tb_ros2_parameter_result_t result; /**< its answer */
+} tb_ros2_parameter_outcome_t;
+
+TB_BEGIN_DECLS
+
+/** `node`: its full name, "/ns/camera". Nothing is sent, and the node need not be there. Destroy
+ * the client before its context.
+ *
+ *   TB_ERR_INVALID    the name breaks ROS's rules
+ *   TB_ERR_NO_MEMORY, TB_ERR_FORKED
+ *
+ * [any thread] */
+TB_API tb_status_t tb_ros2_parameter_client_create(tb_ros2_context_t *context, const char *node,
+                                                   tb_ros2_parameter_client_t **out,
+                                                   tb_error_t *error);
+
+/** Accepts NULL. No call may be in progress on another thread. [any thread] [blocks: for a moment]
+ */
+TB_API void tb_ros2_parameter_client_destroy(tb_ros2_parameter_client_t *client);
+
+/** The values of `count` parameters: `out_values` has room for so many, each to be given back with
+ * tb_ros2_parameter_value_release. *out_count becomes `count`, or 0: then the node does not have
+ * all of them (it does not say which), and out_values is untouched.
+ *
+ * This and the calls below take at most `limit` of steady time, the wait for the node included:
+ *
+ *   TB_ERR_NOT_FOUND  within the limit nobody served the node's parameters
+ *   TB_ERR_TIMEOUT    no answer within the limit
+ *   TB_ERR_CLOSED     the node has gone before it answered: whether it has set something is not
+ *                     known
+ *   TB_ERR_CORRUPT    the answer is none to what was asked
+ *   TB_ERR_INVALID    a name is NULL, or a value is not valid
+ *   TB_ERR_DEADLOCK   from a jump callback or the log hook
+ *   TB_ERR_NO_MEMORY, TB_ERR_TRANSPORT, TB_ERR_FORKED
+ *
+ * [any thread] [blocks] In a callback of a service of the same context it cannot get an answer of
+ * this context's nodes. */
+TB_API tb_status_t tb_ros2_parameter_client_get(tb_ros2_parameter_client_t *client,
+                                                const char *const *names, size_t count,
+                                                tb_duration_t limit,
+                                                tb_ros2_parameter_value_t *out_values,
+                                                size_t *out_count, tb_error_t *error);
+
+/** The same for types; of a parameter that is not there a node may also say that it is not set.
+ * [any thread] [blocks] */
+TB_API tb_status_t tb_ros2_parameter_client_get_types(tb_ros2_parameter_client_t *client,
+                                                      const char *const *names, size_t count,
+                                                      tb_duration_t limit,
+                                                      tb_ros2_parameter_type_t *out_types,
+                                                      size_t *out_count, tb_error_t *error);
+
+/** Sets each for itself, in order: `out_results` has room for `count`. That the node refuses one is
+ * a result, no error. [any thread] [blocks] */
+TB_API tb_status_t tb_ros2_parameter_client_set(tb_ros2_parameter_client_t *client,
+                                                const tb_ros2_parameter_t *parameters, size_t count,
+                                                tb_duration_t limit,
+                                                tb_ros2_parameter_result_t *out_results,
+                                                tb_error_t *error);
+
+/** Sets all or none. [any thread] [blocks] */
+TB_API tb_status_t tb_ros2_parameter_client_set_atomically(tb_ros2_parameter_client_t *client,
+                                                           const tb_ros2_parameter_t *parameters,
+                                                           size_t count, tb_duration_t limit,
+                                                           tb_ros2_parameter_result_t *out_result,
+                                                           tb_error_t *error);
+
+/** The names of parameters that begin with one of the prefixes and a '.', or are one; without
+ * prefixes of all. `depth`: how many parts a name may have behind its prefix; 0: any. Give *out
+ * back with tb_ros2_parameter_list_release. [any thread] [blocks] */
+TB_API tb_status_t tb_ros2_parameter_client_list(tb_ros2_parameter_client_t *client,
+                                                 const char *const *prefixes, size_t prefix_count,
+                                                 uint64_t depth, tb_duration_t limit,
+                                                 tb_ros2_parameter_list_t *out, tb_error_t *error);
+
+/** Accepts NULL, and a list that is released or zero. [any thread] */
+TB_API void tb_ros2_parameter_list_release(tb_ros2_parameter_list_t *list);
+
+/** Descriptions of `count` parameters: as many are in *out, or none if the node does not have all
+ * of them. Give *out back with tb_ros2_parameter_descriptions_release. [any thread] [blocks] */
+TB_API tb_status_t tb_ros2_parameter_client_describe(tb_ros2_parameter_client_t *client,
+                                                     const char *const *names, size_t count,
+                                                     tb_duration_t limit,
+                                                     tb_ros2_parameter_descriptions_t *out,
+                                                     tb_error_t *error);
+
+/** Accepts NULL, and what is released or zero. [any thread] */
+TB_API void tb_ros2_parameter_descriptions_release(tb_ros2_parameter_descriptions_t *descriptions);
+
+/** Sets one parameter on many nodes at once and waits for all answers, at most `limit` of steady
+ * time altogether: `outcomes` has room for `node_count`. What one node does is its outcome and no
+ * error; it is TB_ERR_INVALID there if its name breaks ROS's rules.
+ *
+ *   TB_ERR_INVALID    the parameter is not valid
+ *   TB_ERR_DEADLOCK   from a jump callback or the log hook
+ *   TB_ERR_NO_MEMORY, TB_ERR_FORKED
+ *
+ * [any thread] [blocks] As tb_ros2_parameter_client_get. */
+TB_API tb_status_t tb_ros2_parameter_set_on_nodes(tb_ros2_context_t *context,
+                                                  const char *const *nodes, size_t node_count,
+                                                  const tb_ros2_parameter_t *parameter,
+                                                  tb_duration_t limit,
+                                                  tb_ros2_parameter_outcome_t *outcomes,
+                                                  tb_error_t *error);
+
+TB_END_DECLS
+
+#endif

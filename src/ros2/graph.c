@@ -1,0 +1,224 @@
+#include <timebase/ros2_graph.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock/delay.h"
+#include "dds/raw_reader.h"
+#include "platform/mutex.h"
+#include "ros2/context.h"
+#include "ros2/endpoint.h"
+#include "ros2/graph_snapshot.h"
+
+struct tb_ros2_graph {
+  tb__builtin_topics_t *topics;
+  tb__raw_reader_t *infos;
+  uint8_t own_guid[16];
+  _Atomic uint32_t changes; /* futex */
+
+  tb__mutex_t mutex; /* taken by DDS's threads, which may hold its locks: none of it is called under
+                        this one */
+  tb__graph_model_t model;
+  bool is_incomplete; /* something was lost for want of memory */
+};
+
+static void changed(tb_ros2_graph_t *graph)
+{
+  atomic_fetch_add(&graph->changes, 1);
+  tb__futex_wake_all(&graph->changes);
+}
+
+static void on_participant(const tb__seen_participant_t *seen, void *user)
+{
+  tb_ros2_graph_t *graph = user;
+  tb__mutex_lock(&graph->mutex);
+  if (tb__graph_model_participant(&graph->model, seen) != TB_OK) graph->is_incomplete = true;
+  tb__mutex_unlock(&graph->mutex);
+  changed(graph);
+}
+
+static void on_endpoint(const tb__seen_endpoint_t *seen, void *user)
+{
+  tb_ros2_graph_t *graph = user;
+  tb__mutex_lock(&graph->mutex);
+  if (tb__graph_model_endpoint(&graph->model, seen) != TB_OK) graph->is_incomplete = true;
+  tb__mutex_unlock(&graph->mutex);
+  changed(graph);
+}
+
+static void on_info(const tb_ros2_sample_t *sample, void *user)
+{
+  tb_ros2_graph_t *graph = user;
+  tb__mutex_lock(&graph->mutex);
+  if (tb__graph_model_info(&graph->model, sample->writer_guid, sample->cdr, sample->size) != TB_OK)
+    graph->is_incomplete = true;
+  tb__mutex_unlock(&graph->mutex);
+  changed(graph);
+}
+
+/* DDS tells of a participant before it hands over what that one has sent. */
+static tb_status_t graph_open(tb_ros2_graph_t *graph, tb_ros2_context_t *context, tb_error_t *error)
+{
+  tb_qos_t qos = TB_QOS_INIT_DEFAULT;
+  qos.durability = TB_QOS_TRANSIENT_LOCAL;
+  qos.history = TB_QOS_KEEP_ALL;
+  qos.avoid_ros_namespace_conventions = true;
+  tb__participant_t *participant = tb__ros2_context_participant(context);
+  tb__builtin_callbacks_t callbacks = {on_participant, on_endpoint, graph};
+  tb__topic_endpoint_t endpoint;
+  tb__participant_guid(participant, graph->own_guid);
+  tb_status_t status =
+      tb__topic_endpoint_init(&endpoint, context, "ros_discovery_info",
+                              "rmw_dds_common/msg/ParticipantEntitiesInfo", &qos, error);
+  if (status == TB_OK)
+    status = tb__builtin_topics_create(participant, &callbacks, &graph->topics, error);
+  if (status == TB_OK)
+    status =
+        tb__raw_reader_create(participant, &endpoint.options, on_info, graph, &graph->infos, error);
+  return status;
+}
+
+tb_status_t tb_ros2_graph_create(tb_ros2_context_t *context, tb_ros2_graph_t **out,
+                                 tb_error_t *error)
+{
+  tb_ros2_graph_t *graph = calloc(1, sizeof *graph);
+  if (!graph) return tb_error_set(error, TB_ERR_NO_MEMORY, "graph: out of memory");
+  tb__mutex_init(&graph->mutex);
+  tb_status_t status = graph_open(graph, context, error);
+  if (status != TB_OK) {
+    tb_ros2_graph_destroy(graph);
+    return status;
+  }
+  *out = graph;
+  return TB_OK;
+}
+
+void tb_ros2_graph_destroy(tb_ros2_graph_t *graph)
+{
+  if (!graph) return;
+  tb__raw_reader_destroy(graph->infos);
+  tb__builtin_topics_destroy(graph->topics);
+  tb__mutex_lock(&graph->mutex);
+  if (!tb__is_forked()) tb__graph_model_fini(&graph->model); /* else it may be half changed */
+  tb__mutex_unlock(&graph->mutex);
+  tb__mutex_fini(&graph->mutex);
+  free(graph);
+}
+
+static tb_status_t snapshot_take(tb_ros2_graph_t *graph, tb_ros2_graph_snapshot_t **out)
+{
+  tb__mutex_lock(&graph->mutex);
+  uint32_t change = atomic_load(&graph->changes);
+  tb_status_t status = graph->is_incomplete
+                           ? TB_ERR_NO_MEMORY
+                           : tb__graph_snapshot_build(&graph->model, graph->own_guid, change, out);
+  tb__mutex_unlock(&graph->mutex);
+  return status;
+}
+
+tb_status_t tb_ros2_graph_snapshot(tb_ros2_graph_t *graph, const tb_ros2_graph_snapshot_t **out,
+                                   tb_error_t *error)
+{
+  if (tb__is_forked())
+    return tb_error_set(error, TB_ERR_FORKED, "graph: %s", tb_status_message(TB_ERR_FORKED));
+  tb_ros2_graph_snapshot_t *snapshot;
+  tb_status_t status = snapshot_take(graph, &snapshot);
+  if (status != TB_OK) return tb_error_set(error, status, "graph: %s", tb_status_message(status));
+  *out = snapshot;
+  return TB_OK;
+}
+
+void tb_ros2_graph_snapshot_release(const tb_ros2_graph_snapshot_t *snapshot)
+{
+  free((void *)(uintptr_t)snapshot);
+}
+
+uint32_t tb_ros2_graph_changes(const tb_ros2_graph_t *graph)
+{
+  return atomic_load(&graph->changes);
+}
+
+tb_status_t tb_ros2_graph_wait_for_change(tb_ros2_graph_t *graph, uint32_t seen,
+                                          tb_duration_t limit)
+{
+  if (tb__is_forked()) return TB_ERR_FORKED;
+  if (tb__thread_may_not_wait()) return TB_ERR_DEADLOCK;
+  tb__deadline_t deadline = tb__deadline_after(limit);
+  while (atomic_load(&graph->changes) == seen) {
+    if (!tb__futex_wait(&graph->changes, seen, deadline)) return TB_ERR_TIMEOUT;
+  }
+  return TB_OK;
+}
+
+static bool has_node(tb_ros2_graph_t *graph, const char *full_name)
+{
+  tb__mutex_lock(&graph->mutex);
+  bool has = tb__graph_model_has_node(&graph->model, full_name);
+  tb__mutex_unlock(&graph->mutex);
+  return has;
+}
+
+tb_status_t tb_ros2_graph_wait_for_node(tb_ros2_graph_t *graph, const char *full_name,
+                                        tb_duration_t limit)
+{
+  if (tb__is_forked()) return TB_ERR_FORKED;
+  if (tb__thread_may_not_wait()) return TB_ERR_DEADLOCK;
+  tb__deadline_t deadline = tb__deadline_after(limit);
+  for (;;) {
+    uint32_t seen = atomic_load(&graph->changes);
+    if (has_node(graph, full_name)) return TB_OK;
+    if (!tb__futex_wait(&graph->changes, seen, deadline)) return TB_ERR_TIMEOUT;
+  }
+}
+
+const tb_ros2_graph_node_t *tb_ros2_graph_find_node(const tb_ros2_graph_snapshot_t *snapshot,
+                                                    const char *full_name)
+{
+  for (size_t i = 0; i < snapshot->node_count; i++) {
+    if (strcmp(snapshot->nodes[i].full_name, full_name) == 0) return &snapshot->nodes[i];
+  }
+  return NULL;
+}
+
+static size_t topic_find(const tb_ros2_graph_snapshot_t *snapshot, const char *topic,
+                         bool is_publisher, const tb_ros2_graph_endpoint_t **out_first)
+{
+  size_t count = 0;
+  for (size_t i = 0; i < snapshot->endpoint_count; i++) {
+    const tb_ros2_graph_endpoint_t *endpoint = &snapshot->endpoints[i];
+    if (endpoint->kind != TB_ROS2_ENDPOINT_TOPIC || endpoint->is_publisher != is_publisher ||
+        strcmp(endpoint->name, topic) != 0)
+      continue;
+    if (count++ == 0) *out_first = endpoint;
+  }
+  return count;
+}
+
+size_t tb_ros2_graph_publishers(const tb_ros2_graph_snapshot_t *snapshot, const char *topic,
+                                const tb_ros2_graph_endpoint_t **out_first)
+{
+  return topic_find(snapshot, topic, true, out_first);
+}
+
+size_t tb_ros2_graph_subscriptions(const tb_ros2_graph_snapshot_t *snapshot, const char *topic,
+                                   const tb_ros2_graph_endpoint_t **out_first)
+{
+  return topic_find(snapshot, topic, false, out_first);
+}
+
+uint32_t tb_ros2_graph_mismatches(const tb_ros2_graph_endpoint_t *publisher,
+                                  const tb_ros2_graph_endpoint_t *subscription)
+{
+  const tb_ros2_endpoint_dds_qos_t *offered = &publisher->dds_qos;
+  const tb_ros2_endpoint_dds_qos_t *requested = &subscription->dds_qos;
+  uint32_t mismatches = tb_qos_mismatches(&publisher->qos, &subscription->qos);
+  if (offered->durability < requested->durability) mismatches |= TB_QOS_POLICY_DURABILITY;
+  if (offered->liveliness < requested->liveliness) mismatches |= TB_QOS_POLICY_LIVELINESS;
+  if (offered->exclusive_ownership != requested->exclusive_ownership)
+    mismatches |= TB_QOS_POLICY_OWNERSHIP;
+  if (offered->has_partition != requested->has_partition) mismatches |= TB_QOS_POLICY_PARTITION;
+  if ((offered->representations & requested->representations) == 0)
+    mismatches |= TB_QOS_POLICY_DATA_REPRESENTATION;
+  if (strcmp(publisher->type, subscription->type) != 0) mismatches |= TB_QOS_POLICY_TYPE;
+  return mismatches;
+}

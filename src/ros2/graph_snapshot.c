@@ -1,0 +1,306 @@
+#include "ros2/graph_snapshot.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GUID_SIZE 16
+
+typedef struct found_node {
+  const tb__graph_participant_t *participant;
+  const tb__node_entities_info_t *node;
+  size_t first_claim, claim_count;
+} found_node_t;
+
+typedef struct found_endpoint {
+  const tb_ros2_graph_endpoint_t *shown;
+  size_t place; /* in the model */
+  int32_t node; /* the first that lists it */
+} found_endpoint_t;
+
+/* What is shown, in its order, before it is copied. */
+typedef struct found {
+  found_node_t *nodes;
+  size_t node_count;
+  found_endpoint_t *endpoints;
+  size_t endpoint_count;
+  uint32_t *positions; /* in `endpoints`, of the model's endpoints by their place there */
+  uint32_t *claims;    /* of each node in turn: positions, rising */
+  size_t claim_count;
+} found_t;
+
+#define NOT_SHOWN UINT32_MAX
+
+static const char *prefix_of(const tb__node_entities_info_t *node)
+{
+  return strcmp(node->node_namespace, "/") == 0 ? "" : node->node_namespace;
+}
+
+/* As the full names would be: the shorter namespace goes on with '/' and the name. */
+static int full_name_compare(const tb__node_entities_info_t *a, const tb__node_entities_info_t *b)
+{
+  const char *parts_a[] = {prefix_of(a), "/", a->node_name};
+  const char *parts_b[] = {prefix_of(b), "/", b->node_name};
+  const char *at_a = parts_a[0], *at_b = parts_b[0];
+  int i = 0, k = 0;
+  for (;;) {
+    while (*at_a == '\0' && i < 2)
+      at_a = parts_a[++i];
+    while (*at_b == '\0' && k < 2)
+      at_b = parts_b[++k];
+    if (*at_a != *at_b) return (unsigned char)*at_a < (unsigned char)*at_b ? -1 : 1;
+    if (*at_a == '\0') return 0;
+    at_a++;
+    at_b++;
+  }
+}
+
+static int node_compare(const void *a, const void *b)
+{
+  const found_node_t *left = a, *right = b;
+  int order = full_name_compare(left->node, right->node);
+  if (order == 0) order = memcmp(left->participant->guid, right->participant->guid, GUID_SIZE);
+  if (order == 0) order = (left->node > right->node) - (left->node < right->node);
+  return order;
+}
+
+static int endpoint_compare(const void *a, const void *b)
+{
+  const tb_ros2_graph_endpoint_t *left = ((const found_endpoint_t *)a)->shown;
+  const tb_ros2_graph_endpoint_t *right = ((const found_endpoint_t *)b)->shown;
+  int order = (left->kind > right->kind) - (left->kind < right->kind);
+  if (order == 0) order = strcmp(left->name, right->name);
+  if (order == 0) order = right->is_publisher - left->is_publisher;
+  if (order == 0) order = strcmp(left->type, right->type);
+  return order ? order : memcmp(left->guid, right->guid, GUID_SIZE);
+}
+
+static void nodes_find(const tb__graph_model_t *model, found_t *found)
+{
+  for (size_t i = 0; i < model->participant_count; i++) {
+    const tb__graph_participant_t *participant = &model->participants[i];
+    const tb__node_entities_info_t *nodes = NULL;
+    size_t count = tb__graph_participant_nodes(participant, &nodes);
+    for (size_t n = 0; n < count; n++)
+      found->nodes[found->node_count++] =
+          (found_node_t){.participant = participant, .node = &nodes[n]};
+  }
+  if (found->node_count > 1)
+    qsort(found->nodes, found->node_count, sizeof *found->nodes, node_compare);
+}
+
+static void endpoints_find(const tb__graph_model_t *model, found_t *found)
+{
+  for (size_t i = 0; i < model->endpoint_count; i++) {
+    const tb_ros2_graph_endpoint_t *shown = &model->endpoints[i]->shown;
+    found->positions[i] = NOT_SHOWN;
+    if (tb__graph_model_find(model, shown->participant_guid))
+      found->endpoints[found->endpoint_count++] = (found_endpoint_t){shown, i, -1};
+  }
+  if (found->endpoint_count > 1)
+    qsort(found->endpoints, found->endpoint_count, sizeof *found->endpoints, endpoint_compare);
+  for (size_t i = 0; i < found->endpoint_count; i++)
+    found->positions[found->endpoints[i].place] = (uint32_t)i;
+}
+
+/* Of a node's lists, what there is; it has no endpoints of another participant. */
+static void claims_add(const tb__graph_model_t *model, found_t *found,
+                       const tb__graph_participant_t *participant, const tb__gids_t *gids,
+                       bool is_publisher)
+{
+  for (size_t i = 0; i < gids->count; i++) {
+    size_t at = tb__graph_model_endpoint_find(model, gids->items[i].data);
+    if (at == model->endpoint_count || found->positions[at] == NOT_SHOWN) continue;
+    const tb_ros2_graph_endpoint_t *shown = &model->endpoints[at]->shown;
+    if (shown->is_publisher == is_publisher &&
+        memcmp(shown->participant_guid, participant->guid, GUID_SIZE) == 0)
+      found->claims[found->claim_count++] = found->positions[at];
+  }
+}
+
+static int position_compare(const void *a, const void *b)
+{
+  uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+  return (left > right) - (left < right);
+}
+
+/* How many are left when each stands there once. */
+static size_t sort_once(uint32_t *positions, size_t count)
+{
+  size_t kept = 0;
+  if (count > 1) qsort(positions, count, sizeof *positions, position_compare);
+  for (size_t i = 0; i < count; i++) {
+    if (kept == 0 || positions[kept - 1] != positions[i]) positions[kept++] = positions[i];
+  }
+  return kept;
+}
+
+/* Nodes of one participant may share an endpoint, as ours do with the subscription of /clock. */
+static void claims_find(const tb__graph_model_t *model, found_t *found)
+{
+  for (size_t i = 0; i < found->node_count; i++) {
+    found_node_t *node = &found->nodes[i];
+    node->first_claim = found->claim_count;
+    claims_add(model, found, node->participant, &node->node->writer_gid_seq, true);
+    claims_add(model, found, node->participant, &node->node->reader_gid_seq, false);
+    uint32_t *claims = found->claims + node->first_claim;
+    node->claim_count = sort_once(claims, found->claim_count - node->first_claim);
+    found->claim_count = node->first_claim + node->claim_count;
+    for (size_t n = 0; n < node->claim_count; n++) {
+      found_endpoint_t *endpoint = &found->endpoints[claims[n]];
+      if (endpoint->node < 0) endpoint->node = (int32_t)i;
+    }
+  }
+}
+
+static void found_fini(found_t *found)
+{
+  free(found->nodes);
+  free(found->endpoints);
+  free(found->positions);
+  free(found->claims);
+}
+
+static tb_status_t found_init(found_t *found, const tb__graph_model_t *model)
+{
+  size_t node_count = 0, gid_count = 0;
+  for (size_t i = 0; i < model->participant_count; i++) {
+    const tb__node_entities_info_t *nodes = NULL;
+    size_t count = tb__graph_participant_nodes(&model->participants[i], &nodes);
+    for (size_t n = 0; n < count; n++)
+      gid_count += nodes[n].reader_gid_seq.count + nodes[n].writer_gid_seq.count;
+    node_count += count;
+  }
+  *found = (found_t){
+      .nodes = calloc(node_count + 1, sizeof *found->nodes),
+      .endpoints = calloc(model->endpoint_count + 1, sizeof *found->endpoints),
+      .positions = calloc(model->endpoint_count + 1, sizeof *found->positions),
+      .claims = calloc(gid_count + 1, sizeof *found->claims),
+  };
+  if (!found->nodes || !found->endpoints || !found->positions || !found->claims) {
+    found_fini(found);
+    return TB_ERR_NO_MEMORY;
+  }
+  nodes_find(model, found);
+  endpoints_find(model, found);
+  claims_find(model, found);
+  return TB_OK;
+}
+
+static size_t text_size(const found_t *found)
+{
+  size_t size = 0;
+  for (size_t i = 0; i < found->node_count; i++) {
+    const tb__node_entities_info_t *node = found->nodes[i].node;
+    size += 2 * (strlen(node->node_name) + strlen(node->node_namespace)) + 4;
+    size += strlen(found->nodes[i].participant->enclave) + 1;
+  }
+  for (size_t i = 0; i < found->endpoint_count; i++) {
+    const tb_ros2_graph_endpoint_t *shown = found->endpoints[i].shown;
+    size += strlen(shown->name) + strlen(shown->type) + 2;
+    size += shown->type_hash ? strlen(shown->type_hash) + 1 : 0;
+  }
+  return size;
+}
+
+static const char *text_copy(char **at, const char *text)
+{
+  size_t size = strlen(text) + 1;
+  char *copy = memcpy(*at, text, size);
+  *at += size;
+  return copy;
+}
+
+static void node_fill(const found_node_t *found, const uint8_t own[16], char **at,
+                      tb_ros2_graph_node_t *out)
+{
+  const tb__node_entities_info_t *node = found->node;
+  out->name = text_copy(at, node->node_name);
+  out->name_space = text_copy(at, node->node_namespace);
+  out->full_name = *at;
+  size_t size = strlen(prefix_of(node)) + strlen(node->node_name) + 2;
+  snprintf(*at, size, "%s/%s", prefix_of(node), node->node_name);
+  *at += size;
+  out->enclave = text_copy(at, found->participant->enclave);
+  out->distro = found->participant->is_humble ? TB_ROS2_DISTRO_HUMBLE : TB_ROS2_DISTRO_JAZZY;
+  out->is_own = memcmp(found->participant->guid, own, GUID_SIZE) == 0;
+  memcpy(out->participant_guid, found->participant->guid, GUID_SIZE);
+}
+
+static void endpoint_fill(const found_endpoint_t *found, char **at, tb_ros2_graph_endpoint_t *out)
+{
+  *out = *found->shown;
+  out->name = text_copy(at, found->shown->name);
+  out->type = text_copy(at, found->shown->type);
+  if (found->shown->type_hash) out->type_hash = text_copy(at, found->shown->type_hash);
+  out->node = found->node;
+}
+
+/* Room for all of it, in the order of alignment. */
+typedef struct block {
+  tb_ros2_graph_snapshot_t *snapshot;
+  tb_ros2_graph_node_t *nodes;
+  tb_ros2_graph_endpoint_t *endpoints;
+  uint32_t *indexes;
+  char *text;
+} block_t;
+
+static bool block_make(const found_t *found, block_t *out)
+{
+  size_t nodes = found->node_count * sizeof *out->nodes;
+  size_t endpoints = found->endpoint_count * sizeof *out->endpoints;
+  size_t indexes = found->claim_count * sizeof *out->indexes;
+  char *at = calloc(1, sizeof *out->snapshot + nodes + endpoints + indexes + text_size(found));
+  if (!at) return false;
+  out->snapshot = (tb_ros2_graph_snapshot_t *)(void *)at;
+  at += sizeof *out->snapshot;
+  out->nodes = (tb_ros2_graph_node_t *)(void *)at;
+  at += nodes;
+  out->endpoints = (tb_ros2_graph_endpoint_t *)(void *)at;
+  at += endpoints;
+  out->indexes = (uint32_t *)(void *)at;
+  out->text = at + indexes;
+  return true;
+}
+
+static void block_fill(const found_t *found, const uint8_t own[16], block_t *block)
+{
+  char *at = block->text;
+  for (size_t i = 0; i < found->node_count; i++) {
+    node_fill(&found->nodes[i], own, &at, &block->nodes[i]);
+    block->nodes[i].endpoints = block->indexes + found->nodes[i].first_claim;
+    block->nodes[i].endpoint_count = found->nodes[i].claim_count;
+    if (i == 0 || strcmp(block->nodes[i].full_name, block->nodes[i - 1].full_name) != 0) continue;
+    block->nodes[i - 1].is_duplicate = block->nodes[i].is_duplicate = true;
+  }
+  for (size_t i = 0; i < found->endpoint_count; i++)
+    endpoint_fill(&found->endpoints[i], &at, &block->endpoints[i]);
+  if (found->claim_count > 0)
+    memcpy(block->indexes, found->claims, found->claim_count * sizeof *block->indexes);
+}
+
+tb_status_t tb__graph_snapshot_build(const tb__graph_model_t *model, const uint8_t own[16],
+                                     uint32_t change, tb_ros2_graph_snapshot_t **out)
+{
+  found_t found;
+  block_t block;
+  tb_status_t status = found_init(&found, model);
+  if (status != TB_OK) return status;
+  if (block_make(&found, &block)) {
+    block_fill(&found, own, &block);
+    *block.snapshot = (tb_ros2_graph_snapshot_t){
+        .change = change,
+        .nodes = block.nodes,
+        .node_count = found.node_count,
+        .endpoints = block.endpoints,
+        .endpoint_count = found.endpoint_count,
+        .malformed = model->malformed,
+        .foreign = model->foreign,
+    };
+    *out = block.snapshot;
+  } else {
+    status = TB_ERR_NO_MEMORY;
+  }
+  found_fini(&found);
+  return status;
+}

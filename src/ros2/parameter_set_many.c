@@ -1,0 +1,153 @@
+/* One parameter on many nodes: each is asked as soon as it is there, and none waits for another. */
+#include <stdlib.h>
+
+#include "base/fork.h"
+#include "clock/delay.h"
+#include "platform/time.h"
+#include "ros2/client.h"
+#include "ros2/endpoint.h"
+#include "ros2/parameter_client.h"
+
+typedef struct batch batch_t;
+
+typedef struct job {
+  batch_t *batch;
+  tb_ros2_client_t *client;
+  tb_ros2_parameter_outcome_t *outcome;
+  bool is_asked;
+} job_t;
+
+struct batch {
+  job_t *jobs;
+  size_t count;
+  uint8_t *request;
+  size_t size;
+  tb__deadline_t deadline;
+  size_t open;              /* not asked yet */
+  size_t asked;             /* of which an answer, or none, comes to `on_response` */
+  _Atomic size_t answered;  /* ... has come */
+  _Atomic uint32_t events;  /* futex: an answer has come, or a node */
+  _Atomic bool is_too_late; /* what is open ends by that, not by the client's end */
+};
+
+static void on_response(tb_status_t status, const tb_ros2_response_t *response, void *user)
+{
+  job_t *job = user;
+  batch_t *batch = job->batch;
+  if (status == TB_OK) status = tb__set_response_read(response, 1, &job->outcome->result);
+  if (status == TB_ERR_CLOSED && atomic_load(&batch->is_too_late)) status = TB_ERR_TIMEOUT;
+  job->outcome->status = status;
+  atomic_fetch_add(&batch->answered, 1);
+  atomic_fetch_add(&batch->events, 1);
+  tb__futex_wake_all(&batch->events);
+}
+
+static tb_duration_t time_left(tb__deadline_t deadline)
+{
+  if (deadline.clock == TB__DEADLINE_NONE) return (tb_duration_t){INT64_MAX};
+  int64_t left_ns = deadline.ns - tb__steady_now_ns();
+  return (tb_duration_t){left_ns > 0 ? left_ns : 0};
+}
+
+static void job_end(job_t *job, tb_status_t status)
+{
+  job->is_asked = true;
+  job->outcome->status = status;
+  job->batch->open--;
+}
+
+static void job_ask(job_t *job)
+{
+  batch_t *batch = job->batch;
+  if (job->is_asked || !tb_ros2_client_is_service_ready(job->client)) return;
+  /* Counted before: the answer may be quicker than this thread. */
+  batch->asked++;
+  tb_status_t status = tb_ros2_client_call_async(
+      job->client, batch->request, batch->size, time_left(batch->deadline), on_response, job, NULL);
+  if (status == TB_OK) {
+    job->is_asked = true;
+    batch->open--;
+    return;
+  }
+  batch->asked--;
+  if (status != TB_ERR_NOT_FOUND) job_end(job, status); /* else it has gone again */
+}
+
+static void jobs_ask(batch_t *batch)
+{
+  for (;;) {
+    uint32_t seen = atomic_load(&batch->events);
+    for (size_t i = 0; i < batch->count && batch->open > 0; i++)
+      job_ask(&batch->jobs[i]);
+    if (batch->open == 0) return;
+    if (!tb__futex_wait(&batch->events, seen, batch->deadline)) break;
+  }
+  for (size_t i = 0; i < batch->count; i++) {
+    if (!batch->jobs[i].is_asked) job_end(&batch->jobs[i], TB_ERR_NOT_FOUND);
+  }
+}
+
+static void answers_wait(batch_t *batch)
+{
+  for (;;) {
+    uint32_t seen = atomic_load(&batch->events);
+    if (atomic_load(&batch->answered) == batch->asked) return;
+    if (!tb__futex_wait(&batch->events, seen, batch->deadline)) return;
+  }
+}
+
+static void job_start(batch_t *batch, job_t *job, tb_ros2_context_t *context, const char *node)
+{
+  tb_status_t status = TB_ERR_INVALID;
+  if (tb__is_full_node_name(node))
+    status = tb__parameter_service_client(context, node, "set_parameters",
+                                          "rcl_interfaces/srv/SetParameters", &job->client, NULL);
+  if (status == TB_OK)
+    tb__client_watch(job->client, &batch->events);
+  else
+    job_end(job, status);
+}
+
+static void batch_run(batch_t *batch, tb_ros2_context_t *context, const char *const *nodes)
+{
+  for (size_t i = 0; i < batch->count; i++)
+    job_start(batch, &batch->jobs[i], context, nodes[i]);
+  jobs_ask(batch);
+  answers_wait(batch);
+  atomic_store(&batch->is_too_late, true);
+  for (size_t i = 0; i < batch->count; i++)
+    tb_ros2_client_destroy(batch->jobs[i].client);
+}
+
+static tb_status_t refused(tb_status_t status, const tb_ros2_parameter_t *parameter,
+                           tb_error_t *error)
+{
+  return tb_error_set(error, status, "parameter %s on many nodes: %s",
+                      parameter->name ? parameter->name : "(null)", tb_status_message(status));
+}
+
+tb_status_t tb_ros2_parameter_set_on_nodes(tb_ros2_context_t *context, const char *const *nodes,
+                                           size_t node_count, const tb_ros2_parameter_t *parameter,
+                                           tb_duration_t limit,
+                                           tb_ros2_parameter_outcome_t *outcomes, tb_error_t *error)
+{
+  if (tb__is_forked()) return refused(TB_ERR_FORKED, parameter, error);
+  if (tb__thread_may_not_wait()) return refused(TB_ERR_DEADLOCK, parameter, error);
+  batch_t batch = {.count = node_count, .open = node_count, .deadline = tb__deadline_after(limit)};
+  tb_status_t status = tb__set_request_encode(parameter, 1, &batch.request, &batch.size);
+  if (status != TB_OK) return refused(status, parameter, error);
+  batch.jobs = calloc(node_count + 1, sizeof *batch.jobs);
+  if (!batch.jobs) {
+    free(batch.request);
+    return refused(TB_ERR_NO_MEMORY, parameter, error);
+  }
+  for (size_t i = 0; i < batch.count; i++) {
+    outcomes[i] = (tb_ros2_parameter_outcome_t){0};
+    batch.jobs[i].batch = &batch;
+    batch.jobs[i].outcome = &outcomes[i];
+  }
+  batch_run(&batch, context, nodes);
+  free(batch.jobs);
+  free(batch.request);
+  return TB_OK;
+}
