@@ -6,7 +6,7 @@ set(timebase_core_headers
 set(timebase_ros2_headers
   ros2_arguments.h ros2_client.h ros2_clock_publisher.h ros2_clock_source.h ros2_context.h ros2_graph.h ros2_node.h
   ros2_parameter.h ros2_parameter_client.h ros2_publisher.h ros2_sample.h ros2_service.h ros2_simulation_services.h
-  ros2_subscription.h)
+  ros2_subscription.h ros2_type_hash.h)
 set(timebase_bag_headers
   bag_reader.h play_transport.h player.h)
 set(timebase_ros2_bag_headers

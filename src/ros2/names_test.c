@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "ros2/type_hash.h"
 #include "test.h"
 
 static void assert_topic(const char *ros, const char *expected)
@@ -262,21 +261,6 @@ static void test_namespaces(void **state)
   }
 }
 
-static void test_type_hashes(void **state)
-{
-  (void)state;
-  assert_string_equal(tb__type_hash_find("rosgraph_msgs/msg/Clock"),
-                      "692f7a66e93a3c83e71765d033b60349ba68023a8c689a79e48078bcb5c58564");
-  assert_string_equal(tb__type_hash_find("std_msgs/msg/String"),
-                      "df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18");
-  assert_string_equal(tb__type_hash_find("builtin_interfaces/msg/Duration"),
-                      "e8d009f659816f758b75334ee1a9ca5b5c0b859843261f14c7f937349599d93b");
-  assert_string_equal(
-      tb__type_hash_find("type_description_interfaces/srv/GetTypeDescription_Response"),
-      "648c49d976240861a482f961c5621ddd0d2135d8cce6f297a76d4f6376d93b75");
-  assert_null(tb__type_hash_find("std_msgs/msg/Strin"));
-}
-
 static void test_enclaves(void **state)
 {
   (void)state;
@@ -304,7 +288,6 @@ int main(void)
       cmocka_unit_test(test_names_that_grow_too_long_are_refused),
       cmocka_unit_test(test_names_of_nodes),
       cmocka_unit_test(test_namespaces),
-      cmocka_unit_test(test_type_hashes),
       cmocka_unit_test(test_enclaves),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -82,13 +82,13 @@ static void test_services_have_the_names_and_types_of_the_standard(void **state)
   (void)state;
   for (int i = 0; i < TB__SIMULATION_SERVICE_COUNT; i++) {
     const tb__simulation_service_t *service = &tb__simulation_services[i];
-    char expected[100], snake[100];
+    char expected[100], snake[100], hash[TB__TYPE_HASH_SIZE];
     snprintf(expected, sizeof expected, "%s_Request", service->type);
     assert_string_equal(service->request->name, expected);
     snprintf(expected, sizeof expected, "%s_Response", service->type);
     assert_string_equal(service->response->name, expected);
-    assert_non_null(tb__type_hash_find(service->request->name));
-    assert_non_null(tb__type_hash_find(service->response->name));
+    assert_true(tb__type_hash_find(service->request->name, hash));
+    assert_true(tb__type_hash_find(service->response->name, hash));
     const char *from = strrchr(service->type, '/') + 1;
     size_t size = 0;
     for (; *from; from++) {

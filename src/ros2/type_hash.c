@@ -3,6 +3,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <timebase/ros2_type_hash.h>
+
+#include "base/fork.h"
+#include "platform/mutex.h"
+#include "ros2/names.h"
+
+#define PREFIX_KEY "typehash="
+#define PREFIX     "RIHS01_"
 
 typedef struct type_hash {
   const char *type;
@@ -142,16 +150,83 @@ static int compare(const void *key, const void *row)
   return strcmp(key, ((const type_hash_t *)row)->type);
 }
 
-const char *tb__type_hash_find(const char *type)
+/* Of types that the program has told. They stay: there are as many as it has types. */
+typedef struct registered {
+  struct registered *next;
+  char sha256[TB__TYPE_HASH_SIZE];
+  char type[];
+} registered_t;
+
+static tb__mutex_t mutex;
+static registered_t *first_registered TB_GUARDED_BY(mutex);
+
+static registered_t *registered_find(const char *type) TB_REQUIRES(mutex);
+static registered_t *registered_find(const char *type)
 {
-  const type_hash_t *row =
-      bsearch(type, hashes, sizeof hashes / sizeof hashes[0], sizeof hashes[0], compare);
-  return row ? row->sha256 : NULL;
+  registered_t *entry = first_registered;
+  while (entry && strcmp(entry->type, type) != 0)
+    entry = entry->next;
+  return entry;
+}
+
+bool tb__type_hash_find(const char *type, char out[TB__TYPE_HASH_SIZE])
+{
+  const char *found = NULL;
+  tb__mutex_lock(&mutex);
+  const registered_t *entry = registered_find(type);
+  if (entry) {
+    found = entry->sha256;
+  } else {
+    const type_hash_t *row =
+        bsearch(type, hashes, sizeof hashes / sizeof hashes[0], sizeof hashes[0], compare);
+    if (row) found = row->sha256;
+  }
+  if (found) memcpy(out, found, TB__TYPE_HASH_SIZE);
+  tb__mutex_unlock(&mutex);
+  return found != NULL;
 }
 
 void tb__type_hash_user_data(const char *type, char out[TB__TYPE_HASH_USER_DATA_SIZE])
 {
-  const char *hash = tb__type_hash_find(type);
+  char hash[TB__TYPE_HASH_SIZE];
   out[0] = '\0';
-  if (hash) snprintf(out, TB__TYPE_HASH_USER_DATA_SIZE, "typehash=RIHS01_%s;", hash);
+  if (tb__type_hash_find(type, hash))
+    snprintf(out, TB__TYPE_HASH_USER_DATA_SIZE, PREFIX_KEY PREFIX "%s;", hash);
+}
+
+static bool is_hash(const char *text)
+{
+  size_t length = strlen(PREFIX);
+  return text && strncmp(text, PREFIX, length) == 0 &&
+         strspn(text + length, "0123456789abcdef") == TB__TYPE_HASH_SIZE - 1 &&
+         strlen(text + length) == TB__TYPE_HASH_SIZE - 1;
+}
+
+tb_status_t tb_ros2_type_hash_register(const char *type, const char *hash, tb_error_t *error)
+{
+  char full[TB__DDS_NAME_SIZE];
+  if (tb__is_forked())
+    return tb_error_set(error, TB_ERR_FORKED, "type hash: %s", tb_status_message(TB_ERR_FORKED));
+  tb_status_t status = tb__type_name_normalize(type, full, error);
+  if (status != TB_OK) return status;
+  if (!is_hash(hash))
+    return tb_error_set(error, TB_ERR_INVALID,
+                        "type hash of %s: '%.80s' is none: must be " PREFIX " and 64 hex digits",
+                        full, hash ? hash : "(null)");
+  size_t size = strlen(full) + 1;
+  registered_t *made = malloc(sizeof *made + size);
+  if (!made) return tb_error_set(error, TB_ERR_NO_MEMORY, "type hash of %s: out of memory", full);
+  memcpy(made->type, full, size);
+  tb__mutex_lock(&mutex);
+  registered_t *entry = registered_find(full);
+  if (!entry) {
+    entry = made;
+    entry->next = first_registered;
+    first_registered = made;
+    made = NULL;
+  }
+  memcpy(entry->sha256, hash + strlen(PREFIX), TB__TYPE_HASH_SIZE);
+  tb__mutex_unlock(&mutex);
+  free(made);
+  return TB_OK;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <timebase/ros2_clock_publisher.h>
 #include <timebase/ros2_publisher.h>
+#include <timebase/ros2_type_hash.h>
 
 #include "platform/futex.h"
 #include "platform/time.h"
@@ -34,6 +35,8 @@ static tb_status_t add_topic(void *self, const tb_bag_topic_t *info, void **out_
   tb_ros2_play_transport_t *transport = self;
   topic_t *topic = calloc(1, sizeof *topic);
   if (!topic) return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+  if (info->type_hash[0])
+    tb_ros2_type_hash_register(info->type, info->type_hash, NULL); /* as recorded, or not at all */
   tb_status_t status = tb_ros2_publisher_create(transport->context, info->name, info->type,
                                                 &info->qos, &topic->publisher, error);
   if (status != TB_OK) {
