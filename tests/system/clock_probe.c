@@ -5,6 +5,8 @@
  *   NAME before|after KIND FROM TO NOW      jump handlers "one" and "two": backward and first tick
  *   slept STATUS FROM TO       the answer to "sleep NS [LIMIT_NS]" on standard input
  *   now TIME STATE EPOCH MATCHED             the answer to "now"
+ *   stats FORWARD BACKWARD STALLS RATE       jumps and so on of the source, the answer to "stats"
+ *   log LEVEL TEXT             what the library says
  *
  * Ends at the end of standard input. */
 #include <inttypes.h>
@@ -86,6 +88,20 @@ static void tell_now(void)
          status.matched);
 }
 
+static void tell_stats(void)
+{
+  tb_timeline_stats_t stats = {0};
+  tb_timeline_stats(tb_source_timeline(source), &stats);
+  printf("stats %" PRIu64 " %" PRIu64 " %" PRIu64 " %.3f\n", stats.jumps_forward,
+         stats.jumps_backward, stats.stalls, stats.rate);
+}
+
+static void tell_log(tb_log_level_t level, const char *message, void *user)
+{
+  (void)user;
+  printf("log %d %s\n", (int)level, message);
+}
+
 static tb_status_t handler_add(const char *name, tb_jump_threshold_t threshold,
                                tb_jump_callback_t before, tb_jump_callback_t after)
 {
@@ -102,6 +118,7 @@ int main(void)
   tb_jump_threshold_t back = {.min_backward = {-1}, .on_clock_change = true};
   char line[128];
   setvbuf(stdout, NULL, _IOLBF, 0);
+  tb_log_set_hook(tell_log, NULL);
   if (tb_ros2_context_create(NULL, &context, &error) ||
       tb_ros2_clock_source_create(context, NULL, &source, &error)) {
     fprintf(stderr, "clock_probe: %s\n", error.text);
@@ -118,6 +135,8 @@ int main(void)
       nap_start(line + 6);
     else if (!strcmp(line, "now\n"))
       tell_now();
+    else if (!strcmp(line, "stats\n"))
+      tell_stats();
   }
   tb_clock_destroy(clock_ros);
   tb_source_destroy(source);

@@ -141,7 +141,7 @@ def bound_addresses(pid):
         if match:
             inodes.add(match.group(1))
     addresses = set()
-    with open("/proc/net/udp", encoding="ascii") as table:
+    with open(f"/proc/{pid}/net/udp", encoding="ascii") as table:
         for line in table.readlines()[1:]:
             fields = line.split()
             if fields[9] in inodes:
