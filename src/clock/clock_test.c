@@ -226,26 +226,6 @@ static void test_C6_epoch_rises_at_moves_and_backward_jumps_only(void **state)
   assert_ok(tb_clock_destroy(other));
 }
 
-static void test_C8_forward_steps_are_told_from_jumps(void **state)
-{
-  fixture_t *f = *state;
-  tb_timeline_stats_t stats;
-  tb_timeline_t *timeline = tb_source_timeline(f->source);
-  assert_ok(tb_manual_source_set(f->source, 1 * S));
-  assert_ok(tb_manual_source_set(f->source, 2 * S));  /* 1 s exactly is no jump */
-  assert_ok(tb_manual_source_set(f->source, 60 * S)); /* a jump */
-  assert_ok(tb_manual_source_advance(f->source, (tb_duration_t){90 * S})); /* said to be time */
-  assert_ok(tb_manual_source_jump(f->source, 150 * S + 1, TB_JUMP_REASON_SEEK));
-  assert_ok(tb_manual_source_set(f->source, 50 * S));
-  tb_timeline_stats(timeline, &stats);
-  assert_int_equal(stats.jumps_forward, 2);
-  assert_int_equal(stats.largest_forward.ns, 58 * S);
-  assert_int_equal(stats.jumps_backward, 1);
-  assert_int_equal(stats.largest_backward.ns, -(100 * S + 1));
-  assert_int_equal(stats.advanced.ns, 91 * S);
-  assert_int_equal(stats.ticks, 6);
-}
-
 typedef struct probe_source {
   tb_source_t *source;
   int starts, stops, destroys;
@@ -382,7 +362,6 @@ int main(void)
       WITH_CLOCK(test_C4_clocks_on_one_source_share_its_timeline),
       WITH_CLOCK(test_C5_time_and_epoch_are_one_consistent_set),
       WITH_CLOCK(test_C6_epoch_rises_at_moves_and_backward_jumps_only),
-      WITH_CLOCK(test_C8_forward_steps_are_told_from_jumps),
       cmocka_unit_test(test_X1_source_starts_with_its_first_clock_and_stops_after_its_last),
       WITH_CLOCK(test_X1_source_that_cannot_start_changes_nothing),
       WITH_CLOCK(test_X2_manual_source_after_its_last_clock_is_detached),

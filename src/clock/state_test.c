@@ -1,4 +1,5 @@
 /* States that follow from the signs of life, on a steady clock that the test moves. */
+#include <math.h>
 #include <stdatomic.h>
 #include <timebase/log.h>
 #include <timebase/sleep.h>
@@ -214,6 +215,134 @@ static void test_C8_what_counts_as_a_forward_jump_can_be_set(void **state)
   assert_status(tb_timeline_set_options(timeline, &options), TB_ERR_INVALID);
 }
 
+static void test_C8_forward_steps_are_told_from_jumps(void **state)
+{
+  fixture_t *f = *state;
+  tb_timeline_stats_t stats;
+  tb_timeline_t *timeline = tb_source_timeline(f->source);
+  assert_ok(tb_manual_source_set(f->source, 1 * S));
+  assert_ok(tb_manual_source_set(f->source, 2 * S));  /* 1 s exactly is no jump */
+  assert_ok(tb_manual_source_set(f->source, 60 * S)); /* a jump */
+  assert_ok(tb_manual_source_advance(f->source, (tb_duration_t){90 * S})); /* said to be time */
+  assert_ok(tb_manual_source_jump(f->source, 150 * S + 1, TB_JUMP_REASON_SEEK));
+  assert_ok(tb_manual_source_set(f->source, 50 * S));
+  tb_timeline_stats(timeline, &stats);
+  assert_int_equal(stats.jumps_forward, 2);
+  assert_int_equal(stats.largest_forward.ns, 58 * S);
+  assert_int_equal(stats.jumps_backward, 1);
+  assert_int_equal(stats.largest_backward.ns, -(100 * S + 1));
+  assert_int_equal(stats.advanced.ns, 91 * S);
+  assert_int_equal(stats.ticks, 6);
+}
+
+static tb_timeline_stats_t stats_of(const fixture_t *f)
+{
+  tb_timeline_stats_t stats;
+  tb_timeline_stats(tb_source_timeline(f->source), &stats);
+  return stats;
+}
+
+/* Ticks of a publisher at `hz`, each a step of `step_ns`. */
+static void tick_on(const fixture_t *f, int count, int64_t hz, int64_t step_ns)
+{
+  for (int i = 0; i < count; i++) {
+    tb_time_t now;
+    pass(S / hz);
+    assert_ok(tb_clock_now(f->clock, &now));
+    assert_ok(tb_manual_source_set(f->source, now.ns + step_ns));
+  }
+}
+
+static void expect_jumps(const fixture_t *f, uint64_t jumps)
+{
+  assert_int_equal(stats_of(f).jumps_forward, jumps);
+}
+
+/* Its first two steps cannot be told from jumps. */
+static void test_C8_a_new_rate_of_slow_ticks_is_observed_and_no_row_of_jumps(void **state)
+{
+  fixture_t *f = *state;
+  tick_on(f, 5, 1, S);
+  tick_on(f, 2, 1, 10 * S);
+  expect_jumps(f, 2);
+  tick_on(f, 50, 1, 10 * S);
+  expect_jumps(f, 2);
+  assert_true(stats_of(f).rate == 10);
+  tick_on(f, 5, 1, S);
+  assert_true(stats_of(f).rate == 1);
+  tick_on(f, 50, 1, 10 * S);
+  expect_jumps(f, 4);
+  tick_on(f, 50, 1, 1000 * S);
+  expect_jumps(f, 6);
+  assert_true(stats_of(f).rate == 1000);
+  assert_int_equal(stats_of(f).largest_forward.ns, 1000 * S);
+}
+
+/* A rate is measured over 0.1 s. */
+static void test_C8_a_new_rate_of_fast_ticks_is_observed_and_no_row_of_jumps(void **state)
+{
+  fixture_t *f = *state;
+  tick_on(f, 100, 100, S / 100);
+  expect_jumps(f, 0);
+  tick_on(f, 1000, 100, 10 * S);
+  expect_jumps(f, 11);
+  assert_true(fabs(stats_of(f).rate - 1000) < 1e-6);
+}
+
+static void test_C8_a_jump_between_slow_ticks_is_counted_once(void **state)
+{
+  fixture_t *f = *state;
+  tick_on(f, 5, 1, S);
+  for (uint64_t jumps = 1; jumps <= 3; jumps++) {
+    tick_on(f, 1, 1, 3600 * S);
+    expect_jumps(f, jumps);
+    tick_on(f, jumps == 2 ? 1 : 5, 1, S);
+    expect_jumps(f, jumps);
+    assert_true(stats_of(f).rate == 1);
+  }
+  assert_int_equal(stats_of(f).largest_forward.ns, 3600 * S);
+}
+
+static void test_C8_two_jumps_in_a_row_are_two_and_leave_no_rate_behind(void **state)
+{
+  fixture_t *f = *state;
+  tick_on(f, 5, 1, S);
+  tick_on(f, 2, 1, 3600 * S);
+  expect_jumps(f, 2);
+  tick_on(f, 1, 1, S);
+  assert_true(stats_of(f).rate == 1);
+  tick_on(f, 1, 1, 60 * S);
+  expect_jumps(f, 3);
+}
+
+static void test_C8_steps_said_to_be_jumps_are_no_rate(void **state)
+{
+  fixture_t *f = *state;
+  tick_on(f, 5, 1, S);
+  tick_on(f, 1, 1, 60 * S);
+  for (int i = 1; i <= 5; i++) {
+    pass(S);
+    assert_ok(tb_manual_source_jump(f->source, i * 3600 * S, TB_JUMP_REASON_SEEK));
+    expect_jumps(f, 1 + (uint64_t)i);
+    assert_true(stats_of(f).rate == 1);
+  }
+  tick_on(f, 1, 1, 60 * S);
+  expect_jumps(f, 7);
+}
+
+static void test_C8_after_a_pause_time_goes_on_at_its_rate(void **state)
+{
+  fixture_t *f = *state;
+  tick_on(f, 10, 1, 10 * S);
+  uint64_t jumps = stats_of(f).jumps_forward;
+  assert_true(stats_of(f).rate == 10);
+  tick_on(f, 10, 1, 0);
+  assert_true(stats_of(f).rate == 0);
+  tick_on(f, 10, 1, 10 * S);
+  expect_jumps(f, jumps);
+  assert_true(stats_of(f).rate == 10);
+}
+
 #define ON_STEADY(test) cmocka_unit_test_setup_teardown(test, setup_steady, teardown_steady)
 
 int main(void)
@@ -227,6 +356,13 @@ int main(void)
       ON_STEADY(test_C8_a_state_that_the_source_sets_stays),
       ON_STEADY(test_C8_time_that_runs_without_bound_needs_no_ticks),
       ON_STEADY(test_C8_what_counts_as_a_forward_jump_can_be_set),
+      ON_STEADY(test_C8_forward_steps_are_told_from_jumps),
+      ON_STEADY(test_C8_a_new_rate_of_slow_ticks_is_observed_and_no_row_of_jumps),
+      ON_STEADY(test_C8_a_new_rate_of_fast_ticks_is_observed_and_no_row_of_jumps),
+      ON_STEADY(test_C8_a_jump_between_slow_ticks_is_counted_once),
+      ON_STEADY(test_C8_two_jumps_in_a_row_are_two_and_leave_no_rate_behind),
+      ON_STEADY(test_C8_steps_said_to_be_jumps_are_no_rate),
+      ON_STEADY(test_C8_after_a_pause_time_goes_on_at_its_rate),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,6 +44,7 @@ static void meter_restart(tb__rate_meter_t *meter, int64_t steady_ns, int64_t ti
 {
   meter->window_steady_ns = steady_ns;
   meter->window_time_ns = time_ns;
+  meter->jumped = false;
 }
 
 static void meter_tick(tb_timeline_t *timeline, int64_t steady_ns, int64_t time_ns)
@@ -53,7 +54,20 @@ static void meter_tick(tb_timeline_t *timeline, int64_t steady_ns, int64_t time_
   if (window_ns < RATE_WINDOW_NS) return;
   double rate = (double)(time_ns - meter->window_time_ns) / (double)window_ns;
   atomic_store_explicit(&timeline->counts.rate, rate, memory_order_relaxed);
+  if (rate > 0) meter->moving_rate = rate; /* a pause is not its rate */
   meter_restart(meter, steady_ns, time_ns);
+}
+
+/* One jump is none of the passing of time. Several in a row may be a new rate, which is measured
+ * from the first of them on. */
+static void meter_jump(tb_timeline_t *timeline, int64_t steady_ns, int64_t time_ns,
+                       tb_jump_reason_t reason)
+{
+  if (timeline->meter.jumped && reason == TB_JUMP_REASON_NONE)
+    meter_tick(timeline, steady_ns, time_ns);
+  else
+    meter_restart(&timeline->meter, steady_ns, time_ns);
+  timeline->meter.jumped = reason == TB_JUMP_REASON_NONE;
 }
 
 /* Whether a forward step is a jump, and not the passing of time. */
@@ -65,8 +79,8 @@ static bool is_forward_jump(const tb_timeline_t *timeline, int64_t step_ns, int6
     return true;
   int64_t min_ns = timeline->forward_jump_min_ns;
   if (reason != TB_JUMP_REASON_NONE || step_ns <= min_ns) return false;
-  double rate = atomic_load_explicit(&timeline->counts.rate, memory_order_relaxed);
-  double passed_ns = rate * (double)tb__life_silence_ns(&timeline->life, steady_ns);
+  double silence_ns = (double)tb__life_silence_ns(&timeline->life, steady_ns);
+  double passed_ns = timeline->meter.moving_rate * silence_ns;
   return (double)step_ns > passed_ns + (double)min_ns;
 }
 
@@ -88,11 +102,12 @@ static void count_forward(tb_timeline_t *timeline, int64_t step_ns, tb_jump_reas
   count_one(&counts->ticks);
   if (!is_forward_jump(timeline, step_ns, steady_ns, reason)) {
     add_advance(timeline, step_ns);
+    timeline->meter.jumped = false;
     meter_tick(timeline, steady_ns, time_ns);
   } else {
     count_one(&counts->jumps_forward);
     keep_largest(&counts->largest_forward_ns, step_ns);
-    meter_restart(&timeline->meter, steady_ns, time_ns);
+    meter_jump(timeline, steady_ns, time_ns, reason);
   }
   live_on(timeline, steady_ns);
 }

@@ -263,7 +263,7 @@ void tb__timeline_reset(tb_timeline_t *timeline)
   timeline->elapsed_frozen = tb__timeline_elapsed_locked(timeline);
   timeline->time_ns = 0;
   timeline->state = TB_CLOCK_WAITING;
-  timeline->meter = (tb__rate_meter_t){0};
+  timeline->meter = (tb__rate_meter_t){.moving_rate = timeline->meter.moving_rate};
   atomic_store_explicit(&timeline->life.moved_ns, 0, memory_order_relaxed);
   atomic_store_explicit(&timeline->life.repeated_ns, 0, memory_order_relaxed);
   tb__timeline_publish_locked(timeline);

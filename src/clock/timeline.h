@@ -61,6 +61,8 @@ typedef struct tb__timeline_counts {
 /* Where the passing of time was last measured, in coarse steady time (0: nowhere). */
 typedef struct tb__rate_meter {
   int64_t window_steady_ns, window_time_ns; /* start of the window of the rate */
+  double moving_rate;                       /* the last one measured while time moved; 0: none */
+  bool jumped;                              /* at the last tick, for no reason given */
 } tb__rate_meter_t;
 
 #define TB__LIFE_FOR_EVER   INT64_MAX          /* time goes on without ticks */
