@@ -649,22 +649,27 @@ static void *set_default_again(void *source)
   return NULL;
 }
 
+static void set_slow_limit(tb_source_t *source, tb_duration_t limit)
+{
+  tb_timeline_options_t options = TB_TIMELINE_OPTIONS_INIT;
+  options.slow_handler_limit = limit;
+  assert_ok(tb_timeline_set_options(tb_source_timeline(source), &options));
+}
+
 static void test_J7_X7_who_waits_to_change_the_default_reports(void **state)
 {
   stage_t *stage = *state;
-  tb_timeline_options_t options = TB_TIMELINE_OPTIONS_INIT;
   pthread_t thread;
   stuck_t stuck;
-  options.slow_handler_limit = INSTANT;
-  assert_ok(tb_timeline_set_options(tb_source_timeline(stage->b), &options));
+  set_slow_limit(stage->a, (tb_duration_t){0});
+  set_slow_limit(stage->b, INSTANT);
   atomic_store(&slow_reports, 0);
   tb_log_set_hook(count_slow, NULL);
   get_stuck(&stuck, stage->followers[0], change_the_default, stage->b);
   pthread_create(&thread, NULL, set_default_again, stage->a);
   while (atomic_load(&slow_reports) == 0)
     sched_yield();
-  options.slow_handler_limit = (tb_duration_t){1000 * S}; /* the change to come has none */
-  assert_ok(tb_timeline_set_options(tb_source_timeline(stage->b), &options));
+  set_slow_limit(stage->b, (tb_duration_t){0}); /* the change to come reports nothing */
   let_go(&stuck);
   pthread_join(thread, NULL);
   tb_log_set_hook(NULL, NULL);
