@@ -130,8 +130,8 @@ static void test_J9_small_steps_add_up(void **state)
   stage_t *stage = *state;
   tb_jump_handler_t *handler = handle(stage->system, "h", 1, -1);
   uint32_t before = wall_jumps();
-  wall_set_by(-6000);
-  wall_set_by(-6000);
+  wall_set_by(-9000);
+  wall_set_by(-9000);
   wait_for_wall_jump(before);
   assert_string_equal(trace, "<h+0B >h+0B ");
   tb_jump_handler_destroy(handler);
