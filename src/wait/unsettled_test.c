@@ -5,6 +5,7 @@
 #include <timebase/jump.h>
 #include <timebase/manual_source.h>
 #include <timebase/sleep.h>
+#include <timebase/testing.h>
 
 #include "test.h"
 #include "waiting.h"
@@ -119,13 +120,16 @@ static void test_S5_a_limit_in_the_middle_of_a_jump_does_not_make_it_due(void **
   stage_t *stage = *state;
   pthread_t jumper;
   nap_t nap = {.clock = stage->clock, .until_ns = 10 * S};
-  nap.options.limit.ns = 500 * TB_NS_PER_MS;
+  nap.options.limit.ns = S;
+  assert_ok(tb_testing_hold_os_time());
   hold_on(stage, (tb_jump_threshold_t){.min_forward = {S}});
   pthread_create(&nap.thread, NULL, nap_run, &nap);
   wait_for_waiters(stage->clock, 1);
   begin_jump(stage, &jumper, step_forward);
+  assert_ok(tb_testing_advance(TB_TESTING_STEADY, (tb_duration_t){S}));
   pthread_join(nap.thread, NULL); /* by its limit: the jump is still on */
   assert_status(nap.status, TB_ERR_TIMEOUT);
+  assert_ok(tb_testing_release_os_time());
   atomic_store(&stage->let_go, true);
   pthread_join(jumper, NULL);
 }
