@@ -37,6 +37,14 @@ static void path_of(const shared_t *f, char *out, size_t size)
   snprintf(out, size, "%s/timebase.test", f->directory);
 }
 
+static void set_stall_limit(const shared_t *f, int64_t limit_ns)
+{
+  tb_timeline_options_t options = TB_TIMELINE_OPTIONS_INIT;
+  options.stall_limit.ns = limit_ns;
+  assert_ok(tb_timeline_set_options(tb_source_timeline(f->source), &options));
+}
+
+/* Silence is no stall: a thread may be held up between a tick and a look at the state. */
 static int setup_shared(void **state)
 {
   static shared_t f;
@@ -45,6 +53,7 @@ static int setup_shared(void **state)
   assert_non_null(mkdtemp(f.directory));
   f.options.directory = f.directory;
   assert_ok(tb_shm_source_create("test", &f.options, NULL, &f.source));
+  set_stall_limit(&f, 0);
   tb_clock_options_t clock = {TB_TIME_ROS, f.source};
   assert_ok(tb_clock_create(&clock, &f.clock));
   *state = &f;
@@ -682,7 +691,7 @@ static void test_X3_time_runs_on_from_an_anchor(void **state)
   sleep_a_while(f->clock); /* no tick comes */
   assert_true(now_of(f->clock) >= now_ns + 10 * S);
   uint64_t epoch = tb_clock_epoch(f->clock);
-  anchor.time_ns = now_of(f->clock) + 200 * S;
+  anchor.time_ns = now_of(f->clock) + 90000 * S; /* ahead, however late it is committed */
   anchor.rate = 0;
   assert_ok(tb_shm_publisher_anchor(f->publisher, &anchor, TB_JUMP_REASON_NONE));
   assert_int_equal(now_of(f->clock), anchor.time_ns);
@@ -763,7 +772,9 @@ static void test_C8_a_paused_publisher_that_dies_is_a_stall(void **state)
   assert_int_equal(state_of(f), TB_CLOCK_PAUSED);
   tb__page_t *page = map_page(f, &file);
   atomic_store(&page->alive_ns, 1); /* long ago */
+  set_stall_limit(f, S);
   assert_int_equal(state_of(f), TB_CLOCK_STALLED);
+  set_stall_limit(f, 0);
   assert_ok(tb_shm_publisher_anchor(f->publisher, &anchor, TB_JUMP_REASON_NONE));
   assert_int_equal(state_of(f), TB_CLOCK_PAUSED);
   tb__shared_file_close(&file);
@@ -836,6 +847,7 @@ static void test_C8_a_foreign_publisher_that_ticks_is_not_stalled(void **state)
   tick(f, 4 * S);
   assert_int_equal(now_of(f->clock), 4 * S);
   assert_ok(tb_testing_hold_os_time());
+  set_stall_limit(f, S);
   atomic_store(&page->alive_ns, INT64_MAX);
   for (int i = 0; i < 3; i++) {
     tick(f, (10 + i) * S); /* nobody follows this one */
