@@ -14,7 +14,7 @@
 
 #define FIRST_DOMAIN 80
 #define S            TB_NS_PER_S
-#define LIMIT        ((tb_duration_t){30 * S})
+#define LIMIT        ((tb_duration_t){120 * S})
 
 static int domain_id = FIRST_DOMAIN - 1;
 static _Atomic int warnings;

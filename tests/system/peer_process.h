@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-#define PEER_LIMIT_MS 30000
+#define PEER_LIMIT_MS 120000
 
 typedef struct peer {
   pid_t pid;

@@ -21,7 +21,7 @@
 #include "ros2_messages.h"
 #include "system/pattern.h"
 
-#define LIMIT DDS_SECS(30)
+#define LIMIT DDS_SECS(120)
 
 static dds_entity_t participant;
 

@@ -14,7 +14,7 @@
 #include "system/peer_process.h"
 #include "test.h"
 
-#define LIMIT        ((tb_duration_t){30 * TB_NS_PER_S})
+#define LIMIT        ((tb_duration_t){120 * TB_NS_PER_S})
 #define STRING_TYPE  "std_msgs/msg/String"
 #define FIRST_DOMAIN 60
 
