@@ -11,6 +11,8 @@
 #include "ros2/endpoint.h"
 #include "ros2/service_pair.h"
 
+#define LOOK_AGAIN_NS INT64_C(100000000)
+
 static _Atomic int64_t last_sequence; /* of the process, as in rmw_cyclonedds */
 
 static tb_ros2_client_t *client_of(tb__dispatch_member_t *member)
@@ -135,12 +137,21 @@ static int64_t expire(tb_ros2_client_t *client)
   return next_ns;
 }
 
+/* Nobody else looks again at what could not be looked up. */
+static tb__deadline_t look_again_by(tb__deadline_t deadline)
+{
+  int64_t soon_ns = tb__steady_now_ns() + LOOK_AGAIN_NS;
+  if (deadline.clock == TB__DEADLINE_STEADY && deadline.ns <= soon_ns) return deadline;
+  return (tb__deadline_t){TB__DEADLINE_STEADY, soon_ns};
+}
+
 static void run(tb__dispatch_member_t *member)
 {
   tb_ros2_client_t *client = client_of(member);
   callbacks_run(client);
-  tb__client_refresh(client);
+  bool refreshed = tb__client_refresh(client) == TB_OK;
   int64_t next_ns = expire(client);
+  if (!refreshed) next_ns = look_again_by((tb__deadline_t){TB__DEADLINE_STEADY, next_ns}).ns;
   callbacks_run(client);
   if (next_ns != INT64_MAX)
     tb__dispatch_set_due(tb__ros2_context_dispatch(client->context), member, next_ns);
@@ -188,6 +199,25 @@ static void close_pending(tb_ros2_client_t *client)
   tb__mutex_unlock(&client->mutex);
 }
 
+static void forget(tb__pending_t *list)
+{
+  for (tb__pending_t *next; list; list = next) {
+    next = list->next;
+    if (!list->callback) continue; /* on the stack of a thread that is not there */
+    tb_ros2_response_release(&list->response);
+    free(list);
+  }
+}
+
+/* In a forked child no callback is called. */
+TB_NO_THREAD_ANALYSIS
+static void forget_in_child(tb_ros2_client_t *client)
+{
+  if (!tb__mutex_was_free(&client->mutex)) return;
+  forget(client->pending);
+  forget(client->finished);
+}
+
 void tb_ros2_client_destroy(tb_ros2_client_t *client)
 {
   if (!client) return;
@@ -200,7 +230,9 @@ void tb_ros2_client_destroy(tb_ros2_client_t *client)
   if (dispatched) tb__dispatch_remove(tb__ros2_context_dispatch(client->context), &client->member);
   tb__raw_reader_destroy(client->reader);
   tb__raw_writer_destroy(client->writer);
-  if (!tb__is_forked()) {
+  if (tb__is_forked()) {
+    forget_in_child(client);
+  } else {
     close_pending(client);
     callbacks_run(client);
   }
@@ -222,8 +254,9 @@ static tb_status_t server_wait(tb_ros2_client_t *client, tb__deadline_t deadline
   if (tb__is_forked()) return TB_ERR_FORKED;
   for (;;) {
     uint32_t seen = atomic_load(&client->events);
-    tb__client_refresh(client);
+    tb_status_t status = tb__client_refresh(client);
     if (tb__client_has_server(client)) return TB_OK;
+    if (status != TB_OK) return status;
     if (!tb__futex_wait(&client->events, seen, deadline)) return TB_ERR_TIMEOUT;
   }
 }
@@ -287,12 +320,13 @@ static tb_status_t answer_wait(tb_ros2_client_t *client, tb__pending_t *pending,
 {
   for (;;) {
     uint32_t seen = atomic_load(&client->events);
-    tb__client_refresh(client);
+    bool refreshed = tb__client_refresh(client) == TB_OK;
+    tb__deadline_t until = refreshed ? deadline : look_again_by(deadline);
     tb__mutex_lock(&client->mutex);
     bool done = pending->done;
     tb__mutex_unlock(&client->mutex);
     if (done) return pending->status;
-    if (!tb__futex_wait(&client->events, seen, deadline))
+    if (!tb__futex_wait(&client->events, seen, until) && is_past(deadline))
       return pending_cancel(client, pending->sequence) ? TB_ERR_TIMEOUT : pending->status;
   }
 }

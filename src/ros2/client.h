@@ -54,8 +54,9 @@ struct tb_ros2_client {
 };
 
 /* Looks up who serves, if what is matched has changed, and gives up the requests that only those
- * had who are gone. Not from callbacks of DDS. */
-void tb__client_refresh(tb_ros2_client_t *client);
+ * had who are gone. Not from callbacks of DDS. TB_ERR_NO_MEMORY, TB_ERR_CLOSED: the next one has to
+ * try again. */
+tb_status_t tb__client_refresh(tb_ros2_client_t *client);
 
 /* Whether a service is there, as of the last look. */
 bool tb__client_has_server(tb_ros2_client_t *client);

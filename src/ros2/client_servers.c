@@ -72,22 +72,29 @@ static void servers_replace(tb_ros2_client_t *client, const matches_t *matches, 
   tb__mutex_unlock(&client->mutex);
 }
 
-static bool matches_read(tb_ros2_client_t *client, matches_t *out)
+static tb_status_t matches_read(tb_ros2_client_t *client, matches_t *out)
 {
-  return tb__raw_writer_matched_list(client->writer, &out->readers, &out->reader_count) == TB_OK &&
-         tb__raw_reader_matched_list(client->reader, &out->writers, &out->writer_count) == TB_OK;
+  tb_status_t status =
+      tb__raw_writer_matched_list(client->writer, &out->readers, &out->reader_count);
+  if (status != TB_OK) return status;
+  return tb__raw_reader_matched_list(client->reader, &out->writers, &out->writer_count);
 }
 
-void tb__client_refresh(tb_ros2_client_t *client)
+tb_status_t tb__client_refresh(tb_ros2_client_t *client)
 {
+  tb_status_t status = TB_OK;
   tb__mutex_lock(&client->refresh_mutex);
   uint32_t events =
       tb__raw_writer_match_events(client->writer) + tb__raw_reader_match_events(client->reader);
   if (events != client->refreshed_at) {
     matches_t matches = {0};
     tb__server_t *room = NULL;
-    if (matches_read(client, &matches)) room = calloc(matches.reader_count + 1, sizeof *room);
-    if (room) { /* else the next one tries again */
+    status = matches_read(client, &matches);
+    if (status == TB_OK) {
+      room = calloc(matches.reader_count + 1, sizeof *room);
+      if (!room) status = TB_ERR_NO_MEMORY;
+    }
+    if (room) {
       servers_replace(client, &matches, room);
       client->refreshed_at = events;
     }
@@ -95,6 +102,7 @@ void tb__client_refresh(tb_ros2_client_t *client)
     free(matches.writers);
   }
   tb__mutex_unlock(&client->refresh_mutex);
+  return status;
 }
 
 bool tb__client_has_server(tb_ros2_client_t *client)

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/fork.h"
 #include "ros2/type_hash.h"
 
 #define WRITE_LIMIT_NS INT64_C(50000000) /* then the caller looks at its own limit */
@@ -60,6 +61,9 @@ tb_status_t tb__service_pair_init(tb__service_pair_t *pair, tb_ros2_context_t *c
   static const tb_qos_t defaults = TB_QOS_INIT_DEFAULT;
   char id[TB__SERVICE_ID_SIZE];
   uint8_t guid[16];
+  if (tb__is_forked())
+    return tb_error_set(error, TB_ERR_FORKED, "service %s: %s", service,
+                        tb_status_message(TB_ERR_FORKED));
   if (!type || (!strstr(type, "/srv/") && !strstr(type, "/action/")))
     return tb_error_set(error, TB_ERR_INVALID, "service type name '%s': must be package/srv/Name",
                         type ? type : "(null)");

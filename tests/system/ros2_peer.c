@@ -46,17 +46,21 @@ static dds_qos_t *qos_create(const char *name)
   return qos;
 }
 
-static void wait_for(dds_entity_t entity, uint32_t status)
+static bool comes_within(dds_entity_t entity, uint32_t status, dds_duration_t limit)
 {
   dds_entity_t waitset = dds_create_waitset(participant);
   check(dds_set_status_mask(entity, status), "status mask");
   check(dds_waitset_attach(waitset, entity, 0), "attach");
-  dds_return_t count = dds_waitset_wait(waitset, NULL, 0, LIMIT);
-  if (count <= 0) {
-    fprintf(stderr, "ros2_peer: nothing happened in time\n");
-    exit(1);
-  }
+  dds_return_t count = dds_waitset_wait(waitset, NULL, 0, limit);
   dds_delete(waitset);
+  return count > 0;
+}
+
+static void wait_for(dds_entity_t entity, uint32_t status)
+{
+  if (comes_within(entity, status, LIMIT)) return;
+  fprintf(stderr, "ros2_peer: nothing happened in time\n");
+  exit(1);
 }
 
 static void wait_for_end(void)
@@ -254,8 +258,9 @@ static void call_add(const char *service, int64_t a, int64_t b)
   printf("matched\n");
   wait_for_line();
   example_interfaces_srv_dds__AddTwoInts_Request_ request = {77, 5, a, b};
-  check(dds_write(writer, &request), "write");
-  wait_for(reader, DDS_DATA_AVAILABLE_STATUS);
+  do { /* the other side may know the writer before the reader, and answer nobody */
+    check(dds_write(writer, &request), "write");
+  } while (!comes_within(reader, DDS_DATA_AVAILABLE_STATUS, DDS_SECS(1)));
   example_interfaces_srv_dds__AddTwoInts_Response_ reply;
   void *sample = &reply;
   dds_sample_info_t info;
