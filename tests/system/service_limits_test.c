@@ -382,7 +382,7 @@ static void test_requests_that_wait_push_out_the_oldest(void **state)
   wait_for(&slow.entered); /* it waits no more */
   for (uint8_t i = 2; i <= 6; i++)
     ask(client, i, &outcomes[i]);
-  for (int i = 0; i < 4; i++)
+  for (int i = 0; i < 6; i++)
     sem_post(&slow.go_on);
   for (int i = 1; i <= 6; i++) {
     if (i == 2 || i == 3) continue;
