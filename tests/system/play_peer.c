@@ -120,7 +120,7 @@ int main(int argc, char **argv)
   };
   puts("ready");
   for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-    if (tb_ros2_subscription_wait_for_matched(all[i], 1, (tb_duration_t){60 * TB_NS_PER_S}))
+    if (tb_ros2_subscription_wait_for_matched(all[i], 1, (tb_duration_t){120 * TB_NS_PER_S}))
       return 1;
   puts("matched");
   while (sem_wait(&seen.complete) != 0)
