@@ -52,9 +52,10 @@ class Terminal:
         os.write(self.master, keys)
 
     def expect(self, text):
+        end = time.monotonic() + LIMIT_S  # a screen that is drawn again and again is no answer
         while text not in self.seen:
-            ready, _, _ = select.select([self.master], [], [], LIMIT_S)
-            self.test.assertTrue(ready, (text, self.seen))
+            ready, _, _ = select.select([self.master], [], [], end - time.monotonic())
+            self.test.assertTrue(ready and time.monotonic() < end, (text, self.seen[-2000:]))
             self.seen += os.read(self.master, 4096)
         self.seen = self.seen.split(text, 1)[1]
 
