@@ -9,6 +9,7 @@ import os
 import pty
 import select
 import signal
+import struct
 import subprocess
 import sys
 import termios
@@ -29,6 +30,7 @@ class Terminal:
     def __init__(self, test, arguments, environment):
         self.test = test
         self.master, self.slave = pty.openpty()
+        fcntl.ioctl(self.slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 200, 0, 0))
         test.addCleanup(os.close, self.master)
         test.addCleanup(os.close, self.slave)
         self.modes_before = self.modes()
