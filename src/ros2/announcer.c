@@ -79,14 +79,13 @@ done:
   return status;
 }
 
-/* After a removal, which cannot fail: what is wrong now is right after the next change. */
-static void publish_or_log(tb__announcer_t *announcer) TB_REQUIRES(announcer->mutex);
-static void publish_or_log(tb__announcer_t *announcer)
+/* After a removal, which cannot fail: what is wrong now is right after the next change. The log
+ * hook may use nodes, so nothing is held. */
+static void log_failure(tb_status_t status, const tb_error_t *error)
 {
-  tb_error_t error = TB_ERROR_INIT;
-  if (publish(announcer, &error) != TB_OK)
-    tb__log(TB_LOG_WARN, "%s; until the next change others see nodes or endpoints that are gone",
-            error.text);
+  if (status == TB_OK) return;
+  tb__log(TB_LOG_WARN, "%s; until the next change others see nodes or endpoints that are gone",
+          error->text);
 }
 
 void tb__announced_node_init(tb__announced_node_t *node, tb__announcer_t *announcer,
@@ -126,14 +125,17 @@ tb_status_t tb__announced_node_tell(tb__announced_node_t *node, tb_error_t *erro
 
 void tb__announced_node_take_back(tb__announced_node_t *node)
 {
+  tb_error_t error = TB_ERROR_INIT;
+  tb_status_t status = TB_OK;
   tb__announcer_t *announcer = node->announcer;
   if (tb__is_forked() || !announcer) return;
   tb__mutex_lock(&announcer->mutex);
   if (node->is_told) {
     node_unlink(announcer, node);
-    publish_or_log(announcer);
+    status = publish(announcer, &error);
   }
   tb__mutex_unlock(&announcer->mutex);
+  log_failure(status, &error);
 }
 
 void tb__announced_node_fini(tb__announced_node_t *node)
@@ -201,11 +203,14 @@ tb_status_t tb__announced_add(tb__announced_t *endpoints, tb__announced_node_t *
 
 void tb__announced_remove(tb__announced_t *endpoints)
 {
+  tb_error_t error = TB_ERROR_INIT;
+  tb_status_t status = TB_OK;
   if (!endpoints->node || tb__is_forked()) return;
   tb__announcer_t *announcer = endpoints->node->announcer;
   tb__mutex_lock(&announcer->mutex);
   endpoints_unlist(endpoints);
-  if (endpoints->node->is_told) publish_or_log(announcer);
+  if (endpoints->node->is_told) status = publish(announcer, &error);
   tb__mutex_unlock(&announcer->mutex);
   *endpoints = (tb__announced_t){0};
+  log_failure(status, &error);
 }

@@ -1,0 +1,103 @@
+/* Nodes that are used from callbacks, in and in forked children. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <timebase/log.h>
+#include <timebase/ros2_node.h>
+#include <unistd.h>
+
+#include "dds/raw_writer.h"
+#include "system/loopback.h"
+#include "test.h"
+
+#define DOMAIN      55
+#define STRING_TYPE "std_msgs/msg/String"
+
+static tb_ros2_context_t *context;
+static tb_ros2_node_t *node;
+static atomic_bool writes_fail;
+
+tb_status_t __real_tb__raw_writer_write(tb__raw_writer_t *writer, const void *cdr, size_t size,
+                                        tb_error_t *error);
+tb_status_t __wrap_tb__raw_writer_write(tb__raw_writer_t *writer, const void *cdr, size_t size,
+                                        tb_error_t *error);
+tb_status_t __wrap_tb__raw_writer_write(tb__raw_writer_t *writer, const void *cdr, size_t size,
+                                        tb_error_t *error)
+{
+  if (atomic_load(&writes_fail)) return tb_error_set(error, TB_ERR_TRANSPORT, "no");
+  return __real_tb__raw_writer_write(writer, cdr, size, error);
+}
+
+static int setup(void **state)
+{
+  (void)state;
+  tb_error_t error = TB_ERROR_INIT;
+  loopback_setup(DOMAIN);
+  if (tb_ros2_context_create(NULL, &context, &error) != TB_OK ||
+      tb_ros2_node_create(context, "alive", "", NULL, &node, &error) != TB_OK)
+    fail_msg("%s", error.text);
+  return 0;
+}
+
+static int teardown(void **state)
+{
+  (void)state;
+  atomic_store(&writes_fail, false);
+  tb_log_set_hook(NULL, NULL);
+  tb_ros2_node_destroy(node);
+  tb_ros2_context_destroy(context);
+  return 0;
+}
+
+/* ---- callbacks ---- */
+
+static tb_ros2_publisher_t *publisher_create(const char *topic)
+{
+  tb_error_t error = TB_ERROR_INIT;
+  tb_ros2_publisher_t *made = NULL;
+  if (tb_ros2_node_create_publisher(node, topic, STRING_TYPE, NULL, &made, &error) != TB_OK)
+    fail_msg("%s", error.text);
+  return made;
+}
+
+static void destroy_publisher(tb_log_level_t level, const char *message, void *user)
+{
+  tb_ros2_publisher_t **other = user;
+  (void)level, (void)message;
+  tb_ros2_publisher_t *destroyed = *other;
+  *other = NULL;
+  atomic_store(&writes_fail, false);
+  tb_ros2_publisher_destroy(destroyed);
+}
+
+static void *destroy_in_thread(void *user)
+{
+  tb_ros2_publisher_destroy(user);
+  return NULL;
+}
+
+static void test_J5_the_log_hook_runs_with_nothing_held(void **state)
+{
+  (void)state;
+  pthread_t thread;
+  struct timespec end;
+  tb_ros2_publisher_t *first = publisher_create("first"), *second = publisher_create("second");
+  tb_log_set_hook(destroy_publisher, &second);
+  atomic_store(&writes_fail, true);
+  assert_int_equal(pthread_create(&thread, NULL, destroy_in_thread, first), 0);
+  clock_gettime(CLOCK_REALTIME, &end);
+  end.tv_sec += 60;
+  assert_int_equal(pthread_timedjoin_np(thread, NULL, &end), 0);
+  assert_null(second);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+  unsetenv("TIMEBASE_SOURCE");
+  const struct CMUnitTest tests[] = {
+      TEST(test_J5_the_log_hook_runs_with_nothing_held),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
