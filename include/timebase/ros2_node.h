@@ -81,6 +81,7 @@ TB_BEGIN_DECLS
  * no good.
  *
  *   TB_ERR_INVALID    a name breaks ROS's rules, or an argument after --ros-args cannot be read
+ *   TB_ERR_DEADLOCK   from a jump callback, the log hook or a callback of parameters
  *   TB_ERR_NO_MEMORY, TB_ERR_TRANSPORT, TB_ERR_FORKED
  *
  * [any thread] */

@@ -49,6 +49,19 @@ static tb_status_t time_open(tb_ros2_node_t *node, tb_error_t *error)
   return TB_OK;
 }
 
+/* In a jump callback a clock can be made, but not destroyed again if the rest fails. */
+static tb_status_t may_create(const char *name, tb_error_t *error)
+{
+  tb_status_t status = TB_OK;
+  if (tb__is_forked())
+    status = TB_ERR_FORKED;
+  else if (tb__thread_may_not_wait())
+    status = TB_ERR_DEADLOCK;
+  if (status == TB_OK) return TB_OK;
+  return tb_error_set(error, status, "node '%s': %s", name ? name : "(null)",
+                      tb_status_message(status));
+}
+
 tb_status_t tb_ros2_node_create(tb_ros2_context_t *context, const char *name,
                                 const char *name_space, const tb_ros2_node_options_t *options,
                                 tb_ros2_node_t **out, tb_error_t *error)
@@ -56,14 +69,13 @@ tb_status_t tb_ros2_node_create(tb_ros2_context_t *context, const char *name,
   static const tb_ros2_node_options_t defaults = TB_ROS2_NODE_OPTIONS_INIT;
   if (!options) options = &defaults;
   if (!context || !out) return tb_error_set(error, TB_ERR_INVALID, "node: no context");
-  if (tb__is_forked())
-    return tb_error_set(error, TB_ERR_FORKED, "node: %s", tb_status_message(TB_ERR_FORKED));
+  tb_status_t status = may_create(name, error);
+  if (status != TB_OK) return status;
   tb_ros2_node_t *node = calloc(1, sizeof *node);
   if (!node) return tb_error_set(error, TB_ERR_NO_MEMORY, "node: out of memory");
   node->context = context;
   if (!options->ignore_global_arguments) node->arguments = tb__ros2_context_arguments(context);
-  tb_status_t status =
-      tb__arguments_parse(options->argc, options->argv, &node->own_arguments, error);
+  status = tb__arguments_parse(options->argc, options->argv, &node->own_arguments, error);
   if (status == TB_OK) status = names_choose(node, name, name_space, error);
   if (status != TB_OK) goto fail;
   tb__announced_node_init(&node->announced, tb__ros2_context_announcer(context), node->name,

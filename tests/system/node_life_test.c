@@ -2,6 +2,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
+#include <timebase/jump.h>
 #include <timebase/log.h>
 #include <timebase/ros2_node.h>
 #include <unistd.h>
@@ -49,7 +51,41 @@ static int teardown(void **state)
   return 0;
 }
 
+static tb_status_t set_sim_time(bool on)
+{
+  tb_ros2_parameter_value_t value = tb_ros2_parameter_bool(on);
+  return tb_ros2_node_set_parameter(node, "use_sim_time", &value, NULL);
+}
+
 /* ---- callbacks ---- */
+
+typedef struct attempt {
+  tb_status_t status;
+  tb_error_t error;
+} attempt_t;
+
+static void make_node(const tb_jump_t *jump, void *user)
+{
+  attempt_t *attempt = user;
+  tb_ros2_node_t *made;
+  (void)jump;
+  attempt->status = tb_ros2_node_create(context, "too_early", "", NULL, &made, &attempt->error);
+}
+
+/* What is begun could not be taken back there: the sanitizer would see it. */
+static void test_J5_a_jump_handler_cannot_make_a_node(void **state)
+{
+  (void)state;
+  attempt_t attempt = {.error = TB_ERROR_INIT};
+  tb_jump_handler_t *handler;
+  tb_jump_handler_options_t options = {
+      .name = "test", .threshold = {{0}, {0}, true}, .after = make_node, .user = &attempt};
+  assert_ok(tb_jump_handler_create(tb_ros2_node_clock(node), &options, &handler));
+  assert_ok(set_sim_time(true));
+  assert_status(attempt.status, TB_ERR_DEADLOCK);
+  assert_non_null(strstr(attempt.error.text, "too_early"));
+  tb_jump_handler_destroy(handler);
+}
 
 static tb_ros2_publisher_t *publisher_create(const char *topic)
 {
@@ -97,6 +133,7 @@ int main(void)
 {
   unsetenv("TIMEBASE_SOURCE");
   const struct CMUnitTest tests[] = {
+      TEST(test_J5_a_jump_handler_cannot_make_a_node),
       TEST(test_J5_the_log_hook_runs_with_nothing_held),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
