@@ -3,10 +3,18 @@
 #include "platform/futex.h"
 #include "platform/time.h"
 
+/* Whose thread this is. */
+static _Thread_local const tb__dispatch_t *here;
+
 void tb__dispatch_init(tb__dispatch_t *dispatch)
 {
   *dispatch = (tb__dispatch_t){.next_due_ns = INT64_MAX};
   tb__mutex_init(&dispatch->mutex);
+}
+
+bool tb__dispatch_is_here(const tb__dispatch_t *dispatch)
+{
+  return here == dispatch;
 }
 
 static void wake(_Atomic uint32_t *word)
@@ -80,6 +88,7 @@ static bool run_next(tb__dispatch_t *dispatch, tb__deadline_t *out_deadline)
 static void *run(void *argument)
 {
   tb__dispatch_t *dispatch = argument;
+  here = dispatch;
   for (;;) {
     tb__deadline_t deadline;
     uint32_t seen = atomic_load(&dispatch->work);

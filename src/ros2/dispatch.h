@@ -36,6 +36,9 @@ typedef struct tb__dispatch {
 void tb__dispatch_init(tb__dispatch_t *dispatch);
 void tb__dispatch_fini(tb__dispatch_t *dispatch);
 
+/* This is its thread: what the members do is not to be waited for. */
+bool tb__dispatch_is_here(const tb__dispatch_t *dispatch);
+
 /* TB_ERR_SYSTEM: no thread. */
 tb_status_t tb__dispatch_add(tb__dispatch_t *dispatch, tb__dispatch_member_t *member,
                              void (*run_member)(tb__dispatch_member_t *member));

@@ -5,6 +5,7 @@
 #include "clock/delay.h"
 #include "platform/time.h"
 #include "ros2/client.h"
+#include "ros2/context.h"
 #include "ros2/endpoint.h"
 #include "ros2/parameter_client.h"
 
@@ -132,7 +133,8 @@ tb_status_t tb_ros2_parameter_set_on_nodes(tb_ros2_context_t *context, const cha
                                            tb_ros2_parameter_outcome_t *outcomes, tb_error_t *error)
 {
   if (tb__is_forked()) return refused(TB_ERR_FORKED, parameter, error);
-  if (tb__thread_may_not_wait()) return refused(TB_ERR_DEADLOCK, parameter, error);
+  if (tb__thread_may_not_wait() || tb__dispatch_is_here(tb__ros2_context_dispatch(context)))
+    return refused(TB_ERR_DEADLOCK, parameter, error);
   batch_t batch = {.count = node_count, .open = node_count, .deadline = tb__deadline_after(limit)};
   tb_status_t status = tb__set_request_encode(parameter, 1, &batch.request, &batch.size);
   if (status != TB_OK) return refused(status, parameter, error);

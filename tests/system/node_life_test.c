@@ -6,14 +6,17 @@
 #include <timebase/jump.h>
 #include <timebase/log.h>
 #include <timebase/ros2_node.h>
+#include <timebase/ros2_parameter_client.h>
 #include <unistd.h>
 
 #include "dds/raw_writer.h"
 #include "system/loopback.h"
 #include "test.h"
 
-#define DOMAIN      55
-#define STRING_TYPE "std_msgs/msg/String"
+#define DOMAIN       55
+#define LIMIT        ((tb_duration_t){60 * TB_NS_PER_S})
+#define STRING_TYPE  "std_msgs/msg/String"
+#define TRIGGER_TYPE "std_srvs/srv/Trigger"
 
 static tb_ros2_context_t *context;
 static tb_ros2_node_t *node;
@@ -127,6 +130,41 @@ static void test_J5_the_log_hook_runs_with_nothing_held(void **state)
   assert_null(second);
 }
 
+typedef struct served {
+  tb_status_t status;
+  _Atomic uint32_t count;
+} served_t;
+
+static void set_others(tb_ros2_service_t *service, const tb_ros2_request_t *request, void *user)
+{
+  served_t *served = user;
+  const char *const names[] = {"/alive"};
+  tb_ros2_parameter_t parameter = {"use_sim_time", tb_ros2_parameter_bool(true)};
+  tb_ros2_parameter_outcome_t outcome;
+  served->status = tb_ros2_parameter_set_on_nodes(
+      context, names, 1, &parameter, (tb_duration_t){TB_NS_PER_S / 10}, &outcome, NULL);
+  tb_ros2_service_reply(service, &request->id, request->cdr, request->size, NULL);
+}
+
+/* The answers come on the thread that would wait for them. */
+static void test_J5_a_callback_of_the_context_cannot_set_on_nodes(void **state)
+{
+  (void)state;
+  static const uint8_t empty[] = {0, 1, 0, 0, 0};
+  served_t served = {.status = TB_OK};
+  tb_ros2_service_t *service;
+  tb_ros2_client_t *client;
+  tb_ros2_response_t response;
+  assert_ok(tb_ros2_node_create_service(node, "s", TRIGGER_TYPE, NULL, set_others, &served,
+                                        &service, NULL));
+  assert_ok(tb_ros2_node_create_client(node, "s", TRIGGER_TYPE, NULL, &client, NULL));
+  assert_ok(tb_ros2_client_call(client, empty, sizeof empty, LIMIT, &response, NULL));
+  assert_status(served.status, TB_ERR_DEADLOCK);
+  tb_ros2_response_release(&response);
+  tb_ros2_client_destroy(client);
+  tb_ros2_service_destroy(service);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -135,6 +173,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       TEST(test_J5_a_jump_handler_cannot_make_a_node),
       TEST(test_J5_the_log_hook_runs_with_nothing_held),
+      TEST(test_J5_a_callback_of_the_context_cannot_set_on_nodes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
