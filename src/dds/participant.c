@@ -16,6 +16,7 @@ static tb__mutex_t security_mutex = TB__MUTEX_INIT;
 struct tb__participant {
   tb__dds_domain_t *domain;
   dds_entity_t handle;
+  dds_guid_t guid;
   bool has_log;
 };
 
@@ -70,6 +71,7 @@ tb_status_t tb__participant_create(const tb__participant_options_t *options,
   if (status != TB_OK) goto fail;
   status = participant_open(options, &participant->handle, error);
   if (status != TB_OK) goto fail;
+  dds_get_guid(participant->handle, &participant->guid);
   *out = participant;
   return TB_OK;
 fail:
@@ -95,8 +97,5 @@ int32_t tb__participant_handle(const tb__participant_t *participant)
 
 void tb__participant_guid(const tb__participant_t *participant, uint8_t out[16])
 {
-  dds_guid_t guid;
-  memset(&guid, 0, sizeof guid);
-  dds_get_guid(participant->handle, &guid);
-  memcpy(out, guid.v, sizeof guid.v);
+  memcpy(out, participant->guid.v, sizeof participant->guid.v);
 }

@@ -26,7 +26,7 @@ void tb__participant_destroy(tb__participant_t *participant);
 
 int32_t tb__participant_handle(const tb__participant_t *participant);
 
-/* DDS GUID in network order. */
+/* DDS GUID in network order. Asks nobody, so it may be called in a forked child. */
 void tb__participant_guid(const tb__participant_t *participant, uint8_t out[16]);
 
 #endif

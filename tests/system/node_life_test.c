@@ -3,8 +3,10 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <timebase/jump.h>
 #include <timebase/log.h>
+#include <timebase/ros2_graph.h>
 #include <timebase/ros2_node.h>
 #include <timebase/ros2_parameter_client.h>
 #include <unistd.h>
@@ -15,6 +17,9 @@
 
 #define DOMAIN       55
 #define LIMIT        ((tb_duration_t){60 * TB_NS_PER_S})
+#define CHILDREN     100
+#define CHILD_LIMIT  20 /* seconds */
+#define ASKERS       3
 #define STRING_TYPE  "std_msgs/msg/String"
 #define TRIGGER_TYPE "std_srvs/srv/Trigger"
 
@@ -165,6 +170,74 @@ static void test_J5_a_callback_of_the_context_cannot_set_on_nodes(void **state)
   tb_ros2_service_destroy(service);
 }
 
+/* ---- forks ---- */
+
+static atomic_bool asking;
+
+/* So that DDS holds its locks at the fork. */
+static void *ask(void *user)
+{
+  while (atomic_load(&asking))
+    tb_ros2_publisher_matched(user);
+  return NULL;
+}
+
+static void on_request(tb_ros2_service_t *service, const tb_ros2_request_t *request, void *user)
+{
+  (void)service, (void)request, (void)user;
+}
+
+/* The line of what is not refused. */
+static int child_run(void)
+{
+  tb_ros2_node_t *made;
+  tb_ros2_graph_t *graph;
+  tb_ros2_client_t *client;
+  tb_ros2_service_t *service;
+  tb_ros2_subscription_t *subscription;
+  tb_ros2_publisher_t *publisher;
+  alarm(CHILD_LIMIT);
+  if (tb_ros2_node_create(context, "child", "", NULL, &made, NULL) != TB_ERR_FORKED)
+    return __LINE__;
+  if (tb_ros2_graph_create(context, &graph, NULL) != TB_ERR_FORKED) return __LINE__;
+  if (tb_ros2_node_create_client(node, "s", TRIGGER_TYPE, NULL, &client, NULL) != TB_ERR_FORKED)
+    return __LINE__;
+  if (tb_ros2_node_create_service(node, "s", TRIGGER_TYPE, NULL, on_request, NULL, &service,
+                                  NULL) != TB_ERR_FORKED)
+    return __LINE__;
+  if (tb_ros2_node_create_publisher(node, "t", STRING_TYPE, NULL, &publisher, NULL) !=
+      TB_ERR_FORKED)
+    return __LINE__;
+  if (tb_ros2_node_create_subscription(node, "t", STRING_TYPE, NULL, NULL, &subscription, NULL) !=
+      TB_ERR_FORKED)
+    return __LINE__;
+  if (set_sim_time(true) != TB_ERR_FORKED) return __LINE__;
+  tb_ros2_node_destroy(node);
+  tb_ros2_context_destroy(context);
+  return 0;
+}
+
+static void test_C7_a_child_is_refused_whatever_dds_does_at_the_fork(void **state)
+{
+  (void)state;
+  pthread_t threads[ASKERS];
+  tb_ros2_publisher_t *publisher = publisher_create("asked");
+  atomic_store(&asking, true);
+  for (int i = 0; i < ASKERS; i++)
+    assert_int_equal(pthread_create(&threads[i], NULL, ask, publisher), 0);
+  int result = 0;
+  for (int i = 0; i < CHILDREN && result == 0; i++) {
+    pid_t pid = fork();
+    if (pid == 0) _exit(child_run() ? 1 : 0);
+    assert_int_equal(waitpid(pid, &result, 0), pid);
+  }
+  atomic_store(&asking, false);
+  for (int i = 0; i < ASKERS; i++)
+    pthread_join(threads[i], NULL);
+  assert_int_equal(result, 0);
+  tb_ros2_publisher_destroy(publisher);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -174,6 +247,7 @@ int main(void)
       TEST(test_J5_a_jump_handler_cannot_make_a_node),
       TEST(test_J5_the_log_hook_runs_with_nothing_held),
       TEST(test_J5_a_callback_of_the_context_cannot_set_on_nodes),
+      TEST(test_C7_a_child_is_refused_whatever_dds_does_at_the_fork),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
