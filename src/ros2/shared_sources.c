@@ -17,8 +17,18 @@ void tb__shared_sources_init(tb__shared_sources_t *sources, tb_ros2_context_t *c
   tb__mutex_init(&sources->watch_mutex);
 }
 
+static void shared_destroy(tb__shared_source_t *shared)
+{
+  tb_source_destroy(shared->source);
+  free(shared);
+}
+
 void tb__shared_sources_fini(tb__shared_sources_t *sources)
 {
+  for (tb__shared_source_t *shared = sources->first, *next; shared; shared = next) {
+    next = shared->next;
+    if (shared->users == 0) shared_destroy(shared);
+  }
   tb__mutex_fini(&sources->mutex);
   tb__mutex_fini(&sources->watch_mutex);
 }
@@ -92,6 +102,7 @@ static tb_status_t shared_create(tb__shared_sources_t *sources, const char *key,
   memcpy(shared->key, key, size);
   shared->users = 1;
   shared->sources = sources;
+  shared->is_kept = follows_clock_topic(name) || strncmp(name, "shm:", 4) == 0;
   tb_status_t status = follows_clock_topic(name)
                            ? clock_topic_make(sources->context, name, topic, qos, shared, error)
                            : tb_source_create_from_name(name, error, &shared->source);
@@ -126,29 +137,38 @@ tb_status_t tb__shared_source_acquire(tb__shared_sources_t *sources, const char 
     }
     tb__mutex_unlock(&sources->mutex);
   }
-  if (made) {
-    tb_source_destroy(made->source);
-    free(made);
-  }
+  if (made) shared_destroy(made);
   *out = shared;
   return TB_OK;
+}
+
+/* Takes one off the list that nobody uses: the oldest of too many, or one that is not to be kept.
+ */
+static tb__shared_source_t *superfluous_take(tb__shared_sources_t *sources)
+    TB_REQUIRES(sources->mutex);
+static tb__shared_source_t *superfluous_take(tb__shared_sources_t *sources)
+{
+  tb__shared_source_t **superfluous = NULL;
+  unsigned unused = 0;
+  for (tb__shared_source_t **link = &sources->first; *link; link = &(*link)->next) {
+    if ((*link)->users > 0) continue;
+    if (!(*link)->is_kept || ++unused > TB__SHARED_SOURCES_KEPT) superfluous = link;
+    if (!(*link)->is_kept) break;
+  }
+  if (!superfluous) return NULL;
+  tb__shared_source_t *taken = *superfluous;
+  *superfluous = taken->next;
+  return taken;
 }
 
 void tb__shared_source_release(tb__shared_sources_t *sources, tb__shared_source_t *shared)
 {
   if (!shared) return;
   tb__mutex_lock(&sources->mutex);
-  bool last = --shared->users == 0;
-  if (last) {
-    tb__shared_source_t **link = &sources->first;
-    while (*link != shared)
-      link = &(*link)->next;
-    *link = shared->next;
-  }
+  shared->users--;
+  tb__shared_source_t *superfluous = superfluous_take(sources);
   tb__mutex_unlock(&sources->mutex);
-  if (!last) return;
-  tb_source_destroy(shared->source);
-  free(shared);
+  if (superfluous) shared_destroy(superfluous);
 }
 
 void tb__shared_source_watch(tb__shared_sources_t *sources, tb__shared_source_t *shared,

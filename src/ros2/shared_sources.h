@@ -13,6 +13,10 @@
 #define TB__TIME_SOURCE_CLOCK_TOPIC   "clock_topic"
 #define TB__TIME_SOURCE_EXTRAPOLATING "extrapolating"
 
+/* Of the sources that nobody uses, so many stay, to be used again: a clock keeps the timeline of
+ * each source that it ever had. */
+#define TB__SHARED_SOURCES_KEPT 8
+
 /* Told of each change of the publishers of /clock, on a thread of DDS. Must not call DDS. */
 typedef struct tb__source_watcher {
   struct tb__source_watcher *next;
@@ -25,6 +29,8 @@ typedef struct tb__shared_source {
   tb_source_t *source;
   tb_source_t *clock_topic; /* the one that subscribes: `source`, or what that wraps; or NULL */
   unsigned users;
+  bool is_kept; /* without users too: not one of the program's, which may make another by that name
+                 */
   tb__source_watcher_t *watchers;
   char key[];
 } tb__shared_source_t;

@@ -1,4 +1,4 @@
-/* Nodes that are used from callbacks, in and in forked children. */
+/* Nodes that are used from callbacks, in forked children, and for long. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "dds/raw_writer.h"
+#include "ros2/context.h"
 #include "system/loopback.h"
 #include "test.h"
 
@@ -238,6 +239,57 @@ static void test_C7_a_child_is_refused_whatever_dds_does_at_the_fork(void **stat
   tb_ros2_publisher_destroy(publisher);
 }
 
+/* ---- long lives ---- */
+
+/* A clock keeps each timeline that it ever followed. */
+static void shares_again(const char *name)
+{
+  static const tb_qos_t qos = TB_QOS_INIT_CLOCK;
+  tb__shared_sources_t *sources = tb__ros2_context_sources(context);
+  tb__shared_source_t *shared;
+  assert_ok(tb__shared_source_acquire(sources, name, "/clock", &qos, &shared, NULL));
+  const tb_source_t *first = shared->source;
+  tb__shared_source_release(sources, shared);
+  assert_ok(tb__shared_source_acquire(sources, name, "/clock", &qos, &shared, NULL));
+  assert_ptr_equal(shared->source, first);
+  tb__shared_source_release(sources, shared);
+}
+
+static void test_C3_a_node_that_is_switched_for_years_follows_few_timelines(void **state)
+{
+  (void)state;
+  shares_again("clock_topic");
+  shares_again("extrapolating");
+  shares_again("shm:tb_node_life_test");
+  for (int i = 0; i < 100; i++)
+    assert_ok(set_sim_time(i % 2 == 0));
+  shares_again("clock_topic");
+}
+
+static unsigned kept_count(void)
+{
+  unsigned count = 0;
+  const tb__shared_source_t *shared = tb__ros2_context_sources(context)->first;
+  for (; shared; shared = shared->next)
+    count++;
+  return count;
+}
+
+static void test_C3_sources_that_nobody_follows_are_kept_up_to_a_number(void **state)
+{
+  (void)state;
+  static const tb_qos_t qos = TB_QOS_INIT_CLOCK;
+  tb__shared_sources_t *sources = tb__ros2_context_sources(context);
+  for (int i = 0; i < 100; i++) {
+    char name[32];
+    tb__shared_source_t *shared;
+    snprintf(name, sizeof name, "shm:tb_node_life_%d", i);
+    assert_ok(tb__shared_source_acquire(sources, name, "/clock", &qos, &shared, NULL));
+    tb__shared_source_release(sources, shared);
+  }
+  assert_in_range(kept_count(), 1, TB__SHARED_SOURCES_KEPT);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -248,6 +300,8 @@ int main(void)
       TEST(test_J5_the_log_hook_runs_with_nothing_held),
       TEST(test_J5_a_callback_of_the_context_cannot_set_on_nodes),
       TEST(test_C7_a_child_is_refused_whatever_dds_does_at_the_fork),
+      TEST(test_C3_a_node_that_is_switched_for_years_follows_few_timelines),
+      TEST(test_C3_sources_that_nobody_follows_are_kept_up_to_a_number),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
