@@ -58,6 +58,12 @@ static tb_status_t apply(const tb_ros2_parameter_t *parameters, size_t count, vo
   return TB_OK;
 }
 
+static void settled(void *user)
+{
+  tb_ros2_node_t *node = user;
+  tb__node_time_settle(&node->time);
+}
+
 /* ---- events ---- */
 
 /* The views of `parameters` for the wire; NULL: out of memory. */
@@ -277,7 +283,7 @@ static tb_status_t override_add(const char *name, const tb_ros2_parameter_value_
 static tb_status_t store_open(tb_ros2_node_t *node, const tb_ros2_node_options_t *options,
                               tb_error_t *error)
 {
-  static const tb__parameter_store_hooks_t hooks = {check, apply, changed};
+  static const tb__parameter_store_hooks_t hooks = {check, apply, changed, settled};
   tb__node_parameters_t *self = &node->parameters;
   self->time_source = strdup(TB__TIME_SOURCE_CLOCK_TOPIC);
   tb_status_t status =

@@ -15,9 +15,42 @@ void tb__node_time_init(tb__node_time_t *time, tb__shared_sources_t *sources,
   tb__mutex_init(&time->turn);
 }
 
-static tb_source_t *source_of(const tb__shared_source_t *shared)
+/* What the last tb__node_time_follow of this thread left. */
+static _Thread_local tb__source_lease_t left;
+
+static tb_source_t *source_of(const tb__source_lease_t *lease)
 {
-  return shared ? shared->source : NULL;
+  return lease->shared ? lease->shared->source : NULL;
+}
+
+static void lease_end(tb__node_time_t *time, tb__source_lease_t lease)
+{
+  tb_clock_destroy(lease.keeper);
+  tb__shared_source_release(time->sources, lease.shared);
+}
+
+static tb_status_t refused(const char *name, tb_status_t status, tb_error_t *error)
+{
+  return tb_error_set(error, status, "time source '%s' cannot be used: %s", name,
+                      tb_status_message(status));
+}
+
+/* The source runs then. */
+static tb_status_t lease_begin(tb__node_time_t *time, const char *name, tb__source_lease_t *out,
+                               tb_error_t *error)
+{
+  tb__source_lease_t lease = {NULL, NULL};
+  tb_status_t status =
+      tb__shared_source_acquire(time->sources, name, time->topic, &time->qos, &lease.shared, error);
+  if (status != TB_OK) return status;
+  tb_clock_options_t options = {TB_TIME_ROS, lease.shared->source};
+  status = tb_clock_create(&options, &lease.keeper);
+  if (status != TB_OK) {
+    left = lease;
+    return refused(name, status, error);
+  }
+  *out = lease;
+  return TB_OK;
 }
 
 /* The subscription is the source's and shared; each node that uses it lists it. */
@@ -27,8 +60,9 @@ static void reader_announce(tb__node_time_t *time)
   tb_error_t error = TB_ERROR_INIT;
   uint8_t guid[16];
   tb__announced_remove(&time->announced);
-  if (!time->source || !time->source->clock_topic) return;
-  if (!tb__clock_source_reader_guid(time->source->clock_topic, guid)) return;
+  const tb__shared_source_t *shared = time->lease.shared;
+  if (!shared || !shared->clock_topic) return;
+  if (!tb__clock_source_reader_guid(shared->clock_topic, guid)) return;
   if (tb__announced_add(&time->announced, time->announced_node, guid, NULL, &error) != TB_OK)
     tb__log(TB_LOG_WARN, "%s: the subscription of %s is not listed under the node", error.text,
             time->topic);
@@ -41,7 +75,7 @@ static tb_status_t clocks_move(tb__node_time_t *time, tb_source_t *to)
     tb_status_t status = tb_clock_set_source(time->clocks[i], to);
     if (status == TB_OK) continue;
     while (i-- > 0)
-      tb_clock_set_source(time->clocks[i], source_of(time->source));
+      tb_clock_set_source(time->clocks[i], source_of(&time->lease));
     return status;
   }
   return TB_OK;
@@ -49,34 +83,36 @@ static tb_status_t clocks_move(tb__node_time_t *time, tb_source_t *to)
 
 tb_status_t tb__node_time_follow(tb__node_time_t *time, const char *name, tb_error_t *error)
 {
-  tb__shared_source_t *next = NULL, *previous;
-  if (name) {
-    tb_status_t status =
-        tb__shared_source_acquire(time->sources, name, time->topic, &time->qos, &next, error);
-    if (status != TB_OK) return status;
-  }
+  tb__source_lease_t next = {NULL, NULL};
+  tb_status_t status = name ? lease_begin(time, name, &next, error) : TB_OK;
+  if (status != TB_OK) return status;
   tb__mutex_lock(&time->turn);
-  tb_status_t status = clocks_move(time, source_of(next));
+  status = clocks_move(time, source_of(&next));
   if (status == TB_OK) {
-    previous = time->source;
-    time->source = next;
-    if (next != previous) reader_announce(time);
+    left = time->lease;
+    time->lease = next;
+    if (left.shared != next.shared) reader_announce(time);
   } else {
-    previous = next;
-    tb_error_set(error, status, "time source '%s' cannot be used: %s", name ? name : "(none)",
-                 tb_status_message(status));
+    left = next;
+    refused(name ? name : "(none)", status, error);
   }
   tb__mutex_unlock(&time->turn);
-  tb__shared_source_release(time->sources, previous);
   return status;
+}
+
+void tb__node_time_settle(tb__node_time_t *time)
+{
+  tb__source_lease_t ended = left;
+  left = (tb__source_lease_t){NULL, NULL}; /* before a source's code runs */
+  lease_end(time, ended);
 }
 
 tb_status_t tb__node_time_status(tb__node_time_t *time, tb_ros2_clock_source_status_t *out)
 {
   tb_status_t status = TB_ERR_NOT_FOUND;
   tb__mutex_lock(&time->turn);
-  if (time->source && time->source->clock_topic)
-    status = tb_ros2_clock_source_status(time->source->clock_topic, out);
+  if (time->lease.shared && time->lease.shared->clock_topic)
+    status = tb_ros2_clock_source_status(time->lease.shared->clock_topic, out);
   tb__mutex_unlock(&time->turn);
   return status;
 }
@@ -112,11 +148,8 @@ tb_status_t tb__node_time_add(tb__node_time_t *time, tb_clock_t *clock)
   else if (!clocks_grow(time))
     status = TB_ERR_NO_MEMORY;
   else
-    status = tb_clock_set_source(clock, source_of(time->source));
-  if (status == TB_OK) {
-    time->clocks[time->clock_count++] = clock;
-    if (time->source && !time->announced.node) reader_announce(time); /* its first clock */
-  }
+    status = tb_clock_set_source(clock, source_of(&time->lease));
+  if (status == TB_OK) time->clocks[time->clock_count++] = clock;
   tb__mutex_unlock(&time->turn);
   return status;
 }
@@ -144,7 +177,7 @@ void tb__node_time_fini(tb__node_time_t *time)
       tb_clock_set_source(time->clocks[i], NULL);
     tb__mutex_unlock(&time->turn);
   }
-  tb__shared_source_release(time->sources, time->source);
+  lease_end(time, time->lease);
   free(time->clocks);
   tb__mutex_fini(&time->turn);
 }

@@ -8,6 +8,12 @@
 #include "ros2/announcer.h"
 #include "ros2/shared_sources.h"
 
+/* Of a source that is followed. */
+typedef struct tb__source_lease {
+  tb__shared_source_t *shared; /* NULL: none */
+  tb_clock_t *keeper; /* on it, so that it starts before and stops after the node's clocks move */
+} tb__source_lease_t;
+
 typedef struct tb__node_time {
   tb__shared_sources_t *sources;
   tb__announced_node_t *announced_node;
@@ -15,8 +21,8 @@ typedef struct tb__node_time {
   tb_qos_t qos;      /* of its subscription */
 
   tb__mutex_t turn; /* to change what follows; held while clocks are moved, so through handlers */
-  tb__shared_source_t *source; /* NULL: inactive */
-  tb__announced_t announced;   /* the subscription of /clock that the node uses */
+  tb__source_lease_t lease;  /* none: inactive */
+  tb__announced_t announced; /* the subscription of /clock that the node uses */
   tb_clock_t **clocks;
   size_t clock_count, clock_size;
 } tb__node_time_t;
@@ -28,8 +34,13 @@ void tb__node_time_init(tb__node_time_t *time, tb__shared_sources_t *sources,
 void tb__node_time_fini(tb__node_time_t *time);
 
 /* Moves all clocks to the source of that name, or to system time (NULL). When it has returned, they
- * tell the time of that source. On failure all is as it was. Not from jump callbacks. */
+ * tell the time of that source. On failure all is as it was. Not from jump callbacks. The thread
+ * calls tb__node_time_settle after it, whatever it returns. */
 tb_status_t tb__node_time_follow(tb__node_time_t *time, const char *source, tb_error_t *error);
+
+/* Lets go of what was followed before, with nothing held: a source that stops may wait for threads
+ * that use the node (X1). */
+void tb__node_time_settle(tb__node_time_t *time);
 
 /* Of the subscription of /clock. TB_ERR_NOT_FOUND: none is followed. */
 tb_status_t tb__node_time_status(tb__node_time_t *time, tb_ros2_clock_source_status_t *out);

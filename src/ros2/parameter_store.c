@@ -100,6 +100,11 @@ static tb_status_t ask(tb__parameter_store_t *store, const tb_ros2_parameter_t *
   return ask_one(store, store->hooks.apply, parameters, count, error);
 }
 
+static void settle(tb__parameter_store_t *store)
+{
+  if (store->hooks.settled && !tb__is_forked()) store->hooks.settled(store->user);
+}
+
 typedef struct change {
   const tb_ros2_parameter_t *parameters;
   size_t count;
@@ -253,6 +258,7 @@ tb_status_t tb__parameter_store_declare(tb__parameter_store_t *store, const char
       tb__parameter_state_release(state);
   }
   tb__mutex_unlock(&store->turn);
+  settle(store);
   if (status == TB_OK && out)
     *out = copy;
   else
@@ -309,6 +315,7 @@ tb_status_t tb__parameter_store_set(tb__parameter_store_t *store,
   if (status == TB_OK) status = ask(store, batch.parameters, batch.states.count, error);
   if (status == TB_OK) batch_commit(store, &batch);
   tb__mutex_unlock(&store->turn);
+  settle(store);
   tb__parameter_batch_fini(&batch);
   return status;
 }

@@ -26,6 +26,9 @@ typedef struct tb__parameter_store_hooks {
   void (*changed)(const tb_ros2_parameter_t *added, size_t added_count,
                   const tb_ros2_parameter_t *changed, size_t changed_count,
                   const tb_ros2_parameter_t *deleted, size_t deleted_count, void *user);
+  /* At the end of each call that asked, also of one that was refused: on its thread, with nothing
+   * held. For what an effect leaves behind that may wait for others. */
+  void (*settled)(void *user);
 } tb__parameter_store_hooks_t;
 
 /* `hooks` (NULL: none) are copied. TB_ERR_NO_MEMORY, TB_ERR_FORKED. */

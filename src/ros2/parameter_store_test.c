@@ -117,7 +117,7 @@ static void on_changed(const tb_ros2_parameter_t *added, size_t added_count,
 
 static int setup(void **state)
 {
-  static const tb__parameter_store_hooks_t hooks = {on_check, on_apply, on_changed};
+  static const tb__parameter_store_hooks_t hooks = {on_check, on_apply, on_changed, NULL};
   fixture_t *f = calloc(1, sizeof *f);
   assert_non_null(f);
   assert_ok(tb__parameter_store_create(&hooks, f, &f->store));

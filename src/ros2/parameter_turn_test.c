@@ -85,7 +85,7 @@ static void *crowd_read(void *argument)
 
 static void test_sets_are_one_at_a_time_and_reads_see_whole_ones(void **state)
 {
-  static const tb__parameter_store_hooks_t hooks = {crowd_check, NULL, crowd_changed};
+  static const tb__parameter_store_hooks_t hooks = {crowd_check, NULL, crowd_changed, NULL};
   crowd_t crowd = {.setters = 4};
   tb__thread_t threads[8];
   (void)state;
@@ -128,7 +128,7 @@ static void *set_three(void *argument)
 
 static void test_readers_do_not_wait_for_hooks(void **state)
 {
-  static const tb__parameter_store_hooks_t hooks = {meet, NULL, NULL};
+  static const tb__parameter_store_hooks_t hooks = {meet, NULL, NULL, NULL};
   meeting_t meeting = {.go_on = true};
   tb__thread_t threads[2];
   tb_ros2_parameter_value_t value;

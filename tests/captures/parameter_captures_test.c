@@ -159,7 +159,7 @@ static void check_event(const tb_ros2_parameter_t *added, size_t added_count,
 
 static void node_create(replay_t *replay)
 {
-  static const tb__parameter_store_hooks_t hooks = {refuse_13, NULL, check_event};
+  static const tb__parameter_store_hooks_t hooks = {refuse_13, NULL, check_event, NULL};
   assert_ok(tb__parameter_store_create(&hooks, replay, &replay->store));
   for (size_t i = 0; i < sizeof declared / sizeof declared[0]; i++)
     assert_ok(tb__parameter_store_declare(replay->store, declared[i].parameter.name,

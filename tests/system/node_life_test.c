@@ -1,5 +1,6 @@
 /* Nodes that are used from callbacks, in forked children, and for long. */
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include <timebase/ros2_graph.h>
 #include <timebase/ros2_node.h>
 #include <timebase/ros2_parameter_client.h>
+#include <timebase/source.h>
 #include <unistd.h>
 
 #include "dds/raw_writer.h"
@@ -171,6 +173,67 @@ static void test_J5_a_callback_of_the_context_cannot_set_on_nodes(void **state)
   tb_ros2_service_destroy(service);
 }
 
+/* ---- sources of the program's own ---- */
+
+static pthread_t setter;
+static atomic_bool setting;
+static _Atomic uint32_t sets;
+
+static void *set_often(void *user)
+{
+  tb_ros2_clock_source_status_t status;
+  (void)user;
+  for (int i = 0; atomic_load(&setting); i++) {
+    tb_ros2_parameter_value_t value = tb_ros2_parameter_integer(i);
+    assert_ok(tb_ros2_node_set_parameter(node, "count", &value, NULL));
+    assert_status(tb_ros2_node_clock_source_status(node, &status), TB_ERR_NOT_FOUND);
+    atomic_fetch_add(&sets, 1);
+  }
+  return NULL;
+}
+
+static tb_status_t busy_start(void *self, tb_timeline_t *timeline)
+{
+  tb_ros2_clock_source_status_t status;
+  (void)self, (void)timeline;
+  assert_status(tb_ros2_node_clock_source_status(node, &status), TB_ERR_NOT_FOUND);
+  atomic_store(&setting, true);
+  return pthread_create(&setter, NULL, set_often, NULL) == 0 ? TB_OK : TB_ERR_SYSTEM;
+}
+
+static void busy_stop(void *self)
+{
+  (void)self;
+  uint32_t seen = atomic_load(&sets);
+  while (atomic_load(&sets) == seen) /* it gets on while this waits */
+    sched_yield();
+  atomic_store(&setting, false);
+  pthread_join(setter, NULL);
+}
+
+static tb_status_t busy_make(const char *rest, void *user, tb_error_t *error, tb_source_t **out)
+{
+  static const tb_source_ops_t ops = {.name = "busy", .start = busy_start, .stop = busy_stop};
+  (void)rest, (void)user, (void)error;
+  return tb_source_create(&ops, NULL, out);
+}
+
+static void test_X1_a_source_starts_and_stops_with_nothing_of_the_node_held(void **state)
+{
+  (void)state;
+  tb_ros2_parameter_value_t count = tb_ros2_parameter_integer(0);
+  tb_ros2_parameter_value_t name = tb_ros2_parameter_string("busy");
+  assert_ok(tb_source_register("busy", busy_make, NULL));
+  assert_ok(tb_ros2_node_declare_parameter(node, "count", &count, NULL, NULL));
+  assert_ok(tb_ros2_node_set_parameter(node, "time_source", &name, NULL));
+  for (int i = 0; i < 5; i++) {
+    assert_ok(set_sim_time(true));
+    assert_ok(set_sim_time(false));
+    assert_false(atomic_load(&setting));
+  }
+  assert_ok(tb_source_register("busy", NULL, NULL));
+}
+
 /* ---- forks ---- */
 
 static atomic_bool asking;
@@ -299,6 +362,7 @@ int main(void)
       TEST(test_J5_a_jump_handler_cannot_make_a_node),
       TEST(test_J5_the_log_hook_runs_with_nothing_held),
       TEST(test_J5_a_callback_of_the_context_cannot_set_on_nodes),
+      TEST(test_X1_a_source_starts_and_stops_with_nothing_of_the_node_held),
       TEST(test_C7_a_child_is_refused_whatever_dds_does_at_the_fork),
       TEST(test_C3_a_node_that_is_switched_for_years_follows_few_timelines),
       TEST(test_C3_sources_that_nobody_follows_are_kept_up_to_a_number),
