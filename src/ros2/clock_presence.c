@@ -39,7 +39,7 @@ size_t tb__clock_presence_take(tb__clock_presence_t *presence,
   tb_clock_state_t state = state_of(presence);
   bool ticks = state == TB_CLOCK_RUNNING;
   if (presence->lost && !ticks && state != TB_CLOCK_LOST && presence->told != TB_CLOCK_LOST)
-    out[count++] = TB_CLOCK_LOST;
+    out[count++] = presence->told = TB_CLOCK_LOST;
   presence->lost = false;
   if (state == presence->told || (ticks && !presence->told)) return count;
   out[count++] = state;

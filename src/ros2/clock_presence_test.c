@@ -81,6 +81,22 @@ static void test_C8_nothing_is_lost_between_two_looks(void **state)
   EXPECT_NOTHING(&p); /* running again already */
 }
 
+/* The state that was told last comes again after the one in between. */
+static void test_C8_the_last_state_told_is_the_one_that_is(void **state)
+{
+  (void)state;
+  tb__clock_presence_t p = {0};
+  tb__clock_presence_matched(&p, 1);
+  tb__clock_presence_tick(&p, 5);
+  tb__clock_presence_matched(&p, 0);
+  tb__clock_presence_matched(&p, 1);
+  EXPECT_TWO(&p, LOST, STALLED);
+  tb__clock_presence_matched(&p, 0);
+  tb__clock_presence_matched(&p, 1);
+  EXPECT_TWO(&p, LOST, STALLED);
+  EXPECT_NOTHING(&p);
+}
+
 /* A sample may be handed over when its publisher is gone, or before it counts as matched. */
 static void test_C8_a_tick_of_one_that_is_not_matched(void **state)
 {
@@ -104,6 +120,7 @@ int main(void)
       cmocka_unit_test(test_C8_one_that_never_ticked_is_not_lost),
       cmocka_unit_test(test_C8_a_mismatch_ends_with_a_match_or_its_publisher),
       cmocka_unit_test(test_C8_nothing_is_lost_between_two_looks),
+      cmocka_unit_test(test_C8_the_last_state_told_is_the_one_that_is),
       cmocka_unit_test(test_C8_a_tick_of_one_that_is_not_matched),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
