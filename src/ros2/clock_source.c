@@ -245,6 +245,7 @@ static tb_status_t clock_source_start(void *user, tb_timeline_t *timeline)
   tb__tick_filter_restart(&self->filter);
   self->presence = (tb__clock_presence_t){.told = TB_CLOCK_NO_PUBLISHER};
   self->policy = NULL;
+  self->reported_policy = false;
   self->counting = true;
   tb__mutex_unlock(&self->mutex);
   tb_timeline_set_state(timeline, TB_CLOCK_NO_PUBLISHER);

@@ -353,6 +353,40 @@ static void test_C3_sources_that_nobody_follows_are_kept_up_to_a_number(void **s
   assert_in_range(kept_count(), 1, TB__SHARED_SOURCES_KEPT);
 }
 
+static void count_mismatches(tb_log_level_t level, const char *message, void *user)
+{
+  (void)level;
+  if (strstr(message, "QoS does not match")) atomic_fetch_add((_Atomic uint32_t *)user, 1);
+}
+
+/* Also of a source that is used again. */
+static void test_X5_a_mismatch_is_reported_each_time_that_clock_is_followed(void **state)
+{
+  (void)state;
+  static _Atomic uint32_t mismatches;
+  tb_error_t error = TB_ERROR_INIT;
+  const tb_ros2_parameter_t reliable = {"qos_overrides./clock.subscription.reliability",
+                                        tb_ros2_parameter_string("reliable")};
+  tb_ros2_node_options_t options = TB_ROS2_NODE_OPTIONS_INIT;
+  tb_ros2_clock_publisher_t *publisher; /* best effort */
+  options.parameter_overrides = &reliable;
+  options.parameter_override_count = 1;
+  tb_ros2_node_destroy(node);
+  node = NULL;
+  if (tb_ros2_node_create(context, "strict", "", &options, &node, &error) != TB_OK ||
+      tb_ros2_node_create_clock_publisher(node, NULL, NULL, &publisher, &error) != TB_OK)
+    fail_msg("%s", error.text);
+  tb_log_set_hook(count_mismatches, &mismatches);
+  for (uint32_t i = 1; i <= 3; i++) {
+    assert_ok(set_sim_time(true));
+    while (atomic_load(&mismatches) < i)
+      sched_yield();
+    assert_ok(set_sim_time(false));
+  }
+  assert_int_equal(atomic_load(&mismatches), 3);
+  tb_ros2_clock_publisher_destroy(publisher);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -364,6 +398,7 @@ int main(void)
       TEST(test_J5_a_callback_of_the_context_cannot_set_on_nodes),
       TEST(test_X1_a_source_starts_and_stops_with_nothing_of_the_node_held),
       TEST(test_C7_a_child_is_refused_whatever_dds_does_at_the_fork),
+      TEST(test_X5_a_mismatch_is_reported_each_time_that_clock_is_followed),
       TEST(test_C3_a_node_that_is_switched_for_years_follows_few_timelines),
       TEST(test_C3_sources_that_nobody_follows_are_kept_up_to_a_number),
   };
