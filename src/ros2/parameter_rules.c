@@ -53,7 +53,7 @@ static bool integer_fits(const tb_ros2_parameter_descriptor_t *d, int64_t value)
 /* Up to 100 units in the last place. */
 static bool nearly_equal(double a, double b)
 {
-  return isfinite(a) && isfinite(b) && fabs(a - b) <= DBL_EPSILON * fabs(a + b) * 100;
+  return isfinite(a) && isfinite(b) && fabs(a - b) <= DBL_EPSILON * fabs(a / 2 + b / 2) * 200;
 }
 
 static bool double_fits(const tb_ros2_parameter_descriptor_t *d, double value)

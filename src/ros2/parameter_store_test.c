@@ -329,6 +329,10 @@ static void test_double_ranges(void **state)
   declare(f, "open", DOUBLE(0), &range);
   assert_ok(set(f, "open", DOUBLE(INFINITY)));
   assert_status(set(f, "open", DOUBLE(NAN)), TB_ERR_RANGE);
+  range.double_to = 1e308;
+  declare(f, "huge", DOUBLE(0), &range);
+  assert_ok(set(f, "huge", DOUBLE(1e308)));
+  assert_status(set(f, "huge", DOUBLE(1.7e308)), TB_ERR_RANGE);
   declare(f, "other type", INTEGER(-7), &range); /* a range of doubles does not concern it */
 }
 
