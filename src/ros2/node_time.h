@@ -36,7 +36,7 @@ void tb__node_time_fini(tb__node_time_t *time);
 /* Moves all clocks to the source of that name, or to system time (NULL). When it has returned, they
  * tell the time of that source. On failure all is as it was. Not from jump callbacks. The thread
  * calls tb__node_time_settle after it, whatever it returns. */
-tb_status_t tb__node_time_follow(tb__node_time_t *time, const char *source, tb_error_t *error);
+tb_status_t tb__node_time_follow(tb__node_time_t *time, const char *name, tb_error_t *error);
 
 /* Lets go of what was followed before, with nothing held: a source that stops may wait for threads
  * that use the node (X1). */

@@ -368,7 +368,7 @@ static void test_X5_a_mismatch_is_reported_each_time_that_clock_is_followed(void
   const tb_ros2_parameter_t reliable = {"qos_overrides./clock.subscription.reliability",
                                         tb_ros2_parameter_string("reliable")};
   tb_ros2_node_options_t options = TB_ROS2_NODE_OPTIONS_INIT;
-  tb_ros2_clock_publisher_t *publisher; /* best effort */
+  tb_ros2_clock_publisher_t *publisher = NULL; /* best effort */
   options.parameter_overrides = &reliable;
   options.parameter_override_count = 1;
   tb_ros2_node_destroy(node);

@@ -174,7 +174,7 @@ static tb_status_t registered_make(const char *rest, void *user, tb_error_t *err
   (void)user, (void)error;
   tb_status_t status = tb_manual_source_create(&registered);
   if (status != TB_OK) return status;
-  tb_manual_source_set(registered, atoi(rest) * S);
+  tb_manual_source_set(registered, strtol(rest, NULL, 10) * S);
   *out = registered;
   return TB_OK;
 }
