@@ -46,11 +46,11 @@ static void test_the_program_tells_those_of_its_types(void **state)
 {
   (void)state;
   assert_ok(tb_ros2_type_hash_register("my_msgs/Own", OWN, NULL));
-  assert_known("my_msgs/msg/Own", OWN + 7);
+  assert_known("my_msgs/msg/Own", &OWN[7]);
   assert_ok(tb_ros2_type_hash_register("my_msgs/msg/Own", OTHER, NULL));
-  assert_known("my_msgs/msg/Own", OTHER + 7);
+  assert_known("my_msgs/msg/Own", &OTHER[7]);
   assert_ok(tb_ros2_type_hash_register("std_msgs/msg/Empty", OWN, NULL));
-  assert_known("std_msgs/msg/Empty", OWN + 7);
+  assert_known("std_msgs/msg/Empty", &OWN[7]);
 }
 
 static void test_what_is_no_hash_is_refused(void **state)

@@ -21,7 +21,7 @@
 #define DOMAIN       55
 #define LIMIT        ((tb_duration_t){60 * TB_NS_PER_S})
 #define CHILDREN     100
-#define CHILD_LIMIT  20 /* seconds */
+#define CHILD_LIMIT  60 /* seconds */
 #define ASKERS       3
 #define STRING_TYPE  "std_msgs/msg/String"
 #define TRIGGER_TYPE "std_srvs/srv/Trigger"
