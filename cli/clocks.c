@@ -32,17 +32,19 @@ static bool named_clock_open(const command_t *command, const char *name, ros_clo
 #include <timebase/ros2_clock_source.h>
 #include <timebase/ros2_context.h>
 
-bool topic_clock_open(const command_t *command, int domain, ros_clock_t *out)
+bool topic_clock_open(const command_t *command, int domain, const char *topic, ros_clock_t *out)
 {
   tb_error_t error = TB_ERROR_INIT;
   tb_ros2_context_options_t options = TB_ROS2_CONTEXT_OPTIONS_INIT;
+  tb_ros2_clock_source_options_t source_options = TB_ROS2_CLOCK_SOURCE_OPTIONS_INIT;
   tb_ros2_context_t *context;
   options.domain_id = domain;
-  *out = (ros_clock_t){0};
+  source_options.topic = topic;
+  *out = (ros_clock_t){.topic = topic ? topic : "/clock"};
   tb_status_t status = tb_ros2_context_create(&options, &context, &error);
   if (!status) {
     out->context = context;
-    status = tb_ros2_clock_source_create(context, NULL, &out->source, &error);
+    status = tb_ros2_clock_source_create(context, &source_options, &out->source, &error);
   }
   if (!status) status = clock_on_source(out);
   if (status) {
@@ -72,22 +74,23 @@ void ros_clock_explain(const command_t *command, const ros_clock_t *clock)
   if (tb_ros2_clock_source_status(clock->source, &status)) return;
   if (status.incompatible)
     fprintf(stderr,
-            "timebase %s: a publisher of /clock in domain %d offers another %s; nothing comes\n",
-            command->name, domain, status.policy);
+            "timebase %s: a publisher of %s in domain %d offers another %s; nothing comes\n",
+            command->name, clock->topic, domain, status.policy);
   else if (status.matched)
-    fprintf(stderr, "timebase %s: /clock in domain %d has a publisher, but no tick came\n",
-            command->name, domain);
+    fprintf(stderr, "timebase %s: %s in domain %d has a publisher, but no tick came\n",
+            command->name, clock->topic, domain);
   else
     fprintf(stderr,
-            "timebase %s: nobody publishes /clock in domain %d; is it the right ROS_DOMAIN_ID?\n",
-            command->name, domain);
+            "timebase %s: nobody publishes %s in domain %d; is it the right ROS_DOMAIN_ID?\n",
+            command->name, clock->topic, domain);
 }
 
 #else
 
-bool topic_clock_open(const command_t *command, int domain, ros_clock_t *out)
+bool topic_clock_open(const command_t *command, int domain, const char *topic, ros_clock_t *out)
 {
   (void)domain;
+  (void)topic;
   (void)out;
   fprintf(
       stderr,
@@ -116,5 +119,5 @@ void ros_clock_explain(const command_t *command, const ros_clock_t *clock)
 bool ros_clock_open(const command_t *command, int domain, ros_clock_t *out)
 {
   const char *name = source_name();
-  return name ? named_clock_open(command, name, out) : topic_clock_open(command, domain, out);
+  return name ? named_clock_open(command, name, out) : topic_clock_open(command, domain, NULL, out);
 }

@@ -92,6 +92,15 @@ bool command_parse_duration(const command_t *command, const char *name, const ch
   return status == TB_OK;
 }
 
+bool command_parse_limit(const command_t *command, const char *name, const char *text,
+                         tb_duration_t *out)
+{
+  if (!command_parse_duration(command, name, text, out)) return false;
+  if (out->ns > 0) return true;
+  command_usage_error(command, "%s %s: must be above 0", name, text);
+  return false;
+}
+
 static int64_t system_time_ns(void)
 {
   tb_clock_options_t options = {TB_TIME_SYSTEM, NULL};

@@ -29,6 +29,9 @@ extern const command_t command_sleep;
 extern const command_t command_play;
 #endif
 #ifdef TB_CLI_ROS2
+extern const command_t command_nodes;
+extern const command_t command_param;
+extern const command_t command_sim_time;
 extern const command_t command_watch;
 #endif
 
@@ -53,6 +56,9 @@ bool command_parse_int(const command_t *command, const char *name, const char *t
                        long at_most, int *out);
 bool command_parse_duration(const command_t *command, const char *name, const char *text,
                             tb_duration_t *out);
+/* The same, and above 0. */
+bool command_parse_limit(const command_t *command, const char *name, const char *text,
+                         tb_duration_t *out);
 /* "now", seconds since 1970 as a duration, or ISO 8601 in UTC. Not negative. */
 bool command_parse_time(const command_t *command, const char *name, const char *text,
                         int64_t *out_ns);

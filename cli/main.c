@@ -12,7 +12,10 @@ static const command_t *const commands[] = {
 #ifdef TB_CLI_ROS2
     &command_watch,
 #endif
-    &command_serve, &command_now, &command_sleep,
+    &command_serve, &command_now,   &command_sleep,
+#ifdef TB_CLI_ROS2
+    &command_nodes, &command_param, &command_sim_time,
+#endif
 };
 
 #define COMMAND_COUNT (sizeof commands / sizeof *commands)
@@ -23,7 +26,7 @@ static void print_help(FILE *out)
                "ROS time: play recordings, serve and watch clocks, tell and wait for time.\n\n"
                "commands:\n");
   for (size_t i = 0; i < COMMAND_COUNT; i++)
-    fprintf(out, "  %-8s %s\n", commands[i]->name, commands[i]->summary);
+    fprintf(out, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
   fprintf(out, "\n'timebase COMMAND --help' tells more about one.\n"
                "Exit status: 0 success, 1 a check failed, 2 wrong usage, 3 files or transport.\n");
 }

@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <timebase/clock_server.h>
 #include <unistd.h>
@@ -348,18 +349,26 @@ static int open_and_serve(session_t *session)
 static int run(const command_t *command, int argc, char **argv)
 {
   bool help = false;
-  arguments_t arguments = {
-      .server = TB_CLOCK_SERVER_OPTIONS_INIT,
-      .places = {.topic = "/clock", .node = "clock_server", .name_space = "/", .domain = -1},
-      .services = true};
+  char **words = malloc(((size_t)argc + 1) * sizeof *words);
+  if (!words) return command_failed(command, TB_ERR_NO_MEMORY, NULL);
+  memcpy(words, argv, ((size_t)argc + 1) * sizeof *words);
+  arguments_t arguments = {.server = TB_CLOCK_SERVER_OPTIONS_INIT,
+                           .places = {.topic = "/clock",
+                                      .node = "clock_server",
+                                      .name_space = "/",
+                                      .domain = -1,
+                                      .argv = (const char *const *)words},
+                           .services = true};
   session_t session = {.command = command, .arguments = &arguments, .error = TB_ERROR_INIT};
-  int result = parse(command, argc, argv, &arguments, &help);
-  if (help) return command_help(command);
-  if (!result) result = open_and_serve(&session);
+  int left = serve_sinks_remove_ros_arguments(argc, argv);
+  if (left < argc) arguments.places.argc = argc;
+  int result = parse(command, left, argv, &arguments, &help);
+  if (!result && !help) result = open_and_serve(&session);
   serve_sinks_end_services(&session.sinks);
   tb_clock_server_destroy(session.server);
   serve_sinks_close(&session.sinks);
-  return command_finish(command, result);
+  free(words);
+  return help ? command_help(command) : command_finish(command, result);
 }
 
 const command_t command_serve = {
@@ -367,7 +376,7 @@ const command_t command_serve = {
     .summary = "make a time and publish it, as a simulator does",
     .usage = "timebase serve [-r FACTOR] [--start TIME] [--hz N] [-p] [--as-fast-as-possible] "
              "[--until TIME] [--step D] [--topic T | --no-topic] [--shm NAME] [--domain N] "
-             "[--node NAME] [--namespace NS] [--no-services]",
+             "[--node NAME] [--namespace NS] [--no-services] [--ros-args ...]",
     .help =
         "Publishes a time of its own on /clock, in shared memory, or both.\n\n"
         "  -r, --rate FACTOR  its seconds per second, 0.001 to 1000 (default 1)\n"
@@ -385,6 +394,8 @@ const command_t command_serve = {
         "  --node NAME        of the node on the graph (default clock_server)\n"
         "  --namespace NS     of the node and its services (default /)\n"
         "  --no-services      nobody on the graph steers it\n"
+        "  --ros-args ...     what ROS 2 nodes take: -r /clock:=/sim/clock, -r __node:=sim, -p "
+        "...\n"
         "  -h, --help         this text\n\n"
         "TIME is seconds since 1970 (12.5, 1h2m), 2023-11-14T22:13:20Z, or now. Keys on a\n"
         "terminal: SPACE pauses and resumes, s steps and pauses, + doubles and - halves the\n"

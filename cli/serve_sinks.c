@@ -3,9 +3,15 @@
 #include <stdio.h>
 
 #ifdef TB_CLI_ROS2
+#include <timebase/ros2_arguments.h>
 #include <timebase/ros2_clock_publisher.h>
 #include <timebase/ros2_node.h>
 #include <timebase/ros2_simulation_services.h>
+
+int serve_sinks_remove_ros_arguments(int argc, char **argv)
+{
+  return tb_ros2_remove_ros_arguments(argc, argv);
+}
 
 static int open_node(const command_t *command, const serve_places_t *places, serve_sinks_t *out)
 {
@@ -14,7 +20,11 @@ static int open_node(const command_t *command, const serve_places_t *places, ser
   tb_ros2_context_t *context;
   tb_ros2_node_t *node;
   options.domain_id = places->domain;
+  options.argc = places->argc;
+  options.argv = places->argv;
   tb_status_t status = tb_ros2_context_create(&options, &context, &error);
+  if (status == TB_ERR_INVALID && places->argc)
+    return command_usage_error(command, "%s", error.text);
   if (status) return command_failed(command, status, &error);
   out->context = context;
   status = tb_ros2_node_create(context, places->node, places->name_space, NULL, &node, &error);
@@ -67,6 +77,12 @@ static void close_topic(serve_sinks_t *sinks)
 }
 
 #else
+
+int serve_sinks_remove_ros_arguments(int argc, char **argv)
+{
+  (void)argv;
+  return argc;
+}
 
 static int open_topic(const command_t *command, const serve_places_t *places, serve_sinks_t *out)
 {

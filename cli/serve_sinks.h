@@ -12,6 +12,8 @@ typedef struct serve_places {
   const char *topic, *shm;       /* NULL: none */
   const char *node, *name_space; /* of the topic's node */
   int domain;                    /* -1: ROS_DOMAIN_ID */
+  int argc;                      /* of the command, if there are ROS's; else 0 */
+  const char *const *argv;
 } serve_places_t;
 
 typedef struct serve_sinks {
@@ -23,6 +25,9 @@ typedef struct serve_sinks {
   tb_tick_sink_t sinks[2];
   size_t count;
 } serve_sinks_t;
+
+/* Takes ROS's arguments out of those of the command. Returns how many are left. */
+int serve_sinks_remove_ros_arguments(int argc, char **argv);
 
 /* EXIT_OK, or a message has been printed. Close them either way. */
 int serve_sinks_open(const command_t *command, const serve_places_t *places, serve_sinks_t *out);

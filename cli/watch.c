@@ -7,7 +7,7 @@
 
 #include "clocks.h"
 
-enum { OPTION_JSON = 256, OPTION_DURATION, OPTION_DOMAIN };
+enum { OPTION_JSON = 256, OPTION_DURATION, OPTION_DOMAIN, OPTION_TOPIC };
 
 #define WRITERS 64
 
@@ -15,6 +15,7 @@ typedef struct watch {
   const command_t *command;
   bool json;
   int domain;
+  const char *topic;      /* NULL: /clock */
   tb_duration_t duration; /* 0: until interrupted */
   ros_clock_t ros;
   tb_steady_clock_t *steady;
@@ -137,8 +138,8 @@ static bool print_report(watch_t *watch, const snapshot_t *from, const snapshot_
   else
     print_text(to, &report, summary);
   if (report.publishers > 1 && !summary && !watch->warned)
-    fprintf(stderr, "timebase watch: %u publishers tick /clock at once: time will jump\n",
-            report.publishers);
+    fprintf(stderr, "timebase watch: %u publishers tick %s at once: time will jump\n",
+            report.publishers, watch->ros.topic);
   watch->warned |= report.publishers > 1;
   return command_flush();
 }
@@ -183,6 +184,7 @@ static int run(const command_t *command, int argc, char **argv)
       {"json", no_argument, NULL, OPTION_JSON},
       {"duration", required_argument, NULL, OPTION_DURATION},
       {"domain", required_argument, NULL, OPTION_DOMAIN},
+      {"topic", required_argument, NULL, OPTION_TOPIC},
       {"help", no_argument, NULL, 'h'},
       {0},
   };
@@ -202,6 +204,9 @@ static int run(const command_t *command, int argc, char **argv)
     case OPTION_DOMAIN:
       if (!command_parse_int(command, "--domain", optarg, 0, 232, &watch.domain)) return EXIT_USAGE;
       break;
+    case OPTION_TOPIC:
+      watch.topic = optarg;
+      break;
     case 'h':
       return command_help(command);
     default:
@@ -211,7 +216,7 @@ static int run(const command_t *command, int argc, char **argv)
   if (optind < argc) return command_usage_error(command, "unexpected argument '%s'", argv[optind]);
   command_show_log(command);
   command_catch_signals();
-  if (!topic_clock_open(command, watch.domain, &watch.ros)) return EXIT_IO;
+  if (!topic_clock_open(command, watch.domain, watch.topic, &watch.ros)) return EXIT_IO;
   tb_status_t status = tb_steady_clock_create(&watch.steady);
   int result = status ? command_failed(command, status, NULL) : watch_run(&watch);
   tb_steady_clock_destroy(watch.steady);
@@ -222,7 +227,7 @@ static int run(const command_t *command, int argc, char **argv)
 const command_t command_watch = {
     .name = "watch",
     .summary = "follow /clock and report on it",
-    .usage = "timebase watch [--json] [--duration S] [--domain N]",
+    .usage = "timebase watch [--json] [--duration S] [--topic T] [--domain N]",
     .help =
         "Follows /clock and prints, once a second and for the whole run at the end: the latest\n"
         "time, ticks a second, real-time factor (ROS seconds a second, jumps left out), jumps\n"
@@ -232,6 +237,7 @@ const command_t command_watch = {
         "jump when it is over 1 s and cannot be time passing.\n\n"
         "  --json        one object a line; the last one has \"summary\": true\n"
         "  --duration S  end after S (10, 1.5s, 2m); otherwise with SIGINT or SIGTERM\n"
+        "  --topic T     follow that instead of /clock\n"
         "  --domain N    DDS domain, 0 to 232 (default: ROS_DOMAIN_ID, else 0)\n"
         "  -h, --help    this text\n",
     .run = run,

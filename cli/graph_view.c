@@ -1,0 +1,265 @@
+#include "graph_view.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <timebase/ros2_parameter_client.h>
+#include <unistd.h>
+
+#include "text.h"
+
+#define QUIET_NS   (500 * TB_NS_PER_MS)
+#define LONELY_NS  (TB_NS_PER_S)
+#define LONGEST_NS (5 * TB_NS_PER_S)
+#define SLICE_NS   (50 * TB_NS_PER_MS) /* after which a signal is seen */
+#define STACK_SIZE (512 * 1024)
+#define NEAR_COUNT 3
+
+static volatile const int *signalled;
+
+int graph_view_open(const command_t *command, int domain, graph_view_t *out)
+{
+  tb_error_t error = TB_ERROR_INIT;
+  tb_ros2_context_options_t options = TB_ROS2_CONTEXT_OPTIONS_INIT;
+  options.domain_id = domain;
+  *out = (graph_view_t){.command = command};
+  command_show_log(command);
+  tb_status_t status = tb_steady_clock_create(&out->steady);
+  if (!status) status = tb_ros2_context_create(&options, &out->context, &error);
+  if (!status) status = tb_ros2_graph_create(out->context, &out->graph, &error);
+  if (status) return command_failed(command, status, &error);
+  signalled = command_catch_signals();
+  return EXIT_OK;
+}
+
+void graph_view_close(graph_view_t *view)
+{
+  tb_ros2_graph_snapshot_release(view->snapshot);
+  tb_ros2_graph_destroy(view->graph);
+  tb_ros2_context_destroy(view->context);
+  tb_steady_clock_destroy(view->steady);
+  *view = (graph_view_t){0};
+}
+
+/* As if the signal had not been caught: the shell learns what ended the program. */
+static void end_by_signal(void)
+{
+  signal(*signalled, SIG_DFL);
+  raise(*signalled);
+}
+
+static int64_t now_ns(const graph_view_t *view)
+{
+  tb_steady_time_t now = {0};
+  tb_steady_clock_now(view->steady, &now);
+  return now.ns;
+}
+
+/* TB_ERR_TIMEOUT: nothing has changed until then. */
+static tb_status_t wait_for_change(const graph_view_t *view, uint32_t seen, int64_t until_ns)
+{
+  for (;;) {
+    int64_t left_ns = until_ns - now_ns(view);
+    if (*signalled) end_by_signal();
+    if (left_ns <= 0) return TB_ERR_TIMEOUT;
+    tb_duration_t slice = {left_ns < SLICE_NS ? left_ns : SLICE_NS};
+    tb_status_t status = tb_ros2_graph_wait_for_change(view->graph, seen, slice);
+    if (status != TB_ERR_TIMEOUT) return status;
+  }
+}
+
+static int take_snapshot(graph_view_t *view)
+{
+  tb_error_t error = TB_ERROR_INIT;
+  const tb_ros2_graph_snapshot_t *snapshot;
+  tb_status_t status = tb_ros2_graph_snapshot(view->graph, &snapshot, &error);
+  if (status) return command_failed(view->command, status, &error);
+  tb_ros2_graph_snapshot_release(view->snapshot);
+  view->snapshot = snapshot;
+  return EXIT_OK;
+}
+
+static int64_t look_until(const graph_view_t *view, tb_duration_t wait, int64_t begin_ns)
+{
+  if (wait.ns > 0) return wait.ns < INT64_MAX - begin_ns ? begin_ns + wait.ns : INT64_MAX;
+  int64_t quiet_ns = now_ns(view) + (view->snapshot->node_count ? QUIET_NS : LONELY_NS);
+  return quiet_ns < begin_ns + LONGEST_NS ? quiet_ns : begin_ns + LONGEST_NS;
+}
+
+int graph_view_look(graph_view_t *view, tb_duration_t wait, graph_view_enough_t is_enough,
+                    void *user)
+{
+  int64_t begin_ns = now_ns(view);
+  for (;;) {
+    uint32_t seen = tb_ros2_graph_changes(view->graph);
+    int result = take_snapshot(view);
+    if (result || (is_enough && is_enough(view, user))) return result;
+    tb_status_t status = wait_for_change(view, seen, look_until(view, wait, begin_ns));
+    if (status == TB_ERR_TIMEOUT) return EXIT_OK;
+    if (status) return command_failed(view->command, status, NULL);
+  }
+}
+
+typedef struct wanted {
+  const char *const *names;
+  size_t count;
+  const char *service;
+} wanted_t;
+
+static bool are_there(const graph_view_t *view, void *user)
+{
+  const wanted_t *wanted = user;
+  for (size_t i = 0; i < wanted->count; i++)
+    if (!tb_ros2_graph_find_node(view->snapshot, wanted->names[i]) ||
+        !graph_view_has_service(view, wanted->names[i], wanted->service))
+      return false;
+  return true;
+}
+
+int graph_view_await(graph_view_t *view, const char *const *names, size_t count,
+                     const char *service, tb_duration_t wait)
+{
+  wanted_t wanted = {names, count, service};
+  return graph_view_look(view, wait, are_there, &wanted);
+}
+
+typedef struct job {
+  graph_view_work_t work;
+  size_t index;
+  void *user;
+  int done; /* a byte is written there at the end */
+  pthread_t thread;
+  bool is_thread;
+} job_t;
+
+static void *job_run(void *user)
+{
+  job_t *job = user;
+  job->work(job->index, job->user);
+  ssize_t written = write(job->done, "", 1);
+  (void)written;
+  return NULL;
+}
+
+static void job_start(job_t *job, const pthread_attr_t *attributes)
+{
+  job->is_thread = pthread_create(&job->thread, attributes, job_run, job) == 0;
+  if (!job->is_thread) job_run(job);
+}
+
+/* A call that waits for an answer cannot be cut short: a signal ends the program. */
+static void jobs_await(size_t count, int done)
+{
+  struct pollfd fds[] = {{done, POLLIN, 0}, {command_signal_fd(), POLLIN, 0}};
+  char bytes[64];
+  while (count > 0) {
+    poll(fds, 2, -1);
+    if (*signalled) end_by_signal();
+    size_t wanted = count < sizeof bytes ? count : sizeof bytes;
+    ssize_t got = fds[0].revents ? read(done, bytes, wanted) : 0;
+    if (got > 0) count -= (size_t)got;
+    fds[0].revents = 0;
+  }
+}
+
+int graph_view_each(const graph_view_t *view, size_t count, graph_view_work_t work, void *user)
+{
+  int done[2];
+  pthread_attr_t attributes;
+  job_t *jobs = calloc(count + 1, sizeof *jobs);
+  if (!jobs) return command_failed(view->command, TB_ERR_NO_MEMORY, NULL);
+  if (pipe(done) != 0) {
+    free(jobs);
+    return command_failed(view->command, TB_ERR_SYSTEM, NULL);
+  }
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, STACK_SIZE);
+  for (size_t i = 0; i < count; i++) {
+    jobs[i] = (job_t){.work = work, .index = i, .user = user, .done = done[1]};
+    job_start(&jobs[i], &attributes);
+  }
+  jobs_await(count, done[0]);
+  for (size_t i = 0; i < count; i++)
+    if (jobs[i].is_thread) pthread_join(jobs[i].thread, NULL);
+  pthread_attr_destroy(&attributes);
+  close(done[0]);
+  close(done[1]);
+  free(jobs);
+  return EXIT_OK;
+}
+
+static bool is_service_of(const tb_ros2_graph_endpoint_t *endpoint, const char *node,
+                          const char *service)
+{
+  size_t length = strlen(node);
+  return endpoint->kind == TB_ROS2_ENDPOINT_SERVICE_REQUEST && !endpoint->is_publisher &&
+         strncmp(endpoint->name, node, length) == 0 && endpoint->name[length] == '/' &&
+         strcmp(endpoint->name + length + 1, service) == 0;
+}
+
+bool graph_view_has_service(const graph_view_t *view, const char *node, const char *service)
+{
+  const tb_ros2_graph_snapshot_t *snapshot = view->snapshot;
+  for (size_t i = 0; i < snapshot->endpoint_count; i++)
+    if (is_service_of(&snapshot->endpoints[i], node, service)) return true;
+  return false;
+}
+
+char *graph_view_node_name(const graph_view_t *view, const char *argument, int *out_status)
+{
+  tb_ros2_parameter_client_t *client = NULL;
+  size_t size = strlen(argument) + 2;
+  char *name = malloc(size);
+  if (!name) {
+    *out_status = command_failed(view->command, TB_ERR_NO_MEMORY, NULL);
+    return NULL;
+  }
+  snprintf(name, size, "%s%s", argument[0] == '/' ? "" : "/", argument);
+  tb_status_t status = tb_ros2_parameter_client_create(view->context, name, &client, NULL);
+  tb_ros2_parameter_client_destroy(client);
+  if (status == TB_OK) return name;
+  fprintf(stderr, "timebase %s: '", view->command->name);
+  text_print(stderr, argument);
+  fputs("' is no name of a node; write it as 'timebase nodes' does, /camera\n", stderr);
+  *out_status = EXIT_USAGE;
+  free(name);
+  return NULL;
+}
+
+void graph_view_no_such_node(const graph_view_t *view, const char *name)
+{
+  const tb_ros2_graph_snapshot_t *snapshot = view->snapshot;
+  int domain = tb_ros2_context_domain_id(view->context);
+  int count = 0;
+  fprintf(stderr, "timebase %s: there is no node ", view->command->name);
+  text_print(stderr, name);
+  fprintf(stderr, " in domain %d", domain);
+  for (size_t i = 0; i < snapshot->node_count && count < NEAR_COUNT; i++) {
+    if (graph_view_is_repeated(view, i) || !text_is_near(name, snapshot->nodes[i].full_name))
+      continue;
+    fputs(count++ ? " or " : "; did you mean ", stderr);
+    text_print(stderr, snapshot->nodes[i].full_name);
+  }
+  if (snapshot->node_count == 0)
+    fputs(", nor any other; is it the right ROS_DOMAIN_ID?", stderr);
+  else if (count)
+    fputc('?', stderr);
+  else
+    fputs("; 'timebase nodes' lists those that are", stderr);
+  fputc('\n', stderr);
+}
+
+void graph_view_say_empty(const graph_view_t *view)
+{
+  fprintf(stderr, "timebase %s: there are no nodes in domain %d; is it the right ROS_DOMAIN_ID?\n",
+          view->command->name, tb_ros2_context_domain_id(view->context));
+}
+
+bool graph_view_is_repeated(const graph_view_t *view, size_t index)
+{
+  const tb_ros2_graph_node_t *nodes = view->snapshot->nodes;
+  return index > 0 && strcmp(nodes[index].full_name, nodes[index - 1].full_name) == 0;
+}

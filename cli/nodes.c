@@ -1,0 +1,201 @@
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <timebase/ros2_parameter_client.h>
+
+#include "nodes_show.h"
+#include "text.h"
+
+enum { OPTION_JSON = 256, OPTION_CHECK, OPTION_WAIT, OPTION_LIMIT, OPTION_DOMAIN };
+
+typedef struct arguments {
+  bool json, check;
+  int domain;
+  tb_duration_t wait, limit;
+} arguments_t;
+
+typedef struct question {
+  const graph_view_t *view;
+  tb_duration_t limit;
+  sim_time_t *sim_times; /* of each node */
+} question_t;
+
+static sim_time_t sim_time_of(const tb_ros2_parameter_value_t *value)
+{
+  if (value->type != TB_ROS2_PARAMETER_BOOL) return SIM_TIME_UNSET;
+  return value->bool_value ? SIM_TIME_TRUE : SIM_TIME_FALSE;
+}
+
+static void ask(size_t index, void *user)
+{
+  static const char *const names[] = {"use_sim_time"};
+  const question_t *question = user;
+  const char *node = question->view->snapshot->nodes[index].full_name;
+  tb_ros2_parameter_client_t *client = NULL;
+  tb_ros2_parameter_value_t value = TB_ROS2_PARAMETER_VALUE_INIT;
+  size_t count = 0;
+  if (question->sim_times[index] == SIM_TIME_NO_PARAMETERS) return;
+  tb_status_t status =
+      tb_ros2_parameter_client_create(question->view->context, node, &client, NULL);
+  if (!status)
+    status = tb_ros2_parameter_client_get(client, names, 1, question->limit, &value, &count, NULL);
+  if (!status) question->sim_times[index] = count ? sim_time_of(&value) : SIM_TIME_UNSET;
+  tb_ros2_parameter_value_release(&value);
+  tb_ros2_parameter_client_destroy(client);
+}
+
+static int ask_all(const graph_view_t *view, tb_duration_t limit, sim_time_t *sim_times)
+{
+  question_t question = {view, limit, sim_times};
+  size_t count = view->snapshot->node_count;
+  for (size_t i = 0; i < count; i++) {
+    bool has = graph_view_has_service(view, view->snapshot->nodes[i].full_name, "get_parameters");
+    sim_times[i] = has ? SIM_TIME_NO_ANSWER : SIM_TIME_NO_PARAMETERS;
+  }
+  return graph_view_each(view, count, ask, &question);
+}
+
+/* Who makes the time need not follow it. */
+static bool publishes_clock(const nodes_t *nodes, size_t index)
+{
+  for (size_t i = 0; i < nodes->publisher_count; i++)
+    if (nodes->publishers[i].node == (int32_t)index) return true;
+  return false;
+}
+
+static int check_failed(const command_t *command, size_t count, const char *what)
+{
+  fprintf(stderr, "timebase %s: check failed: %s: %zu\n", command->name, what, count);
+  return EXIT_CHECK;
+}
+
+static int check(const command_t *command, const nodes_t *nodes)
+{
+  size_t counts[SIM_TIME_COUNT] = {0};
+  size_t others = 0;
+  int result = EXIT_OK;
+  for (size_t i = 0; i < nodes->view->snapshot->node_count; i++) {
+    sim_time_t sim_time = nodes->sim_times[i];
+    counts[sim_time]++;
+    others +=
+        (sim_time == SIM_TIME_FALSE || sim_time == SIM_TIME_UNSET) && !publishes_clock(nodes, i);
+  }
+  if (counts[SIM_TIME_TRUE] && others)
+    result = check_failed(command, others, "nodes on which use_sim_time is not true, as on others");
+  if (counts[SIM_TIME_NO_ANSWER])
+    result = check_failed(command, counts[SIM_TIME_NO_ANSWER], "nodes that do not answer");
+  size_t mismatches = nodes_mismatch_count(nodes);
+  if (mismatches)
+    result = check_failed(command, mismatches,
+                          "subscriptions of /clock that get nothing from a publisher");
+  return result;
+}
+
+static int show(const command_t *command, const arguments_t *arguments, const graph_view_t *view,
+                const sim_time_t *sim_times)
+{
+  nodes_t nodes = {.view = view, .sim_times = sim_times};
+  int result = EXIT_OK;
+  nodes.publisher_count = tb_ros2_graph_publishers(view->snapshot, "/clock", &nodes.publishers);
+  nodes.subscription_count =
+      tb_ros2_graph_subscriptions(view->snapshot, "/clock", &nodes.subscriptions);
+  if (arguments->json)
+    result = nodes_print_json(command, &nodes, EXIT_OK);
+  else
+    nodes_print(&nodes);
+  command_flush();
+  if (!arguments->json && !view->snapshot->node_count) graph_view_say_empty(view);
+  if (!result && arguments->check) result = check(command, &nodes);
+  return result;
+}
+
+static int list(const command_t *command, const arguments_t *arguments)
+{
+  graph_view_t view;
+  sim_time_t *sim_times = NULL;
+  int result = graph_view_open(command, arguments->domain, &view);
+  if (!result) result = graph_view_look(&view, arguments->wait, NULL, NULL);
+  if (!result) {
+    sim_times = calloc(view.snapshot->node_count + 1, sizeof *sim_times);
+    if (!sim_times) result = command_failed(command, TB_ERR_NO_MEMORY, NULL);
+  }
+  if (!result) result = ask_all(&view, arguments->limit, sim_times);
+  if (!result) result = show(command, arguments, &view, sim_times);
+  free(sim_times);
+  graph_view_close(&view);
+  return command_finish(command, result);
+}
+
+static int run(const command_t *command, int argc, char **argv)
+{
+  static const struct option options[] = {
+      {"json", no_argument, NULL, OPTION_JSON},
+      {"check", no_argument, NULL, OPTION_CHECK},
+      {"wait", required_argument, NULL, OPTION_WAIT},
+      {"limit", required_argument, NULL, OPTION_LIMIT},
+      {"domain", required_argument, NULL, OPTION_DOMAIN},
+      {"help", no_argument, NULL, 'h'},
+      {0},
+  };
+  arguments_t arguments = {.domain = -1, .limit = {2 * TB_NS_PER_S}};
+  bool good = true;
+  int option;
+  while (good && (option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+    switch (option) {
+    case OPTION_JSON:
+      arguments.json = true;
+      break;
+    case OPTION_CHECK:
+      arguments.check = true;
+      break;
+    case OPTION_WAIT:
+      good = command_parse_limit(command, "--wait", optarg, &arguments.wait);
+      break;
+    case OPTION_LIMIT:
+      good = command_parse_limit(command, "--limit", optarg, &arguments.limit);
+      break;
+    case OPTION_DOMAIN:
+      good = command_parse_int(command, "--domain", optarg, 0, 232, &arguments.domain);
+      break;
+    case 'h':
+      return command_help(command);
+    default:
+      return command_bad_option(command, option, argv);
+    }
+  }
+  if (!good) return EXIT_USAGE;
+  if (optind < argc) return command_usage_error(command, "unexpected argument '%s'", argv[optind]);
+  return list(command, &arguments);
+}
+
+const command_t command_nodes = {
+    .name = "nodes",
+    .summary = "list nodes, their use_sim_time and how /clock reaches them",
+    .usage = "timebase nodes [--json] [--check] [--wait D] [--limit D] [--domain N]",
+    .help =
+        "Lists the nodes of a ROS 2 graph: name, the form of ROS 2 that they speak, use_sim_time,\n"
+        "and the QoS of their subscriptions of /clock; then the publishers of /clock. Lines with "
+        "!\n"
+        "tell what is wrong: a publisher that a subscription gets nothing from, by the QoS "
+        "policies\n"
+        "that keep them apart, and nodes of one name. All nodes are asked at once.\n\n"
+        "  --json      one object: \"domain\", \"nodes\", \"clock_publishers\" and\n"
+        "              \"other_clock_subscriptions\" (of programs without a node)\n"
+        "  --check     status 1 if use_sim_time is true on some nodes and not on others, if a "
+        "node\n"
+        "              does not answer, or if a subscription gets nothing from a publisher\n"
+        "  --wait D    look at the graph for D (2, 1.5s); otherwise until nothing new has come\n"
+        "              for 0.5 s (1 s while there are no nodes), at most 5 s\n"
+        "  --limit D   wait at most D for the answers (default 2s)\n"
+        "  --domain N  DDS domain, 0 to 232 (default: ROS_DOMAIN_ID, else 0)\n"
+        "  -h, --help  this text\n\n"
+        "use_sim_time is true, false, unset (the node has no such parameter), \"no answer\", or\n"
+        "\"no parameters\" where a node has no services for them, as some tools. In JSON it is "
+        "true,\n"
+        "false or null, and \"use_sim_time_state\" has the word. Each of \"nodes\" has \"name\",\n"
+        "\"distro\", \"enclave\", \"duplicate\" and \"clock_subscriptions\": \"qos\", and "
+        "\"mismatches\", each\n"
+        "with \"publisher\" (index in \"clock_publishers\"), its \"node\" (null: plain DDS) and "
+        "\"policies\".\n",
+    .run = run,
+};

@@ -1,0 +1,23 @@
+/* Parameters of other nodes, as text and as JSON. */
+#ifndef TB_CLI_PARAM_SHOW_H
+#define TB_CLI_PARAM_SHOW_H
+
+#include <timebase/ros2_parameter_client.h>
+
+#include "text.h"
+
+/* "no answer", "gone before it answered" or what else came of a call. */
+const char *param_status_text(tb_status_t status);
+
+/* "timebase NAME: /camera: no answer within 2s" to standard error. */
+void param_say_failed(const command_t *command, const char *node, tb_status_t status,
+                      const tb_error_t *error, tb_duration_t limit);
+
+/* " ; did you mean gain?", if one of the names is near. */
+void param_say_near(const char *wanted, const tb_ros2_parameter_list_t *list);
+
+/* As tb_ros2_parameter_value_parse reads it. */
+void param_print_value(const tb_ros2_parameter_value_t *value);
+json_t *param_value_json(const tb_ros2_parameter_value_t *value);
+
+#endif

@@ -1,0 +1,605 @@
+#!/usr/bin/env python3
+"""The commands that see and steer a graph, with real processes over DDS: nodes, param, sim-time.
+
+usage: graph_command_test.py BIN_DIR EXAMPLE_NODE ODD_NODE [TEST...]
+
+What a command sees depends on how quick discovery is: it is run again until it says what it should,
+within a generous limit."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+import command_test
+from command_test import LIMIT_S, CommandTest, Process
+
+DOMAINS = (15, 16, 17, 18, 19, 40, 41, 42, 43)
+OTHER_DOMAIN = 44
+NODE = ODD = None
+PARAMETERS = [
+    "gain",
+    "qos_overrides./clock.subscription.depth",
+    "qos_overrides./clock.subscription.durability",
+    "qos_overrides./clock.subscription.history",
+    "qos_overrides./clock.subscription.reliability",
+    "time_source",
+    "use_sim_time",
+]
+RELIABLE = "qos_overrides./clock.subscription.reliability:=reliable"
+
+
+class GraphCommandTest(CommandTest):
+    next_index = 0
+
+    def setUp(self):
+        self.domain = DOMAINS[GraphCommandTest.next_index % len(DOMAINS)]
+        GraphCommandTest.next_index += 1
+        CommandTest.next_domain = self.domain
+        super().setUp()
+
+    def node(self, name, *arguments, **environment):
+        """A well-behaved node, which has the parameter `gain`."""
+        words = [NODE, "--ros-args", "-r", f"__node:={name}"]
+        for argument in arguments:
+            words += argument if isinstance(argument, list) else ["-p", argument]
+        process = Process(self, words, {**self.environment, **environment})
+        process.expect(rf"node: /.*{name} runs")
+        return process
+
+    def odd(self, *arguments):
+        process = Process(self, [ODD, *arguments], self.environment, subprocess.PIPE)
+        process.expect("ready")
+        return process
+
+    def until(self, arguments, is_right):
+        """The command's result, once it is right."""
+        deadline = time.monotonic() + LIMIT_S
+        while True:
+            result = self.result(*arguments)
+            if is_right(*result):
+                return result
+            if time.monotonic() > deadline:
+                self.fail(f"timebase {' '.join(arguments)} still gives {result}")
+
+    def expect(self, arguments, status, out, err=""):
+        wanted = (status, out, err)
+        self.until(arguments, lambda *result: result == wanted)
+
+    def until_seen(self, *names):
+        """The JSON of `nodes` once just these nodes are there, with all that they have."""
+
+        def is_right(status, out, _):
+            seen = json.loads(out)["nodes"] if status == 0 else []
+            return [node["name"] for node in seen] == sorted(names)
+
+        return json.loads(self.until(("nodes", "--json"), is_right)[1])
+
+    def wait_until_it_catches_signals(self, process):
+        deadline = time.monotonic() + LIMIT_S
+        while time.monotonic() < deadline:
+            with open(f"/proc/{process.child.pid}/status", encoding="ascii") as file:
+                caught = next(line for line in file if line.startswith("SigCgt"))
+            if int(caught.split()[1], 16) & 1 << (signal.SIGINT - 1):
+                return
+            time.sleep(0.01)
+        self.fail("it catches no signals")
+
+
+class NodesTest(GraphCommandTest):
+    def test_an_empty_graph(self):
+        hint = f"there are no nodes in domain {self.domain}; is it the right ROS_DOMAIN_ID?\n"
+        self.assertEqual(
+            self.result("nodes"), (0, "nobody publishes /clock\n", f"timebase nodes: {hint}")
+        )
+        expected = {
+            "domain": self.domain,
+            "nodes": [],
+            "clock_publishers": [],
+            "other_clock_subscriptions": [],
+        }
+        status, out, err = self.result("nodes", "--json", "--check")
+        self.assertEqual((status, json.loads(out), err), (0, expected, ""))
+        self.assertEqual(self.result("param", "list")[:2], (0, ""))
+        status, out, err = self.result("sim-time", "on", "--all")
+        self.assertEqual((status, out, err), (1, "", f"timebase sim-time: {hint}"))
+
+    def test_what_stands_in_the_list(self):
+        self.node("camera", "use_sim_time:=true", ["-r", "__ns:=/front"])
+        self.node("late", ROS_DISTRO="humble")
+        self.node("picky", "use_sim_time:=true", RELIABLE)
+        self.odd("bare", "tool")
+        self.odd("clock", "be")
+        best, most = "best effort, volatile, keep last 1", "reliable, volatile, keep last 1"
+        self.expect(
+            ["nodes"],
+            0,
+            "NODE           ROS 2            use_sim_time   /clock\n"
+            f"/front/camera  iron or newer    true           {best}\n"
+            "/late          humble or older  false          -\n"
+            f"/picky         iron or newer    true           {most}\n"
+            "  ! nothing comes from a publisher without a node: reliability\n"
+            "/tool          iron or newer    no parameters  -\n"
+            "\n"
+            "publishers of /clock:\n"
+            f"  no node (plain DDS)  {best}\n",
+        )
+        self.until(
+            ["nodes", "--check"],
+            lambda status, out, err: status == 1
+            and "/picky" in out
+            and err
+            == "timebase nodes: check failed: nodes on which use_sim_time is not true, as on others: 1\n"
+            "timebase nodes: check failed: subscriptions of /clock that get nothing from a "
+            "publisher: 1\n",
+        )
+
+    def test_JSON_has_all_of_it(self):
+        self.node("picky", "use_sim_time:=true", RELIABLE)
+        self.node("old", ROS_DISTRO="humble")
+        self.odd("bare", "tool")
+        self.odd("clock", "be")
+        server = self.run_command("serve", "--node", "sim", "--start", "1")
+        server.expect("time ")
+        watch = self.run_command("watch")
+        qos = {
+            "reliability": "reliable",
+            "durability": "volatile",
+            "history": "keep last",
+            "depth": 1,
+            "deadline_ns": None,
+            "lifespan_ns": None,
+            "liveliness": "automatic",
+            "liveliness_lease_ns": None,
+            "partition": False,
+        }
+        plain = {"enclave": "/", "duplicate": False, "clock_subscriptions": []}
+        iron = {"distro": "iron or newer", **plain}
+        said_false = {"use_sim_time": False, "use_sim_time_state": "false"}
+
+        def is_right(status, out, _):
+            graph = json.loads(out) if status == 0 else {"clock_publishers": []}
+            publishers = graph["clock_publishers"]
+            if len(publishers) != 2 or not graph["other_clock_subscriptions"]:
+                return False
+            owners = [publisher["node"] for publisher in publishers]
+            index = owners.index(None) if None in owners else 0
+            mismatches = [
+                {"publisher": at, "node": owner, "policies": ["reliability"]}
+                for at, owner in enumerate(owners)
+            ]
+            return (
+                graph["nodes"]
+                == [
+                    {"name": "/old", **plain, "distro": "humble or older", **said_false},
+                    {
+                        "name": "/picky",
+                        **iron,
+                        "use_sim_time": True,
+                        "use_sim_time_state": "true",
+                        "clock_subscriptions": [{"qos": qos, "mismatches": mismatches}],
+                    },
+                    {"name": "/sim", **iron, **said_false},
+                    {
+                        "name": "/tool",
+                        **iron,
+                        "use_sim_time": None,
+                        "use_sim_time_state": "no parameters",
+                    },
+                ]
+                and publishers[index]
+                == {
+                    "node": None,
+                    "type": "rosgraph_msgs/msg/Clock",
+                    "qos": {**qos, "reliability": "best effort"},
+                }
+                and publishers[1 - index]["node"] == "/sim"
+                and [other["mismatches"] for other in graph["other_clock_subscriptions"]] == [[]]
+            )
+
+        self.until(["nodes", "--json"], is_right)
+        watch.child.send_signal(signal.SIGINT)
+        self.assertEqual(watch.wait(), 0)
+
+    def test_check_is_content_with_nodes_that_agree(self):
+        self.node("one", "use_sim_time:=true")
+        self.node("two", "use_sim_time:=true")
+        self.odd("bare", "tool")
+        self.run_command("serve", "--node", "sim").expect("time ")
+        self.until_seen("/one", "/sim", "/two", "/tool")
+        self.until(
+            ["nodes", "--check"],
+            lambda status, out, err: (status, err) == (0, "")
+            and "/sim   iron or newer    false" in out
+            and out.count("true") == 2,
+        )
+
+    def test_duplicates_are_told(self):
+        self.node("twin")
+        self.node("twin")
+        row = (
+            "/twin  iron or newer    false          -\n  ! another node has the same name\n"
+        )
+        self.expect(
+            ["nodes"],
+            0,
+            "NODE   ROS 2            use_sim_time   /clock\n" + 2 * row + "\nnobody publishes /clock\n",
+        )
+        self.expect(["sim-time", "off", "--all"], 0, "/twin  ok\n")
+
+    def test_each_domain_for_itself(self):
+        self.node("here")
+        self.domain_lock(OTHER_DOMAIN)
+        self.node("there", ROS_DOMAIN_ID=str(OTHER_DOMAIN))
+        self.until_seen("/here")
+        domain = ("--domain", str(OTHER_DOMAIN))
+        self.until(
+            ["nodes", "--json", *domain],
+            lambda _, out, err: [node["name"] for node in json.loads(out)["nodes"]] == ["/there"],
+        )
+        self.expect(["sim-time", "off", "--all", *domain], 0, "/there  ok\n")
+        self.expect(["param", "get", "/there", "gain", "--wait", "60", *domain], 0, "1.0\n")
+
+    def test_a_command_is_no_node(self):
+        other = self.run_command("nodes", "--wait", str(LIMIT_S))
+        self.wait_until_it_catches_signals(other)
+        self.check_loopback(other)
+        self.assertIn("there are no nodes", self.result("nodes", "--wait", "2")[2])
+
+    def test_a_process_that_stands_still(self):
+        node = self.node("frozen")
+        for wait in range(3, 20):
+            nodes = self.run_command("nodes", "--wait", str(wait), "--limit", "500ms", "--check")
+            time.sleep(wait - 1.5)  # it has been discovered by then, or the next round says so
+            node.child.send_signal(signal.SIGSTOP)
+            status = nodes.wait()
+            node.child.send_signal(signal.SIGCONT)
+            self.assertIn(status, (0, 1))
+            if any(line.startswith("/frozen  iron or newer    no answer") for line in nodes.seen):
+                self.assertEqual(status, 1)
+                return
+        self.fail(f"never without an answer: {nodes.seen}")
+
+
+class SilentTest(GraphCommandTest):
+    def test_no_answer_is_said_and_keeps_nobody_waiting(self):
+        self.odd("silent", "mute")
+        self.node("camera")
+        self.until_seen("/mute", "/camera")
+        limit = ("--limit", "700ms")
+        self.until(
+            ["nodes", "--check", *limit],
+            lambda status, out, err: status == 1
+            and "/mute    iron or newer    no answer      -\n" in out
+            and "/camera  iron or newer    false" in out
+            and err == "timebase nodes: check failed: nodes that do not answer: 1\n",
+        )
+        mute = "timebase param: /mute: no answer within 700ms\n"
+        names = "".join(f"  {name}\n" for name in PARAMETERS)
+        self.expect(["param", "list", *limit], 1, "/camera:\n" + names, mute)
+        status, out, err = self.until(
+            ["param", "list", "--json", *limit], lambda *result: '"ok"' in result[1]
+        )
+        self.assertEqual((status, err), (1, mute))
+        self.assertEqual(
+            [(node["name"], node["status"], node["parameters"]) for node in json.loads(out)["nodes"]],
+            [("/camera", "ok", PARAMETERS), ("/mute", "no answer", [])],
+        )
+        wait = ("--wait", "60")
+        self.expect(["param", "get", "/mute", "a", *limit, *wait], 1, "", mute)
+        self.expect(["param", "set", "/mute", "a", "1", *limit, *wait], 1, "", mute)
+        self.expect(
+            ["sim-time", "on", "--all", *limit],
+            1,
+            "/camera  ok\n/mute    no answer\n1 ok, 1 without an answer\n",
+        )
+
+    def test_a_signal_ends_every_wait(self):
+        silent = self.odd("silent", "mute")
+        self.until_seen("/mute")
+        wait, limit = ("--wait", "60"), ("--limit", "60")
+        for arguments in (
+            ("nodes", *wait),
+            ("sim-time", "on", "--all", *wait),
+            ("sim-time", "on", "/nobody", *wait),
+            ("param", "get", "/nobody", "x", *wait),
+        ):
+            process = self.run_command(*arguments)
+            self.wait_until_it_catches_signals(process)
+            process.child.send_signal(signal.SIGINT)
+            self.assertEqual((process.wait(), process.seen), (-signal.SIGINT, []), arguments)
+        for service, arguments in (
+            ("get", ("param", "get", "/mute", "x", *wait, *limit)),
+            ("set", ("param", "set", "/mute", "x", "1", *wait, *limit)),
+            ("list", ("param", "list", "/mute", *wait, *limit)),
+            ("set", ("sim-time", "on", "/mute", *wait, *limit)),
+        ):
+            process = self.run_command(*arguments)
+            silent.expect(f"asked {service}_parameters")
+            process.child.send_signal(signal.SIGTERM)
+            self.assertEqual((process.wait(), process.seen), (-signal.SIGTERM, []), arguments)
+
+    def test_a_node_that_goes_before_it_answers(self):
+        silent = self.odd("silent", "mute")
+        process = self.run_command("param", "get", "/mute", "x", "--wait", "60", "--limit", "60")
+        silent.expect("asked get_parameters")
+        silent.child.stdin.close()
+        self.assertEqual(process.wait(), 1)
+        self.assertEqual(process.errors[:1], ["timebase param: /mute: gone before it answered"])
+
+    def test_those_that_come_meanwhile_are_set_too(self):
+        for attempt in range(10):
+            silent = self.odd("silent", "mute")
+            self.until_seen("/mute")
+            process = self.run_command("sim-time", "on", "--all", "--limit", "60")
+            silent.expect("asked set_parameters")
+            late = self.node("late")
+            self.until(
+                ["nodes", "--json", "--limit", "100ms"], lambda *result: '"/late"' in result[1]
+            )
+            silent.child.stdin.close()
+            self.assertEqual(process.wait(), 1)
+            late.child.kill()
+            late.wait()
+            self.assertEqual(process.seen[0], "/mute  gone before it answered")
+            if process.seen[1:] == ["/late  ok", "1 ok, 1 without an answer"]:
+                return
+            self.setUp()  # another domain, where nobody lingers
+        self.fail(f"never: {process.seen}")
+
+
+class SimTimeTest(GraphCommandTest):
+    def test_the_whole_graph(self):
+        self.node("camera")
+        self.node("lidar", ["-r", "__ns:=/front"], ROS_DISTRO="humble")
+        self.odd("bare", "tool")
+        self.odd("refuse", "proud", "not me, \xe9")
+        self.until_seen("/camera", "/front/lidar", "/proud", "/tool")
+        self.expect(
+            ["sim-time", "on", "--all"],
+            1,
+            "/camera       ok\n"
+            "/front/lidar  ok\n"
+            "/proud        refused: not me, \xe9\n"
+            "/tool         skipped: no parameters\n"
+            "2 ok, 1 refused, 1 without parameters\n",
+        )
+        for node in ("/camera", "/front/lidar"):
+            self.expect(["param", "get", node, "use_sim_time"], 0, "true\n")
+        self.expect(["sim-time", "off", "/front/lidar"], 0, "/front/lidar  ok\n")
+        self.expect(["param", "get", "/front/lidar", "use_sim_time"], 0, "false\n")
+        self.expect(["param", "get", "/camera", "use_sim_time"], 0, "true\n")
+        self.expect(["sim-time", "on", "tool", "--wait", "2"], 1, "/tool  no parameters\n")
+
+    def test_all_skips_those_without_parameters(self):
+        self.node("camera")
+        self.odd("bare", "tool")
+        self.expect(
+            ["sim-time", "on", "--all"],
+            0,
+            "/camera  ok\n/tool    skipped: no parameters\n1 ok, 1 without parameters\n",
+        )
+
+    def test_names(self):
+        self.node("camera")
+        self.expect(
+            ["sim-time", "on", "camera", "/camera", "/camrea"],
+            1,
+            "/camera  ok\n/camrea  no such node\n1 ok, 1 not there\n",
+            f"timebase sim-time: there is no node /camrea in domain {self.domain}; did you mean "
+            "/camera?\n",
+        )
+
+    def test_a_node_that_is_still_to_come_is_waited_for(self):
+        process = self.run_command("sim-time", "on", "/late", "--wait", "60", "--limit", "60")
+        self.wait_until_it_catches_signals(process)
+        self.node("late")
+        self.assertEqual((process.wait(), process.seen), (0, ["/late  ok"]), process.errors)
+
+
+class ParamTest(GraphCommandTest):
+    WAIT = ("--wait", "60", "--limit", "60")
+
+    def test_list_get_and_set(self):
+        self.node("camera", ["-r", "__ns:=/front"])
+        node = "/front/camera"
+        names = "".join(f"{name}\n" for name in PARAMETERS)
+        self.assertEqual(self.result("param", "list", node, *self.WAIT), (0, names, ""))
+        self.assertEqual(self.result("param", "get", node, "gain", *self.WAIT), (0, "1.0\n", ""))
+        self.assertEqual(
+            self.result("param", "set", node, "gain", "0.1", *self.WAIT),
+            (0, "/front/camera: gain set to 0.1\n", ""),
+        )
+        self.assertEqual(
+            self.result("param", "get", "front/camera", "gain", "use_sim_time", *self.WAIT),
+            (0, "gain: 0.1\nuse_sim_time: false\n", ""),
+        )
+        self.assertEqual(
+            self.result("param", "get", "--json", node, "gain", "gian", *self.WAIT),
+            (
+                1,
+                f'{{"domain": {self.domain}, "node": "/front/camera", "parameters": ['
+                '{"name": "gain", "type": "double", "value": 0.1}, '
+                '{"name": "gian", "type": null, "value": null}]}\n',
+                "timebase param: /front/camera has no parameter gian; did you mean gain?\n",
+            ),
+        )
+        status, out, err = self.result("param", "list", node, "--json", *self.WAIT)
+        listed = {"name": node, "status": "ok", "parameters": PARAMETERS}
+        self.assertEqual((status, json.loads(out), err), (0, {"domain": self.domain, "nodes": [listed]}, ""))
+
+    def test_what_is_refused(self):
+        self.node("camera")
+        self.assertEqual(
+            self.result("param", "set", "/camera", "gain", "-0.5", *self.WAIT),
+            (1, "", "timebase param: /camera refuses gain: gain must not be negative\n"),
+        )
+        for name, value, text in (
+            ("gian", "1.0", "not declared; did you mean gain?\n"),
+            ("gain", "text", "timebase param: /camera refuses gain: "),
+            ("gain", "'1'", "timebase param: /camera refuses gain: "),
+        ):
+            status, out, err = self.result("param", "set", "/camera", name, value, *self.WAIT)
+            self.assertEqual((status, out), (1, ""))
+            self.assertIn(text, err)
+
+    def test_no_such_node(self):
+        self.node("camera")
+        self.expect(
+            ["param", "get", "/camrea", "gain"],
+            1,
+            "",
+            f"timebase param: there is no node /camrea in domain {self.domain}; did you mean "
+            "/camera?\n",
+        )
+        self.expect(
+            ["param", "list", "/entirely/else"],
+            1,
+            "",
+            f"timebase param: there is no node /entirely/else in domain {self.domain}; 'timebase "
+            "nodes' lists those that are\n",
+        )
+        self.odd("bare", "tool")
+        self.expect(
+            ["param", "list", "/tool"],
+            1,
+            "",
+            "timebase param: /tool has no parameters that others can see\n",
+        )
+
+    def test_what_others_write_does_no_harm(self):
+        self.odd("strange", "strange")
+        status, out, err = self.result("param", "list", "/strange", *self.WAIT)
+        self.assertEqual((status, err), (0, ""))
+        self.assertIn("red\\x1b[31m\n", out)
+        red = "red\x1b[31m"
+        status, out, err = self.result("param", "get", "/strange", red, "list", "number", *self.WAIT)
+        self.assertEqual((status, err), (0, ""))
+        self.assertEqual([c for c in out if not c.isprintable() and c != "\n"], [])
+        self.assertEqual(len(out.splitlines()), 3)
+        self.assertIn("café", out)
+        self.assertIn("number: -.inf\n", out)
+        status, out, err = self.result("param", "get", "/strange", red, "no\x1b[31m", *self.WAIT)
+        self.assertEqual(status, 1)
+        self.assertNotIn("\x1b", out + err)
+        status, out, _ = self.result(
+            "param", "get", "--json", "/strange", red, "list", "number", "\udcff", *self.WAIT
+        )
+        self.assertEqual(status, 1)
+        self.assertTrue(out.isascii())
+        self.assertEqual(
+            [(one["type"], one["value"]) for one in json.loads(out)["parameters"]],
+            [
+                ("string", "\x1b[2Jgone\r\n\x7f\u202e"),
+                ("string_array", ["\x1b]0;title\a", "café"]),
+                ("double", "-.inf"),
+                (None, None),
+            ],
+        )
+        self.assertEqual(json.loads(out)["parameters"][3]["name"], "\ufffd")
+
+
+class UsageTest(GraphCommandTest):
+    def test_bad_usage_exits_2(self):
+        for arguments, text in (
+            (("nodes", "extra"), "unexpected argument 'extra'"),
+            (("nodes", "--wait", "0"), "--wait 0: must be above 0"),
+            (("nodes", "--limit", "soon"), "--limit soon: not a duration"),
+            (("nodes", "--domain", "233"), "--domain 233: must be a whole number"),
+            (("param",), "say what to do: list, get or set"),
+            (("param", "delete", "/x"), "'delete': can only list, get and set"),
+            (("param", "list", "/x", "/y"), "list takes [NODE]"),
+            (("param", "get", "/x"), "get takes NODE NAME..."),
+            (("param", "set", "/x", "y"), "set takes NODE NAME VALUE"),
+            (("param", "set", "/x", "y", "1", "--json"), "set has no --json"),
+            (("param", "get", "--nonsense"), "unknown option --nonsense"),
+            (("sim-time",), "say what to set it to: on or off"),
+            (("sim-time", "maybe", "--all"), "'maybe': can only be on or off"),
+            (("sim-time", "on"), "say which nodes, or --all"),
+            (("sim-time", "on", "--all", "/x"), "--all, or names of nodes, not both"),
+        ):
+            status, out, err = self.result(*arguments)
+            self.assertEqual((status, out), (2, ""), arguments)
+            self.assertIn(text, err)
+            self.assertIn(f"usage: timebase {arguments[0]}", err)
+        for arguments in (
+            ("param", "get", "a b", "x"),
+            ("param", "list", "/a//b"),
+            ("param", "list", ""),
+            ("param", "list", "/" + "a" * 1000),
+            ("sim-time", "on", "/\x1b[31m"),
+            ("sim-time", "on", "\udcff"),
+        ):
+            status, out, err = self.result(*arguments)
+            self.assertEqual((status, out), (2, ""), arguments)
+            self.assertIn("is no name of a node", err)
+            self.assertNotIn("\x1b", err)
+        status, _, err = self.result("param", "set", "/x", "y", "[1, two")
+        self.assertEqual(status, 2, err)
+
+    def test_help(self):
+        for command, text in (
+            ("nodes", '"clock_publishers"'),
+            ("param", "set NODE NAME VALUE"),
+            ("sim-time", "--all"),
+        ):
+            status, out, err = self.result(command, "--help")
+            self.assertEqual((status, err), (0, ""))
+            self.assertIn(text, out)
+            self.assertTrue(out.startswith(f"usage: timebase {command} "))
+            self.assertLessEqual(max(len(line) for line in out.splitlines()), 100)
+            self.assertIn(f"  {command}", self.result("--help")[1])
+
+    def test_a_reader_that_has_gone_ends_it_quietly(self):
+        self.node("camera")
+        self.until_seen("/camera")
+        for arguments in (
+            ("nodes",),
+            ("nodes", "--json"),
+            ("param", "list", "/camera", "--wait", "60"),
+            ("param", "get", "/camera", "gain", "--wait", "60"),
+            ("sim-time", "off", "/camera", "--wait", "60"),
+        ):
+            read_end, write_end = os.pipe()
+            os.close(read_end)
+            done = subprocess.run(
+                [f"{command_test.BIN_DIR}/timebase", *arguments],
+                env=self.environment,
+                stdout=write_end,
+                stderr=subprocess.PIPE,
+                text=True,
+                timeout=LIMIT_S,
+            )
+            os.close(write_end)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), arguments)
+
+
+class ServeArgumentsTest(GraphCommandTest):
+    def test_serve_takes_ROS_arguments_and_watch_a_topic(self):
+        server = self.run_command(
+            *("serve", "--start", "5", "--ros-args", "-r", "__node:=gazebo", "-r", "__ns:=/sim"),
+            *("-r", "/clock:=/sim/clock", "--", "--hz", "50"),
+        )
+        server.expect("time ")
+        self.until_seen("/sim/gazebo")
+        watch = self.run_command("watch", "--topic", "/sim/clock", "--json")
+        while json.loads(watch.expect("{").string)["ticks"] == 0:
+            pass
+        watch.child.send_signal(signal.SIGINT)
+        self.assertEqual(watch.wait(), 0, watch.errors)
+        server.child.send_signal(signal.SIGTERM)
+        self.assertEqual(server.wait(), 0, server.errors)
+        status, out, err = self.result("serve", "--ros-args", "--nonsense")
+        self.assertEqual((status, out), (2, ""), err)
+        self.assertIn("--nonsense", err)
+        watch = self.run_command("watch", "--topic", "/nowhere", "--duration", "0.1")
+        self.assertEqual(watch.wait(), 0)
+        self.assertIn("nobody publishes /nowhere in domain", watch.errors[0])
+
+
+if __name__ == "__main__":
+    command_test.BIN_DIR, NODE, ODD = sys.argv[1:4]
+    unittest.main(argv=[sys.argv[0], *sys.argv[4:]])
