@@ -109,19 +109,23 @@ static int show(const command_t *command, const arguments_t *arguments, const gr
   return result;
 }
 
+static int list_seen(const command_t *command, const arguments_t *arguments,
+                     const graph_view_t *view)
+{
+  sim_time_t *sim_times = calloc(view->snapshot->node_count + 1, sizeof *sim_times);
+  if (!sim_times) return command_failed(command, TB_ERR_NO_MEMORY, NULL);
+  int result = ask_all(view, arguments->limit, sim_times);
+  if (!result) result = show(command, arguments, view, sim_times);
+  free(sim_times);
+  return result;
+}
+
 static int list(const command_t *command, const arguments_t *arguments)
 {
   graph_view_t view;
-  sim_time_t *sim_times = NULL;
   int result = graph_view_open(command, arguments->domain, &view);
   if (!result) result = graph_view_look(&view, arguments->wait, NULL, NULL);
-  if (!result) {
-    sim_times = calloc(view.snapshot->node_count + 1, sizeof *sim_times);
-    if (!sim_times) result = command_failed(command, TB_ERR_NO_MEMORY, NULL);
-  }
-  if (!result) result = ask_all(&view, arguments->limit, sim_times);
-  if (!result) result = show(command, arguments, &view, sim_times);
-  free(sim_times);
+  if (!result) result = list_seen(command, arguments, &view);
   graph_view_close(&view);
   return command_finish(command, result);
 }
