@@ -130,7 +130,9 @@ tb_status_t tb__raw_reader_create(tb__participant_t *participant,
                         tb_status_message(TB_ERR_FORKED));
   tb__raw_topic_t topic;
   dds_entity_t parent = tb__participant_handle(participant);
-  tb_status_t status = tb__raw_topic_init(&topic, parent, options, error);
+  tb__endpoint_options_t without_limit = *options; /* a limit is of writers, but would be told */
+  without_limit.write_limit_ns = 0;
+  tb_status_t status = tb__raw_topic_init(&topic, parent, &without_limit, error);
   if (status != TB_OK) return status;
   tb__raw_reader_t *reader = calloc(1, sizeof *reader);
   if (!reader) {
