@@ -674,6 +674,23 @@ class TimeTest(CommandTest):
         self.assertGreaterEqual(time.monotonic() - began, 0.05)
         self.assertEqual(self.result("sleep", "1h", "--limit", "10ms")[0], 1)
 
+    def test_more_participants_than_the_setting_allows_are_told_of_it(self):
+        auto = "<ParticipantIndex>auto</ParticipantIndex>"
+        self.environment["CYCLONEDDS_URI"] = LOOPBACK.replace(
+            auto, auto + "<MaxAutoParticipantIndex>2</MaxAutoParticipantIndex>"
+        )
+        servers = [self.run_command("serve", "--topic", f"/clock{index}") for index in range(2)]
+        for server in servers:
+            server.expect("time ")
+        for arguments in (("now", "--ros", "--limit", "30s"), ("serve",), ("watch",)):
+            status, out, err = self.result(*arguments)
+            self.assertEqual((status, out), (3, ""), err)
+            self.assertRegex(err, r"(?m)^timebase.*MaxAutoParticipantIndex.*CYCLONEDDS_URI")
+        servers[0].child.send_signal(signal.SIGINT)
+        self.assertEqual(servers[0].wait(), 0, servers[0].errors)
+        third = self.run_command("serve", "--topic", "/clock2")  # an index is free again
+        third.expect("time ")
+
 
 if __name__ == "__main__":
     BIN_DIR, PROBE, DEMO_BAG = sys.argv[1:4]

@@ -134,13 +134,21 @@ static void test_X7_given_at_start_the_clock_never_tells_system_time(void **stat
   tick_until(node, 7 * S);
 }
 
-static int thread_count(void)
+/* Threads of this process, or those of one name. */
+static int thread_count(const char *name)
 {
   int count = 0;
   DIR *tasks = opendir("/proc/self/task");
   assert_non_null(tasks);
-  for (struct dirent *entry; (entry = readdir(tasks));)
-    count += entry->d_name[0] != '.';
+  for (struct dirent *entry; (entry = readdir(tasks));) {
+    char path[300], found[32] = "";
+    if (entry->d_name[0] == '.') continue;
+    snprintf(path, sizeof path, "/proc/self/task/%s/comm", entry->d_name);
+    FILE *file = fopen(path, "r");
+    if (file && fgets(found, sizeof found, file)) found[strcspn(found, "\n")] = '\0';
+    if (file) fclose(file);
+    count += !name || strcmp(found, name) == 0;
+  }
   closedir(tasks);
   return count;
 }
@@ -151,13 +159,15 @@ static void test_X5_many_nodes_cost_one_reader_and_one_thread(void **state)
   tb_ros2_node_t *nodes[NODES];
   publisher_create(NULL);
   node = create_in_sim_time("first");
-  int threads = thread_count();
+  int threads = thread_count(NULL);
   for (int i = 0; i < NODES; i++) {
     char name[32];
     snprintf(name, sizeof name, "node_%d", i);
     nodes[i] = create_in_sim_time(name);
   }
-  assert_int_equal(thread_count(), threads);
+  assert_int_equal(thread_count(NULL), threads);
+  assert_int_equal(thread_count("tb-clock"), 1); /* runs what ticks make due */
+  assert_int_equal(thread_count("tb-ros2"), 1);  /* answers requests */
   assert_ok(tb_ros2_clock_publisher_wait_for_matched(publisher, 1, LIMIT));
   tick_until(nodes[NODES - 1], 3 * S);
   assert_int_equal(tb_ros2_clock_publisher_matched(publisher), 1);
