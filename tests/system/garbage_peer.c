@@ -5,7 +5,8 @@
  *   match            until all that can match NODE has: "matched"
  *   garbage COUNT    so many samples of all kinds: "sent" when all of them have been taken
  *   huge COUNT       good requests with names of 1 MB: "sent"
- *   flood COUNT      requests as fast as it goes: "sent" */
+ *   flood COUNT      requests as fast as it goes: "sent"
+ *   forge COUNT      good answers to NODE's requests of OTHER, but for another client: "sent" */
 #include <dds/dds.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -262,6 +263,25 @@ static void send_huge(void)
   free(name);
 }
 
+/* An integer for get_parameters; requests are numbered from 1 on in each process. */
+static void send_forged(int count)
+{
+  static const tb__parameter_value_t value = {.type = TB__PARAMETER_INTEGER, .integer_value = 666};
+  static const tb__get_parameters_response_t response = {{&value, 1}};
+  uint8_t *cdr, bytes[NOISE_MAX] = {0, 1, 0, 0};
+  size_t size;
+  if (tb__cdr_encode(&tb__get_parameters_response_type, &response, false, &cdr, &size) != TB_OK ||
+      size + 16 > sizeof bytes)
+    exit(1);
+  memcpy(bytes + 20, cdr + 4, size - 4);
+  put(bytes, 4, noise());
+  for (int i = 0; i < count; i++) {
+    put(bytes, 12, 1 + (uint32_t)i % 256);
+    emit(request_of(0) + 3, bytes, size + 16);
+  }
+  free(cdr);
+}
+
 static void obey(const char *line, const char *node)
 {
   int count = 0;
@@ -276,6 +296,9 @@ static void obey(const char *line, const char *node)
   } else if (sscanf(line, "huge %d", &count) == 1) {
     while (count-- > 0)
       send_huge();
+    wait_for_all();
+  } else if (sscanf(line, "forge %d", &count) == 1) {
+    send_forged(count);
     wait_for_all();
   } else if (sscanf(line, "flood %d", &count) == 1) {
     while (count-- > 0)

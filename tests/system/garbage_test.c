@@ -233,6 +233,20 @@ static void test_huge_requests_and_floods(void **state)
   assert_true(victim_room() - room < ROOM_MAX + (80L << 20));
 }
 
+static void test_forged_answers(void **state)
+{
+  (void)state;
+  tick_once();
+  peer_say(&garbage, "match");
+  peer_expect_line(&garbage, "matched");
+  for (int i = 0; i < 8; i++) {
+    peer_say(&garbage, "forge 10000");
+    for (int k = 0; k < 30; k++)
+      assert_unmoved();
+    peer_expect_line(&garbage, "sent");
+  }
+}
+
 /* In between they end, so that leaks are found. */
 static void peers_stop(void)
 {
@@ -243,6 +257,9 @@ static void peers_stop(void)
 static void test_everything(void **state)
 {
   test_garbage_of_every_kind(state);
+  peers_stop();
+  peers_start();
+  test_forged_answers(state);
   peers_stop();
   peers_start();
   test_huge_requests_and_floods(state);
