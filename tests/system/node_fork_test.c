@@ -21,7 +21,7 @@
 #define S      TB_NS_PER_S
 #define LIMIT  ((tb_duration_t){60 * S})
 #define NODES  3
-#define FORKS  10
+#define FORKS  30
 
 typedef struct world {
   tb_ros2_context_t *context;
@@ -195,6 +195,20 @@ static void *keep_busy(void *user)
   return NULL;
 }
 
+/* So that the context's thread is at work. */
+static void *keep_asking(void *user)
+{
+  static const char *const names[] = {"own"};
+  (void)user;
+  while (!atomic_load(&done)) {
+    tb_ros2_parameter_value_t value;
+    size_t count = 0;
+    tb_ros2_parameter_client_get(world.parameters, names, 1, LIMIT, &value, &count, NULL);
+    if (count > 0) tb_ros2_parameter_value_release(&value);
+  }
+  return NULL;
+}
+
 static void fork_once(bool while_busy)
 {
   pid_t child = fork();
@@ -235,14 +249,16 @@ static void test_C7_a_child_of_a_program_at_rest(void **state)
 static void test_C7_children_of_a_busy_program(void **state)
 {
   (void)state;
-  pthread_t thread;
+  pthread_t threads[2];
   wait_until_all_tell(5 * S);
   atomic_store(&done, false);
-  assert_int_equal(pthread_create(&thread, NULL, keep_busy, NULL), 0);
+  assert_int_equal(pthread_create(&threads[0], NULL, keep_busy, NULL), 0);
+  assert_int_equal(pthread_create(&threads[1], NULL, keep_asking, NULL), 0);
   for (int i = 0; i < FORKS; i++)
     fork_once(true);
   atomic_store(&done, true);
-  pthread_join(thread, NULL);
+  pthread_join(threads[0], NULL);
+  pthread_join(threads[1], NULL);
   wait_until_all_tell(100000 * S);
 }
 
