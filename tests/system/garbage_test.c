@@ -87,7 +87,7 @@ static void assert_answers(int64_t level)
   tb_ros2_parameter_result_t result;
   tb_ros2_parameter_value_t values[2];
   tb_ros2_parameter_list_t list;
-  size_t count;
+  size_t count = 0;
   const tb_ros2_parameter_t parameter = {"level", tb_ros2_parameter_integer(level)};
   if (tb_ros2_parameter_client_set(client, &parameter, 1, LIMIT, &result, &error) != TB_OK ||
       tb_ros2_parameter_client_get(client, names, 2, LIMIT, values, &count, &error) != TB_OK ||
