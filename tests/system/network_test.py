@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """/clock and services between two hosts, over a link that loses, delays and is cut.
 
-usage: network_test.py BIN_DIR CLOCK_PROBE SERVICE_PEER CALL_PROBE RELAY [TEST...]"""
+usage: network_test.py BIN_DIR CLOCK_PROBE SERVICE_PEER CALL_PROBE RELAY NODE [TEST...]"""
 
 import os
 import statistics
@@ -15,7 +15,7 @@ import hosts
 from command_test import LIMIT_S, SECOND, CommandTest, Process, bound_addresses, ticks_of
 from life_test import Terminal
 
-SERVICE_PEER = CALL_PROBE = RELAY = None
+SERVICE_PEER = CALL_PROBE = RELAY = NODE = None
 MS = SECOND // 1000
 LONG = LIMIT_S * SECOND
 RUNNING, PAUSED, STALLED, LOST = 6, 7, 8, 9  # tb_clock_state_t
@@ -193,6 +193,19 @@ class NetworkTest(CommandTest):
         self.now(probe)
         return sum("time stands still: no tick" in line for line in probe.seen)
 
+    def test_use_sim_time_is_set_from_another_host_over_a_bad_link(self):
+        self.link_hosts("--loss", 20, "--delay-ms", 50)
+        node = self.run_on(self.link.b, NODE)
+        node.expect("node: /example runs")
+        server = self.serve(self.link.a)
+        server.expect("time ")
+        command = f"{command_test.BIN_DIR}/timebase"
+        for wanted, time_of_node in (("on", "16000000"), ("off", "1[7-9]"), ("on", "16000000")):
+            arguments = ("sim-time", wanted, "/example", "--wait", f"{LIMIT_S}s", "--limit", f"{LIMIT_S}s")
+            setter = self.run_on(self.link.a, command, *arguments)
+            self.assertEqual(setter.wait(), 0, setter.errors)
+            node.expect(f"node: {time_of_node}\\d+\\.\\d+ gain")
+
     def test_a_short_cut_holds_time_and_calls_up(self):
         self.environment["CYCLONEDDS_URI"] = lease(60)
         self.link_hosts("--delay-ms", 5)
@@ -254,5 +267,6 @@ class NetworkTest(CommandTest):
 
 if __name__ == "__main__":
     hosts.enter()
-    command_test.BIN_DIR, command_test.PROBE, SERVICE_PEER, CALL_PROBE, RELAY = sys.argv[1:6]
-    unittest.main(argv=[sys.argv[0], *sys.argv[6:]])
+    command_test.BIN_DIR, command_test.PROBE, *rest = sys.argv[1:7]
+    SERVICE_PEER, CALL_PROBE, RELAY, NODE = rest
+    unittest.main(argv=[sys.argv[0], *sys.argv[7:]])
