@@ -3,6 +3,8 @@
 #include <stdbool.h>
 #include <timebase/duration.h>
 
+#define PADDING_MAX 3
+
 static void put_u32(uint8_t *out, uint32_t value)
 {
   for (int i = 0; i < 4; i++)
@@ -31,6 +33,7 @@ tb_status_t tb__clock_message_decode(const void *cdr, size_t size, int64_t *out_
 {
   const uint8_t *bytes = cdr;
   if (size < TB__CLOCK_MESSAGE_SIZE) return TB_ERR_TRUNCATED;
+  if (size > TB__CLOCK_MESSAGE_SIZE + PADDING_MAX) return TB_ERR_CORRUPT; /* another layout */
   if (bytes[0] != 0 || bytes[1] > 1) return TB_ERR_CORRUPT;
   bool little = bytes[1] == 1;
   uint32_t seconds = get_u32(bytes + 4, little);

@@ -33,7 +33,7 @@ static void test_vectors_both_ways(void **state)
   }
 }
 
-static void test_decode_takes_zero_big_endian_options_and_trailing_bytes(void **state)
+static void test_decode_takes_zero_big_endian_options_and_padding(void **state)
 {
   (void)state;
   int64_t time_ns = -1;
@@ -41,7 +41,7 @@ static void test_decode_takes_zero_big_endian_options_and_trailing_bytes(void **
   assert_true(time_ns == 0);
   assert_ok(tb__clock_message_decode("\0\0\0\0\0\0\0\x0a\x1d\xcd\x65\0", 12, &time_ns));
   assert_true(time_ns == 10 * S + 500000000);
-  assert_ok(tb__clock_message_decode("\0\1\0\3\2\0\0\0\3\0\0\0\7\7\7\7", 16, &time_ns));
+  assert_ok(tb__clock_message_decode("\0\1\0\3\2\0\0\0\3\0\0\0\7\7\7", 15, &time_ns));
   assert_true(time_ns == 2 * S + 3);
 }
 
@@ -59,8 +59,9 @@ static void test_decode_refuses(void **state)
       {"\0\1\0\0\1\0\0\0\xff\xff\xff\xff", 12, TB_ERR_INVALID},
       {"\0\1\0\0\1\0\0\0\0\0\0", 11, TB_ERR_TRUNCATED},
       {"", 0, TB_ERR_TRUNCATED},
-      {"\0\3\0\0\1\0\0\0\0\0\0\0", 12, TB_ERR_CORRUPT}, /* parameter list */
-      {"\0\7\0\0\1\0\0\0\0\0\0\0", 12, TB_ERR_CORRUPT}, /* XCDR2 */
+      {"\0\1\0\0\1\0\0\0\0\0\0\0\0\0\0\0", 16, TB_ERR_CORRUPT}, /* another type's */
+      {"\0\3\0\0\1\0\0\0\0\0\0\0", 12, TB_ERR_CORRUPT},         /* parameter list */
+      {"\0\7\0\0\1\0\0\0\0\0\0\0", 12, TB_ERR_CORRUPT},         /* XCDR2 */
       {"\1\1\0\0\1\0\0\0\0\0\0\0", 12, TB_ERR_CORRUPT},
   };
   for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
@@ -88,7 +89,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_vectors_both_ways),
-      cmocka_unit_test(test_decode_takes_zero_big_endian_options_and_trailing_bytes),
+      cmocka_unit_test(test_decode_takes_zero_big_endian_options_and_padding),
       cmocka_unit_test(test_decode_refuses),
       cmocka_unit_test(test_encode_refuses),
   };

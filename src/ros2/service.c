@@ -16,6 +16,7 @@
 #define CLIENT_WAIT_NS INT64_C(100000000) /* rmw_send_response */
 #define ACK_WAIT_NS    INT64_C(500000000)
 #define CLIENTS_CACHED 16
+#define BYTES_MAX      ((size_t)256 << 20) /* of requests that wait; a sample is smaller */
 
 /* A request that waits for its callback. */
 typedef struct waiting {
@@ -57,7 +58,7 @@ struct tb_ros2_service {
   tb__mutex_t mutex;
   bool is_open; /* requests go to their callback */
   waiting_t *first, *last;
-  size_t count;
+  size_t count, bytes;
 };
 
 static void on_matched(void *user)
@@ -95,6 +96,7 @@ static waiting_t *waiting_take(tb_ros2_service_t *service)
   service->first = waiting->next;
   if (!service->first) service->last = NULL;
   service->count--;
+  service->bytes -= waiting->request.size;
   return waiting;
 }
 
@@ -108,19 +110,28 @@ static void post_locked(tb_ros2_service_t *service)
 static void on_request(const tb_ros2_sample_t *sample, void *user)
 {
   tb_ros2_service_t *service = user;
-  waiting_t *waiting = waiting_create(sample), *dropped = NULL;
+  waiting_t *waiting = waiting_create(sample), *dropped = NULL, *oldest;
   if (!waiting) return;
   tb__mutex_lock(&service->mutex);
-  if (service->count >= service->depth) dropped = waiting_take(service);
+  while (service->count > 0 &&
+         (service->count >= service->depth || service->bytes + waiting->request.size > BYTES_MAX)) {
+    oldest = waiting_take(service);
+    oldest->next = dropped;
+    dropped = oldest;
+  }
   if (service->last)
     service->last->next = waiting;
   else
     service->first = waiting;
   service->last = waiting;
   service->count++;
+  service->bytes += waiting->request.size;
   post_locked(service);
   tb__mutex_unlock(&service->mutex);
-  free(dropped);
+  while ((oldest = dropped)) {
+    dropped = oldest->next;
+    free(oldest);
+  }
 }
 
 /* One request, so that services of the context take turns. */
