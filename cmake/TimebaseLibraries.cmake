@@ -7,6 +7,7 @@ if(TB_WITH_BAG OR TB_WITH_ROS2)
 endif()
 if(TB_WITH_BAG)
   find_package(SQLite3 REQUIRED)
+  pkg_check_modules(mcap REQUIRED IMPORTED_TARGET libzstd liblz4 libdeflate)
 endif()
 if(TB_WITH_ROS2)
   find_package(CycloneDDS REQUIRED)
@@ -90,8 +91,8 @@ timebase_library(ros2
 timebase_library(bag
   PARTS bag play
   COMPONENTS core
-  LIBRARIES SQLite::SQLite3 PkgConfig::yaml
-  REQUIRES sqlite3 yaml-0.1)
+  LIBRARIES SQLite::SQLite3 PkgConfig::yaml PkgConfig::mcap
+  REQUIRES sqlite3 yaml-0.1 libzstd liblz4 libdeflate)
 timebase_library(ros2-bag
   PARTS rosbag2
   COMPONENTS ros2 bag)

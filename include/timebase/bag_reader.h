@@ -34,7 +34,7 @@ typedef struct tb_bag_topic {
  * metadata.yaml, which may be wrong: a split recording that was cut off describes its last file. */
 typedef struct tb_bag_info {
   const char *path;             /**< as given to tb_bag_reader_open */
-  const char *storage_id;       /**< "sqlite3" */
+  const char *storage_id;       /**< "sqlite3" or "mcap" */
   const char *ros_distro;       /**< empty if the recording does not say (before jazzy) */
   int metadata_version;         /**< of metadata.yaml, 1 to 9; 0 without that file */
   uint64_t message_count;       /**< rows, bad ones included */
@@ -54,7 +54,8 @@ typedef struct tb_bag_message {
   const uint8_t *data;     /**< at least the 4 bytes of encapsulation; valid until the next call */
   size_t size;             /**< of `data`, in bytes */
   size_t file;             /**< index into tb_bag_info_t.files */
-  int64_t row_id;          /**< in the table of that file */
+  int64_t
+      row_id; /**< grows through that file: in sqlite3 the row, in MCAP about the place in bytes */
 } tb_bag_message_t;
 
 /** How the messages of each topic are counted. */
@@ -86,14 +87,15 @@ TB_BEGIN_DECLS
  *
  * Cost: per file, one look-up each for the first and the last time, and a walk over the index of
  * times for the number of messages (about 2 % of a bag of 1 KiB messages); a file without that
- * index (rosbag2 crystal) is read whole. Per-topic counts: tb_bag_counts_t. Memory does not grow
- * with the messages; files are opened when reading comes to them.
+ * index (rosbag2 crystal) is read whole. Of MCAP the summary is read; without one that covers the
+ * messages, the whole file, once at open and once more when reading comes to it in a bag of several
+ * files. Per-topic counts: tb_bag_counts_t. Memory does not grow with the messages; of MCAP, chunks
+ * that overlap in time are kept up to 256 MiB. Files are opened when reading comes to them.
  *
  * [any thread] [blocks: file system] Errors, with file and reason in *error:
  *   TB_ERR_NOT_FOUND    the path, a file named by metadata.yaml, or a topic of the filter
- *   TB_ERR_CORRUPT      not a database, bad metadata.yaml or tables, paths outside of the bag, or
- *                       one topic with different types
- *   TB_ERR_TRUNCATED    a file is shorter than its header says
+ *   TB_ERR_CORRUPT      not of the format, bad metadata.yaml or tables, paths outside of the bag,
+ * or one topic with different types TB_ERR_TRUNCATED    a file is shorter than its header says
  *   TB_ERR_UNSUPPORTED  compressed, of another storage format, not laid out as rosbag2 does, or
  *                       left by a crash in a state that only a writer can recover
  *   TB_ERR_BUSY         locked by a recorder
@@ -113,8 +115,10 @@ TB_API const tb_bag_info_t *tb_bag_reader_info(const tb_bag_reader_t *reader);
  * Any other error is about one row or one file, which *error names; the next call goes on behind
  * it, so a loop until TB_ERR_END always ends:
  *   TB_ERR_CORRUPT      row without payload, of an unknown topic, or with a time that is negative
- *                       or no integer; or a damaged file, of which the rest is skipped
- *   TB_ERR_TRUNCATED    payload shorter than its encapsulation
+ *                       or no integer; or a damaged file, of which the rest is skipped (sqlite3)
+ *                       or only the damaged chunk (MCAP, whose CRCs are checked)
+ *   TB_ERR_TRUNCATED    payload shorter than its encapsulation, or a file that was cut off, after
+ *                       all that it still has
  *   TB_ERR_UNSUPPORTED  serialization format other than "cdr", or a compressed payload
  * [owner thread] [blocks: file system] */
 TB_API tb_status_t tb_bag_reader_next(tb_bag_reader_t *reader, tb_bag_message_t *out,

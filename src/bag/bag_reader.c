@@ -4,7 +4,7 @@
 #include "bag/reader.h"
 #include "base/log.h"
 
-static const tb__bag_storage_t *const storages[] = {&tb__sqlite_storage};
+static const tb__bag_storage_t *const storages[] = {&tb__sqlite_storage, &tb__mcap_storage};
 
 static tb_status_t no_memory(tb_error_t *error)
 {
@@ -94,7 +94,11 @@ static tb_status_t survey_file(tb_bag_reader_t *reader, size_t index, tb_error_t
   status = storage->read_info(file, &info, error);
   if (!status) status = take_info(reader, index, &info, error);
   tb__bag_file_info_fini(&info);
-  storage->close(file);
+  /* A bag of one file is looked into only once: without a summary that would be the whole of it. */
+  if (!status && reader->location.file_count == 1)
+    reader->sources[index].file = file;
+  else
+    storage->close(file);
   return status;
 }
 
@@ -107,12 +111,13 @@ static tb_status_t count_file(tb_bag_reader_t *reader, size_t index, tb_error_t 
   for (size_t i = 0; i < source->link_count; i++)
     topics[i].id = source->links[i].id;
   tb__bag_file_info_t info = {.topics = topics, .topic_count = source->link_count};
-  tb__bag_file_t *file = NULL;
-  tb_status_t status = storage->open(storage, reader->location.files[index], &file, error);
+  tb__bag_file_t *file = source->file;
+  tb_status_t status = TB_OK;
+  if (!file) status = storage->open(storage, reader->location.files[index], &file, error);
   if (!status) status = storage->count_topics(file, &info, error);
   for (size_t i = 0; i < source->link_count && !status; i++)
     reader->table.topics[source->links[i].topic].message_count += topics[i].message_count;
-  if (file) storage->close(file);
+  if (file && !source->file) storage->close(file);
   free(topics);
   return status;
 }
@@ -219,21 +224,28 @@ tb_status_t tb__bag_reader_open_files(const tb__bag_storage_t *storage,
   return TB_OK;
 }
 
+/* Without metadata.yaml, by the name of the files, which are all of one kind. */
+static const char *storage_of_files(const tb__bag_location_t *location)
+{
+  const char *end = strrchr(location->files[0], '.');
+  return end && strcmp(end, ".mcap") == 0 ? "mcap" : "sqlite3";
+}
+
 static tb_status_t choose_storage(const tb__bag_location_t *location, const tb__bag_storage_t **out,
                                   tb_error_t *error)
 {
   const char *id = location->has_metadata ? location->metadata.storage_id : "";
+  const char *wanted = *id == '\0' ? storage_of_files(location) : id;
   for (size_t i = 0; i < sizeof storages / sizeof *storages; i++) {
-    if (*id == '\0' || strcmp(storages[i]->id, id) == 0) {
+    if (strcmp(storages[i]->id, wanted) == 0) {
       *out = storages[i];
       return TB_OK;
     }
   }
-  return tb_error_set(
-      error, TB_ERR_UNSUPPORTED,
-      "%s: storage format \"%.40s\" (known: sqlite3); `ros2 bag convert` can change "
-      "it",
-      location->path, id);
+  return tb_error_set(error, TB_ERR_UNSUPPORTED,
+                      "%s: storage format \"%.40s\" (known: sqlite3, mcap); `ros2 bag convert` can "
+                      "change it",
+                      location->path, id);
 }
 
 static tb_status_t check_arguments(const char *path, const tb_bag_reader_options_t *options,

@@ -207,29 +207,39 @@ static tb_status_t list_from_metadata(tb__bag_location_t *location, tb_error_t *
   return status;
 }
 
-static tb_status_t list_directory(tb__bag_location_t *location, tb_error_t *error)
+/* Files whose names end so; *compressed: there are such that are compressed. */
+static tb_status_t list_files(tb__bag_location_t *location, const char *end, bool *compressed,
+                              tb_error_t *error)
 {
   DIR *directory = opendir(location->path);
   if (!directory) return path_error(error, location->path);
   tb_status_t status = TB_OK;
-  const char *other = NULL;
   struct dirent *entry;
   while (!status && (entry = readdir(directory))) {
-    if (ends_with(entry->d_name, ".db3"))
+    if (ends_with(entry->d_name, end))
       status = add_file(location, join(location->path, entry->d_name), error);
-    else if (ends_with(entry->d_name, ".mcap"))
-      other = "MCAP files";
-    else if (ends_with(entry->d_name, ".db3.zstd"))
-      other = "compressed files (*.zstd; decompress them first with `zstd -d`)";
+    else if (ends_with(entry->d_name, ".db3.zstd") || ends_with(entry->d_name, ".mcap.zstd"))
+      *compressed = true;
   }
   closedir(directory);
+  return status;
+}
+
+static tb_status_t list_directory(tb__bag_location_t *location, tb_error_t *error)
+{
+  bool compressed = false;
+  tb_status_t status = list_files(location, ".db3", &compressed, error);
+  if (!status && location->file_count == 0)
+    status = list_files(location, ".mcap", &compressed, error);
   if (status) return status;
-  if (location->file_count == 0 && other)
-    return tb_error_set(error, TB_ERR_UNSUPPORTED, "%s: no *.db3 files, only %s", location->path,
-                        other);
+  if (location->file_count == 0 && compressed)
+    return tb_error_set(error, TB_ERR_UNSUPPORTED,
+                        "%s: only compressed files (*.zstd; decompress them first with `zstd -d`)",
+                        location->path);
   if (location->file_count == 0)
     return tb_error_set(error, TB_ERR_NOT_FOUND,
-                        "%s: no " METADATA_NAME " and no *.db3 files: not a bag", location->path);
+                        "%s: no " METADATA_NAME " and no *.db3 or *.mcap files: not a bag",
+                        location->path);
   qsort(location->files, location->file_count, sizeof *location->files, compare_paths);
   return TB_OK;
 }
@@ -254,7 +264,6 @@ static tb_status_t locate_file(tb__bag_location_t *location, tb_error_t *error)
 {
   const char *path = location->path;
   if (ends_with(path, ".zstd")) return tb__bag_compressed_error(error, path, "FILE", "zstd");
-  if (ends_with(path, ".mcap")) return tb_error_set(error, TB_ERR_UNSUPPORTED, "%s: MCAP", path);
   char *copy = strdup(path);
   return add_file(location, copy, error);
 }

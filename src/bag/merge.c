@@ -13,9 +13,8 @@ static void close_source(tb_bag_reader_t *reader, tb__bag_source_t *source)
   source->has_head = false;
 }
 
-static void close_active(tb_bag_reader_t *reader, size_t place)
+static void deactivate(tb_bag_reader_t *reader, size_t place)
 {
-  close_source(reader, &reader->sources[reader->active[place]]);
   reader->active_count--;
   memmove(&reader->active[place], &reader->active[place + 1],
           (reader->active_count - place) * sizeof *reader->active);
@@ -32,9 +31,14 @@ static tb_status_t open_next_source(tb_bag_reader_t *reader, tb_error_t *error)
 {
   size_t index = reader->by_start[reader->opened++];
   tb__bag_source_t *source = &reader->sources[index];
-  if (is_passed_over(reader, source)) return TB_OK;
   const tb__bag_storage_t *storage = reader->storage;
-  tb_status_t status = storage->open(storage, reader->location.files[index], &source->file, error);
+  if (is_passed_over(reader, source)) {
+    close_source(reader, source);
+    return TB_OK;
+  }
+  tb_status_t status = TB_OK;
+  if (!source->file)
+    status = storage->open(storage, reader->location.files[index], &source->file, error);
   if (!status) status = storage->seek(source->file, reader->seek_ns, error);
   if (status) {
     close_source(reader, source);
@@ -44,14 +48,16 @@ static tb_status_t open_next_source(tb_bag_reader_t *reader, tb_error_t *error)
   return TB_OK;
 }
 
-/* Every open file gets a head, or is closed. */
+/* Every open file gets a head, or is closed; the only one of a bag stays open for the next seek. */
 static tb_status_t step_sources(tb_bag_reader_t *reader, tb_error_t *error)
 {
   for (size_t place = 0; place < reader->active_count;) {
     tb__bag_source_t *source = &reader->sources[reader->active[place]];
     if (!source->has_head) {
       tb_status_t status = reader->storage->step(source->file, &source->head, error);
-      if (status) close_active(reader, place);
+      if (status) deactivate(reader, place);
+      if (status && (status != TB_ERR_END || reader->location.file_count > 1))
+        close_source(reader, source);
       if (status && status != TB_ERR_END) return status;
       if (status) continue;
       source->has_head = true;
@@ -205,8 +211,10 @@ tb_status_t tb_bag_reader_next(tb_bag_reader_t *reader, tb_bag_message_t *out, t
 
 tb_status_t tb_bag_reader_seek(tb_bag_reader_t *reader, int64_t time_ns)
 {
-  while (reader->active_count > 0)
-    close_active(reader, reader->active_count - 1);
+  /* Open files stay so: there is one of them, or a few, and opening may cost a scan. */
+  for (size_t place = 0; place < reader->active_count; place++)
+    reader->sources[reader->active[place]].has_head = false;
+  reader->active_count = 0;
   reader->opened = 0;
   reader->seek_ns = time_ns < 0 ? INT64_MIN : time_ns;
   return TB_OK;

@@ -69,5 +69,6 @@ struct tb__bag_storage {
 void tb__bag_file_info_fini(tb__bag_file_info_t *info);
 
 extern const tb__bag_storage_t tb__sqlite_storage;
+extern const tb__bag_storage_t tb__mcap_storage;
 
 #endif

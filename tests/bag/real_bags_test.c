@@ -1,4 +1,5 @@
-/* Bags that rosbag2 itself wrote; TB_REAL_BAGS is their folder. */
+/* Bags that rosbag2 itself wrote; TB_REAL_BAGS is the folder of those of TB_REAL_FORMAT. The same
+ * messages are in both formats. */
 #include <string.h>
 #include <timebase/bag_reader.h>
 
@@ -49,6 +50,7 @@ static void test_talker(void **state)
   (void)state;
   tb_bag_reader_t *reader = open_bag(TB_REAL_BAGS "/talker");
   const tb_bag_info_t *info = tb_bag_reader_info(reader);
+  assert_string_equal(info->storage_id, TB_REAL_FORMAT);
   assert_int_equal(info->start_ns, 1585866235112411371);
   assert_int_equal(info->end_ns, 1585866239643508139);
   assert_int_equal(info->topic_count, 3);

@@ -1,0 +1,83 @@
+#include "bag/mcap_definitions.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static tb_status_t no_memory(tb_error_t *error)
+{
+  return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+}
+
+tb_status_t tb__mcap_definitions_init(tb__mcap_definitions_t *definitions, tb_error_t *error)
+{
+  *definitions = (tb__mcap_definitions_t){0};
+  definitions->schemas = calloc(TB__MCAP_IDS, sizeof *definitions->schemas);
+  definitions->channels = calloc(TB__MCAP_IDS, sizeof *definitions->channels);
+  return definitions->schemas && definitions->channels ? TB_OK : no_memory(error);
+}
+
+static void free_all(tb__mcap_definition_t *all, size_t count)
+{
+  for (size_t i = 0; i < count; i++)
+    free(all[i].content);
+  free(all);
+}
+
+void tb__mcap_definitions_fini(tb__mcap_definitions_t *definitions)
+{
+  free_all(definitions->schemas, definitions->used);
+  free_all(definitions->channels, definitions->used);
+  *definitions = (tb__mcap_definitions_t){0};
+}
+
+static tb_status_t keep(tb__mcap_definitions_t *definitions, tb__mcap_definition_t *place,
+                        const void *content, size_t size, tb_error_t *error)
+{
+  if (size > TB__MCAP_MAX_DEFINITIONS - definitions->bytes)
+    return tb_error_set(error, TB_ERR_LIMIT, "more than %llu bytes of schemas and channels",
+                        (unsigned long long)TB__MCAP_MAX_DEFINITIONS);
+  place->content = malloc(size + 1);
+  if (!place->content) return no_memory(error);
+  memcpy(place->content, content, size);
+  place->size = size;
+  definitions->bytes += size;
+  return TB_OK;
+}
+
+tb_status_t tb__mcap_definitions_add(tb__mcap_definitions_t *definitions, uint8_t opcode,
+                                     const void *content, size_t size, tb_error_t *error)
+{
+  bool is_schema = opcode == TB__MCAP_SCHEMA;
+  const char *what = is_schema ? "schema" : "channel";
+  tb__mcap_schema_t schema;
+  tb__mcap_channel_t channel;
+  if (is_schema ? !tb__mcap_parse_schema(content, size, &schema)
+                : !tb__mcap_parse_channel(content, size, &channel))
+    return tb_error_set(error, TB_ERR_CORRUPT, "a damaged %s record", what);
+  uint16_t id = is_schema ? schema.id : channel.id;
+  if (is_schema && id == 0) return TB_OK; /* says the format: to be ignored */
+  tb__mcap_definition_t *place = is_schema ? &definitions->schemas[id] : &definitions->channels[id];
+  if (place->content) {
+    if (place->size == size && memcmp(place->content, content, size) == 0) return TB_OK;
+    return tb_error_set(error, TB_ERR_CORRUPT, "%s %u is defined twice, differently", what, id);
+  }
+  tb_status_t status = keep(definitions, place, content, size, error);
+  if (status) return status;
+  definitions->channel_count += !is_schema;
+  if (id >= definitions->used) definitions->used = id + 1U;
+  return TB_OK;
+}
+
+bool tb__mcap_definitions_channel(const tb__mcap_definitions_t *definitions, uint16_t id,
+                                  tb__mcap_channel_t *out)
+{
+  const tb__mcap_definition_t *place = &definitions->channels[id];
+  return place->content && tb__mcap_parse_channel(place->content, place->size, out);
+}
+
+bool tb__mcap_definitions_schema(const tb__mcap_definitions_t *definitions, uint16_t id,
+                                 tb__mcap_schema_t *out)
+{
+  const tb__mcap_definition_t *place = &definitions->schemas[id];
+  return place->content && tb__mcap_parse_schema(place->content, place->size, out);
+}

@@ -1,0 +1,38 @@
+/* The schemas and channels of a file, by their ids, as the records were. */
+#ifndef TB_BAG_MCAP_DEFINITIONS_H
+#define TB_BAG_MCAP_DEFINITIONS_H
+
+#include <timebase/error.h>
+
+#include "bag/mcap_record.h"
+
+#define TB__MCAP_IDS             65536
+#define TB__MCAP_MAX_DEFINITIONS (UINT64_C(256) << 20) /* bytes of all together */
+
+typedef struct tb__mcap_definition {
+  uint8_t *content; /* NULL: none of this id */
+  size_t size;
+} tb__mcap_definition_t;
+
+typedef struct tb__mcap_definitions {
+  tb__mcap_definition_t *schemas, *channels; /* TB__MCAP_IDS of each */
+  uint64_t bytes;
+  size_t channel_count;
+  size_t used; /* no id is above */
+} tb__mcap_definitions_t;
+
+tb_status_t tb__mcap_definitions_init(tb__mcap_definitions_t *definitions, tb_error_t *error);
+void tb__mcap_definitions_fini(tb__mcap_definitions_t *definitions);
+
+/* A record that is there already is fine. TB_ERR_CORRUPT: it cannot be parsed, or another one has
+ * its id. */
+tb_status_t tb__mcap_definitions_add(tb__mcap_definitions_t *definitions, uint8_t opcode,
+                                     const void *content, size_t size, tb_error_t *error);
+
+/* False: none of this id. */
+bool tb__mcap_definitions_channel(const tb__mcap_definitions_t *definitions, uint16_t id,
+                                  tb__mcap_channel_t *out);
+bool tb__mcap_definitions_schema(const tb__mcap_definitions_t *definitions, uint16_t id,
+                                 tb__mcap_schema_t *out);
+
+#endif

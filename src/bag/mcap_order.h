@@ -1,0 +1,51 @@
+/* The messages of a file in the order of time, then of place, from as few chunks as that needs. */
+#ifndef TB_BAG_MCAP_ORDER_H
+#define TB_BAG_MCAP_ORDER_H
+
+#include "bag/mcap_chunk.h"
+#include "bag/mcap_index.h"
+
+/* Decompressed chunks that are kept while chunks overlap. One that does not fit is dropped and
+ * loaded again when its turn comes. */
+#define TB__MCAP_CACHE_SIZE ((size_t)256 << 20)
+
+typedef struct tb__mcap_slot tb__mcap_slot_t;
+
+/* A block in which there is something left to read. */
+typedef struct tb__mcap_head {
+  uint64_t time_ns; /* of its next message; until it has been loaded, not after it */
+  uint64_t id;
+  size_t block;
+  tb__mcap_slot_t *slot; /* NULL: not loaded */
+} tb__mcap_head_t;
+
+typedef struct tb__mcap_order {
+  const tb__mcap_input_t *input;
+  const tb__mcap_index_t *index;
+  tb__mcap_codec_t codec;
+  tb__mcap_head_t *heap;
+  size_t count;
+  uint64_t seek_ns;
+  tb__mcap_slot_t *loaded, *spare; /* lists; the one used last is the first */
+  tb__mcap_slot_t *used_up;        /* whose last message was given, and may still be read */
+  size_t cache_size, cached;
+} tb__mcap_order_t;
+
+typedef struct tb__mcap_item {
+  uint64_t time_ns, id;
+  const uint8_t *content; /* of the message record, valid until the next call; NULL: damage */
+  size_t size;
+} tb__mcap_item_t;
+
+void tb__mcap_order_init(tb__mcap_order_t *order, const tb__mcap_input_t *input,
+                         const tb__mcap_index_t *index);
+void tb__mcap_order_fini(tb__mcap_order_t *order);
+
+/* To the first message at `time_ns` or later. */
+tb_status_t tb__mcap_order_seek(tb__mcap_order_t *order, uint64_t time_ns, tb_error_t *error);
+/* TB_OK; TB_ERR_END. With an item without content, *damage says what is damaged there, and reading
+ * goes on behind it. Other failures are final. */
+tb_status_t tb__mcap_order_next(tb__mcap_order_t *order, tb__mcap_item_t *out, tb_error_t *damage,
+                                tb_error_t *error);
+
+#endif

@@ -1,0 +1,274 @@
+#include "bag/mcap_scan.h"
+
+#include <string.h>
+
+#include "bag/mcap_resync.h"
+
+typedef struct scan {
+  tb__mcap_input_t *input;
+  tb__mcap_definitions_t *definitions;
+  const tb__mcap_visitor_t *visitor;
+  tb__mcap_codec_t codec;
+  tb__mcap_buffer_t buffer;
+  uint64_t offset;
+  uint64_t damaged_until; /* so that the CRC of the data says nothing new */
+  bool has_chunks;
+  bool done;
+} scan_t;
+
+static tb_status_t tell(scan_t *scan, tb__mcap_damage_t *damage, const tb_error_t *detail,
+                        tb_error_t *error)
+{
+  damage->status = detail->status;
+  memcpy(damage->text, detail->text, sizeof damage->text);
+  scan->damaged_until = damage->offset + damage->size;
+  if (!scan->visitor->damage) return TB_OK;
+  return scan->visitor->damage(scan->visitor->user, damage, error);
+}
+
+static tb_status_t tell_at(scan_t *scan, tb_status_t status, uint64_t offset, uint64_t size,
+                           const char *what, tb_error_t *error)
+{
+  tb_error_t detail;
+  tb__mcap_damage_t damage = {.offset = offset, .size = size};
+  tb__mcap_error(scan->input, status, offset, &detail, "%s", what);
+  return tell(scan, &damage, &detail, error);
+}
+
+static bool is_damage(tb_status_t status)
+{
+  return status == TB_ERR_CORRUPT || status == TB_ERR_UNSUPPORTED || status == TB_ERR_LIMIT;
+}
+
+static bool is_wanted(uint8_t opcode)
+{
+  return opcode == TB__MCAP_SCHEMA || opcode == TB__MCAP_CHANNEL || opcode == TB__MCAP_MESSAGE ||
+         opcode == TB__MCAP_METADATA;
+}
+
+static tb_status_t see_record(scan_t *scan, const tb__mcap_record_t *record, tb_error_t *error)
+{
+  if (!is_wanted(record->opcode)) return TB_OK;
+  tb_error_t detail = TB_ERROR_INIT;
+  tb_status_t status = TB_OK;
+  if (record->opcode == TB__MCAP_SCHEMA || record->opcode == TB__MCAP_CHANNEL)
+    status = tb__mcap_definitions_add(scan->definitions, record->opcode, record->content,
+                                      record->size, &detail);
+  if (record->opcode == TB__MCAP_MESSAGE && record->size < TB__MCAP_MESSAGE_SIZE)
+    status = tb_error_set(&detail, TB_ERR_CORRUPT, "a message that is too short");
+  if (is_damage(status))
+    return tell_at(scan, status, record->offset, record->size, detail.text, error);
+  if (status) return tb_error_set(error, status, "%s", detail.text);
+  return scan->visitor->record ? scan->visitor->record(scan->visitor->user, record, error) : TB_OK;
+}
+
+/* *used: how far whole records go. */
+static tb_status_t walk(scan_t *scan, const uint8_t *bytes, size_t size, size_t *used,
+                        tb_error_t *error)
+{
+  tb__mcap_cursor_t cursor = tb__mcap_cursor(bytes, size);
+  *used = 0;
+  while (cursor.left > 0) {
+    const uint8_t *opcode = tb__mcap_take(&cursor, 1);
+    uint64_t length = tb__mcap_take_u64(&cursor);
+    const uint8_t *content = tb__mcap_take(&cursor, length);
+    if (!content || *opcode == 0) return TB_OK;
+    const tb__mcap_record_t record = {*opcode, true, content, (size_t)length, scan->offset};
+    tb_status_t status = see_record(scan, &record, error);
+    if (status) return status;
+    *used = size - cursor.left;
+  }
+  return TB_OK;
+}
+
+static tb_status_t see_chunk_records(scan_t *scan, const tb__mcap_chunk_t *chunk, size_t size,
+                                     tb_error_t *error)
+{
+  size_t used;
+  tb_status_t status = TB_OK;
+  scan->has_chunks = true;
+  if (scan->visitor->chunk)
+    status = scan->visitor->chunk(scan->visitor->user, scan->offset, chunk, error);
+  if (!status) status = walk(scan, scan->buffer.bytes, size, &used, error);
+  if (!status && used < size && size == chunk->size)
+    status = tell_at(scan, TB_ERR_CORRUPT, scan->offset, size - used,
+                     "a record in the chunk cannot be read", error);
+  return status;
+}
+
+/* Behind the chunk, by its own sizes if the length of the record leads astray. */
+static uint64_t end_of_chunk(scan_t *scan, const tb__mcap_chunk_t *chunk, uint64_t length)
+{
+  uint64_t start = scan->offset + TB__MCAP_HEAD_SIZE;
+  uint64_t own = start + chunk->head_size + chunk->stored_size;
+  return own != start + length && tb__mcap_is_record(scan->input, own) ? own : start + length;
+}
+
+static tb_status_t see_chunk(scan_t *scan, uint64_t length, tb_error_t *error)
+{
+  tb__mcap_chunk_t chunk = {0};
+  tb_error_t detail = TB_ERROR_INIT;
+  uint64_t known_length;
+  tb_status_t status =
+      tb__mcap_chunk_head(scan->input, scan->offset, &chunk, &known_length, &detail);
+  if (status == TB_ERR_CORRUPT) { /* its length is not to be trusted */
+    uint64_t next =
+        tb__mcap_resync(scan->input, scan->definitions, scan->has_chunks, scan->offset + 1);
+    tb__mcap_damage_t damage = {.offset = scan->offset, .size = next - scan->offset};
+    scan->offset = next;
+    return tell(scan, &damage, &detail, error);
+  }
+  uint64_t end = status ? 0 : end_of_chunk(scan, &chunk, length);
+  if (!status)
+    status = tb__mcap_chunk_load(scan->input, &scan->codec, scan->offset, &scan->buffer, &chunk,
+                                 &detail);
+  if (is_damage(status)) {
+    tb__mcap_damage_t damage = {.offset = scan->offset,
+                                .size = end - scan->offset,
+                                .has_times = true,
+                                .start_ns = chunk.start_ns,
+                                .end_ns = chunk.end_ns};
+    scan->has_chunks = true;
+    status = tell(scan, &damage, &detail, error);
+  } else if (status) {
+    if (error) *error = detail;
+  } else {
+    status = see_chunk_records(scan, &chunk, (size_t)chunk.size, error);
+  }
+  scan->offset = end;
+  return status;
+}
+
+static tb_status_t see_attachment(scan_t *scan, uint64_t length, tb_error_t *error)
+{
+  const uint8_t *content;
+  size_t size = length < 65536 ? (size_t)length : 65536;
+  uint64_t at = scan->offset + TB__MCAP_HEAD_SIZE;
+  tb__mcap_attachment_t attachment;
+  tb_status_t status = tb__mcap_input_look(scan->input, at, size, &content, error);
+  if (status) return status;
+  if (!tb__mcap_parse_attachment(content, size, length, &attachment))
+    return tell_at(scan, TB_ERR_CORRUPT, scan->offset, length, "a damaged attachment", error);
+  uint32_t crc = 0, stored = 0;
+  uint64_t crc_at = at + attachment.head_size + attachment.size;
+  status = tb__mcap_input_crc(scan->input, at, crc_at, &crc, error);
+  if (!status) status = tb__mcap_input_look(scan->input, crc_at, sizeof stored, &content, error);
+  if (status) return status;
+  tb__mcap_cursor_t cursor = tb__mcap_cursor(content, sizeof stored);
+  stored = tb__mcap_take_u32(&cursor);
+  if (stored && stored != crc)
+    return tell_at(scan, TB_ERR_CORRUPT, scan->offset, length, "the CRC of an attachment is wrong",
+                   error);
+  if (!scan->visitor->attachment) return TB_OK;
+  return scan->visitor->attachment(scan->visitor->user, scan->offset, &attachment, error);
+}
+
+static tb_status_t see_end(scan_t *scan, uint64_t length, tb_error_t *error)
+{
+  const uint8_t *content;
+  scan->done = true;
+  if (length != 4)
+    return tell_at(scan, TB_ERR_CORRUPT, scan->offset, length, "a damaged end of the data", error);
+  if (scan->damaged_until > 0) return TB_OK;
+  uint32_t crc = 0;
+  tb_status_t status =
+      tb__mcap_input_look(scan->input, scan->offset + TB__MCAP_HEAD_SIZE, 4, &content, error);
+  if (status) return status;
+  tb__mcap_cursor_t cursor = tb__mcap_cursor(content, 4);
+  uint32_t stored = tb__mcap_take_u32(&cursor);
+  if (stored == 0) return TB_OK;
+  status = tb__mcap_input_crc(scan->input, 0, scan->offset, &crc, error);
+  if (!status && crc != stored)
+    status = tell_at(scan, TB_ERR_CORRUPT, scan->offset, 0, "the CRC of the data is wrong", error);
+  return status;
+}
+
+/* The file ends in the record, or its head is nonsense. */
+static tb_status_t see_broken(scan_t *scan, uint8_t opcode, tb_error_t *error)
+{
+  uint64_t start = scan->offset, size = scan->input->size;
+  uint64_t next = tb__mcap_resync(scan->input, scan->definitions, scan->has_chunks, start + 1);
+  scan->offset = next;
+  scan->done = next == size;
+  if (next < size || opcode == 0 || opcode > TB__MCAP_DATA_END)
+    return tell_at(scan, TB_ERR_CORRUPT, start, next - start, "no record can be read here", error);
+  if (opcode == TB__MCAP_CHUNK && scan->visitor->salvages) {
+    tb__mcap_chunk_t chunk;
+    size_t salvaged = 0;
+    tb_status_t status = tb__mcap_chunk_salvage(scan->input, &scan->codec, start, &scan->buffer,
+                                                &chunk, &salvaged, NULL);
+    scan->offset = start;
+    if (!status) status = see_chunk_records(scan, &chunk, salvaged, error);
+    scan->offset = size;
+    if (status == TB_ERR_NO_MEMORY) return tb_error_set(error, status, "out of memory");
+  }
+  return tell_at(scan, TB_ERR_TRUNCATED, start, size - start, "the file ends in a record", error);
+}
+
+static tb_status_t step(scan_t *scan, tb_error_t *error)
+{
+  const uint8_t *bytes;
+  uint64_t left = scan->input->size - scan->offset;
+  if (left < TB__MCAP_HEAD_SIZE) {
+    scan->done = true;
+    return tell_at(scan, TB_ERR_TRUNCATED, scan->offset, left,
+                   "the file ends without an end of its data: cut off, or not closed", error);
+  }
+  tb_status_t status =
+      tb__mcap_input_look(scan->input, scan->offset, TB__MCAP_HEAD_SIZE, &bytes, error);
+  if (status) return status;
+  tb__mcap_cursor_t cursor = tb__mcap_cursor(bytes + 1, 8);
+  uint8_t opcode = bytes[0];
+  uint64_t length = tb__mcap_take_u64(&cursor);
+  if (opcode == 0 || length > left - TB__MCAP_HEAD_SIZE) return see_broken(scan, opcode, error);
+  if (opcode == TB__MCAP_CHUNK) return see_chunk(scan, length, error);
+  if (opcode == TB__MCAP_DATA_END) return see_end(scan, length, error);
+  if (opcode == TB__MCAP_FOOTER) {
+    scan->done = true;
+    return tell_at(scan, TB_ERR_CORRUPT, scan->offset, 0, "the data has no end record", error);
+  }
+  if (opcode == TB__MCAP_ATTACHMENT) {
+    status = see_attachment(scan, length, error);
+  } else if (is_wanted(opcode) && length > TB__MCAP_MAX_CHUNK) {
+    status = tell_at(scan, TB_ERR_LIMIT, scan->offset, length, "a record above 1 GiB", error);
+  } else if (is_wanted(opcode)) {
+    uint64_t at = scan->offset + TB__MCAP_HEAD_SIZE;
+    status = tb__mcap_input_look(scan->input, at, (size_t)length, &bytes, error);
+    const tb__mcap_record_t record = {opcode, false, bytes, (size_t)length, scan->offset};
+    if (!status) status = see_record(scan, &record, error);
+  }
+  scan->offset += TB__MCAP_HEAD_SIZE + length;
+  return status;
+}
+
+static tb_status_t check_magic(scan_t *scan, tb_error_t *error)
+{
+  const uint8_t *bytes;
+  uint64_t size = scan->input->size;
+  size_t there = size < TB__MCAP_MAGIC_SIZE ? (size_t)size : TB__MCAP_MAGIC_SIZE;
+  tb_status_t status = tb__mcap_input_look(scan->input, 0, there, &bytes, error);
+  if (status) return status;
+  if (there > 0 && memcmp(bytes, TB__MCAP_MAGIC, there) != 0) {
+    if (!scan->visitor->salvages)
+      return tb__mcap_error(scan->input, TB_ERR_CORRUPT, 0, error, "not an MCAP file");
+    scan->offset = tb__mcap_resync(scan->input, scan->definitions, scan->has_chunks, 0);
+    return tell_at(scan, TB_ERR_CORRUPT, 0, scan->offset, "the file does not begin as MCAP does",
+                   error);
+  }
+  if (there < TB__MCAP_MAGIC_SIZE)
+    return tb__mcap_error(scan->input, TB_ERR_TRUNCATED, size, error, "the file ends in its magic");
+  scan->offset = TB__MCAP_MAGIC_SIZE;
+  return TB_OK;
+}
+
+tb_status_t tb__mcap_scan(tb__mcap_input_t *input, tb__mcap_definitions_t *definitions,
+                          const tb__mcap_visitor_t *visitor, tb_error_t *error)
+{
+  scan_t scan = {.input = input, .definitions = definitions, .visitor = visitor};
+  tb_status_t status = check_magic(&scan, error);
+  while (!status && !scan.done)
+    status = step(&scan, error);
+  tb__mcap_codec_fini(&scan.codec);
+  tb__mcap_buffer_fini(&scan.buffer);
+  return status;
+}

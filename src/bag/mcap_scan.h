@@ -1,0 +1,44 @@
+/* Every record of the data section from front to back, and what is damaged between them. */
+#ifndef TB_BAG_MCAP_SCAN_H
+#define TB_BAG_MCAP_SCAN_H
+
+#include "bag/mcap_chunk.h"
+#include "bag/mcap_definitions.h"
+
+typedef struct tb__mcap_record {
+  uint8_t opcode; /* schema, channel, message or metadata */
+  bool in_chunk;
+  const uint8_t *content; /* valid during the call */
+  size_t size;
+  uint64_t offset; /* of the record in the file; in a chunk, of that */
+} tb__mcap_record_t;
+
+/* Bytes that could not be used. */
+typedef struct tb__mcap_damage {
+  tb_status_t status; /* TB_ERR_CORRUPT, TB_ERR_TRUNCATED, TB_ERR_UNSUPPORTED or TB_ERR_LIMIT */
+  uint64_t offset, size;
+  bool has_times; /* those of the messages that a lost chunk is said to hold */
+  uint64_t start_ns, end_ns;
+  char text[TB_ERROR_TEXT_SIZE]; /* with path and offset */
+} tb__mcap_damage_t;
+
+/* A call that fails ends the scan with its status. NULL: not wanted. */
+typedef struct tb__mcap_visitor {
+  void *user;
+  /* Before the records in it, which are checked. */
+  tb_status_t (*chunk)(void *user, uint64_t offset, const tb__mcap_chunk_t *chunk,
+                       tb_error_t *error);
+  tb_status_t (*record)(void *user, const tb__mcap_record_t *record, tb_error_t *error);
+  tb_status_t (*attachment)(void *user, uint64_t offset, const tb__mcap_attachment_t *attachment,
+                            tb_error_t *error);
+  tb_status_t (*damage)(void *user, const tb__mcap_damage_t *damage, tb_error_t *error);
+  bool salvages; /* gives what there is of a chunk that is cut off */
+} tb__mcap_visitor_t;
+
+/* All CRCs of the data section are checked: of chunks, of attachments and of all of it, which finds
+ * a record that has become one of another kind. Definitions are collected before the visitor sees
+ * them. Behind damage the next record is searched for. TB_ERR_CORRUPT: not MCAP at all. */
+tb_status_t tb__mcap_scan(tb__mcap_input_t *input, tb__mcap_definitions_t *definitions,
+                          const tb__mcap_visitor_t *visitor, tb_error_t *error);
+
+#endif

@@ -1,0 +1,185 @@
+/* MCAP as rosbag2 lays it out: profile "ros2", though any file with channels can be read. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bag/mcap_order.h"
+#include "bag/storage.h"
+
+typedef struct mcap_file {
+  tb__bag_file_t base;
+  tb__mcap_input_t input;
+  tb__mcap_index_t index;
+  tb__mcap_order_t order;
+  tb__mcap_item_t item; /* the row that step gave */
+  tb_error_t damage;    /* for a row that has no content */
+} mcap_file_t;
+
+static mcap_file_t *mcap_file(tb__bag_file_t *file)
+{
+  return (mcap_file_t *)file;
+}
+
+static void mcap_close(tb__bag_file_t *base)
+{
+  if (!base) return;
+  mcap_file_t *file = mcap_file(base);
+  tb__mcap_order_fini(&file->order);
+  tb__mcap_index_fini(&file->index);
+  tb__mcap_input_close(&file->input);
+  free(file);
+}
+
+static tb_status_t mcap_open(const tb__bag_storage_t *storage, const char *path,
+                             tb__bag_file_t **out, tb_error_t *error)
+{
+  mcap_file_t *file = calloc(1, sizeof *file);
+  if (!file) return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+  file->base.storage = storage;
+  tb_status_t status = tb__mcap_input_open(path, &file->input, error);
+  if (!status) status = tb__mcap_index_load(&file->input, &file->index, error);
+  if (status) {
+    mcap_close(&file->base);
+    return status;
+  }
+  tb__mcap_order_init(&file->order, &file->input, &file->index);
+  *out = &file->base;
+  return TB_OK;
+}
+
+/* "" if the key is not there. */
+static tb__mcap_text_t value_of(tb__mcap_cursor_t map, const char *wanted)
+{
+  tb__mcap_text_t key, value;
+  while (tb__mcap_take_pair(&map, &key, &value))
+    if (tb__mcap_text_equals(key, wanted)) return value;
+  return (tb__mcap_text_t){"", 0};
+}
+
+static char *copy_text(tb__mcap_text_t text)
+{
+  return strndup(text.at, text.size);
+}
+
+static bool fill_topic(const mcap_file_t *file, const tb__mcap_channel_t *channel,
+                       tb__bag_file_topic_t *out)
+{
+  tb__mcap_schema_t schema = {.name = {"", 0}};
+  if (!tb__mcap_definitions_schema(&file->index.definitions, channel->schema_id, &schema))
+    schema.name = (tb__mcap_text_t){"", 0};
+  out->id = channel->id;
+  out->name = copy_text(channel->topic);
+  out->type = copy_text(schema.name);
+  out->serialization_format = copy_text(channel->encoding);
+  out->offers = copy_text(value_of(channel->metadata, "offered_qos_profiles"));
+  out->type_hash = copy_text(value_of(channel->metadata, "topic_type_hash"));
+  out->message_count = 0;
+  return out->name && out->type && out->serialization_format && out->offers && out->type_hash;
+}
+
+static tb_status_t no_memory(tb_error_t *error)
+{
+  return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+}
+
+static tb_status_t fill_topics(const mcap_file_t *file, tb__bag_file_info_t *out, tb_error_t *error)
+{
+  const tb__mcap_definitions_t *definitions = &file->index.definitions;
+  tb__mcap_channel_t channel;
+  out->topics = calloc(definitions->channel_count + 1, sizeof *out->topics);
+  if (!out->topics) return no_memory(error);
+  for (unsigned id = 0; id < TB__MCAP_IDS && out->topic_count < definitions->channel_count; id++) {
+    if (!tb__mcap_definitions_channel(definitions, (uint16_t)id, &channel)) continue;
+    if (!fill_topic(file, &channel, &out->topics[out->topic_count++])) return no_memory(error);
+  }
+  return TB_OK;
+}
+
+static int64_t clamp(uint64_t time_ns)
+{
+  return time_ns > INT64_MAX ? INT64_MAX : (int64_t)time_ns;
+}
+
+static tb_status_t mcap_read_info(tb__bag_file_t *base, tb__bag_file_info_t *out, tb_error_t *error)
+{
+  const mcap_file_t *file = mcap_file(base);
+  const tb__mcap_index_t *index = &file->index;
+  tb_status_t status = fill_topics(file, out, error);
+  if (status) return status;
+  out->message_count = index->message_count;
+  if (index->message_count == 0 && index->block_count > 0)
+    out->message_count = 1; /* all that there was is lost, which a row tells */
+  out->has_times = index->has_times;
+  out->start_ns = clamp(index->start_ns);
+  out->end_ns = clamp(index->end_ns);
+  out->metadata = index->metadata ? strdup(index->metadata) : NULL;
+  out->ros_distro = index->ros_distro ? strdup(index->ros_distro) : NULL;
+  bool failed = (index->metadata && !out->metadata) || (index->ros_distro && !out->ros_distro);
+  return failed ? no_memory(error) : TB_OK;
+}
+
+static tb_status_t mcap_count_topics(tb__bag_file_t *base, tb__bag_file_info_t *info,
+                                     tb_error_t *error)
+{
+  (void)error; /* known since the file was opened */
+  const tb__mcap_index_t *index = &mcap_file(base)->index;
+  for (size_t i = 0; i < info->topic_count; i++)
+    info->topics[i].message_count = index->counts[(uint16_t)info->topics[i].id];
+  return TB_OK;
+}
+
+static tb_status_t mcap_seek(tb__bag_file_t *base, int64_t time_ns, tb_error_t *error)
+{
+  uint64_t target_ns = time_ns < 0 ? 0 : (uint64_t)time_ns;
+  return tb__mcap_order_seek(&mcap_file(base)->order, target_ns, error);
+}
+
+static tb_status_t mcap_step(tb__bag_file_t *base, tb__bag_row_t *out, tb_error_t *error)
+{
+  mcap_file_t *file = mcap_file(base);
+  tb_status_t status = tb__mcap_order_next(&file->order, &file->item, &file->damage, error);
+  if (status) return status;
+  *out = (tb__bag_row_t){.id = (int64_t)file->item.id,
+                         .time_is_integer = true,
+                         .log_time_ns = clamp(file->item.time_ns),
+                         .publish_time_ns = -1};
+  return TB_OK;
+}
+
+static tb_status_t mcap_read_topic(tb__bag_file_t *base, tb__bag_row_t *row, tb_error_t *error)
+{
+  mcap_file_t *file = mcap_file(base);
+  tb__mcap_message_t message;
+  if (!file->item.content) {
+    if (error) *error = file->damage;
+    return file->damage.status;
+  }
+  tb__mcap_parse_message(file->item.content, file->item.size, &message);
+  if (message.log_time_ns > INT64_MAX)
+    return tb_error_set(error, TB_ERR_CORRUPT, "%s: row %lld: its time is %llu ns, behind 2262",
+                        file->input.path, (long long)row->id,
+                        (unsigned long long)message.log_time_ns);
+  row->topic_id = message.channel_id;
+  row->publish_time_ns = clamp(message.publish_time_ns);
+  return TB_OK;
+}
+
+static tb_status_t mcap_read_data(tb__bag_file_t *base, tb__bag_row_t *row, tb_error_t *error)
+{
+  (void)error; /* it is in memory */
+  const tb__mcap_item_t *item = &mcap_file(base)->item;
+  row->data = item->content + TB__MCAP_MESSAGE_SIZE;
+  row->size = item->size - TB__MCAP_MESSAGE_SIZE;
+  return TB_OK;
+}
+
+const tb__bag_storage_t tb__mcap_storage = {
+    .id = "mcap",
+    .open = mcap_open,
+    .close = mcap_close,
+    .read_info = mcap_read_info,
+    .count_topics = mcap_count_topics,
+    .seek = mcap_seek,
+    .step = mcap_step,
+    .read_topic = mcap_read_topic,
+    .read_data = mcap_read_data,
+};
