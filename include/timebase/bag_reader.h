@@ -54,8 +54,7 @@ typedef struct tb_bag_message {
   const uint8_t *data;     /**< at least the 4 bytes of encapsulation; valid until the next call */
   size_t size;             /**< of `data`, in bytes */
   size_t file;             /**< index into tb_bag_info_t.files */
-  int64_t
-      row_id; /**< grows through that file: in sqlite3 the row, in MCAP about the place in bytes */
+  int64_t row_id;          /**< grows through that file; in sqlite3 the row of its table */
 } tb_bag_message_t;
 
 /** How the messages of each topic are counted. */
@@ -94,8 +93,9 @@ TB_BEGIN_DECLS
  *
  * [any thread] [blocks: file system] Errors, with file and reason in *error:
  *   TB_ERR_NOT_FOUND    the path, a file named by metadata.yaml, or a topic of the filter
- *   TB_ERR_CORRUPT      not of the format, bad metadata.yaml or tables, paths outside of the bag,
- * or one topic with different types TB_ERR_TRUNCATED    a file is shorter than its header says
+ *   TB_ERR_CORRUPT      not of the format, bad metadata.yaml or tables, paths outside of the
+ *                       bag, or one topic with different types
+ *   TB_ERR_TRUNCATED    a file is shorter than its header says
  *   TB_ERR_UNSUPPORTED  compressed, of another storage format, not laid out as rosbag2 does, or
  *                       left by a crash in a state that only a writer can recover
  *   TB_ERR_BUSY         locked by a recorder
