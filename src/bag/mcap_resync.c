@@ -53,8 +53,11 @@ static bool begins_here(const tb__mcap_input_t *input, const tb__mcap_definition
   uint64_t length;
   if (!read_head(input, offset, &opcode, &length)) return false;
   if (opcode == TB__MCAP_CHUNK) return is_chunk(input, offset);
-  if (!tb__mcap_is_record(input, offset + TB__MCAP_HEAD_SIZE + length)) return false;
-  if (opcode == TB__MCAP_DATA_END) return length == 4;
+  uint64_t next_length, next = offset + TB__MCAP_HEAD_SIZE + length;
+  uint8_t next_opcode;
+  if (opcode == TB__MCAP_DATA_END) /* a summary or a footer follows */
+    return length == 4 && read_head(input, next, &next_opcode, &next_length);
+  if (!tb__mcap_is_record(input, next)) return false;
   return !has_chunks && length >= TB__MCAP_MESSAGE_SIZE && is_message(input, definitions, offset);
 }
 

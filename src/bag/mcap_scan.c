@@ -104,6 +104,22 @@ static uint64_t end_of_chunk(scan_t *scan, const tb__mcap_chunk_t *chunk, uint64
   return own != start + length && tb__mcap_is_record(scan->input, own) ? own : start + length;
 }
 
+/* By the indexes that follow a chunk. */
+static uint64_t count_indexed(scan_t *scan, uint64_t at)
+{
+  uint64_t count = 0, length;
+  const uint8_t *bytes;
+  while (!tb__mcap_input_look(scan->input, at, TB__MCAP_HEAD_SIZE, &bytes, NULL) &&
+         bytes[0] == TB__MCAP_MESSAGE_INDEX) {
+    tb__mcap_cursor_t cursor = tb__mcap_cursor(bytes + 1, 8);
+    length = tb__mcap_take_u64(&cursor);
+    if (length < 6 || length > scan->input->size - at) break;
+    count += (length - 6) / 16;
+    at += TB__MCAP_HEAD_SIZE + length;
+  }
+  return count;
+}
+
 static tb_status_t see_chunk(scan_t *scan, uint64_t length, tb_error_t *error)
 {
   tb__mcap_chunk_t chunk = {0};
@@ -127,7 +143,8 @@ static tb_status_t see_chunk(scan_t *scan, uint64_t length, tb_error_t *error)
                                 .size = end - scan->offset,
                                 .has_times = true,
                                 .start_ns = chunk.start_ns,
-                                .end_ns = chunk.end_ns};
+                                .end_ns = chunk.end_ns,
+                                .message_count = count_indexed(scan, end)};
     scan->has_chunks = true;
     status = tell(scan, &damage, &detail, error);
   } else if (status) {
@@ -186,14 +203,16 @@ static tb_status_t see_end(scan_t *scan, uint64_t length, tb_error_t *error)
 /* The file ends in the record, or its head is nonsense. */
 static tb_status_t see_broken(scan_t *scan, uint8_t opcode, tb_error_t *error)
 {
-  uint64_t start = scan->offset, size = scan->input->size;
+  uint64_t start = scan->offset, size = scan->input->size, length;
+  tb__mcap_chunk_t chunk;
+  if (opcode == TB__MCAP_CHUNK && !tb__mcap_chunk_head(scan->input, start, &chunk, &length, NULL))
+    scan->has_chunks = true; /* the messages in it are not those of the file itself */
   uint64_t next = tb__mcap_resync(scan->input, scan->definitions, scan->has_chunks, start + 1);
   scan->offset = next;
   scan->done = next == size;
   if (next < size || opcode == 0 || opcode > TB__MCAP_DATA_END)
     return tell_at(scan, TB_ERR_CORRUPT, start, next - start, "no record can be read here", error);
   if (opcode == TB__MCAP_CHUNK && scan->visitor->salvages) {
-    tb__mcap_chunk_t chunk;
     size_t salvaged = 0;
     tb_status_t status = tb__mcap_chunk_salvage(scan->input, &scan->codec, start, &scan->buffer,
                                                 &chunk, &salvaged, NULL);

@@ -19,6 +19,7 @@ typedef struct tb__mcap_damage {
   uint64_t offset, size;
   bool has_times; /* those of the messages that a lost chunk is said to hold */
   uint64_t start_ns, end_ns;
+  uint64_t message_count;        /* that its indexes tell of; 0: unknown */
   char text[TB_ERROR_TEXT_SIZE]; /* with path and offset */
 } tb__mcap_damage_t;
 

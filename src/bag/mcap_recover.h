@@ -1,0 +1,25 @@
+/* Checking a file from front to back, and copying what is intact of a damaged one. */
+#ifndef TB_BAG_MCAP_RECOVER_H
+#define TB_BAG_MCAP_RECOVER_H
+
+#include "bag/mcap_scan.h"
+#include "bag/output.h"
+
+/* What is in the file and, of a recovery, in the copy. */
+typedef struct tb__mcap_recovery {
+  uint64_t messages, attachments, metadata;
+  uint64_t damages, lost_bytes;
+  uint64_t lost_messages; /* as far as indexes tell: at least so many */
+} tb__mcap_recovery_t;
+
+typedef void (*tb__mcap_loss_fn)(void *user, const tb__mcap_damage_t *loss);
+
+/* Reads all of `from` with every CRC, and tells of everything that is damaged or cut off. With
+ * `to`, which must not exist, all that is intact is written there: messages (of a chunk that was
+ * cut off, as many as there are), attachments, metadata, channels and schemas as they were. `loss`
+ * may be NULL. TB_OK means that the work was done, not that nothing was lost. */
+tb_status_t tb__mcap_recover(const char *from, const char *to,
+                             const tb__bag_output_options_t *options, tb__mcap_loss_fn loss,
+                             void *user, tb__mcap_recovery_t *out, tb_error_t *error);
+
+#endif
