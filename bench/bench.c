@@ -60,6 +60,9 @@ static const struct {
 #ifndef TB_BENCH_ROS1
     {"now_ros_active_vs_ros1", "built without libroscpp-core-dev"},
 #endif
+#ifndef TB_BENCH_BAG
+    {"mcap_*, seek_indexed", "built without TB_WITH_BAG"},
+#endif
 #ifndef TB_BENCH_ROS2
     {"clock_topic_latency", "built without TB_WITH_ROS2"},
     {"clock_1khz_cpu_1_node", "built without TB_WITH_ROS2"},
@@ -70,9 +73,16 @@ static const struct {
     {NULL, NULL},
 };
 
+/* More is better. */
+static bool is_rate(const row_t *row)
+{
+  return strstr(row->unit, "/s") != NULL;
+}
+
 static bool is_met(const row_t *row, const result_t *result)
 {
-  return result->value <= result->against * row->target;
+  double bound = result->against * row->target;
+  return is_rate(row) ? result->value >= bound : result->value <= bound;
 }
 
 /* Of a limit of none at all: infinite, once there is something. */
@@ -84,9 +94,9 @@ static double ratio_of(const result_t *result)
 
 static void print_row(const row_t *row, const result_t *result)
 {
-  printf("%-35s %10.2f %-3s %10.2f %-34s %6.3f  at most %-5g %s\n", row->name, result->value,
-         row->unit, result->against, row->against, ratio_of(result), row->target,
-         is_met(row, result) ? "met" : "MISSED");
+  printf("%-35s %10.2f %-5s %10.2f %-34s %6.3f  at %s %-5g %s\n", row->name, result->value,
+         row->unit, result->against, row->against, ratio_of(result),
+         is_rate(row) ? "least" : "most", row->target, is_met(row, result) ? "met" : "MISSED");
   fflush(stdout);
 }
 
@@ -96,9 +106,10 @@ static void json_row(FILE *json, const row_t *row, const result_t *result, bool 
   if (isfinite(ratio_of(result))) snprintf(ratio, sizeof ratio, "%.4f", ratio_of(result));
   fprintf(json,
           "%s\n  {\"name\": \"%s\", \"value\": %.4f, \"unit\": \"%s\", \"against\": \"%s\", "
-          "\"against_value\": %.4f, \"ratio\": %s, \"target\": %g, \"met\": %s}",
+          "\"against_value\": %.4f, \"ratio\": %s, \"target\": %g, \"at_least\": %s, \"met\": %s}",
           first ? "" : ",", row->name, result->value, row->unit, row->against, result->against,
-          ratio, row->target, is_met(row, result) ? "true" : "false");
+          ratio, row->target, is_rate(row) ? "true" : "false",
+          is_met(row, result) ? "true" : "false");
 }
 
 static const struct {
@@ -111,6 +122,9 @@ static const struct {
     {wake_rows, &wake_row_count},
     {allocation_rows, &allocation_row_count},
     {shm_rows, &shm_row_count},
+#ifdef TB_BENCH_BAG
+    {bag_rows, &bag_row_count},
+#endif
 #ifdef TB_BENCH_ROS2
     {ros2_rows, &ros2_row_count},
     {node_rows, &node_row_count},

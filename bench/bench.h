@@ -13,8 +13,8 @@ typedef struct result {
 typedef struct row {
   const char *name;
   const char *unit;
-  const char *against;                               /* what it is measured beside; "limit" */
-  double target;                                     /* ratio at most */
+  const char *against; /* what it is measured beside; "limit" */
+  double target;       /* ratio at most; at least if the unit is a rate, "/s" */
   bool (*run)(const struct row *row, result_t *out); /* false: a message has been printed */
   double limit; /* with "limit": in `unit`, stands for `against` */
 } row_t;
@@ -27,6 +27,10 @@ extern const int allocation_row_count, shm_row_count;
 /* The other process of the rows on shared memory: this program with this argument. */
 #define BENCH_SHM_PEER "--shm-peer"
 int bench_shm_peer(const char *role, const char *directory, const char *fd);
+#ifdef TB_BENCH_BAG
+extern const row_t bag_rows[];
+extern const int bag_row_count;
+#endif
 #ifdef TB_BENCH_ROS2
 /* The process that reads `/clock`: this program with this argument and two descriptors. */
 #define BENCH_ROS2_PEER "--ros2-peer"
