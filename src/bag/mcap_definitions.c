@@ -8,26 +8,30 @@ static tb_status_t no_memory(tb_error_t *error)
   return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
 }
 
-tb_status_t tb__mcap_definitions_init(tb__mcap_definitions_t *definitions, tb_error_t *error)
+static void free_table(tb__mcap_table_t *table)
 {
-  *definitions = (tb__mcap_definitions_t){0};
-  definitions->schemas = calloc(TB__MCAP_IDS, sizeof *definitions->schemas);
-  definitions->channels = calloc(TB__MCAP_IDS, sizeof *definitions->channels);
-  return definitions->schemas && definitions->channels ? TB_OK : no_memory(error);
-}
-
-static void free_all(tb__mcap_definition_t *all, size_t count)
-{
-  for (size_t i = 0; i < count; i++)
-    free(all[i].content);
-  free(all);
+  for (size_t i = 0; i < table->count; i++)
+    free(table->at[i].content);
+  free(table->at);
 }
 
 void tb__mcap_definitions_fini(tb__mcap_definitions_t *definitions)
 {
-  free_all(definitions->schemas, definitions->used);
-  free_all(definitions->channels, definitions->used);
+  free_table(&definitions->schemas);
+  free_table(&definitions->channels);
   *definitions = (tb__mcap_definitions_t){0};
+}
+
+static tb_status_t make_place(tb__mcap_table_t *table, size_t id, tb_error_t *error)
+{
+  if (id < table->count) return TB_OK;
+  size_t count = 2 * id + 16 < TB__MCAP_IDS ? 2 * id + 16 : TB__MCAP_IDS;
+  tb__mcap_definition_t *at = reallocarray(table->at, count, sizeof *at);
+  if (!at) return no_memory(error);
+  memset(at + table->count, 0, (count - table->count) * sizeof *at);
+  table->at = at;
+  table->count = count;
+  return TB_OK;
 }
 
 static tb_status_t keep(tb__mcap_definitions_t *definitions, tb__mcap_definition_t *place,
@@ -56,28 +60,31 @@ tb_status_t tb__mcap_definitions_add(tb__mcap_definitions_t *definitions, uint8_
     return tb_error_set(error, TB_ERR_CORRUPT, "a damaged %s record", what);
   uint16_t id = is_schema ? schema.id : channel.id;
   if (is_schema && id == 0) return TB_OK; /* says the format: to be ignored */
-  tb__mcap_definition_t *place = is_schema ? &definitions->schemas[id] : &definitions->channels[id];
+  tb__mcap_table_t *table = is_schema ? &definitions->schemas : &definitions->channels;
+  tb_status_t status = make_place(table, id, error);
+  if (status) return status;
+  tb__mcap_definition_t *place = &table->at[id];
   if (place->content) {
     if (place->size == size && memcmp(place->content, content, size) == 0) return TB_OK;
     return tb_error_set(error, TB_ERR_CORRUPT, "%s %u is defined twice, differently", what, id);
   }
-  tb_status_t status = keep(definitions, place, content, size, error);
+  status = keep(definitions, place, content, size, error);
   if (status) return status;
+  definitions->schema_count += is_schema;
   definitions->channel_count += !is_schema;
-  if (id >= definitions->used) definitions->used = id + 1U;
   return TB_OK;
 }
 
 bool tb__mcap_definitions_channel(const tb__mcap_definitions_t *definitions, uint16_t id,
                                   tb__mcap_channel_t *out)
 {
-  const tb__mcap_definition_t *place = &definitions->channels[id];
-  return place->content && tb__mcap_parse_channel(place->content, place->size, out);
+  tb__mcap_definition_t place = tb__mcap_definition(&definitions->channels, id);
+  return place.content && tb__mcap_parse_channel(place.content, place.size, out);
 }
 
 bool tb__mcap_definitions_schema(const tb__mcap_definitions_t *definitions, uint16_t id,
                                  tb__mcap_schema_t *out)
 {
-  const tb__mcap_definition_t *place = &definitions->schemas[id];
-  return place->content && tb__mcap_parse_schema(place->content, place->size, out);
+  tb__mcap_definition_t place = tb__mcap_definition(&definitions->schemas, id);
+  return place.content && tb__mcap_parse_schema(place.content, place.size, out);
 }

@@ -14,15 +14,24 @@ typedef struct tb__mcap_definition {
   size_t size;
 } tb__mcap_definition_t;
 
+typedef struct tb__mcap_table {
+  tb__mcap_definition_t *at; /* by id */
+  size_t count;              /* no id is above */
+} tb__mcap_table_t;
+
+/* Empty when zeroed. */
 typedef struct tb__mcap_definitions {
-  tb__mcap_definition_t *schemas, *channels; /* TB__MCAP_IDS of each */
+  tb__mcap_table_t schemas, channels;
   uint64_t bytes;
-  size_t channel_count;
-  size_t used; /* no id is above */
+  size_t schema_count, channel_count;
 } tb__mcap_definitions_t;
 
-tb_status_t tb__mcap_definitions_init(tb__mcap_definitions_t *definitions, tb_error_t *error);
 void tb__mcap_definitions_fini(tb__mcap_definitions_t *definitions);
+
+static inline tb__mcap_definition_t tb__mcap_definition(const tb__mcap_table_t *table, size_t id)
+{
+  return id < table->count ? table->at[id] : (tb__mcap_definition_t){0};
+}
 
 /* A record that is there already is fine. TB_ERR_CORRUPT: it cannot be parsed, or another one has
  * its id. */

@@ -25,8 +25,7 @@ static tb_status_t init(tb__mcap_index_t *index, tb_error_t *error)
 {
   *index = (tb__mcap_index_t){0};
   index->counts = calloc(TB__MCAP_IDS, sizeof *index->counts);
-  if (!index->counts) return no_memory(error);
-  return tb__mcap_definitions_init(&index->definitions, error);
+  return index->counts ? TB_OK : no_memory(error);
 }
 
 void tb__mcap_index_fini(tb__mcap_index_t *index)

@@ -79,9 +79,9 @@ static bool add_map(tb__mcap_bytes_t *bytes, int count, const char *const *keys,
 static uint16_t find_schema(const mcap_output_t *output, const tb__mcap_bytes_t *content)
 {
   for (uint16_t id = 1; id <= output->schema_count; id++) {
-    const tb__mcap_definition_t *schema = &output->writer->definitions.schemas[id];
-    if (schema->size == content->size &&
-        memcmp(schema->content + 2, content->at + 2, content->size - 2) == 0)
+    tb__mcap_definition_t schema = tb__mcap_definition(&output->writer->definitions.schemas, id);
+    if (schema.size == content->size &&
+        memcmp(schema.content + 2, content->at + 2, content->size - 2) == 0)
       return id;
   }
   return 0;

@@ -351,10 +351,8 @@ static void test_damaged_chunk_costs_only_itself(void **state)
   (void)state;
   tb__test_mcap_t mcap = {0};
   make_plain(&mcap, TB__MCAP_NONE, true);
-  static const unsigned number = 7;
-  uint8_t *data = memmem(mcap.file.bytes, mcap.file.size, &number, sizeof number);
-  while (memcmp(data - 4, "\0\1\0\0", 4) != 0)
-    data = memmem(data + 1, mcap.file.size, &number, sizeof number);
+  uint8_t *data = memmem(mcap.file.bytes, mcap.file.size, "\0\1\0\0\7\0\0\0", 8);
+  assert_non_null(data);
   data[10] ^= 1;
   outcome_t outcome = try_file(mcap.file.bytes, mcap.file.size);
   tb__test_mcap_fini(&mcap);
@@ -403,9 +401,9 @@ static void test_bombs(void **state)
       tb__test_mcap_t mcap = {0};
       model.count = 0;
       make_plain(&mcap, (tb__mcap_compression_t)compression, false);
-      uint8_t *chunk = memmem(mcap.file.bytes, mcap.file.size, "\x06", 1);
-      while (chunk[7] || chunk[8]) /* the length of the chunk */
-        chunk = memchr(chunk + 1, 6, 1000);
+      uint8_t *chunk = memchr(mcap.file.bytes, 6, mcap.file.size);
+      while (chunk[7] || chunk[8])          /* the length of the chunk */
+        chunk = memchr(chunk + 1, 6, 1000); /* of more than that */
       chunk += TB__MCAP_HEAD_SIZE + 16;
       tb__mcap_put_u64(&chunk, sizes[i]);
       outcome_t outcome = try_file(mcap.file.bytes, mcap.file.size);

@@ -41,7 +41,7 @@ static tb_status_t on_message(recovery_t *recovery, const tb__mcap_record_t *rec
   tb__mcap_message_t message;
   tb_error_t detail;
   tb__mcap_parse_message(record->content, record->size, &message);
-  if (!recovery->definitions.channels[message.channel_id].content) {
+  if (!tb__mcap_definition(&recovery->definitions.channels, message.channel_id).content) {
     tb__mcap_error(&recovery->input, TB_ERR_CORRUPT, record->offset, &detail,
                    "a message of channel %u, which is defined nowhere before", message.channel_id);
     return tell(recovery, &detail, 1);
@@ -82,7 +82,7 @@ static tb_status_t check_summary(recovery_t *recovery, tb_error_t *error)
   tb__mcap_index_t index = {0};
   tb_error_t detail = TB_ERROR_INIT;
   index.counts = calloc(TB__MCAP_IDS, sizeof *index.counts);
-  tb_status_t status = tb__mcap_definitions_init(&index.definitions, error);
+  tb_status_t status = TB_OK;
   if (!index.counts) status = tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
   if (!status) {
     tb_status_t found = tb__mcap_summary_load(&recovery->input, &index, &detail);
@@ -105,7 +105,6 @@ static tb_status_t run(recovery_t *recovery, const char *from, const char *to,
                                       .damage = on_damage,
                                       .salvages = true};
   tb_status_t status = tb__mcap_input_open(from, &recovery->input, error);
-  if (!status) status = tb__mcap_definitions_init(&recovery->definitions, error);
   if (!status && to) status = tb__mcap_writer_create(to, options, &recovery->writer, error);
   if (!status) status = tb__mcap_scan(&recovery->input, &recovery->definitions, &visitor, error);
   if (!status) status = check_summary(recovery, error);

@@ -43,7 +43,7 @@ static bool is_message(const tb__mcap_input_t *input, const tb__mcap_definitions
   uint8_t bytes[2];
   if (tb__mcap_input_read(input, offset + TB__MCAP_HEAD_SIZE, bytes, sizeof bytes, NULL))
     return false;
-  return definitions->channels[bytes[0] | bytes[1] << 8].content;
+  return tb__mcap_definition(&definitions->channels, bytes[0] | (size_t)bytes[1] << 8).content;
 }
 
 static bool begins_here(const tb__mcap_input_t *input, const tb__mcap_definitions_t *definitions,

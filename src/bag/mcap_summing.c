@@ -28,15 +28,16 @@ static void end_group(summing_t *summing, uint8_t opcode, uint64_t start)
   summing->groups[summing->group_count++] = (group_t){opcode, start, here(summing) - start};
 }
 
-static bool put_definitions(summing_t *summing, uint8_t opcode, const tb__mcap_definition_t *all)
+static bool put_definitions(summing_t *summing, uint8_t opcode, const tb__mcap_table_t *all)
 {
   uint64_t start = here(summing);
-  for (size_t id = 0; id < summing->writer->definitions.used; id++) {
-    if (!all[id].content) continue;
-    uint8_t *out = tb__mcap_bytes_add(summing->out, TB__MCAP_HEAD_SIZE + all[id].size);
+  for (size_t id = 0; id < all->count; id++) {
+    const tb__mcap_definition_t *one = &all->at[id];
+    if (!one->content) continue;
+    uint8_t *out = tb__mcap_bytes_add(summing->out, TB__MCAP_HEAD_SIZE + one->size);
     if (!out) return false;
-    tb__mcap_put_head(&out, opcode, all[id].size);
-    memcpy(out, all[id].content, all[id].size);
+    tb__mcap_put_head(&out, opcode, one->size);
+    memcpy(out, one->content, one->size);
   }
   end_group(summing, opcode, start);
   return true;
@@ -52,27 +53,19 @@ static bool put_records(summing_t *summing, uint8_t opcode, const tb__mcap_bytes
   return true;
 }
 
-static uint16_t count_schemas(const tb__mcap_definitions_t *definitions)
-{
-  uint16_t count = 0;
-  for (size_t id = 0; id < definitions->used; id++)
-    count = (uint16_t)(count + (definitions->schemas[id].content ? 1 : 0));
-  return count;
-}
-
 static bool put_statistics(summing_t *summing)
 {
   const tb__mcap_writer_t *writer = summing->writer;
   uint64_t start = here(summing);
   uint32_t used = 0;
-  for (size_t id = 0; id < writer->definitions.used; id++)
+  for (size_t id = 0; id < writer->definitions.channels.count; id++)
     used += writer->tracks[id] && writer->tracks[id]->count > 0;
   size_t length = 46 + 10 * (size_t)used;
   uint8_t *out = tb__mcap_bytes_add(summing->out, TB__MCAP_HEAD_SIZE + length);
   if (!out) return false;
   tb__mcap_put_head(&out, TB__MCAP_STATISTICS, length);
   tb__mcap_put_u64(&out, writer->message_count);
-  tb__mcap_put_u16(&out, count_schemas(&writer->definitions));
+  tb__mcap_put_u16(&out, (uint16_t)writer->definitions.schema_count);
   tb__mcap_put_u32(&out, (uint32_t)writer->definitions.channel_count);
   tb__mcap_put_u32(&out, writer->attachment_count);
   tb__mcap_put_u32(&out, writer->metadata_count);
@@ -80,7 +73,7 @@ static bool put_statistics(summing_t *summing)
   tb__mcap_put_u64(&out, writer->start_ns);
   tb__mcap_put_u64(&out, writer->end_ns);
   tb__mcap_put_u32(&out, 10 * used);
-  for (size_t id = 0; id < writer->definitions.used; id++) {
+  for (size_t id = 0; id < writer->definitions.channels.count; id++) {
     if (!writer->tracks[id] || writer->tracks[id]->count == 0) continue;
     tb__mcap_put_u16(&out, (uint16_t)id);
     tb__mcap_put_u64(&out, writer->tracks[id]->count);
@@ -125,8 +118,8 @@ bool tb__mcap_put_summary(const tb__mcap_writer_t *writer, tb__mcap_bytes_t *out
   tb__mcap_put_head(&end, TB__MCAP_DATA_END, 4);
   tb__mcap_put_u32(&end, writer->crc);
   uint64_t start = here(&summing);
-  if (!put_definitions(&summing, TB__MCAP_SCHEMA, writer->definitions.schemas) ||
-      !put_definitions(&summing, TB__MCAP_CHANNEL, writer->definitions.channels) ||
+  if (!put_definitions(&summing, TB__MCAP_SCHEMA, &writer->definitions.schemas) ||
+      !put_definitions(&summing, TB__MCAP_CHANNEL, &writer->definitions.channels) ||
       !put_statistics(&summing) ||
       !put_records(&summing, TB__MCAP_CHUNK_INDEX, &writer->chunk_index) ||
       !put_records(&summing, TB__MCAP_ATTACHMENT_INDEX, &writer->attachment_index) ||

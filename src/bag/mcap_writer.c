@@ -116,7 +116,7 @@ static tb_status_t allocate(tb__mcap_writer_t *writer, const char *path, tb_erro
   bool whole = writer->path && writer->tracks && writer->chunk_channels &&
                tb__mcap_bytes_add(&writer->chunk, TB__MCAP_ROOM + writer->chunk_size);
   begin_chunk(writer);
-  return whole ? tb__mcap_definitions_init(&writer->definitions, error) : no_memory(error);
+  return whole ? TB_OK : no_memory(error);
 }
 
 static tb_status_t open_new(tb__mcap_writer_t *writer, tb_error_t *error)
@@ -185,7 +185,7 @@ static tb_status_t end_chunk(tb__mcap_writer_t *writer, tb_error_t *error)
 static tb_status_t get_track(tb__mcap_writer_t *writer, uint16_t channel, tb__mcap_track_t **out,
                              tb_error_t *error)
 {
-  if (!writer->definitions.channels[channel].content)
+  if (!tb__mcap_definition(&writer->definitions.channels, channel).content)
     return tb_error_set(error, TB_ERR_INVALID, "%s: no channel %u", writer->path, channel);
   if (!writer->tracks[channel])
     writer->tracks[channel] = calloc(1, sizeof *writer->tracks[channel]);
@@ -212,9 +212,11 @@ static bool add_definitions(tb__mcap_writer_t *writer, uint16_t channel)
 {
   tb__mcap_channel_t parsed;
   tb__mcap_definitions_channel(&writer->definitions, channel, &parsed);
-  const tb__mcap_definition_t *schema = &writer->definitions.schemas[parsed.schema_id];
-  if (schema->content && !add_record(&writer->chunk, TB__MCAP_SCHEMA, schema)) return false;
-  return add_record(&writer->chunk, TB__MCAP_CHANNEL, &writer->definitions.channels[channel]);
+  const tb__mcap_definition_t own = tb__mcap_definition(&writer->definitions.channels, channel);
+  const tb__mcap_definition_t schema =
+      tb__mcap_definition(&writer->definitions.schemas, parsed.schema_id);
+  if (schema.content && !add_record(&writer->chunk, TB__MCAP_SCHEMA, &schema)) return false;
+  return add_record(&writer->chunk, TB__MCAP_CHANNEL, &own);
 }
 
 static tb__mcap_entry_t *add_entry(tb__mcap_track_t *track)

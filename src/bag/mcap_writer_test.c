@@ -59,7 +59,7 @@ static tb__bag_output_t *create(const tb__bag_output_options_t *options, unsigne
   if (tb__mcap_output.create(&tb__mcap_output, path, options, &output, &error))
     fail_msg("%s", error.text);
   for (unsigned i = 0; i < topics; i++) {
-    char name[16];
+    char name[32];
     snprintf(name, sizeof name, "/topic_%u", i);
     const tb__bag_output_topic_t topic = {.name = name,
                                           .type = i % 2 ? "std_msgs/msg/String" : "a/msg/B",
@@ -107,7 +107,7 @@ static void assert_file_is(written_t *expected, size_t count, tb_status_t expect
   if (tb_bag_reader_open(path, NULL, &reader, &error)) fail_msg("%s", error.text);
   const tb_bag_info_t *info = tb_bag_reader_info(reader);
   for (size_t i = 0; i < count; i++) {
-    char name[16];
+    char name[32];
     const written_t *one = &expected[i];
     snprintf(name, sizeof name, "/topic_%u", one->topic);
     if (tb_bag_reader_next(reader, &message, &error)) fail_msg("message %zu: %s", i, error.text);
@@ -131,7 +131,6 @@ static void assert_summary(void)
   tb__mcap_index_t index = {0};
   tb_error_t error = TB_ERROR_INIT;
   index.counts = calloc(TB__MCAP_IDS, sizeof *index.counts);
-  assert_ok(tb__mcap_definitions_init(&index.definitions, &error));
   assert_ok(tb__mcap_input_open(path, &input, &error));
   if (tb__mcap_summary_load(&input, &index, &error)) fail_msg("%s", error.text);
   assert_int_equal(index.message_count, model_count);
