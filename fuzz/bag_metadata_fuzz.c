@@ -17,7 +17,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   tb__bag_metadata_t metadata = {0};
   tb_error_t error = TB_ERROR_INIT;
   if (tb__bag_metadata_parse(data, size, &metadata, &error)) return 0;
-  tb__bag_metadata_is_compressed(&metadata);
+  tb__bag_compression_t compression;
+  tb__bag_metadata_compression(&metadata, &compression, NULL);
   read_offers(&metadata, "/a");
   read_offers(&metadata, "/chatter");
   tb__bag_metadata_fini(&metadata);

@@ -27,14 +27,31 @@ typedef struct tb_bag_topic {
   const char *type_hash; /**< "RIHS01_..."; empty if the recording has none (before iron) */
   tb_qos_t qos; /**< what a player should offer: rosbag2's adapt_offer_to_recorded_offers */
   tb_bag_qos_origin_t qos_origin; /**< where `qos` comes from */
-  uint64_t message_count;         /**< see tb_bag_counts_t */
+  const char *offers; /**< what the publishers offered: YAML, a list of profiles; may be empty */
+  const char *definition;          /**< text of the message definition; empty if there is none */
+  const char *definition_encoding; /**< "ros2msg", "ros2idl"; empty if there is none */
+  uint64_t message_count;          /**< see tb_bag_counts_t */
 } tb_bag_topic_t;
+
+/** How the messages of a bag are compressed. */
+typedef enum tb_bag_compression {
+  TB_BAG_COMPRESSION_NONE = 0, /**< not at all */
+  TB_BAG_COMPRESSION_MESSAGES, /**< each by itself, by rosbag2 (zstd) */
+  TB_BAG_COMPRESSION_FILES,    /**< whole files, by rosbag2 (zstd) */
+  TB_BAG_COMPRESSION_CHUNKS,   /**< inside of the files, by MCAP */
+} tb_bag_compression_t;
+
+/** Something that the recorder noted: an entry of custom_data in metadata.yaml. */
+typedef struct tb_bag_note {
+  const char *key;   /**< never NULL */
+  const char *value; /**< never NULL */
+} tb_bag_note_t;
 
 /** The whole bag, whatever the filter. Times and the message count come from the messages, not from
  * metadata.yaml, which may be wrong: a split recording that was cut off describes its last file. */
 typedef struct tb_bag_info {
-  const char *path;             /**< as given to tb_bag_reader_open */
-  const char *storage_id;       /**< "sqlite3" or "mcap" */
+  const char *path;             /**< as given to tb_bag_reader_open; of several bags the first */
+  const char *storage_id;       /**< "sqlite3", "mcap"; "mixed" for several bags that differ */
   const char *ros_distro;       /**< empty if the recording does not say (before jazzy) */
   int metadata_version;         /**< of metadata.yaml, 1 to 9; 0 without that file */
   uint64_t message_count;       /**< rows, bad ones included */
@@ -44,6 +61,12 @@ typedef struct tb_bag_info {
   size_t topic_count;           /**< how many `topics` there are */
   const char *const *files;     /**< paths, in the bag's own order */
   size_t file_count;            /**< how many `files` there are */
+  tb_bag_compression_t compression; /**< of the first bag */
+  const char *compression_format;   /**< "zstd", "lz4"; empty without compression */
+  const tb_bag_note_t *notes;       /**< custom_data of metadata.yaml; of the first bag */
+  size_t note_count;                /**< how many `notes` there are */
+  const char *damage; /**< the first thing that opening found wrong; NULL: nothing. Reading may find
+                           more */
 } tb_bag_info_t;
 
 /** A recorded message. */
@@ -51,7 +74,8 @@ typedef struct tb_bag_message {
   size_t topic;            /**< index into tb_bag_info_t.topics */
   int64_t log_time_ns;     /**< >= 0 */
   int64_t publish_time_ns; /**< -1: the format stores none (sqlite3) */
-  const uint8_t *data;     /**< at least the 4 bytes of encapsulation; valid until the next call */
+  const uint8_t *data;     /**< at least the 4 bytes of encapsulation, unless tb_bag_content_t says
+                                otherwise; valid until the next call */
   size_t size;             /**< of `data`, in bytes */
   size_t file;             /**< index into tb_bag_info_t.files */
   int64_t row_id;          /**< grows through that file; in sqlite3 the row of its table */
@@ -65,17 +89,36 @@ typedef enum tb_bag_counts {
   TB_BAG_COUNTS_EXACT,
 } tb_bag_counts_t;
 
+/** What becomes of bags that are damaged. */
+typedef enum tb_bag_damage {
+  /** They are not opened, if that is seen then. */
+  TB_BAG_DAMAGE_REFUSE = 0,
+  /** What can be read is given, not always in the order of time: without metadata.yaml where that
+   * is bad, without files that cannot be read at all, and from sqlite3 with what indexes would
+   * hide. */
+  TB_BAG_DAMAGE_SALVAGE,
+} tb_bag_damage_t;
+
+/** How much of each message is read. */
+typedef enum tb_bag_content {
+  TB_BAG_CONTENT_ALL = 0, /**< all, as a player needs it: "cdr" with its encapsulation */
+  TB_BAG_CONTENT_ANY,     /**< all, in whatever serialization format, of whatever size */
+  TB_BAG_CONTENT_TIMES,   /**< topic and times: `data` is NULL, and bad payloads are not seen */
+} tb_bag_content_t;
+
 /** What is read, and how it is counted. */
 typedef struct tb_bag_reader_options {
   const char *const *topics; /**< names to read, exactly as recorded; read only during open */
   size_t topic_count;        /**< 0: all topics */
   tb_bag_counts_t counts;    /**< how messages per topic are counted */
+  tb_bag_damage_t damage;    /**< what becomes of damaged bags */
+  tb_bag_content_t content;  /**< how much of each message is read */
 } tb_bag_reader_options_t;
 
 /** All topics. */
 #define TB_BAG_READER_OPTIONS_INIT                                                                 \
   {                                                                                                \
-    NULL, 0, TB_BAG_COUNTS_AUTO                                                                    \
+    NULL, 0, TB_BAG_COUNTS_AUTO, TB_BAG_DAMAGE_REFUSE, TB_BAG_CONTENT_ALL                          \
   }
 
 TB_BEGIN_DECLS
@@ -89,20 +132,28 @@ TB_BEGIN_DECLS
  * index (rosbag2 crystal) is read whole. Of MCAP the summary is read; without one that covers the
  * messages, the whole file, once at open and once more when reading comes to it in a bag of several
  * files. Per-topic counts: tb_bag_counts_t. Memory does not grow with the messages; of MCAP, chunks
- * that overlap in time are kept up to 256 MiB. Files are opened when reading comes to them.
+ * that overlap in time are kept up to 256 MiB. Files are opened when reading comes to them. Bags that rosbag2 has compressed
+ * are read as if they were not; files that are compressed as a whole (*.zstd) are unpacked for that
+ * into TMPDIR (/tmp without it), each for as long as it is read, under no name.
  *
  * [any thread] [blocks: file system] Errors, with file and reason in *error:
  *   TB_ERR_NOT_FOUND    the path, a file named by metadata.yaml, or a topic of the filter
- *   TB_ERR_CORRUPT      not of the format, bad metadata.yaml or tables, paths outside of the
- *                       bag, or one topic with different types
+ *   TB_ERR_CORRUPT      not of the format, bad metadata.yaml or tables, paths outside of the bag,
+ *                       or one topic with different types
  *   TB_ERR_TRUNCATED    a file is shorter than its header says
- *   TB_ERR_UNSUPPORTED  compressed, of another storage format, not laid out as rosbag2 does, or
- *                       left by a crash in a state that only a writer can recover
- *   TB_ERR_BUSY         locked by a recorder
- *   TB_ERR_LIMIT        metadata.yaml above 16 MiB, 32 levels or a million values; too many topics
- *   TB_ERR_SYSTEM, TB_ERR_NO_MEMORY, TB_ERR_INVALID */
+ *   TB_ERR_UNSUPPORTED  compressed by other means than zstd, of another storage format, not laid
+ * out as rosbag2 does, or left by a crash in a state that only a writer can recover TB_ERR_BUSY
+ * locked by a recorder TB_ERR_LIMIT        metadata.yaml above 16 MiB, 32 levels or a million
+ * values; too many topics TB_ERR_SYSTEM, TB_ERR_NO_MEMORY, TB_ERR_INVALID */
 TB_API tb_status_t tb_bag_reader_open(const char *path, const tb_bag_reader_options_t *options,
                                       tb_bag_reader_t **out, tb_error_t *error);
+
+/** Opens `count` bags as one, with their messages merged by time; equal times keep the order of the
+ * bags. Topics of one name are one topic and must be of one type. Otherwise as tb_bag_reader_open.
+ * [any thread] [blocks: file system] */
+TB_API tb_status_t tb_bag_reader_open_many(const char *const *paths, size_t count,
+                                           const tb_bag_reader_options_t *options,
+                                           tb_bag_reader_t **out, tb_error_t *error);
 
 /** Invalidates every pointer that the reader gave out. NULL is accepted. [owner thread] */
 TB_API void tb_bag_reader_close(tb_bag_reader_t *reader);
@@ -115,11 +166,13 @@ TB_API const tb_bag_info_t *tb_bag_reader_info(const tb_bag_reader_t *reader);
  * Any other error is about one row or one file, which *error names; the next call goes on behind
  * it, so a loop until TB_ERR_END always ends:
  *   TB_ERR_CORRUPT      row without payload, of an unknown topic, or with a time that is negative
- *                       or no integer; or a damaged file, of which the rest is skipped (sqlite3)
- *                       or only the damaged chunk (MCAP, whose CRCs are checked)
+ *                       or no integer; or compressed and damaged; or a damaged file, of which the
+ *                       rest is skipped (sqlite3) or only the damaged chunk (MCAP, whose CRCs are
+ *                       checked)
  *   TB_ERR_TRUNCATED    payload shorter than its encapsulation, or a file that was cut off, after
  *                       all that it still has
- *   TB_ERR_UNSUPPORTED  serialization format other than "cdr", or a compressed payload
+ *   TB_ERR_LIMIT        compressed payload of more than 1 GiB
+ *   TB_ERR_UNSUPPORTED  serialization format other than "cdr"
  * [owner thread] [blocks: file system] */
 TB_API tb_status_t tb_bag_reader_next(tb_bag_reader_t *reader, tb_bag_message_t *out,
                                       tb_error_t *error);

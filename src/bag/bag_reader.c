@@ -4,33 +4,36 @@
 #include "bag/reader.h"
 #include "base/log.h"
 
-static const tb__bag_storage_t *const storages[] = {&tb__sqlite_storage, &tb__mcap_storage};
-
 static tb_status_t no_memory(tb_error_t *error)
 {
   return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
 }
 
-static const tb__bag_metadata_t *metadata_of(const tb_bag_reader_t *reader)
+static void free_parts(tb__bag_part_t *parts, size_t count)
 {
-  return reader->location.has_metadata ? &reader->location.metadata : NULL;
+  for (size_t i = 0; i < count; i++)
+    tb__bag_location_fini(&parts[i].location);
+  free(parts);
 }
 
-static tb_status_t link_topics(tb_bag_reader_t *reader, size_t index, tb__bag_file_info_t *info,
-                               tb_error_t *error)
+static const tb__bag_metadata_t *metadata_of(const tb__bag_part_t *part)
 {
-  tb__bag_source_t *source = &reader->sources[index];
+  return part->location.has_metadata ? &part->location.metadata : NULL;
+}
+
+static tb_status_t link_topics(tb_bag_reader_t *reader, tb__bag_source_t *source,
+                               tb__bag_file_info_t *info, tb_error_t *error)
+{
   source->links = calloc(info->topic_count + 1, sizeof *source->links);
   if (!source->links) return no_memory(error);
   for (size_t i = 0; i < info->topic_count; i++) {
     tb__bag_topic_link_t *link = &source->links[i];
     link->id = info->topics[i].id;
-    tb_status_t status =
-        tb__topic_table_merge(&reader->table, &info->topics[i], reader->location.files[index],
-                              metadata_of(reader), &link->topic, error);
+    tb_status_t status = tb__topic_table_merge(&reader->table, &info->topics[i], source->path,
+                                               metadata_of(source->part), &link->topic, error);
     if (status) return status;
+    source->link_count = i + 1;
   }
-  source->link_count = info->topic_count;
   return TB_OK;
 }
 
@@ -42,6 +45,7 @@ static void merge_extent(tb_bag_reader_t *reader, tb__bag_source_t *source,
   source->start_ns = file->has_times ? file->start_ns : 0;
   source->end_ns = file->has_times ? file->end_ns : INT64_MAX;
   info->message_count += file->message_count;
+  source->part->message_count += file->message_count;
   if (!file->has_times) return;
   bool first = info->end_ns < 0; /* as open_files left it */
   info->start_ns = first || file->start_ns < info->start_ns ? file->start_ns : info->start_ns;
@@ -49,88 +53,102 @@ static void merge_extent(tb_bag_reader_t *reader, tb__bag_source_t *source,
 }
 
 /* Without metadata.yaml, a file's own copy tells whether its messages are compressed. */
-static tb_status_t check_own_metadata(tb_bag_reader_t *reader, size_t index,
-                                      const tb__bag_file_info_t *info, tb_error_t *error)
+static tb_status_t check_own_metadata(tb__bag_source_t *source, const tb__bag_file_info_t *info,
+                                      tb_error_t *error)
 {
-  if (!info->metadata || reader->location.has_metadata) return TB_OK;
-  const char *path = reader->location.files[index];
+  if (!info->metadata || source->part->location.has_metadata) return TB_OK;
   tb__bag_metadata_t metadata = {0};
   tb_error_t detail = TB_ERROR_INIT;
   tb_status_t status =
       tb__bag_metadata_parse(info->metadata, strlen(info->metadata), &metadata, &detail);
   if (status == TB_ERR_NO_MEMORY) return no_memory(error);
   if (status) {
-    tb__log(TB_LOG_WARN, "%s: its metadata table is ignored: %s", path, detail.text);
+    tb__log(TB_LOG_WARN, "%s: its metadata table is ignored: %s", source->path, detail.text);
     return TB_OK;
   }
-  if (tb__bag_metadata_is_compressed(&metadata))
-    status = tb__bag_compressed_error(error, path, metadata.compression_mode,
-                                      metadata.compression_format);
+  tb__bag_compression_t compression = TB__BAG_PLAIN;
+  status = tb__bag_metadata_compression(&metadata, &compression, &detail);
+  if (status) tb_error_set(error, status, "%s: %s", source->path, detail.text);
+  if (compression == TB__BAG_MESSAGES) source->part->is_single_messages = true;
   tb__bag_metadata_fini(&metadata);
   return status;
 }
 
-static tb_status_t take_info(tb_bag_reader_t *reader, size_t index, tb__bag_file_info_t *info,
-                             tb_error_t *error)
+static void take_text(char **to, char **from)
 {
-  tb_status_t status = check_own_metadata(reader, index, info, error);
-  if (!status) status = link_topics(reader, index, info, error);
+  if (*to || !*from || !**from) return;
+  *to = *from;
+  *from = NULL;
+}
+
+static tb_status_t take_info(tb_bag_reader_t *reader, tb__bag_source_t *source,
+                             tb__bag_file_info_t *info, tb_error_t *error)
+{
+  tb_status_t status = check_own_metadata(source, info, error);
+  if (!status) status = link_topics(reader, source, info, error);
   if (status) return status;
-  merge_extent(reader, &reader->sources[index], info);
-  if (!reader->ros_distro && info->ros_distro && *info->ros_distro) {
-    reader->ros_distro = info->ros_distro;
-    info->ros_distro = NULL;
-  }
+  merge_extent(reader, source, info);
+  take_text(&reader->ros_distro, &info->ros_distro);
+  take_text(&reader->damage, &info->damage);
+  if (info->chunk_format) reader->chunk_format = info->chunk_format;
   return TB_OK;
+}
+
+static tb_status_t note_damage(tb_bag_reader_t *reader, const char *text, tb_error_t *error)
+{
+  if (!reader->damage) reader->damage = strdup(text);
+  return reader->damage ? TB_OK : no_memory(error);
 }
 
 static tb_status_t survey_file(tb_bag_reader_t *reader, size_t index, tb_error_t *error)
 {
-  const tb__bag_storage_t *storage = reader->storage;
-  tb__bag_file_t *file = NULL;
-  tb_status_t status = storage->open(storage, reader->location.files[index], &file, error);
-  if (status) return status;
-  tb__bag_file_info_t info = {0};
-  status = storage->read_info(file, &info, error);
-  if (!status) status = take_info(reader, index, &info, error);
-  tb__bag_file_info_fini(&info);
-  /* A bag of one file is looked into only once: without a summary that would be the whole of it. */
-  if (!status && reader->location.file_count == 1)
-    reader->sources[index].file = file;
-  else
-    storage->close(file);
+  tb__bag_source_t *source = &reader->sources[index];
+  tb_error_t detail = TB_ERROR_INIT;
+  tb_status_t status = tb__bag_source_open(reader, index, &detail);
+  if (!status) {
+    tb__bag_file_info_t info = {0};
+    status = source->part->storage->read_info(source->file, &info, &detail);
+    if (!status) status = take_info(reader, source, &info, &detail);
+    tb__bag_file_info_fini(&info);
+    tb__bag_source_close(reader, index);
+  }
+  if (status && status != TB_ERR_NO_MEMORY && reader->options.damage == TB_BAG_DAMAGE_SALVAGE) {
+    tb__log(TB_LOG_WARN, "%s", detail.text);
+    return note_damage(reader, detail.text, error);
+  }
+  if (status && error) *error = detail;
   return status;
 }
 
 static tb_status_t count_file(tb_bag_reader_t *reader, size_t index, tb_error_t *error)
 {
-  const tb__bag_storage_t *storage = reader->storage;
   const tb__bag_source_t *source = &reader->sources[index];
+  if (!source->has_rows) return TB_OK;
   tb__bag_file_topic_t *topics = calloc(source->link_count + 1, sizeof *topics);
   if (!topics) return no_memory(error);
   for (size_t i = 0; i < source->link_count; i++)
     topics[i].id = source->links[i].id;
   tb__bag_file_info_t info = {.topics = topics, .topic_count = source->link_count};
-  tb__bag_file_t *file = source->file;
-  tb_status_t status = TB_OK;
-  if (!file) status = storage->open(storage, reader->location.files[index], &file, error);
-  if (!status) status = storage->count_topics(file, &info, error);
+  tb_status_t status = tb__bag_source_open(reader, index, error);
+  if (!status) {
+    status = source->part->storage->count_topics(source->file, &info, error);
+    tb__bag_source_close(reader, index);
+  }
   for (size_t i = 0; i < source->link_count && !status; i++)
     reader->table.topics[source->links[i].topic].message_count += topics[i].message_count;
-  if (file && !source->file) storage->close(file);
   free(topics);
   return status;
 }
 
-static tb_status_t fill_counts(tb_bag_reader_t *reader, tb_bag_counts_t counts, tb_error_t *error)
+static tb_status_t count_part(tb_bag_reader_t *reader, tb__bag_part_t *part, tb_error_t *error)
 {
-  const tb__bag_metadata_t *metadata = metadata_of(reader);
-  if (counts == TB_BAG_COUNTS_AUTO && metadata &&
-      tb__topic_table_use_counts(&reader->table, metadata, reader->info.message_count))
+  const tb__bag_metadata_t *metadata = metadata_of(part);
+  if (reader->options.counts == TB_BAG_COUNTS_AUTO && metadata &&
+      tb__topic_table_add_counts(&reader->table, metadata, part->message_count))
     return TB_OK;
   tb_status_t status = TB_OK;
-  for (size_t i = 0; i < reader->location.file_count && !status; i++)
-    status = count_file(reader, i, error);
+  for (size_t i = 0; i < reader->source_count && !status; i++)
+    if (reader->sources[i].part == part) status = count_file(reader, i, error);
   return status;
 }
 
@@ -138,14 +156,18 @@ static tb_status_t apply_filter(tb_bag_reader_t *reader, const tb_bag_reader_opt
                                 tb_error_t *error)
 {
   reader->wanted = calloc(reader->table.count + 1, sizeof *reader->wanted);
-  if (!reader->wanted) return no_memory(error);
-  for (size_t i = 0; i < reader->table.count; i++)
+  reader->is_cdr = calloc(reader->table.count + 1, sizeof *reader->is_cdr);
+  if (!reader->wanted || !reader->is_cdr) return no_memory(error);
+  for (size_t i = 0; i < reader->table.count; i++) {
     reader->wanted[i] = options->topic_count == 0;
+    reader->is_cdr[i] = strcmp(reader->table.topics[i].serialization_format, "cdr") == 0;
+  }
+  reader->is_sparse = options->topic_count > 0 || options->content == TB_BAG_CONTENT_TIMES;
   for (size_t i = 0; i < options->topic_count; i++) {
     size_t topic = 0;
     if (!tb__topic_table_find(&reader->table, options->topics[i], &topic))
       return tb_error_set(error, TB_ERR_NOT_FOUND, "%s: no topic \"%.200s\" in this bag",
-                          reader->location.path, options->topics[i]);
+                          reader->parts[0].location.path, options->topics[i]);
     reader->wanted[topic] = true;
   }
   return TB_OK;
@@ -154,7 +176,7 @@ static tb_status_t apply_filter(tb_bag_reader_t *reader, const tb_bag_reader_opt
 /* Insertion sort: the files of a bag are nearly always in order already. */
 static void sort_by_start(tb_bag_reader_t *reader)
 {
-  for (size_t i = 0; i < reader->location.file_count; i++) {
+  for (size_t i = 0; i < reader->source_count; i++) {
     size_t place = i;
     while (place > 0 &&
            reader->sources[reader->by_start[place - 1]].start_ns > reader->sources[i].start_ns) {
@@ -165,57 +187,124 @@ static void sort_by_start(tb_bag_reader_t *reader)
   }
 }
 
-static void fill_info(tb_bag_reader_t *reader)
+static void fill_compression(tb_bag_reader_t *reader)
 {
-  const tb__bag_metadata_t *metadata = metadata_of(reader);
+  static const tb_bag_compression_t public_names[] = {
+      [TB__BAG_PLAIN] = TB_BAG_COMPRESSION_NONE,
+      [TB__BAG_MESSAGES] = TB_BAG_COMPRESSION_MESSAGES,
+      [TB__BAG_FILES] = TB_BAG_COMPRESSION_FILES,
+  };
+  const tb__bag_part_t *part = &reader->parts[0];
+  tb__bag_compression_t compression = part->location.compression;
+  if (part->is_single_messages)
+    compression = TB__BAG_MESSAGES;
+  else if (part->location.file_count > 0 && tb__bag_file_is_packed(part->location.files[0]))
+    compression = TB__BAG_FILES;
+  reader->info.compression = public_names[compression];
+  reader->info.compression_format = compression == TB__BAG_PLAIN ? "" : "zstd";
+  if (compression != TB__BAG_PLAIN || !reader->chunk_format) return;
+  reader->info.compression = TB_BAG_COMPRESSION_CHUNKS;
+  reader->info.compression_format = reader->chunk_format;
+}
+
+static tb_status_t fill_notes(tb_bag_reader_t *reader, tb_error_t *error)
+{
+  const tb__bag_metadata_t *metadata = metadata_of(&reader->parts[0]);
+  const tb__yaml_node_t *node = metadata && metadata->custom ? metadata->custom->first : NULL;
+  size_t count = 0;
+  for (const tb__yaml_node_t *each = node; each; each = each->next)
+    count++;
+  reader->notes = calloc(count + 1, sizeof *reader->notes);
+  if (!reader->notes) return no_memory(error);
+  reader->info.notes = reader->notes;
+  for (; node; node = node->next) /* what is no text is not for us */
+    if (tb__yaml_text(node))
+      reader->notes[reader->info.note_count++] = (tb_bag_note_t){node->key, node->text};
+  return TB_OK;
+}
+
+static const char *common_storage_id(const tb_bag_reader_t *reader)
+{
+  const char *id = reader->parts[0].storage->id;
+  for (size_t i = 1; i < reader->part_count; i++)
+    if (strcmp(reader->parts[i].storage->id, id) != 0) return "mixed";
+  return id;
+}
+
+static tb_status_t fill_info(tb_bag_reader_t *reader, tb_error_t *error)
+{
+  const tb__bag_metadata_t *metadata = metadata_of(&reader->parts[0]);
   tb_bag_info_t *info = &reader->info;
-  info->path = reader->location.path;
-  info->storage_id = reader->storage->id;
+  for (size_t i = 0; i < reader->part_count; i++)
+    take_text(&reader->damage, &reader->parts[i].location.damage);
+  info->path = reader->parts[0].location.path;
+  info->storage_id = common_storage_id(reader);
   info->ros_distro = reader->ros_distro ? reader->ros_distro : metadata ? metadata->ros_distro : "";
   info->metadata_version = metadata ? metadata->version : 0;
   info->topics = reader->table.topics;
   info->topic_count = reader->table.count;
-  info->files = (const char *const *)reader->location.files;
-  info->file_count = reader->location.file_count;
+  info->files = reader->files;
+  info->file_count = reader->source_count;
+  info->damage = reader->damage;
   if (info->end_ns < 0) info->end_ns = 0;
+  fill_compression(reader);
+  return fill_notes(reader, error);
+}
+
+static tb_status_t make_sources(tb_bag_reader_t *reader, tb_error_t *error)
+{
+  size_t count = 0;
+  for (size_t i = 0; i < reader->part_count; i++)
+    count += reader->parts[i].location.file_count;
+  reader->sources = calloc(count + 1, sizeof *reader->sources);
+  reader->by_start = calloc(count + 1, sizeof *reader->by_start);
+  reader->active = calloc(count + 1, sizeof *reader->active);
+  reader->files = calloc(count + 1, sizeof *reader->files);
+  if (!reader->sources || !reader->by_start || !reader->active || !reader->files)
+    return no_memory(error);
+  for (size_t i = 0; i < reader->part_count; i++) {
+    tb__bag_part_t *part = &reader->parts[i];
+    part->is_single_messages = part->location.compression == TB__BAG_MESSAGES;
+    for (size_t j = 0; j < part->location.file_count; j++) {
+      reader->files[reader->source_count] = part->location.files[j];
+      reader->sources[reader->source_count++] =
+          (tb__bag_source_t){.part = part, .path = part->location.files[j]};
+    }
+  }
+  return TB_OK;
 }
 
 static tb_status_t survey(tb_bag_reader_t *reader, const tb_bag_reader_options_t *options,
                           tb_error_t *error)
 {
-  size_t count = reader->location.file_count;
-  reader->sources = calloc(count + 1, sizeof *reader->sources);
-  reader->by_start = calloc(count + 1, sizeof *reader->by_start);
-  reader->active = calloc(count + 1, sizeof *reader->active);
-  if (!reader->sources || !reader->by_start || !reader->active) return no_memory(error);
-  tb_status_t status = TB_OK;
-  for (size_t i = 0; i < count && !status; i++)
+  tb_status_t status = make_sources(reader, error);
+  for (size_t i = 0; i < reader->source_count && !status; i++)
     status = survey_file(reader, i, error);
-  if (!status) status = fill_counts(reader, options->counts, error);
+  for (size_t i = 0; i < reader->part_count && !status; i++)
+    status = count_part(reader, &reader->parts[i], error);
   if (!status) status = apply_filter(reader, options, error);
   if (status) return status;
   sort_by_start(reader);
-  fill_info(reader);
-  return TB_OK;
+  return fill_info(reader, error);
 }
 
-tb_status_t tb__bag_reader_open_files(const tb__bag_storage_t *storage,
-                                      tb__bag_location_t *location,
-                                      const tb_bag_reader_options_t *options, tb_bag_reader_t **out,
-                                      tb_error_t *error)
+/* Takes `parts` over, on failure too. */
+static tb_status_t open_parts(tb__bag_part_t *parts, size_t count,
+                              const tb_bag_reader_options_t *options, tb_bag_reader_t **out,
+                              tb_error_t *error)
 {
-  tb_bag_reader_options_t defaults = TB_BAG_READER_OPTIONS_INIT;
+  const tb_bag_reader_options_t defaults = TB_BAG_READER_OPTIONS_INIT;
   tb_bag_reader_t *reader = calloc(1, sizeof *reader);
   if (!reader) {
-    tb__bag_location_fini(location);
+    free_parts(parts, count);
     return no_memory(error);
   }
-  reader->storage = storage;
-  reader->location = *location;
-  *location = (tb__bag_location_t){0};
+  reader->parts = parts;
+  reader->part_count = count;
+  reader->options = options ? *options : defaults;
   reader->seek_ns = INT64_MIN;
   reader->info.end_ns = -1;
-  tb_status_t status = survey(reader, options ? options : &defaults, error);
+  tb_status_t status = survey(reader, &reader->options, error);
   if (status) {
     tb_bag_reader_close(reader);
     return status;
@@ -224,37 +313,59 @@ tb_status_t tb__bag_reader_open_files(const tb__bag_storage_t *storage,
   return TB_OK;
 }
 
-/* Without metadata.yaml, by the name of the files, which are all of one kind. */
-static const char *storage_of_files(const tb__bag_location_t *location)
+tb_status_t tb__bag_reader_open_files(const tb__bag_storage_t *storage,
+                                      tb__bag_location_t *location,
+                                      const tb_bag_reader_options_t *options, tb_bag_reader_t **out,
+                                      tb_error_t *error)
 {
-  const char *end = strrchr(location->files[0], '.');
-  return end && strcmp(end, ".mcap") == 0 ? "mcap" : "sqlite3";
+  tb__bag_part_t *part = calloc(1, sizeof *part);
+  if (!part) {
+    tb__bag_location_fini(location);
+    return no_memory(error);
+  }
+  part->storage = storage;
+  part->location = *location;
+  *location = (tb__bag_location_t){0};
+  return open_parts(part, 1, options, out, error);
 }
 
+/* By metadata.yaml, otherwise by the name of the first file. */
 static tb_status_t choose_storage(const tb__bag_location_t *location, const tb__bag_storage_t **out,
                                   tb_error_t *error)
 {
   const char *id = location->has_metadata ? location->metadata.storage_id : "";
-  const char *wanted = *id == '\0' ? storage_of_files(location) : id;
-  for (size_t i = 0; i < sizeof storages / sizeof *storages; i++) {
-    if (strcmp(storages[i]->id, wanted) == 0) {
-      *out = storages[i];
-      return TB_OK;
-    }
-  }
-  return tb_error_set(error, TB_ERR_UNSUPPORTED,
-                      "%s: storage format \"%.40s\" (known: sqlite3, mcap); `ros2 bag convert` can "
-                      "change it",
-                      location->path, id);
+  const tb__bag_storage_t *storage =
+      *id ? tb__bag_storage_find(id) : tb__bag_storage_of_file(location->files[0]);
+  if (!*id && !storage) storage = &tb__sqlite_storage;
+  if (!storage)
+    return tb_error_set(error, TB_ERR_UNSUPPORTED,
+                        "%s: storage format \"%.40s\" (known: %s); `ros2 bag convert` can change "
+                        "it",
+                        location->path, id, tb__bag_storage_names());
+  *out = storage;
+  return TB_OK;
 }
 
-static tb_status_t check_arguments(const char *path, const tb_bag_reader_options_t *options,
-                                   tb_error_t *error)
+static tb_status_t find_part(const char *path, tb_bag_damage_t damage, tb__bag_part_t *out,
+                             tb_error_t *error)
 {
-  if (!path || !*path) return tb_error_set(error, TB_ERR_INVALID, "no path of a bag");
+  bool salvage = damage == TB_BAG_DAMAGE_SALVAGE;
+  tb_status_t status = salvage ? tb__bag_locate_damaged(path, &out->location, error)
+                               : tb__bag_locate(path, &out->location, error);
+  if (!status) status = choose_storage(&out->location, &out->storage, error);
+  if (!status && salvage && out->storage->salvage) out->storage = out->storage->salvage;
+  return status;
+}
+
+static tb_status_t check_options(const tb_bag_reader_options_t *options, tb_error_t *error)
+{
   if (!options) return TB_OK;
   if (options->counts != TB_BAG_COUNTS_AUTO && options->counts != TB_BAG_COUNTS_EXACT)
     return tb_error_set(error, TB_ERR_INVALID, "counts is %d", (int)options->counts);
+  if ((unsigned)options->damage > TB_BAG_DAMAGE_SALVAGE)
+    return tb_error_set(error, TB_ERR_INVALID, "damage is %d", (int)options->damage);
+  if ((unsigned)options->content > TB_BAG_CONTENT_TIMES)
+    return tb_error_set(error, TB_ERR_INVALID, "content is %d", (int)options->content);
   if (options->topic_count > 0 && !options->topics)
     return tb_error_set(error, TB_ERR_INVALID, "topics is NULL");
   for (size_t i = 0; i < options->topic_count; i++)
@@ -262,37 +373,53 @@ static tb_status_t check_arguments(const char *path, const tb_bag_reader_options
   return TB_OK;
 }
 
+tb_status_t tb_bag_reader_open_many(const char *const *paths, size_t count,
+                                    const tb_bag_reader_options_t *options, tb_bag_reader_t **out,
+                                    tb_error_t *error)
+{
+  if (!paths || count == 0) return tb_error_set(error, TB_ERR_INVALID, "no path of a bag");
+  for (size_t i = 0; i < count; i++)
+    if (!paths[i] || !*paths[i]) return tb_error_set(error, TB_ERR_INVALID, "no path of a bag");
+  tb_status_t status = check_options(options, error);
+  if (status) return status;
+  tb__bag_part_t *parts = calloc(count, sizeof *parts);
+  if (!parts) return no_memory(error);
+  tb_bag_damage_t damage = options ? options->damage : TB_BAG_DAMAGE_REFUSE;
+  for (size_t i = 0; i < count && !status; i++)
+    status = find_part(paths[i], damage, &parts[i], error);
+  if (status) {
+    free_parts(parts, count);
+    return status;
+  }
+  return open_parts(parts, count, options, out, error);
+}
+
 tb_status_t tb_bag_reader_open(const char *path, const tb_bag_reader_options_t *options,
                                tb_bag_reader_t **out, tb_error_t *error)
 {
-  tb_status_t status = check_arguments(path, options, error);
-  if (status) return status;
-  tb__bag_location_t location = {0};
-  status = tb__bag_locate(path, &location, error);
-  if (status) return status;
-  const tb__bag_storage_t *storage = NULL;
-  status = choose_storage(&location, &storage, error);
-  if (status) {
-    tb__bag_location_fini(&location);
-    return status;
-  }
-  return tb__bag_reader_open_files(storage, &location, options, out, error);
+  return tb_bag_reader_open_many(&path, 1, options, out, error);
 }
 
 void tb_bag_reader_close(tb_bag_reader_t *reader)
 {
   if (!reader) return;
-  for (size_t i = 0; reader->sources && i < reader->location.file_count; i++) {
-    if (reader->sources[i].file) reader->storage->close(reader->sources[i].file);
+  for (size_t i = 0; i < reader->source_count; i++) {
+    tb__bag_source_close(reader, i);
     free(reader->sources[i].links);
   }
+  tb__bag_reader_close_idle(reader);
   free(reader->sources);
   free(reader->by_start);
   free(reader->active);
+  free(reader->files);
+  free(reader->notes);
   free(reader->wanted);
+  free(reader->is_cdr);
   free(reader->ros_distro);
+  free(reader->damage);
+  tb__zstd_fini(&reader->zstd);
   tb__topic_table_fini(&reader->table);
-  tb__bag_location_fini(&reader->location);
+  free_parts(reader->parts, reader->part_count);
   free(reader);
 }
 

@@ -380,7 +380,7 @@ static void test_what_opening_refuses(void **state)
   write_text("empty.db3", "");
   assert_refused("empty.db3", TB_ERR_TRUNCATED, "0 bytes");
   write_text("bag.db3.zstd", "");
-  assert_refused("bag.db3.zstd", TB_ERR_UNSUPPORTED, "compressed");
+  assert_refused("bag.db3.zstd", TB_ERR_TRUNCATED, "ends too early");
   write_metadata("9", "[gone.db3]", "");
   assert_refused(NULL, TB_ERR_NOT_FOUND, "gone.db3, named by metadata.yaml");
   write_metadata("9", "[]", "");
@@ -388,7 +388,9 @@ static void test_what_opening_refuses(void **state)
   write_metadata("9", "[", "");
   assert_refused(NULL, TB_ERR_CORRUPT, "metadata.yaml: line");
   write_metadata("9", "[x.db3.zstd]", "  compression_mode: FILE\n  compression_format: zstd\n");
-  assert_refused(NULL, TB_ERR_UNSUPPORTED, "mode FILE, format zstd");
+  assert_refused(NULL, TB_ERR_NOT_FOUND, "x.db3.zstd, named by metadata.yaml");
+  write_metadata("9", "[x.db3.rar]", "  compression_mode: FILE\n  compression_format: rar\n");
+  assert_refused(NULL, TB_ERR_UNSUPPORTED, "mode FILE, format rar");
   write_text("metadata.yaml", "version: 9\nstorage_identifier: other\nrelative_file_paths: "
                               "[text.db3]\n");
   assert_refused(NULL, TB_ERR_UNSUPPORTED, "\"other\"");
@@ -447,7 +449,13 @@ static void test_own_metadata_tells_of_compression(void **state)
   write_db("a.db3", 4, 1, 0, 1);
   change_db("a.db3", "INSERT INTO metadata VALUES (1, 9, 'version: 9'),"
                      "(2, 9, 'version: 9' || char(10) || 'compression_mode: MESSAGE')");
-  assert_refused("a.db3", TB_ERR_UNSUPPORTED, "mode MESSAGE");
+  tb_bag_reader_t *reader = open_bag("a.db3", NULL);
+  tb_bag_message_t message;
+  tb_error_t error = TB_ERROR_INIT;
+  assert_int_equal(tb_bag_reader_info(reader)->compression, TB_BAG_COMPRESSION_MESSAGES);
+  assert_status(tb_bag_reader_next(reader, &message, &error), TB_ERR_CORRUPT);
+  assert_non_null(strstr(error.text, "row 1: its payload is not compressed"));
+  tb_bag_reader_close(reader);
   change_db("a.db3", "UPDATE metadata SET metadata = '['");
   assert_int_equal(count_and_close(open_bag("a.db3", NULL)), 1);
   change_db("a.db3", "UPDATE metadata SET metadata = x'00'");

@@ -56,7 +56,7 @@ static tb_status_t fake_open(const tb__bag_storage_t *storage, const char *path,
     return no_memory(error);
   }
   bag->opens++;
-  *file = (fake_file_t){{storage}, bag, order, 0, 0};
+  *file = (fake_file_t){.base.storage = storage, .bag = bag, .order = order};
   for (size_t i = 0; i < bag->message_count; i++)
     if (bag->messages[i].file == index) insert_in_order(file, i);
   *out = &file->base;

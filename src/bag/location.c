@@ -6,11 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bag/storage.h"
+#include "base/log.h"
+
 #define METADATA_NAME "metadata.yaml"
+#define PACKED        ".zstd"
 
 static tb_status_t no_memory(tb_error_t *error)
 {
@@ -38,15 +41,9 @@ static char *join(const char *directory, const char *name)
   return asprintf(&path, "%s%s%s", directory, slash, name) < 0 ? NULL : path;
 }
 
-tb_status_t tb__bag_compressed_error(tb_error_t *error, const char *path, const char *mode,
-                                     const char *format)
+bool tb__bag_file_is_packed(const char *path)
 {
-  return tb_error_set(
-      error, TB_ERR_UNSUPPORTED,
-      "%s: compressed (mode %.20s, format %.20s); write it uncompressed first, with "
-      "`ros2 bag convert`%s",
-      path, mode, format,
-      strcasecmp(mode, "FILE") == 0 ? " or `zstd -d` and metadata.yaml edited" : "");
+  return ends_with(path, PACKED);
 }
 
 static const char *skip_zeros(const char *text)
@@ -167,6 +164,37 @@ static bool stays_inside(const char *path)
   return true;
 }
 
+/* A recorder that was killed may have left a file uncompressed, or listed it so. NULL: no memory.
+ */
+static char *packed_or_not(const char *path)
+{
+  size_t length = strlen(path);
+  char *other = NULL;
+  if (tb__bag_file_is_packed(path)) return strndup(path, length - strlen(PACKED));
+  return asprintf(&other, "%s" PACKED, path) < 0 ? NULL : other;
+}
+
+/* The file below this name, or its compressed twin. *out is NULL if there is none. */
+static tb_status_t find_file(const tb__bag_location_t *location, const char *name, char **out,
+                             tb_error_t *error)
+{
+  char *path = join(location->path, name);
+  if (!path) return no_memory(error);
+  if (access(path, F_OK) == 0) {
+    *out = path;
+    return TB_OK;
+  }
+  char *other = packed_or_not(path);
+  free(path);
+  if (!other) return no_memory(error);
+  if (access(other, F_OK) == 0) {
+    *out = other;
+    return TB_OK;
+  }
+  free(other);
+  return TB_OK;
+}
+
 /* Until version 3 paths begin with the bag's own folder. */
 static tb_status_t add_listed_file(tb__bag_location_t *location, const char *relative,
                                    tb_error_t *error)
@@ -175,84 +203,122 @@ static tb_status_t add_listed_file(tb__bag_location_t *location, const char *rel
     return tb_error_set(error, TB_ERR_CORRUPT,
                         "%s/" METADATA_NAME ": file \"%.200s\" is not inside of the bag",
                         location->path, relative);
-  char *path = join(location->path, relative);
+  char *path = NULL;
   const char *slash = strchr(relative, '/');
-  if (path && slash && slash[1] && access(path, F_OK) != 0) {
-    char *without_prefix = join(location->path, slash + 1);
-    bool use = !without_prefix || access(without_prefix, F_OK) == 0;
-    free(use ? path : without_prefix);
-    if (use) path = without_prefix;
-  }
-  if (path && access(path, F_OK) != 0) {
-    tb_error_set_errno(error, TB_ERR_NOT_FOUND, errno, "%s, named by " METADATA_NAME, path);
-    free(path);
-    return TB_ERR_NOT_FOUND;
-  }
+  tb_status_t status = find_file(location, relative, &path, error);
+  if (!status && !path && slash && slash[1]) status = find_file(location, slash + 1, &path, error);
+  if (status) return status;
+  if (!path)
+    return tb_error_set_errno(error, TB_ERR_NOT_FOUND, ENOENT, "%s/%s, named by " METADATA_NAME,
+                              location->path, relative);
   return add_file(location, path, error);
 }
 
-static tb_status_t list_from_metadata(tb__bag_location_t *location, tb_error_t *error)
+static tb_status_t note_damage(tb__bag_location_t *location, const tb_error_t *error)
+{
+  tb__log(TB_LOG_WARN, "%s", error->text);
+  if (!location->damage) location->damage = strdup(error->text);
+  return location->damage ? TB_OK : TB_ERR_NO_MEMORY;
+}
+
+static tb_status_t list_from_metadata(tb__bag_location_t *location, bool tolerant,
+                                      tb_error_t *error)
 {
   const tb__bag_metadata_t *metadata = &location->metadata;
-  if (tb__bag_metadata_is_compressed(metadata))
-    return tb__bag_compressed_error(error, location->path, metadata->compression_mode,
-                                    metadata->compression_format);
+  tb_error_t detail = TB_ERROR_INIT;
+  if (tb__bag_metadata_compression(metadata, &location->compression, &detail))
+    return tb_error_set(error, detail.status, "%s: %s", location->path, detail.text);
   const tb__yaml_node_t *node = metadata->paths ? metadata->paths->first : NULL;
   if (!node)
     return tb_error_set(error, TB_ERR_CORRUPT, "%s/" METADATA_NAME ": it names no files",
                         location->path);
   tb_status_t status = TB_OK;
-  for (; node && !status; node = node->next)
-    status = add_listed_file(location, node->text, error);
+  for (; node && !status; node = node->next) {
+    status = add_listed_file(location, node->text, &detail);
+    if (status && tolerant && status != TB_ERR_NO_MEMORY) status = note_damage(location, &detail);
+  }
+  if (!status && location->file_count == 0)
+    status = tb_error_set(&detail, TB_ERR_NOT_FOUND,
+                          "%s: no file that " METADATA_NAME " names is there", location->path);
+  if (status && error) *error = detail;
   return status;
 }
 
-/* Files whose names end so; *compressed: there are such that are compressed. */
-static tb_status_t list_files(tb__bag_location_t *location, const char *end, bool *compressed,
-                              tb_error_t *error)
+/* Both "x.db3" and "x.db3.zstd": the compressing was cut off, or the removal behind it. */
+static bool has_plain_twin(const tb__bag_location_t *location, const char *path)
+{
+  size_t length = strlen(path) - strlen(PACKED);
+  for (size_t i = 0; i < location->file_count; i++)
+    if (strlen(location->files[i]) == length && strncmp(location->files[i], path, length) == 0)
+      return true;
+  return false;
+}
+
+/* In natural order the plain one comes first. */
+static void drop_twins(tb__bag_location_t *location)
+{
+  size_t count = location->file_count;
+  location->file_count = 0;
+  for (size_t i = 0; i < count; i++) {
+    char *path = location->files[i];
+    if (tb__bag_file_is_packed(path) && has_plain_twin(location, path))
+      free(path);
+    else
+      location->files[location->file_count++] = path;
+  }
+}
+
+static tb_status_t list_directory(tb__bag_location_t *location, tb_error_t *error)
 {
   DIR *directory = opendir(location->path);
   if (!directory) return path_error(error, location->path);
   tb_status_t status = TB_OK;
   struct dirent *entry;
-  while (!status && (entry = readdir(directory))) {
-    if (ends_with(entry->d_name, end))
+  while (!status && (entry = readdir(directory)))
+    if (tb__bag_storage_of_file(entry->d_name))
       status = add_file(location, join(location->path, entry->d_name), error);
-    else if (ends_with(entry->d_name, ".db3.zstd") || ends_with(entry->d_name, ".mcap.zstd"))
-      *compressed = true;
-  }
   closedir(directory);
-  return status;
-}
-
-static tb_status_t list_directory(tb__bag_location_t *location, tb_error_t *error)
-{
-  bool compressed = false;
-  tb_status_t status = list_files(location, ".db3", &compressed, error);
-  if (!status && location->file_count == 0)
-    status = list_files(location, ".mcap", &compressed, error);
   if (status) return status;
-  if (location->file_count == 0 && compressed)
-    return tb_error_set(error, TB_ERR_UNSUPPORTED,
-                        "%s: only compressed files (*.zstd; decompress them first with `zstd -d`)",
-                        location->path);
   if (location->file_count == 0)
     return tb_error_set(error, TB_ERR_NOT_FOUND,
-                        "%s: no " METADATA_NAME " and no *.db3 or *.mcap files: not a bag",
-                        location->path);
+                        "%s: no " METADATA_NAME " and no files of a bag (%s): not a bag",
+                        location->path, tb__bag_storage_names());
   qsort(location->files, location->file_count, sizeof *location->files, compare_paths);
+  drop_twins(location);
   return TB_OK;
 }
 
-static tb_status_t locate_directory(tb__bag_location_t *location, tb_error_t *error)
+static void forget_files(tb__bag_location_t *location)
+{
+  for (size_t i = 0; i < location->file_count; i++)
+    free(location->files[i]);
+  location->file_count = 0;
+}
+
+/* Without metadata.yaml, or instead of one that cannot be used. */
+static tb_status_t list_without(tb__bag_location_t *location, const tb_error_t *reason,
+                                tb_error_t *error)
+{
+  tb__bag_metadata_fini(&location->metadata);
+  location->has_metadata = false;
+  forget_files(location);
+  if (note_damage(location, reason)) return no_memory(error);
+  return list_directory(location, error);
+}
+
+static tb_status_t locate_directory(tb__bag_location_t *location, bool tolerant, tb_error_t *error)
 {
   char *path = join(location->path, METADATA_NAME);
   if (!path) return no_memory(error);
   tb_status_t status;
   if (access(path, F_OK) == 0) {
-    status = read_metadata(path, &location->metadata, error);
+    tb_error_t detail = TB_ERROR_INIT;
+    status = read_metadata(path, &location->metadata, &detail);
     location->has_metadata = !status;
-    if (!status) status = list_from_metadata(location, error);
+    if (!status) status = list_from_metadata(location, tolerant, &detail);
+    if (status && status != TB_ERR_NO_MEMORY && tolerant)
+      status = list_without(location, &detail, &detail);
+    if (status && error) *error = detail;
   } else {
     status = list_directory(location, error);
   }
@@ -260,15 +326,8 @@ static tb_status_t locate_directory(tb__bag_location_t *location, tb_error_t *er
   return status;
 }
 
-static tb_status_t locate_file(tb__bag_location_t *location, tb_error_t *error)
-{
-  const char *path = location->path;
-  if (ends_with(path, ".zstd")) return tb__bag_compressed_error(error, path, "FILE", "zstd");
-  char *copy = strdup(path);
-  return add_file(location, copy, error);
-}
-
-tb_status_t tb__bag_locate(const char *path, tb__bag_location_t *out, tb_error_t *error)
+static tb_status_t locate(const char *path, bool tolerant, tb__bag_location_t *out,
+                          tb_error_t *error)
 {
   struct stat info;
   if (stat(path, &info) != 0) return path_error(error, path);
@@ -277,9 +336,9 @@ tb_status_t tb__bag_locate(const char *path, tb__bag_location_t *out, tb_error_t
   if (!location.path)
     status = no_memory(error);
   else if (S_ISDIR(info.st_mode))
-    status = locate_directory(&location, error);
+    status = locate_directory(&location, tolerant, error);
   else if (S_ISREG(info.st_mode))
-    status = locate_file(&location, error);
+    status = add_file(&location, strdup(path), error);
   else
     status = tb_error_set(error, TB_ERR_INVALID, "%s: neither a folder nor a file", path);
   if (status)
@@ -289,12 +348,22 @@ tb_status_t tb__bag_locate(const char *path, tb__bag_location_t *out, tb_error_t
   return status;
 }
 
+tb_status_t tb__bag_locate(const char *path, tb__bag_location_t *out, tb_error_t *error)
+{
+  return locate(path, false, out, error);
+}
+
+tb_status_t tb__bag_locate_damaged(const char *path, tb__bag_location_t *out, tb_error_t *error)
+{
+  return locate(path, true, out, error);
+}
+
 void tb__bag_location_fini(tb__bag_location_t *location)
 {
-  for (size_t i = 0; i < location->file_count; i++)
-    free(location->files[i]);
+  forget_files(location);
   free(location->files);
   free(location->path);
+  free(location->damage);
   tb__bag_metadata_fini(&location->metadata);
   *location = (tb__bag_location_t){0};
 }

@@ -10,17 +10,21 @@ typedef struct tb__bag_location {
   size_t file_count;
   bool has_metadata;
   tb__bag_metadata_t metadata;
+  tb__bag_compression_t compression; /* as metadata.yaml has it */
+  char *damage;                      /* the first thing that was wrong, or NULL */
 } tb__bag_location_t;
+
+/* Compressed as a whole: "x.db3.zstd". */
+bool tb__bag_file_is_packed(const char *path);
 
 /* *out is zeroed by the caller. Errors as in tb_bag_reader_open. */
 tb_status_t tb__bag_locate(const char *path, tb__bag_location_t *out, tb_error_t *error);
+/* The same for a bag that may be damaged: without a readable metadata.yaml as if there were none,
+ * and without files that are missing. What was wrong is in `damage`. */
+tb_status_t tb__bag_locate_damaged(const char *path, tb__bag_location_t *out, tb_error_t *error);
 void tb__bag_location_fini(tb__bag_location_t *location);
 
 /* Digits compare as numbers: bag_2.db3 before bag_10.db3. A total order. */
 int tb__natural_compare(const char *a, const char *b);
-
-/* "Decompress it first" for a bag or file that is compressed. */
-tb_status_t tb__bag_compressed_error(tb_error_t *error, const char *path, const char *mode,
-                                     const char *format);
 
 #endif

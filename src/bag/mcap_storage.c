@@ -1,8 +1,11 @@
 /* MCAP as rosbag2 lays it out: profile "ros2", though any file with channels can be read. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bag/mcap_order.h"
+#include "bag/mcap_recover.h"
 #include "bag/storage.h"
 
 typedef struct mcap_file {
@@ -63,17 +66,20 @@ static char *copy_text(tb__mcap_text_t text)
 static bool fill_topic(const mcap_file_t *file, const tb__mcap_channel_t *channel,
                        tb__bag_file_topic_t *out)
 {
-  tb__mcap_schema_t schema = {.name = {"", 0}};
+  tb__mcap_schema_t schema = {.name = {"", 0}, .encoding = {"", 0}, .data = {"", 0}};
   if (!tb__mcap_definitions_schema(&file->index.definitions, channel->schema_id, &schema))
-    schema.name = (tb__mcap_text_t){"", 0};
+    schema.name = schema.encoding = schema.data = (tb__mcap_text_t){"", 0};
   out->id = channel->id;
   out->name = copy_text(channel->topic);
   out->type = copy_text(schema.name);
   out->serialization_format = copy_text(channel->encoding);
   out->offers = copy_text(value_of(channel->metadata, "offered_qos_profiles"));
   out->type_hash = copy_text(value_of(channel->metadata, "topic_type_hash"));
+  out->definition = copy_text(schema.data);
+  out->definition_encoding = copy_text(schema.encoding);
   out->message_count = 0;
-  return out->name && out->type && out->serialization_format && out->offers && out->type_hash;
+  return out->name && out->type && out->serialization_format && out->offers && out->type_hash &&
+         out->definition && out->definition_encoding;
 }
 
 static tb_status_t no_memory(tb_error_t *error)
@@ -99,6 +105,24 @@ static int64_t clamp(uint64_t time_ns)
   return time_ns > INT64_MAX ? INT64_MAX : (int64_t)time_ns;
 }
 
+/* Of the first chunk; the others are nearly always alike. */
+static const char *chunk_format(const mcap_file_t *file)
+{
+  static const char *const names[] = {[TB__MCAP_NONE] = NULL,
+                                      [TB__MCAP_ZSTD] = "zstd",
+                                      [TB__MCAP_LZ4] = "lz4",
+                                      [TB__MCAP_OTHER] = NULL};
+  for (size_t i = 0; i < file->index.block_count; i++) {
+    const tb__mcap_block_t *block = &file->index.blocks[i];
+    tb__mcap_chunk_t chunk;
+    uint64_t length;
+    if (block->kind != TB__MCAP_BLOCK_CHUNK) continue;
+    if (tb__mcap_chunk_head(&file->input, block->offset, &chunk, &length, NULL)) return NULL;
+    return names[chunk.compression];
+  }
+  return NULL;
+}
+
 static tb_status_t mcap_read_info(tb__bag_file_t *base, tb__bag_file_info_t *out, tb_error_t *error)
 {
   const mcap_file_t *file = mcap_file(base);
@@ -109,6 +133,7 @@ static tb_status_t mcap_read_info(tb__bag_file_t *base, tb__bag_file_info_t *out
   if (index->message_count == 0 && index->block_count > 0)
     out->message_count = 1; /* all that there was is lost, which a row tells */
   out->has_times = index->has_times;
+  out->chunk_format = chunk_format(file);
   out->start_ns = clamp(index->start_ns);
   out->end_ns = clamp(index->end_ns);
   out->metadata = index->metadata ? strdup(index->metadata) : NULL;
@@ -172,8 +197,32 @@ static tb_status_t mcap_read_data(tb__bag_file_t *base, tb__bag_row_t *row, tb_e
   return TB_OK;
 }
 
+typedef struct finding {
+  tb__bag_finding_fn report;
+  void *user;
+} finding_t;
+
+static void report_loss(void *user, const tb__mcap_damage_t *loss)
+{
+  const finding_t *finding = user;
+  finding->report(finding->user, loss->text);
+}
+
+static tb_status_t mcap_verify(tb__bag_file_t *base, tb__bag_finding_fn report, void *user,
+                               tb_error_t *error)
+{
+  finding_t finding = {report, user};
+  tb__mcap_recovery_t all;
+  const tb__mcap_input_t *input = &mcap_file(base)->input;
+  char unnamed[40]; /* what was unpacked for reading has no name any more */
+  snprintf(unnamed, sizeof unnamed, "/proc/self/fd/%d", input->fd);
+  const char *path = access(input->path, R_OK) == 0 ? input->path : unnamed;
+  return tb__mcap_recover(path, NULL, NULL, report_loss, &finding, &all, error);
+}
+
 const tb__bag_storage_t tb__mcap_storage = {
     .id = "mcap",
+    .extension = ".mcap",
     .open = mcap_open,
     .close = mcap_close,
     .read_info = mcap_read_info,
@@ -182,4 +231,6 @@ const tb__bag_storage_t tb__mcap_storage = {
     .step = mcap_step,
     .read_topic = mcap_read_topic,
     .read_data = mcap_read_data,
+    .verify = mcap_verify,
+    .salvage = &tb__mcap_salvage,
 };

@@ -6,15 +6,9 @@
 
 #define ENCAPSULATION_SIZE 4
 
-static void close_source(tb_bag_reader_t *reader, tb__bag_source_t *source)
+static void close_active(tb_bag_reader_t *reader, size_t place)
 {
-  if (source->file) reader->storage->close(source->file);
-  source->file = NULL;
-  source->has_head = false;
-}
-
-static void deactivate(tb_bag_reader_t *reader, size_t place)
-{
+  tb__bag_source_close(reader, reader->active[place]);
   reader->active_count--;
   memmove(&reader->active[place], &reader->active[place + 1],
           (reader->active_count - place) * sizeof *reader->active);
@@ -31,33 +25,29 @@ static tb_status_t open_next_source(tb_bag_reader_t *reader, tb_error_t *error)
 {
   size_t index = reader->by_start[reader->opened++];
   tb__bag_source_t *source = &reader->sources[index];
-  const tb__bag_storage_t *storage = reader->storage;
   if (is_passed_over(reader, source)) {
-    close_source(reader, source);
+    tb__bag_source_close(reader, index);
     return TB_OK;
   }
-  tb_status_t status = TB_OK;
-  if (!source->file)
-    status = storage->open(storage, reader->location.files[index], &source->file, error);
-  if (!status) status = storage->seek(source->file, reader->seek_ns, error);
+  tb_status_t status = source->file ? TB_OK : tb__bag_source_open(reader, index, error);
+  if (!status) source->file->is_sparse = reader->is_sparse;
+  if (!status) status = source->part->storage->seek(source->file, reader->seek_ns, error);
   if (status) {
-    close_source(reader, source);
+    tb__bag_source_close(reader, index);
     return status;
   }
   reader->active[reader->active_count++] = index;
   return TB_OK;
 }
 
-/* Every open file gets a head, or is closed; the only one of a bag stays open for the next seek. */
+/* Every open file gets a head, or is closed. */
 static tb_status_t step_sources(tb_bag_reader_t *reader, tb_error_t *error)
 {
   for (size_t place = 0; place < reader->active_count;) {
     tb__bag_source_t *source = &reader->sources[reader->active[place]];
     if (!source->has_head) {
-      tb_status_t status = reader->storage->step(source->file, &source->head, error);
-      if (status) deactivate(reader, place);
-      if (status && (status != TB_ERR_END || reader->location.file_count > 1))
-        close_source(reader, source);
+      tb_status_t status = source->part->storage->step(source->file, &source->head, error);
+      if (status) close_active(reader, place);
       if (status && status != TB_ERR_END) return status;
       if (status) continue;
       source->has_head = true;
@@ -92,7 +82,7 @@ static size_t earliest_source(const tb_bag_reader_t *reader)
 
 static bool next_file_may_come_first(const tb_bag_reader_t *reader, size_t best)
 {
-  if (reader->opened == reader->location.file_count) return false;
+  if (reader->opened == reader->source_count) return false;
   const tb__bag_source_t *next = &reader->sources[reader->by_start[reader->opened]];
   return best == SIZE_MAX || next->start_ns <= order_of(&reader->sources[best]);
 }
@@ -106,7 +96,7 @@ static tb_status_t choose_source(tb_bag_reader_t *reader, size_t *out, tb_error_
     size_t best = earliest_source(reader);
     if (!next_file_may_come_first(reader, best)) {
       if (best == SIZE_MAX)
-        return tb_error_set(error, TB_ERR_END, "%s: no more messages", reader->location.path);
+        return tb_error_set(error, TB_ERR_END, "%s: no more messages", reader->info.path);
       *out = best;
       return TB_OK;
     }
@@ -118,7 +108,7 @@ static tb_status_t choose_source(tb_bag_reader_t *reader, size_t *out, tb_error_
 static tb_status_t row_error(const tb_bag_reader_t *reader, size_t index, tb_status_t status,
                              const char *reason, tb_error_t *error)
 {
-  return tb_error_set(error, status, "%s: row %lld: %s", reader->location.files[index],
+  return tb_error_set(error, status, "%s: row %lld: %s", reader->sources[index].path,
                       (long long)reader->sources[index].head.id, reason);
 }
 
@@ -145,7 +135,7 @@ static tb_status_t find_topic(tb_bag_reader_t *reader, size_t index, size_t *out
     return row_error(reader, index, TB_ERR_CORRUPT, "its time is not an integer", error);
   if (source->head.log_time_ns < 0)
     return row_error(reader, index, TB_ERR_CORRUPT, "its time is negative", error);
-  tb_status_t status = reader->storage->read_topic(source->file, &source->head, error);
+  tb_status_t status = source->part->storage->read_topic(source->file, &source->head, error);
   if (status) return status;
   if (!find_link(source, source->head.topic_id, out))
     return row_error(reader, index, TB_ERR_CORRUPT, "its topic id is not in the table of topics",
@@ -153,35 +143,45 @@ static tb_status_t find_topic(tb_bag_reader_t *reader, size_t index, size_t *out
   return TB_OK;
 }
 
-static bool looks_like_zstd(const uint8_t *data)
+/* Frames are known by their first bytes, which are no encapsulation: a bag that was cut off may not
+ * say that it is compressed. */
+static tb_status_t decompress(tb_bag_reader_t *reader, size_t index, tb_error_t *error)
 {
-  static const uint8_t magic[] = {0x28, 0xb5, 0x2f, 0xfd};
-  return memcmp(data, magic, sizeof magic) == 0;
+  tb__bag_source_t *source = &reader->sources[index];
+  tb__bag_row_t *row = &source->head;
+  bool is_expected = source->part->is_single_messages;
+  if (!is_expected && reader->options.content == TB_BAG_CONTENT_ANY) return TB_OK;
+  if (!tb__zstd_is_frame(row->data, row->size)) {
+    if (!is_expected) return TB_OK;
+    return row_error(reader, index, TB_ERR_CORRUPT, "its payload is not compressed", error);
+  }
+  tb_error_t detail = TB_ERROR_INIT;
+  tb_status_t status =
+      tb__zstd_decompress(&reader->zstd, row->data, row->size, &row->data, &row->size, &detail);
+  return status ? row_error(reader, index, status, detail.text, error) : TB_OK;
 }
 
 static tb_status_t read_payload(tb_bag_reader_t *reader, size_t index, size_t topic,
                                 tb_error_t *error)
 {
   tb__bag_row_t *row = &reader->sources[index].head;
-  if (strcmp(reader->table.topics[topic].serialization_format, "cdr") != 0)
+  bool any = reader->options.content == TB_BAG_CONTENT_ANY;
+  if (!any && !reader->is_cdr[topic])
     return tb_error_set(error, TB_ERR_UNSUPPORTED,
                         "%s: row %lld: topic %.80s is serialized as \"%.40s\", not as cdr",
-                        reader->location.files[index], (long long)row->id,
+                        reader->sources[index].path, (long long)row->id,
                         reader->table.topics[topic].name,
                         reader->table.topics[topic].serialization_format);
-  tb_status_t status = reader->storage->read_data(reader->sources[index].file, row, error);
+  tb__bag_source_t *source = &reader->sources[index];
+  tb_status_t status = source->part->storage->read_data(source->file, row, error);
   if (status) return status;
   if (!row->data)
     return row_error(reader, index, TB_ERR_CORRUPT, "it has no payload (NULL)", error);
-  if (row->size < ENCAPSULATION_SIZE)
-    return row_error(reader, index, TB_ERR_TRUNCATED,
-                     "its payload is shorter than the 4 bytes of encapsulation", error);
-  if (looks_like_zstd(row->data))
-    return row_error(reader, index, TB_ERR_UNSUPPORTED,
-                     "its payload is compressed (zstd); write the bag uncompressed with `ros2 bag "
-                     "convert`",
-                     error);
-  return TB_OK;
+  status = decompress(reader, index, error);
+  if (!status && !any && row->size < ENCAPSULATION_SIZE)
+    status = row_error(reader, index, TB_ERR_TRUNCATED,
+                       "its payload is shorter than the 4 bytes of encapsulation", error);
+  return status;
 }
 
 tb_status_t tb_bag_reader_next(tb_bag_reader_t *reader, tb_bag_message_t *out, tb_error_t *error)
@@ -195,7 +195,10 @@ tb_status_t tb_bag_reader_next(tb_bag_reader_t *reader, tb_bag_message_t *out, t
     source->has_head = false; /* used up, whatever comes of it */
     status = find_topic(reader, index, &topic, error);
     if (!status && !reader->wanted[topic]) continue;
-    if (!status) status = read_payload(reader, index, topic, error);
+    source->head.data = NULL;
+    source->head.size = 0;
+    if (!status && reader->options.content != TB_BAG_CONTENT_TIMES)
+      status = read_payload(reader, index, topic, error);
     if (status) return status;
     const tb__bag_row_t *row = &source->head;
     *out = (tb_bag_message_t){.topic = topic,
@@ -211,7 +214,7 @@ tb_status_t tb_bag_reader_next(tb_bag_reader_t *reader, tb_bag_message_t *out, t
 
 tb_status_t tb_bag_reader_seek(tb_bag_reader_t *reader, int64_t time_ns)
 {
-  /* Open files stay so: there is one of them, or a few, and opening may cost a scan. */
+  /* Open files stay so: they are a few, and opening one again may cost a scan. */
   for (size_t place = 0; place < reader->active_count; place++)
     reader->sources[reader->active[place]].has_head = false;
   reader->active_count = 0;

@@ -63,6 +63,8 @@ static tb_status_t read_fields(const tb__yaml_node_t *map, tb__bag_metadata_t *o
   if (!status) status = read_list(map, "relative_file_paths", TB__YAML_SCALAR, &out->paths, error);
   if (!status)
     status = read_list(map, "topics_with_message_count", TB__YAML_MAPPING, &out->topics, error);
+  const tb__yaml_node_t *custom = tb__yaml_find(map, "custom_data");
+  if (custom && custom->kind == TB__YAML_MAPPING) out->custom = custom;
   const tb__yaml_node_t *count = tb__yaml_find(map, "message_count");
   if (!status && count && !tb__yaml_to_uint64(count, &out->message_count))
     status = bad_field(count, "message_count", "a number", error);
@@ -91,9 +93,23 @@ void tb__bag_metadata_fini(tb__bag_metadata_t *metadata)
   *metadata = (tb__bag_metadata_t){0};
 }
 
-bool tb__bag_metadata_is_compressed(const tb__bag_metadata_t *metadata)
+tb_status_t tb__bag_metadata_compression(const tb__bag_metadata_t *metadata,
+                                         tb__bag_compression_t *out, tb_error_t *error)
 {
-  return *metadata->compression_mode && strcasecmp(metadata->compression_mode, "NONE") != 0;
+  const char *mode = metadata->compression_mode;
+  const char *format = metadata->compression_format;
+  if (*mode == '\0' || strcasecmp(mode, "NONE") == 0) {
+    *out = TB__BAG_PLAIN;
+    return TB_OK;
+  }
+  bool is_known = strcasecmp(mode, "MESSAGE") == 0 || strcasecmp(mode, "FILE") == 0;
+  if (!is_known || (*format && strcmp(format, "zstd") != 0))
+    return tb_error_set(error, TB_ERR_UNSUPPORTED,
+                        "compressed (mode %.20s, format %.20s): only zstd of messages and files is "
+                        "known",
+                        mode, format);
+  *out = strcasecmp(mode, "FILE") == 0 ? TB__BAG_FILES : TB__BAG_MESSAGES;
+  return TB_OK;
 }
 
 bool tb__bag_metadata_find_topic(const tb__bag_metadata_t *metadata, const char *name,

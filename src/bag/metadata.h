@@ -15,6 +15,7 @@ typedef struct tb__bag_metadata {
   uint64_t message_count;
   const tb__yaml_node_t *paths;  /* sequence of scalars, or NULL */
   const tb__yaml_node_t *topics; /* sequence of mappings, or NULL */
+  const tb__yaml_node_t *custom; /* mapping, or NULL */
 } tb__bag_metadata_t;
 
 typedef struct tb__bag_metadata_topic {
@@ -28,7 +29,15 @@ tb_status_t tb__bag_metadata_parse(const void *bytes, size_t size, tb__bag_metad
                                    tb_error_t *error);
 void tb__bag_metadata_fini(tb__bag_metadata_t *metadata);
 
-bool tb__bag_metadata_is_compressed(const tb__bag_metadata_t *metadata);
+typedef enum tb__bag_compression {
+  TB__BAG_PLAIN,
+  TB__BAG_MESSAGES, /* each message by itself */
+  TB__BAG_FILES,    /* whole files */
+} tb__bag_compression_t;
+
+/* TB_ERR_UNSUPPORTED for another mode, or another format than zstd. */
+tb_status_t tb__bag_metadata_compression(const tb__bag_metadata_t *metadata,
+                                         tb__bag_compression_t *out, tb_error_t *error);
 
 /* False if the topic is not listed. */
 bool tb__bag_metadata_find_topic(const tb__bag_metadata_t *metadata, const char *name,

@@ -37,6 +37,13 @@ static char *write_version(int version)
   return text;
 }
 
+static tb__bag_compression_t compression_of(const tb__bag_metadata_t *metadata)
+{
+  tb__bag_compression_t compression = (tb__bag_compression_t)77;
+  assert_ok(tb__bag_metadata_compression(metadata, &compression, NULL));
+  return compression;
+}
+
 static void test_versions_1_to_9(void **state)
 {
   (void)state;
@@ -55,7 +62,7 @@ static void test_versions_1_to_9(void **state)
     assert_int_equal(topic.message_count, 3);
     assert_int_equal(topic.offers != NULL, version >= 4);
     assert_false(tb__bag_metadata_find_topic(&metadata, "/b", &topic));
-    assert_false(tb__bag_metadata_is_compressed(&metadata));
+    assert_int_equal(compression_of(&metadata), TB__BAG_PLAIN);
     tb__bag_metadata_fini(&metadata);
     free(text);
   }
@@ -67,11 +74,18 @@ static void test_form_of_the_database_table(void **state)
   tb__bag_metadata_t metadata = {0};
   assert_ok(parse("version: 9\nstorage_identifier: sqlite3\ncompression_mode: message\n", &metadata,
                   NULL));
-  assert_true(tb__bag_metadata_is_compressed(&metadata));
+  assert_int_equal(compression_of(&metadata), TB__BAG_MESSAGES);
   assert_null(metadata.paths);
   tb__bag_metadata_fini(&metadata);
+  tb__bag_compression_t compression;
+  tb_error_t error = TB_ERROR_INIT;
+  assert_ok(
+      parse("version: 9\ncompression_mode: FILE\ncompression_format: rar\n", &metadata, NULL));
+  assert_status(tb__bag_metadata_compression(&metadata, &compression, &error), TB_ERR_UNSUPPORTED);
+  assert_non_null(strstr(error.text, "mode FILE, format rar"));
+  tb__bag_metadata_fini(&metadata);
   assert_ok(parse("version: 12\ncompression_mode: none\nsurprise: [1, 2]\n", &metadata, NULL));
-  assert_false(tb__bag_metadata_is_compressed(&metadata));
+  assert_int_equal(compression_of(&metadata), TB__BAG_PLAIN);
   tb__bag_metadata_fini(&metadata);
 }
 

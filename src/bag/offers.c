@@ -66,6 +66,14 @@ static tb_status_t read_duration(const tb__yaml_node_t *offer, const char *key, 
   return TB_OK;
 }
 
+/* Not needed for reading: what is no number is none. */
+static int64_t read_depth(const tb__yaml_node_t *offer)
+{
+  int64_t depth = 0;
+  tb__yaml_to_int64(tb__yaml_find(offer, "depth"), &depth);
+  return depth < 0 ? 0 : depth;
+}
+
 static tb_status_t read_flag(const tb__yaml_node_t *offer, const char *key, bool *out,
                              tb_error_t *error)
 {
@@ -83,6 +91,7 @@ static tb_status_t read_offer(const tb__yaml_node_t *node, tb__qos_offer_t *out,
   if (node->kind != TB__YAML_MAPPING)
     return tb_error_set(error, TB_ERR_CORRUPT, "offered QoS, line %zu: not a mapping", node->line);
   tb_status_t status = read_policy(node, "history", history_words, &out->history, error);
+  out->depth = read_depth(node);
   if (!status)
     status = read_policy(node, "reliability", reliability_words, &out->reliability, error);
   if (!status) status = read_policy(node, "durability", durability_words, &out->durability, error);
@@ -147,6 +156,63 @@ void tb__qos_offers_fini(tb__qos_offers_t *offers)
 {
   free(offers->items);
   *offers = (tb__qos_offers_t){0};
+}
+
+static void put_policy(tb__yaml_writer_t *writer, const char *key, const char *const *words,
+                       int64_t number)
+{
+  const char *word = "unknown";
+  for (int64_t i = 0; words[i] && i <= number; i++)
+    if (i == number) word = words[i];
+  tb__yaml_pair(writer, key, word);
+}
+
+static void put_duration(tb__yaml_writer_t *writer, const char *key, int64_t ns)
+{
+  tb__yaml_put_text(writer, key);
+  tb__yaml_open_map(writer);
+  tb__yaml_pair_int(writer, "sec", ns / TB_NS_PER_S);
+  tb__yaml_pair_int(writer, "nsec", ns % TB_NS_PER_S);
+  tb__yaml_close_map(writer);
+}
+
+static void put_offer(tb__yaml_writer_t *writer, const tb__qos_offer_t *offer)
+{
+  tb__yaml_open_map(writer);
+  put_policy(writer, "history", history_words, offer->history);
+  tb__yaml_pair_int(writer, "depth", offer->depth);
+  put_policy(writer, "reliability", reliability_words, offer->reliability);
+  put_policy(writer, "durability", durability_words, offer->durability);
+  put_duration(writer, "deadline", offer->deadline_ns);
+  put_duration(writer, "lifespan", offer->lifespan_ns);
+  put_policy(writer, "liveliness", liveliness_words, offer->liveliness);
+  put_duration(writer, "liveliness_lease_duration", offer->lease_ns);
+  tb__yaml_put_text(writer, "avoid_ros_namespace_conventions");
+  tb__yaml_put_bool(writer, offer->avoid_ros_namespace_conventions);
+  tb__yaml_close_map(writer);
+}
+
+void tb__qos_offers_put(const tb__qos_offers_t *offers, tb__yaml_writer_t *writer)
+{
+  tb__yaml_open_list(writer);
+  for (size_t i = 0; i < offers->count; i++)
+    put_offer(writer, &offers->items[i]);
+  tb__yaml_close_list(writer);
+}
+
+tb_status_t tb__qos_offers_text(const tb__qos_offers_t *offers, char **out, tb_error_t *error)
+{
+  if (offers->count == 0) {
+    char *empty = strdup("");
+    if (!empty) return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+    *out = empty;
+    return TB_OK;
+  }
+  tb__yaml_writer_t *writer = NULL;
+  tb_status_t status = tb__yaml_writer_create(&writer, error);
+  if (status) return status;
+  tb__qos_offers_put(offers, writer);
+  return tb__yaml_writer_finish(writer, out, error);
 }
 
 /* History and lifespan are the publisher's own business and do not decide about matching. */

@@ -5,11 +5,13 @@
 #include <timebase/bag_reader.h>
 
 #include "bag/yaml_tree.h"
+#include "bag/yaml_writer.h"
 
 /* Policies as numbers of rmw/types.h, 0 being "system default"; durations in ns, 0 being
  * "unspecified" and INT64_MAX infinite. */
 typedef struct tb__qos_offer {
   int64_t history;
+  int64_t depth;
   int64_t reliability;
   int64_t durability;
   int64_t liveliness;
@@ -30,6 +32,11 @@ tb_status_t tb__qos_offers_parse(const char *text, tb__qos_offers_t *out, tb_err
 tb_status_t tb__qos_offers_from_node(const tb__yaml_node_t *node, tb__qos_offers_t *out,
                                      tb_error_t *error);
 void tb__qos_offers_fini(tb__qos_offers_t *offers);
+
+/* A list of profiles in the words of version 9; infinite durations as RMW_DURATION_INFINITE. */
+void tb__qos_offers_put(const tb__qos_offers_t *offers, tb__yaml_writer_t *writer);
+/* That list as a text to be freed; "" for none. */
+tb_status_t tb__qos_offers_text(const tb__qos_offers_t *offers, char **out, tb_error_t *error);
 
 /* rosbag2_storage::Rosbag2QoS::adapt_offer_to_recorded_offers: the offer if all agree in the
  * policies that decide about matching, with default history; otherwise the default. */

@@ -1,4 +1,5 @@
-/* Inside of tb_bag_reader_t. bag_reader.c opens and describes, merge.c reads. */
+/* Inside of tb_bag_reader_t. bag_reader.c opens and describes, reader_source.c has the files,
+ * merge.c reads. */
 #ifndef TB_BAG_READER_H
 #define TB_BAG_READER_H
 
@@ -7,14 +8,25 @@
 #include "bag/location.h"
 #include "bag/storage.h"
 #include "bag/topic_table.h"
+#include "bag/zstd_codec.h"
 
 typedef struct tb__bag_topic_link {
   int64_t id;   /* in the file */
   size_t topic; /* in the bag */
 } tb__bag_topic_link_t;
 
-/* One file of the bag: opened when reading reaches its first message, closed behind its last. */
+/* One of the bags that are read together. */
+typedef struct tb__bag_part {
+  const tb__bag_storage_t *storage;
+  tb__bag_location_t location;
+  uint64_t message_count;
+  bool is_single_messages; /* each message is compressed by itself */
+} tb__bag_part_t;
+
+/* One file: opened when reading reaches its first message, closed behind its last. */
 typedef struct tb__bag_source {
+  tb__bag_part_t *part;
+  const char *path;
   tb__bag_topic_link_t *links; /* sorted by id */
   size_t link_count;
   bool has_rows;
@@ -26,17 +38,28 @@ typedef struct tb__bag_source {
 } tb__bag_source_t;
 
 struct tb_bag_reader {
-  const tb__bag_storage_t *storage;
-  tb__bag_location_t location;
+  tb_bag_reader_options_t options; /* topics are not valid any more */
+  tb__bag_part_t *parts;
+  size_t part_count;
   tb__topic_table_t table;
-  bool *wanted; /* by topic */
+  bool *wanted;   /* by topic */
+  bool *is_cdr;   /* by topic */
+  bool is_sparse; /* many messages or payloads are not wanted */
   char *ros_distro;
+  char *damage;
+  const char *chunk_format; /* static, or NULL */
+  const char **files;       /* by source, for the info */
+  tb_bag_note_t *notes;
   tb_bag_info_t info;
   tb__bag_source_t *sources; /* by file */
-  size_t *by_start;          /* files sorted by start_ns */
-  size_t opened;             /* how many of by_start are or were open since the last seek */
-  size_t *active;            /* files that are open */
+  size_t source_count;
+  size_t *by_start; /* files sorted by start_ns */
+  size_t opened;    /* how many of by_start are or were open since the last seek */
+  size_t *active;   /* files that are open */
   size_t active_count;
+  tb__bag_file_t *idle; /* the last one that was closed: opening it again is dear */
+  size_t idle_source;
+  tb__zstd_t zstd;
   int64_t seek_ns;
 };
 
@@ -45,5 +68,10 @@ tb_status_t tb__bag_reader_open_files(const tb__bag_storage_t *storage,
                                       tb__bag_location_t *location,
                                       const tb_bag_reader_options_t *options, tb_bag_reader_t **out,
                                       tb_error_t *error);
+
+/* Opens the file of a source that is closed; a compressed one is unpacked. */
+tb_status_t tb__bag_source_open(tb_bag_reader_t *reader, size_t index, tb_error_t *error);
+void tb__bag_source_close(tb_bag_reader_t *reader, size_t index);
+void tb__bag_reader_close_idle(tb_bag_reader_t *reader);
 
 #endif

@@ -145,7 +145,12 @@ static tb_status_t inspect(const char *path, const beside_t *beside, bool *in_wa
   return check_header(path, header, (size_t)size, info.st_size, error);
 }
 
-static int open_uri(const char *path, const char *parameters, sqlite3 **database)
+typedef enum care {
+  CAREFUL,
+  TOLERANT, /* of a file that is shorter than its header says */
+} care_t;
+
+static int open_uri(const char *path, const char *parameters, care_t care, sqlite3 **database)
 {
   char *uri = make_uri(path, parameters);
   if (!uri) return SQLITE_NOMEM;
@@ -153,7 +158,9 @@ static int open_uri(const char *path, const char *parameters, sqlite3 **database
                              SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
   free(uri);
   if (code != SQLITE_OK) return code;
-  sqlite3_db_config(*database, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)NULL);
+  bool tolerant = care == TOLERANT; /* what it takes: no statement of ours writes */
+  sqlite3_db_config(*database, SQLITE_DBCONFIG_DEFENSIVE, !tolerant, (int *)NULL);
+  sqlite3_db_config(*database, SQLITE_DBCONFIG_WRITABLE_SCHEMA, tolerant, (int *)NULL);
   sqlite3_db_config(*database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, (int *)NULL);
   code = sqlite3_exec(*database, "PRAGMA cell_size_check = 1; PRAGMA mmap_size = 0;", NULL, NULL,
                       NULL);
@@ -188,12 +195,12 @@ tb_status_t tb__sqlite_open(const char *path, sqlite3 **out, tb_error_t *error)
    * litter elsewhere. Without a -wal no writer has it open, and all content is in the file. */
   bool alone = in_wal_mode && !beside.wal_exists;
   sqlite3 *database = NULL;
-  int code = open_uri(path, alone ? "?immutable=1" : "?mode=ro", &database);
+  int code = open_uri(path, alone ? "?immutable=1" : "?mode=ro", CAREFUL, &database);
   if (code != SQLITE_OK && !alone && !beside.wal && !beside.journal &&
       (code & 0xff) == SQLITE_CANTOPEN) {
     sqlite3_close(database);
     database = NULL;
-    code = open_uri(path, "?immutable=1", &database);
+    code = open_uri(path, "?immutable=1", CAREFUL, &database);
   }
   if (code != SQLITE_OK) {
     status = open_failed(database, code, path, &beside, error);
@@ -202,4 +209,27 @@ tb_status_t tb__sqlite_open(const char *path, sqlite3 **out, tb_error_t *error)
   }
   *out = database;
   return TB_OK;
+}
+
+tb_status_t tb__sqlite_open_damaged(const char *path, sqlite3 **out, tb_error_t *error)
+{
+  beside_t beside;
+  if (!look_beside(path, &beside)) return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+  /* With its log if that can be used; alone otherwise. */
+  const char *const ways[] = {"?mode=ro", "?immutable=1"};
+  sqlite3 *database = NULL;
+  int code = SQLITE_CANTOPEN;
+  for (size_t i = beside.wal || beside.journal ? 0 : 1; i < 2 && code != SQLITE_OK; i++) {
+    sqlite3_close(database);
+    database = NULL;
+    code = open_uri(path, ways[i], TOLERANT, &database);
+  }
+  if (code == SQLITE_OK) {
+    *out = database;
+    return TB_OK;
+  }
+  tb_status_t status = database ? tb__sqlite_error(database, path, "", error)
+                                : tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+  sqlite3_close(database);
+  return status;
 }

@@ -13,6 +13,7 @@ typedef struct tb__bag_storage tb__bag_storage_t;
 /* An open file; first member of each format's own struct. */
 typedef struct tb__bag_file {
   const tb__bag_storage_t *storage;
+  bool is_sparse; /* a hint, set before seek: the payloads of many rows will not be read */
 } tb__bag_file_t;
 
 typedef struct tb__bag_file_topic {
@@ -22,7 +23,9 @@ typedef struct tb__bag_file_topic {
   char *serialization_format;
   char *offers; /* YAML of the offered QoS, may be empty */
   char *type_hash;
-  uint64_t message_count; /* 0 until count_topics */
+  char *definition;          /* text of the message definition, or NULL */
+  char *definition_encoding; /* "ros2msg", or NULL */
+  uint64_t message_count;    /* 0 until count_topics */
 } tb__bag_file_topic_t;
 
 typedef struct tb__bag_file_info {
@@ -32,8 +35,10 @@ typedef struct tb__bag_file_info {
   bool has_times; /* a row with a usable time exists */
   int64_t start_ns;
   int64_t end_ns;
-  char *metadata;   /* metadata that the file itself carries (YAML), or NULL */
-  char *ros_distro; /* or NULL */
+  char *metadata;           /* metadata that the file itself carries (YAML), or NULL */
+  char *ros_distro;         /* or NULL */
+  const char *chunk_format; /* how its chunks are compressed, static; NULL: they are not */
+  char *damage;             /* what is wrong with a file that can be read all the same, or NULL */
 } tb__bag_file_info_t;
 
 typedef struct tb__bag_row {
@@ -46,8 +51,12 @@ typedef struct tb__bag_row {
   size_t size;
 } tb__bag_row_t;
 
+/* One thing that is wrong with a file. */
+typedef void (*tb__bag_finding_fn)(void *user, const char *text);
+
 struct tb__bag_storage {
-  const char *id; /* as in metadata.yaml */
+  const char *id;        /* as in metadata.yaml */
+  const char *extension; /* ".db3" */
   tb_status_t (*open)(const tb__bag_storage_t *storage, const char *path, tb__bag_file_t **out,
                       tb_error_t *error);
   void (*close)(tb__bag_file_t *file);
@@ -64,11 +73,27 @@ struct tb__bag_storage {
    * concern this row only. */
   tb_status_t (*read_topic)(tb__bag_file_t *file, tb__bag_row_t *row, tb_error_t *error);
   tb_status_t (*read_data)(tb__bag_file_t *file, tb__bag_row_t *row, tb_error_t *error);
+
+  /* What reading all rows does not show; NULL: nothing. Fails only if it could not look. */
+  tb_status_t (*verify)(tb__bag_file_t *file, tb__bag_finding_fn report, void *user,
+                        tb_error_t *error);
+  /* The same format for damaged files: gives what can be read, in whatever order, and rows that
+   * fail in read_topic for what cannot. NULL: this one does so itself. */
+  const tb__bag_storage_t *salvage;
 };
 
 void tb__bag_file_info_fini(tb__bag_file_info_t *info);
 
+/* NULL if there is none of that name. */
+const tb__bag_storage_t *tb__bag_storage_find(const char *id);
+/* By the end of the name, ".zstd" behind it left away; NULL if it is none's. */
+const tb__bag_storage_t *tb__bag_storage_of_file(const char *path);
+/* "sqlite3, ..." */
+const char *tb__bag_storage_names(void);
+
 extern const tb__bag_storage_t tb__sqlite_storage;
+extern const tb__bag_storage_t tb__sqlite_salvage;
 extern const tb__bag_storage_t tb__mcap_storage;
+extern const tb__bag_storage_t tb__mcap_salvage;
 
 #endif

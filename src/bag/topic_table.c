@@ -43,6 +43,19 @@ static tb_status_t read_offers(const tb__bag_file_topic_t *topic,
   return tb__qos_offers_parse(topic->offers, out, error);
 }
 
+static tb_status_t keep_offers(const tb__bag_file_topic_t *topic, const tb__qos_offers_t *offers,
+                               bool readable, tb_bag_topic_t *out, tb_error_t *error)
+{
+  char *text = readable ? NULL : strdup(topic->offers);
+  tb_status_t status = TB_OK;
+  if (readable)
+    status = tb__qos_offers_text(offers, &text, error);
+  else if (!text)
+    status = tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+  out->offers = text;
+  return status;
+}
+
 /* A bag with unreadable QoS still has its messages: the default, and a word to the log. */
 static tb_status_t choose_qos(const tb__bag_file_topic_t *topic, const tb__bag_metadata_t *metadata,
                               const char *path, tb_bag_topic_t *out, tb_error_t *error)
@@ -62,7 +75,20 @@ static tb_status_t choose_qos(const tb__bag_file_topic_t *topic, const tb__bag_m
             "last 10",
             path, topic->name);
   }
+  status = keep_offers(topic, &offers, !status, out, error);
   tb__qos_offers_fini(&offers);
+  return status;
+}
+
+static tb_status_t take_definition(tb__bag_file_topic_t *topic, tb_bag_topic_t *out,
+                                   tb_error_t *error)
+{
+  if (!topic->definition) topic->definition = strdup("");
+  if (!topic->definition_encoding) topic->definition_encoding = strdup("");
+  if (!topic->definition || !topic->definition_encoding)
+    return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+  out->definition = topic->definition;
+  out->definition_encoding = topic->definition_encoding;
   return TB_OK;
 }
 
@@ -83,14 +109,19 @@ static tb_status_t add(tb__topic_table_t *table, tb__bag_file_topic_t *topic, co
                           .serialization_format = topic->serialization_format,
                           .type_hash = topic->type_hash};
   tb_status_t status = choose_qos(topic, metadata, path, &added, error);
+  if (!status) status = take_definition(topic, &added, error);
   if (!status) status = grow(table, error);
-  if (status) return status;
+  if (status) {
+    free((char *)added.offers);
+    return status;
+  }
   size_t place = lower_bound(table, topic->name);
   memmove(&table->by_name[place + 1], &table->by_name[place],
           (table->count - place) * sizeof *table->by_name);
   table->by_name[place] = table->count;
   table->topics[table->count++] = added;
   topic->name = topic->type = topic->serialization_format = topic->type_hash = NULL;
+  topic->definition = topic->definition_encoding = NULL;
   return TB_OK;
 }
 
@@ -116,7 +147,7 @@ tb_status_t tb__topic_table_merge(tb__topic_table_t *table, tb__bag_file_topic_t
   return TB_OK;
 }
 
-bool tb__topic_table_use_counts(tb__topic_table_t *table, const tb__bag_metadata_t *metadata,
+bool tb__topic_table_add_counts(tb__topic_table_t *table, const tb__bag_metadata_t *metadata,
                                 uint64_t total)
 {
   uint64_t sum = 0;
@@ -129,7 +160,7 @@ bool tb__topic_table_use_counts(tb__topic_table_t *table, const tb__bag_metadata
   for (size_t i = 0; i < table->count; i++) {
     tb__bag_metadata_topic_t listed = {0};
     tb__bag_metadata_find_topic(metadata, table->topics[i].name, &listed);
-    table->topics[i].message_count = listed.message_count;
+    table->topics[i].message_count += listed.message_count;
   }
   return true;
 }
@@ -141,6 +172,9 @@ void tb__topic_table_fini(tb__topic_table_t *table)
     free((char *)table->topics[i].type);
     free((char *)table->topics[i].serialization_format);
     free((char *)table->topics[i].type_hash);
+    free((char *)table->topics[i].offers);
+    free((char *)table->topics[i].definition);
+    free((char *)table->topics[i].definition_encoding);
   }
   free(table->topics);
   free(table->by_name);

@@ -22,8 +22,8 @@ tb_status_t tb__topic_table_merge(tb__topic_table_t *table, tb__bag_file_topic_t
 
 bool tb__topic_table_find(const tb__topic_table_t *table, const char *name, size_t *out);
 
-/* Takes the counts over if their sums are `total` and every message belongs to a known topic. */
-bool tb__topic_table_use_counts(tb__topic_table_t *table, const tb__bag_metadata_t *metadata,
+/* Adds the counts if their sums are `total` and every message belongs to a known topic. */
+bool tb__topic_table_add_counts(tb__topic_table_t *table, const tb__bag_metadata_t *metadata,
                                 uint64_t total);
 
 void tb__topic_table_fini(tb__topic_table_t *table);

@@ -82,7 +82,7 @@ static void test_only_topics_of_the_filter_are_made(void **state)
   (void)state;
   static const tb__fake_message_t messages[] = {ON(1, 900), AT(1000), ON(1, 1100)};
   static const char *const names[] = {"/a"};
-  const tb_bag_reader_options_t filter = {names, 1, TB_BAG_COUNTS_AUTO};
+  const tb_bag_reader_options_t filter = {.topics = names, .topic_count = 1};
   fixture_t f;
   fixture_init(&f, messages, COUNT(messages));
   tb_bag_reader_close(f.reader);

@@ -1,7 +1,10 @@
-/* The faults of core_test.c for reading and playing recordings. */
+/* The faults of core_test.c for reading, writing and playing recordings. */
 #include <sqlite3.h>
 #include <stdlib.h>
+#include <timebase/bag_check.h>
 #include <timebase/bag_reader.h>
+#include <timebase/bag_writer.h>
+#include <unistd.h>
 
 #include "bag/test_bag.h"
 #include "faults.h"
@@ -125,6 +128,136 @@ static tb_status_t reading(void)
   return status ? status : again;
 }
 
+/* ---- writing ---- */
+
+static tb_bag_compression_mode_t written_mode;
+static const char *written_storage = "sqlite3";
+
+static void on_split(const char *closed, const char *opened, void *user)
+{
+  (void)closed, (void)opened, (void)user;
+}
+
+static tb_status_t write_messages(tb_bag_writer_t *writer)
+{
+  static const uint8_t data[100] = {0, 1};
+  const tb_bag_writer_topic_t topic = {.name = "/a", .type = "t", .offers = "- depth: 3"};
+  tb_status_t status;
+  size_t index = 77;
+  TRY(tb_bag_writer_set_custom_data(writer, "key", "value", NULL));
+  status = tb_bag_writer_add_topic(writer, &topic, &index, NULL);
+  if (status) assert_int_equal(index, 77);
+  if (status) goto end;
+  TRY(tb_bag_writer_write(writer, index, 1, 1, data, sizeof data, NULL));
+  TRY(tb_bag_writer_flush(writer, TB_BAG_FLUSH_DISK, NULL));
+  TRY(tb_bag_writer_write(writer, index, 2, 1, data, sizeof data, NULL));
+  TRY(tb_bag_writer_split(writer, NULL));
+  TRY(tb_bag_writer_write(writer, index, 3, 1, data, sizeof data, NULL));
+end:
+  return status;
+}
+
+/* What was flushed before the failure is there after it. */
+static void assert_readable(const char *path, uint64_t flushed)
+{
+  tb_bag_reader_t *reader = NULL;
+  tb_error_t error = TB_ERROR_INIT;
+  if (tb_bag_reader_open(path, NULL, &reader, &error)) fail_msg("%s", error.text);
+  assert_true(tb_bag_reader_info(reader)->message_count >= flushed);
+  tb_bag_reader_close(reader);
+}
+
+static tb_status_t writing(void)
+{
+  tb_status_t status;
+  tb_bag_writer_t *writer = NULL;
+  tb_error_t error = TB_ERROR_INIT;
+  tb_bag_writer_options_t options = TB_BAG_WRITER_OPTIONS_INIT;
+  options.compression_mode = written_mode;
+  options.storage_id = written_storage;
+  options.chunk_compression = TB_BAG_CHUNKS_ZSTD;
+  options.on_split = on_split;
+  fault_arm(false);
+  char *path = tb__test_path(folder, "out");
+  fault_arm(true);
+  uint64_t flushed = 0;
+  status = MAKES(writer, tb_bag_writer_create(path, &options, &writer, &error));
+  bool created = !status;
+  if (!status) status = write_messages(writer);
+  if (created) flushed = tb_bag_writer_topic_count(writer, 0);
+  tb_status_t closed = tb_bag_writer_close(writer, &error);
+  if (closed) assert_true(error.text[0]);
+  fault_arm(false);
+  if (created && !closed) assert_readable(path, flushed);
+  tb__test_folder_remove(path);
+  return status ? status : closed;
+}
+
+static void test_faults_in_writing(void **state)
+{
+  (void)state;
+  written_mode = TB_BAG_COMPRESS_NONE;
+  fault_sweep(writing, NULL);
+  written_mode = TB_BAG_COMPRESS_MESSAGES;
+  fault_sweep(writing, NULL);
+  written_mode = TB_BAG_COMPRESS_FILES;
+  fault_sweep(writing, NULL);
+  written_storage = "mcap";
+  fault_sweep(writing, NULL);
+}
+
+/* In memory: it is written and synced more than a thousand times. */
+static int make_fast_folder(void **state)
+{
+  (void)state;
+  if (access("/dev/shm", W_OK) == 0) setenv("TMPDIR", "/dev/shm", 1);
+  folder = tb__test_folder_make();
+  unsetenv("TMPDIR");
+  return 0;
+}
+
+static int make_compressed_bag(void **state)
+{
+  make_fast_folder(state);
+  setenv("TMPDIR", folder, 1);
+  char *path = tb__test_path(folder, "bag");
+  tb_bag_writer_t *writer = NULL;
+  tb_bag_writer_options_t options = TB_BAG_WRITER_OPTIONS_INIT;
+  options.compression_mode = TB_BAG_COMPRESS_FILES;
+  assert_ok(tb_bag_writer_create(path, &options, &writer, NULL));
+  assert_ok(write_messages(writer));
+  assert_ok(tb_bag_writer_close(writer, NULL));
+  char *inner = folder;
+  folder = path;
+  free(inner);
+  return 0;
+}
+
+static int remove_compressed_bag(void **state)
+{
+  (void)state;
+  unsetenv("TMPDIR");
+  *strrchr(folder, '/') = '\0';
+  tb__test_folder_remove(folder);
+  return 0;
+}
+
+static tb_status_t checking(void)
+{
+  tb_bag_check_result_t result;
+  tb_status_t status = tb_bag_check(folder, NULL, NULL, &result, NULL);
+  /* What fails once is a finding like any other. */
+  return status || result.finding_count == 0 ? status : fault_status();
+}
+
+static void test_faults_in_checking(void **state)
+{
+  (void)state;
+  fault_sweep(checking, NULL);
+}
+
+/* ---- playing ---- */
+
 static int sent;
 
 static tb_status_t add_topic(void *self, const tb_bag_topic_t *topic, void **out_handle,
@@ -184,6 +317,10 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_faults_in_reading, make_bag, remove_bag),
       cmocka_unit_test_setup_teardown(test_faults_in_reading, make_bare_bag, remove_bag),
+      cmocka_unit_test_setup_teardown(test_faults_in_reading, make_compressed_bag,
+                                      remove_compressed_bag),
+      cmocka_unit_test_setup_teardown(test_faults_in_checking, make_bag, remove_bag),
+      cmocka_unit_test_setup_teardown(test_faults_in_writing, make_fast_folder, remove_bag),
       cmocka_unit_test_setup_teardown(test_faults_in_playing, make_bag, remove_bag),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,33 @@
+/* Whether a recording is whole. */
+#ifndef TIMEBASE_BAG_CHECK_H
+#define TIMEBASE_BAG_CHECK_H
+
+#include <stdint.h>
+#include <timebase/error.h>
+#include <timebase/export.h>
+
+/** One thing that is wrong, as one line of English with the file in it; valid during the call. May
+ * not use the bag's files. */
+typedef void (*tb_bag_finding_fn)(const char *text, void *user);
+
+/** What a check has seen. */
+typedef struct tb_bag_check_result {
+  uint64_t message_count; /**< messages that could be read */
+  uint64_t finding_count; /**< how often the callback was called; 0: the bag is whole */
+} tb_bag_check_result_t;
+
+TB_BEGIN_DECLS
+
+/** Reads all of a bag, every byte of every message, and tells what is wrong: with the files (what
+ * cannot be read, checksums, tables that contradict each other), with the order of time, and with
+ * metadata.yaml beside what the files hold. `report` is called on this thread and may be NULL.
+ * Reads at least once through every file, some parts more often.
+ *
+ * [any thread] [blocks: file system] TB_OK also for a bag full of faults; TB_ERR_NOT_FOUND if there
+ * is nothing at `path`, TB_ERR_UNSUPPORTED for another format, TB_ERR_SYSTEM, TB_ERR_NO_MEMORY. */
+TB_API tb_status_t tb_bag_check(const char *path, tb_bag_finding_fn report, void *user,
+                                tb_bag_check_result_t *out, tb_error_t *error);
+
+TB_END_DECLS
+
+#endif

@@ -1,0 +1,150 @@
+/* Recordings of rosbag2, written. */
+#ifndef TIMEBASE_BAG_WRITER_H
+#define TIMEBASE_BAG_WRITER_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <timebase/duration.h>
+#include <timebase/error.h>
+#include <timebase/export.h>
+
+/** A recording in the making. Not thread-safe: one thread at a time may use it, any thread. */
+typedef struct tb_bag_writer tb_bag_writer_t;
+
+/** What rosbag2's compression is applied to. */
+typedef enum tb_bag_compression_mode {
+  TB_BAG_COMPRESS_NONE = 0, /**< nothing */
+  TB_BAG_COMPRESS_MESSAGES, /**< each message by itself */
+  TB_BAG_COMPRESS_FILES,    /**< each file, once it is closed: its writer waits for that */
+} tb_bag_compression_mode_t;
+
+/** How the chunks inside of MCAP files are compressed; sqlite3 has none. */
+typedef enum tb_bag_chunk_compression {
+  TB_BAG_CHUNKS_PLAIN = 0, /**< not at all */
+  TB_BAG_CHUNKS_ZSTD,      /**< with zstd */
+  TB_BAG_CHUNKS_LZ4,       /**< with lz4 */
+} tb_bag_chunk_compression_t;
+
+/** How far what was written must have come. */
+typedef enum tb_bag_flush {
+  TB_BAG_FLUSH_KERNEL = 0, /**< readable if the process is killed now */
+  TB_BAG_FLUSH_DISK,       /**< on the disk: readable after a power failure */
+} tb_bag_flush_t;
+
+/** A file was closed, and what follows it opened: paths, valid during the call. `opened` is empty
+ * at the last file, as in rosbag2_interfaces/WriteSplitEvent. Called on the thread that writes,
+ * splits or closes; it may not use the writer. */
+typedef void (*tb_bag_split_fn)(const char *closed, const char *opened, void *user);
+
+/** How a recording is written. */
+typedef struct tb_bag_writer_options {
+  const char *storage_id;                       /**< "sqlite3", "mcap" */
+  tb_bag_compression_mode_t compression_mode;   /**< rosbag2's compression */
+  const char *compression_format;               /**< "zstd", or NULL for it */
+  int compression_level;                        /**< 1 (fast) to 19, 0: the default */
+  tb_bag_chunk_compression_t chunk_compression; /**< of MCAP; the level is as above */
+  size_t chunk_size;          /**< bytes of a chunk or transaction; 0: the format's default */
+  uint64_t max_size;          /**< bytes after which the next file is begun; 0: no limit */
+  tb_duration_t max_duration; /**< the longest log time of a file; 0: no limit */
+  const char *ros_distro;     /**< NULL: unknown */
+  tb_bag_split_fn on_split;   /**< may be NULL */
+  void *user;                 /**< for on_split */
+} tb_bag_writer_options_t;
+
+/** One sqlite3 file without compression. */
+#define TB_BAG_WRITER_OPTIONS_INIT                                                                 \
+  {                                                                                                \
+    "sqlite3", TB_BAG_COMPRESS_NONE, NULL, 0, TB_BAG_CHUNKS_PLAIN, 0, 0, {0}, NULL, NULL, NULL     \
+  }
+
+/** Texts are UTF-8 and read during the call only; NULL is taken as empty unless said otherwise. */
+typedef struct tb_bag_writer_topic {
+  const char *name;                 /**< "/imu"; not NULL, not empty */
+  const char *type;                 /**< "sensor_msgs/msg/Imu"; not NULL, not empty */
+  const char *serialization_format; /**< NULL: "cdr" */
+  const char *offers;     /**< QoS of the publishers: YAML, a list as tb_bag_topic_t has it */
+  const char *type_hash;  /**< "RIHS01_..." */
+  const char *definition; /**< the text of the message definition */
+  const char *definition_encoding; /**< "ros2msg" if there is one */
+} tb_bag_writer_topic_t;
+
+/** What has been written so far, without what was lost by a failure. */
+typedef struct tb_bag_writer_info {
+  uint64_t message_count; /**< in all files */
+  int64_t start_ns;       /**< the earliest log time, 0 without messages */
+  int64_t end_ns;         /**< the latest log time, 0 without messages */
+  size_t topic_count;     /**< how many topics were added */
+  size_t file_count;      /**< how many files were begun */
+  uint64_t file_size;     /**< bytes of the file in the making */
+  const char *path;       /**< of the bag's folder */
+} tb_bag_writer_info_t;
+
+TB_BEGIN_DECLS
+
+/** Makes the folder `path` (and those above it) with its first file, named as rosbag2 does:
+ * path/NAME_0.mcap, where NAME is the last part of `path`; and metadata.yaml, version 9, which is
+ * replaced at once at each split, at tb_bag_writer_close, and never seen half written. `options`
+ * may be NULL.
+ *
+ * Messages are gathered in a transaction or chunk. What is complete, and all that was there at
+ * tb_bag_writer_flush, stays readable however the process ends.
+ *
+ * [any thread] [blocks: file system] Errors:
+ *   TB_ERR_INVALID      options out of range, or `path` exists: nothing is ever overwritten
+ *   TB_ERR_UNSUPPORTED  an unknown storage or compression format
+ *   TB_ERR_SYSTEM, TB_ERR_NO_MEMORY */
+TB_API tb_status_t tb_bag_writer_create(const char *path, const tb_bag_writer_options_t *options,
+                                        tb_bag_writer_t **out, tb_error_t *error);
+
+/** Adds a topic, to all files that follow too. *out_topic counts from 0. TB_ERR_INVALID for a name
+ * that is there already, or texts that are not UTF-8; otherwise as tb_bag_writer_write.
+ * [owner thread] [blocks: file system] */
+TB_API tb_status_t tb_bag_writer_add_topic(tb_bag_writer_t *writer,
+                                           const tb_bag_writer_topic_t *topic, size_t *out_topic,
+                                           tb_error_t *error);
+
+/** Writes a message; begins the next file before it if the limits of the options ask for that.
+ * Times are ns since 1970, log times not negative; `publish_time_ns` is not kept by sqlite3.
+ *
+ * A failure of the file system ends the file: what had been committed to it stays, the counts are
+ * of that, and further writes fail with the same text until tb_bag_writer_split begins another.
+ *
+ * [owner thread] [blocks: file system] Errors:
+ *   TB_ERR_INVALID    no such topic, a negative time, or `data` is NULL
+ *   TB_ERR_LIMIT      more than 1,000,000,000 bytes
+ *   TB_ERR_NOT_FOUND  the folder or the file has been taken away
+ *   TB_ERR_SYSTEM     the disk is full, or failed
+ *   TB_ERR_NO_MEMORY */
+TB_API tb_status_t tb_bag_writer_write(tb_bag_writer_t *writer, size_t topic, int64_t log_time_ns,
+                                       int64_t publish_time_ns, const void *data, size_t size,
+                                       tb_error_t *error);
+
+/** Returns when all that was written has come so far. Errors as tb_bag_writer_write.
+ * [owner thread] [blocks: file system] */
+TB_API tb_status_t tb_bag_writer_flush(tb_bag_writer_t *writer, tb_bag_flush_t how,
+                                       tb_error_t *error);
+
+/** Closes the file and begins the next one, even if it is empty.
+ * [owner thread] [blocks: file system] */
+TB_API tb_status_t tb_bag_writer_split(tb_bag_writer_t *writer, tb_error_t *error);
+
+/** Puts `value` under `key` into the custom_data of metadata.yaml, at its next writing; replaces an
+ * earlier one. TB_ERR_INVALID if a text is NULL or not UTF-8. [owner thread] */
+TB_API tb_status_t tb_bag_writer_set_custom_data(tb_bag_writer_t *writer, const char *key,
+                                                 const char *value, tb_error_t *error);
+
+/** [owner thread] */
+TB_API void tb_bag_writer_get_info(const tb_bag_writer_t *writer, tb_bag_writer_info_t *out);
+
+/** Messages of one topic in all files, without what was lost by a failure; 0 if there is no such
+ * topic. [owner thread] */
+TB_API uint64_t tb_bag_writer_topic_count(const tb_bag_writer_t *writer, size_t topic);
+
+/** Closes the file and writes metadata.yaml. The writer is gone in any case; the first failure is
+ * told, also one of an earlier write that no split has followed. NULL is accepted.
+ * [owner thread] [blocks: file system] */
+TB_API tb_status_t tb_bag_writer_close(tb_bag_writer_t *writer, tb_error_t *error);
+
+TB_END_DECLS
+
+#endif

@@ -1,0 +1,444 @@
+#include <timebase/bag_writer.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bag/offers.h"
+#include "bag/writer.h"
+#include "bag/yaml_writer.h"
+
+#define MAX_LEVEL   19
+#define MAX_PAYLOAD 1000000000 /* what SQLite takes */
+
+static const tb__bag_output_format_t *const formats[] = {&tb__sqlite_output, &tb__mcap_output};
+
+static tb_status_t no_memory(tb_error_t *error)
+{
+  return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+}
+
+/* ---- beginning ---- */
+
+static tb_status_t check_options(const tb_bag_writer_options_t *options, tb_error_t *error)
+{
+  const char *format = options->compression_format;
+  if ((unsigned)options->compression_mode > TB_BAG_COMPRESS_FILES)
+    return tb_error_set(error, TB_ERR_INVALID, "compression_mode is %d",
+                        (int)options->compression_mode);
+  if ((unsigned)options->chunk_compression > TB_BAG_CHUNKS_LZ4)
+    return tb_error_set(error, TB_ERR_INVALID, "chunk_compression is %d",
+                        (int)options->chunk_compression);
+  if (options->compression_level < 0 || options->compression_level > MAX_LEVEL)
+    return tb_error_set(error, TB_ERR_INVALID, "compression_level is %d: must be 0 to %d",
+                        options->compression_level, MAX_LEVEL);
+  if (options->max_duration.ns < 0)
+    return tb_error_set(error, TB_ERR_INVALID, "max_duration is negative");
+  if (options->ros_distro && !tb__yaml_can_hold(options->ros_distro))
+    return tb_error_set(error, TB_ERR_INVALID, "ros_distro is not UTF-8");
+  if (options->compression_mode != TB_BAG_COMPRESS_NONE && format && strcmp(format, "zstd") != 0)
+    return tb_error_set(error, TB_ERR_UNSUPPORTED,
+                        "compression format \"%.40s\": only zstd is known", format);
+  return TB_OK;
+}
+
+static tb_status_t choose_format(const char *id, const tb__bag_output_format_t **out,
+                                 tb_error_t *error)
+{
+  if (!id) id = formats[0]->id;
+  for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+    if (strcmp(formats[i]->id, id) != 0) continue;
+    *out = formats[i];
+    return TB_OK;
+  }
+  char known[64] = "";
+  for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+    if (i) strcat(known, ", ");
+    strcat(known, formats[i]->id);
+  }
+  return tb_error_set(error, TB_ERR_UNSUPPORTED, "storage format \"%.40s\" (known: %s)", id, known);
+}
+
+/* The last part of the path, to be freed; NULL with *status set. */
+static tb_status_t take_path(tb_bag_writer_t *writer, const char *path, tb_error_t *error)
+{
+  size_t length = strlen(path);
+  while (length > 1 && path[length - 1] == '/')
+    length--;
+  writer->path = strndup(path, length);
+  if (!writer->path) return no_memory(error);
+  const char *slash = strrchr(writer->path, '/');
+  const char *name = slash ? slash + 1 : writer->path;
+  if (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || !tb__yaml_can_hold(name))
+    return tb_error_set(error, TB_ERR_INVALID, "\"%s\" cannot name a bag", path);
+  writer->name = strdup(name);
+  return writer->name ? TB_OK : no_memory(error);
+}
+
+/* The folders above too, as rosbag2 does. */
+static tb_status_t make_folder(const char *path, tb_error_t *error)
+{
+  char *part = strdup(path);
+  if (!part) return no_memory(error);
+  for (char *slash = part + 1; (slash = strchr(slash, '/')); slash++) {
+    *slash = '\0';
+    mkdir(part, 0777); /* if it fails, so does the last one */
+    *slash = '/';
+  }
+  free(part);
+  if (mkdir(path, 0777) == 0) return TB_OK;
+  if (errno == EEXIST)
+    return tb_error_set(error, TB_ERR_INVALID, "%s exists: nothing is overwritten", path);
+  return tb_error_set_errno(error, TB_ERR_SYSTEM, errno, "%s", path);
+}
+
+static void free_topic(tb__written_topic_t *topic)
+{
+  free(topic->name);
+  free(topic->type);
+  free(topic->serialization_format);
+  free(topic->offers);
+  free(topic->type_hash);
+  free(topic->definition);
+  free(topic->definition_encoding);
+}
+
+static void destroy(tb_bag_writer_t *writer)
+{
+  for (size_t i = 0; i < writer->topic_count; i++)
+    free_topic(&writer->topics[i]);
+  for (size_t i = 0; i < writer->file_count; i++)
+    free(writer->files[i].name);
+  for (size_t i = 0; i < writer->custom_count; i++) {
+    free(writer->custom[i].key);
+    free(writer->custom[i].value);
+  }
+  free(writer->topics);
+  free(writer->files);
+  free(writer->custom);
+  free(writer->path);
+  free(writer->name);
+  free(writer->ros_distro);
+  tb__zstd_fini(&writer->zstd);
+  free(writer);
+}
+
+/* What was made before a failure is taken away again. */
+static void undo(tb_bag_writer_t *writer)
+{
+  if (writer->output) {
+    writer->format->close(writer->output, NULL, NULL);
+    char *path = tb__writer_path(writer, tb__writer_file(writer)->name);
+    if (path) unlink(path);
+    free(path);
+  }
+  char *metadata = tb__writer_path(writer, "metadata.yaml");
+  if (metadata) unlink(metadata);
+  free(metadata);
+  rmdir(writer->path);
+}
+
+static tb_status_t create(tb_bag_writer_t *writer, const char *path, tb_error_t *error)
+{
+  tb_status_t status = take_path(writer, path, error);
+  if (!status) {
+    writer->ros_distro = strdup(writer->options.ros_distro ? writer->options.ros_distro : "");
+    if (!writer->ros_distro) status = no_memory(error);
+  }
+  if (!status) status = make_folder(writer->path, error);
+  if (status) return status;
+  status = tb__writer_begin_file(writer, error);
+  if (!status) status = tb__writer_save_metadata(writer, error);
+  if (status) undo(writer);
+  return status;
+}
+
+tb_status_t tb_bag_writer_create(const char *path, const tb_bag_writer_options_t *options,
+                                 tb_bag_writer_t **out, tb_error_t *error)
+{
+  const tb_bag_writer_options_t defaults = TB_BAG_WRITER_OPTIONS_INIT;
+  if (!options) options = &defaults;
+  if (!path || !*path) return tb_error_set(error, TB_ERR_INVALID, "no path of a bag");
+  const tb__bag_output_format_t *format = NULL;
+  tb_status_t status = check_options(options, error);
+  if (!status) status = choose_format(options->storage_id, &format, error);
+  if (status) return status;
+  tb_bag_writer_t *writer = calloc(1, sizeof *writer);
+  if (!writer) return no_memory(error);
+  writer->options = *options;
+  writer->format = format;
+  status = create(writer, path, error);
+  if (status)
+    destroy(writer);
+  else
+    *out = writer;
+  return status;
+}
+
+/* ---- topics ---- */
+
+static const char *or_empty(const char *text)
+{
+  return text ? text : "";
+}
+
+static tb_status_t check_topic(const tb_bag_writer_t *writer, const tb_bag_writer_topic_t *topic,
+                               tb_error_t *error)
+{
+  if (!topic->name || !*topic->name || !topic->type || !*topic->type)
+    return tb_error_set(error, TB_ERR_INVALID, "a topic without a name or a type");
+  for (size_t i = 0; i < writer->topic_count; i++)
+    if (strcmp(writer->topics[i].name, topic->name) == 0)
+      return tb_error_set(error, TB_ERR_INVALID, "topic %.200s is there already", topic->name);
+  const char *texts[] = {topic->name, topic->type, topic->serialization_format, topic->type_hash};
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+    if (!tb__yaml_can_hold(or_empty(texts[i])))
+      return tb_error_set(error, TB_ERR_INVALID,
+                          "topic %zu: a name, type, format or hash is not UTF-8",
+                          writer->topic_count);
+  return TB_OK;
+}
+
+/* In the words of version 9, whatever they were; a text that cannot be read stays as it is. */
+static tb_status_t copy_offers(const char *text, char **out, tb_error_t *error)
+{
+  tb__qos_offers_t offers = {0};
+  tb_status_t status = tb__qos_offers_parse(text, &offers, NULL);
+  if (status == TB_ERR_NO_MEMORY) return no_memory(error);
+  if (status) {
+    *out = strdup(text);
+    return *out ? TB_OK : no_memory(error);
+  }
+  status = tb__qos_offers_text(&offers, out, error);
+  tb__qos_offers_fini(&offers);
+  return status;
+}
+
+static tb_status_t copy_topic(const tb_bag_writer_topic_t *topic, tb__written_topic_t *out,
+                              tb_error_t *error)
+{
+  out->name = strdup(topic->name);
+  out->type = strdup(topic->type);
+  out->serialization_format =
+      strdup(topic->serialization_format ? topic->serialization_format : "cdr");
+  out->type_hash = strdup(or_empty(topic->type_hash));
+  out->definition = strdup(or_empty(topic->definition));
+  out->definition_encoding = strdup(or_empty(topic->definition_encoding));
+  if (!out->name || !out->type || !out->serialization_format || !out->type_hash ||
+      !out->definition || !out->definition_encoding)
+    return no_memory(error);
+  return copy_offers(or_empty(topic->offers), &out->offers, error);
+}
+
+/* A failure that ended the file before. */
+static tb_status_t check_output(const tb_bag_writer_t *writer, tb_error_t *error)
+{
+  if (writer->output) return TB_OK;
+  if (error) *error = writer->failure;
+  return writer->failure.status;
+}
+
+static tb_status_t failed(tb_bag_writer_t *writer, const tb_error_t *detail, tb_error_t *error)
+{
+  tb_status_t status = detail->status;
+  tb__writer_abandon_file(writer, detail);
+  if (error) *error = *detail;
+  return status;
+}
+
+static tb_status_t register_topic(tb_bag_writer_t *writer, tb__written_topic_t *topic,
+                                  tb_error_t *error)
+{
+  tb_error_t detail = TB_ERROR_INIT;
+  tb__bag_output_topic_t description = {
+      topic->name,      topic->type,       topic->serialization_format, topic->offers,
+      topic->type_hash, topic->definition, topic->definition_encoding};
+  if (!writer->format->add_topic(writer->output, &description, &topic->id, &detail)) return TB_OK;
+  return failed(writer, &detail, error);
+}
+
+tb_status_t tb_bag_writer_add_topic(tb_bag_writer_t *writer, const tb_bag_writer_topic_t *topic,
+                                    size_t *out_topic, tb_error_t *error)
+{
+  tb_status_t status = check_topic(writer, topic, error);
+  if (!status) status = check_output(writer, error);
+  if (status) return status;
+  tb__written_topic_t *topics =
+      reallocarray(writer->topics, writer->topic_count + 1, sizeof *topics);
+  if (!topics) return no_memory(error);
+  writer->topics = topics;
+  tb__written_topic_t *added = &topics[writer->topic_count];
+  *added = (tb__written_topic_t){0};
+  status = copy_topic(topic, added, error);
+  if (!status) status = register_topic(writer, added, error);
+  if (status) {
+    free_topic(added);
+    return status;
+  }
+  *out_topic = writer->topic_count++;
+  return TB_OK;
+}
+
+/* ---- messages ---- */
+
+static bool is_full(const tb_bag_writer_t *writer, int64_t log_time_ns)
+{
+  const tb_bag_writer_options_t *options = &writer->options;
+  const tb__bag_extent_t *extent = &writer->files[writer->file_count - 1].extent;
+  if (extent->message_count == 0) return false;
+  if (options->max_size && writer->format->size(writer->output) >= options->max_size) return true;
+  int64_t age_ns = 0;
+  return options->max_duration.ns &&
+         !__builtin_sub_overflow(log_time_ns, extent->start_ns, &age_ns) &&
+         age_ns > options->max_duration.ns;
+}
+
+static void count(tb_bag_writer_t *writer, size_t topic, int64_t log_time_ns)
+{
+  tb__bag_extent_t *extent = &tb__writer_file(writer)->extent;
+  bool first = extent->message_count++ == 0;
+  if (first || log_time_ns < extent->start_ns) extent->start_ns = log_time_ns;
+  if (first || log_time_ns > extent->end_ns) extent->end_ns = log_time_ns;
+  writer->topics[topic].count++;
+  writer->topics[topic].in_file++;
+}
+
+static tb_status_t check_message(const tb_bag_writer_t *writer, size_t topic, int64_t log_time_ns,
+                                 const void *data, size_t size, tb_error_t *error)
+{
+  if (topic >= writer->topic_count)
+    return tb_error_set(error, TB_ERR_INVALID, "topic %zu of %zu", topic, writer->topic_count);
+  if (log_time_ns < 0)
+    return tb_error_set(error, TB_ERR_INVALID, "topic %.200s: a negative time",
+                        writer->topics[topic].name);
+  if (!data) return tb_error_set(error, TB_ERR_INVALID, "data is NULL");
+  if (size > MAX_PAYLOAD)
+    return tb_error_set(error, TB_ERR_LIMIT, "topic %.200s: a message of %zu bytes",
+                        writer->topics[topic].name, size);
+  return TB_OK;
+}
+
+tb_status_t tb_bag_writer_write(tb_bag_writer_t *writer, size_t topic, int64_t log_time_ns,
+                                int64_t publish_time_ns, const void *data, size_t size,
+                                tb_error_t *error)
+{
+  tb_status_t status = check_message(writer, topic, log_time_ns, data, size, error);
+  if (!status) status = check_output(writer, error);
+  if (!status && is_full(writer, log_time_ns)) status = tb_bag_writer_split(writer, error);
+  if (status) return status;
+  const uint8_t *bytes = data;
+  if (writer->options.compression_mode == TB_BAG_COMPRESS_MESSAGES)
+    status = tb__zstd_compress(&writer->zstd, data, size, writer->options.compression_level, &bytes,
+                               &size, error);
+  if (status) return status;
+  tb_error_t detail = TB_ERROR_INIT;
+  if (writer->format->write(writer->output, writer->topics[topic].id, log_time_ns, publish_time_ns,
+                            bytes, size, &detail))
+    return failed(writer, &detail, error);
+  count(writer, topic, log_time_ns);
+  return TB_OK;
+}
+
+tb_status_t tb_bag_writer_flush(tb_bag_writer_t *writer, tb_bag_flush_t how, tb_error_t *error)
+{
+  tb_status_t status = check_output(writer, error);
+  if (status) return status;
+  tb_error_t detail = TB_ERROR_INIT;
+  if (writer->format->flush(writer->output, how == TB_BAG_FLUSH_DISK, &detail) ||
+      tb__writer_check_place(writer, &detail))
+    return failed(writer, &detail, error);
+  return TB_OK;
+}
+
+/* ---- ending ---- */
+
+static tb_status_t tell_split(tb_bag_writer_t *writer, const char *closed, const char *opened,
+                              tb_error_t *error)
+{
+  if (!writer->options.on_split) return TB_OK;
+  char *closed_path = tb__writer_path(writer, closed);
+  char *opened_path = opened ? tb__writer_path(writer, opened) : strdup("");
+  tb_status_t status = closed_path && opened_path ? TB_OK : no_memory(error);
+  if (!status) writer->options.on_split(closed_path, opened_path, writer->options.user);
+  free(closed_path);
+  free(opened_path);
+  return status;
+}
+
+tb_status_t tb_bag_writer_split(tb_bag_writer_t *writer, tb_error_t *error)
+{
+  tb_error_t detail = TB_ERROR_INIT;
+  tb_status_t status = writer->output ? tb__writer_end_file(writer, &detail) : TB_OK;
+  if (!status) status = tb__writer_begin_file(writer, &detail);
+  if (status) {
+    writer->failure = detail;
+    if (error) *error = detail;
+    return status;
+  }
+  writer->failure.status = TB_OK;
+  status = tb__writer_save_metadata(writer, error);
+  const tb__written_file_t *opened = tb__writer_file(writer);
+  tb_status_t told = tell_split(writer, opened[-1].name, opened->name, status ? NULL : error);
+  return status ? status : told;
+}
+
+tb_status_t tb_bag_writer_close(tb_bag_writer_t *writer, tb_error_t *error)
+{
+  if (!writer) return TB_OK;
+  tb_error_t first = writer->failure, detail = TB_ERROR_INIT;
+  if (writer->output && tb__writer_end_file(writer, &detail) && !first.status) first = detail;
+  if (tb__writer_save_metadata(writer, &detail) && !first.status) first = detail;
+  if (tell_split(writer, tb__writer_file(writer)->name, NULL, &detail) && !first.status)
+    first = detail;
+  destroy(writer);
+  if (first.status && error) *error = first;
+  return first.status;
+}
+
+/* ---- what is known ---- */
+
+tb_status_t tb_bag_writer_set_custom_data(tb_bag_writer_t *writer, const char *key,
+                                          const char *value, tb_error_t *error)
+{
+  if (!key || !value || !tb__yaml_can_hold(key) || !tb__yaml_can_hold(value))
+    return tb_error_set(error, TB_ERR_INVALID, "a key or value that is no text in UTF-8");
+  char *new_value = strdup(value);
+  if (!new_value) return no_memory(error);
+  for (size_t i = 0; i < writer->custom_count; i++) {
+    if (strcmp(writer->custom[i].key, key) != 0) continue;
+    free(writer->custom[i].value);
+    writer->custom[i].value = new_value;
+    return TB_OK;
+  }
+  char *new_key = strdup(key);
+  tb__bag_custom_t *custom =
+      new_key ? reallocarray(writer->custom, writer->custom_count + 1, sizeof *custom) : NULL;
+  if (!custom) {
+    free(new_key);
+    free(new_value);
+    return no_memory(error);
+  }
+  writer->custom = custom;
+  custom[writer->custom_count++] = (tb__bag_custom_t){new_key, new_value};
+  return TB_OK;
+}
+
+void tb_bag_writer_get_info(const tb_bag_writer_t *writer, tb_bag_writer_info_t *out)
+{
+  tb__bag_extent_t extent = tb__writer_extent(writer);
+  *out =
+      (tb_bag_writer_info_t){.message_count = extent.message_count,
+                             .start_ns = extent.start_ns,
+                             .end_ns = extent.end_ns,
+                             .topic_count = writer->topic_count,
+                             .file_count = writer->file_count,
+                             .file_size = writer->output ? writer->format->size(writer->output) : 0,
+                             .path = writer->path};
+}
+
+uint64_t tb_bag_writer_topic_count(const tb_bag_writer_t *writer, size_t topic)
+{
+  return topic < writer->topic_count ? writer->topics[topic].count : 0;
+}

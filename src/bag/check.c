@@ -1,0 +1,144 @@
+#include <timebase/bag_check.h>
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "bag/check_metadata.h"
+#include "bag/reader.h"
+
+void tb__check_report(tb__check_t *check, const char *format, ...)
+{
+  char text[TB_ERROR_TEXT_SIZE];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  check->result.finding_count++;
+  if (check->report) check->report(text, check->user);
+}
+
+static bool is_about_the_bag(tb_status_t status)
+{
+  return status == TB_ERR_CORRUPT || status == TB_ERR_TRUNCATED || status == TB_ERR_LIMIT ||
+         status == TB_ERR_NOT_FOUND;
+}
+
+/* As it should be, or what is left of it, with that told. *out is NULL if nothing is. */
+static tb_status_t open_bag(tb__check_t *check, const char *path, tb_bag_reader_t **out,
+                            tb_error_t *error)
+{
+  tb_bag_reader_options_t options = TB_BAG_READER_OPTIONS_INIT;
+  options.counts = TB_BAG_COUNTS_EXACT;
+  options.content = TB_BAG_CONTENT_ANY;
+  tb_error_t detail = TB_ERROR_INIT;
+  struct stat info;
+  if (stat(path, &info) != 0)
+    return tb_error_set_errno(error, errno == ENOENT ? TB_ERR_NOT_FOUND : TB_ERR_SYSTEM, errno,
+                              "%s", path);
+  tb_status_t status = tb_bag_reader_open(path, &options, out, &detail);
+  if (!status && (*out)->damage) tb__check_report(check, "%s", (*out)->damage);
+  if (status && is_about_the_bag(status)) {
+    tb__check_report(check, "%s", detail.text);
+    options.damage = TB_BAG_DAMAGE_SALVAGE;
+    check->is_salvaging = true;
+    status = tb_bag_reader_open(path, &options, out, &detail);
+    if (is_about_the_bag(status)) return TB_OK;
+  }
+  if (status && error) *error = detail;
+  return status;
+}
+
+static void count_message(tb__check_t *check, tb_bag_reader_t *reader,
+                          const tb_bag_message_t *message)
+{
+  if (message->log_time_ns < check->last_ns && !check->is_salvaging)
+    tb__check_report(check, "%s: row %" PRId64 ": its time lies before that of the message before",
+                     reader->sources[message->file].path, message->row_id);
+  bool first = check->result.message_count++ == 0;
+  if (first || message->log_time_ns < check->start_ns) check->start_ns = message->log_time_ns;
+  if (first || message->log_time_ns > check->end_ns) check->end_ns = message->log_time_ns;
+  check->last_ns = message->log_time_ns;
+  check->by_topic[message->topic]++;
+  check->by_file[message->file]++;
+}
+
+static tb_status_t read_all(tb__check_t *check, tb_bag_reader_t *reader, tb_error_t *error)
+{
+  tb_bag_message_t message;
+  tb_error_t detail = TB_ERROR_INIT;
+  tb_status_t status;
+  while ((status = tb_bag_reader_next(reader, &message, &detail)) != TB_ERR_END) {
+    if (status == TB_ERR_NO_MEMORY) return tb_error_set(error, status, "out of memory");
+    if (status)
+      tb__check_report(check, "%s", detail.text);
+    else
+      count_message(check, reader, &message);
+  }
+  if (check->is_salvaging || check->result.finding_count) return TB_OK;
+  if (check->result.message_count != reader->info.message_count)
+    tb__check_report(check, "%s: %" PRIu64 " messages could be read, but the files count %" PRIu64,
+                     reader->info.path, check->result.message_count, reader->info.message_count);
+  return TB_OK;
+}
+
+typedef struct file_check {
+  tb__check_t *check;
+  const char *path;
+} file_check_t;
+
+static void report_of_file(void *user, const char *text)
+{
+  const file_check_t *file = user;
+  if (strncmp(text, file->path, strlen(file->path)) == 0)
+    tb__check_report(file->check, "%s", text);
+  else
+    tb__check_report(file->check, "%s: %s", file->path, text);
+}
+
+static tb_status_t verify_file(tb__check_t *check, tb_bag_reader_t *reader, size_t index)
+{
+  tb__bag_source_t *source = &reader->sources[index];
+  const tb__bag_storage_t *storage = source->part->storage;
+  if (!storage->verify) return TB_OK;
+  file_check_t file = {check, source->path};
+  tb_error_t detail = TB_ERROR_INIT;
+  tb_status_t status = tb__bag_source_open(reader, index, &detail);
+  if (!status) status = storage->verify(source->file, report_of_file, &file, &detail);
+  tb__bag_source_close(reader, index);
+  if (status && status != TB_ERR_NO_MEMORY) tb__check_report(check, "%s", detail.text);
+  return status == TB_ERR_NO_MEMORY ? status : TB_OK;
+}
+
+static tb_status_t check_reader(tb__check_t *check, tb_bag_reader_t *reader, tb_error_t *error)
+{
+  check->by_topic = calloc(reader->table.count + 1, sizeof *check->by_topic);
+  check->by_file = calloc(reader->source_count + 1, sizeof *check->by_file);
+  if (!check->by_topic || !check->by_file)
+    return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+  tb_status_t status = read_all(check, reader, error);
+  for (size_t i = 0; i < reader->source_count && !status; i++)
+    status = verify_file(check, reader, i);
+  if (status) return tb_error_set(error, status, "out of memory");
+  tb__check_metadata(check, reader);
+  return TB_OK;
+}
+
+tb_status_t tb_bag_check(const char *path, tb_bag_finding_fn report, void *user,
+                         tb_bag_check_result_t *out, tb_error_t *error)
+{
+  if (!path || !*path || !out) return tb_error_set(error, TB_ERR_INVALID, "no path of a bag");
+  tb__check_t check = {.report = report, .user = user};
+  tb_bag_reader_t *reader = NULL;
+  tb_status_t status = open_bag(&check, path, &reader, error);
+  if (!status && reader) status = check_reader(&check, reader, error);
+  tb_bag_reader_close(reader);
+  free(check.by_topic);
+  free(check.by_file);
+  if (!status) *out = check.result;
+  return status;
+}

@@ -1,0 +1,27 @@
+/* A check of a bag in progress; metadata.yaml beside what the files hold. */
+#ifndef TB_BAG_CHECK_METADATA_H
+#define TB_BAG_CHECK_METADATA_H
+
+#include <stdbool.h>
+
+#include <timebase/bag_check.h>
+#include <timebase/bag_reader.h>
+
+typedef struct tb__check {
+  tb_bag_finding_fn report;
+  void *user;
+  tb_bag_check_result_t result;
+  bool is_salvaging;
+  int64_t last_ns;
+  int64_t start_ns; /* of what could be read */
+  int64_t end_ns;
+  uint64_t *by_topic; /* messages that could be read */
+  uint64_t *by_file;
+} tb__check_t;
+
+void tb__check_report(tb__check_t *check, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+void tb__check_metadata(tb__check_t *check, const tb_bag_reader_t *reader);
+
+#endif

@@ -1,0 +1,19 @@
+/* A file that is made for ourselves alone, and has no name once it is open. */
+#ifndef TB_BAG_TEMPORARY_H
+#define TB_BAG_TEMPORARY_H
+
+#include <timebase/error.h>
+
+/* A folder of our own, in TMPDIR or /tmp, and the path of a file in it that is not there yet. */
+typedef struct tb__temporary {
+  char *folder;
+  char *path; /* ends with the name of the file that it stands for: it comes into errors */
+} tb__temporary_t;
+
+/* *out is zeroed by the caller. The name is that of the file `of` without `suffix` at its end. */
+tb_status_t tb__temporary_make(const char *of, const char *suffix, tb__temporary_t *out,
+                               tb_error_t *error);
+/* After a failure too. Who has the file open keeps it. */
+void tb__temporary_forget(tb__temporary_t *temporary);
+
+#endif

@@ -1,0 +1,72 @@
+/* Inside of tb_bag_writer_t. bag_writer.c is what callers see, writer_file.c begins and ends files,
+ * writer_metadata.c tells what they hold. */
+#ifndef TB_BAG_WRITER_H
+#define TB_BAG_WRITER_H
+
+#include <sys/types.h>
+#include <timebase/bag_writer.h>
+
+#include "bag/metadata_write.h"
+#include "bag/output.h"
+#include "bag/zstd_codec.h"
+
+typedef struct tb__written_topic {
+  char *name;
+  char *type;
+  char *serialization_format;
+  char *offers;
+  char *type_hash;
+  char *definition;
+  char *definition_encoding;
+  uint32_t id;      /* in the file in the making */
+  uint64_t count;   /* in all files */
+  uint64_t in_file; /* in the file in the making */
+} tb__written_topic_t;
+
+typedef struct tb__written_file {
+  char *name;
+  tb__bag_extent_t extent;
+} tb__written_file_t;
+
+struct tb_bag_writer {
+  char *path;
+  char *name; /* the last part of the path */
+  char *ros_distro;
+  const tb__bag_output_format_t *format;
+  tb_bag_writer_options_t options; /* texts are not valid any more */
+  tb__written_topic_t *topics;
+  size_t topic_count;
+  tb__written_file_t *files; /* the last one is in the making, while there is an output */
+  size_t file_count;
+  size_t files_begun; /* numbers of files are not used twice */
+  tb__bag_custom_t *custom;
+  size_t custom_count;
+  tb__bag_output_t *output; /* NULL after a failure */
+  dev_t device;             /* of the file in the making */
+  ino_t inode;
+  tb_error_t failure; /* that ended the last file, until a split */
+  tb__zstd_t zstd;
+};
+
+/* The file in the making, or the one that failed. */
+tb__written_file_t *tb__writer_file(tb_bag_writer_t *writer);
+/* "folder/name", NULL when out of memory. */
+char *tb__writer_path(const tb_bag_writer_t *writer, const char *name);
+
+/* Without output: makes one, with all topics. A failure leaves none. */
+tb_status_t tb__writer_begin_file(tb_bag_writer_t *writer, tb_error_t *error);
+/* Ends the output, which is gone in any case, and compresses the file if that is asked for. */
+tb_status_t tb__writer_end_file(tb_bag_writer_t *writer, tb_error_t *error);
+/* A file that was deleted or replaced takes messages as before, and nobody would ever see them. */
+tb_status_t tb__writer_check_place(const tb_bag_writer_t *writer, tb_error_t *error);
+/* After a failure of the output: ends it, keeps *failure and counts what has stayed. */
+void tb__writer_abandon_file(tb_bag_writer_t *writer, const tb_error_t *failure);
+
+tb__bag_extent_t tb__writer_extent(const tb_bag_writer_t *writer);
+tb_status_t tb__writer_describe(const tb_bag_writer_t *writer, tb__bag_metadata_form_t form,
+                                char **out, tb_error_t *error);
+/* Replaces metadata.yaml. */
+tb_status_t tb__writer_save_metadata(const tb_bag_writer_t *writer, tb_error_t *error);
+tb_status_t tb__writer_sync_folder(const tb_bag_writer_t *writer, tb_error_t *error);
+
+#endif

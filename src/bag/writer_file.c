@@ -1,0 +1,216 @@
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bag/storage.h"
+#include "bag/writer.h"
+
+static tb_status_t no_memory(tb_error_t *error)
+{
+  return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+}
+
+tb__written_file_t *tb__writer_file(tb_bag_writer_t *writer)
+{
+  return &writer->files[writer->file_count - 1];
+}
+
+char *tb__writer_path(const tb_bag_writer_t *writer, const char *name)
+{
+  char *path = NULL;
+  return asprintf(&path, "%s/%s", writer->path, name) < 0 ? NULL : path;
+}
+
+static tb_status_t register_topics(tb_bag_writer_t *writer, tb_error_t *error)
+{
+  tb_status_t status = TB_OK;
+  for (size_t i = 0; i < writer->topic_count && !status; i++) {
+    tb__written_topic_t *topic = &writer->topics[i];
+    tb__bag_output_topic_t description = {
+        topic->name,      topic->type,       topic->serialization_format, topic->offers,
+        topic->type_hash, topic->definition, topic->definition_encoding};
+    topic->in_file = 0;
+    status = writer->format->add_topic(writer->output, &description, &topic->id, error);
+  }
+  return status;
+}
+
+static tb_status_t create_output(tb_bag_writer_t *writer, const char *path, tb_error_t *error)
+{
+  static const tb__bag_output_compression_t compressions[] = {
+      [TB_BAG_CHUNKS_PLAIN] = TB__BAG_OUTPUT_NONE,
+      [TB_BAG_CHUNKS_ZSTD] = TB__BAG_OUTPUT_ZSTD,
+      [TB_BAG_CHUNKS_LZ4] = TB__BAG_OUTPUT_LZ4,
+  };
+  tb__bag_output_options_t options = {.chunk_size = writer->options.chunk_size,
+                                      .compression =
+                                          compressions[writer->options.chunk_compression],
+                                      .level = writer->options.compression_level,
+                                      .ros_distro = writer->ros_distro};
+  return writer->format->create(writer->format, path, &options, &writer->output, error);
+}
+
+static tb_status_t remember_place(tb_bag_writer_t *writer, const char *path, tb_error_t *error)
+{
+  struct stat info;
+  if (stat(path, &info) != 0) return tb_error_set_errno(error, TB_ERR_SYSTEM, errno, "%s", path);
+  writer->device = info.st_dev;
+  writer->inode = info.st_ino;
+  return TB_OK;
+}
+
+tb_status_t tb__writer_check_place(const tb_bag_writer_t *writer, tb_error_t *error)
+{
+  struct stat info;
+  char *path = tb__writer_path(writer, writer->files[writer->file_count - 1].name);
+  tb_status_t status = TB_OK;
+  if (!path)
+    status = no_memory(error);
+  else if (stat(path, &info) != 0)
+    status = tb_error_set_errno(error, errno == ENOENT ? TB_ERR_NOT_FOUND : TB_ERR_SYSTEM, errno,
+                                "%s was taken away while it was written", path);
+  else if (info.st_dev != writer->device || info.st_ino != writer->inode)
+    status = tb_error_set(error, TB_ERR_NOT_FOUND, "%s was replaced while it was written", path);
+  free(path);
+  return status;
+}
+
+tb_status_t tb__writer_begin_file(tb_bag_writer_t *writer, tb_error_t *error)
+{
+  tb__written_file_t *files = reallocarray(writer->files, writer->file_count + 1, sizeof *files);
+  if (!files) return no_memory(error);
+  writer->files = files;
+  char *name = NULL;
+  if (asprintf(&name, "%s_%zu%s", writer->name, writer->files_begun, writer->format->extension) < 0)
+    return no_memory(error);
+  char *path = tb__writer_path(writer, name);
+  tb_status_t status = path ? create_output(writer, path, error) : no_memory(error);
+  if (!status) status = remember_place(writer, path, error);
+  if (!status) status = register_topics(writer, error);
+  if (status) {
+    if (path && writer->output) {
+      writer->format->close(writer->output, NULL, NULL);
+      unlink(path);
+    }
+    writer->output = NULL;
+    free(name);
+  } else {
+    files[writer->file_count++] = (tb__written_file_t){.name = name};
+    writer->files_begun++;
+  }
+  free(path);
+  return status;
+}
+
+/* Under a name that no reader looks for until it is whole. */
+static tb_status_t compress(const char *from, const char *to, int level, tb_error_t *error)
+{
+  char *draft = NULL;
+  if (asprintf(&draft, "%s.new", to) < 0) return no_memory(error);
+  tb_status_t status = tb__zstd_compress_file(from, draft, level, error);
+  if (!status && rename(draft, to) != 0) {
+    status = tb_error_set_errno(error, TB_ERR_SYSTEM, errno, "%s", to);
+    unlink(draft);
+  }
+  free(draft);
+  return status;
+}
+
+/* On failure the file stays as it is, and is listed so. */
+static tb_status_t compress_file(tb_bag_writer_t *writer, tb_error_t *error)
+{
+  tb__written_file_t *file = tb__writer_file(writer);
+  char *name = NULL;
+  if (asprintf(&name, "%s.zstd", file->name) < 0) return no_memory(error);
+  char *from = tb__writer_path(writer, file->name);
+  char *to = tb__writer_path(writer, name);
+  tb_status_t status =
+      from && to ? compress(from, to, writer->options.compression_level, error) : no_memory(error);
+  if (status) {
+    free(name);
+  } else {
+    unlink(from);
+    free(file->name);
+    file->name = name;
+  }
+  free(from);
+  free(to);
+  return status;
+}
+
+tb_status_t tb__writer_end_file(tb_bag_writer_t *writer, tb_error_t *error)
+{
+  char *metadata = NULL;
+  tb_error_t detail = TB_ERROR_INIT;
+  tb_status_t status = tb__writer_check_place(writer, &detail);
+  if (!status) status = tb__writer_describe(writer, TB__BAG_METADATA_EMBEDDED, &metadata, &detail);
+  tb__bag_output_t *output = writer->output;
+  writer->output = NULL;
+  tb_status_t closed = writer->format->close(output, metadata, status ? NULL : &detail);
+  free(metadata);
+  if (!status) status = closed;
+  if (status) {
+    tb__writer_abandon_file(writer, &detail);
+    if (error) *error = detail;
+    return status;
+  }
+  return writer->options.compression_mode == TB_BAG_COMPRESS_FILES ? compress_file(writer, error)
+                                                                   : TB_OK;
+}
+
+static void forget_counts(tb_bag_writer_t *writer)
+{
+  for (size_t i = 0; i < writer->topic_count; i++) {
+    writer->topics[i].count -= writer->topics[i].in_file;
+    writer->topics[i].in_file = 0;
+  }
+  tb__writer_file(writer)->extent = (tb__bag_extent_t){0};
+}
+
+static void take_counts(tb_bag_writer_t *writer, const tb__bag_file_info_t *info)
+{
+  forget_counts(writer);
+  for (size_t i = 0; i < writer->topic_count; i++) {
+    tb__written_topic_t *topic = &writer->topics[i];
+    for (size_t j = 0; j < info->topic_count; j++)
+      if (strcmp(topic->name, info->topics[j].name) == 0)
+        topic->in_file = info->topics[j].message_count;
+    topic->count += topic->in_file;
+  }
+  tb__bag_extent_t extent = {info->message_count, 0, 0};
+  if (info->has_times) {
+    extent.start_ns = info->start_ns;
+    extent.end_ns = info->end_ns;
+  }
+  tb__writer_file(writer)->extent = extent;
+}
+
+/* Where the file cannot be looked into, the counts stay as they were. */
+static void recount(tb_bag_writer_t *writer, const char *path)
+{
+  const tb__bag_storage_t *storage = tb__bag_storage_find(writer->format->id);
+  tb__bag_file_t *file = NULL;
+  tb_error_t error = TB_ERROR_INIT;
+  tb_status_t status = storage ? storage->open(storage, path, &file, &error) : TB_ERR_UNSUPPORTED;
+  if (status == TB_ERR_NOT_FOUND) forget_counts(writer);
+  if (status) return;
+  tb__bag_file_info_t info = {0};
+  status = storage->read_info(file, &info, &error);
+  if (!status) status = storage->count_topics(file, &info, &error);
+  if (!status) take_counts(writer, &info);
+  tb__bag_file_info_fini(&info);
+  storage->close(file);
+}
+
+void tb__writer_abandon_file(tb_bag_writer_t *writer, const tb_error_t *failure)
+{
+  writer->failure = *failure;
+  if (writer->output) writer->format->close(writer->output, NULL, NULL);
+  writer->output = NULL;
+  char *path = tb__writer_path(writer, tb__writer_file(writer)->name);
+  if (path) recount(writer, path);
+  free(path);
+}

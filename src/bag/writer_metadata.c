@@ -1,0 +1,122 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bag/writer.h"
+
+tb__bag_extent_t tb__writer_extent(const tb_bag_writer_t *writer)
+{
+  tb__bag_extent_t whole = {0};
+  for (size_t i = 0; i < writer->file_count; i++) {
+    const tb__bag_extent_t *file = &writer->files[i].extent;
+    if (file->message_count == 0) continue;
+    bool first = whole.message_count == 0;
+    if (first || file->start_ns < whole.start_ns) whole.start_ns = file->start_ns;
+    if (first || file->end_ns > whole.end_ns) whole.end_ns = file->end_ns;
+    whole.message_count += file->message_count;
+  }
+  return whole;
+}
+
+static void describe_topics(const tb_bag_writer_t *writer, tb__bag_described_topic_t *out)
+{
+  for (size_t i = 0; i < writer->topic_count; i++) {
+    const tb__written_topic_t *topic = &writer->topics[i];
+    out[i] = (tb__bag_described_topic_t){.name = topic->name,
+                                         .type = topic->type,
+                                         .serialization_format = topic->serialization_format,
+                                         .offers = topic->offers,
+                                         .type_hash = topic->type_hash,
+                                         .message_count = topic->count};
+  }
+}
+
+tb_status_t tb__writer_describe(const tb_bag_writer_t *writer, tb__bag_metadata_form_t form,
+                                char **out, tb_error_t *error)
+{
+  static const char *const modes[] = {
+      [TB_BAG_COMPRESS_NONE] = "",
+      [TB_BAG_COMPRESS_MESSAGES] = "MESSAGE",
+      [TB_BAG_COMPRESS_FILES] = "FILE",
+  };
+  tb__bag_described_topic_t *topics = calloc(writer->topic_count + 1, sizeof *topics);
+  tb__bag_described_file_t *files = calloc(writer->file_count + 1, sizeof *files);
+  if (!topics || !files) {
+    free(topics);
+    free(files);
+    return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+  }
+  describe_topics(writer, topics);
+  for (size_t i = 0; i < writer->file_count; i++)
+    files[i] = (tb__bag_described_file_t){writer->files[i].name, writer->files[i].extent};
+  bool compressed = writer->options.compression_mode != TB_BAG_COMPRESS_NONE;
+  tb__bag_description_t bag = {.storage_id = writer->format->id,
+                               .compression_mode = modes[writer->options.compression_mode],
+                               .compression_format = compressed ? "zstd" : "",
+                               .ros_distro = writer->ros_distro,
+                               .extent = tb__writer_extent(writer),
+                               .topics = topics,
+                               .topic_count = writer->topic_count,
+                               .files = files,
+                               .file_count = writer->file_count,
+                               .custom = writer->custom,
+                               .custom_count = writer->custom_count};
+  tb_status_t status = tb__bag_metadata_write(&bag, form, out, error);
+  free(topics);
+  free(files);
+  return status;
+}
+
+static tb_status_t path_error(const char *path, tb_error_t *error)
+{
+  return tb_error_set_errno(error, errno == ENOENT ? TB_ERR_NOT_FOUND : TB_ERR_SYSTEM, errno, "%s",
+                            path);
+}
+
+static tb_status_t write_file(const char *path, const char *text, tb_error_t *error)
+{
+  int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (fd < 0) return path_error(path, error);
+  tb_status_t status = TB_OK;
+  for (size_t size = strlen(text); size > 0 && !status;) {
+    ssize_t written = write(fd, text, size);
+    if (written < 0 && errno != EINTR) status = path_error(path, error);
+    if (written < 0) continue;
+    text += written;
+    size -= (size_t)written;
+  }
+  if (!status && fsync(fd) != 0) status = path_error(path, error);
+  close(fd);
+  return status;
+}
+
+tb_status_t tb__writer_sync_folder(const tb_bag_writer_t *writer, tb_error_t *error)
+{
+  int fd = open(writer->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return path_error(writer->path, error);
+  tb_status_t status = fsync(fd) != 0 ? path_error(writer->path, error) : TB_OK;
+  close(fd);
+  return status;
+}
+
+tb_status_t tb__writer_save_metadata(const tb_bag_writer_t *writer, tb_error_t *error)
+{
+  char *text = NULL;
+  tb_status_t status = tb__writer_describe(writer, TB__BAG_METADATA_FILE, &text, error);
+  if (status) return status;
+  char *path = tb__writer_path(writer, "metadata.yaml");
+  char *draft = tb__writer_path(writer, "metadata.yaml.new");
+  if (!path || !draft)
+    status = tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+  else
+    status = write_file(draft, text, error);
+  if (!status && rename(draft, path) != 0) status = path_error(path, error);
+  if (status && draft) unlink(draft);
+  free(draft);
+  free(path);
+  free(text);
+  return status ? status : tb__writer_sync_folder(writer, error);
+}
