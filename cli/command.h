@@ -25,6 +25,9 @@ typedef struct command {
 extern const command_t command_now;
 extern const command_t command_serve;
 extern const command_t command_sleep;
+#ifdef TB_CLI_BAG
+extern const command_t command_bag;
+#endif
 #ifdef TB_CLI_PLAY
 extern const command_t command_play;
 #endif

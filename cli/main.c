@@ -9,6 +9,9 @@ static const command_t *const commands[] = {
 #ifdef TB_CLI_PLAY
     &command_play,
 #endif
+#ifdef TB_CLI_BAG
+    &command_bag,
+#endif
 #ifdef TB_CLI_ROS2
     &command_watch,
 #endif

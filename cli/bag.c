@@ -1,0 +1,45 @@
+#include "bag.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const command_t *const commands[] = {&command_bag_info, &command_bag_check,
+                                            &command_bag_convert, &command_bag_cut,
+                                            &command_bag_recover};
+
+#define COMMAND_COUNT (sizeof commands / sizeof *commands)
+
+const char *bag_plural(uint64_t count)
+{
+  return count == 1 ? "" : "s";
+}
+
+static int help(const command_t *command)
+{
+  printf("usage: %s\n\nLooks at recordings of rosbag2, and makes others of them.\n\n",
+         command->usage);
+  for (size_t i = 0; i < COMMAND_COUNT; i++)
+    printf("  %-8s %s\n", commands[i]->name + strlen("bag "), commands[i]->summary);
+  printf("\n%s", command->help);
+  return command_finish(command, EXIT_OK);
+}
+
+static int run(const command_t *command, int argc, char **argv)
+{
+  if (argc < 2) return command_usage_error(command, "which command?");
+  const char *name = argv[1];
+  if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help")) return help(command);
+  for (size_t i = 0; i < COMMAND_COUNT; i++)
+    if (!strcmp(commands[i]->name + strlen("bag "), name))
+      return commands[i]->run(commands[i], argc - 1, argv + 1);
+  return command_usage_error(command, "unknown command '%s'", name);
+}
+
+const command_t command_bag = {
+    .name = "bag",
+    .summary = "look at recordings, check, convert, cut and recover them",
+    .usage = "timebase bag info|check|convert|cut|recover ...",
+    .help = "'timebase bag COMMAND --help' tells more about one. A recording is a folder, with\n"
+            "metadata.yaml or without, or one of its files (.db3, .mcap, .zstd).\n",
+    .run = run,
+};

@@ -1,0 +1,77 @@
+/* The commands `timebase bag ...`, and what they share. */
+#ifndef TB_CLI_BAG_H
+#define TB_CLI_BAG_H
+
+#include <timebase/bag_reader.h>
+#include <timebase/bag_writer.h>
+
+#include "command.h"
+
+extern const command_t command_bag_info;
+extern const command_t command_bag_check;
+extern const command_t command_bag_convert;
+extern const command_t command_bag_cut;
+extern const command_t command_bag_recover;
+
+/* Options about what is written, for bag_output_option. */
+enum {
+  BAG_OPTION_MODE = 0x400,
+  BAG_OPTION_FORMAT,
+  BAG_OPTION_LEVEL,
+  BAG_OPTION_CHUNKS,
+  BAG_OPTION_CHUNK_SIZE,
+  BAG_OPTION_MAX_SIZE,
+  BAG_OPTION_MAX_DURATION,
+};
+#define BAG_OUTPUT_OPTIONS                                                                         \
+  {"output", required_argument, NULL, 'o'}, {"storage", required_argument, NULL, 's'},             \
+      {"compression-mode", required_argument, NULL, BAG_OPTION_MODE},                              \
+      {"compression-format", required_argument, NULL, BAG_OPTION_FORMAT},                          \
+      {"compression-level", required_argument, NULL, BAG_OPTION_LEVEL},                            \
+      {"chunk-compression", required_argument, NULL, BAG_OPTION_CHUNKS},                           \
+      {"chunk-size", required_argument, NULL, BAG_OPTION_CHUNK_SIZE},                              \
+      {"max-bag-size", required_argument, NULL, BAG_OPTION_MAX_SIZE},                              \
+  {                                                                                                \
+    "max-bag-duration", required_argument, NULL, BAG_OPTION_MAX_DURATION                           \
+  }
+#define BAG_OUTPUT_HELP                                                                            \
+  "  --compression-mode none|message|file\n"                                                       \
+  "                     rosbag2's compression with zstd (default none)\n"                          \
+  "  --compression-format zstd\n"                                                                  \
+  "  --compression-level N\n"                                                                      \
+  "                     1 (fast) to 19 (small)\n"                                                  \
+  "  --chunk-compression none|zstd|lz4, --chunk-size BYTES\n"                                      \
+  "                     of the chunks inside of MCAP files\n"                                      \
+  "  --max-bag-size BYTES, --max-bag-duration S\n"                                                 \
+  "                     begin another file beyond that\n"
+
+/* A copy of a recording, or of a part of it. */
+typedef struct bag_copy {
+  const command_t *command;
+  const char *output;
+  tb_bag_writer_options_t options;
+  bool storage_given;
+  tb_bag_reader_t *reader;
+  tb_bag_writer_t *writer;
+  size_t *topics;           /* of the writer, by topic of the reader; SIZE_MAX: left out */
+  int64_t start_ns, end_ns; /* messages from start_ns on and before end_ns */
+  uint64_t copied, failures;
+} bag_copy_t;
+
+#define BAG_COPY_INIT(its_command)                                                                 \
+  {                                                                                                \
+    .command = (its_command), .options = TB_BAG_WRITER_OPTIONS_INIT, .end_ns = INT64_MAX           \
+  }
+
+/* True if the option was one of BAG_OUTPUT_OPTIONS; *result is EXIT_OK or EXIT_USAGE then. */
+bool bag_output_option(bag_copy_t *copy, int option, int *result);
+
+/* The writer with the reader's topics (all, or those with wanted[i]), then all messages. A failure
+ * to read one is told and counted. EXIT_OK, or EXIT_IO with a message. Ends both. */
+int bag_copy_run(bag_copy_t *copy, const bool *wanted);
+void bag_copy_end(bag_copy_t *copy);
+
+/* Like "1 message", "2 messages". */
+const char *bag_plural(uint64_t count);
+
+#endif

@@ -1,0 +1,56 @@
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <timebase/bag_check.h>
+
+#include "bag.h"
+
+static void print_finding(const char *text, void *user)
+{
+  (void)user;
+  puts(text);
+}
+
+static int check(const command_t *command, const char *path)
+{
+  tb_bag_check_result_t result;
+  tb_error_t error = TB_ERROR_INIT;
+  tb_status_t status = tb_bag_check(path, print_finding, NULL, &result, &error);
+  if (status) return command_failed(command, status, &error);
+  if (result.finding_count == 0)
+    printf("%s: whole, %" PRIu64 " message%s\n", path, result.message_count,
+           bag_plural(result.message_count));
+  else
+    printf("%s: damaged: %" PRIu64 " finding%s; %" PRIu64 " message%s could be read\n", path,
+           result.finding_count, bag_plural(result.finding_count), result.message_count,
+           bag_plural(result.message_count));
+  return result.finding_count ? EXIT_CHECK : EXIT_OK;
+}
+
+static int run(const command_t *command, int argc, char **argv)
+{
+  static const struct option options[] = {{"help", no_argument, NULL, 'h'}, {0}};
+  for (int option; (option = getopt_long(argc, argv, ":h", options, NULL)) != -1;) {
+    if (option == 'h') return command_help(command);
+    return command_bad_option(command, option, argv);
+  }
+  if (optind == argc) return command_usage_error(command, "which recording?");
+  int result = EXIT_OK;
+  for (; optind < argc && result != EXIT_IO; optind++) {
+    int one = check(command, argv[optind]);
+    if (one != EXIT_OK) result = one;
+  }
+  return command_finish(command, result);
+}
+
+const command_t command_bag_check = {
+    .name = "bag check",
+    .summary = "read everything and tell what is wrong",
+    .usage = "timebase bag check BAG...",
+    .help = "Reads every byte of the recordings and prints one line for each thing that is wrong:\n"
+            "what cannot be read, checksums, tables that contradict each other, times out of\n"
+            "order, and metadata.yaml that says something else than the files.\n\n"
+            "  -h, --help         this text\n\n"
+            "Exit status: 0 whole, 1 damaged, 2 wrong usage, 3 it could not be looked at.\n",
+    .run = run,
+};

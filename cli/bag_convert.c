@@ -1,0 +1,109 @@
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bag.h"
+
+static tb_status_t open_input(bag_copy_t *copy, const char *const *paths, size_t count,
+                              tb_bag_damage_t damage, tb_error_t *error)
+{
+  tb_bag_reader_options_t options = TB_BAG_READER_OPTIONS_INIT;
+  options.content = TB_BAG_CONTENT_ANY;
+  options.damage = damage;
+  return tb_bag_reader_open_many(paths, count, &options, &copy->reader, error);
+}
+
+/* False: *result is set. */
+static bool parse(bag_copy_t *copy, int argc, char **argv, int *result)
+{
+  static const struct option options[] = {
+      BAG_OUTPUT_OPTIONS, {"help", no_argument, NULL, 'h'}, {0}};
+  for (int option; (option = getopt_long(argc, argv, ":o:s:h", options, NULL)) != -1;) {
+    if (option == 'h') {
+      *result = command_help(copy->command);
+      return false;
+    }
+    if (!bag_output_option(copy, option, result))
+      *result = command_bad_option(copy->command, option, argv);
+    if (*result) return false;
+  }
+  *result = EXIT_USAGE;
+  if (optind == argc)
+    command_usage_error(copy->command, "which recording?");
+  else if (!copy->output)
+    command_usage_error(copy->command, "--output OUT is missing");
+  else
+    return true;
+  return false;
+}
+
+static int convert(const command_t *command, int argc, char **argv)
+{
+  bag_copy_t copy = BAG_COPY_INIT(command);
+  int result = EXIT_OK;
+  if (!parse(&copy, argc, argv, &result)) return result;
+  if (!copy.storage_given) return command_usage_error(command, "--storage S is missing");
+  command_show_log(command);
+  tb_error_t error = TB_ERROR_INIT;
+  tb_status_t status = open_input(&copy, (const char *const *)argv + optind,
+                                  (size_t)(argc - optind), TB_BAG_DAMAGE_REFUSE, &error);
+  result = status ? command_failed(command, status, &error) : bag_copy_run(&copy, NULL);
+  if (!result && copy.failures > 0) {
+    fprintf(stderr, "timebase bag convert: %" PRIu64 " part%s could not be copied\n", copy.failures,
+            bag_plural(copy.failures));
+    result = EXIT_IO;
+  }
+  bag_copy_end(&copy);
+  return command_finish(command, result);
+}
+
+static int recover(const command_t *command, int argc, char **argv)
+{
+  bag_copy_t copy = BAG_COPY_INIT(command);
+  int result = EXIT_OK;
+  if (!parse(&copy, argc, argv, &result)) return result;
+  if (optind + 1 < argc)
+    return command_usage_error(command, "unexpected argument '%s'", argv[optind + 1]);
+  command_show_log(command); /* tells of files that are left out */
+  tb_error_t error = TB_ERROR_INIT;
+  tb_status_t status =
+      open_input(&copy, (const char *const *)argv + optind, 1, TB_BAG_DAMAGE_SALVAGE, &error);
+  if (status) return command_failed(command, status, &error);
+  const char *damage = tb_bag_reader_info(copy.reader)->damage;
+  result = bag_copy_run(&copy, NULL);
+  if (!result)
+    printf("%s: %s\n", argv[optind],
+           damage || copy.failures ? "damaged; what is named above was lost" : "nothing was lost");
+  bag_copy_end(&copy);
+  return command_finish(command, result);
+}
+
+const command_t command_bag_convert = {
+    .name = "bag convert",
+    .summary = "write recordings anew, in another format or as one",
+    .usage = "timebase bag convert BAG... -o OUT -s sqlite3|mcap [--compression-mode M] "
+             "[--max-bag-size BYTES] [--max-bag-duration S]",
+    .help = "Copies every message of the recordings, in the order of time, byte for byte, with\n"
+            "topics, QoS, message definitions and notes. sqlite3 keeps no publish times.\n\n"
+            "  -o, --output OUT   the folder of the new recording; it must not exist\n"
+            "  -s, --storage S    its format: sqlite3, mcap\n" BAG_OUTPUT_HELP
+            "  -h, --help         this text\n\n"
+            "Where something could not be read, the rest is copied: status 3.\n",
+    .run = convert,
+};
+
+const command_t command_bag_recover = {
+    .name = "bag recover",
+    .summary = "write what can be read of a damaged recording",
+    .usage = "timebase bag recover BAG -o OUT [-s sqlite3|mcap]",
+    .help = "Copies what can be read: without metadata.yaml where that is bad, without files that\n"
+            "are lost, with what stands before and behind the damage, and without indexes. Says\n"
+            "what was lost.\n\n"
+            "  -o, --output OUT   the folder of the new recording; it must not exist\n"
+            "  -s, --storage S    its format: sqlite3, mcap (default: as it was)\n" BAG_OUTPUT_HELP
+            "  -h, --help         this text\n\n"
+            "Exit status: 0 also if much was lost, 3 if nothing can be read or written.\n",
+    .run = recover,
+};

@@ -1,0 +1,200 @@
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bag.h"
+
+/* ---- options ---- */
+
+static bool parse_size(const command_t *command, const char *name, uint64_t *out)
+{
+  char *end;
+  errno = 0;
+  unsigned long long value = strtoull(optarg, &end, 10);
+  if (end == optarg || *end || errno || *optarg == '-' || value > SIZE_MAX) {
+    command_usage_error(command, "%s %s: must be a number of bytes", name, optarg);
+    return false;
+  }
+  *out = value;
+  return true;
+}
+
+/* One of `words`, which end with NULL. */
+static bool parse_word(const command_t *command, const char *name, const char *const *words,
+                       int *out)
+{
+  for (int i = 0; words[i]; i++) {
+    if (strcmp(words[i], optarg) != 0) continue;
+    *out = i;
+    return true;
+  }
+  command_usage_error(command, "%s %s: unknown", name, optarg);
+  return false;
+}
+
+static bool parse_compression(bag_copy_t *copy, int option)
+{
+  static const char *const modes[] = {"none", "message", "file", NULL};
+  static const char *const chunks[] = {"none", "zstd", "lz4", NULL};
+  int word = 0;
+  if (option == BAG_OPTION_MODE) {
+    if (!parse_word(copy->command, "--compression-mode", modes, &word)) return false;
+    copy->options.compression_mode = (tb_bag_compression_mode_t)word;
+  } else {
+    if (!parse_word(copy->command, "--chunk-compression", chunks, &word)) return false;
+    copy->options.chunk_compression = (tb_bag_chunk_compression_t)word;
+  }
+  return true;
+}
+
+static bool parse_limit(bag_copy_t *copy, int option)
+{
+  uint64_t size = 0;
+  switch (option) {
+  case BAG_OPTION_MAX_SIZE:
+    return parse_size(copy->command, "--max-bag-size", &copy->options.max_size);
+  case BAG_OPTION_CHUNK_SIZE:
+    if (!parse_size(copy->command, "--chunk-size", &size)) return false;
+    copy->options.chunk_size = (size_t)size;
+    return true;
+  default:
+    if (!command_parse_duration(copy->command, "--max-bag-duration", optarg,
+                                &copy->options.max_duration))
+      return false;
+    if (copy->options.max_duration.ns >= 0) return true;
+    command_usage_error(copy->command, "--max-bag-duration %s: must not be negative", optarg);
+    return false;
+  }
+}
+
+bool bag_output_option(bag_copy_t *copy, int option, int *result)
+{
+  *result = EXIT_OK;
+  switch (option) {
+  case 'o':
+    copy->output = optarg;
+    return true;
+  case 's':
+    copy->options.storage_id = optarg;
+    copy->storage_given = true;
+    return true;
+  case BAG_OPTION_FORMAT:
+    copy->options.compression_format = optarg;
+    return true;
+  case BAG_OPTION_LEVEL:
+    if (!command_parse_int(copy->command, "--compression-level", optarg, 1, 19,
+                           &copy->options.compression_level))
+      *result = EXIT_USAGE;
+    return true;
+  case BAG_OPTION_MODE:
+  case BAG_OPTION_CHUNKS:
+    if (!parse_compression(copy, option)) *result = EXIT_USAGE;
+    return true;
+  case BAG_OPTION_MAX_SIZE:
+  case BAG_OPTION_CHUNK_SIZE:
+  case BAG_OPTION_MAX_DURATION:
+    if (!parse_limit(copy, option)) *result = EXIT_USAGE;
+    return true;
+  default:
+    return false;
+  }
+}
+
+/* ---- copying ---- */
+
+static tb_status_t copy_notes(bag_copy_t *copy, tb_error_t *error)
+{
+  const tb_bag_info_t *info = tb_bag_reader_info(copy->reader);
+  tb_status_t status = TB_OK;
+  for (size_t i = 0; i < info->note_count && !status; i++)
+    status = tb_bag_writer_set_custom_data(copy->writer, info->notes[i].key, info->notes[i].value,
+                                           error);
+  return status;
+}
+
+/* A topic that cannot be written is told and left out. */
+static tb_status_t copy_topic(bag_copy_t *copy, size_t index, tb_error_t *error)
+{
+  const tb_bag_topic_t *topic = &tb_bag_reader_info(copy->reader)->topics[index];
+  tb_bag_writer_topic_t same = {.name = topic->name,
+                                .type = topic->type,
+                                .serialization_format = topic->serialization_format,
+                                .offers = topic->offers,
+                                .type_hash = topic->type_hash,
+                                .definition = topic->definition,
+                                .definition_encoding = topic->definition_encoding};
+  copy->topics[index] = SIZE_MAX;
+  tb_status_t status = tb_bag_writer_add_topic(copy->writer, &same, &copy->topics[index], error);
+  if (status != TB_ERR_INVALID) return status;
+  command_failed(copy->command, status, error);
+  copy->failures++;
+  return TB_OK;
+}
+
+static tb_status_t open_output(bag_copy_t *copy, const bool *wanted, tb_error_t *error)
+{
+  const tb_bag_info_t *info = tb_bag_reader_info(copy->reader);
+  if (!copy->storage_given) copy->options.storage_id = info->storage_id;
+  copy->options.ros_distro = info->ros_distro;
+  tb_status_t status = tb_bag_writer_create(copy->output, &copy->options, &copy->writer, error);
+  if (status) return status;
+  copy->topics = calloc(info->topic_count + 1, sizeof *copy->topics);
+  if (!copy->topics) return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+  status = copy_notes(copy, error);
+  for (size_t i = 0; i < info->topic_count && !status; i++) {
+    copy->topics[i] = SIZE_MAX;
+    if (!wanted || wanted[i]) status = copy_topic(copy, i, error);
+  }
+  return status;
+}
+
+static bool is_wanted(const bag_copy_t *copy, const tb_bag_message_t *message)
+{
+  return message->log_time_ns >= copy->start_ns && message->log_time_ns < copy->end_ns &&
+         copy->topics[message->topic] != SIZE_MAX;
+}
+
+/* Until the end of the bag, or a signal. */
+static tb_status_t copy_messages(bag_copy_t *copy, tb_error_t *error)
+{
+  volatile const int *signalled = command_catch_signals();
+  tb_bag_message_t message;
+  while (!*signalled) {
+    tb_status_t status = tb_bag_reader_next(copy->reader, &message, error);
+    if (status == TB_ERR_END) return TB_OK;
+    if (status) {
+      command_failed(copy->command, status, error);
+      copy->failures++;
+      continue;
+    }
+    if (!is_wanted(copy, &message)) continue;
+    status = tb_bag_writer_write(copy->writer, copy->topics[message.topic], message.log_time_ns,
+                                 message.publish_time_ns, message.data, message.size, error);
+    if (status) return status;
+    copy->copied++;
+  }
+  return tb_error_set(error, TB_ERR_CANCELLED, "stopped by a signal; %s holds what was copied",
+                      copy->output);
+}
+
+int bag_copy_run(bag_copy_t *copy, const bool *wanted)
+{
+  tb_error_t error = TB_ERROR_INIT, at_end = TB_ERROR_INIT;
+  tb_status_t status = open_output(copy, wanted, &error);
+  if (!status) status = copy_messages(copy, &error);
+  tb_status_t closed = tb_bag_writer_close(copy->writer, &at_end);
+  copy->writer = NULL;
+  if (status) return command_failed(copy->command, status, &error);
+  if (closed) return command_failed(copy->command, closed, &at_end);
+  printf("%s: %" PRIu64 " message%s\n", copy->output, copy->copied, bag_plural(copy->copied));
+  return EXIT_OK;
+}
+
+void bag_copy_end(bag_copy_t *copy)
+{
+  tb_bag_reader_close(copy->reader);
+  free(copy->topics);
+}

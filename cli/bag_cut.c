@@ -1,0 +1,181 @@
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bag.h"
+
+enum { OPTION_START = 256, OPTION_END, OPTION_DURATION, OPTION_TOPICS };
+
+typedef struct cut {
+  bag_copy_t copy;
+  const char *input;
+  const char *start, *end, *duration; /* as given, or NULL */
+  char **topics;
+  size_t topic_count;
+} cut_t;
+
+static int parse_option(cut_t *cut, int option, int argc, char **argv)
+{
+  int result;
+  switch (option) {
+  case OPTION_START:
+    cut->start = optarg;
+    return EXIT_OK;
+  case OPTION_END:
+    cut->end = optarg;
+    return EXIT_OK;
+  case OPTION_DURATION:
+    cut->duration = optarg;
+    return EXIT_OK;
+  case OPTION_TOPICS:
+    cut->topics[cut->topic_count++] = optarg;
+    while (optind < argc && argv[optind][0] != '-')
+      cut->topics[cut->topic_count++] = argv[optind++];
+    return EXIT_OK;
+  case 1:
+    if (cut->input)
+      return command_usage_error(cut->copy.command, "unexpected argument '%s'", optarg);
+    cut->input = optarg;
+    return EXIT_OK;
+  default:
+    if (bag_output_option(&cut->copy, option, &result)) return result;
+    return command_bad_option(cut->copy.command, option, argv);
+  }
+}
+
+static int parse(cut_t *cut, int argc, char **argv, bool *help)
+{
+  static const struct option options[] = {BAG_OUTPUT_OPTIONS,
+                                          {"start", required_argument, NULL, OPTION_START},
+                                          {"end", required_argument, NULL, OPTION_END},
+                                          {"duration", required_argument, NULL, OPTION_DURATION},
+                                          {"topics", required_argument, NULL, OPTION_TOPICS},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {0}};
+  const command_t *command = cut->copy.command;
+  int option, result = EXIT_OK;
+  while (!result && (option = getopt_long(argc, argv, "-:o:s:h", options, NULL)) != -1) {
+    if (option == 'h') {
+      *help = true;
+      return EXIT_OK;
+    }
+    result = parse_option(cut, option, argc, argv);
+  }
+  if (!result && !cut->input && optind < argc) cut->input = argv[optind++];
+  if (result) return result;
+  if (optind < argc) return command_usage_error(command, "unexpected argument '%s'", argv[optind]);
+  if (!cut->input) return command_usage_error(command, "which recording?");
+  if (!cut->copy.output) return command_usage_error(command, "--output OUT is missing");
+  if (cut->end && cut->duration)
+    return command_usage_error(command, "--end and --duration exclude each other");
+  return EXIT_OK;
+}
+
+/* A time, or "+S" behind the start of the recording. */
+static bool parse_time(const cut_t *cut, const char *name, const char *text, int64_t *out)
+{
+  const command_t *command = cut->copy.command;
+  if (*text != '+') return command_parse_time(command, name, text, out);
+  tb_duration_t offset;
+  if (!command_parse_duration(command, name, text + 1, &offset)) return false;
+  int64_t start_ns = tb_bag_reader_info(cut->copy.reader)->start_ns;
+  if (!__builtin_add_overflow(start_ns, offset.ns, out)) return true;
+  command_usage_error(command, "%s %s: out of range", name, text);
+  return false;
+}
+
+static bool parse_times(cut_t *cut)
+{
+  bag_copy_t *copy = &cut->copy;
+  tb_duration_t duration = {0};
+  if (cut->start && !parse_time(cut, "--start", cut->start, &copy->start_ns)) return false;
+  if (cut->end && !parse_time(cut, "--end", cut->end, &copy->end_ns)) return false;
+  if (!cut->duration) return true;
+  if (!command_parse_duration(copy->command, "--duration", cut->duration, &duration)) return false;
+  int64_t from_ns = cut->start ? copy->start_ns : tb_bag_reader_info(copy->reader)->start_ns;
+  if (__builtin_add_overflow(from_ns, duration.ns, &copy->end_ns)) copy->end_ns = INT64_MAX;
+  return true;
+}
+
+static const char *without_slash(const char *name)
+{
+  return name + (*name == '/');
+}
+
+/* By topic of the recording, to be freed; NULL after a message. */
+static bool *choose_topics(const cut_t *cut)
+{
+  const tb_bag_info_t *info = tb_bag_reader_info(cut->copy.reader);
+  bool *wanted = calloc(info->topic_count + 1, sizeof *wanted);
+  if (!wanted) command_failed(cut->copy.command, TB_ERR_NO_MEMORY, NULL);
+  for (size_t i = 0; wanted && i < info->topic_count; i++)
+    wanted[i] = cut->topic_count == 0;
+  for (size_t i = 0; wanted && i < cut->topic_count; i++) {
+    bool found = false;
+    for (size_t j = 0; j < info->topic_count; j++)
+      if (!strcmp(without_slash(info->topics[j].name), without_slash(cut->topics[i])))
+        found = wanted[j] = true;
+    if (found) continue;
+    command_usage_error(cut->copy.command, "--topics: %s has no topic %s", info->path,
+                        cut->topics[i]);
+    free(wanted);
+    wanted = NULL;
+  }
+  return wanted;
+}
+
+static int cut_bag(cut_t *cut)
+{
+  bag_copy_t *copy = &cut->copy;
+  tb_bag_reader_options_t options = TB_BAG_READER_OPTIONS_INIT;
+  tb_error_t error = TB_ERROR_INIT;
+  options.content = TB_BAG_CONTENT_ANY;
+  tb_status_t status = tb_bag_reader_open(cut->input, &options, &copy->reader, &error);
+  if (status) return command_failed(copy->command, status, &error);
+  if (!parse_times(cut)) return EXIT_USAGE;
+  bool *wanted = choose_topics(cut);
+  if (!wanted) return EXIT_USAGE;
+  if (copy->start_ns > 0) tb_bag_reader_seek(copy->reader, copy->start_ns);
+  int result = bag_copy_run(copy, wanted);
+  free(wanted);
+  if (result || copy->failures == 0) return result;
+  fprintf(stderr, "timebase bag cut: %" PRIu64 " part%s could not be copied\n", copy->failures,
+          bag_plural(copy->failures));
+  return EXIT_IO;
+}
+
+static int run(const command_t *command, int argc, char **argv)
+{
+  cut_t cut = {.copy = BAG_COPY_INIT(command)};
+  bool help = false;
+  cut.topics = calloc((size_t)argc, sizeof *cut.topics);
+  if (!cut.topics) return command_failed(command, TB_ERR_NO_MEMORY, NULL);
+  int result = parse(&cut, argc, argv, &help);
+  if (!result && !help) {
+    command_show_log(command);
+    result = cut_bag(&cut);
+    bag_copy_end(&cut.copy);
+  }
+  free(cut.topics);
+  return help ? command_help(command) : command_finish(command, result);
+}
+
+const command_t command_bag_cut = {
+    .name = "bag cut",
+    .summary = "write a part of a recording: of its time, of its topics",
+    .usage = "timebase bag cut BAG -o OUT [--start T] [--end T | --duration S] [--topics T...]",
+    .help =
+        "Copies the messages with log times from --start on and before --end, byte for byte.\n\n"
+        "  --start T          from there on (default: all)\n"
+        "  --end T            not from there on: two cuts at one time share no message\n"
+        "  --duration S       the end, counted from the start\n"
+        "  --topics T...      only these topics: all words up to the next option (or --)\n"
+        "  -o, --output OUT   the folder of the new recording; it must not exist\n"
+        "  -s, --storage S    its format: sqlite3, mcap (default: as it was)\n" BAG_OUTPUT_HELP
+        "  -h, --help         this text\n\n"
+        "T is seconds since 1970, 2023-11-14T22:13:20Z, or +S for S behind the start of the\n"
+        "recording. Where something could not be read, the rest is copied: status 3.\n",
+    .run = run,
+};

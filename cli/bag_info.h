@@ -1,0 +1,33 @@
+/* What `timebase bag info` has found out, and the ways to show it. */
+#ifndef TB_CLI_BAG_INFO_H
+#define TB_CLI_BAG_INFO_H
+
+#include "bag.h"
+#include "bag_digest.h"
+
+typedef struct bag_info_topic {
+  uint64_t count; /* messages that could be read */
+  int64_t first_ns, last_ns;
+  bag_digest_t *digest; /* NULL: not asked for */
+  char sha256[BAG_DIGEST_TEXT_SIZE];
+} bag_info_topic_t;
+
+typedef struct bag_info {
+  const tb_bag_info_t *bag;
+  bag_info_topic_t *topics;
+  uint64_t message_count; /* that could be read */
+  int64_t start_ns, end_ns;
+  bool has_digests;
+  char damage[TB_ERROR_TEXT_SIZE]; /* empty: none was seen */
+} bag_info_t;
+
+/* "none", "message:zstd" ... */
+void bag_info_compression(const bag_info_t *info, char *out, size_t size);
+/* Inside of the bag's folder. */
+const char *bag_info_file(const bag_info_t *info, size_t index);
+
+void bag_info_print(const bag_info_t *info);
+/* False: no memory. */
+bool bag_info_print_json(const bag_info_t *info);
+
+#endif

@@ -1,0 +1,136 @@
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <timebase/time.h>
+
+#include "bag_info.h"
+
+void bag_info_compression(const bag_info_t *info, char *out, size_t size)
+{
+  static const char *const modes[] = {
+      [TB_BAG_COMPRESSION_NONE] = "none",
+      [TB_BAG_COMPRESSION_MESSAGES] = "message",
+      [TB_BAG_COMPRESSION_FILES] = "file",
+      [TB_BAG_COMPRESSION_CHUNKS] = "chunk",
+  };
+  const char *format = info->bag->compression_format;
+  snprintf(out, size, "%s%s%s", modes[info->bag->compression], *format ? ":" : "", format);
+}
+
+const char *bag_info_file(const bag_info_t *info, size_t index)
+{
+  const char *file = info->bag->files[index];
+  size_t length = strlen(info->bag->path);
+  if (strncmp(file, info->bag->path, length) != 0 || !file[length]) return file;
+  file += length;
+  return file + strspn(file, "/");
+}
+
+/* ---- for people ---- */
+
+static void print_time(const char *label, int64_t ns)
+{
+  printf("%-13s %" PRId64 ".%09" PRId64 " s", label, ns / TB_NS_PER_S, ns % TB_NS_PER_S);
+  char text[TB_TIME_TEXT_SIZE];
+  tb_time_t time = {.ns = ns, .kind = TB_TIME_ROS};
+  if (!tb_time_format(time, text, sizeof text)) printf(" (%s)", text);
+  putchar('\n');
+}
+
+static void print_topic(const bag_info_t *info, size_t index)
+{
+  const tb_bag_topic_t *topic = &info->bag->topics[index];
+  const bag_info_topic_t *seen = &info->topics[index];
+  printf("  %s  %s", topic->name, topic->type);
+  if (strcmp(topic->serialization_format, "cdr") != 0) printf(" (%s)", topic->serialization_format);
+  printf("  %" PRIu64 " message%s", seen->count, bag_plural(seen->count));
+  if (info->has_digests) printf("  sha256 %s", seen->sha256);
+  putchar('\n');
+}
+
+void bag_info_print(const bag_info_t *info)
+{
+  char compression[40];
+  bag_info_compression(info, compression, sizeof compression);
+  printf("%-13s %s\n", "storage:", info->bag->storage_id);
+  for (size_t i = 0; i < info->bag->file_count; i++)
+    printf("%-13s %s\n", i ? "" : "files:", bag_info_file(info, i));
+  printf("%-13s %" PRIu64 "\n", "messages:", info->message_count);
+  if (info->message_count > 0) {
+    int64_t ns = info->end_ns - info->start_ns;
+    print_time("start:", info->start_ns);
+    print_time("end:", info->end_ns);
+    printf("%-13s %" PRId64 ".%09" PRId64 " s\n", "duration:", ns / TB_NS_PER_S, ns % TB_NS_PER_S);
+  }
+  printf("%-13s %s\n", "compression:", compression);
+  for (size_t i = 0; i < info->bag->note_count; i++)
+    printf("%-13s %s: %s\n", i ? "" : "notes:", info->bag->notes[i].key, info->bag->notes[i].value);
+  printf("topics:\n");
+  for (size_t i = 0; i < info->bag->topic_count; i++)
+    print_topic(info, i);
+  if (info->damage[0]) printf("%-13s %s\n", "damaged:", info->damage);
+}
+
+/* ---- for programs ---- */
+
+/* What is not UTF-8 in a damaged bag is shown as question marks. */
+static json_t *json_text(const char *text)
+{
+  json_t *string = json_string(text);
+  char *copy = string ? NULL : strdup(text);
+  if (!copy) return string;
+  for (char *c = copy; *c; c++)
+    if (*c & 0x80) *c = '?';
+  string = json_string(copy);
+  free(copy);
+  return string;
+}
+
+static json_t *json_time(int64_t ns, uint64_t count)
+{
+  return count > 0 ? json_integer(ns) : json_null();
+}
+
+static json_t *json_topic(const bag_info_t *info, size_t index)
+{
+  const tb_bag_topic_t *topic = &info->bag->topics[index];
+  const bag_info_topic_t *seen = &info->topics[index];
+  json_t *object = json_pack(
+      "{s:o, s:o, s:o, s:I, s:o, s:o}", "name", json_text(topic->name), "type",
+      json_text(topic->type), "serialization_format", json_text(topic->serialization_format),
+      "count", (json_int_t)seen->count, "first_ns", json_time(seen->first_ns, seen->count),
+      "last_ns", json_time(seen->last_ns, seen->count));
+  if (object && info->has_digests) json_object_set_new(object, "sha256", json_text(seen->sha256));
+  return object;
+}
+
+static json_t *json_bag(const bag_info_t *info)
+{
+  char compression[40];
+  bag_info_compression(info, compression, sizeof compression);
+  json_t *files = json_array();
+  json_t *topics = json_array();
+  for (size_t i = 0; i < info->bag->file_count; i++)
+    json_array_append_new(files, json_text(bag_info_file(info, i)));
+  for (size_t i = 0; i < info->bag->topic_count; i++)
+    json_array_append_new(topics, json_topic(info, i));
+  json_t *object = json_pack(
+      "{s:s, s:o, s:I, s:o, s:o, s:s, s:o}", "storage", info->bag->storage_id, "files", files,
+      "message_count", (json_int_t)info->message_count, "start_ns",
+      json_time(info->start_ns, info->message_count), "end_ns",
+      json_time(info->end_ns, info->message_count), "compression", compression, "topics", topics);
+  if (object && info->damage[0]) json_object_set_new(object, "damaged", json_text(info->damage));
+  return object;
+}
+
+bool bag_info_print_json(const bag_info_t *info)
+{
+  json_t *object = json_bag(info);
+  char *text = object ? json_dumps(object, JSON_INDENT(2)) : NULL;
+  if (text) puts(text);
+  free(text);
+  json_decref(object);
+  return text;
+}

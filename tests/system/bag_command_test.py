@@ -1,0 +1,455 @@
+#!/usr/bin/env python3
+"""`timebase bag info|check|convert|cut|recover`, on bags made here and on real ones.
+
+usage: bag_command_test.py TIMEBASE REAL_BAGS [TEST...]
+
+REAL_BAGS holds bags that rosbag2 wrote, by format; what is not there is left out."""
+
+import glob
+import hashlib
+import json
+import os
+import random
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import unittest
+
+LIMIT_S = 60
+TIMEBASE = REAL_BAGS = None
+HEADER = b"\x00\x01\x00\x00"
+
+
+def payload(index):
+    return HEADER + bytes((index * 7 + i // 5) % 256 for i in range(index * 13 % 400))
+
+
+def bag_make(folder, count=100, first=0, files=1, metadata=True):
+    """A bag of /a and /b at 1000, 1001, ... ns, as rosbag2 of humble lays it out."""
+    os.makedirs(folder)
+    names = []
+    for number in range(files):
+        name = f"bag_{number}.db3"
+        names.append(name)
+        database = sqlite3.connect(os.path.join(folder, name))
+        database.executescript(
+            "CREATE TABLE topics(id INTEGER PRIMARY KEY,name TEXT NOT NULL,type TEXT NOT NULL,"
+            "serialization_format TEXT NOT NULL,offered_qos_profiles TEXT NOT NULL);"
+            "CREATE TABLE messages(id INTEGER PRIMARY KEY,topic_id INTEGER NOT NULL,"
+            "timestamp INTEGER NOT NULL, data BLOB NOT NULL);"
+            "CREATE INDEX timestamp_idx ON messages (timestamp ASC);"
+            "INSERT INTO topics VALUES(1,'/a','std_msgs/msg/String','cdr','');"
+            "INSERT INTO topics VALUES(2,'/b','std_msgs/msg/Header','cdr','');"
+        )
+        for index in range(first + number * count // files, first + (number + 1) * count // files):
+            database.execute(
+                "INSERT INTO messages VALUES(NULL,?,?,?)",
+                (1 + index % 2, 1000 + index, payload(index)),
+            )
+        database.commit()
+        database.close()
+    if metadata:
+        with open(os.path.join(folder, "metadata.yaml"), "w", encoding="utf-8") as out:
+            out.write(
+                "rosbag2_bagfile_information:\n  version: 5\n  storage_identifier: sqlite3\n"
+                f"  duration:\n    nanoseconds: {count - 1}\n  starting_time:\n"
+                f"    nanoseconds_since_epoch: {1000 + first}\n  message_count: {count}\n"
+                "  topics_with_message_count:\n"
+                + "".join(
+                    f"    - topic_metadata:\n        name: {name}\n        type: x\n"
+                    "        serialization_format: cdr\n        offered_qos_profiles: ''\n"
+                    f"      message_count: {count // 2}\n"
+                    for name in ("/a", "/b")
+                )
+                + "  compression_format: ''\n  compression_mode: ''\n  relative_file_paths:\n"
+                + "".join(f"    - {name}\n" for name in names)
+            )
+    return folder
+
+
+class BagTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="timebase-bag-command-")
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def path(self, *parts):
+        return os.path.join(self.folder, *parts)
+
+    def run_bag(self, *arguments, status=0):
+        result = subprocess.run(
+            [TIMEBASE, "bag", *arguments],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=LIMIT_S,
+            check=False,
+        )
+        self.assertEqual(
+            result.returncode, status, f"{arguments}: {result.stdout}\n{result.stderr}"
+        )
+        return result
+
+    def info(self, bag, *options):
+        return json.loads(self.run_bag("info", bag, "--json", *options).stdout)
+
+    def assert_same_messages(self, one, other):
+        """Counts, times and bytes of each topic."""
+
+        def content(bag):
+            info = self.info(bag, "--digest")
+            self.assertNotIn("damaged", info)
+            topics = {topic["name"]: topic for topic in info["topics"]}
+            return info["message_count"], info["start_ns"], info["end_ns"], topics
+
+        self.assertEqual(content(one), content(other))
+
+
+class InfoTest(BagTest):
+    def test_fields(self):
+        bag = bag_make(self.path("bag"), files=2)
+        info = self.info(bag)
+        self.assertEqual(
+            info,
+            {
+                "storage": "sqlite3",
+                "files": ["bag_0.db3", "bag_1.db3"],
+                "message_count": 100,
+                "start_ns": 1000,
+                "end_ns": 1099,
+                "compression": "none",
+                "topics": [
+                    {
+                        "name": "/a",
+                        "type": "std_msgs/msg/String",
+                        "serialization_format": "cdr",
+                        "count": 50,
+                        "first_ns": 1000,
+                        "last_ns": 1098,
+                    },
+                    {
+                        "name": "/b",
+                        "type": "std_msgs/msg/Header",
+                        "serialization_format": "cdr",
+                        "count": 50,
+                        "first_ns": 1001,
+                        "last_ns": 1099,
+                    },
+                ],
+            },
+        )
+        text = self.run_bag("info", bag).stdout
+        self.assertIn("/a  std_msgs/msg/String  50 messages", text)
+        self.assertNotIn("damaged", text)
+
+    def test_digests(self):
+        info = self.info(bag_make(self.path("bag"), files=2), "--digest")
+        for start, topic in enumerate(info["topics"]):
+            digest = hashlib.sha256()
+            for index in range(start, 100, 2):
+                digest.update(payload(index))
+            self.assertEqual(topic["sha256"], digest.hexdigest())
+
+    def test_a_bag_without_messages(self):
+        info = self.info(bag_make(self.path("bag"), count=0))
+        self.assertEqual((info["message_count"], info["start_ns"], info["end_ns"]), (0, None, None))
+        self.assertEqual(info["topics"][0]["first_ns"], None)
+
+    def test_a_damaged_bag_is_told_with_what_is_left(self):
+        bag = bag_make(self.path("bag"), count=1000, files=2)
+        with open(self.path("bag", "bag_0.db3"), "r+b") as file:
+            file.truncate(os.path.getsize(file.name) // 2)
+        info = self.info(bag)
+        self.assertIn("bag_0.db3", info["damaged"])
+        self.assertTrue(500 < info["message_count"] < 1000, info)
+        self.assertIn("damaged:", self.run_bag("info", bag).stdout)
+
+    def test_what_is_no_bag(self):
+        self.assertIn("No such file", self.run_bag("info", self.path("none"), status=3).stderr)
+        os.mkdir(self.path("empty"))
+        self.assertIn("not a bag", self.run_bag("info", self.path("empty"), status=3).stderr)
+
+
+class CheckTest(BagTest):
+    def test_a_whole_bag(self):
+        bag = bag_make(self.path("bag"), files=2)
+        self.assertIn("whole, 100 messages", self.run_bag("check", bag).stdout)
+
+    def test_findings(self):
+        def change(sql):
+            def apply(bag):
+                database = sqlite3.connect(os.path.join(bag, "bag_0.db3"))
+                database.executescript(sql)
+                database.commit()
+                database.close()
+
+            return apply
+
+        def edit(old, new):
+            def apply(bag):
+                path = os.path.join(bag, "metadata.yaml")
+                with open(path, encoding="utf-8") as file:
+                    text = file.read()
+                self.assertIn(old, text)
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write(text.replace(old, new, 1))
+
+            return apply
+
+        def remove(name):
+            return lambda bag: os.remove(os.path.join(bag, name))
+
+        def copy(source, to):
+            return lambda bag: shutil.copy(os.path.join(bag, source), os.path.join(bag, to))
+
+        cases = [
+            (change("UPDATE messages SET timestamp = 'x' WHERE id = 3"), "not an integer"),
+            (change("UPDATE messages SET topic_id = 9 WHERE id = 3"), "row 3: its topic id"),
+            (change("DELETE FROM messages WHERE id = 3"), "100 messages, but the files have 99"),
+            (change("DELETE FROM messages WHERE id = 1"), "starts at 1000 ns, but the files at 1001"),
+            (change("DELETE FROM messages WHERE id = 3"), "50 messages of /a, but the files have 49"),
+            (change("PRAGMA writable_schema=1; DELETE FROM sqlite_master WHERE type = 'index'"), None),
+            (edit("nanoseconds: 99", "nanoseconds: 98"), "lasts 98 ns, but the files 99"),
+            (edit("name: /a", "name: /c"), "names the topic /c, but no file has it"),
+            (edit("version: 5", "version: ["), "metadata.yaml"),
+            (remove("metadata.yaml"), "no metadata.yaml"),
+            (remove("bag_1.db3"), "bag_1.db3, named by metadata.yaml"),
+            (copy("bag_0.db3", "bag_7.db3"), "bag_7.db3: metadata.yaml does not name it"),
+        ]
+        for number, (damage, said) in enumerate(cases):
+            with self.subTest(said):
+                bag = bag_make(self.path(str(number)), files=2)
+                damage(bag)
+                result = self.run_bag("check", bag, status=1)
+                self.assertIn("damaged: ", result.stdout)
+                if said:
+                    self.assertIn(said, result.stdout)
+
+    def test_random_bytes_are_found_or_harmless(self):
+        seed = int(os.environ.get("TB_TEST_SEED", random.randrange(1 << 32)))
+        print(f"TB_TEST_SEED={seed}", file=sys.stderr)
+        chance = random.Random(seed)
+        bag = bag_make(self.path("bag"), count=200)
+        file = self.path("bag", "bag_0.db3")
+        with open(file, "rb") as whole:
+            content = whole.read()
+        for number in range(30):
+            damaged = bytearray(content)
+            for _ in range(chance.randrange(1, 9)):
+                damaged[chance.randrange(len(damaged))] = chance.randrange(256)
+            with open(file, "wb") as out:
+                out.write(damaged[: chance.choice([len(damaged), chance.randrange(len(damaged))])])
+            for command in (["check", bag], ["info", bag, "--json", "--digest"]):
+                result = subprocess.run(
+                    [TIMEBASE, "bag", *command],
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.PIPE,
+                    timeout=LIMIT_S,
+                    check=False,
+                )
+                self.assertIn(result.returncode, (0, 1, 3), f"{command}: {result.stderr}")
+            out = self.path(f"recovered{number}")
+            subprocess.run(
+                [TIMEBASE, "bag", "recover", bag, "-o", out],
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                timeout=LIMIT_S,
+                check=False,
+            )
+            if os.path.exists(out):
+                self.run_bag("check", out)
+
+
+class ConvertTest(BagTest):
+    def test_every_compression(self):
+        bag = bag_make(self.path("bag"), files=2)
+        for mode in ("none", "message", "file"):
+            out = self.path(mode)
+            self.run_bag("convert", bag, "-o", out, "-s", "sqlite3", "--compression-mode", mode)
+            self.assert_same_messages(bag, out)
+            self.run_bag("check", out)
+            expected = {"none": "none", "message": "message:zstd", "file": "file:zstd"}[mode]
+            self.assertEqual(self.info(out)["compression"], expected)
+            again = self.path(mode + "_again")
+            self.run_bag("convert", out, "-o", again, "-s", "sqlite3")
+            self.assert_same_messages(bag, again)
+
+    def test_formats_and_back(self):
+        bag = bag_make(self.path("bag"), files=2)
+        for chunks in ("none", "zstd", "lz4"):
+            for mode in ("none", "message", "file"):
+                with self.subTest(chunks=chunks, mode=mode):
+                    out = self.path(f"{chunks}_{mode}")
+                    self.run_bag(
+                        *("convert", bag, "-o", out, "-s", "mcap", "--chunk-size", "2000"),
+                        *("--chunk-compression", chunks, "--compression-mode", mode),
+                    )
+                    self.assertEqual(self.info(out)["storage"], "mcap")
+                    self.assert_same_messages(bag, out)
+                    self.run_bag("check", out)
+                    self.run_bag("convert", out, "-o", out + "_back", "-s", "sqlite3")
+                    self.assert_same_messages(bag, out + "_back")
+        self.assertEqual(self.info(self.path("lz4_none"))["compression"], "chunk:lz4")
+
+    def test_several_bags_become_one(self):
+        one = bag_make(self.path("one"), count=50)
+        two = bag_make(self.path("two"), count=50, first=50)
+        whole = bag_make(self.path("whole"))
+        self.run_bag("convert", two, one, "-o", self.path("out"), "-s", "sqlite3")
+        self.assert_same_messages(whole, self.path("out"))
+
+    def test_splitting(self):
+        bag = bag_make(self.path("bag"), count=1000)
+        self.run_bag(
+            *("convert", bag, "-o", self.path("out"), "-s", "sqlite3"),
+            *("--max-bag-duration", "249ns"),
+        )
+        self.assertEqual(self.info(self.path("out"))["files"], [f"out_{i}.db3" for i in range(4)])
+        self.assert_same_messages(bag, self.path("out"))
+        self.run_bag(
+            *("convert", bag, "-o", self.path("small"), "-s", "sqlite3"),
+            *("--max-bag-size", "100000"),
+        )
+        self.assertGreater(len(self.info(self.path("small"))["files"]), 1)
+        self.assert_same_messages(bag, self.path("small"))
+        self.run_bag("check", self.path("small"))
+
+    def test_nothing_is_overwritten(self):
+        bag = bag_make(self.path("bag"))
+        os.mkdir(self.path("there"))
+        result = self.run_bag(
+            *("convert", bag, "-o", self.path("there"), "-s", "sqlite3"), status=3
+        )
+        self.assertIn("exists", result.stderr)
+        self.assertEqual(os.listdir(self.path("there")), [])
+
+    def test_a_bad_row_is_told_and_the_rest_copied(self):
+        bag = bag_make(self.path("bag"))
+        database = sqlite3.connect(self.path("bag", "bag_0.db3"))
+        database.execute("UPDATE messages SET topic_id = 9 WHERE id = 3")
+        database.commit()
+        database.close()
+        result = self.run_bag("convert", bag, "-o", self.path("o"), "-s", "sqlite3", status=3)
+        self.assertIn("row 3", result.stderr)
+        self.assertEqual(self.info(self.path("o"))["message_count"], 99)
+
+    def test_real_bags(self):
+        for number, bag in enumerate(sorted(glob.glob(os.path.join(REAL_BAGS, "*", "*")))):
+            self.run_bag("check", bag)
+            for storage in ("sqlite3", "mcap"):
+                out = self.path(f"real_{number}_{storage}")
+                self.run_bag("convert", bag, "-o", out, "-s", storage)
+                self.assert_same_messages(bag, out)
+                self.run_bag("check", out)
+
+    def test_usage(self):
+        bag = bag_make(self.path("bag"))
+        cases = [
+            (["convert", bag, "-s", "sqlite3"], "--output"),
+            (["convert", bag, "-o", self.path("x")], "--storage"),
+            (["convert", "-o", self.path("x")], "which recording"),
+            (["convert", bag, "-o", self.path("x"), "--max-bag-size", "-5"], "--max-bag-size"),
+            (["convert", bag, "-o", self.path("x"), "--compression-mode", "all"], "all: unknown"),
+            (["convert", bag, "-o", self.path("x"), "--compression-level", "99"], "1 to 19"),
+            (["cut", bag, "-o", self.path("x"), "--end", "1", "--duration", "1"], "exclude"),
+            (["cut", bag, "-o", self.path("x"), "--topics", "/none"], "has no topic /none"),
+            (["cut", bag, "-o", self.path("x"), "--start", "soon"], "not a time"),
+            (["info", bag, "again"], "unexpected argument"),
+            (["info", bag, "--bad"], "unknown option --bad"),
+            (["fly"], "unknown command 'fly'"),
+            ([], "which command"),
+        ]
+        for arguments, said in cases:
+            with self.subTest(said):
+                self.assertIn(said, self.run_bag(*arguments, status=2).stderr)
+        self.assertFalse(os.path.exists(self.path("x")))
+        result = self.run_bag("convert", bag, "-o", self.path("x"), "-s", "paper", status=3)
+        self.assertIn('"paper"', result.stderr)
+        self.assertIn("convert", self.run_bag("--help").stdout)
+        for command in ("info", "check", "convert", "cut", "recover"):
+            self.assertIn(f"usage: timebase bag {command}", self.run_bag(command, "--help").stdout)
+
+
+class CutTest(BagTest):
+    def test_times_and_topics(self):
+        bag = bag_make(self.path("bag"), files=2)
+        cases = [
+            (["--start", "1040ns", "--end", "1060ns"], 20, 1040, 1059),
+            (["--start", "+40ns", "--duration", "20ns"], 20, 1040, 1059),
+            (["--duration", "10ns"], 10, 1000, 1009),
+            (["--end", "+3ns"], 3, 1000, 1002),
+            (["--start", "+90ns", "--topics", "b"], 5, 1091, 1099),
+            (["--topics", "/a", "/b", "--start", "+98ns"], 2, 1098, 1099),
+        ]
+        for number, (options, count, start, end) in enumerate(cases):
+            with self.subTest(options):
+                out = self.path(f"cut{number}")
+                self.run_bag("cut", bag, "-o", out, *options)
+                info = self.info(out)
+                self.assertEqual(
+                    (info["message_count"], info["start_ns"], info["end_ns"]), (count, start, end)
+                )
+                self.run_bag("check", out)
+        self.assertEqual([t["name"] for t in self.info(self.path("cut4"))["topics"]], ["/b"])
+
+    def test_two_cuts_make_the_whole(self):
+        bag = bag_make(self.path("bag"))
+        self.run_bag("cut", bag, "-o", self.path("one"), "--end", "+37ns")
+        self.run_bag("cut", bag, "-o", self.path("two"), "--start", "+37ns")
+        self.run_bag(
+            *("convert", self.path("one"), self.path("two"), "-o", self.path("both")),
+            *("-s", "sqlite3"),
+        )
+        self.assert_same_messages(bag, self.path("both"))
+
+
+class RecoverTest(BagTest):
+    def test_a_whole_bag(self):
+        bag = bag_make(self.path("bag"))
+        self.assertIn(
+            "nothing was lost", self.run_bag("recover", bag, "-o", self.path("out")).stdout
+        )
+        self.assert_same_messages(bag, self.path("out"))
+
+    def test_a_hole_and_a_lost_file(self):
+        bag = bag_make(self.path("bag"), count=3000, files=3)
+        with open(self.path("bag", "bag_0.db3"), "r+b") as file:
+            file.seek(os.path.getsize(file.name) // 2 // 4096 * 4096)
+            file.write(bytes(3 * 4096))
+        with open(self.path("bag", "bag_1.db3"), "wb") as file:
+            file.write(b"gone")
+        os.remove(self.path("bag", "metadata.yaml"))
+        result = self.run_bag("recover", bag, "-o", self.path("out"))
+        self.assertIn("cannot be read", result.stderr)
+        self.assertIn("bag_1.db3", result.stderr)
+        self.assertIn("was lost", result.stdout)
+        count = self.info(self.path("out"))["message_count"]
+        self.assertTrue(1700 < count < 2000, count)
+        self.run_bag("check", self.path("out"))
+
+    def test_mcap_that_was_cut_off(self):
+        bag = bag_make(self.path("bag"), count=1000)
+        self.run_bag("convert", bag, "-o", self.path("m"), "-s", "mcap", "--chunk-size", "9000")
+        file = self.path("m", "m_0.mcap")
+        os.truncate(file, os.path.getsize(file) // 2)
+        info = self.info(self.path("m"))
+        self.assertIn("m_0.mcap", info["damaged"])
+        self.assertTrue(300 < info["message_count"] < 700, info["message_count"])
+        self.assertIn("damaged", self.run_bag("check", self.path("m"), status=1).stdout)
+        result = self.run_bag("recover", self.path("m"), "-o", self.path("out"))
+        self.assertIn("m_0.mcap", result.stderr)
+        self.assertIn("was lost", result.stdout)
+        recovered = self.info(self.path("out"))
+        self.assertGreaterEqual(recovered["message_count"], info["message_count"])
+        self.run_bag("check", self.path("out"))
+
+    def test_nothing_to_recover(self):
+        with open(self.path("x.db3"), "wb") as file:
+            file.write(b"nothing")
+        self.run_bag("recover", self.path("none"), "-o", self.path("out"), status=3)
+
+
+if __name__ == "__main__":
+    TIMEBASE, REAL_BAGS = sys.argv[1:3]
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
