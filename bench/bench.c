@@ -61,7 +61,7 @@ static const struct {
     {"now_ros_active_vs_ros1", "built without libroscpp-core-dev"},
 #endif
 #ifndef TB_BENCH_BAG
-    {"mcap_*, seek_indexed", "built without TB_WITH_BAG"},
+    {"mcap_*, seek_indexed, sqlite_read", "built without TB_WITH_BAG"},
 #endif
 #ifndef TB_BENCH_ROS2
     {"clock_topic_latency", "built without TB_WITH_ROS2"},
@@ -124,6 +124,7 @@ static const struct {
     {shm_rows, &shm_row_count},
 #ifdef TB_BENCH_BAG
     {bag_rows, &bag_row_count},
+    {sqlite_rows, &sqlite_row_count},
 #endif
 #ifdef TB_BENCH_ROS2
     {ros2_rows, &ros2_row_count},

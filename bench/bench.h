@@ -30,6 +30,8 @@ int bench_shm_peer(const char *role, const char *directory, const char *fd);
 #ifdef TB_BENCH_BAG
 extern const row_t bag_rows[];
 extern const int bag_row_count;
+extern const row_t sqlite_rows[];
+extern const int sqlite_row_count;
 #endif
 #ifdef TB_BENCH_ROS2
 /* The process that reads `/clock`: this program with this argument and two descriptors. */
