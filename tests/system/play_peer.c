@@ -55,7 +55,8 @@ static void on_stamped(const tb_ros2_sample_t *sample, void *user)
   int64_t stamp_ns = 0;
   (void)user;
   /* std_msgs/Header begins as rosgraph_msgs/Clock is. */
-  if (tb__clock_message_decode(sample->cdr, sample->size, &stamp_ns) != TB_OK) stamp_ns = INT64_MAX;
+  size_t size = sample->size < TB__CLOCK_MESSAGE_SIZE ? sample->size : TB__CLOCK_MESSAGE_SIZE;
+  if (tb__clock_message_decode(sample->cdr, size, &stamp_ns) != TB_OK) stamp_ns = INT64_MAX;
   pthread_mutex_lock(&seen.mutex);
   seen.stamped++;
   if (seen.last_ns < stamp_ns) seen.behind++;
