@@ -34,7 +34,7 @@ static void ask(size_t index, void *user)
   tb_ros2_parameter_client_t *client = NULL;
   tb_ros2_parameter_value_t value = TB_ROS2_PARAMETER_VALUE_INIT;
   size_t count = 0;
-  if (question->sim_times[index] == SIM_TIME_NO_PARAMETERS) return;
+  if (question->sim_times[index] != SIM_TIME_NO_ANSWER) return;
   tb_status_t status =
       tb_ros2_parameter_client_create(question->view->context, node, &client, NULL);
   if (!status)
@@ -51,6 +51,7 @@ static int ask_all(const graph_view_t *view, tb_duration_t limit, sim_time_t *si
   for (size_t i = 0; i < count; i++) {
     bool has = graph_view_has_service(view, view->snapshot->nodes[i].full_name, "get_parameters");
     sim_times[i] = has ? SIM_TIME_NO_ANSWER : SIM_TIME_NO_PARAMETERS;
+    if (has && view->snapshot->nodes[i].is_duplicate) sim_times[i] = SIM_TIME_AMBIGUOUS;
   }
   return graph_view_each(view, count, ask, &question);
 }
@@ -80,8 +81,15 @@ static int check(const command_t *command, const nodes_t *nodes)
     others +=
         (sim_time == SIM_TIME_FALSE || sim_time == SIM_TIME_UNSET) && !publishes_clock(nodes, i);
   }
+  if (!nodes->view->snapshot->node_count) result = check_failed(command, 0, "nodes");
   if (counts[SIM_TIME_TRUE] && others)
     result = check_failed(command, others, "nodes on which use_sim_time is not true, as on others");
+  if (counts[SIM_TIME_AMBIGUOUS])
+    result = check_failed(command, counts[SIM_TIME_AMBIGUOUS], "nodes that share their name");
+  if (counts[SIM_TIME_TRUE] && !nodes->publisher_count)
+    result = check_failed(command, 0, "use_sim_time is true on nodes; publishers of /clock");
+  if (nodes->publisher_count > 1)
+    result = check_failed(command, nodes->publisher_count, "publishers of /clock, of one time");
   if (counts[SIM_TIME_NO_ANSWER])
     result = check_failed(command, counts[SIM_TIME_NO_ANSWER], "nodes that do not answer");
   size_t mismatches = nodes_mismatch_count(nodes);
@@ -185,16 +193,21 @@ const command_t command_nodes = {
         "that keep them apart, and nodes of one name. All nodes are asked at once.\n\n"
         "  --json      one object: \"domain\", \"nodes\", \"clock_publishers\" and\n"
         "              \"other_clock_subscriptions\" (of programs without a node)\n"
-        "  --check     status 1 if use_sim_time is true on some nodes and not on others, if a "
+        "  --check     status 1 if use_sim_time is true on some nodes and not on others (whoever\n"
+        "              publishes /clock need not follow it), if nodes share a name, if a node "
+        "does\n"
+        "              not answer, if a subscription gets nothing from a publisher, if /clock has\n"
+        "              several publishers, or none while use_sim_time is true; or without any "
         "node\n"
-        "              does not answer, or if a subscription gets nothing from a publisher\n"
         "  --wait D    look at the graph for D (2, 1.5s); otherwise until nothing new has come\n"
         "              for 0.5 s (1 s while there are no nodes), at most 5 s\n"
         "  --limit D   wait at most D for the answers (default 2s)\n"
         "  --domain N  DDS domain, 0 to 232 (default: ROS_DOMAIN_ID, else 0)\n"
         "  -h, --help  this text\n\n"
-        "use_sim_time is true, false, unset (the node has no such parameter), \"no answer\", or\n"
-        "\"no parameters\" where a node has no services for them, as some tools. In JSON it is "
+        "use_sim_time is true, false, unset (the node has no such parameter), \"no answer\",\n"
+        "\"ambiguous\" where nodes share a name, or \"no parameters\" where a node has no "
+        "services\n"
+        "for them, as some tools, or those of another middleware. In JSON it is "
         "true,\n"
         "false or null, and \"use_sim_time_state\" has the word. Each of \"nodes\" has \"name\",\n"
         "\"distro\", \"enclave\", \"duplicate\" and \"clock_subscriptions\": \"qos\", and "

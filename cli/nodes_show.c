@@ -9,6 +9,7 @@
 const char *const nodes_sim_time_names[SIM_TIME_COUNT] = {
     [SIM_TIME_NO_PARAMETERS] = "no parameters",
     [SIM_TIME_NO_ANSWER] = "no answer",
+    [SIM_TIME_AMBIGUOUS] = "ambiguous",
     [SIM_TIME_UNSET] = "unset",
     [SIM_TIME_FALSE] = "false",
     [SIM_TIME_TRUE] = "true",

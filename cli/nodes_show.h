@@ -7,12 +7,13 @@
 typedef enum sim_time {
   SIM_TIME_NO_PARAMETERS, /* the node has no service that tells them */
   SIM_TIME_NO_ANSWER,
-  SIM_TIME_UNSET, /* the node has no such parameter, or it holds no bool */
+  SIM_TIME_AMBIGUOUS, /* nodes of one name: it cannot be told which of them answers */
+  SIM_TIME_UNSET,     /* the node has no such parameter, or it holds no bool */
   SIM_TIME_FALSE,
   SIM_TIME_TRUE,
 } sim_time_t;
 
-#define SIM_TIME_COUNT 5
+#define SIM_TIME_COUNT 6
 
 /* By sim_time_t: as the text says it. */
 extern const char *const nodes_sim_time_names[SIM_TIME_COUNT];

@@ -53,9 +53,15 @@ static char *await_node(graph_view_t *view, const param_arguments_t *arguments, 
     fputs(" has no parameters that others can see\n", stderr);
     *out_status = EXIT_CHECK;
   }
-  if (!*out_status) return node;
-  free(node);
-  return NULL;
+  if (*out_status) {
+    free(node);
+    return NULL;
+  }
+  const tb_ros2_graph_node_t *found = tb_ros2_graph_find_node(view->snapshot, node);
+  if (found->is_duplicate)
+    fprintf(stderr, "timebase %s: warning: several nodes have this name; one of them answers\n",
+            view->command->name);
+  return node;
 }
 
 static int ask_failed(const ask_t *ask)

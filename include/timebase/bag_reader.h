@@ -132,9 +132,10 @@ TB_BEGIN_DECLS
  * index (rosbag2 crystal) is read whole. Of MCAP the summary is read; without one that covers the
  * messages, the whole file, once at open and once more when reading comes to it in a bag of several
  * files. Per-topic counts: tb_bag_counts_t. Memory does not grow with the messages; of MCAP, chunks
- * that overlap in time are kept up to 256 MiB. Files are opened when reading comes to them. Bags that rosbag2 has compressed
- * are read as if they were not; files that are compressed as a whole (*.zstd) are unpacked for that
- * into TMPDIR (/tmp without it), each for as long as it is read, under no name.
+ * that overlap in time are kept up to 256 MiB. Files are opened when reading comes to them. Bags
+ * that rosbag2 has compressed are read as if they were not; files that are compressed as a whole
+ * (*.zstd) are unpacked for that into TMPDIR (/tmp without it), each for as long as it is read,
+ * under no name.
  *
  * [any thread] [blocks: file system] Errors, with file and reason in *error:
  *   TB_ERR_NOT_FOUND    the path, a file named by metadata.yaml, or a topic of the filter
@@ -142,9 +143,11 @@ TB_BEGIN_DECLS
  *                       or one topic with different types
  *   TB_ERR_TRUNCATED    a file is shorter than its header says
  *   TB_ERR_UNSUPPORTED  compressed by other means than zstd, of another storage format, not laid
- * out as rosbag2 does, or left by a crash in a state that only a writer can recover TB_ERR_BUSY
- * locked by a recorder TB_ERR_LIMIT        metadata.yaml above 16 MiB, 32 levels or a million
- * values; too many topics TB_ERR_SYSTEM, TB_ERR_NO_MEMORY, TB_ERR_INVALID */
+ *                       out as rosbag2 does, or left by a crash in a state that only a writer can
+ *                       recover
+ *   TB_ERR_BUSY         locked by a recorder
+ *   TB_ERR_LIMIT        metadata.yaml above 16 MiB, 32 levels or a million values; too many topics
+ *   TB_ERR_SYSTEM, TB_ERR_NO_MEMORY, TB_ERR_INVALID */
 TB_API tb_status_t tb_bag_reader_open(const char *path, const tb_bag_reader_options_t *options,
                                       tb_bag_reader_t **out, tb_error_t *error);
 

@@ -2,20 +2,23 @@
  *
  *   program --its-own --ros-args -r chatter:=talk -p rate:=5 -- more
  *
- * -r, --remap RULE      __node:=x, __name:=x, __ns:=/x, or from:=to for topics and services;
- *                       rostopic://from:=to and rosservice://from:=to for one of the two; all of
- * them for one node with its name before: talker:__ns:=/x. Names may be relative,
- *                       "~/private", or have {node} and {ns} in them. The first rule that matches
- * counts. -p, --param RULE      name:=value or node:name:=value, with values as
- *                       tb_ros2_parameter_value_parse reads them
- * --params-file FILE    a YAML file of parameters: nodes (also with the wildcards * and **), below
+ * -r RULE, --remap RULE: `__node:=x`, `__name:=x`, `__ns:=/x`, or `from:=to` for topics and
+ * services, `rostopic://from:=to` and `rosservice://from:=to` for one of the two; each for one node
+ * with its name before: `talker:__ns:=/x`. Names may be relative, "~/private", or have {node} and
+ * {ns} in them. The first rule that matches counts.
+ *
+ * -p RULE, --param RULE: `name:=value` or `node:name:=value`, with values as
+ * tb_ros2_parameter_value_parse reads them.
+ *
+ * --params-file FILE: a YAML file of parameters: nodes (also with the wildcards * and **), below
  * them ros__parameters. Of values for one parameter the last one counts, in the order of the
- * command line. -e, --enclave NAME    the enclave of secured graphs
+ * command line.
+ *
+ * -e NAME, --enclave NAME: the enclave of secured graphs.
  *
  * Taken, and without effect here, as the library writes no logs of ROS: --log-level,
- * --log-config-file,
- * --log-file-name, and --enable- or --disable- before rosout-logs, stdout-logs and
- * external-lib-logs. Anything else between "--ros-args" and "--" or the end is an error, which
+ * --log-config-file, --log-file-name, and --enable- or --disable- before rosout-logs, stdout-logs
+ * and external-lib-logs. Anything else between "--ros-args" and "--" or the end is an error, which
  * names it. Rules outside, which rclcpp still takes, are left to the program. */
 #ifndef TIMEBASE_ROS2_ARGUMENTS_H
 #define TIMEBASE_ROS2_ARGUMENTS_H

@@ -152,8 +152,8 @@ TB_API tb_status_t tb_ros2_node_create_service(tb_ros2_node_t *node, const char 
  *                    qos_overrides./clock.subscription.{reliability,durability,history,depth},
  *                    which arguments may set
  *   "extrapolating"  /clock, and between its ticks the time that follows from their rate
- *   "shm:NAME" ...   any other name that tb_source_create_from_name knows, also of a source that
- * the program has registered
+ *   "shm:NAME"       a time in shared memory, or any other name that tb_source_create_from_name
+ *                    knows, also of a source that the program has registered
  *
  * Without an argument for it, TIMEBASE_SOURCE (source.h) names the source. When a call that sets
  * `use_sim_time` or `time_source` has returned, here or in another process, the clock tells the
@@ -183,9 +183,11 @@ TB_API tb_status_t tb_ros2_node_clock_source_status(tb_ros2_node_t *node,
 /** Declares a parameter with its first value, unless arguments or options override that. It may be
  * "not set" if `descriptor` (NULL: TB_ROS2_PARAMETER_DESCRIPTOR_INIT) says dynamic_typing.
  *
- *   TB_ERR_INVALID    the name is empty or declared already, or the value, or what overrides it, is
- * of the wrong type: see the text TB_ERR_RANGE      out of the descriptor's range TB_ERR_DEADLOCK
- * from a callback of parameters, a jump callback or the log hook TB_ERR_NO_MEMORY, TB_ERR_FORKED
+ *   TB_ERR_INVALID    the name is empty or declared already, or the value, or what overrides it,
+ *                     is of the wrong type: see the text
+ *   TB_ERR_RANGE      out of the descriptor's range
+ *   TB_ERR_DEADLOCK   from a callback of parameters, a jump callback or the log hook
+ *   TB_ERR_NO_MEMORY, TB_ERR_FORKED
  *
  * [any thread] [blocks: while other parameters are being set] */
 TB_API tb_status_t tb_ros2_node_declare_parameter(tb_ros2_node_t *node, const char *name,

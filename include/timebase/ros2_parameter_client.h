@@ -143,7 +143,8 @@ TB_API void tb_ros2_parameter_descriptions_release(tb_ros2_parameter_description
  *
  *   TB_ERR_INVALID    the parameter is not valid
  *   TB_ERR_DEADLOCK   from a jump callback or the log hook, or from a callback of the context,
- * whose thread has to run for the answers TB_ERR_NO_MEMORY, TB_ERR_FORKED
+ *                     whose thread has to run for the answers
+ *   TB_ERR_NO_MEMORY, TB_ERR_FORKED
  *
  * [any thread] [blocks] As tb_ros2_parameter_client_get. */
 TB_API tb_status_t tb_ros2_parameter_set_on_nodes(tb_ros2_context_t *context,

@@ -3,6 +3,7 @@
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 
 #define SHOWN(name) TB__PARAMETER_NAME_SHOWN, (name)
 
@@ -69,20 +70,23 @@ static tb_status_t integer_check(const char *name, const tb_ros2_parameter_descr
                                  int64_t value, tb_error_t *error)
 {
   if (!d->has_integer_range || integer_fits(d, value)) return TB_OK;
+  char step[48] = "";
+  if (d->integer_step > 1) snprintf(step, sizeof step, " in steps of %" PRIu64, d->integer_step);
   return tb_error_set(error, TB_ERR_RANGE,
                       "parameter %.*s: %" PRId64 " is not in its range from %" PRId64 " to %" PRId64
-                      " in steps of %" PRIu64,
-                      SHOWN(name), value, d->integer_from, d->integer_to,
-                      d->integer_step ? d->integer_step : 1);
+                      "%s",
+                      SHOWN(name), value, d->integer_from, d->integer_to, step);
 }
 
 static tb_status_t double_check(const char *name, const tb_ros2_parameter_descriptor_t *d,
                                 double value, tb_error_t *error)
 {
   if (!d->has_double_range || double_fits(d, value)) return TB_OK;
+  char step[48] = "";
+  if (d->double_step > 0) snprintf(step, sizeof step, " in steps of %g", d->double_step);
   return tb_error_set(error, TB_ERR_RANGE,
-                      "parameter %.*s: %.17g is not in its range from %.17g to %.17g, step %.17g",
-                      SHOWN(name), value, d->double_from, d->double_to, d->double_step);
+                      "parameter %.*s: %.17g is not in its range from %g to %g%s", SHOWN(name),
+                      value, d->double_from, d->double_to, step);
 }
 
 static tb_status_t range_check(const char *name, const tb_ros2_parameter_descriptor_t *descriptor,

@@ -102,7 +102,8 @@ class NodesTest(GraphCommandTest):
             "other_clock_subscriptions": [],
         }
         status, out, err = self.result("nodes", "--json", "--check")
-        self.assertEqual((status, json.loads(out), err), (0, expected, ""))
+        none = "timebase nodes: check failed: nodes: 0\n"
+        self.assertEqual((status, json.loads(out), err), (1, expected, none))
         self.assertEqual(self.result("param", "list")[:2], (0, ""))
         status, out, err = self.result("sim-time", "on", "--all")
         self.assertEqual((status, out, err), (1, "", f"timebase sim-time: {hint}"))
@@ -221,7 +222,7 @@ class NodesTest(GraphCommandTest):
         self.node("twin")
         self.node("twin")
         row = (
-            "/twin  iron or newer    false          -\n  ! another node has the same name\n"
+            "/twin  iron or newer    ambiguous      -\n  ! another node has the same name\n"
         )
         self.expect(
             ["nodes"],
@@ -229,6 +230,21 @@ class NodesTest(GraphCommandTest):
             "NODE   ROS 2            use_sim_time   /clock\n" + 2 * row + "\nnobody publishes /clock\n",
         )
         self.expect(["sim-time", "off", "--all"], 0, "/twin  ok\n")
+        status, out, err = self.result("param", "get", "/twin", "gain")
+        self.assertEqual((status, out), (0, "1.0\n"), err)
+        self.assertIn("several nodes have this name", err)
+        status, _, err = self.result("nodes", "--check")
+        self.assertEqual((status, err), (1, "timebase nodes: check failed: nodes that share their name: 2\n"))
+
+    def test_a_clock_of_nobody_or_of_two_fails_the_check(self):
+        self.node("one", "use_sim_time:=true")
+        nobody = "timebase nodes: check failed: use_sim_time is true on nodes; publishers of /clock: 0\n"
+        self.until(["nodes", "--check"], lambda status, _, err: (status, err) == (1, nobody))
+        self.run_command("serve", "--node", "first").expect("time ")
+        self.until(["nodes", "--check"], lambda status, _, err: (status, err) == (0, ""))
+        self.run_command("serve", "--node", "second").expect("time ")
+        two = "timebase nodes: check failed: publishers of /clock, of one time: 2\n"
+        self.until(["nodes", "--check"], lambda status, _, err: (status, err) == (1, two))
 
     def test_each_domain_for_itself(self):
         self.node("here")
