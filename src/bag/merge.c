@@ -29,9 +29,12 @@ static tb_status_t open_next_source(tb_bag_reader_t *reader, tb_error_t *error)
     tb__bag_source_close(reader, index);
     return TB_OK;
   }
-  tb_status_t status = source->file ? TB_OK : tb__bag_source_open(reader, index, error);
-  if (!status) source->file->is_sparse = reader->is_sparse;
-  if (!status) status = source->part->storage->seek(source->file, reader->seek_ns, error);
+  tb_status_t status = TB_OK;
+  if (!source->file) status = tb__bag_source_open(reader, index, error);
+  if (!status && source->file) {
+    source->file->is_sparse = reader->is_sparse;
+    status = source->part->storage->seek(source->file, reader->seek_ns, error);
+  }
   if (status) {
     tb__bag_source_close(reader, index);
     return status;
