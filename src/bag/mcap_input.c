@@ -99,7 +99,7 @@ tb_status_t tb__mcap_input_look(tb__mcap_input_t *input, uint64_t offset, size_t
     input->window_size = wanted;
     place = 0;
   }
-  *out = input->window + place;
+  *out = input->window ? input->window + place : (const uint8_t *)"";
   return TB_OK;
 }
 

@@ -80,7 +80,7 @@ static uint16_t find_schema(const mcap_output_t *output, const tb__mcap_bytes_t 
 {
   for (uint16_t id = 1; id <= output->schema_count; id++) {
     tb__mcap_definition_t schema = tb__mcap_definition(&output->writer->definitions.schemas, id);
-    if (schema.size == content->size &&
+    if (schema.content && schema.size == content->size &&
         memcmp(schema.content + 2, content->at + 2, content->size - 2) == 0)
       return id;
   }

@@ -114,6 +114,14 @@ bool tb__mcap_parse_message(const void *content, size_t size, tb__mcap_message_t
   return !cursor.failed;
 }
 
+bool tb__mcap_is_metadata(const void *content, size_t size)
+{
+  tb__mcap_cursor_t cursor = tb__mcap_cursor(content, size);
+  tb__mcap_take_text(&cursor);
+  tb__mcap_cursor_t map = tb__mcap_take_map(&cursor);
+  return !cursor.failed && is_map_of_texts(map);
+}
+
 static tb__mcap_compression_t compression_of(tb__mcap_text_t name)
 {
   if (name.size == 0) return TB__MCAP_NONE;
@@ -226,6 +234,12 @@ void tb__mcap_put_head(uint8_t **out, uint8_t opcode, uint64_t length)
 {
   tb__mcap_put_u8(out, opcode);
   tb__mcap_put_u64(out, length);
+}
+
+void tb__mcap_put_magic(uint8_t **out)
+{
+  for (size_t i = 0; i < TB__MCAP_MAGIC_SIZE; i++)
+    tb__mcap_put_u8(out, (uint8_t)TB__MCAP_MAGIC[i]);
 }
 
 tb__mcap_text_t tb__mcap_text(const char *text)

@@ -129,6 +129,7 @@ bool tb__mcap_text_equals(tb__mcap_text_t text, const char *other);
 bool tb__mcap_parse_schema(const void *content, size_t size, tb__mcap_schema_t *out);
 bool tb__mcap_parse_channel(const void *content, size_t size, tb__mcap_channel_t *out);
 bool tb__mcap_parse_message(const void *content, size_t size, tb__mcap_message_t *out);
+bool tb__mcap_is_metadata(const void *content, size_t size);
 bool tb__mcap_parse_statistics(const void *content, size_t size, tb__mcap_statistics_t *out);
 bool tb__mcap_parse_chunk_index(const void *content, size_t size, tb__mcap_chunk_index_t *out);
 bool tb__mcap_parse_footer(const void *content, size_t size, tb__mcap_footer_t *out);
@@ -145,6 +146,8 @@ void tb__mcap_put_u32(uint8_t **out, uint32_t value);
 void tb__mcap_put_u64(uint8_t **out, uint64_t value);
 void tb__mcap_put_text(uint8_t **out, tb__mcap_text_t text);
 void tb__mcap_put_head(uint8_t **out, uint8_t opcode, uint64_t length);
+
+void tb__mcap_put_magic(uint8_t **out);
 
 tb__mcap_text_t tb__mcap_text(const char *text);
 

@@ -91,6 +91,10 @@ static tb_status_t check_summary(recovery_t *recovery, tb_error_t *error)
       found = tb__mcap_error(&recovery->input, TB_ERR_CORRUPT, recovery->input.size, &detail,
                              "the summary counts other messages than there are");
     if (found == TB_ERR_CORRUPT || (found == TB_ERR_TRUNCATED && !told)) tell(recovery, &detail, 0);
+    if (found == TB_ERR_SYSTEM || found == TB_ERR_NO_MEMORY) {
+      if (error) *error = detail;
+      status = found;
+    }
   }
   tb__mcap_index_fini(&index);
   return status;
@@ -111,7 +115,7 @@ static tb_status_t run(recovery_t *recovery, const char *from, const char *to,
   if (!recovery->writer) return status;
   tb_status_t closed = tb__mcap_writer_close(recovery->writer, status ? NULL : error);
   if (!status) status = closed;
-  if (status) unlink(to);
+  if (status && to) unlink(to);
   return status;
 }
 

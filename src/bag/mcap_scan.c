@@ -56,6 +56,8 @@ static tb_status_t see_record(scan_t *scan, const tb__mcap_record_t *record, tb_
                                       record->size, &detail);
   if (record->opcode == TB__MCAP_MESSAGE && record->size < TB__MCAP_MESSAGE_SIZE)
     status = tb_error_set(&detail, TB_ERR_CORRUPT, "a message that is too short");
+  if (record->opcode == TB__MCAP_METADATA && !tb__mcap_is_metadata(record->content, record->size))
+    status = tb_error_set(&detail, TB_ERR_CORRUPT, "a damaged metadata record");
   if (is_damage(status))
     return tell_at(scan, status, record->offset, record->size, detail.text, error);
   if (status) return tb_error_set(error, status, "%s", detail.text);

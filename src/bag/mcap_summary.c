@@ -196,7 +196,7 @@ static tb_status_t read_bytes(const summary_t *summary, const tb__mcap_footer_t 
 tb_status_t tb__mcap_summary_load(tb__mcap_input_t *input, tb__mcap_index_t *index,
                                   tb_error_t *error)
 {
-  tb__mcap_footer_t footer;
+  tb__mcap_footer_t footer = {0};
   tb_status_t status = read_footer(input, &footer, error);
   if (status) return status;
   summary_t summary = {

@@ -106,7 +106,7 @@ static bool put_footer(summing_t *summing, uint64_t start, uint64_t offsets)
   tb__mcap_put_u64(&out, offsets);
   const uint8_t *summary = bytes->at + (start - summing->writer->position);
   tb__mcap_put_u32(&out, libdeflate_crc32(0, summary, (size_t)(out - summary)));
-  memcpy(out, TB__MCAP_MAGIC, TB__MCAP_MAGIC_SIZE);
+  tb__mcap_put_magic(&out);
   return true;
 }
 

@@ -69,8 +69,7 @@ static tb_status_t write_header(tb__mcap_writer_t *writer, tb_error_t *error)
 {
   static const char library[] = "timebase " TB_VERSION;
   uint8_t bytes[128], *out = bytes;
-  memcpy(out, TB__MCAP_MAGIC, TB__MCAP_MAGIC_SIZE);
-  out += TB__MCAP_MAGIC_SIZE;
+  tb__mcap_put_magic(&out);
   tb__mcap_put_head(&out, TB__MCAP_HEADER, 4 + strlen("ros2") + 4 + strlen(library));
   tb__mcap_put_text(&out, tb__mcap_text("ros2"));
   tb__mcap_put_text(&out, tb__mcap_text(library));
@@ -196,6 +195,7 @@ static tb_status_t get_track(tb__mcap_writer_t *writer, uint16_t channel, tb__mc
 static bool add_record(tb__mcap_bytes_t *bytes, uint8_t opcode,
                        const tb__mcap_definition_t *definition)
 {
+  if (!definition->content) return true; /* a channel without a schema */
   uint8_t *out = tb__mcap_bytes_add(bytes, TB__MCAP_HEAD_SIZE + definition->size);
   if (!out) return false;
   tb__mcap_put_head(&out, opcode, definition->size);
@@ -215,8 +215,8 @@ static bool add_definitions(tb__mcap_writer_t *writer, uint16_t channel)
   const tb__mcap_definition_t own = tb__mcap_definition(&writer->definitions.channels, channel);
   const tb__mcap_definition_t schema =
       tb__mcap_definition(&writer->definitions.schemas, parsed.schema_id);
-  if (schema.content && !add_record(&writer->chunk, TB__MCAP_SCHEMA, &schema)) return false;
-  return add_record(&writer->chunk, TB__MCAP_CHANNEL, &own);
+  return add_record(&writer->chunk, TB__MCAP_SCHEMA, &schema) &&
+         add_record(&writer->chunk, TB__MCAP_CHANNEL, &own);
 }
 
 static tb__mcap_entry_t *add_entry(tb__mcap_track_t *track)

@@ -35,7 +35,8 @@ static tb__test_bytes_t *place(tb__test_mcap_t *mcap)
 void tb__test_mcap_begin(tb__test_mcap_t *mcap)
 {
   uint8_t content[64], *out = content;
-  memcpy(extend(&mcap->file, TB__MCAP_MAGIC_SIZE), TB__MCAP_MAGIC, TB__MCAP_MAGIC_SIZE);
+  uint8_t *magic = extend(&mcap->file, TB__MCAP_MAGIC_SIZE);
+  tb__mcap_put_magic(&magic);
   tb__mcap_put_text(&out, tb__mcap_text("ros2"));
   tb__mcap_put_text(&out, tb__mcap_text("test"));
   add_record(&mcap->file, TB__MCAP_HEADER, content, (size_t)(out - content));
@@ -187,8 +188,8 @@ void tb__test_mcap_attachment(tb__test_mcap_t *mcap, const char *name, const cha
   tb__mcap_put_text(&out, tb__mcap_text(name));
   tb__mcap_put_text(&out, tb__mcap_text(""));
   tb__mcap_put_u64(&out, size);
-  memcpy(out, data, size);
-  out += size;
+  for (size_t i = 0; i < size; i++)
+    tb__mcap_put_u8(&out, (uint8_t)data[i]);
   tb__mcap_put_u32(&out, libdeflate_crc32(0, content, length - 4));
   mcap->attachments++;
 }
@@ -253,7 +254,7 @@ void tb__test_mcap_end(tb__test_mcap_t *mcap, bool with_summary)
   tb__mcap_put_u64(&out, 0);
   size_t summed = (size_t)(out - mcap->file.bytes) - start;
   tb__mcap_put_u32(&out, libdeflate_crc32(0, mcap->file.bytes + start, summed));
-  memcpy(out, TB__MCAP_MAGIC, TB__MCAP_MAGIC_SIZE);
+  tb__mcap_put_magic(&out);
 }
 
 void tb__test_mcap_save(const tb__test_mcap_t *mcap, const char *path)

@@ -1,12 +1,15 @@
 /* The faults of core_test.c for reading, writing and playing recordings. */
 #include <sqlite3.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <timebase/bag_check.h>
 #include <timebase/bag_reader.h>
 #include <timebase/bag_writer.h>
 #include <unistd.h>
 
+#include "bag/mcap_recover.h"
 #include "bag/test_bag.h"
+#include "bag/test_mcap.h"
 #include "faults.h"
 #include "play/player.h"
 #include "server/manual_pacer.h"
@@ -86,6 +89,37 @@ static int make_bare_bag(void **state)
   return 0;
 }
 
+/* Chunks that overlap, of both compressions, with a summary and without. */
+static void write_mcap(const char *name, bool with_summary)
+{
+  tb__test_mcap_t mcap = {0};
+  static const uint8_t data[64] = {0, 1};
+  tb__test_mcap_begin(&mcap);
+  for (unsigned chunk = 0; chunk < 3; chunk++) {
+    tb__test_mcap_chunk_begin(&mcap, (tb__mcap_compression_t)chunk);
+    if (chunk == 0) tb__test_mcap_channel(&mcap, 1, "/a", "std_msgs/msg/String");
+    for (unsigned i = 0; i < 3; i++)
+      tb__test_mcap_message(&mcap, 1, (1000 + chunk + 2 * i) * MS, data, sizeof data);
+    tb__test_mcap_chunk_end(&mcap);
+  }
+  tb__test_mcap_attachment(&mcap, "notes.txt", "text");
+  tb__test_mcap_metadata(&mcap, "rosbag2", "ROS_DISTRO", "jazzy");
+  tb__test_mcap_end(&mcap, with_summary);
+  char *path = tb__test_path(folder, name);
+  tb__test_mcap_save(&mcap, path);
+  free(path);
+  tb__test_mcap_fini(&mcap);
+}
+
+static int make_mcap_bag(void **state)
+{
+  (void)state;
+  folder = tb__test_folder_make();
+  write_mcap("one.mcap", true);
+  write_mcap("two.mcap", false);
+  return 0;
+}
+
 static int remove_bag(void **state)
 {
   (void)state;
@@ -126,6 +160,22 @@ static tb_status_t reading(void)
   if (!again) again = read_to_the_end(reader, &messages);
   tb_bag_reader_close(reader);
   return status ? status : again;
+}
+
+static tb_status_t recovering(void)
+{
+  const tb__bag_output_options_t options = {.compression = TB__BAG_OUTPUT_ZSTD};
+  tb__mcap_recovery_t recovered = {0};
+  char from[256], to[256];
+  snprintf(from, sizeof from, "%s/one.mcap", folder);
+  snprintf(to, sizeof to, "%s/copy", folder);
+  tb_error_t error = TB_ERROR_INIT;
+  tb_status_t status = tb__mcap_recover(from, to, &options, NULL, NULL, &recovered, &error);
+  if (status) assert_int_equal(error.status, status);
+  if (!status) assert_int_equal(recovered.messages, 9);
+  if (status) assert_int_equal(access(to, F_OK), -1);
+  remove(to);
+  return status;
 }
 
 /* ---- writing ---- */
@@ -305,6 +355,12 @@ static void test_faults_in_reading(void **state)
   fault_sweep(reading, NULL);
 }
 
+static void test_faults_in_recovering(void **state)
+{
+  (void)state;
+  fault_sweep(recovering, NULL);
+}
+
 static void test_faults_in_playing(void **state)
 {
   (void)state;
@@ -321,6 +377,8 @@ int main(void)
                                       remove_compressed_bag),
       cmocka_unit_test_setup_teardown(test_faults_in_checking, make_bag, remove_bag),
       cmocka_unit_test_setup_teardown(test_faults_in_writing, make_fast_folder, remove_bag),
+      cmocka_unit_test_setup_teardown(test_faults_in_reading, make_mcap_bag, remove_bag),
+      cmocka_unit_test_setup_teardown(test_faults_in_recovering, make_mcap_bag, remove_bag),
       cmocka_unit_test_setup_teardown(test_faults_in_playing, make_bag, remove_bag),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
