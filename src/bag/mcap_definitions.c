@@ -88,3 +88,10 @@ bool tb__mcap_definitions_schema(const tb__mcap_definitions_t *definitions, uint
   tb__mcap_definition_t place = tb__mcap_definition(&definitions->schemas, id);
   return place.content && tb__mcap_parse_schema(place.content, place.size, out);
 }
+
+void tb__mcap_definitions_count(tb__mcap_definitions_t *definitions, uint16_t channel,
+                                uint64_t messages)
+{
+  if (channel < definitions->channels.count)
+    definitions->channels.at[channel].message_count += messages;
+}

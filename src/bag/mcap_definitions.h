@@ -12,6 +12,7 @@
 typedef struct tb__mcap_definition {
   uint8_t *content; /* NULL: none of this id */
   size_t size;
+  uint64_t message_count; /* of a channel, as far as its user counts */
 } tb__mcap_definition_t;
 
 typedef struct tb__mcap_table {
@@ -32,6 +33,9 @@ static inline tb__mcap_definition_t tb__mcap_definition(const tb__mcap_table_t *
 {
   return id < table->count ? table->at[id] : (tb__mcap_definition_t){0};
 }
+
+void tb__mcap_definitions_count(tb__mcap_definitions_t *definitions, uint16_t channel,
+                                uint64_t messages);
 
 /* A record that is there already is fine. TB_ERR_CORRUPT: it cannot be parsed, or another one has
  * its id. */

@@ -21,20 +21,12 @@ static tb_status_t no_memory(tb_error_t *error)
   return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
 }
 
-static tb_status_t init(tb__mcap_index_t *index, tb_error_t *error)
-{
-  *index = (tb__mcap_index_t){0};
-  index->counts = calloc(TB__MCAP_IDS, sizeof *index->counts);
-  return index->counts ? TB_OK : no_memory(error);
-}
-
 void tb__mcap_index_fini(tb__mcap_index_t *index)
 {
   tb__mcap_definitions_fini(&index->definitions);
   for (size_t i = 0; i < index->block_count; i++)
     free(index->blocks[i].text);
   free(index->blocks);
-  free(index->counts);
   free(index->metadata);
   free(index->ros_distro);
   *index = (tb__mcap_index_t){0};
@@ -149,7 +141,7 @@ static tb_status_t on_record(void *user, const tb__mcap_record_t *record, tb_err
   include_time(&builder->block_has_times, &builder->block.start_ns, &builder->block.end_ns,
                time_ns);
   include_time(&index->has_times, &index->start_ns, &index->end_ns, time_ns);
-  index->counts[message.channel_id]++;
+  tb__mcap_definitions_count(&index->definitions, message.channel_id, 1);
   index->message_count++;
   return TB_OK;
 }
@@ -218,8 +210,7 @@ static tb_status_t scan_instead(tb__mcap_input_t *input, tb__mcap_index_t *out, 
                                 const tb_error_t *reason, tb_error_t *error)
 {
   tb__mcap_index_fini(out);
-  tb_status_t status = init(out, error);
-  if (!status) status = scan(input, out, error);
+  tb_status_t status = scan(input, out, error);
   if (status || why == TB_ERR_NOT_FOUND) return status;
   for (size_t i = 0; i < out->block_count; i++)
     if (out->blocks[i].kind == TB__MCAP_BLOCK_DAMAGE) return TB_OK;
@@ -233,9 +224,8 @@ static tb_status_t scan_instead(tb__mcap_input_t *input, tb__mcap_index_t *out, 
 tb_status_t tb__mcap_index_load(tb__mcap_input_t *input, tb__mcap_index_t *out, tb_error_t *error)
 {
   tb_error_t reason = TB_ERROR_INIT;
-  tb_status_t status = init(out, error);
-  if (status) return status;
-  status = tb__mcap_summary_load(input, out, &reason);
+  *out = (tb__mcap_index_t){0};
+  tb_status_t status = tb__mcap_summary_load(input, out, &reason);
   if (status == TB_ERR_NOT_FOUND || status == TB_ERR_TRUNCATED || status == TB_ERR_CORRUPT ||
       status == TB_ERR_LIMIT)
     status = scan_instead(input, out, status, &reason, error);

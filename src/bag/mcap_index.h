@@ -26,7 +26,6 @@ typedef struct tb__mcap_index {
   tb__mcap_block_t *blocks; /* by offset */
   size_t block_count, block_capacity;
   uint64_t message_count;
-  uint64_t *counts; /* by channel id */
   bool has_times;
   uint64_t start_ns, end_ns;
   char *metadata;   /* of the record "rosbag2", or NULL */

@@ -1,6 +1,5 @@
 #include "bag/mcap_recover.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -81,23 +80,16 @@ static tb_status_t check_summary(recovery_t *recovery, tb_error_t *error)
 {
   tb__mcap_index_t index = {0};
   tb_error_t detail = TB_ERROR_INIT;
-  index.counts = calloc(TB__MCAP_IDS, sizeof *index.counts);
-  tb_status_t status = TB_OK;
-  if (!index.counts) status = tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
-  if (!status) {
-    tb_status_t found = tb__mcap_summary_load(&recovery->input, &index, &detail);
-    bool told = recovery->totals.damages > 0;
-    if (!found && !told && index.message_count != recovery->totals.messages)
-      found = tb__mcap_error(&recovery->input, TB_ERR_CORRUPT, recovery->input.size, &detail,
-                             "the summary counts other messages than there are");
-    if (found == TB_ERR_CORRUPT || (found == TB_ERR_TRUNCATED && !told)) tell(recovery, &detail, 0);
-    if (found == TB_ERR_SYSTEM || found == TB_ERR_NO_MEMORY) {
-      if (error) *error = detail;
-      status = found;
-    }
-  }
+  tb_status_t found = tb__mcap_summary_load(&recovery->input, &index, &detail);
+  bool told = recovery->totals.damages > 0;
+  if (!found && !told && index.message_count != recovery->totals.messages)
+    found = tb__mcap_error(&recovery->input, TB_ERR_CORRUPT, recovery->input.size, &detail,
+                           "the summary counts other messages than there are");
+  if (found == TB_ERR_CORRUPT || (found == TB_ERR_TRUNCATED && !told)) tell(recovery, &detail, 0);
+  bool failed = found == TB_ERR_SYSTEM || found == TB_ERR_NO_MEMORY;
+  if (failed && error) *error = detail;
   tb__mcap_index_fini(&index);
-  return status;
+  return failed ? found : TB_OK;
 }
 
 static tb_status_t run(recovery_t *recovery, const char *from, const char *to,

@@ -148,7 +148,8 @@ static tb_status_t mcap_count_topics(tb__bag_file_t *base, tb__bag_file_info_t *
   (void)error; /* known since the file was opened */
   const tb__mcap_index_t *index = &mcap_file(base)->index;
   for (size_t i = 0; i < info->topic_count; i++)
-    info->topics[i].message_count = index->counts[(uint16_t)info->topics[i].id];
+    info->topics[i].message_count =
+        tb__mcap_definition(&index->definitions.channels, (size_t)info->topics[i].id).message_count;
   return TB_OK;
 }
 

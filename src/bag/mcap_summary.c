@@ -136,8 +136,9 @@ static bool use_statistics(summary_t *summary)
   tb__mcap_cursor_t counts = statistics->counts;
   while (counts.left > 0) {
     uint16_t id = tb__mcap_take_u16(&counts);
-    index->counts[id] = tb__mcap_take_u64(&counts);
-    if (__builtin_add_overflow(sum, index->counts[id], &sum)) return false;
+    uint64_t count = tb__mcap_take_u64(&counts);
+    tb__mcap_definitions_count(&index->definitions, id, count);
+    if (__builtin_add_overflow(sum, count, &sum)) return false;
   }
   index->message_count = statistics->message_count;
   index->has_times = statistics->message_count > 0;

@@ -327,16 +327,20 @@ tb_status_t tb__mcap_writer_metadata(tb__mcap_writer_t *writer, const void *cont
   return status;
 }
 
-static tb_status_t copy(tb__mcap_writer_t *writer, const tb__mcap_input_t *from, uint64_t offset,
-                        uint64_t size, tb_error_t *error)
+/* A record of which `from` has the content. */
+static tb_status_t copy(tb__mcap_writer_t *writer, uint8_t opcode, const tb__mcap_input_t *from,
+                        uint64_t offset, uint64_t size, tb_error_t *error)
 {
-  uint8_t *bytes = malloc(COPY_PIECE);
-  uint32_t crc = writer->crc;
-  tb_status_t status = bytes ? TB_OK : no_memory(error);
+  uint8_t head[TB__MCAP_HEAD_SIZE], *out = head, *bytes = malloc(COPY_PIECE);
+  uint64_t start = writer->position + sizeof head;
+  tb__mcap_put_head(&out, opcode, size);
+  uint32_t crc = libdeflate_crc32(writer->crc, head, sizeof head);
+  tb_status_t status =
+      bytes ? write_at(writer, writer->position, head, sizeof head, error) : no_memory(error);
   for (uint64_t done = 0; done < size && !status;) {
     size_t piece = size - done < COPY_PIECE ? (size_t)(size - done) : COPY_PIECE;
     status = tb__mcap_input_read(from, offset + done, bytes, piece, error);
-    if (!status) status = write_at(writer, writer->position + done, bytes, piece, error);
+    if (!status) status = write_at(writer, start + done, bytes, piece, error);
     if (!status) crc = libdeflate_crc32(crc, bytes, piece);
     done += piece;
   }
@@ -345,7 +349,7 @@ static tb_status_t copy(tb__mcap_writer_t *writer, const tb__mcap_input_t *from,
     take_back(writer);
     return status;
   }
-  writer->position += size;
+  writer->position = start + size;
   writer->crc = crc;
   return TB_OK;
 }
@@ -354,7 +358,7 @@ tb_status_t tb__mcap_writer_attachment(tb__mcap_writer_t *writer, const tb__mcap
                                        uint64_t offset, const tb__mcap_attachment_t *attachment,
                                        tb_error_t *error)
 {
-  uint64_t length = TB__MCAP_HEAD_SIZE + attachment->head_size + attachment->size + 4;
+  uint64_t length = attachment->head_size + attachment->size + 4;
   size_t entry = TB__MCAP_HEAD_SIZE + 48 + attachment->name.size + attachment->media_type.size;
   tb_status_t status = end_chunk(writer, error);
   uint64_t position = writer->position;
@@ -363,13 +367,13 @@ tb_status_t tb__mcap_writer_attachment(tb__mcap_writer_t *writer, const tb__mcap
   if (status) return status;
   tb__mcap_put_head(&out, TB__MCAP_ATTACHMENT_INDEX, entry - TB__MCAP_HEAD_SIZE);
   tb__mcap_put_u64(&out, position);
-  tb__mcap_put_u64(&out, length);
+  tb__mcap_put_u64(&out, TB__MCAP_HEAD_SIZE + length);
   tb__mcap_put_u64(&out, attachment->log_time_ns);
   tb__mcap_put_u64(&out, attachment->create_time_ns);
   tb__mcap_put_u64(&out, attachment->size);
   tb__mcap_put_text(&out, attachment->name);
   tb__mcap_put_text(&out, attachment->media_type);
-  status = copy(writer, from, offset, length, error);
+  status = copy(writer, TB__MCAP_ATTACHMENT, from, offset + TB__MCAP_HEAD_SIZE, length, error);
   if (status)
     writer->attachment_index.size -= entry;
   else
