@@ -78,7 +78,7 @@ static void on_loss(void *user, const tb__mcap_damage_t *damage)
 
 static tb__mcap_recovery_t recover(const void *bytes, size_t size, losses_t *losses)
 {
-  const tb__bag_output_options_t options = {.compression = TB__BAG_OUTPUT_ZSTD};
+  const tb__bag_output_options_t options = {.chunk_size = 4096, .compression = TB__BAG_OUTPUT_ZSTD};
   tb__mcap_recovery_t recovered = {0};
   tb_error_t error = TB_ERROR_INIT;
   *losses = (losses_t){0};
