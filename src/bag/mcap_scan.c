@@ -11,6 +11,7 @@ typedef struct scan {
   tb__mcap_codec_t codec;
   tb__mcap_buffer_t buffer;
   uint64_t offset;
+  uint64_t suspect;       /* the record before, when only its length said where it ends; or 0 */
   uint64_t damaged_until; /* so that the CRC of the data says nothing new */
   bool has_chunks;
   bool done;
@@ -98,11 +99,11 @@ static tb_status_t see_chunk_records(scan_t *scan, const tb__mcap_chunk_t *chunk
   return status;
 }
 
-/* Behind the chunk, by its own sizes if the length of the record leads astray. */
-static uint64_t end_of_chunk(scan_t *scan, const tb__mcap_chunk_t *chunk, uint64_t length)
+/* Behind the record, by the sizes in it if its length leads astray. */
+static uint64_t end_of_record(scan_t *scan, uint64_t own_length, uint64_t length)
 {
   uint64_t start = scan->offset + TB__MCAP_HEAD_SIZE;
-  uint64_t own = start + chunk->head_size + chunk->stored_size;
+  uint64_t own = start + own_length;
   return own != start + length && tb__mcap_is_record(scan->input, own) ? own : start + length;
 }
 
@@ -136,7 +137,7 @@ static tb_status_t see_chunk(scan_t *scan, uint64_t length, tb_error_t *error)
     scan->offset = next;
     return tell(scan, &damage, &detail, error);
   }
-  uint64_t end = status ? 0 : end_of_chunk(scan, &chunk, length);
+  uint64_t end = status ? 0 : end_of_record(scan, chunk.head_size + chunk.stored_size, length);
   if (!status)
     status = tb__mcap_chunk_load(scan->input, &scan->codec, scan->offset, &scan->buffer, &chunk,
                                  &detail);
@@ -158,7 +159,7 @@ static tb_status_t see_chunk(scan_t *scan, uint64_t length, tb_error_t *error)
   return status;
 }
 
-static tb_status_t see_attachment(scan_t *scan, uint64_t length, tb_error_t *error)
+static tb_status_t see_attachment(scan_t *scan, uint64_t length, uint64_t *end, tb_error_t *error)
 {
   const uint8_t *content;
   size_t size = length < 65536 ? (size_t)length : 65536;
@@ -168,6 +169,7 @@ static tb_status_t see_attachment(scan_t *scan, uint64_t length, tb_error_t *err
   if (status) return status;
   if (!tb__mcap_parse_attachment(content, size, length, &attachment))
     return tell_at(scan, TB_ERR_CORRUPT, scan->offset, length, "a damaged attachment", error);
+  *end = end_of_record(scan, attachment.head_size + attachment.size + 4, length);
   uint32_t crc = 0, stored = 0;
   uint64_t crc_at = at + attachment.head_size + attachment.size;
   status = tb__mcap_input_crc(scan->input, at, crc_at, &crc, error);
@@ -209,7 +211,10 @@ static tb_status_t see_broken(scan_t *scan, uint8_t opcode, tb_error_t *error)
   tb__mcap_chunk_t chunk;
   if (opcode == TB__MCAP_CHUNK && !tb__mcap_chunk_head(scan->input, start, &chunk, &length, NULL))
     scan->has_chunks = true; /* the messages in it are not those of the file itself */
+  if (scan->suspect) start = scan->suspect;
   uint64_t next = tb__mcap_resync(scan->input, scan->definitions, scan->has_chunks, start + 1);
+  if (scan->suspect && next == size) start = scan->offset;
+  scan->suspect = 0;
   scan->offset = next;
   scan->done = next == size;
   if (next < size || opcode == 0 || opcode > TB__MCAP_DATA_END)
@@ -242,14 +247,20 @@ static tb_status_t step(scan_t *scan, tb_error_t *error)
   uint8_t opcode = bytes[0];
   uint64_t length = tb__mcap_take_u64(&cursor);
   if (opcode == 0 || length > left - TB__MCAP_HEAD_SIZE) return see_broken(scan, opcode, error);
-  if (opcode == TB__MCAP_CHUNK) return see_chunk(scan, length, error);
+  if (opcode == TB__MCAP_CHUNK) {
+    scan->suspect = 0;
+    return see_chunk(scan, length, error);
+  }
   if (opcode == TB__MCAP_DATA_END) return see_end(scan, length, error);
   if (opcode == TB__MCAP_FOOTER) {
     scan->done = true;
     return tell_at(scan, TB_ERR_CORRUPT, scan->offset, 0, "the data has no end record", error);
   }
+  uint64_t end = scan->offset + TB__MCAP_HEAD_SIZE + length;
+  bool knows_its_size = opcode == TB__MCAP_MESSAGE || opcode == TB__MCAP_ATTACHMENT;
+  scan->suspect = knows_its_size ? 0 : scan->offset;
   if (opcode == TB__MCAP_ATTACHMENT) {
-    status = see_attachment(scan, length, error);
+    status = see_attachment(scan, length, &end, error);
   } else if (is_wanted(opcode) && length > TB__MCAP_MAX_CHUNK) {
     status = tell_at(scan, TB_ERR_LIMIT, scan->offset, length, "a record above 1 GiB", error);
   } else if (is_wanted(opcode)) {
@@ -258,7 +269,7 @@ static tb_status_t step(scan_t *scan, tb_error_t *error)
     const tb__mcap_record_t record = {opcode, false, bytes, (size_t)length, scan->offset};
     if (!status) status = see_record(scan, &record, error);
   }
-  scan->offset += TB__MCAP_HEAD_SIZE + length;
+  scan->offset = end;
   return status;
 }
 

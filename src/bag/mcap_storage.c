@@ -106,7 +106,7 @@ static int64_t clamp(uint64_t time_ns)
 }
 
 /* Of the first chunk; the others are nearly always alike. */
-static const char *chunk_format(const mcap_file_t *file)
+static tb_status_t find_chunk_format(const mcap_file_t *file, const char **out, tb_error_t *error)
 {
   static const char *const names[] = {[TB__MCAP_NONE] = NULL,
                                       [TB__MCAP_ZSTD] = "zstd",
@@ -117,10 +117,11 @@ static const char *chunk_format(const mcap_file_t *file)
     tb__mcap_chunk_t chunk;
     uint64_t length;
     if (block->kind != TB__MCAP_BLOCK_CHUNK) continue;
-    if (tb__mcap_chunk_head(&file->input, block->offset, &chunk, &length, NULL)) return NULL;
-    return names[chunk.compression];
+    tb_status_t status = tb__mcap_chunk_head(&file->input, block->offset, &chunk, &length, error);
+    if (!status) *out = names[chunk.compression];
+    return status == TB_ERR_SYSTEM ? status : TB_OK; /* damage is told when it is read */
   }
-  return NULL;
+  return TB_OK;
 }
 
 static tb_status_t mcap_read_info(tb__bag_file_t *base, tb__bag_file_info_t *out, tb_error_t *error)
@@ -128,12 +129,12 @@ static tb_status_t mcap_read_info(tb__bag_file_t *base, tb__bag_file_info_t *out
   const mcap_file_t *file = mcap_file(base);
   const tb__mcap_index_t *index = &file->index;
   tb_status_t status = fill_topics(file, out, error);
+  if (!status) status = find_chunk_format(file, &out->chunk_format, error);
   if (status) return status;
   out->message_count = index->message_count;
   if (index->message_count == 0 && index->block_count > 0)
     out->message_count = 1; /* all that there was is lost, which a row tells */
   out->has_times = index->has_times;
-  out->chunk_format = chunk_format(file);
   out->start_ns = clamp(index->start_ns);
   out->end_ns = clamp(index->end_ns);
   out->metadata = index->metadata ? strdup(index->metadata) : NULL;
