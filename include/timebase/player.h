@@ -2,6 +2,7 @@
 #ifndef TIMEBASE_PLAYER_H
 #define TIMEBASE_PLAYER_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <timebase/bag_reader.h>
@@ -16,30 +17,39 @@ typedef struct tb_player tb_player_t;
 /** What `ros2 bag play --clock` publishes at, in Hz. */
 #define TB_PLAYER_CLOCK_HZ 40.0
 
+/** The rate for "as fast as possible": nothing waits but for the transport. */
+#define TB_PLAYER_FASTEST HUGE_VAL
+
 /** How it is played. */
 typedef struct tb_player_options {
-  double rate;     /**< recorded seconds per second of steady time, 0.001 to 1000 */
+  double rate;     /**< recorded seconds per second of steady time, or TB_PLAYER_FASTEST */
   double clock_hz; /**< ticks per second of steady time, 0.001 to 10000; 0: no clock is published */
   bool loop;       /**< start again at the end, until stopped */
   bool start_paused;          /**< as if tb_player_pause came first */
   tb_duration_t start_offset; /**< >= 0, from the first message on; applies to every round */
+  /** From the start of each round; what is exactly there is played. Negative: no limit. */
+  tb_duration_t playback_duration;
+  /** Recorded time of the last message that may be played; negative: no limit. With both limits the
+   * later one counts, as in rosbag2. */
+  int64_t playback_until_ns;
+  tb_duration_t delay; /**< >= 0: how long the clock stands at the start of each round */
+  double rate_min;     /**< bounds of `rate` and of later ones, 0.001 to 1000 */
+  double rate_max;     /**< the same */
 } tb_player_options_t;
 
 /** Once, at the speed of the recording, without a clock. */
 #define TB_PLAYER_OPTIONS_INIT                                                                     \
   {                                                                                                \
-    1.0, 0.0, false, false,                                                                        \
-    {                                                                                              \
-      0                                                                                            \
-    }                                                                                              \
+    1.0, 0.0, false, false, {0}, {-1}, -1, {0}, 0.001, 1000.0                                      \
   }
 
 /** Times are recorded time in ns, never below 1. */
 typedef struct tb_player_status {
   int64_t position_ns; /**< what the clock shows now */
+  int64_t first_ns;    /**< of the first message: the earliest target of a seek */
   int64_t start_ns;    /**< where each round starts */
   int64_t end_ns;      /**< of the whole bag; once a round has ended, of the topics played */
-  double rate;         /**< as given in the options */
+  double rate;         /**< as asked for */
   bool paused;         /**< whether time stands */
   bool finished;       /**< tb_player_run has returned, or is about to */
   uint64_t loops;      /**< jumps back to the start */
@@ -58,10 +68,10 @@ TB_BEGIN_DECLS
  * A recorded `/clock` is not played when a clock is published. Rows that cannot be read are skipped
  * and counted; the first of each kind is reported to the log.
  *
- *   TB_ERR_RANGE      rate, clock_hz or start_offset; an offset beyond the end
- *   TB_ERR_NOT_FOUND  no message to play
- *   TB_ERR_INVALID    clock_hz with a transport that has no clock
- *   TB_ERR_NO_MEMORY, TB_ERR_SYSTEM, and what the transport says
+ *   TB_ERR_RANGE      rate or its bounds, clock_hz, delay or start_offset; an offset beyond the
+ * end; limits that leave nothing to play TB_ERR_NOT_FOUND  no message to play TB_ERR_INVALID
+ * clock_hz with a transport that has no clock TB_ERR_NO_MEMORY, TB_ERR_SYSTEM, and what the
+ * transport says
  *
  * [any thread] [blocks: file system] */
 TB_API tb_status_t tb_player_create(tb_bag_reader_t *reader, const tb_play_transport_t *transport,
@@ -82,6 +92,14 @@ TB_API void tb_player_destroy(tb_player_t *player);
  * that is up to 100 ms late (slow disk, slow transport) goes out at once and time catches up;
  * beyond that, time was held back and goes on from that message.
  *
+ * As fast as possible, time goes from message to message, each tick before its message.
+ *
+ * Where it starts behind the first message, by an offset or a seek, transient-local topics get
+ * their state of that time first: of each, the last message before it is sent behind the jump's
+ * tick, also while paused.
+ *
+ * The round ends behind its last message, but not while paused: a seek may lead back.
+ *
  * At the end of a round that loops, the clock jumps back to the start exactly once, in a tick with
  * TB_JUMP_REASON_LOOP. A round takes 10 ms or more.
  *
@@ -98,6 +116,43 @@ TB_API void tb_player_pause(tb_player_t *player);
 TB_API void tb_player_resume(tb_player_t *player);
 TB_API void tb_player_toggle_paused(tb_player_t *player);
 TB_API bool tb_player_is_paused(tb_player_t *player);
+
+/** The rate from now on; time is continuous. TB_ERR_RANGE: not within the bounds of the options,
+ * and not TB_PLAYER_FASTEST. TB_ERR_FORKED. [any thread] [from callbacks] */
+TB_API tb_status_t tb_player_set_rate(tb_player_t *player, double rate, tb_error_t *error);
+/** Multiplies the rate, and stops at its bounds; rounding errors around 1 do not stay. As fast as
+ * possible stays so. TB_ERR_RANGE: `factor` is not finite and above 0. TB_ERR_FORKED.
+ * [any thread] [from callbacks] */
+TB_API tb_status_t tb_player_scale_rate(tb_player_t *player, double factor);
+
+/** Goes on from recorded time `time_ns`, paused or not: one jump, TB_JUMP_REASON_SEEK, and the
+ * first message at or behind it next. Does not wait; of seeks that come faster than they are
+ * carried out the last one counts. Steps that have not been taken are dropped.
+ *
+ *   TB_ERR_RANGE   before the first message, behind the last one of the recording or behind the end
+ *                  that the options set
+ *   TB_ERR_END     the playing has ended
+ *   TB_ERR_FORKED
+ *
+ * [any thread] [from callbacks] */
+TB_API tb_status_t tb_player_seek(tb_player_t *player, int64_t time_ns, tb_error_t *error);
+
+/** While paused: sends the next message, time is then its log time. Does not wait.
+ * TB_ERR_BUSY: not paused. TB_ERR_END: there is none. TB_ERR_FORKED. [any thread] [from callbacks]
+ */
+TB_API tb_status_t tb_player_play_next(tb_player_t *player);
+/** The same with the next `count` messages (0: all up to the end of the round), and waits until
+ * they are sent, at most `limit` of steady time (0: no limit). *out_sent (may be NULL) becomes how
+ * many: fewer at the end, and if a resume, a seek or a stop came between. Somebody else must be in
+ * tb_player_run.
+ *
+ *   TB_ERR_TIMEOUT   the rest is dropped
+ *   TB_ERR_DEADLOCK  on the thread that plays, in a jump callback or the log hook
+ *   TB_ERR_BUSY, TB_ERR_END, TB_ERR_FORKED as above; TB_ERR_INVALID: limit < 0
+ *
+ * [any thread] [blocks] */
+TB_API tb_status_t tb_player_burst(tb_player_t *player, uint64_t count, tb_duration_t limit,
+                                   uint64_t *out_sent);
 
 /** Makes tb_player_run return soon, now or when it is called.
  * [any thread] [from callbacks] [async-signal-safe] */

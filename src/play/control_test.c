@@ -23,12 +23,6 @@ static void act_stop(void *user)
   tb_player_stop(((fixture_t *)user)->player);
 }
 
-static void fixture_act(fixture_t *f, const tb__manual_act_t *acts, size_t count)
-{
-  f->pacer.acts = acts;
-  f->pacer.act_count = count;
-}
-
 static const tb__fake_message_t four[] = {AT(1000), AT(1010), AT(1040), ON(1, 1070)};
 
 static void test_pause_repeats_the_time_and_resume_catches_nothing_up(void **state)

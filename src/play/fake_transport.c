@@ -66,6 +66,11 @@ static tb_status_t fake_publish(void *self, void *handle, const void *data, size
   return TB_OK;
 }
 
+static char mark_of(tb_jump_reason_t reason)
+{
+  return reason == TB_JUMP_REASON_LOOP ? 'L' : reason == TB_JUMP_REASON_SEEK ? 'S' : 'c';
+}
+
 static tb_status_t fake_tick(void *self, int64_t time_ns, tb_jump_reason_t reason,
                              tb_error_t *error)
 {
@@ -73,7 +78,7 @@ static tb_status_t fake_tick(void *self, int64_t time_ns, tb_jump_reason_t reaso
   (void)error;
   if (fake->tick_fault) return fake->tick_fault;
   mark_time(fake);
-  append_ms(fake, reason == TB_JUMP_REASON_LOOP ? 'L' : 'c', time_ns);
+  append_ms(fake, mark_of(reason), time_ns);
   fake->ticks++;
   if (fake->on_tick) fake->on_tick(fake->user, fake->pacer->steady_ns, time_ns, reason);
   return TB_OK;

@@ -8,7 +8,8 @@
 #include "server/manual_pacer.h"
 
 /* The trace is text: "@25" when steady time has moved, in ms since the start; "c1000" a tick, in ms
- * of its time, "L1000" with reason LOOP; "/a" a message of that topic; "settle" and "flush". */
+ * of its time, "L1000" with reason LOOP, "S1000" SEEK; "/a" a message of that topic; "settle" and
+ * "flush". */
 typedef struct tb__fake_transport {
   tb__manual_pacer_t *pacer;
   char *trace;

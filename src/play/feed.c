@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "bag/reader.h"
 #include "base/log.h"
 
 static bool is_clock(const tb_bag_topic_t *topic)
@@ -10,9 +11,28 @@ static bool is_clock(const tb_bag_topic_t *topic)
   return strcmp(name + (*name == '/'), "clock") == 0;
 }
 
-bool tb__feed_plays(const tb__feed_t *feed, const tb_bag_topic_t *topic)
+bool tb__feed_plays(const tb__feed_t *feed, size_t topic)
 {
-  return !(feed->skip_clock && is_clock(topic)) && strcmp(topic->serialization_format, "cdr") == 0;
+  const tb_bag_topic_t *info = &tb_bag_reader_info(feed->reader)->topics[topic];
+  return feed->reader->wanted[topic] && !(feed->skip_clock && is_clock(info)) &&
+         strcmp(info->serialization_format, "cdr") == 0;
+}
+
+tb_status_t tb__feed_init(tb__feed_t *feed, tb_bag_reader_t *reader, bool skip_clock,
+                          const atomic_bool *stopping)
+{
+  *feed = (tb__feed_t){.reader = reader, .skip_clock = skip_clock, .until_ns = INT64_MAX};
+  tb_status_t status = tb__latched_init(&feed->latched, reader, stopping);
+  const tb_bag_info_t *info = tb_bag_reader_info(reader);
+  for (size_t i = 0; i < info->topic_count && status == TB_OK; i++)
+    if (tb__feed_plays(feed, i) && info->topics[i].qos.durability == TB_QOS_TRANSIENT_LOCAL)
+      tb__latched_add_topic(&feed->latched, i);
+  return status;
+}
+
+void tb__feed_fini(tb__feed_t *feed)
+{
+  tb__latched_fini(&feed->latched);
 }
 
 void tb__feed_reject(tb__feed_t *feed, tb_status_t kind, const char *text)
@@ -24,9 +44,37 @@ void tb__feed_reject(tb__feed_t *feed, tb_status_t kind, const char *text)
   tb__log(TB_LOG_WARN, "%s; skipped, as others of this kind (%s)", text, tb_status_message(kind));
 }
 
-bool tb__feed_next(tb__feed_t *feed, tb_bag_message_t *out)
+static int64_t at_least_one(int64_t time_ns)
 {
-  const tb_bag_topic_t *topics = tb_bag_reader_info(feed->reader)->topics;
+  return time_ns > 0 ? time_ns : 1;
+}
+
+void tb__feed_seek(tb__feed_t *feed, int64_t time_ns, bool restore)
+{
+  feed->target_ns = at_least_one(time_ns);
+  if (restore)
+    tb__latched_find(&feed->latched, time_ns);
+  else
+    tb__latched_forget(&feed->latched);
+  tb_bag_reader_seek(feed->reader, time_ns);
+}
+
+/* The last of the state leaves the reader where playing goes on. */
+static bool next_restored(tb__feed_t *feed, tb__feed_message_t *out)
+{
+  if (!tb__latched_has_next(&feed->latched)) return false;
+  if (tb__latched_next(&feed->latched, &out->bag)) {
+    out->time_ns = feed->target_ns;
+    out->restored = true;
+    return true;
+  }
+  tb_bag_reader_seek(feed->reader, feed->latched.target_ns);
+  return false;
+}
+
+bool tb__feed_next(tb__feed_t *feed, tb__feed_message_t *out)
+{
+  if (next_restored(feed, out)) return true;
   for (;;) {
     tb_bag_message_t message;
     tb_error_t error = TB_ERROR_INIT;
@@ -34,8 +82,10 @@ bool tb__feed_next(tb__feed_t *feed, tb_bag_message_t *out)
     if (status == TB_ERR_END) return false;
     if (status != TB_OK) {
       tb__feed_reject(feed, status, error.text);
-    } else if (tb__feed_plays(feed, &topics[message.topic])) {
-      *out = message;
+    } else if (message.log_time_ns > feed->until_ns) {
+      return false;
+    } else if (tb__feed_plays(feed, message.topic)) {
+      *out = (tb__feed_message_t){message, at_least_one(message.log_time_ns), false};
       return true;
     }
   }

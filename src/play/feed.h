@@ -1,32 +1,47 @@
 /* The messages to play, one at a time: what the reader gives, without the rows that are bad and the
- * topics that are not played. */
+ * topics that are not played, up to an end. Behind a jump the state of latched topics comes first:
+ * of each, the last message before the target. */
 #ifndef TB_PLAY_FEED_H
 #define TB_PLAY_FEED_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <timebase/bag_reader.h>
 
+#include "play/latched.h"
+
+typedef struct tb__feed_message {
+  tb_bag_message_t bag; /* data: valid until the next call of the feed */
+  int64_t time_ns;      /* when it is due, as a clock can show it: never below 1 */
+  bool restored;        /* the state of a latched topic, due at the target of the jump */
+} tb__feed_message_t;
+
 typedef struct tb__feed {
   tb_bag_reader_t *reader;
-  bool skip_clock; /* a recorded /clock is left out */
+  bool skip_clock;  /* a recorded /clock is left out */
+  int64_t until_ns; /* nothing behind it is given out */
+  tb__latched_t latched;
+  int64_t target_ns; /* of the last seek */
   uint64_t bad_rows;
   uint64_t reported; /* one bit per status code */
 } tb__feed_t;
 
+/* Gives `reader` a feed; the end may be set behind it. `stopping` ends long searches. */
+tb_status_t tb__feed_init(tb__feed_t *feed, tb_bag_reader_t *reader, bool skip_clock,
+                          const atomic_bool *stopping);
+void tb__feed_fini(tb__feed_t *feed);
+
+/* The next message is the first at or behind `time_ns`; with `restore`, after the state there. */
+void tb__feed_seek(tb__feed_t *feed, int64_t time_ns, bool restore);
+
 /* The next message; false at the end. */
-bool tb__feed_next(tb__feed_t *feed, tb_bag_message_t *out);
+bool tb__feed_next(tb__feed_t *feed, tb__feed_message_t *out);
 
 /* Counts a row that is left out; the first of its kind goes to the log. */
 void tb__feed_reject(tb__feed_t *feed, tb_status_t kind, const char *text);
 
 /* Whether messages of the topic are given out, as far as its description tells. */
-bool tb__feed_plays(const tb__feed_t *feed, const tb_bag_topic_t *topic);
-
-/* The recorded time as a clock can show it: never below 1 ns. */
-static inline int64_t tb__feed_time(const tb_bag_message_t *message)
-{
-  return message->log_time_ns > 0 ? message->log_time_ns : 1;
-}
+bool tb__feed_plays(const tb__feed_t *feed, size_t topic);
 
 #endif

@@ -64,6 +64,12 @@ static inline void fixture_fini(fixture_t *f)
   tb_bag_reader_close(f->reader);
 }
 
+static inline void fixture_act(fixture_t *f, const tb__manual_act_t *acts, size_t count)
+{
+  f->pacer.acts = acts;
+  f->pacer.act_count = count;
+}
+
 static inline void assert_plays(fixture_t *f, const char *expected)
 {
   if (!f->player) fixture_create(f);

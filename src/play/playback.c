@@ -1,4 +1,5 @@
 /* Playing: one loop that asks the flow of time what is due, and waits in steady time. */
+#include <pthread.h>
 #include <stdio.h>
 
 #include "base/fork.h"
@@ -13,6 +14,8 @@ typedef enum step_kind {
   STEP_WAIT,
   STEP_TICK,
   STEP_MESSAGE,
+  STEP_SEEK,
+  STEP_END, /* of the round */
   STEP_STOP,
 } step_kind_t;
 
@@ -23,6 +26,8 @@ typedef struct step {
   tb__tick_t tick;
   int64_t now_ns;
   int64_t late_ns; /* more than TB__LATE_NS, or 0 */
+  int64_t seek_ns;
+  bool stepped; /* MESSAGE: while time stands */
 } step_t;
 
 static int64_t earlier(int64_t a, int64_t b)
@@ -33,6 +38,9 @@ static int64_t earlier(int64_t a, int64_t b)
 static void hold_if_late_locked(tb_player_t *player, int64_t due_ns, step_t *step)
     TB_REQUIRES(player->mutex);
 static void take_tick_locked(tb_player_t *player, step_t *step) TB_REQUIRES(player->mutex);
+static int64_t due_locked(tb_player_t *player, const step_t *step) TB_REQUIRES(player->mutex);
+static bool take_seek_locked(tb_player_t *player, step_t *step) TB_REQUIRES(player->mutex);
+static void choose_step_locked(tb_player_t *player, step_t *step) TB_REQUIRES(player->mutex);
 
 /* A message that is due: if it comes too late, time goes on from it. */
 static void hold_if_late_locked(tb_player_t *player, int64_t due_ns, step_t *step)
@@ -50,7 +58,58 @@ static void take_tick_locked(tb_player_t *player, step_t *step)
   step->tick = tb__flow_tick(&player->flow, step->now_ns);
 }
 
-/* What there is to do now. The next message's time is the horizon: it is due when time is there. */
+/* When the next message is to go out; time is there then. */
+static int64_t due_locked(tb_player_t *player, const step_t *step)
+{
+  tb__flow_t *flow = &player->flow;
+  if (!player->has_message) return TB__STEADY_NEVER;
+  bool stepped = tb__player_steps_locked(player);
+  if (flow->anchor_steady_ns > step->now_ns) return flow->anchor_steady_ns; /* a delay */
+  if (player->message.restored) return step->now_ns;
+  if (stepped || (player->fastest && !flow->paused)) {
+    tb__flow_skip_to(flow, player->next_ns, step->now_ns);
+    return step->now_ns;
+  }
+  return flow->paused ? TB__STEADY_NEVER : tb__flow_reach(flow, player->next_ns);
+}
+
+static bool take_seek_locked(tb_player_t *player, step_t *step)
+{
+  if (!player->wants_seek) return false;
+  player->wants_seek = false;
+  step->kind = STEP_SEEK;
+  step->seek_ns = player->seek_ns;
+  return true;
+}
+
+/* The next message's time is the horizon: it is due when time is there. */
+static void choose_step_locked(tb_player_t *player, step_t *step)
+{
+  tb__flow_t *flow = &player->flow;
+  step->now_ns = player->pacer->now_ns(player->pacer);
+  if (take_seek_locked(player, step)) return;
+  if (!player->has_message && !flow->paused) {
+    step->kind = STEP_END;
+    player->status.finished = !player->options.loop; /* too late for a seek */
+    return;
+  }
+  int64_t tick_ns = tb__flow_next_tick(flow);
+  int64_t due_ns = due_locked(player, step);
+  if (due_ns <= step->now_ns) {
+    hold_if_late_locked(player, due_ns, step);
+    if (player->options.clock_hz > 0 && tb__flow_is_behind(flow, step->now_ns)) {
+      take_tick_locked(player, step);
+    } else {
+      step->kind = STEP_MESSAGE;
+      step->stepped = !player->message.restored && tb__player_steps_locked(player);
+    }
+  } else if (tick_ns <= step->now_ns) {
+    take_tick_locked(player, step);
+  } else {
+    step->deadline_ns = earlier(due_ns, tick_ns);
+  }
+}
+
 static step_t next_step(tb_player_t *player)
 {
   step_t step = {.kind = STEP_WAIT, .events = tb__pacer_events(player->pacer)};
@@ -58,24 +117,8 @@ static step_t next_step(tb_player_t *player)
     step.kind = STEP_STOP;
     return step;
   }
-  bool has_clock = player->options.clock_hz > 0;
   tb__mutex_lock(&player->mutex);
-  tb__flow_t *flow = &player->flow;
-  step.now_ns = player->pacer->now_ns(player->pacer);
-  int64_t tick_ns = tb__flow_next_tick(flow);
-  int64_t due_ns =
-      flow->paused ? TB__STEADY_NEVER : tb__flow_reach(flow, tb__feed_time(&player->message));
-  if (due_ns <= step.now_ns) {
-    hold_if_late_locked(player, due_ns, &step);
-    if (has_clock && tb__flow_is_behind(flow, step.now_ns))
-      take_tick_locked(player, &step);
-    else
-      step.kind = STEP_MESSAGE;
-  } else if (tick_ns <= step.now_ns) {
-    take_tick_locked(player, &step);
-  } else {
-    step.deadline_ns = earlier(due_ns, tick_ns);
-  }
+  choose_step_locked(player, &step);
   tb__mutex_unlock(&player->mutex);
   return step;
 }
@@ -106,7 +149,7 @@ static tb_status_t send_tick(tb_player_t *player, const tb__tick_t *tick, tb_err
 
 static tb_status_t send_message(tb_player_t *player, tb_error_t *error)
 {
-  const tb_bag_message_t *message = &player->message;
+  const tb_bag_message_t *message = &player->message.bag;
   const tb_bag_topic_t *topic = &tb_bag_reader_info(player->feed.reader)->topics[message->topic];
   tb_error_t detail = TB_ERROR_INIT;
   char text[TB_ERROR_TEXT_SIZE];
@@ -126,23 +169,60 @@ static tb_status_t send_message(tb_player_t *player, tb_error_t *error)
   return TB_OK;
 }
 
-/* False at the end. Time may run on to the message that was found. */
+static void set_next_locked(tb_player_t *player, bool more) TB_REQUIRES(player->mutex);
+
+/* The message is known, or that there is none: time may run on to it. */
+static void set_next_locked(tb_player_t *player, bool more)
+{
+  player->status.bad_rows = player->feed.bad_rows;
+  player->has_message = more;
+  if (more)
+    player->next_ns = player->message.time_ns;
+  else
+    tb__player_end_steps_locked(player);
+  tb__player_limit_locked(player, player->pacer->now_ns(player->pacer));
+}
+
 static bool fetch(tb_player_t *player)
 {
-  int64_t last_ns = tb__feed_time(&player->message);
   bool more = tb__feed_next(&player->feed, &player->message);
   tb__mutex_lock(&player->mutex);
-  player->status.bad_rows = player->feed.bad_rows;
-  if (more)
-    tb__flow_set_horizon(&player->flow, tb__feed_time(&player->message),
-                         player->pacer->now_ns(player->pacer));
-  else
-    player->status.end_ns = last_ns;
+  set_next_locked(player, more);
   tb__mutex_unlock(&player->mutex);
   return more;
 }
 
-/* The first message is there: time starts now, and the first tick is the start exactly. */
+/* Behind a message that was sent. */
+static void fetch_next(tb_player_t *player, bool stepped)
+{
+  int64_t last_ns = player->message.time_ns;
+  bool restored = player->message.restored;
+  bool more = tb__feed_next(&player->feed, &player->message);
+  tb__mutex_lock(&player->mutex);
+  if (stepped) tb__player_count_step_locked(player);
+  if (!more && !restored) player->status.end_ns = last_ns;
+  set_next_locked(player, more);
+  tb__mutex_unlock(&player->mutex);
+}
+
+/* What comes behind the jump is ready: time goes on from there after `delay_ns`, and the first tick
+ * is that time exactly. */
+static tb_status_t jump(tb_player_t *player, int64_t time_ns, tb_jump_reason_t reason,
+                        int64_t delay_ns, tb_error_t *error)
+{
+  tb__mutex_lock(&player->mutex);
+  int64_t now_ns = player->pacer->now_ns(player->pacer);
+  tb__flow_t *flow = &player->flow;
+  tb__flow_jump(flow, time_ns, reason, now_ns);
+  tb__player_limit_locked(player, now_ns);
+  if (delay_ns > 0) tb__flow_restart(flow, now_ns, now_ns + delay_ns, flow->next_tick_ns);
+  bool ticks = player->options.clock_hz > 0;
+  tb__tick_t tick = {0};
+  if (ticks) tick = tb__flow_tick(flow, now_ns);
+  tb__mutex_unlock(&player->mutex);
+  return ticks ? send_tick(player, &tick, error) : TB_OK;
+}
+
 static tb_status_t begin_round(tb_player_t *player, tb_jump_reason_t reason, tb_error_t *error)
 {
   tb__mutex_lock(&player->mutex);
@@ -151,12 +231,16 @@ static tb_status_t begin_round(tb_player_t *player, tb_jump_reason_t reason, tb_
     player->status.loops++;
   else
     tb__flow_set_tick_rate(&player->flow, player->options.clock_hz, now_ns);
-  tb__flow_jump(&player->flow, player->start_ns, reason, now_ns);
-  tb__flow_set_horizon(&player->flow, tb__feed_time(&player->message), now_ns);
-  player->round_start_ns = now_ns;
-  tb__tick_t tick = tb__flow_tick(&player->flow, now_ns);
   tb__mutex_unlock(&player->mutex);
-  return player->options.clock_hz > 0 ? send_tick(player, &tick, error) : TB_OK;
+  player->round_start_ns = now_ns;
+  return jump(player, player->start_ns, reason, player->options.delay.ns, error);
+}
+
+static tb_status_t seek(tb_player_t *player, int64_t time_ns, tb_error_t *error)
+{
+  tb__feed_seek(&player->feed, time_ns, true);
+  fetch(player);
+  return jump(player, time_ns, TB_JUMP_REASON_SEEK, 0, error);
 }
 
 /* Until the last message is sent, or a stop. */
@@ -177,7 +261,13 @@ static tb_status_t play_round(tb_player_t *player, tb_jump_reason_t reason, tb_e
       break;
     case STEP_MESSAGE:
       status = send_message(player, error);
-      if (status == TB_OK && !fetch(player)) return TB_OK;
+      if (status == TB_OK) fetch_next(player, step.stepped);
+      break;
+    case STEP_SEEK:
+      status = seek(player, step.seek_ns, error);
+      break;
+    case STEP_END:
+      return TB_OK;
     }
   }
   return status;
@@ -187,8 +277,8 @@ static tb_status_t play_round(tb_player_t *player, tb_jump_reason_t reason, tb_e
 static bool rewind_feed(tb_player_t *player)
 {
   tb__pacer_t *pacer = player->pacer;
-  tb_bag_reader_seek(player->feed.reader, player->start_ns);
-  if (!tb__feed_next(&player->feed, &player->message)) return false;
+  tb__feed_seek(&player->feed, player->start_ns, player->start_ns > player->first_ns);
+  if (!fetch(player)) return false;
   int64_t start_ns = player->round_start_ns + TB__ROUND_MIN_NS;
   while (!atomic_load(&player->stopping)) {
     uint32_t events = tb__pacer_events(pacer);
@@ -224,6 +314,7 @@ static void finish(tb_player_t *player)
   int64_t now_ns = player->pacer->now_ns(player->pacer);
   tb__flow_set_horizon(&player->flow, TB__TIME_MIN, now_ns); /* time stands */
   player->status.finished = true;
+  tb__player_end_steps_locked(player);
   tb__mutex_unlock(&player->mutex);
 }
 
@@ -233,6 +324,7 @@ tb_status_t tb_player_run(tb_player_t *player, tb_error_t *error)
     return tb_error_set(error, TB_ERR_FORKED, "player: %s", tb_status_message(TB_ERR_FORKED));
   if (atomic_exchange(&player->started, true))
     return tb_error_set(error, TB_ERR_INVALID, "this player has played already: create another");
+  atomic_store(&player->runner, (uintptr_t)pthread_self());
   const tb_play_transport_t *transport = &player->transport;
   tb_status_t status = TB_OK;
   if (transport->ops->settle && !atomic_load(&player->stopping))
@@ -240,5 +332,6 @@ tb_status_t tb_player_run(tb_player_t *player, tb_error_t *error)
   if (status == TB_OK) status = play_rounds(player, error);
   if (status == TB_OK) status = flush(player, error);
   finish(player);
+  atomic_store(&player->runner, 0);
   return status;
 }

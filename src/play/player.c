@@ -1,8 +1,8 @@
 #include "play/player.h"
 
+#include <math.h>
 #include <stdlib.h>
 
-#include "bag/reader.h"
 #include "base/fork.h"
 
 static tb_status_t check_options(const tb_play_transport_t *transport,
@@ -10,15 +10,22 @@ static tb_status_t check_options(const tb_play_transport_t *transport,
 {
   tb__flow_t flow;
   tb__flow_init(&flow, TB__TIME_MIN, 0);
-  if (tb__flow_set_rate(&flow, options->rate, 0) != TB_OK)
-    return tb_error_set(error, TB_ERR_RANGE, "rate %g: must be %g to %g", options->rate,
-                        TB__SPEED_MIN, TB__SPEED_MAX);
+  if (tb__flow_set_rate(&flow, options->rate_min, 0) != TB_OK ||
+      tb__flow_set_rate(&flow, options->rate_max, 0) != TB_OK ||
+      options->rate_min > options->rate_max)
+    return tb_error_set(error, TB_ERR_RANGE, "bounds of the rate, %g and %g: must be %g to %g",
+                        options->rate_min, options->rate_max, TB__SPEED_MIN, TB__SPEED_MAX);
+  tb_status_t status = tb__player_check_rate(options, options->rate, error);
+  if (status != TB_OK) return status;
   if (tb__flow_set_tick_rate(&flow, options->clock_hz, 0) != TB_OK)
     return tb_error_set(error, TB_ERR_RANGE, "clock at %g Hz: must be 0, or %g to %g",
                         options->clock_hz, TB__TICK_HZ_MIN, TB__TICK_HZ_MAX);
   if (options->start_offset.ns < 0)
     return tb_error_set(error, TB_ERR_RANGE, "start offset %.9f s: must not be negative",
                         (double)options->start_offset.ns / 1e9);
+  if (options->delay.ns < 0)
+    return tb_error_set(error, TB_ERR_RANGE, "delay %.9f s: must not be negative",
+                        (double)options->delay.ns / 1e9);
   if (options->clock_hz > 0 && !transport->clock.tick)
     return tb_error_set(error, TB_ERR_INVALID, "the transport has no clock to publish");
   return TB_OK;
@@ -26,13 +33,12 @@ static tb_status_t check_options(const tb_play_transport_t *transport,
 
 static tb_status_t add_topics(tb_player_t *player, tb_error_t *error)
 {
-  const tb_bag_reader_t *reader = player->feed.reader;
-  const tb_bag_info_t *info = tb_bag_reader_info(reader);
+  const tb_bag_info_t *info = tb_bag_reader_info(player->feed.reader);
   player->handles = calloc(info->topic_count + 1, sizeof *player->handles);
   if (!player->handles) return tb_error_set(error, TB_ERR_NO_MEMORY, "player: out of memory");
   for (size_t i = 0; i < info->topic_count; i++) {
     const tb_bag_topic_t *topic = &info->topics[i];
-    if (!reader->wanted[i] || !tb__feed_plays(&player->feed, topic)) continue;
+    if (!tb__feed_plays(&player->feed, i)) continue;
     tb_error_t detail = TB_ERROR_INIT;
     tb_status_t status = player->transport.ops->add_topic(player->transport.self, topic,
                                                           &player->handles[i], &detail);
@@ -52,41 +58,70 @@ static tb_status_t offset_error(const tb_player_t *player, int64_t first_ns, tb_
                       (double)(info->end_ns - first_ns) / 1e9);
 }
 
-/* Leaves the first message in player->message. */
-static tb_status_t find_start(tb_player_t *player, int64_t *out_start_ns, tb_error_t *error)
+/* The later of the two ends, if both are given, as rosbag2 takes it. */
+static void set_end(tb_player_t *player)
 {
-  tb_bag_reader_t *reader = player->feed.reader;
+  const tb_player_options_t *options = &player->options;
+  int64_t until_ns = options->playback_until_ns, from_start_ns;
+  if (options->playback_duration.ns >= 0 &&
+      (__builtin_add_overflow(player->start_ns, options->playback_duration.ns, &from_start_ns) ||
+       from_start_ns > until_ns))
+    until_ns = from_start_ns;
+  if (until_ns >= 0) player->feed.until_ns = until_ns;
+}
+
+static tb_status_t end_error(const tb_player_t *player, tb_error_t *error)
+{
+  return tb_error_set(error, TB_ERR_RANGE,
+                      "%s: nothing is played from %.9f s on until %.9f s (times since 1970)",
+                      tb_bag_reader_info(player->feed.reader)->path, (double)player->start_ns / 1e9,
+                      (double)player->feed.until_ns / 1e9);
+}
+
+/* Leaves the first message in player->message, or the state before it. */
+static tb_status_t find_start(tb_player_t *player, tb_error_t *error)
+{
+  tb__feed_t *feed = &player->feed;
+  tb__feed_message_t *message = &player->message;
   int64_t offset_ns = player->options.start_offset.ns;
-  tb_bag_reader_seek(reader, INT64_MIN);
-  if (!tb__feed_next(&player->feed, &player->message))
+  tb__feed_seek(feed, INT64_MIN, false);
+  if (!tb__feed_next(feed, message))
     return tb_error_set(error, TB_ERR_NOT_FOUND, "%s: no message to play",
-                        tb_bag_reader_info(reader)->path);
-  int64_t start_ns = tb__feed_time(&player->message);
-  if (offset_ns > 0) {
-    int64_t first_ns = start_ns;
-    if (__builtin_add_overflow(start_ns, offset_ns, &start_ns))
-      return offset_error(player, first_ns, error);
-    tb_bag_reader_seek(reader, start_ns);
-    if (!tb__feed_next(&player->feed, &player->message))
-      return offset_error(player, first_ns, error);
-  }
-  *out_start_ns = start_ns;
+                        tb_bag_reader_info(feed->reader)->path);
+  player->first_ns = player->start_ns = message->time_ns;
+  if (__builtin_add_overflow(player->first_ns, offset_ns, &player->start_ns))
+    return offset_error(player, player->first_ns, error);
+  if (offset_ns > 0) tb__feed_seek(feed, player->start_ns, false);
+  if (offset_ns > 0 && !tb__feed_next(feed, message))
+    return offset_error(player, player->first_ns, error);
+  set_end(player);
+  if (message->bag.log_time_ns > feed->until_ns) return end_error(player, error);
+  if (offset_ns == 0) return TB_OK;
+  tb__feed_seek(feed, player->start_ns, true);
+  tb__feed_next(feed, message);
   return TB_OK;
 }
 
-static void init_state(tb_player_t *player, int64_t start_ns)
+static void init_state(tb_player_t *player)
 {
   const tb_bag_info_t *info = tb_bag_reader_info(player->feed.reader);
+  const tb_player_options_t *options = &player->options;
+  int64_t start_ns = player->start_ns;
+  int64_t end_ns = info->end_ns < player->feed.until_ns ? info->end_ns : player->feed.until_ns;
   int64_t now_ns = player->pacer->now_ns(player->pacer);
-  player->start_ns = start_ns;
+  player->last_ns = end_ns > start_ns ? end_ns : start_ns;
   tb__flow_init(&player->flow, start_ns, now_ns);
-  tb__flow_set_rate(&player->flow, player->options.rate, now_ns); /* was checked */
+  player->fastest = isinf(options->rate);
+  if (!player->fastest) tb__flow_set_rate(&player->flow, options->rate, now_ns); /* was checked */
   tb__flow_set_horizon(&player->flow, start_ns, now_ns);
-  if (!player->options.start_paused) tb__flow_resume(&player->flow, now_ns);
+  if (!options->start_paused) tb__flow_resume(&player->flow, now_ns);
+  player->has_message = true;
+  player->next_ns = player->message.time_ns;
   player->status = (tb_player_status_t){
+      .first_ns = player->first_ns,
       .start_ns = start_ns,
-      .end_ns = info->end_ns > start_ns ? info->end_ns : start_ns,
-      .rate = player->options.rate,
+      .end_ns = player->last_ns,
+      .rate = options->rate,
       .bad_rows = player->feed.bad_rows,
   };
 }
@@ -108,12 +143,12 @@ tb_status_t tb__player_create(tb_bag_reader_t *reader, const tb_play_transport_t
   player->transport = *transport;
   player->options = *options;
   player->pacer = pacer ? pacer : &player->own_pacer;
-  player->feed = (tb__feed_t){.reader = reader, .skip_clock = options->clock_hz > 0};
-  int64_t start_ns = 0;
-  status = find_start(player, &start_ns, error);
+  status = tb__feed_init(&player->feed, reader, options->clock_hz > 0, &player->stopping);
+  if (status != TB_OK) tb_error_set(error, status, "player: out of memory");
+  if (status == TB_OK) status = find_start(player, error);
   if (status == TB_OK) status = add_topics(player, error);
   if (status != TB_OK) goto fail;
-  init_state(player, start_ns);
+  init_state(player);
   *out = player;
   return TB_OK;
 fail:
@@ -134,70 +169,7 @@ void tb_player_destroy(tb_player_t *player)
 {
   if (!player) return;
   free(player->handles);
+  tb__feed_fini(&player->feed);
   tb__mutex_fini(&player->mutex);
   free(player);
-}
-
-static void set_paused_locked(tb_player_t *player, bool paused) TB_REQUIRES(player->mutex);
-
-static void set_paused_locked(tb_player_t *player, bool paused)
-{
-  int64_t now_ns = player->pacer->now_ns(player->pacer);
-  if (paused)
-    tb__flow_pause(&player->flow, now_ns);
-  else
-    tb__flow_resume(&player->flow, now_ns);
-}
-
-static void set_paused(tb_player_t *player, bool paused)
-{
-  tb__mutex_lock(&player->mutex);
-  set_paused_locked(player, paused);
-  tb__mutex_unlock(&player->mutex);
-  tb__pacer_nudge(player->pacer);
-}
-
-void tb_player_pause(tb_player_t *player)
-{
-  set_paused(player, true);
-}
-
-void tb_player_resume(tb_player_t *player)
-{
-  set_paused(player, false);
-}
-
-void tb_player_toggle_paused(tb_player_t *player)
-{
-  tb__mutex_lock(&player->mutex);
-  set_paused_locked(player, !player->flow.paused);
-  tb__mutex_unlock(&player->mutex);
-  tb__pacer_nudge(player->pacer);
-}
-
-bool tb_player_is_paused(tb_player_t *player)
-{
-  tb__mutex_lock(&player->mutex);
-  bool paused = player->flow.paused;
-  tb__mutex_unlock(&player->mutex);
-  return paused;
-}
-
-void tb_player_stop(tb_player_t *player)
-{
-  if (tb__is_forked()) return;
-  atomic_store(&player->stopping, true);
-  tb__pacer_nudge(player->pacer);
-  const tb_play_transport_t *transport = &player->transport;
-  if (transport->ops->interrupt) transport->ops->interrupt(transport->self);
-}
-
-void tb_player_status(tb_player_t *player, tb_player_status_t *out)
-{
-  tb__mutex_lock(&player->mutex);
-  int64_t now_ns = player->pacer->now_ns(player->pacer);
-  *out = player->status;
-  out->position_ns = tb__flow_time(&player->flow, now_ns);
-  out->paused = player->flow.paused;
-  tb__mutex_unlock(&player->mutex);
 }

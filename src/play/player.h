@@ -1,4 +1,5 @@
-/* Inside of tb_player_t. player.c makes and controls it, playback.c runs it. */
+/* Inside of tb_player_t. player.c makes it, control.c is what any thread may tell it, playback.c
+ * runs it. */
 #ifndef TB_PLAY_PLAYER_H
 #define TB_PLAY_PLAYER_H
 
@@ -6,6 +7,7 @@
 
 #include "platform/mutex.h"
 #include "platform/pacer.h"
+#include "play/burst.h"
 #include "play/feed.h"
 #include "server/flow.h"
 
@@ -18,18 +20,29 @@ struct tb_player {
   tb__pacer_t *pacer;
   tb__pacer_t own_pacer;
   void **handles;   /* by topic of the bag */
+  int64_t first_ns; /* recorded time of the first message */
+  int64_t last_ns;  /* nothing is played behind it */
   int64_t start_ns; /* recorded time, of every round */
   atomic_bool stopping;
   atomic_bool started;
+  _Atomic uintptr_t runner;   /* the thread that runs, or 0 */
+  _Atomic uint32_t step_ends; /* bursts that came to their end */
 
   /* Of the thread that runs. */
   tb__feed_t feed;
-  tb_bag_message_t message; /* the next one to send */
-  int64_t round_start_ns;   /* steady */
-  int64_t late_report_ns;   /* steady; 0: none yet */
+  tb__feed_message_t message; /* the next one to send, if there is one */
+  int64_t round_start_ns;     /* steady */
+  int64_t late_report_ns;     /* steady; 0: none yet */
 
   tb__mutex_t mutex; /* guards what follows; never held while something else is called */
   tb__flow_t flow;
+  bool fastest;     /* time goes from message to message, without waiting */
+  bool has_message; /* false: behind the last one */
+  int64_t next_ns;  /* its time */
+  bool wants_seek;  /* to seek_ns */
+  int64_t seek_ns;
+  uint64_t wanted_steps;     /* messages to send while time stands, for nobody who waits */
+  tb__burst_t *bursts;       /* those for somebody who does, in order */
   tb_player_status_t status; /* but position and paused */
 };
 
@@ -37,5 +50,23 @@ struct tb_player {
 tb_status_t tb__player_create(tb_bag_reader_t *reader, const tb_play_transport_t *transport,
                               const tb_player_options_t *options, tb__pacer_t *pacer,
                               tb_player_t **out, tb_error_t *error);
+
+/* TB_ERR_RANGE: not within the bounds, and not TB_PLAYER_FASTEST. */
+tb_status_t tb__player_check_rate(const tb_player_options_t *options, double rate,
+                                  tb_error_t *error);
+
+/* Time may run up to the next message, but not where it goes from message to message. */
+void tb__player_limit_locked(tb_player_t *player, int64_t now_ns) TB_REQUIRES(player->mutex);
+
+static inline bool tb__player_steps_locked(const tb_player_t *player) TB_REQUIRES(player->mutex);
+static inline bool tb__player_steps_locked(const tb_player_t *player)
+{
+  return player->flow.paused && (player->wanted_steps > 0 || player->bursts);
+}
+
+/* A message that was stepped to has been sent. */
+void tb__player_count_step_locked(tb_player_t *player) TB_REQUIRES(player->mutex);
+/* No more steps: who waits is told how many there were. */
+void tb__player_end_steps_locked(tb_player_t *player) TB_REQUIRES(player->mutex);
 
 #endif

@@ -80,6 +80,13 @@ void tb__flow_hold(tb__flow_t *flow, int64_t now_ns)
   set_anchor(flow, now_ns);
 }
 
+void tb__flow_skip_to(tb__flow_t *flow, int64_t time_ns, int64_t now_ns)
+{
+  set_anchor(flow, now_ns);
+  if (time_ns > flow->anchor_time_ns) flow->anchor_time_ns = time_ns;
+  flow->horizon_ns = flow->anchor_time_ns;
+}
+
 int64_t tb__flow_time(const tb__flow_t *flow, int64_t now_ns)
 {
   int64_t time_ns = flow->anchor_time_ns;

@@ -50,14 +50,19 @@ TB_PRIVATE_API void tb__flow_jump(tb__flow_t *flow, int64_t time_ns, tb_jump_rea
                                   int64_t now_ns);
 
 /* Time goes on from where it is at `from_ns`, which may lie ahead of now; the next tick is due at
- * `next_tick_ns`. There must be ticks. */
-void tb__flow_restart(tb__flow_t *flow, int64_t from_ns, int64_t now_ns, int64_t next_tick_ns);
+ * `next_tick_ns`; TB__STEADY_NEVER without. */
+TB_PRIVATE_API void tb__flow_restart(tb__flow_t *flow, int64_t from_ns, int64_t now_ns,
+                                     int64_t next_tick_ns);
 
 /* Never lowers time. With a higher horizon time is where it would be had it never stood: call
  * tb__flow_hold before, to go on from where it stands. */
 TB_PRIVATE_API void tb__flow_set_horizon(tb__flow_t *flow, int64_t time_ns, int64_t now_ns);
 /* Forgets how long time has stood at the horizon. */
 TB_PRIVATE_API void tb__flow_hold(tb__flow_t *flow, int64_t now_ns);
+
+/* Time is `time_ns` at once, without a jump, unless it is there already; it stands there until the
+ * horizon is set. */
+TB_PRIVATE_API void tb__flow_skip_to(tb__flow_t *flow, int64_t time_ns, int64_t now_ns);
 
 TB_PRIVATE_API int64_t tb__flow_time(const tb__flow_t *flow, int64_t now_ns);
 

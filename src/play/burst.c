@@ -1,0 +1,124 @@
+#include "play/burst.h"
+
+#include <pthread.h>
+
+#include "base/fork.h"
+#include "clock/delay.h"
+#include "platform/futex.h"
+#include "platform/time.h"
+#include "play/player.h"
+
+static void end_burst_locked(tb_player_t *player, tb__burst_t *burst) TB_REQUIRES(player->mutex);
+static tb_status_t check_step_locked(const tb_player_t *player) TB_REQUIRES(player->mutex);
+
+static void end_burst_locked(tb_player_t *player, tb__burst_t *burst)
+{
+  burst->done = true;
+  if (burst->on_done) burst->on_done(burst);
+  atomic_fetch_add(&player->step_ends, 1);
+  tb__futex_wake_all(&player->step_ends);
+}
+
+void tb__player_end_steps_locked(tb_player_t *player)
+{
+  player->wanted_steps = 0;
+  while (player->bursts) {
+    tb__burst_t *burst = player->bursts;
+    player->bursts = burst->next;
+    end_burst_locked(player, burst);
+  }
+}
+
+void tb__player_count_step_locked(tb_player_t *player)
+{
+  tb__burst_t *burst = player->bursts;
+  if (!burst) {
+    if (player->wanted_steps > 0) player->wanted_steps--;
+    return;
+  }
+  if (++burst->sent < burst->wanted) return;
+  player->bursts = burst->next;
+  end_burst_locked(player, burst);
+}
+
+static tb_status_t check_step_locked(const tb_player_t *player)
+{
+  if (!player->flow.paused) return TB_ERR_BUSY;
+  bool ended = player->status.finished || (!player->has_message && !player->wants_seek);
+  return ended ? TB_ERR_END : TB_OK;
+}
+
+tb_status_t tb_player_play_next(tb_player_t *player)
+{
+  if (tb__is_forked()) return TB_ERR_FORKED;
+  tb__mutex_lock(&player->mutex);
+  tb_status_t status = check_step_locked(player);
+  if (status == TB_OK) player->wanted_steps++;
+  tb__mutex_unlock(&player->mutex);
+  tb__pacer_nudge(player->pacer);
+  return status;
+}
+
+tb_status_t tb__player_begin_burst(tb_player_t *player, uint64_t count, tb__burst_t *burst)
+{
+  if (tb__is_forked()) return TB_ERR_FORKED;
+  burst->next = NULL;
+  burst->wanted = count ? count : UINT64_MAX;
+  burst->sent = 0;
+  burst->done = false;
+  tb__mutex_lock(&player->mutex);
+  tb_status_t status = check_step_locked(player);
+  if (status == TB_OK) {
+    tb__burst_t **end = &player->bursts;
+    while (*end)
+      end = &(*end)->next;
+    *end = burst;
+  }
+  tb__mutex_unlock(&player->mutex);
+  tb__pacer_nudge(player->pacer);
+  return status;
+}
+
+bool tb__player_take_back(tb_player_t *player, tb__burst_t *burst)
+{
+  tb__mutex_lock(&player->mutex);
+  bool gives_up = !burst->done;
+  tb__burst_t **link = &player->bursts;
+  while (*link && *link != burst)
+    link = &(*link)->next;
+  if (*link) *link = burst->next;
+  tb__mutex_unlock(&player->mutex);
+  return gives_up;
+}
+
+static bool is_done(tb_player_t *player, const tb__burst_t *burst)
+{
+  tb__mutex_lock(&player->mutex);
+  bool done = burst->done;
+  tb__mutex_unlock(&player->mutex);
+  return done;
+}
+
+tb_status_t tb_player_burst(tb_player_t *player, uint64_t count, tb_duration_t limit,
+                            uint64_t *out_sent)
+{
+  if (limit.ns < 0) return TB_ERR_INVALID;
+  if (tb__is_forked()) return TB_ERR_FORKED;
+  if (tb__thread_may_not_wait() || atomic_load(&player->runner) == (uintptr_t)pthread_self())
+    return TB_ERR_DEADLOCK;
+  tb__deadline_t deadline = {TB__DEADLINE_STEADY, 0};
+  if (limit.ns == 0 || __builtin_add_overflow(tb__steady_now_ns(), limit.ns, &deadline.ns))
+    deadline = TB__NO_DEADLINE;
+  tb__burst_t burst = {.on_done = NULL};
+  tb_status_t status = tb__player_begin_burst(player, count, &burst);
+  if (status != TB_OK) return status;
+  for (;;) {
+    uint32_t events = atomic_load(&player->step_ends);
+    if (is_done(player, &burst)) break;
+    if (!tb__futex_wait(&player->step_ends, events, deadline) &&
+        tb__player_take_back(player, &burst))
+      return TB_ERR_TIMEOUT;
+  }
+  if (out_sent) *out_sent = burst.sent;
+  return TB_OK;
+}

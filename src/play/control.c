@@ -1,0 +1,172 @@
+/* What any thread may tell a player. */
+#include <math.h>
+
+#include "base/fork.h"
+#include "play/player.h"
+
+static void unlock_and_nudge(tb_player_t *player) TB_RELEASE(player->mutex);
+
+static void unlock_and_nudge(tb_player_t *player)
+{
+  tb__mutex_unlock(&player->mutex);
+  tb__pacer_nudge(player->pacer);
+}
+
+static int64_t now_of(tb_player_t *player)
+{
+  return player->pacer->now_ns(player->pacer);
+}
+
+/* --- pause --- */
+
+static void set_paused_locked(tb_player_t *player, bool paused) TB_REQUIRES(player->mutex);
+
+static void set_paused_locked(tb_player_t *player, bool paused)
+{
+  if (paused) {
+    tb__flow_pause(&player->flow, now_of(player));
+  } else {
+    tb__player_end_steps_locked(player);
+    tb__flow_resume(&player->flow, now_of(player));
+  }
+}
+
+static void set_paused(tb_player_t *player, bool paused)
+{
+  tb__mutex_lock(&player->mutex);
+  set_paused_locked(player, paused);
+  unlock_and_nudge(player);
+}
+
+void tb_player_pause(tb_player_t *player)
+{
+  set_paused(player, true);
+}
+
+void tb_player_resume(tb_player_t *player)
+{
+  set_paused(player, false);
+}
+
+void tb_player_toggle_paused(tb_player_t *player)
+{
+  tb__mutex_lock(&player->mutex);
+  set_paused_locked(player, !player->flow.paused);
+  unlock_and_nudge(player);
+}
+
+bool tb_player_is_paused(tb_player_t *player)
+{
+  tb__mutex_lock(&player->mutex);
+  bool paused = player->flow.paused;
+  tb__mutex_unlock(&player->mutex);
+  return paused;
+}
+
+/* --- rate --- */
+
+tb_status_t tb__player_check_rate(const tb_player_options_t *options, double rate,
+                                  tb_error_t *error)
+{
+  if (rate == TB_PLAYER_FASTEST || (rate >= options->rate_min && rate <= options->rate_max))
+    return TB_OK;
+  return tb_error_set(error, TB_ERR_RANGE, "rate %g: must be %g to %g, or as fast as possible",
+                      rate, options->rate_min, options->rate_max);
+}
+
+void tb__player_limit_locked(tb_player_t *player, int64_t now_ns)
+{
+  bool stands = player->fastest || !player->has_message;
+  tb__flow_set_horizon(&player->flow, stands ? TB__TIME_MIN : player->next_ns, now_ns);
+}
+
+static void set_rate_locked(tb_player_t *player, double rate) TB_REQUIRES(player->mutex);
+
+static void set_rate_locked(tb_player_t *player, double rate)
+{
+  int64_t now_ns = now_of(player);
+  tb__flow_hold(&player->flow, now_ns);
+  player->fastest = rate == TB_PLAYER_FASTEST;
+  if (!player->fastest) tb__flow_set_rate(&player->flow, rate, now_ns); /* was checked */
+  tb__player_limit_locked(player, now_ns);
+  player->status.rate = rate;
+}
+
+tb_status_t tb_player_set_rate(tb_player_t *player, double rate, tb_error_t *error)
+{
+  if (tb__is_forked()) return tb_error_set(error, TB_ERR_FORKED, "player: forked");
+  tb_status_t status = tb__player_check_rate(&player->options, rate, error);
+  if (status != TB_OK) return status;
+  tb__mutex_lock(&player->mutex);
+  set_rate_locked(player, rate);
+  unlock_and_nudge(player);
+  return TB_OK;
+}
+
+/* What rounding has left of 1 after some multiplications is 1 again. */
+static double scaled(const tb_player_options_t *options, double rate, double factor)
+{
+  rate *= factor;
+  if (fabs(rate - 1) < 1e-9) rate = 1;
+  if (rate < options->rate_min) return options->rate_min;
+  return rate > options->rate_max ? options->rate_max : rate;
+}
+
+tb_status_t tb_player_scale_rate(tb_player_t *player, double factor)
+{
+  if (tb__is_forked()) return TB_ERR_FORKED;
+  if (!(factor > 0 && isfinite(factor))) return TB_ERR_RANGE;
+  tb__mutex_lock(&player->mutex);
+  if (!player->fastest)
+    set_rate_locked(player, scaled(&player->options, player->status.rate, factor));
+  unlock_and_nudge(player);
+  return TB_OK;
+}
+
+/* --- seek --- */
+
+static tb_status_t seek_error(const tb_player_t *player, int64_t time_ns, tb_error_t *error)
+{
+  return tb_error_set(error, TB_ERR_RANGE,
+                      "seek to %.9f s: the recording is played from %.9f s to %.9f s (times since "
+                      "1970)",
+                      (double)time_ns / 1e9, (double)player->first_ns / 1e9,
+                      (double)player->last_ns / 1e9);
+}
+
+tb_status_t tb_player_seek(tb_player_t *player, int64_t time_ns, tb_error_t *error)
+{
+  if (tb__is_forked()) return tb_error_set(error, TB_ERR_FORKED, "player: forked");
+  if (time_ns < player->first_ns || time_ns > player->last_ns)
+    return seek_error(player, time_ns, error);
+  tb__mutex_lock(&player->mutex);
+  bool finished = player->status.finished;
+  if (!finished) {
+    tb__player_end_steps_locked(player);
+    player->wants_seek = true;
+    player->seek_ns = time_ns;
+  }
+  unlock_and_nudge(player);
+  return finished ? tb_error_set(error, TB_ERR_END, "seek: the playing has ended") : TB_OK;
+}
+
+/* --- stop and status --- */
+
+void tb_player_stop(tb_player_t *player)
+{
+  if (tb__is_forked()) return;
+  atomic_store(&player->stopping, true);
+  tb__pacer_nudge(player->pacer);
+  const tb_play_transport_t *transport = &player->transport;
+  if (transport->ops->interrupt) transport->ops->interrupt(transport->self);
+}
+
+void tb_player_status(tb_player_t *player, tb_player_status_t *out)
+{
+  tb__mutex_lock(&player->mutex);
+  *out = player->status;
+  out->position_ns =
+      player->wants_seek ? player->seek_ns : tb__flow_time(&player->flow, now_of(player));
+  out->paused = player->flow.paused;
+  tb__mutex_unlock(&player->mutex);
+}

@@ -1,0 +1,51 @@
+/* The state of latched (transient-local) topics at any time of a recording.
+ *
+ * An index of their messages is made by reading on, as far as targets need it; it is complete when
+ * it holds as many as the recording counts, which is soon where latched topics are sent at the
+ * start. */
+#ifndef TB_PLAY_LATCHED_H
+#define TB_PLAY_LATCHED_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <timebase/bag_reader.h>
+
+typedef struct tb__latched_entry {
+  int64_t time_ns;
+  int64_t row_id;
+  size_t file;
+  size_t topic;
+} tb__latched_entry_t;
+
+typedef struct tb__latched {
+  tb_bag_reader_t *reader;
+  const atomic_bool *stopping;
+  bool *topics; /* by topic of the bag: whether it is latched */
+  size_t topic_count;
+  uint64_t message_count; /* of those topics */
+
+  tb__latched_entry_t *entries; /* in the order of the recording */
+  size_t count, capacity;
+  int64_t covered_ns; /* all of earlier times are there */
+
+  size_t *state; /* entries to be sent, in order */
+  size_t state_count, next;
+  int64_t target_ns; /* of the last find */
+} tb__latched_t;
+
+tb_status_t tb__latched_init(tb__latched_t *latched, tb_bag_reader_t *reader,
+                             const atomic_bool *stopping);
+void tb__latched_fini(tb__latched_t *latched);
+void tb__latched_add_topic(tb__latched_t *latched, size_t topic);
+
+/* Looks for the last message of each topic before `time_ns`. Leaves the reader anywhere. */
+void tb__latched_find(tb__latched_t *latched, int64_t time_ns);
+/* None is to be sent any more. */
+void tb__latched_forget(tb__latched_t *latched);
+
+/* True if something was found; then tb__latched_next gives it out, and false at the end, when the
+ * reader is anywhere. A message that cannot be read is left out. */
+bool tb__latched_has_next(const tb__latched_t *latched);
+bool tb__latched_next(tb__latched_t *latched, tb_bag_message_t *out);
+
+#endif
