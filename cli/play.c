@@ -1,4 +1,3 @@
-#include <getopt.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -8,28 +7,20 @@
 #include <timebase/ros2_play_transport.h>
 #include <unistd.h>
 
+#include "keys.h"
+#include "play_arguments.h"
 #include "play_screen.h"
+#include "play_topics.h"
 
-#define RATE_MIN  0.001 /* see timebase/player.h */
-#define RATE_MAX  1000
-#define CLOCK_MIN 0.001
-#define CLOCK_MAX 10000
-
-enum { OPTION_CLOCK = 256, OPTION_OFFSET, OPTION_TOPICS, OPTION_DOMAIN };
-
-typedef struct arguments {
-  const char *bag;
-  tb_player_options_t player;
-  const char **topics; /* as given, then as recorded */
-  size_t topic_count;
-  int domain;
-} arguments_t;
+#define NODE_NAME "rosbag2_player"
 
 /* What plays, and the thread that it plays on. */
 typedef struct session {
   const command_t *command;
   tb_bag_reader_t *reader;
   tb_ros2_context_t *context;
+  tb_ros2_node_t *node;
+  tb_qos_overrides_t *qos;
   tb_ros2_play_transport_t *transport;
   tb_player_t *player;
   int done[2]; /* a pipe that ends when the thread does */
@@ -37,176 +28,66 @@ typedef struct session {
   tb_error_t error;
 } session_t;
 
-/* --- arguments --- */
-
-/* The word behind `--clock` is its value if it is a number, as with `ros2 bag play`. */
-static bool parse_clock(const command_t *command, int argc, char **argv, double *out)
-{
-  const char *text = optarg;
-  if (!text && optind < argc && strchr("0123456789.", argv[optind][0]) && argv[optind][0]) {
-    char *end;
-    strtod(argv[optind], &end);
-    if (!*end) text = argv[optind++];
-  }
-  *out = TB_PLAYER_CLOCK_HZ;
-  return !text || command_parse_double(command, "--clock", text, CLOCK_MIN, CLOCK_MAX, out);
-}
-
-static bool parse_offset(const command_t *command, tb_duration_t *out)
-{
-  if (!command_parse_duration(command, "--start-offset", optarg, out)) return false;
-  if (out->ns >= 0) return true;
-  command_usage_error(command, "--start-offset %s: must not be negative", optarg);
-  return false;
-}
-
-/* The words behind `--topics`, up to the next option. */
-static void take_topics(int argc, char **argv, arguments_t *arguments)
-{
-  arguments->topics[arguments->topic_count++] = optarg;
-  while (optind < argc && argv[optind][0] != '-')
-    arguments->topics[arguments->topic_count++] = argv[optind++];
-}
-
-static int take_bag(const command_t *command, const char *word, arguments_t *arguments)
-{
-  if (arguments->bag) return command_usage_error(command, "unexpected argument '%s'", word);
-  arguments->bag = word;
-  return EXIT_OK;
-}
-
-static int parse_option(const command_t *command, int option, int argc, char **argv,
-                        arguments_t *arguments)
-{
-  tb_player_options_t *player = &arguments->player;
-  switch (option) {
-  case 1:
-    return take_bag(command, optarg, arguments);
-  case OPTION_CLOCK:
-    return parse_clock(command, argc, argv, &player->clock_hz) ? EXIT_OK : EXIT_USAGE;
-  case 'r':
-    return command_parse_double(command, "--rate", optarg, RATE_MIN, RATE_MAX, &player->rate)
-               ? EXIT_OK
-               : EXIT_USAGE;
-  case 'l':
-    player->loop = true;
-    return EXIT_OK;
-  case 'p':
-    player->start_paused = true;
-    return EXIT_OK;
-  case OPTION_OFFSET:
-    return parse_offset(command, &player->start_offset) ? EXIT_OK : EXIT_USAGE;
-  case OPTION_TOPICS:
-    take_topics(argc, argv, arguments);
-    return EXIT_OK;
-  case OPTION_DOMAIN:
-    return command_parse_int(command, "--domain", optarg, 0, 232, &arguments->domain) ? EXIT_OK
-                                                                                      : EXIT_USAGE;
-  default:
-    return command_bad_option(command, option, argv);
-  }
-}
-
-static int parse(const command_t *command, int argc, char **argv, arguments_t *arguments,
-                 bool *out_help)
-{
-  static const struct option options[] = {
-      {"clock", optional_argument, NULL, OPTION_CLOCK},
-      {"rate", required_argument, NULL, 'r'},
-      {"loop", no_argument, NULL, 'l'},
-      {"start-offset", required_argument, NULL, OPTION_OFFSET},
-      {"start-paused", no_argument, NULL, 'p'},
-      {"topics", required_argument, NULL, OPTION_TOPICS},
-      {"domain", required_argument, NULL, OPTION_DOMAIN},
-      {"help", no_argument, NULL, 'h'},
-      {0},
-  };
-  int option, result = EXIT_OK;
-  while (!result && (option = getopt_long(argc, argv, "-:r:lph", options, NULL)) != -1) {
-    if (option == 'h') {
-      *out_help = true;
-      return EXIT_OK;
-    }
-    result = parse_option(command, option, argc, argv, arguments);
-  }
-  while (!result && optind < argc)
-    result = take_bag(command, argv[optind++], arguments);
-  if (!result && !arguments->bag) result = command_usage_error(command, "which recording?");
-  return result;
-}
-
 /* --- opening --- */
 
-static const char *without_slash(const char *name)
+/* Remappings are arguments of the node. */
+static tb_status_t open_node(session_t *session, const play_arguments_t *arguments,
+                             tb_error_t *error)
 {
-  return name + (*name == '/');
-}
-
-/* Puts the recorded name in the place of the given one. False: a message was printed. */
-static bool resolve_topic(const command_t *command, const tb_bag_info_t *info, const char **topic)
-{
-  for (size_t i = 0; i < info->topic_count; i++) {
-    if (strcmp(without_slash(info->topics[i].name), without_slash(*topic)) != 0) continue;
-    *topic = info->topics[i].name;
-    return true;
+  tb_ros2_node_options_t options = TB_ROS2_NODE_OPTIONS_INIT;
+  const words_t *remaps = &arguments->remaps;
+  const char **argv = calloc(2 * remaps->count + 3, sizeof *argv);
+  if (!argv) return TB_ERR_NO_MEMORY;
+  options.argv = argv;
+  argv[options.argc++] = "timebase";
+  argv[options.argc++] = "--ros-args";
+  for (size_t i = 0; i < remaps->count; i++) {
+    argv[options.argc++] = "-r";
+    argv[options.argc++] = remaps->items[i];
   }
-  fprintf(stderr, "timebase %s: --topics: %s has no topic %s; it has", command->name, info->path,
-          *topic);
-  for (size_t i = 0; i < info->topic_count; i++)
-    fprintf(stderr, "%s %s", i ? "," : "", info->topics[i].name);
-  fprintf(stderr, "\nusage: %s\n", command->usage);
-  return false;
+  tb_status_t status =
+      tb_ros2_node_create(session->context, NODE_NAME, "", &options, &session->node, error);
+  free(argv);
+  return status;
 }
 
-/* The names of --topics become the recorded ones. The log comes with the second opening. */
-static int resolve_topics(const command_t *command, arguments_t *arguments,
-                          tb_bag_reader_t **out_whole)
+static tb_status_t open_graph(session_t *session, const play_arguments_t *arguments,
+                              tb_error_t *error)
 {
-  tb_error_t error = TB_ERROR_INIT;
-  tb_status_t status = tb_bag_reader_open(arguments->bag, NULL, out_whole, &error);
-  if (status) return command_failed(command, status, &error);
-  for (size_t i = 0; i < arguments->topic_count; i++)
-    if (!resolve_topic(command, tb_bag_reader_info(*out_whole), &arguments->topics[i]))
-      return EXIT_USAGE;
-  return EXIT_OK;
-}
-
-static int open_bag(session_t *session, arguments_t *arguments)
-{
-  tb_error_t error = TB_ERROR_INIT;
-  tb_bag_reader_t *whole = NULL; /* owns the names */
-  tb_bag_reader_options_t options = TB_BAG_READER_OPTIONS_INIT;
-  int result = EXIT_OK;
-  if (arguments->topic_count > 0) result = resolve_topics(session->command, arguments, &whole);
-  command_show_log(session->command);
-  options.topics = arguments->topics;
-  options.topic_count = arguments->topic_count;
-  if (!result) {
-    tb_status_t status = tb_bag_reader_open(arguments->bag, &options, &session->reader, &error);
-    if (status) result = command_failed(session->command, status, &error);
-  }
-  tb_bag_reader_close(whole);
-  return result;
-}
-
-static int open_player(session_t *session, const arguments_t *arguments)
-{
-  tb_error_t error = TB_ERROR_INIT;
+  const tb_player_options_t *player = &arguments->player;
   tb_ros2_context_options_t context = TB_ROS2_CONTEXT_OPTIONS_INIT;
   tb_ros2_play_transport_options_t transport = TB_ROS2_PLAY_TRANSPORT_OPTIONS_INIT;
   context.domain_id = arguments->domain;
-  transport.clock = arguments->player.clock_hz > 0;
-  tb_status_t status = tb_ros2_context_create(&context, &session->context, &error);
+  transport.clock =
+      player->clock_hz > 0 || player->clock_topics_all || arguments->clock_topics.count > 0;
+  tb_status_t status = tb_ros2_context_create(&context, &session->context, error);
+  if (!status) status = open_node(session, arguments, error);
+  transport.node = session->node;
+  transport.qos_overrides = session->qos;
   if (!status)
     status =
-        tb_ros2_play_transport_create(session->context, &transport, &session->transport, &error);
+        tb_ros2_play_transport_create(session->context, &transport, &session->transport, error);
+  return status;
+}
+
+static int open_player(session_t *session, const play_arguments_t *arguments)
+{
+  tb_error_t error = TB_ERROR_INIT;
+  tb_player_options_t options = arguments->player;
+  options.clock_topics = arguments->clock_topics.items;
+  options.clock_topic_count = arguments->clock_topics.count;
+  tb_status_t status = TB_OK;
+  if (arguments->qos_path)
+    status = tb_qos_overrides_load(arguments->qos_path, &session->qos, &error);
+  if (!status) status = open_graph(session, arguments, &error);
+  if (status == TB_ERR_INVALID && session->context && !session->node)
+    return command_usage_error(session->command, "--remap: %s", error.text);
   if (!status) {
     tb_play_transport_t interface = tb_ros2_play_transport_interface(session->transport);
-    status =
-        tb_player_create(session->reader, &interface, &arguments->player, &session->player, &error);
+    status = tb_player_create(session->reader, &interface, &options, &session->player, &error);
   }
-  if (status == TB_ERR_RANGE && session->transport) /* what was asked for does not fit the bag */
-    return command_usage_error(session->command, "%s", error.text);
+  if ((status == TB_ERR_RANGE || status == TB_ERR_NOT_FOUND) && session->transport)
+    return command_usage_error(session->command, "%s", error.text); /* does not fit the bag */
   return status ? command_failed(session->command, status, &error) : EXIT_OK;
 }
 
@@ -214,8 +95,75 @@ static void close_session(session_t *session)
 {
   tb_player_destroy(session->player);
   tb_ros2_play_transport_destroy(session->transport);
+  tb_qos_overrides_destroy(session->qos);
+  tb_ros2_node_destroy(session->node);
   tb_ros2_context_destroy(session->context);
   tb_bag_reader_close(session->reader);
+}
+
+/* --- keys --- */
+
+static void seek_by(tb_player_t *player, int64_t seconds)
+{
+  tb_player_status_t status;
+  tb_player_status(player, &status);
+  int64_t target_ns = status.position_ns + seconds * TB_NS_PER_S;
+  if (target_ns < status.first_ns) target_ns = status.first_ns;
+  if (target_ns > status.end_ns) target_ns = status.end_ns;
+  tb_player_seek(player, target_ns, NULL); /* or it is at its end */
+}
+
+static int64_t seconds_of(int key)
+{
+  return key & KEY_ALT ? 60 : key & KEY_SHIFT ? 1 : 5;
+}
+
+/* False: to quit. */
+static bool obey(tb_player_t *player, int key)
+{
+  switch (key & ~(KEY_SHIFT | KEY_ALT)) {
+  case ' ':
+    tb_player_toggle_paused(player);
+    return true;
+  case '.':
+    tb_player_play_next(player); /* while paused */
+    return true;
+  case KEY_RIGHT:
+    seek_by(player, seconds_of(key));
+    return true;
+  case KEY_LEFT:
+    seek_by(player, -seconds_of(key));
+    return true;
+  case ']':
+  case KEY_UP:
+    tb_player_scale_rate(player, 1.1);
+    return true;
+  case '[':
+  case KEY_DOWN:
+    tb_player_scale_rate(player, 1 / 1.1);
+    return true;
+  case '}':
+    tb_player_scale_rate(player, 2);
+    return true;
+  case '{':
+    tb_player_scale_rate(player, 0.5);
+    return true;
+  case KEY_BACKSPACE:
+    tb_player_set_rate(player, 1, NULL);
+    return true;
+  default:
+    return key != 'q';
+  }
+}
+
+/* False: to quit. */
+static bool obey_keys(const session_t *session, play_screen_t *screen)
+{
+  char bytes[64];
+  size_t count = terminal_read(&screen->terminal, bytes, sizeof bytes);
+  for (size_t i = 0; i < count; i++)
+    if (!obey(session->player, keys_take(&screen->keys, bytes[i]))) return false;
+  return true;
 }
 
 /* --- playing --- */
@@ -258,9 +206,10 @@ static bool attend(session_t *session, play_screen_t *screen)
       stopped = true;
       stop(session, screen);
     }
-    if (ready > 0 && fds[2].revents)
-      for (int spaces = play_screen_read_spaces(screen); spaces > 0; spaces--)
-        tb_player_toggle_paused(session->player);
+    if (ready > 0 && fds[2].revents && !obey_keys(session, screen) && !stopped) {
+      stopped = true;
+      stop(session, screen);
+    }
     if ((ready == 0 || screen->terminal.screen) && !stopped && !show(session, screen)) {
       stopped = true;
       stop(session, screen);
@@ -268,7 +217,7 @@ static bool attend(session_t *session, play_screen_t *screen)
   }
 }
 
-static int play_session(session_t *session)
+static int play_session(session_t *session, const play_arguments_t *arguments)
 {
   pthread_t thread;
   play_screen_t screen;
@@ -276,6 +225,7 @@ static int play_session(session_t *session)
   if (pthread_create(&thread, NULL, play, session) != 0)
     return command_failed(session->command, TB_ERR_SYSTEM, NULL);
   play_screen_open(&screen, tb_bag_reader_info(session->reader));
+  if (arguments->no_keyboard) terminal_close(&screen.terminal);
   if (tb_player_is_paused(session->player) && !screen.terminal.keyboard)
     fprintf(stderr, "timebase play: paused, and there is no terminal to resume it from\n");
   bool stopped = attend(session, &screen);
@@ -299,43 +249,27 @@ static int play_session(session_t *session)
 static int run(const command_t *command, int argc, char **argv)
 {
   bool help = false;
-  arguments_t arguments = {.player = TB_PLAYER_OPTIONS_INIT, .domain = -1};
+  play_arguments_t arguments;
   session_t session = {.command = command, .error = TB_ERROR_INIT};
-  arguments.topics = calloc((size_t)argc, sizeof *arguments.topics);
-  if (!arguments.topics) return command_failed(command, TB_ERR_NO_MEMORY, NULL);
-  int result = parse(command, argc, argv, &arguments, &help);
+  int result = play_arguments_init(&arguments, argc)
+                   ? EXIT_OK
+                   : command_failed(command, TB_ERR_NO_MEMORY, NULL);
+  if (!result) result = play_arguments_parse(command, argc, argv, &arguments, &help);
   if (!result && !help) {
-    result = open_bag(&session, &arguments); /* may take long: a signal kills it */
+    result = play_topics_open(command, &arguments, &session.reader); /* a signal kills it */
     command_catch_signals();
     if (!result) result = open_player(&session, &arguments);
-    if (!result) result = play_session(&session);
+    if (!result) result = play_session(&session, &arguments);
     close_session(&session);
   }
-  free(arguments.topics);
+  play_arguments_fini(&arguments);
   return help ? command_help(command) : command_finish(command, result);
 }
 
 const command_t command_play = {
     .name = "play",
     .summary = "play a recording of rosbag2, with /clock",
-    .usage = "timebase play BAG [--clock [HZ]] [-r RATE] [-l] [-p] [--start-offset S] "
-             "[--topics T...] [--domain N]",
-    .help =
-        "Plays BAG (a folder with metadata.yaml, or a .db3 file) on the ROS 2 graph.\n\n"
-        "  --clock [HZ]       publish /clock, HZ times a second (0.001 to 10000, default 40) and\n"
-        "                     before each message; a recorded /clock is left out. The word behind\n"
-        "                     it is taken for HZ if it is a number: write --clock=40 before a BAG\n"
-        "                     named so\n"
-        "  -r, --rate R       recorded seconds per second, 0.001 to 1000 (default 1)\n"
-        "  -l, --loop         start again at the end, until stopped\n"
-        "  -p, --start-paused begin paused, with /clock at the start time; SPACE starts\n"
-        "  --start-offset S   skip S of the recording, in each round (1.5s, 2m; bare: seconds)\n"
-        "  --topics T...      only these topics: all words up to the next option (or --)\n"
-        "  --domain N         DDS domain, 0 to 232 (default: ROS_DOMAIN_ID, else 0)\n"
-        "  -h, --help         this text\n\n"
-        "SPACE pauses and resumes, on a terminal. Time starts with the first message and never\n"
-        "runs ahead of the data: the last tick is the last message's time. SIGINT and SIGTERM end\n"
-        "the playing within a second, as does a closed output; that is a normal end, with exit\n"
-        "status 0. Where a part of the recording cannot be read, the rest is played: status 3.\n",
+    .usage = play_usage,
+    .help = play_help,
     .run = run,
 };

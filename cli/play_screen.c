@@ -23,31 +23,41 @@ static double percent(const play_screen_t *screen, const tb_player_status_t *sta
   return whole > 0 ? 100 * part / whole : status->finished ? 100 : 0;
 }
 
+static const char *rate_text(double rate, char *text, size_t size)
+{
+  if (rate == TB_PLAYER_FASTEST) return "max";
+  snprintf(text, size, "%.4g", rate);
+  return text;
+}
+
 /* One line, as wide as the terminal is now. */
 static void show_bar(const play_screen_t *screen, const tb_player_status_t *status)
 {
-  char bar[BAR_WIDTH + 1], line[256];
+  char bar[BAR_WIDTH + 1], line[256], rate[32];
   int room = terminal_columns() - 60;
   int bar_width = room < 0 ? 0 : room < BAR_WIDTH ? room : BAR_WIDTH;
   int filled = (int)(percent(screen, status) / 100 * bar_width);
   for (int i = 0; i < bar_width; i++)
     bar[i] = i < filled ? '#' : '.';
   bar[bar_width] = '\0';
-  snprintf(line, sizeof line, "%s%s%s%.2f / %.2f s  %3.0f %%  rate %.4g  %s", bar_width ? "[" : "",
+  snprintf(line, sizeof line, "%s%s%s%.2f / %.2f s  %3.0f %%  rate %s  %s", bar_width ? "[" : "",
            bar, bar_width ? "] " : "", seconds_in_bag(screen, status->position_ns),
-           seconds_in_bag(screen, status->end_ns), percent(screen, status), status->rate,
+           seconds_in_bag(screen, status->end_ns), percent(screen, status),
+           rate_text(status->rate, rate, sizeof rate),
            status->paused ? "paused: SPACE goes on" : "");
   terminal_show(line);
 }
 
 void play_screen_show(const play_screen_t *screen, const tb_player_status_t *status)
 {
+  char rate[32];
   if (screen->terminal.screen)
     show_bar(screen, status);
   else
-    printf("time %.2f s  %.0f %%  rate %.4g  messages %" PRIu64 "%s\n",
-           seconds_in_bag(screen, status->position_ns), percent(screen, status), status->rate,
-           status->messages, status->paused ? "  paused" : "");
+    printf("time %.2f s  %.0f %%  rate %s  messages %" PRIu64 "%s\n",
+           seconds_in_bag(screen, status->position_ns), percent(screen, status),
+           rate_text(status->rate, rate, sizeof rate), status->messages,
+           status->paused ? "  paused" : "");
 }
 
 void play_screen_summary(const play_screen_t *screen, const tb_player_status_t *status,
@@ -62,14 +72,4 @@ void play_screen_summary(const play_screen_t *screen, const tb_player_status_t *
   if (status->bad_rows > 0) printf(", %" PRIu64 " not readable", status->bad_rows);
   if (status->late > 0) printf(", %" PRIu64 " late", status->late);
   putchar('\n');
-}
-
-int play_screen_read_spaces(play_screen_t *screen)
-{
-  char keys[64];
-  int spaces = 0;
-  size_t count = terminal_read(&screen->terminal, keys, sizeof keys);
-  for (size_t i = 0; i < count; i++)
-    spaces += keys[i] == ' ';
-  return spaces;
 }

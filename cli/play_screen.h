@@ -1,15 +1,17 @@
-/* What `timebase play` shows while it plays, and the keyboard that it listens to. */
+/* What `timebase play` shows while it plays. */
 #ifndef TB_CLI_PLAY_SCREEN_H
 #define TB_CLI_PLAY_SCREEN_H
 
 #include <timebase/player.h>
 
 #include "command.h"
+#include "keys.h"
 #include "terminal.h"
 
 typedef struct play_screen {
   int64_t bag_start_ns, bag_end_ns;
   terminal_t terminal;
+  keys_t keys;
 } play_screen_t;
 
 void play_screen_open(play_screen_t *screen, const tb_bag_info_t *info);
@@ -18,8 +20,5 @@ void play_screen_show(const play_screen_t *screen, const tb_player_status_t *sta
 /* The last line. */
 void play_screen_summary(const play_screen_t *screen, const tb_player_status_t *status,
                          bool stopped);
-
-/* Reads what was typed; how many times SPACE. 0 and no more keys at the end of input. */
-int play_screen_read_spaces(play_screen_t *screen);
 
 #endif

@@ -35,12 +35,21 @@ typedef struct tb_player_options {
   tb_duration_t delay; /**< >= 0: how long the clock stands at the start of each round */
   double rate_min;     /**< bounds of `rate` and of later ones, 0.001 to 1000 */
   double rate_max;     /**< the same */
+  /** Topics, with or without the leading '/': a tick goes out right before each of their messages,
+   * and no others unless clock_hz is set. Read only while the player is created. */
+  const char *const *clock_topics;
+  size_t clock_topic_count; /**< how many there are */
+  bool clock_topics_all;    /**< the same with all topics */
+  tb_duration_t ack_limit;  /**< how long acknowledgements are waited for at the end; 0: no limit */
 } tb_player_options_t;
 
 /** Once, at the speed of the recording, without a clock. */
 #define TB_PLAYER_OPTIONS_INIT                                                                     \
   {                                                                                                \
-    1.0, 0.0, false, false, {0}, {-1}, -1, {0}, 0.001, 1000.0                                      \
+    1.0, 0.0, false, false, {0}, {-1}, -1, {0}, 0.001, 1000.0, NULL, 0, false,                     \
+    {                                                                                              \
+      1000000000                                                                                   \
+    }                                                                                              \
   }
 
 /** Times are recorded time in ns, never below 1. */

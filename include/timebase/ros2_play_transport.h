@@ -6,20 +6,26 @@
 #include <timebase/error.h>
 #include <timebase/export.h>
 #include <timebase/play_transport.h>
+#include <timebase/qos_overrides.h>
 #include <timebase/ros2_context.h>
+#include <timebase/ros2_node.h>
 
 /** Publishers for what is played. */
 typedef struct tb_ros2_play_transport tb_ros2_play_transport_t;
 
-/** What is published beside the messages. */
+/** What is published beside the messages, and how. */
 typedef struct tb_ros2_play_transport_options {
   bool clock; /**< make a publisher of `/clock` (TB_QOS_INIT_CLOCK) */
+  /** The publishers are this node's, with names that it resolves: its remappings count. NULL: of no
+   * node. It must be one of the context and outlive the transport. */
+  tb_ros2_node_t *node;
+  const tb_qos_overrides_t *qos_overrides; /**< read while topics are added; may be NULL */
 } tb_ros2_play_transport_options_t;
 
-/** No clock. */
+/** No clock, no node, QoS as recorded. */
 #define TB_ROS2_PLAY_TRANSPORT_OPTIONS_INIT                                                        \
   {                                                                                                \
-    false                                                                                          \
+    false, NULL, NULL                                                                              \
   }
 
 TB_BEGIN_DECLS
@@ -29,7 +35,7 @@ TB_BEGIN_DECLS
  * Each topic gets a publisher with the QoS that the recording asks for. Before the first message
  * the player waits until no subscription has come or gone for 200 ms, at most 1 s, so that volatile
  * subscriptions that are up get it; behind the last one, until reliable subscriptions have
- * acknowledged, at most 1 s.
+ * acknowledged, at most as long as the player's options say.
  *
  *   TB_ERR_NO_MEMORY, TB_ERR_TRANSPORT
  *

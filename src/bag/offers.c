@@ -86,7 +86,7 @@ static tb_status_t read_flag(const tb__yaml_node_t *offer, const char *key, bool
   return TB_OK;
 }
 
-static tb_status_t read_offer(const tb__yaml_node_t *node, tb__qos_offer_t *out, tb_error_t *error)
+tb_status_t tb__qos_offer_read(const tb__yaml_node_t *node, tb__qos_offer_t *out, tb_error_t *error)
 {
   if (node->kind != TB__YAML_MAPPING)
     return tb_error_set(error, TB_ERR_CORRUPT, "offered QoS, line %zu: not a mapping", node->line);
@@ -116,7 +116,7 @@ static tb_status_t read_sequence(const tb__yaml_node_t *node, tb__qos_offers_t *
   tb_status_t status = TB_OK;
   size_t i = 0;
   for (const tb__yaml_node_t *item = node->first; item && !status; item = item->next)
-    status = read_offer(item, &offers.items[i++], error);
+    status = tb__qos_offer_read(item, &offers.items[i++], error);
   if (status)
     tb__qos_offers_fini(&offers);
   else

@@ -26,6 +26,10 @@ typedef struct tb__qos_offers {
   size_t count;
 } tb__qos_offers_t;
 
+/* A mapping of policies; *out holds what is not in it. */
+tb_status_t tb__qos_offer_read(const tb__yaml_node_t *node, tb__qos_offer_t *out,
+                               tb_error_t *error);
+
 /* Text of a topics row (sequence of maps, or empty), or a node of metadata.yaml: text in it before
  * version 9, a sequence since. Numbers and words are accepted in every version. */
 tb_status_t tb__qos_offers_parse(const char *text, tb__qos_offers_t *out, tb_error_t *error);

@@ -7,7 +7,7 @@
 #include "play/player.h"
 
 #define SETTLE_LIMIT    ((tb_duration_t){TB_NS_PER_S})
-#define FLUSH_LIMIT     ((tb_duration_t){TB_NS_PER_S})
+#define NO_LIMIT_NS     (INT64_MAX / 4)
 #define REPORT_EVERY_NS (10 * TB_NS_PER_S)
 
 typedef enum step_kind {
@@ -97,7 +97,7 @@ static void choose_step_locked(tb_player_t *player, step_t *step)
   int64_t due_ns = due_locked(player, step);
   if (due_ns <= step->now_ns) {
     hold_if_late_locked(player, due_ns, step);
-    if (player->options.clock_hz > 0 && tb__flow_is_behind(flow, step->now_ns)) {
+    if (player->ticks[player->message.bag.topic] && tb__flow_is_behind(flow, step->now_ns)) {
       take_tick_locked(player, step);
     } else {
       step->kind = STEP_MESSAGE;
@@ -302,7 +302,9 @@ static tb_status_t flush(tb_player_t *player, tb_error_t *error)
 {
   const tb_play_transport_t *transport = &player->transport;
   if (!transport->ops->flush) return TB_OK;
-  tb_status_t status = transport->ops->flush(transport->self, FLUSH_LIMIT, error);
+  tb_duration_t limit = player->options.ack_limit;
+  if (limit.ns == 0 || limit.ns > NO_LIMIT_NS) limit.ns = NO_LIMIT_NS;
+  tb_status_t status = transport->ops->flush(transport->self, limit, error);
   if (status != TB_ERR_TIMEOUT) return status;
   tb__log(TB_LOG_WARN, "some subscriptions have not acknowledged all messages in time");
   return TB_OK;

@@ -2,8 +2,14 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fork.h"
+
+static bool has_clock(const tb_player_options_t *options)
+{
+  return options->clock_hz > 0 || options->clock_topics_all || options->clock_topic_count > 0;
+}
 
 static tb_status_t check_options(const tb_play_transport_t *transport,
                                  const tb_player_options_t *options, tb_error_t *error)
@@ -26,8 +32,37 @@ static tb_status_t check_options(const tb_play_transport_t *transport,
   if (options->delay.ns < 0)
     return tb_error_set(error, TB_ERR_RANGE, "delay %.9f s: must not be negative",
                         (double)options->delay.ns / 1e9);
-  if (options->clock_hz > 0 && !transport->clock.tick)
+  if (options->ack_limit.ns < 0)
+    return tb_error_set(error, TB_ERR_RANGE, "limit of acknowledgements: must not be negative");
+  if (has_clock(options) && !transport->clock.tick)
     return tb_error_set(error, TB_ERR_INVALID, "the transport has no clock to publish");
+  return TB_OK;
+}
+
+static bool mark_topic(tb_player_t *player, const char *name)
+{
+  const tb_bag_info_t *info = tb_bag_reader_info(player->feed.reader);
+  for (size_t i = 0; i < info->topic_count; i++) {
+    const char *topic = info->topics[i].name;
+    if (strcmp(topic + (*topic == '/'), name + (*name == '/')) != 0) continue;
+    player->ticks[i] = tb__feed_plays(&player->feed, i);
+    return player->ticks[i];
+  }
+  return false;
+}
+
+static tb_status_t mark_topics(tb_player_t *player, tb_error_t *error)
+{
+  const tb_player_options_t *options = &player->options;
+  const tb_bag_info_t *info = tb_bag_reader_info(player->feed.reader);
+  player->ticks = calloc(info->topic_count + 1, sizeof *player->ticks);
+  if (!player->ticks) return tb_error_set(error, TB_ERR_NO_MEMORY, "player: out of memory");
+  for (size_t i = 0; i < info->topic_count; i++)
+    player->ticks[i] = options->clock_hz > 0 || options->clock_topics_all;
+  for (size_t i = 0; i < options->clock_topic_count; i++)
+    if (!mark_topic(player, options->clock_topics[i]))
+      return tb_error_set(error, TB_ERR_NOT_FOUND, "%s: topic %.200s, for the clock, is not played",
+                          info->path, options->clock_topics[i]);
   return TB_OK;
 }
 
@@ -143,9 +178,10 @@ tb_status_t tb__player_create(tb_bag_reader_t *reader, const tb_play_transport_t
   player->transport = *transport;
   player->options = *options;
   player->pacer = pacer ? pacer : &player->own_pacer;
-  status = tb__feed_init(&player->feed, reader, options->clock_hz > 0, &player->stopping);
+  status = tb__feed_init(&player->feed, reader, has_clock(options), &player->stopping);
   if (status != TB_OK) tb_error_set(error, status, "player: out of memory");
   if (status == TB_OK) status = find_start(player, error);
+  if (status == TB_OK) status = mark_topics(player, error);
   if (status == TB_OK) status = add_topics(player, error);
   if (status != TB_OK) goto fail;
   init_state(player);
@@ -169,6 +205,7 @@ void tb_player_destroy(tb_player_t *player)
 {
   if (!player) return;
   free(player->handles);
+  free(player->ticks);
   tb__feed_fini(&player->feed);
   tb__mutex_fini(&player->mutex);
   free(player);

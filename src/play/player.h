@@ -20,6 +20,7 @@ struct tb_player {
   tb__pacer_t *pacer;
   tb__pacer_t own_pacer;
   void **handles;   /* by topic of the bag */
+  bool *ticks;      /* by topic: whether a tick goes before its messages */
   int64_t first_ns; /* recorded time of the first message */
   int64_t last_ns;  /* nothing is played behind it */
   int64_t start_ns; /* recorded time, of every round */

@@ -203,6 +203,39 @@ static void test_the_clock_stands_during_a_delay(void **state)
   fixture_fini(&f);
 }
 
+static void test_ticks_before_the_messages_of_some_topics(void **state)
+{
+  (void)state;
+  static const char *const names[] = {"b"};
+  static const tb__fake_message_t messages[] = {AT(1000), ON(1, 1010), ON(1, 1010), ON(2, 1020),
+                                                AT(1040)};
+  fixture_t f;
+  fixture_init(&f, messages, COUNT(messages));
+  f.options.clock_topics = names;
+  f.options.clock_topic_count = 1;
+  assert_plays(&f, "settle @0 /a @10 c1010 /b /b @40 /a flush");
+  fixture_fini(&f);
+  fixture_init(&f, messages, COUNT(messages));
+  f.options.clock_topics_all = true;
+  assert_plays(&f, "settle @0 c1000 /a @10 c1010 /b /b @40 c1040 /a flush");
+  fixture_fini(&f);
+}
+
+static void test_a_clock_needs_topics_that_are_played(void **state)
+{
+  (void)state;
+  static const char *const names[] = {"/clock"};
+  fixture_t f;
+  tb_error_t error = TB_ERROR_INIT;
+  fixture_init(&f, four, COUNT(four));
+  f.options.clock_topics = names;
+  f.options.clock_topic_count = 1;
+  assert_status(tb_player_create(f.reader, &f.transport, &f.options, &f.player, &error),
+                TB_ERR_NOT_FOUND);
+  assert_non_null(strstr(error.text, "topic /clock, for the clock, is not played"));
+  fixture_fini(&f);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -215,6 +248,8 @@ int main(void)
       cmocka_unit_test(test_bad_ranges_are_refused),
       cmocka_unit_test(test_an_end_limits_seeks),
       cmocka_unit_test(test_the_clock_stands_during_a_delay),
+      cmocka_unit_test(test_ticks_before_the_messages_of_some_topics),
+      cmocka_unit_test(test_a_clock_needs_topics_that_are_played),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,11 +23,30 @@ typedef struct topic {
 
 struct tb_ros2_play_transport {
   tb_ros2_context_t *context;
+  tb_ros2_play_transport_options_t options;
   tb_ros2_clock_publisher_t *clock; /* NULL: none wanted */
   topic_t *topics;
   _Atomic uint32_t events; /* subscriptions that came and went, and interrupts */
   atomic_bool interrupted;
 };
+
+static tb_status_t create_publisher(const tb_ros2_play_transport_t *transport,
+                                    const tb_bag_topic_t *topic, const tb_qos_t *qos,
+                                    tb_ros2_publisher_t **out, tb_error_t *error)
+{
+  tb_ros2_node_t *node = transport->options.node;
+  if (!node)
+    return tb_ros2_publisher_create(transport->context, topic->name, topic->type, qos, out, error);
+  return tb_ros2_node_create_publisher(node, topic->name, topic->type, qos, out, error);
+}
+
+static tb_status_t create_clock(tb_ros2_play_transport_t *transport, tb_error_t *error)
+{
+  tb_ros2_node_t *node = transport->options.node;
+  if (!node)
+    return tb_ros2_clock_publisher_create(transport->context, NULL, NULL, &transport->clock, error);
+  return tb_ros2_node_create_clock_publisher(node, NULL, NULL, &transport->clock, error);
+}
 
 static tb_status_t add_topic(void *self, const tb_bag_topic_t *info, void **out_handle,
                              tb_error_t *error)
@@ -37,14 +56,15 @@ static tb_status_t add_topic(void *self, const tb_bag_topic_t *info, void **out_
   if (!topic) return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
   if (info->type_hash[0])
     tb_ros2_type_hash_register(info->type, info->type_hash, NULL); /* as recorded, or not at all */
-  tb_status_t status = tb_ros2_publisher_create(transport->context, info->name, info->type,
-                                                &info->qos, &topic->publisher, error);
+  tb_qos_t qos = info->qos;
+  tb_qos_overrides_apply(transport->options.qos_overrides, info->name, &qos);
+  tb_status_t status = create_publisher(transport, info, &qos, &topic->publisher, error);
   if (status != TB_OK) {
     free(topic);
     return status;
   }
   tb__ros2_publisher_watch_matched(topic->publisher, &transport->events);
-  topic->reliable = info->qos.reliability == TB_QOS_RELIABLE;
+  topic->reliable = qos.reliability == TB_QOS_RELIABLE;
   topic->next = transport->topics;
   transport->topics = topic;
   *out_handle = topic;
@@ -145,9 +165,9 @@ tb_status_t tb_ros2_play_transport_create(tb_ros2_context_t *context,
   tb_ros2_play_transport_t *transport = calloc(1, sizeof *transport);
   if (!transport) return tb_error_set(error, TB_ERR_NO_MEMORY, "play transport: out of memory");
   transport->context = context;
-  if (options && options->clock) {
-    tb_status_t status =
-        tb_ros2_clock_publisher_create(context, NULL, NULL, &transport->clock, error);
+  if (options) transport->options = *options;
+  if (transport->options.clock) {
+    tb_status_t status = create_clock(transport, error);
     if (status != TB_OK) {
       tb_ros2_play_transport_destroy(transport);
       return status;

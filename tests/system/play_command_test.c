@@ -1,8 +1,10 @@
 /* `timebase play` as its users meet it: arguments, output, exit statuses, signals. */
+#include <pty.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "system/loopback.h"
 #include "system/peer_process.h"
@@ -59,12 +61,97 @@ static void test_topics_take_words_up_to_the_next_option(void **state)
   assert_play("-r 1000 --topics /map_name -- $BAG", 0, ": 1 message\n");
   assert_play("$BAG --topics /chatter /nope", 2,
               "has no topic /nope; it has /chatter, /stamped, /map_name");
+  assert_play("$BAG --exclude-topics nope", 2, "--exclude-topics: ");
+}
+
+static void test_topics_by_expressions(void **state)
+{
+  (void)state;
+  assert_play("$BAG -r max -e 'chat|^/map'", 0, ": 62 messages\n");
+  assert_play("$BAG -r max -e chat --topics map_name", 0, ": 62 messages\n");
+  assert_play("$BAG -r max -x 'chat|^/map'", 0, ": 301 messages\n");
+  assert_play("$BAG -r max -e chat -x tter", 2, "no topic of ");
+  assert_play("$BAG -r max --exclude-topics /chatter map_name", 0, ": 301 messages\n");
+  assert_play("$BAG -r max -e '('", 2, "--regex (: ");
+  assert_play("$BAG -r max -x '('", 2, "--exclude-regex (: ");
+}
+
+static void test_ends(void **state)
+{
+  (void)state;
+  assert_play("$BAG -r max --playback-duration 0", 0, ": 2 messages\n");
+  assert_play("$BAG -r max --playback-duration -1", 0, ": 363 messages\n");
+  assert_play("$BAG -r max --playback-until-sec 1700000001.5", 0, "at 1.50 s of 1.50 s");
+  assert_play("$BAG -r max --playback-until-nsec 1700000001500000000", 0, "at 1.50 s of 1.50 s");
+  assert_play("$BAG -r max --playback-until-sec 1", 2, "nothing is played from 1700000000.0");
+  assert_play("$BAG -r max --playback-until-nsec 1x", 2, "must be a whole number");
+  assert_play("$BAG -r max -d 10ms --wait-for-all-acked 0", 0, ": 363 messages\n");
+  assert_play("$BAG --delay -1", 2, "must not be negative");
+}
+
+static void test_clocks_before_messages(void **state)
+{
+  (void)state;
+  assert_play("$BAG -r max --clock-topics chatter /map_name --rate 1000", 0, " 62 ticks of /clock");
+  assert_play("$BAG -r max --clock-topics-all", 0, " 302 ticks of /clock");
+  assert_play("$BAG --clock --clock-topics-all", 2, "cannot be used together");
+  assert_play("$BAG --clock-topics nope", 2, "topic nope, for the clock, is not played");
+}
+
+static void test_names_and_policies(void **state)
+{
+  (void)state;
+  assert_play("$BAG -r max --remap chatter:=talk /stamped:=/s", 0, ": 363 messages\n");
+  assert_play("$BAG -r max --remap chatter=talk", 2, "must be from:=to");
+  assert_play("$BAG -r max --qos-profile-overrides-path /no/file", 3, "/no/file");
+  assert_play("$BAG -r max --qos-profile-overrides-path $BAG/metadata.yaml", 3, "no policy");
+  assert_play("$BAG -r max --disable-keyboard-controls", 0, ": 363 messages\n");
+}
+
+/* Types `keys` on a terminal of the player's; its output, up to its end, goes to `out`. */
+static void play_keys(const char *keys, char *out, size_t size)
+{
+  int output[2], terminal = -1;
+  assert_int_equal(pipe(output), 0);
+  pid_t pid = forkpty(&terminal, NULL, NULL, NULL);
+  assert_true(pid >= 0);
+  if (pid == 0) {
+    dup2(output[1], STDOUT_FILENO);
+    execl(TB_COMMAND, TB_COMMAND, "play", TB_DEMO_BAG, "-p", "--clock", (char *)NULL);
+    _exit(99);
+  }
+  close(output[1]);
+  FILE *stream = fdopen(output[0], "r");
+  assert_non_null(stream);
+  assert_non_null(fgets(out, (int)size, stream)); /* it reads keys now */
+  assert_int_equal(write(terminal, keys, strlen(keys)), strlen(keys));
+  size_t length = fread(out, 1, size - 1, stream);
+  out[length] = '\0';
+  int status = 0;
+  assert_int_equal(waitpid(pid, &status, 0), pid);
+  assert_int_equal(status, 0);
+  fclose(stream);
+  close(terminal);
+}
+
+static void test_keys(void **state)
+{
+  (void)state;
+  char out[16384];
+  play_keys("\033[C\033[C\033[D\033[1;2Cq", out, sizeof out);
+  if (!strstr(out, "stopped at 6.00 s of 30.00 s")) fail_msg("%s", out);
+  play_keys("\033[1;3C\033[1;2D][{}\177q", out, sizeof out);
+  if (!strstr(out, "stopped at 29.00 s of 30.00 s")) fail_msg("%s", out);
+  play_keys("\033[1;3D\033[Dq", out, sizeof out);
+  if (!strstr(out, "stopped at 0.00 s of 30.00 s")) fail_msg("%s", out);
+  play_keys("\033[1;3C}}}}}}}}}}}} ", out, sizeof out); /* goes on, to the end */
+  if (!strstr(out, "played to the end at 30.00 s of 30.00 s: 3 messages")) fail_msg("%s", out);
 }
 
 static void test_start_offset(void **state)
 {
   (void)state;
-  assert_play("$BAG -r 1000 --start-offset 29.95", 0, ": 2 messages\n");
+  assert_play("$BAG -r 1000 --start-offset 29.95", 0, ": 3 messages\n");
   assert_play("$BAG --start-offset 31s", 2,
               "start offset 31.000000000 s is beyond the end of what is played, at most 30.0");
   assert_play("$BAG --start-offset -1", 2, "must not be negative");
@@ -116,6 +203,11 @@ int main(void)
       cmocka_unit_test(test_whole_recording),
       cmocka_unit_test(test_clock_takes_a_number_behind_it_only),
       cmocka_unit_test(test_topics_take_words_up_to_the_next_option),
+      cmocka_unit_test(test_topics_by_expressions),
+      cmocka_unit_test(test_ends),
+      cmocka_unit_test(test_clocks_before_messages),
+      cmocka_unit_test(test_names_and_policies),
+      cmocka_unit_test(test_keys),
       cmocka_unit_test(test_start_offset),
       cmocka_unit_test(test_wrong_usage),
       cmocka_unit_test(test_what_the_machine_refuses),

@@ -1,0 +1,52 @@
+#include "keys.h"
+
+enum { PLAIN, ESCAPE, SEQUENCE };
+
+static int arrow_of(char byte)
+{
+  return byte == 'A' ? KEY_UP : byte == 'B' ? KEY_DOWN : byte == 'C' ? KEY_RIGHT : KEY_LEFT;
+}
+
+/* As xterm sends them: 2 is Shift, 3 is Alt, 4 both. */
+static int modifiers_of(int parameter)
+{
+  int bits = parameter > 1 && parameter <= 16 ? parameter - 1 : 0;
+  return (bits & 1 ? KEY_SHIFT : 0) | (bits & 2 ? KEY_ALT : 0);
+}
+
+static int end_sequence(keys_t *keys, char byte)
+{
+  keys->state = PLAIN;
+  return byte >= 'A' && byte <= 'D' ? arrow_of(byte) | modifiers_of(keys->parameter) : KEY_NONE;
+}
+
+static int in_sequence(keys_t *keys, char byte)
+{
+  if (byte == ';') {
+    keys->separators++;
+  } else if (byte >= '0' && byte <= '9') {
+    if (keys->separators == 1 && keys->parameter < 100)
+      keys->parameter = 10 * keys->parameter + (byte - '0');
+  } else {
+    return end_sequence(keys, byte);
+  }
+  return KEY_NONE;
+}
+
+int keys_take(keys_t *keys, char byte)
+{
+  if (byte == '\033') {
+    *keys = (keys_t){.state = ESCAPE};
+    return KEY_NONE;
+  }
+  if (keys->state == SEQUENCE) return in_sequence(keys, byte);
+  if (keys->state == ESCAPE && (byte == '[' || byte == 'O')) {
+    keys->state = SEQUENCE;
+    return KEY_NONE;
+  }
+  if (keys->state == ESCAPE) { /* Alt and a key, which has no meaning */
+    keys->state = PLAIN;
+    return KEY_NONE;
+  }
+  return byte == '\b' ? KEY_BACKSPACE : (unsigned char)byte;
+}

@@ -1,0 +1,28 @@
+/* What keys mean that a terminal sends: bytes, and sequences of them for arrows. */
+#ifndef TB_CLI_KEYS_H
+#define TB_CLI_KEYS_H
+
+#include <stddef.h>
+
+enum {
+  KEY_NONE = 0,
+  KEY_BACKSPACE = 127, /* others that have a byte of their own are that byte */
+  KEY_LEFT = 256,
+  KEY_RIGHT,
+  KEY_UP,
+  KEY_DOWN,
+  KEY_SHIFT = 1024, /* together with an arrow */
+  KEY_ALT = 2048,
+};
+
+/* Where in a sequence a byte is the next one. Zeroed at first; bytes may come one by one. */
+typedef struct keys {
+  int state;
+  int parameter; /* the second, which tells of Shift and Alt */
+  int separators;
+} keys_t;
+
+/* The key that is complete with this byte, or KEY_NONE. */
+int keys_take(keys_t *keys, char byte);
+
+#endif

@@ -1,0 +1,302 @@
+#include "play_arguments.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RATE_MIN  0.001 /* see timebase/player.h */
+#define RATE_MAX  1000
+#define CLOCK_MIN 0.001
+#define CLOCK_MAX 10000
+
+enum {
+  OPTION_CLOCK = 256,
+  OPTION_CLOCK_TOPICS,
+  OPTION_CLOCK_TOPICS_ALL,
+  OPTION_OFFSET,
+  OPTION_DURATION,
+  OPTION_UNTIL_SEC,
+  OPTION_UNTIL_NSEC,
+  OPTION_TOPICS,
+  OPTION_EXCLUDE_TOPICS,
+  OPTION_QOS,
+  OPTION_ACKED,
+  OPTION_NO_KEYBOARD,
+  OPTION_DOMAIN,
+};
+
+static const struct option options[] = {
+    {"clock", optional_argument, NULL, OPTION_CLOCK},
+    {"clock-topics", required_argument, NULL, OPTION_CLOCK_TOPICS},
+    {"clock-topics-all", no_argument, NULL, OPTION_CLOCK_TOPICS_ALL},
+    {"rate", required_argument, NULL, 'r'},
+    {"loop", no_argument, NULL, 'l'},
+    {"delay", required_argument, NULL, 'd'},
+    {"start-paused", no_argument, NULL, 'p'},
+    {"start-offset", required_argument, NULL, OPTION_OFFSET},
+    {"playback-duration", required_argument, NULL, OPTION_DURATION},
+    {"playback-until-sec", required_argument, NULL, OPTION_UNTIL_SEC},
+    {"playback-until-nsec", required_argument, NULL, OPTION_UNTIL_NSEC},
+    {"topics", required_argument, NULL, OPTION_TOPICS},
+    {"exclude-topics", required_argument, NULL, OPTION_EXCLUDE_TOPICS},
+    {"regex", required_argument, NULL, 'e'},
+    {"exclude-regex", required_argument, NULL, 'x'},
+    {"remap", required_argument, NULL, 'm'},
+    {"qos-profile-overrides-path", required_argument, NULL, OPTION_QOS},
+    {"wait-for-all-acked", required_argument, NULL, OPTION_ACKED},
+    {"disable-keyboard-controls", no_argument, NULL, OPTION_NO_KEYBOARD},
+    {"domain", required_argument, NULL, OPTION_DOMAIN},
+    {"help", no_argument, NULL, 'h'},
+    {0},
+};
+
+bool play_arguments_init(play_arguments_t *arguments, int argc)
+{
+  tb_player_options_t player = TB_PLAYER_OPTIONS_INIT;
+  *arguments = (play_arguments_t){.player = player, .domain = -1};
+  words_t *lists[] = {&arguments->topics, &arguments->exclude_topics, &arguments->clock_topics,
+                      &arguments->remaps};
+  bool complete = true;
+  for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+    lists[i]->items = calloc((size_t)argc + 1, sizeof *lists[i]->items);
+    complete = complete && lists[i]->items;
+  }
+  return complete;
+}
+
+void play_arguments_fini(play_arguments_t *arguments)
+{
+  free(arguments->topics.items);
+  free(arguments->exclude_topics.items);
+  free(arguments->clock_topics.items);
+  free(arguments->remaps.items);
+}
+
+/* The word behind `--clock` is its value if it is a number, as with `ros2 bag play`. */
+static bool parse_clock(const command_t *command, int argc, char **argv, double *out)
+{
+  const char *text = optarg;
+  if (!text && optind < argc && strchr("0123456789.", argv[optind][0]) && argv[optind][0]) {
+    char *end;
+    strtod(argv[optind], &end);
+    if (!*end) text = argv[optind++];
+  }
+  *out = TB_PLAYER_CLOCK_HZ;
+  return !text || command_parse_double(command, "--clock", text, CLOCK_MIN, CLOCK_MAX, out);
+}
+
+static bool parse_rate(const command_t *command, double *out)
+{
+  if (strcmp(optarg, "max") != 0)
+    return command_parse_double(command, "--rate", optarg, RATE_MIN, RATE_MAX, out);
+  *out = TB_PLAYER_FASTEST;
+  return true;
+}
+
+static bool parse_positive(const command_t *command, const char *name, tb_duration_t *out)
+{
+  if (!command_parse_duration(command, name, optarg, out)) return false;
+  if (out->ns >= 0) return true;
+  command_usage_error(command, "%s %s: must not be negative", name, optarg);
+  return false;
+}
+
+/* Whole seconds and fractions exactly, as a duration reads them. */
+static bool parse_until_sec(const command_t *command, int64_t *out_ns)
+{
+  tb_duration_t since_1970;
+  if (!command_parse_duration(command, "--playback-until-sec", optarg, &since_1970)) return false;
+  *out_ns = since_1970.ns;
+  return true;
+}
+
+static bool parse_until_nsec(const command_t *command, int64_t *out_ns)
+{
+  char *end;
+  long long value = strtoll(optarg, &end, 10);
+  if (*optarg && !*end) {
+    *out_ns = value;
+    return true;
+  }
+  command_usage_error(command, "--playback-until-nsec %s: must be a whole number", optarg);
+  return false;
+}
+
+static bool parse_acked(const command_t *command, tb_duration_t *out)
+{
+  int ms = 0;
+  if (!command_parse_int(command, "--wait-for-all-acked", optarg, 0, INT32_MAX, &ms)) return false;
+  out->ns = ms * TB_NS_PER_MS;
+  return true;
+}
+
+static void take_words(int argc, char **argv, words_t *words)
+{
+  words->items[words->count++] = optarg;
+  while (optind < argc && argv[optind][0] != '-')
+    words->items[words->count++] = argv[optind++];
+}
+
+static int take_bag(const command_t *command, const char *word, play_arguments_t *arguments)
+{
+  if (arguments->bag) return command_usage_error(command, "unexpected argument '%s'", word);
+  arguments->bag = word;
+  return EXIT_OK;
+}
+
+/* Options that only set something. False: it is none of them. */
+static bool take_flag(int option, play_arguments_t *arguments)
+{
+  switch (option) {
+  case OPTION_CLOCK_TOPICS_ALL:
+    arguments->player.clock_topics_all = true;
+    return true;
+  case 'l':
+    arguments->player.loop = true;
+    return true;
+  case 'p':
+    arguments->player.start_paused = true;
+    return true;
+  case 'e':
+    arguments->regex = optarg;
+    return true;
+  case 'x':
+    arguments->exclude_regex = optarg;
+    return true;
+  case OPTION_QOS:
+    arguments->qos_path = optarg;
+    return true;
+  case OPTION_NO_KEYBOARD:
+    arguments->no_keyboard = true;
+    return true;
+  default:
+    return false;
+  }
+}
+
+/* Likewise options with words. */
+static bool take_list(int option, int argc, char **argv, play_arguments_t *arguments)
+{
+  words_t *list = option == OPTION_TOPICS           ? &arguments->topics
+                  : option == OPTION_EXCLUDE_TOPICS ? &arguments->exclude_topics
+                  : option == OPTION_CLOCK_TOPICS   ? &arguments->clock_topics
+                  : option == 'm'                   ? &arguments->remaps
+                                                    : NULL;
+  if (list) take_words(argc, argv, list);
+  return list;
+}
+
+static bool parse_value(const command_t *command, int option, int argc, char **argv,
+                        play_arguments_t *arguments)
+{
+  tb_player_options_t *player = &arguments->player;
+  switch (option) {
+  case OPTION_CLOCK:
+    return parse_clock(command, argc, argv, &player->clock_hz);
+  case 'r':
+    return parse_rate(command, &player->rate);
+  case 'd':
+    return parse_positive(command, "--delay", &player->delay);
+  case OPTION_OFFSET:
+    return parse_positive(command, "--start-offset", &player->start_offset);
+  case OPTION_DURATION:
+    return command_parse_duration(command, "--playback-duration", optarg,
+                                  &player->playback_duration);
+  case OPTION_UNTIL_SEC:
+    return parse_until_sec(command, &player->playback_until_ns);
+  case OPTION_UNTIL_NSEC:
+    return parse_until_nsec(command, &player->playback_until_ns);
+  case OPTION_ACKED:
+    return parse_acked(command, &player->ack_limit);
+  case OPTION_DOMAIN:
+    return command_parse_int(command, "--domain", optarg, 0, 232, &arguments->domain);
+  default:
+    command_bad_option(command, option, argv);
+    return false;
+  }
+}
+
+static int parse_option(const command_t *command, int option, int argc, char **argv,
+                        play_arguments_t *arguments)
+{
+  if (option == 1) return take_bag(command, optarg, arguments);
+  if (take_flag(option, arguments) || take_list(option, argc, argv, arguments)) return EXIT_OK;
+  return parse_value(command, option, argc, argv, arguments) ? EXIT_OK : EXIT_USAGE;
+}
+
+static int check(const command_t *command, const play_arguments_t *arguments)
+{
+  const tb_player_options_t *player = &arguments->player;
+  int clocks =
+      (player->clock_hz > 0) + player->clock_topics_all + (arguments->clock_topics.count > 0);
+  if (!arguments->bag) return command_usage_error(command, "which recording?");
+  if (clocks > 1)
+    return command_usage_error(
+        command, "--clock, --clock-topics and --clock-topics-all cannot be used together");
+  return EXIT_OK;
+}
+
+int play_arguments_parse(const command_t *command, int argc, char **argv,
+                         play_arguments_t *arguments, bool *out_help)
+{
+  int option, result = EXIT_OK;
+  while (!result && (option = getopt_long(argc, argv, "-:r:ld:pe:x:m:h", options, NULL)) != -1) {
+    if (option == 'h') {
+      *out_help = true;
+      return EXIT_OK;
+    }
+    result = parse_option(command, option, argc, argv, arguments);
+  }
+  while (!result && optind < argc)
+    result = take_bag(command, argv[optind++], arguments);
+  return result ? result : check(command, arguments);
+}
+
+const char play_usage[] =
+    "timebase play BAG [--clock [HZ]] [-r RATE] [-l] [-p] [-d S] [--start-offset S] "
+    "[--topics T...] [-e REGEX] [--remap A:=B...] [--domain N] ...";
+
+const char play_help[] =
+    "Plays BAG (a folder with metadata.yaml, or a .db3 file) on the ROS 2 graph, as node\n"
+    "/rosbag2_player.\n\n"
+    "Time (S: 1.5s, 2m; bare: seconds):\n"
+    "  --clock [HZ]       publish /clock, HZ times a second (0.001 to 10000, default 40) and\n"
+    "                     before each message; a recorded /clock is left out. The word behind\n"
+    "                     it is taken for HZ if it is a number: write --clock=40 before a BAG\n"
+    "                     named so\n"
+    "  --clock-topics T...     instead, publish /clock right before each message of these only\n"
+    "  --clock-topics-all      the same before each message of all\n"
+    "  -r, --rate R       recorded seconds per second, 0.001 to 1000 (default 1), or max: as fast\n"
+    "                     as reliable subscriptions take it\n"
+    "  -l, --loop         start again at the end, until stopped\n"
+    "  -d, --delay S      stand at the start for S, in each round\n"
+    "  -p, --start-paused begin paused, with /clock at the start time; SPACE starts\n"
+    "  --start-offset S   skip S of the recording, in each round\n"
+    "  --playback-duration S       play S from there on; negative: all\n"
+    "  --playback-until-sec S      play up to this time since 1970\n"
+    "  --playback-until-nsec N     the same in nanoseconds. With a duration the later end "
+    "counts\n\n"
+    "Topics (lists: all words up to the next option, or --):\n"
+    "  --topics T...      only these topics\n"
+    "  -e, --regex E      and those that match E, an extended regular expression (POSIX), "
+    "anywhere\n"
+    "  --exclude-topics T...       not these\n"
+    "  -x, --exclude-regex E       nor those that match E\n"
+    "  -m, --remap A:=B...         publish A as B; other rules of ROS, too\n"
+    "  --qos-profile-overrides-path FILE   YAML: policies by topic, in the place of the "
+    "recorded\n\n"
+    "  --wait-for-all-acked MS     at the end wait so long until reliable subscriptions have\n"
+    "                     received everything (that is not: processed); 0: for ever. Default 1000\n"
+    "  --disable-keyboard-controls leave the keyboard alone\n"
+    "  --domain N         DDS domain, 0 to 232 (default: ROS_DOMAIN_ID, else 0)\n"
+    "  -h, --help         this text\n\n"
+    "Keys, on a terminal: SPACE pauses and resumes; . sends the next message while paused; LEFT\n"
+    "and RIGHT seek 5 s, with Shift 1 s, with Alt 60 s; [ and ] change the rate by 10 %, also "
+    "DOWN\n"
+    "and UP; { and } halve and double it; BACKSPACE makes it 1; q ends.\n\n"
+    "Time starts with the first message and never runs ahead of the data: the last tick is the\n"
+    "last message's time. Where playing starts or goes on behind the start, transient-local "
+    "topics\n"
+    "get their last message before that first. SIGINT and SIGTERM end the playing within a\n"
+    "second, as does a closed output; that is a normal end, with exit status 0. Where a part of\n"
+    "the recording cannot be read, the rest is played: status 3.\n";

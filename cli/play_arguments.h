@@ -1,0 +1,35 @@
+/* What `timebase play` is asked for. */
+#ifndef TB_CLI_PLAY_ARGUMENTS_H
+#define TB_CLI_PLAY_ARGUMENTS_H
+
+#include <timebase/player.h>
+
+#include "command.h"
+
+/* Words behind an option, up to the next one. */
+typedef struct words {
+  const char **items; /* as given; resolved topics: as recorded */
+  size_t count;
+} words_t;
+
+typedef struct play_arguments {
+  const char *bag;
+  tb_player_options_t player;
+  words_t topics, exclude_topics, clock_topics, remaps;
+  const char *regex, *exclude_regex; /* NULL: none */
+  const char *qos_path;              /* NULL: none */
+  bool no_keyboard;
+  int domain;
+} play_arguments_t;
+
+/* `argc` words for each list. False: out of memory. */
+bool play_arguments_init(play_arguments_t *arguments, int argc);
+void play_arguments_fini(play_arguments_t *arguments);
+
+/* An exit status; a message was printed unless it is EXIT_OK. */
+int play_arguments_parse(const command_t *command, int argc, char **argv,
+                         play_arguments_t *arguments, bool *out_help);
+
+extern const char play_usage[], play_help[];
+
+#endif

@@ -1,0 +1,52 @@
+/* QoS that a file asks for, by topic, in the place of what was recorded or found: the files of
+ * `ros2 bag`'s --qos-profile-overrides-path. */
+#ifndef TIMEBASE_QOS_OVERRIDES_H
+#define TIMEBASE_QOS_OVERRIDES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <timebase/error.h>
+#include <timebase/export.h>
+#include <timebase/qos.h>
+
+/** The policies of a file. */
+typedef struct tb_qos_overrides tb_qos_overrides_t;
+
+TB_BEGIN_DECLS
+
+/** Reads YAML: a mapping of topics to mappings of policies.
+ *
+ *     /scan:
+ *       reliability: best_effort
+ *       history: keep_last
+ *       depth: 5
+ *       deadline: {sec: 0, nsec: 500000000}
+ *
+ * Policies: reliability, durability, history, depth, deadline, lifespan, liveliness,
+ * liveliness_lease_duration, avoid_ros_namespace_conventions; words, or the numbers of rmw/types.h.
+ * "system_default", "unknown" and "best_available" override nothing.
+ *
+ *   TB_ERR_CORRUPT  no such file's text: see the error's text, which has the line
+ *   TB_ERR_LIMIT    larger than 1 MiB, or nested too deeply
+ *   TB_ERR_NO_MEMORY
+ *
+ * [any thread] */
+TB_API tb_status_t tb_qos_overrides_parse(const char *text, size_t size, tb_qos_overrides_t **out,
+                                          tb_error_t *error);
+
+/** The same of a file. Also TB_ERR_NOT_FOUND and TB_ERR_SYSTEM. [any thread] [blocks: file system]
+ */
+TB_API tb_status_t tb_qos_overrides_load(const char *path, tb_qos_overrides_t **out,
+                                         tb_error_t *error);
+
+/** Accepts NULL. [any thread] */
+TB_API void tb_qos_overrides_destroy(tb_qos_overrides_t *overrides);
+
+/** Puts what is said of `topic` (with or without the leading '/') into *qos, and leaves the other
+ * policies. False: nothing is said of it. `overrides` may be NULL. [any thread] */
+TB_API bool tb_qos_overrides_apply(const tb_qos_overrides_t *overrides, const char *topic,
+                                   tb_qos_t *qos);
+
+TB_END_DECLS
+
+#endif

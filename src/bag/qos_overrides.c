@@ -1,0 +1,171 @@
+#include <timebase/qos_overrides.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bag/offers.h"
+
+#define MAX_SIZE ((size_t)1 << 20)
+
+typedef struct entry {
+  const char *topic; /* of the tree */
+  tb__qos_offer_t offer;
+  int32_t depth; /* 0: not said */
+} entry_t;
+
+struct tb_qos_overrides {
+  tb__yaml_t yaml;
+  entry_t *entries;
+  size_t count;
+};
+
+static tb_status_t check_keys(const tb__yaml_node_t *policies, tb_error_t *error)
+{
+  static const char *const known[] = {"history",
+                                      "depth",
+                                      "reliability",
+                                      "durability",
+                                      "deadline",
+                                      "lifespan",
+                                      "liveliness",
+                                      "liveliness_lease_duration",
+                                      "avoid_ros_namespace_conventions"};
+  for (const tb__yaml_node_t *node = policies->first; node; node = node->next) {
+    size_t i = 0;
+    while (i < sizeof known / sizeof *known && strcmp(known[i], node->key) != 0)
+      i++;
+    if (i == sizeof known / sizeof *known)
+      return tb_error_set(error, TB_ERR_CORRUPT, "line %zu: no policy \"%.60s\"", node->line,
+                          node->key);
+  }
+  return TB_OK;
+}
+
+static tb_status_t read_entry(const tb__yaml_node_t *node, entry_t *out, tb_error_t *error)
+{
+  if (node->kind != TB__YAML_MAPPING)
+    return tb_error_set(error, TB_ERR_CORRUPT, "line %zu: topic \"%.100s\" has no policies",
+                        node->line, node->key);
+  tb_status_t status = check_keys(node, error);
+  if (status == TB_OK) status = tb__qos_offer_read(node, &out->offer, error);
+  if (status != TB_OK) return status;
+  out->topic = node->key;
+  const tb__yaml_node_t *depth = tb__yaml_find(node, "depth");
+  uint64_t number = 0;
+  if (depth && (!tb__yaml_to_uint64(depth, &number) || number > INT32_MAX))
+    return tb_error_set(error, TB_ERR_CORRUPT, "line %zu: bad depth", depth->line);
+  out->depth = (int32_t)number;
+  return TB_OK;
+}
+
+static tb_status_t read_entries(tb_qos_overrides_t *overrides, tb_error_t *error)
+{
+  const tb__yaml_node_t *root = overrides->yaml.root;
+  if (tb__yaml_is_null(root)) return TB_OK;
+  if (root->kind != TB__YAML_MAPPING)
+    return tb_error_set(error, TB_ERR_CORRUPT, "line %zu: no mapping of topics", root->line);
+  size_t count = 0;
+  for (const tb__yaml_node_t *node = root->first; node; node = node->next)
+    count++;
+  overrides->entries = calloc(count + 1, sizeof *overrides->entries);
+  if (!overrides->entries) return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+  tb_status_t status = TB_OK;
+  for (const tb__yaml_node_t *node = root->first; node && status == TB_OK; node = node->next)
+    status = read_entry(node, &overrides->entries[overrides->count++], error);
+  return status;
+}
+
+tb_status_t tb_qos_overrides_parse(const char *text, size_t size, tb_qos_overrides_t **out,
+                                   tb_error_t *error)
+{
+  if (!text || !out) return tb_error_set(error, TB_ERR_INVALID, "QoS overrides: NULL");
+  if (size > MAX_SIZE)
+    return tb_error_set(error, TB_ERR_LIMIT, "QoS overrides: larger than %zu bytes", MAX_SIZE);
+  tb_qos_overrides_t *overrides = calloc(1, sizeof *overrides);
+  if (!overrides) return tb_error_set(error, TB_ERR_NO_MEMORY, "QoS overrides: out of memory");
+  tb_error_t detail = TB_ERROR_INIT;
+  tb_status_t status = tb__yaml_parse(text, size, &overrides->yaml, &detail);
+  if (status == TB_OK) status = read_entries(overrides, &detail);
+  if (status != TB_OK) {
+    tb_qos_overrides_destroy(overrides);
+    return tb_error_set(error, status, "QoS overrides, %s", detail.text);
+  }
+  *out = overrides;
+  return TB_OK;
+}
+
+static tb_status_t file_error(const char *path, tb_error_t *error)
+{
+  return tb_error_set(error, errno == ENOENT ? TB_ERR_NOT_FOUND : TB_ERR_SYSTEM, "%s: %s", path,
+                      strerror(errno));
+}
+
+static tb_status_t read_file(FILE *file, const char *path, char **out, size_t *size,
+                             tb_error_t *error)
+{
+  char *text = malloc(MAX_SIZE + 1);
+  if (!text) return tb_error_set(error, TB_ERR_NO_MEMORY, "%s: out of memory", path);
+  *size = fread(text, 1, MAX_SIZE + 1, file);
+  if (ferror(file)) {
+    free(text);
+    return file_error(path, error);
+  }
+  *out = text;
+  return TB_OK;
+}
+
+tb_status_t tb_qos_overrides_load(const char *path, tb_qos_overrides_t **out, tb_error_t *error)
+{
+  if (!path || !out) return tb_error_set(error, TB_ERR_INVALID, "QoS overrides: NULL");
+  FILE *file = fopen(path, "rbe");
+  if (!file) return file_error(path, error);
+  char *text = NULL;
+  size_t size = 0;
+  tb_status_t status = read_file(file, path, &text, &size, error);
+  fclose(file);
+  if (status != TB_OK) return status;
+  tb_error_t detail = TB_ERROR_INIT;
+  status = tb_qos_overrides_parse(text, size, out, &detail);
+  free(text);
+  return status == TB_OK ? TB_OK : tb_error_set(error, status, "%s: %s", path, detail.text);
+}
+
+void tb_qos_overrides_destroy(tb_qos_overrides_t *overrides)
+{
+  if (!overrides) return;
+  tb__yaml_fini(&overrides->yaml);
+  free(overrides->entries);
+  free(overrides);
+}
+
+static void apply(const entry_t *entry, tb_qos_t *qos)
+{
+  const tb__qos_offer_t *offer = &entry->offer;
+  if (offer->reliability == TB_QOS_RELIABLE || offer->reliability == TB_QOS_BEST_EFFORT)
+    qos->reliability = (tb_qos_reliability_t)offer->reliability;
+  if (offer->durability == TB_QOS_TRANSIENT_LOCAL || offer->durability == TB_QOS_VOLATILE)
+    qos->durability = (tb_qos_durability_t)offer->durability;
+  if (offer->history == TB_QOS_KEEP_LAST || offer->history == TB_QOS_KEEP_ALL)
+    qos->history = (tb_qos_history_t)offer->history;
+  if (offer->liveliness == TB_QOS_LIVELINESS_AUTOMATIC ||
+      offer->liveliness == TB_QOS_LIVELINESS_MANUAL_BY_TOPIC)
+    qos->liveliness = (tb_qos_liveliness_t)offer->liveliness;
+  if (entry->depth > 0) qos->depth = entry->depth;
+  if (offer->deadline_ns > 0) qos->deadline.ns = offer->deadline_ns;
+  if (offer->lifespan_ns > 0) qos->lifespan.ns = offer->lifespan_ns;
+  if (offer->lease_ns > 0) qos->liveliness_lease.ns = offer->lease_ns;
+  if (offer->avoid_ros_namespace_conventions) qos->avoid_ros_namespace_conventions = true;
+}
+
+bool tb_qos_overrides_apply(const tb_qos_overrides_t *overrides, const char *topic, tb_qos_t *qos)
+{
+  for (size_t i = 0; overrides && i < overrides->count; i++) {
+    const char *name = overrides->entries[i].topic;
+    if (strcmp(name + (*name == '/'), topic + (*topic == '/')) != 0) continue;
+    apply(&overrides->entries[i], qos);
+    return true;
+  }
+  return false;
+}
