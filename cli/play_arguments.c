@@ -20,6 +20,7 @@ enum {
   OPTION_TOPICS,
   OPTION_EXCLUDE_TOPICS,
   OPTION_QOS,
+  OPTION_AHEAD,
   OPTION_ACKED,
   OPTION_NO_KEYBOARD,
   OPTION_DOMAIN,
@@ -43,6 +44,7 @@ static const struct option options[] = {
     {"exclude-regex", required_argument, NULL, 'x'},
     {"remap", required_argument, NULL, 'm'},
     {"qos-profile-overrides-path", required_argument, NULL, OPTION_QOS},
+    {"read-ahead-queue-size", required_argument, NULL, OPTION_AHEAD},
     {"wait-for-all-acked", required_argument, NULL, OPTION_ACKED},
     {"disable-keyboard-controls", no_argument, NULL, OPTION_NO_KEYBOARD},
     {"domain", required_argument, NULL, OPTION_DOMAIN},
@@ -130,6 +132,15 @@ static bool parse_acked(const command_t *command, tb_duration_t *out)
   return true;
 }
 
+static bool parse_ahead(const command_t *command, size_t *out)
+{
+  int messages = 0;
+  if (!command_parse_int(command, "--read-ahead-queue-size", optarg, 1, INT32_MAX, &messages))
+    return false;
+  *out = (size_t)messages;
+  return true;
+}
+
 static void take_words(int argc, char **argv, words_t *words)
 {
   words->items[words->count++] = optarg;
@@ -206,6 +217,8 @@ static bool parse_value(const command_t *command, int option, int argc, char **a
     return parse_until_sec(command, &player->playback_until_ns);
   case OPTION_UNTIL_NSEC:
     return parse_until_nsec(command, &player->playback_until_ns);
+  case OPTION_AHEAD:
+    return parse_ahead(command, &player->read_ahead_messages);
   case OPTION_ACKED:
     return parse_acked(command, &player->ack_limit);
   case OPTION_DOMAIN:
@@ -285,6 +298,7 @@ const char play_help[] =
     "  -m, --remap A:=B...         publish A as B; other rules of ROS, too\n"
     "  --qos-profile-overrides-path FILE   YAML: policies by topic, in the place of the "
     "recorded\n\n"
+    "  --read-ahead-queue-size N   read up to N messages ahead (default 1000), and 64 MiB\n"
     "  --wait-for-all-acked MS     at the end wait so long until reliable subscriptions have\n"
     "                     received everything (that is not: processed); 0: for ever. Default 1000\n"
     "  --disable-keyboard-controls leave the keyboard alone\n"

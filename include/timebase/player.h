@@ -40,13 +40,17 @@ typedef struct tb_player_options {
   const char *const *clock_topics;
   size_t clock_topic_count; /**< how many there are */
   bool clock_topics_all;    /**< the same with all topics */
-  tb_duration_t ack_limit;  /**< how long acknowledgements are waited for at the end; 0: no limit */
+  /** Messages read ahead, on a thread of the player's, at most; 0: none, and tb_player_run reads.
+   */
+  size_t read_ahead_messages;
+  size_t read_ahead_bytes; /**< the same in bytes of data, but for one message */
+  tb_duration_t ack_limit; /**< how long acknowledgements are waited for at the end; 0: no limit */
 } tb_player_options_t;
 
 /** Once, at the speed of the recording, without a clock. */
 #define TB_PLAYER_OPTIONS_INIT                                                                     \
   {                                                                                                \
-    1.0, 0.0, false, false, {0}, {-1}, -1, {0}, 0.001, 1000.0, NULL, 0, false,                     \
+    1.0, 0.0, false, false, {0}, {-1}, -1, {0}, 0.001, 1000.0, NULL, 0, false, 1000, 64 << 20,     \
     {                                                                                              \
       1000000000                                                                                   \
     }                                                                                              \
@@ -60,6 +64,7 @@ typedef struct tb_player_status {
   int64_t end_ns;      /**< of the whole bag; once a round has ended, of the topics played */
   double rate;         /**< as asked for */
   bool paused;         /**< whether time stands */
+  bool starved;        /**< time stands, as the next message has not been read yet */
   bool finished;       /**< tb_player_run has returned, or is about to */
   uint64_t loops;      /**< jumps back to the start */
   uint64_t messages;   /**< sent, in all rounds */

@@ -44,8 +44,8 @@ void tb__player_count_step_locked(tb_player_t *player)
 static tb_status_t check_step_locked(const tb_player_t *player)
 {
   if (!player->flow.paused) return TB_ERR_BUSY;
-  bool ended = player->status.finished || (!player->has_message && !player->wants_seek);
-  return ended ? TB_ERR_END : TB_OK;
+  bool behind = !player->has_message && !player->awaits && !player->wants_seek;
+  return player->status.finished || behind ? TB_ERR_END : TB_OK;
 }
 
 tb_status_t tb_player_play_next(tb_player_t *player)

@@ -168,5 +168,6 @@ void tb_player_status(tb_player_t *player, tb_player_status_t *out)
   out->position_ns =
       player->wants_seek ? player->seek_ns : tb__flow_time(&player->flow, now_of(player));
   out->paused = player->flow.paused;
+  out->starved = player->awaits && !player->flow.paused;
   tb__mutex_unlock(&player->mutex);
 }

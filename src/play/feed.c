@@ -35,12 +35,12 @@ void tb__feed_fini(tb__feed_t *feed)
   tb__latched_fini(&feed->latched);
 }
 
-void tb__feed_reject(tb__feed_t *feed, tb_status_t kind, const char *text)
+void tb__reject(tb__rejects_t *rejects, tb_status_t kind, const char *text)
 {
   uint64_t bit = UINT64_C(1) << (-(int)kind & 63);
-  feed->bad_rows++;
-  if (feed->reported & bit) return;
-  feed->reported |= bit;
+  rejects->count++;
+  if (rejects->reported & bit) return;
+  rejects->reported |= bit;
   tb__log(TB_LOG_WARN, "%s; skipped, as others of this kind (%s)", text, tb_status_message(kind));
 }
 
@@ -81,7 +81,7 @@ bool tb__feed_next(tb__feed_t *feed, tb__feed_message_t *out)
     tb_status_t status = tb_bag_reader_next(feed->reader, &message, &error);
     if (status == TB_ERR_END) return false;
     if (status != TB_OK) {
-      tb__feed_reject(feed, status, error.text);
+      tb__reject(&feed->rejects, status, error.text);
     } else if (message.log_time_ns > feed->until_ns) {
       return false;
     } else if (tb__feed_plays(feed, message.topic)) {

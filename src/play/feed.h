@@ -17,14 +17,19 @@ typedef struct tb__feed_message {
   bool restored;        /* the state of a latched topic, due at the target of the jump */
 } tb__feed_message_t;
 
+/* What was left out. */
+typedef struct tb__rejects {
+  uint64_t count;
+  uint64_t reported; /* one bit per status code */
+} tb__rejects_t;
+
 typedef struct tb__feed {
   tb_bag_reader_t *reader;
   bool skip_clock;  /* a recorded /clock is left out */
   int64_t until_ns; /* nothing behind it is given out */
   tb__latched_t latched;
   int64_t target_ns; /* of the last seek */
-  uint64_t bad_rows;
-  uint64_t reported; /* one bit per status code */
+  tb__rejects_t rejects;
 } tb__feed_t;
 
 /* Gives `reader` a feed; the end may be set behind it. `stopping` ends long searches. */
@@ -39,7 +44,7 @@ void tb__feed_seek(tb__feed_t *feed, int64_t time_ns, bool restore);
 bool tb__feed_next(tb__feed_t *feed, tb__feed_message_t *out);
 
 /* Counts a row that is left out; the first of its kind goes to the log. */
-void tb__feed_reject(tb__feed_t *feed, tb_status_t kind, const char *text);
+void tb__reject(tb__rejects_t *rejects, tb_status_t kind, const char *text);
 
 /* Whether messages of the topic are given out, as far as its description tells. */
 bool tb__feed_plays(const tb__feed_t *feed, size_t topic);

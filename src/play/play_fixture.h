@@ -43,6 +43,7 @@ static inline void fixture_init(fixture_t *f, const tb__fake_message_t *messages
                            .messages = messages,
                            .message_count = count},
                    .options = TB_PLAYER_OPTIONS_INIT};
+  f->options.read_ahead_messages = 0;
   assert_ok(tb__fake_bag_open(&f->bag, NULL, &f->reader, NULL));
   tb__manual_pacer_init(&f->pacer);
   f->transport = tb__fake_transport_init(&f->fake, &f->pacer);

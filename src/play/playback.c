@@ -58,6 +58,39 @@ static void take_tick_locked(tb_player_t *player, step_t *step)
   step->tick = tb__flow_tick(&player->flow, step->now_ns);
 }
 
+static void set_next_locked(tb_player_t *player, tb__ahead_result_t result)
+    TB_REQUIRES(player->mutex);
+
+/* The message is known, or that there is none: time may run on to it. */
+static void set_next_locked(tb_player_t *player, tb__ahead_result_t result)
+{
+  int64_t now_ns = player->pacer->now_ns(player->pacer);
+  player->status.bad_rows = atomic_load(&player->ahead.bad_rows) + player->rejects.count;
+  player->has_message = result == TB__AHEAD_MESSAGE;
+  player->awaits = result == TB__AHEAD_WAIT;
+  if (player->has_message) player->next_ns = player->message.time_ns;
+  if (player->has_message && player->starts) {
+    tb__flow_hold(&player->flow, now_ns);
+    player->starts = false;
+  }
+  if (result == TB__AHEAD_END) {
+    if (player->sent_ns > 0) player->status.end_ns = player->sent_ns;
+    tb__player_end_steps_locked(player);
+  }
+  tb__player_limit_locked(player, now_ns);
+}
+
+/* False: there is none. */
+static bool fetch(tb_player_t *player, bool stepped)
+{
+  tb__ahead_result_t result = tb__ahead_next(&player->ahead, &player->message);
+  tb__mutex_lock(&player->mutex);
+  if (stepped) tb__player_count_step_locked(player);
+  set_next_locked(player, result);
+  tb__mutex_unlock(&player->mutex);
+  return result != TB__AHEAD_END;
+}
+
 /* When the next message is to go out; time is there then. */
 static int64_t due_locked(tb_player_t *player, const step_t *step)
 {
@@ -88,7 +121,7 @@ static void choose_step_locked(tb_player_t *player, step_t *step)
   tb__flow_t *flow = &player->flow;
   step->now_ns = player->pacer->now_ns(player->pacer);
   if (take_seek_locked(player, step)) return;
-  if (!player->has_message && !flow->paused) {
+  if (!player->has_message && !player->awaits && !flow->paused) {
     step->kind = STEP_END;
     player->status.finished = !player->options.loop; /* too late for a seek */
     return;
@@ -117,6 +150,7 @@ static step_t next_step(tb_player_t *player)
     step.kind = STEP_STOP;
     return step;
   }
+  if (player->awaits) fetch(player, false);
   tb__mutex_lock(&player->mutex);
   choose_step_locked(player, &step);
   tb__mutex_unlock(&player->mutex);
@@ -150,6 +184,7 @@ static tb_status_t send_tick(tb_player_t *player, const tb__tick_t *tick, tb_err
 static tb_status_t send_message(tb_player_t *player, tb_error_t *error)
 {
   const tb_bag_message_t *message = &player->message.bag;
+  if (!player->message.restored) player->sent_ns = player->message.time_ns;
   const tb_bag_topic_t *topic = &tb_bag_reader_info(player->feed.reader)->topics[message->topic];
   tb_error_t detail = TB_ERROR_INIT;
   char text[TB_ERROR_TEXT_SIZE];
@@ -165,48 +200,12 @@ static tb_status_t send_message(tb_player_t *player, tb_error_t *error)
   snprintf(text, sizeof text, "topic %.200s: %.250s", topic->name,
            detail.text[0] ? detail.text : tb_status_message(status));
   if (status != TB_ERR_INVALID) return tb_error_set(error, status, "%s", text);
-  tb__feed_reject(&player->feed, status, text);
+  tb__reject(&player->rejects, status, text);
   return TB_OK;
 }
 
-static void set_next_locked(tb_player_t *player, bool more) TB_REQUIRES(player->mutex);
-
-/* The message is known, or that there is none: time may run on to it. */
-static void set_next_locked(tb_player_t *player, bool more)
-{
-  player->status.bad_rows = player->feed.bad_rows;
-  player->has_message = more;
-  if (more)
-    player->next_ns = player->message.time_ns;
-  else
-    tb__player_end_steps_locked(player);
-  tb__player_limit_locked(player, player->pacer->now_ns(player->pacer));
-}
-
-static bool fetch(tb_player_t *player)
-{
-  bool more = tb__feed_next(&player->feed, &player->message);
-  tb__mutex_lock(&player->mutex);
-  set_next_locked(player, more);
-  tb__mutex_unlock(&player->mutex);
-  return more;
-}
-
-/* Behind a message that was sent. */
-static void fetch_next(tb_player_t *player, bool stepped)
-{
-  int64_t last_ns = player->message.time_ns;
-  bool restored = player->message.restored;
-  bool more = tb__feed_next(&player->feed, &player->message);
-  tb__mutex_lock(&player->mutex);
-  if (stepped) tb__player_count_step_locked(player);
-  if (!more && !restored) player->status.end_ns = last_ns;
-  set_next_locked(player, more);
-  tb__mutex_unlock(&player->mutex);
-}
-
-/* What comes behind the jump is ready: time goes on from there after `delay_ns`, and the first tick
- * is that time exactly. */
+/* Time goes on from there, with the message behind the jump, after `delay_ns`; the first tick is
+ * that time exactly. */
 static tb_status_t jump(tb_player_t *player, int64_t time_ns, tb_jump_reason_t reason,
                         int64_t delay_ns, tb_error_t *error)
 {
@@ -214,6 +213,7 @@ static tb_status_t jump(tb_player_t *player, int64_t time_ns, tb_jump_reason_t r
   int64_t now_ns = player->pacer->now_ns(player->pacer);
   tb__flow_t *flow = &player->flow;
   tb__flow_jump(flow, time_ns, reason, now_ns);
+  player->starts = player->awaits;
   tb__player_limit_locked(player, now_ns);
   if (delay_ns > 0) tb__flow_restart(flow, now_ns, now_ns + delay_ns, flow->next_tick_ns);
   bool ticks = player->options.clock_hz > 0;
@@ -238,8 +238,9 @@ static tb_status_t begin_round(tb_player_t *player, tb_jump_reason_t reason, tb_
 
 static tb_status_t seek(tb_player_t *player, int64_t time_ns, tb_error_t *error)
 {
-  tb__feed_seek(&player->feed, time_ns, true);
-  fetch(player);
+  player->sent_ns = 0;
+  tb__ahead_seek(&player->ahead, time_ns, true);
+  fetch(player, false);
   return jump(player, time_ns, TB_JUMP_REASON_SEEK, 0, error);
 }
 
@@ -261,7 +262,7 @@ static tb_status_t play_round(tb_player_t *player, tb_jump_reason_t reason, tb_e
       break;
     case STEP_MESSAGE:
       status = send_message(player, error);
-      if (status == TB_OK) fetch_next(player, step.stepped);
+      if (status == TB_OK) fetch(player, step.stepped);
       break;
     case STEP_SEEK:
       status = seek(player, step.seek_ns, error);
@@ -277,8 +278,9 @@ static tb_status_t play_round(tb_player_t *player, tb_jump_reason_t reason, tb_e
 static bool rewind_feed(tb_player_t *player)
 {
   tb__pacer_t *pacer = player->pacer;
-  tb__feed_seek(&player->feed, player->start_ns, player->start_ns > player->first_ns);
-  if (!fetch(player)) return false;
+  player->sent_ns = 0;
+  tb__ahead_seek(&player->ahead, player->start_ns, player->start_ns > player->first_ns);
+  if (!fetch(player, false)) return false;
   int64_t start_ns = player->round_start_ns + TB__ROUND_MIN_NS;
   while (!atomic_load(&player->stopping)) {
     uint32_t events = tb__pacer_events(pacer);
@@ -288,10 +290,24 @@ static bool rewind_feed(tb_player_t *player)
   return false;
 }
 
+/* The first message, which is there already, is read again. */
+static tb_status_t start_reading(tb_player_t *player, tb_error_t *error)
+{
+  tb__ahead_t *ahead = &player->ahead;
+  bool from_offset = player->start_ns > player->first_ns;
+  if (ahead->max_messages > 0 && !from_offset) player->feed.rejects.count = 0; /* met again */
+  tb_status_t status =
+      tb__ahead_start(ahead, from_offset ? player->start_ns : INT64_MIN, from_offset);
+  if (status != TB_OK) return tb_error_set(error, status, "player: no thread to read ahead");
+  if (ahead->running) fetch(player, false);
+  return TB_OK;
+}
+
 static tb_status_t play_rounds(tb_player_t *player, tb_error_t *error)
 {
   if (atomic_load(&player->stopping)) return TB_OK;
-  tb_status_t status = play_round(player, TB_JUMP_REASON_TICK, error);
+  tb_status_t status = start_reading(player, error);
+  if (status == TB_OK) status = play_round(player, TB_JUMP_REASON_TICK, error);
   while (status == TB_OK && player->options.loop && !atomic_load(&player->stopping) &&
          rewind_feed(player))
     status = play_round(player, TB_JUMP_REASON_LOOP, error);
@@ -334,6 +350,7 @@ tb_status_t tb_player_run(tb_player_t *player, tb_error_t *error)
   if (status == TB_OK) status = play_rounds(player, error);
   if (status == TB_OK) status = flush(player, error);
   finish(player);
+  tb__ahead_stop(&player->ahead);
   atomic_store(&player->runner, 0);
   return status;
 }

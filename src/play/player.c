@@ -157,7 +157,7 @@ static void init_state(tb_player_t *player)
       .start_ns = start_ns,
       .end_ns = player->last_ns,
       .rate = options->rate,
-      .bad_rows = player->feed.bad_rows,
+      .bad_rows = player->feed.rejects.count,
   };
 }
 
@@ -178,6 +178,8 @@ tb_status_t tb__player_create(tb_bag_reader_t *reader, const tb_play_transport_t
   player->transport = *transport;
   player->options = *options;
   player->pacer = pacer ? pacer : &player->own_pacer;
+  tb__ahead_init(&player->ahead, &player->feed, player->pacer, options->read_ahead_messages,
+                 options->read_ahead_bytes);
   status = tb__feed_init(&player->feed, reader, has_clock(options), &player->stopping);
   if (status != TB_OK) tb_error_set(error, status, "player: out of memory");
   if (status == TB_OK) status = find_start(player, error);
@@ -206,6 +208,7 @@ void tb_player_destroy(tb_player_t *player)
   if (!player) return;
   free(player->handles);
   free(player->ticks);
+  tb__ahead_fini(&player->ahead);
   tb__feed_fini(&player->feed);
   tb__mutex_fini(&player->mutex);
   free(player);

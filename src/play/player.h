@@ -7,6 +7,7 @@
 
 #include "platform/mutex.h"
 #include "platform/pacer.h"
+#include "play/ahead.h"
 #include "play/burst.h"
 #include "play/feed.h"
 #include "server/flow.h"
@@ -30,15 +31,20 @@ struct tb_player {
   _Atomic uint32_t step_ends; /* bursts that came to their end */
 
   /* Of the thread that runs. */
-  tb__feed_t feed;
+  tb__feed_t feed; /* but see tb__ahead_t */
+  tb__ahead_t ahead;
+  tb__rejects_t rejects;      /* messages that cannot be sent */
   tb__feed_message_t message; /* the next one to send, if there is one */
+  int64_t sent_ns;            /* time of the last one since the last jump; 0: none */
   int64_t round_start_ns;     /* steady */
   int64_t late_report_ns;     /* steady; 0: none yet */
 
   tb__mutex_t mutex; /* guards what follows; never held while something else is called */
   tb__flow_t flow;
   bool fastest;     /* time goes from message to message, without waiting */
-  bool has_message; /* false: behind the last one */
+  bool has_message; /* false: behind the last one, or it is not there yet */
+  bool awaits;      /* a message, which is being read */
+  bool starts;      /* time does, with that message */
   int64_t next_ns;  /* its time */
   bool wants_seek;  /* to seek_ns */
   int64_t seek_ns;

@@ -335,9 +335,11 @@ static tb_status_t playing(void)
   tb_player_t *player = NULL;
   tb__manual_pacer_t pacer;
   tb__manual_pacer_init(&pacer);
+  tb_player_options_t options = TB_PLAYER_OPTIONS_INIT;
+  options.read_ahead_messages = 0; /* on this thread */
   sent = 0;
   TRY_MAKE(reader, tb_bag_reader_open(folder, NULL, &reader, NULL));
-  TRY_MAKE(player, tb__player_create(reader, &transport, NULL, &pacer.base, &player, NULL));
+  TRY_MAKE(player, tb__player_create(reader, &transport, &options, &pacer.base, &player, NULL));
   TRY(tb_player_run(player, NULL));
   tb_player_status_t end;
   tb_player_status(player, &end);

@@ -1,0 +1,53 @@
+/* Reading ahead of what is played, on a thread of its own: a read that takes long stops neither
+ * ticks nor controls. With no queue, the thread that plays reads itself. */
+#ifndef TB_PLAY_AHEAD_H
+#define TB_PLAY_AHEAD_H
+
+#include "platform/mutex.h"
+#include "platform/pacer.h"
+#include "platform/thread.h"
+#include "play/feed.h"
+
+typedef enum tb__ahead_result {
+  TB__AHEAD_MESSAGE,
+  TB__AHEAD_WAIT, /* the pacer is nudged when there is more to say */
+  TB__AHEAD_END,
+} tb__ahead_result_t;
+
+typedef struct tb__ahead_item tb__ahead_item_t;
+
+typedef struct tb__ahead {
+  tb__feed_t *feed; /* of the thread, while it runs */
+  tb__pacer_t *pacer;
+  size_t max_messages, max_bytes; /* 0 messages: no thread */
+  tb__thread_t thread;
+  bool running;
+  tb__ahead_item_t *taken;   /* the last one given out */
+  _Atomic uint32_t events;   /* for the thread: there is something to do */
+  _Atomic uint64_t bad_rows; /* that the feed has met */
+
+  tb__mutex_t mutex; /* guards what follows */
+  tb__ahead_item_t *first, **last;
+  size_t messages, bytes;
+  bool ended, quit;
+  bool sleeping;            /* the thread, until there is room or a seek */
+  bool awaited;             /* who plays waits for a message */
+  bool wants_seek, restore; /* to seek_ns */
+  int64_t seek_ns;
+} tb__ahead_t;
+
+void tb__ahead_init(tb__ahead_t *ahead, tb__feed_t *feed, tb__pacer_t *pacer, size_t max_messages,
+                    size_t max_bytes);
+/* Stops the thread, when the read that it is in has returned. */
+void tb__ahead_stop(tb__ahead_t *ahead);
+void tb__ahead_fini(tb__ahead_t *ahead);
+
+/* Begins to read from `time_ns` on, on a thread. Without a queue, nothing. TB_ERR_SYSTEM. */
+tb_status_t tb__ahead_start(tb__ahead_t *ahead, int64_t time_ns, bool restore);
+
+/* As tb__feed_seek: what was read before is dropped. Does not wait. */
+void tb__ahead_seek(tb__ahead_t *ahead, int64_t time_ns, bool restore);
+/* The data is valid until the next call. */
+tb__ahead_result_t tb__ahead_next(tb__ahead_t *ahead, tb__feed_message_t *out);
+
+#endif
