@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <timebase/ros2_play_transport.h>
+#include <timebase/ros2_player_services.h>
 #include <unistd.h>
 
 #include "keys.h"
@@ -23,6 +24,7 @@ typedef struct session {
   tb_qos_overrides_t *qos;
   tb_ros2_play_transport_t *transport;
   tb_player_t *player;
+  tb_ros2_player_services_t *services;
   int done[2]; /* a pipe that ends when the thread does */
   tb_status_t status;
   tb_error_t error;
@@ -86,6 +88,9 @@ static int open_player(session_t *session, const play_arguments_t *arguments)
     tb_play_transport_t interface = tb_ros2_play_transport_interface(session->transport);
     status = tb_player_create(session->reader, &interface, &options, &session->player, &error);
   }
+  if (!status)
+    status =
+        tb_ros2_player_services_create(session->node, session->player, &session->services, &error);
   if ((status == TB_ERR_RANGE || status == TB_ERR_NOT_FOUND) && session->transport)
     return command_usage_error(session->command, "%s", error.text); /* does not fit the bag */
   return status ? command_failed(session->command, status, &error) : EXIT_OK;
@@ -93,6 +98,7 @@ static int open_player(session_t *session, const play_arguments_t *arguments)
 
 static void close_session(session_t *session)
 {
+  tb_ros2_player_services_destroy(session->services);
   tb_player_destroy(session->player);
   tb_ros2_play_transport_destroy(session->transport);
   tb_qos_overrides_destroy(session->qos);

@@ -308,6 +308,8 @@ const char play_help[] =
     "and RIGHT seek 5 s, with Shift 1 s, with Alt 60 s; [ and ] change the rate by 10 %, also "
     "DOWN\n"
     "and UP; { and } halve and double it; BACKSPACE makes it 1; q ends.\n\n"
+    "The services of rosbag2_interfaces are offered below /rosbag2_player; after stop the command\n"
+    "waits for play, or a signal.\n\n"
     "Time starts with the first message and never runs ahead of the data: the last tick is the\n"
     "last message's time. Where playing starts or goes on behind the start, transient-local "
     "topics\n"

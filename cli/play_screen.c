@@ -45,6 +45,7 @@ static void show_bar(const play_screen_t *screen, const tb_player_status_t *stat
            seconds_in_bag(screen, status->end_ns), percent(screen, status),
            rate_text(status->rate, rate, sizeof rate),
            status->paused    ? "paused: SPACE goes on"
+           : status->halted  ? "stopped, until the service play"
            : status->starved ? "waiting for the recording to be read"
                              : "");
   terminal_show(line);

@@ -11,7 +11,7 @@ set(timebase_bag_headers
   bag_check.h bag_reader.h bag_writer.h play_transport.h player.h
   qos_overrides.h)
 set(timebase_ros2_bag_headers
-  ros2_play_transport.h)
+  ros2_play_transport.h ros2_player_services.h)
 
 file(GLOB found RELATIVE ${PROJECT_SOURCE_DIR}/include/timebase CONFIGURE_DEPENDS
   ${PROJECT_SOURCE_DIR}/include/timebase/*.h)

@@ -34,6 +34,10 @@ typedef struct tb_play_transport_ops {
   /** Makes `settle` and `flush`, running or called later, return soon with TB_OK.
    * [any thread] [async-signal-safe] NULL: they cannot be cut short. */
   void (*interrupt)(void *self);
+
+  /** Called before the first message of a file, with the paths of the file before and of its own,
+   * where a recording has several. NULL: nobody wants to know. */
+  void (*split)(void *self, const char *closed, const char *opened);
 } tb_play_transport_ops_t;
 
 /** Where messages and time go. */

@@ -44,6 +44,9 @@ typedef struct tb_player_options {
    */
   size_t read_ahead_messages;
   size_t read_ahead_bytes; /**< the same in bytes of data, but for one message */
+  /** Nothing is played until tb_player_play, and the end of that is not the end of tb_player_run.
+   */
+  bool on_demand;
   tb_duration_t ack_limit; /**< how long acknowledgements are waited for at the end; 0: no limit */
 } tb_player_options_t;
 
@@ -51,9 +54,23 @@ typedef struct tb_player_options {
 #define TB_PLAYER_OPTIONS_INIT                                                                     \
   {                                                                                                \
     1.0, 0.0, false, false, {0}, {-1}, -1, {0}, 0.001, 1000.0, NULL, 0, false, 1000, 64 << 20,     \
+        false,                                                                                     \
     {                                                                                              \
       1000000000                                                                                   \
     }                                                                                              \
+  }
+
+/** From where to where tb_player_play plays; see the options of the same names. */
+typedef struct tb_player_range {
+  tb_duration_t start_offset;      /**< >= 0 */
+  tb_duration_t playback_duration; /**< negative: no limit */
+  int64_t playback_until_ns;       /**< negative: no limit */
+} tb_player_range_t;
+
+/** All of it. */
+#define TB_PLAYER_RANGE_INIT                                                                       \
+  {                                                                                                \
+    {0}, {-1}, -1                                                                                  \
   }
 
 /** Times are recorded time in ns, never below 1. */
@@ -64,6 +81,7 @@ typedef struct tb_player_status {
   int64_t end_ns;      /**< of the whole bag; once a round has ended, of the topics played */
   double rate;         /**< as asked for */
   bool paused;         /**< whether time stands */
+  bool halted;         /**< nothing is played until tb_player_play */
   bool starved;        /**< time stands, as the next message has not been read yet */
   bool finished;       /**< tb_player_run has returned, or is about to */
   uint64_t loops;      /**< jumps back to the start */
@@ -145,7 +163,7 @@ TB_API tb_status_t tb_player_scale_rate(tb_player_t *player, double factor);
  *
  *   TB_ERR_RANGE   before the first message, behind the last one of the recording or behind the end
  *                  that the options set
- *   TB_ERR_END     the playing has ended
+ *   TB_ERR_END     the playing has ended, or was halted
  *   TB_ERR_FORKED
  *
  * [any thread] [from callbacks] */
@@ -167,6 +185,22 @@ TB_API tb_status_t tb_player_play_next(tb_player_t *player);
  * [any thread] [blocks] */
 TB_API tb_status_t tb_player_burst(tb_player_t *player, uint64_t count, tb_duration_t limit,
                                    uint64_t *out_sent);
+
+/** Ends what is played now; tb_player_run goes on, time stands, and ticks repeat it until
+ * tb_player_play or tb_player_stop. [any thread] [from callbacks] */
+TB_API void tb_player_halt(tb_player_t *player);
+/** After tb_player_halt, or with options.on_demand: plays anew, in one jump to the start, with
+ * TB_JUMP_REASON_SEEK. The range counts for further rounds, too. `range` may be NULL for all. Does
+ * not wait.
+ *
+ *   TB_ERR_BUSY    it plays
+ *   TB_ERR_RANGE   a negative offset, one beyond the recording, or an end before the start
+ *   TB_ERR_END     the playing has ended
+ *   TB_ERR_FORKED
+ *
+ * [any thread] [from callbacks] */
+TB_API tb_status_t tb_player_play(tb_player_t *player, const tb_player_range_t *range,
+                                  tb_error_t *error);
 
 /** Makes tb_player_run return soon, now or when it is called.
  * [any thread] [from callbacks] [async-signal-safe] */

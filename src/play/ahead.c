@@ -69,6 +69,11 @@ static bool has_work_locked(const tb__ahead_t *ahead)
   return ahead->quit || ahead->wants_seek || (!ahead->ended && !is_full_locked(ahead));
 }
 
+static void feed_seek(tb__ahead_t *ahead, const tb__ahead_target_t *target)
+{
+  tb__feed_seek(ahead->feed, target->time_ns, target->until_ns, target->restore);
+}
+
 /* --- the thread --- */
 
 static tb__ahead_item_t *copy(tb__ahead_t *ahead, const tb__feed_message_t *message)
@@ -111,15 +116,14 @@ static void read_one(tb__ahead_t *ahead)
 }
 
 /* Waits for work. False: to quit. */
-static bool await_work(tb__ahead_t *ahead, bool *out_seek, int64_t *out_time_ns, bool *out_restore)
+static bool await_work(tb__ahead_t *ahead, bool *out_seek, tb__ahead_target_t *out_target)
 {
   for (;;) {
     uint32_t events = atomic_load(&ahead->events);
     tb__mutex_lock(&ahead->mutex);
     bool has_work = has_work_locked(ahead), quit = ahead->quit;
     *out_seek = ahead->wants_seek;
-    *out_time_ns = ahead->seek_ns;
-    *out_restore = ahead->restore;
+    *out_target = ahead->target;
     ahead->wants_seek = false;
     ahead->sleeping = !has_work;
     tb__mutex_unlock(&ahead->mutex);
@@ -131,11 +135,11 @@ static bool await_work(tb__ahead_t *ahead, bool *out_seek, int64_t *out_time_ns,
 static void *read_ahead(void *user)
 {
   tb__ahead_t *ahead = user;
-  int64_t time_ns = 0;
-  bool seek = false, restore = false;
-  while (await_work(ahead, &seek, &time_ns, &restore))
+  tb__ahead_target_t target;
+  bool seek = false;
+  while (await_work(ahead, &seek, &target))
     if (seek)
-      tb__feed_seek(ahead->feed, time_ns, restore);
+      feed_seek(ahead, &target);
     else
       read_one(ahead);
   return NULL;
@@ -143,11 +147,11 @@ static void *read_ahead(void *user)
 
 /* --- who plays --- */
 
-tb_status_t tb__ahead_start(tb__ahead_t *ahead, int64_t time_ns, bool restore)
+tb_status_t tb__ahead_start(tb__ahead_t *ahead, tb__ahead_target_t target)
 {
   if (ahead->max_messages == 0) return TB_OK;
   ahead->running = true;
-  tb__ahead_seek(ahead, time_ns, restore);
+  tb__ahead_seek(ahead, target);
   tb_status_t status = tb__thread_start(&ahead->thread, "tb-read", read_ahead, ahead);
   if (status != TB_OK) ahead->running = false;
   return status;
@@ -175,17 +179,16 @@ void tb__ahead_fini(tb__ahead_t *ahead)
   tb__mutex_fini(&ahead->mutex);
 }
 
-void tb__ahead_seek(tb__ahead_t *ahead, int64_t time_ns, bool restore)
+void tb__ahead_seek(tb__ahead_t *ahead, tb__ahead_target_t target)
 {
   if (!ahead->running) {
-    tb__feed_seek(ahead->feed, time_ns, restore);
+    feed_seek(ahead, &target);
     return;
   }
   tb__mutex_lock(&ahead->mutex);
   drop_all_locked(ahead);
   ahead->wants_seek = true;
-  ahead->seek_ns = time_ns;
-  ahead->restore = restore;
+  ahead->target = target;
   tb__mutex_unlock(&ahead->mutex);
   wake_thread(ahead);
 }

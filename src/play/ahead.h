@@ -14,6 +14,12 @@ typedef enum tb__ahead_result {
   TB__AHEAD_END,
 } tb__ahead_result_t;
 
+/* See tb__feed_seek. */
+typedef struct tb__ahead_target {
+  int64_t time_ns, until_ns;
+  bool restore;
+} tb__ahead_target_t;
+
 typedef struct tb__ahead_item tb__ahead_item_t;
 
 typedef struct tb__ahead {
@@ -30,10 +36,10 @@ typedef struct tb__ahead {
   tb__ahead_item_t *first, **last;
   size_t messages, bytes;
   bool ended, quit;
-  bool sleeping;            /* the thread, until there is room or a seek */
-  bool awaited;             /* who plays waits for a message */
-  bool wants_seek, restore; /* to seek_ns */
-  int64_t seek_ns;
+  bool sleeping;   /* the thread, until there is room or a seek */
+  bool awaited;    /* who plays waits for a message */
+  bool wants_seek; /* to target */
+  tb__ahead_target_t target;
 } tb__ahead_t;
 
 void tb__ahead_init(tb__ahead_t *ahead, tb__feed_t *feed, tb__pacer_t *pacer, size_t max_messages,
@@ -42,11 +48,11 @@ void tb__ahead_init(tb__ahead_t *ahead, tb__feed_t *feed, tb__pacer_t *pacer, si
 void tb__ahead_stop(tb__ahead_t *ahead);
 void tb__ahead_fini(tb__ahead_t *ahead);
 
-/* Begins to read from `time_ns` on, on a thread. Without a queue, nothing. TB_ERR_SYSTEM. */
-tb_status_t tb__ahead_start(tb__ahead_t *ahead, int64_t time_ns, bool restore);
+/* Begins to read from there on, on a thread. Without a queue, nothing. TB_ERR_SYSTEM. */
+tb_status_t tb__ahead_start(tb__ahead_t *ahead, tb__ahead_target_t target);
 
 /* As tb__feed_seek: what was read before is dropped. Does not wait. */
-void tb__ahead_seek(tb__ahead_t *ahead, int64_t time_ns, bool restore);
+void tb__ahead_seek(tb__ahead_t *ahead, tb__ahead_target_t target);
 /* The data is valid until the next call. */
 tb__ahead_result_t tb__ahead_next(tb__ahead_t *ahead, tb__feed_message_t *out);
 

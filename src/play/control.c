@@ -76,7 +76,7 @@ tb_status_t tb__player_check_rate(const tb_player_options_t *options, double rat
 
 void tb__player_limit_locked(tb_player_t *player, int64_t now_ns)
 {
-  bool stands = player->fastest || !player->has_message;
+  bool stands = player->fastest || player->halted || !player->has_message;
   tb__flow_set_horizon(&player->flow, stands ? TB__TIME_MIN : player->next_ns, now_ns);
 }
 
@@ -125,29 +125,30 @@ tb_status_t tb_player_scale_rate(tb_player_t *player, double factor)
 
 /* --- seek --- */
 
-static tb_status_t seek_error(const tb_player_t *player, int64_t time_ns, tb_error_t *error)
+static tb_status_t seek_error(const tb_player_t *player, int64_t time_ns, int64_t last_ns,
+                              tb_error_t *error)
 {
   return tb_error_set(error, TB_ERR_RANGE,
                       "seek to %.9f s: the recording is played from %.9f s to %.9f s (times since "
                       "1970)",
-                      (double)time_ns / 1e9, (double)player->first_ns / 1e9,
-                      (double)player->last_ns / 1e9);
+                      (double)time_ns / 1e9, (double)player->first_ns / 1e9, (double)last_ns / 1e9);
 }
 
 tb_status_t tb_player_seek(tb_player_t *player, int64_t time_ns, tb_error_t *error)
 {
   if (tb__is_forked()) return tb_error_set(error, TB_ERR_FORKED, "player: forked");
-  if (time_ns < player->first_ns || time_ns > player->last_ns)
-    return seek_error(player, time_ns, error);
   tb__mutex_lock(&player->mutex);
-  bool finished = player->status.finished;
-  if (!finished) {
+  int64_t last_ns = player->last_ns;
+  bool ended = player->status.finished || player->halted;
+  bool in_range = time_ns >= player->first_ns && time_ns <= last_ns;
+  if (!ended && in_range) {
     tb__player_end_steps_locked(player);
     player->wants_seek = true;
     player->seek_ns = time_ns;
   }
   unlock_and_nudge(player);
-  return finished ? tb_error_set(error, TB_ERR_END, "seek: the playing has ended") : TB_OK;
+  if (!in_range) return seek_error(player, time_ns, last_ns, error);
+  return ended ? tb_error_set(error, TB_ERR_END, "seek: nothing is played") : TB_OK;
 }
 
 /* --- stop and status --- */
@@ -168,6 +169,7 @@ void tb_player_status(tb_player_t *player, tb_player_status_t *out)
   out->position_ns =
       player->wants_seek ? player->seek_ns : tb__flow_time(&player->flow, now_of(player));
   out->paused = player->flow.paused;
+  out->halted = player->halted && !player->wants_play;
   out->starved = player->awaits && !player->flow.paused;
   tb__mutex_unlock(&player->mutex);
 }

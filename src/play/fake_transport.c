@@ -100,6 +100,12 @@ static tb_status_t fake_flush(void *self, tb_duration_t limit, tb_error_t *error
   return ((tb__fake_transport_t *)self)->flush_fault;
 }
 
+static void fake_split(void *self, const char *closed, const char *opened)
+{
+  append(self, closed);
+  append(self, opened);
+}
+
 static void fake_interrupt(void *self)
 {
   ((tb__fake_transport_t *)self)->interrupts++;
@@ -111,6 +117,7 @@ static const tb_play_transport_ops_t fake_ops = {
     .settle = fake_settle,
     .flush = fake_flush,
     .interrupt = fake_interrupt,
+    .split = fake_split,
 };
 
 tb_play_transport_t tb__fake_transport_init(tb__fake_transport_t *fake, tb__manual_pacer_t *pacer)

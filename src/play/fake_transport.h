@@ -9,7 +9,8 @@
 
 /* The trace is text: "@25" when steady time has moved, in ms since the start; "c1000" a tick, in ms
  * of its time, "L1000" with reason LOOP, "S1000" SEEK; "/a" a message of that topic; "settle" and
- * "flush". */
+ * "flush"; two paths
+ * where another file of the bag begins. */
 typedef struct tb__fake_transport {
   tb__manual_pacer_t *pacer;
   char *trace;

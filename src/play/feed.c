@@ -49,8 +49,9 @@ static int64_t at_least_one(int64_t time_ns)
   return time_ns > 0 ? time_ns : 1;
 }
 
-void tb__feed_seek(tb__feed_t *feed, int64_t time_ns, bool restore)
+void tb__feed_seek(tb__feed_t *feed, int64_t time_ns, int64_t until_ns, bool restore)
 {
+  feed->until_ns = until_ns;
   feed->target_ns = at_least_one(time_ns);
   if (restore)
     tb__latched_find(&feed->latched, time_ns);

@@ -32,13 +32,14 @@ typedef struct tb__feed {
   tb__rejects_t rejects;
 } tb__feed_t;
 
-/* Gives `reader` a feed; the end may be set behind it. `stopping` ends long searches. */
+/* `stopping` ends long searches. */
 tb_status_t tb__feed_init(tb__feed_t *feed, tb_bag_reader_t *reader, bool skip_clock,
                           const atomic_bool *stopping);
 void tb__feed_fini(tb__feed_t *feed);
 
-/* The next message is the first at or behind `time_ns`; with `restore`, after the state there. */
-void tb__feed_seek(tb__feed_t *feed, int64_t time_ns, bool restore);
+/* The next message is the first at or behind `time_ns`; with `restore`, after the state there. The
+ * last one is the last up to `until_ns`. */
+void tb__feed_seek(tb__feed_t *feed, int64_t time_ns, int64_t until_ns, bool restore);
 
 /* The next message; false at the end. */
 bool tb__feed_next(tb__feed_t *feed, tb__feed_message_t *out);

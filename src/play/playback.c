@@ -15,7 +15,8 @@ typedef enum step_kind {
   STEP_TICK,
   STEP_MESSAGE,
   STEP_SEEK,
-  STEP_END, /* of the round */
+  STEP_PLAY, /* from the start, after a halt */
+  STEP_END,  /* of the round */
   STEP_STOP,
 } step_kind_t;
 
@@ -39,7 +40,9 @@ static void hold_if_late_locked(tb_player_t *player, int64_t due_ns, step_t *ste
     TB_REQUIRES(player->mutex);
 static void take_tick_locked(tb_player_t *player, step_t *step) TB_REQUIRES(player->mutex);
 static int64_t due_locked(tb_player_t *player, const step_t *step) TB_REQUIRES(player->mutex);
+static bool take_play_locked(tb_player_t *player, step_t *step) TB_REQUIRES(player->mutex);
 static bool take_seek_locked(tb_player_t *player, step_t *step) TB_REQUIRES(player->mutex);
+static bool take_end_locked(tb_player_t *player, step_t *step) TB_REQUIRES(player->mutex);
 static void choose_step_locked(tb_player_t *player, step_t *step) TB_REQUIRES(player->mutex);
 
 /* A message that is due: if it comes too late, time goes on from it. */
@@ -73,7 +76,7 @@ static void set_next_locked(tb_player_t *player, tb__ahead_result_t result)
     tb__flow_hold(&player->flow, now_ns);
     player->starts = false;
   }
-  if (result == TB__AHEAD_END) {
+  if (result == TB__AHEAD_END && !player->halted) {
     if (player->sent_ns > 0) player->status.end_ns = player->sent_ns;
     tb__player_end_steps_locked(player);
   }
@@ -95,7 +98,7 @@ static bool fetch(tb_player_t *player, bool stepped)
 static int64_t due_locked(tb_player_t *player, const step_t *step)
 {
   tb__flow_t *flow = &player->flow;
-  if (!player->has_message) return TB__STEADY_NEVER;
+  if (!player->has_message || player->halted) return TB__STEADY_NEVER;
   bool stepped = tb__player_steps_locked(player);
   if (flow->anchor_steady_ns > step->now_ns) return flow->anchor_steady_ns; /* a delay */
   if (player->message.restored) return step->now_ns;
@@ -106,10 +109,33 @@ static int64_t due_locked(tb_player_t *player, const step_t *step)
   return flow->paused ? TB__STEADY_NEVER : tb__flow_reach(flow, player->next_ns);
 }
 
+static bool take_play_locked(tb_player_t *player, step_t *step)
+{
+  if (!player->halted || !player->wants_play) return false;
+  player->halted = player->wants_play = false;
+  player->awaits = true; /* what will be read */
+  step->kind = STEP_PLAY;
+  step->seek_ns = player->start_ns;
+  return true;
+}
+
+static bool take_end_locked(tb_player_t *player, step_t *step)
+{
+  if (player->has_message || player->awaits || player->flow.paused || player->halted) return false;
+  if (player->options.on_demand && !player->options.loop) {
+    tb__player_halt_locked(player);
+    return false;
+  }
+  step->kind = STEP_END;
+  player->status.finished = !player->options.loop; /* too late for a seek */
+  return true;
+}
+
 static bool take_seek_locked(tb_player_t *player, step_t *step)
 {
   if (!player->wants_seek) return false;
   player->wants_seek = false;
+  player->awaits = true; /* what will be read */
   step->kind = STEP_SEEK;
   step->seek_ns = player->seek_ns;
   return true;
@@ -120,12 +146,9 @@ static void choose_step_locked(tb_player_t *player, step_t *step)
 {
   tb__flow_t *flow = &player->flow;
   step->now_ns = player->pacer->now_ns(player->pacer);
-  if (take_seek_locked(player, step)) return;
-  if (!player->has_message && !player->awaits && !flow->paused) {
-    step->kind = STEP_END;
-    player->status.finished = !player->options.loop; /* too late for a seek */
+  if (take_play_locked(player, step) || take_seek_locked(player, step) ||
+      take_end_locked(player, step))
     return;
-  }
   int64_t tick_ns = tb__flow_next_tick(flow);
   int64_t due_ns = due_locked(player, step);
   if (due_ns <= step->now_ns) {
@@ -181,8 +204,20 @@ static tb_status_t send_tick(tb_player_t *player, const tb__tick_t *tick, tb_err
   return TB_OK;
 }
 
+static void tell_of_file(tb_player_t *player)
+{
+  const tb_play_transport_t *transport = &player->transport;
+  size_t last = player->file, next = player->message.bag.file;
+  if (last != SIZE_MAX && next <= last) return; /* of files that overlap, the latest counts */
+  player->file = next;
+  const tb_bag_info_t *info = tb_bag_reader_info(player->feed.reader);
+  if (last != SIZE_MAX && transport->ops->split)
+    transport->ops->split(transport->self, info->files[last], info->files[next]);
+}
+
 static tb_status_t send_message(tb_player_t *player, tb_error_t *error)
 {
+  if (!player->message.restored) tell_of_file(player);
   const tb_bag_message_t *message = &player->message.bag;
   if (!player->message.restored) player->sent_ns = player->message.time_ns;
   const tb_bag_topic_t *topic = &tb_bag_reader_info(player->feed.reader)->topics[message->topic];
@@ -223,6 +258,14 @@ static tb_status_t jump(tb_player_t *player, int64_t time_ns, tb_jump_reason_t r
   return ticks ? send_tick(player, &tick, error) : TB_OK;
 }
 
+static int64_t start_of(tb_player_t *player)
+{
+  tb__mutex_lock(&player->mutex);
+  int64_t start_ns = player->start_ns;
+  tb__mutex_unlock(&player->mutex);
+  return start_ns;
+}
+
 static tb_status_t begin_round(tb_player_t *player, tb_jump_reason_t reason, tb_error_t *error)
 {
   tb__mutex_lock(&player->mutex);
@@ -233,15 +276,27 @@ static tb_status_t begin_round(tb_player_t *player, tb_jump_reason_t reason, tb_
     tb__flow_set_tick_rate(&player->flow, player->options.clock_hz, now_ns);
   tb__mutex_unlock(&player->mutex);
   player->round_start_ns = now_ns;
-  return jump(player, player->start_ns, reason, player->options.delay.ns, error);
+  return jump(player, start_of(player), reason, player->options.delay.ns, error);
 }
 
-static tb_status_t seek(tb_player_t *player, int64_t time_ns, tb_error_t *error)
+/* What is read next; behind the first message, after the state there. */
+static void read_from(tb_player_t *player, int64_t time_ns)
 {
+  tb__mutex_lock(&player->mutex);
+  int64_t until_ns = player->until_ns;
+  tb__mutex_unlock(&player->mutex);
+  tb__ahead_target_t target = {time_ns, until_ns, time_ns > player->first_ns};
   player->sent_ns = 0;
-  tb__ahead_seek(&player->ahead, time_ns, true);
+  player->file = SIZE_MAX;
+  tb__ahead_seek(&player->ahead, target);
+}
+
+static tb_status_t seek(tb_player_t *player, const step_t *step, tb_error_t *error)
+{
+  read_from(player, step->seek_ns);
   fetch(player, false);
-  return jump(player, time_ns, TB_JUMP_REASON_SEEK, 0, error);
+  int64_t delay_ns = step->kind == STEP_PLAY ? player->options.delay.ns : 0;
+  return jump(player, step->seek_ns, TB_JUMP_REASON_SEEK, delay_ns, error);
 }
 
 /* Until the last message is sent, or a stop. */
@@ -265,7 +320,8 @@ static tb_status_t play_round(tb_player_t *player, tb_jump_reason_t reason, tb_e
       if (status == TB_OK) fetch(player, step.stepped);
       break;
     case STEP_SEEK:
-      status = seek(player, step.seek_ns, error);
+    case STEP_PLAY:
+      status = seek(player, &step, error);
       break;
     case STEP_END:
       return TB_OK;
@@ -278,8 +334,7 @@ static tb_status_t play_round(tb_player_t *player, tb_jump_reason_t reason, tb_e
 static bool rewind_feed(tb_player_t *player)
 {
   tb__pacer_t *pacer = player->pacer;
-  player->sent_ns = 0;
-  tb__ahead_seek(&player->ahead, player->start_ns, player->start_ns > player->first_ns);
+  read_from(player, start_of(player));
   if (!fetch(player, false)) return false;
   int64_t start_ns = player->round_start_ns + TB__ROUND_MIN_NS;
   while (!atomic_load(&player->stopping)) {
@@ -294,10 +349,12 @@ static bool rewind_feed(tb_player_t *player)
 static tb_status_t start_reading(tb_player_t *player, tb_error_t *error)
 {
   tb__ahead_t *ahead = &player->ahead;
-  bool from_offset = player->start_ns > player->first_ns;
+  int64_t start_ns = start_of(player);
+  bool from_offset = start_ns > player->first_ns;
   if (ahead->max_messages > 0 && !from_offset) player->feed.rejects.count = 0; /* met again */
-  tb_status_t status =
-      tb__ahead_start(ahead, from_offset ? player->start_ns : INT64_MIN, from_offset);
+  tb__ahead_target_t target = {from_offset ? start_ns : INT64_MIN, player->feed.until_ns,
+                               from_offset};
+  tb_status_t status = tb__ahead_start(ahead, target);
   if (status != TB_OK) return tb_error_set(error, status, "player: no thread to read ahead");
   if (ahead->running) fetch(player, false);
   return TB_OK;

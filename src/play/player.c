@@ -93,58 +93,62 @@ static tb_status_t offset_error(const tb_player_t *player, int64_t first_ns, tb_
                       (double)(info->end_ns - first_ns) / 1e9);
 }
 
-/* The later of the two ends, if both are given, as rosbag2 takes it. */
-static void set_end(tb_player_t *player)
-{
-  const tb_player_options_t *options = &player->options;
-  int64_t until_ns = options->playback_until_ns, from_start_ns;
-  if (options->playback_duration.ns >= 0 &&
-      (__builtin_add_overflow(player->start_ns, options->playback_duration.ns, &from_start_ns) ||
-       from_start_ns > until_ns))
-    until_ns = from_start_ns;
-  if (until_ns >= 0) player->feed.until_ns = until_ns;
-}
-
-static tb_status_t end_error(const tb_player_t *player, tb_error_t *error)
+static tb_status_t end_error(const tb_player_t *player, int64_t start_ns, tb_error_t *error)
 {
   return tb_error_set(error, TB_ERR_RANGE,
                       "%s: nothing is played from %.9f s on until %.9f s (times since 1970)",
-                      tb_bag_reader_info(player->feed.reader)->path, (double)player->start_ns / 1e9,
+                      tb_bag_reader_info(player->feed.reader)->path, (double)start_ns / 1e9,
                       (double)player->feed.until_ns / 1e9);
 }
 
+static tb_status_t end_of_options(tb_player_t *player, int64_t start_ns, tb_error_t *error)
+{
+  const tb_player_options_t *options = &player->options;
+  const tb_player_range_t range = {options->start_offset, options->playback_duration,
+                                   options->playback_until_ns};
+  player->feed.until_ns = tb__player_end(&range, start_ns);
+  return player->message.bag.log_time_ns > player->feed.until_ns
+             ? end_error(player, start_ns, error)
+             : TB_OK;
+}
+
 /* Leaves the first message in player->message, or the state before it. */
-static tb_status_t find_start(tb_player_t *player, tb_error_t *error)
+static tb_status_t find_start(tb_player_t *player, int64_t *out_start_ns, tb_error_t *error)
 {
   tb__feed_t *feed = &player->feed;
   tb__feed_message_t *message = &player->message;
-  int64_t offset_ns = player->options.start_offset.ns;
-  tb__feed_seek(feed, INT64_MIN, false);
+  int64_t start_ns, offset_ns = player->options.start_offset.ns;
+  tb__feed_seek(feed, INT64_MIN, INT64_MAX, false);
   if (!tb__feed_next(feed, message))
     return tb_error_set(error, TB_ERR_NOT_FOUND, "%s: no message to play",
                         tb_bag_reader_info(feed->reader)->path);
-  player->first_ns = player->start_ns = message->time_ns;
-  if (__builtin_add_overflow(player->first_ns, offset_ns, &player->start_ns))
+  player->first_ns = message->time_ns;
+  if (__builtin_add_overflow(player->first_ns, offset_ns, &start_ns))
     return offset_error(player, player->first_ns, error);
-  if (offset_ns > 0) tb__feed_seek(feed, player->start_ns, false);
+  if (offset_ns > 0) tb__feed_seek(feed, start_ns, INT64_MAX, false);
   if (offset_ns > 0 && !tb__feed_next(feed, message))
     return offset_error(player, player->first_ns, error);
-  set_end(player);
-  if (message->bag.log_time_ns > feed->until_ns) return end_error(player, error);
-  if (offset_ns == 0) return TB_OK;
-  tb__feed_seek(feed, player->start_ns, true);
-  tb__feed_next(feed, message);
-  return TB_OK;
+  tb_status_t status = end_of_options(player, start_ns, error);
+  if (status == TB_OK && offset_ns > 0) {
+    tb__feed_seek(feed, start_ns, feed->until_ns, true);
+    tb__feed_next(feed, message);
+  }
+  *out_start_ns = start_ns;
+  return status;
 }
 
-static void init_state(tb_player_t *player)
+static void init_state_locked(tb_player_t *player, int64_t start_ns) TB_REQUIRES(player->mutex);
+
+static void init_state_locked(tb_player_t *player, int64_t start_ns)
 {
-  const tb_bag_info_t *info = tb_bag_reader_info(player->feed.reader);
   const tb_player_options_t *options = &player->options;
-  int64_t start_ns = player->start_ns;
-  int64_t end_ns = info->end_ns < player->feed.until_ns ? info->end_ns : player->feed.until_ns;
   int64_t now_ns = player->pacer->now_ns(player->pacer);
-  player->last_ns = end_ns > start_ns ? end_ns : start_ns;
+  player->status = (tb_player_status_t){
+      .first_ns = player->first_ns,
+      .rate = options->rate,
+      .bad_rows = player->feed.rejects.count,
+  };
+  tb__player_set_range_locked(player, start_ns, player->feed.until_ns);
   tb__flow_init(&player->flow, start_ns, now_ns);
   player->fastest = isinf(options->rate);
   if (!player->fastest) tb__flow_set_rate(&player->flow, options->rate, now_ns); /* was checked */
@@ -152,13 +156,7 @@ static void init_state(tb_player_t *player)
   if (!options->start_paused) tb__flow_resume(&player->flow, now_ns);
   player->has_message = true;
   player->next_ns = player->message.time_ns;
-  player->status = (tb_player_status_t){
-      .first_ns = player->first_ns,
-      .start_ns = start_ns,
-      .end_ns = player->last_ns,
-      .rate = options->rate,
-      .bad_rows = player->feed.rejects.count,
-  };
+  if (options->on_demand) tb__player_halt_locked(player);
 }
 
 tb_status_t tb__player_create(tb_bag_reader_t *reader, const tb_play_transport_t *transport,
@@ -171,22 +169,26 @@ tb_status_t tb__player_create(tb_bag_reader_t *reader, const tb_play_transport_t
   if (status != TB_OK) return tb_error_set(error, status, "player: %s", tb_status_message(status));
   status = check_options(transport, options, error);
   if (status != TB_OK) return status;
+  int64_t start_ns = 0;
   tb_player_t *player = calloc(1, sizeof *player);
   if (!player) return tb_error_set(error, TB_ERR_NO_MEMORY, "player: out of memory");
   tb__mutex_init(&player->mutex);
   tb__pacer_init(&player->own_pacer);
   player->transport = *transport;
+  player->file = SIZE_MAX;
   player->options = *options;
   player->pacer = pacer ? pacer : &player->own_pacer;
   tb__ahead_init(&player->ahead, &player->feed, player->pacer, options->read_ahead_messages,
                  options->read_ahead_bytes);
   status = tb__feed_init(&player->feed, reader, has_clock(options), &player->stopping);
   if (status != TB_OK) tb_error_set(error, status, "player: out of memory");
-  if (status == TB_OK) status = find_start(player, error);
+  if (status == TB_OK) status = find_start(player, &start_ns, error);
   if (status == TB_OK) status = mark_topics(player, error);
   if (status == TB_OK) status = add_topics(player, error);
   if (status != TB_OK) goto fail;
-  init_state(player);
+  tb__mutex_lock(&player->mutex);
+  init_state_locked(player, start_ns);
+  tb__mutex_unlock(&player->mutex);
   *out = player;
   return TB_OK;
 fail:

@@ -23,8 +23,6 @@ struct tb_player {
   void **handles;   /* by topic of the bag */
   bool *ticks;      /* by topic: whether a tick goes before its messages */
   int64_t first_ns; /* recorded time of the first message */
-  int64_t last_ns;  /* nothing is played behind it */
-  int64_t start_ns; /* recorded time, of every round */
   atomic_bool stopping;
   atomic_bool started;
   _Atomic uintptr_t runner;   /* the thread that runs, or 0 */
@@ -35,12 +33,18 @@ struct tb_player {
   tb__ahead_t ahead;
   tb__rejects_t rejects;      /* messages that cannot be sent */
   tb__feed_message_t message; /* the next one to send, if there is one */
+  size_t file;                /* of the last one; SIZE_MAX behind a jump */
   int64_t sent_ns;            /* time of the last one since the last jump; 0: none */
   int64_t round_start_ns;     /* steady */
   int64_t late_report_ns;     /* steady; 0: none yet */
 
   tb__mutex_t mutex; /* guards what follows; never held while something else is called */
   tb__flow_t flow;
+  int64_t start_ns; /* recorded time, of every round */
+  int64_t until_ns; /* nothing is played behind it */
+  int64_t last_ns;  /* the last target of a seek */
+  bool halted;      /* until wants_play; time stands */
+  bool wants_play;  /* from start_ns on */
   bool fastest;     /* time goes from message to message, without waiting */
   bool has_message; /* false: behind the last one, or it is not there yet */
   bool awaits;      /* a message, which is being read */
@@ -61,6 +65,12 @@ tb_status_t tb__player_create(tb_bag_reader_t *reader, const tb_play_transport_t
 /* TB_ERR_RANGE: not within the bounds, and not TB_PLAYER_FASTEST. */
 tb_status_t tb__player_check_rate(const tb_player_options_t *options, double rate,
                                   tb_error_t *error);
+
+/* The last time that is played, from `start_ns` on; the later one of the two ends. */
+int64_t tb__player_end(const tb_player_range_t *range, int64_t start_ns);
+void tb__player_set_range_locked(tb_player_t *player, int64_t start_ns, int64_t until_ns)
+    TB_REQUIRES(player->mutex);
+void tb__player_halt_locked(tb_player_t *player) TB_REQUIRES(player->mutex);
 
 /* Time may run up to the next message, but not where it goes from message to message. */
 void tb__player_limit_locked(tb_player_t *player, int64_t now_ns) TB_REQUIRES(player->mutex);

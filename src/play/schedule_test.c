@@ -90,6 +90,24 @@ static void test_an_offset_to_the_last_message_plays_it(void **state)
   fixture_fini(&f);
 }
 
+static void test_files_are_told_as_they_are_reached(void **state)
+{
+  (void)state;
+  static const tb__fake_message_t messages[] = {
+      {.log_time_ns = 1 * MS},
+      {.log_time_ns = 2 * MS, .file = 1},
+      {.log_time_ns = 3 * MS, .file = 0},
+      {.log_time_ns = 4 * MS, .file = 2},
+  };
+  fixture_t f;
+  fixture_init(&f, messages, COUNT(messages));
+  tb_bag_reader_close(f.reader);
+  f.bag.file_count = 3;
+  assert_ok(tb__fake_bag_open(&f.bag, NULL, &f.reader, NULL));
+  assert_plays(&f, "settle @0 /a fake/0 fake/1 @1 /a @2 /a fake/1 fake/2 @3 /a flush");
+  fixture_fini(&f);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -98,6 +116,7 @@ int main(void)
       cmocka_unit_test(test_a_message_has_its_tick_before_it),
       cmocka_unit_test(test_time_zero_is_never_published),
       cmocka_unit_test(test_start_offset),
+      cmocka_unit_test(test_files_are_told_as_they_are_reached),
       cmocka_unit_test(test_an_offset_to_the_last_message_plays_it),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

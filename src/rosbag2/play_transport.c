@@ -8,6 +8,7 @@
 #include "platform/futex.h"
 #include "platform/time.h"
 #include "ros2/match_watch.h"
+#include "rosbag2/player_messages.h"
 
 #define QUIET_NS     (200 * TB_NS_PER_MS) /* discovery of one process comes in one go */
 #define LONELY_NS    (500 * TB_NS_PER_MS) /* the same, while nobody was found */
@@ -25,6 +26,7 @@ struct tb_ros2_play_transport {
   tb_ros2_context_t *context;
   tb_ros2_play_transport_options_t options;
   tb_ros2_clock_publisher_t *clock; /* NULL: none wanted */
+  tb_ros2_publisher_t *splits;      /* NULL: there is no node */
   topic_t *topics;
   _Atomic uint32_t events; /* subscriptions that came and went, and interrupts */
   atomic_bool interrupted;
@@ -46,6 +48,15 @@ static tb_status_t create_clock(tb_ros2_play_transport_t *transport, tb_error_t 
   if (!node)
     return tb_ros2_clock_publisher_create(transport->context, NULL, NULL, &transport->clock, error);
   return tb_ros2_node_create_clock_publisher(node, NULL, NULL, &transport->clock, error);
+}
+
+static tb_status_t create_splits(tb_ros2_play_transport_t *transport, tb_error_t *error)
+{
+  tb_qos_t qos = TB_QOS_INIT_DEFAULT;
+  qos.depth = 1;
+  return tb_ros2_node_create_publisher(transport->options.node, "events/read_split",
+                                       "rosbag2_interfaces/msg/ReadSplitEvent", &qos,
+                                       &transport->splits, error);
 }
 
 static tb_status_t add_topic(void *self, const tb_bag_topic_t *info, void **out_handle,
@@ -142,6 +153,19 @@ static tb_status_t flush(void *self, tb_duration_t limit, tb_error_t *error)
   return tb_error_set(error, result, "waiting for acknowledgements: %s", tb_status_message(result));
 }
 
+static void split(void *self, const char *closed, const char *opened)
+{
+  tb_ros2_play_transport_t *transport = self;
+  if (!transport->splits) return;
+  const tb__split_event_t event = {closed, opened,
+                                   tb_ros2_node_fully_qualified_name(transport->options.node)};
+  uint8_t *cdr = NULL;
+  size_t size = 0;
+  if (tb__cdr_encode(&tb__split_event_type, &event, false, &cdr, &size) == TB_OK)
+    tb_ros2_publisher_publish(transport->splits, cdr, size, NULL); /* or nobody hears of it */
+  free(cdr);
+}
+
 static void interrupt(void *self)
 {
   tb_ros2_play_transport_t *transport = self;
@@ -156,6 +180,7 @@ static const tb_play_transport_ops_t transport_ops = {
     .settle = settle,
     .flush = flush,
     .interrupt = interrupt,
+    .split = split,
 };
 
 tb_status_t tb_ros2_play_transport_create(tb_ros2_context_t *context,
@@ -166,14 +191,15 @@ tb_status_t tb_ros2_play_transport_create(tb_ros2_context_t *context,
   if (!transport) return tb_error_set(error, TB_ERR_NO_MEMORY, "play transport: out of memory");
   transport->context = context;
   if (options) transport->options = *options;
-  if (transport->options.clock) {
-    tb_status_t status = create_clock(transport, error);
-    if (status != TB_OK) {
-      tb_ros2_play_transport_destroy(transport);
-      return status;
-    }
-    tb__ros2_clock_publisher_watch_matched(transport->clock, &transport->events);
+  tb_status_t status = TB_OK;
+  if (transport->options.clock) status = create_clock(transport, error);
+  if (status == TB_OK && transport->options.node) status = create_splits(transport, error);
+  if (status != TB_OK) {
+    tb_ros2_play_transport_destroy(transport);
+    return status;
   }
+  if (transport->clock)
+    tb__ros2_clock_publisher_watch_matched(transport->clock, &transport->events);
   *out = transport;
   return TB_OK;
 }
@@ -187,6 +213,7 @@ void tb_ros2_play_transport_destroy(tb_ros2_play_transport_t *transport)
     tb_ros2_publisher_destroy(topic->publisher);
     free(topic);
   }
+  tb_ros2_publisher_destroy(transport->splits);
   tb_ros2_clock_publisher_destroy(transport->clock);
   free(transport);
 }

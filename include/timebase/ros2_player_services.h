@@ -1,0 +1,40 @@
+/* Steering a player from the graph: the player's services of rosbag2_interfaces. */
+#ifndef TIMEBASE_ROS2_PLAYER_SERVICES_H
+#define TIMEBASE_ROS2_PLAYER_SERVICES_H
+
+#include <timebase/error.h>
+#include <timebase/export.h>
+#include <timebase/player.h>
+#include <timebase/ros2_node.h>
+
+/** The services of one player. */
+typedef struct tb_ros2_player_services tb_ros2_player_services_t;
+
+TB_BEGIN_DECLS
+
+/** Offers, below the node's name (rosbag2's tools look below /rosbag2_player): pause, resume,
+ * toggle_paused, is_paused, get_rate, set_rate, play_next, burst, seek, play and stop. As rosbag2's
+ * player, but:
+ *
+ * - seek answers success=false where tb_player_seek fails, and nothing has moved then
+ * - play honours start_offset, and answers success=false to a negative offset or time; a
+ *   playback_until_timestamp of 0 sets no limit
+ * - after stop time stands, until play
+ * - set_rate with infinity plays as fast as possible
+ *
+ * Destroy it before the player and the node.
+ *
+ *   TB_ERR_NO_MEMORY, TB_ERR_TRANSPORT, TB_ERR_SYSTEM (no thread), TB_ERR_INVALID, TB_ERR_FORKED
+ *
+ * [any thread] */
+TB_API tb_status_t tb_ros2_player_services_create(tb_ros2_node_t *node, tb_player_t *player,
+                                                  tb_ros2_player_services_t **out,
+                                                  tb_error_t *error);
+
+/** Accepts NULL. A burst that has not come to its end is answered with what was sent.
+ * [any thread] [blocks: until running callbacks have returned] */
+TB_API void tb_ros2_player_services_destroy(tb_ros2_player_services_t *services);
+
+TB_END_DECLS
+
+#endif

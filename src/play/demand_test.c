@@ -1,0 +1,126 @@
+/* Halts, and playing on demand. */
+#include "play/play_fixture.h"
+
+static const tb__fake_message_t four[] = {AT(1000), AT(1010), AT(1040), ON(1, 1070)};
+
+static fixture_t *fixture_of(void *user)
+{
+  return user;
+}
+
+static void act_halt(void *user)
+{
+  tb_player_halt(fixture_of(user)->player);
+  assert_true(fixture_status(user).halted);
+}
+
+static void act_stop(void *user)
+{
+  tb_player_stop(fixture_of(user)->player);
+}
+
+static void play(void *user, int64_t offset_ms, int64_t duration_ms, int64_t until_ms)
+{
+  tb_player_range_t range = {{offset_ms * MS}, {duration_ms * MS}, until_ms * MS};
+  assert_ok(tb_player_play(fixture_of(user)->player, &range, NULL));
+}
+
+static void act_play_all(void *user)
+{
+  assert_ok(tb_player_play(fixture_of(user)->player, NULL, NULL));
+}
+
+static void act_play_middle(void *user)
+{
+  play(user, 5, 35, -1);
+}
+
+static void act_play_until(void *user)
+{
+  play(user, 0, -1, 1010);
+}
+
+static void act_refused(void *user)
+{
+  static const tb_player_range_t bad[] = {{{-1}, {-1}, -1},
+                                          {{71 * MS}, {-1}, -1},
+                                          {{INT64_MAX}, {-1}, -1},
+                                          {{20 * MS}, {-1}, 1010 * MS}};
+  for (size_t i = 0; i < COUNT(bad); i++)
+    assert_status(tb_player_play(fixture_of(user)->player, &bad[i], NULL), TB_ERR_RANGE);
+  assert_true(fixture_status(user).halted);
+  assert_status(tb_player_seek(fixture_of(user)->player, 1010 * MS, NULL), TB_ERR_END);
+}
+
+static void act_busy(void *user)
+{
+  assert_status(tb_player_play(fixture_of(user)->player, NULL, NULL), TB_ERR_BUSY);
+}
+
+static void act_play_and_step(void *user)
+{
+  tb_player_t *player = fixture_of(user)->player;
+  tb_player_pause(player);
+  assert_status(tb_player_play_next(player), TB_ERR_END);
+  assert_ok(tb_player_play(player, NULL, NULL));
+  assert_ok(tb_player_play_next(player)); /* of what will be played */
+  assert_ok(tb_player_play_next(player));
+}
+
+static void assert_demand(bool on_demand, const tb__manual_act_t *acts, size_t count,
+                          const char *expected)
+{
+  fixture_t f;
+  fixture_init(&f, four, COUNT(four));
+  fixture_act(&f, acts, count);
+  f.options.clock_hz = 10;
+  f.options.on_demand = on_demand;
+  assert_plays(&f, expected);
+  assert_status(tb_player_play(f.player, NULL, NULL), TB_ERR_END);
+  fixture_fini(&f);
+}
+
+#define ASSERT_DEMAND(on_demand, expected, ...)                                                    \
+  do {                                                                                             \
+    static const tb__manual_act_t acts[] = {__VA_ARGS__};                                          \
+    assert_demand(on_demand, acts, COUNT(acts), expected);                                         \
+  } while (0)
+
+static void test_a_halt_lasts_until_it_plays_again(void **state)
+{
+  (void)state;
+  ASSERT_DEMAND(false,
+                "settle @0 c1000 /a @10 c1010 /a @100 c1015 @200 c1015 @205 S1005 @210 c1010 /a "
+                "@240 c1040 /a flush",
+                {5 * MS, act_busy}, {15 * MS, act_halt}, {30 * MS, act_halt},
+                {120 * MS, act_refused}, {205 * MS, act_play_middle});
+  ASSERT_DEMAND(false, "settle @0 c1000 /a @10 c1010 /a flush", {15 * MS, act_halt},
+                {20 * MS, act_stop});
+}
+
+static void test_on_demand_the_end_is_a_halt(void **state)
+{
+  (void)state;
+  ASSERT_DEMAND(true,
+                "settle @0 c1000 @50 S1000 /a @60 c1010 /a @150 c1010 @160 S1000 /a @170 c1010 /a "
+                "@200 c1040 /a @230 c1070 /b flush",
+                {50 * MS, act_play_until}, {55 * MS, act_busy}, {160 * MS, act_play_all},
+                {240 * MS, act_stop});
+}
+
+static void test_steps_are_taken_once_it_plays(void **state)
+{
+  (void)state;
+  ASSERT_DEMAND(true, "settle @0 c1000 @50 S1000 /a c1010 /a flush", {50 * MS, act_play_and_step},
+                {60 * MS, act_stop});
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_a_halt_lasts_until_it_plays_again),
+      cmocka_unit_test(test_on_demand_the_end_is_a_halt),
+      cmocka_unit_test(test_steps_are_taken_once_it_plays),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

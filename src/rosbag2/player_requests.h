@@ -1,0 +1,34 @@
+/* What the services of rosbag2_interfaces do to a player: a decoded request, calls of the player,
+ * the response. Sends nothing. */
+#ifndef TB_ROSBAG2_PLAYER_REQUESTS_H
+#define TB_ROSBAG2_PLAYER_REQUESTS_H
+
+#include <timebase/player.h>
+
+#include "rosbag2/player_messages.h"
+
+/* The message for the service's type. */
+typedef union tb__player_answer {
+  tb__empty_message_t empty;
+  tb__is_paused_response_t is_paused;
+  tb__success_response_t success;
+  tb__rate_message_t rate;
+  tb__burst_response_t burst;
+} tb__player_answer_t;
+
+typedef struct tb__player_service {
+  const char *name; /* relative */
+  const char *type;
+  const tb__cdr_type_t *request, *response;
+  /* `request` may hold any values; the answer is zeroed. NULL: see `steps`. */
+  void (*carry_out)(tb_player_t *player, const void *request, tb__player_answer_t *out);
+  /* Waits until messages are sent: how many (0: all), and the answer behind them. */
+  uint64_t (*steps)(const void *request);
+  void (*stepped)(uint64_t sent, tb__player_answer_t *out);
+} tb__player_service_t;
+
+#define TB__PLAYER_SERVICE_COUNT 11
+
+extern const tb__player_service_t tb__player_services[TB__PLAYER_SERVICE_COUNT];
+
+#endif

@@ -1,0 +1,174 @@
+/* `timebase play`, steered through the services of rosbag2_interfaces by another process. */
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <timebase/ros2_client.h>
+#include <timebase/ros2_context.h>
+#include <timebase/ros2_graph.h>
+
+#include "rosbag2/player_requests.h"
+#include "system/loopback.h"
+#include "system/peer_process.h"
+#include "test.h"
+
+#define DOMAIN   1
+#define LIMIT    ((tb_duration_t){60 * TB_NS_PER_S})
+#define START_S  1700000000
+#define MESSAGES 363
+
+static tb_ros2_context_t *context;
+static tb_ros2_client_t *clients[TB__PLAYER_SERVICE_COUNT];
+static peer_t player;
+
+static int setup(void **state)
+{
+  static const char *const argv[] = {TB_COMMAND, "play", TB_DEMO_BAG, "-p", "--clock", NULL};
+  tb_error_t error = TB_ERROR_INIT;
+  char line[256];
+  (void)state;
+  loopback_setup(DOMAIN);
+  if (tb_ros2_context_create(NULL, &context, &error) != TB_OK) fail_msg("%s", error.text);
+  for (size_t i = 0; i < TB__PLAYER_SERVICE_COUNT; i++) {
+    char name[80];
+    snprintf(name, sizeof name, "/rosbag2_player%s", tb__player_services[i].name + 1);
+    assert_ok(
+        tb_ros2_client_create(context, name, tb__player_services[i].type, NULL, &clients[i], NULL));
+  }
+  peer_start(&player, argv);
+  peer_read_line(&player, line, sizeof line);
+  loopback_check(player.pid);
+  return 0;
+}
+
+static int teardown(void **state)
+{
+  (void)state;
+  for (size_t i = 0; i < TB__PLAYER_SERVICE_COUNT; i++)
+    tb_ros2_client_destroy(clients[i]);
+  tb_ros2_context_destroy(context);
+  return 0;
+}
+
+/* The answer, which is the beginning of the union. */
+static tb__player_answer_t call(const char *name, const void *request)
+{
+  tb__player_answer_t answer = {0};
+  size_t i = 0;
+  while (strcmp(tb__player_services[i].name + 2, name) != 0)
+    i++;
+  const tb__player_service_t *kind = &tb__player_services[i];
+  static const tb__empty_message_t empty;
+  tb_ros2_response_t response;
+  tb_error_t error = TB_ERROR_INIT;
+  uint8_t *cdr;
+  size_t size;
+  void *decoded;
+  assert_ok(tb__cdr_encode(kind->request, request ? request : &empty, false, &cdr, &size));
+  assert_ok(tb_ros2_client_wait_for_service(clients[i], LIMIT));
+  if (tb_ros2_client_call(clients[i], cdr, size, LIMIT, &response, &error) != TB_OK)
+    fail_msg("%s: %s", name, error.text);
+  assert_ok(tb__cdr_decode(kind->response, response.cdr, response.size, &decoded));
+  memcpy(&answer, decoded, kind->response->size);
+  tb_ros2_response_release(&response);
+  free(decoded);
+  free(cdr);
+  return answer;
+}
+
+static bool seek(int32_t sec, uint32_t nanosec)
+{
+  return call("seek", &(tb__seek_request_t){{sec, nanosec}}).success.success;
+}
+
+static bool play(tb__time_message_t offset, tb__time_message_t duration, tb__time_message_t until)
+{
+  return call("play", &(tb__play_request_t){offset, duration, until}).success.success;
+}
+
+static bool set_rate(double rate)
+{
+  return call("set_rate", &(tb__rate_message_t){rate}).success.success;
+}
+
+static void test_steps_and_seeks_while_paused(void **state)
+{
+  (void)state;
+  assert_true(call("is_paused", NULL).is_paused.paused);
+  assert_true(call("play_next", NULL).success.success);
+  assert_int_equal(call("burst", &(tb__burst_request_t){5}).burst.actually_burst, 5);
+  assert_true(seek(START_S + 29, 0));
+  assert_false(seek(START_S - 1, 0));
+  assert_false(seek(START_S + 31, 0));
+  assert_false(seek(-5, 0));
+  assert_true(call("burst", &(tb__burst_request_t){0}).burst.actually_burst > 5);
+  assert_false(call("play_next", NULL).success.success); /* at the end */
+  assert_true(seek(START_S, 0));
+  assert_int_equal(call("burst", &(tb__burst_request_t){0}).burst.actually_burst, MESSAGES);
+}
+
+static void test_rates(void **state)
+{
+  (void)state;
+  assert_true(call("get_rate", NULL).rate.rate == 1);
+  assert_true(set_rate(0.001));
+  assert_false(set_rate(0));
+  assert_false(set_rate(-1));
+  assert_false(set_rate(1e9));
+  assert_true(call("get_rate", NULL).rate.rate == 0.001);
+}
+
+static void test_pauses(void **state)
+{
+  (void)state;
+  assert_true(seek(START_S, 0));
+  call("resume", NULL);
+  assert_false(call("is_paused", NULL).is_paused.paused);
+  assert_false(call("play_next", NULL).success.success); /* time runs */
+  assert_int_equal(call("burst", &(tb__burst_request_t){5}).burst.actually_burst, 0);
+  call("toggle_paused", NULL);
+  assert_true(call("is_paused", NULL).is_paused.paused);
+  call("toggle_paused", NULL);
+  call("pause", NULL);
+  assert_true(call("is_paused", NULL).is_paused.paused);
+}
+
+static void test_stop_and_play(void **state)
+{
+  (void)state;
+  const tb__time_message_t zero = {0, 0}, none = {-1, 0};
+  assert_false(play(zero, none, zero)); /* it plays already */
+  call("stop", NULL);
+  assert_false(seek(START_S, 0));
+  assert_false(play(none, none, zero));
+  assert_false(play(zero, none, none));
+  assert_false(play((tb__time_message_t){31, 0}, none, zero));
+  assert_true(play((tb__time_message_t){20, 0}, (tb__time_message_t){1, 0}, zero));
+  assert_false(play(zero, none, zero));
+  uint64_t burst = call("burst", &(tb__burst_request_t){0}).burst.actually_burst;
+  assert_in_range(burst, 10, 20); /* of one second; it had 12 in each */
+}
+
+static void test_the_end(void **state)
+{
+  (void)state;
+  char line[256];
+  assert_true(set_rate(1));
+  call("resume", NULL); /* behind the last message */
+  do
+    peer_read_line(&player, line, sizeof line);
+  while (strncmp(line, "time ", 5) == 0);
+  assert_memory_equal(line, "played to the end", 17);
+  peer_stop(&player);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_steps_and_seeks_while_paused),
+      cmocka_unit_test(test_rates),
+      cmocka_unit_test(test_pauses),
+      cmocka_unit_test(test_stop_and_play),
+      cmocka_unit_test(test_the_end),
+  };
+  return cmocka_run_group_tests(tests, setup, teardown);
+}
