@@ -1,0 +1,116 @@
+/* The reader of the measure of the player's promise, a process of its own: at the receipt of each
+ * message `now` of a node that follows /clock is at least the message's log time, which is its
+ * stamp.
+ *
+ *   now_peer COUNT
+ *
+ * It says "ready" and "matched"; when COUNT messages have come on /reliable: "reliable N",
+ * "best_effort N", "violations N", "worst NS", and ends with its stdin. */
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <timebase/ros2_node.h>
+#include <unistd.h>
+
+#include "ros2/clock_message.h"
+
+#define LIMIT ((tb_duration_t){120 * TB_NS_PER_S})
+
+static tb_clock_t *node_clock;
+static long wanted;
+static atomic_long reliable, best_effort, violations;
+static _Atomic int64_t worst_ns;
+static sem_t complete;
+
+static void on_message(const tb_ros2_sample_t *sample, void *user)
+{
+  int64_t stamp_ns = INT64_MAX;
+  tb_time_t now = {0};
+  if (tb_clock_now(node_clock, &now) != TB_OK) now.ns = 0;
+  /* std_msgs/Header begins as rosgraph_msgs/Clock is. */
+  size_t size = sample->size < TB__CLOCK_MESSAGE_SIZE ? sample->size : TB__CLOCK_MESSAGE_SIZE;
+  tb__clock_message_decode(sample->cdr, size, &stamp_ns);
+  int64_t behind_ns = stamp_ns - now.ns;
+  if (behind_ns > 0) {
+    atomic_fetch_add(&violations, 1);
+    int64_t worst = atomic_load(&worst_ns);
+    while (behind_ns > worst && !atomic_compare_exchange_weak(&worst_ns, &worst, behind_ns))
+      ;
+  }
+  long count = atomic_fetch_add((atomic_long *)user, 1) + 1;
+  if (user == &reliable && count == wanted) sem_post(&complete);
+}
+
+static void fail(const tb_error_t *error)
+{
+  fprintf(stderr, "now_peer: %s\n", error->text);
+  exit(1);
+}
+
+static tb_ros2_node_t *open_node(tb_ros2_context_t *context)
+{
+  static const char *const argv[] = {"now_peer", "--ros-args", "-p", "use_sim_time:=true"};
+  tb_ros2_node_options_t options = TB_ROS2_NODE_OPTIONS_INIT;
+  tb_ros2_node_t *node = NULL;
+  tb_error_t error = TB_ERROR_INIT;
+  options.argc = 4;
+  options.argv = argv;
+  if (tb_ros2_node_create(context, "now_peer", "", &options, &node, &error) != TB_OK) fail(&error);
+  return node;
+}
+
+static tb_ros2_subscription_t *subscribe(tb_ros2_node_t *node, const char *topic, tb_qos_t qos,
+                                         atomic_long *count)
+{
+  tb_ros2_subscription_options_t options = TB_ROS2_SUBSCRIPTION_OPTIONS_INIT;
+  tb_ros2_subscription_t *out = NULL;
+  tb_error_t error = TB_ERROR_INIT;
+  options.callback = on_message;
+  options.user = count;
+  qos.depth = 1000;
+  if (tb_ros2_node_create_subscription(node, topic, "std_msgs/msg/Header", &qos, &options, &out,
+                                       &error) != TB_OK)
+    fail(&error);
+  return out;
+}
+
+static void wait_for_clock(tb_ros2_node_t *node)
+{
+  tb_ros2_clock_source_status_t status = {0};
+  while (tb_ros2_node_clock_source_status(node, &status) != TB_OK || status.matched == 0)
+    usleep(1000);
+}
+
+int main(int argc, char **argv)
+{
+  if (argc != 2) return 2;
+  wanted = atol(argv[1]);
+  sem_init(&complete, 0, 0);
+  setvbuf(stdout, NULL, _IOLBF, 0);
+  tb_ros2_context_t *context = NULL;
+  tb_error_t error = TB_ERROR_INIT;
+  if (tb_ros2_context_create(NULL, &context, &error) != TB_OK) fail(&error);
+  tb_ros2_node_t *node = open_node(context);
+  node_clock = tb_ros2_node_clock(node);
+  const tb_qos_t reliable_qos = TB_QOS_INIT_DEFAULT, best_effort_qos = TB_QOS_INIT_CLOCK;
+  tb_ros2_subscription_t *all[] = {subscribe(node, "/reliable", reliable_qos, &reliable),
+                                   subscribe(node, "/best_effort", best_effort_qos, &best_effort)};
+  puts("ready");
+  for (size_t i = 0; i < 2; i++)
+    if (tb_ros2_subscription_wait_for_matched(all[i], 1, LIMIT)) return 1;
+  wait_for_clock(node);
+  puts("matched");
+  while (sem_wait(&complete) != 0)
+    ;
+  printf("reliable %ld\nbest_effort %ld\nviolations %ld\nworst %lld\n", atomic_load(&reliable),
+         atomic_load(&best_effort), atomic_load(&violations), (long long)atomic_load(&worst_ns));
+  char byte;
+  while (read(STDIN_FILENO, &byte, 1) > 0)
+    ;
+  for (size_t i = 0; i < 2; i++)
+    tb_ros2_subscription_destroy(all[i]);
+  tb_ros2_node_destroy(node);
+  tb_ros2_context_destroy(context);
+  return 0;
+}
