@@ -56,8 +56,8 @@ bool play_arguments_init(play_arguments_t *arguments, int argc)
 {
   tb_player_options_t player = TB_PLAYER_OPTIONS_INIT;
   *arguments = (play_arguments_t){.player = player, .domain = -1};
-  words_t *lists[] = {&arguments->topics, &arguments->exclude_topics, &arguments->clock_topics,
-                      &arguments->remaps};
+  words_t *lists[] = {&arguments->bags, &arguments->topics, &arguments->exclude_topics,
+                      &arguments->clock_topics, &arguments->remaps};
   bool complete = true;
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
     lists[i]->items = calloc((size_t)argc + 1, sizeof *lists[i]->items);
@@ -68,6 +68,7 @@ bool play_arguments_init(play_arguments_t *arguments, int argc)
 
 void play_arguments_fini(play_arguments_t *arguments)
 {
+  free(arguments->bags.items);
   free(arguments->topics.items);
   free(arguments->exclude_topics.items);
   free(arguments->clock_topics.items);
@@ -148,10 +149,9 @@ static void take_words(int argc, char **argv, words_t *words)
     words->items[words->count++] = argv[optind++];
 }
 
-static int take_bag(const command_t *command, const char *word, play_arguments_t *arguments)
+static int take_bag(const char *word, play_arguments_t *arguments)
 {
-  if (arguments->bag) return command_usage_error(command, "unexpected argument '%s'", word);
-  arguments->bag = word;
+  arguments->bags.items[arguments->bags.count++] = word;
   return EXIT_OK;
 }
 
@@ -232,7 +232,7 @@ static bool parse_value(const command_t *command, int option, int argc, char **a
 static int parse_option(const command_t *command, int option, int argc, char **argv,
                         play_arguments_t *arguments)
 {
-  if (option == 1) return take_bag(command, optarg, arguments);
+  if (option == 1) return take_bag(optarg, arguments);
   if (take_flag(option, arguments) || take_list(option, argc, argv, arguments)) return EXIT_OK;
   return parse_value(command, option, argc, argv, arguments) ? EXIT_OK : EXIT_USAGE;
 }
@@ -242,7 +242,7 @@ static int check(const command_t *command, const play_arguments_t *arguments)
   const tb_player_options_t *player = &arguments->player;
   int clocks =
       (player->clock_hz > 0) + player->clock_topics_all + (arguments->clock_topics.count > 0);
-  if (!arguments->bag) return command_usage_error(command, "which recording?");
+  if (arguments->bags.count == 0) return command_usage_error(command, "which recording?");
   if (clocks > 1)
     return command_usage_error(
         command, "--clock, --clock-topics and --clock-topics-all cannot be used together");
@@ -261,17 +261,17 @@ int play_arguments_parse(const command_t *command, int argc, char **argv,
     result = parse_option(command, option, argc, argv, arguments);
   }
   while (!result && optind < argc)
-    result = take_bag(command, argv[optind++], arguments);
+    result = take_bag(argv[optind++], arguments);
   return result ? result : check(command, arguments);
 }
 
 const char play_usage[] =
-    "timebase play BAG [--clock [HZ]] [-r RATE] [-l] [-p] [-d S] [--start-offset S] "
+    "timebase play BAG... [--clock [HZ]] [-r RATE] [-l] [-p] [-d S] [--start-offset S] "
     "[--topics T...] [-e REGEX] [--remap A:=B...] [--domain N] ...";
 
 const char play_help[] =
-    "Plays BAG (a folder with metadata.yaml, or a .db3 file) on the ROS 2 graph, as node\n"
-    "/rosbag2_player.\n\n"
+    "Plays BAG (a folder with metadata.yaml, or a .db3 or .mcap file) on the ROS 2 graph, as node\n"
+    "/rosbag2_player; several are played as one, merged by time.\n\n"
     "Time (S: 1.5s, 2m; bare: seconds):\n"
     "  --clock [HZ]       publish /clock, HZ times a second (0.001 to 10000, default 40) and\n"
     "                     before each message; a recorded /clock is left out. The word behind\n"

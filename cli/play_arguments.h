@@ -13,9 +13,8 @@ typedef struct words {
 } words_t;
 
 typedef struct play_arguments {
-  const char *bag;
   tb_player_options_t player;
-  words_t topics, exclude_topics, clock_topics, remaps;
+  words_t bags, topics, exclude_topics, clock_topics, remaps;
   const char *regex, *exclude_regex; /* NULL: none */
   const char *qos_path;              /* NULL: none */
   bool no_keyboard;

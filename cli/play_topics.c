@@ -11,6 +11,14 @@ typedef struct filter {
   bool has_regex, has_exclude;
 } filter_t;
 
+static tb_status_t open_bags(const play_arguments_t *arguments,
+                             const tb_bag_reader_options_t *options, tb_bag_reader_t **out,
+                             tb_error_t *error)
+{
+  const words_t *bags = &arguments->bags;
+  return tb_bag_reader_open_many(bags->items, bags->count, options, out, error);
+}
+
 static const char *without_slash(const char *name)
 {
   return name + (*name == '/');
@@ -91,7 +99,7 @@ static int open_filtered(const filter_t *filter, const command_t *command,
   if (options.topic_count == 0) {
     result = command_usage_error(command, "no topic of %s is left to play", info->path);
   } else {
-    tb_status_t status = tb_bag_reader_open(filter->arguments->bag, &options, out, &error);
+    tb_status_t status = open_bags(filter->arguments, &options, out, &error);
     if (status) result = command_failed(command, status, &error);
   }
   free(names);
@@ -104,7 +112,7 @@ static int open_with(filter_t *filter, const command_t *command, tb_bag_reader_t
   const play_arguments_t *arguments = filter->arguments;
   tb_error_t error = TB_ERROR_INIT;
   tb_bag_reader_t *whole = NULL; /* owns the names */
-  tb_status_t status = tb_bag_reader_open(arguments->bag, NULL, &whole, &error);
+  tb_status_t status = open_bags(arguments, NULL, &whole, &error);
   if (status) return command_failed(command, status, &error);
   const tb_bag_info_t *info = tb_bag_reader_info(whole);
   int result = EXIT_USAGE;
@@ -126,7 +134,7 @@ int play_topics_open(const command_t *command, const play_arguments_t *arguments
   if (!arguments->regex && !arguments->exclude_regex && arguments->topics.count == 0 &&
       arguments->exclude_topics.count == 0) {
     command_show_log(command);
-    tb_status_t status = tb_bag_reader_open(arguments->bag, NULL, out, &error);
+    tb_status_t status = open_bags(arguments, NULL, out, &error);
     return status ? command_failed(command, status, &error) : EXIT_OK;
   }
   if (compile(command, "--regex", arguments->regex, &filter.regex, &filter.has_regex) &&

@@ -42,6 +42,7 @@ static void test_whole_recording(void **state)
   assert_play("$BAG -r 1000", 0, "played to the end at 30.00 s of 30.00 s: 363 messages\n");
   assert_play("$BAG/demo_0.db3 --rate=1000 --clock", 0, ": 363 messages, ");
   assert_play("--help", 0, "usage: timebase play BAG");
+  assert_play("$BAG $BAG -r 1000", 0, ": 726 messages\n"); /* merged */
 }
 
 static void test_clock_takes_a_number_behind_it_only(void **state)
@@ -51,7 +52,7 @@ static void test_clock_takes_a_number_behind_it_only(void **state)
   assert_play("-r 1000 --clock $BAG", 0, "ticks of /clock");
   assert_play("-r 1000 $BAG --clock=0.5", 0, "ticks of /clock");
   assert_play("$BAG --clock 0", 2, "--clock 0: must be a number from 0.001 to");
-  assert_play("--clock x $BAG", 2, "unexpected argument");
+  assert_play("--clock x $BAG", 3, "x: ");
 }
 
 static void test_topics_take_words_up_to_the_next_option(void **state)
@@ -163,7 +164,6 @@ static void test_wrong_usage(void **state)
 {
   (void)state;
   assert_play("", 2, "usage: ");
-  assert_play("$BAG $BAG", 2, "unexpected argument");
   assert_play("$BAG --bogus", 2, "unknown option --bogus");
   assert_play("$BAG --rate", 2, "needs a value");
   assert_play("$BAG -r 0.0001", 2, "from 0.001 to");
