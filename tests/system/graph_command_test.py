@@ -230,11 +230,13 @@ class NodesTest(GraphCommandTest):
             "NODE   ROS 2            use_sim_time   /clock\n" + 2 * row + "\nnobody publishes /clock\n",
         )
         self.expect(["sim-time", "off", "--all"], 0, "/twin  ok\n")
-        status, out, err = self.result("param", "get", "/twin", "gain")
-        self.assertEqual((status, out), (0, "1.0\n"), err)
-        self.assertIn("several nodes have this name", err)
-        status, _, err = self.result("nodes", "--check")
-        self.assertEqual((status, err), (1, "timebase nodes: check failed: nodes that share their name: 2\n"))
+        self.until(
+            ["param", "get", "/twin", "gain"],  # it may have seen one of them only
+            lambda status, out, err: (status, out) == (0, "1.0\n")
+            and "several nodes have this name" in err,
+        )
+        failed = "timebase nodes: check failed: nodes that share their name: 2\n"
+        self.until(["nodes", "--check"], lambda status, _, err: (status, err) == (1, failed))
 
     def test_a_clock_of_nobody_or_of_two_fails_the_check(self):
         self.node("one", "use_sim_time:=true")
