@@ -30,6 +30,7 @@ extern const command_t command_bag;
 #endif
 #ifdef TB_CLI_PLAY
 extern const command_t command_play;
+extern const command_t command_record;
 #endif
 #ifdef TB_CLI_ROS2
 extern const command_t command_nodes;

@@ -7,7 +7,7 @@
 
 static const command_t *const commands[] = {
 #ifdef TB_CLI_PLAY
-    &command_play,
+    &command_play,  &command_record,
 #endif
 #ifdef TB_CLI_BAG
     &command_bag,
@@ -15,9 +15,9 @@ static const command_t *const commands[] = {
 #ifdef TB_CLI_ROS2
     &command_watch,
 #endif
-    &command_serve, &command_now,   &command_sleep,
+    &command_serve, &command_now,    &command_sleep,
 #ifdef TB_CLI_ROS2
-    &command_nodes, &command_param, &command_sim_time,
+    &command_nodes, &command_param,  &command_sim_time,
 #endif
 };
 
@@ -25,9 +25,10 @@ static const command_t *const commands[] = {
 
 static void print_help(FILE *out)
 {
-  fprintf(out, "usage: timebase COMMAND [ARGUMENT...]\n\n"
-               "ROS time: play recordings, serve and watch clocks, tell and wait for time.\n\n"
-               "commands:\n");
+  fprintf(out,
+          "usage: timebase COMMAND [ARGUMENT...]\n\n"
+          "ROS time: play and make recordings, serve and watch clocks, tell and wait for time.\n\n"
+          "commands:\n");
   for (size_t i = 0; i < COMMAND_COUNT; i++)
     fprintf(out, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
   fprintf(out, "\n'timebase COMMAND --help' tells more about one.\n"

@@ -14,6 +14,12 @@ typedef struct tb_ros2_sample {
   const void *cdr;
   size_t size;                 /**< of all that, at least 4 */
   int64_t source_timestamp_ns; /**< the writer's system time at publishing, since 1970 */
+  /** System time at which DDS had the whole message from the network, before it was handed on; from
+   * a publisher in the same process: at publishing. */
+  int64_t receive_timestamp_ns;
+  /** The publisher's number of the message, rising by one: a gap is what was lost on the way, or
+   * was never meant for this subscription. 0: unknown, as within a process. */
+  uint64_t sequence;
   uint8_t writer_guid[16]; /**< DDS GUID in network order; zeros if the writer is gone already */
   void *owner;             /**< internal */
 } tb_ros2_sample_t;

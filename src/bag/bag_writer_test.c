@@ -117,7 +117,8 @@ static int read_numbers(tb_bag_reader_t *reader, int from)
     assert_int_equal(message.size, size);
     assert_memory_equal(message.data, data, size);
   }
-  /* MCAP tells of a file that is not closed, behind all that it has; at a split there may be two. */
+  /* MCAP tells of a file that is not closed, behind all that it has; at a split there may be two.
+   */
   for (int i = 0; i < 2 && status == TB_ERR_TRUNCATED && unclosed; i++)
     status = tb_bag_reader_next(reader, &message, &error);
   if (status != TB_ERR_END) fail_msg("%s", error.text);

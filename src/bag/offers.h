@@ -6,6 +6,7 @@
 
 #include "bag/yaml_tree.h"
 #include "bag/yaml_writer.h"
+#include "base/private_api.h"
 
 /* Policies as numbers of rmw/types.h, 0 being "system default"; durations in ns, 0 being
  * "unspecified" and INT64_MAX infinite. */
@@ -35,12 +36,16 @@ tb_status_t tb__qos_offer_read(const tb__yaml_node_t *node, tb__qos_offer_t *out
 tb_status_t tb__qos_offers_parse(const char *text, tb__qos_offers_t *out, tb_error_t *error);
 tb_status_t tb__qos_offers_from_node(const tb__yaml_node_t *node, tb__qos_offers_t *out,
                                      tb_error_t *error);
+/* One profile, a mapping. */
+tb_status_t tb__qos_offer_from_node(const tb__yaml_node_t *node, tb__qos_offer_t *out,
+                                    tb_error_t *error);
 void tb__qos_offers_fini(tb__qos_offers_t *offers);
 
 /* A list of profiles in the words of version 9; infinite durations as RMW_DURATION_INFINITE. */
 void tb__qos_offers_put(const tb__qos_offers_t *offers, tb__yaml_writer_t *writer);
 /* That list as a text to be freed; "" for none. */
-tb_status_t tb__qos_offers_text(const tb__qos_offers_t *offers, char **out, tb_error_t *error);
+TB_PRIVATE_API tb_status_t tb__qos_offers_text(const tb__qos_offers_t *offers, char **out,
+                                               tb_error_t *error);
 
 /* rosbag2_storage::Rosbag2QoS::adapt_offer_to_recorded_offers: the offer if all agree in the
  * policies that decide about matching, with default history; otherwise the default. */

@@ -1,12 +1,18 @@
 #include "dds/raw_type.h"
 
+#include <dds/ddsi/q_misc.h>
+#include <dds/ddsi/q_protocol.h>
 #include <dds/ddsi/q_radmin.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "platform/time.h"
+
 typedef struct raw_sample {
   struct ddsi_serdata base;
+  int64_t received_ns; /* system time */
+  uint64_t sequence;
   uint32_t size; /* a multiple of 4 */
   uint8_t bytes[];
 } raw_sample_t;
@@ -34,6 +40,8 @@ static raw_sample_t *sample_alloc(const struct ddsi_sertype *type, enum ddsi_ser
   ddsi_serdata_init(&sample->base, type, kind);
   sample->base.hash = HASH;
   sample->size = padded;
+  sample->sequence = 0;
+  sample->received_ns = tb__system_now_ns();
   memset(sample->bytes + size, 0, padded - size);
   return sample;
 }
@@ -63,6 +71,26 @@ const void *tb__raw_sample_bytes(const struct ddsi_serdata *sample, size_t *out_
   return as_raw(sample)->bytes;
 }
 
+int64_t tb__raw_sample_received_ns(const struct ddsi_serdata *sample)
+{
+  return as_raw(sample)->received_ns;
+}
+
+uint64_t tb__raw_sample_sequence(const struct ddsi_serdata *sample)
+{
+  return as_raw(sample)->sequence;
+}
+
+/* As it stands in the submessage, which Cyclone has checked and put into our byte order. */
+static uint64_t sequence_of(const struct nn_rdata *fragment)
+{
+  if (!fragment || fragment->submsg_zoff == 0) return 0;
+  const uint8_t *at = NN_RMSG_PAYLOADOFF(fragment->rmsg, NN_RDATA_SUBMSG_OFF(fragment));
+  Data_DataFrag_common_t data;
+  memcpy(&data, at, sizeof data);
+  return (uint64_t)fromSN(data.writerSN);
+}
+
 static struct ddsi_serdata *keep_if_valid(raw_sample_t *sample, size_t filled, size_t size)
 {
   if (filled == size && tb__cdr_is_valid(sample->bytes, size)) return &sample->base;
@@ -79,6 +107,7 @@ static struct ddsi_serdata *from_ser(const struct ddsi_sertype *type, enum ddsi_
   raw_sample_t *sample = sample_alloc(type, kind, size);
   if (!sample) return NULL;
   size_t filled = 0;
+  sample->sequence = sequence_of(fragment);
   for (; fragment; fragment = fragment->nextfrag) {
     if (fragment->maxp1 <= filled) continue;
     if (fragment->min > filled || fragment->maxp1 > size) break;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "dds/raw_type.h"
+#include "platform/time.h"
 #include "test.h"
 
 static struct ddsi_sertype *type;
@@ -83,6 +84,20 @@ static void test_fragments_are_put_together(void **state)
   struct nn_rdata inside = fragment(packet, 2, 4, 2, &b); /* adds nothing */
   struct nn_rdata first = fragment(packet, 0, 5, 0, &inside);
   assert_bytes(ddsi_serdata_from_ser(type, SDK_DATA, &first, 12), "\0\1\0\0abcdefgh", 12);
+  free(packet);
+}
+
+static void test_samples_know_when_they_came(void **state)
+{
+  (void)state;
+  struct nn_rmsg *packet = packet_create("\0\1\0\0", 4);
+  struct nn_rdata all = fragment(packet, 0, 4, 0, NULL);
+  int64_t before_ns = tb__system_now_ns();
+  struct ddsi_serdata *sample = ddsi_serdata_from_ser(type, SDK_DATA, &all, 4);
+  int64_t after_ns = tb__system_now_ns();
+  assert_in_range(tb__raw_sample_received_ns(sample), before_ns, after_ns);
+  assert_int_equal(tb__raw_sample_sequence(sample), 0); /* of a packet without a submessage */
+  ddsi_serdata_unref(sample);
   free(packet);
 }
 
@@ -206,6 +221,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_type_is_keyless_xcdr1_and_off_shared_memory),
       cmocka_unit_test(test_fragments_are_put_together),
+      cmocka_unit_test(test_samples_know_when_they_came),
       cmocka_unit_test(test_odd_sizes_are_padded_with_zeros),
       cmocka_unit_test(test_broken_chains_are_refused),
       cmocka_unit_test(test_other_encapsulations_are_refused),

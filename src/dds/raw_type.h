@@ -26,6 +26,13 @@ struct ddsi_serdata *tb__raw_sample_create(const struct ddsi_sertype *type, cons
 /* The bytes of a sample of a raw type, and how many. */
 const void *tb__raw_sample_bytes(const struct ddsi_serdata *sample, size_t *out_size);
 
+/* System time at which the sample was made: when it was there whole, if it came from the network.
+ */
+int64_t tb__raw_sample_received_ns(const struct ddsi_serdata *sample);
+
+/* The number that its writer gave it; 0: it did not come from the network. */
+uint64_t tb__raw_sample_sequence(const struct ddsi_serdata *sample);
+
 extern const struct ddsi_serdata_ops tb__raw_sample_ops;
 
 #endif

@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <timebase/status.h>
 
+#include "base/private_api.h"
+
 #define TB__CDR_ENCAPSULATION_SIZE 4
 #define TB__CDR_MESSAGE_MAX        0x7ffffff0u /* bytes that DDS carries */
 
@@ -51,14 +53,15 @@ typedef struct tb__cdr_writer {
 } tb__cdr_writer_t;
 
 /* Writes the encapsulation. `room` counts only with `out`. */
-void tb__cdr_writer_init(tb__cdr_writer_t *writer, bool big_endian, uint8_t *out, size_t room);
+TB_PRIVATE_API void tb__cdr_writer_init(tb__cdr_writer_t *writer, bool big_endian, uint8_t *out,
+                                        size_t room);
 void tb__cdr_write_number(tb__cdr_writer_t *writer, size_t width, uint64_t bits);
 void tb__cdr_write_octets(tb__cdr_writer_t *writer, const void *octets, size_t size);
 /* NULL writes "". */
-void tb__cdr_write_string(tb__cdr_writer_t *writer, const char *text);
+TB_PRIVATE_API void tb__cdr_write_string(tb__cdr_writer_t *writer, const char *text);
 void tb__cdr_write_count(tb__cdr_writer_t *writer, size_t count);
 
 /* Pads to a multiple of 4; the size of it all in *out_size. */
-tb_status_t tb__cdr_writer_finish(tb__cdr_writer_t *writer, size_t *out_size);
+TB_PRIVATE_API tb_status_t tb__cdr_writer_finish(tb__cdr_writer_t *writer, size_t *out_size);
 
 #endif

@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <timebase/status.h>
 
+#include "base/private_api.h"
+
 #define TB__CLOCK_MESSAGE_SIZE 12
 #define TB__CLOCK_TYPE         "rosgraph_msgs/msg/Clock"
 #define TB__CLOCK_TOPIC        "/clock"
@@ -17,6 +19,7 @@ tb_status_t tb__clock_message_encode(int64_t time_ns, uint8_t out[TB__CLOCK_MESS
 /* Either byte order; bytes after the message are ignored. 0 is a value here.
  * TB_ERR_TRUNCATED, TB_ERR_CORRUPT: not CDR. TB_ERR_INVALID: nanoseconds of a second or more.
  * TB_ERR_RANGE: negative seconds. */
-tb_status_t tb__clock_message_decode(const void *cdr, size_t size, int64_t *out_time_ns);
+TB_PRIVATE_API tb_status_t tb__clock_message_decode(const void *cdr, size_t size,
+                                                    int64_t *out_time_ns);
 
 #endif

@@ -1,4 +1,4 @@
-#include <timebase/ros2_graph.h>
+#include "ros2/graph.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +26,11 @@ static void changed(tb_ros2_graph_t *graph)
 {
   atomic_fetch_add(&graph->changes, 1);
   tb__futex_wake_all(&graph->changes);
+}
+
+void tb__ros2_graph_wake(tb_ros2_graph_t *graph)
+{
+  changed(graph);
 }
 
 static void on_participant(const tb__seen_participant_t *seen, void *user)

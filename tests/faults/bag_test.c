@@ -5,6 +5,7 @@
 #include <timebase/bag_check.h>
 #include <timebase/bag_reader.h>
 #include <timebase/bag_writer.h>
+#include <timebase/recorder.h>
 #include <unistd.h>
 
 #include "bag/mcap_recover.h"
@@ -306,6 +307,51 @@ static void test_faults_in_checking(void **state)
   fault_sweep(checking, NULL);
 }
 
+/* ---- recording ---- */
+
+static tb_status_t take(tb_recorder_t *recorder, size_t topic)
+{
+  static const uint8_t data[100] = {0, 1};
+  const tb_recorder_message_t message = {.data = data, .size = sizeof data, .receive_ns = 5 * MS};
+  return tb_recorder_take(recorder, topic, &message);
+}
+
+/* What a failure has cost is counted, whichever thread met it. */
+static tb_status_t recording(void)
+{
+  const tb_bag_writer_topic_t topic = {.name = "/a", .type = "t"};
+  tb_status_t status;
+  tb_recorder_t *recorder = NULL;
+  size_t index = 77;
+  fault_arm(false);
+  char *path = tb__test_path(folder, "recorded");
+  fault_arm(true);
+  TRY_MAKE(recorder, tb_recorder_create(path, NULL, &recorder, NULL));
+  status = tb_recorder_add_topic(recorder, &topic, &index, NULL);
+  if (status) assert_int_equal(index, 77);
+  if (status) goto end;
+  tb_status_t taken = take(recorder, index);
+  TRY(tb_recorder_split(recorder));
+  tb_status_t second = take(recorder, index);
+  status = tb_recorder_stop(recorder, NULL);
+  tb_recorder_status_t result;
+  tb_recorder_status(recorder, &result);
+  assert_int_equal(result.written + result.lost, 2);
+  if (!status) assert_int_equal(result.lost, (taken != TB_OK) + (second != TB_OK));
+  if (!status) status = taken ? taken : second;
+end:
+  tb_recorder_destroy(recorder);
+  fault_arm(false);
+  tb__test_folder_remove(path);
+  return status;
+}
+
+static void test_faults_in_recording(void **state)
+{
+  (void)state;
+  fault_sweep(recording, NULL);
+}
+
 /* ---- playing ---- */
 
 static int sent;
@@ -381,6 +427,7 @@ int main(void)
       cmocka_unit_test_setup_teardown(test_faults_in_writing, make_fast_folder, remove_bag),
       cmocka_unit_test_setup_teardown(test_faults_in_reading, make_mcap_bag, remove_bag),
       cmocka_unit_test_setup_teardown(test_faults_in_recovering, make_mcap_bag, remove_bag),
+      cmocka_unit_test_setup_teardown(test_faults_in_recording, make_fast_folder, remove_bag),
       cmocka_unit_test_setup_teardown(test_faults_in_playing, make_bag, remove_bag),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -682,10 +682,13 @@ class TimeTest(CommandTest):
         servers = [self.run_command("serve", "--topic", f"/clock{index}") for index in range(2)]
         for server in servers:
             server.expect("time ")
+        # Cyclone DDS 0.10.2 itself loses 240 bytes of a participant that gets no index.
+        self.environment["ASAN_OPTIONS"] = "detect_leaks=0"
         for arguments in (("now", "--ros", "--limit", "30s"), ("serve",), ("watch",)):
             status, out, err = self.result(*arguments)
             self.assertEqual((status, out), (3, ""), err)
             self.assertRegex(err, r"(?m)^timebase.*MaxAutoParticipantIndex.*CYCLONEDDS_URI")
+        del self.environment["ASAN_OPTIONS"]
         servers[0].child.send_signal(signal.SIGINT)
         self.assertEqual(servers[0].wait(), 0, servers[0].errors)
         third = self.run_command("serve", "--topic", "/clock2")  # an index is free again

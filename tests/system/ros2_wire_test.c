@@ -219,6 +219,10 @@ static void test_typed_writer_to_our_subscription(void **state)
   assert_memory_equal(inbox.infos[0].writer_guid, inbox.infos[2].writer_guid, 16);
   assert_true(inbox.infos[0].source_timestamp_ns > INT64_C(1500000000) * TB_NS_PER_S);
   assert_true(inbox.infos[0].source_timestamp_ns <= inbox.infos[2].source_timestamp_ns);
+  assert_true(inbox.infos[0].receive_timestamp_ns >= inbox.infos[0].source_timestamp_ns);
+  assert_true(inbox.infos[0].receive_timestamp_ns <= inbox.infos[2].receive_timestamp_ns);
+  for (unsigned i = 0; i < 3; i++)
+    assert_int_equal(inbox.infos[i].sequence, i + 1);
   assert_int_equal(tb_ros2_subscription_matched(subscription), 1);
   peer_stop(&peer);
   tb_ros2_subscription_destroy(subscription);

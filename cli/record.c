@@ -1,0 +1,422 @@
+#include <errno.h>
+#include <getopt.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <timebase/ros2_recorder.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "record_screen.h"
+
+#define PATH_SIZE 64
+
+enum {
+  OPTION_TOPICS = 256,
+  OPTION_EXCLUDE_TOPICS,
+  OPTION_HIDDEN,
+  OPTION_MODE,
+  OPTION_FORMAT,
+  OPTION_CHUNKS,
+  OPTION_CACHE,
+  OPTION_LOG_TIME,
+  OPTION_SIM_TIME,
+  OPTION_PAUSED,
+  OPTION_SNAPSHOT,
+  OPTION_QOS,
+  OPTION_FSYNC,
+  OPTION_NODE,
+  OPTION_DOMAIN,
+};
+
+typedef struct arguments {
+  tb_ros2_recorder_options_t options;
+  const char **topics, **excluded;
+  const char *path;
+  char default_path[PATH_SIZE];
+  const char *node;
+  bool use_sim_time;
+  bool has_log_time;
+  int domain;
+} arguments_t;
+
+typedef struct session {
+  const command_t *command;
+  tb_ros2_context_t *context;
+  tb_ros2_node_t *node;
+  tb_ros2_recorder_t *recorder;
+} session_t;
+
+/* --- arguments --- */
+
+static bool parse_bytes(const command_t *command, const char *name, uint64_t *out)
+{
+  char *end;
+  errno = 0;
+  unsigned long long value = strtoull(optarg, &end, 10);
+  if (strchr("0123456789", optarg[0]) && end != optarg && !*end && !errno) {
+    *out = value;
+    return true;
+  }
+  command_usage_error(command, "%s %s: must be a number of bytes", name, optarg);
+  return false;
+}
+
+static bool parse_duration(const command_t *command, const char *name, tb_duration_t *out)
+{
+  if (!command_parse_duration(command, name, optarg, out)) return false;
+  if (out->ns >= 0) return true;
+  command_usage_error(command, "%s %s: must not be negative", name, optarg);
+  return false;
+}
+
+/* One word of a list; its index goes to *out. */
+static bool parse_word(const command_t *command, const char *name, const char *const *words,
+                       int *out)
+{
+  for (int i = 0; words[i]; i++) {
+    if (strcmp(optarg, words[i]) != 0) continue;
+    *out = i;
+    return true;
+  }
+  command_usage_error(command, "%s %s: unknown", name, optarg);
+  return false;
+}
+
+static bool parse_mode(const command_t *command, arguments_t *arguments)
+{
+  static const char *const words[] = {"none", "message", "file", NULL};
+  int mode;
+  if (!parse_word(command, "--compression-mode", words, &mode)) return false;
+  arguments->options.recorder.bag.compression_mode = (tb_bag_compression_mode_t)mode;
+  return true;
+}
+
+static bool parse_chunks(const command_t *command, arguments_t *arguments)
+{
+  static const char *const words[] = {"none", "zstd", "lz4", NULL};
+  int compression;
+  if (!parse_word(command, "--chunk-compression", words, &compression)) return false;
+  arguments->options.recorder.bag.chunk_compression = (tb_bag_chunk_compression_t)compression;
+  return true;
+}
+
+static bool parse_log_time(const command_t *command, arguments_t *arguments)
+{
+  static const char *const words[] = {"receive", "source", "ros", NULL};
+  int log_time;
+  if (!parse_word(command, "--log-time", words, &log_time)) return false;
+  arguments->options.recorder.log_time = (tb_recorder_time_t)log_time;
+  arguments->has_log_time = true;
+  return true;
+}
+
+/* The words behind the option, up to the next one. */
+static bool take_words(int argc, char **argv, const char **list, size_t *count)
+{
+  list[(*count)++] = optarg;
+  while (optind < argc && argv[optind][0] != '-')
+    list[(*count)++] = argv[optind++];
+  return true;
+}
+
+/* False: a message was printed. */
+static bool take_option(const command_t *command, int option, int argc, char **argv,
+                        arguments_t *arguments)
+{
+  tb_ros2_recorder_options_t *graph = &arguments->options;
+  tb_recorder_options_t *recorder = &graph->recorder;
+  switch (option) {
+  case 1:
+    arguments->topics[graph->topic_count++] = optarg;
+    return true;
+  case OPTION_TOPICS:
+    return take_words(argc, argv, arguments->topics, &graph->topic_count);
+  case OPTION_EXCLUDE_TOPICS:
+    return take_words(argc, argv, arguments->excluded, &graph->exclude_topic_count);
+  case 'b':
+    return parse_bytes(command, "--max-bag-size", &recorder->bag.max_size);
+  case 'd':
+    return parse_duration(command, "--max-bag-duration", &recorder->bag.max_duration);
+  case OPTION_CACHE:
+    return parse_bytes(command, "--max-cache-size", &recorder->cache_size);
+  case OPTION_MODE:
+    return parse_mode(command, arguments);
+  case OPTION_CHUNKS:
+    return parse_chunks(command, arguments);
+  case OPTION_LOG_TIME:
+    return parse_log_time(command, arguments);
+  case OPTION_FSYNC:
+    return parse_duration(command, "--fsync-interval", &recorder->fsync_interval);
+  case OPTION_DOMAIN:
+    return command_parse_int(command, "--domain", optarg, 0, 232, &arguments->domain);
+  default:
+    command_bad_option(command, option, argv);
+    return false;
+  }
+}
+
+/* True: it was one that is merely noted. */
+static bool note_option(int option, arguments_t *arguments)
+{
+  tb_ros2_recorder_options_t *graph = &arguments->options;
+  switch (option) {
+  case 'a':
+    return graph->all = true;
+  case 'e':
+    return (graph->regex = optarg);
+  case 'x':
+    return (graph->exclude_regex = optarg);
+  case 'o':
+    return (arguments->path = optarg);
+  case 's':
+    return (graph->recorder.bag.storage_id = optarg);
+  case OPTION_FORMAT:
+    return (graph->recorder.bag.compression_format = optarg);
+  case OPTION_QOS:
+    return (graph->qos_overrides_path = optarg);
+  case OPTION_NODE:
+    return (arguments->node = optarg);
+  case OPTION_HIDDEN:
+    return graph->include_hidden = true;
+  case OPTION_SIM_TIME:
+    return arguments->use_sim_time = true;
+  case OPTION_PAUSED:
+    return graph->recorder.start_paused = true;
+  case OPTION_SNAPSHOT:
+    return graph->recorder.snapshot_mode = true;
+  default:
+    return false;
+  }
+}
+
+/* As `ros2 bag record` names them. */
+static void name_bag(arguments_t *arguments)
+{
+  time_t now = time(NULL);
+  struct tm local;
+  localtime_r(&now, &local);
+  strftime(arguments->default_path, PATH_SIZE, "rosbag2_%Y_%m_%d-%H_%M_%S", &local);
+  arguments->path = arguments->default_path;
+}
+
+static int finish_arguments(const command_t *command, arguments_t *arguments)
+{
+  tb_ros2_recorder_options_t *graph = &arguments->options;
+  if (!graph->all && !graph->regex && graph->topic_count == 0)
+    return command_usage_error(command, "which topics? name them, or give --all or --regex");
+  if (arguments->use_sim_time) {
+    if (arguments->has_log_time && graph->recorder.log_time != TB_RECORDER_TIME_ROS)
+      return command_usage_error(command, "--use-sim-time records ROS time: --log-time ros");
+    graph->recorder.log_time = TB_RECORDER_TIME_ROS;
+  }
+  graph->topics = arguments->topics;
+  graph->exclude_topics = arguments->excluded;
+  if (!arguments->path) name_bag(arguments);
+  return EXIT_OK;
+}
+
+static int parse(const command_t *command, int argc, char **argv, arguments_t *arguments,
+                 bool *out_help)
+{
+  static const struct option options[] = {
+      {"all", no_argument, NULL, 'a'},
+      {"all-topics", no_argument, NULL, 'a'},
+      {"topics", required_argument, NULL, OPTION_TOPICS},
+      {"regex", required_argument, NULL, 'e'},
+      {"exclude-regex", required_argument, NULL, 'x'},
+      {"exclude-topics", required_argument, NULL, OPTION_EXCLUDE_TOPICS},
+      {"include-hidden-topics", no_argument, NULL, OPTION_HIDDEN},
+      {"output", required_argument, NULL, 'o'},
+      {"storage", required_argument, NULL, 's'},
+      {"compression-mode", required_argument, NULL, OPTION_MODE},
+      {"compression-format", required_argument, NULL, OPTION_FORMAT},
+      {"chunk-compression", required_argument, NULL, OPTION_CHUNKS},
+      {"max-bag-size", required_argument, NULL, 'b'},
+      {"max-bag-duration", required_argument, NULL, 'd'},
+      {"max-cache-size", required_argument, NULL, OPTION_CACHE},
+      {"log-time", required_argument, NULL, OPTION_LOG_TIME},
+      {"use-sim-time", no_argument, NULL, OPTION_SIM_TIME},
+      {"start-paused", no_argument, NULL, OPTION_PAUSED},
+      {"snapshot-mode", no_argument, NULL, OPTION_SNAPSHOT},
+      {"qos-profile-overrides-path", required_argument, NULL, OPTION_QOS},
+      {"fsync-interval", required_argument, NULL, OPTION_FSYNC},
+      {"node-name", required_argument, NULL, OPTION_NODE},
+      {"domain", required_argument, NULL, OPTION_DOMAIN},
+      {"help", no_argument, NULL, 'h'},
+      {0},
+  };
+  int option;
+  while ((option = getopt_long(argc, argv, "-:ae:x:o:s:b:d:h", options, NULL)) != -1) {
+    if (option == 'h') {
+      *out_help = true;
+      return EXIT_OK;
+    }
+    if (!note_option(option, arguments) && !take_option(command, option, argc, argv, arguments))
+      return EXIT_USAGE;
+  }
+  while (optind < argc)
+    arguments->topics[arguments->options.topic_count++] = argv[optind++];
+  return finish_arguments(command, arguments);
+}
+
+/* --- recording --- */
+
+static int open_session(session_t *session, const arguments_t *arguments)
+{
+  tb_error_t error = TB_ERROR_INIT;
+  tb_ros2_context_options_t context = TB_ROS2_CONTEXT_OPTIONS_INIT;
+  tb_ros2_node_options_t node = TB_ROS2_NODE_OPTIONS_INIT;
+  tb_ros2_parameter_t sim_time = {.name = "use_sim_time",
+                                  .value = {.type = TB_ROS2_PARAMETER_BOOL, .bool_value = true}};
+  context.domain_id = arguments->domain;
+  node.parameter_overrides = &sim_time;
+  node.parameter_override_count = arguments->use_sim_time;
+  tb_status_t status = tb_ros2_context_create(&context, &session->context, &error);
+  if (!status)
+    status =
+        tb_ros2_node_create(session->context, arguments->node, "/", &node, &session->node, &error);
+  if (!status)
+    status = tb_ros2_recorder_create(session->node, arguments->path, &arguments->options,
+                                     &session->recorder, &error);
+  return status ? command_failed(session->command, status, &error) : EXIT_OK;
+}
+
+static void close_session(session_t *session)
+{
+  tb_ros2_recorder_destroy(session->recorder);
+  tb_ros2_node_destroy(session->node);
+  tb_ros2_context_destroy(session->context);
+}
+
+static void toggle_paused(tb_recorder_t *recorder)
+{
+  if (tb_recorder_is_paused(recorder))
+    tb_recorder_resume(recorder);
+  else
+    tb_recorder_pause(recorder);
+}
+
+static void read_keys(record_screen_t *screen, tb_recorder_t *recorder)
+{
+  char keys[64];
+  size_t count = terminal_read(&screen->terminal, keys, sizeof keys);
+  for (size_t i = 0; i < count; i++)
+    if (keys[i] == ' ') toggle_paused(recorder);
+}
+
+/* Until a signal. Nobody reading the output is no reason to stop. */
+static void attend(record_screen_t *screen, tb_recorder_t *recorder)
+{
+  for (;;) {
+    struct pollfd fds[] = {{command_signal_fd(), POLLIN, 0},
+                           {screen->terminal.keyboard ? STDIN_FILENO : -1, POLLIN, 0}};
+    int ready = poll(fds, 2, terminal_period_ms(&screen->terminal));
+    if (ready > 0 && fds[0].revents) return;
+    if (ready > 0 && fds[1].revents) read_keys(screen, recorder);
+    if (ready == 0 || screen->terminal.screen) {
+      record_screen_show(screen, recorder);
+      command_flush();
+    }
+  }
+}
+
+static int exit_status(tb_recorder_t *recorder)
+{
+  tb_recorder_topic_status_t topic;
+  for (size_t i = 0; tb_recorder_topic_status(recorder, i, &topic) == TB_OK; i++)
+    if (topic.lost_in_queue > 0) return EXIT_CHECK;
+  return EXIT_OK;
+}
+
+static int record(session_t *session, const char *path)
+{
+  record_screen_t screen;
+  tb_error_t error = TB_ERROR_INIT;
+  tb_recorder_t *core = tb_ros2_recorder_core(session->recorder);
+  printf("recording to %s\n", path);
+  command_flush();
+  record_screen_open(&screen, path);
+  attend(&screen, core);
+  command_die_of_late_signals();
+  terminal_close(&screen.terminal);
+  tb_status_t status = tb_ros2_recorder_stop(session->recorder, &error);
+  record_screen_summary(&screen, core);
+  command_flush();
+  return status ? command_failed(session->command, status, &error) : exit_status(core);
+}
+
+static int run(const command_t *command, int argc, char **argv)
+{
+  bool help = false;
+  arguments_t arguments = {.options = TB_ROS2_RECORDER_OPTIONS_INIT,
+                           .node = "rosbag2_recorder",
+                           .domain = -1,
+                           .topics = calloc((size_t)argc, sizeof *arguments.topics),
+                           .excluded = calloc((size_t)argc, sizeof *arguments.excluded)};
+  session_t session = {.command = command};
+  int result = arguments.topics && arguments.excluded
+                   ? parse(command, argc, argv, &arguments, &help)
+                   : command_failed(command, TB_ERR_NO_MEMORY, NULL);
+  if (!result && !help) {
+    command_catch_signals();
+    command_show_log(command);
+    result = open_session(&session, &arguments);
+    if (!result) result = record(&session, arguments.path);
+    close_session(&session);
+  }
+  free(arguments.topics);
+  free(arguments.excluded);
+  return help ? command_help(command) : command_finish(command, result);
+}
+
+const command_t command_record = {
+    .name = "record",
+    .summary = "record topics to a bag of rosbag2",
+    .usage = "timebase record [--all] [TOPIC...] [-e REGEX] [-x REGEX] [-o BAG] [-s ID] "
+             "[--use-sim-time] [OPTION...]",
+    .help =
+        "Records topics of the ROS 2 graph until SIGINT or SIGTERM; new ones as they appear.\n\n"
+        "  -a, --all              all topics\n"
+        "  --topics T...          these topics: all words up to the next option (or --)\n"
+        "  -e, --regex R          topics that match R (POSIX, extended), anywhere in the name\n"
+        "  -x, --exclude-regex R  but not those that match R\n"
+        "  --exclude-topics T...  but not these\n"
+        "  --include-hidden-topics  also those with a part that begins with '_'\n"
+        "  -o, --output BAG       the folder to make (default rosbag2_DATE-TIME)\n"
+        "  -s, --storage ID       mcap (default) or sqlite3\n"
+        "  --compression-mode M   none, message or file (default none)\n"
+        "  --compression-format F zstd\n"
+        "  --chunk-compression C  none, zstd or lz4, inside of mcap files (default none)\n"
+        "  -b, --max-bag-size B   begin another file after B bytes\n"
+        "  -d, --max-bag-duration T  or after T of log time (90s, 5m; bare: seconds)\n"
+        "  --max-cache-size B     bytes that may wait for the disk (default 104857600); what "
+        "comes\n"
+        "                         when they are used up is lost, and counted\n"
+        "  --log-time WHICH       receive (default): system time at which DDS had the message;\n"
+        "                         source: at which it was sent; ros: ROS time at receipt\n"
+        "  --use-sim-time         ROS time from /clock, which is recorded too. Nothing is "
+        "recorded\n"
+        "                         before the first tick; a jump back begins another file.\n"
+        "                         Jumps are on /timebase/jumps of the bag\n"
+        "  --start-paused         record when resumed: SPACE, or ~/resume\n"
+        "  --snapshot-mode        keep the newest messages in the cache, write at ~/snapshot\n"
+        "  --qos-profile-overrides-path F  QoS by topic, in YAML as for ros2 bag\n"
+        "  --fsync-interval T     have the disk keep what is older than T (default: up to it)\n"
+        "  --node-name NAME       of the node on the graph (default rosbag2_recorder)\n"
+        "  --domain N             DDS domain, 0 to 232 (default: ROS_DOMAIN_ID, else 0)\n"
+        "  -h, --help             this text\n\n"
+        "What came is readable at most a second later, however the process ends. A slow disk does\n"
+        "not hold up publishers. A recorder that is stopped as a process (SIGSTOP) does so as any\n"
+        "reliable subscription: where more than half a megabyte is not acknowledged, for 10 s.\n"
+        "Losses are counted by topic: on the way (gaps in a publisher's numbers), as the queue "
+        "was\n"
+        "full, as the file could not be written; then another file is tried. Services as of\n"
+        "ros2 bag record: ~/pause, ~/resume, ~/is_paused, ~/split_bagfile, ~/snapshot.\n\n"
+        "Exit status: 1 if messages were lost as the queue was full, 3 if the file system "
+        "failed.\n",
+    .run = run,
+};

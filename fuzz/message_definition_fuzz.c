@@ -1,0 +1,19 @@
+/* Bytes as a message definition, and as the name of a type. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fuzz.h"
+#include "rosbag2/message_definition.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+  char field[TB__MESSAGE_NAME_SIZE];
+  char *text = strndup((const char *)data, size), *definition = NULL;
+  size_t at = 0;
+  if (!text) return 0;
+  while (tb__message_field_next(text, &at, "package", field))
+    if (at > strlen(text) || !strchr(field, '/') || strchr(field, '.')) abort();
+  if (tb__message_definition(text, NULL, &definition) == TB_OK) free(definition);
+  free(text);
+  return 0;
+}

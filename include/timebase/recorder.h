@@ -1,0 +1,179 @@
+/* Recording messages to a bag while they come: a bounded queue, a thread that writes, and counts of
+ * all that was lost. What takes the messages from a graph stands in timebase/ros2_recorder.h. */
+#ifndef TIMEBASE_RECORDER_H
+#define TIMEBASE_RECORDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <timebase/bag_writer.h>
+#include <timebase/clock.h>
+#include <timebase/duration.h>
+#include <timebase/error.h>
+#include <timebase/export.h>
+
+/** A recording that is being made. */
+typedef struct tb_recorder tb_recorder_t;
+
+/** The storage of a recording unless told otherwise. */
+#define TB_RECORDER_STORAGE "mcap"
+
+/** Bytes of messages that may wait to be written, unless told otherwise: rosbag2's. */
+#define TB_RECORDER_CACHE_SIZE (UINT64_C(100) << 20)
+
+/** The topic of the bag on which jumps of the clock and changes of its source are recorded. */
+#define TB_RECORDER_JUMPS_TOPIC "/timebase/jumps"
+
+/** The longest time from receipt until a message is readable in the file, while the disk keeps up.
+ */
+#define TB_RECORDER_FLUSH_LIMIT ((tb_duration_t){TB_NS_PER_S})
+
+/** What the log time of a message is. */
+typedef enum tb_recorder_time {
+  TB_RECORDER_TIME_RECEIVE = 0, /**< system time at which the middleware had it */
+  TB_RECORDER_TIME_SOURCE,      /**< system time at which its publisher sent it */
+  TB_RECORDER_TIME_ROS,         /**< what a clock told when it came */
+} tb_recorder_time_t;
+
+/** How a recording is made. */
+typedef struct tb_recorder_options {
+  tb_bag_writer_options_t bag; /**< storage, compression, limits of a file; on_split is called on
+                                  the recorder's thread, at the last file by tb_recorder_stop */
+  tb_recorder_time_t log_time; /**< what the log times are */
+  tb_clock_t *clock;   /**< of TB_RECORDER_TIME_ROS; outlives the recorder; with others NULL */
+  uint64_t cache_size; /**< bytes that may wait to be written, 0: TB_RECORDER_CACHE_SIZE */
+  tb_duration_t fsync_interval; /**< the most that a power failure costs; 0: left to the system */
+  bool start_paused;            /**< as if tb_recorder_pause came first */
+  bool snapshot_mode; /**< keep the newest messages in memory, write at tb_recorder_snapshot */
+} tb_recorder_options_t;
+
+/** One file in TB_RECORDER_STORAGE, log times of receipt. */
+#define TB_RECORDER_OPTIONS_INIT                                                                   \
+  {                                                                                                \
+    {TB_RECORDER_STORAGE,                                                                          \
+     TB_BAG_COMPRESS_NONE,                                                                         \
+     NULL,                                                                                         \
+     0,                                                                                            \
+     TB_BAG_CHUNKS_PLAIN,                                                                          \
+     0,                                                                                            \
+     0,                                                                                            \
+     {0},                                                                                          \
+     NULL,                                                                                         \
+     NULL,                                                                                         \
+     NULL},                                                                                        \
+        TB_RECORDER_TIME_RECEIVE, NULL, 0, {0}, false, false                                       \
+  }
+
+/** A message as it came. */
+typedef struct tb_recorder_message {
+  const void *data;   /**< serialized; copied */
+  size_t size;        /**< of it, in bytes */
+  int64_t receive_ns; /**< system time at receipt */
+  int64_t source_ns;  /**< system time at sending; 0: unknown, then that of receipt is taken */
+  int64_t clock_ns;   /**< of a message that is itself the clock's time: that time; otherwise 0. It
+                         is the log time if the clock has not started yet */
+} tb_recorder_message_t;
+
+/** What has become of the messages of one topic. */
+typedef struct tb_recorder_topic_status {
+  const char *name;         /**< valid as long as the recorder */
+  const char *type;         /**< likewise */
+  uint64_t written;         /**< in the files, or with the next flush */
+  uint64_t waiting;         /**< in the queue */
+  uint64_t lost_on_the_way; /**< as told by tb_recorder_note_lost */
+  uint64_t lost_in_queue;   /**< because the queue was full */
+  uint64_t lost_in_file;    /**< because the file system failed */
+  uint64_t skipped;         /**< came while paused, or before the clock's first tick */
+  uint64_t pushed_out;      /**< of a snapshot's memory, by newer ones */
+} tb_recorder_topic_status_t;
+
+/** How the recording goes. */
+typedef struct tb_recorder_status {
+  uint64_t written;       /**< messages, as of the topics */
+  uint64_t lost;          /**< likewise, in any of the three ways */
+  uint64_t skipped;       /**< likewise */
+  uint64_t waiting_bytes; /**< in the queue */
+  uint64_t file_size;     /**< bytes of the file in the making */
+  size_t file_count;      /**< how many were begun */
+  size_t topic_count;     /**< how many there are */
+  uint64_t jumps;         /**< back, of the clock: each began a file */
+  bool paused;            /**< whether messages are skipped now */
+  bool waits_for_clock;   /**< the clock has not started yet */
+  bool failing;       /**< nothing can be written now; another file is tried every now and then */
+  tb_error_t failure; /**< the first failure of the file system; TB_OK: none */
+} tb_recorder_status_t;
+
+TB_BEGIN_DECLS
+
+/** Makes the bag at `path` (tb_bag_writer_create) and starts the thread that writes to it.
+ * `options` may be NULL.
+ *
+ * With TB_RECORDER_TIME_ROS messages are skipped until the clock has started, each jump back of the
+ * clock begins a file. Jumps back, the first tick and changes of source are recorded as messages of
+ * TB_RECORDER_JUMPS_TOPIC (std_msgs/msg/String: "kind=backward reason=loop before_ns=...
+ * after_ns=... file=1 begins_file"), at the time that they led to, and the first 1000 are noted in
+ * the bag's custom data too, as "timebase_jump_N".
+ *
+ *   TB_ERR_INVALID  options: TB_RECORDER_TIME_ROS without clock, a negative interval
+ *   and as tb_bag_writer_create, TB_ERR_SYSTEM (no thread), TB_ERR_FORKED
+ *
+ * [any thread] [blocks: file system] */
+TB_API tb_status_t tb_recorder_create(const char *path, const tb_recorder_options_t *options,
+                                      tb_recorder_t **out, tb_error_t *error);
+
+/** Stops it if that was not done, and frees it. Accepts NULL. No other call may be in progress.
+ * [any thread] [blocks: file system] Not from a jump callback or the log hook. */
+TB_API void tb_recorder_destroy(tb_recorder_t *recorder);
+
+/** Adds a topic; *out_topic counts from 0. TB_ERR_INVALID: a topic of this name is there.
+ * TB_ERR_NO_MEMORY, TB_ERR_FORKED. [any thread] */
+TB_API tb_status_t tb_recorder_add_topic(tb_recorder_t *recorder,
+                                         const tb_bag_writer_topic_t *topic, size_t *out_topic,
+                                         tb_error_t *error);
+
+/** Takes a message in. Never waits for the file system: one for which there is no room is counted
+ * as lost. For each thread the order is kept.
+ *
+ *   TB_ERR_LIMIT     no room: lost, and counted
+ *   TB_ERR_NOT_SET   skipped: paused, or the clock has not started
+ *   TB_ERR_CLOSED    stopped
+ *   TB_ERR_INVALID   no such topic
+ *   TB_ERR_NO_MEMORY lost, and counted
+ *   TB_ERR_FORKED
+ *
+ * [any thread] [from callbacks] */
+TB_API tb_status_t tb_recorder_take(tb_recorder_t *recorder, size_t topic,
+                                    const tb_recorder_message_t *message);
+
+/** Counts messages of a topic that are known to have got lost before they came here.
+ * [any thread] [from callbacks] */
+TB_API void tb_recorder_note_lost(tb_recorder_t *recorder, size_t topic, uint64_t count);
+
+/** Messages that come between the two are skipped. [any thread] [from callbacks] */
+TB_API void tb_recorder_pause(tb_recorder_t *recorder);
+TB_API void tb_recorder_resume(tb_recorder_t *recorder);
+TB_API bool tb_recorder_is_paused(const tb_recorder_t *recorder);
+
+/** Has what comes from now on go to another file. [any thread] [from callbacks] TB_ERR_CLOSED,
+ * TB_ERR_NO_MEMORY, TB_ERR_FORKED. */
+TB_API tb_status_t tb_recorder_split(tb_recorder_t *recorder);
+
+/** In snapshot mode: has what is in memory written. [any thread] [from callbacks] TB_ERR_INVALID:
+ * not in snapshot mode. TB_ERR_CLOSED, TB_ERR_FORKED. */
+TB_API tb_status_t tb_recorder_snapshot(tb_recorder_t *recorder);
+
+/** Takes no more, writes what waits and closes the bag. The first failure of the whole recording is
+ * returned; a second call returns it again. [one thread] [blocks: file system] TB_ERR_DEADLOCK from
+ * a jump callback or the log hook, TB_ERR_FORKED. */
+TB_API tb_status_t tb_recorder_stop(tb_recorder_t *recorder, tb_error_t *error);
+
+/** Also after tb_recorder_stop. [any thread] [from callbacks] */
+TB_API void tb_recorder_status(tb_recorder_t *recorder, tb_recorder_status_t *out);
+
+/** TB_ERR_NOT_FOUND: no such topic. [any thread] [from callbacks] */
+TB_API tb_status_t tb_recorder_topic_status(tb_recorder_t *recorder, size_t topic,
+                                            tb_recorder_topic_status_t *out);
+
+TB_END_DECLS
+
+#endif

@@ -1,0 +1,81 @@
+/* Recording topics of a ROS 2 graph: which ones, with which QoS, and the services of rosbag2's
+ * recorder. */
+#ifndef TIMEBASE_ROS2_RECORDER_H
+#define TIMEBASE_ROS2_RECORDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <timebase/error.h>
+#include <timebase/export.h>
+#include <timebase/recorder.h>
+#include <timebase/ros2_node.h>
+
+/** A recorder on a graph. */
+typedef struct tb_ros2_recorder tb_ros2_recorder_t;
+
+/** What is recorded. A topic is if it has a publisher and is named, matches `regex`, or `all` is
+ * set; unless it is excluded or hidden. Texts are read only during tb_ros2_recorder_create. */
+typedef struct tb_ros2_recorder_options {
+  /** How it is written. With TB_RECORDER_TIME_ROS and no clock, that of the node; `/clock` is
+   * recorded too, whatever the rest says. */
+  tb_recorder_options_t recorder;
+  bool all;                          /**< all topics */
+  const char *const *topics;         /**< by name; a missing first '/' is put before it */
+  size_t topic_count;                /**< how many */
+  const char *regex;                 /**< POSIX, extended; matches anywhere in the name; or NULL */
+  const char *exclude_regex;         /**< likewise */
+  const char *const *exclude_topics; /**< by name */
+  size_t exclude_topic_count;        /**< how many */
+  bool include_hidden;               /**< also those with a part that begins with '_' */
+  const char *qos_overrides_path;    /**< YAML: QoS by topic, in rosbag2's form; or NULL */
+  bool no_services;                  /**< no services, and no events/write_split */
+} tb_ros2_recorder_options_t;
+
+/** Nothing. */
+#define TB_ROS2_RECORDER_OPTIONS_INIT                                                              \
+  {                                                                                                \
+    TB_RECORDER_OPTIONS_INIT, false, NULL, 0, NULL, NULL, NULL, 0, false, NULL, false              \
+  }
+
+TB_BEGIN_DECLS
+
+/** Makes the bag at `path` and begins to record on `node`, which must outlive the recorder. Topics
+ * that appear later are taken up as they do.
+ *
+ * A subscription is reliable if all publishers that are known when it is made are, and transient
+ * local likewise. When a publisher comes later that does not match, another subscription takes its
+ * place. Where the overrides give the QoS, such a publisher is reported to the log and not
+ * recorded, as is always one of another type. Gaps in what publishers
+ * number are counted as lost on the way (tb_recorder_topic_status_t).
+ *
+ * Definitions of message types are taken from the share folders of AMENT_PREFIX_PATH, if they are
+ * there with all that they name; those of the time contract are built in. Otherwise the bag has the
+ * type's name and hash alone.
+ *
+ * Services under the node's name: pause, resume, is_paused, split_bagfile and, in snapshot mode,
+ * snapshot; the topic events/write_split tells of each file that is closed.
+ *
+ *   TB_ERR_INVALID  no topic is asked for, a name or an expression is wrong
+ *   TB_ERR_CORRUPT, TB_ERR_NOT_FOUND  the file of overrides
+ *   and as tb_recorder_create, tb_ros2_graph_create, tb_ros2_service_create
+ *
+ * [any thread] [blocks: file system] */
+TB_API tb_status_t tb_ros2_recorder_create(tb_ros2_node_t *node, const char *path,
+                                           const tb_ros2_recorder_options_t *options,
+                                           tb_ros2_recorder_t **out, tb_error_t *error);
+
+/** Accepts NULL. Stops it if that was not done. No other call may be in progress.
+ * [any thread] [blocks: file system] Not from a callback of the node, nor from a jump callback or
+ * the log hook. */
+TB_API void tb_ros2_recorder_destroy(tb_ros2_recorder_t *recorder);
+
+/** What pauses, splits and tells how it goes; valid as long as `recorder`. To stop it, use
+ * tb_ros2_recorder_stop. [any thread] */
+TB_API tb_recorder_t *tb_ros2_recorder_core(tb_ros2_recorder_t *recorder);
+
+/** Ends the subscriptions, then as tb_recorder_stop. [one thread] [blocks: file system] */
+TB_API tb_status_t tb_ros2_recorder_stop(tb_ros2_recorder_t *recorder, tb_error_t *error);
+
+TB_END_DECLS
+
+#endif

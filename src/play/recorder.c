@@ -1,0 +1,285 @@
+#include "play/recorder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fork.h"
+#include "clock/delay.h"
+
+static tb_status_t check_options(const tb_recorder_options_t *options, tb_error_t *error)
+{
+  if ((unsigned)options->log_time > TB_RECORDER_TIME_ROS)
+    return tb_error_set(error, TB_ERR_INVALID, "recorder: log_time is %d", (int)options->log_time);
+  if ((options->log_time == TB_RECORDER_TIME_ROS) != (options->clock != NULL))
+    return tb_error_set(error, TB_ERR_INVALID,
+                        "recorder: a clock belongs to log times of ROS, and to no others");
+  if (options->fsync_interval.ns < 0)
+    return tb_error_set(error, TB_ERR_INVALID, "recorder: fsync_interval is negative");
+  return TB_OK;
+}
+
+static tb_status_t open_bag(tb_recorder_t *recorder, const char *path, tb_error_t *error)
+{
+  tb_bag_writer_options_t bag = recorder->options.bag;
+  if (!bag.storage_id) bag.storage_id = TB_RECORDER_STORAGE;
+  bag.on_split = tb__recorder_on_split;
+  bag.user = recorder;
+  return tb_bag_writer_create(path, &bag, &recorder->bag, error);
+}
+
+static void topic_destroy(tb__recorder_topic_t *topic)
+{
+  const char *texts[] = {topic->info.name,
+                         topic->info.type,
+                         topic->info.offers,
+                         topic->info.serialization_format,
+                         topic->info.type_hash,
+                         topic->info.definition,
+                         topic->info.definition_encoding};
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+    free((void *)(uintptr_t)texts[i]);
+  free(topic);
+}
+
+static void recorder_free(tb_recorder_t *recorder)
+{
+  for (size_t i = 0; i < recorder->topic_count; i++)
+    topic_destroy(recorder->topics[i]);
+  free(recorder->topics);
+  tb__mutex_fini(&recorder->mutex);
+  free(recorder);
+}
+
+/* What was begun is ended again; the bag stays, as it would after a crash. */
+static tb_status_t start(tb_recorder_t *recorder, tb_error_t *error)
+{
+  tb_status_t status = recorder->options.clock ? tb__recorder_watch_clock(recorder) : TB_OK;
+  if (status != TB_OK)
+    return tb_error_set(error, status, "recorder: %s", tb_status_message(status));
+  status = tb__thread_start(&recorder->thread, "tb-recorder", tb__recorder_run, recorder);
+  if (status == TB_OK) return TB_OK;
+  tb_jump_handler_destroy(recorder->handler);
+  return tb_error_set(error, status, "recorder: no thread");
+}
+
+tb_status_t tb_recorder_create(const char *path, const tb_recorder_options_t *options,
+                               tb_recorder_t **out, tb_error_t *error)
+{
+  static const tb_recorder_options_t defaults = TB_RECORDER_OPTIONS_INIT;
+  if (!options) options = &defaults;
+  tb_status_t status = check_options(options, error);
+  if (status != TB_OK) return status;
+  status = tb__fork_watch();
+  if (status != TB_OK)
+    return tb_error_set(error, status, "recorder: %s", tb_status_message(status));
+  tb_recorder_t *recorder = calloc(1, sizeof *recorder);
+  if (!recorder) return tb_error_set(error, TB_ERR_NO_MEMORY, "recorder: out of memory");
+  tb__mutex_init(&recorder->mutex);
+  recorder->options = *options;
+  if (!recorder->options.cache_size) recorder->options.cache_size = TB_RECORDER_CACHE_SIZE;
+  atomic_store(&recorder->paused, options->start_paused);
+  recorder->flush_due_ns = recorder->sync_due_ns = recorder->retry_ns = INT64_MAX;
+  recorder->jumps_topic = SIZE_MAX;
+  recorder->file_count = 1;
+  status = open_bag(recorder, path, error);
+  if (status == TB_OK) {
+    status = start(recorder, error);
+    if (status != TB_OK) tb_bag_writer_close(recorder->bag, NULL);
+  }
+  if (status != TB_OK) {
+    recorder_free(recorder);
+    return status;
+  }
+  *out = recorder;
+  return TB_OK;
+}
+
+tb_status_t tb_recorder_stop(tb_recorder_t *recorder, tb_error_t *error)
+{
+  if (tb__is_forked())
+    return tb_error_set(error, TB_ERR_FORKED, "recorder: %s", tb_status_message(TB_ERR_FORKED));
+  if (tb__thread_may_not_wait())
+    return tb_error_set(error, TB_ERR_DEADLOCK, "recorder: %s", tb_status_message(TB_ERR_DEADLOCK));
+  if (!recorder->joined) {
+    tb_jump_handler_destroy(recorder->handler);
+    recorder->handler = NULL;
+    tb__mutex_lock(&recorder->mutex);
+    recorder->stopped = true;
+    tb__mutex_unlock(&recorder->mutex);
+    tb__recorder_wake(recorder);
+    tb__thread_join(&recorder->thread);
+    recorder->joined = true;
+  }
+  tb__mutex_lock(&recorder->mutex);
+  tb_error_t failure = recorder->failure;
+  tb__mutex_unlock(&recorder->mutex);
+  if (failure.status != TB_OK && error) *error = failure;
+  return failure.status;
+}
+
+/* A forked child leaves alone what the parent's thread was using. */
+void tb_recorder_destroy(tb_recorder_t *recorder)
+{
+  if (!recorder) return;
+  tb_status_t status = tb_recorder_stop(recorder, NULL);
+  if (status == TB_ERR_FORKED) tb_jump_handler_destroy(recorder->handler);
+  if (status != TB_ERR_DEADLOCK) recorder_free(recorder);
+}
+
+/* --- topics --- */
+
+static bool copy_text(const char *text, const char **out)
+{
+  *out = text ? strdup(text) : NULL;
+  return !text || *out;
+}
+
+static tb__recorder_topic_t *topic_create(const tb_bag_writer_topic_t *info)
+{
+  tb__recorder_topic_t *topic = calloc(1, sizeof *topic);
+  if (!topic) return NULL;
+  topic->in_bag = SIZE_MAX;
+  if (copy_text(info->name, &topic->info.name) && copy_text(info->type, &topic->info.type) &&
+      copy_text(info->serialization_format, &topic->info.serialization_format) &&
+      copy_text(info->offers, &topic->info.offers) &&
+      copy_text(info->type_hash, &topic->info.type_hash) &&
+      copy_text(info->definition, &topic->info.definition) &&
+      copy_text(info->definition_encoding, &topic->info.definition_encoding))
+    return topic;
+  topic_destroy(topic);
+  return NULL;
+}
+
+static tb_status_t topic_put(tb_recorder_t *recorder, tb__recorder_topic_t *topic)
+{
+  tb_status_t status = TB_OK;
+  tb__mutex_lock(&recorder->mutex);
+  for (size_t i = 0; i < recorder->topic_count && status == TB_OK; i++)
+    if (strcmp(recorder->topics[i]->info.name, topic->info.name) == 0) status = TB_ERR_INVALID;
+  if (status == TB_OK) {
+    tb__recorder_topic_t **topics =
+        reallocarray(recorder->topics, recorder->topic_count + 1, sizeof(tb__recorder_topic_t *));
+    if (!topics) status = TB_ERR_NO_MEMORY;
+    if (topics) recorder->topics = topics;
+  }
+  if (status == TB_OK) recorder->topics[recorder->topic_count++] = topic;
+  tb__mutex_unlock(&recorder->mutex);
+  return status;
+}
+
+static size_t topic_index(tb_recorder_t *recorder, const tb__recorder_topic_t *topic)
+{
+  size_t i = 0;
+  tb__mutex_lock(&recorder->mutex);
+  while (recorder->topics[i] != topic)
+    i++;
+  tb__mutex_unlock(&recorder->mutex);
+  return i;
+}
+
+tb_status_t tb_recorder_add_topic(tb_recorder_t *recorder, const tb_bag_writer_topic_t *info,
+                                  size_t *out_topic, tb_error_t *error)
+{
+  if (tb__is_forked())
+    return tb_error_set(error, TB_ERR_FORKED, "recorder: %s", tb_status_message(TB_ERR_FORKED));
+  if (!info->name || !*info->name || !info->type || !*info->type)
+    return tb_error_set(error, TB_ERR_INVALID, "recorder: a topic without a name or a type");
+  tb__recorder_topic_t *topic = topic_create(info);
+  tb__record_t *order = tb__record_create(TB__RECORD_TOPIC, 0, NULL, 0);
+  tb_status_t status = topic && order ? topic_put(recorder, topic) : TB_ERR_NO_MEMORY;
+  if (status != TB_OK) {
+    if (topic) topic_destroy(topic);
+    free(order);
+    return tb_error_set(error, status, "recorder: topic %.200s: %s", info->name,
+                        status == TB_ERR_INVALID ? "is there already" : tb_status_message(status));
+  }
+  *out_topic = order->topic = topic_index(recorder, topic);
+  tb__recorder_put(recorder, order); /* nobody cares once it is stopped */
+  return TB_OK;
+}
+
+/* --- controls --- */
+
+void tb_recorder_pause(tb_recorder_t *recorder)
+{
+  atomic_store(&recorder->paused, true);
+}
+
+void tb_recorder_resume(tb_recorder_t *recorder)
+{
+  atomic_store(&recorder->paused, false);
+}
+
+bool tb_recorder_is_paused(const tb_recorder_t *recorder)
+{
+  return atomic_load(&recorder->paused);
+}
+
+tb_status_t tb_recorder_split(tb_recorder_t *recorder)
+{
+  if (tb__is_forked()) return TB_ERR_FORKED;
+  return tb__recorder_put(recorder, tb__record_create(TB__RECORD_SPLIT, 0, NULL, 0));
+}
+
+tb_status_t tb_recorder_snapshot(tb_recorder_t *recorder)
+{
+  if (tb__is_forked()) return TB_ERR_FORKED;
+  if (!recorder->options.snapshot_mode) return TB_ERR_INVALID;
+  tb__mutex_lock(&recorder->mutex);
+  bool stopped = recorder->stopped;
+  if (!stopped) recorder->snapshot_wanted = true;
+  tb__mutex_unlock(&recorder->mutex);
+  tb__recorder_wake(recorder);
+  return stopped ? TB_ERR_CLOSED : TB_OK;
+}
+
+/* --- what is told --- */
+
+static void topic_tell(const tb__recorder_topic_t *topic, tb_recorder_topic_status_t *out)
+{
+  *out = (tb_recorder_topic_status_t){
+      .name = topic->info.name,
+      .type = topic->info.type,
+      .written = atomic_load(&topic->written),
+      .waiting = atomic_load(&topic->waiting),
+      .lost_on_the_way = atomic_load(&topic->lost_on_the_way),
+      .lost_in_queue = atomic_load(&topic->lost_in_queue),
+      .lost_in_file = atomic_load(&topic->lost_in_file),
+      .skipped = atomic_load(&topic->skipped),
+      .pushed_out = atomic_load(&topic->pushed_out),
+  };
+}
+
+tb_status_t tb_recorder_topic_status(tb_recorder_t *recorder, size_t index,
+                                     tb_recorder_topic_status_t *out)
+{
+  const tb__recorder_topic_t *topic = tb__recorder_topic(recorder, index);
+  if (!topic) return TB_ERR_NOT_FOUND;
+  topic_tell(topic, out);
+  return TB_OK;
+}
+
+void tb_recorder_status(tb_recorder_t *recorder, tb_recorder_status_t *out)
+{
+  tb_recorder_status_t status = {.paused = tb_recorder_is_paused(recorder)};
+  tb_time_t now;
+  tb__mutex_lock(&recorder->mutex);
+  status.topic_count = recorder->topic_count;
+  status.file_count = recorder->file_count;
+  status.file_size = recorder->file_size;
+  status.failure = recorder->failure;
+  status.failing = recorder->broken;
+  for (size_t i = 0; i < recorder->topic_count; i++) {
+    tb_recorder_topic_status_t topic;
+    topic_tell(recorder->topics[i], &topic);
+    status.written += topic.written;
+    status.lost += topic.lost_on_the_way + topic.lost_in_queue + topic.lost_in_file;
+    status.skipped += topic.skipped;
+  }
+  tb__mutex_unlock(&recorder->mutex);
+  status.waiting_bytes = atomic_load(&recorder->bytes);
+  status.jumps = atomic_load(&recorder->jumps);
+  status.waits_for_clock = recorder->options.clock &&
+                           tb_clock_try_now(recorder->options.clock, &now) == TB_OK && now.ns == 0;
+  *out = status;
+}

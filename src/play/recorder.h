@@ -1,0 +1,96 @@
+/* Inside of tb_recorder_t. recorder.c makes, ends and tells of it; recorder_intake.c takes in what
+ * comes, on any thread; recorder_writer.c is the thread that writes. */
+#ifndef TB_PLAY_RECORDER_H
+#define TB_PLAY_RECORDER_H
+
+#include <timebase/jump.h>
+#include <timebase/recorder.h>
+
+#include "platform/futex.h"
+#include "platform/mutex.h"
+#include "platform/thread.h"
+
+#define TB__RECORD_FLUSH_NS (TB_NS_PER_S / 2) /* half of TB_RECORDER_FLUSH_LIMIT */
+
+typedef enum tb__record_kind {
+  TB__RECORD_MESSAGE = 1,
+  TB__RECORD_TOPIC, /* one that is new, to be told to the bag */
+  TB__RECORD_SPLIT,
+  TB__RECORD_JUMP, /* of the clock: `bytes` is a tb_jump_t */
+} tb__record_kind_t;
+
+/* What waits to be written. */
+typedef struct tb__record {
+  struct tb__record *next;
+  tb__record_kind_t kind;
+  bool stamp_later; /* it came during a jump: the time is asked for when that is over */
+  size_t topic;
+  size_t size;
+  int64_t log_ns;
+  int64_t publish_ns;
+  int64_t steady_ns; /* when it came */
+  uint8_t bytes[];
+} tb__record_t;
+
+/* Counts are read on any thread. */
+typedef struct tb__recorder_topic {
+  tb_bag_writer_topic_t info; /* texts of its own */
+  size_t in_bag;              /* of the writer thread: index in the bag; SIZE_MAX: not there yet */
+  uint64_t tried;             /* likewise: messages that were handed to the bag */
+  _Atomic uint64_t written;
+  _Atomic uint64_t waiting;
+  _Atomic uint64_t lost_on_the_way;
+  _Atomic uint64_t lost_in_queue;
+  _Atomic uint64_t lost_in_file;
+  _Atomic uint64_t skipped;
+  _Atomic uint64_t pushed_out;
+} tb__recorder_topic_t;
+
+struct tb_recorder {
+  tb_recorder_options_t options; /* texts are not valid any more */
+  tb_jump_handler_t *handler;    /* NULL without a clock */
+  tb__thread_t thread;
+  _Atomic bool paused;
+  _Atomic uint64_t bytes; /* in the queue, and being written */
+  _Atomic uint32_t work;  /* futex: something has been put in the queue, or stop */
+  _Atomic uint64_t jumps;
+
+  tb__mutex_t mutex; /* never held while something waits */
+  tb__record_t *first, *last;
+  tb__recorder_topic_t **topics;
+  size_t topic_count;
+  bool stopped;         /* takes no more */
+  bool snapshot_wanted; /* in snapshot mode: what is in the queue is written */
+  bool broken;          /* the file system has failed, and not yet recovered */
+  size_t file_count;    /* as of the last flush */
+  uint64_t file_size;
+  tb_error_t failure; /* the first */
+
+  /* Of the writer thread. */
+  tb_bag_writer_t *bag;
+  uint64_t in_file;     /* messages in the file in the making */
+  int64_t flush_due_ns; /* INT64_MAX: nothing is to be flushed */
+  int64_t sync_due_ns;
+  int64_t retry_ns;       /* while broken: when to try the next file */
+  int64_t retry_delay_ns; /* doubles with each that fails */
+  size_t jumps_topic;     /* SIZE_MAX: not there yet */
+  unsigned notes;         /* of jumps */
+  bool joined;
+};
+
+/* recorder_intake.c */
+tb__record_t *tb__record_create(tb__record_kind_t kind, size_t topic, const void *bytes,
+                                size_t size);
+/* Orders to the writer thread count towards the limit and are never refused by it. `record` is
+ * taken over; NULL is TB_ERR_NO_MEMORY. TB_ERR_CLOSED. */
+tb_status_t tb__recorder_put(tb_recorder_t *recorder, tb__record_t *record);
+tb_status_t tb__recorder_watch_clock(tb_recorder_t *recorder);
+void tb__record_free(tb_recorder_t *recorder, tb__record_t *record);
+tb__recorder_topic_t *tb__recorder_topic(tb_recorder_t *recorder, size_t index);
+void tb__recorder_wake(tb_recorder_t *recorder);
+
+/* recorder_writer.c: the thread, and what the bag calls at each split; `user` is the recorder. */
+void *tb__recorder_run(void *user);
+void tb__recorder_on_split(const char *closed, const char *opened, void *user);
+
+#endif

@@ -1,0 +1,329 @@
+/* The recorder without a graph: what comes, what is kept, and what is told of the rest. */
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <timebase/testing.h>
+
+#include "play/record_fixture.h"
+
+static void test_log_times_of_receipt(void **state)
+{
+  (void)state;
+  start(NULL);
+  assert_ok(take(0, 1));
+  assert_ok(take(1, 2));
+  stop_well();
+  assert_status(take(0, 3), TB_ERR_CLOSED);
+  assert_status(tb_recorder_split(recorder), TB_ERR_CLOSED);
+  tb_bag_reader_t *reader = read_back();
+  assert_int_equal(tb_bag_reader_info(reader)->topic_count, 2);
+  expect(reader, 1, 2000 * S + 1, 0);
+  expect(reader, 2, 2000 * S + 2, 0);
+  tb_bag_reader_close(reader);
+  assert_int_equal(topic_now(0).written, 1);
+  assert_string_equal(topic_now(1).name, "/b");
+  assert_int_equal(status_now().waiting_bytes, 0);
+}
+
+static void test_log_times_of_sending(void **state)
+{
+  (void)state;
+  tb_recorder_options_t options = TB_RECORDER_OPTIONS_INIT;
+  options.log_time = TB_RECORDER_TIME_SOURCE;
+  start(&options);
+  assert_ok(take(0, 1));
+  tb_recorder_message_t unknown = {.data = "\0\1\0\0\2\0\0\0", .size = 8, .receive_ns = 3000 * S};
+  assert_ok(tb_recorder_take(recorder, 0, &unknown));
+  stop_well();
+  tb_bag_reader_t *reader = read_back();
+  expect(reader, 1, 1000 * S + 1, 0);
+  expect(reader, 2, 3000 * S, 0);
+  tb_bag_reader_close(reader);
+}
+
+/* Holds the writer thread at each split until it is let go. */
+static sem_t held, go_on;
+
+static void hold(const char *closed, const char *opened, void *user)
+{
+  (void)closed;
+  (void)user;
+  if (!*opened) return;
+  sem_post(&held);
+  sem_wait(&go_on);
+}
+
+static void start_held(uint64_t cache_size)
+{
+  tb_recorder_options_t options = TB_RECORDER_OPTIONS_INIT;
+  options.bag.on_split = hold;
+  options.cache_size = cache_size;
+  sem_init(&held, 0, 0);
+  sem_init(&go_on, 0, 0);
+  start(&options);
+  assert_ok(tb_recorder_split(recorder));
+  sem_wait(&held);
+}
+
+static void test_a_full_queue_loses_what_comes_and_counts_it(void **state)
+{
+  (void)state;
+  uint32_t kept = 0;
+  start_held(10000);
+  while (take_sized(0, kept, 500, 0) == TB_OK)
+    kept++;
+  assert_in_range(kept, 2, 20);
+  assert_true(status_now().waiting_bytes <= 10000);
+  assert_status(take_sized(1, 0, 500, 0), TB_ERR_LIMIT);
+  assert_status(take_sized(1, 0, 500, 0), TB_ERR_LIMIT);
+  assert_int_equal(topic_now(0).waiting, kept);
+  assert_int_equal(topic_now(0).lost_in_queue, 1);
+  assert_int_equal(topic_now(1).lost_in_queue, 2);
+  tb_recorder_note_lost(recorder, 1, 5);
+  sem_post(&go_on);
+  wait_until_written(kept);
+  assert_ok(take_sized(1, kept, 500, 0)); /* there is room again */
+  stop_well();
+  assert_int_equal(topic_now(0).written, kept);
+  assert_int_equal(topic_now(0).waiting, 0);
+  assert_int_equal(topic_now(1).lost_on_the_way, 5);
+  assert_int_equal(status_now().lost, 1 + 2 + 5);
+  tb_bag_reader_t *reader = read_back();
+  for (uint32_t i = 0; i <= kept; i++)
+    expect(reader, i, 2000 * S + i, 1);
+  tb_bag_reader_close(reader);
+}
+
+/* More than the whole queue may hold. */
+static void test_a_huge_message_is_lost_alone(void **state)
+{
+  (void)state;
+  tb_recorder_options_t options = TB_RECORDER_OPTIONS_INIT;
+  options.cache_size = 10000;
+  start(&options);
+  assert_status(take_sized(0, 1, 20000, 0), TB_ERR_LIMIT);
+  assert_ok(take(0, 2));
+  stop_well();
+  assert_int_equal(count_in_bag(), 1);
+}
+
+static void test_what_came_is_readable_in_time(void **state)
+{
+  (void)state;
+  assert_ok(tb_testing_hold_os_time());
+  start(NULL);
+  assert_ok(take(0, 1));
+  wait_until_written(1);
+  assert_int_equal(count_in_bag(), 0);
+  assert_ok(tb_testing_advance(TB_TESTING_STEADY, TB_RECORDER_FLUSH_LIMIT));
+  while (count_in_bag() != 1)
+    sched_yield();
+  assert_ok(tb_testing_release_os_time());
+}
+
+static void test_paused_recorders_skip(void **state)
+{
+  (void)state;
+  tb_recorder_options_t options = TB_RECORDER_OPTIONS_INIT;
+  options.start_paused = true;
+  start(&options);
+  assert_true(tb_recorder_is_paused(recorder));
+  assert_status(take(0, 1), TB_ERR_NOT_SET);
+  tb_recorder_resume(recorder);
+  assert_false(status_now().paused);
+  assert_ok(take(0, 2));
+  tb_recorder_pause(recorder);
+  assert_status(take(0, 3), TB_ERR_NOT_SET);
+  stop_well();
+  assert_int_equal(topic_now(0).skipped, 2);
+  assert_int_equal(count_in_bag(), 1);
+  assert_status(tb_recorder_snapshot(recorder), TB_ERR_INVALID);
+}
+
+static void test_snapshots_hold_the_newest(void **state)
+{
+  (void)state;
+  tb_recorder_options_t options = TB_RECORDER_OPTIONS_INIT;
+  options.snapshot_mode = true;
+  options.cache_size = 10000;
+  start(&options);
+  for (uint32_t i = 0; i < 100; i++)
+    assert_ok(take_sized(0, i, 500, 0));
+  uint64_t kept = topic_now(0).waiting;
+  assert_in_range(kept, 2, 20);
+  assert_int_equal(topic_now(0).pushed_out, 100 - kept);
+  assert_int_equal(status_now().written, 0);
+  assert_ok(tb_recorder_snapshot(recorder));
+  wait_until_written(kept);
+  assert_ok(take(0, 100)); /* nobody asks for this one */
+  stop_well();
+  assert_status(tb_recorder_snapshot(recorder), TB_ERR_CLOSED);
+  assert_int_equal(topic_now(0).pushed_out, 101 - kept);
+  assert_int_equal(status_now().lost, 0);
+  tb_bag_reader_t *reader = read_back();
+  for (uint32_t i = 100 - (uint32_t)kept; i < 100; i++)
+    expect(reader, i, 2000 * S + i, 0);
+  tb_bag_reader_close(reader);
+}
+
+/* --- failures --- */
+
+static void limit_files(rlim_t size)
+{
+  struct rlimit limit;
+  assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+  limit.rlim_cur = size;
+  signal(SIGXFSZ, SIG_IGN);
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+static void take_many(uint32_t from, uint32_t to)
+{
+  for (uint32_t i = from; i < to; i++)
+    assert_ok(take_sized(i % 2, i, 4096, 0));
+}
+
+static void wait_until_nothing_waits(void)
+{
+  while (status_now().waiting_bytes > 0)
+    sched_yield();
+}
+
+static void test_a_full_disk_is_told_and_survived(void **state)
+{
+  (void)state;
+  assert_ok(tb_testing_hold_os_time());
+  start(NULL);
+  take_many(0, 10);
+  wait_until_nothing_waits();
+  assert_ok(tb_testing_advance(TB_TESTING_STEADY, TB_RECORDER_FLUSH_LIMIT));
+  while (count_in_bag() != 10)
+    sched_yield();
+  limit_files(100 * 1024);
+  take_many(10, 110);
+  wait_until_nothing_waits();
+  assert_ok(tb_testing_advance(TB_TESTING_STEADY, TB_RECORDER_FLUSH_LIMIT));
+  while (!status_now().failing)
+    sched_yield();
+  assert_true(status_now().failure.status != TB_OK);
+  take_many(110, 115); /* too early to try again */
+  wait_until_nothing_waits();
+  limit_files(0);
+  assert_ok(tb_testing_advance(TB_TESTING_STEADY, (tb_duration_t){60 * S}));
+  take_many(115, 120); /* not even another file can be made */
+  wait_until_nothing_waits();
+  assert_true(status_now().failing);
+  limit_files(RLIM_INFINITY);
+  tb_recorder_status_t lost = status_now();
+  assert_true(lost.written >= 10);
+  assert_int_equal(lost.written + lost.lost, 120);
+  assert_int_equal(topic_now(0).lost_in_file + topic_now(1).lost_in_file, lost.lost);
+  assert_ok(tb_testing_advance(TB_TESTING_STEADY, (tb_duration_t){60 * S}));
+  take_many(120, 130);
+  wait_until_nothing_waits();
+  assert_false(status_now().failing);
+  assert_ok(tb_testing_release_os_time());
+  tb_error_t error = TB_ERROR_INIT;
+  assert_true(tb_recorder_stop(recorder, &error) != TB_OK); /* it was not a whole recording */
+  assert_true(error.text[0] != '\0');
+  assert_int_equal(status_now().written, lost.written + 10);
+  assert_int_equal(status_now().lost, lost.lost);
+  assert_int_equal(count_in_bag(), status_now().written);
+}
+
+static void test_a_folder_that_is_taken_away_is_told(void **state)
+{
+  (void)state;
+  char *elsewhere = tb__test_path(folder, "elsewhere");
+  tb_error_t error = TB_ERROR_INIT;
+  start(NULL);
+  take_many(0, 10);
+  wait_until_written(10);
+  assert_int_equal(rename(path, elsewhere), 0);
+  take_many(10, 20);
+  assert_status(tb_recorder_stop(recorder, &error), TB_ERR_NOT_FOUND);
+  assert_non_null(strstr(error.text, path));
+  assert_int_equal(status_now().written + status_now().lost, 20);
+  assert_true(status_now().failing);
+  free(elsewhere);
+}
+
+#define THREADS    4
+#define PER_THREAD 2000
+
+static void *take_numbers(void *topic)
+{
+  for (uint32_t i = 0; i < PER_THREAD; i++)
+    take((size_t)(uintptr_t)topic, i);
+  return NULL;
+}
+
+static void test_each_thread_keeps_its_order(void **state)
+{
+  (void)state;
+  pthread_t threads[THREADS];
+  uint32_t next[THREADS] = {0};
+  tb_recorder_options_t options = TB_RECORDER_OPTIONS_INIT;
+  options.bag.max_size = 100000;
+  start(&options);
+  add_topic("/c");
+  add_topic("/d");
+  for (uintptr_t i = 0; i < THREADS; i++)
+    pthread_create(&threads[i], NULL, take_numbers, (void *)i);
+  for (int i = 0; i < 100; i++)
+    status_now();
+  for (size_t i = 0; i < THREADS; i++)
+    pthread_join(threads[i], NULL);
+  stop_well();
+  assert_int_equal(status_now().written, THREADS * PER_THREAD);
+  tb_bag_reader_t *reader = read_back();
+  tb_bag_message_t message;
+  while (tb_bag_reader_next(reader, &message, NULL) == TB_OK)
+    assert_int_equal(number_of(&message), next[message.topic]++);
+  for (size_t i = 0; i < THREADS; i++)
+    assert_int_equal(next[i], PER_THREAD);
+  tb_bag_reader_close(reader);
+}
+
+static void test_wrong_use(void **state)
+{
+  (void)state;
+  tb_error_t error = TB_ERROR_INIT;
+  tb_recorder_options_t options = TB_RECORDER_OPTIONS_INIT;
+  options.log_time = TB_RECORDER_TIME_ROS;
+  assert_status(tb_recorder_create(path, &options, &recorder, &error), TB_ERR_INVALID);
+  options = (tb_recorder_options_t)TB_RECORDER_OPTIONS_INIT;
+  options.fsync_interval.ns = -1;
+  assert_status(tb_recorder_create(path, &options, &recorder, &error), TB_ERR_INVALID);
+  start(NULL);
+  tb_recorder_t *other = NULL;
+  assert_status(tb_recorder_create(path, NULL, &other, &error), TB_ERR_INVALID);
+  tb_bag_writer_topic_t again = {.name = "/a", .type = "std_msgs/msg/String"};
+  size_t topic = 99;
+  assert_status(tb_recorder_add_topic(recorder, &again, &topic, &error), TB_ERR_INVALID);
+  assert_int_equal(topic, 99);
+  assert_status(take(2, 1), TB_ERR_INVALID);
+  tb_recorder_topic_status_t status;
+  assert_status(tb_recorder_topic_status(recorder, 2, &status), TB_ERR_NOT_FOUND);
+  assert_status(tb_recorder_take(recorder, 0, NULL), TB_ERR_INVALID);
+  tb_recorder_destroy(NULL);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      WITH_BAG(test_log_times_of_receipt),
+      WITH_BAG(test_log_times_of_sending),
+      WITH_BAG(test_a_full_queue_loses_what_comes_and_counts_it),
+      WITH_BAG(test_a_huge_message_is_lost_alone),
+      WITH_BAG(test_what_came_is_readable_in_time),
+      WITH_BAG(test_paused_recorders_skip),
+      WITH_BAG(test_snapshots_hold_the_newest),
+      WITH_BAG(test_a_full_disk_is_told_and_survived),
+      WITH_BAG(test_a_folder_that_is_taken_away_is_told),
+      WITH_BAG(test_each_thread_keeps_its_order),
+      WITH_BAG(test_wrong_use),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

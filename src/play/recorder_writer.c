@@ -1,0 +1,372 @@
+/* The thread that owns the bag: writes what waits, flushes in time, and goes on in another file
+ * when the file system has failed. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "platform/time.h"
+#include "play/recorder.h"
+
+#define RETRY_FIRST_NS TB_NS_PER_S
+#define RETRY_LAST_NS  (60 * TB_NS_PER_S)
+#define NOTES_MAX      1000 /* of jumps: metadata.yaml is written anew with each file */
+#define TEXT_SIZE      256
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+  return a < b ? a : b;
+}
+
+void tb__recorder_on_split(const char *closed, const char *opened, void *user)
+{
+  tb_recorder_t *recorder = user;
+  recorder->in_file = 0;
+  if (recorder->options.bag.on_split)
+    recorder->options.bag.on_split(closed, opened, recorder->options.bag.user);
+}
+
+/* --- what became of it --- */
+
+static void publish_extent(tb_recorder_t *recorder)
+{
+  tb_bag_writer_info_t info;
+  tb_bag_writer_get_info(recorder->bag, &info);
+  tb__mutex_lock(&recorder->mutex);
+  recorder->file_count = info.file_count;
+  recorder->file_size = info.file_size;
+  tb__mutex_unlock(&recorder->mutex);
+}
+
+/* What was tried and is not in the file. */
+static void count_losses(tb__recorder_topic_t *topic)
+{
+  atomic_store(&topic->lost_in_file, topic->tried - atomic_load(&topic->written));
+}
+
+/* After a failure, which may have taken messages with it that had been counted. */
+static void recount(tb_recorder_t *recorder)
+{
+  for (size_t i = 0;; i++) {
+    tb__recorder_topic_t *topic = tb__recorder_topic(recorder, i);
+    if (!topic) return;
+    uint64_t written =
+        topic->in_bag == SIZE_MAX ? 0 : tb_bag_writer_topic_count(recorder->bag, topic->in_bag);
+    atomic_store(&topic->written, written);
+    count_losses(topic);
+  }
+}
+
+static void set_broken(tb_recorder_t *recorder, bool broken, const tb_error_t *error)
+{
+  tb__mutex_lock(&recorder->mutex);
+  recorder->broken = broken;
+  if (error && recorder->failure.status == TB_OK) recorder->failure = *error;
+  tb__mutex_unlock(&recorder->mutex);
+}
+
+/* Messages are lost from here on, until another file can be written. */
+static void fail(tb_recorder_t *recorder, const tb_error_t *error)
+{
+  bool again = recorder->retry_delay_ns > 0;
+  recorder->flush_due_ns = INT64_MAX;
+  recorder->sync_due_ns = INT64_MAX;
+  recorder->retry_delay_ns =
+      again ? earlier(2 * recorder->retry_delay_ns, RETRY_LAST_NS) : RETRY_FIRST_NS;
+  recorder->retry_ns = tb__steady_now_ns() + recorder->retry_delay_ns;
+  set_broken(recorder, true, error);
+  recount(recorder);
+  publish_extent(recorder);
+  if (!again)
+    tb__log(TB_LOG_ERROR, "recorder: %s: messages are lost until another file can be written",
+            error->text);
+}
+
+static bool is_broken(const tb_recorder_t *recorder)
+{
+  return recorder->retry_ns != INT64_MAX;
+}
+
+/* True: the bag can be written to. */
+static bool mend(tb_recorder_t *recorder)
+{
+  if (!is_broken(recorder)) return true;
+  if (tb__steady_now_ns() < recorder->retry_ns) return false;
+  tb_error_t error = TB_ERROR_INIT;
+  if (tb_bag_writer_split(recorder->bag, &error) != TB_OK) {
+    fail(recorder, &error);
+    return false;
+  }
+  recorder->retry_ns = INT64_MAX;
+  set_broken(recorder, false, NULL);
+  return true;
+}
+
+/* --- writing --- */
+
+static bool add_topic(tb_recorder_t *recorder, tb__recorder_topic_t *topic)
+{
+  if (topic->in_bag != SIZE_MAX) return true;
+  tb_error_t error = TB_ERROR_INIT;
+  if (!mend(recorder)) return false;
+  tb_status_t status = tb_bag_writer_add_topic(recorder->bag, &topic->info, &topic->in_bag, &error);
+  if (status == TB_OK) return true;
+  if (status != TB_ERR_INVALID) fail(recorder, &error);
+  return false;
+}
+
+static bool stamp(const tb_recorder_t *recorder, tb__record_t *record)
+{
+  tb_time_t now = {0};
+  if (!record->stamp_later) return true;
+  if (tb_clock_now(recorder->options.clock, &now) == TB_OK && now.ns > 0) record->log_ns = now.ns;
+  return record->log_ns > 0;
+}
+
+static tb_status_t write_to_bag(tb_recorder_t *recorder, const tb__recorder_topic_t *topic,
+                                const tb__record_t *record, tb_error_t *error)
+{
+  return tb_bag_writer_write(recorder->bag, topic->in_bag, record->log_ns, record->publish_ns,
+                             record->bytes, record->size, error);
+}
+
+static void write_message(tb_recorder_t *recorder, tb__record_t *record)
+{
+  tb_error_t error = TB_ERROR_INIT;
+  tb__recorder_topic_t *topic = tb__recorder_topic(recorder, record->topic);
+  atomic_fetch_sub(&topic->waiting, 1);
+  if (!stamp(recorder, record)) {
+    atomic_fetch_add(&topic->skipped, 1);
+    return;
+  }
+  topic->tried++;
+  if (!add_topic(recorder, topic) || !mend(recorder)) {
+    count_losses(topic);
+    return;
+  }
+  tb_status_t status = write_to_bag(recorder, topic, record, &error);
+  if (status == TB_ERR_INVALID || status == TB_ERR_LIMIT) { /* the message itself */
+    count_losses(topic);
+  } else if (status != TB_OK) {
+    fail(recorder, &error);
+  } else {
+    atomic_fetch_add(&topic->written, 1);
+    recorder->in_file++;
+    recorder->flush_due_ns =
+        earlier(recorder->flush_due_ns, record->steady_ns + TB__RECORD_FLUSH_NS);
+    if (recorder->options.fsync_interval.ns > 0)
+      recorder->sync_due_ns =
+          earlier(recorder->sync_due_ns, tb__steady_now_ns() + recorder->options.fsync_interval.ns);
+  }
+}
+
+static void split(tb_recorder_t *recorder)
+{
+  tb_error_t error = TB_ERROR_INIT;
+  if (!mend(recorder)) return;
+  if (tb_bag_writer_split(recorder->bag, &error) != TB_OK)
+    fail(recorder, &error);
+  else
+    publish_extent(recorder);
+}
+
+static const char *kind_name(tb_jump_kind_t kind)
+{
+  switch (kind) {
+  case TB_JUMP_FORWARD:
+    return "forward";
+  case TB_JUMP_BACKWARD:
+    return "backward";
+  case TB_JUMP_CLOCK_CHANGE:
+    return "clock_change";
+  case TB_JUMP_STARTED:
+    return "started";
+  }
+  return "unknown";
+}
+
+static const char *reason_name(tb_jump_reason_t reason)
+{
+  static const char *const names[] = {"none",          "tick",      "seek",       "loop",
+                                      "reset",         "source_on", "source_off", "source_replaced",
+                                      "system_stepped"};
+  return (size_t)reason < sizeof names / sizeof *names ? names[reason] : "unknown";
+}
+
+/* Made when it is needed; SIZE_MAX: there is none. */
+static size_t jumps_topic(tb_recorder_t *recorder)
+{
+  static const tb_bag_writer_topic_t info = {
+      .name = TB_RECORDER_JUMPS_TOPIC,
+      .type = "std_msgs/msg/String",
+      .type_hash = "RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18",
+      .definition = "string data\n",
+      .definition_encoding = "ros2msg",
+  };
+  if (recorder->jumps_topic == SIZE_MAX)
+    tb_recorder_add_topic(recorder, &info, &recorder->jumps_topic, NULL);
+  return recorder->jumps_topic;
+}
+
+/* The jump as a message, at the time that it led to. */
+static void write_jump_message(tb_recorder_t *recorder, const tb_jump_t *jump, const char *text)
+{
+  _Alignas(tb__record_t) uint8_t room[sizeof(tb__record_t) + 8 + TEXT_SIZE] = {0};
+  tb__record_t *record = (tb__record_t *)(void *)room;
+  uint32_t length = (uint32_t)strlen(text) + 1;
+  record->topic = jumps_topic(recorder);
+  record->size = 8 + length;
+  record->log_ns = jump->after.ns > 0 ? jump->after.ns : jump->before.ns;
+  record->publish_ns = tb__system_now_ns();
+  record->steady_ns = tb__steady_now_ns();
+  if (record->topic == SIZE_MAX || record->log_ns <= 0) return;
+  record->bytes[1] = 1; /* CDR, little endian */
+  for (int i = 0; i < 4; i++)
+    record->bytes[4 + i] = (uint8_t)(length >> 8 * i);
+  memcpy(record->bytes + 8, text, length);
+  atomic_fetch_add(&tb__recorder_topic(recorder, record->topic)->waiting, 1);
+  write_message(recorder, record);
+}
+
+/* A time that goes back within a file would make it unreadable in order: another one begins. */
+static void write_jump(tb_recorder_t *recorder, const tb_jump_t *jump)
+{
+  char key[TEXT_SIZE], value[TEXT_SIZE];
+  bool begins_file = jump->delta.ns < 0 && recorder->in_file > 0;
+  tb_bag_writer_info_t info;
+  tb_bag_writer_get_info(recorder->bag, &info);
+  snprintf(value, sizeof value, "kind=%s reason=%s before_ns=%lld after_ns=%lld file=%zu%s",
+           kind_name(jump->kind), reason_name(jump->reason), (long long)jump->before.ns,
+           (long long)jump->after.ns, info.file_count - (begins_file ? 0 : 1),
+           begins_file ? " begins_file" : "");
+  if (recorder->notes < NOTES_MAX) {
+    snprintf(key, sizeof key, "timebase_jump_%u", recorder->notes++);
+    tb_bag_writer_set_custom_data(recorder->bag, key, value, NULL);
+  }
+  if (begins_file) split(recorder);
+  write_jump_message(recorder, jump, value);
+}
+
+static void write_record(tb_recorder_t *recorder, tb__record_t *record)
+{
+  tb_jump_t jump;
+  switch (record->kind) {
+  case TB__RECORD_MESSAGE:
+    write_message(recorder, record);
+    break;
+  case TB__RECORD_TOPIC:
+    add_topic(recorder, tb__recorder_topic(recorder, record->topic));
+    break;
+  case TB__RECORD_SPLIT:
+    split(recorder);
+    break;
+  case TB__RECORD_JUMP:
+    memcpy(&jump, record->bytes, sizeof jump);
+    write_jump(recorder, &jump);
+    break;
+  }
+}
+
+/* --- in time --- */
+
+static void flush(tb_recorder_t *recorder, tb_bag_flush_t how)
+{
+  tb_error_t error = TB_ERROR_INIT;
+  recorder->flush_due_ns = INT64_MAX;
+  if (how == TB_BAG_FLUSH_DISK) recorder->sync_due_ns = INT64_MAX;
+  if (is_broken(recorder)) return;
+  if (tb_bag_writer_flush(recorder->bag, how, &error) != TB_OK) {
+    fail(recorder, &error);
+    return;
+  }
+  recorder->retry_delay_ns = 0;
+  publish_extent(recorder);
+}
+
+static void flush_if_due(tb_recorder_t *recorder)
+{
+  int64_t due_ns = earlier(recorder->flush_due_ns, recorder->sync_due_ns);
+  if (due_ns == INT64_MAX) return;
+  int64_t now_ns = tb__steady_now_ns();
+  if (now_ns < due_ns) return;
+  flush(recorder, now_ns >= recorder->sync_due_ns ? TB_BAG_FLUSH_DISK : TB_BAG_FLUSH_KERNEL);
+}
+
+/* All that waits; in a snapshot's memory only if it is wanted. */
+static tb__record_t *take_all(tb_recorder_t *recorder, bool *out_stopped)
+{
+  tb__record_t *list = NULL;
+  tb__mutex_lock(&recorder->mutex);
+  *out_stopped = recorder->stopped;
+  if (!recorder->options.snapshot_mode || recorder->snapshot_wanted) {
+    list = recorder->first;
+    recorder->first = recorder->last = NULL;
+    recorder->snapshot_wanted = false;
+  }
+  tb__mutex_unlock(&recorder->mutex);
+  return list;
+}
+
+static void write_all(tb_recorder_t *recorder, tb__record_t *list)
+{
+  while (list) {
+    tb__record_t *next = list->next;
+    write_record(recorder, list);
+    tb__record_free(recorder, list);
+    flush_if_due(recorder);
+    list = next;
+  }
+}
+
+/* What nobody asked for by then. */
+static void drop_rest(tb_recorder_t *recorder)
+{
+  tb__mutex_lock(&recorder->mutex);
+  tb__record_t *list = recorder->first;
+  recorder->first = recorder->last = NULL;
+  tb__mutex_unlock(&recorder->mutex);
+  while (list) {
+    tb__record_t *next = list->next;
+    if (list->kind == TB__RECORD_MESSAGE) {
+      tb__recorder_topic_t *topic = tb__recorder_topic(recorder, list->topic);
+      atomic_fetch_sub(&topic->waiting, 1);
+      atomic_fetch_add(&topic->pushed_out, 1);
+    }
+    tb__record_free(recorder, list);
+    list = next;
+  }
+}
+
+/* Counts end with a flush, so that closing has nothing left to lose. */
+static void finish(tb_recorder_t *recorder)
+{
+  tb_error_t error = TB_ERROR_INIT;
+  drop_rest(recorder);
+  flush(recorder,
+        recorder->options.fsync_interval.ns > 0 ? TB_BAG_FLUSH_DISK : TB_BAG_FLUSH_KERNEL);
+  tb_status_t status = tb_bag_writer_close(recorder->bag, &error);
+  recorder->bag = NULL;
+  if (status != TB_OK) set_broken(recorder, true, &error);
+}
+
+void *tb__recorder_run(void *user)
+{
+  tb_recorder_t *recorder = user;
+  for (;;) {
+    bool stopped;
+    uint32_t seen = atomic_load(&recorder->work);
+    tb__record_t *list = take_all(recorder, &stopped);
+    if (list) {
+      write_all(recorder, list);
+      continue;
+    }
+    if (stopped) break;
+    flush_if_due(recorder);
+    int64_t due_ns = earlier(recorder->flush_due_ns, recorder->sync_due_ns);
+    tb__futex_wait(&recorder->work, seen,
+                   due_ns == INT64_MAX ? TB__NO_DEADLINE
+                                       : (tb__deadline_t){TB__DEADLINE_STEADY, due_ns});
+  }
+  finish(recorder);
+  return NULL;
+}

@@ -1,0 +1,330 @@
+/* Follows the graph on a thread: subscribes to what is wanted, and hands samples to the core. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bag/offers.h"
+#include "base/fork.h"
+#include "base/log.h"
+#include "ros2/clock_message.h"
+#include "ros2/graph.h"
+#include "rosbag2/message_definition.h"
+#include "rosbag2/recorder.h"
+
+#define WRITERS_MAX 256 /* of a topic, whose numbers are followed */
+
+/* --- samples --- */
+
+static tb__record_writer_t *writer_add(tb__record_topic_t *topic)
+{
+  if (topic->writer_count == WRITERS_MAX)
+    return &topic->writers[topic->next_writer++ % WRITERS_MAX];
+  tb__record_writer_t *writers =
+      reallocarray(topic->writers, topic->writer_count + 1, sizeof *writers);
+  if (!writers) return NULL;
+  topic->writers = writers;
+  return &writers[topic->writer_count++];
+}
+
+bool tb__record_is_new(tb__record_topic_t *topic, const tb_ros2_sample_t *sample,
+                       uint64_t *out_lost)
+{
+  static const uint8_t nobody[16];
+  *out_lost = 0;
+  if (sample->sequence == 0 || memcmp(sample->writer_guid, nobody, sizeof nobody) == 0) return true;
+  for (size_t i = 0; i < topic->writer_count; i++) {
+    tb__record_writer_t *writer = &topic->writers[i];
+    if (memcmp(writer->guid, sample->writer_guid, sizeof writer->guid) != 0) continue;
+    if (sample->sequence <= writer->sequence) return false;
+    *out_lost = sample->sequence - writer->sequence - 1;
+    writer->sequence = sample->sequence;
+    return true;
+  }
+  tb__record_writer_t *writer = writer_add(topic);
+  if (!writer) return true;
+  memcpy(writer->guid, sample->writer_guid, sizeof writer->guid);
+  writer->sequence = sample->sequence;
+  return true;
+}
+
+static void on_sample(const tb_ros2_sample_t *sample, void *user)
+{
+  tb__record_topic_t *topic = user;
+  tb_recorder_t *core = topic->recorder->core;
+  uint64_t lost;
+  if (!tb__record_is_new(topic, sample, &lost) && topic->is_renewed) return;
+  if (lost > 0 && !tb_recorder_is_paused(core)) tb_recorder_note_lost(core, topic->index, lost);
+  tb_recorder_message_t message = {.data = sample->cdr,
+                                   .size = sample->size,
+                                   .receive_ns = sample->receive_timestamp_ns,
+                                   .source_ns = sample->source_timestamp_ns};
+  if (topic->is_clock &&
+      tb__clock_message_decode(sample->cdr, sample->size, &message.clock_ns) != TB_OK)
+    message.clock_ns = 0;
+  tb_recorder_take(core, topic->index, &message); /* which counts what it does not keep */
+}
+
+/* --- topics --- */
+
+tb_qos_t tb__record_qos(const tb_ros2_graph_endpoint_t *publishers, size_t count)
+{
+  tb_qos_t qos = TB_QOS_INIT_DEFAULT;
+  qos.history = TB_QOS_KEEP_ALL; /* samples are taken as they come: nothing piles up */
+  qos.durability = TB_QOS_TRANSIENT_LOCAL;
+  for (size_t i = 0; i < count; i++) {
+    if (publishers[i].qos.reliability != TB_QOS_RELIABLE) qos.reliability = TB_QOS_BEST_EFFORT;
+    if (publishers[i].qos.durability != TB_QOS_TRANSIENT_LOCAL) qos.durability = TB_QOS_VOLATILE;
+  }
+  return qos;
+}
+
+static tb__qos_offer_t offer_of(const tb_qos_t *qos)
+{
+  return (tb__qos_offer_t){
+      .history = qos->history,
+      .depth = qos->depth,
+      .reliability = qos->reliability,
+      .durability = qos->durability,
+      .liveliness = qos->liveliness,
+      .deadline_ns = qos->deadline.ns,
+      .lifespan_ns = qos->lifespan.ns,
+      .lease_ns = qos->liveliness_lease.ns,
+      .avoid_ros_namespace_conventions = qos->avoid_ros_namespace_conventions,
+  };
+}
+
+/* What the publishers offer, as the bag keeps it; NULL: out of memory. */
+static char *offers_text(const tb_ros2_graph_endpoint_t *publishers, size_t count)
+{
+  char *text = NULL;
+  tb__qos_offers_t offers = {calloc(count, sizeof *offers.items), count};
+  if (!offers.items) return NULL;
+  for (size_t i = 0; i < count; i++)
+    offers.items[i] = offer_of(&publishers[i].qos);
+  if (tb__qos_offers_text(&offers, &text, NULL) != TB_OK) text = NULL;
+  free(offers.items);
+  return text;
+}
+
+static void topic_destroy(tb__record_topic_t *topic)
+{
+  tb_ros2_subscription_destroy(topic->subscription);
+  free(topic->writers);
+  free(topic->name);
+  free(topic->type);
+  free(topic);
+}
+
+static tb__record_topic_t *topic_create(tb_ros2_recorder_t *recorder,
+                                        const tb_ros2_graph_endpoint_t *publishers, size_t count)
+{
+  tb__record_topic_t *topic = calloc(1, sizeof *topic);
+  if (!topic) return NULL;
+  topic->recorder = recorder;
+  topic->name = strdup(publishers[0].name);
+  topic->type = strdup(publishers[0].type);
+  topic->is_clock = strcmp(publishers[0].name, TB__CLOCK_TOPIC) == 0;
+  topic->qos = (tb_qos_t)TB_QOS_INIT_DEFAULT;
+  topic->is_overridden =
+      tb_qos_overrides_apply(recorder->overrides, publishers[0].name, &topic->qos);
+  if (!topic->is_overridden) topic->qos = tb__record_qos(publishers, count);
+  if (topic->name && topic->type) return topic;
+  topic_destroy(topic);
+  return NULL;
+}
+
+static tb_status_t subscribe(tb__record_topic_t *topic, tb_error_t *error)
+{
+  tb_ros2_subscription_options_t options = TB_ROS2_SUBSCRIPTION_OPTIONS_INIT;
+  options.callback = on_sample;
+  options.user = topic;
+  return tb_ros2_node_create_subscription(topic->recorder->node, topic->name, topic->type,
+                                          &topic->qos, &options, &topic->subscription, error);
+}
+
+static tb_status_t topic_open(tb__record_topic_t *topic, const tb_ros2_graph_endpoint_t *publishers,
+                              size_t count, tb_error_t *error)
+{
+  tb_ros2_recorder_t *recorder = topic->recorder;
+  char *offers = offers_text(publishers, count), *definition = NULL;
+  bool is_defined =
+      tb__message_definition(topic->type, getenv("AMENT_PREFIX_PATH"), &definition) == TB_OK;
+  tb_bag_writer_topic_t info = {.name = topic->name,
+                                .type = topic->type,
+                                .offers = offers,
+                                .type_hash = publishers[0].type_hash,
+                                .definition = definition,
+                                .definition_encoding =
+                                    is_defined ? TB__MESSAGE_DEFINITION_ENCODING : NULL};
+  tb_status_t status = offers ? tb_recorder_add_topic(recorder->core, &info, &topic->index, error)
+                              : tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+  free(offers);
+  free(definition);
+  return status == TB_OK ? subscribe(topic, error) : status;
+}
+
+/* One that fails stays on the list, so that it is told once. */
+static void topic_begin(tb_ros2_recorder_t *recorder, const tb_ros2_graph_endpoint_t *publishers,
+                        size_t count)
+{
+  tb_error_t error = TB_ERROR_INIT;
+  tb__record_topic_t *topic = topic_create(recorder, publishers, count);
+  if (!topic) {
+    tb__log(TB_LOG_ERROR, "recorder: %s is not recorded: out of memory", publishers[0].name);
+    return;
+  }
+  topic->next = recorder->topics;
+  recorder->topics = topic;
+  if (topic_open(topic, publishers, count, &error) != TB_OK)
+    tb__log(TB_LOG_ERROR, "recorder: %s is not recorded: %s", topic->name, error.text);
+  else
+    tb__log(TB_LOG_INFO, "recorder: %s (%s)", topic->name, topic->type);
+}
+
+static tb__record_topic_t *topic_find(const tb_ros2_recorder_t *recorder, const char *name)
+{
+  tb__record_topic_t *topic = recorder->topics;
+  while (topic && strcmp(topic->name, name) != 0)
+    topic = topic->next;
+  return topic;
+}
+
+/* --- the graph --- */
+
+/* Of one type: the first. */
+static size_t of_one_type(const tb_ros2_graph_endpoint_t *publishers, size_t count)
+{
+  size_t same = 1;
+  while (same < count && strcmp(publishers[same].type, publishers[0].type) == 0)
+    same++;
+  return same;
+}
+
+static bool all_match(const tb__record_topic_t *topic, const tb_ros2_graph_endpoint_t *publishers,
+                      size_t count, uint32_t *out_mismatches)
+{
+  *out_mismatches = 0;
+  for (size_t i = 0; i < count && *out_mismatches == 0; i++)
+    *out_mismatches = tb_qos_mismatches(&publishers[i].qos, &topic->qos);
+  return *out_mismatches == 0;
+}
+
+/* A publisher has come that the subscription is too demanding for: another takes its place. What is
+ * lost in between shows in the numbers. */
+static void renew(tb__record_topic_t *topic, const tb_ros2_graph_endpoint_t *publishers,
+                  size_t count, uint32_t mismatches)
+{
+  tb_error_t error = TB_ERROR_INIT;
+  const char *policy = tb_qos_policy_name((tb_qos_policy_t)(mismatches & (0u - mismatches)));
+  if (topic->is_overridden) {
+    if (!topic->told_qos)
+      tb__log(TB_LOG_WARN,
+              "recorder: %s: a publisher is not recorded, its %s does not match the overrides",
+              topic->name, policy);
+    topic->told_qos = true;
+    return;
+  }
+  tb_ros2_subscription_destroy(topic->subscription);
+  topic->subscription = NULL;
+  topic->is_renewed = true;
+  topic->qos = tb__record_qos(publishers, count);
+  if (subscribe(topic, &error) != TB_OK)
+    tb__log(TB_LOG_ERROR, "recorder: %s is not recorded any more: %s", topic->name, error.text);
+  else
+    tb__log(TB_LOG_INFO, "recorder: %s: subscribed anew, as publishers differ in %s", topic->name,
+            policy);
+}
+
+static void tell_type(tb__record_topic_t *topic, const char *type)
+{
+  if (!topic->told_type)
+    tb__log(TB_LOG_WARN, "recorder: %s: a publisher of type %s is not recorded, only %s",
+            topic->name, type, topic->type);
+  topic->told_type = true;
+}
+
+/* Publishers of one type stand together, too. */
+static void check_publishers(tb__record_topic_t *topic, const tb_ros2_graph_endpoint_t *publishers,
+                             size_t count)
+{
+  uint32_t mismatches;
+  for (size_t i = 0, same; i < count; i += same) {
+    same = of_one_type(&publishers[i], count - i);
+    if (strcmp(publishers[i].type, topic->type) != 0)
+      tell_type(topic, publishers[i].type);
+    else if (topic->subscription && !all_match(topic, &publishers[i], same, &mismatches))
+      renew(topic, &publishers[i], same, mismatches);
+  }
+}
+
+/* Publishers of one topic stand together. */
+static size_t publishers_at(const tb_ros2_graph_snapshot_t *graph, size_t first)
+{
+  const tb_ros2_graph_endpoint_t *endpoint = &graph->endpoints[first];
+  size_t count = 0;
+  while (first + count < graph->endpoint_count && endpoint[count].kind == TB_ROS2_ENDPOINT_TOPIC &&
+         endpoint[count].is_publisher && strcmp(endpoint[count].name, endpoint->name) == 0)
+    count++;
+  return count;
+}
+
+static void look(tb_ros2_recorder_t *recorder, const tb_ros2_graph_snapshot_t *graph)
+{
+  for (size_t i = 0, count; i < graph->endpoint_count; i += count ? count : 1) {
+    const tb_ros2_graph_endpoint_t *publishers = &graph->endpoints[i];
+    count = publishers_at(graph, i);
+    if (count == 0 || !tb__topic_filter_wants(&recorder->filter, publishers->name)) continue;
+    tb__record_topic_t *topic = topic_find(recorder, publishers->name);
+    if (!topic) {
+      topic_begin(recorder, publishers, of_one_type(publishers, count));
+      topic = topic_find(recorder, publishers->name);
+    }
+    if (topic) check_publishers(topic, publishers, count);
+  }
+}
+
+static void *follow(void *user)
+{
+  tb_ros2_recorder_t *recorder = user;
+  while (!atomic_load(&recorder->stopping)) {
+    uint32_t seen = tb_ros2_graph_changes(recorder->graph);
+    const tb_ros2_graph_snapshot_t *graph = NULL;
+    tb_error_t error = TB_ERROR_INIT;
+    if (tb_ros2_graph_snapshot(recorder->graph, &graph, &error) == TB_OK) {
+      look(recorder, graph);
+      tb_ros2_graph_snapshot_release(graph);
+    } else {
+      tb__log(TB_LOG_ERROR, "recorder: topics may be missed: %s", error.text);
+    }
+    if (!atomic_load(&recorder->stopping))
+      tb_ros2_graph_wait_for_change(recorder->graph, seen, TB_QOS_INFINITE);
+  }
+  return NULL;
+}
+
+tb_status_t tb__record_transport_start(tb_ros2_recorder_t *recorder, tb_error_t *error)
+{
+  tb_status_t status =
+      tb_ros2_graph_create(tb_ros2_node_context(recorder->node), &recorder->graph, error);
+  if (status != TB_OK) return status;
+  status = tb__thread_start(&recorder->thread, "tb-record", follow, recorder);
+  if (status != TB_OK) return tb_error_set(error, status, "recorder: no thread");
+  recorder->has_thread = true;
+  return TB_OK;
+}
+
+void tb__record_transport_stop(tb_ros2_recorder_t *recorder)
+{
+  if (recorder->has_thread && !tb__is_forked()) {
+    atomic_store(&recorder->stopping, true);
+    tb__ros2_graph_wake(recorder->graph);
+    tb__thread_join(&recorder->thread);
+  }
+  recorder->has_thread = false;
+  while (recorder->topics) {
+    tb__record_topic_t *topic = recorder->topics;
+    recorder->topics = topic->next;
+    topic_destroy(topic);
+  }
+  tb_ros2_graph_destroy(recorder->graph);
+  recorder->graph = NULL;
+}

@@ -1,0 +1,99 @@
+#include "rosbag2/topic_filter.h"
+
+#include <string.h>
+
+#include "test.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static const char *const names[] = {"/tf",   "/camera/image", "/camera/info", "/_hidden",
+                                    "/a/_b", "/clock",        "/rosout"};
+
+/* The names that are wanted, each with a blank behind it. */
+static void assert_wants(const tb_ros2_recorder_options_t *options, const char *expected)
+{
+  char wanted[256] = "";
+  tb__topic_filter_t filter;
+  tb_error_t error = TB_ERROR_INIT;
+  if (tb__topic_filter_init(&filter, options, &error) != TB_OK) fail_msg("%s", error.text);
+  for (size_t i = 0; i < COUNT(names); i++) {
+    if (!tb__topic_filter_wants(&filter, names[i])) continue;
+    strcat(wanted, names[i]);
+    strcat(wanted, " ");
+  }
+  tb__topic_filter_fini(&filter);
+  assert_string_equal(wanted, expected);
+}
+
+static void test_lists(void **state)
+{
+  (void)state;
+  static const char *const topics[] = {"tf", "/a/_b", "/nope"}, *const excluded[] = {"rosout",
+                                                                                     "/tf"};
+  tb_ros2_recorder_options_t options = TB_ROS2_RECORDER_OPTIONS_INIT;
+  options.topics = topics;
+  options.topic_count = COUNT(topics);
+  assert_wants(&options, "/tf /a/_b ");
+  options.exclude_topics = excluded;
+  options.exclude_topic_count = COUNT(excluded);
+  assert_wants(&options, "/a/_b ");
+  options.topic_count = 0;
+  options.all = true;
+  assert_wants(&options, "/camera/image /camera/info /clock ");
+  options.include_hidden = true;
+  assert_wants(&options, "/camera/image /camera/info /_hidden /a/_b /clock ");
+}
+
+static void test_expressions(void **state)
+{
+  (void)state;
+  tb_ros2_recorder_options_t options = TB_ROS2_RECORDER_OPTIONS_INIT;
+  options.regex = "camera/(image|info)$|^/tf";
+  assert_wants(&options, "/tf /camera/image /camera/info ");
+  options.exclude_regex = "info";
+  assert_wants(&options, "/tf /camera/image ");
+  options.regex = NULL;
+  options.all = true;
+  assert_wants(&options, "/tf /camera/image /clock /rosout ");
+}
+
+static void test_the_clock_comes_with_ros_time(void **state)
+{
+  (void)state;
+  tb_ros2_recorder_options_t options = TB_ROS2_RECORDER_OPTIONS_INIT;
+  options.regex = "/tf";
+  options.exclude_regex = "clock";
+  options.recorder.log_time = TB_RECORDER_TIME_ROS;
+  assert_wants(&options, "/tf /clock ");
+}
+
+static void assert_refused(const tb_ros2_recorder_options_t *options, const char *why)
+{
+  tb__topic_filter_t filter;
+  tb_error_t error = TB_ERROR_INIT;
+  assert_status(tb__topic_filter_init(&filter, options, &error), TB_ERR_INVALID);
+  assert_non_null(strstr(error.text, why));
+}
+
+static void test_what_is_refused(void **state)
+{
+  (void)state;
+  tb_ros2_recorder_options_t options = TB_ROS2_RECORDER_OPTIONS_INIT;
+  assert_refused(&options, "no topic");
+  options.regex = "(";
+  assert_refused(&options, "expression '('");
+  options.regex = "a";
+  options.exclude_regex = "[";
+  assert_refused(&options, "expression '['");
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_lists),
+      cmocka_unit_test(test_expressions),
+      cmocka_unit_test(test_the_clock_comes_with_ros_time),
+      cmocka_unit_test(test_what_is_refused),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

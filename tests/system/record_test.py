@@ -1,0 +1,477 @@
+#!/usr/bin/env python3
+"""`timebase record` between real processes over DDS, against a list that the publisher keeps.
+
+usage: record_test.py BIN_DIR RECORD_PEER [TEST...]
+
+Tests wait for lines and files, with a generous limit, never for time. Random ones print their seed
+and take TB_TEST_SEED."""
+
+import collections
+import fcntl
+import glob
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+from command_test import LIMIT_S, LOOPBACK, SECOND, Process, bound_addresses
+from life_test import Terminal
+
+DOMAINS = (5, 6, 7, 8, 9)
+TRIES = 4  # where a thread that is held up for a second spoils what is measured
+
+BIN_DIR = PEER = None
+
+
+def rows(path):
+    """(topic, log time, data) of one file, in the order of writing."""
+    database = sqlite3.connect(path)
+    try:
+        return database.execute(
+            "SELECT topics.name, timestamp, data FROM messages"
+            " JOIN topics ON topics.id = topic_id ORDER BY messages.id"
+        ).fetchall()
+    finally:
+        database.close()
+
+
+def number(data):
+    """Of a message of the peer's."""
+    return int(data[8:].split(b" ")[1])
+
+
+class RecordTest(unittest.TestCase):
+    next_domain = 0
+
+    def setUp(self):
+        domain = DOMAINS[RecordTest.next_domain % len(DOMAINS)]
+        RecordTest.next_domain += 1
+        self.environment = {k: v for k, v in os.environ.items() if not k.startswith("ROS_")}
+        self.environment["CYCLONEDDS_URI"] = LOOPBACK
+        self.environment["ROS_DOMAIN_ID"] = str(domain)
+        lock = open(f"/tmp/timebase-test-domain-{domain}.lock", "a", encoding="ascii")
+        self.addCleanup(lock.close)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.bag = os.path.join(self.folder, "bag")
+
+    def start_peer(self):
+        peer = Process(self, [PEER], self.environment, subprocess.PIPE)
+        peer.expect("ready")
+        return peer
+
+    def ask(self, peer, line, answer="ok"):
+        peer.write(line)
+        return peer.expect(answer)
+
+    def record(self, *arguments, bag=None, storage="sqlite3"):
+        recorder = Process(
+            self,
+            [f"{BIN_DIR}/timebase", "record", "-s", storage, "-o", bag or self.bag, *arguments],
+            self.environment,
+        )
+        recorder.expect("recording to ")
+        return recorder
+
+    def stop(self, recorder, status=0, with_signal=signal.SIGTERM):
+        """The summary's lines."""
+        recorder.child.send_signal(with_signal)
+        self.assertEqual(recorder.wait(), status, recorder.errors)
+        first = max(i for i, line in enumerate(recorder.seen) if line.startswith("/"))
+        return recorder.seen[first:]
+
+    def files(self, bag=None):
+        found = glob.glob(os.path.join(bag or self.bag, "*.db3"))
+        return sorted(found, key=lambda path: int(re.search(r"_(\d+)\.db3$", path).group(1)))
+
+    def messages(self, bag=None):
+        return [row for path in self.files(bag) for row in rows(path)]
+
+    def numbers(self, bag=None):
+        by_topic = collections.defaultdict(list)
+        for topic, _, data in self.messages(bag):
+            by_topic[topic].append(number(data))
+        return by_topic
+
+    def wait_until(self, condition):
+        end = time.monotonic() + LIMIT_S
+        while not condition():
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.01)
+
+    def metadata(self):
+        with open(os.path.join(self.bag, "metadata.yaml"), encoding="utf-8") as file:
+            return file.read()
+
+    def test_what_was_sent_is_what_is_recorded(self):
+        peer = self.start_peer()
+        self.ask(peer, "pub /a rel 100")
+        self.ask(peer, "pub /b be 5000")
+        self.ask(peer, "pub /latched latched 100")
+        self.ask(peer, "pub /other rel 100")
+        self.ask(peer, "send /latched 3", "sent 2 ")
+        recorder = self.record("-e", "^/(a|b|latched|later)$", "-x", "other", "--exclude-topics", "/x")
+        self.assertEqual(bound_addresses(recorder.child.pid) - {"0.0.0.0", "127.0.0.1"}, set())
+        for topic in ("/a", "/b", "/latched"):
+            self.ask(peer, f"match {topic}")
+        before = time.time_ns()
+        self.ask(peer, "send /a 200", "sent 199 ")
+        self.ask(peer, "pub /later rel 64")  # appears while it records
+        self.ask(peer, "match /later")
+        self.ask(peer, "send /later 50", "sent 49 ")
+        self.ask(peer, "send /latched 2", "sent 4 ")
+        after = time.time_ns()
+        summary = self.stop(recorder)
+        self.assertRegex(summary[0], r": 255 messages of 4 topics in 1 file, 0 lost$")
+        self.assertEqual(
+            self.numbers(),
+            {"/a": list(range(200)), "/later": list(range(50)), "/latched": list(range(5))},
+        )
+        for topic, stamp, _ in self.messages():
+            if topic in ("/a", "/later"):
+                self.assertTrue(before <= stamp <= after)
+        metadata = self.metadata()
+        self.assertIn("message_count: 255", metadata)
+        self.assertIn("reliability: best_effort", metadata)
+        self.assertIn("durability: transient_local", metadata)
+        self.assertIn("RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18", metadata)
+        self.assertNotIn("/other", metadata)
+        database = sqlite3.connect(self.files()[0])
+        self.addCleanup(database.close)
+        self.assertEqual(
+            database.execute(
+                "SELECT topic_type, encoding, encoded_message_definition FROM message_definitions"
+            ).fetchall(),
+            [("std_msgs/msg/String", "ros2msg", "string data\n")],
+        )
+
+    def test_best_effort_publishers_and_overrides(self):
+        profile = os.path.join(self.folder, "qos.yaml")
+        with open(profile, "w", encoding="ascii") as file:
+            file.write("/mixed:\n  reliability: best_effort\n")
+        peer = self.start_peer()
+        self.ask(peer, "pub /be be 100")
+        self.ask(peer, "pub /mixed rel 100")
+        recorder = self.record("/be", "mixed", "--qos-profile-overrides-path", profile)
+        self.ask(peer, "match /be")
+        self.ask(peer, "match /mixed")
+        other = self.start_peer()
+        self.ask(other, "pub /mixed be 100")
+        self.ask(other, "match /mixed")
+        self.ask(peer, "pub /unrelated rel 100")
+        self.stop(recorder)
+        self.assertEqual(recorder.errors, [None])
+
+    def test_publishers_that_ask_for_less_are_recorded_too(self):
+        """From then on best effort: what is lost in between is counted."""
+        peer = self.start_peer()
+        self.ask(peer, "pub /a rel 100")
+        recorder = self.record("/a")
+        self.ask(peer, "match /a")
+        self.ask(peer, "send /a 5", "sent 4 ")
+        other = self.start_peer()
+        self.ask(other, "pub /a be 500")
+        self.ask(other, "match /a")
+        self.ask(other, "send /a 5", "sent 4 ")
+        of_other = lambda: [r for r in self.messages() if len(r[2]) > 500]
+        of_peer = lambda: [number(r[2]) for r in self.messages() if len(r[2]) < 500]
+        self.wait_until(lambda: len(of_other()) == 5)
+        last = 4
+        while of_peer()[-1] == 4:  # until it has found the new subscription
+            last = int(self.ask(peer, "send /a 1", r"sent (\d+) ").group(1))
+            time.sleep(0.1)
+        summary = self.stop(recorder)
+        lost = int(re.search(r", (\d+) lost$", summary[0]).group(1))
+        self.assertEqual(of_peer()[:5], list(range(5)))
+        self.assertLessEqual(len(of_peer()) + lost, last + 1)
+        self.assertEqual(len(of_peer()) + lost, of_peer()[-1] + 1)
+
+    def test_publishers_that_do_not_match_the_overrides_are_told(self):
+        profile = os.path.join(self.folder, "qos.yaml")
+        with open(profile, "w", encoding="ascii") as file:
+            file.write("/a:\n  reliability: reliable\n")
+        peer = self.start_peer()
+        self.ask(peer, "pub /a be 100")
+        recorder = self.record("/a", "--qos-profile-overrides-path", profile)
+        self.wait_until(lambda: any("reliability does not match" in str(e) for e in recorder.errors))
+        self.stop(recorder)
+
+    def test_services_and_events(self):
+        peer = self.start_peer()
+        self.ask(peer, "pub /a rel 100")
+        recorder = self.record("/a", "--start-paused")
+        self.ask(peer, "match /a")
+        self.ask(peer, "events")
+        name, kind = "/rosbag2_recorder", "rosbag2_interfaces/srv"
+        self.ask(peer, "send /a 5", "sent 4 ")
+        self.ask(peer, f"call {name}/is_paused {kind}/IsPaused", "reply 0001000001000000$")
+        self.ask(peer, f"call {name}/resume {kind}/Resume", "reply 0001000000000000$")
+        self.ask(peer, f"call {name}/is_paused {kind}/IsPaused", "reply 0001000000000000$")
+        self.ask(peer, "send /a 5", "sent 9 ")
+        self.ask(peer, f"call {name}/split_bagfile {kind}/SplitBagfile", "reply 0001000000000000$")
+        peer.expect(f"event '{self.bag}/bag_0.db3' '{self.bag}/bag_1.db3' '{name}'$")
+        self.ask(peer, "send /a 5", "sent 14 ")
+        self.ask(peer, f"call {name}/pause {kind}/Pause", "reply 0001000000000000$")
+        self.ask(peer, "send /a 5", "sent 19 ")
+        summary = self.stop(recorder)
+        peer.expect(f"event '{self.bag}/bag_1.db3' '' '{name}'$")
+        self.assertRegex(summary[0], r": 10 messages of 1 topic in 2 files, 10 skipped, 0 lost$")
+        self.assertEqual([number(r[2]) for r in rows(self.files()[0])], list(range(5, 10)))
+        self.assertEqual([number(r[2]) for r in rows(self.files()[1])], list(range(10, 15)))
+
+    def test_snapshots(self):
+        peer = self.start_peer()
+        self.ask(peer, "pub /a rel 1000")
+        recorder = self.record("/a", "--snapshot-mode", "--max-cache-size", "20000")
+        self.ask(peer, "match /a")
+        self.ask(peer, "send /a 100", "sent 99 ")
+        self.ask(
+            peer,
+            "call /rosbag2_recorder/snapshot rosbag2_interfaces/srv/Snapshot",
+            "reply 0001000001000000$",
+        )
+        self.wait_until(lambda: len(self.messages()) > 0)
+        self.stop(recorder)
+        kept = self.numbers()["/a"]
+        self.assertEqual(kept, list(range(100 - len(kept), 100)))
+        self.assertTrue(5 < len(kept) < 20, kept)
+
+    def test_simulated_time_with_a_jump_back(self):
+        peer = self.start_peer()
+        self.ask(peer, "pub /a rel 100")
+        recorder = self.record("/a", "--use-sim-time")
+        self.ask(peer, "match /a")
+        self.ask(peer, "send /a 3", "sent 2 ")  # before the first tick
+        self.ask(peer, f"clock {99 * SECOND}")
+        recorder.expect(r"recorded (?!.*waiting for /clock)")  # a first tick has handlers
+        for at in (100, 101, 102):
+            self.ask(peer, f"clock {at * SECOND}")
+            self.ask(peer, "send /a 2", "sent ")
+        self.ask(peer, f"clock {50 * SECOND}")
+        self.wait_until(lambda: len(self.files()) == 2)
+        self.ask(peer, "send /a 2", "sent 10 ")
+        self.ask(peer, f"clock {51 * SECOND}")
+        self.ask(peer, "send /a 1", "sent 11 ")
+        summary = self.stop(recorder)
+        self.assertRegex(summary[0], r"in 2 files, 3 skipped, 1 jump back, 0 lost$")
+        first, second = (
+            [(number(row[2]), row[1]) for row in rows(path) if row[0] == "/a"]
+            for path in self.files()
+        )
+        self.assertEqual([n for n, _ in first], list(range(3, 9)))
+        self.assertEqual([t // SECOND for _, t in first], [100, 100, 101, 101, 102, 102])
+        self.assertEqual([n for n, _ in second], [9, 10, 11])
+        self.assertEqual([t // SECOND for _, t in second], [50, 50, 51])
+        ticks = [
+            int.from_bytes(row[2][4:8], "little") for row in self.messages() if row[0] == "/clock"
+        ]
+        self.assertEqual(ticks, [99, 100, 101, 102, 50, 51])
+        self.assertIn("kind=backward", self.metadata())
+        self.assertIn("before_ns=102000000000 after_ns=50000000000", self.metadata())
+
+    def listed(self, path):
+        """By topic: (number, wall time) of what was acknowledged."""
+        by_topic = collections.defaultdict(list)
+        with open(path, encoding="ascii") as file:
+            for line in file:
+                fields = line.split()
+                if len(fields) == 3 and line.endswith("\n"):
+                    by_topic[fields[0]].append((int(fields[1]), int(fields[2])))
+        return by_topic
+
+    def recovered(self, bag):
+        """The same in sqlite3, of what a killed recorder has left."""
+        out = bag + "_recovered"
+        done = subprocess.run(
+            [f"{BIN_DIR}/timebase", "bag", "recover", bag, "-o", out, "-s", "sqlite3"],
+            capture_output=True,
+            check=False,
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return out
+
+    def kill_once(self, generator, index):
+        """The age of the oldest message that is missing, in s."""
+        bag = os.path.join(self.folder, f"killed{index}")
+        listing = os.path.join(self.folder, f"list{index}")
+        peer = self.start_peer()
+        # Small messages are written when they get old, large ones when there are many, too.
+        for topic, size in (("/a", 64), ("/b", (64, 20000)[index % 2]), ("/c", 100)):
+            self.ask(peer, f"pub {topic} rel {size}")
+        recorder = self.record("--all", bag=bag, storage=("sqlite3", "mcap")[index // 2 % 2])
+        for topic in ("/a", "/b", "/c"):
+            self.ask(peer, f"match {topic}")
+        self.ask(peer, f"stream {listing} 1000", "streaming")
+        time.sleep(generator.uniform(2, 4))  # when, not how long: any moment is well
+        killed_ns = time.time_ns()
+        recorder.child.kill()
+        recorder.wait()
+        peer.child.kill()  # it waits for what the dead recorder does not acknowledge
+        peer.wait()
+        told = subprocess.run(
+            [f"{BIN_DIR}/timebase", "bag", "info", "--json", bag], capture_output=True, check=False
+        )
+        if index // 2 % 2:
+            bag = self.recovered(bag)
+        self.assertEqual(
+            json.loads(told.stdout)["message_count"], len(self.messages(bag)), told.stderr
+        )
+        recorded, oldest_ns = self.numbers(bag), 0
+        for topic, sent in self.listed(listing).items():
+            kept = recorded[topic]
+            first = kept[0] if kept else sent[0][0]
+            self.assertEqual(kept, list(range(first, first + len(kept))), topic)  # a prefix
+            missing = [at for n, at in sent if n >= first + len(kept) and at <= killed_ns]
+            oldest_ns = max([oldest_ns] + [killed_ns - at for at in missing])
+        return oldest_ns / SECOND
+
+    def test_killed_at_any_moment(self):
+        seed = int(os.environ.get("TB_TEST_SEED", time.time_ns() % 1_000_000_000))
+        print(f"seed {seed}: TB_TEST_SEED={seed} repeats it", flush=True)
+        generator = random.Random(seed)
+        ages = []
+        for index in range(TRIES):
+            ages.append(self.kill_once(generator, index))
+        print("the oldest that was missing, in s:", ages, flush=True)
+        for part in (ages[0:4:2], ages[1:4:2], ages[0:2], ages[2:4]):
+            self.assertLessEqual(min(part), 1, ages)  # each, but for what the machine held up
+        self.assertLessEqual(sorted(ages)[len(ages) // 2], 5, ages)
+
+    def test_a_stopped_recorder_does_not_hold_up_a_publisher(self):
+        peer = self.start_peer()
+        self.ask(peer, "pub /a rel 1000")
+        recorder = self.record("/a")
+        self.ask(peer, "match /a")
+        self.ask(peer, "send /a 10", "sent 9 ")
+        recorder.child.send_signal(signal.SIGSTOP)
+        self.ask(peer, "stream - 100", "streaming")
+        time.sleep(1)  # some ten thousand messages, in the time that they take
+        slowest_s = int(self.ask(peer, "", r"streamed (\d+)").group(1)) / SECOND
+        recorder.child.send_signal(signal.SIGCONT)
+        self.ask(peer, "match /a")
+        self.ask(peer, "send /a 1", r"sent (\d+) ")
+        summary = self.stop(recorder)
+        self.assertLess(slowest_s, 5)  # in the order of microseconds; the machine may be busy
+        recorded = self.numbers()["/a"]
+        sent = recorded[-1] + 1
+        match = re.search(r", (\d+) lost$", summary[0])
+        self.assertEqual(len(recorded) + int(match.group(1)), sent, summary)  # none is silent
+
+    def test_a_slow_disk_does_not_hold_up_a_publisher(self):
+        """Somebody else holds the file's lock, so that the recorder cannot write."""
+        peer = self.start_peer()
+        self.ask(peer, "pub /a rel 1000")
+        recorder = self.record("/a", "--max-cache-size", "50000")
+        self.ask(peer, "match /a")
+        self.ask(peer, "send /a 5", "sent 4 ")
+        self.wait_until(lambda: len(self.messages()) == 5)
+        disk = sqlite3.connect(self.files()[0], timeout=LIMIT_S, isolation_level=None)
+        self.addCleanup(disk.close)
+        disk.execute("BEGIN IMMEDIATE")
+        self.ask(peer, "send /a 200", "sent 204 ")  # all of it while nothing can be written
+        disk.execute("ROLLBACK")
+        recorder.expect(r"recorded \d+ messages of 1 topic  lost [1-9]")
+        recorder.child.send_signal(signal.SIGTERM)
+        # 3: the machine was so slow that sqlite gave up waiting.
+        self.assertIn(recorder.wait(), (1, 3), recorder.errors)
+        recorded = self.numbers()["/a"]
+        summary = next(line for line in recorder.seen if line.startswith(self.bag))
+        lost = int(re.search(r", (\d+) lost$", summary).group(1))
+        self.assertEqual(len(recorded) + lost, 205)
+        self.assertGreater(lost, 100)
+        self.assertEqual(recorded[:5], list(range(5)))
+
+    def small_disk(self, size):
+        """A tmpfs of its own, where the machine allows it."""
+        path = os.path.join(self.folder, "disk")
+        os.mkdir(path)
+        done = subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", path],
+            capture_output=True,
+            check=False,
+        )
+        if done.returncode != 0:
+            self.skipTest("no tmpfs can be mounted here")
+        self.addCleanup(subprocess.run, ["umount", "-l", path], check=False)
+        return path
+
+    def test_a_full_disk_is_counted_and_told(self):
+        bag = os.path.join(self.small_disk("2m"), "bag")
+        peer = self.start_peer()
+        self.ask(peer, "pub /a rel 20000")
+        recorder = self.record("/a", bag=bag)
+        self.ask(peer, "match /a")
+        self.ask(peer, "send /a 300", "sent 299 ")
+        self.wait_until(lambda: any("lost" in str(e) for e in recorder.errors))
+        summary = self.stop(recorder, status=3)
+        recorded = self.numbers(bag)["/a"]
+        self.assertEqual(recorded[:10], list(range(10)))
+        self.assertEqual(recorded, sorted(set(recorded)))
+        match = re.search(r": (\d+) messages? .*, (\d+) lost$", summary[0])
+        self.assertEqual(int(match.group(1)), len(recorded))
+        self.assertEqual(int(match.group(2)), 300 - len(recorded))
+        self.assertRegex(summary[1], r"^  /a: \d+ lost \(\d+ as the file could not be written\)$")
+
+    def test_signals_end_it_well(self):
+        for number_of, which in enumerate((signal.SIGINT, signal.SIGTERM)):
+            bag = os.path.join(self.folder, f"bag{number_of}")
+            recorder = self.record("--all", bag=bag)
+            recorder.child.send_signal(which)
+            self.assertEqual(recorder.wait(), 0, recorder.errors)
+            self.assertTrue(os.path.exists(os.path.join(bag, "metadata.yaml")))
+
+    def test_keys_on_a_terminal(self):
+        terminal = Terminal(
+            self,
+            [f"{BIN_DIR}/timebase", "record", "--all", "-s", "sqlite3", "-o", self.bag],
+            self.environment,
+        )
+        terminal.expect(b"recorded 0 messages")
+        terminal.write(b" ")
+        terminal.expect(b"paused: SPACE goes on")
+        terminal.child.send_signal(signal.SIGINT)
+        terminal.expect(b" lost\r\n")
+        self.assertEqual(terminal.child.wait(LIMIT_S), 0)
+        self.assertEqual(terminal.modes(), terminal.modes_before)
+
+    def test_wrong_usage(self):
+        for arguments, status, text in (
+            ((), 2, "which topics"),
+            (("-e",), 2, "needs a value"),
+            (("--all", "--compression-mode", "some"), 2, "--compression-mode some"),
+            (("--all", "--chunk-compression", "gzip"), 2, "--chunk-compression gzip"),
+            (("--all", "--log-time", "soon"), 2, "--log-time soon"),
+            (("--all", "-b", "-5"), 2, "number of bytes"),
+            (("--all", "-d", "-5"), 2, "must not be negative"),
+            (("--all", "--use-sim-time", "--log-time", "source"), 2, "ROS time"),
+            (("--all", "--bogus"), 2, "unknown option"),
+            (("-e", "(", "-o", self.bag), 3, "expression '('"),
+            (("--all", "-s", "tape", "-o", self.bag), 3, "tape"),
+            (("--all", "-o", self.folder), 3, "exists"),
+            (("--all", "-o", self.bag, "--qos-profile-overrides-path", "/nope"), 3, "/nope"),
+            (("--help",), 0, "usage: timebase record"),
+        ):
+            done = subprocess.run(
+                [f"{BIN_DIR}/timebase", "record", *arguments],
+                env=self.environment,
+                capture_output=True,
+                text=True,
+                timeout=LIMIT_S,
+                check=False,
+            )
+            self.assertEqual(done.returncode, status, (arguments, done.stderr))
+            self.assertIn(text, done.stdout + done.stderr)
+
+
+if __name__ == "__main__":
+    BIN_DIR, PEER = sys.argv[1:3]
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
