@@ -4,6 +4,8 @@
 
 #include "bag/mcap_resync.h"
 
+#define FOOTER_LENGTH 20
+
 typedef struct scan {
   tb__mcap_input_t *input;
   tb__mcap_definitions_t *definitions;
@@ -184,26 +186,6 @@ static tb_status_t see_attachment(scan_t *scan, uint64_t length, uint64_t *end, 
   return scan->visitor->attachment(scan->visitor->user, scan->offset, &attachment, error);
 }
 
-static tb_status_t see_end(scan_t *scan, uint64_t length, tb_error_t *error)
-{
-  const uint8_t *content;
-  scan->done = true;
-  if (length != 4)
-    return tell_at(scan, TB_ERR_CORRUPT, scan->offset, length, "a damaged end of the data", error);
-  if (scan->damaged_until > 0) return TB_OK;
-  uint32_t crc = 0;
-  tb_status_t status =
-      tb__mcap_input_look(scan->input, scan->offset + TB__MCAP_HEAD_SIZE, 4, &content, error);
-  if (status) return status;
-  tb__mcap_cursor_t cursor = tb__mcap_cursor(content, 4);
-  uint32_t stored = tb__mcap_take_u32(&cursor);
-  if (stored == 0) return TB_OK;
-  status = tb__mcap_input_crc(scan->input, 0, scan->offset, &crc, error);
-  if (!status && crc != stored)
-    status = tell_at(scan, TB_ERR_CORRUPT, scan->offset, 0, "the CRC of the data is wrong", error);
-  return status;
-}
-
 /* The file ends in the record, or its head is nonsense. */
 static tb_status_t see_broken(scan_t *scan, uint8_t opcode, tb_error_t *error)
 {
@@ -231,6 +213,25 @@ static tb_status_t see_broken(scan_t *scan, uint8_t opcode, tb_error_t *error)
   return tell_at(scan, TB_ERR_TRUNCATED, start, size - start, "the file ends in a record", error);
 }
 
+static tb_status_t see_end(scan_t *scan, uint64_t length, tb_error_t *error)
+{
+  const uint8_t *content;
+  if (length != 4) return see_broken(scan, 0, error); /* another record, whose opcode was hit */
+  scan->done = true;
+  if (scan->damaged_until > 0) return TB_OK;
+  uint32_t crc = 0;
+  tb_status_t status =
+      tb__mcap_input_look(scan->input, scan->offset + TB__MCAP_HEAD_SIZE, 4, &content, error);
+  if (status) return status;
+  tb__mcap_cursor_t cursor = tb__mcap_cursor(content, 4);
+  uint32_t stored = tb__mcap_take_u32(&cursor);
+  if (stored == 0) return TB_OK;
+  status = tb__mcap_input_crc(scan->input, 0, scan->offset, &crc, error);
+  if (!status && crc != stored)
+    status = tell_at(scan, TB_ERR_CORRUPT, scan->offset, 0, "the CRC of the data is wrong", error);
+  return status;
+}
+
 static tb_status_t step(scan_t *scan, tb_error_t *error)
 {
   const uint8_t *bytes;
@@ -252,6 +253,7 @@ static tb_status_t step(scan_t *scan, tb_error_t *error)
     return see_chunk(scan, length, error);
   }
   if (opcode == TB__MCAP_DATA_END) return see_end(scan, length, error);
+  if (opcode == TB__MCAP_FOOTER && length != FOOTER_LENGTH) return see_broken(scan, 0, error);
   if (opcode == TB__MCAP_FOOTER) {
     scan->done = true;
     return tell_at(scan, TB_ERR_CORRUPT, scan->offset, 0, "the data has no end record", error);
