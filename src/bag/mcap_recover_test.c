@@ -179,6 +179,28 @@ static void test_flipped_bits(void **state)
   }
 }
 
+/* A chunk's opcode that reads as the footer's, and an index's as that of the end of the data. */
+static void test_flipped_opcodes_end_nothing(void **state)
+{
+  (void)state;
+  for (int compression = 0; compression < 3; compression++) {
+    tb__test_mcap_t mcap = {0};
+    losses_t losses;
+    make(&mcap, compression);
+    for (size_t at = 500; at < mcap.file.size; at++) {
+      uint8_t was = mcap.file.bytes[at];
+      if (was != TB__MCAP_CHUNK && was != TB__MCAP_MESSAGE_INDEX) continue;
+      mcap.file.bytes[at] = was == TB__MCAP_CHUNK ? TB__MCAP_FOOTER : TB__MCAP_DATA_END;
+      tb__mcap_recovery_t recovered = recover(mcap.file.bytes, mcap.file.size, &losses);
+      mcap.file.bytes[at] = was;
+      if (losses.count == 0 || recovered.messages < MESSAGES - 2 * PER_CHUNK)
+        fail_msg("byte %zu: %d losses, %llu messages", at, losses.count,
+                 (unsigned long long)recovered.messages);
+    }
+    tb__test_mcap_fini(&mcap);
+  }
+}
+
 static void test_what_is_told_of_a_chunk(void **state)
 {
   (void)state;
@@ -224,8 +246,11 @@ int main(void)
   setenv("TMPDIR", "/dev/shm", 0); /* thousands of files, each written anew */
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
   const struct CMUnitTest tests[] = {
-      TEST(test_whole_files),  TEST(test_cut_at_every_byte),
-      TEST(test_flipped_bits), TEST(test_what_is_told_of_a_chunk),
+      TEST(test_whole_files),
+      TEST(test_cut_at_every_byte),
+      TEST(test_flipped_bits),
+      TEST(test_flipped_opcodes_end_nothing),
+      TEST(test_what_is_told_of_a_chunk),
       TEST(test_a_hole),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

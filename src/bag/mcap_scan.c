@@ -4,8 +4,6 @@
 
 #include "bag/mcap_resync.h"
 
-#define FOOTER_LENGTH 20
-
 typedef struct scan {
   tb__mcap_input_t *input;
   tb__mcap_definitions_t *definitions;
@@ -253,7 +251,8 @@ static tb_status_t step(scan_t *scan, tb_error_t *error)
     return see_chunk(scan, length, error);
   }
   if (opcode == TB__MCAP_DATA_END) return see_end(scan, length, error);
-  if (opcode == TB__MCAP_FOOTER && length != FOOTER_LENGTH) return see_broken(scan, 0, error);
+  if (opcode == TB__MCAP_FOOTER && length != TB__MCAP_FOOTER_SIZE)
+    return see_broken(scan, 0, error);
   if (opcode == TB__MCAP_FOOTER) {
     scan->done = true;
     return tell_at(scan, TB_ERR_CORRUPT, scan->offset, 0, "the data has no end record", error);
