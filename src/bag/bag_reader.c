@@ -41,7 +41,7 @@ static void merge_extent(tb_bag_reader_t *reader, tb__bag_source_t *source,
                          const tb__bag_file_info_t *file)
 {
   tb_bag_info_t *info = &reader->info;
-  source->has_rows = file->message_count > 0;
+  source->has_rows = file->message_count > 0 || file->has_damage_rows;
   source->start_ns = file->has_times ? file->start_ns : 0;
   source->end_ns = file->has_times ? file->end_ns : INT64_MAX;
   info->message_count += file->message_count;

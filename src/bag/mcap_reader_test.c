@@ -180,6 +180,27 @@ static void test_each_compression(void **state)
   }
 }
 
+/* Chunks of definitions alone, as a recorder without messages leaves them, lose nothing. */
+static void test_chunks_without_messages(void **state)
+{
+  (void)state;
+  for (int i = 0; i < 2; i++) {
+    tb__test_mcap_t mcap = {0};
+    tb__test_mcap_begin(&mcap);
+    tb__test_mcap_chunk_begin(&mcap, TB__MCAP_LZ4);
+    add_channels(&mcap);
+    tb__test_mcap_chunk_end(&mcap);
+    tb__test_mcap_end(&mcap, i == 0);
+    tb__test_mcap_save(&mcap, path);
+    tb__test_mcap_fini(&mcap);
+    tb_bag_reader_t *reader = open_bag();
+    assert_int_equal(tb_bag_reader_info(reader)->message_count, 0);
+    assert_int_equal(tb_bag_reader_info(reader)->topic_count, 2);
+    assert_rest(reader, 0);
+    tb_bag_reader_close(reader);
+  }
+}
+
 static void test_order_of_overlapping_chunks(void **state)
 {
   (void)state;
@@ -419,6 +440,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
   const struct CMUnitTest tests[] = {
       TEST(test_each_compression),
+      TEST(test_chunks_without_messages),
       TEST(test_order_of_overlapping_chunks),
       TEST(test_without_chunks),
       TEST(test_small_cache),

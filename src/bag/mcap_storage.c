@@ -132,8 +132,7 @@ static tb_status_t mcap_read_info(tb__bag_file_t *base, tb__bag_file_info_t *out
   if (!status) status = find_chunk_format(file, &out->chunk_format, error);
   if (status) return status;
   out->message_count = index->message_count;
-  if (index->message_count == 0 && index->block_count > 0)
-    out->message_count = 1; /* all that there was is lost, which a row tells */
+  out->has_damage_rows = index->block_count > 0;
   out->has_times = index->has_times;
   out->start_ns = clamp(index->start_ns);
   out->end_ns = clamp(index->end_ns);

@@ -32,7 +32,8 @@ typedef struct tb__bag_file_info {
   tb__bag_file_topic_t *topics; /* sorted by id */
   size_t topic_count;
   uint64_t message_count;
-  bool has_times; /* a row with a usable time exists */
+  bool has_damage_rows; /* rows that tell of damage may come, beside those of the messages */
+  bool has_times;       /* a row with a usable time exists */
   int64_t start_ns;
   int64_t end_ns;
   char *metadata;           /* metadata that the file itself carries (YAML), or NULL */

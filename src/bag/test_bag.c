@@ -136,7 +136,7 @@ void tb__test_db_simple(const char *path, int schema, int count, int64_t start_n
 uint64_t tb__test_seed(void)
 {
   const char *text = getenv("TB_TEST_SEED");
-  uint64_t seed = text ? strtoull(text, NULL, 0) : UINT64_C(31634229418085);
+  uint64_t seed = text ? strtoull(text, NULL, 0) : (uint64_t)time(NULL) ^ (uint64_t)getpid() << 32;
   print_message("TB_TEST_SEED=%llu\n", (unsigned long long)seed);
   return seed ? seed : 1;
 }
