@@ -1,4 +1,5 @@
-/* Calling ROS 2 services of any type, with serialized requests and responses. */
+/* Calling ROS 2 services of any type, with serialized requests and responses; timebase/ros2_idl.h
+ * makes those from structs of IDL types. */
 #ifndef TIMEBASE_ROS2_CLIENT_H
 #define TIMEBASE_ROS2_CLIENT_H
 

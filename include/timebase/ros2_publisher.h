@@ -1,4 +1,5 @@
-/* Publishing serialized messages of any type on a ROS 2 topic. */
+/* Publishing serialized messages of any type on a ROS 2 topic; timebase/ros2_idl.h makes those from
+ * structs of IDL types. */
 #ifndef TIMEBASE_ROS2_PUBLISHER_H
 #define TIMEBASE_ROS2_PUBLISHER_H
 

@@ -1,4 +1,5 @@
-/* Serving ROS 2 services of any type, with serialized requests and responses. */
+/* Serving ROS 2 services of any type, with serialized requests and responses; timebase/ros2_idl.h
+ * makes those from structs of IDL types. */
 #ifndef TIMEBASE_ROS2_SERVICE_H
 #define TIMEBASE_ROS2_SERVICE_H
 

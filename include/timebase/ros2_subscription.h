@@ -1,4 +1,5 @@
-/* Receiving serialized messages of any type from a ROS 2 topic. */
+/* Receiving serialized messages of any type from a ROS 2 topic; timebase/ros2_idl.h makes structs
+ * of IDL types from those. */
 #ifndef TIMEBASE_ROS2_SUBSCRIPTION_H
 #define TIMEBASE_ROS2_SUBSCRIPTION_H
 

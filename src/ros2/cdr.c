@@ -54,6 +54,35 @@ uint64_t tb__cdr_read_number(tb__cdr_reader_t *reader, size_t width)
   return bits;
 }
 
+/* Numbers in one byte order from those in the other, or the same again. */
+static void numbers_copy(uint8_t *to, const uint8_t *from, size_t width, size_t count,
+                         bool is_other)
+{
+  if (!is_other) {
+    memcpy(to, from, width * count);
+    return;
+  }
+  for (size_t i = 0; i < count; i++, to += width, from += width) {
+    for (size_t k = 0; k < width; k++)
+      to[k] = from[width - 1 - k];
+  }
+}
+
+static bool is_other_order(bool big_endian)
+{
+  return big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+}
+
+bool tb__cdr_read_numbers(tb__cdr_reader_t *reader, size_t width, size_t count, void *out)
+{
+  if (count == 0) return reader->status == TB_OK;
+  tb__cdr_read_octets(reader, padding_before(reader->at, width));
+  if (count > tb__cdr_reader_left(reader) / width) read_fail(reader, TB_ERR_TRUNCATED);
+  const uint8_t *octets = tb__cdr_read_octets(reader, width * count);
+  if (octets && out) numbers_copy(out, octets, width, count, is_other_order(reader->big_endian));
+  return octets != NULL;
+}
+
 const char *tb__cdr_read_string(tb__cdr_reader_t *reader, size_t *out_length)
 {
   size_t size = (size_t)tb__cdr_read_number(reader, 4);
@@ -122,6 +151,14 @@ void tb__cdr_write_number(tb__cdr_writer_t *writer, size_t width, uint64_t bits)
   if (!out) return;
   for (size_t i = 0; i < width; i++)
     out[i] = (uint8_t)(bits >> (8 * (writer->big_endian ? width - 1 - i : i)));
+}
+
+void tb__cdr_write_numbers(tb__cdr_writer_t *writer, size_t width, size_t count, const void *from)
+{
+  if (count == 0) return;
+  write_zeros(writer, padding_before(writer->at, width));
+  uint8_t *out = write_take(writer, width * count);
+  if (out) numbers_copy(out, from, width, count, is_other_order(writer->big_endian));
 }
 
 void tb__cdr_write_count(tb__cdr_writer_t *writer, size_t count)

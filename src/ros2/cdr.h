@@ -28,6 +28,10 @@ void tb__cdr_reader_init(tb__cdr_reader_t *reader, const void *cdr, size_t size)
 /* A number of 1, 2, 4 or 8 bytes, as its bits. TB_ERR_TRUNCATED. */
 uint64_t tb__cdr_read_number(tb__cdr_reader_t *reader, size_t width);
 
+/* `count` numbers of `width` bytes in our byte order, to `out`, or nowhere (NULL). Without numbers
+ * nothing is aligned. False: they are not there (TB_ERR_TRUNCATED). */
+bool tb__cdr_read_numbers(tb__cdr_reader_t *reader, size_t width, size_t count, void *out);
+
 /* `size` bytes, not aligned; NULL if they are not there (TB_ERR_TRUNCATED). */
 const uint8_t *tb__cdr_read_octets(tb__cdr_reader_t *reader, size_t size);
 
@@ -56,6 +60,7 @@ typedef struct tb__cdr_writer {
 TB_PRIVATE_API void tb__cdr_writer_init(tb__cdr_writer_t *writer, bool big_endian, uint8_t *out,
                                         size_t room);
 void tb__cdr_write_number(tb__cdr_writer_t *writer, size_t width, uint64_t bits);
+void tb__cdr_write_numbers(tb__cdr_writer_t *writer, size_t width, size_t count, const void *from);
 void tb__cdr_write_octets(tb__cdr_writer_t *writer, const void *octets, size_t size);
 /* NULL writes "". */
 TB_PRIVATE_API void tb__cdr_write_string(tb__cdr_writer_t *writer, const char *text);

@@ -197,6 +197,63 @@ static void test_writer_counts_no_more_than_dds_carries(void **state)
   assert_status(writer.status, TB_ERR_LIMIT);
 }
 
+static void test_many_numbers_at_once(void **state)
+{
+  (void)state;
+  static const char little[] = "\0\1\0\0\1\0\xfe\xff\3\0";
+  static const char big[] = "\0\0\0\0\0\1\xff\xfe\0\3";
+  static const uint16_t numbers[3] = {1, 0xfffe, 3};
+  for (int i = 0; i < 2; i++) {
+    void *copy;
+    uint16_t read[3];
+    uint8_t written[12];
+    size_t size;
+    tb__cdr_reader_t reader = reader_on(i ? big : little, sizeof little - 1, &copy);
+    assert_true(tb__cdr_read_numbers(&reader, 2, 3, read));
+    assert_memory_equal(read, numbers, sizeof numbers);
+    assert_int_equal(tb__cdr_reader_left(&reader), 0);
+    tb__cdr_writer_t writer;
+    tb__cdr_writer_init(&writer, i, written, sizeof written);
+    tb__cdr_write_numbers(&writer, 2, 3, numbers);
+    assert_ok(tb__cdr_writer_finish(&writer, &size));
+    assert_memory_equal(written, i ? big : little, sizeof little - 1);
+    free(copy);
+  }
+}
+
+static void test_no_numbers_are_not_aligned(void **state)
+{
+  (void)state;
+  void *copy;
+  size_t size;
+  tb__cdr_writer_t writer;
+  tb__cdr_reader_t reader = reader_on("\0\1\0\0\1\2\3\4", 8, &copy);
+  tb__cdr_read_number(&reader, 4);
+  assert_true(tb__cdr_read_numbers(&reader, 8, 0, NULL));
+  assert_ok(reader.status);
+  tb__cdr_writer_init(&writer, false, NULL, 0);
+  tb__cdr_write_number(&writer, 4, 1);
+  tb__cdr_write_numbers(&writer, 8, 0, NULL);
+  assert_ok(tb__cdr_writer_finish(&writer, &size));
+  assert_int_equal(size, 8);
+  free(copy);
+}
+
+static void test_more_numbers_than_there_are(void **state)
+{
+  (void)state;
+  static const size_t counts[] = {3, SIZE_MAX / 8, SIZE_MAX / 8 + 2, SIZE_MAX};
+  for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+    void *copy;
+    uint64_t read[2] = {0};
+    tb__cdr_reader_t reader = reader_on("\0\1\0\0abcdefghijklmnop", 20, &copy);
+    assert_false(tb__cdr_read_numbers(&reader, 8, counts[i], read));
+    assert_status(reader.status, TB_ERR_TRUNCATED);
+    assert_true(read[0] == 0);
+    free(copy);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -208,6 +265,9 @@ int main(void)
       cmocka_unit_test(test_writer_counts_and_writes_the_same),
       cmocka_unit_test(test_writer_keeps_to_its_room),
       cmocka_unit_test(test_writer_counts_no_more_than_dds_carries),
+      cmocka_unit_test(test_many_numbers_at_once),
+      cmocka_unit_test(test_no_numbers_are_not_aligned),
+      cmocka_unit_test(test_more_numbers_than_there_are),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

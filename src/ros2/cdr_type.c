@@ -1,14 +1,11 @@
 #include "ros2/cdr_type.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "ros2/cdr.h"
+#include "ros2/cdr_passes.h"
 
 /* All sequences look like this one. */
 typedef TB__CDR_SEQUENCE(void) sequence_t;
-
-#define PADDING_MAX 3
 
 /* Bytes that it has at least on the wire, never 0. */
 static size_t type_wire_min(const tb__cdr_type_t *type)
@@ -79,7 +76,7 @@ static void string_encode(tb__cdr_writer_t *writer, const tb__cdr_field_t *field
   const char *text;
   memcpy(&text, from, sizeof text);
   if (!field->is_sequence && field->bound && text && strlen(text) > field->bound)
-    writer->status = writer->status == TB_OK ? TB_ERR_LIMIT : writer->status;
+    tb__cdr_writer_fail(writer, TB_ERR_LIMIT);
   tb__cdr_write_string(writer, text);
 }
 
@@ -106,8 +103,7 @@ static void sequence_encode(tb__cdr_writer_t *writer, const tb__cdr_field_t *fie
 {
   sequence_t sequence;
   memcpy(&sequence, from, sizeof sequence);
-  if (field->bound && sequence.count > field->bound && writer->status == TB_OK)
-    writer->status = TB_ERR_LIMIT;
+  if (field->bound && sequence.count > field->bound) tb__cdr_writer_fail(writer, TB_ERR_LIMIT);
   tb__cdr_write_count(writer, sequence.count);
   for (size_t i = 0; i < sequence.count && writer->status == TB_OK; i++)
     element_encode(writer, field, (const uint8_t *)sequence.items + i * field->size);
@@ -124,87 +120,46 @@ static void struct_encode(tb__cdr_writer_t *writer, const tb__cdr_type_t *type, 
   }
 }
 
-static tb_status_t encode_into(const tb__cdr_type_t *type, const void *value, bool big_endian,
-                               uint8_t *out, size_t *size)
+static void value_encode(tb__cdr_writer_t *writer, const void *type, const void *value)
 {
-  tb__cdr_writer_t writer;
-  tb__cdr_writer_init(&writer, big_endian, out, *size);
-  struct_encode(&writer, type, value);
-  return tb__cdr_writer_finish(&writer, size);
+  struct_encode(writer, type, value);
 }
 
 tb_status_t tb__cdr_encode(const tb__cdr_type_t *type, const void *value, bool big_endian,
                            uint8_t **out, size_t *out_size)
 {
-  size_t size = 0;
-  tb_status_t status = encode_into(type, value, big_endian, NULL, &size);
-  if (status != TB_OK) return status;
-  uint8_t *bytes = malloc(size);
-  if (!bytes) return TB_ERR_NO_MEMORY;
-  status = encode_into(type, value, big_endian, bytes, &size);
-  if (status != TB_OK) {
-    free(bytes);
-    return status;
-  }
-  *out = bytes;
-  *out_size = size;
-  return TB_OK;
+  return tb__cdr_encode_twice(value_encode, type, value, big_endian, out, out_size);
 }
 
-/* Goes over the message twice: without a block it checks and counts, with one it fills it in. */
-typedef struct decoder {
-  tb__cdr_reader_t reader;
-  uint8_t *block; /* of zeros */
-  size_t used;
-} decoder_t;
+static void struct_decode(tb__cdr_decoder_t *decoder, const tb__cdr_type_t *type, uint8_t *to);
 
-static void decode_fail(decoder_t *decoder, tb_status_t status)
-{
-  if (decoder->reader.status == TB_OK) decoder->reader.status = status;
-}
-
-/* The next bytes of the block, aligned; NULL while counting. */
-static uint8_t *block_take(decoder_t *decoder, size_t count, size_t size)
-{
-  size_t bytes, end, start = (decoder->used + 7) & ~(size_t)7;
-  if (__builtin_mul_overflow(count, size, &bytes) || __builtin_add_overflow(start, bytes, &end) ||
-      end > PTRDIFF_MAX) {
-    decode_fail(decoder, TB_ERR_NO_MEMORY);
-    return NULL;
-  }
-  decoder->used = end;
-  return decoder->block ? decoder->block + start : NULL;
-}
-
-static void struct_decode(decoder_t *decoder, const tb__cdr_type_t *type, uint8_t *to);
-
-static void string_decode(decoder_t *decoder, const tb__cdr_field_t *field, uint8_t *to)
+static void string_decode(tb__cdr_decoder_t *decoder, const tb__cdr_field_t *field, uint8_t *to)
 {
   size_t length = 0;
   const char *text = tb__cdr_read_string(&decoder->reader, &length);
   if (!text) return;
   if (!field->is_sequence && field->bound && length > field->bound)
-    decode_fail(decoder, TB_ERR_LIMIT);
-  char *copy = (char *)block_take(decoder, length + 1, 1);
+    tb__cdr_decoder_fail(decoder, TB_ERR_LIMIT);
+  char *copy = (char *)tb__cdr_decoder_take(decoder, length + 1, 1);
   if (!copy || !to) return;
   memcpy(copy, text, length); /* and a zero of the block */
   memcpy(to, &copy, sizeof copy);
 }
 
-static void octets_decode(decoder_t *decoder, const tb__cdr_field_t *field, uint8_t *to)
+static void octets_decode(tb__cdr_decoder_t *decoder, const tb__cdr_field_t *field, uint8_t *to)
 {
   const uint8_t *octets = tb__cdr_read_octets(&decoder->reader, field->bound);
   if (octets && to) memcpy(to, octets, field->bound);
 }
 
-static void number_decode(decoder_t *decoder, const tb__cdr_field_t *field, uint8_t *to)
+static void number_decode(tb__cdr_decoder_t *decoder, const tb__cdr_field_t *field, uint8_t *to)
 {
   uint64_t bits = tb__cdr_read_number(&decoder->reader, field->size);
   if (field->kind == TB__CDR_BOOL) bits = bits != 0;
   if (to) number_store(to, field->size, bits);
 }
 
-static void element_decode(decoder_t *decoder, const tb__cdr_field_t *field, uint8_t *to)
+static void element_decode(tb__cdr_decoder_t *decoder, const tb__cdr_field_t *field, uint8_t *to)
 {
   switch (field->kind) {
   case TB__CDR_STRUCT:
@@ -221,12 +176,12 @@ static void element_decode(decoder_t *decoder, const tb__cdr_field_t *field, uin
   }
 }
 
-static void sequence_decode(decoder_t *decoder, const tb__cdr_field_t *field, uint8_t *to)
+static void sequence_decode(tb__cdr_decoder_t *decoder, const tb__cdr_field_t *field, uint8_t *to)
 {
   size_t count = tb__cdr_read_count(&decoder->reader, element_wire_min(field));
-  if (field->bound && count > field->bound) decode_fail(decoder, TB_ERR_LIMIT);
+  if (field->bound && count > field->bound) tb__cdr_decoder_fail(decoder, TB_ERR_LIMIT);
   if (count == 0 || decoder->reader.status != TB_OK) return;
-  uint8_t *items = block_take(decoder, count, field->size);
+  uint8_t *items = tb__cdr_decoder_take(decoder, count, field->size);
   if (to) {
     sequence_t sequence = {items, count};
     memcpy(to, &sequence, sizeof sequence);
@@ -235,7 +190,7 @@ static void sequence_decode(decoder_t *decoder, const tb__cdr_field_t *field, ui
     element_decode(decoder, field, items ? items + i * field->size : NULL);
 }
 
-static void struct_decode(decoder_t *decoder, const tb__cdr_type_t *type, uint8_t *to)
+static void struct_decode(tb__cdr_decoder_t *decoder, const tb__cdr_type_t *type, uint8_t *to)
 {
   for (size_t i = 0; i < type->field_count && decoder->reader.status == TB_OK; i++) {
     const tb__cdr_field_t *field = &type->fields[i];
@@ -247,31 +202,13 @@ static void struct_decode(decoder_t *decoder, const tb__cdr_type_t *type, uint8_
   }
 }
 
-static tb_status_t decode_pass(const tb__cdr_type_t *type, const void *cdr, size_t size,
-                               uint8_t *block, size_t *out_used)
+static void value_decode(tb__cdr_decoder_t *decoder, const void *type, uint8_t *to)
 {
-  decoder_t decoder = {.block = block};
-  tb__cdr_reader_init(&decoder.reader, cdr, size);
-  uint8_t *value = block_take(&decoder, 1, type->size);
-  struct_decode(&decoder, type, value);
-  if (decoder.reader.status == TB_OK && tb__cdr_reader_left(&decoder.reader) > PADDING_MAX)
-    decode_fail(&decoder, TB_ERR_CORRUPT);
-  *out_used = decoder.used;
-  return decoder.reader.status;
+  struct_decode(decoder, type, to);
 }
 
 tb_status_t tb__cdr_decode(const tb__cdr_type_t *type, const void *cdr, size_t size, void *out)
 {
-  size_t used;
-  tb_status_t status = decode_pass(type, cdr, size, NULL, &used);
-  if (status != TB_OK) return status;
-  uint8_t *block = calloc(1, used);
-  if (!block) return TB_ERR_NO_MEMORY;
-  status = decode_pass(type, cdr, size, block, &used);
-  if (status != TB_OK) {
-    free(block);
-    return status;
-  }
-  memcpy(out, &block, sizeof block);
-  return TB_OK;
+  size_t at;
+  return tb__cdr_decode_twice(value_decode, type, type->size, cdr, size, out, &at);
 }

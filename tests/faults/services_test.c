@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <timebase/ros2_client.h>
 #include <timebase/ros2_context.h>
+#include <timebase/ros2_idl.h>
 #include <timebase/ros2_service.h>
 
 #include "faults.h"
@@ -176,11 +177,37 @@ static void test_faults_of_a_call(void **state)
   fault_sweep(asks_in_a_domain, NULL);
 }
 
+/* A type as idlc makes them, of a string. */
+static tb_status_t makes_a_message_of_a_struct(void)
+{
+  static const uint32_t code[] = {DDS_OP_ADR | DDS_OP_TYPE_STR, 0, DDS_OP_RTS};
+  static const dds_topic_descriptor_t type = {
+      .m_size = sizeof(char *), .m_typename = "Text", .m_ops = code};
+  const char *text = "some text";
+  void *cdr = NULL, *sample = NULL;
+  size_t size;
+  tb_status_t status;
+  TRY_MAKE(cdr, tb_ros2_idl_encode(&type, &text, &cdr, &size, NULL));
+  TRY_MAKE(sample, tb_ros2_idl_decode(&type, cdr, size, &sample, NULL));
+  assert_string_equal(*(char **)sample, text);
+end:
+  tb_ros2_idl_free(sample);
+  tb_ros2_idl_free(cdr);
+  return status;
+}
+
+static void test_faults_of_structs_and_messages(void **state)
+{
+  (void)state;
+  fault_sweep(makes_a_message_of_a_struct, NULL);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup(test_faults_of_clients_and_services, only_loopback),
       cmocka_unit_test_setup(test_faults_of_a_call, only_loopback),
+      cmocka_unit_test(test_faults_of_structs_and_messages),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

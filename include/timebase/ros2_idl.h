@@ -1,0 +1,57 @@
+/* Messages, requests and responses as C structs of idlc, the IDL compiler of Cyclone DDS, instead
+ * of serialized. For what publishers, subscriptions, clients and services take and give:
+ *
+ *   example_interfaces_srv_AddTwoInts_Request request = {.a = 1, .b = 2};
+ *   tb_ros2_idl_encode(&example_interfaces_srv_AddTwoInts_Request_desc, &request, &cdr, &size,
+ * &error); tb_ros2_client_call(client, cdr, size, limit, &response, &error);
+ *   tb_ros2_idl_decode(&example_interfaces_srv_AddTwoInts_Response_desc, response.cdr,
+ * response.size, &sample, &error);
+ */
+#ifndef TIMEBASE_ROS2_IDL_H
+#define TIMEBASE_ROS2_IDL_H
+
+#include <stddef.h>
+#include <timebase/error.h>
+#include <timebase/export.h>
+
+/** dds_topic_descriptor_t of <dds/dds.h>, which idlc's code has for each struct. Types have what
+ * those of ROS 2 can have: booleans, numbers, strings, other structs, arrays and sequences of them,
+ * bounded or not. */
+struct dds_topic_descriptor;
+
+TB_BEGIN_DECLS
+
+/** The struct at `sample`, serialized as ROS 2 does it, in new memory: give *out_cdr back with
+ * tb_ros2_idl_free. Little endian. A string that is NULL is sent as "".
+ *
+ *   TB_ERR_UNSUPPORTED  the type has what ROS 2 cannot carry, such as a union: see the text
+ *   TB_ERR_LIMIT        a sequence is longer than its bound, or all of it than DDS can carry
+ *   TB_ERR_INVALID      a bounded string without its NUL, a sequence without its buffer, or NULL
+ *   TB_ERR_NO_MEMORY
+ *
+ * [any thread] [from callbacks] */
+TB_API tb_status_t tb_ros2_idl_encode(const struct dds_topic_descriptor *type, const void *sample,
+                                      void **out_cdr, size_t *out_size, tb_error_t *error);
+
+/** A new struct of the type from `size` bytes at `cdr` (4 bytes of encapsulation and the body), in
+ * either byte order and from whomever: every length is checked against the bytes that are there
+ * before it counts. The struct and all that it points to are one piece of memory: give *out_sample
+ * back with tb_ros2_idl_free, never with dds_sample_free.
+ *
+ *   TB_ERR_TRUNCATED    the message ends before the type does, or a length says so
+ *   TB_ERR_CORRUPT      not plain CDR, a string without end, or more bytes than the type has
+ *   TB_ERR_INVALID      a string with a NUL in it, which C strings cannot hold; or NULL was given
+ *   TB_ERR_LIMIT        a string or sequence is longer than its bound
+ *   TB_ERR_UNSUPPORTED  as above
+ *   TB_ERR_NO_MEMORY
+ *
+ * The error's offset is where in `cdr`. [any thread] [from callbacks] */
+TB_API tb_status_t tb_ros2_idl_decode(const struct dds_topic_descriptor *type, const void *cdr,
+                                      size_t size, void **out_sample, tb_error_t *error);
+
+/** Frees what either of the two has made. Accepts NULL. [any thread] [from callbacks] */
+TB_API void tb_ros2_idl_free(void *memory);
+
+TB_END_DECLS
+
+#endif
