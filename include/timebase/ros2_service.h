@@ -38,8 +38,9 @@ typedef void (*tb_ros2_service_callback_t)(tb_ros2_service_t *service,
 TB_BEGIN_DECLS
 
 /** Names, QoS and errors as in tb_ros2_client_create; TB_ERR_SYSTEM: no thread. As many requests as
- * the history's depth wait, and 256 MiB of them; more push out the oldest. The callback may run
- * before this returns. Destroy the service before its context. [any thread] */
+ * the history's depth wait, and 256 MiB of them; more push out the oldest, and a larger one all of
+ * them. The callback may run before this returns. Destroy the service before its context. [any
+ * thread] */
 TB_API tb_status_t tb_ros2_service_create(tb_ros2_context_t *context, const char *service,
                                           const char *type, const tb_qos_t *qos,
                                           tb_ros2_service_callback_t callback, void *user,

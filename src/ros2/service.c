@@ -10,20 +10,13 @@
 #include "ros2/announced.h"
 #include "ros2/dispatch.h"
 #include "ros2/endpoint.h"
+#include "ros2/request_queue.h"
 #include "ros2/service_header.h"
 #include "ros2/service_pair.h"
 
 #define CLIENT_WAIT_NS INT64_C(100000000) /* rmw_send_response */
 #define ACK_WAIT_NS    INT64_C(500000000)
 #define CLIENTS_CACHED 16
-#define BYTES_MAX      ((size_t)256 << 20) /* of requests that wait; a sample is smaller */
-
-/* A request that waits for its callback. */
-typedef struct waiting {
-  struct waiting *next;
-  tb_ros2_request_t request;
-  uint8_t cdr[];
-} waiting_t;
 
 typedef enum client_state {
   CLIENT_UNKNOWN,
@@ -45,7 +38,6 @@ struct tb_ros2_service {
   tb__raw_reader_t *reader;
   tb_ros2_service_callback_t callback;
   void *user;
-  size_t depth;
   _Atomic uint32_t events; /* futex: what is matched has changed */
   tb__dispatch_member_t member;
   bool has_member; /* it is in use */
@@ -57,8 +49,7 @@ struct tb_ros2_service {
 
   tb__mutex_t mutex;
   bool is_open; /* requests go to their callback */
-  waiting_t *first, *last;
-  size_t count, bytes;
+  tb__request_queue_t waiting;
 };
 
 static void on_matched(void *user)
@@ -69,35 +60,22 @@ static void on_matched(void *user)
 }
 
 /* NULL: out of memory, or no request. */
-static waiting_t *waiting_create(const tb_ros2_sample_t *sample)
+static tb__request_t *request_create(const tb_ros2_sample_t *sample)
 {
   tb__service_header_t header;
   if (tb__service_header_read(sample->cdr, sample->size, &header) != TB_OK) return NULL;
   size_t size = sample->size - TB__SERVICE_HEADER_SIZE;
-  waiting_t *waiting = malloc(sizeof *waiting + size);
-  if (!waiting) return NULL;
-  tb__service_header_remove(sample->cdr, sample->size, waiting->cdr);
-  waiting->next = NULL;
-  waiting->request = (tb_ros2_request_t){
-      .cdr = waiting->cdr,
+  tb__request_t *request = malloc(sizeof *request + size);
+  if (!request) return NULL;
+  tb__service_header_remove(sample->cdr, sample->size, request->cdr);
+  request->request = (tb_ros2_request_t){
+      .cdr = request->cdr,
       .size = size,
       .source_timestamp_ns = sample->source_timestamp_ns,
       .id = {.client = header.client, .sequence = header.sequence},
   };
-  memcpy(waiting->request.id.writer_guid, sample->writer_guid, sizeof sample->writer_guid);
-  return waiting;
-}
-
-static waiting_t *waiting_take(tb_ros2_service_t *service) TB_REQUIRES(service->mutex);
-static waiting_t *waiting_take(tb_ros2_service_t *service)
-{
-  waiting_t *waiting = service->first;
-  if (!waiting) return NULL;
-  service->first = waiting->next;
-  if (!service->first) service->last = NULL;
-  service->count--;
-  service->bytes -= waiting->request.size;
-  return waiting;
+  memcpy(request->request.id.writer_guid, sample->writer_guid, sizeof sample->writer_guid);
+  return request;
 }
 
 static void post_locked(tb_ros2_service_t *service) TB_REQUIRES(service->mutex);
@@ -110,28 +88,13 @@ static void post_locked(tb_ros2_service_t *service)
 static void on_request(const tb_ros2_sample_t *sample, void *user)
 {
   tb_ros2_service_t *service = user;
-  waiting_t *waiting = waiting_create(sample), *dropped = NULL, *oldest;
-  if (!waiting) return;
+  tb__request_t *request = request_create(sample);
+  if (!request) return;
   tb__mutex_lock(&service->mutex);
-  while (service->count > 0 &&
-         (service->count >= service->depth || service->bytes + waiting->request.size > BYTES_MAX)) {
-    oldest = waiting_take(service);
-    oldest->next = dropped;
-    dropped = oldest;
-  }
-  if (service->last)
-    service->last->next = waiting;
-  else
-    service->first = waiting;
-  service->last = waiting;
-  service->count++;
-  service->bytes += waiting->request.size;
+  tb__request_t *pushed_out = tb__request_queue_put(&service->waiting, request);
   post_locked(service);
   tb__mutex_unlock(&service->mutex);
-  while ((oldest = dropped)) {
-    dropped = oldest->next;
-    free(oldest);
-  }
+  tb__requests_free(pushed_out);
 }
 
 /* One request, so that services of the context take turns. */
@@ -140,12 +103,12 @@ static void run(tb__dispatch_member_t *member)
   tb_ros2_service_t *service =
       (tb_ros2_service_t *)(void *)((char *)member - offsetof(tb_ros2_service_t, member));
   tb__mutex_lock(&service->mutex);
-  waiting_t *waiting = waiting_take(service);
-  if (service->count > 0) post_locked(service);
+  tb__request_t *request = tb__request_queue_take(&service->waiting);
+  if (service->waiting.count > 0) post_locked(service);
   tb__mutex_unlock(&service->mutex);
-  if (!waiting) return;
-  service->callback(service, &waiting->request, service->user);
-  free(waiting);
+  if (!request) return;
+  service->callback(service, &request->request, service->user);
+  tb__requests_free(request);
 }
 
 static tb_status_t endpoints_open(tb_ros2_service_t *service, tb__service_pair_t *pair,
@@ -155,7 +118,8 @@ static tb_status_t endpoints_open(tb_ros2_service_t *service, tb__service_pair_t
   pair->request.on_matched = pair->reply.on_matched = on_matched;
   pair->request.on_matched_user = pair->reply.on_matched_user = service;
   bool keep_all = pair->qos.history == TB_QOS_KEEP_ALL;
-  service->depth = keep_all ? SIZE_MAX : (size_t)(pair->qos.depth < 1 ? 1 : pair->qos.depth);
+  tb__request_queue_init(&service->waiting,
+                         keep_all ? SIZE_MAX : (size_t)(pair->qos.depth < 1 ? 1 : pair->qos.depth));
   tb_status_t status = tb__raw_writer_create(participant, &pair->reply, &service->writer, error);
   if (status != TB_OK) return status;
   status = tb__dispatch_add(tb__ros2_context_dispatch(service->context), &service->member, run);
@@ -167,7 +131,7 @@ static tb_status_t endpoints_open(tb_ros2_service_t *service, tb__service_pair_t
   if (status != TB_OK) return status;
   tb__mutex_lock(&service->mutex);
   service->is_open = true; /* now callbacks may answer */
-  if (service->count > 0) post_locked(service);
+  if (service->waiting.count > 0) post_locked(service);
   tb__mutex_unlock(&service->mutex);
   return TB_OK;
 }
@@ -210,10 +174,7 @@ void tb_ros2_service_destroy(tb_ros2_service_t *service)
   tb__raw_writer_destroy(service->writer);
   tb__mutex_fini(&service->mutex);
   tb__mutex_fini(&service->clients_mutex);
-  for (waiting_t *waiting = service->first, *next; waiting; waiting = next) {
-    next = waiting->next;
-    free(waiting);
-  }
+  tb__requests_free(service->waiting.first);
   free(service);
 }
 
