@@ -1,12 +1,7 @@
 /* Messages, requests and responses as C structs of idlc, the IDL compiler of Cyclone DDS, instead
- * of serialized. For what publishers, subscriptions, clients and services take and give:
- *
- *   example_interfaces_srv_AddTwoInts_Request request = {.a = 1, .b = 2};
- *   tb_ros2_idl_encode(&example_interfaces_srv_AddTwoInts_Request_desc, &request, &cdr, &size,
- * &error); tb_ros2_client_call(client, cdr, size, limit, &response, &error);
- *   tb_ros2_idl_decode(&example_interfaces_srv_AddTwoInts_Response_desc, response.cdr,
- * response.size, &sample, &error);
- */
+ * of serialized: a struct is encoded for publishers, clients and services, and what these hand over
+ * is decoded. examples/add_two_ints.c does all of it. The IDL files that ROS's packages install are
+ * for `idlc -f case-sensitive -x final`. */
 #ifndef TIMEBASE_ROS2_IDL_H
 #define TIMEBASE_ROS2_IDL_H
 
@@ -16,7 +11,7 @@
 
 /** dds_topic_descriptor_t of <dds/dds.h>, which idlc's code has for each struct. Types have what
  * those of ROS 2 can have: booleans, numbers, strings, other structs, arrays and sequences of them,
- * bounded or not. */
+ * bounded or not; but no wide strings, which idlc does not know. */
 struct dds_topic_descriptor;
 
 TB_BEGIN_DECLS

@@ -1,7 +1,9 @@
 /* Structs of idlc on one side, plain bytes on the other: services and topics between processes. */
 #include <semaphore.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <timebase/ros2_client.h>
 #include <timebase/ros2_publisher.h>
 #include <timebase/ros2_service.h>
@@ -203,6 +205,23 @@ static void test_published_bytes_arrive_as_a_struct(void **state)
   peer_stop(&peer);
 }
 
+static void test_the_example(void **state)
+{
+  (void)state;
+  int status;
+  peer_t server, client;
+  peer_start(&server, (const char *const[]){TB_EXAMPLE, NULL});
+  peer_expect_line(&server, "add_two_ints: ready");
+  peer_start(&client, (const char *const[]){TB_EXAMPLE, "40", "2", NULL});
+  peer_expect_line(&server, "add_two_ints: 40 + 2");
+  peer_expect_line(&client, "add_two_ints: 42");
+  peer_stop(&client);
+  assert_int_equal(kill(server.pid, SIGTERM), 0);
+  assert_int_equal(waitpid(server.pid, &status, 0), server.pid);
+  assert_true(WIFEXITED(status));
+  assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 #define IN_CONTEXT(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -214,6 +233,7 @@ int main(void)
       IN_CONTEXT(test_structs_against_a_plain_cyclone_server),
       IN_CONTEXT(test_a_published_struct_arrives_as_bytes),
       IN_CONTEXT(test_published_bytes_arrive_as_a_struct),
+      IN_CONTEXT(test_the_example),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
