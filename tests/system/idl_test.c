@@ -205,6 +205,7 @@ static void test_published_bytes_arrive_as_a_struct(void **state)
   peer_stop(&peer);
 }
 
+#ifdef TB_EXAMPLE
 static void test_the_example(void **state)
 {
   (void)state;
@@ -221,6 +222,7 @@ static void test_the_example(void **state)
   assert_true(WIFEXITED(status));
   assert_int_equal(WEXITSTATUS(status), 0);
 }
+#endif
 
 #define IN_CONTEXT(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
@@ -233,7 +235,9 @@ int main(void)
       IN_CONTEXT(test_structs_against_a_plain_cyclone_server),
       IN_CONTEXT(test_a_published_struct_arrives_as_bytes),
       IN_CONTEXT(test_published_bytes_arrive_as_a_struct),
+#ifdef TB_EXAMPLE
       IN_CONTEXT(test_the_example),
+#endif
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
