@@ -23,13 +23,14 @@ static void steady_wait(tb__pacer_t *pacer, uint32_t events, int64_t deadline_ns
 
 void tb__pacer_init(tb__pacer_t *pacer)
 {
-  pacer->now_ns = steady_now;
-  pacer->wait = steady_wait;
-  atomic_init(&pacer->events, 0);
+  *pacer = (tb__pacer_t){.now_ns = steady_now, .wait = steady_wait};
 }
 
 void tb__pacer_nudge(tb__pacer_t *pacer)
 {
   atomic_fetch_add(&pacer->events, 1);
-  tb__futex_wake_all(&pacer->events);
+  if (pacer->wake)
+    pacer->wake(pacer);
+  else
+    tb__futex_wake_all(&pacer->events);
 }

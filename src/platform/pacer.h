@@ -1,5 +1,5 @@
 /* Steady time for a loop that has to be punctual: what it reads, and how it waits. An interface, so
- * that tests can run such a loop on a clock of their own. */
+ * that such a loop can run on a clock (wait/clock_pacer.h), and in tests on one of their own. */
 #ifndef TB_PLATFORM_PACER_H
 #define TB_PLATFORM_PACER_H
 
@@ -15,7 +15,11 @@ struct tb__pacer {
   /* Returns when `deadline_ns` (INT64_MAX: never) is reached, or when tb__pacer_nudge has been
    * called since `events` was read; at times earlier. */
   void (*wait)(tb__pacer_t *pacer, uint32_t events, int64_t deadline_ns);
+  void (*wake)(tb__pacer_t *pacer); /* who waits; NULL: `events` is a futex */
   _Atomic uint32_t events;
+  atomic_bool waits;         /* time stands, as it has not started */
+  _Atomic int64_t stride_ns; /* its last step, if it goes in large ones: what is due within one
+                               cannot be done before its end */
 };
 
 /* On CLOCK_MONOTONIC. */

@@ -1,5 +1,7 @@
 #include "wait/sleeper.h"
 
+#include <string.h>
+
 #include "clock/delay.h"
 #include "clock/step.h"
 #include "platform/futex.h"
@@ -386,13 +388,14 @@ static tb_status_t options_apply(const tb_wait_options_t *options, tb__sleeper_t
 tb_status_t tb__sleeper_init(tb__sleeper_t *sleeper, tb_clock_t *clock, tb__goal_t goal,
                              int64_t goal_ns, const tb_wait_options_t *options)
 {
-  *sleeper = (tb__sleeper_t){
-      .waiter.ops = goal == TB__GOAL_STATE ? &tb__state_ops : &sleeper_ops,
-      .clock = clock,
-      .goal = goal,
-      .goal_ns = goal_ns,
-      .told = TB__STATE_UNKNOWN,
-  };
+  memset(sleeper, 0, offsetof(tb__sleeper_t, marks));
+  atomic_store(&sleeper->marks, 0);
+  atomic_store(&sleeper->word, WORD_ASLEEP);
+  sleeper->waiter.ops = goal == TB__GOAL_STATE ? &tb__state_ops : &sleeper_ops;
+  sleeper->clock = clock;
+  sleeper->goal = goal;
+  sleeper->goal_ns = goal_ns;
+  sleeper->told = TB__STATE_UNKNOWN;
   if (tb__is_forked()) return TB_ERR_FORKED;
   tb_status_t status = options_apply(options, sleeper);
   if (!status && clock->kind && tb__jump_of_thread) status = TB_ERR_DEADLOCK;

@@ -1,6 +1,6 @@
 /* A thread that waits on a clock: what sleeps, conditions and rates have in common. A sleeper is on
- * the stack of its thread; it is a waiter of its clock (clock/waiter.h), and may be the member of a
- * cancel token and in the queue of a condition.
+ * the stack of its thread, or kept for one wait after the other; it is a waiter of its clock
+ * (clock/waiter.h), and may be the member of a cancel token and in the queue of a condition.
  *
  * All but `marks` and `word` belongs to the mutex of the clock's current timeline, the queue of a
  * condition too. A token has a mutex of its own, under which no other is taken and which is never
@@ -59,9 +59,6 @@ typedef struct tb__sleeper {
   bool alarm_held;         /* time was held when it was worked out */
   int64_t alarm_system_ns; /* INT64_MAX: none; see tb__asleep_t */
 
-  _Atomic uint32_t marks;
-  _Atomic uint32_t word; /* futex */
-
   tb_cancel_token_t *token; /* or NULL */
   struct tb__sleeper *token_next, *token_previous;
 
@@ -81,6 +78,10 @@ typedef struct tb__sleeper {
   uint32_t states;             /* which, as bits */
   tb__told_state_t told;       /* last; state 0: it was not known */
   tb_clock_reading_t *reading; /* filled when it is one of them */
+
+  /* The last two: those that others may touch while tb__sleeper_init runs, if the memory stays. */
+  _Atomic uint32_t marks;
+  _Atomic uint32_t word; /* futex */
 } tb__sleeper_t;
 
 /* Checks and takes over what was asked for. TB_ERR_INVALID, TB_ERR_DEADLOCK. */
@@ -91,7 +92,8 @@ tb_status_t tb__sleeper_init(tb__sleeper_t *sleeper, tb_clock_t *clock, tb__goal
  * to be taken again. */
 tb_status_t tb__sleeper_run(tb__sleeper_t *sleeper);
 
-/* Makes the sleeper leave. It must not be able to vanish meanwhile; no lock is needed. */
+/* Makes the sleeper leave. It must not be able to vanish meanwhile; no lock is needed.
+ * [async-signal-safe] */
 void tb__sleeper_mark(tb__sleeper_t *sleeper, uint32_t mark);
 
 /* With the mutex of the timeline, from the functions of a waiter: takes the sleeper out of its

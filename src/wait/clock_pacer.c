@@ -1,0 +1,192 @@
+#include "wait/clock_pacer.h"
+
+#include <stdlib.h>
+#include <timebase/jump.h>
+#include <timebase/timeline.h>
+
+#include "platform/futex.h"
+#include "platform/mutex.h"
+#include "wait/sleeper.h"
+
+#define STRIDE_MIN_NS (100 * TB_NS_PER_MS) /* smaller steps need no excuse */
+
+typedef struct clock_pacer {
+  tb__pacer_t base; /* `waits` and `stride_ns` are written under the mutex */
+  tb_clock_t *clock;
+  tb_jump_handler_t *handler;
+  tb__sleeper_t sleeper; /* of the thread that waits */
+
+  tb__mutex_t
+      mutex; /* guards what follows; nothing is waited for under it, so handlers may take it */
+  int64_t passed_ns; /* when the clock told since_ns */
+  int64_t since_ns;
+  bool stands;            /* in a jump, or there is no time yet */
+  bool jumped;            /* ever */
+  uint64_t jumps_forward; /* that the timeline has counted */
+} clock_pacer_t;
+
+static void pass_locked(clock_pacer_t *pacer, int64_t now_ns) TB_REQUIRES(pacer->mutex);
+static void begin_locked(clock_pacer_t *pacer, int64_t now_ns) TB_REQUIRES(pacer->mutex);
+static bool counts_jump_locked(clock_pacer_t *pacer) TB_REQUIRES(pacer->mutex);
+
+static void pass_locked(clock_pacer_t *pacer, int64_t now_ns)
+{
+  if (pacer->stands || now_ns <= pacer->since_ns) return;
+  pacer->passed_ns += now_ns - pacer->since_ns;
+  pacer->since_ns = now_ns;
+}
+
+static void begin_locked(clock_pacer_t *pacer, int64_t now_ns)
+{
+  pacer->since_ns = now_ns;
+  pacer->stands = now_ns == 0;
+  atomic_store(&pacer->base.waits, pacer->stands);
+}
+
+/* --- the pacer --- */
+
+/* A reader that waited for a jump might hold a lock that a handler wants. */
+static int64_t clock_now(tb__pacer_t *base)
+{
+  clock_pacer_t *pacer = (clock_pacer_t *)base;
+  tb_time_t now;
+  tb__mutex_lock(&pacer->mutex);
+  if (!pacer->stands && tb_clock_try_now(pacer->clock, &now) == TB_OK) pass_locked(pacer, now.ns);
+  int64_t passed_ns = pacer->passed_ns;
+  tb__mutex_unlock(&pacer->mutex);
+  return passed_ns;
+}
+
+/* The time of the clock at which the deadline is reached. */
+static tb__goal_t goal_of(clock_pacer_t *pacer, int64_t deadline_ns, int64_t *out_ns)
+{
+  tb__goal_t goal = TB__GOAL_UNTIL;
+  int64_t until_ns = INT64_MAX;
+  tb__mutex_lock(&pacer->mutex);
+  int64_t left_ns = deadline_ns - pacer->passed_ns; /* neither is negative */
+  bool never =
+      deadline_ns == INT64_MAX || __builtin_add_overflow(pacer->since_ns, left_ns, &until_ns);
+  if (never) goal = TB__GOAL_FOR;
+  if (pacer->stands) goal = TB__GOAL_START;
+  tb__mutex_unlock(&pacer->mutex);
+  *out_ns = never ? INT64_MAX : until_ns;
+  return goal;
+}
+
+/* A nudge either has changed `events` already, or marks the sleeper when it is set up. */
+static void clock_wait(tb__pacer_t *base, uint32_t events, int64_t deadline_ns)
+{
+  static const tb_wait_options_t until_jump = {.flags = TB_WAIT_FAIL_ON_BACKWARD |
+                                                        TB_WAIT_FAIL_ON_CLOCK_CHANGE};
+  clock_pacer_t *pacer = (clock_pacer_t *)base;
+  int64_t goal_ns;
+  tb__goal_t goal = goal_of(pacer, deadline_ns, &goal_ns);
+  tb_status_t status = tb__sleeper_init(&pacer->sleeper, pacer->clock, goal, goal_ns, &until_jump);
+  if (events != tb__pacer_events(base)) return;
+  if (status == TB_OK) status = tb__sleeper_run(&pacer->sleeper);
+  if (status == TB_ERR_CLOSED) tb__futex_wait(&base->events, events, TB__NO_DEADLINE);
+}
+
+static void clock_wake(tb__pacer_t *base)
+{
+  tb__sleeper_mark(&((clock_pacer_t *)base)->sleeper, TB__MARK_CANCELLED);
+  tb__futex_wake_all(&base->events);
+}
+
+/* --- jumps --- */
+
+static void before_jump(const tb_jump_t *jump, void *user)
+{
+  clock_pacer_t *pacer = user;
+  if (jump->kind == TB_JUMP_FORWARD) return;
+  tb__mutex_lock(&pacer->mutex);
+  pass_locked(pacer, jump->before.ns);
+  pacer->stands = true;
+  tb__mutex_unlock(&pacer->mutex);
+}
+
+/* Who waits already is woken by the jump itself; who is about to must reckon anew. */
+static void turn_back(clock_pacer_t *pacer)
+{
+  atomic_fetch_add(&pacer->base.events, 1);
+  atomic_fetch_or(&pacer->sleeper.marks, TB__MARK_CANCELLED);
+}
+
+static bool counts_jump_locked(clock_pacer_t *pacer)
+{
+  tb_timeline_stats_t stats;
+  tb_timeline_stats(tb__clock_timeline(pacer->clock), &stats);
+  bool counts = stats.jumps_forward != pacer->jumps_forward;
+  pacer->jumps_forward = stats.jumps_forward;
+  return counts;
+}
+
+static void after_jump(const tb_jump_t *jump, void *user)
+{
+  clock_pacer_t *pacer = user;
+  tb__mutex_lock(&pacer->mutex);
+  bool leaps = counts_jump_locked(pacer) || jump->reason == TB_JUMP_REASON_SYSTEM_STEPPED;
+  bool strides = jump->kind == TB_JUMP_FORWARD && !leaps;
+  atomic_store(&pacer->base.stride_ns, strides ? jump->delta.ns : 0);
+  if (jump->kind != TB_JUMP_FORWARD) {
+    begin_locked(pacer, jump->after.ns);
+    pacer->jumped = true;
+  }
+  tb__mutex_unlock(&pacer->mutex);
+  if (jump->kind != TB_JUMP_FORWARD) turn_back(pacer);
+}
+
+/* --- making --- */
+
+static tb_status_t watch(clock_pacer_t *pacer)
+{
+  tb_jump_handler_options_t options = TB_JUMP_HANDLER_OPTIONS_INIT;
+  options.name = "pacer";
+  options.threshold = (tb_jump_threshold_t){{STRIDE_MIN_NS}, {-1}, true};
+  options.before = before_jump;
+  options.after = after_jump;
+  options.user = pacer;
+  return tb_jump_handler_create(pacer->clock, &options, &pacer->handler);
+}
+
+/* A jump that comes between the reading and the lock has set a later time. */
+static tb_status_t start(clock_pacer_t *pacer)
+{
+  tb_time_t now;
+  tb_status_t status = tb_clock_now(pacer->clock, &now);
+  if (status != TB_OK) return status;
+  tb__mutex_lock(&pacer->mutex);
+  if (!pacer->jumped) begin_locked(pacer, now.ns);
+  counts_jump_locked(pacer);
+  tb__mutex_unlock(&pacer->mutex);
+  return TB_OK;
+}
+
+tb_status_t tb__clock_pacer_create(tb_clock_t *clock, tb__pacer_t **out)
+{
+  clock_pacer_t *pacer = calloc(1, sizeof *pacer);
+  if (!pacer) return TB_ERR_NO_MEMORY;
+  tb__mutex_init(&pacer->mutex);
+  pacer->base.now_ns = clock_now;
+  pacer->base.wait = clock_wait;
+  pacer->base.wake = clock_wake;
+  pacer->clock = clock;
+  pacer->passed_ns = TB__CLOCK_PACER_START;
+  pacer->stands = true;
+  tb_status_t status = watch(pacer);
+  if (status == TB_OK) status = start(pacer);
+  if (status == TB_OK)
+    *out = &pacer->base;
+  else
+    tb__clock_pacer_destroy(&pacer->base);
+  return status;
+}
+
+void tb__clock_pacer_destroy(tb__pacer_t *base)
+{
+  clock_pacer_t *pacer = (clock_pacer_t *)base;
+  if (!pacer) return;
+  tb_jump_handler_destroy(pacer->handler);
+  tb__mutex_fini(&pacer->mutex);
+  free(pacer);
+}
