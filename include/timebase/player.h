@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <timebase/bag_reader.h>
+#include <timebase/clock.h>
 #include <timebase/duration.h>
 #include <timebase/error.h>
 #include <timebase/export.h>
@@ -48,16 +49,16 @@ typedef struct tb_player_options {
    */
   bool on_demand;
   tb_duration_t ack_limit; /**< how long acknowledgements are waited for at the end; 0: no limit */
+  /** What passes on this clock takes the place of steady time, see tb_player_run; NULL: steady
+   * time. It must outlive the player. */
+  tb_clock_t *clock;
 } tb_player_options_t;
 
-/** Once, at the speed of the recording, without a clock. */
+/** Once, at the speed of the recording in steady time, without publishing a clock. */
 #define TB_PLAYER_OPTIONS_INIT                                                                     \
   {                                                                                                \
     1.0, 0.0, false, false, {0}, {-1}, -1, {0}, 0.001, 1000.0, NULL, 0, false, 1000, 64 << 20,     \
-        false,                                                                                     \
-    {                                                                                              \
-      1000000000                                                                                   \
-    }                                                                                              \
+        false, {1000000000}, NULL                                                                  \
   }
 
 /** From where to where tb_player_play plays; see the options of the same names. */
@@ -89,6 +90,8 @@ typedef struct tb_player_status {
   uint64_t ticks;      /**< sent to the clock */
   uint64_t bad_rows;   /**< rows that could not be read or sent, each time that they were met */
   uint64_t late;       /**< messages more than 100 ms late, for which time was held back */
+  /** Time stands, as options.clock has not started. */
+  bool waits_for_clock;
 } tb_player_status_t;
 
 TB_BEGIN_DECLS
@@ -97,20 +100,21 @@ TB_BEGIN_DECLS
  * wherever the reader stands. `options` may be NULL. Reader and transport must outlive the player
  * and are used by nothing else meanwhile.
  *
- * A recorded `/clock` is not played when a clock is published. Rows that cannot be read are skipped
- * and counted; the first of each kind is reported to the log.
+ * A recorded `/clock` is not played when a clock is published, or one is followed. Rows that cannot
+ * be read are skipped and counted; the first of each kind is reported to the log.
  *
  *   TB_ERR_RANGE      rate or its bounds, clock_hz, delay or start_offset; an offset beyond the
  * end; limits that leave nothing to play TB_ERR_NOT_FOUND  no message to play TB_ERR_INVALID
  * clock_hz with a transport that has no clock TB_ERR_NO_MEMORY, TB_ERR_SYSTEM, and what the
- * transport says
+ * transport says, and tb_clock_now of options.clock
  *
- * [any thread] [blocks: file system] */
+ * [any thread] [blocks: file system, and during a jump of options.clock] */
 TB_API tb_status_t tb_player_create(tb_bag_reader_t *reader, const tb_play_transport_t *transport,
                                     const tb_player_options_t *options, tb_player_t **out,
                                     tb_error_t *error);
 
-/** Accepts NULL. Not while tb_player_run runs. [any thread] */
+/** Accepts NULL. Not while tb_player_run runs.
+ * [any thread] [blocks: during a jump of options.clock] */
 TB_API void tb_player_destroy(tb_player_t *player);
 
 /** Plays to the end, or until tb_player_stop; TB_OK either way. Once per player (then
@@ -126,6 +130,14 @@ TB_API void tb_player_destroy(tb_player_t *player);
  *
  * As fast as possible, time goes from message to message, each tick before its message.
  *
+ * With options.clock all this is in the time of that clock: it is played at its speed times the
+ * rate, and stands with it, its own ticks too. Nothing goes out before the clock has started. A
+ * forward step is time that passes: messages that are due within it go out at its end. A forward
+ * jump, as timeline.h tells it from a step, is time that passes as well, but makes them late.
+ * Backward jumps and clock changes move nothing: the playing goes on from where it is. Seeks, steps
+ * and stops do not wait for the clock, but the first two for its start. As fast as possible waits
+ * for its start only.
+ *
  * Where it starts behind the first message, by an offset or a seek, transient-local topics get
  * their state of that time first: of each, the last message before it is sent behind the jump's
  * tick, also while paused.
@@ -136,6 +148,7 @@ TB_API void tb_player_destroy(tb_player_t *player);
  * TB_JUMP_REASON_LOOP. A round takes 10 ms or more.
  *
  *   TB_ERR_TRANSPORT and others of the transport, with the topic's name
+ *   TB_ERR_DEADLOCK  with options.clock in a jump callback or the log hook; nothing is played
  *
  * [one thread] [blocks] */
 TB_API tb_status_t tb_player_run(tb_player_t *player, tb_error_t *error);

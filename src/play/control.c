@@ -171,5 +171,6 @@ void tb_player_status(tb_player_t *player, tb_player_status_t *out)
   out->paused = player->flow.paused;
   out->halted = player->halted && !player->wants_play;
   out->starved = player->awaits && !player->flow.paused;
+  out->waits_for_clock = atomic_load(&player->pacer->waits);
   tb__mutex_unlock(&player->mutex);
 }

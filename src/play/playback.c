@@ -1,9 +1,10 @@
-/* Playing: one loop that asks the flow of time what is due, and waits in steady time. */
+/* Playing: one loop that asks the flow of time what is due, and waits in the time of its pacer. */
 #include <pthread.h>
 #include <stdio.h>
 
 #include "base/fork.h"
 #include "base/log.h"
+#include "clock/delay.h"
 #include "play/player.h"
 
 #define SETTLE_LIMIT    ((tb_duration_t){TB_NS_PER_S})
@@ -48,7 +49,7 @@ static void choose_step_locked(tb_player_t *player, step_t *step) TB_REQUIRES(pl
 /* A message that is due: if it comes too late, time goes on from it. */
 static void hold_if_late_locked(tb_player_t *player, int64_t due_ns, step_t *step)
 {
-  int64_t late_ns = step->now_ns - due_ns;
+  int64_t late_ns = step->now_ns - due_ns - atomic_load(&player->pacer->stride_ns);
   if (late_ns <= TB__LATE_NS) return;
   tb__flow_hold(&player->flow, step->now_ns);
   player->status.late++;
@@ -185,9 +186,10 @@ static void report_late(tb_player_t *player, const step_t *step)
   if (player->late_report_ns > 0 && step->now_ns - player->late_report_ns < REPORT_EVERY_NS) return;
   player->late_report_ns = step->now_ns;
   tb__log(TB_LOG_WARN,
-          "a message was ready %lld ms too late: the recording is read, or messages are sent, more "
-          "slowly than they are played; time was held back",
-          (long long)(step->late_ns / TB_NS_PER_MS));
+          "a message was ready %lld ms too late: %sthe recording is read, or messages are sent, "
+          "more slowly than they are played; time was held back",
+          (long long)(step->late_ns / TB_NS_PER_MS),
+          player->options.clock ? "the clock has jumped ahead, or " : "");
 }
 
 static tb_status_t send_tick(tb_player_t *player, const tb__tick_t *tick, tb_error_t *error)
@@ -360,9 +362,21 @@ static tb_status_t start_reading(tb_player_t *player, tb_error_t *error)
   return TB_OK;
 }
 
+/* Until the time that it is played in has started. False: stopped. */
+static bool await_time(tb_player_t *player)
+{
+  tb__pacer_t *pacer = player->pacer;
+  for (;;) {
+    uint32_t events = tb__pacer_events(pacer);
+    if (atomic_load(&player->stopping)) return false;
+    if (!atomic_load(&pacer->waits)) return true;
+    pacer->wait(pacer, events, TB__STEADY_NEVER);
+  }
+}
+
 static tb_status_t play_rounds(tb_player_t *player, tb_error_t *error)
 {
-  if (atomic_load(&player->stopping)) return TB_OK;
+  if (!await_time(player)) return TB_OK;
   tb_status_t status = start_reading(player, error);
   if (status == TB_OK) status = play_round(player, TB_JUMP_REASON_TICK, error);
   while (status == TB_OK && player->options.loop && !atomic_load(&player->stopping) &&
@@ -397,6 +411,8 @@ tb_status_t tb_player_run(tb_player_t *player, tb_error_t *error)
 {
   if (tb__is_forked())
     return tb_error_set(error, TB_ERR_FORKED, "player: %s", tb_status_message(TB_ERR_FORKED));
+  if (player->options.clock && tb__thread_may_not_wait())
+    return tb_error_set(error, TB_ERR_DEADLOCK, "player: its clock stands while this runs");
   if (atomic_exchange(&player->started, true))
     return tb_error_set(error, TB_ERR_INVALID, "this player has played already: create another");
   atomic_store(&player->runner, (uintptr_t)pthread_self());

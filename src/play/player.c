@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fork.h"
+#include "wait/clock_pacer.h"
 
 static bool has_clock(const tb_player_options_t *options)
 {
@@ -159,6 +160,28 @@ static void init_state_locked(tb_player_t *player, int64_t start_ns)
   if (options->on_demand) tb__player_halt_locked(player);
 }
 
+/* No clock is played beside another one. */
+static tb_status_t init_feed(tb_player_t *player, tb_bag_reader_t *reader, tb_error_t *error)
+{
+  bool skip_clock = has_clock(&player->options) || player->options.clock;
+  tb_status_t status = tb__feed_init(&player->feed, reader, skip_clock, &player->stopping);
+  if (status != TB_OK) return tb_error_set(error, status, "player: out of memory");
+  return TB_OK;
+}
+
+/* `pacer`: NULL for the player's own. */
+static tb_status_t choose_pacer(tb_player_t *player, tb__pacer_t *pacer, tb_error_t *error)
+{
+  tb__pacer_init(&player->own_pacer);
+  player->pacer = pacer ? pacer : &player->own_pacer;
+  if (!player->options.clock) return TB_OK;
+  tb_status_t status = tb__clock_pacer_create(player->options.clock, &player->clock_pacer);
+  if (status != TB_OK)
+    return tb_error_set(error, status, "player: its clock: %s", tb_status_message(status));
+  player->pacer = player->clock_pacer;
+  return TB_OK;
+}
+
 tb_status_t tb__player_create(tb_bag_reader_t *reader, const tb_play_transport_t *transport,
                               const tb_player_options_t *options, tb__pacer_t *pacer,
                               tb_player_t **out, tb_error_t *error)
@@ -173,15 +196,13 @@ tb_status_t tb__player_create(tb_bag_reader_t *reader, const tb_play_transport_t
   tb_player_t *player = calloc(1, sizeof *player);
   if (!player) return tb_error_set(error, TB_ERR_NO_MEMORY, "player: out of memory");
   tb__mutex_init(&player->mutex);
-  tb__pacer_init(&player->own_pacer);
   player->transport = *transport;
   player->file = SIZE_MAX;
   player->options = *options;
-  player->pacer = pacer ? pacer : &player->own_pacer;
+  status = choose_pacer(player, pacer, error);
   tb__ahead_init(&player->ahead, &player->feed, player->pacer, options->read_ahead_messages,
                  options->read_ahead_bytes);
-  status = tb__feed_init(&player->feed, reader, has_clock(options), &player->stopping);
-  if (status != TB_OK) tb_error_set(error, status, "player: out of memory");
+  if (status == TB_OK) status = init_feed(player, reader, error);
   if (status == TB_OK) status = find_start(player, &start_ns, error);
   if (status == TB_OK) status = mark_topics(player, error);
   if (status == TB_OK) status = add_topics(player, error);
@@ -212,6 +233,7 @@ void tb_player_destroy(tb_player_t *player)
   free(player->ticks);
   tb__ahead_fini(&player->ahead);
   tb__feed_fini(&player->feed);
+  tb__clock_pacer_destroy(player->clock_pacer);
   tb__mutex_fini(&player->mutex);
   free(player);
 }

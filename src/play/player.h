@@ -20,6 +20,9 @@ struct tb_player {
   tb_player_options_t options;
   tb__pacer_t *pacer;
   tb__pacer_t own_pacer;
+  /* Of options.clock, or NULL. */
+  tb__pacer_t *clock_pacer;
+
   void **handles;   /* by topic of the bag */
   bool *ticks;      /* by topic: whether a tick goes before its messages */
   int64_t first_ns; /* recorded time of the first message */

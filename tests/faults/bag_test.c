@@ -5,6 +5,7 @@
 #include <timebase/bag_check.h>
 #include <timebase/bag_reader.h>
 #include <timebase/bag_writer.h>
+#include <timebase/manual_source.h>
 #include <timebase/recorder.h>
 #include <unistd.h>
 
@@ -372,7 +373,7 @@ static tb_status_t publish(void *self, void *handle, const void *data, size_t si
   return TB_OK;
 }
 
-static tb_status_t playing(void)
+static tb_status_t play_with(const tb_player_options_t *options)
 {
   static const tb_play_transport_ops_t ops = {.add_topic = add_topic, .publish = publish};
   const tb_play_transport_t transport = {.ops = &ops};
@@ -381,11 +382,9 @@ static tb_status_t playing(void)
   tb_player_t *player = NULL;
   tb__manual_pacer_t pacer;
   tb__manual_pacer_init(&pacer);
-  tb_player_options_t options = TB_PLAYER_OPTIONS_INIT;
-  options.read_ahead_messages = 0; /* on this thread */
   sent = 0;
   TRY_MAKE(reader, tb_bag_reader_open(folder, NULL, &reader, NULL));
-  TRY_MAKE(player, tb__player_create(reader, &transport, &options, &pacer.base, &player, NULL));
+  TRY_MAKE(player, tb__player_create(reader, &transport, options, &pacer.base, &player, NULL));
   TRY(tb_player_run(player, NULL));
   tb_player_status_t end;
   tb_player_status(player, &end);
@@ -394,6 +393,34 @@ static tb_status_t playing(void)
 end:
   tb_player_destroy(player);
   tb_bag_reader_close(reader);
+  return status;
+}
+
+static tb_status_t playing(void)
+{
+  tb_player_options_t options = TB_PLAYER_OPTIONS_INIT;
+  options.read_ahead_messages = 0; /* on this thread */
+  return play_with(&options);
+}
+
+/* Which has started, and is not waited for otherwise. */
+static tb_status_t playing_on_a_clock(void)
+{
+  tb_status_t status;
+  tb_player_options_t options = TB_PLAYER_OPTIONS_INIT;
+  tb_source_t *source = NULL;
+  tb_clock_t *clock = NULL;
+  options.read_ahead_messages = 0;
+  options.rate = TB_PLAYER_FASTEST;
+  TRY_MAKE(source, tb_manual_source_create(&source));
+  tb_clock_options_t clock_options = {TB_TIME_ROS, source};
+  TRY_MAKE(clock, tb_clock_create(&clock_options, &clock));
+  TRY(tb_manual_source_set(source, 1));
+  options.clock = clock;
+  status = play_with(&options);
+end:
+  tb_clock_destroy(clock);
+  tb_source_destroy(source);
   return status;
 }
 
@@ -413,6 +440,7 @@ static void test_faults_in_playing(void **state)
 {
   (void)state;
   fault_sweep(playing, NULL);
+  fault_sweep(playing_on_a_clock, NULL);
 }
 
 int main(void)

@@ -1,0 +1,414 @@
+/* Playing in the time of a clock, to the nanosecond of that time. */
+#include <pthread.h>
+#include <sched.h>
+#include <timebase/clock.h>
+#include <timebase/jump.h>
+#include <timebase/manual_source.h>
+
+#include "play/play_fixture.h"
+
+#define S        TB_NS_PER_S
+#define BEGIN_NS (100 * S) /* the first tick */
+
+static const tb__fake_message_t four[] = {AT(1000), ON(1, 1010), AT(1040), AT(2000)};
+
+typedef struct stage {
+  fixture_t f;
+  tb_source_t *source;
+  tb_clock_t *clock;
+  pthread_t thread;
+  pthread_mutex_t mutex;
+  char trace[2048]; /* "/a@10 ": when the clock told 10 ms since its first tick; "c1010@10 " */
+} stage_t;
+
+/* --- a player on a thread of its own --- */
+
+static void note(stage_t *stage, const char *what)
+{
+  tb_time_t now;
+  assert_ok(tb_clock_now(stage->clock, &now));
+  pthread_mutex_lock(&stage->mutex);
+  size_t length = strlen(stage->trace);
+  snprintf(stage->trace + length, sizeof stage->trace - length, "%s@%g ", what,
+           (double)(now.ns - BEGIN_NS) / 1e6);
+  pthread_mutex_unlock(&stage->mutex);
+}
+
+static void on_message(void *user, int64_t steady_ns, const char *topic, const void *data,
+                       size_t size)
+{
+  (void)steady_ns, (void)data, (void)size;
+  note(user, topic);
+}
+
+static void on_tick(void *user, int64_t steady_ns, int64_t time_ns, tb_jump_reason_t reason)
+{
+  (void)steady_ns;
+  char text[48];
+  snprintf(text, sizeof text, "%s%g", reason == TB_JUMP_REASON_SEEK ? "S" : "c",
+           (double)time_ns / 1e6);
+  note(user, text);
+}
+
+static void stage_init(stage_t *stage, const tb__fake_message_t *messages, size_t count)
+{
+  *stage = (stage_t){.mutex = PTHREAD_MUTEX_INITIALIZER};
+  fixture_init(&stage->f, messages, count);
+  stage->f.fake.on_message = on_message;
+  stage->f.fake.on_tick = on_tick;
+  stage->f.fake.user = stage;
+  assert_ok(tb_manual_source_create(&stage->source));
+  tb_clock_options_t options = {TB_TIME_ROS, stage->source};
+  assert_ok(tb_clock_create(&options, &stage->clock));
+  stage->f.options.clock = stage->clock;
+}
+
+static void *play(void *user)
+{
+  tb_error_t error = TB_ERROR_INIT;
+  if (tb_player_run(((stage_t *)user)->f.player, &error) != TB_OK) fail_msg("%s", error.text);
+  return NULL;
+}
+
+/* It waits for the first tick then. */
+static void stage_run(stage_t *stage)
+{
+  fixture_create(&stage->f);
+  assert_int_equal(pthread_create(&stage->thread, NULL, play, stage), 0);
+  assert_ok(tb_manual_source_wait_for_sleepers(stage->source, 1, NULL));
+}
+
+static void stage_end(stage_t *stage)
+{
+  assert_int_equal(pthread_join(stage->thread, NULL), 0);
+  fixture_fini(&stage->f);
+  assert_ok(tb_clock_destroy(stage->clock));
+  assert_ok(tb_source_destroy(stage->source));
+}
+
+static void stage_stop(stage_t *stage)
+{
+  tb_player_stop(stage->f.player);
+  stage_end(stage);
+}
+
+static bool has_traced(stage_t *stage, const char *expected)
+{
+  pthread_mutex_lock(&stage->mutex);
+  bool same = strcmp(stage->trace, expected) == 0;
+  pthread_mutex_unlock(&stage->mutex);
+  return same;
+}
+
+/* What went out since the last time. */
+static void assert_trace(stage_t *stage, const char *expected)
+{
+  if (!has_traced(stage, expected))
+    fail_msg("played\n  %s\nexpected\n  %s", stage->trace, expected);
+  stage->trace[0] = '\0';
+}
+
+/* For what is not made by the clock. */
+static void await_trace(stage_t *stage, const char *expected)
+{
+  while (!has_traced(stage, expected))
+    sched_yield();
+  assert_trace(stage, expected);
+}
+
+static void set_ms(stage_t *stage, int64_t ms)
+{
+  assert_ok(tb_manual_source_set_and_run(stage->source, BEGIN_NS + ms * MS, NULL));
+}
+
+/* Time stops at each deadline on the way. */
+static void flow_ms(stage_t *stage, int64_t ms)
+{
+  tb_duration_t step = {ms * MS};
+  assert_ok(tb_manual_source_advance_stepped_and_run(stage->source, step, 1000, NULL));
+}
+
+static void assert_at(stage_t *stage, int64_t position_ms)
+{
+  assert_int_equal(fixture_status(&stage->f).position_ns, position_ms * MS);
+}
+
+/* --- time that flows --- */
+
+static void test_nothing_before_the_first_tick(void **state)
+{
+  (void)state;
+  stage_t stage;
+  stage_init(&stage, four, COUNT(four));
+  stage_run(&stage);
+  assert_true(fixture_status(&stage.f).waits_for_clock);
+  assert_at(&stage, 1000);
+  assert_trace(&stage, "");
+  set_ms(&stage, 0);
+  assert_false(fixture_status(&stage.f).waits_for_clock);
+  assert_trace(&stage, "/a@0 ");
+  flow_ms(&stage, 1000);
+  assert_trace(&stage, "/b@10 /a@40 /a@1000 ");
+  stage_end(&stage);
+}
+
+static void test_it_goes_at_the_speed_of_the_clock_times_the_rate(void **state)
+{
+  (void)state;
+  stage_t stage;
+  stage_init(&stage, four, COUNT(four));
+  stage.f.options.rate = 0.5;
+  stage_run(&stage);
+  set_ms(&stage, 0);
+  set_ms(&stage, 18);
+  assert_trace(&stage, "/a@0 ");
+  assert_at(&stage, 1009);
+  flow_ms(&stage, 2000 - 18);
+  assert_trace(&stage, "/b@20 /a@80 /a@2000 ");
+  stage_end(&stage);
+}
+
+static void test_its_own_clock_ticks_in_that_time(void **state)
+{
+  (void)state;
+  stage_t stage;
+  stage_init(&stage, four, 3);
+  stage.f.options.clock_hz = TB_PLAYER_CLOCK_HZ;
+  stage_run(&stage);
+  set_ms(&stage, 0);
+  flow_ms(&stage, 40);
+  assert_trace(&stage, "c1000@0 /a@0 c1010@10 /b@10 c1025@25 c1040@40 /a@40 ");
+  stage_end(&stage);
+}
+
+static void test_pauses_of_the_player_are_not_caught_up(void **state)
+{
+  (void)state;
+  stage_t stage;
+  stage_init(&stage, four, COUNT(four));
+  stage_run(&stage);
+  set_ms(&stage, 0);
+  set_ms(&stage, 20);
+  tb_player_pause(stage.f.player);
+  set_ms(&stage, 600);
+  tb_player_resume(stage.f.player);
+  assert_at(&stage, 1020);
+  set_ms(&stage, 619);
+  assert_trace(&stage, "/a@0 /b@20 ");
+  set_ms(&stage, 620);
+  await_trace(&stage, "/a@620 ");
+  stage_stop(&stage);
+}
+
+static void test_a_recorded_clock_is_left_out(void **state)
+{
+  (void)state;
+  static const tb__fake_message_t messages[] = {AT(1000), ON(2, 1010), AT(1040)};
+  stage_t stage;
+  stage_init(&stage, messages, COUNT(messages));
+  stage_run(&stage);
+  set_ms(&stage, 0);
+  flow_ms(&stage, 40);
+  assert_trace(&stage, "/a@0 /a@40 ");
+  stage_end(&stage);
+}
+
+static void test_rounds(void **state)
+{
+  (void)state;
+  stage_t stage;
+  stage_init(&stage, four, 2);
+  stage.f.options.loop = true;
+  stage_run(&stage);
+  set_ms(&stage, 0);
+  flow_ms(&stage, 25);
+  assert_trace(&stage, "/a@0 /b@10 /a@10 /b@20 /a@20 ");
+  stage_stop(&stage);
+}
+
+/* --- steps and jumps --- */
+
+static void test_large_steps_are_time_that_passes(void **state)
+{
+  (void)state;
+  tb__fake_message_t messages[100];
+  for (int64_t i = 0; i < 100; i++)
+    messages[i] = (tb__fake_message_t){.log_time_ns = (1000 + 10 * i) * MS};
+  stage_t stage;
+  stage_init(&stage, messages, 100);
+  stage_run(&stage);
+  set_ms(&stage, 0);
+  for (int64_t ms = 250; ms <= 990; ms += 250) {
+    set_ms(&stage, ms);
+    assert_int_equal(fixture_status(&stage.f).messages, ms / 10 + 1);
+  }
+  assert_int_equal(fixture_status(&stage.f).late, 0);
+  stage_stop(&stage);
+}
+
+static void test_a_forward_jump_makes_no_burst(void **state)
+{
+  (void)state;
+  static const tb__fake_message_t messages[] = {AT(1000), ON(1, 1050), AT(1060), ON(1, 1170)};
+  stage_t stage;
+  stage_init(&stage, messages, COUNT(messages));
+  stage_run(&stage);
+  set_ms(&stage, 0);
+  set_ms(&stage, 3600000);
+  assert_trace(&stage, "/a@0 /b@3.6e+06 ");
+  assert_int_equal(fixture_status(&stage.f).late, 1);
+  assert_at(&stage, 1050);
+  set_ms(&stage, 3600010);
+  set_ms(&stage, 3600119);
+  assert_trace(&stage, "/a@3.60001e+06 ");
+  set_ms(&stage, 3600120);
+  assert_int_equal(fixture_status(&stage.f).late, 1);
+  stage_end(&stage);
+}
+
+static void test_it_goes_on_from_its_own_position_at_jumps_back(void **state)
+{
+  (void)state;
+  stage_t stage;
+  stage_init(&stage, four, 3);
+  stage.f.options.clock_hz = 10;
+  stage_run(&stage);
+  set_ms(&stage, 0);
+  set_ms(&stage, 5);
+  set_ms(&stage, -90000);
+  assert_at(&stage, 1005);
+  set_ms(&stage, -89996);
+  assert_at(&stage, 1009);
+  assert_trace(&stage, "c1000@0 /a@0 ");
+  flow_ms(&stage, 31);
+  assert_trace(&stage, "c1010@-89995 /b@-89995 c1040@-89965 /a@-89965 ");
+  stage_end(&stage);
+}
+
+static void test_it_goes_on_at_changes_of_the_clock(void **state)
+{
+  (void)state;
+  stage_t stage;
+  tb_source_t *other;
+  assert_ok(tb_manual_source_create(&other));
+  stage_init(&stage, four, 3);
+  stage_run(&stage);
+  set_ms(&stage, 0);
+  set_ms(&stage, 5);
+  assert_ok(tb_clock_set_source(stage.clock, other));
+  assert_true(fixture_status(&stage.f).waits_for_clock);
+  assert_ok(tb_manual_source_wait_for_sleepers(other, 1, NULL));
+  assert_ok(tb_manual_source_set_and_run(other, 900 * S, NULL));
+  assert_at(&stage, 1005);
+  assert_ok(tb_manual_source_advance_and_run(other, (tb_duration_t){4 * MS}, NULL));
+  assert_trace(&stage, "/a@0 ");
+  tb_duration_t rest = {31 * MS};
+  assert_ok(tb_manual_source_advance_stepped(other, rest, 100));
+  assert_int_equal(pthread_join(stage.thread, NULL), 0);
+  assert_int_equal(fixture_status(&stage.f).messages, 3);
+  fixture_fini(&stage.f);
+  assert_ok(tb_clock_destroy(stage.clock));
+  assert_ok(tb_source_destroy(stage.source));
+  assert_ok(tb_source_destroy(other));
+}
+
+/* --- time that stands --- */
+
+static void test_seeks_and_steps_do_not_wait_for_the_clock(void **state)
+{
+  (void)state;
+  stage_t stage;
+  stage_init(&stage, four, COUNT(four));
+  stage.f.options.clock_hz = 10;
+  stage_run(&stage);
+  set_ms(&stage, 0);
+  assert_trace(&stage, "c1000@0 /a@0 ");
+  assert_ok(tb_player_seek(stage.f.player, 1010 * MS, NULL));
+  await_trace(&stage, "S1010@0 /b@0 ");
+  tb_player_pause(stage.f.player);
+  assert_ok(tb_player_play_next(stage.f.player));
+  await_trace(&stage, "c1040@0 /a@0 ");
+  uint64_t sent = 0;
+  assert_ok(tb_player_burst(stage.f.player, 1, (tb_duration_t){0}, &sent));
+  assert_int_equal(sent, 1);
+  assert_trace(&stage, "c2000@0 /a@0 ");
+  assert_ok(tb_player_seek(stage.f.player, 1005 * MS, NULL));
+  await_trace(&stage, "S1005@0 ");
+  tb_player_resume(stage.f.player);
+  assert_ok(tb_manual_source_wait_for_sleepers(stage.source, 1, NULL));
+  set_ms(&stage, 4);
+  assert_trace(&stage, "");
+  stage_stop(&stage);
+}
+
+static void test_a_stop_waits_for_no_tick(void **state)
+{
+  (void)state;
+  for (int started = 0; started < 2; started++) {
+    stage_t stage;
+    stage_init(&stage, four, COUNT(four));
+    stage_run(&stage);
+    if (started) set_ms(&stage, 0);
+    assert_trace(&stage, started ? "/a@0 " : "");
+    stage_stop(&stage);
+  }
+}
+
+/* The player's lock is held by others while they look at the time: that must not wait for the jump.
+ */
+static void pause_and_resume(const tb_jump_t *jump, void *user)
+{
+  (void)jump;
+  stage_t *stage = user;
+  tb_player_pause(stage->f.player);
+  fixture_status(&stage->f);
+  tb_player_resume(stage->f.player);
+  tb_error_t error = TB_ERROR_INIT;
+  assert_status(tb_player_run(stage->f.player, &error), TB_ERR_DEADLOCK);
+}
+
+static void test_controls_from_jump_handlers(void **state)
+{
+  (void)state;
+  stage_t stage;
+  tb_jump_handler_t *handler = NULL;
+  tb_jump_handler_options_t options = TB_JUMP_HANDLER_OPTIONS_INIT;
+  options.threshold = (tb_jump_threshold_t){{1}, {-1}, true};
+  options.before = pause_and_resume;
+  options.after = pause_and_resume;
+  options.user = &stage;
+  stage_init(&stage, four, 3);
+  assert_ok(tb_jump_handler_create(stage.clock, &options, &handler));
+  stage_run(&stage);
+  for (int i = 0; i < 200; i++)
+    set_ms(&stage, -i);
+  assert_at(&stage, 1000);
+  for (int64_t ms = -198; !fixture_status(&stage.f).finished; ms++)
+    set_ms(&stage, ms);
+  assert_int_equal(pthread_join(stage.thread, NULL), 0);
+  assert_int_equal(fixture_status(&stage.f).messages, 3);
+  tb_jump_handler_destroy(handler);
+  fixture_fini(&stage.f);
+  assert_ok(tb_clock_destroy(stage.clock));
+  assert_ok(tb_source_destroy(stage.source));
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_nothing_before_the_first_tick),
+      cmocka_unit_test(test_it_goes_at_the_speed_of_the_clock_times_the_rate),
+      cmocka_unit_test(test_its_own_clock_ticks_in_that_time),
+      cmocka_unit_test(test_pauses_of_the_player_are_not_caught_up),
+      cmocka_unit_test(test_a_recorded_clock_is_left_out),
+      cmocka_unit_test(test_rounds),
+      cmocka_unit_test(test_large_steps_are_time_that_passes),
+      cmocka_unit_test(test_a_forward_jump_makes_no_burst),
+      cmocka_unit_test(test_it_goes_on_from_its_own_position_at_jumps_back),
+      cmocka_unit_test(test_it_goes_on_at_changes_of_the_clock),
+      cmocka_unit_test(test_seeks_and_steps_do_not_wait_for_the_clock),
+      cmocka_unit_test(test_a_stop_waits_for_no_tick),
+      cmocka_unit_test(test_controls_from_jump_handlers),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
