@@ -10,6 +10,7 @@
 
 #include "keys.h"
 #include "play_arguments.h"
+#include "play_clock.h"
 #include "play_screen.h"
 #include "play_topics.h"
 
@@ -40,7 +41,10 @@ static tb_status_t open_node(session_t *session, const play_arguments_t *argumen
   const words_t *remaps = &arguments->remaps;
   const char **argv = calloc(2 * remaps->count + 3, sizeof *argv);
   if (!argv) return TB_ERR_NO_MEMORY;
+  tb_ros2_parameter_t sim_time = {"use_sim_time", tb_ros2_parameter_bool(true)};
   options.argv = argv;
+  options.parameter_overrides = &sim_time;
+  options.parameter_override_count = arguments->use_sim_time;
   argv[options.argc++] = "timebase";
   argv[options.argc++] = "--ros-args";
   for (size_t i = 0; i < remaps->count; i++) {
@@ -66,6 +70,9 @@ static tb_status_t open_graph(session_t *session, const play_arguments_t *argume
   if (!status) status = open_node(session, arguments, error);
   transport.node = session->node;
   transport.qos_overrides = session->qos;
+  transport.clock_topic = arguments->own_clock;
+  if (!status && arguments->use_sim_time && transport.clock)
+    status = play_clock_check(session->node, arguments, error);
   if (!status)
     status =
         tb_ros2_play_transport_create(session->context, &transport, &session->transport, error);
@@ -82,16 +89,17 @@ static int open_player(session_t *session, const play_arguments_t *arguments)
   if (arguments->qos_path)
     status = tb_qos_overrides_load(arguments->qos_path, &session->qos, &error);
   if (!status) status = open_graph(session, arguments, &error);
-  if (status == TB_ERR_INVALID && session->context && !session->node)
+  if (status == TB_ERR_INVALID && session->context && !session->transport)
     return command_usage_error(session->command, "--remap: %s", error.text);
   if (!status) {
+    if (arguments->use_sim_time) options.clock = tb_ros2_node_clock(session->node);
     tb_play_transport_t interface = tb_ros2_play_transport_interface(session->transport);
     status = tb_player_create(session->reader, &interface, &options, &session->player, &error);
   }
   if (!status)
     status =
         tb_ros2_player_services_create(session->node, session->player, &session->services, &error);
-  if ((status == TB_ERR_RANGE || status == TB_ERR_NOT_FOUND) && session->transport)
+  if ((status == TB_ERR_RANGE || status == TB_ERR_NOT_FOUND) && session->node)
     return command_usage_error(session->command, "%s", error.text); /* does not fit the bag */
   return status ? command_failed(session->command, status, &error) : EXIT_OK;
 }
@@ -227,10 +235,12 @@ static int play_session(session_t *session, const play_arguments_t *arguments)
 {
   pthread_t thread;
   play_screen_t screen;
+  if (arguments->use_sim_time) play_clock_tell(tb_bag_reader_info(session->reader));
   if (pipe(session->done) != 0) return command_failed(session->command, TB_ERR_SYSTEM, NULL);
   if (pthread_create(&thread, NULL, play, session) != 0)
     return command_failed(session->command, TB_ERR_SYSTEM, NULL);
   play_screen_open(&screen, tb_bag_reader_info(session->reader));
+  if (arguments->use_sim_time) screen.ros_clock = tb_ros2_node_clock(session->node);
   if (arguments->no_keyboard) terminal_close(&screen.terminal);
   if (tb_player_is_paused(session->player) && !screen.terminal.keyboard)
     fprintf(stderr, "timebase play: paused, and there is no terminal to resume it from\n");

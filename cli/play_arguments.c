@@ -23,6 +23,7 @@ enum {
   OPTION_AHEAD,
   OPTION_ACKED,
   OPTION_NO_KEYBOARD,
+  OPTION_SIM_TIME,
   OPTION_DOMAIN,
 };
 
@@ -47,6 +48,7 @@ static const struct option options[] = {
     {"read-ahead-queue-size", required_argument, NULL, OPTION_AHEAD},
     {"wait-for-all-acked", required_argument, NULL, OPTION_ACKED},
     {"disable-keyboard-controls", no_argument, NULL, OPTION_NO_KEYBOARD},
+    {"use-sim-time", no_argument, NULL, OPTION_SIM_TIME},
     {"domain", required_argument, NULL, OPTION_DOMAIN},
     {"help", no_argument, NULL, 'h'},
     {0},
@@ -180,6 +182,9 @@ static bool take_flag(int option, play_arguments_t *arguments)
   case OPTION_NO_KEYBOARD:
     arguments->no_keyboard = true;
     return true;
+  case OPTION_SIM_TIME:
+    arguments->use_sim_time = true;
+    return true;
   default:
     return false;
   }
@@ -237,11 +242,32 @@ static int parse_option(const command_t *command, int option, int argc, char **a
   return parse_value(command, option, argc, argv, arguments) ? EXIT_OK : EXIT_USAGE;
 }
 
-static int check(const command_t *command, const play_arguments_t *arguments)
+/* "/clock:=NAME" is the name of the clock that is published: the node's own subscription keeps
+ * its topic. */
+static void take_own_clock(play_arguments_t *arguments)
+{
+  static const char rule[] = "clock:=";
+  words_t *remaps = &arguments->remaps;
+  size_t kept = 0;
+  for (size_t i = 0; i < remaps->count; i++) {
+    const char *word = remaps->items[i];
+    const char *name = word + (*word == '/');
+    bool is_own = strncmp(name, rule, sizeof rule - 1) == 0;
+    if (is_own && !arguments->own_clock) arguments->own_clock = name + sizeof rule - 1;
+    if (!is_own) remaps->items[kept++] = word;
+  }
+  remaps->count = kept;
+}
+
+static int check(const command_t *command, play_arguments_t *arguments)
 {
   const tb_player_options_t *player = &arguments->player;
   int clocks =
       (player->clock_hz > 0) + player->clock_topics_all + (arguments->clock_topics.count > 0);
+  if (arguments->use_sim_time && player->rate == TB_PLAYER_FASTEST)
+    return command_usage_error(
+        command, "--rate max follows no clock: it cannot be used with --use-sim-time");
+  if (arguments->use_sim_time && clocks > 0) take_own_clock(arguments);
   if (arguments->bags.count == 0) return command_usage_error(command, "which recording?");
   if (clocks > 1)
     return command_usage_error(
@@ -288,7 +314,14 @@ const char play_help[] =
     "  --playback-duration S       play S from there on; negative: all\n"
     "  --playback-until-sec S      play up to this time since 1970\n"
     "  --playback-until-nsec N     the same in nanoseconds. With a duration the later end "
-    "counts\n\n"
+    "counts\n"
+    "  --use-sim-time     play in the time of /clock, as parameter use_sim_time of the node: at "
+    "its\n"
+    "                     speed times the rate. Nothing is sent before its first tick; while it\n"
+    "                     stands, so does all but keys and services. A jump ahead is time that\n"
+    "                     passes, of which only the next message is sent; a jump back changes\n"
+    "                     nothing. A recorded /clock is left out. With --clock, that one needs\n"
+    "                     another name: --remap /clock:=/replay_clock\n\n"
     "Topics (lists: all words up to the next option, or --):\n"
     "  --topics T...      only these topics\n"
     "  -e, --regex E      and those that match E, an extended regular expression (POSIX), "

@@ -18,6 +18,8 @@ typedef struct play_arguments {
   const char *regex, *exclude_regex; /* NULL: none */
   const char *qos_path;              /* NULL: none */
   bool no_keyboard;
+  bool use_sim_time;
+  const char *own_clock; /* with use_sim_time: where --clock publishes, taken out of remaps */
   int domain;
 } play_arguments_t;
 

@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "play_clock.h"
+
 #define BAR_WIDTH 30
 
 void play_screen_open(play_screen_t *screen, const tb_bag_info_t *info)
@@ -30,6 +32,16 @@ static const char *rate_text(double rate, char *text, size_t size)
   return text;
 }
 
+static const char *state_text(const play_screen_t *screen, const tb_player_status_t *status)
+{
+  const char *note = play_clock_note(screen->ros_clock);
+  return status->paused    ? "paused: SPACE goes on"
+         : status->halted  ? "stopped, until the service play"
+         : note            ? note
+         : status->starved ? "waiting for the recording to be read"
+                           : "";
+}
+
 /* One line, as wide as the terminal is now. */
 static void show_bar(const play_screen_t *screen, const tb_player_status_t *status)
 {
@@ -43,24 +55,21 @@ static void show_bar(const play_screen_t *screen, const tb_player_status_t *stat
   snprintf(line, sizeof line, "%s%s%s%.2f / %.2f s  %3.0f %%  rate %s  %s", bar_width ? "[" : "",
            bar, bar_width ? "] " : "", seconds_in_bag(screen, status->position_ns),
            seconds_in_bag(screen, status->end_ns), percent(screen, status),
-           rate_text(status->rate, rate, sizeof rate),
-           status->paused    ? "paused: SPACE goes on"
-           : status->halted  ? "stopped, until the service play"
-           : status->starved ? "waiting for the recording to be read"
-                             : "");
+           rate_text(status->rate, rate, sizeof rate), state_text(screen, status));
   terminal_show(line);
 }
 
 void play_screen_show(const play_screen_t *screen, const tb_player_status_t *status)
 {
   char rate[32];
+  const char *note = status->paused ? "paused" : play_clock_note(screen->ros_clock);
   if (screen->terminal.screen)
     show_bar(screen, status);
   else
-    printf("time %.2f s  %.0f %%  rate %s  messages %" PRIu64 "%s\n",
+    printf("time %.2f s  %.0f %%  rate %s  messages %" PRIu64 "%s%s\n",
            seconds_in_bag(screen, status->position_ns), percent(screen, status),
-           rate_text(status->rate, rate, sizeof rate), status->messages,
-           status->paused ? "  paused" : "");
+           rate_text(status->rate, rate, sizeof rate), status->messages, note ? "  " : "",
+           note ? note : "");
 }
 
 void play_screen_summary(const play_screen_t *screen, const tb_player_status_t *status,

@@ -10,6 +10,7 @@
 
 typedef struct play_screen {
   int64_t bag_start_ns, bag_end_ns;
+  const tb_clock_t *ros_clock; /* that is followed, or NULL */
   terminal_t terminal;
   keys_t keys;
 } play_screen_t;

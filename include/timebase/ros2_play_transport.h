@@ -15,18 +15,19 @@ typedef struct tb_ros2_play_transport tb_ros2_play_transport_t;
 
 /** What is published beside the messages, and how. */
 typedef struct tb_ros2_play_transport_options {
-  bool clock; /**< make a publisher of `/clock` (TB_QOS_INIT_CLOCK) */
+  bool clock; /**< make a publisher of `clock_topic` (TB_QOS_INIT_CLOCK) */
   /** The publishers are this node's, with names that it resolves: its remappings count. It also
    * publishes events/read_split (rosbag2_interfaces/msg/ReadSplitEvent). NULL: of no node. It must
    * be one of the context and outlive the transport. */
   tb_ros2_node_t *node;
   const tb_qos_overrides_t *qos_overrides; /**< read while topics are added; may be NULL */
+  const char *clock_topic; /**< NULL: "/clock"; read while the transport is created */
 } tb_ros2_play_transport_options_t;
 
 /** No clock, no node, QoS as recorded. */
 #define TB_ROS2_PLAY_TRANSPORT_OPTIONS_INIT                                                        \
   {                                                                                                \
-    false, NULL, NULL                                                                              \
+    false, NULL, NULL, NULL                                                                        \
   }
 
 TB_BEGIN_DECLS

@@ -45,9 +45,11 @@ static tb_status_t create_publisher(const tb_ros2_play_transport_t *transport,
 static tb_status_t create_clock(tb_ros2_play_transport_t *transport, tb_error_t *error)
 {
   tb_ros2_node_t *node = transport->options.node;
+  const char *topic = transport->options.clock_topic;
   if (!node)
-    return tb_ros2_clock_publisher_create(transport->context, NULL, NULL, &transport->clock, error);
-  return tb_ros2_node_create_clock_publisher(node, NULL, NULL, &transport->clock, error);
+    return tb_ros2_clock_publisher_create(transport->context, topic, NULL, &transport->clock,
+                                          error);
+  return tb_ros2_node_create_clock_publisher(node, topic, NULL, &transport->clock, error);
 }
 
 static tb_status_t create_splits(tb_ros2_play_transport_t *transport, tb_error_t *error)
