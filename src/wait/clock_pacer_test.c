@@ -167,6 +167,21 @@ static void test_a_nudge_ends_a_wait_whatever_the_clock_does(void **state)
   }
 }
 
+static void test_what_came_before_a_wait_ends_it(void **state)
+{
+  fixture_t *f = *state;
+  uint32_t events = tb__pacer_events(pacer);
+  tb__pacer_nudge(pacer);
+  pacer->wait(pacer, events, INT64_MAX);
+  static const int64_t times_s[] = {5, 4, 0};
+  for (size_t i = 0; i < 3; i++) {
+    events = tb__pacer_events(pacer);
+    assert_ok(tb_manual_source_set(f->source, times_s[i] * S));
+    pacer->wait(pacer, events, INT64_MAX);
+  }
+  assert_int_equal(waiters_on(f->clock), 0);
+}
+
 static void on_signal(int number)
 {
   (void)number;
@@ -261,6 +276,7 @@ int main(void)
       WITH_PACER(test_it_begins_on_a_clock_that_runs),
       WITH_PACER(test_waits_end_when_the_time_has_passed),
       WITH_PACER(test_a_nudge_ends_a_wait_whatever_the_clock_does),
+      WITH_PACER(test_what_came_before_a_wait_ends_it),
       WITH_PACER(test_a_nudge_may_come_from_a_signal_handler),
       WITH_PACER(test_jump_handlers_may_look_and_nudge),
       WITH_PACER(test_no_nudge_is_lost_while_time_moves),
