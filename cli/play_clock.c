@@ -23,7 +23,7 @@ void play_clock_tell(const tb_bag_info_t *info)
 {
   for (size_t i = 0; i < info->topic_count; i++) {
     const char *name = info->topics[i].name;
-    if (strcmp(name + (*name == '/'), TOPIC + 1) == 0)
+    if (strcmp(name + (*name == '/'), &TOPIC[1]) == 0)
       fprintf(stderr, "timebase play: the recorded " TOPIC
                       " is left out: with --use-sim-time that of the graph is followed\n");
   }

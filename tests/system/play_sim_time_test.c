@@ -227,8 +227,8 @@ static void test_signals_end_it_before_the_first_tick(void **state)
 static void assert_refused(const char *arguments, const char *text)
 {
   static char command[1024], output[4096];
-  snprintf(command, sizeof command, "%s play %s --use-sim-time %s 2>&1 </dev/null", TB_COMMAND,
-           TB_DEMO_BAG, arguments);
+  snprintf(command, sizeof command, "timeout 60 %s play %s --use-sim-time %s 2>&1 </dev/null",
+           TB_COMMAND, TB_DEMO_BAG, arguments);
   FILE *stream = popen(command, "r");
   assert_non_null(stream);
   size_t size = fread(output, 1, sizeof output - 1, stream);
@@ -269,7 +269,8 @@ static void test_its_own_clock_has_another_name(void **state)
   peer_start(&stage.play, argv);
   tb_clock_server_resume(stage.master);
   tb_time_t second = {BAG_NS + TB_NS_PER_S, TB_TIME_ROS};
-  assert_ok(tb_clock_sleep_until(replay, second, NULL));
+  tb_wait_options_t limit = {.limit = {60 * TB_NS_PER_S}};
+  assert_ok(tb_clock_sleep_until(replay, second, &limit));
   assert_int_equal(kill(stage.play.pid, SIGINT), 0);
   peer_stop(&stage.play);
   assert_ok(tb_clock_destroy(replay));
