@@ -202,7 +202,6 @@ static bool messages_come_as_the_clock_flows(void)
 static void test_messages_come_as_the_clock_flows(void **state)
 {
   (void)state;
-  loopback_setup(DOMAIN);
   for (int i = 0; i < TRIES; i++)
     if (messages_come_as_the_clock_flows()) return;
   fail_msg("messages came before their time");
@@ -212,7 +211,6 @@ static void test_signals_end_it_before_the_first_tick(void **state)
 {
   (void)state;
   static const char *const argv[] = {TB_COMMAND, "play", TB_DEMO_BAG, "--use-sim-time", NULL};
-  loopback_setup(DOMAIN + 1);
   peer_t play;
   char line[256];
   peer_start(&play, argv);
@@ -241,7 +239,6 @@ static void assert_refused(const char *arguments, const char *text)
 static void test_it_does_not_publish_the_clock_that_it_follows(void **state)
 {
   (void)state;
-  loopback_setup(DOMAIN + 1);
   assert_refused("--clock", "published on /clock, which --use-sim-time follows");
   assert_refused("--clock-topics /stamped", "published on /clock, ");
   assert_refused("--clock-topics-all -m rosbag2_player:/clock:=/x", "published on /x, ");
@@ -256,7 +253,6 @@ static void test_its_own_clock_has_another_name(void **state)
   (void)state;
   static const char *const argv[] = {TB_COMMAND, "play",    TB_DEMO_BAG,       "--use-sim-time",
                                      "--clock",  "--remap", "/clock:=/replay", NULL};
-  loopback_setup(DOMAIN + 1);
   stage_t stage = {0};
   tb_source_t *source = NULL;
   tb_clock_t *replay = NULL;
@@ -278,6 +274,13 @@ static void test_its_own_clock_has_another_name(void **state)
   stage_close(&stage);
 }
 
+static int setup(void **state)
+{
+  (void)state;
+  loopback_setup(DOMAIN);
+  return 0;
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -286,5 +289,5 @@ int main(void)
       cmocka_unit_test(test_it_does_not_publish_the_clock_that_it_follows),
       cmocka_unit_test(test_its_own_clock_has_another_name),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, setup, NULL);
 }
