@@ -132,11 +132,11 @@ TB_API void tb_player_destroy(tb_player_t *player);
  *
  * With options.clock all this is in the time of that clock: it is played at its speed times the
  * rate, and stands with it, its own ticks too. Nothing goes out before the clock has started. A
- * forward step is time that passes: messages that are due within it go out at its end. A forward
- * jump, as timeline.h tells it from a step, is time that passes as well, but makes them late.
- * Backward jumps and clock changes move nothing: the playing goes on from where it is. Seeks, steps
- * and stops do not wait for the clock, but the first two for its start. As fast as possible waits
- * for its start only.
+ * forward step is time that passes: messages that are due within it go out at its end, and are not
+ * late by it. A forward jump, as timeline.h tells it from a step, is time that passes as well, and
+ * makes them late. The 100 ms are of steady time, at the speed of the clock. Backward jumps and
+ * clock changes move nothing: the playing goes on from where it is. Seeks, steps and stops do not
+ * wait for the clock, but the first two for its start. As fast as possible waits for that only.
  *
  * Where it starts behind the first message, by an offset or a seek, transient-local topics get
  * their state of that time first: of each, the last message before it is sent behind the jump's

@@ -16,10 +16,10 @@ struct tb__pacer {
    * called since `events` was read; at times earlier. */
   void (*wait)(tb__pacer_t *pacer, uint32_t events, int64_t deadline_ns);
   void (*wake)(tb__pacer_t *pacer); /* who waits; NULL: `events` is a futex */
+  /* What may pass in `steady_ns` of steady time, the last step included. NULL: as much. */
+  int64_t (*span_ns)(tb__pacer_t *pacer, int64_t steady_ns);
   _Atomic uint32_t events;
-  atomic_bool waits;         /* time stands, as it has not started */
-  _Atomic int64_t stride_ns; /* its last step, if it goes in large ones: what is due within one
-                               cannot be done before its end */
+  atomic_bool waits; /* time stands, as it has not started */
 };
 
 /* On CLOCK_MONOTONIC. */
@@ -29,6 +29,11 @@ TB_PRIVATE_API void tb__pacer_init(tb__pacer_t *pacer);
 static inline uint32_t tb__pacer_events(tb__pacer_t *pacer)
 {
   return atomic_load(&pacer->events);
+}
+
+static inline int64_t tb__pacer_span_ns(tb__pacer_t *pacer, int64_t steady_ns)
+{
+  return pacer->span_ns ? pacer->span_ns(pacer, steady_ns) : steady_ns;
 }
 
 /* Wakes who waits, at once. [any thread] [async-signal-safe] */

@@ -4,6 +4,7 @@
 #include <timebase/clock.h>
 #include <timebase/jump.h>
 #include <timebase/manual_source.h>
+#include <timebase/testing.h>
 
 #include "play/play_fixture.h"
 
@@ -57,6 +58,7 @@ static void stage_init(stage_t *stage, const tb__fake_message_t *messages, size_
   stage->f.fake.on_message = on_message;
   stage->f.fake.on_tick = on_tick;
   stage->f.fake.user = stage;
+  assert_ok(tb_testing_hold_os_time()); /* for the rates that are observed */
   assert_ok(tb_manual_source_create(&stage->source));
   tb_clock_options_t options = {TB_TIME_ROS, stage->source};
   assert_ok(tb_clock_create(&options, &stage->clock));
@@ -78,18 +80,27 @@ static void stage_run(stage_t *stage)
   assert_ok(tb_manual_source_wait_for_sleepers(stage->source, 1, NULL));
 }
 
-static void stage_end(stage_t *stage)
+static void stage_close(stage_t *stage)
 {
-  assert_int_equal(pthread_join(stage->thread, NULL), 0);
   fixture_fini(&stage->f);
   assert_ok(tb_clock_destroy(stage->clock));
   assert_ok(tb_source_destroy(stage->source));
+  assert_ok(tb_testing_release_os_time());
+}
+
+/* When so many messages have gone out. */
+static void stage_end(stage_t *stage, uint64_t messages)
+{
+  assert_int_equal(pthread_join(stage->thread, NULL), 0);
+  assert_int_equal(fixture_status(&stage->f).messages, messages);
+  stage_close(stage);
 }
 
 static void stage_stop(stage_t *stage)
 {
   tb_player_stop(stage->f.player);
-  stage_end(stage);
+  assert_int_equal(pthread_join(stage->thread, NULL), 0);
+  stage_close(stage);
 }
 
 static bool has_traced(stage_t *stage, const char *expected)
@@ -149,7 +160,7 @@ static void test_nothing_before_the_first_tick(void **state)
   assert_trace(&stage, "/a@0 ");
   flow_ms(&stage, 1000);
   assert_trace(&stage, "/b@10 /a@40 /a@1000 ");
-  stage_end(&stage);
+  stage_end(&stage, 4);
 }
 
 static void test_it_goes_at_the_speed_of_the_clock_times_the_rate(void **state)
@@ -165,7 +176,7 @@ static void test_it_goes_at_the_speed_of_the_clock_times_the_rate(void **state)
   assert_at(&stage, 1009);
   flow_ms(&stage, 2000 - 18);
   assert_trace(&stage, "/b@20 /a@80 /a@2000 ");
-  stage_end(&stage);
+  stage_end(&stage, 4);
 }
 
 static void test_its_own_clock_ticks_in_that_time(void **state)
@@ -178,7 +189,7 @@ static void test_its_own_clock_ticks_in_that_time(void **state)
   set_ms(&stage, 0);
   flow_ms(&stage, 40);
   assert_trace(&stage, "c1000@0 /a@0 c1010@10 /b@10 c1025@25 c1040@40 /a@40 ");
-  stage_end(&stage);
+  stage_end(&stage, 3);
 }
 
 static void test_pauses_of_the_player_are_not_caught_up(void **state)
@@ -210,7 +221,7 @@ static void test_a_recorded_clock_is_left_out(void **state)
   set_ms(&stage, 0);
   flow_ms(&stage, 40);
   assert_trace(&stage, "/a@0 /a@40 ");
-  stage_end(&stage);
+  stage_end(&stage, 2);
 }
 
 static void test_rounds(void **state)
@@ -263,7 +274,7 @@ static void test_a_forward_jump_makes_no_burst(void **state)
   assert_trace(&stage, "/a@3.60001e+06 ");
   set_ms(&stage, 3600120);
   assert_int_equal(fixture_status(&stage.f).late, 1);
-  stage_end(&stage);
+  stage_end(&stage, 4);
 }
 
 static void test_it_goes_on_from_its_own_position_at_jumps_back(void **state)
@@ -282,7 +293,7 @@ static void test_it_goes_on_from_its_own_position_at_jumps_back(void **state)
   assert_trace(&stage, "c1000@0 /a@0 ");
   flow_ms(&stage, 31);
   assert_trace(&stage, "c1010@-89995 /b@-89995 c1040@-89965 /a@-89965 ");
-  stage_end(&stage);
+  stage_end(&stage, 3);
 }
 
 static void test_it_goes_on_at_changes_of_the_clock(void **state)
@@ -304,11 +315,7 @@ static void test_it_goes_on_at_changes_of_the_clock(void **state)
   assert_trace(&stage, "/a@0 ");
   tb_duration_t rest = {31 * MS};
   assert_ok(tb_manual_source_advance_stepped(other, rest, 100));
-  assert_int_equal(pthread_join(stage.thread, NULL), 0);
-  assert_int_equal(fixture_status(&stage.f).messages, 3);
-  fixture_fini(&stage.f);
-  assert_ok(tb_clock_destroy(stage.clock));
-  assert_ok(tb_source_destroy(stage.source));
+  stage_end(&stage, 3);
   assert_ok(tb_source_destroy(other));
 }
 
@@ -385,12 +392,8 @@ static void test_controls_from_jump_handlers(void **state)
   assert_at(&stage, 1000);
   for (int64_t ms = -198; !fixture_status(&stage.f).finished; ms++)
     set_ms(&stage, ms);
-  assert_int_equal(pthread_join(stage.thread, NULL), 0);
-  assert_int_equal(fixture_status(&stage.f).messages, 3);
   tb_jump_handler_destroy(handler);
-  fixture_fini(&stage.f);
-  assert_ok(tb_clock_destroy(stage.clock));
-  assert_ok(tb_source_destroy(stage.source));
+  stage_end(&stage, 3);
 }
 
 int main(void)

@@ -49,8 +49,8 @@ static void choose_step_locked(tb_player_t *player, step_t *step) TB_REQUIRES(pl
 /* A message that is due: if it comes too late, time goes on from it. */
 static void hold_if_late_locked(tb_player_t *player, int64_t due_ns, step_t *step)
 {
-  int64_t late_ns = step->now_ns - due_ns - atomic_load(&player->pacer->stride_ns);
-  if (late_ns <= TB__LATE_NS) return;
+  int64_t late_ns = step->now_ns - due_ns;
+  if (late_ns <= tb__pacer_span_ns(player->pacer, TB__LATE_NS)) return;
   tb__flow_hold(&player->flow, step->now_ns);
   player->status.late++;
   step->late_ns = late_ns;

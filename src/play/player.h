@@ -12,7 +12,7 @@
 #include "play/feed.h"
 #include "server/flow.h"
 
-#define TB__LATE_NS      (100 * TB_NS_PER_MS) /* beyond this, time is held back */
+#define TB__LATE_NS      (100 * TB_NS_PER_MS) /* steady; beyond this, time is held back */
 #define TB__ROUND_MIN_NS (10 * TB_NS_PER_MS)  /* a loop over one message must not spin */
 
 struct tb_player {

@@ -8,13 +8,14 @@
 #include "platform/mutex.h"
 #include "wait/sleeper.h"
 
-#define STRIDE_MIN_NS (100 * TB_NS_PER_MS) /* smaller steps need no excuse */
+#define STRIDE_MIN_NS (100 * TB_NS_PER_MS) /* smaller steps do not count */
 
 typedef struct clock_pacer {
-  tb__pacer_t base; /* `waits` and `stride_ns` are written under the mutex */
+  tb__pacer_t base; /* `waits` is written under the mutex */
   tb_clock_t *clock;
   tb_jump_handler_t *handler;
-  tb__sleeper_t sleeper; /* of the thread that waits */
+  tb__sleeper_t sleeper;     /* of the thread that waits */
+  _Atomic int64_t stride_ns; /* the last large step, or 0 */
 
   tb__mutex_t
       mutex; /* guards what follows; nothing is waited for under it, so handlers may take it */
@@ -93,6 +94,16 @@ static void clock_wake(tb__pacer_t *base)
   tb__futex_wake_all(&base->events);
 }
 
+static int64_t clock_span(tb__pacer_t *base, int64_t steady_ns)
+{
+  clock_pacer_t *pacer = (clock_pacer_t *)base;
+  tb_timeline_stats_t stats;
+  tb_timeline_stats(tb__clock_timeline(pacer->clock), &stats);
+  double rate = stats.rate > 1 ? stats.rate : 1;
+  if (rate > TB_ANCHOR_RATE_MAX) rate = TB_ANCHOR_RATE_MAX;
+  return (int64_t)(rate * (double)steady_ns) + atomic_load(&pacer->stride_ns);
+}
+
 /* --- jumps --- */
 
 static void before_jump(const tb_jump_t *jump, void *user)
@@ -127,7 +138,7 @@ static void after_jump(const tb_jump_t *jump, void *user)
   tb__mutex_lock(&pacer->mutex);
   bool leaps = counts_jump_locked(pacer) || jump->reason == TB_JUMP_REASON_SYSTEM_STEPPED;
   bool strides = jump->kind == TB_JUMP_FORWARD && !leaps;
-  atomic_store(&pacer->base.stride_ns, strides ? jump->delta.ns : 0);
+  atomic_store(&pacer->stride_ns, strides ? jump->delta.ns : 0);
   if (jump->kind != TB_JUMP_FORWARD) {
     begin_locked(pacer, jump->after.ns);
     pacer->jumped = true;
@@ -170,6 +181,7 @@ tb_status_t tb__clock_pacer_create(tb_clock_t *clock, tb__pacer_t **out)
   pacer->base.now_ns = clock_now;
   pacer->base.wait = clock_wait;
   pacer->base.wake = clock_wake;
+  pacer->base.span_ns = clock_span;
   pacer->clock = clock;
   pacer->passed_ns = TB__CLOCK_PACER_START;
   pacer->stands = true;

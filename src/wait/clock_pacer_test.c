@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <timebase/jump.h>
+#include <timebase/testing.h>
 
 #include "on_manual_source.h"
 #include "waiting.h"
@@ -17,6 +18,7 @@ static tb__pacer_t *pacer;
 static int setup_pacer(void **state)
 {
   setup(state);
+  assert_ok(tb_testing_hold_os_time()); /* for the rates that are observed */
   assert_ok(tb__clock_pacer_create(((fixture_t *)*state)->clock, &pacer));
   return 0;
 }
@@ -24,6 +26,7 @@ static int setup_pacer(void **state)
 static int teardown_pacer(void **state)
 {
   tb__clock_pacer_destroy(pacer);
+  assert_ok(tb_testing_release_os_time());
   return teardown(state);
 }
 
@@ -73,20 +76,35 @@ static void test_jumps_back_and_changes_of_the_clock_pass_nothing(void **state)
   assert_ok(tb_source_destroy(other));
 }
 
-static void test_large_steps_are_strides_and_jumps_are_not(void **state)
+static void test_a_span_includes_the_last_step_if_that_was_no_jump(void **state)
 {
   fixture_t *f = *state;
   assert_ok(tb_manual_source_set(f->source, 5 * S));
   assert_ok(tb_manual_source_set(f->source, 5 * S + 99 * MS));
-  assert_int_equal(atomic_load(&pacer->stride_ns), 0);
+  assert_int_equal(pacer->span_ns(pacer, 0), 0);
   assert_ok(tb_manual_source_advance(f->source, (tb_duration_t){250 * MS}));
-  assert_int_equal(atomic_load(&pacer->stride_ns), 250 * MS);
+  assert_int_equal(pacer->span_ns(pacer, 0), 250 * MS);
   assert_ok(tb_manual_source_set(f->source, 105 * S));
-  assert_int_equal(atomic_load(&pacer->stride_ns), 0);
+  assert_int_equal(pacer->span_ns(pacer, 0), 0);
   assert_ok(tb_manual_source_advance(f->source, (tb_duration_t){300 * MS}));
-  assert_int_equal(atomic_load(&pacer->stride_ns), 300 * MS);
+  assert_int_equal(pacer->span_ns(pacer, 0), 300 * MS);
   assert_ok(tb_manual_source_jump(f->source, 200 * S, TB_JUMP_REASON_SEEK));
-  assert_int_equal(atomic_load(&pacer->stride_ns), 0);
+  assert_int_equal(pacer->span_ns(pacer, 0), 0);
+}
+
+static void test_a_span_is_that_of_the_rate(void **state)
+{
+  fixture_t *f = *state;
+  assert_ok(tb_manual_source_set(f->source, 5 * S));
+  assert_int_equal(pacer->span_ns(pacer, 100 * MS), 100 * MS);
+  for (int64_t i = 1; i <= 20; i++) {
+    assert_ok(tb_testing_advance(TB_TESTING_STEADY, (tb_duration_t){10 * MS}));
+    assert_ok(tb_manual_source_set(f->source, 5 * S + i * 40 * MS));
+  }
+  assert_int_equal(pacer->span_ns(pacer, 100 * MS), 400 * MS);
+  assert_ok(tb_testing_advance(TB_TESTING_STEADY, (tb_duration_t){1 * S}));
+  assert_ok(tb_manual_source_advance(f->source, (tb_duration_t){10 * MS}));
+  assert_int_equal(pacer->span_ns(pacer, 100 * MS), 100 * MS); /* not below */
 }
 
 static void test_it_begins_on_a_clock_that_runs(void **state)
@@ -272,7 +290,8 @@ int main(void)
   const struct CMUnitTest tests[] = {
       WITH_PACER(test_forward_steps_pass),
       WITH_PACER(test_jumps_back_and_changes_of_the_clock_pass_nothing),
-      WITH_PACER(test_large_steps_are_strides_and_jumps_are_not),
+      WITH_PACER(test_a_span_includes_the_last_step_if_that_was_no_jump),
+      WITH_PACER(test_a_span_is_that_of_the_rate),
       WITH_PACER(test_it_begins_on_a_clock_that_runs),
       WITH_PACER(test_waits_end_when_the_time_has_passed),
       WITH_PACER(test_a_nudge_ends_a_wait_whatever_the_clock_does),
