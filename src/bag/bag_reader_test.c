@@ -396,6 +396,32 @@ static void test_what_opening_refuses(void **state)
   assert_refused(NULL, TB_ERR_UNSUPPORTED, "\"other\"");
 }
 
+static void make_pipe(const char *name)
+{
+  char *path = tb__test_path(folder, name);
+  assert_int_equal(mkfifo(path, 0600), 0);
+  free(path);
+}
+
+/* Opening a pipe waits for somebody who writes to it. */
+static void test_pipes_are_refused(void **state)
+{
+  (void)state;
+  make_pipe("pipe.db3");
+  assert_refused(NULL, TB_ERR_INVALID, "pipe.db3: not a regular file");
+  write_metadata("9", "[pipe.mcap.zstd]", "");
+  make_pipe("pipe.mcap.zstd");
+  assert_refused(NULL, TB_ERR_INVALID, "pipe.mcap.zstd: not a regular file");
+  write_metadata("9", "[pipe.mcap]", "");
+  make_pipe("pipe.mcap");
+  assert_refused(NULL, TB_ERR_INVALID, "pipe.mcap: not a regular file");
+  char *metadata = tb__test_path(folder, "metadata.yaml");
+  assert_int_equal(unlink(metadata), 0);
+  free(metadata);
+  make_pipe("metadata.yaml");
+  assert_refused(NULL, TB_ERR_INVALID, "metadata.yaml: not a regular file");
+}
+
 static void test_arguments(void **state)
 {
   (void)state;
@@ -479,6 +505,7 @@ int main(void)
       TEST(test_paths_with_the_folder_before_them),
       TEST(test_paths_outside_are_refused),
       TEST(test_what_opening_refuses),
+      TEST(test_pipes_are_refused),
       TEST(test_arguments),
       TEST(test_databases_of_others),
       TEST(test_own_metadata_tells_of_compression),

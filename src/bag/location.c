@@ -136,13 +136,22 @@ static tb_status_t read_whole(FILE *file, const char *path, char **out, size_t *
   return TB_OK;
 }
 
+tb_status_t tb__bag_check_regular(const char *path, tb_error_t *error)
+{
+  struct stat info;
+  if (stat(path, &info) != 0 || S_ISREG(info.st_mode)) return TB_OK;
+  return tb_error_set(error, TB_ERR_INVALID, "%s: not a regular file", path);
+}
+
 static tb_status_t read_metadata(const char *path, tb__bag_metadata_t *out, tb_error_t *error)
 {
+  tb_status_t status = tb__bag_check_regular(path, error);
+  if (status) return status;
   FILE *file = fopen(path, "rbe");
   if (!file) return path_error(error, path);
   char *bytes = NULL;
   size_t size = 0;
-  tb_status_t status = read_whole(file, path, &bytes, &size, error);
+  status = read_whole(file, path, &bytes, &size, error);
   fclose(file);
   if (status) return status;
   tb_error_t detail = TB_ERROR_INIT;

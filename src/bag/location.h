@@ -17,6 +17,10 @@ typedef struct tb__bag_location {
 /* Compressed as a whole: "x.db3.zstd". */
 bool tb__bag_file_is_packed(const char *path);
 
+/* Before a file is opened: a pipe would be waited for. One that cannot be looked at is let pass,
+ * for who opens it to say why. TB_ERR_INVALID. */
+tb_status_t tb__bag_check_regular(const char *path, tb_error_t *error);
+
 /* *out is zeroed by the caller. Errors as in tb_bag_reader_open. */
 tb_status_t tb__bag_locate(const char *path, tb__bag_location_t *out, tb_error_t *error);
 /* The same for a bag that may be damaged: without a readable metadata.yaml as if there were none,

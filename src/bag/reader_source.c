@@ -37,6 +37,8 @@ tb_status_t tb__bag_source_open(tb_bag_reader_t *reader, size_t index, tb_error_
     return TB_OK;
   }
   tb__bag_reader_close_idle(reader); /* before there is need for room */
+  tb_status_t status = tb__bag_check_regular(source->path, error);
+  if (status) return status;
   if (tb__bag_file_is_packed(source->path)) return open_packed(source, error);
   return storage->open(storage, source->path, &source->file, error);
 }
