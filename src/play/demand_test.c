@@ -115,12 +115,65 @@ static void test_steps_are_taken_once_it_plays(void **state)
                 {60 * MS, act_stop});
 }
 
+static void act_no_steps(void *user)
+{
+  tb_player_t *player = fixture_of(user)->player;
+  tb_player_pause(player);
+  assert_status(tb_player_play_next(player), TB_ERR_END);
+}
+
+static void halt_on_message(void *user, int64_t steady_ns, const char *topic, const void *data,
+                            size_t size)
+{
+  (void)steady_ns, (void)topic, (void)data, (void)size;
+  act_halt(user);
+}
+
+/* What is read behind the message that is just being sent is not played. */
+static void test_a_halt_while_a_message_is_sent_leaves_no_steps(void **state)
+{
+  (void)state;
+  static const tb__manual_act_t acts[] = {{5 * MS, act_no_steps}, {20 * MS, act_stop}};
+  fixture_t f;
+  fixture_init(&f, four, COUNT(four));
+  fixture_act(&f, acts, COUNT(acts));
+  f.fake.on_message = halt_on_message;
+  f.fake.user = &f;
+  assert_plays(&f, "settle @0 /a flush");
+  fixture_fini(&f);
+}
+
+static void stop_on_tick(void *user, int64_t steady_ns, int64_t time_ns, tb_jump_reason_t reason)
+{
+  (void)steady_ns, (void)time_ns, (void)reason;
+  act_no_steps(user);
+  act_stop(user);
+}
+
+/* On the system's steady clock: threads cannot share the manual one. */
+static void test_what_is_read_ahead_before_it_plays_leaves_no_steps(void **state)
+{
+  (void)state;
+  fixture_t f;
+  fixture_init(&f, four, COUNT(four));
+  f.options.clock_hz = 10;
+  f.options.on_demand = true;
+  f.options.read_ahead_messages = 10;
+  f.fake.on_tick = stop_on_tick;
+  f.fake.user = &f;
+  assert_ok(tb_player_create(f.reader, &f.transport, &f.options, &f.player, NULL));
+  assert_ok(tb_player_run(f.player, NULL));
+  fixture_fini(&f);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_a_halt_lasts_until_it_plays_again),
       cmocka_unit_test(test_on_demand_the_end_is_a_halt),
       cmocka_unit_test(test_steps_are_taken_once_it_plays),
+      cmocka_unit_test(test_a_halt_while_a_message_is_sent_leaves_no_steps),
+      cmocka_unit_test(test_what_is_read_ahead_before_it_plays_leaves_no_steps),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

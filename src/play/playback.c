@@ -65,13 +65,14 @@ static void take_tick_locked(tb_player_t *player, step_t *step)
 static void set_next_locked(tb_player_t *player, tb__ahead_result_t result)
     TB_REQUIRES(player->mutex);
 
-/* The message is known, or that there is none: time may run on to it. */
+/* The message is known, or that there is none: time may run on to it. While halted there is none,
+ * whatever was read. */
 static void set_next_locked(tb_player_t *player, tb__ahead_result_t result)
 {
   int64_t now_ns = player->pacer->now_ns(player->pacer);
   player->status.bad_rows = atomic_load(&player->ahead.bad_rows) + player->rejects.count;
-  player->has_message = result == TB__AHEAD_MESSAGE;
-  player->awaits = result == TB__AHEAD_WAIT;
+  player->has_message = result == TB__AHEAD_MESSAGE && !player->halted;
+  player->awaits = result == TB__AHEAD_WAIT && !player->halted;
   if (player->has_message) player->next_ns = player->message.time_ns;
   if (player->has_message && player->starts) {
     tb__flow_hold(&player->flow, now_ns);
@@ -93,6 +94,14 @@ static bool fetch(tb_player_t *player, bool stepped)
   set_next_locked(player, result);
   tb__mutex_unlock(&player->mutex);
   return result != TB__AHEAD_END;
+}
+
+static bool is_awaited(tb_player_t *player)
+{
+  tb__mutex_lock(&player->mutex);
+  bool awaits = player->awaits;
+  tb__mutex_unlock(&player->mutex);
+  return awaits;
 }
 
 /* When the next message is to go out; time is there then. */
@@ -174,7 +183,7 @@ static step_t next_step(tb_player_t *player)
     step.kind = STEP_STOP;
     return step;
   }
-  if (player->awaits) fetch(player, false);
+  if (is_awaited(player)) fetch(player, false);
   tb__mutex_lock(&player->mutex);
   choose_step_locked(player, &step);
   tb__mutex_unlock(&player->mutex);
