@@ -118,6 +118,7 @@ static bool make_room_locked(tb_recorder_t *recorder, tb__record_t *record,
                              tb__record_t **out_pushed_out)
 {
   if (!recorder->options.snapshot_mode) return has_room(recorder, record_bytes(record));
+  if (record_bytes(record) > recorder->options.cache_size) return false;
   while (!has_room(recorder, record_bytes(record)) && recorder->first) {
     tb__record_t *oldest = unlink_first_locked(recorder);
     atomic_fetch_sub(&recorder->bytes, record_bytes(oldest));

@@ -167,6 +167,22 @@ static void test_snapshots_hold_the_newest(void **state)
   tb_bag_reader_close(reader);
 }
 
+/* No room is made for what there can be no room for. */
+static void test_a_huge_message_leaves_a_snapshot_alone(void **state)
+{
+  (void)state;
+  tb_recorder_options_t options = TB_RECORDER_OPTIONS_INIT;
+  options.snapshot_mode = true;
+  options.cache_size = 10000;
+  start(&options);
+  for (uint32_t i = 0; i < 3; i++)
+    assert_ok(take_sized(0, i, 500, 0));
+  assert_status(take_sized(1, 3, 20000, 0), TB_ERR_LIMIT);
+  assert_int_equal(topic_now(0).waiting, 3);
+  assert_int_equal(topic_now(1).lost_in_queue, 1);
+  stop_well();
+}
+
 /* --- failures --- */
 
 static void limit_files(rlim_t size)
@@ -320,6 +336,7 @@ int main(void)
       WITH_BAG(test_what_came_is_readable_in_time),
       WITH_BAG(test_paused_recorders_skip),
       WITH_BAG(test_snapshots_hold_the_newest),
+      WITH_BAG(test_a_huge_message_leaves_a_snapshot_alone),
       WITH_BAG(test_a_full_disk_is_told_and_survived),
       WITH_BAG(test_a_folder_that_is_taken_away_is_told),
       WITH_BAG(test_each_thread_keeps_its_order),
