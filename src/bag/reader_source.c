@@ -6,13 +6,27 @@
 #include "bag/reader.h"
 #include "bag/temporary.h"
 
-static tb_status_t unpack(const char *packed, tb__temporary_t *out, tb_error_t *error)
+static tb_status_t unpack_named(const char *packed, tb__temporary_t *out, tb_error_t *error)
 {
   tb_status_t status = tb__temporary_make(packed, ".zstd", out, error);
   if (status) return status;
   int fd = open(out->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (fd < 0) return tb_error_set_errno(error, TB_ERR_SYSTEM, errno, "%s", out->path);
   status = tb__zstd_decompress_file(packed, fd, out->folder, error);
+  close(fd);
+  return status;
+}
+
+/* It may take long: whoever ends the process meanwhile is not left with the file. */
+static tb_status_t unpack(const char *packed, tb__temporary_t *out, tb_error_t *error)
+{
+  int fd = -1;
+  tb_status_t status = tb__temporary_open_nameless(packed, &fd, error);
+  if (status) return status;
+  if (fd < 0) return unpack_named(packed, out, error);
+  status = tb__zstd_decompress_file(packed, fd, tb__temporary_base(), error);
+  if (!status) status = tb__temporary_make(packed, ".zstd", out, error);
+  if (!status) status = tb__temporary_name(out, fd, error);
   close(fd);
   return status;
 }

@@ -10,7 +10,9 @@ import hashlib
 import json
 import os
 import random
+import resource
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -20,6 +22,8 @@ import unittest
 LIMIT_S = 60
 TIMEBASE = REAL_BAGS = None
 HEADER = b"\x00\x01\x00\x00"
+ZSTD_HEADER = b"\x28\xb5\x2f\xfd\x00\x58"  # a window of 2 MiB
+ZSTD_ZEROS = (1 << 17 << 3 | 1 << 1).to_bytes(3, "little") + b"\0"  # a block of 128 KiB
 
 
 def payload(index):
@@ -169,6 +173,28 @@ class InfoTest(BagTest):
         self.assertIn("No such file", self.run_bag("info", self.path("none"), status=3).stderr)
         os.mkdir(self.path("empty"))
         self.assertIn("not a bag", self.run_bag("info", self.path("empty"), status=3).stderr)
+
+
+    def test_unpacking_that_is_cut_off_leaves_nothing(self):
+        """The kernel ends the process at the first megabyte of a file."""
+        folder = self.path("temporary")
+        os.mkdir(folder)
+        try:
+            os.close(os.open(folder, os.O_TMPFILE | os.O_WRONLY))
+        except OSError:
+            self.skipTest("files without a name are not known here")
+        packed = self.path("zeros.db3.zstd")
+        with open(packed, "wb") as out:
+            out.write(ZSTD_HEADER + 100 * ZSTD_ZEROS)
+        child = subprocess.run(
+            [TIMEBASE, "bag", "info", packed],
+            env={**os.environ, "TMPDIR": folder},
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20)),
+            timeout=LIMIT_S,
+            check=False,
+        )
+        self.assertEqual(child.returncode, -signal.SIGXFSZ)
+        self.assertEqual(os.listdir(folder), [])
 
 
 class CheckTest(BagTest):
