@@ -38,7 +38,7 @@ tb_status_t tb__mcap_index_load(tb__mcap_input_t *input, tb__mcap_index_t *out, 
 void tb__mcap_index_fini(tb__mcap_index_t *index);
 
 /* TB_ERR_NOT_FOUND: the file has no summary, or none that covers its messages.
- * TB_ERR_TRUNCATED, TB_ERR_CORRUPT: it cannot be used. The index is then empty. */
+ * TB_ERR_TRUNCATED, TB_ERR_CORRUPT: it cannot be used. The index then has what was read of it. */
 tb_status_t tb__mcap_summary_load(tb__mcap_input_t *input, tb__mcap_index_t *index,
                                   tb_error_t *error);
 

@@ -9,6 +9,8 @@
 typedef struct recovery {
   tb__mcap_input_t input;
   tb__mcap_definitions_t definitions;
+  tb__mcap_index_t summary;  /* as far as it could be read */
+  tb_error_t summary_error;  /* its status is TB_OK if all of it was */
   tb__mcap_writer_t *writer; /* NULL: only checking */
   tb__mcap_loss_fn loss;
   void *user;
@@ -34,17 +36,52 @@ static tb_status_t tell(recovery_t *recovery, const tb_error_t *why, uint64_t me
   return on_damage(recovery, &damage, NULL);
 }
 
+static tb_status_t define(recovery_t *recovery, uint8_t opcode,
+                          const tb__mcap_definition_t *definition, tb_error_t *error)
+{
+  tb_status_t status = tb__mcap_definitions_add(&recovery->definitions, opcode, definition->content,
+                                                definition->size, error);
+  if (status || !recovery->writer) return status;
+  return tb__mcap_writer_define(recovery->writer, opcode, definition->content, definition->size,
+                                error);
+}
+
+/* A channel stands once in the data, and may be lost with that chunk. False: not there either. */
+static bool find_in_summary(recovery_t *recovery, uint16_t id, tb_status_t *out_status,
+                            tb_error_t *error)
+{
+  const tb__mcap_definitions_t *all = &recovery->summary.definitions;
+  tb__mcap_channel_t channel;
+  tb_error_t detail;
+  if (!tb__mcap_definitions_channel(all, id, &channel)) return false;
+  tb__mcap_definition_t schema = tb__mcap_definition(&all->schemas, channel.schema_id);
+  bool is_new = !tb__mcap_definition(&recovery->definitions.schemas, channel.schema_id).content;
+  tb_status_t status = TB_OK;
+  if (schema.content && is_new) status = define(recovery, TB__MCAP_SCHEMA, &schema, error);
+  if (!status) status = define(recovery, TB__MCAP_CHANNEL, &all->channels.at[id], error);
+  if (!status) {
+    tb__mcap_error(&recovery->input, TB_ERR_CORRUPT, recovery->input.size, &detail,
+                   "channel %u is defined in the summary only", id);
+    status = tell(recovery, &detail, 0);
+  }
+  *out_status = status;
+  return true;
+}
+
 static tb_status_t on_message(recovery_t *recovery, const tb__mcap_record_t *record,
                               tb_error_t *error)
 {
   tb__mcap_message_t message;
   tb_error_t detail;
+  tb_status_t status = TB_OK;
   tb__mcap_parse_message(record->content, record->size, &message);
-  if (!tb__mcap_definition(&recovery->definitions.channels, message.channel_id).content) {
+  if (!tb__mcap_definition(&recovery->definitions.channels, message.channel_id).content &&
+      !find_in_summary(recovery, message.channel_id, &status, error)) {
     tb__mcap_error(&recovery->input, TB_ERR_CORRUPT, record->offset, &detail,
                    "a message of channel %u, which is defined nowhere before", message.channel_id);
     return tell(recovery, &detail, 1);
   }
+  if (status) return status;
   recovery->totals.messages++;
   return recovery->writer ? tb__mcap_writer_message(recovery->writer, &message, error) : TB_OK;
 }
@@ -75,21 +112,25 @@ static tb_status_t on_attachment(void *user, uint64_t offset,
   return tb__mcap_writer_attachment(recovery->writer, &recovery->input, offset, attachment, error);
 }
 
-/* Behind the data: nothing is lost with it, but the file is not whole. */
-static tb_status_t check_summary(recovery_t *recovery, tb_error_t *error)
+static tb_status_t load_summary(recovery_t *recovery, tb_error_t *error)
 {
-  tb__mcap_index_t index = {0};
-  tb_error_t detail = TB_ERROR_INIT;
-  tb_status_t found = tb__mcap_summary_load(&recovery->input, &index, &detail);
+  tb_error_t *found = &recovery->summary_error;
+  tb__mcap_summary_load(&recovery->input, &recovery->summary, found);
+  if (found->status != TB_ERR_SYSTEM && found->status != TB_ERR_NO_MEMORY) return TB_OK;
+  if (error) *error = *found;
+  return found->status;
+}
+
+/* Behind the data: nothing is lost with it, but the file is not whole. */
+static void check_summary(recovery_t *recovery)
+{
+  tb_error_t *found = &recovery->summary_error;
   bool told = recovery->totals.damages > 0;
-  if (!found && !told && index.message_count != recovery->totals.messages)
-    found = tb__mcap_error(&recovery->input, TB_ERR_CORRUPT, recovery->input.size, &detail,
-                           "the summary counts other messages than there are");
-  if (found == TB_ERR_CORRUPT || (found == TB_ERR_TRUNCATED && !told)) tell(recovery, &detail, 0);
-  bool failed = found == TB_ERR_SYSTEM || found == TB_ERR_NO_MEMORY;
-  if (failed && error) *error = detail;
-  tb__mcap_index_fini(&index);
-  return failed ? found : TB_OK;
+  if (!found->status && !told && recovery->summary.message_count != recovery->totals.messages)
+    tb__mcap_error(&recovery->input, TB_ERR_CORRUPT, recovery->input.size, found,
+                   "the summary counts other messages than there are");
+  if (found->status == TB_ERR_CORRUPT || (found->status == TB_ERR_TRUNCATED && !told))
+    tell(recovery, found, 0);
 }
 
 static tb_status_t run(recovery_t *recovery, const char *from, const char *to,
@@ -101,9 +142,10 @@ static tb_status_t run(recovery_t *recovery, const char *from, const char *to,
                                       .damage = on_damage,
                                       .salvages = true};
   tb_status_t status = tb__mcap_input_open(from, &recovery->input, error);
+  if (!status) status = load_summary(recovery, error);
   if (!status && to) status = tb__mcap_writer_create(to, options, &recovery->writer, error);
   if (!status) status = tb__mcap_scan(&recovery->input, &recovery->definitions, &visitor, error);
-  if (!status) status = check_summary(recovery, error);
+  if (!status) check_summary(recovery);
   if (!recovery->writer) return status;
   tb_status_t closed = tb__mcap_writer_close(recovery->writer, status ? NULL : error);
   if (!status) status = closed;
@@ -115,9 +157,11 @@ tb_status_t tb__mcap_recover(const char *from, const char *to,
                              const tb__bag_output_options_t *options, tb__mcap_loss_fn loss,
                              void *user, tb__mcap_recovery_t *out, tb_error_t *error)
 {
-  recovery_t recovery = {.input = {.fd = -1}, .loss = loss, .user = user};
+  recovery_t recovery = {
+      .input = {.fd = -1}, .summary_error = TB_ERROR_INIT, .loss = loss, .user = user};
   tb_status_t status = run(&recovery, from, to, options, error);
   tb__mcap_definitions_fini(&recovery.definitions);
+  tb__mcap_index_fini(&recovery.summary);
   tb__mcap_input_close(&recovery.input);
   if (!status) *out = recovery.totals;
   return status;

@@ -241,6 +241,32 @@ static void test_a_hole(void **state)
   }
 }
 
+/* As rosbag2 has it: channels stand in the first chunk that needs them, and again in the summary.
+ */
+static void test_definitions_lost_with_a_chunk_are_in_the_summary(void **state)
+{
+  (void)state;
+  tb__test_mcap_t mcap = {0};
+  tb__test_mcap_begin(&mcap);
+  size_t first = mcap.file.size;
+  for (unsigned chunk = 0; chunk < CHUNKS; chunk++) {
+    tb__test_mcap_chunk_begin(&mcap, TB__MCAP_NONE);
+    if (chunk == 0) tb__test_mcap_channel(&mcap, 1, "/a", "std_msgs/msg/String");
+    for (unsigned i = 0; i < PER_CHUNK; i++)
+      add(&mcap, PER_CHUNK * chunk + i);
+    tb__test_mcap_chunk_end(&mcap);
+  }
+  tb__test_mcap_end(&mcap, true);
+  mcap.file.bytes[first + 200] ^= 1;
+  losses_t losses;
+  tb__mcap_recovery_t recovered = recover(mcap.file.bytes, mcap.file.size, &losses);
+  assert_int_equal(recovered.messages, MESSAGES - PER_CHUNK);
+  assert_int_equal(assert_copy(recovered.messages), MESSAGES - 1);
+  assert_int_equal(losses.count, 2);
+  assert_non_null(strstr(losses.damage.text, "channel 1 is defined in the summary only"));
+  tb__test_mcap_fini(&mcap);
+}
+
 int main(void)
 {
   setenv("TMPDIR", "/dev/shm", 0); /* thousands of files, each written anew */
@@ -252,6 +278,7 @@ int main(void)
       TEST(test_flipped_opcodes_end_nothing),
       TEST(test_what_is_told_of_a_chunk),
       TEST(test_a_hole),
+      TEST(test_definitions_lost_with_a_chunk_are_in_the_summary),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
