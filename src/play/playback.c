@@ -261,6 +261,7 @@ static tb_status_t jump(tb_player_t *player, int64_t time_ns, tb_jump_reason_t r
   tb__flow_jump(flow, time_ns, reason, now_ns);
   player->starts = player->awaits;
   tb__player_limit_locked(player, now_ns);
+  delay_ns = earlier(delay_ns, NO_LIMIT_NS);
   if (delay_ns > 0) tb__flow_restart(flow, now_ns, now_ns + delay_ns, flow->next_tick_ns);
   bool ticks = player->options.clock_hz > 0;
   tb__tick_t tick = {0};

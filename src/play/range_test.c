@@ -203,6 +203,24 @@ static void test_the_clock_stands_during_a_delay(void **state)
   fixture_fini(&f);
 }
 
+static void act_stop(void *user)
+{
+  tb_player_stop(((fixture_t *)user)->player);
+}
+
+static void test_a_delay_beyond_the_end_of_time_does_not_end(void **state)
+{
+  (void)state;
+  static const tb__manual_act_t acts[] = {{150 * MS, act_stop}};
+  fixture_t f;
+  fixture_init(&f, four, COUNT(four));
+  fixture_act(&f, acts, COUNT(acts));
+  f.options.clock_hz = 10;
+  f.options.delay.ns = INT64_MAX;
+  assert_plays(&f, "settle @0 c1000 @100 c1000 flush");
+  fixture_fini(&f);
+}
+
 static void test_ticks_before_the_messages_of_some_topics(void **state)
 {
   (void)state;
@@ -248,6 +266,7 @@ int main(void)
       cmocka_unit_test(test_bad_ranges_are_refused),
       cmocka_unit_test(test_an_end_limits_seeks),
       cmocka_unit_test(test_the_clock_stands_during_a_delay),
+      cmocka_unit_test(test_a_delay_beyond_the_end_of_time_does_not_end),
       cmocka_unit_test(test_ticks_before_the_messages_of_some_topics),
       cmocka_unit_test(test_a_clock_needs_topics_that_are_played),
   };
