@@ -277,6 +277,72 @@ static void leave_with_log(void)
   path = copy;
 }
 
+static void make_numbered(void)
+{
+  tb__test_db_simple(path, 4, 0, 0, 0);
+  change_db("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) INSERT "
+            "INTO messages SELECT i, 1, i, CAST(x'00010000' || printf('%04d', i) AS BLOB) FROM n");
+}
+
+/* Row `id`, of two bytes, is called `other` in the table, and is said to be of `size` bytes. */
+static void change_row(int id, int other, uint8_t size)
+{
+  const uint8_t cell[] = {(uint8_t)(0x80 | id >> 7), (uint8_t)(id & 0x7f), 5, 0};
+  size_t file_size = 0;
+  uint8_t *bytes = tb__test_read(path, &file_size);
+  uint8_t *found = memmem(bytes, file_size, cell, sizeof cell);
+  assert_non_null(found);
+  found[0] = (uint8_t)(0x80 | other >> 7);
+  found[1] = (uint8_t)(other & 0x7f);
+  if (size) found[-1] = size;
+  tb__test_write(path, bytes, file_size);
+  free(bytes);
+}
+
+/* Each good one has its own payload. */
+static outcome_t salvage_numbered(void)
+{
+  tb_bag_reader_options_t options = TB_BAG_READER_OPTIONS_INIT;
+  options.damage = TB_BAG_DAMAGE_SALVAGE;
+  tb_bag_reader_t *reader = NULL;
+  tb_bag_message_t message;
+  tb_status_t status;
+  outcome_t outcome = {0, 0};
+  assert_ok(tb_bag_reader_open(path, &options, &reader, NULL));
+  while ((status = tb_bag_reader_next(reader, &message, NULL)) != TB_ERR_END) {
+    char number[8] = "";
+    if (status == TB_OK) memcpy(number, message.data + 4, 4);
+    if (status == TB_OK) assert_int_equal(strtol(number, NULL, 10), message.log_time_ns);
+    outcome.good += status == TB_OK;
+    outcome.bad += status != TB_OK;
+  }
+  tb_bag_reader_close(reader);
+  return outcome;
+}
+
+/* One bit of a row's id costs that row and few beside it, and gives it no other row's payload. */
+static void test_an_id_that_is_too_large_hides_no_rows(void **state)
+{
+  (void)state;
+  make_numbered();
+  change_row(300, 300 + 512, 0);
+  outcome_t outcome = salvage_numbered();
+  assert_in_range(outcome.good, 990, 999);
+  assert_int_equal(outcome.good + outcome.bad, 1000);
+}
+
+/* Nor where nothing can be read behind it. */
+static void test_an_id_before_a_gap_hides_no_rows(void **state)
+{
+  (void)state;
+  make_numbered();
+  change_row(300, 0x3fff, 0);
+  change_row(301, 301, 0xff);
+  outcome_t outcome = salvage_numbered();
+  assert_in_range(outcome.good, 850, 999); /* all but one page */
+  assert_true(outcome.bad > 0);
+}
+
 static void test_a_write_ahead_log_is_read(void **state)
 {
   (void)state;
@@ -365,6 +431,8 @@ int main(void)
       TEST(test_bad_rows_do_not_lose_the_others),
       TEST(test_a_damaged_payload_page_costs_its_row),
       TEST(test_rows_that_come_twice_end_the_file),
+      TEST(test_an_id_that_is_too_large_hides_no_rows),
+      TEST(test_an_id_before_a_gap_hides_no_rows),
       TEST(test_a_write_ahead_log_is_read),
       TEST(test_a_log_that_cannot_be_read_is_not_passed_over),
       TEST(test_wal_mode_without_log_leaves_nothing_behind),

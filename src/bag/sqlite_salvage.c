@@ -16,6 +16,7 @@ typedef struct salvage_file {
   bool is_running; /* `rows` stands somewhere */
   bool is_over;
   int64_t last_id;
+  int64_t before_last_id;
   int64_t from_ns;
   bool has_next; /* the row behind a gap */
   tb__bag_row_t next;
@@ -65,8 +66,9 @@ static tb_status_t salvage_open(const tb__bag_storage_t *storage, const char *pa
                                 ">= ?1 ORDER BY id LIMIT 1",
                                 &file->probe, error);
   if (!status)
-    status = tb__sqlite_prepare(&file->base, "SELECT data FROM messages WHERE id = ?1", &file->data,
-                                error);
+    status = tb__sqlite_prepare(&file->base,
+                                "SELECT data, topic_id, timestamp FROM messages WHERE id = ?1",
+                                &file->data, error);
   if (status) {
     salvage_close(&file->base.base);
     return status;
@@ -81,7 +83,7 @@ static tb_status_t salvage_seek(tb__bag_file_t *base, int64_t time_ns, tb_error_
   salvage_file_t *file = salvage_file(base);
   sqlite3_reset(file->rows);
   file->is_running = file->is_over = file->has_next = false;
-  file->last_id = INT64_MIN;
+  file->last_id = file->before_last_id = INT64_MIN;
   file->from_ns = time_ns;
   file->gap_first = 0;
   return TB_OK;
@@ -98,7 +100,8 @@ static tb__bag_row_t row_of(sqlite3_stmt *statement)
 
 typedef enum found { FOUND, NOTHING, BAD } found_t;
 
-/* The first row from `id` on. Pages may form rings: what is found must not lie before. */
+/* The first row from `id` on, but not the last one again. Pages may form rings: what is found must
+ * not lie before. */
 static found_t probe(salvage_file_t *file, int64_t id, tb__bag_row_t *out)
 {
   sqlite3_reset(file->probe);
@@ -107,7 +110,7 @@ static found_t probe(salvage_file_t *file, int64_t id, tb__bag_row_t *out)
   found_t found = code == SQLITE_DONE ? NOTHING : BAD;
   if (code == SQLITE_ROW) {
     *out = row_of(file->probe);
-    found = out->id >= id ? FOUND : BAD;
+    found = out->id >= id && out->id != file->last_id ? FOUND : BAD;
   }
   sqlite3_reset(file->probe);
   return found;
@@ -129,10 +132,11 @@ static tb__bag_row_t first_good(salvage_file_t *file, int64_t bad, int64_t good,
   return row;
 }
 
-/* Looks for the next row in steps that grow. False: there is none. */
+/* Looks for the next row in steps that grow. False: there is none. An id far above the one before
+ * may be wrong, and hide all that is below it: so the search begins there. */
 static bool pass_gap(salvage_file_t *file, tb__bag_row_t *out)
 {
-  int64_t bad = file->last_id < 0 ? 0 : file->last_id;
+  int64_t bad = file->before_last_id < 0 ? 0 : file->before_last_id;
   for (int64_t step = 1; step <= MAX_STEP; step *= 2) {
     int64_t id;
     if (__builtin_add_overflow(bad, step, &id)) return false;
@@ -147,31 +151,45 @@ static bool pass_gap(salvage_file_t *file, tb__bag_row_t *out)
   return false;
 }
 
+/* Where ids fall, the higher one was wrong if the other fits behind the one before. False: neither;
+ * pages may form rings. */
+static bool take_id(salvage_file_t *file, int64_t id)
+{
+  bool rises = id > file->last_id;
+  if (!rises && id <= file->before_last_id) return false;
+  if (rises) file->before_last_id = file->last_id;
+  file->last_id = id;
+  return true;
+}
+
+static tb_status_t take_next(salvage_file_t *file, tb__bag_row_t *out)
+{
+  file->has_next = false;
+  *out = file->next;
+  take_id(file, out->id);
+  return TB_OK;
+}
+
 /* The next row of the table, gaps passed over; with them, rows that say so. TB_ERR_END. */
 static tb_status_t next_row(salvage_file_t *file, tb__bag_row_t *out)
 {
   file->gap_first = 0;
-  if (file->has_next) {
-    file->has_next = false;
-    *out = file->next;
-    file->last_id = out->id;
-    return TB_OK;
-  }
+  if (file->has_next) return take_next(file, out);
   if (file->is_over) return TB_ERR_END;
   if (!file->is_running) sqlite3_bind_int64(file->rows, 1, file->last_id);
   int code = sqlite3_step(file->rows);
   file->is_running = true;
   if (code == SQLITE_ROW) *out = row_of(file->rows);
-  if (code == SQLITE_ROW && out->id > file->last_id) {
-    file->last_id = out->id;
-    return TB_OK;
-  }
+  if (code == SQLITE_ROW && take_id(file, out->id)) return TB_OK;
   sqlite3_reset(file->rows);
   file->is_running = false;
   file->is_over = code == SQLITE_DONE;
   if (code == SQLITE_DONE) return TB_ERR_END;
-  file->gap_first = file->last_id < 0 ? 1 : file->last_id + 1;
   file->has_next = pass_gap(file, &file->next);
+  if (file->has_next && file->next.id < file->last_id) file->last_id = file->before_last_id;
+  int64_t first = file->last_id < 0 ? 1 : file->last_id + (file->last_id < INT64_MAX);
+  if (file->has_next && file->next.id == first) return take_next(file, out);
+  file->gap_first = first;
   file->is_over = !file->has_next;
   file->gap_last = file->has_next ? file->next.id - 1 : INT64_MAX;
   *out = (tb__bag_row_t){.id = file->gap_first, .publish_time_ns = -1, .time_is_integer = true};
@@ -203,13 +221,21 @@ static tb_status_t salvage_read_topic(tb__bag_file_t *base, tb__bag_row_t *row, 
                       file->base.path, (long long)file->gap_first, (long long)file->gap_last);
 }
 
+/* Where ids are wrong, another row may be found by them. */
+static bool is_same(sqlite3_stmt *data, const tb__bag_row_t *row)
+{
+  return sqlite3_column_int64(data, 1) == row->topic_id &&
+         sqlite3_column_int64(data, 2) == row->log_time_ns &&
+         sqlite3_column_type(data, 0) == SQLITE_BLOB;
+}
+
 static tb_status_t salvage_read_data(tb__bag_file_t *base, tb__bag_row_t *row, tb_error_t *error)
 {
   salvage_file_t *file = salvage_file(base);
   sqlite3_reset(file->data);
   sqlite3_bind_int64(file->data, 1, row->id);
   int code = sqlite3_step(file->data);
-  if (code != SQLITE_ROW || sqlite3_column_type(file->data, 0) != SQLITE_BLOB)
+  if (code != SQLITE_ROW || !is_same(file->data, row))
     return tb_error_set(error, TB_ERR_CORRUPT, "%s: row %lld: its payload cannot be read",
                         file->base.path, (long long)row->id);
   const void *data = sqlite3_column_blob(file->data, 0);
