@@ -46,7 +46,7 @@ static tb_status_t key_make(const char *name, const char *topic, const tb_qos_t 
   int length = follows_clock_topic(name)
                    ? snprintf(out, KEY_SIZE, "%s %s %d %d %d %d", name, topic, qos->reliability,
                               qos->durability, qos->history, (int)qos->depth)
-                   : snprintf(out, KEY_SIZE, "%s", name);
+                   : snprintf(out, KEY_SIZE, "=%s", name);
   if (length >= KEY_SIZE)
     return tb_error_set(error, TB_ERR_INVALID, "time_source '%.40s...' is too long", name);
   return TB_OK;

@@ -248,6 +248,18 @@ static void test_X7_a_set_that_is_refused_changes_nothing(void **state)
   assert_int_equal(now_of(node), 6 * S);
 }
 
+/* Whatever sources are called among nodes that share them. */
+static void test_X7_a_name_that_looks_like_a_shared_source_is_none(void **state)
+{
+  (void)state;
+  static const tb_qos_t qos = TB_QOS_INIT_CLOCK;
+  char name[64];
+  node = create_in_sim_time("sharing");
+  snprintf(name, sizeof name, "clock_topic /clock %d %d %d %d", (int)qos.reliability,
+           (int)qos.durability, (int)qos.history, (int)qos.depth);
+  assert_status(set_source(node, name, NULL), TB_ERR_NOT_FOUND);
+}
+
 static void test_attached_clocks_go_where_the_nodes_clock_goes(void **state)
 {
   (void)state;
@@ -449,6 +461,7 @@ int main(void)
       TEST(test_X5_many_nodes_cost_one_reader_and_one_thread),
       TEST(test_X7_time_source_picks_another_source_at_run_time),
       TEST(test_X7_a_page_of_shared_memory_is_a_time_source),
+      TEST(test_X7_a_name_that_looks_like_a_shared_source_is_none),
       TEST(test_X7_a_set_that_is_refused_changes_nothing),
       TEST(test_attached_clocks_go_where_the_nodes_clock_goes),
       TEST(test_J5_handlers_hear_of_the_change_and_cannot_set),
