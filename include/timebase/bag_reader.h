@@ -94,8 +94,8 @@ typedef enum tb_bag_damage {
   /** They are not opened, if that is seen then. */
   TB_BAG_DAMAGE_REFUSE = 0,
   /** What can be read is given, not always in the order of time: without metadata.yaml where that
-   * is bad, without files that cannot be read at all, and from sqlite3 with what indexes would
-   * hide. */
+   * is bad, without files that cannot be read at all, of compressed files what comes before damage,
+   * and from sqlite3 with what indexes would hide. */
   TB_BAG_DAMAGE_SALVAGE,
 } tb_bag_damage_t;
 

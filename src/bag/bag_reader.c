@@ -94,7 +94,7 @@ static tb_status_t take_info(tb_bag_reader_t *reader, tb__bag_source_t *source,
   return TB_OK;
 }
 
-static tb_status_t note_damage(tb_bag_reader_t *reader, const char *text, tb_error_t *error)
+tb_status_t tb__bag_reader_note_damage(tb_bag_reader_t *reader, const char *text, tb_error_t *error)
 {
   if (!reader->damage) reader->damage = strdup(text);
   return reader->damage ? TB_OK : no_memory(error);
@@ -114,7 +114,7 @@ static tb_status_t survey_file(tb_bag_reader_t *reader, size_t index, tb_error_t
   }
   if (status && status != TB_ERR_NO_MEMORY && reader->options.damage == TB_BAG_DAMAGE_SALVAGE) {
     tb__log(TB_LOG_WARN, "%s", detail.text);
-    return note_damage(reader, detail.text, error);
+    return tb__bag_reader_note_damage(reader, detail.text, error);
   }
   if (status && error) *error = detail;
   return status;

@@ -309,6 +309,26 @@ static void test_a_hole_is_passed_over(void **state)
   free(file);
 }
 
+/* What comes before the end of the compressed data. */
+static void test_a_truncated_compressed_file_is_salvaged(void **state)
+{
+  (void)state;
+  tb_bag_writer_options_t options = TB_BAG_WRITER_OPTIONS_INIT;
+  options.compression_mode = TB_BAG_COMPRESS_FILES;
+  write_bag(path, &options, 0, 1);
+  char *file = NULL;
+  assert_true(asprintf(&file, "%s/%s.zstd", path, first_name) > 0);
+  struct stat info;
+  assert_int_equal(stat(file, &info), 0);
+  assert_int_equal(truncate(file, info.st_size - 100), 0);
+  tb_bag_reader_t *reader = NULL;
+  assert_status(tb_bag_reader_open(path, NULL, &reader, NULL), TB_ERR_TRUNCATED);
+  outcome_t outcome = salvage(path);
+  assert_in_range(outcome.good, MESSAGES / 3, MESSAGES);
+  assert_true(outcome.damage);
+  free(file);
+}
+
 static void test_a_bag_without_some_of_its_files(void **state)
 {
   (void)state;
@@ -426,6 +446,7 @@ int main(void)
       TEST(test_several_bags_at_once),
       TEST(test_times_alone),
       TEST(test_a_truncated_file_is_salvaged),
+      TEST(test_a_truncated_compressed_file_is_salvaged),
       TEST(test_a_hole_is_passed_over),
       TEST(test_a_bag_without_some_of_its_files),
       TEST(test_random_damage),
@@ -436,6 +457,7 @@ int main(void)
       TEST(test_compressed_messages),
       TEST(test_several_bags_at_once),
       TEST(test_times_alone),
+      TEST(test_a_truncated_compressed_file_is_salvaged),
       TEST(test_a_hole_is_passed_over),
       TEST(test_random_damage),
       TEST(test_random_damage_of_compressed_chunks),

@@ -33,6 +33,7 @@ typedef struct tb__bag_source {
   int64_t start_ns; /* 0 if no row has a usable time */
   int64_t end_ns;   /* INT64_MAX likewise: never passed over */
   tb__bag_file_t *file;
+  bool is_cut; /* it could not be unpacked to its end, which has been told */
   bool has_head;
   tb__bag_row_t head; /* the next row of this file */
 } tb__bag_source_t;
@@ -69,7 +70,12 @@ tb_status_t tb__bag_reader_open_files(const tb__bag_storage_t *storage,
                                       const tb_bag_reader_options_t *options, tb_bag_reader_t **out,
                                       tb_error_t *error);
 
-/* Opens the file of a source that is closed; a compressed one is unpacked. */
+/* The first is kept for the info. */
+tb_status_t tb__bag_reader_note_damage(tb_bag_reader_t *reader, const char *text,
+                                       tb_error_t *error);
+
+/* Opens the file of a source that is closed; a compressed one is unpacked, as far as that goes if
+ * damage is to be read around. */
 tb_status_t tb__bag_source_open(tb_bag_reader_t *reader, size_t index, tb_error_t *error);
 void tb__bag_source_close(tb_bag_reader_t *reader, size_t index);
 void tb__bag_reader_close_idle(tb_bag_reader_t *reader);

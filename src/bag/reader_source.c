@@ -5,37 +5,55 @@
 
 #include "bag/reader.h"
 #include "bag/temporary.h"
+#include "base/log.h"
 
-static tb_status_t unpack_named(const char *packed, tb__temporary_t *out, tb_error_t *error)
+static tb_status_t decompress(tb_bag_reader_t *reader, tb__bag_source_t *source, int fd,
+                              const char *folder, tb_error_t *error)
 {
-  tb_status_t status = tb__temporary_make(packed, ".zstd", out, error);
+  tb_error_t detail = TB_ERROR_INIT;
+  tb_status_t status = tb__zstd_decompress_file(source->path, fd, folder, &detail);
+  bool is_damage = status == TB_ERR_TRUNCATED || status == TB_ERR_CORRUPT;
+  if (is_damage && reader->options.damage == TB_BAG_DAMAGE_SALVAGE) {
+    if (!source->is_cut) tb__log(TB_LOG_WARN, "%s", detail.text);
+    source->is_cut = true;
+    return tb__bag_reader_note_damage(reader, detail.text, error);
+  }
+  if (status && error) *error = detail;
+  return status;
+}
+
+static tb_status_t unpack_named(tb_bag_reader_t *reader, tb__bag_source_t *source,
+                                tb__temporary_t *out, tb_error_t *error)
+{
+  tb_status_t status = tb__temporary_make(source->path, ".zstd", out, error);
   if (status) return status;
   int fd = open(out->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (fd < 0) return tb_error_set_errno(error, TB_ERR_SYSTEM, errno, "%s", out->path);
-  status = tb__zstd_decompress_file(packed, fd, out->folder, error);
+  status = decompress(reader, source, fd, out->folder, error);
   close(fd);
   return status;
 }
 
 /* It may take long: whoever ends the process meanwhile is not left with the file. */
-static tb_status_t unpack(const char *packed, tb__temporary_t *out, tb_error_t *error)
+static tb_status_t unpack(tb_bag_reader_t *reader, tb__bag_source_t *source, tb__temporary_t *out,
+                          tb_error_t *error)
 {
   int fd = -1;
-  tb_status_t status = tb__temporary_open_nameless(packed, &fd, error);
+  tb_status_t status = tb__temporary_open_nameless(source->path, &fd, error);
   if (status) return status;
-  if (fd < 0) return unpack_named(packed, out, error);
-  status = tb__zstd_decompress_file(packed, fd, tb__temporary_base(), error);
-  if (!status) status = tb__temporary_make(packed, ".zstd", out, error);
+  if (fd < 0) return unpack_named(reader, source, out, error);
+  status = decompress(reader, source, fd, tb__temporary_base(), error);
+  if (!status) status = tb__temporary_make(source->path, ".zstd", out, error);
   if (!status) status = tb__temporary_name(out, fd, error);
   close(fd);
   return status;
 }
 
-static tb_status_t open_packed(tb__bag_source_t *source, tb_error_t *error)
+static tb_status_t open_packed(tb_bag_reader_t *reader, tb__bag_source_t *source, tb_error_t *error)
 {
   const tb__bag_storage_t *storage = source->part->storage;
   tb__temporary_t unpacked = {0};
-  tb_status_t status = unpack(source->path, &unpacked, error);
+  tb_status_t status = unpack(reader, source, &unpacked, error);
   if (!status) status = storage->open(storage, unpacked.path, &source->file, error);
   tb__temporary_forget(&unpacked);
   return status;
@@ -53,7 +71,7 @@ tb_status_t tb__bag_source_open(tb_bag_reader_t *reader, size_t index, tb_error_
   tb__bag_reader_close_idle(reader); /* before there is need for room */
   tb_status_t status = tb__bag_check_regular(source->path, error);
   if (status) return status;
-  if (tb__bag_file_is_packed(source->path)) return open_packed(source, error);
+  if (tb__bag_file_is_packed(source->path)) return open_packed(reader, source, error);
   return storage->open(storage, source->path, &source->file, error);
 }
 
