@@ -92,7 +92,22 @@ typedef struct tb_player_status {
   uint64_t late;       /**< messages more than 100 ms late, for which time was held back */
   /** Time stands, as options.clock has not started. */
   bool waits_for_clock;
+  /** Jumps back by tb_player_repeat. */
+  uint64_t repeats;
+  /** What tb_player_repeat repeats; 0: nothing. */
+  int64_t repeat_from_ns;
+  /** Likewise. */
+  int64_t repeat_to_ns;
+  /** Recorded time that has passed, in all rounds: what a jump leaves out is not in it. */
+  int64_t played_ns;
 } tb_player_status_t;
+
+/** What has been played of one topic. */
+typedef struct tb_player_topic_status {
+  const char *name;  /**< as recorded; lives as long as the reader */
+  bool plays;        /**< false: left out by the filter, or cannot be played */
+  uint64_t messages; /**< sent, in all rounds and behind jumps */
+} tb_player_topic_status_t;
 
 TB_BEGIN_DECLS
 
@@ -199,6 +214,30 @@ TB_API tb_status_t tb_player_play_next(tb_player_t *player);
 TB_API tb_status_t tb_player_burst(tb_player_t *player, uint64_t count, tb_duration_t limit,
                                    uint64_t *out_sent);
 
+/** While paused: sends the message before the last one again, in one jump (TB_JUMP_REASON_SEEK) to
+ * its log time, and goes on behind it; behind a seek, the message before where it led. Does not
+ * wait; several are done one by one. Of messages with equal times each is one. The search reads
+ * about as much of the recording as lies between the two messages.
+ * TB_ERR_BUSY: not paused. TB_ERR_END: there is none, or nothing is played. TB_ERR_FORKED.
+ * [any thread] [from callbacks] */
+TB_API tb_status_t tb_player_play_previous(tb_player_t *player);
+
+/** Plays from recorded time `from_ns` to `to_ns` again and again: when all up to `to_ns` has been
+ * played and time is there, or at the end of the round, it goes on from `from_ns`, in one jump with
+ * TB_JUMP_REASON_LOOP; no more often than every 10 ms. Steps go round, too. Time that is behind
+ * `to_ns` already jumps at once, or on resume; behind a seek there it goes on. Replaces a former
+ * one; tb_player_halt ends it.
+ *
+ *   TB_ERR_RANGE   not in order, or out of the range of tb_player_seek
+ *   TB_ERR_END     the playing has ended, or was halted
+ *   TB_ERR_FORKED
+ *
+ * [any thread] [from callbacks] */
+TB_API tb_status_t tb_player_repeat(tb_player_t *player, int64_t from_ns, int64_t to_ns,
+                                    tb_error_t *error);
+/** [any thread] [from callbacks] */
+TB_API void tb_player_end_repeat(tb_player_t *player);
+
 /** Ends what is played now; tb_player_run goes on, time stands, and ticks repeat it until
  * tb_player_play or tb_player_stop. [any thread] [from callbacks] */
 TB_API void tb_player_halt(tb_player_t *player);
@@ -221,6 +260,10 @@ TB_API void tb_player_stop(tb_player_t *player);
 
 /** [any thread] */
 TB_API void tb_player_status(tb_player_t *player, tb_player_status_t *out);
+
+/** `topic`: index into tb_bag_info_t.topics. TB_ERR_NOT_FOUND: no such topic. [any thread] */
+TB_API tb_status_t tb_player_topic_status(tb_player_t *player, size_t topic,
+                                          tb_player_topic_status_t *out);
 
 TB_END_DECLS
 

@@ -71,7 +71,10 @@ static bool has_work_locked(const tb__ahead_t *ahead)
 
 static void feed_seek(tb__ahead_t *ahead, const tb__ahead_target_t *target)
 {
-  tb__feed_seek(ahead->feed, target->time_ns, target->until_ns, target->restore);
+  if (target->before)
+    tb__feed_seek_before(ahead->feed, target->place, target->until_ns);
+  else
+    tb__feed_seek(ahead->feed, target->time_ns, target->until_ns, target->restore);
 }
 
 /* --- the thread --- */

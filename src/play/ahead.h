@@ -14,10 +14,12 @@ typedef enum tb__ahead_result {
   TB__AHEAD_END,
 } tb__ahead_result_t;
 
-/* See tb__feed_seek. */
+/* See tb__feed_seek, and with `before` tb__feed_seek_before. */
 typedef struct tb__ahead_target {
   int64_t time_ns, until_ns;
   bool restore;
+  bool before;
+  tb__feed_place_t place;
 } tb__ahead_target_t;
 
 typedef struct tb__ahead_item tb__ahead_item_t;

@@ -27,6 +27,7 @@ static void set_paused_locked(tb_player_t *player, bool paused)
     tb__flow_pause(&player->flow, now_of(player));
   } else {
     tb__player_end_steps_locked(player);
+    player->wanted_previous = 0;
     tb__flow_resume(&player->flow, now_of(player));
   }
 }
@@ -77,7 +78,9 @@ tb_status_t tb__player_check_rate(const tb_player_options_t *options, double rat
 void tb__player_limit_locked(tb_player_t *player, int64_t now_ns)
 {
   bool stands = player->fastest || player->halted || !player->has_message;
-  tb__flow_set_horizon(&player->flow, stands ? TB__TIME_MIN : player->next_ns, now_ns);
+  int64_t limit_ns = player->next_ns;
+  if (player->repeat.armed && player->repeat.to_ns < limit_ns) limit_ns = player->repeat.to_ns;
+  tb__flow_set_horizon(&player->flow, stands ? TB__TIME_MIN : limit_ns, now_ns);
 }
 
 static void set_rate_locked(tb_player_t *player, double rate) TB_REQUIRES(player->mutex);
@@ -143,6 +146,7 @@ tb_status_t tb_player_seek(tb_player_t *player, int64_t time_ns, tb_error_t *err
   bool in_range = time_ns >= player->first_ns && time_ns <= last_ns;
   if (!ended && in_range) {
     tb__player_end_steps_locked(player);
+    tb__player_end_previous_locked(player);
     player->wants_seek = true;
     player->seek_ns = time_ns;
   }
@@ -165,12 +169,25 @@ void tb_player_stop(tb_player_t *player)
 void tb_player_status(tb_player_t *player, tb_player_status_t *out)
 {
   tb__mutex_lock(&player->mutex);
+  int64_t time_ns = tb__flow_time(&player->flow, now_of(player));
   *out = player->status;
-  out->position_ns =
-      player->wants_seek ? player->seek_ns : tb__flow_time(&player->flow, now_of(player));
+  out->position_ns = player->wants_seek ? player->seek_ns : time_ns;
+  out->played_ns += time_ns - player->jumped_ns;
+  out->repeat_from_ns = player->repeat.from_ns;
+  out->repeat_to_ns = player->repeat.to_ns;
   out->paused = player->flow.paused;
   out->halted = player->halted && !player->wants_play;
   out->starved = player->awaits && !player->flow.paused;
   out->waits_for_clock = atomic_load(&player->pacer->waits);
   tb__mutex_unlock(&player->mutex);
+}
+
+tb_status_t tb_player_topic_status(tb_player_t *player, size_t topic, tb_player_topic_status_t *out)
+{
+  const tb_bag_info_t *info = tb_bag_reader_info(player->feed.reader);
+  if (topic >= info->topic_count) return TB_ERR_NOT_FOUND;
+  tb__mutex_lock(&player->mutex);
+  *out = player->topics[topic];
+  tb__mutex_unlock(&player->mutex);
+  return TB_OK;
 }

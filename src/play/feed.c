@@ -2,8 +2,13 @@
 
 #include <string.h>
 
+#include <timebase/duration.h>
+
 #include "bag/reader.h"
 #include "base/log.h"
+
+#define BACK_NS     (10 * TB_NS_PER_MS)
+#define BACK_GROWTH 4
 
 static bool is_clock(const tb_bag_topic_t *topic)
 {
@@ -21,7 +26,8 @@ bool tb__feed_plays(const tb__feed_t *feed, size_t topic)
 tb_status_t tb__feed_init(tb__feed_t *feed, tb_bag_reader_t *reader, bool skip_clock,
                           const atomic_bool *stopping)
 {
-  *feed = (tb__feed_t){.reader = reader, .skip_clock = skip_clock, .until_ns = INT64_MAX};
+  *feed = (tb__feed_t){
+      .reader = reader, .skip_clock = skip_clock, .until_ns = INT64_MAX, .stopping = stopping};
   tb_status_t status = tb__latched_init(&feed->latched, reader, stopping);
   const tb_bag_info_t *info = tb_bag_reader_info(reader);
   for (size_t i = 0; i < info->topic_count && status == TB_OK; i++)
@@ -52,12 +58,64 @@ static int64_t at_least_one(int64_t time_ns)
 void tb__feed_seek(tb__feed_t *feed, int64_t time_ns, int64_t until_ns, bool restore)
 {
   feed->until_ns = until_ns;
+  feed->skips = false;
   feed->target_ns = at_least_one(time_ns);
   if (restore)
     tb__latched_find(&feed->latched, time_ns);
   else
     tb__latched_forget(&feed->latched);
   tb_bag_reader_seek(feed->reader, time_ns);
+}
+
+tb__feed_place_t tb__feed_place_of(const tb_bag_message_t *message)
+{
+  return (tb__feed_place_t){message->log_time_ns, message->file, message->row_id};
+}
+
+/* False: it comes before the place. */
+static bool has_reached(const tb_bag_message_t *message, const tb__feed_place_t *place)
+{
+  if (message->log_time_ns != place->time_ns) return message->log_time_ns > place->time_ns;
+  return place->file == TB__NO_FILE ||
+         (message->file == place->file && message->row_id == place->row_id);
+}
+
+/* The last message from `from_ns` on that is played before `place`. What cannot be read is met
+ * again in playing. */
+static bool find_last(tb__feed_t *feed, int64_t from_ns, const tb__feed_place_t *place,
+                      tb__feed_place_t *out)
+{
+  bool found = false;
+  tb_bag_reader_seek(feed->reader, from_ns);
+  while (!atomic_load(feed->stopping)) {
+    tb_bag_message_t message;
+    tb_status_t status = tb_bag_reader_next(feed->reader, &message, NULL);
+    if (status == TB_ERR_END || (status == TB_OK && has_reached(&message, place))) break;
+    if (status != TB_OK || !tb__feed_plays(feed, message.topic)) continue;
+    *out = tb__feed_place_of(&message);
+    found = true;
+  }
+  return found;
+}
+
+static tb__feed_place_t find_before(tb__feed_t *feed, const tb__feed_place_t *place)
+{
+  tb__feed_place_t found = *place;
+  int64_t start_ns = tb_bag_reader_info(feed->reader)->start_ns;
+  int64_t span_ns = BACK_NS, from_ns;
+  do {
+    if (__builtin_sub_overflow(place->time_ns, span_ns, &from_ns)) from_ns = start_ns;
+    if (find_last(feed, from_ns, place, &found)) break;
+  } while (from_ns > start_ns && !__builtin_mul_overflow(span_ns, BACK_GROWTH, &span_ns));
+  return found;
+}
+
+void tb__feed_seek_before(tb__feed_t *feed, tb__feed_place_t place, int64_t until_ns)
+{
+  tb__feed_place_t found = find_before(feed, &place);
+  tb__feed_seek(feed, found.time_ns, until_ns, true);
+  feed->place = found;
+  feed->skips = true;
 }
 
 /* The last of the state leaves the reader where playing goes on. */
@@ -73,6 +131,13 @@ static bool next_restored(tb__feed_t *feed, tb__feed_message_t *out)
   return false;
 }
 
+/* Behind a search: what comes before the place that was found. */
+static bool is_skipped(tb__feed_t *feed, const tb_bag_message_t *message)
+{
+  feed->skips = feed->skips && !has_reached(message, &feed->place);
+  return feed->skips;
+}
+
 bool tb__feed_next(tb__feed_t *feed, tb__feed_message_t *out)
 {
   if (next_restored(feed, out)) return true;
@@ -85,7 +150,7 @@ bool tb__feed_next(tb__feed_t *feed, tb__feed_message_t *out)
       tb__reject(&feed->rejects, status, error.text);
     } else if (message.log_time_ns > feed->until_ns) {
       return false;
-    } else if (tb__feed_plays(feed, message.topic)) {
+    } else if (!is_skipped(feed, &message) && tb__feed_plays(feed, message.topic)) {
       *out = (tb__feed_message_t){message, at_least_one(message.log_time_ns), false};
       return true;
     }

@@ -17,6 +17,15 @@ typedef struct tb__feed_message {
   bool restored;        /* the state of a latched topic, due at the target of the jump */
 } tb__feed_message_t;
 
+/* Where in the recording: before a message, or before all messages of a time. */
+typedef struct tb__feed_place {
+  int64_t time_ns; /* log time */
+  size_t file;     /* TB__NO_FILE: before all of that time */
+  int64_t row_id;
+} tb__feed_place_t;
+
+#define TB__NO_FILE SIZE_MAX
+
 /* What was left out. */
 typedef struct tb__rejects {
   uint64_t count;
@@ -29,6 +38,9 @@ typedef struct tb__feed {
   int64_t until_ns; /* nothing behind it is given out */
   tb__latched_t latched;
   int64_t target_ns; /* of the last seek */
+  bool skips;        /* what comes before `place` */
+  tb__feed_place_t place;
+  const atomic_bool *stopping;
   tb__rejects_t rejects;
 } tb__feed_t;
 
@@ -40,6 +52,12 @@ void tb__feed_fini(tb__feed_t *feed);
 /* The next message is the first at or behind `time_ns`; with `restore`, after the state there. The
  * last one is the last up to `until_ns`. */
 void tb__feed_seek(tb__feed_t *feed, int64_t time_ns, int64_t until_ns, bool restore);
+
+/* The next message is the last one before `place`, after the state there; without one, the first
+ * from there on. Reads back in steps that grow: about as much as lies between the two. */
+void tb__feed_seek_before(tb__feed_t *feed, tb__feed_place_t place, int64_t until_ns);
+
+tb__feed_place_t tb__feed_place_of(const tb_bag_message_t *message);
 
 /* The next message; false at the end. */
 bool tb__feed_next(tb__feed_t *feed, tb__feed_message_t *out);

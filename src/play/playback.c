@@ -16,8 +16,11 @@ typedef enum step_kind {
   STEP_TICK,
   STEP_MESSAGE,
   STEP_SEEK,
-  STEP_PLAY, /* from the start, after a halt */
-  STEP_END,  /* of the round */
+  STEP_PLAY,     /* from the start, after a halt */
+  STEP_PREVIOUS, /* is to be read, from `place` back */
+  STEP_BACK,     /* to the previous one, which is there */
+  STEP_REPEAT,
+  STEP_END, /* of the round */
   STEP_STOP,
 } step_kind_t;
 
@@ -29,6 +32,7 @@ typedef struct step {
   int64_t now_ns;
   int64_t late_ns; /* more than TB__LATE_NS, or 0 */
   int64_t seek_ns;
+  tb__feed_place_t place;
   bool stepped; /* MESSAGE: while time stands */
 } step_t;
 
@@ -43,7 +47,10 @@ static void take_tick_locked(tb_player_t *player, step_t *step) TB_REQUIRES(play
 static int64_t due_locked(tb_player_t *player, const step_t *step) TB_REQUIRES(player->mutex);
 static bool take_play_locked(tb_player_t *player, step_t *step) TB_REQUIRES(player->mutex);
 static bool take_seek_locked(tb_player_t *player, step_t *step) TB_REQUIRES(player->mutex);
+static bool take_previous_locked(tb_player_t *player, step_t *step) TB_REQUIRES(player->mutex);
+static bool take_repeat_locked(tb_player_t *player, step_t *step) TB_REQUIRES(player->mutex);
 static bool take_end_locked(tb_player_t *player, step_t *step) TB_REQUIRES(player->mutex);
+static void take_message_locked(tb_player_t *player, step_t *step) TB_REQUIRES(player->mutex);
 static void choose_step_locked(tb_player_t *player, step_t *step) TB_REQUIRES(player->mutex);
 
 /* A message that is due: if it comes too late, time goes on from it. */
@@ -131,7 +138,9 @@ static bool take_play_locked(tb_player_t *player, step_t *step)
 
 static bool take_end_locked(tb_player_t *player, step_t *step)
 {
-  if (player->has_message || player->awaits || player->flow.paused || player->halted) return false;
+  if (player->has_message || player->awaits || player->flow.paused || player->halted ||
+      player->repeat.armed)
+    return false;
   if (player->options.on_demand && !player->options.loop) {
     tb__player_halt_locked(player);
     return false;
@@ -145,10 +154,39 @@ static bool take_seek_locked(tb_player_t *player, step_t *step)
 {
   if (!player->wants_seek) return false;
   player->wants_seek = false;
+  player->finds_previous = false;
   player->awaits = true; /* what will be read */
   step->kind = STEP_SEEK;
   step->seek_ns = player->seek_ns;
   return true;
+}
+
+static bool take_previous_locked(tb_player_t *player, step_t *step)
+{
+  if (tb__player_found_previous_locked(player)) {
+    step->kind = STEP_BACK;
+    step->seek_ns = player->next_ns;
+    return true;
+  }
+  if (!tb__player_seeks_previous_locked(player, &step->place)) return false;
+  step->kind = STEP_PREVIOUS;
+  return true;
+}
+
+static bool take_repeat_locked(tb_player_t *player, step_t *step)
+{
+  if (!tb__player_repeats_locked(player, step->now_ns)) return false;
+  step->kind = STEP_REPEAT;
+  step->seek_ns = player->repeat.from_ns;
+  return true;
+}
+
+static void take_message_locked(tb_player_t *player, step_t *step)
+{
+  const tb__feed_message_t *message = &player->message;
+  step->kind = STEP_MESSAGE;
+  step->stepped = !message->restored && tb__player_steps_locked(player);
+  if (!message->restored) player->last = tb__feed_place_of(&message->bag);
 }
 
 /* The next message's time is the horizon: it is due when time is there. */
@@ -157,17 +195,18 @@ static void choose_step_locked(tb_player_t *player, step_t *step)
   tb__flow_t *flow = &player->flow;
   step->now_ns = player->pacer->now_ns(player->pacer);
   if (take_play_locked(player, step) || take_seek_locked(player, step) ||
+      take_previous_locked(player, step) || take_repeat_locked(player, step) ||
       take_end_locked(player, step))
     return;
   int64_t tick_ns = tb__flow_next_tick(flow);
-  int64_t due_ns = due_locked(player, step);
+  int64_t due_ns = tb__player_repeat_due_locked(player, step->now_ns);
+  if (due_ns == TB__STEADY_NEVER) due_ns = due_locked(player, step);
   if (due_ns <= step->now_ns) {
     hold_if_late_locked(player, due_ns, step);
     if (player->ticks[player->message.bag.topic] && tb__flow_is_behind(flow, step->now_ns)) {
       take_tick_locked(player, step);
     } else {
-      step->kind = STEP_MESSAGE;
-      step->stepped = !player->message.restored && tb__player_steps_locked(player);
+      take_message_locked(player, step);
     }
   } else if (tick_ns <= step->now_ns) {
     take_tick_locked(player, step);
@@ -240,6 +279,7 @@ static tb_status_t send_message(tb_player_t *player, tb_error_t *error)
   if (status == TB_OK) {
     tb__mutex_lock(&player->mutex);
     player->status.messages++;
+    player->topics[message->topic].messages++;
     tb__mutex_unlock(&player->mutex);
     return TB_OK;
   }
@@ -258,6 +298,10 @@ static tb_status_t jump(tb_player_t *player, int64_t time_ns, tb_jump_reason_t r
   tb__mutex_lock(&player->mutex);
   int64_t now_ns = player->pacer->now_ns(player->pacer);
   tb__flow_t *flow = &player->flow;
+  player->status.played_ns += tb__flow_time(flow, now_ns) - player->jumped_ns;
+  player->jumped_ns = time_ns;
+  player->last = (tb__feed_place_t){time_ns, TB__NO_FILE, 0};
+  player->repeat.armed = player->repeat.wanted && time_ns <= player->repeat.to_ns;
   tb__flow_jump(flow, time_ns, reason, now_ns);
   player->starts = player->awaits;
   tb__player_limit_locked(player, now_ns);
@@ -291,16 +335,22 @@ static tb_status_t begin_round(tb_player_t *player, tb_jump_reason_t reason, tb_
   return jump(player, start_of(player), reason, player->options.delay.ns, error);
 }
 
-/* What is read next; behind the first message, after the state there. */
-static void read_from(tb_player_t *player, int64_t time_ns)
+/* What is read next, up to the end. */
+static void read_target(tb_player_t *player, tb__ahead_target_t target)
 {
   tb__mutex_lock(&player->mutex);
-  int64_t until_ns = player->until_ns;
+  target.until_ns = player->until_ns;
   tb__mutex_unlock(&player->mutex);
-  tb__ahead_target_t target = {time_ns, until_ns, time_ns > player->first_ns};
   player->sent_ns = 0;
   player->file = SIZE_MAX;
   tb__ahead_seek(&player->ahead, target);
+}
+
+/* Behind the first message, after the state there. */
+static void read_from(tb_player_t *player, int64_t time_ns)
+{
+  read_target(player,
+              (tb__ahead_target_t){.time_ns = time_ns, .restore = time_ns > player->first_ns});
 }
 
 static tb_status_t seek(tb_player_t *player, const step_t *step, tb_error_t *error)
@@ -308,7 +358,8 @@ static tb_status_t seek(tb_player_t *player, const step_t *step, tb_error_t *err
   read_from(player, step->seek_ns);
   fetch(player, false);
   int64_t delay_ns = step->kind == STEP_PLAY ? player->options.delay.ns : 0;
-  return jump(player, step->seek_ns, TB_JUMP_REASON_SEEK, delay_ns, error);
+  tb_jump_reason_t reason = step->kind == STEP_REPEAT ? TB_JUMP_REASON_LOOP : TB_JUMP_REASON_SEEK;
+  return jump(player, step->seek_ns, reason, delay_ns, error);
 }
 
 /* Until the last message is sent, or a stop. */
@@ -333,7 +384,14 @@ static tb_status_t play_round(tb_player_t *player, tb_jump_reason_t reason, tb_e
       break;
     case STEP_SEEK:
     case STEP_PLAY:
+    case STEP_REPEAT:
       status = seek(player, &step, error);
+      break;
+    case STEP_PREVIOUS:
+      read_target(player, (tb__ahead_target_t){.before = true, .place = step.place});
+      break;
+    case STEP_BACK:
+      status = jump(player, step.seek_ns, TB_JUMP_REASON_SEEK, 0, error);
       break;
     case STEP_END:
       return TB_OK;
@@ -364,8 +422,9 @@ static tb_status_t start_reading(tb_player_t *player, tb_error_t *error)
   int64_t start_ns = start_of(player);
   bool from_offset = start_ns > player->first_ns;
   if (ahead->max_messages > 0 && !from_offset) player->feed.rejects.count = 0; /* met again */
-  tb__ahead_target_t target = {from_offset ? start_ns : INT64_MIN, player->feed.until_ns,
-                               from_offset};
+  tb__ahead_target_t target = {.time_ns = from_offset ? start_ns : INT64_MIN,
+                               .until_ns = player->feed.until_ns,
+                               .restore = from_offset};
   tb_status_t status = tb__ahead_start(ahead, target);
   if (status != TB_OK) return tb_error_set(error, status, "player: no thread to read ahead");
   if (ahead->running) fetch(player, false);

@@ -124,6 +124,7 @@ static tb_status_t find_start(tb_player_t *player, int64_t *out_start_ns, tb_err
     return tb_error_set(error, TB_ERR_NOT_FOUND, "%s: no message to play",
                         tb_bag_reader_info(feed->reader)->path);
   player->first_ns = message->time_ns;
+  player->first = tb__feed_place_of(&message->bag);
   if (__builtin_add_overflow(player->first_ns, offset_ns, &start_ns))
     return offset_error(player, player->first_ns, error);
   if (offset_ns > 0) tb__feed_seek(feed, start_ns, INT64_MAX, false);
@@ -136,6 +137,21 @@ static tb_status_t find_start(tb_player_t *player, int64_t *out_start_ns, tb_err
   }
   *out_start_ns = start_ns;
   return status;
+}
+
+static tb_status_t describe_topics(tb_player_t *player, tb_error_t *error)
+{
+  const tb_bag_info_t *info = tb_bag_reader_info(player->feed.reader);
+  tb_player_topic_status_t *topics = calloc(info->topic_count + 1, sizeof *topics);
+  if (!topics) return tb_error_set(error, TB_ERR_NO_MEMORY, "player: out of memory");
+  for (size_t i = 0; i < info->topic_count; i++) {
+    topics[i].name = info->topics[i].name;
+    topics[i].plays = tb__feed_plays(&player->feed, i);
+  }
+  tb__mutex_lock(&player->mutex);
+  player->topics = topics;
+  tb__mutex_unlock(&player->mutex);
+  return TB_OK;
 }
 
 static void init_state_locked(tb_player_t *player, int64_t start_ns) TB_REQUIRES(player->mutex);
@@ -157,6 +173,8 @@ static void init_state_locked(tb_player_t *player, int64_t start_ns)
   if (!options->start_paused) tb__flow_resume(&player->flow, now_ns);
   player->has_message = true;
   player->next_ns = player->message.time_ns;
+  player->jumped_ns = player->flow.anchor_time_ns;
+  player->last = (tb__feed_place_t){start_ns, TB__NO_FILE, 0};
   if (options->on_demand) tb__player_halt_locked(player);
 }
 
@@ -206,6 +224,7 @@ tb_status_t tb__player_create(tb_bag_reader_t *reader, const tb_play_transport_t
   if (status == TB_OK) status = find_start(player, &start_ns, error);
   if (status == TB_OK) status = mark_topics(player, error);
   if (status == TB_OK) status = add_topics(player, error);
+  if (status == TB_OK) status = describe_topics(player, error);
   if (status != TB_OK) goto fail;
   tb__mutex_lock(&player->mutex);
   init_state_locked(player, start_ns);
@@ -230,6 +249,7 @@ void tb_player_destroy(tb_player_t *player)
 {
   if (!player) return;
   free(player->handles);
+  free(player->topics);
   free(player->ticks);
   tb__ahead_fini(&player->ahead);
   tb__feed_fini(&player->feed);

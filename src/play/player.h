@@ -1,5 +1,5 @@
-/* Inside of tb_player_t. player.c makes it, control.c is what any thread may tell it, playback.c
- * runs it. */
+/* Inside of tb_player_t. player.c makes it; control.c, range.c, burst.c, previous.c and repeat.c
+ * are what any thread may tell it; playback.c runs it. */
 #ifndef TB_PLAY_PLAYER_H
 #define TB_PLAY_PLAYER_H
 
@@ -15,6 +15,14 @@
 #define TB__LATE_NS      (100 * TB_NS_PER_MS) /* steady; beyond this, time is held back */
 #define TB__ROUND_MIN_NS (10 * TB_NS_PER_MS)  /* a loop over one message must not spin */
 
+/* What is played again and again. */
+typedef struct tb__repeat {
+  bool wanted;
+  bool armed; /* no seek has led behind the end */
+  int64_t from_ns, to_ns;
+  int64_t earliest_ns; /* steady: the next jump */
+} tb__repeat_t;
+
 struct tb_player {
   tb_play_transport_t transport;
   tb_player_options_t options;
@@ -26,6 +34,7 @@ struct tb_player {
   void **handles;   /* by topic of the bag */
   bool *ticks;      /* by topic: whether a tick goes before its messages */
   int64_t first_ns; /* recorded time of the first message */
+  tb__feed_place_t first;
   atomic_bool stopping;
   atomic_bool started;
   _Atomic uintptr_t runner;   /* the thread that runs, or 0 */
@@ -55,9 +64,15 @@ struct tb_player {
   int64_t next_ns;  /* its time */
   bool wants_seek;  /* to seek_ns */
   int64_t seek_ns;
-  uint64_t wanted_steps;     /* messages to send while time stands, for nobody who waits */
-  tb__burst_t *bursts;       /* those for somebody who does, in order */
-  tb_player_status_t status; /* but position and paused */
+  int64_t jumped_ns;        /* where time went on at the last jump */
+  tb__feed_place_t last;    /* the last message sent, or where a jump led since */
+  uint64_t wanted_previous; /* steps back */
+  bool finds_previous;      /* it is being read */
+  tb__repeat_t repeat;
+  tb_player_topic_status_t *topics; /* by topic of the bag */
+  uint64_t wanted_steps;            /* messages to send while time stands, for nobody who waits */
+  tb__burst_t *bursts;              /* those for somebody who does, in order */
+  tb_player_status_t status;        /* but position and paused */
 };
 
 /* tb_player_create on another steady clock, which must outlive the player. NULL: the system's. */
@@ -83,6 +98,21 @@ static inline bool tb__player_steps_locked(const tb_player_t *player)
 {
   return player->flow.paused && (player->wanted_steps > 0 || player->bursts);
 }
+
+/* What is asked for is dropped. */
+void tb__player_end_previous_locked(tb_player_t *player) TB_REQUIRES(player->mutex);
+/* True: the message before *out_place is to be read now. */
+bool tb__player_seeks_previous_locked(tb_player_t *player, tb__feed_place_t *out_place)
+    TB_REQUIRES(player->mutex);
+/* True: it is there, and time is to jump to it. */
+bool tb__player_found_previous_locked(tb_player_t *player) TB_REQUIRES(player->mutex);
+
+/* When time is to jump back; TB__STEADY_NEVER: not before something else happens. */
+int64_t tb__player_repeat_due_locked(const tb_player_t *player, int64_t now_ns)
+    TB_REQUIRES(player->mutex);
+/* True: it is to jump now. */
+bool tb__player_repeats_locked(tb_player_t *player, int64_t now_ns) TB_REQUIRES(player->mutex);
+void tb__player_end_repeat_locked(tb_player_t *player) TB_REQUIRES(player->mutex);
 
 /* A message that was stepped to has been sent. */
 void tb__player_count_step_locked(tb_player_t *player) TB_REQUIRES(player->mutex);

@@ -31,7 +31,8 @@ void tb__player_halt_locked(tb_player_t *player)
   player->has_message = false;
   player->awaits = false;
   tb__player_end_steps_locked(player);
-  tb__player_limit_locked(player, player->pacer->now_ns(player->pacer));
+  tb__player_end_previous_locked(player);
+  tb__player_end_repeat_locked(player);
 }
 
 void tb_player_halt(tb_player_t *player)

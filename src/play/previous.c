@@ -1,0 +1,63 @@
+/* Back by one message while time stands: one jump to it, and it is sent. */
+#include "base/fork.h"
+#include "play/player.h"
+
+static bool is_at_first_locked(const tb_player_t *player) TB_REQUIRES(player->mutex);
+static tb_status_t check_previous_locked(const tb_player_t *player) TB_REQUIRES(player->mutex);
+
+static bool is_at_first_locked(const tb_player_t *player)
+{
+  const tb__feed_place_t *last = &player->last, *first = &player->first;
+  if (last->file == TB__NO_FILE) return last->time_ns <= player->first_ns;
+  return last->file == first->file && last->row_id == first->row_id;
+}
+
+static tb_status_t check_previous_locked(const tb_player_t *player)
+{
+  if (!player->flow.paused) return TB_ERR_BUSY;
+  bool moves = player->wants_seek || player->wants_play || player->wanted_previous > 0 ||
+               player->finds_previous || tb__player_steps_locked(player);
+  bool ended = player->status.finished || (player->halted && !player->wants_play);
+  return ended || (!moves && is_at_first_locked(player)) ? TB_ERR_END : TB_OK;
+}
+
+tb_status_t tb_player_play_previous(tb_player_t *player)
+{
+  if (tb__is_forked()) return TB_ERR_FORKED;
+  tb__mutex_lock(&player->mutex);
+  tb_status_t status = check_previous_locked(player);
+  if (status == TB_OK) player->wanted_previous++;
+  tb__mutex_unlock(&player->mutex);
+  tb__pacer_nudge(player->pacer);
+  return status;
+}
+
+void tb__player_end_previous_locked(tb_player_t *player)
+{
+  player->wanted_previous = 0;
+  player->finds_previous = false;
+}
+
+/* Steps that can be taken come first: the one before is a step itself. */
+bool tb__player_seeks_previous_locked(tb_player_t *player, tb__feed_place_t *out_place)
+{
+  bool steps = tb__player_steps_locked(player) && (player->has_message || player->awaits);
+  if (player->wanted_previous == 0 || player->finds_previous || player->halted || steps)
+    return false;
+  player->wanted_previous--;
+  if (is_at_first_locked(player)) return false;
+  player->finds_previous = true;
+  player->has_message = false;
+  player->awaits = true; /* what will be read */
+  *out_place = player->last;
+  return true;
+}
+
+bool tb__player_found_previous_locked(tb_player_t *player)
+{
+  if (!player->finds_previous || player->awaits) return false;
+  player->finds_previous = false;
+  if (!player->has_message) return false;
+  if (player->flow.paused) player->wanted_steps++;
+  return true;
+}

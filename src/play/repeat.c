@@ -1,0 +1,79 @@
+/* A part of the recording that is played again and again. */
+#include "base/fork.h"
+#include "play/player.h"
+
+static bool repeat_is_inside_locked(const tb_player_t *player, int64_t from_ns, int64_t to_ns)
+    TB_REQUIRES(player->mutex);
+
+static bool repeat_is_inside_locked(const tb_player_t *player, int64_t from_ns, int64_t to_ns)
+{
+  return from_ns >= player->first_ns && from_ns <= to_ns && to_ns <= player->last_ns;
+}
+
+static tb_status_t range_error(int64_t from_ns, int64_t to_ns, int64_t first_ns, int64_t last_ns,
+                               tb_error_t *error)
+{
+  return tb_error_set(error, TB_ERR_RANGE,
+                      "repeat from %.9f s to %.9f s: must lie in order between %.9f s and %.9f s "
+                      "(times since 1970)",
+                      (double)from_ns / 1e9, (double)to_ns / 1e9, (double)first_ns / 1e9,
+                      (double)last_ns / 1e9);
+}
+
+tb_status_t tb_player_repeat(tb_player_t *player, int64_t from_ns, int64_t to_ns, tb_error_t *error)
+{
+  if (tb__is_forked()) return tb_error_set(error, TB_ERR_FORKED, "player: forked");
+  tb__mutex_lock(&player->mutex);
+  int64_t now_ns = player->pacer->now_ns(player->pacer), last_ns = player->last_ns;
+  bool ended = player->status.finished || player->halted;
+  bool inside = repeat_is_inside_locked(player, from_ns, to_ns);
+  if (!ended && inside) {
+    player->repeat =
+        (tb__repeat_t){.wanted = true, .armed = true, .from_ns = from_ns, .to_ns = to_ns};
+    tb__flow_hold(&player->flow, now_ns);
+    tb__player_limit_locked(player, now_ns);
+  }
+  tb__mutex_unlock(&player->mutex);
+  tb__pacer_nudge(player->pacer);
+  if (!inside) return range_error(from_ns, to_ns, player->first_ns, last_ns, error);
+  return ended ? tb_error_set(error, TB_ERR_END, "repeat: nothing is played") : TB_OK;
+}
+
+void tb__player_end_repeat_locked(tb_player_t *player)
+{
+  int64_t now_ns = player->pacer->now_ns(player->pacer);
+  tb__flow_hold(&player->flow, now_ns);
+  player->repeat = (tb__repeat_t){.wanted = false};
+  tb__player_limit_locked(player, now_ns);
+}
+
+void tb_player_end_repeat(tb_player_t *player)
+{
+  if (tb__is_forked()) return;
+  tb__mutex_lock(&player->mutex);
+  tb__player_end_repeat_locked(player);
+  tb__mutex_unlock(&player->mutex);
+  tb__pacer_nudge(player->pacer);
+}
+
+int64_t tb__player_repeat_due_locked(const tb_player_t *player, int64_t now_ns)
+{
+  const tb__repeat_t *repeat = &player->repeat;
+  bool steps = tb__player_steps_locked(player);
+  if (!repeat->armed || player->awaits || player->halted || (player->flow.paused && !steps))
+    return TB__STEADY_NEVER;
+  if (player->has_message && (player->message.restored || player->next_ns <= repeat->to_ns))
+    return TB__STEADY_NEVER;
+  bool at_once = !player->has_message || steps || player->fastest;
+  int64_t due_ns = at_once ? now_ns : tb__flow_reach(&player->flow, repeat->to_ns);
+  return due_ns < repeat->earliest_ns ? repeat->earliest_ns : due_ns;
+}
+
+bool tb__player_repeats_locked(tb_player_t *player, int64_t now_ns)
+{
+  if (tb__player_repeat_due_locked(player, now_ns) > now_ns) return false;
+  player->repeat.earliest_ns = now_ns + TB__ROUND_MIN_NS;
+  player->status.repeats++;
+  player->awaits = true; /* what will be read */
+  return true;
+}
