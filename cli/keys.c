@@ -1,5 +1,7 @@
 #include "keys.h"
 
+#include <stdbool.h>
+
 enum { PLAIN, ESCAPE, SEQUENCE };
 
 static int arrow_of(char byte)
@@ -17,6 +19,8 @@ static int modifiers_of(int parameter)
 static int end_sequence(keys_t *keys, char byte)
 {
   keys->state = PLAIN;
+  if (byte == '~' && keys->first == 5) return KEY_PAGE_UP;
+  if (byte == '~' && keys->first == 6) return KEY_PAGE_DOWN;
   return byte >= 'A' && byte <= 'D' ? arrow_of(byte) | modifiers_of(keys->parameter) : KEY_NONE;
 }
 
@@ -25,8 +29,8 @@ static int in_sequence(keys_t *keys, char byte)
   if (byte == ';') {
     keys->separators++;
   } else if (byte >= '0' && byte <= '9') {
-    if (keys->separators == 1 && keys->parameter < 100)
-      keys->parameter = 10 * keys->parameter + (byte - '0');
+    int *parameter = keys->separators == 0 ? &keys->first : &keys->parameter;
+    if (keys->separators < 2 && *parameter < 100) *parameter = 10 * *parameter + (byte - '0');
   } else {
     return end_sequence(keys, byte);
   }
@@ -49,4 +53,11 @@ int keys_take(keys_t *keys, char byte)
     return KEY_NONE;
   }
   return byte == '\b' ? KEY_BACKSPACE : (unsigned char)byte;
+}
+
+int keys_pause(keys_t *keys)
+{
+  bool alone = keys->state == ESCAPE;
+  *keys = (keys_t){.state = PLAIN};
+  return alone ? KEY_ESCAPE : KEY_NONE;
 }

@@ -11,6 +11,9 @@ enum {
   KEY_RIGHT,
   KEY_UP,
   KEY_DOWN,
+  KEY_PAGE_UP,
+  KEY_PAGE_DOWN,
+  KEY_ESCAPE,
   KEY_SHIFT = 1024, /* together with an arrow */
   KEY_ALT = 2048,
 };
@@ -18,11 +21,15 @@ enum {
 /* Where in a sequence a byte is the next one. Zeroed at first; bytes may come one by one. */
 typedef struct keys {
   int state;
+  int first;     /* parameter, which tells the key where the last byte does not */
   int parameter; /* the second, which tells of Shift and Alt */
   int separators;
 } keys_t;
 
 /* The key that is complete with this byte, or KEY_NONE. */
 int keys_take(keys_t *keys, char byte);
+
+/* Nothing has come for a while: KEY_ESCAPE if that was all of the sequence, else KEY_NONE. */
+int keys_pause(keys_t *keys);
 
 #endif

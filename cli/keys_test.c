@@ -40,6 +40,20 @@ static void test_arrows_with_and_without_others(void **state)
   ASSERT_KEYS("\033[1;4C", KEY_RIGHT | KEY_SHIFT | KEY_ALT);
 }
 
+static void test_pages_and_escape(void **state)
+{
+  (void)state;
+  ASSERT_KEYS("\033[5~\033[6~\033[5;2~", KEY_PAGE_UP, KEY_PAGE_DOWN, KEY_PAGE_UP);
+  keys_t keys = {0};
+  assert_int_equal(keys_pause(&keys), KEY_NONE);
+  assert_int_equal(keys_take(&keys, '\033'), KEY_NONE);
+  assert_int_equal(keys_pause(&keys), KEY_ESCAPE);
+  assert_int_equal(keys_take(&keys, '['), '[');
+  assert_int_equal(keys_take(&keys, '\033'), KEY_NONE);
+  assert_int_equal(keys_take(&keys, '['), KEY_NONE);
+  assert_int_equal(keys_pause(&keys), KEY_NONE);
+}
+
 static void test_sequences_without_meaning_leave_no_keys(void **state)
 {
   (void)state;
@@ -54,6 +68,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_plain_keys),
       cmocka_unit_test(test_arrows_with_and_without_others),
+      cmocka_unit_test(test_pages_and_escape),
       cmocka_unit_test(test_sequences_without_meaning_leave_no_keys),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

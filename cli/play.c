@@ -8,7 +8,6 @@
 #include <timebase/ros2_player_services.h>
 #include <unistd.h>
 
-#include "keys.h"
 #include "play_arguments.h"
 #include "play_clock.h"
 #include "play_screen.h"
@@ -115,71 +114,6 @@ static void close_session(session_t *session)
   tb_bag_reader_close(session->reader);
 }
 
-/* --- keys --- */
-
-static void seek_by(tb_player_t *player, int64_t seconds)
-{
-  tb_player_status_t status;
-  tb_player_status(player, &status);
-  int64_t target_ns = status.position_ns + seconds * TB_NS_PER_S;
-  if (target_ns < status.first_ns) target_ns = status.first_ns;
-  if (target_ns > status.end_ns) target_ns = status.end_ns;
-  tb_player_seek(player, target_ns, NULL); /* or it is at its end */
-}
-
-static int64_t seconds_of(int key)
-{
-  return key & KEY_ALT ? 60 : key & KEY_SHIFT ? 1 : 5;
-}
-
-/* False: to quit. */
-static bool obey(tb_player_t *player, int key)
-{
-  switch (key & ~(KEY_SHIFT | KEY_ALT)) {
-  case ' ':
-    tb_player_toggle_paused(player);
-    return true;
-  case '.':
-    tb_player_play_next(player); /* while paused */
-    return true;
-  case KEY_RIGHT:
-    seek_by(player, seconds_of(key));
-    return true;
-  case KEY_LEFT:
-    seek_by(player, -seconds_of(key));
-    return true;
-  case ']':
-  case KEY_UP:
-    tb_player_scale_rate(player, 1.1);
-    return true;
-  case '[':
-  case KEY_DOWN:
-    tb_player_scale_rate(player, 1 / 1.1);
-    return true;
-  case '}':
-    tb_player_scale_rate(player, 2);
-    return true;
-  case '{':
-    tb_player_scale_rate(player, 0.5);
-    return true;
-  case KEY_BACKSPACE:
-    tb_player_set_rate(player, 1, NULL);
-    return true;
-  default:
-    return key != 'q';
-  }
-}
-
-/* False: to quit. */
-static bool obey_keys(const session_t *session, play_screen_t *screen)
-{
-  char bytes[64];
-  size_t count = terminal_read(&screen->terminal, bytes, sizeof bytes);
-  for (size_t i = 0; i < count; i++)
-    if (!obey(session->player, keys_take(&screen->keys, bytes[i]))) return false;
-  return true;
-}
-
 /* --- playing --- */
 
 static void *play(void *user)
@@ -193,17 +127,21 @@ static void *play(void *user)
 static void stop(session_t *session, play_screen_t *screen)
 {
   command_die_of_late_signals();
-  terminal_close(&screen->terminal);
+  play_screen_close(screen);
   tb_player_stop(session->player);
 }
 
-/* False: nobody reads any more. */
-static bool show(const session_t *session, const play_screen_t *screen)
+enum { FD_DONE, FD_SIGNAL, FD_KEYS, FD_VIEW, FD_COUNT };
+
+/* False: it is to be stopped. */
+static bool attend_once(play_screen_t *screen, const struct pollfd *fds, int ready)
 {
-  tb_player_status_t status;
-  tb_player_status(session->player, &status);
-  play_screen_show(screen, &status);
-  return command_flush();
+  bool goes_on = ready <= 0 || !fds[FD_SIGNAL].revents;
+  if (goes_on && ready > 0 && fds[FD_VIEW].revents) play_view_obey(screen->view);
+  if (goes_on && ready > 0 && fds[FD_KEYS].revents) goes_on = play_screen_obey(screen);
+  if (ready == 0) play_screen_rest(screen);
+  if (goes_on && (ready == 0 || screen->terminal.screen)) goes_on = play_screen_show(screen);
+  return goes_on;
 }
 
 /* Until the player is done. True: it was stopped. */
@@ -211,24 +149,31 @@ static bool attend(session_t *session, play_screen_t *screen)
 {
   bool stopped = false;
   for (;;) {
-    struct pollfd fds[] = {{session->done[0], POLLIN, 0},
-                           {stopped ? -1 : command_signal_fd(), POLLIN, 0},
-                           {screen->terminal.keyboard ? STDIN_FILENO : -1, POLLIN, 0}};
-    int ready = poll(fds, 3, terminal_period_ms(&screen->terminal));
-    if (ready > 0 && fds[0].revents) return stopped;
-    if (ready > 0 && fds[1].revents) {
-      stopped = true;
-      stop(session, screen);
-    }
-    if (ready > 0 && fds[2].revents && !obey_keys(session, screen) && !stopped) {
-      stopped = true;
-      stop(session, screen);
-    }
-    if ((ready == 0 || screen->terminal.screen) && !stopped && !show(session, screen)) {
+    struct pollfd fds[FD_COUNT] = {
+        [FD_DONE] = {session->done[0], POLLIN, 0},
+        [FD_SIGNAL] = {stopped ? -1 : command_signal_fd(), POLLIN, 0},
+        [FD_KEYS] = {screen->terminal.keyboard ? STDIN_FILENO : -1, POLLIN, 0},
+        [FD_VIEW] = {play_view_fd(screen->view), POLLIN, 0}};
+    int ready = poll(fds, FD_COUNT, terminal_period_ms(&screen->terminal));
+    if (ready > 0 && fds[FD_DONE].revents) return stopped;
+    if (!stopped && !attend_once(screen, fds, ready)) {
       stopped = true;
       stop(session, screen);
     }
   }
+}
+
+/* What went wrong while it played, if anything. */
+static int result_of(const session_t *session)
+{
+  tb_player_status_t status;
+  if (session->status) return command_failed(session->command, session->status, &session->error);
+  tb_player_status(session->player, &status);
+  if (status.bad_rows == 0) return EXIT_OK;
+  fprintf(stderr,
+          "timebase play: the recording is damaged: %llu time%s a part of it could not be read\n",
+          (unsigned long long)status.bad_rows, status.bad_rows == 1 ? "" : "s");
+  return EXIT_IO;
 }
 
 static int play_session(session_t *session, const play_arguments_t *arguments)
@@ -239,27 +184,18 @@ static int play_session(session_t *session, const play_arguments_t *arguments)
   if (pipe(session->done) != 0) return command_failed(session->command, TB_ERR_SYSTEM, NULL);
   if (pthread_create(&thread, NULL, play, session) != 0)
     return command_failed(session->command, TB_ERR_SYSTEM, NULL);
-  play_screen_open(&screen, tb_bag_reader_info(session->reader));
+  play_screen_open(&screen, session->command, session->player, tb_bag_reader_info(session->reader),
+                   &arguments->screen);
   if (arguments->use_sim_time) screen.ros_clock = tb_ros2_node_clock(session->node);
-  if (arguments->no_keyboard) terminal_close(&screen.terminal);
   if (tb_player_is_paused(session->player) && !screen.terminal.keyboard)
     fprintf(stderr, "timebase play: paused, and there is no terminal to resume it from\n");
   bool stopped = attend(session, &screen);
+  play_screen_close(&screen);
   pthread_join(thread, NULL);
-  terminal_close(&screen.terminal);
-  tb_player_status_t status;
-  tb_player_status(session->player, &status);
-  play_screen_summary(&screen, &status, stopped);
+  play_screen_summary(&screen, stopped);
+  play_screen_fini(&screen);
   command_flush();
-  if (!session->status && status.bad_rows > 0) {
-    fprintf(stderr,
-            "timebase play: the recording is damaged: %llu time%s a part of it could not be "
-            "read\n",
-            (unsigned long long)status.bad_rows, status.bad_rows == 1 ? "" : "s");
-    return EXIT_IO;
-  }
-  if (session->status) return command_failed(session->command, session->status, &session->error);
-  return EXIT_OK;
+  return result_of(session);
 }
 
 static int run(const command_t *command, int argc, char **argv)

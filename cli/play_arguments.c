@@ -24,6 +24,7 @@ enum {
   OPTION_ACKED,
   OPTION_NO_KEYBOARD,
   OPTION_SIM_TIME,
+  OPTION_PLAIN,
   OPTION_DOMAIN,
 };
 
@@ -49,6 +50,7 @@ static const struct option options[] = {
     {"wait-for-all-acked", required_argument, NULL, OPTION_ACKED},
     {"disable-keyboard-controls", no_argument, NULL, OPTION_NO_KEYBOARD},
     {"use-sim-time", no_argument, NULL, OPTION_SIM_TIME},
+    {"plain", no_argument, NULL, OPTION_PLAIN},
     {"domain", required_argument, NULL, OPTION_DOMAIN},
     {"help", no_argument, NULL, 'h'},
     {0},
@@ -180,7 +182,10 @@ static bool take_flag(int option, play_arguments_t *arguments)
     arguments->qos_path = optarg;
     return true;
   case OPTION_NO_KEYBOARD:
-    arguments->no_keyboard = true;
+    arguments->screen.no_keyboard = true;
+    return true;
+  case OPTION_PLAIN:
+    arguments->screen.plain = true;
     return true;
   case OPTION_SIM_TIME:
     arguments->use_sim_time = true;
@@ -334,13 +339,26 @@ const char play_help[] =
     "  --read-ahead-queue-size N   read up to N messages ahead (default 1000), and 64 MiB\n"
     "  --wait-for-all-acked MS     at the end wait so long until reliable subscriptions have\n"
     "                     received everything (that is not: processed); 0: for ever. Default 1000\n"
-    "  --disable-keyboard-controls leave the keyboard alone\n"
+    "  --disable-keyboard-controls leave the keyboard alone; the screen, too\n"
+    "  --plain            one line that changes, on a terminal, instead of the whole screen\n"
     "  --domain N         DDS domain, 0 to 232 (default: ROS_DOMAIN_ID, else 0)\n"
     "  -h, --help         this text\n\n"
-    "Keys, on a terminal: SPACE pauses and resumes; . sends the next message while paused; LEFT\n"
-    "and RIGHT seek 5 s, with Shift 1 s, with Alt 60 s; [ and ] change the rate by 10 %, also "
-    "DOWN\n"
-    "and UP; { and } halve and double it; BACKSPACE makes it 1; q ends.\n\n"
+    "On a terminal the whole screen is used, and given back at the end; warnings show there and\n"
+    "are printed behind it. Keys, in both forms:\n"
+    "  SPACE              pause, go on\n"
+    "  . ,                while paused: send the next message; go back by one, and send it again\n"
+    "  LEFT RIGHT         seek 5 s; with Shift 1 s, with Alt 60 s\n"
+    "  0 ... 9            go to the start, to that tenth of what is played\n"
+    "  :                  go to a time that is typed: 12.5s or 1m3s from the start, +5s or -5s\n"
+    "                     from here, 2023-11-14T22:13:20Z or seconds since 1970; ENTER, or ESC\n"
+    "  u                  undo the last seek; again: redo it\n"
+    "  l                  repeat: first A, then B, then no more\n"
+    "  m ' \"              set a mark, or take it away; go to the mark before, behind\n"
+    "  [ ] DOWN UP        10 % slower, faster\n"
+    "  { }                half, double the rate\n"
+    "  BACKSPACE          rate 1\n"
+    "  PGUP PGDN ?        scroll; help\n"
+    "  q                  end\n\n"
     "The services of rosbag2_interfaces are offered below /rosbag2_player; after stop the command\n"
     "waits for play, or a signal.\n\n"
     "Time starts with the first message and never runs ahead of the data: the last tick is the\n"

@@ -5,6 +5,7 @@
 #include <timebase/player.h>
 
 #include "command.h"
+#include "play_screen.h"
 
 /* Words behind an option, up to the next one. */
 typedef struct words {
@@ -17,7 +18,7 @@ typedef struct play_arguments {
   words_t bags, topics, exclude_topics, clock_topics, remaps;
   const char *regex, *exclude_regex; /* NULL: none */
   const char *qos_path;              /* NULL: none */
-  bool no_keyboard;
+  play_screen_options_t screen;
   bool use_sim_time;
   const char *own_clock; /* with use_sim_time: where --clock publishes, taken out of remaps */
   int domain;

@@ -2,20 +2,93 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "play_clock.h"
+#include "play_time.h"
+#include "text.h"
 
 #define BAR_WIDTH 30
 
-void play_screen_open(play_screen_t *screen, const tb_bag_info_t *info)
+static int64_t now_ns(const play_screen_t *screen)
 {
-  *screen = (play_screen_t){.bag_start_ns = info->start_ns, .bag_end_ns = info->end_ns};
-  terminal_open(&screen->terminal);
+  tb_steady_time_t now = {0};
+  if (screen->clock) tb_steady_clock_now(screen->clock, &now);
+  return now.ns;
 }
+
+/* --- opening and closing --- */
+
+static bool list_topics(play_screen_t *screen)
+{
+  const tb_bag_info_t *info = screen->info;
+  screen->topics = calloc(info->topic_count + 1, sizeof *screen->topics);
+  screen->path = text_harmless(info->path);
+  if (!screen->topics || !screen->path) return false;
+  for (size_t i = 0; i < info->topic_count; i++) {
+    tb_player_topic_status_t status;
+    if (tb_player_topic_status(screen->player, i, &status) != TB_OK || !status.plays) continue;
+    play_topic_t *topic = &screen->topics[screen->topic_count++];
+    *topic = (play_topic_t){i, text_harmless(status.name), info->topics[i].message_count, 0};
+    if (!topic->name) return false;
+  }
+  return true;
+}
+
+static void free_topics(play_screen_t *screen)
+{
+  for (size_t i = 0; i < screen->topic_count; i++)
+    free(screen->topics[i].name);
+  free(screen->topics);
+  free(screen->path);
+  play_rates_fini(&screen->rates);
+}
+
+/* Where that fails, one line it is. */
+static void open_view(play_screen_t *screen, const command_t *command)
+{
+  if (!list_topics(screen) || !play_rates_init(&screen->rates, screen->info->topic_count)) return;
+  screen->view = play_view_open(&screen->terminal);
+  if (screen->view && !play_log_open(&screen->log, command)) {
+    play_view_close(screen->view);
+    screen->view = NULL;
+  }
+}
+
+void play_screen_open(play_screen_t *screen, const command_t *command, tb_player_t *player,
+                      const tb_bag_info_t *info, const play_screen_options_t *options)
+{
+  *screen = (play_screen_t){.player = player, .info = info};
+  tb_steady_clock_create(&screen->clock); /* without, notes stay and rates are not known */
+  screen->since_ns = now_ns(screen);
+  play_control_init(&screen->control, info->start_ns);
+  terminal_open(&screen->terminal);
+  if (options->no_keyboard) terminal_close(&screen->terminal);
+  if (!options->plain) open_view(screen, command);
+}
+
+void play_screen_close(play_screen_t *screen)
+{
+  play_view_close(screen->view);
+  screen->view = NULL;
+  terminal_close(&screen->terminal);
+  play_log_close(&screen->log);
+}
+
+void play_screen_fini(play_screen_t *screen)
+{
+  play_screen_close(screen);
+  free_topics(screen);
+  tb_steady_clock_destroy(screen->clock);
+}
+
+/* --- showing --- */
 
 static double seconds_in_bag(const play_screen_t *screen, int64_t time_ns)
 {
-  return time_ns < screen->bag_start_ns ? 0 : (double)(time_ns - screen->bag_start_ns) / 1e9;
+  play_span_t span = {.bag_start_ns = screen->info->start_ns};
+  return play_time_in_bag(&span, time_ns);
 }
 
 static double percent(const play_screen_t *screen, const tb_player_status_t *status)
@@ -25,63 +98,168 @@ static double percent(const play_screen_t *screen, const tb_player_status_t *sta
   return whole > 0 ? 100 * part / whole : status->finished ? 100 : 0;
 }
 
-static const char *rate_text(double rate, char *text, size_t size)
+/* What is typed, or what there is to say. */
+static void tell(const play_screen_t *screen, const tb_player_status_t *status, char *out,
+                 size_t size)
 {
-  if (rate == TB_PLAYER_FASTEST) return "max";
-  snprintf(text, size, "%.4g", rate);
-  return text;
-}
-
-static const char *state_text(const play_screen_t *screen, const tb_player_status_t *status)
-{
-  const char *note = play_clock_note(screen->ros_clock);
-  return status->paused    ? "paused: SPACE goes on"
-         : status->halted  ? "stopped, until the service play"
-         : note            ? note
-         : status->starved ? "waiting for the recording to be read"
-                           : "";
+  const play_control_t *control = &screen->control;
+  const char *note = play_control_noted(control, now_ns(screen));
+  if (control->typing)
+    snprintf(out, size, ":%s_ %s", control->typed, *note ? note : PLAY_TIME_FORMS);
+  else
+    snprintf(out, size, "%s",
+             *note ? note : play_state_text(status, play_clock_note(screen->ros_clock)));
 }
 
 /* One line, as wide as the terminal is now. */
 static void show_bar(const play_screen_t *screen, const tb_player_status_t *status)
 {
-  char bar[BAR_WIDTH + 1], line[256], rate[32];
+  char bar[BAR_WIDTH + 1], line[512], rate[32], text[256];
   int room = terminal_columns() - 60;
   int bar_width = room < 0 ? 0 : room < BAR_WIDTH ? room : BAR_WIDTH;
   int filled = (int)(percent(screen, status) / 100 * bar_width);
   for (int i = 0; i < bar_width; i++)
     bar[i] = i < filled ? '#' : '.';
   bar[bar_width] = '\0';
+  tell(screen, status, text, sizeof text);
   snprintf(line, sizeof line, "%s%s%s%.2f / %.2f s  %3.0f %%  rate %s  %s", bar_width ? "[" : "",
            bar, bar_width ? "] " : "", seconds_in_bag(screen, status->position_ns),
            seconds_in_bag(screen, status->end_ns), percent(screen, status),
-           rate_text(status->rate, rate, sizeof rate), state_text(screen, status));
+           play_rate_text(status->rate, rate, sizeof rate), text);
   terminal_show(line);
 }
 
-void play_screen_show(const play_screen_t *screen, const tb_player_status_t *status)
+static void show_line(const play_screen_t *screen, const tb_player_status_t *status)
 {
   char rate[32];
   const char *note = status->paused ? "paused" : play_clock_note(screen->ros_clock);
-  if (screen->terminal.screen)
-    show_bar(screen, status);
-  else
-    printf("time %.2f s  %.0f %%  rate %s  messages %" PRIu64 "%s%s\n",
-           seconds_in_bag(screen, status->position_ns), percent(screen, status),
-           rate_text(status->rate, rate, sizeof rate), status->messages, note ? "  " : "",
-           note ? note : "");
+  printf("time %.2f s  %.0f %%  rate %s  messages %" PRIu64 "%s%s\n",
+         seconds_in_bag(screen, status->position_ns), percent(screen, status),
+         play_rate_text(status->rate, rate, sizeof rate), status->messages, note ? "  " : "",
+         note ? note : "");
 }
 
-void play_screen_summary(const play_screen_t *screen, const tb_player_status_t *status,
-                         bool stopped)
+static void count_topics(play_screen_t *screen, const tb_player_status_t *status)
 {
+  uint64_t *sample = play_rates_sample(&screen->rates, now_ns(screen), status->played_ns);
+  for (size_t i = 0; i < screen->topic_count; i++) {
+    play_topic_t *topic = &screen->topics[i];
+    tb_player_topic_status_t topic_status;
+    if (tb_player_topic_status(screen->player, topic->topic, &topic_status) == TB_OK)
+      topic->sent = topic_status.messages;
+    if (sample) sample[topic->topic] = topic->sent;
+  }
+}
+
+static bool show_view(play_screen_t *screen, const tb_player_status_t *status)
+{
+  count_topics(screen, status);
+  play_picture_t picture = {
+      .path = screen->path,
+      .topics = screen->topics,
+      .topic_count = screen->topic_count,
+      .status = *status,
+      .control = &screen->control,
+      .rates = &screen->rates,
+      .log = &screen->log,
+      .clock_note = play_clock_note(screen->ros_clock),
+      .bag_start_ns = screen->info->start_ns,
+      .now_ns = now_ns(screen),
+      .since_ns = screen->since_ns,
+  };
+  return play_view_show(screen->view, &picture);
+}
+
+bool play_screen_show(play_screen_t *screen)
+{
+  tb_player_status_t status;
+  tb_player_status(screen->player, &status);
+  if (screen->view) return show_view(screen, &status);
+  if (screen->terminal.screen)
+    show_bar(screen, &status);
+  else
+    show_line(screen, &status);
+  return command_flush();
+}
+
+void play_screen_summary(const play_screen_t *screen, bool stopped)
+{
+  tb_player_status_t status;
+  tb_player_status(screen->player, &status);
   terminal_clear(&screen->terminal);
   printf("%s at %.2f s of %.2f s: %" PRIu64 " message%s", stopped ? "stopped" : "played to the end",
-         seconds_in_bag(screen, status->position_ns), seconds_in_bag(screen, status->end_ns),
-         status->messages, status->messages == 1 ? "" : "s");
-  if (status->ticks > 0) printf(", %" PRIu64 " ticks of /clock", status->ticks);
-  if (status->loops > 0) printf(", %" PRIu64 " rounds", status->loops + 1);
-  if (status->bad_rows > 0) printf(", %" PRIu64 " not readable", status->bad_rows);
-  if (status->late > 0) printf(", %" PRIu64 " late", status->late);
+         seconds_in_bag(screen, status.position_ns), seconds_in_bag(screen, status.end_ns),
+         status.messages, status.messages == 1 ? "" : "s");
+  if (status.ticks > 0) printf(", %" PRIu64 " ticks of /clock", status.ticks);
+  if (status.loops > 0) printf(", %" PRIu64 " rounds", status.loops + 1);
+  if (status.bad_rows > 0) printf(", %" PRIu64 " not readable", status.bad_rows);
+  if (status.late > 0) printf(", %" PRIu64 " late", status.late);
   putchar('\n');
+}
+
+/* --- keys --- */
+
+static const char *refusal_of(tb_status_t status, play_order_kind_t kind)
+{
+  if (status == TB_ERR_BUSY) return "steps need a pause: SPACE";
+  if (status == TB_ERR_END)
+    return kind == PLAY_NEXT       ? "there is no message behind"
+           : kind == PLAY_PREVIOUS ? "there is no message before"
+                                   : "nothing is played now";
+  return tb_status_message(status);
+}
+
+static tb_status_t give(tb_player_t *player, const play_order_t *order)
+{
+  switch (order->kind) {
+  case PLAY_TOGGLE_PAUSED:
+    tb_player_toggle_paused(player);
+    return TB_OK;
+  case PLAY_NEXT:
+    return tb_player_play_next(player);
+  case PLAY_PREVIOUS:
+    return tb_player_play_previous(player);
+  case PLAY_SEEK:
+    return tb_player_seek(player, order->time_ns, NULL);
+  case PLAY_SCALE_RATE:
+    return tb_player_scale_rate(player, order->factor);
+  case PLAY_NORMAL_RATE:
+    return tb_player_set_rate(player, 1, NULL);
+  case PLAY_REPEAT:
+    return tb_player_repeat(player, order->time_ns, order->to_ns, NULL);
+  case PLAY_END_REPEAT:
+    tb_player_end_repeat(player);
+    return TB_OK;
+  default:
+    return TB_OK;
+  }
+}
+
+/* False: to quit. */
+static bool take_key(play_screen_t *screen, int key)
+{
+  if (key == KEY_NONE) return true;
+  tb_player_status_t status;
+  tb_player_status(screen->player, &status);
+  int64_t steady_ns = now_ns(screen);
+  play_order_t order = play_control_take(&screen->control, key, &status, steady_ns);
+  if (order.kind == PLAY_QUIT) return false;
+  tb_status_t result = give(screen->player, &order);
+  if (result != TB_OK)
+    play_control_note(&screen->control, steady_ns, "%s", refusal_of(result, order.kind));
+  return true;
+}
+
+bool play_screen_obey(play_screen_t *screen)
+{
+  char bytes[64];
+  size_t count = terminal_read(&screen->terminal, bytes, sizeof bytes);
+  for (size_t i = 0; i < count; i++)
+    if (!take_key(screen, keys_take(&screen->keys, bytes[i]))) return false;
+  return true;
+}
+
+void play_screen_rest(play_screen_t *screen)
+{
+  take_key(screen, keys_pause(&screen->keys));
 }

@@ -1,25 +1,55 @@
-/* What `timebase play` shows while it plays. */
+/* What `timebase play` shows while it plays: the whole screen, one line that changes, or a line a
+ * second. */
 #ifndef TB_CLI_PLAY_SCREEN_H
 #define TB_CLI_PLAY_SCREEN_H
 
+#include <timebase/clock.h>
 #include <timebase/player.h>
+#include <timebase/steady_clock.h>
 
 #include "command.h"
 #include "keys.h"
+#include "play_log.h"
+#include "play_view.h"
 #include "terminal.h"
 
 typedef struct play_screen {
-  int64_t bag_start_ns, bag_end_ns;
-  const tb_clock_t *ros_clock; /* that is followed, or NULL */
+  tb_player_t *player;
+  const tb_bag_info_t *info;
   terminal_t terminal;
   keys_t keys;
+  tb_steady_clock_t *clock;
+  int64_t since_ns;
+  const tb_clock_t *ros_clock; /* that is followed, or NULL */
+  play_control_t control;
+
+  play_view_t *view; /* NULL: one line; then what follows is not there */
+  char *path;
+  play_topic_t *topics;
+  size_t topic_count;
+  play_rates_t rates;
+  play_log_t log;
 } play_screen_t;
 
-void play_screen_open(play_screen_t *screen, const tb_bag_info_t *info);
-void play_screen_show(const play_screen_t *screen, const tb_player_status_t *status);
+typedef struct play_screen_options {
+  bool no_keyboard;
+  bool plain; /* not the whole screen */
+} play_screen_options_t;
+
+void play_screen_open(play_screen_t *screen, const command_t *command, tb_player_t *player,
+                      const tb_bag_info_t *info, const play_screen_options_t *options);
+/* Gives the terminal back; may be called twice. */
+void play_screen_close(play_screen_t *screen);
+void play_screen_fini(play_screen_t *screen);
+
+/* False: nobody reads any more. */
+bool play_screen_show(play_screen_t *screen);
+/* What was typed. False: to quit. */
+bool play_screen_obey(play_screen_t *screen);
+/* Nothing was typed for a while. */
+void play_screen_rest(play_screen_t *screen);
 
 /* The last line. */
-void play_screen_summary(const play_screen_t *screen, const tb_player_status_t *status,
-                         bool stopped);
+void play_screen_summary(const play_screen_t *screen, bool stopped);
 
 #endif

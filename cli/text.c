@@ -59,6 +59,16 @@ int text_print(FILE *out, const char *text)
   return columns;
 }
 
+char *text_harmless(const char *text)
+{
+  char *result = NULL;
+  size_t size;
+  FILE *out = open_memstream(&result, &size);
+  if (!out) return NULL;
+  text_print(out, text);
+  return fclose(out) == 0 ? result : NULL;
+}
+
 int text_columns(const char *text)
 {
   return text_print(NULL, text);

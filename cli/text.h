@@ -11,6 +11,8 @@
 /* Prints it with "\x1b" or "\u202e" in the place of what is no UTF-8 or would move the cursor, end
  * the line or turn the text around. Returns its columns, more or less. */
 int text_print(FILE *out, const char *text);
+/* The same into memory, to be freed. NULL: out of memory. */
+char *text_harmless(const char *text);
 /* Its columns. */
 int text_columns(const char *text);
 /* The same, padded with spaces to `columns`. */

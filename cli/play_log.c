@@ -1,0 +1,64 @@
+#include "play_log.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <timebase/log.h>
+#include <unistd.h>
+
+/* Who reads standard error elsewhere gets it at once. */
+static void take(tb_log_level_t level, const char *message, void *user)
+{
+  play_log_t *log = user;
+  if (level < TB_LOG_WARN) return;
+  const char *kind = level >= TB_LOG_ERROR ? "error" : "warning";
+  pthread_mutex_lock(&log->mutex);
+  snprintf(log->lines[log->count++ % PLAY_LOG_LINES], PLAY_LOG_SIZE, "%s: %s", kind, message);
+  pthread_mutex_unlock(&log->mutex);
+  if (!isatty(STDERR_FILENO))
+    fprintf(stderr, "timebase %s: %s: %s\n", log->command->name, kind, message);
+}
+
+bool play_log_open(play_log_t *log, const command_t *command)
+{
+  *log = (play_log_t){.command = command};
+  log->lines = calloc(PLAY_LOG_LINES, sizeof *log->lines);
+  if (!log->lines) return false;
+  pthread_mutex_init(&log->mutex, NULL);
+  log->open = true;
+  tb_log_set_hook(take, log);
+  return true;
+}
+
+static void print_all(const play_log_t *log)
+{
+  size_t first = log->count > PLAY_LOG_LINES ? log->count - PLAY_LOG_LINES : 0;
+  if (first > 0)
+    fprintf(stderr, "timebase %s: %zu warnings before these are left out\n", log->command->name,
+            first);
+  for (size_t i = first; i < log->count; i++)
+    fprintf(stderr, "timebase %s: %s\n", log->command->name, log->lines[i % PLAY_LOG_LINES]);
+}
+
+void play_log_close(play_log_t *log)
+{
+  if (!log->open) return;
+  command_show_log(log->command);
+  if (isatty(STDERR_FILENO)) print_all(log);
+  free(log->lines);
+  pthread_mutex_destroy(&log->mutex);
+  log->open = false;
+}
+
+bool play_log_line(play_log_t *log, size_t back, char *out, size_t size)
+{
+  bool found = false;
+  if (!log->open) return false;
+  pthread_mutex_lock(&log->mutex);
+  if (back < log->count && back < PLAY_LOG_LINES) {
+    snprintf(out, size, "%s", log->lines[(log->count - 1 - back) % PLAY_LOG_LINES]);
+    found = true;
+  }
+  pthread_mutex_unlock(&log->mutex);
+  return found;
+}

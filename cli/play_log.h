@@ -1,0 +1,29 @@
+/* Warnings and errors of the library while the screen is full: they are shown there, and printed
+ * when it is closed. */
+#ifndef TB_CLI_PLAY_LOG_H
+#define TB_CLI_PLAY_LOG_H
+
+#include <pthread.h>
+
+#include "command.h"
+
+#define PLAY_LOG_LINES 200
+#define PLAY_LOG_SIZE  512
+
+typedef struct play_log {
+  const command_t *command;
+  bool open;
+  pthread_mutex_t mutex;
+  char (*lines)[PLAY_LOG_SIZE]; /* the last ones */
+  size_t count;                 /* of all */
+} play_log_t;
+
+/* Takes the log over. False: out of memory. */
+bool play_log_open(play_log_t *log, const command_t *command);
+/* Gives it back and prints what has come. May be called twice, and on zeroes. */
+void play_log_close(play_log_t *log);
+
+/* The last line but `back`, as it may be shown. False: there is none. [any thread] */
+bool play_log_line(play_log_t *log, size_t back, char *out, size_t size);
+
+#endif

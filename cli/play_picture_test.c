@@ -1,0 +1,298 @@
+/* The full screen as rows of text, and the rates on it. */
+#include "play_picture.h"
+
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <timebase/log.h>
+#include <wchar.h>
+
+#include "test.h"
+
+#define S         TB_NS_PER_S
+#define START     (1700000000 * S)
+#define ROWS_MAX  64
+#define WIDE_NAME "/相机/图像/相机/图像/相机/图像/相机/图像/相机/图像/相机/图像/相机/图像/尾"
+
+typedef struct fixture {
+  play_picture_t picture;
+  play_control_t control;
+  play_rates_t rates;
+  play_log_t log;
+  play_topic_t topics[100];
+  char names[100][160];
+  char rows[ROWS_MAX][2048];
+  int columns;
+} fixture_t;
+
+static fixture_t *fixture(size_t topics)
+{
+  fixture_t *f = calloc(1, sizeof *f);
+  assert_non_null(f);
+  assert_true(play_rates_init(&f->rates, topics));
+  play_control_init(&f->control, START);
+  for (size_t i = 0; i < topics; i++) {
+    snprintf(f->names[i], sizeof f->names[i], "/topic_%zu", i);
+    f->topics[i] = (play_topic_t){.topic = i, .name = f->names[i], .recorded = 100 + i, .sent = i};
+  }
+  f->picture = (play_picture_t){
+      .path = "/bags/one",
+      .topics = f->topics,
+      .topic_count = topics,
+      .status = {.position_ns = START + 5 * S, .end_ns = START + 10 * S, .rate = 2, .messages = 7},
+      .control = &f->control,
+      .rates = &f->rates,
+      .log = &f->log,
+      .bag_start_ns = START,
+      .now_ns = 3725 * S,
+  };
+  return f;
+}
+
+static void fixture_free(fixture_t *f)
+{
+  play_rates_fini(&f->rates);
+  free(f);
+}
+
+/* Every row is there once, and not too wide. */
+static void take_row(void *user, int row, play_style_t style, const char *text)
+{
+  fixture_t *f = user;
+  wchar_t wide[2048];
+  (void)style;
+  assert_in_range(row, 0, ROWS_MAX - 1);
+  assert_string_equal(f->rows[row], "");
+  size_t length = mbstowcs(wide, text, sizeof wide / sizeof *wide);
+  assert_true(length < sizeof wide / sizeof *wide);
+  int columns = wcswidth(wide, length);
+  if (columns < 0 || columns > f->columns) fail_msg("%d columns: '%s'", columns, text);
+  snprintf(f->rows[row], sizeof f->rows[row], "%s", text);
+}
+
+static void draw(fixture_t *f, int rows, int columns)
+{
+  memset(f->rows, 0, sizeof f->rows);
+  f->columns = columns;
+  play_picture_draw(&f->picture, rows, columns, take_row, f);
+  for (int i = rows; i < ROWS_MAX; i++)
+    assert_string_equal(f->rows[i], "");
+}
+
+/* The first row that says it, or -1. */
+static int find(const fixture_t *f, const char *text)
+{
+  for (int i = 0; i < ROWS_MAX; i++)
+    if (strstr(f->rows[i], text)) return i;
+  return -1;
+}
+
+static void assert_drawn(const fixture_t *f, int row, const char *text)
+{
+  if (!strstr(f->rows[row], text)) fail_msg("row %d, '%s', lacks '%s'", row, f->rows[row], text);
+}
+
+static void test_the_head(void **state)
+{
+  (void)state;
+  fixture_t *f = fixture(3);
+  draw(f, 24, 80);
+  assert_drawn(f, 0, "/bags/one");
+  assert_drawn(f, 0, "playing");
+  assert_drawn(f, 1, "5.00 s of 10.00 s   50 %   wall 1:02:05   2023-11-14T22:13:25.00Z");
+  assert_drawn(f, 3, "rate 2   7 messages");
+  f->picture.clock_note = "waiting for /clock";
+  draw(f, 24, 80);
+  assert_drawn(f, 0, " waiting for /clock");
+  f->picture.status.paused = true;
+  f->picture.status.rate = TB_PLAYER_FASTEST;
+  f->picture.status.repeat_from_ns = START + S;
+  f->picture.status.repeat_to_ns = START + 2 * S;
+  draw(f, 24, 80);
+  assert_drawn(f, 0, "paused");
+  assert_drawn(f, 3, "rate max   A-B 1.00-2.00 s (0)");
+  fixture_free(f);
+}
+
+static void test_the_timeline(void **state)
+{
+  (void)state;
+  fixture_t *f = fixture(1);
+  char bar[32];
+  play_timeline(&f->picture, bar, 11);
+  assert_string_equal(bar, "=====|-----");
+  f->control.marks[0] = START + 2 * S;
+  f->control.marks[1] = START + 10 * S;
+  f->control.mark_count = 2;
+  f->picture.status.repeat_from_ns = START + 3 * S;
+  f->picture.status.repeat_to_ns = START + 7 * S;
+  play_timeline(&f->picture, bar, 11);
+  assert_string_equal(bar, "==mA=|-B--m");
+  f->picture.status.position_ns = START + 10 * S;
+  play_timeline(&f->picture, bar, 11);
+  assert_string_equal(bar, "==mA===B==|");
+  f->picture.status.end_ns = f->picture.status.position_ns = START; /* one moment */
+  play_timeline(&f->picture, bar, 1);
+  assert_string_equal(bar, "|");
+  fixture_free(f);
+}
+
+static void test_topics_scroll_where_there_is_no_room(void **state)
+{
+  (void)state;
+  fixture_t *f = fixture(60);
+  draw(f, 24, 80);
+  assert_int_equal(find(f, "topic 1-16 of 60"), 5);
+  assert_drawn(f, 6, "/topic_0");
+  assert_drawn(f, 21, "/topic_15");
+  f->control.scrolled = 1000;
+  draw(f, 24, 80);
+  assert_int_equal(f->control.scrolled, 44);
+  assert_drawn(f, 21, "/topic_59");
+  assert_drawn(f, 21, "59        159");
+  fixture_free(f);
+}
+
+static void test_long_names_keep_their_end(void **state)
+{
+  (void)state;
+  fixture_t *f = fixture(2);
+  strcpy(f->names[0], "/a/very/long/name/of/a/topic/that/needs/more/room/than/there/is/image_raw");
+  strcpy(f->names[1], WIDE_NAME);
+  draw(f, 24, 80);
+  assert_int_equal(find(f, "…"), 6);
+  assert_drawn(f, 6, "there/is/image_raw ");
+  assert_drawn(f, 7, "图像/尾 ");
+  fixture_free(f);
+}
+
+static void test_text_is_cut_by_columns(void **state)
+{
+  (void)state;
+  static const struct {
+    int columns;
+    bool keeps_end;
+    const char *expected;
+  } cuts[] = {
+      {100, false, WIDE_NAME}, {10, false, "/相机/图…"}, {9, false, "/相机/图…"},
+      {8, false, "/相机/…"},   {10, true, "…/图像/尾"},  {9, true, "…/图像/尾"},
+      {8, true, "…图像/尾"},   {1, true, "…"},           {0, true, ""},
+  };
+  char text[256];
+  for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++) {
+    play_fit(WIDE_NAME, cuts[i].columns, cuts[i].keeps_end, text, sizeof text);
+    assert_string_equal(text, cuts[i].expected);
+  }
+}
+
+static void test_every_size_has_its_picture(void **state)
+{
+  (void)state;
+  fixture_t *f = fixture(60);
+  strcpy(f->names[3], WIDE_NAME);
+  f->control.mark_count = 1;
+  f->control.marks[0] = START + S;
+  for (int help = 0; help < 2; help++)
+    for (int rows = 0; rows <= 60; rows++)
+      for (int columns = 0; columns < 220; columns += columns < 40 ? 1 : 20) {
+        f->control.helps = help;
+        play_control_note(&f->control, f->picture.now_ns, "a note that is long enough to be cut");
+        draw(f, rows, columns);
+      }
+  f->control.helps = false;
+  draw(f, 10, 40);
+  assert_drawn(f, 1, "5.00 s of 10.00 s   50 %");
+  assert_drawn(f, 4, "topic 1-3");
+  assert_drawn(f, 8, "a note");
+  assert_drawn(f, 9, "? help  q quit");
+  fixture_free(f);
+}
+
+static void test_the_prompt_tells_the_forms(void **state)
+{
+  (void)state;
+  fixture_t *f = fixture(1);
+  f->control.typing = true;
+  strcpy(f->control.typed, "12x");
+  play_control_note(&f->control, f->picture.now_ns, "not a time");
+  draw(f, 24, 80);
+  assert_drawn(f, 22, ":12x_  not a time");
+  assert_drawn(f, 23, "1m3s from the start, +5s");
+  fixture_free(f);
+}
+
+static void test_help_is_in_the_place_of_topics(void **state)
+{
+  (void)state;
+  fixture_t *f = fixture(3);
+  f->control.helps = true;
+  draw(f, 24, 80);
+  assert_true(find(f, "q             quit") > 0);
+  assert_int_equal(find(f, "/topic_0"), -1);
+  fixture_free(f);
+}
+
+static void test_rates_are_those_of_two_seconds(void **state)
+{
+  (void)state;
+  play_rates_t rates;
+  assert_true(play_rates_init(&rates, 2));
+  assert_true(isnan(play_rates_achieved(&rates)));
+  assert_true(isnan(play_rates_topic(&rates, 1)));
+  for (int i = 0; i <= 50; i++) {
+    bool fast = i > 40; /* the last second: at rate 3, 20 messages a second */
+    uint64_t *sent =
+        play_rates_sample(&rates, 7 * S + i * S / 10, i * S / 10 + (fast ? (i - 40) * S / 5 : 0));
+    assert_non_null(sent);
+    sent[0] = 0;
+    sent[1] = (uint64_t)(fast ? 2 * (i - 40) : 0);
+    assert_null(play_rates_sample(&rates, 7 * S + i * S / 10 + 1, 0));
+  }
+  assert_float_equal(play_rates_achieved(&rates), 2, 1e-9);
+  assert_float_equal(play_rates_topic(&rates, 0), 0, 1e-9);
+  assert_float_equal(play_rates_topic(&rates, 1), 10, 1e-9);
+  play_rates_fini(&rates);
+}
+
+static void test_warnings_have_rows_of_their_own(void **state)
+{
+  (void)state;
+  static const command_t command = {.name = "play"};
+  fixture_t *f = fixture(60);
+  char line[PLAY_LOG_SIZE];
+  f->log = (play_log_t){.command = &command, .open = true};
+  pthread_mutex_init(&f->log.mutex, NULL);
+  f->log.lines = calloc(PLAY_LOG_LINES, sizeof *f->log.lines);
+  assert_non_null(f->log.lines);
+  assert_false(play_log_line(&f->log, 0, line, sizeof line));
+  snprintf(f->log.lines[0], PLAY_LOG_SIZE, "warning: one");
+  snprintf(f->log.lines[1], PLAY_LOG_SIZE, "warning: \033[2J two");
+  f->log.count = 2;
+  draw(f, 24, 80);
+  assert_drawn(f, 20, "warning: one");
+  assert_drawn(f, 21, "warning: \\x1b[2J two");
+  assert_drawn(f, 5, "topic 1-14 of 60");
+  free(f->log.lines);
+  pthread_mutex_destroy(&f->log.mutex);
+  fixture_free(f);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_the_head),
+      cmocka_unit_test(test_the_timeline),
+      cmocka_unit_test(test_topics_scroll_where_there_is_no_room),
+      cmocka_unit_test(test_long_names_keep_their_end),
+      cmocka_unit_test(test_text_is_cut_by_columns),
+      cmocka_unit_test(test_every_size_has_its_picture),
+      cmocka_unit_test(test_the_prompt_tells_the_forms),
+      cmocka_unit_test(test_help_is_in_the_place_of_topics),
+      cmocka_unit_test(test_rates_are_those_of_two_seconds),
+      cmocka_unit_test(test_warnings_have_rows_of_their_own),
+  };
+  if (!setlocale(LC_CTYPE, "C.UTF-8")) return 1;
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

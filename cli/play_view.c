@@ -1,0 +1,205 @@
+/* ncurses draws; keys are read as in the form of one line, by terminal.c and keys.c. */
+#include "play_view.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <ncurses.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+struct play_view {
+  terminal_t *terminal;
+  SCREEN *screen;
+  bool suspended;
+  struct sigaction saved[3];
+};
+
+/* --- signals --- */
+
+static const int signals[] = {SIGWINCH, SIGTSTP, SIGCONT};
+static int signal_pipe[2] = {-1, -1};
+
+static void on_signal(int number)
+{
+  int saved_errno = errno;
+  char byte = (char)number;
+  ssize_t written = write(signal_pipe[1], &byte, 1);
+  (void)written;
+  errno = saved_errno;
+}
+
+/* ncurses leaves alone the signals that somebody catches. */
+static bool catch_signals(play_view_t *view)
+{
+  if (signal_pipe[0] < 0 && pipe2(signal_pipe, O_CLOEXEC | O_NONBLOCK) != 0) return false;
+  struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+  for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+    sigaction(signals[i], &action, &view->saved[i]);
+  return true;
+}
+
+static void release_signals(const play_view_t *view)
+{
+  for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+    sigaction(signals[i], &view->saved[i], NULL);
+}
+
+int play_view_fd(const play_view_t *view)
+{
+  return view ? signal_pipe[0] : -1;
+}
+
+/* --- opening and closing --- */
+
+static bool is_simple(void)
+{
+  const char *name = getenv("TERM");
+  return !name || !*name || strcmp(name, "dumb") == 0;
+}
+
+static bool get_size(int *rows, int *columns)
+{
+  struct winsize size;
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return false;
+  *rows = size.ws_row;
+  *columns = size.ws_col;
+  return *rows > 0 && *columns > 0;
+}
+
+/* Topics are UTF-8, whatever the locale says; other commands print them so, too. */
+static void set_encoding(void)
+{
+  setlocale(LC_CTYPE, "");
+  if (strcmp(nl_langinfo(CODESET), "UTF-8") != 0) setlocale(LC_CTYPE, "C.UTF-8");
+}
+
+static bool open_screen(play_view_t *view)
+{
+  int rows, columns;
+  if (is_simple() || !get_size(&rows, &columns) || rows < PLAY_PICTURE_ROWS_MIN ||
+      columns < PLAY_PICTURE_COLUMNS_MIN)
+    return false;
+  set_encoding();
+  fflush(stdout);
+  view->screen = newterm(NULL, stdout, stdin);
+  return view->screen;
+}
+
+play_view_t *play_view_open(terminal_t *terminal)
+{
+  play_view_t *view = NULL;
+  if (!terminal->screen || !terminal->keyboard) return NULL;
+  view = calloc(1, sizeof *view);
+  if (!view) return NULL;
+  view->terminal = terminal;
+  if (!catch_signals(view)) goto fail;
+  if (!open_screen(view)) {
+    release_signals(view);
+    goto fail;
+  }
+  curs_set(0);
+  return view;
+fail:
+  free(view);
+  return NULL;
+}
+
+void play_view_close(play_view_t *view)
+{
+  if (!view) return;
+  if (!view->suspended) endwin();
+  delscreen(view->screen);
+  release_signals(view);
+  free(view);
+}
+
+/* --- stopped, going on, resized --- */
+
+static void resize(void)
+{
+  int rows, columns;
+  if (get_size(&rows, &columns)) resizeterm(rows, columns);
+  clear();
+}
+
+/* In the background the terminal is somebody else's. */
+static void go_on(play_view_t *view)
+{
+  if (view->terminal->keyboard) return;
+  terminal_open(view->terminal);
+  view->suspended = !view->terminal->keyboard;
+  if (!view->suspended) resize();
+}
+
+static void suspend(play_view_t *view)
+{
+  static const struct sigaction stops = {.sa_handler = SIG_DFL};
+  struct sigaction ours;
+  if (!view->suspended) endwin();
+  view->suspended = true;
+  terminal_close(view->terminal);
+  sigaction(SIGTSTP, &stops, &ours);
+  raise(SIGTSTP);
+  sigaction(SIGTSTP, &ours, NULL);
+  go_on(view);
+}
+
+void play_view_obey(play_view_t *view)
+{
+  char numbers[64];
+  ssize_t count = read(signal_pipe[0], numbers, sizeof numbers);
+  for (ssize_t i = 0; i < count; i++) {
+    if (numbers[i] == SIGTSTP)
+      suspend(view);
+    else if (view->suspended)
+      go_on(view);
+    else
+      resize();
+  }
+}
+
+/* --- drawing --- */
+
+static attr_t attributes_of(play_style_t style)
+{
+  switch (style) {
+  case PLAY_TITLE:
+    return A_REVERSE;
+  case PLAY_HEADING:
+    return A_UNDERLINE;
+  case PLAY_QUIET:
+    return A_DIM;
+  case PLAY_LOUD:
+    return A_BOLD;
+  default:
+    return A_NORMAL;
+  }
+}
+
+static void draw_row(void *user, int row, play_style_t style, const char *text)
+{
+  (void)user;
+  attr_set(attributes_of(style), 0, NULL);
+  mvaddstr(row, 0, text);
+  attr_set(A_NORMAL, 0, NULL);
+}
+
+/* A terminal that takes nothing, as behind ^S, gets the picture later. */
+bool play_view_show(play_view_t *view, const play_picture_t *picture)
+{
+  if (view->suspended) go_on(view); /* a shell that brings it to the front need not say so */
+  if (view->suspended) return true;
+  struct pollfd out = {STDOUT_FILENO, POLLOUT, 0};
+  if (poll(&out, 1, 0) < 0 || !out.revents) return true;
+  if (out.revents & (POLLERR | POLLHUP)) return false;
+  erase();
+  play_picture_draw(picture, LINES, COLS, draw_row, NULL);
+  refresh();
+  return true;
+}

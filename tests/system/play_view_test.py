@@ -1,0 +1,382 @@
+#!/usr/bin/env python3
+"""The full screen of `timebase play`, on a terminal that is emulated: what is seen, what keys do, and
+that the terminal is given back.
+
+usage: play_view_test.py BIN_DIR [TEST...]
+
+Tests wait until the screen shows something, with a generous limit, never for time."""
+
+import fcntl
+import os
+import pty
+import select
+import signal
+import sqlite3
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+import unittest
+
+import command_test
+import pyte
+from command_test import LIMIT_S, SECOND, CommandTest
+
+DOMAINS = (8, 9)
+START = 1_700_000_000 * SECOND
+TRIES = 10  # the machine may be busy: the fastest of these counts
+SOON_S = 0.5
+ENTER, ESCAPE, LEFT, RIGHT, PAGE_DOWN = b"\r", b"\x1b", b"\x1b[D", b"\x1b[C", b"\x1b[6~"
+TYPE = "screen"  # what it does is all known to pyte
+BEGINS, ENDS, CURSOR = b"\x1b[?1049h", b"\x1b[?1049l", b"\x1b[?25h"
+
+
+def text_message(text):
+    data = text.encode() + b"\0"
+    return b"\x00\x01\x00\x00" + len(data).to_bytes(4, "little") + data
+
+
+def bag_make(folder, topics, messages):
+    """Of std_msgs/String; messages: (topic, seconds, payload)."""
+    path = os.path.join(tempfile.mkdtemp(dir=folder), "bag.db3")
+    database = sqlite3.connect(path)
+    database.executescript(
+        "CREATE TABLE topics(id INTEGER PRIMARY KEY,name TEXT NOT NULL,type TEXT NOT NULL,"
+        "serialization_format TEXT NOT NULL,offered_qos_profiles TEXT NOT NULL);"
+        "CREATE TABLE messages(id INTEGER PRIMARY KEY,topic_id INTEGER NOT NULL,"
+        "timestamp INTEGER NOT NULL, data BLOB NOT NULL);"
+        "CREATE INDEX timestamp_idx ON messages (timestamp ASC);"
+    )
+    for index, name in enumerate(topics):
+        database.execute(
+            "INSERT INTO topics VALUES(?,?,'std_msgs/msg/String','cdr','')", (index + 1, name)
+        )
+    for topic, seconds, payload in messages:
+        database.execute(
+            "INSERT INTO messages VALUES(NULL,?,?,?)",
+            (topic + 1, START + int(seconds * SECOND), payload),
+        )
+    database.commit()
+    database.close()
+    return path
+
+
+class Terminal:
+    """A child on a terminal, with what is on its screen."""
+
+    def __init__(self, test, arguments, environment, rows=24, columns=80):
+        self.test = test
+        self.master, self.slave = pty.openpty()
+        self.screen = pyte.Screen(columns, rows)
+        self.stream = pyte.ByteStream(self.screen)
+        self.raw = b""
+        self.set_size(rows, columns)
+        test.addCleanup(os.close, self.master)
+        test.addCleanup(os.close, self.slave)
+        self.modes_before = self.modes()
+        self.child = subprocess.Popen(
+            arguments,
+            env=environment,
+            stdin=self.slave,
+            stdout=self.slave,
+            stderr=self.slave,
+            start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+        )
+        test.addCleanup(self.child.wait)
+        test.addCleanup(self.child.kill)
+
+    def set_size(self, rows, columns):
+        self.screen.resize(rows, columns)
+        fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    def modes(self):
+        return termios.tcgetattr(self.slave)
+
+    def is_raw(self):
+        return not self.modes()[3] & (termios.ECHO | termios.ICANON)
+
+    def press(self, keys, seen=None):
+        os.write(self.master, keys)
+        if seen is not None:
+            self.expect(seen)
+
+    def row(self, index):
+        return self.screen.display[index].rstrip()
+
+    def text(self):
+        return "\n".join(line.rstrip() for line in self.screen.display)
+
+    def until(self, is_it, what):
+        end = time.monotonic() + LIMIT_S
+        while not is_it():
+            ready, _, _ = select.select([self.master], [], [], max(0, end - time.monotonic()))
+            self.test.assertTrue(ready and time.monotonic() < end, (what, self.text()))
+            data = os.read(self.master, 65536)
+            self.raw += data
+            self.stream.feed(data)
+
+    def expect(self, text):
+        self.until(lambda: text in self.text(), text)
+
+    def expect_gone(self, text):
+        self.until(lambda: text not in self.text(), f"no {text}")
+
+    def finish(self, status=0, text="stopped at"):
+        """It has ended and left the terminal as it was."""
+        self.expect(text)
+        self.test.assertEqual(self.child.wait(LIMIT_S), status)
+        self.test.assertEqual(self.modes(), self.modes_before)
+        self.test.assertEqual(self.raw.count(BEGINS), self.raw.count(ENDS))
+        self.test.assertGreater(self.raw.rfind(ENDS), self.raw.rfind(BEGINS))
+        self.test.assertGreater(self.raw.rfind(CURSOR), self.raw.rfind(BEGINS))
+        self.test.assertGreater(self.raw.rfind(text.encode()), self.raw.rfind(ENDS))
+
+
+class PlayViewTest(CommandTest):
+    next_index = 0
+
+    def setUp(self):
+        CommandTest.next_domain = DOMAINS[PlayViewTest.next_index % len(DOMAINS)]
+        PlayViewTest.next_index += 1
+        super().setUp()
+        self.environment["TERM"] = TYPE
+        self.environment["LC_ALL"] = "C.UTF-8"
+
+    def play(self, bag, *arguments, rows=24, columns=80):
+        words = [f"{command_test.BIN_DIR}/timebase", "play", bag, *arguments]
+        return Terminal(self, words, self.environment, rows, columns)
+
+    def bag(self, count=300, topics=("/a", "/b")):
+        """A message each 0.1 s."""
+        size = len(topics)
+        return bag_make(
+            self.folder, topics, [(i % size, i / 10, text_message(str(i))) for i in range(count)]
+        )
+
+    def hour_bag(self):
+        return bag_make(
+            self.folder, ["/a"], [(0, at, text_message("x")) for at in (0, 1, 3601, 3602)]
+        )
+
+    # ---- what is seen ----
+
+    def test_it_fills_the_screen_and_gives_it_back(self):
+        view = self.play(self.bag(), "--clock")
+        view.expect("q quit")
+        self.assertTrue(view.is_raw())
+        self.assertTrue(view.row(0).endswith("playing"), view.text())
+        self.assertRegex(view.row(1), r"^\d\.\d\d s of 29.90 s +\d+ %   wall 0:00:\d\d   2023-11-14T22")
+        self.assertRegex(view.row(2), r"^\[=*\|-*\]$")
+        self.assertEqual(len(view.row(2)), 80)
+        self.assertRegex(view.row(5), r"^topic +sent +recorded +Hz$")
+        self.assertRegex(view.row(6), r"^/a +\d+ +150 ")
+        self.assertRegex(view.row(7), r"^/b +\d+ +150 ")
+        view.until(lambda: ", achieved " in view.row(3), "the achieved rate")
+        view.press(b"q")
+        view.finish()
+
+    def test_its_end_gives_the_screen_back(self):
+        view = self.play(self.bag(5), "-r", "0.5")
+        view.expect("q quit")
+        view.finish(text="played to the end at 0.40 s of 0.40 s: 5 messages")
+
+    def test_many_topics_scroll(self):
+        topics = [f"/robot_{i}/camera/image_raw" for i in range(60)]
+        view = self.play(self.bag(120, topics), "-p")
+        view.expect("topic 1-16 of 60")
+        self.assertIn("/robot_15/", view.text())
+        for first in range(6, 45, 5):
+            view.press(PAGE_DOWN, f"topic {first}-{first + 15} of 60")
+        view.press(PAGE_DOWN, "topic 45-60 of 60")
+        self.assertIn("/robot_59/", view.text())
+        view.press(b"q")
+        view.finish()
+
+    def test_other_sizes(self):
+        view = self.play(self.bag(), "-p")
+        view.expect("q quit")
+        for rows, columns in ((10, 40), (50, 132), (6, 30), (3, 20), (24, 80)):
+            view.set_size(rows, columns)
+            view.until(lambda: len(view.row(2)) == columns and view.row(2)[-1] == "]", "the size")
+            self.assertIn("0.00 s of", view.row(1))
+            if rows > 5:
+                view.expect("? help")
+                self.assertIn("? help", view.row(rows - 1))
+        view.press(b"q")
+        view.finish()
+
+    # ---- keys ----
+
+    def test_steps_and_seeks_with_an_hour_between_messages(self):
+        view = self.play(self.hour_bag(), "-p")
+        view.expect("0.00 s of 3602.00 s")
+        for keys, seen in (
+            (b".", "1 message"),
+            (b".", "1.00 s of"),
+            (b".", "3601.00 s of"),
+            (b",", "1.00 s of"),
+            (b",", "0.00 s of"),
+            (b",", "there is no message before"),
+            (b"5", "1801.00 s of"),
+            (RIGHT, "1806.00 s of"),
+            (LEFT, "1801.00 s of"),
+            (b"9", "3241.80 s of"),
+            (b"u", "1801.00 s of"),
+            (b"u", "3241.80 s of"),
+            (b":1h" + ENTER, "3600.00 s of"),
+            (b":-1m" + ENTER, "3540.00 s of"),
+            (b":1700000002" + ENTER, "2.00 s of"),
+            (b":2023-11-14T22:13:30Z" + ENTER, "10.00 s of"),
+            (b":1x" + ENTER, ":1x_  not a time"),
+            (b"\x7f\x7f2h" + ENTER, ":2h_  not in the recording, which has 0.00 s to 3602.00 s"),
+        ):
+            view.press(keys, seen)
+        view.press(ESCAPE)
+        view.expect_gone(":2h_")
+        self.assertIn("10.00 s of", view.row(1))
+        for keys, seen in (
+            (b"m", "mark 1 at 10.00 s"),
+            (b"7", "2521.40 s of"),
+            (b"m", "mark 2 at 2521.40 s"),
+            (b"'", "10.00 s of"),
+            (b'"', "2521.40 s of"),
+            (b"}", "rate 2"),
+            (b"]", "rate 2.2"),
+            (b"\x7f", "rate 1"),
+            (b"?", "undo the last seek"),
+        ):
+            view.press(keys, seen)
+        self.assertEqual(view.row(2).count("m"), 1)  # the other is where the time is
+        view.press(b"?")
+        view.expect_gone("undo the last seek")
+        view.press(b"q")
+        view.finish()
+
+    def test_keys_answer_at_once_while_the_next_message_is_an_hour_away(self):
+        view = self.play(self.hour_bag(), "-p")
+        view.press(b":2s" + ENTER, "2.00 s of")
+        fastest = float("inf")
+        for _ in range(TRIES):
+            for keys, seen in ((b" ", "playing"), (b":100s" + ENTER, "100."), (b" ", "paused")):
+                began = time.monotonic()
+                view.press(keys, seen)
+                took = time.monotonic() - began
+                fastest = min(fastest, took) if seen == "paused" else fastest
+            view.press(b":2s" + ENTER, "2.00 s of")
+            if fastest < SOON_S:
+                break
+        self.assertLess(fastest, SOON_S)
+        began = time.monotonic()
+        view.press(b" ", "playing")
+        view.press(b"q")
+        view.finish()
+        self.assertLess(time.monotonic() - began, LIMIT_S)
+
+    def test_a_part_is_repeated(self):
+        view = self.play(self.bag(), "--clock")
+        view.press(b":5s" + ENTER, "5.0")
+        view.press(b"l", "A at 5.")
+        view.press(b"+")  # has no meaning
+        view.expect("5.4")
+        view.press(b"l")
+        view.expect("s (2)")
+        self.assertRegex(view.row(2), r"=[A|].*B")
+        self.assertRegex(view.row(1), r"^5\.")
+        view.press(b"l", "goes on behind B")
+        view.expect("6.5")
+        view.press(b"q")
+        view.finish()
+
+    # ---- ends ----
+
+    def test_signals_give_the_screen_back(self):
+        bag = self.bag()
+        for end in (signal.SIGTERM, signal.SIGINT, b"\x03"):
+            view = self.play(bag)
+            view.expect("q quit")
+            if isinstance(end, bytes):
+                view.press(end)
+            else:
+                view.child.send_signal(end)
+            view.finish()
+
+    def test_warnings_show_and_are_printed_behind_it(self):
+        good, bad = text_message("x"), b"\0"
+        messages = [(0, 0, good), (0, 0.1, bad), (0, 5, good)]
+        view = self.play(bag_make(self.folder, ["/a"], messages), "-p")
+        view.expect("q quit")
+        view.press(b" ", "warning: ")
+        view.until(lambda: "warning: " in view.row(21), "the warning above the prompt")
+        self.assertTrue(view.row(0).endswith("playing"), view.text())
+        view.press(b"9}}}}")
+        view.finish(3, "the recording is damaged")
+        behind = view.raw[view.raw.rfind(ENDS) :]
+        self.assertIn(b"timebase play: warning: ", behind)
+
+    def test_a_wrong_bag_leaves_the_terminal_alone(self):
+        path = os.path.join(self.folder, "none.db3")
+        view = self.play(path)
+        view.expect("timebase play: ")
+        self.assertEqual(view.child.wait(LIMIT_S), 3)
+        self.assertEqual(view.modes(), view.modes_before)
+        self.assertNotIn(BEGINS, view.raw)
+
+    def test_stopping_and_going_on(self):
+        words = ["bash", "--norc", "--noediting", "-i"]
+        self.environment["PS1"] = "shell: "
+        shell = Terminal(self, words, self.environment)
+        shell.expect("shell:")
+        command = f"{command_test.BIN_DIR}/timebase play {self.bag()} -p"
+        shell.press(command.encode() + b"\n", "q quit")
+        self.assertTrue(shell.is_raw())
+        shell.press(b"\x1a", "Stopped")
+        self.assertTrue(shell.modes()[3] & termios.ICANON and shell.modes()[3] & termios.ECHO)
+        shell.press(b"clear; echo in between\n", "in between\nshell:")
+        shell.set_size(30, 100)
+        shell.press(b"fg\n", "q quit")
+        shell.until(lambda: len(shell.row(2)) == 100, "the new size")
+        self.assertTrue(shell.is_raw())
+        shell.press(b"3", "8.97 s of")
+        shell.press(b"\x1a", "Stopped")
+        shell.press(b"clear; bg; echo -n; jobs\n", "Running")  # it does not touch the terminal
+        self.assertFalse(shell.is_raw())
+        shell.press(b"clear; fg\n", "q quit")
+        shell.press(b"q", "stopped at 8.97 s")
+        shell.press(b"exit\n")
+        self.assertEqual(shell.child.wait(LIMIT_S), 0)
+
+    # ---- one line ----
+
+    def check_one_line(self, *arguments, rows=24, columns=80):
+        view = self.play(self.bag(), "-p", *arguments, rows=rows, columns=columns)
+        view.expect("0.00 / 29.90 s")
+        view.press(b"5", "14.9")
+        if columns > 70:
+            view.press(b"l", "A at 14.9")
+            view.press(b":1x" + ENTER, ":1x_ not a time")
+            view.press(ESCAPE)
+            view.expect_gone(":1x_")
+        view.press(b"q", "stopped at")
+        self.assertEqual(view.child.wait(LIMIT_S), 0)
+        self.assertEqual(view.modes(), view.modes_before)
+        self.assertNotIn(BEGINS, view.raw)
+
+    def test_one_line_if_asked_for(self):
+        self.check_one_line("--plain")
+
+    def test_one_line_on_simple_terminals(self):
+        for name in ("dumb", "", "no-such-terminal"):
+            self.environment["TERM"] = name
+            self.check_one_line()
+
+    def test_one_line_on_small_terminals(self):
+        self.check_one_line(rows=5)
+        self.check_one_line(columns=29)
+
+
+if __name__ == "__main__":
+    command_test.BIN_DIR = sys.argv[1]
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]])
