@@ -80,16 +80,16 @@ static void put(line_t *line, const char *format, ...)
   line->room -= length;
 }
 
-static void emit(const canvas_t *canvas, int row, play_style_t style, const char *text)
+static void show_row(const canvas_t *canvas, int row, play_style_t style, const char *text)
 {
   if (row >= 0 && row < canvas->rows) canvas->emit(canvas->user, row, style, text);
 }
 
-static void emit_fitted(const canvas_t *canvas, int row, play_style_t style, const char *text)
+static void show_fitted(const canvas_t *canvas, int row, play_style_t style, const char *text)
 {
   char fitted[TEXT_SIZE];
   play_fit(text, canvas->columns, false, fitted, sizeof fitted);
-  emit(canvas, row, style, fitted);
+  show_row(canvas, row, style, fitted);
 }
 
 /* The bytes and columns of the character at `text`. */
@@ -182,7 +182,7 @@ static void draw_title(const canvas_t *canvas)
   int gap = room - columns_of(path) + 2;
   snprintf(text, sizeof text, "%s%*s%s", path, gap > 0 ? gap : 0, "", state);
   play_fit(text, canvas->columns, false, path, sizeof path);
-  emit(canvas, 0, PLAY_TITLE, path);
+  show_row(canvas, 0, PLAY_TITLE, path);
 }
 
 /* To the hundredth, always with both digits. */
@@ -207,7 +207,7 @@ static void draw_times(const canvas_t *canvas, int row)
   put(&line, "   wall %" PRId64 ":%02d:%02d", wall_s / 3600, (int)(wall_s / 60 % 60),
       (int)(wall_s % 60));
   put_date(&line, status->position_ns);
-  emit(canvas, row, PLAY_PLAIN, line.text);
+  show_row(canvas, row, PLAY_PLAIN, line.text);
 }
 
 static void set_column(const play_picture_t *picture, char *out, int width, int64_t time_ns,
@@ -237,7 +237,7 @@ static void draw_timeline(const canvas_t *canvas, int row)
   char bar[COLUMNS_MAX + 1], text[COLUMNS_MAX + 3];
   play_timeline(canvas->picture, bar, canvas->columns - 2);
   snprintf(text, sizeof text, "[%s]", bar);
-  emit(canvas, row, PLAY_PLAIN, text);
+  show_row(canvas, row, PLAY_PLAIN, text);
 }
 
 static void put_repeat(line_t *line, const play_picture_t *picture)
@@ -265,7 +265,7 @@ static void draw_rates(const canvas_t *canvas, int row)
   if (status->loops > 0) put(&line, "   round %" PRIu64, status->loops + 1);
   if (status->bad_rows > 0) put(&line, "   %" PRIu64 " not readable", status->bad_rows);
   if (status->late > 0) put(&line, "   %" PRIu64 " late", status->late);
-  emit(canvas, row, PLAY_PLAIN, line.text);
+  show_row(canvas, row, PLAY_PLAIN, line.text);
 }
 
 /* --- topics, or the help --- */
@@ -283,7 +283,7 @@ static void draw_help(const canvas_t *canvas, int first, int room)
 {
   int skipped = scrolled(canvas, HELP_COUNT, room);
   for (int i = 0; i < room && skipped + i < HELP_COUNT; i++)
-    emit_fitted(canvas, first + i, PLAY_PLAIN, help[skipped + i]);
+    show_fitted(canvas, first + i, PLAY_PLAIN, help[skipped + i]);
 }
 
 /* A row of the table: the name, as wide as numbers leave room. */
@@ -301,7 +301,7 @@ static void draw_cells(const canvas_t *canvas, int row, play_style_t style, cons
   play_fit(name, room, style == PLAY_PLAIN, fitted, sizeof fitted);
   int gap = room + 1 - columns_of(fitted);
   snprintf(text, sizeof text, "%s%*s%s", fitted, gap > 0 ? gap : 0, "", numbers);
-  emit_fitted(canvas, row, style, text);
+  show_fitted(canvas, row, style, text);
 }
 
 static void draw_topic(const canvas_t *canvas, int row, const play_topic_t *topic)
@@ -352,7 +352,7 @@ static bool draw_prompt(const canvas_t *canvas, int row)
     snprintf(text, sizeof text, ":%s_  %s", control->typed, note);
   else
     snprintf(text, sizeof text, "%s", note);
-  if (*text) emit_fitted(canvas, row, PLAY_LOUD, text);
+  if (*text) show_fitted(canvas, row, PLAY_LOUD, text);
   return *text;
 }
 
@@ -362,13 +362,13 @@ static void draw_hints(const canvas_t *canvas, int row)
                                       "arrows seek", ": time", "[ ] rate",    "l A-B",
                                       "m mark",      "u undo"};
   if (canvas->picture->control->typing) {
-    emit_fitted(canvas, row, PLAY_QUIET, PLAY_TIME_FORMS);
+    show_fitted(canvas, row, PLAY_QUIET, PLAY_TIME_FORMS);
     return;
   }
   line_t line = begin(canvas->columns);
   for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
     put(&line, "%s%s", i ? "  " : "", hints[i]);
-  emit(canvas, row, PLAY_QUIET, line.text);
+  show_row(canvas, row, PLAY_QUIET, line.text);
 }
 
 /* From below; returns how many rows. */
@@ -379,7 +379,7 @@ static int draw_log(const canvas_t *canvas, int last_row, int most)
   for (; count < most; count++) {
     if (!play_log_line(canvas->picture->log, (size_t)count, line, sizeof line)) break;
     char *harmless = text_harmless(line);
-    emit_fitted(canvas, last_row - count, PLAY_LOUD, harmless ? harmless : "");
+    show_fitted(canvas, last_row - count, PLAY_LOUD, harmless ? harmless : "");
     free(harmless);
   }
   return count;
@@ -400,7 +400,7 @@ static int draw_foot(const canvas_t *canvas)
   return rows - 2 - draw_log(canvas, rows - 3, rows < ROOMY_ROWS ? 1 : 3);
 }
 
-void play_picture_draw(const play_picture_t *picture, int rows, int columns, play_emit_t *emit_row,
+void play_picture_draw(const play_picture_t *picture, int rows, int columns, play_emit_t *emit,
                        void *user)
 {
   canvas_t canvas = {
@@ -408,7 +408,7 @@ void play_picture_draw(const play_picture_t *picture, int rows, int columns, pla
       .rows = rows,
       .columns = columns < COLUMNS_MAX ? columns : COLUMNS_MAX,
       .name_columns = longest_name(picture),
-      .emit = emit_row,
+      .emit = emit,
       .user = user,
   };
   if (rows < 1 || columns < 3) return;

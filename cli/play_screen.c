@@ -106,6 +106,8 @@ static void tell(const play_screen_t *screen, const tb_player_status_t *status, 
   const char *note = play_control_noted(control, now_ns(screen));
   if (control->typing)
     snprintf(out, size, ":%s_ %s", control->typed, *note ? note : PLAY_TIME_FORMS);
+  else if (control->helps)
+    snprintf(out, size, "keys: play --help");
   else
     snprintf(out, size, "%s",
              *note ? note : play_state_text(status, play_clock_note(screen->ros_clock)));

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <term.h> /* has macros with names like columns */
 #include <unistd.h>
 
 struct play_view {
@@ -57,19 +58,24 @@ int play_view_fd(const play_view_t *view)
 
 /* --- opening and closing --- */
 
+/* A terminal that ncurses does not know is asked for first: newterm would leak then. */
 static bool is_simple(void)
 {
+  int found = 0;
   const char *name = getenv("TERM");
-  return !name || !*name || strcmp(name, "dumb") == 0;
+  if (!name || !*name || strcmp(name, "dumb") == 0) return true;
+  if (setupterm(name, STDOUT_FILENO, &found) != OK) return true;
+  del_curterm(cur_term);
+  return false;
 }
 
-static bool get_size(int *rows, int *columns)
+static bool get_size(int *height, int *width)
 {
   struct winsize size;
   if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return false;
-  *rows = size.ws_row;
-  *columns = size.ws_col;
-  return *rows > 0 && *columns > 0;
+  *height = size.ws_row;
+  *width = size.ws_col;
+  return *height > 0 && *width > 0;
 }
 
 /* Topics are UTF-8, whatever the locale says; other commands print them so, too. */
@@ -81,9 +87,9 @@ static void set_encoding(void)
 
 static bool open_screen(play_view_t *view)
 {
-  int rows, columns;
-  if (is_simple() || !get_size(&rows, &columns) || rows < PLAY_PICTURE_ROWS_MIN ||
-      columns < PLAY_PICTURE_COLUMNS_MIN)
+  int height, width;
+  if (is_simple() || !get_size(&height, &width) || height < PLAY_PICTURE_ROWS_MIN ||
+      width < PLAY_PICTURE_COLUMNS_MIN)
     return false;
   set_encoding();
   fflush(stdout);
@@ -123,8 +129,8 @@ void play_view_close(play_view_t *view)
 
 static void resize(void)
 {
-  int rows, columns;
-  if (get_size(&rows, &columns)) resizeterm(rows, columns);
+  int height, width;
+  if (get_size(&height, &width)) resizeterm(height, width);
   clear();
 }
 

@@ -9,6 +9,7 @@ Tests wait until the screen shows something, with a generous limit, never for ti
 import fcntl
 import os
 import pty
+import re
 import select
 import signal
 import sqlite3
@@ -27,7 +28,7 @@ from command_test import LIMIT_S, SECOND, CommandTest
 DOMAINS = (8, 9)
 START = 1_700_000_000 * SECOND
 TRIES = 10  # the machine may be busy: the fastest of these counts
-SOON_S = 0.5
+SOON_S = 1
 ENTER, ESCAPE, LEFT, RIGHT, PAGE_DOWN = b"\r", b"\x1b", b"\x1b[D", b"\x1b[C", b"\x1b[6~"
 TYPE = "screen"  # what it does is all known to pyte
 BEGINS, ENDS, CURSOR = b"\x1b[?1049h", b"\x1b[?1049l", b"\x1b[?25h"
@@ -187,11 +188,11 @@ class PlayViewTest(CommandTest):
         topics = [f"/robot_{i}/camera/image_raw" for i in range(60)]
         view = self.play(self.bag(120, topics), "-p")
         view.expect("topic 1-16 of 60")
-        self.assertIn("/robot_15/", view.text())
+        view.expect("/robot_15/")
         for first in range(6, 45, 5):
             view.press(PAGE_DOWN, f"topic {first}-{first + 15} of 60")
         view.press(PAGE_DOWN, "topic 45-60 of 60")
-        self.assertIn("/robot_59/", view.text())
+        view.expect("/robot_59/")
         view.press(b"q")
         view.finish()
 
@@ -255,38 +256,40 @@ class PlayViewTest(CommandTest):
         view.press(b"q")
         view.finish()
 
+    def runs_from(self, view, second):
+        """Time has gone on from there, but not far."""
+        pattern = rf"^{second}\.(?!00)\d\d s of"
+        view.until(lambda: re.match(pattern, view.row(1)), pattern)
+
     def test_keys_answer_at_once_while_the_next_message_is_an_hour_away(self):
-        view = self.play(self.hour_bag(), "-p")
-        view.press(b":2s" + ENTER, "2.00 s of")
+        view = self.play(self.hour_bag(), "-p", "--clock", "0.001")
         fastest = float("inf")
         for _ in range(TRIES):
-            for keys, seen in ((b" ", "playing"), (b":100s" + ENTER, "100."), (b" ", "paused")):
-                began = time.monotonic()
-                view.press(keys, seen)
-                took = time.monotonic() - began
-                fastest = min(fastest, took) if seen == "paused" else fastest
             view.press(b":2s" + ENTER, "2.00 s of")
+            began = time.monotonic()
+            view.press(b" ")
+            self.runs_from(view, 2)
+            view.press(b":100s" + ENTER)
+            self.runs_from(view, 100)
+            view.press(b" ", "paused")
+            fastest = min(fastest, time.monotonic() - began)
             if fastest < SOON_S:
                 break
         self.assertLess(fastest, SOON_S)
-        began = time.monotonic()
         view.press(b" ", "playing")
         view.press(b"q")
         view.finish()
-        self.assertLess(time.monotonic() - began, LIMIT_S)
 
     def test_a_part_is_repeated(self):
         view = self.play(self.bag(), "--clock")
         view.press(b":5s" + ENTER, "5.0")
         view.press(b"l", "A at 5.")
-        view.press(b"+")  # has no meaning
-        view.expect("5.4")
+        view.until(lambda: re.match(r"5\.[4-9]", view.row(1)), "half a second later")
         view.press(b"l")
         view.expect("s (2)")
         self.assertRegex(view.row(2), r"=[A|].*B")
-        self.assertRegex(view.row(1), r"^5\.")
         view.press(b"l", "goes on behind B")
-        view.expect("6.5")
+        self.runs_from(view, 6)
         view.press(b"q")
         view.finish()
 
@@ -359,6 +362,7 @@ class PlayViewTest(CommandTest):
             view.press(b":1x" + ENTER, ":1x_ not a time")
             view.press(ESCAPE)
             view.expect_gone(":1x_")
+            view.press(b"?", "keys: play --help")
         view.press(b"q", "stopped at")
         self.assertEqual(view.child.wait(LIMIT_S), 0)
         self.assertEqual(view.modes(), view.modes_before)
