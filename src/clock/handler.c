@@ -269,3 +269,10 @@ tb_status_t tb__handlers_destroy_of(tb_clock_t *clock, int64_t limit_ns)
     if (status) return status;
   }
 }
+
+uint64_t tb__clock_forward_jumps(const tb_clock_t *clock)
+{
+  tb_timeline_stats_t stats;
+  tb_timeline_stats(tb__clock_timeline(clock), &stats);
+  return stats.jumps_forward;
+}

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <timebase/jump.h>
 
+#include "base/private_api.h"
 #include "clock/timeline.h"
 
 struct tb_jump_handler {
@@ -37,6 +38,10 @@ typedef struct tb__jump {
 
 /* The jump whose callbacks run on this thread. */
 extern _Thread_local tb__jump_t *tb__jump_of_thread __attribute__((tls_model("initial-exec")));
+
+/* How many steps of the clock's timeline were forward jumps, and not the passing of time; while a
+ * jump goes on, with it from "after" on. For sibling libraries. */
+TB_PRIVATE_API uint64_t tb__clock_forward_jumps(const tb_clock_t *clock);
 
 static inline bool tb__jump_concerns(const tb__jump_t *jump, const tb_timeline_t *timeline)
 {

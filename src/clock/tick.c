@@ -4,6 +4,7 @@
 #include "clock/running.h"
 #include "clock/source.h"
 #include "clock/timeline.h"
+#include "clock/try_tick.h"
 #include "platform/time.h"
 
 #define RATE_WINDOW_NS INT64_C(100000000)
@@ -300,17 +301,16 @@ static bool anyone_due_locked(const tb_timeline_t *timeline, int64_t time_ns)
          tb__deadline_heap_may_be_due(&heaps[TB__AXIS_ELAPSED], elapsed);
 }
 
-/* The usual tick: a step forward that concerns nobody. */
-static bool is_plain_step_locked(const tb_timeline_t *timeline, int64_t time_ns)
+/* The usual tick, if it makes nobody due: a step forward that nobody wants to hear of. */
+static bool is_quiet_step_locked(const tb_timeline_t *timeline, int64_t time_ns)
     TB_REQUIRES(timeline->mutex);
-static bool is_plain_step_locked(const tb_timeline_t *timeline, int64_t time_ns)
+static bool is_quiet_step_locked(const tb_timeline_t *timeline, int64_t time_ns)
 {
   if (timeline->time_ns == 0 || time_ns <= timeline->time_ns || timeline->detached ||
       timeline->running || timeline->turn_next != atomic_load(&timeline->turn_serving))
     return false;
   int64_t step_ns = time_ns - timeline->time_ns;
-  return step_ns < timeline->handlers.min_forward &&
-         step_ns < timeline->waiters.watch_min_forward && !anyone_due_locked(timeline, time_ns);
+  return step_ns < timeline->handlers.min_forward && step_ns < timeline->waiters.watch_min_forward;
 }
 
 static void plain_step_locked(tb_timeline_t *timeline, int64_t time_ns, tb_jump_reason_t reason)
@@ -366,7 +366,7 @@ tb_status_t tb_timeline_tick(tb_timeline_t *timeline, int64_t time_ns, tb_jump_r
   tb_status_t status = TB_OK;
   tb__waiter_t *to_wake = NULL;
   tb__mutex_lock(&timeline->mutex);
-  if (is_plain_step_locked(timeline, time_ns)) {
+  if (is_quiet_step_locked(timeline, time_ns) && !anyone_due_locked(timeline, time_ns)) {
     plain_step_locked(timeline, time_ns, reason);
     tb__mutex_unlock(&timeline->mutex);
     return TB_OK;
@@ -395,6 +395,11 @@ static bool is_plain_change_locked(const tb_timeline_t *timeline, int64_t time_n
 
 tb_status_t tb_timeline_try_tick(tb_timeline_t *timeline, int64_t time_ns)
 {
+  return tb__timeline_try_tick(timeline, time_ns, NULL);
+}
+
+tb_status_t tb__timeline_try_tick(tb_timeline_t *timeline, int64_t time_ns, bool *out_due)
+{
   if (!timeline || timeline->kind != TB__TIMELINE_ROS) return TB_ERR_INVALID;
   if (tb__is_forked()) return TB_ERR_FORKED;
   if (tb__jump_of_thread) return TB_ERR_DEADLOCK;
@@ -405,8 +410,11 @@ tb_status_t tb_timeline_try_tick(tb_timeline_t *timeline, int64_t time_ns)
   tb_status_t status = TB_OK;
   tb__redirect_t *redirect = NULL;
   tb__mutex_lock(&timeline->mutex);
-  if (is_plain_step_locked(timeline, time_ns)) {
+  bool is_quiet = is_quiet_step_locked(timeline, time_ns);
+  bool is_due = is_quiet && anyone_due_locked(timeline, time_ns);
+  if (is_quiet && (out_due || !is_due)) {
     plain_step_locked(timeline, time_ns, TB_JUMP_REASON_NONE);
+    if (is_due) *out_due = true;
   } else if ((redirect = atomic_load(&timeline->redirect))) {
     status = TB_OK; /* not ours to say */
   } else if (timeline->detached) {

@@ -1,7 +1,9 @@
 /* Who waits on a timeline, and whom a move of it concerns. */
+#include "base/fork.h"
 #include "clock/running.h"
 #include "clock/step.h"
 #include "clock/timeline.h"
+#include "clock/try_tick.h"
 
 static void list_wake(tb__waiter_t *waiter, tb__waiter_t **to_wake)
 {
@@ -126,4 +128,17 @@ void tb__waiters_wake_and_settle(tb_timeline_t *timeline, tb__waiter_t *to_wake)
     tb__deadline_heap_settle(&timeline->waiters.heaps[axis]);
   tb__mutex_unlock(&timeline->mutex);
   tb__timeline_unref(timeline);
+}
+
+/* While somebody has the turn it is their business: whoever moves time wakes all who are due. */
+void tb__timeline_wake_due(tb_timeline_t *timeline)
+{
+  tb__waiter_t *to_wake = NULL;
+  if (tb__is_forked()) return;
+  tb__mutex_lock(&timeline->mutex);
+  if (timeline->turn_next == atomic_load(&timeline->turn_serving))
+    tb__waiters_collect_due_locked(timeline, &to_wake);
+  if (to_wake) tb__timeline_ref(timeline);
+  tb__mutex_unlock(&timeline->mutex);
+  if (to_wake) tb__waiters_wake_and_settle(timeline, to_wake);
 }

@@ -1,5 +1,6 @@
 #include "ros2/tick_queue.h"
 
+#include "clock/try_tick.h"
 #include "platform/futex.h"
 
 #define SMALL_STEP_NS INT64_C(1000000000)
@@ -10,14 +11,18 @@ static void wake_thread(tb__tick_queue_t *queue)
   tb__futex_wake_one(&queue->work);
 }
 
-/* The first stays in the ring while it is dispatched, so that nothing overtakes it. */
+/* The first stays in the ring while it is dispatched, so that nothing overtakes it. Those who are
+ * due are so by ticks that came before it. */
 static bool dispatch_next(tb__tick_queue_t *queue)
 {
   tb__mutex_lock(&queue->mutex);
+  bool due = queue->due_wanted;
+  queue->due_wanted = false;
   bool work = !queue->stop && queue->count > 0;
   int64_t time_ns = work ? queue->ticks[queue->first] : 0;
   tb__mutex_unlock(&queue->mutex);
-  if (!work) return false;
+  if (due) tb__timeline_wake_due(queue->timeline);
+  if (!work) return due;
   tb_timeline_tick(queue->timeline, time_ns, TB_JUMP_REASON_NONE);
   tb__mutex_lock(&queue->mutex);
   queue->first = (queue->first + 1) % TB__TICK_QUEUE_SIZE;
@@ -107,11 +112,14 @@ static void enqueue_locked(tb__tick_queue_t *queue, int64_t time_ns)
 
 void tb__tick_queue_tick(tb__tick_queue_t *queue, int64_t time_ns)
 {
+  bool due = false;
   tb__mutex_lock(&queue->mutex);
-  bool direct = queue->count == 0 && tb_timeline_try_tick(queue->timeline, time_ns) != TB_ERR_BUSY;
+  bool direct =
+      queue->count == 0 && tb__timeline_try_tick(queue->timeline, time_ns, &due) != TB_ERR_BUSY;
   if (!direct) enqueue_locked(queue, time_ns);
+  if (due) queue->due_wanted = true;
   tb__mutex_unlock(&queue->mutex);
-  if (!direct) wake_thread(queue);
+  if (!direct || due) wake_thread(queue);
 }
 
 void tb__tick_queue_report(tb__tick_queue_t *queue)

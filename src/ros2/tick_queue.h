@@ -1,5 +1,6 @@
 /* Between the middleware's receive thread, which must not run user code or wait, and the timeline:
- * plain ticks are committed where they arrive; those that concern somebody go to one thread. */
+ * ticks are committed where they arrive, so that no message behind one is seen at an earlier time;
+ * one thread wakes those whom they make due. Jumps that somebody wants to hear of are its own. */
 #ifndef TB_ROS2_TICK_QUEUE_H
 #define TB_ROS2_TICK_QUEUE_H
 
@@ -25,7 +26,7 @@ typedef struct tb__tick_queue {
   int64_t ticks[TB__TICK_QUEUE_SIZE];   /* a ring; the first is being dispatched */
   bool small_step[TB__TICK_QUEUE_SIZE]; /* a short way forward from the one before */
   uint32_t first, count;
-  bool report_wanted, drained_wanted;
+  bool report_wanted, drained_wanted, due_wanted;
   _Atomic uint32_t work; /* futex of the thread: changes when there is something to do */
   bool stop;
 } tb__tick_queue_t;

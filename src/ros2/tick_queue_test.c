@@ -4,9 +4,11 @@
 #include <timebase/extrapolating_source.h>
 #include <timebase/jump.h>
 #include <timebase/manual_source.h>
+#include <timebase/sleep.h>
 
 #include "ros2/tick_queue.h"
 #include "test.h"
+#include "waiting.h"
 
 #define S TB_NS_PER_S
 
@@ -17,7 +19,7 @@ typedef struct fixture {
   pthread_t receive_thread;
   _Atomic bool inside, go_on;
   _Atomic int reports;
-  bool ran_here;
+  bool ran_here, holds_reports;
   char trace[512];
 } fixture_t;
 
@@ -26,6 +28,8 @@ static void on_report(void *user)
   fixture_t *f = user;
   if (pthread_equal(pthread_self(), f->receive_thread)) f->ran_here = true;
   atomic_fetch_add(&f->reports, 1);
+  while (f->holds_reports && !atomic_load(&f->go_on))
+    sched_yield();
 }
 
 static int setup_on(void **state, bool wrapped)
@@ -55,6 +59,7 @@ static int setup_wrapped(void **state)
 static int teardown(void **state)
 {
   fixture_t *f = *state;
+  atomic_store(&f->go_on, true); /* also after a failure */
   tb__tick_queue_fini(&f->queue);
   assert_ok(tb_clock_destroy(f->clock));
   assert_ok(tb_source_destroy(f->source));
@@ -77,6 +82,33 @@ static void test_X5_plain_ticks_are_committed_where_they_arrive(void **state)
     assert_int_equal(now_ns(f), i); /* at once, on this thread */
   }
   assert_int_equal(atomic_load(&f->queue.work), work); /* the thread was not woken */
+}
+
+static void *sleep_until_20(void *clock)
+{
+  const tb_time_t time = {20 * S, TB_TIME_ROS};
+  assert_ok(tb_clock_sleep_until(clock, time, NULL));
+  return NULL;
+}
+
+/* A message behind the tick must not be seen at an earlier time, whoever is to be woken. */
+static void test_X5_ticks_that_make_somebody_due_are_committed_where_they_arrive(void **state)
+{
+  fixture_t *f = *state;
+  pthread_t sleeper;
+  f->holds_reports = true; /* the thread does nothing else meanwhile */
+  tb__tick_queue_report(&f->queue);
+  while (atomic_load(&f->reports) == 0)
+    sched_yield();
+  tb__tick_queue_tick(&f->queue, 10 * S);
+  assert_int_equal(pthread_create(&sleeper, NULL, sleep_until_20, f->clock), 0);
+  wait_for_waiters(f->clock, 1);
+  tb__tick_queue_tick(&f->queue, 20 * S);
+  assert_int_equal(now_ns(f), 20 * S);
+  tb__tick_queue_tick(&f->queue, 21 * S);
+  assert_int_equal(now_ns(f), 21 * S);
+  atomic_store(&f->go_on, true);
+  pthread_join(sleeper, NULL);
 }
 
 static void on_jump(const tb_jump_t *jump, void *user)
@@ -171,6 +203,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       WITH_QUEUE(test_X5_plain_ticks_are_committed_where_they_arrive),
+      WITH_QUEUE(test_X5_ticks_that_make_somebody_due_are_committed_where_they_arrive),
       WITH_QUEUE(test_X5_jumps_run_on_the_dispatch_thread_and_ticks_keep_their_order),
       WITH_WRAPPED_QUEUE(test_X5_jumps_run_on_the_dispatch_thread_and_ticks_keep_their_order),
       WITH_QUEUE(test_X5_a_full_queue_keeps_the_latest_time),

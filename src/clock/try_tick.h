@@ -1,0 +1,18 @@
+/* Ticks from a thread that must neither wait nor wake many: in two steps. */
+#ifndef TB_CLOCK_TRY_TICK_H
+#define TB_CLOCK_TRY_TICK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <timebase/timeline.h>
+
+#include "base/private_api.h"
+
+/* As tb_timeline_try_tick. A step forward that makes somebody due, and has no other consequence, is
+ * committed as well: *out_due becomes true, and tb__timeline_wake_due must follow. */
+TB_PRIVATE_API tb_status_t tb__timeline_try_tick(tb_timeline_t *timeline, int64_t time_ns,
+                                                 bool *out_due);
+/* [any thread but in a callback of a jump] */
+TB_PRIVATE_API void tb__timeline_wake_due(tb_timeline_t *timeline);
+
+#endif
