@@ -14,6 +14,25 @@ const char *bag_plural(uint64_t count)
   return count == 1 ? "" : "s";
 }
 
+int bag_open_run(const command_t *command, const char *const *paths, size_t count,
+                 const tb_bag_reader_options_t *options, tb_bag_reader_t **out)
+{
+  tb_error_t error = TB_ERROR_INIT;
+  tb_bag_reader_options_t one = *options;
+  if (one.run == 0) one.run = count == 1;
+  tb_status_t status = tb_bag_reader_open_many(paths, count, &one, out, &error);
+  if (status == TB_ERR_RANGE) return command_usage_error(command, "--run: %s", error.text);
+  if (status) return command_failed(command, status, &error);
+  size_t runs = tb_bag_reader_info(*out)->run_count;
+  if (options->run > 0 || runs == 1) return EXIT_OK;
+  tb_bag_reader_close(*out);
+  *out = NULL;
+  return command_usage_error(command,
+                             "%s: time was set back while it was recorded: choose one of its runs "
+                             "with --run 1 to %zu ('timebase bag info' lists them)",
+                             paths[0], runs);
+}
+
 static int help(const command_t *command)
 {
   printf("usage: %s\n\nLooks at recordings of rosbag2, and makes others of them.\n\n",

@@ -51,6 +51,8 @@ typedef struct bag_copy {
   const char *output;
   tb_bag_writer_options_t options;
   bool storage_given;
+  const char *path;              /* of a recording whose further runs are copied too, or NULL */
+  tb_bag_reader_options_t input; /* with which it was opened */
   tb_bag_reader_t *reader;
   tb_bag_writer_t *writer;
   size_t *topics;           /* of the writer, by topic of the reader; SIZE_MAX: left out */
@@ -60,16 +62,24 @@ typedef struct bag_copy {
 
 #define BAG_COPY_INIT(its_command)                                                                 \
   {                                                                                                \
-    .command = (its_command), .options = TB_BAG_WRITER_OPTIONS_INIT, .end_ns = INT64_MAX           \
+    .command = (its_command), .options = TB_BAG_WRITER_OPTIONS_INIT,                               \
+    .input = TB_BAG_READER_OPTIONS_INIT, .end_ns = INT64_MAX                                       \
   }
 
 /* True if the option was one of BAG_OUTPUT_OPTIONS; *result is EXIT_OK or EXIT_USAGE then. */
 bool bag_output_option(bag_copy_t *copy, int option, int *result);
 
-/* The writer with the reader's topics (all, or those with wanted[i]), then all messages. A failure
- * to read one is told and counted. EXIT_OK, or EXIT_IO with a message. Ends both. */
+/* The writer with the reader's topics (all, or those with wanted[i]), then all messages; with a
+ * path run by run. A failure to read one is told and counted. EXIT_OK, or EXIT_IO with a message.
+ * Ends both. */
 int bag_copy_run(bag_copy_t *copy, const bool *wanted);
 void bag_copy_end(bag_copy_t *copy);
+
+/* Opens recordings to read one run: `options->run`, or 0 for the only one there is (of several
+ * recordings all, merged). EXIT_OK, or a message was printed: also if `run` is 0 and there are
+ * several. */
+int bag_open_run(const command_t *command, const char *const *paths, size_t count,
+                 const tb_bag_reader_options_t *options, tb_bag_reader_t **out);
 
 /* Like "1 message", "2 messages". */
 const char *bag_plural(uint64_t count);

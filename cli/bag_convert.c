@@ -9,10 +9,11 @@
 static tb_status_t open_input(bag_copy_t *copy, const char *const *paths, size_t count,
                               tb_bag_damage_t damage, tb_error_t *error)
 {
-  tb_bag_reader_options_t options = TB_BAG_READER_OPTIONS_INIT;
-  options.content = TB_BAG_CONTENT_ANY;
-  options.damage = damage;
-  return tb_bag_reader_open_many(paths, count, &options, &copy->reader, error);
+  copy->input.content = TB_BAG_CONTENT_ANY;
+  copy->input.damage = damage;
+  copy->input.run = count == 1;
+  if (count == 1) copy->path = paths[0];
+  return tb_bag_reader_open_many(paths, count, &copy->input, &copy->reader, error);
 }
 
 /* False: *result is set. */
@@ -71,11 +72,11 @@ static int recover(const command_t *command, int argc, char **argv)
   tb_status_t status =
       open_input(&copy, (const char *const *)argv + optind, 1, TB_BAG_DAMAGE_SALVAGE, &error);
   if (status) return command_failed(command, status, &error);
-  const char *damage = tb_bag_reader_info(copy.reader)->damage;
+  bool damaged = tb_bag_reader_info(copy.reader)->damage;
   result = bag_copy_run(&copy, NULL);
   if (!result)
     printf("%s: %s\n", argv[optind],
-           damage || copy.failures ? "damaged; what is named above was lost" : "nothing was lost");
+           damaged || copy.failures ? "damaged; what is named above was lost" : "nothing was lost");
   bag_copy_end(&copy);
   return command_finish(command, result);
 }
@@ -86,7 +87,8 @@ const command_t command_bag_convert = {
     .usage = "timebase bag convert BAG... -o OUT -s sqlite3|mcap [--compression-mode M] "
              "[--max-bag-size BYTES] [--max-bag-duration S]",
     .help = "Copies every message of the recordings, in the order of time, byte for byte, with\n"
-            "topics, QoS, message definitions and notes. sqlite3 keeps no publish times.\n\n"
+            "topics, QoS, message definitions and notes. sqlite3 keeps no publish times. The runs\n"
+            "of a recording in which time was set back stay apart; those of several are mixed.\n\n"
             "  -o, --output OUT   the folder of the new recording; it must not exist\n"
             "  -s, --storage S    its format: sqlite3, mcap\n" BAG_OUTPUT_HELP
             "  -h, --help         this text\n\n"

@@ -180,11 +180,32 @@ static tb_status_t copy_messages(bag_copy_t *copy, tb_error_t *error)
                       copy->output);
 }
 
+/* False: there was none. */
+static bool open_next_run(bag_copy_t *copy, tb_status_t *out_status, tb_error_t *error)
+{
+  if (!copy->path || copy->input.run == tb_bag_reader_info(copy->reader)->run_count) return false;
+  tb_bag_reader_close(copy->reader);
+  copy->reader = NULL;
+  copy->input.run++;
+  *out_status = tb_bag_reader_open(copy->path, &copy->input, &copy->reader, error);
+  return true;
+}
+
+static tb_status_t copy_runs(bag_copy_t *copy, tb_error_t *error)
+{
+  tb_status_t status = copy_messages(copy, error);
+  while (!status && open_next_run(copy, &status, error)) {
+    if (!status) status = tb_bag_writer_begin_run(copy->writer, error);
+    if (!status) status = copy_messages(copy, error);
+  }
+  return status;
+}
+
 int bag_copy_run(bag_copy_t *copy, const bool *wanted)
 {
   tb_error_t error = TB_ERROR_INIT, at_end = TB_ERROR_INIT;
   tb_status_t status = open_output(copy, wanted, &error);
-  if (!status) status = copy_messages(copy, &error);
+  if (!status) status = copy_runs(copy, &error);
   tb_status_t closed = tb_bag_writer_close(copy->writer, &at_end);
   copy->writer = NULL;
   if (status) return command_failed(copy->command, status, &error);

@@ -1,16 +1,18 @@
 #include <getopt.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bag.h"
 
-enum { OPTION_START = 256, OPTION_END, OPTION_DURATION, OPTION_TOPICS };
+enum { OPTION_START = 256, OPTION_END, OPTION_DURATION, OPTION_TOPICS, OPTION_RUN };
 
 typedef struct cut {
   bag_copy_t copy;
   const char *input;
+  int run;                            /* 0: not given */
   const char *start, *end, *duration; /* as given, or NULL */
   char **topics;
   size_t topic_count;
@@ -34,6 +36,10 @@ static int parse_option(cut_t *cut, int option, int argc, char **argv)
     while (optind < argc && argv[optind][0] != '-')
       cut->topics[cut->topic_count++] = argv[optind++];
     return EXIT_OK;
+  case OPTION_RUN:
+    return command_parse_int(cut->copy.command, "--run", optarg, 1, INT_MAX, &cut->run)
+               ? EXIT_OK
+               : EXIT_USAGE;
   case 1:
     if (cut->input)
       return command_usage_error(cut->copy.command, "unexpected argument '%s'", optarg);
@@ -52,6 +58,7 @@ static int parse(cut_t *cut, int argc, char **argv, bool *help)
                                           {"end", required_argument, NULL, OPTION_END},
                                           {"duration", required_argument, NULL, OPTION_DURATION},
                                           {"topics", required_argument, NULL, OPTION_TOPICS},
+                                          {"run", required_argument, NULL, OPTION_RUN},
                                           {"help", no_argument, NULL, 'h'},
                                           {0}};
   const command_t *command = cut->copy.command;
@@ -129,16 +136,15 @@ static bool *choose_topics(const cut_t *cut)
 static int cut_bag(cut_t *cut)
 {
   bag_copy_t *copy = &cut->copy;
-  tb_bag_reader_options_t options = TB_BAG_READER_OPTIONS_INIT;
-  tb_error_t error = TB_ERROR_INIT;
-  options.content = TB_BAG_CONTENT_ANY;
-  tb_status_t status = tb_bag_reader_open(cut->input, &options, &copy->reader, &error);
-  if (status) return command_failed(copy->command, status, &error);
+  copy->input.content = TB_BAG_CONTENT_ANY;
+  copy->input.run = (size_t)cut->run;
+  int result = bag_open_run(copy->command, &cut->input, 1, &copy->input, &copy->reader);
+  if (result) return result;
   if (!parse_times(cut)) return EXIT_USAGE;
   bool *wanted = choose_topics(cut);
   if (!wanted) return EXIT_USAGE;
   if (copy->start_ns > 0) tb_bag_reader_seek(copy->reader, copy->start_ns);
-  int result = bag_copy_run(copy, wanted);
+  result = bag_copy_run(copy, wanted);
   free(wanted);
   if (result || copy->failures == 0) return result;
   fprintf(stderr, "timebase bag cut: %" PRIu64 " part%s could not be copied\n", copy->failures,
@@ -172,6 +178,7 @@ const command_t command_bag_cut = {
         "  --end T            not from there on: two cuts at one time share no message\n"
         "  --duration S       the end, counted from the start\n"
         "  --topics T...      only these topics: all words up to the next option (or --)\n"
+        "  --run N            which run, of a recording in which time was set back\n"
         "  -o, --output OUT   the folder of the new recording; it must not exist\n"
         "  -s, --storage S    its format: sqlite3, mcap (default: as it was)\n" BAG_OUTPUT_HELP
         "  -h, --help         this text\n\n"

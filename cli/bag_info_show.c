@@ -50,6 +50,20 @@ static void print_topic(const bag_info_t *info, size_t index)
   putchar('\n');
 }
 
+/* Of a recording in which time was set back. */
+static void print_runs(const bag_info_t *info)
+{
+  for (size_t i = 0; i < info->bag->run_count; i++) {
+    const tb_bag_run_t *run = &info->bag->runs[i];
+    char label[32];
+    snprintf(label, sizeof label, "run %zu:", i + 1);
+    printf("%-13s %zu file%s from %s on\n", label, run->file_count, bag_plural(run->file_count),
+           bag_info_file(info, run->first_file));
+    print_time("  start:", run->start_ns);
+    print_time("  end:", run->end_ns);
+  }
+}
+
 void bag_info_print(const bag_info_t *info)
 {
   char compression[40];
@@ -64,6 +78,7 @@ void bag_info_print(const bag_info_t *info)
     print_time("end:", info->end_ns);
     printf("%-13s %" PRId64 ".%09" PRId64 " s\n", "duration:", ns / TB_NS_PER_S, ns % TB_NS_PER_S);
   }
+  if (info->bag->run_count > 1) print_runs(info);
   printf("%-13s %s\n", "compression:", compression);
   for (size_t i = 0; i < info->bag->note_count; i++)
     printf("%-13s %s: %s\n", i ? "" : "notes:", info->bag->notes[i].key, info->bag->notes[i].value);

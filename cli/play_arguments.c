@@ -1,6 +1,7 @@
 #include "play_arguments.h"
 
 #include <getopt.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +27,7 @@ enum {
   OPTION_SIM_TIME,
   OPTION_PLAIN,
   OPTION_DOMAIN,
+  OPTION_RUN,
 };
 
 static const struct option options[] = {
@@ -52,6 +54,7 @@ static const struct option options[] = {
     {"use-sim-time", no_argument, NULL, OPTION_SIM_TIME},
     {"plain", no_argument, NULL, OPTION_PLAIN},
     {"domain", required_argument, NULL, OPTION_DOMAIN},
+    {"run", required_argument, NULL, OPTION_RUN},
     {"help", no_argument, NULL, 'h'},
     {0},
 };
@@ -233,6 +236,8 @@ static bool parse_value(const command_t *command, int option, int argc, char **a
     return parse_acked(command, &player->ack_limit);
   case OPTION_DOMAIN:
     return command_parse_int(command, "--domain", optarg, 0, 232, &arguments->domain);
+  case OPTION_RUN:
+    return command_parse_int(command, "--run", optarg, 1, INT_MAX, &arguments->run);
   default:
     command_bad_option(command, option, argv);
     return false;
@@ -320,6 +325,7 @@ const char play_help[] =
     "  --playback-until-sec S      play up to this time since 1970\n"
     "  --playback-until-nsec N     the same in nanoseconds. With a duration the later end "
     "counts\n"
+    "  --run N            which run, of a recording in which time was set back: runs overlap\n"
     "  --use-sim-time     play in the time of /clock, as parameter use_sim_time of the node: at "
     "its\n"
     "                     speed times the rate. Nothing is sent before its first tick; while it\n"

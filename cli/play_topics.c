@@ -5,18 +5,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bag.h"
+
 typedef struct filter {
   const play_arguments_t *arguments;
   regex_t regex, exclude_regex;
   bool has_regex, has_exclude;
 } filter_t;
 
-static tb_status_t open_bags(const play_arguments_t *arguments,
-                             const tb_bag_reader_options_t *options, tb_bag_reader_t **out,
-                             tb_error_t *error)
+static int open_bags(const command_t *command, const play_arguments_t *arguments,
+                     const tb_bag_reader_options_t *filter, tb_bag_reader_t **out)
 {
   const words_t *bags = &arguments->bags;
-  return tb_bag_reader_open_many(bags->items, bags->count, options, out, error);
+  tb_bag_reader_options_t options = *filter;
+  options.run = (size_t)arguments->run;
+  return bag_open_run(command, bags->items, bags->count, &options, out);
 }
 
 static const char *without_slash(const char *name)
@@ -87,7 +90,6 @@ static bool is_wanted(const filter_t *filter, const char *topic)
 static int open_filtered(const filter_t *filter, const command_t *command,
                          const tb_bag_info_t *info, tb_bag_reader_t **out)
 {
-  tb_error_t error = TB_ERROR_INIT;
   tb_bag_reader_options_t options = TB_BAG_READER_OPTIONS_INIT;
   const char **names = calloc(info->topic_count + 1, sizeof *names);
   if (!names) return command_failed(command, TB_ERR_NO_MEMORY, NULL);
@@ -95,13 +97,9 @@ static int open_filtered(const filter_t *filter, const command_t *command,
     if (is_wanted(filter, info->topics[i].name))
       names[options.topic_count++] = info->topics[i].name;
   options.topics = names;
-  int result = EXIT_OK;
-  if (options.topic_count == 0) {
-    result = command_usage_error(command, "no topic of %s is left to play", info->path);
-  } else {
-    tb_status_t status = open_bags(filter->arguments, &options, out, &error);
-    if (status) result = command_failed(command, status, &error);
-  }
+  int result = options.topic_count > 0
+                   ? open_bags(command, filter->arguments, &options, out)
+                   : command_usage_error(command, "no topic of %s is left to play", info->path);
   free(names);
   return result;
 }
@@ -110,12 +108,12 @@ static int open_filtered(const filter_t *filter, const command_t *command,
 static int open_with(filter_t *filter, const command_t *command, tb_bag_reader_t **out)
 {
   const play_arguments_t *arguments = filter->arguments;
-  tb_error_t error = TB_ERROR_INIT;
+  const tb_bag_reader_options_t all = TB_BAG_READER_OPTIONS_INIT;
   tb_bag_reader_t *whole = NULL; /* owns the names */
-  tb_status_t status = open_bags(arguments, NULL, &whole, &error);
-  if (status) return command_failed(command, status, &error);
+  int result = open_bags(command, arguments, &all, &whole);
+  if (result) return result;
   const tb_bag_info_t *info = tb_bag_reader_info(whole);
-  int result = EXIT_USAGE;
+  result = EXIT_USAGE;
   if (check_words(command, "--topics", &arguments->topics, info) &&
       check_words(command, "--exclude-topics", &arguments->exclude_topics, info)) {
     command_show_log(command);
@@ -129,13 +127,12 @@ int play_topics_open(const command_t *command, const play_arguments_t *arguments
                      tb_bag_reader_t **out)
 {
   filter_t filter = {.arguments = arguments};
-  tb_error_t error = TB_ERROR_INIT;
+  const tb_bag_reader_options_t all = TB_BAG_READER_OPTIONS_INIT;
   int result = EXIT_USAGE;
   if (!arguments->regex && !arguments->exclude_regex && arguments->topics.count == 0 &&
       arguments->exclude_topics.count == 0) {
     command_show_log(command);
-    tb_status_t status = open_bags(arguments, NULL, out, &error);
-    return status ? command_failed(command, status, &error) : EXIT_OK;
+    return open_bags(command, arguments, &all, out);
   }
   if (compile(command, "--regex", arguments->regex, &filter.regex, &filter.has_regex) &&
       compile(command, "--exclude-regex", arguments->exclude_regex, &filter.exclude_regex,

@@ -47,8 +47,18 @@ typedef struct tb_bag_note {
   const char *value; /**< never NULL */
 } tb_bag_note_t;
 
-/** The whole bag, whatever the filter. Times and the message count come from the messages, not from
- * metadata.yaml, which may be wrong: a split recording that was cut off describes its last file. */
+/** A stretch of a recording in which time was not set back. A recorder in ROS time begins one, with
+ * a file of its own, at each jump back. Runs usually overlap in time. */
+typedef struct tb_bag_run {
+  size_t first_file; /**< index into tb_bag_info_t.files */
+  size_t file_count; /**< how many files it has; they follow each other */
+  int64_t start_ns;  /**< log time of its first message, 0 without messages */
+  int64_t end_ns;    /**< log time of its last message, likewise */
+} tb_bag_run_t;
+
+/** The whole bag, or the run that was asked for, whatever the filter. Times and the message count
+ * come from the messages, not from metadata.yaml, which may be wrong: a split recording that was
+ * cut off describes its last file. */
 typedef struct tb_bag_info {
   const char *path;             /**< as given to tb_bag_reader_open; of several bags the first */
   const char *storage_id;       /**< "sqlite3", "mcap"; "mixed" for several bags that differ */
@@ -65,6 +75,9 @@ typedef struct tb_bag_info {
   const char *compression_format;   /**< "zstd", "lz4"; empty without compression */
   const tb_bag_note_t *notes;       /**< custom_data of metadata.yaml; of the first bag */
   size_t note_count;                /**< how many `notes` there are */
+  const tb_bag_run_t *runs; /**< all of them, in the order of recording, as metadata.yaml tells; of
+                               several bags one */
+  size_t run_count;         /**< how many `runs` there are, 1 or more */
   const char *damage; /**< the first thing that opening found wrong; NULL: nothing. Reading may find
                            more */
 } tb_bag_info_t;
@@ -113,12 +126,14 @@ typedef struct tb_bag_reader_options {
   tb_bag_counts_t counts;    /**< how messages per topic are counted */
   tb_bag_damage_t damage;    /**< what becomes of damaged bags */
   tb_bag_content_t content;  /**< how much of each message is read */
+  size_t run; /**< which of the runs is read, from 1 on; 0: all, with their messages merged by time,
+                 which the log warns of where there are several. TB_ERR_RANGE: there is no such */
 } tb_bag_reader_options_t;
 
 /** All topics. */
 #define TB_BAG_READER_OPTIONS_INIT                                                                 \
   {                                                                                                \
-    NULL, 0, TB_BAG_COUNTS_AUTO, TB_BAG_DAMAGE_REFUSE, TB_BAG_CONTENT_ALL                          \
+    NULL, 0, TB_BAG_COUNTS_AUTO, TB_BAG_DAMAGE_REFUSE, TB_BAG_CONTENT_ALL, 0                       \
   }
 
 TB_BEGIN_DECLS

@@ -75,6 +75,7 @@ typedef struct tb_bag_writer_info {
   int64_t end_ns;         /**< the latest log time, 0 without messages */
   size_t topic_count;     /**< how many topics were added */
   size_t file_count;      /**< how many files were begun */
+  size_t run_count;       /**< how many runs were begun, see tb_bag_writer_begin_run */
   uint64_t file_size;     /**< bytes of the file in the making */
   const char *path;       /**< of the bag's folder */
 } tb_bag_writer_info_t;
@@ -127,6 +128,12 @@ TB_API tb_status_t tb_bag_writer_flush(tb_bag_writer_t *writer, tb_bag_flush_t h
 /** Closes the file and begins the next one, even if it is empty.
  * [owner thread] [blocks: file system] */
 TB_API tb_status_t tb_bag_writer_split(tb_bag_writer_t *writer, tb_error_t *error);
+
+/** The log times that follow begin anew, before those that were written: ends the file, unless it
+ * is empty, and notes in metadata.yaml that a run of the recording (tb_bag_run_t) begins with the
+ * next one. Nothing before the first message. Errors as tb_bag_writer_split. [owner thread]
+ * [blocks: file system] */
+TB_API tb_status_t tb_bag_writer_begin_run(tb_bag_writer_t *writer, tb_error_t *error);
 
 /** Puts `value` under `key` into the custom_data of metadata.yaml, at its next writing; replaces an
  * earlier one. TB_ERR_INVALID if a text is NULL or not UTF-8. [owner thread] */

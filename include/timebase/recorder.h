@@ -71,7 +71,7 @@ typedef struct tb_recorder_message {
   int64_t receive_ns; /**< system time at receipt */
   int64_t source_ns;  /**< system time at sending; 0: unknown, then that of receipt is taken */
   int64_t clock_ns;   /**< of a message that is itself the clock's time: that time; otherwise 0. It
-                         is the log time if the clock has not started yet */
+                         is the log time if the clock has not started yet, or will be there next */
 } tb_recorder_message_t;
 
 /** What has become of the messages of one topic. */
@@ -103,16 +103,21 @@ typedef struct tb_recorder_status {
   tb_error_t failure; /**< the first failure of the file system; TB_OK: none */
 } tb_recorder_status_t;
 
+/** An order has been carried out: TB_OK, or why not. On the recorder's thread, which writes nothing
+ * meanwhile. */
+typedef void (*tb_recorder_done_fn)(tb_status_t status, void *user);
+
 TB_BEGIN_DECLS
 
 /** Makes the bag at `path` (tb_bag_writer_create) and starts the thread that writes to it.
  * `options` may be NULL.
  *
- * With TB_RECORDER_TIME_ROS messages are skipped until the clock has started, each jump back of the
- * clock begins a file. Jumps back, the first tick and changes of source are recorded as messages of
- * TB_RECORDER_JUMPS_TOPIC (std_msgs/msg/String: "kind=backward reason=loop before_ns=...
- * after_ns=... file=1 begins_file"), at the time that they led to, and the first 1000 are noted in
- * the bag's custom data too, as "timebase_jump_N".
+ * With TB_RECORDER_TIME_ROS messages are skipped until the clock has started. Each jump back of the
+ * clock begins a file, and a run (tb_bag_writer_note_run). Jumps, the first tick and changes of
+ * source are recorded as messages of TB_RECORDER_JUMPS_TOPIC (std_msgs/msg/String: "kind=backward
+ * reason=loop before_ns=... after_ns=... run=2"), at the time that they led to, and the first 1000
+ * are noted in the bag's custom data too, as "timebase_jump_N". A step forward is a jump if it is
+ * of more than a second and too long to be the passing of time (tb_timeline_stats_t).
  *
  *   TB_ERR_INVALID  options: TB_RECORDER_TIME_ROS without clock, a negative interval
  *   and as tb_bag_writer_create, TB_ERR_SYSTEM (no thread), TB_ERR_FORKED
@@ -154,13 +159,16 @@ TB_API void tb_recorder_pause(tb_recorder_t *recorder);
 TB_API void tb_recorder_resume(tb_recorder_t *recorder);
 TB_API bool tb_recorder_is_paused(const tb_recorder_t *recorder);
 
-/** Has what comes from now on go to another file. [any thread] [from callbacks] TB_ERR_CLOSED,
- * TB_ERR_NO_MEMORY, TB_ERR_FORKED. */
-TB_API tb_status_t tb_recorder_split(tb_recorder_t *recorder);
+/** Has what comes from now on go to another file; in snapshot mode, what is in memory too. `done`
+ * (may be NULL) is called once that file is there, unless this fails. [any thread] [from callbacks]
+ * TB_ERR_CLOSED, TB_ERR_NO_MEMORY, TB_ERR_FORKED. */
+TB_API tb_status_t tb_recorder_split(tb_recorder_t *recorder, tb_recorder_done_fn done, void *user);
 
-/** In snapshot mode: has what is in memory written. [any thread] [from callbacks] TB_ERR_INVALID:
- * not in snapshot mode. TB_ERR_CLOSED, TB_ERR_FORKED. */
-TB_API tb_status_t tb_recorder_snapshot(tb_recorder_t *recorder);
+/** In snapshot mode: has what is in memory written; `done` (may be NULL) is called once it is
+ * readable in the file, unless this fails. [any thread] [from callbacks] TB_ERR_INVALID: not in
+ * snapshot mode. TB_ERR_CLOSED, TB_ERR_NO_MEMORY, TB_ERR_FORKED. */
+TB_API tb_status_t tb_recorder_snapshot(tb_recorder_t *recorder, tb_recorder_done_fn done,
+                                        void *user);
 
 /** Takes no more, writes what waits and closes the bag. The first failure of the whole recording is
  * returned; a second call returns it again. [one thread] [blocks: file system] TB_ERR_DEADLOCK from

@@ -44,6 +44,7 @@ static void merge_extent(tb_bag_reader_t *reader, tb__bag_source_t *source,
   source->has_rows = file->message_count > 0 || file->has_damage_rows;
   source->start_ns = file->has_times ? file->start_ns : 0;
   source->end_ns = file->has_times ? file->end_ns : INT64_MAX;
+  if (source->is_left_out) return;
   info->message_count += file->message_count;
   source->part->message_count += file->message_count;
   if (!file->has_times) return;
@@ -123,7 +124,7 @@ static tb_status_t survey_file(tb_bag_reader_t *reader, size_t index, tb_error_t
 static tb_status_t count_file(tb_bag_reader_t *reader, size_t index, tb_error_t *error)
 {
   const tb__bag_source_t *source = &reader->sources[index];
-  if (!source->has_rows) return TB_OK;
+  if (!source->has_rows || source->is_left_out) return TB_OK;
   tb__bag_file_topic_t *topics = calloc(source->link_count + 1, sizeof *topics);
   if (!topics) return no_memory(error);
   for (size_t i = 0; i < source->link_count; i++)
@@ -218,7 +219,7 @@ static tb_status_t fill_notes(tb_bag_reader_t *reader, tb_error_t *error)
   if (!reader->notes) return no_memory(error);
   reader->info.notes = reader->notes;
   for (; node; node = node->next) /* what is no text is not for us */
-    if (tb__yaml_text(node))
+    if (tb__yaml_text(node) && !tb__bag_is_run_note(node->key))
       reader->notes[reader->info.note_count++] = (tb_bag_note_t){node->key, node->text};
   return TB_OK;
 }
@@ -278,12 +279,14 @@ static tb_status_t survey(tb_bag_reader_t *reader, const tb_bag_reader_options_t
                           tb_error_t *error)
 {
   tb_status_t status = make_sources(reader, error);
+  if (!status) status = tb__bag_reader_find_runs(reader, error);
   for (size_t i = 0; i < reader->source_count && !status; i++)
     status = survey_file(reader, i, error);
   for (size_t i = 0; i < reader->part_count && !status; i++)
     status = count_part(reader, &reader->parts[i], error);
   if (!status) status = apply_filter(reader, options, error);
   if (status) return status;
+  tb__bag_reader_time_runs(reader);
   sort_by_start(reader);
   return fill_info(reader, error);
 }
@@ -413,6 +416,7 @@ void tb_bag_reader_close(tb_bag_reader_t *reader)
   free(reader->active);
   free(reader->files);
   free(reader->notes);
+  free(reader->runs);
   free(reader->wanted);
   free(reader->is_cdr);
   free(reader->ros_distro);

@@ -1,17 +1,20 @@
 #include <timebase/bag_writer.h>
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "bag/offers.h"
+#include "bag/run_note.h"
 #include "bag/writer.h"
 #include "bag/yaml_writer.h"
 
 #define MAX_LEVEL   19
 #define MAX_PAYLOAD 1000000000 /* what SQLite takes */
+#define NOTE_SIZE   64
 
 static const tb__bag_output_format_t *const formats[] = {&tb__sqlite_output, &tb__mcap_output};
 
@@ -425,6 +428,21 @@ tb_status_t tb_bag_writer_set_custom_data(tb_bag_writer_t *writer, const char *k
   return TB_OK;
 }
 
+/* Noted before the file ends, so that no metadata lacks it. */
+tb_status_t tb_bag_writer_begin_run(tb_bag_writer_t *writer, tb_error_t *error)
+{
+  char key[NOTE_SIZE], value[NOTE_SIZE];
+  bool is_empty = writer->output && tb__writer_file(writer)->extent.message_count == 0;
+  size_t first_file = writer->file_count - is_empty;
+  if (first_file == 0) return TB_OK;
+  snprintf(key, sizeof key, TB__RUN_KEY_PREFIX "%zu", writer->run_count + 2);
+  snprintf(value, sizeof value, TB__RUN_VALUE "%zu", first_file);
+  tb_status_t status = tb_bag_writer_set_custom_data(writer, key, value, error);
+  if (status) return status;
+  writer->run_count++;
+  return is_empty ? tb__writer_save_metadata(writer, error) : tb_bag_writer_split(writer, error);
+}
+
 void tb_bag_writer_get_info(const tb_bag_writer_t *writer, tb_bag_writer_info_t *out)
 {
   tb__bag_extent_t extent = tb__writer_extent(writer);
@@ -434,6 +452,7 @@ void tb_bag_writer_get_info(const tb_bag_writer_t *writer, tb_bag_writer_info_t 
                              .end_ns = extent.end_ns,
                              .topic_count = writer->topic_count,
                              .file_count = writer->file_count,
+                             .run_count = writer->run_count + 1,
                              .file_size = writer->output ? writer->format->size(writer->output) : 0,
                              .path = writer->path};
 }

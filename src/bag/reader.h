@@ -1,5 +1,5 @@
 /* Inside of tb_bag_reader_t. bag_reader.c opens and describes, reader_source.c has the files,
- * merge.c reads. */
+ * reader_runs.c knows runs, merge.c reads. */
 #ifndef TB_BAG_READER_H
 #define TB_BAG_READER_H
 
@@ -30,6 +30,7 @@ typedef struct tb__bag_source {
   tb__bag_topic_link_t *links; /* sorted by id */
   size_t link_count;
   bool has_rows;
+  bool is_left_out; /* of another run than the one that is read */
   int64_t start_ns; /* 0 if no row has a usable time */
   int64_t end_ns;   /* INT64_MAX likewise: never passed over */
   tb__bag_file_t *file;
@@ -51,6 +52,7 @@ struct tb_bag_reader {
   const char *chunk_format; /* static, or NULL */
   const char **files;       /* by source, for the info */
   tb_bag_note_t *notes;
+  tb_bag_run_t *runs;
   tb_bag_info_t info;
   tb__bag_source_t *sources; /* by file */
   size_t source_count;
@@ -69,6 +71,13 @@ tb_status_t tb__bag_reader_open_files(const tb__bag_storage_t *storage,
                                       tb__bag_location_t *location,
                                       const tb_bag_reader_options_t *options, tb_bag_reader_t **out,
                                       tb_error_t *error);
+
+/* Which files belong to which run, and which are read. TB_ERR_RANGE: there is no such run. */
+tb_status_t tb__bag_reader_find_runs(tb_bag_reader_t *reader, tb_error_t *error);
+/* When the extents of the files are known: those of runs; files of others are not read. */
+void tb__bag_reader_time_runs(tb_bag_reader_t *reader);
+/* Whether an entry of custom_data is such a note. */
+bool tb__bag_is_run_note(const char *key);
 
 /* The first is kept for the info. */
 tb_status_t tb__bag_reader_note_damage(tb_bag_reader_t *reader, const char *text,

@@ -22,8 +22,6 @@ static tb_status_t open_bag(tb_recorder_t *recorder, const char *path, tb_error_
 {
   tb_bag_writer_options_t bag = recorder->options.bag;
   if (!bag.storage_id) bag.storage_id = TB_RECORDER_STORAGE;
-  bag.on_split = tb__recorder_on_split;
-  bag.user = recorder;
   return tb_bag_writer_create(path, &bag, &recorder->bag, error);
 }
 
@@ -215,22 +213,20 @@ bool tb_recorder_is_paused(const tb_recorder_t *recorder)
   return atomic_load(&recorder->paused);
 }
 
-tb_status_t tb_recorder_split(tb_recorder_t *recorder)
+tb_status_t tb_recorder_split(tb_recorder_t *recorder, tb_recorder_done_fn done, void *user)
 {
   if (tb__is_forked()) return TB_ERR_FORKED;
-  return tb__recorder_put(recorder, tb__record_create(TB__RECORD_SPLIT, 0, NULL, 0));
+  const tb__record_done_t told = {done, user};
+  return tb__recorder_put(recorder, tb__record_create(TB__RECORD_SPLIT, 0, &told, sizeof told));
 }
 
-tb_status_t tb_recorder_snapshot(tb_recorder_t *recorder)
+tb_status_t tb_recorder_snapshot(tb_recorder_t *recorder, tb_recorder_done_fn done, void *user)
 {
   if (tb__is_forked()) return TB_ERR_FORKED;
   if (!recorder->options.snapshot_mode) return TB_ERR_INVALID;
-  tb__mutex_lock(&recorder->mutex);
-  bool stopped = recorder->stopped;
-  if (!stopped) recorder->snapshot_wanted = true;
-  tb__mutex_unlock(&recorder->mutex);
-  tb__recorder_wake(recorder);
-  return stopped ? TB_ERR_CLOSED : TB_OK;
+  const tb__record_done_t told = {done, user};
+  return tb__recorder_put_snapshot(recorder,
+                                   tb__record_create(TB__RECORD_SNAPSHOT, 0, &told, sizeof told));
 }
 
 /* --- what is told --- */

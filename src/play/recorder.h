@@ -11,19 +11,26 @@
 #include "platform/thread.h"
 
 #define TB__RECORD_FLUSH_NS (TB_NS_PER_S / 2) /* half of TB_RECORDER_FLUSH_LIMIT */
+#define TB__RECORD_HOLD_NS  (TB_NS_PER_S / 4)
 
 typedef enum tb__record_kind {
   TB__RECORD_MESSAGE = 1,
-  TB__RECORD_TOPIC, /* one that is new, to be told to the bag */
-  TB__RECORD_SPLIT,
-  TB__RECORD_JUMP, /* of the clock: `bytes` is a tb_jump_t */
+  TB__RECORD_TOPIC,    /* one that is new, to be told to the bag */
+  TB__RECORD_SPLIT,    /* `bytes` is a tb__record_done_t */
+  TB__RECORD_SNAPSHOT, /* the same: what stands before it is to be flushed */
+  TB__RECORD_JUMP,     /* of the clock: `bytes` is a tb_jump_t */
 } tb__record_kind_t;
+
+/* Who is told when an order has been carried out. */
+typedef struct tb__record_done {
+  tb_recorder_done_fn done; /* NULL: nobody */
+  void *user;
+} tb__record_done_t;
 
 /* What waits to be written. */
 typedef struct tb__record {
   struct tb__record *next;
   tb__record_kind_t kind;
-  bool stamp_later; /* it came during a jump: the time is asked for when that is over */
   size_t topic;
   size_t size;
   int64_t log_ns;
@@ -31,6 +38,10 @@ typedef struct tb__record {
   int64_t steady_ns; /* when it came */
   uint8_t bytes[];
 } tb__record_t;
+
+typedef struct tb__record_list {
+  tb__record_t *first, *last;
+} tb__record_list_t;
 
 /* Counts are read on any thread. */
 typedef struct tb__recorder_topic {
@@ -55,20 +66,24 @@ struct tb_recorder {
   _Atomic uint32_t work;  /* futex: something has been put in the queue, or stop */
   _Atomic uint64_t jumps;
 
-  tb__mutex_t mutex; /* never held while something waits */
-  tb__record_t *first, *last;
+  uint64_t forward_jumps; /* of the clock's timeline, before the jump that goes on */
+
+  tb__mutex_t mutex;       /* never held while something waits */
+  tb__record_list_t queue; /* to be written */
+  tb__record_list_t held;  /* behind a tick that leads back, until the jump, or held_until_ns */
+  int64_t held_until_ns;
+  tb__record_list_t memory; /* in snapshot mode: messages and jumps until they are asked for */
   tb__recorder_topic_t **topics;
   size_t topic_count;
-  bool stopped;         /* takes no more */
-  bool snapshot_wanted; /* in snapshot mode: what is in the queue is written */
-  bool broken;          /* the file system has failed, and not yet recovered */
-  size_t file_count;    /* as of the last flush */
+  int64_t clock_ns;  /* what the clock told last, or will tell behind the jump that goes on */
+  bool stopped;      /* takes no more */
+  bool broken;       /* the file system has failed, and not yet recovered */
+  size_t file_count; /* as of the last flush */
   uint64_t file_size;
   tb_error_t failure; /* the first */
 
   /* Of the writer thread. */
   tb_bag_writer_t *bag;
-  uint64_t in_file;     /* messages in the file in the making */
   int64_t flush_due_ns; /* INT64_MAX: nothing is to be flushed */
   int64_t sync_due_ns;
   int64_t retry_ns;       /* while broken: when to try the next file */
@@ -84,13 +99,16 @@ tb__record_t *tb__record_create(tb__record_kind_t kind, size_t topic, const void
 /* Orders to the writer thread count towards the limit and are never refused by it. `record` is
  * taken over; NULL is TB_ERR_NO_MEMORY. TB_ERR_CLOSED. */
 tb_status_t tb__recorder_put(tb_recorder_t *recorder, tb__record_t *record);
+/* The same behind all that a snapshot's memory holds, which is to be written. */
+tb_status_t tb__recorder_put_snapshot(tb_recorder_t *recorder, tb__record_t *record);
+/* To be written, or to the memory, as they stand. */
+void tb__recorder_release_held_locked(tb_recorder_t *recorder) TB_REQUIRES(recorder->mutex);
 tb_status_t tb__recorder_watch_clock(tb_recorder_t *recorder);
 void tb__record_free(tb_recorder_t *recorder, tb__record_t *record);
 tb__recorder_topic_t *tb__recorder_topic(tb_recorder_t *recorder, size_t index);
 void tb__recorder_wake(tb_recorder_t *recorder);
 
-/* recorder_writer.c: the thread, and what the bag calls at each split; `user` is the recorder. */
+/* recorder_writer.c: the thread; `user` is the recorder. */
 void *tb__recorder_run(void *user);
-void tb__recorder_on_split(const char *closed, const char *opened, void *user);
 
 #endif

@@ -2,6 +2,7 @@
 #include <pthread.h>
 #include <timebase/jump.h>
 #include <timebase/manual_source.h>
+#include <timebase/testing.h>
 
 #include "play/record_fixture.h"
 
@@ -70,7 +71,7 @@ static void test_nothing_before_the_first_tick(void **state)
   assert_true(metadata_says("kind=started"));
   tb_bag_reader_t *reader = read_back();
   expect(reader, 2, 5 * S, 0);
-  expect_jump(reader, "kind=started reason=none before_ns=0 after_ns=5000000000 file=0", 5 * S, 0);
+  expect_jump(reader, "kind=started reason=none before_ns=0 after_ns=5000000000 run=1", 5 * S, 0);
   expect(reader, 3, 5 * S, 0);
   tb_bag_reader_close(reader);
   end_clock();
@@ -92,23 +93,148 @@ static void test_a_jump_back_begins_a_file(void **state)
   stop_well();
   assert_int_equal(status_now().jumps, 3);
   assert_int_equal(status_now().file_count, 4);
-  assert_true(metadata_says(
-      "kind=backward reason=loop before_ns=11000000000 after_ns=3000000000 file=1 begins_file"));
+  assert_true(metadata_says("timebase_run_2: \"first_file=1\""));
   tb_bag_reader_t *reader = read_back();
-  const char *loop =
-      "kind=backward reason=loop before_ns=11000000000 after_ns=3000000000 file=1 begins_file";
+  const char *loop = "kind=backward reason=loop before_ns=11000000000 after_ns=3000000000 run=2";
   const char *seeks[] = {
-      "kind=backward reason=seek before_ns=3000000000 after_ns=2000000000 file=2 begins_file",
-      "kind=backward reason=seek before_ns=2000000000 after_ns=1000000000 file=3 begins_file"};
+      "kind=backward reason=seek before_ns=3000000000 after_ns=2000000000 run=3",
+      "kind=backward reason=seek before_ns=2000000000 after_ns=1000000000 run=4"};
   expect_jump(reader, seeks[1], 1 * S, 3);
   expect(reader, 4, 1 * S, 3);
   expect_jump(reader, seeks[0], 2 * S, 2);
   expect_jump(reader, loop, 3 * S, 1);
   expect(reader, 3, 3 * S, 1);
-  expect_jump(reader, "kind=started reason=none before_ns=0 after_ns=10000000000 file=0", 10 * S,
-              0);
+  expect_jump(reader, "kind=started reason=none before_ns=0 after_ns=10000000000 run=1", 10 * S, 0);
   expect(reader, 1, 10 * S, 0);
   expect(reader, 2, 11 * S, 0);
+  tb_bag_reader_close(reader);
+  end_clock();
+}
+
+/* Each run by itself is as it was; the notes tell which files it has. */
+static void test_runs_can_be_read_one_by_one(void **state)
+{
+  (void)state;
+  tb_bag_reader_options_t options = TB_BAG_READER_OPTIONS_INIT;
+  tb_bag_reader_t *reader = NULL;
+  tb_error_t error = TB_ERROR_INIT;
+  start_on_clock();
+  assert_ok(tb_manual_source_set(source, 10 * S));
+  assert_ok(take(0, 1));
+  assert_ok(tb_recorder_split(recorder, NULL, NULL)); /* a run of two files */
+  assert_ok(take(0, 2));
+  assert_ok(tb_manual_source_set(source, 5 * S));
+  assert_ok(take(0, 3));
+  assert_ok(tb_manual_source_set(source, 12 * S));
+  assert_ok(take(0, 4));
+  stop_well();
+  options.run = 1;
+  assert_ok(tb_bag_reader_open(path, &options, &reader, &error));
+  const tb_bag_info_t *info = tb_bag_reader_info(reader);
+  assert_int_equal(info->run_count, 2);
+  assert_int_equal(info->runs[0].file_count, 2);
+  assert_int_equal(info->runs[1].first_file, 2);
+  assert_int_equal(info->runs[1].start_ns, 5 * S);
+  assert_int_equal(info->runs[1].end_ns, 12 * S);
+  assert_int_equal(info->message_count, 3);
+  assert_int_equal(info->end_ns, 10 * S);
+  expect_jump(reader, "kind=started reason=none before_ns=0 after_ns=10000000000 run=1", 10 * S, 0);
+  expect(reader, 1, 10 * S, 0);
+  expect(reader, 2, 10 * S, 1);
+  tb_bag_message_t message;
+  assert_status(tb_bag_reader_next(reader, &message, NULL), TB_ERR_END);
+  assert_ok(tb_bag_reader_seek(reader, 0));
+  assert_ok(tb_bag_reader_next(reader, &message, NULL));
+  assert_int_equal(message.log_time_ns, 10 * S);
+  tb_bag_reader_close(reader);
+  options.run = 3;
+  assert_status(tb_bag_reader_open(path, &options, &reader, &error), TB_ERR_RANGE);
+  assert_non_null(strstr(error.text, "no run 3: there are 2"));
+  end_clock();
+}
+
+/* A long step may be the passing of time: of a clock that ticks seldom, for instance. */
+static void test_forward_jumps_are_recorded(void **state)
+{
+  (void)state;
+  tb_bag_message_t message;
+  start_on_clock();
+  assert_ok(tb_testing_hold_os_time());
+  for (int64_t time = 10; time < 20; time++) { /* from which the rate is known */
+    assert_ok(tb_manual_source_set(source, time * S));
+    assert_ok(tb_testing_advance(TB_TESTING_STEADY, (tb_duration_t){S}));
+  }
+  assert_ok(tb_testing_advance(TB_TESTING_STEADY, (tb_duration_t){9 * S}));
+  assert_ok(tb_manual_source_set(source, 29 * S));
+  assert_ok(take(0, 1));
+  assert_ok(tb_manual_source_set(source, 200 * S));
+  assert_ok(take(0, 2));
+  assert_ok(tb_testing_release_os_time());
+  stop_well();
+  assert_int_equal(status_now().jumps, 0);
+  assert_int_equal(status_now().file_count, 1);
+  tb_bag_reader_t *reader = read_back();
+  assert_ok(tb_bag_reader_next(reader, &message, NULL)); /* of the first tick */
+  expect(reader, 1, 29 * S, 0);
+  expect_jump(reader, "kind=forward reason=none before_ns=29000000000 after_ns=200000000000 run=1",
+              200 * S, 0);
+  expect(reader, 2, 200 * S, 0);
+  assert_status(tb_bag_reader_next(reader, &message, NULL), TB_ERR_END);
+  tb_bag_reader_close(reader);
+  end_clock();
+}
+
+/* The tick is here first, and makes the jump only then. What comes meanwhile is of the new run. */
+static void test_a_tick_that_leads_back_is_of_the_run_that_it_begins(void **state)
+{
+  (void)state;
+  start_on_clock();
+  assert_ok(tb_manual_source_set(source, 10 * S));
+  assert_ok(take(0, 1));
+  assert_ok(take_sized(1, 2, 8, 3 * S));
+  assert_ok(take(0, 3));
+  assert_ok(tb_manual_source_set(source, 3 * S));
+  assert_ok(take_sized(1, 4, 8, 4 * S)); /* one that leads on may be early, too */
+  assert_ok(tb_manual_source_set(source, 4 * S));
+  assert_ok(take(0, 5));
+  stop_well();
+  tb_bag_reader_t *reader = read_back();
+  expect_jump(reader, "kind=backward reason=none before_ns=10000000000 after_ns=3000000000 run=2",
+              3 * S, 1);
+  expect(reader, 2, 3 * S, 1);
+  expect(reader, 3, 3 * S, 1);
+  expect(reader, 4, 4 * S, 1);
+  expect(reader, 5, 4 * S, 1);
+  tb_bag_reader_close(reader);
+  end_clock();
+}
+
+/* The clock takes no notice of it: what was held goes on at the time at which it came. */
+static void test_a_tick_that_is_dropped_holds_nothing_for_long(void **state)
+{
+  (void)state;
+  tb_bag_message_t started;
+  start_on_clock();
+  assert_ok(tb_testing_hold_os_time());
+  assert_ok(tb_manual_source_set(source, 10 * S));
+  assert_ok(take_sized(1, 1, 8, 9 * S));
+  assert_ok(take(0, 2));
+  assert_ok(tb_manual_source_set(source, 11 * S));
+  assert_ok(take_sized(1, 3, 8, 11 * S)); /* lets it go */
+  wait_until_written(4);
+  assert_ok(take_sized(1, 4, 8, 9 * S));
+  assert_ok(take(0, 5));
+  assert_ok(tb_testing_advance(TB_TESTING_STEADY, (tb_duration_t){S / 2}));
+  wait_until_written(6); /* so does time */
+  assert_ok(take_sized(1, 6, 8, 9 * S));
+  assert_ok(tb_testing_release_os_time());
+  stop_well(); /* so does the end */
+  tb_bag_reader_t *reader = read_back();
+  assert_ok(tb_bag_reader_next(reader, &started, NULL));
+  expect(reader, 1, 10 * S, 0);
+  expect(reader, 2, 10 * S, 0);
+  for (uint32_t i = 3; i <= 6; i++)
+    expect(reader, i, 11 * S, 0);
   tb_bag_reader_close(reader);
   end_clock();
 }
@@ -144,9 +270,7 @@ static void test_messages_during_a_jump_are_of_after_it(void **state)
   assert_ok(tb_manual_source_set(source, 3 * S));
   stop_well();
   tb_bag_reader_t *reader = read_back();
-  expect_jump(reader,
-              "kind=backward reason=none before_ns=10000000000 after_ns=3000000000 file=1 "
-              "begins_file",
+  expect_jump(reader, "kind=backward reason=none before_ns=10000000000 after_ns=3000000000 run=2",
               3 * S, 1);
   expect(reader, 2, 3 * S, 1);
   tb_bag_message_t started;
@@ -163,6 +287,10 @@ int main(void)
   const struct CMUnitTest tests[] = {
       WITH_BAG(test_nothing_before_the_first_tick),
       WITH_BAG(test_a_jump_back_begins_a_file),
+      WITH_BAG(test_runs_can_be_read_one_by_one),
+      WITH_BAG(test_forward_jumps_are_recorded),
+      WITH_BAG(test_a_tick_that_leads_back_is_of_the_run_that_it_begins),
+      WITH_BAG(test_a_tick_that_is_dropped_holds_nothing_for_long),
       WITH_BAG(test_messages_during_a_jump_are_of_after_it),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

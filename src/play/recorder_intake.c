@@ -4,11 +4,24 @@
 
 #include "base/fork.h"
 #include "base/log.h"
+#include "clock/handler.h"
 #include "platform/time.h"
 #include "play/recorder.h"
 
-static void link_locked(tb_recorder_t *recorder, tb__record_t *record) TB_REQUIRES(recorder->mutex);
-static tb__record_t *unlink_first_locked(tb_recorder_t *recorder) TB_REQUIRES(recorder->mutex);
+/* Shorter steps forward are no jumps, unless the timeline was told otherwise. */
+#define FORWARD_MIN ((tb_duration_t){TB_NS_PER_S + 1})
+
+static void link_locked(tb_recorder_t *recorder, tb__record_list_t *list, tb__record_t *record)
+    TB_REQUIRES(recorder->mutex);
+static tb__record_list_t *list_for_locked(tb_recorder_t *recorder, const tb__record_t *record)
+    TB_REQUIRES(recorder->mutex);
+static void note_jump_locked(tb_recorder_t *recorder, const tb__record_t *record)
+    TB_REQUIRES(recorder->mutex);
+static int64_t clock_now_locked(tb_recorder_t *recorder) TB_REQUIRES(recorder->mutex);
+static bool is_held_locked(tb_recorder_t *recorder, const tb_recorder_message_t *message,
+                           const tb__record_t *record) TB_REQUIRES(recorder->mutex);
+static bool stamp_locked(tb_recorder_t *recorder, const tb_recorder_message_t *message,
+                         tb__record_t *record) TB_REQUIRES(recorder->mutex);
 static bool make_room_locked(tb_recorder_t *recorder, tb__record_t *record,
                              tb__record_t **out_pushed_out) TB_REQUIRES(recorder->mutex);
 static tb_status_t admit_locked(tb_recorder_t *recorder, const tb_recorder_message_t *message,
@@ -52,30 +65,70 @@ tb__record_t *tb__record_create(tb__record_kind_t kind, size_t topic, const void
   return record;
 }
 
-static void link_locked(tb_recorder_t *recorder, tb__record_t *record)
+static void list_add(tb__record_list_t *list, tb__record_t *first, tb__record_t *last)
 {
-  if (recorder->last)
-    recorder->last->next = record;
+  if (list->last)
+    list->last->next = first;
   else
-    recorder->first = record;
-  recorder->last = record;
-  atomic_fetch_add(&recorder->bytes, record_bytes(record));
+    list->first = first;
+  list->last = last;
 }
 
-static tb__record_t *unlink_first_locked(tb_recorder_t *recorder)
+static tb__record_t *list_take_first(tb__record_list_t *list)
 {
-  tb__record_t *record = recorder->first;
-  recorder->first = record->next;
-  if (!recorder->first) recorder->last = NULL;
+  tb__record_t *record = list->first;
+  list->first = record->next;
+  if (!list->first) list->last = NULL;
   return record;
 }
 
-tb_status_t tb__recorder_put(tb_recorder_t *recorder, tb__record_t *record)
+static void link_locked(tb_recorder_t *recorder, tb__record_list_t *list, tb__record_t *record)
+{
+  list_add(list, record, record);
+  atomic_fetch_add(&recorder->bytes, record_bytes(record));
+}
+
+/* A snapshot's memory has messages, and the jumps between them; orders are carried out at once. */
+static tb__record_list_t *list_for_locked(tb_recorder_t *recorder, const tb__record_t *record)
+{
+  bool is_kept = record->kind == TB__RECORD_MESSAGE || record->kind == TB__RECORD_JUMP;
+  return recorder->options.snapshot_mode && is_kept ? &recorder->memory : &recorder->queue;
+}
+
+void tb__recorder_release_held_locked(tb_recorder_t *recorder)
+{
+  tb__record_list_t *held = &recorder->held;
+  if (!held->first) return;
+  list_add(list_for_locked(recorder, held->first), held->first, held->last);
+  *held = (tb__record_list_t){0};
+}
+
+/* Of a jump that blocks readers: its new time is what the clock tells from here on, and what was
+ * held belongs to it. */
+static void note_jump_locked(tb_recorder_t *recorder, const tb__record_t *record)
+{
+  tb_jump_t jump;
+  if (record->kind != TB__RECORD_JUMP) return;
+  memcpy(&jump, record->bytes, sizeof jump);
+  if (jump.kind == TB_JUMP_FORWARD) return;
+  recorder->clock_ns = jump.after.ns;
+  for (tb__record_t *held = recorder->held.first; held && jump.after.ns > 0; held = held->next)
+    held->log_ns = jump.after.ns;
+}
+
+static tb_status_t put(tb_recorder_t *recorder, tb__record_t *record, bool with_memory)
 {
   if (!record) return TB_ERR_NO_MEMORY;
+  tb__record_list_t *memory = &recorder->memory;
   tb__mutex_lock(&recorder->mutex);
   bool stopped = recorder->stopped;
-  if (!stopped) link_locked(recorder, record);
+  if (!stopped && with_memory && memory->first) {
+    list_add(&recorder->queue, memory->first, memory->last);
+    *memory = (tb__record_list_t){0};
+  }
+  if (!stopped) link_locked(recorder, list_for_locked(recorder, record), record);
+  note_jump_locked(recorder, record);
+  if (record->kind == TB__RECORD_JUMP) tb__recorder_release_held_locked(recorder);
   tb__mutex_unlock(&recorder->mutex);
   if (stopped) {
     free(record);
@@ -85,22 +138,43 @@ tb_status_t tb__recorder_put(tb_recorder_t *recorder, tb__record_t *record)
   return TB_OK;
 }
 
-/* With the mutex held, so that a time of before a jump never comes to stand behind it: the jump is
- * put in the queue when readers are blocked already, and the time was asked for without waiting. */
-static bool stamp(const tb_recorder_t *recorder, const tb_recorder_message_t *message,
-                  tb__record_t *record)
+tb_status_t tb__recorder_put(tb_recorder_t *recorder, tb__record_t *record)
+{
+  return put(recorder, record, false);
+}
+
+tb_status_t tb__recorder_put_snapshot(tb_recorder_t *recorder, tb__record_t *record)
+{
+  return put(recorder, record, true);
+}
+
+/* A tick may be here before it has moved the clock. */
+static bool is_next_tick(const tb_recorder_message_t *message, int64_t now_ns)
+{
+  return now_ns == 0 || (message->clock_ns > now_ns && message->clock_ns - now_ns < FORWARD_MIN.ns);
+}
+
+/* While a jump blocks readers, what it leads to is known: before_jump has noted it. Asked for with
+ * the mutex held, so that a time of before a jump never comes to stand behind it. */
+static int64_t clock_now_locked(tb_recorder_t *recorder)
 {
   tb_time_t now;
+  if (tb_clock_try_now(recorder->options.clock, &now) == TB_OK) recorder->clock_ns = now.ns;
+  return recorder->clock_ns;
+}
+
+static bool stamp_locked(tb_recorder_t *recorder, const tb_recorder_message_t *message,
+                         tb__record_t *record)
+{
   record->publish_ns = message->source_ns > 0 ? message->source_ns : message->receive_ns;
   switch (recorder->options.log_time) {
   case TB_RECORDER_TIME_SOURCE:
     record->log_ns = record->publish_ns;
     return true;
   case TB_RECORDER_TIME_ROS:
-    record->log_ns = message->clock_ns;
-    record->stamp_later = tb_clock_try_now(recorder->options.clock, &now) != TB_OK;
-    if (!record->stamp_later && now.ns > 0) record->log_ns = now.ns;
-    return record->stamp_later || record->log_ns > 0;
+    record->log_ns = clock_now_locked(recorder);
+    if (is_next_tick(message, record->log_ns)) record->log_ns = message->clock_ns;
+    return record->log_ns > 0;
   default:
     record->log_ns = message->receive_ns;
     return true;
@@ -119,8 +193,8 @@ static bool make_room_locked(tb_recorder_t *recorder, tb__record_t *record,
 {
   if (!recorder->options.snapshot_mode) return has_room(recorder, record_bytes(record));
   if (record_bytes(record) > recorder->options.cache_size) return false;
-  while (!has_room(recorder, record_bytes(record)) && recorder->first) {
-    tb__record_t *oldest = unlink_first_locked(recorder);
+  while (!has_room(recorder, record_bytes(record)) && recorder->memory.first) {
+    tb__record_t *oldest = list_take_first(&recorder->memory);
     atomic_fetch_sub(&recorder->bytes, record_bytes(oldest));
     if (oldest->kind == TB__RECORD_MESSAGE) {
       atomic_fetch_add(&recorder->topics[oldest->topic]->pushed_out, 1);
@@ -132,14 +206,31 @@ static bool make_room_locked(tb_recorder_t *recorder, tb__record_t *record,
   return has_room(recorder, record_bytes(record));
 }
 
+/* A tick that leads back is here before the jump that it will make, perhaps: it and what follows
+ * belong behind that, and are held. What is dropped as reordered makes none: the next tick, or some
+ * time, tells. */
+static bool is_held_locked(tb_recorder_t *recorder, const tb_recorder_message_t *message,
+                           const tb__record_t *record)
+{
+  if (recorder->options.log_time != TB_RECORDER_TIME_ROS) return false;
+  if (message->clock_ns > 0 && message->clock_ns >= record->log_ns) {
+    tb__recorder_release_held_locked(recorder);
+  } else if (message->clock_ns > 0 && !recorder->held.first) {
+    recorder->held_until_ns = record->steady_ns + TB__RECORD_HOLD_NS;
+    return true;
+  }
+  return recorder->held.first;
+}
+
 static tb_status_t admit_locked(tb_recorder_t *recorder, const tb_recorder_message_t *message,
                                 tb__record_t *record, tb__record_t **out_pushed_out)
 {
   if (recorder->stopped) return TB_ERR_CLOSED;
-  if (!stamp(recorder, message, record)) return TB_ERR_NOT_SET;
+  if (!stamp_locked(recorder, message, record)) return TB_ERR_NOT_SET;
   if (!make_room_locked(recorder, record, out_pushed_out)) return TB_ERR_LIMIT;
   atomic_fetch_add(&recorder->topics[record->topic]->waiting, 1);
-  link_locked(recorder, record);
+  bool is_held = is_held_locked(recorder, message, record);
+  link_locked(recorder, is_held ? &recorder->held : list_for_locked(recorder, record), record);
   return TB_OK;
 }
 
@@ -187,23 +278,42 @@ void tb_recorder_note_lost(tb_recorder_t *recorder, size_t index, uint64_t count
   if (topic) atomic_fetch_add(&topic->lost_on_the_way, count);
 }
 
-/* Before the new time is there: what is queued behind this is of after the jump. */
-static void before_jump(const tb_jump_t *jump, void *user)
+static void put_jump(tb_recorder_t *recorder, const tb_jump_t *jump)
 {
-  tb_recorder_t *recorder = user;
   if (jump->delta.ns < 0) atomic_fetch_add(&recorder->jumps, 1);
   if (tb__recorder_put(recorder, tb__record_create(TB__RECORD_JUMP, 0, jump, sizeof *jump)) ==
       TB_ERR_NO_MEMORY)
     tb__log(TB_LOG_ERROR, "recorder: a jump is not recorded: out of memory");
 }
 
+/* Before the new time is there: what is queued behind this is of after the jump. A long step
+ * forward may be the passing of time: the timeline knows when it has been made. */
+static void before_jump(const tb_jump_t *jump, void *user)
+{
+  tb_recorder_t *recorder = user;
+  if (jump->kind == TB_JUMP_FORWARD)
+    recorder->forward_jumps = tb__clock_forward_jumps(recorder->options.clock);
+  else
+    put_jump(recorder, jump);
+}
+
+static void after_jump(const tb_jump_t *jump, void *user)
+{
+  tb_recorder_t *recorder = user;
+  if (jump->kind == TB_JUMP_FORWARD &&
+      tb__clock_forward_jumps(recorder->options.clock) != recorder->forward_jumps)
+    put_jump(recorder, jump);
+}
+
 tb_status_t tb__recorder_watch_clock(tb_recorder_t *recorder)
 {
   tb_jump_handler_options_t options = TB_JUMP_HANDLER_OPTIONS_INIT;
   options.name = "recorder";
+  options.threshold.min_forward = FORWARD_MIN;
   options.threshold.min_backward = (tb_duration_t){-1};
   options.threshold.on_clock_change = true;
   options.before = before_jump;
+  options.after = after_jump;
   options.user = recorder;
   return tb_jump_handler_create(recorder->options.clock, &options, &recorder->handler);
 }

@@ -15,7 +15,7 @@ static void test_log_times_of_receipt(void **state)
   assert_ok(take(1, 2));
   stop_well();
   assert_status(take(0, 3), TB_ERR_CLOSED);
-  assert_status(tb_recorder_split(recorder), TB_ERR_CLOSED);
+  assert_status(tb_recorder_split(recorder, NULL, NULL), TB_ERR_CLOSED);
   tb_bag_reader_t *reader = read_back();
   assert_int_equal(tb_bag_reader_info(reader)->topic_count, 2);
   expect(reader, 1, 2000 * S + 1, 0);
@@ -62,7 +62,7 @@ static void start_held(uint64_t cache_size)
   sem_init(&held, 0, 0);
   sem_init(&go_on, 0, 0);
   start(&options);
-  assert_ok(tb_recorder_split(recorder));
+  assert_ok(tb_recorder_split(recorder, NULL, NULL));
   sem_wait(&held);
 }
 
@@ -138,7 +138,7 @@ static void test_paused_recorders_skip(void **state)
   stop_well();
   assert_int_equal(topic_now(0).skipped, 2);
   assert_int_equal(count_in_bag(), 1);
-  assert_status(tb_recorder_snapshot(recorder), TB_ERR_INVALID);
+  assert_status(tb_recorder_snapshot(recorder, NULL, NULL), TB_ERR_INVALID);
 }
 
 static void test_snapshots_hold_the_newest(void **state)
@@ -154,11 +154,11 @@ static void test_snapshots_hold_the_newest(void **state)
   assert_in_range(kept, 2, 20);
   assert_int_equal(topic_now(0).pushed_out, 100 - kept);
   assert_int_equal(status_now().written, 0);
-  assert_ok(tb_recorder_snapshot(recorder));
+  assert_ok(tb_recorder_snapshot(recorder, NULL, NULL));
   wait_until_written(kept);
   assert_ok(take(0, 100)); /* nobody asks for this one */
   stop_well();
-  assert_status(tb_recorder_snapshot(recorder), TB_ERR_CLOSED);
+  assert_status(tb_recorder_snapshot(recorder, NULL, NULL), TB_ERR_CLOSED);
   assert_int_equal(topic_now(0).pushed_out, 101 - kept);
   assert_int_equal(status_now().lost, 0);
   tb_bag_reader_t *reader = read_back();
@@ -181,6 +181,62 @@ static void test_a_huge_message_leaves_a_snapshot_alone(void **state)
   assert_int_equal(topic_now(0).waiting, 3);
   assert_int_equal(topic_now(1).lost_in_queue, 1);
   stop_well();
+}
+
+/* What was found when an order had been carried out. */
+typedef struct order {
+  sem_t done;
+  tb_status_t status;
+  uint64_t in_bag;
+  size_t files;
+} order_t;
+
+static void on_done(tb_status_t status, void *user)
+{
+  order_t *order = user;
+  order->status = status;
+  order->in_bag = count_in_bag();
+  order->files = status_now().file_count;
+  sem_post(&order->done);
+}
+
+static void expect_done(order_t *order, uint64_t in_bag, size_t files)
+{
+  sem_wait(&order->done);
+  assert_ok(order->status);
+  assert_int_equal(order->in_bag, in_bag);
+  assert_int_equal(order->files, files);
+}
+
+/* Time stands: nothing is flushed because it got old. */
+static void test_orders_tell_when_they_are_carried_out(void **state)
+{
+  (void)state;
+  order_t order = {0};
+  tb_recorder_options_t options = TB_RECORDER_OPTIONS_INIT;
+  options.bag.storage_id = "sqlite3";
+  options.snapshot_mode = true;
+  options.cache_size = 10000;
+  sem_init(&order.done, 0, 0);
+  assert_ok(tb_testing_hold_os_time());
+  start(&options);
+  for (uint32_t i = 0; i < 100; i++)
+    assert_ok(take_sized(0, i, 500, 0));
+  uint64_t kept = topic_now(0).waiting;
+  assert_ok(tb_recorder_snapshot(recorder, on_done, &order));
+  expect_done(&order, kept, 1);
+  assert_ok(take(0, 100));
+  assert_ok(tb_recorder_split(recorder, on_done, &order));
+  expect_done(&order, kept, 2);
+  assert_int_equal(topic_now(0).waiting, 1); /* not asked for yet */
+  assert_ok(tb_recorder_snapshot(recorder, on_done, &order));
+  expect_done(&order, kept + 1, 2);
+  assert_ok(tb_testing_release_os_time());
+  stop_well();
+  assert_status(tb_recorder_split(recorder, on_done, &order), TB_ERR_CLOSED);
+  assert_status(tb_recorder_snapshot(recorder, on_done, &order), TB_ERR_CLOSED);
+  assert_int_equal(sem_trywait(&order.done), -1); /* not told */
+  sem_destroy(&order.done);
 }
 
 /* --- failures --- */
@@ -337,6 +393,7 @@ int main(void)
       WITH_BAG(test_paused_recorders_skip),
       WITH_BAG(test_snapshots_hold_the_newest),
       WITH_BAG(test_a_huge_message_leaves_a_snapshot_alone),
+      WITH_BAG(test_orders_tell_when_they_are_carried_out),
       WITH_BAG(test_a_full_disk_is_told_and_survived),
       WITH_BAG(test_a_folder_that_is_taken_away_is_told),
       WITH_BAG(test_each_thread_keeps_its_order),

@@ -18,14 +18,6 @@ static int64_t earlier(int64_t a, int64_t b)
   return a < b ? a : b;
 }
 
-void tb__recorder_on_split(const char *closed, const char *opened, void *user)
-{
-  tb_recorder_t *recorder = user;
-  recorder->in_file = 0;
-  if (recorder->options.bag.on_split)
-    recorder->options.bag.on_split(closed, opened, recorder->options.bag.user);
-}
-
 /* --- what became of it --- */
 
 static void publish_extent(tb_recorder_t *recorder)
@@ -87,6 +79,12 @@ static bool is_broken(const tb_recorder_t *recorder)
   return recorder->retry_ns != INT64_MAX;
 }
 
+static void set_mended(tb_recorder_t *recorder)
+{
+  recorder->retry_ns = INT64_MAX;
+  set_broken(recorder, false, NULL);
+}
+
 /* True: the bag can be written to. */
 static bool mend(tb_recorder_t *recorder)
 {
@@ -97,8 +95,7 @@ static bool mend(tb_recorder_t *recorder)
     fail(recorder, &error);
     return false;
   }
-  recorder->retry_ns = INT64_MAX;
-  set_broken(recorder, false, NULL);
+  set_mended(recorder);
   return true;
 }
 
@@ -115,14 +112,6 @@ static bool add_topic(tb_recorder_t *recorder, tb__recorder_topic_t *topic)
   return false;
 }
 
-static bool stamp(const tb_recorder_t *recorder, tb__record_t *record)
-{
-  tb_time_t now = {0};
-  if (!record->stamp_later) return true;
-  if (tb_clock_now(recorder->options.clock, &now) == TB_OK && now.ns > 0) record->log_ns = now.ns;
-  return record->log_ns > 0;
-}
-
 static tb_status_t write_to_bag(tb_recorder_t *recorder, const tb__recorder_topic_t *topic,
                                 const tb__record_t *record, tb_error_t *error)
 {
@@ -130,15 +119,11 @@ static tb_status_t write_to_bag(tb_recorder_t *recorder, const tb__recorder_topi
                              record->bytes, record->size, error);
 }
 
-static void write_message(tb_recorder_t *recorder, tb__record_t *record)
+static void write_message(tb_recorder_t *recorder, const tb__record_t *record)
 {
   tb_error_t error = TB_ERROR_INIT;
   tb__recorder_topic_t *topic = tb__recorder_topic(recorder, record->topic);
   atomic_fetch_sub(&topic->waiting, 1);
-  if (!stamp(recorder, record)) {
-    atomic_fetch_add(&topic->skipped, 1);
-    return;
-  }
   topic->tried++;
   if (!add_topic(recorder, topic) || !mend(recorder)) {
     count_losses(topic);
@@ -151,7 +136,6 @@ static void write_message(tb_recorder_t *recorder, tb__record_t *record)
     fail(recorder, &error);
   } else {
     atomic_fetch_add(&topic->written, 1);
-    recorder->in_file++;
     recorder->flush_due_ns =
         earlier(recorder->flush_due_ns, record->steady_ns + TB__RECORD_FLUSH_NS);
     if (recorder->options.fsync_interval.ns > 0)
@@ -160,14 +144,30 @@ static void write_message(tb_recorder_t *recorder, tb__record_t *record)
   }
 }
 
-static void split(tb_recorder_t *recorder)
+static tb_status_t flush(tb_recorder_t *recorder, tb_bag_flush_t how)
 {
   tb_error_t error = TB_ERROR_INIT;
-  if (!mend(recorder)) return;
+  recorder->flush_due_ns = INT64_MAX;
+  if (how == TB_BAG_FLUSH_DISK) recorder->sync_due_ns = INT64_MAX;
+  if (is_broken(recorder)) return TB_ERR_SYSTEM;
+  if (tb_bag_writer_flush(recorder->bag, how, &error) != TB_OK) {
+    fail(recorder, &error);
+    return error.status;
+  }
+  recorder->retry_delay_ns = 0;
+  publish_extent(recorder);
+  return TB_OK;
+}
+
+static tb_status_t split(tb_recorder_t *recorder)
+{
+  tb_error_t error = TB_ERROR_INIT;
+  if (!mend(recorder)) return TB_ERR_SYSTEM;
   if (tb_bag_writer_split(recorder->bag, &error) != TB_OK)
     fail(recorder, &error);
   else
     publish_extent(recorder);
+  return error.status;
 }
 
 static const char *kind_name(tb_jump_kind_t kind)
@@ -228,23 +228,39 @@ static void write_jump_message(tb_recorder_t *recorder, const tb_jump_t *jump, c
   write_message(recorder, record);
 }
 
-/* A time that goes back within a file would make it unreadable in order: another one begins. */
+/* Time goes back, which within a file would make it unreadable in order. */
+static void begin_run(tb_recorder_t *recorder)
+{
+  tb_error_t error = TB_ERROR_INIT;
+  if (tb_bag_writer_begin_run(recorder->bag, &error) != TB_OK) {
+    fail(recorder, &error);
+    return;
+  }
+  if (is_broken(recorder)) set_mended(recorder);
+  publish_extent(recorder);
+}
+
 static void write_jump(tb_recorder_t *recorder, const tb_jump_t *jump)
 {
   char key[TEXT_SIZE], value[TEXT_SIZE];
-  bool begins_file = jump->delta.ns < 0 && recorder->in_file > 0;
+  if (jump->delta.ns < 0) begin_run(recorder);
   tb_bag_writer_info_t info;
   tb_bag_writer_get_info(recorder->bag, &info);
-  snprintf(value, sizeof value, "kind=%s reason=%s before_ns=%lld after_ns=%lld file=%zu%s",
+  snprintf(value, sizeof value, "kind=%s reason=%s before_ns=%lld after_ns=%lld run=%zu",
            kind_name(jump->kind), reason_name(jump->reason), (long long)jump->before.ns,
-           (long long)jump->after.ns, info.file_count - (begins_file ? 0 : 1),
-           begins_file ? " begins_file" : "");
+           (long long)jump->after.ns, info.run_count);
   if (recorder->notes < NOTES_MAX) {
     snprintf(key, sizeof key, "timebase_jump_%u", recorder->notes++);
     tb_bag_writer_set_custom_data(recorder->bag, key, value, NULL);
   }
-  if (begins_file) split(recorder);
   write_jump_message(recorder, jump, value);
+}
+
+static void tell_done(const tb__record_t *order, tb_status_t status)
+{
+  tb__record_done_t told;
+  memcpy(&told, order->bytes, sizeof told);
+  if (told.done) told.done(status, told.user);
 }
 
 static void write_record(tb_recorder_t *recorder, tb__record_t *record)
@@ -258,29 +274,16 @@ static void write_record(tb_recorder_t *recorder, tb__record_t *record)
     add_topic(recorder, tb__recorder_topic(recorder, record->topic));
     break;
   case TB__RECORD_SPLIT:
-    split(recorder);
+    tell_done(record, split(recorder));
+    break;
+  case TB__RECORD_SNAPSHOT:
+    tell_done(record, flush(recorder, TB_BAG_FLUSH_KERNEL));
     break;
   case TB__RECORD_JUMP:
     memcpy(&jump, record->bytes, sizeof jump);
     write_jump(recorder, &jump);
     break;
   }
-}
-
-/* --- in time --- */
-
-static void flush(tb_recorder_t *recorder, tb_bag_flush_t how)
-{
-  tb_error_t error = TB_ERROR_INIT;
-  recorder->flush_due_ns = INT64_MAX;
-  if (how == TB_BAG_FLUSH_DISK) recorder->sync_due_ns = INT64_MAX;
-  if (is_broken(recorder)) return;
-  if (tb_bag_writer_flush(recorder->bag, how, &error) != TB_OK) {
-    fail(recorder, &error);
-    return;
-  }
-  recorder->retry_delay_ns = 0;
-  publish_extent(recorder);
 }
 
 static void flush_if_due(tb_recorder_t *recorder)
@@ -292,17 +295,26 @@ static void flush_if_due(tb_recorder_t *recorder)
   flush(recorder, now_ns >= recorder->sync_due_ns ? TB_BAG_FLUSH_DISK : TB_BAG_FLUSH_KERNEL);
 }
 
-/* All that waits; in a snapshot's memory only if it is wanted. */
-static tb__record_t *take_all(tb_recorder_t *recorder, bool *out_stopped)
+static tb__record_t *take_list_locked(tb_recorder_t *recorder, tb__record_list_t *list)
+    TB_REQUIRES(recorder->mutex);
+
+static tb__record_t *take_list_locked(tb_recorder_t *recorder, tb__record_list_t *list)
 {
-  tb__record_t *list = NULL;
+  (void)recorder;
+  tb__record_t *first = list->first;
+  *list = (tb__record_list_t){0};
+  return first;
+}
+
+/* *out_due_ns: when what is held is to be written in any case. */
+static tb__record_t *take_all(tb_recorder_t *recorder, bool *out_stopped, int64_t *out_due_ns)
+{
   tb__mutex_lock(&recorder->mutex);
   *out_stopped = recorder->stopped;
-  if (!recorder->options.snapshot_mode || recorder->snapshot_wanted) {
-    list = recorder->first;
-    recorder->first = recorder->last = NULL;
-    recorder->snapshot_wanted = false;
-  }
+  if (recorder->stopped || recorder->held_until_ns <= tb__steady_now_ns())
+    tb__recorder_release_held_locked(recorder);
+  *out_due_ns = recorder->held.first ? recorder->held_until_ns : INT64_MAX;
+  tb__record_t *list = take_list_locked(recorder, &recorder->queue);
   tb__mutex_unlock(&recorder->mutex);
   return list;
 }
@@ -318,12 +330,11 @@ static void write_all(tb_recorder_t *recorder, tb__record_t *list)
   }
 }
 
-/* What nobody asked for by then. */
+/* A snapshot's memory that nobody asked for. */
 static void drop_rest(tb_recorder_t *recorder)
 {
   tb__mutex_lock(&recorder->mutex);
-  tb__record_t *list = recorder->first;
-  recorder->first = recorder->last = NULL;
+  tb__record_t *list = take_list_locked(recorder, &recorder->memory);
   tb__mutex_unlock(&recorder->mutex);
   while (list) {
     tb__record_t *next = list->next;
@@ -354,15 +365,16 @@ void *tb__recorder_run(void *user)
   tb_recorder_t *recorder = user;
   for (;;) {
     bool stopped;
+    int64_t held_due_ns;
     uint32_t seen = atomic_load(&recorder->work);
-    tb__record_t *list = take_all(recorder, &stopped);
+    tb__record_t *list = take_all(recorder, &stopped, &held_due_ns);
     if (list) {
       write_all(recorder, list);
       continue;
     }
     if (stopped) break;
     flush_if_due(recorder);
-    int64_t due_ns = earlier(recorder->flush_due_ns, recorder->sync_due_ns);
+    int64_t due_ns = earlier(earlier(recorder->flush_due_ns, recorder->sync_due_ns), held_due_ns);
     tb__futex_wait(&recorder->work, seen,
                    due_ns == INT64_MAX ? TB__NO_DEADLINE
                                        : (tb__deadline_t){TB__DEADLINE_STEADY, due_ns});

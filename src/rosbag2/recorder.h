@@ -39,8 +39,8 @@ typedef struct tb__record_topic {
 
 typedef struct tb__recorder_service {
   tb_ros2_recorder_t *recorder;
+  const struct tb__recorder_service_kind *kind;
   tb_ros2_service_t *service;
-  bool (*carry_out)(tb_recorder_t *core); /* what it answers, where it answers anything */
 } tb__recorder_service_t;
 
 struct tb_ros2_recorder {

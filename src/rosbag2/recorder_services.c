@@ -7,11 +7,20 @@
 
 #define ACKS_LIMIT ((tb_duration_t){TB_NS_PER_S / 5})
 
-typedef struct kind {
+/* One that answers at once, or one that answers when its order has been carried out. */
+typedef struct tb__recorder_service_kind {
   const char *name, *type;
-  bool (*carry_out)(tb_recorder_t *core);
+  bool (*now)(tb_recorder_t *core); /* false where there is no answer to give */
+  tb_status_t (*order)(tb_recorder_t *core, tb_recorder_done_fn done, void *user);
+  tb_recorder_done_fn on_done;
   bool only_snapshots;
 } kind_t;
+
+/* A request that waits for that. */
+typedef struct pending {
+  tb_ros2_service_t *service;
+  tb_ros2_request_id_t id;
+} pending_t;
 
 static bool pause_it(tb_recorder_t *core)
 {
@@ -25,34 +34,58 @@ static bool resume(tb_recorder_t *core)
   return false;
 }
 
-static bool split(tb_recorder_t *core)
+static bool is_paused(tb_recorder_t *core)
 {
-  tb_recorder_split(core);
-  return false;
+  return tb_recorder_is_paused(core);
 }
-
-static bool snapshot(tb_recorder_t *core)
-{
-  return tb_recorder_snapshot(core) == TB_OK;
-}
-
-static const kind_t kinds[TB__RECORDER_SERVICES] = {
-    {"~/pause", "rosbag2_interfaces/srv/Pause", pause_it, false},
-    {"~/resume", "rosbag2_interfaces/srv/Resume", resume, false},
-    {"~/is_paused", "rosbag2_interfaces/srv/IsPaused", NULL, false},
-    {"~/split_bagfile", "rosbag2_interfaces/srv/SplitBagfile", split, false},
-    {"~/snapshot", "rosbag2_interfaces/srv/Snapshot", snapshot, true},
-};
 
 /* A bool and a message without fields, which has one byte too, look the same. */
+static void reply(tb_ros2_service_t *service, const tb_ros2_request_id_t *id, bool answer)
+{
+  uint8_t cdr[8] = {0, 1, 0, 0, answer};
+  tb_ros2_service_reply(service, id, cdr, sizeof cdr, NULL); /* or it is gone */
+}
+
+/* On the recorder's thread, or when the order was refused. */
+static void on_snapshot_done(tb_status_t status, void *user)
+{
+  pending_t *pending = user;
+  reply(pending->service, &pending->id, status == TB_OK);
+  free(pending);
+}
+
+/* The answer has no field to say in that it failed; the log tells it. */
+static void on_split_done(tb_status_t status, void *user)
+{
+  (void)status;
+  on_snapshot_done(TB_ERR_SYSTEM, user);
+}
+
 static void on_request(tb_ros2_service_t *service, const tb_ros2_request_t *request, void *user)
 {
   const tb__recorder_service_t *entry = user;
+  const kind_t *kind = entry->kind;
   tb_recorder_t *core = entry->recorder->core;
-  bool answer = entry->carry_out ? entry->carry_out(core) : tb_recorder_is_paused(core);
-  uint8_t reply[8] = {0, 1, 0, 0, answer};
-  tb_ros2_service_reply(service, &request->id, reply, sizeof reply, NULL); /* or it is gone */
+  if (kind->now) {
+    reply(service, &request->id, kind->now(core));
+    return;
+  }
+  pending_t *pending = malloc(sizeof *pending);
+  if (!pending) return;
+  *pending = (pending_t){service, request->id};
+  tb_status_t status = kind->order(core, kind->on_done, pending);
+  if (status != TB_OK) kind->on_done(status, pending);
 }
+
+static const kind_t kinds[TB__RECORDER_SERVICES] = {
+    {"~/pause", "rosbag2_interfaces/srv/Pause", .now = pause_it},
+    {"~/resume", "rosbag2_interfaces/srv/Resume", .now = resume},
+    {"~/is_paused", "rosbag2_interfaces/srv/IsPaused", .now = is_paused},
+    {"~/split_bagfile", "rosbag2_interfaces/srv/SplitBagfile", .order = tb_recorder_split,
+     .on_done = on_split_done},
+    {"~/snapshot", "rosbag2_interfaces/srv/Snapshot", .order = tb_recorder_snapshot,
+     .on_done = on_snapshot_done, .only_snapshots = true},
+};
 
 tb_status_t tb__recorder_services_create(tb_ros2_recorder_t *recorder, bool snapshot_mode,
                                          tb_error_t *error)
@@ -61,7 +94,7 @@ tb_status_t tb__recorder_services_create(tb_ros2_recorder_t *recorder, bool snap
   for (size_t i = 0; i < TB__RECORDER_SERVICES && status == TB_OK; i++) {
     tb__recorder_service_t *entry = &recorder->services[i];
     if (kinds[i].only_snapshots && !snapshot_mode) continue;
-    *entry = (tb__recorder_service_t){.recorder = recorder, .carry_out = kinds[i].carry_out};
+    *entry = (tb__recorder_service_t){recorder, &kinds[i], NULL};
     status = tb_ros2_node_create_service(recorder->node, kinds[i].name, kinds[i].type, NULL,
                                          on_request, entry, &entry->service, error);
   }

@@ -332,7 +332,7 @@ static tb_status_t recording(void)
   if (status) assert_int_equal(index, 77);
   if (status) goto end;
   tb_status_t taken = take(recorder, index);
-  TRY(tb_recorder_split(recorder));
+  TRY(tb_recorder_split(recorder, NULL, NULL));
   tb_status_t second = take(recorder, index);
   status = tb_recorder_stop(recorder, NULL);
   tb_recorder_status_t result;

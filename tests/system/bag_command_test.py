@@ -430,6 +430,77 @@ class CutTest(BagTest):
         self.assert_same_messages(bag, self.path("both"))
 
 
+class RunsTest(BagTest):
+    """Time was set back while it was recorded: each run has files of its own."""
+
+    def recording(self):
+        """Three files at 1000 to 1299 ns, and two of a second run at 1200 to 1299 ns."""
+        bag = bag_make(self.path("bag"), count=300, files=3)
+        later = bag_make(self.path("later"), count=100, first=200, files=2)
+        for number in range(2):
+            os.rename(f"{later}/bag_{number}.db3", f"{bag}/bag_{number + 3}.db3")
+        metadata = self.path("bag", "metadata.yaml")
+        with open(metadata, encoding="utf-8") as file:
+            text = file.read()
+        text = text.replace("message_count: 300", "message_count: 400")
+        text = text.replace("message_count: 150", "message_count: 200")
+        text += "    - bag_3.db3\n    - bag_4.db3\n"
+        text += "  custom_data:\n    timebase_run_2: first_file=3\n    other: kept\n"
+        with open(metadata, "w", encoding="utf-8") as file:
+            file.write(text)
+        self.run_bag("check", bag)
+        return bag
+
+    def test_are_listed(self):
+        text = self.run_bag("info", self.recording()).stdout
+        self.assertRegex(text, r"run 1: +3 files from bag_0.db3 on\n")
+        self.assertRegex(text, r"run 2: +2 files from bag_3.db3 on\n +start: +0.000001200 s")
+        self.assertNotIn("timebase_run", text)
+
+    def test_stay_apart_in_copies(self):
+        bag = self.recording()
+        for command in ("convert", "recover"):
+            for storage in ("sqlite3", "mcap"):
+                with self.subTest(command=command, storage=storage):
+                    out = self.path(f"{command}_{storage}")
+                    self.run_bag(command, bag, "-o", out, "-s", storage)
+                    text = self.run_bag("info", out).stdout
+                    self.assertRegex(text, r"run 1: +1 file from \S+_0\.\w+ on\n")
+                    self.assertRegex(text, r"run 2: +1 file from \S+_1\.\w+ on\n")
+                    self.assertIn("other: kept", text)
+                    self.assert_same_messages(bag, out)
+                    self.run_bag("check", out)
+        self.run_bag(
+            *("convert", bag, "-o", self.path("split"), "-s", "sqlite3"),
+            *("--max-bag-duration", "99ns"),
+        )
+        text = self.run_bag("info", self.path("split")).stdout
+        self.assertRegex(text, r"run 2: +1 file from split_3\.db3 on\n")
+
+    def test_are_cut_one_by_one(self):
+        bag = self.recording()
+        result = self.run_bag("cut", bag, "-o", self.path("none"), status=2)
+        self.assertIn("--run 1 to 2", result.stderr)
+        result = self.run_bag("cut", bag, "-o", self.path("none"), "--run", "3", status=2)
+        self.assertIn("no run 3: there are 2", result.stderr)
+        for run, count in ((1, 300), (2, 100)):
+            out = self.path(f"run{run}")
+            self.run_bag("cut", bag, "-o", out, "--run", str(run))
+            info = self.info(out)
+            self.assertEqual(info["message_count"], count)
+            self.assertEqual(info["end_ns"], 1299)
+            self.assertNotIn("run 1:", self.run_bag("info", out).stdout)
+        self.run_bag("cut", self.path("run2"), "-o", self.path("again"), "--run", "1")
+
+    def test_a_file_that_is_lost(self):
+        """Numbers of files mean nothing then: all are one run."""
+        bag = self.recording()
+        os.remove(self.path("bag", "bag_1.db3"))
+        self.run_bag("recover", bag, "-o", self.path("out"))
+        self.assertEqual(self.info(self.path("out"))["message_count"], 300)
+        self.assertNotIn("run 2:", self.run_bag("info", self.path("out")).stdout)
+
+
 class RecoverTest(BagTest):
     def test_a_whole_bag(self):
         bag = bag_make(self.path("bag"))
