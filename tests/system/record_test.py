@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """`timebase record` between real processes over DDS, against a list that the publisher keeps.
 
-usage: record_test.py BIN_DIR RECORD_PEER [TEST...]
+usage: record_test.py BIN_DIR RECORD_PEER SLOW_DISK [TEST...]
 
 Tests wait for lines and files, with a generous limit, never for time. Random ones print their seed
 and take TB_TEST_SEED."""
@@ -28,7 +28,7 @@ from life_test import Terminal
 DOMAINS = (5, 6, 7, 8, 9)
 TRIES = 4  # where a thread that is held up for a second spoils what is measured
 
-BIN_DIR = PEER = None
+BIN_DIR = PEER = SLOW_DISK = None
 
 
 def rows(path):
@@ -218,7 +218,10 @@ class RecordTest(unittest.TestCase):
         self.ask(peer, f"call {name}/is_paused {kind}/IsPaused", "reply 0001000000000000$")
         self.ask(peer, "send /a 5", "sent 9 ")
         self.ask(peer, f"call {name}/split_bagfile {kind}/SplitBagfile", "reply 0001000000000000$")
-        peer.expect(f"event '{self.bag}/bag_0.db3' '{self.bag}/bag_1.db3' '{name}'$")
+        self.assertEqual(len(self.files()), 2)  # it is answered when that is done
+        event = f"event '{self.bag}/bag_0.db3' '{self.bag}/bag_1.db3' '{name}'"
+        if event not in peer.seen:  # which comes on another way than the answer
+            peer.expect(event + "$")
         self.ask(peer, "send /a 5", "sent 14 ")
         self.ask(peer, f"call {name}/pause {kind}/Pause", "reply 0001000000000000$")
         self.ask(peer, "send /a 5", "sent 19 ")
@@ -239,8 +242,9 @@ class RecordTest(unittest.TestCase):
             "call /rosbag2_recorder/snapshot rosbag2_interfaces/srv/Snapshot",
             "reply 0001000001000000$",
         )
-        self.wait_until(lambda: len(self.messages()) > 0)
+        at_answer = len(self.messages())  # not before they are readable
         self.stop(recorder)
+        self.assertEqual(at_answer, len(self.messages()))
         kept = self.numbers()["/a"]
         self.assertEqual(kept, list(range(100 - len(kept), 100)))
         self.assertTrue(5 < len(kept) < 20, kept)
@@ -366,7 +370,61 @@ class RecordTest(unittest.TestCase):
         match = re.search(r", (\d+) lost$", summary[0])
         self.assertEqual(len(recorded) + int(match.group(1)), sent, summary)  # none is silent
 
-    def test_a_slow_disk_does_not_hold_up_a_publisher(self):
+    def lost_of(self, summary, topic):
+        """How many, in all ways."""
+        line = next((line for line in summary if line.startswith(f"  {topic}: ")), f"  {topic}: 0")
+        return int(re.match(r"  \S+: (\d+)", line).group(1))
+
+    def check_stuck_disk(self, storage):
+        """All of it is sent and acknowledged while not one byte can be written."""
+        flag = os.path.join(self.folder, f"stuck_{storage}")
+        bag = os.path.join(self.folder, f"on_{storage}")
+        environment = dict(
+            self.environment,
+            LD_PRELOAD=SLOW_DISK,
+            TB_SLOW_DISK=flag,
+            ASAN_OPTIONS="verify_asan_link_order=0",
+        )
+        peer = self.start_peer()
+        self.ask(peer, "pub /a rel 20000")
+        self.ask(peer, "pub /b rel 64")
+        recorder = Process(
+            self,
+            [
+                *(f"{BIN_DIR}/timebase", "record", "-s", storage, "-o", bag, "/a", "/b"),
+                *("--max-cache-size", "1000000"),
+            ],
+            environment,
+        )
+        recorder.expect("recording to ")
+        self.ask(peer, "match /a")
+        self.ask(peer, "match /b")
+        self.ask(peer, "send /b 10", "sent 9 ")
+        recorder.expect("recorded 10 messages")
+        with open(flag, "w", encoding="ascii"):
+            pass
+        slowest_ns = int(self.ask(peer, "send /a 200", r"sent 199 (\d+)").group(1))
+        recorder.expect(r"recorded \d+ messages of 2 topics .*lost [1-9]")
+        os.remove(flag)
+        recorder.child.send_signal(signal.SIGTERM)
+        self.assertEqual(recorder.wait(), 1, recorder.errors)
+        summary = recorder.seen[recorder.seen.index(next(s for s in recorder.seen if s.startswith(bag))) :]
+        recorded = self.numbers(bag if storage == "sqlite3" else self.recovered(bag))
+        lost = self.lost_of(summary, "/a")
+        self.assertEqual(len(recorded["/a"]) + lost, 200, summary)
+        self.assertGreater(lost, 50)
+        self.assertIn(f"  /a: {lost} lost ({lost} as the queue was full)", summary)
+        self.assertEqual(recorded["/a"], sorted(set(recorded["/a"])))
+        self.assertEqual(recorded["/b"], list(range(10)))
+        print(f"{storage}: the slowest write took {slowest_ns / 1e6:.3f} ms", flush=True)
+        self.assertLess(slowest_ns, 5 * SECOND)  # of microseconds; the machine may be busy
+
+    def test_a_disk_that_is_stuck_does_not_hold_up_a_publisher(self):
+        for storage in ("mcap", "sqlite3"):
+            with self.subTest(storage):
+                self.check_stuck_disk(storage)
+
+    def test_a_locked_file_does_not_hold_up_a_publisher(self):
         """Somebody else holds the file's lock, so that the recorder cannot write."""
         peer = self.start_peer()
         self.ask(peer, "pub /a rel 1000")
@@ -473,5 +531,5 @@ class RecordTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    BIN_DIR, PEER = sys.argv[1:3]
-    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
+    BIN_DIR, PEER, SLOW_DISK = sys.argv[1:4]
+    unittest.main(argv=[sys.argv[0], *sys.argv[4:]])

@@ -1,0 +1,331 @@
+#!/usr/bin/env python3
+"""A running system is recorded in simulated time, sought in and replayed at 10x: the consumers' times
+and jumps are right.
+
+usage: replay_test.py BIN_DIR REPLAY_PEER [TEST...]
+
+Real processes: a simulator's clock, which is paused, stepped and reset meanwhile, nodes that follow
+it, the recorder, the player, and nodes that follow that. Tests wait for lines, never for time."""
+
+import collections
+import fcntl
+import json
+import os
+import re
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from command_test import LIMIT_S, LOOPBACK, SECOND, Process, bound_addresses
+
+DOMAINS = (1, 2, 3)
+START_NS = 100 * SECOND
+PERIODS_NS = {"/scan": SECOND // 10, "/odom": SECOND // 25}
+PLAYING, PAUSED = 1, 2  # of simulation_interfaces/msg/SimulationState
+
+BIN_DIR = PEER = None
+
+Message = collections.namedtuple("Message", "topic number stamp_ns log_ns")
+Got = collections.namedtuple("Got", "topic number stamp_ns now_ns")
+Jump = collections.namedtuple("Jump", "kind before_ns after_ns delta_ns")
+
+
+def decode(data):
+    """Stamp and number of a std_msgs/msg/Header."""
+    stamp_ns = int.from_bytes(data[4:8], "little") * SECOND + int.from_bytes(data[8:12], "little")
+    return stamp_ns, int(data[16:].rstrip(b"\0"))
+
+
+class ReplayTest(unittest.TestCase):
+    next_domain = 0
+
+    def setUp(self):
+        domain = DOMAINS[ReplayTest.next_domain % len(DOMAINS)]
+        ReplayTest.next_domain += 1
+        self.environment = {k: v for k, v in os.environ.items() if not k.startswith("ROS_")}
+        self.environment["CYCLONEDDS_URI"] = LOOPBACK
+        self.environment["ROS_DOMAIN_ID"] = str(domain)
+        lock = open(f"/tmp/timebase-test-domain-{domain}.lock", "a", encoding="ascii")
+        self.addCleanup(lock.close)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.bag = os.path.join(self.folder, "bag")
+
+    def command(self, *arguments):
+        return [f"{BIN_DIR}/timebase", *arguments]
+
+    def run_command(self, *arguments, status=0):
+        done = subprocess.run(
+            self.command(*arguments),
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=LIMIT_S,
+            check=False,
+        )
+        self.assertEqual(done.returncode, status, (arguments, done.stdout, done.stderr))
+        return done
+
+    def peer(self, *arguments):
+        return Process(self, [PEER, *arguments], self.environment, subprocess.PIPE)
+
+    # --- recording ---
+
+    def reach(self, robot, count):
+        while int(robot.expect(r"sent (\d+)").group(1)) < count:
+            pass
+
+    def sent(self, robot):
+        """How many so far; nothing is on its way when the simulation is paused for long."""
+        robot.child.stdin.close()
+        match = robot.expect(r"total (\d+) (\d+)")
+        self.assertEqual(robot.wait(), 0, robot.errors)
+        return int(match.group(1)), int(match.group(2))
+
+    def record(self, act):
+        """What the robots have sent, by topic. `act(operator, robots)` while it is recorded."""
+        simulator = Process(
+            self,
+            self.command(
+                *("serve", "--start", str(START_NS // SECOND), "--paused", "--rate", "5"),
+                *("--hz", "250", "--step", "500ms"),
+            ),
+            self.environment,
+        )
+        operator = self.peer("operator")
+        operator.expect("ready")
+        recorder = Process(
+            self,
+            self.command("record", "--use-sim-time", "--all", "-o", self.bag),
+            self.environment,
+        )
+        recorder.expect("recording to ")
+        self.assertEqual(bound_addresses(recorder.child.pid) - {"0.0.0.0", "127.0.0.1"}, set())
+        robots = {
+            topic: self.peer("robot", topic, str(period_ns), *(["map"] if topic == "/scan" else []))
+            for topic, period_ns in PERIODS_NS.items()
+        }
+        for robot in robots.values():
+            robot.expect("matched")
+        act(operator, robots)
+        sent, maps = {}, 0
+        for topic, robot in robots.items():
+            sent[topic], more = self.sent(robot)
+            maps += more
+        sent["/map"] = maps
+        recorder.child.send_signal(signal.SIGTERM)
+        self.assertEqual(recorder.wait(), 0, recorder.errors)
+        self.assertRegex(
+            next(line for line in recorder.seen if line.startswith(self.bag)), r", 0 lost$"
+        )
+        simulator.child.send_signal(signal.SIGTERM)
+        self.assertEqual(simulator.wait(), 0, simulator.errors)
+        return sent
+
+    def messages(self, run):
+        """Of one run: (messages by log time, ticks of /clock, texts of jumps)."""
+        out = os.path.join(self.folder, f"run{run}")
+        self.run_command("bag", "cut", self.bag, "--run", str(run), "-o", out, "-s", "sqlite3")
+        database = sqlite3.connect(os.path.join(out, f"run{run}_0.db3"))
+        try:
+            rows = database.execute(
+                "SELECT topics.name, timestamp, data FROM messages"
+                " JOIN topics ON topics.id = topic_id ORDER BY timestamp, messages.id"
+            ).fetchall()
+        finally:
+            database.close()
+        messages, ticks, jumps = [], [], []
+        for topic, log_ns, data in rows:
+            if topic == "/clock":
+                ticks.append(decode(data + bytes(4) + b"0")[0])
+            elif topic == "/timebase/jumps":
+                jumps.append(data[8:].rstrip(b"\0").decode())
+            elif topic in (*PERIODS_NS, "/map"):
+                stamp_ns, number = decode(data)
+                messages.append(Message(topic, number, stamp_ns, log_ns))
+        return messages, ticks, jumps
+
+    # --- replay ---
+
+    def consumer(self):
+        return self.peer("consumer", *PERIODS_NS, "/map")
+
+    def ask(self, peer, line, answer="done 1"):
+        peer.write(line)
+        peer.expect(answer)
+
+    def reach_time(self, consumer, time_ns, behind=None):
+        """A message of that time or later has come, and before it a jump that `behind` names."""
+        if behind:
+            consumer.expect(f"jump {behind} ")
+        while int(consumer.expect(r"got \S+ \d+ (\d+) ").group(1)) < time_ns:
+            pass
+
+    def play(self, run, act):
+        """What each of two consumers has seen: messages and jumps, in order."""
+        player = Process(
+            self,
+            self.command(
+                *("play", "--clock", "--rate", "10", "--run", str(run), "--start-paused", self.bag)
+            ),
+            self.environment,
+        )
+        consumers = [self.consumer(), self.consumer()]
+        for consumer in consumers:
+            consumer.expect("matched")
+            consumer.expect("jump started ")
+        self.ask(consumers[0], "resume")
+        act(consumers[0])
+        self.assertEqual(player.wait(), 0, player.errors)
+        seen = []
+        for consumer in consumers:
+            consumer.child.stdin.close()
+            self.assertEqual(consumer.wait(), 0, consumer.errors)
+            seen.append([self.parse(line) for line in consumer.seen if line[:4] in ("got ", "jump")])
+        return seen
+
+    @staticmethod
+    def parse(line):
+        words = line.split()
+        if words[0] == "got":
+            return Got(words[1], *map(int, words[2:]))
+        return Jump(words[1], *map(int, words[2:]))
+
+    def check_stretch(self, seen, expected, early=()):
+        """Exactly these messages, each at its log time or later, but for the early ones."""
+        logs = {(m.topic, m.number): m for m in expected}
+        for topic in (*PERIODS_NS, "/map"):
+            self.assertEqual(
+                [m.number for m in (*early, *seen) if m.topic == topic],
+                [m.number for m in expected if m.topic == topic],
+            )
+        for message in seen:
+            recorded = logs[message.topic, message.number]
+            self.assertEqual(message.stamp_ns, recorded.stamp_ns)
+            self.assertGreaterEqual(message.now_ns, recorded.log_ns, message)
+
+    def from_time(self, messages, start_ns, end_ns=None):
+        """With the state of the latched topic at the start."""
+        latched = [m for m in messages if m.topic == "/map" and m.log_ns < start_ns][-1:]
+        behind = [m for m in messages if m.log_ns >= start_ns]
+        return latched + [m for m in behind if end_ns is None or m.log_ns <= end_ns]
+
+    def split_at_jumps(self, seen):
+        """The jumps, and what came behind each."""
+        jumps, stretches = [], []
+        for event in seen:
+            if isinstance(event, Jump):
+                jumps.append(event)
+                stretches.append([])
+            else:
+                stretches[-1].append(event)
+        return jumps, stretches
+
+    def take_early(self, stretch, expected):
+        """Messages right behind the tick of a jump may come before the thread that runs handlers has
+        got to it: they end the stretch before, and are no continuation of it."""
+        numbers = collections.defaultdict(list)
+        for message in expected:
+            numbers[message.topic].append(message.number)
+        at = collections.Counter()
+        for index, message in enumerate(stretch):
+            place, known = at[message.topic], numbers[message.topic]
+            if place == len(known) or known[place] != message.number:
+                early = stretch[index:]
+                del stretch[index:]
+                return early
+            at[message.topic] += 1
+        return []
+
+    # --- tests ---
+
+    def run_and_reset(self, operator, robots):
+        """40 s, with a pause and two steps in it; then anew, 10 s."""
+        scan = robots["/scan"]
+        self.ask(operator, f"state {PLAYING}")
+        self.reach(scan, 100)
+        self.ask(operator, f"state {PAUSED}")
+        for _ in range(2):
+            self.ask(operator, "step 1")
+        self.ask(operator, f"state {PLAYING}")
+        self.reach(scan, 400)
+        self.ask(operator, "reset")
+        self.reach(scan, 500)
+        self.ask(operator, f"state {PAUSED}")
+
+    def test_the_real_job(self):
+        sent = self.record(self.run_and_reset)
+        self.assertIn("whole", self.run_command("bag", "check", self.bag).stdout)
+        info = json.loads(self.run_command("bag", "info", "--json", self.bag).stdout)
+        counts = {topic["name"]: topic["count"] for topic in info["topics"]}
+        self.assertEqual({topic: counts[topic] for topic in sent}, sent)
+        self.assertEqual(len(info["files"]), 2)
+        runs = [self.messages(run) for run in (1, 2)]
+        self.check_recording(runs)
+        self.check_replay_with_seeks(runs[0][0])
+        self.check_replay(runs[1][0])
+        refused = self.run_command("play", self.bag, status=2)
+        self.assertIn("--run 1 to 2", refused.stderr)
+
+    def check_recording(self, runs):
+        for messages, ticks, _ in runs:
+            self.assertEqual(ticks, sorted(ticks))
+            self.assertTrue(all(tick % (SECOND // 50) == 0 for tick in ticks))
+            for message in messages:
+                self.assertLessEqual(message.stamp_ns, message.log_ns, message)
+        for messages, ticks, _ in runs:
+            self.assertEqual(ticks[0], START_NS)
+        started = f"kind=started reason=none before_ns=0 after_ns={START_NS} run=1"
+        self.assertIn(runs[0][2], ([started], []))  # unless time was there before the recorder
+        match = re.fullmatch(
+            rf"kind=backward reason=none before_ns=(\d+) after_ns={START_NS} run=2", runs[1][2][0]
+        )
+        self.assertEqual(int(match.group(1)), runs[0][1][-1])
+        self.assertEqual(len(runs[1][2]), 1)
+
+    def check_replay(self, messages):
+        for seen in self.play(2, lambda consumer: None):
+            jumps, stretches = self.split_at_jumps(seen)
+            self.assertEqual([jump.kind for jump in jumps], ["started"])
+            self.assertEqual(jumps[0].after_ns, START_NS)
+            self.check_stretch(stretches[0], messages)
+
+    def check_replay_with_seeks(self, messages):
+        forward_ns, back_ns = START_NS + 15 * SECOND, START_NS + 5 * SECOND + 1
+
+        def seek(consumer):
+            self.reach_time(consumer, START_NS + 2 * SECOND)
+            self.ask(consumer, f"seek {forward_ns}")
+            self.reach_time(consumer, forward_ns + SECOND)
+            self.ask(consumer, f"seek {back_ns}")
+            self.ask(consumer, f"seek {START_NS - SECOND}", "done 0")
+
+        for seen in self.play(1, seek):
+            jumps, stretches = self.split_at_jumps(seen)
+            self.assertEqual([jump.kind for jump in jumps], ["started", "forward", "backward"])
+            self.assertEqual([jump.after_ns for jump in jumps], [START_NS, forward_ns, back_ns])
+            for jump in jumps[1:]:
+                self.assertEqual(jump.delta_ns, jump.after_ns - jump.before_ns)
+            early = self.check_until(stretches[0], messages, START_NS, jumps[1].before_ns)
+            early = self.check_until(stretches[1], messages, forward_ns, jumps[2].before_ns, early)
+            self.check_stretch(stretches[2], self.from_time(messages, back_ns), early)
+
+    def check_until(self, seen, messages, start_ns, before_ns, early=()):
+        """What had been sent when the jump came: all before the last tick, and some of its time."""
+        expected = self.from_time(messages, start_ns, before_ns)
+        left = self.take_early(seen, expected[len(early) :])
+        got = {(m.topic, m.number) for m in (*early, *seen)}
+        missing = [m for m in expected if (m.topic, m.number) not in got]
+        self.assertTrue(all(m.log_ns == before_ns for m in missing), (before_ns, missing))
+        self.check_stretch(seen, [m for m in expected if m not in missing], early)
+        return left
+
+
+if __name__ == "__main__":
+    BIN_DIR, PEER = sys.argv[1:3]
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
