@@ -430,6 +430,55 @@ class CutTest(BagTest):
         self.assert_same_messages(bag, self.path("both"))
 
 
+class FormatsTest(BagTest):
+    """Each command on each format that there is."""
+
+    def formats(self, bag):
+        """(name, path of the same in that format)."""
+        for storage in ("sqlite3", "mcap"):
+            for mode in ("none", "message", "file"):
+                for chunks in ("none", "zstd", "lz4") if storage == "mcap" else ("none",):
+                    name = f"{storage}_{mode}_{chunks}"
+                    out = self.path(name)
+                    self.run_bag(
+                        *("convert", bag, "-o", out, "-s", storage, "--compression-mode", mode),
+                        *("--chunk-compression", chunks, "--chunk-size", "3000"),
+                    )
+                    yield name, out
+
+    def test_whole_ones(self):
+        bag = bag_make(self.path("bag"), count=200)
+        half = self.path("half")
+        self.run_bag("cut", bag, "-o", half, "--start", "+50ns", "--end", "+150ns")
+        for name, path in self.formats(bag):
+            with self.subTest(name):
+                self.run_bag("check", path)
+                self.assert_same_messages(bag, path)
+                self.run_bag("recover", path, "-o", path + "_recovered")
+                self.assert_same_messages(bag, path + "_recovered")
+                self.run_bag(
+                    *("cut", path, "-o", path + "_half", "--start", "+50ns", "--end", "+150ns")
+                )
+                self.assert_same_messages(half, path + "_half")
+                self.assertEqual(self.info(path + "_half")["storage"], name.split("_")[0])
+
+    def test_truncated_ones(self):
+        """Told as such with the reason, and what there is can be had."""
+        bag = bag_make(self.path("bag"), count=20000)  # zstd has blocks of 128 KiB
+        for name, path in self.formats(bag):
+            with self.subTest(name):
+                file = next(f for f in glob.glob(path + "/*") if not f.endswith(".yaml"))
+                os.truncate(file, os.path.getsize(file) * 2 // 3)
+                self.assertIn("damaged: ", self.run_bag("check", path, status=1).stdout)
+                told = self.info(path, "--digest")
+                self.assertIn(os.path.basename(file), told["damaged"])
+                self.assertTrue(0 < told["message_count"] < 20000, told)
+                self.run_bag("recover", path, "-o", path + "_recovered")
+                self.run_bag("check", path + "_recovered")
+                kept = self.info(path + "_recovered")["message_count"]
+                self.assertGreaterEqual(kept, told["message_count"])
+
+
 class RunsTest(BagTest):
     """Time was set back while it was recorded: each run has files of its own."""
 

@@ -370,6 +370,46 @@ class RecordTest(unittest.TestCase):
         match = re.search(r", (\d+) lost$", summary[0])
         self.assertEqual(len(recorded) + int(match.group(1)), sent, summary)  # none is silent
 
+    def record_on(self, disk, *arguments):
+        """With the disk of slow_disk.c, which `disk` tells what to do."""
+        environment = dict(
+            self.environment, LD_PRELOAD=SLOW_DISK, ASAN_OPTIONS="verify_asan_link_order=0", **disk
+        )
+        recorder = Process(self, [f"{BIN_DIR}/timebase", "record", *arguments], environment)
+        recorder.expect("recording to ")
+        return recorder
+
+    def syncs_of_stream(self, storage, *arguments):
+        """When the files of messages were synced while a publisher was at work, and from when on."""
+        bag = os.path.join(self.folder, f"{storage}{len(arguments)}")
+        log = bag + ".log"
+        peer = self.start_peer()
+        self.ask(peer, "pub /a rel 1000")
+        recorder = self.record_on({"TB_SYNC_LOG": log}, "-s", storage, "-o", bag, "/a", *arguments)
+        self.ask(peer, "match /a")
+        began_ns = time.time_ns()
+        self.ask(peer, "stream - 1000", "streaming")
+        time.sleep(2)  # in which it is synced so often
+        self.ask(peer, "", "streamed ")
+        ended_ns = time.time_ns()
+        self.stop(recorder)
+        times = []
+        if os.path.exists(log):
+            with open(log, encoding="utf-8") as file:
+                lines = [line.rsplit(" ", 1) for line in file]
+            times = [int(at) for path, at in lines if re.search(r"_\d+\.(mcap|db3)", path)]
+        return [at for at in times if began_ns < at < ended_ns], began_ns, ended_ns
+
+    def test_what_is_old_is_synced(self):
+        for storage in ("mcap", "sqlite3"):
+            with self.subTest(storage):
+                times, began_ns, ended_ns = self.syncs_of_stream(storage, "--fsync-interval", "0.2")
+                gaps = [b - a for a, b in zip([began_ns, *times], [*times, ended_ns])]
+                print(f"{storage}: {len(times)} syncs, {max(gaps) / SECOND:.3f} s apart", flush=True)
+                self.assertGreater(len(times), 2)
+                self.assertLess(max(gaps), 1.5 * SECOND)  # 0.2 s, on a machine that is busy
+        self.assertEqual(self.syncs_of_stream("mcap")[0], [])
+
     def lost_of(self, summary, topic):
         """How many, in all ways."""
         line = next((line for line in summary if line.startswith(f"  {topic}: ")), f"  {topic}: 0")
@@ -379,24 +419,13 @@ class RecordTest(unittest.TestCase):
         """All of it is sent and acknowledged while not one byte can be written."""
         flag = os.path.join(self.folder, f"stuck_{storage}")
         bag = os.path.join(self.folder, f"on_{storage}")
-        environment = dict(
-            self.environment,
-            LD_PRELOAD=SLOW_DISK,
-            TB_SLOW_DISK=flag,
-            ASAN_OPTIONS="verify_asan_link_order=0",
-        )
         peer = self.start_peer()
         self.ask(peer, "pub /a rel 20000")
         self.ask(peer, "pub /b rel 64")
-        recorder = Process(
-            self,
-            [
-                *(f"{BIN_DIR}/timebase", "record", "-s", storage, "-o", bag, "/a", "/b"),
-                *("--max-cache-size", "1000000"),
-            ],
-            environment,
+        recorder = self.record_on(
+            {"TB_SLOW_DISK": flag},
+            *("-s", storage, "-o", bag, "/a", "/b", "--max-cache-size", "1000000"),
         )
-        recorder.expect("recording to ")
         self.ask(peer, "match /a")
         self.ask(peer, "match /b")
         self.ask(peer, "send /b 10", "sent 9 ")
@@ -408,7 +437,8 @@ class RecordTest(unittest.TestCase):
         os.remove(flag)
         recorder.child.send_signal(signal.SIGTERM)
         self.assertEqual(recorder.wait(), 1, recorder.errors)
-        summary = recorder.seen[recorder.seen.index(next(s for s in recorder.seen if s.startswith(bag))) :]
+        first = next(i for i, line in enumerate(recorder.seen) if line.startswith(bag))
+        summary = recorder.seen[first:]
         recorded = self.numbers(bag if storage == "sqlite3" else self.recovered(bag))
         lost = self.lost_of(summary, "/a")
         self.assertEqual(len(recorded["/a"]) + lost, 200, summary)

@@ -1,7 +1,9 @@
-/* For LD_PRELOAD: a disk that stands still while the file named by TB_SLOW_DISK is there. Whoever
- * writes to a regular file waits so long. */
+/* For LD_PRELOAD: a disk that stands still while the file named by TB_SLOW_DISK is there, and a log
+ * of what is synced. Whoever writes to a regular file waits so long. */
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -52,4 +54,34 @@ EXPORT ssize_t pwritev(int fd, const struct iovec *parts, int count, off_t at)
 {
   wait_for_disk(fd);
   return NEXT(pwritev)(fd, parts, count, at);
+}
+
+/* A line "PATH NS" (wall time) in the file named by TB_SYNC_LOG. */
+static void log_sync(int fd)
+{
+  const char *log = getenv("TB_SYNC_LOG");
+  char link[32], path[4096], line[4200];
+  struct timespec now;
+  int out = log ? open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -1;
+  if (out < 0) return;
+  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  ssize_t length = readlink(link, path, sizeof path - 1);
+  clock_gettime(CLOCK_REALTIME, &now);
+  path[length > 0 ? length : 0] = '\0';
+  int size = snprintf(line, sizeof line, "%s %lld\n", path,
+                      (long long)now.tv_sec * 1000000000 + now.tv_nsec);
+  NEXT(write)(out, line, (size_t)size);
+  close(out);
+}
+
+EXPORT int fsync(int fd)
+{
+  log_sync(fd);
+  return NEXT(fsync)(fd);
+}
+
+EXPORT int fdatasync(int fd)
+{
+  log_sync(fd);
+  return NEXT(fdatasync)(fd);
 }
