@@ -101,8 +101,8 @@ const command_t command_bag_recover = {
     .summary = "write what can be read of a damaged recording",
     .usage = "timebase bag recover BAG -o OUT [-s sqlite3|mcap]",
     .help = "Copies what can be read: without metadata.yaml where that is bad, without files that\n"
-            "are lost, with what stands before and behind the damage, and without indexes. Says\n"
-            "what was lost.\n\n"
+            "are lost, with what stands before and behind the damage, and without indexes; from\n"
+            "MCAP to MCAP with attachments and metadata. Says what was lost.\n\n"
             "  -o, --output OUT   the folder of the new recording; it must not exist\n"
             "  -s, --storage S    its format: sqlite3, mcap (default: as it was)\n" BAG_OUTPUT_HELP
             "  -h, --help         this text\n\n"

@@ -180,6 +180,17 @@ static tb_status_t copy_messages(bag_copy_t *copy, tb_error_t *error)
                       copy->output);
 }
 
+/* What stands beside the messages of a damaged file is copied as far as it can be. */
+static tb_status_t copy_run(bag_copy_t *copy, tb_error_t *error)
+{
+  if (copy->input.damage == TB_BAG_DAMAGE_SALVAGE &&
+      tb_bag_writer_copy_rest(copy->writer, copy->reader, error)) {
+    command_failed(copy->command, error->status, error);
+    copy->failures++;
+  }
+  return copy_messages(copy, error);
+}
+
 /* False: there was none. */
 static bool open_next_run(bag_copy_t *copy, tb_status_t *out_status, tb_error_t *error)
 {
@@ -193,10 +204,10 @@ static bool open_next_run(bag_copy_t *copy, tb_status_t *out_status, tb_error_t 
 
 static tb_status_t copy_runs(bag_copy_t *copy, tb_error_t *error)
 {
-  tb_status_t status = copy_messages(copy, error);
+  tb_status_t status = copy_run(copy, error);
   while (!status && open_next_run(copy, &status, error)) {
     if (!status) status = tb_bag_writer_begin_run(copy->writer, error);
-    if (!status) status = copy_messages(copy, error);
+    if (!status) status = copy_run(copy, error);
   }
   return status;
 }

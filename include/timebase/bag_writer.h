@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <timebase/bag_reader.h>
 #include <timebase/duration.h>
 #include <timebase/error.h>
 #include <timebase/export.h>
@@ -124,6 +125,13 @@ TB_API tb_status_t tb_bag_writer_write(tb_bag_writer_t *writer, size_t topic, in
  * [owner thread] [blocks: file system] */
 TB_API tb_status_t tb_bag_writer_flush(tb_bag_writer_t *writer, tb_bag_flush_t how,
                                        tb_error_t *error);
+
+/** Copies what the files of `reader` (but of runs that it does not read) hold beside messages to
+ * the file in the making, if they are of the same format: attachments and metadata records of MCAP.
+ * Those files are read from end to end. Before the first message is read.
+ * [owner thread] [blocks: file system] Errors of either side. */
+TB_API tb_status_t tb_bag_writer_copy_rest(tb_bag_writer_t *writer, tb_bag_reader_t *reader,
+                                           tb_error_t *error);
 
 /** Closes the file and begins the next one, even if it is empty.
  * [owner thread] [blocks: file system] */

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "bag/offers.h"
+#include "bag/reader.h"
 #include "bag/run_note.h"
 #include "bag/writer.h"
 #include "bag/yaml_writer.h"
@@ -353,6 +354,29 @@ tb_status_t tb_bag_writer_flush(tb_bag_writer_t *writer, tb_bag_flush_t how, tb_
       tb__writer_check_place(writer, &detail))
     return failed(writer, &detail, error);
   return TB_OK;
+}
+
+static tb_status_t copy_rest(tb_bag_writer_t *writer, tb_bag_reader_t *reader, size_t index,
+                             tb_error_t *error)
+{
+  const tb__bag_source_t *source = &reader->sources[index];
+  const tb__bag_storage_t *storage = source->part->storage;
+  if (source->is_left_out || !storage->copy_rest || strcmp(storage->id, writer->format->id) != 0)
+    return TB_OK;
+  tb_status_t status = tb__bag_source_open(reader, index, error);
+  if (status) return status;
+  status = storage->copy_rest(source->file, writer->output, error);
+  tb__bag_source_close(reader, index);
+  return status;
+}
+
+tb_status_t tb_bag_writer_copy_rest(tb_bag_writer_t *writer, tb_bag_reader_t *reader,
+                                    tb_error_t *error)
+{
+  tb_status_t status = check_output(writer, error);
+  for (size_t i = 0; i < reader->source_count && !status; i++)
+    status = copy_rest(writer, reader, i, error);
+  return status;
 }
 
 /* ---- ending ---- */

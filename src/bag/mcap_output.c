@@ -16,6 +16,11 @@ static mcap_output_t *mcap_output(tb__bag_output_t *output)
   return (mcap_output_t *)output;
 }
 
+tb__mcap_writer_t *tb__mcap_output_writer(tb__bag_output_t *output)
+{
+  return mcap_output(output)->writer;
+}
+
 static tb_status_t no_memory(tb_error_t *error)
 {
   return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");

@@ -104,6 +104,11 @@ static tb_status_t salvage_read_data(tb__bag_file_t *base, tb__bag_row_t *row, t
   return tb__mcap_storage.read_data(inner(base), row, error);
 }
 
+static tb_status_t salvage_copy_rest(tb__bag_file_t *base, tb__bag_output_t *to, tb_error_t *error)
+{
+  return tb__mcap_storage.copy_rest(inner(base), to, error);
+}
+
 const tb__bag_storage_t tb__mcap_salvage = {
     .id = "mcap",
     .extension = ".mcap",
@@ -115,4 +120,5 @@ const tb__bag_storage_t tb__mcap_salvage = {
     .step = salvage_step,
     .read_topic = salvage_read_topic,
     .read_data = salvage_read_data,
+    .copy_rest = salvage_copy_rest,
 };

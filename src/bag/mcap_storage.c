@@ -6,6 +6,7 @@
 
 #include "bag/mcap_order.h"
 #include "bag/mcap_recover.h"
+#include "bag/mcap_rest.h"
 #include "bag/storage.h"
 
 typedef struct mcap_file {
@@ -221,6 +222,11 @@ static tb_status_t mcap_verify(tb__bag_file_t *base, tb__bag_finding_fn report, 
   return tb__mcap_recover(path, NULL, NULL, report_loss, &finding, &all, error);
 }
 
+static tb_status_t mcap_copy_rest(tb__bag_file_t *base, tb__bag_output_t *to, tb_error_t *error)
+{
+  return tb__mcap_copy_rest(&mcap_file(base)->input, tb__mcap_output_writer(to), error);
+}
+
 const tb__bag_storage_t tb__mcap_storage = {
     .id = "mcap",
     .extension = ".mcap",
@@ -233,5 +239,6 @@ const tb__bag_storage_t tb__mcap_storage = {
     .read_topic = mcap_read_topic,
     .read_data = mcap_read_data,
     .verify = mcap_verify,
+    .copy_rest = mcap_copy_rest,
     .salvage = &tb__mcap_salvage,
 };

@@ -28,6 +28,9 @@ tb_status_t tb__mcap_writer_attachment(tb__mcap_writer_t *writer, const tb__mcap
                                        uint64_t offset, const tb__mcap_attachment_t *attachment,
                                        tb_error_t *error);
 
+/* The writer of an output of this format. */
+tb__mcap_writer_t *tb__mcap_output_writer(tb__bag_output_t *output);
+
 /* Ends the chunk. */
 tb_status_t tb__mcap_writer_flush(tb__mcap_writer_t *writer, bool sync, tb_error_t *error);
 uint64_t tb__mcap_writer_size(const tb__mcap_writer_t *writer);

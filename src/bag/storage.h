@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <timebase/error.h>
 
+#include "bag/output.h"
+
 typedef struct tb__bag_storage tb__bag_storage_t;
 
 /* An open file; first member of each format's own struct. */
@@ -78,6 +80,8 @@ struct tb__bag_storage {
   /* What reading all rows does not show; NULL: nothing. Fails only if it could not look. */
   tb_status_t (*verify)(tb__bag_file_t *file, tb__bag_finding_fn report, void *user,
                         tb_error_t *error);
+  /* To an output of the same format: what there is beside messages. NULL: nothing. */
+  tb_status_t (*copy_rest)(tb__bag_file_t *file, tb__bag_output_t *to, tb_error_t *error);
   /* The same format for damaged files: gives what can be read, in whatever order, and rows that
    * fail in read_topic for what cannot. NULL: this one does so itself. */
   const tb__bag_storage_t *salvage;

@@ -590,6 +590,50 @@ class RecoverTest(BagTest):
         self.assertGreaterEqual(recovered["message_count"], info["message_count"])
         self.run_bag("check", self.path("out"))
 
+    @staticmethod
+    def mcap_records(data):
+        """(opcode, content) from the start to the end of the data section, or of the file."""
+        at = 8
+        while at + 9 <= len(data):
+            length = int.from_bytes(data[at + 1 : at + 9], "little")
+            yield data[at], data[at + 9 : at + 9 + length]
+            at += 9 + length
+
+    @staticmethod
+    def mcap_record(opcode, content):
+        return bytes([opcode]) + len(content).to_bytes(8, "little") + content
+
+    def test_what_mcap_has_beside_messages(self):
+        """Of a file without its end: its attachments and metadata are recovered too."""
+        text = lambda t: len(t).to_bytes(4, "little") + t
+        bag = bag_make(self.path("bag"), count=100)
+        self.run_bag("convert", bag, "-o", self.path("m"), "-s", "mcap")
+        file = self.path("m", "m_0.mcap")
+        with open(file, "rb") as whole:
+            data = whole.read()
+        attachment = (
+            (5).to_bytes(8, "little") * 2 + text(b"notes.txt") + text(b"text/plain")
+            + (4).to_bytes(8, "little") + b"note" + bytes(4)
+        )  # fmt: skip
+        metadata = text(b"mine") + text(text(b"key") + text(b"value"))
+        with open(file, "wb") as out:
+            out.write(data[:8])
+            for opcode, content in self.mcap_records(data):
+                if opcode == 0x0F:  # the end of the data
+                    break
+                out.write(self.mcap_record(opcode, content))
+            out.write(self.mcap_record(0x09, attachment) + self.mcap_record(0x0C, metadata))
+        self.run_bag("recover", self.path("m"), "-o", self.path("out"))
+        self.run_bag("check", self.path("out"))
+        self.assert_same_messages(bag, self.path("out"))
+        with open(self.path("out", "out_0.mcap"), "rb") as recovered:
+            records = list(self.mcap_records(recovered.read()))
+        self.assertEqual([c[:-4] for o, c in records if o == 0x09], [attachment[:-4]])
+        names = [content[4:8] for opcode, content in records if opcode == 0x0C]
+        self.assertEqual(sorted(names), [b"mine", b"rosb"])
+        self.run_bag("recover", self.path("m"), "-o", self.path("other"), "-s", "sqlite3")
+        self.assert_same_messages(bag, self.path("other"))
+
     def test_nothing_to_recover(self):
         with open(self.path("x.db3"), "wb") as file:
             file.write(b"nothing")
