@@ -410,6 +410,37 @@ class RecordTest(unittest.TestCase):
                 self.assertLess(max(gaps), 1.5 * SECOND)  # 0.2 s, on a machine that is busy
         self.assertEqual(self.syncs_of_stream("mcap")[0], [])
 
+    def resident(self, process):
+        """Bytes; None where a sanitizer's memory is part of it."""
+        with open(f"/proc/{process.child.pid}/maps", encoding="utf-8") as maps:
+            if re.search(r"lib[at]san", maps.read()):
+                return None
+        with open(f"/proc/{process.child.pid}/status", encoding="ascii") as status:
+            return int(re.search(r"VmRSS:\s+(\d+) kB", status.read()).group(1)) * 1024
+
+    def test_files_are_split(self):
+        for storage in ("mcap", "sqlite3"):
+            for limit in (("-b", "60000"), ("-d", "0.4")):
+                with self.subTest(storage=storage, limit=limit):
+                    bag = os.path.join(self.folder, storage + limit[0])
+                    peer = self.start_peer()
+                    self.ask(peer, "pub /a rel 1000")
+                    recorder = self.record("/a", *limit, bag=bag, storage=storage)
+                    self.ask(peer, "match /a")
+                    self.ask(peer, "send /a 100", "sent 99 ")
+                    self.stop(recorder)
+                    done = subprocess.run(
+                        [f"{BIN_DIR}/timebase", "bag", "check", bag],
+                        capture_output=True,
+                        text=True,
+                        check=False,
+                    )
+                    self.assertEqual(done.returncode, 0, done.stdout)
+                    self.assertIn("whole, 100 messages", done.stdout)
+                    self.assertGreater(len(glob.glob(f"{bag}/*_*.*")), 1, os.listdir(bag))
+                    with open(f"{bag}/metadata.yaml", encoding="utf-8") as metadata:
+                        self.assertIn("version: 9\n", metadata.read())
+
     def lost_of(self, summary, topic):
         """How many, in all ways."""
         line = next((line for line in summary if line.startswith(f"  {topic}: ")), f"  {topic}: 0")
@@ -420,7 +451,7 @@ class RecordTest(unittest.TestCase):
         flag = os.path.join(self.folder, f"stuck_{storage}")
         bag = os.path.join(self.folder, f"on_{storage}")
         peer = self.start_peer()
-        self.ask(peer, "pub /a rel 20000")
+        self.ask(peer, "pub /a rel 100000")
         self.ask(peer, "pub /b rel 64")
         recorder = self.record_on(
             {"TB_SLOW_DISK": flag},
@@ -430,10 +461,12 @@ class RecordTest(unittest.TestCase):
         self.ask(peer, "match /b")
         self.ask(peer, "send /b 10", "sent 9 ")
         recorder.expect("recorded 10 messages")
+        before = self.resident(recorder)
         with open(flag, "w", encoding="ascii"):
             pass
         slowest_ns = int(self.ask(peer, "send /a 200", r"sent 199 (\d+)").group(1))
         recorder.expect(r"recorded \d+ messages of 2 topics .*lost [1-9]")
+        after = self.resident(recorder)
         os.remove(flag)
         recorder.child.send_signal(signal.SIGTERM)
         self.assertEqual(recorder.wait(), 1, recorder.errors)
@@ -447,6 +480,9 @@ class RecordTest(unittest.TestCase):
         self.assertEqual(recorded["/a"], sorted(set(recorded["/a"])))
         self.assertEqual(recorded["/b"], list(range(10)))
         print(f"{storage}: the slowest write took {slowest_ns / 1e6:.3f} ms", flush=True)
+        if before is not None:  # of 20 MB; the cache, what is being written, and what DDS takes
+            print(f"{storage}: {(after - before) / 1e6:.1f} MB more memory", flush=True)
+            self.assertLess(after - before, 8_000_000)
         self.assertLess(slowest_ns, 5 * SECOND)  # of microseconds; the machine may be busy
 
     def test_a_disk_that_is_stuck_does_not_hold_up_a_publisher(self):

@@ -315,6 +315,46 @@ class ReplayTest(unittest.TestCase):
             for topic in expected:
                 self.assertEqual(played[topic], expected[topic], (bag, topic))
 
+    def test_a_bag_of_2_gb_is_played_in_bounded_memory(self):
+        """2000 messages of 1 MB, which are small on the disk."""
+        part = os.path.join(self.folder, "part.db3")
+        database = sqlite3.connect(part)
+        database.executescript(
+            "CREATE TABLE topics(id INTEGER PRIMARY KEY,name TEXT NOT NULL,type TEXT NOT NULL,"
+            "serialization_format TEXT NOT NULL,offered_qos_profiles TEXT NOT NULL);"
+            "CREATE TABLE messages(id INTEGER PRIMARY KEY,topic_id INTEGER NOT NULL,"
+            "timestamp INTEGER NOT NULL, data BLOB NOT NULL);"
+            "CREATE INDEX timestamp_idx ON messages (timestamp ASC);"
+            "INSERT INTO topics VALUES(1,'/a','std_msgs/msg/String','cdr','');"
+        )
+        for index in range(100):
+            database.execute(
+                "INSERT INTO messages VALUES(NULL,1,?,?)",
+                (START_NS + index, b"\x00\x01\x00\x00" + bytes(1_000_000)),
+            )
+        database.commit()
+        database.close()
+        arguments = ("-s", "mcap", "--chunk-compression", "zstd")
+        self.run_command("bag", "convert", part, "-o", f"{self.folder}/packed", *arguments)
+        big = f"{self.folder}/big"
+        parts = [f"{self.folder}/packed"] * 20
+        self.run_command("bag", "convert", *parts, "-o", big, *arguments)
+        child = subprocess.Popen(
+            self.command("play", big, "--rate", "max"),
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self.addCleanup(child.kill)
+        said = child.stdout.read()
+        _, status, usage = os.wait4(child.pid, 0)
+        child.stdout.close()
+        self.assertEqual(status, 0, said)
+        self.assertRegex(said, "2000 messages")
+        print(f"{usage.ru_maxrss / 1024:.0f} MB for 2 GB", flush=True)
+        self.assertLess(usage.ru_maxrss, 500 * 1024)  # 64 MiB are read ahead
+
     # --- the recording and the replay of the real job ---
 
     def check_recording(self, runs):
