@@ -26,6 +26,8 @@ static void wait_for_disk(int fd)
 /* What is behind this one. */
 #define NEXT(name) ((__typeof__(&(name)))(uintptr_t)dlsym(RTLD_NEXT, #name))
 
+/* The names that the C library gives parameters are its own.
+ * NOLINTBEGIN(readability-inconsistent-declaration-parameter-name) */
 EXPORT ssize_t write(int fd, const void *bytes, size_t size)
 {
   wait_for_disk(fd);
@@ -85,3 +87,4 @@ EXPORT int fdatasync(int fd)
   log_sync(fd);
   return NEXT(fdatasync)(fd);
 }
+/* NOLINTEND(readability-inconsistent-declaration-parameter-name) */
