@@ -82,6 +82,11 @@ bool command_parse_int(const command_t *command, const char *name, const char *t
   return true;
 }
 
+bool command_parse_domain(const command_t *command, const char *text, int *out)
+{
+  return command_parse_int(command, "--domain", text, 0, 232, out);
+}
+
 bool command_parse_duration(const command_t *command, const char *name, const char *text,
                             tb_duration_t *out)
 {

@@ -60,9 +60,11 @@ bool command_parse_int(const command_t *command, const char *name, const char *t
                        long at_most, int *out);
 bool command_parse_duration(const command_t *command, const char *name, const char *text,
                             tb_duration_t *out);
-/* The same, and above 0. */
+/* The same, and above 0: a limit, a step. */
 bool command_parse_limit(const command_t *command, const char *name, const char *text,
                          tb_duration_t *out);
+/* Of --domain. */
+bool command_parse_domain(const command_t *command, const char *text, int *out);
 /* "now", seconds since 1970 as a duration, or ISO 8601 in UTC. Not negative. */
 bool command_parse_time(const command_t *command, const char *name, const char *text,
                         int64_t *out_ns);

@@ -20,6 +20,25 @@
 
 static volatile const int *signalled;
 
+int graph_options_take(const command_t *command, int option, char **argv, graph_options_t *options)
+{
+  bool good;
+  switch (option) {
+  case GRAPH_OPTION_WAIT:
+    good = command_parse_limit(command, "--wait", optarg, &options->wait);
+    break;
+  case GRAPH_OPTION_LIMIT:
+    good = command_parse_limit(command, "--limit", optarg, &options->limit);
+    break;
+  case GRAPH_OPTION_DOMAIN:
+    good = command_parse_domain(command, optarg, &options->domain);
+    break;
+  default:
+    return command_bad_option(command, option, argv);
+  }
+  return good ? EXIT_OK : EXIT_USAGE;
+}
+
 int graph_view_open(const command_t *command, int domain, graph_view_t *out)
 {
   tb_error_t error = TB_ERROR_INIT;

@@ -2,11 +2,32 @@
 #ifndef TB_CLI_GRAPH_VIEW_H
 #define TB_CLI_GRAPH_VIEW_H
 
+#include <getopt.h>
 #include <timebase/ros2_context.h>
 #include <timebase/ros2_graph.h>
 #include <timebase/steady_clock.h>
 
 #include "command.h"
+
+typedef struct graph_options {
+  int domain; /* -1: ROS_DOMAIN_ID */
+  tb_duration_t wait, limit;
+} graph_options_t;
+
+/* As getopt_long gives them: the values stay clear of those of the commands. */
+enum { GRAPH_OPTION_WAIT = 1024, GRAPH_OPTION_LIMIT, GRAPH_OPTION_DOMAIN };
+
+/* Entries of a command's struct option table. */
+#define GRAPH_OPTIONS                                                                              \
+  {"wait", required_argument, NULL, GRAPH_OPTION_WAIT},                                            \
+      {"limit", required_argument, NULL, GRAPH_OPTION_LIMIT},                                      \
+  {                                                                                                \
+    "domain", required_argument, NULL, GRAPH_OPTION_DOMAIN                                         \
+  }
+
+/* For the default case of getopt_long: one of those above, or command_bad_option. EXIT_OK or
+ * EXIT_USAGE. */
+int graph_options_take(const command_t *command, int option, char **argv, graph_options_t *options);
 
 typedef struct graph_view {
   const command_t *command;

@@ -6,12 +6,11 @@
 #include "nodes_show.h"
 #include "text.h"
 
-enum { OPTION_JSON = 256, OPTION_CHECK, OPTION_WAIT, OPTION_LIMIT, OPTION_DOMAIN };
+enum { OPTION_JSON = 256, OPTION_CHECK };
 
 typedef struct arguments {
   bool json, check;
-  int domain;
-  tb_duration_t wait, limit;
+  graph_options_t graph;
 } arguments_t;
 
 typedef struct question {
@@ -122,7 +121,7 @@ static int list_seen(const command_t *command, const arguments_t *arguments,
 {
   sim_time_t *sim_times = calloc(view->snapshot->node_count + 1, sizeof *sim_times);
   if (!sim_times) return command_failed(command, TB_ERR_NO_MEMORY, NULL);
-  int result = ask_all(view, arguments->limit, sim_times);
+  int result = ask_all(view, arguments->graph.limit, sim_times);
   if (!result) result = show(command, arguments, view, sim_times);
   free(sim_times);
   return result;
@@ -131,8 +130,8 @@ static int list_seen(const command_t *command, const arguments_t *arguments,
 static int list(const command_t *command, const arguments_t *arguments)
 {
   graph_view_t view;
-  int result = graph_view_open(command, arguments->domain, &view);
-  if (!result) result = graph_view_look(&view, arguments->wait, NULL, NULL);
+  int result = graph_view_open(command, arguments->graph.domain, &view);
+  if (!result) result = graph_view_look(&view, arguments->graph.wait, NULL, NULL);
   if (!result) result = list_seen(command, arguments, &view);
   graph_view_close(&view);
   return command_finish(command, result);
@@ -143,16 +142,13 @@ static int run(const command_t *command, int argc, char **argv)
   static const struct option options[] = {
       {"json", no_argument, NULL, OPTION_JSON},
       {"check", no_argument, NULL, OPTION_CHECK},
-      {"wait", required_argument, NULL, OPTION_WAIT},
-      {"limit", required_argument, NULL, OPTION_LIMIT},
-      {"domain", required_argument, NULL, OPTION_DOMAIN},
+      GRAPH_OPTIONS,
       {"help", no_argument, NULL, 'h'},
       {0},
   };
-  arguments_t arguments = {.domain = -1, .limit = {2 * TB_NS_PER_S}};
-  bool good = true;
-  int option;
-  while (good && (option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+  arguments_t arguments = {.graph = {.domain = -1, .limit = {2 * TB_NS_PER_S}}};
+  int option, result = EXIT_OK;
+  while (!result && (option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
     switch (option) {
     case OPTION_JSON:
       arguments.json = true;
@@ -160,22 +156,13 @@ static int run(const command_t *command, int argc, char **argv)
     case OPTION_CHECK:
       arguments.check = true;
       break;
-    case OPTION_WAIT:
-      good = command_parse_limit(command, "--wait", optarg, &arguments.wait);
-      break;
-    case OPTION_LIMIT:
-      good = command_parse_limit(command, "--limit", optarg, &arguments.limit);
-      break;
-    case OPTION_DOMAIN:
-      good = command_parse_int(command, "--domain", optarg, 0, 232, &arguments.domain);
-      break;
     case 'h':
       return command_help(command);
     default:
-      return command_bad_option(command, option, argv);
+      result = graph_options_take(command, option, argv, &arguments.graph);
     }
   }
-  if (!good) return EXIT_USAGE;
+  if (result) return result;
   if (optind < argc) return command_usage_error(command, "unexpected argument '%s'", argv[optind]);
   return list(command, &arguments);
 }

@@ -87,11 +87,10 @@ static int run(const command_t *command, int argc, char **argv)
       arguments.clock = CLOCK_ROS;
       break;
     case OPTION_DOMAIN:
-      if (!command_parse_int(command, "--domain", optarg, 0, 232, &arguments.domain))
-        return EXIT_USAGE;
+      if (!command_parse_domain(command, optarg, &arguments.domain)) return EXIT_USAGE;
       break;
     case OPTION_LIMIT:
-      if (!command_parse_duration(command, "--limit", optarg, &arguments.limit)) return EXIT_USAGE;
+      if (!command_parse_limit(command, "--limit", optarg, &arguments.limit)) return EXIT_USAGE;
       break;
     case 'h':
       return command_help(command);
@@ -100,7 +99,6 @@ static int run(const command_t *command, int argc, char **argv)
     }
   }
   if (optind < argc) return command_usage_error(command, "unexpected argument '%s'", argv[optind]);
-  if (arguments.limit.ns <= 0) return command_usage_error(command, "--limit: must be above 0");
   command_show_log(command);
   return arguments.clock == CLOCK_ROS ? print_ros_time(command, &arguments)
                                       : print_os_time(command, arguments.clock);

@@ -7,12 +7,12 @@
 #include "param_actions.h"
 #include "text.h"
 
-enum { OPTION_JSON = 256, OPTION_WAIT, OPTION_LIMIT, OPTION_DOMAIN };
+enum { OPTION_JSON = 256 };
 
 static int list_action(const command_t *command, const param_arguments_t *arguments)
 {
   graph_view_t view;
-  int result = graph_view_open(command, arguments->domain, &view);
+  int result = graph_view_open(command, arguments->graph.domain, &view);
   if (!result) result = param_list(&view, arguments);
   graph_view_close(&view);
   return result;
@@ -21,7 +21,7 @@ static int list_action(const command_t *command, const param_arguments_t *argume
 static int get_action(const command_t *command, const param_arguments_t *arguments)
 {
   graph_view_t view;
-  int result = graph_view_open(command, arguments->domain, &view);
+  int result = graph_view_open(command, arguments->graph.domain, &view);
   if (!result) result = param_get(&view, arguments);
   graph_view_close(&view);
   return result;
@@ -41,7 +41,7 @@ static int set_action(const command_t *command, const param_arguments_t *argumen
     return EXIT_USAGE;
   }
   if (status) return command_failed(command, status, &error);
-  int result = graph_view_open(command, arguments->domain, &view);
+  int result = graph_view_open(command, arguments->graph.domain, &view);
   if (!result) result = param_set(&view, arguments, &value);
   graph_view_close(&view);
   tb_ros2_parameter_value_release(&value);
@@ -90,14 +90,12 @@ static int parse(const command_t *command, int argc, char **argv, param_argument
 {
   static const struct option options[] = {
       {"json", no_argument, NULL, OPTION_JSON},
-      {"wait", required_argument, NULL, OPTION_WAIT},
-      {"limit", required_argument, NULL, OPTION_LIMIT},
-      {"domain", required_argument, NULL, OPTION_DOMAIN},
+      GRAPH_OPTIONS,
       {"help", no_argument, NULL, 'h'},
       {0},
   };
-  bool good = true;
-  while (good) {
+  int result = EXIT_OK;
+  while (!result) {
     while (optind < argc && is_number(argv[optind]))
       arguments->words[arguments->count++] = argv[optind++];
     int option = getopt_long(argc, argv, "-:h", options, NULL); /* in order: words are 1 */
@@ -109,31 +107,22 @@ static int parse(const command_t *command, int argc, char **argv, param_argument
     case OPTION_JSON:
       arguments->json = true;
       break;
-    case OPTION_WAIT:
-      good = command_parse_limit(command, "--wait", optarg, &arguments->wait);
-      break;
-    case OPTION_LIMIT:
-      good = command_parse_limit(command, "--limit", optarg, &arguments->limit);
-      break;
-    case OPTION_DOMAIN:
-      good = command_parse_int(command, "--domain", optarg, 0, 232, &arguments->domain);
-      break;
     case 'h':
       *out_help = true;
       return EXIT_OK;
     default:
-      return command_bad_option(command, option, argv);
+      result = graph_options_take(command, option, argv, &arguments->graph);
     }
   }
   while (optind < argc) /* behind "--" */
     arguments->words[arguments->count++] = argv[optind++];
-  return good ? EXIT_OK : EXIT_USAGE;
+  return result;
 }
 
 static int run(const command_t *command, int argc, char **argv)
 {
   bool help = false;
-  param_arguments_t arguments = {.domain = -1, .limit = {2 * TB_NS_PER_S}};
+  param_arguments_t arguments = {.graph = {.domain = -1, .limit = {2 * TB_NS_PER_S}}};
   char **words = calloc((size_t)argc + 1, sizeof *words);
   if (!words) return command_failed(command, TB_ERR_NO_MEMORY, NULL);
   arguments.words = words;

@@ -42,7 +42,7 @@ static char *await_node(graph_view_t *view, const param_arguments_t *arguments, 
   char *node = graph_view_node_name(view, arguments->words[0], out_status);
   if (!node) return NULL;
   const char *names[] = {node};
-  *out_status = graph_view_await(view, names, 1, "list_parameters", arguments->wait);
+  *out_status = graph_view_await(view, names, 1, "list_parameters", arguments->graph.wait);
   if (!*out_status && !tb_ros2_graph_find_node(view->snapshot, node)) {
     graph_view_no_such_node(view, node);
     *out_status = EXIT_CHECK;
@@ -66,7 +66,8 @@ static char *await_node(graph_view_t *view, const param_arguments_t *arguments, 
 
 static int ask_failed(const ask_t *ask)
 {
-  param_say_failed(ask->view->command, ask->node, ask->status, &ask->error, ask->arguments->limit);
+  param_say_failed(ask->view->command, ask->node, ask->status, &ask->error,
+                   ask->arguments->graph.limit);
   return EXIT_CHECK;
 }
 
@@ -76,7 +77,7 @@ static void list_names(size_t index, void *user)
 {
   ask_t *ask = &((ask_t *)user)[index];
   if (!ask->is_askable || ask->status) return;
-  ask->status = tb_ros2_parameter_client_list(ask->client, NULL, 0, 0, ask->arguments->limit,
+  ask->status = tb_ros2_parameter_client_list(ask->client, NULL, 0, 0, ask->arguments->graph.limit,
                                               &ask->list, &ask->error);
 }
 
@@ -152,7 +153,7 @@ static int list_nodes(graph_view_t *view, const param_arguments_t *arguments,
 
 static int list_all(graph_view_t *view, const param_arguments_t *arguments)
 {
-  int result = graph_view_look(view, arguments->wait, NULL, NULL);
+  int result = graph_view_look(view, arguments->graph.wait, NULL, NULL);
   if (result) return result;
   const tb_ros2_graph_snapshot_t *snapshot = view->snapshot;
   const char **nodes = calloc(snapshot->node_count + 1, sizeof *nodes);
@@ -187,7 +188,7 @@ static void get_values(size_t index, void *user)
   ask_t *ask = user;
   const char *const *names = (const char *const *)ask->arguments->words + 1;
   size_t count = ask->arguments->count - 1, got = 0;
-  tb_duration_t limit = ask->arguments->limit;
+  tb_duration_t limit = ask->arguments->graph.limit;
   ask->status = tb_ros2_parameter_client_get(ask->client, names, count, limit, ask->values, &got,
                                              &ask->error);
   if (ask->status) return;
@@ -296,7 +297,7 @@ static void set_value(size_t index, void *user)
   (void)index;
   ask_t *ask = user;
   tb_ros2_parameter_t parameter = {ask->arguments->words[1], *ask->value};
-  tb_duration_t limit = ask->arguments->limit;
+  tb_duration_t limit = ask->arguments->graph.limit;
   ask->status =
       tb_ros2_parameter_client_set(ask->client, &parameter, 1, limit, &ask->result, &ask->error);
   if (!ask->status && !ask->result.successful)

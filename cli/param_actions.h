@@ -8,8 +8,7 @@
 
 typedef struct param_arguments {
   bool json;
-  int domain;
-  tb_duration_t wait, limit;
+  graph_options_t graph;
   char **words; /* after the action */
   size_t count;
 } param_arguments_t;

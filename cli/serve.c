@@ -54,14 +54,6 @@ typedef struct session {
 
 /* --- arguments --- */
 
-static bool parse_step(const command_t *command, tb_duration_t *out)
-{
-  if (!command_parse_duration(command, "--step", optarg, out)) return false;
-  if (out->ns > 0) return true;
-  command_usage_error(command, "--step %s: must be above 0", optarg);
-  return false;
-}
-
 static bool parse_shm(const command_t *command, const char **out)
 {
   *out = optarg;
@@ -103,10 +95,10 @@ static int parse_option(const command_t *command, int option, char **argv, argum
     good = command_parse_time(command, "--until", optarg, &server->end_ns);
     break;
   case OPTION_STEP:
-    good = parse_step(command, &arguments->step);
+    good = command_parse_limit(command, "--step", optarg, &arguments->step);
     break;
   case OPTION_DOMAIN:
-    good = command_parse_int(command, "--domain", optarg, 0, 232, &arguments->places.domain);
+    good = command_parse_domain(command, optarg, &arguments->places.domain);
     break;
   case OPTION_NODE:
     arguments->places.node = optarg;

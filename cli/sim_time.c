@@ -9,12 +9,11 @@
 #define SERVICE    "set_parameters"
 #define ROUNDS_MAX 8 /* of nodes that come meanwhile */
 
-enum { OPTION_ALL = 256, OPTION_WAIT, OPTION_LIMIT, OPTION_DOMAIN };
+enum { OPTION_ALL = 256 };
 
 typedef struct arguments {
   bool value, all;
-  int domain;
-  tb_duration_t wait, limit;
+  graph_options_t graph;
   char **words; /* nodes */
   size_t count;
 } arguments_t;
@@ -51,8 +50,9 @@ static void set_all(size_t index, void *user)
   if (names && outcomes) {
     for (size_t i = work->begin; i < work->count; i++)
       if (work->targets[i].has_service) names[count++] = work->targets[i].name;
-    work->status = tb_ros2_parameter_set_on_nodes(work->view.context, names, count, &parameter,
-                                                  work->arguments->limit, outcomes, &work->error);
+    work->status =
+        tb_ros2_parameter_set_on_nodes(work->view.context, names, count, &parameter,
+                                       work->arguments->graph.limit, outcomes, &work->error);
     count = 0;
     for (size_t i = work->begin; i < work->count; i++)
       if (work->targets[i].has_service) work->targets[i].outcome = outcomes[count++];
@@ -189,7 +189,8 @@ static int set_named(work_t *work)
   }
   for (size_t i = 0; i < work->count; i++)
     names[i] = work->targets[i].name;
-  if (!result) result = graph_view_await(&work->view, names, work->count, SERVICE, arguments->wait);
+  if (!result)
+    result = graph_view_await(&work->view, names, work->count, SERVICE, arguments->graph.wait);
   free(names);
   return result ? result : set_round(work);
 }
@@ -211,7 +212,7 @@ static int add_new(work_t *work)
 
 static int set_graph(work_t *work)
 {
-  tb_duration_t wait = work->arguments->wait;
+  tb_duration_t wait = work->arguments->graph.wait;
   for (int i = 0; i < ROUNDS_MAX; i++) {
     int result = graph_view_look(&work->view, wait, NULL, NULL);
     if (!result) result = add_new(work);
@@ -227,7 +228,7 @@ static int set_graph(work_t *work)
 static int set(const command_t *command, const arguments_t *arguments)
 {
   work_t work = {.arguments = arguments, .error = TB_ERROR_INIT};
-  int result = graph_view_open(command, arguments->domain, &work.view);
+  int result = graph_view_open(command, arguments->graph.domain, &work.view);
   if (!result) result = arguments->all ? set_graph(&work) : set_named(&work);
   if (!result) result = show_end(&work);
   for (size_t i = 0; i < work.count; i++)
@@ -259,39 +260,27 @@ static int run(const command_t *command, int argc, char **argv)
 {
   static const struct option options[] = {
       {"all", no_argument, NULL, OPTION_ALL},
-      {"wait", required_argument, NULL, OPTION_WAIT},
-      {"limit", required_argument, NULL, OPTION_LIMIT},
-      {"domain", required_argument, NULL, OPTION_DOMAIN},
+      GRAPH_OPTIONS,
       {"help", no_argument, NULL, 'h'},
       {0},
   };
-  arguments_t arguments = {.domain = -1, .limit = {5 * TB_NS_PER_S}};
-  bool good = true;
-  int option;
-  while (good && (option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+  arguments_t arguments = {.graph = {.domain = -1, .limit = {5 * TB_NS_PER_S}}};
+  int option, result = EXIT_OK;
+  while (!result && (option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
     switch (option) {
     case OPTION_ALL:
       arguments.all = true;
       break;
-    case OPTION_WAIT:
-      good = command_parse_limit(command, "--wait", optarg, &arguments.wait);
-      break;
-    case OPTION_LIMIT:
-      good = command_parse_limit(command, "--limit", optarg, &arguments.limit);
-      break;
-    case OPTION_DOMAIN:
-      good = command_parse_int(command, "--domain", optarg, 0, 232, &arguments.domain);
-      break;
     case 'h':
       return command_help(command);
     default:
-      return command_bad_option(command, option, argv);
+      result = graph_options_take(command, option, argv, &arguments.graph);
     }
   }
-  if (!good) return EXIT_USAGE;
+  if (result) return result;
   arguments.words = argv + optind;
   arguments.count = (size_t)(argc - optind);
-  int result = check(command, &arguments);
+  result = check(command, &arguments);
   return result ? result : set(command, &arguments);
 }
 

@@ -67,13 +67,10 @@ static int run(const command_t *command, int argc, char **argv)
       arguments.ros = true;
       break;
     case OPTION_LIMIT:
-      if (!command_parse_duration(command, "--limit", optarg, &arguments.limit)) return EXIT_USAGE;
-      if (arguments.limit.ns <= 0)
-        return command_usage_error(command, "--limit %s: must be above 0", optarg);
+      if (!command_parse_limit(command, "--limit", optarg, &arguments.limit)) return EXIT_USAGE;
       break;
     case OPTION_DOMAIN:
-      if (!command_parse_int(command, "--domain", optarg, 0, 232, &arguments.domain))
-        return EXIT_USAGE;
+      if (!command_parse_domain(command, optarg, &arguments.domain)) return EXIT_USAGE;
       break;
     case 'h':
       return command_help(command);

@@ -196,13 +196,10 @@ static int run(const command_t *command, int argc, char **argv)
       watch.json = true;
       break;
     case OPTION_DURATION:
-      if (!command_parse_duration(command, "--duration", optarg, &watch.duration))
-        return EXIT_USAGE;
-      if (watch.duration.ns <= 0)
-        return command_usage_error(command, "--duration %s: must be above 0", optarg);
+      if (!command_parse_limit(command, "--duration", optarg, &watch.duration)) return EXIT_USAGE;
       break;
     case OPTION_DOMAIN:
-      if (!command_parse_int(command, "--domain", optarg, 0, 232, &watch.domain)) return EXIT_USAGE;
+      if (!command_parse_domain(command, optarg, &watch.domain)) return EXIT_USAGE;
       break;
     case OPTION_TOPIC:
       watch.topic = optarg;
