@@ -17,12 +17,14 @@ typedef TB__CDR_SEQUENCE(double) tb__doubles_t;
 typedef struct tb__empty_message {
   uint8_t structure_needs_at_least_one_member;
 } tb__empty_message_t;
+extern TB_PRIVATE_API const tb__cdr_field_t tb__empty_message_fields[1];
 
 /* builtin_interfaces/msg/Time, in its wire form. */
 typedef struct tb__time_message {
   int32_t sec;
   uint32_t nanosec;
 } tb__time_message_t;
+extern TB_PRIVATE_API const tb__cdr_type_t tb__time_message_type;
 
 /* rcl_interfaces/msg/ParameterType */
 enum {

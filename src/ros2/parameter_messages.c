@@ -1,13 +1,6 @@
 /* rcl_interfaces */
 #include "ros2/message_tables.h"
 
-static const tb__cdr_field_t time_fields[] = {
-    INT(tb__time_message_t, sec),
-    UINT(tb__time_message_t, nanosec),
-};
-static const tb__cdr_type_t time_type =
-    TYPE("builtin_interfaces/msg/Time", tb__time_message_t, time_fields);
-
 static const tb__cdr_field_t value_fields[] = {
     UINT(tb__parameter_value_t, type),
     BOOL(tb__parameter_value_t, bool_value),
@@ -31,7 +24,7 @@ static const tb__cdr_type_t parameter_type =
     TYPE("rcl_interfaces/msg/Parameter", tb__parameter_t, parameter_fields);
 
 static const tb__cdr_field_t event_fields[] = {
-    STRUCT(tb__parameter_event_t, stamp, &time_type),
+    STRUCT(tb__parameter_event_t, stamp, &tb__time_message_type),
     STRING(tb__parameter_event_t, node, 0),
     LIST(tb__parameter_event_t, new_parameters, TB__CDR_STRUCT, 0, &parameter_type),
     LIST(tb__parameter_event_t, changed_parameters, TB__CDR_STRUCT, 0, &parameter_type),

@@ -4,13 +4,10 @@
 #define SERVICE "simulation_interfaces/srv/"
 #define MESSAGE "simulation_interfaces/msg/"
 
-static const tb__cdr_field_t empty_fields[] = {
-    UINT(tb__empty_message_t, structure_needs_at_least_one_member),
-};
 const tb__cdr_type_t tb__get_simulator_features_request_type =
-    TYPE(SERVICE "GetSimulatorFeatures_Request", tb__empty_message_t, empty_fields);
+    TYPE(SERVICE "GetSimulatorFeatures_Request", tb__empty_message_t, tb__empty_message_fields);
 const tb__cdr_type_t tb__get_simulation_state_request_type =
-    TYPE(SERVICE "GetSimulationState_Request", tb__empty_message_t, empty_fields);
+    TYPE(SERVICE "GetSimulationState_Request", tb__empty_message_t, tb__empty_message_fields);
 
 static const tb__cdr_field_t result_fields[] = {
     UINT(tb__simulation_result_t, result),

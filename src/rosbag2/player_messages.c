@@ -4,11 +4,8 @@
 
 #define SERVICE "rosbag2_interfaces/srv/"
 
-static const tb__cdr_field_t empty_fields[] = {
-    UINT(tb__empty_message_t, structure_needs_at_least_one_member),
-};
 const tb__cdr_type_t tb__player_empty_type =
-    TYPE(SERVICE "Pause_Request", tb__empty_message_t, empty_fields);
+    TYPE(SERVICE "Pause_Request", tb__empty_message_t, tb__empty_message_fields);
 
 static const tb__cdr_field_t paused_fields[] = {
     BOOL(tb__is_paused_response_t, paused),
@@ -40,23 +37,16 @@ static const tb__cdr_field_t burst_response_fields[] = {
 const tb__cdr_type_t tb__burst_response_type =
     TYPE(SERVICE "Burst_Response", tb__burst_response_t, burst_response_fields);
 
-static const tb__cdr_field_t time_fields[] = {
-    INT(tb__time_message_t, sec),
-    UINT(tb__time_message_t, nanosec),
-};
-static const tb__cdr_type_t time_type =
-    TYPE("builtin_interfaces/msg/Time", tb__time_message_t, time_fields);
-
 static const tb__cdr_field_t seek_fields[] = {
-    STRUCT(tb__seek_request_t, time, &time_type),
+    STRUCT(tb__seek_request_t, time, &tb__time_message_type),
 };
 const tb__cdr_type_t tb__seek_request_type =
     TYPE(SERVICE "Seek_Request", tb__seek_request_t, seek_fields);
 
 static const tb__cdr_field_t play_fields[] = {
-    STRUCT(tb__play_request_t, start_offset, &time_type),
-    STRUCT(tb__play_request_t, playback_duration, &time_type),
-    STRUCT(tb__play_request_t, playback_until_timestamp, &time_type),
+    STRUCT(tb__play_request_t, start_offset, &tb__time_message_type),
+    STRUCT(tb__play_request_t, playback_duration, &tb__time_message_type),
+    STRUCT(tb__play_request_t, playback_until_timestamp, &tb__time_message_type),
 };
 const tb__cdr_type_t tb__play_request_type =
     TYPE(SERVICE "Play_Request", tb__play_request_t, play_fields);
