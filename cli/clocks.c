@@ -2,8 +2,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <timebase/sleep.h>
 
-/* NULL: /clock. */
 static const char *source_name(void)
 {
   const char *name = getenv("TIMEBASE_SOURCE");
@@ -16,108 +17,198 @@ static tb_status_t clock_on_source(ros_clock_t *ros)
   return tb_clock_create(&options, &ros->clock);
 }
 
-static bool named_clock_open(const command_t *command, const char *name, ros_clock_t *out)
+static int named_clock_open(const command_t *command, const char *name, ros_clock_t *out)
 {
   tb_error_t error = TB_ERROR_INIT;
-  *out = (ros_clock_t){0};
   tb_status_t status = tb_source_create_from_name(name, &error, &out->source);
   if (!status) status = clock_on_source(out);
-  if (!status) return true;
-  command_failed(command, status, &error);
-  ros_clock_close(out);
-  return false;
+  return status ? command_failed(command, status, &error) : EXIT_OK;
+}
+
+static void explain_source(const command_t *command, ros_clock_t *clock)
+{
+  if (clock->said) return;
+  clock->said = REASON_SILENT;
+  fprintf(stderr, "timebase %s: TIMEBASE_SOURCE=%s: no tick came; is its publisher there?\n",
+          command->name, source_name());
 }
 
 #ifdef TB_CLI_ROS2
 #include <timebase/ros2_clock_source.h>
 #include <timebase/ros2_context.h>
 
-bool topic_clock_open(const command_t *command, int domain, const char *topic, ros_clock_t *out)
+#include "publishers.h"
+#include "text.h"
+
+#define CLOCK_TYPE "rosgraph_msgs/msg/Clock"
+
+int topic_clock_open(const command_t *command, int domain, const char *topic, ros_clock_t *out)
 {
   tb_error_t error = TB_ERROR_INIT;
   tb_ros2_context_options_t options = TB_ROS2_CONTEXT_OPTIONS_INIT;
   tb_ros2_clock_source_options_t source_options = TB_ROS2_CLOCK_SOURCE_OPTIONS_INIT;
-  tb_ros2_context_t *context;
+  tb_ros2_context_t *context = NULL;
+  tb_ros2_graph_t *graph = NULL;
   options.domain_id = domain;
   source_options.topic = topic;
   *out = (ros_clock_t){.topic = topic ? topic : "/clock"};
   tb_status_t status = tb_ros2_context_create(&options, &context, &error);
-  if (!status) {
-    out->context = context;
-    status = tb_ros2_clock_source_create(context, &source_options, &out->source, &error);
-  }
+  if (status) return command_failed(command, status, &error);
+  out->context = context;
+  status = tb_ros2_clock_source_create(context, &source_options, &out->source, &error);
+  if (status == TB_ERR_INVALID) return command_usage_error(command, "%s", error.text);
+  if (!status) status = tb_ros2_graph_create(context, &graph, &error);
+  out->graph = graph;
   if (!status) status = clock_on_source(out);
-  if (status) {
-    command_failed(command, status, &error);
-    ros_clock_close(out);
-  }
-  return status == TB_OK;
+  return status ? command_failed(command, status, &error) : EXIT_OK;
 }
 
-void ros_clock_close(ros_clock_t *clock)
+static void close_topic(ros_clock_t *clock)
 {
-  tb_clock_destroy(clock->clock);
-  tb_source_destroy(clock->source);
+  tb_ros2_graph_destroy(clock->graph);
   tb_ros2_context_destroy(clock->context);
-  *clock = (ros_clock_t){0};
 }
 
-void ros_clock_explain(const command_t *command, const ros_clock_t *clock)
+static const char *other_type(const publishers_t *publishers)
 {
-  tb_ros2_clock_source_status_t status;
-  if (!clock->context) {
-    fprintf(stderr, "timebase %s: TIMEBASE_SOURCE=%s: no tick came; is its publisher there?\n",
-            command->name, source_name());
+  for (size_t i = 0; i < publishers->count; i++)
+    if (strcmp(publishers->items[i].type, CLOCK_TYPE) != 0) return publishers->items[i].type;
+  return NULL;
+}
+
+static void say_publishers(const ros_clock_t *clock, const publishers_t *publishers)
+{
+  fprintf(stderr, "%s in domain %d is published", clock->topic,
+          tb_ros2_context_domain_id(clock->context));
+  if (!publishers->count) return;
+  fputs(" by ", stderr);
+  publishers_say_others(publishers);
+}
+
+static clock_reason_t reason_of(const tb_ros2_clock_source_status_t *status, const char *type)
+{
+  return status->matched        ? REASON_SILENT
+         : status->incompatible ? REASON_QOS
+         : type                 ? REASON_TYPE
+                                : REASON_NOBODY;
+}
+
+static void say_reason(const ros_clock_t *clock, const publishers_t *publishers, const char *policy,
+                       const char *type)
+{
+  if (clock->said == REASON_NOBODY) {
+    fprintf(stderr,
+            "nobody publishes %s in domain %d: start a simulator or 'timebase serve', or is it "
+            "another ROS_DOMAIN_ID?\n",
+            clock->topic, tb_ros2_context_domain_id(clock->context));
     return;
   }
-  int domain = tb_ros2_context_domain_id(clock->context);
+  say_publishers(clock, publishers);
+  if (clock->said == REASON_SILENT) fputs(", but no tick came\n", stderr);
+  if (clock->said == REASON_QOS) fprintf(stderr, ", but with another %s: nothing comes\n", policy);
+  if (clock->said != REASON_TYPE) return;
+  fputs(", but as ", stderr);
+  text_print(stderr, type);
+  fputs(": time comes as " CLOCK_TYPE "\n", stderr);
+}
+
+static void explain_topic(const command_t *command, ros_clock_t *clock)
+{
+  tb_ros2_clock_source_status_t status;
+  publishers_t publishers;
   if (tb_ros2_clock_source_status(clock->source, &status)) return;
-  if (status.incompatible)
-    fprintf(stderr,
-            "timebase %s: a publisher of %s in domain %d offers another %s; nothing comes\n",
-            command->name, clock->topic, domain, status.policy);
-  else if (status.matched)
-    fprintf(stderr, "timebase %s: %s in domain %d has a publisher, but no tick came\n",
-            command->name, clock->topic, domain);
-  else
-    fprintf(stderr,
-            "timebase %s: nobody publishes %s in domain %d; is it the right ROS_DOMAIN_ID?\n",
-            command->name, clock->topic, domain);
+  publishers_look(clock->graph, clock->topic, &publishers);
+  const char *type = other_type(&publishers);
+  clock_reason_t reason = reason_of(&status, type);
+  if (reason != clock->said) {
+    clock->said = reason;
+    fprintf(stderr, "timebase %s: ", command->name);
+    say_reason(clock, &publishers, status.policy, type);
+  }
+  publishers_forget(&publishers);
 }
 
 #else
 
-bool topic_clock_open(const command_t *command, int domain, const char *topic, ros_clock_t *out)
+int topic_clock_open(const command_t *command, int domain, const char *topic, ros_clock_t *out)
 {
-  (void)domain;
-  (void)topic;
-  (void)out;
+  (void)domain, (void)topic, (void)out;
   fprintf(
       stderr,
       "timebase %s: built without ROS 2: there is no /clock to follow; TIMEBASE_SOURCE can name "
       "another source\n",
       command->name);
-  return false;
+  return EXIT_IO;
+}
+
+static void close_topic(ros_clock_t *clock)
+{
+  (void)clock;
+}
+
+static void explain_topic(const command_t *command, ros_clock_t *clock)
+{
+  (void)command, (void)clock;
+}
+
+#endif
+
+int ros_clock_open(const command_t *command, int domain, ros_clock_t *out)
+{
+  const char *name = source_name();
+  *out = (ros_clock_t){0};
+  if (!name) return topic_clock_open(command, domain, NULL, out);
+  if (domain < 0) return named_clock_open(command, name, out);
+  return command_usage_error(command, "--domain: TIMEBASE_SOURCE=%s is followed, on no domain",
+                             name);
 }
 
 void ros_clock_close(ros_clock_t *clock)
 {
   tb_clock_destroy(clock->clock);
   tb_source_destroy(clock->source);
+  close_topic(clock);
   *clock = (ros_clock_t){0};
 }
 
-void ros_clock_explain(const command_t *command, const ros_clock_t *clock)
+void ros_clock_explain(const command_t *command, ros_clock_t *clock)
 {
-  (void)clock;
-  fprintf(stderr, "timebase %s: TIMEBASE_SOURCE=%s: no tick came; is its publisher there?\n",
-          command->name, source_name());
+  if (clock->context)
+    explain_topic(command, clock);
+  else
+    explain_source(command, clock);
 }
 
-#endif
-
-bool ros_clock_open(const command_t *command, int domain, ros_clock_t *out)
+int ros_clock_say_late(const command_t *command, ros_clock_t *clock, tb_duration_t limit)
 {
-  const char *name = source_name();
-  return name ? named_clock_open(command, name, out) : topic_clock_open(command, domain, NULL, out);
+  char text[TB_DURATION_TEXT_SIZE] = "";
+  ros_clock_explain(command, clock);
+  tb_duration_format(limit, text, sizeof text);
+  fprintf(stderr, "timebase %s: no time came within %s\n", command->name, text);
+  return EXIT_CHECK;
+}
+
+/* --- hints --- */
+
+static void *hint_run(void *user)
+{
+  const clock_hint_t *hint = user;
+  tb_wait_options_t wait = {.limit = {TB_NS_PER_S}, .token = hint->over};
+  if (tb_clock_wait_until_started(hint->clock->clock, &wait) == TB_ERR_TIMEOUT)
+    ros_clock_explain(hint->command, hint->clock);
+  return NULL;
+}
+
+void clock_hint_begin(const command_t *command, ros_clock_t *clock, clock_hint_t *out)
+{
+  *out = (clock_hint_t){.command = command, .clock = clock};
+  if (tb_cancel_token_create(&out->over) == TB_OK)
+    out->is_running = pthread_create(&out->thread, NULL, hint_run, out) == 0;
+}
+
+void clock_hint_end(clock_hint_t *hint)
+{
+  tb_cancel_token_cancel(hint->over);
+  if (hint->is_running) pthread_join(hint->thread, NULL);
+  tb_cancel_token_destroy(hint->over);
 }

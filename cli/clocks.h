@@ -2,6 +2,8 @@
 #ifndef TB_CLI_CLOCKS_H
 #define TB_CLI_CLOCKS_H
 
+#include <pthread.h>
+#include <timebase/cancel_token.h>
 #include <timebase/clock.h>
 #include <timebase/source.h>
 #include <timebase/steady_clock.h>
@@ -9,26 +11,54 @@
 #include "command.h"
 
 typedef enum clock_choice {
+  CLOCK_UNSAID,
   CLOCK_SYSTEM,
   CLOCK_ROS, /* follows /clock, or what TIMEBASE_SOURCE names */
   CLOCK_STEADY,
 } clock_choice_t;
 
+/* Why a clock has no time. */
+typedef enum clock_reason {
+  REASON_UNSAID,
+  REASON_NOBODY, /* publishes */
+  REASON_TYPE,   /* they publish another one */
+  REASON_QOS,
+  REASON_SILENT, /* they publish nothing */
+} clock_reason_t;
+
 /* A ROS clock that follows /clock, or what TIMEBASE_SOURCE names, with what it stands on. */
 typedef struct ros_clock {
   void *context;     /* tb_ros2_context_t; NULL: not on a topic */
+  void *graph;       /* tb_ros2_graph_t */
   const char *topic; /* which one */
   tb_source_t *source;
   tb_clock_t *clock;
+  clock_reason_t said; /* last */
 } ros_clock_t;
 
-/* `domain` -1: ROS_DOMAIN_ID. False: a message has been printed. */
-bool ros_clock_open(const command_t *command, int domain, ros_clock_t *out);
+/* `domain` -1: ROS_DOMAIN_ID. EXIT_OK, or a message has been printed. Close it either way. */
+int ros_clock_open(const command_t *command, int domain, ros_clock_t *out);
 /* The same, on the topic (NULL: /clock) whatever the environment says. */
-bool topic_clock_open(const command_t *command, int domain, const char *topic, ros_clock_t *out);
+int topic_clock_open(const command_t *command, int domain, const char *topic, ros_clock_t *out);
 void ros_clock_close(ros_clock_t *clock);
 
-/* Says why the clock has no time: nobody publishes, or with another QoS. */
-void ros_clock_explain(const command_t *command, const ros_clock_t *clock);
+/* Says why the clock has no time, unless that has been said. */
+void ros_clock_explain(const command_t *command, ros_clock_t *clock);
+
+/* Explains it when a wait for the clock has taken a second, and it has no time yet. */
+typedef struct clock_hint {
+  const command_t *command;
+  ros_clock_t *clock;
+  tb_cancel_token_t *over;
+  pthread_t thread;
+  bool is_running;
+} clock_hint_t;
+
+void clock_hint_begin(const command_t *command, ros_clock_t *clock, clock_hint_t *out);
+/* When the wait is over. */
+void clock_hint_end(clock_hint_t *hint);
+
+/* Explains it, and that no time has come within the limit. EXIT_CHECK. */
+int ros_clock_say_late(const command_t *command, ros_clock_t *clock, tb_duration_t limit);
 
 #endif

@@ -9,8 +9,8 @@
 
 enum {
   EXIT_OK = 0,
-  EXIT_CHECK = 1, /* a check failed */
-  EXIT_USAGE = 2, /* unknown option, bad value */
+  EXIT_CHECK = 1, /* a check failed, a limit passed (docs/errors.md) */
+  EXIT_USAGE = 2, /* unknown option, bad value or name, options that contradict each other */
   EXIT_IO = 3,    /* files, transport, anything that the machine refused */
 };
 

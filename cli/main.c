@@ -32,7 +32,8 @@ static void print_help(FILE *out)
   for (size_t i = 0; i < COMMAND_COUNT; i++)
     fprintf(out, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
   fprintf(out, "\n'timebase COMMAND --help' tells more about one.\n"
-               "Exit status: 0 success, 1 a check failed, 2 wrong usage, 3 files or transport.\n");
+               "Exit status: 0 success, 1 a check failed or a limit passed, 2 wrong usage,\n"
+               "3 files or transport.\n");
 }
 
 /* A file or socket must not get the number of a standard stream that is closed. Writing to it still

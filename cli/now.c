@@ -5,6 +5,8 @@
 
 #include "clocks.h"
 
+#define LIMIT ((tb_duration_t){5 * TB_NS_PER_S})
+
 enum { OPTION_DOMAIN = 256, OPTION_LIMIT };
 
 typedef struct arguments {
@@ -44,22 +46,47 @@ static int print_os_time(const command_t *command, clock_choice_t choice)
   return command_finish(command, EXIT_OK);
 }
 
+static int print_first_time(const command_t *command, const arguments_t *arguments,
+                            ros_clock_t *ros)
+{
+  clock_hint_t hint;
+  tb_time_t time = {0};
+  tb_wait_options_t wait = {.limit = arguments->limit};
+  clock_hint_begin(command, ros, &hint);
+  tb_status_t status = tb_clock_wait_until_started(ros->clock, &wait);
+  clock_hint_end(&hint);
+  if (status == TB_ERR_TIMEOUT) return ros_clock_say_late(command, ros, arguments->limit);
+  if (!status) status = tb_clock_now(ros->clock, &time);
+  if (status) return command_failed(command, status, NULL);
+  print_time(time);
+  return EXIT_OK;
+}
+
 static int print_ros_time(const command_t *command, const arguments_t *arguments)
 {
   ros_clock_t ros;
-  if (!ros_clock_open(command, arguments->domain, &ros)) return EXIT_IO;
-  tb_wait_options_t wait = {.limit = arguments->limit};
-  tb_status_t status = tb_clock_wait_until_started(ros.clock, &wait);
-  int result = EXIT_OK;
-  tb_time_t time = {0};
-  if (status == TB_OK && !tb_clock_now(ros.clock, &time)) {
-    print_time(time);
-  } else {
-    ros_clock_explain(command, &ros);
-    result = EXIT_IO;
-  }
+  int result = ros_clock_open(command, arguments->domain, &ros);
+  if (!result) result = print_first_time(command, arguments, &ros);
   ros_clock_close(&ros);
   return command_finish(command, result);
+}
+
+static bool choose(const command_t *command, clock_choice_t clock, arguments_t *arguments)
+{
+  if (arguments->clock != CLOCK_UNSAID && arguments->clock != clock) {
+    command_usage_error(command, "--steady, --system or --ros: only one of them");
+    return false;
+  }
+  arguments->clock = clock;
+  return true;
+}
+
+static int check(const command_t *command, const arguments_t *arguments)
+{
+  if (arguments->clock == CLOCK_ROS) return EXIT_OK;
+  if (arguments->limit.ns) return command_usage_error(command, "--limit goes with --ros");
+  if (arguments->domain >= 0) return command_usage_error(command, "--domain goes with --ros");
+  return EXIT_OK;
 }
 
 static int run(const command_t *command, int argc, char **argv)
@@ -73,18 +100,18 @@ static int run(const command_t *command, int argc, char **argv)
       {"help", no_argument, NULL, 'h'},
       {0},
   };
-  arguments_t arguments = {CLOCK_SYSTEM, -1, {5 * TB_NS_PER_S}};
+  arguments_t arguments = {.clock = CLOCK_UNSAID, .domain = -1};
   int option;
   while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
     switch (option) {
     case 't':
-      arguments.clock = CLOCK_STEADY;
+      if (!choose(command, CLOCK_STEADY, &arguments)) return EXIT_USAGE;
       break;
     case 's':
-      arguments.clock = CLOCK_SYSTEM;
+      if (!choose(command, CLOCK_SYSTEM, &arguments)) return EXIT_USAGE;
       break;
     case 'r':
-      arguments.clock = CLOCK_ROS;
+      if (!choose(command, CLOCK_ROS, &arguments)) return EXIT_USAGE;
       break;
     case OPTION_DOMAIN:
       if (!command_parse_domain(command, optarg, &arguments.domain)) return EXIT_USAGE;
@@ -99,6 +126,9 @@ static int run(const command_t *command, int argc, char **argv)
     }
   }
   if (optind < argc) return command_usage_error(command, "unexpected argument '%s'", argv[optind]);
+  int result = check(command, &arguments);
+  if (result) return result;
+  if (!arguments.limit.ns) arguments.limit = LIMIT;
   command_show_log(command);
   return arguments.clock == CLOCK_ROS ? print_ros_time(command, &arguments)
                                       : print_os_time(command, arguments.clock);
@@ -114,7 +144,8 @@ const command_t command_now = {
             "  --ros       ROS time: the first tick on /clock, or of TIMEBASE_SOURCE if that\n"
             "              is set (shm:NAME)\n"
             "  --limit D   with --ros: wait at most D for it (default 5s)\n"
-            "  --domain N  DDS domain, 0 to 232 (default: ROS_DOMAIN_ID, else 0)\n"
-            "  -h, --help  this text\n",
+            "  --domain N  with --ros: DDS domain, 0 to 232 (default: ROS_DOMAIN_ID, else 0)\n"
+            "  -h, --help  this text\n\n"
+            "Status 1 if no time came within the limit.\n",
     .run = run,
 };

@@ -36,7 +36,7 @@ typedef struct arguments {
   tb_clock_server_options_t server;
   serve_places_t places;
   tb_duration_t step; /* 0: a tick */
-  bool services;
+  bool services, no_topic;
 } arguments_t;
 
 /* What serves, and the thread that it serves on. */
@@ -83,7 +83,7 @@ static int parse_option(const command_t *command, int option, char **argv, argum
     arguments->places.topic = optarg;
     break;
   case OPTION_NO_TOPIC:
-    arguments->places.topic = NULL;
+    arguments->no_topic = true;
     break;
   case OPTION_SHM:
     good = parse_shm(command, &arguments->places.shm);
@@ -115,12 +115,25 @@ static int parse_option(const command_t *command, int option, char **argv, argum
   return good ? EXIT_OK : EXIT_USAGE;
 }
 
+/* What would have no place without a topic. */
+static const char *topic_option(const serve_places_t *places)
+{
+  return places->topic         ? "--topic"
+         : places->node        ? "--node"
+         : places->name_space  ? "--namespace"
+         : places->domain >= 0 ? "--domain"
+         : places->argc        ? "--ros-args"
+                               : NULL;
+}
+
 static int check(const command_t *command, const arguments_t *arguments, bool has_until)
 {
   const tb_clock_server_options_t *server = &arguments->server;
+  const char *refused = arguments->no_topic ? topic_option(&arguments->places) : NULL;
+  if (refused) return command_usage_error(command, "--no-topic, or %s, not both", refused);
   if (has_until && server->end_ns <= server->start_ns)
     return command_usage_error(command, "--until: must be after the start time");
-  if (!arguments->places.topic && !arguments->places.shm)
+  if (arguments->no_topic && !arguments->places.shm)
     return command_usage_error(command, "nothing to publish to: --no-topic needs --shm NAME");
   return EXIT_OK;
 }
@@ -338,6 +351,13 @@ static int open_and_serve(session_t *session)
   return result ? result : serve_session(session);
 }
 
+static void name_places(serve_places_t *places)
+{
+  if (!places->topic) places->topic = "/clock";
+  if (!places->node) places->node = "clock_server";
+  if (!places->name_space) places->name_space = "/";
+}
+
 static int run(const command_t *command, int argc, char **argv)
 {
   bool help = false;
@@ -345,16 +365,13 @@ static int run(const command_t *command, int argc, char **argv)
   if (!words) return command_failed(command, TB_ERR_NO_MEMORY, NULL);
   memcpy(words, argv, ((size_t)argc + 1) * sizeof *words);
   arguments_t arguments = {.server = TB_CLOCK_SERVER_OPTIONS_INIT,
-                           .places = {.topic = "/clock",
-                                      .node = "clock_server",
-                                      .name_space = "/",
-                                      .domain = -1,
-                                      .argv = (const char *const *)words},
+                           .places = {.domain = -1, .argv = (const char *const *)words},
                            .services = true};
   session_t session = {.command = command, .arguments = &arguments, .error = TB_ERROR_INIT};
   int left = serve_sinks_remove_ros_arguments(argc, argv);
   if (left < argc) arguments.places.argc = argc;
   int result = parse(command, left, argv, &arguments, &help);
+  if (!arguments.no_topic) name_places(&arguments.places);
   if (!result && !help) result = open_and_serve(&session);
   serve_sinks_end_services(&session.sinks);
   tb_clock_server_destroy(session.server);

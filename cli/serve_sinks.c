@@ -42,6 +42,7 @@ static int open_topic(const command_t *command, const serve_places_t *places, se
   if (result) return result;
   tb_status_t status =
       tb_ros2_node_create_clock_publisher(out->node, places->topic, NULL, &publisher, &error);
+  if (status == TB_ERR_INVALID) return command_usage_error(command, "%s", error.text);
   if (status) return command_failed(command, status, &error);
   out->publisher = publisher;
   out->sinks[out->count++] = tb_ros2_clock_publisher_sink(publisher);
@@ -115,6 +116,7 @@ static int open_shm(const command_t *command, const char *name, serve_sinks_t *o
 {
   tb_error_t error = TB_ERROR_INIT;
   tb_status_t status = tb_shm_publisher_open(name, NULL, &error, &out->shm);
+  if (status == TB_ERR_INVALID) return command_usage_error(command, "%s", error.text);
   if (status) return command_failed(command, status, &error);
   out->sinks[out->count++] = tb_shm_publisher_sink(out->shm);
   return EXIT_OK;

@@ -249,6 +249,10 @@ static int check(const command_t *command, arguments_t *arguments)
   arguments->value = strcmp(word, "on") == 0;
   arguments->words++;
   arguments->count--;
+  for (size_t i = 0; i < arguments->count; i++)
+    if (!strcmp(arguments->words[i], "on") || !strcmp(arguments->words[i], "off"))
+      return command_usage_error(command, "on or off, once; a node of that name is /%s",
+                                 arguments->words[i]);
   if (arguments->all && arguments->count)
     return command_usage_error(command, "--all, or names of nodes, not both");
   if (!arguments->all && !arguments->count)

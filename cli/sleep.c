@@ -27,25 +27,27 @@ static int sleep_steady(const command_t *command, const arguments_t *arguments)
   return status ? command_failed(command, status, NULL) : EXIT_OK;
 }
 
+static int sleep_on(const command_t *command, const arguments_t *arguments, ros_clock_t *ros)
+{
+  clock_hint_t hint;
+  tb_time_t now = {0};
+  tb_wait_options_t wait = {.limit = arguments->limit};
+  clock_hint_begin(command, ros, &hint);
+  tb_status_t status = tb_clock_sleep_for(ros->clock, arguments->duration, &wait);
+  clock_hint_end(&hint);
+  if (status != TB_ERR_TIMEOUT) return status ? command_failed(command, status, NULL) : EXIT_OK;
+  tb_clock_now(ros->clock, &now);
+  if (!tb_time_is_set(now)) return ros_clock_say_late(command, ros, arguments->limit);
+  fprintf(stderr, "timebase %s: not over within the limit; ROS time is %.9f s\n", command->name,
+          (double)now.ns / (double)TB_NS_PER_S);
+  return EXIT_CHECK;
+}
+
 static int sleep_ros(const command_t *command, const arguments_t *arguments)
 {
   ros_clock_t ros;
-  if (!ros_clock_open(command, arguments->domain, &ros)) return EXIT_IO;
-  tb_wait_options_t wait = {.limit = arguments->limit};
-  tb_status_t status = tb_clock_sleep_for(ros.clock, arguments->duration, &wait);
-  int result = EXIT_OK;
-  if (status == TB_ERR_TIMEOUT) {
-    tb_time_t now = {0};
-    tb_clock_now(ros.clock, &now);
-    if (tb_time_is_set(now))
-      fprintf(stderr, "timebase %s: not over within the limit; ROS time is %.9f s\n", command->name,
-              (double)now.ns / (double)TB_NS_PER_S);
-    else
-      ros_clock_explain(command, &ros);
-    result = EXIT_CHECK;
-  } else if (status) {
-    result = command_failed(command, status, NULL);
-  }
+  int result = ros_clock_open(command, arguments->domain, &ros);
+  if (!result) result = sleep_on(command, arguments, &ros);
   ros_clock_close(&ros);
   return result;
 }
@@ -84,6 +86,8 @@ static int run(const command_t *command, int argc, char **argv)
   if (arguments.duration.ns < 0)
     return command_usage_error(command, "DURATION %s: must not be negative", text);
   if (optind < argc) return command_usage_error(command, "unexpected argument '%s'", argv[optind]);
+  if (!arguments.ros && arguments.domain >= 0)
+    return command_usage_error(command, "--domain goes with --ros");
   command_show_log(command);
   return arguments.ros ? sleep_ros(command, &arguments) : sleep_steady(command, &arguments);
 }
@@ -95,8 +99,9 @@ const command_t command_sleep = {
     .help = "Waits until DURATION (1.5s, 200ms, 1h2m; a bare number is seconds) has passed.\n\n"
             "  --ros       in ROS time, as /clock (or TIMEBASE_SOURCE, if that is set) tells it;\n"
             "              slower, faster, paused as it is; counts from the first tick\n"
-            "  --limit D   give up after D of steady time: exit status 1\n"
-            "  --domain N  DDS domain, 0 to 232 (default: ROS_DOMAIN_ID, else 0)\n"
-            "  -h, --help  this text\n",
+            "  --limit D   give up after D of steady time\n"
+            "  --domain N  with --ros: DDS domain, 0 to 232 (default: ROS_DOMAIN_ID, else 0)\n"
+            "  -h, --help  this text\n\n"
+            "Status 1 if the limit passed before it was over, or before any ROS time came.\n",
     .run = run,
 };

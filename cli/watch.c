@@ -160,6 +160,7 @@ static bool wait_until(const watch_t *watch, int64_t deadline_ns)
 static int watch_run(watch_t *watch)
 {
   snapshot_t first, last, now;
+  bool is_over = false;
   snapshot_take(watch, &first);
   last = first;
   int64_t end_ns = INT64_MAX;
@@ -167,14 +168,19 @@ static int watch_run(watch_t *watch)
     end_ns = first.when.ns + watch->duration.ns;
   for (int64_t next_ns = first.when.ns + TB_NS_PER_S;; next_ns += TB_NS_PER_S) {
     bool last_round = next_ns > end_ns;
-    if (!wait_until(watch, last_round ? end_ns : next_ns) || last_round) break;
+    bool is_signalled = !wait_until(watch, last_round ? end_ns : next_ns);
+    is_over = last_round && !is_signalled;
+    if (last_round || is_signalled) break;
     snapshot_take(watch, &now);
     if (!print_report(watch, &last, &now, false)) return EXIT_OK;
+    if (now.stats.ticks == 0) ros_clock_explain(watch->command, &watch->ros);
     last = now;
   }
   snapshot_take(watch, &now);
   print_report(watch, &first, &now, true);
-  if (now.stats.ticks == 0) ros_clock_explain(watch->command, &watch->ros);
+  if (now.stats.ticks > 0) return EXIT_OK;
+  if (is_over) return ros_clock_say_late(watch->command, &watch->ros, watch->duration);
+  ros_clock_explain(watch->command, &watch->ros);
   return EXIT_OK;
 }
 
@@ -213,9 +219,10 @@ static int run(const command_t *command, int argc, char **argv)
   if (optind < argc) return command_usage_error(command, "unexpected argument '%s'", argv[optind]);
   command_show_log(command);
   command_catch_signals();
-  if (!topic_clock_open(command, watch.domain, watch.topic, &watch.ros)) return EXIT_IO;
-  tb_status_t status = tb_steady_clock_create(&watch.steady);
-  int result = status ? command_failed(command, status, NULL) : watch_run(&watch);
+  int result = topic_clock_open(command, watch.domain, watch.topic, &watch.ros);
+  tb_status_t status = result ? TB_OK : tb_steady_clock_create(&watch.steady);
+  if (status) result = command_failed(command, status, NULL);
+  if (!result) result = watch_run(&watch);
   tb_steady_clock_destroy(watch.steady);
   ros_clock_close(&watch.ros);
   return command_finish(command, result);
@@ -236,6 +243,7 @@ const command_t command_watch = {
         "  --duration S  end after S (10, 1.5s, 2m); otherwise with SIGINT or SIGTERM\n"
         "  --topic T     follow that instead of /clock\n"
         "  --domain N    DDS domain, 0 to 232 (default: ROS_DOMAIN_ID, else 0)\n"
-        "  -h, --help    this text\n",
+        "  -h, --help    this text\n\n"
+        "Status 1 if no time came within --duration.\n",
     .run = run,
 };

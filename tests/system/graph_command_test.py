@@ -541,6 +541,7 @@ class UsageTest(GraphCommandTest):
             (("sim-time", "maybe", "--all"), "'maybe': can only be on or off"),
             (("sim-time", "on"), "say which nodes, or --all"),
             (("sim-time", "on", "--all", "/x"), "--all, or names of nodes, not both"),
+            (("sim-time", "on", "off"), "on or off, once; a node of that name is /off"),
         ):
             status, out, err = self.result(*arguments)
             self.assertEqual((status, out), (2, ""), arguments)
@@ -617,7 +618,7 @@ class ServeArgumentsTest(GraphCommandTest):
         self.assertEqual((status, out), (2, ""), err)
         self.assertIn("--nonsense", err)
         watch = self.run_command("watch", "--topic", "/nowhere", "--duration", "0.1")
-        self.assertEqual(watch.wait(), 0)
+        self.assertEqual(watch.wait(), 1)
         self.assertIn("nobody publishes /nowhere in domain", watch.errors[0])
 
 
