@@ -136,12 +136,24 @@ bool command_parse_time(const command_t *command, const char *name, const char *
   return false;
 }
 
+static void begin_message(const command_t *command, const char *kind)
+{
+  fprintf(stderr, "%stimebase %s: %s: ", isatty(STDERR_FILENO) ? "\r\033[K" : "", command->name,
+          kind);
+}
+
+void command_begin_warning(const command_t *command)
+{
+  begin_message(command, "warning");
+}
+
 static void print_log(tb_log_level_t level, const char *message, void *user)
 {
-  const command_t *command = user;
-  if (level >= TB_LOG_WARN)
-    fprintf(stderr, "%stimebase %s: %s: %s\n", isatty(STDERR_FILENO) ? "\r\033[K" : "",
-            command->name, level >= TB_LOG_ERROR ? "error" : "warning", message);
+  if (level < TB_LOG_WARN) return;
+  flockfile(stderr);
+  begin_message(user, level >= TB_LOG_ERROR ? "error" : "warning");
+  fprintf(stderr, "%s\n", message);
+  funlockfile(stderr);
 }
 
 void command_show_log(const command_t *command)

@@ -69,6 +69,10 @@ bool command_parse_domain(const command_t *command, const char *text, int *out);
 bool command_parse_time(const command_t *command, const char *name, const char *text,
                         int64_t *out_ns);
 
+/* "timebase NAME: warning: " to standard error, in the place of a line of a terminal that changes:
+ * the text is the caller's. */
+void command_begin_warning(const command_t *command);
+
 /* Sends the library's warnings and errors to standard error, "timebase NAME: warning: ...". */
 void command_show_log(const command_t *command);
 

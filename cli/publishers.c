@@ -28,6 +28,14 @@ bool publishers_is_own(const publishers_t *publishers, size_t index)
   return false;
 }
 
+size_t publishers_count_others(const publishers_t *publishers)
+{
+  size_t count = 0;
+  for (size_t i = 0; i < publishers->count; i++)
+    count += !publishers_is_own(publishers, i);
+  return count;
+}
+
 static bool is_said(const publishers_t *publishers, size_t index)
 {
   for (size_t i = 0; i < index; i++)
@@ -37,7 +45,7 @@ static bool is_said(const publishers_t *publishers, size_t index)
   return false;
 }
 
-size_t publishers_say_others(const publishers_t *publishers)
+void publishers_say_others(const publishers_t *publishers)
 {
   size_t count = 0;
   for (size_t i = 0; i < publishers->count; i++) {
@@ -47,5 +55,4 @@ size_t publishers_say_others(const publishers_t *publishers)
     text_print(stderr,
                node < 0 ? "a program without a node" : publishers->snapshot->nodes[node].full_name);
   }
-  return count;
 }

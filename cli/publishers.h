@@ -17,8 +17,10 @@ void publishers_forget(publishers_t *publishers);
 /* Whether it is of the context that the graph was made of. */
 bool publishers_is_own(const publishers_t *publishers, size_t index);
 
+size_t publishers_count_others(const publishers_t *publishers);
+
 /* Those of others to standard error, "/sim and /player", each node once; a program that has none is
- * "a program without a node". Returns how many it said. */
-size_t publishers_say_others(const publishers_t *publishers);
+ * "a program without a node". */
+void publishers_say_others(const publishers_t *publishers);
 
 #endif

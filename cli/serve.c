@@ -176,19 +176,24 @@ static int parse(const command_t *command, int argc, char **argv, arguments_t *a
 
 /* --- showing --- */
 
+static const char *state_name(const tb_clock_server_status_t *status)
+{
+  return status->paused                ? "paused"
+         : status->stepping            ? "stepping"
+         : status->as_fast_as_possible ? "as fast as possible"
+                                       : "running";
+}
+
+/* What matters most comes first: a narrow terminal cuts the rest off. */
 static void show_status(session_t *session)
 {
   tb_clock_server_status_t status;
   char line[256];
   tb_clock_server_status(session->server, &status);
   snprintf(line, sizeof line,
-           "time %" PRId64 ".%03d s  factor %.4g (%.4g reached)  %" PRIu64 " ticks%s%s",
+           "time %" PRId64 ".%03d s  %s  factor %.4g (%.4g reached)  %" PRIu64 " ticks",
            status.time_ns / TB_NS_PER_S, (int)(status.time_ns % TB_NS_PER_S / TB_NS_PER_MS),
-           status.factor, status.factor_reached, status.ticks,
-           status.as_fast_as_possible ? "  as fast as possible" : "",
-           status.paused     ? "  paused"
-           : status.stepping ? "  stepping"
-                             : "");
+           state_name(&status), status.factor, status.factor_reached, status.ticks);
   if (session->terminal.screen)
     terminal_show(line);
   else
@@ -288,6 +293,7 @@ static void attend(session_t *session)
     if (ready > 0 && fds[0].revents) return;
     if (ready > 0 && fds[1].revents) stop(session);
     if (ready > 0 && fds[2].revents) take_keys(session);
+    if (ready == 0) serve_sinks_look_around(session->command, &session->sinks);
     if ((ready == 0 || session->terminal.screen) && !session->stopped) {
       show_status(session);
       if (!command_flush()) stop(session); /* nobody reads any more */

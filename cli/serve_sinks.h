@@ -21,6 +21,11 @@ typedef struct serve_sinks {
   void *node;      /* tb_ros2_node_t */
   void *publisher; /* tb_ros2_clock_publisher_t */
   void *services;  /* tb_ros2_simulation_services_t */
+  void *graph;     /* tb_ros2_graph_t */
+  const char *topic;
+  uint32_t changes; /* of the graph, when it was looked at last */
+  bool is_seen;     /* what has come up to then */
+  bool has_others;  /* who publish there too */
   tb_shm_publisher_t *shm;
   tb_tick_sink_t sinks[2];
   size_t count;
@@ -37,6 +42,9 @@ int serve_sinks_open(const command_t *command, const serve_places_t *places, ser
 int serve_sinks_offer_services(const command_t *command, serve_sinks_t *sinks,
                                tb_clock_server_t *server, tb_duration_t step,
                                void (*on_quit)(void *user), void *user);
+/* Warns of others who publish on the topic too, when the graph has settled: call it now and then.
+ */
+void serve_sinks_look_around(const command_t *command, serve_sinks_t *sinks);
 /* Before the server is destroyed. */
 void serve_sinks_end_services(serve_sinks_t *sinks);
 

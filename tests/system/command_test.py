@@ -701,6 +701,17 @@ class ServeTest(CommandTest):
             self.assertIn(text, err)
             self.assertIn("usage: timebase serve", err)
 
+    def test_two_of_one_topic_are_warned_of_each_other(self):
+        alone = self.serve("--topic", "/other", "--node", "alone")
+        first = self.serve("--node", "first")
+        first.expect(r"time 16\S+ s  running  factor 1 ")
+        second = self.serve("--ros-args", "-r", "__node:=second")
+        first.expect_error("^timebase serve: warning: /clock is published by /second too: time will jump")
+        second.expect_error("^timebase serve: warning: /clock is published by /first too: time will jump")
+        for server in (alone, first, second):
+            self.stop(server)
+        self.assertEqual(alone.errors, [None])
+
     def test_a_time_that_the_message_cannot_hold_ends_it(self):
         status, _, err = self.result("serve", "--start", "2147483647.9", "--rate", "100")
         self.assertEqual(status, 3)

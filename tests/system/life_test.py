@@ -173,15 +173,15 @@ class LifeTest(CommandTest):
         arguments = ("serve", "--start", "100", "-p", "--as-fast-as-possible", "--step", "1s")
         for end in (*SIGNALS, b"\x03", b"q"):
             terminal = Terminal(self, self.command(*arguments), self.environment)
-            terminal.expect(b"time 100.000 s  factor 1 ")
+            terminal.expect(b"time 100.000 s  paused  factor 1 ")
             self.assertFalse(terminal.modes()[3] & (termios.ECHO | termios.ICANON))
             for key, seen in (
                 (b"s", b"time 101.000 s "),
                 (b"++-", b"factor 2 "),
                 (b"s", b"time 102.000 s "),
                 (b"r", b"time 100.000 s "),
-                (b" ", b"as fast as possible\x1b"),  # neither paused nor stepping
-                (b" ", b"as fast as possible  paused"),
+                (b" ", b"  as fast as possible  factor"),  # neither paused nor stepping
+                (b" ", b"  paused  factor"),
                 (b"r", b"time 100.000 s "),
             ):
                 terminal.write(key)
