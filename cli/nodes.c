@@ -1,6 +1,7 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <timebase/ros2_parameter_client.h>
 
 #include "nodes_show.h"
@@ -15,8 +16,8 @@ typedef struct arguments {
 
 typedef struct question {
   const graph_view_t *view;
-  tb_duration_t limit;
-  sim_time_t *sim_times; /* of each node */
+  int64_t until_ns;   /* steady */
+  node_time_t *times; /* of each node */
 } question_t;
 
 static sim_time_t sim_time_of(const tb_ros2_parameter_value_t *value)
@@ -25,32 +26,47 @@ static sim_time_t sim_time_of(const tb_ros2_parameter_value_t *value)
   return value->bool_value ? SIM_TIME_TRUE : SIM_TIME_FALSE;
 }
 
+/* Each for itself: a node that lacks one of several does not say which. */
+static tb_status_t get(const question_t *question, tb_ros2_parameter_client_t *client,
+                       const char *name, tb_ros2_parameter_value_t *out)
+{
+  size_t count = 0;
+  tb_steady_time_t now = {0};
+  tb_steady_clock_now(question->view->steady, &now);
+  tb_duration_t limit = {question->until_ns > now.ns ? question->until_ns - now.ns : 1};
+  tb_ros2_parameter_value_release(out);
+  return tb_ros2_parameter_client_get(client, &name, 1, limit, out, &count, NULL);
+}
+
 static void ask(size_t index, void *user)
 {
-  static const char *const names[] = {"use_sim_time"};
   const question_t *question = user;
   const char *node = question->view->snapshot->nodes[index].full_name;
+  node_time_t *time = &question->times[index];
   tb_ros2_parameter_client_t *client = NULL;
   tb_ros2_parameter_value_t value = TB_ROS2_PARAMETER_VALUE_INIT;
-  size_t count = 0;
-  if (question->sim_times[index] != SIM_TIME_NO_ANSWER) return;
+  if (time->sim_time != SIM_TIME_NO_ANSWER) return;
   tb_status_t status =
       tb_ros2_parameter_client_create(question->view->context, node, &client, NULL);
-  if (!status)
-    status = tb_ros2_parameter_client_get(client, names, 1, question->limit, &value, &count, NULL);
-  if (!status) question->sim_times[index] = count ? sim_time_of(&value) : SIM_TIME_UNSET;
+  if (!status) status = get(question, client, "use_sim_time", &value);
+  if (!status) time->sim_time = sim_time_of(&value);
+  if (!status) status = get(question, client, "time_source", &value);
+  if (!status && value.type == TB_ROS2_PARAMETER_STRING) time->source = strdup(value.string_value);
   tb_ros2_parameter_value_release(&value);
   tb_ros2_parameter_client_destroy(client);
 }
 
-static int ask_all(const graph_view_t *view, tb_duration_t limit, sim_time_t *sim_times)
+static int ask_all(const graph_view_t *view, tb_duration_t limit, node_time_t *times)
 {
-  question_t question = {view, limit, sim_times};
+  tb_steady_time_t now = {0};
+  tb_steady_clock_now(view->steady, &now);
+  int64_t until_ns = limit.ns < INT64_MAX - now.ns ? now.ns + limit.ns : INT64_MAX;
+  question_t question = {view, until_ns, times};
   size_t count = view->snapshot->node_count;
   for (size_t i = 0; i < count; i++) {
     bool has = graph_view_has_service(view, view->snapshot->nodes[i].full_name, "get_parameters");
-    sim_times[i] = has ? SIM_TIME_NO_ANSWER : SIM_TIME_NO_PARAMETERS;
-    if (has && view->snapshot->nodes[i].is_duplicate) sim_times[i] = SIM_TIME_AMBIGUOUS;
+    times[i].sim_time = has ? SIM_TIME_NO_ANSWER : SIM_TIME_NO_PARAMETERS;
+    if (has && view->snapshot->nodes[i].is_duplicate) times[i].sim_time = SIM_TIME_AMBIGUOUS;
   }
   return graph_view_each(view, count, ask, &question);
 }
@@ -75,7 +91,7 @@ static int check(const command_t *command, const nodes_t *nodes)
   size_t others = 0;
   int result = EXIT_OK;
   for (size_t i = 0; i < nodes->view->snapshot->node_count; i++) {
-    sim_time_t sim_time = nodes->sim_times[i];
+    sim_time_t sim_time = nodes->times[i].sim_time;
     counts[sim_time]++;
     others +=
         (sim_time == SIM_TIME_FALSE || sim_time == SIM_TIME_UNSET) && !publishes_clock(nodes, i);
@@ -99,9 +115,9 @@ static int check(const command_t *command, const nodes_t *nodes)
 }
 
 static int show(const command_t *command, const arguments_t *arguments, const graph_view_t *view,
-                const sim_time_t *sim_times)
+                const node_time_t *times)
 {
-  nodes_t nodes = {.view = view, .sim_times = sim_times};
+  nodes_t nodes = {.view = view, .times = times};
   int result = EXIT_OK;
   nodes.publisher_count = tb_ros2_graph_publishers(view->snapshot, "/clock", &nodes.publishers);
   nodes.subscription_count =
@@ -119,11 +135,14 @@ static int show(const command_t *command, const arguments_t *arguments, const gr
 static int list_seen(const command_t *command, const arguments_t *arguments,
                      const graph_view_t *view)
 {
-  sim_time_t *sim_times = calloc(view->snapshot->node_count + 1, sizeof *sim_times);
-  if (!sim_times) return command_failed(command, TB_ERR_NO_MEMORY, NULL);
-  int result = ask_all(view, arguments->graph.limit, sim_times);
-  if (!result) result = show(command, arguments, view, sim_times);
-  free(sim_times);
+  size_t count = view->snapshot->node_count;
+  node_time_t *times = calloc(count + 1, sizeof *times);
+  if (!times) return command_failed(command, TB_ERR_NO_MEMORY, NULL);
+  int result = ask_all(view, arguments->graph.limit, times);
+  if (!result) result = show(command, arguments, view, times);
+  for (size_t i = 0; i < count; i++)
+    free(times[i].source);
+  free(times);
   return result;
 }
 
@@ -177,7 +196,9 @@ const command_t command_nodes = {
         "!\n"
         "tell what is wrong: a publisher that a subscription gets nothing from, by the QoS "
         "policies\n"
-        "that keep them apart, and nodes of one name. All nodes are asked at once.\n\n"
+        "that keep them apart, and nodes of one name. A time_source other than clock_topic is "
+        "told\n"
+        "below its node. All nodes are asked at once.\n\n"
         "  --json      one object: \"domain\", \"nodes\", \"clock_publishers\" and\n"
         "              \"other_clock_subscriptions\" (of programs without a node)\n"
         "  --check     status 1 if use_sim_time is true on some nodes and not on others (whoever\n"
@@ -197,7 +218,8 @@ const command_t command_nodes = {
         "for them, as some tools, or those of another middleware. In JSON it is "
         "true,\n"
         "false or null, and \"use_sim_time_state\" has the word. Each of \"nodes\" has \"name\",\n"
-        "\"distro\", \"enclave\", \"duplicate\" and \"clock_subscriptions\": \"qos\", and "
+        "\"distro\", \"enclave\", \"duplicate\", \"time_source\" (null: no such parameter) and\n"
+        "\"clock_subscriptions\": \"qos\", and "
         "\"mismatches\", each\n"
         "with \"publisher\" (index in \"clock_publishers\"), its \"node\" (null: plain DDS) and "
         "\"policies\".\n",

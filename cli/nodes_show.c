@@ -103,6 +103,14 @@ static void print_mismatches(const nodes_t *nodes, const tb_ros2_graph_endpoint_
   }
 }
 
+static void print_time_source(const char *source)
+{
+  if (!source || strcmp(source, "clock_topic") == 0) return;
+  fputs("  time_source ", stdout);
+  text_print(stdout, source);
+  putchar('\n');
+}
+
 #define DISTRO_COLUMNS   17
 #define SIM_TIME_COLUMNS 15
 
@@ -113,7 +121,7 @@ static void print_node(const nodes_t *nodes, size_t index, int columns)
   size_t count = 0;
   text_print_padded(node->full_name, columns);
   printf("%-*s%-*s", DISTRO_COLUMNS, distro_name(node->distro), SIM_TIME_COLUMNS,
-         nodes_sim_time_names[nodes->sim_times[index]]);
+         nodes_sim_time_names[nodes->times[index].sim_time]);
   for (size_t i = 0; i < node->endpoint_count; i++) {
     const tb_ros2_graph_endpoint_t *endpoint = &snapshot->endpoints[node->endpoints[i]];
     if (!is_clock_subscription(nodes, endpoint)) continue;
@@ -123,6 +131,7 @@ static void print_node(const nodes_t *nodes, size_t index, int columns)
     print_mismatches(nodes, endpoint);
   }
   if (!count) puts("-");
+  print_time_source(nodes->times[index].source);
   if (node->is_duplicate) puts("  ! another node has the same name");
 }
 
@@ -241,7 +250,8 @@ static json_t *node_json(const nodes_t *nodes, size_t index)
 {
   const tb_ros2_graph_snapshot_t *snapshot = nodes->view->snapshot;
   const tb_ros2_graph_node_t *node = &snapshot->nodes[index];
-  sim_time_t sim_time = nodes->sim_times[index];
+  const node_time_t *time = &nodes->times[index];
+  sim_time_t sim_time = time->sim_time;
   json_t *out = json_object();
   json_t *list = json_array();
   for (size_t i = 0; i < node->endpoint_count; i++) {
@@ -255,6 +265,7 @@ static json_t *node_json(const nodes_t *nodes, size_t index)
   json_put(out, "use_sim_time",
            sim_time >= SIM_TIME_FALSE ? json_boolean(sim_time == SIM_TIME_TRUE) : json_null());
   json_put(out, "use_sim_time_state", json_string(nodes_sim_time_names[sim_time]));
+  json_put(out, "time_source", time->source ? text_json(time->source) : json_null());
   json_put(out, "clock_subscriptions", list);
   return out;
 }

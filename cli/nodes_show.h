@@ -15,12 +15,18 @@ typedef enum sim_time {
 
 #define SIM_TIME_COUNT 6
 
+/* What a node tells of its time. */
+typedef struct node_time {
+  sim_time_t sim_time;
+  char *source; /* its parameter time_source; NULL: it has none */
+} node_time_t;
+
 /* By sim_time_t: as the text says it. */
 extern const char *const nodes_sim_time_names[SIM_TIME_COUNT];
 
 typedef struct nodes {
   const graph_view_t *view;
-  const sim_time_t *sim_times;                                /* of each node of the snapshot */
+  const node_time_t *times;                                   /* of each node of the snapshot */
   const tb_ros2_graph_endpoint_t *publishers, *subscriptions; /* of /clock */
   size_t publisher_count, subscription_count;
 } nodes_t;

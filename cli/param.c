@@ -7,11 +7,17 @@
 #include "param_actions.h"
 #include "text.h"
 
-enum { OPTION_JSON = 256 };
+enum { OPTION_JSON = 256, OPTION_HIDE_TYPE };
+
+static int only_of_get(const command_t *command)
+{
+  return command_usage_error(command, "--hide-type is of get, with one NAME and without --json");
+}
 
 static int list_action(const command_t *command, const param_arguments_t *arguments)
 {
   graph_view_t view;
+  if (arguments->hide_type) return only_of_get(command);
   int result = graph_view_open(command, arguments->graph.domain, &view);
   if (!result) result = param_list(&view, arguments);
   graph_view_close(&view);
@@ -21,6 +27,8 @@ static int list_action(const command_t *command, const param_arguments_t *argume
 static int get_action(const command_t *command, const param_arguments_t *arguments)
 {
   graph_view_t view;
+  if (arguments->hide_type && (arguments->json || arguments->count > 2))
+    return only_of_get(command);
   int result = graph_view_open(command, arguments->graph.domain, &view);
   if (!result) result = param_get(&view, arguments);
   graph_view_close(&view);
@@ -33,6 +41,7 @@ static int set_action(const command_t *command, const param_arguments_t *argumen
   tb_error_t error = TB_ERROR_INIT;
   tb_ros2_parameter_value_t value = TB_ROS2_PARAMETER_VALUE_INIT;
   if (arguments->json) return command_usage_error(command, "set has no --json");
+  if (arguments->hide_type) return only_of_get(command);
   tb_status_t status = tb_ros2_parameter_value_parse(arguments->words[2], &value, &error);
   if (status == TB_ERR_INVALID || status == TB_ERR_LIMIT) {
     fprintf(stderr, "timebase %s: ", command->name);
@@ -90,6 +99,7 @@ static int parse(const command_t *command, int argc, char **argv, param_argument
 {
   static const struct option options[] = {
       {"json", no_argument, NULL, OPTION_JSON},
+      {"hide-type", no_argument, NULL, OPTION_HIDE_TYPE},
       GRAPH_OPTIONS,
       {"help", no_argument, NULL, 'h'},
       {0},
@@ -106,6 +116,9 @@ static int parse(const command_t *command, int argc, char **argv, param_argument
       break;
     case OPTION_JSON:
       arguments->json = true;
+      break;
+    case OPTION_HIDE_TYPE:
+      arguments->hide_type = true;
       break;
     case 'h':
       *out_help = true;
@@ -139,10 +152,11 @@ const command_t command_param = {
     .name = "param",
     .summary = "list, get and set parameters of nodes",
     .usage = "timebase param list [NODE] | get NODE NAME... | set NODE NAME VALUE\n"
-             "       [--json] [--wait D] [--limit D] [--domain N]",
+             "       [--json] [--hide-type] [--wait D] [--limit D] [--domain N]",
     .help =
         "  list [NODE]           the names of the parameters of a node, or of all nodes\n"
-        "  get NODE NAME...      values: of one parameter alone, of several as NAME: VALUE\n"
+        "  get NODE NAME...      of one parameter the type and the value, as ros2 param get; of\n"
+        "                        several NAME: VALUE, the value in YAML\n"
         "  set NODE NAME VALUE   VALUE is YAML, as in ROS: true, 5, 1.5, text, '5' (a string),\n"
         "                        [1, 2]\n\n"
         "  --json      of list: {\"domain\", \"nodes\": [{\"name\", \"status\", "
@@ -152,6 +166,7 @@ const command_t command_param = {
         "              the type is null if there is no such parameter, and \".inf\", \"-.inf\" "
         "and\n"
         "              \".nan\" stand for doubles that JSON does not have\n"
+        "  --hide-type of get with one NAME: the value alone\n"
         "  --wait D    wait at most D for the node to be there; otherwise until nothing new has\n"
         "              come for 0.5 s (1 s while there are no nodes), at most 5 s\n"
         "  --limit D   wait at most D for an answer (default 2s)\n"

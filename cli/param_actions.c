@@ -15,7 +15,7 @@ typedef struct ask {
   tb_error_t error;
   tb_ros2_parameter_client_t *client;
   tb_ros2_parameter_list_t list;     /* list; of the others for what is missing */
-  tb_ros2_parameter_value_t *values; /* get: of each name */
+  tb_ros2_parameter_value_t *values; /* get: of each name; set: what it holds, if refused */
   bool *found;
   const tb_ros2_parameter_value_t *value; /* set */
   tb_ros2_parameter_result_t result;
@@ -213,8 +213,10 @@ static void print_values(const ask_t *ask)
     if (count > 1) {
       text_print(stdout, ask->arguments->words[i + 1]);
       fputs(": ", stdout);
+      param_print_value(stdout, &ask->values[i]);
+    } else {
+      param_print_as_ros(&ask->values[i], ask->arguments->hide_type);
     }
-    param_print_value(&ask->values[i]);
     putchar('\n');
   }
 }
@@ -300,8 +302,11 @@ static void set_value(size_t index, void *user)
   tb_duration_t limit = ask->arguments->graph.limit;
   ask->status =
       tb_ros2_parameter_client_set(ask->client, &parameter, 1, limit, &ask->result, &ask->error);
-  if (!ask->status && !ask->result.successful)
-    (void)tb_ros2_parameter_client_list(ask->client, NULL, 0, 0, limit, &ask->list, NULL);
+  if (ask->status || ask->result.successful) return;
+  size_t got = 0; /* for hints; without them nothing is lost */
+  (void)tb_ros2_parameter_client_list(ask->client, NULL, 0, 0, limit, &ask->list, NULL);
+  (void)tb_ros2_parameter_client_get(ask->client, &parameter.name, 1, limit, ask->values, &got,
+                                     NULL);
 }
 
 static bool is_listed(const ask_t *ask)
@@ -311,26 +316,40 @@ static bool is_listed(const ask_t *ask)
   return false;
 }
 
-static int show_result(const ask_t *ask)
+static int show_refusal(const ask_t *ask)
 {
   const char *name = ask->arguments->words[1];
-  bool good = ask->result.successful;
-  FILE *out = good ? stdout : stderr;
-  if (ask->status) return ask_failed(ask);
-  if (!good) fprintf(out, "timebase %s: ", ask->view->command->name);
-  text_print(out, ask->node);
-  fputs(good ? ": " : " refuses ", out);
-  text_print(out, name);
-  if (good) {
-    fputs(" set to ", out);
-    param_print_value(ask->value);
-  } else {
-    fputs(": ", out);
-    text_print(out, ask->result.reason[0] ? ask->result.reason : "it gives no reason");
-    if (!is_listed(ask)) param_say_near(name, &ask->list);
+  fprintf(stderr, "timebase %s: ", ask->view->command->name);
+  text_print(stderr, ask->node);
+  fputs(" refuses ", stderr);
+  text_print(stderr, name);
+  fputs(": ", stderr);
+  text_print(stderr, ask->result.reason[0] ? ask->result.reason : "it gives no reason");
+  if (is_listed(ask))
+    param_say_how_to_write(ask->value, ask->values[0].type);
+  else
+    param_say_near(name, &ask->list);
+  fputc('\n', stderr);
+  return EXIT_CHECK;
+}
+
+static int show_result(const ask_t *ask)
+{
+  if (ask->status) {
+    int result = ask_failed(ask);
+    if (ask->status == TB_ERR_TIMEOUT)
+      fprintf(stderr, "timebase %s: it may still be set; 'timebase param get' tells\n",
+              ask->view->command->name);
+    return result;
   }
-  fputc('\n', out);
-  return good ? EXIT_OK : EXIT_CHECK;
+  if (!ask->result.successful) return show_refusal(ask);
+  text_print(stdout, ask->node);
+  fputs(": ", stdout);
+  text_print(stdout, ask->arguments->words[1]);
+  fputs(" set to ", stdout);
+  param_print_value(stdout, ask->value);
+  putchar('\n');
+  return EXIT_OK;
 }
 
 int param_set(graph_view_t *view, const param_arguments_t *arguments,
@@ -338,15 +357,18 @@ int param_set(graph_view_t *view, const param_arguments_t *arguments,
 {
   int result = EXIT_OK;
   ask_t ask;
+  tb_ros2_parameter_value_t held = TB_ROS2_PARAMETER_VALUE_INIT;
   char *node = await_node(view, arguments, &result);
   if (!node) return result;
   ask_begin(&ask, view, arguments, node);
   ask.value = value;
+  ask.values = &held;
   if (ask.status)
     result = ask_failed(&ask);
   else
     result = graph_view_each(view, 1, set_value, &ask);
   if (!result) result = show_result(&ask);
+  tb_ros2_parameter_value_release(&held);
   ask_end(&ask);
   free(node);
   return result;

@@ -7,7 +7,7 @@
 #include "graph_view.h"
 
 typedef struct param_arguments {
-  bool json;
+  bool json, hide_type;
   graph_options_t graph;
   char **words; /* after the action */
   size_t count;

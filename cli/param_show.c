@@ -45,18 +45,64 @@ void param_say_near(const char *wanted, const tb_ros2_parameter_list_t *list)
   if (count) fputc('?', stderr);
 }
 
-void param_print_value(const tb_ros2_parameter_value_t *value)
+void param_print_value(FILE *out, const tb_ros2_parameter_value_t *value)
 {
   char *text = NULL;
   if (value->type == TB_ROS2_PARAMETER_NOT_SET)
-    fputs("not set", stdout);
+    fputs("not set", out);
   else if (tb_ros2_parameter_value_format(value, &text) == TB_OK)
-    text_print(stdout, text);
+    text_print(out, text);
   else if (value->type == TB_ROS2_PARAMETER_STRING)
-    text_print(stdout, value->string_value); /* no UTF-8 */
+    text_print(out, value->string_value); /* no UTF-8 */
   else
-    fputs("(strings that are not UTF-8)", stdout);
+    fputs("(strings that are not UTF-8)", out);
   free(text);
+}
+
+void param_say_how_to_write(const tb_ros2_parameter_value_t *value, tb_ros2_parameter_type_t type)
+{
+  bool is_whole = value->type == TB_ROS2_PARAMETER_INTEGER;
+  if (type == TB_ROS2_PARAMETER_DOUBLE && is_whole)
+    fprintf(stderr, "; write %lld.0", (long long)value->integer_value);
+  else if (type == TB_ROS2_PARAMETER_BOOL && is_whole)
+    fputs("; write true or false", stderr);
+  else if (type == TB_ROS2_PARAMETER_STRING && value->type <= TB_ROS2_PARAMETER_DOUBLE) {
+    fputs("; write \"'", stderr);
+    param_print_value(stderr, value);
+    fputs("'\"", stderr);
+  }
+}
+
+static const char *label_of(tb_ros2_parameter_type_t type)
+{
+  static const char *const labels[] = {
+      [TB_ROS2_PARAMETER_BOOL] = "Boolean value is: ",
+      [TB_ROS2_PARAMETER_INTEGER] = "Integer value is: ",
+      [TB_ROS2_PARAMETER_DOUBLE] = "Double value is: ",
+      [TB_ROS2_PARAMETER_STRING] = "String value is: ",
+      [TB_ROS2_PARAMETER_BYTE_ARRAY] = "Byte values are: ",
+      [TB_ROS2_PARAMETER_BOOL_ARRAY] = "Boolean values are: ",
+      [TB_ROS2_PARAMETER_INTEGER_ARRAY] = "Integer values are: ",
+      [TB_ROS2_PARAMETER_DOUBLE_ARRAY] = "Double values are: ",
+      [TB_ROS2_PARAMETER_STRING_ARRAY] = "String values are: ",
+  };
+  const char *label = (unsigned)type < sizeof labels / sizeof *labels ? labels[type] : NULL;
+  return label ? label : "";
+}
+
+void param_print_as_ros(const tb_ros2_parameter_value_t *value, bool hide_type)
+{
+  if (value->type == TB_ROS2_PARAMETER_NOT_SET) {
+    fputs("Parameter not set.", stdout);
+    return;
+  }
+  if (!hide_type) fputs(label_of(value->type), stdout);
+  if (value->type == TB_ROS2_PARAMETER_BOOL)
+    fputs(value->bool_value ? "True" : "False", stdout);
+  else if (value->type == TB_ROS2_PARAMETER_STRING)
+    text_print(stdout, value->string_value);
+  else
+    param_print_value(stdout, value);
 }
 
 /* JSON has no infinity, and nothing that is no number: ".inf", "-.inf", ".nan". */

@@ -16,8 +16,13 @@ void param_say_failed(const command_t *command, const char *node, tb_status_t st
 /* " ; did you mean gain?", if one of the names is near. */
 void param_say_near(const char *wanted, const tb_ros2_parameter_list_t *list);
 
+/* "; write 1.0", where a number or text was read as another type than the parameter has. */
+void param_say_how_to_write(const tb_ros2_parameter_value_t *value, tb_ros2_parameter_type_t type);
+
 /* As tb_ros2_parameter_value_parse reads it. */
-void param_print_value(const tb_ros2_parameter_value_t *value);
+void param_print_value(FILE *out, const tb_ros2_parameter_value_t *value);
+/* "Double value is: 1.5" as `ros2 param get` prints it, or the value alone. */
+void param_print_as_ros(const tb_ros2_parameter_value_t *value, bool hide_type);
 json_t *param_value_json(const tb_ros2_parameter_value_t *value);
 
 #endif

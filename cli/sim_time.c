@@ -307,6 +307,6 @@ const command_t command_sim_time = {
         "  --domain N  DDS domain, 0 to 232 (default: ROS_DOMAIN_ID, else 0)\n"
         "  -h, --help  this text\n\n"
         "Status 1 if a node refused, did not answer or is not there, if one that is named has no\n"
-        "parameters, or if there are no nodes at all.\n",
+        "parameters, or if there are no nodes at all. What had no answer may still be set.\n",
     .run = run,
 };

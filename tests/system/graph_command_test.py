@@ -110,7 +110,7 @@ class NodesTest(GraphCommandTest):
 
     def test_what_stands_in_the_list(self):
         self.node("camera", "use_sim_time:=true", ["-r", "__ns:=/front"])
-        self.node("late", ROS_DISTRO="humble")
+        self.node("late", "time_source:=shm:sim", ROS_DISTRO="humble")
         self.node("picky", "use_sim_time:=true", RELIABLE)
         self.odd("bare", "tool")
         self.odd("clock", "be")
@@ -121,6 +121,7 @@ class NodesTest(GraphCommandTest):
             "NODE           ROS 2            use_sim_time   /clock\n"
             f"/front/camera  iron or newer    true           {best}\n"
             "/late          humble or older  false          -\n"
+            "  time_source shm:sim\n"
             f"/picky         iron or newer    true           {most}\n"
             "  ! nothing comes from a publisher without a node: reliability\n"
             "/tool          iron or newer    no parameters  -\n"
@@ -159,7 +160,8 @@ class NodesTest(GraphCommandTest):
         }
         plain = {"enclave": "/", "duplicate": False, "clock_subscriptions": []}
         iron = {"distro": "iron or newer", **plain}
-        said_false = {"use_sim_time": False, "use_sim_time_state": "false"}
+        topic = {"time_source": "clock_topic"}
+        said_false = {"use_sim_time": False, "use_sim_time_state": "false", **topic}
 
         def is_right(status, out, _):
             graph = json.loads(out) if status == 0 else {"clock_publishers": []}
@@ -181,6 +183,7 @@ class NodesTest(GraphCommandTest):
                         **iron,
                         "use_sim_time": True,
                         "use_sim_time_state": "true",
+                        **topic,
                         "clock_subscriptions": [{"qos": qos, "mismatches": mismatches}],
                     },
                     {"name": "/sim", **iron, **said_false},
@@ -189,6 +192,7 @@ class NodesTest(GraphCommandTest):
                         **iron,
                         "use_sim_time": None,
                         "use_sim_time_state": "no parameters",
+                        "time_source": None,
                     },
                 ]
                 and publishers[index]
@@ -232,7 +236,7 @@ class NodesTest(GraphCommandTest):
         self.expect(["sim-time", "off", "--all"], 0, "/twin  ok\n")
         self.until(
             ["param", "get", "/twin", "gain"],  # it may have seen one of them only
-            lambda status, out, err: (status, out) == (0, "1.0\n")
+            lambda status, out, err: (status, out) == (0, "Double value is: 1.0\n")
             and "several nodes have this name" in err,
         )
         failed = "timebase nodes: check failed: nodes that share their name: 2\n"
@@ -259,7 +263,7 @@ class NodesTest(GraphCommandTest):
             lambda _, out, err: [node["name"] for node in json.loads(out)["nodes"]] == ["/there"],
         )
         self.expect(["sim-time", "off", "--all", *domain], 0, "/there  ok\n")
-        self.expect(["param", "get", "/there", "gain", "--wait", "60", *domain], 0, "1.0\n")
+        self.expect(["param", "get", "/there", "gain", "--wait", "60", *domain], 0, "Double value is: 1.0\n")
 
     def test_a_command_is_no_node(self):
         other = self.run_command("nodes", "--wait", str(LIMIT_S))
@@ -308,7 +312,8 @@ class SilentTest(GraphCommandTest):
         )
         wait = ("--wait", "60")
         self.expect(["param", "get", "/mute", "a", *limit, *wait], 1, "", mute)
-        self.expect(["param", "set", "/mute", "a", "1", *limit, *wait], 1, "", mute)
+        later = "timebase param: it may still be set; 'timebase param get' tells\n"
+        self.expect(["param", "set", "/mute", "a", "1", *limit, *wait], 1, "", mute + later)
         self.expect(
             ["sim-time", "on", "--all", *limit],
             1,
@@ -385,10 +390,10 @@ class SimTimeTest(GraphCommandTest):
             "2 ok, 1 refused, 1 without parameters\n",
         )
         for node in ("/camera", "/front/lidar"):
-            self.expect(["param", "get", node, "use_sim_time"], 0, "true\n")
+            self.expect(["param", "get", node, "use_sim_time"], 0, "Boolean value is: True\n")
         self.expect(["sim-time", "off", "/front/lidar"], 0, "/front/lidar  ok\n")
-        self.expect(["param", "get", "/front/lidar", "use_sim_time"], 0, "false\n")
-        self.expect(["param", "get", "/camera", "use_sim_time"], 0, "true\n")
+        self.expect(["param", "get", "/front/lidar", "use_sim_time"], 0, "Boolean value is: False\n")
+        self.expect(["param", "get", "/camera", "use_sim_time"], 0, "Boolean value is: True\n")
         self.expect(["sim-time", "on", "tool", "--wait", "2"], 1, "/tool  no parameters\n")
 
     def test_all_skips_those_without_parameters(self):
@@ -425,11 +430,19 @@ class ParamTest(GraphCommandTest):
         node = "/front/camera"
         names = "".join(f"{name}\n" for name in PARAMETERS)
         self.assertEqual(self.result("param", "list", node, *self.WAIT), (0, names, ""))
-        self.assertEqual(self.result("param", "get", node, "gain", *self.WAIT), (0, "1.0\n", ""))
+        self.assertEqual(self.result("param", "get", node, "gain", *self.WAIT), (0, "Double value is: 1.0\n", ""))
         self.assertEqual(
             self.result("param", "set", node, "gain", "0.1", *self.WAIT),
             (0, "/front/camera: gain set to 0.1\n", ""),
         )
+        for name, typed, alone in (
+            ("gain", "Double value is: 0.1", "0.1"),
+            ("use_sim_time", "Boolean value is: False", "False"),
+            ("time_source", "String value is: clock_topic", "clock_topic"),
+        ):
+            for option, out in ((), typed), (("--hide-type",), alone):
+                arguments = ("param", "get", node, name, *option, *self.WAIT)
+                self.assertEqual(self.result(*arguments), (0, f"{out}\n", ""))
         self.assertEqual(
             self.result("param", "get", "front/camera", "gain", "use_sim_time", *self.WAIT),
             (0, "gain: 0.1\nuse_sim_time: false\n", ""),
@@ -458,6 +471,9 @@ class ParamTest(GraphCommandTest):
             ("gian", "1.0", "not declared; did you mean gain?\n"),
             ("gain", "text", "timebase param: /camera refuses gain: "),
             ("gain", "'1'", "timebase param: /camera refuses gain: "),
+            ("gain", "-1", "does not take one of type integer; write -1.0\n"),
+            ("use_sim_time", "1", "does not take one of type integer; write true or false\n"),
+            ("time_source", "5", "does not take one of type integer; write \"'5'\"\n"),
         ):
             status, out, err = self.result("param", "set", "/camera", name, value, *self.WAIT)
             self.assertEqual((status, out), (1, ""))
@@ -536,6 +552,10 @@ class UsageTest(GraphCommandTest):
             (("param", "get", "/x"), "get takes NODE NAME..."),
             (("param", "set", "/x", "y"), "set takes NODE NAME VALUE"),
             (("param", "set", "/x", "y", "1", "--json"), "set has no --json"),
+            (("param", "set", "/x", "y", "1", "--hide-type"), "--hide-type is of get"),
+            (("param", "get", "/x", "y", "z", "--hide-type"), "--hide-type is of get"),
+            (("param", "get", "/x", "y", "--json", "--hide-type"), "--hide-type is of get"),
+            (("param", "list", "--hide-type"), "--hide-type is of get"),
             (("param", "get", "--nonsense"), "unknown option --nonsense"),
             (("sim-time",), "say what to set it to: on or off"),
             (("sim-time", "maybe", "--all"), "'maybe': can only be on or off"),
