@@ -91,6 +91,21 @@ static tb_status_t clock_topic_make(tb_ros2_context_t *context, const char *name
   return tb_error_set(error, status, "time_source '%s': %s", name, tb_status_message(status));
 }
 
+/* A node's source may have a name that is none elsewhere. */
+static tb_status_t named_make(const char *name, tb_source_t **out, tb_error_t *error)
+{
+  tb_error_t detail = TB_ERROR_INIT;
+  tb_status_t status = tb_source_create_from_name(name, &detail, out);
+  if (status == TB_ERR_NOT_FOUND)
+    return tb_error_set(error, status,
+                        "time_source is " TB__TIME_SOURCE_CLOCK_TOPIC
+                        " or " TB__TIME_SOURCE_EXTRAPOLATING
+                        ", which follow /clock, or another source: %.380s",
+                        detail.text);
+  if (status != TB_OK && error) *error = detail;
+  return status;
+}
+
 static tb_status_t shared_create(tb__shared_sources_t *sources, const char *key, const char *name,
                                  const char *topic, const tb_qos_t *qos, tb__shared_source_t **out,
                                  tb_error_t *error)
@@ -105,7 +120,7 @@ static tb_status_t shared_create(tb__shared_sources_t *sources, const char *key,
   shared->is_kept = follows_clock_topic(name) || strncmp(name, "shm:", 4) == 0;
   tb_status_t status = follows_clock_topic(name)
                            ? clock_topic_make(sources->context, name, topic, qos, shared, error)
-                           : tb_source_create_from_name(name, error, &shared->source);
+                           : named_make(name, &shared->source, error);
   if (status != TB_OK) {
     free(shared);
     return status;
