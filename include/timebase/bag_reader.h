@@ -60,17 +60,18 @@ typedef struct tb_bag_run {
  * come from the messages, not from metadata.yaml, which may be wrong: a split recording that was
  * cut off describes its last file. */
 typedef struct tb_bag_info {
-  const char *path;             /**< as given to tb_bag_reader_open; of several bags the first */
-  const char *storage_id;       /**< "sqlite3", "mcap"; "mixed" for several bags that differ */
-  const char *ros_distro;       /**< empty if the recording does not say (before jazzy) */
-  int metadata_version;         /**< of metadata.yaml, 1 to 9; 0 without that file */
-  uint64_t message_count;       /**< rows, bad ones included */
-  int64_t start_ns;             /**< log time of the first message, 0 in an empty bag */
-  int64_t end_ns;               /**< log time of the last message, 0 in an empty bag */
-  const tb_bag_topic_t *topics; /**< in the order in which the files list them */
-  size_t topic_count;           /**< how many `topics` there are */
-  const char *const *files;     /**< paths, in the bag's own order */
-  size_t file_count;            /**< how many `files` there are */
+  const char *path;       /**< as given to tb_bag_reader_open; of a metadata.yaml its folder, of
+                             several bags the first */
+  const char *storage_id; /**< "sqlite3", "mcap"; "mixed" for several bags that differ */
+  const char *ros_distro; /**< empty if the recording does not say (before jazzy) */
+  int metadata_version;   /**< of metadata.yaml, 1 to 9; 0 without that file */
+  uint64_t message_count; /**< rows, bad ones included */
+  int64_t start_ns;       /**< log time of the first message, 0 in an empty bag */
+  int64_t end_ns;         /**< log time of the last message, 0 in an empty bag */
+  const tb_bag_topic_t *topics;     /**< in the order in which the files list them */
+  size_t topic_count;               /**< how many `topics` there are */
+  const char *const *files;         /**< paths, in the bag's own order */
+  size_t file_count;                /**< how many `files` there are */
   tb_bag_compression_t compression; /**< of the first bag */
   const char *compression_format;   /**< "zstd", "lz4"; empty without compression */
   const tb_bag_note_t *notes;       /**< custom_data of metadata.yaml; of the first bag */
@@ -138,9 +139,9 @@ typedef struct tb_bag_reader_options {
 
 TB_BEGIN_DECLS
 
-/** Opens a bag for reading: a directory with metadata.yaml, a directory with storage files only
- * (taken in natural order of their names), or one storage file. `options` may be NULL. The bag is
- * not changed and may stand on a read-only medium.
+/** Opens a bag for reading: a directory with metadata.yaml, which may be named instead, a directory
+ * with storage files only (taken in natural order of their names), or one storage file. `options`
+ * may be NULL. The bag is not changed and may stand on a read-only medium.
  *
  * Cost: per file, one look-up each for the first and the last time, and a walk over the index of
  * times for the number of messages (about 2 % of a bag of 1 KiB messages); a file without that

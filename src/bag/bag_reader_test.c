@@ -191,6 +191,34 @@ static void test_folder_without_metadata_in_natural_order(void **state)
   assert_true(tb__natural_compare("a100000000000000000000", "a20000000000000000000") > 0);
 }
 
+static void assert_path_of(const char *path, const char *expected)
+{
+  tb_bag_reader_t *reader = NULL;
+  tb_error_t error = TB_ERROR_INIT;
+  if (tb_bag_reader_open(path, NULL, &reader, &error)) fail_msg("%s", error.text);
+  assert_string_equal(tb_bag_reader_info(reader)->path, expected);
+  assert_int_equal(count_and_close(reader), 5);
+}
+
+static void test_the_metadata_stands_for_its_folder(void **state)
+{
+  (void)state;
+  write_db("bag_0.db3", 4, 2, 0, 1);
+  write_db("bag_1.db3", 4, 3, 10, 1);
+  write_metadata("9", "[bag_0.db3, bag_1.db3]", "");
+  char *path = tb__test_path(folder, "metadata.yaml");
+  assert_path_of(path, folder);
+  char *before = getcwd(NULL, 0);
+  assert_int_equal(chdir(folder), 0);
+  assert_path_of("metadata.yaml", ".");
+  assert_path_of("./metadata.yaml", ".");
+  assert_int_equal(chdir(before), 0);
+  free(before);
+  unlink(path);
+  assert_refused("metadata.yaml", TB_ERR_NOT_FOUND, "No such file");
+  free(path);
+}
+
 static void test_topics_are_joined_by_name(void **state)
 {
   (void)state;
@@ -496,6 +524,7 @@ int main(void)
       TEST(test_message_is_what_was_recorded),
       TEST(test_rows_out_of_order_come_by_time),
       TEST(test_folder_without_metadata_in_natural_order),
+      TEST(test_the_metadata_stands_for_its_folder),
       TEST(test_topics_are_joined_by_name),
       TEST(test_times_come_from_the_data),
       TEST(test_counts_of_metadata_only_if_the_total_agrees),

@@ -335,18 +335,33 @@ static tb_status_t locate_directory(tb__bag_location_t *location, bool tolerant,
   return status;
 }
 
+static bool is_metadata(const char *path)
+{
+  return ends_with(path, "/" METADATA_NAME) || strcmp(path, METADATA_NAME) == 0;
+}
+
+/* Of a metadata.yaml the folder that it describes: who names the one means the other. */
+static char *location_path(const char *path, bool is_file)
+{
+  if (!is_file || !is_metadata(path)) return strdup(path);
+  size_t length = strlen(path) - strlen(METADATA_NAME);
+  if (length > 1) length--;
+  return length ? strndup(path, length) : strdup(".");
+}
+
 static tb_status_t locate(const char *path, bool tolerant, tb__bag_location_t *out,
                           tb_error_t *error)
 {
   struct stat info;
   if (stat(path, &info) != 0) return path_error(error, path);
-  tb__bag_location_t location = {.path = strdup(path)};
+  bool is_file = S_ISREG(info.st_mode);
+  tb__bag_location_t location = {.path = location_path(path, is_file)};
   tb_status_t status;
   if (!location.path)
     status = no_memory(error);
-  else if (S_ISDIR(info.st_mode))
+  else if (S_ISDIR(info.st_mode) || (is_file && is_metadata(path)))
     status = locate_directory(&location, tolerant, error);
-  else if (S_ISREG(info.st_mode))
+  else if (is_file)
     status = add_file(&location, strdup(path), error);
   else
     status = tb_error_set(error, TB_ERR_INVALID, "%s: neither a folder nor a file", path);

@@ -109,6 +109,7 @@ static void test_names_and_policies(void **state)
   assert_play("$BAG -r max --read-ahead-queue-size 1 --clock", 0, ": 363 messages, ");
   assert_play("$BAG --read-ahead-queue-size 0", 2, "--read-ahead-queue-size 0");
   assert_play("$BAG -r max --disable-keyboard-controls", 0, ": 363 messages\n");
+  assert_play("$BAG/metadata.yaml -r max", 0, ": 363 messages\n"); /* as tab completes it */
 }
 
 /* Types `keys` on a terminal of the player's; its output, up to its end, goes to `out`. */
@@ -175,7 +176,7 @@ static void test_what_the_machine_refuses(void **state)
 {
   (void)state;
   assert_play("/no/such/bag", 3, "/no/such/bag");
-  assert_play("$BAG/metadata.yaml", 3, "metadata.yaml");
+  assert_play("/dev/null", 3, "/dev/null: neither a folder nor a file");
 }
 
 static void test_signals_are_a_normal_end(void **state)
