@@ -6,6 +6,7 @@
 #include <timebase/ros2_clock_source.h>
 
 #include "clocks.h"
+#include "publishers.h"
 
 enum { OPTION_JSON = 256, OPTION_DURATION, OPTION_DOMAIN, OPTION_TOPIC };
 
@@ -129,6 +130,19 @@ static void print_text(const snapshot_t *now, const report_t *report, bool summa
          state_name(now->reading.state));
 }
 
+static void warn_of_several(const watch_t *watch, const report_t *report)
+{
+  publishers_t publishers;
+  publishers_look(watch->ros.graph, watch->ros.topic, &publishers);
+  command_begin_warning(watch->command);
+  fprintf(stderr, "%u publishers tick %s at once, and time will jump", report->publishers,
+          watch->ros.topic);
+  fputs(publishers.count ? ": " : "", stderr);
+  publishers_say_others(&publishers);
+  fputc('\n', stderr);
+  publishers_forget(&publishers);
+}
+
 /* False: nobody reads any more. */
 static bool print_report(watch_t *watch, const snapshot_t *from, const snapshot_t *to, bool summary)
 {
@@ -137,9 +151,7 @@ static bool print_report(watch_t *watch, const snapshot_t *from, const snapshot_
     print_json(to, &report, summary);
   else
     print_text(to, &report, summary);
-  if (report.publishers > 1 && !summary && !watch->warned)
-    fprintf(stderr, "timebase watch: %u publishers tick %s at once: time will jump\n",
-            report.publishers, watch->ros.topic);
+  if (report.publishers > 1 && !summary && !watch->warned) warn_of_several(watch, &report);
   watch->warned |= report.publishers > 1;
   return command_flush();
 }
