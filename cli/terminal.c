@@ -1,5 +1,7 @@
 #include "terminal.h"
 
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -10,10 +12,20 @@ static bool owns_terminal(void)
   return isatty(STDIN_FILENO) && tcgetpgrp(STDIN_FILENO) == getpgrp();
 }
 
-void terminal_open(terminal_t *terminal)
+static terminal_t *opened;
+static _Atomic bool was_stopped; /* the handler may run on any thread */
+
+static void on_continue(int number)
 {
-  *terminal = (terminal_t){.screen = isatty(STDOUT_FILENO)};
-  if (!owns_terminal() || tcgetattr(STDIN_FILENO, &terminal->saved) != 0) return;
+  (void)number;
+  atomic_store(&was_stopped, true);
+}
+
+static void take_keyboard(terminal_t *terminal)
+{
+  if (!owns_terminal()) return;
+  if (!terminal->is_saved) terminal->is_saved = tcgetattr(STDIN_FILENO, &terminal->saved) == 0;
+  if (!terminal->is_saved) return;
   struct termios raw = terminal->saved;
   raw.c_lflag &= (tcflag_t) ~(ICANON | ECHO); /* ISIG stays: ^C works */
   raw.c_cc[VMIN] = 0;
@@ -21,10 +33,28 @@ void terminal_open(terminal_t *terminal)
   terminal->keyboard = tcsetattr(STDIN_FILENO, TCSANOW, &raw) == 0;
 }
 
+void terminal_open(terminal_t *terminal)
+{
+  struct sigaction action = {.sa_handler = on_continue, .sa_flags = SA_RESTART};
+  *terminal = (terminal_t){.screen = isatty(STDOUT_FILENO)};
+  take_keyboard(terminal);
+  opened = terminal;
+  sigaction(SIGCONT, &action, NULL);
+}
+
+/* A shell sets modes of its own meanwhile, and who reads in the background is stopped. */
+static void follow_shell(terminal_t *terminal)
+{
+  bool is_ours = owns_terminal();
+  if (atomic_exchange(&was_stopped, false) || !is_ours) terminal->keyboard = false;
+  if (is_ours && !terminal->keyboard) take_keyboard(terminal);
+}
+
 void terminal_close(terminal_t *terminal)
 {
   if (terminal->keyboard && owns_terminal()) tcsetattr(STDIN_FILENO, TCSANOW, &terminal->saved);
   terminal->keyboard = false;
+  opened = NULL;
 }
 
 int terminal_period_ms(const terminal_t *terminal)
@@ -41,6 +71,7 @@ int terminal_columns(void)
 
 void terminal_show(const char *line)
 {
+  if (opened) follow_shell(opened);
   printf("\r%.*s\033[K", terminal_columns(), line);
 }
 

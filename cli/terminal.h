@@ -9,9 +9,12 @@
 typedef struct terminal {
   bool screen;   /* standard output is a terminal: one line that changes */
   bool keyboard; /* standard input is a terminal and ours: keys come at once */
+  bool is_saved;
   struct termios saved;
 } terminal_t;
 
+/* One at a time. Terminals that show lines notice when the shell stops the program, or takes it to
+ * the background and back. */
 void terminal_open(terminal_t *terminal);
 /* Gives the terminal back; may be called twice. */
 void terminal_close(terminal_t *terminal);

@@ -194,6 +194,23 @@ class LifeTest(CommandTest):
             self.assertEqual(terminal.child.wait(LIMIT_S), 0)
             self.assertEqual(terminal.modes(), terminal.modes_before)
 
+    def test_keys_work_again_after_a_stop(self):
+        terminal = Terminal(self, self.command("serve"), self.environment)
+        terminal.expect(b"  running  ")
+        terminal.child.send_signal(signal.SIGSTOP)
+        os.waitpid(terminal.child.pid, os.WUNTRACED)
+        raw = terminal.modes()
+        termios.tcsetattr(terminal.slave, termios.TCSANOW, terminal.modes_before)  # as shells do
+        terminal.child.send_signal(signal.SIGCONT)
+        deadline = time.monotonic() + LIMIT_S
+        while terminal.modes() != raw and time.monotonic() < deadline:
+            time.sleep(0.01)
+        terminal.write(b" ")
+        terminal.expect(b"  paused  ")
+        terminal.write(b"q")
+        self.assertEqual(terminal.child.wait(LIMIT_S), 0)
+        self.assertEqual(terminal.modes(), terminal.modes_before)
+
     # ---- standard output ----
 
     def outputs(self):
