@@ -9,6 +9,7 @@
 #include <timebase/ros2_parameter_client.h>
 #include <unistd.h>
 
+#include "near.h"
 #include "text.h"
 
 #define QUIET_NS   (500 * TB_NS_PER_MS)
@@ -257,8 +258,7 @@ void graph_view_no_such_node(const graph_view_t *view, const char *name)
   text_print(stderr, name);
   fprintf(stderr, " in domain %d", domain);
   for (size_t i = 0; i < snapshot->node_count && count < NEAR_COUNT; i++) {
-    if (graph_view_is_repeated(view, i) || !text_is_near(name, snapshot->nodes[i].full_name))
-      continue;
+    if (graph_view_is_repeated(view, i) || !is_near(name, snapshot->nodes[i].full_name)) continue;
     fputs(count++ ? " or " : "; did you mean ", stderr);
     text_print(stderr, snapshot->nodes[i].full_name);
   }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "near.h"
 
 static const command_t *const commands[] = {
 #ifdef TB_CLI_PLAY
@@ -31,9 +32,11 @@ static void print_help(FILE *out)
           "commands:\n");
   for (size_t i = 0; i < COMMAND_COUNT; i++)
     fprintf(out, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
-  fprintf(out, "\n'timebase COMMAND --help' tells more about one.\n"
-               "Exit status: 0 success, 1 a check failed or a limit passed, 2 wrong usage,\n"
-               "3 files or transport.\n");
+  fprintf(
+      out,
+      "\n'timebase COMMAND --help' tells more about one, 'timebase --version' which one this is.\n"
+      "Exit status: 0 success, 1 a check failed or a limit passed, 2 wrong usage,\n"
+      "3 files or transport.\n");
 }
 
 /* A file or socket must not get the number of a standard stream that is closed. Writing to it still
@@ -42,6 +45,28 @@ static void fill_closed_streams(void)
 {
   for (int fd = 0; fd <= 2; fd++)
     if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) != fd) return;
+}
+
+/* NULL: a message has been printed. */
+static const command_t *find(const char *name)
+{
+  for (size_t i = 0; i < COMMAND_COUNT; i++)
+    if (!strcmp(name, commands[i]->name)) return commands[i];
+  fprintf(stderr, "timebase: unknown command '%s'", name);
+  const char *before = "; did you mean";
+  for (size_t i = 0; i < COMMAND_COUNT; i++) {
+    if (!is_near(name, commands[i]->name)) continue;
+    fprintf(stderr, "%s '%s'", before, commands[i]->name);
+    before = " or";
+  }
+  fprintf(stderr, "%s 'timebase --help' lists them\nusage: timebase COMMAND [ARGUMENT...]\n",
+          strcmp(before, " or") ? ";" : "?");
+  return NULL;
+}
+
+static bool asks_for_help(const char *word)
+{
+  return !strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help");
 }
 
 int main(int argc, char **argv)
@@ -55,7 +80,8 @@ int main(int argc, char **argv)
     return EXIT_USAGE;
   }
   const char *name = argv[1];
-  if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help")) {
+  bool is_help = asks_for_help(name);
+  if (is_help && (argc == 2 || asks_for_help(argv[2]))) {
     print_help(stdout);
     return fflush(stdout) ? EXIT_IO : EXIT_OK;
   }
@@ -63,11 +89,7 @@ int main(int argc, char **argv)
     puts("timebase " TB_VERSION);
     return fflush(stdout) ? EXIT_IO : EXIT_OK;
   }
-  for (size_t i = 0; i < COMMAND_COUNT; i++)
-    if (!strcmp(name, commands[i]->name)) return commands[i]->run(commands[i], argc - 1, argv + 1);
-  fprintf(stderr,
-          "timebase: unknown command '%s'; 'timebase --help' lists them\n"
-          "usage: timebase COMMAND [ARGUMENT...]\n",
-          name);
-  return EXIT_USAGE;
+  const command_t *command = find(is_help ? argv[2] : name);
+  if (!command) return EXIT_USAGE;
+  return is_help ? command_help(command) : command->run(command, argc - 1, argv + 1);
 }

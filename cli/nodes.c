@@ -215,13 +215,11 @@ const command_t command_nodes = {
         "use_sim_time is true, false, unset (the node has no such parameter), \"no answer\",\n"
         "\"ambiguous\" where nodes share a name, or \"no parameters\" where a node has no "
         "services\n"
-        "for them, as some tools, or those of another middleware. In JSON it is "
-        "true,\n"
-        "false or null, and \"use_sim_time_state\" has the word. Each of \"nodes\" has \"name\",\n"
-        "\"distro\", \"enclave\", \"duplicate\", \"time_source\" (null: no such parameter) and\n"
-        "\"clock_subscriptions\": \"qos\", and "
-        "\"mismatches\", each\n"
-        "with \"publisher\" (index in \"clock_publishers\"), its \"node\" (null: plain DDS) and "
-        "\"policies\".\n",
+        "for them, as some tools, or those of another middleware. In JSON it is true, false or\n"
+        "null, and \"use_sim_time_state\" has the word. Each of \"nodes\" has \"name\", "
+        "\"distro\",\n"
+        "\"enclave\", \"duplicate\", \"time_source\" (null: no such parameter) and\n"
+        "\"clock_subscriptions\": \"qos\", and \"mismatches\", each with \"publisher\" (index in\n"
+        "\"clock_publishers\"), its \"node\" (null: plain DDS) and \"policies\".\n",
     .run = run,
 };

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "near.h"
+
 const char *param_status_text(tb_status_t status)
 {
   switch (status) {
@@ -38,7 +40,7 @@ void param_say_near(const char *wanted, const tb_ros2_parameter_list_t *list)
 {
   int count = 0;
   for (size_t i = 0; i < list->name_count && count < 3; i++) {
-    if (!text_is_near(wanted, list->names[i])) continue;
+    if (!is_near(wanted, list->names[i])) continue;
     fputs(count++ ? " or " : "; did you mean ", stderr);
     text_print(stderr, list->names[i]);
   }

@@ -389,9 +389,7 @@ static int run(const command_t *command, int argc, char **argv)
 const command_t command_serve = {
     .name = "serve",
     .summary = "make a time and publish it, as a simulator does",
-    .usage = "timebase serve [-r FACTOR] [--start TIME] [--hz N] [-p] [--as-fast-as-possible] "
-             "[--until TIME] [--step D] [--topic T | --no-topic] [--shm NAME] [--domain N] "
-             "[--node NAME] [--namespace NS] [--no-services] [--ros-args ...]",
+    .usage = "timebase serve [-r FACTOR] [--start TIME] [--until TIME] [--hz N] [-p] [OPTION...]",
     .help =
         "Publishes a time of its own on /clock, in shared memory, or both.\n\n"
         "  -r, --rate FACTOR  its seconds per second, 0.001 to 1000 (default 1)\n"

@@ -18,9 +18,6 @@ int text_columns(const char *text);
 /* The same, padded with spaces to `columns`. */
 void text_print_padded(const char *text, int columns);
 
-/* Whether somebody who wrote `wanted` may have meant `name`. */
-bool text_is_near(const char *wanted, const char *name);
-
 /* A JSON string: what is no UTF-8 becomes U+FFFD. */
 json_t *text_json(const char *text);
 /* As json_object_set_new and json_array_append_new. What fails is told by json_finish. */

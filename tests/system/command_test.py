@@ -425,7 +425,19 @@ class PlayTest(CommandTest):
             status, out, err = self.result(name, "--help")
             self.assertEqual((status, err), (0, ""))
             self.assertTrue(out.startswith(f"usage: timebase {name}"))
+            self.assertEqual(self.result("help", name), (0, out, ""))
+            self.assertLessEqual(max(len(line) for line in out.splitlines()), 160)
         self.assertEqual(self.result("--help")[0], 0)
+        self.assertEqual(self.result("help", "help"), self.result("--help"))
+        for word, said in (
+            ("watc", "; did you mean 'watch'? "),
+            ("node", "; did you mean 'now' or 'nodes'? "),
+            ("topic", "; "),
+        ):
+            for arguments in ((word, "--help"), ("help", word)):
+                status, out, err = self.result(*arguments)
+                self.assertEqual((status, out), (2, ""))
+                self.assertIn(f"timebase: unknown command '{word}'{said}'timebase --help' lists", err)
         self.assertRegex(self.result("--version")[1], r"^timebase \d+\.\d+\.\d+\n$")
 
 

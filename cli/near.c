@@ -1,0 +1,41 @@
+#include "near.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define NEAR_SIZE 256 /* longer names are near to nothing */
+
+/* How many characters must be put in, taken out or replaced to make one of the other. */
+static size_t distance(const char *a, const char *b)
+{
+  size_t row[NEAR_SIZE];
+  size_t width = strlen(b);
+  for (size_t j = 0; j <= width; j++)
+    row[j] = j;
+  for (size_t i = 0; a[i]; i++) {
+    size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (size_t j = 0; j < width; j++) {
+      size_t best = diagonal + (a[i] != b[j]);
+      if (row[j] + 1 < best) best = row[j] + 1;
+      if (row[j + 1] + 1 < best) best = row[j + 1] + 1;
+      diagonal = row[j + 1];
+      row[j + 1] = best;
+    }
+  }
+  return row[width];
+}
+
+static const char *last_part(const char *name)
+{
+  const char *slash = strrchr(name, '/');
+  return slash ? slash + 1 : name;
+}
+
+bool is_near(const char *wanted, const char *name)
+{
+  size_t length = strlen(wanted);
+  if (length >= NEAR_SIZE || strlen(name) >= NEAR_SIZE) return false;
+  if (last_part(wanted)[0] && strcmp(last_part(wanted), last_part(name)) == 0) return true;
+  return distance(wanted, name) <= (length < 4 ? 1 : length < 12 ? 2 : 3);
+}
