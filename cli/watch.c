@@ -113,12 +113,20 @@ static void print_json(const snapshot_t *now, const report_t *report, bool summa
          summary ? ", \"summary\": true" : "");
 }
 
+/* The state comes early, and a second's line fits into 80 columns. */
 static void print_text(const snapshot_t *now, const report_t *report, bool summary)
 {
-  printf("%stime %lld.%09lld  rate %.1f Hz  rtf %.3f  ticks %llu  jumps +%llu -%llu",
-         summary ? "total: " : "", (long long)(now->reading.time.ns / TB_NS_PER_S),
-         (long long)(now->reading.time.ns % TB_NS_PER_S), report->rate_hz, report->rtf,
-         (unsigned long long)report->ticks, (unsigned long long)report->jumps_forward,
+  int64_t time_ns = now->reading.time.ns;
+  fputs(summary ? "total: " : "", stdout);
+  if (now->stats.ticks == 0) {
+    printf("no time yet: %s\n", state_name(now->reading.state));
+    return;
+  }
+  printf("time %lld.%03d  %s  %.1f Hz  rtf %.3f", (long long)(time_ns / TB_NS_PER_S),
+         (int)(time_ns % TB_NS_PER_S / TB_NS_PER_MS), state_name(now->reading.state),
+         report->rate_hz, report->rtf);
+  if (summary) printf("  ticks %llu", (unsigned long long)report->ticks);
+  printf("  jumps +%llu -%llu", (unsigned long long)report->jumps_forward,
          (unsigned long long)report->jumps_backward);
   if (report->jumps_forward)
     printf("  largest forward %+.3f s",
@@ -126,8 +134,9 @@ static void print_text(const snapshot_t *now, const report_t *report, bool summa
   if (report->jumps_backward)
     printf("  largest backward %+.3f s",
            (double)now->stats.largest_backward.ns / (double)TB_NS_PER_S);
-  printf("  publishers %u (matched %u)  %s\n", report->publishers, now->source.matched,
-         state_name(now->reading.state));
+  printf("  publishers %u", report->publishers);
+  if (report->publishers != now->source.matched) printf(" (matched %u)", now->source.matched);
+  putchar('\n');
 }
 
 static void warn_of_several(const watch_t *watch, const report_t *report)
@@ -246,11 +255,10 @@ const command_t command_watch = {
     .usage = "timebase watch [--json] [--duration S] [--topic T] [--domain N]",
     .help =
         "Follows /clock and prints, once a second and for the whole run at the end: the latest\n"
-        "time, ticks a second, real-time factor (ROS seconds a second, jumps left out), jumps\n"
-        "forward and backward with the largest of the run, and the publishers whose ticks came.\n"
-        "Rates are taken from the first tick on, in the summary up to the last. A forward step is "
-        "a\n"
-        "jump when it is over 1 s and cannot be time passing.\n\n"
+        "time, its state, ticks a second, real-time factor (ROS seconds a second, jumps left\n"
+        "out), jumps forward and backward with the largest of the run, and the publishers whose\n"
+        "ticks came. Rates are taken from the first tick on, in the summary up to the last. A\n"
+        "forward step is a jump when it is over 1 s and cannot be time passing.\n\n"
         "  --json        one object a line; the last one has \"summary\": true\n"
         "  --duration S  end after S (10, 1.5s, 2m); otherwise with SIGINT or SIGTERM\n"
         "  --topic T     follow that instead of /clock\n"

@@ -535,7 +535,9 @@ class WatchTest(CommandTest):
             process.expect_error("nobody publishes /clock in domain")
             server = self.run_command("serve")
             if arguments == ("watch",):
-                process.expect(r".*  running$")
+                self.assertEqual(process.expect("no time yet: ").string, "no time yet: no publisher")
+                line = process.expect(r"time \d+\.\d{3}  running  \d.* Hz  rtf .*  publishers 1$")
+                self.assertLessEqual(len(line.string), 80)
                 process.child.send_signal(signal.SIGINT)
             self.assertEqual(process.wait(), 0, process.errors)
             server.child.send_signal(signal.SIGTERM)
