@@ -40,8 +40,6 @@ static void explain_source(const command_t *command, ros_clock_t *clock)
 #include "publishers.h"
 #include "text.h"
 
-#define CLOCK_TYPE "rosgraph_msgs/msg/Clock"
-
 int topic_clock_open(const command_t *command, int domain, const char *topic, ros_clock_t *out)
 {
   tb_error_t error = TB_ERROR_INIT;

@@ -104,7 +104,8 @@ static int check(const command_t *command, const nodes_t *nodes)
   if (counts[SIM_TIME_TRUE] && !nodes->publisher_count)
     result = check_failed(command, 0, "use_sim_time is true on nodes; publishers of /clock");
   if (nodes->publisher_count > 1)
-    result = check_failed(command, nodes->publisher_count, "publishers of /clock, of one time");
+    result =
+        check_failed(command, nodes->publisher_count, "publishers of /clock, where one is right");
   if (counts[SIM_TIME_NO_ANSWER])
     result = check_failed(command, counts[SIM_TIME_NO_ANSWER], "nodes that do not answer");
   size_t mismatches = nodes_mismatch_count(nodes);

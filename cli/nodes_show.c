@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "publishers.h"
 #include "text.h"
 
 #define PLAIN_DDS "no node (plain DDS)"
@@ -103,9 +104,15 @@ static void print_mismatches(const nodes_t *nodes, const tb_ros2_graph_endpoint_
   }
 }
 
+/* Of ROS's own nodes it is no parameter. */
+static bool is_default(const char *time_source)
+{
+  return !time_source || strcmp(time_source, "clock_topic") == 0;
+}
+
 static void print_time_source(const char *source)
 {
-  if (!source || strcmp(source, "clock_topic") == 0) return;
+  if (is_default(source)) return;
   fputs("  time_source ", stdout);
   text_print(stdout, source);
   putchar('\n');
@@ -135,11 +142,29 @@ static void print_node(const nodes_t *nodes, size_t index, int columns)
   if (node->is_duplicate) puts("  ! another node has the same name");
 }
 
+static bool somebody_waits(const nodes_t *nodes)
+{
+  for (size_t i = 0; i < nodes->view->snapshot->node_count; i++) {
+    const node_time_t *time = &nodes->times[i];
+    if (time->sim_time == SIM_TIME_TRUE && is_default(time->source)) return true;
+  }
+  return false;
+}
+
+static void print_other_type(const tb_ros2_graph_endpoint_t *publisher)
+{
+  if (strcmp(publisher->type, CLOCK_TYPE) == 0) return;
+  fputs(", type ", stdout);
+  text_print(stdout, publisher->type);
+}
+
 static void print_publishers(const nodes_t *nodes)
 {
   int columns = 0;
   if (!nodes->publisher_count) {
-    puts("nobody publishes /clock");
+    fputs("nobody publishes /clock", stdout);
+    puts(somebody_waits(nodes) ? ", and nodes wait for it: start a simulator or 'timebase serve'"
+                               : "");
     return;
   }
   for (size_t i = 0; i < nodes->publisher_count; i++) {
@@ -151,6 +176,7 @@ static void print_publishers(const nodes_t *nodes)
     printf("  ");
     text_print_padded(owner_name(nodes, &nodes->publishers[i]), columns);
     print_qos(&nodes->publishers[i]);
+    print_other_type(&nodes->publishers[i]);
     putchar('\n');
   }
 }

@@ -4,6 +4,8 @@
 
 #include <timebase/ros2_graph.h>
 
+#define CLOCK_TYPE "rosgraph_msgs/msg/Clock"
+
 typedef struct publishers {
   const tb_ros2_graph_snapshot_t *snapshot;
   const tb_ros2_graph_endpoint_t *items;

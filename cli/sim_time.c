@@ -225,12 +225,35 @@ static int set_graph(work_t *work)
   return EXIT_OK;
 }
 
+static bool is_clock_there(const graph_view_t *view, void *user)
+{
+  const tb_ros2_graph_endpoint_t *publishers;
+  (void)user;
+  return tb_ros2_graph_publishers(view->snapshot, "/clock", &publishers) > 0;
+}
+
+/* Nodes that are waited for by name may have been found before a publisher was. */
+static void hint_at_clock(work_t *work)
+{
+  if (!work->arguments->value || !work->ok) return;
+  command_flush();
+  int result = graph_view_look(&work->view, (tb_duration_t){0}, is_clock_there, NULL);
+  if (result || is_clock_there(&work->view, NULL)) return;
+  fprintf(stderr,
+          "timebase %s: nobody publishes /clock, and nodes wait for it: start a simulator or "
+          "'timebase serve'\n",
+          work->view.command->name);
+}
+
 static int set(const command_t *command, const arguments_t *arguments)
 {
   work_t work = {.arguments = arguments, .error = TB_ERROR_INIT};
   int result = graph_view_open(command, arguments->graph.domain, &work.view);
   if (!result) result = arguments->all ? set_graph(&work) : set_named(&work);
-  if (!result) result = show_end(&work);
+  if (!result) {
+    result = show_end(&work);
+    hint_at_clock(&work);
+  }
   for (size_t i = 0; i < work.count; i++)
     free(work.targets[i].name);
   free(work.targets);

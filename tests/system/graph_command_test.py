@@ -15,7 +15,7 @@ import time
 import unittest
 
 import command_test
-from command_test import LIMIT_S, CommandTest, Process
+from command_test import LIMIT_S, SECOND, CommandTest, Process
 
 DOMAINS = (15, 16, 17, 18, 19, 40, 41, 42, 43)
 OTHER_DOMAIN = 44
@@ -29,6 +29,7 @@ PARAMETERS = [
     "time_source",
     "use_sim_time",
 ]
+WAITS = "nobody publishes /clock, and nodes wait for it: start a simulator or 'timebase serve'\n"
 RELIABLE = "qos_overrides./clock.subscription.reliability:=reliable"
 
 
@@ -139,6 +140,12 @@ class NodesTest(GraphCommandTest):
             "publisher: 1\n",
         )
 
+    def test_a_publisher_of_another_type_is_told_apart(self):
+        bag = command_test.bag_make(self.folder, 1_600_000_000 * SECOND, SECOND, 1000)
+        self.run_command("play", bag, "--remap", "/stamped:=/clock").expect("time ")
+        qos = "reliable, volatile, keep last 10, type std_msgs/msg/Header\n"
+        self.until(["nodes"], lambda _, out, err: out.endswith(f"\n  /rosbag2_player  {qos}"))
+
     def test_JSON_has_all_of_it(self):
         self.node("picky", "use_sim_time:=true", RELIABLE)
         self.node("old", ROS_DISTRO="humble")
@@ -245,11 +252,14 @@ class NodesTest(GraphCommandTest):
     def test_a_clock_of_nobody_or_of_two_fails_the_check(self):
         self.node("one", "use_sim_time:=true")
         nobody = "timebase nodes: check failed: use_sim_time is true on nodes; publishers of /clock: 0\n"
-        self.until(["nodes", "--check"], lambda status, _, err: (status, err) == (1, nobody))
+        self.until(
+            ["nodes", "--check"],
+            lambda status, out, err: (status, err) == (1, nobody) and out.endswith(f"\n{WAITS}"),
+        )
         self.run_command("serve", "--node", "first").expect("time ")
         self.until(["nodes", "--check"], lambda status, _, err: (status, err) == (0, ""))
         self.run_command("serve", "--node", "second").expect("time ")
-        two = "timebase nodes: check failed: publishers of /clock, of one time: 2\n"
+        two = "timebase nodes: check failed: publishers of /clock, where one is right: 2\n"
         self.until(["nodes", "--check"], lambda status, _, err: (status, err) == (1, two))
 
     def test_each_domain_for_itself(self):
@@ -318,6 +328,7 @@ class SilentTest(GraphCommandTest):
             ["sim-time", "on", "--all", *limit],
             1,
             "/camera  ok\n/mute    no answer\n1 ok, 1 without an answer\n",
+            f"timebase sim-time: {WAITS}",
         )
 
     def test_a_signal_ends_every_wait(self):
@@ -388,6 +399,7 @@ class SimTimeTest(GraphCommandTest):
             "/proud        refused: not me, \xe9\n"
             "/tool         skipped: no parameters\n"
             "2 ok, 1 refused, 1 without parameters\n",
+            f"timebase sim-time: {WAITS}",
         )
         for node in ("/camera", "/front/lidar"):
             self.expect(["param", "get", node, "use_sim_time"], 0, "Boolean value is: True\n")
@@ -403,6 +415,7 @@ class SimTimeTest(GraphCommandTest):
             ["sim-time", "on", "--all"],
             0,
             "/camera  ok\n/tool    skipped: no parameters\n1 ok, 1 without parameters\n",
+            f"timebase sim-time: {WAITS}",
         )
 
     def test_names(self):
@@ -412,7 +425,7 @@ class SimTimeTest(GraphCommandTest):
             1,
             "/camera  ok\n/camrea  no such node\n1 ok, 1 not there\n",
             f"timebase sim-time: there is no node /camrea in domain {self.domain}; did you mean "
-            "/camera?\n",
+            f"/camera?\ntimebase sim-time: {WAITS}",
         )
 
     def test_a_node_that_is_still_to_come_is_waited_for(self):
