@@ -6,7 +6,6 @@
 #include <timebase/ros2_clock_source.h>
 
 #include "clocks.h"
-#include "publishers.h"
 
 enum { OPTION_JSON = 256, OPTION_DURATION, OPTION_DOMAIN, OPTION_TOPIC };
 
@@ -20,7 +19,6 @@ typedef struct watch {
   tb_duration_t duration; /* 0: until interrupted */
   ros_clock_t ros;
   tb_steady_clock_t *steady;
-  bool warned; /* of two publishers */
 } watch_t;
 
 /* What is known at one moment. */
@@ -139,29 +137,15 @@ static void print_text(const snapshot_t *now, const report_t *report, bool summa
   putchar('\n');
 }
 
-static void warn_of_several(const watch_t *watch, const report_t *report)
-{
-  publishers_t publishers;
-  publishers_look(watch->ros.graph, watch->ros.topic, &publishers);
-  command_begin_warning(watch->command);
-  fprintf(stderr, "%u publishers tick %s at once, and time will jump", report->publishers,
-          watch->ros.topic);
-  fputs(publishers.count ? ": " : "", stderr);
-  publishers_say_others(&publishers);
-  fputc('\n', stderr);
-  publishers_forget(&publishers);
-}
-
 /* False: nobody reads any more. */
-static bool print_report(watch_t *watch, const snapshot_t *from, const snapshot_t *to, bool summary)
+static bool print_report(const watch_t *watch, const snapshot_t *from, const snapshot_t *to,
+                         bool summary)
 {
   report_t report = report_between(from, to, summary);
   if (watch->json)
     print_json(to, &report, summary);
   else
     print_text(to, &report, summary);
-  if (report.publishers > 1 && !summary && !watch->warned) warn_of_several(watch, &report);
-  watch->warned |= report.publishers > 1;
   return command_flush();
 }
 

@@ -11,8 +11,8 @@
 #include <timebase/source.h>
 
 /** What becomes of the ticks where several publishers tick at a time. Two that both ticked within
- * the last second are a fault in any case: counted, and told to the log hook once until it is over.
- */
+ * the last second are a fault in any case: counted, and told to the log hook once until it is over,
+ * with the nodes' names where the graph tells them within a second. */
 typedef enum tb_ros2_clock_publishers {
   TB_ROS2_CLOCK_ACCEPT_ALL = 0,    /**< time follows each in turn, as in ROS */
   TB_ROS2_CLOCK_HOLD_TO_FIRST = 1, /**< it follows the first until that one is silent */

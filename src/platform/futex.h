@@ -48,7 +48,8 @@ void tb__futex_wake_shared(const _Atomic uint32_t *word); /* all */
 TB_PRIVATE_API void tb__futex_wake_all(_Atomic uint32_t *word);
 
 /* The kernel's own: deadlines are those of its clocks, whoever holds time. */
-bool tb__futex_wait_kernel(_Atomic uint32_t *word, uint32_t expected, tb__deadline_t deadline);
+TB_PRIVATE_API bool tb__futex_wait_kernel(_Atomic uint32_t *word, uint32_t expected,
+                                          tb__deadline_t deadline);
 void tb__futex_wake_kernel(_Atomic uint32_t *word, int count);
 
 #endif

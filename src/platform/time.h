@@ -48,7 +48,7 @@ static inline int64_t tb__steady_coarse_now_ns(void)
 int64_t tb__steady_coarse_step_ns(void);
 
 /* CLOCK_MONOTONIC, whoever holds time. */
-int64_t tb__real_steady_now_ns(void);
+TB_PRIVATE_API int64_t tb__real_steady_now_ns(void);
 
 /* CLOCK_REALTIME, nanoseconds since the Unix epoch. */
 static inline int64_t tb__system_now_ns(void)

@@ -12,12 +12,14 @@
 #include "platform/time.h"
 #include "ros2/clock_message.h"
 #include "ros2/clock_presence.h"
+#include "ros2/clock_rivals.h"
 #include "ros2/endpoint.h"
 #include "ros2/subscription.h"
 #include "ros2/tick_queue.h"
 #include "source/tick_filter.h"
 
-#define WRITERS_MAX 64
+#define WRITERS_MAX     64
+#define NAMES_PERIOD_NS (20 * 1000 * 1000) /* between looks at the graph for the names of nodes */
 
 typedef struct clock_source {
   tb_ros2_context_t *context;
@@ -28,6 +30,7 @@ typedef struct clock_source {
   tb_ros2_subscription_t *subscription;
   tb_timeline_t *timeline;
   tb__tick_queue_t queue;
+  tb__clock_rivals_t rivals;     /* of the dispatch thread */
   tb__topic_writers_t *everyone; /* NULL until a publisher is refused; of the dispatch thread */
   char dds_topic[TB__DDS_NAME_SIZE], dds_type[TB__DDS_NAME_SIZE];
 
@@ -95,26 +98,6 @@ static void sample_refuse(clock_source_t *self, tb_status_t status)
   if (first) tb__tick_queue_report(&self->queue);
 }
 
-/* "01.10.ab...", as ROS and Cyclone DDS write a GUID */
-static void writer_name(const tb__writer_id_t *writer, char out[3 * TB__WRITER_ID_SIZE])
-{
-  out[0] = '\0';
-  for (int i = 0; i < writer->size; i++)
-    snprintf(out + (i ? 3 * i - 1 : 0), 4, i ? ".%02x" : "%02x", writer->bytes[i]);
-}
-
-static void report_fault(const clock_source_t *self, const tb__writer_id_t writers[2], bool hold)
-{
-  char there[3 * TB__WRITER_ID_SIZE], came[3 * TB__WRITER_ID_SIZE];
-  writer_name(&writers[0], there);
-  writer_name(&writers[1], came);
-  tb__log(TB_LOG_WARN,
-          "%s: two publishers tick at a time, %s and %s; %s. Stop one of them, or give them "
-          "different topics",
-          self->topic, there, came,
-          hold ? "the first is followed" : "time follows both and may jump between them");
-}
-
 static const char *remedy_for(const char *policy)
 {
   if (!strcmp(policy, "reliability"))
@@ -148,7 +131,10 @@ static void report_pending(void *user)
   const char *policy = self->reported_policy ? NULL : self->policy;
   if (policy) self->reported_policy = true;
   tb__mutex_unlock(&self->mutex);
-  if (fault) report_fault(self, writers, hold);
+  int64_t now_ns = tb__real_steady_now_ns();
+  if (fault) tb__clock_rivals_meet(&self->rivals, self->context, writers, now_ns);
+  if (self->rivals.is_pending && !tb__clock_rivals_say(&self->rivals, self->topic, hold, now_ns))
+    tb__tick_queue_report_again(&self->queue, now_ns + NAMES_PERIOD_NS);
   if (policy) report_refusal(self, policy);
   if (invalid)
     tb__log(TB_LOG_WARN, "%s: a publisher sends times that are not valid (%s); they are dropped",
@@ -229,6 +215,7 @@ static void queue_end(clock_source_t *self)
   self->counting = false;
   tb__mutex_unlock(&self->mutex);
   tb__tick_queue_fini(&self->queue);
+  tb__clock_rivals_fini(&self->rivals, self->topic, self->filter.options.hold_to_first);
   tb__topic_writers_destroy(self->everyone);
   self->everyone = NULL;
 }

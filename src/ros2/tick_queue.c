@@ -37,7 +37,19 @@ static void report_if_wanted(tb__tick_queue_t *queue)
   bool wanted = queue->report_wanted;
   queue->report_wanted = false;
   tb__mutex_unlock(&queue->mutex);
-  if (wanted) queue->report(queue->report_user);
+  if (!wanted) return;
+  queue->report_at_ns = 0;
+  queue->report(queue->report_user);
+}
+
+static void wait_for_work(tb__tick_queue_t *queue, uint32_t seen)
+{
+  tb__deadline_t deadline = TB__NO_DEADLINE;
+  if (queue->report_at_ns) deadline = (tb__deadline_t){TB__DEADLINE_STEADY, queue->report_at_ns};
+  if (tb__futex_wait_kernel(&queue->work, seen, deadline)) return;
+  tb__mutex_lock(&queue->mutex);
+  queue->report_wanted = true;
+  tb__mutex_unlock(&queue->mutex);
 }
 
 static bool tell_drained(tb__tick_queue_t *queue)
@@ -64,7 +76,7 @@ static void *run(void *argument)
       report_if_wanted(queue); /* asked for since we looked */
       return NULL;
     }
-    tb__futex_wait(&queue->work, seen, TB__NO_DEADLINE);
+    wait_for_work(queue, seen);
   }
 }
 
@@ -129,6 +141,11 @@ void tb__tick_queue_report(tb__tick_queue_t *queue)
   queue->report_wanted = true;
   tb__mutex_unlock(&queue->mutex);
   wake_thread(queue);
+}
+
+void tb__tick_queue_report_again(tb__tick_queue_t *queue, int64_t at_ns)
+{
+  queue->report_at_ns = at_ns;
 }
 
 void tb__tick_queue_when_drained(tb__tick_queue_t *queue)

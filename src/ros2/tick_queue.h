@@ -27,6 +27,7 @@ typedef struct tb__tick_queue {
   bool small_step[TB__TICK_QUEUE_SIZE]; /* a short way forward from the one before */
   uint32_t first, count;
   bool report_wanted, drained_wanted, due_wanted;
+  int64_t report_at_ns;  /* steady, of the thread; 0: not by itself */
   _Atomic uint32_t work; /* futex of the thread: changes when there is something to do */
   bool stop;
 } tb__tick_queue_t;
@@ -45,5 +46,7 @@ void tb__tick_queue_tick(tb__tick_queue_t *queue, int64_t time_ns);
 void tb__tick_queue_report(tb__tick_queue_t *queue);
 /* The same for `drained`, which is called when no tick waits that came before. */
 void tb__tick_queue_when_drained(tb__tick_queue_t *queue);
+/* From `report`: has it called again, at that steady time at the latest. */
+void tb__tick_queue_report_again(tb__tick_queue_t *queue, int64_t at_ns);
 
 #endif

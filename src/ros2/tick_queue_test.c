@@ -19,6 +19,7 @@ typedef struct fixture {
   pthread_t receive_thread;
   _Atomic bool inside, go_on;
   _Atomic int reports;
+  _Atomic int again; /* how often a report asks for another one */
   bool ran_here, holds_reports;
   char trace[512];
 } fixture_t;
@@ -27,6 +28,10 @@ static void on_report(void *user)
 {
   fixture_t *f = user;
   if (pthread_equal(pthread_self(), f->receive_thread)) f->ran_here = true;
+  if (f->again > 0) {
+    f->again--;
+    tb__tick_queue_report_again(&f->queue, 1); /* long past */
+  }
   atomic_fetch_add(&f->reports, 1);
   while (f->holds_reports && !atomic_load(&f->go_on))
     sched_yield();
@@ -196,6 +201,19 @@ static void test_X8_reports_run_on_the_dispatch_thread_once_for_all_that_ask(voi
   tb_jump_handler_destroy(handler);
 }
 
+static void test_X8_a_report_may_ask_to_be_called_again(void **state)
+{
+  fixture_t *f = *state;
+  f->again = 3;
+  tb__tick_queue_report(&f->queue);
+  while (atomic_load(&f->reports) < 4)
+    sched_yield();
+  tb__tick_queue_report(&f->queue);
+  while (atomic_load(&f->reports) < 5)
+    sched_yield();
+  assert_false(f->ran_here);
+}
+
 #define WITH_QUEUE(test)         cmocka_unit_test_setup_teardown(test, setup, teardown)
 #define WITH_WRAPPED_QUEUE(test) cmocka_unit_test_setup_teardown(test, setup_wrapped, teardown)
 
@@ -207,6 +225,7 @@ int main(void)
       WITH_QUEUE(test_X5_jumps_run_on_the_dispatch_thread_and_ticks_keep_their_order),
       WITH_WRAPPED_QUEUE(test_X5_jumps_run_on_the_dispatch_thread_and_ticks_keep_their_order),
       WITH_QUEUE(test_X5_a_full_queue_keeps_the_latest_time),
+      WITH_QUEUE(test_X8_a_report_may_ask_to_be_called_again),
       WITH_QUEUE(test_X8_reports_run_on_the_dispatch_thread_once_for_all_that_ask),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,7 @@
 #include <timebase/ros2_clock_publisher.h>
 #include <timebase/ros2_clock_source.h>
 #include <timebase/ros2_context.h>
+#include <timebase/ros2_node.h>
 
 #include "system/loopback.h"
 #include "test.h"
@@ -19,7 +20,7 @@
 static int domain_id = FIRST_DOMAIN - 1;
 static _Atomic int warnings;
 static _Atomic bool names_both;
-static char warning_thread[16];
+static char warning_thread[16], warning[600];
 
 typedef struct stage {
   tb_ros2_context_t *context;
@@ -38,25 +39,38 @@ static void on_log(tb_log_level_t level, const char *message, void *user)
                                    first, second) == 2 &&
                                 strlen(first) == 47 && strlen(second) == 47 &&
                                 strcmp(first, second) != 0);
+  snprintf(warning, sizeof warning, "%s", message);
   pthread_getname_np(pthread_self(), warning_thread, sizeof warning_thread);
   atomic_fetch_add(&warnings, 1);
 }
 
-static void stage_open(stage_t *stage, const tb_ros2_clock_source_options_t *options)
+static void context_open(stage_t *stage)
 {
-  tb_error_t error = TB_ERROR_INIT;
   loopback_setup(++domain_id);
   atomic_store(&warnings, 0);
   tb_log_set_hook(on_log, NULL);
-  assert_ok(tb_ros2_context_create(NULL, &stage->context, &error));
+  assert_ok(tb_ros2_context_create(NULL, &stage->context, NULL));
   loopback_check(0);
-  assert_ok(tb_ros2_clock_publisher_create(stage->context, NULL, NULL, &stage->first, &error));
-  assert_ok(tb_ros2_clock_publisher_create(stage->context, NULL, NULL, &stage->second, &error));
+}
+
+/* The publishers are there. */
+static void clock_open(stage_t *stage, const tb_ros2_clock_source_options_t *options)
+{
+  tb_error_t error = TB_ERROR_INIT;
   assert_ok(tb_ros2_clock_source_create(stage->context, options, &stage->source, &error));
   tb_clock_options_t clock_options = {TB_TIME_ROS, stage->source};
   assert_ok(tb_clock_create(&clock_options, &stage->clock));
   assert_ok(tb_ros2_clock_publisher_wait_for_matched(stage->first, 1, LIMIT));
   assert_ok(tb_ros2_clock_publisher_wait_for_matched(stage->second, 1, LIMIT));
+}
+
+static void stage_open(stage_t *stage, const tb_ros2_clock_source_options_t *options)
+{
+  tb_error_t error = TB_ERROR_INIT;
+  context_open(stage);
+  assert_ok(tb_ros2_clock_publisher_create(stage->context, NULL, NULL, &stage->first, &error));
+  assert_ok(tb_ros2_clock_publisher_create(stage->context, NULL, NULL, &stage->second, &error));
+  clock_open(stage, options);
 }
 
 static void stage_close(stage_t *stage)
@@ -101,6 +115,56 @@ static void test_X8_two_publishers_are_told_and_both_followed_by_default(void **
   assert_string_equal(warning_thread, "tb-clock"); /* not the receive thread of DDS */
   assert_int_equal(status_of(&stage).refused, 0);
   stage_close(&stage);
+}
+
+static tb_ros2_clock_publisher_t *node_publisher(const stage_t *stage, const char *name,
+                                                 tb_ros2_node_t **out_node)
+{
+  tb_ros2_clock_publisher_t *publisher;
+  tb_error_t error = TB_ERROR_INIT;
+  assert_ok(tb_ros2_node_create(stage->context, name, "/sim", NULL, out_node, &error));
+  assert_ok(tb_ros2_node_create_clock_publisher(*out_node, NULL, NULL, &publisher, &error));
+  return publisher;
+}
+
+static void test_X8_the_nodes_of_two_publishers_are_named(void **state)
+{
+  (void)state;
+  stage_t stage;
+  tb_ros2_node_t *nodes[2];
+  context_open(&stage);
+  stage.first = node_publisher(&stage, "first", &nodes[0]);
+  stage.second = node_publisher(&stage, "second", &nodes[1]);
+  clock_open(&stage, NULL);
+  while (!status_of(&stage).faults) {
+    assert_ok(tb_ros2_clock_publisher_publish(stage.second, 20 * S, NULL));
+    assert_ok(tb_ros2_clock_publisher_publish(stage.first, 10 * S, NULL));
+    sched_yield();
+  }
+  while (!atomic_load(&warnings))
+    sched_yield();
+  assert_non_null(strstr(warning, "/sim/first (01."));
+  assert_non_null(strstr(warning, "/sim/second (01."));
+  tb_ros2_clock_publisher_destroy(stage.first);
+  tb_ros2_clock_publisher_destroy(stage.second);
+  stage.first = stage.second = NULL;
+  tb_ros2_node_destroy(nodes[0]);
+  tb_ros2_node_destroy(nodes[1]);
+  stage_close(&stage);
+}
+
+static void test_X8_a_warning_that_waits_for_names_is_not_lost(void **state)
+{
+  (void)state;
+  stage_t stage;
+  stage_open(&stage, NULL); /* publishers without nodes: a second is waited */
+  while (!status_of(&stage).faults) {
+    assert_ok(tb_ros2_clock_publisher_publish(stage.second, 20 * S, NULL));
+    assert_ok(tb_ros2_clock_publisher_publish(stage.first, 10 * S, NULL));
+    sched_yield();
+  }
+  stage_close(&stage);
+  assert_int_equal(atomic_load(&warnings), 1);
 }
 
 static void test_X8_held_to_the_first_until_it_is_silent(void **state)
@@ -157,6 +221,8 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_X8_two_publishers_are_told_and_both_followed_by_default),
+      cmocka_unit_test(test_X8_the_nodes_of_two_publishers_are_named),
+      cmocka_unit_test(test_X8_a_warning_that_waits_for_names_is_not_lost),
       cmocka_unit_test(test_X8_held_to_the_first_until_it_is_silent),
       cmocka_unit_test(test_X8_bad_options_are_refused),
   };

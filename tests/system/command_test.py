@@ -483,8 +483,8 @@ class WatchTest(CommandTest):
         self.run_command("play", bag, "--clock", "50")
         self.run_command("serve", "--node", "sim")
         probe.expect("two after started")
-        said = r"^timebase watch: warning: 2 publishers tick /clock at once, and time will jump: "
-        names = r"(/sim and /rosbag2_player|/rosbag2_player and /sim)$"
+        said = "^timebase watch: warning: /clock: two publishers tick at a time, "
+        names = r"(/sim \(\S+\) and /rosbag2_player|/rosbag2_player \(\S+\) and /sim) \("
         deadline = time.monotonic() + LIMIT_S
         errors = []
         while not any(re.search(said + names, line or "") for line in errors):
