@@ -48,8 +48,10 @@ int topic_clock_open(const command_t *command, int domain, const char *topic, ro
   tb_ros2_context_t *context = NULL;
   tb_ros2_graph_t *graph = NULL;
   options.domain_id = domain;
+  *out = (ros_clock_t){0};
+  if (!topic) topic = "/clock";
+  snprintf(out->topic, sizeof out->topic, "%s%s", topic[0] == '/' ? "" : "/", topic);
   source_options.topic = topic;
-  *out = (ros_clock_t){.topic = topic ? topic : "/clock"};
   tb_status_t status = tb_ros2_context_create(&options, &context, &error);
   if (status) return command_failed(command, status, &error);
   out->context = context;

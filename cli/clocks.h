@@ -28,9 +28,9 @@ typedef enum clock_reason {
 
 /* A ROS clock that follows /clock, or what TIMEBASE_SOURCE names, with what it stands on. */
 typedef struct ros_clock {
-  void *context;     /* tb_ros2_context_t; NULL: not on a topic */
-  void *graph;       /* tb_ros2_graph_t */
-  const char *topic; /* which one */
+  void *context;   /* tb_ros2_context_t; NULL: not on a topic */
+  void *graph;     /* tb_ros2_graph_t */
+  char topic[256]; /* "/clock"; empty: on none */
   tb_source_t *source;
   tb_clock_t *clock;
   clock_reason_t said; /* last */

@@ -553,7 +553,7 @@ class WatchTest(CommandTest):
         err = ""
         deadline = time.monotonic() + LIMIT_S
         while said not in err and time.monotonic() < deadline:  # discovery may take its time
-            status, _, err = self.result("watch", "--topic", "/stamped", "--duration", "1.5s")
+            status, _, err = self.result("watch", "--topic", "stamped", "--duration", "1.5s")
             self.assertEqual(status, 1)
         self.assertIn(said, err)
 
