@@ -70,6 +70,9 @@ static const struct {
     {"param_get_round_trip", "built without TB_WITH_ROS2"},
     {"node_create", "built without TB_WITH_ROS2"},
 #endif
+#ifndef TB_BENCH_PLAY
+    {"play_max, play_jitter_p99", "built without TB_WITH_BAG or TB_WITH_ROS2"},
+#endif
     {NULL, NULL},
 };
 
@@ -129,6 +132,9 @@ static const struct {
 #ifdef TB_BENCH_ROS2
     {ros2_rows, &ros2_row_count},
     {node_rows, &node_row_count},
+#endif
+#ifdef TB_BENCH_PLAY
+    {play_rows, &play_row_count},
 #endif
 };
 
@@ -214,6 +220,9 @@ int main(int argc, char **argv)
 #ifdef TB_BENCH_ROS2
   if (argc == 4 && !strcmp(argv[1], BENCH_ROS2_PEER)) return bench_ros2_peer(argv[2], argv[3]);
   if (argc == 4 && !strcmp(argv[1], BENCH_NODE_PEER)) return bench_node_peer(argv[2], argv[3]);
+#endif
+#ifdef TB_BENCH_PLAY
+  if (argc == 4 && !strcmp(argv[1], BENCH_PLAY_PEER)) return bench_play_peer(argv[2], argv[3]);
 #endif
   if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) return usage(stdout);
   if (argc > 2 && !strcmp(argv[1], "--json")) {

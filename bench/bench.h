@@ -43,6 +43,14 @@ int bench_node_peer(const char *role, const char *count);
 extern const row_t ros2_rows[], node_rows[];
 extern const int ros2_row_count, node_row_count;
 #endif
+#if defined(TB_BENCH_BAG) && defined(TB_BENCH_ROS2)
+#define TB_BENCH_PLAY
+/* The process that reads what is played, so many messages each time. */
+#define BENCH_PLAY_PEER "--play-peer"
+int bench_play_peer(const char *role, const char *count);
+extern const row_t play_rows[];
+extern const int play_row_count;
+#endif
 
 /* CLOCK_MONOTONIC, ns. */
 int64_t bench_now_ns(void);

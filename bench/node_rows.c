@@ -2,19 +2,17 @@
  * wait for a parameter, and how long making a node takes. Beside bare Cyclone DDS, in processes of
  * their own. */
 #include <dds/dds.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <timebase/ros2_clock_publisher.h>
 #include <timebase/ros2_node.h>
 #include <unistd.h>
 
 #include "bench.h"
+#include "peer.h"
 #include "ros2_messages.h"
 
 #define LIMIT       ((tb_duration_t){30 * TB_NS_PER_S})
@@ -52,15 +50,9 @@ static dds_qos_t *qos_make(bool reliable)
   return qos;
 }
 
-static dds_entity_t participant_make(void)
-{
-  const char *domain = getenv("ROS_DOMAIN_ID");
-  return dds_create_participant((dds_domainid_t)atoi(domain ? domain : "0"), NULL, NULL);
-}
-
 static bool bare_clock(void)
 {
-  dds_entity_t participant = participant_make();
+  dds_entity_t participant = peer_participant();
   dds_entity_t topic =
       dds_create_topic(participant, &rosgraph_msgs_msg_dds__Clock__desc, "rt/clock", NULL, NULL);
   dds_qos_t *qos = qos_make(false);
@@ -139,57 +131,16 @@ static bool bare_open(dds_entity_t participant, const char *read, const char *wr
 static bool bare_server(void)
 {
   static bare_pair_t pair;
-  return bare_open(participant_make(), BARE_ASK, BARE_ANSWER, on_ask, &pair.writer, &pair);
+  return bare_open(peer_participant(), BARE_ASK, BARE_ANSWER, on_ask, &pair.writer, &pair);
 }
 
-/* Tells by a byte that it is ready, and ends with its input. */
 int bench_node_peer(const char *role, const char *count)
 {
-  char byte = 'r';
   bool ready = !strcmp(role, "bare_clock")    ? bare_clock()
                : !strcmp(role, "nodes")       ? nodes(atoi(count))
                : !strcmp(role, "bare_server") ? bare_server()
                                               : parameter_server();
-  if (!ready || write(STDOUT_FILENO, &byte, 1) != 1) return 1;
-  while (read(STDIN_FILENO, &byte, 1) > 0) {
-  }
-  _exit(0); /* as a killed one: nothing is taken down in order */
-}
-
-/* ---- starting it ---- */
-
-typedef struct peer {
-  pid_t pid;
-  int in, out;
-} peer_t;
-
-static bool peer_start(peer_t *peer, const char *role, const char *count)
-{
-  int in[2], out[2];
-  char byte;
-  *peer = (peer_t){0, -1, -1};
-  if (pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC)) return false;
-  fflush(NULL);
-  peer->pid = fork();
-  if (peer->pid == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    dup2(in[0], STDIN_FILENO);
-    dup2(out[1], STDOUT_FILENO);
-    execl("/proc/self/exe", "bench", BENCH_NODE_PEER, role, count, (char *)NULL);
-    _exit(127);
-  }
-  close(in[0]);
-  close(out[1]);
-  peer->in = in[1];
-  peer->out = out[0];
-  return peer->pid > 0 && read(peer->out, &byte, 1) == 1;
-}
-
-static void peer_end(peer_t *peer)
-{
-  if (peer->in >= 0) close(peer->in);
-  if (peer->out >= 0) close(peer->out);
-  if (peer->pid > 0) waitpid(peer->pid, NULL, 0);
+  return peer_serve(ready);
 }
 
 /* ---- /clock at 1 kHz ---- */
@@ -235,8 +186,9 @@ static bool follow(const peer_t *value, const peer_t *against, result_t *out)
 
 static bool clock_cpu(const row_t *row, const char *count, const char *against_role, result_t *out)
 {
-  peer_t value, against = {0, -1, -1};
-  bool done = peer_start(&value, "nodes", count) && peer_start(&against, against_role, "1") &&
+  peer_t value, against = PEER_NONE;
+  bool done = peer_start(&value, BENCH_NODE_PEER, "nodes", count) &&
+              peer_start(&against, BENCH_NODE_PEER, against_role, "1") &&
               follow(&value, &against, out);
   peer_end(&value);
   peer_end(&against);
@@ -346,12 +298,13 @@ static bool call_in_turns(tb_ros2_client_t *ours, bare_client_t *bare, result_t 
 
 static bool param_get_round_trip(const row_t *row, result_t *out)
 {
-  peer_t ours, bare = {0, -1, -1};
+  peer_t ours, bare = PEER_NONE;
   tb_ros2_context_t *context = NULL;
   tb_ros2_client_t *client = NULL;
   bare_client_t bare_client = {0};
-  dds_entity_t participant = participant_make();
-  bool done = peer_start(&ours, "parameter_server", "1") && peer_start(&bare, "bare_server", "1") &&
+  dds_entity_t participant = peer_participant();
+  bool done = peer_start(&ours, BENCH_NODE_PEER, "parameter_server", "1") &&
+              peer_start(&bare, BENCH_NODE_PEER, "bare_server", "1") &&
               !tb_ros2_context_create(NULL, &context, NULL) &&
               !tb_ros2_client_create(context, "/bench/get_parameters",
                                      "rcl_interfaces/srv/GetParameters", NULL, &client, NULL) &&

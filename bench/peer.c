@@ -1,0 +1,54 @@
+#include "peer.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+bool peer_start(peer_t *peer, const char *kind, const char *role, const char *count)
+{
+  int in[2], out[2];
+  char byte;
+  *peer = PEER_NONE;
+  if (pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC)) return false;
+  fflush(NULL);
+  peer->pid = fork();
+  if (peer->pid == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    dup2(in[0], STDIN_FILENO);
+    dup2(out[1], STDOUT_FILENO);
+    execl("/proc/self/exe", "bench", kind, role, count, (char *)NULL);
+    _exit(127);
+  }
+  close(in[0]);
+  close(out[1]);
+  peer->in = in[1];
+  peer->out = out[0];
+  return peer->pid > 0 && read(peer->out, &byte, 1) == 1;
+}
+
+void peer_end(peer_t *peer)
+{
+  if (peer->in >= 0) close(peer->in);
+  if (peer->out >= 0) close(peer->out);
+  if (peer->pid > 0) waitpid(peer->pid, NULL, 0);
+}
+
+int peer_serve(bool ready)
+{
+  char byte = 'r';
+  if (!ready || write(STDOUT_FILENO, &byte, 1) != 1) return 1;
+  while (read(STDIN_FILENO, &byte, 1) > 0) {
+  }
+  _exit(0); /* as a killed one: nothing is taken down in order */
+}
+
+dds_entity_t peer_participant(void)
+{
+  const char *domain = getenv("ROS_DOMAIN_ID");
+  return dds_create_participant((dds_domainid_t)strtol(domain ? domain : "0", NULL, 10), NULL,
+                                NULL);
+}

@@ -1,0 +1,29 @@
+/* The other process of a row: this program again, anew, as a child of a process that has used the
+ * library may not. */
+#ifndef TB_BENCH_PEER_H
+#define TB_BENCH_PEER_H
+
+#include <dds/dds.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+typedef struct peer {
+  pid_t pid;
+  int in, out; /* its standard input and output; -1: none */
+} peer_t;
+
+#define PEER_NONE ((peer_t){0, -1, -1})
+
+/* `kind` is the program's argument that makes it a peer; `role` and `count` follow it. Returns when
+ * it is ready. */
+bool peer_start(peer_t *peer, const char *kind, const char *role, const char *count);
+/* Closes its input, and waits until it has ended. */
+void peer_end(peer_t *peer);
+
+/* Of the peer: tells that it is ready, and waits until its input ends. */
+int peer_serve(bool ready);
+
+/* Of bare Cyclone DDS, in the domain of ROS. */
+dds_entity_t peer_participant(void);
+
+#endif
