@@ -5,17 +5,29 @@
 
 #include "platform/futex.h"
 
-struct tb__ahead_item {
-  tb__ahead_item_t *next;
+#define BLOCK_SIZE 65536
+#define LINE_SIZE  64
+#define NEAR_SIZE  2048
+
+/* A message, and its data behind it. */
+typedef struct item {
   tb__feed_message_t message;
   uint8_t data[];
+} item_t;
+
+/* Messages lie one behind the other: little is allocated, and the next one is near. */
+struct tb__ahead_block {
+  tb__ahead_block_t *next;
+  size_t capacity;
+  size_t begin, end; /* of what is to be given out; what lies behind is the thread's */
+  _Alignas(item_t) uint8_t bytes[];
 };
 
 static bool is_full_locked(const tb__ahead_t *ahead) TB_REQUIRES(ahead->mutex);
 static bool has_work_locked(const tb__ahead_t *ahead) TB_REQUIRES(ahead->mutex);
 static void drop_all_locked(tb__ahead_t *ahead) TB_REQUIRES(ahead->mutex);
-static void push_locked(tb__ahead_t *ahead, tb__ahead_item_t *item) TB_REQUIRES(ahead->mutex);
-static tb__ahead_item_t *pop_locked(tb__ahead_t *ahead) TB_REQUIRES(ahead->mutex);
+static void push_locked(tb__ahead_t *ahead, const item_t *item) TB_REQUIRES(ahead->mutex);
+static const item_t *pop_locked(tb__ahead_t *ahead) TB_REQUIRES(ahead->mutex);
 
 void tb__ahead_init(tb__ahead_t *ahead, tb__feed_t *feed, tb__pacer_t *pacer, size_t max_messages,
                     size_t max_bytes)
@@ -23,7 +35,6 @@ void tb__ahead_init(tb__ahead_t *ahead, tb__feed_t *feed, tb__pacer_t *pacer, si
   *ahead = (tb__ahead_t){
       .feed = feed, .pacer = pacer, .max_messages = max_messages, .max_bytes = max_bytes};
   tb__mutex_init(&ahead->mutex);
-  ahead->last = &ahead->first;
 }
 
 static void wake_thread(tb__ahead_t *ahead)
@@ -32,28 +43,55 @@ static void wake_thread(tb__ahead_t *ahead)
   tb__futex_wake_all(&ahead->events);
 }
 
+static size_t space_of(size_t data_size)
+{
+  size_t alignment = _Alignof(item_t);
+  return (sizeof(item_t) + data_size + alignment - 1) / alignment * alignment;
+}
+
+/* Blocks are the thread's to drop. */
 static void drop_all_locked(tb__ahead_t *ahead)
 {
-  while (ahead->first)
-    free(pop_locked(ahead));
+  while (ahead->first) {
+    tb__ahead_block_t *block = ahead->first;
+    ahead->first = block->next;
+    free(block);
+  }
+  ahead->filling = NULL;
+  ahead->messages = ahead->bytes = 0;
   ahead->ended = false;
 }
 
-static tb__ahead_item_t *pop_locked(tb__ahead_t *ahead)
+/* What another processor has written is on its way while this message is sent. */
+static void bring_near(const uint8_t *from, const uint8_t *end)
 {
-  tb__ahead_item_t *item = ahead->first;
-  ahead->first = item->next;
-  if (!ahead->first) ahead->last = &ahead->first;
+  if (end - from > NEAR_SIZE) end = from + NEAR_SIZE;
+  for (; from < end; from += LINE_SIZE)
+    __builtin_prefetch(from);
+}
+
+/* NULL: there is none. */
+static const item_t *pop_locked(tb__ahead_t *ahead)
+{
+  tb__ahead_block_t *block = ahead->first;
+  while (block && block->begin == block->end && block->next) {
+    ahead->first = block->next;
+    free(block);
+    block = ahead->first;
+  }
+  if (!block || block->begin == block->end) return NULL;
+  const item_t *item = (const item_t *)(block->bytes + block->begin);
+  block->begin += space_of(item->message.bag.size);
+  bring_near(block->bytes + block->begin, block->bytes + block->end);
   ahead->messages--;
   ahead->bytes -= item->message.bag.size;
   return item;
 }
 
-static void push_locked(tb__ahead_t *ahead, tb__ahead_item_t *item)
+/* It stands at the end of the last block. */
+static void push_locked(tb__ahead_t *ahead, const item_t *item)
 {
-  item->next = NULL;
-  *ahead->last = item;
-  ahead->last = &item->next;
+  ahead->filling->end += space_of(item->message.bag.size);
   ahead->messages++;
   ahead->bytes += item->message.bag.size;
 }
@@ -79,13 +117,29 @@ static void feed_seek(tb__ahead_t *ahead, const tb__ahead_target_t *target)
 
 /* --- the thread --- */
 
-static tb__ahead_item_t *copy(tb__ahead_t *ahead, const tb__feed_message_t *message)
+/* A last block with so much room. */
+static bool reserve(tb__ahead_t *ahead, size_t space)
 {
-  tb__ahead_item_t *item = malloc(sizeof *item + message->bag.size);
-  if (!item) {
+  tb__ahead_block_t *last = ahead->filling;
+  if (last && space <= last->capacity - last->end) return true;
+  size_t capacity = space > BLOCK_SIZE ? space : BLOCK_SIZE;
+  tb__ahead_block_t *block = malloc(sizeof *block + capacity);
+  if (!block) return false;
+  *block = (tb__ahead_block_t){.capacity = capacity};
+  tb__mutex_lock(&ahead->mutex);
+  *(last ? &last->next : &ahead->first) = block;
+  tb__mutex_unlock(&ahead->mutex);
+  ahead->filling = block;
+  return true;
+}
+
+static item_t *copy(tb__ahead_t *ahead, const tb__feed_message_t *message)
+{
+  if (!reserve(ahead, space_of(message->bag.size))) {
     tb__reject(&ahead->feed->rejects, TB_ERR_NO_MEMORY, "a message was read");
     return NULL;
   }
+  item_t *item = (item_t *)(ahead->filling->bytes + ahead->filling->end);
   item->message = *message;
   memcpy(item->data, message->bag.data, message->bag.size);
   item->message.bag.data = item->data;
@@ -93,13 +147,11 @@ static tb__ahead_item_t *copy(tb__ahead_t *ahead, const tb__feed_message_t *mess
 }
 
 /* What was read while a seek was asked for is of no use. */
-static void deliver(tb__ahead_t *ahead, bool more, tb__ahead_item_t *item)
+static void deliver(tb__ahead_t *ahead, bool more, const item_t *item)
 {
   bool awaited = false;
   tb__mutex_lock(&ahead->mutex);
-  if (ahead->wants_seek) {
-    free(item);
-  } else {
+  if (!ahead->wants_seek) {
     awaited = ahead->awaited;
     ahead->awaited = false;
     ahead->ended = !more;
@@ -113,7 +165,7 @@ static void read_one(tb__ahead_t *ahead)
 {
   tb__feed_message_t message;
   bool more = tb__feed_next(ahead->feed, &message);
-  tb__ahead_item_t *item = more ? copy(ahead, &message) : NULL;
+  const item_t *item = more ? copy(ahead, &message) : NULL;
   atomic_store(&ahead->bad_rows, ahead->feed->rejects.count);
   deliver(ahead, more, item);
 }
@@ -127,6 +179,7 @@ static bool await_work(tb__ahead_t *ahead, bool *out_seek, tb__ahead_target_t *o
     bool has_work = has_work_locked(ahead), quit = ahead->quit;
     *out_seek = ahead->wants_seek;
     *out_target = ahead->target;
+    if (ahead->wants_seek) drop_all_locked(ahead);
     ahead->wants_seek = false;
     ahead->sleeping = !has_work;
     tb__mutex_unlock(&ahead->mutex);
@@ -177,8 +230,6 @@ void tb__ahead_fini(tb__ahead_t *ahead)
   tb__mutex_lock(&ahead->mutex);
   drop_all_locked(ahead);
   tb__mutex_unlock(&ahead->mutex);
-  free(ahead->taken);
-  ahead->taken = NULL;
   tb__mutex_fini(&ahead->mutex);
 }
 
@@ -189,7 +240,6 @@ void tb__ahead_seek(tb__ahead_t *ahead, tb__ahead_target_t target)
     return;
   }
   tb__mutex_lock(&ahead->mutex);
-  drop_all_locked(ahead);
   ahead->wants_seek = true;
   ahead->target = target;
   tb__mutex_unlock(&ahead->mutex);
@@ -207,19 +257,17 @@ static tb__ahead_result_t read_here(tb__ahead_t *ahead, tb__feed_message_t *out)
 tb__ahead_result_t tb__ahead_next(tb__ahead_t *ahead, tb__feed_message_t *out)
 {
   if (!ahead->running) return read_here(ahead, out);
-  tb__ahead_item_t *item = NULL;
+  const item_t *item = NULL;
   tb__mutex_lock(&ahead->mutex);
-  if (ahead->first) item = pop_locked(ahead);
+  if (!ahead->wants_seek) item = pop_locked(ahead);
   bool ended = ahead->ended && !ahead->wants_seek;
   ahead->awaited = !item && !ended;
   bool wakes = ahead->sleeping && ahead->messages <= ahead->max_messages / 2 &&
-               (!ahead->first || ahead->bytes <= ahead->max_bytes / 2);
+               ahead->bytes <= ahead->max_bytes / 2;
   if (wakes) ahead->sleeping = false;
   tb__mutex_unlock(&ahead->mutex);
   if (wakes) wake_thread(ahead);
   if (!item) return ended ? TB__AHEAD_END : TB__AHEAD_WAIT;
-  free(ahead->taken);
-  ahead->taken = item;
   *out = item->message;
   return TB__AHEAD_MESSAGE;
 }

@@ -22,7 +22,7 @@ typedef struct tb__ahead_target {
   tb__feed_place_t place;
 } tb__ahead_target_t;
 
-typedef struct tb__ahead_item tb__ahead_item_t;
+typedef struct tb__ahead_block tb__ahead_block_t;
 
 typedef struct tb__ahead {
   tb__feed_t *feed; /* of the thread, while it runs */
@@ -30,12 +30,12 @@ typedef struct tb__ahead {
   size_t max_messages, max_bytes; /* 0 messages: no thread */
   tb__thread_t thread;
   bool running;
-  tb__ahead_item_t *taken;   /* the last one given out */
-  _Atomic uint32_t events;   /* for the thread: there is something to do */
-  _Atomic uint64_t bad_rows; /* that the feed has met */
+  tb__ahead_block_t *filling; /* of the thread: the last block */
+  _Atomic uint32_t events;    /* for the thread: there is something to do */
+  _Atomic uint64_t bad_rows;  /* that the feed has met */
 
-  tb__mutex_t mutex; /* guards what follows */
-  tb__ahead_item_t *first, **last;
+  tb__mutex_t mutex;        /* guards what follows */
+  tb__ahead_block_t *first; /* the last message given out is in it, too */
   size_t messages, bytes;
   bool ended, quit;
   bool sleeping;   /* the thread, until there is room or a seek */
@@ -55,7 +55,7 @@ tb_status_t tb__ahead_start(tb__ahead_t *ahead, tb__ahead_target_t target);
 
 /* As tb__feed_seek: what was read before is dropped. Does not wait. */
 void tb__ahead_seek(tb__ahead_t *ahead, tb__ahead_target_t target);
-/* The data is valid until the next call. */
+/* The data is valid until the next call, or the next seek. */
 tb__ahead_result_t tb__ahead_next(tb__ahead_t *ahead, tb__feed_message_t *out);
 
 #endif

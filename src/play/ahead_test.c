@@ -1,6 +1,7 @@
 /* Reading ahead on a thread: order, bounds, seeks, and reads that do not return. */
 #include <semaphore.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 
 #include "play/play_fixture.h"
 
@@ -174,6 +175,77 @@ static void test_a_seek_drops_what_was_read(void **state)
   play_many(1000, SIZE_MAX, (order_watch_t){.room = 0});
 }
 
+/* --- what lies in blocks --- */
+
+#define SIZED 200
+
+typedef struct sized_watch {
+  fixture_t *f;
+  size_t next;
+  bool sought;
+} sized_watch_t;
+
+static tb__fake_message_t sized[SIZED];
+
+/* Around the size of a block, which is 65536 with what is noted beside each message. */
+static size_t size_of_message(size_t index)
+{
+  static const size_t sizes[] = {4, 5, 1000, 63, 64, 65, 30000, 8, 65536, 200000};
+  return index < 160 ? sizes[index % COUNT(sizes)] : 65536 - (index - 160) * 8;
+}
+
+static void make_sized(uint8_t *bytes)
+{
+  for (size_t i = 0; i < SIZED; i++) {
+    sized[i] = (tb__fake_message_t){
+        .log_time_ns = (1000 + (int64_t)i) * MS, .data = bytes, .size = size_of_message(i)};
+    for (size_t k = 0; k < sized[i].size; k++)
+      bytes[k] = k < 4 ? k == 1 : (uint8_t)(i * 31 + k * 7 + k / 256);
+    bytes += sized[i].size;
+  }
+}
+
+static void sized_message(void *user, int64_t steady_ns, const char *topic, const void *data,
+                          size_t size)
+{
+  sized_watch_t *watch = user;
+  (void)steady_ns;
+  (void)topic;
+  assert_int_equal(size, sized[watch->next].size);
+  assert_memory_equal(data, sized[watch->next].data, size);
+  watch->next++;
+  if (watch->next != 120 || watch->sought) return;
+  watch->sought = true;
+  watch->next = 60;
+  assert_ok(tb_player_seek(watch->f->player, 1060 * MS, NULL));
+}
+
+static void test_messages_of_all_sizes(void **state)
+{
+  (void)state;
+  static const size_t queues[] = {1, 3, 1000};
+  size_t total = 0;
+  for (size_t i = 0; i < SIZED; i++)
+    total += size_of_message(i);
+  uint8_t *bytes = malloc(total);
+  assert_non_null(bytes);
+  make_sized(bytes);
+  for (size_t i = 0; i < COUNT(queues); i++) {
+    fixture_t f;
+    fixture_init(&f, sized, SIZED);
+    sized_watch_t watch = {.f = &f};
+    f.options.rate = TB_PLAYER_FASTEST;
+    f.options.read_ahead_messages = queues[i];
+    f.fake.user = &watch;
+    f.fake.on_message = sized_message;
+    create(&f);
+    assert_ok(tb_player_run(f.player, NULL));
+    assert_int_equal(watch.next, SIZED);
+    fixture_fini(&f);
+  }
+  free(bytes);
+}
+
 static void stop_in_loop(void *user, int64_t steady_ns, const char *topic, const void *data,
                          size_t size)
 {
@@ -225,6 +297,7 @@ int main(void)
       cmocka_unit_test(test_ticks_go_on_while_a_read_does_not_return),
       cmocka_unit_test(test_the_queue_is_bounded),
       cmocka_unit_test(test_a_seek_drops_what_was_read),
+      cmocka_unit_test(test_messages_of_all_sizes),
       cmocka_unit_test(test_rounds),
       cmocka_unit_test(test_bad_rows_are_counted_once),
   };
