@@ -143,7 +143,8 @@ bool tb__feed_next(tb__feed_t *feed, tb__feed_message_t *out)
   if (next_restored(feed, out)) return true;
   for (;;) {
     tb_bag_message_t message;
-    tb_error_t error = TB_ERROR_INIT;
+    tb_error_t error;
+    error.text[0] = '\0'; /* to clear all of it costs as much as to read a small message */
     tb_status_t status = tb_bag_reader_next(feed->reader, &message, &error);
     if (status == TB_ERR_END) return false;
     if (status != TB_OK) {
