@@ -23,7 +23,7 @@
 #define PERIOD_NS    TB_NS_PER_MS
 #define LIMIT_NS     (30 * TB_NS_PER_S)
 #define QUIET_US     200000 /* as the player gives discovery */
-#define ROUNDS       15
+#define ROUNDS       25
 #define TAKEN        32
 #define TURNS        40
 #define SLEEPS       250 /* a turn, of each */
