@@ -102,13 +102,25 @@ static tb_bag_reader_t *open_reader(const char *at)
 static bool unclosed; /* the files that are read may be */
 
 /* Messages from `from` on, byte for byte; returns how many. */
+/* MCAP tells of a file that is not closed, behind all that it has; at a split there may be two, and
+ * one without messages is told of first. */
+static tb_status_t next_message(tb_bag_reader_t *reader, int *unclosed_left, tb_bag_message_t *out,
+                                tb_error_t *error)
+{
+  tb_status_t status;
+  do
+    status = tb_bag_reader_next(reader, out, error);
+  while (status == TB_ERR_TRUNCATED && (*unclosed_left)-- > 0);
+  return status;
+}
+
 static int read_numbers(tb_bag_reader_t *reader, int from)
 {
   tb_bag_message_t message;
   tb_error_t error = TB_ERROR_INIT;
   tb_status_t status;
-  int number = from;
-  for (; !(status = tb_bag_reader_next(reader, &message, &error)); number++) {
+  int number = from, unclosed_left = unclosed ? 2 : 0;
+  for (; !(status = next_message(reader, &unclosed_left, &message, &error)); number++) {
     uint8_t data[512];
     size_t size = payload(data, number);
     assert_int_equal(message.log_time_ns, 1000 + number);
@@ -117,10 +129,6 @@ static int read_numbers(tb_bag_reader_t *reader, int from)
     assert_int_equal(message.size, size);
     assert_memory_equal(message.data, data, size);
   }
-  /* MCAP tells of a file that is not closed, behind all that it has; at a split there may be two.
-   */
-  for (int i = 0; i < 2 && status == TB_ERR_TRUNCATED && unclosed; i++)
-    status = tb_bag_reader_next(reader, &message, &error);
   if (status != TB_ERR_END) fail_msg("%s", error.text);
   return number - from;
 }
