@@ -2,11 +2,16 @@
 #ifndef TIMEBASE_PLAY_TRANSPORT_H
 #define TIMEBASE_PLAY_TRANSPORT_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <timebase/bag_reader.h>
 #include <timebase/duration.h>
 #include <timebase/error.h>
 #include <timebase/tick_sink.h>
+
+/** A transport that lets the player go on. */
+#define TB_PLAY_NO_LIMIT INT64_MAX
 
 /** Errors fill *error with what went wrong; the player puts the topic's name before it. But for
  * `interrupt`, the functions are called on the threads of tb_player_create (add_topic) and
@@ -38,6 +43,26 @@ typedef struct tb_play_transport_ops {
   /** Called before the first message of a file, with the paths of the file before and of its own,
    * where a recording has several. NULL: nobody wants to know. */
   void (*split)(void *self, const char *closed, const char *opened);
+
+  /** How far the player may go now: neither a message nor time itself goes beyond *out_ns, in
+   * recorded time; what has been reached stays. TB_PLAY_NO_LIMIT: as it likes; 0: nothing moves,
+   * and no message goes out. Asked before each step and right behind each message, so it must not
+   * wait. An error ends the playing. NULL: nothing ever holds the player up, and the following
+   * three are not called. */
+  tb_status_t (*limit)(void *self, int64_t *out_ns, tb_error_t *error);
+
+  /** Told before each message what time it is, and of each jump (`jumps`), the start of the playing
+   * being one: what was sent before it is no longer waited for. */
+  void (*set_time)(void *self, int64_t time_ns, bool jumps);
+
+  /** Who or what the limit waits for, as one line of text ("/camera, which ..."), once the player
+   * has been held up for a second, and then every second. */
+  void (*name_holder)(void *self, char *out, size_t size);
+
+  /** From now on `wake(user)` is to be called, on any thread, when the limit may have changed; it
+   * waits for nothing, so locks may be held. `wake` NULL: no more, and no call is in progress when
+   * this returns. */
+  void (*watch_limit)(void *self, void (*wake)(void *user), void *user);
 } tb_play_transport_ops_t;
 
 /** Where messages and time go. */

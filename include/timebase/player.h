@@ -21,6 +21,9 @@ typedef struct tb_player tb_player_t;
 /** The rate for "as fast as possible": nothing waits but for the transport. */
 #define TB_PLAYER_FASTEST HUGE_VAL
 
+/** Bytes of tb_player_status_t.waits_for, with the terminating NUL. */
+#define TB_PLAYER_WAITS_FOR_SIZE 320
+
 /** How it is played. */
 typedef struct tb_player_options {
   double rate;     /**< recorded seconds per second of steady time, or TB_PLAYER_FASTEST */
@@ -100,6 +103,9 @@ typedef struct tb_player_status {
   int64_t repeat_to_ns;
   /** Recorded time that has passed, in all rounds: what a jump leaves out is not in it. */
   int64_t played_ns;
+  /** Whom the transport has been waiting for, for a second or longer, meanwhile time stands; "":
+   * for nobody. Printable ASCII. */
+  char waits_for[TB_PLAYER_WAITS_FOR_SIZE];
 } tb_player_status_t;
 
 /** What has been played of one topic. */
@@ -152,6 +158,10 @@ TB_API void tb_player_destroy(tb_player_t *player);
  * makes them late. The 100 ms are of steady time, at the speed of the clock. Backward jumps and
  * clock changes move nothing: the playing goes on from where it is. Seeks, steps and stops do not
  * wait for the clock, but the first two for its start. As fast as possible waits for that only.
+ *
+ * Where the transport sets a limit (play_transport.h), time stands there, ticks repeat it, and
+ * later goes on from there; the round does not end either while time is beyond it. Whom that waits
+ * for is told in the status after a second, and to the log then and every 10 s.
  *
  * Where it starts behind the first message, by an offset or a seek, transient-local topics get
  * their state of that time first: of each, the last message before it is sent behind the jump's

@@ -61,6 +61,7 @@ static tb_status_t fake_publish(void *self, void *handle, const void *data, size
   mark_time(fake);
   append(fake, topic);
   fake->messages++;
+  if (fake->limits_messages) fake->limit_ns = 0;
   if (fake->on_message) fake->on_message(fake->user, fake->pacer->steady_ns, topic, data, size);
   fake->pacer->steady_ns += fake->publish_cost_ns;
   return TB_OK;
@@ -111,6 +112,34 @@ static void fake_interrupt(void *self)
   ((tb__fake_transport_t *)self)->interrupts++;
 }
 
+static tb_status_t fake_limit(void *self, int64_t *out_ns, tb_error_t *error)
+{
+  tb__fake_transport_t *fake = self;
+  if (fake->limit_fault)
+    return tb_error_set(error, fake->limit_fault, "fault of the fake transport");
+  *out_ns = fake->limit_ns;
+  return TB_OK;
+}
+
+static void fake_set_time(void *self, int64_t time_ns, bool jumps)
+{
+  tb__fake_transport_t *fake = self;
+  fake->time_ns = time_ns;
+  fake->jumps += jumps;
+}
+
+static void fake_name_holder(void *self, char *out, size_t size)
+{
+  snprintf(out, size, "name\n%zu", ++((tb__fake_transport_t *)self)->names);
+}
+
+static void fake_watch_limit(void *self, void (*wake)(void *user), void *user)
+{
+  tb__fake_transport_t *fake = self;
+  fake->wake = wake;
+  fake->wake_user = user;
+}
+
 static const tb_play_transport_ops_t fake_ops = {
     .add_topic = fake_add_topic,
     .publish = fake_publish,
@@ -118,12 +147,22 @@ static const tb_play_transport_ops_t fake_ops = {
     .flush = fake_flush,
     .interrupt = fake_interrupt,
     .split = fake_split,
+    .limit = fake_limit,
+    .set_time = fake_set_time,
+    .name_holder = fake_name_holder,
+    .watch_limit = fake_watch_limit,
 };
 
 tb_play_transport_t tb__fake_transport_init(tb__fake_transport_t *fake, tb__manual_pacer_t *pacer)
 {
-  *fake = (tb__fake_transport_t){.pacer = pacer, .traced_ns = -1};
+  *fake = (tb__fake_transport_t){.pacer = pacer, .traced_ns = -1, .limit_ns = TB_PLAY_NO_LIMIT};
   return (tb_play_transport_t){&fake_ops, fake, {fake_tick, fake}};
+}
+
+void tb__fake_transport_limit(tb__fake_transport_t *fake, int64_t limit_ns)
+{
+  fake->limit_ns = limit_ns;
+  if (fake->wake) fake->wake(fake->wake_user);
 }
 
 void tb__fake_transport_fini(tb__fake_transport_t *fake)

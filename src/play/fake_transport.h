@@ -23,6 +23,14 @@ typedef struct tb__fake_transport {
   int64_t publish_cost_ns; /* steady */
   size_t topics, messages, ticks, interrupts;
 
+  int64_t limit_ns; /* TB_PLAY_NO_LIMIT at first */
+  tb_status_t limit_fault;
+  bool limits_messages; /* each message sets the limit to 0 */
+  size_t jumps, names;
+  int64_t time_ns; /* as the player told it */
+  void (*wake)(void *user);
+  void *wake_user;
+
   /* Called with each event, after it was written down. NULL: not. */
   void (*on_tick)(void *user, int64_t steady_ns, int64_t time_ns, tb_jump_reason_t reason);
   void (*on_message)(void *user, int64_t steady_ns, const char *topic, const void *data,
@@ -31,6 +39,8 @@ typedef struct tb__fake_transport {
 } tb__fake_transport_t;
 
 tb_play_transport_t tb__fake_transport_init(tb__fake_transport_t *fake, tb__manual_pacer_t *pacer);
+/* The player is held up there from now on, and is woken. */
+void tb__fake_transport_limit(tb__fake_transport_t *fake, int64_t limit_ns);
 void tb__fake_transport_fini(tb__fake_transport_t *fake);
 
 #endif

@@ -34,6 +34,7 @@ typedef struct step {
   int64_t seek_ns;
   tb__feed_place_t place;
   bool stepped; /* MESSAGE: while time stands */
+  bool names;   /* whom the player waits for */
 } step_t;
 
 static int64_t earlier(int64_t a, int64_t b)
@@ -118,6 +119,7 @@ static int64_t due_locked(tb_player_t *player, const step_t *step)
   if (!player->has_message || player->halted) return TB__STEADY_NEVER;
   bool stepped = tb__player_steps_locked(player);
   if (flow->anchor_steady_ns > step->now_ns) return flow->anchor_steady_ns; /* a delay */
+  if (player->next_ns > player->limit_ns) return TB__STEADY_NEVER;
   if (player->message.restored) return step->now_ns;
   if (stepped || (player->fastest && !flow->paused)) {
     tb__flow_skip_to(flow, player->next_ns, step->now_ns);
@@ -141,6 +143,7 @@ static bool take_end_locked(tb_player_t *player, step_t *step)
   if (player->has_message || player->awaits || player->flow.paused || player->halted ||
       player->repeat.armed)
     return false;
+  if (tb__flow_time(&player->flow, step->now_ns) > player->limit_ns) return false;
   if (player->options.on_demand && !player->options.loop) {
     tb__player_halt_locked(player);
     return false;
@@ -201,6 +204,7 @@ static void choose_step_locked(tb_player_t *player, step_t *step)
   int64_t tick_ns = tb__flow_next_tick(flow);
   int64_t due_ns = tb__player_repeat_due_locked(player, step->now_ns);
   if (due_ns == TB__STEADY_NEVER) due_ns = due_locked(player, step);
+  int64_t look_ns = tb__player_hold_look_locked(player, step->now_ns, &step->names);
   if (due_ns <= step->now_ns) {
     hold_if_late_locked(player, due_ns, step);
     if (player->ticks[player->message.bag.topic] && tb__flow_is_behind(flow, step->now_ns)) {
@@ -211,22 +215,24 @@ static void choose_step_locked(tb_player_t *player, step_t *step)
   } else if (tick_ns <= step->now_ns) {
     take_tick_locked(player, step);
   } else {
-    step->deadline_ns = earlier(due_ns, tick_ns);
+    step->deadline_ns = earlier(look_ns, earlier(due_ns, tick_ns));
   }
 }
 
-static step_t next_step(tb_player_t *player)
+static tb_status_t next_step(tb_player_t *player, step_t *out, tb_error_t *error)
 {
-  step_t step = {.kind = STEP_WAIT, .events = tb__pacer_events(player->pacer)};
+  *out = (step_t){.kind = STEP_WAIT, .events = tb__pacer_events(player->pacer)};
   if (atomic_load(&player->stopping)) {
-    step.kind = STEP_STOP;
-    return step;
+    out->kind = STEP_STOP;
+    return TB_OK;
   }
+  tb_status_t status = tb__player_hold_ask(player, error);
+  if (status != TB_OK) return status;
   if (is_awaited(player)) fetch(player, false);
   tb__mutex_lock(&player->mutex);
-  choose_step_locked(player, &step);
+  choose_step_locked(player, out);
   tb__mutex_unlock(&player->mutex);
-  return step;
+  return TB_OK;
 }
 
 static void report_late(tb_player_t *player, const step_t *step)
@@ -274,6 +280,7 @@ static tb_status_t send_message(tb_player_t *player, tb_error_t *error)
   tb_error_t detail;
   detail.text[0] = '\0'; /* to clear all of it costs more than the rest of this */
   char text[TB_ERROR_TEXT_SIZE];
+  tb__player_hold_message(player);
   tb_status_t status =
       player->transport.ops->publish(player->transport.self, player->handles[message->topic],
                                      message->data, message->size, &detail);
@@ -296,6 +303,9 @@ static tb_status_t send_message(tb_player_t *player, tb_error_t *error)
 static tb_status_t jump(tb_player_t *player, int64_t time_ns, tb_jump_reason_t reason,
                         int64_t delay_ns, tb_error_t *error)
 {
+  tb__player_hold_jump(player, time_ns);
+  tb_status_t status = tb__player_hold_ask(player, error);
+  if (status != TB_OK) return status;
   tb__mutex_lock(&player->mutex);
   int64_t now_ns = player->pacer->now_ns(player->pacer);
   tb__flow_t *flow = &player->flow;
@@ -368,8 +378,11 @@ static tb_status_t play_round(tb_player_t *player, tb_jump_reason_t reason, tb_e
 {
   tb_status_t status = begin_round(player, reason, error);
   while (status == TB_OK) {
-    step_t step = next_step(player);
+    step_t step;
+    status = next_step(player, &step, error);
+    if (status != TB_OK) break;
     if (step.late_ns > 0) report_late(player, &step);
+    if (step.names) tb__player_hold_name(player, step.now_ns);
     switch (step.kind) {
     case STEP_STOP:
       return TB_OK;
@@ -381,6 +394,7 @@ static tb_status_t play_round(tb_player_t *player, tb_jump_reason_t reason, tb_e
       break;
     case STEP_MESSAGE:
       status = send_message(player, error);
+      if (status == TB_OK) status = tb__player_hold_ask(player, error); /* before time runs on */
       if (status == TB_OK) fetch(player, step.stepped);
       break;
     case STEP_SEEK:
@@ -473,6 +487,7 @@ static void finish(tb_player_t *player)
   int64_t now_ns = player->pacer->now_ns(player->pacer);
   tb__flow_set_horizon(&player->flow, TB__TIME_MIN, now_ns); /* time stands */
   player->status.finished = true;
+  player->status.waits_for[0] = '\0';
   tb__player_end_steps_locked(player);
   tb__mutex_unlock(&player->mutex);
 }
@@ -488,10 +503,12 @@ tb_status_t tb_player_run(tb_player_t *player, tb_error_t *error)
   atomic_store(&player->runner, (uintptr_t)pthread_self());
   const tb_play_transport_t *transport = &player->transport;
   tb_status_t status = TB_OK;
+  tb__player_hold_watch(player, true);
   if (transport->ops->settle && !atomic_load(&player->stopping))
     status = transport->ops->settle(transport->self, SETTLE_LIMIT, error);
   if (status == TB_OK) status = play_rounds(player, error);
   if (status == TB_OK) status = flush(player, error);
+  tb__player_hold_watch(player, false);
   finish(player);
   tb__ahead_stop(&player->ahead);
   atomic_store(&player->runner, 0);

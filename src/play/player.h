@@ -10,6 +10,7 @@
 #include "play/ahead.h"
 #include "play/burst.h"
 #include "play/feed.h"
+#include "play/hold.h"
 #include "server/flow.h"
 
 #define TB__LATE_NS      (100 * TB_NS_PER_MS) /* steady; beyond this, time is held back */
@@ -49,6 +50,7 @@ struct tb_player {
   int64_t sent_ns;            /* time of the last one since the last jump; 0: none */
   int64_t round_start_ns;     /* steady */
   int64_t late_report_ns;     /* steady; 0: none yet */
+  tb__hold_t hold;
 
   tb__mutex_t mutex; /* guards what follows; never held while something else is called */
   tb__flow_t flow;
@@ -62,6 +64,7 @@ struct tb_player {
   bool awaits;      /* a message, which is being read */
   bool starts;      /* time does, with that message */
   int64_t next_ns;  /* its time */
+  int64_t limit_ns; /* the transport's, on what is played */
   bool wants_seek;  /* to seek_ns */
   int64_t seek_ns;
   int64_t jumped_ns;        /* where time went on at the last jump */
@@ -90,8 +93,14 @@ void tb__player_set_range_locked(tb_player_t *player, int64_t start_ns, int64_t 
     TB_REQUIRES(player->mutex);
 void tb__player_halt_locked(tb_player_t *player) TB_REQUIRES(player->mutex);
 
-/* Time may run up to the next message, but not where it goes from message to message. */
+/* Time may run up to the next message and the transport's limit, but not where it goes from message
+ * to message. */
 void tb__player_limit_locked(tb_player_t *player, int64_t now_ns) TB_REQUIRES(player->mutex);
+
+/* Looks whether the transport holds the player up now. Until when, steady, it need not be looked at
+ * again, unless the limit changes. *out_names: it is time for tb__player_hold_name. */
+int64_t tb__player_hold_look_locked(tb_player_t *player, int64_t now_ns, bool *out_names)
+    TB_REQUIRES(player->mutex);
 
 static inline bool tb__player_steps_locked(const tb_player_t *player) TB_REQUIRES(player->mutex);
 static inline bool tb__player_steps_locked(const tb_player_t *player)

@@ -64,6 +64,7 @@ int64_t tb__player_repeat_due_locked(const tb_player_t *player, int64_t now_ns)
     return TB__STEADY_NEVER;
   if (player->has_message && (player->message.restored || player->next_ns <= repeat->to_ns))
     return TB__STEADY_NEVER;
+  if (tb__flow_time(&player->flow, now_ns) > player->limit_ns) return TB__STEADY_NEVER;
   bool at_once = !player->has_message || steps || player->fastest;
   int64_t due_ns = at_once ? now_ns : tb__flow_reach(&player->flow, repeat->to_ns);
   return due_ns < repeat->earliest_ns ? repeat->earliest_ns : due_ns;

@@ -1,0 +1,114 @@
+#include "play/hold.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "play/player.h"
+
+#define NAME_EVERY_NS TB_NS_PER_S
+#define LOG_EVERY_NS  (10 * TB_NS_PER_S)
+
+static int64_t held_from_locked(const tb_player_t *player, int64_t now_ns)
+    TB_REQUIRES(player->mutex);
+static void set_limit_locked(tb_player_t *player, int64_t limit_ns) TB_REQUIRES(player->mutex);
+
+static void wake(void *user)
+{
+  tb__pacer_nudge(((tb_player_t *)user)->pacer);
+}
+
+void tb__player_hold_watch(tb_player_t *player, bool watches)
+{
+  const tb_play_transport_t *transport = &player->transport;
+  if (!transport->ops->limit) return;
+  transport->ops->watch_limit(transport->self, watches ? wake : NULL, player);
+}
+
+void tb__player_hold_message(tb_player_t *player)
+{
+  const tb_play_transport_t *transport = &player->transport;
+  if (!transport->ops->limit || player->message.restored) return;
+  transport->ops->set_time(transport->self, player->message.time_ns, false);
+}
+
+void tb__player_hold_jump(tb_player_t *player, int64_t time_ns)
+{
+  const tb_play_transport_t *transport = &player->transport;
+  if (transport->ops->limit) transport->ops->set_time(transport->self, time_ns, true);
+}
+
+static void set_limit_locked(tb_player_t *player, int64_t limit_ns)
+{
+  if (limit_ns == player->limit_ns) return;
+  int64_t now_ns = player->pacer->now_ns(player->pacer);
+  bool stands = tb__flow_time(&player->flow, now_ns) >= player->limit_ns;
+  if (stands) tb__flow_hold(&player->flow, now_ns);
+  player->limit_ns = limit_ns;
+  tb__player_limit_locked(player, now_ns);
+}
+
+tb_status_t tb__player_hold_ask(tb_player_t *player, tb_error_t *error)
+{
+  const tb_play_transport_t *transport = &player->transport;
+  if (!transport->ops->limit) return TB_OK;
+  int64_t limit_ns = TB_PLAY_NO_LIMIT;
+  tb_status_t status = transport->ops->limit(transport->self, &limit_ns, error);
+  if (status != TB_OK) return status;
+  tb__mutex_lock(&player->mutex);
+  set_limit_locked(player, limit_ns);
+  tb__mutex_unlock(&player->mutex);
+  return TB_OK;
+}
+
+/* The first steady instant at which nothing but the limit is in the way. */
+static int64_t held_from_locked(const tb_player_t *player, int64_t now_ns)
+{
+  const tb__flow_t *flow = &player->flow;
+  bool steps = tb__player_steps_locked(player);
+  if (player->halted || player->awaits || (flow->paused && !steps)) return TB__STEADY_NEVER;
+  int64_t time_ns = tb__flow_time(flow, now_ns);
+  if (!player->has_message) return time_ns > player->limit_ns ? now_ns : TB__STEADY_NEVER;
+  if (player->next_ns <= player->limit_ns) return TB__STEADY_NEVER;
+  bool stands = player->fastest || steps || time_ns >= player->limit_ns;
+  return stands ? now_ns : tb__flow_reach(flow, player->limit_ns);
+}
+
+int64_t tb__player_hold_look_locked(tb_player_t *player, int64_t now_ns, bool *out_names)
+{
+  tb__hold_t *hold = &player->hold;
+  int64_t from_ns = held_from_locked(player, now_ns);
+  if (from_ns > now_ns) {
+    hold->holds = false;
+    player->status.waits_for[0] = '\0';
+    return from_ns;
+  }
+  int64_t every_ns = tb__pacer_span_ns(player->pacer, NAME_EVERY_NS);
+  *out_names = hold->holds && now_ns >= hold->next_name_ns;
+  if (!hold->holds || *out_names) hold->next_name_ns = now_ns + every_ns;
+  hold->holds = true;
+  return hold->next_name_ns;
+}
+
+/* Names are others' choice. */
+static void make_printable(char *text)
+{
+  for (; *text; text++)
+    if (*text < ' ' || *text > '~') *text = '?';
+}
+
+void tb__player_hold_name(tb_player_t *player, int64_t now_ns)
+{
+  char text[TB_PLAYER_WAITS_FOR_SIZE] = "";
+  tb__hold_t *hold = &player->hold;
+  const tb_play_transport_t *transport = &player->transport;
+  transport->ops->name_holder(transport->self, text, sizeof text);
+  make_printable(text);
+  tb__mutex_lock(&player->mutex);
+  memcpy(player->status.waits_for, text, sizeof text);
+  tb__mutex_unlock(&player->mutex);
+  int64_t every_ns = tb__pacer_span_ns(player->pacer, LOG_EVERY_NS);
+  if (hold->was_logged && now_ns - hold->log_ns < every_ns) return;
+  hold->was_logged = true;
+  hold->log_ns = now_ns;
+  tb__log(TB_LOG_WARN, "player: waiting for %s", text);
+}
