@@ -39,13 +39,18 @@ typedef struct tb_ros2_context_options {
   /** The enclave that the participant names and whose files it uses where security is on: "/", or
    * an absolute name like "/robot/arm". NULL: "/". An --enclave in `argv` wins. Copied. */
   const char *enclave;
+
+  /** Have reliable publishers ask for acknowledgements at once, not every 100 ms: for who waits for
+   * them after each message (tb_ros2_publisher_wait_for_acks). HeartbeatInterval in CYCLONEDDS_URI
+   * wins. */
+  bool prompt_acks;
 } tb_ros2_context_options_t;
 
 /** The domain that ROS_DOMAIN_ID names; the log of Cyclone DDS goes to the log hook; the form that
- * ROS_DISTRO names; no arguments. */
+ * ROS_DISTRO names; no arguments; acknowledgements as DDS does. */
 #define TB_ROS2_CONTEXT_OPTIONS_INIT                                                               \
   {                                                                                                \
-    -1, false, TB_ROS2_DISTRO_ENVIRONMENT, 0, NULL, NULL                                           \
+    -1, false, TB_ROS2_DISTRO_ENVIRONMENT, 0, NULL, NULL, false                                    \
   }
 
 TB_BEGIN_DECLS

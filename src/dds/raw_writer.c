@@ -10,6 +10,7 @@
 #include "dds/qos_map.h"
 #include "dds/raw_topic.h"
 #include "dds/raw_type.h"
+#include "dds/unacked.h"
 
 struct tb__raw_writer {
   dds_entity_t handle;
@@ -179,4 +180,13 @@ tb_status_t tb__raw_writer_matched_list(const tb__raw_writer_t *writer, tb__matc
   if (tb__is_forked()) return TB_ERR_FORKED;
   return tb__matched_list(writer->handle, dds_get_matched_subscriptions,
                           dds_get_matched_subscription_data, out, out_count);
+}
+
+tb_status_t tb__raw_writer_unacked(const tb__raw_writer_t *writer, tb__matched_t **out,
+                                   size_t *out_count)
+{
+  tb_status_t status = tb__raw_writer_matched_list(writer, out, out_count);
+  if (status == TB_OK)
+    *out_count = tb__unacked_select(writer->handle, writer->type, *out, *out_count);
+  return status;
 }

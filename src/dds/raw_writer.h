@@ -49,5 +49,8 @@ uint32_t tb__raw_writer_match_events(const tb__raw_writer_t *writer);
  * callback of DDS. TB_ERR_NO_MEMORY, TB_ERR_CLOSED. */
 tb_status_t tb__raw_writer_matched_list(const tb__raw_writer_t *writer, tb__matched_t **out,
                                         size_t *out_count);
+/* The same, only those that have not acknowledged everything. */
+tb_status_t tb__raw_writer_unacked(const tb__raw_writer_t *writer, tb__matched_t **out,
+                                   size_t *out_count);
 
 #endif

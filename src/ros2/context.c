@@ -77,6 +77,7 @@ tb_status_t tb_ros2_context_create(const tb_ros2_context_options_t *options,
   tb__dispatch_init(&context->dispatch);
   tb__shared_sources_init(&context->sources, context);
   tb__ros2_environment_t environment = tb__ros2_environment_read();
+  environment.prompt_acks = options->prompt_acks;
   tb_status_t status = domain_id_choose(options, &environment, &context->domain_id, error);
   if (status != TB_OK) goto fail;
   status = tb__arguments_parse(options->argc, options->argv, &context->arguments, error);

@@ -10,6 +10,11 @@
 
 #define PEER_LENGTH_MAX 255 /* RMW_DISCOVERY_OPTIONS_STATIC_PEERS_MAX_LENGTH - 1 */
 
+/* A reader that is silent is asked less and less often, down to every 100 ms. */
+#define PROMPT_ACKS                                                                                \
+  "<CycloneDDS><Domain><Internal><HeartbeatInterval min=\"100 us\" minsched=\"100 us\" "           \
+  "max=\"100 ms\">100 us</HeartbeatInterval></Internal></Domain></CycloneDDS>,"
+
 typedef enum range {
   RANGE_SUBNET,
   RANGE_LOCALHOST,
@@ -162,6 +167,7 @@ tb_status_t tb__discovery_config(const tb__ros2_environment_t *environment, int 
     tb__log(TB_LOG_WARN, "ROS_STATIC_PEERS has no effect with this ROS_AUTOMATIC_DISCOVERY_RANGE");
   tb_status_t status = TB_OK;
   if (range != RANGE_SYSTEM_DEFAULT) status = put_range(stream, range, peers, pid, error);
+  if (environment->prompt_acks) fputs(PROMPT_ACKS, stream);
   fputs(value_or_empty(environment->cyclonedds_uri), stream);
   bool incomplete = ferror(stream) != 0;
   if (fclose(stream) != 0 || incomplete)

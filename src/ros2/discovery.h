@@ -3,6 +3,7 @@
 #ifndef TB_ROS2_DISCOVERY_H
 #define TB_ROS2_DISCOVERY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <timebase/error.h>
 
@@ -16,6 +17,7 @@ typedef struct tb__ros2_environment {
   const char *static_peers;            /* ROS_STATIC_PEERS */
   const char *localhost_only;          /* ROS_LOCALHOST_ONLY */
   const char *cyclonedds_uri;          /* CYCLONEDDS_URI */
+  bool prompt_acks; /* not of the environment: heartbeats follow each sample closely */
 } tb__ros2_environment_t;
 
 /* The pointers last until the environment changes. */

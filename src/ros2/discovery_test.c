@@ -128,6 +128,19 @@ static void assert_domain_refused(const char *text, tb_status_t expected)
   assert_non_null(strstr(error.text, "ROS_DOMAIN_ID"));
 }
 
+static void test_prompt_acks_give_way_to_the_users_uri(void **state)
+{
+  (void)state;
+  char *config = NULL;
+  tb__ros2_environment_t environment = {.cyclonedds_uri = "<Mine/>", .prompt_acks = true};
+  assert_ok(tb__discovery_config(&environment, 1, &config, NULL));
+  const char *interval = strstr(config, "<HeartbeatInterval "), *mine = strstr(config, ",<Mine/>");
+  assert_non_null(interval);
+  assert_non_null(mine);
+  assert_true(interval < mine);
+  free(config);
+}
+
 static void test_domain_id(void **state)
 {
   (void)state;
@@ -155,6 +168,7 @@ int main(void)
       cmocka_unit_test(test_peers_are_escaped),
       cmocka_unit_test(test_bad_peers_are_refused),
       cmocka_unit_test(test_uri_of_the_user_comes_last),
+      cmocka_unit_test(test_prompt_acks_give_way_to_the_users_uri),
       cmocka_unit_test(test_domain_id),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
-#include <timebase/ros2_publisher.h>
+#include "ros2/publisher.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "dds/raw_writer.h"
 #include "ros2/announced.h"
@@ -72,6 +73,24 @@ uint32_t tb_ros2_publisher_incompatible(const tb_ros2_publisher_t *publisher,
 void tb__ros2_publisher_watch_matched(tb_ros2_publisher_t *publisher, _Atomic uint32_t *events)
 {
   tb__raw_writer_watch_matched(publisher->writer, events);
+}
+
+void tb__ros2_publisher_guid(const tb_ros2_publisher_t *publisher, uint8_t out[16])
+{
+  tb__raw_writer_guid(publisher->writer, out);
+}
+
+size_t tb__ros2_publisher_unacked(const tb_ros2_publisher_t *publisher, uint8_t (*out)[16],
+                                  size_t room)
+{
+  tb__matched_t *readers = NULL;
+  size_t count = 0;
+  if (tb__raw_writer_unacked(publisher->writer, &readers, &count) != TB_OK) return 0;
+  if (count > room) count = room;
+  for (size_t i = 0; i < count; i++)
+    memcpy(out[i], readers[i].guid, sizeof out[i]);
+  free(readers);
+  return count;
 }
 
 tb_status_t tb__publisher_announce(tb_ros2_publisher_t *publisher, tb__announced_node_t *node,
