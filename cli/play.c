@@ -63,6 +63,7 @@ static tb_status_t open_graph(session_t *session, const play_arguments_t *argume
   tb_ros2_context_options_t context = TB_ROS2_CONTEXT_OPTIONS_INIT;
   tb_ros2_play_transport_options_t transport = TB_ROS2_PLAY_TRANSPORT_OPTIONS_INIT;
   context.domain_id = arguments->domain;
+  context.prompt_acks = arguments->wait_for_acks;
   transport.clock =
       player->clock_hz > 0 || player->clock_topics_all || arguments->clock_topics.count > 0;
   tb_status_t status = tb_ros2_context_create(&context, &session->context, error);
@@ -70,6 +71,9 @@ static tb_status_t open_graph(session_t *session, const play_arguments_t *argume
   transport.node = session->node;
   transport.qos_overrides = session->qos;
   transport.clock_topic = arguments->own_clock;
+  transport.wait_for_acks = arguments->wait_for_acks;
+  transport.waits = arguments->waits;
+  transport.wait_count = arguments->wait_count;
   if (!status && arguments->use_sim_time && transport.clock)
     status = play_clock_check(session->node, arguments, error);
   if (!status)

@@ -23,6 +23,8 @@ enum {
   OPTION_QOS,
   OPTION_AHEAD,
   OPTION_ACKED,
+  OPTION_WAIT_ACKS,
+  OPTION_WAIT_FOR,
   OPTION_NO_KEYBOARD,
   OPTION_SIM_TIME,
   OPTION_PLAIN,
@@ -50,6 +52,8 @@ static const struct option options[] = {
     {"qos-profile-overrides-path", required_argument, NULL, OPTION_QOS},
     {"read-ahead-queue-size", required_argument, NULL, OPTION_AHEAD},
     {"wait-for-all-acked", required_argument, NULL, OPTION_ACKED},
+    {"wait-for-acks", no_argument, NULL, OPTION_WAIT_ACKS},
+    {"wait-for", required_argument, NULL, OPTION_WAIT_FOR},
     {"disable-keyboard-controls", no_argument, NULL, OPTION_NO_KEYBOARD},
     {"use-sim-time", no_argument, NULL, OPTION_SIM_TIME},
     {"plain", no_argument, NULL, OPTION_PLAIN},
@@ -65,7 +69,8 @@ bool play_arguments_init(play_arguments_t *arguments, int argc)
   *arguments = (play_arguments_t){.player = player, .domain = -1};
   words_t *lists[] = {&arguments->bags, &arguments->topics, &arguments->exclude_topics,
                       &arguments->clock_topics, &arguments->remaps};
-  bool complete = true;
+  arguments->waits = calloc((size_t)argc + 1, sizeof *arguments->waits);
+  bool complete = arguments->waits;
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
     lists[i]->items = calloc((size_t)argc + 1, sizeof *lists[i]->items);
     complete = complete && lists[i]->items;
@@ -75,6 +80,9 @@ bool play_arguments_init(play_arguments_t *arguments, int argc)
 
 void play_arguments_fini(play_arguments_t *arguments)
 {
+  for (size_t i = 0; i < arguments->wait_count; i++)
+    free((char *)(uintptr_t)arguments->waits[i].topic); /* and the node's name behind it */
+  free(arguments->waits);
   free(arguments->bags.items);
   free(arguments->topics.items);
   free(arguments->exclude_topics.items);
@@ -149,6 +157,33 @@ static bool parse_ahead(const command_t *command, size_t *out)
   return true;
 }
 
+/* OUT=NODE[:LAG]. */
+static bool parse_wait(const command_t *command, play_arguments_t *arguments)
+{
+  char *text = strdup(optarg);
+  char *node = text ? strchr(text, '=') : NULL, *lag = node ? strchr(node, ':') : NULL;
+  tb_ros2_play_wait_t *wait = &arguments->waits[arguments->wait_count];
+  wait->lag = TB_ROS2_PLAY_LAG_DEFAULT;
+  if (node) *node++ = '\0';
+  if (lag) *lag++ = '\0';
+  if (!node || !*node || !*text) {
+    command_usage_error(command,
+                        "--wait-for %s: must be OUT=NODE or OUT=NODE:LAG, a topic and who "
+                        "publishes it: /odom=/slam:100ms",
+                        optarg);
+    free(text);
+    return false;
+  }
+  wait->topic = text;
+  wait->node = node;
+  arguments->wait_count++;
+  if (!lag) return true;
+  if (!command_parse_duration(command, "--wait-for", lag, &wait->lag)) return false;
+  if (wait->lag.ns >= 0) return true;
+  command_usage_error(command, "--wait-for %s: the lag must not be negative", optarg);
+  return false;
+}
+
 static void take_words(int argc, char **argv, words_t *words)
 {
   words->items[words->count++] = optarg;
@@ -193,6 +228,9 @@ static bool take_flag(int option, play_arguments_t *arguments)
   case OPTION_SIM_TIME:
     arguments->use_sim_time = true;
     return true;
+  case OPTION_WAIT_ACKS:
+    arguments->wait_for_acks = true;
+    return true;
   default:
     return false;
   }
@@ -234,6 +272,8 @@ static bool parse_value(const command_t *command, int option, int argc, char **a
     return parse_ahead(command, &player->read_ahead_messages);
   case OPTION_ACKED:
     return parse_acked(command, &player->ack_limit);
+  case OPTION_WAIT_FOR:
+    return parse_wait(command, arguments);
   case OPTION_DOMAIN:
     return command_parse_int(command, "--domain", optarg, 0, 232, &arguments->domain);
   case OPTION_RUN:
@@ -342,6 +382,21 @@ const char play_help[] =
     "  -m, --remap A:=B...         publish A as B; other rules of ROS, too\n"
     "  --qos-profile-overrides-path FILE   YAML: policies by topic, in the place of the "
     "recorded\n\n"
+    "Waiting, also with --rate max (time stands meanwhile; who is waited for is shown after 1 s):\n"
+    "  --wait-for-acks    after each message wait until all reliable subscriptions have received\n"
+    "                     it. That is what DDS acknowledges: nobody need have looked at it yet\n"
+    "  --wait-for OUT=NODE[:LAG]   stay within LAG (default 200ms) of the newest header stamp "
+    "that\n"
+    "                     NODE has published on OUT; may be given several times. The messages of\n"
+    "                     OUT must begin with a std_msgs/Header. Stamps are compared with "
+    "recorded\n"
+    "                     time: where they are older, by a sensor's delay, LAG must be that much\n"
+    "                     more. A NODE that has answered all that it was sent gets its next\n"
+    "                     message however far that is: so LAG 0 is one message at a time, for a\n"
+    "                     NODE that answers each, with its stamp or a later one, on a reliable\n"
+    "                     OUT. For others LAG must be more than the time between outputs.\n"
+    "                     Transient-local topics need no answer. Behind a jump all begins anew,\n"
+    "                     and stamps more than LAG ahead of time do not count\n\n"
     "  --read-ahead-queue-size N   read up to N messages ahead (default 1000), and 64 MiB\n"
     "  --wait-for-all-acked MS     at the end wait so long until reliable subscriptions have\n"
     "                     received everything (that is not: processed); 0: for ever. Default 1000\n"

@@ -3,6 +3,7 @@
 #define TB_CLI_PLAY_ARGUMENTS_H
 
 #include <timebase/player.h>
+#include <timebase/ros2_play_transport.h>
 
 #include "command.h"
 #include "play_screen.h"
@@ -16,6 +17,9 @@ typedef struct words {
 typedef struct play_arguments {
   tb_player_options_t player;
   words_t bags, topics, exclude_topics, clock_topics, remaps;
+  bool wait_for_acks;
+  tb_ros2_play_wait_t *waits; /* whose names are in memory of their own */
+  size_t wait_count;
   const char *regex, *exclude_regex; /* NULL: none */
   const char *qos_path;              /* NULL: none */
   play_screen_options_t screen;

@@ -9,7 +9,9 @@
 #include "play_time.h"
 #include "text.h"
 
-#define BAR_WIDTH 30
+#define BAR_WIDTH  30
+#define NOTE_SIZE  (TB_PLAYER_WAITS_FOR_SIZE + 16)
+#define STATE_SIZE 48 /* of the title, which has a path beside it; the log says all */
 
 static int64_t now_ns(const play_screen_t *screen)
 {
@@ -98,25 +100,36 @@ static double percent(const play_screen_t *screen, const tb_player_status_t *sta
   return whole > 0 ? 100 * part / whole : status->finished ? 100 : 0;
 }
 
+/* Whom time waits for; NULL: for nobody. */
+static const char *note_text(const play_screen_t *screen, const tb_player_status_t *status,
+                             char *room, size_t size)
+{
+  const char *note = play_clock_note(screen->ros_clock);
+  if (note || !status->waits_for[0]) return note;
+  snprintf(room, size, "waiting for %.*s", (int)(size - sizeof "waiting for "), status->waits_for);
+  return room;
+}
+
 /* What is typed, or what there is to say. */
 static void tell(const play_screen_t *screen, const tb_player_status_t *status, char *out,
                  size_t size)
 {
   const play_control_t *control = &screen->control;
   const char *note = play_control_noted(control, now_ns(screen));
+  char room[NOTE_SIZE];
   if (control->typing)
     snprintf(out, size, ":%s_ %s", control->typed, *note ? note : PLAY_TIME_FORMS);
   else if (control->helps)
     snprintf(out, size, "keys: play --help");
   else
     snprintf(out, size, "%s",
-             *note ? note : play_state_text(status, play_clock_note(screen->ros_clock)));
+             *note ? note : play_state_text(status, note_text(screen, status, room, sizeof room)));
 }
 
 /* One line, as wide as the terminal is now. */
 static void show_bar(const play_screen_t *screen, const tb_player_status_t *status)
 {
-  char bar[BAR_WIDTH + 1], line[512], rate[32], text[256];
+  char bar[BAR_WIDTH + 1], line[512], rate[32], text[NOTE_SIZE];
   int room = terminal_columns() - 60;
   int bar_width = room < 0 ? 0 : room < BAR_WIDTH ? room : BAR_WIDTH;
   int filled = (int)(percent(screen, status) / 100 * bar_width);
@@ -133,8 +146,8 @@ static void show_bar(const play_screen_t *screen, const tb_player_status_t *stat
 
 static void show_line(const play_screen_t *screen, const tb_player_status_t *status)
 {
-  char rate[32];
-  const char *note = status->paused ? "paused" : play_clock_note(screen->ros_clock);
+  char rate[32], room[NOTE_SIZE];
+  const char *note = status->paused ? "paused" : note_text(screen, status, room, sizeof room);
   printf("time %.2f s  %.0f %%  rate %s  messages %" PRIu64 "%s%s\n",
          seconds_in_bag(screen, status->position_ns), percent(screen, status),
          play_rate_text(status->rate, rate, sizeof rate), status->messages, note ? "  " : "",
@@ -155,6 +168,7 @@ static void count_topics(play_screen_t *screen, const tb_player_status_t *status
 
 static bool show_view(play_screen_t *screen, const tb_player_status_t *status)
 {
+  char state[STATE_SIZE];
   count_topics(screen, status);
   play_picture_t picture = {
       .path = screen->path,
@@ -164,7 +178,7 @@ static bool show_view(play_screen_t *screen, const tb_player_status_t *status)
       .control = &screen->control,
       .rates = &screen->rates,
       .log = &screen->log,
-      .clock_note = play_clock_note(screen->ros_clock),
+      .clock_note = note_text(screen, status, state, sizeof state),
       .bag_start_ns = screen->info->start_ns,
       .now_ns = now_ns(screen),
       .since_ns = screen->since_ns,

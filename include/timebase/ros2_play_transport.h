@@ -3,6 +3,8 @@
 #define TIMEBASE_ROS2_PLAY_TRANSPORT_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <timebase/duration.h>
 #include <timebase/error.h>
 #include <timebase/export.h>
 #include <timebase/play_transport.h>
@@ -13,6 +15,16 @@
 /** Publishers for what is played. */
 typedef struct tb_ros2_play_transport tb_ros2_play_transport_t;
 
+/** How far the player may run ahead of the newest stamp, unless something else is said. */
+#define TB_ROS2_PLAY_LAG_DEFAULT ((tb_duration_t){200000000})
+
+/** The output of a node that the player waits for. */
+typedef struct tb_ros2_play_wait {
+  const char *topic; /**< whose messages begin with a std_msgs/Header: "/odom" */
+  const char *node;  /**< who publishes it, full name: "/slam" */
+  tb_duration_t lag; /**< >= 0 */
+} tb_ros2_play_wait_t;
+
 /** What is published beside the messages, and how. */
 typedef struct tb_ros2_play_transport_options {
   bool clock; /**< make a publisher of `clock_topic` (TB_QOS_INIT_CLOCK) */
@@ -22,12 +34,38 @@ typedef struct tb_ros2_play_transport_options {
   tb_ros2_node_t *node;
   const tb_qos_overrides_t *qos_overrides; /**< read while topics are added; may be NULL */
   const char *clock_topic; /**< NULL: "/clock"; read while the transport is created */
+
+  /** After each message nothing moves until all reliable subscriptions that are matched have
+   * acknowledged it: DDS has received it there, which does not mean that it was processed. The
+   * context should be one with prompt_acks, or each takes up to 200 ms. */
+  bool wait_for_acks;
+
+  /** Neither messages nor time go further than `lag` beyond the newest header stamp that the node
+   * has published on the topic, but for what follows; of several the last one decides. Stamps are
+   * compared with recorded time as they are.
+   *
+   * A node that has answered all that it was sent is not waited for: the next message that it
+   * subscribes to goes out, be it further away than `lag`. So with a lag of 0 each message waits
+   * until the one before it was answered, with its header stamp or its recorded time or a later
+   * one. What counts as sent to it is each message on a topic that it subscribes to (all of them,
+   * where it subscribes to none that is played) but those of transient-local topics. Until its
+   * first answer, the first of them stands for the newest stamp.
+   *
+   * After a jump that all begins anew, and what is received before something was sent to the node
+   * does not count. Nor do stamps that are more than `lag` ahead of time: they may answer what was
+   * sent before a jump back, or by somebody else. It begins anew as well when the node has gone and
+   * comes again. While it is not there, or does not publish the topic, nothing moves.
+   *
+   * A topic whose messages have no header ends the playing with TB_ERR_INVALID. Read only while
+   * the transport is created; copied. At most 64. */
+  const tb_ros2_play_wait_t *waits;
+  size_t wait_count; /**< how many there are */
 } tb_ros2_play_transport_options_t;
 
-/** No clock, no node, QoS as recorded. */
+/** No clock, no node, QoS as recorded; waits for nobody. */
 #define TB_ROS2_PLAY_TRANSPORT_OPTIONS_INIT                                                        \
   {                                                                                                \
-    false, NULL, NULL, NULL                                                                        \
+    false, NULL, NULL, NULL, false, NULL, 0                                                        \
   }
 
 TB_BEGIN_DECLS
@@ -39,7 +77,9 @@ TB_BEGIN_DECLS
  * subscriptions that are up get it; behind the last one, until reliable subscriptions have
  * acknowledged, at most as long as the player's options say.
  *
- *   TB_ERR_NO_MEMORY, TB_ERR_TRANSPORT
+ *   TB_ERR_INVALID  an output to wait for has no name, or a negative lag
+ *   TB_ERR_LIMIT    too many of them
+ *   TB_ERR_NO_MEMORY, TB_ERR_TRANSPORT, TB_ERR_SYSTEM
  *
  * [any thread] */
 TB_API tb_status_t tb_ros2_play_transport_create(tb_ros2_context_t *context,

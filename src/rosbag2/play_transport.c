@@ -8,6 +8,9 @@
 #include "platform/futex.h"
 #include "platform/time.h"
 #include "ros2/match_watch.h"
+#include "ros2/publisher.h"
+#include "rosbag2/play_acks.h"
+#include "rosbag2/play_outputs.h"
 #include "rosbag2/player_messages.h"
 
 #define QUIET_NS     (200 * TB_NS_PER_MS) /* discovery of one process comes in one go */
@@ -20,6 +23,7 @@ typedef struct topic {
   struct topic *next;
   tb_ros2_publisher_t *publisher;
   bool reliable;
+  size_t input; /* of the awaited outputs */
 } topic_t;
 
 struct tb_ros2_play_transport {
@@ -30,6 +34,10 @@ struct tb_ros2_play_transport {
   topic_t *topics;
   _Atomic uint32_t events; /* subscriptions that came and went, and interrupts */
   atomic_bool interrupted;
+  tb_ros2_graph_t *graph; /* NULL: nobody is waited for */
+  tb__play_wake_t wake;
+  tb__play_acks_t acks;
+  tb__play_outputs_t outputs;
 };
 
 static tb_status_t create_publisher(const tb_ros2_play_transport_t *transport,
@@ -61,6 +69,21 @@ static tb_status_t create_splits(tb_ros2_play_transport_t *transport, tb_error_t
                                        &transport->splits, error);
 }
 
+static bool waits_for_outputs(const tb_ros2_play_transport_t *transport)
+{
+  return transport->options.wait_count > 0;
+}
+
+static tb_status_t add_input(tb_ros2_play_transport_t *transport, topic_t *topic,
+                             const tb_qos_t *qos)
+{
+  uint8_t guid[16];
+  if (!waits_for_outputs(transport)) return TB_OK;
+  tb__ros2_publisher_guid(topic->publisher, guid);
+  return tb__play_outputs_add_input(&transport->outputs, guid,
+                                    qos->durability == TB_QOS_TRANSIENT_LOCAL, &topic->input);
+}
+
 static tb_status_t add_topic(void *self, const tb_bag_topic_t *info, void **out_handle,
                              tb_error_t *error)
 {
@@ -72,7 +95,9 @@ static tb_status_t add_topic(void *self, const tb_bag_topic_t *info, void **out_
   tb_qos_t qos = info->qos;
   tb_qos_overrides_apply(transport->options.qos_overrides, info->name, &qos);
   tb_status_t status = create_publisher(transport, info, &qos, &topic->publisher, error);
+  if (status == TB_OK) status = add_input(transport, topic, &qos);
   if (status != TB_OK) {
+    tb_ros2_publisher_destroy(topic->publisher);
     free(topic);
     return status;
   }
@@ -87,8 +112,14 @@ static tb_status_t add_topic(void *self, const tb_bag_topic_t *info, void **out_
 static tb_status_t publish(void *self, void *handle, const void *data, size_t size,
                            tb_error_t *error)
 {
-  (void)self;
-  return tb_ros2_publisher_publish(((topic_t *)handle)->publisher, data, size, error);
+  tb_ros2_play_transport_t *transport = self;
+  const topic_t *topic = handle;
+  if (waits_for_outputs(transport))
+    tb__play_outputs_sending(&transport->outputs, topic->input, data, size);
+  tb_status_t status = tb_ros2_publisher_publish(topic->publisher, data, size, error);
+  if (status == TB_OK && transport->options.wait_for_acks && topic->reliable)
+    tb__play_acks_sent(&transport->acks, topic->publisher);
+  return status;
 }
 
 static int64_t earlier(int64_t a, int64_t b)
@@ -176,6 +207,61 @@ static void interrupt(void *self)
   tb__futex_wake_all(&transport->events);
 }
 
+/* --- waiting --- */
+
+static tb_status_t limit(void *self, int64_t *out_ns, tb_error_t *error)
+{
+  tb_ros2_play_transport_t *transport = self;
+  *out_ns = TB_PLAY_NO_LIMIT;
+  tb_status_t status = waits_for_outputs(transport)
+                           ? tb__play_outputs_limit(&transport->outputs, out_ns, error)
+                           : TB_OK;
+  if (tb__play_acks_awaited(&transport->acks)) *out_ns = 0;
+  return status;
+}
+
+static void set_time(void *self, int64_t time_ns, bool jumps)
+{
+  tb_ros2_play_transport_t *transport = self;
+  if (waits_for_outputs(transport)) tb__play_outputs_time(&transport->outputs, time_ns, jumps);
+}
+
+static void name_holder(void *self, char *out, size_t size)
+{
+  tb_ros2_play_transport_t *transport = self;
+  if (waits_for_outputs(transport) && !tb__play_acks_awaited(&transport->acks))
+    tb__play_outputs_name(&transport->outputs, out, size);
+  else
+    tb__play_acks_name(&transport->acks, transport->graph, out, size);
+}
+
+static void watch_limit(void *self, void (*wake)(void *user), void *user)
+{
+  tb__play_wake_set(&((tb_ros2_play_transport_t *)self)->wake, wake, user);
+}
+
+/* A node may stamp with the time of a tick. */
+static tb_status_t tick(void *self, int64_t time_ns, tb_jump_reason_t reason, tb_error_t *error)
+{
+  tb_ros2_play_transport_t *transport = self;
+  tb_tick_sink_t sink = tb_ros2_clock_publisher_sink(transport->clock);
+  if (reason == TB_JUMP_REASON_TICK) set_time(self, time_ns, false);
+  return sink.tick(sink.self, time_ns, reason, error);
+}
+
+static tb_status_t start_waiting(tb_ros2_play_transport_t *transport, tb_error_t *error)
+{
+  const tb_ros2_play_transport_options_t *options = &transport->options;
+  if (!options->wait_for_acks && options->wait_count == 0) return TB_OK;
+  tb_status_t status = tb_ros2_graph_create(transport->context, &transport->graph, error);
+  if (status == TB_OK && options->wait_for_acks)
+    status = tb__play_acks_start(&transport->acks, &transport->wake, error);
+  if (status == TB_OK && options->wait_count > 0)
+    status = tb__play_outputs_start(&transport->outputs, transport->context, transport->graph,
+                                    options, &transport->wake, error);
+  return status;
+}
+
 static const tb_play_transport_ops_t transport_ops = {
     .add_topic = add_topic,
     .publish = publish,
@@ -183,6 +269,19 @@ static const tb_play_transport_ops_t transport_ops = {
     .flush = flush,
     .interrupt = interrupt,
     .split = split,
+};
+
+static const tb_play_transport_ops_t waiting_ops = {
+    .add_topic = add_topic,
+    .publish = publish,
+    .settle = settle,
+    .flush = flush,
+    .interrupt = interrupt,
+    .split = split,
+    .limit = limit,
+    .set_time = set_time,
+    .name_holder = name_holder,
+    .watch_limit = watch_limit,
 };
 
 tb_status_t tb_ros2_play_transport_create(tb_ros2_context_t *context,
@@ -196,6 +295,7 @@ tb_status_t tb_ros2_play_transport_create(tb_ros2_context_t *context,
   tb_status_t status = TB_OK;
   if (transport->options.clock) status = create_clock(transport, error);
   if (status == TB_OK && transport->options.node) status = create_splits(transport, error);
+  if (status == TB_OK) status = start_waiting(transport, error);
   if (status != TB_OK) {
     tb_ros2_play_transport_destroy(transport);
     return status;
@@ -209,6 +309,9 @@ tb_status_t tb_ros2_play_transport_create(tb_ros2_context_t *context,
 void tb_ros2_play_transport_destroy(tb_ros2_play_transport_t *transport)
 {
   if (!transport) return;
+  tb__play_acks_stop(&transport->acks);
+  tb__play_outputs_stop(&transport->outputs);
+  tb_ros2_graph_destroy(transport->graph);
   while (transport->topics) {
     topic_t *topic = transport->topics;
     transport->topics = topic->next;
@@ -222,8 +325,7 @@ void tb_ros2_play_transport_destroy(tb_ros2_play_transport_t *transport)
 
 tb_play_transport_t tb_ros2_play_transport_interface(tb_ros2_play_transport_t *transport)
 {
-  tb_tick_sink_t none = {NULL, NULL};
-  return (tb_play_transport_t){&transport_ops, transport,
-                               transport->clock ? tb_ros2_clock_publisher_sink(transport->clock)
-                                                : none};
+  const tb_tick_sink_t none = {NULL, NULL}, own = {tick, transport};
+  return (tb_play_transport_t){transport->graph ? &waiting_ops : &transport_ops, transport,
+                               transport->clock ? own : none};
 }

@@ -1,0 +1,115 @@
+#include "rosbag2/play_acks.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fork.h"
+#include "platform/futex.h"
+#include "ros2/publisher.h"
+
+#define SLICE     ((tb_duration_t){50 * TB_NS_PER_MS}) /* what a stop may have to wait */
+#define NAMES_MAX 8
+
+/* A failure is for the next message to tell. */
+static void await(tb__play_acks_t *acks, tb_ros2_publisher_t *publisher)
+{
+  while (!atomic_load(&acks->stopping) &&
+         tb_ros2_publisher_wait_for_acks(publisher, SLICE) == TB_ERR_TIMEOUT)
+    ;
+  atomic_store(&acks->awaited, NULL);
+  tb__play_wake_call(acks->wake);
+}
+
+static void *run(void *user)
+{
+  tb__play_acks_t *acks = user;
+  while (!atomic_load(&acks->stopping)) {
+    uint32_t events = atomic_load(&acks->events);
+    tb_ros2_publisher_t *publisher = atomic_load(&acks->awaited);
+    if (publisher)
+      await(acks, publisher);
+    else if (!atomic_load(&acks->stopping))
+      tb__futex_wait(&acks->events, events, TB__NO_DEADLINE);
+  }
+  return NULL;
+}
+
+static void tell(tb__play_acks_t *acks)
+{
+  atomic_fetch_add(&acks->events, 1);
+  tb__futex_wake_all(&acks->events);
+}
+
+tb_status_t tb__play_acks_start(tb__play_acks_t *acks, tb__play_wake_t *wake, tb_error_t *error)
+{
+  acks->wake = wake;
+  tb_status_t status = tb__thread_start(&acks->thread, "tb-acks", run, acks);
+  if (status != TB_OK)
+    return tb_error_set(error, status, "play transport: no thread for acknowledgements");
+  acks->has_thread = true;
+  return TB_OK;
+}
+
+void tb__play_acks_stop(tb__play_acks_t *acks)
+{
+  if (!acks->has_thread || tb__is_forked()) return;
+  atomic_store(&acks->stopping, true);
+  tell(acks);
+  tb__thread_join(&acks->thread);
+  acks->has_thread = false;
+}
+
+void tb__play_acks_sent(tb__play_acks_t *acks, tb_ros2_publisher_t *publisher)
+{
+  if (tb_ros2_publisher_wait_for_acks(publisher, (tb_duration_t){0}) != TB_ERR_TIMEOUT) return;
+  atomic_store(&acks->awaited, publisher);
+  tell(acks);
+}
+
+bool tb__play_acks_awaited(const tb__play_acks_t *acks)
+{
+  return atomic_load(&acks->awaited) != NULL;
+}
+
+/* --- names --- */
+
+static const tb_ros2_graph_endpoint_t *endpoint_of(const tb_ros2_graph_snapshot_t *graph,
+                                                   const uint8_t guid[16])
+{
+  for (size_t i = 0; i < graph->endpoint_count; i++)
+    if (memcmp(graph->endpoints[i].guid, guid, 16) == 0) return &graph->endpoints[i];
+  return NULL;
+}
+
+static const char *node_of(const tb_ros2_graph_snapshot_t *graph, const uint8_t guid[16])
+{
+  const tb_ros2_graph_endpoint_t *endpoint = endpoint_of(graph, guid);
+  return endpoint && endpoint->node >= 0 ? graph->nodes[endpoint->node].full_name
+                                         : "a program without node";
+}
+
+static void write_names(const tb_ros2_graph_snapshot_t *graph, tb_ros2_publisher_t *publisher,
+                        char *out, size_t size)
+{
+  uint8_t writer[16], readers[NAMES_MAX][16];
+  size_t count = tb__ros2_publisher_unacked(publisher, readers, NAMES_MAX);
+  tb__ros2_publisher_guid(publisher, writer);
+  const tb_ros2_graph_endpoint_t *own = endpoint_of(graph, writer);
+  FILE *stream = fmemopen(out, size, "w");
+  if (!stream) return;
+  for (size_t i = 0; i < count; i++)
+    fprintf(stream, "%s%s", i ? ", " : "", node_of(graph, readers[i]));
+  fprintf(stream, "%s to acknowledge %s", count ? "" : "somebody", own ? own->name : "a message");
+  fclose(stream);
+  out[size - 1] = '\0';
+}
+
+void tb__play_acks_name(const tb__play_acks_t *acks, tb_ros2_graph_t *graph, char *out, size_t size)
+{
+  const tb_ros2_graph_snapshot_t *snapshot = NULL;
+  tb_ros2_publisher_t *publisher = atomic_load(&acks->awaited);
+  snprintf(out, size, "acknowledgements");
+  if (!publisher || tb_ros2_graph_snapshot(graph, &snapshot, NULL) != TB_OK) return;
+  write_names(snapshot, publisher, out, size);
+  tb_ros2_graph_snapshot_release(snapshot);
+}

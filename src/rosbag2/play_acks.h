@@ -1,0 +1,34 @@
+/* Waiting for acknowledgements of one message at a time, on a thread: DDS's own wait cannot be
+ * woken. */
+#ifndef TB_ROSBAG2_PLAY_ACKS_H
+#define TB_ROSBAG2_PLAY_ACKS_H
+
+#include <timebase/error.h>
+#include <timebase/ros2_graph.h>
+#include <timebase/ros2_publisher.h>
+
+#include "platform/thread.h"
+#include "rosbag2/play_wake.h"
+
+typedef struct tb__play_acks {
+  tb__play_wake_t *wake; /* called when nothing is awaited any more */
+  tb__thread_t thread;
+  bool has_thread;
+  _Atomic bool stopping;
+  _Atomic uint32_t events; /* for the thread */
+  _Atomic(tb_ros2_publisher_t *) awaited;
+} tb__play_acks_t;
+
+tb_status_t tb__play_acks_start(tb__play_acks_t *acks, tb__play_wake_t *wake, tb_error_t *error);
+/* Before the publishers go. */
+void tb__play_acks_stop(tb__play_acks_t *acks);
+
+/* `publisher`, a reliable one, has sent a message; nothing is awaited yet. */
+void tb__play_acks_sent(tb__play_acks_t *acks, tb_ros2_publisher_t *publisher);
+bool tb__play_acks_awaited(const tb__play_acks_t *acks);
+
+/* The nodes whose subscriptions have not acknowledged it. On the thread that calls _sent. */
+void tb__play_acks_name(const tb__play_acks_t *acks, tb_ros2_graph_t *graph, char *out,
+                        size_t size);
+
+#endif

@@ -1,0 +1,168 @@
+/* The thread that follows the graph for awaited outputs. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fork.h"
+#include "base/log.h"
+#include "platform/time.h"
+#include "ros2/graph.h"
+#include "rosbag2/header_stamp.h"
+#include "rosbag2/play_outputs.h"
+
+#define DEPTH 1000 /* samples are taken as they come */
+
+static void on_output(const tb_ros2_sample_t *sample, void *user)
+{
+  tb__play_output_t *output = user;
+  tb__play_output_take(output, sample->writer_guid, sample->cdr, sample->size);
+  tb__play_wake_call(output->all->wake);
+}
+
+static tb_status_t check_type(const tb__play_output_t *output, const char *type, tb_error_t *error)
+{
+  char *definition = NULL;
+  if (tb__message_definition(type, getenv("AMENT_PREFIX_PATH"), &definition) != TB_OK) return TB_OK;
+  bool has_header = tb__definition_has_header(type, definition);
+  free(definition);
+  return has_header ? TB_OK : tb__play_output_refuse(output, type, error);
+}
+
+static tb_status_t subscribe(tb__play_output_t *output, const char *type, bool is_best_effort,
+                             tb_error_t *error)
+{
+  tb_ros2_subscription_options_t options = TB_ROS2_SUBSCRIPTION_OPTIONS_INIT;
+  tb_qos_t qos = TB_QOS_INIT_DEFAULT;
+  options.callback = on_output;
+  options.user = output;
+  qos.depth = DEPTH;
+  if (is_best_effort) qos.reliability = TB_QOS_BEST_EFFORT;
+  tb_status_t status = check_type(output, type, error);
+  if (status != TB_OK) return status;
+  return tb_ros2_subscription_create(output->all->context, output->topic, type, &qos, &options,
+                                     &output->subscription, error);
+}
+
+static void fail(tb__play_outputs_t *outputs, const tb_error_t *error)
+{
+  tb__mutex_lock(&outputs->mutex);
+  outputs->failure = *error;
+  tb__mutex_unlock(&outputs->mutex);
+}
+
+static void subscribe_to_what_was_found(tb__play_outputs_t *outputs)
+{
+  for (size_t i = 0; i < outputs->count; i++) {
+    tb__play_output_t *output = &outputs->items[i];
+    char type[sizeof output->type];
+    tb_error_t error = TB_ERROR_INIT;
+    tb__mutex_lock(&outputs->mutex);
+    memcpy(type, output->type, sizeof type);
+    bool is_best_effort = output->is_best_effort;
+    tb__mutex_unlock(&outputs->mutex);
+    if (output->subscription || !type[0]) continue;
+    if (subscribe(output, type, is_best_effort, &error) != TB_OK) fail(outputs, &error);
+  }
+}
+
+/* How long until the next node that has come is ready. */
+static tb_duration_t next_ready(tb__play_outputs_t *outputs, int64_t now_ns)
+{
+  tb_duration_t limit = {INT64_MAX};
+  tb__mutex_lock(&outputs->mutex);
+  for (size_t i = 0; i < outputs->count; i++) {
+    const tb__play_output_t *output = &outputs->items[i];
+    int64_t left_ns = output->ready_ns > now_ns ? output->ready_ns - now_ns : 0;
+    if (output->presence == TB__PLAY_JOINING && left_ns < limit.ns) limit.ns = left_ns;
+  }
+  tb__mutex_unlock(&outputs->mutex);
+  return limit;
+}
+
+static void *follow(void *user)
+{
+  tb__play_outputs_t *outputs = user;
+  while (!atomic_load(&outputs->stopping)) {
+    uint32_t seen = tb_ros2_graph_changes(outputs->graph);
+    const tb_ros2_graph_snapshot_t *graph = NULL;
+    tb_error_t error = TB_ERROR_INIT;
+    if (tb_ros2_graph_snapshot(outputs->graph, &graph, &error) == TB_OK) {
+      tb__play_outputs_look(outputs, graph, tb__steady_now_ns());
+      tb_ros2_graph_snapshot_release(graph);
+      subscribe_to_what_was_found(outputs);
+    } else {
+      fail(outputs, &error);
+    }
+    tb__play_wake_call(outputs->wake);
+    if (!atomic_load(&outputs->stopping))
+      tb_ros2_graph_wait_for_change(outputs->graph, seen, next_ready(outputs, tb__steady_now_ns()));
+  }
+  return NULL;
+}
+
+/* "name" becomes "/name". */
+static char *full_name(const char *name)
+{
+  char *full = NULL;
+  return asprintf(&full, "%s%s", name[0] == '/' ? "" : "/", name) < 0 ? NULL : full;
+}
+
+static tb_status_t take_item(tb__play_outputs_t *outputs, const tb_ros2_play_wait_t *wait,
+                             tb_error_t *error)
+{
+  if (!wait->topic || !wait->topic[0] || !wait->node || !wait->node[0])
+    return tb_error_set(error, TB_ERR_INVALID, "play transport: an output to wait for has no name");
+  if (wait->lag.ns < 0)
+    return tb_error_set(error, TB_ERR_INVALID,
+                        "play transport: the lag of %.200s must not be negative", wait->topic);
+  tb__play_output_t *output = &outputs->items[outputs->count++];
+  output->all = outputs;
+  output->lag.lag_ns = wait->lag.ns;
+  output->topic = full_name(wait->topic);
+  output->node = full_name(wait->node);
+  return output->topic && output->node
+             ? TB_OK
+             : tb_error_set(error, TB_ERR_NO_MEMORY, "play transport: out of memory");
+}
+
+tb_status_t tb__play_outputs_start(tb__play_outputs_t *outputs, tb_ros2_context_t *context,
+                                   tb_ros2_graph_t *graph,
+                                   const tb_ros2_play_transport_options_t *options,
+                                   tb__play_wake_t *wake, tb_error_t *error)
+{
+  tb_status_t status = TB_OK;
+  outputs->context = context;
+  outputs->graph = graph;
+  outputs->wake = wake;
+  if (options->wait_count > TB__PLAY_OUTPUTS_MAX)
+    return tb_error_set(error, TB_ERR_LIMIT, "play transport: at most %d outputs to wait for",
+                        TB__PLAY_OUTPUTS_MAX);
+  outputs->items = calloc(options->wait_count, sizeof *outputs->items);
+  if (!outputs->items)
+    return tb_error_set(error, TB_ERR_NO_MEMORY, "play transport: out of memory");
+  for (size_t i = 0; i < options->wait_count && status == TB_OK; i++)
+    status = take_item(outputs, &options->waits[i], error);
+  if (status != TB_OK) return status;
+  status = tb__thread_start(&outputs->thread, "tb-outputs", follow, outputs);
+  if (status != TB_OK) return tb_error_set(error, status, "play transport: no thread for outputs");
+  outputs->has_thread = true;
+  return TB_OK;
+}
+
+void tb__play_outputs_stop(tb__play_outputs_t *outputs)
+{
+  if (outputs->has_thread && !tb__is_forked()) {
+    atomic_store(&outputs->stopping, true);
+    tb__ros2_graph_wake(outputs->graph);
+    tb__thread_join(&outputs->thread);
+  }
+  outputs->has_thread = false;
+  for (size_t i = 0; i < outputs->count; i++) {
+    tb_ros2_subscription_destroy(outputs->items[i].subscription);
+    free(outputs->items[i].topic);
+    free(outputs->items[i].node);
+  }
+  free(outputs->items);
+  free(outputs->inputs);
+  *outputs = (tb__play_outputs_t){.count = 0};
+}
