@@ -25,7 +25,7 @@ typedef struct play_arguments {
   play_screen_options_t screen;
   bool use_sim_time;
   const char *own_clock; /* with use_sim_time: where --clock publishes, taken out of remaps */
-  int run; /* 0: not given */
+  int run;               /* 0: not given */
   int domain;
 } play_arguments_t;
 

@@ -1,6 +1,5 @@
 /* Playing: one loop that asks the flow of time what is due, and waits in the time of its pacer. */
 #include <pthread.h>
-#include <stdio.h>
 
 #include "base/fork.h"
 #include "base/log.h"
@@ -246,58 +245,6 @@ static void report_late(tb_player_t *player, const step_t *step)
           player->options.clock ? "the clock has jumped ahead, or " : "");
 }
 
-static tb_status_t send_tick(tb_player_t *player, const tb__tick_t *tick, tb_error_t *error)
-{
-  const tb_tick_sink_t *sink = &player->transport.clock;
-  tb_error_t detail = TB_ERROR_INIT;
-  tb_status_t status = sink->tick(sink->self, tick->time_ns, tick->reason, &detail);
-  if (status != TB_OK)
-    return tb_error_set(error, status, "/clock: %s",
-                        detail.text[0] ? detail.text : tb_status_message(status));
-  tb__mutex_lock(&player->mutex);
-  player->status.ticks++;
-  tb__mutex_unlock(&player->mutex);
-  return TB_OK;
-}
-
-static void tell_of_file(tb_player_t *player)
-{
-  const tb_play_transport_t *transport = &player->transport;
-  size_t last = player->file, next = player->message.bag.file;
-  if (last != SIZE_MAX && next <= last) return; /* of files that overlap, the latest counts */
-  player->file = next;
-  const tb_bag_info_t *info = tb_bag_reader_info(player->feed.reader);
-  if (last != SIZE_MAX && transport->ops->split)
-    transport->ops->split(transport->self, info->files[last], info->files[next]);
-}
-
-static tb_status_t send_message(tb_player_t *player, tb_error_t *error)
-{
-  if (!player->message.restored) tell_of_file(player);
-  const tb_bag_message_t *message = &player->message.bag;
-  if (!player->message.restored) player->sent_ns = player->message.time_ns;
-  const tb_bag_topic_t *topic = &tb_bag_reader_info(player->feed.reader)->topics[message->topic];
-  tb_error_t detail;
-  detail.text[0] = '\0'; /* to clear all of it costs more than the rest of this */
-  char text[TB_ERROR_TEXT_SIZE];
-  tb__player_hold_message(player);
-  tb_status_t status =
-      player->transport.ops->publish(player->transport.self, player->handles[message->topic],
-                                     message->data, message->size, &detail);
-  if (status == TB_OK) {
-    tb__mutex_lock(&player->mutex);
-    player->status.messages++;
-    player->topics[message->topic].messages++;
-    tb__mutex_unlock(&player->mutex);
-    return TB_OK;
-  }
-  snprintf(text, sizeof text, "topic %.200s: %.250s", topic->name,
-           detail.text[0] ? detail.text : tb_status_message(status));
-  if (status != TB_ERR_INVALID) return tb_error_set(error, status, "%s", text);
-  tb__reject(&player->rejects, status, text);
-  return TB_OK;
-}
-
 /* Time goes on from there, with the message behind the jump, after `delay_ns`; the first tick is
  * that time exactly. */
 static tb_status_t jump(tb_player_t *player, int64_t time_ns, tb_jump_reason_t reason,
@@ -322,7 +269,7 @@ static tb_status_t jump(tb_player_t *player, int64_t time_ns, tb_jump_reason_t r
   tb__tick_t tick = {0};
   if (ticks) tick = tb__flow_tick(flow, now_ns);
   tb__mutex_unlock(&player->mutex);
-  return ticks ? send_tick(player, &tick, error) : TB_OK;
+  return ticks ? tb__player_send_tick(player, &tick, error) : TB_OK;
 }
 
 static int64_t start_of(tb_player_t *player)
@@ -390,10 +337,10 @@ static tb_status_t play_round(tb_player_t *player, tb_jump_reason_t reason, tb_e
       player->pacer->wait(player->pacer, step.events, step.deadline_ns);
       break;
     case STEP_TICK:
-      status = send_tick(player, &step.tick, error);
+      status = tb__player_send_tick(player, &step.tick, error);
       break;
     case STEP_MESSAGE:
-      status = send_message(player, error);
+      status = tb__player_send_message(player, error);
       if (status == TB_OK) status = tb__player_hold_ask(player, error); /* before time runs on */
       if (status == TB_OK) fetch(player, step.stepped);
       break;

@@ -97,6 +97,10 @@ void tb__player_halt_locked(tb_player_t *player) TB_REQUIRES(player->mutex);
  * to message. */
 void tb__player_limit_locked(tb_player_t *player, int64_t now_ns) TB_REQUIRES(player->mutex);
 
+/* On the thread that plays. A message that cannot be sent counts as a bad row. */
+tb_status_t tb__player_send_tick(tb_player_t *player, const tb__tick_t *tick, tb_error_t *error);
+tb_status_t tb__player_send_message(tb_player_t *player, tb_error_t *error);
+
 /* Looks whether the transport holds the player up now. Until when, steady, it need not be looked at
  * again, unless the limit changes. *out_names: it is time for tb__player_hold_name. */
 int64_t tb__player_hold_look_locked(tb_player_t *player, int64_t now_ns, bool *out_names)

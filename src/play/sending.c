@@ -1,0 +1,56 @@
+/* Playing: what goes out. */
+#include <stdio.h>
+
+#include "play/player.h"
+
+tb_status_t tb__player_send_tick(tb_player_t *player, const tb__tick_t *tick, tb_error_t *error)
+{
+  const tb_tick_sink_t *sink = &player->transport.clock;
+  tb_error_t detail = TB_ERROR_INIT;
+  tb_status_t status = sink->tick(sink->self, tick->time_ns, tick->reason, &detail);
+  if (status != TB_OK)
+    return tb_error_set(error, status, "/clock: %s",
+                        detail.text[0] ? detail.text : tb_status_message(status));
+  tb__mutex_lock(&player->mutex);
+  player->status.ticks++;
+  tb__mutex_unlock(&player->mutex);
+  return TB_OK;
+}
+
+static void tell_of_file(tb_player_t *player)
+{
+  const tb_play_transport_t *transport = &player->transport;
+  size_t last = player->file, next = player->message.bag.file;
+  if (last != SIZE_MAX && next <= last) return; /* of files that overlap, the latest counts */
+  player->file = next;
+  const tb_bag_info_t *info = tb_bag_reader_info(player->feed.reader);
+  if (last != SIZE_MAX && transport->ops->split)
+    transport->ops->split(transport->self, info->files[last], info->files[next]);
+}
+
+tb_status_t tb__player_send_message(tb_player_t *player, tb_error_t *error)
+{
+  if (!player->message.restored) tell_of_file(player);
+  const tb_bag_message_t *message = &player->message.bag;
+  if (!player->message.restored) player->sent_ns = player->message.time_ns;
+  const tb_bag_topic_t *topic = &tb_bag_reader_info(player->feed.reader)->topics[message->topic];
+  tb_error_t detail;
+  detail.text[0] = '\0'; /* to clear all of it costs more than the rest of this */
+  char text[TB_ERROR_TEXT_SIZE];
+  tb__player_hold_message(player);
+  tb_status_t status =
+      player->transport.ops->publish(player->transport.self, player->handles[message->topic],
+                                     message->data, message->size, &detail);
+  if (status == TB_OK) {
+    tb__mutex_lock(&player->mutex);
+    player->status.messages++;
+    player->topics[message->topic].messages++;
+    tb__mutex_unlock(&player->mutex);
+    return TB_OK;
+  }
+  snprintf(text, sizeof text, "topic %.200s: %.250s", topic->name,
+           detail.text[0] ? detail.text : tb_status_message(status));
+  if (status != TB_ERR_INVALID) return tb_error_set(error, status, "%s", text);
+  tb__reject(&player->rejects, status, text);
+  return TB_OK;
+}
