@@ -41,7 +41,7 @@ struct tb_bag_writer {
   size_t files_begun; /* numbers of files are not used twice */
   tb__bag_custom_t *custom;
   size_t custom_count;
-  size_t run_count; /* noted, the first one not counted */
+  size_t run_count;         /* noted, the first one not counted */
   tb__bag_output_t *output; /* NULL after a failure */
   dev_t device;             /* of the file in the making */
   ino_t inode;
