@@ -179,22 +179,23 @@ static void on_consumer_jump(const tb_jump_t *jump, void *user)
          jump->after.ns, jump->delta.ns);
 }
 
+static tb_ros2_subscription_t *subscriptions[TOPICS];
+
 static void subscribe(const char **topics, size_t count)
 {
   tb_error_t error = TB_ERROR_INIT;
-  tb_ros2_subscription_t *all[TOPICS];
   for (size_t i = 0; i < count && i < TOPICS; i++) {
     tb_ros2_subscription_options_t options = TB_ROS2_SUBSCRIPTION_OPTIONS_INIT;
     tb_qos_t qos = TB_QOS_INIT_DEFAULT;
     qos.history = TB_QOS_KEEP_ALL;
     options.callback = on_message;
     options.user = (void *)(uintptr_t)topics[i];
-    check(tb_ros2_node_create_subscription(node, topics[i], HEADER_TYPE, &qos, &options, &all[i],
-                                           &error),
+    check(tb_ros2_node_create_subscription(node, topics[i], HEADER_TYPE, &qos, &options,
+                                           &subscriptions[i], &error),
           &error);
   }
   for (size_t i = 0; i < count && i < TOPICS; i++)
-    check(tb_ros2_subscription_wait_for_matched(all[i], 1, LIMIT), &error);
+    check(tb_ros2_subscription_wait_for_matched(subscriptions[i], 1, LIMIT), &error);
 }
 
 /* The response's bool, or the byte of one without fields. */
@@ -282,6 +283,8 @@ static void be_consumer(const char **topics, size_t count)
   puts("matched");
   while (fgets(line, sizeof line, stdin))
     carry_out(line);
+  for (size_t i = 0; i < TOPICS; i++)
+    tb_ros2_subscription_destroy(subscriptions[i]);
 }
 
 int main(int argc, char **argv)
