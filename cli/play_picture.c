@@ -14,6 +14,7 @@
 #include "text.h"
 
 #define TEXT_SIZE    4096
+#define PATH_COLUMNS 20 /* of the path, at least, in the title */
 #define COLUMNS_MAX  1000
 #define NAME_COLUMNS 40 /* for short names, so that their columns stand still */
 #define HEAD_ROWS    4
@@ -171,13 +172,18 @@ static double part_of(const play_picture_t *picture, int64_t time_ns)
   return whole <= 0 ? 0 : part > whole ? 1 : part / whole;
 }
 
+/* A long state leaves room for the end of the path, where there is any. */
 static void draw_title(const canvas_t *canvas)
 {
   const play_picture_t *picture = canvas->picture;
   const char *state = play_state_text(&picture->status, picture->clock_note);
   if (!*state) state = "playing";
-  char path[TEXT_SIZE], text[2 * TEXT_SIZE];
-  int room = canvas->columns - (int)strlen(state) - 2;
+  char path[TEXT_SIZE], text[2 * TEXT_SIZE], fitted[TEXT_SIZE];
+  int path_columns = columns_of(picture->path);
+  int beside = path_columns < PATH_COLUMNS ? path_columns : PATH_COLUMNS;
+  if (canvas->columns > 2 * PATH_COLUMNS)
+    play_fit(state, canvas->columns - beside - 2, false, fitted, sizeof fitted), state = fitted;
+  int room = canvas->columns - columns_of(state) - 2;
   play_fit(picture->path, room, true, path, sizeof path);
   int gap = room - columns_of(path) + 2;
   snprintf(text, sizeof text, "%s%*s%s", path, gap > 0 ? gap : 0, "", state);

@@ -106,6 +106,14 @@ static void test_the_head(void **state)
   f->picture.clock_note = "waiting for /clock";
   draw(f, 24, 80);
   assert_drawn(f, 0, " waiting for /clock");
+  f->picture.clock_note = "waiting for /perception/slam, which was sent 10.160000001 s and has "
+                          "published no more than 10.140000001 s on /odom";
+  draw(f, 24, 80);
+  assert_drawn(f, 0,
+               "/bags/one  waiting for /perception/slam, which was sent 10.160000001 s and has");
+  assert_drawn(f, 0, "…");
+  draw(f, 24, 160);
+  assert_drawn(f, 0, "10.140000001 s on /odom");
   f->picture.status.paused = true;
   f->picture.status.rate = TB_PLAYER_FASTEST;
   f->picture.status.repeat_from_ns = START + S;

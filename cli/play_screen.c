@@ -9,9 +9,8 @@
 #include "play_time.h"
 #include "text.h"
 
-#define BAR_WIDTH  30
-#define NOTE_SIZE  (TB_PLAYER_WAITS_FOR_SIZE + 16)
-#define STATE_SIZE 48 /* of the title, which has a path beside it; the log says all */
+#define BAR_WIDTH 30
+#define NOTE_SIZE (TB_PLAYER_WAITS_FOR_SIZE + 16)
 
 static int64_t now_ns(const play_screen_t *screen)
 {
@@ -168,7 +167,7 @@ static void count_topics(play_screen_t *screen, const tb_player_status_t *status
 
 static bool show_view(play_screen_t *screen, const tb_player_status_t *status)
 {
-  char state[STATE_SIZE];
+  char state[NOTE_SIZE];
   count_topics(screen, status);
   play_picture_t picture = {
       .path = screen->path,
