@@ -93,7 +93,7 @@ static bool parse_time(const cut_t *cut, const char *name, const char *text, int
   return false;
 }
 
-static bool parse_times(cut_t *cut)
+static bool parse_bounds(cut_t *cut)
 {
   bag_copy_t *copy = &cut->copy;
   tb_duration_t duration = {0};
@@ -104,6 +104,26 @@ static bool parse_times(cut_t *cut)
   int64_t from_ns = cut->start ? copy->start_ns : tb_bag_reader_info(copy->reader)->start_ns;
   if (__builtin_add_overflow(from_ns, duration.ns, &copy->end_ns)) copy->end_ns = INT64_MAX;
   return true;
+}
+
+/* A part that lies outside of the recording is a slip: no empty recording is made of it. */
+static bool parse_times(cut_t *cut)
+{
+  const bag_copy_t *copy = &cut->copy;
+  const tb_bag_info_t *info = tb_bag_reader_info(copy->reader);
+  if (!parse_bounds(cut)) return false;
+  if (copy->start_ns >= copy->end_ns)
+    command_usage_error(copy->command, "nothing is cut: the end must be behind the start");
+  else if (info->message_count > 0 &&
+           (copy->start_ns > info->end_ns || copy->end_ns <= info->start_ns))
+    command_usage_error(copy->command,
+                        "nothing is cut: %s lasts from %" PRId64 ".%09" PRId64 " s to %" PRId64
+                        ".%09" PRId64 " s",
+                        info->path, info->start_ns / TB_NS_PER_S, info->start_ns % TB_NS_PER_S,
+                        info->end_ns / TB_NS_PER_S, info->end_ns % TB_NS_PER_S);
+  else
+    return true;
+  return false;
 }
 
 static const char *without_slash(const char *name)

@@ -429,6 +429,19 @@ class CutTest(BagTest):
         )
         self.assert_same_messages(bag, self.path("both"))
 
+    def test_a_cut_of_nothing_is_refused(self):
+        bag = bag_make(self.path("bag"))
+        out = self.path("out")
+        for bounds, told in (
+            (("--start", "+5s", "--end", "+3s"), "end must be behind the start"),
+            (("--start", "+1ns", "--duration", "0"), "end must be behind the start"),
+            (("--start", "+500s"), "lasts from"),
+            (("--end", "+0"), "lasts from"),
+        ):
+            result = self.run_bag("cut", bag, "-o", out, *bounds, status=2)
+            self.assertIn(told, result.stderr)
+            self.assertFalse(os.path.exists(out))
+
 
 class FormatsTest(BagTest):
     """Each command on each format that there is."""
