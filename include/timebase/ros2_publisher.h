@@ -11,7 +11,8 @@
 #include <timebase/qos.h>
 #include <timebase/ros2_context.h>
 
-/** A publisher of one topic. */
+/** A publisher of one topic. Others see it as that of a program without a node, unless
+ * tb_ros2_node_create_publisher (timebase/ros2_node.h) made it. */
 typedef struct tb_ros2_publisher tb_ros2_publisher_t;
 
 TB_BEGIN_DECLS

@@ -11,7 +11,8 @@
 #include <timebase/ros2_context.h>
 #include <timebase/ros2_sample.h>
 
-/** A subscription to one topic. */
+/** A subscription to one topic. Others see it as that of a program without a node, unless
+ * tb_ros2_node_create_subscription (timebase/ros2_node.h) made it. */
 typedef struct tb_ros2_subscription tb_ros2_subscription_t;
 
 /** Called with each message on a receive thread of DDS (or on the thread of a publisher in the same
