@@ -7,6 +7,7 @@
 #include "keys.h"
 #include "play_time.h"
 
+#define CTRL_U    21 /* takes away what is typed, as at a shell */
 #define NOTE_NS   (5 * TB_NS_PER_S)
 #define ARROWS_NS TB_NS_PER_S /* arrows that follow each other so soon are one seek to undo */
 #define MARK_REACH_NS                                                                              \
@@ -179,6 +180,8 @@ static void type(play_control_t *control, int key)
     control->typed[length - 1] = '\0';
   else if (key == KEY_BACKSPACE)
     control->typing = false;
+  else if (key == CTRL_U)
+    control->typed[0] = '\0';
   else if (key > ' ' && key < KEY_BACKSPACE && length + 1 < sizeof control->typed)
     memcpy(control->typed + length, (char[]){(char)key, '\0'}, 2);
   control->note_end_ns = 0;

@@ -227,6 +227,7 @@ static void test_typing(void **state)
   assert_true(f.control.typing);
   press(&f, KEY_ESCAPE);
   assert_false(f.control.typing);
+  assert_seek(type(&f, ":5x\02512s\r"), 12);
   assert_int_equal(type(&f, ":zz\r").kind, PLAY_NOTHING);
   assert_noted(&f, "not a time");
   press(&f, KEY_BACKSPACE);
