@@ -72,11 +72,15 @@ static int recover(const command_t *command, int argc, char **argv)
   tb_status_t status =
       open_input(&copy, (const char *const *)argv + optind, 1, TB_BAG_DAMAGE_SALVAGE, &error);
   if (status) return command_failed(command, status, &error);
-  bool damaged = tb_bag_reader_info(copy.reader)->damage;
+  char damage[TB_ERROR_TEXT_SIZE] = "";
+  if (tb_bag_reader_info(copy.reader)->damage)
+    snprintf(damage, sizeof damage, "%s", tb_bag_reader_info(copy.reader)->damage);
   result = bag_copy_run(&copy, NULL);
-  if (!result)
+  if (!result && *damage)
+    printf("%s: damaged (%s); what is named was lost\n", argv[optind], damage);
+  else if (!result)
     printf("%s: %s\n", argv[optind],
-           damaged || copy.failures ? "damaged; what is named above was lost" : "nothing was lost");
+           copy.failures ? "damaged; what is named above was lost" : "nothing was lost");
   bag_copy_end(&copy);
   return command_finish(command, result);
 }

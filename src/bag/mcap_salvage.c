@@ -1,5 +1,6 @@
 /* What can be read of a damaged MCAP file: it is recovered into a file without a name, and that is
  * read. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,6 +38,18 @@ static void on_loss(void *user, const tb__mcap_damage_t *loss)
   file->failed = !file->damage;
 }
 
+/* The messages only where indexes tell how many they were. */
+static void tell_loss(const char *path, const tb__mcap_recovery_t *all)
+{
+  char messages[64] = "";
+  if (all->lost_messages > 0)
+    snprintf(messages, sizeof messages, " and at least %llu message%s",
+             (unsigned long long)all->lost_messages, all->lost_messages == 1 ? "" : "s");
+  tb__log(TB_LOG_WARN, "%s: %llu damage%s, %llu bytes%s are lost", path,
+          (unsigned long long)all->damages, all->damages == 1 ? "" : "s",
+          (unsigned long long)all->lost_bytes, messages);
+}
+
 static tb_status_t recover(salvage_file_t *file, const char *path, tb_error_t *error)
 {
   const tb__bag_output_options_t options = {0};
@@ -47,10 +60,7 @@ static tb_status_t recover(salvage_file_t *file, const char *path, tb_error_t *e
   if (!status && file->failed) status = tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
   if (!status) status = tb__mcap_storage.open(&tb__mcap_storage, copy.path, &file->inner, error);
   tb__temporary_forget(&copy);
-  if (!status && all.damages > 0)
-    tb__log(TB_LOG_WARN, "%s: %llu damage%s, %llu bytes and at least %llu messages are lost", path,
-            (unsigned long long)all.damages, all.damages == 1 ? "" : "s",
-            (unsigned long long)all.lost_bytes, (unsigned long long)all.lost_messages);
+  if (!status && all.damages > 0) tell_loss(path, &all);
   return status;
 }
 

@@ -587,6 +587,21 @@ class RecoverTest(BagTest):
         self.assertTrue(1700 < count < 2000, count)
         self.run_bag("check", self.path("out"))
 
+    def test_a_table_that_cannot_be_entered_is_named(self):
+        """Its first page is bad: no row of it is found, and so no gap between rows."""
+        bag = bag_make(self.path("bag"), count=3000, files=2)
+        file = self.path("bag", "bag_0.db3")
+        database = sqlite3.connect(file)
+        sql = "SELECT rootpage FROM sqlite_master WHERE name = 'messages'"
+        page = database.execute(sql).fetchone()[0]
+        database.close()
+        with open(file, "r+b") as out:
+            out.seek((page - 1) * 4096)
+            out.write(b"?" * 4096)
+        result = self.run_bag("recover", bag, "-o", self.path("out"))
+        self.assertIn("bag_0.db3", result.stdout)
+        self.assertIn("was lost", result.stdout)
+
     def test_mcap_that_was_cut_off(self):
         bag = bag_make(self.path("bag"), count=1000)
         self.run_bag("convert", bag, "-o", self.path("m"), "-s", "mcap", "--chunk-size", "9000")
@@ -598,6 +613,7 @@ class RecoverTest(BagTest):
         self.assertIn("damaged", self.run_bag("check", self.path("m"), status=1).stdout)
         result = self.run_bag("recover", self.path("m"), "-o", self.path("out"))
         self.assertIn("m_0.mcap", result.stderr)
+        self.assertNotIn("0 messages", result.stderr)
         self.assertIn("was lost", result.stdout)
         recovered = self.info(self.path("out"))
         self.assertGreaterEqual(recovered["message_count"], info["message_count"])
