@@ -62,6 +62,7 @@ static tb_status_t fake_publish(void *self, void *handle, const void *data, size
   append(fake, topic);
   fake->messages++;
   if (fake->limits_messages) fake->limit_ns = 0;
+  fake->pends = fake->pends_messages;
   if (fake->on_message) fake->on_message(fake->user, fake->pacer->steady_ns, topic, data, size);
   fake->pacer->steady_ns += fake->publish_cost_ns;
   return TB_OK;
@@ -117,7 +118,8 @@ static tb_status_t fake_limit(void *self, int64_t *out_ns, tb_error_t *error)
   tb__fake_transport_t *fake = self;
   if (fake->limit_fault)
     return tb_error_set(error, fake->limit_fault, "fault of the fake transport");
-  *out_ns = fake->limit_ns;
+  *out_ns = fake->pends ? 0 : fake->limit_ns;
+  fake->pends = false;
   return TB_OK;
 }
 

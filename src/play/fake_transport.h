@@ -26,6 +26,8 @@ typedef struct tb__fake_transport {
   int64_t limit_ns; /* TB_PLAY_NO_LIMIT at first */
   tb_status_t limit_fault;
   bool limits_messages; /* each message sets the limit to 0 */
+  bool pends_messages;  /* each message makes it 0 once, for who asks right behind it */
+  bool pends;
   size_t jumps, names;
   int64_t time_ns; /* as the player told it */
   void (*wake)(void *user);

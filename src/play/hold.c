@@ -10,6 +10,7 @@
 
 static int64_t held_from_locked(const tb_player_t *player, int64_t now_ns)
     TB_REQUIRES(player->mutex);
+static void stand_locked(tb_player_t *player, int64_t now_ns) TB_REQUIRES(player->mutex);
 static void set_limit_locked(tb_player_t *player, int64_t limit_ns) TB_REQUIRES(player->mutex);
 
 static void wake(void *user)
@@ -37,12 +38,22 @@ void tb__player_hold_jump(tb_player_t *player, int64_t time_ns)
   if (transport->ops->limit) transport->ops->set_time(transport->self, time_ns, true);
 }
 
+/* Where time stood at the limit, the hold ends. */
+static void stand_locked(tb_player_t *player, int64_t now_ns)
+{
+  tb__flow_t *flow = &player->flow;
+  if (tb__flow_time(flow, now_ns) < player->limit_ns) return;
+  int64_t from_ns = tb__flow_reach(flow, player->limit_ns);
+  if (from_ns < player->hold.set_ns) from_ns = player->hold.set_ns;
+  tb__flow_hold_since(flow, from_ns, now_ns);
+}
+
 static void set_limit_locked(tb_player_t *player, int64_t limit_ns)
 {
   if (limit_ns == player->limit_ns) return;
   int64_t now_ns = player->pacer->now_ns(player->pacer);
-  bool stands = tb__flow_time(&player->flow, now_ns) >= player->limit_ns;
-  if (stands) tb__flow_hold(&player->flow, now_ns);
+  stand_locked(player, now_ns);
+  player->hold.set_ns = now_ns;
   player->limit_ns = limit_ns;
   tb__player_limit_locked(player, now_ns);
 }

@@ -11,6 +11,7 @@
 
 /* Of the thread that plays. Times are the pacer's. */
 typedef struct tb__hold {
+  int64_t set_ns;       /* when the limit was */
   bool holds;           /* the transport does */
   int64_t next_name_ns; /* when it is asked again for whom */
   bool was_logged;
@@ -28,7 +29,7 @@ void tb__player_hold_message(tb_player_t *player);
 void tb__player_hold_jump(tb_player_t *player, int64_t time_ns);
 
 /* Asks the transport how far the player may go. Where time stood at its limit, it goes on from
- * there: nothing is caught up. */
+ * there: nothing is caught up but what was late already. */
 tb_status_t tb__player_hold_ask(tb_player_t *player, tb_error_t *error);
 
 /* Whom it waits for, for the status and the log. */

@@ -257,6 +257,26 @@ static void test_large_steps_are_time_that_passes(void **state)
   stage_stop(&stage);
 }
 
+/* While the clock stands nothing passes: a transport that holds each message up for so long does
+ * not slow the playing down. */
+static void test_holds_within_a_step_cost_no_time(void **state)
+{
+  (void)state;
+  tb__fake_message_t messages[100];
+  for (int64_t i = 0; i < 100; i++)
+    messages[i] = (tb__fake_message_t){.log_time_ns = (1000 + 10 * i) * MS};
+  stage_t stage;
+  stage_init(&stage, messages, 100);
+  stage.f.fake.pends_messages = true;
+  stage_run(&stage);
+  set_ms(&stage, 0);
+  for (int64_t ms = 250; ms <= 990; ms += 250) {
+    set_ms(&stage, ms);
+    assert_int_equal(fixture_status(&stage.f).messages, ms / 10 + 1);
+  }
+  stage_stop(&stage);
+}
+
 static void test_a_forward_jump_makes_no_burst(void **state)
 {
   (void)state;
@@ -406,6 +426,7 @@ int main(void)
       cmocka_unit_test(test_a_recorded_clock_is_left_out),
       cmocka_unit_test(test_rounds),
       cmocka_unit_test(test_large_steps_are_time_that_passes),
+      cmocka_unit_test(test_holds_within_a_step_cost_no_time),
       cmocka_unit_test(test_a_forward_jump_makes_no_burst),
       cmocka_unit_test(test_it_goes_on_from_its_own_position_at_jumps_back),
       cmocka_unit_test(test_it_goes_on_at_changes_of_the_clock),

@@ -80,6 +80,12 @@ void tb__flow_hold(tb__flow_t *flow, int64_t now_ns)
   set_anchor(flow, now_ns);
 }
 
+void tb__flow_hold_since(tb__flow_t *flow, int64_t from_ns, int64_t now_ns)
+{
+  if (from_ns < flow->anchor_steady_ns) from_ns = flow->anchor_steady_ns;
+  if (now_ns > from_ns) flow->anchor_steady_ns += now_ns - from_ns;
+}
+
 void tb__flow_skip_to(tb__flow_t *flow, int64_t time_ns, int64_t now_ns)
 {
   set_anchor(flow, now_ns);

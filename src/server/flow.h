@@ -59,6 +59,8 @@ TB_PRIVATE_API void tb__flow_restart(tb__flow_t *flow, int64_t from_ns, int64_t 
 TB_PRIVATE_API void tb__flow_set_horizon(tb__flow_t *flow, int64_t time_ns, int64_t now_ns);
 /* Forgets how long time has stood at the horizon. */
 TB_PRIVATE_API void tb__flow_hold(tb__flow_t *flow, int64_t now_ns);
+/* The same, but only of what came since `from_ns`, when time stood there already. */
+TB_PRIVATE_API void tb__flow_hold_since(tb__flow_t *flow, int64_t from_ns, int64_t now_ns);
 
 /* Time is `time_ns` at once, without a jump, unless it is there already; it stands there until the
  * horizon is set. */

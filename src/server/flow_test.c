@@ -64,6 +64,13 @@ static void test_horizon_stops_time(void **state)
   tb__flow_t caught_up = flow;
   tb__flow_set_horizon(&caught_up, 110 * S, 9 * S);
   assert_int_equal(tb__flow_time(&caught_up, 9 * S), 104 * S);
+  tb__flow_t late = caught_up; /* by 3 s at the time 104 */
+  tb__flow_set_horizon(&late, 104 * S, 9 * S);
+  tb__flow_hold_since(&late, 12 * S, 30 * S);
+  tb__flow_set_horizon(&late, 110 * S, 30 * S);
+  assert_int_equal(tb__flow_time(&late, 30 * S), 107 * S);
+  tb__flow_hold_since(&late, 40 * S, 31 * S); /* nothing came since */
+  assert_int_equal(tb__flow_time(&late, 31 * S), 108 * S);
   tb__flow_hold(&flow, 9 * S);
   tb__flow_set_horizon(&flow, 110 * S, 9 * S);
   assert_int_equal(tb__flow_time(&flow, 9 * S), 101 * S);
