@@ -32,6 +32,12 @@ static void act_next_and_previous(void *user)
   act_previous(user);
 }
 
+static void act_previous_and_next(void *user)
+{
+  act_previous(user);
+  act_next(user);
+}
+
 static void seek_to(void *user, int64_t ms)
 {
   assert_ok(tb_player_seek(((fixture_t *)user)->player, ms * MS, NULL));
@@ -262,6 +268,15 @@ static void test_the_search_reads_little_of_a_long_recording(void **state)
   free(messages);
 }
 
+static void test_a_step_behind_the_end_follows_one_back(void **state)
+{
+  (void)state;
+  ASSERT_ACTS(four,
+              "settle @0 c1000 @1 S1070 /b @3 S1040 /a c1070 /b @4 S1040 /a @35 c1070 /b flush",
+              {1 * MS, act_seek_1070}, {1 * MS, act_next}, {3 * MS, act_previous_and_next},
+              {4 * MS, act_previous}, {5 * MS, act_resume});
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -278,6 +293,7 @@ int main(void)
       cmocka_unit_test(test_what_is_not_played_or_bad_is_passed_over),
       cmocka_unit_test(test_the_state_of_latched_topics_comes_first),
       cmocka_unit_test(test_the_search_reads_little_of_a_long_recording),
+      cmocka_unit_test(test_a_step_behind_the_end_follows_one_back),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
