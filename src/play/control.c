@@ -77,7 +77,7 @@ tb_status_t tb__player_check_rate(const tb_player_options_t *options, double rat
 
 void tb__player_limit_locked(tb_player_t *player, int64_t now_ns)
 {
-  bool stands = player->fastest || player->halted || !player->has_message;
+  bool stands = player->fastest || player->halted || player->starts || !player->has_message;
   int64_t end_ns = player->next_ns < player->limit_ns ? player->next_ns : player->limit_ns;
   if (player->repeat.armed && player->repeat.to_ns < end_ns) end_ns = player->repeat.to_ns;
   tb__flow_set_horizon(&player->flow, stands ? TB__TIME_MIN : end_ns, now_ns);

@@ -166,6 +166,38 @@ static void test_what_is_read_ahead_before_it_plays_leaves_no_steps(void **state
   fixture_fini(&f);
 }
 
+static void act_play_end(void *user)
+{
+  play(user, 65, -1, -1);
+}
+
+static void test_what_passes_while_halted_is_not_played(void **state)
+{
+  (void)state;
+  static const tb__manual_act_t acts[] = {{20 * MS, act_halt}, {80 * MS, act_play_end}};
+  fixture_t f;
+  fixture_init(&f, four, COUNT(four));
+  fixture_act(&f, acts, COUNT(acts));
+  assert_plays(&f, "settle @0 /a @10 /a @85 /b flush");
+  assert_int_equal(fixture_status(&f).played_ns, 25 * MS);
+  fixture_fini(&f);
+}
+
+static void test_what_passes_before_the_start_is_not_played(void **state)
+{
+  (void)state;
+  fixture_t f;
+  fixture_init(&f, four, COUNT(four));
+  f.options.start_offset.ns = 15 * MS;
+  fixture_create(&f);
+  f.pacer.steady_ns += 100 * MS;
+  assert_ok(tb_player_set_rate(f.player, 1, NULL));
+  f.pacer.steady_ns += 100 * MS;
+  assert_plays(&f, "settle @225 /a @255 /b flush");
+  assert_int_equal(fixture_status(&f).played_ns, 55 * MS);
+  fixture_fini(&f);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -174,6 +206,8 @@ int main(void)
       cmocka_unit_test(test_steps_are_taken_once_it_plays),
       cmocka_unit_test(test_a_halt_while_a_message_is_sent_leaves_no_steps),
       cmocka_unit_test(test_what_is_read_ahead_before_it_plays_leaves_no_steps),
+      cmocka_unit_test(test_what_passes_while_halted_is_not_played),
+      cmocka_unit_test(test_what_passes_before_the_start_is_not_played),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -132,6 +132,7 @@ static bool take_play_locked(tb_player_t *player, step_t *step)
   if (!player->halted || !player->wants_play) return false;
   player->halted = player->wants_play = false;
   player->awaits = true; /* what will be read */
+  player->starts = true;
   step->kind = STEP_PLAY;
   step->seek_ns = player->start_ns;
   return true;
@@ -196,6 +197,7 @@ static void choose_step_locked(tb_player_t *player, step_t *step)
 {
   tb__flow_t *flow = &player->flow;
   step->now_ns = player->pacer->now_ns(player->pacer);
+  int64_t look_ns = tb__player_hold_look_locked(player, step->now_ns, &step->names);
   if (take_play_locked(player, step) || take_seek_locked(player, step) ||
       take_previous_locked(player, step) || take_repeat_locked(player, step) ||
       take_end_locked(player, step))
@@ -203,7 +205,6 @@ static void choose_step_locked(tb_player_t *player, step_t *step)
   int64_t tick_ns = tb__flow_next_tick(flow);
   int64_t due_ns = tb__player_repeat_due_locked(player, step->now_ns);
   if (due_ns == TB__STEADY_NEVER) due_ns = due_locked(player, step);
-  int64_t look_ns = tb__player_hold_look_locked(player, step->now_ns, &step->names);
   if (due_ns <= step->now_ns) {
     hold_if_late_locked(player, due_ns, step);
     if (player->ticks[player->message.bag.topic] && tb__flow_is_behind(flow, step->now_ns)) {

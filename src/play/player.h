@@ -62,7 +62,7 @@ struct tb_player {
   bool fastest;     /* time goes from message to message, without waiting */
   bool has_message; /* false: behind the last one, or it is not there yet */
   bool awaits;      /* a message, which is being read */
-  bool starts;      /* time does, with that message */
+  bool starts;      /* time does, with the next message */
   int64_t next_ns;  /* its time */
   int64_t limit_ns; /* the transport's, on what is played */
   bool wants_seek;  /* to seek_ns */
