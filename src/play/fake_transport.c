@@ -98,8 +98,10 @@ static tb_status_t fake_flush(void *self, tb_duration_t limit, tb_error_t *error
 {
   (void)error;
   assert_true(limit.ns > 0);
-  append(self, "flush");
-  return ((tb__fake_transport_t *)self)->flush_fault;
+  tb__fake_transport_t *fake = self;
+  append(fake, "flush");
+  if (fake->on_flush) fake->on_flush(fake->user);
+  return fake->flush_fault;
 }
 
 static void fake_split(void *self, const char *closed, const char *opened)

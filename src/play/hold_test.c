@@ -264,6 +264,20 @@ static void test_holds_that_come_again_do_not_flood_the_log(void **state)
   fixture_fini(&f);
 }
 
+static void test_nobody_is_waited_for_behind_the_end(void **state)
+{
+  (void)state;
+  static const tb__manual_act_t acts[] = {{1500 * MS, act_first}, {1600 * MS, act_free}};
+  fixture_t f;
+  fixture_init(&f, three, 1);
+  fixture_act(&f, acts, COUNT(acts));
+  f.fake.limits_messages = true;
+  f.fake.on_flush = act_nobody;
+  f.fake.user = &f;
+  assert_plays(&f, "settle @0 /a flush");
+  fixture_fini(&f);
+}
+
 static void test_a_fault_of_the_limit_ends_the_playing(void **state)
 {
   (void)state;
@@ -293,6 +307,7 @@ int main(void)
       cmocka_unit_test(test_a_round_ends_when_its_last_message_may),
       cmocka_unit_test(test_who_holds_it_up_is_named),
       cmocka_unit_test(test_holds_that_come_again_do_not_flood_the_log),
+      cmocka_unit_test(test_nobody_is_waited_for_behind_the_end),
       cmocka_unit_test(test_a_fault_of_the_limit_ends_the_playing),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
