@@ -211,10 +211,10 @@ TB_API tb_status_t tb_player_seek(tb_player_t *player, int64_t time_ns, tb_error
  * TB_ERR_BUSY: not paused. TB_ERR_END: there is none. TB_ERR_FORKED. [any thread] [from callbacks]
  */
 TB_API tb_status_t tb_player_play_next(tb_player_t *player);
-/** The same with the next `count` messages (0: all up to the end of the round), and waits until
- * they are sent, at most `limit` of steady time (0: no limit). *out_sent (may be NULL) becomes how
- * many: fewer at the end, and if a resume, a seek or a stop came between. Somebody else must be in
- * tb_player_run.
+/** The same with the next `count` messages (0: all up to the end of the round, or of what is
+ * repeated), and waits until they are sent, at most `limit` of steady time (0: no limit). *out_sent
+ * (may be NULL) becomes how many: fewer at the end, and if a resume, a seek or a stop came between.
+ * Somebody else must be in tb_player_run.
  *
  *   TB_ERR_TIMEOUT   the rest is dropped
  *   TB_ERR_DEADLOCK  on the thread that plays, in a jump callback or the log hook

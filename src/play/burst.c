@@ -29,6 +29,17 @@ void tb__player_end_steps_locked(tb_player_t *player)
   }
 }
 
+void tb__player_end_steps_behind_locked(tb_player_t *player)
+{
+  tb__burst_t *burst = player->bursts;
+  if (player->awaits || !tb__player_steps_locked(player)) return;
+  if (!player->repeat.armed && !player->has_message) tb__player_end_steps_locked(player);
+  if (!player->repeat.armed || !tb__player_is_behind_repeat_locked(player)) return;
+  if (!burst || burst->wanted != UINT64_MAX || burst->sent == 0) return;
+  player->bursts = burst->next;
+  end_burst_locked(player, burst);
+}
+
 void tb__player_count_step_locked(tb_player_t *player)
 {
   tb__burst_t *burst = player->bursts;

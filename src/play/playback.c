@@ -87,7 +87,6 @@ static void set_next_locked(tb_player_t *player, tb__ahead_result_t result)
   }
   if (result == TB__AHEAD_END && !player->halted) {
     if (player->sent_ns > 0) player->status.end_ns = player->sent_ns;
-    tb__player_end_steps_locked(player);
   }
   tb__player_limit_locked(player, now_ns);
 }
@@ -199,9 +198,10 @@ static void choose_step_locked(tb_player_t *player, step_t *step)
   step->now_ns = player->pacer->now_ns(player->pacer);
   int64_t look_ns = tb__player_hold_look_locked(player, step->now_ns, &step->names);
   if (take_play_locked(player, step) || take_seek_locked(player, step) ||
-      take_previous_locked(player, step) || take_repeat_locked(player, step) ||
-      take_end_locked(player, step))
+      take_previous_locked(player, step))
     return;
+  tb__player_end_steps_behind_locked(player);
+  if (take_repeat_locked(player, step) || take_end_locked(player, step)) return;
   int64_t tick_ns = tb__flow_next_tick(flow);
   int64_t due_ns = tb__player_repeat_due_locked(player, step->now_ns);
   if (due_ns == TB__STEADY_NEVER) due_ns = due_locked(player, step);

@@ -120,6 +120,8 @@ bool tb__player_seeks_previous_locked(tb_player_t *player, tb__feed_place_t *out
 /* True: it is there, and time is to jump to it. */
 bool tb__player_found_previous_locked(tb_player_t *player) TB_REQUIRES(player->mutex);
 
+/* What is repeated has all been sent. */
+bool tb__player_is_behind_repeat_locked(const tb_player_t *player) TB_REQUIRES(player->mutex);
 /* When time is to jump back; TB__STEADY_NEVER: not before something else happens. */
 int64_t tb__player_repeat_due_locked(const tb_player_t *player, int64_t now_ns)
     TB_REQUIRES(player->mutex);
@@ -131,5 +133,8 @@ void tb__player_end_repeat_locked(tb_player_t *player) TB_REQUIRES(player->mutex
 void tb__player_count_step_locked(tb_player_t *player) TB_REQUIRES(player->mutex);
 /* No more steps: who waits is told how many there were. */
 void tb__player_end_steps_locked(tb_player_t *player) TB_REQUIRES(player->mutex);
+/* The same where there is nothing to step to. Where a part is repeated there is, but a burst of all
+ * ends with each round. */
+void tb__player_end_steps_behind_locked(tb_player_t *player) TB_REQUIRES(player->mutex);
 
 #endif

@@ -56,14 +56,19 @@ void tb_player_end_repeat(tb_player_t *player)
   tb__pacer_nudge(player->pacer);
 }
 
+bool tb__player_is_behind_repeat_locked(const tb_player_t *player)
+{
+  return !player->has_message ||
+         (!player->message.restored && player->next_ns > player->repeat.to_ns);
+}
+
 int64_t tb__player_repeat_due_locked(const tb_player_t *player, int64_t now_ns)
 {
   const tb__repeat_t *repeat = &player->repeat;
   bool steps = tb__player_steps_locked(player);
   if (!repeat->armed || player->awaits || player->halted || (player->flow.paused && !steps))
     return TB__STEADY_NEVER;
-  if (player->has_message && (player->message.restored || player->next_ns <= repeat->to_ns))
-    return TB__STEADY_NEVER;
+  if (!tb__player_is_behind_repeat_locked(player)) return TB__STEADY_NEVER;
   if (tb__flow_time(&player->flow, now_ns) > player->limit_ns) return TB__STEADY_NEVER;
   bool at_once = !player->has_message || steps || player->fastest;
   int64_t due_ns = at_once ? now_ns : tb__flow_reach(&player->flow, repeat->to_ns);

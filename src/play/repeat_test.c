@@ -183,6 +183,53 @@ static void test_steps_go_round(void **state)
   assert_int_equal(status.repeats, 1);
 }
 
+static tb__burst_t burst;
+
+static void begin_burst(void *user, uint64_t count)
+{
+  assert_ok(tb__player_begin_burst(((fixture_t *)user)->player, count, &burst));
+}
+
+static void act_burst_all(void *user)
+{
+  begin_burst(user, 0);
+}
+
+static void act_burst_5(void *user)
+{
+  begin_burst(user, 5);
+}
+
+static void act_burst_has_ended(void *user)
+{
+  (void)user;
+  assert_true(burst.done);
+}
+
+static void test_a_burst_of_all_ends_with_each_round(void **state)
+{
+  (void)state;
+  static const tb__manual_act_t acts[] = {{0, act_repeat_1000_1010},      {1 * MS, act_burst_all},
+                                          {12 * MS, act_burst_has_ended}, {13 * MS, act_burst_all},
+                                          {30 * MS, act_burst_has_ended}, {30 * MS, act_stop}};
+  play_acts(acts, COUNT(acts), true, "settle @0 c1000 @1 /a c1010 /b @13 L1000 /a c1010 /b flush");
+  assert_int_equal(burst.sent, 2);
+}
+
+static void test_a_burst_goes_round_at_the_end_of_the_recording_too(void **state)
+{
+  (void)state;
+  static const tb__manual_act_t acts[] = {{0, act_repeat_1032_1050},
+                                          {0, act_seek_1030},
+                                          {1 * MS, act_burst_5},
+                                          {100 * MS, act_burst_has_ended},
+                                          {100 * MS, act_stop}};
+  play_acts(acts, COUNT(acts), true,
+            "settle @0 c1000 S1030 @1 /b c1050 /a L1032 c1050 /a @11 L1032 c1050 /a @21 L1032 "
+            "c1050 /a flush");
+  assert_int_equal(burst.sent, 5);
+}
+
 static void test_the_fastest_rate_goes_round_every_10_ms(void **state)
 {
   (void)state;
@@ -253,6 +300,8 @@ int main(void)
       cmocka_unit_test(test_behind_a_seek_beyond_the_end_it_goes_on),
       cmocka_unit_test(test_time_behind_the_end_jumps_at_once),
       cmocka_unit_test(test_steps_go_round),
+      cmocka_unit_test(test_a_burst_of_all_ends_with_each_round),
+      cmocka_unit_test(test_a_burst_goes_round_at_the_end_of_the_recording_too),
       cmocka_unit_test(test_the_fastest_rate_goes_round_every_10_ms),
       cmocka_unit_test(test_wrong_ranges_change_nothing),
       cmocka_unit_test(test_it_ends_with_the_playing),
