@@ -3,24 +3,9 @@
 
 #include "play/play_fixture.h"
 
-static void act_pause(void *user)
-{
-  tb_player_pause(((fixture_t *)user)->player);
-}
-
-static void act_resume(void *user)
-{
-  tb_player_resume(((fixture_t *)user)->player);
-}
-
 static void act_toggle(void *user)
 {
   tb_player_toggle_paused(((fixture_t *)user)->player);
-}
-
-static void act_stop(void *user)
-{
-  tb_player_stop(((fixture_t *)user)->player);
 }
 
 static const tb__fake_message_t four[] = {AT(1000), AT(1010), AT(1040), ON(1, 1070)};

@@ -312,11 +312,6 @@ static void act_let_go(void *user)
   stage->quiet_messages = stage->sent;
 }
 
-static void act_stop(void *user)
-{
-  tb_player_stop(((stage_t *)user)->f.player);
-}
-
 static void play_manual(unsigned seed)
 {
   static stage_t stage;

@@ -14,11 +14,6 @@ static void act_halt(void *user)
   assert_true(fixture_status(user).halted);
 }
 
-static void act_stop(void *user)
-{
-  tb_player_stop(fixture_of(user)->player);
-}
-
 static void play(void *user, int64_t offset_ms, int64_t duration_ms, int64_t until_ms)
 {
   tb_player_range_t range = {{offset_ms * MS}, {duration_ms * MS}, until_ms * MS};

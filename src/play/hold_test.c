@@ -23,29 +23,20 @@ static void act_raise(void *user)
   set_limit(f, f->fake.limit_ns + MS);
 }
 
-static void act_pause(void *user)
-{
-  tb_player_pause(((fixture_t *)user)->player);
-}
-
-static void act_resume(void *user)
-{
-  tb_player_resume(((fixture_t *)user)->player);
-}
-
-static void act_stop(void *user)
-{
-  tb_player_stop(((fixture_t *)user)->player);
-}
-
-static void act_step(void *user)
-{
-  assert_ok(tb_player_play_next(((fixture_t *)user)->player));
-}
-
 static void act_seek(void *user)
 {
   assert_ok(tb_player_seek(((fixture_t *)user)->player, 1039 * MS, NULL));
+}
+
+static void assert_held(const tb__manual_act_t *acts, size_t count, int64_t limit_ns,
+                        const char *expected)
+{
+  fixture_t f;
+  fixture_init(&f, three, COUNT(three));
+  fixture_act(&f, acts, count);
+  f.fake.limit_ns = limit_ns;
+  assert_plays(&f, expected);
+  fixture_fini(&f);
 }
 
 static void test_time_stands_at_the_limit_and_catches_nothing_up(void **state)
@@ -67,17 +58,8 @@ static void test_the_limit_is_exact(void **state)
 {
   (void)state;
   static const tb__manual_act_t acts[] = {{50 * MS, act_free}};
-  fixture_t f;
-  fixture_init(&f, three, COUNT(three));
-  fixture_act(&f, acts, COUNT(acts));
-  f.fake.limit_ns = 1010 * MS;
-  assert_plays(&f, "settle @0 /a @10 /b @80 /a flush");
-  fixture_fini(&f);
-  fixture_init(&f, three, COUNT(three));
-  fixture_act(&f, acts, COUNT(acts));
-  f.fake.limit_ns = 1010 * MS - 1;
-  assert_plays(&f, "settle @0 /a @50.000001 /b @80.000001 /a flush");
-  fixture_fini(&f);
+  assert_held(acts, COUNT(acts), 1010 * MS, "settle @0 /a @10 /b @80 /a flush");
+  assert_held(acts, COUNT(acts), 1010 * MS - 1, "settle @0 /a @50.000001 /b @80.000001 /a flush");
 }
 
 static void test_no_message_goes_while_nothing_may(void **state)
@@ -122,12 +104,7 @@ static void test_pause_while_held(void **state)
   (void)state;
   static const tb__manual_act_t acts[] = {
       {30 * MS, act_pause}, {40 * MS, act_free}, {60 * MS, act_resume}};
-  fixture_t f;
-  fixture_init(&f, three, COUNT(three));
-  fixture_act(&f, acts, COUNT(acts));
-  f.fake.limit_ns = 1015 * MS;
-  assert_plays(&f, "settle @0 /a @10 /b @85 /a flush");
-  fixture_fini(&f);
+  assert_held(acts, COUNT(acts), 1015 * MS, "settle @0 /a @10 /b @85 /a flush");
 }
 
 static void test_release_behind_a_resume(void **state)
@@ -135,19 +112,14 @@ static void test_release_behind_a_resume(void **state)
   (void)state;
   static const tb__manual_act_t acts[] = {
       {12 * MS, act_pause}, {40 * MS, act_resume}, {60 * MS, act_free}};
-  fixture_t f;
-  fixture_init(&f, three, COUNT(three));
-  fixture_act(&f, acts, COUNT(acts));
-  f.fake.limit_ns = 1015 * MS;
-  assert_plays(&f, "settle @0 /a @10 /b @85 /a flush");
-  fixture_fini(&f);
+  assert_held(acts, COUNT(acts), 1015 * MS, "settle @0 /a @10 /b @85 /a flush");
 }
 
 static void test_steps_wait_likewise(void **state)
 {
   (void)state;
   static const tb__manual_act_t acts[] = {
-      {1 * MS, act_step}, {2 * MS, act_step}, {9 * MS, act_free}, {20 * MS, act_stop}};
+      {1 * MS, act_next}, {2 * MS, act_next}, {9 * MS, act_free}, {20 * MS, act_stop}};
   fixture_t f;
   fixture_init(&f, three, COUNT(three));
   fixture_act(&f, acts, COUNT(acts));

@@ -71,6 +71,27 @@ static inline void fixture_act(fixture_t *f, const tb__manual_act_t *acts, size_
   f->pacer.act_count = count;
 }
 
+/* Acts on the player of a fixture_t, or of what begins with one. */
+static inline void act_pause(void *user)
+{
+  tb_player_pause(((fixture_t *)user)->player);
+}
+
+static inline void act_resume(void *user)
+{
+  tb_player_resume(((fixture_t *)user)->player);
+}
+
+static inline void act_next(void *user)
+{
+  assert_ok(tb_player_play_next(((fixture_t *)user)->player));
+}
+
+static inline void act_stop(void *user)
+{
+  tb_player_stop(((fixture_t *)user)->player);
+}
+
 static inline void assert_plays(fixture_t *f, const char *expected)
 {
   if (!f->player) fixture_create(f);

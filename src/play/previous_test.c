@@ -5,16 +5,6 @@
 
 #define LATCHED "- history: 1\n  depth: 1\n  reliability: 1\n  durability: 1\n"
 
-static void act_resume(void *user)
-{
-  tb_player_resume(((fixture_t *)user)->player);
-}
-
-static void act_next(void *user)
-{
-  assert_ok(tb_player_play_next(((fixture_t *)user)->player));
-}
-
 static void act_previous(void *user)
 {
   assert_ok(tb_player_play_previous(((fixture_t *)user)->player));

@@ -13,16 +13,6 @@ static void act_double(void *user)
   assert_ok(tb_player_scale_rate(((fixture_t *)user)->player, 2));
 }
 
-static void act_pause(void *user)
-{
-  tb_player_pause(((fixture_t *)user)->player);
-}
-
-static void act_resume(void *user)
-{
-  tb_player_resume(((fixture_t *)user)->player);
-}
-
 static void test_a_new_rate_counts_from_now(void **state)
 {
   (void)state;
@@ -201,11 +191,6 @@ static void test_the_clock_stands_during_a_delay(void **state)
   f.options.rate = TB_PLAYER_FASTEST;
   assert_plays(&f, "settle @250 /a /a /a /b flush");
   fixture_fini(&f);
-}
-
-static void act_stop(void *user)
-{
-  tb_player_stop(((fixture_t *)user)->player);
 }
 
 static void test_a_delay_beyond_the_end_of_time_does_not_end(void **state)

@@ -63,24 +63,9 @@ static void act_seek_1000(void *user)
   assert_ok(tb_player_seek(((fixture_t *)user)->player, 1000 * MS, NULL));
 }
 
-static void act_next(void *user)
-{
-  assert_ok(tb_player_play_next(((fixture_t *)user)->player));
-}
-
-static void act_resume(void *user)
-{
-  tb_player_resume(((fixture_t *)user)->player);
-}
-
 static void act_fastest(void *user)
 {
   assert_ok(tb_player_set_rate(((fixture_t *)user)->player, TB_PLAYER_FASTEST, NULL));
-}
-
-static void act_stop(void *user)
-{
-  tb_player_stop(((fixture_t *)user)->player);
 }
 
 static tb_player_status_t play_acts(const tb__manual_act_t *acts, size_t count, bool paused,

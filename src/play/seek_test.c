@@ -20,26 +20,6 @@ static const tb__fake_message_t latched[] = {
     AT(1030),         AT(1040),      ON(MAP, 1050), AT(1060),
 };
 
-static void act_pause(void *user)
-{
-  tb_player_pause(((fixture_t *)user)->player);
-}
-
-static void act_resume(void *user)
-{
-  tb_player_resume(((fixture_t *)user)->player);
-}
-
-static void act_stop(void *user)
-{
-  tb_player_stop(((fixture_t *)user)->player);
-}
-
-static void act_next(void *user)
-{
-  assert_ok(tb_player_play_next(((fixture_t *)user)->player));
-}
-
 static void act_no_next(void *user)
 {
   assert_status(tb_player_play_next(((fixture_t *)user)->player), TB_ERR_END);
