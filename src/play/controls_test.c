@@ -296,6 +296,10 @@ static void stage_init(stage_t *stage, unsigned seed)
   f->transport = (tb_play_transport_t){&ops, stage, {tick, stage}};
   f->options.loop = true;
   f->options.clock_hz = below(stage, 2) ? 500 : 0; /* ticks wake it, too */
+  f->options.clock_topics_all = below(stage, 2);
+  f->options.on_demand = below(stage, 2);
+  f->options.delay.ns = below(stage, 2) * 3 * MS;
+  f->options.start_offset.ns = below(stage, 2) * (stage->last_ns - stage->first_ns) / 2;
   f->pacer.user = stage;
   stage->limits_messages = below(stage, 2);
 }
