@@ -42,12 +42,16 @@ static void on_message(void *user, int64_t steady_ns, const char *topic, const v
   note(user, topic);
 }
 
+static const char *mark_of(tb_jump_reason_t reason)
+{
+  return reason == TB_JUMP_REASON_SEEK ? "S" : reason == TB_JUMP_REASON_LOOP ? "L" : "c";
+}
+
 static void on_tick(void *user, int64_t steady_ns, int64_t time_ns, tb_jump_reason_t reason)
 {
   (void)steady_ns;
   char text[48];
-  snprintf(text, sizeof text, "%s%g", reason == TB_JUMP_REASON_SEEK ? "S" : "c",
-           (double)time_ns / 1e6);
+  snprintf(text, sizeof text, "%s%g", mark_of(reason), (double)time_ns / 1e6);
   note(user, text);
 }
 
@@ -368,6 +372,23 @@ static void test_seeks_and_steps_do_not_wait_for_the_clock(void **state)
   stage_stop(&stage);
 }
 
+static void test_a_seek_between_rounds_does_not_wait_for_the_clock(void **state)
+{
+  (void)state;
+  stage_t stage;
+  stage_init(&stage, four, 2);
+  stage.f.options.clock_hz = 10;
+  stage.f.options.loop = true;
+  stage.f.options.rate = TB_PLAYER_FASTEST;
+  stage_run(&stage);
+  set_ms(&stage, 0);
+  await_trace(&stage, "c1000@0 /a@0 c1010@0 /b@0 ");
+  assert_ok(tb_manual_source_wait_for_sleepers(stage.source, 1, NULL));
+  assert_ok(tb_player_seek(stage.f.player, 1010 * MS, NULL));
+  await_trace(&stage, "L1000@0 S1010@0 /b@0 ");
+  stage_stop(&stage);
+}
+
 static void test_a_stop_waits_for_no_tick(void **state)
 {
   (void)state;
@@ -431,6 +452,7 @@ int main(void)
       cmocka_unit_test(test_it_goes_on_from_its_own_position_at_jumps_back),
       cmocka_unit_test(test_it_goes_on_at_changes_of_the_clock),
       cmocka_unit_test(test_seeks_and_steps_do_not_wait_for_the_clock),
+      cmocka_unit_test(test_a_seek_between_rounds_does_not_wait_for_the_clock),
       cmocka_unit_test(test_a_stop_waits_for_no_tick),
       cmocka_unit_test(test_controls_from_jump_handlers),
   };

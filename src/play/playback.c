@@ -363,6 +363,15 @@ static tb_status_t play_round(tb_player_t *player, tb_jump_reason_t reason, tb_e
   return status;
 }
 
+/* On a clock the end of the round may be far off: what others want does not wait for it. */
+static bool is_disturbed(tb_player_t *player)
+{
+  tb__mutex_lock(&player->mutex);
+  bool disturbed = player->wants_seek || player->halted || player->flow.paused;
+  tb__mutex_unlock(&player->mutex);
+  return disturbed;
+}
+
 /* True when the first message of another round is there. */
 static bool rewind_feed(tb_player_t *player)
 {
@@ -372,7 +381,7 @@ static bool rewind_feed(tb_player_t *player)
   int64_t start_ns = player->round_start_ns + TB__ROUND_MIN_NS;
   while (!atomic_load(&player->stopping)) {
     uint32_t events = tb__pacer_events(pacer);
-    if (pacer->now_ns(pacer) >= start_ns) return true;
+    if (pacer->now_ns(pacer) >= start_ns || is_disturbed(player)) return true;
     if (!atomic_load(&player->stopping)) pacer->wait(pacer, events, start_ns);
   }
   return false;
