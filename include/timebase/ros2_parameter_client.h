@@ -139,7 +139,8 @@ TB_API void tb_ros2_parameter_descriptions_release(tb_ros2_parameter_description
 
 /** Sets one parameter on many nodes at once and waits for all answers, at most `limit` of steady
  * time altogether: `outcomes` has room for `node_count`. What one node does is its outcome and no
- * error; it is TB_ERR_INVALID there if its name breaks ROS's rules.
+ * error; it is TB_ERR_INVALID there if its name breaks ROS's rules. A node that has not answered is
+ * asked again, after 2 s, 4 s more and so on: a request or its answer may be lost on the way.
  *
  *   TB_ERR_INVALID    the parameter is not valid
  *   TB_ERR_DEADLOCK   from a jump callback or the log hook, or from a callback of the context,

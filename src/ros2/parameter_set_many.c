@@ -9,12 +9,18 @@
 #include "ros2/endpoint.h"
 #include "ros2/parameter_client.h"
 
+/* How long an answer is waited for before the same is asked again, and twice that the next time: a
+ * first message that is lost on the way, before its reader has heard of its writer, is not sent
+ * again by DDS where neither keeps history. Who gets both sets the same value twice. */
+#define FIRST_TRY_NS (2 * TB_NS_PER_S)
+
 typedef struct batch batch_t;
 
 typedef struct job {
   batch_t *batch;
   tb_ros2_client_t *client;
   tb_ros2_parameter_outcome_t *outcome;
+  int64_t try_ns; /* the last one */
   bool is_asked;
 } job_t;
 
@@ -31,23 +37,37 @@ struct batch {
   _Atomic bool is_too_late; /* what is open ends by that, not by the client's end */
 };
 
+static tb_duration_t time_left(tb__deadline_t deadline)
+{
+  if (deadline.clock == TB__DEADLINE_NONE) return (tb_duration_t){INT64_MAX};
+  int64_t left_ns = deadline.ns - tb__steady_now_ns();
+  return (tb_duration_t){left_ns > 0 ? left_ns : 0};
+}
+
+static void on_response(tb_status_t status, const tb_ros2_response_t *response, void *user);
+
+static tb_status_t job_try(job_t *job)
+{
+  batch_t *batch = job->batch;
+  tb_duration_t limit = time_left(batch->deadline);
+  job->try_ns = job->try_ns ? 2 * job->try_ns : FIRST_TRY_NS;
+  if (limit.ns > job->try_ns) limit.ns = job->try_ns;
+  return tb_ros2_client_call_async(job->client, batch->request, batch->size, limit, on_response,
+                                   job, NULL);
+}
+
 static void on_response(tb_status_t status, const tb_ros2_response_t *response, void *user)
 {
   job_t *job = user;
   batch_t *batch = job->batch;
+  if (status == TB_ERR_TIMEOUT && time_left(batch->deadline).ns > 0 && job_try(job) == TB_OK)
+    return;
   if (status == TB_OK) status = tb__set_response_read(response, 1, &job->outcome->result);
   if (status == TB_ERR_CLOSED && atomic_load(&batch->is_too_late)) status = TB_ERR_TIMEOUT;
   job->outcome->status = status;
   atomic_fetch_add(&batch->answered, 1);
   atomic_fetch_add(&batch->events, 1);
   tb__futex_wake_all(&batch->events);
-}
-
-static tb_duration_t time_left(tb__deadline_t deadline)
-{
-  if (deadline.clock == TB__DEADLINE_NONE) return (tb_duration_t){INT64_MAX};
-  int64_t left_ns = deadline.ns - tb__steady_now_ns();
-  return (tb_duration_t){left_ns > 0 ? left_ns : 0};
 }
 
 static void job_end(job_t *job, tb_status_t status)
@@ -63,8 +83,7 @@ static void job_ask(job_t *job)
   if (job->is_asked || !tb_ros2_client_is_service_ready(job->client)) return;
   /* Counted before: the answer may be quicker than this thread. */
   batch->asked++;
-  tb_status_t status = tb_ros2_client_call_async(
-      job->client, batch->request, batch->size, time_left(batch->deadline), on_response, job, NULL);
+  tb_status_t status = job_try(job);
   if (status == TB_OK) {
     job->is_asked = true;
     batch->open--;

@@ -33,6 +33,7 @@ typedef enum manner {
   LONG_WINDED, /* a reason of 1000 characters */
   TWICE,
   NEVER,
+  LATER, /* well, but not the first time */
 } manner_t;
 
 typedef struct server {
@@ -173,7 +174,9 @@ static void on_request(tb_ros2_service_t *service, const tb_ros2_request_t *requ
   last_request_size = request->size;
   if (request->size > sizeof last_request) abort();
   memcpy(last_request, request->cdr, request->size);
-  if (manner != NEVER) {
+  if (manner == LATER) {
+    atomic_store(&server->manner, WELL);
+  } else if (manner != NEVER) {
     uint8_t *answer = answer_of(server->kind, manner, &size);
     tb_ros2_service_reply(service, &request->id, answer, size, NULL);
     if (manner == TWICE) tb_ros2_service_reply(service, &request->id, answer, size, NULL);
@@ -605,6 +608,21 @@ static void test_nodes_of_ours_are_read_and_set(void **state)
     tb_ros2_node_destroy(nodes[i]);
 }
 
+/* As where the request, or its answer, was lost on the way. */
+static void test_who_does_not_answer_is_asked_again(void **state)
+{
+  (void)state;
+  static const char *const nodes[] = {"/later", "/well"};
+  tb_ros2_parameter_outcome_t outcomes[2];
+  serve(&servers[0], nodes[0], 2, LATER);
+  serve(&servers[1], nodes[1], 2, WELL);
+  assert_ok(
+      tb_ros2_parameter_set_on_nodes(context, nodes, 2, two_parameters, LIMIT, outcomes, NULL));
+  assert_status(outcomes[0].status, TB_OK);
+  assert_true(outcomes[0].result.successful);
+  assert_status(outcomes[1].status, TB_OK);
+}
+
 static void test_of_many_nodes_some_do_not_answer(void **state)
 {
   (void)state;
@@ -661,6 +679,7 @@ int main(void)
       TEST(test_many_nodes_are_set_at_once),
       TEST(test_a_node_that_comes_while_it_is_waited_for),
       TEST(test_nodes_of_ours_are_read_and_set),
+      TEST(test_who_does_not_answer_is_asked_again),
       TEST(test_of_many_nodes_some_do_not_answer),
       TEST(test_a_forked_child_is_refused),
   };
