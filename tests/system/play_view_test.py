@@ -168,7 +168,7 @@ class PlayViewTest(CommandTest):
         view = self.play(self.bag(), "--clock")
         view.expect("q quit")
         self.assertTrue(view.is_raw())
-        self.assertTrue(view.row(0).endswith("playing"), view.text())
+        view.until(lambda: view.row(0).endswith("playing"), "the state")
         self.assertRegex(view.row(1), r"^\d\.\d\d s of 29.90 s +\d+ %   wall 0:00:\d\d   2023-11-14T22")
         self.assertRegex(view.row(2), r"^\[=*\|-*\]$")
         self.assertEqual(len(view.row(2)), 80)
@@ -313,7 +313,7 @@ class PlayViewTest(CommandTest):
         view.expect("q quit")
         view.press(b" ", "warning: ")
         view.until(lambda: "warning: " in view.row(21), "the warning above the prompt")
-        self.assertTrue(view.row(0).endswith("playing"), view.text())
+        view.until(lambda: view.row(0).endswith("playing"), "the state")
         view.press(b"9}}}}")
         view.finish(3, "the recording is damaged")
         behind = view.raw[view.raw.rfind(ENDS) :]
