@@ -81,6 +81,11 @@ static int recover(const command_t *command, int argc, char **argv)
   else if (!result)
     printf("%s: %s\n", argv[optind],
            copy.failures ? "damaged; what is named above was lost" : "nothing was lost");
+  if (!result && copy.copied == 0 && (*damage || copy.failures)) {
+    fprintf(stderr, "timebase bag recover: %s: nothing could be read; is it a recording?\n",
+            argv[optind]);
+    result = EXIT_IO;
+  }
   bag_copy_end(&copy);
   return command_finish(command, result);
 }

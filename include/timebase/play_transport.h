@@ -52,7 +52,7 @@ typedef struct tb_play_transport_ops {
   tb_status_t (*limit)(void *self, int64_t *out_ns, tb_error_t *error);
 
   /** Told before each message what time it is, and of each jump (`jumps`), the start of the playing
-   * being one: what was sent before it is no longer waited for. */
+   * being one: answers to what was sent before it no longer count. */
   void (*set_time)(void *self, int64_t time_ns, bool jumps);
 
   /** Who or what the limit waits for, as one line of text ("/camera, which ..."), once the player

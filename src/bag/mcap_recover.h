@@ -4,6 +4,7 @@
 
 #include "bag/mcap_scan.h"
 #include "bag/output.h"
+#include "bag/storage.h"
 
 /* What is in the file and, of a recovery, in the copy. */
 typedef struct tb__mcap_recovery {
@@ -21,5 +22,12 @@ typedef void (*tb__mcap_loss_fn)(void *user, const tb__mcap_damage_t *loss);
 tb_status_t tb__mcap_recover(const char *from, const char *to,
                              const tb__bag_output_options_t *options, tb__mcap_loss_fn loss,
                              void *user, tb__mcap_recovery_t *out, tb_error_t *error);
+
+/* Opens what can be read of a damaged file: it is recovered into a file without a name. */
+tb_status_t tb__mcap_salvage_open(const tb__bag_storage_t *storage, const char *path,
+                                  tb__bag_file_t **out, tb_error_t *error);
+/* `loss`, which may be NULL, is told as the damage of the file. */
+tb_status_t tb__mcap_open_recovered(const tb__bag_storage_t *storage, const char *path,
+                                    const char *loss, tb__bag_file_t **out, tb_error_t *error);
 
 #endif

@@ -16,6 +16,7 @@ typedef struct mcap_file {
   tb__mcap_order_t order;
   tb__mcap_item_t item; /* the row that step gave */
   tb_error_t damage;    /* for a row that has no content */
+  char *loss;           /* what was lost when it was recovered, or NULL */
 } mcap_file_t;
 
 static mcap_file_t *mcap_file(tb__bag_file_t *file)
@@ -30,6 +31,7 @@ static void mcap_close(tb__bag_file_t *base)
   tb__mcap_order_fini(&file->order);
   tb__mcap_index_fini(&file->index);
   tb__mcap_input_close(&file->input);
+  free(file->loss);
   free(file);
 }
 
@@ -47,6 +49,20 @@ static tb_status_t mcap_open(const tb__bag_storage_t *storage, const char *path,
   }
   tb__mcap_order_init(&file->order, &file->input, &file->index);
   *out = &file->base;
+  return TB_OK;
+}
+
+tb_status_t tb__mcap_open_recovered(const tb__bag_storage_t *storage, const char *path,
+                                    const char *loss, tb__bag_file_t **out, tb_error_t *error)
+{
+  tb__bag_file_t *file = NULL;
+  tb_status_t status = mcap_open(storage, path, &file, error);
+  if (status) return status;
+  if (loss && !(mcap_file(file)->loss = strdup(loss))) {
+    mcap_close(file);
+    return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+  }
+  *out = file;
   return TB_OK;
 }
 
@@ -139,7 +155,9 @@ static tb_status_t mcap_read_info(tb__bag_file_t *base, tb__bag_file_info_t *out
   out->end_ns = clamp(index->end_ns);
   out->metadata = index->metadata ? strdup(index->metadata) : NULL;
   out->ros_distro = index->ros_distro ? strdup(index->ros_distro) : NULL;
-  bool failed = (index->metadata && !out->metadata) || (index->ros_distro && !out->ros_distro);
+  out->damage = file->loss ? strdup(file->loss) : NULL;
+  bool failed = (index->metadata && !out->metadata) || (index->ros_distro && !out->ros_distro) ||
+                (file->loss && !out->damage);
   return failed ? no_memory(error) : TB_OK;
 }
 
@@ -241,4 +259,19 @@ const tb__bag_storage_t tb__mcap_storage = {
     .verify = mcap_verify,
     .copy_rest = mcap_copy_rest,
     .salvage = &tb__mcap_salvage,
+};
+
+/* The same on the copy that was recovered. */
+const tb__bag_storage_t tb__mcap_salvage = {
+    .id = "mcap",
+    .extension = ".mcap",
+    .open = tb__mcap_salvage_open,
+    .close = mcap_close,
+    .read_info = mcap_read_info,
+    .count_topics = mcap_count_topics,
+    .seek = mcap_seek,
+    .step = mcap_step,
+    .read_topic = mcap_read_topic,
+    .read_data = mcap_read_data,
+    .copy_rest = mcap_copy_rest,
 };

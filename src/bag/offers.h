@@ -36,9 +36,6 @@ tb_status_t tb__qos_offer_read(const tb__yaml_node_t *node, tb__qos_offer_t *out
 tb_status_t tb__qos_offers_parse(const char *text, tb__qos_offers_t *out, tb_error_t *error);
 tb_status_t tb__qos_offers_from_node(const tb__yaml_node_t *node, tb__qos_offers_t *out,
                                      tb_error_t *error);
-/* One profile, a mapping. */
-tb_status_t tb__qos_offer_from_node(const tb__yaml_node_t *node, tb__qos_offer_t *out,
-                                    tb_error_t *error);
 void tb__qos_offers_fini(tb__qos_offers_t *offers);
 
 /* A list of profiles in the words of version 9; infinite durations as RMW_DURATION_INFINITE. */

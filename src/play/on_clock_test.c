@@ -136,6 +136,13 @@ static void set_ms(stage_t *stage, int64_t ms)
   assert_ok(tb_manual_source_set_and_run(stage->source, BEGIN_NS + ms * MS, NULL));
 }
 
+/* With the first tick. */
+static void stage_start(stage_t *stage)
+{
+  stage_run(stage);
+  set_ms(stage, 0);
+}
+
 /* Time stops at each deadline on the way. */
 static void flow_ms(stage_t *stage, int64_t ms)
 {
@@ -173,8 +180,7 @@ static void test_it_goes_at_the_speed_of_the_clock_times_the_rate(void **state)
   stage_t stage;
   stage_init(&stage, four, COUNT(four));
   stage.f.options.rate = 0.5;
-  stage_run(&stage);
-  set_ms(&stage, 0);
+  stage_start(&stage);
   set_ms(&stage, 18);
   assert_trace(&stage, "/a@0 ");
   assert_at(&stage, 1009);
@@ -189,8 +195,7 @@ static void test_its_own_clock_ticks_in_that_time(void **state)
   stage_t stage;
   stage_init(&stage, four, 3);
   stage.f.options.clock_hz = TB_PLAYER_CLOCK_HZ;
-  stage_run(&stage);
-  set_ms(&stage, 0);
+  stage_start(&stage);
   flow_ms(&stage, 40);
   assert_trace(&stage, "c1000@0 /a@0 c1010@10 /b@10 c1025@25 c1040@40 /a@40 ");
   stage_end(&stage, 3);
@@ -201,8 +206,7 @@ static void test_pauses_of_the_player_are_not_caught_up(void **state)
   (void)state;
   stage_t stage;
   stage_init(&stage, four, COUNT(four));
-  stage_run(&stage);
-  set_ms(&stage, 0);
+  stage_start(&stage);
   set_ms(&stage, 20);
   tb_player_pause(stage.f.player);
   set_ms(&stage, 600);
@@ -221,8 +225,7 @@ static void test_a_recorded_clock_is_left_out(void **state)
   static const tb__fake_message_t messages[] = {AT(1000), ON(2, 1010), AT(1040)};
   stage_t stage;
   stage_init(&stage, messages, COUNT(messages));
-  stage_run(&stage);
-  set_ms(&stage, 0);
+  stage_start(&stage);
   flow_ms(&stage, 40);
   assert_trace(&stage, "/a@0 /a@40 ");
   stage_end(&stage, 2);
@@ -234,8 +237,7 @@ static void test_rounds(void **state)
   stage_t stage;
   stage_init(&stage, four, 2);
   stage.f.options.loop = true;
-  stage_run(&stage);
-  set_ms(&stage, 0);
+  stage_start(&stage);
   flow_ms(&stage, 25);
   assert_trace(&stage, "/a@0 /b@10 /a@10 /b@20 /a@20 ");
   stage_stop(&stage);
@@ -251,8 +253,7 @@ static void test_large_steps_are_time_that_passes(void **state)
     messages[i] = (tb__fake_message_t){.log_time_ns = (1000 + 10 * i) * MS};
   stage_t stage;
   stage_init(&stage, messages, 100);
-  stage_run(&stage);
-  set_ms(&stage, 0);
+  stage_start(&stage);
   for (int64_t ms = 250; ms <= 990; ms += 250) {
     set_ms(&stage, ms);
     assert_int_equal(fixture_status(&stage.f).messages, ms / 10 + 1);
@@ -272,8 +273,7 @@ static void test_holds_within_a_step_cost_no_time(void **state)
   stage_t stage;
   stage_init(&stage, messages, 100);
   stage.f.fake.pends_messages = true;
-  stage_run(&stage);
-  set_ms(&stage, 0);
+  stage_start(&stage);
   for (int64_t ms = 250; ms <= 990; ms += 250) {
     set_ms(&stage, ms);
     assert_int_equal(fixture_status(&stage.f).messages, ms / 10 + 1);
@@ -287,8 +287,7 @@ static void test_a_forward_jump_makes_no_burst(void **state)
   static const tb__fake_message_t messages[] = {AT(1000), ON(1, 1050), AT(1060), ON(1, 1170)};
   stage_t stage;
   stage_init(&stage, messages, COUNT(messages));
-  stage_run(&stage);
-  set_ms(&stage, 0);
+  stage_start(&stage);
   set_ms(&stage, 3600000);
   assert_trace(&stage, "/a@0 /b@3.6e+06 ");
   assert_int_equal(fixture_status(&stage.f).late, 1);
@@ -307,8 +306,7 @@ static void test_it_goes_on_from_its_own_position_at_jumps_back(void **state)
   stage_t stage;
   stage_init(&stage, four, 3);
   stage.f.options.clock_hz = 10;
-  stage_run(&stage);
-  set_ms(&stage, 0);
+  stage_start(&stage);
   set_ms(&stage, 5);
   set_ms(&stage, -90000);
   assert_at(&stage, 1005);
@@ -327,8 +325,7 @@ static void test_it_goes_on_at_changes_of_the_clock(void **state)
   tb_source_t *other;
   assert_ok(tb_manual_source_create(&other));
   stage_init(&stage, four, 3);
-  stage_run(&stage);
-  set_ms(&stage, 0);
+  stage_start(&stage);
   set_ms(&stage, 5);
   assert_ok(tb_clock_set_source(stage.clock, other));
   assert_true(fixture_status(&stage.f).waits_for_clock);
@@ -351,8 +348,7 @@ static void test_seeks_and_steps_do_not_wait_for_the_clock(void **state)
   stage_t stage;
   stage_init(&stage, four, COUNT(four));
   stage.f.options.clock_hz = 10;
-  stage_run(&stage);
-  set_ms(&stage, 0);
+  stage_start(&stage);
   assert_trace(&stage, "c1000@0 /a@0 ");
   assert_ok(tb_player_seek(stage.f.player, 1010 * MS, NULL));
   await_trace(&stage, "S1010@0 /b@0 ");
@@ -380,8 +376,7 @@ static void test_a_seek_between_rounds_does_not_wait_for_the_clock(void **state)
   stage.f.options.clock_hz = 10;
   stage.f.options.loop = true;
   stage.f.options.rate = TB_PLAYER_FASTEST;
-  stage_run(&stage);
-  set_ms(&stage, 0);
+  stage_start(&stage);
   await_trace(&stage, "c1000@0 /a@0 c1010@0 /b@0 ");
   assert_ok(tb_manual_source_wait_for_sleepers(stage.source, 1, NULL));
   assert_ok(tb_player_seek(stage.f.player, 1010 * MS, NULL));

@@ -571,6 +571,13 @@ class RecoverTest(BagTest):
         )
         self.assert_same_messages(bag, self.path("out"))
 
+    def test_what_is_no_recording(self):
+        path = self.path("text.db3")
+        with open(path, "wb") as file:
+            file.write(b"no recording at all\n" * 100)
+        result = self.run_bag("recover", path, "-o", self.path("out"), status=3)
+        self.assertIn(f"{path}: nothing could be read; is it a recording?", result.stderr)
+
     def test_a_hole_and_a_lost_file(self):
         bag = bag_make(self.path("bag"), count=3000, files=3)
         with open(self.path("bag", "bag_0.db3"), "r+b") as file:
