@@ -7,6 +7,7 @@ Each test has a domain of its own and stays on the loopback interface. Tests wai
 process prints, with a generous limit, never for time."""
 
 import fcntl
+import itertools
 import json
 import os
 import queue
@@ -178,17 +179,17 @@ def bound_addresses(pid):
 
 
 class CommandTest(unittest.TestCase):
-    next_domain = 100
+    domains = itertools.count(100)
 
     def setUp(self):
+        self.domain = next(self.domains)
         self.environment = dict(os.environ)
         for name in list(self.environment):
             if name.startswith("ROS_"):
                 del self.environment[name]
         self.environment["CYCLONEDDS_URI"] = LOOPBACK
-        self.environment["ROS_DOMAIN_ID"] = str(CommandTest.next_domain)
-        self.domain_lock(CommandTest.next_domain)
-        CommandTest.next_domain += 1
+        self.environment["ROS_DOMAIN_ID"] = str(self.domain)
+        self.domain_lock(self.domain)
         self.folder = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, self.folder)
 
@@ -563,7 +564,7 @@ class ServeTest(CommandTest):
 
     def shm_name(self):
         """A name for shared memory, whose file goes with the test."""
-        name = f"command-test-{os.getpid()}-{CommandTest.next_domain}"
+        name = f"command-test-{os.getpid()}-{self.domain}"
         path = f"/dev/shm/timebase.{name}"
         self.addCleanup(lambda: os.path.exists(path) and os.unlink(path))
         return name

@@ -6,6 +6,7 @@ usage: graph_command_test.py BIN_DIR EXAMPLE_NODE ODD_NODE [TEST...]
 What a command sees depends on how quick discovery is: it is run again until it says what it should,
 within a generous limit."""
 
+import itertools
 import json
 import os
 import signal
@@ -17,7 +18,6 @@ import unittest
 import command_test
 from command_test import LIMIT_S, SECOND, CommandTest, Process
 
-DOMAINS = (15, 16, 17, 18, 19, 40, 41, 42, 43)
 OTHER_DOMAIN = 44
 NODE = ODD = None
 PARAMETERS = [
@@ -34,13 +34,7 @@ RELIABLE = "qos_overrides./clock.subscription.reliability:=reliable"
 
 
 class GraphCommandTest(CommandTest):
-    next_index = 0
-
-    def setUp(self):
-        self.domain = DOMAINS[GraphCommandTest.next_index % len(DOMAINS)]
-        GraphCommandTest.next_index += 1
-        CommandTest.next_domain = self.domain
-        super().setUp()
+    domains = itertools.cycle((15, 16, 17, 18, 19, 40, 41, 42, 43))
 
     def node(self, name, *arguments, **environment):
         """A well-behaved node, which has the parameter `gain`."""

@@ -4,12 +4,9 @@ takes what it prints.
 
 usage: life_test.py BIN_DIR DEMO_BAG [TEST...]"""
 
-import fcntl
+import itertools
 import os
-import pty
-import select
 import signal
-import struct
 import subprocess
 import sys
 import termios
@@ -18,51 +15,15 @@ import unittest
 
 import command_test
 from command_test import LIMIT_S, SECOND, CommandTest, Process, bag_make, bound_addresses
+from terminal import Terminal
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
 TRIES = 10  # the machine may be busy: the fastest of these counts
 SOON_S = 1
 
 
-class Terminal:
-    """A child that has a terminal of its own, in the foreground."""
-
-    def __init__(self, test, arguments, environment):
-        self.test = test
-        self.master, self.slave = pty.openpty()
-        fcntl.ioctl(self.slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 200, 0, 0))
-        test.addCleanup(os.close, self.master)
-        test.addCleanup(os.close, self.slave)
-        self.modes_before = self.modes()
-        self.child = subprocess.Popen(
-            arguments,
-            env=environment,
-            stdin=self.slave,
-            stdout=self.slave,
-            stderr=self.slave,
-            start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
-        )
-        test.addCleanup(self.child.wait)
-        test.addCleanup(self.child.kill)
-        self.seen = b""
-
-    def modes(self):
-        return termios.tcgetattr(self.slave)
-
-    def write(self, keys):
-        os.write(self.master, keys)
-
-    def expect(self, text):
-        end = time.monotonic() + LIMIT_S  # a screen that is drawn again and again is no answer
-        while text not in self.seen:
-            ready, _, _ = select.select([self.master], [], [], end - time.monotonic())
-            self.test.assertTrue(ready and time.monotonic() < end, (text, self.seen[-2000:]))
-            self.seen += os.read(self.master, 4096)
-        self.seen = self.seen.split(text, 1)[1]
-
-
 class LifeTest(CommandTest):
+    domains = itertools.count(140)
     START = 1_600_000_000 * SECOND
 
     def command(self, *arguments):
@@ -324,5 +285,4 @@ POLL = {"x86_64": "7"}.get(os.uname().machine, "73")
 
 if __name__ == "__main__":
     command_test.BIN_DIR, command_test.DEMO_BAG = sys.argv[1:3]
-    CommandTest.next_domain = 140
     unittest.main(argv=[sys.argv[0], *sys.argv[3:]])

@@ -13,7 +13,7 @@ import unittest
 import command_test
 import hosts
 from command_test import LIMIT_S, SECOND, CommandTest, Process, bound_addresses, ticks_of
-from life_test import Terminal
+from terminal import Terminal
 
 SERVICE_PEER = CALL_PROBE = RELAY = NODE = None
 MS = SECOND // 1000

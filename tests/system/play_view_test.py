@@ -6,15 +6,12 @@ usage: play_view_test.py BIN_DIR [TEST...]
 
 Tests wait until the screen shows something, with a generous limit, never for time."""
 
-import fcntl
+import itertools
 import os
-import pty
 import re
 import select
 import signal
 import sqlite3
-import struct
-import subprocess
 import sys
 import tempfile
 import termios
@@ -24,8 +21,8 @@ import unittest
 import command_test
 import pyte
 from command_test import LIMIT_S, SECOND, CommandTest
+from terminal import Terminal
 
-DOMAINS = (8, 9)
 START = 1_700_000_000 * SECOND
 TRIES = 10  # the machine may be busy: the fastest of these counts
 SOON_S = 1
@@ -64,43 +61,24 @@ def bag_make(folder, topics, messages):
     return path
 
 
-class Terminal:
-    """A child on a terminal, with what is on its screen."""
+class Screen(Terminal):
+    """What is on it, in the end."""
 
     def __init__(self, test, arguments, environment, rows=24, columns=80):
-        self.test = test
-        self.master, self.slave = pty.openpty()
         self.screen = pyte.Screen(columns, rows)
         self.stream = pyte.ByteStream(self.screen)
         self.raw = b""
-        self.set_size(rows, columns)
-        test.addCleanup(os.close, self.master)
-        test.addCleanup(os.close, self.slave)
-        self.modes_before = self.modes()
-        self.child = subprocess.Popen(
-            arguments,
-            env=environment,
-            stdin=self.slave,
-            stdout=self.slave,
-            stderr=self.slave,
-            start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
-        )
-        test.addCleanup(self.child.wait)
-        test.addCleanup(self.child.kill)
+        super().__init__(test, arguments, environment, rows, columns)
 
     def set_size(self, rows, columns):
         self.screen.resize(rows, columns)
-        fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-
-    def modes(self):
-        return termios.tcgetattr(self.slave)
+        super().set_size(rows, columns)
 
     def is_raw(self):
         return not self.modes()[3] & (termios.ECHO | termios.ICANON)
 
     def press(self, keys, seen=None):
-        os.write(self.master, keys)
+        self.write(keys)
         if seen is not None:
             self.expect(seen)
 
@@ -137,18 +115,16 @@ class Terminal:
 
 
 class PlayViewTest(CommandTest):
-    next_index = 0
+    domains = itertools.cycle((8, 9))
 
     def setUp(self):
-        CommandTest.next_domain = DOMAINS[PlayViewTest.next_index % len(DOMAINS)]
-        PlayViewTest.next_index += 1
         super().setUp()
         self.environment["TERM"] = TYPE
         self.environment["LC_ALL"] = "C.UTF-8"
 
     def play(self, bag, *arguments, rows=24, columns=80):
         words = [f"{command_test.BIN_DIR}/timebase", "play", bag, *arguments]
-        return Terminal(self, words, self.environment, rows, columns)
+        return Screen(self, words, self.environment, rows, columns)
 
     def bag(self, count=300, topics=("/a", "/b")):
         """A message each 0.1 s."""
@@ -330,7 +306,7 @@ class PlayViewTest(CommandTest):
     def test_stopping_and_going_on(self):
         words = ["bash", "--norc", "--noediting", "-i"]
         self.environment["PS1"] = "shell: "
-        shell = Terminal(self, words, self.environment)
+        shell = Screen(self, words, self.environment)
         shell.expect("shell:")
         command = f"{command_test.BIN_DIR}/timebase play {self.bag()} -p"
         shell.press(command.encode() + b"\n", "q quit")

@@ -7,25 +7,22 @@ Tests wait for lines and files, with a generous limit, never for time. Random on
 and take TB_TEST_SEED."""
 
 import collections
-import fcntl
 import glob
+import itertools
 import json
 import os
 import random
 import re
-import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
-from command_test import LIMIT_S, LOOPBACK, SECOND, Process, bound_addresses
-from life_test import Terminal
+from command_test import LIMIT_S, SECOND, CommandTest, Process, bound_addresses
+from terminal import Terminal
 
-DOMAINS = (5, 6, 7, 8, 9)
 TRIES = 4  # where a thread that is held up for a second spoils what is measured
 
 BIN_DIR = PEER = SLOW_DISK = None
@@ -48,20 +45,11 @@ def number(data):
     return int(data[8:].split(b" ")[1])
 
 
-class RecordTest(unittest.TestCase):
-    next_domain = 0
+class RecordTest(CommandTest):
+    domains = itertools.cycle((5, 6, 7, 8, 9))
 
     def setUp(self):
-        domain = DOMAINS[RecordTest.next_domain % len(DOMAINS)]
-        RecordTest.next_domain += 1
-        self.environment = {k: v for k, v in os.environ.items() if not k.startswith("ROS_")}
-        self.environment["CYCLONEDDS_URI"] = LOOPBACK
-        self.environment["ROS_DOMAIN_ID"] = str(domain)
-        lock = open(f"/tmp/timebase-test-domain-{domain}.lock", "a", encoding="ascii")
-        self.addCleanup(lock.close)
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        self.folder = tempfile.mkdtemp()
-        self.addCleanup(shutil.rmtree, self.folder)
+        super().setUp()
         self.bag = os.path.join(self.folder, "bag")
 
     def start_peer(self):

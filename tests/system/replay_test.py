@@ -10,12 +10,11 @@ Real processes: a simulator's clock, which is paused, stepped and reset meanwhil
 it, the recorder, the player, and nodes that follow that. Tests wait for lines, never for time."""
 
 import collections
-import fcntl
 import glob
+import itertools
 import json
 import os
 import re
-import shutil
 import signal
 import sqlite3
 import subprocess
@@ -23,9 +22,8 @@ import sys
 import tempfile
 import unittest
 
-from command_test import LIMIT_S, LOOPBACK, SECOND, Process, bound_addresses
+from command_test import LIMIT_S, SECOND, CommandTest, Process, bound_addresses
 
-DOMAINS = (1, 2, 3)
 START_NS = 100 * SECOND
 PERIODS_NS = {"/scan": SECOND // 10, "/odom": SECOND // 25}
 PLAYING, PAUSED = 1, 2  # of simulation_interfaces/msg/SimulationState
@@ -44,20 +42,11 @@ def decode(data):
     return stamp_ns, int(data[16:].rstrip(b"\0"))
 
 
-class ReplayTest(unittest.TestCase):
-    next_domain = 0
+class ReplayTest(CommandTest):
+    domains = itertools.cycle((1, 2, 3))
 
     def setUp(self):
-        domain = DOMAINS[ReplayTest.next_domain % len(DOMAINS)]
-        ReplayTest.next_domain += 1
-        self.environment = {k: v for k, v in os.environ.items() if not k.startswith("ROS_")}
-        self.environment["CYCLONEDDS_URI"] = LOOPBACK
-        self.environment["ROS_DOMAIN_ID"] = str(domain)
-        lock = open(f"/tmp/timebase-test-domain-{domain}.lock", "a", encoding="ascii")
-        self.addCleanup(lock.close)
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        self.folder = tempfile.mkdtemp()
-        self.addCleanup(shutil.rmtree, self.folder)
+        super().setUp()
         self.bag = os.path.join(self.folder, "bag")
 
     def command(self, *arguments):

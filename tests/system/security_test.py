@@ -6,6 +6,7 @@ usage: security_test.py BIN_DIR CLOCK_PROBE CONTEXT_TEST SERVICE_PEER ROS2_PEER 
 The keystores are made with openssl. An outsider is known to be active because a follower without
 security, in the same domain, follows it."""
 
+import itertools
 import os
 import re
 import shutil
@@ -26,11 +27,9 @@ OUTSIDE = 5_000_000
 
 
 class SecurityTest(CommandTest):
-    domain = DOMAINS[0]
+    domains = itertools.cycle(range(DOMAINS[0], DOMAINS[1] + 1))
 
     def setUp(self):
-        CommandTest.next_domain = SecurityTest.domain
-        SecurityTest.domain = DOMAINS[0] + (SecurityTest.domain + 1) % 5
         super().setUp()
         self.open = dict(self.environment)  # without security
         self.store = self.keystore_make("store")
