@@ -133,7 +133,8 @@ TB_API tb_status_t tb_bag_writer_flush(tb_bag_writer_t *writer, tb_bag_flush_t h
 TB_API tb_status_t tb_bag_writer_copy_rest(tb_bag_writer_t *writer, tb_bag_reader_t *reader,
                                            tb_error_t *error);
 
-/** Closes the file and begins the next one, even if it is empty.
+/** Closes the file and begins the next one, even if it is empty. After a failure of writing, too:
+ * TB_OK means that there is a file again. Errors as tb_bag_writer_write.
  * [owner thread] [blocks: file system] */
 TB_API tb_status_t tb_bag_writer_split(tb_bag_writer_t *writer, tb_error_t *error);
 

@@ -113,7 +113,7 @@ TB_BEGIN_DECLS
  * `options` may be NULL.
  *
  * With TB_RECORDER_TIME_ROS messages are skipped until the clock has started. Each jump back of the
- * clock begins a file, and a run (tb_bag_writer_note_run). Jumps, the first tick and changes of
+ * clock begins a file, and a run (tb_bag_writer_begin_run). Jumps, the first tick and changes of
  * source are recorded as messages of TB_RECORDER_JUMPS_TOPIC (std_msgs/msg/String: "kind=backward
  * reason=loop before_ns=... after_ns=... run=2"), at the time that they led to, and the first 1000
  * are noted in the bag's custom data too, as "timebase_jump_N". A step forward is a jump if it is

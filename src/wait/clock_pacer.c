@@ -17,8 +17,8 @@ typedef struct clock_pacer {
   tb__sleeper_t sleeper;     /* of the thread that waits */
   _Atomic int64_t stride_ns; /* the last large step, or 0 */
 
-  tb__mutex_t
-      mutex; /* guards what follows; nothing is waited for under it, so handlers may take it */
+  /* Guards what follows; nothing is waited for under it, so handlers may take it. */
+  tb__mutex_t mutex;
   int64_t passed_ns; /* when the clock told since_ns */
   int64_t since_ns;
   bool stands;            /* in a jump, or there is no time yet */
