@@ -2,6 +2,7 @@
 
 void tb__clock_presence_matched(tb__clock_presence_t *presence, uint32_t matched)
 {
+  if (matched && !presence->matched) presence->appearances++;
   presence->matched = matched;
   if (matched) return;
   presence->alive = false;

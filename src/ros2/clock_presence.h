@@ -10,6 +10,7 @@
 
 typedef struct tb__clock_presence {
   uint32_t matched;      /* publishers now */
+  uint32_t appearances;  /* how often there was one where there was none */
   uint32_t incompatible; /* how many were refused for their QoS so far */
   bool unmatched;        /* one that was refused is still there */
   bool ticked;           /* time has started */

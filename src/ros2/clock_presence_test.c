@@ -28,10 +28,12 @@ static void test_C8_publishers_come_tick_go_and_come_back(void **state)
   tb__clock_presence_matched(&p, 2);
   tb__clock_presence_matched(&p, 1);
   EXPECT_NOTHING(&p);
+  assert_int_equal(p.appearances, 1);
   tb__clock_presence_matched(&p, 0);
   EXPECT(&p, LOST);
   tb__clock_presence_matched(&p, 1);
   EXPECT(&p, STALLED);
+  assert_int_equal(p.appearances, 2);
   assert_false(tb__clock_presence_tick(&p, 6));
   EXPECT_NOTHING(&p);
 }

@@ -381,12 +381,13 @@ void tb__clock_source_watch(tb_source_t *source, void (*changed)(void *user), vo
   self->changed_user = user;
 }
 
-uint32_t tb__clock_source_publishers(tb_source_t *source)
+uint32_t tb__clock_source_publishers(tb_source_t *source, uint32_t *out_appearances)
 {
   clock_source_t *self = clock_source_of(source);
   if (!self) return 0;
   tb__mutex_lock(&self->mutex);
   uint32_t matched = self->counting ? self->presence.matched : 0;
+  if (out_appearances) *out_appearances = self->presence.appearances;
   tb__mutex_unlock(&self->mutex);
   return matched;
 }

@@ -18,7 +18,8 @@ bool tb__clock_source_reader_guid(tb_source_t *source, uint8_t out[16]);
  * starts, that is, before it is given to a clock or made the default. */
 void tb__clock_source_watch(tb_source_t *source, void (*changed)(void *user), void *user);
 
-/* How many publishers are matched now. */
-uint32_t tb__clock_source_publishers(tb_source_t *source);
+/* How many publishers are matched now, and how often there has been one where there was none: who
+ * looks late may have missed that they were gone (NULL: not asked for). */
+uint32_t tb__clock_source_publishers(tb_source_t *source, uint32_t *out_appearances);
 
 #endif

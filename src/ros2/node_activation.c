@@ -22,11 +22,12 @@ static void use_sim_time(tb__node_activation_t *self, bool on)
             error.text);
 }
 
-static void appear(tb__node_activation_t *self)
+static void appear(tb__node_activation_t *self, uint32_t appearance)
 {
   self->off_ns = INT64_MAX;
-  if (self->present) return;
   self->present = true;
+  if (self->appearance == appearance) return;
+  self->appearance = appearance;
   use_sim_time(self, true);
 }
 
@@ -52,8 +53,9 @@ static void vanish(tb__node_activation_t *self)
 static void run(tb__dispatch_member_t *member)
 {
   tb__node_activation_t *self = activation_of(member);
-  if (tb__clock_source_publishers(self->source->clock_topic) > 0)
-    appear(self);
+  uint32_t appearance = 0;
+  if (tb__clock_source_publishers(self->source->clock_topic, &appearance) > 0)
+    appear(self, appearance);
   else
     vanish(self);
 }

@@ -19,6 +19,7 @@ typedef struct tb__node_activation {
   int64_t limit_ns; /* 0: once on, it stays on */
   int64_t off_ns;   /* steady: when it goes off unless a publisher comes; INT64_MAX: not */
   bool present;
+  uint32_t appearance; /* the last one that switched it on */
 } tb__node_activation_t;
 
 /* Begins to look. `limit`: as tb_ros2_node_options_t has it. */

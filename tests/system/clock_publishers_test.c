@@ -39,7 +39,7 @@ static void on_log(tb_log_level_t level, const char *message, void *user)
 static void on_change(void *user)
 {
   stage_t *stage = user;
-  tb__clock_source_publishers(stage->source);
+  tb__clock_source_publishers(stage->source, NULL);
   atomic_fetch_add(&changes, 1);
 }
 
@@ -58,7 +58,7 @@ static void stage_open(stage_t *stage, const tb_qos_t *qos)
   assert_ok(tb_ros2_clock_source_create(stage->context, &options, &stage->source, &error));
   tb__clock_source_watch(stage->source, on_change, stage);
   assert_false(tb__clock_source_reader_guid(stage->source, guid));
-  assert_int_equal(tb__clock_source_publishers(stage->source), 0);
+  assert_int_equal(tb__clock_source_publishers(stage->source, NULL), 0);
   tb_timeline_options_t never = TB_TIMELINE_OPTIONS_INIT; /* however slow the machine is */
   never.stall_limit.ns = 0;
   assert_ok(tb_timeline_set_options(tb_source_timeline(stage->source), &never));
@@ -72,7 +72,7 @@ static void stage_close(stage_t *stage)
   uint8_t guid[16];
   assert_ok(tb_clock_destroy(stage->clock));
   assert_false(tb__clock_source_reader_guid(stage->source, guid));
-  assert_int_equal(tb__clock_source_publishers(stage->source), 0);
+  assert_int_equal(tb__clock_source_publishers(stage->source, NULL), 0);
   assert_ok(tb_source_destroy(stage->source));
   tb_ros2_context_destroy(stage->context);
   tb_log_set_hook(NULL, NULL);
@@ -113,7 +113,7 @@ static void publish(const stage_t *stage, tb_ros2_clock_publisher_t *publisher, 
 
 static void wait_for_publishers(const stage_t *stage, uint32_t count)
 {
-  while (tb__clock_source_publishers(stage->source) != count)
+  while (tb__clock_source_publishers(stage->source, NULL) != count)
     sched_yield();
 }
 

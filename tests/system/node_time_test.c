@@ -2,13 +2,16 @@
 #include <dirent.h>
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <timebase/jump.h>
 #include <timebase/manual_source.h>
+#include <timebase/ros2_client.h>
 #include <timebase/ros2_clock_publisher.h>
 #include <timebase/ros2_node.h>
+#include <timebase/ros2_service.h>
 #include <timebase/shm_publisher.h>
 #include <timebase/source.h>
 #include <unistd.h>
@@ -415,6 +418,59 @@ static void test_X7_a_publisher_activates_and_losing_it_does_not_deactivate(void
   wait_until_active(node, true);
 }
 
+static sem_t held, release;
+
+static void hold(tb_ros2_service_t *service, const tb_ros2_request_t *request, void *user)
+{
+  (void)service, (void)request, (void)user;
+  sem_post(&held);
+  while (sem_wait(&release))
+    continue;
+}
+
+static void answered(tb_status_t status, const tb_ros2_response_t *response, void *user)
+{
+  (void)status, (void)response, (void)user;
+}
+
+/* The thread that switches the clock on is held from before the first publisher goes until the
+ * next one is there. */
+static void test_X7_a_publisher_that_comes_back_unseen_activates_again(void **state)
+{
+  (void)state;
+  static const char name[] = "/hold", type[] = "std_srvs/srv/Trigger";
+  static const uint8_t request[] = {0, 1, 0, 0, 0, 0, 0, 0};
+  tb_ros2_service_t *service;
+  tb_ros2_client_t *client;
+  node = create_automatic(0);
+  publisher_create(NULL);
+  wait_until_active(node, true);
+  tick_until(node, 5 * S);
+  sem_init(&held, 0, 0);
+  sem_init(&release, 0, 0);
+  assert_ok(tb_ros2_service_create(context, name, type, NULL, hold, NULL, &service, NULL));
+  assert_ok(tb_ros2_client_create(elsewhere, name, type, NULL, &client, NULL));
+  assert_ok(tb_ros2_client_wait_for_service(client, LIMIT));
+  assert_ok(
+      tb_ros2_client_call_async(client, request, sizeof request, LIMIT, answered, NULL, NULL));
+  while (sem_wait(&held))
+    continue;
+  tb_ros2_clock_publisher_destroy(publisher);
+  tb_clock_reading_t reading;
+  do
+    assert_ok(tb_clock_read(tb_ros2_node_clock(node), &reading));
+  while (reading.state != TB_CLOCK_LOST);
+  assert_ok(set_sim_time(node, false));
+  publisher_create(NULL);
+  assert_ok(tb_ros2_clock_publisher_wait_for_matched(publisher, 1, LIMIT));
+  sem_post(&release);
+  wait_until_active(node, true);
+  tb_ros2_client_destroy(client);
+  tb_ros2_service_destroy(service);
+  sem_destroy(&held);
+  sem_destroy(&release);
+}
+
 static void test_X7_an_automatic_clock_may_go_off_after_a_limit(void **state)
 {
   (void)state;
@@ -471,6 +527,7 @@ int main(void)
       TEST(test_nodes_that_switch_at_a_time_share_what_they_follow),
       TEST(test_X5_the_subscription_has_the_qos_of_its_parameters),
       TEST(test_X7_a_publisher_activates_and_losing_it_does_not_deactivate),
+      TEST(test_X7_a_publisher_that_comes_back_unseen_activates_again),
       TEST(test_X7_an_automatic_clock_may_go_off_after_a_limit),
       TEST(test_bad_overrides_refuse_the_node),
   };
