@@ -65,6 +65,9 @@ TB_API tb_status_t tb_ros2_client_wait_for_service(tb_ros2_client_t *client, tb_
  *   TB_ERR_INVALID    not plain CDR (00 00 or 00 01 at the start)
  *   TB_ERR_NO_MEMORY, TB_ERR_TRANSPORT, TB_ERR_FORKED
  *
+ * DDS sends again what a link loses, but not the first message of a writer to a reader that keeps
+ * no history and had heard nothing of it: over a bad link a call right after the service has come,
+ * or its answer, may be lost for good, so give a limit.
  * Several threads may call at once. A second answer to a request is ignored.
  * [any thread] [blocks] */
 TB_API tb_status_t tb_ros2_client_call(tb_ros2_client_t *client, const void *cdr, size_t size,

@@ -209,7 +209,7 @@ static void jump_locked(tb_timeline_t *timeline, tb__jump_t *jump, const move_t 
   timeline->jump = NULL;
   timeline->unsettled = false;
   tb__jump_release_locked(jump, timeline);
-  if (blocking) tb__timeline_unblock_locked(timeline);
+  if (blocking && !timeline->announced) tb__timeline_unblock_locked(timeline);
 }
 
 static bool concerns_handlers(const tb_timeline_t *timeline, const tb_jump_t *jump)

@@ -4,6 +4,7 @@
 
 #include "clock/delay.h"
 #include "clock/running.h"
+#include "clock/try_tick.h"
 #include "platform/activity.h"
 #include "platform/futex.h"
 #include "platform/held_time.h"
@@ -126,6 +127,23 @@ void tb__timeline_unblock_locked(tb_timeline_t *timeline)
   atomic_store(&timeline->version, (version & ~TB__VERSION_BLOCKED) + TB__VERSION_STEP);
   atomic_fetch_add(&timeline->gate, 1);
   tb__futex_wake_all(&timeline->gate);
+}
+
+void tb__timeline_announce(tb_timeline_t *timeline)
+{
+  tb__mutex_lock(&timeline->mutex);
+  timeline->announced = true;
+  tb__timeline_block_locked(timeline);
+  tb__mutex_unlock(&timeline->mutex);
+}
+
+void tb__timeline_end_announced(tb_timeline_t *timeline)
+{
+  tb__mutex_lock(&timeline->mutex);
+  timeline->announced = false;
+  tb__timeline_unblock_locked(timeline);
+  tb__waiters_tell_state_locked(timeline);
+  tb__mutex_unlock(&timeline->mutex);
 }
 
 void tb__timeline_take_turn_locked(tb_timeline_t *timeline)

@@ -123,6 +123,7 @@ struct tb_timeline {
   _Atomic bool readers_give_up;
   bool detached;   /* ticks are refused */
   bool unsettled;  /* between the commit of a jump and the waking of who is due */
+  bool announced;  /* readers are held up for a tick that is to be dispatched */
   bool running;    /* time goes on by itself, on `course` */
   int64_t time_ns; /* as committed; 0: not started */
   uint64_t epoch;  /* of the last backward jump */

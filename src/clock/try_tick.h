@@ -15,4 +15,10 @@ TB_PRIVATE_API tb_status_t tb__timeline_try_tick(tb_timeline_t *timeline, int64_
 /* [any thread but in a callback of a jump] */
 TB_PRIVATE_API void tb__timeline_wake_due(tb_timeline_t *timeline);
 
+/* A tick has come that another thread is to commit: from here on readers wait as in a jump that
+ * blocks, in which they are already as far as they are concerned (J3). One thread at a time. */
+TB_PRIVATE_API void tb__timeline_announce(tb_timeline_t *timeline);
+/* It has been committed, or will not be. */
+TB_PRIVATE_API void tb__timeline_end_announced(tb_timeline_t *timeline);
+
 #endif

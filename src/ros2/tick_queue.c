@@ -11,6 +11,13 @@ static void wake_thread(tb__tick_queue_t *queue)
   tb__futex_wake_one(&queue->work);
 }
 
+/* Under the queue's mutex, so that none is announced meanwhile. */
+static void end_announced_locked(tb__tick_queue_t *queue) TB_REQUIRES(queue->mutex);
+static void end_announced_locked(tb__tick_queue_t *queue)
+{
+  if (--queue->announced == 0) tb__timeline_end_announced(queue->timeline);
+}
+
 /* The first stays in the ring while it is dispatched, so that nothing overtakes it. Those who are
  * due are so by ticks that came before it. */
 static bool dispatch_next(tb__tick_queue_t *queue)
@@ -19,12 +26,13 @@ static bool dispatch_next(tb__tick_queue_t *queue)
   bool due = queue->due_wanted;
   queue->due_wanted = false;
   bool work = !queue->stop && queue->count > 0;
-  int64_t time_ns = work ? queue->ticks[queue->first] : 0;
+  int64_t time_ns = work ? queue->ticks[queue->first].time_ns : 0;
   tb__mutex_unlock(&queue->mutex);
   if (due) tb__timeline_wake_due(queue->timeline);
   if (!work) return due;
   tb_timeline_tick(queue->timeline, time_ns, TB_JUMP_REASON_NONE);
   tb__mutex_lock(&queue->mutex);
+  if (queue->ticks[queue->first].announced) end_announced_locked(queue);
   queue->first = (queue->first + 1) % TB__TICK_QUEUE_SIZE;
   queue->count--;
   tb__mutex_unlock(&queue->mutex);
@@ -98,38 +106,59 @@ void tb__tick_queue_fini(tb__tick_queue_t *queue)
   tb__mutex_unlock(&queue->mutex);
   wake_thread(queue);
   tb__thread_join(&queue->thread);
+  if (queue->announced) tb__timeline_end_announced(queue->timeline);
   tb__mutex_fini(&queue->mutex);
 }
 
-/* The first is being dispatched: only those behind it may still change. */
-static void enqueue_locked(tb__tick_queue_t *queue, int64_t time_ns) TB_REQUIRES(queue->mutex);
-static void enqueue_locked(tb__tick_queue_t *queue, int64_t time_ns)
+/* Whether one that waits, or is being dispatched, is more than the passing of time. */
+static bool has_jump_locked(const tb__tick_queue_t *queue) TB_REQUIRES(queue->mutex);
+static bool has_jump_locked(const tb__tick_queue_t *queue)
 {
-  bool small = false;
-  if (queue->count > 0) {
-    uint32_t last = (queue->first + queue->count - 1) % TB__TICK_QUEUE_SIZE;
-    int64_t step_ns = time_ns - queue->ticks[last];
-    small = step_ns >= 0 && step_ns < SMALL_STEP_NS;
-    bool full = queue->count == TB__TICK_QUEUE_SIZE;
-    if (full || (queue->count > 1 && small && queue->small_step[last])) {
-      queue->ticks[last] = time_ns;
-      return;
-    }
-  }
+  for (uint32_t i = 0; i < queue->count; i++)
+    if (!queue->ticks[(queue->first + i) % TB__TICK_QUEUE_SIZE].small_step) return true;
+  return false;
+}
+
+static void announce_locked(tb__tick_queue_t *queue, tb__waiting_tick_t *tick)
+    TB_REQUIRES(queue->mutex);
+static void announce_locked(tb__tick_queue_t *queue, tb__waiting_tick_t *tick)
+{
+  if (tick->announced) return;
+  tick->announced = true;
+  if (queue->announced++ == 0) tb__timeline_announce(queue->timeline);
+}
+
+/* The first is being dispatched: only those behind it may still change. What time does as it
+ * passes holds up nobody, but behind a jump it is part of what readers wait for. */
+static void enqueue_locked(tb__tick_queue_t *queue, int64_t time_ns, bool small_step)
+    TB_REQUIRES(queue->mutex);
+static void enqueue_locked(tb__tick_queue_t *queue, int64_t time_ns, bool small_step)
+{
   uint32_t end = (queue->first + queue->count) % TB__TICK_QUEUE_SIZE;
-  queue->ticks[end] = time_ns;
-  queue->small_step[end] = small;
-  queue->count++;
+  tb__waiting_tick_t *last = &queue->ticks[(end + TB__TICK_QUEUE_SIZE - 1) % TB__TICK_QUEUE_SIZE];
+  bool full = queue->count == TB__TICK_QUEUE_SIZE;
+  bool merged = full || (queue->count > 1 && small_step && last->small_step);
+  if (merged) {
+    last->time_ns = time_ns;
+  } else {
+    last = &queue->ticks[end];
+    *last = (tb__waiting_tick_t){.time_ns = time_ns, .small_step = small_step};
+    queue->count++;
+  }
+  if (has_jump_locked(queue)) announce_locked(queue, last);
 }
 
 void tb__tick_queue_tick(tb__tick_queue_t *queue, int64_t time_ns)
 {
   bool due = false;
   tb__mutex_lock(&queue->mutex);
+  int64_t step_ns = time_ns - queue->last_ns;
+  bool small_step = step_ns >= 0 && step_ns < SMALL_STEP_NS;
   bool direct =
       queue->count == 0 && tb__timeline_try_tick(queue->timeline, time_ns, &due) != TB_ERR_BUSY;
-  if (!direct) enqueue_locked(queue, time_ns);
+  if (!direct) enqueue_locked(queue, time_ns, small_step);
   if (due) queue->due_wanted = true;
+  queue->last_ns = time_ns;
   tb__mutex_unlock(&queue->mutex);
   if (!direct || due) wake_thread(queue);
 }

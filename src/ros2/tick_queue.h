@@ -17,15 +17,22 @@
 /* What the receive thread has to say but must not: called on the dispatch thread, nothing held. */
 typedef void (*tb__tick_report_t)(void *user);
 
+typedef struct tb__waiting_tick {
+  int64_t time_ns;
+  bool small_step; /* a short way forward from the one before: the passing of time */
+  bool announced;  /* readers wait for it: it is a jump, or came in behind one that waits */
+} tb__waiting_tick_t;
+
 typedef struct tb__tick_queue {
   tb_timeline_t *timeline;
   tb__tick_report_t report, drained;
   void *report_user;
   tb__thread_t thread;
   tb__mutex_t mutex;
-  int64_t ticks[TB__TICK_QUEUE_SIZE];   /* a ring; the first is being dispatched */
-  bool small_step[TB__TICK_QUEUE_SIZE]; /* a short way forward from the one before */
+  tb__waiting_tick_t ticks[TB__TICK_QUEUE_SIZE]; /* a ring; the first is being dispatched */
   uint32_t first, count;
+  uint32_t announced; /* how many of them hold up readers */
+  int64_t last_ns;    /* of all that came */
   bool report_wanted, drained_wanted, due_wanted;
   int64_t report_at_ns;  /* steady, of the thread; 0: not by itself */
   _Atomic uint32_t work; /* futex of the thread: changes when there is something to do */

@@ -96,15 +96,21 @@ static void *sleep_until_20(void *clock)
   return NULL;
 }
 
+/* From here on the dispatch thread does nothing until go_on. */
+static void hold_dispatch(fixture_t *f)
+{
+  f->holds_reports = true;
+  tb__tick_queue_report(&f->queue);
+  while (atomic_load(&f->reports) == 0)
+    sched_yield();
+}
+
 /* A message behind the tick must not be seen at an earlier time, whoever is to be woken. */
 static void test_X5_ticks_that_make_somebody_due_are_committed_where_they_arrive(void **state)
 {
   fixture_t *f = *state;
   pthread_t sleeper;
-  f->holds_reports = true; /* the thread does nothing else meanwhile */
-  tb__tick_queue_report(&f->queue);
-  while (atomic_load(&f->reports) == 0)
-    sched_yield();
+  hold_dispatch(f);
   tb__tick_queue_tick(&f->queue, 10 * S);
   assert_int_equal(pthread_create(&sleeper, NULL, sleep_until_20, f->clock), 0);
   wait_for_waiters(f->clock, 1);
@@ -154,6 +160,107 @@ static void test_X5_jumps_run_on_the_dispatch_thread_and_ticks_keep_their_order(
   assert_string_equal(f->trace, "50->20 21->5 ");
   assert_false(f->ran_here);
   tb_jump_handler_destroy(handler);
+}
+
+static void note(const tb_jump_t *jump, void *user)
+{
+  (void)jump;
+  fixture_t *f = user;
+  strcat(f->trace, "jump ");
+}
+
+/* Ticks come in while the thread is held; what a reader gets then, and after it. */
+static void expect_read(fixture_t *f, tb_status_t status, int64_t time_ns)
+{
+  tb_time_t now = {-1, TB_TIME_ROS};
+  assert_int_equal(tb_clock_try_now(f->clock, &now), status);
+  if (status == TB_OK) assert_int_equal(now.ns, time_ns);
+}
+
+static void test_J3_readers_wait_from_the_arrival_of_a_jump(void **state)
+{
+  fixture_t *f = *state;
+  tb_jump_handler_t *handler;
+  tb_jump_handler_options_t options = {.threshold = {{0}, {-1}, true}, .after = note, .user = f};
+  assert_ok(tb_jump_handler_create(f->clock, &options, &handler));
+  hold_dispatch(f);
+  expect_read(f, TB_OK, 0);
+  tb__tick_queue_tick(&f->queue, 50 * S); /* the first one */
+  expect_read(f, TB_ERR_BUSY, 0);
+  atomic_store(&f->go_on, true);
+  assert_int_equal(now_ns(f), 50 * S);
+  assert_string_equal(f->trace, "jump ");
+  atomic_store(&f->go_on, false);
+  atomic_store(&f->reports, 0);
+  hold_dispatch(f);
+  tb__tick_queue_tick(&f->queue, 20 * S);
+  tb__tick_queue_tick(&f->queue, 20 * S + 1);
+  tb__tick_queue_tick(&f->queue, 20 * S + 2);
+  expect_read(f, TB_ERR_BUSY, 0);
+  atomic_store(&f->go_on, true);
+  assert_int_equal(now_ns(f), 20 * S + 2); /* not at the jump, but behind it */
+  assert_string_equal(f->trace, "jump jump ");
+  assert_false(f->ran_here);
+  tb_jump_handler_destroy(handler);
+}
+
+static void test_X5_a_jump_forward_holds_up_readers_and_the_passing_of_time_does_not(void **state)
+{
+  fixture_t *f = *state;
+  tb_jump_handler_t *handler;
+  tb_jump_handler_options_t options = {.threshold.min_forward.ns = 1, .after = note, .user = f};
+  tb__tick_queue_tick(&f->queue, 50 * S);
+  assert_ok(tb_jump_handler_create(f->clock, &options, &handler));
+  hold_dispatch(f);
+  tb__tick_queue_tick(&f->queue, 51 * S - 1);
+  tb__tick_queue_tick(&f->queue, 51 * S);
+  expect_read(f, TB_OK, 50 * S);
+  tb__tick_queue_tick(&f->queue, 52 * S);
+  expect_read(f, TB_ERR_BUSY, 0);
+  atomic_store(&f->go_on, true);
+  assert_int_equal(now_ns(f), 52 * S);
+  assert_string_equal(f->trace, "jump jump jump ");
+  tb_jump_handler_destroy(handler);
+}
+
+static void *wait_until_running(void *clock)
+{
+  assert_ok(tb_clock_wait_for_state(clock, TB_CLOCK_STATE_BIT(TB_CLOCK_RUNNING), NULL, NULL));
+  return NULL;
+}
+
+static void test_C8_who_waits_for_a_state_is_told_when_readers_are_let_go(void **state)
+{
+  fixture_t *f = *state;
+  pthread_t waiter;
+  tb_jump_handler_t *handler;
+  tb_jump_handler_options_t options = {.threshold.on_clock_change = true, .after = note, .user = f};
+  assert_ok(tb_jump_handler_create(f->clock, &options, &handler));
+  assert_int_equal(pthread_create(&waiter, NULL, wait_until_running, f->clock), 0);
+  wait_for_waiters(f->clock, 1);
+  tb__tick_queue_tick(&f->queue, 50 * S);
+  pthread_join(waiter, NULL);
+  tb_jump_handler_destroy(handler);
+}
+
+static void test_X5_a_jump_that_is_dropped_lets_readers_go(void **state)
+{
+  fixture_t *f = *state;
+  tb_jump_handler_t *handler;
+  tb_jump_handler_options_t options = {.threshold.min_backward.ns = -1, .after = note, .user = f};
+  tb__tick_queue_tick(&f->queue, 50 * S);
+  assert_ok(tb_jump_handler_create(f->clock, &options, &handler));
+  hold_dispatch(f);
+  tb__tick_queue_tick(&f->queue, 20 * S);
+  tb__mutex_lock(&f->queue.mutex);
+  f->queue.stop = true; /* which the thread sees before it gets to the tick */
+  tb__mutex_unlock(&f->queue.mutex);
+  atomic_store(&f->go_on, true);
+  tb__tick_queue_fini(&f->queue);
+  expect_read(f, TB_OK, 50 * S);
+  assert_string_equal(f->trace, "");
+  tb_jump_handler_destroy(handler);
+  assert_ok(tb__tick_queue_init(&f->queue, tb_source_timeline(f->source), NULL, NULL, NULL));
 }
 
 static void test_X5_a_full_queue_keeps_the_latest_time(void **state)
@@ -224,6 +331,10 @@ int main(void)
       WITH_QUEUE(test_X5_ticks_that_make_somebody_due_are_committed_where_they_arrive),
       WITH_QUEUE(test_X5_jumps_run_on_the_dispatch_thread_and_ticks_keep_their_order),
       WITH_WRAPPED_QUEUE(test_X5_jumps_run_on_the_dispatch_thread_and_ticks_keep_their_order),
+      WITH_QUEUE(test_J3_readers_wait_from_the_arrival_of_a_jump),
+      WITH_QUEUE(test_X5_a_jump_forward_holds_up_readers_and_the_passing_of_time_does_not),
+      WITH_QUEUE(test_C8_who_waits_for_a_state_is_told_when_readers_are_let_go),
+      WITH_QUEUE(test_X5_a_jump_that_is_dropped_lets_readers_go),
       WITH_QUEUE(test_X5_a_full_queue_keeps_the_latest_time),
       WITH_QUEUE(test_X8_a_report_may_ask_to_be_called_again),
       WITH_QUEUE(test_X8_reports_run_on_the_dispatch_thread_once_for_all_that_ask),

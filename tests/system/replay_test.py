@@ -189,12 +189,12 @@ class ReplayTest(CommandTest):
             return Got(words[1], *map(int, words[2:]))
         return Jump(words[1], *map(int, words[2:]))
 
-    def check_stretch(self, seen, expected, early=()):
-        """Exactly these messages, each at its log time or later, but for the early ones."""
+    def check_stretch(self, seen, expected):
+        """Exactly these messages, each at its log time or later."""
         logs = {(m.topic, m.number): m for m in expected}
         for topic in (*PERIODS_NS, "/map"):
             self.assertEqual(
-                [m.number for m in (*early, *seen) if m.topic == topic],
+                [m.number for m in seen if m.topic == topic],
                 [m.number for m in expected if m.topic == topic],
             )
         for message in seen:
@@ -218,22 +218,6 @@ class ReplayTest(CommandTest):
             else:
                 stretches[-1].append(event)
         return jumps, stretches
-
-    def take_early(self, stretch, expected):
-        """Messages right behind the tick of a jump may come before the thread that runs handlers has
-        got to it: they end the stretch before, and are no continuation of it."""
-        numbers = collections.defaultdict(list)
-        for message in expected:
-            numbers[message.topic].append(message.number)
-        at = collections.Counter()
-        for index, message in enumerate(stretch):
-            place, known = at[message.topic], numbers[message.topic]
-            if place == len(known) or known[place] != message.number:
-                early = stretch[index:]
-                del stretch[index:]
-                return early
-            at[message.topic] += 1
-        return []
 
     # --- tests ---
 
@@ -385,19 +369,17 @@ class ReplayTest(CommandTest):
             self.assertEqual([jump.after_ns for jump in jumps], [START_NS, forward_ns, back_ns])
             for jump in jumps[1:]:
                 self.assertEqual(jump.delta_ns, jump.after_ns - jump.before_ns)
-            early = self.check_until(stretches[0], messages, START_NS, jumps[1].before_ns)
-            early = self.check_until(stretches[1], messages, forward_ns, jumps[2].before_ns, early)
-            self.check_stretch(stretches[2], self.from_time(messages, back_ns), early)
+            self.check_until(stretches[0], messages, START_NS, jumps[1].before_ns)
+            self.check_until(stretches[1], messages, forward_ns, jumps[2].before_ns)
+            self.check_stretch(stretches[2], self.from_time(messages, back_ns))
 
-    def check_until(self, seen, messages, start_ns, before_ns, early=()):
+    def check_until(self, seen, messages, start_ns, before_ns):
         """What had been sent when the jump came: all before the last tick, and some of its time."""
         expected = self.from_time(messages, start_ns, before_ns)
-        left = self.take_early(seen, expected[len(early) :])
-        got = {(m.topic, m.number) for m in (*early, *seen)}
+        got = {(m.topic, m.number) for m in seen}
         missing = [m for m in expected if (m.topic, m.number) not in got]
         self.assertTrue(all(m.log_ns == before_ns for m in missing), (before_ns, missing))
-        self.check_stretch(seen, [m for m in expected if m not in missing], early)
-        return left
+        self.check_stretch(seen, [m for m in expected if m not in missing])
 
 
 if __name__ == "__main__":
