@@ -75,8 +75,9 @@ static void *run(void *argument)
   tb__tick_queue_t *queue = argument;
   for (;;) {
     uint32_t seen = atomic_load(&queue->work);
+    bool dispatched = dispatch_next(queue); /* first: readers may wait for it */
     report_if_wanted(queue);
-    if (dispatch_next(queue) || tell_drained(queue)) continue;
+    if (dispatched || tell_drained(queue)) continue;
     tb__mutex_lock(&queue->mutex);
     bool stop = queue->stop;
     tb__mutex_unlock(&queue->mutex);
