@@ -19,6 +19,8 @@ import sys
 import tempfile
 import unittest
 
+from sqlite_bag import sqlite_bag_make
+
 LIMIT_S = 60
 TIMEBASE = REAL_BAGS = None
 HEADER = b"\x00\x01\x00\x00"
@@ -31,29 +33,18 @@ def payload(index):
 
 
 def bag_make(folder, count=100, first=0, files=1, metadata=True):
-    """A bag of /a and /b at 1000, 1001, ... ns, as rosbag2 of humble lays it out."""
+    """A bag of /a and /b at 1000, 1001, ... ns."""
     os.makedirs(folder)
     names = []
     for number in range(files):
         name = f"bag_{number}.db3"
         names.append(name)
-        database = sqlite3.connect(os.path.join(folder, name))
-        database.executescript(
-            "CREATE TABLE topics(id INTEGER PRIMARY KEY,name TEXT NOT NULL,type TEXT NOT NULL,"
-            "serialization_format TEXT NOT NULL,offered_qos_profiles TEXT NOT NULL);"
-            "CREATE TABLE messages(id INTEGER PRIMARY KEY,topic_id INTEGER NOT NULL,"
-            "timestamp INTEGER NOT NULL, data BLOB NOT NULL);"
-            "CREATE INDEX timestamp_idx ON messages (timestamp ASC);"
-            "INSERT INTO topics VALUES(1,'/a','std_msgs/msg/String','cdr','');"
-            "INSERT INTO topics VALUES(2,'/b','std_msgs/msg/Header','cdr','');"
+        here = range(first + number * count // files, first + (number + 1) * count // files)
+        sqlite_bag_make(
+            os.path.join(folder, name),
+            [("/a", "std_msgs/msg/String"), ("/b", "std_msgs/msg/Header")],
+            [(index % 2, 1000 + index, payload(index)) for index in here],
         )
-        for index in range(first + number * count // files, first + (number + 1) * count // files):
-            database.execute(
-                "INSERT INTO messages VALUES(NULL,?,?,?)",
-                (1 + index % 2, 1000 + index, payload(index)),
-            )
-        database.commit()
-        database.close()
     if metadata:
         with open(os.path.join(folder, "metadata.yaml"), "w", encoding="utf-8") as out:
             out.write(

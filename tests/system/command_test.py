@@ -23,6 +23,8 @@ import threading
 import time
 import unittest
 
+from sqlite_bag import sqlite_bag_make
+
 LIMIT_S = 120
 TRIES = 5  # where a thread that is held up for a second spoils what is measured
 SECOND = 1_000_000_000
@@ -35,31 +37,25 @@ LOOPBACK = (
 BIN_DIR = PROBE = DEMO_BAG = None
 
 
-def bag_make(folder, start_ns, step_ns, count):
-    """A bag of std_msgs/Header, laid out as rosbag2 does, with stamps equal to the log times."""
-    path = os.path.join(folder, "bag_0.db3")
-    database = sqlite3.connect(path)
-    database.executescript(
-        "CREATE TABLE topics(id INTEGER PRIMARY KEY,name TEXT NOT NULL,type TEXT NOT NULL,"
-        "serialization_format TEXT NOT NULL,offered_qos_profiles TEXT NOT NULL);"
-        "CREATE TABLE messages(id INTEGER PRIMARY KEY,topic_id INTEGER NOT NULL,"
-        "timestamp INTEGER NOT NULL, data BLOB NOT NULL);"
-        "CREATE INDEX timestamp_idx ON messages (timestamp ASC);"
+def header_of(at_ns):
+    """A serialized std_msgs/Header."""
+    return (
+        b"\x00\x01\x00\x00"
+        + (at_ns // SECOND).to_bytes(4, "little")
+        + (at_ns % SECOND).to_bytes(4, "little")
+        + (1).to_bytes(4, "little")
+        + b"\x00\x00\x00\x00"
     )
-    database.execute("INSERT INTO topics VALUES(1,'/stamped','std_msgs/msg/Header','cdr','')")
-    for index in range(count):
-        at = start_ns + index * step_ns
-        data = (
-            b"\x00\x01\x00\x00"
-            + (at // SECOND).to_bytes(4, "little")
-            + (at % SECOND).to_bytes(4, "little")
-            + (1).to_bytes(4, "little")
-            + b"\x00\x00\x00\x00"
-        )
-        database.execute("INSERT INTO messages VALUES(NULL,1,?,?)", (at, data))
-    database.commit()
-    database.close()
-    return path
+
+
+def bag_make(folder, start_ns, step_ns, count):
+    """A bag of std_msgs/Header, with stamps equal to the log times."""
+    times = [start_ns + index * step_ns for index in range(count)]
+    return sqlite_bag_make(
+        os.path.join(folder, "bag_0.db3"),
+        [("/stamped", "std_msgs/msg/Header")],
+        [(0, at, header_of(at)) for at in times],
+    )
 
 
 class Process:

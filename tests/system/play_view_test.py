@@ -11,7 +11,6 @@ import os
 import re
 import select
 import signal
-import sqlite3
 import sys
 import tempfile
 import termios
@@ -21,6 +20,7 @@ import unittest
 import command_test
 import pyte
 from command_test import LIMIT_S, SECOND, CommandTest
+from sqlite_bag import sqlite_bag_make
 from terminal import Terminal
 
 START = 1_700_000_000 * SECOND
@@ -38,27 +38,11 @@ def text_message(text):
 
 def bag_make(folder, topics, messages):
     """Of std_msgs/String; messages: (topic, seconds, payload)."""
-    path = os.path.join(tempfile.mkdtemp(dir=folder), "bag.db3")
-    database = sqlite3.connect(path)
-    database.executescript(
-        "CREATE TABLE topics(id INTEGER PRIMARY KEY,name TEXT NOT NULL,type TEXT NOT NULL,"
-        "serialization_format TEXT NOT NULL,offered_qos_profiles TEXT NOT NULL);"
-        "CREATE TABLE messages(id INTEGER PRIMARY KEY,topic_id INTEGER NOT NULL,"
-        "timestamp INTEGER NOT NULL, data BLOB NOT NULL);"
-        "CREATE INDEX timestamp_idx ON messages (timestamp ASC);"
+    return sqlite_bag_make(
+        os.path.join(tempfile.mkdtemp(dir=folder), "bag.db3"),
+        [(name, "std_msgs/msg/String") for name in topics],
+        [(topic, START + int(seconds * SECOND), data) for topic, seconds, data in messages],
     )
-    for index, name in enumerate(topics):
-        database.execute(
-            "INSERT INTO topics VALUES(?,?,'std_msgs/msg/String','cdr','')", (index + 1, name)
-        )
-    for topic, seconds, payload in messages:
-        database.execute(
-            "INSERT INTO messages VALUES(NULL,?,?,?)",
-            (topic + 1, START + int(seconds * SECOND), payload),
-        )
-    database.commit()
-    database.close()
-    return path
 
 
 class Screen(Terminal):

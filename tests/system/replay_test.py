@@ -23,6 +23,7 @@ import tempfile
 import unittest
 
 from command_test import LIMIT_S, SECOND, CommandTest, Process, bound_addresses
+from sqlite_bag import sqlite_bag_make
 
 START_NS = 100 * SECOND
 PERIODS_NS = {"/scan": SECOND // 10, "/odom": SECOND // 25}
@@ -290,23 +291,11 @@ class ReplayTest(CommandTest):
 
     def test_a_bag_of_2_gb_is_played_in_bounded_memory(self):
         """2000 messages of 1 MB, which are small on the disk."""
-        part = os.path.join(self.folder, "part.db3")
-        database = sqlite3.connect(part)
-        database.executescript(
-            "CREATE TABLE topics(id INTEGER PRIMARY KEY,name TEXT NOT NULL,type TEXT NOT NULL,"
-            "serialization_format TEXT NOT NULL,offered_qos_profiles TEXT NOT NULL);"
-            "CREATE TABLE messages(id INTEGER PRIMARY KEY,topic_id INTEGER NOT NULL,"
-            "timestamp INTEGER NOT NULL, data BLOB NOT NULL);"
-            "CREATE INDEX timestamp_idx ON messages (timestamp ASC);"
-            "INSERT INTO topics VALUES(1,'/a','std_msgs/msg/String','cdr','');"
+        part = sqlite_bag_make(
+            os.path.join(self.folder, "part.db3"),
+            [("/a", "std_msgs/msg/String")],
+            [(0, START_NS + i, b"\x00\x01\x00\x00" + bytes(1_000_000)) for i in range(100)],
         )
-        for index in range(100):
-            database.execute(
-                "INSERT INTO messages VALUES(NULL,1,?,?)",
-                (START_NS + index, b"\x00\x01\x00\x00" + bytes(1_000_000)),
-            )
-        database.commit()
-        database.close()
         arguments = ("-s", "mcap", "--chunk-compression", "zstd")
         self.run_command("bag", "convert", part, "-o", f"{self.folder}/packed", *arguments)
         big = f"{self.folder}/big"
