@@ -165,6 +165,16 @@ static const tb__bag_storage_t fake_storage = {
     .read_data = fake_read_data,
 };
 
+tb__fake_header_t tb__fake_header(int64_t time_ns)
+{
+  return (tb__fake_header_t){
+      .encapsulation = {0, 1},
+      .sec = (int32_t)(time_ns / TB_NS_PER_S),
+      .nanosec = (uint32_t)(time_ns % TB_NS_PER_S),
+      .length = 1,
+  };
+}
+
 tb_status_t tb__fake_bag_open(tb__fake_bag_t *bag, const tb_bag_reader_options_t *options,
                               tb_bag_reader_t **out, tb_error_t *error)
 {

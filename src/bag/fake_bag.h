@@ -34,6 +34,17 @@ typedef struct tb__fake_bag {
   size_t opens;           /* how often a file was opened, survey included */
 } tb__fake_bag_t;
 
+/* A payload of std_msgs/msg/Header, little-endian, with that stamp. */
+typedef struct tb__fake_header {
+  uint8_t encapsulation[4];
+  int32_t sec;
+  uint32_t nanosec;
+  uint32_t length;
+  char frame[4];
+} tb__fake_header_t;
+
+tb__fake_header_t tb__fake_header(int64_t time_ns);
+
 /* A reader over the bag, with the merging and checks of every other bag. */
 tb_status_t tb__fake_bag_open(tb__fake_bag_t *bag, const tb_bag_reader_options_t *options,
                               tb_bag_reader_t **out, tb_error_t *error);

@@ -27,23 +27,14 @@ static const tb__fake_topic_t topics[] = {
 };
 
 static tb__fake_message_t messages[2 * MESSAGES];
-static struct {
-  uint8_t encapsulation[4];
-  int32_t sec;
-  uint32_t nanosec;
-  uint32_t length;
-  char frame[4];
-} payloads[MESSAGES];
+static tb__fake_header_t payloads[MESSAGES];
 
 /* Their stamp is their log time. */
 static void make_messages(void)
 {
   for (int64_t i = 0; i < MESSAGES; i++) {
     int64_t time_ns = START_NS + i * STEP_NS;
-    payloads[i].encapsulation[1] = 1;
-    payloads[i].sec = (int32_t)(time_ns / TB_NS_PER_S);
-    payloads[i].nanosec = (uint32_t)(time_ns % TB_NS_PER_S);
-    payloads[i].length = 1;
+    payloads[i] = tb__fake_header(time_ns);
     for (size_t topic = 0; topic < 2; topic++)
       messages[2 * i + (int64_t)topic] = (tb__fake_message_t){
           .topic = topic, .log_time_ns = time_ns, .data = &payloads[i], .size = sizeof payloads[i]};

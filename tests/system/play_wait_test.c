@@ -24,13 +24,7 @@ static const tb__fake_topic_t topics[] = {
      NULL},
 };
 static tb__fake_message_t messages[MESSAGES];
-static struct {
-  uint8_t encapsulation[4];
-  int32_t sec;
-  uint32_t nanosec;
-  uint32_t length;
-  char frame[4];
-} payloads[MESSAGES];
+static tb__fake_header_t payloads[MESSAGES];
 
 /* A player in this process, on a thread of its own. */
 typedef struct session {
@@ -54,10 +48,7 @@ static int setup(void **state)
   loopback_setup(DOMAIN);
   for (int64_t i = 0; i < MESSAGES; i++) {
     int64_t time_ns = START_NS + i * STEP_NS;
-    payloads[i].encapsulation[1] = 1;
-    payloads[i].sec = (int32_t)(time_ns / TB_NS_PER_S);
-    payloads[i].nanosec = (uint32_t)(time_ns % TB_NS_PER_S);
-    payloads[i].length = 1;
+    payloads[i] = tb__fake_header(time_ns);
     messages[i] = (tb__fake_message_t){
         .log_time_ns = time_ns, .data = &payloads[i], .size = sizeof payloads[i]};
   }
