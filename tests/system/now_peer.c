@@ -1,15 +1,17 @@
 /* The reader of the measure of the player's promise, a process of its own: at the receipt of each
  * message `now` of a node that follows /clock is at least the message's log time, which is its
- * stamp.
+ * stamp. It hears of jumps, as a filter that resets itself does.
  *
  *   now_peer COUNT
  *
  * It says "ready" and "matched"; when COUNT messages have come on /reliable: "reliable N",
- * "best_effort N", "violations N", "worst NS", and ends with its stdin. */
+ * "best_effort N", "lost N" (ticks that DDS lost on the way), "violations N", "worst NS", and ends
+ * with its stdin. */
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <timebase/jump.h>
 #include <timebase/ros2_node.h>
 #include <unistd.h>
 
@@ -21,7 +23,17 @@ static tb_clock_t *node_clock;
 static long wanted;
 static atomic_long reliable, best_effort, violations;
 static _Atomic int64_t worst_ns;
+static uint64_t ticks_seen; /* the number of the last one */
+static atomic_long ticks_lost;
 static sem_t complete;
+
+static void on_tick(const tb_ros2_sample_t *sample, void *user)
+{
+  (void)user;
+  if (sample->sequence > ticks_seen) /* the first one has 1 */
+    atomic_fetch_add(&ticks_lost, (long)(sample->sequence - ticks_seen - 1));
+  ticks_seen = sample->sequence;
+}
 
 static void on_message(const tb_ros2_sample_t *sample, void *user)
 {
@@ -42,6 +54,21 @@ static void on_message(const tb_ros2_sample_t *sample, void *user)
   if (user == &reliable && count == wanted) sem_post(&complete);
 }
 
+static void on_jump(const tb_jump_t *jump, void *user)
+{
+  (void)jump, (void)user;
+}
+
+static tb_jump_handler_t *watch_jumps(void)
+{
+  tb_jump_handler_t *handler = NULL;
+  tb_jump_handler_options_t options = TB_JUMP_HANDLER_OPTIONS_INIT;
+  options.threshold = (tb_jump_threshold_t){{TB_NS_PER_S}, {-1}, true};
+  options.after = on_jump;
+  if (tb_jump_handler_create(node_clock, &options, &handler) != TB_OK) exit(1);
+  return handler;
+}
+
 static void fail(const tb_error_t *error)
 {
   fprintf(stderr, "now_peer: %s\n", error->text);
@@ -60,17 +87,17 @@ static tb_ros2_node_t *open_node(tb_ros2_context_t *context)
   return node;
 }
 
-static tb_ros2_subscription_t *subscribe(tb_ros2_node_t *node, const char *topic, tb_qos_t qos,
+static tb_ros2_subscription_t *subscribe(tb_ros2_node_t *node, const char *topic, const char *type,
+                                         tb_qos_t qos, tb_ros2_subscription_callback_t callback,
                                          atomic_long *count)
 {
   tb_ros2_subscription_options_t options = TB_ROS2_SUBSCRIPTION_OPTIONS_INIT;
   tb_ros2_subscription_t *out = NULL;
   tb_error_t error = TB_ERROR_INIT;
-  options.callback = on_message;
+  options.callback = callback;
   options.user = count;
   qos.depth = 1000;
-  if (tb_ros2_node_create_subscription(node, topic, "std_msgs/msg/Header", &qos, &options, &out,
-                                       &error) != TB_OK)
+  if (tb_ros2_node_create_subscription(node, topic, type, &qos, &options, &out, &error) != TB_OK)
     fail(&error);
   return out;
 }
@@ -93,23 +120,30 @@ int main(int argc, char **argv)
   if (tb_ros2_context_create(NULL, &context, &error) != TB_OK) fail(&error);
   tb_ros2_node_t *node = open_node(context);
   node_clock = tb_ros2_node_clock(node);
+  tb_jump_handler_t *handler = watch_jumps();
   const tb_qos_t reliable_qos = TB_QOS_INIT_DEFAULT, best_effort_qos = TB_QOS_INIT_CLOCK;
-  tb_ros2_subscription_t *all[] = {subscribe(node, "/reliable", reliable_qos, &reliable),
-                                   subscribe(node, "/best_effort", best_effort_qos, &best_effort)};
+  static const char header[] = "std_msgs/msg/Header", tick[] = "rosgraph_msgs/msg/Clock";
+  tb_ros2_subscription_t *all[] = {
+      subscribe(node, "/reliable", header, reliable_qos, on_message, &reliable),
+      subscribe(node, "/best_effort", header, best_effort_qos, on_message, &best_effort),
+      subscribe(node, "/clock", tick, best_effort_qos, on_tick, NULL),
+  };
   puts("ready");
-  for (size_t i = 0; i < 2; i++)
+  for (size_t i = 0; i < 3; i++)
     if (tb_ros2_subscription_wait_for_matched(all[i], 1, LIMIT)) return 1;
   wait_for_clock(node);
   puts("matched");
   while (sem_wait(&complete) != 0)
     ;
-  printf("reliable %ld\nbest_effort %ld\nviolations %ld\nworst %lld\n", atomic_load(&reliable),
-         atomic_load(&best_effort), atomic_load(&violations), (long long)atomic_load(&worst_ns));
+  printf("reliable %ld\nbest_effort %ld\nlost %ld\nviolations %ld\nworst %lld\n",
+         atomic_load(&reliable), atomic_load(&best_effort), atomic_load(&ticks_lost),
+         atomic_load(&violations), (long long)atomic_load(&worst_ns));
   char byte;
   while (read(STDIN_FILENO, &byte, 1) > 0)
     ;
-  for (size_t i = 0; i < 2; i++)
+  for (size_t i = 0; i < 3; i++)
     tb_ros2_subscription_destroy(all[i]);
+  tb_jump_handler_destroy(handler);
   tb_ros2_node_destroy(node);
   tb_ros2_context_destroy(context);
   return 0;
