@@ -33,6 +33,16 @@ int bag_open_run(const command_t *command, const char *const *paths, size_t coun
                              paths[0], runs);
 }
 
+int bag_unreadable(const command_t *command, const char *path, tb_status_t status,
+                   const tb_error_t *error)
+{
+  command_failed(command, status, error);
+  if (status == TB_ERR_CORRUPT || status == TB_ERR_TRUNCATED || status == TB_ERR_UNSUPPORTED)
+    fprintf(stderr, "timebase %s: %s: nothing could be read; is it a recording?\n", command->name,
+            path);
+  return EXIT_IO;
+}
+
 static int help(const command_t *command)
 {
   printf("usage: %s\n\nLooks at recordings of rosbag2, and makes others of them.\n\n",

@@ -81,6 +81,10 @@ void bag_copy_end(bag_copy_t *copy);
 int bag_open_run(const command_t *command, const char *const *paths, size_t count,
                  const tb_bag_reader_options_t *options, tb_bag_reader_t **out);
 
+/* Nothing of the recording could be opened, not even as damaged. Returns EXIT_IO. */
+int bag_unreadable(const command_t *command, const char *path, tb_status_t status,
+                   const tb_error_t *error);
+
 /* Like "1 message", "2 messages". */
 const char *bag_plural(uint64_t count);
 

@@ -71,7 +71,7 @@ static int recover(const command_t *command, int argc, char **argv)
   tb_error_t error = TB_ERROR_INIT;
   tb_status_t status =
       open_input(&copy, (const char *const *)argv + optind, 1, TB_BAG_DAMAGE_SALVAGE, &error);
-  if (status) return command_failed(command, status, &error);
+  if (status) return bag_unreadable(command, argv[optind], status, &error);
   char damage[TB_ERROR_TEXT_SIZE] = "";
   if (tb_bag_reader_info(copy.reader)->damage)
     snprintf(damage, sizeof damage, "%s", tb_bag_reader_info(copy.reader)->damage);

@@ -126,8 +126,8 @@ static int run(const command_t *command, int argc, char **argv)
   int result = EXIT_OK;
   if (!parse(command, argc, argv, &arguments, &result)) return result;
   tb_status_t status = open_bag(&info, &arguments, &reader, &error);
-  result =
-      status ? command_failed(command, status, &error) : show(command, &arguments, reader, &info);
+  result = status ? bag_unreadable(command, arguments.bag, status, &error)
+                  : show(command, &arguments, reader, &info);
   tb_bag_reader_close(reader);
   return command_finish(command, result);
 }

@@ -109,7 +109,7 @@ typedef enum tb_bag_damage {
   TB_BAG_DAMAGE_REFUSE = 0,
   /** What can be read is given, not always in the order of time: without metadata.yaml where that
    * is bad, without files that cannot be read at all, of compressed files what comes before damage,
-   * and from sqlite3 with what indexes would hide. */
+   * and from sqlite3 with what indexes would hide. They are not opened if no file can be read. */
   TB_BAG_DAMAGE_SALVAGE,
 } tb_bag_damage_t;
 

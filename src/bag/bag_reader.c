@@ -113,12 +113,41 @@ static tb_status_t survey_file(tb_bag_reader_t *reader, size_t index, tb_error_t
     tb__bag_file_info_fini(&info);
     tb__bag_source_close(reader, index);
   }
-  if (status && status != TB_ERR_NO_MEMORY && reader->options.damage == TB_BAG_DAMAGE_SALVAGE) {
-    tb__log(TB_LOG_WARN, "%s", detail.text);
-    return tb__bag_reader_note_damage(reader, detail.text, error);
-  }
   if (status && error) *error = detail;
   return status;
+}
+
+/* A file that cannot be read at all is told and left out of a damaged bag, unless it is the only
+ * one: then the caller tells. */
+static tb_status_t leave_out(tb_bag_reader_t *reader, size_t index, const tb_error_t *why,
+                             tb_error_t *error)
+{
+  reader->sources[index].is_lost = true;
+  if (reader->source_count > 1) tb__log(TB_LOG_WARN, "%s", why->text);
+  return tb__bag_reader_note_damage(reader, why->text, error);
+}
+
+static tb_status_t survey_files(tb_bag_reader_t *reader, tb_error_t *error)
+{
+  tb_error_t why = TB_ERROR_INIT;
+  size_t lost = 0;
+  for (size_t i = 0; i < reader->source_count; i++) {
+    tb_status_t status = survey_file(reader, i, &why);
+    if (!status) continue;
+    bool is_fatal = status == TB_ERR_NO_MEMORY || reader->options.damage != TB_BAG_DAMAGE_SALVAGE;
+    if (!is_fatal) status = leave_out(reader, i, &why, &why);
+    if (status) {
+      if (error) *error = why;
+      return status;
+    }
+    lost++;
+  }
+  if (lost == 0 || lost < reader->source_count) return TB_OK;
+  if (lost > 1)
+    return tb_error_set(error, why.status, "%s: none of its %zu files can be read",
+                        reader->parts[0].location.path, lost);
+  if (error) *error = why;
+  return why.status;
 }
 
 static tb_status_t count_file(tb_bag_reader_t *reader, size_t index, tb_error_t *error)
@@ -280,8 +309,7 @@ static tb_status_t survey(tb_bag_reader_t *reader, const tb_bag_reader_options_t
 {
   tb_status_t status = make_sources(reader, error);
   if (!status) status = tb__bag_reader_find_runs(reader, error);
-  for (size_t i = 0; i < reader->source_count && !status; i++)
-    status = survey_file(reader, i, error);
+  if (!status) status = survey_files(reader, error);
   for (size_t i = 0; i < reader->part_count && !status; i++)
     status = count_part(reader, &reader->parts[i], error);
   if (!status) status = apply_filter(reader, options, error);

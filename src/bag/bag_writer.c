@@ -361,7 +361,8 @@ static tb_status_t copy_rest(tb_bag_writer_t *writer, tb_bag_reader_t *reader, s
 {
   const tb__bag_source_t *source = &reader->sources[index];
   const tb__bag_storage_t *storage = source->part->storage;
-  if (source->is_left_out || !storage->copy_rest || strcmp(storage->id, writer->format->id) != 0)
+  if (source->is_left_out || source->is_lost || !storage->copy_rest ||
+      strcmp(storage->id, writer->format->id) != 0)
     return TB_OK;
   tb_status_t status = tb__bag_source_open(reader, index, error);
   if (status) return status;

@@ -47,7 +47,7 @@ static tb_status_t open_bag(tb__check_t *check, const char *path, tb_bag_reader_
     options.damage = TB_BAG_DAMAGE_SALVAGE;
     check->is_salvaging = true;
     status = tb_bag_reader_open(path, &options, out, &detail);
-    if (is_about_the_bag(status)) return TB_OK;
+    if (is_about_the_bag(status) || status == TB_ERR_UNSUPPORTED) return TB_OK;
   }
   if (status && error) *error = detail;
   return status;

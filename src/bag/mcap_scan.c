@@ -282,9 +282,11 @@ static tb_status_t check_magic(scan_t *scan, tb_error_t *error)
   tb_status_t status = tb__mcap_input_look(scan->input, 0, there, &bytes, error);
   if (status) return status;
   if (there > 0 && memcmp(bytes, TB__MCAP_MAGIC, there) != 0) {
-    if (!scan->visitor->salvages)
+    scan->offset = scan->visitor->salvages
+                       ? tb__mcap_resync(scan->input, scan->definitions, scan->has_chunks, 0)
+                       : size;
+    if (scan->offset == size)
       return tb__mcap_error(scan->input, TB_ERR_CORRUPT, 0, error, "not an MCAP file");
-    scan->offset = tb__mcap_resync(scan->input, scan->definitions, scan->has_chunks, 0);
     return tell_at(scan, TB_ERR_CORRUPT, 0, scan->offset, "the file does not begin as MCAP does",
                    error);
   }

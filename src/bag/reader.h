@@ -31,6 +31,7 @@ typedef struct tb__bag_source {
   size_t link_count;
   bool has_rows;
   bool is_left_out; /* of another run than the one that is read */
+  bool is_lost;     /* nothing of it can be read, which has been told */
   int64_t start_ns; /* 0 if no row has a usable time */
   int64_t end_ns;   /* INT64_MAX likewise: never passed over */
   tb__bag_file_t *file;

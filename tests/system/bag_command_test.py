@@ -164,7 +164,30 @@ class InfoTest(BagTest):
         self.assertIn("No such file", self.run_bag("info", self.path("none"), status=3).stderr)
         os.mkdir(self.path("empty"))
         self.assertIn("not a bag", self.run_bag("info", self.path("empty"), status=3).stderr)
+        os.mkdir(self.path("folder"))
+        for name in ("notes.txt", "x.db3", "x.mcap", "folder/x.mcap"):
+            for content in (b"", b"no recording at all\n" * 100):
+                path = self.path(name)
+                with open(path, "wb") as file:
+                    file.write(content)
+                for named in {path, os.path.dirname(path) if "/" in name else path}:
+                    told = f"{named}: nothing could be read; is it a recording?\n"
+                    for command in (["info", named], ["recover", named, "-o", self.path("out")]):
+                        with self.subTest(command, content=content):
+                            result = self.run_bag(*command, status=3)
+                            self.assertEqual((result.stdout, result.stderr.count("\n")), ("", 2))
+                            self.assertTrue(result.stderr.endswith(told), result.stderr)
+                            self.assertFalse(os.path.exists(self.path("out")))
+                    self.run_bag("check", named, status=1)
 
+    def test_a_bag_of_which_no_file_can_be_read(self):
+        bag = bag_make(self.path("bag"), files=2)
+        for number in range(2):
+            with open(self.path("bag", f"bag_{number}.db3"), "wb") as file:
+                file.write(b"gone")
+        self.assertIn("bag_0.db3", self.run_bag("info", bag, status=3).stderr)
+        result = self.run_bag("recover", bag, "-o", self.path("out"), status=3)
+        self.assertIn(f"{bag}: none of its 2 files can be read\n", result.stderr)
 
     def test_unpacking_that_is_cut_off_leaves_nothing(self):
         """The kernel ends the process at the first megabyte of a file."""
