@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const command_t *const commands[] = {&command_bag_info, &command_bag_check,
                                             &command_bag_convert, &command_bag_cut,
@@ -14,6 +15,32 @@ const char *bag_plural(uint64_t count)
   return count == 1 ? "" : "s";
 }
 
+void bag_tell_remedy(const command_t *command, const char *const *paths, size_t count)
+{
+  const char *path = count == 1 ? paths[0] : "BAG";
+  fprintf(stderr,
+          "timebase %s: 'timebase bag check %s' tells what is wrong, 'timebase bag recover %s -o "
+          "OUT' saves what can be read\n",
+          command->name, path, path);
+}
+
+/* Something is there, and is not as it should be. */
+static bool is_damaged(tb_status_t status, const char *const *paths, size_t count)
+{
+  for (size_t i = 0; i < count; i++)
+    if (access(paths[i], F_OK) != 0) return false;
+  return status == TB_ERR_CORRUPT || status == TB_ERR_TRUNCATED || status == TB_ERR_LIMIT ||
+         status == TB_ERR_NOT_FOUND;
+}
+
+int bag_refused(const command_t *command, const char *const *paths, size_t count,
+                tb_status_t status, const tb_error_t *error)
+{
+  command_failed(command, status, error);
+  if (is_damaged(status, paths, count)) bag_tell_remedy(command, paths, count);
+  return EXIT_IO;
+}
+
 int bag_open_run(const command_t *command, const char *const *paths, size_t count,
                  const tb_bag_reader_options_t *options, tb_bag_reader_t **out)
 {
@@ -22,7 +49,7 @@ int bag_open_run(const command_t *command, const char *const *paths, size_t coun
   if (one.run == 0) one.run = count == 1;
   tb_status_t status = tb_bag_reader_open_many(paths, count, &one, out, &error);
   if (status == TB_ERR_RANGE) return command_usage_error(command, "--run: %s", error.text);
-  if (status) return command_failed(command, status, &error);
+  if (status) return bag_refused(command, paths, count, status, &error);
   size_t runs = tb_bag_reader_info(*out)->run_count;
   if (options->run > 0 || runs == 1) return EXIT_OK;
   tb_bag_reader_close(*out);

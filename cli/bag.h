@@ -81,6 +81,13 @@ void bag_copy_end(bag_copy_t *copy);
 int bag_open_run(const command_t *command, const char *const *paths, size_t count,
                  const tb_bag_reader_options_t *options, tb_bag_reader_t **out);
 
+/* Names the commands for a damaged recording, on standard error. */
+void bag_tell_remedy(const command_t *command, const char *const *paths, size_t count);
+
+/* The recordings could not be opened as whole ones: why, and the remedy. Returns EXIT_IO. */
+int bag_refused(const command_t *command, const char *const *paths, size_t count,
+                tb_status_t status, const tb_error_t *error);
+
 /* Nothing of the recording could be opened, not even as damaged. Returns EXIT_IO. */
 int bag_unreadable(const command_t *command, const char *path, tb_status_t status,
                    const tb_error_t *error);

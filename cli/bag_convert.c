@@ -48,9 +48,10 @@ static int convert(const command_t *command, int argc, char **argv)
   if (!copy.storage_given) return command_usage_error(command, "--storage S is missing");
   command_show_log(command);
   tb_error_t error = TB_ERROR_INIT;
-  tb_status_t status = open_input(&copy, (const char *const *)argv + optind,
-                                  (size_t)(argc - optind), TB_BAG_DAMAGE_REFUSE, &error);
-  result = status ? command_failed(command, status, &error) : bag_copy_run(&copy, NULL);
+  const char *const *paths = (const char *const *)argv + optind;
+  size_t count = (size_t)(argc - optind);
+  tb_status_t status = open_input(&copy, paths, count, TB_BAG_DAMAGE_REFUSE, &error);
+  result = status ? bag_refused(command, paths, count, status, &error) : bag_copy_run(&copy, NULL);
   if (!result && copy.failures > 0) {
     fprintf(stderr, "timebase bag convert: %" PRIu64 " part%s could not be copied\n", copy.failures,
             bag_plural(copy.failures));

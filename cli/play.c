@@ -8,6 +8,7 @@
 #include <timebase/ros2_player_services.h>
 #include <unistd.h>
 
+#include "bag.h"
 #include "play_arguments.h"
 #include "play_clock.h"
 #include "play_screen.h"
@@ -168,7 +169,7 @@ static bool attend(session_t *session, play_screen_t *screen)
 }
 
 /* What went wrong while it played, if anything. */
-static int result_of(const session_t *session)
+static int result_of(const session_t *session, const words_t *bags)
 {
   tb_player_status_t status;
   if (session->status) return command_failed(session->command, session->status, &session->error);
@@ -177,6 +178,7 @@ static int result_of(const session_t *session)
   fprintf(stderr,
           "timebase play: the recording is damaged: %llu time%s a part of it could not be read\n",
           (unsigned long long)status.bad_rows, status.bad_rows == 1 ? "" : "s");
+  bag_tell_remedy(session->command, bags->items, bags->count);
   return EXIT_IO;
 }
 
@@ -199,7 +201,7 @@ static int play_session(session_t *session, const play_arguments_t *arguments)
   play_screen_summary(&screen, stopped);
   play_screen_fini(&screen);
   command_flush();
-  return result_of(session);
+  return result_of(session, &arguments->bags);
 }
 
 static int run(const command_t *command, int argc, char **argv)

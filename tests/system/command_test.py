@@ -416,6 +416,38 @@ class PlayTest(CommandTest):
         self.assertEqual(status, 3)
         self.assertIn("19 messages, 1 not readable", out)
         self.assertIn("the recording is damaged", err)
+        self.assertIn(self.remedy(bag), err)
+
+    @staticmethod
+    def remedy(bag):
+        return (
+            f"timebase play: 'timebase bag check {bag}' tells what is wrong, "
+            f"'timebase bag recover {bag} -o OUT' saves what can be read\n"
+        )
+
+    def test_a_recording_that_cannot_be_opened_is_refused_with_the_remedy(self):
+        bag = bag_make(self.folder, self.START, SECOND // 10, 20)
+        for storage in ("sqlite3", "mcap"):
+            lacking = os.path.join(self.folder, storage)
+            made = self.result(
+                *("bag", "convert", bag, "-o", lacking, "-s", storage, "--max-bag-duration", "1s")
+            )
+            self.assertEqual(made[0], 0, made)
+            for name in os.listdir(lacking):
+                if "_1." in name:
+                    os.remove(os.path.join(lacking, name))
+            status, _, err = self.result("play", lacking)
+            self.assertEqual(status, 3)
+            self.assertIn("named by metadata.yaml: No such file", err)
+            self.assertTrue(err.endswith(self.remedy(lacking)), err)
+        with open(bag, "r+b") as file:  # behind the head of the file: the tables
+            file.seek(100)
+            file.write(bytes(3996))
+        status, _, err = self.result("play", bag)
+        self.assertEqual(status, 3)
+        self.assertTrue(err.endswith(self.remedy(bag)), err)
+        status, _, err = self.result("play", os.path.join(self.folder, "none"))
+        self.assertEqual((status, err.count("\n")), (3, 1), err)
 
     def test_every_command_has_help(self):
         for name in ("play", "serve", "watch", "now", "sleep"):
