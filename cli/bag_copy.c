@@ -183,12 +183,26 @@ static tb_status_t copy_messages(bag_copy_t *copy, tb_error_t *error)
 /* What stands beside the messages of a damaged file is copied as far as it can be. */
 static tb_status_t copy_run(bag_copy_t *copy, tb_error_t *error)
 {
-  if (copy->input.damage == TB_BAG_DAMAGE_SALVAGE &&
-      tb_bag_writer_copy_rest(copy->writer, copy->reader, error)) {
+  tb_bag_rest_t left = {0};
+  if (tb_bag_writer_copy_rest(copy->writer, copy->reader, copy->start_ns, copy->end_ns, &left,
+                              error)) {
     command_failed(copy->command, error->status, error);
     copy->failures++;
   }
+  copy->left.attachments += left.attachments;
+  copy->left.records += left.records;
   return copy_messages(copy, error);
+}
+
+static void tell_left(const bag_copy_t *copy)
+{
+  const tb_bag_rest_t *left = &copy->left;
+  if (left->attachments + left->records == 0) return;
+  fprintf(stderr,
+          "timebase %s: %" PRIu64 " attachment%s and %" PRIu64
+          " metadata record%s are not kept: %s has no place for them\n",
+          copy->command->name, left->attachments, bag_plural(left->attachments), left->records,
+          bag_plural(left->records), copy->options.storage_id);
 }
 
 /* False: there was none. */
@@ -221,6 +235,7 @@ int bag_copy_run(bag_copy_t *copy, const bool *wanted)
   copy->writer = NULL;
   if (status) return command_failed(copy->command, status, &error);
   if (closed) return command_failed(copy->command, closed, &at_end);
+  tell_left(copy);
   printf("%s: %" PRIu64 " message%s\n", copy->output, copy->copied, bag_plural(copy->copied));
   return EXIT_OK;
 }

@@ -193,7 +193,8 @@ const command_t command_bag_cut = {
     .summary = "write a part of a recording: of its time, of its topics",
     .usage = "timebase bag cut BAG -o OUT [--start T] [--end T | --duration S] [--topics T...]",
     .help =
-        "Copies the messages with log times from --start on and before --end, byte for byte.\n\n"
+        "Copies the messages with log times from --start on and before --end, byte for byte; from\n"
+        "MCAP to MCAP also attachments of that time, and all metadata.\n\n"
         "  --start T          from there on (default: all)\n"
         "  --end T            not from there on: two cuts at one time share no message\n"
         "  --duration S       the end, counted from the start\n"

@@ -81,6 +81,12 @@ typedef struct tb_bag_writer_info {
   const char *path;       /**< of the bag's folder */
 } tb_bag_writer_info_t;
 
+/** What a recording has beside messages. */
+typedef struct tb_bag_rest {
+  uint64_t attachments; /**< of MCAP */
+  uint64_t records;     /**< metadata records of MCAP, without rosbag2's own */
+} tb_bag_rest_t;
+
 TB_BEGIN_DECLS
 
 /** Makes the folder `path` (and those above it) with its first file, named as rosbag2 does:
@@ -127,11 +133,14 @@ TB_API tb_status_t tb_bag_writer_flush(tb_bag_writer_t *writer, tb_bag_flush_t h
                                        tb_error_t *error);
 
 /** Copies what the files of `reader` (but of runs that it does not read) hold beside messages to
- * the file in the making, if they are of the same format: attachments and metadata records of MCAP.
- * Those files are read from end to end. Before the first message is read.
- * [owner thread] [blocks: file system] Errors of either side. */
+ * the file in the making: of MCAP, attachments with log times from `start_ns` on and before
+ * `end_ns` (INT64_MAX: all behind), and metadata records. What the writer's format has no place for
+ * is counted in *out_left, which may be NULL. Files that have any are read from end to end. Before
+ * the first message is read.
+ * [owner thread] [blocks: file system] Errors of either side; what was copied till then stays. */
 TB_API tb_status_t tb_bag_writer_copy_rest(tb_bag_writer_t *writer, tb_bag_reader_t *reader,
-                                           tb_error_t *error);
+                                           int64_t start_ns, int64_t end_ns,
+                                           tb_bag_rest_t *out_left, tb_error_t *error);
 
 /** Closes the file and begins the next one, even if it is empty. After a failure of writing, too:
  * TB_OK means that there is a file again. Errors as tb_bag_writer_write.

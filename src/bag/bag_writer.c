@@ -357,26 +357,32 @@ tb_status_t tb_bag_writer_flush(tb_bag_writer_t *writer, tb_bag_flush_t how, tb_
 }
 
 static tb_status_t copy_rest(tb_bag_writer_t *writer, tb_bag_reader_t *reader, size_t index,
-                             tb_error_t *error)
+                             tb__bag_span_t span, tb_bag_rest_t *left, tb_error_t *error)
 {
+  tb_bag_rest_t count = {0};
   const tb__bag_source_t *source = &reader->sources[index];
   const tb__bag_storage_t *storage = source->part->storage;
-  if (source->is_left_out || source->is_lost || !storage->copy_rest ||
-      strcmp(storage->id, writer->format->id) != 0)
-    return TB_OK;
+  if (source->is_left_out || source->is_lost || !storage->copy_rest) return TB_OK;
+  bool is_kept = strcmp(storage->id, writer->format->id) == 0;
   tb_status_t status = tb__bag_source_open(reader, index, error);
   if (status) return status;
-  status = storage->copy_rest(source->file, writer->output, error);
+  status = storage->copy_rest(source->file, is_kept ? writer->output : NULL, span, &count, error);
   tb__bag_source_close(reader, index);
+  if (is_kept) return status;
+  left->attachments += count.attachments;
+  left->records += count.records;
   return status;
 }
 
 tb_status_t tb_bag_writer_copy_rest(tb_bag_writer_t *writer, tb_bag_reader_t *reader,
+                                    int64_t start_ns, int64_t end_ns, tb_bag_rest_t *out_left,
                                     tb_error_t *error)
 {
+  tb_bag_rest_t left = {0};
   tb_status_t status = check_output(writer, error);
   for (size_t i = 0; i < reader->source_count && !status; i++)
-    status = copy_rest(writer, reader, i, error);
+    status = copy_rest(writer, reader, i, (tb__bag_span_t){start_ns, end_ns}, &left, error);
+  if (!status && out_left) *out_left = left;
   return status;
 }
 

@@ -59,10 +59,11 @@ tb_status_t tb__mcap_index_metadata(tb__mcap_index_t *index, const void *content
                                     tb_error_t *error)
 {
   tb__mcap_cursor_t cursor = tb__mcap_cursor(content, size);
-  tb__mcap_text_t name = tb__mcap_take_text(&cursor), key, value;
+  tb__mcap_text_t key, value;
+  tb__mcap_take_text(&cursor); /* its name */
   tb__mcap_cursor_t map = tb__mcap_take_map(&cursor);
   tb_status_t status = TB_OK;
-  bool is_ours = tb__mcap_text_equals(name, "rosbag2");
+  bool is_ours = tb__mcap_is_rosbag2_metadata(content, size);
   while (!status && !cursor.failed && tb__mcap_take_pair(&map, &key, &value)) {
     if (is_ours && tb__mcap_text_equals(key, "serialized_metadata"))
       status = replace_text(&index->metadata, value, error);
@@ -128,6 +129,7 @@ static tb_status_t on_record(void *user, const tb__mcap_record_t *record, tb_err
   tb__mcap_index_t *index = builder->index;
   tb_status_t status = TB_OK;
   if (record->opcode == TB__MCAP_METADATA) {
+    index->rest_count += !tb__mcap_is_rosbag2_metadata(record->content, record->size);
     status = tb__mcap_index_metadata(index, record->content, record->size, error);
     return status == TB_ERR_CORRUPT ? TB_OK : status; /* nothing that messages need */
   }
@@ -143,6 +145,15 @@ static tb_status_t on_record(void *user, const tb__mcap_record_t *record, tb_err
   include_time(&index->has_times, &index->start_ns, &index->end_ns, time_ns);
   tb__mcap_definitions_count(&index->definitions, message.channel_id, 1);
   index->message_count++;
+  return TB_OK;
+}
+
+static tb_status_t on_attachment(void *user, uint64_t offset,
+                                 const tb__mcap_attachment_t *attachment, tb_error_t *error)
+{
+  (void)offset, (void)attachment, (void)error; /* it is only counted */
+  builder_t *builder = user;
+  builder->index->rest_count++;
   return TB_OK;
 }
 
@@ -172,8 +183,11 @@ static tb_status_t on_damage(void *user, const tb__mcap_damage_t *damage, tb_err
 static tb_status_t scan(tb__mcap_input_t *input, tb__mcap_index_t *index, tb_error_t *error)
 {
   builder_t builder = {.index = index};
-  const tb__mcap_visitor_t visitor = {
-      .user = &builder, .chunk = on_chunk, .record = on_record, .damage = on_damage};
+  const tb__mcap_visitor_t visitor = {.user = &builder,
+                                      .chunk = on_chunk,
+                                      .record = on_record,
+                                      .attachment = on_attachment,
+                                      .damage = on_damage};
   tb_status_t status = tb__mcap_scan(input, &index->definitions, &visitor, error);
   if (!status) status = end_block(&builder, error);
   return status;

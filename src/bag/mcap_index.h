@@ -28,8 +28,9 @@ typedef struct tb__mcap_index {
   uint64_t message_count;
   bool has_times;
   uint64_t start_ns, end_ns;
-  char *metadata;   /* of the record "rosbag2", or NULL */
-  char *ros_distro; /* or NULL */
+  uint64_t rest_count; /* attachments, and metadata records that are not rosbag2's */
+  char *metadata;      /* of the record "rosbag2", or NULL */
+  char *ros_distro;    /* or NULL */
 } tb__mcap_index_t;
 
 /* Free with tb__mcap_index_fini on failure too. What is damaged becomes a block of its own; a

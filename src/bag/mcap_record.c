@@ -122,6 +122,12 @@ bool tb__mcap_is_metadata(const void *content, size_t size)
   return !cursor.failed && is_map_of_texts(map);
 }
 
+bool tb__mcap_is_rosbag2_metadata(const void *content, size_t size)
+{
+  tb__mcap_cursor_t cursor = tb__mcap_cursor(content, size);
+  return tb__mcap_text_equals(tb__mcap_take_text(&cursor), "rosbag2");
+}
+
 static tb__mcap_compression_t compression_of(tb__mcap_text_t name)
 {
   if (name.size == 0) return TB__MCAP_NONE;

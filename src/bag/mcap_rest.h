@@ -2,10 +2,14 @@
 #ifndef TB_BAG_MCAP_REST_H
 #define TB_BAG_MCAP_REST_H
 
-#include "bag/mcap_input.h"
+#include "bag/mcap_index.h"
 #include "bag/mcap_writer.h"
+#include "bag/storage.h"
 
-/* Attachments and metadata, but not rosbag2's own. Reads the file from end to end. */
-tb_status_t tb__mcap_copy_rest(tb__mcap_input_t *from, tb__mcap_writer_t *to, tb_error_t *error);
+/* Attachments of that time and metadata, but not rosbag2's own; counted in *count. `to` may be
+ * NULL. Reads the file from end to end, unless its index says that there is nothing. */
+tb_status_t tb__mcap_copy_rest(tb__mcap_input_t *from, const tb__mcap_index_t *index,
+                               tb__mcap_writer_t *to, tb__bag_span_t span, tb_bag_rest_t *count,
+                               tb_error_t *error);
 
 #endif

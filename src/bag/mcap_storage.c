@@ -240,9 +240,12 @@ static tb_status_t mcap_verify(tb__bag_file_t *base, tb__bag_finding_fn report, 
   return tb__mcap_recover(path, NULL, NULL, report_loss, &finding, &all, error);
 }
 
-static tb_status_t mcap_copy_rest(tb__bag_file_t *base, tb__bag_output_t *to, tb_error_t *error)
+static tb_status_t mcap_copy_rest(tb__bag_file_t *base, tb__bag_output_t *to, tb__bag_span_t span,
+                                  tb_bag_rest_t *count, tb_error_t *error)
 {
-  return tb__mcap_copy_rest(&mcap_file(base)->input, tb__mcap_output_writer(to), error);
+  mcap_file_t *file = mcap_file(base);
+  tb__mcap_writer_t *writer = to ? tb__mcap_output_writer(to) : NULL;
+  return tb__mcap_copy_rest(&file->input, &file->index, writer, span, count, error);
 }
 
 const tb__bag_storage_t tb__mcap_storage = {

@@ -12,6 +12,7 @@ typedef struct summary {
   tb__mcap_index_t *index;
   uint64_t start; /* of the summary */
   uint64_t metadata_offset, metadata_length;
+  uint32_t rosbag2_records;
   bool has_statistics;
   tb__mcap_statistics_t statistics;
   uint64_t indexed_messages;
@@ -75,7 +76,9 @@ static tb_status_t take_metadata_index(summary_t *summary, uint64_t at, const vo
   if (cursor.failed || offset > summary->start || length > summary->start - offset ||
       length < TB__MCAP_HEAD_SIZE)
     return corrupt(summary, at, "an entry of the metadata index is damaged", error);
-  if (!tb__mcap_text_equals(name, "rosbag2") || offset < summary->metadata_offset) return TB_OK;
+  if (!tb__mcap_text_equals(name, "rosbag2")) return TB_OK;
+  summary->rosbag2_records++;
+  if (offset < summary->metadata_offset) return TB_OK;
   summary->metadata_offset = offset;
   summary->metadata_length = length;
   return TB_OK;
@@ -144,6 +147,9 @@ static bool use_statistics(summary_t *summary)
   index->has_times = statistics->message_count > 0;
   index->start_ns = statistics->start_ns;
   index->end_ns = statistics->end_ns;
+  index->rest_count = statistics->attachment_count;
+  if (statistics->metadata_count > summary->rosbag2_records)
+    index->rest_count += statistics->metadata_count - summary->rosbag2_records;
   return sum == statistics->message_count && statistics->start_ns <= statistics->end_ns;
 }
 

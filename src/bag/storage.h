@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <timebase/bag_writer.h>
 #include <timebase/error.h>
 
 #include "bag/output.h"
@@ -54,6 +55,11 @@ typedef struct tb__bag_row {
   size_t size;
 } tb__bag_row_t;
 
+/* From start_ns on and before end_ns; INT64_MAX: all behind. */
+typedef struct tb__bag_span {
+  int64_t start_ns, end_ns;
+} tb__bag_span_t;
+
 /* One thing that is wrong with a file. */
 typedef void (*tb__bag_finding_fn)(void *user, const char *text);
 
@@ -80,8 +86,10 @@ struct tb__bag_storage {
   /* What reading all rows does not show; NULL: nothing. Fails only if it could not look. */
   tb_status_t (*verify)(tb__bag_file_t *file, tb__bag_finding_fn report, void *user,
                         tb_error_t *error);
-  /* To an output of the same format: what there is beside messages. NULL: nothing. */
-  tb_status_t (*copy_rest)(tb__bag_file_t *file, tb__bag_output_t *to, tb_error_t *error);
+  /* To an output of the same format: what there is beside messages, of that time; it is counted
+   * in *count. With `to` NULL only that. NULL: there is nothing. */
+  tb_status_t (*copy_rest)(tb__bag_file_t *file, tb__bag_output_t *to, tb__bag_span_t span,
+                           tb_bag_rest_t *count, tb_error_t *error);
   /* The same format for damaged files: gives what can be read, in whatever order, and rows that
    * fail in read_topic for what cannot. NULL: this one does so itself. */
   const tb__bag_storage_t *salvage;

@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import zlib
 
 from sqlite_bag import sqlite_bag_make
 
@@ -653,8 +654,8 @@ class RecoverTest(BagTest):
     def mcap_record(opcode, content):
         return bytes([opcode]) + len(content).to_bytes(8, "little") + content
 
-    def test_what_mcap_has_beside_messages(self):
-        """Of a file without its end: its attachments and metadata are recovered too."""
+    def mcap_with_more(self):
+        """(the same as sqlite3, MCAP without its end, its attachment and metadata record)."""
         text = lambda t: len(t).to_bytes(4, "little") + t
         bag = bag_make(self.path("bag"), count=100)
         self.run_bag("convert", bag, "-o", self.path("m"), "-s", "mcap")
@@ -662,9 +663,10 @@ class RecoverTest(BagTest):
         with open(file, "rb") as whole:
             data = whole.read()
         attachment = (
-            (5).to_bytes(8, "little") * 2 + text(b"notes.txt") + text(b"text/plain")
-            + (4).to_bytes(8, "little") + b"note" + bytes(4)
+            (1050).to_bytes(8, "little") * 2 + text(b"notes.txt") + text(b"text/plain")
+            + (4).to_bytes(8, "little") + b"note"
         )  # fmt: skip
+        attachment += zlib.crc32(attachment).to_bytes(4, "little")
         metadata = text(b"mine") + text(text(b"key") + text(b"value"))
         with open(file, "wb") as out:
             out.write(data[:8])
@@ -673,16 +675,73 @@ class RecoverTest(BagTest):
                     break
                 out.write(self.mcap_record(opcode, content))
             out.write(self.mcap_record(0x09, attachment) + self.mcap_record(0x0C, metadata))
-        self.run_bag("recover", self.path("m"), "-o", self.path("out"))
+        return bag, self.path("m"), attachment, metadata
+
+    def more_of(self, bag):
+        """Attachments and metadata records, without rosbag2's own."""
+        with open(glob.glob(f"{bag}/*_0.mcap")[0], "rb") as file:
+            records = list(self.mcap_records(file.read()))
+        attachments = [content for opcode, content in records if opcode == 0x09]
+        metadata = [content for opcode, content in records if opcode == 0x0C]
+        ours = [content for content in metadata if content[4:11] == b"rosbag2"]
+        self.assertEqual(len(ours), 1)
+        metadata.remove(ours[0])
+        return attachments, metadata
+
+    def test_what_mcap_has_beside_messages(self):
+        """Of a file without its end: its attachments and metadata are recovered too."""
+        bag, mcap, attachment, metadata = self.mcap_with_more()
+        self.run_bag("recover", mcap, "-o", self.path("out"))
         self.run_bag("check", self.path("out"))
         self.assert_same_messages(bag, self.path("out"))
-        with open(self.path("out", "out_0.mcap"), "rb") as recovered:
-            records = list(self.mcap_records(recovered.read()))
-        self.assertEqual([c[:-4] for o, c in records if o == 0x09], [attachment[:-4]])
-        names = [content[4:8] for opcode, content in records if opcode == 0x0C]
-        self.assertEqual(sorted(names), [b"mine", b"rosb"])
-        self.run_bag("recover", self.path("m"), "-o", self.path("other"), "-s", "sqlite3")
+        self.assertEqual(self.more_of(self.path("out")), ([attachment], [metadata]))
+        self.run_bag("recover", mcap, "-o", self.path("other"), "-s", "sqlite3")
         self.assert_same_messages(bag, self.path("other"))
+
+    def test_copies_keep_what_mcap_has_beside_messages(self):
+        _, damaged, attachment, metadata = self.mcap_with_more()
+        bag = self.path("whole")
+        self.run_bag("recover", damaged, "-o", bag)
+        for name, options, kept in (
+            ("convert", (), True),
+            ("cut", (), True),
+            ("cut", ("--start", "1050ns"), True),
+            ("cut", ("--end", "1051ns"), True),
+            ("cut", ("--end", "1050ns"), False),
+            ("cut", ("--start", "1051ns"), False),
+        ):
+            with self.subTest(name, options=options):
+                out = self.path("".join((name, *options)))
+                result = self.run_bag(name, bag, "-o", out, "-s", "mcap", *options)
+                self.assertEqual(self.more_of(out), ([attachment] if kept else [], [metadata]))
+                self.assertEqual(result.stderr, "")
+                self.run_bag("check", out)
+                result = self.run_bag(name, bag, "-o", out + "_", "-s", "sqlite3", *options)
+                told = "1 attachment and" if kept else "0 attachments and"
+                self.assertEqual(
+                    result.stderr,
+                    f"timebase bag {name}: {told} 1 metadata record are not kept: "
+                    "sqlite3 has no place for them\n",
+                )
+        both = self.path("both")
+        self.run_bag("convert", bag, bag, "-o", both, "-s", "mcap", "--compression-mode", "file")
+        self.run_bag("convert", both, "-o", self.path("unpacked"), "-s", "mcap")
+        attachments, records = self.more_of(self.path("unpacked"))
+        self.assertEqual((attachments, records), ([attachment] * 2, [metadata] * 2))
+
+    def test_an_attachment_that_is_damaged_is_told(self):
+        """The messages are whole, and nobody else would see it."""
+        _, damaged, _, _ = self.mcap_with_more()
+        bag = self.path("whole")
+        self.run_bag("recover", damaged, "-o", bag)
+        file = self.path("whole", "whole_0.mcap")
+        with open(file, "rb") as whole:
+            data = whole.read()
+        with open(file, "wb") as out:
+            out.write(data.replace(b"notes.txt", b"motes.txt", 1))
+        result = self.run_bag("convert", bag, "-o", self.path("out"), "-s", "mcap", status=3)
+        self.assertIn("1 of 2 attachments and metadata records cannot be read", result.stderr)
+        self.assertEqual(self.info(self.path("out"))["message_count"], 100)
 
     def test_nothing_to_recover(self):
         with open(self.path("x.db3"), "wb") as file:
