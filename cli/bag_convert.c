@@ -99,7 +99,8 @@ const command_t command_bag_convert = {
     .help = "Copies every message of the recordings, in the order of time, byte for byte, with\n"
             "topics, QoS, message definitions and notes; from MCAP to MCAP with attachments and\n"
             "metadata. sqlite3 keeps none of these, and no publish times. The runs of a recording\n"
-            "in which time was set back stay apart; those of several are mixed.\n\n"
+            "in which time was set back stay apart; those of several are mixed, and a note that\n"
+            "contradicts another's is kept as 'KEY (2)'.\n\n"
             "  -o, --output OUT   the folder of the new recording; it must not exist\n"
             "  -s, --storage S    its format: sqlite3, mcap\n" BAG_OUTPUT_HELP
             "  -h, --help         this text\n\n"

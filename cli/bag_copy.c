@@ -105,14 +105,44 @@ bool bag_output_option(bag_copy_t *copy, int option, int *result)
 
 /* ---- copying ---- */
 
+/* Under its key, or "KEY (2)" and so on where that is another note's. True in *out_renamed then. */
+static tb_status_t copy_note(bag_copy_t *copy, const tb_bag_note_t *note, bool *out_renamed,
+                             tb_error_t *error)
+{
+  char *key = strdup(note->key);
+  const char *there = NULL;
+  for (unsigned number = 2; key && (there = tb_bag_writer_get_custom_data(copy->writer, key)) &&
+                            strcmp(there, note->value) != 0;
+       number++) {
+    free(key);
+    if (asprintf(&key, "%s (%u)", note->key, number) < 0) key = NULL;
+  }
+  if (!key) return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+  tb_status_t status = TB_OK;
+  *out_renamed = !there && strcmp(key, note->key) != 0;
+  if (!there) status = tb_bag_writer_set_custom_data(copy->writer, key, note->value, error);
+  free(key);
+  return status;
+}
+
 static tb_status_t copy_notes(bag_copy_t *copy, tb_error_t *error)
 {
   const tb_bag_info_t *info = tb_bag_reader_info(copy->reader);
-  tb_status_t status = TB_OK;
-  for (size_t i = 0; i < info->note_count && !status; i++)
-    status = tb_bag_writer_set_custom_data(copy->writer, info->notes[i].key, info->notes[i].value,
-                                           error);
-  return status;
+  const char *first = NULL; /* that was there already, with another value */
+  size_t count = 0;
+  for (size_t i = 0; i < info->note_count; i++) {
+    bool renamed = false;
+    tb_status_t status = copy_note(copy, &info->notes[i], &renamed, error);
+    if (status) return status;
+    if (renamed && count++ == 0) first = info->notes[i].key;
+  }
+  if (count > 0)
+    fprintf(stderr,
+            "timebase %s: %zu note%s (%s%s) of one recording contradict%s another's: kept beside "
+            "it, as '%s (2)'\n",
+            copy->command->name, count, bag_plural(count), first, count > 1 ? ", ..." : "",
+            count > 1 ? "" : "s", first);
+  return TB_OK;
 }
 
 /* A topic that cannot be written is told and left out. */

@@ -74,7 +74,8 @@ typedef struct tb_bag_info {
   size_t file_count;                /**< how many `files` there are */
   tb_bag_compression_t compression; /**< of the first bag */
   const char *compression_format;   /**< "zstd", "lz4"; empty without compression */
-  const tb_bag_note_t *notes;       /**< custom_data of metadata.yaml; of the first bag */
+  const tb_bag_note_t *notes;       /**< custom_data of metadata.yaml; of several bags one after
+                                       the other, so that a key may come again */
   size_t note_count;                /**< how many `notes` there are */
   const tb_bag_run_t *runs; /**< all of them, in the order of recording, as metadata.yaml tells; of
                                several bags one */

@@ -158,6 +158,9 @@ TB_API tb_status_t tb_bag_writer_begin_run(tb_bag_writer_t *writer, tb_error_t *
 TB_API tb_status_t tb_bag_writer_set_custom_data(tb_bag_writer_t *writer, const char *key,
                                                  const char *value, tb_error_t *error);
 
+/** What stands under `key`, valid until it is replaced; NULL: nothing. [owner thread] */
+TB_API const char *tb_bag_writer_get_custom_data(const tb_bag_writer_t *writer, const char *key);
+
 /** [owner thread] */
 TB_API void tb_bag_writer_get_info(const tb_bag_writer_t *writer, tb_bag_writer_info_t *out);
 

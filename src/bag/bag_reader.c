@@ -237,19 +237,25 @@ static void fill_compression(tb_bag_reader_t *reader)
   reader->info.compression_format = reader->chunk_format;
 }
 
+static const tb__yaml_node_t *first_note(const tb__bag_part_t *part)
+{
+  const tb__bag_metadata_t *metadata = metadata_of(part);
+  return metadata && metadata->custom ? metadata->custom->first : NULL;
+}
+
 static tb_status_t fill_notes(tb_bag_reader_t *reader, tb_error_t *error)
 {
-  const tb__bag_metadata_t *metadata = metadata_of(&reader->parts[0]);
-  const tb__yaml_node_t *node = metadata && metadata->custom ? metadata->custom->first : NULL;
   size_t count = 0;
-  for (const tb__yaml_node_t *each = node; each; each = each->next)
-    count++;
+  for (size_t i = 0; i < reader->part_count; i++)
+    for (const tb__yaml_node_t *node = first_note(&reader->parts[i]); node; node = node->next)
+      count++;
   reader->notes = calloc(count + 1, sizeof *reader->notes);
   if (!reader->notes) return no_memory(error);
   reader->info.notes = reader->notes;
-  for (; node; node = node->next) /* what is no text is not for us */
-    if (tb__yaml_text(node) && !tb__bag_is_run_note(node->key))
-      reader->notes[reader->info.note_count++] = (tb_bag_note_t){node->key, node->text};
+  for (size_t i = 0; i < reader->part_count; i++)
+    for (const tb__yaml_node_t *node = first_note(&reader->parts[i]); node; node = node->next)
+      if (tb__yaml_text(node) && !tb__bag_is_run_note(node->key)) /* what is no text: not for us */
+        reader->notes[reader->info.note_count++] = (tb_bag_note_t){node->key, node->text};
   return TB_OK;
 }
 

@@ -433,6 +433,19 @@ tb_status_t tb_bag_writer_close(tb_bag_writer_t *writer, tb_error_t *error)
 
 /* ---- what is known ---- */
 
+static tb__bag_custom_t *find_custom(const tb_bag_writer_t *writer, const char *key)
+{
+  for (size_t i = 0; i < writer->custom_count; i++)
+    if (strcmp(writer->custom[i].key, key) == 0) return &writer->custom[i];
+  return NULL;
+}
+
+const char *tb_bag_writer_get_custom_data(const tb_bag_writer_t *writer, const char *key)
+{
+  const tb__bag_custom_t *there = key ? find_custom(writer, key) : NULL;
+  return there ? there->value : NULL;
+}
+
 tb_status_t tb_bag_writer_set_custom_data(tb_bag_writer_t *writer, const char *key,
                                           const char *value, tb_error_t *error)
 {
@@ -440,10 +453,10 @@ tb_status_t tb_bag_writer_set_custom_data(tb_bag_writer_t *writer, const char *k
     return tb_error_set(error, TB_ERR_INVALID, "a key or value that is no text in UTF-8");
   char *new_value = strdup(value);
   if (!new_value) return no_memory(error);
-  for (size_t i = 0; i < writer->custom_count; i++) {
-    if (strcmp(writer->custom[i].key, key) != 0) continue;
-    free(writer->custom[i].value);
-    writer->custom[i].value = new_value;
+  tb__bag_custom_t *there = find_custom(writer, key);
+  if (there) {
+    free(there->value);
+    there->value = new_value;
     return TB_OK;
   }
   char *new_key = strdup(key);

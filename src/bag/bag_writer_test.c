@@ -271,6 +271,8 @@ static void test_metadata_text(void **state)
   assert_ok(tb_bag_writer_set_custom_data(writer, "jump 1", "old", NULL));
   assert_ok(tb_bag_writer_set_custom_data(writer, "jump 1", "back: \"2 s\"", NULL));
   assert_status(tb_bag_writer_set_custom_data(writer, "\xff", "", NULL), TB_ERR_INVALID);
+  assert_string_equal(tb_bag_writer_get_custom_data(writer, "jump 1"), "back: \"2 s\"");
+  assert_null(tb_bag_writer_get_custom_data(writer, "jump"));
   close_writer(writer);
   size_t size = 0;
   char *name = tb__test_path(path, "metadata.yaml");

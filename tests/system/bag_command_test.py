@@ -340,6 +340,35 @@ class ConvertTest(BagTest):
         self.run_bag("convert", two, one, "-o", self.path("out"), "-s", "sqlite3")
         self.assert_same_messages(whole, self.path("out"))
 
+    def test_the_notes_of_several_are_kept(self):
+        """Also where they contradict each other, which is told once."""
+        bags = []
+        for number, notes in enumerate(
+            ({"same": "x", "jump": "one"}, {"same": "x", "jump": "two", "more": "y"}, {"jump": "one"})
+        ):
+            bags.append(bag_make(self.path(str(number)), count=10, first=10 * number))
+            with open(self.path(str(number), "metadata.yaml"), "a", encoding="utf-8") as out:
+                out.write("  custom_data:\n    timebase_run_2: first_file=1\n")
+                out.write("".join(f"    {key}: {value}\n" for key, value in notes.items()))
+        out = self.path("out")
+        result = self.run_bag("convert", *bags, "-o", out, "-s", "sqlite3")
+        self.assertEqual(
+            result.stderr,
+            "timebase bag convert: 1 note (jump) of one recording contradicts another's: "
+            "kept beside it, as 'jump (2)'\n",
+        )
+        notes = ["same: x", "jump: one", "jump (2): two", "more: y"]
+        self.assertEqual(self.notes(out), notes)
+        third = bag_make(self.path("third"), count=10, first=50)
+        with open(self.path("third", "metadata.yaml"), "a", encoding="utf-8") as file:
+            file.write("  custom_data:\n    jump: three\n")
+        self.run_bag("convert", out, third, "-o", self.path("again"), "-s", "sqlite3")
+        self.assertEqual(self.notes(self.path("again")), notes + ["jump (3): three"])
+
+    def notes(self, bag):
+        text = self.run_bag("info", bag).stdout
+        return [line.strip() for line in text[text.index("notes:") + 6 : text.index("topics:")].splitlines()]
+
     def test_splitting(self):
         bag = bag_make(self.path("bag"), count=1000)
         self.run_bag(
