@@ -58,7 +58,8 @@ typedef struct bag_copy {
   size_t *topics;           /* of the writer, by topic of the reader; SIZE_MAX: left out */
   int64_t start_ns, end_ns; /* messages from start_ns on and before end_ns */
   uint64_t copied, failures;
-  tb_bag_rest_t left; /* that the new format has no place for */
+  char failure[TB_ERROR_TEXT_SIZE]; /* the first to read something, as it was told */
+  tb_bag_rest_t left;               /* that the new format has no place for */
 } bag_copy_t;
 
 #define BAG_COPY_INIT(its_command)                                                                 \

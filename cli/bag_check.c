@@ -20,6 +20,9 @@ static int check(const command_t *command, const char *path)
   if (result.finding_count == 0)
     printf("%s: whole, %" PRIu64 " message%s\n", path, result.message_count,
            bag_plural(result.message_count));
+  else if (result.unclosed_count == result.finding_count)
+    printf("%s: not closed, but nothing is lost: %" PRIu64 " message%s\n", path,
+           result.message_count, bag_plural(result.message_count));
   else
     printf("%s: damaged: %" PRIu64 " finding%s; %" PRIu64 " message%s could be read\n", path,
            result.finding_count, bag_plural(result.finding_count), result.message_count,
@@ -51,6 +54,7 @@ const command_t command_bag_check = {
             "what cannot be read, checksums, tables that contradict each other, times out of\n"
             "order, and metadata.yaml that says something else than the files.\n\n"
             "  -h, --help         this text\n\n"
-            "Exit status: 0 whole, 1 damaged, 2 wrong usage, 3 it could not be looked at.\n",
+            "Exit status: 0 whole, 1 damaged or not closed, 2 wrong usage, 3 it could not be\n"
+            "looked at.\n",
     .run = run,
 };

@@ -61,6 +61,18 @@ static int convert(const command_t *command, int argc, char **argv)
   return command_finish(command, result);
 }
 
+/* `damage` is what opening found, or "". */
+static void tell_lost(const bag_copy_t *copy, const char *path, const char *damage,
+                      bool is_unclosed)
+{
+  if (*damage && strcmp(damage, copy->failure) != 0)
+    printf("%s: damaged (%s); what is named was lost\n", path, damage);
+  else if (copy->failures > 0)
+    printf("%s: damaged; what is named above was lost\n", path);
+  else
+    printf("%s: %snothing was lost\n", path, is_unclosed ? "was not closed; " : "");
+}
+
 static int recover(const command_t *command, int argc, char **argv)
 {
   bag_copy_t copy = BAG_COPY_INIT(command);
@@ -76,12 +88,9 @@ static int recover(const command_t *command, int argc, char **argv)
   char damage[TB_ERROR_TEXT_SIZE] = "";
   if (tb_bag_reader_info(copy.reader)->damage)
     snprintf(damage, sizeof damage, "%s", tb_bag_reader_info(copy.reader)->damage);
+  bool is_unclosed = tb_bag_reader_info(copy.reader)->unclosed_count > 0;
   result = bag_copy_run(&copy, NULL);
-  if (!result && *damage)
-    printf("%s: damaged (%s); what is named was lost\n", argv[optind], damage);
-  else if (!result)
-    printf("%s: %s\n", argv[optind],
-           copy.failures ? "damaged; what is named above was lost" : "nothing was lost");
+  if (!result) tell_lost(&copy, argv[optind], damage, is_unclosed);
   if (!result && copy.copied == 0 && (*damage || copy.failures)) {
     fprintf(stderr, "timebase bag recover: %s: nothing could be read; is it a recording?\n",
             argv[optind]);

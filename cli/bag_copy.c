@@ -187,6 +187,13 @@ static bool is_wanted(const bag_copy_t *copy, const tb_bag_message_t *message)
          copy->topics[message->topic] != SIZE_MAX;
 }
 
+/* A part that could not be copied. */
+static void tell_failure(bag_copy_t *copy, const tb_error_t *error)
+{
+  command_failed(copy->command, error->status, error);
+  if (copy->failures++ == 0) memcpy(copy->failure, error->text, sizeof copy->failure);
+}
+
 /* Until the end of the bag, or a signal. */
 static tb_status_t copy_messages(bag_copy_t *copy, tb_error_t *error)
 {
@@ -196,8 +203,7 @@ static tb_status_t copy_messages(bag_copy_t *copy, tb_error_t *error)
     tb_status_t status = tb_bag_reader_next(copy->reader, &message, error);
     if (status == TB_ERR_END) return TB_OK;
     if (status) {
-      command_failed(copy->command, status, error);
-      copy->failures++;
+      tell_failure(copy, error);
       continue;
     }
     if (!is_wanted(copy, &message)) continue;
@@ -215,10 +221,8 @@ static tb_status_t copy_run(bag_copy_t *copy, tb_error_t *error)
 {
   tb_bag_rest_t left = {0};
   if (tb_bag_writer_copy_rest(copy->writer, copy->reader, copy->start_ns, copy->end_ns, &left,
-                              error)) {
-    command_failed(copy->command, error->status, error);
-    copy->failures++;
-  }
+                              error))
+    tell_failure(copy, error);
   copy->left.attachments += left.attachments;
   copy->left.records += left.records;
   return copy_messages(copy, error);

@@ -31,6 +31,7 @@ static tb_status_t open_bag(bag_info_t *info, const arguments_t *arguments, tb_b
   options.damage = TB_BAG_DAMAGE_SALVAGE;
   if (tb_bag_reader_open(arguments->bag, &options, out, &second)) return status;
   note_damage(info, error->text);
+  info->is_salvaged = true;
   return TB_OK;
 }
 
@@ -64,10 +65,12 @@ static tb_status_t read_bag(bag_info_t *info, tb_bag_reader_t *reader)
   while (!status) {
     tb_status_t read = tb_bag_reader_next(reader, &message, &error);
     if (read == TB_ERR_END) break;
-    if (read)
+    if (read) {
+      info->failures++;
       note_damage(info, error.text);
-    else if (!add_message(info, &message))
+    } else if (!add_message(info, &message)) {
       status = TB_ERR_SYSTEM;
+    }
   }
   for (size_t i = 0; i < info->bag->topic_count && !status && info->has_digests; i++)
     if (!bag_digest_text(info->topics[i].digest, info->topics[i].sha256)) status = TB_ERR_SYSTEM;
@@ -141,7 +144,9 @@ const command_t command_bag_info = {
         "themselves. What is damaged is said, with what can be read all the same.\n\n"
         "  --json             one JSON object: storage, files, message_count, start_ns, end_ns,\n"
         "                     compression, topics (name, type, serialization_format, count,\n"
-        "                     first_ns, last_ns), and damaged with the reason if it is\n"
+        "                     first_ns, last_ns), and damaged with the reason if it is, or "
+        "unclosed\n"
+        "                     if that is all that is wrong\n"
         "  --digest           also sha256 of each topic's payloads in the order of time,\n"
         "                     decompressed; reads everything\n"
         "  -h, --help         this text\n\n"

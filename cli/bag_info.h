@@ -18,11 +18,15 @@ typedef struct bag_info {
   uint64_t message_count; /* that could be read */
   int64_t start_ns, end_ns;
   bool has_digests;
+  uint64_t failures;               /* to read something */
   char damage[TB_ERROR_TEXT_SIZE]; /* empty: none was seen */
+  bool is_salvaged;                /* could not be opened as a whole one */
 } bag_info_t;
 
 /* "none", "message:zstd" ... */
 void bag_info_compression(const bag_info_t *info, char *out, size_t size);
+/* "damaged", or "unclosed" where nothing else is wrong. */
+const char *bag_info_damage_kind(const bag_info_t *info);
 /* Inside of the bag's folder. */
 const char *bag_info_file(const bag_info_t *info, size_t index);
 

@@ -19,6 +19,13 @@ void bag_info_compression(const bag_info_t *info, char *out, size_t size)
   snprintf(out, size, "%s%s%s", modes[info->bag->compression], *format ? ":" : "", format);
 }
 
+const char *bag_info_damage_kind(const bag_info_t *info)
+{
+  bool is_unclosed =
+      !info->is_salvaged && !info->bag->damage && info->failures == info->bag->unclosed_count;
+  return is_unclosed ? "unclosed" : "damaged";
+}
+
 const char *bag_info_file(const bag_info_t *info, size_t index)
 {
   const char *file = info->bag->files[index];
@@ -85,7 +92,11 @@ void bag_info_print(const bag_info_t *info)
   printf("topics:\n");
   for (size_t i = 0; i < info->bag->topic_count; i++)
     print_topic(info, i);
-  if (info->damage[0]) printf("%-13s %s\n", "damaged:", info->damage);
+  if (info->damage[0]) {
+    char label[16];
+    snprintf(label, sizeof label, "%s:", bag_info_damage_kind(info));
+    printf("%-13s %s\n", label, info->damage);
+  }
 }
 
 /* ---- for programs ---- */
@@ -136,7 +147,8 @@ static json_t *json_bag(const bag_info_t *info)
       "message_count", (json_int_t)info->message_count, "start_ns",
       json_time(info->start_ns, info->message_count), "end_ns",
       json_time(info->end_ns, info->message_count), "compression", compression, "topics", topics);
-  if (object && info->damage[0]) json_object_set_new(object, "damaged", json_text(info->damage));
+  if (object && info->damage[0])
+    json_object_set_new(object, bag_info_damage_kind(info), json_text(info->damage));
   return object;
 }
 

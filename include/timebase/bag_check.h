@@ -12,8 +12,10 @@ typedef void (*tb_bag_finding_fn)(const char *text, void *user);
 
 /** What a check has seen. */
 typedef struct tb_bag_check_result {
-  uint64_t message_count; /**< messages that could be read */
-  uint64_t finding_count; /**< how often the callback was called; 0: the bag is whole */
+  uint64_t message_count;  /**< messages that could be read */
+  uint64_t finding_count;  /**< how often the callback was called; 0: the bag is whole */
+  uint64_t unclosed_count; /**< of those, how often it was told only that the recording was not
+                              closed: if of all, nothing is lost */
 } tb_bag_check_result_t;
 
 TB_BEGIN_DECLS

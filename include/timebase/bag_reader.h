@@ -82,6 +82,9 @@ typedef struct tb_bag_info {
   size_t run_count;         /**< how many `runs` there are, 1 or more */
   const char *damage; /**< the first thing that opening found wrong; NULL: nothing. Reading may find
                            more */
+  size_t unclosed_count; /**< files that were not closed, with nothing else that opening found wrong
+                            in them: all that was written is there. Reading one, unless salvaged,
+                            ends with TB_ERR_TRUNCATED */
 } tb_bag_info_t;
 
 /** A recorded message. */

@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,6 +45,7 @@ static void merge_extent(tb_bag_reader_t *reader, tb__bag_source_t *source,
   source->has_rows = file->message_count > 0 || file->has_damage_rows;
   source->start_ns = file->has_times ? file->start_ns : 0;
   source->end_ns = file->has_times ? file->end_ns : INT64_MAX;
+  source->part->whole_count += file->message_count;
   if (source->is_left_out) return;
   info->message_count += file->message_count;
   source->part->message_count += file->message_count;
@@ -91,6 +93,8 @@ static tb_status_t take_info(tb_bag_reader_t *reader, tb__bag_source_t *source,
   merge_extent(reader, source, info);
   take_text(&reader->ros_distro, &info->ros_distro);
   take_text(&reader->damage, &info->damage);
+  if (info->losses) tb__log(TB_LOG_WARN, "%s: %s", source->path, info->losses);
+  if (info->is_unclosed && !source->is_left_out) reader->info.unclosed_count++;
   if (info->chunk_format) reader->chunk_format = info->chunk_format;
   return TB_OK;
 }
@@ -267,10 +271,32 @@ static const char *common_storage_id(const tb_bag_reader_t *reader)
   return id;
 }
 
+/* A file that was cut off between two records looks as if it had not been closed, but metadata.yaml
+ * may know of more. */
+static tb_status_t check_unclosed(tb_bag_reader_t *reader, tb_error_t *error)
+{
+  for (size_t i = 0; i < reader->part_count && reader->info.unclosed_count > 0; i++) {
+    const tb__bag_part_t *part = &reader->parts[i];
+    const tb__bag_metadata_t *metadata = metadata_of(part);
+    if (!metadata || metadata->message_count <= part->whole_count) continue;
+    char text[TB_ERROR_TEXT_SIZE];
+    snprintf(text, sizeof text,
+             "%s: its files end too early: they have %llu messages, metadata.yaml tells of %llu",
+             part->location.path, (unsigned long long)part->whole_count,
+             (unsigned long long)metadata->message_count);
+    reader->info.unclosed_count = 0;
+    if (reader->options.damage != TB_BAG_DAMAGE_SALVAGE) return TB_OK;
+    return tb__bag_reader_note_damage(reader, text, error);
+  }
+  return TB_OK;
+}
+
 static tb_status_t fill_info(tb_bag_reader_t *reader, tb_error_t *error)
 {
   const tb__bag_metadata_t *metadata = metadata_of(&reader->parts[0]);
   tb_bag_info_t *info = &reader->info;
+  tb_status_t status = check_unclosed(reader, error);
+  if (status) return status;
   for (size_t i = 0; i < reader->part_count; i++)
     take_text(&reader->damage, &reader->parts[i].location.damage);
   info->path = reader->parts[0].location.path;

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <search.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,22 @@
 #include "bag/check_metadata.h"
 #include "bag/reader.h"
 
+#define TOLD_MAX 10000 /* findings that are remembered */
+
+static int compare_texts(const void *a, const void *b)
+{
+  return strcmp(a, b);
+}
+
+/* What reading has found, the formats' own checks find again. */
+static bool is_told(tb__check_t *check, const char *text)
+{
+  if (tfind(text, &check->told, compare_texts)) return true;
+  char *copy = check->result.finding_count < TOLD_MAX ? strdup(text) : NULL;
+  if (copy && !tsearch(copy, &check->told, compare_texts)) free(copy);
+  return false;
+}
+
 void tb__check_report(tb__check_t *check, const char *format, ...)
 {
   char text[TB_ERROR_TEXT_SIZE];
@@ -18,6 +35,7 @@ void tb__check_report(tb__check_t *check, const char *format, ...)
   va_start(args, format);
   vsnprintf(text, sizeof text, format, args);
   va_end(args);
+  if (is_told(check, text)) return;
   check->result.finding_count++;
   if (check->report) check->report(text, check->user);
 }
@@ -124,6 +142,7 @@ static tb_status_t check_reader(tb__check_t *check, tb_bag_reader_t *reader, tb_
   for (size_t i = 0; i < reader->source_count && !status; i++)
     status = verify_file(check, reader, i);
   if (status) return tb_error_set(error, status, "out of memory");
+  check->result.unclosed_count = check->is_salvaging ? 0 : reader->info.unclosed_count;
   tb__check_metadata(check, reader);
   return TB_OK;
 }
@@ -137,6 +156,7 @@ tb_status_t tb_bag_check(const char *path, tb_bag_finding_fn report, void *user,
   tb_status_t status = open_bag(&check, path, &reader, error);
   if (!status && reader) status = check_reader(&check, reader, error);
   tb_bag_reader_close(reader);
+  tdestroy(check.told, free);
   free(check.by_topic);
   free(check.by_file);
   if (!status) *out = check.result;

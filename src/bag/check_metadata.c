@@ -98,14 +98,40 @@ static void check_files(tb__check_t *check, const tb_bag_reader_t *reader)
   }
 }
 
+/* Whether it is as the recorder left it when it began the last file, which it did not close. */
+static bool is_of_before_the_end(const tb__check_t *check, const tb_bag_reader_t *reader)
+{
+  const tb__bag_metadata_t *metadata = &reader->parts[0].location.metadata;
+  const tb__yaml_node_t *files = tb__yaml_find(body_of(metadata), "files"), *last = NULL;
+  const tb__yaml_node_t *item = files && files->kind == TB__YAML_SEQUENCE ? files->first : NULL;
+  size_t count = 0;
+  for (; item; item = item->next, count++)
+    last = item;
+  uint64_t listed = 1;
+  if (count == 0 || count != reader->source_count) return false;
+  tb__yaml_to_uint64(tb__yaml_find(last, "message_count"), &listed);
+  uint64_t found = check->by_file[count - 1];
+  return listed == 0 && found > 0 && metadata->message_count == check->result.message_count - found;
+}
+
 void tb__check_metadata(tb__check_t *check, const tb_bag_reader_t *reader)
 {
   const tb__bag_location_t *location = &reader->parts[0].location;
   struct stat info;
   if (stat(location->path, &info) != 0 || !S_ISDIR(info.st_mode)) return;
   if (!location->has_metadata) {
-    if (!check->is_salvaging)
-      tb__check_report(check, "%s: no metadata.yaml: the recording was not closed", location->path);
+    if (check->is_salvaging) return;
+    tb__check_report(check, "%s: no metadata.yaml: the recording was not closed", location->path);
+    check->result.unclosed_count++;
+    return;
+  }
+  check_folder(check, reader);
+  if (!check->is_salvaging && is_of_before_the_end(check, reader)) {
+    tb__check_report(check,
+                     "%s/metadata.yaml: written before the messages of %s: the recording was not "
+                     "closed",
+                     location->path, base_name(reader->sources[reader->source_count - 1].path));
+    check->result.unclosed_count++;
     return;
   }
   if (location->metadata.message_count != check->result.message_count)
@@ -114,5 +140,4 @@ void tb__check_metadata(tb__check_t *check, const tb_bag_reader_t *reader)
   check_topics(check, reader);
   if (check->result.message_count > 0) check_times(check, location);
   if (!check->is_salvaging) check_files(check, reader);
-  check_folder(check, reader);
 }

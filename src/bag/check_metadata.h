@@ -11,6 +11,7 @@ typedef struct tb__check {
   tb_bag_finding_fn report;
   void *user;
   tb_bag_check_result_t result;
+  void *told; /* tree of the findings, for tsearch */
   bool is_salvaging;
   int64_t last_ns;
   int64_t start_ns; /* of what could be read */

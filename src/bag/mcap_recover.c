@@ -21,7 +21,8 @@ static tb_status_t on_damage(void *user, const tb__mcap_damage_t *damage, tb_err
 {
   (void)error; /* nothing that fails */
   recovery_t *recovery = user;
-  recovery->totals.damages++;
+  recovery->totals.is_unclosed =
+      recovery->totals.damages++ == 0 && tb__mcap_is_unclosed(damage->status, damage->size);
   recovery->totals.lost_bytes += damage->size;
   recovery->totals.lost_messages += damage->message_count;
   if (recovery->loss) recovery->loss(recovery->user, damage);

@@ -10,6 +10,7 @@
 typedef struct tb__mcap_recovery {
   uint64_t messages, attachments, metadata;
   uint64_t damages, lost_bytes;
+  bool is_unclosed;       /* the one damage is that the file was not closed: nothing is lost */
   uint64_t lost_messages; /* as far as indexes tell: at least so many */
 } tb__mcap_recovery_t;
 
@@ -23,11 +24,19 @@ tb_status_t tb__mcap_recover(const char *from, const char *to,
                              const tb__bag_output_options_t *options, tb__mcap_loss_fn loss,
                              void *user, tb__mcap_recovery_t *out, tb_error_t *error);
 
+/* Of a file that was recovered, in words; all NULL if nothing is lost. */
+typedef struct tb__mcap_losses {
+  char *first;  /* with path and offset */
+  char *in_all; /* how much */
+  bool is_unclosed;
+} tb__mcap_losses_t;
+
 /* Opens what can be read of a damaged file: it is recovered into a file without a name. */
 tb_status_t tb__mcap_salvage_open(const tb__bag_storage_t *storage, const char *path,
                                   tb__bag_file_t **out, tb_error_t *error);
-/* `loss`, which may be NULL, is told as the damage of the file. */
+/* The losses are told as those of the file, which takes them over, but on failure. */
 tb_status_t tb__mcap_open_recovered(const tb__bag_storage_t *storage, const char *path,
-                                    const char *loss, tb__bag_file_t **out, tb_error_t *error);
+                                    const tb__mcap_losses_t *losses, tb__bag_file_t **out,
+                                    tb_error_t *error);
 
 #endif

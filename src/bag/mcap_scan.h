@@ -23,6 +23,12 @@ typedef struct tb__mcap_damage {
   char text[TB_ERROR_TEXT_SIZE]; /* with path and offset */
 } tb__mcap_damage_t;
 
+/* The end of the file is missing, and nothing that stands before it. */
+static inline bool tb__mcap_is_unclosed(tb_status_t status, uint64_t size)
+{
+  return status == TB_ERR_TRUNCATED && size == 0;
+}
+
 /* A call that fails ends the scan with its status. NULL: not wanted. */
 typedef struct tb__mcap_visitor {
   void *user;

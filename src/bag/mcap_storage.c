@@ -14,9 +14,9 @@ typedef struct mcap_file {
   tb__mcap_input_t input;
   tb__mcap_index_t index;
   tb__mcap_order_t order;
-  tb__mcap_item_t item; /* the row that step gave */
-  tb_error_t damage;    /* for a row that has no content */
-  char *loss;           /* what was lost when it was recovered, or NULL */
+  tb__mcap_item_t item;     /* the row that step gave */
+  tb_error_t damage;        /* for a row that has no content */
+  tb__mcap_losses_t losses; /* when it was recovered */
 } mcap_file_t;
 
 static mcap_file_t *mcap_file(tb__bag_file_t *file)
@@ -31,7 +31,8 @@ static void mcap_close(tb__bag_file_t *base)
   tb__mcap_order_fini(&file->order);
   tb__mcap_index_fini(&file->index);
   tb__mcap_input_close(&file->input);
-  free(file->loss);
+  free(file->losses.first);
+  free(file->losses.in_all);
   free(file);
 }
 
@@ -53,17 +54,12 @@ static tb_status_t mcap_open(const tb__bag_storage_t *storage, const char *path,
 }
 
 tb_status_t tb__mcap_open_recovered(const tb__bag_storage_t *storage, const char *path,
-                                    const char *loss, tb__bag_file_t **out, tb_error_t *error)
+                                    const tb__mcap_losses_t *losses, tb__bag_file_t **out,
+                                    tb_error_t *error)
 {
-  tb__bag_file_t *file = NULL;
-  tb_status_t status = mcap_open(storage, path, &file, error);
-  if (status) return status;
-  if (loss && !(mcap_file(file)->loss = strdup(loss))) {
-    mcap_close(file);
-    return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
-  }
-  *out = file;
-  return TB_OK;
+  tb_status_t status = mcap_open(storage, path, out, error);
+  if (!status) mcap_file(*out)->losses = *losses;
+  return status;
 }
 
 /* "" if the key is not there. */
@@ -141,6 +137,27 @@ static tb_status_t find_chunk_format(const mcap_file_t *file, const char **out, 
   return TB_OK;
 }
 
+static bool is_unclosed(const mcap_file_t *file)
+{
+  const tb__mcap_block_t *damage = NULL;
+  for (size_t i = 0; i < file->index.block_count; i++) {
+    const tb__mcap_block_t *block = &file->index.blocks[i];
+    if (block->kind != TB__MCAP_BLOCK_DAMAGE) continue;
+    if (damage || !tb__mcap_is_unclosed(block->status, block->length)) return false;
+    damage = block;
+  }
+  return damage || file->losses.is_unclosed;
+}
+
+static bool fill_losses(const mcap_file_t *file, tb__bag_file_info_t *out)
+{
+  out->is_unclosed = is_unclosed(file);
+  if (!file->losses.first) return true;
+  out->damage = strdup(file->losses.first);
+  out->losses = strdup(file->losses.in_all);
+  return out->damage && out->losses;
+}
+
 static tb_status_t mcap_read_info(tb__bag_file_t *base, tb__bag_file_info_t *out, tb_error_t *error)
 {
   const mcap_file_t *file = mcap_file(base);
@@ -155,9 +172,8 @@ static tb_status_t mcap_read_info(tb__bag_file_t *base, tb__bag_file_info_t *out
   out->end_ns = clamp(index->end_ns);
   out->metadata = index->metadata ? strdup(index->metadata) : NULL;
   out->ros_distro = index->ros_distro ? strdup(index->ros_distro) : NULL;
-  out->damage = file->loss ? strdup(file->loss) : NULL;
   bool failed = (index->metadata && !out->metadata) || (index->ros_distro && !out->ros_distro) ||
-                (file->loss && !out->damage);
+                !fill_losses(file, out);
   return failed ? no_memory(error) : TB_OK;
 }
 

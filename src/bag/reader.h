@@ -20,6 +20,7 @@ typedef struct tb__bag_part {
   const tb__bag_storage_t *storage;
   tb__bag_location_t location;
   uint64_t message_count;
+  uint64_t whole_count;    /* the same with files of other runs than the one that is read */
   bool is_single_messages; /* each message is compressed by itself */
 } tb__bag_part_t;
 

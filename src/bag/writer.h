@@ -1,5 +1,5 @@
 /* Inside of tb_bag_writer_t. bag_writer.c is what callers see, writer_file.c begins and ends files,
- * writer_metadata.c tells what they hold. */
+ * writer_metadata.c tells what they hold, writer_notes.c has what else stands in metadata.yaml. */
 #ifndef TB_BAG_WRITER_H
 #define TB_BAG_WRITER_H
 

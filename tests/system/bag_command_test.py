@@ -263,7 +263,8 @@ class CheckTest(BagTest):
                 bag = bag_make(self.path(str(number)), files=2)
                 damage(bag)
                 result = self.run_bag("check", bag, status=1)
-                self.assertIn("damaged: ", result.stdout)
+                unclosed = said == "no metadata.yaml"
+                self.assertIn(": not closed, but nothing" if unclosed else "damaged: ", result.stdout)
                 if said:
                     self.assertIn(said, result.stdout)
 
@@ -726,6 +727,100 @@ class RecoverTest(BagTest):
         self.assertEqual(self.more_of(self.path("out")), ([attachment], [metadata]))
         self.run_bag("recover", mcap, "-o", self.path("other"), "-s", "sqlite3")
         self.assert_same_messages(bag, self.path("other"))
+
+    def test_a_recording_that_was_not_closed(self):
+        """As a recorder leaves it that is killed: no end, and the metadata.yaml of its start."""
+        bag = bag_make(self.path("bag"), count=300)
+        whole = self.path("whole")
+        split = ("--max-bag-duration", "99ns", "--chunk-size", "2000")
+        self.run_bag("convert", bag, "-o", whole, "-s", "mcap", *split)
+        with open(self.path("whole", "whole_2.mcap"), "r+b") as file:
+            data = file.read()
+            size = 8
+            for opcode, content in self.mcap_records(data):
+                if opcode == 0x0F:
+                    break
+                size += 9 + len(content)
+            file.truncate(size)
+        end = f"{whole}/whole_2.mcap: offset {size}: the file ends without an end of its data"
+        result = self.run_bag("check", whole, status=1).stdout.splitlines()
+        self.assertEqual(len(result), 2, result)  # each thing is told once
+        self.assertTrue(result[0].startswith(end), result)
+        self.assertEqual(result[1], f"{whole}: not closed, but nothing is lost: 300 messages")
+        self.assertTrue(self.info(whole)["unclosed"].startswith(end))
+        self.assertNotIn("damaged", self.info(whole))
+        self.assertIn(f"unclosed:     {end}", self.run_bag("info", whole).stdout)
+
+        metadata = self.path("whole", "metadata.yaml")
+        with open(metadata, encoding="utf-8") as file:
+            head, files = file.read().split("  files:\n")
+        head = head.replace("message_count: 300", "message_count: 200")
+        head = head.replace("message_count: 150", "message_count: 100")
+        files = files.split("  - path: ")
+        files[3] = files[3].replace("message_count: 100", "message_count: 0")
+        with open(metadata, "w", encoding="utf-8") as out:
+            out.write(head + "  files:\n" + "  - path: ".join(files))
+        result = self.run_bag("check", whole, status=1).stdout.splitlines()
+        self.assertEqual(len(result), 3, result)
+        self.assertIn("written before the messages of whole_2.mcap", result[1])
+        self.assertEqual(result[2], f"{whole}: not closed, but nothing is lost: 300 messages")
+        result = self.run_bag("recover", whole, "-o", self.path("out"))
+        self.assertEqual(result.stderr, "")
+        self.assertIn(f"{whole}: was not closed; nothing was lost\n", result.stdout)
+        self.assert_same_messages(bag, self.path("out"))
+
+        with open(self.path("whole", "whole_0.mcap"), "r+b") as file:
+            file.seek(os.path.getsize(file.name) // 2)
+            file.write(bytes(100))
+        self.assertIn("damaged: ", self.run_bag("check", whole, status=1).stdout)
+        self.assertIn("damaged", self.info(whole))
+
+    def test_a_recording_that_was_cut_off_between_records(self):
+        """It looks as if it had not been closed, but metadata.yaml knows of more."""
+        bag = bag_make(self.path("bag"), count=300)
+        whole = self.path("whole")
+        self.run_bag("convert", bag, "-o", whole, "-s", "mcap", "--chunk-size", "2000")
+        with open(self.path("whole", "whole_0.mcap"), "r+b") as file:
+            chunks, size = 0, 8
+            for opcode, content in self.mcap_records(file.read()):
+                chunks += opcode == 6
+                if chunks == 5:
+                    break
+                size += 9 + len(content)
+            file.truncate(size)
+        self.assertIn("damaged: ", self.run_bag("check", whole, status=1).stdout)
+        self.assertIn("damaged", self.info(whole))
+        self.assertNotIn("unclosed", self.info(whole))
+        result = self.run_bag("recover", whole, "-o", self.path("out"))
+        self.assertRegex(
+            result.stdout,
+            r"whole: damaged \(.*: its files end too early: they have \d+ messages, metadata.yaml "
+            r"tells of 300\); what is named was lost\n",
+        )
+
+    def test_several_damaged_files_are_told_once_each(self):
+        bag = bag_make(self.path("bag"), count=300)
+        whole = self.path("whole")
+        split = ("--max-bag-duration", "99ns", "--chunk-size", "2000")
+        self.run_bag("convert", bag, "-o", whole, "-s", "mcap", *split)
+        with open(self.path("whole", "whole_0.mcap"), "r+b") as file:
+            file.seek(os.path.getsize(file.name) // 2)
+            file.write(bytes(100))
+        result = self.run_bag("recover", whole, "-o", self.path("less"))
+        self.assertEqual(result.stderr.count("are lost"), 1, result.stderr)
+        self.assertIn("what is named was lost", result.stdout)
+
+    def test_nothing_is_told_twice(self):
+        bag = bag_make(self.path("bag"), count=3000)
+        with open(self.path("bag", "bag_0.db3"), "r+b") as file:
+            file.seek(os.path.getsize(file.name) // 2 // 4096 * 4096)
+            file.write(bytes(4096))
+        result = self.run_bag("recover", bag, "-o", self.path("out"))
+        self.assertEqual(result.stderr.count("cannot be read"), 1, result.stderr)
+        self.assertIn("bag: damaged; what is named above was lost\n", result.stdout)
+        self.assertNotIn("cannot be read", result.stdout)
+        told = self.run_bag("check", bag, status=1).stdout.splitlines()
+        self.assertEqual(len(told), len(set(told)))
 
     def test_copies_keep_what_mcap_has_beside_messages(self):
         _, damaged, attachment, metadata = self.mcap_with_more()
