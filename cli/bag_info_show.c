@@ -3,9 +3,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <timebase/time.h>
 
 #include "bag_info.h"
+
+#define COLUMN_MAX 64
 
 void bag_info_compression(const bag_info_t *info, char *out, size_t size)
 {
@@ -46,15 +49,57 @@ static void print_time(const char *label, int64_t ns)
   putchar('\n');
 }
 
-static void print_topic(const bag_info_t *info, size_t index)
+/* Of what is printed for the type. */
+static size_t type_length(const tb_bag_topic_t *topic)
+{
+  const char *format = topic->serialization_format;
+  return strlen(topic->type) + (strcmp(format, "cdr") == 0 ? 0 : strlen(format) + strlen(" ()"));
+}
+
+/* A text that is too long for a column widens it for no other. */
+static void widen(size_t *column, size_t length)
+{
+  if (length > *column && length <= COLUMN_MAX) *column = length;
+}
+
+static void fill(size_t column, size_t length)
+{
+  printf("%*s", (int)(length < column ? column - length : 0) + 2, "");
+}
+
+static void print_topic(const bag_info_t *info, size_t index, const size_t columns[3])
 {
   const tb_bag_topic_t *topic = &info->bag->topics[index];
   const bag_info_topic_t *seen = &info->topics[index];
-  printf("  %s  %s", topic->name, topic->type);
+  printf("  %s", topic->name);
+  fill(columns[0], strlen(topic->name));
+  printf("%s", topic->type);
   if (strcmp(topic->serialization_format, "cdr") != 0) printf(" (%s)", topic->serialization_format);
-  printf("  %" PRIu64 " message%s", seen->count, bag_plural(seen->count));
-  if (info->has_digests) printf("  sha256 %s", seen->sha256);
+  fill(columns[1], type_length(topic));
+  printf("%*" PRIu64 " message%s", (int)columns[2], seen->count, bag_plural(seen->count));
+  if (info->has_digests) printf("%*s  sha256 %s", seen->count == 1, "", seen->sha256);
   putchar('\n');
+}
+
+static void print_topics(const bag_info_t *info)
+{
+  size_t columns[3] = {0}; /* names, types, counts */
+  for (size_t i = 0; i < info->bag->topic_count; i++) {
+    widen(&columns[0], strlen(info->bag->topics[i].name));
+    widen(&columns[1], type_length(&info->bag->topics[i]));
+    widen(&columns[2], (size_t)snprintf(NULL, 0, "%" PRIu64, info->topics[i].count));
+  }
+  printf("topics:\n");
+  for (size_t i = 0; i < info->bag->topic_count; i++)
+    print_topic(info, i, columns);
+}
+
+/* Of a folder: a file alone is not expected to have any; one that is bad is told as damage. */
+static bool lacks_metadata(const bag_info_t *info)
+{
+  struct stat folder;
+  return info->bag->metadata_version == 0 && !info->is_salvaged &&
+         stat(info->bag->path, &folder) == 0 && S_ISDIR(folder.st_mode);
 }
 
 /* Of a recording in which time was set back. */
@@ -89,9 +134,9 @@ void bag_info_print(const bag_info_t *info)
   printf("%-13s %s\n", "compression:", compression);
   for (size_t i = 0; i < info->bag->note_count; i++)
     printf("%-13s %s: %s\n", i ? "" : "notes:", info->bag->notes[i].key, info->bag->notes[i].value);
-  printf("topics:\n");
-  for (size_t i = 0; i < info->bag->topic_count; i++)
-    print_topic(info, i);
+  print_topics(info);
+  if (lacks_metadata(info))
+    printf("%-13s none: not closed, or lost; all is told from the files\n", "metadata:");
   if (info->damage[0]) {
     char label[16];
     snprintf(label, sizeof label, "%s:", bag_info_damage_kind(info));

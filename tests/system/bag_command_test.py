@@ -139,6 +139,31 @@ class InfoTest(BagTest):
         self.assertIn("/a  std_msgs/msg/String  50 messages", text)
         self.assertNotIn("damaged", text)
 
+    def test_topics_stand_in_columns(self):
+        bag = bag_make(self.path("bag"), count=10)
+        self.assertNotIn("metadata:", self.run_bag("info", bag).stdout)
+        database = sqlite3.connect(self.path("bag", "bag_0.db3"))
+        for number, (name, kind, form) in enumerate(
+            (("/long/name", "an/msg/Odd", "xcdr2"), (f"/{'x' * 80}", "an/msg/Other", "cdr"))
+        ):
+            database.execute("INSERT INTO topics VALUES(?,?,?,?,'')", (3 + number, name, kind, form))
+        database.execute("INSERT INTO messages VALUES(NULL,3,1200,x'0001000000')")
+        database.commit()
+        database.close()
+        os.remove(self.path("bag", "metadata.yaml"))
+        text = self.run_bag("info", bag).stdout
+        self.assertIn(
+            "topics:\n"
+            "  /a          std_msgs/msg/String  5 messages\n"
+            "  /b          std_msgs/msg/Header  5 messages\n"
+            "  /long/name  an/msg/Odd (xcdr2)   1 message\n"
+            f"  /{'x' * 80}  an/msg/Other         0 messages\n"
+            "metadata:     none: not closed, or lost; all is told from the files\n",
+            text,
+        )
+        alone = self.run_bag("info", self.path("bag", "bag_0.db3")).stdout
+        self.assertNotIn("metadata:", alone)
+
     def test_digests(self):
         info = self.info(bag_make(self.path("bag"), files=2), "--digest")
         for start, topic in enumerate(info["topics"]):
