@@ -50,7 +50,8 @@ typedef struct bag_copy {
   const command_t *command;
   const char *output;
   tb_bag_writer_options_t options;
-  bool storage_given;
+  const char *storage;           /* that was asked for, or NULL */
+  const char *default_storage;   /* where nothing tells; NULL: as it was */
   const char *path;              /* of a recording whose further runs are copied too, or NULL */
   tb_bag_reader_options_t input; /* with which it was opened */
   tb_bag_reader_t *reader;

@@ -45,7 +45,7 @@ static int convert(const command_t *command, int argc, char **argv)
   bag_copy_t copy = BAG_COPY_INIT(command);
   int result = EXIT_OK;
   if (!parse(&copy, argc, argv, &result)) return result;
-  if (!copy.storage_given) return command_usage_error(command, "--storage S is missing");
+  copy.default_storage = "mcap"; /* as record has it */
   command_show_log(command);
   tb_error_t error = TB_ERROR_INIT;
   const char *const *paths = (const char *const *)argv + optind;
@@ -103,17 +103,19 @@ static int recover(const command_t *command, int argc, char **argv)
 const command_t command_bag_convert = {
     .name = "bag convert",
     .summary = "write recordings anew, in another format or as one",
-    .usage = "timebase bag convert BAG... -o OUT -s sqlite3|mcap [--compression-mode M] "
+    .usage = "timebase bag convert BAG... -o OUT [-s sqlite3|mcap] [--compression-mode M] "
              "[--max-bag-size BYTES] [--max-bag-duration S]",
-    .help = "Copies every message of the recordings, in the order of time, byte for byte, with\n"
-            "topics, QoS, message definitions and notes; from MCAP to MCAP with attachments and\n"
-            "metadata. sqlite3 keeps none of these, and no publish times. The runs of a recording\n"
-            "in which time was set back stay apart; those of several are mixed, and a note that\n"
-            "contradicts another's is kept as 'KEY (2)'.\n\n"
-            "  -o, --output OUT   the folder of the new recording; it must not exist\n"
-            "  -s, --storage S    its format: sqlite3, mcap\n" BAG_OUTPUT_HELP
-            "  -h, --help         this text\n\n"
-            "Where something could not be read, the rest is copied: status 3.\n",
+    .help =
+        "Copies every message of the recordings, in the order of time, byte for byte, with\n"
+        "topics, QoS, message definitions and notes; from MCAP to MCAP with attachments and\n"
+        "metadata. sqlite3 keeps none of these, and no publish times. The runs of a recording\n"
+        "in which time was set back stay apart; those of several are mixed, and a note that\n"
+        "contradicts another's is kept as 'KEY (2)'.\n\n"
+        "  -o, --output OUT   the folder of the new recording; it must not exist\n"
+        "  -s, --storage S    its format: sqlite3, mcap (default: as OUT ends, in .db3 or .mcap;\n"
+        "                     otherwise mcap)\n" BAG_OUTPUT_HELP
+        "  -h, --help         this text\n\n"
+        "Where something could not be read, the rest is copied: status 3.\n",
     .run = convert,
 };
 
@@ -121,12 +123,14 @@ const command_t command_bag_recover = {
     .name = "bag recover",
     .summary = "write what can be read of a damaged recording",
     .usage = "timebase bag recover BAG -o OUT [-s sqlite3|mcap]",
-    .help = "Copies what can be read: without metadata.yaml where that is bad, without files that\n"
-            "are lost, with what stands before and behind the damage, and without indexes; from\n"
-            "MCAP to MCAP with attachments and metadata. Says what was lost.\n\n"
-            "  -o, --output OUT   the folder of the new recording; it must not exist\n"
-            "  -s, --storage S    its format: sqlite3, mcap (default: as it was)\n" BAG_OUTPUT_HELP
-            "  -h, --help         this text\n\n"
-            "Exit status: 0 also if much was lost, 3 if nothing can be read or written.\n",
+    .help =
+        "Copies what can be read: without metadata.yaml where that is bad, without files that\n"
+        "are lost, with what stands before and behind the damage, and without indexes; from\n"
+        "MCAP to MCAP with attachments and metadata. Says what was lost.\n\n"
+        "  -o, --output OUT   the folder of the new recording; it must not exist\n"
+        "  -s, --storage S    its format: sqlite3, mcap (default: as OUT ends, in .db3 or .mcap;\n"
+        "                     otherwise as it was)\n" BAG_OUTPUT_HELP
+        "  -h, --help         this text\n\n"
+        "Exit status: 0 also if much was lost, 3 if nothing can be read or written.\n",
     .run = recover,
 };

@@ -22,29 +22,18 @@ static bool parse_size(const command_t *command, const char *name, uint64_t *out
   return true;
 }
 
-/* One of `words`, which end with NULL. */
-static bool parse_word(const command_t *command, const char *name, const char *const *words,
-                       int *out)
-{
-  for (int i = 0; words[i]; i++) {
-    if (strcmp(words[i], optarg) != 0) continue;
-    *out = i;
-    return true;
-  }
-  command_usage_error(command, "%s %s: unknown", name, optarg);
-  return false;
-}
-
 static bool parse_compression(bag_copy_t *copy, int option)
 {
   static const char *const modes[] = {"none", "message", "file", NULL};
   static const char *const chunks[] = {"none", "zstd", "lz4", NULL};
   int word = 0;
   if (option == BAG_OPTION_MODE) {
-    if (!parse_word(copy->command, "--compression-mode", modes, &word)) return false;
+    if (!command_parse_word(copy->command, "--compression-mode", optarg, modes, &word))
+      return false;
     copy->options.compression_mode = (tb_bag_compression_mode_t)word;
   } else {
-    if (!parse_word(copy->command, "--chunk-compression", chunks, &word)) return false;
+    if (!command_parse_word(copy->command, "--chunk-compression", optarg, chunks, &word))
+      return false;
     copy->options.chunk_compression = (tb_bag_chunk_compression_t)word;
   }
   return true;
@@ -78,8 +67,7 @@ bool bag_output_option(bag_copy_t *copy, int option, int *result)
     copy->output = optarg;
     return true;
   case 's':
-    copy->options.storage_id = optarg;
-    copy->storage_given = true;
+    if (!command_parse_storage(copy->command, optarg, &copy->storage)) *result = EXIT_USAGE;
     return true;
   case BAG_OPTION_FORMAT:
     copy->options.compression_format = optarg;
@@ -164,10 +152,25 @@ static tb_status_t copy_topic(bag_copy_t *copy, size_t index, tb_error_t *error)
   return TB_OK;
 }
 
+/* NULL: the name does not tell. */
+static const char *storage_of_name(const char *path)
+{
+  size_t length = strlen(path);
+  while (length > 0 && path[length - 1] == '/')
+    length--;
+  if (length > strlen(".mcap") && !strncmp(path + length - strlen(".mcap"), ".mcap", 5))
+    return "mcap";
+  if (length > strlen(".db3") && !strncmp(path + length - strlen(".db3"), ".db3", 4))
+    return "sqlite3";
+  return NULL;
+}
+
 static tb_status_t open_output(bag_copy_t *copy, const bool *wanted, tb_error_t *error)
 {
   const tb_bag_info_t *info = tb_bag_reader_info(copy->reader);
-  if (!copy->storage_given) copy->options.storage_id = info->storage_id;
+  if (!copy->storage) copy->storage = storage_of_name(copy->output);
+  if (!copy->storage) copy->storage = copy->default_storage;
+  copy->options.storage_id = copy->storage ? copy->storage : info->storage_id;
   copy->options.ros_distro = info->ros_distro;
   tb_status_t status = tb_bag_writer_create(copy->output, &copy->options, &copy->writer, error);
   if (status) return status;

@@ -83,13 +83,18 @@ static int parse(cut_t *cut, int argc, char **argv, bool *help)
 /* A time, or "+S" behind the start of the recording. */
 static bool parse_time(const cut_t *cut, const char *name, const char *text, int64_t *out)
 {
-  const command_t *command = cut->copy.command;
-  if (*text != '+') return command_parse_time(command, name, text, out);
   tb_duration_t offset;
-  if (!command_parse_duration(command, name, text + 1, &offset)) return false;
+  if (*text != '+' && command_take_time(text, out)) return true;
+  if (*text != '+' || tb_duration_parse(text + 1, &offset)) {
+    command_usage_error(cut->copy.command,
+                        "%s %s: not a time; write seconds since 1970, 2023-11-14T22:13:20Z, or "
+                        "+1.5s for so long behind the start of the recording",
+                        name, text);
+    return false;
+  }
   int64_t start_ns = tb_bag_reader_info(cut->copy.reader)->start_ns;
   if (!__builtin_add_overflow(start_ns, offset.ns, out)) return true;
-  command_usage_error(command, "%s %s: out of range", name, text);
+  command_usage_error(cut->copy.command, "%s %s: out of range", name, text);
   return false;
 }
 
@@ -201,7 +206,8 @@ const command_t command_bag_cut = {
         "  --topics T...      only these topics: all words up to the next option (or --)\n"
         "  --run N            which run, of a recording in which time was set back\n"
         "  -o, --output OUT   the folder of the new recording; it must not exist\n"
-        "  -s, --storage S    its format: sqlite3, mcap (default: as it was)\n" BAG_OUTPUT_HELP
+        "  -s, --storage S    its format: sqlite3, mcap (default: as OUT ends, in .db3 or .mcap;\n"
+        "                     otherwise as it was)\n" BAG_OUTPUT_HELP
         "  -h, --help         this text\n\n"
         "T is seconds since 1970, 2023-11-14T22:13:20Z, or +S for S behind the start of the\n"
         "recording. Where something could not be read, the rest is copied: status 3.\n",

@@ -82,6 +82,31 @@ bool command_parse_int(const command_t *command, const char *name, const char *t
   return true;
 }
 
+bool command_parse_word(const command_t *command, const char *name, const char *text,
+                        const char *const *words, int *out)
+{
+  char known[100] = "";
+  for (int i = 0; words[i]; i++) {
+    if (strcmp(text, words[i]) == 0) {
+      *out = i;
+      return true;
+    }
+    size_t length = strlen(known);
+    snprintf(known + length, sizeof known - length, "%s%s", i ? ", " : "", words[i]);
+  }
+  command_usage_error(command, "%s %s: unknown; there are: %s", name, text, known);
+  return false;
+}
+
+bool command_parse_storage(const command_t *command, const char *text, const char **out)
+{
+  static const char *const storages[] = {"sqlite3", "mcap", NULL};
+  int storage;
+  if (!command_parse_word(command, "--storage", text, storages, &storage)) return false;
+  *out = storages[storage];
+  return true;
+}
+
 bool command_parse_domain(const command_t *command, const char *text, int *out)
 {
   return command_parse_int(command, "--domain", text, 0, 232, out);
@@ -116,8 +141,7 @@ static int64_t system_time_ns(void)
   return now.ns;
 }
 
-bool command_parse_time(const command_t *command, const char *name, const char *text,
-                        int64_t *out_ns)
+bool command_take_time(const char *text, int64_t *out_ns)
 {
   tb_duration_t since = {-1};
   tb_time_t time = {0};
@@ -127,10 +151,15 @@ bool command_parse_time(const command_t *command, const char *name, const char *
     since.ns = time.ns;
   else if (tb_duration_parse(text, &since) != TB_OK)
     since.ns = -1;
-  if (since.ns >= 0) {
-    *out_ns = since.ns;
-    return true;
-  }
+  if (since.ns < 0) return false;
+  *out_ns = since.ns;
+  return true;
+}
+
+bool command_parse_time(const command_t *command, const char *name, const char *text,
+                        int64_t *out_ns)
+{
+  if (command_take_time(text, out_ns)) return true;
   command_usage_error(command, "%s %s: not a time; write seconds, 2023-11-14T22:13:20Z or now",
                       name, text);
   return false;

@@ -63,11 +63,18 @@ bool command_parse_duration(const command_t *command, const char *name, const ch
 /* The same, and above 0: a limit, a step. */
 bool command_parse_limit(const command_t *command, const char *name, const char *text,
                          tb_duration_t *out);
+/* One of `words`, which end with NULL: its index goes to *out. */
+bool command_parse_word(const command_t *command, const char *name, const char *text,
+                        const char *const *words, int *out);
+/* Of --storage: as the library calls it. */
+bool command_parse_storage(const command_t *command, const char *text, const char **out);
 /* Of --domain. */
 bool command_parse_domain(const command_t *command, const char *text, int *out);
 /* "now", seconds since 1970 as a duration, or ISO 8601 in UTC. Not negative. */
 bool command_parse_time(const command_t *command, const char *name, const char *text,
                         int64_t *out_ns);
+/* The same without a message. */
+bool command_take_time(const char *text, int64_t *out_ns);
 
 /* "timebase NAME: warning: " to standard error, in the place of a line of a terminal that changes:
  * the text is the caller's. */

@@ -73,24 +73,11 @@ static bool parse_duration(const command_t *command, const char *name, tb_durati
   return false;
 }
 
-/* One word of a list; its index goes to *out. */
-static bool parse_word(const command_t *command, const char *name, const char *const *words,
-                       int *out)
-{
-  for (int i = 0; words[i]; i++) {
-    if (strcmp(optarg, words[i]) != 0) continue;
-    *out = i;
-    return true;
-  }
-  command_usage_error(command, "%s %s: unknown", name, optarg);
-  return false;
-}
-
 static bool parse_mode(const command_t *command, arguments_t *arguments)
 {
   static const char *const words[] = {"none", "message", "file", NULL};
   int mode;
-  if (!parse_word(command, "--compression-mode", words, &mode)) return false;
+  if (!command_parse_word(command, "--compression-mode", optarg, words, &mode)) return false;
   arguments->options.recorder.bag.compression_mode = (tb_bag_compression_mode_t)mode;
   return true;
 }
@@ -99,7 +86,8 @@ static bool parse_chunks(const command_t *command, arguments_t *arguments)
 {
   static const char *const words[] = {"none", "zstd", "lz4", NULL};
   int compression;
-  if (!parse_word(command, "--chunk-compression", words, &compression)) return false;
+  if (!command_parse_word(command, "--chunk-compression", optarg, words, &compression))
+    return false;
   arguments->options.recorder.bag.chunk_compression = (tb_bag_chunk_compression_t)compression;
   return true;
 }
@@ -108,7 +96,7 @@ static bool parse_log_time(const command_t *command, arguments_t *arguments)
 {
   static const char *const words[] = {"receive", "source", "ros", NULL};
   int log_time;
-  if (!parse_word(command, "--log-time", words, &log_time)) return false;
+  if (!command_parse_word(command, "--log-time", optarg, words, &log_time)) return false;
   arguments->options.recorder.log_time = (tb_recorder_time_t)log_time;
   arguments->has_log_time = true;
   return true;
@@ -151,6 +139,8 @@ static bool take_option(const command_t *command, int option, int argc, char **a
     return parse_log_time(command, arguments);
   case OPTION_FSYNC:
     return parse_duration(command, "--fsync-interval", &recorder->fsync_interval);
+  case 's':
+    return command_parse_storage(command, optarg, &recorder->bag.storage_id);
   case OPTION_DOMAIN:
     return command_parse_int(command, "--domain", optarg, 0, 232, &arguments->domain);
   default:
@@ -172,8 +162,6 @@ static bool note_option(int option, arguments_t *arguments)
     return (graph->exclude_regex = optarg);
   case 'o':
     return (arguments->path = optarg);
-  case 's':
-    return (graph->recorder.bag.storage_id = optarg);
   case OPTION_FORMAT:
     return (graph->recorder.bag.compression_format = optarg);
   case OPTION_QOS:
