@@ -555,6 +555,35 @@ class RecordTest(CommandTest):
         self.assertEqual(terminal.child.wait(LIMIT_S), 0)
         self.assertEqual(terminal.modes(), terminal.modes_before)
 
+    def test_a_closed_output_ends_no_recording(self):
+        """As of `record | head -1`. A line on how it goes is due every second, and each round takes
+        up to one until it is in the file."""
+        peer = self.start_peer()
+        self.ask(peer, "pub /a rel 100")
+        recorder = subprocess.Popen(
+            [f"{BIN_DIR}/timebase", "record", "/a", "-s", "sqlite3", "-o", self.bag],
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        self.addCleanup(recorder.stderr.close)
+        self.addCleanup(recorder.wait)
+        self.addCleanup(recorder.kill)
+        self.assertIn(b"recording to", recorder.stdout.readline())
+        recorder.stdout.close()
+        self.ask(peer, "match /a")
+        for count in (20, 40, 60, 80):
+            self.ask(peer, "send /a 20", "sent ")
+            self.wait_until(lambda: len(self.messages()) == count)
+        with open(f"/proc/{recorder.pid}/stat", encoding="utf-8") as file:
+            ticks = sum(int(field) for field in file.read().rpartition(")")[2].split()[11:13])
+        self.assertLess(ticks / os.sysconf("SC_CLK_TCK"), 2, "it does not rest")
+        recorder.send_signal(signal.SIGINT)
+        self.assertEqual(recorder.wait(LIMIT_S), 0)
+        self.assertEqual(recorder.stderr.read(), b"")
+        self.assertEqual(self.numbers(), {"/a": list(range(80))})
+
     def test_wrong_usage(self):
         for arguments, status, text in (
             ((), 2, "which topics"),
