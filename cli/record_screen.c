@@ -83,7 +83,10 @@ void record_screen_summary(const record_screen_t *screen, tb_recorder_t *recorde
   printf("%s: %" PRIu64 " message%s of %zu topic%s in %zu file%s", screen->path, status.written,
          status.written == 1 ? "" : "s", status.topic_count, status.topic_count == 1 ? "" : "s",
          status.file_count, status.file_count == 1 ? "" : "s");
-  if (status.skipped > 0) printf(", %" PRIu64 " skipped", status.skipped);
+  if (status.skipped_early > 0)
+    printf(", %" PRIu64 " skipped before the first tick of /clock", status.skipped_early);
+  if (status.skipped_paused > 0)
+    printf(", %" PRIu64 " skipped while paused", status.skipped_paused);
   if (status.jumps > 0)
     printf(", %" PRIu64 " jump%s back", status.jumps, status.jumps == 1 ? "" : "s");
   printf(", %" PRIu64 " lost\n", status.lost);

@@ -83,22 +83,24 @@ typedef struct tb_recorder_topic_status {
   uint64_t lost_on_the_way; /**< as told by tb_recorder_note_lost */
   uint64_t lost_in_queue;   /**< because the queue was full */
   uint64_t lost_in_file;    /**< because the file system failed */
-  uint64_t skipped;         /**< came while paused, or before the clock's first tick */
+  uint64_t skipped_paused;  /**< came while paused */
+  uint64_t skipped_early;   /**< came before the clock's first tick */
   uint64_t pushed_out;      /**< of a snapshot's memory, by newer ones */
 } tb_recorder_topic_status_t;
 
 /** How the recording goes. */
 typedef struct tb_recorder_status {
-  uint64_t written;       /**< messages, as of the topics */
-  uint64_t lost;          /**< likewise, in any of the three ways */
-  uint64_t skipped;       /**< likewise */
-  uint64_t waiting_bytes; /**< in the queue */
-  uint64_t file_size;     /**< bytes of the file in the making */
-  size_t file_count;      /**< how many were begun */
-  size_t topic_count;     /**< how many there are */
-  uint64_t jumps;         /**< back, of the clock: each began a file */
-  bool paused;            /**< whether messages are skipped now */
-  bool waits_for_clock;   /**< the clock has not started yet */
+  uint64_t written;        /**< messages, as of the topics */
+  uint64_t lost;           /**< likewise, in any of the three ways */
+  uint64_t skipped_paused; /**< likewise */
+  uint64_t skipped_early;  /**< likewise */
+  uint64_t waiting_bytes;  /**< in the queue */
+  uint64_t file_size;      /**< bytes of the file in the making */
+  size_t file_count;       /**< how many were begun */
+  size_t topic_count;      /**< how many there are */
+  uint64_t jumps;          /**< back, of the clock: each began a file */
+  bool paused;             /**< whether messages are skipped now */
+  bool waits_for_clock;    /**< the clock has not started yet */
   bool failing;       /**< nothing can be written now; another file is tried every now and then */
   tb_error_t failure; /**< the first failure of the file system; TB_OK: none */
 } tb_recorder_status_t;

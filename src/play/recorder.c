@@ -241,7 +241,8 @@ static void topic_tell(const tb__recorder_topic_t *topic, tb_recorder_topic_stat
       .lost_on_the_way = atomic_load(&topic->lost_on_the_way),
       .lost_in_queue = atomic_load(&topic->lost_in_queue),
       .lost_in_file = atomic_load(&topic->lost_in_file),
-      .skipped = atomic_load(&topic->skipped),
+      .skipped_paused = atomic_load(&topic->skipped_paused),
+      .skipped_early = atomic_load(&topic->skipped_early),
       .pushed_out = atomic_load(&topic->pushed_out),
   };
 }
@@ -270,7 +271,8 @@ void tb_recorder_status(tb_recorder_t *recorder, tb_recorder_status_t *out)
     topic_tell(recorder->topics[i], &topic);
     status.written += topic.written;
     status.lost += topic.lost_on_the_way + topic.lost_in_queue + topic.lost_in_file;
-    status.skipped += topic.skipped;
+    status.skipped_paused += topic.skipped_paused;
+    status.skipped_early += topic.skipped_early;
   }
   tb__mutex_unlock(&recorder->mutex);
   status.waiting_bytes = atomic_load(&recorder->bytes);

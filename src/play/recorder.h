@@ -53,7 +53,8 @@ typedef struct tb__recorder_topic {
   _Atomic uint64_t lost_on_the_way;
   _Atomic uint64_t lost_in_queue;
   _Atomic uint64_t lost_in_file;
-  _Atomic uint64_t skipped;
+  _Atomic uint64_t skipped_paused;
+  _Atomic uint64_t skipped_early;
   _Atomic uint64_t pushed_out;
 } tb__recorder_topic_t;
 

@@ -67,7 +67,8 @@ static void test_nothing_before_the_first_tick(void **state)
   assert_false(status_now().waits_for_clock);
   assert_ok(take(0, 3));
   stop_well();
-  assert_int_equal(topic_now(0).skipped, 1);
+  assert_int_equal(topic_now(0).skipped_early, 1);
+  assert_int_equal(topic_now(0).skipped_paused, 0);
   assert_true(metadata_says("kind=started"));
   tb_bag_reader_t *reader = read_back();
   expect(reader, 2, 5 * S, 0);

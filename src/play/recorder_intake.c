@@ -226,7 +226,10 @@ static tb_status_t admit_locked(tb_recorder_t *recorder, const tb_recorder_messa
                                 tb__record_t *record, tb__record_t **out_pushed_out)
 {
   if (recorder->stopped) return TB_ERR_CLOSED;
-  if (!stamp_locked(recorder, message, record)) return TB_ERR_NOT_SET;
+  if (!stamp_locked(recorder, message, record)) {
+    atomic_fetch_add(&recorder->topics[record->topic]->skipped_early, 1);
+    return TB_ERR_NOT_SET;
+  }
   if (!make_room_locked(recorder, record, out_pushed_out)) return TB_ERR_LIMIT;
   atomic_fetch_add(&recorder->topics[record->topic]->waiting, 1);
   bool is_held = is_held_locked(recorder, message, record);
@@ -236,7 +239,6 @@ static tb_status_t admit_locked(tb_recorder_t *recorder, const tb_recorder_messa
 
 static tb_status_t take(tb_recorder_t *recorder, size_t index, const tb_recorder_message_t *message)
 {
-  if (atomic_load(&recorder->paused)) return TB_ERR_NOT_SET;
   if (!recorder->options.snapshot_mode &&
       !has_room(recorder, sizeof(tb__record_t) + message->size)) /* so that it costs no copy */
     return TB_ERR_LIMIT;
@@ -264,8 +266,11 @@ tb_status_t tb_recorder_take(tb_recorder_t *recorder, size_t index,
   if (tb__is_forked()) return TB_ERR_FORKED;
   tb__recorder_topic_t *topic = tb__recorder_topic(recorder, index);
   if (!topic || !message || (!message->data && message->size > 0)) return TB_ERR_INVALID;
+  if (atomic_load(&recorder->paused)) {
+    atomic_fetch_add(&topic->skipped_paused, 1);
+    return TB_ERR_NOT_SET;
+  }
   tb_status_t status = take(recorder, index, message);
-  if (status == TB_ERR_NOT_SET) atomic_fetch_add(&topic->skipped, 1);
   if (status == TB_ERR_LIMIT || status == TB_ERR_NO_MEMORY)
     atomic_fetch_add(&topic->lost_in_queue, 1);
   return status;

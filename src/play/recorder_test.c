@@ -136,7 +136,8 @@ static void test_paused_recorders_skip(void **state)
   tb_recorder_pause(recorder);
   assert_status(take(0, 3), TB_ERR_NOT_SET);
   stop_well();
-  assert_int_equal(topic_now(0).skipped, 2);
+  assert_int_equal(topic_now(0).skipped_paused, 2);
+  assert_int_equal(topic_now(0).skipped_early, 0);
   assert_int_equal(count_in_bag(), 1);
   assert_status(tb_recorder_snapshot(recorder, NULL, NULL), TB_ERR_INVALID);
 }
