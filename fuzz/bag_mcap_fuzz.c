@@ -48,9 +48,9 @@ static void recover_file(const char *path)
   const tb__bag_output_options_t options = {.compression = TB__BAG_OUTPUT_LZ4};
   tb__mcap_recovery_t recovered, checked;
   snprintf(copy, sizeof copy, "%s.copy", path);
-  if (!tb__mcap_recover(path, copy, &options, NULL, NULL, &recovered, NULL)) {
-    if (tb__mcap_recover(copy, NULL, NULL, NULL, NULL, &checked, NULL) || checked.damages > 0 ||
-        checked.messages != recovered.messages)
+  if (!tb__mcap_recover(path, path, copy, &options, NULL, NULL, &recovered, NULL)) {
+    if (tb__mcap_recover(copy, copy, NULL, NULL, NULL, NULL, &checked, NULL) ||
+        checked.damages > 0 || checked.messages != recovered.messages)
       abort();
   }
   unlink(copy);

@@ -25,17 +25,18 @@ tb_status_t tb__mcap_error(const tb__mcap_input_t *input, tb_status_t status, ui
   return status;
 }
 
-tb_status_t tb__mcap_input_open(const char *path, tb__mcap_input_t *out, tb_error_t *error)
+tb_status_t tb__mcap_input_open(const char *path, const char *name, tb__mcap_input_t *out,
+                                tb_error_t *error)
 {
   struct stat info;
-  *out = (tb__mcap_input_t){.fd = -1, .path = strdup(path)};
+  *out = (tb__mcap_input_t){.fd = -1, .path = strdup(name)};
   if (!out->path) return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
   out->fd = open(path, O_RDONLY | O_CLOEXEC);
   if (out->fd < 0 || fstat(out->fd, &info) != 0)
     return tb_error_set_errno(error, errno == ENOENT ? TB_ERR_NOT_FOUND : TB_ERR_SYSTEM, errno,
-                              "%s", path);
+                              "%s", name);
   if (!S_ISREG(info.st_mode))
-    return tb_error_set(error, TB_ERR_INVALID, "%s: not a regular file", path);
+    return tb_error_set(error, TB_ERR_INVALID, "%s: not a regular file", name);
   out->size = (uint64_t)info.st_size;
   return TB_OK;
 }

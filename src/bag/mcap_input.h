@@ -7,8 +7,8 @@
 #include <timebase/error.h>
 
 typedef struct tb__mcap_input {
-  int fd; /* -1: closed */
-  char *path;
+  int fd;        /* -1: closed */
+  char *path;    /* for errors */
   uint64_t size; /* when it was opened */
   /* Bytes that were read ahead. */
   uint8_t *window;
@@ -17,8 +17,9 @@ typedef struct tb__mcap_input {
   size_t window_size;
 } tb__mcap_input_t;
 
-/* *out may be closed after a failure too. */
-tb_status_t tb__mcap_input_open(const char *path, tb__mcap_input_t *out, tb_error_t *error);
+/* `name` stands in errors. *out may be closed after a failure too. */
+tb_status_t tb__mcap_input_open(const char *path, const char *name, tb__mcap_input_t *out,
+                                tb_error_t *error);
 void tb__mcap_input_close(tb__mcap_input_t *input);
 
 /* All of it, or TB_ERR_TRUNCATED. */
@@ -32,7 +33,7 @@ tb_status_t tb__mcap_input_look(tb__mcap_input_t *input, uint64_t offset, size_t
 tb_status_t tb__mcap_input_crc(const tb__mcap_input_t *input, uint64_t from, uint64_t to,
                                uint32_t *crc, tb_error_t *error);
 
-/* The text begins with path and offset. */
+/* The text begins with name and offset. */
 tb_status_t tb__mcap_error(const tb__mcap_input_t *input, tb_status_t status, uint64_t offset,
                            tb_error_t *error, const char *format, ...) TB_PRINTF(5, 6);
 

@@ -260,7 +260,7 @@ static void test_small_cache(void **state)
     make_random(&mcap, &random, true);
     tb__test_mcap_save(&mcap, path);
     tb__test_mcap_fini(&mcap);
-    assert_ok(tb__mcap_input_open(path, &input, &error));
+    assert_ok(tb__mcap_input_open(path, path, &input, &error));
     assert_ok(tb__mcap_index_load(&input, &index, &error));
     tb__mcap_order_init(&order, &input, &index);
     order.cache_size = 2000;

@@ -134,7 +134,7 @@ static void check_summary(recovery_t *recovery)
     tell(recovery, found, 0);
 }
 
-static tb_status_t run(recovery_t *recovery, const char *from, const char *to,
+static tb_status_t run(recovery_t *recovery, const char *from, const char *name, const char *to,
                        const tb__bag_output_options_t *options, tb_error_t *error)
 {
   const tb__mcap_visitor_t visitor = {.user = recovery,
@@ -142,7 +142,7 @@ static tb_status_t run(recovery_t *recovery, const char *from, const char *to,
                                       .attachment = on_attachment,
                                       .damage = on_damage,
                                       .salvages = true};
-  tb_status_t status = tb__mcap_input_open(from, &recovery->input, error);
+  tb_status_t status = tb__mcap_input_open(from, name, &recovery->input, error);
   if (!status) status = load_summary(recovery, error);
   if (!status && to) status = tb__mcap_writer_create(to, options, &recovery->writer, error);
   if (!status) status = tb__mcap_scan(&recovery->input, &recovery->definitions, &visitor, error);
@@ -154,13 +154,13 @@ static tb_status_t run(recovery_t *recovery, const char *from, const char *to,
   return status;
 }
 
-tb_status_t tb__mcap_recover(const char *from, const char *to,
+tb_status_t tb__mcap_recover(const char *from, const char *name, const char *to,
                              const tb__bag_output_options_t *options, tb__mcap_loss_fn loss,
                              void *user, tb__mcap_recovery_t *out, tb_error_t *error)
 {
   recovery_t recovery = {
       .input = {.fd = -1}, .summary_error = TB_ERROR_INIT, .loss = loss, .user = user};
-  tb_status_t status = run(&recovery, from, to, options, error);
+  tb_status_t status = run(&recovery, from, name, to, options, error);
   tb__mcap_definitions_fini(&recovery.definitions);
   tb__mcap_index_fini(&recovery.summary);
   tb__mcap_input_close(&recovery.input);

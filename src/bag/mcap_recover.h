@@ -16,11 +16,12 @@ typedef struct tb__mcap_recovery {
 
 typedef void (*tb__mcap_loss_fn)(void *user, const tb__mcap_damage_t *loss);
 
-/* Reads all of `from` with every CRC, and tells of everything that is damaged or cut off. With
- * `to`, which must not exist, all that is intact is written there: messages (of a chunk that was
- * cut off, as many as there are), attachments, metadata, channels and schemas as they were. `loss`
- * may be NULL. TB_OK means that the work was done, not that nothing was lost. */
-tb_status_t tb__mcap_recover(const char *from, const char *to,
+/* Reads all of `from`, which errors call `name`, with every CRC, and tells of everything that is
+ * damaged or cut off. With `to`, which must not exist, all that is intact is written there:
+ * messages (of a chunk that was cut off, as many as there are), attachments, metadata, channels and
+ * schemas as they were. `loss` may be NULL. TB_OK means that the work was done, not that nothing
+ * was lost. */
+tb_status_t tb__mcap_recover(const char *from, const char *name, const char *to,
                              const tb__bag_output_options_t *options, tb__mcap_loss_fn loss,
                              void *user, tb__mcap_recovery_t *out, tb_error_t *error);
 
@@ -33,10 +34,10 @@ typedef struct tb__mcap_losses {
 
 /* Opens what can be read of a damaged file: it is recovered into a file without a name. */
 tb_status_t tb__mcap_salvage_open(const tb__bag_storage_t *storage, const char *path,
-                                  tb__bag_file_t **out, tb_error_t *error);
+                                  const char *name, tb__bag_file_t **out, tb_error_t *error);
 /* The losses are told as those of the file, which takes them over, but on failure. */
 tb_status_t tb__mcap_open_recovered(const tb__bag_storage_t *storage, const char *path,
-                                    const tb__mcap_losses_t *losses, tb__bag_file_t **out,
-                                    tb_error_t *error);
+                                    const char *name, const tb__mcap_losses_t *losses,
+                                    tb__bag_file_t **out, tb_error_t *error);
 
 #endif

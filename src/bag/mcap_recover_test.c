@@ -84,7 +84,7 @@ static tb__mcap_recovery_t recover(const void *bytes, size_t size, losses_t *los
   *losses = (losses_t){0};
   tb__test_write(path, bytes, size);
   remove(copy);
-  if (tb__mcap_recover(path, copy, &options, on_loss, losses, &recovered, &error))
+  if (tb__mcap_recover(path, path, copy, &options, on_loss, losses, &recovered, &error))
     fail_msg("%s", error.text);
   assert_int_equal(recovered.damages, losses->count);
   return recovered;
@@ -106,7 +106,7 @@ static unsigned assert_copy(uint64_t messages)
   }
   assert_int_equal(tb_bag_reader_next(reader, &message, &error), TB_ERR_END);
   tb_bag_reader_close(reader);
-  assert_ok(tb__mcap_recover(copy, NULL, NULL, NULL, NULL, &checked, &error));
+  assert_ok(tb__mcap_recover(copy, copy, NULL, NULL, NULL, NULL, &checked, &error));
   assert_int_equal(checked.damages, 0);
   assert_int_equal(checked.messages, messages);
   return number;

@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "bag/mcap_order.h"
 #include "bag/mcap_recover.h"
@@ -13,6 +12,7 @@ typedef struct mcap_file {
   tb__bag_file_t base;
   tb__mcap_input_t input;
   tb__mcap_index_t index;
+  bool is_unpacked; /* its name is that of the packed file */
   tb__mcap_order_t order;
   tb__mcap_item_t item;     /* the row that step gave */
   tb_error_t damage;        /* for a row that has no content */
@@ -36,13 +36,14 @@ static void mcap_close(tb__bag_file_t *base)
   free(file);
 }
 
-static tb_status_t mcap_open(const tb__bag_storage_t *storage, const char *path,
+static tb_status_t mcap_open(const tb__bag_storage_t *storage, const char *path, const char *name,
                              tb__bag_file_t **out, tb_error_t *error)
 {
   mcap_file_t *file = calloc(1, sizeof *file);
   if (!file) return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
   file->base.storage = storage;
-  tb_status_t status = tb__mcap_input_open(path, &file->input, error);
+  file->is_unpacked = strcmp(path, name) != 0;
+  tb_status_t status = tb__mcap_input_open(path, name, &file->input, error);
   if (!status) status = tb__mcap_index_load(&file->input, &file->index, error);
   if (status) {
     mcap_close(&file->base);
@@ -54,10 +55,10 @@ static tb_status_t mcap_open(const tb__bag_storage_t *storage, const char *path,
 }
 
 tb_status_t tb__mcap_open_recovered(const tb__bag_storage_t *storage, const char *path,
-                                    const tb__mcap_losses_t *losses, tb__bag_file_t **out,
-                                    tb_error_t *error)
+                                    const char *name, const tb__mcap_losses_t *losses,
+                                    tb__bag_file_t **out, tb_error_t *error)
 {
-  tb_status_t status = mcap_open(storage, path, out, error);
+  tb_status_t status = mcap_open(storage, path, name, out, error);
   if (!status) mcap_file(*out)->losses = *losses;
   return status;
 }
@@ -252,8 +253,8 @@ static tb_status_t mcap_verify(tb__bag_file_t *base, tb__bag_finding_fn report, 
   const tb__mcap_input_t *input = &mcap_file(base)->input;
   char unnamed[40]; /* what was unpacked for reading has no name any more */
   snprintf(unnamed, sizeof unnamed, "/proc/self/fd/%d", input->fd);
-  const char *path = access(input->path, R_OK) == 0 ? input->path : unnamed;
-  return tb__mcap_recover(path, NULL, NULL, report_loss, &finding, &all, error);
+  const char *path = mcap_file(base)->is_unpacked ? unnamed : input->path;
+  return tb__mcap_recover(path, input->path, NULL, NULL, report_loss, &finding, &all, error);
 }
 
 static tb_status_t mcap_copy_rest(tb__bag_file_t *base, tb__bag_output_t *to, tb__bag_span_t span,

@@ -130,7 +130,7 @@ static void assert_summary(void)
   tb__mcap_input_t input;
   tb__mcap_index_t index = {0};
   tb_error_t error = TB_ERROR_INIT;
-  assert_ok(tb__mcap_input_open(path, &input, &error));
+  assert_ok(tb__mcap_input_open(path, path, &input, &error));
   if (tb__mcap_summary_load(&input, &index, &error)) fail_msg("%s", error.text);
   assert_int_equal(index.message_count, model_count);
   tb__mcap_index_fini(&index);

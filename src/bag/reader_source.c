@@ -54,7 +54,7 @@ static tb_status_t open_packed(tb_bag_reader_t *reader, tb__bag_source_t *source
   const tb__bag_storage_t *storage = source->part->storage;
   tb__temporary_t unpacked = {0};
   tb_status_t status = unpack(reader, source, &unpacked, error);
-  if (!status) status = storage->open(storage, unpacked.path, &source->file, error);
+  if (!status) status = storage->open(storage, unpacked.path, source->path, &source->file, error);
   tb__temporary_forget(&unpacked);
   return status;
 }
@@ -72,7 +72,7 @@ tb_status_t tb__bag_source_open(tb_bag_reader_t *reader, size_t index, tb_error_
   tb_status_t status = tb__bag_check_regular(source->path, error);
   if (status) return status;
   if (tb__bag_file_is_packed(source->path)) return open_packed(reader, source, error);
-  return storage->open(storage, source->path, &source->file, error);
+  return storage->open(storage, source->path, source->path, &source->file, error);
 }
 
 void tb__bag_reader_close_idle(tb_bag_reader_t *reader)

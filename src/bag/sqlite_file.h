@@ -9,7 +9,7 @@
 
 typedef struct tb__sqlite_file {
   tb__bag_file_t base;
-  char *path;
+  char *path; /* for errors */
   sqlite3 *database;
 } tb__sqlite_file_t;
 

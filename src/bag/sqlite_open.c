@@ -40,15 +40,15 @@ static tb_status_t status_of(int code)
   }
 }
 
-tb_status_t tb__sqlite_error(sqlite3 *database, const char *path, const char *what,
+tb_status_t tb__sqlite_error(sqlite3 *database, const char *name, const char *what,
                              tb_error_t *error)
 {
   int code = sqlite3_extended_errcode(database);
   const char *separator = *what ? ": " : "";
   if (code == SQLITE_IOERR_SHORT_READ)
     return tb_error_set(error, TB_ERR_TRUNCATED, "%s: %s%sthe file is shorter than its header says",
-                        path, what, separator);
-  tb_error_set(error, status_of(code), "%s: %s%s%s", path, what, separator,
+                        name, what, separator);
+  tb_error_set(error, status_of(code), "%s: %s%s%s", name, what, separator,
                sqlite3_errmsg(database));
   if (error) error->os_errno = sqlite3_system_errno(database);
   return status_of(code);
@@ -102,21 +102,21 @@ static uint32_t big_endian(const uint8_t *bytes)
   return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
 }
 
-static tb_status_t check_header(const char *path, const uint8_t *header, size_t size,
+static tb_status_t check_header(const char *name, const uint8_t *header, size_t size,
                                 int64_t file_size, tb_error_t *error)
 {
   size_t magic_size = size < sizeof MAGIC ? size : sizeof MAGIC;
   if (memcmp(header, MAGIC, magic_size) != 0)
-    return tb_error_set(error, TB_ERR_CORRUPT, "%s: not a SQLite database", path);
+    return tb_error_set(error, TB_ERR_CORRUPT, "%s: not a SQLite database", name);
   if (size < HEADER_SIZE)
-    return tb_error_set(error, TB_ERR_TRUNCATED, "%s: %zu bytes, less than a database header", path,
+    return tb_error_set(error, TB_ERR_TRUNCATED, "%s: %zu bytes, less than a database header", name,
                         size);
   int64_t page_size = header[16] << 8 | header[17];
   if (page_size == 1) page_size = 65536;
   int64_t pages = big_endian(header + 28);
   bool count_is_valid = big_endian(header + 24) == big_endian(header + 92);
   if (count_is_valid && pages * page_size > file_size) {
-    tb_error_set(error, TB_ERR_TRUNCATED, "%s: %lld bytes, but its header says %lld", path,
+    tb_error_set(error, TB_ERR_TRUNCATED, "%s: %lld bytes, but its header says %lld", name,
                  (long long)file_size, (long long)(pages * page_size));
     if (error) error->offset = file_size;
     return TB_ERR_TRUNCATED;
@@ -125,24 +125,24 @@ static tb_status_t check_header(const char *path, const uint8_t *header, size_t 
 }
 
 /* With a log beside it the file alone may be stale or short: SQLite judges then. */
-static tb_status_t inspect(const char *path, const beside_t *beside, bool *in_wal_mode,
-                           tb_error_t *error)
+static tb_status_t inspect(const char *path, const char *name, const beside_t *beside,
+                           bool *in_wal_mode, tb_error_t *error)
 {
   int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0)
     return tb_error_set_errno(error, errno == ENOENT ? TB_ERR_NOT_FOUND : TB_ERR_SYSTEM, errno,
-                              "%s", path);
+                              "%s", name);
   uint8_t header[HEADER_SIZE] = {0};
   struct stat info;
   ssize_t size = pread(fd, header, sizeof header, 0);
   tb_status_t status = TB_OK;
   if (size < 0 || fstat(fd, &info) != 0)
-    status = tb_error_set_errno(error, TB_ERR_SYSTEM, errno, "%s", path);
+    status = tb_error_set_errno(error, TB_ERR_SYSTEM, errno, "%s", name);
   close(fd);
   if (status) return status;
   *in_wal_mode = size == HEADER_SIZE && header[18] == 2;
   if (beside->wal) return TB_OK;
-  return check_header(path, header, (size_t)size, info.st_size, error);
+  return check_header(name, header, (size_t)size, info.st_size, error);
 }
 
 typedef enum care {
@@ -169,7 +169,7 @@ static int open_uri(const char *path, const char *parameters, care_t care, sqlit
   return code;
 }
 
-static tb_status_t open_failed(sqlite3 *database, int code, const char *path,
+static tb_status_t open_failed(sqlite3 *database, int code, const char *name,
                                const beside_t *beside, tb_error_t *error)
 {
   int primary = code & 0xff;
@@ -180,16 +180,16 @@ static tb_status_t open_failed(sqlite3 *database, int code, const char *path,
                         "%s: the recording was cut off and its %s must be merged by a writer; copy "
                         "both to a writable folder and run `sqlite3 FILE 'PRAGMA "
                         "journal_mode=delete'`",
-                        path, beside->wal ? "log (-wal)" : "journal (-journal)");
-  return tb__sqlite_error(database, path, "", error);
+                        name, beside->wal ? "log (-wal)" : "journal (-journal)");
+  return tb__sqlite_error(database, name, "", error);
 }
 
-tb_status_t tb__sqlite_open(const char *path, sqlite3 **out, tb_error_t *error)
+tb_status_t tb__sqlite_open(const char *path, const char *name, sqlite3 **out, tb_error_t *error)
 {
   beside_t beside;
   bool in_wal_mode = false;
   if (!look_beside(path, &beside)) return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
-  tb_status_t status = inspect(path, &beside, &in_wal_mode, error);
+  tb_status_t status = inspect(path, name, &beside, &in_wal_mode, error);
   if (status) return status;
   /* In WAL mode SQLite would create -wal and -shm, which fails on a read-only medium and leaves
    * litter elsewhere. Without a -wal no writer has it open, and all content is in the file. */
@@ -203,7 +203,7 @@ tb_status_t tb__sqlite_open(const char *path, sqlite3 **out, tb_error_t *error)
     code = open_uri(path, "?immutable=1", CAREFUL, &database);
   }
   if (code != SQLITE_OK) {
-    status = open_failed(database, code, path, &beside, error);
+    status = open_failed(database, code, name, &beside, error);
     sqlite3_close(database);
     return status;
   }
@@ -211,7 +211,8 @@ tb_status_t tb__sqlite_open(const char *path, sqlite3 **out, tb_error_t *error)
   return TB_OK;
 }
 
-tb_status_t tb__sqlite_open_damaged(const char *path, sqlite3 **out, tb_error_t *error)
+tb_status_t tb__sqlite_open_damaged(const char *path, const char *name, sqlite3 **out,
+                                    tb_error_t *error)
 {
   beside_t beside;
   if (!look_beside(path, &beside)) return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
@@ -228,7 +229,7 @@ tb_status_t tb__sqlite_open_damaged(const char *path, sqlite3 **out, tb_error_t 
     *out = database;
     return TB_OK;
   }
-  tb_status_t status = database ? tb__sqlite_error(database, path, "", error)
+  tb_status_t status = database ? tb__sqlite_error(database, name, "", error)
                                 : tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
   sqlite3_close(database);
   return status;

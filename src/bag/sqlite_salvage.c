@@ -46,14 +46,15 @@ static void salvage_close(tb__bag_file_t *base)
 }
 
 static tb_status_t salvage_open(const tb__bag_storage_t *storage, const char *path,
-                                tb__bag_file_t **out, tb_error_t *error)
+                                const char *name, tb__bag_file_t **out, tb_error_t *error)
 {
   salvage_file_t *file = calloc(1, sizeof *file);
   if (!file) return no_memory(error);
   file->base.base.storage = storage;
-  file->base.path = strdup(path);
-  tb_status_t status = file->base.path ? tb__sqlite_open_damaged(path, &file->base.database, error)
-                                       : no_memory(error);
+  file->base.path = strdup(name);
+  tb_status_t status = file->base.path
+                           ? tb__sqlite_open_damaged(path, name, &file->base.database, error)
+                           : no_memory(error);
   if (!status) status = tb__sqlite_check_tables(&file->base, error);
   if (!status)
     status = tb__sqlite_prepare(&file->base,

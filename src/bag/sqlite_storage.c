@@ -50,15 +50,15 @@ static void sqlite_close(tb__bag_file_t *base)
   free(file);
 }
 
-static tb_status_t sqlite_open(const tb__bag_storage_t *storage, const char *path,
+static tb_status_t sqlite_open(const tb__bag_storage_t *storage, const char *path, const char *name,
                                tb__bag_file_t **out, tb_error_t *error)
 {
   sqlite_file_t *file = calloc(1, sizeof *file);
   if (!file) return no_memory(error);
   file->base.base.storage = storage;
-  file->base.path = strdup(path);
+  file->base.path = strdup(name);
   tb_status_t status =
-      file->base.path ? tb__sqlite_open(path, &file->base.database, error) : no_memory(error);
+      file->base.path ? tb__sqlite_open(path, name, &file->base.database, error) : no_memory(error);
   if (!status) status = tb__sqlite_check_tables(&file->base, error);
   if (!status)
     status = tb__sqlite_prepare(&file->base, "SELECT topic_id FROM messages WHERE id = ?1",

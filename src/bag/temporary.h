@@ -7,7 +7,7 @@
 /* A folder of our own, in TMPDIR or /tmp, and the path of a file in it that is not there yet. */
 typedef struct tb__temporary {
   char *folder;
-  char *path; /* ends with the name of the file that it stands for: it comes into errors */
+  char *path; /* ends with the name of the file that it stands for */
 } tb__temporary_t;
 
 /* Where such files are: TMPDIR or /tmp. */

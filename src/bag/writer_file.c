@@ -194,7 +194,8 @@ static void recount(tb_bag_writer_t *writer, const char *path)
   const tb__bag_storage_t *storage = tb__bag_storage_find(writer->format->id);
   tb__bag_file_t *file = NULL;
   tb_error_t error = TB_ERROR_INIT;
-  tb_status_t status = storage ? storage->open(storage, path, &file, &error) : TB_ERR_UNSUPPORTED;
+  tb_status_t status =
+      storage ? storage->open(storage, path, path, &file, &error) : TB_ERR_UNSUPPORTED;
   if (status == TB_ERR_NOT_FOUND) forget_counts(writer);
   if (status) return;
   tb__bag_file_info_t info = {0};

@@ -1,6 +1,7 @@
 /* Whole files, piece by piece. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -150,7 +151,9 @@ tb_status_t tb__zstd_decompress_file(const char *from, int to, const char *folde
 {
   pipe_end_t in = {.path = from, .fd = open(from, O_RDONLY | O_CLOEXEC)};
   if (in.fd < 0) return file_error(from, error);
-  pipe_end_t out = {.path = folder, .fd = to};
+  char place[TB_ERROR_TEXT_SIZE];
+  snprintf(place, sizeof place, "%s, for what is in %s", folder, from);
+  pipe_end_t out = {.path = place, .fd = to};
   ZSTD_DCtx *context = NULL;
   tb_status_t status = allocate(&in, ZSTD_DStreamInSize(), &out, ZSTD_DStreamOutSize(), error);
   if (!status && !(context = ZSTD_createDCtx()))

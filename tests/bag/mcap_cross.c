@@ -46,7 +46,7 @@ static int read_file(const char *path)
   tb_bag_message_t message;
   tb__mcap_recovery_t checked;
   int result = 0;
-  if (tb__mcap_recover(path, NULL, NULL, on_loss, &result, &checked, &error))
+  if (tb__mcap_recover(path, path, NULL, NULL, on_loss, &result, &checked, &error))
     return fail(error.text);
   if (checked.attachments != 1 || checked.metadata != 1) return fail("an attachment is missing");
   if (tb_bag_reader_open(path, NULL, &reader, &error)) return fail(error.text);

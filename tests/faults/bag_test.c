@@ -172,7 +172,7 @@ static tb_status_t recovering(void)
   snprintf(from, sizeof from, "%s/one.mcap", folder);
   snprintf(to, sizeof to, "%s/copy", folder);
   tb_error_t error = TB_ERROR_INIT;
-  tb_status_t status = tb__mcap_recover(from, to, &options, NULL, NULL, &recovered, &error);
+  tb_status_t status = tb__mcap_recover(from, from, to, &options, NULL, NULL, &recovered, &error);
   if (status) assert_int_equal(error.status, status);
   if (!status) assert_int_equal(recovered.messages, 9);
   if (status) assert_int_equal(access(to, F_OK), -1);

@@ -29,6 +29,16 @@ ZSTD_HEADER = b"\x28\xb5\x2f\xfd\x00\x58"  # a window of 2 MiB
 ZSTD_ZEROS = (1 << 17 << 3 | 1 << 1).to_bytes(3, "little") + b"\0"  # a block of 128 KiB
 
 
+def zstd_pack(data):
+    """As one frame, of blocks that are not compressed."""
+    pieces = [data[at : at + (1 << 17)] for at in range(0, len(data), 1 << 17)]
+    packed = ZSTD_HEADER
+    for number, piece in enumerate(pieces):
+        is_last = number + 1 == len(pieces)
+        packed += (len(piece) << 3 | is_last).to_bytes(3, "little") + piece
+    return packed
+
+
 def payload(index):
     return HEADER + bytes((index * 7 + i // 5) % 256 for i in range(index * 13 % 400))
 
@@ -583,6 +593,40 @@ class FormatsTest(BagTest):
                 self.run_bag("check", path + "_recovered")
                 kept = self.info(path + "_recovered")["message_count"]
                 self.assertGreaterEqual(kept, told["message_count"])
+
+
+    def test_damaged_inside_of_what_is_packed(self):
+        """The bag's file is named, not where it was unpacked to, and nothing is told twice."""
+        bag = bag_make(self.path("bag"), count=3000)
+        for storage, extension in (("sqlite3", "db3"), ("mcap", "mcap")):
+            with self.subTest(storage):
+                path = self.path(storage)
+                self.run_bag("convert", bag, "-o", path, "-s", storage, "--chunk-size", "9000")
+                file = f"{path}/{storage}_0.{extension}"
+                with open(file, "rb") as whole:
+                    data = whole.read()
+                hole = len(data) // 2 // 4096 * 4096
+                with open(file + ".zstd", "wb") as packed:
+                    packed.write(zstd_pack(data[:hole] + bytes(4096) + data[hole + 4096 :]))
+                os.remove(file)
+                os.remove(f"{path}/metadata.yaml")
+                folder = self.path("temporary")
+                os.makedirs(folder, exist_ok=True)
+                os.environ["TMPDIR"] = folder
+                self.addCleanup(os.environ.pop, "TMPDIR", None)
+                told = [
+                    self.run_bag("check", path, status=1),
+                    self.run_bag("info", path),
+                    self.run_bag("recover", path, "-o", path + "_recovered"),
+                    self.run_bag("convert", path, "-o", path + "_converted", status=3),
+                ]
+                for result in told:
+                    text = result.stdout + result.stderr
+                    self.assertIn(f"{file}.zstd: ", text)
+                    self.assertNotIn(folder, text)
+                    self.assertNotIn("/proc/", text)
+                found = told[0].stdout.splitlines()
+                self.assertEqual(len(found), len(set(found)), found)
 
 
 class RunsTest(BagTest):
