@@ -191,7 +191,7 @@ TB_API const tb_bag_info_t *tb_bag_reader_info(const tb_bag_reader_t *reader);
  *   TB_ERR_CORRUPT      row without payload, of an unknown topic, or with a time that is negative
  *                       or no integer; or compressed and damaged; or a damaged file, of which the
  *                       rest is skipped (sqlite3) or only the damaged chunk (MCAP, whose CRCs are
- *                       checked)
+ *                       checked); or an index, without which all was read as well
  *   TB_ERR_TRUNCATED    payload shorter than its encapsulation, or a file that was cut off, after
  *                       all that it still has
  *   TB_ERR_LIMIT        compressed payload of more than 1 GiB

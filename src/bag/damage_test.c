@@ -227,6 +227,61 @@ static void test_rows_that_come_twice_end_the_file(void **state)
   tb_bag_reader_close(reader);
 }
 
+/* Reads what comes at `time_ns` and behind it; in order. */
+static outcome_t read_from(tb_bag_reader_t *reader, int64_t time_ns)
+{
+  outcome_t outcome = {0, 0};
+  tb_bag_message_t message;
+  tb_error_t error = TB_ERROR_INIT;
+  tb_status_t status;
+  assert_ok(tb_bag_reader_seek(reader, time_ns));
+  for (; (status = tb_bag_reader_next(reader, &message, &error)) != TB_ERR_END; time_ns++) {
+    if (status == TB_OK) {
+      assert_int_equal(message.log_time_ns, time_ns);
+      outcome.good++;
+      continue;
+    }
+    assert_status(status, TB_ERR_CORRUPT);
+    assert_non_null(strstr(error.text, "index of times"));
+    outcome.bad++;
+    time_ns--;
+  }
+  return outcome;
+}
+
+/* Each page of the index in turn: the messages are in the table, and all of them are read. */
+static void test_a_damaged_index_costs_nothing(void **state)
+{
+  (void)state;
+  tb__test_db_simple(path, 1, 3000, 0, 1);
+  size_t size = 0, pages = 0;
+  uint8_t *bytes = tb__test_read(path, &size);
+  for (size_t at = 4096; at < size; at += 4096) {
+    uint8_t kept[4096];
+    if (bytes[at] != 2 && bytes[at] != 10) continue; /* no page of an index */
+    pages++;
+    memcpy(kept, bytes + at, sizeof kept);
+    memset(bytes + at, 0xff, sizeof kept);
+    tb__test_write(path, bytes, size);
+    memcpy(bytes + at, kept, sizeof kept);
+    for (int content = TB_BAG_CONTENT_ALL; content <= TB_BAG_CONTENT_TIMES; content++) {
+      tb_bag_reader_options_t options = TB_BAG_READER_OPTIONS_INIT;
+      options.content = (tb_bag_content_t)content;
+      tb_bag_reader_t *reader = NULL;
+      assert_ok(tb_bag_reader_open(path, &options, &reader, NULL));
+      assert_int_equal(tb_bag_reader_info(reader)->message_count, 3000);
+      for (int64_t from_ns = 0; from_ns < 3000; from_ns += 999) {
+        outcome_t outcome = read_from(reader, from_ns);
+        assert_int_equal(outcome.good, 3000 - from_ns);
+        assert_int_equal(outcome.bad, 1);
+      }
+      tb_bag_reader_close(reader);
+    }
+  }
+  assert_true(pages > 3);
+  free(bytes);
+}
+
 static size_t open_and_count(void)
 {
   tb_bag_reader_t *reader = NULL;
@@ -431,6 +486,7 @@ int main(void)
       TEST(test_bad_rows_do_not_lose_the_others),
       TEST(test_a_damaged_payload_page_costs_its_row),
       TEST(test_rows_that_come_twice_end_the_file),
+      TEST(test_a_damaged_index_costs_nothing),
       TEST(test_an_id_that_is_too_large_hides_no_rows),
       TEST(test_an_id_before_a_gap_hides_no_rows),
       TEST(test_a_write_ahead_log_is_read),

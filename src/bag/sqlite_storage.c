@@ -6,6 +6,7 @@
 #include "bag/sqlite_file.h"
 #include "bag/sqlite_open.h"
 
+#define QUERY_SIZE    200
 #define MAX_BAD_TIMES 1000000 /* without an integer there is no order to check */
 
 typedef struct sqlite_file {
@@ -13,6 +14,10 @@ typedef struct sqlite_file {
   sqlite3_stmt *rows; /* in order: id, timestamp, and if `has_content` topic_id and data */
   bool has_content;   /* one statement for all: fast, but it ends at the first bad row */
   int64_t from_ns;
+  bool without_index;     /* it is damaged: the rows of the table are sorted */
+  tb_error_t index_error; /* which is told as a row, after each seek */
+  bool is_to_tell;
+  bool is_telling; /* step gave that row */
   sqlite3_stmt *topic_of_row;
   sqlite3_stmt *data_of_row;
   unsigned bad_times;
@@ -91,21 +96,49 @@ static tb_status_t query_integer(sqlite_file_t *file, const char *sql, int64_t *
   return status;
 }
 
+/* "SELECT what FROM messages rest", without the index where that is damaged. */
+static void make_query(const sqlite_file_t *file, const char *what, const char *rest,
+                       char out[QUERY_SIZE])
+{
+  snprintf(out, QUERY_SIZE, "SELECT %s FROM messages %s%s", what,
+           file->without_index ? "NOT INDEXED " : "", rest);
+}
+
 /* Bad times sort outside of this range: NULL and negative before, texts and blobs behind. */
-#define USABLE_TIMES "FROM messages WHERE timestamp BETWEEN 0 AND 9223372036854775807 "
+#define USABLE_TIMES "WHERE timestamp BETWEEN 0 AND 9223372036854775807 ORDER BY timestamp "
 
 static tb_status_t read_extent(sqlite_file_t *file, tb__bag_file_info_t *out, tb_error_t *error)
 {
+  char sql[QUERY_SIZE];
   bool found = false;
   int64_t count = 0;
-  tb_status_t status = query_integer(file, "SELECT count(*) FROM messages", &count, &found, error);
-  if (!status)
-    status = query_integer(file, "SELECT timestamp " USABLE_TIMES "ORDER BY timestamp LIMIT 1",
-                           &out->start_ns, &out->has_times, error);
-  if (!status)
-    status = query_integer(file, "SELECT timestamp " USABLE_TIMES "ORDER BY timestamp DESC LIMIT 1",
-                           &out->end_ns, &found, error);
+  make_query(file, "count(*)", "", sql);
+  tb_status_t status = query_integer(file, sql, &count, &found, error);
+  make_query(file, "timestamp", USABLE_TIMES "LIMIT 1", sql);
+  if (!status) status = query_integer(file, sql, &out->start_ns, &out->has_times, error);
+  make_query(file, "timestamp", USABLE_TIMES "DESC LIMIT 1", sql);
+  if (!status) status = query_integer(file, sql, &out->end_ns, &found, error);
   out->message_count = (uint64_t)count;
+  return status;
+}
+
+static void leave_index(sqlite_file_t *file)
+{
+  tb_error_set(&file->index_error, TB_ERR_CORRUPT,
+               "%s: its index of times cannot be read (%s); the rows are sorted instead",
+               file->base.path, sqlite3_errmsg(file->base.database));
+  file->without_index = true;
+}
+
+/* All messages are in the table too. */
+static tb_status_t read_extent_anyway(sqlite_file_t *file, tb__bag_file_info_t *out,
+                                      tb_error_t *error)
+{
+  tb_status_t status = read_extent(file, out, error);
+  if (status != TB_ERR_CORRUPT || file->without_index) return status;
+  leave_index(file);
+  if (!read_extent(file, out, NULL)) return TB_OK;
+  file->without_index = false;
   return status;
 }
 
@@ -114,7 +147,7 @@ static tb_status_t sqlite_read_info(tb__bag_file_t *base, tb__bag_file_info_t *o
 {
   sqlite_file_t *file = sqlite_file(base);
   tb_status_t status = tb__sqlite_read_topics(&file->base, out, error);
-  if (!status) status = read_extent(file, out, error);
+  if (!status) status = read_extent_anyway(file, out, error);
   if (!status) status = tb__sqlite_read_extras(&file->base, out, error);
   return status;
 }
@@ -152,15 +185,13 @@ static bool start_whole(sqlite_file_t *file)
 /* From the index alone, so sorting stays small where there is none. */
 static tb_status_t start_narrow(sqlite_file_t *file, tb_error_t *error)
 {
-  if (file->from_ns == INT64_MIN)
-    return tb__sqlite_prepare(&file->base,
-                              "SELECT id, timestamp FROM messages ORDER BY timestamp, id",
-                              &file->rows, error);
-  tb_status_t status = tb__sqlite_prepare(
-      &file->base,
-      "SELECT id, timestamp FROM messages WHERE timestamp >= ?1 ORDER BY timestamp, id",
-      &file->rows, error);
-  if (!status) sqlite3_bind_int64(file->rows, 1, file->from_ns);
+  char sql[QUERY_SIZE];
+  bool is_all = file->from_ns == INT64_MIN;
+  make_query(file, "id, timestamp",
+             is_all ? "ORDER BY timestamp, id" : "WHERE timestamp >= ?1 ORDER BY timestamp, id",
+             sql);
+  tb_status_t status = tb__sqlite_prepare(&file->base, sql, &file->rows, error);
+  if (!status && !is_all) sqlite3_bind_int64(file->rows, 1, file->from_ns);
   return status;
 }
 
@@ -170,9 +201,10 @@ static tb_status_t sqlite_seek(tb__bag_file_t *base, int64_t time_ns, tb_error_t
   sqlite3_finalize(file->rows);
   file->rows = NULL;
   file->has_row = false;
+  file->is_to_tell = file->without_index;
   file->bad_times = 0;
   file->from_ns = time_ns;
-  file->has_content = !base->is_sparse && start_whole(file);
+  file->has_content = !base->is_sparse && !file->without_index && start_whole(file);
   return file->has_content ? TB_OK : start_narrow(file, error);
 }
 
@@ -183,10 +215,10 @@ static tb_status_t go_on_narrow(sqlite_file_t *file, tb_error_t *error)
   file->rows = NULL;
   file->has_content = false;
   if (file->has_row) {
-    tb_status_t status = tb__sqlite_prepare(&file->base,
-                                            "SELECT id, timestamp FROM messages WHERE (timestamp, "
-                                            "id) > (?1, ?2) ORDER BY timestamp, id",
-                                            &file->rows, error);
+    char sql[QUERY_SIZE];
+    make_query(file, "id, timestamp", "WHERE (timestamp, id) > (?1, ?2) ORDER BY timestamp, id",
+               sql);
+    tb_status_t status = tb__sqlite_prepare(&file->base, sql, &file->rows, error);
     if (status) return status;
     sqlite3_bind_int64(file->rows, 1, file->last_time_ns);
     sqlite3_bind_int64(file->rows, 2, file->last_id);
@@ -207,10 +239,23 @@ static bool advances(const sqlite_file_t *file, const tb__bag_row_t *row)
          (row->log_time_ns == file->last_time_ns && row->id > file->last_id);
 }
 
+/* A row that tells of the index, where the next one would be. */
+static tb_status_t tell_index(sqlite_file_t *file, tb__bag_row_t *out)
+{
+  file->is_telling = true;
+  file->is_to_tell = false;
+  *out = (tb__bag_row_t){.time_is_integer = true, .publish_time_ns = -1};
+  if (file->from_ns > 0) out->log_time_ns = file->from_ns;
+  if (file->has_row) out->log_time_ns = file->last_time_ns;
+  return TB_OK;
+}
+
 static tb_status_t sqlite_step(tb__bag_file_t *base, tb__bag_row_t *out, tb_error_t *error)
 {
   sqlite_file_t *file = sqlite_file(base);
+  file->is_telling = false;
   if (!file->rows) return TB_ERR_END;
+  if (file->is_to_tell) return tell_index(file, out);
   int code = sqlite3_step(file->rows);
   if (code != SQLITE_ROW && code != SQLITE_DONE && file->has_content) {
     tb_status_t status = go_on_narrow(file, error);
@@ -218,6 +263,11 @@ static tb_status_t sqlite_step(tb__bag_file_t *base, tb__bag_row_t *out, tb_erro
     code = sqlite3_step(file->rows);
   }
   if (code == SQLITE_DONE) return TB_ERR_END;
+  if (code != SQLITE_ROW && (code & 0xff) == SQLITE_CORRUPT && !file->without_index) {
+    leave_index(file);
+    tb_status_t status = go_on_narrow(file, error);
+    return status ? status : tell_index(file, out);
+  }
   if (code != SQLITE_ROW)
     return tb__sqlite_failed(&file->base, "the rest of the file cannot be read", error);
   tb__bag_row_t row = {.id = sqlite3_column_int64(file->rows, 0),
@@ -266,6 +316,10 @@ static tb_status_t take_topic(sqlite_file_t *file, sqlite3_stmt *statement, int 
 static tb_status_t sqlite_read_topic(tb__bag_file_t *base, tb__bag_row_t *row, tb_error_t *error)
 {
   sqlite_file_t *file = sqlite_file(base);
+  if (file->is_telling) {
+    if (error) *error = file->index_error;
+    return TB_ERR_CORRUPT;
+  }
   if (file->has_content) return take_topic(file, file->rows, 2, row, error);
   sqlite3_reset(file->data_of_row); /* lets go of the previous payload */
   tb_status_t status = fetch(file, file->topic_of_row, row->id, error);

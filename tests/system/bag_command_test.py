@@ -458,6 +458,27 @@ class ConvertTest(BagTest):
         self.assertIn("row 3", result.stderr)
         self.assertEqual(self.info(self.path("o"))["message_count"], 99)
 
+    def test_a_bad_index_costs_no_message(self):
+        """Of each file in turn: they are opened again when reading comes to them."""
+        for number in range(3):
+            bag = bag_make(self.path(str(number)), count=9000, files=3)
+            file = f"{bag}/bag_{number}.db3"
+            database = sqlite3.connect(file)
+            sql = "SELECT rootpage FROM sqlite_master WHERE name = 'timestamp_idx'"
+            page = database.execute(sql).fetchone()[0]
+            database.close()
+            with open(file, "r+b") as out:  # a leaf, which its last cell leads to
+                out.seek((page - 1) * 4096 + 8)
+                leaf = int.from_bytes(out.read(4), "big")
+                out.seek((leaf - 1) * 4096)
+                out.write(b"?" * 4096)
+            whole = bag_make(self.path(f"whole{number}"), count=9000, files=3)
+            copy = self.path(f"copy{number}")
+            result = self.run_bag("convert", bag, "-o", copy, status=3)
+            self.assertEqual(result.stderr.count("index of times cannot be read"), 1, result.stderr)
+            self.assert_same_messages(whole, copy)
+            self.assertIn("9000 messages could be read", self.run_bag("check", bag, status=1).stdout)
+
     def test_real_bags(self):
         for number, bag in enumerate(sorted(glob.glob(os.path.join(REAL_BAGS, "*", "*")))):
             self.run_bag("check", bag)

@@ -415,7 +415,7 @@ class PlayTest(CommandTest):
         status, out, err = self.result("play", bag, "--rate", "100")
         self.assertEqual(status, 3)
         self.assertIn("19 messages, 1 not readable", out)
-        self.assertRegex(err, r"row 10: .*: this is left out; .* is counted, but not told again\n")
+        self.assertRegex(err, r"row 10: .*; what else cannot be played .* is counted, but not told again\n")
         self.assertIn("the recording is damaged", err)
         self.assertIn(self.remedy(bag), err)
 
