@@ -1,5 +1,6 @@
 #include "bag.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -24,20 +25,22 @@ void bag_tell_remedy(const command_t *command, const char *const *paths, size_t 
           command->name, path, path);
 }
 
-/* Something is there, and is not as it should be. */
-static bool is_damaged(tb_status_t status, const char *const *paths, size_t count)
+/* Something is there, and is not as it should be: a file that metadata.yaml names may be missing,
+ * which the system has told. */
+static bool is_damaged(const tb_error_t *error, const char *const *paths, size_t count)
 {
   for (size_t i = 0; i < count; i++)
     if (access(paths[i], F_OK) != 0) return false;
-  return status == TB_ERR_CORRUPT || status == TB_ERR_TRUNCATED || status == TB_ERR_LIMIT ||
-         status == TB_ERR_NOT_FOUND;
+  return error->status == TB_ERR_CORRUPT || error->status == TB_ERR_TRUNCATED ||
+         error->status == TB_ERR_LIMIT ||
+         (error->status == TB_ERR_NOT_FOUND && error->os_errno == ENOENT);
 }
 
 int bag_refused(const command_t *command, const char *const *paths, size_t count,
-                tb_status_t status, const tb_error_t *error)
+                const tb_error_t *error)
 {
-  command_failed(command, status, error);
-  if (is_damaged(status, paths, count)) bag_tell_remedy(command, paths, count);
+  command_failed(command, error->status, error);
+  if (is_damaged(error, paths, count)) bag_tell_remedy(command, paths, count);
   return EXIT_IO;
 }
 
@@ -49,7 +52,7 @@ int bag_open_run(const command_t *command, const char *const *paths, size_t coun
   if (one.run == 0) one.run = count == 1;
   tb_status_t status = tb_bag_reader_open_many(paths, count, &one, out, &error);
   if (status == TB_ERR_RANGE) return command_usage_error(command, "--run: %s", error.text);
-  if (status) return bag_refused(command, paths, count, status, &error);
+  if (status) return bag_refused(command, paths, count, &error);
   size_t runs = tb_bag_reader_info(*out)->run_count;
   if (options->run > 0 || runs == 1) return EXIT_OK;
   tb_bag_reader_close(*out);

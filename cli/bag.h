@@ -89,7 +89,7 @@ void bag_tell_remedy(const command_t *command, const char *const *paths, size_t 
 
 /* The recordings could not be opened as whole ones: why, and the remedy. Returns EXIT_IO. */
 int bag_refused(const command_t *command, const char *const *paths, size_t count,
-                tb_status_t status, const tb_error_t *error);
+                const tb_error_t *error);
 
 /* Nothing of the recording could be opened, not even as damaged. Returns EXIT_IO. */
 int bag_unreadable(const command_t *command, const char *path, tb_status_t status,

@@ -51,7 +51,7 @@ static int convert(const command_t *command, int argc, char **argv)
   const char *const *paths = (const char *const *)argv + optind;
   size_t count = (size_t)(argc - optind);
   tb_status_t status = open_input(&copy, paths, count, TB_BAG_DAMAGE_REFUSE, &error);
-  result = status ? bag_refused(command, paths, count, status, &error) : bag_copy_run(&copy, NULL);
+  result = status ? bag_refused(command, paths, count, &error) : bag_copy_run(&copy, NULL);
   if (!result && copy.failures > 0) {
     fprintf(stderr, "timebase bag convert: %" PRIu64 " part%s could not be copied\n", copy.failures,
             bag_plural(copy.failures));

@@ -200,6 +200,8 @@ class InfoTest(BagTest):
         self.assertIn("No such file", self.run_bag("info", self.path("none"), status=3).stderr)
         os.mkdir(self.path("empty"))
         self.assertIn("not a bag", self.run_bag("info", self.path("empty"), status=3).stderr)
+        result = self.run_bag("cut", self.path("empty"), "-o", self.path("out"), status=3)
+        self.assertEqual(result.stderr.count("\n"), 1, result.stderr)  # there is no remedy
         os.mkdir(self.path("folder"))
         for name in ("notes.txt", "x.db3", "x.mcap", "folder/x.mcap"):
             for content in (b"", b"no recording at all\n" * 100):
