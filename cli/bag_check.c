@@ -21,7 +21,7 @@ static int check(const command_t *command, const char *path)
     printf("%s: whole, %" PRIu64 " message%s\n", path, result.message_count,
            bag_plural(result.message_count));
   else if (result.unclosed_count == result.finding_count)
-    printf("%s: not closed, but nothing is lost: %" PRIu64 " message%s\n", path,
+    printf("%s: not closed; all that is there can be read: %" PRIu64 " message%s\n", path,
            result.message_count, bag_plural(result.message_count));
   else
     printf("%s: damaged: %" PRIu64 " finding%s; %" PRIu64 " message%s could be read\n", path,

@@ -70,7 +70,8 @@ static void tell_lost(const bag_copy_t *copy, const char *path, const char *dama
   else if (copy->failures > 0)
     printf("%s: damaged; what is named above was lost\n", path);
   else
-    printf("%s: %snothing was lost\n", path, is_unclosed ? "was not closed; " : "");
+    printf("%s: %s\n", path,
+           is_unclosed ? "was not closed; all that was there is kept" : "nothing was lost");
 }
 
 static int recover(const command_t *command, int argc, char **argv)

@@ -25,8 +25,6 @@ typedef struct bag_info {
 
 /* "none", "message:zstd" ... */
 void bag_info_compression(const bag_info_t *info, char *out, size_t size);
-/* "damaged", or "unclosed" where nothing else is wrong. */
-const char *bag_info_damage_kind(const bag_info_t *info);
 /* Inside of the bag's folder. */
 const char *bag_info_file(const bag_info_t *info, size_t index);
 

@@ -22,11 +22,11 @@ void bag_info_compression(const bag_info_t *info, char *out, size_t size)
   snprintf(out, size, "%s%s%s", modes[info->bag->compression], *format ? ":" : "", format);
 }
 
-const char *bag_info_damage_kind(const bag_info_t *info)
+/* And nothing else is wrong. */
+static bool is_unclosed(const bag_info_t *info)
 {
-  bool is_unclosed =
-      !info->is_salvaged && !info->bag->damage && info->failures == info->bag->unclosed_count;
-  return is_unclosed ? "unclosed" : "damaged";
+  return info->damage[0] && !info->is_salvaged && !info->bag->damage &&
+         info->failures == info->bag->unclosed_count;
 }
 
 const char *bag_info_file(const bag_info_t *info, size_t index)
@@ -137,11 +137,8 @@ void bag_info_print(const bag_info_t *info)
   print_topics(info);
   if (lacks_metadata(info))
     printf("%-13s none: not closed, or lost; all is told from the files\n", "metadata:");
-  if (info->damage[0]) {
-    char label[16];
-    snprintf(label, sizeof label, "%s:", bag_info_damage_kind(info));
-    printf("%-13s %s\n", label, info->damage);
-  }
+  if (info->damage[0])
+    printf("%-13s %s\n", is_unclosed(info) ? "unclosed:" : "damaged:", info->damage);
 }
 
 /* ---- for programs ---- */
@@ -192,8 +189,8 @@ static json_t *json_bag(const bag_info_t *info)
       "message_count", (json_int_t)info->message_count, "start_ns",
       json_time(info->start_ns, info->message_count), "end_ns",
       json_time(info->end_ns, info->message_count), "compression", compression, "topics", topics);
-  if (object && info->damage[0])
-    json_object_set_new(object, bag_info_damage_kind(info), json_text(info->damage));
+  if (object && info->damage[0]) json_object_set_new(object, "damaged", json_text(info->damage));
+  if (object && is_unclosed(info)) json_object_set_new(object, "unclosed", json_true());
   return object;
 }
 

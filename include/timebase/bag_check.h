@@ -15,7 +15,7 @@ typedef struct tb_bag_check_result {
   uint64_t message_count;  /**< messages that could be read */
   uint64_t finding_count;  /**< how often the callback was called; 0: the bag is whole */
   uint64_t unclosed_count; /**< of those, how often it was told only that the recording was not
-                              closed: if of all, nothing is lost */
+                              closed: if of all, all that is there can be read */
 } tb_bag_check_result_t;
 
 TB_BEGIN_DECLS

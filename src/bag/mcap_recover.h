@@ -10,7 +10,7 @@
 typedef struct tb__mcap_recovery {
   uint64_t messages, attachments, metadata;
   uint64_t damages, lost_bytes;
-  bool is_unclosed;       /* the one damage is that the file was not closed: nothing is lost */
+  bool is_unclosed;       /* the one damage is that the file was not closed */
   uint64_t lost_messages; /* as far as indexes tell: at least so many */
 } tb__mcap_recovery_t;
 

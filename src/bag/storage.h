@@ -44,7 +44,7 @@ typedef struct tb__bag_file_info {
   const char *chunk_format; /* how its chunks are compressed, static; NULL: they are not */
   char *damage;             /* what is wrong with a file that can be read all the same, or NULL */
   char *losses;             /* how much was lost of it, or NULL */
-  bool is_unclosed;         /* it was not closed, and nothing else is wrong: nothing is lost */
+  bool is_unclosed;         /* it was not closed, and nothing else is wrong */
 } tb__bag_file_info_t;
 
 typedef struct tb__bag_row {

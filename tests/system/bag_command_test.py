@@ -301,7 +301,7 @@ class CheckTest(BagTest):
                 damage(bag)
                 result = self.run_bag("check", bag, status=1)
                 unclosed = said == "no metadata.yaml"
-                self.assertIn(": not closed, but nothing" if unclosed else "damaged: ", result.stdout)
+                self.assertIn(": not closed; all that is" if unclosed else "damaged: ", result.stdout)
                 if said:
                     self.assertIn(said, result.stdout)
 
@@ -861,9 +861,10 @@ class RecoverTest(BagTest):
         result = self.run_bag("check", whole, status=1).stdout.splitlines()
         self.assertEqual(len(result), 2, result)  # each thing is told once
         self.assertTrue(result[0].startswith(end), result)
-        self.assertEqual(result[1], f"{whole}: not closed, but nothing is lost: 300 messages")
-        self.assertTrue(self.info(whole)["unclosed"].startswith(end))
-        self.assertNotIn("damaged", self.info(whole))
+        all_there = f"{whole}: not closed; all that is there can be read: 300 messages"
+        self.assertEqual(result[1], all_there)
+        self.assertTrue(self.info(whole)["damaged"].startswith(end))
+        self.assertTrue(self.info(whole)["unclosed"])
         self.assertIn(f"unclosed:     {end}", self.run_bag("info", whole).stdout)
 
         metadata = self.path("whole", "metadata.yaml")
@@ -878,10 +879,10 @@ class RecoverTest(BagTest):
         result = self.run_bag("check", whole, status=1).stdout.splitlines()
         self.assertEqual(len(result), 3, result)
         self.assertIn("written before the messages of whole_2.mcap", result[1])
-        self.assertEqual(result[2], f"{whole}: not closed, but nothing is lost: 300 messages")
+        self.assertEqual(result[2], all_there)
         result = self.run_bag("recover", whole, "-o", self.path("out"))
         self.assertEqual(result.stderr, "")
-        self.assertIn(f"{whole}: was not closed; nothing was lost\n", result.stdout)
+        self.assertIn(f"{whole}: was not closed; all that was there is kept\n", result.stdout)
         self.assert_same_messages(bag, self.path("out"))
 
         with open(self.path("whole", "whole_0.mcap"), "r+b") as file:
@@ -889,6 +890,7 @@ class RecoverTest(BagTest):
             file.write(bytes(100))
         self.assertIn("damaged: ", self.run_bag("check", whole, status=1).stdout)
         self.assertIn("damaged", self.info(whole))
+        self.assertNotIn("unclosed", self.info(whole))
 
     def test_a_recording_that_was_cut_off_between_records(self):
         """It looks as if it had not been closed, but metadata.yaml knows of more."""
