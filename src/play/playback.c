@@ -1,73 +1,14 @@
-/* Playing: one loop that asks the flow of time what is due, and waits in the time of its pacer. */
+/* Playing: one loop that does one step after the other, and waits in the time of its pacer. */
 #include <pthread.h>
 
 #include "base/fork.h"
 #include "base/log.h"
 #include "clock/delay.h"
-#include "play/player.h"
+#include "play/next_step.h"
 
 #define SETTLE_LIMIT    ((tb_duration_t){TB_NS_PER_S})
 #define NO_LIMIT_NS     (INT64_MAX / 4)
 #define REPORT_EVERY_NS (10 * TB_NS_PER_S)
-
-typedef enum step_kind {
-  STEP_WAIT,
-  STEP_TICK,
-  STEP_MESSAGE,
-  STEP_SEEK,
-  STEP_PLAY,     /* from the start, after a halt */
-  STEP_PREVIOUS, /* is to be read, from `place` back */
-  STEP_BACK,     /* to the previous one, which is there */
-  STEP_REPEAT,
-  STEP_END, /* of the round */
-  STEP_STOP,
-} step_kind_t;
-
-typedef struct step {
-  step_kind_t kind;
-  uint32_t events; /* WAIT */
-  int64_t deadline_ns;
-  tb__tick_t tick;
-  int64_t now_ns;
-  int64_t late_ns; /* more than TB__LATE_NS, or 0 */
-  int64_t seek_ns;
-  tb__feed_place_t place;
-  bool stepped; /* MESSAGE: while time stands */
-  bool names;   /* whom the player waits for */
-} step_t;
-
-static int64_t earlier(int64_t a, int64_t b)
-{
-  return a < b ? a : b;
-}
-
-static void hold_if_late_locked(tb_player_t *player, int64_t due_ns, step_t *step)
-    TB_REQUIRES(player->mutex);
-static void take_tick_locked(tb_player_t *player, step_t *step) TB_REQUIRES(player->mutex);
-static int64_t due_locked(tb_player_t *player, const step_t *step) TB_REQUIRES(player->mutex);
-static bool take_play_locked(tb_player_t *player, step_t *step) TB_REQUIRES(player->mutex);
-static bool take_seek_locked(tb_player_t *player, step_t *step) TB_REQUIRES(player->mutex);
-static bool take_previous_locked(tb_player_t *player, step_t *step) TB_REQUIRES(player->mutex);
-static bool take_repeat_locked(tb_player_t *player, step_t *step) TB_REQUIRES(player->mutex);
-static bool take_end_locked(tb_player_t *player, step_t *step) TB_REQUIRES(player->mutex);
-static void take_message_locked(tb_player_t *player, step_t *step) TB_REQUIRES(player->mutex);
-static void choose_step_locked(tb_player_t *player, step_t *step) TB_REQUIRES(player->mutex);
-
-/* A message that is due: if it comes too late, time goes on from it. */
-static void hold_if_late_locked(tb_player_t *player, int64_t due_ns, step_t *step)
-{
-  int64_t late_ns = step->now_ns - due_ns;
-  if (late_ns <= tb__pacer_span_ns(player->pacer, TB__LATE_NS)) return;
-  tb__flow_hold(&player->flow, step->now_ns);
-  player->status.late++;
-  step->late_ns = late_ns;
-}
-
-static void take_tick_locked(tb_player_t *player, step_t *step)
-{
-  step->kind = STEP_TICK;
-  step->tick = tb__flow_tick(&player->flow, step->now_ns);
-}
 
 static void set_next_locked(tb_player_t *player, tb__ahead_result_t result)
     TB_REQUIRES(player->mutex);
@@ -110,132 +51,23 @@ static bool is_awaited(tb_player_t *player)
   return awaits;
 }
 
-/* When the next message is to go out; time is there then. */
-static int64_t due_locked(tb_player_t *player, const step_t *step)
+static tb_status_t next_step(tb_player_t *player, tb__step_t *out, tb_error_t *error)
 {
-  tb__flow_t *flow = &player->flow;
-  if (!player->has_message || player->halted) return TB__STEADY_NEVER;
-  bool stepped = tb__player_steps_locked(player);
-  if (flow->anchor_steady_ns > step->now_ns) return flow->anchor_steady_ns; /* a delay */
-  if (player->next_ns > player->limit_ns) return TB__STEADY_NEVER;
-  if (player->message.restored) return step->now_ns;
-  if (stepped || (player->fastest && !flow->paused)) {
-    tb__flow_skip_to(flow, player->next_ns, step->now_ns);
-    return step->now_ns;
-  }
-  return flow->paused ? TB__STEADY_NEVER : tb__flow_reach(flow, player->next_ns);
-}
-
-static bool take_play_locked(tb_player_t *player, step_t *step)
-{
-  if (!player->halted || !player->wants_play) return false;
-  player->halted = player->wants_play = false;
-  player->awaits = true; /* what will be read */
-  player->starts = true;
-  step->kind = STEP_PLAY;
-  step->seek_ns = player->start_ns;
-  return true;
-}
-
-static bool take_end_locked(tb_player_t *player, step_t *step)
-{
-  if (player->has_message || player->awaits || player->flow.paused || player->halted ||
-      player->repeat.armed)
-    return false;
-  if (tb__flow_time(&player->flow, step->now_ns) > player->limit_ns) return false;
-  if (player->options.on_demand && !player->options.loop) {
-    tb__player_halt_locked(player);
-    return false;
-  }
-  step->kind = STEP_END;
-  player->status.finished = !player->options.loop; /* too late for a seek */
-  return true;
-}
-
-static bool take_seek_locked(tb_player_t *player, step_t *step)
-{
-  if (!player->wants_seek) return false;
-  player->wants_seek = false;
-  player->finds_previous = false;
-  player->awaits = true; /* what will be read */
-  step->kind = STEP_SEEK;
-  step->seek_ns = player->seek_ns;
-  return true;
-}
-
-static bool take_previous_locked(tb_player_t *player, step_t *step)
-{
-  if (tb__player_found_previous_locked(player)) {
-    step->kind = STEP_BACK;
-    step->seek_ns = player->next_ns;
-    return true;
-  }
-  if (!tb__player_seeks_previous_locked(player, &step->place)) return false;
-  step->kind = STEP_PREVIOUS;
-  return true;
-}
-
-static bool take_repeat_locked(tb_player_t *player, step_t *step)
-{
-  if (!tb__player_repeats_locked(player, step->now_ns)) return false;
-  step->kind = STEP_REPEAT;
-  step->seek_ns = player->repeat.from_ns;
-  return true;
-}
-
-static void take_message_locked(tb_player_t *player, step_t *step)
-{
-  const tb__feed_message_t *message = &player->message;
-  step->kind = STEP_MESSAGE;
-  step->stepped = !message->restored && tb__player_steps_locked(player);
-  if (!message->restored) player->last = tb__feed_place_of(&message->bag);
-}
-
-/* The next message's time is the horizon: it is due when time is there. */
-static void choose_step_locked(tb_player_t *player, step_t *step)
-{
-  tb__flow_t *flow = &player->flow;
-  step->now_ns = player->pacer->now_ns(player->pacer);
-  int64_t look_ns = tb__player_hold_look_locked(player, step->now_ns, &step->names);
-  if (take_play_locked(player, step) || take_seek_locked(player, step) ||
-      take_previous_locked(player, step))
-    return;
-  tb__player_end_steps_behind_locked(player);
-  if (take_repeat_locked(player, step) || take_end_locked(player, step)) return;
-  int64_t tick_ns = tb__flow_next_tick(flow);
-  int64_t due_ns = tb__player_repeat_due_locked(player, step->now_ns);
-  if (due_ns == TB__STEADY_NEVER) due_ns = due_locked(player, step);
-  if (due_ns <= step->now_ns) {
-    hold_if_late_locked(player, due_ns, step);
-    if (player->ticks[player->message.bag.topic] && tb__flow_is_behind(flow, step->now_ns)) {
-      take_tick_locked(player, step);
-    } else {
-      take_message_locked(player, step);
-    }
-  } else if (tick_ns <= step->now_ns) {
-    take_tick_locked(player, step);
-  } else {
-    step->deadline_ns = earlier(look_ns, earlier(due_ns, tick_ns));
-  }
-}
-
-static tb_status_t next_step(tb_player_t *player, step_t *out, tb_error_t *error)
-{
-  *out = (step_t){.kind = STEP_WAIT, .events = tb__pacer_events(player->pacer)};
+  *out = (tb__step_t){.kind = TB__STEP_WAIT, .events = tb__pacer_events(player->pacer)};
   if (atomic_load(&player->stopping)) {
-    out->kind = STEP_STOP;
+    out->kind = TB__STEP_STOP;
     return TB_OK;
   }
   tb_status_t status = tb__player_hold_ask(player, error);
   if (status != TB_OK) return status;
   if (is_awaited(player)) fetch(player, false);
   tb__mutex_lock(&player->mutex);
-  choose_step_locked(player, out);
+  tb__player_choose_step_locked(player, out);
   tb__mutex_unlock(&player->mutex);
   return TB_OK;
 }
 
-static void report_late(tb_player_t *player, const step_t *step)
+static void report_late(tb_player_t *player, const tb__step_t *step)
 {
   if (player->late_report_ns > 0 && step->now_ns - player->late_report_ns < REPORT_EVERY_NS) return;
   player->late_report_ns = step->now_ns;
@@ -264,7 +96,7 @@ static tb_status_t jump(tb_player_t *player, int64_t time_ns, tb_jump_reason_t r
   tb__flow_jump(flow, time_ns, reason, now_ns);
   player->starts = player->awaits;
   tb__player_limit_locked(player, now_ns);
-  delay_ns = earlier(delay_ns, NO_LIMIT_NS);
+  if (delay_ns > NO_LIMIT_NS) delay_ns = NO_LIMIT_NS;
   if (delay_ns > 0) tb__flow_restart(flow, now_ns, now_ns + delay_ns, flow->next_tick_ns);
   bool ticks = player->options.clock_hz > 0;
   tb__tick_t tick = {0};
@@ -312,12 +144,13 @@ static void read_from(tb_player_t *player, int64_t time_ns)
               (tb__ahead_target_t){.time_ns = time_ns, .restore = time_ns > player->first_ns});
 }
 
-static tb_status_t seek(tb_player_t *player, const step_t *step, tb_error_t *error)
+static tb_status_t seek(tb_player_t *player, const tb__step_t *step, tb_error_t *error)
 {
   read_from(player, step->seek_ns);
   fetch(player, false);
-  int64_t delay_ns = step->kind == STEP_PLAY ? player->options.delay.ns : 0;
-  tb_jump_reason_t reason = step->kind == STEP_REPEAT ? TB_JUMP_REASON_LOOP : TB_JUMP_REASON_SEEK;
+  int64_t delay_ns = step->kind == TB__STEP_PLAY ? player->options.delay.ns : 0;
+  tb_jump_reason_t reason =
+      step->kind == TB__STEP_REPEAT ? TB_JUMP_REASON_LOOP : TB_JUMP_REASON_SEEK;
   return jump(player, step->seek_ns, reason, delay_ns, error);
 }
 
@@ -326,37 +159,37 @@ static tb_status_t play_round(tb_player_t *player, tb_jump_reason_t reason, tb_e
 {
   tb_status_t status = begin_round(player, reason, error);
   while (status == TB_OK) {
-    step_t step;
+    tb__step_t step;
     status = next_step(player, &step, error);
     if (status != TB_OK) break;
     if (step.late_ns > 0) report_late(player, &step);
     if (step.names) tb__player_hold_name(player, step.now_ns);
     switch (step.kind) {
-    case STEP_STOP:
+    case TB__STEP_STOP:
       return TB_OK;
-    case STEP_WAIT:
+    case TB__STEP_WAIT:
       player->pacer->wait(player->pacer, step.events, step.deadline_ns);
       break;
-    case STEP_TICK:
+    case TB__STEP_TICK:
       status = tb__player_send_tick(player, &step.tick, error);
       break;
-    case STEP_MESSAGE:
+    case TB__STEP_MESSAGE:
       status = tb__player_send_message(player, error);
       if (status == TB_OK) status = tb__player_hold_ask(player, error); /* before time runs on */
       if (status == TB_OK) fetch(player, step.stepped);
       break;
-    case STEP_SEEK:
-    case STEP_PLAY:
-    case STEP_REPEAT:
+    case TB__STEP_SEEK:
+    case TB__STEP_PLAY:
+    case TB__STEP_REPEAT:
       status = seek(player, &step, error);
       break;
-    case STEP_PREVIOUS:
+    case TB__STEP_PREVIOUS:
       read_target(player, (tb__ahead_target_t){.before = true, .place = step.place});
       break;
-    case STEP_BACK:
+    case TB__STEP_BACK:
       status = jump(player, step.seek_ns, TB_JUMP_REASON_SEEK, 0, error);
       break;
-    case STEP_END:
+    case TB__STEP_END:
       return TB_OK;
     }
   }

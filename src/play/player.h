@@ -1,5 +1,5 @@
 /* Inside of tb_player_t. player.c makes it; control.c, range.c, burst.c, previous.c and repeat.c
- * are what any thread may tell it; playback.c runs it. */
+ * are what any thread may tell it; playback.c runs it, as next_step.c says. */
 #ifndef TB_PLAY_PLAYER_H
 #define TB_PLAY_PLAYER_H
 

@@ -1,0 +1,142 @@
+#include "play/next_step.h"
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+  return a < b ? a : b;
+}
+
+static void hold_if_late_locked(tb_player_t *player, int64_t due_ns, tb__step_t *step)
+    TB_REQUIRES(player->mutex);
+static void take_tick_locked(tb_player_t *player, tb__step_t *step) TB_REQUIRES(player->mutex);
+static int64_t due_locked(tb_player_t *player, const tb__step_t *step) TB_REQUIRES(player->mutex);
+static bool take_play_locked(tb_player_t *player, tb__step_t *step) TB_REQUIRES(player->mutex);
+static bool take_seek_locked(tb_player_t *player, tb__step_t *step) TB_REQUIRES(player->mutex);
+static bool take_previous_locked(tb_player_t *player, tb__step_t *step) TB_REQUIRES(player->mutex);
+static bool take_repeat_locked(tb_player_t *player, tb__step_t *step) TB_REQUIRES(player->mutex);
+static bool take_end_locked(tb_player_t *player, tb__step_t *step) TB_REQUIRES(player->mutex);
+static void take_message_locked(tb_player_t *player, tb__step_t *step) TB_REQUIRES(player->mutex);
+
+/* A message that is due: if it comes too late, time goes on from it. */
+static void hold_if_late_locked(tb_player_t *player, int64_t due_ns, tb__step_t *step)
+{
+  int64_t late_ns = step->now_ns - due_ns;
+  if (late_ns <= tb__pacer_span_ns(player->pacer, TB__LATE_NS)) return;
+  tb__flow_hold(&player->flow, step->now_ns);
+  player->status.late++;
+  step->late_ns = late_ns;
+}
+
+static void take_tick_locked(tb_player_t *player, tb__step_t *step)
+{
+  step->kind = TB__STEP_TICK;
+  step->tick = tb__flow_tick(&player->flow, step->now_ns);
+}
+
+/* When the next message is to go out; time is there then. */
+static int64_t due_locked(tb_player_t *player, const tb__step_t *step)
+{
+  tb__flow_t *flow = &player->flow;
+  if (!player->has_message || player->halted) return TB__STEADY_NEVER;
+  bool stepped = tb__player_steps_locked(player);
+  if (flow->anchor_steady_ns > step->now_ns) return flow->anchor_steady_ns; /* a delay */
+  if (player->next_ns > player->limit_ns) return TB__STEADY_NEVER;
+  if (player->message.restored) return step->now_ns;
+  if (stepped || (player->fastest && !flow->paused)) {
+    tb__flow_skip_to(flow, player->next_ns, step->now_ns);
+    return step->now_ns;
+  }
+  return flow->paused ? TB__STEADY_NEVER : tb__flow_reach(flow, player->next_ns);
+}
+
+static bool take_play_locked(tb_player_t *player, tb__step_t *step)
+{
+  if (!player->halted || !player->wants_play) return false;
+  player->halted = player->wants_play = false;
+  player->awaits = true; /* what will be read */
+  player->starts = true;
+  step->kind = TB__STEP_PLAY;
+  step->seek_ns = player->start_ns;
+  return true;
+}
+
+static bool take_end_locked(tb_player_t *player, tb__step_t *step)
+{
+  if (player->has_message || player->awaits || player->flow.paused || player->halted ||
+      player->repeat.armed)
+    return false;
+  if (tb__flow_time(&player->flow, step->now_ns) > player->limit_ns) return false;
+  if (player->options.on_demand && !player->options.loop) {
+    tb__player_halt_locked(player);
+    return false;
+  }
+  step->kind = TB__STEP_END;
+  player->status.finished = !player->options.loop; /* too late for a seek */
+  return true;
+}
+
+static bool take_seek_locked(tb_player_t *player, tb__step_t *step)
+{
+  if (!player->wants_seek) return false;
+  player->wants_seek = false;
+  player->finds_previous = false;
+  player->awaits = true; /* what will be read */
+  step->kind = TB__STEP_SEEK;
+  step->seek_ns = player->seek_ns;
+  return true;
+}
+
+static bool take_previous_locked(tb_player_t *player, tb__step_t *step)
+{
+  if (tb__player_found_previous_locked(player)) {
+    step->kind = TB__STEP_BACK;
+    step->seek_ns = player->next_ns;
+    return true;
+  }
+  if (!tb__player_seeks_previous_locked(player, &step->place)) return false;
+  step->kind = TB__STEP_PREVIOUS;
+  return true;
+}
+
+static bool take_repeat_locked(tb_player_t *player, tb__step_t *step)
+{
+  if (!tb__player_repeats_locked(player, step->now_ns)) return false;
+  step->kind = TB__STEP_REPEAT;
+  step->seek_ns = player->repeat.from_ns;
+  return true;
+}
+
+static void take_message_locked(tb_player_t *player, tb__step_t *step)
+{
+  const tb__feed_message_t *message = &player->message;
+  step->kind = TB__STEP_MESSAGE;
+  step->stepped = !message->restored && tb__player_steps_locked(player);
+  if (!message->restored) player->last = tb__feed_place_of(&message->bag);
+}
+
+/* The next message's time is the horizon: it is due when time is there. */
+void tb__player_choose_step_locked(tb_player_t *player, tb__step_t *step)
+{
+  tb__flow_t *flow = &player->flow;
+  step->now_ns = player->pacer->now_ns(player->pacer);
+  int64_t look_ns = tb__player_hold_look_locked(player, step->now_ns, &step->names);
+  if (take_play_locked(player, step) || take_seek_locked(player, step) ||
+      take_previous_locked(player, step))
+    return;
+  tb__player_end_steps_behind_locked(player);
+  if (take_repeat_locked(player, step) || take_end_locked(player, step)) return;
+  int64_t tick_ns = tb__flow_next_tick(flow);
+  int64_t due_ns = tb__player_repeat_due_locked(player, step->now_ns);
+  if (due_ns == TB__STEADY_NEVER) due_ns = due_locked(player, step);
+  if (due_ns <= step->now_ns) {
+    hold_if_late_locked(player, due_ns, step);
+    if (player->ticks[player->message.bag.topic] && tb__flow_is_behind(flow, step->now_ns)) {
+      take_tick_locked(player, step);
+    } else {
+      take_message_locked(player, step);
+    }
+  } else if (tick_ns <= step->now_ns) {
+    take_tick_locked(player, step);
+  } else {
+    step->deadline_ns = earlier(look_ns, earlier(due_ns, tick_ns));
+  }
+}
