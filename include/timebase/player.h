@@ -170,7 +170,8 @@ TB_API void tb_player_destroy(tb_player_t *player);
  * The round ends behind its last message, but not while paused: a seek may lead back.
  *
  * At the end of a round that loops, the clock jumps back to the start exactly once, in a tick with
- * TB_JUMP_REASON_LOOP. A round takes 10 ms or more.
+ * TB_JUMP_REASON_LOOP. A round takes 10 ms or more; behind one without any message there is no
+ * other, which goes to the log.
  *
  *   TB_ERR_TRANSPORT and others of the transport, with the topic's name
  *   TB_ERR_DEADLOCK  with options.clock in a jump callback or the log hook; nothing is played
@@ -234,7 +235,9 @@ TB_API tb_status_t tb_player_play_previous(tb_player_t *player);
 
 /** Plays from recorded time `from_ns` to `to_ns` again and again: when all up to `to_ns` has been
  * played and time is there, or at the end of the round, it goes on from `from_ns`, in one jump with
- * TB_JUMP_REASON_LOOP; no more often than every 10 ms. Steps go round, too. Time that is behind
+ * TB_JUMP_REASON_LOOP; no more often than every 10 ms. Steps go round, too, unless there is no
+ * message from `from_ns` to `to_ns`: then they are dropped, which goes to the log, and further ones
+ * are TB_ERR_END; as fast as possible such a part is not repeated at all. Time that is behind
  * `to_ns` already jumps at once, or on resume; behind a seek there it goes on. Replaces a former
  * one; tb_player_halt ends it.
  *

@@ -55,9 +55,10 @@ void tb__player_count_step_locked(tb_player_t *player)
 static tb_status_t check_step_locked(const tb_player_t *player)
 {
   if (!player->flow.paused) return TB_ERR_BUSY;
-  bool jumps = player->wants_seek || player->wants_play || player->wanted_previous > 0 ||
-               player->repeat.armed;
-  bool behind = !player->has_message && !player->awaits && !jumps;
+  bool moves = player->wants_seek || player->wants_play || player->wanted_previous > 0;
+  bool empty = player->repeat.armed ? tb__player_repeat_is_empty_locked(player)
+                                    : !player->has_message && !player->awaits;
+  bool behind = empty && !moves;
   return player->status.finished || behind ? TB_ERR_END : TB_OK;
 }
 

@@ -1,6 +1,4 @@
 /* Players that their transport holds up: by a limit on time, to the nanosecond. */
-#include <timebase/log.h>
-
 #include "play/play_fixture.h"
 
 static const tb__fake_message_t three[] = {AT(1000), ON(1, 1010), AT(1040)};
@@ -174,19 +172,6 @@ static void test_a_round_ends_when_its_last_message_may(void **state)
   fixture_fini(&f);
 }
 
-typedef struct told {
-  int count;
-  char text[256];
-} told_t;
-
-static void on_log(tb_log_level_t level, const char *message, void *user)
-{
-  told_t *told = user;
-  if (level != TB_LOG_WARN) return;
-  told->count++;
-  snprintf(told->text, sizeof told->text, "%s", message);
-}
-
 static void act_nobody(void *user)
 {
   assert_string_equal(fixture_status(user).waits_for, "");
@@ -206,7 +191,7 @@ static void test_who_holds_it_up_is_named(void **state)
                                           {21007 * MS, act_nobody}};
   told_t told = {0};
   fixture_t f;
-  tb_log_set_hook(on_log, &told);
+  tb_log_set_hook(hear, &told);
   fixture_init(&f, three, COUNT(three));
   fixture_act(&f, acts, COUNT(acts));
   f.fake.limit_ns = 1005 * MS; /* reached after 5 ms */
@@ -225,7 +210,7 @@ static void test_holds_that_come_again_do_not_flood_the_log(void **state)
       {1500 * MS, act_free}, {3000 * MS, act_free}, {4500 * MS, act_free}};
   told_t told = {0};
   fixture_t f;
-  tb_log_set_hook(on_log, &told);
+  tb_log_set_hook(hear, &told);
   fixture_init(&f, three, COUNT(three));
   fixture_act(&f, acts, COUNT(acts));
   f.fake.limits_messages = true;

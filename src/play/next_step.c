@@ -14,6 +14,10 @@ static bool take_seek_locked(tb_player_t *player, tb__step_t *step) TB_REQUIRES(
 static bool take_previous_locked(tb_player_t *player, tb__step_t *step) TB_REQUIRES(player->mutex);
 static bool take_repeat_locked(tb_player_t *player, tb__step_t *step) TB_REQUIRES(player->mutex);
 static bool take_end_locked(tb_player_t *player, tb__step_t *step) TB_REQUIRES(player->mutex);
+static void end_empty_repeat_locked(tb_player_t *player, tb__step_t *step)
+    TB_REQUIRES(player->mutex);
+static bool end_empty_round_locked(tb_player_t *player, tb__step_t *step)
+    TB_REQUIRES(player->mutex);
 static void take_message_locked(tb_player_t *player, tb__step_t *step) TB_REQUIRES(player->mutex);
 
 /* A message that is due: if it comes too late, time goes on from it. */
@@ -59,18 +63,42 @@ static bool take_play_locked(tb_player_t *player, tb__step_t *step)
   return true;
 }
 
+/* Where nothing takes time, it would only jump. */
+static void end_empty_repeat_locked(tb_player_t *player, tb__step_t *step)
+{
+  bool steps = tb__player_steps_locked(player), flies = player->fastest && !player->flow.paused;
+  if ((!steps && !flies) || !tb__player_repeat_is_empty_locked(player)) return;
+  step->empty_from_ns = player->repeat.from_ns;
+  step->empty_to_ns = player->repeat.to_ns;
+  step->empty = steps ? "a step leads nowhere while this is repeated"
+                      : "this is not repeated as fast as possible";
+  tb__player_end_steps_locked(player);
+  if (flies) tb__player_end_repeat_locked(player);
+}
+
+/* False: messages were played in it. */
+static bool end_empty_round_locked(tb_player_t *player, tb__step_t *step)
+{
+  if (player->barren_from_ns > player->start_ns) return false;
+  step->empty = player->options.loop ? "nothing is played, nor again" : "nothing is played";
+  step->empty_from_ns = player->start_ns;
+  step->empty_to_ns = player->last_ns;
+  return true;
+}
+
 static bool take_end_locked(tb_player_t *player, tb__step_t *step)
 {
   if (player->has_message || player->awaits || player->flow.paused || player->halted ||
       player->repeat.armed)
     return false;
   if (tb__flow_time(&player->flow, step->now_ns) > player->limit_ns) return false;
-  if (player->options.on_demand && !player->options.loop) {
+  bool last = end_empty_round_locked(player, step) || !player->options.loop;
+  if (player->options.on_demand && last) {
     tb__player_halt_locked(player);
     return false;
   }
   step->kind = TB__STEP_END;
-  player->status.finished = !player->options.loop; /* too late for a seek */
+  player->status.finished = last; /* too late for a seek */
   return true;
 }
 
@@ -110,7 +138,9 @@ static void take_message_locked(tb_player_t *player, tb__step_t *step)
   const tb__feed_message_t *message = &player->message;
   step->kind = TB__STEP_MESSAGE;
   step->stepped = !message->restored && tb__player_steps_locked(player);
-  if (!message->restored) player->last = tb__feed_place_of(&message->bag);
+  if (message->restored) return;
+  player->last = tb__feed_place_of(&message->bag);
+  player->barren_from_ns = INT64_MAX;
 }
 
 /* The next message's time is the horizon: it is due when time is there. */
@@ -122,6 +152,7 @@ void tb__player_choose_step_locked(tb_player_t *player, tb__step_t *step)
   if (take_play_locked(player, step) || take_seek_locked(player, step) ||
       take_previous_locked(player, step))
     return;
+  end_empty_repeat_locked(player, step);
   tb__player_end_steps_behind_locked(player);
   if (take_repeat_locked(player, step) || take_end_locked(player, step)) return;
   int64_t tick_ns = tb__flow_next_tick(flow);

@@ -26,8 +26,10 @@ typedef struct tb__step {
   int64_t late_ns; /* more than TB__LATE_NS, or 0 */
   int64_t seek_ns;
   tb__feed_place_t place;
-  bool stepped; /* MESSAGE: while time stands */
-  bool names;   /* whom the player waits for */
+  bool stepped;      /* MESSAGE: while time stands */
+  bool names;        /* whom the player waits for */
+  const char *empty; /* what comes of it that no message lies from... to...; NULL: some do */
+  int64_t empty_from_ns, empty_to_ns;
 } tb__step_t;
 
 /* Sets `kind` and what belongs to it. The next message, or that there is none, is known, unless it

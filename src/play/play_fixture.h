@@ -2,7 +2,9 @@
 #ifndef TB_PLAY_PLAY_FIXTURE_H
 #define TB_PLAY_PLAY_FIXTURE_H
 
+#include <stdio.h>
 #include <string.h>
+#include <timebase/log.h>
 
 #include "bag/fake_bag.h"
 #include "play/fake_transport.h"
@@ -90,6 +92,20 @@ static inline void act_next(void *user)
 static inline void act_stop(void *user)
 {
   tb_player_stop(((fixture_t *)user)->player);
+}
+
+/* A hook that hears warnings. */
+typedef struct told {
+  int count;
+  char text[256]; /* the last one */
+} told_t;
+
+static inline void hear(tb_log_level_t level, const char *message, void *user)
+{
+  told_t *told = user;
+  if (level != TB_LOG_WARN) return;
+  told->count++;
+  snprintf(told->text, sizeof told->text, "%s", message);
 }
 
 static inline void assert_plays(fixture_t *f, const char *expected)

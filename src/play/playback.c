@@ -32,15 +32,13 @@ static void set_next_locked(tb_player_t *player, tb__ahead_result_t result)
   tb__player_limit_locked(player, now_ns);
 }
 
-/* False: there is none. */
-static bool fetch(tb_player_t *player, bool stepped)
+static void fetch(tb_player_t *player, bool stepped)
 {
   tb__ahead_result_t result = tb__ahead_next(&player->ahead, &player->message);
   tb__mutex_lock(&player->mutex);
   if (stepped) tb__player_count_step_locked(player);
   set_next_locked(player, result);
   tb__mutex_unlock(&player->mutex);
-  return result != TB__AHEAD_END;
 }
 
 static bool is_awaited(tb_player_t *player)
@@ -78,6 +76,12 @@ static void report_late(tb_player_t *player, const tb__step_t *step)
           player->options.clock ? "the clock has jumped ahead, or " : "");
 }
 
+static void report_empty(const tb__step_t *step)
+{
+  tb__log(TB_LOG_WARN, "player: no message from %.9f s to %.9f s (times since 1970): %s",
+          (double)step->empty_from_ns / 1e9, (double)step->empty_to_ns / 1e9, step->empty);
+}
+
 /* Time goes on from there, with the message behind the jump, after `delay_ns`; the first tick is
  * that time exactly. */
 static tb_status_t jump(tb_player_t *player, int64_t time_ns, tb_jump_reason_t reason,
@@ -92,6 +96,7 @@ static tb_status_t jump(tb_player_t *player, int64_t time_ns, tb_jump_reason_t r
   player->status.played_ns += tb__flow_time(flow, now_ns) - player->jumped_ns;
   player->jumped_ns = time_ns;
   player->last = (tb__feed_place_t){time_ns, TB__NO_FILE, 0};
+  player->barren_from_ns = time_ns;
   player->repeat.armed = player->repeat.wanted && time_ns <= player->repeat.to_ns;
   tb__flow_jump(flow, time_ns, reason, now_ns);
   player->starts = player->awaits;
@@ -163,6 +168,7 @@ static tb_status_t play_round(tb_player_t *player, tb_jump_reason_t reason, tb_e
     status = next_step(player, &step, error);
     if (status != TB_OK) break;
     if (step.late_ns > 0) report_late(player, &step);
+    if (step.empty) report_empty(&step);
     if (step.names) tb__player_hold_name(player, step.now_ns);
     switch (step.kind) {
     case TB__STEP_STOP:
@@ -196,6 +202,14 @@ static tb_status_t play_round(tb_player_t *player, tb_jump_reason_t reason, tb_e
   return status;
 }
 
+static bool is_finished(tb_player_t *player)
+{
+  tb__mutex_lock(&player->mutex);
+  bool finished = player->status.finished;
+  tb__mutex_unlock(&player->mutex);
+  return finished;
+}
+
 /* On a clock the end of the round may be far off: what others want does not wait for it. */
 static bool is_disturbed(tb_player_t *player)
 {
@@ -205,12 +219,13 @@ static bool is_disturbed(tb_player_t *player)
   return disturbed;
 }
 
-/* True when the first message of another round is there. */
+/* False: there is no other round. */
 static bool rewind_feed(tb_player_t *player)
 {
   tb__pacer_t *pacer = player->pacer;
+  if (is_finished(player)) return false;
   read_from(player, start_of(player));
-  if (!fetch(player, false)) return false;
+  fetch(player, false);
   int64_t start_ns = player->round_start_ns + TB__ROUND_MIN_NS;
   while (!atomic_load(&player->stopping)) {
     uint32_t events = tb__pacer_events(pacer);
@@ -253,8 +268,7 @@ static tb_status_t play_rounds(tb_player_t *player, tb_error_t *error)
   if (!await_time(player)) return TB_OK;
   tb_status_t status = start_reading(player, error);
   if (status == TB_OK) status = play_round(player, TB_JUMP_REASON_TICK, error);
-  while (status == TB_OK && player->options.loop && !atomic_load(&player->stopping) &&
-         rewind_feed(player))
+  while (status == TB_OK && !atomic_load(&player->stopping) && rewind_feed(player))
     status = play_round(player, TB_JUMP_REASON_LOOP, error);
   return status;
 }

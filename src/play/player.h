@@ -68,6 +68,7 @@ struct tb_player {
   bool wants_seek;  /* to seek_ns */
   int64_t seek_ns;
   int64_t jumped_ns;        /* where time went on at the last jump */
+  int64_t barren_from_ns;   /* the same while no message has been taken since; else INT64_MAX */
   tb__feed_place_t last;    /* the last message sent, or where a jump led since */
   uint64_t wanted_previous; /* steps back */
   bool finds_previous;      /* it is being read */
@@ -120,6 +121,8 @@ bool tb__player_seeks_previous_locked(tb_player_t *player, tb__feed_place_t *out
 /* True: it is there, and time is to jump to it. */
 bool tb__player_found_previous_locked(tb_player_t *player) TB_REQUIRES(player->mutex);
 
+/* It is known that no message lies in what is repeated. */
+bool tb__player_repeat_is_empty_locked(const tb_player_t *player) TB_REQUIRES(player->mutex);
 /* What is repeated has all been sent. */
 bool tb__player_is_behind_repeat_locked(const tb_player_t *player) TB_REQUIRES(player->mutex);
 /* When time is to jump back; TB__STEADY_NEVER: not before something else happens. */

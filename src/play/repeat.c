@@ -56,6 +56,13 @@ void tb_player_end_repeat(tb_player_t *player)
   tb__pacer_nudge(player->pacer);
 }
 
+bool tb__player_repeat_is_empty_locked(const tb_player_t *player)
+{
+  const tb__repeat_t *repeat = &player->repeat;
+  bool behind = !player->awaits && (!player->has_message || player->next_ns > repeat->to_ns);
+  return repeat->armed && behind && player->barren_from_ns <= repeat->from_ns;
+}
+
 bool tb__player_is_behind_repeat_locked(const tb_player_t *player)
 {
   return !player->has_message ||
