@@ -161,7 +161,8 @@ TB_API void tb_player_destroy(tb_player_t *player);
  *
  * Where the transport sets a limit (play_transport.h), time stands there, ticks repeat it, and
  * later goes on from there; the round does not end either while time is beyond it. Whom that waits
- * for is told in the status after a second, and to the log then and every 10 s.
+ * for is told in the status after a second, and to the log then and every 10 s: steady ones, also
+ * where options.clock stands.
  *
  * Where it starts behind the first message, by an offset or a seek, transient-local topics get
  * their state of that time first: of each, the last message before it is sent behind the jump's
@@ -170,7 +171,8 @@ TB_API void tb_player_destroy(tb_player_t *player);
  * The round ends behind its last message, but not while paused: a seek may lead back.
  *
  * At the end of a round that loops, the clock jumps back to the start exactly once, in a tick with
- * TB_JUMP_REASON_LOOP. A round takes 10 ms or more; behind one without any message there is no
+ * TB_JUMP_REASON_LOOP. A round takes 10 ms or more, in steady time and on
+ * options.clock; behind one without any message there is no
  * other, which goes to the log.
  *
  *   TB_ERR_TRANSPORT and others of the transport, with the topic's name

@@ -10,8 +10,9 @@ static int64_t steady_now(tb__pacer_t *pacer)
   return tb__steady_now_ns();
 }
 
-static void steady_wait(tb__pacer_t *pacer, uint32_t events, int64_t deadline_ns)
+static void steady_wait(tb__pacer_t *pacer, uint32_t events, int64_t deadline_ns, int64_t limit_ns)
 {
+  if (limit_ns < deadline_ns) deadline_ns = limit_ns;
   tb__deadline_t deadline = {TB__DEADLINE_STEADY, deadline_ns};
   tb__asleep_t asleep = {.deadline = deadline_ns == INT64_MAX ? TB__NO_DEADLINE : deadline,
                          .system_ns = INT64_MAX,

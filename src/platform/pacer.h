@@ -12,9 +12,10 @@ typedef struct tb__pacer tb__pacer_t;
 
 struct tb__pacer {
   int64_t (*now_ns)(tb__pacer_t *pacer);
-  /* Returns when `deadline_ns` (INT64_MAX: never) is reached, or when tb__pacer_nudge has been
-   * called since `events` was read; at times earlier. */
-  void (*wait)(tb__pacer_t *pacer, uint32_t events, int64_t deadline_ns);
+  int64_t (*steady_ns)(tb__pacer_t *pacer); /* NULL: now_ns is */
+  /* Returns when `deadline_ns` or, in steady time, `limit_ns` (INT64_MAX: never) is reached, or
+   * when tb__pacer_nudge has been called since `events` was read; at times earlier. */
+  void (*wait)(tb__pacer_t *pacer, uint32_t events, int64_t deadline_ns, int64_t limit_ns);
   void (*wake)(tb__pacer_t *pacer); /* who waits; NULL: `events` is a futex */
   /* What may pass in `steady_ns` of steady time, the last step included. NULL: as much. */
   int64_t (*span_ns)(tb__pacer_t *pacer, int64_t steady_ns);
@@ -34,6 +35,12 @@ static inline uint32_t tb__pacer_events(tb__pacer_t *pacer)
 static inline int64_t tb__pacer_span_ns(tb__pacer_t *pacer, int64_t steady_ns)
 {
   return pacer->span_ns ? pacer->span_ns(pacer, steady_ns) : steady_ns;
+}
+
+/* Steady time, when the pacer's is `now_ns`. */
+static inline int64_t tb__pacer_steady_ns(tb__pacer_t *pacer, int64_t now_ns)
+{
+  return pacer->steady_ns ? pacer->steady_ns(pacer) : now_ns;
 }
 
 /* Wakes who waits, at once. [any thread] [async-signal-safe] */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "play/player.h"
+#include "play/next_step.h"
 
 #define NAME_EVERY_NS TB_NS_PER_S
 #define LOG_EVERY_NS  (10 * TB_NS_PER_S)
@@ -84,20 +84,20 @@ static int64_t held_from_locked(const tb_player_t *player, int64_t now_ns)
   return stands ? now_ns : tb__flow_reach(flow, player->limit_ns);
 }
 
-int64_t tb__player_hold_look_locked(tb_player_t *player, int64_t now_ns, bool *out_names)
+void tb__player_hold_look_locked(tb_player_t *player, tb__step_t *step)
 {
   tb__hold_t *hold = &player->hold;
-  int64_t from_ns = held_from_locked(player, now_ns);
-  if (from_ns > now_ns) {
+  int64_t from_ns = held_from_locked(player, step->now_ns);
+  if (from_ns > step->now_ns) {
     hold->holds = false;
     player->status.waits_for[0] = '\0';
-    return from_ns;
+    tb__step_wait_until(&step->deadline_ns, from_ns);
+    return;
   }
-  int64_t every_ns = tb__pacer_span_ns(player->pacer, NAME_EVERY_NS);
-  *out_names = hold->holds && now_ns >= hold->next_name_ns;
-  if (!hold->holds || *out_names) hold->next_name_ns = now_ns + every_ns;
+  step->names = hold->holds && step->steady_ns >= hold->next_name_ns;
+  if (!hold->holds || step->names) hold->next_name_ns = step->steady_ns + NAME_EVERY_NS;
   hold->holds = true;
-  return hold->next_name_ns;
+  tb__step_wait_until(&step->limit_ns, hold->next_name_ns);
 }
 
 /* Names are others' choice. */
@@ -107,7 +107,7 @@ static void make_printable(char *text)
     if (*text < ' ' || *text > '~') *text = '?';
 }
 
-void tb__player_hold_name(tb_player_t *player, int64_t now_ns)
+void tb__player_hold_name(tb_player_t *player, int64_t steady_ns)
 {
   char text[TB_PLAYER_WAITS_FOR_SIZE] = "";
   tb__hold_t *hold = &player->hold;
@@ -117,9 +117,8 @@ void tb__player_hold_name(tb_player_t *player, int64_t now_ns)
   tb__mutex_lock(&player->mutex);
   memcpy(player->status.waits_for, text, sizeof text);
   tb__mutex_unlock(&player->mutex);
-  int64_t every_ns = tb__pacer_span_ns(player->pacer, LOG_EVERY_NS);
-  if (hold->was_logged && now_ns - hold->log_ns < every_ns) return;
+  if (hold->was_logged && steady_ns - hold->log_ns < LOG_EVERY_NS) return;
   hold->was_logged = true;
-  hold->log_ns = now_ns;
+  hold->log_ns = steady_ns;
   tb__log(TB_LOG_WARN, "player: waiting for %s", text);
 }

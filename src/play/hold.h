@@ -9,13 +9,13 @@
 
 #include "platform/mutex.h"
 
-/* Of the thread that plays. Times are the pacer's. */
+/* Of the thread that plays. */
 typedef struct tb__hold {
-  int64_t set_ns;       /* when the limit was */
+  int64_t set_ns;       /* when the limit was, in the pacer's time */
   bool holds;           /* the transport does */
-  int64_t next_name_ns; /* when it is asked again for whom */
+  int64_t next_name_ns; /* steady; when it is asked again for whom */
   bool was_logged;
-  int64_t log_ns; /* when that was last told to the log */
+  int64_t log_ns; /* steady; when that was last told to the log */
 } tb__hold_t;
 
 /* From now on the transport wakes the player, or not any more. */
@@ -33,6 +33,6 @@ void tb__player_hold_jump(tb_player_t *player, int64_t time_ns);
 tb_status_t tb__player_hold_ask(tb_player_t *player, tb_error_t *error);
 
 /* Whom it waits for, for the status and the log. */
-void tb__player_hold_name(tb_player_t *player, int64_t now_ns);
+void tb__player_hold_name(tb_player_t *player, int64_t steady_ns);
 
 #endif

@@ -1,10 +1,5 @@
 #include "play/next_step.h"
 
-static int64_t earlier(int64_t a, int64_t b)
-{
-  return a < b ? a : b;
-}
-
 static void hold_if_late_locked(tb_player_t *player, int64_t due_ns, tb__step_t *step)
     TB_REQUIRES(player->mutex);
 static void take_tick_locked(tb_player_t *player, tb__step_t *step) TB_REQUIRES(player->mutex);
@@ -127,7 +122,7 @@ static bool take_previous_locked(tb_player_t *player, tb__step_t *step)
 
 static bool take_repeat_locked(tb_player_t *player, tb__step_t *step)
 {
-  if (!tb__player_repeats_locked(player, step->now_ns)) return false;
+  if (!tb__player_repeats_locked(player, step)) return false;
   step->kind = TB__STEP_REPEAT;
   step->seek_ns = player->repeat.from_ns;
   return true;
@@ -148,16 +143,17 @@ void tb__player_choose_step_locked(tb_player_t *player, tb__step_t *step)
 {
   tb__flow_t *flow = &player->flow;
   step->now_ns = player->pacer->now_ns(player->pacer);
-  int64_t look_ns = tb__player_hold_look_locked(player, step->now_ns, &step->names);
+  step->steady_ns = tb__pacer_steady_ns(player->pacer, step->now_ns);
+  tb__player_hold_look_locked(player, step);
   if (take_play_locked(player, step) || take_seek_locked(player, step) ||
       take_previous_locked(player, step))
     return;
   end_empty_repeat_locked(player, step);
   tb__player_end_steps_behind_locked(player);
-  if (take_repeat_locked(player, step) || take_end_locked(player, step)) return;
+  bool goes_back = tb__player_goes_back_locked(player, step->now_ns);
+  if ((goes_back && take_repeat_locked(player, step)) || take_end_locked(player, step)) return;
   int64_t tick_ns = tb__flow_next_tick(flow);
-  int64_t due_ns = tb__player_repeat_due_locked(player, step->now_ns);
-  if (due_ns == TB__STEADY_NEVER) due_ns = due_locked(player, step);
+  int64_t due_ns = goes_back ? TB__STEADY_NEVER : due_locked(player, step);
   if (due_ns <= step->now_ns) {
     hold_if_late_locked(player, due_ns, step);
     if (player->ticks[player->message.bag.topic] && tb__flow_is_behind(flow, step->now_ns)) {
@@ -168,6 +164,7 @@ void tb__player_choose_step_locked(tb_player_t *player, tb__step_t *step)
   } else if (tick_ns <= step->now_ns) {
     take_tick_locked(player, step);
   } else {
-    step->deadline_ns = earlier(look_ns, earlier(due_ns, tick_ns));
+    tb__step_wait_until(&step->deadline_ns, due_ns);
+    tb__step_wait_until(&step->deadline_ns, tick_ns);
   }
 }

@@ -21,9 +21,11 @@ typedef struct tb__step {
   tb__step_kind_t kind;
   uint32_t events; /* WAIT */
   int64_t deadline_ns;
+  int64_t limit_ns; /* steady */
   tb__tick_t tick;
   int64_t now_ns;
-  int64_t late_ns; /* more than TB__LATE_NS, or 0 */
+  int64_t steady_ns; /* now, too */
+  int64_t late_ns;   /* more than TB__LATE_NS, or 0 */
   int64_t seek_ns;
   tb__feed_place_t place;
   bool stepped;      /* MESSAGE: while time stands */
@@ -36,5 +38,21 @@ typedef struct tb__step {
  * is awaited. */
 void tb__player_choose_step_locked(tb_player_t *player, tb__step_t *step)
     TB_REQUIRES(player->mutex);
+
+/* The next thing is a jump back to what is repeated, unless something else happens. */
+bool tb__player_goes_back_locked(const tb_player_t *player, int64_t now_ns)
+    TB_REQUIRES(player->mutex);
+
+/* These two, for the above, make deadline and limit no later than when to look again.
+ *
+ * Whether the transport holds the player up now, and `names`. */
+void tb__player_hold_look_locked(tb_player_t *player, tb__step_t *step) TB_REQUIRES(player->mutex);
+/* True: time is to go back now. */
+bool tb__player_repeats_locked(tb_player_t *player, tb__step_t *step) TB_REQUIRES(player->mutex);
+
+static inline void tb__step_wait_until(int64_t *deadline_ns, int64_t until_ns)
+{
+  if (until_ns < *deadline_ns) *deadline_ns = until_ns;
+}
 
 #endif

@@ -1,159 +1,5 @@
 /* Playing in the time of a clock, to the nanosecond of that time. */
-#include <pthread.h>
-#include <sched.h>
-#include <timebase/clock.h>
-#include <timebase/jump.h>
-#include <timebase/manual_source.h>
-#include <timebase/testing.h>
-
-#include "play/play_fixture.h"
-
-#define S        TB_NS_PER_S
-#define BEGIN_NS (100 * S) /* the first tick */
-
-static const tb__fake_message_t four[] = {AT(1000), ON(1, 1010), AT(1040), AT(2000)};
-
-typedef struct stage {
-  fixture_t f;
-  tb_source_t *source;
-  tb_clock_t *clock;
-  pthread_t thread;
-  pthread_mutex_t mutex;
-  char trace[2048]; /* "/a@10 ": when the clock told 10 ms since its first tick; "c1010@10 " */
-} stage_t;
-
-/* --- a player on a thread of its own --- */
-
-static void note(stage_t *stage, const char *what)
-{
-  tb_time_t now;
-  assert_ok(tb_clock_now(stage->clock, &now));
-  pthread_mutex_lock(&stage->mutex);
-  size_t length = strlen(stage->trace);
-  snprintf(stage->trace + length, sizeof stage->trace - length, "%s@%g ", what,
-           (double)(now.ns - BEGIN_NS) / 1e6);
-  pthread_mutex_unlock(&stage->mutex);
-}
-
-static void on_message(void *user, int64_t steady_ns, const char *topic, const void *data,
-                       size_t size)
-{
-  (void)steady_ns, (void)data, (void)size;
-  note(user, topic);
-}
-
-static const char *mark_of(tb_jump_reason_t reason)
-{
-  return reason == TB_JUMP_REASON_SEEK ? "S" : reason == TB_JUMP_REASON_LOOP ? "L" : "c";
-}
-
-static void on_tick(void *user, int64_t steady_ns, int64_t time_ns, tb_jump_reason_t reason)
-{
-  (void)steady_ns;
-  char text[48];
-  snprintf(text, sizeof text, "%s%g", mark_of(reason), (double)time_ns / 1e6);
-  note(user, text);
-}
-
-static void stage_init(stage_t *stage, const tb__fake_message_t *messages, size_t count)
-{
-  *stage = (stage_t){.mutex = PTHREAD_MUTEX_INITIALIZER};
-  fixture_init(&stage->f, messages, count);
-  stage->f.fake.on_message = on_message;
-  stage->f.fake.on_tick = on_tick;
-  stage->f.fake.user = stage;
-  assert_ok(tb_testing_hold_os_time()); /* for the rates that are observed */
-  assert_ok(tb_manual_source_create(&stage->source));
-  tb_clock_options_t options = {TB_TIME_ROS, stage->source};
-  assert_ok(tb_clock_create(&options, &stage->clock));
-  stage->f.options.clock = stage->clock;
-}
-
-static void *play(void *user)
-{
-  tb_error_t error = TB_ERROR_INIT;
-  if (tb_player_run(((stage_t *)user)->f.player, &error) != TB_OK) fail_msg("%s", error.text);
-  return NULL;
-}
-
-/* It waits for the first tick then. */
-static void stage_run(stage_t *stage)
-{
-  fixture_create(&stage->f);
-  assert_int_equal(pthread_create(&stage->thread, NULL, play, stage), 0);
-  assert_ok(tb_manual_source_wait_for_sleepers(stage->source, 1, NULL));
-}
-
-static void stage_close(stage_t *stage)
-{
-  fixture_fini(&stage->f);
-  assert_ok(tb_clock_destroy(stage->clock));
-  assert_ok(tb_source_destroy(stage->source));
-  assert_ok(tb_testing_release_os_time());
-}
-
-/* When so many messages have gone out. */
-static void stage_end(stage_t *stage, uint64_t messages)
-{
-  assert_int_equal(pthread_join(stage->thread, NULL), 0);
-  assert_int_equal(fixture_status(&stage->f).messages, messages);
-  stage_close(stage);
-}
-
-static void stage_stop(stage_t *stage)
-{
-  tb_player_stop(stage->f.player);
-  assert_int_equal(pthread_join(stage->thread, NULL), 0);
-  stage_close(stage);
-}
-
-static bool has_traced(stage_t *stage, const char *expected)
-{
-  pthread_mutex_lock(&stage->mutex);
-  bool same = strcmp(stage->trace, expected) == 0;
-  pthread_mutex_unlock(&stage->mutex);
-  return same;
-}
-
-/* What went out since the last time. */
-static void assert_trace(stage_t *stage, const char *expected)
-{
-  if (!has_traced(stage, expected))
-    fail_msg("played\n  %s\nexpected\n  %s", stage->trace, expected);
-  stage->trace[0] = '\0';
-}
-
-/* For what is not made by the clock. */
-static void await_trace(stage_t *stage, const char *expected)
-{
-  while (!has_traced(stage, expected))
-    sched_yield();
-  assert_trace(stage, expected);
-}
-
-static void set_ms(stage_t *stage, int64_t ms)
-{
-  assert_ok(tb_manual_source_set_and_run(stage->source, BEGIN_NS + ms * MS, NULL));
-}
-
-/* With the first tick. */
-static void stage_start(stage_t *stage)
-{
-  stage_run(stage);
-  set_ms(stage, 0);
-}
-
-/* Time stops at each deadline on the way. */
-static void flow_ms(stage_t *stage, int64_t ms)
-{
-  tb_duration_t step = {ms * MS};
-  assert_ok(tb_manual_source_advance_stepped_and_run(stage->source, step, 1000, NULL));
-}
-
-static void assert_at(stage_t *stage, int64_t position_ms)
-{
-  assert_int_equal(fixture_status(&stage->f).position_ns, position_ms * MS);
-}
+#include "play/on_clock_fixture.h"
 
 /* --- time that flows --- */
 
@@ -238,8 +84,34 @@ static void test_rounds(void **state)
   stage_init(&stage, four, 2);
   stage.f.options.loop = true;
   stage_start(&stage);
-  flow_ms(&stage, 25);
+  pass_steady_ms(10);
+  flow_ms(&stage, 10);
+  pass_steady_ms(10);
+  flow_ms(&stage, 15);
   assert_trace(&stage, "/a@0 /b@10 /a@10 /b@20 /a@20 ");
+  stage_stop(&stage);
+}
+
+static void test_a_round_takes_10_ms_of_either_time(void **state)
+{
+  (void)state;
+  stage_t stage;
+  stage_init(&stage, four, 1);
+  stage.f.options.loop = true;
+  stage_start(&stage);
+  set_ms(&stage, 1000);
+  assert_trace(&stage, "/a@0 ");
+  await_limit();
+  pass_steady_ms(9);
+  assert_trace(&stage, "");
+  pass_steady_ms(1);
+  assert_trace(&stage, "/a@1000 ");
+  pass_steady_ms(1000);
+  assert_trace(&stage, "");
+  set_ms(&stage, 1009);
+  assert_trace(&stage, "");
+  set_ms(&stage, 1010);
+  assert_trace(&stage, "/a@1010 ");
   stage_stop(&stage);
 }
 
@@ -340,63 +212,6 @@ static void test_it_goes_on_at_changes_of_the_clock(void **state)
   assert_ok(tb_source_destroy(other));
 }
 
-/* --- time that stands --- */
-
-static void test_seeks_and_steps_do_not_wait_for_the_clock(void **state)
-{
-  (void)state;
-  stage_t stage;
-  stage_init(&stage, four, COUNT(four));
-  stage.f.options.clock_hz = 10;
-  stage_start(&stage);
-  assert_trace(&stage, "c1000@0 /a@0 ");
-  assert_ok(tb_player_seek(stage.f.player, 1010 * MS, NULL));
-  await_trace(&stage, "S1010@0 /b@0 ");
-  tb_player_pause(stage.f.player);
-  assert_ok(tb_player_play_next(stage.f.player));
-  await_trace(&stage, "c1040@0 /a@0 ");
-  uint64_t sent = 0;
-  assert_ok(tb_player_burst(stage.f.player, 1, (tb_duration_t){0}, &sent));
-  assert_int_equal(sent, 1);
-  assert_trace(&stage, "c2000@0 /a@0 ");
-  assert_ok(tb_player_seek(stage.f.player, 1005 * MS, NULL));
-  await_trace(&stage, "S1005@0 ");
-  tb_player_resume(stage.f.player);
-  assert_ok(tb_manual_source_wait_for_sleepers(stage.source, 1, NULL));
-  set_ms(&stage, 4);
-  assert_trace(&stage, "");
-  stage_stop(&stage);
-}
-
-static void test_a_seek_between_rounds_does_not_wait_for_the_clock(void **state)
-{
-  (void)state;
-  stage_t stage;
-  stage_init(&stage, four, 2);
-  stage.f.options.clock_hz = 10;
-  stage.f.options.loop = true;
-  stage.f.options.rate = TB_PLAYER_FASTEST;
-  stage_start(&stage);
-  await_trace(&stage, "c1000@0 /a@0 c1010@0 /b@0 ");
-  assert_ok(tb_manual_source_wait_for_sleepers(stage.source, 1, NULL));
-  assert_ok(tb_player_seek(stage.f.player, 1010 * MS, NULL));
-  await_trace(&stage, "L1000@0 S1010@0 /b@0 ");
-  stage_stop(&stage);
-}
-
-static void test_a_stop_waits_for_no_tick(void **state)
-{
-  (void)state;
-  for (int started = 0; started < 2; started++) {
-    stage_t stage;
-    stage_init(&stage, four, COUNT(four));
-    stage_run(&stage);
-    if (started) set_ms(&stage, 0);
-    assert_trace(&stage, started ? "/a@0 " : "");
-    stage_stop(&stage);
-  }
-}
-
 /* The player's lock is held by others while they look at the time: that must not wait for the jump.
  */
 static void pause_and_resume(const tb_jump_t *jump, void *user)
@@ -441,14 +256,12 @@ int main(void)
       cmocka_unit_test(test_pauses_of_the_player_are_not_caught_up),
       cmocka_unit_test(test_a_recorded_clock_is_left_out),
       cmocka_unit_test(test_rounds),
+      cmocka_unit_test(test_a_round_takes_10_ms_of_either_time),
       cmocka_unit_test(test_large_steps_are_time_that_passes),
       cmocka_unit_test(test_holds_within_a_step_cost_no_time),
       cmocka_unit_test(test_a_forward_jump_makes_no_burst),
       cmocka_unit_test(test_it_goes_on_from_its_own_position_at_jumps_back),
       cmocka_unit_test(test_it_goes_on_at_changes_of_the_clock),
-      cmocka_unit_test(test_seeks_and_steps_do_not_wait_for_the_clock),
-      cmocka_unit_test(test_a_seek_between_rounds_does_not_wait_for_the_clock),
-      cmocka_unit_test(test_a_stop_waits_for_no_tick),
       cmocka_unit_test(test_controls_from_jump_handlers),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -51,7 +51,10 @@ static bool is_awaited(tb_player_t *player)
 
 static tb_status_t next_step(tb_player_t *player, tb__step_t *out, tb_error_t *error)
 {
-  *out = (tb__step_t){.kind = TB__STEP_WAIT, .events = tb__pacer_events(player->pacer)};
+  *out = (tb__step_t){.kind = TB__STEP_WAIT,
+                      .events = tb__pacer_events(player->pacer),
+                      .deadline_ns = TB__STEADY_NEVER,
+                      .limit_ns = TB__STEADY_NEVER};
   if (atomic_load(&player->stopping)) {
     out->kind = TB__STEP_STOP;
     return TB_OK;
@@ -67,8 +70,9 @@ static tb_status_t next_step(tb_player_t *player, tb__step_t *out, tb_error_t *e
 
 static void report_late(tb_player_t *player, const tb__step_t *step)
 {
-  if (player->late_report_ns > 0 && step->now_ns - player->late_report_ns < REPORT_EVERY_NS) return;
-  player->late_report_ns = step->now_ns;
+  int64_t last_ns = player->late_report_ns;
+  if (last_ns > 0 && step->steady_ns - last_ns < REPORT_EVERY_NS) return;
+  player->late_report_ns = step->steady_ns;
   tb__log(TB_LOG_WARN,
           "a message was ready %lld ms too late: %sthe recording is read, or messages are sent, "
           "more slowly than they are played; time was held back",
@@ -128,6 +132,7 @@ static tb_status_t begin_round(tb_player_t *player, tb_jump_reason_t reason, tb_
     tb__flow_set_tick_rate(&player->flow, player->options.clock_hz, now_ns);
   tb__mutex_unlock(&player->mutex);
   player->round_start_ns = now_ns;
+  player->round_steady_ns = tb__pacer_steady_ns(player->pacer, now_ns);
   return jump(player, start_of(player), reason, player->options.delay.ns, error);
 }
 
@@ -169,12 +174,12 @@ static tb_status_t play_round(tb_player_t *player, tb_jump_reason_t reason, tb_e
     if (status != TB_OK) break;
     if (step.late_ns > 0) report_late(player, &step);
     if (step.empty) report_empty(&step);
-    if (step.names) tb__player_hold_name(player, step.now_ns);
+    if (step.names) tb__player_hold_name(player, step.steady_ns);
     switch (step.kind) {
     case TB__STEP_STOP:
       return TB_OK;
     case TB__STEP_WAIT:
-      player->pacer->wait(player->pacer, step.events, step.deadline_ns);
+      player->pacer->wait(player->pacer, step.events, step.deadline_ns, step.limit_ns);
       break;
     case TB__STEP_TICK:
       status = tb__player_send_tick(player, &step.tick, error);
@@ -227,10 +232,18 @@ static bool rewind_feed(tb_player_t *player)
   read_from(player, start_of(player));
   fetch(player, false);
   int64_t start_ns = player->round_start_ns + TB__ROUND_MIN_NS;
+  int64_t start_steady_ns = player->round_steady_ns + TB__ROUND_MIN_NS;
   while (!atomic_load(&player->stopping)) {
     uint32_t events = tb__pacer_events(pacer);
-    if (pacer->now_ns(pacer) >= start_ns || is_disturbed(player)) return true;
-    if (!atomic_load(&player->stopping)) pacer->wait(pacer, events, start_ns);
+    int64_t now_ns = pacer->now_ns(pacer);
+    bool early = now_ns < start_ns;
+    if (is_disturbed(player)) return true;
+    if (!early && tb__pacer_steady_ns(pacer, now_ns) >= start_steady_ns) return true;
+    if (atomic_load(&player->stopping)) return false;
+    if (early)
+      pacer->wait(pacer, events, start_ns, TB__STEADY_NEVER);
+    else
+      pacer->wait(pacer, events, TB__STEADY_NEVER, start_steady_ns);
   }
   return false;
 }
@@ -259,7 +272,7 @@ static bool await_time(tb_player_t *player)
     uint32_t events = tb__pacer_events(pacer);
     if (atomic_load(&player->stopping)) return false;
     if (!atomic_load(&pacer->waits)) return true;
-    pacer->wait(pacer, events, TB__STEADY_NEVER);
+    pacer->wait(pacer, events, TB__STEADY_NEVER, TB__STEADY_NEVER);
   }
 }
 

@@ -13,15 +13,17 @@
 #include "play/hold.h"
 #include "server/flow.h"
 
-#define TB__LATE_NS      (100 * TB_NS_PER_MS) /* steady; beyond this, time is held back */
-#define TB__ROUND_MIN_NS (10 * TB_NS_PER_MS)  /* a loop over one message must not spin */
+#define TB__LATE_NS (100 * TB_NS_PER_MS) /* steady; beyond this, time is held back */
+/* Of the pacer's time and of steady time: a loop over one message must neither spin nor go on while
+ * a clock stands. */
+#define TB__ROUND_MIN_NS (10 * TB_NS_PER_MS)
 
 /* What is played again and again. */
 typedef struct tb__repeat {
   bool wanted;
   bool armed; /* no seek has led behind the end */
   int64_t from_ns, to_ns;
-  int64_t earliest_ns; /* steady: the next jump */
+  int64_t earliest_ns, earliest_steady_ns; /* the next jump: the pacer's time, and steady */
 } tb__repeat_t;
 
 struct tb_player {
@@ -48,7 +50,8 @@ struct tb_player {
   tb__feed_message_t message; /* the next one to send, if there is one */
   size_t file;                /* of the last one; SIZE_MAX behind a jump */
   int64_t sent_ns;            /* time of the last one since the last jump; 0: none */
-  int64_t round_start_ns;     /* steady */
+  int64_t round_start_ns;     /* the pacer's time */
+  int64_t round_steady_ns;    /* the same in steady time */
   int64_t late_report_ns;     /* steady; 0: none yet */
   tb__hold_t hold;
 
@@ -102,11 +105,6 @@ void tb__player_limit_locked(tb_player_t *player, int64_t now_ns) TB_REQUIRES(pl
 tb_status_t tb__player_send_tick(tb_player_t *player, const tb__tick_t *tick, tb_error_t *error);
 tb_status_t tb__player_send_message(tb_player_t *player, tb_error_t *error);
 
-/* Looks whether the transport holds the player up now. Until when, steady, it need not be looked at
- * again, unless the limit changes. *out_names: it is time for tb__player_hold_name. */
-int64_t tb__player_hold_look_locked(tb_player_t *player, int64_t now_ns, bool *out_names)
-    TB_REQUIRES(player->mutex);
-
 static inline bool tb__player_steps_locked(const tb_player_t *player) TB_REQUIRES(player->mutex);
 static inline bool tb__player_steps_locked(const tb_player_t *player)
 {
@@ -125,11 +123,6 @@ bool tb__player_found_previous_locked(tb_player_t *player) TB_REQUIRES(player->m
 bool tb__player_repeat_is_empty_locked(const tb_player_t *player) TB_REQUIRES(player->mutex);
 /* What is repeated has all been sent. */
 bool tb__player_is_behind_repeat_locked(const tb_player_t *player) TB_REQUIRES(player->mutex);
-/* When time is to jump back; TB__STEADY_NEVER: not before something else happens. */
-int64_t tb__player_repeat_due_locked(const tb_player_t *player, int64_t now_ns)
-    TB_REQUIRES(player->mutex);
-/* True: it is to jump now. */
-bool tb__player_repeats_locked(tb_player_t *player, int64_t now_ns) TB_REQUIRES(player->mutex);
 void tb__player_end_repeat_locked(tb_player_t *player) TB_REQUIRES(player->mutex);
 
 /* A message that was stepped to has been sent. */

@@ -1,6 +1,6 @@
 /* A part of the recording that is played again and again. */
 #include "base/fork.h"
-#include "play/player.h"
+#include "play/next_step.h"
 
 static bool repeat_is_inside_locked(const tb_player_t *player, int64_t from_ns, int64_t to_ns)
     TB_REQUIRES(player->mutex);
@@ -69,23 +69,32 @@ bool tb__player_is_behind_repeat_locked(const tb_player_t *player)
          (!player->message.restored && player->next_ns > player->repeat.to_ns);
 }
 
-int64_t tb__player_repeat_due_locked(const tb_player_t *player, int64_t now_ns)
+bool tb__player_goes_back_locked(const tb_player_t *player, int64_t now_ns)
 {
-  const tb__repeat_t *repeat = &player->repeat;
-  bool steps = tb__player_steps_locked(player);
-  if (!repeat->armed || player->awaits || player->halted || (player->flow.paused && !steps))
-    return TB__STEADY_NEVER;
-  if (!tb__player_is_behind_repeat_locked(player)) return TB__STEADY_NEVER;
-  if (tb__flow_time(&player->flow, now_ns) > player->limit_ns) return TB__STEADY_NEVER;
-  bool at_once = !player->has_message || steps || player->fastest;
-  int64_t due_ns = at_once ? now_ns : tb__flow_reach(&player->flow, repeat->to_ns);
-  return due_ns < repeat->earliest_ns ? repeat->earliest_ns : due_ns;
+  bool stands = player->flow.paused && !tb__player_steps_locked(player);
+  if (!player->repeat.armed || player->awaits || player->halted || stands) return false;
+  if (!tb__player_is_behind_repeat_locked(player)) return false;
+  return tb__flow_time(&player->flow, now_ns) <= player->limit_ns;
 }
 
-bool tb__player_repeats_locked(tb_player_t *player, int64_t now_ns)
+/* Steps do not wait for a clock that stands. */
+bool tb__player_repeats_locked(tb_player_t *player, tb__step_t *step)
 {
-  if (tb__player_repeat_due_locked(player, now_ns) > now_ns) return false;
-  player->repeat.earliest_ns = now_ns + TB__ROUND_MIN_NS;
+  tb__repeat_t *repeat = &player->repeat;
+  bool steps = tb__player_steps_locked(player);
+  bool at_once = !player->has_message || steps || player->fastest;
+  int64_t due_ns = at_once ? step->now_ns : tb__flow_reach(&player->flow, repeat->to_ns);
+  if (!steps && due_ns < repeat->earliest_ns) due_ns = repeat->earliest_ns;
+  if (due_ns > step->now_ns) {
+    tb__step_wait_until(&step->deadline_ns, due_ns);
+    return false;
+  }
+  if (repeat->earliest_steady_ns > step->steady_ns) {
+    tb__step_wait_until(&step->limit_ns, repeat->earliest_steady_ns);
+    return false;
+  }
+  repeat->earliest_ns = step->now_ns + TB__ROUND_MIN_NS;
+  repeat->earliest_steady_ns = step->steady_ns + TB__ROUND_MIN_NS;
   player->status.repeats++;
   player->awaits = true; /* what will be read */
   return true;

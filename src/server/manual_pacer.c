@@ -12,8 +12,9 @@ static void advance_to(tb__manual_pacer_t *pacer, int64_t steady_ns)
   if (steady_ns > pacer->steady_ns) pacer->steady_ns = steady_ns;
 }
 
-static void manual_wait(tb__pacer_t *base, uint32_t events, int64_t deadline_ns)
+static void manual_wait(tb__pacer_t *base, uint32_t events, int64_t deadline_ns, int64_t limit_ns)
 {
+  if (limit_ns < deadline_ns) deadline_ns = limit_ns;
   tb__manual_pacer_t *pacer = (tb__manual_pacer_t *)base;
   if (events != tb__pacer_events(base)) return;
   if (pacer->next_act < pacer->act_count &&

@@ -143,7 +143,7 @@ tb_status_t tb__clock_server_serve(tb_clock_server_t *server, tb_error_t *error)
   tb_status_t status = TB_OK;
   for (turn_t turn = next_turn(server); turn.kind != TURN_END; turn = next_turn(server)) {
     if (turn.kind == TURN_WAIT)
-      server->pacer->wait(server->pacer, turn.events, turn.deadline_ns);
+      server->pacer->wait(server->pacer, turn.events, turn.deadline_ns, TB__STEADY_NEVER);
     else if ((status = send(server, &turn.tick, error)) != TB_OK)
       break;
   }

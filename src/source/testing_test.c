@@ -688,7 +688,7 @@ static void *pace(void *argument)
   tb__pacer_t *pacer = argument;
   int64_t until_ns = pacer->now_ns(pacer) + HOUR_NS;
   while (pacer->now_ns(pacer) < until_ns)
-    pacer->wait(pacer, tb__pacer_events(pacer), until_ns);
+    pacer->wait(pacer, tb__pacer_events(pacer), until_ns, INT64_MAX);
   return NULL;
 }
 

@@ -6,6 +6,7 @@
 
 #include "platform/futex.h"
 #include "platform/mutex.h"
+#include "platform/time.h"
 #include "wait/sleeper.h"
 
 #define STRIDE_MIN_NS (100 * TB_NS_PER_MS) /* smaller steps do not count */
@@ -74,8 +75,14 @@ static tb__goal_t goal_of(clock_pacer_t *pacer, int64_t deadline_ns, int64_t *ou
   return goal;
 }
 
+static int64_t clock_steady(tb__pacer_t *base)
+{
+  (void)base;
+  return tb__steady_now_ns();
+}
+
 /* A nudge either has changed `events` already, or marks the sleeper when it is set up. */
-static void clock_wait(tb__pacer_t *base, uint32_t events, int64_t deadline_ns)
+static void clock_wait(tb__pacer_t *base, uint32_t events, int64_t deadline_ns, int64_t limit_ns)
 {
   static const tb_wait_options_t until_jump = {.flags = TB_WAIT_FAIL_ON_BACKWARD |
                                                         TB_WAIT_FAIL_ON_CLOCK_CHANGE};
@@ -84,8 +91,11 @@ static void clock_wait(tb__pacer_t *base, uint32_t events, int64_t deadline_ns)
   tb__goal_t goal = goal_of(pacer, deadline_ns, &goal_ns);
   tb_status_t status = tb__sleeper_init(&pacer->sleeper, pacer->clock, goal, goal_ns, &until_jump);
   if (events != tb__pacer_events(base)) return;
+  pacer->sleeper.limit_ns = limit_ns;
   if (status == TB_OK) status = tb__sleeper_run(&pacer->sleeper);
-  if (status == TB_ERR_CLOSED) tb__futex_wait(&base->events, events, TB__NO_DEADLINE);
+  tb__deadline_t limit = {TB__DEADLINE_STEADY, limit_ns};
+  if (status == TB_ERR_CLOSED)
+    tb__futex_wait(&base->events, events, limit_ns == INT64_MAX ? TB__NO_DEADLINE : limit);
 }
 
 static void clock_wake(tb__pacer_t *base)
@@ -179,6 +189,7 @@ tb_status_t tb__clock_pacer_create(tb_clock_t *clock, tb__pacer_t **out)
   if (!pacer) return TB_ERR_NO_MEMORY;
   tb__mutex_init(&pacer->mutex);
   pacer->base.now_ns = clock_now;
+  pacer->base.steady_ns = clock_steady;
   pacer->base.wait = clock_wait;
   pacer->base.wake = clock_wake;
   pacer->base.span_ns = clock_span;

@@ -138,7 +138,7 @@ static void *run_loop(void *user)
   for (;;) {
     uint32_t events = tb__pacer_events(pacer);
     if (atomic_load(&loop->ends) || pacer->now_ns(pacer) >= deadline_ns) break;
-    pacer->wait(pacer, events, deadline_ns);
+    pacer->wait(pacer, events, deadline_ns, INT64_MAX);
   }
   loop->ended_ns = passed_ns();
   return NULL;
@@ -185,17 +185,42 @@ static void test_a_nudge_ends_a_wait_whatever_the_clock_does(void **state)
   }
 }
 
+static void *wait_5_s(void *user)
+{
+  (void)user;
+  int64_t limit_ns = pacer->steady_ns(pacer) + 5 * S;
+  while (pacer->steady_ns(pacer) < limit_ns)
+    pacer->wait(pacer, tb__pacer_events(pacer), INT64_MAX, limit_ns);
+  return NULL;
+}
+
+static void test_a_limit_in_steady_time_ends_a_wait_while_the_clock_stands(void **state)
+{
+  fixture_t *f = *state;
+  for (int started = 0; started < 2; started++) {
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, wait_5_s, NULL), 0);
+    assert_ok(tb_testing_wait_for_sleepers(1, NULL));
+    assert_ok(tb_testing_advance_and_run(TB_TESTING_STEADY, (tb_duration_t){5 * S - 1}, NULL));
+    assert_int_equal(waiters_on(f->clock), 1);
+    assert_ok(tb_testing_advance(TB_TESTING_STEADY, (tb_duration_t){1}));
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(passed_ns(), 0);
+    assert_ok(tb_manual_source_set(f->source, 5 * S));
+  }
+}
+
 static void test_what_came_before_a_wait_ends_it(void **state)
 {
   fixture_t *f = *state;
   uint32_t events = tb__pacer_events(pacer);
   tb__pacer_nudge(pacer);
-  pacer->wait(pacer, events, INT64_MAX);
+  pacer->wait(pacer, events, INT64_MAX, INT64_MAX);
   static const int64_t times_s[] = {5, 4, 0};
   for (size_t i = 0; i < 3; i++) {
     events = tb__pacer_events(pacer);
     assert_ok(tb_manual_source_set(f->source, times_s[i] * S));
-    pacer->wait(pacer, events, INT64_MAX);
+    pacer->wait(pacer, events, INT64_MAX, INT64_MAX);
   }
   assert_int_equal(waiters_on(f->clock), 0);
 }
@@ -259,7 +284,7 @@ static void *answer(void *user)
   while (done < ROUNDS) {
     uint32_t events = tb__pacer_events(pacer);
     uint32_t now = atomic_load(&asked);
-    if (now == done) pacer->wait(pacer, events, INT64_MAX);
+    if (now == done) pacer->wait(pacer, events, INT64_MAX, INT64_MAX);
     done = now;
     atomic_store(&answered, done);
   }
@@ -295,6 +320,7 @@ int main(void)
       WITH_PACER(test_it_begins_on_a_clock_that_runs),
       WITH_PACER(test_waits_end_when_the_time_has_passed),
       WITH_PACER(test_a_nudge_ends_a_wait_whatever_the_clock_does),
+      WITH_PACER(test_a_limit_in_steady_time_ends_a_wait_while_the_clock_stands),
       WITH_PACER(test_what_came_before_a_wait_ends_it),
       WITH_PACER(test_a_nudge_may_come_from_a_signal_handler),
       WITH_PACER(test_jump_handlers_may_look_and_nudge),
