@@ -36,8 +36,9 @@ typedef struct tb_ros2_play_transport_options {
   const char *clock_topic; /**< NULL: "/clock"; read while the transport is created */
 
   /** After each message nothing moves until all reliable subscriptions that are matched have
-   * acknowledged it: DDS has received it there, which does not mean that it was processed. The
-   * context should be one with prompt_acks, or each takes up to 200 ms. */
+   * acknowledged it: DDS has received it there, which does not mean that it was processed. A seek
+   * ends the wait, so the message behind it goes out. The context should be one with prompt_acks,
+   * or each takes up to 200 ms. */
   bool wait_for_acks;
 
   /** Neither messages nor time go further than `lag` beyond the newest header stamp that the node

@@ -10,13 +10,32 @@
 #define SLICE     ((tb_duration_t){50 * TB_NS_PER_MS}) /* what a stop may have to wait */
 #define NAMES_MAX 8
 
-/* A failure is for the next message to tell. */
-static void await(tb__play_acks_t *acks, tb_ros2_publisher_t *publisher)
+static tb_ros2_publisher_t *awaited_of(tb__play_acks_t *acks, uint64_t *out_asked)
 {
-  while (!atomic_load(&acks->stopping) &&
+  tb__mutex_lock(&acks->mutex);
+  tb_ros2_publisher_t *publisher = atomic_load(&acks->awaited);
+  *out_asked = acks->asked;
+  tb__mutex_unlock(&acks->mutex);
+  return publisher;
+}
+
+static void set_awaited(tb__play_acks_t *acks, tb_ros2_publisher_t *publisher)
+{
+  tb__mutex_lock(&acks->mutex);
+  atomic_store(&acks->awaited, publisher);
+  acks->asked++;
+  tb__mutex_unlock(&acks->mutex);
+}
+
+/* What was asked for later is not answered by this. A failure is for the next message to tell. */
+static void await(tb__play_acks_t *acks, tb_ros2_publisher_t *publisher, uint64_t asked)
+{
+  while (!atomic_load(&acks->stopping) && atomic_load(&acks->awaited) == publisher &&
          tb_ros2_publisher_wait_for_acks(publisher, SLICE) == TB_ERR_TIMEOUT)
     ;
-  atomic_store(&acks->awaited, NULL);
+  tb__mutex_lock(&acks->mutex);
+  if (acks->asked == asked) atomic_store(&acks->awaited, NULL);
+  tb__mutex_unlock(&acks->mutex);
   tb__play_wake_call(acks->wake);
 }
 
@@ -25,9 +44,10 @@ static void *run(void *user)
   tb__play_acks_t *acks = user;
   while (!atomic_load(&acks->stopping)) {
     uint32_t events = atomic_load(&acks->events);
-    tb_ros2_publisher_t *publisher = atomic_load(&acks->awaited);
+    uint64_t asked;
+    tb_ros2_publisher_t *publisher = awaited_of(acks, &asked);
     if (publisher)
-      await(acks, publisher);
+      await(acks, publisher, asked);
     else if (!atomic_load(&acks->stopping))
       tb__futex_wait(&acks->events, events, TB__NO_DEADLINE);
   }
@@ -43,6 +63,7 @@ static void tell(tb__play_acks_t *acks)
 tb_status_t tb__play_acks_start(tb__play_acks_t *acks, tb__play_wake_t *wake, tb_error_t *error)
 {
   acks->wake = wake;
+  tb__mutex_init(&acks->mutex);
   tb_status_t status = tb__thread_start(&acks->thread, "tb-acks", run, acks);
   if (status != TB_OK)
     return tb_error_set(error, status, "play transport: no thread for acknowledgements");
@@ -56,14 +77,20 @@ void tb__play_acks_stop(tb__play_acks_t *acks)
   atomic_store(&acks->stopping, true);
   tell(acks);
   tb__thread_join(&acks->thread);
+  tb__mutex_fini(&acks->mutex);
   acks->has_thread = false;
 }
 
 void tb__play_acks_sent(tb__play_acks_t *acks, tb_ros2_publisher_t *publisher)
 {
   if (tb_ros2_publisher_wait_for_acks(publisher, (tb_duration_t){0}) != TB_ERR_TIMEOUT) return;
-  atomic_store(&acks->awaited, publisher);
+  set_awaited(acks, publisher);
   tell(acks);
+}
+
+void tb__play_acks_forget(tb__play_acks_t *acks)
+{
+  if (acks->has_thread) set_awaited(acks, NULL);
 }
 
 bool tb__play_acks_awaited(const tb__play_acks_t *acks)

@@ -7,6 +7,7 @@
 #include <timebase/ros2_graph.h>
 #include <timebase/ros2_publisher.h>
 
+#include "platform/mutex.h"
 #include "platform/thread.h"
 #include "rosbag2/play_wake.h"
 
@@ -16,6 +17,8 @@ typedef struct tb__play_acks {
   bool has_thread;
   _Atomic bool stopping;
   _Atomic uint32_t events; /* for the thread */
+  tb__mutex_t mutex;       /* who writes `awaited` holds it */
+  uint64_t asked;          /* guarded by it: how often somebody was awaited */
   _Atomic(tb_ros2_publisher_t *) awaited;
 } tb__play_acks_t;
 
@@ -25,6 +28,8 @@ void tb__play_acks_stop(tb__play_acks_t *acks);
 
 /* `publisher`, a reliable one, has sent a message; nothing is awaited yet. */
 void tb__play_acks_sent(tb__play_acks_t *acks, tb_ros2_publisher_t *publisher);
+/* What was sent need not be acknowledged any more. */
+void tb__play_acks_forget(tb__play_acks_t *acks);
 bool tb__play_acks_awaited(const tb__play_acks_t *acks);
 
 /* The nodes whose subscriptions have not acknowledged it. On the thread that calls _sent. */

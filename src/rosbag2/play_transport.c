@@ -224,6 +224,7 @@ static void set_time(void *self, int64_t time_ns, bool jumps)
 {
   tb_ros2_play_transport_t *transport = self;
   if (waits_for_outputs(transport)) tb__play_outputs_time(&transport->outputs, time_ns, jumps);
+  if (jumps) tb__play_acks_forget(&transport->acks);
 }
 
 static void name_holder(void *self, char *out, size_t size)

@@ -208,6 +208,38 @@ static void test_no_message_goes_before_the_last_is_acknowledged(void **state)
   peer_stop(&slow);
 }
 
+static void test_seeks_and_stops_do_not_wait_for_acknowledgements(void **state)
+{
+  (void)state;
+  tb_ros2_play_transport_options_t waits = no_waits;
+  tb_player_options_t options = defaults;
+  session_t session;
+  peer_t slow;
+  char line[64];
+  waits.wait_for_acks = true;
+  options.start_paused = true;
+  start_node(&slow, "slow", "std_msgs/msg/Header", "-1");
+  begin(&session, &waits, &options);
+  meet(&slow);
+  wait_for_readers(&session, 1);
+  tb_player_resume(session.player);
+  peer_read_line(&slow, line, sizeof line);
+  for (int64_t i = 1; i <= 3; i++) {
+    wait_until_it_waits_for(&session, "/slow to acknowledge /in");
+    assert_ok(tb_player_seek(session.player, START_NS + 10 * i * STEP_NS, NULL));
+    for (int ms = 0; ms < PEER_LIMIT_MS && status_of(&session).messages == (uint64_t)i; ms++)
+      usleep(1000);
+    tb_player_status_t status = wait_until_it_waits_for(&session, "/slow to acknowledge /in");
+    assert_int_equal(status.messages, i + 1);
+    assert_int_equal(status.position_ns, START_NS + 10 * i * STEP_NS);
+  }
+  tb_player_stop(session.player);
+  assert_ok(end(&session));
+  assert_int_equal(session.messages, 4);
+  peer_go_on(&slow);
+  peer_stop(&slow);
+}
+
 static void play_with_lag(int64_t lag_ns, double rate, report_t *out)
 {
   const tb_ros2_play_wait_t wait = {"out", "echo", {lag_ns}};
@@ -379,6 +411,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_no_message_goes_before_the_last_is_acknowledged),
+      cmocka_unit_test(test_seeks_and_stops_do_not_wait_for_acknowledgements),
       cmocka_unit_test(test_one_message_at_a_time_without_lag),
       cmocka_unit_test(test_no_further_ahead_than_the_lag),
       cmocka_unit_test(test_rounds_wait_anew),
