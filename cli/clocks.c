@@ -82,7 +82,7 @@ static void say_publishers(const ros_clock_t *clock, const publishers_t *publish
           tb_ros2_context_domain_id(clock->context));
   if (!publishers->count) return;
   fputs(" by ", stderr);
-  publishers_say_others(publishers);
+  publishers_print_others(stderr, publishers);
 }
 
 static clock_reason_t reason_of(const tb_ros2_clock_source_status_t *status, const char *type)

@@ -13,6 +13,7 @@
 #include "play_clock.h"
 #include "play_screen.h"
 #include "play_topics.h"
+#include "publishers.h"
 
 #define NODE_NAME "rosbag2_player"
 
@@ -26,6 +27,7 @@ typedef struct session {
   tb_ros2_play_transport_t *transport;
   tb_player_t *player;
   tb_ros2_player_services_t *services;
+  publishers_watch_t others;
   int done[2]; /* a pipe that ends when the thread does */
   tb_status_t status;
   tb_error_t error;
@@ -80,6 +82,10 @@ static tb_status_t open_graph(session_t *session, const play_arguments_t *argume
   if (!status)
     status =
         tb_ros2_play_transport_create(session->context, &transport, &session->transport, error);
+  if (!status && transport.clock)
+    status = publishers_watch_open(&session->others, session->context, session->node,
+                                   arguments->own_clock ? arguments->own_clock : "/clock",
+                                   "name (--remap /clock:=NAME)", error);
   return status;
 }
 
@@ -114,6 +120,7 @@ static void close_session(session_t *session)
   tb_player_destroy(session->player);
   tb_ros2_play_transport_destroy(session->transport);
   tb_qos_overrides_destroy(session->qos);
+  publishers_watch_close(&session->others);
   tb_ros2_node_destroy(session->node);
   tb_ros2_context_destroy(session->context);
   tb_bag_reader_close(session->reader);
@@ -138,13 +145,22 @@ static void stop(session_t *session, play_screen_t *screen)
 
 enum { FD_DONE, FD_SIGNAL, FD_KEYS, FD_VIEW, FD_COUNT };
 
+static void look_around(session_t *session, play_screen_t *screen)
+{
+  char *warning = publishers_watch_look(&session->others);
+  if (warning) play_screen_warn(screen, warning);
+  free(warning);
+}
+
 /* False: it is to be stopped. */
-static bool attend_once(play_screen_t *screen, const struct pollfd *fds, int ready)
+static bool attend_once(session_t *session, play_screen_t *screen, const struct pollfd *fds,
+                        int ready)
 {
   bool goes_on = ready <= 0 || !fds[FD_SIGNAL].revents;
   if (goes_on && ready > 0 && fds[FD_VIEW].revents) play_view_obey(screen->view);
   if (goes_on && ready > 0 && fds[FD_KEYS].revents) goes_on = play_screen_obey(screen);
   if (ready == 0) play_screen_rest(screen);
+  if (ready == 0) look_around(session, screen);
   if (goes_on && (ready == 0 || screen->terminal.screen)) goes_on = play_screen_show(screen);
   return goes_on;
 }
@@ -161,7 +177,7 @@ static bool attend(session_t *session, play_screen_t *screen)
         [FD_VIEW] = {play_view_fd(screen->view), POLLIN, 0}};
     int ready = poll(fds, FD_COUNT, terminal_period_ms(&screen->terminal));
     if (ready > 0 && fds[FD_DONE].revents) return stopped;
-    if (!stopped && !attend_once(screen, fds, ready)) {
+    if (!stopped && !attend_once(session, screen, fds, ready)) {
       stopped = true;
       stop(session, screen);
     }

@@ -7,16 +7,19 @@
 #include <unistd.h>
 
 /* Who reads standard error elsewhere gets it at once. */
-static void take(tb_log_level_t level, const char *message, void *user)
+void play_log_add(play_log_t *log, const char *kind, const char *message)
 {
-  play_log_t *log = user;
-  if (level < TB_LOG_WARN) return;
-  const char *kind = level >= TB_LOG_ERROR ? "error" : "warning";
   pthread_mutex_lock(&log->mutex);
   snprintf(log->lines[log->count++ % PLAY_LOG_LINES], PLAY_LOG_SIZE, "%s: %s", kind, message);
   pthread_mutex_unlock(&log->mutex);
   if (!isatty(STDERR_FILENO))
     fprintf(stderr, "timebase %s: %s: %s\n", log->command->name, kind, message);
+}
+
+static void take(tb_log_level_t level, const char *message, void *user)
+{
+  if (level >= TB_LOG_WARN)
+    play_log_add(user, level >= TB_LOG_ERROR ? "error" : "warning", message);
 }
 
 bool play_log_open(play_log_t *log, const command_t *command)

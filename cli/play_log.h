@@ -20,6 +20,8 @@ typedef struct play_log {
 
 /* Takes the log over. False: out of memory. */
 bool play_log_open(play_log_t *log, const command_t *command);
+/* As a warning of the library. Only while it is open. [any thread] */
+void play_log_add(play_log_t *log, const char *kind, const char *message);
 /* Gives it back and prints what has come. May be called twice, and on zeroes. */
 void play_log_close(play_log_t *log);
 

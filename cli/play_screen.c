@@ -47,11 +47,11 @@ static void free_topics(play_screen_t *screen)
 }
 
 /* Where that fails, one line it is. */
-static void open_view(play_screen_t *screen, const command_t *command)
+static void open_view(play_screen_t *screen)
 {
   if (!list_topics(screen) || !play_rates_init(&screen->rates, screen->info->topic_count)) return;
   screen->view = play_view_open(&screen->terminal);
-  if (screen->view && !play_log_open(&screen->log, command)) {
+  if (screen->view && !play_log_open(&screen->log, screen->command)) {
     play_view_close(screen->view);
     screen->view = NULL;
   }
@@ -60,13 +60,13 @@ static void open_view(play_screen_t *screen, const command_t *command)
 void play_screen_open(play_screen_t *screen, const command_t *command, tb_player_t *player,
                       const tb_bag_info_t *info, const play_screen_options_t *options)
 {
-  *screen = (play_screen_t){.player = player, .info = info};
+  *screen = (play_screen_t){.command = command, .player = player, .info = info};
   tb_steady_clock_create(&screen->clock); /* without, notes stay and rates are not known */
   screen->since_ns = now_ns(screen);
   play_control_init(&screen->control, info->start_ns);
   terminal_open(&screen->terminal);
   if (options->no_keyboard) terminal_close(&screen->terminal);
-  if (!options->plain) open_view(screen, command);
+  if (!options->plain) open_view(screen);
 }
 
 void play_screen_close(play_screen_t *screen)
@@ -195,6 +195,16 @@ bool play_screen_show(play_screen_t *screen)
   else
     show_line(screen, &status);
   return command_flush();
+}
+
+void play_screen_warn(play_screen_t *screen, const char *text)
+{
+  if (screen->log.open) {
+    play_log_add(&screen->log, "warning", text);
+    return;
+  }
+  command_begin_warning(screen->command);
+  fprintf(stderr, "%s\n", text);
 }
 
 void play_screen_summary(const play_screen_t *screen, bool stopped)

@@ -14,6 +14,7 @@
 #include "terminal.h"
 
 typedef struct play_screen {
+  const command_t *command;
   tb_player_t *player;
   const tb_bag_info_t *info;
   terminal_t terminal;
@@ -44,6 +45,8 @@ void play_screen_fini(play_screen_t *screen);
 
 /* False: nobody reads any more. */
 bool play_screen_show(play_screen_t *screen);
+/* A line of text, beside those of the library. */
+void play_screen_warn(play_screen_t *screen, const char *text);
 /* What was typed. False: to quit. */
 bool play_screen_obey(play_screen_t *screen);
 /* Nothing was typed for a while. */

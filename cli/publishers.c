@@ -1,6 +1,7 @@
 #include "publishers.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "text.h"
@@ -45,14 +46,75 @@ static bool is_said(const publishers_t *publishers, size_t index)
   return false;
 }
 
-void publishers_say_others(const publishers_t *publishers)
+void publishers_print_others(FILE *out, const publishers_t *publishers)
 {
   size_t count = 0;
   for (size_t i = 0; i < publishers->count; i++) {
     int32_t node = publishers->items[i].node;
     if (publishers_is_own(publishers, i) || is_said(publishers, i)) continue;
-    if (count++) fputs(" and ", stderr);
-    text_print(stderr,
+    if (count++) fputs(" and ", out);
+    text_print(out,
                node < 0 ? "a program without a node" : publishers->snapshot->nodes[node].full_name);
   }
+}
+
+/* --- a watch --- */
+
+tb_status_t publishers_watch_open(publishers_watch_t *watch, tb_ros2_context_t *context,
+                                  const tb_ros2_node_t *node, const char *topic,
+                                  const char *elsewhere, tb_error_t *error)
+{
+  *watch = (publishers_watch_t){.node = node, .topic = topic, .elsewhere = elsewhere};
+  return tb_ros2_graph_create(context, &watch->graph, error);
+}
+
+void publishers_watch_close(publishers_watch_t *watch)
+{
+  tb_ros2_graph_destroy(watch->graph);
+  *watch = (publishers_watch_t){0};
+}
+
+static char *warning_of(const publishers_watch_t *watch, const char *topic,
+                        const publishers_t *publishers)
+{
+  char *text = NULL;
+  size_t size;
+  FILE *stream = open_memstream(&text, &size);
+  if (!stream) return NULL;
+  fprintf(stream, "%s is published by ", topic);
+  publishers_print_others(stream, publishers);
+  fprintf(stream,
+          " too: time will jump between the two. Stop one of them, or give one another %s or "
+          "--domain",
+          watch->elsewhere);
+  if (fclose(stream) == 0) return text;
+  free(text);
+  return NULL;
+}
+
+static char *look_for_others(publishers_watch_t *watch, const char *topic)
+{
+  publishers_t publishers;
+  char *warning = NULL;
+  publishers_look(watch->graph, topic, &publishers);
+  size_t others = publishers_count_others(&publishers);
+  bool is_there = others < publishers.count; /* ours is */
+  if (is_there && others && !watch->has_others) warning = warning_of(watch, topic, &publishers);
+  if (is_there) watch->has_others = others > 0;
+  publishers_forget(&publishers);
+  return warning;
+}
+
+char *publishers_watch_look(publishers_watch_t *watch)
+{
+  char topic[TB_ROS2_NAME_SIZE], *warning = NULL;
+  if (!watch->graph) return NULL;
+  uint32_t changes = tb_ros2_graph_changes(watch->graph);
+  bool is_settled = changes == watch->changes;
+  watch->changes = changes;
+  if (is_settled && !watch->is_seen &&
+      tb_ros2_node_resolve_topic_name(watch->node, watch->topic, topic, NULL) == TB_OK)
+    warning = look_for_others(watch, topic);
+  watch->is_seen = is_settled;
+  return warning;
 }

@@ -1,15 +1,13 @@
 #include "serve_sinks.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #ifdef TB_CLI_ROS2
 #include <timebase/ros2_arguments.h>
 #include <timebase/ros2_clock_publisher.h>
-#include <timebase/ros2_graph.h>
 #include <timebase/ros2_node.h>
 #include <timebase/ros2_simulation_services.h>
-
-#include "publishers.h"
 
 int serve_sinks_remove_ros_arguments(int argc, char **argv)
 {
@@ -41,7 +39,6 @@ static int open_topic(const command_t *command, const serve_places_t *places, se
 {
   tb_error_t error = TB_ERROR_INIT;
   tb_ros2_clock_publisher_t *publisher;
-  tb_ros2_graph_t *graph;
   int result = open_node(command, places, out);
   if (result) return result;
   tb_status_t status =
@@ -49,10 +46,9 @@ static int open_topic(const command_t *command, const serve_places_t *places, se
   if (status == TB_ERR_INVALID) return command_usage_error(command, "%s", error.text);
   if (status) return command_failed(command, status, &error);
   out->publisher = publisher;
-  out->topic = places->topic;
-  status = tb_ros2_graph_create(out->context, &graph, &error);
+  status = publishers_watch_open(&out->others, out->context, out->node, places->topic, "--topic",
+                                 &error);
   if (status) return command_failed(command, status, &error);
-  out->graph = graph;
   out->sinks[out->count++] = tb_ros2_clock_publisher_sink(publisher);
   return EXIT_OK;
 }
@@ -78,42 +74,18 @@ void serve_sinks_end_services(serve_sinks_t *sinks)
   sinks->services = NULL;
 }
 
-static void warn_of_others(const command_t *command, serve_sinks_t *sinks, const char *topic,
-                           const publishers_t *publishers)
-{
-  size_t others = publishers_count_others(publishers);
-  if (others == publishers->count) return; /* ours is not there yet */
-  if (others && !sinks->has_others) {
-    command_begin_warning(command);
-    fprintf(stderr, "%s is published by ", topic);
-    publishers_say_others(publishers);
-    fputs(" too: time will jump between the two. Stop one of them, or give one another --topic or "
-          "--domain\n",
-          stderr);
-  }
-  sinks->has_others = others > 0;
-}
-
 void serve_sinks_look_around(const command_t *command, serve_sinks_t *sinks)
 {
-  char topic[TB_ROS2_NAME_SIZE];
-  publishers_t publishers;
-  if (!sinks->graph) return;
-  uint32_t changes = tb_ros2_graph_changes(sinks->graph);
-  bool is_settled = changes == sinks->changes;
-  sinks->changes = changes;
-  if (is_settled && !sinks->is_seen &&
-      tb_ros2_node_resolve_topic_name(sinks->node, sinks->topic, topic, NULL) == TB_OK) {
-    publishers_look(sinks->graph, topic, &publishers);
-    warn_of_others(command, sinks, topic, &publishers);
-    publishers_forget(&publishers);
-  }
-  sinks->is_seen = is_settled;
+  char *warning = publishers_watch_look(&sinks->others);
+  if (!warning) return;
+  command_begin_warning(command);
+  fprintf(stderr, "%s\n", warning);
+  free(warning);
 }
 
 static void close_topic(serve_sinks_t *sinks)
 {
-  tb_ros2_graph_destroy(sinks->graph);
+  publishers_watch_close(&sinks->others);
   tb_ros2_clock_publisher_destroy(sinks->publisher);
   tb_ros2_node_destroy(sinks->node);
   tb_ros2_context_destroy(sinks->context);

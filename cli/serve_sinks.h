@@ -7,6 +7,7 @@
 #include <timebase/tick_sink.h>
 
 #include "command.h"
+#include "publishers.h"
 
 typedef struct serve_places {
   const char *topic, *shm;       /* NULL: none */
@@ -21,11 +22,7 @@ typedef struct serve_sinks {
   void *node;      /* tb_ros2_node_t */
   void *publisher; /* tb_ros2_clock_publisher_t */
   void *services;  /* tb_ros2_simulation_services_t */
-  void *graph;     /* tb_ros2_graph_t */
-  const char *topic;
-  uint32_t changes; /* of the graph, when it was looked at last */
-  bool is_seen;     /* what has come up to then */
-  bool has_others;  /* who publish there too */
+  publishers_watch_t others;
   tb_shm_publisher_t *shm;
   tb_tick_sink_t sinks[2];
   size_t count;

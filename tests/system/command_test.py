@@ -762,6 +762,26 @@ class ServeTest(CommandTest):
             self.stop(server)
         self.assertEqual(alone.errors, [None])
 
+    def test_a_player_is_warned_of_another_publisher(self):
+        bag = bag_make(self.folder, 1_600_000_000 * SECOND, SECOND, 3000)
+        server = self.serve("--node", "sim")
+        server.expect(r"time 16\S+ s  running  factor 1 ")
+        quiet = self.run_command("play", bag)
+        alone = self.run_command("play", bag, "--clock", "--remap", "/clock:=/replay_clock")
+        player = self.run_command("play", bag, "--clock")
+        player.expect_error(
+            "^timebase play: warning: /clock is published by /sim too: time will jump between the two. "
+            "Stop one of them, or give one another name \\(--remap /clock:=NAME\\) or --domain"
+        )
+        server.expect_error(
+            "^timebase serve: warning: /clock is published by /rosbag2_player too: time will jump"
+        )
+        for process in (quiet, alone, player):
+            process.child.send_signal(signal.SIGTERM)
+            self.assertEqual(process.wait(), 0, process.errors)
+        self.stop(server)
+        self.assertEqual((quiet.errors, alone.errors), ([None], [None]))
+
     def test_a_time_that_the_message_cannot_hold_ends_it(self):
         status, _, err = self.result("serve", "--start", "2147483647.9", "--rate", "100")
         self.assertEqual(status, 3)
