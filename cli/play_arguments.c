@@ -157,31 +157,41 @@ static bool parse_ahead(const command_t *command, size_t *out)
   return true;
 }
 
+/* False: what is wrong with it was printed. */
+static bool read_wait(const command_t *command, char *node, tb_ros2_play_wait_t *wait)
+{
+  static const char form[] = "write OUT=NODE or OUT=NODE:LAG, a topic and who publishes it, such "
+                             "as /odom=/slam:100ms";
+  tb_error_t error = TB_ERROR_INIT;
+  if (!node) {
+    command_usage_error(command, "--wait-for %s: there is no '=': %s", optarg, form);
+    return false;
+  }
+  *node++ = '\0';
+  char *lag = strchr(node, ':');
+  if (lag) *lag++ = '\0';
+  wait->node = node;
+  if (lag && tb_duration_parse(lag, &wait->lag) != TB_OK) {
+    command_usage_error(command, "--wait-for %s: LAG '%s' is no duration: %s", optarg, lag, form);
+    return false;
+  }
+  if (tb_ros2_play_wait_check(wait, &error) == TB_OK) return true;
+  command_usage_error(command, "--wait-for %s: %s: %s", optarg, error.text, form);
+  return false;
+}
+
 /* OUT=NODE[:LAG]. */
 static bool parse_wait(const command_t *command, play_arguments_t *arguments)
 {
   char *text = strdup(optarg);
-  char *node = text ? strchr(text, '=') : NULL, *lag = node ? strchr(node, ':') : NULL;
   tb_ros2_play_wait_t *wait = &arguments->waits[arguments->wait_count];
-  wait->lag = TB_ROS2_PLAY_LAG_DEFAULT;
-  if (node) *node++ = '\0';
-  if (lag) *lag++ = '\0';
-  if (!node || !*node || !*text) {
-    command_usage_error(command,
-                        "--wait-for %s: must be OUT=NODE or OUT=NODE:LAG, a topic and who "
-                        "publishes it: /odom=/slam:100ms",
-                        optarg);
-    free(text);
+  if (!text) {
+    command_failed(command, TB_ERR_NO_MEMORY, NULL);
     return false;
   }
-  wait->topic = text;
-  wait->node = node;
+  *wait = (tb_ros2_play_wait_t){.topic = text, .lag = TB_ROS2_PLAY_LAG_DEFAULT};
   arguments->wait_count++;
-  if (!lag) return true;
-  if (!command_parse_duration(command, "--wait-for", lag, &wait->lag)) return false;
-  if (wait->lag.ns >= 0) return true;
-  command_usage_error(command, "--wait-for %s: the lag must not be negative", optarg);
-  return false;
+  return read_wait(command, strchr(text, '='), wait);
 }
 
 static void take_words(int argc, char **argv, words_t *words)

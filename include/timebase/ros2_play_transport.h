@@ -20,8 +20,8 @@ typedef struct tb_ros2_play_transport tb_ros2_play_transport_t;
 
 /** The output of a node that the player waits for. */
 typedef struct tb_ros2_play_wait {
-  const char *topic; /**< whose messages begin with a std_msgs/Header: "/odom" */
-  const char *node;  /**< who publishes it, full name: "/slam" */
+  const char *topic; /**< whose messages begin with a std_msgs/Header: "/odom" or "odom" */
+  const char *node;  /**< who publishes it, full name: "/slam" or "slam" */
   tb_duration_t lag; /**< >= 0 */
 } tb_ros2_play_wait_t;
 
@@ -71,6 +71,10 @@ typedef struct tb_ros2_play_transport_options {
 
 TB_BEGIN_DECLS
 
+/** TB_ERR_INVALID, with the rule in the text: topic or node has no name that ROS allows, or the lag
+ * is negative. [any thread] */
+TB_API tb_status_t tb_ros2_play_wait_check(const tb_ros2_play_wait_t *wait, tb_error_t *error);
+
 /** `options` may be NULL. Destroy it after its player and before its context.
  *
  * Each topic gets a publisher with the QoS that the recording asks for. Before the first message
@@ -78,7 +82,7 @@ TB_BEGIN_DECLS
  * subscriptions that are up get it; behind the last one, until reliable subscriptions have
  * acknowledged, at most as long as the player's options say.
  *
- *   TB_ERR_INVALID  an output to wait for has no name, or a negative lag
+ *   TB_ERR_INVALID  an output to wait for is none that tb_ros2_play_wait_check accepts
  *   TB_ERR_LIMIT    too many of them
  *   TB_ERR_NO_MEMORY, TB_ERR_TRANSPORT, TB_ERR_SYSTEM
  *

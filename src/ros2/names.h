@@ -5,12 +5,14 @@
 #include <stdbool.h>
 #include <timebase/error.h>
 
+#include "base/private_api.h"
+
 #define TB__DDS_NAME_SIZE 256
 
 /* "/chatter" and "chatter" become "rt/chatter". With `plain` (avoid_ros_namespace_conventions) the
  * name goes to DDS as it is. TB_ERR_INVALID with the rule that is broken in the text. */
-tb_status_t tb__topic_name_to_dds(const char *topic, bool plain, char out[TB__DDS_NAME_SIZE],
-                                  tb_error_t *error);
+TB_PRIVATE_API tb_status_t tb__topic_name_to_dds(const char *topic, bool plain,
+                                                 char out[TB__DDS_NAME_SIZE], tb_error_t *error);
 
 /* "/add" and "add" become "rq/addRequest" and "rr/addReply". */
 tb_status_t tb__service_name_to_dds(const char *service, char out_request[TB__DDS_NAME_SIZE],
@@ -23,10 +25,11 @@ tb_status_t tb__name_expand(const char *name, const char *node_name, const char 
                             char out[TB__DDS_NAME_SIZE], tb_error_t *error);
 
 /* TB_ERR_INVALID with the rule that is broken in the text. */
-tb_status_t tb__node_name_check(const char *name, tb_error_t *error);
+TB_PRIVATE_API tb_status_t tb__node_name_check(const char *name, tb_error_t *error);
 
 /* "" becomes "/", and "a/b" becomes "/a/b". TB_ERR_INVALID with the rule that is broken. */
-tb_status_t tb__namespace_normalize(const char *ns, char out[TB__DDS_NAME_SIZE], tb_error_t *error);
+TB_PRIVATE_API tb_status_t tb__namespace_normalize(const char *ns, char out[TB__DDS_NAME_SIZE],
+                                                   tb_error_t *error);
 
 /* TB_ERR_INVALID if it is neither "/" nor an absolute name like "/robot/arm". */
 tb_status_t tb__enclave_name_check(const char *enclave, tb_error_t *error);

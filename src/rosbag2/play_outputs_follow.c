@@ -1,5 +1,4 @@
 /* The thread that follows the graph for awaited outputs. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +8,7 @@
 #include "ros2/graph.h"
 #include "rosbag2/header_stamp.h"
 #include "rosbag2/play_outputs.h"
+#include "rosbag2/play_wait_names.h"
 
 #define DEPTH 1000 /* samples are taken as they come */
 
@@ -100,26 +100,19 @@ static void *follow(void *user)
   return NULL;
 }
 
-/* "name" becomes "/name". */
-static char *full_name(const char *name)
-{
-  char *full = NULL;
-  return asprintf(&full, "%s%s", name[0] == '/' ? "" : "/", name) < 0 ? NULL : full;
-}
-
 static tb_status_t take_item(tb__play_outputs_t *outputs, const tb_ros2_play_wait_t *wait,
                              tb_error_t *error)
 {
-  if (!wait->topic || !wait->topic[0] || !wait->node || !wait->node[0])
-    return tb_error_set(error, TB_ERR_INVALID, "play transport: an output to wait for has no name");
-  if (wait->lag.ns < 0)
-    return tb_error_set(error, TB_ERR_INVALID,
-                        "play transport: the lag of %.200s must not be negative", wait->topic);
+  tb_error_t detail = TB_ERROR_INIT;
+  tb__play_wait_names_t names;
+  tb_status_t status = tb__play_wait_names(wait, &names, &detail);
+  if (status != TB_OK)
+    return tb_error_set(error, status, "play transport: to wait for: %s", detail.text);
   tb__play_output_t *output = &outputs->items[outputs->count++];
   output->all = outputs;
   output->lag.lag_ns = wait->lag.ns;
-  output->topic = full_name(wait->topic);
-  output->node = full_name(wait->node);
+  output->topic = strdup(names.topic);
+  output->node = strdup(names.node);
   return output->topic && output->node
              ? TB_OK
              : tb_error_set(error, TB_ERR_NO_MEMORY, "play transport: out of memory");
