@@ -33,7 +33,8 @@ typedef struct tb_play_transport_ops {
   tb_status_t (*settle)(void *self, tb_duration_t limit, tb_error_t *error);
 
   /** Called once behind the last message: waits until it has arrived, at most `limit` of steady
-   * time. TB_ERR_TIMEOUT is reported to the log and is no failure of the player. NULL: nothing. */
+   * time. TB_ERR_TIMEOUT is reported to the log, with the text of *error, and is no failure of the
+   * player. NULL: nothing. */
   tb_status_t (*flush)(void *self, tb_duration_t limit, tb_error_t *error);
 
   /** Makes `settle` and `flush`, running or called later, return soon with TB_OK.

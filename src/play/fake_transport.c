@@ -96,11 +96,11 @@ static tb_status_t fake_settle(void *self, tb_duration_t limit, tb_error_t *erro
 
 static tb_status_t fake_flush(void *self, tb_duration_t limit, tb_error_t *error)
 {
-  (void)error;
   assert_true(limit.ns > 0);
   tb__fake_transport_t *fake = self;
   append(fake, "flush");
   if (fake->on_flush) fake->on_flush(fake->user);
+  if (fake->flush_fault) tb_error_set(error, fake->flush_fault, "/a by\n/slow");
   return fake->flush_fault;
 }
 

@@ -100,8 +100,7 @@ void tb__player_hold_look_locked(tb_player_t *player, tb__step_t *step)
   tb__step_wait_until(&step->limit_ns, hold->next_name_ns);
 }
 
-/* Names are others' choice. */
-static void make_printable(char *text)
+void tb__make_printable(char *text)
 {
   for (; *text; text++)
     if (*text < ' ' || *text > '~') *text = '?';
@@ -113,7 +112,7 @@ void tb__player_hold_name(tb_player_t *player, int64_t steady_ns)
   tb__hold_t *hold = &player->hold;
   const tb_play_transport_t *transport = &player->transport;
   transport->ops->name_holder(transport->self, text, sizeof text);
-  make_printable(text);
+  tb__make_printable(text);
   tb__mutex_lock(&player->mutex);
   memcpy(player->status.waits_for, text, sizeof text);
   tb__mutex_unlock(&player->mutex);

@@ -292,9 +292,13 @@ static tb_status_t flush(tb_player_t *player, tb_error_t *error)
   if (!transport->ops->flush) return TB_OK;
   tb_duration_t limit = player->options.ack_limit;
   if (limit.ns == 0 || limit.ns > NO_LIMIT_NS) limit.ns = NO_LIMIT_NS;
-  tb_status_t status = transport->ops->flush(transport->self, limit, error);
-  if (status != TB_ERR_TIMEOUT) return status;
-  tb__log(TB_LOG_WARN, "some subscriptions have not acknowledged all messages in time");
+  tb_error_t detail = TB_ERROR_INIT;
+  tb_status_t status = transport->ops->flush(transport->self, limit, &detail);
+  if (status == TB_OK) return TB_OK;
+  tb__make_printable(detail.text);
+  const char *text = detail.text[0] ? detail.text : tb_status_message(status);
+  if (status != TB_ERR_TIMEOUT) return tb_error_set(error, status, "%s", text);
+  tb__log(TB_LOG_WARN, "player: not all was acknowledged in time: %s", text);
   return TB_OK;
 }
 

@@ -1,6 +1,5 @@
 #include "rosbag2/play_acks.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/fork.h"
@@ -115,18 +114,32 @@ static const char *node_of(const tb_ros2_graph_snapshot_t *graph, const uint8_t 
                                          : "a program without node";
 }
 
+void tb__play_acks_print_nodes(const tb_ros2_graph_snapshot_t *graph,
+                               tb_ros2_publisher_t *publisher, FILE *out)
+{
+  uint8_t readers[NAMES_MAX][16];
+  size_t count = tb__ros2_publisher_unacked(publisher, readers, NAMES_MAX);
+  if (count == 0) fputs("somebody", out);
+  for (size_t i = 0; i < count; i++)
+    fprintf(out, "%s%s", i ? ", " : "", node_of(graph, readers[i]));
+}
+
+const char *tb__play_acks_topic(const tb_ros2_graph_snapshot_t *graph,
+                                tb_ros2_publisher_t *publisher)
+{
+  uint8_t writer[16];
+  tb__ros2_publisher_guid(publisher, writer);
+  const tb_ros2_graph_endpoint_t *own = endpoint_of(graph, writer);
+  return own ? own->name : "a message";
+}
+
 static void write_names(const tb_ros2_graph_snapshot_t *graph, tb_ros2_publisher_t *publisher,
                         char *out, size_t size)
 {
-  uint8_t writer[16], readers[NAMES_MAX][16];
-  size_t count = tb__ros2_publisher_unacked(publisher, readers, NAMES_MAX);
-  tb__ros2_publisher_guid(publisher, writer);
-  const tb_ros2_graph_endpoint_t *own = endpoint_of(graph, writer);
   FILE *stream = fmemopen(out, size, "w");
   if (!stream) return;
-  for (size_t i = 0; i < count; i++)
-    fprintf(stream, "%s%s", i ? ", " : "", node_of(graph, readers[i]));
-  fprintf(stream, "%s to acknowledge %s", count ? "" : "somebody", own ? own->name : "a message");
+  tb__play_acks_print_nodes(graph, publisher, stream);
+  fprintf(stream, " to acknowledge %s", tb__play_acks_topic(graph, publisher));
   fclose(stream);
   out[size - 1] = '\0';
 }

@@ -3,6 +3,7 @@
 #ifndef TB_ROSBAG2_PLAY_ACKS_H
 #define TB_ROSBAG2_PLAY_ACKS_H
 
+#include <stdio.h>
 #include <timebase/error.h>
 #include <timebase/ros2_graph.h>
 #include <timebase/ros2_publisher.h>
@@ -31,6 +32,14 @@ void tb__play_acks_sent(tb__play_acks_t *acks, tb_ros2_publisher_t *publisher);
 /* What was sent need not be acknowledged any more. */
 void tb__play_acks_forget(tb__play_acks_t *acks);
 bool tb__play_acks_awaited(const tb__play_acks_t *acks);
+
+/* The nodes whose subscriptions have not acknowledged all that `publisher` has sent, "/a, /b", or
+ * "somebody"; some of them, where they are many. */
+void tb__play_acks_print_nodes(const tb_ros2_graph_snapshot_t *graph,
+                               tb_ros2_publisher_t *publisher, FILE *out);
+/* Its topic. */
+const char *tb__play_acks_topic(const tb_ros2_graph_snapshot_t *graph,
+                                tb_ros2_publisher_t *publisher);
 
 /* The nodes whose subscriptions have not acknowledged it. On the thread that calls _sent. */
 void tb__play_acks_name(const tb__play_acks_t *acks, tb_ros2_graph_t *graph, char *out,

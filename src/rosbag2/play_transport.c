@@ -1,5 +1,6 @@
 #include <timebase/ros2_play_transport.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <timebase/ros2_clock_publisher.h>
 #include <timebase/ros2_publisher.h>
@@ -34,7 +35,7 @@ struct tb_ros2_play_transport {
   topic_t *topics;
   _Atomic uint32_t events; /* subscriptions that came and went, and interrupts */
   atomic_bool interrupted;
-  tb_ros2_graph_t *graph; /* NULL: nobody is waited for */
+  tb_ros2_graph_t *graph; /* for names: who does not acknowledge may not tell its own any more */
   tb__play_wake_t wake;
   tb__play_acks_t acks;
   tb__play_outputs_t outputs;
@@ -171,18 +172,47 @@ static void linger(tb_ros2_play_transport_t *transport)
          tb__futex_wait(&transport->events, events, deadline));
 }
 
+static bool has_arrived(const topic_t *topic)
+{
+  return !topic->reliable ||
+         tb_ros2_publisher_wait_for_acks(topic->publisher, (tb_duration_t){0}) != TB_ERR_TIMEOUT;
+}
+
+/* "/map by /slow, /other; /tf by /slow" */
+static void name_late(const tb_ros2_play_transport_t *transport, char *out, size_t size)
+{
+  const tb_ros2_graph_snapshot_t *graph = NULL;
+  FILE *stream = fmemopen(out, size, "w");
+  if (!stream) return;
+  if (tb_ros2_graph_snapshot(transport->graph, &graph, NULL) == TB_OK) {
+    const char *separator = "";
+    for (const topic_t *topic = transport->topics; topic; topic = topic->next) {
+      if (has_arrived(topic)) continue;
+      fprintf(stream, "%s%s by ", separator, tb__play_acks_topic(graph, topic->publisher));
+      tb__play_acks_print_nodes(graph, topic->publisher, stream);
+      separator = "; ";
+    }
+    tb_ros2_graph_snapshot_release(graph);
+  }
+  fclose(stream);
+  out[size - 1] = '\0';
+}
+
 static tb_status_t flush(void *self, tb_duration_t limit, tb_error_t *error)
 {
   tb_ros2_play_transport_t *transport = self;
   int64_t start_ns = tb__steady_now_ns();
+  char late[TB_ERROR_TEXT_SIZE] = "";
   tb_status_t result = TB_OK;
   for (const topic_t *topic = transport->topics; topic; topic = topic->next) {
     if (!topic->reliable) continue;
     tb_status_t status = flush_topic(transport, topic, start_ns, limit.ns);
     if (status != TB_OK) result = status;
   }
+  if (result == TB_ERR_TIMEOUT) name_late(transport, late, sizeof late);
   linger(transport);
   if (result == TB_OK) return TB_OK;
+  if (late[0]) return tb_error_set(error, result, "%s", late);
   return tb_error_set(error, result, "waiting for acknowledgements: %s", tb_status_message(result));
 }
 
@@ -253,7 +283,6 @@ static tb_status_t tick(void *self, int64_t time_ns, tb_jump_reason_t reason, tb
 static tb_status_t start_waiting(tb_ros2_play_transport_t *transport, tb_error_t *error)
 {
   const tb_ros2_play_transport_options_t *options = &transport->options;
-  if (!options->wait_for_acks && options->wait_count == 0) return TB_OK;
   tb_status_t status = tb_ros2_graph_create(transport->context, &transport->graph, error);
   if (status == TB_OK && options->wait_for_acks)
     status = tb__play_acks_start(&transport->acks, &transport->wake, error);
@@ -327,6 +356,7 @@ void tb_ros2_play_transport_destroy(tb_ros2_play_transport_t *transport)
 tb_play_transport_t tb_ros2_play_transport_interface(tb_ros2_play_transport_t *transport)
 {
   const tb_tick_sink_t none = {NULL, NULL}, own = {tick, transport};
-  return (tb_play_transport_t){transport->graph ? &waiting_ops : &transport_ops, transport,
+  bool waits = transport->options.wait_for_acks || waits_for_outputs(transport);
+  return (tb_play_transport_t){waits ? &waiting_ops : &transport_ops, transport,
                                transport->clock ? own : none};
 }

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <timebase/log.h>
 #include <timebase/ros2_play_transport.h>
 #include <unistd.h>
 
@@ -240,6 +241,37 @@ static void test_seeks_and_stops_do_not_wait_for_acknowledgements(void **state)
   peer_stop(&slow);
 }
 
+static void hear(tb_log_level_t level, const char *message, void *user)
+{
+  if (level >= TB_LOG_WARN) snprintf(user, 256, "%s", message);
+}
+
+static void test_who_never_acknowledges_is_named_at_the_end(void **state)
+{
+  (void)state;
+  tb_player_options_t options = defaults;
+  session_t session;
+  peer_t quick, slow;
+  char line[64], heard[256] = "";
+  options.rate = TB_PLAYER_FASTEST;
+  options.start_paused = true;
+  options.ack_limit.ns = TB_NS_PER_S;
+  start_node(&quick, "quick", "std_msgs/msg/Header", "0");
+  start_node(&slow, "slow", "std_msgs/msg/Header", "-1");
+  tb_log_set_hook(hear, heard);
+  begin(&session, &no_waits, &options);
+  meet(&quick);
+  meet(&slow);
+  wait_for_readers(&session, 2);
+  tb_player_resume(session.player);
+  peer_read_line(&slow, line, sizeof line);
+  assert_ok(end(&session));
+  tb_log_set_hook(NULL, NULL);
+  assert_string_equal(heard, "player: not all was acknowledged in time: /in by /slow");
+  peer_stop(&quick);
+  peer_stop(&slow);
+}
+
 static void play_with_lag(int64_t lag_ns, double rate, report_t *out)
 {
   const tb_ros2_play_wait_t wait = {"out", "echo", {lag_ns}};
@@ -412,6 +444,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_no_message_goes_before_the_last_is_acknowledged),
       cmocka_unit_test(test_seeks_and_stops_do_not_wait_for_acknowledgements),
+      cmocka_unit_test(test_who_never_acknowledges_is_named_at_the_end),
       cmocka_unit_test(test_one_message_at_a_time_without_lag),
       cmocka_unit_test(test_no_further_ahead_than_the_lag),
       cmocka_unit_test(test_rounds_wait_anew),
