@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <timebase/log.h>
+#include <timebase/player.h>
 #include <unistd.h>
 
 /* Who reads standard error elsewhere gets it at once. */
@@ -53,13 +54,21 @@ void play_log_close(play_log_t *log)
   log->open = false;
 }
 
-bool play_log_line(play_log_t *log, size_t back, char *out, size_t size)
+static bool is_shown(const char *line, bool waits)
+{
+  static const char of_a_wait[] = "warning: " TB_PLAYER_WAITS_FOR_LOG;
+  return waits || strncmp(line, of_a_wait, sizeof of_a_wait - 1) != 0;
+}
+
+bool play_log_line(play_log_t *log, size_t back, bool waits, char *out, size_t size)
 {
   bool found = false;
   if (!log->open) return false;
   pthread_mutex_lock(&log->mutex);
-  if (back < log->count && back < PLAY_LOG_LINES) {
-    snprintf(out, size, "%s", log->lines[(log->count - 1 - back) % PLAY_LOG_LINES]);
+  for (size_t i = 0; !found && i < log->count && i < PLAY_LOG_LINES; i++) {
+    const char *line = log->lines[(log->count - 1 - i) % PLAY_LOG_LINES];
+    if (!is_shown(line, waits) || back-- > 0) continue;
+    snprintf(out, size, "%s", line);
     found = true;
   }
   pthread_mutex_unlock(&log->mutex);

@@ -25,7 +25,8 @@ void play_log_add(play_log_t *log, const char *kind, const char *message);
 /* Gives it back and prints what has come. May be called twice, and on zeroes. */
 void play_log_close(play_log_t *log);
 
-/* The last line but `back`, as it may be shown. False: there is none. [any thread] */
-bool play_log_line(play_log_t *log, size_t back, char *out, size_t size);
+/* The last line but `back`, without those that tell whom the player waits for unless it `waits`.
+ * False: there is none. [any thread] */
+bool play_log_line(play_log_t *log, size_t back, bool waits, char *out, size_t size);
 
 #endif

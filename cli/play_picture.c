@@ -381,9 +381,10 @@ static void draw_hints(const canvas_t *canvas, int row)
 static int draw_log(const canvas_t *canvas, int last_row, int most)
 {
   char line[PLAY_LOG_SIZE];
+  bool waits = canvas->picture->status.waits_for[0];
   int count = 0;
   for (; count < most; count++) {
-    if (!play_log_line(canvas->picture->log, (size_t)count, line, sizeof line)) break;
+    if (!play_log_line(canvas->picture->log, (size_t)count, waits, line, sizeof line)) break;
     char *harmless = text_harmless(line);
     show_fitted(canvas, last_row - count, PLAY_LOUD, harmless ? harmless : "");
     free(harmless);

@@ -274,7 +274,7 @@ static void test_warnings_have_rows_of_their_own(void **state)
   pthread_mutex_init(&f->log.mutex, NULL);
   f->log.lines = calloc(PLAY_LOG_LINES, sizeof *f->log.lines);
   assert_non_null(f->log.lines);
-  assert_false(play_log_line(&f->log, 0, line, sizeof line));
+  assert_false(play_log_line(&f->log, 0, true, line, sizeof line));
   snprintf(f->log.lines[0], PLAY_LOG_SIZE, "warning: one");
   snprintf(f->log.lines[1], PLAY_LOG_SIZE, "warning: \033[2J two");
   f->log.count = 2;
@@ -282,6 +282,18 @@ static void test_warnings_have_rows_of_their_own(void **state)
   assert_drawn(f, 20, "warning: one");
   assert_drawn(f, 21, "warning: \\x1b[2J two");
   assert_drawn(f, 5, "topic 1-14 of 60");
+  snprintf(f->log.lines[2], PLAY_LOG_SIZE, "warning: player: waiting for /slow");
+  snprintf(f->log.lines[3], PLAY_LOG_SIZE, "warning: four");
+  f->log.count = 4;
+  strcpy(f->picture.status.waits_for, "/slow");
+  draw(f, 24, 80);
+  assert_drawn(f, 20, "warning: player: waiting for /slow");
+  assert_drawn(f, 21, "warning: four");
+  f->picture.status.waits_for[0] = '\0';
+  draw(f, 24, 80);
+  assert_int_equal(find(f, "waiting for"), -1);
+  assert_drawn(f, 19, "warning: one");
+  assert_drawn(f, 21, "warning: four");
   free(f->log.lines);
   pthread_mutex_destroy(&f->log.mutex);
   fixture_free(f);

@@ -24,6 +24,9 @@ typedef struct tb_player tb_player_t;
 /** Bytes of tb_player_status_t.waits_for, with the terminating NUL. */
 #define TB_PLAYER_WAITS_FOR_SIZE 320
 
+/** What a warning of the log begins with that says the same. */
+#define TB_PLAYER_WAITS_FOR_LOG "player: waiting for "
+
 /** How it is played. */
 typedef struct tb_player_options {
   double rate;     /**< recorded seconds per second of steady time, or TB_PLAYER_FASTEST */

@@ -119,5 +119,5 @@ void tb__player_hold_name(tb_player_t *player, int64_t steady_ns)
   if (hold->was_logged && steady_ns - hold->log_ns < LOG_EVERY_NS) return;
   hold->was_logged = true;
   hold->log_ns = steady_ns;
-  tb__log(TB_LOG_WARN, "player: waiting for %s", text);
+  tb__log(TB_LOG_WARN, TB_PLAYER_WAITS_FOR_LOG "%s", text);
 }
