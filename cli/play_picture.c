@@ -10,6 +10,7 @@
 #include <timebase/time.h>
 #include <wchar.h>
 
+#include "play_gap.h"
 #include "play_time.h"
 #include "text.h"
 
@@ -172,12 +173,21 @@ static double part_of(const play_picture_t *picture, int64_t time_ns)
   return whole <= 0 ? 0 : part > whole ? 1 : part / whole;
 }
 
+static const char *playing_text(const play_picture_t *picture, char *out, size_t size)
+{
+  char gap[PLAY_GAP_TEXT_SIZE];
+  play_gap_text(&picture->status, gap);
+  snprintf(out, size, "playing%s%s", *gap ? ", " : "", gap);
+  return out;
+}
+
 /* A long state leaves room for the end of the path, where there is any. */
 static void draw_title(const canvas_t *canvas)
 {
   const play_picture_t *picture = canvas->picture;
   const char *state = play_state_text(&picture->status, picture->clock_note);
-  if (!*state) state = "playing";
+  char playing[PLAY_GAP_TEXT_SIZE + 16];
+  if (!*state) state = playing_text(picture, playing, sizeof playing);
   char path[TEXT_SIZE], text[2 * TEXT_SIZE], fitted[TEXT_SIZE];
   int path_columns = columns_of(picture->path);
   int beside = path_columns < PATH_COLUMNS ? path_columns : PATH_COLUMNS;

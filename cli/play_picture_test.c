@@ -103,6 +103,9 @@ static void test_the_head(void **state)
   assert_drawn(f, 0, "playing");
   assert_drawn(f, 1, "5.00 s of 10.00 s   50 %   wall 1:02:05   2023-11-14T22:13:25.00Z");
   assert_drawn(f, 3, "rate 2   7 messages");
+  f->picture.status.next_ns = START + 125 * S;
+  draw(f, 24, 80);
+  assert_drawn(f, 0, " playing, next message in 0:01:00");
   f->picture.clock_note = "waiting for /clock";
   draw(f, 24, 80);
   assert_drawn(f, 0, " waiting for /clock");

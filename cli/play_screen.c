@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "play_clock.h"
+#include "play_gap.h"
 #include "play_time.h"
 #include "text.h"
 
@@ -100,13 +101,24 @@ static double percent(const play_screen_t *screen, const tb_player_status_t *sta
 }
 
 /* Whom time waits for; NULL: for nobody. */
-static const char *note_text(const play_screen_t *screen, const tb_player_status_t *status,
+static const char *wait_text(const play_screen_t *screen, const tb_player_status_t *status,
                              char *room, size_t size)
 {
   const char *note = play_clock_note(screen->ros_clock);
   if (note || !status->waits_for[0]) return note;
   snprintf(room, size, "waiting for %.*s", (int)(size - sizeof "waiting for "), status->waits_for);
   return room;
+}
+
+/* The same, or how long nothing comes. */
+static const char *note_text(const play_screen_t *screen, const tb_player_status_t *status,
+                             char *room, size_t size)
+{
+  char gap[PLAY_GAP_TEXT_SIZE];
+  const char *note = wait_text(screen, status, room, size);
+  if (note) return note;
+  snprintf(room, size, "%s", play_gap_text(status, gap));
+  return *room ? room : NULL;
 }
 
 /* What is typed, or what there is to say. */
@@ -177,7 +189,7 @@ static bool show_view(play_screen_t *screen, const tb_player_status_t *status)
       .control = &screen->control,
       .rates = &screen->rates,
       .log = &screen->log,
-      .clock_note = note_text(screen, status, state, sizeof state),
+      .clock_note = wait_text(screen, status, state, sizeof state),
       .bag_start_ns = screen->info->start_ns,
       .now_ns = now_ns(screen),
       .since_ns = screen->since_ns,
@@ -190,6 +202,9 @@ bool play_screen_show(play_screen_t *screen)
   tb_player_status_t status;
   tb_player_status(screen->player, &status);
   if (screen->view) return show_view(screen, &status);
+  char *gap = play_gap_warning(&status, screen->info, &screen->gap_told_ns);
+  if (gap) play_screen_warn(screen, gap);
+  free(gap);
   if (screen->terminal.screen)
     show_bar(screen, &status);
   else

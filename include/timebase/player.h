@@ -109,6 +109,9 @@ typedef struct tb_player_status {
   /** Whom the transport has been waiting for, for a second or longer, meanwhile time stands; "":
    * for nobody. Printable ASCII. */
   char waits_for[TB_PLAYER_WAITS_FOR_SIZE];
+  int64_t next_ns;   /**< of the next message that is sent; 0: there is none, or it is being read */
+  size_t next_topic; /**< with next_ns: index into tb_bag_info_t.topics */
+  size_t next_file;  /**< with next_ns: index into tb_bag_info_t.files */
 } tb_player_status_t;
 
 /** What has been played of one topic. */

@@ -166,6 +166,13 @@ void tb_player_stop(tb_player_t *player)
   if (transport->ops->interrupt) transport->ops->interrupt(transport->self);
 }
 
+void tb__player_know_next_locked(tb_player_t *player)
+{
+  player->next_ns = player->message.time_ns;
+  player->status.next_topic = player->message.bag.topic;
+  player->status.next_file = player->message.bag.file;
+}
+
 void tb_player_status(tb_player_t *player, tb_player_status_t *out)
 {
   tb__mutex_lock(&player->mutex);
@@ -175,6 +182,7 @@ void tb_player_status(tb_player_t *player, tb_player_status_t *out)
   out->played_ns += time_ns - player->jumped_ns;
   out->repeat_from_ns = player->repeat.from_ns;
   out->repeat_to_ns = player->repeat.to_ns;
+  out->next_ns = player->has_message ? player->next_ns : 0;
   out->paused = player->flow.paused;
   out->halted = player->halted && !player->wants_play;
   out->starved = player->awaits && !player->flow.paused;

@@ -21,7 +21,7 @@ static void set_next_locked(tb_player_t *player, tb__ahead_result_t result)
   player->status.bad_rows = atomic_load(&player->ahead.bad_rows) + player->rejects.count;
   player->has_message = result == TB__AHEAD_MESSAGE && !player->halted;
   player->awaits = result == TB__AHEAD_WAIT && !player->halted;
-  if (player->has_message) player->next_ns = player->message.time_ns;
+  if (player->has_message) tb__player_know_next_locked(player);
   if (player->has_message && player->starts) {
     tb__flow_hold(&player->flow, now_ns);
     player->starts = false;

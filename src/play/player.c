@@ -173,7 +173,7 @@ static void init_state_locked(tb_player_t *player, int64_t start_ns)
   if (!options->start_paused) tb__flow_resume(&player->flow, now_ns);
   player->has_message = true;
   player->starts = true;
-  player->next_ns = player->message.time_ns;
+  tb__player_know_next_locked(player);
   player->jumped_ns = player->flow.anchor_time_ns;
   player->barren_from_ns = INT64_MAX;
   player->last = (tb__feed_place_t){start_ns, TB__NO_FILE, 0};

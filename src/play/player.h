@@ -101,6 +101,9 @@ void tb__player_halt_locked(tb_player_t *player) TB_REQUIRES(player->mutex);
  * to message. */
 void tb__player_limit_locked(tb_player_t *player, int64_t now_ns) TB_REQUIRES(player->mutex);
 
+/* Of player->message, which is there. */
+void tb__player_know_next_locked(tb_player_t *player) TB_REQUIRES(player->mutex);
+
 /* On the thread that plays. A message that cannot be sent counts as a bad row. */
 tb_status_t tb__player_send_tick(tb_player_t *player, const tb__tick_t *tick, tb_error_t *error);
 tb_status_t tb__player_send_message(tb_player_t *player, tb_error_t *error);

@@ -108,9 +108,33 @@ static void test_a_reader_that_stands_elsewhere_is_rewound(void **state)
   fixture_fini(&f);
 }
 
+static void act_look_ahead(void *user)
+{
+  tb_player_status_t status = fixture_status(user);
+  assert_int_equal(status.next_ns, 1070 * MS);
+  assert_int_equal(status.next_topic, 1);
+  assert_int_equal(status.next_file, 0);
+}
+
+static void test_what_comes_next_is_known(void **state)
+{
+  (void)state;
+  static const tb__fake_message_t two[] = {AT(1000), ON(1, 1070)};
+  static const tb__manual_act_t acts[] = {{5 * MS, act_look_ahead}};
+  fixture_t f;
+  fixture_init(&f, two, COUNT(two));
+  fixture_act(&f, acts, COUNT(acts));
+  fixture_create(&f);
+  assert_int_equal(fixture_status(&f).next_ns, 1000 * MS);
+  assert_plays(&f, "settle @0 /a @70 /b flush");
+  assert_int_equal(fixture_status(&f).next_ns, 0);
+  fixture_fini(&f);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_what_comes_next_is_known),
       cmocka_unit_test(test_bad_options_are_refused),
       cmocka_unit_test(test_nothing_to_play_is_refused),
       cmocka_unit_test(test_a_topic_that_the_transport_refuses_is_named),

@@ -331,6 +331,27 @@ class PlayTest(CommandTest):
         probe.expect(f"tick {later + SECOND} ")
         self.assertEqual(player.wait(), 0, player.errors)
 
+    def test_bags_of_other_times_are_told_of(self):
+        folders = [tempfile.mkdtemp(dir=self.folder) for _ in range(2)]
+        later = 1_577_836_800
+        bags = [
+            bag_make(folder, at, SECOND // 10, 2) for folder, at in zip(folders, (SECOND, later * SECOND))
+        ]
+        player = self.run_command("play", *bags)
+        player.expect_error(
+            "^timebase play: warning: nothing is played for 18262 days: the next message, on /stamped "
+            f"of {bags[1]}, is of 2020-01-01T00:00:00Z. To skip what lies between: --start-offset "
+            f"{later - 1}s, or on a terminal the keys SPACE . SPACE$"
+        )
+        for _ in range(3):
+            player.expect("time .* messages 2  next message in 18262 days$")
+        player.child.send_signal(signal.SIGINT)
+        self.assertEqual(player.wait(), 0, player.errors)
+        self.assertEqual(sum("nothing is played" in (line or "") for line in player.errors), 1)
+        status, out, err = self.result("play", *bags, "--start-offset", f"{later - 1}s")
+        self.assertEqual((status, err), (0, ""))
+        self.assertIn(": 2 messages", out)
+
     def test_start_paused_shows_the_start_time_and_waits(self):
         bag = bag_make(self.folder, self.START, SECOND // 10, 11)
         probe = self.run_probe()
