@@ -15,7 +15,7 @@ for name in files:
         line = text.count("\n", 0, match.start()) + 2
         source = f'#line {line} "{name}"\n{match.group(1)}'
         done = subprocess.run(
-            [compiler, "-std=c11", "-Wall", "-Werror", "-D_GNU_SOURCE", f"-I{include}"]
+            [compiler, "-std=c11", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE", f"-I{include}"]
             + ["-fsyntax-only", "-x", "c", "-"],
             input=source,
             text=True,

@@ -50,6 +50,12 @@ class GraphCommandTest(CommandTest):
         process.expect("ready")
         return process
 
+    def example(self, name, *arguments):
+        words = [os.path.join(os.path.dirname(NODE), name), "--ros-args", *arguments]
+        process = Process(self, words, self.environment)
+        process.expect(rf"{name}: /{name} runs$")
+        return process
+
     def until(self, arguments, is_right):
         """The command's result, once it is right."""
         deadline = time.monotonic() + LIMIT_S
@@ -647,6 +653,20 @@ class ServeArgumentsTest(GraphCommandTest):
         watch = self.run_command("watch", "--topic", "/nowhere", "--duration", "0.1")
         self.assertEqual(watch.wait(), 1)
         self.assertIn("nobody publishes /nowhere in domain", watch.errors[0])
+
+
+class ExampleTest(GraphCommandTest):
+    def test_a_listener_hears_a_talker_in_simulated_time(self):
+        simulated = ("-p", "use_sim_time:=true", "-r", "chatter:=words")
+        self.run_command("serve", "--start", "100", "--rate", "5").expect("time 10")
+        talker, listener = self.example("talker", *simulated), self.example("listener", *simulated)
+        for _ in range(3):
+            said = listener.expect(r"listener: 'hello (\d+) of (\d+\.\d{3})' at (\d+\.\d{3})$")
+            for time_s in (float(said.group(2)), float(said.group(3))):
+                self.assertTrue(100 < time_s < 10_000, said.group())
+        for process in (talker, listener):
+            process.child.send_signal(signal.SIGTERM)
+            self.assertEqual(process.wait(), 0, process.errors)
 
 
 if __name__ == "__main__":
