@@ -285,7 +285,7 @@ static bool parse_value(const command_t *command, int option, int argc, char **a
   case OPTION_WAIT_FOR:
     return parse_wait(command, arguments);
   case OPTION_DOMAIN:
-    return command_parse_int(command, "--domain", optarg, 0, 232, &arguments->domain);
+    return command_parse_domain(command, optarg, &arguments->domain);
   case OPTION_RUN:
     return command_parse_int(command, "--run", optarg, 1, INT_MAX, &arguments->run);
   default:

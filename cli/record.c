@@ -142,7 +142,7 @@ static bool take_option(const command_t *command, int option, int argc, char **a
   case 's':
     return command_parse_storage(command, optarg, &recorder->bag.storage_id);
   case OPTION_DOMAIN:
-    return command_parse_int(command, "--domain", optarg, 0, 232, &arguments->domain);
+    return command_parse_domain(command, optarg, &arguments->domain);
   default:
     command_bad_option(command, option, argv);
     return false;
