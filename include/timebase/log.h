@@ -20,7 +20,8 @@ TB_BEGIN_DECLS
 /** Sets the process's hook; NULL (the default) drops messages. On return no thread is inside the
  * old hook any more, unless called from within a hook.
  * [any thread] [blocks: until running calls of the old hook have returned]
- * The hook may be called from any thread, several at a time, with no lock of ours held. It may run
+ * The hook may be called from any thread, several at a time, with no lock of ours held. It must not
+ * wait for a thread that reads the time: that may be waiting for what the hook holds up. It may run
  * on a thread that is held up by a jump, or in a jump handler's: reading a clock there returns
  * TB_ERR_BUSY instead of waiting, removing a jump handler returns at once, and what would have to
  * wait for the jump returns TB_ERR_DEADLOCK: changing a source or the default, destroying a clock,

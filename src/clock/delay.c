@@ -178,7 +178,12 @@ static cause_t cause_on_timeline(tb_timeline_t *timeline, int64_t now_ns)
 {
   cause_t cause = unknown_cause(now_ns);
   tb__mutex_lock(&timeline->mutex);
-  if (timeline->jump) look_at(timeline->jump, now_ns, &cause);
+  if (timeline->jump) {
+    look_at(timeline->jump, now_ns, &cause);
+  } else if (timeline->announced) { /* whose handlers have yet to be called */
+    cause.limit_ns = atomic_load(&timeline->slow_handler_ns);
+    cause.readers_give_up = atomic_load(&timeline->readers_give_up);
+  }
   tb__mutex_unlock(&timeline->mutex);
   if (timeline->view) /* whoever follows the page may have to be woken */
     cause.look_ns = earlier(cause.look_ns, add_saturated(now_ns, FOLLOWER_PATIENCE_NS));

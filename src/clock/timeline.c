@@ -129,8 +129,10 @@ void tb__timeline_unblock_locked(tb_timeline_t *timeline)
   tb__futex_wake_all(&timeline->gate);
 }
 
+/* The target stays the same while the source runs. */
 void tb__timeline_announce(tb_timeline_t *timeline)
 {
+  timeline = tb__timeline_target(timeline);
   tb__mutex_lock(&timeline->mutex);
   timeline->announced = true;
   tb__timeline_block_locked(timeline);
@@ -139,6 +141,7 @@ void tb__timeline_announce(tb_timeline_t *timeline)
 
 void tb__timeline_end_announced(tb_timeline_t *timeline)
 {
+  timeline = tb__timeline_target(timeline);
   tb__mutex_lock(&timeline->mutex);
   timeline->announced = false;
   tb__timeline_unblock_locked(timeline);

@@ -2,8 +2,13 @@
 
 #include "clock/try_tick.h"
 #include "platform/futex.h"
+#include "platform/time.h"
 
 #define SMALL_STEP_NS INT64_C(1000000000)
+
+/* Where jumps come faster than their handlers run, readers are let in after so long, and until all
+ * is done: at the time before what waits. */
+#define ANNOUNCED_LIMIT_NS INT64_C(100000000)
 
 static void wake_thread(tb__tick_queue_t *queue)
 {
@@ -11,11 +16,54 @@ static void wake_thread(tb__tick_queue_t *queue)
   tb__futex_wake_one(&queue->work);
 }
 
-/* Under the queue's mutex, so that none is announced meanwhile. */
+static tb__waiting_tick_t *waiting_tick(tb__tick_queue_t *queue, uint32_t index)
+{
+  return &queue->ticks[(queue->first + index) % TB__TICK_QUEUE_SIZE];
+}
+
+/* Whether one that waits, or is being dispatched, is more than the passing of time. */
+static bool has_jump_locked(tb__tick_queue_t *queue) TB_REQUIRES(queue->mutex);
+static bool has_jump_locked(tb__tick_queue_t *queue)
+{
+  for (uint32_t i = 0; i < queue->count; i++)
+    if (!waiting_tick(queue, i)->small_step) return true;
+  return false;
+}
+
+/* These two under the queue's mutex, so that one is not undone by the other. */
+static void announce_locked(tb__tick_queue_t *queue, tb__waiting_tick_t *tick)
+    TB_REQUIRES(queue->mutex);
+static void announce_locked(tb__tick_queue_t *queue, tb__waiting_tick_t *tick)
+{
+  if (tick->announced || queue->overloaded) return;
+  tick->announced = true;
+  if (queue->announced++ > 0) return;
+  queue->announced_since_ns = tb__real_steady_now_ns();
+  tb__timeline_announce(queue->timeline);
+}
+
 static void end_announced_locked(tb__tick_queue_t *queue) TB_REQUIRES(queue->mutex);
 static void end_announced_locked(tb__tick_queue_t *queue)
 {
-  if (--queue->announced == 0) tb__timeline_end_announced(queue->timeline);
+  for (uint32_t i = 0; i < queue->count; i++)
+    waiting_tick(queue, i)->announced = false;
+  queue->announced = 0;
+  tb__timeline_end_announced(queue->timeline);
+}
+
+/* The first has been dispatched. */
+static void remove_first_locked(tb__tick_queue_t *queue) TB_REQUIRES(queue->mutex);
+static void remove_first_locked(tb__tick_queue_t *queue)
+{
+  bool announced = waiting_tick(queue, 0)->announced;
+  queue->first = (queue->first + 1) % TB__TICK_QUEUE_SIZE;
+  if (--queue->count == 0) queue->overloaded = false;
+  if (!announced) return;
+  queue->announced--;
+  int64_t since_ns = queue->announced_since_ns;
+  if (queue->announced && has_jump_locked(queue))
+    queue->overloaded = tb__real_steady_now_ns() - since_ns > ANNOUNCED_LIMIT_NS;
+  if (!queue->announced || queue->overloaded) end_announced_locked(queue);
 }
 
 /* The first stays in the ring while it is dispatched, so that nothing overtakes it. Those who are
@@ -26,15 +74,13 @@ static bool dispatch_next(tb__tick_queue_t *queue)
   bool due = queue->due_wanted;
   queue->due_wanted = false;
   bool work = !queue->stop && queue->count > 0;
-  int64_t time_ns = work ? queue->ticks[queue->first].time_ns : 0;
+  int64_t time_ns = work ? waiting_tick(queue, 0)->time_ns : 0;
   tb__mutex_unlock(&queue->mutex);
   if (due) tb__timeline_wake_due(queue->timeline);
   if (!work) return due;
   tb_timeline_tick(queue->timeline, time_ns, TB_JUMP_REASON_NONE);
   tb__mutex_lock(&queue->mutex);
-  if (queue->ticks[queue->first].announced) end_announced_locked(queue);
-  queue->first = (queue->first + 1) % TB__TICK_QUEUE_SIZE;
-  queue->count--;
+  remove_first_locked(queue);
   tb__mutex_unlock(&queue->mutex);
   return true;
 }
@@ -107,26 +153,10 @@ void tb__tick_queue_fini(tb__tick_queue_t *queue)
   tb__mutex_unlock(&queue->mutex);
   wake_thread(queue);
   tb__thread_join(&queue->thread);
-  if (queue->announced) tb__timeline_end_announced(queue->timeline);
+  tb__mutex_lock(&queue->mutex);
+  if (queue->announced) end_announced_locked(queue);
+  tb__mutex_unlock(&queue->mutex);
   tb__mutex_fini(&queue->mutex);
-}
-
-/* Whether one that waits, or is being dispatched, is more than the passing of time. */
-static bool has_jump_locked(const tb__tick_queue_t *queue) TB_REQUIRES(queue->mutex);
-static bool has_jump_locked(const tb__tick_queue_t *queue)
-{
-  for (uint32_t i = 0; i < queue->count; i++)
-    if (!queue->ticks[(queue->first + i) % TB__TICK_QUEUE_SIZE].small_step) return true;
-  return false;
-}
-
-static void announce_locked(tb__tick_queue_t *queue, tb__waiting_tick_t *tick)
-    TB_REQUIRES(queue->mutex);
-static void announce_locked(tb__tick_queue_t *queue, tb__waiting_tick_t *tick)
-{
-  if (tick->announced) return;
-  tick->announced = true;
-  if (queue->announced++ == 0) tb__timeline_announce(queue->timeline);
 }
 
 /* The first is being dispatched: only those behind it may still change. What time does as it
@@ -135,16 +165,14 @@ static void enqueue_locked(tb__tick_queue_t *queue, int64_t time_ns, bool small_
     TB_REQUIRES(queue->mutex);
 static void enqueue_locked(tb__tick_queue_t *queue, int64_t time_ns, bool small_step)
 {
-  uint32_t end = (queue->first + queue->count) % TB__TICK_QUEUE_SIZE;
-  tb__waiting_tick_t *last = &queue->ticks[(end + TB__TICK_QUEUE_SIZE - 1) % TB__TICK_QUEUE_SIZE];
   bool full = queue->count == TB__TICK_QUEUE_SIZE;
-  bool merged = full || (queue->count > 1 && small_step && last->small_step);
-  if (merged) {
+  tb__waiting_tick_t *last = queue->count > 0 ? waiting_tick(queue, queue->count - 1) : NULL;
+  if (full || (queue->count > 1 && small_step && last->small_step)) {
     last->time_ns = time_ns;
+    last->small_step = last->small_step && small_step;
   } else {
-    last = &queue->ticks[end];
+    last = waiting_tick(queue, queue->count++);
     *last = (tb__waiting_tick_t){.time_ns = time_ns, .small_step = small_step};
-    queue->count++;
   }
   if (has_jump_locked(queue)) announce_locked(queue, last);
 }
@@ -154,7 +182,7 @@ void tb__tick_queue_tick(tb__tick_queue_t *queue, int64_t time_ns)
   bool due = false;
   tb__mutex_lock(&queue->mutex);
   int64_t step_ns = time_ns - queue->last_ns;
-  bool small_step = step_ns >= 0 && step_ns < SMALL_STEP_NS;
+  bool small_step = queue->last_ns > 0 && step_ns >= 0 && step_ns < SMALL_STEP_NS;
   bool direct =
       queue->count == 0 && tb__timeline_try_tick(queue->timeline, time_ns, &due) != TB_ERR_BUSY;
   if (!direct) enqueue_locked(queue, time_ns, small_step);

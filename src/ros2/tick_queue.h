@@ -32,7 +32,9 @@ typedef struct tb__tick_queue {
   tb__waiting_tick_t ticks[TB__TICK_QUEUE_SIZE]; /* a ring; the first is being dispatched */
   uint32_t first, count;
   uint32_t announced; /* how many of them hold up readers */
-  int64_t last_ns;    /* of all that came */
+  int64_t announced_since_ns;
+  bool overloaded; /* none is announced until none waits */
+  int64_t last_ns; /* of all that came */
   bool report_wanted, drained_wanted, due_wanted;
   int64_t report_at_ns;  /* steady, of the thread; 0: not by itself */
   _Atomic uint32_t work; /* futex of the thread: changes when there is something to do */

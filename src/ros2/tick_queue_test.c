@@ -6,6 +6,7 @@
 #include <timebase/manual_source.h>
 #include <timebase/sleep.h>
 
+#include "platform/time.h"
 #include "ros2/tick_queue.h"
 #include "test.h"
 #include "waiting.h"
@@ -20,7 +21,8 @@ typedef struct fixture {
   _Atomic bool inside, go_on;
   _Atomic int reports;
   _Atomic int again; /* how often a report asks for another one */
-  bool ran_here, holds_reports;
+  _Atomic bool holds_reports;
+  bool ran_here;
   char trace[512];
 } fixture_t;
 
@@ -99,6 +101,8 @@ static void *sleep_until_20(void *clock)
 /* From here on the dispatch thread does nothing until go_on. */
 static void hold_dispatch(fixture_t *f)
 {
+  atomic_store(&f->go_on, false);
+  atomic_store(&f->reports, 0);
   f->holds_reports = true;
   tb__tick_queue_report(&f->queue);
   while (atomic_load(&f->reports) == 0)
@@ -185,20 +189,18 @@ static void test_J3_readers_wait_from_the_arrival_of_a_jump(void **state)
   assert_ok(tb_jump_handler_create(f->clock, &options, &handler));
   hold_dispatch(f);
   expect_read(f, TB_OK, 0);
-  tb__tick_queue_tick(&f->queue, 50 * S); /* the first one */
+  tb__tick_queue_tick(&f->queue, S / 2); /* the first one */
   expect_read(f, TB_ERR_BUSY, 0);
   atomic_store(&f->go_on, true);
-  assert_int_equal(now_ns(f), 50 * S);
+  assert_int_equal(now_ns(f), S / 2);
   assert_string_equal(f->trace, "jump ");
-  atomic_store(&f->go_on, false);
-  atomic_store(&f->reports, 0);
   hold_dispatch(f);
-  tb__tick_queue_tick(&f->queue, 20 * S);
-  tb__tick_queue_tick(&f->queue, 20 * S + 1);
-  tb__tick_queue_tick(&f->queue, 20 * S + 2);
+  tb__tick_queue_tick(&f->queue, S / 4);
+  tb__tick_queue_tick(&f->queue, S / 4 + 1);
+  tb__tick_queue_tick(&f->queue, S / 4 + 2);
   expect_read(f, TB_ERR_BUSY, 0);
   atomic_store(&f->go_on, true);
-  assert_int_equal(now_ns(f), 20 * S + 2); /* not at the jump, but behind it */
+  assert_int_equal(now_ns(f), S / 4 + 2); /* not at the jump, but behind it */
   assert_string_equal(f->trace, "jump jump ");
   assert_false(f->ran_here);
   tb_jump_handler_destroy(handler);
@@ -261,6 +263,142 @@ static void test_X5_a_jump_that_is_dropped_lets_readers_go(void **state)
   assert_string_equal(f->trace, "");
   tb_jump_handler_destroy(handler);
   assert_ok(tb__tick_queue_init(&f->queue, tb_source_timeline(f->source), NULL, NULL, NULL));
+}
+
+static void test_X4_readers_of_the_wrapping_source_wait(void **state)
+{
+  fixture_t *f = *state;
+  tb_jump_handler_t *handler;
+  tb_jump_handler_options_t options = {.threshold.min_backward.ns = -1, .after = note, .user = f};
+  tb__tick_queue_tick(&f->queue, 50 * S);
+  assert_ok(tb_jump_handler_create(f->clock, &options, &handler));
+  hold_dispatch(f);
+  tb__tick_queue_tick(&f->queue, 20 * S);
+  expect_read(f, TB_ERR_BUSY, 0);
+  atomic_store(&f->go_on, true);
+  tb_time_t now;
+  assert_ok(tb_clock_now(f->clock, &now));
+  assert_string_equal(f->trace, "jump ");
+  tb_jump_handler_destroy(handler);
+}
+
+static void test_J7_readers_give_up_before_the_handlers_are_called(void **state)
+{
+  fixture_t *f = *state;
+  tb_jump_handler_t *handler;
+  tb_jump_handler_options_t options = {.threshold.min_backward.ns = -1, .after = note, .user = f};
+  tb_timeline_options_t limits = TB_TIMELINE_OPTIONS_INIT;
+  tb_time_t now;
+  limits.slow_handler_limit.ns = 1;
+  limits.readers_give_up = true;
+  assert_ok(tb_timeline_set_options(tb_source_timeline(f->source), &limits));
+  tb__tick_queue_tick(&f->queue, 50 * S);
+  assert_ok(tb_jump_handler_create(f->clock, &options, &handler));
+  hold_dispatch(f);
+  tb__tick_queue_tick(&f->queue, 20 * S);
+  assert_int_equal(tb_clock_now(f->clock, &now), TB_ERR_BUSY);
+  atomic_store(&f->go_on, true);
+  tb_jump_handler_destroy(handler);
+}
+
+/* As slow as jumps must be for readers to be let in between them. */
+static void on_slow_jump(const tb_jump_t *jump, void *user)
+{
+  fixture_t *f = user;
+  (void)jump;
+  tb__mutex_lock(&f->queue.mutex);
+  int64_t since_ns = f->queue.announced_since_ns;
+  strcat(f->trace, f->queue.overloaded ? "overloaded " : "jump ");
+  tb__mutex_unlock(&f->queue.mutex);
+  while (tb__real_steady_now_ns() - since_ns <= 100 * TB_NS_PER_MS)
+    sched_yield();
+}
+
+static void test_X5_jumps_in_a_row_let_readers_in(void **state)
+{
+  fixture_t *f = *state;
+  tb_jump_handler_t *handler;
+  tb_jump_handler_options_t options = {
+      .threshold.min_backward.ns = -1, .after = on_slow_jump, .user = f};
+  tb__tick_queue_tick(&f->queue, 50 * S);
+  assert_ok(tb_jump_handler_create(f->clock, &options, &handler));
+  hold_dispatch(f);
+  tb__tick_queue_tick(&f->queue, 40 * S);
+  tb__tick_queue_tick(&f->queue, 40 * S + 1);
+  atomic_store(&f->go_on, true);
+  assert_int_equal(now_ns(f), 40 * S + 1); /* one jump, however slow, and what is behind it */
+  hold_dispatch(f);
+  for (int64_t i = 3; i > 0; i--)
+    tb__tick_queue_tick(&f->queue, i * S);
+  expect_read(f, TB_ERR_BUSY, 0);
+  atomic_store(&f->go_on, true);
+  while (now_ns(f) != S)
+    sched_yield();
+  assert_string_equal(f->trace, "jump jump overloaded overloaded ");
+  hold_dispatch(f);
+  tb__tick_queue_tick(&f->queue, S / 2); /* it is over */
+  expect_read(f, TB_ERR_BUSY, 0);
+  atomic_store(&f->go_on, true);
+  assert_int_equal(now_ns(f), S / 2);
+  tb_jump_handler_destroy(handler);
+}
+
+static void *leave_the_source(void *clock)
+{
+  assert_ok(tb_clock_set_source(clock, NULL));
+  return NULL;
+}
+
+/* The thread that wakes who is due finds that another one has the turn, for a change of source. */
+static void test_S7_who_is_due_during_a_change_of_another_clock_is_woken(void **state)
+{
+  fixture_t *f = *state;
+  tb_clock_t *other;
+  tb_jump_handler_t *handler;
+  pthread_t sleeper, leaver;
+  tb_clock_options_t options = {TB_TIME_ROS, f->source};
+  tb_jump_handler_options_t held = {.threshold.on_clock_change = true, .after = on_jump, .user = f};
+  tb__tick_queue_tick(&f->queue, 10 * S);
+  assert_ok(tb_clock_create(&options, &other));
+  assert_ok(tb_jump_handler_create(other, &held, &handler));
+  assert_int_equal(pthread_create(&sleeper, NULL, sleep_until_20, f->clock), 0);
+  wait_for_waiters(f->clock, 1);
+  hold_dispatch(f);
+  tb__tick_queue_tick(&f->queue, 20 * S);
+  assert_int_equal(pthread_create(&leaver, NULL, leave_the_source, other), 0);
+  while (!atomic_load(&f->inside))
+    sched_yield();
+  f->holds_reports = false; /* go_on holds the handler */
+  tb__tick_queue_report(&f->queue);
+  while (atomic_load(&f->reports) < 2) /* it has tried to wake */
+    sched_yield();
+  atomic_store(&f->go_on, true);
+  pthread_join(leaver, NULL);
+  pthread_join(sleeper, NULL);
+  tb_jump_handler_destroy(handler);
+  assert_ok(tb_clock_destroy(other));
+}
+
+static void test_X5_a_jump_at_the_end_of_a_full_queue_is_one(void **state)
+{
+  fixture_t *f = *state;
+  tb_jump_handler_t *handler;
+  tb_jump_handler_options_t options = {.threshold.min_backward.ns = -1, .after = note, .user = f};
+  tb__tick_queue_tick(&f->queue, 500 * S);
+  assert_ok(tb_jump_handler_create(f->clock, &options, &handler));
+  hold_dispatch(f);
+  for (int64_t i = 1; i < TB__TICK_QUEUE_SIZE; i++)
+    tb__tick_queue_tick(&f->queue, (500 - 2 * i) * S);
+  tb__tick_queue_tick(&f->queue, 374 * S + 1);
+  assert_int_equal(f->queue.count, TB__TICK_QUEUE_SIZE);
+  const tb__waiting_tick_t *last =
+      &f->queue.ticks[(f->queue.first + TB__TICK_QUEUE_SIZE - 1) % TB__TICK_QUEUE_SIZE];
+  assert_true(last->small_step);
+  tb__tick_queue_tick(&f->queue, 900 * S);
+  assert_false(last->small_step);
+  atomic_store(&f->go_on, true);
+  assert_int_equal(now_ns(f), 900 * S);
+  tb_jump_handler_destroy(handler);
 }
 
 static void test_X5_a_full_queue_keeps_the_latest_time(void **state)
@@ -335,6 +473,11 @@ int main(void)
       WITH_QUEUE(test_X5_a_jump_forward_holds_up_readers_and_the_passing_of_time_does_not),
       WITH_QUEUE(test_C8_who_waits_for_a_state_is_told_when_readers_are_let_go),
       WITH_QUEUE(test_X5_a_jump_that_is_dropped_lets_readers_go),
+      WITH_WRAPPED_QUEUE(test_X4_readers_of_the_wrapping_source_wait),
+      WITH_QUEUE(test_J7_readers_give_up_before_the_handlers_are_called),
+      WITH_QUEUE(test_X5_jumps_in_a_row_let_readers_in),
+      WITH_QUEUE(test_S7_who_is_due_during_a_change_of_another_clock_is_woken),
+      WITH_QUEUE(test_X5_a_jump_at_the_end_of_a_full_queue_is_one),
       WITH_QUEUE(test_X5_a_full_queue_keeps_the_latest_time),
       WITH_QUEUE(test_X8_a_report_may_ask_to_be_called_again),
       WITH_QUEUE(test_X8_reports_run_on_the_dispatch_thread_once_for_all_that_ask),
