@@ -14,6 +14,7 @@
 
 #include "bag/metadata.h"
 #include "bag/test_bag.h"
+#include "seed.h"
 #include "test.h"
 
 #define MAX_SPLITS 16
@@ -523,10 +524,10 @@ static int32_t kill_a_writer(uint64_t *random)
   if (child == 0) write_until_killed(ends[1]);
   close(ends[1]);
   int32_t flushed = -1;
-  int reports = 1 + (int)(tb__test_random(random) % 60);
+  int reports = 1 + (int)(test_random(random) % 60);
   for (int i = 0; i < reports; i++)
     assert_int_equal(read(ends[0], &flushed, sizeof flushed), sizeof flushed);
-  for (uint64_t i = tb__test_random(random) % 200000; i > 0; i--) /* somewhere in between */
+  for (uint64_t i = test_random(random) % 200000; i > 0; i--) /* somewhere in between */
     __asm__ volatile("");
   kill(child, SIGKILL);
   waitpid(child, NULL, 0);
@@ -539,7 +540,7 @@ static int32_t kill_a_writer(uint64_t *random)
 static void test_killed_writers(void **state)
 {
   (void)state;
-  uint64_t random = tb__test_seed();
+  uint64_t random = test_seed();
   for (int round = 0; round < 12; round++) {
     int32_t flushed = kill_a_writer(&random);
     tb_bag_reader_t *reader = open_reader(path);

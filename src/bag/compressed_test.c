@@ -9,6 +9,7 @@
 
 #include "bag/test_bag.h"
 #include "bag/zstd_codec.h"
+#include "seed.h"
 #include "test.h"
 
 #define MESSAGES 300
@@ -382,9 +383,9 @@ static void damage_at_random(const char *name, uint64_t *random)
   assert_non_null(bytes);
   for (int round = 0; round < 60; round++) {
     memcpy(bytes, whole, size);
-    size_t left = round % 4 ? size : (size_t)(tb__test_random(random) % size);
-    for (uint64_t i = tb__test_random(random) % 20; i > 0; i--)
-      bytes[tb__test_random(random) % size] = (uint8_t)tb__test_random(random);
+    size_t left = round % 4 ? size : (size_t)(test_random(random) % size);
+    for (uint64_t i = test_random(random) % 20; i > 0; i--)
+      bytes[test_random(random) % size] = (uint8_t)test_random(random);
     tb__test_write(file, bytes, left);
     read_everything(TB_BAG_DAMAGE_REFUSE);
     read_everything(TB_BAG_DAMAGE_SALVAGE);
@@ -398,7 +399,7 @@ static void damage_at_random(const char *name, uint64_t *random)
 static void test_random_damage(void **state)
 {
   (void)state;
-  uint64_t random = tb__test_seed();
+  uint64_t random = test_seed();
   write_bag(path, NULL, 0, 1);
   damage_at_random(first_name, &random);
 }
@@ -406,7 +407,7 @@ static void test_random_damage(void **state)
 static void test_random_damage_of_compressed_chunks(void **state)
 {
   (void)state;
-  uint64_t random = tb__test_seed();
+  uint64_t random = test_seed();
   tb_bag_writer_options_t options = TB_BAG_WRITER_OPTIONS_INIT;
   options.chunk_compression = TB_BAG_CHUNKS_LZ4;
   write_bag(path, &options, 0, 1);
@@ -416,7 +417,7 @@ static void test_random_damage_of_compressed_chunks(void **state)
 static void test_random_damage_of_compressed_messages(void **state)
 {
   (void)state;
-  uint64_t random = tb__test_seed();
+  uint64_t random = test_seed();
   tb_bag_writer_options_t options = TB_BAG_WRITER_OPTIONS_INIT;
   options.compression_mode = TB_BAG_COMPRESS_MESSAGES;
   write_bag(path, &options, 0, 1);
@@ -426,7 +427,7 @@ static void test_random_damage_of_compressed_messages(void **state)
 static void test_random_damage_of_compressed_files(void **state)
 {
   (void)state;
-  uint64_t random = tb__test_seed();
+  uint64_t random = test_seed();
   tb_bag_writer_options_t options = TB_BAG_WRITER_OPTIONS_INIT;
   options.compression_mode = TB_BAG_COMPRESS_FILES;
   write_bag(path, &options, 0, 1);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "bag/test_bag.h"
+#include "seed.h"
 #include "test.h"
 
 #define ROWS 200
@@ -104,7 +105,7 @@ static void test_truncated_at_many_sizes(void **state)
 static void test_random_flips(void **state)
 {
   (void)state;
-  uint64_t seed = tb__test_seed();
+  uint64_t seed = test_seed();
   tb__test_db_simple(path, 4, ROWS, 0, 1);
   size_t size = 0;
   uint8_t *bytes = tb__test_read(path, &size);
@@ -112,9 +113,9 @@ static void test_random_flips(void **state)
     uint8_t *copy = malloc(size);
     assert_non_null(copy);
     memcpy(copy, bytes, size);
-    size_t flips = 1 + tb__test_random(&seed) % 16;
+    size_t flips = 1 + test_random(&seed) % 16;
     for (size_t i = 0; i < flips; i++) {
-      uint64_t random = tb__test_random(&seed);
+      uint64_t random = test_random(&seed);
       copy[random % size] ^= (uint8_t)(1 + (random >> 32) % 255);
     }
     tb__test_write(path, copy, size);

@@ -7,6 +7,7 @@
 #include "bag/mcap_order.h"
 #include "bag/test_bag.h"
 #include "bag/test_mcap.h"
+#include "seed.h"
 #include "test.h"
 
 #define MAX_MESSAGES 4096
@@ -75,15 +76,15 @@ static void add_channels(tb__test_mcap_t *mcap)
 static void make_random(tb__test_mcap_t *mcap, uint64_t *random, bool with_summary)
 {
   tb__test_mcap_begin(mcap);
-  int chunks = 1 + (int)(tb__test_random(random) % 12);
+  int chunks = 1 + (int)(test_random(random) % 12);
   for (int chunk = 0; chunk < chunks; chunk++) {
-    tb__test_mcap_chunk_begin(mcap, (tb__mcap_compression_t)(tb__test_random(random) % 3));
+    tb__test_mcap_chunk_begin(mcap, (tb__mcap_compression_t)(test_random(random) % 3));
     if (chunk == 0) add_channels(mcap);
-    for (uint64_t left = tb__test_random(random) % 40; left > 0; left--)
+    for (uint64_t left = test_random(random) % 40; left > 0; left--)
       add(mcap, (uint16_t)(1 + left % 2),
-          1000 + 50 * (uint64_t)chunk + tb__test_random(random) % 120);
+          1000 + 50 * (uint64_t)chunk + test_random(random) % 120);
     tb__test_mcap_chunk_end(mcap);
-    if (tb__test_random(random) % 4 == 0) tb__test_mcap_attachment(mcap, "notes.txt", "text");
+    if (test_random(random) % 4 == 0) tb__test_mcap_attachment(mcap, "notes.txt", "text");
   }
   tb__test_mcap_end(mcap, with_summary);
   sort_model();
@@ -146,7 +147,7 @@ static void assert_whole(uint64_t *random)
   assert_int_equal(tb_bag_reader_info(reader)->message_count, model.count);
   assert_rest(reader, 0);
   for (int i = 0; i < 5 && random; i++) {
-    uint64_t time_ns = 990 + tb__test_random(random) % 700;
+    uint64_t time_ns = 990 + test_random(random) % 700;
     assert_ok(tb_bag_reader_seek(reader, (int64_t)time_ns));
     assert_rest(reader, first_at(time_ns));
   }
@@ -204,7 +205,7 @@ static void test_chunks_without_messages(void **state)
 static void test_order_of_overlapping_chunks(void **state)
 {
   (void)state;
-  uint64_t random = tb__test_seed();
+  uint64_t random = test_seed();
   for (int i = 0; i < 60; i++) {
     tb__test_mcap_t mcap = {0};
     model.count = 0;
@@ -218,12 +219,12 @@ static void test_order_of_overlapping_chunks(void **state)
 static void test_without_chunks(void **state)
 {
   (void)state;
-  uint64_t random = tb__test_seed();
+  uint64_t random = test_seed();
   tb__test_mcap_t mcap = {0};
   tb__test_mcap_begin(&mcap);
   add_channels(&mcap);
   for (int i = 0; i < 500; i++) {
-    add(&mcap, (uint16_t)(1 + i % 2), 1000 + tb__test_random(&random) % 300);
+    add(&mcap, (uint16_t)(1 + i % 2), 1000 + test_random(&random) % 300);
     if (i % 100 == 50) tb__test_mcap_attachment(&mcap, "notes.txt", "text");
     if (i == 300) { /* larger than the pieces that such messages are read in */
       void *large = calloc(1, 3 << 20);
@@ -248,7 +249,7 @@ static void test_without_chunks(void **state)
 static void test_small_cache(void **state)
 {
   (void)state;
-  uint64_t random = tb__test_seed();
+  uint64_t random = test_seed();
   for (int i = 0; i < 20; i++) {
     tb__test_mcap_t mcap = {0};
     tb__mcap_input_t input;
@@ -345,13 +346,13 @@ static void test_cut_at_every_byte(void **state)
 static void test_every_flipped_bit(void **state)
 {
   (void)state;
-  uint64_t random = tb__test_seed();
+  uint64_t random = test_seed();
   for (int i = 0; i < 4; i++) {
     tb__test_mcap_t mcap = {0};
     model.count = 0;
     make_plain(&mcap, (tb__mcap_compression_t)(i % 3), i > 0);
     for (size_t at = 0; at < mcap.file.size; at++) {
-      uint8_t flip = (uint8_t)(1 << tb__test_random(&random) % 8);
+      uint8_t flip = (uint8_t)(1 << test_random(&random) % 8);
       mcap.file.bytes[at] ^= flip;
       outcome_t outcome = try_file(mcap.file.bytes, mcap.file.size);
       mcap.file.bytes[at] ^= flip;

@@ -7,6 +7,7 @@
 
 #include "bag/test_bag.h"
 #include "bag/test_mcap.h"
+#include "seed.h"
 #include "test.h"
 
 #define PER_CHUNK 8
@@ -159,14 +160,14 @@ static void test_cut_at_every_byte(void **state)
 static void test_flipped_bits(void **state)
 {
   (void)state;
-  uint64_t random = tb__test_seed();
+  uint64_t random = test_seed();
   for (int compression = 0; compression < 3; compression++) {
     tb__test_mcap_t mcap = {0};
     losses_t losses;
     make(&mcap, compression);
     for (int i = 0; i < 200; i++) {
-      size_t at = (size_t)(tb__test_random(&random) % mcap.file.size);
-      uint8_t flip = (uint8_t)(1 << tb__test_random(&random) % 8);
+      size_t at = (size_t)(test_random(&random) % mcap.file.size);
+      uint8_t flip = (uint8_t)(1 << test_random(&random) % 8);
       if (at < 500) continue; /* the one definition of the channel */
       mcap.file.bytes[at] ^= flip;
       tb__mcap_recovery_t recovered = recover(mcap.file.bytes, mcap.file.size, &losses);

@@ -10,6 +10,7 @@
 #include "bag/mcap_index.h"
 #include "bag/output.h"
 #include "bag/test_bag.h"
+#include "seed.h"
 #include "test.h"
 
 #define MAX_MESSAGES 2000
@@ -140,22 +141,22 @@ static void assert_summary(void)
 static void test_round_trips(void **state)
 {
   (void)state;
-  uint64_t random = tb__test_seed();
+  uint64_t random = test_seed();
   for (int i = 0; i < 30; i++) {
-    const tb__bag_output_options_t options = {.chunk_size = 1 + tb__test_random(&random) % 20000,
+    const tb__bag_output_options_t options = {.chunk_size = 1 + test_random(&random) % 20000,
                                               .compression = (tb__bag_output_compression_t)(i % 3),
-                                              .level = (int)(tb__test_random(&random) % 4),
+                                              .level = (int)(test_random(&random) % 4),
                                               .ros_distro = "jazzy"};
-    unsigned topics = 1 + (unsigned)(tb__test_random(&random) % MAX_TOPICS);
-    size_t count = tb__test_random(&random) % 300;
+    unsigned topics = 1 + (unsigned)(test_random(&random) % MAX_TOPICS);
+    size_t count = test_random(&random) % 300;
     model_count = 0;
     remove(path);
     tb__bag_output_t *output = create(&options, topics);
     for (size_t k = 0; k < count; k++) {
-      uint64_t size = 8 + tb__test_random(&random) % (k % 50 == 49 ? 60000 : 200);
-      int64_t time_ns = 1000 * (int64_t)k + (int64_t)(tb__test_random(&random) % 5000);
-      assert_ok(try_write(output, (uint32_t)(tb__test_random(&random) % topics), time_ns, size));
-      if (tb__test_random(&random) % 60 == 0) assert_ok(output->format->flush(output, k % 2, NULL));
+      uint64_t size = 8 + test_random(&random) % (k % 50 == 49 ? 60000 : 200);
+      int64_t time_ns = 1000 * (int64_t)k + (int64_t)(test_random(&random) % 5000);
+      assert_ok(try_write(output, (uint32_t)(test_random(&random) % topics), time_ns, size));
+      if (test_random(&random) % 60 == 0) assert_ok(output->format->flush(output, k % 2, NULL));
     }
     assert_ok(output->format->close(output, "version: 9\n", NULL));
     assert_summary();
@@ -258,12 +259,12 @@ static void test_what_is_refused(void **state)
 static void test_joined_crc(void **state)
 {
   (void)state;
-  uint64_t random = tb__test_seed();
+  uint64_t random = test_seed();
   for (size_t i = 0; i < sizeof payload; i++)
-    payload[i] = (uint8_t)tb__test_random(&random);
+    payload[i] = (uint8_t)test_random(&random);
   for (int i = 0; i < 200; i++) {
-    size_t size = tb__test_random(&random) % sizeof payload;
-    size_t first = size ? tb__test_random(&random) % size : 0;
+    size_t size = test_random(&random) % sizeof payload;
+    size_t first = size ? test_random(&random) % size : 0;
     uint32_t a = libdeflate_crc32(0, payload, first);
     uint32_t b = libdeflate_crc32(0, payload + first, size - first);
     assert_int_equal(tb__mcap_crc_join(a, b, size - first), libdeflate_crc32(0, payload, size));

@@ -3,8 +3,6 @@
 #include <ftw.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "test.h"
 
@@ -131,20 +129,4 @@ void tb__test_db_simple(const char *path, int schema, int count, int64_t start_n
     tb__test_db_message(database, 1, start_ns + i * step_ns, 12);
   tb__test_db_exec(database, "COMMIT");
   assert_int_equal(sqlite3_close(database), SQLITE_OK);
-}
-
-uint64_t tb__test_seed(void)
-{
-  const char *text = getenv("TB_TEST_SEED");
-  uint64_t seed = text ? strtoull(text, NULL, 0) : (uint64_t)time(NULL) ^ (uint64_t)getpid() << 32;
-  print_message("TB_TEST_SEED=%llu\n", (unsigned long long)seed);
-  return seed ? seed : 1;
-}
-
-uint64_t tb__test_random(uint64_t *state)
-{
-  *state ^= *state << 13;
-  *state ^= *state >> 7;
-  *state ^= *state << 17;
-  return *state;
 }

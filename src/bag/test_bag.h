@@ -29,9 +29,4 @@ void tb__test_db_message(sqlite3 *database, int64_t topic_id, int64_t time_ns, s
  * step_ns after the one before. */
 void tb__test_db_simple(const char *path, int schema, int count, int64_t start_ns, int64_t step_ns);
 
-/* TB_TEST_SEED, or one made of the time; printed. */
-uint64_t tb__test_seed(void);
-/* xorshift64. */
-uint64_t tb__test_random(uint64_t *state);
-
 #endif

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "platform/time.h"
+#include "seed.h"
 #include "test.h"
 
 #define CLOCKS 32
@@ -62,10 +63,7 @@ static world_t world;
 
 static uint32_t draw(actor_t *actor, uint32_t below)
 {
-  actor->random ^= actor->random << 13;
-  actor->random ^= actor->random >> 7;
-  actor->random ^= actor->random << 17;
-  return (uint32_t)((actor->random >> 20) % below);
+  return (uint32_t)((test_random(&actor->random) >> 20) % below);
 }
 
 static bool running(void)
@@ -350,14 +348,6 @@ static void *set_timers(void *argument)
 
 /* ---- all together ---- */
 
-static uint64_t seed_of_run(void)
-{
-  const char *text = getenv("TB_TEST_SEED");
-  uint64_t seed = text ? strtoull(text, NULL, 10) : (uint64_t)tb__steady_now_ns() | 1;
-  print_message("TB_TEST_SEED=%llu\n", (unsigned long long)seed);
-  return seed;
-}
-
 static void world_open(void)
 {
   world = (world_t){.directory = "/tmp/timebase-shm-stress-XXXXXX", .options = TB_SHM_OPTIONS_INIT};
@@ -421,7 +411,7 @@ static void test_everything_at_once_on_pages(void **state)
   actor_t actors[ACTORS];
   const char *text = getenv("TB_TEST_MS");
   int64_t until_ns = tb__steady_now_ns() + (text ? strtoll(text, NULL, 10) : 1000) * MS;
-  uint64_t seed = seed_of_run();
+  uint64_t seed = test_seed();
   world_open();
   for (uint32_t i = 0; i < ACTORS; i++) {
     actors[i] = (actor_t){.index = i, .random = (seed + i + 1) * UINT64_C(0x9E3779B97F4A7C15)};
