@@ -81,8 +81,7 @@ static void make_random(tb__test_mcap_t *mcap, uint64_t *random, bool with_summa
     tb__test_mcap_chunk_begin(mcap, (tb__mcap_compression_t)(test_random(random) % 3));
     if (chunk == 0) add_channels(mcap);
     for (uint64_t left = test_random(random) % 40; left > 0; left--)
-      add(mcap, (uint16_t)(1 + left % 2),
-          1000 + 50 * (uint64_t)chunk + test_random(random) % 120);
+      add(mcap, (uint16_t)(1 + left % 2), 1000 + 50 * (uint64_t)chunk + test_random(random) % 120);
     tb__test_mcap_chunk_end(mcap);
     if (test_random(random) % 4 == 0) tb__test_mcap_attachment(mcap, "notes.txt", "text");
   }
