@@ -126,6 +126,15 @@ static void test_X5_ticks_that_make_somebody_due_are_committed_where_they_arrive
   pthread_join(sleeper, NULL);
 }
 
+static tb_jump_handler_t *handler_create(fixture_t *f, tb_jump_threshold_t threshold,
+                                         tb_jump_callback_t after)
+{
+  tb_jump_handler_t *handler;
+  tb_jump_handler_options_t options = {.threshold = threshold, .after = after, .user = f};
+  assert_ok(tb_jump_handler_create(f->clock, &options, &handler));
+  return handler;
+}
+
 static void on_jump(const tb_jump_t *jump, void *user)
 {
   fixture_t *f = user;
@@ -141,11 +150,8 @@ static void on_jump(const tb_jump_t *jump, void *user)
 static void test_X5_jumps_run_on_the_dispatch_thread_and_ticks_keep_their_order(void **state)
 {
   fixture_t *f = *state;
-  tb_jump_handler_t *handler;
-  tb_jump_handler_options_t options = {
-      .threshold.min_backward.ns = -1, .after = on_jump, .user = f};
   tb__tick_queue_tick(&f->queue, 50 * S);
-  assert_ok(tb_jump_handler_create(f->clock, &options, &handler));
+  tb_jump_handler_t *handler = handler_create(f, (tb_jump_threshold_t){{0}, {-1}, false}, on_jump);
   tb__tick_queue_tick(&f->queue, 20 * S);
   while (!atomic_load(&f->inside))
     sched_yield();
@@ -184,9 +190,7 @@ static void expect_read(fixture_t *f, tb_status_t status, int64_t time_ns)
 static void test_J3_readers_wait_from_the_arrival_of_a_jump(void **state)
 {
   fixture_t *f = *state;
-  tb_jump_handler_t *handler;
-  tb_jump_handler_options_t options = {.threshold = {{0}, {-1}, true}, .after = note, .user = f};
-  assert_ok(tb_jump_handler_create(f->clock, &options, &handler));
+  tb_jump_handler_t *handler = handler_create(f, (tb_jump_threshold_t){{0}, {-1}, true}, note);
   hold_dispatch(f);
   expect_read(f, TB_OK, 0);
   tb__tick_queue_tick(&f->queue, S / 2); /* the first one */
@@ -209,10 +213,8 @@ static void test_J3_readers_wait_from_the_arrival_of_a_jump(void **state)
 static void test_X5_a_jump_forward_holds_up_readers_and_the_passing_of_time_does_not(void **state)
 {
   fixture_t *f = *state;
-  tb_jump_handler_t *handler;
-  tb_jump_handler_options_t options = {.threshold.min_forward.ns = 1, .after = note, .user = f};
   tb__tick_queue_tick(&f->queue, 50 * S);
-  assert_ok(tb_jump_handler_create(f->clock, &options, &handler));
+  tb_jump_handler_t *handler = handler_create(f, (tb_jump_threshold_t){{1}, {0}, false}, note);
   hold_dispatch(f);
   tb__tick_queue_tick(&f->queue, 51 * S - 1);
   tb__tick_queue_tick(&f->queue, 51 * S);
@@ -235,9 +237,7 @@ static void test_C8_who_waits_for_a_state_is_told_when_readers_are_let_go(void *
 {
   fixture_t *f = *state;
   pthread_t waiter;
-  tb_jump_handler_t *handler;
-  tb_jump_handler_options_t options = {.threshold.on_clock_change = true, .after = note, .user = f};
-  assert_ok(tb_jump_handler_create(f->clock, &options, &handler));
+  tb_jump_handler_t *handler = handler_create(f, (tb_jump_threshold_t){{0}, {0}, true}, note);
   assert_int_equal(pthread_create(&waiter, NULL, wait_until_running, f->clock), 0);
   wait_for_waiters(f->clock, 1);
   tb__tick_queue_tick(&f->queue, 50 * S);
@@ -248,10 +248,8 @@ static void test_C8_who_waits_for_a_state_is_told_when_readers_are_let_go(void *
 static void test_X5_a_jump_that_is_dropped_lets_readers_go(void **state)
 {
   fixture_t *f = *state;
-  tb_jump_handler_t *handler;
-  tb_jump_handler_options_t options = {.threshold.min_backward.ns = -1, .after = note, .user = f};
   tb__tick_queue_tick(&f->queue, 50 * S);
-  assert_ok(tb_jump_handler_create(f->clock, &options, &handler));
+  tb_jump_handler_t *handler = handler_create(f, (tb_jump_threshold_t){{0}, {-1}, false}, note);
   hold_dispatch(f);
   tb__tick_queue_tick(&f->queue, 20 * S);
   tb__mutex_lock(&f->queue.mutex);
@@ -268,10 +266,8 @@ static void test_X5_a_jump_that_is_dropped_lets_readers_go(void **state)
 static void test_X4_readers_of_the_wrapping_source_wait(void **state)
 {
   fixture_t *f = *state;
-  tb_jump_handler_t *handler;
-  tb_jump_handler_options_t options = {.threshold.min_backward.ns = -1, .after = note, .user = f};
   tb__tick_queue_tick(&f->queue, 50 * S);
-  assert_ok(tb_jump_handler_create(f->clock, &options, &handler));
+  tb_jump_handler_t *handler = handler_create(f, (tb_jump_threshold_t){{0}, {-1}, false}, note);
   hold_dispatch(f);
   tb__tick_queue_tick(&f->queue, 20 * S);
   expect_read(f, TB_ERR_BUSY, 0);
@@ -285,15 +281,13 @@ static void test_X4_readers_of_the_wrapping_source_wait(void **state)
 static void test_J7_readers_give_up_before_the_handlers_are_called(void **state)
 {
   fixture_t *f = *state;
-  tb_jump_handler_t *handler;
-  tb_jump_handler_options_t options = {.threshold.min_backward.ns = -1, .after = note, .user = f};
   tb_timeline_options_t limits = TB_TIMELINE_OPTIONS_INIT;
   tb_time_t now;
   limits.slow_handler_limit.ns = 1;
   limits.readers_give_up = true;
   assert_ok(tb_timeline_set_options(tb_source_timeline(f->source), &limits));
   tb__tick_queue_tick(&f->queue, 50 * S);
-  assert_ok(tb_jump_handler_create(f->clock, &options, &handler));
+  tb_jump_handler_t *handler = handler_create(f, (tb_jump_threshold_t){{0}, {-1}, false}, note);
   hold_dispatch(f);
   tb__tick_queue_tick(&f->queue, 20 * S);
   assert_int_equal(tb_clock_now(f->clock, &now), TB_ERR_BUSY);
@@ -317,11 +311,9 @@ static void on_slow_jump(const tb_jump_t *jump, void *user)
 static void test_X5_jumps_in_a_row_let_readers_in(void **state)
 {
   fixture_t *f = *state;
-  tb_jump_handler_t *handler;
-  tb_jump_handler_options_t options = {
-      .threshold.min_backward.ns = -1, .after = on_slow_jump, .user = f};
   tb__tick_queue_tick(&f->queue, 50 * S);
-  assert_ok(tb_jump_handler_create(f->clock, &options, &handler));
+  tb_jump_handler_t *handler =
+      handler_create(f, (tb_jump_threshold_t){{0}, {-1}, false}, on_slow_jump);
   hold_dispatch(f);
   tb__tick_queue_tick(&f->queue, 40 * S);
   tb__tick_queue_tick(&f->queue, 40 * S + 1);
@@ -382,10 +374,8 @@ static void test_S7_who_is_due_during_a_change_of_another_clock_is_woken(void **
 static void test_X5_a_jump_at_the_end_of_a_full_queue_is_one(void **state)
 {
   fixture_t *f = *state;
-  tb_jump_handler_t *handler;
-  tb_jump_handler_options_t options = {.threshold.min_backward.ns = -1, .after = note, .user = f};
   tb__tick_queue_tick(&f->queue, 500 * S);
-  assert_ok(tb_jump_handler_create(f->clock, &options, &handler));
+  tb_jump_handler_t *handler = handler_create(f, (tb_jump_threshold_t){{0}, {-1}, false}, note);
   hold_dispatch(f);
   for (int64_t i = 1; i < TB__TICK_QUEUE_SIZE; i++)
     tb__tick_queue_tick(&f->queue, (500 - 2 * i) * S);
@@ -404,11 +394,9 @@ static void test_X5_a_jump_at_the_end_of_a_full_queue_is_one(void **state)
 static void test_X5_a_full_queue_keeps_the_latest_time(void **state)
 {
   fixture_t *f = *state;
-  tb_jump_handler_t *handler;
-  tb_jump_handler_options_t options = {
-      .threshold.min_backward.ns = -100 * S, .after = on_jump, .user = f};
   tb__tick_queue_tick(&f->queue, 500 * S);
-  assert_ok(tb_jump_handler_create(f->clock, &options, &handler));
+  tb_jump_handler_t *handler =
+      handler_create(f, (tb_jump_threshold_t){{0}, {-100 * S}, false}, on_jump);
   tb__tick_queue_tick(&f->queue, 20 * S);
   while (!atomic_load(&f->inside))
     sched_yield();
@@ -424,11 +412,8 @@ static void test_X5_a_full_queue_keeps_the_latest_time(void **state)
 static void test_X8_reports_run_on_the_dispatch_thread_once_for_all_that_ask(void **state)
 {
   fixture_t *f = *state;
-  tb_jump_handler_t *handler;
-  tb_jump_handler_options_t options = {
-      .threshold.min_backward.ns = -1, .after = on_jump, .user = f};
   tb__tick_queue_tick(&f->queue, 50 * S);
-  assert_ok(tb_jump_handler_create(f->clock, &options, &handler));
+  tb_jump_handler_t *handler = handler_create(f, (tb_jump_threshold_t){{0}, {-1}, false}, on_jump);
   tb__tick_queue_tick(&f->queue, 20 * S);
   while (!atomic_load(&f->inside))
     sched_yield();
