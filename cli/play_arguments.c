@@ -433,8 +433,8 @@ const char play_help[] =
     "The services of rosbag2_interfaces are offered below /rosbag2_player; after stop the command\n"
     "waits for play, or a signal.\n\n"
     "Time starts with the first message and never runs ahead of the data: the last tick is the\n"
-    "last message's time. Where playing starts or goes on behind the start, transient-local "
-    "topics\n"
-    "get their last message before that first. SIGINT and SIGTERM end the playing within a\n"
-    "second, as does a closed output; that is a normal end, with exit status 0. Where a part of\n"
-    "the recording cannot be read, the rest is played: status 3.\n";
+    "last message's time. Where playing starts or goes on behind the start, transient-local\n"
+    "topics get the last messages before that first, as many as their publishers kept (one each\n"
+    "where no depth was recorded). SIGINT and SIGTERM end the playing within a second, as does\n"
+    "a closed output; that is a normal end, with exit status 0. Where a part of the recording\n"
+    "cannot be read, the rest is played: status 3.\n";

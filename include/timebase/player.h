@@ -171,8 +171,8 @@ TB_API void tb_player_destroy(tb_player_t *player);
  * where options.clock stands.
  *
  * Where it starts behind the first message, by an offset or a seek, transient-local topics get
- * their state of that time first: of each, the last message before it is sent behind the jump's
- * tick, also while paused.
+ * their state of that time first, behind the jump's tick, also while paused: of each as many of the
+ * last messages before it as its publishers kept, one each or their depths (at most 1000).
  *
  * The round ends behind its last message, but not while paused: a seek may lead back.
  *

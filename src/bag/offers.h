@@ -22,6 +22,8 @@ typedef struct tb__qos_offer {
   bool avoid_ros_namespace_conventions;
 } tb__qos_offer_t;
 
+#define TB__QOS_OFFER_KEEP_ALL 2 /* history */
+
 typedef struct tb__qos_offers {
   tb__qos_offer_t *items;
   size_t count;

@@ -32,7 +32,7 @@ tb_status_t tb__feed_init(tb__feed_t *feed, tb_bag_reader_t *reader, bool skip_c
   const tb_bag_info_t *info = tb_bag_reader_info(reader);
   for (size_t i = 0; i < info->topic_count && status == TB_OK; i++)
     if (tb__feed_plays(feed, i) && info->topics[i].qos.durability == TB_QOS_TRANSIENT_LOCAL)
-      tb__latched_add_topic(&feed->latched, i);
+      status = tb__latched_add_topic(&feed->latched, i);
   return status;
 }
 

@@ -1,7 +1,9 @@
 #include "play/latched.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "bag/offers.h"
 #include "bag/reader.h"
 #include "base/log.h"
 
@@ -12,23 +14,53 @@ tb_status_t tb__latched_init(tb__latched_t *latched, tb_bag_reader_t *reader,
   *latched =
       (tb__latched_t){.reader = reader, .stopping = stopping, .covered_ns = 0, .target_ns = 0};
   latched->topics = calloc(topics + 1, sizeof *latched->topics);
-  latched->state = calloc(topics + 1, sizeof *latched->state);
-  return latched->topics && latched->state ? TB_OK : TB_ERR_NO_MEMORY;
+  latched->kept = calloc(topics + 1, sizeof *latched->kept);
+  latched->left = calloc(topics + 1, sizeof *latched->left);
+  return latched->topics && latched->kept && latched->left ? TB_OK : TB_ERR_NO_MEMORY;
 }
 
 void tb__latched_fini(tb__latched_t *latched)
 {
   free(latched->topics);
+  free(latched->kept);
+  free(latched->left);
   free(latched->state);
   free(latched->entries);
   *latched = (tb__latched_t){0};
 }
 
-void tb__latched_add_topic(tb__latched_t *latched, size_t topic)
+#define KEPT_MAX 1000 /* of a topic: each one is sought */
+
+/* Which message is of which publisher is not recorded, and the depth is not known to most
+ * recorders. */
+static uint64_t kept_of(const tb_bag_topic_t *topic)
 {
+  uint64_t most = topic->message_count < KEPT_MAX ? topic->message_count : KEPT_MAX;
+  tb__qos_offers_t offers = {0};
+  uint64_t kept = 0;
+  if (tb__qos_offers_parse(topic->offers, &offers, NULL) == TB_OK)
+    for (size_t i = 0; i < offers.count && kept < most; i++) {
+      const tb__qos_offer_t *offer = &offers.items[i];
+      bool all = offer->history == TB__QOS_OFFER_KEEP_ALL;
+      kept += all ? most : offer->depth > 0 ? (uint64_t)offer->depth : 1;
+    }
+  tb__qos_offers_fini(&offers);
+  if (kept > most) kept = most;
+  return kept ? kept : 1;
+}
+
+tb_status_t tb__latched_add_topic(tb__latched_t *latched, size_t topic)
+{
+  const tb_bag_topic_t *info = &tb_bag_reader_info(latched->reader)->topics[topic];
+  uint64_t kept = kept_of(info);
+  size_t *state = realloc(latched->state, (latched->kept_count + kept) * sizeof *state);
+  if (!state) return TB_ERR_NO_MEMORY;
+  latched->state = state;
   latched->topics[topic] = true;
-  latched->topic_count++;
-  latched->message_count += tb_bag_reader_info(latched->reader)->topics[topic].message_count;
+  latched->kept[topic] = kept;
+  latched->kept_count += kept;
+  latched->message_count += info->message_count;
+  return TB_OK;
 }
 
 static bool append(tb__latched_t *latched, const tb_bag_message_t *message)
@@ -85,23 +117,19 @@ static int by_place(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-static bool has_topic(const tb__latched_t *latched, size_t topic)
-{
-  for (size_t i = 0; i < latched->state_count; i++)
-    if (latched->entries[latched->state[i]].topic == topic) return true;
-  return false;
-}
-
 void tb__latched_find(tb__latched_t *latched, int64_t time_ns)
 {
+  size_t topics = tb_bag_reader_info(latched->reader)->topic_count;
   tb__latched_forget(latched);
   latched->target_ns = time_ns;
-  if (latched->topic_count == 0) return;
+  if (latched->kept_count == 0) return;
   cover(latched, time_ns);
-  for (size_t i = latched->count; i > 0 && latched->state_count < latched->topic_count; i--) {
+  memcpy(latched->left, latched->kept, topics * sizeof *latched->left);
+  for (size_t i = latched->count; i > 0 && latched->state_count < latched->kept_count; i--) {
     const tb__latched_entry_t *entry = &latched->entries[i - 1];
-    if (entry->time_ns < time_ns && !has_topic(latched, entry->topic))
-      latched->state[latched->state_count++] = i - 1;
+    if (entry->time_ns >= time_ns || latched->left[entry->topic] == 0) continue;
+    latched->left[entry->topic]--;
+    latched->state[latched->state_count++] = i - 1;
   }
   qsort(latched->state, latched->state_count, sizeof *latched->state, by_place);
 }

@@ -20,9 +20,11 @@ typedef struct tb__latched_entry {
 typedef struct tb__latched {
   tb_bag_reader_t *reader;
   const atomic_bool *stopping;
-  bool *topics; /* by topic of the bag: whether it is latched */
-  size_t topic_count;
-  uint64_t message_count; /* of those topics */
+  bool *topics;           /* by topic of the bag: whether it is latched */
+  uint64_t *kept;         /* likewise: how many of its messages are its state */
+  uint64_t *left;         /* likewise: how many are still looked for */
+  uint64_t kept_count;    /* of all topics */
+  uint64_t message_count; /* likewise */
 
   tb__latched_entry_t *entries; /* in the order of the recording */
   size_t count, capacity;
@@ -36,9 +38,10 @@ typedef struct tb__latched {
 tb_status_t tb__latched_init(tb__latched_t *latched, tb_bag_reader_t *reader,
                              const atomic_bool *stopping);
 void tb__latched_fini(tb__latched_t *latched);
-void tb__latched_add_topic(tb__latched_t *latched, size_t topic);
+/* Its state are as many of its last messages as its publishers kept: one each, or their depths. */
+tb_status_t tb__latched_add_topic(tb__latched_t *latched, size_t topic);
 
-/* Looks for the last message of each topic before `time_ns`. Leaves the reader anywhere. */
+/* Looks for the state of each topic before `time_ns`. Leaves the reader anywhere. */
 void tb__latched_find(tb__latched_t *latched, int64_t time_ns);
 /* None is to be sent any more. */
 void tb__latched_forget(tb__latched_t *latched);

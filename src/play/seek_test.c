@@ -164,6 +164,35 @@ static void test_an_hour_to_the_next_message_is_no_wait(void **state)
   fixture_fini(&f);
 }
 
+/* /map was sent three times before 1055 ms. */
+static void test_the_state_is_what_all_publishers_kept(void **state)
+{
+  (void)state;
+  static const struct {
+    const char *offers, *trace;
+  } cases[] = {
+      {LATCHED LATCHED, "settle @0 c1055 /static /map /map @5 c1060 /a flush"},
+      {"- history: 1\n  depth: 5\n  reliability: 1\n  durability: 1\n",
+       "settle @0 c1055 /static /map /map /map @5 c1060 /a flush"},
+      {"- history: 2\n  depth: 0\n  reliability: 1\n  durability: 1\n",
+       "settle @0 c1055 /static /map /map /map @5 c1060 /a flush"},
+      {"- history: 3\n  depth: 0\n  reliability: 1\n  durability: 1\n",
+       "settle @0 c1055 /static /map @5 c1060 /a flush"},
+  };
+  for (size_t i = 0; i < COUNT(cases); i++) {
+    const tb__fake_topic_t kept[] = {
+        topics[0], {"/map", "std_msgs/msg/String", cases[i].offers, NULL}, topics[STATIC]};
+    fixture_t f;
+    fixture_latched(&f, NULL, 0);
+    tb_bag_reader_close(f.reader);
+    f.bag.topics = kept;
+    assert_ok(tb__fake_bag_open(&f.bag, NULL, &f.reader, NULL));
+    f.options.start_offset.ns = 55 * MS;
+    assert_plays(&f, cases[i].trace);
+    fixture_fini(&f);
+  }
+}
+
 static void test_an_offset_restores_the_state_in_each_round(void **state)
 {
   (void)state;
@@ -295,6 +324,7 @@ int main(void)
       cmocka_unit_test(test_a_seek_out_of_range_changes_nothing),
       cmocka_unit_test(test_seeks_end_with_the_playing),
       cmocka_unit_test(test_an_hour_to_the_next_message_is_no_wait),
+      cmocka_unit_test(test_the_state_is_what_all_publishers_kept),
       cmocka_unit_test(test_an_offset_restores_the_state_in_each_round),
       cmocka_unit_test(test_steps_move_time_to_the_message),
       cmocka_unit_test(test_the_end_while_paused_waits_for_a_seek),
