@@ -152,17 +152,20 @@ static tb_status_t copy_topic(bag_copy_t *copy, size_t index, tb_error_t *error)
   return TB_OK;
 }
 
+static bool ends_with(const char *path, size_t length, const char *ending)
+{
+  size_t size = strlen(ending);
+  return length > size && memcmp(path + length - size, ending, size) == 0;
+}
+
 /* NULL: the name does not tell. */
 static const char *storage_of_name(const char *path)
 {
   size_t length = strlen(path);
   while (length > 0 && path[length - 1] == '/')
     length--;
-  if (length > strlen(".mcap") && !strncmp(path + length - strlen(".mcap"), ".mcap", 5))
-    return "mcap";
-  if (length > strlen(".db3") && !strncmp(path + length - strlen(".db3"), ".db3", 4))
-    return "sqlite3";
-  return NULL;
+  if (ends_with(path, length, ".mcap")) return "mcap";
+  return ends_with(path, length, ".db3") ? "sqlite3" : NULL;
 }
 
 static tb_status_t open_output(bag_copy_t *copy, const bool *wanted, tb_error_t *error)

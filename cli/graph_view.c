@@ -91,7 +91,7 @@ static tb_status_t wait_for_change(const graph_view_t *view, uint32_t seen, int6
   }
 }
 
-static int take_snapshot(graph_view_t *view)
+int graph_view_refresh(graph_view_t *view)
 {
   tb_error_t error = TB_ERROR_INIT;
   const tb_ros2_graph_snapshot_t *snapshot;
@@ -115,7 +115,7 @@ int graph_view_look(graph_view_t *view, tb_duration_t wait, graph_view_enough_t 
   int64_t begin_ns = now_ns(view);
   for (;;) {
     uint32_t seen = tb_ros2_graph_changes(view->graph);
-    int result = take_snapshot(view);
+    int result = graph_view_refresh(view);
     if (result || (is_enough && is_enough(view, user))) return result;
     tb_status_t status = wait_for_change(view, seen, look_until(view, wait, begin_ns));
     if (status == TB_ERR_TIMEOUT) return EXIT_OK;

@@ -45,6 +45,9 @@ typedef void (*graph_view_work_t)(size_t index, void *user);
 int graph_view_open(const command_t *command, int domain, graph_view_t *out);
 void graph_view_close(graph_view_t *view);
 
+/* Looks at the graph once more, as it is now. EXIT_OK, or a message has been printed. */
+int graph_view_refresh(graph_view_t *view);
+
 /* Looks at the graph for `wait`, or, if that is 0, until discovery has settled: nothing has come
  * for half a second, or for a whole one while there are no nodes; at most 5 s. Earlier when
  * `is_enough` (NULL: nothing is) says so of the new snapshot. EXIT_OK, or a message has been

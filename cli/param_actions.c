@@ -57,11 +57,18 @@ static char *await_node(graph_view_t *view, const param_arguments_t *arguments, 
     free(node);
     return NULL;
   }
-  const tb_ros2_graph_node_t *found = tb_ros2_graph_find_node(view->snapshot, node);
-  if (found->is_duplicate)
+  return node;
+}
+
+/* Others of its name may have been found only while it was asked. Frees it. */
+static void leave_node(graph_view_t *view, char *node)
+{
+  const tb_ros2_graph_node_t *found = NULL;
+  if (graph_view_refresh(view) == EXIT_OK) found = tb_ros2_graph_find_node(view->snapshot, node);
+  if (found && found->is_duplicate)
     fprintf(stderr, "timebase %s: warning: several nodes have this name; one of them answers\n",
             view->command->name);
-  return node;
+  free(node);
 }
 
 static int ask_failed(const ask_t *ask)
@@ -175,7 +182,7 @@ int param_list(graph_view_t *view, const param_arguments_t *arguments)
   if (!node) return result;
   const char *nodes[] = {node};
   result = list_nodes(view, arguments, nodes, 1);
-  free(node);
+  leave_node(view, node);
   return result;
 }
 
@@ -288,7 +295,7 @@ int param_get(graph_view_t *view, const param_arguments_t *arguments)
   free(ask.values);
   free(ask.found);
   ask_end(&ask);
-  free(node);
+  leave_node(view, node);
   return result;
 }
 
@@ -370,6 +377,6 @@ int param_set(graph_view_t *view, const param_arguments_t *arguments,
   if (!result) result = show_result(&ask);
   tb_ros2_parameter_value_release(&held);
   ask_end(&ask);
-  free(node);
+  leave_node(view, node);
   return result;
 }

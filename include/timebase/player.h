@@ -177,9 +177,8 @@ TB_API void tb_player_destroy(tb_player_t *player);
  * The round ends behind its last message, but not while paused: a seek may lead back.
  *
  * At the end of a round that loops, the clock jumps back to the start exactly once, in a tick with
- * TB_JUMP_REASON_LOOP. A round takes 10 ms or more, in steady time and on
- * options.clock; behind one without any message there is no
- * other, which goes to the log.
+ * TB_JUMP_REASON_LOOP. A round takes 10 ms or more, in steady time and on options.clock; behind one
+ * without any message there is no other, which goes to the log.
  *
  *   TB_ERR_TRANSPORT and others of the transport, with the topic's name
  *   TB_ERR_DEADLOCK  with options.clock in a jump callback or the log hook; nothing is played

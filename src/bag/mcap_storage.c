@@ -265,33 +265,17 @@ static tb_status_t mcap_copy_rest(tb__bag_file_t *base, tb__bag_output_t *to, tb
   return tb__mcap_copy_rest(&file->input, &file->index, writer, span, count, error);
 }
 
+#define READS_MCAP                                                                                 \
+  .id = "mcap", .extension = ".mcap", .close = mcap_close, .read_info = mcap_read_info,            \
+  .count_topics = mcap_count_topics, .seek = mcap_seek, .step = mcap_step,                         \
+  .read_topic = mcap_read_topic, .read_data = mcap_read_data, .copy_rest = mcap_copy_rest
+
 const tb__bag_storage_t tb__mcap_storage = {
-    .id = "mcap",
-    .extension = ".mcap",
+    READS_MCAP,
     .open = mcap_open,
-    .close = mcap_close,
-    .read_info = mcap_read_info,
-    .count_topics = mcap_count_topics,
-    .seek = mcap_seek,
-    .step = mcap_step,
-    .read_topic = mcap_read_topic,
-    .read_data = mcap_read_data,
     .verify = mcap_verify,
-    .copy_rest = mcap_copy_rest,
     .salvage = &tb__mcap_salvage,
 };
 
 /* The same on the copy that was recovered. */
-const tb__bag_storage_t tb__mcap_salvage = {
-    .id = "mcap",
-    .extension = ".mcap",
-    .open = tb__mcap_salvage_open,
-    .close = mcap_close,
-    .read_info = mcap_read_info,
-    .count_topics = mcap_count_topics,
-    .seek = mcap_seek,
-    .step = mcap_step,
-    .read_topic = mcap_read_topic,
-    .read_data = mcap_read_data,
-    .copy_rest = mcap_copy_rest,
-};
+const tb__bag_storage_t tb__mcap_salvage = {READS_MCAP, .open = tb__mcap_salvage_open};

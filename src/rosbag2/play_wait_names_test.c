@@ -39,6 +39,7 @@ static void test_names_are_made_full(void **state)
 static void test_names_that_break_the_rules_of_ros(void **state)
 {
   (void)state;
+  assert_status(tb_ros2_play_wait_check(NULL, NULL), TB_ERR_INVALID);
   assert_wrong(NULL, "b", 0, "topic name is NULL");
   assert_wrong("", "b", 0, "topic name '': must not be empty");
   assert_wrong("a b", "c", 0, "topic name 'a b': must have only letters, digits, '_' and '/'");
