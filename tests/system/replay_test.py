@@ -122,7 +122,8 @@ class ReplayTest(CommandTest):
         return sent
 
     def messages(self, run):
-        """Of one run: (messages by log time, ticks of /clock, texts of jumps)."""
+        """Of one run: (messages by log time, ticks of /clock, texts of jumps, the first log time of
+        what is played)."""
         out = os.path.join(self.folder, f"run{run}")
         self.run_command("bag", "cut", self.bag, "--run", str(run), "-o", out, "-s", "sqlite3")
         database = sqlite3.connect(os.path.join(out, f"run{run}_0.db3"))
@@ -142,7 +143,8 @@ class ReplayTest(CommandTest):
             elif topic in (*PERIODS_NS, "/map"):
                 stamp_ns, number = decode(data)
                 messages.append(Message(topic, number, stamp_ns, log_ns))
-        return messages, ticks, jumps
+        first_ns = next(log_ns for topic, log_ns, _ in rows if topic != "/clock")
+        return messages, ticks, jumps, first_ns
 
     # --- replay ---
 
@@ -245,8 +247,8 @@ class ReplayTest(CommandTest):
         self.assertEqual(len(info["files"]), 2)
         runs = [self.messages(run) for run in (1, 2)]
         self.check_recording(runs)
-        self.check_replay_with_seeks(runs[0][0])
-        self.check_replay(runs[1][0])
+        self.check_replay_with_seeks(runs[0][0], runs[0][3])
+        self.check_replay(runs[1][0], runs[1][3])
         refused = self.run_command("play", self.bag, status=2)
         self.assertIn("--run 1 to 2", refused.stderr)
 
@@ -332,12 +334,12 @@ class ReplayTest(CommandTest):
 
     def check_recording(self, runs):
         last_tick_ns = 0
-        for messages, ticks, _ in runs:
+        for messages, ticks, _, _ in runs:
             self.assertEqual(ticks, sorted(ticks))
             self.assertTrue(all(tick % (SECOND // 50) == 0 for tick in ticks))
             self.check_stamps(messages, last_tick_ns)
             last_tick_ns = ticks[-1]
-        for messages, ticks, _ in runs:
+        for _, ticks, _, _ in runs:
             self.assertEqual(ticks[0], START_NS)
         started = f"kind=started reason=none before_ns=0 after_ns={START_NS} run=1"
         self.assertIn(runs[0][2], ([started], []))  # unless time was there before the recorder
@@ -346,15 +348,16 @@ class ReplayTest(CommandTest):
         )
         self.assertEqual(int(match.group(1)), runs[0][1][-1])
         self.assertEqual(len(runs[1][2]), 1)
+        self.assertEqual(runs[1][3], START_NS)  # of that jump
 
-    def check_replay(self, messages):
+    def check_replay(self, messages, first_ns):
         for seen in self.play(2, lambda consumer: None):
             jumps, stretches = self.split_at_jumps(seen)
             self.assertEqual([jump.kind for jump in jumps], ["started"])
-            self.assertEqual(jumps[0].after_ns, START_NS)
+            self.assertEqual(jumps[0].after_ns, first_ns)
             self.check_stretch(stretches[0], messages)
 
-    def check_replay_with_seeks(self, messages):
+    def check_replay_with_seeks(self, messages, first_ns):
         forward_ns, back_ns = START_NS + 15 * SECOND, START_NS + 5 * SECOND + 1
 
         def seek(consumer):
@@ -367,10 +370,10 @@ class ReplayTest(CommandTest):
         for seen in self.play(1, seek):
             jumps, stretches = self.split_at_jumps(seen)
             self.assertEqual([jump.kind for jump in jumps], ["started", "forward", "backward"])
-            self.assertEqual([jump.after_ns for jump in jumps], [START_NS, forward_ns, back_ns])
+            self.assertEqual([jump.after_ns for jump in jumps], [first_ns, forward_ns, back_ns])
             for jump in jumps[1:]:
                 self.assertEqual(jump.delta_ns, jump.after_ns - jump.before_ns)
-            self.check_until(stretches[0], messages, START_NS, jumps[1].before_ns)
+            self.check_until(stretches[0], messages, first_ns, jumps[1].before_ns)
             self.check_until(stretches[1], messages, forward_ns, jumps[2].before_ns)
             self.check_stretch(stretches[2], self.from_time(messages, back_ns))
 
