@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 
-#define ARITY 4
+#define ARITY TB__HEAP_SECONDS
 /* Entries that stay in the second cache by themselves. */
 #define CACHED 32768
 /* Places before the first entry, so that the entries 1 to 4, 5 to 8 and so on are lines. */
@@ -86,12 +86,15 @@ tb_status_t tb__heap_reserve(tb__heap_t *heap, uint32_t ids)
   if (wanted > TB__HEAP_IDS) wanted = TB__HEAP_IDS;
   size_t bytes = (wanted + (size_t)LEAD) * sizeof *heap->entries;
   void *memory = tb__memory_alloc(bytes);
-  uint32_t *where = realloc(heap->where, wanted * sizeof *where);
-  if (where) heap->where = where;
+  uint32_t *where = tb__memory_alloc(wanted * sizeof *where);
   if (!memory || !where) {
     free(memory);
+    free(where);
     return TB_ERR_NO_MEMORY;
   }
+  if (heap->ids) memcpy(where, heap->where, heap->ids * sizeof *where);
+  free(heap->where);
+  heap->where = where;
   tb__heap_entry_t *entries = (tb__heap_entry_t *)memory + LEAD;
   if (heap->size) memcpy(entries, heap->entries, heap->size * sizeof *entries);
   free(heap->memory);
@@ -126,15 +129,14 @@ static void renumber(tb__heap_t *heap)
   tb__heap_rebuild(heap);
 }
 
-static tb__heap_entry_t entry_make(tb__heap_t *heap, uint32_t id, int64_t key)
+uint64_t tb__heap_make_rank(tb__heap_t *heap, uint32_t id)
 {
-  if (heap->last_seq == TB__HEAP_LAST_SEQ) renumber(heap);
-  return (tb__heap_entry_t){key, ++heap->last_seq << TB__HEAP_ID_BITS | id};
+  if (tb__heap_is_numbered_up(heap)) renumber(heap);
+  return ++heap->last_seq << TB__HEAP_ID_BITS | id;
 }
 
-void tb__heap_insert(tb__heap_t *heap, uint32_t id, int64_t key)
+void tb__heap_insert(tb__heap_t *heap, tb__heap_entry_t entry)
 {
-  tb__heap_entry_t entry = entry_make(heap, id, key);
   sift_up(heap, heap->size++, entry);
 }
 
@@ -160,10 +162,9 @@ void tb__heap_change(tb__heap_t *heap, uint32_t id, int64_t key)
   entry_move(heap, index, (tb__heap_entry_t){key, heap->entries[index].rank});
 }
 
-void tb__heap_reinsert(tb__heap_t *heap, uint32_t id, int64_t key)
+void tb__heap_replace(tb__heap_t *heap, tb__heap_entry_t entry)
 {
-  tb__heap_entry_t entry = entry_make(heap, id, key);
-  entry_move(heap, heap->where[id], entry);
+  entry_move(heap, heap->where[tb__heap_id(&entry)], entry);
 }
 
 void tb__heap_rebuild(tb__heap_t *heap)

@@ -32,9 +32,14 @@ typedef struct tb__heap {
 tb_status_t tb__heap_reserve(tb__heap_t *heap, uint32_t ids);
 void tb__heap_fini(tb__heap_t *heap);
 
+static inline uint32_t tb__heap_rank_id(uint64_t rank)
+{
+  return (uint32_t)rank & (TB__HEAP_IDS - 1);
+}
+
 static inline uint32_t tb__heap_id(const tb__heap_entry_t *entry)
 {
-  return (uint32_t)entry->rank & (TB__HEAP_IDS - 1);
+  return tb__heap_rank_id(entry->rank);
 }
 
 static inline bool tb__heap_contains(const tb__heap_t *heap, uint32_t id)
@@ -42,10 +47,8 @@ static inline bool tb__heap_contains(const tb__heap_t *heap, uint32_t id)
   return heap->where[id] != TB__HEAP_ABSENT;
 }
 
-static inline int64_t tb__heap_key(const tb__heap_t *heap, uint32_t id)
-{
-  return heap->entries[heap->where[id]].key;
-}
+/* The second is among the TB__HEAP_SECONDS entries behind the first. */
+#define TB__HEAP_SECONDS 4
 
 /* NULL if empty. */
 static inline const tb__heap_entry_t *tb__heap_min(const tb__heap_t *heap)
@@ -53,14 +56,21 @@ static inline const tb__heap_entry_t *tb__heap_min(const tb__heap_t *heap)
   return heap->size ? heap->entries : NULL;
 }
 
-/* The id must not be in the heap. */
-void tb__heap_insert(tb__heap_t *heap, uint32_t id, int64_t key);
+/* Whether the next rank that is made would be the first of a new numbering. */
+static inline bool tb__heap_is_numbered_up(const tb__heap_t *heap)
+{
+  return heap->last_seq == TB__HEAP_LAST_SEQ;
+}
+
+/* Of an insertion that is made now: above all ranks that are in the heap. */
+uint64_t tb__heap_make_rank(tb__heap_t *heap, uint32_t id);
+/* The id, which the rank holds, must not be in the heap. */
+void tb__heap_insert(tb__heap_t *heap, tb__heap_entry_t entry);
 /* The id must be in the heap; `change` keeps its place among equal keys. */
 void tb__heap_remove(tb__heap_t *heap, uint32_t id);
 void tb__heap_change(tb__heap_t *heap, uint32_t id, int64_t key);
-/* Removes and inserts: the last among equal keys. */
-void tb__heap_reinsert(tb__heap_t *heap, uint32_t id, int64_t key);
-/* After keys were changed in `entries`. */
+void tb__heap_replace(tb__heap_t *heap, tb__heap_entry_t entry);
+/* After entries were changed, or left out at the end. */
 void tb__heap_rebuild(tb__heap_t *heap);
 
 #endif

@@ -15,6 +15,11 @@ static uint64_t random_next(void)
   return random_state;
 }
 
+static void insert(tb__heap_t *heap, uint32_t id, int64_t key)
+{
+  tb__heap_insert(heap, (tb__heap_entry_t){key, tb__heap_make_rank(heap, id)});
+}
+
 /* The smallest key, then the smallest order, by looking at all. */
 static uint32_t model_min(const int64_t *keys, const uint64_t *orders, const bool *present)
 {
@@ -45,7 +50,7 @@ static void test_heap_agrees_with_a_model(void **state)
     if (!present[id]) {
       keys[id] = key;
       orders[id] = step;
-      tb__heap_insert(&heap, id, key);
+      insert(&heap, id, key);
       present[id] = true;
     } else if (random_next() % 2) {
       tb__heap_remove(&heap, id);
@@ -54,7 +59,7 @@ static void test_heap_agrees_with_a_model(void **state)
       tb__heap_change(&heap, id, key);
       keys[id] = key;
     } else {
-      tb__heap_reinsert(&heap, id, key);
+      tb__heap_replace(&heap, (tb__heap_entry_t){key, tb__heap_make_rank(&heap, id)});
       keys[id] = key;
       orders[id] = step;
     }
@@ -76,7 +81,7 @@ static void test_heap_rebuilds_after_keys_were_changed_in_place(void **state)
   tb__heap_t heap = {0};
   assert_ok(tb__heap_reserve(&heap, 100));
   for (uint32_t id = 0; id < 100; id++)
-    tb__heap_insert(&heap, id, id);
+    insert(&heap, id, id);
   for (uint32_t i = 0; i < heap.size; i++)
     heap.entries[i].key = -heap.entries[i].key / 2;
   tb__heap_rebuild(&heap);

@@ -43,7 +43,8 @@ TB_NO_THREAD_ANALYSIS
 void tb__lane_rearm_locked(tb__lane_t *lane, tb_timeline_t *timeline)
 {
   if (lane->closed || lane->in_run) return;
-  const tb__heap_entry_t *first = tb__lane_first_locked(lane);
+  bool right;
+  const tb__heap_entry_t *first = tb__lane_first_locked(lane, INT64_MAX, &right);
   int64_t deadline_ns =
       first && first->key != INT64_MAX ? tb__add_saturated(first->key, lane->offset_ns) : INT64_MAX;
   if (timeline->kind != TB__TIMELINE_ROS) {
@@ -64,6 +65,18 @@ void tb__lane_rearm_locked(tb__lane_t *lane, tb_timeline_t *timeline)
   }
   if (!never) tb__waiter_queue_locked(timeline, &lane->waiter);
   tb__lane_pay_locked(lane);
+}
+
+TB_NO_THREAD_ANALYSIS
+static bool lane_sharpen(tb__waiter_t *waiter)
+{
+  tb__lane_t *lane = (tb__lane_t *)waiter;
+  uint64_t before = waiter->deadline;
+  bool right;
+  if (lane->in_run) return false;
+  tb__lane_first_locked(lane, INT64_MAX, &right);
+  tb__lane_rearm_locked(lane, tb__clock_timeline(waiter->clock));
+  return !right || !waiter->queued || waiter->deadline != before;
 }
 
 /* Out of the heap until run_due, which asks for the next deadline when it ends. */
@@ -96,7 +109,7 @@ static void lane_shift(tb__lane_t *lane, int64_t by_ns)
   for (uint32_t i = 0; i < lane->heap.size; i++) {
     tb__heap_entry_t *entry = &lane->heap.entries[i];
     tb_timer_t *timer = tb__lane_timer(lane, tb__heap_id(entry));
-    entry->key = key_fold(entry->key, offset);
+    entry->key = timer->key = key_fold(timer->key, offset);
     timer->last_key = key_fold(timer->last_key, offset);
   }
   lane->horizon_key = key_fold(lane->horizon_key, offset);
@@ -114,7 +127,7 @@ static void lane_rebase(tb__lane_t *lane, int64_t now_ns)
     tb_timer_t *timer = tb__lane_timer(lane, tb__heap_id(entry));
     if (timer->mode == TB_TIMER_ONE_SHOT_AT || now_key >= timer->last_key) continue;
     timer->last_key = now_key;
-    entry->key = tb__add_saturated(now_key, timer->period_ns);
+    entry->key = timer->key = tb__add_saturated(now_key, timer->period_ns);
   }
   tb__heap_rebuild(&lane->heap);
 }
@@ -129,8 +142,8 @@ static void lane_begin(tb__lane_t *lane, int64_t now_ns)
     tb__heap_entry_t *entry = &lane->heap.entries[i];
     tb_timer_t *timer = tb__lane_timer(lane, tb__heap_id(entry));
     if (timer->mode != TB_TIMER_ONE_SHOT_AT) continue;
-    if (!timer->floating && entry->key != INT64_MAX)
-      entry->key = tb__add_saturated(entry->key, -now_ns);
+    if (!timer->floating && timer->key != INT64_MAX)
+      entry->key = timer->key = tb__add_saturated(timer->key, -now_ns);
     timer->floating = false;
   }
   tb__heap_rebuild(&lane->heap);
@@ -177,9 +190,11 @@ static bool lane_closed(tb__waiter_t *waiter)
 {
   tb__lane_t *lane = (tb__lane_t *)waiter;
   tb__lane_admit_late_locked(lane);
-  while (lane->heap.size)
-    tb__heap_remove(&lane->heap, tb__heap_id(&lane->heap.entries[lane->heap.size - 1]));
-  lane->parked = TB__NO_TIMER;
+  while (lane->heap.size) {
+    tb_timer_t *timer = tb__lane_timer(lane, tb__heap_id(&lane->heap.entries[lane->heap.size - 1]));
+    tb__timer_park_locked(timer);
+    tb__lane_put_right_locked(lane, timer);
+  }
   lane->alarm_ns = INT64_MAX;
   tb__poll_alarm_fini(&lane->alarm);
   tb__lane_pay_locked(lane);
@@ -190,6 +205,7 @@ static bool lane_closed(tb__waiter_t *waiter)
 
 static const tb__waiter_ops_t lane_ops = {
     .due = lane_due,
+    .sharpen = lane_sharpen,
     .jumped = lane_jumped,
     .moved = lane_moved,
     .closed = lane_closed,
@@ -211,7 +227,7 @@ static tb_status_t lane_create(tb_timer_queue_t *queue, tb_clock_t *clock, tb__l
   lane->queue = queue;
   lane->clock = clock;
   lane->alarm_ns = INT64_MAX;
-  lane->first_free = lane->first_late = lane->last_late = lane->parked = TB__NO_TIMER;
+  lane->first_free = lane->first_late = lane->last_late = TB__NO_TIMER;
   tb__clock_ref(clock);
   tb_timeline_t *timeline = tb__clock_lock(clock);
   bool closed = clock->closed;

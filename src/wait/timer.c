@@ -18,7 +18,7 @@ static tb_status_t timer_create_on(tb_timer_queue_t *queue, tb_clock_t *clock,
     tb_timer_t *timer = tb__lane_timer(lane, id);
     *timer = *model;
     timer->lane = lane;
-    timer->id = id;
+    timer->rank = id;
     *tb__lane_rest(lane, id) = *rest;
     if (timer->mode == TB_TIMER_ONE_SHOT_AT) lane->timers_at++;
     *out = timer;
@@ -53,7 +53,7 @@ tb_status_t tb_clock_timer_create(tb_timer_queue_t *queue, tb_clock_t *clock,
   tb_timer_t model = {.callback.of_clock = options->callback,
                       .user = options->user,
                       .period_ns = options->period.ns,
-                      .mode = (uint8_t)options->mode,
+                      .mode = options->mode,
                       .catches_up = options->missed_policy == TB_TIMER_CATCH_UP};
   tb__timer_rest_t rest = rest_of(options->at.ns, options->catch_up_max);
   return timer_create_on(queue, clock, &model, &rest, out);
@@ -68,17 +68,10 @@ tb_status_t tb_steady_clock_timer_create(tb_timer_queue_t *queue, tb_steady_cloc
   tb_timer_t model = {.callback.of_steady = options->callback,
                       .user = options->user,
                       .period_ns = options->period.ns,
-                      .mode = (uint8_t)options->mode,
+                      .mode = options->mode,
                       .catches_up = options->missed_policy == TB_TIMER_CATCH_UP};
   tb__timer_rest_t rest = rest_of(options->at.ns, options->catch_up_max);
   return timer_create_on(queue, &clock->core, &model, &rest, out);
-}
-
-/* Its place in the heap is seldom in the cache: the memory answers while the mutex is taken. */
-static void fetch_place(const tb_timer_t *timer)
-{
-  const uint32_t *where = atomic_load_explicit(&timer->lane->where_hint, memory_order_relaxed);
-  __builtin_prefetch(where + timer->id, 1);
 }
 
 static void timer_stop_locked(tb_timer_t *timer)
@@ -87,7 +80,7 @@ static void timer_stop_locked(tb_timer_t *timer)
   if (timer->late)
     tb__lane_remove_late_locked(lane, timer);
   else
-    tb__lane_remove_locked(lane, timer);
+    tb__timer_park_locked(timer);
 }
 
 TB_NO_THREAD_ANALYSIS
@@ -99,12 +92,13 @@ static void timer_start_locked(tb_timer_t *timer, const tb_timeline_t *timeline)
   if (timer->mode != TB_TIMER_ONE_SHOT_AT)
     key = tb__add_saturated(timer->last_key, timer->period_ns);
   else
-    key = tb__add_saturated(tb__lane_rest(lane, timer->id)->at_ns, -lane->offset_ns);
-  timer->order = atomic_fetch_add_explicit(&lane->queue->last_order, 1, memory_order_relaxed) + 1;
+    key = tb__add_saturated(tb__lane_rest(lane, tb__timer_id(timer))->at_ns, -lane->offset_ns);
+  uint64_t order = atomic_fetch_add_explicit(&lane->queue->last_order, 1, memory_order_relaxed) + 1;
+  timer->order = order & TB__ORDER_MAX;
   timer->floating = false;
   if (timer->late) tb__lane_remove_late_locked(lane, timer);
   if (lane->in_run && key <= lane->horizon_key) {
-    tb__lane_remove_locked(lane, timer);
+    tb__timer_park_locked(timer);
     tb__lane_add_late_locked(lane, timer, key);
   } else {
     tb__lane_insert_locked(lane, timer, key);
@@ -134,7 +128,6 @@ tb_status_t tb_timer_stop(tb_timer_t *timer)
 {
   if (!timer) return TB_ERR_INVALID;
   if (tb__is_forked()) return TB_ERR_FORKED;
-  fetch_place(timer);
   tb_timeline_t *timeline = tb__clock_lock(timer->lane->clock);
   timer_stop_locked(timer);
   tb__lane_rearm_locked(timer->lane, timeline);
@@ -185,12 +178,13 @@ tb_status_t tb_timer_stop_wait(tb_timer_t *timer, tb_duration_t limit)
 TB_NO_THREAD_ANALYSIS
 tb_status_t tb_timer_set_period(tb_timer_t *timer, tb_duration_t period)
 {
-  if (!timer || period.ns <= 0 || timer->mode == TB_TIMER_ONE_SHOT_AT) return TB_ERR_INVALID;
+  if (!timer || period.ns <= 0) return TB_ERR_INVALID;
   if (tb__is_forked()) return TB_ERR_FORKED;
   tb_timeline_t *timeline = tb__clock_lock(timer->lane->clock);
-  timer->period_ns = period.ns;
+  bool has_period = timer->mode != TB_TIMER_ONE_SHOT_AT;
+  if (has_period) timer->period_ns = period.ns;
   tb__clock_unlock(timeline);
-  return TB_OK;
+  return has_period ? TB_OK : TB_ERR_INVALID;
 }
 
 TB_NO_THREAD_ANALYSIS
@@ -198,7 +192,7 @@ bool tb_timer_is_running(const tb_timer_t *timer)
 {
   if (!timer || tb__is_forked()) return false;
   tb_timeline_t *timeline = tb__clock_lock(timer->lane->clock);
-  bool running = timer->late || tb__lane_is_queued(timer->lane, timer);
+  bool running = timer->late || tb__timer_is_queued(timer);
   tb__clock_unlock(timeline);
   return running;
 }
@@ -225,9 +219,9 @@ static tb_status_t timer_deadline(const tb_timer_t *timer, int64_t *out_ns)
   if (status) return status;
   int64_t key = INT64_MAX;
   if (timer->late)
-    key = tb__lane_rest(lane, timer->id)->late_key;
-  else if (tb__lane_is_queued(lane, timer))
-    key = tb__heap_key(&lane->heap, timer->id);
+    key = tb__lane_rest(lane, tb__timer_id(timer))->late_key;
+  else if (tb__timer_is_queued(timer))
+    key = timer->key;
   status = deadline_of_key(lane, timeline, key, out_ns);
   tb__clock_unlock(timeline);
   return status;
@@ -262,7 +256,14 @@ static tb_status_t lane_deadline(tb_timer_queue_t *queue, const tb_clock_t *cloc
   tb_timeline_t *timeline;
   tb_status_t status = tb__clock_lock_settled(clock, &timeline);
   if (status) return status;
-  const tb__heap_entry_t *first = tb__lane_first_locked(lane);
+  bool right;
+  const tb__heap_entry_t *first = tb__lane_first_locked(lane, INT64_MAX, &right);
+  while (!right) {
+    tb__clock_unlock(timeline); /* others go in between */
+    status = tb__clock_lock_settled(clock, &timeline);
+    if (status) return status;
+    first = tb__lane_first_locked(lane, INT64_MAX, &right);
+  }
   int64_t key = first ? first->key : INT64_MAX;
   for (uint32_t id = lane->first_late; id != TB__NO_TIMER; id = tb__lane_rest(lane, id)->next)
     if (tb__lane_rest(lane, id)->late_key < key) key = tb__lane_rest(lane, id)->late_key;
@@ -301,6 +302,6 @@ void tb_timer_destroy(tb_timer_t *timer)
   timer_stop_locked(timer);
   tb__lane_rearm_locked(lane, timeline);
   timer->destroyed = true;
-  if (!timer->executing) tb__lane_free_id_locked(lane, timer->id);
+  if (!timer->executing) tb__lane_free_id_locked(lane, tb__timer_id(timer));
   tb__clock_unlock(timeline);
 }

@@ -3,6 +3,7 @@
 #include <timebase/generic.h>
 
 #include "on_manual_source.h"
+#include "wait/timer_queue.h"
 
 #define TIMERS 12
 #define STEPS  20000
@@ -17,6 +18,8 @@ typedef struct model {
 static model_t models[TIMERS];
 static uint64_t random_state, last_order;
 static int64_t now_ns;
+static tb_source_t *sources[2];
+static bool in_use; /* which of them */
 static int called[TIMERS], expected[TIMERS], calls;
 
 static uint32_t draw(uint32_t below)
@@ -60,6 +63,34 @@ static void stop(model_t *model)
   model->running = false;
 }
 
+static void set_period(model_t *model)
+{
+  model->period_ns = 1 + draw(8);
+  assert_ok(tb_timer_set_period(model->timer, (tb_duration_t){model->period_ns}));
+}
+
+/* Starts are numbered anew soon. */
+static void use_up_numbers(const fixture_t *f)
+{
+  tb__lane_t *lane = atomic_load(&f->queue->lanes);
+  lane->heap.last_seq = TB__HEAP_LAST_SEQ - draw(3);
+}
+
+/* To a source whose time may be far away. What is left of each wait stays. */
+static void change_source(const fixture_t *f)
+{
+  static const int64_t bases[] = {1000, 2000, 3 * (INT64_C(1) << 60)};
+  int64_t by_ns = bases[draw(3)] + draw(1000) - now_ns;
+  now_ns += by_ns;
+  in_use = !in_use;
+  assert_ok(tb_manual_source_set(sources[in_use], now_ns));
+  assert_ok(tb_clock_set_source(f->clock, sources[in_use]));
+  for (int i = 0; i < TIMERS; i++) {
+    models[i].deadline_ns += by_ns;
+    models[i].last_ns += by_ns;
+  }
+}
+
 static bool precedes(const model_t *a, const model_t *b)
 {
   return a->deadline_ns < b->deadline_ns ||
@@ -94,7 +125,7 @@ static void tick(fixture_t *f, int64_t to_ns)
       model->deadline_ns += model->period_ns;
   }
   calls = 0;
-  assert_ok(tb_manual_source_set(f->source, to_ns));
+  assert_ok(tb_manual_source_set(sources[in_use], to_ns));
   assert_ok(tb_timer_queue_run_due(f->queue, NULL));
   assert_int_equal(calls, due);
   for (int i = 0; i < due; i++)
@@ -123,12 +154,17 @@ static void test_M2_M5_calls_and_deadlines_agree_with_a_model(void **state)
   random_state = seed ? strtoull(seed, NULL, 10) : 20261121;
   print_message("TB_TEST_SEED=%llu\n", (unsigned long long)random_state);
   now_ns = 1000;
+  tb_clock_t *holders[2]; /* so that neither source is ever without a clock */
+  sources[0] = f->source;
+  assert_ok(tb_manual_source_create(&sources[1]));
+  for (int i = 0; i < 2; i++)
+    assert_ok(tb_clock_create(&(tb_clock_options_t){TB_TIME_ROS, sources[i]}, &holders[i]));
   assert_ok(tb_manual_source_set(f->source, now_ns));
   for (int i = 0; i < TIMERS; i++)
     create(f, &models[i]);
   for (int step = 0; step < STEPS; step++) {
     model_t *model = &models[draw(TIMERS)];
-    uint32_t choice = draw(16);
+    uint32_t choice = draw(18);
     if (choice < 6) {
       start(model);
     } else if (choice < 11) {
@@ -138,13 +174,21 @@ static void test_M2_M5_calls_and_deadlines_agree_with_a_model(void **state)
       create(f, model);
     } else if (choice == 12) {
       tick(f, now_ns - draw(5));
+    } else if (choice == 13) {
+      set_period(model);
     } else {
       tick(f, now_ns + draw(4));
     }
+    if (step % 97 == 0) use_up_numbers(f);
+    if (step % 211 == 0) change_source(f);
     check_deadlines(f);
   }
   for (int i = 0; i < TIMERS; i++)
     tb_timer_destroy(models[i].timer);
+  assert_ok(tb_clock_set_source(f->clock, f->source));
+  for (int i = 0; i < 2; i++)
+    tb_clock_destroy(holders[i]);
+  assert_ok(tb_source_destroy(sources[1]));
 }
 
 int main(void)

@@ -211,10 +211,13 @@ static void test_M4_backward_jump_one_shot_at_a_time_keeps_it(void **state)
 static void test_M4_one_shot_at_a_time_before_the_first_tick_keeps_it(void **state)
 {
   fixture_t *f = *state;
-  started(f, TB_TIMER_ONE_SHOT_AT, 110, "a");
+  tb_time_t deadline;
+  tb_timer_t *timer = started(f, TB_TIMER_ONE_SHOT_AT, 110, "a");
   started(f, TB_TIMER_ONE_SHOT_AT, 90, "past");
   started(f, TB_TIMER_ONE_SHOT, 10, "b");
   assert_int_equal(set(f, 101), 1);
+  assert_ok(tb_timer_next_deadline(timer, &deadline));
+  assert_int_equal(deadline.ns, 110 * S);
   assert_int_equal(set(f, 111), 2);
   assert_string_equal(trace, "past@90/101 a@110/111 b@111/111 ");
 }
@@ -358,6 +361,70 @@ static void test_M6_next_deadline_of_a_timer_and_of_a_clock(void **state)
   assert_int_equal(deadline.ns, 130 * S);
 }
 
+#define MANY 20
+
+/* Their places in the heap are put right later, and a few at a time: when the first of them is no
+ * longer right, none is. */
+static void test_M6_next_deadline_where_many_were_stopped_and_started_again(void **state)
+{
+  fixture_t *f = *state;
+  tb_timer_t *timers[MANY];
+  tb_time_t deadline;
+  set(f, 1);
+  for (int i = 0; i < MANY; i++)
+    timers[i] = started(f, TB_TIMER_ONE_SHOT, 10, "early");
+  for (int i = MANY; i-- > 0;) {
+    assert_ok(tb_timer_stop(timers[i]));
+    if (i % 4 == 0) continue;
+    assert_ok(tb_timer_set_period(timers[i], (tb_duration_t){(100 - i) * S}));
+    assert_ok(tb_timer_start(timers[i]));
+  }
+  assert_ok(tb_manual_source_advance_to_next(f->source));
+  assert_ok(tb_now(f->clock, &deadline));
+  assert_int_equal(deadline.ns, (1 + 100 - 19) * S);
+  assert_int_equal(run(f), 1);
+  for (int i = 0; i < MANY; i++)
+    assert_ok(tb_timer_stop(timers[i]));
+  assert_status(tb_manual_source_advance_to_next(f->source), TB_ERR_NOT_FOUND);
+}
+
+static void test_M6_queue_next_deadline_where_many_were_started_again(void **state)
+{
+  fixture_t *f = *state;
+  tb_timer_t *timers[MANY];
+  tb_time_t deadline;
+  set(f, 1);
+  for (int i = 0; i < MANY; i++)
+    timers[i] = started(f, TB_TIMER_ONE_SHOT, 10, "a");
+  for (int i = MANY; i-- > 0;) {
+    assert_ok(tb_timer_set_period(timers[i], (tb_duration_t){(100 - i) * S}));
+    assert_ok(tb_timer_start(timers[i]));
+  }
+  assert_ok(tb_timer_queue_next_deadline(f->queue, f->clock, &deadline));
+  assert_int_equal(deadline.ns, (1 + 100 - 19) * S);
+  for (int i = 0; i < MANY; i++)
+    assert_ok(tb_timer_stop(timers[i]));
+  assert_status(tb_timer_queue_next_deadline(f->queue, f->clock, &deadline), TB_ERR_NOT_FOUND);
+}
+
+/* All of them are wrong at the front when the run begins. */
+static void test_M2_a_run_finds_what_is_due_behind_many_started_again(void **state)
+{
+  fixture_t *f = *state;
+  tb_timer_t *timers[MANY];
+  set(f, 1);
+  for (int i = 0; i < MANY; i++)
+    timers[i] = started(f, TB_TIMER_ONE_SHOT, 10, "late");
+  started(f, TB_TIMER_ONE_SHOT, 20, "due");
+  for (int i = MANY; i-- > 0;) {
+    assert_ok(tb_timer_set_period(timers[i], (tb_duration_t){100 * S}));
+    assert_ok(tb_timer_start(timers[i]));
+  }
+  assert_int_equal(set(f, 20), 0);
+  assert_int_equal(set(f, 21), 1);
+  assert_string_equal(trace, "due@21/21 ");
+}
+
 static void test_M6_storage_is_used_again(void **state)
 {
   fixture_t *f = *state;
@@ -391,6 +458,9 @@ int main(void)
       WITH_QUEUE(test_M5_one_shots_change_in_their_own_callback),
       WITH_QUEUE(test_M5_what_is_started_due_in_a_run_waits_for_the_next),
       WITH_QUEUE(test_M6_next_deadline_of_a_timer_and_of_a_clock),
+      WITH_QUEUE(test_M6_next_deadline_where_many_were_stopped_and_started_again),
+      WITH_QUEUE(test_M6_queue_next_deadline_where_many_were_started_again),
+      WITH_QUEUE(test_M2_a_run_finds_what_is_due_behind_many_started_again),
       WITH_QUEUE(test_M6_storage_is_used_again),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

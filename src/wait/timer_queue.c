@@ -72,18 +72,20 @@ typedef struct call {
   uint64_t missed, epoch;
 } call_t;
 
-/* Notes what the lane may have to call in this run: the earliest deadline. */
-static void lane_peek_locked(tb__lane_t *lane)
+/* Notes what the lane may have to call in this run: the earliest deadline. False: the first timer
+ * may be due later than that, or not at all. */
+static bool lane_peek_locked(tb__lane_t *lane)
 {
-  const tb__heap_entry_t *first = tb__lane_first_locked(lane);
+  bool right;
+  const tb__heap_entry_t *first = tb__lane_first_locked(lane, lane->horizon_key, &right);
   lane->peek_due =
       lane->in_run && first && first->key <= lane->horizon_key && first->key != INT64_MAX;
-  if (!lane->peek_due) return;
+  if (!lane->peek_due) return false;
   const tb_timer_t *timer = tb__lane_timer(lane, tb__heap_id(first));
-  __builtin_prefetch(timer, 1);
   lane->peek_ns = tb__add_saturated(first->key, lane->offset_ns);
   if (lane->next || lane != atomic_load_explicit(&lane->queue->lanes, memory_order_relaxed))
     lane->peek_order = timer->order; /* looked at only where there are others to compare with */
+  return right;
 }
 
 /* How many whole periods lie between the deadline and `until`. */
@@ -100,10 +102,17 @@ static uint64_t catch_up(tb__lane_t *lane, const tb_timer_t *timer, int64_t key)
 {
   uint64_t missed = periods_missed(timer, key, lane->horizon_key);
   if (!missed) return 0;
-  tb__timer_rest_t *rest = tb__lane_rest(lane, timer->id);
+  tb__timer_rest_t *rest = tb__lane_rest(lane, tb__timer_id(timer));
   if (rest->burst_run != lane->queue->runs) rest->burst = 0;
   rest->burst_run = lane->queue->runs;
   return ++rest->burst < rest->catch_up_max ? 0 : missed;
+}
+
+/* Those that may be next are seldom in the cache: memory answers while the heap is put right. */
+static void fetch_next(const tb__lane_t *lane)
+{
+  for (uint32_t i = 1; i <= TB__HEAP_SECONDS && i < lane->heap.size; i++)
+    __builtin_prefetch(tb__lane_timer(lane, tb__heap_id(&lane->heap.entries[i])), 1);
 }
 
 /* Takes the first timer, which is due, and sets its next deadline. */
@@ -112,6 +121,7 @@ static void call_take_locked(tb__lane_t *lane, int64_t now_key, int64_t now_ns, 
   tb__heap_entry_t first = *tb__heap_min(&lane->heap);
   uint32_t id = tb__heap_id(&first);
   tb_timer_t *timer = tb__lane_timer(lane, id);
+  fetch_next(lane);
   call->timer = timer;
   call->scheduled_ns = tb__add_saturated(first.key, lane->offset_ns);
   call->actual_ns = now_ns;
@@ -121,6 +131,7 @@ static void call_take_locked(tb__lane_t *lane, int64_t now_key, int64_t now_ns, 
   timer->executing = true;
   if (timer->mode != TB_TIMER_PERIODIC) {
     tb__heap_remove(&lane->heap, id);
+    timer->placed = false;
     return;
   }
   call->missed = timer->catches_up ? catch_up(lane, timer, first.key)
@@ -129,6 +140,7 @@ static void call_take_locked(tb__lane_t *lane, int64_t now_key, int64_t now_ns, 
   if (__builtin_mul_overflow((int64_t)call->missed + 1, timer->period_ns, &passed) ||
       __builtin_add_overflow(first.key, passed, &next_key))
     next_key = INT64_MAX;
+  timer->key = next_key;
   tb__heap_change(&lane->heap, id, next_key);
 }
 
@@ -151,7 +163,7 @@ static void call_end_locked(tb__lane_t *lane, call_t *call)
   tb_timer_t *timer = call->timer;
   call->timer = NULL;
   timer->executing = false;
-  if (timer->destroyed) tb__lane_free_id_locked(lane, timer->id);
+  if (timer->destroyed) tb__lane_free_id_locked(lane, tb__timer_id(timer));
   _Atomic uint32_t *ended = &lane->queue->calls_ended; /* this thread alone counts it */
   atomic_store_explicit(ended, atomic_load_explicit(ended, memory_order_relaxed) + 1,
                         memory_order_release);
@@ -220,8 +232,7 @@ static bool lane_take_locked(tb__lane_t *lane, const tb_timeline_t *timeline, ca
 {
   int64_t peek_ns = lane->peek_ns, now_key, now_ns;
   uint64_t peek_order = lane->peek_order;
-  lane_peek_locked(lane);
-  if (!lane->peek_due) return false;
+  if (!lane_peek_locked(lane)) return false; /* if anything is due, choose again */
   if (!tb__lane_now_key_locked(lane, timeline, &now_key, &now_ns) ||
       tb__heap_min(&lane->heap)->key > now_key) {
     lane->peek_due = false;

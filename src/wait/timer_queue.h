@@ -15,6 +15,8 @@
 
 #define TB__NO_TIMER    UINT32_MAX
 #define TB__TIMERS_BITS 8 /* of the first chunk */
+#define TB__ORDER_BITS  54
+#define TB__ORDER_MAX   ((UINT64_C(1) << TB__ORDER_BITS) - 1)
 
 struct tb__lane;
 
@@ -29,14 +31,18 @@ struct tb_timer {
   void *user; /* never changes */
   int64_t period_ns;
   int64_t last_key; /* of the last call, or the start */
-  uint64_t order;   /* of its start, in the queue */
-  uint32_t id;
-  uint8_t mode; /* tb_timer_mode_t */
-  bool catches_up;
-  bool executing;
+  int64_t key;      /* of the deadline, while `placed` */
+  uint64_t rank;    /* its id, and while `moved` the rank that its place is to have */
+  uint64_t order : TB__ORDER_BITS; /* of its start, in the queue */
+  uint64_t mode : 2;               /* tb_timer_mode_t */
+  bool catches_up : 1;
+  bool executing : 1;
   bool destroyed : 1; /* its id is freed when the call ends */
   bool late : 1;      /* on the lane's list */
   bool floating : 1;  /* at a time, moved to a source that has not started: counts from there */
+  bool placed : 1;    /* has a place in the heap */
+  bool parked : 1;    /* it is stopped, its place is still there */
+  bool moved : 1;     /* its place, which is too early, is still there */
 };
 
 _Static_assert(sizeof(struct tb_timer) <= 64, "a call touches one cache line of its timer");
@@ -75,10 +81,8 @@ typedef struct tb__lane {
   uint32_t chunk_count;
   uint32_t used_ids;              /* ids below it have been used */
   uint32_t first_free;            /* of those, through `next` */
-  uint32_t parked;                /* stopped, its entry still in the heap, or TB__NO_TIMER */
   uint32_t timers_at;             /* how many were given a time: 0 saves a search */
   uint32_t first_late, last_late; /* started in this run and due in it: for the next one */
-  uint32_t *_Atomic where_hint; /* heap.where, to be fetched before the mutex is had; never read */
   int64_t offset_ns;
   _Atomic bool closed;  /* the clock was destroyed; set by the mutex */
   tb__activity_t *owes; /* calls are due and not made, and somebody may wait for that; or NULL */
@@ -143,24 +147,45 @@ tb_status_t tb__lane_take_id_locked(tb__lane_t *lane, uint32_t *out);
 void tb__lane_free_id_locked(tb__lane_t *lane, uint32_t id);
 void tb__lane_free_ids(tb__lane_t *lane);
 
-/* The heap with stopped timers: the entry of the one that was stopped last stays where it is, for
- * that one is often started again. It is not seen as the first of the heap. */
-void tb__lane_insert_locked(tb__lane_t *lane, const tb_timer_t *timer, int64_t key);
-void tb__lane_remove_locked(tb__lane_t *lane, const tb_timer_t *timer);
-void tb__lane_unpark_locked(tb__lane_t *lane);
+/* Timers are stopped and started again far more often than they come to be due, so the heap waits:
+ * a timer that is stopped keeps its place, and one that is started again for the same time or a
+ * later one, too. Such a place is too early, never too late. It is put right when it has become the
+ * first; a few at a time, for the mutex is held: more than one of them per start cannot come. */
+#define TB__PUT_RIGHT_AT_ONCE 2
 
-static inline bool tb__lane_is_queued(const tb__lane_t *lane, const tb_timer_t *timer)
+void tb__lane_insert_locked(tb__lane_t *lane, tb_timer_t *timer, int64_t key);
+void tb__lane_put_right_locked(tb__lane_t *lane, tb_timer_t *timer);
+
+static inline uint32_t tb__timer_id(const tb_timer_t *timer)
 {
-  return tb__heap_contains(&lane->heap, timer->id) && lane->parked != timer->id;
+  return tb__heap_rank_id(timer->rank);
 }
 
-/* The entry with the earliest deadline; NULL if no timer runs. */
-static inline const tb__heap_entry_t *tb__lane_first_locked(tb__lane_t *lane)
+/* Stops it, if it is queued. */
+static inline void tb__timer_park_locked(tb_timer_t *timer)
 {
-  const tb__heap_entry_t *first = tb__heap_min(&lane->heap);
-  if (!first || tb__heap_id(first) != lane->parked) return first;
-  tb__lane_unpark_locked(lane);
-  return tb__heap_min(&lane->heap);
+  timer->parked = timer->placed;
+}
+
+static inline bool tb__timer_is_queued(const tb_timer_t *timer)
+{
+  return timer->placed && !timer->parked;
+}
+
+/* The first entry, NULL: no timer runs. If it is not right, no deadline is earlier, and asking
+ * again comes nearer to it; as is one behind `until_key`, which is left as it is. */
+static inline const tb__heap_entry_t *tb__lane_first_locked(tb__lane_t *lane, int64_t until_key,
+                                                            bool *out_right)
+{
+  for (int count = 0;; count++) {
+    const tb__heap_entry_t *first = tb__heap_min(&lane->heap);
+    *out_right = true;
+    if (!first) return NULL;
+    tb_timer_t *timer = tb__lane_timer(lane, tb__heap_id(first));
+    *out_right = !timer->parked && !timer->moved;
+    if (*out_right || first->key > until_key || count == TB__PUT_RIGHT_AT_ONCE) return first;
+    tb__lane_put_right_locked(lane, timer);
+  }
 }
 
 /* Timers that are due in the run that they were started in wait for the next one: nothing is

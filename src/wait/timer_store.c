@@ -32,7 +32,6 @@ tb_status_t tb__lane_take_id_locked(tb__lane_t *lane, uint32_t *out)
   uint32_t index;
   if (!status && tb__timer_place(id, &index) >= lane->chunk_count) status = chunk_add(lane);
   if (status) return status;
-  atomic_store_explicit(&lane->where_hint, lane->heap.where, memory_order_relaxed);
   lane->used_ids++;
   *out = id;
   return TB_OK;
@@ -40,7 +39,9 @@ tb_status_t tb__lane_take_id_locked(tb__lane_t *lane, uint32_t *out)
 
 void tb__lane_free_id_locked(tb__lane_t *lane, uint32_t id)
 {
-  if (tb__lane_timer(lane, id)->mode == TB_TIMER_ONE_SHOT_AT) lane->timers_at--;
+  tb_timer_t *timer = tb__lane_timer(lane, id);
+  if (timer->mode == TB_TIMER_ONE_SHOT_AT) lane->timers_at--;
+  if (timer->placed) tb__lane_put_right_locked(lane, timer);
   tb__lane_rest(lane, id)->next = lane->first_free;
   lane->first_free = id;
 }
@@ -53,46 +54,79 @@ void tb__lane_free_ids(tb__lane_t *lane)
   }
 }
 
-void tb__lane_unpark_locked(tb__lane_t *lane)
+static tb__heap_entry_t entry_of(const tb_timer_t *timer)
 {
-  uint32_t id = lane->parked;
-  lane->parked = TB__NO_TIMER;
-  if (id != TB__NO_TIMER) tb__heap_remove(&lane->heap, id);
+  return (tb__heap_entry_t){timer->key, timer->rank};
 }
 
-void tb__lane_insert_locked(tb__lane_t *lane, const tb_timer_t *timer, int64_t key)
+void tb__lane_put_right_locked(tb__lane_t *lane, tb_timer_t *timer)
 {
-  if (lane->parked == timer->id) lane->parked = TB__NO_TIMER;
-  if (tb__heap_contains(&lane->heap, timer->id))
-    tb__heap_reinsert(&lane->heap, timer->id, key);
+  if (timer->parked) {
+    tb__heap_remove(&lane->heap, tb__timer_id(timer));
+    timer->placed = timer->parked = false;
+  } else if (timer->moved) {
+    tb__heap_replace(&lane->heap, entry_of(timer));
+  }
+  timer->moved = false;
+}
+
+/* A numbering ends once in 2^40 starts: ranks that the heap has not seen do not outlive it. */
+static void put_all_right_locked(tb__lane_t *lane)
+{
+  tb__heap_t *heap = &lane->heap;
+  for (uint32_t i = heap->size; i-- > 0;) {
+    uint32_t id = tb__heap_id(&heap->entries[i]);
+    tb_timer_t *timer = tb__lane_timer(lane, id);
+    if (timer->parked) {
+      heap->where[id] = TB__HEAP_ABSENT;
+      heap->entries[i] = heap->entries[--heap->size];
+      timer->placed = timer->parked = false;
+    } else if (timer->moved) {
+      heap->entries[i] = entry_of(timer);
+    }
+    timer->moved = false;
+  }
+  tb__heap_rebuild(heap);
+}
+
+static void make_rank(tb__lane_t *lane, tb_timer_t *timer)
+{
+  if (tb__heap_is_numbered_up(&lane->heap)) put_all_right_locked(lane);
+  timer->rank = tb__heap_make_rank(&lane->heap, tb__timer_id(timer));
+}
+
+void tb__lane_insert_locked(tb__lane_t *lane, tb_timer_t *timer, int64_t key)
+{
+  make_rank(lane, timer);
+  bool waits = timer->placed && key >= timer->key;
+  timer->key = key;
+  timer->parked = false;
+  timer->moved = waits;
+  if (waits) return;
+  if (timer->placed)
+    tb__heap_replace(&lane->heap, entry_of(timer));
   else
-    tb__heap_insert(&lane->heap, timer->id, key);
-}
-
-void tb__lane_remove_locked(tb__lane_t *lane, const tb_timer_t *timer)
-{
-  if (!tb__lane_is_queued(lane, timer)) return;
-  tb__lane_unpark_locked(lane);
-  lane->parked = timer->id;
+    tb__heap_insert(&lane->heap, entry_of(timer));
+  timer->placed = true;
 }
 
 void tb__lane_add_late_locked(tb__lane_t *lane, tb_timer_t *timer, int64_t key)
 {
-  tb__timer_rest_t *rest = tb__lane_rest(lane, timer->id);
+  tb__timer_rest_t *rest = tb__lane_rest(lane, tb__timer_id(timer));
   rest->late_key = key;
   rest->next = TB__NO_TIMER;
   rest->previous = lane->last_late;
   if (lane->last_late != TB__NO_TIMER)
-    tb__lane_rest(lane, lane->last_late)->next = timer->id;
+    tb__lane_rest(lane, lane->last_late)->next = tb__timer_id(timer);
   else
-    lane->first_late = timer->id;
-  lane->last_late = timer->id;
+    lane->first_late = tb__timer_id(timer);
+  lane->last_late = tb__timer_id(timer);
   timer->late = true;
 }
 
 void tb__lane_remove_late_locked(tb__lane_t *lane, tb_timer_t *timer)
 {
-  const tb__timer_rest_t *rest = tb__lane_rest(lane, timer->id);
+  const tb__timer_rest_t *rest = tb__lane_rest(lane, tb__timer_id(timer));
   if (rest->previous != TB__NO_TIMER)
     tb__lane_rest(lane, rest->previous)->next = rest->next;
   else
@@ -109,6 +143,6 @@ void tb__lane_admit_late_locked(tb__lane_t *lane)
   while (lane->first_late != TB__NO_TIMER) {
     tb_timer_t *timer = tb__lane_timer(lane, lane->first_late);
     tb__lane_remove_late_locked(lane, timer);
-    tb__lane_insert_locked(lane, timer, tb__lane_rest(lane, timer->id)->late_key);
+    tb__lane_insert_locked(lane, timer, tb__lane_rest(lane, tb__timer_id(timer))->late_key);
   }
 }

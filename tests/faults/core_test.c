@@ -576,7 +576,8 @@ static tb_status_t a_heap_that_grows(void)
   for (uint32_t id = 0; !status && id < 100; id++) {
     status = tb__heap_reserve(&heap, id + 1);
     assert_int_equal(heap.size, id);
-    if (!status) tb__heap_insert(&heap, id, 100 - id);
+    if (!status)
+      tb__heap_insert(&heap, (tb__heap_entry_t){100 - id, tb__heap_make_rank(&heap, id)});
     assert_true(!heap.size || tb__heap_min(&heap)->key == 101 - (int64_t)heap.size);
   }
   tb__heap_fini(&heap);
