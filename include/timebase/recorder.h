@@ -72,6 +72,8 @@ typedef struct tb_recorder_message {
   int64_t source_ns;  /**< system time at sending; 0: unknown, then that of receipt is taken */
   int64_t clock_ns;   /**< of a message that is itself the clock's time: that time; otherwise 0. It
                          is the log time if the clock has not started yet, or will be there next */
+  bool latched;       /**< it stays valid (transient-local): where log times are ROS time and the
+                         clock has not started, it waits for the first tick, whose time it gets */
 } tb_recorder_message_t;
 
 /** What has become of the messages of one topic. */
@@ -79,7 +81,7 @@ typedef struct tb_recorder_topic_status {
   const char *name;         /**< valid as long as the recorder */
   const char *type;         /**< likewise */
   uint64_t written;         /**< in the files, or with the next flush */
-  uint64_t waiting;         /**< in the queue */
+  uint64_t waiting;         /**< in the queue, or for the first tick */
   uint64_t lost_on_the_way; /**< as told by tb_recorder_note_lost */
   uint64_t lost_in_queue;   /**< because the queue was full */
   uint64_t lost_in_file;    /**< because the file system failed */

@@ -56,7 +56,8 @@ static inline void start(const tb_recorder_options_t *options)
 }
 
 /* The last 4 of `size` bytes are the number. */
-static inline tb_status_t take_sized(size_t topic, uint32_t number, size_t size, int64_t clock_ns)
+static inline tb_status_t take_message(size_t topic, uint32_t number, size_t size, int64_t clock_ns,
+                                       bool latched)
 {
   uint8_t *data = calloc(1, size);
   assert_non_null(data);
@@ -66,10 +67,21 @@ static inline tb_status_t take_sized(size_t topic, uint32_t number, size_t size,
                                    .size = size,
                                    .receive_ns = 2000 * S + number,
                                    .source_ns = 1000 * S + number,
-                                   .clock_ns = clock_ns};
+                                   .clock_ns = clock_ns,
+                                   .latched = latched};
   tb_status_t status = tb_recorder_take(recorder, topic, &message);
   free(data);
   return status;
+}
+
+static inline tb_status_t take_sized(size_t topic, uint32_t number, size_t size, int64_t clock_ns)
+{
+  return take_message(topic, number, size, clock_ns, false);
+}
+
+static inline tb_status_t take_latched(size_t topic, uint32_t number)
+{
+  return take_message(topic, number, 8, 0, true);
 }
 
 static inline tb_status_t take(size_t topic, uint32_t number)

@@ -73,6 +73,7 @@ struct tb_recorder {
   tb__record_list_t queue; /* to be written */
   tb__record_list_t held;  /* behind a tick that leads back, until the jump, or held_until_ns */
   int64_t held_until_ns;
+  tb__record_list_t early;  /* latched, and here before the clock has started */
   tb__record_list_t memory; /* in snapshot mode: messages and jumps until they are asked for */
   tb__recorder_topic_t **topics;
   size_t topic_count;

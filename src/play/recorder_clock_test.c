@@ -78,6 +78,46 @@ static void test_nothing_before_the_first_tick(void **state)
   end_clock();
 }
 
+static void test_what_is_latched_waits_for_the_first_tick(void **state)
+{
+  (void)state;
+  start_on_clock();
+  assert_ok(take_latched(0, 1));
+  assert_ok(take_latched(1, 2));
+  assert_status(take(0, 3), TB_ERR_NOT_SET);
+  assert_ok(take_latched(0, 4));
+  assert_int_equal(topic_now(0).waiting, 2);
+  assert_ok(tb_manual_source_set(source, 5 * S));
+  assert_ok(take_latched(0, 5));
+  assert_ok(tb_manual_source_set(source, 6 * S));
+  assert_ok(take(0, 6));
+  stop_well();
+  assert_int_equal(topic_now(0).skipped_early, 1);
+  assert_int_equal(topic_now(0).waiting, 0);
+  tb_bag_reader_t *reader = read_back();
+  expect_jump(reader, "kind=started reason=none before_ns=0 after_ns=5000000000 run=1", 5 * S, 0);
+  expect(reader, 1, 5 * S, 0);
+  expect(reader, 2, 5 * S, 0);
+  expect(reader, 4, 5 * S, 0);
+  expect(reader, 5, 5 * S, 0);
+  expect(reader, 6, 6 * S, 0);
+  tb_bag_reader_close(reader);
+  end_clock();
+}
+
+static void test_what_is_latched_is_skipped_if_there_is_no_tick(void **state)
+{
+  (void)state;
+  start_on_clock();
+  assert_ok(take_latched(0, 1));
+  stop_well();
+  assert_int_equal(topic_now(0).skipped_early, 1);
+  assert_int_equal(topic_now(0).waiting, 0);
+  assert_int_equal(status_now().waiting_bytes, 0);
+  assert_int_equal(count_in_bag(), 0);
+  end_clock();
+}
+
 static void test_a_jump_back_begins_a_file(void **state)
 {
   (void)state;
@@ -287,6 +327,8 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       WITH_BAG(test_nothing_before_the_first_tick),
+      WITH_BAG(test_what_is_latched_waits_for_the_first_tick),
+      WITH_BAG(test_what_is_latched_is_skipped_if_there_is_no_tick),
       WITH_BAG(test_a_jump_back_begins_a_file),
       WITH_BAG(test_runs_can_be_read_one_by_one),
       WITH_BAG(test_forward_jumps_are_recorded),

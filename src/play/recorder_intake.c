@@ -17,6 +17,8 @@ static tb__record_list_t *list_for_locked(tb_recorder_t *recorder, const tb__rec
     TB_REQUIRES(recorder->mutex);
 static void note_jump_locked(tb_recorder_t *recorder, const tb__record_t *record)
     TB_REQUIRES(recorder->mutex);
+static void release_early_locked(tb_recorder_t *recorder, int64_t log_ns)
+    TB_REQUIRES(recorder->mutex);
 static int64_t clock_now_locked(tb_recorder_t *recorder) TB_REQUIRES(recorder->mutex);
 static bool is_held_locked(tb_recorder_t *recorder, const tb_recorder_message_t *message,
                            const tb__record_t *record) TB_REQUIRES(recorder->mutex);
@@ -103,6 +105,17 @@ void tb__recorder_release_held_locked(tb_recorder_t *recorder)
   *held = (tb__record_list_t){0};
 }
 
+/* What waited for the clock to start. */
+static void release_early_locked(tb_recorder_t *recorder, int64_t log_ns)
+{
+  tb__record_list_t *early = &recorder->early;
+  if (!early->first) return;
+  for (tb__record_t *record = early->first; record; record = record->next)
+    record->log_ns = log_ns;
+  list_add(list_for_locked(recorder, early->first), early->first, early->last);
+  *early = (tb__record_list_t){0};
+}
+
 /* Of a jump that blocks readers: its new time is what the clock tells from here on, and what was
  * held belongs to it. */
 static void note_jump_locked(tb_recorder_t *recorder, const tb__record_t *record)
@@ -114,6 +127,7 @@ static void note_jump_locked(tb_recorder_t *recorder, const tb__record_t *record
   recorder->clock_ns = jump.after.ns;
   for (tb__record_t *held = recorder->held.first; held && jump.after.ns > 0; held = held->next)
     held->log_ns = jump.after.ns;
+  if (jump.after.ns > 0) release_early_locked(recorder, jump.after.ns);
 }
 
 static tb_status_t put(tb_recorder_t *recorder, tb__record_t *record, bool with_memory)
@@ -226,14 +240,19 @@ static tb_status_t admit_locked(tb_recorder_t *recorder, const tb_recorder_messa
                                 tb__record_t *record, tb__record_t **out_pushed_out)
 {
   if (recorder->stopped) return TB_ERR_CLOSED;
-  if (!stamp_locked(recorder, message, record)) {
+  bool is_early = !stamp_locked(recorder, message, record);
+  if (is_early && !message->latched) {
     atomic_fetch_add(&recorder->topics[record->topic]->skipped_early, 1);
     return TB_ERR_NOT_SET;
   }
   if (!make_room_locked(recorder, record, out_pushed_out)) return TB_ERR_LIMIT;
   atomic_fetch_add(&recorder->topics[record->topic]->waiting, 1);
-  bool is_held = is_held_locked(recorder, message, record);
-  link_locked(recorder, is_held ? &recorder->held : list_for_locked(recorder, record), record);
+  tb__record_list_t *list = list_for_locked(recorder, record);
+  if (is_early)
+    list = &recorder->early;
+  else if (is_held_locked(recorder, message, record))
+    list = &recorder->held;
+  link_locked(recorder, list, record);
   return TB_OK;
 }
 

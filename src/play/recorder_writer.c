@@ -330,22 +330,29 @@ static void write_all(tb_recorder_t *recorder, tb__record_t *list)
   }
 }
 
-/* A snapshot's memory that nobody asked for. */
-static void drop_rest(tb_recorder_t *recorder)
+static void drop(tb_recorder_t *recorder, tb__record_t *list, bool is_early)
 {
-  tb__mutex_lock(&recorder->mutex);
-  tb__record_t *list = take_list_locked(recorder, &recorder->memory);
-  tb__mutex_unlock(&recorder->mutex);
   while (list) {
     tb__record_t *next = list->next;
     if (list->kind == TB__RECORD_MESSAGE) {
       tb__recorder_topic_t *topic = tb__recorder_topic(recorder, list->topic);
       atomic_fetch_sub(&topic->waiting, 1);
-      atomic_fetch_add(&topic->pushed_out, 1);
+      atomic_fetch_add(is_early ? &topic->skipped_early : &topic->pushed_out, 1);
     }
     tb__record_free(recorder, list);
     list = next;
   }
+}
+
+/* A snapshot's memory that nobody asked for, and what waited for a clock that never started. */
+static void drop_rest(tb_recorder_t *recorder)
+{
+  tb__mutex_lock(&recorder->mutex);
+  tb__record_t *memory = take_list_locked(recorder, &recorder->memory);
+  tb__record_t *early = take_list_locked(recorder, &recorder->early);
+  tb__mutex_unlock(&recorder->mutex);
+  drop(recorder, memory, false);
+  drop(recorder, early, true);
 }
 
 /* Counts end with a flush, so that closing has nothing left to lose. */

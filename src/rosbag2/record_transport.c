@@ -56,7 +56,8 @@ static void on_sample(const tb_ros2_sample_t *sample, void *user)
   tb_recorder_message_t message = {.data = sample->cdr,
                                    .size = sample->size,
                                    .receive_ns = sample->receive_timestamp_ns,
-                                   .source_ns = sample->source_timestamp_ns};
+                                   .source_ns = sample->source_timestamp_ns,
+                                   .latched = topic->qos.durability == TB_QOS_TRANSIENT_LOCAL};
   if (topic->is_clock &&
       tb__clock_message_decode(sample->cdr, sample->size, &message.clock_ns) != TB_OK)
     message.clock_ns = 0;

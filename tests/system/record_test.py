@@ -237,6 +237,21 @@ class RecordTest(CommandTest):
         self.assertEqual(kept, list(range(100 - len(kept), 100)))
         self.assertTrue(5 < len(kept) < 20, kept)
 
+    def test_latched_messages_of_before_the_first_tick_get_its_time(self):
+        peer = self.start_peer()
+        self.ask(peer, "pub /map latched 100")
+        self.ask(peer, "send /map 1", "sent 0 ")  # before there is a recorder
+        recorder = self.record("/map", "--use-sim-time")
+        self.ask(peer, "match /map")
+        self.ask(peer, "send /map 1", "sent 1 ")
+        recorder.expect("recorded .*waiting for /clock")
+        self.ask(peer, f"clock {99 * SECOND}")
+        recorder.expect(r"recorded (?!.*waiting for /clock)")
+        summary = self.stop(recorder)
+        self.assertNotIn("skipped", summary[0])
+        maps = [(number(row[2]), row[1]) for row in self.messages() if row[0] == "/map"]
+        self.assertEqual(maps, [(0, 99 * SECOND), (1, 99 * SECOND)])
+
     def test_simulated_time_with_a_jump_back(self):
         peer = self.start_peer()
         self.ask(peer, "pub /a rel 100")
