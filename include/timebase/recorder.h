@@ -96,7 +96,7 @@ typedef struct tb_recorder_status {
   uint64_t lost;           /**< likewise, in any of the three ways */
   uint64_t skipped_paused; /**< likewise */
   uint64_t skipped_early;  /**< likewise */
-  uint64_t waiting_bytes;  /**< in the queue */
+  uint64_t waiting_bytes;  /**< in the queue, or for the first tick */
   uint64_t file_size;      /**< bytes of the file in the making */
   size_t file_count;       /**< how many were begun */
   size_t topic_count;      /**< how many there are */
@@ -116,12 +116,13 @@ TB_BEGIN_DECLS
 /** Makes the bag at `path` (tb_bag_writer_create) and starts the thread that writes to it.
  * `options` may be NULL.
  *
- * With TB_RECORDER_TIME_ROS messages are skipped until the clock has started. Each jump back of the
- * clock begins a file, and a run (tb_bag_writer_begin_run). Jumps, the first tick and changes of
- * source are recorded as messages of TB_RECORDER_JUMPS_TOPIC (std_msgs/msg/String: "kind=backward
- * reason=loop before_ns=... after_ns=... run=2"), at the time that they led to, and the first 1000
- * are noted in the bag's custom data too, as "timebase_jump_N". A step forward is a jump if it is
- * of more than a second and too long to be the passing of time (tb_timeline_stats_t).
+ * With TB_RECORDER_TIME_ROS messages are skipped until the clock has started, but for latched ones,
+ * which wait for that; those are skipped if it does not come. Each jump back of the clock begins a
+ * file, and a run (tb_bag_writer_begin_run). Jumps, the first tick and changes of source are
+ * recorded as messages of TB_RECORDER_JUMPS_TOPIC (std_msgs/msg/String: "kind=backward reason=loop
+ * before_ns=... after_ns=... run=2"), at the time that they led to, and the first 1000 are noted in
+ * the bag's custom data too, as "timebase_jump_N". A step forward is a jump if it is of more than a
+ * second and too long to be the passing of time (tb_timeline_stats_t).
  *
  *   TB_ERR_INVALID  options: TB_RECORDER_TIME_ROS without clock, a negative interval
  *   and as tb_bag_writer_create, TB_ERR_SYSTEM (no thread), TB_ERR_FORKED
@@ -144,7 +145,7 @@ TB_API tb_status_t tb_recorder_add_topic(tb_recorder_t *recorder,
  * as lost. For each thread the order is kept.
  *
  *   TB_ERR_LIMIT     no room: lost, and counted
- *   TB_ERR_NOT_SET   skipped: paused, or the clock has not started
+ *   TB_ERR_NOT_SET   skipped: paused, or not latched and the clock has not started
  *   TB_ERR_CLOSED    stopped
  *   TB_ERR_INVALID   no such topic
  *   TB_ERR_NO_MEMORY lost, and counted

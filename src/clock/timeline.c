@@ -322,18 +322,10 @@ bool tb__timeline_next_deadline_locked(tb_timeline_t *timeline, int64_t *out_ns)
   return found;
 }
 
-static bool sharpen_first_locked(tb_timeline_t *timeline)
-{
-  tb__waiter_t *first = tb__deadline_heap_first(&timeline->waiters.heaps[TB__AXIS_TIME]);
-  return first && first->ops->sharpen && first->ops->sharpen(first);
-}
-
 bool tb__timeline_next_deadline(tb_timeline_t *timeline, int64_t *out_ns)
 {
   timeline = tb__timeline_target(timeline);
   tb__mutex_lock(&timeline->mutex);
-  while (sharpen_first_locked(timeline))
-    ;
   bool found = tb__timeline_next_deadline_locked(timeline, out_ns);
   tb__mutex_unlock(&timeline->mutex);
   return found;

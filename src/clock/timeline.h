@@ -184,8 +184,7 @@ void tb__timeline_reset(tb_timeline_t *timeline);
 /* Refuses or accepts ticks. Returns when no tick is in progress that began before. */
 void tb__timeline_set_detached(tb_timeline_t *timeline, bool detached);
 
-/* The earliest deadline that anyone waits for; false if there is none. With the mutex it may be too
- * early, where many timers were stopped or started again. */
+/* The earliest deadline that anyone waits for; false if there is none. */
 bool tb__timeline_next_deadline(tb_timeline_t *timeline, int64_t *out_ns);
 bool tb__timeline_next_deadline_locked(tb_timeline_t *timeline, int64_t *out_ns)
     TB_REQUIRES(timeline->mutex);

@@ -33,8 +33,6 @@ typedef enum tb__wait_axis {
  * `wake` to be called when the mutex is free. */
 typedef struct tb__waiter_ops {
   bool (*due)(struct tb__waiter *waiter);
-  /* its deadline may be too early: moves it nearer to the right one; false: it is. May be NULL */
-  bool (*sharpen)(struct tb__waiter *waiter);
   bool (*jumped)(struct tb__waiter *waiter, const tb_jump_t *jump);
   bool (*moved)(struct tb__waiter *waiter, const tb_jump_t *jump);
   bool (*closed)(struct tb__waiter *waiter);

@@ -102,6 +102,7 @@ tb_status_t tb_recorder_stop(tb_recorder_t *recorder, tb_error_t *error)
     tb_jump_handler_destroy(recorder->handler);
     recorder->handler = NULL;
     tb__mutex_lock(&recorder->mutex);
+    tb__recorder_see_clock_locked(recorder);
     recorder->stopped = true;
     tb__mutex_unlock(&recorder->mutex);
     tb__recorder_wake(recorder);

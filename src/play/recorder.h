@@ -103,6 +103,8 @@ tb__record_t *tb__record_create(tb__record_kind_t kind, size_t topic, const void
 tb_status_t tb__recorder_put(tb_recorder_t *recorder, tb__record_t *record);
 /* The same behind all that a snapshot's memory holds, which is to be written. */
 tb_status_t tb__recorder_put_snapshot(tb_recorder_t *recorder, tb__record_t *record);
+/* What waits for a first tick that has been. */
+void tb__recorder_see_clock_locked(tb_recorder_t *recorder) TB_REQUIRES(recorder->mutex);
 /* To be written, or to the memory, as they stand. */
 void tb__recorder_release_held_locked(tb_recorder_t *recorder) TB_REQUIRES(recorder->mutex);
 tb_status_t tb__recorder_watch_clock(tb_recorder_t *recorder);

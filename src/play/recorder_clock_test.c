@@ -9,15 +9,25 @@
 static tb_source_t *source;
 static tb_clock_t *ros_clock;
 
-static void start_on_clock(void)
+static void make_clock(void)
 {
   assert_ok(tb_manual_source_create(&source));
   tb_clock_options_t clock_options = {TB_TIME_ROS, source};
   assert_ok(tb_clock_create(&clock_options, &ros_clock));
+}
+
+static void record_clock(void)
+{
   tb_recorder_options_t options = TB_RECORDER_OPTIONS_INIT;
   options.log_time = TB_RECORDER_TIME_ROS;
   options.clock = ros_clock;
   start(&options);
+}
+
+static void start_on_clock(void)
+{
+  make_clock();
+  record_clock();
 }
 
 static void end_clock(void)
@@ -116,6 +126,48 @@ static void test_what_is_latched_is_skipped_if_there_is_no_tick(void **state)
   assert_int_equal(status_now().waiting_bytes, 0);
   assert_int_equal(count_in_bag(), 0);
   end_clock();
+}
+
+static void record_during_jump(const tb_jump_t *jump, void *user)
+{
+  (void)jump;
+  (void)user;
+  if (recorder) return;
+  record_clock();
+  assert_ok(take_latched(0, 1));
+}
+
+/* A jump is told only to those who were there before it. */
+static void check_first_tick_that_has_been(bool another_comes)
+{
+  make_clock();
+  tb_jump_handler_t *handler = NULL;
+  tb_jump_handler_options_t options = TB_JUMP_HANDLER_OPTIONS_INIT;
+  options.threshold.on_clock_change = true;
+  options.before = record_during_jump;
+  assert_ok(tb_jump_handler_create(ros_clock, &options, &handler));
+  assert_ok(tb_manual_source_set(source, 5 * S));
+  if (another_comes) assert_ok(take(0, 2));
+  stop_well();
+  assert_int_equal(topic_now(0).skipped_early, 0);
+  tb_bag_reader_t *reader = read_back();
+  expect(reader, 1, 5 * S, 0);
+  if (another_comes) expect(reader, 2, 5 * S, 0);
+  tb_bag_reader_close(reader);
+  tb_jump_handler_destroy(handler);
+  end_clock();
+}
+
+static void test_what_is_latched_does_not_wait_for_a_first_tick_that_has_been(void **state)
+{
+  (void)state;
+  check_first_tick_that_has_been(true);
+}
+
+static void test_what_is_latched_is_written_at_the_end_if_time_has_started(void **state)
+{
+  (void)state;
+  check_first_tick_that_has_been(false);
 }
 
 static void test_a_jump_back_begins_a_file(void **state)
@@ -329,6 +381,8 @@ int main(void)
       WITH_BAG(test_nothing_before_the_first_tick),
       WITH_BAG(test_what_is_latched_waits_for_the_first_tick),
       WITH_BAG(test_what_is_latched_is_skipped_if_there_is_no_tick),
+      WITH_BAG(test_what_is_latched_does_not_wait_for_a_first_tick_that_has_been),
+      WITH_BAG(test_what_is_latched_is_written_at_the_end_if_time_has_started),
       WITH_BAG(test_a_jump_back_begins_a_file),
       WITH_BAG(test_runs_can_be_read_one_by_one),
       WITH_BAG(test_forward_jumps_are_recorded),

@@ -105,13 +105,16 @@ void tb__recorder_release_held_locked(tb_recorder_t *recorder)
   *held = (tb__record_list_t){0};
 }
 
-/* What waited for the clock to start. */
+/* What waited for the clock to start; it is new to the queue. */
 static void release_early_locked(tb_recorder_t *recorder, int64_t log_ns)
 {
   tb__record_list_t *early = &recorder->early;
   if (!early->first) return;
-  for (tb__record_t *record = early->first; record; record = record->next)
+  int64_t steady_ns = tb__steady_now_ns();
+  for (tb__record_t *record = early->first; record; record = record->next) {
     record->log_ns = log_ns;
+    record->steady_ns = steady_ns;
+  }
   list_add(list_for_locked(recorder, early->first), early->first, early->last);
   *early = (tb__record_list_t){0};
 }
@@ -174,7 +177,14 @@ static int64_t clock_now_locked(tb_recorder_t *recorder)
 {
   tb_time_t now;
   if (tb_clock_try_now(recorder->options.clock, &now) == TB_OK) recorder->clock_ns = now.ns;
+  if (recorder->clock_ns > 0) release_early_locked(recorder, recorder->clock_ns);
   return recorder->clock_ns;
+}
+
+/* Of a clock that was starting while the recorder was made, nobody has told it. */
+void tb__recorder_see_clock_locked(tb_recorder_t *recorder)
+{
+  if (recorder->early.first) clock_now_locked(recorder);
 }
 
 static bool stamp_locked(tb_recorder_t *recorder, const tb_recorder_message_t *message,
@@ -201,14 +211,17 @@ static bool has_room(const tb_recorder_t *recorder, size_t bytes)
   return used <= limit && bytes <= limit - used;
 }
 
-/* A snapshot's memory keeps the newest: the oldest make room, and are freed by the caller. */
+/* A snapshot's memory keeps the newest: the oldest make room, and are freed by the caller. What is
+ * early is older than all of it. */
 static bool make_room_locked(tb_recorder_t *recorder, tb__record_t *record,
                              tb__record_t **out_pushed_out)
 {
   if (!recorder->options.snapshot_mode) return has_room(recorder, record_bytes(record));
   if (record_bytes(record) > recorder->options.cache_size) return false;
-  while (!has_room(recorder, record_bytes(record)) && recorder->memory.first) {
-    tb__record_t *oldest = list_take_first(&recorder->memory);
+  while (!has_room(recorder, record_bytes(record)) &&
+         (recorder->early.first || recorder->memory.first)) {
+    bool has_early = recorder->early.first;
+    tb__record_t *oldest = list_take_first(has_early ? &recorder->early : &recorder->memory);
     atomic_fetch_sub(&recorder->bytes, record_bytes(oldest));
     if (oldest->kind == TB__RECORD_MESSAGE) {
       atomic_fetch_add(&recorder->topics[oldest->topic]->pushed_out, 1);

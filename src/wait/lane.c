@@ -43,8 +43,7 @@ TB_NO_THREAD_ANALYSIS
 void tb__lane_rearm_locked(tb__lane_t *lane, tb_timeline_t *timeline)
 {
   if (lane->closed || lane->in_run) return;
-  bool right;
-  const tb__heap_entry_t *first = tb__lane_first_locked(lane, INT64_MAX, &right);
+  const tb__heap_entry_t *first = tb__lane_first_locked(lane);
   int64_t deadline_ns =
       first && first->key != INT64_MAX ? tb__add_saturated(first->key, lane->offset_ns) : INT64_MAX;
   if (timeline->kind != TB__TIMELINE_ROS) {
@@ -65,18 +64,6 @@ void tb__lane_rearm_locked(tb__lane_t *lane, tb_timeline_t *timeline)
   }
   if (!never) tb__waiter_queue_locked(timeline, &lane->waiter);
   tb__lane_pay_locked(lane);
-}
-
-TB_NO_THREAD_ANALYSIS
-static bool lane_sharpen(tb__waiter_t *waiter)
-{
-  tb__lane_t *lane = (tb__lane_t *)waiter;
-  uint64_t before = waiter->deadline;
-  bool right;
-  if (lane->in_run) return false;
-  tb__lane_first_locked(lane, INT64_MAX, &right);
-  tb__lane_rearm_locked(lane, tb__clock_timeline(waiter->clock));
-  return !right || !waiter->queued || waiter->deadline != before;
 }
 
 /* Out of the heap until run_due, which asks for the next deadline when it ends. */
@@ -205,7 +192,6 @@ static bool lane_closed(tb__waiter_t *waiter)
 
 static const tb__waiter_ops_t lane_ops = {
     .due = lane_due,
-    .sharpen = lane_sharpen,
     .jumped = lane_jumped,
     .moved = lane_moved,
     .closed = lane_closed,

@@ -256,14 +256,7 @@ static tb_status_t lane_deadline(tb_timer_queue_t *queue, const tb_clock_t *cloc
   tb_timeline_t *timeline;
   tb_status_t status = tb__clock_lock_settled(clock, &timeline);
   if (status) return status;
-  bool right;
-  const tb__heap_entry_t *first = tb__lane_first_locked(lane, INT64_MAX, &right);
-  while (!right) {
-    tb__clock_unlock(timeline); /* others go in between */
-    status = tb__clock_lock_settled(clock, &timeline);
-    if (status) return status;
-    first = tb__lane_first_locked(lane, INT64_MAX, &right);
-  }
+  const tb__heap_entry_t *first = tb__lane_first_locked(lane);
   int64_t key = first ? first->key : INT64_MAX;
   for (uint32_t id = lane->first_late; id != TB__NO_TIMER; id = tb__lane_rest(lane, id)->next)
     if (tb__lane_rest(lane, id)->late_key < key) key = tb__lane_rest(lane, id)->late_key;

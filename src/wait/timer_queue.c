@@ -72,20 +72,17 @@ typedef struct call {
   uint64_t missed, epoch;
 } call_t;
 
-/* Notes what the lane may have to call in this run: the earliest deadline. False: the first timer
- * may be due later than that, or not at all. */
-static bool lane_peek_locked(tb__lane_t *lane)
+/* Notes what the lane may have to call in this run: the earliest deadline. */
+static void lane_peek_locked(tb__lane_t *lane)
 {
-  bool right;
-  const tb__heap_entry_t *first = tb__lane_first_locked(lane, lane->horizon_key, &right);
+  const tb__heap_entry_t *first = tb__lane_first_locked(lane);
   lane->peek_due =
       lane->in_run && first && first->key <= lane->horizon_key && first->key != INT64_MAX;
-  if (!lane->peek_due) return false;
+  if (!lane->peek_due) return;
   const tb_timer_t *timer = tb__lane_timer(lane, tb__heap_id(first));
   lane->peek_ns = tb__add_saturated(first->key, lane->offset_ns);
   if (lane->next || lane != atomic_load_explicit(&lane->queue->lanes, memory_order_relaxed))
     lane->peek_order = timer->order; /* looked at only where there are others to compare with */
-  return right;
 }
 
 /* How many whole periods lie between the deadline and `until`. */
@@ -232,7 +229,8 @@ static bool lane_take_locked(tb__lane_t *lane, const tb_timeline_t *timeline, ca
 {
   int64_t peek_ns = lane->peek_ns, now_key, now_ns;
   uint64_t peek_order = lane->peek_order;
-  if (!lane_peek_locked(lane)) return false; /* if anything is due, choose again */
+  lane_peek_locked(lane);
+  if (!lane->peek_due) return false;
   if (!tb__lane_now_key_locked(lane, timeline, &now_key, &now_ns) ||
       tb__heap_min(&lane->heap)->key > now_key) {
     lane->peek_due = false;

@@ -76,7 +76,8 @@ typedef struct tb__lane {
   tb_clock_t *clock;      /* referenced */
   tb__poll_alarm_t alarm; /* at the earliest deadline, on the operating system's clocks */
   int64_t alarm_ns;       /* as set; INT64_MAX: not set */
-  tb__heap_t heap;        /* of running timers, by key */
+  tb__heap_t heap;        /* by key */
+  uint32_t misplaced;     /* how many of its entries are too early */
   tb__timer_chunk_t chunks[TB__TIMER_CHUNKS];
   uint32_t chunk_count;
   uint32_t used_ids;              /* ids below it have been used */
@@ -149,22 +150,29 @@ void tb__lane_free_ids(tb__lane_t *lane);
 
 /* Timers are stopped and started again far more often than they come to be due, so the heap waits:
  * a timer that is stopped keeps its place, and one that is started again for the same time or a
- * later one, too. Such a place is too early, never too late. It is put right when it has become the
- * first; a few at a time, for the mutex is held: more than one of them per start cannot come. */
-#define TB__PUT_RIGHT_AT_ONCE 2
-
+ * later one, too. Such a place is wrong: too early, never too late. It is put right when it has
+ * become the first, and all are when it comes to many. */
 void tb__lane_insert_locked(tb__lane_t *lane, tb_timer_t *timer, int64_t key);
 void tb__lane_put_right_locked(tb__lane_t *lane, tb_timer_t *timer);
+const tb__heap_entry_t *tb__lane_put_first_right_locked(tb__lane_t *lane);
 
 static inline uint32_t tb__timer_id(const tb_timer_t *timer)
 {
   return tb__heap_rank_id(timer->rank);
 }
 
+/* Its place is not that of its deadline. */
+static inline bool tb__timer_is_misplaced(const tb_timer_t *timer)
+{
+  return timer->parked || timer->moved;
+}
+
 /* Stops it, if it is queued. */
 static inline void tb__timer_park_locked(tb_timer_t *timer)
 {
-  timer->parked = timer->placed;
+  if (!timer->placed) return;
+  if (!tb__timer_is_misplaced(timer)) timer->lane->misplaced++;
+  timer->parked = true;
 }
 
 static inline bool tb__timer_is_queued(const tb_timer_t *timer)
@@ -172,20 +180,12 @@ static inline bool tb__timer_is_queued(const tb_timer_t *timer)
   return timer->placed && !timer->parked;
 }
 
-/* The first entry, NULL: no timer runs. If it is not right, no deadline is earlier, and asking
- * again comes nearer to it; as is one behind `until_key`, which is left as it is. */
-static inline const tb__heap_entry_t *tb__lane_first_locked(tb__lane_t *lane, int64_t until_key,
-                                                            bool *out_right)
+/* The entry with the earliest deadline; NULL if no timer runs. */
+static inline const tb__heap_entry_t *tb__lane_first_locked(tb__lane_t *lane)
 {
-  for (int count = 0;; count++) {
-    const tb__heap_entry_t *first = tb__heap_min(&lane->heap);
-    *out_right = true;
-    if (!first) return NULL;
-    tb_timer_t *timer = tb__lane_timer(lane, tb__heap_id(first));
-    *out_right = !timer->parked && !timer->moved;
-    if (*out_right || first->key > until_key || count == TB__PUT_RIGHT_AT_ONCE) return first;
-    tb__lane_put_right_locked(lane, timer);
-  }
+  const tb__heap_entry_t *first = tb__heap_min(&lane->heap);
+  if (!first || !tb__timer_is_misplaced(tb__lane_timer(lane, tb__heap_id(first)))) return first;
+  return tb__lane_put_first_right_locked(lane);
 }
 
 /* Timers that are due in the run that they were started in wait for the next one: nothing is

@@ -61,10 +61,12 @@ static tb__heap_entry_t entry_of(const tb_timer_t *timer)
 
 void tb__lane_put_right_locked(tb__lane_t *lane, tb_timer_t *timer)
 {
+  if (!tb__timer_is_misplaced(timer)) return;
+  lane->misplaced--;
   if (timer->parked) {
     tb__heap_remove(&lane->heap, tb__timer_id(timer));
     timer->placed = timer->parked = false;
-  } else if (timer->moved) {
+  } else {
     tb__heap_replace(&lane->heap, entry_of(timer));
   }
   timer->moved = false;
@@ -86,7 +88,26 @@ static void put_all_right_locked(tb__lane_t *lane)
     }
     timer->moved = false;
   }
+  lane->misplaced = 0;
   tb__heap_rebuild(heap);
+}
+
+#define ONE_BY_ONE 32
+
+/* Where a quarter is wrong, one pass over all costs less than the stops and starts that led there.
+ */
+const tb__heap_entry_t *tb__lane_put_first_right_locked(tb__lane_t *lane)
+{
+  for (uint32_t count = 0;; count++) {
+    const tb__heap_entry_t *first = tb__heap_min(&lane->heap);
+    if (!first) return NULL;
+    tb_timer_t *timer = tb__lane_timer(lane, tb__heap_id(first));
+    if (!tb__timer_is_misplaced(timer)) return first;
+    if (count >= ONE_BY_ONE && lane->misplaced > lane->heap.size / 4)
+      put_all_right_locked(lane);
+    else
+      tb__lane_put_right_locked(lane, timer);
+  }
 }
 
 static void make_rank(tb__lane_t *lane, tb_timer_t *timer)
@@ -99,6 +120,7 @@ void tb__lane_insert_locked(tb__lane_t *lane, tb_timer_t *timer, int64_t key)
 {
   make_rank(lane, timer);
   bool waits = timer->placed && key >= timer->key;
+  lane->misplaced += (uint32_t)waits - (uint32_t)tb__timer_is_misplaced(timer);
   timer->key = key;
   timer->parked = false;
   timer->moved = waits;
