@@ -72,8 +72,9 @@ typedef struct tb_recorder_message {
   int64_t source_ns;  /**< system time at sending; 0: unknown, then that of receipt is taken */
   int64_t clock_ns;   /**< of a message that is itself the clock's time: that time; otherwise 0. It
                          is the log time if the clock has not started yet, or will be there next */
-  bool latched;       /**< it stays valid (transient-local): where log times are ROS time and the
-                         clock has not started, it waits for the first tick, whose time it gets */
+  bool latched;       /**< it stays valid (transient-local): while paused, and where log times are
+                         ROS time and the clock has not started, it waits and gets the time at
+                         which recording goes on, or of the first tick; of a topic the newest 1000 */
 } tb_recorder_message_t;
 
 /** What has become of the messages of one topic. */
@@ -81,11 +82,11 @@ typedef struct tb_recorder_topic_status {
   const char *name;         /**< valid as long as the recorder */
   const char *type;         /**< likewise */
   uint64_t written;         /**< in the files, or with the next flush */
-  uint64_t waiting;         /**< in the queue, or for the first tick */
+  uint64_t waiting;         /**< in the queue, or latched, for the first tick or resume */
   uint64_t lost_on_the_way; /**< as told by tb_recorder_note_lost */
   uint64_t lost_in_queue;   /**< because the queue was full */
   uint64_t lost_in_file;    /**< because the file system failed */
-  uint64_t skipped_paused;  /**< came while paused */
+  uint64_t skipped_paused;  /**< came while paused, and were not recorded later */
   uint64_t skipped_early;   /**< came before the clock's first tick */
   uint64_t pushed_out;      /**< of a snapshot's memory, by newer ones */
 } tb_recorder_topic_status_t;
@@ -96,7 +97,7 @@ typedef struct tb_recorder_status {
   uint64_t lost;           /**< likewise, in any of the three ways */
   uint64_t skipped_paused; /**< likewise */
   uint64_t skipped_early;  /**< likewise */
-  uint64_t waiting_bytes;  /**< in the queue, or for the first tick */
+  uint64_t waiting_bytes;  /**< in the queue, or latched, for the first tick or resume */
   uint64_t file_size;      /**< bytes of the file in the making */
   size_t file_count;       /**< how many were begun */
   size_t topic_count;      /**< how many there are */
@@ -145,7 +146,7 @@ TB_API tb_status_t tb_recorder_add_topic(tb_recorder_t *recorder,
  * as lost. For each thread the order is kept.
  *
  *   TB_ERR_LIMIT     no room: lost, and counted
- *   TB_ERR_NOT_SET   skipped: paused, or not latched and the clock has not started
+ *   TB_ERR_NOT_SET   skipped, as it is not latched: paused, or the clock has not started
  *   TB_ERR_CLOSED    stopped
  *   TB_ERR_INVALID   no such topic
  *   TB_ERR_NO_MEMORY lost, and counted
@@ -159,7 +160,8 @@ TB_API tb_status_t tb_recorder_take(tb_recorder_t *recorder, size_t topic,
  * [any thread] [from callbacks] */
 TB_API void tb_recorder_note_lost(tb_recorder_t *recorder, size_t topic, uint64_t count);
 
-/** Messages that come between the two are skipped. [any thread] [from callbacks] */
+/** Messages that come between the two are skipped, but for latched ones. [any thread] [from
+ * callbacks] */
 TB_API void tb_recorder_pause(tb_recorder_t *recorder);
 TB_API void tb_recorder_resume(tb_recorder_t *recorder);
 TB_API bool tb_recorder_is_paused(const tb_recorder_t *recorder);

@@ -102,7 +102,7 @@ tb_status_t tb_recorder_stop(tb_recorder_t *recorder, tb_error_t *error)
     tb_jump_handler_destroy(recorder->handler);
     recorder->handler = NULL;
     tb__mutex_lock(&recorder->mutex);
-    tb__recorder_see_clock_locked(recorder);
+    tb__recorder_admit_early_locked(recorder);
     recorder->stopped = true;
     tb__mutex_unlock(&recorder->mutex);
     tb__recorder_wake(recorder);
@@ -201,12 +201,20 @@ tb_status_t tb_recorder_add_topic(tb_recorder_t *recorder, const tb_bag_writer_t
 
 void tb_recorder_pause(tb_recorder_t *recorder)
 {
+  if (tb__is_forked()) return;
+  tb__mutex_lock(&recorder->mutex);
   atomic_store(&recorder->paused, true);
+  tb__mutex_unlock(&recorder->mutex);
 }
 
 void tb_recorder_resume(tb_recorder_t *recorder)
 {
+  if (tb__is_forked()) return;
+  tb__mutex_lock(&recorder->mutex);
   atomic_store(&recorder->paused, false);
+  if (!recorder->stopped) tb__recorder_admit_early_locked(recorder);
+  tb__mutex_unlock(&recorder->mutex);
+  tb__recorder_wake(recorder);
 }
 
 bool tb_recorder_is_paused(const tb_recorder_t *recorder)

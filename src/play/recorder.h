@@ -48,6 +48,7 @@ typedef struct tb__recorder_topic {
   tb_bag_writer_topic_t info; /* texts of its own */
   size_t in_bag;              /* of the writer thread: index in the bag; SIZE_MAX: not there yet */
   uint64_t tried;             /* likewise: messages that were handed to the bag */
+  uint32_t early;             /* by the recorder's mutex: how many are on its list `early` */
   _Atomic uint64_t written;
   _Atomic uint64_t waiting;
   _Atomic uint64_t lost_on_the_way;
@@ -62,7 +63,7 @@ struct tb_recorder {
   tb_recorder_options_t options; /* texts are not valid any more */
   tb_jump_handler_t *handler;    /* NULL without a clock */
   tb__thread_t thread;
-  _Atomic bool paused;
+  _Atomic bool paused;    /* changes with `mutex` held */
   _Atomic uint64_t bytes; /* in the queue, and being written */
   _Atomic uint32_t work;  /* futex: something has been put in the queue, or stop */
   _Atomic uint64_t jumps;
@@ -73,7 +74,7 @@ struct tb_recorder {
   tb__record_list_t queue; /* to be written */
   tb__record_list_t held;  /* behind a tick that leads back, until the jump, or held_until_ns */
   int64_t held_until_ns;
-  tb__record_list_t early;  /* latched, and here before the clock has started */
+  tb__record_list_t early;  /* latched, and here while paused or before the clock has started */
   tb__record_list_t memory; /* in snapshot mode: messages and jumps until they are asked for */
   tb__recorder_topic_t **topics;
   size_t topic_count;
@@ -103,8 +104,8 @@ tb__record_t *tb__record_create(tb__record_kind_t kind, size_t topic, const void
 tb_status_t tb__recorder_put(tb_recorder_t *recorder, tb__record_t *record);
 /* The same behind all that a snapshot's memory holds, which is to be written. */
 tb_status_t tb__recorder_put_snapshot(tb_recorder_t *recorder, tb__record_t *record);
-/* What waits for a first tick that has been. */
-void tb__recorder_see_clock_locked(tb_recorder_t *recorder) TB_REQUIRES(recorder->mutex);
+/* What is latched and needs not wait any more. */
+void tb__recorder_admit_early_locked(tb_recorder_t *recorder) TB_REQUIRES(recorder->mutex);
 /* To be written, or to the memory, as they stand. */
 void tb__recorder_release_held_locked(tb_recorder_t *recorder) TB_REQUIRES(recorder->mutex);
 tb_status_t tb__recorder_watch_clock(tb_recorder_t *recorder);

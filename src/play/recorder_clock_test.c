@@ -115,6 +115,28 @@ static void test_what_is_latched_waits_for_the_first_tick(void **state)
   end_clock();
 }
 
+static void test_what_is_latched_waits_for_the_first_tick_and_resume(void **state)
+{
+  (void)state;
+  start_on_clock();
+  tb_recorder_pause(recorder);
+  assert_ok(take_latched(0, 1));
+  assert_ok(tb_manual_source_set(source, 5 * S));
+  assert_ok(take_latched(0, 2));
+  assert_ok(tb_manual_source_set(source, 6 * S));
+  assert_int_equal(topic_now(0).waiting, 2);
+  tb_recorder_resume(recorder);
+  assert_ok(take(0, 3));
+  stop_well();
+  assert_int_equal(topic_now(0).skipped_early + topic_now(0).skipped_paused, 0);
+  tb_bag_reader_t *reader = read_back();
+  expect_jump(reader, "kind=started reason=none before_ns=0 after_ns=5000000000 run=1", 5 * S, 0);
+  for (uint32_t i = 1; i <= 3; i++)
+    expect(reader, i, 6 * S, 0);
+  tb_bag_reader_close(reader);
+  end_clock();
+}
+
 static void test_what_is_latched_is_skipped_if_there_is_no_tick(void **state)
 {
   (void)state;
@@ -380,6 +402,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       WITH_BAG(test_nothing_before_the_first_tick),
       WITH_BAG(test_what_is_latched_waits_for_the_first_tick),
+      WITH_BAG(test_what_is_latched_waits_for_the_first_tick_and_resume),
       WITH_BAG(test_what_is_latched_is_skipped_if_there_is_no_tick),
       WITH_BAG(test_what_is_latched_does_not_wait_for_a_first_tick_that_has_been),
       WITH_BAG(test_what_is_latched_is_written_at_the_end_if_time_has_started),

@@ -10,6 +10,7 @@
 
 /* Shorter steps forward are no jumps, unless the timeline was told otherwise. */
 #define FORWARD_MIN ((tb_duration_t){TB_NS_PER_S + 1})
+#define EARLY_MAX   1000 /* of a topic: more than its publishers keep */
 
 static void link_locked(tb_recorder_t *recorder, tb__record_list_t *list, tb__record_t *record)
     TB_REQUIRES(recorder->mutex);
@@ -105,15 +106,16 @@ void tb__recorder_release_held_locked(tb_recorder_t *recorder)
   *held = (tb__record_list_t){0};
 }
 
-/* What waited for the clock to start; it is new to the queue. */
+/* What waited for the clock to start, and for recording to go on; it is new to the queue. */
 static void release_early_locked(tb_recorder_t *recorder, int64_t log_ns)
 {
   tb__record_list_t *early = &recorder->early;
-  if (!early->first) return;
+  if (!early->first || atomic_load(&recorder->paused)) return;
   int64_t steady_ns = tb__steady_now_ns();
   for (tb__record_t *record = early->first; record; record = record->next) {
     record->log_ns = log_ns;
     record->steady_ns = steady_ns;
+    recorder->topics[record->topic]->early = 0;
   }
   list_add(list_for_locked(recorder, early->first), early->first, early->last);
   *early = (tb__record_list_t){0};
@@ -181,10 +183,13 @@ static int64_t clock_now_locked(tb_recorder_t *recorder)
   return recorder->clock_ns;
 }
 
-/* Of a clock that was starting while the recorder was made, nobody has told it. */
-void tb__recorder_see_clock_locked(tb_recorder_t *recorder)
+void tb__recorder_admit_early_locked(tb_recorder_t *recorder)
 {
-  if (recorder->early.first) clock_now_locked(recorder);
+  if (!recorder->early.first) return;
+  if (recorder->options.log_time == TB_RECORDER_TIME_ROS)
+    clock_now_locked(recorder); /* nobody has told if it was starting while the recorder was made */
+  else
+    release_early_locked(recorder, tb__system_now_ns());
 }
 
 static bool stamp_locked(tb_recorder_t *recorder, const tb_recorder_message_t *message,
@@ -205,10 +210,34 @@ static bool stamp_locked(tb_recorder_t *recorder, const tb_recorder_message_t *m
   }
 }
 
+/* The oldest of the topic, which is no state any more: the publishers keep fewer. */
+static tb__record_t *take_oldest_early_locked(tb_recorder_t *recorder, size_t topic)
+{
+  tb__record_t *before = NULL, *oldest = recorder->early.first;
+  while (oldest->topic != topic) {
+    before = oldest;
+    oldest = oldest->next;
+  }
+  if (!before) return list_take_first(&recorder->early);
+  before->next = oldest->next;
+  if (!oldest->next) recorder->early.last = before;
+  return oldest;
+}
+
 static bool has_room(const tb_recorder_t *recorder, size_t bytes)
 {
   uint64_t used = atomic_load(&recorder->bytes), limit = recorder->options.cache_size;
   return used <= limit && bytes <= limit - used;
+}
+
+static void push_out_locked(tb_recorder_t *recorder, tb__record_t *oldest,
+                            tb__record_t **out_pushed_out)
+{
+  atomic_fetch_sub(&recorder->bytes, record_bytes(oldest));
+  if (oldest->kind == TB__RECORD_MESSAGE)
+    atomic_fetch_sub(&recorder->topics[oldest->topic]->waiting, 1);
+  oldest->next = *out_pushed_out;
+  *out_pushed_out = oldest;
 }
 
 /* A snapshot's memory keeps the newest: the oldest make room, and are freed by the caller. What is
@@ -222,13 +251,10 @@ static bool make_room_locked(tb_recorder_t *recorder, tb__record_t *record,
          (recorder->early.first || recorder->memory.first)) {
     bool has_early = recorder->early.first;
     tb__record_t *oldest = list_take_first(has_early ? &recorder->early : &recorder->memory);
-    atomic_fetch_sub(&recorder->bytes, record_bytes(oldest));
-    if (oldest->kind == TB__RECORD_MESSAGE) {
+    if (oldest->kind == TB__RECORD_MESSAGE)
       atomic_fetch_add(&recorder->topics[oldest->topic]->pushed_out, 1);
-      atomic_fetch_sub(&recorder->topics[oldest->topic]->waiting, 1);
-    }
-    oldest->next = *out_pushed_out;
-    *out_pushed_out = oldest;
+    if (has_early) recorder->topics[oldest->topic]->early--;
+    push_out_locked(recorder, oldest, out_pushed_out);
   }
   return has_room(recorder, record_bytes(record));
 }
@@ -253,18 +279,28 @@ static tb_status_t admit_locked(tb_recorder_t *recorder, const tb_recorder_messa
                                 tb__record_t *record, tb__record_t **out_pushed_out)
 {
   if (recorder->stopped) return TB_ERR_CLOSED;
-  bool is_early = !stamp_locked(recorder, message, record);
+  tb__recorder_topic_t *topic = recorder->topics[record->topic];
+  bool paused = atomic_load(&recorder->paused);
+  bool is_early = !stamp_locked(recorder, message, record) || paused;
+  _Atomic uint64_t *skipped = paused ? &topic->skipped_paused : &topic->skipped_early;
   if (is_early && !message->latched) {
-    atomic_fetch_add(&recorder->topics[record->topic]->skipped_early, 1);
+    atomic_fetch_add(skipped, 1);
     return TB_ERR_NOT_SET;
   }
+  if (is_early && topic->early == EARLY_MAX) {
+    atomic_fetch_add(skipped, 1);
+    push_out_locked(recorder, take_oldest_early_locked(recorder, record->topic), out_pushed_out);
+    topic->early--;
+  }
   if (!make_room_locked(recorder, record, out_pushed_out)) return TB_ERR_LIMIT;
-  atomic_fetch_add(&recorder->topics[record->topic]->waiting, 1);
+  atomic_fetch_add(&topic->waiting, 1);
   tb__record_list_t *list = list_for_locked(recorder, record);
-  if (is_early)
+  if (is_early) {
     list = &recorder->early;
-  else if (is_held_locked(recorder, message, record))
+    topic->early++;
+  } else if (is_held_locked(recorder, message, record)) {
     list = &recorder->held;
+  }
   link_locked(recorder, list, record);
   return TB_OK;
 }
@@ -298,7 +334,7 @@ tb_status_t tb_recorder_take(tb_recorder_t *recorder, size_t index,
   if (tb__is_forked()) return TB_ERR_FORKED;
   tb__recorder_topic_t *topic = tb__recorder_topic(recorder, index);
   if (!topic || !message || (!message->data && message->size > 0)) return TB_ERR_INVALID;
-  if (atomic_load(&recorder->paused)) {
+  if (atomic_load(&recorder->paused) && !message->latched) {
     atomic_fetch_add(&topic->skipped_paused, 1);
     return TB_ERR_NOT_SET;
   }

@@ -3,6 +3,7 @@
 #include <semaphore.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <timebase/clock.h>
 #include <timebase/testing.h>
 
 #include "play/record_fixture.h"
@@ -140,6 +141,41 @@ static void test_paused_recorders_skip(void **state)
   assert_int_equal(topic_now(0).skipped_early, 0);
   assert_int_equal(count_in_bag(), 1);
   assert_status(tb_recorder_snapshot(recorder, NULL, NULL), TB_ERR_INVALID);
+}
+
+static void test_what_is_latched_waits_while_paused(void **state)
+{
+  (void)state;
+  tb_recorder_options_t options = TB_RECORDER_OPTIONS_INIT;
+  options.start_paused = true;
+  start(&options);
+  for (uint32_t i = 0; i < 1002; i++)
+    assert_ok(take_latched(0, i));
+  assert_ok(take_latched(1, 5000));
+  assert_int_equal(topic_now(0).waiting, 1000);
+  tb_time_t before, after;
+  tb_clock_t *system;
+  assert_ok(tb_clock_create(&(tb_clock_options_t){TB_TIME_SYSTEM, NULL}, &system));
+  assert_ok(tb_clock_now(system, &before));
+  tb_recorder_resume(recorder);
+  assert_ok(tb_clock_now(system, &after));
+  tb_clock_destroy(system);
+  tb_recorder_pause(recorder);
+  assert_ok(take_latched(1, 5001));
+  stop_well();
+  assert_int_equal(topic_now(0).skipped_paused, 2);
+  assert_int_equal(topic_now(1).skipped_paused, 1);
+  assert_int_equal(topic_now(1).waiting, 0);
+  assert_int_equal(status_now().waiting_bytes, 0);
+  tb_bag_reader_t *reader = read_back();
+  tb_bag_message_t message;
+  for (uint32_t i = 2; i < 1003; i++) {
+    assert_ok(tb_bag_reader_next(reader, &message, NULL));
+    assert_int_equal(number_of(&message), i < 1002 ? i : 5000);
+    assert_in_range(message.log_time_ns, before.ns, after.ns);
+  }
+  assert_status(tb_bag_reader_next(reader, &message, NULL), TB_ERR_END);
+  tb_bag_reader_close(reader);
 }
 
 static void test_snapshots_hold_the_newest(void **state)
@@ -392,6 +428,7 @@ int main(void)
       WITH_BAG(test_a_huge_message_is_lost_alone),
       WITH_BAG(test_what_came_is_readable_in_time),
       WITH_BAG(test_paused_recorders_skip),
+      WITH_BAG(test_what_is_latched_waits_while_paused),
       WITH_BAG(test_snapshots_hold_the_newest),
       WITH_BAG(test_a_huge_message_leaves_a_snapshot_alone),
       WITH_BAG(test_orders_tell_when_they_are_carried_out),

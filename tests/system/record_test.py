@@ -219,6 +219,26 @@ class RecordTest(CommandTest):
         self.assertEqual([number(r[2]) for r in rows(self.files()[0])], list(range(5, 10)))
         self.assertEqual([number(r[2]) for r in rows(self.files()[1])], list(range(10, 15)))
 
+    def test_latched_messages_that_came_while_paused_are_recorded_at_resume(self):
+        peer = self.start_peer()
+        self.ask(peer, "pub /map latched 100")
+        self.ask(peer, "send /map 1", "sent 0 ")  # before there is a recorder
+        recorder = self.record("/map", "--start-paused")
+        self.ask(peer, "match /map")
+        self.ask(peer, "send /map 1", "sent 1 ")
+        began_ns = time.time_ns()
+        self.ask(
+            peer,
+            "call /rosbag2_recorder/resume rosbag2_interfaces/srv/Resume",
+            "reply 0001000000000000$",
+        )
+        ended_ns = time.time_ns()
+        summary = self.stop(recorder)
+        self.assertNotIn("skipped", summary[0])
+        maps = [(number(row[2]), row[1]) for row in self.messages() if row[0] == "/map"]
+        self.assertEqual([index for index, _ in maps], [0, 1])
+        self.assertTrue(all(began_ns <= at <= ended_ns for _, at in maps), (began_ns, maps, ended_ns))
+
     def test_snapshots(self):
         peer = self.start_peer()
         self.ask(peer, "pub /a rel 1000")
