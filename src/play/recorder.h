@@ -104,6 +104,8 @@ tb__record_t *tb__record_create(tb__record_kind_t kind, size_t topic, const void
 tb_status_t tb__recorder_put(tb_recorder_t *recorder, tb__record_t *record);
 /* The same behind all that a snapshot's memory holds, which is to be written. */
 tb_status_t tb__recorder_put_snapshot(tb_recorder_t *recorder, tb__record_t *record);
+/* Counts what is not recorded because of when it came. */
+_Atomic uint64_t *tb__recorder_skipped(const tb_recorder_t *recorder, tb__recorder_topic_t *topic);
 /* What is latched and needs not wait any more. */
 void tb__recorder_admit_early_locked(tb_recorder_t *recorder) TB_REQUIRES(recorder->mutex);
 /* To be written, or to the memory, as they stand. */

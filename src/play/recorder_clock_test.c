@@ -137,6 +137,30 @@ static void test_what_is_latched_waits_for_the_first_tick_and_resume(void **stat
   end_clock();
 }
 
+/* A tick that leads back is held, and what came behind it. */
+static void test_what_is_latched_stays_behind_what_is_held(void **state)
+{
+  (void)state;
+  tb_bag_message_t started;
+  start_on_clock();
+  assert_ok(tb_manual_source_set(source, 10 * S));
+  assert_ok(take_sized(1, 1, 8, 3 * S));
+  assert_ok(take_latched(0, 2));
+  tb_recorder_pause(recorder);
+  assert_ok(take_latched(0, 3));
+  tb_recorder_resume(recorder);
+  assert_ok(tb_manual_source_set(source, 3 * S));
+  stop_well();
+  tb_bag_reader_t *reader = read_back();
+  expect_jump(reader, "kind=backward reason=none before_ns=10000000000 after_ns=3000000000 run=2",
+              3 * S, 1);
+  for (uint32_t i = 1; i <= 3; i++)
+    expect(reader, i, 3 * S, 1);
+  assert_ok(tb_bag_reader_next(reader, &started, NULL));
+  tb_bag_reader_close(reader);
+  end_clock();
+}
+
 static void test_what_is_latched_is_skipped_if_there_is_no_tick(void **state)
 {
   (void)state;
@@ -403,6 +427,7 @@ int main(void)
       WITH_BAG(test_nothing_before_the_first_tick),
       WITH_BAG(test_what_is_latched_waits_for_the_first_tick),
       WITH_BAG(test_what_is_latched_waits_for_the_first_tick_and_resume),
+      WITH_BAG(test_what_is_latched_stays_behind_what_is_held),
       WITH_BAG(test_what_is_latched_is_skipped_if_there_is_no_tick),
       WITH_BAG(test_what_is_latched_does_not_wait_for_a_first_tick_that_has_been),
       WITH_BAG(test_what_is_latched_is_written_at_the_end_if_time_has_started),

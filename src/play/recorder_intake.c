@@ -117,7 +117,9 @@ static void release_early_locked(tb_recorder_t *recorder, int64_t log_ns)
     record->steady_ns = steady_ns;
     recorder->topics[record->topic]->early = 0;
   }
-  list_add(list_for_locked(recorder, early->first), early->first, early->last);
+  tb__record_list_t *list = &recorder->held; /* which stands before it */
+  if (!list->first) list = list_for_locked(recorder, early->first);
+  list_add(list, early->first, early->last);
   *early = (tb__record_list_t){0};
 }
 
@@ -210,14 +212,17 @@ static bool stamp_locked(tb_recorder_t *recorder, const tb_recorder_message_t *m
   }
 }
 
-/* The oldest of the topic, which is no state any more: the publishers keep fewer. */
-static tb__record_t *take_oldest_early_locked(tb_recorder_t *recorder, size_t topic)
+/* The oldest of the topic, or with `of_any` of one that keeps others; NULL: there is none. */
+static tb__record_t *take_oldest_early_locked(tb_recorder_t *recorder, size_t topic, bool of_any)
 {
   tb__record_t *before = NULL, *oldest = recorder->early.first;
-  while (oldest->topic != topic) {
+  while (oldest && oldest->topic != topic &&
+         !(of_any && recorder->topics[oldest->topic]->early > 1)) {
     before = oldest;
     oldest = oldest->next;
   }
+  if (!oldest) return NULL;
+  recorder->topics[oldest->topic]->early--;
   if (!before) return list_take_first(&recorder->early);
   before->next = oldest->next;
   if (!oldest->next) recorder->early.last = before;
@@ -230,6 +235,11 @@ static bool has_room(const tb_recorder_t *recorder, size_t bytes)
   return used <= limit && bytes <= limit - used;
 }
 
+_Atomic uint64_t *tb__recorder_skipped(const tb_recorder_t *recorder, tb__recorder_topic_t *topic)
+{
+  return atomic_load(&recorder->paused) ? &topic->skipped_paused : &topic->skipped_early;
+}
+
 static void push_out_locked(tb_recorder_t *recorder, tb__record_t *oldest,
                             tb__record_t **out_pushed_out)
 {
@@ -240,23 +250,43 @@ static void push_out_locked(tb_recorder_t *recorder, tb__record_t *oldest,
   *out_pushed_out = oldest;
 }
 
-/* A snapshot's memory keeps the newest: the oldest make room, and are freed by the caller. What is
- * early is older than all of it. */
+static tb__record_t *take_oldest_locked(tb_recorder_t *recorder)
+{
+  const tb__record_t *early = recorder->early.first, *kept = recorder->memory.first;
+  if (!early || (kept && kept->steady_ns < early->steady_ns))
+    return list_take_first(&recorder->memory);
+  recorder->topics[early->topic]->early--;
+  return list_take_first(&recorder->early);
+}
+
+/* A snapshot's memory keeps the newest: the oldest make room, and are freed by the caller. */
 static bool make_room_locked(tb_recorder_t *recorder, tb__record_t *record,
                              tb__record_t **out_pushed_out)
 {
   if (!recorder->options.snapshot_mode) return has_room(recorder, record_bytes(record));
-  if (record_bytes(record) > recorder->options.cache_size) return false;
   while (!has_room(recorder, record_bytes(record)) &&
          (recorder->early.first || recorder->memory.first)) {
-    bool has_early = recorder->early.first;
-    tb__record_t *oldest = list_take_first(has_early ? &recorder->early : &recorder->memory);
+    tb__record_t *oldest = take_oldest_locked(recorder);
     if (oldest->kind == TB__RECORD_MESSAGE)
       atomic_fetch_add(&recorder->topics[oldest->topic]->pushed_out, 1);
-    if (has_early) recorder->topics[oldest->topic]->early--;
     push_out_locked(recorder, oldest, out_pushed_out);
   }
   return has_room(recorder, record_bytes(record));
+}
+
+/* Of what is latched the newest are the state. */
+static void make_early_room_locked(tb_recorder_t *recorder, const tb__record_t *record,
+                                   tb__record_t **out_pushed_out)
+{
+  for (;;) {
+    bool is_full = recorder->topics[record->topic]->early == EARLY_MAX;
+    bool is_crowded = !recorder->options.snapshot_mode && !has_room(recorder, record_bytes(record));
+    if (!is_full && !is_crowded) return;
+    tb__record_t *oldest = take_oldest_early_locked(recorder, record->topic, !is_full);
+    if (!oldest) return;
+    atomic_fetch_add(tb__recorder_skipped(recorder, recorder->topics[oldest->topic]), 1);
+    push_out_locked(recorder, oldest, out_pushed_out);
+  }
 }
 
 /* A tick that leads back is here before the jump that it will make, perhaps: it and what follows
@@ -282,16 +312,12 @@ static tb_status_t admit_locked(tb_recorder_t *recorder, const tb_recorder_messa
   tb__recorder_topic_t *topic = recorder->topics[record->topic];
   bool paused = atomic_load(&recorder->paused);
   bool is_early = !stamp_locked(recorder, message, record) || paused;
-  _Atomic uint64_t *skipped = paused ? &topic->skipped_paused : &topic->skipped_early;
   if (is_early && !message->latched) {
-    atomic_fetch_add(skipped, 1);
+    atomic_fetch_add(tb__recorder_skipped(recorder, topic), 1);
     return TB_ERR_NOT_SET;
   }
-  if (is_early && topic->early == EARLY_MAX) {
-    atomic_fetch_add(skipped, 1);
-    push_out_locked(recorder, take_oldest_early_locked(recorder, record->topic), out_pushed_out);
-    topic->early--;
-  }
+  if (record_bytes(record) > recorder->options.cache_size) return TB_ERR_LIMIT;
+  if (is_early) make_early_room_locked(recorder, record, out_pushed_out);
   if (!make_room_locked(recorder, record, out_pushed_out)) return TB_ERR_LIMIT;
   atomic_fetch_add(&topic->waiting, 1);
   tb__record_list_t *list = list_for_locked(recorder, record);
@@ -307,7 +333,7 @@ static tb_status_t admit_locked(tb_recorder_t *recorder, const tb_recorder_messa
 
 static tb_status_t take(tb_recorder_t *recorder, size_t index, const tb_recorder_message_t *message)
 {
-  if (!recorder->options.snapshot_mode &&
+  if (!recorder->options.snapshot_mode && !message->latched &&
       !has_room(recorder, sizeof(tb__record_t) + message->size)) /* so that it costs no copy */
     return TB_ERR_LIMIT;
   tb__record_t *pushed_out = NULL;

@@ -178,6 +178,75 @@ static void test_what_is_latched_waits_while_paused(void **state)
   tb_bag_reader_close(reader);
 }
 
+static void start_with_cache(uint64_t size, bool snapshot_mode)
+{
+  tb_recorder_options_t options = TB_RECORDER_OPTIONS_INIT;
+  options.cache_size = size;
+  options.snapshot_mode = snapshot_mode;
+  start(&options);
+}
+
+static void expect_numbers(const uint32_t *numbers, size_t count)
+{
+  tb_bag_message_t message;
+  tb_bag_reader_t *reader = read_back();
+  for (size_t i = 0; i < count; i++) {
+    assert_ok(tb_bag_reader_next(reader, &message, NULL));
+    assert_int_equal(number_of(&message), numbers[i]);
+  }
+  assert_status(tb_bag_reader_next(reader, &message, NULL), TB_ERR_END);
+  tb_bag_reader_close(reader);
+}
+
+/* Where there is no room for all of it, the newest of each topic. */
+static void test_what_is_latched_does_not_use_up_the_room_for_what_is_newer(void **state)
+{
+  (void)state;
+  start_with_cache(3000, false);
+  tb_recorder_pause(recorder);
+  assert_ok(take_message(1, 100, 500, 0, true));
+  for (uint32_t i = 0; i < 20; i++)
+    assert_ok(take_message(0, i, 500, 0, true));
+  assert_status(take_message(0, 99, 5000, 0, true), TB_ERR_LIMIT);
+  assert_ok(take_message(1, 101, 500, 0, true));
+  assert_status(take(0, 21), TB_ERR_NOT_SET);
+  uint64_t kept = topic_now(0).waiting;
+  assert_in_range(kept, 2, 5);
+  assert_int_equal(topic_now(0).lost_in_queue, 1);
+  assert_int_equal(topic_now(0).skipped_paused, 20 - kept + 1);
+  assert_int_equal(topic_now(1).skipped_paused, 2 - topic_now(1).waiting);
+  tb_recorder_resume(recorder);
+  stop_well();
+  uint32_t numbers[8], count = 0;
+  if (topic_now(1).written == 2) numbers[count++] = 100;
+  for (uint32_t i = 0; i < kept; i++)
+    numbers[count++] = 20 - (uint32_t)kept + i;
+  numbers[count++] = 101;
+  expect_numbers(numbers, count);
+}
+
+static void test_what_is_latched_leaves_a_snapshot_its_newest(void **state)
+{
+  (void)state;
+  start_with_cache(3000, true);
+  for (uint32_t i = 0; i < 20; i++)
+    assert_ok(take_message(0, i, 500, 0, false));
+  uint64_t kept = topic_now(0).waiting;
+  assert_in_range(kept, 4, 5);
+  tb_recorder_pause(recorder);
+  for (uint32_t i = 100; i < 103; i++)
+    assert_ok(take_message(1, i, 500, 0, true));
+  assert_int_equal(topic_now(0).waiting, kept - 3);
+  assert_int_equal(topic_now(1).waiting, 3);
+  assert_status(take_message(1, 99, 5000, 0, true), TB_ERR_LIMIT);
+  assert_int_equal(topic_now(1).waiting, 3);
+  tb_recorder_resume(recorder);
+  assert_ok(tb_recorder_snapshot(recorder, NULL, NULL));
+  stop_well();
+  static const uint32_t numbers[] = {18, 19, 100, 101, 102};
+  expect_numbers(numbers + (kept == 4), 5 - (kept == 4));
+}
+
 static void test_snapshots_hold_the_newest(void **state)
 {
   (void)state;
@@ -429,6 +498,8 @@ int main(void)
       WITH_BAG(test_what_came_is_readable_in_time),
       WITH_BAG(test_paused_recorders_skip),
       WITH_BAG(test_what_is_latched_waits_while_paused),
+      WITH_BAG(test_what_is_latched_does_not_use_up_the_room_for_what_is_newer),
+      WITH_BAG(test_what_is_latched_leaves_a_snapshot_its_newest),
       WITH_BAG(test_snapshots_hold_the_newest),
       WITH_BAG(test_a_huge_message_leaves_a_snapshot_alone),
       WITH_BAG(test_orders_tell_when_they_are_carried_out),

@@ -330,13 +330,6 @@ static void write_all(tb_recorder_t *recorder, tb__record_t *list)
   }
 }
 
-static _Atomic uint64_t *counter_of(const tb_recorder_t *recorder, tb__recorder_topic_t *topic,
-                                    bool is_early)
-{
-  if (!is_early) return &topic->pushed_out;
-  return atomic_load(&recorder->paused) ? &topic->skipped_paused : &topic->skipped_early;
-}
-
 static void drop(tb_recorder_t *recorder, tb__record_t *list, bool is_early)
 {
   while (list) {
@@ -344,7 +337,7 @@ static void drop(tb_recorder_t *recorder, tb__record_t *list, bool is_early)
     if (list->kind == TB__RECORD_MESSAGE) {
       tb__recorder_topic_t *topic = tb__recorder_topic(recorder, list->topic);
       atomic_fetch_sub(&topic->waiting, 1);
-      atomic_fetch_add(counter_of(recorder, topic, is_early), 1);
+      atomic_fetch_add(is_early ? tb__recorder_skipped(recorder, topic) : &topic->pushed_out, 1);
     }
     tb__record_free(recorder, list);
     list = next;

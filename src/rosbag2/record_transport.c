@@ -57,7 +57,7 @@ static void on_sample(const tb_ros2_sample_t *sample, void *user)
                                    .size = sample->size,
                                    .receive_ns = sample->receive_timestamp_ns,
                                    .source_ns = sample->source_timestamp_ns,
-                                   .latched = topic->qos.durability == TB_QOS_TRANSIENT_LOCAL};
+                                   .latched = topic->is_latched};
   if (topic->is_clock &&
       tb__clock_message_decode(sample->cdr, sample->size, &message.clock_ns) != TB_OK)
     message.clock_ns = 0;
@@ -76,6 +76,16 @@ tb_qos_t tb__record_qos(const tb_ros2_graph_endpoint_t *publishers, size_t count
     if (publishers[i].qos.durability != TB_QOS_TRANSIENT_LOCAL) qos.durability = TB_QOS_VOLATILE;
   }
   return qos;
+}
+
+/* Unlike /rosout, whose messages last for seconds. */
+static bool is_latched(const tb_qos_t *qos, const tb_ros2_graph_endpoint_t *publishers,
+                       size_t count)
+{
+  bool lasts = qos->durability == TB_QOS_TRANSIENT_LOCAL;
+  for (size_t i = 0; i < count; i++)
+    lasts = lasts && publishers[i].qos.lifespan.ns == TB_QOS_INFINITE.ns;
+  return lasts;
 }
 
 static tb__qos_offer_t offer_of(const tb_qos_t *qos)
@@ -128,6 +138,7 @@ static tb__record_topic_t *topic_create(tb_ros2_recorder_t *recorder,
   topic->is_overridden =
       tb_qos_overrides_apply(recorder->overrides, publishers[0].name, &topic->qos);
   if (!topic->is_overridden) topic->qos = tb__record_qos(publishers, count);
+  topic->is_latched = is_latched(&topic->qos, publishers, count);
   if (topic->name && topic->type) return topic;
   topic_destroy(topic);
   return NULL;
@@ -228,6 +239,7 @@ static void renew(tb__record_topic_t *topic, const tb_ros2_graph_endpoint_t *pub
   topic->subscription = NULL;
   topic->is_renewed = true;
   topic->qos = tb__record_qos(publishers, count);
+  topic->is_latched = is_latched(&topic->qos, publishers, count);
   if (subscribe(topic, &error) != TB_OK)
     tb__log(TB_LOG_ERROR, "recorder: %s is not recorded any more: %s", topic->name, error.text);
   else

@@ -27,6 +27,7 @@ typedef struct tb__record_topic {
   char *type;
   tb_qos_t qos;
   bool is_clock;
+  bool is_latched;          /* what was sent stays valid */
   bool is_overridden;       /* the QoS is the user's */
   bool is_renewed;          /* the subscription is not the first: what came may come again */
   bool told_qos, told_type; /* a publisher that cannot be recorded was reported */
