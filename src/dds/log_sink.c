@@ -2,13 +2,19 @@
 
 #include <dds/dds.h>
 #include <dds/ddsrt/log.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "platform/mutex.h"
 
+#define LEAVING_BEGIN "Remote secure participant "
+
 static tb__mutex_t users_mutex = TB__MUTEX_INIT;
 static int users TB_GUARDED_BY(users_mutex);
+static tb__mutex_t leaving_mutex = TB__MUTEX_INIT;
+static tb__dds_leaving_t *all_leaving TB_GUARDED_BY(leaving_mutex);
 static _Thread_local tb__dds_log_capture_t *current_capture;
 
 static tb_log_level_t level_of(uint32_t category)
@@ -28,6 +34,18 @@ static void capture_add(tb__dds_log_capture_t *capture, tb_log_level_t level, co
   capture->lines[capture->used++] = '\0';
 }
 
+static bool is_of_leaving(const char *text, size_t length)
+{
+  size_t begin = strlen(LEAVING_BEGIN);
+  if (length < begin || memcmp(text, LEAVING_BEGIN, begin) != 0) return false;
+  tb__mutex_lock(&leaving_mutex);
+  const tb__dds_leaving_t *leaving = all_leaving;
+  while (leaving && (strlen(leaving->text) != length || strncmp(leaving->text, text, length) != 0))
+    leaving = leaving->next;
+  tb__mutex_unlock(&leaving_mutex);
+  return leaving;
+}
+
 static void sink(void *user, const dds_log_data_t *data)
 {
   (void)user;
@@ -35,6 +53,7 @@ static void sink(void *user, const dds_log_data_t *data)
   size_t length = strnlen(data->message, data->size);
   while (length > 0 && data->message[length - 1] == '\n')
     length--;
+  if (is_of_leaving(data->message, length)) return;
   if (current_capture)
     capture_add(current_capture, level, data->message, length);
   else
@@ -53,6 +72,32 @@ void tb__dds_log_release(void)
   tb__mutex_lock(&users_mutex);
   if (--users == 0) dds_set_log_sink(NULL, NULL);
   tb__mutex_unlock(&users_mutex);
+}
+
+static uint32_t word_of(const uint8_t *bytes)
+{
+  return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
+}
+
+void tb__dds_log_leave(tb__dds_leaving_t *leaving, const uint8_t guid[16])
+{
+  snprintf(leaving->text, sizeof leaving->text,
+           LEAVING_BEGIN "%" PRIx32 ":%" PRIx32 ":%" PRIx32 ":%" PRIx32 " not allowed",
+           word_of(guid), word_of(guid + 4), word_of(guid + 8), word_of(guid + 12));
+  tb__mutex_lock(&leaving_mutex);
+  leaving->next = all_leaving;
+  all_leaving = leaving;
+  tb__mutex_unlock(&leaving_mutex);
+}
+
+void tb__dds_log_left(tb__dds_leaving_t *leaving)
+{
+  tb__mutex_lock(&leaving_mutex);
+  tb__dds_leaving_t **link = &all_leaving;
+  while (*link != leaving)
+    link = &(*link)->next;
+  *link = leaving->next;
+  tb__mutex_unlock(&leaving_mutex);
 }
 
 void tb__dds_log_capture_begin(tb__dds_log_capture_t *capture)

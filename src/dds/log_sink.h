@@ -4,11 +4,23 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Messages of Cyclone go to the log hook from the first acquire to the last release; after it they
  * go to stderr again. */
 void tb__dds_log_acquire(void);
 void tb__dds_log_release(void);
+
+/* A secured participant that goes may hear its own last announcement when Cyclone does not know it
+ * any more, and Cyclone warns of it as of a stranger. From leave to left such a warning is dropped.
+ */
+typedef struct tb__dds_leaving {
+  struct tb__dds_leaving *next;
+  char text[96];
+} tb__dds_leaving_t;
+
+void tb__dds_log_leave(tb__dds_leaving_t *leaving, const uint8_t guid[16]);
+void tb__dds_log_left(tb__dds_leaving_t *leaving);
 
 /* What Cyclone says on one thread, held back: Cyclone is called under a lock there. */
 typedef struct tb__dds_log_capture {

@@ -83,8 +83,11 @@ void tb__participant_destroy(tb__participant_t *participant)
 {
   if (!participant) return;
   if (!tb__is_forked()) { /* else threads, sockets and domain are the parent's */
+    tb__dds_leaving_t leaving;
+    tb__dds_log_leave(&leaving, participant->guid.v);
     if (participant->handle > 0) dds_delete(participant->handle);
     tb__dds_domain_release(participant->domain);
+    tb__dds_log_left(&leaving);
     if (participant->has_log) tb__dds_log_release();
   }
   free(participant);
