@@ -64,8 +64,8 @@ static uint64_t key_of(uint64_t epoch)
 static tb__page_mark_t *mark_of(const tb__page_view_t *view, uint64_t epoch)
 {
   uint32_t first = atomic_load(&view->mark);
-  for (uint32_t i = first; i <= first + 1; i++) {
-    const tb__page_mark_t *mark = &view->marks[i % TB__PAGE_MARKS];
+  for (uint32_t i = 0; i < 2; i++) {
+    const tb__page_mark_t *mark = &view->marks[(first + i) % TB__PAGE_MARKS];
     if (atomic_load(&mark->epoch) == epoch) return (tb__page_mark_t *)mark;
   }
   return NULL;

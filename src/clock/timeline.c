@@ -270,8 +270,8 @@ void tb__timeline_want_ticks_locked(tb_timeline_t *timeline)
   tb__page_view_t *view = timeline->view;
   if (!view || view->attentive) return;
   view->attentive = true;
-  if (!timeline->running && !tb__timeline_is_held_up(timeline)) {
-    /* else whoever follows has to look at the page first */
+  bool knows = !timeline->running && !tb__timeline_is_held_up(timeline);
+  if (knows) { /* else whoever follows has to look at the page first */
     int64_t now_ns = view_time_locked(timeline);
     view->following = true;
     if (timeline->time_ns && now_ns != timeline->time_ns) { /* nobody waited for that */
