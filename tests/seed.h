@@ -14,12 +14,14 @@
 #include "test.h"
 
 static uint64_t test_round;
+static time_t test_begin; /* when the first seed was asked for */
 
 /* Of TB_TEST_SEED, else another one for each run; printed, never 0. */
 static inline uint64_t test_seed(void)
 {
   const char *text = getenv("TB_TEST_SEED");
   static uint64_t first;
+  if (!test_begin) test_begin = time(NULL);
   if (!first)
     first = text ? strtoull(text, NULL, 0) : (uint64_t)time(NULL) ^ (uint64_t)getpid() << 32;
   uint64_t seed = first + test_round;
@@ -42,17 +44,11 @@ static inline int64_t test_duration_ms(int64_t usual_ms)
   return text ? strtoll(text, NULL, 10) : usual_ms;
 }
 
-/* The result of main for tests that take as many steps as they take: one round, or as many as
- * TB_TEST_MS has room for. */
-#define TEST_ROUNDS(run)                                                                           \
-  __extension__({                                                                                  \
-    time_t begin_ = time(NULL);                                                                    \
-    int failed_;                                                                                   \
-    do {                                                                                           \
-      failed_ = (run);                                                                             \
-      test_round++;                                                                                \
-    } while (!failed_ && (time(NULL) - begin_) * 1000 < test_duration_ms(0));                      \
-    failed_;                                                                                       \
-  })
+/* For tests that take as many steps as they take: whether there is time for another round. */
+static inline bool test_goes_on(void)
+{
+  test_round++;
+  return (time(NULL) - test_begin) * 1000 < test_duration_ms(0);
+}
 
 #endif

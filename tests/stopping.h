@@ -92,6 +92,7 @@ static inline void stopping_run(void (*test)(void), uint64_t seed)
       mmap(NULL, sizeof *words, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   assert_true(words != MAP_FAILED);
   uint64_t random = seed * UINT64_C(0x9E3779B97F4A7C15) + 1;
+  fflush(NULL);
   pid_t child = fork();
   if (child == 0) {
     test();

@@ -90,5 +90,9 @@ int main(void)
       cmocka_unit_test(test_X4_jitter_of_the_arrival_hardly_moves_the_rate),
       cmocka_unit_test(test_X4_C6_what_is_told_stays_between_the_ticks_and_the_bound),
   };
-  return TEST_ROUNDS(cmocka_run_group_tests(tests, NULL, NULL));
+  int failed;
+  do
+    failed = cmocka_run_group_tests(tests, NULL, NULL);
+  while (!failed && test_goes_on());
+  return failed;
 }

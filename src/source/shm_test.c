@@ -7,6 +7,7 @@
 #include <timebase/sleep.h>
 #include <timebase/testing.h>
 
+#include "never_falls.h"
 #include "platform/futex.h"
 #include "platform/time.h"
 #include "source/on_page.h"
@@ -658,15 +659,9 @@ typedef struct reader {
 static void *read_on(void *argument)
 {
   reader_t *reader = argument;
-  tb_clock_reading_t last = {0}, reading;
-  while (!atomic_load(reader->stop)) {
-    assert_ok(tb_clock_read(reader->clock, &reading));
-    if (reading.epoch == last.epoch) assert_true(reading.time.ns >= last.time.ns);
-    assert_true(reading.epoch >= last.epoch);
-    last = reading;
-    int64_t now_ns = now_of(reader->clock);
-    if (tb_clock_epoch(reader->clock) == last.epoch) assert_true(now_ns >= last.time.ns);
-  }
+  static never_falls_t seen = NEVER_FALLS_INIT;
+  while (!atomic_load(reader->stop))
+    assert_true(never_falls_check(&seen, reader->clock));
   return NULL;
 }
 

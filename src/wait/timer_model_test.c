@@ -222,5 +222,9 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_M2_M5_C6_calls_and_deadlines_agree_with_a_model),
   };
-  return TEST_ROUNDS(cmocka_run_group_tests(tests, NULL, NULL));
+  int failed;
+  do
+    failed = cmocka_run_group_tests(tests, NULL, NULL);
+  while (!failed && test_goes_on());
+  return failed;
 }
