@@ -61,6 +61,7 @@ function(timebase_library component)
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib
     ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib
     INSTALL_RPATH $ORIGIN
+    BUILD_WITH_INSTALL_RPATH ON # else CMake pads it with empty entries: the working directory
     TB_HEADERS "${timebase_${id}_headers}"
     TB_COMPONENTS "${library_COMPONENTS}"
     TB_REQUIRES "${library_REQUIRES}"

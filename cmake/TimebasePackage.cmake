@@ -63,9 +63,12 @@ install(FILES ${generated}/timebaseConfig.cmake ${generated}/timebaseConfigVersi
 
 if(TARGET timebase_cli)
   file(RELATIVE_PATH lib_from_bin ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+  set(lib_folders $ORIGIN/${lib_from_bin} $ORIGIN/../lib) # installed, and in the build tree
+  list(REMOVE_DUPLICATES lib_folders)
   set_target_properties(timebase_cli PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin
-    INSTALL_RPATH $ORIGIN/${lib_from_bin})
+    INSTALL_RPATH "${lib_folders}"
+    BUILD_WITH_INSTALL_RPATH ON) # as in TimebaseLibraries
   install(TARGETS timebase_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   add_dependencies(products timebase_cli)
 endif()

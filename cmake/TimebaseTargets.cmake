@@ -18,6 +18,8 @@ target_compile_options(timebase_warnings INTERFACE
   -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith
   -Wwrite-strings $<$<BOOL:${TB_WERROR}>:-Werror> $<$<C_COMPILER_ID:Clang>:-Wthread-safety>)
 
+include(TimebaseHardening)
+
 # For the insides of the library and what tests them.
 add_library(timebase_settings INTERFACE)
 target_compile_definitions(timebase_settings INTERFACE _GNU_SOURCE)

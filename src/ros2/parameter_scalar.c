@@ -123,7 +123,8 @@ static void insert_point(char out[TB__DOUBLE_TEXT_SIZE])
 void tb__double_format(double value, char out[TB__DOUBLE_TEXT_SIZE])
 {
   if (isnan(value) || isinf(value)) {
-    strcpy(out, isnan(value) ? ".nan" : value < 0 ? "-.inf" : ".inf");
+    const char *text = isnan(value) ? ".nan" : value < 0 ? "-.inf" : ".inf";
+    snprintf(out, TB__DOUBLE_TEXT_SIZE, "%s", text);
     return;
   }
   locale_t plain = plain_locale();
