@@ -81,7 +81,7 @@ get_property(timebase_examples GLOBAL PROPERTY timebase_examples)
 if(timebase_examples)
   add_dependencies(products ${timebase_examples})
 endif()
-install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE SECURITY.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES package.xml DESTINATION ${CMAKE_INSTALL_DATADIR}/timebase)
 
 if(NOT PROJECT_IS_TOP_LEVEL)
