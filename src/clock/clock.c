@@ -61,26 +61,39 @@ static bool slot_read(const tb_timeline_t *timeline, uint64_t version, snapshot_
   return !(version & TB__VERSION_RUNNING) || tb__running_read(timeline, version, &out->time_ns);
 }
 
-/* False while the timeline is blocked, for those who look from outside. */
+/* The page has gone on to an epoch that is not dispatched: the time with which the dispatched one
+ * ended. In the middle of a dispatch it is what has been committed. */
+static bool left_read(const tb_timeline_t *timeline, uint64_t version, uint64_t epoch,
+                      snapshot_t *out)
+{
+  const tb__page_t *page = atomic_load_explicit(&timeline->view->page, memory_order_acquire);
+  if (!slot_read(timeline, version, out)) return false;
+  if (!page || epoch == TB__PAGE_NO_EPOCH || out->time_ns == 0) return true;
+  bool exact;
+  int64_t left_ns = tb__page_left(timeline->view, page, epoch, &exact);
+  if (left_ns) out->time_ns = left_ns;
+  return true;
+}
+
+/* False while the timeline is blocked, for those who look from outside. The last look at the
+ * version comes after the mark on a page: whoever changes it knows all that was read before. */
 static bool timeline_read(const tb_timeline_t *timeline, look_t look, snapshot_t *out)
 {
+  const tb__page_view_t *view = look == LOOK_INSIDE ? NULL : timeline->view;
   for (;;) {
     tb__page_copy_t copy;
-    int64_t left_ns = 0; /* on a page that has gone on to an epoch that is not dispatched */
     bool read = false;
     uint64_t version = atomic_load_explicit(&timeline->version, memory_order_acquire);
     if ((version & TB__VERSION_BLOCKED) && look == LOOK_FROM_OUTSIDE) return false;
-    bool on_page = timeline->view && look != LOOK_INSIDE && view_load(timeline->view, &copy);
-    if (on_page && copy.epoch != atomic_load(&timeline->view->epoch)) {
-      if (look == LOOK_FROM_OUTSIDE) return false;
-      left_ns = tb__page_time_left(timeline->view, &copy);
-      on_page = false;
-    }
-    read = on_page ? page_read(timeline, &copy, out) : slot_read(timeline, version, out);
-    if (out->time_ns < left_ns) out->time_ns = left_ns;
+    uint64_t epoch = view ? atomic_load(&view->epoch) : TB__PAGE_NO_EPOCH;
+    bool on_page = view && view_load(view, &copy);
+    if (on_page && copy.epoch != epoch && look == LOOK_FROM_OUTSIDE) return false;
+    if (on_page && copy.epoch != epoch)
+      read = left_read(timeline, version, epoch, out);
+    else
+      read = on_page ? page_read(timeline, &copy, out) : slot_read(timeline, version, out);
     out->epoch = slot_epoch(timeline, version);
-    if (read && atomic_load_explicit(&timeline->version, memory_order_relaxed) == version)
-      return true;
+    if (read && atomic_load(&timeline->version) == version) return true;
   }
 }
 

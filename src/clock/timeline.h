@@ -161,6 +161,9 @@ tb_timeline_t *tb__timeline_steady(void);
 /* Publishes time_ns, epoch and state to the readers, keeping the BLOCKED bit. */
 void tb__timeline_publish_locked(tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex);
 
+/* Whoever is in the middle of a read begins it again. */
+void tb__timeline_overtake_readers_locked(tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex);
+
 /* Opens (with the wake-up of those who waited) and closes the timeline for readers. */
 void tb__timeline_block_locked(tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex);
 void tb__timeline_unblock_locked(tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex);
