@@ -391,7 +391,7 @@ tb_status_t tb_clock_create(const tb_clock_options_t *options, tb_clock_t **out)
 
 /* Ends the waits of all who are on the clock, and lets nobody in any more. */
 TB_NO_THREAD_ANALYSIS
-static tb_status_t clock_close(tb_clock_t *clock, int64_t limit_ns)
+static void clock_close(tb_clock_t *clock)
 {
   tb__waiter_t *to_wake = NULL;
   tb_timeline_t *timeline = tb__clock_lock(clock);
@@ -405,7 +405,6 @@ static tb_status_t clock_close(tb_clock_t *clock, int64_t limit_ns)
   }
   tb__clock_unlock(timeline);
   tb__waiters_wake(to_wake);
-  return tb__users_wait(&clock->users, limit_ns);
 }
 
 void tb__clock_ref(tb_clock_t *clock)
@@ -427,12 +426,12 @@ void tb__clock_unref(tb_clock_t *clock)
 
 tb_status_t tb__clock_destroy(tb_clock_t *clock, int64_t limit_ns)
 {
-  tb_status_t status = TB_OK;
   if (!tb__is_forked()) { /* else waiters and source are other threads' business */
     if (tb__may_not_wait()) return TB_ERR_DEADLOCK;
-    status = clock_close(clock, limit_ns);
+    clock_close(clock);
   }
-  if (!status) status = tb__handlers_destroy_of(clock, limit_ns);
+  tb_status_t status = tb__handlers_remove_of(clock, limit_ns);
+  if (!status && !tb__is_forked()) status = tb__users_wait(&clock->users, limit_ns);
   if (!status && !tb__is_forked()) status = tb__clock_leave_source(clock, limit_ns);
   if (!status) tb__clock_unref(clock);
   return status;
