@@ -17,10 +17,18 @@ typedef struct snapshot {
   uint32_t state;
 } snapshot_t;
 
-static bool view_load(const tb__page_view_t *view, tb__page_copy_t *out)
+/* What a timeline with a page is to be read from. */
+typedef enum where {
+  ON_TIMELINE, /* nobody has published on the page yet, or the view is left */
+  ON_PAGE,     /* its copy */
+  ON_RUINS,    /* it has had contents, and they are gone: its file was cut short */
+} where_t;
+
+static where_t view_load(const tb__page_view_t *view, tb__page_copy_t *out)
 {
   const tb__page_t *page = atomic_load_explicit(&view->page, memory_order_acquire);
-  return page && tb__page_load(page, out);
+  if (!page) return ON_TIMELINE;
+  return tb__page_load(page, out) ? ON_PAGE : ON_RUINS;
 }
 
 static uint64_t slot_epoch(const tb_timeline_t *timeline, uint64_t version)
@@ -70,14 +78,17 @@ static bool timeline_read(const tb_timeline_t *timeline, look_t look, snapshot_t
     bool read = false;
     uint64_t version = atomic_load_explicit(&timeline->version, memory_order_acquire);
     if ((version & TB__VERSION_BLOCKED) && look == LOOK_FROM_OUTSIDE) return false;
-    bool on_page = timeline->view && look != LOOK_INSIDE && view_load(timeline->view, &copy);
-    if (on_page && copy.epoch != atomic_load(&timeline->view->epoch)) {
+    where_t where = ON_TIMELINE;
+    if (timeline->view && look != LOOK_INSIDE) where = view_load(timeline->view, &copy);
+    if (where == ON_RUINS) left_ns = tb__page_time_known(timeline->view);
+    if (where == ON_PAGE && copy.epoch != atomic_load(&timeline->view->epoch)) {
       if (look == LOOK_FROM_OUTSIDE) return false;
       left_ns = tb__page_time_left(timeline->view, &copy);
-      on_page = false;
+      where = ON_TIMELINE;
     }
-    read = on_page ? page_read(timeline, &copy, out) : slot_read(timeline, version, out);
+    read = where == ON_PAGE ? page_read(timeline, &copy, out) : slot_read(timeline, version, out);
     if (out->time_ns < left_ns) out->time_ns = left_ns;
+    if (where == ON_RUINS) out->state = TB_CLOCK_LOST;
     out->epoch = slot_epoch(timeline, version);
     if (read && atomic_load_explicit(&timeline->version, memory_order_relaxed) == version)
       return true;
@@ -162,7 +173,8 @@ __attribute__((noinline)) static tb_status_t now_of_system(const tb_clock_t *clo
   return TB_OK;
 }
 
-/* The page has a sound copy of an epoch that this process has dispatched, and its time stands. */
+/* The page has a sound copy of an epoch that this process has dispatched, its time stands, and the
+ * mark of the epoch says that it has been seen: so what was read is known when the page is gone. */
 __attribute__((noinline)) static tb_status_t now_of_page(const tb_clock_t *clock, uintptr_t word,
                                                          bool may_wait, tb_time_t *out)
 {
@@ -177,7 +189,8 @@ __attribute__((noinline)) static tb_status_t now_of_page(const tb_clock_t *clock
   uint64_t again = atomic_load_explicit(&page->version, memory_order_acquire);
   uint64_t settled = atomic_load_explicit(&view->settled_epoch, memory_order_acquire);
   uintptr_t still = atomic_load_explicit(&clock->word, memory_order_relaxed);
-  if (!LIKELY(again == version && epoch == settled && steady_ns == 0 && time_ns >= 0 &&
+  int64_t seen_ns = atomic_load_explicit(&view->seen_ns, memory_order_relaxed);
+  if (!LIKELY(again == version && epoch == settled && steady_ns == 0 && time_ns == seen_ns &&
               still == word))
     return now_slowly(clock, may_wait, out);
   out->ns = time_ns;

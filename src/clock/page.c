@@ -56,8 +56,11 @@ static int64_t not_below_mark(tb__page_view_t *view, uint64_t epoch, int64_t tim
   tb__page_mark_t *mark = &view->marks[epoch % TB__PAGE_MARKS];
   int64_t seen_ns = atomic_load(&mark->time_ns);
   while (atomic_load(&mark->epoch) == epoch) {
-    if (seen_ns >= time_ns) return seen_ns;
-    if (atomic_compare_exchange_weak(&mark->time_ns, &seen_ns, time_ns)) return time_ns;
+    if (seen_ns < time_ns && !atomic_compare_exchange_weak(&mark->time_ns, &seen_ns, time_ns))
+      continue;
+    int64_t told_ns = seen_ns < time_ns ? time_ns : seen_ns;
+    if (atomic_load(&view->seen_ns) != told_ns) atomic_store(&view->seen_ns, told_ns);
+    return told_ns;
   }
   return time_ns;
 }
@@ -68,6 +71,7 @@ void tb__page_mark_reset(tb__page_view_t *view, uint64_t epoch)
   atomic_store(&mark->epoch, TB__PAGE_NO_EPOCH);
   atomic_store(&mark->time_ns, no_mark(epoch));
   atomic_store(&mark->epoch, epoch);
+  atomic_store(&view->seen_ns, no_mark(epoch));
 }
 
 int64_t tb__page_mark_of(const tb__page_view_t *view, uint64_t epoch)
@@ -77,9 +81,14 @@ int64_t tb__page_mark_of(const tb__page_view_t *view, uint64_t epoch)
   return atomic_load(&mark->epoch) == epoch && time_ns > 0 ? time_ns : 0;
 }
 
+int64_t tb__page_time_known(const tb__page_view_t *view)
+{
+  return tb__page_mark_of(view, atomic_load(&view->epoch));
+}
+
 int64_t tb__page_time_left(const tb__page_view_t *view, const tb__page_copy_t *copy)
 {
-  int64_t seen_ns = tb__page_mark_of(view, atomic_load(&view->epoch));
+  int64_t seen_ns = tb__page_time_known(view);
   return copy->before_ns > seen_ns ? copy->before_ns : seen_ns;
 }
 
@@ -93,7 +102,6 @@ bool tb__page_time(tb__page_view_t *view, const tb__page_t *page, const tb__page
     time_ns = tb__course_time(&copy->course, tb__steady_now_ordered_ns());
     if (atomic_load(&page->version) != copy->version) return false;
   }
-  if (copy->course.steady_ns != 0) time_ns = not_below_mark(view, copy->epoch, time_ns);
-  *out_ns = time_ns;
+  *out_ns = not_below_mark(view, copy->epoch, time_ns);
   return true;
 }

@@ -56,8 +56,9 @@ typedef struct tb__page_copy {
   uint64_t version; /* under which it was read */
 } tb__page_copy_t;
 
-/* The highest time of a running page that anyone in this process has seen in an epoch; negative,
- * and different for each epoch: none yet. */
+/* The highest time that anyone in this process has seen in an epoch; negative, and different for
+ * each epoch: none yet. The usual read finds its time here; if the page's file is cut short, this
+ * is what is left. */
 typedef struct tb__page_mark {
   _Atomic uint64_t epoch;
   _Atomic int64_t time_ns;
@@ -71,8 +72,9 @@ typedef struct tb__page_mark {
 typedef struct tb__page_view {
   const tb__page_t *_Atomic page; /* NULL: the time is what the timeline has committed */
   _Atomic uint64_t
-      settled_epoch;      /* may be read without further questions; TB__PAGE_NO_EPOCH: none */
-  _Atomic uint64_t epoch; /* dispatched */
+      settled_epoch;       /* may be read without further questions; TB__PAGE_NO_EPOCH: none */
+  _Atomic int64_t seen_ns; /* the time that was marked last, for the usual read */
+  _Atomic uint64_t epoch;  /* dispatched */
   _Atomic bool
       foreign;       /* the publisher's steady time is not ours: its time stands between updates */
   _Atomic bool lost; /* the publisher is gone */
@@ -93,6 +95,9 @@ void tb__page_mark_reset(tb__page_view_t *view, uint64_t epoch);
 
 /* What anyone in this process may have seen in an epoch; 0: nothing is known. */
 int64_t tb__page_mark_of(const tb__page_view_t *view, uint64_t epoch);
+
+/* The same of the dispatched epoch: what is left where the page has lost its contents. */
+int64_t tb__page_time_known(const tb__page_view_t *view);
 
 /* The latest time known from before the copy, of another epoch than the dispatched one; 0: none. */
 int64_t tb__page_time_left(const tb__page_view_t *view, const tb__page_copy_t *copy);
