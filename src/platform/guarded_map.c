@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -13,7 +14,7 @@
 
 #include "platform/mutex.h"
 
-/* The handler walks the list without a lock: entries are used again, and freed with the library. */
+/* The handler walks the list without a lock: entries are used again, and freed with the last. */
 struct tb__guarded_map {
   tb__guarded_map_t *next; /* set before it is in the list */
   _Atomic uintptr_t begin; /* 0: free */
@@ -23,6 +24,7 @@ struct tb__guarded_map {
 };
 
 static tb__guarded_map_t *_Atomic maps;
+static _Atomic uint32_t walkers; /* handlers that may be in the list */
 static tb__mutex_t mutex = TB__MUTEX_INIT;
 static unsigned in_use TB_GUARDED_BY(mutex);
 static bool is_installed TB_GUARDED_BY(mutex);
@@ -78,8 +80,10 @@ static void pass_on(int signal, siginfo_t *info, void *context)
 static void on_bus_error(int signal, siginfo_t *info, void *context)
 {
   int before = errno;
+  atomic_fetch_add(&walkers, 1);
   tb__guarded_map_t *map = info->si_code > 0 ? map_at((uintptr_t)info->si_addr) : NULL;
   bool done = map && put_zeros(map);
+  atomic_fetch_sub(&walkers, 1);
   errno = before;
   if (!done) pass_on(signal, info, context);
 }
@@ -112,6 +116,20 @@ static void handler_remove_locked(void)
 /* ---- the mappings ---- */
 
 TB_REQUIRES(mutex)
+static void end_if_unused_locked(void)
+{
+  if (in_use > 0) return;
+  handler_remove_locked();
+  tb__guarded_map_t *map = atomic_exchange(&maps, NULL);
+  while (atomic_load(&walkers) > 0) /* of a fault of others: none of ours is left */
+    sched_yield();
+  for (tb__guarded_map_t *next; map; map = next) {
+    next = map->next;
+    free(map);
+  }
+}
+
+TB_REQUIRES(mutex)
 static tb__guarded_map_t *entry_take_locked(void)
 {
   for (tb__guarded_map_t *map = atomic_load(&maps); map; map = map->next)
@@ -129,11 +147,11 @@ static tb_status_t create_locked(int fd, size_t size, bool writable, tb__guarded
   int protection = writable ? PROT_READ | PROT_WRITE : PROT_READ;
   tb__guarded_map_t *map = entry_take_locked();
   if (!map) return TB_ERR_NO_MEMORY;
-  if (!handler_install_locked()) return TB_ERR_SYSTEM;
-  void *begin = mmap(NULL, size, protection, MAP_SHARED, fd, 0);
+  void *begin =
+      handler_install_locked() ? mmap(NULL, size, protection, MAP_SHARED, fd, 0) : MAP_FAILED;
   if (begin == MAP_FAILED) {
     int failure = errno;
-    if (in_use == 0) handler_remove_locked();
+    end_if_unused_locked();
     errno = failure;
     return TB_ERR_SYSTEM;
   }
@@ -164,7 +182,8 @@ void tb__guarded_map_destroy(tb__guarded_map_t *map)
   tb__mutex_lock(&mutex);
   atomic_store(&map->begin, 0);
   munmap(begin, size);
-  if (!tb__is_forked() && --in_use == 0) handler_remove_locked();
+  in_use--;
+  if (!tb__is_forked()) end_if_unused_locked();
   tb__mutex_unlock(&mutex);
 }
 
@@ -199,15 +218,4 @@ void tb__guarded_map_enter_thread(void)
   sigemptyset(&set);
   sigaddset(&set, SIGBUS);
   has_entered = !pthread_sigmask(SIG_UNBLOCK, &set, NULL);
-}
-
-/* A program that ends with objects alive goes on to read them. */
-TB_NO_THREAD_ANALYSIS
-__attribute__((destructor)) static void maps_forget(void)
-{
-  if (tb__is_forked() || in_use > 0 || is_installed) return;
-  for (tb__guarded_map_t *map = atomic_exchange(&maps, NULL), *next; map; map = next) {
-    next = map->next;
-    free(map);
-  }
 }
