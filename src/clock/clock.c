@@ -17,10 +17,18 @@ typedef struct snapshot {
   uint32_t state;
 } snapshot_t;
 
-static bool view_load(const tb__page_view_t *view, tb__page_copy_t *out)
+/* What a timeline with a page is to be read from. */
+typedef enum where {
+  ON_TIMELINE, /* nobody has published on the page yet, or the view is left */
+  ON_PAGE,     /* its copy */
+  ON_RUINS,    /* it has had contents, and they are gone: its file was cut short */
+} where_t;
+
+static where_t view_load(const tb__page_view_t *view, tb__page_copy_t *out)
 {
   const tb__page_t *page = atomic_load_explicit(&view->page, memory_order_acquire);
-  return page && tb__page_load(page, out);
+  if (!page) return ON_TIMELINE;
+  return tb__page_load(page, out) ? ON_PAGE : ON_RUINS;
 }
 
 static uint64_t slot_epoch(const tb_timeline_t *timeline, uint64_t version)
@@ -75,6 +83,16 @@ static bool left_read(const tb_timeline_t *timeline, uint64_t version, uint64_t 
   return true;
 }
 
+/* The page has lost its contents: what this process knows of it is left. */
+static bool ruins_read(const tb_timeline_t *timeline, uint64_t version, snapshot_t *out)
+{
+  int64_t known_ns = tb__page_time_known(timeline->view);
+  if (!slot_read(timeline, version, out)) return false;
+  if (out->time_ns < known_ns) out->time_ns = known_ns;
+  out->state = TB_CLOCK_LOST;
+  return true;
+}
+
 /* False while the timeline is blocked, for those who look from outside. The last look at the
  * version comes after the mark on a page: whoever changes it knows all that was read before. */
 static bool timeline_read(const tb_timeline_t *timeline, look_t look, snapshot_t *out)
@@ -86,12 +104,15 @@ static bool timeline_read(const tb_timeline_t *timeline, look_t look, snapshot_t
     uint64_t version = atomic_load_explicit(&timeline->version, memory_order_acquire);
     if ((version & TB__VERSION_BLOCKED) && look == LOOK_FROM_OUTSIDE) return false;
     uint64_t epoch = view ? atomic_load(&view->epoch) : TB__PAGE_NO_EPOCH;
-    bool on_page = view && view_load(view, &copy);
-    if (on_page && copy.epoch != epoch && look == LOOK_FROM_OUTSIDE) return false;
-    if (on_page && copy.epoch != epoch)
+    where_t where = view ? view_load(view, &copy) : ON_TIMELINE;
+    if (where == ON_PAGE && copy.epoch != epoch && look == LOOK_FROM_OUTSIDE) return false;
+    if (where == ON_PAGE && copy.epoch != epoch)
       read = left_read(timeline, version, epoch, out);
+    else if (where == ON_PAGE)
+      read = page_read(timeline, &copy, out);
     else
-      read = on_page ? page_read(timeline, &copy, out) : slot_read(timeline, version, out);
+      read = where == ON_RUINS ? ruins_read(timeline, version, out)
+                               : slot_read(timeline, version, out);
     out->epoch = slot_epoch(timeline, version);
     if (read && atomic_load(&timeline->version) == version) return true;
   }
@@ -175,7 +196,8 @@ __attribute__((noinline)) static tb_status_t now_of_system(const tb_clock_t *clo
   return TB_OK;
 }
 
-/* The page has a sound copy of an epoch that this process has dispatched, and its time stands. */
+/* The page has a sound copy of an epoch that this process has dispatched, its time stands, and the
+ * mark of the epoch says that it has been seen: so what was read is known when the page is gone. */
 __attribute__((noinline)) static tb_status_t now_of_page(const tb_clock_t *clock, uintptr_t word,
                                                          bool may_wait, tb_time_t *out)
 {
@@ -190,8 +212,9 @@ __attribute__((noinline)) static tb_status_t now_of_page(const tb_clock_t *clock
   uint64_t again = atomic_load_explicit(&page->version, memory_order_acquire);
   uint64_t settled = atomic_load_explicit(&view->settled_epoch, memory_order_acquire);
   uintptr_t still = atomic_load_explicit(&clock->word, memory_order_relaxed);
-  if (!LIKELY(again == version && epoch == settled && steady_ns == 0 && time_ns >= 0 &&
-              still == word))
+  uint64_t seen = atomic_load_explicit(&view->seen, memory_order_relaxed);
+  if (!LIKELY(again == version && epoch == settled && steady_ns == 0 &&
+              tb__page_keyed(epoch, time_ns) == seen && still == word))
     return now_slowly(clock, may_wait, out);
   out->ns = time_ns;
   out->kind = TB_TIME_ROS;
