@@ -241,28 +241,6 @@ static void fill_compression(tb_bag_reader_t *reader)
   reader->info.compression_format = reader->chunk_format;
 }
 
-static const tb__yaml_node_t *first_note(const tb__bag_part_t *part)
-{
-  const tb__bag_metadata_t *metadata = metadata_of(part);
-  return metadata && metadata->custom ? metadata->custom->first : NULL;
-}
-
-static tb_status_t fill_notes(tb_bag_reader_t *reader, tb_error_t *error)
-{
-  size_t count = 0;
-  for (size_t i = 0; i < reader->part_count; i++)
-    for (const tb__yaml_node_t *node = first_note(&reader->parts[i]); node; node = node->next)
-      count++;
-  reader->notes = calloc(count + 1, sizeof *reader->notes);
-  if (!reader->notes) return no_memory(error);
-  reader->info.notes = reader->notes;
-  for (size_t i = 0; i < reader->part_count; i++)
-    for (const tb__yaml_node_t *node = first_note(&reader->parts[i]); node; node = node->next)
-      if (tb__yaml_text(node) && !tb__bag_is_run_note(node->key)) /* what is no text: not for us */
-        reader->notes[reader->info.note_count++] = (tb_bag_note_t){node->key, node->text};
-  return TB_OK;
-}
-
 static const char *common_storage_id(const tb_bag_reader_t *reader)
 {
   const char *id = reader->parts[0].storage->id;
@@ -296,12 +274,12 @@ static tb_status_t fill_info(tb_bag_reader_t *reader, tb_error_t *error)
   const tb__bag_metadata_t *metadata = metadata_of(&reader->parts[0]);
   tb_bag_info_t *info = &reader->info;
   tb_status_t status = check_unclosed(reader, error);
+  if (!status) status = tb__bag_reader_fill_texts(reader, error);
   if (status) return status;
   for (size_t i = 0; i < reader->part_count; i++)
     take_text(&reader->damage, &reader->parts[i].location.damage);
   info->path = reader->parts[0].location.path;
   info->storage_id = common_storage_id(reader);
-  info->ros_distro = reader->ros_distro ? reader->ros_distro : metadata ? metadata->ros_distro : "";
   info->metadata_version = metadata ? metadata->version : 0;
   info->topics = reader->table.topics;
   info->topic_count = reader->table.count;
@@ -310,7 +288,7 @@ static tb_status_t fill_info(tb_bag_reader_t *reader, tb_error_t *error)
   info->damage = reader->damage;
   if (info->end_ns < 0) info->end_ns = 0;
   fill_compression(reader);
-  return fill_notes(reader, error);
+  return TB_OK;
 }
 
 static tb_status_t make_sources(tb_bag_reader_t *reader, tb_error_t *error)
@@ -475,11 +453,10 @@ void tb_bag_reader_close(tb_bag_reader_t *reader)
   free(reader->by_start);
   free(reader->active);
   free(reader->files);
-  free(reader->notes);
+  tb__bag_reader_free_texts(reader);
   free(reader->runs);
   free(reader->wanted);
   free(reader->is_cdr);
-  free(reader->ros_distro);
   free(reader->damage);
   tb__zstd_fini(&reader->zstd);
   tb__topic_table_fini(&reader->table);

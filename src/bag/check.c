@@ -132,6 +132,16 @@ static tb_status_t verify_file(tb__check_t *check, tb_bag_reader_t *reader, size
   return status == TB_ERR_NO_MEMORY ? status : TB_OK;
 }
 
+/* All of them are read all the same. */
+static void report_oddities(tb__check_t *check, const tb_bag_reader_t *reader)
+{
+  for (size_t i = 0; i < reader->part_count; i++)
+    if (reader->parts[i].location.oddity)
+      tb__check_report(check, "%s", reader->parts[i].location.oddity);
+  for (size_t i = 0; i < reader->table.oddity_count; i++)
+    tb__check_report(check, "%s", reader->table.oddities[i]);
+}
+
 static tb_status_t check_reader(tb__check_t *check, tb_bag_reader_t *reader, tb_error_t *error)
 {
   check->by_topic = calloc(reader->table.count + 1, sizeof *check->by_topic);
@@ -142,6 +152,7 @@ static tb_status_t check_reader(tb__check_t *check, tb_bag_reader_t *reader, tb_
   for (size_t i = 0; i < reader->source_count && !status; i++)
     status = verify_file(check, reader, i);
   if (status) return tb_error_set(error, status, "out of memory");
+  report_oddities(check, reader);
   check->result.unclosed_count = check->is_salvaging ? 0 : reader->info.unclosed_count;
   tb__check_metadata(check, reader);
   return TB_OK;

@@ -28,6 +28,7 @@ typedef struct tb__bag_file_topic {
   char *type_hash;
   char *definition;          /* text of the message definition, or NULL */
   char *definition_encoding; /* "ros2msg", or NULL */
+  bool is_cleaned;           /* a name or type held what no text can, see bag/clean.h */
   uint64_t message_count;    /* 0 until count_topics */
 } tb__bag_file_topic_t;
 
