@@ -189,7 +189,8 @@ static tb_status_t open_output(bag_copy_t *copy, const bool *wanted, tb_error_t 
 
 static bool is_wanted(const bag_copy_t *copy, const tb_bag_message_t *message)
 {
-  return message->log_time_ns >= copy->start_ns && message->log_time_ns < copy->end_ns &&
+  return message->log_time_ns >= copy->start_ns &&
+         (message->log_time_ns < copy->end_ns || copy->end_ns == INT64_MAX) &&
          copy->topics[message->topic] != SIZE_MAX;
 }
 

@@ -23,7 +23,7 @@ typedef enum tb_bag_qos_origin {
  * text, control characters among them, are read as "\x1b": a backslash, x and two digits. */
 typedef struct tb_bag_topic {
   const char *name; /**< as recorded: may lack the leading '/'; "/unnamed" if it was empty; with
-                       "_2" behind it and so on where the name was there with another type */
+                       "_2" added and so on where the name was there with another type */
   const char *type; /**< "std_msgs/msg/String"; "unknown" if the recording does not say */
   const char *serialization_format; /**< "cdr" in ROS 2 */
   const char *type_hash; /**< "RIHS01_..."; empty if the recording has none (before iron) */

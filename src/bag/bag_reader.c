@@ -89,6 +89,7 @@ static tb_status_t take_info(tb_bag_reader_t *reader, tb__bag_source_t *source,
 {
   tb_status_t status = check_own_metadata(source, info, error);
   if (!status) status = link_topics(reader, source, info, error);
+  if (!status && info->oddity) status = tb__topic_table_note(&reader->table, info->oddity, error);
   if (status) return status;
   merge_extent(reader, source, info);
   take_text(&reader->ros_distro, &info->ros_distro);

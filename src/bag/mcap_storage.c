@@ -179,8 +179,9 @@ static tb_status_t mcap_read_info(tb__bag_file_t *base, tb__bag_file_info_t *out
   out->end_ns = clamp(index->end_ns);
   out->metadata = index->metadata ? strdup(index->metadata) : NULL;
   out->ros_distro = index->ros_distro ? strdup(index->ros_distro) : NULL;
-  bool failed = (index->metadata && !out->metadata) || (index->ros_distro && !out->ros_distro) ||
-                !fill_losses(file, out);
+  out->oddity = index->oddity ? strdup(index->oddity) : NULL;
+  bool failed = (index->metadata && !out->metadata) || (index->oddity && !out->oddity) ||
+                (index->ros_distro && !out->ros_distro) || !fill_losses(file, out);
   return failed ? no_memory(error) : TB_OK;
 }
 

@@ -176,7 +176,7 @@ static tb_status_t add(tb__topic_table_t *table, tb__bag_file_topic_t *topic, ch
 
 /* ---- names ---- */
 
-static tb_status_t note(tb__topic_table_t *table, const char *text, tb_error_t *error)
+tb_status_t tb__topic_table_note(tb__topic_table_t *table, const char *text, tb_error_t *error)
 {
   char *copy = strdup(text);
   if (!copy || !grow_array((void **)&table->oddities, table->oddity_count + 1, sizeof copy)) {
@@ -217,7 +217,7 @@ static tb_status_t note_odd(tb__topic_table_t *table, bool is_cleaned, bool is_n
              path, topic->name, topic->type);
   else
     return TB_OK;
-  return note(table, text, error);
+  return tb__topic_table_note(table, text, error);
 }
 
 /* The name with a number that no other topic has, to be freed. NULL: no memory. */
@@ -249,7 +249,7 @@ static tb_status_t choose_name(tb__topic_table_t *table, const tb__bag_file_topi
            "%s: topic %.80s is %.80s (%.20s) here, but %.80s (%.20s) before; it is read as %.80s",
            path, topic->name, topic->type, topic->serialization_format, known->type,
            known->serialization_format, name);
-  tb_status_t status = note(table, text, error);
+  tb_status_t status = tb__topic_table_note(table, text, error);
   if (status) free(name);
   if (!status) *out = name;
   return status;
