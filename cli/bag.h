@@ -61,6 +61,8 @@ typedef struct bag_copy {
       end_ns; /* messages from start_ns on and before end_ns; INT64_MAX: to the last */
   uint64_t copied, failures;
   char failure[TB_ERROR_TEXT_SIZE]; /* the first to read something, as it was told */
+  bool notes_losses;                /* in the copy, which is one of a damaged recording */
+  char damage[TB_ERROR_TEXT_SIZE];  /* what opening it found, or "" */
   tb_bag_rest_t left;               /* that the new format has no place for */
 } bag_copy_t;
 

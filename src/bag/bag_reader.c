@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,6 +123,13 @@ static tb_status_t survey_file(tb_bag_reader_t *reader, size_t index, tb_error_t
   return status;
 }
 
+/* No more descriptors, or no more memory: that will go on, and says nothing about the file. */
+static bool is_out_of_room(const tb_error_t *error)
+{
+  return error->status == TB_ERR_NO_MEMORY || error->os_errno == EMFILE ||
+         error->os_errno == ENFILE || error->os_errno == ENOSPC;
+}
+
 /* A file that cannot be read at all is told and left out of a damaged bag, unless it is the only
  * one: then the caller tells. */
 static tb_status_t leave_out(tb_bag_reader_t *reader, size_t index, const tb_error_t *why,
@@ -139,7 +147,7 @@ static tb_status_t survey_files(tb_bag_reader_t *reader, tb_error_t *error)
   for (size_t i = 0; i < reader->source_count; i++) {
     tb_status_t status = survey_file(reader, i, &why);
     if (!status) continue;
-    bool is_fatal = status == TB_ERR_NO_MEMORY || reader->options.damage != TB_BAG_DAMAGE_SALVAGE;
+    bool is_fatal = is_out_of_room(&why) || reader->options.damage != TB_BAG_DAMAGE_SALVAGE;
     if (!is_fatal) status = leave_out(reader, i, &why, &why);
     if (status) {
       if (error) *error = why;

@@ -208,25 +208,34 @@ static char *packed_or_not(const char *path)
   return asprintf(&other, "%s" PACKED, path) < 0 ? NULL : other;
 }
 
+/* False with TB_OK: it is not there. Anything else is not known. */
+static tb_status_t is_there(const char *path, bool *out, tb_error_t *error)
+{
+  *out = access(path, F_OK) == 0;
+  return *out || errno == ENOENT || errno == ENOTDIR ? TB_OK : path_error(error, path);
+}
+
 /* The file below this name, or its compressed twin. *out is NULL if there is none. */
 static tb_status_t find_file(const tb__bag_location_t *location, const char *name, char **out,
                              tb_error_t *error)
 {
+  bool found;
   char *path = join(location->path, name);
-  if (!path) return no_memory(error);
-  if (access(path, F_OK) == 0) {
+  char *other = path ? packed_or_not(path) : NULL;
+  tb_status_t status = other ? is_there(path, &found, error) : no_memory(error);
+  if (!status && !found) {
+    char *plain = path;
+    path = other;
+    other = plain;
+    status = is_there(path, &found, error);
+  }
+  if (!status && found) {
     *out = path;
-    return TB_OK;
+    path = NULL;
   }
-  char *other = packed_or_not(path);
   free(path);
-  if (!other) return no_memory(error);
-  if (access(other, F_OK) == 0) {
-    *out = other;
-    return TB_OK;
-  }
   free(other);
-  return TB_OK;
+  return status;
 }
 
 /* Until version 3 paths begin with the bag's own folder. */

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bag/mcap_scan.h"
+
 typedef struct position {
   uint64_t time_ns;
   uint32_t offset; /* of the content in the records */
@@ -388,7 +390,9 @@ tb_status_t tb__mcap_order_next(tb__mcap_order_t *order, tb__mcap_item_t *out, t
     const tb__mcap_block_t *block = &order->index->blocks[top->block];
     if (block->kind == TB__MCAP_BLOCK_DAMAGE) {
       tell_damage(block, damage);
-      return give_damage(order, out);
+      give_damage(order, out);
+      out->is_unclosed_end = tb__mcap_is_unclosed(block->status, block->length);
+      return TB_OK;
     }
     if (top->slot) {
       give_message(order, out);

@@ -37,6 +37,7 @@ typedef struct tb__mcap_item {
   uint64_t time_ns, id;
   const uint8_t *content; /* of the message record, valid until the next call; NULL: damage */
   size_t size;
+  bool is_unclosed_end; /* the damage is an end of the file that is missing */
 } tb__mcap_item_t;
 
 void tb__mcap_order_init(tb__mcap_order_t *order, const tb__mcap_input_t *input,

@@ -210,7 +210,8 @@ static tb_status_t mcap_step(tb__bag_file_t *base, tb__bag_row_t *out, tb_error_
   *out = (tb__bag_row_t){.id = (int64_t)file->item.id,
                          .time_is_integer = true,
                          .log_time_ns = clamp(file->item.time_ns),
-                         .publish_time_ns = -1};
+                         .publish_time_ns = -1,
+                         .is_unclosed_end = file->item.is_unclosed_end && is_unclosed(file)};
   return TB_OK;
 }
 

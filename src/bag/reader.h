@@ -66,6 +66,7 @@ struct tb_bag_reader {
   size_t idle_source;
   tb__zstd_t zstd;
   int64_t seek_ns;
+  bool is_at_unclosed_end; /* the last failure told only that a file was not closed */
 };
 
 /* What tb_bag_reader_open does once the files are known. Takes *location over, on failure too. */

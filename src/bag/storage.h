@@ -57,6 +57,7 @@ typedef struct tb__bag_row {
   int64_t topic_id;
   const uint8_t *data; /* NULL: the row has no payload */
   size_t size;
+  bool is_unclosed_end; /* it will only tell that the file was not closed */
 } tb__bag_row_t;
 
 /* From start_ns on and before end_ns; INT64_MAX: all behind. */
