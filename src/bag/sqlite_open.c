@@ -176,7 +176,9 @@ static tb_status_t open_failed(sqlite3 *database, int code, const char *name,
   int primary = code & 0xff;
   bool cannot_recover = primary == SQLITE_CANTOPEN || primary == SQLITE_READONLY;
   if (!database) return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
-  if (cannot_recover && (beside->journal || beside->wal))
+  int system = sqlite3_system_errno(database);
+  bool is_out_of_files = system == EMFILE || system == ENFILE;
+  if (cannot_recover && !is_out_of_files && (beside->journal || beside->wal))
     return tb_error_set(error, TB_ERR_UNSUPPORTED,
                         "%s: the recording was cut off and its %s must be merged by a writer; copy "
                         "both to a writable folder and run `sqlite3 FILE 'PRAGMA "
