@@ -404,8 +404,11 @@ const command_t command_record = {
         "reliable subscription: where more than half a megabyte is not acknowledged, for 10 s.\n"
         "Losses are counted by topic: on the way (gaps in a publisher's numbers), as the queue "
         "was\n"
-        "full, as the file could not be written; then another file is tried. Services as of\n"
-        "ros2 bag record: ~/pause, ~/resume, ~/is_paused, ~/split_bagfile, ~/snapshot.\n\n"
+        "full, as the file could not be written, or was cut or taken away by somebody else; then\n"
+        "another file is tried. What is not known to be in the file counts as lost. Two kinds of\n"
+        "losses cannot be counted: what a publisher sent before it was matched, and the last\n"
+        "messages of a topic, as no later number shows the gap. Services as of ros2 bag record:\n"
+        "~/pause, ~/resume, ~/is_paused, ~/split_bagfile, ~/snapshot.\n\n"
         "Exit status: 1 if messages were lost as the queue was full, 3 if the file system "
         "failed.\n",
     .run = run,
