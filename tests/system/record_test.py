@@ -688,6 +688,64 @@ class RecordTest(CommandTest):
         self.assertEqual(recorder.stderr.read(), b"")
         self.assertEqual(self.numbers(), {"/a": list(range(80))})
 
+    def overrides_of(self, command, path):
+        """The command line that reads them."""
+        last = ("--all", "-o", self.bag) if command == "record" else (self.played,)
+        return [f"{BIN_DIR}/timebase", command, "--qos-profile-overrides-path", path, *last]
+
+    def test_only_regular_files_of_overrides_are_read(self):
+        """Nobody writes to the pipe, which is told before anything is begun."""
+        pipe = os.path.join(self.folder, "pipe")
+        os.mkfifo(pipe)
+        reading, writing = os.pipe()
+        self.addCleanup(os.close, reading)
+        self.addCleanup(os.close, writing)
+        self.played = os.path.join(self.folder, "played")
+        self.stop_empty(self.record("--all", bag=self.played))
+        for command in ("record", "play"):
+            for path, what in (
+                (pipe, "a pipe"),
+                (f"/dev/fd/{reading}", "a pipe"),
+                ("/dev/zero", "a device"),
+                (self.folder, "a folder"),
+            ):
+                done = subprocess.run(
+                    self.overrides_of(command, path),
+                    env=self.environment,
+                    capture_output=True,
+                    text=True,
+                    timeout=LIMIT_S,
+                    pass_fds=[reading],
+                    check=False,
+                )
+                self.assertEqual(done.returncode, 2, (path, done.stderr))
+                self.assertIn(f"{path}: not a regular file but {what}", done.stderr)
+                self.assertFalse(os.path.exists(self.bag))
+
+    def stop_empty(self, recorder):
+        recorder.child.send_signal(signal.SIGTERM)
+        self.assertEqual(recorder.wait(), 0, recorder.errors)
+
+    def test_a_signal_ends_it_while_overrides_are_read(self):
+        path = os.path.join(self.folder, "stuck.yaml")
+        with open(path, "w", encoding="ascii") as file:
+            file.write("/a:\n  reliability: reliable\n")
+        self.played = os.path.join(self.folder, "played")
+        self.stop_empty(self.record("--all", bag=self.played))
+        environment = dict(
+            self.environment,
+            LD_PRELOAD=SLOW_DISK,
+            ASAN_OPTIONS="verify_asan_link_order=0",
+            TB_STUCK_FILE=path,
+        )
+        for command in ("record", "play"):
+            with self.subTest(command):
+                process = Process(self, self.overrides_of(command, path), environment)
+                self.wait_until(lambda: os.path.exists(path + ".read"))
+                os.remove(path + ".read")
+                process.child.send_signal(signal.SIGTERM)
+                self.assertEqual(process.wait(), -signal.SIGTERM, process.errors)
+
     def test_wrong_usage(self):
         for arguments, status, text in (
             ((), 2, "which topics"),
