@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <timebase/qos_overrides.h>
 #include <timebase/ros2_recorder.h>
 #include <unistd.h>
 
@@ -273,6 +274,17 @@ static int open_session(session_t *session, const arguments_t *arguments)
   return status ? command_failed(session->command, status, &error) : EXIT_OK;
 }
 
+/* Before signals are caught, as one that comes while it is read ends the program; and before the
+ * bag is made. */
+static int check_overrides(const command_t *command, const char *path)
+{
+  tb_error_t error = TB_ERROR_INIT;
+  tb_qos_overrides_t *overrides = NULL;
+  tb_status_t status = path ? tb_qos_overrides_load(path, &overrides, &error) : TB_OK;
+  tb_qos_overrides_destroy(overrides);
+  return status ? command_bad_file(command, status, &error) : EXIT_OK;
+}
+
 static void close_session(session_t *session)
 {
   tb_ros2_recorder_destroy(session->recorder);
@@ -349,6 +361,7 @@ static int run(const command_t *command, int argc, char **argv)
   int result = arguments.topics && arguments.excluded
                    ? parse(command, argc, argv, &arguments, &help)
                    : command_failed(command, TB_ERR_NO_MEMORY, NULL);
+  if (!result && !help) result = check_overrides(command, arguments.options.qos_overrides_path);
   if (!result && !help) {
     command_catch_signals();
     command_show_log(command);
@@ -404,8 +417,11 @@ const command_t command_record = {
         "reliable subscription: where more than half a megabyte is not acknowledged, for 10 s.\n"
         "Losses are counted by topic: on the way (gaps in a publisher's numbers), as the queue "
         "was\n"
-        "full, as the file could not be written; then another file is tried. Services as of\n"
-        "ros2 bag record: ~/pause, ~/resume, ~/is_paused, ~/split_bagfile, ~/snapshot.\n\n"
+        "full, as the file could not be written, or was cut or taken away by somebody else; then\n"
+        "another file is tried. What is not known to be in the file counts as lost. Two kinds of\n"
+        "losses cannot be counted: what a publisher sent before it was matched, and the last\n"
+        "messages of a topic, as no later number shows the gap. Services as of ros2 bag record:\n"
+        "~/pause, ~/resume, ~/is_paused, ~/split_bagfile, ~/snapshot.\n\n"
         "Exit status: 1 if messages were lost as the queue was full, 3 if the file system "
         "failed.\n",
     .run = run,

@@ -1,8 +1,7 @@
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "platform/input_file.h"
 #include "ros2/node_pattern.h"
 #include "ros2/parameter_reader.h"
 #include "ros2/parameter_sections.h"
@@ -208,61 +207,15 @@ tb_status_t tb__parameter_sections_parse(tb__parameter_sections_t *sections, con
   return status;
 }
 
-/* All of the file, up to one byte more than is allowed. */
-static tb_status_t read_all(FILE *file, char **out, size_t *out_size, tb_error_t *error)
-{
-  char *bytes = NULL;
-  size_t size = 0, capacity = 0;
-  do {
-    if (size == capacity) {
-      capacity = capacity ? 2 * capacity : 4096;
-      char *larger = realloc(bytes, capacity);
-      if (!larger) {
-        free(bytes);
-        return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
-      }
-      bytes = larger;
-    }
-    size += fread(bytes + size, 1, capacity - size, file);
-  } while (size == capacity && size <= TB__PARAMETER_YAML_SIZE_MAX);
-  if (ferror(file)) {
-    int os_errno = errno;
-    free(bytes);
-    return tb_error_set_errno(error, TB_ERR_SYSTEM, os_errno, "cannot be read");
-  }
-  *out = bytes;
-  *out_size = size;
-  return TB_OK;
-}
-
-static tb_status_t read_open_file(tb__parameter_sections_t *sections, FILE *file, tb_error_t *error)
-{
-  char *bytes = NULL;
-  size_t size = 0;
-  tb_status_t status = read_all(file, &bytes, &size, error);
-  if (status) return status;
-  status =
-      size > TB__PARAMETER_YAML_SIZE_MAX
-          ? tb_error_set(error, TB_ERR_LIMIT, "more than %zu bytes", TB__PARAMETER_YAML_SIZE_MAX)
-          : tb__parameter_sections_parse(sections, bytes, size, error);
-  free(bytes);
-  return status;
-}
-
 tb_status_t tb__parameter_sections_read(tb__parameter_sections_t *sections, const char *path,
                                         tb_error_t *error)
 {
-  FILE *file = fopen(path, "rbe");
-  if (!file) {
-    int os_errno = errno;
-    return tb_error_set_errno(error, os_errno == ENOENT ? TB_ERR_NOT_FOUND : TB_ERR_SYSTEM,
-                              os_errno, "%s", path);
-  }
+  char *bytes = NULL;
+  size_t size = 0;
   tb_error_t detail = TB_ERROR_INIT;
-  tb_status_t status = read_open_file(sections, file, &detail);
-  fclose(file);
-  if (!status) return TB_OK;
-  tb_error_set(error, status, "%s: %s", path, detail.text);
-  if (error) error->os_errno = detail.os_errno;
-  return status;
+  tb_status_t status = tb__input_file_read(path, TB__PARAMETER_YAML_SIZE_MAX, &bytes, &size, error);
+  if (status) return status;
+  status = tb__parameter_sections_parse(sections, bytes, size, &detail);
+  free(bytes);
+  return status ? tb_error_set(error, status, "%s: %s", path, detail.text) : TB_OK;
 }
