@@ -8,6 +8,7 @@
 #include <time.h>
 #include <timebase/qos_overrides.h>
 #include <timebase/ros2_recorder.h>
+#include <timebase/topic_expression.h>
 #include <unistd.h>
 
 #include "command.h"
@@ -192,11 +193,26 @@ static void name_bag(arguments_t *arguments)
   arguments->path = arguments->default_path;
 }
 
+static bool check_expression(const command_t *command, const char *option, const char *text)
+{
+  tb_topic_expression_t *expression = NULL;
+  tb_error_t error = TB_ERROR_INIT;
+  if (!text || tb_topic_expression_create(text, &expression, &error) == TB_OK) {
+    tb_topic_expression_destroy(expression);
+    return true;
+  }
+  command_usage_error(command, "%s: %s", option, error.text);
+  return false;
+}
+
 static int finish_arguments(const command_t *command, arguments_t *arguments)
 {
   tb_ros2_recorder_options_t *graph = &arguments->options;
   if (!graph->all && !graph->regex && graph->topic_count == 0)
     return command_usage_error(command, "which topics? name them, or give --all or --regex");
+  if (!check_expression(command, "--regex", graph->regex) ||
+      !check_expression(command, "--exclude-regex", graph->exclude_regex))
+    return EXIT_USAGE;
   if (arguments->use_sim_time) {
     if (arguments->has_log_time && graph->recorder.log_time != TB_RECORDER_TIME_ROS)
       return command_usage_error(command, "--use-sim-time records ROS time: --log-time ros");
@@ -383,7 +399,8 @@ const command_t command_record = {
         "Records topics of the ROS 2 graph until SIGINT or SIGTERM; new ones as they appear.\n\n"
         "  -a, --all              all topics\n"
         "  --topics T...          these topics: all words up to the next option (or --)\n"
-        "  -e, --regex R          topics that match R (POSIX, extended), anywhere in the name\n"
+        "  -e, --regex R          topics that match R anywhere in the name; R is as in ros2 bag\n"
+        "                         (ECMAScript): '^/camera/(?:left|right)/', '\\d$'\n"
         "  -x, --exclude-regex R  but not those that match R\n"
         "  --exclude-topics T...  but not these\n"
         "  --include-hidden-topics  also those with a part that begins with '_'\n"

@@ -8,6 +8,7 @@ endif()
 if(TB_WITH_BAG)
   find_package(SQLite3 REQUIRED)
   pkg_check_modules(mcap REQUIRED IMPORTED_TARGET libzstd liblz4 libdeflate)
+  pkg_check_modules(pcre2 REQUIRED IMPORTED_TARGET libpcre2-8)
 endif()
 if(TB_WITH_ROS2)
   find_package(CycloneDDS REQUIRED)
@@ -92,8 +93,8 @@ timebase_library(ros2
 timebase_library(bag
   PARTS bag play
   COMPONENTS core
-  LIBRARIES SQLite::SQLite3 PkgConfig::yaml PkgConfig::mcap
-  REQUIRES sqlite3 yaml-0.1 libzstd liblz4 libdeflate)
+  LIBRARIES SQLite::SQLite3 PkgConfig::yaml PkgConfig::mcap PkgConfig::pcre2
+  REQUIRES sqlite3 yaml-0.1 libzstd liblz4 libdeflate libpcre2-8)
 timebase_library(ros2-bag
   PARTS rosbag2
   COMPONENTS ros2 bag)

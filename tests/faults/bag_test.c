@@ -7,6 +7,7 @@
 #include <timebase/bag_writer.h>
 #include <timebase/manual_source.h>
 #include <timebase/recorder.h>
+#include <timebase/topic_expression.h>
 #include <unistd.h>
 
 #include "bag/mcap_recover.h"
@@ -442,6 +443,24 @@ end:
   return status;
 }
 
+static tb_status_t searching(void)
+{
+  tb_status_t status;
+  tb_topic_expression_t *expression = NULL;
+  bool found;
+  TRY_MAKE(expression, tb_topic_expression_create("^/(a)(?:b\\1)*", &expression, NULL));
+  TRY(tb_topic_expression_search(expression, "/aba", &found, NULL));
+end:
+  tb_topic_expression_destroy(expression);
+  return status;
+}
+
+static void test_faults_in_searching(void **state)
+{
+  (void)state;
+  fault_sweep(searching, NULL);
+}
+
 static void test_faults_in_reading(void **state)
 {
   (void)state;
@@ -475,6 +494,7 @@ int main(void)
       cmocka_unit_test_setup_teardown(test_faults_in_recovering, make_mcap_bag, remove_bag),
       cmocka_unit_test_setup_teardown(test_faults_in_recording, make_fast_folder, remove_bag),
       cmocka_unit_test_setup_teardown(test_faults_in_playing, make_bag, remove_bag),
+      cmocka_unit_test(test_faults_in_searching),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
