@@ -85,7 +85,7 @@ timebase_library(core
   LIBRARIES m
   LIBS -lm -lpthread)
 timebase_library(ros2
-  PARTS ros2 dds
+  PARTS ros2 params wire dds
   COMPONENTS core
   LIBRARIES CycloneDDS::ddsc PkgConfig::yaml m
   REQUIRES CycloneDDS yaml-0.1)

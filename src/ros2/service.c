@@ -11,8 +11,8 @@
 #include "ros2/dispatch.h"
 #include "ros2/endpoint.h"
 #include "ros2/request_queue.h"
-#include "ros2/service_header.h"
 #include "ros2/service_pair.h"
+#include "wire/service_header.h"
 
 #define CLIENT_WAIT_NS INT64_C(100000000) /* rmw_send_response */
 #define ACK_WAIT_NS    INT64_C(500000000)

@@ -5,10 +5,10 @@
 #include "bag/offers.h"
 #include "base/fork.h"
 #include "base/log.h"
-#include "ros2/clock_message.h"
 #include "ros2/graph.h"
 #include "rosbag2/message_definition.h"
 #include "rosbag2/recorder.h"
+#include "wire/clock_message.h"
 
 #define WRITERS_MAX 256 /* of a topic, whose numbers are followed */
 

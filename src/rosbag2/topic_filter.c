@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ros2/clock_message.h"
+#include "wire/clock_message.h"
 
 static void names_free(char **names)
 {
