@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "held/parking.h"
 #include "platform/time.h"
 #include "play/recorder.h"
 

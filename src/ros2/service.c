@@ -6,6 +6,7 @@
 #include "base/fork.h"
 #include "dds/raw_reader.h"
 #include "dds/raw_writer.h"
+#include "held/parking.h"
 #include "platform/time.h"
 #include "ros2/announced.h"
 #include "ros2/dispatch.h"

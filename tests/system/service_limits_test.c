@@ -13,7 +13,7 @@
 
 #include "dds/raw_reader.h"
 #include "dds/raw_writer.h"
-#include "platform/held_time.h"
+#include "held/held_time.h"
 #include "platform/time.h"
 #include "ros2/context.h"
 #include "ros2/service_pair.h"

@@ -1,7 +1,7 @@
 /* Learning that the wall clock was set: by hand, by NTP, or by the machine's resume. One thread of
  * the process watches at a time. */
-#ifndef TB_PLATFORM_WALL_STEP_H
-#define TB_PLATFORM_WALL_STEP_H
+#ifndef TB_HELD_WALL_STEP_H
+#define TB_HELD_WALL_STEP_H
 
 #include <stdint.h>
 #include <timebase/status.h>

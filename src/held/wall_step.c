@@ -1,4 +1,4 @@
-#include "platform/wall_step.h"
+#include "held/wall_step.h"
 
 #include <poll.h>
 #include <stdbool.h>
@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "platform/held_time.h"
+#include "held/held_time.h"
 #include "platform/mutex.h"
 #include "platform/time.h"
 

@@ -1,7 +1,7 @@
-#include "platform/pacer.h"
+#include "held/pacer.h"
 
-#include "platform/futex.h"
-#include "platform/held_time.h"
+#include "held/held_time.h"
+#include "held/parking.h"
 #include "platform/time.h"
 
 static int64_t steady_now(tb__pacer_t *pacer)

@@ -1,8 +1,8 @@
 /* Who is still at work because somebody moved time: threads that were woken and have not come to
  * rest, and timers that are due and have not been called. Whoever moves time owes one for each
  * before it is woken, so that a count of zero means that all has run. */
-#ifndef TB_PLATFORM_ACTIVITY_H
-#define TB_PLATFORM_ACTIVITY_H
+#ifndef TB_HELD_ACTIVITY_H
+#define TB_HELD_ACTIVITY_H
 
 #include <stdatomic.h>
 #include <stdint.h>

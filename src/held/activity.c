@@ -1,4 +1,4 @@
-#include "platform/activity.h"
+#include "held/activity.h"
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -1,10 +1,11 @@
-#include "platform/parking.h"
+#include "held/parking.h"
 
+#include <limits.h>
 #include <sched.h>
 #include <stddef.h>
 
-#include "platform/activity.h"
-#include "platform/held_time.h"
+#include "held/activity.h"
+#include "held/held_time.h"
 #include "platform/mutex.h"
 
 /* One wait, on the stack of its thread. By the mutex of its row. */
@@ -127,7 +128,7 @@ static bool wait_locked(row_t *row, spot_t *spot, uint32_t expected)
   }
 }
 
-bool tb__parking_wait(_Atomic uint32_t *word, uint32_t expected, const tb__asleep_t *asleep)
+static bool park(_Atomic uint32_t *word, uint32_t expected, const tb__asleep_t *asleep)
 {
   spot_t spot = {.word = word, .asleep = asleep};
   row_t *row = row_of(word);
@@ -140,13 +141,48 @@ bool tb__parking_wait(_Atomic uint32_t *word, uint32_t expected, const tb__aslee
   return woken;
 }
 
-void tb__parking_wake(_Atomic uint32_t *word)
+bool tb__futex_wait(_Atomic uint32_t *word, uint32_t expected, tb__deadline_t deadline)
+{
+  if (deadline.clock == TB__DEADLINE_NONE) return tb__futex_wait_kernel(word, expected, deadline);
+  tb__asleep_t asleep = {.deadline = deadline, .system_ns = INT64_MAX};
+  return park(word, expected, &asleep);
+}
+
+bool tb__futex_wait_asleep(_Atomic uint32_t *word, uint32_t expected, const tb__asleep_t *asleep)
+{
+  if (asleep->deadline.clock != TB__DEADLINE_NONE || asleep->system_ns != INT64_MAX) {
+    if (asleep->rests && !tb__time_is_held()) tb__activity_rest();
+    return park(word, expected, asleep);
+  }
+  if (asleep->rests) tb__activity_rest();
+  return tb__futex_wait_kernel(word, expected, TB__NO_DEADLINE);
+}
+
+static void wake_parked(_Atomic uint32_t *word)
 {
   row_t *row = row_of(word);
   tb__mutex_lock(&row->mutex);
   for (spot_t *spot = row->spots; spot; spot = spot->next)
     if (spot->word == word) spot_free(spot);
   tb__mutex_unlock(&row->mutex);
+}
+
+/* The kernel orders the change of the word before the look at the flag: whoever parks has either
+ * seen the word changed, or is seen here. */
+static void wake(_Atomic uint32_t *word, int count)
+{
+  tb__futex_wake_kernel(word, count);
+  if (tb__time_is_held()) wake_parked(word);
+}
+
+void tb__futex_wake_one(_Atomic uint32_t *word)
+{
+  wake(word, 1);
+}
+
+void tb__futex_wake_all(_Atomic uint32_t *word)
+{
+  wake(word, INT_MAX);
 }
 
 /* Wakes all that wait in the kernel. A thread may be on its way there and miss that: again, then.

@@ -1,12 +1,12 @@
-#include "platform/held_time.h"
+#include "held/held_time.h"
 
 #include <sched.h>
 
+#include "held/alarm.h"
+#include "held/parking.h"
+#include "held/wall_step.h"
 #include "platform/mutex.h"
-#include "platform/parking.h"
-#include "platform/poll_set.h"
 #include "platform/time.h"
-#include "platform/wall_step.h"
 
 _Atomic bool tb__time_held;
 
@@ -80,13 +80,6 @@ int64_t tb__steady_ahead_ns(void)
 int64_t tb__held_time_now(tb__deadline_clock_t clock)
 {
   return atomic_load(held_ns(clock));
-}
-
-int64_t tb__real_steady_now_ns(void)
-{
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (int64_t)now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
 tb_status_t tb__held_time_take(void)

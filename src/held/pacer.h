@@ -1,7 +1,7 @@
 /* Steady time for a loop that has to be punctual: what it reads, and how it waits. An interface, so
  * that such a loop can run on a clock (wait/clock_pacer.h), and in tests on one of their own. */
-#ifndef TB_PLATFORM_PACER_H
-#define TB_PLATFORM_PACER_H
+#ifndef TB_HELD_PACER_H
+#define TB_HELD_PACER_H
 
 #include <stdatomic.h>
 #include <stdint.h>

@@ -1,10 +1,10 @@
 /* Steady and system time in a test's hand: both stand still and move when they are told to.
  *
  * All that reads the time goes through tb__clock_gettime, which is another function then. Waits
- * with a deadline are on lists (parking.h) and alarms on another (poll_set.c), by which they are
+ * with a deadline are on lists (parking.h) and alarms on another (alarm.h), by which they are
  * found when time is taken, moved and given back. */
-#ifndef TB_PLATFORM_HELD_TIME_H
-#define TB_PLATFORM_HELD_TIME_H
+#ifndef TB_HELD_HELD_TIME_H
+#define TB_HELD_HELD_TIME_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
