@@ -20,15 +20,33 @@
 
 /* ---- asprintf, and SQLite's memory ---- */
 
+static int faulty_asprintf(char **out, const char *format, va_list args)
+{
+  if (fault_strikes(FAULT_MEMORY, "asprintf")) return -1;
+  int length = vasprintf(out, format, args);
+  if (length >= 0) fault_count_blocks(1);
+  return length;
+}
+
 int __wrap_asprintf(char **out, const char *format, ...) TB_PRINTF(2, 3);
 int __wrap_asprintf(char **out, const char *format, ...)
 {
-  if (fault_strikes(FAULT_MEMORY, "asprintf")) return -1;
   va_list args;
   va_start(args, format);
-  int length = vasprintf(out, format, args);
+  int length = faulty_asprintf(out, format, args);
   va_end(args);
-  if (length >= 0) fault_count_blocks(1);
+  return length;
+}
+
+/* What asprintf is with _FORTIFY_SOURCE. */
+int __wrap___asprintf_chk(char **out, int flag, const char *format, ...) TB_PRINTF(3, 4);
+int __wrap___asprintf_chk(char **out, int flag, const char *format, ...)
+{
+  (void)flag;
+  va_list args;
+  va_start(args, format);
+  int length = faulty_asprintf(out, format, args);
+  va_end(args);
   return length;
 }
 
