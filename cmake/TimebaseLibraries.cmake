@@ -82,11 +82,11 @@ function(timebase_library component)
 endfunction()
 
 timebase_library(core
-  PARTS base platform value clock wait source server
+  PARTS base platform held value clock wait source server
   LIBRARIES m
   LIBS -lm -lpthread)
 timebase_library(ros2
-  PARTS ros2 dds
+  PARTS ros2 params wire dds
   COMPONENTS core
   LIBRARIES CycloneDDS::ddsc PkgConfig::yaml m
   REQUIRES CycloneDDS yaml-0.1)

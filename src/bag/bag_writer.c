@@ -58,8 +58,8 @@ static tb_status_t choose_format(const char *id, const tb__bag_output_format_t *
   char known[64] = "";
   size_t used = 0;
   for (size_t i = 0; i < sizeof formats / sizeof *formats && used < sizeof known; i++)
-    used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "",
-                             formats[i]->id);
+    used +=
+        (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", formats[i]->id);
   return tb_error_set(error, TB_ERR_UNSUPPORTED, "storage format \"%.40s\" (known: %s)", id, known);
 }
 

@@ -6,7 +6,7 @@
 #include "clock/delay.h"
 #include "clock/running.h"
 #include "clock/source.h"
-#include "platform/futex.h"
+#include "held/parking.h"
 #include "platform/time.h"
 
 #define LIKELY(x) __builtin_expect(!!(x), 1)

@@ -6,7 +6,7 @@
 #include "clock/clock.h"
 #include "clock/delay.h"
 #include "clock/step.h"
-#include "platform/futex.h"
+#include "held/parking.h"
 
 _Thread_local tb__jump_t *tb__jump_of_thread;
 

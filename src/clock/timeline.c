@@ -5,9 +5,9 @@
 #include "clock/delay.h"
 #include "clock/running.h"
 #include "clock/try_tick.h"
-#include "platform/activity.h"
-#include "platform/futex.h"
-#include "platform/held_time.h"
+#include "held/activity.h"
+#include "held/held_time.h"
+#include "held/parking.h"
 #include "platform/time.h"
 
 #define STALL_LIMIT_NS      INT64_C(1000000000)

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "ros2/node_pattern.h"
-#include "ros2/parameter_sections.h"
+#include "params/node_pattern.h"
+#include "params/parameter_sections.h"
 #include "ros2/remap.h"
 
 struct tb__arguments {

@@ -6,10 +6,10 @@
 #include "base/fork.h"
 #include "base/log.h"
 #include "platform/time.h"
-#include "ros2/clock_message.h"
 #include "ros2/graph.h"
 #include "rosbag2/message_definition.h"
 #include "rosbag2/recorder.h"
+#include "wire/clock_message.h"
 
 #define EXPRESSIONS_WARN_NS (3 * TB_NS_PER_S) /* discovery is over then */
 #define WRITERS_MAX         256               /* of a topic, whose numbers are followed */

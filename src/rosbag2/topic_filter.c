@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "ros2/clock_message.h"
+#include "wire/clock_message.h"
 
 static void names_free(char **names)
 {

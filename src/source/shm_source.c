@@ -6,7 +6,7 @@
 #include <timebase/shm_source.h>
 
 #include "clock/source.h"
-#include "platform/futex.h"
+#include "held/parking.h"
 #include "platform/thread.h"
 #include "platform/time.h"
 #include "source/shm_file.h"

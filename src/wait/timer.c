@@ -1,4 +1,4 @@
-#include "platform/futex.h"
+#include "held/parking.h"
 #include "platform/time.h"
 #include "wait/timer_queue.h"
 
