@@ -55,9 +55,9 @@ void tb__page_end_epoch(tb__page_t *page, uint64_t epoch, int64_t left_ns)
   if (left_ns > atomic_load(&page->highest_ns)) atomic_store(&page->highest_ns, left_ns);
 }
 
-static uint64_t key_of(uint64_t epoch)
+static int64_t unkeyed(uint64_t epoch, uint64_t keyed)
 {
-  return epoch * UINT64_C(0x9e3779b97f4a7c15);
+  return (int64_t)(keyed - tb__page_keyed(epoch, 0));
 }
 
 /* NULL: it is neither dispatched nor about to be. */
@@ -79,9 +79,18 @@ int64_t tb__page_left(const tb__page_view_t *view, const tb__page_t *page, uint6
   *out_exact = since < TB__PAGE_LEFTS && left_ns >= 0;
   if (!*out_exact) left_ns = atomic_load(&page->highest_ns);
   const tb__page_mark_t *mark = mark_of(view, epoch);
-  int64_t seen_ns = mark ? (int64_t)(atomic_load(&mark->keyed_ns) - key_of(epoch)) : 0;
+  int64_t seen_ns = mark ? unkeyed(epoch, atomic_load(&mark->keyed_ns)) : 0;
   left_ns = left_ns > seen_ns ? left_ns : seen_ns;
   return left_ns > 0 ? left_ns : 0;
+}
+
+int64_t tb__page_time_known(const tb__page_view_t *view)
+{
+  uint64_t epoch = atomic_load(&view->epoch);
+  const tb__page_mark_t *mark = mark_of(view, epoch);
+  if (!mark || epoch == TB__PAGE_NO_EPOCH) return 0;
+  uint64_t keyed = atomic_load(&mark->keyed_ns);
+  return atomic_load(&mark->epoch) == epoch ? unkeyed(epoch, keyed) : 0;
 }
 
 /* ---- what readers have seen ---- */
@@ -92,15 +101,16 @@ static bool not_below_mark(tb__page_view_t *view, uint64_t epoch, int64_t *time_
 {
   tb__page_mark_t *mark = mark_of(view, epoch);
   if (!mark) return false;
-  uint64_t seen = atomic_load(&mark->keyed_ns);
+  uint64_t keyed = atomic_load(&mark->keyed_ns);
   while (atomic_load(&mark->epoch) == epoch) {
-    int64_t seen_ns = (int64_t)(seen - key_of(epoch));
-    if (seen_ns >= *time_ns) {
-      *time_ns = seen_ns;
-      return true;
+    uint64_t next = tb__page_keyed(epoch, *time_ns);
+    if (unkeyed(epoch, keyed) < *time_ns) {
+      if (!atomic_compare_exchange_weak(&mark->keyed_ns, &keyed, next)) continue;
+      keyed = next;
     }
-    uint64_t next = (uint64_t)*time_ns + key_of(epoch);
-    if (atomic_compare_exchange_weak(&mark->keyed_ns, &seen, next)) return true;
+    *time_ns = unkeyed(epoch, keyed);
+    if (atomic_load(&view->seen) != keyed) atomic_store(&view->seen, keyed);
+    return true;
   }
   return false;
 }
@@ -109,7 +119,7 @@ void tb__page_mark_prepare(tb__page_view_t *view, uint64_t epoch)
 {
   tb__page_mark_t *mark = &view->marks[(atomic_load(&view->mark) + 1) % TB__PAGE_MARKS];
   atomic_store(&mark->epoch, TB__PAGE_NO_EPOCH);
-  atomic_store(&mark->keyed_ns, key_of(epoch));
+  atomic_store(&mark->keyed_ns, tb__page_keyed(epoch, 0));
   atomic_store(&mark->epoch, epoch);
 }
 
@@ -130,7 +140,7 @@ bool tb__page_time(tb__page_view_t *view, const tb__page_t *page, const tb__page
     time_ns = tb__course_time(&copy->course, tb__steady_now_ordered_ns());
     if (atomic_load(&page->version) != copy->version) return false;
   }
-  if (copy->course.steady_ns != 0 && !not_below_mark(view, copy->epoch, &time_ns)) return false;
+  if (!not_below_mark(view, copy->epoch, &time_ns)) return false;
   *out_ns = time_ns;
   return true;
 }

@@ -63,15 +63,21 @@ typedef struct tb__page_copy {
   uint64_t version; /* under which it was read */
 } tb__page_copy_t;
 
-/* The highest time of a running page that anyone in this process has seen in an epoch; 0: none yet.
- * It is kept plus a large number that is the epoch's own: who comes so late that the mark has gone
- * to another epoch meanwhile does not find there what it expects to replace. */
+/* The highest time that anyone in this process has seen in an epoch; 0: none yet. It is what is
+ * left if the page's file is cut short. It is kept plus a large number that is the epoch's own: who
+ * comes so late that the mark has gone to another epoch meanwhile does not find there what it
+ * expects to replace. */
 typedef struct tb__page_mark {
   _Atomic uint64_t epoch;
   _Atomic uint64_t keyed_ns;
 } tb__page_mark_t;
 
 #define TB__PAGE_MARKS 16
+
+static inline uint64_t tb__page_keyed(uint64_t epoch, int64_t time_ns)
+{
+  return (uint64_t)time_ns + epoch * UINT64_C(0x9e3779b97f4a7c15);
+}
 
 #define TB__PAGE_NO_EPOCH UINT64_MAX
 
@@ -80,6 +86,7 @@ typedef struct tb__page_view {
   const tb__page_t *_Atomic page; /* NULL: the time is what the timeline has committed */
   _Atomic uint64_t
       settled_epoch;      /* may be read without further questions; TB__PAGE_NO_EPOCH: none */
+  _Atomic uint64_t seen;  /* what was marked last, for the usual read */
   _Atomic uint64_t epoch; /* dispatched; TB__PAGE_NO_EPOCH: none, or one is on its way: the time is
                              what the timeline has committed */
   _Atomic bool
@@ -110,6 +117,10 @@ int64_t tb__page_left(const tb__page_view_t *view, const tb__page_t *page, uint6
 
 /* Of a publisher: notes it, before another epoch is published. */
 void tb__page_end_epoch(tb__page_t *page, uint64_t epoch, int64_t left_ns);
+
+/* The highest time that anyone in this process has seen in the dispatched epoch: what is left where
+ * the page has lost its contents. 0: not known. */
+int64_t tb__page_time_known(const tb__page_view_t *view);
 
 /* The time of a copy now, not below what others in this process have seen in its epoch. False: the
  * copy is no longer the current one, and time does not run on from it; or its epoch is over. */

@@ -5,9 +5,9 @@
 #include "clock/delay.h"
 #include "clock/running.h"
 #include "clock/try_tick.h"
-#include "platform/activity.h"
-#include "platform/futex.h"
-#include "platform/held_time.h"
+#include "held/activity.h"
+#include "held/held_time.h"
+#include "held/parking.h"
 #include "platform/time.h"
 
 #define STALL_LIMIT_NS      INT64_C(1000000000)
@@ -240,7 +240,9 @@ static int64_t view_time_locked(const tb_timeline_t *timeline)
     time_ns = tb__page_left(view, page, epoch, &exact);
     if (time_ns) return time_ns;
   }
-  return own_time_locked(timeline);
+  time_ns = own_time_locked(timeline);
+  int64_t known_ns = page && !is_sound ? tb__page_time_known(view) : 0;
+  return known_ns > time_ns ? known_ns : time_ns;
 }
 
 int64_t tb__timeline_time_locked(const tb_timeline_t *timeline)

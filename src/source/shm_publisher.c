@@ -57,12 +57,20 @@ static int64_t time_left(const tb__page_t *page, const tb__course_t *course)
   return course->rate > 0 && known ? tb__course_time(course, tb__steady_now_ns()) : course->time_ns;
 }
 
+/* Above those of a page of which nothing is left (its file was cut short): readers may have seen
+ * them. */
+static uint64_t first_epoch(void)
+{
+  int64_t now_ns = tb__system_now_ns();
+  return now_ns > 0 ? (uint64_t)now_ns : 0;
+}
+
 /* Takes over from whoever published before, whatever that left. */
 static void take_over(tb_shm_publisher_t *publisher)
 {
   tb__page_t *page = publisher->file.map;
   tb__page_copy_t last = {0};
-  if (!tb__page_load(page, &last)) last = (tb__page_copy_t){0};
+  if (!tb__page_load(page, &last)) last = (tb__page_copy_t){.epoch = first_epoch()};
   publisher->copy = last;
   int64_t before_ns = time_left(page, &last.course);
   tb__page_end_epoch(page, last.epoch, before_ns);
@@ -153,6 +161,13 @@ static void anchor_locked(tb_shm_publisher_t *publisher, const tb_anchor_t *anch
   publish(publisher, &next);
 }
 
+/* Its file was cut short, and perhaps filled with zeros since: nobody sees what is written. */
+static bool page_is_lost(const tb_shm_publisher_t *publisher)
+{
+  const tb__page_t *page = publisher->file.map;
+  return tb__shared_file_is_cut(&publisher->file) || atomic_load(&page->magic) != TB__PAGE_MAGIC;
+}
+
 tb_status_t tb_shm_publisher_anchor(tb_shm_publisher_t *publisher, const tb_anchor_t *anchor,
                                     tb_jump_reason_t reason)
 {
@@ -163,8 +178,9 @@ tb_status_t tb_shm_publisher_anchor(tb_shm_publisher_t *publisher, const tb_anch
   if (anchor->rate > 0 && anchor->bound.ns == INT64_MAX) return TB_ERR_INVALID;
   tb__mutex_lock(&publisher->mutex);
   anchor_locked(publisher, anchor, reason);
+  tb_status_t status = page_is_lost(publisher) ? TB_ERR_SYSTEM : TB_OK;
   tb__mutex_unlock(&publisher->mutex);
-  return TB_OK;
+  return status;
 }
 
 tb_status_t tb_shm_publisher_tick(tb_shm_publisher_t *publisher, int64_t time_ns,
@@ -180,6 +196,10 @@ static tb_status_t sink_tick(void *self, int64_t time_ns, tb_jump_reason_t reaso
 {
   tb_status_t status = tb_shm_publisher_tick(self, time_ns, reason);
   if (status == TB_OK) return TB_OK;
+  if (status == TB_ERR_SYSTEM)
+    return tb_error_set(error, status,
+                        "shared memory: the page's file was cut short by whoever may write it; "
+                        "open the publisher again");
   return tb_error_set(error, status, "shared memory: %s", tb_status_message(status));
 }
 
