@@ -4,7 +4,7 @@
 #define TB_TEST_STOPPING_H
 
 #include <dirent.h>
-#include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -23,8 +23,7 @@
 static inline void stop_pause(uint64_t ns)
 {
   struct timespec rest = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
-  while (nanosleep(&rest, &rest) && errno == EINTR)
-    ;
+  ppoll(NULL, 0, &rest, NULL);
 }
 
 /* 0: it has gone. */

@@ -77,8 +77,7 @@ static bool left_read(const tb_timeline_t *timeline, uint64_t version, uint64_t 
   const tb__page_t *page = atomic_load_explicit(&timeline->view->page, memory_order_acquire);
   if (!slot_read(timeline, version, out)) return false;
   if (!page || epoch == TB__PAGE_NO_EPOCH || out->time_ns == 0) return true;
-  bool exact;
-  int64_t left_ns = tb__page_left(timeline->view, page, epoch, &exact);
+  int64_t left_ns = tb__page_left(timeline->view, page, epoch);
   if (left_ns) out->time_ns = left_ns;
   return true;
 }
@@ -210,9 +209,9 @@ __attribute__((noinline)) static tb_status_t now_of_page(const tb_clock_t *clock
   uint64_t epoch = atomic_load_explicit(&slot->epoch, memory_order_acquire);
   int64_t steady_ns = atomic_load_explicit(&slot->steady_ns, memory_order_acquire);
   uint64_t again = atomic_load_explicit(&page->version, memory_order_acquire);
-  uint64_t settled = atomic_load_explicit(&view->settled_epoch, memory_order_acquire);
+  uint64_t seen = atomic_load_explicit(&view->seen, memory_order_acquire);
+  uint64_t settled = atomic_load(&view->settled_epoch); /* last: see tb__page_left */
   uintptr_t still = atomic_load_explicit(&clock->word, memory_order_relaxed);
-  uint64_t seen = atomic_load_explicit(&view->seen, memory_order_relaxed);
   if (!LIKELY(again == version && epoch == settled && steady_ns == 0 &&
               tb__page_keyed(epoch, time_ns) == seen && still == word))
     return now_slowly(clock, may_wait, out);

@@ -52,7 +52,6 @@ void tb__page_end_epoch(tb__page_t *page, uint64_t epoch, int64_t left_ns)
 {
   atomic_store(&page->ended_epoch, epoch); /* first: from here on an older end is not believed */
   atomic_store(&page->left_ns[epoch % TB__PAGE_LEFTS], left_ns);
-  if (left_ns > atomic_load(&page->highest_ns)) atomic_store(&page->highest_ns, left_ns);
 }
 
 static int64_t unkeyed(uint64_t epoch, uint64_t keyed)
@@ -71,26 +70,25 @@ static tb__page_mark_t *mark_of(const tb__page_view_t *view, uint64_t epoch)
   return NULL;
 }
 
-int64_t tb__page_left(const tb__page_view_t *view, const tb__page_t *page, uint64_t epoch,
-                      bool *out_exact)
+static int64_t seen_in(const tb__page_view_t *view, uint64_t epoch)
 {
-  int64_t left_ns = atomic_load(&page->left_ns[epoch % TB__PAGE_LEFTS]);
-  uint64_t since = atomic_load(&page->ended_epoch) - epoch;
-  *out_exact = since < TB__PAGE_LEFTS && left_ns >= 0;
-  if (!*out_exact) left_ns = atomic_load(&page->highest_ns);
-  const tb__page_mark_t *mark = mark_of(view, epoch);
-  int64_t seen_ns = mark ? unkeyed(epoch, atomic_load(&mark->keyed_ns)) : 0;
-  left_ns = left_ns > seen_ns ? left_ns : seen_ns;
-  return left_ns > 0 ? left_ns : 0;
-}
-
-int64_t tb__page_time_known(const tb__page_view_t *view)
-{
-  uint64_t epoch = atomic_load(&view->epoch);
   const tb__page_mark_t *mark = mark_of(view, epoch);
   if (!mark || epoch == TB__PAGE_NO_EPOCH) return 0;
   uint64_t keyed = atomic_load(&mark->keyed_ns);
   return atomic_load(&mark->epoch) == epoch ? unkeyed(epoch, keyed) : 0;
+}
+
+int64_t tb__page_left(const tb__page_view_t *view, const tb__page_t *page, uint64_t epoch)
+{
+  int64_t left_ns = atomic_load(&page->left_ns[epoch % TB__PAGE_LEFTS]);
+  uint64_t since = atomic_load(&page->ended_epoch) - epoch;
+  int64_t seen_ns = seen_in(view, epoch);
+  return since < TB__PAGE_LEFTS && left_ns > seen_ns ? left_ns : seen_ns;
+}
+
+int64_t tb__page_time_known(const tb__page_view_t *view)
+{
+  return seen_in(view, atomic_load(&view->epoch));
 }
 
 /* ---- what readers have seen ---- */

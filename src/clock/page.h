@@ -46,7 +46,6 @@ typedef struct tb__page {
   _Alignas(64) _Atomic uint32_t epoch_word; /* futex: blocking jumps */
   tb__page_slot_t slots[2];
   _Alignas(64) _Atomic uint64_t ended_epoch; /* the last one of which the end is noted below */
-  _Atomic int64_t highest_ns;                /* with which any epoch ended */
   _Atomic int64_t left_ns[TB__PAGE_LEFTS];   /* with which each of the last ones ended */
 } tb__page_t;
 
@@ -109,11 +108,11 @@ bool tb__page_load(const tb__page_t *page, tb__page_copy_t *out);
 void tb__page_mark_prepare(tb__page_view_t *view, uint64_t epoch);
 void tb__page_settle(tb__page_view_t *view, uint64_t epoch);
 
-/* With which time an epoch ended, as far as this process can have read it: not below what any
- * reader got in it. *out_exact: false where too many have passed since; it is a bound then. 0: not
- * known. Only for an epoch that has been dispatched, and of which a later one has been seen. */
-int64_t tb__page_left(const tb__page_view_t *view, const tb__page_t *page, uint64_t epoch,
-                      bool *out_exact);
+/* The last time of the dispatched epoch, after a later one has been seen on the page: with which it
+ * ended or, where too many have ended since, the highest that anyone in this process has seen in
+ * it. It is never below that if no read is under way that would still count, fast or slow: nothing
+ * is settled, and readers have been overtaken. 0: not known. */
+int64_t tb__page_left(const tb__page_view_t *view, const tb__page_t *page, uint64_t epoch);
 
 /* Of a publisher: notes it, before another epoch is published. */
 void tb__page_end_epoch(tb__page_t *page, uint64_t epoch, int64_t left_ns);

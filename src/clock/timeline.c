@@ -236,8 +236,7 @@ static int64_t view_time_locked(const tb_timeline_t *timeline)
   while ((is_sound = page && tb__page_load(page, &copy)) && copy.epoch == epoch)
     if (tb__page_time(view, page, &copy, &time_ns)) return time_ns;
   if (is_sound && epoch != TB__PAGE_NO_EPOCH && timeline->time_ns) {
-    bool exact;
-    time_ns = tb__page_left(view, page, epoch, &exact);
+    time_ns = tb__page_left(view, page, epoch);
     if (time_ns) return time_ns;
   }
   time_ns = own_time_locked(timeline);

@@ -82,17 +82,13 @@ static void set_time(shm_source_t *self, int64_t time_ns)
 }
 
 /* A jump starts from the last time of the epoch that was dispatched last: nobody in this process
- * could read a later one. Of what is only a bound nobody knows that it has passed. */
+ * could read a later one. */
 TB_NO_THREAD_ANALYSIS
 static void enter_epoch(shm_source_t *self)
 {
-  bool exact;
-  tb_timeline_t *timeline = self->timeline;
-  tb__timeline_overtake_readers_locked(timeline);
-  int64_t was_ns = timeline->time_ns;
-  set_time(self, tb__page_left(self->view, self->page, self->epoch, &exact));
-  if (!exact && timeline->time_ns > was_ns)
-    timeline->elapsed_offset += (uint64_t)(timeline->time_ns - was_ns);
+  atomic_store(&self->view->settled_epoch, TB__PAGE_NO_EPOCH); /* before looking at marks */
+  tb__timeline_overtake_readers_locked(self->timeline);
+  set_time(self, tb__page_left(self->view, self->page, self->epoch));
   tb__page_mark_prepare(self->view, self->copy.epoch);
   atomic_store(&self->view->foreign, is_foreign(self));
 }
