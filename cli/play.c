@@ -98,6 +98,7 @@ static int open_player(session_t *session, const play_arguments_t *arguments)
   tb_status_t status = TB_OK;
   if (arguments->qos_path)
     status = tb_qos_overrides_load(arguments->qos_path, &session->qos, &error);
+  tb_qos_overrides_set_depth_max(session->qos, arguments->depth_max);
   if (!status) status = open_graph(session, arguments, &error);
   if (status == TB_ERR_INVALID && session->context && !session->transport)
     return command_usage_error(session->command, "--remap: %s", error.text);
