@@ -41,13 +41,23 @@ static tb__guarded_map_t *map_at(uintptr_t address)
   return NULL;
 }
 
+#ifdef SYS_mmap2
+#define MAP_CALL SYS_mmap2
+#else
+#define MAP_CALL SYS_mmap
+#endif
+
+/* Others read there meanwhile, one mapping or the other; thread sanitizer would take the C
+ * library's call for a write. */
+static bool map_over(const tb__guarded_map_t *map, int flags, int fd)
+{
+  return syscall(MAP_CALL, atomic_load(&map->begin), atomic_load(&map->size),
+                 (long)atomic_load(&map->protection), (long)flags | MAP_FIXED, (long)fd, 0L) != -1;
+}
+
 static bool put_zeros(tb__guarded_map_t *map)
 {
-  int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
-  void *begin = (void *)atomic_load(&map->begin); /* NOLINT(performance-no-int-to-ptr) */
-  if (mmap(begin, atomic_load(&map->size), atomic_load(&map->protection), flags, -1, 0) ==
-      MAP_FAILED)
-    return false;
+  if (!map_over(map, MAP_PRIVATE | MAP_ANONYMOUS, -1)) return false;
   atomic_store(&map->is_cut, true);
   return true;
 }
@@ -203,9 +213,7 @@ bool tb__guarded_map_restore(tb__guarded_map_t *map, int fd)
   size_t size = atomic_load(&map->size);
   if (fstat(fd, &status) || status.st_size < (off_t)size) return false;
   atomic_store(&map->is_cut, false);
-  if (mmap(tb__guarded_map_memory(map), size, atomic_load(&map->protection), MAP_SHARED | MAP_FIXED,
-           fd, 0) != MAP_FAILED)
-    return true;
+  if (map_over(map, MAP_SHARED, fd)) return true;
   atomic_store(&map->is_cut, true);
   return false;
 }

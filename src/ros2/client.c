@@ -283,6 +283,7 @@ static tb_status_t server_wait(tb_ros2_client_t *client, tb__deadline_t deadline
     if (is_closed(client)) return TB_ERR_CLOSED;
     tb_status_t status = tb__client_refresh(client);
     if (tb__client_has_server(client)) return TB_OK;
+    if (tb__client_has_foreign_server(client)) return TB_ERR_UNSUPPORTED;
     if (status != TB_OK) return status;
     if (!tb__futex_wait(&client->events, seen, deadline)) return TB_ERR_TIMEOUT;
   }
@@ -324,6 +325,19 @@ static bool is_past(tb__deadline_t deadline)
   return deadline.clock == TB__DEADLINE_STEADY && tb__steady_now_ns() >= deadline.ns;
 }
 
+static tb_status_t no_server(const tb_ros2_client_t *client, tb_status_t status, tb_error_t *error)
+{
+  if (status == TB_ERR_TIMEOUT)
+    return tb_error_set(error, TB_ERR_NOT_FOUND, "nobody serves %s", client->name);
+  if (status == TB_ERR_UNSUPPORTED)
+    return tb_error_set(error, status,
+                        "%s is served by another middleware (Fast DDS), which takes requests in "
+                        "another form: nothing was sent; run that node with "
+                        "RMW_IMPLEMENTATION=rmw_cyclonedds_cpp",
+                        client->name);
+  return tb_error_set(error, status, "%s: %s", client->name, tb_status_message(status));
+}
+
 /* A writer blocks for a short while only, so that the limit is the caller's. */
 static tb_status_t request_write(tb_ros2_client_t *client, int64_t sequence, const void *cdr,
                                  size_t size, tb__deadline_t deadline, tb_error_t *error)
@@ -339,7 +353,11 @@ static tb_status_t request_write(tb_ros2_client_t *client, int64_t sequence, con
                         client->name);
   }
   do {
-    status = tb__raw_writer_write(client->writer, message, size + TB__SERVICE_HEADER_SIZE, error);
+    status = tb__client_check_servers(client);
+    if (status != TB_OK)
+      no_server(client, status, error);
+    else
+      status = tb__raw_writer_write(client->writer, message, size + TB__SERVICE_HEADER_SIZE, error);
   } while (status == TB_ERR_TIMEOUT && !is_past(deadline));
   free(message);
   return status;
@@ -359,13 +377,6 @@ static tb_status_t answer_wait(tb_ros2_client_t *client, tb__pending_t *pending,
     if (!tb__futex_wait(&client->events, seen, until) && is_past(deadline))
       return pending_cancel(client, pending->sequence) ? TB_ERR_TIMEOUT : pending->status;
   }
-}
-
-static tb_status_t no_server(const tb_ros2_client_t *client, tb_status_t status, tb_error_t *error)
-{
-  if (status == TB_ERR_TIMEOUT)
-    return tb_error_set(error, TB_ERR_NOT_FOUND, "nobody serves %s", client->name);
-  return tb_error_set(error, status, "%s: %s", client->name, tb_status_message(status));
 }
 
 tb_status_t tb_ros2_client_call(tb_ros2_client_t *client, const void *cdr, size_t size,
