@@ -129,10 +129,9 @@ static void compare(const char *path, bool has_payloads_apart)
          "whole, but something is lost");
   if (!status && !read.opened)
     demand(checked.message_count == read.messages, "the check reads other messages");
-  if (!read.opened)
-    demand(has_payloads_apart && checked.finding_count > 0 ? told.messages >= read.messages
-                                                           : told.messages == read.messages,
-           "times are told of other messages");
+  /* Rows of a damaged database depend on what is asked for. */
+  if (!read.opened && !(has_payloads_apart && checked.finding_count > 0))
+    demand(told.messages == read.messages, "times are told of other messages");
   if (!read.opened && !recovered.opened)
     demand(recovered.messages >= read.messages, "less is recovered than read");
   demand(!is_read || (!recovered.opened && recovered.messages == read.messages),

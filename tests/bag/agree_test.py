@@ -80,10 +80,10 @@ class Story:
     def judge(self):
         names = ("check", "told", "checked", "convert", "converted", "cut", "cuts", "recover", "recovered")
         whole = self.check == 0
-        looks_at_payloads = not self.path.endswith(".db3") and not os.path.isdir(self.path)
+        # Of a damaged database rows depend on whether payloads are read with them.
+        is_sqlite = self.path.endswith(".db3") or os.path.isdir(self.path)
         self.must(
-            self.told == self.checked
-            or (self.check != 0 and self.told > self.checked and not looks_at_payloads),
+            self.told == self.checked or (is_sqlite and self.check != 0),
             "info and check count differently",
         )
         self.must(not whole or self.convert == 0, "whole, but not converted")
