@@ -105,10 +105,7 @@ static int open_player(session_t *session, const play_arguments_t *arguments)
   tb_player_options_t options = arguments->player;
   options.clock_topics = arguments->clock_topics.items;
   options.clock_topic_count = arguments->clock_topics.count;
-  tb_status_t status = TB_OK;
-  if (arguments->qos_path)
-    status = tb_qos_overrides_load(arguments->qos_path, &session->qos, &error);
-  if (!status) status = open_graph(session, arguments, &error);
+  tb_status_t status = open_graph(session, arguments, &error);
   if (status == TB_ERR_INVALID && session->context && !session->transport)
     return command_usage_error(session->command, "--remap: %s", error.text);
   if (!status) {
@@ -122,6 +119,17 @@ static int open_player(session_t *session, const play_arguments_t *arguments)
   if (status && session->node && is_of_arguments(session, arguments, status))
     return command_usage_error(session->command, "%s", error.text); /* does not fit the bag */
   return status ? command_failed(session->command, status, &error) : EXIT_OK;
+}
+
+/* What is read before signals are caught: one that comes meanwhile ends the program. */
+static int load(session_t *session, const play_arguments_t *arguments)
+{
+  tb_error_t error = TB_ERROR_INIT;
+  tb_status_t status = TB_OK;
+  int result = play_topics_open(session->command, arguments, &session->reader);
+  if (!result && arguments->qos_path)
+    status = tb_qos_overrides_load(arguments->qos_path, &session->qos, &error);
+  return status ? command_bad_file(session->command, status, &error) : result;
 }
 
 static void close_session(session_t *session)
@@ -240,7 +248,7 @@ static int run(const command_t *command, int argc, char **argv)
                    : command_failed(command, TB_ERR_NO_MEMORY, NULL);
   if (!result) result = play_arguments_parse(command, argc, argv, &arguments, &help);
   if (!result && !help) {
-    result = play_topics_open(command, &arguments, &session.reader); /* a signal kills it */
+    result = load(&session, &arguments);
     command_catch_signals();
     if (!result) result = open_player(&session, &arguments);
     if (!result) result = play_session(&session, &arguments);

@@ -12,6 +12,7 @@
 #include "bag/clean.h"
 #include "bag/storage.h"
 #include "base/log.h"
+#include "platform/input_file.h"
 
 #define METADATA_NAME "metadata.yaml"
 #define PACKED        ".zstd"
@@ -105,38 +106,6 @@ static tb_status_t add_file(tb__bag_location_t *location, char *path, tb_error_t
   return TB_OK;
 }
 
-static tb_status_t read_whole(FILE *file, const char *path, char **out, size_t *size,
-                              tb_error_t *error)
-{
-  size_t capacity = 0;
-  size_t used = 0;
-  char *bytes = NULL;
-  tb_status_t status = TB_OK;
-  do {
-    if (used == capacity) {
-      capacity = capacity ? 2 * capacity : 16384;
-      char *grown = capacity > 2 * TB__YAML_MAX_SIZE ? NULL : realloc(bytes, capacity);
-      if (!grown) {
-        status = capacity > 2 * TB__YAML_MAX_SIZE
-                     ? tb_error_set(error, TB_ERR_LIMIT, "%s: larger than %zu bytes", path,
-                                    TB__YAML_MAX_SIZE)
-                     : no_memory(error);
-        break;
-      }
-      bytes = grown;
-    }
-    used += fread(bytes + used, 1, capacity - used, file);
-  } while (!feof(file) && !ferror(file));
-  if (!status && ferror(file)) status = path_error(error, path);
-  if (status) {
-    free(bytes);
-    return status;
-  }
-  *out = bytes;
-  *size = used;
-  return TB_OK;
-}
-
 tb_status_t tb__bag_check_regular(const char *path, tb_error_t *error)
 {
   struct stat info;
@@ -168,14 +137,9 @@ static tb_status_t note_oddity(tb__bag_location_t *location, const char *path, t
 static tb_status_t read_metadata(tb__bag_location_t *location, const char *path, tb_error_t *error)
 {
   tb__bag_metadata_t *out = &location->metadata;
-  tb_status_t status = tb__bag_check_regular(path, error);
-  if (status) return status;
-  FILE *file = fopen(path, "rbe");
-  if (!file) return path_error(error, path);
   char *bytes = NULL;
   size_t size = 0;
-  status = read_whole(file, path, &bytes, &size, error);
-  fclose(file);
+  tb_status_t status = tb__input_file_read(path, TB__YAML_MAX_SIZE, &bytes, &size, error);
   if (status) return status;
   tb_error_t detail = TB_ERROR_INIT;
   status = tb__bag_metadata_parse(bytes, size, out, &detail);

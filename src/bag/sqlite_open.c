@@ -67,14 +67,15 @@ static char *make_uri(const char *path, const char *parameters)
   size_t size = strlen(scheme) + 3 * strlen(path) + strlen(parameters) + 1;
   char *uri = malloc(size);
   if (!uri) return NULL;
-  char *end = stpcpy(uri, scheme);
+  size_t used = strlen(scheme);
+  memcpy(uri, scheme, used);
   for (const char *c = path; *c; c++) {
     if (is_unreserved((unsigned char)*c))
-      *end++ = *c;
+      uri[used++] = *c;
     else
-      end += sprintf(end, "%%%02X", (unsigned char)*c);
+      used += (size_t)snprintf(uri + used, size - used, "%%%02X", (unsigned char)*c);
   }
-  strcpy(end, parameters);
+  memcpy(uri + used, parameters, strlen(parameters) + 1);
   return uri;
 }
 

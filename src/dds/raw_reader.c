@@ -10,6 +10,8 @@
 #include "dds/qos_map.h"
 #include "dds/raw_topic.h"
 #include "dds/raw_type.h"
+#include "held/parking.h"
+#include "platform/guarded_map.h"
 
 #define BATCH_SIZE     8
 #define WRITERS_CACHED 8
@@ -74,6 +76,7 @@ static void on_data(dds_entity_t handle, void *user)
   struct ddsi_serdata *batch[BATCH_SIZE];
   dds_sample_info_t info[BATCH_SIZE];
   dds_return_t count;
+  tb__guarded_map_enter_thread(); /* the callback may read a clock on shared memory */
   do {
     count = dds_takecdr(handle, batch, BATCH_SIZE, info, DDS_ANY_STATE);
     for (dds_return_t i = 0; i < count; i++) {

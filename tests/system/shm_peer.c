@@ -163,6 +163,51 @@ static void follow(const char *limit_ms)
   tell("follow", status, &error);
 }
 
+/* Its clock is read in a child too. */
+static void now_forked(const char *unused)
+{
+  (void)unused;
+  int result = 0;
+  pid_t child = fork();
+  if (child == 0) {
+    tb_clock_reading_t reading = {0};
+    tb_status_t status = tb_clock_read(followed, &reading);
+    printf("now_forked %s %" PRId64 " %d\n", tb_status_name(status), reading.time.ns,
+           (int)reading.state);
+    fflush(stdout);
+    _exit(0);
+  }
+  if (child < 0 || waitpid(child, &result, 0) != child || result)
+    printf("now_forked ended with %d\n", result);
+}
+
+/* The file as it is after others who may write it have been there. */
+static void cut(const char *size)
+{
+  char path[128];
+  snprintf(path, sizeof path, "%s/timebase.%s", page_options.directory, page_name);
+  tell("cut", truncate(path, strtol(size, NULL, 10)) ? TB_ERR_SYSTEM : TB_OK, NULL);
+}
+
+/* Answers when the thread sleeps; it tells when the state is there. */
+static void *lost_run(void *unused)
+{
+  (void)unused;
+  tb_status_t status =
+      tb_clock_wait_for_state(followed, TB_CLOCK_STATE_BIT(TB_CLOCK_LOST), NULL, NULL);
+  printf("lost %s\n", tb_status_name(status));
+  return NULL;
+}
+
+static void wait_lost(const char *unused)
+{
+  (void)unused;
+  int before = waiters_on(followed);
+  start_thread(lost_run, NULL);
+  wait_for_waiters(followed, before + 1);
+  tell("wait_lost", TB_OK, NULL);
+}
+
 static void follow_default(const char *unused)
 {
   (void)unused;
@@ -396,6 +441,9 @@ static const struct command {
     {"follow", follow},
     {"follow_default", follow_default},
     {"now", now},
+    {"now_forked", now_forked},
+    {"cut", cut},
+    {"wait_lost", wait_lost},
     {"try_now", try_now},
     {"status", status},
     {"handle", handle},
