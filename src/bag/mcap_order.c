@@ -236,8 +236,9 @@ static tb_status_t read_records(tb__mcap_order_t *order, tb__mcap_slot_t *slot, 
   if (!status && chunk.size != block->size)
     status = tb__mcap_error(order->input, TB_ERR_CORRUPT, block->offset, error,
                             "the chunk's size differs from the one in the index");
-  uint64_t length = TB__MCAP_HEAD_SIZE + chunk.head_size + chunk.stored_size;
-  if (!status && order->index->is_of_summary && length != block->length)
+  bool is_as_long = chunk.length == block->length - TB__MCAP_HEAD_SIZE &&
+                    chunk.length == chunk.head_size + chunk.stored_size;
+  if (!status && order->index->is_of_summary && !is_as_long)
     be_pending(order, block->offset, "the chunk's length differs from the one in the summary");
   return status;
 }

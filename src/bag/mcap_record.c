@@ -140,6 +140,7 @@ bool tb__mcap_parse_chunk(const void *content, size_t size, uint64_t length, tb_
   out->compression = compression_of(name);
   out->stored_size = tb__mcap_take_u64(&cursor);
   out->head_size = TB__MCAP_CHUNK_SIZE + name.size;
+  out->length = length;
   out->is_doubtful = false;
   return !cursor.failed && out->head_size <= length && out->stored_size <= length - out->head_size;
 }

@@ -71,6 +71,7 @@ typedef struct tb__mcap_message {
 } tb__mcap_message_t;
 
 typedef struct tb__mcap_chunk {
+  uint64_t length; /* of the content, as the record's head has it */
   uint64_t start_ns, end_ns;
   uint64_t size; /* uncompressed */
   uint32_t crc;  /* 0: none */

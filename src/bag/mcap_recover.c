@@ -1,5 +1,6 @@
 #include "bag/mcap_recover.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,6 +16,8 @@ typedef struct recovery {
   const char *from;             /* its path */
   tb__mcap_definitions_t later; /* all of them, once it was looked ahead */
   bool has_looked_ahead;
+  uint64_t *chunks; /* of the summary: where they are */
+  size_t chunk_count;
   tb__mcap_loss_fn loss;
   void *user;
   tb__mcap_recovery_t totals;
@@ -213,16 +216,31 @@ static void check_summary(recovery_t *recovery)
     tell_summary(recovery, "the summary defines a channel or schema differently");
 }
 
+/* A summary that can be true tells where chunks are, also behind damage. */
+static tb_status_t list_chunks(recovery_t *recovery, tb_error_t *error)
+{
+  const tb__mcap_index_t *summary = &recovery->summary;
+  if (!summary->is_of_summary || summary->block_count == 0) return TB_OK;
+  recovery->chunks = calloc(summary->block_count, sizeof *recovery->chunks);
+  if (!recovery->chunks) return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+  for (size_t i = 0; i < summary->block_count; i++)
+    recovery->chunks[recovery->chunk_count++] = summary->blocks[i].offset;
+  return TB_OK;
+}
+
 static tb_status_t run(recovery_t *recovery, const char *from, const char *name, const char *to,
                        const tb__bag_output_options_t *options, tb_error_t *error)
 {
-  const tb__mcap_visitor_t visitor = {.user = recovery,
-                                      .record = on_record,
-                                      .attachment = on_attachment,
-                                      .damage = on_damage,
-                                      .salvages = true};
+  tb__mcap_visitor_t visitor = {.user = recovery,
+                                .record = on_record,
+                                .attachment = on_attachment,
+                                .damage = on_damage,
+                                .salvages = true};
   tb_status_t status = tb__mcap_input_open(from, name, &recovery->input, error);
   if (!status) status = load_summary(recovery, error);
+  if (!status) status = list_chunks(recovery, error);
+  visitor.chunks = recovery->chunks;
+  visitor.chunk_count = recovery->chunk_count;
   if (!status && to) status = tb__mcap_writer_create(to, options, &recovery->writer, error);
   if (!status) status = tb__mcap_scan(&recovery->input, &recovery->definitions, &visitor, error);
   if (!status) check_summary(recovery);
@@ -246,6 +264,7 @@ tb_status_t tb__mcap_recover(const char *from, const char *name, const char *to,
   tb__mcap_definitions_fini(&recovery.definitions);
   tb__mcap_definitions_fini(&recovery.later);
   tb__mcap_index_fini(&recovery.summary);
+  free(recovery.chunks);
   tb__mcap_input_close(&recovery.input);
   if (!status) *out = recovery.totals;
   return status;

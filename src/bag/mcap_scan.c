@@ -14,6 +14,7 @@ typedef struct scan {
   uint64_t suspect;       /* the record before, when only its length said where it ends; or 0 */
   uint64_t damaged_until; /* so that the CRC of the data says nothing new */
   bool has_chunks;
+  size_t known; /* of the chunks of the summary, those that were passed */
   bool done;
   uint64_t messages;         /* seen in the chunk */
   uint64_t start_ns, end_ns; /* of those */
@@ -143,6 +144,22 @@ static tb_status_t see_doubtful(scan_t *scan, const tb__mcap_chunk_t *chunk,
   return tell(scan, &damage, detail, error);
 }
 
+/* Where the summary has the next chunk; UINT64_MAX: nowhere. */
+static uint64_t next_known(scan_t *scan, uint64_t offset)
+{
+  const tb__mcap_visitor_t *visitor = scan->visitor;
+  while (scan->known < visitor->chunk_count && visitor->chunks[scan->known] <= offset)
+    scan->known++;
+  return scan->known < visitor->chunk_count ? visitor->chunks[scan->known] : UINT64_MAX;
+}
+
+static uint64_t resync(scan_t *scan, uint64_t offset)
+{
+  uint64_t known = next_known(scan, offset - 1);
+  uint64_t next = tb__mcap_resync(scan->input, scan->definitions, scan->has_chunks, offset);
+  return known < next ? known : next;
+}
+
 /* Behind the record, by the sizes in it if its length leads astray. */
 static uint64_t end_of_record(scan_t *scan, uint64_t own_length, uint64_t length)
 {
@@ -175,8 +192,7 @@ static tb_status_t see_chunk(scan_t *scan, uint64_t length, tb_error_t *error)
   tb_status_t status =
       tb__mcap_chunk_head(scan->input, scan->offset, &chunk, &known_length, &detail);
   if (status == TB_ERR_CORRUPT) { /* its length is not to be trusted */
-    uint64_t next =
-        tb__mcap_resync(scan->input, scan->definitions, scan->has_chunks, scan->offset + 1);
+    uint64_t next = resync(scan, scan->offset + 1);
     tb__mcap_damage_t damage = {.offset = scan->offset, .size = next - scan->offset};
     scan->offset = next;
     return tell(scan, &damage, &detail, error);
@@ -230,15 +246,29 @@ static tb_status_t see_attachment(scan_t *scan, uint64_t length, uint64_t *end, 
   return scan->visitor->attachment(scan->visitor->user, scan->offset, &attachment, error);
 }
 
+/* The sizes in a chunk fit, though the length of its record does not. */
+static bool is_whole(const scan_t *scan, const tb__mcap_chunk_t *chunk)
+{
+  uint64_t room = scan->input->size - scan->offset - TB__MCAP_HEAD_SIZE;
+  return chunk->stored_size <= room && chunk->head_size <= room - chunk->stored_size &&
+         tb__mcap_is_record(scan->input, scan->offset + TB__MCAP_HEAD_SIZE + chunk->head_size +
+                                             chunk->stored_size);
+}
+
 /* The file ends in the record, or its head is nonsense. */
 static tb_status_t see_broken(scan_t *scan, uint8_t opcode, tb_error_t *error)
 {
   uint64_t start = scan->offset, size = scan->input->size, length;
   tb__mcap_chunk_t chunk;
-  if (opcode == TB__MCAP_CHUNK && !tb__mcap_chunk_head(scan->input, start, &chunk, &length, NULL))
+  if (opcode == TB__MCAP_CHUNK && !tb__mcap_chunk_head(scan->input, start, &chunk, &length, NULL)) {
     scan->has_chunks = true; /* the messages in it are not those of the file itself */
+    if (is_whole(scan, &chunk)) {
+      tb_status_t status = tell_harmless(scan, start, "the length of the chunk is wrong", error);
+      return status ? status : see_chunk(scan, chunk.head_size + chunk.stored_size, error);
+    }
+  }
   if (scan->suspect) start = scan->suspect;
-  uint64_t next = tb__mcap_resync(scan->input, scan->definitions, scan->has_chunks, start + 1);
+  uint64_t next = resync(scan, start + 1);
   if (scan->suspect && next == size) start = scan->offset;
   scan->suspect = 0;
   scan->offset = next;
@@ -318,7 +348,7 @@ static tb_status_t see_footer(scan_t *scan, uint64_t length, tb_error_t *error)
   return tell_at(scan, TB_ERR_CORRUPT, scan->offset, 0, "the data has no end record", error);
 }
 
-static tb_status_t step(scan_t *scan, tb_error_t *error)
+static tb_status_t see_next(scan_t *scan, tb_error_t *error)
 {
   const uint8_t *bytes;
   uint64_t left = scan->input->size - scan->offset;
@@ -355,6 +385,18 @@ static tb_status_t step(scan_t *scan, tb_error_t *error)
   }
   scan->offset = end;
   return status;
+}
+
+static tb_status_t step(scan_t *scan, tb_error_t *error)
+{
+  uint64_t start = scan->offset, known = next_known(scan, start);
+  tb_status_t status = see_next(scan, error);
+  if (status || (scan->offset <= known && !(scan->done && known < scan->input->size)))
+    return status;
+  scan->offset = known;
+  scan->done = false;
+  return tell_at(scan, TB_ERR_CORRUPT, start, known - start, "a record goes past the next chunk",
+                 error);
 }
 
 static tb_status_t check_magic(scan_t *scan, tb_error_t *error)

@@ -48,6 +48,8 @@ typedef struct tb__mcap_visitor {
   tb_status_t (*damage)(void *user, const tb__mcap_damage_t *damage, tb_error_t *error);
   /* Gives what there is of a chunk that is cut off, and of a whole one with a wrong CRC. */
   bool salvages;
+  const uint64_t *chunks; /* where the summary has some: sorted; no record reaches over one */
+  size_t chunk_count;
 } tb__mcap_visitor_t;
 
 /* What the records say of each other is checked, and all CRCs of the data section: of chunks, of
