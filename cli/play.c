@@ -129,6 +129,7 @@ static int load(session_t *session, const play_arguments_t *arguments)
   int result = play_topics_open(session->command, arguments, &session->reader);
   if (!result && arguments->qos_path)
     status = tb_qos_overrides_load(arguments->qos_path, &session->qos, &error);
+  tb_qos_overrides_set_depth_max(session->qos, arguments->depth_max);
   return status ? command_bad_file(session->command, status, &error) : result;
 }
 

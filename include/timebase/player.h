@@ -95,7 +95,8 @@ typedef struct tb_player_status {
   uint64_t messages;   /**< sent, in all rounds */
   uint64_t ticks;      /**< sent to the clock */
   uint64_t bad_rows;   /**< rows that could not be read or sent, each time that they were met */
-  uint64_t late;       /**< messages more than 100 ms late, for which time was held back */
+  uint64_t late;       /**< messages more than 100 ms late, for which time was held back, but not by
+                          the process having been stopped */
   /** Time stands, as options.clock has not started. */
   bool waits_for_clock;
   /** Jumps back by tb_player_repeat. */
@@ -153,7 +154,8 @@ TB_API void tb_player_destroy(tb_player_t *player);
  * (they repeat). The last tick is the last message's time; the clock never runs past the next
  * message that is known. Time starts when the first message is ready, at every round. A message
  * that is up to 100 ms late (slow disk, slow transport) goes out at once and time catches up;
- * beyond that, time was held back and goes on from that message.
+ * beyond that, time was held back and goes on from that message. So it does after the process could
+ * not run (SIGSTOP, Ctrl-Z, a machine without a free processor), which makes nothing late.
  *
  * As fast as possible, time goes from message to message, each tick before its message.
  *

@@ -21,8 +21,8 @@ static void hold_if_late_locked(tb_player_t *player, int64_t due_ns, tb__step_t 
   int64_t late_ns = step->now_ns - due_ns;
   if (late_ns <= tb__pacer_span_ns(player->pacer, TB__LATE_NS)) return;
   tb__flow_hold(&player->flow, step->now_ns);
-  player->status.late++;
   step->late_ns = late_ns;
+  step->due_ns = due_ns;
 }
 
 static void take_tick_locked(tb_player_t *player, tb__step_t *step)

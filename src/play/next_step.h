@@ -26,6 +26,7 @@ typedef struct tb__step {
   int64_t now_ns;
   int64_t steady_ns; /* now, too */
   int64_t late_ns;   /* more than TB__LATE_NS, or 0 */
+  int64_t due_ns;    /* when it was due, if late: the pacer's time */
   int64_t seek_ns;
   tb__feed_place_t place;
   bool stepped;      /* MESSAGE: while time stands */

@@ -6,9 +6,10 @@
 #include "clock/delay.h"
 #include "play/next_step.h"
 
-#define SETTLE_LIMIT    ((tb_duration_t){TB_NS_PER_S})
-#define NO_LIMIT_NS     (INT64_MAX / 4)
-#define REPORT_EVERY_NS (10 * TB_NS_PER_S)
+#define SETTLE_LIMIT         ((tb_duration_t){TB_NS_PER_S})
+#define NO_LIMIT_NS          (INT64_MAX / 4)
+#define REPORT_EVERY_NS      (10 * TB_NS_PER_S)
+#define SUSPENSION_COUNTS_NS (2 * TB_NS_PER_S)
 
 static void set_next_locked(tb_player_t *player, tb__ahead_result_t result)
     TB_REQUIRES(player->mutex);
@@ -68,8 +69,25 @@ static tb_status_t next_step(tb_player_t *player, tb__step_t *out, tb_error_t *e
   return TB_OK;
 }
 
-static void report_late(tb_player_t *player, const tb__step_t *step)
+/* On a clock, which others move on meanwhile, what comes soon after it. */
+static bool was_suspended(tb_player_t *player, const tb__step_t *step)
 {
+  tb__suspension_t *suspension = &player->suspension;
+  if (!player->watches_suspension) return false;
+  int64_t steady_ns = step->steady_ns;
+  if (player->clock_pacer)
+    return tb__suspension_within(suspension, steady_ns - SUSPENSION_COUNTS_NS, steady_ns) > 0;
+  int64_t suspended_ns = tb__suspension_within(suspension, step->due_ns, step->now_ns);
+  return step->late_ns - suspended_ns <= TB__LATE_NS;
+}
+
+/* Time is held back in any case; but nothing was slow if nothing could run. */
+static void count_late(tb_player_t *player, const tb__step_t *step)
+{
+  if (was_suspended(player, step)) return;
+  tb__mutex_lock(&player->mutex);
+  player->status.late++;
+  tb__mutex_unlock(&player->mutex);
   int64_t last_ns = player->late_report_ns;
   if (last_ns > 0 && step->steady_ns - last_ns < REPORT_EVERY_NS) return;
   player->late_report_ns = step->steady_ns;
@@ -172,7 +190,7 @@ static tb_status_t play_round(tb_player_t *player, tb_jump_reason_t reason, tb_e
     tb__step_t step;
     status = next_step(player, &step, error);
     if (status != TB_OK) break;
-    if (step.late_ns > 0) report_late(player, &step);
+    if (step.late_ns > 0) count_late(player, &step);
     if (step.empty) report_empty(&step);
     if (step.names) tb__player_hold_name(player, step.steady_ns);
     switch (step.kind) {
@@ -313,6 +331,14 @@ static void finish(tb_player_t *player)
   tb__mutex_unlock(&player->mutex);
 }
 
+static tb_status_t watch_suspension(tb_player_t *player, tb_error_t *error)
+{
+  if (player->pacer != &player->own_pacer && player->pacer != player->clock_pacer) return TB_OK;
+  tb_status_t status = tb__suspension_start(&player->suspension);
+  player->watches_suspension = status == TB_OK;
+  return status == TB_OK ? TB_OK : tb_error_set(error, status, "player: no thread");
+}
+
 tb_status_t tb_player_run(tb_player_t *player, tb_error_t *error)
 {
   if (tb__is_forked())
@@ -323,15 +349,17 @@ tb_status_t tb_player_run(tb_player_t *player, tb_error_t *error)
     return tb_error_set(error, TB_ERR_INVALID, "this player has played already: create another");
   atomic_store(&player->runner, (uintptr_t)pthread_self());
   const tb_play_transport_t *transport = &player->transport;
-  tb_status_t status = TB_OK;
+  tb_status_t status = watch_suspension(player, error);
   tb__player_hold_watch(player, true);
-  if (transport->ops->settle && !atomic_load(&player->stopping))
+  if (status == TB_OK && transport->ops->settle && !atomic_load(&player->stopping))
     status = transport->ops->settle(transport->self, SETTLE_LIMIT, error);
   if (status == TB_OK) status = play_rounds(player, error);
   if (status == TB_OK) status = flush(player, error);
   tb__player_hold_watch(player, false);
   finish(player);
   tb__ahead_stop(&player->ahead);
+  if (player->watches_suspension) tb__suspension_end(&player->suspension);
+  player->watches_suspension = false;
   atomic_store(&player->runner, 0);
   return status;
 }

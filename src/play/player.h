@@ -7,6 +7,7 @@
 
 #include "held/pacer.h"
 #include "platform/mutex.h"
+#include "platform/suspension.h"
 #include "play/ahead.h"
 #include "play/burst.h"
 #include "play/feed.h"
@@ -53,6 +54,8 @@ struct tb_player {
   int64_t round_start_ns;     /* the pacer's time */
   int64_t round_steady_ns;    /* the same in steady time */
   int64_t late_report_ns;     /* steady; 0: none yet */
+  bool watches_suspension;    /* not where a test has its own time */
+  tb__suspension_t suspension;
   tb__hold_t hold;
 
   tb__mutex_t mutex; /* guards what follows; never held while something else is called */

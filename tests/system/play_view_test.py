@@ -311,6 +311,20 @@ class PlayViewTest(CommandTest):
         shell.press(b"exit\n")
         self.assertEqual(shell.child.wait(LIMIT_S), 0)
 
+    def test_a_stop_in_between_makes_nothing_late(self):
+        self.environment["PS1"] = "shell: "
+        shell = Screen(self, ["bash", "--norc", "--noediting", "-i"], self.environment)
+        shell.expect("shell:")
+        command = f"{command_test.BIN_DIR}/timebase play {self.bag()} --start-offset 5"
+        shell.press(command.encode() + b"\n", "6.0")
+        shell.press(b"\x1a", "Stopped")
+        time.sleep(1)  # in which ten messages would have been due
+        shell.press(b"clear; fg\n", "7.5")
+        shell.press(b"q", "stopped at")
+        shell.press(b"exit\n")
+        self.assertEqual(shell.child.wait(LIMIT_S), 0)
+        self.assertIsNone(re.search(rb"\d late|held back", shell.raw))
+
     # ---- one line ----
 
     def check_one_line(self, *arguments, rows=24, columns=80):

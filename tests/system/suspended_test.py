@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""`timebase play` that is stopped as a process, and continued: nothing was slow, and nothing is late.
+
+usage: suspended_test.py BIN_DIR [TEST...]"""
+
+import os
+import random
+import signal
+import sys
+import time
+import unittest
+
+import command_test
+from command_test import LIMIT_S, SECOND, CommandTest, bag_make
+
+ROUNDS = 4
+
+
+def state_of(pid):
+    with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+        return file.read().rpartition(")")[2].split()[0]
+
+
+class SuspendedTest(CommandTest):
+    START = 1_600_000_000 * SECOND
+    domains = iter((160, 161, 162, 163))
+
+    def await_state(self, pid, is_it):
+        end = time.monotonic() + LIMIT_S
+        while not is_it(state_of(pid)):
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.001)
+
+    def stop_for(self, pid, duration_s):
+        os.kill(pid, signal.SIGSTOP)
+        self.await_state(pid, lambda state: state == "T")
+        time.sleep(duration_s)  # what would be late
+        os.kill(pid, signal.SIGCONT)
+        self.await_state(pid, lambda state: state != "T")
+
+    def check_stops(self, step_ns, *options, clock=("--clock", "100")):
+        """The position that it prints goes on from where it was."""
+        seed = int(os.environ.get("TB_TEST_SEED", time.time_ns() % 1_000_000_000))
+        print(f"seed {seed}: TB_TEST_SEED={seed} repeats it", flush=True)
+        generator = random.Random(seed)
+        bag = bag_make(self.folder, self.START, step_ns, 100 * SECOND // step_ns)
+        player = self.run_command("play", bag, *clock, *options)
+        position = lambda: float(player.expect(r"time ([\d.]+) s ").group(1))
+        position()
+        for _ in range(ROUNDS):
+            before = position()
+            self.stop_for(player.child.pid, generator.choice((0.15, 0.3, 0.6, 1.2)))
+            while position() < before + 0.9:
+                pass
+        player.child.send_signal(signal.SIGINT)
+        self.assertEqual(player.wait(), 0, player.errors)
+        self.assertFalse([line for line in player.errors if line], player.errors)
+        self.assertNotIn(" late", player.seen[-1])
+
+    def test_a_sparse_recording(self):
+        self.check_stops(SECOND // 10)
+
+    def test_a_dense_recording(self):
+        self.check_stops(SECOND // 2000)
+
+    def test_a_fast_playback(self):
+        self.check_stops(SECOND // 100, "--rate", "8")
+
+    def test_on_a_clock_that_goes_on(self):
+        server = self.run_command("serve", "--rate", "2")
+        self.check_stops(SECOND // 50, clock=("--use-sim-time",))
+        server.child.send_signal(signal.SIGTERM)
+        server.wait()
+
+
+if __name__ == "__main__":
+    command_test.BIN_DIR = sys.argv[1]
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]])
