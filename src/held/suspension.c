@@ -1,4 +1,4 @@
-#include "platform/suspension.h"
+#include "held/suspension.h"
 
 #include "held/held_time.h"
 #include "platform/futex.h"

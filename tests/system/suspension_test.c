@@ -1,5 +1,5 @@
 /* A process that is stopped notices it afterwards, and only then. */
-#include "platform/suspension.h"
+#include "held/suspension.h"
 
 #include <signal.h>
 #include <sys/wait.h>

@@ -1,8 +1,8 @@
 /* Notices when the whole process could not run: stopped by a signal (SIGSTOP, Ctrl-Z), frozen, or
  * without a processor. A thread beats; where it did not, nobody could. Who was late for another
  * reason was late while it went on beating. */
-#ifndef TB_PLATFORM_SUSPENSION_H
-#define TB_PLATFORM_SUSPENSION_H
+#ifndef TB_HELD_SUSPENSION_H
+#define TB_HELD_SUSPENSION_H
 
 #include <stdint.h>
 
