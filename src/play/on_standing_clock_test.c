@@ -62,13 +62,13 @@ static void test_who_holds_it_up_is_named_while_it_stands(void **state)
   pass_steady_ms(999);
   assert_string_equal(fixture_status(&stage.f).waits_for, "");
   pass_steady_ms(1);
-  assert_string_equal(fixture_status(&stage.f).waits_for, "name?1");
+  assert_string_equal(fixture_status(&stage.f).waits_for, "name\\x0a1");
   for (int i = 0; i < 10; i++) {
     await_limit();
     pass_steady_ms(1000);
   }
   assert_int_equal(told.count, 2);
-  assert_string_equal(told.text, "player: waiting for name?11");
+  assert_string_equal(told.text, "player: waiting for name\\x0a11");
   stage_stop(&stage);
   tb_log_set_hook(NULL, NULL);
 }
