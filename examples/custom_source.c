@@ -158,7 +158,7 @@ int main(int argc, char **argv)
   tb_source_t *source = NULL;
   tb_clock_t *clock = NULL;
   tb_cancel_token_t *ended = NULL;
-  tb_jump_handler_t *handler;
+  tb_jump_handler_t *handler = NULL;
   tb_jump_handler_options_t options = TB_JUMP_HANDLER_OPTIONS_INIT;
   options.threshold.min_backward.ns = -1;
   options.threshold.on_clock_change = true;
@@ -171,7 +171,8 @@ int main(int argc, char **argv)
     return 3;
   }
   int result = sleep_until(clock, until_s, ended);
-  tb_clock_destroy(clock); /* with its handler */
+  tb_jump_handler_destroy(handler);
+  tb_clock_destroy(clock);
   tb_source_destroy(source);
   tb_cancel_token_destroy(ended);
   return result;

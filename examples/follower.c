@@ -162,6 +162,7 @@ int main(int argc, char **argv)
   bool in_time = follow(&follower, queue, (unsigned)atoi(argv[1]), atoi(argv[2]) * TB_NS_PER_S);
   int result = report(&follower, in_time);
   tb_timer_queue_destroy(queue);
+  tb_jump_handler_destroy(handler);
   tb_clock_destroy(follower.clock);
   tb_clock_destroy(follower.wall);
   tb_source_destroy(source);

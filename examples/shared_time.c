@@ -93,7 +93,7 @@ static int follow(const char *name, int seconds)
 {
   tb_source_t *source = NULL;
   tb_clock_t *clock = NULL;
-  tb_jump_handler_t *handler;
+  tb_jump_handler_t *handler = NULL;
   tb_error_t error = TB_ERROR_INIT;
   tb_jump_handler_options_t options = TB_JUMP_HANDLER_OPTIONS_INIT;
   options.threshold.min_backward.ns = -1;
@@ -103,6 +103,7 @@ static int follow(const char *name, int seconds)
   if (!status) status = tb_clock_create(&(tb_clock_options_t){TB_TIME_ROS, source}, &clock);
   if (!status) status = tb_jump_handler_create(clock, &options, &handler);
   int result = status ? fail("follow", status, &error) : sleep_on(clock, seconds);
+  tb_jump_handler_destroy(handler);
   tb_clock_destroy(clock);
   tb_source_destroy(source);
   return result;

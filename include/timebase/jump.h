@@ -95,8 +95,8 @@ TB_BEGIN_DECLS
 /** Handlers of one timeline are called in the order in which they were created, all "before", then
  * all "after". One created during a jump waits for the next. It follows its clock to other sources.
  * When the clock is destroyed it is never called again; the handle is valid until it is destroyed
- * itself, before the clock or after it. A handle that is never destroyed keeps some memory until
- * the process ends.
+ * itself, before the clock or after it. One that never is keeps about 200 bytes until the library
+ * is unloaded.
  * [any thread] [from callbacks] TB_ERR_INVALID: a threshold of the wrong sign or none at all, or no
  * callback. TB_ERR_CLOSED: the clock is being destroyed. TB_ERR_NO_MEMORY, TB_ERR_FORKED. */
 TB_API tb_status_t tb_jump_handler_create(tb_clock_t *clock,

@@ -171,7 +171,6 @@ static tb_status_t sqlite_read_info(tb__bag_file_t *base, tb__bag_file_info_t *o
                                     tb_error_t *error)
 {
   sqlite_file_t *file = sqlite_file(base);
-  file->without_index = false; /* found again, however often it is asked */
   tb_status_t status = tb__sqlite_read_topics(&file->base, out, error);
   if (!status) status = read_extent_anyway(file, out, error);
   file->knows_count = !status;

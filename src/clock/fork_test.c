@@ -178,7 +178,6 @@ static void things_create(things_t *things, fixture_t *f)
 static bool things_destroy(things_t *things)
 {
   tb_jump_handler_destroy(things->handler);
-  tb_jump_handler_destroy(things->other_handler);
   tb_timer_destroy(things->timer);
   tb_timer_destroy(things->steady_timer);
   tb_rate_destroy(things->rate);
@@ -288,6 +287,7 @@ static void destroy_all(things_t *things)
   CHECK(things_destroy(things));
   CHECK(!tb_source_destroy(things->f->source));
   CHECK(!tb_clock_destroy(things->f->clock));
+  tb_jump_handler_destroy(things->other_handler); /* after its clock */
 }
 
 static void child_at_50(void *argument)
@@ -601,6 +601,7 @@ static void test_C7_destroying_in_a_child_frees_memory(void **state)
     if (round == 49) in_child(child_frees, arguments);
     assert_true(things_destroy(&things));
     assert_ok(tb_clock_destroy(fixture.clock));
+    tb_jump_handler_destroy(things.other_handler);
     assert_ok(tb_source_destroy(fixture.source));
   }
 }

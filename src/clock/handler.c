@@ -124,13 +124,13 @@ static tb_status_t wait_until_released(struct tb_jump_handler *handler, int64_t 
 TB_NO_THREAD_ANALYSIS
 static void left_add(struct tb_jump_handler *handler)
 {
-  if (tb__is_forked() && !tb__mutex_was_free(&left_mutex)) return;
+  bool broken = tb__is_forked() && !tb__mutex_was_free(&left_mutex); /* never looked at again */
   tb__mutex_lock(&left_mutex);
   handler->left = true;
   handler->previous = NULL;
-  handler->next = left;
-  if (left) left->previous = handler;
-  left = handler;
+  handler->next = broken ? NULL : left;
+  if (handler->next) left->previous = handler;
+  if (!broken) left = handler;
   tb__mutex_unlock(&left_mutex);
 }
 
@@ -141,6 +141,18 @@ static void left_remove(struct tb_jump_handler *handler)
   tb__mutex_lock(&left_mutex);
   *(handler->previous ? &handler->previous->next : &left) = handler->next;
   if (handler->next) handler->next->previous = handler->previous;
+  tb__mutex_unlock(&left_mutex);
+}
+
+/* At exit: those that nobody has destroyed. Where another thread is at it, they stay. */
+__attribute__((destructor)) static void forget_left(void)
+{
+  if (!tb__mutex_try_lock(&left_mutex)) return;
+  while (left) {
+    struct tb_jump_handler *handler = left;
+    left = handler->next;
+    free(handler);
+  }
   tb__mutex_unlock(&left_mutex);
 }
 

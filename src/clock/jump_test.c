@@ -169,7 +169,8 @@ static void test_J2_activation_before_the_first_tick_has_no_time_after(void **st
   assert_true(seen[0].before.ns > 0);
   assert_int_equal(seen[0].after.ns, 0);
   assert_int_equal(seen[0].delta.ns, 0);
-  assert_ok(tb_clock_destroy(clock)); /* takes the handler along */
+  assert_ok(tb_clock_destroy(clock));
+  tb_jump_handler_destroy(handler);
 }
 
 static void test_J3_all_before_then_all_after_in_order_of_registration(void **state)

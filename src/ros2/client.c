@@ -262,7 +262,7 @@ void tb_ros2_client_destroy(tb_ros2_client_t *client)
   tb__client_notify(client); /* a callback that waits in a call */
   if (dispatched) {
     tb__dispatch_t *dispatch = tb__ros2_context_dispatch(client->context);
-    if (!tb__is_forked() && tb__dispatch_leave(dispatch, &client->member, finish)) return;
+    if (tb__dispatch_leave(dispatch, &client->member, finish)) return;
     tb__dispatch_remove(dispatch, &client->member);
   }
   client_free(client);

@@ -174,7 +174,7 @@ bool tb__dispatch_leave(tb__dispatch_t *dispatch, tb__dispatch_member_t *member,
   tb__mutex_lock(&dispatch->mutex);
   bool runs = dispatch->running == member;
   if (runs) {
-    unlink_locked(dispatch, member);
+    if (!tb__is_forked()) unlink_locked(dispatch, member);
     member->finish = finish;
   }
   tb__mutex_unlock(&dispatch->mutex);

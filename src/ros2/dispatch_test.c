@@ -113,9 +113,54 @@ static void test_due_members_run_once_however_busy_others_are(void **state)
   tb__dispatch_fini(&dispatch);
 }
 
+typedef struct leaver {
+  tb__dispatch_member_t member; /* first */
+  tb__dispatch_t *dispatch;
+  sem_t finished;
+  _Atomic int runs, runs_when_finished;
+} leaver_t;
+
+static void leaver_finish(tb__dispatch_member_t *member)
+{
+  leaver_t *leaver = (leaver_t *)(void *)member;
+  atomic_store(&leaver->runs_when_finished, atomic_load(&leaver->runs));
+  sem_post(&leaver->finished);
+}
+
+static void leave(tb__dispatch_member_t *member)
+{
+  leaver_t *leaver = (leaver_t *)(void *)member;
+  tb__dispatch_post(leaver->dispatch, member); /* taken back by leaving */
+  assert_true(tb__dispatch_leave(leaver->dispatch, member, leaver_finish));
+  tb__dispatch_post(leaver->dispatch, member); /* of one that is no member */
+  atomic_fetch_add(&leaver->runs, 1);
+}
+
+static void test_what_leaves_in_its_run_is_finished_after_it(void **state)
+{
+  (void)state;
+  tb__dispatch_t dispatch;
+  worker_t other;
+  leaver_t leaver = {.dispatch = &dispatch};
+  tb__dispatch_init(&dispatch);
+  sem_init(&leaver.finished, 0, 0);
+  worker_add(&other, &dispatch);
+  assert_ok(tb__dispatch_add(&dispatch, &leaver.member, leave));
+  assert_false(tb__dispatch_leave(&dispatch, &leaver.member, leaver_finish)); /* not here */
+  tb__dispatch_post(&dispatch, &leaver.member);
+  wait_for(&leaver.finished);
+  tb__dispatch_post(&dispatch, &other.member);
+  wait_for(&other.ran);
+  assert_int_equal(leaver.runs, 1);
+  assert_int_equal(leaver.runs_when_finished, 1);
+  tb__dispatch_remove(&dispatch, &other.member);
+  tb__dispatch_fini(&dispatch);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_what_leaves_in_its_run_is_finished_after_it),
       cmocka_unit_test(test_posted_members_run),
       cmocka_unit_test(test_posts_before_a_run_count_once_and_removal_takes_them_back),
       cmocka_unit_test(test_due_members_run_once_however_busy_others_are),

@@ -209,7 +209,7 @@ void tb_ros2_service_destroy(tb_ros2_service_t *service)
   tb__announced_remove(&service->announced);
   if (service->has_member) {
     tb__dispatch_t *dispatch = tb__ros2_context_dispatch(service->context);
-    if (!tb__is_forked() && tb__dispatch_leave(dispatch, &service->member, finish)) return;
+    if (tb__dispatch_leave(dispatch, &service->member, finish)) return;
     tb__dispatch_remove(dispatch, &service->member);
   }
   service_free(service);

@@ -73,11 +73,11 @@ void tb_ros2_subscription_destroy(tb_ros2_subscription_t *subscription)
 {
   if (!subscription || !tb__raw_reader_close(subscription->reader)) return;
   tb__announced_remove(&subscription->announced);
-  if (!tb__is_forked() && tb__raw_reader_runs_here(subscription->reader)) {
+  if (!tb__raw_reader_runs_here(subscription->reader)) {
+    subscription_free(subscription);
+  } else if (!tb__is_forked()) { /* else it is left allocated: the child is in its callback */
     subscription->retired.finish = finish;
     tb__ros2_context_retire(subscription->context, &subscription->retired);
-  } else {
-    subscription_free(subscription);
   }
 }
 
