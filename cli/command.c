@@ -44,6 +44,12 @@ int command_failed(const command_t *command, tb_status_t status, const tb_error_
   return EXIT_IO;
 }
 
+int command_bad_file(const command_t *command, tb_status_t status, const tb_error_t *error)
+{
+  if (status == TB_ERR_INVALID) return command_usage_error(command, "%s", error->text);
+  return command_failed(command, status, error);
+}
+
 int command_bad_option(const command_t *command, int option, char **argv)
 {
   const char *word = argv[optind - 1];

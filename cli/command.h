@@ -50,6 +50,10 @@ int command_usage_error(const command_t *command, const char *format, ...)
  * Returns EXIT_IO. */
 int command_failed(const command_t *command, tb_status_t status, const tb_error_t *error);
 
+/* A file that an option names cannot be taken. EXIT_USAGE if it is none that could be read, such as
+ * a pipe; else as command_failed. */
+int command_bad_file(const command_t *command, tb_status_t status, const tb_error_t *error);
+
 /* For the default case of getopt_long (with a leading ':' in the short options). EXIT_USAGE. */
 int command_bad_option(const command_t *command, int option, char **argv);
 

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <timebase/qos_overrides.h>
 #include <timebase/ros2_recorder.h>
+#include <timebase/topic_expression.h>
 #include <unistd.h>
 
 #include "command.h"
@@ -205,11 +207,26 @@ static void name_bag(arguments_t *arguments)
   arguments->path = arguments->default_path;
 }
 
+static bool check_expression(const command_t *command, const char *option, const char *text)
+{
+  tb_topic_expression_t *expression = NULL;
+  tb_error_t error = TB_ERROR_INIT;
+  if (!text || tb_topic_expression_create(text, &expression, &error) == TB_OK) {
+    tb_topic_expression_destroy(expression);
+    return true;
+  }
+  command_usage_error(command, "%s: %s", option, error.text);
+  return false;
+}
+
 static int finish_arguments(const command_t *command, arguments_t *arguments)
 {
   tb_ros2_recorder_options_t *graph = &arguments->options;
   if (!graph->all && !graph->regex && graph->topic_count == 0)
     return command_usage_error(command, "which topics? name them, or give --all or --regex");
+  if (!check_expression(command, "--regex", graph->regex) ||
+      !check_expression(command, "--exclude-regex", graph->exclude_regex))
+    return EXIT_USAGE;
   if (arguments->use_sim_time) {
     if (arguments->has_log_time && graph->recorder.log_time != TB_RECORDER_TIME_ROS)
       return command_usage_error(command, "--use-sim-time records ROS time: --log-time ros");
@@ -289,6 +306,17 @@ static int open_session(session_t *session, const arguments_t *arguments)
   return status ? command_failed(session->command, status, &error) : EXIT_OK;
 }
 
+/* Before signals are caught, as one that comes while it is read ends the program; and before the
+ * bag is made. */
+static int check_overrides(const command_t *command, const char *path)
+{
+  tb_error_t error = TB_ERROR_INIT;
+  tb_qos_overrides_t *overrides = NULL;
+  tb_status_t status = path ? tb_qos_overrides_load(path, &overrides, &error) : TB_OK;
+  tb_qos_overrides_destroy(overrides);
+  return status ? command_bad_file(command, status, &error) : EXIT_OK;
+}
+
 static void close_session(session_t *session)
 {
   tb_ros2_recorder_destroy(session->recorder);
@@ -365,6 +393,7 @@ static int run(const command_t *command, int argc, char **argv)
   int result = arguments.topics && arguments.excluded
                    ? parse(command, argc, argv, &arguments, &help)
                    : command_failed(command, TB_ERR_NO_MEMORY, NULL);
+  if (!result && !help) result = check_overrides(command, arguments.options.qos_overrides_path);
   if (!result && !help) {
     command_catch_signals();
     command_show_log(command);
@@ -386,7 +415,8 @@ const command_t command_record = {
         "Records topics of the ROS 2 graph until SIGINT or SIGTERM; new ones as they appear.\n\n"
         "  -a, --all              all topics\n"
         "  --topics T...          these topics: all words up to the next option (or --)\n"
-        "  -e, --regex R          topics that match R (POSIX, extended), anywhere in the name\n"
+        "  -e, --regex R          topics that match R anywhere in the name; R is as in ros2 bag\n"
+        "                         (ECMAScript): '^/camera/(?:left|right)/', '\\d$'\n"
         "  -x, --exclude-regex R  but not those that match R\n"
         "  --exclude-topics T...  but not these\n"
         "  --include-hidden-topics  also those with a part that begins with '_'\n"
@@ -423,8 +453,11 @@ const command_t command_record = {
         "reliable subscription: where more than half a megabyte is not acknowledged, for 10 s.\n"
         "Losses are counted by topic: on the way (gaps in a publisher's numbers), as the queue "
         "was\n"
-        "full, as the file could not be written; then another file is tried. Services as of\n"
-        "ros2 bag record: ~/pause, ~/resume, ~/is_paused, ~/split_bagfile, ~/snapshot.\n\n"
+        "full, as the file could not be written, or was cut or taken away by somebody else; then\n"
+        "another file is tried. What is not known to be in the file counts as lost. Two kinds of\n"
+        "losses cannot be counted: what a publisher sent before it was matched, and the last\n"
+        "messages of a topic, as no later number shows the gap. Services as of ros2 bag record:\n"
+        "~/pause, ~/resume, ~/is_paused, ~/split_bagfile, ~/snapshot.\n\n"
         "Exit status: 1 if messages were lost as the queue was full, 3 if the file system "
         "failed.\n",
     .run = run,

@@ -69,7 +69,8 @@ typedef struct tb_bag_writer_topic {
   const char *definition_encoding; /**< "ros2msg" if there is one */
 } tb_bag_writer_topic_t;
 
-/** What has been written so far, without what was lost by a failure. */
+/** What has been written so far, without what was lost by a failure: of a file that has failed,
+ * what is known to be there. */
 typedef struct tb_bag_writer_info {
   uint64_t message_count; /**< in all files */
   int64_t start_ns;       /**< the earliest log time, 0 without messages */
@@ -121,6 +122,7 @@ TB_API tb_status_t tb_bag_writer_add_topic(tb_bag_writer_t *writer,
  *   TB_ERR_INVALID    no such topic, a negative time, or `data` is NULL
  *   TB_ERR_LIMIT      more than 1,000,000,000 bytes
  *   TB_ERR_NOT_FOUND  the folder or the file has been taken away
+ *   TB_ERR_TRUNCATED  somebody else has cut the file
  *   TB_ERR_SYSTEM     the disk is full, or failed
  *   TB_ERR_NO_MEMORY */
 TB_API tb_status_t tb_bag_writer_write(tb_bag_writer_t *writer, size_t topic, int64_t log_time_ns,

@@ -39,8 +39,8 @@ TB_BEGIN_DECLS
 TB_API tb_status_t tb_qos_overrides_parse(const char *text, size_t size, tb_qos_overrides_t **out,
                                           tb_error_t *error);
 
-/** The same of a file. Also TB_ERR_NOT_FOUND and TB_ERR_SYSTEM. [any thread] [blocks: file system]
- */
+/** The same of a regular file; a pipe or a device is refused at once. Also TB_ERR_NOT_FOUND,
+ * TB_ERR_INVALID (not a regular file) and TB_ERR_SYSTEM. [any thread] [blocks: file system] */
 TB_API tb_status_t tb_qos_overrides_load(const char *path, tb_qos_overrides_t **out,
                                          tb_error_t *error);
 

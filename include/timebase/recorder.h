@@ -1,5 +1,5 @@
 /* Recording messages to a bag while they come: a bounded queue, a thread that writes, and counts of
- * all that was lost. What takes the messages from a graph stands in timebase/ros2_recorder.h. */
+ * what was lost. What takes the messages from a graph is in timebase/ros2_recorder.h. */
 #ifndef TIMEBASE_RECORDER_H
 #define TIMEBASE_RECORDER_H
 
@@ -77,15 +77,18 @@ typedef struct tb_recorder_message {
                          which recording goes on, or of the first tick; of a topic the newest 1000 */
 } tb_recorder_message_t;
 
-/** What has become of the messages of one topic. */
+/** What has become of the messages of one topic. Each that was taken is counted in one of the
+ * fields below but the first loss, which is of messages that never came here. */
 typedef struct tb_recorder_topic_status {
-  const char *name;         /**< valid as long as the recorder */
-  const char *type;         /**< likewise */
-  uint64_t written;         /**< in the files, or with the next flush */
-  uint64_t waiting;         /**< in the queue, or latched, for the first tick or resume */
+  const char *name; /**< valid as long as the recorder */
+  const char *type; /**< likewise */
+  uint64_t written; /**< in the files, or with the next flush; once writing has failed, and after
+                       tb_recorder_stop, in the files: what is not known to be there is lost */
+  uint64_t waiting; /**< in the queue, or latched, for the first tick or resume */
   uint64_t lost_on_the_way; /**< as told by tb_recorder_note_lost */
   uint64_t lost_in_queue;   /**< because the queue was full */
-  uint64_t lost_in_file;    /**< because the file system failed */
+  uint64_t lost_in_file;    /**< because the file system failed, or somebody else cut the file or
+                               took it away */
   uint64_t skipped_paused;  /**< came while paused, and were not recorded later */
   uint64_t skipped_early;   /**< came before the clock's first tick */
   uint64_t pushed_out;      /**< of a snapshot's memory, by newer ones */
@@ -177,9 +180,10 @@ TB_API tb_status_t tb_recorder_split(tb_recorder_t *recorder, tb_recorder_done_f
 TB_API tb_status_t tb_recorder_snapshot(tb_recorder_t *recorder, tb_recorder_done_fn done,
                                         void *user);
 
-/** Takes no more, writes what waits and closes the bag. The first failure of the whole recording is
- * returned; a second call returns it again. [one thread] [blocks: file system] TB_ERR_DEADLOCK from
- * a jump callback or the log hook, TB_ERR_FORKED. */
+/** Takes no more, writes what waits and closes the bag. A file that somebody else has cut, replaced
+ * or removed is noticed here at the latest. The first failure of the whole recording is returned; a
+ * second call returns it again. [one thread] [blocks: file system] TB_ERR_DEADLOCK from a jump
+ * callback or the log hook, TB_ERR_FORKED. */
 TB_API tb_status_t tb_recorder_stop(tb_recorder_t *recorder, tb_error_t *error);
 
 /** Also after tb_recorder_stop. [any thread] [from callbacks] */

@@ -19,11 +19,14 @@ typedef struct tb_ros2_recorder_options {
   /** How it is written. With TB_RECORDER_TIME_ROS and no clock, that of the node; `/clock` is
    * recorded too, whatever the rest says. */
   tb_recorder_options_t recorder;
-  bool all;                          /**< all topics */
-  const char *const *topics;         /**< by name; a missing first '/' is put before it */
-  size_t topic_count;                /**< how many */
-  const char *regex;                 /**< POSIX, extended; matches anywhere in the name; or NULL */
-  const char *exclude_regex;         /**< likewise */
+  bool all;                  /**< all topics */
+  const char *const *topics; /**< by name; a missing first '/' is put before it */
+  size_t topic_count;        /**< how many */
+  /** As tb_topic_expression_create has it; or NULL. One that cannot tell within its limits is an
+   * error in the log, and such topics are recorded. One that matches no topic is warned of there,
+   * after 3 s and at the end. */
+  const char *regex;
+  const char *exclude_regex;         /**< in the same way */
   const char *const *exclude_topics; /**< by name */
   size_t exclude_topic_count;        /**< how many */
   bool include_hidden;               /**< also those with a part that begins with '_' */
@@ -50,6 +53,8 @@ TB_BEGIN_DECLS
  * recorded, as is always one of another type. Gaps in what publishers
  * number are counted as lost on the way (tb_recorder_topic_status_t); one that is larger than
  * `gap_max` is not, as the numbers may be forged, and is reported to the log once for each topic.
+ * What a publisher sent before it was matched, and the last messages of a topic, after which no
+ * number comes, cannot be counted.
  *
  * Definitions of message types are taken from the share folders of AMENT_PREFIX_PATH, if they are
  * there with all that they name; those of the time contract are built in. Otherwise the bag has the

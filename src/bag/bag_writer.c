@@ -56,10 +56,10 @@ static tb_status_t choose_format(const char *id, const tb__bag_output_format_t *
     return TB_OK;
   }
   char known[64] = "";
-  for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-    if (i) strcat(known, ", ");
-    strcat(known, formats[i]->id);
-  }
+  size_t used = 0;
+  for (size_t i = 0; i < sizeof formats / sizeof *formats && used < sizeof known; i++)
+    used +=
+        (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", formats[i]->id);
   return tb_error_set(error, TB_ERR_UNSUPPORTED, "storage format \"%.40s\" (known: %s)", id, known);
 }
 
@@ -244,10 +244,11 @@ static tb_status_t check_output(const tb_bag_writer_t *writer, tb_error_t *error
 
 static tb_status_t failed(tb_bag_writer_t *writer, const tb_error_t *detail, tb_error_t *error)
 {
-  tb_status_t status = detail->status;
-  tb__writer_abandon_file(writer, detail);
-  if (error) *error = *detail;
-  return status;
+  tb_error_t why = *detail, place = TB_ERROR_INIT;
+  if (why.status == TB_ERR_TRUNCATED && tb__writer_check_place(writer, &place)) why = place;
+  tb__writer_abandon_file(writer, &why);
+  if (error) *error = why;
+  return why.status;
 }
 
 static tb_status_t register_topic(tb_bag_writer_t *writer, tb__written_topic_t *topic,
@@ -339,7 +340,9 @@ tb_status_t tb_bag_writer_write(tb_bag_writer_t *writer, size_t topic, int64_t l
   if (writer->format->write(writer->output, writer->topics[topic].id, log_time_ns, publish_time_ns,
                             bytes, size, &detail))
     return failed(writer, &detail, error);
+  tb__writer_note_whole(writer);
   count(writer, topic, log_time_ns);
+  tb__writer_note_whole(writer);
   return TB_OK;
 }
 
@@ -348,9 +351,12 @@ tb_status_t tb_bag_writer_flush(tb_bag_writer_t *writer, tb_bag_flush_t how, tb_
   tb_status_t status = check_output(writer, error);
   if (status) return status;
   tb_error_t detail = TB_ERROR_INIT;
-  if (writer->format->flush(writer->output, how == TB_BAG_FLUSH_DISK, &detail) ||
-      tb__writer_check_place(writer, &detail))
-    return failed(writer, &detail, error);
+  status = writer->format->flush(writer->output, how == TB_BAG_FLUSH_DISK, &detail);
+  tb__writer_note_whole(writer);
+  if (!status) status = tb__writer_check_place(writer, &detail);
+  if (!status) status = writer->format->check(writer->output, &detail);
+  if (status) return failed(writer, &detail, error);
+  if (how == TB_BAG_FLUSH_DISK) tb__writer_note_synced(writer);
   return TB_OK;
 }
 
@@ -416,17 +422,28 @@ tb_status_t tb_bag_writer_split(tb_bag_writer_t *writer, tb_error_t *error)
   return status ? status : told;
 }
 
-tb_status_t tb_bag_writer_close(tb_bag_writer_t *writer, tb_error_t *error)
+tb_status_t tb__bag_writer_finish(tb_bag_writer_t *writer, tb_error_t *error)
 {
-  if (!writer) return TB_OK;
   tb_error_t first = writer->failure, detail = TB_ERROR_INIT;
   if (writer->output && tb__writer_end_file(writer, &detail) && !first.status) first = detail;
   if (tb__writer_save_metadata(writer, &detail) && !first.status) first = detail;
   if (tell_split(writer, tb__writer_file(writer)->name, NULL, &detail) && !first.status)
     first = detail;
-  destroy(writer);
   if (first.status && error) *error = first;
   return first.status;
+}
+
+void tb__bag_writer_free(tb_bag_writer_t *writer)
+{
+  destroy(writer);
+}
+
+tb_status_t tb_bag_writer_close(tb_bag_writer_t *writer, tb_error_t *error)
+{
+  if (!writer) return TB_OK;
+  tb_status_t status = tb__bag_writer_finish(writer, error);
+  destroy(writer);
+  return status;
 }
 
 /* ---- what is known ---- */

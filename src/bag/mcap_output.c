@@ -149,17 +149,27 @@ static tb_status_t mcap_write(tb__bag_output_t *base, uint32_t topic, int64_t lo
       .publish_time_ns = (uint64_t)(publish_time_ns < 0 ? log_time_ns : publish_time_ns),
       .data = data,
       .size = size};
-  return tb__mcap_writer_message(writer, &message, error);
+  tb_status_t status = tb__mcap_writer_message(writer, &message, error);
+  base->whole_count = writer->whole_count;
+  return status;
 }
 
 static tb_status_t mcap_flush(tb__bag_output_t *base, bool sync, tb_error_t *error)
 {
-  return tb__mcap_writer_flush(mcap_output(base)->writer, sync, error);
+  tb__mcap_writer_t *writer = mcap_output(base)->writer;
+  tb_status_t status = tb__mcap_writer_flush(writer, sync, error);
+  base->whole_count = writer->whole_count;
+  return status;
 }
 
 static uint64_t mcap_size(const tb__bag_output_t *base)
 {
   return tb__mcap_writer_size(((const mcap_output_t *)base)->writer);
+}
+
+static tb_status_t mcap_check(tb__bag_output_t *base, tb_error_t *error)
+{
+  return tb__mcap_writer_check(mcap_output(base)->writer, error);
 }
 
 static tb_status_t add_metadata(mcap_output_t *output, const char *metadata, tb_error_t *error)
@@ -195,5 +205,6 @@ const tb__bag_output_format_t tb__mcap_output = {
     .write = mcap_write,
     .flush = mcap_flush,
     .size = mcap_size,
+    .check = mcap_check,
     .close = mcap_close,
 };

@@ -3,6 +3,7 @@
 #include <libdeflate.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -51,11 +52,24 @@ static void take_back(const tb__mcap_writer_t *writer)
     return; /* readers find the end of what is whole by themselves */
 }
 
-/* `crc`: of the file behind it. */
+tb_status_t tb__mcap_writer_check(const tb__mcap_writer_t *writer, tb_error_t *error)
+{
+  struct stat info;
+  if (fstat(writer->fd, &info) != 0) return system_error(writer, error);
+  if ((uint64_t)info.st_size >= writer->position) return TB_OK;
+  tb_error_set(error, TB_ERR_TRUNCATED, "%s was cut while it was written: %lld bytes of %llu",
+               writer->path, (long long)info.st_size, (unsigned long long)writer->position);
+  if (error) error->offset = info.st_size;
+  return TB_ERR_TRUNCATED;
+}
+
+/* `crc`: of the file after it. Behind a cut nothing is written: the hole would look like data. */
 static tb_status_t append(tb__mcap_writer_t *writer, const uint8_t *bytes, size_t size,
                           uint32_t crc, tb_error_t *error)
 {
-  tb_status_t status = write_at(writer, writer->position, bytes, size, error);
+  tb_status_t status = tb__mcap_writer_check(writer, error);
+  if (status) return status;
+  status = write_at(writer, writer->position, bytes, size, error);
   if (status) {
     take_back(writer);
     return status;
@@ -139,6 +153,7 @@ tb_status_t tb__mcap_writer_create(const char *path, const tb__bag_output_option
   writer->fd = -1;
   writer->compression = options->compression;
   writer->level = options->level;
+  writer->doubts = options->doubts;
   writer->chunk_size = options->chunk_size ? options->chunk_size : DEFAULT_CHUNK;
   if (writer->chunk_size > MAX_CHUNK) writer->chunk_size = (size_t)MAX_CHUNK;
   tb_status_t status = allocate(writer, path, error);
@@ -175,6 +190,7 @@ static tb_status_t end_chunk(tb__mcap_writer_t *writer, tb_error_t *error)
     return status;
   }
   writer->chunk_count++;
+  writer->whole_count = writer->message_count;
   begin_chunk(writer);
   return TB_OK;
 }
@@ -386,7 +402,10 @@ tb_status_t tb__mcap_writer_attachment(tb__mcap_writer_t *writer, const tb__mcap
 tb_status_t tb__mcap_writer_flush(tb__mcap_writer_t *writer, bool sync, tb_error_t *error)
 {
   tb_status_t status = end_chunk(writer, error);
-  if (!status && sync && fdatasync(writer->fd) != 0) status = system_error(writer, error);
+  if (!status && sync && fdatasync(writer->fd) != 0) {
+    status = system_error(writer, error);
+    if (writer->doubts) writer->doubts->is_unsynced = true;
+  }
   return status;
 }
 
@@ -404,7 +423,10 @@ tb_status_t tb__mcap_writer_close(tb__mcap_writer_t *writer, tb_error_t *error)
   free(end.at);
   int fd = writer->fd;
   writer->fd = -1;
-  if (close(fd) != 0 && !status) status = system_error(writer, error);
+  if (close(fd) != 0) {
+    if (!status) status = system_error(writer, error);
+    if (writer->doubts) writer->doubts->is_unsynced = true;
+  }
   destroy(writer);
   return status;
 }

@@ -34,6 +34,8 @@ tb__mcap_writer_t *tb__mcap_output_writer(tb__bag_output_t *output);
 /* Ends the chunk. */
 tb_status_t tb__mcap_writer_flush(tb__mcap_writer_t *writer, bool sync, tb_error_t *error);
 uint64_t tb__mcap_writer_size(const tb__mcap_writer_t *writer);
+/* TB_ERR_TRUNCATED: somebody else has cut the file. */
+tb_status_t tb__mcap_writer_check(const tb__mcap_writer_t *writer, tb_error_t *error);
 /* Frees on failure too. */
 tb_status_t tb__mcap_writer_close(tb__mcap_writer_t *writer, tb_error_t *error);
 

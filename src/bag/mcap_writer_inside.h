@@ -28,6 +28,7 @@ typedef struct tb__mcap_track {
 
 struct tb__mcap_writer {
   int fd;
+  tb__bag_output_doubts_t *doubts; /* or NULL */
   char *path;
   uint64_t position; /* end of what is whole in the file */
   uint32_t crc;      /* of all of it */
@@ -42,6 +43,7 @@ struct tb__mcap_writer {
   size_t summed;             /* of the chunk, how far chunk_crc goes */
   uint32_t chunk_crc;
   uint64_t chunk_messages, chunk_start_ns, chunk_end_ns;
+  uint64_t whole_count;     /* messages in chunks that are in the file */
   uint16_t *chunk_channels; /* TB__MCAP_IDS */
   size_t chunk_channel_count;
   tb__mcap_bytes_t chunk_index, attachment_index, metadata_index; /* for the summary */

@@ -20,13 +20,22 @@ typedef struct tb__bag_output_format tb__bag_output_format_t;
 /* An open file; first member of each format's own struct. Not thread-safe: one writer owns it. */
 typedef struct tb__bag_output {
   const tb__bag_output_format_t *format;
+  uint64_t whole_count; /* of the messages written: those that are readable if the process is killed
+                           now, as far as is known */
 } tb__bag_output_t;
+
+/* What a format found out about its file; outlives the output. */
+typedef struct tb__bag_output_doubts {
+  bool is_unsynced; /* what was written since the last sync may be gone: a sync or close failed */
+  bool may_be_cut;  /* somebody else may have shortened it: only reading it tells */
+} tb__bag_output_doubts_t;
 
 typedef struct tb__bag_output_options {
   size_t chunk_size; /* bytes of a chunk or of an open transaction; 0: the format's default */
   tb__bag_output_compression_t compression;
-  int level;              /* of the compression; 0: the library's default */
-  const char *ros_distro; /* NULL or "": unknown */
+  int level;                       /* of the compression; 0: the library's default */
+  const char *ros_distro;          /* NULL or "": unknown */
+  tb__bag_output_doubts_t *doubts; /* raised by the output, never lowered; NULL: nobody asks */
 } tb__bag_output_options_t;
 
 typedef struct tb__bag_output_topic {
@@ -54,6 +63,8 @@ struct tb__bag_output_format {
    * process is killed now. */
   tb_status_t (*flush)(tb__bag_output_t *output, bool sync, tb_error_t *error);
   uint64_t (*size)(const tb__bag_output_t *output); /* of the file, with what is buffered */
+  /* TB_ERR_TRUNCATED: the file is shorter than what was written to it. Also after a failure. */
+  tb_status_t (*check)(tb__bag_output_t *output, tb_error_t *error);
   /* `metadata`: the text of metadata.yaml that the file shall carry, or NULL. Frees on failure
    * too. */
   tb_status_t (*close)(tb__bag_output_t *output, const char *metadata, tb_error_t *error);

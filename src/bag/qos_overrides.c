@@ -1,12 +1,11 @@
 #include <timebase/qos_overrides.h>
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bag/offers.h"
 #include "base/log.h"
+#include "platform/input_file.h"
 
 #define MAX_SIZE ((size_t)1 << 20)
 
@@ -99,35 +98,12 @@ tb_status_t tb_qos_overrides_parse(const char *text, size_t size, tb_qos_overrid
   return TB_OK;
 }
 
-static tb_status_t file_error(const char *path, tb_error_t *error)
-{
-  return tb_error_set(error, errno == ENOENT ? TB_ERR_NOT_FOUND : TB_ERR_SYSTEM, "%s: %s", path,
-                      strerror(errno));
-}
-
-static tb_status_t read_file(FILE *file, const char *path, char **out, size_t *size,
-                             tb_error_t *error)
-{
-  char *text = malloc(MAX_SIZE + 1);
-  if (!text) return tb_error_set(error, TB_ERR_NO_MEMORY, "%s: out of memory", path);
-  *size = fread(text, 1, MAX_SIZE + 1, file);
-  if (ferror(file)) {
-    free(text);
-    return file_error(path, error);
-  }
-  *out = text;
-  return TB_OK;
-}
-
 tb_status_t tb_qos_overrides_load(const char *path, tb_qos_overrides_t **out, tb_error_t *error)
 {
   if (!path || !out) return tb_error_set(error, TB_ERR_INVALID, "QoS overrides: NULL");
-  FILE *file = fopen(path, "rbe");
-  if (!file) return file_error(path, error);
   char *text = NULL;
   size_t size = 0;
-  tb_status_t status = read_file(file, path, &text, &size, error);
-  fclose(file);
+  tb_status_t status = tb__input_file_read(path, MAX_SIZE, &text, &size, error);
   if (status != TB_OK) return status;
   tb_error_t detail = TB_ERROR_INIT;
   status = tb_qos_overrides_parse(text, size, out, &detail);

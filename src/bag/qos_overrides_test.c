@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <timebase/log.h>
 #include <unistd.h>
 
@@ -90,7 +91,11 @@ static void test_files(void **state)
   tb_error_t error = TB_ERROR_INIT;
   assert_status(tb_qos_overrides_load(path, &overrides, &error), TB_ERR_NOT_FOUND);
   assert_non_null(strstr(error.text, path));
-  assert_status(tb_qos_overrides_load("/tmp", &overrides, &error), TB_ERR_SYSTEM);
+  assert_status(tb_qos_overrides_load("/tmp", &overrides, &error), TB_ERR_INVALID);
+  assert_int_equal(mkfifo(path, 0600), 0); /* to which nobody writes */
+  assert_status(tb_qos_overrides_load(path, &overrides, &error), TB_ERR_INVALID);
+  assert_non_null(strstr(error.text, "not a regular file but a pipe"));
+  assert_int_equal(unlink(path), 0);
 }
 
 static char reduction[200];

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "bag/output.h"
@@ -19,6 +20,8 @@
 typedef struct sqlite_output {
   tb__bag_output_t base;
   char *path;
+  char *log_path;
+  tb__bag_output_doubts_t *doubts; /* or NULL */
   sqlite3 *database;
   sqlite3_stmt *insert;
   sqlite3_stmt *page_count;
@@ -26,6 +29,9 @@ typedef struct sqlite_output {
   size_t pending;
   uint64_t committed_size;
   uint64_t page_size;
+  bool has_log;                /* a write-ahead log, which neither shrinks nor goes by itself */
+  int64_t file_size, log_size; /* the largest seen; the file does not shrink either */
+  uint64_t row_count;
 } sqlite_output_t;
 
 static const char schema[] =
@@ -104,8 +110,63 @@ static tb_status_t open_database(sqlite_output_t *output, tb_error_t *error)
     return output->database ? failed(output, error) : no_memory(error);
   sqlite3_extended_result_codes(output->database, 1);
   sqlite3_busy_timeout(output->database, BUSY_LIMIT_MS);
-  return execute(output, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;", error);
+  sqlite3_stmt *statement = NULL;
+  tb_status_t status = prepare(output, "PRAGMA journal_mode = WAL", &statement, error);
+  if (!status && sqlite3_step(statement) != SQLITE_ROW) status = failed(output, error);
+  if (!status) {
+    const char *mode = (const char *)sqlite3_column_text(statement, 0);
+    output->has_log = mode && strcmp(mode, "wal") == 0;
+  }
+  sqlite3_finalize(statement);
+  return status ? status : execute(output, "PRAGMA synchronous = NORMAL", error);
 }
+
+/* ---- what somebody else does to the file ---- */
+
+/* Through SQLite: to open and close its files would drop the locks that it holds on them. */
+static int64_t size_of(sqlite_output_t *output, int which)
+{
+  sqlite3_file *file = NULL;
+  sqlite3_int64 size = 0;
+  if (sqlite3_file_control(output->database, "main", which, &file) != SQLITE_OK || !file ||
+      !file->pMethods || file->pMethods->xFileSize(file, &size) != SQLITE_OK)
+    return -1;
+  return size;
+}
+
+/* As large as it has been, and under its name. */
+static bool is_log_there(sqlite_output_t *output)
+{
+  struct stat info;
+  int64_t size = output->has_log ? size_of(output, SQLITE_FCNTL_JOURNAL_POINTER) : -1;
+  if (size > output->log_size) output->log_size = size;
+  if (output->log_size == 0) return true;
+  bool is_there = stat(output->log_path, &info) == 0 && info.st_size >= output->log_size;
+  if (!is_there) output->log_size = size > 0 ? size : 0; /* told once */
+  return is_there;
+}
+
+static tb_status_t sqlite_check(tb__bag_output_t *base, tb_error_t *error)
+{
+  sqlite_output_t *output = sqlite_output(base);
+  int64_t size = size_of(output, SQLITE_FCNTL_FILE_POINTER);
+  if (size < 0) return TB_OK;
+  if (size > output->file_size) output->file_size = size;
+  if (size < output->file_size) {
+    if (output->doubts) output->doubts->may_be_cut = true;
+    return tb_error_set(error, TB_ERR_TRUNCATED,
+                        "%s was cut while it was written: %lld bytes of %lld", output->path,
+                        (long long)size, (long long)output->file_size);
+  }
+  if (is_log_there(output)) return TB_OK;
+  /* Or somebody has moved all of it to the file, which only reading can tell. */
+  if (output->doubts) output->doubts->may_be_cut = true;
+  if ((uint64_t)size >= output->committed_size) return TB_OK;
+  return tb_error_set(error, TB_ERR_TRUNCATED, "%s was cut, or taken away, while it was written",
+                      output->log_path);
+}
+
+/* ---- beginning ---- */
 
 static tb_status_t measure(sqlite_output_t *output, tb_error_t *error)
 {
@@ -149,6 +210,7 @@ static void destroy(sqlite_output_t *output)
   sqlite3_finalize(output->insert);
   sqlite3_finalize(output->page_count);
   sqlite3_close(output->database);
+  free(output->log_path);
   free(output->path);
   free(output);
 }
@@ -161,9 +223,12 @@ static tb_status_t sqlite_create(const tb__bag_output_format_t *format, const ch
   if (!output) return no_memory(error);
   output->base.format = format;
   output->transaction_size = options->chunk_size ? options->chunk_size : DEFAULT_TRANSACTION;
+  output->doubts = options->doubts;
   output->path = strdup(path);
+  if (asprintf(&output->log_path, "%s-wal", path) < 0) output->log_path = NULL;
   bool created = false;
-  tb_status_t status = output->path ? create_file(output, error) : no_memory(error);
+  tb_status_t status =
+      output->path && output->log_path ? create_file(output, error) : no_memory(error);
   created = !status;
   if (!status) status = open_database(output, error);
   if (!status) status = make_tables(output, options->ros_distro, error);
@@ -178,7 +243,9 @@ static tb_status_t sqlite_create(const tb__bag_output_format_t *format, const ch
 
 static tb_status_t begin(sqlite_output_t *output, tb_error_t *error)
 {
-  return sqlite3_get_autocommit(output->database) ? execute(output, "BEGIN", error) : TB_OK;
+  if (!sqlite3_get_autocommit(output->database)) return TB_OK;
+  tb_status_t status = sqlite_check(&output->base, error); /* before it grows over a cut */
+  return status ? status : execute(output, "BEGIN", error);
 }
 
 static tb_status_t sqlite_add_topic(tb__bag_output_t *base, const tb__bag_output_topic_t *topic,
@@ -210,10 +277,13 @@ static tb_status_t sqlite_add_topic(tb__bag_output_t *base, const tb__bag_output
 static tb_status_t commit(sqlite_output_t *output, tb_error_t *error)
 {
   if (sqlite3_get_autocommit(output->database)) return TB_OK;
-  tb_status_t status = execute(output, "COMMIT", error);
+  tb_status_t status = sqlite_check(&output->base, error);
+  if (!status) status = execute(output, "COMMIT", error);
   if (status) return status;
   output->pending = 0;
-  return measure(output, error);
+  output->base.whole_count = output->row_count;
+  status = measure(output, error);
+  return status ? status : sqlite_check(&output->base, error);
 }
 
 static tb_status_t sqlite_write(tb__bag_output_t *base, uint32_t topic, int64_t log_time_ns,
@@ -232,6 +302,7 @@ static tb_status_t sqlite_write(tb__bag_output_t *base, uint32_t topic, int64_t 
   sqlite3_reset(output->insert);
   sqlite3_clear_bindings(output->insert); /* `data` is the caller's */
   if (status) return status;
+  output->row_count++;
   output->pending += size + ROW_OVERHEAD;
   return output->pending > output->transaction_size ? commit(output, error) : TB_OK;
 }
@@ -245,6 +316,7 @@ static tb_status_t sync_log(sqlite_output_t *output, tb_error_t *error)
       !log || !log->pMethods)
     return TB_OK; /* no log yet, or none on this file system: every commit is synced then */
   if (log->pMethods->xSync(log, SQLITE_SYNC_FULL) == SQLITE_OK) return TB_OK;
+  if (output->doubts) output->doubts->is_unsynced = true;
   return tb_error_set_errno(error, TB_ERR_SYSTEM, errno, "%s-wal: sync", output->path);
 }
 
@@ -302,5 +374,6 @@ const tb__bag_output_format_t tb__sqlite_output = {
     .write = sqlite_write,
     .flush = sqlite_flush,
     .size = sqlite_size,
+    .check = sqlite_check,
     .close = sqlite_close,
 };

@@ -10,11 +10,12 @@
 
 typedef struct salvage_file {
   tb__sqlite_file_t base;
-  sqlite3_stmt *rows;  /* ids above ?1 */
+  sqlite3_stmt *rows;  /* ids from ?1 on */
   sqlite3_stmt *probe; /* the first id from ?1 on */
   sqlite3_stmt *data;
   bool is_running; /* `rows` stands somewhere */
   bool is_over;
+  bool has_last; /* a row was seen: last_id means something */
   int64_t last_id;
   int64_t before_last_id;
   int64_t from_ns;
@@ -59,7 +60,7 @@ static tb_status_t salvage_open(const tb__bag_storage_t *storage, const char *pa
   if (!status)
     status = tb__sqlite_prepare(&file->base,
                                 "SELECT id, topic_id, timestamp FROM messages NOT INDEXED WHERE id "
-                                "> ?1 ORDER BY id",
+                                ">= ?1 ORDER BY id",
                                 &file->rows, error);
   if (!status)
     status = tb__sqlite_prepare(&file->base,
@@ -83,7 +84,7 @@ static tb_status_t salvage_seek(tb__bag_file_t *base, int64_t time_ns, tb_error_
   (void)error;
   salvage_file_t *file = salvage_file(base);
   sqlite3_reset(file->rows);
-  file->is_running = file->is_over = file->has_next = false;
+  file->is_running = file->is_over = file->has_next = file->has_last = false;
   file->last_id = file->before_last_id = INT64_MIN;
   file->from_ns = time_ns;
   file->gap_first = 0;
@@ -111,7 +112,7 @@ static found_t probe(salvage_file_t *file, int64_t id, tb__bag_row_t *out)
   found_t found = code == SQLITE_DONE ? NOTHING : BAD;
   if (code == SQLITE_ROW) {
     *out = row_of(file->probe);
-    found = out->id >= id && out->id != file->last_id ? FOUND : BAD;
+    found = out->id >= id && !(file->has_last && out->id == file->last_id) ? FOUND : BAD;
   }
   sqlite3_reset(file->probe);
   return found;
@@ -156,10 +157,11 @@ static bool pass_gap(salvage_file_t *file, tb__bag_row_t *out)
  * pages may form rings. */
 static bool take_id(salvage_file_t *file, int64_t id)
 {
-  bool rises = id > file->last_id;
+  bool rises = !file->has_last || id > file->last_id;
   if (!rises && id <= file->before_last_id) return false;
   if (rises) file->before_last_id = file->last_id;
   file->last_id = id;
+  file->has_last = true;
   return true;
 }
 
@@ -177,7 +179,8 @@ static tb_status_t next_row(salvage_file_t *file, tb__bag_row_t *out)
   file->gap_first = 0;
   if (file->has_next) return take_next(file, out);
   if (file->is_over) return TB_ERR_END;
-  if (!file->is_running) sqlite3_bind_int64(file->rows, 1, file->last_id);
+  if (!file->is_running && file->has_last && file->last_id == INT64_MAX) return TB_ERR_END;
+  if (!file->is_running) sqlite3_bind_int64(file->rows, 1, file->last_id + file->has_last);
   int code = sqlite3_step(file->rows);
   file->is_running = true;
   if (code == SQLITE_ROW) *out = row_of(file->rows);

@@ -1,5 +1,7 @@
 /* Inside of tb_bag_writer_t. bag_writer.c is what callers see, writer_file.c begins and ends files,
- * writer_metadata.c tells what they hold, writer_notes.c has what else stands in metadata.yaml. */
+ * writer_counts.c knows what of
+ * them is there, writer_metadata.c tells what they hold, writer_notes.c has what else stands in
+ * metadata.yaml. */
 #ifndef TB_BAG_WRITER_H
 #define TB_BAG_WRITER_H
 
@@ -21,6 +23,8 @@ typedef struct tb__written_topic {
   uint32_t id;      /* in the file in the making */
   uint64_t count;   /* in all files */
   uint64_t in_file; /* in the file in the making */
+  uint64_t whole;   /* of these, readable if the process is killed now, as far as is known */
+  uint64_t synced;  /* of these, on the disk */
 } tb__written_topic_t;
 
 typedef struct tb__written_file {
@@ -45,7 +49,9 @@ struct tb_bag_writer {
   tb__bag_output_t *output; /* NULL after a failure */
   dev_t device;             /* of the file in the making */
   ino_t inode;
-  tb_error_t failure; /* that ended the last file, until a split */
+  tb__bag_extent_t whole, synced; /* of the file in the making, as of its topics */
+  tb__bag_output_doubts_t doubts; /* likewise */
+  tb_error_t failure;             /* that ended the last file, until a split */
   tb__zstd_t zstd;
 };
 
@@ -62,6 +68,25 @@ tb_status_t tb__writer_end_file(tb_bag_writer_t *writer, tb_error_t *error);
 tb_status_t tb__writer_check_place(const tb_bag_writer_t *writer, tb_error_t *error);
 /* After a failure of the output: ends it, keeps *failure and counts what has stayed. */
 void tb__writer_abandon_file(tb_bag_writer_t *writer, const tb_error_t *failure);
+
+/* tb_bag_writer_close in two steps: what is there can be asked for in between. */
+tb_status_t tb__bag_writer_finish(tb_bag_writer_t *writer, tb_error_t *error);
+void tb__bag_writer_free(tb_bag_writer_t *writer);
+
+/* ---- writer_counts.c ---- */
+
+/* A file begins. */
+void tb__writer_reset_counts(tb_bag_writer_t *writer);
+/* What the output calls whole is noted, if that is just what has been counted. */
+void tb__writer_note_whole(tb_bag_writer_t *writer);
+/* The output was synced. */
+void tb__writer_note_synced(tb_bag_writer_t *writer);
+/* Of a file that has failed: what of it is there. What is not known counts as lost. `may_be_cut`:
+ * somebody else has been at it, so that it is read to its end. */
+void tb__writer_recount(tb_bag_writer_t *writer, const char *path, bool may_be_cut);
+/* Of a file that was closed: TB_ERR_TRUNCATED if it has bytes that were never written and fewer
+ * messages than it was given; the counts are then of those. */
+tb_status_t tb__writer_verify(tb_bag_writer_t *writer, const char *path, tb_error_t *error);
 
 tb__bag_extent_t tb__writer_extent(const tb_bag_writer_t *writer);
 tb_status_t tb__writer_describe(const tb_bag_writer_t *writer, tb__bag_metadata_form_t form,

@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bag/storage.h"
 #include "bag/writer.h"
 
 static tb_status_t no_memory(tb_error_t *error)
@@ -32,7 +31,6 @@ static tb_status_t register_topics(tb_bag_writer_t *writer, tb_error_t *error)
     tb__bag_output_topic_t description = {
         topic->name,      topic->type,       topic->serialization_format, topic->offers,
         topic->type_hash, topic->definition, topic->definition_encoding};
-    topic->in_file = 0;
     status = writer->format->add_topic(writer->output, &description, &topic->id, error);
   }
   return status;
@@ -49,7 +47,8 @@ static tb_status_t create_output(tb_bag_writer_t *writer, const char *path, tb_e
                                       .compression =
                                           compressions[writer->options.chunk_compression],
                                       .level = writer->options.compression_level,
-                                      .ros_distro = writer->ros_distro};
+                                      .ros_distro = writer->ros_distro,
+                                      .doubts = &writer->doubts};
   return writer->format->create(writer->format, path, &options, &writer->output, error);
 }
 
@@ -87,6 +86,7 @@ tb_status_t tb__writer_begin_file(tb_bag_writer_t *writer, tb_error_t *error)
   if (asprintf(&name, "%s_%zu%s", writer->name, writer->files_begun, writer->format->extension) < 0)
     return no_memory(error);
   char *path = tb__writer_path(writer, name);
+  tb__writer_reset_counts(writer);
   tb_status_t status = path ? create_output(writer, path, error) : no_memory(error);
   if (!status) status = remember_place(writer, path, error);
   if (!status) status = register_topics(writer, error);
@@ -141,17 +141,28 @@ static tb_status_t compress_file(tb_bag_writer_t *writer, tb_error_t *error)
   return status;
 }
 
+static tb_status_t verify(tb_bag_writer_t *writer, tb_error_t *error)
+{
+  char *path = tb__writer_path(writer, tb__writer_file(writer)->name);
+  tb_status_t status = path ? tb__writer_check_place(writer, error) : no_memory(error);
+  if (!status) status = tb__writer_verify(writer, path, error);
+  free(path);
+  return status;
+}
+
 tb_status_t tb__writer_end_file(tb_bag_writer_t *writer, tb_error_t *error)
 {
   char *metadata = NULL;
   tb_error_t detail = TB_ERROR_INIT;
   tb_status_t status = tb__writer_check_place(writer, &detail);
+  if (!status) status = writer->format->check(writer->output, &detail);
   if (!status) status = tb__writer_describe(writer, TB__BAG_METADATA_EMBEDDED, &metadata, &detail);
   tb__bag_output_t *output = writer->output;
   writer->output = NULL;
   tb_status_t closed = writer->format->close(output, metadata, status ? NULL : &detail);
   free(metadata);
   if (!status) status = closed;
+  if (!status) status = verify(writer, &detail);
   if (status) {
     tb__writer_abandon_file(writer, &detail);
     if (error) *error = detail;
@@ -161,57 +172,21 @@ tb_status_t tb__writer_end_file(tb_bag_writer_t *writer, tb_error_t *error)
                                                                    : TB_OK;
 }
 
-static void forget_counts(tb_bag_writer_t *writer)
+static bool is_cut(tb_bag_writer_t *writer, const tb_error_t *failure)
 {
-  for (size_t i = 0; i < writer->topic_count; i++) {
-    writer->topics[i].count -= writer->topics[i].in_file;
-    writer->topics[i].in_file = 0;
-  }
-  tb__writer_file(writer)->extent = (tb__bag_extent_t){0};
-}
-
-static void take_counts(tb_bag_writer_t *writer, const tb__bag_file_info_t *info)
-{
-  forget_counts(writer);
-  for (size_t i = 0; i < writer->topic_count; i++) {
-    tb__written_topic_t *topic = &writer->topics[i];
-    for (size_t j = 0; j < info->topic_count; j++)
-      if (strcmp(topic->name, info->topics[j].name) == 0)
-        topic->in_file = info->topics[j].message_count;
-    topic->count += topic->in_file;
-  }
-  tb__bag_extent_t extent = {info->message_count, 0, 0};
-  if (info->has_times) {
-    extent.start_ns = info->start_ns;
-    extent.end_ns = info->end_ns;
-  }
-  tb__writer_file(writer)->extent = extent;
-}
-
-/* Where the file cannot be looked into, the counts stay as they were. */
-static void recount(tb_bag_writer_t *writer, const char *path)
-{
-  const tb__bag_storage_t *storage = tb__bag_storage_find(writer->format->id);
-  tb__bag_file_t *file = NULL;
-  tb_error_t error = TB_ERROR_INIT;
-  tb_status_t status =
-      storage ? storage->open(storage, path, path, &file, &error) : TB_ERR_UNSUPPORTED;
-  if (status == TB_ERR_NOT_FOUND) forget_counts(writer);
-  if (status) return;
-  tb__bag_file_info_t info = {0};
-  status = storage->read_info(file, &info, &error);
-  if (!status) status = storage->count_topics(file, &info, &error);
-  if (!status) take_counts(writer, &info);
-  tb__bag_file_info_fini(&info);
-  storage->close(file);
+  if (writer->doubts.may_be_cut || tb__writer_check_place(writer, NULL)) return true;
+  if (writer->output && writer->format->check(writer->output, NULL) == TB_ERR_TRUNCATED)
+    return true;
+  return failure->status == TB_ERR_TRUNCATED || failure->status == TB_ERR_CORRUPT;
 }
 
 void tb__writer_abandon_file(tb_bag_writer_t *writer, const tb_error_t *failure)
 {
   writer->failure = *failure;
+  bool may_be_cut = is_cut(writer, failure);
   if (writer->output) writer->format->close(writer->output, NULL, NULL);
   writer->output = NULL;
   char *path = tb__writer_path(writer, tb__writer_file(writer)->name);
-  if (path) recount(writer, path);
+  tb__writer_recount(writer, path, may_be_cut);
   free(path);
 }

@@ -10,6 +10,7 @@
 #include "dds/qos_map.h"
 #include "dds/raw_topic.h"
 #include "dds/raw_type.h"
+#include "held/parking.h"
 #include "platform/guarded_map.h"
 
 #define BATCH_SIZE     8

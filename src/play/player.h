@@ -5,8 +5,8 @@
 
 #include <timebase/player.h>
 
+#include "held/pacer.h"
 #include "platform/mutex.h"
-#include "platform/pacer.h"
 #include "play/ahead.h"
 #include "play/burst.h"
 #include "play/feed.h"

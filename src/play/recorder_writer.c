@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bag/writer.h"
 #include "base/log.h"
+#include "held/parking.h"
 #include "platform/time.h"
 #include "play/recorder.h"
 
@@ -44,7 +46,7 @@ static void recount(tb_recorder_t *recorder)
     if (!topic) return;
     uint64_t written =
         topic->in_bag == SIZE_MAX ? 0 : tb_bag_writer_topic_count(recorder->bag, topic->in_bag);
-    atomic_store(&topic->written, written);
+    atomic_store(&topic->written, written < topic->tried ? written : topic->tried);
     count_losses(topic);
   }
 }
@@ -356,16 +358,19 @@ static void drop_rest(tb_recorder_t *recorder)
   drop(recorder, early, true);
 }
 
-/* Counts end with a flush, so that closing has nothing left to lose. */
+/* The file is looked at when it is closed: what is told then is there. */
 static void finish(tb_recorder_t *recorder)
 {
   tb_error_t error = TB_ERROR_INIT;
   drop_rest(recorder);
   flush(recorder,
         recorder->options.fsync_interval.ns > 0 ? TB_BAG_FLUSH_DISK : TB_BAG_FLUSH_KERNEL);
-  tb_status_t status = tb_bag_writer_close(recorder->bag, &error);
+  if (tb__bag_writer_finish(recorder->bag, &error) != TB_OK) {
+    set_broken(recorder, true, &error);
+    recount(recorder);
+  }
+  tb__bag_writer_free(recorder->bag);
   recorder->bag = NULL;
-  if (status != TB_OK) set_broken(recorder, true, &error);
 }
 
 void *tb__recorder_run(void *user)

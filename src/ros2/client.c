@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fork.h"
+#include "held/parking.h"
 #include "platform/time.h"
 #include "ros2/announced.h"
 #include "ros2/context.h"

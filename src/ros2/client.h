@@ -8,7 +8,7 @@
 #include "dds/raw_writer.h"
 #include "ros2/announcer.h"
 #include "ros2/dispatch.h"
-#include "ros2/service_header.h"
+#include "wire/service_header.h"
 
 /* A request on its way. */
 typedef struct tb__pending {

@@ -10,13 +10,13 @@
 #include "clock/source.h"
 #include "dds/topic_writers.h"
 #include "platform/time.h"
-#include "ros2/clock_message.h"
 #include "ros2/clock_presence.h"
 #include "ros2/clock_rivals.h"
 #include "ros2/endpoint.h"
 #include "ros2/subscription.h"
 #include "ros2/tick_queue.h"
 #include "source/tick_filter.h"
+#include "wire/clock_message.h"
 
 #define WRITERS_DEFAULT 64
 #define WRITERS_MAX     4096

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "ros2/discovery.h"
-#include "ros2/names.h"
 #include "ros2/security.h"
+#include "wire/names.h"
 
 struct tb_ros2_context {
   tb__participant_t *participant;

@@ -1,6 +1,6 @@
 #include "ros2/dispatch.h"
 
-#include "platform/futex.h"
+#include "held/parking.h"
 #include "platform/time.h"
 
 /* Whose thread this is. */

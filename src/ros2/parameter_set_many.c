@@ -3,6 +3,7 @@
 
 #include "base/fork.h"
 #include "clock/delay.h"
+#include "held/parking.h"
 #include "platform/time.h"
 #include "ros2/client.h"
 #include "ros2/context.h"

@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/log.h"
+#include "platform/input_file.h"
 
 /* Files by their names in an enclave, and what each must have in one of its lines. */
 static const struct {
@@ -55,9 +57,15 @@ static bool has_line_with(FILE *file, const char *mark)
 static tb_status_t file_check(const char *path, const char *mark, tb_error_t *error)
 {
   char buffer[4096]; /* not on the heap: it may hold the key */
-  FILE *file = fopen(path, "re");
+  tb_error_t why = TB_ERROR_INIT;
+  int fd = -1;
+  tb_status_t status = tb__input_file_open(path, &fd, &why);
+  FILE *file = status ? NULL : fdopen(fd, "r");
+  if (!file && fd >= 0) close(fd);
+  if (status == TB_ERR_INVALID) return tb_error_set(error, status, "DDS Security: %s", why.text);
   if (!file)
-    return tb_error_set_errno(error, TB_ERR_SYSTEM, errno, "DDS Security: %s cannot be read", path);
+    return tb_error_set_errno(error, TB_ERR_SYSTEM, status ? why.os_errno : errno,
+                              "DDS Security: %s cannot be read", path);
   setvbuf(file, buffer, _IOFBF, sizeof buffer);
   bool found = has_line_with(file, mark);
   fclose(file);

@@ -6,13 +6,14 @@
 #include "base/fork.h"
 #include "dds/raw_reader.h"
 #include "dds/raw_writer.h"
+#include "held/parking.h"
 #include "platform/time.h"
 #include "ros2/announced.h"
 #include "ros2/dispatch.h"
 #include "ros2/endpoint.h"
 #include "ros2/request_queue.h"
-#include "ros2/service_header.h"
 #include "ros2/service_pair.h"
+#include "wire/service_header.h"
 
 #define CLIENT_WAIT_NS INT64_C(100000000) /* rmw_send_response */
 #define ACK_WAIT_NS    INT64_C(500000000)

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "platform/input_file.h"
+
 #define TYPES_MAX 256
 #define TEXT_MAX  ((size_t)1 << 20)
 #define RULE      "================================================================================"
@@ -107,23 +109,10 @@ static tb_status_t append(definition_t *definition, const char *text, size_t siz
 /* TB_ERR_NOT_FOUND: it cannot be read, whatever the reason. */
 static tb_status_t read_file(const char *path, char **out)
 {
-  FILE *file = fopen(path, "re");
-  if (!file) return TB_ERR_NOT_FOUND;
-  char *text = malloc(TEXT_MAX + 1);
-  size_t size = text ? fread(text, 1, TEXT_MAX + 1, file) : 0;
-  bool failed = ferror(file) != 0;
-  fclose(file);
-  tb_status_t status = !text             ? TB_ERR_NO_MEMORY
-                       : failed          ? TB_ERR_NOT_FOUND
-                       : size > TEXT_MAX ? TB_ERR_LIMIT
-                                         : TB_OK;
-  if (status != TB_OK) {
-    free(text);
-    return status;
-  }
-  text[size] = '\0';
-  *out = text;
-  return TB_OK;
+  size_t size = 0;
+  tb_status_t status = tb__input_file_read(path, TEXT_MAX, out, &size, NULL);
+  bool is_ours = !status || status == TB_ERR_NO_MEMORY || status == TB_ERR_LIMIT;
+  return is_ours ? status : TB_ERR_NOT_FOUND;
 }
 
 /* `name` is "package/Name" of checked characters, so the path stays below the prefix. */

@@ -6,12 +6,14 @@
 #include "bag/offers.h"
 #include "base/fork.h"
 #include "base/log.h"
-#include "ros2/clock_message.h"
+#include "platform/time.h"
 #include "ros2/graph.h"
 #include "rosbag2/message_definition.h"
 #include "rosbag2/recorder.h"
+#include "wire/clock_message.h"
 
-#define WRITERS_MAX 256 /* of a topic, whose numbers are followed */
+#define EXPRESSIONS_WARN_NS (3 * TB_NS_PER_S) /* discovery is over then */
+#define WRITERS_MAX         256               /* of a topic, whose numbers are followed */
 
 /* --- samples --- */
 
@@ -324,9 +326,21 @@ static void look(tb_ros2_recorder_t *recorder, const tb_ros2_graph_snapshot_t *g
   }
 }
 
+/* Warns, once it is time to, of expressions that match nothing. Returns how long to wait for it. */
+static tb_duration_t check_expressions(tb_ros2_recorder_t *recorder, int64_t *warn_at_ns)
+{
+  int64_t left_ns = *warn_at_ns - tb__steady_now_ns();
+  if (*warn_at_ns == INT64_MAX) return TB_QOS_INFINITE;
+  if (left_ns > 0) return (tb_duration_t){left_ns};
+  *warn_at_ns = INT64_MAX;
+  tb__topic_filter_report(&recorder->filter, " so far");
+  return TB_QOS_INFINITE;
+}
+
 static void *follow(void *user)
 {
   tb_ros2_recorder_t *recorder = user;
+  int64_t warn_at_ns = tb__steady_now_ns() + EXPRESSIONS_WARN_NS;
   while (!atomic_load(&recorder->stopping)) {
     uint32_t seen = tb_ros2_graph_changes(recorder->graph);
     const tb_ros2_graph_snapshot_t *graph = NULL;
@@ -337,8 +351,9 @@ static void *follow(void *user)
     } else {
       tb__log(TB_LOG_ERROR, "recorder: topics may be missed: %s", error.text);
     }
+    tb_duration_t limit = check_expressions(recorder, &warn_at_ns);
     if (!atomic_load(&recorder->stopping))
-      tb_ros2_graph_wait_for_change(recorder->graph, seen, TB_QOS_INFINITE);
+      tb_ros2_graph_wait_for_change(recorder->graph, seen, limit);
   }
   return NULL;
 }
@@ -360,6 +375,7 @@ void tb__record_transport_stop(tb_ros2_recorder_t *recorder)
     atomic_store(&recorder->stopping, true);
     tb__ros2_graph_wake(recorder->graph);
     tb__thread_join(&recorder->thread);
+    tb__topic_filter_report(&recorder->filter, "");
   }
   recorder->has_thread = false;
   while (recorder->topics) {

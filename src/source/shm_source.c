@@ -6,7 +6,7 @@
 #include <timebase/shm_source.h>
 
 #include "clock/source.h"
-#include "platform/futex.h"
+#include "held/parking.h"
 #include "platform/thread.h"
 #include "platform/time.h"
 #include "source/shm_file.h"
@@ -35,6 +35,7 @@ typedef struct shm_source {
 
   /* By the timeline's mutex. */
   tb__page_copy_t copy;   /* as the timeline was moved to last */
+  uint64_t epoch;         /* dispatched; 0: none */
   uint64_t version;       /* of the page then */
   uint64_t ignored_epoch; /* left by a publisher that is gone */
   bool cannot_run;        /* no pulse could be started: anchors are ticks */
@@ -80,14 +81,28 @@ static void set_time(shm_source_t *self, int64_t time_ns)
   tb__timeline_publish_locked(self->timeline);
 }
 
-/* A step back starts from the time that was. Only of the last epoch it is known exactly. */
+/* A jump starts from the last time of the epoch that was dispatched last: nobody in this process
+ * could read a later one. Of what is only a bound nobody knows that it has passed. */
+TB_NO_THREAD_ANALYSIS
 static void enter_epoch(shm_source_t *self)
 {
-  int64_t left_ns = tb__page_time_left(self->view, &self->copy);
-  bool exact = self->copy.epoch == atomic_load(&self->view->epoch) + 1;
-  if (exact || left_ns > self->timeline->time_ns) set_time(self, left_ns);
-  tb__page_mark_reset(self->view, self->copy.epoch);
+  bool exact;
+  tb_timeline_t *timeline = self->timeline;
+  tb__timeline_overtake_readers_locked(timeline);
+  int64_t was_ns = timeline->time_ns;
+  set_time(self, tb__page_left(self->view, self->page, self->epoch, &exact));
+  if (!exact && timeline->time_ns > was_ns)
+    timeline->elapsed_offset += (uint64_t)(timeline->time_ns - was_ns);
+  tb__page_mark_prepare(self->view, self->copy.epoch);
   atomic_store(&self->view->foreign, is_foreign(self));
+}
+
+/* Time has gone back, and is not below where it was. */
+TB_NO_THREAD_ANALYSIS
+static void renew_epoch(shm_source_t *self)
+{
+  self->timeline->epoch = tb__epoch_take();
+  tb__timeline_publish_locked(self->timeline);
 }
 
 /* False: nonsense. */
@@ -95,7 +110,7 @@ static bool page_look(shm_source_t *self, bool *out_same, int64_t *out_ns)
 {
   do {
     if (!tb__page_load(self->page, &self->copy)) return false;
-    *out_same = self->copy.epoch == atomic_load(&self->view->epoch);
+    *out_same = self->copy.epoch == self->epoch;
     if (!*out_same) enter_epoch(self);
   } while (!tb__page_time(self->view, self->page, &self->copy, out_ns));
   self->version = self->copy.version;
@@ -121,11 +136,13 @@ static tb_anchor_t steer(tb__pilot_t *base, int64_t time_ns, int64_t steady_ns)
   pilot->is_sound = page_look(self, &same, &now_ns);
   if (!pilot->is_sound) return (tb_anchor_t){.time_ns = -1};
   atomic_store(&self->view->settled_epoch, TB__PAGE_NO_EPOCH);
-  base->reason = (tb_jump_reason_t)self->copy.reason;
+  if (!same) atomic_store(&self->view->epoch, TB__PAGE_NO_EPOCH);
+  base->reason = (tb_jump_reason_t)(same ? self->copy.reason : self->copy.jump_reason);
   base->replaced = NULL;
   if (same && (!self->view->following || now_ns < time_ns)) set_time(self, now_ns);
   if (!same && time_ns && is_of_another(&self->copy, &pilot->before)) base->replaced = self->source;
   pilot->passes_zero = !same && time_ns && !base->replaced && now_ns && !self->copy.before_ns;
+  if (!same && time_ns && now_ns >= self->timeline->time_ns) renew_epoch(self);
   if (!pilot->passes_zero) return anchor_of(self, now_ns, steady_ns);
   base->reason = TB_JUMP_REASON_RESET;
   return (tb_anchor_t)TB_ANCHOR_INIT;
@@ -146,8 +163,8 @@ static void ended(tb__pilot_t *base)
     return;
   }
   atomic_store(&self->view->lost, self->copy.state == TB_CLOCK_LOST);
-  atomic_store(&self->view->epoch, self->copy.epoch);
-  atomic_store(&self->view->settled_epoch, self->copy.epoch);
+  self->epoch = self->copy.epoch;
+  tb__page_settle(self->view, self->epoch);
   atomic_store(&self->view->page, self->page);
   atomic_fetch_add(&self->timeline->gate, 1);
   tb__futex_wake_all(&self->timeline->gate);
@@ -363,6 +380,7 @@ static void view_leave(shm_source_t *self)
 {
   atomic_store(&self->view->page, NULL);
   atomic_store(&self->view->settled_epoch, TB__PAGE_NO_EPOCH);
+  atomic_store(&self->view->epoch, TB__PAGE_NO_EPOCH);
   atomic_fetch_add(&self->timeline->gate, 1);
   tb__futex_wake_all(&self->timeline->gate);
 }
@@ -376,7 +394,7 @@ static tb_status_t start(void *argument, tb_timeline_t *timeline)
   self->copy = (tb__page_copy_t){0};
   self->view->following = self->cannot_run = false;
   self->ignored_epoch = has_publisher ? TB__PAGE_NO_EPOCH : sound ? left.epoch : 0;
-  atomic_store(&self->view->epoch, 0);
+  self->epoch = 0;
   atomic_store(&self->view->lost, false);
   tb_timeline_set_state(timeline, has_publisher ? TB_CLOCK_WAITING : TB_CLOCK_NO_PUBLISHER);
   follow(self); /* so that the first clock tells its time from the start */
@@ -422,6 +440,7 @@ static tb_status_t create(shm_source_t *self, shm_view_t *view, tb_source_t **ou
   self->file.map = self->file.guard = NULL; /* it lives as long as the timeline */
   view->view.free = view_free;
   atomic_init(&view->view.settled_epoch, TB__PAGE_NO_EPOCH);
+  atomic_init(&view->view.epoch, TB__PAGE_NO_EPOCH);
   self->timeline->view = &view->view;
   return TB_OK;
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """`timebase record` between real processes over DDS, against a list that the publisher keeps.
 
-usage: record_test.py BIN_DIR RECORD_PEER SLOW_DISK [TEST...]
+usage: record_test.py BIN_DIR RECORD_PEER SLOW_DISK FAILING_DISK [TEST...]
 
 Tests wait for lines and files, with a generous limit, never for time. Random ones print their seed
 and take TB_TEST_SEED."""
@@ -25,7 +25,7 @@ from terminal import Terminal
 
 TRIES = 4  # where a thread that is held up for a second spoils what is measured
 
-BIN_DIR = PEER = SLOW_DISK = None
+BIN_DIR = PEER = SLOW_DISK = FAILING_DISK = None
 
 
 def rows(path):
@@ -393,10 +393,10 @@ class RecordTest(CommandTest):
         match = re.search(r", (\d+) lost$", summary[0])
         self.assertEqual(len(recorded) + int(match.group(1)), sent, summary)  # none is silent
 
-    def record_on(self, disk, *arguments):
-        """With the disk of slow_disk.c, which `disk` tells what to do."""
+    def record_on(self, disk, *arguments, module=None):
+        """With the disk of slow_disk.c or another module, which `disk` tells what to do."""
         environment = dict(
-            self.environment, LD_PRELOAD=SLOW_DISK, ASAN_OPTIONS="verify_asan_link_order=0", **disk
+            self.environment, LD_PRELOAD=module or SLOW_DISK, ASAN_OPTIONS="verify_asan_link_order=0", **disk
         )
         recorder = Process(self, [f"{BIN_DIR}/timebase", "record", *arguments], environment)
         recorder.expect("recording to ")
@@ -568,6 +568,75 @@ class RecordTest(CommandTest):
         self.assertEqual(int(match.group(2)), 300 - len(recorded))
         self.assertRegex(summary[1], r"^  /a: \d+ lost \(\d+ as the file could not be written\)$")
 
+    def readable(self, bag):
+        """How many messages another process finds in it."""
+        done = subprocess.run(
+            [f"{BIN_DIR}/timebase", "bag", "recover", bag, "-o", bag + "_read", "-s", "sqlite3"],
+            capture_output=True,
+            check=False,
+        )
+        return len(self.messages(bag + "_read")) if done.returncode == 0 else 0
+
+    def told(self, summary):
+        """(recorded, lost)"""
+        match = re.search(r": (\d+) messages? .*, (\d+) lost$", summary[0])
+        return int(match.group(1)), int(match.group(2))
+
+    def fail_disk(self, storage, code, flags):
+        """The disk fails from one moment to the end; messages of 3 kB, not many in each flush."""
+        bag = os.path.join(self.folder, f"{storage}{code}_{flags}")
+        flag = bag + ".fails"
+        peer = self.start_peer()
+        self.ask(peer, "pub /a rel 3000")
+        recorder = self.record_on(
+            {"TB_FAIL_DISK": f"{code} {flags} {flag}"},
+            *("-s", storage, "-o", bag, "/a"),
+            module=FAILING_DISK,
+        )
+        self.ask(peer, "match /a")
+        self.ask(peer, "send /a 50", "sent 49 ")
+        recorder.expect("recorded 50 messages")
+        with open(flag, "w", encoding="ascii"):
+            pass
+        self.ask(peer, "send /a 300", "sent 349 ")
+        recorder.expect_error("lost")
+        recorder.child.send_signal(signal.SIGTERM)
+        self.assertEqual(recorder.wait(), 3, recorder.errors)
+        os.remove(flag)
+        first = next(i for i, line in enumerate(recorder.seen) if line.startswith(bag))
+        recorded, lost = self.told(recorder.seen[first:])
+        self.assertEqual(recorded + lost, 350, recorder.seen)
+        self.assertLessEqual(recorded, self.readable(bag))
+
+    def test_a_failing_disk_hides_no_loss(self):
+        short = 1
+        for storage in ("mcap", "sqlite3"):
+            for code, flags in ((5, 0), (28, 0), (28, short)):
+                with self.subTest(storage=storage, code=code, flags=flags):
+                    self.fail_disk(storage, code, flags)
+
+    def test_a_file_that_is_cut_is_told_at_the_end(self):
+        for storage, extension in (("mcap", "mcap"), ("sqlite3", "db3"), ("sqlite3", "db3-wal")):
+            with self.subTest(storage=storage, extension=extension):
+                bag = os.path.join(self.folder, f"cut_{extension}")
+                peer = self.start_peer()
+                self.ask(peer, "pub /a rel 20000")
+                recorder = self.record("/a", bag=bag, storage=storage)
+                self.ask(peer, "match /a")
+                self.ask(peer, "send /a 400", "sent 399 ")
+                recorder.expect("recorded 400 messages")
+                path = glob.glob(f"{bag}/*.{extension}")[0]
+                self.wait_until(lambda: os.path.getsize(path) > 1_000_000)
+                os.truncate(path, 500_000)
+                recorder.child.send_signal(signal.SIGTERM)
+                self.assertEqual(recorder.wait(), 3, recorder.errors)
+                first = next(i for i, line in enumerate(recorder.seen) if line.startswith(bag))
+                recorded, lost = self.told(recorder.seen[first:])
+                self.assertEqual(recorded + lost, 400, recorder.seen)
+                self.assertLessEqual(recorded, self.readable(bag))
+                self.assertGreater(lost, 0)
+                self.assertTrue(any("was cut" in str(e) for e in recorder.errors), recorder.errors)
+
     def test_signals_end_it_well(self):
         for number_of, which in enumerate((signal.SIGINT, signal.SIGTERM)):
             bag = os.path.join(self.folder, f"bag{number_of}")
@@ -619,6 +688,77 @@ class RecordTest(CommandTest):
         self.assertEqual(recorder.stderr.read(), b"")
         self.assertEqual(self.numbers(), {"/a": list(range(80))})
 
+    def overrides_of(self, command, path):
+        """The command line that reads them."""
+        last = ("--all", "-o", self.bag) if command == "record" else (self.played,)
+        return [f"{BIN_DIR}/timebase", command, "--qos-profile-overrides-path", path, *last]
+
+    def test_only_regular_files_of_overrides_are_read(self):
+        """Nobody writes to the pipe, which is told before anything is begun."""
+        pipe = os.path.join(self.folder, "pipe")
+        os.mkfifo(pipe)
+        reading, writing = os.pipe()
+        self.addCleanup(os.close, reading)
+        self.addCleanup(os.close, writing)
+        self.played = os.path.join(self.folder, "played")
+        self.stop_empty(self.record("--all", bag=self.played))
+        for command in ("record", "play"):
+            for path, what in (
+                (pipe, "a pipe"),
+                (f"/dev/fd/{reading}", "a pipe"),
+                ("/dev/zero", "a device"),
+                (self.folder, "a folder"),
+            ):
+                done = subprocess.run(
+                    self.overrides_of(command, path),
+                    env=self.environment,
+                    capture_output=True,
+                    text=True,
+                    timeout=LIMIT_S,
+                    pass_fds=[reading],
+                    check=False,
+                )
+                self.assertEqual(done.returncode, 2, (path, done.stderr))
+                self.assertIn(f"{path}: not a regular file but {what}", done.stderr)
+                self.assertFalse(os.path.exists(self.bag))
+
+    def stop_empty(self, recorder):
+        recorder.child.send_signal(signal.SIGTERM)
+        self.assertEqual(recorder.wait(), 0, recorder.errors)
+
+    def test_a_signal_ends_it_while_overrides_are_read(self):
+        path = os.path.join(self.folder, "stuck.yaml")
+        with open(path, "w", encoding="ascii") as file:
+            file.write("/a:\n  reliability: reliable\n")
+        self.played = os.path.join(self.folder, "played")
+        self.stop_empty(self.record("--all", bag=self.played))
+        environment = dict(
+            self.environment,
+            LD_PRELOAD=SLOW_DISK,
+            ASAN_OPTIONS="verify_asan_link_order=0",
+            TB_STUCK_FILE=path,
+        )
+        for command in ("record", "play"):
+            with self.subTest(command):
+                process = Process(self, self.overrides_of(command, path), environment)
+                self.wait_until(lambda: os.path.exists(path + ".read"))
+                os.remove(path + ".read")
+                process.child.send_signal(signal.SIGTERM)
+                self.assertEqual(process.wait(), -signal.SIGTERM, process.errors)
+
+    def test_expressions_that_match_nothing_are_warned_of(self):
+        peer = self.start_peer()
+        self.ask(peer, "pub /cmd_vel rel 100")
+        self.ask(peer, "pub /cmd_vel2 rel 100")
+        recorder = self.record("-e", r"^/cmd_vel\d?$", "-x", r"/cmd_vel\d\d")
+        self.ask(peer, "match /cmd_vel")
+        self.ask(peer, "match /cmd_vel2")
+        warning = "warning: recorder: exclude_regex: expression '/cmd_vel\\d\\d' has matched no topic"
+        recorder.expect_error(re.escape(warning) + " so far$")
+        self.stop(recorder)
+        recorder.expect_error(re.escape(warning) + "$")
+        self.assertFalse([line for line in recorder.errors if line and "recorder: regex" in line])
+
     def test_wrong_usage(self):
         for arguments, status, text in (
             ((), 2, "which topics"),
@@ -631,7 +771,8 @@ class RecordTest(CommandTest):
             (("--all", "--use-sim-time", "--log-time", "source"), 2, "ROS time"),
             (("--all", "--bogus"), 2, "unknown option"),
             (("--all", "-s", "tape"), 2, "--storage tape: unknown; there are: sqlite3, mcap"),
-            (("-e", "(", "-o", self.bag), 3, "expression '('"),
+            (("-e", "(", "-o", self.bag), 2, "--regex: expression '(', character 1: "),
+            (("-a", "-x", "a++", "-o", self.bag), 2, "--exclude-regex: expression 'a++', character 3"),
             (("--all", "-o", self.folder), 3, "exists"),
             (("--all", "-o", self.bag, "--qos-profile-overrides-path", "/nope"), 3, "/nope"),
             (("--help",), 0, "usage: timebase record"),
@@ -649,5 +790,5 @@ class RecordTest(CommandTest):
 
 
 if __name__ == "__main__":
-    BIN_DIR, PEER, SLOW_DISK = sys.argv[1:4]
-    unittest.main(argv=[sys.argv[0], *sys.argv[4:]])
+    BIN_DIR, PEER, SLOW_DISK, FAILING_DISK = sys.argv[1:5]
+    unittest.main(argv=[sys.argv[0], *sys.argv[5:]])

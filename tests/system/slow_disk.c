@@ -1,10 +1,12 @@
-/* For LD_PRELOAD: a disk that stands still while the file named by TB_SLOW_DISK is there, and a log
- * of what is synced. Whoever writes to a regular file waits so long. */
+/* For LD_PRELOAD: a disk that stops while the file named by TB_SLOW_DISK is there, and a log of
+ * what is synced. Whoever writes to a regular file waits so long. Who reads the file named by
+ * TB_STUCK_FILE waits for ever, and says so with a file of that name and ".read". */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/uio.h>
@@ -28,6 +30,21 @@ static void wait_for_disk(int fd)
 
 /* The names that the C library gives parameters are its own.
  * NOLINTBEGIN(readability-inconsistent-declaration-parameter-name) */
+EXPORT ssize_t pread(int fd, void *bytes, size_t size, off_t at)
+{
+  static const struct timespec long_enough = {1000, 0};
+  const char *stuck = getenv("TB_STUCK_FILE");
+  char link[32], path[4096] = "", sign[4200];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  if (stuck && readlink(link, path, sizeof path - 1) > 0 && strcmp(path, stuck) == 0) {
+    snprintf(sign, sizeof sign, "%s.read", path);
+    close(open(sign, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+    for (;;)
+      nanosleep(&long_enough, NULL);
+  }
+  return NEXT(pread)(fd, bytes, size, at);
+}
+
 EXPORT ssize_t write(int fd, const void *bytes, size_t size)
 {
   wait_for_disk(fd);
@@ -72,7 +89,7 @@ static void log_sync(int fd)
   path[length > 0 ? length : 0] = '\0';
   int size = snprintf(line, sizeof line, "%s %lld\n", path,
                       (long long)now.tv_sec * 1000000000 + now.tv_nsec);
-  NEXT(write)(out, line, (size_t)size);
+  if (NEXT(write)(out, line, (size_t)size) != size) abort(); /* the test waits for the line */
   close(out);
 }
 
