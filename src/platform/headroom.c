@@ -21,16 +21,18 @@ unsigned tb__headroom_descriptors(unsigned wanted)
   return count;
 }
 
-static bool is_limited(int resource)
+static bool is_limited(void)
 {
-  struct rlimit limit;
-  return !getrlimit(resource, &limit) && limit.rlim_cur != RLIM_INFINITY;
+  struct rlimit space = {RLIM_INFINITY, RLIM_INFINITY}, data = space;
+  getrlimit(RLIMIT_AS, &space);
+  getrlimit(RLIMIT_DATA, &data);
+  return space.rlim_cur != RLIM_INFINITY || data.rlim_cur != RLIM_INFINITY;
 }
 
 /* Only under a limit: a program that locks its memory would have all of it filled. */
 bool tb__headroom_memory(size_t bytes)
 {
-  if (!is_limited(RLIMIT_AS) && !is_limited(RLIMIT_DATA)) return true;
+  if (!is_limited()) return true;
   int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
   void *taken = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
   if (taken == MAP_FAILED) return false;
