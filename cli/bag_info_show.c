@@ -124,6 +124,9 @@ void bag_info_print(const bag_info_t *info)
   for (size_t i = 0; i < info->bag->file_count; i++)
     printf("%-13s %s\n", i ? "" : "files:", bag_info_file(info, i));
   printf("%-13s %" PRIu64 "\n", "messages:", info->message_count);
+  printf("%-13s %s\n", "read:",
+         info->has_digests ? "all of every message"
+                           : "topic and time of every message ('timebase bag check' reads all)");
   if (info->message_count > 0) {
     int64_t ns = info->end_ns - info->start_ns;
     print_time("start:", info->start_ns);
@@ -135,6 +138,8 @@ void bag_info_print(const bag_info_t *info)
   for (size_t i = 0; i < info->bag->note_count; i++)
     printf("%-13s %s: %s\n", i ? "" : "notes:", info->bag->notes[i].key, info->bag->notes[i].value);
   print_topics(info);
+  for (size_t i = 0; i < info->bag->oddity_count; i++)
+    printf("%-13s %s\n", i ? "" : "odd:", info->bag->oddities[i]);
   if (lacks_metadata(info))
     printf("%-13s none: not closed, or lost; all is told from the files\n", "metadata:");
   if (info->damage[0])
@@ -174,6 +179,14 @@ static json_t *json_topic(const bag_info_t *info, size_t index)
   return object;
 }
 
+static json_t *json_odd(const bag_info_t *info)
+{
+  json_t *list = json_array();
+  for (size_t i = 0; i < info->bag->oddity_count; i++)
+    json_array_append_new(list, json_text(info->bag->oddities[i]));
+  return list;
+}
+
 static json_t *json_bag(const bag_info_t *info)
 {
   char compression[40];
@@ -189,6 +202,7 @@ static json_t *json_bag(const bag_info_t *info)
       "message_count", (json_int_t)info->message_count, "start_ns",
       json_time(info->start_ns, info->message_count), "end_ns",
       json_time(info->end_ns, info->message_count), "compression", compression, "topics", topics);
+  if (object && info->bag->oddity_count > 0) json_object_set_new(object, "odd", json_odd(info));
   if (object && info->damage[0]) json_object_set_new(object, "damaged", json_text(info->damage));
   if (object && is_unclosed(info)) json_object_set_new(object, "unclosed", json_true());
   return object;
