@@ -141,11 +141,13 @@ const command_t command_bag_info = {
     .usage = "timebase bag info BAG [--json] [--digest]",
     .help =
         "Tells format, files, times, compression and topics, counted from the messages\n"
-        "themselves. What is damaged is said, with what can be read all the same.\n\n"
+        "themselves, and how much of them was read. What is damaged is said, with what can be\n"
+        "read all the same; then payloads that cannot be read may count as messages.\n\n"
         "  --json             one JSON object: storage, files, message_count, start_ns, end_ns,\n"
         "                     compression, topics (name, type, serialization_format, count,\n"
-        "                     first_ns, last_ns), and damaged with the reason if it is; then\n"
-        "                     unclosed, true, if only that is wrong\n"
+        "                     first_ns, last_ns); if there are any, odd: what cannot be right\n"
+        "                     though nothing is lost by it; and damaged with the reason if it is,\n"
+        "                     then unclosed, true, if only that is wrong\n"
         "  --digest           also sha256 of each topic's payloads in the order of time,\n"
         "                     decompressed; reads everything\n"
         "  -h, --help         this text\n\n"

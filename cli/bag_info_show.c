@@ -128,6 +128,9 @@ void bag_info_print(const bag_info_t *info)
   for (size_t i = 0; i < info->bag->file_count; i++)
     text_out("%-13s %s\n", i ? "" : "files:", bag_info_file(info, i));
   text_out("%-13s %" PRIu64 "\n", "messages:", info->message_count);
+  text_out("%-13s %s\n", "read:",
+           info->has_digests ? "all of every message"
+                             : "topic and time of every message ('timebase bag check' reads all)");
   if (info->message_count > 0) {
     int64_t ns = info->end_ns - info->start_ns;
     print_time("start:", info->start_ns);
@@ -141,6 +144,8 @@ void bag_info_print(const bag_info_t *info)
     text_out("%-13s %s: %s\n", i ? "" : "notes:", info->bag->notes[i].key,
              info->bag->notes[i].value);
   print_topics(info);
+  for (size_t i = 0; i < info->bag->oddity_count; i++)
+    text_out("%-13s %s\n", i ? "" : "odd:", info->bag->oddities[i]);
   if (lacks_metadata(info))
     text_out("%-13s none: not closed, or lost; all is told from the files\n", "metadata:");
   if (info->damage[0])
@@ -167,6 +172,14 @@ static json_t *json_topic(const bag_info_t *info, size_t index)
   return object;
 }
 
+static json_t *json_odd(const bag_info_t *info)
+{
+  json_t *list = json_array();
+  for (size_t i = 0; i < info->bag->oddity_count; i++)
+    json_array_append_new(list, text_json(info->bag->oddities[i]));
+  return list;
+}
+
 static json_t *json_bag(const bag_info_t *info)
 {
   char compression[40];
@@ -182,6 +195,7 @@ static json_t *json_bag(const bag_info_t *info)
       "message_count", (json_int_t)info->message_count, "start_ns",
       json_time(info->start_ns, info->message_count), "end_ns",
       json_time(info->end_ns, info->message_count), "compression", compression, "topics", topics);
+  if (object && info->bag->oddity_count > 0) json_object_set_new(object, "odd", json_odd(info));
   if (object && info->damage[0]) json_object_set_new(object, "damaged", text_json(info->damage));
   if (object && is_unclosed(info)) json_object_set_new(object, "unclosed", json_true());
   return object;

@@ -26,7 +26,9 @@ TB_BEGIN_DECLS
  * Reads at least once through every file, some parts more often.
  *
  * [any thread] [blocks: file system] TB_OK also for a bag full of faults; TB_ERR_NOT_FOUND if there
- * is nothing at `path`, TB_ERR_UNSUPPORTED for another format, TB_ERR_SYSTEM, TB_ERR_NO_MEMORY. */
+ * is nothing at `path`, or a folder without files of a recording; TB_ERR_UNSUPPORTED for another
+ * format; TB_ERR_SYSTEM, TB_ERR_BUSY and TB_ERR_NO_MEMORY if it could not look at all of it, which
+ * says nothing about the bag: what was reported till then stays reported. */
 TB_API tb_status_t tb_bag_check(const char *path, tb_bag_finding_fn report, void *user,
                                 tb_bag_check_result_t *out, tb_error_t *error);
 

@@ -87,6 +87,9 @@ typedef struct tb_bag_info {
   size_t unclosed_count; /**< files that were not closed, with nothing else that opening found wrong
                             in them: all that was written is there. Reading one, unless salvaged,
                             ends with TB_ERR_TRUNCATED */
+  const char *const *oddities; /**< what opening found that cannot be right, though nothing is lost
+                                  by it: odd names, a summary of MCAP that was not used */
+  size_t oddity_count;         /**< how many `oddities` there are */
 } tb_bag_info_t;
 
 /** A recorded message. */

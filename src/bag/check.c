@@ -154,9 +154,6 @@ static tb_status_t verify_file(tb__check_t *check, tb_bag_reader_t *reader, size
 /* All of them are read all the same. */
 static void report_oddities(tb__check_t *check, const tb_bag_reader_t *reader)
 {
-  for (size_t i = 0; i < reader->part_count; i++)
-    if (reader->parts[i].location.oddity)
-      tb__check_report(check, "%s", reader->parts[i].location.oddity);
   for (size_t i = 0; i < reader->table.oddity_count; i++)
     tb__check_report(check, "%s", reader->table.oddities[i]);
 }

@@ -130,7 +130,6 @@ static tb_status_t note_oddity(tb__bag_location_t *location, const char *path, t
     location->oddity = NULL;
     return no_memory(error);
   }
-  tb__log(TB_LOG_WARN, "%s", location->oddity);
   return TB_OK;
 }
 

@@ -82,7 +82,7 @@ void tb__bag_reader_time_runs(tb_bag_reader_t *reader);
 /* Whether an entry of custom_data is such a note. */
 bool tb__bag_is_run_note(const char *key);
 
-/* Notes and distribution, when the locations are known and the files were looked into. */
+/* Notes, distribution and oddities, when the locations are known and the files were looked into. */
 tb_status_t tb__bag_reader_fill_texts(tb_bag_reader_t *reader, tb_error_t *error);
 void tb__bag_reader_free_texts(tb_bag_reader_t *reader);
 

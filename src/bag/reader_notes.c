@@ -1,4 +1,4 @@
-/* Texts of the info that do not come with the topics: notes, and the distribution of ROS. */
+/* Texts of the info that do not come with the topics: notes, the distribution of ROS, oddities. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,9 +67,21 @@ static tb_status_t fill_distro(tb_bag_reader_t *reader, tb_error_t *error)
   return TB_OK;
 }
 
+static tb_status_t fill_oddities(tb_bag_reader_t *reader, tb_error_t *error)
+{
+  tb_status_t status = TB_OK;
+  for (size_t i = 0; i < reader->part_count && !status; i++)
+    if (reader->parts[i].location.oddity)
+      status = tb__topic_table_note(&reader->table, reader->parts[i].location.oddity, error);
+  reader->info.oddities = (const char *const *)reader->table.oddities;
+  reader->info.oddity_count = reader->table.oddity_count;
+  return status;
+}
+
 tb_status_t tb__bag_reader_fill_texts(tb_bag_reader_t *reader, tb_error_t *error)
 {
   tb_status_t status = fill_distro(reader, error);
+  if (!status) status = fill_oddities(reader, error);
   return status ? status : fill_notes(reader, error);
 }
 

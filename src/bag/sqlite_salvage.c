@@ -257,12 +257,11 @@ static tb_status_t salvage_read_info(tb__bag_file_t *base, tb__bag_file_info_t *
 static tb_status_t salvage_count_topics(tb__bag_file_t *base, tb__bag_file_info_t *info,
                                         tb_error_t *error)
 {
-  salvage_file_t *file = salvage_file(base);
-  if (file->ordinary) return tb__sqlite_storage.count_topics(file->ordinary, info, error);
+  (void)error;
   tb__bag_row_t row;
   salvage_seek(base, INT64_MIN, NULL);
-  while (!next_row(file, &row))
-    if (!file->gap_first) tb__sqlite_count_row(info, row.topic_id);
+  while (!salvage_step(base, &row, NULL))
+    if (!salvage_read_topic(base, &row, NULL)) tb__sqlite_count_row(info, row.topic_id);
   return TB_OK;
 }
 
