@@ -97,6 +97,12 @@ static int recover(const command_t *command, int argc, char **argv)
             argv[optind]);
     result = EXIT_IO;
   }
+  if (!result && copy.is_at_limit) {
+    fprintf(stderr,
+            "timebase bag recover: %s: not all that can be read is in %s: raise the limit\n",
+            argv[optind], copy.output);
+    result = EXIT_IO;
+  }
   bag_copy_end(&copy);
   return command_finish(command, result);
 }

@@ -42,15 +42,15 @@ void tb__check_report(tb__check_t *check, const char *format, ...)
 
 static bool is_about_the_bag(tb_status_t status)
 {
-  return status == TB_ERR_CORRUPT || status == TB_ERR_TRUNCATED || status == TB_ERR_LIMIT ||
-         status == TB_ERR_NOT_FOUND;
+  return status == TB_ERR_CORRUPT || status == TB_ERR_TRUNCATED || status == TB_ERR_NOT_FOUND;
 }
 
 /* As it should be, or what is left of it, with that told. *out is NULL if nothing is. */
-static tb_status_t open_bag(tb__check_t *check, const char *path, tb_bag_reader_t **out,
-                            tb_error_t *error)
+static tb_status_t open_bag(tb__check_t *check, const char *path, const tb_bag_limits_t *limits,
+                            tb_bag_reader_t **out, tb_error_t *error)
 {
   tb_bag_reader_options_t options = TB_BAG_READER_OPTIONS_INIT;
+  if (limits) options.limits = *limits;
   options.counts = TB_BAG_COUNTS_EXACT;
   options.content = TB_BAG_CONTENT_ANY;
   tb_error_t detail = TB_ERROR_INIT;
@@ -91,7 +91,10 @@ static tb_status_t read_all(tb__check_t *check, tb_bag_reader_t *reader, tb_erro
   tb_error_t detail = TB_ERROR_INIT;
   tb_status_t status;
   while ((status = tb_bag_reader_next(reader, &message, &detail)) != TB_ERR_END) {
-    if (status == TB_ERR_NO_MEMORY) return tb_error_set(error, status, "out of memory");
+    if (status == TB_ERR_NO_MEMORY || status == TB_ERR_LIMIT) { /* nothing is known of the rest */
+      if (error) *error = detail;
+      return status;
+    }
     if (status)
       tb__check_report(check, "%s", detail.text);
     else
@@ -141,7 +144,8 @@ static tb_status_t check_reader(tb__check_t *check, tb_bag_reader_t *reader, tb_
   tb_status_t status = read_all(check, reader, error);
   for (size_t i = 0; i < reader->source_count && !status; i++)
     status = verify_file(check, reader, i);
-  if (status) return tb_error_set(error, status, "out of memory");
+  if (status == TB_ERR_NO_MEMORY) return tb_error_set(error, status, "out of memory");
+  if (status) return status;
   check->result.unclosed_count = check->is_salvaging ? 0 : reader->info.unclosed_count;
   tb__check_metadata(check, reader);
   return TB_OK;
@@ -150,10 +154,17 @@ static tb_status_t check_reader(tb__check_t *check, tb_bag_reader_t *reader, tb_
 tb_status_t tb_bag_check(const char *path, tb_bag_finding_fn report, void *user,
                          tb_bag_check_result_t *out, tb_error_t *error)
 {
+  return tb_bag_check_within(path, NULL, report, user, out, error);
+}
+
+tb_status_t tb_bag_check_within(const char *path, const tb_bag_limits_t *limits,
+                                tb_bag_finding_fn report, void *user, tb_bag_check_result_t *out,
+                                tb_error_t *error)
+{
   if (!path || !*path || !out) return tb_error_set(error, TB_ERR_INVALID, "no path of a bag");
   tb__check_t check = {.report = report, .user = user};
   tb_bag_reader_t *reader = NULL;
-  tb_status_t status = open_bag(&check, path, &reader, error);
+  tb_status_t status = open_bag(&check, path, limits, &reader, error);
   if (!status && reader) status = check_reader(&check, reader, error);
   tb_bag_reader_close(reader);
   tdestroy(check.told, free);

@@ -141,7 +141,7 @@ static tb_status_t see_chunk(scan_t *scan, uint64_t length, tb_error_t *error)
   if (!status)
     status = tb__mcap_chunk_load(scan->input, &scan->codec, scan->offset, &scan->buffer, &chunk,
                                  &detail);
-  if (is_damage(status)) {
+  if (is_damage(status) && status != TB_ERR_LIMIT) { /* what a ceiling hides is not damaged */
     tb__mcap_damage_t damage = {.offset = scan->offset,
                                 .size = end - scan->offset,
                                 .has_times = true,
@@ -262,7 +262,7 @@ static tb_status_t step(scan_t *scan, tb_error_t *error)
   scan->suspect = knows_its_size ? 0 : scan->offset;
   if (opcode == TB__MCAP_ATTACHMENT) {
     status = see_attachment(scan, length, &end, error);
-  } else if (is_wanted(opcode) && length > TB__MCAP_MAX_CHUNK) {
+  } else if (is_wanted(opcode) && length > TB__MCAP_MAX_RECORD) {
     status = tell_at(scan, TB_ERR_LIMIT, scan->offset, length, "a record above 1 GiB", error);
   } else if (is_wanted(opcode)) {
     uint64_t at = scan->offset + TB__MCAP_HEAD_SIZE;
