@@ -50,7 +50,8 @@ int bag_open_run(const command_t *command, const char *const *paths, size_t coun
   tb_bag_reader_options_t one = *options;
   if (one.run == 0) one.run = count == 1;
   tb_status_t status = tb_bag_reader_open_many(paths, count, &one, out, &error);
-  if (status == TB_ERR_RANGE) return command_usage_error(command, "--run: %s", error.text);
+  if (status == TB_ERR_RANGE && options->run > 0)
+    return command_usage_error(command, "--run: %s", error.text);
   if (status) return bag_refused(command, paths, count, &error);
   size_t runs = tb_bag_reader_info(*out)->run_count;
   if (options->run > 0 || runs == 1) return EXIT_OK;

@@ -55,11 +55,14 @@ typedef struct bag_copy {
   tb_bag_reader_options_t input; /* with which it was opened */
   tb_bag_reader_t *reader;
   tb_bag_writer_t *writer;
-  size_t *topics;           /* of the writer, by topic of the reader; SIZE_MAX: left out */
-  int64_t start_ns, end_ns; /* messages from start_ns on and before end_ns */
+  size_t *topics; /* of the writer, by topic of the reader; SIZE_MAX: left out */
+  int64_t start_ns,
+      end_ns; /* messages from start_ns on and before end_ns; INT64_MAX: to the last */
   uint64_t copied, failures;
   bool is_at_limit;                 /* one of the failures is that of a ceiling */
   char failure[TB_ERROR_TEXT_SIZE]; /* the first to read something, as it was told */
+  bool notes_losses;                /* in the copy, which is one of a damaged recording */
+  char damage[TB_ERROR_TEXT_SIZE];  /* what opening it found, or "" */
   tb_bag_rest_t left;               /* that the new format has no place for */
 } bag_copy_t;
 

@@ -61,10 +61,11 @@ static int convert(const command_t *command, int argc, char **argv)
   return command_finish(command, result);
 }
 
-/* `damage` is what opening found, or "". */
-static void tell_lost(const bag_copy_t *copy, const char *path, const char *damage,
-                      bool is_unclosed)
+/* Of what was opened to be recovered. Returns EXIT_CHECK if anything of it was lost, or is kept
+ * though it may be wrong. */
+static int tell_lost(const bag_copy_t *copy, const char *path, bool is_unclosed)
 {
+  const char *damage = copy->damage;
   if (*damage && strcmp(damage, copy->failure) != 0)
     printf("%s: damaged (%s); what is named was lost\n", path, damage);
   else if (copy->failures > 0)
@@ -72,6 +73,21 @@ static void tell_lost(const bag_copy_t *copy, const char *path, const char *dama
   else
     printf("%s: %s\n", path,
            is_unclosed ? "was not closed; all that was there is kept" : "nothing was lost");
+  return *damage || copy->failures > 0 ? EXIT_CHECK : EXIT_OK;
+}
+
+static int recover_opened(bag_copy_t *copy, const char *path)
+{
+  const tb_bag_info_t *info = tb_bag_reader_info(copy->reader);
+  bool is_unclosed = info->unclosed_count > 0;
+  copy->notes_losses = true;
+  if (info->damage) snprintf(copy->damage, sizeof copy->damage, "%s", info->damage);
+  int result = bag_copy_run(copy, NULL);
+  if (result) return result;
+  result = tell_lost(copy, path, is_unclosed);
+  if (result == EXIT_OK || copy->copied > 0) return result;
+  fprintf(stderr, "timebase bag recover: %s: nothing could be read; is it a recording?\n", path);
+  return EXIT_IO;
 }
 
 static int recover(const command_t *command, int argc, char **argv)
@@ -81,23 +97,13 @@ static int recover(const command_t *command, int argc, char **argv)
   if (!parse(&copy, argc, argv, &result)) return result;
   if (optind + 1 < argc)
     return command_usage_error(command, "unexpected argument '%s'", argv[optind + 1]);
-  command_show_log(command); /* tells of files that are left out */
+  command_show_log(command); /* tells of what is left out */
   tb_error_t error = TB_ERROR_INIT;
   tb_status_t status =
       open_input(&copy, (const char *const *)argv + optind, 1, TB_BAG_DAMAGE_SALVAGE, &error);
   if (status) return bag_unreadable(command, argv[optind], status, &error);
-  char damage[TB_ERROR_TEXT_SIZE] = "";
-  if (tb_bag_reader_info(copy.reader)->damage)
-    snprintf(damage, sizeof damage, "%s", tb_bag_reader_info(copy.reader)->damage);
-  bool is_unclosed = tb_bag_reader_info(copy.reader)->unclosed_count > 0;
-  result = bag_copy_run(&copy, NULL);
-  if (!result) tell_lost(&copy, argv[optind], damage, is_unclosed);
-  if (!result && copy.copied == 0 && (*damage || copy.failures)) {
-    fprintf(stderr, "timebase bag recover: %s: nothing could be read; is it a recording?\n",
-            argv[optind]);
-    result = EXIT_IO;
-  }
-  if (!result && copy.is_at_limit) {
+  result = recover_opened(&copy, argv[optind]);
+  if (copy.is_at_limit) {
     fprintf(stderr,
             "timebase bag recover: %s: not all that can be read is in %s: raise the limit\n",
             argv[optind], copy.output);
@@ -132,12 +138,15 @@ const command_t command_bag_recover = {
     .usage = "timebase bag recover BAG -o OUT [-s sqlite3|mcap]",
     .help =
         "Copies what can be read: without metadata.yaml where that is bad, without files that\n"
-        "are lost, with what stands before and behind the damage, and without indexes; from\n"
-        "MCAP to MCAP with attachments and metadata. Says what was lost.\n\n"
+        "are lost, with what is before and after the damage, and without indexes; from MCAP to\n"
+        "MCAP with attachments and metadata. Chunks of MCAP with a wrong CRC are kept, as most\n"
+        "of their messages are right. Each part that was lost, or is doubtful, is named, and a\n"
+        "note 'recovered' in the new recording says so.\n\n"
         "  -o, --output OUT   the folder of the new recording; it must not exist\n"
         "  -s, --storage S    its format: sqlite3, mcap (default: as OUT ends, in .db3 or .mcap;\n"
         "                     otherwise as it was)\n" BAG_OUTPUT_HELP
         "  -h, --help         this text\n\n"
-        "Exit status: 0 also if much was lost, 3 if nothing can be read or written.\n",
+        "Exit status: 0 nothing was lost, 1 something was, or is doubtful, 3 nothing could be\n"
+        "read or written.\n",
     .run = recover,
 };

@@ -190,7 +190,8 @@ static tb_status_t open_output(bag_copy_t *copy, const bool *wanted, tb_error_t 
 
 static bool is_wanted(const bag_copy_t *copy, const tb_bag_message_t *message)
 {
-  return message->log_time_ns >= copy->start_ns && message->log_time_ns < copy->end_ns &&
+  return message->log_time_ns >= copy->start_ns &&
+         (message->log_time_ns < copy->end_ns || copy->end_ns == INT64_MAX) &&
          copy->topics[message->topic] != SIZE_MAX;
 }
 
@@ -202,14 +203,27 @@ static void tell_failure(bag_copy_t *copy, const tb_error_t *error)
   if (copy->failures++ == 0) memcpy(copy->failure, error->text, sizeof copy->failure);
 }
 
+/* All that was written is there. */
+static void tell_unclosed(const bag_copy_t *copy, const tb_error_t *error)
+{
+  fprintf(stderr, "timebase %s: %s: everything before was copied\n", copy->command->name,
+          error->text);
+}
+
 /* Until the end of the bag, or a signal. */
 static tb_status_t copy_messages(bag_copy_t *copy, tb_error_t *error)
 {
   volatile const int *signalled = command_catch_signals();
+  size_t unclosed = tb_bag_reader_info(copy->reader)->unclosed_count;
   tb_bag_message_t message;
   while (!*signalled) {
     tb_status_t status = tb_bag_reader_next(copy->reader, &message, error);
     if (status == TB_ERR_END) return TB_OK;
+    if (status == TB_ERR_TRUNCATED && unclosed > 0) {
+      tell_unclosed(copy, error);
+      unclosed--;
+      continue;
+    }
     if (status) {
       tell_failure(copy, error);
       continue;
@@ -268,11 +282,23 @@ static tb_status_t copy_runs(bag_copy_t *copy, tb_error_t *error)
   return status;
 }
 
+/* So that the copy itself tells that it is not all, or not to be relied on. */
+static tb_status_t note_losses(bag_copy_t *copy, tb_error_t *error)
+{
+  bool renamed;
+  const tb_bag_note_t note = {"recovered", *copy->damage ? copy->damage : copy->failure};
+  const tb_bag_note_t other = {"recovered", "from a damaged recording"};
+  if (!copy->notes_losses || !*note.value) return TB_OK;
+  tb_status_t status = copy_note(copy, &note, &renamed, error);
+  return status == TB_ERR_INVALID ? copy_note(copy, &other, &renamed, error) : status;
+}
+
 int bag_copy_run(bag_copy_t *copy, const bool *wanted)
 {
   tb_error_t error = TB_ERROR_INIT, at_end = TB_ERROR_INIT;
   tb_status_t status = open_output(copy, wanted, &error);
   if (!status) status = copy_runs(copy, &error);
+  if (!status) status = note_losses(copy, &error);
   tb_status_t closed = tb_bag_writer_close(copy->writer, &at_end);
   copy->writer = NULL;
   if (status) return command_failed(copy->command, status, &error);

@@ -120,7 +120,8 @@ static bool parse_times(cut_t *cut)
   if (copy->start_ns >= copy->end_ns)
     command_usage_error(copy->command, "nothing is cut: the end must be behind the start");
   else if (info->message_count > 0 &&
-           (copy->start_ns > info->end_ns || copy->end_ns <= info->start_ns))
+           (copy->start_ns > info->end_ns ||
+            (copy->end_ns <= info->start_ns && copy->end_ns != INT64_MAX)))
     command_usage_error(copy->command,
                         "nothing is cut: %s lasts from %" PRId64 ".%09" PRId64 " s to %" PRId64
                         ".%09" PRId64 " s",

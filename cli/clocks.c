@@ -40,7 +40,8 @@ static void explain_source(const command_t *command, ros_clock_t *clock)
 #include "publishers.h"
 #include "text.h"
 
-int topic_clock_open(const command_t *command, int domain, const char *topic, ros_clock_t *out)
+int topic_clock_open(const command_t *command, int domain, const char *topic, uint32_t publishers,
+                     ros_clock_t *out)
 {
   tb_error_t error = TB_ERROR_INIT;
   tb_ros2_context_options_t options = TB_ROS2_CONTEXT_OPTIONS_INIT;
@@ -52,6 +53,7 @@ int topic_clock_open(const command_t *command, int domain, const char *topic, ro
   if (!topic) topic = "/clock";
   snprintf(out->topic, sizeof out->topic, "%s%s", topic[0] == '/' ? "" : "/", topic);
   source_options.topic = topic;
+  source_options.writers_max = publishers;
   tb_status_t status = tb_ros2_context_create(&options, &context, &error);
   if (status) return command_failed(command, status, &error);
   out->context = context;
@@ -130,9 +132,10 @@ static void explain_topic(const command_t *command, ros_clock_t *clock)
 
 #else
 
-int topic_clock_open(const command_t *command, int domain, const char *topic, ros_clock_t *out)
+int topic_clock_open(const command_t *command, int domain, const char *topic, uint32_t publishers,
+                     ros_clock_t *out)
 {
-  (void)domain, (void)topic, (void)out;
+  (void)domain, (void)topic, (void)publishers, (void)out;
   fprintf(
       stderr,
       "timebase %s: built without ROS 2: there is no /clock to follow; TIMEBASE_SOURCE can name "
@@ -157,7 +160,7 @@ int ros_clock_open(const command_t *command, int domain, ros_clock_t *out)
 {
   const char *name = source_name();
   *out = (ros_clock_t){0};
-  if (!name) return topic_clock_open(command, domain, NULL, out);
+  if (!name) return topic_clock_open(command, domain, NULL, 0, out);
   if (domain < 0) return named_clock_open(command, name, out);
   return command_usage_error(command, "--domain: TIMEBASE_SOURCE=%s is followed, on no domain",
                              name);

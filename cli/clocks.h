@@ -38,8 +38,10 @@ typedef struct ros_clock {
 
 /* `domain` -1: ROS_DOMAIN_ID. EXIT_OK, or a message has been printed. Close it either way. */
 int ros_clock_open(const command_t *command, int domain, ros_clock_t *out);
-/* The same, on the topic (NULL: /clock) whatever the environment says. */
-int topic_clock_open(const command_t *command, int domain, const char *topic, ros_clock_t *out);
+/* The same, on the topic (NULL: /clock) whatever the environment says, with so many publishers
+ * remembered (0: as many as usual). */
+int topic_clock_open(const command_t *command, int domain, const char *topic, uint32_t publishers,
+                     ros_clock_t *out);
 void ros_clock_close(ros_clock_t *clock);
 
 /* Says why the clock has no time, unless that has been said. */

@@ -17,6 +17,8 @@ const char *param_status_text(tb_status_t status)
     return "gone before it answered";
   case TB_ERR_CORRUPT:
     return "an answer that cannot be read";
+  case TB_ERR_UNSUPPORTED:
+    return "another middleware (Fast DDS): nothing was sent";
   default:
     return tb_status_message(status);
   }

@@ -89,6 +89,16 @@ static tb_status_t open_graph(session_t *session, const play_arguments_t *argume
   return status;
 }
 
+/* Whether it is the arguments that leave nothing to play, and not the recording. */
+static bool is_of_arguments(const session_t *session, const play_arguments_t *arguments,
+                            tb_status_t status)
+{
+  bool has_messages = tb_bag_reader_info(session->reader)->message_count > 0;
+  bool chooses = arguments->topics.count > 0 || arguments->exclude_topics.count > 0 ||
+                 arguments->regex || arguments->exclude_regex || arguments->clock_topics.count > 0;
+  return status == TB_ERR_RANGE || (status == TB_ERR_NOT_FOUND && has_messages && chooses);
+}
+
 static int open_player(session_t *session, const play_arguments_t *arguments)
 {
   tb_error_t error = TB_ERROR_INIT;
@@ -106,7 +116,7 @@ static int open_player(session_t *session, const play_arguments_t *arguments)
   if (!status)
     status =
         tb_ros2_player_services_create(session->node, session->player, &session->services, &error);
-  if ((status == TB_ERR_RANGE || status == TB_ERR_NOT_FOUND) && session->node)
+  if (status && session->node && is_of_arguments(session, arguments, status))
     return command_usage_error(session->command, "%s", error.text); /* does not fit the bag */
   return status ? command_failed(session->command, status, &error) : EXIT_OK;
 }
@@ -119,6 +129,7 @@ static int load(session_t *session, const play_arguments_t *arguments)
   int result = play_topics_open(session->command, arguments, &session->reader);
   if (!result && arguments->qos_path)
     status = tb_qos_overrides_load(arguments->qos_path, &session->qos, &error);
+  tb_qos_overrides_set_depth_max(session->qos, arguments->depth_max);
   return status ? command_bad_file(session->command, status, &error) : result;
 }
 

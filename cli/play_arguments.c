@@ -21,6 +21,7 @@ enum {
   OPTION_TOPICS,
   OPTION_EXCLUDE_TOPICS,
   OPTION_QOS,
+  OPTION_DEPTH,
   OPTION_AHEAD,
   OPTION_ACKED,
   OPTION_WAIT_ACKS,
@@ -50,6 +51,7 @@ static const struct option options[] = {
     {"exclude-regex", required_argument, NULL, 'x'},
     {"remap", required_argument, NULL, 'm'},
     {"qos-profile-overrides-path", required_argument, NULL, OPTION_QOS},
+    {"max-depth", required_argument, NULL, OPTION_DEPTH},
     {"read-ahead-queue-size", required_argument, NULL, OPTION_AHEAD},
     {"wait-for-all-acked", required_argument, NULL, OPTION_ACKED},
     {"wait-for-acks", no_argument, NULL, OPTION_WAIT_ACKS},
@@ -279,6 +281,8 @@ static bool parse_value(const command_t *command, int option, int argc, char **a
     return parse_until_sec(command, &player->playback_until_ns);
   case OPTION_UNTIL_NSEC:
     return parse_until_nsec(command, &player->playback_until_ns);
+  case OPTION_DEPTH:
+    return command_parse_int(command, "--max-depth", optarg, 1, INT32_MAX, &arguments->depth_max);
   case OPTION_AHEAD:
     return parse_ahead(command, &player->read_ahead_messages);
   case OPTION_ACKED:
@@ -388,13 +392,14 @@ const char play_help[] =
     "                     another name: --clock --remap /clock:=/replay_clock\n\n"
     "Topics (lists: all words up to the next option, or --):\n"
     "  --topics T...      only these topics\n"
-    "  -e, --regex E      and those that match E, an extended regular expression (POSIX), "
-    "anywhere\n"
+    "  -e, --regex E      and those that match E anywhere in the name; E is as in ros2 bag\n"
+    "                     (ECMAScript): '^/camera/(?:left|right)/', '\\d$'\n"
     "  --exclude-topics T...       not these\n"
     "  -x, --exclude-regex E       nor those that match E\n"
     "  -m, --remap A:=B...         publish A as B; other rules of ROS, too\n"
     "  --qos-profile-overrides-path FILE   YAML: policies by topic, in the place of the "
-    "recorded\n\n"
+    "recorded\n"
+    "  --max-depth N               reduce a depth in FILE to at most N (default 100000)\n\n"
     "Waiting, also with --rate max (time stands meanwhile; who is waited for is shown after 1 s):\n"
     "  --wait-for-acks    after each message wait until all reliable subscriptions have received\n"
     "                     it. That is what DDS acknowledges: nobody need have looked at it yet\n"

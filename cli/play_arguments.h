@@ -24,6 +24,7 @@ typedef struct play_arguments {
   size_t wait_count;
   const char *regex, *exclude_regex; /* NULL: none */
   const char *qos_path;              /* NULL: none */
+  int32_t depth_max;                 /* of its policies; 0: as usual */
   play_screen_options_t screen;
   bool use_sim_time;
   const char *own_clock; /* with use_sim_time: where --clock publishes, taken out of remaps */

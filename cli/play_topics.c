@@ -1,17 +1,31 @@
 #include "play_topics.h"
 
-#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <timebase/topic_expression.h>
 
 #include "bag.h"
 
+#define TOPICS_LISTED 20
+
+typedef struct expression {
+  const char *option;
+  const char *text; /* NULL: none */
+  tb_topic_expression_t *compiled;
+  bool *matches; /* for each topic; NULL: none */
+} expression_t;
+
 typedef struct filter {
   const play_arguments_t *arguments;
-  regex_t regex, exclude_regex;
-  bool has_regex, has_exclude;
+  expression_t include, exclude;
 } filter_t;
+
+static void expression_free(expression_t *expression)
+{
+  tb_topic_expression_destroy(expression->compiled);
+  free(expression->matches);
+}
 
 static int open_bags(const command_t *command, const play_arguments_t *arguments,
                      const tb_bag_reader_options_t *filter, tb_bag_reader_t **out)
@@ -35,6 +49,16 @@ static bool is_in(const words_t *words, const char *topic)
   return false;
 }
 
+/* The first ones: a robot has many. */
+static void print_topics(const tb_bag_info_t *info)
+{
+  size_t count = info->topic_count > TOPICS_LISTED + 1 ? TOPICS_LISTED : info->topic_count;
+  for (size_t i = 0; i < count; i++)
+    fprintf(stderr, "%s %s", i ? "," : "", info->topics[i].name);
+  if (count < info->topic_count) fprintf(stderr, " and %zu more", info->topic_count - count);
+  if (count == 0) fputs(" none", stderr);
+}
+
 /* False: a message was printed. */
 static bool check_words(const command_t *command, const char *option, const words_t *words,
                         const tb_bag_info_t *info)
@@ -47,60 +71,84 @@ static bool check_words(const command_t *command, const char *option, const word
     if (i < info->topic_count) continue;
     fprintf(stderr, "timebase %s: %s: %s has no topic %s; it has", command->name, option,
             info->path, words->items[word]);
-    for (i = 0; i < info->topic_count; i++)
-      fprintf(stderr, "%s %s", i ? "," : "", info->topics[i].name);
+    print_topics(info);
     fprintf(stderr, "\nusage: %s\n", command->usage);
     return false;
   }
   return true;
 }
 
-static bool compile(const command_t *command, const char *option, const char *text, regex_t *out,
-                    bool *has)
+static bool compile(const command_t *command, expression_t *expression)
 {
-  char reason[200];
-  *has = false;
-  if (!text) return true;
-  int result = regcomp(out, text, REG_EXTENDED | REG_NOSUB);
-  *has = result == 0;
-  if (*has) return true;
-  regerror(result, out, reason, sizeof reason);
-  command_usage_error(command, "%s %s: %s", option, text, reason);
+  tb_error_t error = TB_ERROR_INIT;
+  if (!expression->text ||
+      tb_topic_expression_create(expression->text, &expression->compiled, &error) == TB_OK)
+    return true;
+  command_usage_error(command, "%s: %s", expression->option, error.text);
   return false;
 }
 
-/* Names are matched as ROS says them. */
-static bool matches(const regex_t *regex, const char *topic)
+static void warn_of_no_match(const command_t *command, const expression_t *expression,
+                             const tb_bag_info_t *info)
 {
-  char name[1024];
-  snprintf(name, sizeof name, "/%s", without_slash(topic));
-  return regexec(regex, name, 0, NULL, 0) == 0;
+  flockfile(stderr);
+  command_begin_warning(command);
+  fprintf(stderr, "%s '%s' matches no topic of %s; it has", expression->option, expression->text,
+          info->path);
+  print_topics(info);
+  fputc('\n', stderr);
+  funlockfile(stderr);
 }
 
-static bool is_wanted(const filter_t *filter, const char *topic)
+/* Looks which topics it matches: names are matched as ROS says them. An exit status; a message was
+ * printed unless it is EXIT_OK. */
+static int search(const command_t *command, expression_t *expression, const tb_bag_info_t *info)
+{
+  bool any = false;
+  if (!expression->compiled) return EXIT_OK;
+  expression->matches = calloc(info->topic_count + 1, sizeof *expression->matches);
+  if (!expression->matches) return command_failed(command, TB_ERR_NO_MEMORY, NULL);
+  for (size_t i = 0; i < info->topic_count; i++) {
+    char *name = NULL;
+    tb_error_t error = TB_ERROR_INIT;
+    if (asprintf(&name, "/%s", without_slash(info->topics[i].name)) < 0)
+      return command_failed(command, TB_ERR_NO_MEMORY, NULL);
+    tb_status_t status =
+        tb_topic_expression_search(expression->compiled, name, &expression->matches[i], &error);
+    free(name);
+    if (status != TB_OK)
+      return command_usage_error(command, "%s: %s", expression->option, error.text);
+    any |= expression->matches[i];
+  }
+  if (!any) warn_of_no_match(command, expression, info);
+  return EXIT_OK;
+}
+
+static bool is_wanted(const filter_t *filter, const tb_bag_info_t *info, size_t topic)
 {
   const play_arguments_t *arguments = filter->arguments;
-  bool all = arguments->topics.count == 0 && !filter->has_regex;
-  if (!all && !is_in(&arguments->topics, topic) &&
-      !(filter->has_regex && matches(&filter->regex, topic)))
-    return false;
-  return !is_in(&arguments->exclude_topics, topic) &&
-         !(filter->has_exclude && matches(&filter->exclude_regex, topic));
+  const char *name = info->topics[topic].name;
+  const bool *included = filter->include.matches, *excluded = filter->exclude.matches;
+  bool all = arguments->topics.count == 0 && !included;
+  if (!all && !is_in(&arguments->topics, name) && !(included && included[topic])) return false;
+  return !is_in(&arguments->exclude_topics, name) && !(excluded && excluded[topic]);
 }
 
-static int open_filtered(const filter_t *filter, const command_t *command,
-                         const tb_bag_info_t *info, tb_bag_reader_t **out)
+static int open_filtered(filter_t *filter, const command_t *command, const tb_bag_info_t *info,
+                         tb_bag_reader_t **out)
 {
   tb_bag_reader_options_t options = TB_BAG_READER_OPTIONS_INIT;
+  int result = search(command, &filter->include, info);
+  if (!result) result = search(command, &filter->exclude, info);
+  if (result) return result;
   const char **names = calloc(info->topic_count + 1, sizeof *names);
   if (!names) return command_failed(command, TB_ERR_NO_MEMORY, NULL);
   for (size_t i = 0; i < info->topic_count; i++)
-    if (is_wanted(filter, info->topics[i].name))
-      names[options.topic_count++] = info->topics[i].name;
+    if (is_wanted(filter, info, i)) names[options.topic_count++] = info->topics[i].name;
   options.topics = names;
-  int result = options.topic_count > 0
-                   ? open_bags(command, filter->arguments, &options, out)
-                   : command_usage_error(command, "no topic of %s is left to play", info->path);
+  result = options.topic_count > 0
+               ? open_bags(command, filter->arguments, &options, out)
+               : command_usage_error(command, "no topic of %s is left to play", info->path);
   free(names);
   return result;
 }
@@ -127,7 +175,9 @@ static int open_with(filter_t *filter, const command_t *command, tb_bag_reader_t
 int play_topics_open(const command_t *command, const play_arguments_t *arguments,
                      tb_bag_reader_t **out)
 {
-  filter_t filter = {.arguments = arguments};
+  filter_t filter = {.arguments = arguments,
+                     .include = {"--regex", arguments->regex, NULL, NULL},
+                     .exclude = {"--exclude-regex", arguments->exclude_regex, NULL, NULL}};
   const tb_bag_reader_options_t all = TB_BAG_READER_OPTIONS_INIT;
   int result = EXIT_USAGE;
   if (!arguments->regex && !arguments->exclude_regex && arguments->topics.count == 0 &&
@@ -135,11 +185,9 @@ int play_topics_open(const command_t *command, const play_arguments_t *arguments
     command_show_log(command);
     return open_bags(command, arguments, &all, out);
   }
-  if (compile(command, "--regex", arguments->regex, &filter.regex, &filter.has_regex) &&
-      compile(command, "--exclude-regex", arguments->exclude_regex, &filter.exclude_regex,
-              &filter.has_exclude))
+  if (compile(command, &filter.include) && compile(command, &filter.exclude))
     result = open_with(&filter, command, out);
-  if (filter.has_regex) regfree(&filter.regex);
-  if (filter.has_exclude) regfree(&filter.exclude_regex);
+  expression_free(&filter.include);
+  expression_free(&filter.exclude);
   return result;
 }

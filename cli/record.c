@@ -8,6 +8,7 @@
 #include <time.h>
 #include <timebase/qos_overrides.h>
 #include <timebase/ros2_recorder.h>
+#include <timebase/topic_expression.h>
 #include <unistd.h>
 
 #include "command.h"
@@ -28,6 +29,8 @@ enum {
   OPTION_PAUSED,
   OPTION_SNAPSHOT,
   OPTION_QOS,
+  OPTION_DEPTH,
+  OPTION_GAP,
   OPTION_FSYNC,
   OPTION_NODE,
   OPTION_DOMAIN,
@@ -64,6 +67,14 @@ static bool parse_bytes(const command_t *command, const char *name, uint64_t *ou
   }
   command_usage_error(command, "%s %s: must be a number of bytes", name, optarg);
   return false;
+}
+
+static bool parse_gap(const command_t *command, uint64_t *out)
+{
+  int gap = 0;
+  if (!command_parse_int(command, "--max-gap", optarg, 1, INT32_MAX, &gap)) return false;
+  *out = (uint64_t)gap;
+  return true;
 }
 
 static bool parse_duration(const command_t *command, const char *name, tb_duration_t *out)
@@ -140,6 +151,10 @@ static bool take_option(const command_t *command, int option, int argc, char **a
     return parse_log_time(command, arguments);
   case OPTION_FSYNC:
     return parse_duration(command, "--fsync-interval", &recorder->fsync_interval);
+  case OPTION_DEPTH:
+    return command_parse_int(command, "--max-depth", optarg, 1, INT32_MAX, &graph->qos_depth_max);
+  case OPTION_GAP:
+    return parse_gap(command, &graph->gap_max);
   case 's':
     return command_parse_storage(command, optarg, &recorder->bag.storage_id);
   case OPTION_DOMAIN:
@@ -192,11 +207,26 @@ static void name_bag(arguments_t *arguments)
   arguments->path = arguments->default_path;
 }
 
+static bool check_expression(const command_t *command, const char *option, const char *text)
+{
+  tb_topic_expression_t *expression = NULL;
+  tb_error_t error = TB_ERROR_INIT;
+  if (!text || tb_topic_expression_create(text, &expression, &error) == TB_OK) {
+    tb_topic_expression_destroy(expression);
+    return true;
+  }
+  command_usage_error(command, "%s: %s", option, error.text);
+  return false;
+}
+
 static int finish_arguments(const command_t *command, arguments_t *arguments)
 {
   tb_ros2_recorder_options_t *graph = &arguments->options;
   if (!graph->all && !graph->regex && graph->topic_count == 0)
     return command_usage_error(command, "which topics? name them, or give --all or --regex");
+  if (!check_expression(command, "--regex", graph->regex) ||
+      !check_expression(command, "--exclude-regex", graph->exclude_regex))
+    return EXIT_USAGE;
   if (arguments->use_sim_time) {
     if (arguments->has_log_time && graph->recorder.log_time != TB_RECORDER_TIME_ROS)
       return command_usage_error(command, "--use-sim-time records ROS time: --log-time ros");
@@ -232,6 +262,8 @@ static int parse(const command_t *command, int argc, char **argv, arguments_t *a
       {"start-paused", no_argument, NULL, OPTION_PAUSED},
       {"snapshot-mode", no_argument, NULL, OPTION_SNAPSHOT},
       {"qos-profile-overrides-path", required_argument, NULL, OPTION_QOS},
+      {"max-depth", required_argument, NULL, OPTION_DEPTH},
+      {"max-gap", required_argument, NULL, OPTION_GAP},
       {"fsync-interval", required_argument, NULL, OPTION_FSYNC},
       {"node-name", required_argument, NULL, OPTION_NODE},
       {"domain", required_argument, NULL, OPTION_DOMAIN},
@@ -383,7 +415,8 @@ const command_t command_record = {
         "Records topics of the ROS 2 graph until SIGINT or SIGTERM; new ones as they appear.\n\n"
         "  -a, --all              all topics\n"
         "  --topics T...          these topics: all words up to the next option (or --)\n"
-        "  -e, --regex R          topics that match R (POSIX, extended), anywhere in the name\n"
+        "  -e, --regex R          topics that match R anywhere in the name; R is as in ros2 bag\n"
+        "                         (ECMAScript): '^/camera/(?:left|right)/', '\\d$'\n"
         "  -x, --exclude-regex R  but not those that match R\n"
         "  --exclude-topics T...  but not these\n"
         "  --include-hidden-topics  also those with a part that begins with '_'\n"
@@ -408,6 +441,9 @@ const command_t command_record = {
         "                         came until then get its time\n"
         "  --snapshot-mode        keep the newest messages in the cache, write at ~/snapshot\n"
         "  --qos-profile-overrides-path F  QoS by topic, in YAML as for ros2 bag\n"
+        "  --max-depth N          reduce a depth in it to at most N (default 100000)\n"
+        "  --max-gap N            believe a gap of up to N in a publisher's numbers (default\n"
+        "                         1000000); of a larger one nothing is counted as lost\n"
         "  --fsync-interval T     have the disk keep what is older than T (default: up to it)\n"
         "  --node-name NAME       of the node on the graph (default rosbag2_recorder)\n"
         "  --domain N             DDS domain, 0 to 232 (default: ROS_DOMAIN_ID, else 0)\n"

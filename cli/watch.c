@@ -2,14 +2,16 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <timebase/generic.h>
 #include <timebase/ros2_clock_source.h>
 
 #include "clocks.h"
 
-enum { OPTION_JSON = 256, OPTION_DURATION, OPTION_DOMAIN, OPTION_TOPIC };
+enum { OPTION_JSON = 256, OPTION_DURATION, OPTION_DOMAIN, OPTION_TOPIC, OPTION_PUBLISHERS };
 
-#define WRITERS 64
+#define WRITERS_DEFAULT 64
+#define WRITERS_MAX     4096
 
 typedef struct watch {
   const command_t *command;
@@ -17,6 +19,7 @@ typedef struct watch {
   int domain;
   const char *topic;      /* NULL: /clock */
   tb_duration_t duration; /* 0: until interrupted */
+  int writers_max;        /* whose ticks are told apart */
   ros_clock_t ros;
   tb_steady_clock_t *steady;
 } watch_t;
@@ -27,29 +30,33 @@ typedef struct snapshot {
   tb_clock_reading_t reading;
   tb_timeline_stats_t stats;
   tb_ros2_clock_source_status_t source;
-  uint64_t samples[WRITERS]; /* by publisher, in order of appearance */
+  tb_ros2_clock_writer_t writers[WRITERS_MAX]; /* those that ticked last first */
+  uint32_t writer_count;
 } snapshot_t;
 
 static void snapshot_take(const watch_t *watch, snapshot_t *out)
 {
-  tb_ros2_clock_writer_t writers[WRITERS];
-  uint32_t count = 0;
-  *out = (snapshot_t){0};
+  out->writer_count = 0;
   tb_now(watch->steady, &out->when);
   tb_clock_read(watch->ros.clock, &out->reading);
   tb_timeline_stats(tb_source_timeline(watch->ros.source), &out->stats);
   tb_ros2_clock_source_status(watch->ros.source, &out->source);
-  tb_ros2_clock_source_writers(watch->ros.source, WRITERS, writers, &count);
-  for (uint32_t i = 0; i < count && i < WRITERS; i++)
-    out->samples[i] = writers[i].samples;
+  tb_ros2_clock_source_writers(watch->ros.source, WRITERS_MAX, out->writers, &out->writer_count);
+}
+
+static uint64_t samples_of(const snapshot_t *snapshot, const uint8_t guid[16])
+{
+  for (uint32_t i = 0; i < snapshot->writer_count; i++)
+    if (memcmp(snapshot->writers[i].guid, guid, 16) == 0) return snapshot->writers[i].samples;
+  return 0;
 }
 
 /* Publishers whose ticks came between the two. */
 static uint32_t active_between(const snapshot_t *from, const snapshot_t *to)
 {
   uint32_t active = 0;
-  for (int i = 0; i < WRITERS; i++)
-    active += to->samples[i] > from->samples[i];
+  for (uint32_t i = 0; i < to->writer_count; i++)
+    active += to->writers[i].samples != samples_of(from, to->writers[i].guid);
   return active;
 }
 
@@ -58,6 +65,7 @@ typedef struct report {
   double seconds, rate_hz, rtf;
   uint64_t ticks, jumps_forward, jumps_backward, dropped;
   uint32_t publishers;
+  bool may_be_more; /* publishers than are told apart */
 } report_t;
 
 /* The seconds over which rates are taken: not those before the first tick of all, nor, in the
@@ -70,7 +78,8 @@ static double span_seconds(const snapshot_t *from, const snapshot_t *to, bool su
   return (double)(end_ns - begin_ns) / (double)TB_NS_PER_S;
 }
 
-static report_t report_between(const snapshot_t *from, const snapshot_t *to, bool summary)
+static report_t report_between(const watch_t *watch, const snapshot_t *from, const snapshot_t *to,
+                               bool summary)
 {
   report_t report = {
       .seconds = (double)(to->when.ns - from->when.ns) / (double)TB_NS_PER_S,
@@ -80,6 +89,7 @@ static report_t report_between(const snapshot_t *from, const snapshot_t *to, boo
       .dropped = to->stats.dropped - from->stats.dropped,
       .publishers = active_between(from, to),
   };
+  report.may_be_more = report.publishers == (uint32_t)watch->writers_max;
   double advanced = (double)(to->stats.advanced.ns - from->stats.advanced.ns) / (double)TB_NS_PER_S;
   double span = span_seconds(from, to, summary);
   if (span > 0) {
@@ -132,7 +142,7 @@ static void print_text(const snapshot_t *now, const report_t *report, bool summa
   if (report->jumps_backward)
     printf("  largest backward %+.3f s",
            (double)now->stats.largest_backward.ns / (double)TB_NS_PER_S);
-  printf("  publishers %u", report->publishers);
+  printf("  publishers %u%s", report->publishers, report->may_be_more ? " or more" : "");
   if (report->publishers != now->source.matched) printf(" (matched %u)", now->source.matched);
   putchar('\n');
 }
@@ -141,7 +151,7 @@ static void print_text(const snapshot_t *now, const report_t *report, bool summa
 static bool print_report(const watch_t *watch, const snapshot_t *from, const snapshot_t *to,
                          bool summary)
 {
-  report_t report = report_between(from, to, summary);
+  report_t report = report_between(watch, from, to, summary);
   if (watch->json)
     print_json(to, &report, summary);
   else
@@ -164,7 +174,7 @@ static bool wait_until(const watch_t *watch, int64_t deadline_ns)
 
 static int watch_run(watch_t *watch)
 {
-  snapshot_t first, last, now;
+  static snapshot_t first, last, now; /* large */
   bool is_over = false;
   snapshot_take(watch, &first);
   last = first;
@@ -196,10 +206,11 @@ static int run(const command_t *command, int argc, char **argv)
       {"duration", required_argument, NULL, OPTION_DURATION},
       {"domain", required_argument, NULL, OPTION_DOMAIN},
       {"topic", required_argument, NULL, OPTION_TOPIC},
+      {"publishers", required_argument, NULL, OPTION_PUBLISHERS},
       {"help", no_argument, NULL, 'h'},
       {0},
   };
-  watch_t watch = {.command = command, .domain = -1};
+  watch_t watch = {.command = command, .domain = -1, .writers_max = WRITERS_DEFAULT};
   int option;
   while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
     switch (option) {
@@ -215,6 +226,10 @@ static int run(const command_t *command, int argc, char **argv)
     case OPTION_TOPIC:
       watch.topic = optarg;
       break;
+    case OPTION_PUBLISHERS:
+      if (!command_parse_int(command, "--publishers", optarg, 1, WRITERS_MAX, &watch.writers_max))
+        return EXIT_USAGE;
+      break;
     case 'h':
       return command_help(command);
     default:
@@ -224,7 +239,8 @@ static int run(const command_t *command, int argc, char **argv)
   if (optind < argc) return command_usage_error(command, "unexpected argument '%s'", argv[optind]);
   command_show_log(command);
   command_catch_signals();
-  int result = topic_clock_open(command, watch.domain, watch.topic, &watch.ros);
+  int result =
+      topic_clock_open(command, watch.domain, watch.topic, (uint32_t)watch.writers_max, &watch.ros);
   tb_status_t status = result ? TB_OK : tb_steady_clock_create(&watch.steady);
   if (status) result = command_failed(command, status, NULL);
   if (!result) result = watch_run(&watch);
@@ -236,7 +252,8 @@ static int run(const command_t *command, int argc, char **argv)
 const command_t command_watch = {
     .name = "watch",
     .summary = "follow /clock and report on it",
-    .usage = "timebase watch [--json] [--duration S] [--topic T] [--domain N]",
+    .usage = "timebase watch [--json] [--duration S] [--topic T] [--domain N]\n"
+             "                      [--publishers N]",
     .help =
         "Follows /clock and prints, once a second and for the whole run at the end: the latest\n"
         "time, its state, ticks a second, real-time factor (ROS seconds a second, jumps left\n"
@@ -247,6 +264,9 @@ const command_t command_watch = {
         "  --duration S  end after S (10, 1.5s, 2m); otherwise with SIGINT or SIGTERM\n"
         "  --topic T     follow that instead of /clock\n"
         "  --domain N    DDS domain, 0 to 232 (default: ROS_DOMAIN_ID, else 0)\n"
+        "  --publishers N  tell at most so many publishers apart, 1 to 4096 (default: 64); of "
+        "more,\n"
+        "                those that ticked last\n"
         "  -h, --help    this text\n\n"
         "Status 1 if no time came within --duration.\n",
     .run = run,

@@ -8,7 +8,7 @@ set(timebase_ros2_headers
   ros2_parameter.h ros2_parameter_client.h ros2_publisher.h ros2_sample.h ros2_service.h ros2_simulation_services.h
   ros2_subscription.h ros2_type_hash.h)
 set(timebase_bag_headers
-  bag_check.h bag_reader.h bag_writer.h play_transport.h player.h qos_overrides.h recorder.h)
+  bag_check.h bag_reader.h bag_writer.h play_transport.h player.h qos_overrides.h recorder.h topic_expression.h)
 set(timebase_ros2_bag_headers
   ros2_play_transport.h ros2_player_services.h ros2_recorder.h)
 

@@ -8,6 +8,7 @@ endif()
 if(TB_WITH_BAG)
   find_package(SQLite3 REQUIRED)
   pkg_check_modules(mcap REQUIRED IMPORTED_TARGET libzstd liblz4 libdeflate)
+  pkg_check_modules(pcre2 REQUIRED IMPORTED_TARGET libpcre2-8)
 endif()
 if(TB_WITH_ROS2)
   find_package(CycloneDDS REQUIRED)
@@ -61,6 +62,7 @@ function(timebase_library component)
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib
     ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib
     INSTALL_RPATH $ORIGIN
+    BUILD_WITH_INSTALL_RPATH ON # else CMake pads it with empty entries: the working directory
     TB_HEADERS "${timebase_${id}_headers}"
     TB_COMPONENTS "${library_COMPONENTS}"
     TB_REQUIRES "${library_REQUIRES}"
@@ -80,19 +82,19 @@ function(timebase_library component)
 endfunction()
 
 timebase_library(core
-  PARTS base platform value clock wait source server
+  PARTS base platform held value clock wait source server
   LIBRARIES m
   LIBS -lm -lpthread)
 timebase_library(ros2
-  PARTS ros2 dds
+  PARTS ros2 params wire dds
   COMPONENTS core
   LIBRARIES CycloneDDS::ddsc PkgConfig::yaml m
   REQUIRES CycloneDDS yaml-0.1)
 timebase_library(bag
   PARTS bag play
   COMPONENTS core
-  LIBRARIES SQLite::SQLite3 PkgConfig::yaml PkgConfig::mcap
-  REQUIRES sqlite3 yaml-0.1 libzstd liblz4 libdeflate)
+  LIBRARIES SQLite::SQLite3 PkgConfig::yaml PkgConfig::mcap PkgConfig::pcre2
+  REQUIRES sqlite3 yaml-0.1 libzstd liblz4 libdeflate libpcre2-8)
 timebase_library(ros2-bag
   PARTS rosbag2
   COMPONENTS ros2 bag)

@@ -63,9 +63,12 @@ install(FILES ${generated}/timebaseConfig.cmake ${generated}/timebaseConfigVersi
 
 if(TARGET timebase_cli)
   file(RELATIVE_PATH lib_from_bin ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+  set(lib_folders $ORIGIN/${lib_from_bin} $ORIGIN/../lib) # installed, and in the build tree
+  list(REMOVE_DUPLICATES lib_folders)
   set_target_properties(timebase_cli PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin
-    INSTALL_RPATH $ORIGIN/${lib_from_bin})
+    INSTALL_RPATH "${lib_folders}"
+    BUILD_WITH_INSTALL_RPATH ON) # as in TimebaseLibraries
   install(TARGETS timebase_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   add_dependencies(products timebase_cli)
 endif()
@@ -78,7 +81,7 @@ get_property(timebase_examples GLOBAL PROPERTY timebase_examples)
 if(timebase_examples)
   add_dependencies(products ${timebase_examples})
 endif()
-install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE SECURITY.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES package.xml DESTINATION ${CMAKE_INSTALL_DATADIR}/timebase)
 
 if(NOT PROJECT_IS_TOP_LEVEL)

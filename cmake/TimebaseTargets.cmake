@@ -18,6 +18,8 @@ target_compile_options(timebase_warnings INTERFACE
   -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith
   -Wwrite-strings $<$<BOOL:${TB_WERROR}>:-Werror> $<$<C_COMPILER_ID:Clang>:-Wthread-safety>)
 
+include(TimebaseHardening)
+
 # For the insides of the library and what tests them.
 add_library(timebase_settings INTERFACE)
 target_compile_definitions(timebase_settings INTERFACE _GNU_SOURCE)
@@ -55,7 +57,7 @@ function(timebase_unit_test name source)
   list(REMOVE_DUPLICATES unit_LIBRARIES)
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS unit TIMEOUT 300)
-  if(unit_LIBRARIES MATCHES "timebase_(dds|ros2|rosbag2)")
+  if(unit_LIBRARIES MATCHES "timebase_(dds|wire|params|ros2|rosbag2)")
     timebase_test_uses_dds(${name})
   endif()
 endfunction()

@@ -1,7 +1,7 @@
 /* Any bytes as a /clock message. What is taken must come out the same again. */
 #include <stdlib.h>
 
-#include "ros2/clock_message.h"
+#include "wire/clock_message.h"
 
 #include "fuzz.h"
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "ros2/messages.h"
-#include "ros2/service_header.h"
+#include "wire/messages.h"
+#include "wire/service_header.h"
 
 static const tb__cdr_type_t *const types[] = {
 #define TYPE(name, ros_name, struct_type) &tb__##name##_type,

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 
 #include "fuzz.h"
-#include "ros2/node_pattern.h"
-#include "ros2/parameter_sections.h"
+#include "params/node_pattern.h"
+#include "params/parameter_sections.h"
 
 static void check_section(const tb__parameter_section_t *section)
 {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "ros2/parameter_requests.h"
+#include "params/parameter_requests.h"
 
 static const tb__cdr_type_t *const responses[TB__PARAMETER_SERVICE_COUNT] = {
     &tb__get_parameters_response_type,      &tb__get_parameter_types_response_type,

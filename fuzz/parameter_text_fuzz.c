@@ -5,7 +5,7 @@
 #include <timebase/ros2_parameter.h>
 
 #include "fuzz.h"
-#include "ros2/node_pattern.h"
+#include "params/node_pattern.h"
 #include "ros2/remap.h"
 
 static void check_value(const char *text)

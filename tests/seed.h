@@ -1,7 +1,11 @@
-/* For tests that go by chance: a seed, and what follows from it. */
+/* For tests that go by chance: a seed, what follows from it, and how long they go on. All of them
+ * are run in one way: TB_TEST_SEED=n repeats the choices of a run, but not what threads make of
+ * them; TB_TEST_MS=n goes on for so long, in rounds or as one, with a seed higher by one in each
+ * round. */
 #ifndef TB_TEST_SEED_H
 #define TB_TEST_SEED_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <time.h>
@@ -9,11 +13,18 @@
 
 #include "test.h"
 
+static uint64_t test_round;
+static time_t test_begin; /* when the first seed was asked for */
+
 /* Of TB_TEST_SEED, else another one for each run; printed, never 0. */
 static inline uint64_t test_seed(void)
 {
   const char *text = getenv("TB_TEST_SEED");
-  uint64_t seed = text ? strtoull(text, NULL, 0) : (uint64_t)time(NULL) ^ (uint64_t)getpid() << 32;
+  static uint64_t first;
+  if (!test_begin) test_begin = time(NULL);
+  if (!first)
+    first = text ? strtoull(text, NULL, 0) : (uint64_t)time(NULL) ^ (uint64_t)getpid() << 32;
+  uint64_t seed = first + test_round;
   print_message("TB_TEST_SEED=%llu\n", (unsigned long long)seed);
   return seed ? seed : 1;
 }
@@ -24,6 +35,20 @@ static inline uint64_t test_random(uint64_t *state)
   *state ^= *state >> 7;
   *state ^= *state << 17;
   return *state;
+}
+
+/* Of TB_TEST_MS, else what the suite can spare. */
+static inline int64_t test_duration_ms(int64_t usual_ms)
+{
+  const char *text = getenv("TB_TEST_MS");
+  return text ? strtoll(text, NULL, 10) : usual_ms;
+}
+
+/* For tests that take as many steps as they take: whether there is time for another round. */
+static inline bool test_goes_on(void)
+{
+  test_round++;
+  return (time(NULL) - test_begin) * 1000 < test_duration_ms(0);
 }
 
 #endif

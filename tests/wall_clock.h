@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "clock/timeline.h"
+#include "held/wall_step.h"
 #include "platform/time.h"
-#include "platform/wall_step.h"
 
 static _Atomic int64_t wall_ahead_ns;
 static int (*wall_gettime)(clockid_t id, struct timespec *out);

@@ -19,10 +19,12 @@ typedef enum tb_bag_qos_origin {
   TB_BAG_QOS_UNREADABLE,  /**< the recorded text cannot be parsed: the default */
 } tb_bag_qos_origin_t;
 
-/** Strings are UTF-8 as recorded, never NULL, and live as long as the reader. */
+/** Strings are UTF-8 as recorded, never NULL, and live as long as the reader. Bytes that are no
+ * text, control characters among them, are read as "\x1b": a backslash, x and two digits. */
 typedef struct tb_bag_topic {
-  const char *name;                 /**< as recorded: may lack the leading '/' */
-  const char *type;                 /**< "std_msgs/msg/String" */
+  const char *name; /**< as recorded: may lack the leading '/'; "/unnamed" if it was empty; with
+                       "_2" added and so on where the name was there with another type */
+  const char *type; /**< "std_msgs/msg/String"; "unknown" if the recording does not say */
   const char *serialization_format; /**< "cdr" in ROS 2 */
   const char *type_hash; /**< "RIHS01_..."; empty if the recording has none (before iron) */
   tb_qos_t qos; /**< what a player should offer: rosbag2's adapt_offer_to_recorded_offers */
@@ -43,8 +45,8 @@ typedef enum tb_bag_compression {
 
 /** Something that the recorder noted: an entry of custom_data in metadata.yaml. */
 typedef struct tb_bag_note {
-  const char *key;   /**< never NULL */
-  const char *value; /**< never NULL */
+  const char *key;   /**< never NULL; text as of topics */
+  const char *value; /**< never NULL; text as of topics */
 } tb_bag_note_t;
 
 /** A stretch of a recording in which time was not set back. A recorder in ROS time begins one, with
@@ -138,7 +140,7 @@ typedef struct tb_bag_limits {
 
 /** What is read, and how it is counted. */
 typedef struct tb_bag_reader_options {
-  const char *const *topics; /**< names to read, exactly as recorded; read only during open */
+  const char *const *topics; /**< names to read, as tb_bag_topic_t has them; read during open */
   size_t topic_count;        /**< 0: all topics */
   tb_bag_counts_t counts;    /**< how messages per topic are counted */
   tb_bag_damage_t damage;    /**< what becomes of damaged bags */
@@ -176,8 +178,7 @@ TB_BEGIN_DECLS
  *
  * [any thread] [blocks: file system] Errors, with file and reason in *error:
  *   TB_ERR_NOT_FOUND    the path, a file named by metadata.yaml, or a topic of the filter
- *   TB_ERR_CORRUPT      not of the format, bad metadata.yaml or tables, paths outside of the bag,
- *                       or one topic with different types
+ *   TB_ERR_CORRUPT      not of the format, bad metadata.yaml or tables, paths outside of the bag
  *   TB_ERR_TRUNCATED    a file is shorter than its header says
  *   TB_ERR_UNSUPPORTED  compressed by other means than zstd, of another storage format, not laid
  *                       out as rosbag2 does, or left by a crash in a state that only a writer can
@@ -190,7 +191,7 @@ TB_API tb_status_t tb_bag_reader_open(const char *path, const tb_bag_reader_opti
                                       tb_bag_reader_t **out, tb_error_t *error);
 
 /** Opens `count` bags as one, with their messages merged by time; equal times keep the order of the
- * bags. Topics of one name are one topic and must be of one type. Otherwise as tb_bag_reader_open.
+ * bags. Topics of one name and type are one topic. Otherwise as tb_bag_reader_open.
  * [any thread] [blocks: file system] */
 TB_API tb_status_t tb_bag_reader_open_many(const char *const *paths, size_t count,
                                            const tb_bag_reader_options_t *options,

@@ -74,16 +74,17 @@ TB_BEGIN_DECLS
 TB_API tb_status_t tb_clock_create(const tb_clock_options_t *options, tb_clock_t **out);
 
 /** Makes all who wait on the clock return TB_ERR_CLOSED, waits until they have left and until jumps
- * that its handlers take part in are over, removes its jump handlers and stops its timers. NULL
- * does nothing (TB_OK). No other thread may start using the clock once this is called.
- * [any thread] [blocks] TB_ERR_DEADLOCK from a jump callback or the log hook: nothing is destroyed
- * then. */
+ * that its handlers take part in are over, removes its jump handlers and stops its timers. Handles
+ * of handlers, timers, conditions and rates on it stay valid until they are destroyed themselves
+ * (timers: or their queue). NULL does nothing (TB_OK). No other thread may start using the clock
+ * once this is called. [any thread] [blocks] TB_ERR_DEADLOCK from a jump callback or the log hook:
+ * nothing is destroyed then. */
 TB_API tb_status_t tb_clock_destroy(tb_clock_t *clock);
 
 /** [any thread] [blocks] The same with a limit in steady time, 0: none; it does not cover the
  * `stop` of a source that goes with its last clock. TB_ERR_TIMEOUT: waits on the clock return
- * TB_ERR_CLOSED from now on and some of its handlers are gone, but it still tells the time and must
- * be destroyed by another call. TB_ERR_INVALID: limit < 0. */
+ * TB_ERR_CLOSED from now on and its handlers are called for no further jump, but it still tells the
+ * time and must be destroyed by another call. TB_ERR_INVALID: limit < 0. */
 TB_API tb_status_t tb_clock_destroy_within(tb_clock_t *clock, tb_duration_t limit);
 
 /** The current time. An active ROS clock tells the latest tick exactly, and zero before the first;

@@ -94,8 +94,11 @@ TB_BEGIN_DECLS
 
 /** Handlers of one timeline are called in the order in which they were created, all "before", then
  * all "after". One created during a jump waits for the next. It follows its clock to other sources.
+ * When the clock is destroyed it is never called again; the handle is valid until it is destroyed
+ * itself, before the clock or after it. A handle that is never destroyed keeps some memory until
+ * the process ends.
  * [any thread] [from callbacks] TB_ERR_INVALID: a threshold of the wrong sign or none at all, or no
- * callback. TB_ERR_NO_MEMORY, TB_ERR_FORKED. */
+ * callback. TB_ERR_CLOSED: the clock is being destroyed. TB_ERR_NO_MEMORY, TB_ERR_FORKED. */
 TB_API tb_status_t tb_jump_handler_create(tb_clock_t *clock,
                                           const tb_jump_handler_options_t *options,
                                           tb_jump_handler_t **out);
@@ -108,13 +111,15 @@ TB_API tb_status_t tb_steady_clock_jump_handler_create(tb_steady_clock_t *clock,
 
 /** Returns when a jump that the handler takes part in is over, so that "before" is never left
  * without its "after"; from a jump callback and the log hook it returns at once and no new call
- * starts. NULL does nothing.
+ * starts. Until that jump is over the handle is valid and inert: in its callbacks this does nothing
+ * after the first time, nor while another thread waits in it. NULL does nothing.
  * [any thread] [from callbacks] [blocks, except from a jump callback and the log hook] */
 TB_API void tb_jump_handler_destroy(tb_jump_handler_t *handler);
 
 /** [any thread] [from callbacks] [blocks, except from a jump callback and the log hook] The same
  * with a limit in steady time, 0: none. TB_ERR_TIMEOUT: the jump still goes on; the handler is not
- * destroyed and will be called as before. TB_ERR_INVALID: limit < 0. */
+ * destroyed and will be called as before. TB_ERR_CLOSED: it is destroyed already, or another thread
+ * waits to do it, while the jump goes on. TB_ERR_INVALID: limit < 0. */
 TB_API tb_status_t tb_jump_handler_destroy_within(tb_jump_handler_t *handler, tb_duration_t limit);
 
 TB_END_DECLS

@@ -2,6 +2,7 @@
 #ifndef TIMEBASE_LOG_H
 #define TIMEBASE_LOG_H
 
+#include <stdint.h>
 #include <timebase/export.h>
 
 /** How grave a message is. */
@@ -28,6 +29,11 @@ TB_BEGIN_DECLS
  * a source, a condition or a token, moving time that is in a jump, moving time and waiting for what
  * that makes due, holding and moving the time of timebase/testing.h. */
 TB_API void tb_log_set_hook(tb_log_hook_t hook, void *user);
+
+/** Of the messages that the middleware logs at one place of its sources, as at each bad packet of a
+ * flood, so many in 10 s go to the hook (default: 10; 0: all of them). How many were left out is
+ * told with the next one, or at the end. [any thread] */
+TB_API void tb_log_set_limit(uint32_t messages);
 
 TB_END_DECLS
 

@@ -5,9 +5,14 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <timebase/error.h>
 #include <timebase/export.h>
 #include <timebase/qos.h>
+
+/** The depth that a file may ask for, unless tb_qos_overrides_set_depth_max says otherwise: a
+ * publisher that is transient local takes 8 bytes for each at once. */
+#define TB_QOS_OVERRIDES_DEPTH_MAX 100000
 
 /** The policies of a file. */
 typedef struct tb_qos_overrides tb_qos_overrides_t;
@@ -41,6 +46,10 @@ TB_API tb_status_t tb_qos_overrides_load(const char *path, tb_qos_overrides_t **
 
 /** Accepts NULL. [any thread] */
 TB_API void tb_qos_overrides_destroy(tb_qos_overrides_t *overrides);
+
+/** A larger depth of the file is reduced to `depth_max` (>= 1; else TB_QOS_OVERRIDES_DEPTH_MAX)
+ * when it is applied, which the log tells. [owner thread] */
+TB_API void tb_qos_overrides_set_depth_max(tb_qos_overrides_t *overrides, int32_t depth_max);
 
 /** Puts what is said of `topic` (with or without the leading '/') into *qos, and leaves the other
  * policies. False: nothing is said of it. `overrides` may be NULL. [any thread] */

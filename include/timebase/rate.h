@@ -32,7 +32,9 @@ TB_API tb_status_t tb_clock_rate_create(tb_clock_t *clock, tb_duration_t period,
 TB_API tb_status_t tb_steady_clock_rate_create(tb_steady_clock_t *clock, tb_duration_t period,
                                                tb_rate_t **out);
 
-/** Nobody may be using the rate. NULL does nothing. [any thread] [from callbacks] */
+/** Returns at once. A thread that is in tb_rate_sleep or tb_rate_reset gets TB_ERR_CLOSED and frees
+ * the rate when it leaves; none may begin to use it once this is called. May be called before or
+ * after the clock is destroyed. NULL does nothing. [any thread] [from callbacks] */
 TB_API void tb_rate_destroy(tb_rate_t *rate);
 
 /** Waits for the end of the period; never early. The next one ends a period later, so that nothing
@@ -40,10 +42,12 @@ TB_API void tb_rate_destroy(tb_rate_t *rate);
  * between, in this call or before it, or where the call came more than one period late. A call that
  * is late returns at once, but never two in a row: the second waits for the clock to move, so a
  * rate faster than the ticks does not spin. `options` and `result` may be NULL.
- * A wait that fails has not used up its period: the next call waits for the same end.
- * [one thread at a time: a second one gets TB_ERR_BUSY] [blocks] Errors as tb_clock_sleep_for; with
- * the flags of `options` jumps in this call end it (TB_ERR_JUMP_BACKWARD, ...). `result` is
- * untouched on failure. (rclcpp::Rate::sleep, which returns false when late) */
+ * A wait that fails has not used up its period: the next call waits for the same end. What it would
+ * have reported (periods count anew; it was late for a period that a jump has ended) the next
+ * result reports, unless tb_rate_reset comes first. [one thread at a time: a second one gets
+ * TB_ERR_BUSY] [blocks] Errors as tb_clock_sleep_for; with the flags of `options` jumps in this
+ * call end it (TB_ERR_JUMP_BACKWARD, ...). TB_ERR_CLOSED: also when another thread destroys the
+ * rate. `result` is untouched on failure. (rclcpp::Rate::sleep, which returns false when late) */
 TB_API tb_status_t tb_rate_sleep(tb_rate_t *rate, const tb_wait_options_t *options,
                                  tb_rate_result_t *result);
 

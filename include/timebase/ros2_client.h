@@ -22,8 +22,8 @@ typedef struct tb_ros2_response {
 
 /** Called once for a request: with TB_OK and the response, which ends with the call, or with the
  * error and NULL. On the context's thread (that of services' callbacks), with no lock held, or on
- * the thread that destroys the client. May call anything but the destruction of the client and its
- * context; but a call to a service of its own context would wait for itself until its limit. */
+ * the thread that destroys the client. May call anything but the destruction of the context, but a
+ * call to a service of its own context would wait for itself until its limit. */
 typedef void (*tb_ros2_response_callback_t)(tb_status_t status, const tb_ros2_response_t *response,
                                             void *user);
 
@@ -43,15 +43,21 @@ TB_API tb_status_t tb_ros2_client_create(tb_ros2_context_t *context, const char 
                                          tb_ros2_client_t **out, tb_error_t *error);
 
 /** Accepts NULL. Requests that are still open end with TB_ERR_CLOSED. No call may be in progress on
- * another thread.
- * [any thread] [blocks: until a running callback has returned] Not from its own callbacks. */
+ * another thread, but in a callback: there calls return TB_ERR_CLOSED from now on, also one that
+ * waits, and destroying it again does nothing. In its own callback it returns at once, and what is
+ * left is done when that has returned.
+ * [any thread] [blocks: until a running callback has returned, except in its own] */
 TB_API void tb_ros2_client_destroy(tb_ros2_client_t *client);
 
-/** Whether there is a service now that can be called, and whose answers arrive. [any thread] */
+/** Whether there is a service now that can be called, and whose answers arrive; false while the
+ * client is being destroyed. Nodes of Fast DDS (rmw_fastrtps) take requests in a form of their own,
+ * and may fill gigabytes for one of ours: while a service of such a node is matched nothing is
+ * sent, and this is false. [any thread] */
 TB_API bool tb_ros2_client_is_service_ready(tb_ros2_client_t *client);
 
 /** Waits until there is one, at most `limit` of steady time (0: look once). TB_ERR_TIMEOUT.
- * [any thread] [blocks] */
+ * TB_ERR_CLOSED: in its callback, the client is being destroyed. TB_ERR_UNSUPPORTED, at once: there
+ * is one of Fast DDS. [any thread] [blocks] */
 TB_API tb_status_t tb_ros2_client_wait_for_service(tb_ros2_client_t *client, tb_duration_t limit);
 
 /** Sends a serialized request (4 bytes of encapsulation and the body) and waits for the response:
@@ -61,7 +67,8 @@ TB_API tb_status_t tb_ros2_client_wait_for_service(tb_ros2_client_t *client, tb_
  *   TB_ERR_NOT_FOUND  there was no service within the limit; nothing was sent
  *   TB_ERR_TIMEOUT    no answer within the limit
  *   TB_ERR_CLOSED     every service that had the request is gone (or was started anew): whether it
- *                     was carried out is not known
+ *                     was carried out is not known; or the client is being destroyed
+ *   TB_ERR_UNSUPPORTED   a service of that name is of Fast DDS; nothing was sent
  *   TB_ERR_INVALID    not plain CDR (00 00 or 00 01 at the start)
  *   TB_ERR_NO_MEMORY, TB_ERR_TRANSPORT, TB_ERR_FORKED
  *
@@ -75,9 +82,9 @@ TB_API tb_status_t tb_ros2_client_call(tb_ros2_client_t *client, const void *cdr
                                        tb_error_t *error);
 
 /** The same without waiting: `callback` is called once if this returns TB_OK, else never. There
- * must be a service already (TB_ERR_NOT_FOUND). The callback's errors are TB_ERR_TIMEOUT,
- * TB_ERR_CLOSED and TB_ERR_NO_MEMORY, as above. TB_ERR_SYSTEM: no thread. [any thread] [from
- * callbacks] */
+ * must be a service already (TB_ERR_NOT_FOUND, TB_ERR_UNSUPPORTED). The callback's errors are
+ * TB_ERR_TIMEOUT, TB_ERR_CLOSED and TB_ERR_NO_MEMORY, as above. TB_ERR_SYSTEM: no thread. [any
+ * thread] [from callbacks] */
 TB_API tb_status_t tb_ros2_client_call_async(tb_ros2_client_t *client, const void *cdr, size_t size,
                                              tb_duration_t limit,
                                              tb_ros2_response_callback_t callback, void *user,

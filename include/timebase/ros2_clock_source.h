@@ -24,21 +24,21 @@ typedef struct tb_ros2_clock_source_options {
   const tb_qos_t *qos;                   /**< NULL: TB_QOS_INIT_CLOCK (rclcpp::ClockQoS); copied */
   tb_ros2_clock_publishers_t publishers; /**< whom to believe where there are several */
   tb_duration_t hold_limit; /**< steady: silent for so long, the first holds no more; 0: 1 s */
+  uint32_t writers_max;     /**< publishers remembered for tb_ros2_clock_source_writers, at most
+                                 4096; 0: 64. One more takes the place of the longest silent one */
 } tb_ros2_clock_source_options_t;
 
 /** `/clock`, as rclcpp subscribes to it. */
 #define TB_ROS2_CLOCK_SOURCE_OPTIONS_INIT                                                          \
   {                                                                                                \
-    NULL, NULL, TB_ROS2_CLOCK_ACCEPT_ALL,                                                          \
-    {                                                                                              \
-      0                                                                                            \
-    }                                                                                              \
+    NULL, NULL, TB_ROS2_CLOCK_ACCEPT_ALL, {0}, 0                                                   \
   }
 
 /** What came from the graph, and what did not. */
 typedef struct tb_ros2_clock_source_status {
   uint32_t matched;        /**< publishers matched now; one that was killed stays for its lease */
-  uint32_t publishers;     /**< publishers from which ticks have come since the source was made */
+  uint32_t publishers;     /**< publishers from which ticks have come since the source was made;
+                                one that was forgotten for another (writers_max) counts again */
   int64_t first_sample_ns; /**< steady time of the first sample taken; 0: none yet */
   int64_t last_sample_ns;  /**< steady time of the last sample taken; 0: none yet */
   uint32_t incompatible;   /**< how often a publisher was refused for its QoS */
@@ -77,9 +77,9 @@ TB_API tb_status_t tb_ros2_clock_source_create(tb_ros2_context_t *context,
 TB_API tb_status_t tb_ros2_clock_source_status(tb_source_t *source,
                                                tb_ros2_clock_source_status_t *out);
 
-/** Fills up to `size` publishers from which ticks have come, in order of appearance; *out_count
- * gets how many there are. At most 64 are kept. TB_ERR_INVALID as above. [any thread] [from
- * callbacks] */
+/** Fills up to `size` publishers from which ticks have come, those that ticked last first;
+ * *out_count gets how many are remembered (writers_max). TB_ERR_INVALID as above. [any thread]
+ * [from callbacks] */
 TB_API tb_status_t tb_ros2_clock_source_writers(tb_source_t *source, uint32_t size,
                                                 tb_ros2_clock_writer_t *writers,
                                                 uint32_t *out_count);

@@ -75,7 +75,8 @@ TB_BEGIN_DECLS
  *                     discovery settings or another security; a file of the enclave is garbage,
  *                     has expired, or was not signed by its CA
  *   TB_ERR_NOT_FOUND  the keystore lacks the enclave or a file of it
- *   TB_ERR_SYSTEM     a file of the enclave cannot be read
+ *   TB_ERR_SYSTEM     a file of the enclave cannot be read; too few descriptors are left for
+ *                     Cyclone DDS
  *   TB_ERR_UNSUPPORTED   security in a domain that the program itself has made
  *   TB_ERR_RANGE      the domain id is not 0 to 232
  *   TB_ERR_LIMIT      as many processes of the domain run on this machine as Cyclone's setting
@@ -84,7 +85,7 @@ TB_BEGIN_DECLS
  *   TB_ERR_TRANSPORT  other trouble of the middleware
  *   TB_ERR_FORKED     this is a forked child: the parent's middleware does not work here, and what
  *                     was made of it can only be destroyed, which leaves the middleware alone
- *   TB_ERR_NO_MEMORY
+ *   TB_ERR_NO_MEMORY  or too little address space is left for Cyclone DDS
  *
  * [any thread, but not while another changes the environment] [blocks: for the network's sockets]
  */

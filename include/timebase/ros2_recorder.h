@@ -19,22 +19,27 @@ typedef struct tb_ros2_recorder_options {
   /** How it is written. With TB_RECORDER_TIME_ROS and no clock, that of the node; `/clock` is
    * recorded too, whatever the rest says. */
   tb_recorder_options_t recorder;
-  bool all;                          /**< all topics */
-  const char *const *topics;         /**< by name; a missing first '/' is put before it */
-  size_t topic_count;                /**< how many */
-  const char *regex;                 /**< POSIX, extended; matches anywhere in the name; or NULL */
-  const char *exclude_regex;         /**< likewise */
+  bool all;                  /**< all topics */
+  const char *const *topics; /**< by name; a missing first '/' is put before it */
+  size_t topic_count;        /**< how many */
+  /** As tb_topic_expression_create has it; or NULL. One that cannot tell within its limits is an
+   * error in the log, and such topics are recorded. One that matches no topic is warned of there,
+   * after 3 s and at the end. */
+  const char *regex;
+  const char *exclude_regex;         /**< in the same way */
   const char *const *exclude_topics; /**< by name */
   size_t exclude_topic_count;        /**< how many */
   bool include_hidden;               /**< also those with a part that begins with '_' */
   const char *qos_overrides_path;    /**< YAML: QoS by topic, in rosbag2's form; or NULL */
   bool no_services;                  /**< no services, and no events/write_split */
+  int32_t qos_depth_max; /**< of the overrides, see tb_qos_overrides_set_depth_max; 0: as there */
+  uint64_t gap_max;      /**< a larger gap in a publisher's numbers is not believed; 0: 1000000 */
 } tb_ros2_recorder_options_t;
 
 /** Nothing. */
 #define TB_ROS2_RECORDER_OPTIONS_INIT                                                              \
   {                                                                                                \
-    TB_RECORDER_OPTIONS_INIT, false, NULL, 0, NULL, NULL, NULL, 0, false, NULL, false              \
+    TB_RECORDER_OPTIONS_INIT, false, NULL, 0, NULL, NULL, NULL, 0, false, NULL, false, 0, 0        \
   }
 
 TB_BEGIN_DECLS
@@ -47,7 +52,9 @@ TB_BEGIN_DECLS
  * place. Where the overrides give the QoS, such a publisher is reported to the log and not
  * recorded, as is always one of another type. Gaps in what publishers
  * number are counted as lost on the way (tb_recorder_topic_status_t). What a publisher sent before
- * it was matched, and the last messages of a topic, after which no number comes, cannot be counted.
+ * it was matched, and the last messages of a topic, after which no number comes, cannot be counted. A
+ * gap that is larger than `gap_max` is not counted, as the numbers may be forged, and is reported to
+ * the log once for each topic.
  *
  * Definitions of message types are taken from the share folders of AMENT_PREFIX_PATH, if they are
  * there with all that they name; those of the time contract are built in. Otherwise the bag has the

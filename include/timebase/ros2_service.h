@@ -30,8 +30,7 @@ typedef struct tb_ros2_request {
 
 /** Called with each request, in order, on the context's thread: one callback of all the services
  * and clients of a context at a time, with no lock held. `request` ends with the call. Answer with
- * tb_ros2_service_reply, now or later. May call anything but the destruction of the service and its
- * context. */
+ * tb_ros2_service_reply, now or later. May call anything but the destruction of the context. */
 typedef void (*tb_ros2_service_callback_t)(tb_ros2_service_t *service,
                                            const tb_ros2_request_t *request, void *user);
 
@@ -47,16 +46,18 @@ TB_API tb_status_t tb_ros2_service_create(tb_ros2_context_t *context, const char
                                           tb_ros2_service_t **out, tb_error_t *error);
 
 /** Accepts NULL. Requests that wait are dropped; their clients are told by their own side. Answers
- * on their way get up to half a second to arrive.
- * [any thread] [blocks: until a running callback has returned, and for answers] Not from its own
- * callback. */
+ * on their way get up to half a second to arrive. No other thread may be in a call, but for the
+ * callback: in that, until it has returned, replies return TB_ERR_CLOSED and destroying it again
+ * does nothing. In its own callback it returns at once, and what is left is done when that has
+ * returned. [any thread] [blocks: until a running callback has returned, and for answers, except in
+ * its own callback] */
 TB_API void tb_ros2_service_destroy(tb_ros2_service_t *service);
 
 /** Answers a request with a serialized response (4 bytes of encapsulation and the body). Once for
  * each request. Waits up to 100 ms for a client whose reader is not known yet, as ROS does, and
  * sends then anyway.
  *
- *   TB_ERR_CLOSED     the client is gone: nothing was sent
+ *   TB_ERR_CLOSED     the client is gone, or the service is being destroyed: nothing was sent
  *   TB_ERR_TIMEOUT    clients do not take in what was sent before; nothing was sent
  *   TB_ERR_INVALID    not plain CDR (00 00 or 00 01 at the start)
  *   TB_ERR_NO_MEMORY, TB_ERR_TRANSPORT, TB_ERR_FORKED

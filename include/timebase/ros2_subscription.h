@@ -17,7 +17,7 @@ typedef struct tb_ros2_subscription tb_ros2_subscription_t;
 
 /** Called with each message on a receive thread of DDS (or on the thread of a publisher in the same
  * process), one call at a time for a subscription. `sample` ends with the call. Be quick: other
- * topics wait behind it. Must not destroy the subscription or its context. */
+ * topics wait for it. It may destroy the subscription, but not its context. */
 typedef void (*tb_ros2_subscription_callback_t)(const tb_ros2_sample_t *sample, void *user);
 
 /** How messages are handed over. */
@@ -41,8 +41,11 @@ TB_API tb_status_t tb_ros2_subscription_create(tb_ros2_context_t *context, const
                                                const tb_ros2_subscription_options_t *options,
                                                tb_ros2_subscription_t **out, tb_error_t *error);
 
-/** Accepts NULL. After it no callback runs any more.
- * [any thread] [blocks: until a running callback has returned] Not from its own callback. */
+/** Accepts NULL. After it no callback runs any more. No other thread may be in a call, but for the
+ * callback: in that, until it has returned, calls return TB_ERR_CLOSED and destroying it again does
+ * nothing. In its own callback it returns at once, and no further callback begins; what is left is
+ * done on the context's thread, or when the context is destroyed.
+ * [any thread] [blocks: until a running callback has returned, except in that callback] */
 TB_API void tb_ros2_subscription_destroy(tb_ros2_subscription_t *subscription);
 
 /** Takes the oldest waiting message, without copying it: give it back with tb_ros2_sample_release.
@@ -50,7 +53,7 @@ TB_API void tb_ros2_subscription_destroy(tb_ros2_subscription_t *subscription);
  *
  *   TB_ERR_NOT_FOUND  no message is waiting
  *   TB_ERR_INVALID    the subscription has a callback
- *   TB_ERR_CLOSED     the context was destroyed
+ *   TB_ERR_CLOSED     the context was destroyed or, in its callback, the subscription is
  *
  * [one thread at a time] */
 TB_API tb_status_t tb_ros2_subscription_take(tb_ros2_subscription_t *subscription,
@@ -60,7 +63,7 @@ TB_API tb_status_t tb_ros2_subscription_take(tb_ros2_subscription_t *subscriptio
 TB_API uint32_t tb_ros2_subscription_matched(const tb_ros2_subscription_t *subscription);
 
 /** Waits until at least `count` publishers are matched, at most `limit` of steady time (0: look
- * once). TB_ERR_TIMEOUT.
+ * once). TB_ERR_TIMEOUT. TB_ERR_CLOSED: in its callback, the subscription is being destroyed.
  * [any thread] [blocks] */
 TB_API tb_status_t tb_ros2_subscription_wait_for_matched(tb_ros2_subscription_t *subscription,
                                                          uint32_t count, tb_duration_t limit);

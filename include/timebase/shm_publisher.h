@@ -49,7 +49,9 @@ TB_API void tb_shm_publisher_close(tb_shm_publisher_t *publisher);
  * their own threads after it. `time_ns` >= 0, nanoseconds since 1970; 0 takes readers back to "not
  * started". A publisher whose time stands goes on to tick: silence is a stall. Wakes processes in
  * which somebody waits; never blocks for long. [any thread; ticks of several threads are put in
- * order] [from callbacks] TB_ERR_RANGE: negative. TB_ERR_INVALID. TB_ERR_FORKED. */
+ * order] [from callbacks] TB_ERR_RANGE: negative. TB_ERR_INVALID. TB_ERR_FORKED. TB_ERR_SYSTEM: one
+ * who may write the page's file has cut it short, and no reader sees the tick; close and open the
+ * publisher again. */
 TB_API tb_status_t tb_shm_publisher_tick(tb_shm_publisher_t *publisher, int64_t time_ns,
                                          tb_jump_reason_t reason);
 

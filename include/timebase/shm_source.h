@@ -23,9 +23,12 @@ TB_BEGIN_DECLS
  * come and go. `now` of its clocks reads the page itself. While a clock is on it two threads follow
  * jumps ("tb-shm-jump") and, while somebody waits or a handler asks for forward steps, each tick
  * ("tb-shm-tick"); with nobody waiting the process is not woken by ticks. Ticks that come faster
- * than they can be followed are merged. What a publisher left that is gone already does not count:
- * the clock waits for the next one. Statistics of the timeline count what was followed. [any
- * thread] Errors as tb_shm_publisher_open, without TB_ERR_BUSY. */
+ * than they can be followed are merged. So are jumps, as when the process was stopped: handlers get
+ * one, from the last time that it could have read to the current one, with the reason of the last.
+ * The epoch rises, also if time has run past where it was by then; the jump is a step forward in
+ * that case. What a publisher left that is gone already does not count: the clock waits for the
+ * next one. Statistics of the timeline count what was followed. [any thread] Errors as
+ * tb_shm_publisher_open, without TB_ERR_BUSY. */
 TB_API tb_status_t tb_shm_source_create(const char *name, const tb_shm_options_t *options,
                                         tb_error_t *error, tb_source_t **out);
 

@@ -90,9 +90,10 @@ TB_BEGIN_DECLS
 /** [any thread] [from callbacks] TB_ERR_INVALID, TB_ERR_NO_MEMORY, TB_ERR_SYSTEM (descriptors). */
 TB_API tb_status_t tb_timer_queue_create(tb_timer_queue_t **out);
 
-/** Stops its thread and destroys its timers too. No other thread may use the queue or its timers.
- * NULL does nothing. [any thread] [blocks: until its thread has ended] TB_ERR_DEADLOCK from a jump
- * callback or a callback of this queue: nothing is destroyed then. */
+/** Stops its thread and destroys its timers too: their memory is the queue's, so do not use or
+ * destroy them after it. No other thread may use the queue or its timers. NULL does nothing. [any
+ * thread] [blocks: until its thread has ended] TB_ERR_DEADLOCK from a jump callback or a callback
+ * of this queue: nothing is destroyed then. */
 TB_API tb_status_t tb_timer_queue_destroy(tb_timer_queue_t *queue);
 
 /** [any thread] [blocks] The same with a limit in steady time, 0: none. TB_ERR_TIMEOUT: its thread
@@ -136,7 +137,8 @@ TB_API tb_status_t tb_steady_clock_timer_queue_next_deadline(tb_timer_queue_t *q
                                                              const tb_steady_clock_t *clock,
                                                              tb_steady_time_t *out);
 
-/** A timer on `clock`, stopped. It is stopped when its clock is destroyed. At most 2^24 on one
+/** A timer on `clock`, stopped. It lives until it or its queue is destroyed; when its clock is, it
+ * is stopped, and starting it is TB_ERR_CLOSED. At most 2^24 on one
  * clock in one queue. Generic name: tb_timer_create. [any thread] [from callbacks] TB_ERR_INVALID:
  * a period <= 0, no callback, an unknown mode or policy. TB_ERR_CLOCK_MISMATCH: `at` of the other
  * kind. TB_ERR_NOT_SET: `at` is zero on a ROS clock. TB_ERR_NO_MEMORY. */
@@ -153,23 +155,25 @@ TB_API tb_status_t tb_steady_clock_timer_create(tb_timer_queue_t *queue, tb_stea
  * started, periods and delays count from its first tick. A deadline too late for the clock never
  * comes.
  * [any thread] [from callbacks] [blocks: during a blocking jump, except from its callbacks]
- * TB_ERR_CLOSED: the clock was destroyed. TB_ERR_BUSY: from a callback of another jump. */
+ * TB_ERR_CLOSED: the clock or, while its call runs, the timer was destroyed. TB_ERR_BUSY: from a
+ * callback of another jump. */
 TB_API tb_status_t tb_timer_start(tb_timer_t *timer);
 
 /** No call starts after it returns; one that has begun on another thread may still be running.
- * [any thread] [from callbacks] */
+ * [any thread] [from callbacks] TB_ERR_CLOSED: destroyed, while its call runs. */
 TB_API tb_status_t tb_timer_stop(tb_timer_t *timer);
 
 /** The same, and waits for a call that is running. That call may start the timer again. `limit` in
  * steady time, 0: none. [any thread] [from callbacks] [blocks] TB_ERR_TIMEOUT: stopped, and the
  * call still runs. TB_ERR_DEADLOCK: from the own callback or a jump callback: not stopped.
- * TB_ERR_INVALID: limit < 0. */
+ * TB_ERR_INVALID: limit < 0. TB_ERR_CLOSED: destroyed, while its call runs. */
 TB_API tb_status_t tb_timer_stop_wait(tb_timer_t *timer, tb_duration_t limit);
 
 /** Takes effect with the next deadline that is set: the one that a running timer waits for stays,
  * and those after it are a new period apart (rcl_timer_exchange_period). To have the new period at
  * once, start the timer anew. In the own callback the next deadline has been set already. [any
- * thread] [from callbacks] TB_ERR_INVALID: a period <= 0, a timer that is given a time. */
+ * thread] [from callbacks] TB_ERR_INVALID: a period <= 0, a timer that is given a time.
+ * TB_ERR_CLOSED: destroyed, while its call runs. */
 TB_API tb_status_t tb_timer_set_period(tb_timer_t *timer, tb_duration_t period);
 
 /** Whether a call is to come: false after a stop, and for a one-shot from the start of its call.
@@ -179,12 +183,15 @@ TB_API bool tb_timer_is_running(const tb_timer_t *timer);
 /** The deadline of a running timer; it may have passed. Generic name: tb_timer_next_deadline.
  * [any thread] [from callbacks] [blocks: during a blocking jump, except from its callbacks]
  * TB_ERR_NOT_FOUND: it is not running, or never fires. TB_ERR_NOT_SET: its clock's source has not
- * started. TB_ERR_CLOCK_MISMATCH: its clock is of the other type. */
+ * started. TB_ERR_CLOCK_MISMATCH: its clock is of the other type. TB_ERR_CLOSED: destroyed, while
+ * its call runs. */
 TB_API tb_status_t tb_clock_timer_next_deadline(const tb_timer_t *timer, tb_time_t *out);
 TB_API tb_status_t tb_steady_clock_timer_next_deadline(const tb_timer_t *timer,
                                                        tb_steady_time_t *out);
 
-/** Stops it; memory goes when a running call has ended. NULL does nothing.
+/** Stops it; memory goes when a running call has ended. Until then the handle is valid and inert:
+ * in the callback calls on it return TB_ERR_CLOSED and change nothing, destroying it again does
+ * nothing, whether the callback or another thread has destroyed it. NULL does nothing.
  * [any thread] [from callbacks] */
 TB_API void tb_timer_destroy(tb_timer_t *timer);
 

@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,6 +91,7 @@ static tb_status_t take_info(tb_bag_reader_t *reader, tb__bag_source_t *source,
 {
   tb_status_t status = check_own_metadata(source, info, error);
   if (!status) status = link_topics(reader, source, info, error);
+  if (!status && info->oddity) status = tb__topic_table_note(&reader->table, info->oddity, error);
   if (status) return status;
   merge_extent(reader, source, info);
   take_text(&reader->ros_distro, &info->ros_distro);
@@ -122,6 +124,13 @@ static tb_status_t survey_file(tb_bag_reader_t *reader, size_t index, tb_error_t
   return status;
 }
 
+/* No more descriptors, or no more memory: that will go on, and says nothing about the file. */
+static bool is_out_of_room(const tb_error_t *error)
+{
+  return error->status == TB_ERR_NO_MEMORY || error->os_errno == EMFILE ||
+         error->os_errno == ENFILE || error->os_errno == ENOSPC;
+}
+
 /* A file that cannot be read at all is told and left out of a damaged bag, unless it is the only
  * one: then the caller tells. */
 static tb_status_t leave_out(tb_bag_reader_t *reader, size_t index, const tb_error_t *why,
@@ -139,7 +148,7 @@ static tb_status_t survey_files(tb_bag_reader_t *reader, tb_error_t *error)
   for (size_t i = 0; i < reader->source_count; i++) {
     tb_status_t status = survey_file(reader, i, &why);
     if (!status) continue;
-    bool is_fatal = status == TB_ERR_NO_MEMORY || status == TB_ERR_LIMIT ||
+    bool is_fatal = is_out_of_room(&why) || status == TB_ERR_LIMIT ||
                     reader->options.damage != TB_BAG_DAMAGE_SALVAGE;
     if (!is_fatal) status = leave_out(reader, i, &why, &why);
     if (status) {
@@ -243,28 +252,6 @@ static void fill_compression(tb_bag_reader_t *reader)
   reader->info.compression_format = reader->chunk_format;
 }
 
-static const tb__yaml_node_t *first_note(const tb__bag_part_t *part)
-{
-  const tb__bag_metadata_t *metadata = metadata_of(part);
-  return metadata && metadata->custom ? metadata->custom->first : NULL;
-}
-
-static tb_status_t fill_notes(tb_bag_reader_t *reader, tb_error_t *error)
-{
-  size_t count = 0;
-  for (size_t i = 0; i < reader->part_count; i++)
-    for (const tb__yaml_node_t *node = first_note(&reader->parts[i]); node; node = node->next)
-      count++;
-  reader->notes = calloc(count + 1, sizeof *reader->notes);
-  if (!reader->notes) return no_memory(error);
-  reader->info.notes = reader->notes;
-  for (size_t i = 0; i < reader->part_count; i++)
-    for (const tb__yaml_node_t *node = first_note(&reader->parts[i]); node; node = node->next)
-      if (tb__yaml_text(node) && !tb__bag_is_run_note(node->key)) /* what is no text: not for us */
-        reader->notes[reader->info.note_count++] = (tb_bag_note_t){node->key, node->text};
-  return TB_OK;
-}
-
 static const char *common_storage_id(const tb_bag_reader_t *reader)
 {
   const char *id = reader->parts[0].storage->id;
@@ -298,12 +285,12 @@ static tb_status_t fill_info(tb_bag_reader_t *reader, tb_error_t *error)
   const tb__bag_metadata_t *metadata = metadata_of(&reader->parts[0]);
   tb_bag_info_t *info = &reader->info;
   tb_status_t status = check_unclosed(reader, error);
+  if (!status) status = tb__bag_reader_fill_texts(reader, error);
   if (status) return status;
   for (size_t i = 0; i < reader->part_count; i++)
     take_text(&reader->damage, &reader->parts[i].location.damage);
   info->path = reader->parts[0].location.path;
   info->storage_id = common_storage_id(reader);
-  info->ros_distro = reader->ros_distro ? reader->ros_distro : metadata ? metadata->ros_distro : "";
   info->metadata_version = metadata ? metadata->version : 0;
   info->topics = reader->table.topics;
   info->topic_count = reader->table.count;
@@ -312,7 +299,7 @@ static tb_status_t fill_info(tb_bag_reader_t *reader, tb_error_t *error)
   info->damage = reader->damage;
   if (info->end_ns < 0) info->end_ns = 0;
   fill_compression(reader);
-  return fill_notes(reader, error);
+  return TB_OK;
 }
 
 static tb_status_t make_sources(tb_bag_reader_t *reader, tb_error_t *error)
@@ -481,11 +468,10 @@ void tb_bag_reader_close(tb_bag_reader_t *reader)
   free(reader->by_start);
   free(reader->active);
   free(reader->files);
-  free(reader->notes);
+  tb__bag_reader_free_texts(reader);
   free(reader->runs);
   free(reader->wanted);
   free(reader->is_cdr);
-  free(reader->ros_distro);
   free(reader->damage);
   tb__zstd_fini(&reader->zstd);
   tb__topic_table_fini(&reader->table);

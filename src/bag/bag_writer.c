@@ -56,10 +56,10 @@ static tb_status_t choose_format(const char *id, const tb__bag_output_format_t *
     return TB_OK;
   }
   char known[64] = "";
-  for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-    if (i) strcat(known, ", ");
-    strcat(known, formats[i]->id);
-  }
+  size_t used = 0;
+  for (size_t i = 0; i < sizeof formats / sizeof *formats && used < sizeof known; i++)
+    used +=
+        (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", formats[i]->id);
   return tb_error_set(error, TB_ERR_UNSUPPORTED, "storage format \"%.40s\" (known: %s)", id, known);
 }
 

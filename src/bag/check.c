@@ -40,9 +40,19 @@ void tb__check_report(tb__check_t *check, const char *format, ...)
   if (check->report) check->report(text, check->user);
 }
 
-static bool is_about_the_bag(tb_status_t status)
+/* A file that metadata.yaml names may be missing; a folder without files is no recording. */
+static bool is_about_the_bag(const tb_error_t *error)
 {
-  return status == TB_ERR_CORRUPT || status == TB_ERR_TRUNCATED || status == TB_ERR_NOT_FOUND;
+  tb_status_t status = error->status;
+  return status == TB_ERR_CORRUPT || status == TB_ERR_TRUNCATED ||
+         (status == TB_ERR_NOT_FOUND && error->os_errno);
+}
+
+/* The machine refused, or a ceiling: that says nothing about the recording. */
+static bool could_not_look(tb_status_t status)
+{
+  return status == TB_ERR_SYSTEM || status == TB_ERR_NO_MEMORY || status == TB_ERR_BUSY ||
+         status == TB_ERR_LIMIT;
 }
 
 /* As it should be, or what is left of it, with that told. *out is NULL if nothing is. */
@@ -60,12 +70,12 @@ static tb_status_t open_bag(tb__check_t *check, const char *path, const tb_bag_l
                               "%s", path);
   tb_status_t status = tb_bag_reader_open(path, &options, out, &detail);
   if (!status && (*out)->damage) tb__check_report(check, "%s", (*out)->damage);
-  if (status && is_about_the_bag(status)) {
+  if (status && is_about_the_bag(&detail)) {
     tb__check_report(check, "%s", detail.text);
     options.damage = TB_BAG_DAMAGE_SALVAGE;
     check->is_salvaging = true;
     status = tb_bag_reader_open(path, &options, out, &detail);
-    if (is_about_the_bag(status) || status == TB_ERR_UNSUPPORTED) return TB_OK;
+    if (status && !could_not_look(status)) return TB_OK;
   }
   if (status && error) *error = detail;
   return status;
@@ -91,7 +101,7 @@ static tb_status_t read_all(tb__check_t *check, tb_bag_reader_t *reader, tb_erro
   tb_error_t detail = TB_ERROR_INIT;
   tb_status_t status;
   while ((status = tb_bag_reader_next(reader, &message, &detail)) != TB_ERR_END) {
-    if (status == TB_ERR_NO_MEMORY || status == TB_ERR_LIMIT) { /* nothing is known of the rest */
+    if (could_not_look(status)) {
       if (error) *error = detail;
       return status;
     }
@@ -121,7 +131,8 @@ static void report_of_file(void *user, const char *text)
     tb__check_report(file->check, "%s: %s", file->path, text);
 }
 
-static tb_status_t verify_file(tb__check_t *check, tb_bag_reader_t *reader, size_t index)
+static tb_status_t verify_file(tb__check_t *check, tb_bag_reader_t *reader, size_t index,
+                               tb_error_t *error)
 {
   tb__bag_source_t *source = &reader->sources[index];
   const tb__bag_storage_t *storage = source->part->storage;
@@ -131,8 +142,23 @@ static tb_status_t verify_file(tb__check_t *check, tb_bag_reader_t *reader, size
   tb_status_t status = tb__bag_source_open(reader, index, &detail);
   if (!status) status = storage->verify(source->file, report_of_file, &file, &detail);
   tb__bag_source_close(reader, index);
-  if (status && status != TB_ERR_NO_MEMORY) tb__check_report(check, "%s", detail.text);
-  return status == TB_ERR_NO_MEMORY ? status : TB_OK;
+  if (!status) return TB_OK;
+  if (!could_not_look(status)) {
+    tb__check_report(check, "%s", detail.text);
+    return TB_OK;
+  }
+  if (error) *error = detail;
+  return status;
+}
+
+/* All of them are read all the same. */
+static void report_oddities(tb__check_t *check, const tb_bag_reader_t *reader)
+{
+  for (size_t i = 0; i < reader->part_count; i++)
+    if (reader->parts[i].location.oddity)
+      tb__check_report(check, "%s", reader->parts[i].location.oddity);
+  for (size_t i = 0; i < reader->table.oddity_count; i++)
+    tb__check_report(check, "%s", reader->table.oddities[i]);
 }
 
 static tb_status_t check_reader(tb__check_t *check, tb_bag_reader_t *reader, tb_error_t *error)
@@ -143,12 +169,11 @@ static tb_status_t check_reader(tb__check_t *check, tb_bag_reader_t *reader, tb_
     return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
   tb_status_t status = read_all(check, reader, error);
   for (size_t i = 0; i < reader->source_count && !status; i++)
-    status = verify_file(check, reader, i);
-  if (status == TB_ERR_NO_MEMORY) return tb_error_set(error, status, "out of memory");
+    status = verify_file(check, reader, i, error);
   if (status) return status;
+  report_oddities(check, reader);
   check->result.unclosed_count = check->is_salvaging ? 0 : reader->info.unclosed_count;
-  tb__check_metadata(check, reader);
-  return TB_OK;
+  return tb__check_metadata(check, reader, error);
 }
 
 tb_status_t tb_bag_check(const char *path, tb_bag_finding_fn report, void *user,

@@ -1,6 +1,7 @@
 #include "bag/check_metadata.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,15 +23,17 @@ static bool is_a_file_of(const tb_bag_reader_t *reader, const char *name)
 }
 
 /* A recorder that was cut off may have left files that metadata.yaml does not name. */
-static void check_folder(tb__check_t *check, const tb_bag_reader_t *reader)
+static tb_status_t check_folder(tb__check_t *check, const tb_bag_reader_t *reader,
+                                tb_error_t *error)
 {
   const char *path = reader->parts[0].location.path;
   DIR *directory = opendir(path);
-  if (!directory) return;
+  if (!directory) return tb_error_set_errno(error, TB_ERR_SYSTEM, errno, "%s", path);
   for (struct dirent *entry; (entry = readdir(directory));)
     if (tb__bag_storage_of_file(entry->d_name) && !is_a_file_of(reader, entry->d_name))
       tb__check_report(check, "%s/%s: metadata.yaml does not name it", path, entry->d_name);
   closedir(directory);
+  return TB_OK;
 }
 
 static void check_topics(tb__check_t *check, const tb_bag_reader_t *reader)
@@ -114,25 +117,26 @@ static bool is_of_before_the_end(const tb__check_t *check, const tb_bag_reader_t
   return listed == 0 && found > 0 && metadata->message_count == check->result.message_count - found;
 }
 
-void tb__check_metadata(tb__check_t *check, const tb_bag_reader_t *reader)
+tb_status_t tb__check_metadata(tb__check_t *check, const tb_bag_reader_t *reader, tb_error_t *error)
 {
   const tb__bag_location_t *location = &reader->parts[0].location;
   struct stat info;
-  if (stat(location->path, &info) != 0 || !S_ISDIR(info.st_mode)) return;
+  if (stat(location->path, &info) != 0 || !S_ISDIR(info.st_mode)) return TB_OK;
   if (!location->has_metadata) {
-    if (check->is_salvaging) return;
+    if (check->is_salvaging) return TB_OK;
     tb__check_report(check, "%s: no metadata.yaml: the recording was not closed", location->path);
     check->result.unclosed_count++;
-    return;
+    return TB_OK;
   }
-  check_folder(check, reader);
+  tb_status_t status = check_folder(check, reader, error);
+  if (status) return status;
   if (!check->is_salvaging && is_of_before_the_end(check, reader)) {
     tb__check_report(check,
                      "%s/metadata.yaml: written before the messages of %s: the recording was not "
                      "closed",
                      location->path, base_name(reader->sources[reader->source_count - 1].path));
     check->result.unclosed_count++;
-    return;
+    return TB_OK;
   }
   if (location->metadata.message_count != check->result.message_count)
     tb__check_report(check, "%s/metadata.yaml: %" PRIu64 " messages, but the files have %" PRIu64,
@@ -140,4 +144,5 @@ void tb__check_metadata(tb__check_t *check, const tb_bag_reader_t *reader)
   check_topics(check, reader);
   if (check->result.message_count > 0) check_times(check, location);
   if (!check->is_salvaging) check_files(check, reader);
+  return TB_OK;
 }

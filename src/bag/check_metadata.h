@@ -23,6 +23,8 @@ typedef struct tb__check {
 void tb__check_report(tb__check_t *check, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-void tb__check_metadata(tb__check_t *check, const tb_bag_reader_t *reader);
+/* Fails only if it could not look. */
+tb_status_t tb__check_metadata(tb__check_t *check, const tb_bag_reader_t *reader,
+                               tb_error_t *error);
 
 #endif

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bag/clean.h"
 #include "bag/storage.h"
 #include "base/log.h"
 #include "platform/input_file.h"
@@ -112,15 +113,39 @@ tb_status_t tb__bag_check_regular(const char *path, tb_error_t *error)
   return tb_error_set(error, TB_ERR_INVALID, "%s: not a regular file", path);
 }
 
-static tb_status_t read_metadata(const char *path, tb__bag_metadata_t *out, tb_error_t *error)
+/* What YAML does not allow stands in somebody's note, most likely. False: it is not that. */
+static bool parse_cleaned(const char *bytes, size_t size, tb__bag_metadata_t *out)
 {
+  bool changed = false;
+  char *clean = tb__bag_clean(bytes, size, &changed);
+  bool parsed = clean && changed && !tb__bag_metadata_parse(clean, strlen(clean), out, NULL);
+  free(clean);
+  return parsed;
+}
+
+static tb_status_t note_oddity(tb__bag_location_t *location, const char *path, tb_error_t *error)
+{
+  if (asprintf(&location->oddity,
+               "%s: bytes in it are no text; they are read as \\x and two digits", path) < 0) {
+    location->oddity = NULL;
+    return no_memory(error);
+  }
+  tb__log(TB_LOG_WARN, "%s", location->oddity);
+  return TB_OK;
+}
+
+static tb_status_t read_metadata(tb__bag_location_t *location, const char *path, tb_error_t *error)
+{
+  tb__bag_metadata_t *out = &location->metadata;
   char *bytes = NULL;
   size_t size = 0;
   tb_status_t status = tb__input_file_read(path, TB__YAML_MAX_SIZE, &bytes, &size, error);
   if (status) return status;
   tb_error_t detail = TB_ERROR_INIT;
   status = tb__bag_metadata_parse(bytes, size, out, &detail);
+  bool is_odd = status == TB_ERR_CORRUPT && parse_cleaned(bytes, size, out);
   free(bytes);
+  if (is_odd) return note_oddity(location, path, error);
   if (status)
     return tb_error_set(error, status, "%s: %s; without this file the bag is read as it stands",
                         path, detail.text);
@@ -147,25 +172,34 @@ static char *packed_or_not(const char *path)
   return asprintf(&other, "%s" PACKED, path) < 0 ? NULL : other;
 }
 
+/* False with TB_OK: it is not there. Anything else is not known. */
+static tb_status_t is_there(const char *path, bool *out, tb_error_t *error)
+{
+  *out = access(path, F_OK) == 0;
+  return *out || errno == ENOENT || errno == ENOTDIR ? TB_OK : path_error(error, path);
+}
+
 /* The file below this name, or its compressed twin. *out is NULL if there is none. */
 static tb_status_t find_file(const tb__bag_location_t *location, const char *name, char **out,
                              tb_error_t *error)
 {
+  bool found;
   char *path = join(location->path, name);
-  if (!path) return no_memory(error);
-  if (access(path, F_OK) == 0) {
+  char *other = path ? packed_or_not(path) : NULL;
+  tb_status_t status = other ? is_there(path, &found, error) : no_memory(error);
+  if (!status && !found) {
+    char *plain = path;
+    path = other;
+    other = plain;
+    status = is_there(path, &found, error);
+  }
+  if (!status && found) {
     *out = path;
-    return TB_OK;
+    path = NULL;
   }
-  char *other = packed_or_not(path);
   free(path);
-  if (!other) return no_memory(error);
-  if (access(other, F_OK) == 0) {
-    *out = other;
-    return TB_OK;
-  }
   free(other);
-  return TB_OK;
+  return status;
 }
 
 /* Until version 3 paths begin with the bag's own folder. */
@@ -371,7 +405,7 @@ static tb_status_t locate_directory(tb__bag_location_t *location, bool tolerant,
   tb_status_t status;
   if (access(path, F_OK) == 0) {
     tb_error_t detail = TB_ERROR_INIT;
-    status = read_metadata(path, &location->metadata, &detail);
+    status = read_metadata(location, path, &detail);
     location->has_metadata = !status;
     if (!status) status = list_from_metadata(location, tolerant, &detail);
     bool is_ceiling = status == TB_ERR_LIMIT && location->has_metadata;
@@ -440,6 +474,7 @@ void tb__bag_location_fini(tb__bag_location_t *location)
   free(location->files);
   free(location->path);
   free(location->damage);
+  free(location->oddity);
   tb__bag_metadata_fini(&location->metadata);
   *location = (tb__bag_location_t){0};
 }

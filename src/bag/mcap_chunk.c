@@ -209,7 +209,8 @@ tb_status_t tb__mcap_chunk_load(const tb__mcap_input_t *input, tb__mcap_codec_t 
     status = read_raw(input, offset, out, buffer->bytes, &crc, error);
   else if (!status)
     status = read_compressed(input, codec, offset, out, buffer->bytes, &crc, error);
-  if (!status && out->crc && crc != out->crc)
+  out->is_doubtful = !status && out->crc && crc != out->crc;
+  if (out->is_doubtful)
     status = tb__mcap_error(input, TB_ERR_CORRUPT, offset, error,
                             "the chunk's CRC is %08x, but its records have %08x", out->crc, crc);
   return status;

@@ -25,7 +25,8 @@ void tb__mcap_codec_fini(tb__mcap_codec_t *codec);
 tb_status_t tb__mcap_chunk_head(const tb__mcap_input_t *input, uint64_t offset,
                                 tb__mcap_chunk_t *out, uint64_t *length, tb_error_t *error);
 
-/* The records in it: out->size bytes in `buffer`, with their CRC checked. TB_ERR_CORRUPT,
+/* The records in it: out->size bytes in `buffer`, with their CRC checked. Where that alone is
+ * wrong, out->is_doubtful is set and the bytes are there all the same. TB_ERR_CORRUPT,
  * TB_ERR_UNSUPPORTED and TB_ERR_LIMIT are about this chunk alone. */
 tb_status_t tb__mcap_chunk_load(const tb__mcap_input_t *input, tb__mcap_codec_t *codec,
                                 uint64_t offset, tb__mcap_buffer_t *buffer, tb__mcap_chunk_t *out,

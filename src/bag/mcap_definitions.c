@@ -89,9 +89,10 @@ bool tb__mcap_definitions_schema(const tb__mcap_definitions_t *definitions, uint
   return place.content && tb__mcap_parse_schema(place.content, place.size, out);
 }
 
-void tb__mcap_definitions_count(tb__mcap_definitions_t *definitions, uint16_t channel,
-                                uint64_t messages)
+tb_status_t tb__mcap_definitions_count(tb__mcap_definitions_t *definitions, uint16_t channel,
+                                       uint64_t messages, tb_error_t *error)
 {
-  if (channel < definitions->channels.count)
-    definitions->channels.at[channel].message_count += messages;
+  tb_status_t status = make_place(&definitions->channels, channel, error);
+  if (!status) definitions->channels.at[channel].message_count += messages;
+  return status;
 }

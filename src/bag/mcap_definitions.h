@@ -34,8 +34,9 @@ static inline tb__mcap_definition_t tb__mcap_definition(const tb__mcap_table_t *
   return id < table->count ? table->at[id] : (tb__mcap_definition_t){0};
 }
 
-void tb__mcap_definitions_count(tb__mcap_definitions_t *definitions, uint16_t channel,
-                                uint64_t messages);
+/* Of a channel that may still have no definition. */
+tb_status_t tb__mcap_definitions_count(tb__mcap_definitions_t *definitions, uint16_t channel,
+                                       uint64_t messages, tb_error_t *error);
 
 /* A record that is there already is fine. TB_ERR_CORRUPT: it cannot be parsed, or another one has
  * its id. */

@@ -29,6 +29,7 @@ void tb__mcap_index_fini(tb__mcap_index_t *index)
   free(index->blocks);
   free(index->metadata);
   free(index->ros_distro);
+  free(index->oddity);
   *index = (tb__mcap_index_t){0};
 }
 
@@ -143,9 +144,8 @@ static tb_status_t on_record(void *user, const tb__mcap_record_t *record, tb_err
   include_time(&builder->block_has_times, &builder->block.start_ns, &builder->block.end_ns,
                time_ns);
   include_time(&index->has_times, &index->start_ns, &index->end_ns, time_ns);
-  tb__mcap_definitions_count(&index->definitions, message.channel_id, 1);
   index->message_count++;
-  return TB_OK;
+  return tb__mcap_definitions_count(&index->definitions, message.channel_id, 1, error);
 }
 
 static tb_status_t on_attachment(void *user, uint64_t offset,
@@ -172,9 +172,17 @@ static tb_status_t add_damage(tb__mcap_index_t *index, const tb__mcap_damage_t *
   return status;
 }
 
+/* The first is enough. */
+static tb_status_t note_oddity(tb__mcap_index_t *index, const char *text, tb_error_t *error)
+{
+  if (!index->oddity) index->oddity = strdup(text);
+  return index->oddity ? TB_OK : no_memory(error);
+}
+
 static tb_status_t on_damage(void *user, const tb__mcap_damage_t *damage, tb_error_t *error)
 {
   builder_t *builder = user;
+  if (damage->harm == TB__MCAP_HARMLESS) return note_oddity(builder->index, damage->text, error);
   tb_status_t status = end_block(builder, error);
   if (status || ++builder->damages > MAX_DAMAGES) return status;
   return add_damage(builder->index, damage, error);
@@ -226,6 +234,7 @@ static tb_status_t scan_instead(tb__mcap_input_t *input, tb__mcap_index_t *out, 
   tb__mcap_index_fini(out);
   tb_status_t status = scan(input, out, error);
   if (status || why == TB_ERR_NOT_FOUND) return status;
+  if (why == TB_ERR_INVALID) return note_oddity(out, reason->text, error);
   for (size_t i = 0; i < out->block_count; i++)
     if (out->blocks[i].kind == TB__MCAP_BLOCK_DAMAGE) return TB_OK;
   /* All messages are there, but not all of the file. */
@@ -240,8 +249,8 @@ tb_status_t tb__mcap_index_load(tb__mcap_input_t *input, tb__mcap_index_t *out, 
   tb_error_t reason = TB_ERROR_INIT;
   *out = (tb__mcap_index_t){0};
   tb_status_t status = tb__mcap_summary_load(input, out, &reason);
-  if (status == TB_ERR_NOT_FOUND || status == TB_ERR_TRUNCATED || status == TB_ERR_CORRUPT ||
-      status == TB_ERR_LIMIT)
+  if (status == TB_ERR_NOT_FOUND || status == TB_ERR_INVALID || status == TB_ERR_TRUNCATED ||
+      status == TB_ERR_CORRUPT || status == TB_ERR_LIMIT)
     status = scan_instead(input, out, status, &reason, error);
   else if (status && error)
     *error = reason;

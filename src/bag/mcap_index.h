@@ -16,10 +16,19 @@ typedef struct tb__mcap_block {
   uint64_t start_ns, end_ns; /* log times of the messages in it; UINT64_MAX: told after any seek */
   uint64_t offset, length;   /* in the file */
   uint64_t size;             /* of the records, uncompressed */
-  uint64_t base;             /* what ids of its rows begin at, so that they grow through the file */
-  tb_status_t status;        /* of damage */
+  uint64_t index_length;     /* of the message indexes after a chunk, as the summary has it; or 0 */
+  bool is_counted;           /* the summary says how many messages it has: */
+  uint64_t message_count;
+  uint64_t base;      /* what ids of its rows begin at, so that they grow through the file */
+  tb_status_t status; /* of damage */
   char *text;
 } tb__mcap_block_t;
+
+/* The statistics of the summary. */
+typedef struct tb__mcap_claims {
+  bool are_there;
+  uint64_t messages, attachments, metadata;
+} tb__mcap_claims_t;
 
 typedef struct tb__mcap_index {
   tb__mcap_definitions_t definitions;
@@ -31,6 +40,9 @@ typedef struct tb__mcap_index {
   uint64_t rest_count; /* attachments, and metadata records that are not rosbag2's */
   char *metadata;      /* of the record "rosbag2", or NULL */
   char *ros_distro;    /* or NULL */
+  char *oddity;        /* a contradiction in the file by which nothing is lost, or NULL */
+  bool is_of_summary;  /* what it says has not been compared with the chunks */
+  tb__mcap_claims_t claims;
 } tb__mcap_index_t;
 
 /* Free with tb__mcap_index_fini on failure too. What is damaged becomes a block of its own; a
@@ -39,7 +51,8 @@ tb_status_t tb__mcap_index_load(tb__mcap_input_t *input, tb__mcap_index_t *out, 
 void tb__mcap_index_fini(tb__mcap_index_t *index);
 
 /* TB_ERR_NOT_FOUND: the file has no summary, or none that covers its messages.
- * TB_ERR_TRUNCATED, TB_ERR_CORRUPT: it cannot be used. The index then has what was read of it. */
+ * TB_ERR_INVALID: it contradicts itself or the data. TB_ERR_TRUNCATED, TB_ERR_CORRUPT: it cannot be
+ * used. The index then has what was read of it. */
 tb_status_t tb__mcap_summary_load(tb__mcap_input_t *input, tb__mcap_index_t *index,
                                   tb_error_t *error);
 

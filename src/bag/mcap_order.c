@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bag/mcap_scan.h"
+
 typedef struct position {
   uint64_t time_ns;
   uint32_t offset; /* of the content in the records */
@@ -157,9 +159,41 @@ static int compare_positions(const void *a, const void *b)
   return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-static tb_status_t find_messages(tb__mcap_slot_t *slot, size_t size, bool *damaged,
-                                 tb_error_t *error)
+static void be_pending(tb__mcap_order_t *order, uint64_t offset, const char *what)
 {
+  if (order->pending.status) return;
+  tb__mcap_error(order->input, TB_ERR_CORRUPT, offset, &order->pending, "%s", what);
+}
+
+/* Topics were made of the definitions in the summary, if the index is from there. */
+static void compare_definition(tb__mcap_order_t *order, uint64_t offset, uint8_t opcode,
+                               const uint8_t *content, size_t size)
+{
+  if (!order->index->is_of_summary || order->has_told_definitions || size < 2) return;
+  const tb__mcap_definitions_t *all = &order->index->definitions;
+  const tb__mcap_table_t *table = opcode == TB__MCAP_SCHEMA ? &all->schemas : &all->channels;
+  tb__mcap_cursor_t id = tb__mcap_cursor(content, 2);
+  const tb__mcap_definition_t known = tb__mcap_definition(table, tb__mcap_take_u16(&id));
+  if (!known.content || (known.size == size && memcmp(known.content, content, size) == 0)) return;
+  be_pending(order, offset,
+             "the summary defines a channel or schema differently; its messages are taken for what "
+             "the summary says");
+  order->has_told_definitions = true;
+}
+
+static void look_beside(tb__mcap_order_t *order, uint64_t offset, uint8_t opcode,
+                        const uint8_t *content, size_t size)
+{
+  if (opcode == TB__MCAP_SCHEMA || opcode == TB__MCAP_CHANNEL)
+    compare_definition(order, offset, opcode, content, size);
+  if (opcode == TB__MCAP_CHUNK && order->index->is_of_summary)
+    be_pending(order, offset, "a chunk in the chunk, which is not read");
+}
+
+static tb_status_t find_messages(tb__mcap_order_t *order, tb__mcap_slot_t *slot, size_t size,
+                                 bool *damaged, tb_error_t *error)
+{
+  uint64_t offset = order->index->blocks[slot->block].offset;
   tb__mcap_cursor_t cursor = tb__mcap_cursor(slot->buffer.bytes, size);
   bool is_sorted = true;
   while (cursor.left > 0) {
@@ -169,7 +203,10 @@ static tb_status_t find_messages(tb__mcap_slot_t *slot, size_t size, bool *damag
     *damaged =
         !content || *opcode == 0 || (*opcode == TB__MCAP_MESSAGE && length < TB__MCAP_MESSAGE_SIZE);
     if (*damaged) break;
-    if (*opcode != TB__MCAP_MESSAGE) continue;
+    if (*opcode != TB__MCAP_MESSAGE) {
+      look_beside(order, offset, *opcode, content, (size_t)length);
+      continue;
+    }
     tb__mcap_cursor_t time = tb__mcap_cursor(content + 6, 8);
     const position_t position = {tb__mcap_take_u64(&time), (uint32_t)(content - slot->buffer.bytes),
                                  (uint32_t)length};
@@ -200,7 +237,18 @@ static tb_status_t read_records(tb__mcap_order_t *order, tb__mcap_slot_t *slot, 
   if (!status && chunk.size != block->size)
     status = tb__mcap_error(order->input, TB_ERR_CORRUPT, block->offset, error,
                             "the chunk's size differs from the one in the index");
+  bool is_as_long = chunk.length == block->length - TB__MCAP_HEAD_SIZE &&
+                    chunk.length == chunk.head_size + chunk.stored_size;
+  if (!status && order->index->is_of_summary && !is_as_long)
+    be_pending(order, block->offset, "the chunk's length differs from the one in the summary");
   return status;
+}
+
+static void compare_count(tb__mcap_order_t *order, const tb__mcap_slot_t *slot)
+{
+  const tb__mcap_block_t *block = &order->index->blocks[slot->block];
+  if (block->is_counted && block->message_count != slot->count)
+    be_pending(order, block->offset, "the chunk has other messages than its indexes say");
 }
 
 /* The index decided when this block is read: a message outside of its times would come too late,
@@ -221,7 +269,7 @@ static tb_status_t load(tb__mcap_order_t *order, size_t block_index, tb__mcap_sl
   tb_status_t status = get_slot(order, block_index, &slot, error);
   if (status) return status;
   status = read_records(order, slot, &size, error);
-  if (!status) status = find_messages(slot, size, &damaged, error);
+  if (!status) status = find_messages(order, slot, size, &damaged, error);
   if (!status && damaged)
     status = tb__mcap_error(order->input, TB_ERR_CORRUPT, block->offset, error,
                             "a record in this part cannot be read");
@@ -232,6 +280,7 @@ static tb_status_t load(tb__mcap_order_t *order, size_t block_index, tb__mcap_sl
     release(order, slot);
     return status;
   }
+  compare_count(order, slot);
   order->loaded_bytes += block->size;
   slot->charged = slot->buffer.capacity + slot->capacity * sizeof *slot->positions;
   order->cached += slot->charged;
@@ -321,6 +370,17 @@ static tb_status_t check_loads(const tb__mcap_order_t *order, tb_error_t *error)
       (unsigned long long)overlap_of(order), (unsigned long long)order->cache_size);
 }
 
+/* At the place of the message that comes next, or of the last one. */
+static tb_status_t give_pending(tb__mcap_order_t *order, tb__mcap_item_t *out, tb_error_t *damage)
+{
+  *damage = order->pending;
+  order->pending.status = TB_OK;
+  *out = (tb__mcap_item_t){.time_ns = order->index->end_ns};
+  if (order->count > 0)
+    *out = (tb__mcap_item_t){.time_ns = order->heap[0].time_ns, .id = order->heap[0].id};
+  return TB_OK;
+}
+
 static void tell_damage(const tb__mcap_block_t *block, tb_error_t *damage)
 {
   tb_error_set(damage, block->status, "%s", block->text);
@@ -355,7 +415,9 @@ tb_status_t tb__mcap_order_next(tb__mcap_order_t *order, tb__mcap_item_t *out, t
     const tb__mcap_block_t *block = &order->index->blocks[top->block];
     if (block->kind == TB__MCAP_BLOCK_DAMAGE) {
       tell_damage(block, damage);
-      return give_damage(order, out);
+      give_damage(order, out);
+      out->is_unclosed_end = tb__mcap_is_unclosed(block->status, block->length);
+      return TB_OK;
     }
     if (top->slot) {
       give_message(order, out);
@@ -364,11 +426,12 @@ tb_status_t tb__mcap_order_next(tb__mcap_order_t *order, tb__mcap_item_t *out, t
     tb_status_t status = check_loads(order, error);
     if (status) return status;
     status = load_top(order, damage);
+    if (!status && order->pending.status) return give_pending(order, out, damage);
     if (is_about_one_block(status)) return give_damage(order, out);
     if (status && error) *error = *damage;
     if (status) return status;
   }
-  return TB_ERR_END;
+  return order->pending.status ? give_pending(order, out, damage) : TB_ERR_END;
 }
 
 tb_status_t tb__mcap_order_seek(tb__mcap_order_t *order, uint64_t time_ns, tb_error_t *error)
@@ -379,6 +442,8 @@ tb_status_t tb__mcap_order_seek(tb__mcap_order_t *order, uint64_t time_ns, tb_er
   order->count = 0;
   order->loaded_bytes = order->all_bytes = 0;
   order->seek_ns = time_ns;
+  order->pending.status = TB_OK;
+  order->has_told_definitions = false;
   if (!order->heap) order->heap = calloc(index->block_count + 1, sizeof *order->heap);
   if (!order->heap) return no_memory(error);
   for (size_t i = 0; i < index->block_count; i++) {

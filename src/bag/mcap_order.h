@@ -30,12 +30,15 @@ typedef struct tb__mcap_order {
   tb__mcap_slot_t *used_up;        /* whose last message was given, and may still be read */
   size_t cache_size, cached;
   uint64_t loaded_bytes, all_bytes; /* since the seek; of all that it left to be read */
+  tb_error_t pending; /* what is to be told before the next message; no status: nothing */
+  bool has_told_definitions;
 } tb__mcap_order_t;
 
 typedef struct tb__mcap_item {
   uint64_t time_ns, id;
   const uint8_t *content; /* of the message record, valid until the next call; NULL: damage */
   size_t size;
+  bool is_unclosed_end; /* the damage is an end of the file that is missing */
 } tb__mcap_item_t;
 
 void tb__mcap_order_init(tb__mcap_order_t *order, const tb__mcap_input_t *input,
@@ -45,7 +48,8 @@ void tb__mcap_order_fini(tb__mcap_order_t *order);
 /* To the first message at `time_ns` or later. */
 tb_status_t tb__mcap_order_seek(tb__mcap_order_t *order, uint64_t time_ns, tb_error_t *error);
 /* TB_OK; TB_ERR_END. With an item without content, *damage says what is damaged there, and reading
- * goes on behind it. Other failures are final. */
+ * goes on after it: also where a chunk is not what the summary said of it, which then has been
+ * compared. Other failures are final. */
 tb_status_t tb__mcap_order_next(tb__mcap_order_t *order, tb__mcap_item_t *out, tb_error_t *damage,
                                 tb_error_t *error);
 

@@ -74,12 +74,6 @@ static bool is_map_of_texts(tb__mcap_cursor_t map)
   return !map.failed;
 }
 
-/* They become C strings. */
-static bool has_no_nul(tb__mcap_text_t text)
-{
-  return !memchr(text.at, 0, text.size);
-}
-
 bool tb__mcap_parse_schema(const void *content, size_t size, tb__mcap_schema_t *out)
 {
   tb__mcap_cursor_t cursor = tb__mcap_cursor(content, size);
@@ -87,7 +81,7 @@ bool tb__mcap_parse_schema(const void *content, size_t size, tb__mcap_schema_t *
   out->name = tb__mcap_take_text(&cursor);
   out->encoding = tb__mcap_take_text(&cursor);
   out->data = tb__mcap_take_text(&cursor);
-  return !cursor.failed && has_no_nul(out->name) && has_no_nul(out->encoding);
+  return !cursor.failed;
 }
 
 bool tb__mcap_parse_channel(const void *content, size_t size, tb__mcap_channel_t *out)
@@ -98,8 +92,7 @@ bool tb__mcap_parse_channel(const void *content, size_t size, tb__mcap_channel_t
   out->topic = tb__mcap_take_text(&cursor);
   out->encoding = tb__mcap_take_text(&cursor);
   out->metadata = tb__mcap_take_map(&cursor);
-  return !cursor.failed && is_map_of_texts(out->metadata) && has_no_nul(out->topic) &&
-         has_no_nul(out->encoding);
+  return !cursor.failed && is_map_of_texts(out->metadata);
 }
 
 bool tb__mcap_parse_message(const void *content, size_t size, tb__mcap_message_t *out)
@@ -147,6 +140,8 @@ bool tb__mcap_parse_chunk(const void *content, size_t size, uint64_t length, tb_
   out->compression = compression_of(name);
   out->stored_size = tb__mcap_take_u64(&cursor);
   out->head_size = TB__MCAP_CHUNK_SIZE + name.size;
+  out->length = length;
+  out->is_doubtful = false;
   return !cursor.failed && out->head_size <= length && out->stored_size <= length - out->head_size;
 }
 

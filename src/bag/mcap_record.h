@@ -71,12 +71,14 @@ typedef struct tb__mcap_message {
 } tb__mcap_message_t;
 
 typedef struct tb__mcap_chunk {
+  uint64_t length; /* of the content, as the record's head has it */
   uint64_t start_ns, end_ns;
   uint64_t size; /* uncompressed */
   uint32_t crc;  /* 0: none */
   tb__mcap_compression_t compression;
   uint64_t stored_size;
   size_t head_size; /* content in front of the records */
+  bool is_doubtful; /* its CRC is wrong: set where that was looked at */
 } tb__mcap_chunk_t;
 
 typedef struct tb__mcap_chunk_index {

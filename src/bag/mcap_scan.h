@@ -13,13 +13,20 @@ typedef struct tb__mcap_record {
   uint64_t offset; /* of the record in the file; in a chunk, of that */
 } tb__mcap_record_t;
 
-/* Bytes that could not be used. */
+typedef enum tb__mcap_harm {
+  TB__MCAP_LOST,     /* it could not be used */
+  TB__MCAP_DOUBTFUL, /* it was used, though its CRC is wrong */
+  TB__MCAP_HARMLESS, /* what contradicts it is not needed: nothing is lost */
+} tb__mcap_harm_t;
+
+/* Something that is wrong at a place. */
 typedef struct tb__mcap_damage {
+  tb__mcap_harm_t harm;
   tb_status_t status; /* TB_ERR_CORRUPT, TB_ERR_TRUNCATED, TB_ERR_UNSUPPORTED or TB_ERR_LIMIT */
   uint64_t offset, size;
   bool has_times; /* those of the messages that a lost chunk is said to hold */
   uint64_t start_ns, end_ns;
-  uint64_t message_count;        /* that its indexes tell of; 0: unknown */
+  uint64_t message_count;        /* that its indexes tell of, or that are doubtful; 0: unknown */
   char text[TB_ERROR_TEXT_SIZE]; /* with path and offset */
 } tb__mcap_damage_t;
 
@@ -39,12 +46,16 @@ typedef struct tb__mcap_visitor {
   tb_status_t (*attachment)(void *user, uint64_t offset, const tb__mcap_attachment_t *attachment,
                             tb_error_t *error);
   tb_status_t (*damage)(void *user, const tb__mcap_damage_t *damage, tb_error_t *error);
-  bool salvages; /* gives what there is of a chunk that is cut off */
+  /* Gives what there is of a chunk that is cut off, and of a whole one with a wrong CRC. */
+  bool salvages;
+  const uint64_t *chunks; /* where the summary has some: sorted; no record reaches over one */
+  size_t chunk_count;
 } tb__mcap_visitor_t;
 
-/* All CRCs of the data section are checked: of chunks, of attachments and of all of it, which finds
- * a record that has become one of another kind. Definitions are collected before the visitor sees
- * them. Behind damage the next record is searched for. TB_ERR_CORRUPT: not MCAP at all. */
+/* What the records say of each other is checked, and all CRCs of the data section: of chunks, of
+ * attachments and of all of it, which finds a record that has become one of another kind.
+ * Definitions are collected before the visitor sees them. Behind damage the next record is searched
+ * for. TB_ERR_CORRUPT: not MCAP at all. */
 tb_status_t tb__mcap_scan(tb__mcap_input_t *input, tb__mcap_definitions_t *definitions,
                           const tb__mcap_visitor_t *visitor, tb_error_t *error);
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bag/clean.h"
 #include "bag/mcap_order.h"
 #include "bag/mcap_recover.h"
 #include "bag/mcap_rest.h"
@@ -79,6 +80,11 @@ static char *copy_text(tb__mcap_text_t text)
   return strndup(text.at, text.size);
 }
 
+static char *clean(tb__mcap_text_t text, bool *changed)
+{
+  return tb__bag_clean(text.at, text.size, changed);
+}
+
 static bool fill_topic(const mcap_file_t *file, const tb__mcap_channel_t *channel,
                        tb__bag_file_topic_t *out)
 {
@@ -86,13 +92,13 @@ static bool fill_topic(const mcap_file_t *file, const tb__mcap_channel_t *channe
   if (!tb__mcap_definitions_schema(&file->index.definitions, channel->schema_id, &schema))
     schema.name = schema.encoding = schema.data = (tb__mcap_text_t){"", 0};
   out->id = channel->id;
-  out->name = copy_text(channel->topic);
-  out->type = copy_text(schema.name);
-  out->serialization_format = copy_text(channel->encoding);
-  out->offers = copy_text(value_of(channel->metadata, "offered_qos_profiles"));
-  out->type_hash = copy_text(value_of(channel->metadata, "topic_type_hash"));
+  out->name = clean(channel->topic, &out->is_cleaned);
+  out->type = clean(schema.name, &out->is_cleaned);
+  out->serialization_format = clean(channel->encoding, &out->is_cleaned);
+  out->offers = clean(value_of(channel->metadata, "offered_qos_profiles"), NULL);
+  out->type_hash = clean(value_of(channel->metadata, "topic_type_hash"), NULL);
   out->definition = copy_text(schema.data);
-  out->definition_encoding = copy_text(schema.encoding);
+  out->definition_encoding = clean(schema.encoding, NULL);
   out->message_count = 0;
   return out->name && out->type && out->serialization_format && out->offers && out->type_hash &&
          out->definition && out->definition_encoding;
@@ -175,8 +181,9 @@ static tb_status_t mcap_read_info(tb__bag_file_t *base, tb__bag_file_info_t *out
   out->end_ns = clamp(index->end_ns);
   out->metadata = index->metadata ? strdup(index->metadata) : NULL;
   out->ros_distro = index->ros_distro ? strdup(index->ros_distro) : NULL;
-  bool failed = (index->metadata && !out->metadata) || (index->ros_distro && !out->ros_distro) ||
-                !fill_losses(file, out);
+  out->oddity = index->oddity ? strdup(index->oddity) : NULL;
+  bool failed = (index->metadata && !out->metadata) || (index->oddity && !out->oddity) ||
+                (index->ros_distro && !out->ros_distro) || !fill_losses(file, out);
   return failed ? no_memory(error) : TB_OK;
 }
 
@@ -205,7 +212,8 @@ static tb_status_t mcap_step(tb__bag_file_t *base, tb__bag_row_t *out, tb_error_
   *out = (tb__bag_row_t){.id = (int64_t)file->item.id,
                          .time_is_integer = true,
                          .log_time_ns = clamp(file->item.time_ns),
-                         .publish_time_ns = -1};
+                         .publish_time_ns = -1,
+                         .is_unclosed_end = file->item.is_unclosed_end && is_unclosed(file)};
   return TB_OK;
 }
 

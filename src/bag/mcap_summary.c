@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bag/mcap_index.h"
+#include "bag/mcap_coverage.h"
 
 #define MAX_SUMMARY  (UINT64_C(256) << 20)
 #define MAX_METADATA (UINT64_C(16) << 20)
@@ -23,6 +23,13 @@ static tb_status_t corrupt(const summary_t *summary, uint64_t offset, const char
                            tb_error_t *error)
 {
   return tb__mcap_error(summary->input, TB_ERR_CORRUPT, offset, error, "%s", what);
+}
+
+/* Nothing is wrong with its bytes, but what they say cannot be. */
+static tb_status_t contradicts(const summary_t *summary, const char *what, tb_error_t *error)
+{
+  return tb__mcap_error(summary->input, TB_ERR_INVALID, summary->start, error,
+                        "the summary contradicts itself: %s; it is not used", what);
 }
 
 static tb_status_t read_footer(tb__mcap_input_t *input, tb__mcap_footer_t *out, tb_error_t *error)
@@ -57,13 +64,19 @@ static tb_status_t take_chunk(summary_t *summary, uint64_t at, const void *conte
   uint64_t heads = UINT64_C(15) * chunk.channel_count;
   bool is_indexed = chunk.channel_count > 0 && chunk.index_length >= heads;
   summary->is_indexed = summary->is_indexed && is_indexed;
-  if (is_indexed) summary->indexed_messages += (chunk.index_length - heads) / 16;
-  const tb__mcap_block_t block = {.kind = TB__MCAP_BLOCK_CHUNK,
-                                  .start_ns = chunk.start_ns,
-                                  .end_ns = chunk.end_ns,
-                                  .offset = chunk.offset,
-                                  .length = chunk.length,
-                                  .size = chunk.size};
+  uint64_t room = summary->start - chunk.offset - chunk.length;
+  if (is_indexed && chunk.index_length > room)
+    return contradicts(summary, "message indexes that go past the data", error);
+  tb__mcap_block_t block = {.kind = TB__MCAP_BLOCK_CHUNK,
+                            .start_ns = chunk.start_ns,
+                            .end_ns = chunk.end_ns,
+                            .offset = chunk.offset,
+                            .length = chunk.length,
+                            .size = chunk.size,
+                            .index_length = is_indexed ? chunk.index_length : 0,
+                            .is_counted = is_indexed};
+  if (is_indexed) block.message_count = (chunk.index_length - heads) / 16;
+  summary->indexed_messages += block.message_count;
   return tb__mcap_index_add(summary->index, &block, error);
 }
 
@@ -125,24 +138,40 @@ static tb_status_t take_all(summary_t *summary, const uint8_t *bytes, size_t siz
   return status;
 }
 
-/* Fills the counts from the statistics; false: they do not agree with the rest. */
-static bool use_statistics(summary_t *summary)
+static tb_status_t take_counts(summary_t *summary, tb_error_t *error)
 {
-  const tb__mcap_statistics_t *statistics = &summary->statistics;
-  tb__mcap_index_t *index = summary->index;
-  if (!summary->has_statistics || statistics->chunk_count != index->block_count ||
-      statistics->channel_count != index->definitions.channel_count ||
-      (index->block_count == 0 && statistics->message_count > 0) ||
-      (summary->is_indexed && summary->indexed_messages != statistics->message_count))
-    return false;
   uint64_t sum = 0;
-  tb__mcap_cursor_t counts = statistics->counts;
+  tb__mcap_cursor_t counts = summary->statistics.counts;
   while (counts.left > 0) {
     uint16_t id = tb__mcap_take_u16(&counts);
     uint64_t count = tb__mcap_take_u64(&counts);
-    tb__mcap_definitions_count(&index->definitions, id, count);
-    if (__builtin_add_overflow(sum, count, &sum)) return false;
+    tb_status_t status = tb__mcap_definitions_count(&summary->index->definitions, id, count, error);
+    if (status) return status;
+    if (__builtin_add_overflow(sum, count, &sum)) sum = UINT64_MAX;
   }
+  return sum == summary->statistics.message_count
+             ? TB_OK
+             : contradicts(summary, "its counts do not add up", error);
+}
+
+/* Fills the counts from the statistics, which must agree with the rest. */
+static tb_status_t use_statistics(summary_t *summary, tb_error_t *error)
+{
+  const tb__mcap_statistics_t *statistics = &summary->statistics;
+  tb__mcap_index_t *index = summary->index;
+  if (!summary->has_statistics || (index->block_count == 0 && statistics->message_count > 0) ||
+      (index->definitions.channel_count == 0 && statistics->channel_count > 0) ||
+      (index->block_count == 0 && statistics->chunk_count > 0))
+    return tb_error_set(error, TB_ERR_NOT_FOUND, "%s: its summary does not cover its messages",
+                        summary->input->path);
+  if (statistics->chunk_count != index->block_count)
+    return contradicts(summary, "statistics count other chunks than its index", error);
+  if (statistics->channel_count != index->definitions.channel_count)
+    return contradicts(summary, "statistics count other channels than it has", error);
+  if (summary->is_indexed && summary->indexed_messages != statistics->message_count)
+    return contradicts(summary, "statistics count other messages than its index", error);
+  if (statistics->start_ns > statistics->end_ns)
+    return contradicts(summary, "its times are reversed", error);
   index->message_count = statistics->message_count;
   index->has_times = statistics->message_count > 0;
   index->start_ns = statistics->start_ns;
@@ -150,7 +179,16 @@ static bool use_statistics(summary_t *summary)
   index->rest_count = statistics->attachment_count;
   if (statistics->metadata_count > summary->rosbag2_records)
     index->rest_count += statistics->metadata_count - summary->rosbag2_records;
-  return sum == statistics->message_count && statistics->start_ns <= statistics->end_ns;
+  return take_counts(summary, error);
+}
+
+static void note_claims(summary_t *summary)
+{
+  const tb__mcap_statistics_t *statistics = &summary->statistics;
+  summary->index->claims = (tb__mcap_claims_t){.are_there = summary->has_statistics,
+                                               .messages = statistics->message_count,
+                                               .attachments = statistics->attachment_count,
+                                               .metadata = statistics->metadata_count};
 }
 
 static bool is_sound(tb__mcap_index_t *index)
@@ -159,6 +197,7 @@ static bool is_sound(tb__mcap_index_t *index)
   for (size_t i = 0; i < index->block_count; i++) {
     const tb__mcap_block_t *block = &index->blocks[i];
     if (block->end_ns > index->end_ns) return false;
+    if (block->message_count > 0 && block->start_ns < index->start_ns) return false;
     if (i > 0 && block->offset < block[-1].offset + block[-1].length) return false;
   }
   return true;
@@ -214,12 +253,13 @@ tb_status_t tb__mcap_summary_load(tb__mcap_input_t *input, tb__mcap_index_t *ind
   size_t size = 0;
   status = read_bytes(&summary, &footer, &bytes, &size, error);
   if (!status) status = take_all(&summary, bytes, size, error);
-  if (!status && !use_statistics(&summary))
-    status = tb_error_set(error, TB_ERR_NOT_FOUND, "%s: its summary does not cover its messages",
-                          input->path);
+  if (!status) note_claims(&summary);
+  if (!status) status = use_statistics(&summary, error);
   if (!status && !is_sound(index))
     status = corrupt(&summary, summary.start, "the chunk index contradicts itself", error);
+  if (!status) status = tb__mcap_check_coverage(input, index, summary.start, error);
   if (!status) status = read_metadata(&summary, error);
   free(bytes);
+  index->is_of_summary = !status;
   return status;
 }

@@ -192,6 +192,7 @@ tb_status_t tb_bag_reader_next(tb_bag_reader_t *reader, tb_bag_message_t *out, t
   for (;;) {
     size_t index = 0;
     size_t topic = 0;
+    reader->is_at_unclosed_end = false;
     tb_status_t status = choose_source(reader, &index, error);
     if (status) return status;
     tb__bag_source_t *source = &reader->sources[index];
@@ -202,6 +203,8 @@ tb_status_t tb_bag_reader_next(tb_bag_reader_t *reader, tb_bag_message_t *out, t
     source->head.size = 0;
     if (!status && reader->options.content != TB_BAG_CONTENT_TIMES)
       status = read_payload(reader, index, topic, error);
+    reader->is_at_unclosed_end =
+        status && source->head.is_unclosed_end && reader->info.unclosed_count > 0;
     if (status) return status;
     const tb__bag_row_t *row = &source->head;
     *out = (tb_bag_message_t){.topic = topic,

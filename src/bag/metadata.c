@@ -1,8 +1,12 @@
 #include "bag/metadata.h"
 
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+#include "bag/clean.h"
+#include "bag/yaml_writer.h"
 
 static tb_status_t bad_field(const tb__yaml_node_t *node, const char *key, const char *wanted,
                              tb_error_t *error)
@@ -112,6 +116,16 @@ tb_status_t tb__bag_metadata_compression(const tb__bag_metadata_t *metadata,
   return TB_OK;
 }
 
+/* The name of a topic is read cleaned, whatever bytes stood for it here. */
+static bool is_name(const char *listed, const char *name)
+{
+  if (!listed || strcmp(listed, name) == 0) return listed;
+  char *clean = tb__yaml_can_hold(listed) ? NULL : tb__bag_clean(listed, strlen(listed), NULL);
+  bool same = clean && strcmp(clean, name) == 0;
+  free(clean);
+  return same;
+}
+
 bool tb__bag_metadata_find_topic(const tb__bag_metadata_t *metadata, const char *name,
                                  tb__bag_metadata_topic_t *out)
 {
@@ -119,7 +133,7 @@ bool tb__bag_metadata_find_topic(const tb__bag_metadata_t *metadata, const char 
   for (; item; item = item->next) {
     const tb__yaml_node_t *topic = tb__yaml_find(item, "topic_metadata");
     const char *item_name = tb__yaml_text(tb__yaml_find(topic, "name"));
-    if (!item_name || strcmp(item_name, name) != 0) continue;
+    if (!is_name(item_name, name)) continue;
     tb__bag_metadata_topic_t found = {0, tb__yaml_find(topic, "offered_qos_profiles")};
     tb__yaml_to_uint64(tb__yaml_find(item, "message_count"), &found.message_count);
     *out = found;

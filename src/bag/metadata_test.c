@@ -117,7 +117,6 @@ static void test_bad_metadata_says_line_and_field(void **state)
   assert_corrupt("version: &a 5\nother: *a\n", "aliases");
   assert_corrupt("version: 5\n---\nversion: 6\n", "second document");
   assert_corrupt("version: 5\n[a, b]: 6\n", "key is not a text");
-  assert_corrupt("version: 5\nros_distro: \"a\\0b\"\n", "NUL");
 }
 
 static void test_limits_of_depth_and_size(void **state)

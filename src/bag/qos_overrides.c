@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bag/offers.h"
+#include "base/log.h"
 #include "platform/input_file.h"
 
 #define MAX_SIZE ((size_t)1 << 20)
@@ -18,6 +19,7 @@ struct tb_qos_overrides {
   tb__yaml_t yaml;
   entry_t *entries;
   size_t count;
+  int32_t depth_max;
 };
 
 static tb_status_t check_keys(const tb__yaml_node_t *policies, tb_error_t *error)
@@ -84,6 +86,7 @@ tb_status_t tb_qos_overrides_parse(const char *text, size_t size, tb_qos_overrid
     return tb_error_set(error, TB_ERR_LIMIT, "QoS overrides: larger than %zu bytes", MAX_SIZE);
   tb_qos_overrides_t *overrides = calloc(1, sizeof *overrides);
   if (!overrides) return tb_error_set(error, TB_ERR_NO_MEMORY, "QoS overrides: out of memory");
+  overrides->depth_max = TB_QOS_OVERRIDES_DEPTH_MAX;
   tb_error_t detail = TB_ERROR_INIT;
   tb_status_t status = tb__yaml_parse(text, size, &overrides->yaml, &detail);
   if (status == TB_OK) status = read_entries(overrides, &detail);
@@ -116,7 +119,7 @@ void tb_qos_overrides_destroy(tb_qos_overrides_t *overrides)
   free(overrides);
 }
 
-static void apply(const entry_t *entry, tb_qos_t *qos)
+static void apply(const entry_t *entry, int32_t depth_max, tb_qos_t *qos)
 {
   const tb__qos_offer_t *offer = &entry->offer;
   if (offer->reliability == TB_QOS_RELIABLE || offer->reliability == TB_QOS_BEST_EFFORT)
@@ -128,11 +131,25 @@ static void apply(const entry_t *entry, tb_qos_t *qos)
   if (offer->liveliness == TB_QOS_LIVELINESS_AUTOMATIC ||
       offer->liveliness == TB_QOS_LIVELINESS_MANUAL_BY_TOPIC)
     qos->liveliness = (tb_qos_liveliness_t)offer->liveliness;
-  if (entry->depth > 0) qos->depth = entry->depth;
+  if (entry->depth > 0) qos->depth = entry->depth < depth_max ? entry->depth : depth_max;
   if (offer->deadline_ns > 0) qos->deadline.ns = offer->deadline_ns;
   if (offer->lifespan_ns > 0) qos->lifespan.ns = offer->lifespan_ns;
   if (offer->lease_ns > 0) qos->liveliness_lease.ns = offer->lease_ns;
   if (offer->avoid_ros_namespace_conventions) qos->avoid_ros_namespace_conventions = true;
+}
+
+static void tell_reduction(const entry_t *entry, int32_t depth_max)
+{
+  if (entry->depth > depth_max)
+    tb__log(TB_LOG_WARN,
+            "QoS overrides: %.100s asks for a depth of %d: reduced to %d (--max-depth, "
+            "tb_qos_overrides_set_depth_max)",
+            entry->topic, (int)entry->depth, (int)depth_max);
+}
+
+void tb_qos_overrides_set_depth_max(tb_qos_overrides_t *overrides, int32_t depth_max)
+{
+  if (overrides) overrides->depth_max = depth_max >= 1 ? depth_max : TB_QOS_OVERRIDES_DEPTH_MAX;
 }
 
 bool tb_qos_overrides_apply(const tb_qos_overrides_t *overrides, const char *topic, tb_qos_t *qos)
@@ -140,7 +157,8 @@ bool tb_qos_overrides_apply(const tb_qos_overrides_t *overrides, const char *top
   for (size_t i = 0; overrides && i < overrides->count; i++) {
     const char *name = overrides->entries[i].topic;
     if (strcmp(name + (*name == '/'), topic + (*topic == '/')) != 0) continue;
-    apply(&overrides->entries[i], qos);
+    apply(&overrides->entries[i], overrides->depth_max, qos);
+    tell_reduction(&overrides->entries[i], overrides->depth_max);
     return true;
   }
   return false;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <timebase/log.h>
 #include <unistd.h>
 
 #include "test.h"
@@ -97,12 +98,52 @@ static void test_files(void **state)
   assert_int_equal(unlink(path), 0);
 }
 
+static char reduction[200];
+
+static void note_log(tb_log_level_t level, const char *message, void *user)
+{
+  (void)user;
+  if (level == TB_LOG_WARN) snprintf(reduction, sizeof reduction, "%s", message);
+}
+
+static int32_t depth_of(const tb_qos_overrides_t *overrides, const char *topic)
+{
+  tb_qos_t qos = TB_QOS_INIT_DEFAULT;
+  reduction[0] = '\0';
+  assert_true(tb_qos_overrides_apply(overrides, topic, &qos));
+  return qos.depth;
+}
+
+/* 2147483647 would be 16 GiB of a publisher that is transient local. */
+static void test_a_depth_has_a_ceiling(void **state)
+{
+  (void)state;
+  static const char deep[] = "/deep: {depth: 2147483647}\n/less: {depth: 100000}\n";
+  tb_qos_overrides_t *overrides = NULL;
+  tb_log_set_hook(note_log, NULL);
+  assert_ok(tb_qos_overrides_parse(deep, strlen(deep), &overrides, NULL));
+  assert_int_equal(depth_of(overrides, "/deep"), TB_QOS_OVERRIDES_DEPTH_MAX);
+  assert_non_null(strstr(reduction, "/deep asks for a depth of 2147483647: reduced to 100000"));
+  assert_int_equal(depth_of(overrides, "/less"), 100000);
+  assert_string_equal(reduction, "");
+  tb_qos_overrides_set_depth_max(overrides, 7);
+  assert_int_equal(depth_of(overrides, "/less"), 7);
+  tb_qos_overrides_set_depth_max(overrides, INT32_MAX);
+  assert_int_equal(depth_of(overrides, "/deep"), INT32_MAX);
+  tb_qos_overrides_set_depth_max(overrides, 0);
+  assert_int_equal(depth_of(overrides, "/deep"), TB_QOS_OVERRIDES_DEPTH_MAX);
+  tb_qos_overrides_set_depth_max(NULL, 1);
+  tb_qos_overrides_destroy(overrides);
+  tb_log_set_hook(NULL, NULL);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_every_policy),
       cmocka_unit_test(test_what_is_wrong_is_named),
       cmocka_unit_test(test_files),
+      cmocka_unit_test(test_a_depth_has_a_ceiling),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* Inside of tb_bag_reader_t. bag_reader.c opens and describes, reader_source.c has the files,
- * reader_runs.c knows runs, merge.c reads. */
+ * reader_runs.c knows runs, reader_notes.c notes, merge.c reads. */
 #ifndef TB_BAG_READER_H
 #define TB_BAG_READER_H
 
@@ -53,7 +53,7 @@ struct tb_bag_reader {
   char *damage;
   const char *chunk_format; /* static, or NULL */
   const char **files;       /* by source, for the info */
-  tb_bag_note_t *notes;
+  tb_bag_note_t *notes;     /* the texts are the reader's own */
   tb_bag_run_t *runs;
   tb_bag_info_t info;
   tb__bag_source_t *sources; /* by file */
@@ -66,6 +66,7 @@ struct tb_bag_reader {
   size_t idle_source;
   tb__zstd_t zstd;
   int64_t seek_ns;
+  bool is_at_unclosed_end; /* the last failure told only that a file was not closed */
 };
 
 /* What tb_bag_reader_open does once the files are known. Takes *location over, on failure too. */
@@ -80,6 +81,10 @@ tb_status_t tb__bag_reader_find_runs(tb_bag_reader_t *reader, tb_error_t *error)
 void tb__bag_reader_time_runs(tb_bag_reader_t *reader);
 /* Whether an entry of custom_data is such a note. */
 bool tb__bag_is_run_note(const char *key);
+
+/* Notes and distribution, when the locations are known and the files were looked into. */
+tb_status_t tb__bag_reader_fill_texts(tb_bag_reader_t *reader, tb_error_t *error);
+void tb__bag_reader_free_texts(tb_bag_reader_t *reader);
 
 /* The first is kept for the info. */
 tb_status_t tb__bag_reader_note_damage(tb_bag_reader_t *reader, const char *text,

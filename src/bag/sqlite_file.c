@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bag/clean.h"
 #include "bag/sqlite_open.h"
 
 #define MAX_TOPICS 65536
@@ -42,32 +43,46 @@ tb_status_t tb__sqlite_check_tables(tb__sqlite_file_t *file, tb_error_t *error)
   return status;
 }
 
-/* NULL, blobs and embedded NUL are refused; `column` -1 gives "". */
+/* NULL, blobs and embedded NUL are refused. */
 static tb_status_t copy_text(tb__sqlite_file_t *file, sqlite3_stmt *statement, int column,
                              char **out, tb_error_t *error)
 {
-  if (column >= 0 && sqlite3_column_type(statement, column) != SQLITE_TEXT)
+  if (sqlite3_column_type(statement, column) != SQLITE_TEXT)
     return tb_error_set(error, TB_ERR_CORRUPT, "%s: column %s of a table is not a text", file->path,
                         sqlite3_column_name(statement, column));
-  const char *text = column < 0 ? "" : (const char *)sqlite3_column_text(statement, column);
+  const char *text = (const char *)sqlite3_column_text(statement, column);
   if (!text) return no_memory(error);
-  if (column >= 0 && strlen(text) != (size_t)sqlite3_column_bytes(statement, column))
+  if (strlen(text) != (size_t)sqlite3_column_bytes(statement, column))
     return tb_error_set(error, TB_ERR_CORRUPT, "%s: column %s of a table has a NUL in a text",
                         file->path, sqlite3_column_name(statement, column));
   *out = strdup(text);
   return *out ? TB_OK : no_memory(error);
 }
 
-static tb_status_t read_topic_columns(tb__sqlite_file_t *file, sqlite3_stmt *statement,
-                                      tb__bag_file_topic_t *topic, tb_error_t *error)
+/* Whatever the column holds; -1 and NULL give "". */
+static tb_status_t clean_text(sqlite3_stmt *statement, int column, bool *changed, char **out,
+                              tb_error_t *error)
+{
+  bool is_there = column >= 0 && sqlite3_column_type(statement, column) != SQLITE_NULL;
+  const void *text = is_there ? sqlite3_column_text(statement, column) : NULL;
+  size_t size = text ? (size_t)sqlite3_column_bytes(statement, column) : 0;
+  if (is_there && !text && sqlite3_errcode(sqlite3_db_handle(statement)) == SQLITE_NOMEM)
+    return no_memory(error);
+  *out = tb__bag_clean(text, size, changed);
+  return *out ? TB_OK : no_memory(error);
+}
+
+static tb_status_t read_topic_columns(sqlite3_stmt *statement, tb__bag_file_topic_t *topic,
+                                      tb_error_t *error)
 {
   int columns = sqlite3_column_count(statement);
+  bool *changed = &topic->is_cleaned;
   topic->id = sqlite3_column_int64(statement, 0);
-  tb_status_t status = copy_text(file, statement, 1, &topic->name, error);
-  if (!status) status = copy_text(file, statement, 2, &topic->type, error);
-  if (!status) status = copy_text(file, statement, 3, &topic->serialization_format, error);
-  if (!status) status = copy_text(file, statement, columns > 4 ? 4 : -1, &topic->offers, error);
-  if (!status) status = copy_text(file, statement, columns > 5 ? 5 : -1, &topic->type_hash, error);
+  tb_status_t status = clean_text(statement, 1, changed, &topic->name, error);
+  if (!status) status = clean_text(statement, 2, changed, &topic->type, error);
+  if (!status) status = clean_text(statement, 3, changed, &topic->serialization_format, error);
+  if (!status) status = clean_text(statement, columns > 4 ? 4 : -1, NULL, &topic->offers, error);
+  if (!status) status = clean_text(statement, columns > 5 ? 5 : -1, NULL, &topic->type_hash, error);
   return status;
 }
 
@@ -81,7 +96,7 @@ static tb_status_t append_topic(tb__sqlite_file_t *file, sqlite3_stmt *statement
   out->topics = topics;
   tb__bag_file_topic_t *topic = &topics[out->topic_count++];
   *topic = (tb__bag_file_topic_t){0};
-  return read_topic_columns(file, statement, topic, error);
+  return read_topic_columns(statement, topic, error);
 }
 
 /* Newest layout first; a column that is missing makes SQLITE_ERROR. */
@@ -135,7 +150,7 @@ static tb_status_t take_definition(tb__sqlite_file_t *file, sqlite3_stmt *statem
                                    tb__bag_file_info_t *out, tb_error_t *error)
 {
   char *type = NULL;
-  tb_status_t status = copy_text(file, statement, 0, &type, error);
+  tb_status_t status = clean_text(statement, 0, NULL, &type, error);
   for (size_t i = 0; i < out->topic_count && !status; i++) {
     tb__bag_file_topic_t *topic = &out->topics[i];
     if (topic->definition || strcmp(topic->type, type) != 0) continue;

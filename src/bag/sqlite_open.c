@@ -67,14 +67,15 @@ static char *make_uri(const char *path, const char *parameters)
   size_t size = strlen(scheme) + 3 * strlen(path) + strlen(parameters) + 1;
   char *uri = malloc(size);
   if (!uri) return NULL;
-  char *end = stpcpy(uri, scheme);
+  size_t used = strlen(scheme);
+  memcpy(uri, scheme, used);
   for (const char *c = path; *c; c++) {
     if (is_unreserved((unsigned char)*c))
-      *end++ = *c;
+      uri[used++] = *c;
     else
-      end += sprintf(end, "%%%02X", (unsigned char)*c);
+      used += (size_t)snprintf(uri + used, size - used, "%%%02X", (unsigned char)*c);
   }
-  strcpy(end, parameters);
+  memcpy(uri + used, parameters, strlen(parameters) + 1);
   return uri;
 }
 
@@ -175,7 +176,9 @@ static tb_status_t open_failed(sqlite3 *database, int code, const char *name,
   int primary = code & 0xff;
   bool cannot_recover = primary == SQLITE_CANTOPEN || primary == SQLITE_READONLY;
   if (!database) return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
-  if (cannot_recover && (beside->journal || beside->wal))
+  int system = sqlite3_system_errno(database);
+  bool is_out_of_files = system == EMFILE || system == ENFILE;
+  if (cannot_recover && !is_out_of_files && (beside->journal || beside->wal))
     return tb_error_set(error, TB_ERR_UNSUPPORTED,
                         "%s: the recording was cut off and its %s must be merged by a writer; copy "
                         "both to a writable folder and run `sqlite3 FILE 'PRAGMA "

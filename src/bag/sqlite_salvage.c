@@ -10,17 +10,19 @@
 
 typedef struct salvage_file {
   tb__sqlite_file_t base;
-  sqlite3_stmt *rows;  /* ids above ?1 */
+  sqlite3_stmt *rows;  /* ids from ?1 on */
   sqlite3_stmt *probe; /* the first id from ?1 on */
   sqlite3_stmt *data;
   bool is_running; /* `rows` stands somewhere */
   bool is_over;
+  bool has_last; /* a row was seen: last_id means something */
   int64_t last_id;
   int64_t before_last_id;
   int64_t from_ns;
   bool has_next; /* the row behind a gap */
   tb__bag_row_t next;
   int64_t gap_first, gap_last; /* of the row that step gave; none: gap_first is 0 */
+  tb__bag_file_t *ordinary;    /* gives more rows than the table by its ids, and is read instead */
 } salvage_file_t;
 
 static salvage_file_t *salvage_file(tb__bag_file_t *file)
@@ -37,6 +39,7 @@ static void salvage_close(tb__bag_file_t *base)
 {
   if (!base) return;
   salvage_file_t *file = salvage_file(base);
+  tb__sqlite_storage.close(file->ordinary);
   sqlite3_finalize(file->rows);
   sqlite3_finalize(file->probe);
   sqlite3_finalize(file->data);
@@ -45,47 +48,15 @@ static void salvage_close(tb__bag_file_t *base)
   free(file);
 }
 
-static tb_status_t salvage_open(const tb__bag_storage_t *storage, const char *path,
-                                const char *name, const tb_bag_limits_t *limits,
-                                tb__bag_file_t **out, tb_error_t *error)
-{
-  (void)limits; /* rows are read one by one */
-  salvage_file_t *file = calloc(1, sizeof *file);
-  if (!file) return no_memory(error);
-  file->base.base.storage = storage;
-  file->base.path = strdup(name);
-  tb_status_t status = file->base.path
-                           ? tb__sqlite_open_damaged(path, name, &file->base.database, error)
-                           : no_memory(error);
-  if (!status) status = tb__sqlite_check_tables(&file->base, error);
-  if (!status)
-    status = tb__sqlite_prepare(&file->base,
-                                "SELECT id, topic_id, timestamp FROM messages NOT INDEXED WHERE id "
-                                "> ?1 ORDER BY id",
-                                &file->rows, error);
-  if (!status)
-    status = tb__sqlite_prepare(&file->base,
-                                "SELECT id, topic_id, timestamp FROM messages NOT INDEXED WHERE id "
-                                ">= ?1 ORDER BY id LIMIT 1",
-                                &file->probe, error);
-  if (!status)
-    status = tb__sqlite_prepare(&file->base,
-                                "SELECT data, topic_id, timestamp FROM messages WHERE id = ?1",
-                                &file->data, error);
-  if (status) {
-    salvage_close(&file->base.base);
-    return status;
-  }
-  *out = &file->base.base;
-  return TB_OK;
-}
-
 static tb_status_t salvage_seek(tb__bag_file_t *base, int64_t time_ns, tb_error_t *error)
 {
-  (void)error;
   salvage_file_t *file = salvage_file(base);
+  if (file->ordinary) {
+    file->ordinary->is_sparse = base->is_sparse;
+    return tb__sqlite_storage.seek(file->ordinary, time_ns, error);
+  }
   sqlite3_reset(file->rows);
-  file->is_running = file->is_over = file->has_next = false;
+  file->is_running = file->is_over = file->has_next = file->has_last = false;
   file->last_id = file->before_last_id = INT64_MIN;
   file->from_ns = time_ns;
   file->gap_first = 0;
@@ -113,7 +84,7 @@ static found_t probe(salvage_file_t *file, int64_t id, tb__bag_row_t *out)
   found_t found = code == SQLITE_DONE ? NOTHING : BAD;
   if (code == SQLITE_ROW) {
     *out = row_of(file->probe);
-    found = out->id >= id && out->id != file->last_id ? FOUND : BAD;
+    found = out->id >= id && !(file->has_last && out->id == file->last_id) ? FOUND : BAD;
   }
   sqlite3_reset(file->probe);
   return found;
@@ -158,10 +129,11 @@ static bool pass_gap(salvage_file_t *file, tb__bag_row_t *out)
  * pages may form rings. */
 static bool take_id(salvage_file_t *file, int64_t id)
 {
-  bool rises = id > file->last_id;
+  bool rises = !file->has_last || id > file->last_id;
   if (!rises && id <= file->before_last_id) return false;
   if (rises) file->before_last_id = file->last_id;
   file->last_id = id;
+  file->has_last = true;
   return true;
 }
 
@@ -179,7 +151,8 @@ static tb_status_t next_row(salvage_file_t *file, tb__bag_row_t *out)
   file->gap_first = 0;
   if (file->has_next) return take_next(file, out);
   if (file->is_over) return TB_ERR_END;
-  if (!file->is_running) sqlite3_bind_int64(file->rows, 1, file->last_id);
+  if (!file->is_running && file->has_last && file->last_id == INT64_MAX) return TB_ERR_END;
+  if (!file->is_running) sqlite3_bind_int64(file->rows, 1, file->last_id + file->has_last);
   int code = sqlite3_step(file->rows);
   file->is_running = true;
   if (code == SQLITE_ROW) *out = row_of(file->rows);
@@ -201,8 +174,8 @@ static tb_status_t next_row(salvage_file_t *file, tb__bag_row_t *out)
 
 static tb_status_t salvage_step(tb__bag_file_t *base, tb__bag_row_t *out, tb_error_t *error)
 {
-  (void)error;
   salvage_file_t *file = salvage_file(base);
+  if (file->ordinary) return tb__sqlite_storage.step(file->ordinary, out, error);
   tb__bag_row_t row;
   tb_status_t status;
   do
@@ -214,8 +187,8 @@ static tb_status_t salvage_step(tb__bag_file_t *base, tb__bag_row_t *out, tb_err
 
 static tb_status_t salvage_read_topic(tb__bag_file_t *base, tb__bag_row_t *row, tb_error_t *error)
 {
-  (void)row; /* has it from the step */
   const salvage_file_t *file = salvage_file(base);
+  if (file->ordinary) return tb__sqlite_storage.read_topic(file->ordinary, row, error);
   if (!file->gap_first) return TB_OK;
   if (file->gap_last == INT64_MAX)
     return tb_error_set(error, TB_ERR_CORRUPT, "%s: the rows from %lld on cannot be read",
@@ -235,6 +208,7 @@ static bool is_same(sqlite3_stmt *data, const tb__bag_row_t *row)
 static tb_status_t salvage_read_data(tb__bag_file_t *base, tb__bag_row_t *row, tb_error_t *error)
 {
   salvage_file_t *file = salvage_file(base);
+  if (file->ordinary) return tb__sqlite_storage.read_data(file->ordinary, row, error);
   sqlite3_reset(file->data);
   sqlite3_bind_int64(file->data, 1, row->id);
   int code = sqlite3_step(file->data);
@@ -261,6 +235,7 @@ static tb_status_t salvage_read_info(tb__bag_file_t *base, tb__bag_file_info_t *
                                      tb_error_t *error)
 {
   salvage_file_t *file = salvage_file(base);
+  if (file->ordinary) return tb__sqlite_storage.read_info(file->ordinary, out, error);
   tb_status_t status = tb__sqlite_read_topics(&file->base, out, error);
   if (!status) status = tb__sqlite_read_extras(&file->base, out, error);
   if (status) return status;
@@ -282,12 +257,100 @@ static tb_status_t salvage_read_info(tb__bag_file_t *base, tb__bag_file_info_t *
 static tb_status_t salvage_count_topics(tb__bag_file_t *base, tb__bag_file_info_t *info,
                                         tb_error_t *error)
 {
-  (void)error;
   salvage_file_t *file = salvage_file(base);
+  if (file->ordinary) return tb__sqlite_storage.count_topics(file->ordinary, info, error);
   tb__bag_row_t row;
   salvage_seek(base, INT64_MIN, NULL);
   while (!next_row(file, &row))
     if (!file->gap_first) tb__sqlite_count_row(info, row.topic_id);
+  return TB_OK;
+}
+
+/* ---- opening ---- */
+
+static tb_status_t open_table(const tb__bag_storage_t *storage, const char *path, const char *name,
+                              salvage_file_t **out, tb_error_t *error)
+{
+  salvage_file_t *file = calloc(1, sizeof *file);
+  if (!file) return no_memory(error);
+  file->base.base.storage = storage;
+  file->base.path = strdup(name);
+  tb_status_t status = file->base.path
+                           ? tb__sqlite_open_damaged(path, name, &file->base.database, error)
+                           : no_memory(error);
+  if (!status) status = tb__sqlite_check_tables(&file->base, error);
+  if (!status)
+    status = tb__sqlite_prepare(&file->base,
+                                "SELECT id, topic_id, timestamp FROM messages NOT INDEXED WHERE id "
+                                ">= ?1 ORDER BY id",
+                                &file->rows, error);
+  if (!status)
+    status = tb__sqlite_prepare(&file->base,
+                                "SELECT id, topic_id, timestamp FROM messages NOT INDEXED WHERE id "
+                                ">= ?1 ORDER BY id LIMIT 1",
+                                &file->probe, error);
+  if (!status)
+    status = tb__sqlite_prepare(&file->base,
+                                "SELECT data, topic_id, timestamp FROM messages WHERE id = ?1",
+                                &file->data, error);
+  if (status) {
+    salvage_close(&file->base.base);
+    return status;
+  }
+  *out = file;
+  return TB_OK;
+}
+
+/* Gaps, or rows that are of no use as the table has them. */
+static bool has_faults(salvage_file_t *file)
+{
+  tb__bag_row_t row;
+  salvage_seek(&file->base.base, INT64_MIN, NULL);
+  while (!next_row(file, &row))
+    if (file->gap_first || !row.time_is_integer || row.log_time_ns < 0) return true;
+  return false;
+}
+
+static uint64_t count_readable(const tb__bag_storage_t *storage, tb__bag_file_t *file)
+{
+  uint64_t count = 0;
+  tb__bag_row_t row;
+  if (storage->seek(file, INT64_MIN, NULL)) return 0;
+  while (!storage->step(file, &row, NULL))
+    if (row.time_is_integer && row.log_time_ns >= 0 && !storage->read_topic(file, &row, NULL) &&
+        !storage->read_data(file, &row, NULL) && row.data)
+      count++;
+  return count;
+}
+
+/* Rows are found by the index that no search of their ids finds, as those before them are damaged:
+ * nothing may be recovered less than is read. */
+static void choose_way(salvage_file_t *file, const char *path, const char *name,
+                       const tb_bag_limits_t *limits)
+{
+  tb__bag_file_info_t info = {0};
+  tb__bag_file_t *ordinary = NULL;
+  const tb__bag_storage_t *storage = &tb__sqlite_storage;
+  if (!has_faults(file) || storage->open(storage, path, name, limits, &ordinary, NULL)) return;
+  bool is_better =
+      !storage->read_info(ordinary, &info, NULL) &&
+      count_readable(storage, ordinary) > count_readable(&tb__sqlite_salvage, &file->base.base);
+  tb__bag_file_info_fini(&info);
+  if (is_better)
+    file->ordinary = ordinary;
+  else
+    storage->close(ordinary);
+}
+
+static tb_status_t salvage_open(const tb__bag_storage_t *storage, const char *path,
+                                const char *name, const tb_bag_limits_t *limits,
+                                tb__bag_file_t **out, tb_error_t *error)
+{
+  salvage_file_t *file = NULL;
+  tb_status_t status = open_table(storage, path, name, &file, error);
+  if (status) return status;
+  choose_way(file, path, name, limits);
+  *out = &file->base.base;
   return TB_OK;
 }
 

@@ -21,6 +21,10 @@ typedef struct sqlite_file {
   sqlite3_stmt *topic_of_row;
   sqlite3_stmt *data_of_row;
   unsigned bad_times;
+  bool knows_count; /* how many rows there are: */
+  uint64_t row_count;
+  bool is_full; /* all rows are asked for since the last seek, of which came: */
+  uint64_t stepped;
   bool has_row;
   int64_t last_id;
   int64_t last_time_ns;
@@ -124,12 +128,28 @@ static tb_status_t read_extent(sqlite_file_t *file, tb__bag_file_info_t *out, tb
   return status;
 }
 
-static void leave_index(sqlite_file_t *file)
+static void leave_index(sqlite_file_t *file, const char *why)
 {
   tb_error_set(&file->index_error, TB_ERR_CORRUPT,
                "%s: its index of times cannot be read (%s); the rows are sorted instead",
-               file->base.path, sqlite3_errmsg(file->base.database));
+               file->base.path, why);
   file->without_index = true;
+}
+
+/* Recorders number their rows without gaps, so the index is known to have all of them without a
+ * look at the table. Where ids have gaps, they are counted there. */
+static tb_status_t compare_index(sqlite_file_t *file, uint64_t count, tb_error_t *error)
+{
+  int64_t first = 0, last = 0, rows = 0, span;
+  bool found = false;
+  tb_status_t status = query_integer(file, "SELECT min(id) FROM messages", &first, &found, error);
+  if (!status) status = query_integer(file, "SELECT max(id) FROM messages", &last, &found, error);
+  if (status || (count == 0 && first == 0 && last == 0)) return status;
+  bool has_gaps = __builtin_sub_overflow(last, first, &span) || (uint64_t)span + 1 != count;
+  if (!has_gaps) return TB_OK;
+  status = query_integer(file, "SELECT count(*) FROM messages NOT INDEXED", &rows, &found, error);
+  if (!status && (uint64_t)rows != count) leave_index(file, "it has not all rows");
+  return status;
 }
 
 /* All messages are in the table too. */
@@ -137,8 +157,13 @@ static tb_status_t read_extent_anyway(sqlite_file_t *file, tb__bag_file_info_t *
                                       tb_error_t *error)
 {
   tb_status_t status = read_extent(file, out, error);
+  if (!status && !file->without_index) {
+    status = compare_index(file, out->message_count, error);
+    if (!status && file->without_index) status = read_extent(file, out, error);
+    return status == TB_ERR_CORRUPT ? TB_OK : status; /* of the table: told as it is read */
+  }
   if (status != TB_ERR_CORRUPT || file->without_index) return status;
-  leave_index(file);
+  leave_index(file, sqlite3_errmsg(file->base.database));
   if (!read_extent(file, out, NULL)) return TB_OK;
   file->without_index = false;
   return status;
@@ -150,6 +175,8 @@ static tb_status_t sqlite_read_info(tb__bag_file_t *base, tb__bag_file_info_t *o
   sqlite_file_t *file = sqlite_file(base);
   tb_status_t status = tb__sqlite_read_topics(&file->base, out, error);
   if (!status) status = read_extent_anyway(file, out, error);
+  file->knows_count = !status;
+  file->row_count = out->message_count;
   if (!status) status = tb__sqlite_read_extras(&file->base, out, error);
   return status;
 }
@@ -205,6 +232,8 @@ static tb_status_t sqlite_seek(tb__bag_file_t *base, int64_t time_ns, tb_error_t
   file->has_row = false;
   file->is_to_tell = file->without_index;
   file->bad_times = 0;
+  file->stepped = 0;
+  file->is_full = time_ns == INT64_MIN;
   file->from_ns = time_ns;
   file->has_content = !base->is_sparse && !file->without_index && start_whole(file);
   return file->has_content ? TB_OK : start_narrow(file, error);
@@ -252,6 +281,18 @@ static tb_status_t tell_index(sqlite_file_t *file, tb__bag_row_t *out)
   return TB_OK;
 }
 
+/* Damaged pages may lead past rows without a word. */
+static tb_status_t end_rows(sqlite_file_t *file, tb__bag_row_t *out)
+{
+  sqlite3_finalize(file->rows);
+  file->rows = NULL;
+  if (!file->is_full || !file->knows_count || file->stepped >= file->row_count) return TB_ERR_END;
+  tb_error_set(&file->index_error, TB_ERR_CORRUPT,
+               "%s: %llu rows could be found, but there are %llu", file->base.path,
+               (unsigned long long)file->stepped, (unsigned long long)file->row_count);
+  return tell_index(file, out);
+}
+
 static tb_status_t sqlite_step(tb__bag_file_t *base, tb__bag_row_t *out, tb_error_t *error)
 {
   sqlite_file_t *file = sqlite_file(base);
@@ -264,9 +305,9 @@ static tb_status_t sqlite_step(tb__bag_file_t *base, tb__bag_row_t *out, tb_erro
     if (status) return status;
     code = sqlite3_step(file->rows);
   }
-  if (code == SQLITE_DONE) return TB_ERR_END;
+  if (code == SQLITE_DONE) return end_rows(file, out);
   if (code != SQLITE_ROW && (code & 0xff) == SQLITE_CORRUPT && !file->without_index) {
-    leave_index(file);
+    leave_index(file, sqlite3_errmsg(file->base.database));
     tb_status_t status = go_on_narrow(file, error);
     return status ? status : tell_index(file, out);
   }
@@ -288,6 +329,7 @@ static tb_status_t sqlite_step(tb__bag_file_t *base, tb__bag_row_t *out, tb_erro
   } else {
     file->bad_times++;
   }
+  file->stepped++;
   *out = row;
   return TB_OK;
 }

@@ -50,6 +50,7 @@ void tb__bag_file_info_fini(tb__bag_file_info_t *info)
   free(info->metadata);
   free(info->ros_distro);
   free(info->damage);
+  free(info->oddity);
   free(info->losses);
   *info = (tb__bag_file_info_t){0};
 }

@@ -28,6 +28,7 @@ typedef struct tb__bag_file_topic {
   char *type_hash;
   char *definition;          /* text of the message definition, or NULL */
   char *definition_encoding; /* "ros2msg", or NULL */
+  bool is_cleaned;           /* a name or type held what no text can, see bag/clean.h */
   uint64_t message_count;    /* 0 until count_topics */
 } tb__bag_file_topic_t;
 
@@ -43,6 +44,7 @@ typedef struct tb__bag_file_info {
   char *ros_distro;         /* or NULL */
   const char *chunk_format; /* how its chunks are compressed, static; NULL: they are not */
   char *damage;             /* what is wrong with a file that can be read all the same, or NULL */
+  char *oddity;             /* likewise, where nothing is lost by it, or NULL */
   char *losses;             /* how much was lost of it, or NULL */
   bool is_unclosed;         /* it was not closed, and nothing else is wrong */
 } tb__bag_file_info_t;
@@ -55,6 +57,7 @@ typedef struct tb__bag_row {
   int64_t topic_id;
   const uint8_t *data; /* NULL: the row has no payload */
   size_t size;
+  bool is_unclosed_end; /* it will only tell that the file was not closed */
 } tb__bag_row_t;
 
 /* From start_ns on and before end_ns; INT64_MAX: all behind. */

@@ -1,10 +1,17 @@
 #include "bag/topic_table.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "bag/clean.h"
 #include "bag/offers.h"
 #include "base/log.h"
+
+static tb_status_t no_memory(tb_error_t *error)
+{
+  return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+}
 
 /* The place of `name` in by_name, or where it belongs. */
 static size_t lower_bound(const tb__topic_table_t *table, const char *name)
@@ -28,6 +35,32 @@ bool tb__topic_table_find(const tb__topic_table_t *table, const char *name, size
     return false;
   *out = table->by_name[place];
   return true;
+}
+
+static int compare_records(const tb__topic_table_t *table, size_t index,
+                           const tb__bag_file_topic_t *topic)
+{
+  const tb_bag_topic_t *known = &table->topics[index];
+  int order = strcmp(table->records[index], topic->name);
+  if (!order) order = strcmp(known->type, topic->type);
+  return order ? order : strcmp(known->serialization_format, topic->serialization_format);
+}
+
+/* The place in by_record of the topic that files call and type so, or where it belongs. */
+static size_t find_record(const tb__topic_table_t *table, const tb__bag_file_topic_t *topic,
+                          bool *found)
+{
+  size_t low = 0;
+  size_t high = table->count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (compare_records(table, table->by_record[middle], topic) < 0)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  *found = low < table->count && compare_records(table, table->by_record[low], topic) == 0;
+  return low;
 }
 
 static tb_status_t read_offers(const tb__bag_file_topic_t *topic,
@@ -85,26 +118,41 @@ static tb_status_t take_definition(tb__bag_file_topic_t *topic, tb_bag_topic_t *
 {
   if (!topic->definition) topic->definition = strdup("");
   if (!topic->definition_encoding) topic->definition_encoding = strdup("");
-  if (!topic->definition || !topic->definition_encoding)
-    return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+  if (!topic->definition || !topic->definition_encoding) return no_memory(error);
   out->definition = topic->definition;
   out->definition_encoding = topic->definition_encoding;
   return TB_OK;
 }
 
-static tb_status_t grow(tb__topic_table_t *table, tb_error_t *error)
+static bool grow_array(void **array, size_t count, size_t size)
 {
-  tb_bag_topic_t *topics = reallocarray(table->topics, table->count + 1, sizeof *topics);
-  if (topics) table->topics = topics;
-  size_t *by_name = reallocarray(table->by_name, table->count + 1, sizeof *by_name);
-  if (by_name) table->by_name = by_name;
-  return topics && by_name ? TB_OK : tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+  void *grown = reallocarray(*array, count, size);
+  if (grown) *array = grown;
+  return grown;
 }
 
-static tb_status_t add(tb__topic_table_t *table, tb__bag_file_topic_t *topic, const char *path,
-                       const tb__bag_metadata_t *metadata, tb_error_t *error)
+static tb_status_t grow(tb__topic_table_t *table, tb_error_t *error)
 {
-  tb_bag_topic_t added = {.name = topic->name,
+  size_t count = table->count + 1;
+  bool whole = grow_array((void **)&table->topics, count, sizeof *table->topics) &&
+               grow_array((void **)&table->by_name, count, sizeof *table->by_name) &&
+               grow_array((void **)&table->by_record, count, sizeof *table->by_record) &&
+               grow_array((void **)&table->records, count, sizeof *table->records) &&
+               grow_array((void **)&table->renamed, count, sizeof *table->renamed);
+  return whole ? TB_OK : no_memory(error);
+}
+
+static void insert(size_t *order, size_t count, size_t place)
+{
+  memmove(&order[place + 1], &order[place], (count - place) * sizeof *order);
+  order[place] = count;
+}
+
+/* Takes `name` over on success. */
+static tb_status_t add(tb__topic_table_t *table, tb__bag_file_topic_t *topic, char *name,
+                       const char *path, const tb__bag_metadata_t *metadata, tb_error_t *error)
+{
+  tb_bag_topic_t added = {.name = name,
                           .type = topic->type,
                           .serialization_format = topic->serialization_format,
                           .type_hash = topic->type_hash};
@@ -115,36 +163,121 @@ static tb_status_t add(tb__topic_table_t *table, tb__bag_file_topic_t *topic, co
     free((char *)added.offers);
     return status;
   }
-  size_t place = lower_bound(table, topic->name);
-  memmove(&table->by_name[place + 1], &table->by_name[place],
-          (table->count - place) * sizeof *table->by_name);
-  table->by_name[place] = table->count;
+  bool found;
+  insert(table->by_record, table->count, find_record(table, topic, &found));
+  insert(table->by_name, table->count, lower_bound(table, name));
+  table->records[table->count] = topic->name;
+  table->renamed[table->count] = 1;
   table->topics[table->count++] = added;
   topic->name = topic->type = topic->serialization_format = topic->type_hash = NULL;
   topic->definition = topic->definition_encoding = NULL;
   return TB_OK;
 }
 
+/* ---- names ---- */
+
+tb_status_t tb__topic_table_note(tb__topic_table_t *table, const char *text, tb_error_t *error)
+{
+  char *copy = strdup(text);
+  if (!copy || !grow_array((void **)&table->oddities, table->oddity_count + 1, sizeof copy)) {
+    free(copy);
+    return no_memory(error);
+  }
+  table->oddities[table->oddity_count++] = copy;
+  tb__log(TB_LOG_WARN, "%s", text);
+  return TB_OK;
+}
+
+static tb_status_t replace_empty(char **text, const char *other, bool *replaced, tb_error_t *error)
+{
+  *replaced = !**text;
+  if (!*replaced) return TB_OK;
+  char *copy = strdup(other);
+  if (!copy) return no_memory(error);
+  free(*text);
+  *text = copy;
+  return TB_OK;
+}
+
+/* Of a topic that was added. MCAP allows channels without a schema, so no type is no oddity. */
+static tb_status_t note_odd(tb__topic_table_t *table, bool is_cleaned, bool is_nameless,
+                            bool is_typeless, const char *path, tb_error_t *error)
+{
+  char text[TB_ERROR_TEXT_SIZE];
+  const tb_bag_topic_t *topic = &table->topics[table->count - 1];
+  if (is_typeless)
+    tb__log(TB_LOG_WARN, "%s: topic %.200s has no type; it is read as \"%s\"", path, topic->name,
+            topic->type);
+  if (is_nameless)
+    snprintf(text, sizeof text, "%s: a topic has no name; it is read as %.200s", path, topic->name);
+  else if (is_cleaned)
+    snprintf(text, sizeof text,
+             "%s: a topic's name, type or format has bytes that are no text; it is read as %.100s "
+             "(%.100s)",
+             path, topic->name, topic->type);
+  else
+    return TB_OK;
+  return tb__topic_table_note(table, text, error);
+}
+
+/* The name with a number that no other topic has, to be freed. NULL: no memory. */
+static char *number_name(tb__topic_table_t *table, const char *name, size_t first)
+{
+  char *numbered = NULL;
+  size_t index;
+  do {
+    free(numbered);
+    if (asprintf(&numbered, "%s_%u", name, ++table->renamed[first]) < 0) return NULL;
+  } while (tb__topic_table_find(table, numbered, &index));
+  return numbered;
+}
+
+/* What it is called among the topics of the bag, to be freed. */
+static tb_status_t choose_name(tb__topic_table_t *table, const tb__bag_file_topic_t *topic,
+                               const char *path, char **out, tb_error_t *error)
+{
+  size_t first;
+  if (!tb__topic_table_find(table, topic->name, &first)) {
+    *out = strdup(topic->name);
+    return *out ? TB_OK : no_memory(error);
+  }
+  char text[TB_ERROR_TEXT_SIZE];
+  char *name = number_name(table, topic->name, first);
+  if (!name) return no_memory(error);
+  const tb_bag_topic_t *known = &table->topics[first];
+  snprintf(text, sizeof text,
+           "%s: topic %.80s is %.80s (%.20s) here, but %.80s (%.20s) before; it is read as %.80s",
+           path, topic->name, topic->type, topic->serialization_format, known->type,
+           known->serialization_format, name);
+  tb_status_t status = tb__topic_table_note(table, text, error);
+  if (status) free(name);
+  if (!status) *out = name;
+  return status;
+}
+
 tb_status_t tb__topic_table_merge(tb__topic_table_t *table, tb__bag_file_topic_t *topic,
                                   const char *path, const tb__bag_metadata_t *metadata, size_t *out,
                                   tb_error_t *error)
 {
-  size_t index = table->count;
-  if (!tb__topic_table_find(table, topic->name, &index)) {
-    tb_status_t status = add(table, topic, path, metadata, error);
-    if (!status) *out = index;
+  bool found, is_nameless = false, is_typeless = false;
+  char *name = NULL;
+  tb_status_t status = replace_empty(&topic->name, TB__BAG_NO_NAME, &is_nameless, error);
+  if (!status) status = replace_empty(&topic->type, TB__BAG_NO_TYPE, &is_typeless, error);
+  if (status) return status;
+  size_t place = find_record(table, topic, &found);
+  if (found) {
+    *out = table->by_record[place];
+    return TB_OK;
+  }
+  status = choose_name(table, topic, path, &name, error);
+  if (status) return status;
+  status = add(table, topic, name, path, metadata, error);
+  if (status) {
+    free(name);
     return status;
   }
-  const tb_bag_topic_t *known = &table->topics[index];
-  if (strcmp(known->type, topic->type) != 0 ||
-      strcmp(known->serialization_format, topic->serialization_format) != 0)
-    return tb_error_set(error, TB_ERR_CORRUPT,
-                        "%s: topic %.80s is %.80s (%.20s) here, but %.80s "
-                        "(%.20s) before",
-                        path, topic->name, topic->type, topic->serialization_format, known->type,
-                        known->serialization_format);
-  *out = index;
-  return TB_OK;
+  *out = table->count - 1;
+  return note_odd(table, topic->is_cleaned, is_nameless, is_typeless, path, error);
 }
 
 bool tb__topic_table_add_counts(tb__topic_table_t *table, const tb__bag_metadata_t *metadata,
@@ -169,6 +302,7 @@ void tb__topic_table_fini(tb__topic_table_t *table)
 {
   for (size_t i = 0; i < table->count; i++) {
     free((char *)table->topics[i].name);
+    free((char *)table->records[i]);
     free((char *)table->topics[i].type);
     free((char *)table->topics[i].serialization_format);
     free((char *)table->topics[i].type_hash);
@@ -178,5 +312,11 @@ void tb__topic_table_fini(tb__topic_table_t *table)
   }
   free(table->topics);
   free(table->by_name);
+  free(table->by_record);
+  free(table->records);
+  free(table->renamed);
+  for (size_t i = 0; i < table->oddity_count; i++)
+    free(table->oddities[i]);
+  free(table->oddities);
   *table = (tb__topic_table_t){0};
 }

@@ -10,15 +10,24 @@
 typedef struct tb__topic_table {
   tb_bag_topic_t *topics; /* the strings are the table's own */
   size_t count;
-  size_t *by_name; /* indices, sorted by name */
+  size_t *by_name;      /* indices, sorted by name */
+  size_t *by_record;    /* indices, sorted by what files call it, type and format */
+  const char **records; /* by topic: what files call it */
+  unsigned *renamed;    /* by topic: the last number that was put after its name */
+  char **oddities;      /* what was odd about topics or files; nothing is lost by it */
+  size_t oddity_count;
 } tb__topic_table_t;
 
-/* Finds the topic, or adds it and takes its strings. TB_ERR_CORRUPT if a file before gave it
- * another type or format. `metadata` may be NULL; its offers go before the file's, since users edit
- * them there. */
+/* Finds the topic, or adds it and takes its strings. One whose name was there with another type or
+ * format gets a number after it ("/a_2"); that, and a name that no text can hold, is told to the
+ * log and kept in `oddities`. `metadata` may be NULL; its offers go before the file's, since users
+ * edit them there. */
 tb_status_t tb__topic_table_merge(tb__topic_table_t *table, tb__bag_file_topic_t *topic,
                                   const char *path, const tb__bag_metadata_t *metadata, size_t *out,
                                   tb_error_t *error);
+
+/* Tells the log and keeps the text. */
+tb_status_t tb__topic_table_note(tb__topic_table_t *table, const char *text, tb_error_t *error);
 
 bool tb__topic_table_find(const tb__topic_table_t *table, const char *name, size_t *out);
 

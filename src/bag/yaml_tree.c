@@ -5,6 +5,8 @@
 #include <string.h>
 #include <yaml.h>
 
+#include "bag/clean.h"
+
 typedef struct builder {
   tb__yaml_t *yaml;
   tb__yaml_node_t *stack[TB__YAML_MAX_DEPTH];
@@ -25,20 +27,28 @@ static tb_status_t new_node(builder_t *builder, const yaml_event_t *event, tb__y
   if (yaml->node_count >= TB__YAML_MAX_NODES)
     return tb_error_set(builder->error, TB_ERR_LIMIT, "line %zu: more than %d values",
                         line_of(event), TB__YAML_MAX_NODES);
-  size_t length = kind == TB__YAML_SCALAR ? event->data.scalar.length : 0;
+  bool is_scalar = kind == TB__YAML_SCALAR;
+  size_t length = is_scalar ? event->data.scalar.length : 0;
+  const char *value = is_scalar ? (const char *)event->data.scalar.value : "";
+  char *clean = NULL;
+  if (memchr(value, '\0', length)) { /* "\0" is allowed in YAML */
+    value = clean = tb__bag_clean(value, length, NULL);
+    length = clean ? strlen(clean) : 0;
+    if (!clean) return tb_error_set(builder->error, TB_ERR_NO_MEMORY, "out of memory");
+  }
   tb__yaml_node_t *node = calloc(1, sizeof *node + length + 1);
-  if (!node) return tb_error_set(builder->error, TB_ERR_NO_MEMORY, "out of memory");
+  if (!node) {
+    free(clean);
+    return tb_error_set(builder->error, TB_ERR_NO_MEMORY, "out of memory");
+  }
   node->kind = kind;
   node->line = line_of(event);
+  node->plain = is_scalar && event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
+  memcpy(node->text, value, length);
+  free(clean);
   node->allocated_before = yaml->allocated;
   yaml->allocated = node;
   yaml->node_count++;
-  if (kind == TB__YAML_SCALAR) {
-    memcpy(node->text, event->data.scalar.value, length);
-    node->plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
-    if (memchr(node->text, '\0', length))
-      return tb_error_set(builder->error, TB_ERR_CORRUPT, "line %zu: NUL in a text", node->line);
-  }
   *out = node;
   return TB_OK;
 }

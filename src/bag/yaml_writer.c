@@ -112,9 +112,9 @@ static bool is_plain(const char *text)
   return true;
 }
 
-/* Bytes of the character, 0 if it is none. */
-static size_t character_size(const unsigned char *text)
+size_t tb__yaml_character_size(const char *at)
 {
+  const unsigned char *text = (const unsigned char *)at;
   if (*text < 0x80) return *text >= 0x20 || *text == '\t' || *text == '\n' ? *text != 0x7f : 0;
   size_t size = *text >= 0xf0 ? 4 : *text >= 0xe0 ? 3 : 2;
   if (*text < 0xc2 || *text > 0xf4) return 0;
@@ -131,8 +131,8 @@ static size_t character_size(const unsigned char *text)
 
 bool tb__yaml_can_hold(const char *text)
 {
-  for (const unsigned char *c = (const unsigned char *)text; *c;) {
-    size_t size = character_size(c);
+  for (const char *c = text; *c;) {
+    size_t size = tb__yaml_character_size(c);
     if (size == 0) return false;
     c += size;
   }

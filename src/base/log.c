@@ -11,6 +11,7 @@
 static pthread_rwlock_t hook_lock = PTHREAD_RWLOCK_INITIALIZER;
 static tb_log_hook_t current_hook;
 static void *current_user;
+static uint32_t current_limit = 10;
 _Thread_local int tb__log_depth;
 
 void tb_log_set_hook(tb_log_hook_t hook, void *user)
@@ -25,6 +26,16 @@ void tb_log_set_hook(tb_log_hook_t hook, void *user)
   __atomic_store_n(&current_user, user, __ATOMIC_RELEASE);
   __atomic_store_n(&current_hook, hook, __ATOMIC_RELEASE);
   pthread_rwlock_unlock(&hook_lock);
+}
+
+void tb_log_set_limit(uint32_t messages)
+{
+  __atomic_store_n(&current_limit, messages, __ATOMIC_RELAXED);
+}
+
+uint32_t tb__log_limit(void)
+{
+  return __atomic_load_n(&current_limit, __ATOMIC_RELAXED);
 }
 
 void tb__log(tb_log_level_t level, const char *format, ...)

@@ -6,7 +6,7 @@
 #include "clock/delay.h"
 #include "clock/running.h"
 #include "clock/source.h"
-#include "platform/futex.h"
+#include "held/parking.h"
 #include "platform/time.h"
 
 #define LIKELY(x) __builtin_expect(!!(x), 1)
@@ -17,10 +17,18 @@ typedef struct snapshot {
   uint32_t state;
 } snapshot_t;
 
-static bool view_load(const tb__page_view_t *view, tb__page_copy_t *out)
+/* What a timeline with a page is to be read from. */
+typedef enum where {
+  ON_TIMELINE, /* nobody has published on the page yet, or the view is left */
+  ON_PAGE,     /* its copy */
+  ON_RUINS,    /* it has had contents, and they are gone: its file was cut short */
+} where_t;
+
+static where_t view_load(const tb__page_view_t *view, tb__page_copy_t *out)
 {
   const tb__page_t *page = atomic_load_explicit(&view->page, memory_order_acquire);
-  return page && tb__page_load(page, out);
+  if (!page) return ON_TIMELINE;
+  return tb__page_load(page, out) ? ON_PAGE : ON_RUINS;
 }
 
 static uint64_t slot_epoch(const tb_timeline_t *timeline, uint64_t version)
@@ -61,26 +69,51 @@ static bool slot_read(const tb_timeline_t *timeline, uint64_t version, snapshot_
   return !(version & TB__VERSION_RUNNING) || tb__running_read(timeline, version, &out->time_ns);
 }
 
-/* False while the timeline is blocked, for those who look from outside. */
+/* The page has gone on to an epoch that is not dispatched: the time with which the dispatched one
+ * ended. In the middle of a dispatch it is what has been committed. */
+static bool left_read(const tb_timeline_t *timeline, uint64_t version, uint64_t epoch,
+                      snapshot_t *out)
+{
+  const tb__page_t *page = atomic_load_explicit(&timeline->view->page, memory_order_acquire);
+  if (!slot_read(timeline, version, out)) return false;
+  if (!page || epoch == TB__PAGE_NO_EPOCH || out->time_ns == 0) return true;
+  int64_t left_ns = tb__page_left(timeline->view, page, epoch);
+  if (left_ns) out->time_ns = left_ns;
+  return true;
+}
+
+/* The page has lost its contents: what this process knows of it is left. */
+static bool ruins_read(const tb_timeline_t *timeline, uint64_t version, snapshot_t *out)
+{
+  int64_t known_ns = tb__page_time_known(timeline->view);
+  if (!slot_read(timeline, version, out)) return false;
+  if (out->time_ns < known_ns) out->time_ns = known_ns;
+  out->state = TB_CLOCK_LOST;
+  return true;
+}
+
+/* False while the timeline is blocked, for those who look from outside. The last look at the
+ * version comes after the mark on a page: whoever changes it knows all that was read before. */
 static bool timeline_read(const tb_timeline_t *timeline, look_t look, snapshot_t *out)
 {
+  const tb__page_view_t *view = look == LOOK_INSIDE ? NULL : timeline->view;
   for (;;) {
     tb__page_copy_t copy;
-    int64_t left_ns = 0; /* on a page that has gone on to an epoch that is not dispatched */
     bool read = false;
     uint64_t version = atomic_load_explicit(&timeline->version, memory_order_acquire);
     if ((version & TB__VERSION_BLOCKED) && look == LOOK_FROM_OUTSIDE) return false;
-    bool on_page = timeline->view && look != LOOK_INSIDE && view_load(timeline->view, &copy);
-    if (on_page && copy.epoch != atomic_load(&timeline->view->epoch)) {
-      if (look == LOOK_FROM_OUTSIDE) return false;
-      left_ns = tb__page_time_left(timeline->view, &copy);
-      on_page = false;
-    }
-    read = on_page ? page_read(timeline, &copy, out) : slot_read(timeline, version, out);
-    if (out->time_ns < left_ns) out->time_ns = left_ns;
+    uint64_t epoch = view ? atomic_load(&view->epoch) : TB__PAGE_NO_EPOCH;
+    where_t where = view ? view_load(view, &copy) : ON_TIMELINE;
+    if (where == ON_PAGE && copy.epoch != epoch && look == LOOK_FROM_OUTSIDE) return false;
+    if (where == ON_PAGE && copy.epoch != epoch)
+      read = left_read(timeline, version, epoch, out);
+    else if (where == ON_PAGE)
+      read = page_read(timeline, &copy, out);
+    else
+      read = where == ON_RUINS ? ruins_read(timeline, version, out)
+                               : slot_read(timeline, version, out);
     out->epoch = slot_epoch(timeline, version);
-    if (read && atomic_load_explicit(&timeline->version, memory_order_relaxed) == version)
-      return true;
+    if (read && atomic_load(&timeline->version) == version) return true;
   }
 }
 
@@ -162,7 +195,8 @@ __attribute__((noinline)) static tb_status_t now_of_system(const tb_clock_t *clo
   return TB_OK;
 }
 
-/* The page has a sound copy of an epoch that this process has dispatched, and its time stands. */
+/* The page has a sound copy of an epoch that this process has dispatched, its time stands, and the
+ * mark of the epoch says that it has been seen: so what was read is known when the page is gone. */
 __attribute__((noinline)) static tb_status_t now_of_page(const tb_clock_t *clock, uintptr_t word,
                                                          bool may_wait, tb_time_t *out)
 {
@@ -175,10 +209,11 @@ __attribute__((noinline)) static tb_status_t now_of_page(const tb_clock_t *clock
   uint64_t epoch = atomic_load_explicit(&slot->epoch, memory_order_acquire);
   int64_t steady_ns = atomic_load_explicit(&slot->steady_ns, memory_order_acquire);
   uint64_t again = atomic_load_explicit(&page->version, memory_order_acquire);
-  uint64_t settled = atomic_load_explicit(&view->settled_epoch, memory_order_acquire);
+  uint64_t seen = atomic_load_explicit(&view->seen, memory_order_acquire);
+  uint64_t settled = atomic_load(&view->settled_epoch); /* last: see tb__page_left */
   uintptr_t still = atomic_load_explicit(&clock->word, memory_order_relaxed);
-  if (!LIKELY(again == version && epoch == settled && steady_ns == 0 && time_ns >= 0 &&
-              still == word))
+  if (!LIKELY(again == version && epoch == settled && steady_ns == 0 &&
+              tb__page_keyed(epoch, time_ns) == seen && still == word))
     return now_slowly(clock, may_wait, out);
   out->ns = time_ns;
   out->kind = TB_TIME_ROS;
@@ -378,7 +413,7 @@ tb_status_t tb_clock_create(const tb_clock_options_t *options, tb_clock_t **out)
 
 /* Ends the waits of all who are on the clock, and lets nobody in any more. */
 TB_NO_THREAD_ANALYSIS
-static tb_status_t clock_close(tb_clock_t *clock, int64_t limit_ns)
+static void clock_close(tb_clock_t *clock)
 {
   tb__waiter_t *to_wake = NULL;
   tb_timeline_t *timeline = tb__clock_lock(clock);
@@ -392,7 +427,6 @@ static tb_status_t clock_close(tb_clock_t *clock, int64_t limit_ns)
   }
   tb__clock_unlock(timeline);
   tb__waiters_wake(to_wake);
-  return tb__users_wait(&clock->users, limit_ns);
 }
 
 void tb__clock_ref(tb_clock_t *clock)
@@ -414,12 +448,12 @@ void tb__clock_unref(tb_clock_t *clock)
 
 tb_status_t tb__clock_destroy(tb_clock_t *clock, int64_t limit_ns)
 {
-  tb_status_t status = TB_OK;
   if (!tb__is_forked()) { /* else waiters and source are other threads' business */
     if (tb__may_not_wait()) return TB_ERR_DEADLOCK;
-    status = clock_close(clock, limit_ns);
+    clock_close(clock);
   }
-  if (!status) status = tb__handlers_destroy_of(clock, limit_ns);
+  tb_status_t status = tb__handlers_remove_of(clock, limit_ns);
+  if (!status && !tb__is_forked()) status = tb__users_wait(&clock->users, limit_ns);
   if (!status && !tb__is_forked()) status = tb__clock_leave_source(clock, limit_ns);
   if (!status) tb__clock_unref(clock);
   return status;

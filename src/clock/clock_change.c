@@ -7,7 +7,7 @@
 #include "clock/running.h"
 #include "clock/source.h"
 #include "clock/step.h"
-#include "platform/futex.h"
+#include "held/parking.h"
 
 /* Readers may look at a timeline long after the clock left it: it is kept as long as the clock.
  * Takes one of the spares if it needs one. */

@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "clock/delay.h"
 #include "clock/source.h"
-#include "platform/futex.h"
+#include "held/parking.h"
 
 typedef enum decision {
   UNDECIDED,

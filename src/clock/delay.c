@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "clock/clock.h"
-#include "platform/futex.h"
+#include "held/parking.h"
 #include "platform/time.h"
 
 /* Who is held up with nothing to wait for in particular looks again after the handlers' limit, but

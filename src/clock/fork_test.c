@@ -177,7 +177,8 @@ static void things_create(things_t *things, fixture_t *f)
 /* All but the fixture's clock and source. In a child as in the parent. */
 static bool things_destroy(things_t *things)
 {
-  tb_jump_handler_destroy(things->handler); /* the other one goes with the clock */
+  tb_jump_handler_destroy(things->handler);
+  tb_jump_handler_destroy(things->other_handler);
   tb_timer_destroy(things->timer);
   tb_timer_destroy(things->steady_timer);
   tb_rate_destroy(things->rate);
@@ -566,6 +567,7 @@ static void test_C7_time_of_an_anchor_runs_on(void **state)
   tb_anchor_t anchor = {60 * S, {1}, 1, {INT64_MAX}, TB_CLOCK_RUNNING};
   things_create(&things, f);
   tb_jump_handler_destroy(things.other_handler);
+  things.other_handler = NULL;
   assert_ok(tb_timeline_anchor(tb_source_timeline(f->source), &anchor, TB_JUMP_REASON_NONE));
   in_child(child_of_running_time, &things);
   assert_true(things_destroy(&things));

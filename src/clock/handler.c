@@ -6,11 +6,15 @@
 #include "clock/clock.h"
 #include "clock/delay.h"
 #include "clock/step.h"
-#include "platform/futex.h"
+#include "held/parking.h"
 
 _Thread_local tb__jump_t *tb__jump_of_thread;
 
 static _Atomic uint64_t last_sequence;
+
+/* Handlers of destroyed clocks: each is valid, and never called, until it is destroyed itself. */
+static tb__mutex_t left_mutex = TB__MUTEX_INIT; /* nothing is locked under it */
+static struct tb_jump_handler *left;
 
 static tb_status_t options_check(const tb_jump_handler_options_t *options)
 {
@@ -74,10 +78,18 @@ tb_status_t tb_jump_handler_create(tb_clock_t *clock, const tb_jump_handler_opti
   const char *name = options->name ? options->name : "unnamed";
   memcpy(handler->name, name, strnlen(name, sizeof handler->name - 1)); /* zeros follow */
   tb_timeline_t *timeline = tb__clock_lock(clock);
-  handler->sequence = atomic_fetch_add(&last_sequence, 1) + 1;
-  handler_link(timeline, handler);
-  *out = handler; /* before anybody can call it */
+  bool closed = clock->closed;
+  if (!closed) {
+    tb__clock_ref(clock);
+    handler->sequence = atomic_fetch_add(&last_sequence, 1) + 1;
+    handler_link(timeline, handler);
+    *out = handler; /* before anybody can call it */
+  }
   tb__clock_unlock(timeline);
+  if (closed) {
+    free(handler);
+    return TB_ERR_CLOSED;
+  }
   tb__steps_watch();
   return TB_OK;
 }
@@ -108,50 +120,119 @@ static tb_status_t wait_until_released(struct tb_jump_handler *handler, int64_t 
   return status;
 }
 
-/* In a forked child: what nobody was changing at the fork is put in order; else the list is never
- * looked at again. */
-static void handler_abandon(struct tb_jump_handler *handler)
+/* With the timeline of its clock locked too: whoever holds either mutex may ask. */
+TB_NO_THREAD_ANALYSIS
+static void left_add(struct tb_jump_handler *handler)
 {
-  tb_timeline_t *timeline = tb__clock_timeline(handler->clock);
-  if (tb__mutex_was_free(&timeline->mutex)) handler_unlink(timeline, handler);
-  free(handler);
+  if (tb__is_forked() && !tb__mutex_was_free(&left_mutex)) return;
+  tb__mutex_lock(&left_mutex);
+  handler->left = true;
+  handler->previous = NULL;
+  handler->next = left;
+  if (left) left->previous = handler;
+  left = handler;
+  tb__mutex_unlock(&left_mutex);
 }
 
 TB_NO_THREAD_ANALYSIS
-tb_status_t tb__handler_destroy(tb_jump_handler_t *handler, int64_t limit_ns)
+static void left_remove(struct tb_jump_handler *handler)
 {
+  if (tb__is_forked() && !tb__mutex_was_free(&left_mutex)) return;
+  tb__mutex_lock(&left_mutex);
+  *(handler->previous ? &handler->previous->next : &left) = handler->next;
+  if (handler->next) handler->next->previous = handler->previous;
+  tb__mutex_unlock(&left_mutex);
+}
+
+/* The clock of the handler, which cannot be destroyed until this is left; NULL: it was. */
+static tb_clock_t *enter_clock_of(const struct tb_jump_handler *handler)
+{
+  tb__mutex_lock(&left_mutex);
+  tb_clock_t *clock = handler->left ? NULL : handler->clock;
+  if (clock) tb__clock_enter(clock);
+  tb__mutex_unlock(&left_mutex);
+  return clock;
+}
+
+/* In a forked child: what nobody was changing at the fork is put in order; else the list is never
+ * looked at again. A callback that has forked goes on in the child and uses its handler. */
+static void handler_abandon(struct tb_jump_handler *handler)
+{
+  if (handler->selected && tb__jump_of_thread) return;
+  if (handler->left) {
+    left_remove(handler);
+  } else {
+    tb_clock_t *clock = handler->clock;
+    if (handler->linked && tb__mutex_was_free(&tb__clock_timeline(clock)->mutex))
+      handler_unlink(tb__clock_timeline(clock), handler);
+    tb__clock_unref(clock);
+  }
+  free(handler);
+}
+
+/* The jump in progress frees it. The callback may go on using the clock: until then that cannot be
+ * destroyed. */
+TB_NO_THREAD_ANALYSIS
+static void leave_to_jump(struct tb_jump_handler *handler, tb_timeline_t *timeline)
+{
+  atomic_store(&handler->removed, true);
+  handler->orphan = true;
+  tb__clock_enter(handler->clock);
+  handler_unlink(timeline, handler);
+  tb__clock_unref(handler->clock);
+}
+
+/* False in *out_gone: it is left to a jump, or not destroyed at all. */
+TB_NO_THREAD_ANALYSIS
+static tb_status_t handler_take_out(struct tb_jump_handler *handler, int64_t limit_ns,
+                                    bool *out_gone)
+{
+  tb_clock_t *clock = handler->clock;
+  tb_timeline_t *timeline = tb__clock_lock(clock);
+  tb_status_t status = handler->leaving || handler->orphan ? TB_ERR_CLOSED : TB_OK;
+  bool to_jump = !status && handler->selected && tb__may_not_wait();
+  if (to_jump)
+    leave_to_jump(handler, timeline);
+  else if (!status)
+    status = wait_until_released(handler, limit_ns, &timeline);
+  *out_gone = !to_jump && !status;
+  if (*out_gone && handler->linked) {
+    handler_unlink(timeline, handler);
+    tb__clock_unref(clock);
+  } else if (*out_gone) {
+    left_remove(handler); /* the clock was destroyed meanwhile */
+  }
+  tb__clock_unlock(timeline);
+  return status;
+}
+
+static tb_status_t handler_destroy(struct tb_jump_handler *handler, int64_t limit_ns)
+{
+  bool gone = true;
+  tb_status_t status = TB_OK;
   if (tb__is_forked()) {
     handler_abandon(handler);
     return TB_OK;
   }
-  tb_clock_t *clock = handler->clock;
-  tb_timeline_t *timeline = tb__clock_lock(clock);
-  if (handler->selected && tb__may_not_wait()) {
-    atomic_store(&handler->removed, true);
-    handler->orphan = true;
-    tb__clock_enter(clock); /* until the jump is over: the callback may go on using the clock */
-    handler_unlink(timeline, handler);
-    tb__clock_unlock(timeline);
-    return TB_OK;
-  }
-  tb__clock_enter(clock);
-  tb_status_t status = wait_until_released(handler, limit_ns, &timeline);
-  if (!status) handler_unlink(timeline, handler);
-  tb__clock_unlock(timeline);
-  if (!status) free(handler);
-  tb__clock_leave(clock);
+  tb_clock_t *clock = enter_clock_of(handler);
+  if (clock)
+    status = handler_take_out(handler, limit_ns, &gone);
+  else
+    left_remove(handler);
+  if (gone) free(handler);
+  if (clock) tb__clock_leave(clock);
   return status;
 }
 
 void tb_jump_handler_destroy(tb_jump_handler_t *handler)
 {
-  if (handler) tb__handler_destroy(handler, INT64_MAX);
+  if (handler) handler_destroy(handler, INT64_MAX);
 }
 
 tb_status_t tb_jump_handler_destroy_within(tb_jump_handler_t *handler, tb_duration_t limit)
 {
   if (limit.ns < 0) return TB_ERR_INVALID;
-  return handler ? tb__handler_destroy(handler, tb__limit_ns(limit)) : TB_OK;
+  return handler ? handler_destroy(handler, tb__limit_ns(limit)) : TB_OK;
 }
 
 static bool handler_matches(const struct tb_jump_handler *handler, const tb_jump_t *jump)
@@ -177,8 +258,8 @@ void tb__jump_select_locked(tb__jump_t *jump, tb_timeline_t *timeline)
        handler = handler->next) {
     int64_t wanted = handler->threshold.min_forward.ns;
     if (wanted > 0 && wanted < min_forward) min_forward = wanted;
-    if (handler->leaving || (jump->moved && handler->clock != jump->moved) ||
-        !handler_matches(handler, &jump->info))
+    if (handler->leaving || handler->clock->closed ||
+        (jump->moved && handler->clock != jump->moved) || !handler_matches(handler, &jump->info))
       continue;
     handler->selected = true;
     *end = handler;
@@ -254,19 +335,39 @@ void tb__handlers_move(tb_clock_t *clock, tb_timeline_t *from, tb_timeline_t *to
   }
 }
 
+/* False: a jump in progress uses some, which are left. */
 TB_NO_THREAD_ANALYSIS
-tb_status_t tb__handlers_destroy_of(tb_clock_t *clock, int64_t limit_ns)
+static bool unlink_all_of(tb_clock_t *clock, tb_timeline_t *timeline)
 {
+  bool done = true;
+  for (struct tb_jump_handler *handler = timeline->handlers.first, *next; handler; handler = next) {
+    next = handler->next;
+    if (handler->clock != clock) continue;
+    if (handler->selected && !tb__is_forked()) {
+      done = false;
+      continue;
+    }
+    handler_unlink(timeline, handler);
+    left_add(handler);
+    tb__clock_unref(clock); /* its owner has another reference */
+  }
+  return done;
+}
+
+TB_NO_THREAD_ANALYSIS
+tb_status_t tb__handlers_remove_of(tb_clock_t *clock, int64_t limit_ns)
+{
+  tb__delay_t delay = TB__DELAY_INIT(limit_ns);
+  tb_status_t status = TB_OK;
   if (tb__is_forked() && !tb__mutex_was_free(&tb__clock_timeline(clock)->mutex)) return TB_OK;
   for (;;) {
     tb_timeline_t *timeline = tb__clock_lock(clock);
-    struct tb_jump_handler *handler = timeline->handlers.first;
-    while (handler && (handler->clock != clock || (handler->leaving && !tb__is_forked())))
-      handler = handler->next;
+    bool done = unlink_all_of(clock, timeline);
+    uint32_t jumps = atomic_load(&timeline->jumps_done);
     tb__clock_unlock(timeline);
-    if (!handler) return TB_OK;
-    tb_status_t status = tb__handler_destroy(handler, limit_ns);
+    if (done) return TB_OK;
     if (status) return status;
+    status = tb__delay_wait(&delay, timeline, &timeline->jumps_done, jumps);
   }
 }
 

@@ -11,14 +11,15 @@
 #include "clock/timeline.h"
 
 struct tb_jump_handler {
-  struct tb_jump_handler *next, *previous; /* on the timeline, by sequence */
+  struct tb_jump_handler *next, *previous; /* on the timeline, by sequence, or among the left */
   struct tb_jump_handler *selected_next;   /* taking part in the jump in progress */
-  tb_clock_t *clock;
+  tb_clock_t *clock;                       /* referenced while `linked` */
   uint64_t sequence;
   tb_jump_threshold_t threshold;
   tb_jump_callback_t before, after;
   void *user;
   bool linked;          /* on a timeline's list */
+  bool left;            /* its clock was destroyed */
   bool selected;        /* a jump in progress uses it: it must not be freed */
   bool leaving;         /* its destroyer waits for that jump: not selected again */
   bool orphan;          /* destroyed in a callback: freed at the end of the jump */
@@ -62,10 +63,8 @@ void tb__jump_release_locked(tb__jump_t *jump, tb_timeline_t *timeline)
 /* Moves all handlers of `clock`; both mutexes are held. */
 void tb__handlers_move(tb_clock_t *clock, tb_timeline_t *from, tb_timeline_t *to);
 
-/* Limits are steady times; INT64_MAX: none. TB_ERR_TIMEOUT: the handler is as it was. */
-tb_status_t tb__handler_destroy(struct tb_jump_handler *handler, int64_t limit_ns);
-
-/* Destroys all handlers of a clock that is being destroyed. TB_ERR_TIMEOUT: some are left. */
-tb_status_t tb__handlers_destroy_of(tb_clock_t *clock, int64_t limit_ns);
+/* Takes all handlers of a clock that is closed off its timeline, when no jump uses them. `limit_ns`
+ * is a steady time; INT64_MAX: none. TB_ERR_TIMEOUT: some are left. */
+tb_status_t tb__handlers_remove_of(tb_clock_t *clock, int64_t limit_ns);
 
 #endif

@@ -36,6 +36,7 @@ bool tb__page_load(const tb__page_t *page, tb__page_copy_t *out)
         .publishers = atomic_load_explicit(&slot->publishers, memory_order_acquire),
         .state = (tb_clock_state_t)state,
         .reason = atomic_load_explicit(&slot->reason, memory_order_acquire),
+        .jump_reason = atomic_load_explicit(&slot->jump_reason, memory_order_acquire),
         .version = version,
     };
     if (atomic_load_explicit(&page->version, memory_order_acquire) != version) continue;
@@ -45,42 +46,86 @@ bool tb__page_load(const tb__page_t *page, tb__page_copy_t *out)
   }
 }
 
-static int64_t no_mark(uint64_t epoch)
+/* ---- how epochs ended ---- */
+
+void tb__page_end_epoch(tb__page_t *page, uint64_t epoch, int64_t left_ns)
 {
-  return INT64_MIN + (int64_t)(epoch & INT64_MAX);
+  atomic_store(&page->ended_epoch, epoch); /* first: from here on an older end is not believed */
+  atomic_store(&page->left_ns[epoch % TB__PAGE_LEFTS], left_ns);
 }
 
-/* Marks are kept per epoch: one who comes late with a time of an old epoch finds another mark. */
-static int64_t not_below_mark(tb__page_view_t *view, uint64_t epoch, int64_t time_ns)
+static int64_t unkeyed(uint64_t epoch, uint64_t keyed)
 {
-  tb__page_mark_t *mark = &view->marks[epoch % TB__PAGE_MARKS];
-  int64_t seen_ns = atomic_load(&mark->time_ns);
-  while (atomic_load(&mark->epoch) == epoch) {
-    if (seen_ns >= time_ns) return seen_ns;
-    if (atomic_compare_exchange_weak(&mark->time_ns, &seen_ns, time_ns)) return time_ns;
+  return (int64_t)(keyed - tb__page_keyed(epoch, 0));
+}
+
+/* NULL: it is neither dispatched nor about to be. */
+static tb__page_mark_t *mark_of(const tb__page_view_t *view, uint64_t epoch)
+{
+  uint32_t first = atomic_load(&view->mark);
+  for (uint32_t i = 0; i < 2; i++) {
+    const tb__page_mark_t *mark = &view->marks[(first + i) % TB__PAGE_MARKS];
+    if (atomic_load(&mark->epoch) == epoch) return (tb__page_mark_t *)mark;
   }
-  return time_ns;
+  return NULL;
 }
 
-void tb__page_mark_reset(tb__page_view_t *view, uint64_t epoch)
+static int64_t seen_in(const tb__page_view_t *view, uint64_t epoch)
 {
-  tb__page_mark_t *mark = &view->marks[epoch % TB__PAGE_MARKS];
+  const tb__page_mark_t *mark = mark_of(view, epoch);
+  if (!mark || epoch == TB__PAGE_NO_EPOCH) return 0;
+  uint64_t keyed = atomic_load(&mark->keyed_ns);
+  return atomic_load(&mark->epoch) == epoch ? unkeyed(epoch, keyed) : 0;
+}
+
+int64_t tb__page_left(const tb__page_view_t *view, const tb__page_t *page, uint64_t epoch)
+{
+  int64_t left_ns = atomic_load(&page->left_ns[epoch % TB__PAGE_LEFTS]);
+  uint64_t since = atomic_load(&page->ended_epoch) - epoch;
+  int64_t seen_ns = seen_in(view, epoch);
+  return since < TB__PAGE_LEFTS && left_ns > seen_ns ? left_ns : seen_ns;
+}
+
+int64_t tb__page_time_known(const tb__page_view_t *view)
+{
+  return seen_in(view, atomic_load(&view->epoch));
+}
+
+/* ---- what readers have seen ---- */
+
+/* False: the epoch is over. Marks are kept per epoch: one who comes late with a time of an old
+ * epoch finds another mark. */
+static bool not_below_mark(tb__page_view_t *view, uint64_t epoch, int64_t *time_ns)
+{
+  tb__page_mark_t *mark = mark_of(view, epoch);
+  if (!mark) return false;
+  uint64_t keyed = atomic_load(&mark->keyed_ns);
+  while (atomic_load(&mark->epoch) == epoch) {
+    uint64_t next = tb__page_keyed(epoch, *time_ns);
+    if (unkeyed(epoch, keyed) < *time_ns) {
+      if (!atomic_compare_exchange_weak(&mark->keyed_ns, &keyed, next)) continue;
+      keyed = next;
+    }
+    *time_ns = unkeyed(epoch, keyed);
+    if (atomic_load(&view->seen) != keyed) atomic_store(&view->seen, keyed);
+    return true;
+  }
+  return false;
+}
+
+void tb__page_mark_prepare(tb__page_view_t *view, uint64_t epoch)
+{
+  tb__page_mark_t *mark = &view->marks[(atomic_load(&view->mark) + 1) % TB__PAGE_MARKS];
   atomic_store(&mark->epoch, TB__PAGE_NO_EPOCH);
-  atomic_store(&mark->time_ns, no_mark(epoch));
+  atomic_store(&mark->keyed_ns, tb__page_keyed(epoch, 0));
   atomic_store(&mark->epoch, epoch);
 }
 
-int64_t tb__page_mark_of(const tb__page_view_t *view, uint64_t epoch)
+void tb__page_settle(tb__page_view_t *view, uint64_t epoch)
 {
-  const tb__page_mark_t *mark = &view->marks[epoch % TB__PAGE_MARKS];
-  int64_t time_ns = atomic_load(&mark->time_ns);
-  return atomic_load(&mark->epoch) == epoch && time_ns > 0 ? time_ns : 0;
-}
-
-int64_t tb__page_time_left(const tb__page_view_t *view, const tb__page_copy_t *copy)
-{
-  int64_t seen_ns = tb__page_mark_of(view, atomic_load(&view->epoch));
-  return copy->before_ns > seen_ns ? copy->before_ns : seen_ns;
+  if (atomic_load(&view->epoch) != epoch) atomic_fetch_add(&view->mark, 1);
+  atomic_store(&view->epoch, epoch);
+  atomic_store(&view->settled_epoch, epoch);
 }
 
 /* Whoever was held up between the copy and the look at steady time would tell, and mark, a time
@@ -93,7 +138,7 @@ bool tb__page_time(tb__page_view_t *view, const tb__page_t *page, const tb__page
     time_ns = tb__course_time(&copy->course, tb__steady_now_ordered_ns());
     if (atomic_load(&page->version) != copy->version) return false;
   }
-  if (copy->course.steady_ns != 0) time_ns = not_below_mark(view, copy->epoch, time_ns);
+  if (!not_below_mark(view, copy->epoch, &time_ns)) return false;
   *out_ns = time_ns;
   return true;
 }

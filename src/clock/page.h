@@ -4,7 +4,8 @@
  * changed nothing. Whatever is read here is input: it is checked before it is used.
  *
  * The page counts its blocking jumps (first ticks, steps back, new publishers) in `epoch`. A reader
- * whose process has not dispatched that epoch yet waits, as in any blocking jump. */
+ * whose process has not dispatched that epoch yet waits, as in any blocking jump. Within an epoch
+ * time never falls. Whoever comes late finds on the page with which time an epoch ended. */
 #ifndef TB_CLOCK_PAGE_H
 #define TB_CLOCK_PAGE_H
 
@@ -17,7 +18,9 @@
 
 #define TB__PAGE_SIZE   4096
 #define TB__PAGE_MAGIC  UINT64_C(0x656d697462736d74) /* "tmsbtime" */
-#define TB__PAGE_FORMAT 1
+#define TB__PAGE_FORMAT 2
+
+#define TB__PAGE_LEFTS 256 /* of so many epochs it is known how they ended */
 
 typedef struct tb__page_slot {
   _Alignas(64) _Atomic int64_t time_ns; /* 0: not started */
@@ -26,10 +29,11 @@ typedef struct tb__page_slot {
                                 in this epoch */
   _Atomic double rate;       /* 0: the time stands; else it runs on from `steady_ns` */
   _Atomic int64_t until_ns;
-  _Atomic int64_t before_ns;   /* the time when the last blocking jump began */
-  _Atomic uint64_t publishers; /* how many have published, this one included */
-  _Atomic uint32_t state;      /* tb_clock_state_t */
-  _Atomic uint32_t reason;     /* tb_jump_reason_t of the last move */
+  _Atomic int64_t before_ns;    /* the time when the last blocking jump began */
+  _Atomic uint64_t publishers;  /* how many have published, this one included */
+  _Atomic uint32_t state;       /* tb_clock_state_t */
+  _Atomic uint16_t reason;      /* tb_jump_reason_t of the last move */
+  _Atomic uint16_t jump_reason; /* and of the last blocking jump */
 } tb__page_slot_t;
 
 typedef struct tb__page {
@@ -41,6 +45,8 @@ typedef struct tb__page {
   _Alignas(64) _Atomic uint32_t tick_word;  /* futex: any update */
   _Alignas(64) _Atomic uint32_t epoch_word; /* futex: blocking jumps */
   tb__page_slot_t slots[2];
+  _Alignas(64) _Atomic uint64_t ended_epoch; /* the last one of which the end is noted below */
+  _Atomic int64_t left_ns[TB__PAGE_LEFTS];   /* with which each of the last ones ended */
 } tb__page_t;
 
 _Static_assert(sizeof(tb__page_t) <= TB__PAGE_SIZE, "a page");
@@ -52,18 +58,25 @@ typedef struct tb__page_copy {
   int64_t before_ns;
   uint64_t publishers;
   tb_clock_state_t state;
-  uint32_t reason;
+  uint16_t reason, jump_reason;
   uint64_t version; /* under which it was read */
 } tb__page_copy_t;
 
-/* The highest time of a running page that anyone in this process has seen in an epoch; negative,
- * and different for each epoch: none yet. */
+/* The highest time that anyone in this process has seen in an epoch; 0: none yet. It is what is
+ * left if the page's file is cut short. It is kept plus a large number that is the epoch's own: who
+ * comes so late that the mark has gone to another epoch meanwhile does not find there what it
+ * expects to replace. */
 typedef struct tb__page_mark {
   _Atomic uint64_t epoch;
-  _Atomic int64_t time_ns;
+  _Atomic uint64_t keyed_ns;
 } tb__page_mark_t;
 
 #define TB__PAGE_MARKS 16
+
+static inline uint64_t tb__page_keyed(uint64_t epoch, int64_t time_ns)
+{
+  return (uint64_t)time_ns + epoch * UINT64_C(0x9e3779b97f4a7c15);
+}
 
 #define TB__PAGE_NO_EPOCH UINT64_MAX
 
@@ -72,7 +85,9 @@ typedef struct tb__page_view {
   const tb__page_t *_Atomic page; /* NULL: the time is what the timeline has committed */
   _Atomic uint64_t
       settled_epoch;      /* may be read without further questions; TB__PAGE_NO_EPOCH: none */
-  _Atomic uint64_t epoch; /* dispatched */
+  _Atomic uint64_t seen;  /* what was marked last, for the usual read */
+  _Atomic uint64_t epoch; /* dispatched; TB__PAGE_NO_EPOCH: none, or one is on its way: the time is
+                             what the timeline has committed */
   _Atomic bool
       foreign;       /* the publisher's steady time is not ours: its time stands between updates */
   _Atomic bool lost; /* the publisher is gone */
@@ -82,23 +97,32 @@ typedef struct tb__page_view {
   _Atomic int64_t looked_ns;       /* steady: since when that is known; before the version */
   _Atomic uint32_t wanted;         /* futex: raised when somebody waits and nobody follows */
   void (*free)(struct tb__page_view *view); /* with the timeline */
+  _Atomic uint32_t mark;                    /* of the dispatched epoch; the next one is prepared */
   tb__page_mark_t marks[TB__PAGE_MARKS];
 } tb__page_view_t;
 
 /* False: what the page holds makes no sense, or it is not a page of this format. */
 bool tb__page_load(const tb__page_t *page, tb__page_copy_t *out);
 
-/* Prepares for the epoch `epoch`, before it counts as dispatched. */
-void tb__page_mark_reset(tb__page_view_t *view, uint64_t epoch);
+/* Prepares for an epoch, and opens it to readers, when what moves the timeline there is over. */
+void tb__page_mark_prepare(tb__page_view_t *view, uint64_t epoch);
+void tb__page_settle(tb__page_view_t *view, uint64_t epoch);
 
-/* What anyone in this process may have seen in an epoch; 0: nothing is known. */
-int64_t tb__page_mark_of(const tb__page_view_t *view, uint64_t epoch);
+/* The last time of the dispatched epoch, after a later one has been seen on the page: with which it
+ * ended or, where too many have ended since, the highest that anyone in this process has seen in
+ * it. It is never below that if no read is under way that would still count, fast or slow: nothing
+ * is settled, and readers have been overtaken. 0: not known. */
+int64_t tb__page_left(const tb__page_view_t *view, const tb__page_t *page, uint64_t epoch);
 
-/* The latest time known from before the copy, of another epoch than the dispatched one; 0: none. */
-int64_t tb__page_time_left(const tb__page_view_t *view, const tb__page_copy_t *copy);
+/* Of a publisher: notes it, before another epoch is published. */
+void tb__page_end_epoch(tb__page_t *page, uint64_t epoch, int64_t left_ns);
+
+/* The highest time that anyone in this process has seen in the dispatched epoch: what is left where
+ * the page has lost its contents. 0: not known. */
+int64_t tb__page_time_known(const tb__page_view_t *view);
 
 /* The time of a copy now, not below what others in this process have seen in its epoch. False: the
- * copy is no longer the current one, and time does not run on from it. */
+ * copy is no longer the current one, and time does not run on from it; or its epoch is over. */
 bool tb__page_time(tb__page_view_t *view, const tb__page_t *page, const tb__page_copy_t *copy,
                    int64_t *out_ns);
 

@@ -1,8 +1,8 @@
 #include "clock/running.h"
 
-#include "platform/activity.h"
-#include "platform/futex.h"
-#include "platform/held_time.h"
+#include "held/activity.h"
+#include "held/held_time.h"
+#include "held/parking.h"
 #include "platform/time.h"
 
 /* ---- reading ---- */

@@ -3,7 +3,7 @@
 #include "clock/delay.h"
 #include "clock/running.h"
 #include "clock/source.h"
-#include "platform/futex.h"
+#include "held/parking.h"
 
 bool tb__source_try_acquire(tb_source_t *source)
 {

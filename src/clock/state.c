@@ -68,7 +68,8 @@ static bool said_state_locked(const tb_timeline_t *timeline, tb_clock_state_t *o
   if (timeline->unsettled || (atomic_load(&timeline->version) & TB__VERSION_BLOCKED) ||
       (on_page && copy.epoch != atomic_load(&timeline->view->epoch)))
     return false;
-  *out = on_page ? copy.state : timeline->state;
+  if (page && !on_page) copy.state = TB_CLOCK_LOST; /* its file was cut short */
+  *out = page ? copy.state : timeline->state;
   return true;
 }
 

@@ -4,11 +4,11 @@
 
 #include "base/log.h"
 #include "clock/handler.h"
-#include "platform/futex.h"
-#include "platform/held_time.h"
+#include "held/held_time.h"
+#include "held/parking.h"
+#include "held/wall_step.h"
 #include "platform/thread.h"
 #include "platform/time.h"
-#include "platform/wall_step.h"
 
 #define STEP_MIN_NS INT64_C(10000) /* less, in sum, may be an inexact reading of the clocks */
 #define LINGER_MS   200            /* so that repeated short waits do not start a thread each */

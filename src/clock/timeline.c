@@ -5,9 +5,9 @@
 #include "clock/delay.h"
 #include "clock/running.h"
 #include "clock/try_tick.h"
-#include "platform/activity.h"
-#include "platform/futex.h"
-#include "platform/held_time.h"
+#include "held/activity.h"
+#include "held/held_time.h"
+#include "held/parking.h"
 #include "platform/time.h"
 
 #define STALL_LIMIT_NS      INT64_C(1000000000)
@@ -115,6 +115,11 @@ void tb__timeline_publish_locked(tb_timeline_t *timeline)
   atomic_store_explicit(&timeline->version, next, memory_order_release);
 }
 
+void tb__timeline_overtake_readers_locked(tb_timeline_t *timeline)
+{
+  atomic_fetch_add(&timeline->version, TB__VERSION_STEP);
+}
+
 void tb__timeline_block_locked(tb_timeline_t *timeline)
 {
   uint64_t version = atomic_load_explicit(&timeline->version, memory_order_relaxed);
@@ -217,8 +222,8 @@ static int64_t own_time_locked(const tb_timeline_t *timeline)
 }
 
 /* In the middle of a blocking jump it is what has been committed here. Before one that the page has
- * made already, it does not run past the time at which that was. A forward step blocks nobody: it
- * is what readers see. */
+ * made already, it is the last time that anyone can have read. A forward step blocks nobody: it is
+ * what readers see. */
 static int64_t view_time_locked(const tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex);
 static int64_t view_time_locked(const tb_timeline_t *timeline)
 {
@@ -226,16 +231,17 @@ static int64_t view_time_locked(const tb_timeline_t *timeline)
   int64_t time_ns;
   tb__page_view_t *view = timeline->view;
   const tb__page_t *page = atomic_load(&view->page);
-  bool settled = atomic_load(&view->settled_epoch) != TB__PAGE_NO_EPOCH;
-  while (page && tb__page_load(page, &copy)) {
-    if (copy.epoch != atomic_load(&view->epoch)) {
-      int64_t left_ns = settled ? tb__page_time_left(view, &copy) : 0;
-      time_ns = own_time_locked(timeline);
-      return left_ns && left_ns < time_ns ? left_ns : time_ns;
-    }
+  uint64_t epoch = atomic_load(&view->epoch);
+  bool is_sound;
+  while ((is_sound = page && tb__page_load(page, &copy)) && copy.epoch == epoch)
     if (tb__page_time(view, page, &copy, &time_ns)) return time_ns;
+  if (is_sound && epoch != TB__PAGE_NO_EPOCH && timeline->time_ns) {
+    time_ns = tb__page_left(view, page, epoch);
+    if (time_ns) return time_ns;
   }
-  return own_time_locked(timeline);
+  time_ns = own_time_locked(timeline);
+  int64_t known_ns = page && !is_sound ? tb__page_time_known(view) : 0;
+  return known_ns > time_ns ? known_ns : time_ns;
 }
 
 int64_t tb__timeline_time_locked(const tb_timeline_t *timeline)
@@ -265,7 +271,8 @@ void tb__timeline_want_ticks_locked(tb_timeline_t *timeline)
   tb__page_view_t *view = timeline->view;
   if (!view || view->attentive) return;
   view->attentive = true;
-  if (!timeline->running) { /* else whoever follows has to look at the page first */
+  bool knows = !timeline->running && !tb__timeline_is_held_up(timeline);
+  if (knows) { /* else whoever follows has to look at the page first */
     int64_t now_ns = view_time_locked(timeline);
     view->following = true;
     if (timeline->time_ns && now_ns != timeline->time_ns) { /* nobody waited for that */

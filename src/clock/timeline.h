@@ -46,7 +46,7 @@ typedef struct tb__course_slot {
 typedef struct tb__pulse {
   tb__thread_t thread;
   bool exists, stopping;
-  bool owes;             /* somebody waits until it has looked (platform/activity.h) */
+  bool owes;             /* somebody waits until it has looked (held/activity.h) */
   int64_t alarm_ns;      /* steady: when it looks by itself */
   _Atomic uint32_t word; /* futex */
 } tb__pulse_t;
@@ -161,6 +161,9 @@ tb_timeline_t *tb__timeline_steady(void);
 /* Publishes time_ns, epoch and state to the readers, keeping the BLOCKED bit. */
 void tb__timeline_publish_locked(tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex);
 
+/* Whoever is in the middle of a read begins it again. */
+void tb__timeline_overtake_readers_locked(tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex);
+
 /* Opens (with the wake-up of those who waited) and closes the timeline for readers. */
 void tb__timeline_block_locked(tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex);
 void tb__timeline_unblock_locked(tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex);
@@ -227,7 +230,7 @@ void tb__timeline_want_ticks_locked(tb_timeline_t *timeline) TB_REQUIRES(timelin
 
 /* From here on `time_ns` is the current time, and stands. */
 void tb__timeline_halt_locked(tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex);
-/* Counts from here on whom moves of the timeline set to work (platform/activity.h).
+/* Counts from here on whom moves of the timeline set to work (held/activity.h).
  * TB_ERR_NO_MEMORY. */
 tb_status_t tb__timeline_track(tb_timeline_t *timeline);
 

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "dds/library.h"
 #include "dds/log_sink.h"
+#include "dds/room.h"
 #include "platform/mutex.h"
 
 struct tb__dds_domain {
@@ -74,8 +75,12 @@ static tb_status_t domain_create_locked(uint32_t id, const char *config, const c
 {
   tb__dds_domain_t *domain = domain_alloc(config, identity);
   if (!domain) return tb_error_set(error, TB_ERR_NO_MEMORY, "DDS domain %u: out of memory", id);
+  tb_status_t status = tb__dds_room_for_domain(id, error);
+  if (status != TB_OK) {
+    domain_free(domain);
+    return status;
+  }
   domain->handle = dds_create_domain(id, config);
-  tb_status_t status = TB_OK;
   if (domain->handle == DDS_RETCODE_PRECONDITION_NOT_MET) {
     domain->handle = 0;
     if (identity[0]) status = foreign_refusal(id, error);

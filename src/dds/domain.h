@@ -13,6 +13,7 @@ typedef struct tb__dds_domain tb__dds_domain_t;
  * and without in one domain of a process.
  * TB_ERR_INVALID: it has another configuration or identity, or Cyclone cannot read this one.
  * TB_ERR_LIMIT: no participant index is free on this machine.
+ * TB_ERR_SYSTEM, TB_ERR_NO_MEMORY: this process may not take what Cyclone needs, see room.h.
  * TB_ERR_UNSUPPORTED: an identity in a domain that the program itself has made. */
 tb_status_t tb__dds_domain_acquire(uint32_t id, const char *config, const char *identity,
                                    tb__dds_domain_t **out, tb_error_t *error);

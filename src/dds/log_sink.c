@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "dds/log_limit.h"
 #include "platform/mutex.h"
+#include "platform/time.h"
 
 #define LEAVING_BEGIN "Remote secure participant "
 
@@ -16,6 +18,8 @@ static int users TB_GUARDED_BY(users_mutex);
 static tb__mutex_t leaving_mutex = TB__MUTEX_INIT;
 static tb__dds_leaving_t *all_leaving TB_GUARDED_BY(leaving_mutex);
 static _Thread_local tb__dds_log_capture_t *current_capture;
+static tb__mutex_t limit_mutex = TB__MUTEX_INIT;
+static tb__log_limit_t limit TB_GUARDED_BY(limit_mutex);
 
 static tb_log_level_t level_of(uint32_t category)
 {
@@ -46,6 +50,16 @@ static bool is_of_leaving(const char *text, size_t length)
   return leaving;
 }
 
+/* One bad packet after the other is one cause. */
+static bool passes(const dds_log_data_t *data, uint64_t *out_left_out)
+{
+  tb__mutex_lock(&limit_mutex);
+  bool passed = tb__log_limit_take(&limit, data->file, data->line, tb__log_limit(),
+                                   tb__steady_coarse_now_ns(), out_left_out);
+  tb__mutex_unlock(&limit_mutex);
+  return passed;
+}
+
 static void sink(void *user, const dds_log_data_t *data)
 {
   (void)user;
@@ -54,8 +68,15 @@ static void sink(void *user, const dds_log_data_t *data)
   while (length > 0 && data->message[length - 1] == '\n')
     length--;
   if (is_of_leaving(data->message, length)) return;
-  if (current_capture)
+  if (current_capture) {
     capture_add(current_capture, level, data->message, length);
+    return;
+  }
+  uint64_t left_out;
+  if (!passes(data, &left_out)) return;
+  if (left_out > 0)
+    tb__log(level, "dds: %.*s (and %" PRIu64 " more like this, left out)", (int)length,
+            data->message, left_out);
   else
     tb__log(level, "dds: %.*s", (int)length, data->message);
 }
@@ -69,9 +90,17 @@ void tb__dds_log_acquire(void)
 
 void tb__dds_log_release(void)
 {
+  uint64_t left_out = 0;
   tb__mutex_lock(&users_mutex);
-  if (--users == 0) dds_set_log_sink(NULL, NULL);
+  if (--users == 0) {
+    dds_set_log_sink(NULL, NULL);
+    tb__mutex_lock(&limit_mutex);
+    left_out = tb__log_limit_end(&limit);
+    tb__mutex_unlock(&limit_mutex);
+  }
   tb__mutex_unlock(&users_mutex);
+  if (left_out > 0)
+    tb__log(TB_LOG_WARN, "dds: %" PRIu64 " messages like those above were left out", left_out);
 }
 
 static uint32_t word_of(const uint8_t *bytes)

@@ -8,6 +8,7 @@
 #include "dds/domain.h"
 #include "dds/library.h"
 #include "dds/log_sink.h"
+#include "dds/room.h"
 #include "platform/mutex.h"
 
 /* Of two first secured participants of a domain, both would load the plugins. */
@@ -41,6 +42,9 @@ static dds_entity_t handle_open(const tb__participant_options_t *options)
 static tb_status_t participant_open(const tb__participant_options_t *options, dds_entity_t *out,
                                     tb_error_t *error)
 {
+  tb_status_t status =
+      tb__dds_room_for_participant(options->domain_id, options->security != NULL, error);
+  if (status != TB_OK) return status;
   tb__dds_log_capture_t capture;
   tb__dds_log_capture_begin(&capture);
   dds_entity_t handle = handle_open(options);

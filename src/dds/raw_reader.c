@@ -10,6 +10,8 @@
 #include "dds/qos_map.h"
 #include "dds/raw_topic.h"
 #include "dds/raw_type.h"
+#include "held/parking.h"
+#include "platform/guarded_map.h"
 
 #define BATCH_SIZE     8
 #define WRITERS_CACHED 8
@@ -23,6 +25,7 @@ struct tb__raw_reader {
   dds_entity_t handle;
   tb__raw_reader_callback_t callback;
   void *user;
+  _Atomic bool closed;
   _Atomic uint32_t match_events;
   void (*hook)(void *user);
   void *hook_user;
@@ -32,6 +35,14 @@ struct tb__raw_reader {
   writer_entry_t writers[WRITERS_CACHED]; /* of whoever takes: the listener, or one user thread */
   unsigned next_writer;
 };
+
+/* Callbacks that run on this thread: where one publishes, others run within it. */
+typedef struct frame {
+  const tb__raw_reader_t *reader;
+  const struct frame *outer;
+} frame_t;
+
+static _Thread_local const frame_t *innermost;
 
 static writer_entry_t *writer_ask(tb__raw_reader_t *reader, dds_entity_t handle,
                                   dds_instance_handle_t instance)
@@ -67,24 +78,33 @@ static void sample_fill(tb__raw_reader_t *reader, dds_entity_t handle, struct dd
   out->owner = raw;
 }
 
+static void sample_deliver(tb__raw_reader_t *reader, dds_entity_t handle, struct ddsi_serdata *raw,
+                           const dds_sample_info_t *info)
+{
+  if (!info->valid_data || atomic_load(&reader->closed)) return;
+  tb_ros2_sample_t sample;
+  sample_fill(reader, handle, raw, info, &sample);
+  reader->callback(&sample, reader->user);
+}
+
 /* Samples may come before create has stored the handle. */
 static void on_data(dds_entity_t handle, void *user)
 {
   tb__raw_reader_t *reader = user;
+  const frame_t frame = {reader, innermost};
+  innermost = &frame;
   struct ddsi_serdata *batch[BATCH_SIZE];
   dds_sample_info_t info[BATCH_SIZE];
   dds_return_t count;
+  tb__guarded_map_enter_thread(); /* the callback may read a clock on shared memory */
   do {
     count = dds_takecdr(handle, batch, BATCH_SIZE, info, DDS_ANY_STATE);
     for (dds_return_t i = 0; i < count; i++) {
-      if (info[i].valid_data) {
-        tb_ros2_sample_t sample;
-        sample_fill(reader, handle, batch[i], &info[i], &sample);
-        reader->callback(&sample, reader->user);
-      }
+      sample_deliver(reader, handle, batch[i], &info[i]);
       ddsi_serdata_unref(batch[i]);
     }
   } while (count == BATCH_SIZE);
+  innermost = frame.outer;
 }
 
 static void on_matched(dds_entity_t handle, const dds_subscription_matched_status_t status,
@@ -162,6 +182,27 @@ fail:
   return status;
 }
 
+bool tb__raw_reader_close(tb__raw_reader_t *reader)
+{
+  if (atomic_exchange(&reader->closed, true)) return false;
+  atomic_fetch_add(&reader->match_events, 1);
+  tb__futex_wake_all(&reader->match_events);
+  return true;
+}
+
+bool tb__raw_reader_is_closed(const tb__raw_reader_t *reader)
+{
+  return atomic_load(&reader->closed);
+}
+
+bool tb__raw_reader_runs_here(const tb__raw_reader_t *reader)
+{
+  const frame_t *frame = innermost;
+  while (frame && frame->reader != reader)
+    frame = frame->outer;
+  return frame;
+}
+
 void tb__raw_reader_destroy(tb__raw_reader_t *reader)
 {
   if (!reader) return;
@@ -172,6 +213,7 @@ void tb__raw_reader_destroy(tb__raw_reader_t *reader)
 tb_status_t tb__raw_reader_take(tb__raw_reader_t *reader, tb_ros2_sample_t *out)
 {
   if (tb__is_forked()) return TB_ERR_FORKED;
+  if (atomic_load(&reader->closed)) return TB_ERR_CLOSED;
   for (;;) {
     struct ddsi_serdata *raw;
     dds_sample_info_t info;
@@ -206,6 +248,7 @@ tb_status_t tb__raw_reader_wait_for_matched(tb__raw_reader_t *reader, uint32_t c
   if (tb__is_forked()) return TB_ERR_FORKED;
   for (;;) {
     uint32_t events = atomic_load(&reader->match_events);
+    if (atomic_load(&reader->closed)) return TB_ERR_CLOSED;
     if (tb__raw_reader_matched(reader) >= count) return TB_OK;
     if (!tb__futex_wait(&reader->match_events, events, deadline)) return TB_ERR_TIMEOUT;
   }

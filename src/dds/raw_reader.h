@@ -20,15 +20,20 @@ tb_status_t tb__raw_reader_create(tb__participant_t *participant,
                                   tb__raw_reader_callback_t callback, void *user,
                                   tb__raw_reader_t **out, tb_error_t *error);
 
+/* No call of the callback begins any more, and waits end. False: it was closed already. */
+bool tb__raw_reader_close(tb__raw_reader_t *reader);
+bool tb__raw_reader_is_closed(const tb__raw_reader_t *reader);
+/* Whether its callback runs on this thread, perhaps around that of another reader. */
+bool tb__raw_reader_runs_here(const tb__raw_reader_t *reader);
 /* Waits for a running callback: not from within it. */
 void tb__raw_reader_destroy(tb__raw_reader_t *reader);
 
 /* The oldest waiting sample; one thread at a time. TB_ERR_NOT_FOUND: none is waiting.
- * TB_ERR_CLOSED: the participant is gone. */
+ * TB_ERR_CLOSED: the participant is gone, or the reader closed. */
 tb_status_t tb__raw_reader_take(tb__raw_reader_t *reader, tb_ros2_sample_t *out);
 void tb__raw_reader_release(tb_ros2_sample_t *sample);
 
-/* As of raw_writer.h, with matched and incompatible writers. */
+/* As of raw_writer.h, with matched and incompatible writers; TB_ERR_CLOSED: it is closed. */
 uint32_t tb__raw_reader_matched(const tb__raw_reader_t *reader);
 tb_status_t tb__raw_reader_wait_for_matched(tb__raw_reader_t *reader, uint32_t count,
                                             tb__deadline_t deadline);

@@ -5,6 +5,7 @@
 #include "dds/library.h"
 #include "dds/qos_map.h"
 #include "dds/raw_type.h"
+#include "dds/room.h"
 
 static dds_entity_t topic_open(dds_entity_t participant, const tb__endpoint_options_t *options,
                                const struct ddsi_sertype **out_type)
@@ -25,7 +26,8 @@ tb_status_t tb__raw_topic_init(tb__raw_topic_t *topic, dds_entity_t participant,
                                const tb__endpoint_options_t *options, tb_error_t *error)
 {
   tb__raw_topic_t made = {0};
-  tb_status_t status = tb__qos_to_dds(options->qos, &made.qos, error);
+  tb_status_t status = tb__dds_room_for_endpoint(options->topic, error);
+  if (status == TB_OK) status = tb__qos_to_dds(options->qos, &made.qos, error);
   if (status != TB_OK) return status;
   if (options->user_data)
     dds_qset_userdata(made.qos, options->user_data, strlen(options->user_data));

@@ -11,6 +11,7 @@
 #include "dds/raw_topic.h"
 #include "dds/raw_type.h"
 #include "dds/unacked.h"
+#include "held/parking.h"
 
 struct tb__raw_writer {
   dds_entity_t handle;

@@ -8,10 +8,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "platform/activity.h"
-#include "platform/held_time.h"
-#include "platform/parking.h"
-
 static bool futex_wait(const _Atomic uint32_t *word, int operation, uint32_t expected,
                        tb__deadline_t deadline)
 {
@@ -32,23 +28,6 @@ bool tb__futex_wait_kernel(_Atomic uint32_t *word, uint32_t expected, tb__deadli
   return futex_wait(word, FUTEX_WAIT_BITSET_PRIVATE, expected, deadline);
 }
 
-bool tb__futex_wait(_Atomic uint32_t *word, uint32_t expected, tb__deadline_t deadline)
-{
-  if (deadline.clock == TB__DEADLINE_NONE) return tb__futex_wait_kernel(word, expected, deadline);
-  tb__asleep_t asleep = {.deadline = deadline, .system_ns = INT64_MAX};
-  return tb__parking_wait(word, expected, &asleep);
-}
-
-bool tb__futex_wait_asleep(_Atomic uint32_t *word, uint32_t expected, const tb__asleep_t *asleep)
-{
-  if (asleep->deadline.clock != TB__DEADLINE_NONE || asleep->system_ns != INT64_MAX) {
-    if (asleep->rests && !tb__time_is_held()) tb__activity_rest();
-    return tb__parking_wait(word, expected, asleep);
-  }
-  if (asleep->rests) tb__activity_rest();
-  return tb__futex_wait_kernel(word, expected, TB__NO_DEADLINE);
-}
-
 bool tb__futex_wait_shared(const _Atomic uint32_t *word, uint32_t expected, tb__deadline_t deadline)
 {
   return futex_wait(word, FUTEX_WAIT_BITSET, expected, deadline);
@@ -62,22 +41,4 @@ void tb__futex_wake_shared(const _Atomic uint32_t *word)
 void tb__futex_wake_kernel(_Atomic uint32_t *word, int count)
 {
   syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
-}
-
-/* The kernel orders the change of the word before the look at the flag: whoever parks has either
- * seen the word changed, or is seen here. */
-static void wake(_Atomic uint32_t *word, int count)
-{
-  tb__futex_wake_kernel(word, count);
-  if (tb__time_is_held()) tb__parking_wake(word);
-}
-
-void tb__futex_wake_one(_Atomic uint32_t *word)
-{
-  wake(word, 1);
-}
-
-void tb__futex_wake_all(_Atomic uint32_t *word)
-{
-  wake(word, INT_MAX);
 }

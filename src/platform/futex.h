@@ -24,32 +24,15 @@ typedef struct tb__deadline {
 #define TB__NO_DEADLINE ((tb__deadline_t){TB__DEADLINE_NONE, 0})
 
 /* Blocks while *word == expected. True when it did not (woken, changed, interrupted: look again);
- * false when the deadline has passed. */
-TB_PRIVATE_API bool tb__futex_wait(_Atomic uint32_t *word, uint32_t expected,
-                                   tb__deadline_t deadline);
-
-/* A wait of a kind that knows of time in a test's hand (held_time.h). */
-typedef struct tb__asleep {
-  tb__deadline_t deadline;
-  int64_t
-      system_ns; /* another deadline, on the system clock, while time is held; INT64_MAX: none */
-  bool held;     /* whether time was held when the deadlines were worked out */
-  bool looks;    /* "passed" also when time has been taken or given back since then */
-  bool rests;    /* the thread has nothing to do until it is woken (activity.h) */
-  bool hidden;   /* a thread of the library's, which nobody counts */
-} tb__asleep_t;
-
-bool tb__futex_wait_asleep(_Atomic uint32_t *word, uint32_t expected, const tb__asleep_t *asleep);
-
-TB_PRIVATE_API void tb__futex_wake_one(_Atomic uint32_t *word);
-bool tb__futex_wait_shared(const _Atomic uint32_t *word, uint32_t expected,
-                           tb__deadline_t deadline);
-void tb__futex_wake_shared(const _Atomic uint32_t *word); /* all */
-TB_PRIVATE_API void tb__futex_wake_all(_Atomic uint32_t *word);
-
-/* The kernel's own: deadlines are those of its clocks, whoever holds time. */
+ * false when the deadline has passed. Deadlines are those of the kernel's clocks, also while a test
+ * holds time (held/parking.h). */
 TB_PRIVATE_API bool tb__futex_wait_kernel(_Atomic uint32_t *word, uint32_t expected,
                                           tb__deadline_t deadline);
 void tb__futex_wake_kernel(_Atomic uint32_t *word, int count);
+
+/* Of words that other processes have mapped too; wakes all. */
+bool tb__futex_wait_shared(const _Atomic uint32_t *word, uint32_t expected,
+                           tb__deadline_t deadline);
+void tb__futex_wake_shared(const _Atomic uint32_t *word);
 
 #endif

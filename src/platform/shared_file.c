@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -66,14 +65,13 @@ tb_status_t tb__shared_file_open(tb__shared_file_t *file, const char *path, size
   tb_status_t status = file_open(&file->fd, path, writable, mode, error);
   if (!status) status = file_size(file->fd, path, size, error);
   if (status) goto fail;
-  void *map =
-      mmap(NULL, size, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, file->fd, 0);
-  if (map == MAP_FAILED) {
-    status = fail_errno(error, path, "cannot map it");
+  status = tb__guarded_map_create(file->fd, size, writable, &file->guard);
+  if (status) {
+    if (status == TB_ERR_SYSTEM) fail_errno(error, path, "cannot map it");
+    if (status == TB_ERR_NO_MEMORY) tb_error_set(error, status, "%s: out of memory", path);
     goto fail;
   }
-  file->map = map;
-  file->size = size;
+  file->map = tb__guarded_map_memory(file->guard);
   return TB_OK;
 
 fail:
@@ -89,8 +87,13 @@ void tb__shared_file_close_fd(tb__shared_file_t *file)
 
 void tb__shared_file_unmap(tb__shared_file_t *file)
 {
-  if (file->map) munmap(file->map, file->size);
-  file->map = NULL;
+  tb__guarded_map_destroy(file->guard);
+  file->map = file->guard = NULL;
+}
+
+bool tb__shared_file_is_cut(const tb__shared_file_t *file)
+{
+  return tb__guarded_map_is_cut(file->guard);
 }
 
 void tb__shared_file_close(tb__shared_file_t *file)

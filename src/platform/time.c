@@ -20,3 +20,10 @@ int64_t tb__steady_coarse_step_ns(void)
   clock_getres(CLOCK_MONOTONIC_COARSE, &step);
   return step.tv_sec * INT64_C(1000000000) + step.tv_nsec;
 }
+
+int64_t tb__real_steady_now_ns(void)
+{
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}

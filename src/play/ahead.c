@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "platform/futex.h"
+#include "held/parking.h"
 
 #define BLOCK_SIZE 65536
 #define LINE_SIZE  64

@@ -3,8 +3,8 @@
 #ifndef TB_PLAY_AHEAD_H
 #define TB_PLAY_AHEAD_H
 
+#include "held/pacer.h"
 #include "platform/mutex.h"
-#include "platform/pacer.h"
 #include "platform/thread.h"
 #include "play/feed.h"
 

@@ -4,7 +4,7 @@
 
 #include "base/fork.h"
 #include "clock/delay.h"
-#include "platform/futex.h"
+#include "held/parking.h"
 #include "platform/time.h"
 #include "play/player.h"
 

@@ -140,6 +140,15 @@ static bool is_skipped(tb__feed_t *feed, const tb_bag_message_t *message)
   return feed->skips;
 }
 
+/* All that was written is there: no row is missing, so none is counted. */
+static void tell_unclosed(tb__feed_t *feed)
+{
+  const tb_bag_info_t *info = tb_bag_reader_info(feed->reader);
+  if (feed->has_told_unclosed) return;
+  feed->has_told_unclosed = true;
+  tb__log(TB_LOG_WARN, "%s: was not closed; everything in it is played", info->path);
+}
+
 bool tb__feed_next(tb__feed_t *feed, tb__feed_message_t *out)
 {
   if (next_restored(feed, out)) return true;
@@ -149,7 +158,9 @@ bool tb__feed_next(tb__feed_t *feed, tb__feed_message_t *out)
     error.text[0] = '\0'; /* to clear all of it costs as much as to read a small message */
     tb_status_t status = tb_bag_reader_next(feed->reader, &message, &error);
     if (status == TB_ERR_END) return false;
-    if (status != TB_OK) {
+    if (status != TB_OK && feed->reader->is_at_unclosed_end) {
+      tell_unclosed(feed);
+    } else if (status != TB_OK) {
       tb__reject(&feed->rejects, status, error.text);
     } else if (message.log_time_ns > feed->until_ns) {
       return false;

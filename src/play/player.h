@@ -5,9 +5,9 @@
 
 #include <timebase/player.h>
 
+#include "held/pacer.h"
+#include "held/suspension.h"
 #include "platform/mutex.h"
-#include "platform/pacer.h"
-#include "platform/suspension.h"
 #include "play/ahead.h"
 #include "play/burst.h"
 #include "play/feed.h"

@@ -5,6 +5,7 @@
 #include "base/fork.h"
 #include "base/log.h"
 #include "clock/handler.h"
+#include "held/parking.h"
 #include "platform/time.h"
 #include "play/recorder.h"
 

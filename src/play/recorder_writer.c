@@ -6,6 +6,7 @@
 
 #include "bag/writer.h"
 #include "base/log.h"
+#include "held/parking.h"
 #include "platform/time.h"
 #include "play/recorder.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/fork.h"
 #include "base/log.h"
-#include "ros2/type_hash.h"
+#include "wire/type_hash.h"
 
 #define TOPIC "ros_discovery_info"
 #define TYPE  "rmw_dds_common::msg::dds_::ParticipantEntitiesInfo_"

@@ -10,7 +10,7 @@
 #include "dds/participant.h"
 #include "dds/raw_writer.h"
 #include "platform/mutex.h"
-#include "ros2/messages.h"
+#include "wire/messages.h"
 
 typedef struct tb__announcer tb__announcer_t;
 

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "ros2/node_pattern.h"
-#include "ros2/parameter_sections.h"
+#include "params/node_pattern.h"
+#include "params/parameter_sections.h"
 #include "ros2/remap.h"
 
 struct tb__arguments {
@@ -234,8 +234,9 @@ tb_status_t tb__arguments_node_name(const tb__arguments_t *local, const tb__argu
   const tb__remap_rule_t *rule = tb__remap_find(rules_of(local), TB__REMAP_NODE, name);
   if (!rule) rule = tb__remap_find(rules_of(global), TB__REMAP_NODE, name);
   const char *result = rule ? rule->to : name;
-  if (strlen(result) >= TB__DDS_NAME_SIZE) return TB_ERR_INVALID;
-  strcpy(out, result);
+  size_t length = strlen(result);
+  if (length >= TB__DDS_NAME_SIZE) return TB_ERR_INVALID;
+  memcpy(out, result, length + 1);
   return TB_OK;
 }
 

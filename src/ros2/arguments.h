@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <timebase/ros2_parameter.h>
 
-#include "ros2/names.h"
+#include "wire/names.h"
 
 /* Parsed and immutable. */
 typedef struct tb__arguments tb__arguments_t;

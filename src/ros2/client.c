@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fork.h"
+#include "held/parking.h"
 #include "platform/time.h"
 #include "ros2/announced.h"
 #include "ros2/context.h"
@@ -191,12 +192,26 @@ tb_status_t tb_ros2_client_create(tb_ros2_context_t *context, const char *servic
   return TB_OK;
 }
 
-static void close_pending(tb_ros2_client_t *client)
+/* Ends what is open, and lets nothing begin. False: it was closed already. */
+static bool close_first(tb_ros2_client_t *client, bool *out_dispatched)
 {
   tb__mutex_lock(&client->mutex);
-  while (client->pending)
+  bool first = !client->is_closed;
+  *out_dispatched = client->is_dispatched;
+  client->is_dispatched = false;
+  client->is_closed = true;
+  while (first && client->pending && !tb__is_forked())
     tb__client_finish_locked(client, client->pending, TB_ERR_CLOSED);
   tb__mutex_unlock(&client->mutex);
+  return first;
+}
+
+static bool is_closed(tb_ros2_client_t *client)
+{
+  tb__mutex_lock(&client->mutex);
+  bool closed = client->is_closed;
+  tb__mutex_unlock(&client->mutex);
+  return closed;
 }
 
 static void forget(tb__pending_t *list)
@@ -218,33 +233,44 @@ static void forget_in_child(tb_ros2_client_t *client)
   forget(client->finished);
 }
 
-void tb_ros2_client_destroy(tb_ros2_client_t *client)
+/* In the callbacks the client is closed: they do not use what is gone. */
+static void client_free(tb_ros2_client_t *client)
 {
-  if (!client) return;
-  tb__announced_remove(&client->announced);
-  tb__mutex_lock(&client->mutex);
-  bool dispatched = client->is_dispatched;
-  client->is_dispatched = false;
-  client->is_closed = true;
-  tb__mutex_unlock(&client->mutex);
-  if (dispatched) tb__dispatch_remove(tb__ros2_context_dispatch(client->context), &client->member);
   tb__raw_reader_destroy(client->reader);
   tb__raw_writer_destroy(client->writer);
-  if (tb__is_forked()) {
+  if (tb__is_forked())
     forget_in_child(client);
-  } else {
-    close_pending(client);
+  else
     callbacks_run(client);
-  }
   tb__mutex_fini(&client->mutex);
   tb__mutex_fini(&client->refresh_mutex);
   free(client->servers);
   free(client);
 }
 
+static void finish(tb__dispatch_member_t *member)
+{
+  client_free(client_of(member));
+}
+
+/* As tb_ros2_service_destroy. */
+void tb_ros2_client_destroy(tb_ros2_client_t *client)
+{
+  bool dispatched;
+  if (!client || !close_first(client, &dispatched)) return;
+  tb__announced_remove(&client->announced);
+  tb__client_notify(client); /* a callback that waits in a call */
+  if (dispatched) {
+    tb__dispatch_t *dispatch = tb__ros2_context_dispatch(client->context);
+    if (!tb__is_forked() && tb__dispatch_leave(dispatch, &client->member, finish)) return;
+    tb__dispatch_remove(dispatch, &client->member);
+  }
+  client_free(client);
+}
+
 bool tb_ros2_client_is_service_ready(tb_ros2_client_t *client)
 {
-  if (tb__is_forked()) return false;
+  if (tb__is_forked() || is_closed(client)) return false;
   tb__client_refresh(client);
   return tb__client_has_server(client);
 }
@@ -254,8 +280,10 @@ static tb_status_t server_wait(tb_ros2_client_t *client, tb__deadline_t deadline
   if (tb__is_forked()) return TB_ERR_FORKED;
   for (;;) {
     uint32_t seen = atomic_load(&client->events);
+    if (is_closed(client)) return TB_ERR_CLOSED;
     tb_status_t status = tb__client_refresh(client);
     if (tb__client_has_server(client)) return TB_OK;
+    if (tb__client_has_foreign_server(client)) return TB_ERR_UNSUPPORTED;
     if (status != TB_OK) return status;
     if (!tb__futex_wait(&client->events, seen, deadline)) return TB_ERR_TIMEOUT;
   }
@@ -266,17 +294,20 @@ tb_status_t tb_ros2_client_wait_for_service(tb_ros2_client_t *client, tb_duratio
   return server_wait(client, tb__deadline_after(limit));
 }
 
-/* From then on it may be finished, and with a callback be gone, at any time. */
-static int64_t pending_add(tb_ros2_client_t *client, tb__pending_t *pending)
+/* From then on it may be finished, and with a callback be gone, at any time. TB_ERR_CLOSED. */
+static tb_status_t pending_add(tb_ros2_client_t *client, tb__pending_t *pending,
+                               int64_t *out_sequence)
 {
-  int64_t sequence = atomic_fetch_add(&last_sequence, 1) + 1;
-  pending->sequence = sequence;
+  *out_sequence = pending->sequence = atomic_fetch_add(&last_sequence, 1) + 1;
   tb__mutex_lock(&client->mutex);
-  pending->servers_upto = client->last_serial;
-  pending->next = client->pending;
-  client->pending = pending;
+  tb_status_t status = client->is_closed ? TB_ERR_CLOSED : TB_OK;
+  if (status == TB_OK) {
+    pending->servers_upto = client->last_serial;
+    pending->next = client->pending;
+    client->pending = pending;
+  }
   tb__mutex_unlock(&client->mutex);
-  return sequence;
+  return status;
 }
 
 /* NULL if it is finished already. */
@@ -294,6 +325,19 @@ static bool is_past(tb__deadline_t deadline)
   return deadline.clock == TB__DEADLINE_STEADY && tb__steady_now_ns() >= deadline.ns;
 }
 
+static tb_status_t no_server(const tb_ros2_client_t *client, tb_status_t status, tb_error_t *error)
+{
+  if (status == TB_ERR_TIMEOUT)
+    return tb_error_set(error, TB_ERR_NOT_FOUND, "nobody serves %s", client->name);
+  if (status == TB_ERR_UNSUPPORTED)
+    return tb_error_set(error, status,
+                        "%s is served by another middleware (Fast DDS), which takes requests in "
+                        "another form: nothing was sent; run that node with "
+                        "RMW_IMPLEMENTATION=rmw_cyclonedds_cpp",
+                        client->name);
+  return tb_error_set(error, status, "%s: %s", client->name, tb_status_message(status));
+}
+
 /* A writer blocks for a short while only, so that the limit is the caller's. */
 static tb_status_t request_write(tb_ros2_client_t *client, int64_t sequence, const void *cdr,
                                  size_t size, tb__deadline_t deadline, tb_error_t *error)
@@ -309,7 +353,11 @@ static tb_status_t request_write(tb_ros2_client_t *client, int64_t sequence, con
                         client->name);
   }
   do {
-    status = tb__raw_writer_write(client->writer, message, size + TB__SERVICE_HEADER_SIZE, error);
+    status = tb__client_check_servers(client);
+    if (status != TB_OK)
+      no_server(client, status, error);
+    else
+      status = tb__raw_writer_write(client->writer, message, size + TB__SERVICE_HEADER_SIZE, error);
   } while (status == TB_ERR_TIMEOUT && !is_past(deadline));
   free(message);
   return status;
@@ -331,13 +379,6 @@ static tb_status_t answer_wait(tb_ros2_client_t *client, tb__pending_t *pending,
   }
 }
 
-static tb_status_t no_server(const tb_ros2_client_t *client, tb_status_t status, tb_error_t *error)
-{
-  if (status == TB_ERR_TIMEOUT)
-    return tb_error_set(error, TB_ERR_NOT_FOUND, "nobody serves %s", client->name);
-  return tb_error_set(error, status, "%s: %s", client->name, tb_status_message(status));
-}
-
 tb_status_t tb_ros2_client_call(tb_ros2_client_t *client, const void *cdr, size_t size,
                                 tb_duration_t limit, tb_ros2_response_t *out, tb_error_t *error)
 {
@@ -345,7 +386,9 @@ tb_status_t tb_ros2_client_call(tb_ros2_client_t *client, const void *cdr, size_
   tb_status_t status = server_wait(client, deadline);
   if (status != TB_OK) return no_server(client, status, error);
   tb__pending_t pending = {.status = TB_OK};
-  int64_t sequence = pending_add(client, &pending);
+  int64_t sequence;
+  status = pending_add(client, &pending, &sequence);
+  if (status != TB_OK) return no_server(client, status, error);
   status = request_write(client, sequence, cdr, size, deadline, error);
   if (status != TB_OK && pending_cancel(client, sequence)) return status;
   status = answer_wait(client, &pending, deadline);
@@ -388,7 +431,12 @@ tb_status_t tb_ros2_client_call_async(tb_ros2_client_t *client, const void *cdr,
   pending->callback = callback;
   pending->user = user;
   pending->deadline_ns = deadline.clock == TB__DEADLINE_NONE ? INT64_MAX : deadline.ns;
-  int64_t sequence = pending_add(client, pending);
+  int64_t sequence;
+  status = pending_add(client, pending, &sequence);
+  if (status != TB_OK) {
+    free(pending);
+    return no_server(client, status, error);
+  }
   status = request_write(client, sequence, cdr, size, deadline, error);
   if (status != TB_OK && pending_cancel(client, sequence) == pending) {
     free(pending);

@@ -8,7 +8,7 @@
 #include "dds/raw_writer.h"
 #include "ros2/announcer.h"
 #include "ros2/dispatch.h"
-#include "ros2/service_header.h"
+#include "wire/service_header.h"
 
 /* A request on its way. */
 typedef struct tb__pending {
@@ -45,6 +45,7 @@ struct tb_ros2_client {
   tb__mutex_t mutex;
   tb__server_t *servers;
   size_t server_count;
+  size_t foreign_count; /* servers of another middleware: nothing is sent while there is one */
   uint64_t last_serial;
   tb__pending_t *pending;  /* waiting for an answer */
   tb__pending_t *finished; /* with a callback to call */
@@ -58,8 +59,13 @@ struct tb_ros2_client {
  * try again. */
 tb_status_t tb__client_refresh(tb_ros2_client_t *client);
 
-/* Whether a service is there, as of the last look. */
+/* Whether a service is there that can be called, as of the last look. */
 bool tb__client_has_server(tb_ros2_client_t *client);
+/* Whether one is matched that is of another middleware, as of the last look. A writer sends to all
+ * that it is matched with, so there is nothing to call then. */
+bool tb__client_has_foreign_server(tb_ros2_client_t *client);
+/* Asks DDS for it now. TB_ERR_UNSUPPORTED: there is one; TB_ERR_NO_MEMORY, TB_ERR_CLOSED. */
+tb_status_t tb__client_check_servers(tb_ros2_client_t *client);
 
 /* Takes a request out of the list and ends it. It may be gone after that. */
 void tb__client_finish_locked(tb_ros2_client_t *client, tb__pending_t *pending, tb_status_t status)

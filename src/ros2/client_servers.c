@@ -1,6 +1,9 @@
 /* Which services a client has, and which of them may have a request of its. As rmw_cyclonedds has
  * it, a service is there when a reader of requests and a writer of replies with the same serviceid
- * are matched; without any serviceid, when there is any reader and any writer. */
+ * are matched; without any serviceid, when there is any reader and any writer.
+ *
+ * Servers of Fast DDS take the header that rmw_cyclonedds puts before a request for its first
+ * bytes, and a length in it for gigabytes to be filled: they get nothing. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +13,22 @@
 typedef struct matches {
   tb__matched_t *readers, *writers;
   size_t reader_count, writer_count;
+  size_t foreign_count; /* readers that were left out */
 } matches_t;
+
+/* The vendor of a participant is how its GUID begins. */
+static bool is_of_fast_dds(const tb__matched_t *matched)
+{
+  return matched->guid[0] == 0x01 && matched->guid[1] == 0x0f;
+}
+
+static void foreign_remove(tb__matched_t *list, size_t *count)
+{
+  size_t kept = 0;
+  for (size_t i = 0; i < *count; i++)
+    if (!is_of_fast_dds(&list[i])) list[kept++] = list[i];
+  *count = kept;
+}
 
 static bool any_reader_has_id(const matches_t *matches)
 {
@@ -68,6 +86,7 @@ static void servers_replace(tb_ros2_client_t *client, const matches_t *matches, 
   free(client->servers);
   client->servers = room;
   client->server_count = count;
+  client->foreign_count = matches->foreign_count;
   give_up_lost(client);
   tb__mutex_unlock(&client->mutex);
 }
@@ -77,7 +96,12 @@ static tb_status_t matches_read(tb_ros2_client_t *client, matches_t *out)
   tb_status_t status =
       tb__raw_writer_matched_list(client->writer, &out->readers, &out->reader_count);
   if (status != TB_OK) return status;
-  return tb__raw_reader_matched_list(client->reader, &out->writers, &out->writer_count);
+  size_t readers = out->reader_count;
+  foreign_remove(out->readers, &out->reader_count);
+  out->foreign_count = readers - out->reader_count;
+  status = tb__raw_reader_matched_list(client->reader, &out->writers, &out->writer_count);
+  if (status == TB_OK) foreign_remove(out->writers, &out->writer_count);
+  return status;
 }
 
 tb_status_t tb__client_refresh(tb_ros2_client_t *client)
@@ -108,7 +132,27 @@ tb_status_t tb__client_refresh(tb_ros2_client_t *client)
 bool tb__client_has_server(tb_ros2_client_t *client)
 {
   tb__mutex_lock(&client->mutex);
-  bool has = client->server_count > 0;
+  bool has = client->server_count > 0 && client->foreign_count == 0;
   tb__mutex_unlock(&client->mutex);
   return has;
+}
+
+bool tb__client_has_foreign_server(tb_ros2_client_t *client)
+{
+  tb__mutex_lock(&client->mutex);
+  bool has = client->foreign_count > 0;
+  tb__mutex_unlock(&client->mutex);
+  return has;
+}
+
+/* The last look may be older than what DDS has matched since: its threads tell us after it. */
+tb_status_t tb__client_check_servers(tb_ros2_client_t *client)
+{
+  tb__matched_t *readers = NULL;
+  size_t count = 0;
+  tb_status_t status = tb__raw_writer_matched_list(client->writer, &readers, &count);
+  for (size_t i = 0; i < count && status == TB_OK; i++)
+    if (is_of_fast_dds(&readers[i])) status = TB_ERR_UNSUPPORTED;
+  free(readers);
+  return status;
 }

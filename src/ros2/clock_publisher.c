@@ -4,10 +4,10 @@
 
 #include "dds/raw_writer.h"
 #include "ros2/announced.h"
-#include "ros2/clock_message.h"
 #include "ros2/context.h"
 #include "ros2/endpoint.h"
 #include "ros2/match_watch.h"
+#include "wire/clock_message.h"
 
 struct tb_ros2_clock_publisher {
   tb__announced_t announced;

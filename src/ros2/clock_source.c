@@ -10,15 +10,16 @@
 #include "clock/source.h"
 #include "dds/topic_writers.h"
 #include "platform/time.h"
-#include "ros2/clock_message.h"
 #include "ros2/clock_presence.h"
 #include "ros2/clock_rivals.h"
 #include "ros2/endpoint.h"
 #include "ros2/subscription.h"
 #include "ros2/tick_queue.h"
 #include "source/tick_filter.h"
+#include "wire/clock_message.h"
 
-#define WRITERS_MAX     64
+#define WRITERS_DEFAULT 64
+#define WRITERS_MAX     4096
 #define NAMES_PERIOD_NS (20 * 1000 * 1000) /* between looks at the graph for the names of nodes */
 
 typedef struct clock_source {
@@ -44,8 +45,9 @@ typedef struct clock_source {
   tb__clock_presence_t presence;
   const char *policy; /* for which a publisher was refused last */
   bool reported_policy;
-  tb_ros2_clock_writer_t writers[WRITERS_MAX];
-  uint32_t writer_count;
+  tb_ros2_clock_writer_t *writers;
+  uint32_t writer_count, writers_max;
+  uint32_t writers_seen;
   tb__tick_filter_t filter;
   int64_t first_sample_steady_ns, last_sample_steady_ns;
   uint64_t invalid;
@@ -54,14 +56,21 @@ typedef struct clock_source {
   bool reported_invalid;
 } clock_source_t;
 
-/* The writer's place in the table for users; WRITERS_MAX once that is full. */
-static uint32_t writer_index(clock_source_t *self, const uint8_t guid[16])
+/* The writer's place in the table for users. Once that is full, it is that of the longest silent:
+ * dead ones hide nobody. */
+static tb_ros2_clock_writer_t *writer_find(clock_source_t *self, const uint8_t guid[16])
 {
-  for (uint32_t i = 0; i < self->writer_count; i++)
-    if (!memcmp(self->writers[i].guid, guid, 16)) return i;
-  if (self->writer_count == WRITERS_MAX) return WRITERS_MAX;
-  memcpy(self->writers[self->writer_count].guid, guid, 16);
-  return self->writer_count++;
+  tb_ros2_clock_writer_t *oldest = &self->writers[0];
+  for (uint32_t i = 0; i < self->writer_count; i++) {
+    tb_ros2_clock_writer_t *writer = &self->writers[i];
+    if (!memcmp(writer->guid, guid, 16)) return writer;
+    if (writer->last_steady_ns < oldest->last_steady_ns) oldest = writer;
+  }
+  if (self->writer_count < self->writers_max) oldest = &self->writers[self->writer_count++];
+  *oldest = (tb_ros2_clock_writer_t){0};
+  memcpy(oldest->guid, guid, 16);
+  if (self->writers_seen < UINT32_MAX) self->writers_seen++;
+  return oldest;
 }
 
 /* Books the sample; false if it must not become a tick. */
@@ -71,11 +80,9 @@ static bool sample_accept(clock_source_t *self, const tb_ros2_sample_t *sample, 
   tb__tick_sample_t tick = {tb__writer_id(sample->writer_guid, sizeof sample->writer_guid), time_ns,
                             sample->source_timestamp_ns, steady_ns};
   tb__mutex_lock(&self->mutex);
-  uint32_t writer = writer_index(self, sample->writer_guid);
-  if (writer < WRITERS_MAX) {
-    self->writers[writer].samples++;
-    self->writers[writer].last_steady_ns = steady_ns;
-  }
+  tb_ros2_clock_writer_t *writer = writer_find(self, sample->writer_guid);
+  writer->samples++;
+  writer->last_steady_ns = steady_ns;
   self->last_sample_steady_ns = steady_ns;
   if (!self->first_sample_steady_ns) self->first_sample_steady_ns = steady_ns;
   tb__tick_verdict_t verdict = tb__tick_filter_sample(&self->filter, &tick);
@@ -270,6 +277,7 @@ static void clock_source_destroy(void *user)
   clock_source_t *self = user;
   if (!self) return;
   tb__mutex_fini(&self->mutex);
+  free(self->writers);
   free(self->topic);
   free(self);
 }
@@ -297,6 +305,9 @@ tb_status_t tb_ros2_clock_source_create(tb_ros2_context_t *context,
       options->publishers != TB_ROS2_CLOCK_HOLD_TO_FIRST)
     return tb_error_set(error, TB_ERR_INVALID, "clock source of %s: publishers %d is not known",
                         topic, (int)options->publishers);
+  if (options->writers_max > WRITERS_MAX)
+    return tb_error_set(error, TB_ERR_INVALID, "clock source of %s: writers_max %u: at most %d",
+                        topic, options->writers_max, WRITERS_MAX);
   tb__topic_endpoint_t checked;
   tb_status_t status =
       tb__topic_endpoint_init(&checked, context, topic, TB__CLOCK_TYPE, qos, error);
@@ -314,7 +325,9 @@ tb_status_t tb_ros2_clock_source_create(tb_ros2_context_t *context,
   };
   tb__tick_filter_init(&self->filter, &filter);
   self->topic = strdup(topic);
-  if (!self->topic || tb_source_create(&clock_source_ops, self, out)) goto fail;
+  self->writers_max = options->writers_max ? options->writers_max : WRITERS_DEFAULT;
+  self->writers = calloc(self->writers_max, sizeof *self->writers);
+  if (!self->topic || !self->writers || tb_source_create(&clock_source_ops, self, out)) goto fail;
   return TB_OK;
 
 fail:
@@ -333,7 +346,7 @@ tb_status_t tb_ros2_clock_source_status(tb_source_t *source, tb_ros2_clock_sourc
   if (!self || !out) return TB_ERR_INVALID;
   tb__mutex_lock(&self->mutex);
   *out = (tb_ros2_clock_source_status_t){
-      .publishers = self->writer_count,
+      .publishers = self->writers_seen,
       .first_sample_ns = self->first_sample_steady_ns,
       .last_sample_ns = self->last_sample_steady_ns,
       .reordered = self->filter.reordered,
@@ -349,6 +362,13 @@ tb_status_t tb_ros2_clock_source_status(tb_source_t *source, tb_ros2_clock_sourc
   return TB_OK;
 }
 
+static int later_first(const void *a, const void *b)
+{
+  const tb_ros2_clock_writer_t *first = a, *second = b;
+  return (first->last_steady_ns < second->last_steady_ns) -
+         (first->last_steady_ns > second->last_steady_ns);
+}
+
 tb_status_t tb_ros2_clock_source_writers(tb_source_t *source, uint32_t size,
                                          tb_ros2_clock_writer_t *writers, uint32_t *out_count)
 {
@@ -356,6 +376,7 @@ tb_status_t tb_ros2_clock_source_writers(tb_source_t *source, uint32_t size,
   if (!self || !out_count || (size && !writers)) return TB_ERR_INVALID;
   tb__mutex_lock(&self->mutex);
   uint32_t count = self->writer_count < size ? self->writer_count : size;
+  qsort(self->writers, self->writer_count, sizeof *self->writers, later_first);
   if (count) memcpy(writers, self->writers, count * sizeof *writers);
   *out_count = self->writer_count;
   tb__mutex_unlock(&self->mutex);

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "ros2/discovery.h"
-#include "ros2/names.h"
 #include "ros2/security.h"
+#include "wire/names.h"
 
 struct tb_ros2_context {
   tb__participant_t *participant;
@@ -18,6 +18,10 @@ struct tb_ros2_context {
   tb__announcer_t announcer;
   tb__shared_sources_t sources;
   tb__arguments_t *arguments;
+  tb__mutex_t retired_mutex;
+  tb__retired_t *retired; /* by retired_mutex, as the next */
+  bool finishes;          /* `finisher` is a member */
+  tb__dispatch_member_t finisher;
 };
 
 static tb_status_t domain_id_choose(const tb_ros2_context_options_t *options,
@@ -74,6 +78,7 @@ tb_status_t tb_ros2_context_create(const tb_ros2_context_options_t *options,
   char *config = NULL;
   tb_ros2_context_t *context = calloc(1, sizeof *context);
   if (!context) return tb_error_set(error, TB_ERR_NO_MEMORY, "ROS 2 context: out of memory");
+  tb__mutex_init(&context->retired_mutex);
   tb__dispatch_init(&context->dispatch);
   tb__shared_sources_init(&context->sources, context);
   tb__ros2_environment_t environment = tb__ros2_environment_read();
@@ -97,10 +102,41 @@ fail:
   return status;
 }
 
+static void finish_retired(tb_ros2_context_t *context)
+{
+  tb__mutex_lock(&context->retired_mutex);
+  tb__retired_t *retired = context->retired;
+  context->retired = NULL;
+  tb__mutex_unlock(&context->retired_mutex);
+  for (tb__retired_t *next; retired; retired = next) {
+    next = retired->next;
+    retired->finish(retired);
+  }
+}
+
+static void run_finisher(tb__dispatch_member_t *member)
+{
+  finish_retired(
+      (tb_ros2_context_t *)(void *)((char *)member - offsetof(tb_ros2_context_t, finisher)));
+}
+
+void tb__ros2_context_retire(tb_ros2_context_t *context, tb__retired_t *retired)
+{
+  tb__mutex_lock(&context->retired_mutex);
+  retired->next = context->retired;
+  context->retired = retired;
+  if (!context->finishes)
+    context->finishes = !tb__dispatch_add(&context->dispatch, &context->finisher, run_finisher);
+  if (context->finishes) tb__dispatch_post(&context->dispatch, &context->finisher);
+  tb__mutex_unlock(&context->retired_mutex);
+}
+
 void tb_ros2_context_destroy(tb_ros2_context_t *context)
 {
   if (!context) return;
   tb__dispatch_fini(&context->dispatch);
+  finish_retired(context);
+  tb__mutex_fini(&context->retired_mutex);
   tb__shared_sources_fini(&context->sources);
   tb__announcer_fini(&context->announcer);
   tb__participant_destroy(context->participant);

@@ -23,6 +23,15 @@ tb__shared_sources_t *tb__ros2_context_sources(tb_ros2_context_t *context);
 
 const tb__arguments_t *tb__ros2_context_arguments(const tb_ros2_context_t *context);
 
+/* What was destroyed in its own callback on a thread of DDS, which cannot finish it there. */
+typedef struct tb__retired {
+  struct tb__retired *next;
+  void (*finish)(struct tb__retired *retired);
+} tb__retired_t;
+
+/* Has `finish` called on the thread of the context; where there is none, when it is destroyed. */
+void tb__ros2_context_retire(tb_ros2_context_t *context, tb__retired_t *retired);
+
 /* 1, 2, and so on, for the ids of services and clients. */
 uint32_t tb__ros2_context_next_service_id(tb_ros2_context_t *context);
 

@@ -1,6 +1,6 @@
 #include "ros2/dispatch.h"
 
-#include "platform/futex.h"
+#include "held/parking.h"
 #include "platform/time.h"
 
 /* Whose thread this is. */
@@ -80,8 +80,10 @@ static bool run_next(tb__dispatch_t *dispatch, tb__deadline_t *out_deadline)
   member->run(member);
   tb__mutex_lock(&dispatch->mutex);
   dispatch->running = NULL;
+  void (*finish)(tb__dispatch_member_t *) = member->finish;
   tb__mutex_unlock(&dispatch->mutex);
   wake(&dispatch->done);
+  if (finish) finish(member);
   return true;
 }
 
@@ -163,6 +165,20 @@ void tb__dispatch_remove(tb__dispatch_t *dispatch, tb__dispatch_member_t *member
     tb__mutex_lock(&dispatch->mutex);
   }
   tb__mutex_unlock(&dispatch->mutex);
+}
+
+bool tb__dispatch_leave(tb__dispatch_t *dispatch, tb__dispatch_member_t *member,
+                        void (*finish)(tb__dispatch_member_t *member))
+{
+  if (!tb__dispatch_is_here(dispatch)) return false;
+  tb__mutex_lock(&dispatch->mutex);
+  bool runs = dispatch->running == member;
+  if (runs) {
+    unlink_locked(dispatch, member);
+    member->finish = finish;
+  }
+  tb__mutex_unlock(&dispatch->mutex);
+  return runs;
 }
 
 void tb__dispatch_post(tb__dispatch_t *dispatch, tb__dispatch_member_t *member)

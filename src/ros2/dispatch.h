@@ -14,8 +14,9 @@ typedef struct tb__dispatch_member tb__dispatch_member_t;
 
 /* A client or a service. */
 struct tb__dispatch_member {
-  void (*run)(tb__dispatch_member_t *member); /* on the thread, with nothing held */
-  int64_t due_ns;                             /* when it runs unasked; INT64_MAX: never */
+  void (*run)(tb__dispatch_member_t *member);    /* on the thread, with nothing held */
+  void (*finish)(tb__dispatch_member_t *member); /* set in its own run, and called after that */
+  int64_t due_ns;                                /* when it runs unasked; INT64_MAX: never */
   bool is_member, posted;
   tb__dispatch_member_t *next_posted;
   tb__dispatch_member_t *previous, *next;
@@ -45,6 +46,11 @@ tb_status_t tb__dispatch_add(tb__dispatch_t *dispatch, tb__dispatch_member_t *me
 
 /* Waits until it does not run. Not from its own run. */
 void tb__dispatch_remove(tb__dispatch_t *dispatch, tb__dispatch_member_t *member);
+
+/* From its own run: removes it, and has `finish` called on the thread when the run has ended. False
+ * anywhere else: nothing is done. */
+bool tb__dispatch_leave(tb__dispatch_t *dispatch, tb__dispatch_member_t *member,
+                        void (*finish)(tb__dispatch_member_t *member));
 
 /* Has it run once more; what is posted before it runs counts once. Never blocks for long. */
 void tb__dispatch_post(tb__dispatch_t *dispatch, tb__dispatch_member_t *member);

@@ -5,8 +5,8 @@
 #include "dds/endpoint.h"
 #include "platform/futex.h"
 #include "ros2/context.h"
-#include "ros2/names.h"
-#include "ros2/type_hash.h"
+#include "wire/names.h"
+#include "wire/type_hash.h"
 
 typedef struct tb__topic_endpoint {
   tb__endpoint_options_t options; /* points into the rest: do not copy */

@@ -5,6 +5,7 @@
 
 #include "clock/delay.h"
 #include "dds/raw_reader.h"
+#include "held/parking.h"
 #include "platform/mutex.h"
 #include "ros2/context.h"
 #include "ros2/endpoint.h"

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ros2/demangle.h"
 #include "ros2/service_pair.h"
+#include "wire/demangle.h"
 
 #define GUID_SIZE           16
 #define GUID_PREFIX         12

@@ -4,7 +4,7 @@
 #define TB_ROS2_GRAPH_MODEL_H
 
 #include "dds/builtin_topics.h"
-#include "ros2/messages.h"
+#include "wire/messages.h"
 
 typedef struct tb__graph_participant {
   uint8_t guid[16];

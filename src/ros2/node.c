@@ -5,9 +5,9 @@
 
 #include "base/fork.h"
 #include "clock/delay.h"
-#include "ros2/clock_message.h"
 #include "ros2/clock_source.h"
 #include "ros2/context.h"
+#include "wire/clock_message.h"
 
 static tb_status_t names_choose(tb_ros2_node_t *node, const char *name, const char *name_space,
                                 tb_error_t *error)

@@ -6,10 +6,10 @@
 
 #include "ros2/announcer.h"
 #include "ros2/arguments.h"
-#include "ros2/names.h"
 #include "ros2/node_activation.h"
 #include "ros2/node_parameters.h"
 #include "ros2/node_time.h"
+#include "wire/names.h"
 
 struct tb_ros2_node {
   tb_ros2_context_t *context;

@@ -1,7 +1,7 @@
 /* Names as a node means them, and endpoints under its name. */
 #include "ros2/announced.h"
-#include "ros2/clock_message.h"
 #include "ros2/node.h"
+#include "wire/clock_message.h"
 
 static tb_status_t resolve(const tb_ros2_node_t *node, const char *name, bool is_service,
                            char out[TB_ROS2_NAME_SIZE], tb_error_t *error)

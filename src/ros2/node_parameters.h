@@ -5,9 +5,9 @@
 #include <timebase/ros2_node.h>
 
 #include "dds/raw_writer.h"
+#include "params/parameter_requests.h"
+#include "params/parameter_store.h"
 #include "ros2/announcer.h"
-#include "ros2/parameter_requests.h"
-#include "ros2/parameter_store.h"
 
 /* One of the services, and its node. */
 typedef struct tb__node_parameter_service {

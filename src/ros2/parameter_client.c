@@ -6,9 +6,9 @@
 
 #include "base/fork.h"
 #include "clock/delay.h"
+#include "params/parameter_value.h"
 #include "platform/mutex.h"
-#include "ros2/names.h"
-#include "ros2/parameter_value.h"
+#include "wire/names.h"
 
 #define PARAMETER_SERVICES_DEPTH 1000 /* rmw_qos_profile_parameters */
 

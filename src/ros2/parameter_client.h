@@ -5,7 +5,7 @@
 #include <timebase/ros2_client.h>
 #include <timebase/ros2_parameter_client.h>
 
-#include "ros2/messages.h"
+#include "wire/messages.h"
 
 /* The full name of a node is no rule of its services alone: "camera" is none. */
 bool tb__is_full_node_name(const char *node);

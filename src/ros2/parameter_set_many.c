@@ -3,6 +3,7 @@
 
 #include "base/fork.h"
 #include "clock/delay.h"
+#include "held/parking.h"
 #include "platform/time.h"
 #include "ros2/client.h"
 #include "ros2/context.h"
@@ -80,7 +81,11 @@ static void job_end(job_t *job, tb_status_t status)
 static void job_ask(job_t *job)
 {
   batch_t *batch = job->batch;
-  if (job->is_asked || !tb_ros2_client_is_service_ready(job->client)) return;
+  if (job->is_asked) return;
+  if (!tb_ros2_client_is_service_ready(job->client)) {
+    if (tb__client_has_foreign_server(job->client)) job_end(job, TB_ERR_UNSUPPORTED);
+    return;
+  }
   /* Counted before: the answer may be quicker than this thread. */
   batch->asked++;
   tb_status_t status = job_try(job);

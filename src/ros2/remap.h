@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <timebase/error.h>
 
-#include "ros2/names.h"
+#include "wire/names.h"
 
 typedef enum tb__remap_kind {
   TB__REMAP_NODE = 1,

@@ -6,13 +6,14 @@
 #include "base/fork.h"
 #include "dds/raw_reader.h"
 #include "dds/raw_writer.h"
+#include "held/parking.h"
 #include "platform/time.h"
 #include "ros2/announced.h"
 #include "ros2/dispatch.h"
 #include "ros2/endpoint.h"
 #include "ros2/request_queue.h"
-#include "ros2/service_header.h"
 #include "ros2/service_pair.h"
+#include "wire/service_header.h"
 
 #define CLIENT_WAIT_NS INT64_C(100000000) /* rmw_send_response */
 #define ACK_WAIT_NS    INT64_C(500000000)
@@ -48,7 +49,8 @@ struct tb_ros2_service {
   unsigned next_client;
 
   tb__mutex_t mutex;
-  bool is_open; /* requests go to their callback */
+  bool is_open;   /* requests go to their callback */
+  bool is_closed; /* it is being destroyed */
   tb__request_queue_t waiting;
 };
 
@@ -98,10 +100,14 @@ static void on_request(const tb_ros2_sample_t *sample, void *user)
 }
 
 /* One request, so that services of the context take turns. */
+static tb_ros2_service_t *service_of(tb__dispatch_member_t *member)
+{
+  return (tb_ros2_service_t *)(void *)((char *)member - offsetof(tb_ros2_service_t, member));
+}
+
 static void run(tb__dispatch_member_t *member)
 {
-  tb_ros2_service_t *service =
-      (tb_ros2_service_t *)(void *)((char *)member - offsetof(tb_ros2_service_t, member));
+  tb_ros2_service_t *service = service_of(member);
   tb__mutex_lock(&service->mutex);
   tb__request_t *request = tb__request_queue_take(&service->waiting);
   if (service->waiting.count > 0) post_locked(service);
@@ -160,15 +166,27 @@ tb_status_t tb_ros2_service_create(tb_ros2_context_t *context, const char *name,
   return TB_OK;
 }
 
-void tb_ros2_service_destroy(tb_ros2_service_t *service)
+static bool is_closed(tb_ros2_service_t *service)
 {
-  if (!service) return;
-  tb__announced_remove(&service->announced);
   tb__mutex_lock(&service->mutex);
+  bool closed = service->is_closed;
+  tb__mutex_unlock(&service->mutex);
+  return closed;
+}
+
+/* False: it was closed already. */
+static bool close_first(tb_ros2_service_t *service)
+{
+  tb__mutex_lock(&service->mutex);
+  bool first = !service->is_closed;
+  service->is_closed = true;
   service->is_open = false;
   tb__mutex_unlock(&service->mutex);
-  if (service->has_member)
-    tb__dispatch_remove(tb__ros2_context_dispatch(service->context), &service->member);
+  return first;
+}
+
+static void service_free(tb_ros2_service_t *service)
+{
   tb__raw_reader_destroy(service->reader);
   if (service->writer) tb__raw_writer_wait_for_acks(service->writer, ACK_WAIT_NS);
   tb__raw_writer_destroy(service->writer);
@@ -176,6 +194,25 @@ void tb_ros2_service_destroy(tb_ros2_service_t *service)
   tb__mutex_fini(&service->clients_mutex);
   tb__requests_free(service->waiting.first);
   free(service);
+}
+
+static void finish(tb__dispatch_member_t *member)
+{
+  service_free(service_of(member));
+}
+
+/* Its callback may be running: elsewhere, which is waited for, or here, and then what is left is
+ * done when it has returned. */
+void tb_ros2_service_destroy(tb_ros2_service_t *service)
+{
+  if (!service || !close_first(service)) return;
+  tb__announced_remove(&service->announced);
+  if (service->has_member) {
+    tb__dispatch_t *dispatch = tb__ros2_context_dispatch(service->context);
+    if (!tb__is_forked() && tb__dispatch_leave(dispatch, &service->member, finish)) return;
+    tb__dispatch_remove(dispatch, &service->member);
+  }
+  service_free(service);
 }
 
 static const tb__matched_t *matched_find(const tb__matched_t *list, size_t count,
@@ -260,6 +297,8 @@ tb_status_t tb_ros2_service_reply(tb_ros2_service_t *service, const tb_ros2_requ
 {
   if (tb__is_forked())
     return tb_error_set(error, TB_ERR_FORKED, "reply: %s", tb_status_message(TB_ERR_FORKED));
+  if (is_closed(service))
+    return tb_error_set(error, TB_ERR_CLOSED, "reply: the service has been destroyed");
   uint8_t *message = malloc(size + TB__SERVICE_HEADER_SIZE);
   if (!message) return tb_error_set(error, TB_ERR_NO_MEMORY, "reply: out of memory");
   tb__service_header_t header = {id->client, id->sequence};

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/fork.h"
-#include "ros2/type_hash.h"
+#include "wire/type_hash.h"
 
 #define WRITE_LIMIT_NS INT64_C(50000000) /* then the caller looks at its own limit */
 #define GUID_PREFIX    12

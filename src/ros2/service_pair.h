@@ -4,7 +4,7 @@
 
 #include "dds/endpoint.h"
 #include "ros2/context.h"
-#include "ros2/names.h"
+#include "wire/names.h"
 
 #define TB__SERVICE_ID_SIZE 64
 

@@ -5,8 +5,8 @@
 
 #include <timebase/clock_server.h>
 
-#include "ros2/messages.h"
 #include "server/step_waiter.h"
+#include "wire/messages.h"
 
 #define TB__SIMULATION_TEXT_SIZE 256
 

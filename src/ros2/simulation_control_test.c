@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ros2/type_hash.h"
 #include "server/server_fixture.h"
+#include "wire/type_hash.h"
 
 /* One at a time. */
 static fixture_t fixture;

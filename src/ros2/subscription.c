@@ -9,8 +9,10 @@
 
 struct tb_ros2_subscription {
   tb__announced_t announced;
+  tb_ros2_context_t *context;
   tb__raw_reader_t *reader;
   bool has_callback;
+  tb__retired_t retired;
 };
 
 tb_status_t tb__subscription_create_watched(tb_ros2_context_t *context, const char *topic,
@@ -27,6 +29,7 @@ tb_status_t tb__subscription_create_watched(tb_ros2_context_t *context, const ch
   tb_ros2_subscription_t *subscription = calloc(1, sizeof *subscription);
   if (!subscription)
     return tb_error_set(error, TB_ERR_NO_MEMORY, "subscription of %s: out of memory", topic);
+  subscription->context = context;
   subscription->has_callback = options->callback != NULL;
   endpoint.options.on_writers = on_writers;
   endpoint.options.on_writers_user = options->user;
@@ -53,16 +56,34 @@ void tb__subscription_guid(const tb_ros2_subscription_t *subscription, uint8_t o
   tb__raw_reader_guid(subscription->reader, out);
 }
 
-void tb_ros2_subscription_destroy(tb_ros2_subscription_t *subscription)
+static void subscription_free(tb_ros2_subscription_t *subscription)
 {
-  if (!subscription) return;
-  tb__announced_remove(&subscription->announced);
   tb__raw_reader_destroy(subscription->reader);
   free(subscription);
 }
 
+static void finish(tb__retired_t *retired)
+{
+  subscription_free((tb_ros2_subscription_t *)(void *)((char *)retired -
+                                                       offsetof(tb_ros2_subscription_t, retired)));
+}
+
+/* DDS waits for a running callback. In that callback it is left to the context's thread. */
+void tb_ros2_subscription_destroy(tb_ros2_subscription_t *subscription)
+{
+  if (!subscription || !tb__raw_reader_close(subscription->reader)) return;
+  tb__announced_remove(&subscription->announced);
+  if (!tb__is_forked() && tb__raw_reader_runs_here(subscription->reader)) {
+    subscription->retired.finish = finish;
+    tb__ros2_context_retire(subscription->context, &subscription->retired);
+  } else {
+    subscription_free(subscription);
+  }
+}
+
 tb_status_t tb_ros2_subscription_take(tb_ros2_subscription_t *subscription, tb_ros2_sample_t *out)
 {
+  if (tb__raw_reader_is_closed(subscription->reader)) return TB_ERR_CLOSED;
   if (subscription->has_callback) return TB_ERR_INVALID;
   return tb__raw_reader_take(subscription->reader, out);
 }

@@ -1,7 +1,7 @@
 #include "ros2/tick_queue.h"
 
 #include "clock/try_tick.h"
-#include "platform/futex.h"
+#include "held/parking.h"
 #include "platform/time.h"
 
 #define SMALL_STEP_NS INT64_C(1000000000)

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "ros2/clock_message.h"
+#include "wire/clock_message.h"
 
 #define LENGTH_AT TB__CLOCK_MESSAGE_SIZE /* of the frame's name, behind encapsulation and stamp */
 #define FRAME_AT  (LENGTH_AT + 4)

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/fork.h"
-#include "platform/futex.h"
+#include "held/parking.h"
 #include "ros2/publisher.h"
 
 #define SLICE     ((tb_duration_t){50 * TB_NS_PER_MS}) /* what a stop may have to wait */

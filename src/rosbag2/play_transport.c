@@ -6,7 +6,7 @@
 #include <timebase/ros2_publisher.h>
 #include <timebase/ros2_type_hash.h>
 
-#include "platform/futex.h"
+#include "held/parking.h"
 #include "platform/time.h"
 #include "ros2/match_watch.h"
 #include "ros2/publisher.h"

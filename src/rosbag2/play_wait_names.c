@@ -7,7 +7,7 @@ static tb_status_t name_topic(const char *topic, char out[TB__DDS_NAME_SIZE], tb
 {
   char dds[TB__DDS_NAME_SIZE];
   tb_status_t status = tb__topic_name_to_dds(topic, false, dds, error);
-  if (status == TB_OK) strcpy(out, dds + strlen("rt"));
+  if (status == TB_OK) snprintf(out, TB__DDS_NAME_SIZE, "%s", dds + strlen("rt"));
   return status;
 }
 

@@ -4,7 +4,7 @@
 
 #include <timebase/ros2_play_transport.h>
 
-#include "ros2/names.h"
+#include "wire/names.h"
 
 /* A node's full name has 245 characters of a namespace, a '/' and up to 255 of its own. */
 #define TB__NODE_FULL_NAME_SIZE 512

@@ -1,6 +1,6 @@
 #include "rosbag2/player_messages.h"
 
-#include "ros2/message_tables.h"
+#include "wire/message_tables.h"
 
 #define SERVICE "rosbag2_interfaces/srv/"
 

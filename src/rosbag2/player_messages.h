@@ -2,7 +2,7 @@
 #ifndef TB_ROSBAG2_PLAYER_MESSAGES_H
 #define TB_ROSBAG2_PLAYER_MESSAGES_H
 
-#include "ros2/messages.h"
+#include "wire/messages.h"
 
 typedef struct tb__is_paused_response {
   bool paused;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/fork.h"
-#include "platform/futex.h"
+#include "held/parking.h"
 #include "platform/mutex.h"
 #include "platform/thread.h"
 #include "play/burst.h"

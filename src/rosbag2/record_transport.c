@@ -1,16 +1,19 @@
 /* Follows the graph on a thread: subscribes to what is wanted, and hands samples to the core. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bag/offers.h"
 #include "base/fork.h"
 #include "base/log.h"
-#include "ros2/clock_message.h"
+#include "platform/time.h"
 #include "ros2/graph.h"
 #include "rosbag2/message_definition.h"
 #include "rosbag2/recorder.h"
+#include "wire/clock_message.h"
 
-#define WRITERS_MAX 256 /* of a topic, whose numbers are followed */
+#define EXPRESSIONS_WARN_NS (3 * TB_NS_PER_S) /* discovery is over then */
+#define WRITERS_MAX         256               /* of a topic, whose numbers are followed */
 
 /* --- samples --- */
 
@@ -25,33 +28,60 @@ static tb__record_writer_t *writer_add(tb__record_topic_t *topic)
   return &writers[topic->writer_count++];
 }
 
+/* The number is higher than the last one. */
+static void number_take(const tb__record_topic_t *topic, tb__record_writer_t *writer,
+                        uint64_t sequence, uint64_t *out_lost, uint64_t *out_gap)
+{
+  uint64_t gap = sequence - writer->sequence - 1;
+  bool follows_odd = writer->odd_sequence && sequence == writer->odd_sequence + 1;
+  if (gap > topic->gap_max && !follows_odd) {
+    writer->odd_sequence = sequence;
+    *out_gap = gap;
+    return;
+  }
+  if (gap <= topic->gap_max) *out_lost = gap;
+  writer->odd_sequence = 0;
+  writer->sequence = sequence;
+}
+
 bool tb__record_is_new(tb__record_topic_t *topic, const tb_ros2_sample_t *sample,
-                       uint64_t *out_lost)
+                       uint64_t *out_lost, uint64_t *out_gap)
 {
   static const uint8_t nobody[16];
-  *out_lost = 0;
+  *out_lost = *out_gap = 0;
   if (sample->sequence == 0 || memcmp(sample->writer_guid, nobody, sizeof nobody) == 0) return true;
   for (size_t i = 0; i < topic->writer_count; i++) {
     tb__record_writer_t *writer = &topic->writers[i];
     if (memcmp(writer->guid, sample->writer_guid, sizeof writer->guid) != 0) continue;
     if (sample->sequence <= writer->sequence) return false;
-    *out_lost = sample->sequence - writer->sequence - 1;
-    writer->sequence = sample->sequence;
+    number_take(topic, writer, sample->sequence, out_lost, out_gap);
     return true;
   }
   tb__record_writer_t *writer = writer_add(topic);
   if (!writer) return true;
   memcpy(writer->guid, sample->writer_guid, sizeof writer->guid);
   writer->sequence = sample->sequence;
+  writer->odd_sequence = 0;
   return true;
+}
+
+static void tell_gap(tb__record_topic_t *topic, uint64_t gap)
+{
+  if (topic->told_gap) return;
+  topic->told_gap = true;
+  tb__log(TB_LOG_WARN,
+          "%s: a publisher's numbers leap by %" PRIu64 ", which is not believed: how many "
+          "messages were lost is not known (--max-gap, tb_ros2_recorder_options_t.gap_max)",
+          topic->name, gap);
 }
 
 static void on_sample(const tb_ros2_sample_t *sample, void *user)
 {
   tb__record_topic_t *topic = user;
   tb_recorder_t *core = topic->recorder->core;
-  uint64_t lost;
-  if (!tb__record_is_new(topic, sample, &lost) && topic->is_renewed) return;
+  uint64_t lost, gap;
+  if (!tb__record_is_new(topic, sample, &lost, &gap) && topic->is_renewed) return;
+  if (gap > 0) tell_gap(topic, gap);
   if (lost > 0 && !tb_recorder_is_paused(core)) tb_recorder_note_lost(core, topic->index, lost);
   tb_recorder_message_t message = {.data = sample->cdr,
                                    .size = sample->size,
@@ -131,6 +161,7 @@ static tb__record_topic_t *topic_create(tb_ros2_recorder_t *recorder,
   tb__record_topic_t *topic = calloc(1, sizeof *topic);
   if (!topic) return NULL;
   topic->recorder = recorder;
+  topic->gap_max = recorder->gap_max;
   topic->name = strdup(publishers[0].name);
   topic->type = strdup(publishers[0].type);
   topic->is_clock = strcmp(publishers[0].name, TB__CLOCK_TOPIC) == 0;
@@ -295,9 +326,21 @@ static void look(tb_ros2_recorder_t *recorder, const tb_ros2_graph_snapshot_t *g
   }
 }
 
+/* Warns, once it is time to, of expressions that match nothing. Returns how long to wait for it. */
+static tb_duration_t check_expressions(tb_ros2_recorder_t *recorder, int64_t *warn_at_ns)
+{
+  int64_t left_ns = *warn_at_ns - tb__steady_now_ns();
+  if (*warn_at_ns == INT64_MAX) return TB_QOS_INFINITE;
+  if (left_ns > 0) return (tb_duration_t){left_ns};
+  *warn_at_ns = INT64_MAX;
+  tb__topic_filter_report(&recorder->filter, " so far");
+  return TB_QOS_INFINITE;
+}
+
 static void *follow(void *user)
 {
   tb_ros2_recorder_t *recorder = user;
+  int64_t warn_at_ns = tb__steady_now_ns() + EXPRESSIONS_WARN_NS;
   while (!atomic_load(&recorder->stopping)) {
     uint32_t seen = tb_ros2_graph_changes(recorder->graph);
     const tb_ros2_graph_snapshot_t *graph = NULL;
@@ -308,8 +351,9 @@ static void *follow(void *user)
     } else {
       tb__log(TB_LOG_ERROR, "recorder: topics may be missed: %s", error.text);
     }
+    tb_duration_t limit = check_expressions(recorder, &warn_at_ns);
     if (!atomic_load(&recorder->stopping))
-      tb_ros2_graph_wait_for_change(recorder->graph, seen, TB_QOS_INFINITE);
+      tb_ros2_graph_wait_for_change(recorder->graph, seen, limit);
   }
   return NULL;
 }
@@ -331,6 +375,7 @@ void tb__record_transport_stop(tb_ros2_recorder_t *recorder)
     atomic_store(&recorder->stopping, true);
     tb__ros2_graph_wake(recorder->graph);
     tb__thread_join(&recorder->thread);
+    tb__topic_filter_report(&recorder->filter, "");
   }
   recorder->has_thread = false;
   while (recorder->topics) {

@@ -33,19 +33,21 @@ static void test_requests_are_what_all_publishers_offer(void **state)
     assert_int_equal(tb_qos_mismatches(&all[i].qos, &qos), 0);
 }
 
+static uint64_t odd_gap; /* of the last call */
+
 /* UINT64_MAX: it came before. */
 static uint64_t gap(tb__record_topic_t *topic, uint8_t writer, uint64_t sequence)
 {
   uint64_t lost;
   tb_ros2_sample_t sample = {.sequence = sequence};
   memset(sample.writer_guid, writer, sizeof sample.writer_guid);
-  return tb__record_is_new(topic, &sample, &lost) ? lost : UINT64_MAX;
+  return tb__record_is_new(topic, &sample, &lost, &odd_gap) ? lost : UINT64_MAX;
 }
 
 static void test_gaps_are_of_one_publisher(void **state)
 {
   (void)state;
-  tb__record_topic_t topic = {0};
+  tb__record_topic_t topic = {.gap_max = 1000};
   assert_int_equal(gap(&topic, 1, 7), 0); /* what was before is nobody's business */
   assert_int_equal(gap(&topic, 1, 8), 0);
   assert_int_equal(gap(&topic, 2, 100), 0);
@@ -62,6 +64,28 @@ static void test_gaps_are_of_one_publisher(void **state)
   free(topic.writers);
 }
 
+/* Among real ones from 8 on. */
+static void test_forged_numbers_are_no_losses(void **state)
+{
+  (void)state;
+  const uint64_t huge = UINT64_C(9223372036854775806);
+  tb__record_topic_t topic = {.gap_max = 1000};
+  assert_int_equal(gap(&topic, 1, 7), 0);
+  assert_int_equal(gap(&topic, 1, huge), 0);
+  assert_true(odd_gap == huge - 8);
+  assert_int_equal(gap(&topic, 1, 8), 0);
+  assert_int_equal(odd_gap, 0);
+  assert_int_equal(gap(&topic, 1, 1009), 1000); /* as many as are believed */
+  assert_int_equal(gap(&topic, 1, 2011), 0);
+  assert_int_equal(odd_gap, 1001);
+  assert_int_equal(gap(&topic, 1, 1010), 0);
+  assert_int_equal(gap(&topic, 1, 9000), 0);
+  assert_int_equal(gap(&topic, 1, 9001), 0); /* it does go on there */
+  assert_int_equal(odd_gap, 0);
+  assert_int_equal(gap(&topic, 1, 9004), 2);
+  free(topic.writers);
+}
+
 static void test_publishers_without_end_take_bounded_memory(void **state)
 {
   (void)state;
@@ -70,7 +94,7 @@ static void test_publishers_without_end_take_bounded_memory(void **state)
     tb_ros2_sample_t sample = {.sequence = i};
     memcpy(sample.writer_guid, &i, sizeof i);
     uint64_t lost = 99;
-    assert_true(tb__record_is_new(&topic, &sample, &lost));
+    assert_true(tb__record_is_new(&topic, &sample, &lost, &odd_gap));
     assert_int_equal(lost, 0);
   }
   assert_in_range(topic.writer_count, 1, 256);
@@ -82,6 +106,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_requests_are_what_all_publishers_offer),
       cmocka_unit_test(test_gaps_are_of_one_publisher),
+      cmocka_unit_test(test_forged_numbers_are_no_losses),
       cmocka_unit_test(test_publishers_without_end_take_bounded_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

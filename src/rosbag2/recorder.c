@@ -5,6 +5,8 @@
 #include "base/fork.h"
 #include "clock/delay.h"
 
+#define GAP_MAX 1000000
+
 static tb_status_t open_parts(tb_ros2_recorder_t *recorder, const char *path,
                               const tb_ros2_recorder_options_t *options, tb_error_t *error)
 {
@@ -18,6 +20,7 @@ static tb_status_t open_parts(tb_ros2_recorder_t *recorder, const char *path,
   tb_status_t status = TB_OK;
   if (options->qos_overrides_path)
     status = tb_qos_overrides_load(options->qos_overrides_path, &recorder->overrides, error);
+  tb_qos_overrides_set_depth_max(recorder->overrides, options->qos_depth_max);
   if (status == TB_OK && !options->no_services)
     status = tb__recorder_events_create(recorder, error);
   if (status == TB_OK) status = tb_recorder_create(path, &core, &recorder->core, error);
@@ -38,6 +41,7 @@ tb_status_t tb_ros2_recorder_create(tb_ros2_node_t *node, const char *path,
   tb_ros2_recorder_t *recorder = calloc(1, sizeof *recorder);
   if (!recorder) return tb_error_set(error, TB_ERR_NO_MEMORY, "recorder: out of memory");
   recorder->node = node;
+  recorder->gap_max = options->gap_max ? options->gap_max : GAP_MAX;
   tb_status_t status = tb__topic_filter_init(&recorder->filter, options, error);
   if (status == TB_OK) status = open_parts(recorder, path, options, error);
   if (status != TB_OK) {

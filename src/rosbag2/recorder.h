@@ -16,6 +16,7 @@
 typedef struct tb__record_writer {
   uint8_t guid[16];
   uint64_t sequence;
+  uint64_t odd_sequence; /* the last one that was not believed; 0: none */
 } tb__record_writer_t;
 
 typedef struct tb__record_topic {
@@ -31,11 +32,13 @@ typedef struct tb__record_topic {
   bool is_overridden;       /* the QoS is the user's */
   bool is_renewed;          /* the subscription is not the first: what came may come again */
   bool told_qos, told_type; /* a publisher that cannot be recorded was reported */
+  uint64_t gap_max;         /* a larger one is not believed */
 
   /* Of the subscription's callback, which runs once at a time. */
   tb__record_writer_t *writers;
   size_t writer_count;
   size_t next_writer;
+  bool told_gap; /* one that was not believed was reported */
 } tb__record_topic_t;
 
 typedef struct tb__recorder_service {
@@ -49,7 +52,8 @@ struct tb_ros2_recorder {
   tb_recorder_t *core;
   tb__topic_filter_t filter;
   tb_qos_overrides_t *overrides; /* NULL: none */
-  tb_bag_split_fn on_split;      /* the user's */
+  uint64_t gap_max;
+  tb_bag_split_fn on_split; /* the user's */
   void *on_split_user;
 
   tb_ros2_graph_t *graph;
@@ -75,8 +79,10 @@ void tb__recorder_services_destroy(tb_ros2_recorder_t *recorder);
 
 /* Pure: what is requested of publishers with these offers. */
 tb_qos_t tb__record_qos(const tb_ros2_graph_endpoint_t *publishers, size_t count);
-/* Pure: false if this writer's message came before; *out_lost: how many are missing before it. */
+/* Pure: false if this writer's message came before; *out_lost: how many are missing before it. A
+ * gap that is not believed counts as none, and the writer's numbers go on from before it, unless
+ * the next one follows it. *out_gap: how large it is; 0: there is none such. */
 bool tb__record_is_new(tb__record_topic_t *topic, const tb_ros2_sample_t *sample,
-                       uint64_t *out_lost);
+                       uint64_t *out_lost, uint64_t *out_gap);
 
 #endif

@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "ros2/cdr.h"
 #include "rosbag2/recorder.h"
+#include "wire/cdr.h"
 
 #define ACKS_LIMIT ((tb_duration_t){TB_NS_PER_S / 5})
 

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ros2/clock_message.h"
+#include "base/log.h"
+#include "wire/clock_message.h"
 
 static void names_free(char **names)
 {
@@ -38,15 +39,14 @@ static tb_status_t names_copy(const char *const *names, size_t count, char ***ou
   return TB_OK;
 }
 
-static tb_status_t compile(const char *text, regex_t *out, bool *out_is_there, tb_error_t *error)
+static tb_status_t compile(const char *name, const char *text, tb__topic_choice_t *choice,
+                           tb_error_t *error)
 {
-  char why[128];
+  tb_error_t why = TB_ERROR_INIT;
+  choice->name = name;
   if (!text) return TB_OK;
-  int failure = regcomp(out, text, REG_EXTENDED | REG_NOSUB);
-  *out_is_there = failure == 0;
-  if (failure == 0) return TB_OK;
-  regerror(failure, out, why, sizeof why);
-  return tb_error_set(error, TB_ERR_INVALID, "expression '%.200s': %s", text, why);
+  tb_status_t status = tb_topic_expression_create(text, &choice->expression, &why);
+  return status ? tb_error_set(error, status, "recorder: %s: %s", name, why.text) : TB_OK;
 }
 
 tb_status_t tb__topic_filter_init(tb__topic_filter_t *filter,
@@ -59,10 +59,9 @@ tb_status_t tb__topic_filter_init(tb__topic_filter_t *filter,
   };
   if (!options->all && !options->regex && options->topic_count == 0)
     return tb_error_set(error, TB_ERR_INVALID, "recorder: no topic is asked for");
-  tb_status_t status = compile(options->regex, &filter->regex, &filter->has_regex, error);
+  tb_status_t status = compile("regex", options->regex, &filter->include, error);
   if (status == TB_OK)
-    status =
-        compile(options->exclude_regex, &filter->exclude_regex, &filter->has_exclude_regex, error);
+    status = compile("exclude_regex", options->exclude_regex, &filter->exclude, error);
   if (status == TB_OK)
     status = names_copy(options->topics, options->topic_count, &filter->topics, error);
   if (status == TB_OK)
@@ -74,8 +73,8 @@ tb_status_t tb__topic_filter_init(tb__topic_filter_t *filter,
 
 void tb__topic_filter_fini(tb__topic_filter_t *filter)
 {
-  if (filter->has_regex) regfree(&filter->regex);
-  if (filter->has_exclude_regex) regfree(&filter->exclude_regex);
+  tb_topic_expression_destroy(filter->include.expression);
+  tb_topic_expression_destroy(filter->exclude.expression);
   names_free(filter->topics);
   names_free(filter->excluded);
   *filter = (tb__topic_filter_t){0};
@@ -88,15 +87,41 @@ static bool lists(char *const *names, const char *topic)
   return false;
 }
 
-bool tb__topic_filter_wants(const tb__topic_filter_t *filter, const char *topic)
+/* `if_unknown`: what is answered when the expression cannot tell. */
+static bool matches(tb__topic_choice_t *choice, const char *topic, bool if_unknown)
+{
+  bool found = if_unknown;
+  tb_error_t error = TB_ERROR_INIT;
+  if (!choice->expression) return false;
+  if (tb_topic_expression_search(choice->expression, topic, &found, &error) == TB_OK)
+    choice->has_matched |= found;
+  else if (!choice->has_failed) {
+    choice->has_failed = true;
+    tb__log(TB_LOG_ERROR, "recorder: %s: %s; such topics are recorded", choice->name, error.text);
+  }
+  return found;
+}
+
+bool tb__topic_filter_wants(tb__topic_filter_t *filter, const char *topic)
 {
   if (filter->clock && strcmp(topic, TB__CLOCK_TOPIC) == 0) return true;
   bool listed = lists(filter->topics, topic);
-  if (!listed && !filter->all &&
-      !(filter->has_regex && regexec(&filter->regex, topic, 0, NULL, 0) == 0))
-    return false;
-  if (lists(filter->excluded, topic) ||
-      (filter->has_exclude_regex && regexec(&filter->exclude_regex, topic, 0, NULL, 0) == 0))
-    return false;
+  bool included = !filter->all && matches(&filter->include, topic, true);
+  bool excluded = matches(&filter->exclude, topic, false);
+  if (!listed && !filter->all && !included) return false;
+  if (excluded || lists(filter->excluded, topic)) return false;
   return listed || filter->include_hidden || !strstr(topic, "/_");
+}
+
+static void report(const tb__topic_choice_t *choice, const char *when)
+{
+  if (choice->expression && !choice->has_matched && !choice->has_failed)
+    tb__log(TB_LOG_WARN, "recorder: %s: expression '%.200s' has matched no topic%s", choice->name,
+            tb_topic_expression_text(choice->expression), when);
+}
+
+void tb__topic_filter_report(const tb__topic_filter_t *filter, const char *when)
+{
+  if (!filter->all) report(&filter->include, when);
+  report(&filter->exclude, when);
 }

@@ -1,16 +1,22 @@
-/* Which topics are recorded. Pure. */
+/* Which topics are recorded. It keeps no lock: one thread at a time. */
 #ifndef TB_ROSBAG2_TOPIC_FILTER_H
 #define TB_ROSBAG2_TOPIC_FILTER_H
 
-#include <regex.h>
 #include <timebase/ros2_recorder.h>
+#include <timebase/topic_expression.h>
+
+typedef struct tb__topic_choice {
+  tb_topic_expression_t *expression; /* NULL: none */
+  const char *name;                  /* of the option */
+  bool has_matched;
+  bool has_failed; /* and was logged */
+} tb__topic_choice_t;
 
 typedef struct tb__topic_filter {
   bool all;
   bool include_hidden;
   bool clock; /* /clock in any case */
-  bool has_regex, has_exclude_regex;
-  regex_t regex, exclude_regex;
+  tb__topic_choice_t include, exclude;
   char **topics, **excluded; /* up to NULL */
 } tb__topic_filter_t;
 
@@ -18,6 +24,10 @@ typedef struct tb__topic_filter {
 tb_status_t tb__topic_filter_init(tb__topic_filter_t *filter,
                                   const tb_ros2_recorder_options_t *options, tb_error_t *error);
 void tb__topic_filter_fini(tb__topic_filter_t *filter);
-bool tb__topic_filter_wants(const tb__topic_filter_t *filter, const char *topic);
+/* A topic of which an expression cannot tell is recorded, as nothing is to be lost; it is logged.
+ */
+bool tb__topic_filter_wants(tb__topic_filter_t *filter, const char *topic);
+/* Logs which expressions have matched none of the topics so far; `when` ends the message. */
+void tb__topic_filter_report(const tb__topic_filter_t *filter, const char *when);
 
 #endif

@@ -1,6 +1,8 @@
 #include "rosbag2/topic_filter.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <timebase/log.h>
 
 #include "test.h"
 
@@ -81,10 +83,61 @@ static void test_what_is_refused(void **state)
   tb_ros2_recorder_options_t options = TB_ROS2_RECORDER_OPTIONS_INIT;
   assert_refused(&options, "no topic");
   options.regex = "(";
-  assert_refused(&options, "expression '('");
+  assert_refused(&options, "regex: expression '(', character 1");
   options.regex = "a";
-  options.exclude_regex = "[";
-  assert_refused(&options, "expression '['");
+  options.exclude_regex = "a[";
+  assert_refused(&options, "exclude_regex: expression 'a[', character 2");
+}
+
+static char logged[1024];
+
+static void note(tb_log_level_t level, const char *message, void *user)
+{
+  (void)user;
+  size_t used = strlen(logged);
+  snprintf(logged + used, sizeof logged - used, "%d %s\n", (int)level, message);
+}
+
+static void test_what_cannot_be_told_is_recorded(void **state)
+{
+  (void)state;
+  static const char topic[] = "/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa_";
+  tb_ros2_recorder_options_t options = TB_ROS2_RECORDER_OPTIONS_INIT;
+  tb__topic_filter_t filter;
+  options.regex = "^/(a+)+$";
+  options.exclude_regex = "^/(a|a)+$";
+  assert_status(tb__topic_filter_init(&filter, &options, NULL), TB_OK);
+  logged[0] = '\0';
+  tb_log_set_hook(note, NULL);
+  for (int i = 0; i < 3; i++)
+    assert_true(tb__topic_filter_wants(&filter, topic));
+  tb_log_set_hook(NULL, NULL);
+  const char *first = strstr(logged, "40 recorder: regex: expression '^/(a+)+$'");
+  const char *second = strstr(logged, "40 recorder: exclude_regex: expression '^/(a|a)+$'");
+  assert_non_null(first);
+  assert_non_null(second);
+  assert_null(strstr(second + 1, "40 recorder")); /* once for each */
+  tb__topic_filter_fini(&filter);
+}
+
+static void test_no_match_is_reported(void **state)
+{
+  (void)state;
+  tb_ros2_recorder_options_t options = TB_ROS2_RECORDER_OPTIONS_INIT;
+  tb__topic_filter_t filter;
+  options.regex = "cmd_vel";
+  options.exclude_regex = "cmd_vel\\d";
+  assert_status(tb__topic_filter_init(&filter, &options, NULL), TB_OK);
+  assert_true(tb__topic_filter_wants(&filter, "/cmd_vel"));
+  logged[0] = '\0';
+  tb_log_set_hook(note, NULL);
+  tb__topic_filter_report(&filter, " so far");
+  assert_false(tb__topic_filter_wants(&filter, "/cmd_vel2"));
+  tb__topic_filter_report(&filter, "");
+  tb_log_set_hook(NULL, NULL);
+  assert_string_equal(
+      logged, "30 recorder: exclude_regex: expression 'cmd_vel\\d' has matched no topic so far\n");
+  tb__topic_filter_fini(&filter);
 }
 
 int main(void)
@@ -94,6 +147,8 @@ int main(void)
       cmocka_unit_test(test_expressions),
       cmocka_unit_test(test_the_clock_comes_with_ros_time),
       cmocka_unit_test(test_what_is_refused),
+      cmocka_unit_test(test_what_cannot_be_told_is_recorded),
+      cmocka_unit_test(test_no_match_is_reported),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

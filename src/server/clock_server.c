@@ -5,7 +5,7 @@
 
 #include "base/fork.h"
 #include "base/log.h"
-#include "platform/futex.h"
+#include "held/parking.h"
 #include "platform/time.h"
 #include "wait/timer_queue.h"
 

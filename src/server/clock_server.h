@@ -5,8 +5,8 @@
 
 #include <timebase/clock_server.h>
 
+#include "held/pacer.h"
 #include "platform/mutex.h"
-#include "platform/pacer.h"
 #include "platform/thread.h"
 #include "server/factor_meter.h"
 #include "server/flow.h"

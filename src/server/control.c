@@ -1,6 +1,6 @@
 /* What any thread may tell a clock server to do. */
 #include "base/fork.h"
-#include "platform/futex.h"
+#include "held/parking.h"
 #include "platform/time.h"
 #include "server/clock_server.h"
 #include "wait/timer_queue.h"

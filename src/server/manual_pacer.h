@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "platform/pacer.h"
+#include "held/pacer.h"
 
 #define TB__MANUAL_PACER_START INT64_C(5000000000)
 

@@ -6,8 +6,8 @@
 #include <timebase/generic.h>
 #include <timebase/rate.h>
 
+#include "held/parking.h"
 #include "on_manual_source.h"
-#include "platform/futex.h"
 #include "wait/settle.h"
 
 #define FOREVER_NS INT64_C(3600000000000)

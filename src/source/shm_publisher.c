@@ -31,6 +31,7 @@ static void page_write(tb__page_t *page, const tb__page_copy_t *copy)
   atomic_store_explicit(&slot->publishers, copy->publishers, memory_order_release);
   atomic_store_explicit(&slot->state, (uint32_t)copy->state, memory_order_release);
   atomic_store_explicit(&slot->reason, copy->reason, memory_order_release);
+  atomic_store_explicit(&slot->jump_reason, copy->jump_reason, memory_order_release);
   atomic_store_explicit(&page->alive_ns, tb__steady_coarse_now_ns(), memory_order_relaxed);
   atomic_store_explicit(&page->version, next, memory_order_release);
 }
@@ -48,22 +49,39 @@ static void publish(tb_shm_publisher_t *publisher, const tb__page_copy_t *copy)
   tb__futex_wake_shared(&page->epoch_word);
 }
 
+/* In steady time that is not ours nobody knows how far it has run on but those who read it. */
+static int64_t time_left(const tb__page_t *page, const tb__course_t *course)
+{
+  uint64_t theirs = atomic_load(&page->time_namespace);
+  bool known = theirs != 0 && theirs == tb__time_namespace();
+  return course->rate > 0 && known ? tb__course_time(course, tb__steady_now_ns()) : course->time_ns;
+}
+
+/* Above those of a page of which nothing is left (its file was cut short): readers may have seen
+ * them. */
+static uint64_t first_epoch(void)
+{
+  int64_t now_ns = tb__system_now_ns();
+  return now_ns > 0 ? (uint64_t)now_ns : 0;
+}
+
 /* Takes over from whoever published before, whatever that left. */
 static void take_over(tb_shm_publisher_t *publisher)
 {
   tb__page_t *page = publisher->file.map;
   tb__page_copy_t last = {0};
-  if (!tb__page_load(page, &last)) last = (tb__page_copy_t){0};
-  int64_t before_ns = last.course.time_ns;
-  if (last.course.rate > 0) before_ns = tb__course_time(&last.course, tb__steady_now_ns());
+  if (!tb__page_load(page, &last)) last = (tb__page_copy_t){.epoch = first_epoch()};
   publisher->copy = last;
+  int64_t before_ns = time_left(page, &last.course);
+  tb__page_end_epoch(page, last.epoch, before_ns);
   atomic_store(&page->time_namespace, tb__time_namespace());
   atomic_store(&page->format, TB__PAGE_FORMAT);
   tb__page_copy_t copy = {.epoch = last.epoch + 1,
                           .before_ns = before_ns,
                           .publishers = last.publishers + 1,
                           .state = TB_CLOCK_WAITING,
-                          .reason = TB_JUMP_REASON_SOURCE_REPLACED};
+                          .reason = TB_JUMP_REASON_SOURCE_REPLACED,
+                          .jump_reason = TB_JUMP_REASON_SOURCE_REPLACED};
   page_write(page, &copy);
   atomic_store(&page->magic, TB__PAGE_MAGIC); /* the first one: it is a page from here on */
   publish(publisher, &copy);
@@ -126,11 +144,13 @@ static void anchor_locked(tb_shm_publisher_t *publisher, const tb_anchor_t *anch
   tb__page_copy_t next = *last;
   next.course = course_of(anchor);
   next.state = anchor->time_ns ? anchor->state : TB_CLOCK_WAITING;
-  next.reason = (uint32_t)reason;
+  next.reason = (uint16_t)reason;
   int64_t after_ns = course_now(&next.course, steady_ns);
   if ((before_ns == 0) != (after_ns == 0) || after_ns < before_ns) {
+    tb__page_end_epoch(publisher->file.map, next.epoch, before_ns);
     next.epoch++;
     next.before_ns = before_ns;
+    next.jump_reason = next.reason;
     publisher->has_run = false;
   }
   if (after_ns != before_ns || next.course.rate > 0) publisher->moved_ns = steady_ns;
@@ -139,6 +159,13 @@ static void anchor_locked(tb_shm_publisher_t *publisher, const tb_anchor_t *anch
   if (next.course.rate > 0) publisher->has_run = true;
   if (publisher->has_run && next.course.steady_ns == 0) next.course.steady_ns = steady_ns;
   publish(publisher, &next);
+}
+
+/* Its file was cut short, and perhaps filled with zeros since: nobody sees what is written. */
+static bool page_is_lost(const tb_shm_publisher_t *publisher)
+{
+  const tb__page_t *page = publisher->file.map;
+  return tb__shared_file_is_cut(&publisher->file) || atomic_load(&page->magic) != TB__PAGE_MAGIC;
 }
 
 tb_status_t tb_shm_publisher_anchor(tb_shm_publisher_t *publisher, const tb_anchor_t *anchor,
@@ -151,8 +178,9 @@ tb_status_t tb_shm_publisher_anchor(tb_shm_publisher_t *publisher, const tb_anch
   if (anchor->rate > 0 && anchor->bound.ns == INT64_MAX) return TB_ERR_INVALID;
   tb__mutex_lock(&publisher->mutex);
   anchor_locked(publisher, anchor, reason);
+  tb_status_t status = page_is_lost(publisher) ? TB_ERR_SYSTEM : TB_OK;
   tb__mutex_unlock(&publisher->mutex);
-  return TB_OK;
+  return status;
 }
 
 tb_status_t tb_shm_publisher_tick(tb_shm_publisher_t *publisher, int64_t time_ns,
@@ -168,6 +196,10 @@ static tb_status_t sink_tick(void *self, int64_t time_ns, tb_jump_reason_t reaso
 {
   tb_status_t status = tb_shm_publisher_tick(self, time_ns, reason);
   if (status == TB_OK) return TB_OK;
+  if (status == TB_ERR_SYSTEM)
+    return tb_error_set(error, status,
+                        "shared memory: the page's file was cut short by whoever may write it; "
+                        "open the publisher again");
   return tb_error_set(error, status, "shared memory: %s", tb_status_message(status));
 }
 

@@ -1,17 +1,18 @@
 /* Readers of its clocks look at the page themselves (clock/page.h). What is here dispatches jumps
  * and wakes who is due: the timeline is moved to where the page is, by ordinary anchors, at each
  * new epoch and, while somebody waits, at each tick. */
+#include <limits.h>
 #include <stdlib.h>
 #include <timebase/shm_source.h>
 
 #include "clock/source.h"
-#include "platform/futex.h"
+#include "held/parking.h"
 #include "platform/thread.h"
 #include "platform/time.h"
 #include "source/shm_file.h"
 #include "source/source_names.h"
 
-#define PROBE_NS INT64_C(1000000000) /* without a tick, while somebody waits */
+#define PROBE_NS INT64_C(1000000000) /* without a jump, or a tick while somebody waits */
 #define RETRY_NS INT64_C(1000000)
 
 typedef struct shm_view {
@@ -24,14 +25,17 @@ typedef struct shm_source {
   tb_source_t *source;
   tb_timeline_t *timeline;
   tb__page_view_t *view;
+  tb__guarded_map_t *guard; /* of the page */
   const tb__page_t *page;
   tb__thread_t jump_thread, tick_thread;
   _Atomic bool stopping;
   _Atomic uint32_t threads; /* futex: how many run */
+  _Atomic uint32_t nudges;  /* futex: raised for who waits for the file to come back */
   _Atomic uint64_t invalid;
 
   /* By the timeline's mutex. */
   tb__page_copy_t copy;   /* as the timeline was moved to last */
+  uint64_t epoch;         /* dispatched; 0: none */
   uint64_t version;       /* of the page then */
   uint64_t ignored_epoch; /* left by a publisher that is gone */
   bool cannot_run;        /* no pulse could be started: anchors are ticks */
@@ -77,14 +81,24 @@ static void set_time(shm_source_t *self, int64_t time_ns)
   tb__timeline_publish_locked(self->timeline);
 }
 
-/* A step back starts from the time that was. Only of the last epoch it is known exactly. */
+/* A jump starts from the last time of the epoch that was dispatched last: nobody in this process
+ * could read a later one. */
+TB_NO_THREAD_ANALYSIS
 static void enter_epoch(shm_source_t *self)
 {
-  int64_t left_ns = tb__page_time_left(self->view, &self->copy);
-  bool exact = self->copy.epoch == atomic_load(&self->view->epoch) + 1;
-  if (exact || left_ns > self->timeline->time_ns) set_time(self, left_ns);
-  tb__page_mark_reset(self->view, self->copy.epoch);
+  atomic_store(&self->view->settled_epoch, TB__PAGE_NO_EPOCH); /* before looking at marks */
+  tb__timeline_overtake_readers_locked(self->timeline);
+  set_time(self, tb__page_left(self->view, self->page, self->epoch));
+  tb__page_mark_prepare(self->view, self->copy.epoch);
   atomic_store(&self->view->foreign, is_foreign(self));
+}
+
+/* Time has gone back, and is not below where it was. */
+TB_NO_THREAD_ANALYSIS
+static void renew_epoch(shm_source_t *self)
+{
+  self->timeline->epoch = tb__epoch_take();
+  tb__timeline_publish_locked(self->timeline);
 }
 
 /* False: nonsense. */
@@ -92,11 +106,19 @@ static bool page_look(shm_source_t *self, bool *out_same, int64_t *out_ns)
 {
   do {
     if (!tb__page_load(self->page, &self->copy)) return false;
-    *out_same = self->copy.epoch == atomic_load(&self->view->epoch);
+    *out_same = self->copy.epoch == self->epoch;
     if (!*out_same) enter_epoch(self);
   } while (!tb__page_time(self->view, self->page, &self->copy, out_ns));
   self->version = self->copy.version;
   return true;
+}
+
+/* Each change of a page raises its version, and only some its epoch; one that starts from zeros
+ * begins with a higher epoch than any before it (take_over). */
+static bool is_of_another(const tb__page_copy_t *copy, const tb__page_copy_t *before)
+{
+  return copy->publishers != before->publishers ||
+         (int64_t)(copy->epoch - copy->version) > (int64_t)(before->epoch - before->version);
 }
 
 static tb_anchor_t steer(tb__pilot_t *base, int64_t time_ns, int64_t steady_ns)
@@ -110,12 +132,13 @@ static tb_anchor_t steer(tb__pilot_t *base, int64_t time_ns, int64_t steady_ns)
   pilot->is_sound = page_look(self, &same, &now_ns);
   if (!pilot->is_sound) return (tb_anchor_t){.time_ns = -1};
   atomic_store(&self->view->settled_epoch, TB__PAGE_NO_EPOCH);
-  base->reason = (tb_jump_reason_t)self->copy.reason;
+  if (!same) atomic_store(&self->view->epoch, TB__PAGE_NO_EPOCH);
+  base->reason = (tb_jump_reason_t)(same ? self->copy.reason : self->copy.jump_reason);
   base->replaced = NULL;
   if (same && (!self->view->following || now_ns < time_ns)) set_time(self, now_ns);
-  if (!same && time_ns && self->copy.publishers != pilot->before.publishers)
-    base->replaced = self->source;
+  if (!same && time_ns && is_of_another(&self->copy, &pilot->before)) base->replaced = self->source;
   pilot->passes_zero = !same && time_ns && !base->replaced && now_ns && !self->copy.before_ns;
+  if (!same && time_ns && now_ns >= self->timeline->time_ns) renew_epoch(self);
   if (!pilot->passes_zero) return anchor_of(self, now_ns, steady_ns);
   base->reason = TB_JUMP_REASON_RESET;
   return (tb_anchor_t)TB_ANCHOR_INIT;
@@ -136,8 +159,8 @@ static void ended(tb__pilot_t *base)
     return;
   }
   atomic_store(&self->view->lost, self->copy.state == TB_CLOCK_LOST);
-  atomic_store(&self->view->epoch, self->copy.epoch);
-  atomic_store(&self->view->settled_epoch, self->copy.epoch);
+  self->epoch = self->copy.epoch;
+  tb__page_settle(self->view, self->epoch);
   atomic_store(&self->view->page, self->page);
   atomic_fetch_add(&self->timeline->gate, 1);
   tb__futex_wake_all(&self->timeline->gate);
@@ -180,16 +203,81 @@ static void thread_end(shm_source_t *self)
   tb__futex_wake_all(&self->threads);
 }
 
+/* One of these waits on a page that is cut is not found by a wake any more: none is for ever. */
+static tb__deadline_t next_probe(void)
+{
+  return (tb__deadline_t){TB__DEADLINE_STEADY, tb__real_steady_now_ns() + PROBE_NS};
+}
+
+static void wake_who_waits_for_file(shm_source_t *self)
+{
+  atomic_fetch_add(&self->nudges, 1);
+  tb__futex_wake_kernel(&self->nudges, INT_MAX);
+}
+
+static tb_anchor_t steer_to_known(tb__pilot_t *base, int64_t time_ns, int64_t steady_ns)
+{
+  (void)steady_ns;
+  const shm_source_t *self = ((shm_pilot_t *)base)->self;
+  int64_t known_ns = tb__page_time_known(self->view);
+  tb_anchor_t anchor = TB_ANCHOR_INIT;
+  anchor.time_ns = known_ns > time_ns ? known_ns : time_ns;
+  anchor.state = TB_CLOCK_LOST;
+  return anchor;
+}
+
+/* The page is gone: time is stopped where anybody has seen it, and who was due then is woken. */
+static void stop_time(shm_source_t *self)
+{
+  tb_timeline_t *timeline = self->timeline;
+  shm_pilot_t pilot = {.pilot = {.steer = steer_to_known, .may_wait = true}, .self = self};
+  tb__mutex_lock(&timeline->mutex);
+  bool is_behind = timeline->time_ns && atomic_load(&self->view->page) &&
+                   (timeline->running || tb__page_time_known(self->view) > timeline->time_ns);
+  tb__mutex_unlock(&timeline->mutex);
+  if (is_behind) tb__timeline_steer(timeline, &pilot.pilot);
+}
+
+/* A page that had contents has none: its file was cut short, or cut and grown again. */
+static void look_for_loss(shm_source_t *self)
+{
+  tb__page_copy_t copy;
+  if (!atomic_load(&self->view->page) || tb__page_load(self->page, &copy)) return;
+  stop_time(self);
+  tb__mutex_lock(&self->timeline->mutex);
+  tb__waiters_tell_state_locked(self->timeline);
+  tb__mutex_unlock(&self->timeline->mutex);
+}
+
+/* Zeros that nobody shares are mapped: no futex there wakes anybody. */
+static void wait_for_file(shm_source_t *self)
+{
+  uint32_t seen = atomic_load(&self->nudges);
+  tb__mutex_lock(&self->timeline->mutex);
+  bool is_back =
+      tb__guarded_map_is_cut(self->guard) && tb__guarded_map_restore(self->guard, self->file.fd);
+  if (is_back) self->version = 0; /* whatever is there is news */
+  tb__mutex_unlock(&self->timeline->mutex);
+  if (is_back) wake_who_waits_for_file(self);
+  if (!is_back && !atomic_load(&self->stopping))
+    tb__futex_wait_kernel(&self->nudges, seen, next_probe());
+}
+
 static void *jump_run(void *argument)
 {
   shm_source_t *self = argument;
   while (!atomic_load(&self->stopping)) {
+    look_for_loss(self);
+    if (tb__guarded_map_is_cut(self->guard)) {
+      wait_for_file(self);
+      continue;
+    }
     uint32_t seen = atomic_load(&self->page->epoch_word);
     tb__page_copy_t copy;
     bool sound = tb__page_load(self->page, &copy);
     if (!sound || copy.epoch != atomic_load(&self->view->epoch)) follow(self);
-    if (!atomic_load(&self->stopping))
-      tb__futex_wait_shared(&self->page->epoch_word, seen, TB__NO_DEADLINE);
+    if (!atomic_load(&self->stopping) && !tb__guarded_map_is_cut(self->guard))
+      tb__futex_wait_shared(&self->page->epoch_word, seen, next_probe());
   }
   thread_end(self);
   return NULL;
@@ -215,8 +303,12 @@ static bool is_wanted(shm_source_t *self, uint32_t *out_wanted)
 
 static void wait_for_tick(shm_source_t *self, uint32_t seen)
 {
-  tb__deadline_t probe = {TB__DEADLINE_STEADY, tb__real_steady_now_ns() + PROBE_NS};
-  if (tb__futex_wait_shared(&self->page->tick_word, seen, probe)) return;
+  look_for_loss(self);
+  if (tb__guarded_map_is_cut(self->guard)) {
+    wait_for_file(self);
+    return;
+  }
+  if (tb__futex_wait_shared(&self->page->tick_word, seen, next_probe())) return;
   tb__mutex_lock(&self->timeline->mutex); /* the first move by a new publisher comes after it */
   if (!tb__shared_file_is_locked(&self->file)) atomic_store(&self->view->lost, true);
   tb__waiters_tell_state_locked(self->timeline);
@@ -252,6 +344,7 @@ static void threads_stop(shm_source_t *self)
   while ((running = atomic_load(&self->threads)) > 0) {
     atomic_fetch_add(&self->view->wanted, 1);
     tb__futex_wake_all(&self->view->wanted);
+    wake_who_waits_for_file(self);
     tb__futex_wake_shared(&self->page->tick_word);
     tb__futex_wake_shared(&self->page->epoch_word);
     tb__deadline_t soon = {TB__DEADLINE_STEADY, tb__real_steady_now_ns() + RETRY_NS};
@@ -283,6 +376,7 @@ static void view_leave(shm_source_t *self)
 {
   atomic_store(&self->view->page, NULL);
   atomic_store(&self->view->settled_epoch, TB__PAGE_NO_EPOCH);
+  atomic_store(&self->view->epoch, TB__PAGE_NO_EPOCH);
   atomic_fetch_add(&self->timeline->gate, 1);
   tb__futex_wake_all(&self->timeline->gate);
 }
@@ -296,7 +390,7 @@ static tb_status_t start(void *argument, tb_timeline_t *timeline)
   self->copy = (tb__page_copy_t){0};
   self->view->following = self->cannot_run = false;
   self->ignored_epoch = has_publisher ? TB__PAGE_NO_EPOCH : sound ? left.epoch : 0;
-  atomic_store(&self->view->epoch, 0);
+  self->epoch = 0;
   atomic_store(&self->view->lost, false);
   tb_timeline_set_state(timeline, has_publisher ? TB_CLOCK_WAITING : TB_CLOCK_NO_PUBLISHER);
   follow(self); /* so that the first clock tells its time from the start */
@@ -337,10 +431,12 @@ static tb_status_t create(shm_source_t *self, shm_view_t *view, tb_source_t **ou
   self->timeline = (*out)->timeline;
   self->page = self->file.map;
   self->view = &view->view;
-  view->map = (tb__shared_file_t){-1, self->file.map, self->file.size};
-  self->file.map = NULL; /* it lives as long as the timeline */
+  self->guard = self->file.guard;
+  view->map = (tb__shared_file_t){-1, self->file.map, self->file.guard};
+  self->file.map = self->file.guard = NULL; /* it lives as long as the timeline */
   view->view.free = view_free;
   atomic_init(&view->view.settled_epoch, TB__PAGE_NO_EPOCH);
+  atomic_init(&view->view.epoch, TB__PAGE_NO_EPOCH);
   self->timeline->view = &view->view;
   return TB_OK;
 }

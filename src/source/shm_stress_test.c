@@ -1,6 +1,6 @@
 /* Many threads at once on clocks that change between pages, a manual and an extrapolating source
- * and none, while publishers come and go and sources are destroyed. TB_TEST_SEED=n repeats the
- * choices (not the interleaving); TB_TEST_MS sets how long. */
+ * and none, while publishers come and go, sources are destroyed, and the process and its threads
+ * are stopped. */
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -16,8 +16,10 @@
 #include <timebase/timer.h>
 #include <unistd.h>
 
+#include "never_falls.h"
 #include "platform/time.h"
 #include "seed.h"
+#include "stopping.h"
 #include "test.h"
 
 #define CLOCKS 32
@@ -38,7 +40,10 @@ typedef struct world {
   char directory[64];
   tb_shm_options_t options;
   place_t places[PLACES];
-  tb_clock_t *clocks[CLOCKS];
+  tb_source_t *lasting[PAGES];
+  tb_clock_t *clocks[CLOCKS]; /* the last ones stay on the lasting sources */
+  never_falls_t seen[CLOCKS];
+  never_falls_reader_t readers[PAGES]; /* of those */
   tb_timer_queue_t *queue;
   _Atomic bool stop;         /* actors end */
   _Atomic uint32_t sleeping; /* threads that may be in a sleep without a limit */
@@ -74,11 +79,6 @@ static bool running(void)
 static tb_clock_t *any_clock(actor_t *actor)
 {
   return world.clocks[draw(actor, CLOCKS)];
-}
-
-static bool is_wall_time(const tb_clock_reading_t *reading)
-{
-  return reading->state == TB_CLOCK_INACTIVE || reading->state == TB_CLOCK_NO_SOURCE;
 }
 
 /* ---- sources ---- */
@@ -123,7 +123,7 @@ static void *change_sources(void *argument)
     tb_clock_t *own;
     pthread_mutex_lock(&world.places[i].mutex);
     tb_source_t *source = draw(actor, 8) ? world.places[i].source : NULL;
-    CHECK(!tb_clock_set_source(any_clock(actor), source));
+    CHECK(!tb_clock_set_source(world.clocks[draw(actor, CLOCKS - PAGES)], source));
     tb_clock_options_t options = {TB_TIME_ROS, world.places[i].source};
     bool brief = draw(actor, 4) == 0;
     if (brief) CHECK(!tb_clock_create(&options, &own));
@@ -155,9 +155,11 @@ static void *tick_locally(void *argument)
 static void publish_once(actor_t *actor, tb_shm_publisher_t *publisher, int64_t *time_ns)
 {
   tb_anchor_t anchor = TB_ANCHOR_INIT;
-  uint32_t dice = draw(actor, 64);
+  uint32_t dice = draw(actor, 64), back = draw(actor, 8);
   if (dice == 0)
-    *time_ns = draw(actor, 4) ? *time_ns / 2 + 1 : 0;
+    *time_ns = back ? *time_ns / 2 + 1 : 0;
+  else if (back == 0) /* soon it is past where it was */
+    *time_ns -= *time_ns > 5 * MS ? (int64_t)draw(actor, 5) * MS : 0;
   else
     *time_ns += (int64_t)draw(actor, dice == 1 ? 1000 : 3) * MS;
   anchor.time_ns = *time_ns;
@@ -194,22 +196,9 @@ static void *publish(void *argument)
 static void *read_clocks(void *argument)
 {
   actor_t *actor = argument;
-  tb_clock_reading_t last[CLOCKS] = {0};
   while (running()) {
     uint32_t i = draw(actor, CLOCKS);
-    tb_clock_reading_t reading;
-    tb_time_t time;
-    CHECK(!tb_clock_read(world.clocks[i], &reading));
-    CHECK(reading.epoch >= last[i].epoch);
-    CHECK(reading.epoch > last[i].epoch || is_wall_time(&reading) ||
-          reading.time.ns >= last[i].time.ns);
-    last[i] = reading;
-    CHECK(!tb_clock_now(world.clocks[i], &time));
-    uint64_t epoch = tb_clock_epoch(world.clocks[i]);
-    CHECK(epoch >= reading.epoch);
-    CHECK(epoch > reading.epoch || is_wall_time(&reading) || time.ns >= reading.time.ns);
-    tb_status_t status = tb_clock_try_now(world.clocks[i], &time);
-    CHECK(!status || status == TB_ERR_BUSY);
+    CHECK(never_falls_check(&world.seen[i], world.clocks[i]));
   }
   return NULL;
 }
@@ -357,12 +346,18 @@ static void world_open(void)
     pthread_mutex_init(&world.places[i].mutex, NULL);
     place_fill(i);
   }
+  for (int i = 0; i < PAGES; i++)
+    assert_ok(tb_shm_source_create(page_names[i], &world.options, NULL, &world.lasting[i]));
   for (int i = 0; i < CLOCKS; i++) {
-    tb_clock_options_t options = {TB_TIME_ROS, world.places[i % PLACES].source};
+    world.seen[i] = (never_falls_t)NEVER_FALLS_INIT;
+    tb_source_t *lasting = i < CLOCKS - PAGES ? NULL : world.lasting[i - CLOCKS + PAGES];
+    tb_clock_options_t options = {TB_TIME_ROS, lasting ? lasting : world.places[i % PLACES].source};
     assert_ok(tb_clock_create(&options, &world.clocks[i]));
   }
   assert_ok(tb_timer_queue_create(&world.queue));
   assert_ok(tb_timer_queue_start_thread(world.queue));
+  for (int i = 0; i < PAGES; i++)
+    never_falls_start(&world.readers[i], world.clocks[CLOCKS - PAGES + i]);
 }
 
 /* Sleepers without a limit end by themselves once time goes on: none may be lost. Some keep a
@@ -387,8 +382,12 @@ static void world_close(void)
 {
   char path[128];
   assert_ok(tb_timer_queue_destroy(world.queue));
+  for (int i = 0; i < PAGES; i++)
+    never_falls_stop(&world.readers[i]);
   for (int i = 0; i < CLOCKS; i++)
     assert_ok(tb_clock_destroy(world.clocks[i]));
+  for (int i = 0; i < PAGES; i++)
+    assert_ok(tb_source_destroy(world.lasting[i]));
   for (uint32_t i = 0; i < PLACES; i++)
     place_clear(i);
   for (int i = 0; i < PAGES; i++) {
@@ -399,9 +398,8 @@ static void world_close(void)
   if (atomic_load(&world.failure)) fail_msg("%s", atomic_load(&world.failure));
 }
 
-static void test_everything_at_once_on_pages(void **state)
+static void run_all(void)
 {
-  (void)state;
   static void *(*const roles[])(void *) = {
       publish,         publish,      publish,      change_sources, change_sources,
       destroy_sources, tick_locally, read_clocks,  read_clocks,    sleep_often,
@@ -409,8 +407,7 @@ static void test_everything_at_once_on_pages(void **state)
   };
   enum { ACTORS = sizeof roles / sizeof *roles, MOVERS = 7 };
   actor_t actors[ACTORS];
-  const char *text = getenv("TB_TEST_MS");
-  int64_t until_ns = tb__steady_now_ns() + (text ? strtoll(text, NULL, 10) : 1000) * MS;
+  int64_t until_ns = tb__steady_now_ns() + test_duration_ms(1000) * MS;
   uint64_t seed = test_seed();
   world_open();
   for (uint32_t i = 0; i < ACTORS; i++) {
@@ -426,6 +423,12 @@ static void test_everything_at_once_on_pages(void **state)
   for (uint32_t i = MOVERS; i < ACTORS; i++)
     pthread_join(actors[i].thread, NULL);
   world_close();
+}
+
+static void test_everything_at_once_on_pages(void **state)
+{
+  (void)state;
+  stopping_run(run_all, test_seed());
 }
 
 int main(void)

@@ -6,7 +6,7 @@
 #include "clock/default_source.h"
 #include "clock/delay.h"
 #include "clock/running.h"
-#include "platform/futex.h"
+#include "held/parking.h"
 
 tb_status_t tb_source_create(const tb_source_ops_t *ops, void *self, tb_source_t **out)
 {

@@ -2,8 +2,8 @@
 
 #include "clock/delay.h"
 #include "clock/step.h"
-#include "platform/held_time.h"
-#include "platform/parking.h"
+#include "held/held_time.h"
+#include "held/parking.h"
 #include "wait/settle.h"
 
 tb_status_t tb_testing_hold_os_time(void)

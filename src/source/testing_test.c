@@ -11,10 +11,10 @@
 #include <timebase/rate.h>
 #include <timebase/testing.h>
 
+#include "held/held_time.h"
+#include "held/pacer.h"
+#include "held/parking.h"
 #include "on_manual_source.h"
-#include "platform/futex.h"
-#include "platform/held_time.h"
-#include "platform/pacer.h"
 #include "platform/time.h"
 #include "waiting.h"
 

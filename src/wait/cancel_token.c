@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "clock/delay.h"
-#include "platform/futex.h"
+#include "held/parking.h"
 
 struct tb_cancel_token {
   tb__mutex_t mutex; /* nothing is locked under it, and it is locked under nothing */

@@ -4,7 +4,7 @@
 #include <timebase/jump.h>
 #include <timebase/timeline.h>
 
-#include "platform/futex.h"
+#include "held/parking.h"
 #include "platform/mutex.h"
 #include "platform/time.h"
 #include "wait/sleeper.h"

@@ -5,7 +5,7 @@
 
 #include <timebase/clock.h>
 
-#include "platform/pacer.h"
+#include "held/pacer.h"
 
 /* Where it begins. */
 #define TB__CLOCK_PACER_START INT64_C(1000000000)

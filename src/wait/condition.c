@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "clock/delay.h"
-#include "platform/futex.h"
+#include "held/parking.h"
 #include "wait/sleeper.h"
 
 struct tb_cond {

@@ -12,7 +12,15 @@ struct tb_rate {
   uint64_t deadline; /* end of the current period */
   uint64_t epoch;    /* of the clock, to which `deadline` belongs */
   bool at_once;      /* the last call did not wait */
-  _Atomic bool busy; /* a thread is in a call */
+
+  /* What calls that failed had to report, for the next that does not. */
+  bool reanchored;
+  int64_t late_ns;
+
+  tb__mutex_t mutex;      /* nothing is locked under it; it guards: */
+  bool busy;              /* a thread is in a call */
+  bool destroyed;         /* that thread frees it */
+  tb__sleeper_t *sleeper; /* of that thread, or NULL */
 };
 
 typedef struct pace {
@@ -22,6 +30,7 @@ typedef struct pace {
   uint64_t epoch;
   int64_t late_ns;
   bool reanchored;
+  bool moved; /* by a jump that came before the call */
 } pace_t;
 
 /* A first period that starts now. */
@@ -35,7 +44,8 @@ static tb_status_t rate_anchor(tb_rate_t *rate)
     if (rate->clock->closed) status = TB_ERR_CLOSED;
     rate->deadline = tb__timeline_elapsed_locked(timeline) + (uint64_t)rate->period_ns;
     rate->epoch = tb_clock_epoch(rate->clock);
-    rate->at_once = false;
+    rate->at_once = rate->reanchored = false;
+    rate->late_ns = 0;
     tb__clock_unlock(timeline);
   }
   tb__clock_leave(rate->clock);
@@ -49,6 +59,7 @@ static tb_status_t rate_create(tb_clock_t *clock, tb_duration_t period, tb_rate_
   tb_rate_t *rate = calloc(1, sizeof *rate);
   if (!rate) return TB_ERR_NO_MEMORY;
   tb__clock_ref(clock);
+  tb__mutex_init(&rate->mutex);
   rate->clock = clock;
   rate->period_ns = period.ns;
   tb_status_t status = rate_anchor(rate);
@@ -71,11 +82,51 @@ tb_status_t tb_steady_clock_rate_create(tb_steady_clock_t *clock, tb_duration_t 
   return clock ? rate_create(&clock->core, period, out) : TB_ERR_INVALID;
 }
 
+static void rate_free(tb_rate_t *rate)
+{
+  tb__mutex_fini(&rate->mutex);
+  tb__clock_unref(rate->clock);
+  free(rate);
+}
+
 void tb_rate_destroy(tb_rate_t *rate)
 {
   if (!rate) return;
-  tb__clock_unref(rate->clock);
-  free(rate);
+  tb__mutex_lock(&rate->mutex);
+  bool busy = rate->busy && !tb__is_forked(); /* in a child that thread is not there */
+  rate->destroyed = true;
+  if (busy && rate->sleeper) tb__sleeper_mark(rate->sleeper, TB__MARK_CLOSED);
+  tb__mutex_unlock(&rate->mutex);
+  if (!busy) rate_free(rate);
+}
+
+/* One thread at a time is in a call. */
+static tb_status_t rate_enter(tb_rate_t *rate)
+{
+  if (tb__is_forked()) return TB_ERR_FORKED;
+  tb__mutex_lock(&rate->mutex);
+  tb_status_t status = rate->destroyed ? TB_ERR_CLOSED : rate->busy ? TB_ERR_BUSY : TB_OK;
+  if (!status) rate->busy = true;
+  tb__mutex_unlock(&rate->mutex);
+  return status;
+}
+
+/* The one who is in a call and waits with `sleeper`, or does not any more (NULL). */
+static void rate_set_sleeper(tb_rate_t *rate, tb__sleeper_t *sleeper)
+{
+  tb__mutex_lock(&rate->mutex);
+  rate->sleeper = sleeper;
+  if (sleeper && rate->destroyed) tb__sleeper_mark(sleeper, TB__MARK_CLOSED);
+  tb__mutex_unlock(&rate->mutex);
+}
+
+static void rate_leave(tb_rate_t *rate)
+{
+  tb__mutex_lock(&rate->mutex);
+  rate->busy = false;
+  bool destroyed = rate->destroyed;
+  tb__mutex_unlock(&rate->mutex);
+  if (destroyed) rate_free(rate);
 }
 
 /* What this call waits for, and what the next one will. */
@@ -87,8 +138,8 @@ static void pace_plan(tb__sleeper_t *sleeper, const tb_timeline_t *timeline)
   uint64_t period = (uint64_t)rate->period_ns;
   uint64_t elapsed = tb__timeline_elapsed_locked(timeline);
   pace->epoch = tb_clock_epoch(rate->clock);
-  pace->reanchored = pace->epoch != rate->epoch;
-  pace->deadline = pace->reanchored ? elapsed + period : rate->deadline;
+  pace->moved = pace->reanchored = pace->epoch != rate->epoch;
+  pace->deadline = pace->moved ? elapsed + period : rate->deadline;
   pace->next = pace->deadline + period;
   bool due = !tb__deadline_before(elapsed, pace->deadline);
   if (due) pace->late_ns = (int64_t)(elapsed - pace->deadline);
@@ -99,6 +150,28 @@ static void pace_plan(tb__sleeper_t *sleeper, const tb_timeline_t *timeline)
   sleeper->waiter.deadline = due && rate->at_once ? elapsed + 1 : pace->deadline;
 }
 
+/* The result of a call, with what those before it could not report. */
+static tb_rate_result_t result_of(tb_rate_t *rate)
+{
+  tb_rate_result_t result = {
+      .late = rate->late_ns > 0, .reanchored = rate->reanchored, .late_by = {rate->late_ns}};
+  rate->reanchored = false;
+  rate->late_ns = 0;
+  return result;
+}
+
+/* A call that failed has not used up its period: while that is the one that it was late for, the
+ * next call finds it late too. */
+static void rate_note(tb_rate_t *rate, const pace_t *pace, tb_status_t status)
+{
+  bool counts_anew = pace->sleeper.repaced || pace->moved;
+  if (!status || counts_anew) rate->reanchored |= pace->reanchored;
+  if ((!status || pace->sleeper.repaced) && pace->late_ns > rate->late_ns)
+    rate->late_ns = pace->late_ns;
+  rate->deadline = status ? pace->deadline : pace->next;
+  rate->epoch = pace->epoch;
+}
+
 static tb_status_t rate_sleep(tb_rate_t *rate, const tb_wait_options_t *options,
                               tb_rate_result_t *result)
 {
@@ -107,20 +180,20 @@ static tb_status_t rate_sleep(tb_rate_t *rate, const tb_wait_options_t *options,
       tb__sleeper_init(&pace.sleeper, rate->clock, TB__GOAL_PACE, rate->period_ns, options);
   if (status) return status;
   pace.sleeper.plan = pace_plan;
+  rate_set_sleeper(rate, &pace.sleeper);
   status = tb__sleeper_run(&pace.sleeper);
+  rate_set_sleeper(rate, NULL);
   if (pace.sleeper.repaced) {
     pace.deadline = pace.sleeper.waiter.deadline;
     pace.next = pace.deadline + (uint64_t)rate->period_ns;
     pace.epoch = pace.sleeper.epoch;
     pace.reanchored = true;
   }
-  rate->deadline = status ? pace.deadline : pace.next;
-  rate->epoch = pace.epoch;
+  rate_note(rate, &pace, status);
   if (status) return status;
   rate->at_once = !pace.sleeper.waited;
-  if (result)
-    *result = (tb_rate_result_t){
-        .late = pace.late_ns > 0, .reanchored = pace.reanchored, .late_by = {pace.late_ns}};
+  tb_rate_result_t reported = result_of(rate);
+  if (result) *result = reported;
   return TB_OK;
 }
 
@@ -128,19 +201,19 @@ tb_status_t tb_rate_sleep(tb_rate_t *rate, const tb_wait_options_t *options,
                           tb_rate_result_t *result)
 {
   if (!rate) return TB_ERR_INVALID;
-  if (tb__is_forked()) return TB_ERR_FORKED;
-  if (atomic_exchange(&rate->busy, true)) return TB_ERR_BUSY;
-  tb_status_t status = rate_sleep(rate, options, result);
-  atomic_store(&rate->busy, false);
+  tb_status_t status = rate_enter(rate);
+  if (status) return status;
+  status = rate_sleep(rate, options, result);
+  rate_leave(rate);
   return status;
 }
 
 tb_status_t tb_rate_reset(tb_rate_t *rate)
 {
   if (!rate) return TB_ERR_INVALID;
-  if (tb__is_forked()) return TB_ERR_FORKED;
-  if (atomic_exchange(&rate->busy, true)) return TB_ERR_BUSY;
-  tb_status_t status = rate_anchor(rate);
-  atomic_store(&rate->busy, false);
+  tb_status_t status = rate_enter(rate);
+  if (status) return status;
+  status = rate_anchor(rate);
+  rate_leave(rate);
   return status;
 }

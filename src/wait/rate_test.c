@@ -1,4 +1,5 @@
 #include <pthread.h>
+#include <timebase/cancel_token.h>
 #include <timebase/generic.h>
 #include <timebase/manual_source.h>
 
@@ -55,13 +56,18 @@ static void *pace_thread(void *argument)
 }
 
 /* Returns when the call waits. */
-static pacing_t *start(fixture_t *f, uint32_t flags)
+static pacing_t *start_with(fixture_t *f, tb_wait_options_t options)
 {
   static pacing_t p;
-  p = (pacing_t){.rate = f->rate, .options.flags = flags};
+  p = (pacing_t){.rate = f->rate, .options = options};
   pthread_create(&p.thread, NULL, pace_thread, &p);
   wait_for_waiters(f->clock, 1);
   return &p;
+}
+
+static pacing_t *start(fixture_t *f, uint32_t flags)
+{
+  return start_with(f, (tb_wait_options_t){.flags = flags});
 }
 
 static void finish(pacing_t *p, int64_t late_s, bool reanchored)
@@ -245,6 +251,108 @@ static void test_S5_a_wait_that_fails_keeps_its_period(void **state)
   assert_ok(tb_cancel_token_destroy(token));
 }
 
+static void expect_timeout(fixture_t *f)
+{
+  tb_wait_options_t options = {.limit = {1}};
+  tb_rate_result_t result = {false, false, {-1}};
+  assert_status(tb_rate_sleep(f->rate, &options, &result), TB_ERR_TIMEOUT);
+  assert_int_equal(result.late_by.ns, -1); /* untouched */
+}
+
+static void test_S9_a_limit_that_passes_after_a_jump_keeps_that_periods_count_anew(void **state)
+{
+  fixture_t *f = *state;
+  set(f, 50);
+  expect_timeout(f);
+  expect_timeout(f);
+  expect_end_at(f, 60, 0, true);
+  expect_end_at(f, 70, 0, false);
+  tb_source_t *other;
+  assert_ok(tb_manual_source_create(&other));
+  assert_ok(tb_manual_source_set(other, 1000 * S));
+  assert_ok(tb_clock_set_source(f->clock, other));
+  expect_timeout(f);
+  assert_ok(tb_clock_set_source(f->clock, f->source)); /* 70 */
+  expect_timeout(f);
+  expect_end_at(f, 80, 0, true);
+  expect_end_at(f, 90, 0, false);
+  assert_ok(tb_source_destroy(other));
+}
+
+static void test_S9_a_cancelled_wait_keeps_a_jump_that_came_in_it(void **state)
+{
+  fixture_t *f = *state;
+  tb_cancel_token_t *token;
+  assert_ok(tb_cancel_token_create(&token));
+  pacing_t *p = start_with(f, (tb_wait_options_t){.token = token});
+  set(f, 20);
+  tb_cancel_token_cancel(token);
+  finish_failed(p, TB_ERR_CANCELLED);
+  expect_end_at(f, 30, 0, true);
+  expect_end_at(f, 40, 0, false);
+  assert_ok(tb_cancel_token_destroy(token));
+}
+
+static void test_S3_a_wait_that_a_flag_fails_keeps_the_jump_before_it(void **state)
+{
+  fixture_t *f = *state;
+  set(f, 50);
+  pacing_t *p = start(f, TB_WAIT_FAIL_ON_ANY & ~TB_WAIT_FAIL_ON_FORWARD);
+  assert_ok(tb_clock_set_source(f->clock, NULL));
+  finish_failed(p, TB_ERR_CLOCK_CHANGED);
+  assert_ok(tb_clock_set_source(f->clock, f->source));
+  expect_end_at(f, 60, 0, true);
+  set(f, 50);
+  p = start_with(f, (tb_wait_options_t){.flags = TB_WAIT_FAIL_ON_FORWARD, .forward_min = {S}});
+  set(f, 55);
+  finish_failed(p, TB_ERR_JUMP_FORWARD);
+  expect_end_at(f, 60, 0, true);
+  expect_end_at(f, 70, 0, false);
+}
+
+static void test_S9_a_wait_that_fails_keeps_how_late_it_was(void **state)
+{
+  fixture_t *f = *state;
+  set(f, 113);
+  expect_at_once(f, 3, false);
+  set(f, 124);
+  expect_timeout(f); /* 4 s late, but not at once again */
+  pacing_t *p = start(f, 0);
+  set(f, 125);
+  finish(p, 4, false);
+  set(f, 133);
+  expect_at_once(f, 3, false);
+  set(f, 144);
+  tb_cancel_token_t *token;
+  assert_ok(tb_cancel_token_create(&token));
+  p = start_with(f, (tb_wait_options_t){.token = token});
+  set(f, 50); /* the period that it was late for is no more */
+  tb_cancel_token_cancel(token);
+  finish_failed(p, TB_ERR_CANCELLED);
+  expect_end_at(f, 60, 4, true);
+  expect_end_at(f, 70, 0, false);
+  assert_ok(tb_cancel_token_destroy(token));
+}
+
+static void test_S9_reset_has_nothing_left_to_report(void **state)
+{
+  fixture_t *f = *state;
+  set(f, 50);
+  expect_timeout(f);
+  assert_ok(tb_rate_reset(f->rate));
+  expect_end_at(f, 60, 0, false);
+}
+
+static void test_L1_destroying_a_rate_ends_the_wait_of_another_thread(void **state)
+{
+  fixture_t *f = *state;
+  pacing_t *p = start(f, 0);
+  tb_rate_destroy(f->rate); /* returns at once: it may be a jump callback that calls it */
+  finish_failed(p, TB_ERR_CLOSED);
+  assert_ok(tb_rate_create(f->clock, ((tb_duration_t){10 * S}), &f->rate));
+  expect_end_at(f, 110, 0, false);
+}
+
 /* However the late ends fall: never two returns at once on one time. */
 static void test_S9_a_rate_faster_than_the_clock_blocks_until_the_next_tick(void **state)
 {
@@ -358,6 +466,12 @@ int main(void)
       WITH_RATE(test_S9_clock_change_counts_from_the_new_time),
       WITH_RATE(test_S3_flags_fail_a_rate),
       WITH_RATE(test_S5_a_wait_that_fails_keeps_its_period),
+      WITH_RATE(test_S9_a_limit_that_passes_after_a_jump_keeps_that_periods_count_anew),
+      WITH_RATE(test_S9_a_cancelled_wait_keeps_a_jump_that_came_in_it),
+      WITH_RATE(test_S3_a_wait_that_a_flag_fails_keeps_the_jump_before_it),
+      WITH_RATE(test_S9_a_wait_that_fails_keeps_how_late_it_was),
+      WITH_RATE(test_S9_reset_has_nothing_left_to_report),
+      WITH_RATE(test_L1_destroying_a_rate_ends_the_wait_of_another_thread),
       WITH_RATE(test_S9_a_rate_faster_than_the_clock_blocks_until_the_next_tick),
       WITH_RATE(test_S9_reset_starts_a_new_first_period),
       cmocka_unit_test(test_S9_every_kind_of_clock_and_never_early),

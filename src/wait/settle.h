@@ -4,7 +4,7 @@
 
 #include <timebase/manual_source.h>
 
-#include "platform/activity.h"
+#include "held/activity.h"
 #include "platform/futex.h"
 #include "wait/sleeper.h"
 

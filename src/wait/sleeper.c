@@ -4,8 +4,8 @@
 
 #include "clock/delay.h"
 #include "clock/step.h"
-#include "platform/futex.h"
-#include "platform/held_time.h"
+#include "held/held_time.h"
+#include "held/parking.h"
 #include "platform/time.h"
 #include "wait/cancel_token.h"
 #include "wait/timer_queue.h"

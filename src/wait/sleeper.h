@@ -17,8 +17,8 @@
 #include <timebase/sleep.h>
 
 #include "clock/clock.h"
-#include "platform/activity.h"
-#include "platform/futex.h"
+#include "held/activity.h"
+#include "held/parking.h"
 
 typedef enum tb__goal {
   TB__GOAL_UNTIL, /* the clock tells a time */

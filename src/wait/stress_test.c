@@ -1,6 +1,7 @@
 /* Many threads at once on a few clocks: readers, sleepers, handlers, timers, ticks, changes of
  * sources and of the default, limits, sources that run on by themselves, held time and forks.
- * TB_TEST_SEED=n repeats the choices (not the interleaving); TB_TEST_MS sets how long. */
+ * Once time is held now and then; once the process and its threads are stopped instead, and time
+ * never falls. */
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -16,8 +17,10 @@
 #include <timebase/timer.h>
 #include <unistd.h>
 
+#include "never_falls.h"
 #include "platform/time.h"
 #include "seed.h"
+#include "stopping.h"
 #include "test.h"
 
 #define CLOCKS  3
@@ -29,6 +32,7 @@ typedef struct world {
   tb_source_t *sources[SOURCES];
   tb_source_t *moved[SOURCES]; /* manual: themselves, or what they wrap */
   tb_clock_t *clocks[CLOCKS];
+  never_falls_t seen[CLOCKS]; /* if time is not held */
   tb_timer_queue_t *queue;
   _Atomic bool stop;         /* actors end */
   _Atomic uint32_t holds;    /* a reading under way then may be later than those to come */
@@ -112,6 +116,16 @@ static void *read_clocks(void *argument)
     uint64_t epoch = tb_clock_epoch(world.clocks[i]);
     CHECK(epoch >= epochs[i]);
     epochs[i] = epoch;
+  }
+  return NULL;
+}
+
+static void *check_clocks(void *argument)
+{
+  actor_t *actor = argument;
+  while (running()) {
+    uint32_t i = draw(actor, CLOCKS);
+    CHECK(never_falls_check(&world.seen[i], world.clocks[i]));
   }
   return NULL;
 }
@@ -454,6 +468,8 @@ static void *fork_often(void *argument)
 static void world_open(void)
 {
   atomic_store(&world.stop, false);
+  for (int i = 0; i < CLOCKS; i++)
+    world.seen[i] = (never_falls_t)NEVER_FALLS_INIT;
   for (int i = 0; i < SOURCES; i++) {
     assert_ok(tb_manual_source_create(&world.moved[i]));
     world.sources[i] = world.moved[i];
@@ -497,17 +513,15 @@ static bool ends_first(void *(*role)(void *))
   return role == change_sources || role == change_default || role == hold_time;
 }
 
-static void test_everything_at_once(void **state)
+#define ROLES                                                                                      \
+  move_time, move_time, sleep_often, sleep_often, sleep_often, run_timers, set_timers,             \
+      handle_jumps, change_sources, change_default, change_default, fork_often
+#define ACTORS 14
+
+static void run_all(void *(*const roles[ACTORS])(void *))
 {
-  (void)state;
-  static void *(*const roles[])(void *) = {
-      read_clocks,    move_time,      move_time,  sleep_often,  sleep_often,
-      sleep_often,    run_timers,     set_timers, handle_jumps, change_sources,
-      change_default, change_default, hold_time,  fork_often};
-  enum { ACTORS = sizeof roles / sizeof *roles };
   actor_t actors[ACTORS];
-  const char *text = getenv("TB_TEST_MS");
-  int64_t until_ns = tb__real_steady_now_ns() + (text ? strtoll(text, NULL, 10) : 1000) * MS;
+  int64_t until_ns = tb__real_steady_now_ns() + test_duration_ms(1000) * MS;
   uint64_t seed = test_seed();
   callback_actor.random = seed * UINT64_C(0x9E3779B97F4A7C15) + 1;
   world_open();
@@ -526,9 +540,30 @@ static void test_everything_at_once(void **state)
   world_close();
 }
 
+static void check_all(void)
+{
+  static void *(*const roles[ACTORS])(void *) = {ROLES, check_clocks, check_clocks};
+  run_all(roles);
+}
+
+static void test_C6_time_never_falls_whoever_is_stopped(void **state)
+{
+  (void)state;
+  stopping_run(check_all, test_seed());
+}
+
+static void test_everything_at_once(void **state)
+{
+  (void)state;
+  static void *(*const roles[ACTORS])(void *) = {ROLES, read_clocks, hold_time};
+  run_all(roles);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(
+          test_C6_time_never_falls_whoever_is_stopped), /* first: nothing is used yet */
       cmocka_unit_test(test_everything_at_once),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-#include "platform/futex.h"
+#include "held/parking.h"
 #include "platform/time.h"
 #include "wait/timer_queue.h"
 
@@ -74,6 +74,8 @@ tb_status_t tb_steady_clock_timer_create(tb_timer_queue_t *queue, tb_steady_cloc
   return timer_create_on(queue, &clock->core, &model, &rest, out);
 }
 
+/* A destroyed timer whose call runs changes nothing any more: its id is freed at the end of the
+ * call. */
 static void timer_stop_locked(tb_timer_t *timer)
 {
   tb__lane_t *lane = timer->lane;
@@ -113,7 +115,7 @@ tb_status_t tb_timer_start(tb_timer_t *timer)
   tb_timeline_t *timeline;
   tb_status_t status = tb__lane_lock_settled(lane, &timeline);
   if (status) return status;
-  if (lane->closed) {
+  if (lane->closed || timer->destroyed) {
     status = TB_ERR_CLOSED;
   } else {
     timer_start_locked(timer, timeline);
@@ -128,11 +130,15 @@ tb_status_t tb_timer_stop(tb_timer_t *timer)
 {
   if (!timer) return TB_ERR_INVALID;
   if (tb__is_forked()) return TB_ERR_FORKED;
-  tb_timeline_t *timeline = tb__clock_lock(timer->lane->clock);
-  timer_stop_locked(timer);
-  tb__lane_rearm_locked(timer->lane, timeline);
+  tb__lane_t *lane = timer->lane;
+  tb_timeline_t *timeline = tb__clock_lock(lane->clock);
+  bool destroyed = timer->destroyed;
+  if (!destroyed) {
+    timer_stop_locked(timer);
+    tb__lane_rearm_locked(lane, timeline);
+  }
   tb__clock_unlock(timeline);
-  return TB_OK;
+  return destroyed ? TB_ERR_CLOSED : TB_OK;
 }
 
 /* One call of a queue runs at a time, so the one that runs now has ended when the count moves: the
@@ -163,7 +169,9 @@ tb_status_t tb_timer_stop_wait(tb_timer_t *timer, tb_duration_t limit)
   tb_timeline_t *timeline = tb__clock_lock(lane->clock);
   bool executing = timer->executing;
   uint32_t ended = atomic_load(&queue->calls_ended);
-  if (executing && tb__timer_queue_runs_here(queue)) {
+  if (timer->destroyed) {
+    status = TB_ERR_CLOSED;
+  } else if (executing && tb__timer_queue_runs_here(queue)) {
     status = TB_ERR_DEADLOCK;
   } else {
     timer_stop_locked(timer);
@@ -181,10 +189,15 @@ tb_status_t tb_timer_set_period(tb_timer_t *timer, tb_duration_t period)
   if (!timer || period.ns <= 0) return TB_ERR_INVALID;
   if (tb__is_forked()) return TB_ERR_FORKED;
   tb_timeline_t *timeline = tb__clock_lock(timer->lane->clock);
-  bool has_period = timer->mode != TB_TIMER_ONE_SHOT_AT;
-  if (has_period) timer->period_ns = period.ns;
+  tb_status_t status = TB_OK;
+  if (timer->destroyed)
+    status = TB_ERR_CLOSED;
+  else if (timer->mode == TB_TIMER_ONE_SHOT_AT)
+    status = TB_ERR_INVALID;
+  else
+    timer->period_ns = period.ns;
   tb__clock_unlock(timeline);
-  return has_period ? TB_OK : TB_ERR_INVALID;
+  return status;
 }
 
 TB_NO_THREAD_ANALYSIS
@@ -218,11 +231,13 @@ static tb_status_t timer_deadline(const tb_timer_t *timer, int64_t *out_ns)
   tb_status_t status = tb__lane_lock_settled(lane, &timeline);
   if (status) return status;
   int64_t key = INT64_MAX;
-  if (timer->late)
+  if (timer->destroyed)
+    status = TB_ERR_CLOSED;
+  else if (timer->late)
     key = tb__lane_rest(lane, tb__timer_id(timer))->late_key;
   else if (tb__timer_is_queued(timer))
     key = timer->key;
-  status = deadline_of_key(lane, timeline, key, out_ns);
+  if (!status) status = deadline_of_key(lane, timeline, key, out_ns);
   tb__clock_unlock(timeline);
   return status;
 }
@@ -292,9 +307,11 @@ void tb_timer_destroy(tb_timer_t *timer)
   if (!timer || tb__is_forked()) return; /* its memory is the queue's */
   tb__lane_t *lane = timer->lane;
   tb_timeline_t *timeline = tb__clock_lock(lane->clock);
-  timer_stop_locked(timer);
-  tb__lane_rearm_locked(lane, timeline);
-  timer->destroyed = true;
-  if (!timer->executing) tb__lane_free_id_locked(lane, tb__timer_id(timer));
+  if (!timer->destroyed) { /* else by another thread, while its callback runs, which calls this */
+    timer_stop_locked(timer);
+    tb__lane_rearm_locked(lane, timeline);
+    timer->destroyed = true;
+    if (!timer->executing) tb__lane_free_id_locked(lane, tb__timer_id(timer));
+  }
   tb__clock_unlock(timeline);
 }

@@ -1,8 +1,12 @@
-/* Timers against a model that looks at all of them, under random calls: TB_TEST_SEED=n repeats. */
+/* Timers against a model that looks at all of them, under random calls, while others read the
+ * clocks and are stopped. */
 #include <stdlib.h>
 #include <timebase/generic.h>
 
+#include "never_falls.h"
 #include "on_manual_source.h"
+#include "seed.h"
+#include "stopping.h"
 #include "wait/timer_queue.h"
 
 #define TIMERS 60
@@ -26,10 +30,7 @@ static int called[TIMERS], expected[TIMERS], calls;
 
 static uint32_t draw(uint32_t below)
 {
-  random_state ^= random_state << 13;
-  random_state ^= random_state >> 7;
-  random_state ^= random_state << 17;
-  return (uint32_t)((random_state >> 20) % below);
+  return (uint32_t)((test_random(&random_state) >> 20) % below);
 }
 
 static void note_call(tb_timer_t *timer, const tb_timer_info_t *info, void *user)
@@ -157,12 +158,13 @@ static void check_deadlines(const fixture_t *f)
   }
 }
 
-static void test_M2_M5_calls_and_deadlines_agree_with_a_model(void **state)
+static void agree_with_model(void)
 {
-  fixture_t *f = *state;
-  const char *seed = getenv("TB_TEST_SEED");
-  random_state = seed ? strtoull(seed, NULL, 10) : 20261121;
-  print_message("TB_TEST_SEED=%llu\n", (unsigned long long)random_state);
+  static never_falls_reader_t readers[2];
+  void *state;
+  setup_with_queue(&state);
+  fixture_t *f = state;
+  random_state = test_seed() * UINT64_C(0x9E3779B97F4A7C15);
   now_ns = 1000;
   tb_clock_t *holders[2]; /* so that neither source is ever without a clock */
   sources[0] = f->source;
@@ -174,6 +176,8 @@ static void test_M2_M5_calls_and_deadlines_agree_with_a_model(void **state)
   assert_ok(tb_manual_source_set(f->source, now_ns));
   for (int i = 0; i < TIMERS; i++)
     create(f, &models[i]);
+  for (int i = 0; i < 2; i++)
+    never_falls_start(&readers[i], clocks[i]);
   for (int step = 0; step < STEPS; step++) {
     model_t *model = &models[draw(TIMERS)];
     uint32_t choice = draw(18);
@@ -195,6 +199,8 @@ static void test_M2_M5_calls_and_deadlines_agree_with_a_model(void **state)
     if (step % 211 == 0) change_source();
     if (draw(16) == 0) check_deadlines(f); /* which puts right what was put off */
   }
+  for (int i = 0; i < 2; i++)
+    never_falls_stop(&readers[i]);
   for (int i = 0; i < TIMERS; i++)
     tb_timer_destroy(models[i].timer);
   assert_ok(tb_clock_set_source(f->clock, f->source));
@@ -202,12 +208,23 @@ static void test_M2_M5_calls_and_deadlines_agree_with_a_model(void **state)
   for (int i = 0; i < 2; i++)
     tb_clock_destroy(holders[i]);
   assert_ok(tb_source_destroy(sources[1]));
+  teardown_with_queue(&state);
+}
+
+static void test_M2_M5_C6_calls_and_deadlines_agree_with_a_model(void **state)
+{
+  (void)state;
+  stopping_run(agree_with_model, test_seed());
 }
 
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      WITH_QUEUE(test_M2_M5_calls_and_deadlines_agree_with_a_model),
+      cmocka_unit_test(test_M2_M5_C6_calls_and_deadlines_agree_with_a_model),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  int failed;
+  do
+    failed = cmocka_run_group_tests(tests, NULL, NULL);
+  while (!failed && test_goes_on());
+  return failed;
 }

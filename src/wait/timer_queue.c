@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "platform/futex.h"
+#include "held/parking.h"
 
 static uintptr_t this_thread(void)
 {

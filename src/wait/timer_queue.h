@@ -9,8 +9,8 @@
 
 #include "base/heap.h"
 #include "clock/clock.h"
-#include "platform/activity.h"
-#include "platform/poll_set.h"
+#include "held/activity.h"
+#include "held/alarm.h"
 #include "platform/thread.h"
 
 #define TB__NO_TIMER    UINT32_MAX

@@ -1,6 +1,6 @@
 /* A thread that runs a queue. It holds `running` for as long as it lives, so that nobody else runs
  * what it runs. */
-#include "platform/futex.h"
+#include "held/parking.h"
 #include "platform/time.h"
 #include "wait/timer_queue.h"
 

@@ -6,8 +6,8 @@
 #include <timebase/manual_source.h>
 #include <timebase/timer.h>
 
+#include "held/parking.h"
 #include "on_manual_source.h"
-#include "platform/futex.h"
 #include "wait/timer_queue.h"
 
 static tb_timer_t *started(fixture_t *f, tb_timer_mode_t mode, tb_timer_callback_t callback,

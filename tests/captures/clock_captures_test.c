@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ros2/clock_message.h"
 #include "test.h"
+#include "wire/clock_message.h"
 
 #define PATH TB_SHARED_DIR "/captures/clock.json"
 #define S    INT64_C(1000000000)

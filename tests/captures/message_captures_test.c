@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "captures.h"
-#include "ros2/messages.h"
-#include "ros2/names.h"
-#include "ros2/service_header.h"
+#include "wire/messages.h"
+#include "wire/names.h"
+#include "wire/service_header.h"
 
 static const tb__cdr_type_t *const types[] = {
 #define TYPE(name, ros_name, struct_type) &tb__##name##_type,

@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "captures.h"
-#include "ros2/parameter_requests.h"
-#include "ros2/parameter_value.h"
-#include "ros2/service_header.h"
+#include "params/parameter_requests.h"
+#include "params/parameter_value.h"
+#include "wire/service_header.h"
 
 #define CALLS    73
 #define BYTES    65536

@@ -11,8 +11,8 @@
 #include "captures.h"
 #include "play/fake_transport.h"
 #include "play/player.h"
-#include "ros2/service_header.h"
 #include "rosbag2/player_requests.h"
+#include "wire/service_header.h"
 
 #define BYTES 4096
 #define COUNT 200

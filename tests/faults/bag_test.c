@@ -7,6 +7,7 @@
 #include <timebase/bag_writer.h>
 #include <timebase/manual_source.h>
 #include <timebase/recorder.h>
+#include <timebase/topic_expression.h>
 #include <unistd.h>
 
 #include "bag/mcap_recover.h"
@@ -20,15 +21,33 @@
 
 /* ---- asprintf, and SQLite's memory ---- */
 
+static int faulty_asprintf(char **out, const char *format, va_list args)
+{
+  if (fault_strikes(FAULT_MEMORY, "asprintf")) return -1;
+  int length = vasprintf(out, format, args);
+  if (length >= 0) fault_count_blocks(1);
+  return length;
+}
+
 int __wrap_asprintf(char **out, const char *format, ...) TB_PRINTF(2, 3);
 int __wrap_asprintf(char **out, const char *format, ...)
 {
-  if (fault_strikes(FAULT_MEMORY, "asprintf")) return -1;
   va_list args;
   va_start(args, format);
-  int length = vasprintf(out, format, args);
+  int length = faulty_asprintf(out, format, args);
   va_end(args);
-  if (length >= 0) fault_count_blocks(1);
+  return length;
+}
+
+/* What asprintf is with _FORTIFY_SOURCE. */
+int __wrap___asprintf_chk(char **out, int flag, const char *format, ...) TB_PRINTF(3, 4);
+int __wrap___asprintf_chk(char **out, int flag, const char *format, ...)
+{
+  (void)flag;
+  va_list args;
+  va_start(args, format);
+  int length = faulty_asprintf(out, format, args);
+  va_end(args);
   return length;
 }
 
@@ -424,6 +443,24 @@ end:
   return status;
 }
 
+static tb_status_t searching(void)
+{
+  tb_status_t status;
+  tb_topic_expression_t *expression = NULL;
+  bool found;
+  TRY_MAKE(expression, tb_topic_expression_create("^/(a)(?:b\\1)*", &expression, NULL));
+  TRY(tb_topic_expression_search(expression, "/aba", &found, NULL));
+end:
+  tb_topic_expression_destroy(expression);
+  return status;
+}
+
+static void test_faults_in_searching(void **state)
+{
+  (void)state;
+  fault_sweep(searching, NULL);
+}
+
 static void test_faults_in_reading(void **state)
 {
   (void)state;
@@ -457,6 +494,7 @@ int main(void)
       cmocka_unit_test_setup_teardown(test_faults_in_recovering, make_mcap_bag, remove_bag),
       cmocka_unit_test_setup_teardown(test_faults_in_recording, make_fast_folder, remove_bag),
       cmocka_unit_test_setup_teardown(test_faults_in_playing, make_bag, remove_bag),
+      cmocka_unit_test(test_faults_in_searching),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,6 +52,11 @@ tb_status_t fault_status(void)
   return atomic_load(&failed_call) ? ends_in[atomic_load(&failed_kind)] : TB_OK;
 }
 
+bool fault_has_struck(void)
+{
+  return atomic_load(&failed_call) != NULL;
+}
+
 void fault_count_blocks(int by)
 {
   atomic_fetch_add(&blocks, by);

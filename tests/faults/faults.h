@@ -28,6 +28,8 @@ void fault_sweep(fault_scenario_t scenario, void (*still_works)(void));
 
 /* What the call that has failed ends in; TB_OK while none has. */
 tb_status_t fault_status(void);
+/* Whether one has, even if nothing changes by it. */
+bool fault_has_struck(void);
 
 /* Off: calls neither fail nor are counted. For what a scenario makes around what it is about. */
 void fault_arm(bool on);

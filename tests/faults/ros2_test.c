@@ -14,10 +14,10 @@
 
 #include "faults.h"
 #include "loopback.h"
+#include "params/parameter_requests.h"
 #include "ros2/arguments.h"
 #include "ros2/context.h"
 #include "ros2/graph_snapshot.h"
-#include "ros2/parameter_requests.h"
 
 #define TYPE "std_msgs/msg/String"
 

@@ -64,8 +64,8 @@ static void on_answer(tb_status_t status, const tb_ros2_response_t *response, vo
   sem_post(&answered->done);
 }
 
-/* False if no answer comes any more: the service has not got the request for lack of memory, or has
- * nobody to answer. */
+/* False if no answer may come any more: the service has not got the request for lack of memory, or
+ * has nobody to answer. It may still come late. */
 static bool wait_for_answer(answered_t *answered)
 {
   int64_t late_ns = tb__steady_now_ns() + TB_NS_PER_S;
@@ -93,11 +93,8 @@ static tb_status_t asks(const stage_t *stage)
       tb_ros2_client_call_async(client, request, sizeof request, LIMIT, on_answer, &answered, NULL);
   bool lost = !status && !wait_for_answer(&answered);
   tb_ros2_client_destroy(client);
-  if (lost) {
-    assert_int_equal(sem_trywait(&answered.done), 0);
-    assert_status(answered.status, TB_ERR_CLOSED);
-    return fault_status();
-  }
+  if (lost) assert_int_equal(sem_trywait(&answered.done), 0);
+  if (lost && answered.status == TB_ERR_CLOSED) return fault_status();
   if (!status) status = answered.status;
   return status ? status : fault_status();
 }

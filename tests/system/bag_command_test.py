@@ -612,7 +612,7 @@ class FormatsTest(BagTest):
                 told = self.info(path, "--digest")
                 self.assertIn(os.path.basename(file), told["damaged"])
                 self.assertTrue(0 < told["message_count"] < 20000, told)
-                self.run_bag("recover", path, "-o", path + "_recovered")
+                self.run_bag("recover", path, "-o", path + "_recovered", status=1)
                 self.run_bag("check", path + "_recovered")
                 kept = self.info(path + "_recovered")["message_count"]
                 self.assertGreaterEqual(kept, told["message_count"])
@@ -640,7 +640,7 @@ class FormatsTest(BagTest):
                 told = [
                     self.run_bag("check", path, status=1),
                     self.run_bag("info", path),
-                    self.run_bag("recover", path, "-o", path + "_recovered"),
+                    self.run_bag("recover", path, "-o", path + "_recovered", status=1),
                     self.run_bag("convert", path, "-o", path + "_converted", status=3),
                 ]
                 for result in told:
@@ -718,7 +718,7 @@ class RunsTest(BagTest):
         """Numbers of files mean nothing then: all are one run."""
         bag = self.recording()
         os.remove(self.path("bag", "bag_1.db3"))
-        self.run_bag("recover", bag, "-o", self.path("out"))
+        self.run_bag("recover", bag, "-o", self.path("out"), status=1)
         self.assertEqual(self.info(self.path("out"))["message_count"], 300)
         self.assertNotIn("run 2:", self.run_bag("info", self.path("out")).stdout)
 
@@ -746,7 +746,7 @@ class RecoverTest(BagTest):
         with open(self.path("bag", "bag_1.db3"), "wb") as file:
             file.write(b"gone")
         os.remove(self.path("bag", "metadata.yaml"))
-        result = self.run_bag("recover", bag, "-o", self.path("out"))
+        result = self.run_bag("recover", bag, "-o", self.path("out"), status=1)
         self.assertIn("cannot be read", result.stderr)
         self.assertIn("bag_1.db3", result.stderr)
         self.assertIn("was lost", result.stdout)
@@ -765,7 +765,7 @@ class RecoverTest(BagTest):
         with open(file, "r+b") as out:
             out.seek((page - 1) * 4096)
             out.write(b"?" * 4096)
-        result = self.run_bag("recover", bag, "-o", self.path("out"))
+        result = self.run_bag("recover", bag, "-o", self.path("out"), status=1)
         self.assertIn("bag_0.db3", result.stdout)
         self.assertIn("was lost", result.stdout)
 
@@ -778,7 +778,7 @@ class RecoverTest(BagTest):
         self.assertIn("m_0.mcap", info["damaged"])
         self.assertTrue(300 < info["message_count"] < 700, info["message_count"])
         self.assertIn("damaged", self.run_bag("check", self.path("m"), status=1).stdout)
-        result = self.run_bag("recover", self.path("m"), "-o", self.path("out"))
+        result = self.run_bag("recover", self.path("m"), "-o", self.path("out"), status=1)
         self.assertIn("m_0.mcap", result.stderr)
         self.assertNotIn("0 messages", result.stderr)
         self.assertIn("was lost", result.stdout)
@@ -884,6 +884,11 @@ class RecoverTest(BagTest):
         self.assertEqual(result.stderr, "")
         self.assertIn(f"{whole}: was not closed; all that was there is kept\n", result.stdout)
         self.assert_same_messages(bag, self.path("out"))
+        for number, command in enumerate(("convert", "cut")):
+            result = self.run_bag(command, whole, "-o", self.path(f"copy{number}"), "-s", "sqlite3")
+            self.assertTrue(result.stderr.startswith(f"timebase bag {command}: {end}"), result)
+            self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+            self.assert_same_messages(bag, self.path(f"copy{number}"))
 
         with open(self.path("whole", "whole_0.mcap"), "r+b") as file:
             file.seek(os.path.getsize(file.name) // 2)
@@ -908,11 +913,34 @@ class RecoverTest(BagTest):
         self.assertIn("damaged: ", self.run_bag("check", whole, status=1).stdout)
         self.assertIn("damaged", self.info(whole))
         self.assertNotIn("unclosed", self.info(whole))
-        result = self.run_bag("recover", whole, "-o", self.path("out"))
+        result = self.run_bag("recover", whole, "-o", self.path("out"), status=1)
         self.assertRegex(
             result.stdout,
             r"whole: damaged \(.*: its files end too early: they have \d+ messages, metadata.yaml "
             r"tells of 300\); what is named was lost\n",
+        )
+
+    def test_a_chunk_with_a_wrong_crc_is_kept(self):
+        """And marked: in the status, on standard error and in the new recording."""
+        bag = bag_make(self.path("bag"), count=300)
+        whole = self.path("whole")
+        self.run_bag("convert", bag, "-o", whole, "-s", "mcap", "--chunk-size", "4000")
+        file = self.path("whole", "whole_0.mcap")
+        with open(file, "rb") as whole_file:
+            data = bytearray(whole_file.read())
+        at = 8
+        while data[at] != 6:
+            at += 9 + int.from_bytes(data[at + 1 : at + 9], "little")
+        data[at + 9 + 24] ^= 1  # the CRC
+        with open(file, "wb") as out:
+            out.write(data)
+        result = self.run_bag("recover", whole, "-o", self.path("out"), status=1)
+        self.assertIn("its messages are kept, and may be wrong", result.stderr)
+        self.assertIn(f"offset {at}: the chunk's CRC is", result.stdout)
+        self.assert_same_messages(bag, self.path("out"))
+        self.run_bag("check", self.path("out"))
+        self.assertRegex(
+            self.run_bag("info", self.path("out")).stdout, r"notes: +recovered: .*the chunk's CRC is"
         )
 
     def test_several_damaged_files_are_told_once_each(self):
@@ -923,7 +951,7 @@ class RecoverTest(BagTest):
         with open(self.path("whole", "whole_0.mcap"), "r+b") as file:
             file.seek(os.path.getsize(file.name) // 2)
             file.write(bytes(100))
-        result = self.run_bag("recover", whole, "-o", self.path("less"))
+        result = self.run_bag("recover", whole, "-o", self.path("less"), status=1)
         self.assertEqual(result.stderr.count("are lost"), 1, result.stderr)
         self.assertIn("what is named was lost", result.stdout)
 
@@ -932,7 +960,7 @@ class RecoverTest(BagTest):
         with open(self.path("bag", "bag_0.db3"), "r+b") as file:
             file.seek(os.path.getsize(file.name) // 2 // 4096 * 4096)
             file.write(bytes(4096))
-        result = self.run_bag("recover", bag, "-o", self.path("out"))
+        result = self.run_bag("recover", bag, "-o", self.path("out"), status=1)
         self.assertEqual(result.stderr.count("cannot be read"), 1, result.stderr)
         self.assertIn("bag: damaged; what is named above was lost\n", result.stdout)
         self.assertNotIn("cannot be read", result.stdout)
@@ -1042,6 +1070,112 @@ class LimitsTest(BagTest):
         ):
             done = self.run_bag("info", "bag", option, value, status=2)
             self.assertIn(f"{option} {value}: must be a whole number", done.stderr)
+
+
+class StatusTest(BagTest):
+    """What cannot be opened as a recording is 3 in every command, never a matter of usage. The check
+    tells damage (1) from what it could not look at (3)."""
+
+    def assert_statuses(self, path, check, others=3, **environment):
+        commands = ["info", "check", "convert", "cut", "recover"]
+        there = subprocess.run([TIMEBASE, "--help"], capture_output=True, text=True, check=True).stdout
+        if "\n  play " in there:  # with ROS 2
+            commands.append("play")
+        for command in commands:
+            out = self.path("out")
+            arguments = [command] if command == "play" else ["bag", command]
+            arguments.append(path)
+            if command in ("convert", "cut", "recover"):
+                arguments += ["-o", out]
+            with self.subTest(path, command=command):
+                result = subprocess.run(
+                    [TIMEBASE, *arguments],
+                    stdin=subprocess.DEVNULL,
+                    capture_output=True,
+                    text=True,
+                    timeout=LIMIT_S,
+                    check=False,
+                    **environment,
+                )
+                said = f"{arguments}: {result.stdout}\n{result.stderr}"
+                self.assertEqual(result.returncode, check if command == "check" else others, said)
+                self.assertNotEqual(result.stderr + result.stdout, "")
+                self.assertNotIn("usage:", result.stderr, said)
+                shutil.rmtree(out, ignore_errors=True)
+
+    def test_what_is_not_there(self):
+        self.assert_statuses(self.path("none"), 3)
+        self.assert_statuses(self.path("none", "x.mcap"), 3)
+
+    def test_folders_without_a_recording(self):
+        os.mkdir(self.path("empty"))
+        self.assert_statuses(self.path("empty"), 3)
+        os.mkdir(self.path("other"))
+        with open(self.path("other", "notes.txt"), "wb") as file:
+            file.write(b"text")
+        self.assert_statuses(self.path("other"), 3)
+
+    def test_files_that_are_no_recording(self):
+        for name in ("x.mcap", "x.db3", "x.txt", "x.db3.zstd"):
+            for content in (b"", b"\0", b"no recording at all\n" * 100):
+                with open(self.path(name), "wb") as file:
+                    file.write(content)
+                self.assert_statuses(self.path(name), 1)
+
+    def test_what_is_no_file(self):
+        os.mkfifo(self.path("x.mcap"))
+        self.assert_statuses(self.path("x.mcap"), 3)
+        self.assert_statuses("/dev/null", 3)
+
+    def recordings(self):
+        bag = bag_make(self.path("bag"))
+        yield bag
+        yield self.path("bag", "bag_0.db3")
+        self.run_bag("convert", bag, "-o", self.path("m"), "-s", "mcap")
+        yield self.path("m")
+        yield self.path("m", "m_0.mcap")
+        self.run_bag("convert", bag, "-o", self.path("z"), "--compression-mode", "file")
+        yield self.path("z")
+
+    def test_no_permission(self):
+        """Of the file, of its folder."""
+        if os.geteuid() == 0:
+            nobody = {"user": 65534, "group": 65534, "extra_groups": []}
+        else:
+            nobody = {}
+        os.chmod(self.folder, 0o755)
+        for path in list(self.recordings()):
+            folder = path if os.path.isdir(path) else os.path.dirname(path)
+            files = glob.glob(os.path.join(folder, "*"))
+            for mode, changed in ((0, files), (0, [folder])):
+                for one in changed:
+                    os.chmod(one, mode)
+                try:
+                    self.assert_statuses(path, 3, **nobody)
+                finally:
+                    os.chmod(folder, 0o755)
+                    for one in files:
+                        os.chmod(one, 0o644)
+
+    def test_no_descriptors(self):
+        """At whatever open file the limit is met: nothing is said of the recording."""
+        for path in list(self.recordings()):
+            for limit in range(3, 12):
+                result = subprocess.run(
+                    [TIMEBASE, "bag", "check", path],
+                    stdin=subprocess.DEVNULL,
+                    capture_output=True,
+                    text=True,
+                    timeout=LIMIT_S,
+                    check=False,
+                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit)),
+                )
+                self.assertNotIn("damaged", result.stdout, f"{path}, {limit} descriptors")
+                self.assertIn(result.returncode, (0, 3, 127), f"{path}, {limit}: {result.stderr}")
+                if result.returncode == 0:
+                    break
+            self.assertEqual(result.returncode, 0, "the limit was never enough")
+            self.assertGreater(limit, 3)
 
 
 if __name__ == "__main__":

@@ -204,11 +204,51 @@ static void test_C8_X5_a_killed_publisher_is_lost_with_its_lease(void **state)
   stage_close(&stage);
 }
 
+/* More have ticked and gone than are remembered. */
+static void test_X8_dead_publishers_hide_no_living_one(void **state)
+{
+  (void)state;
+  stage_t stage;
+  tb_ros2_clock_writer_t writers[100];
+  tb_ros2_clock_source_status_t status;
+  uint32_t count = 0;
+  stage_open(&stage, NULL);
+  tb_ros2_clock_publisher_t *living = publisher_of(&stage, NULL);
+  publish(&stage, living, S);
+  for (int i = 0; i < 70; i++) {
+    tb_ros2_clock_publisher_t *dead = publisher_of(&stage, NULL);
+    publish(&stage, dead, (10 + i) * S);
+    tb_ros2_clock_publisher_destroy(dead);
+  }
+  assert_ok(tb_ros2_clock_source_writers(stage.source, 100, writers, &count));
+  assert_int_equal(count, 64);
+  uint8_t last[16];
+  int64_t next_ns = 200 * S;
+  do { /* their times are coarse */
+    publish(&stage, living, next_ns++);
+    assert_ok(tb_ros2_clock_source_writers(stage.source, 100, writers, &count));
+    assert_int_equal(count, 64);
+  } while (writers[0].last_steady_ns == writers[1].last_steady_ns);
+  memcpy(last, writers[0].guid, sizeof last);
+  for (uint32_t i = 1; i < count; i++)
+    assert_true(writers[i].last_steady_ns <= writers[i - 1].last_steady_ns);
+  uint64_t samples = writers[0].samples;
+  publish(&stage, living, 300 * S);
+  assert_ok(tb_ros2_clock_source_writers(stage.source, 1, writers, &count));
+  assert_memory_equal(writers[0].guid, last, sizeof last);
+  assert_true(writers[0].samples > samples);
+  assert_ok(tb_ros2_clock_source_status(stage.source, &status));
+  assert_true(status.publishers >= 71);
+  tb_ros2_clock_publisher_destroy(living);
+  stage_close(&stage);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_C8_X5_publishers_come_and_go),
       cmocka_unit_test(test_C8_X5_a_mismatch_is_a_state_and_told_once),
+      cmocka_unit_test(test_X8_dead_publishers_hide_no_living_one),
       cmocka_unit_test(test_C8_X5_a_killed_publisher_is_lost_with_its_lease),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

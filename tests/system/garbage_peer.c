@@ -13,11 +13,11 @@
 #include <string.h>
 
 #include "dds/raw_type.h"
-#include "ros2/messages.h"
-#include "ros2/names.h"
-#include "ros2/parameter_requests.h"
+#include "params/parameter_requests.h"
 #include "ros2/simulation_control.h"
 #include "ros2_messages.h"
+#include "wire/messages.h"
+#include "wire/names.h"
 
 #define OUTLETS_MAX 64
 #define NOISE_MAX   256

@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "ros2/context.h"
-#include "ros2/messages.h"
 #include "system/loopback.h"
 #include "system/peer_process.h"
 #include "test.h"
+#include "wire/messages.h"
 
 #define LIMIT        ((tb_duration_t){60 * TB_NS_PER_S})
 #define NO_TIME      ((tb_duration_t){0})

@@ -4,9 +4,9 @@
 #include <string.h>
 #include <timebase/ros2_node.h>
 
-#include "ros2/messages.h"
 #include "system/loopback.h"
 #include "test.h"
+#include "wire/messages.h"
 
 #define DOMAIN 12
 #define LIMIT  ((tb_duration_t){60 * TB_NS_PER_S})

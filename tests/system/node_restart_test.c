@@ -11,10 +11,10 @@
 #include <timebase/ros2_node.h>
 #include <timebase/ros2_parameter_client.h>
 
-#include "ros2/messages.h"
 #include "system/loopback.h"
 #include "system/peer_process.h"
 #include "test.h"
+#include "wire/messages.h"
 
 #define DOMAIN 46
 #define S      TB_NS_PER_S

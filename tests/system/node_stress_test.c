@@ -1,6 +1,6 @@
 /* Threads that make and destroy nodes and endpoints of one context, set parameters in it and from
  * another, and switch what tells the time, while /clock ticks and jumps. At the end the graph as
- * another context sees it is what there is. The seed is printed; TB_TEST_SEED sets it. */
+ * another context sees it is what there is. The process and its threads are stopped meanwhile. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -13,6 +13,8 @@
 #include <timebase/ros2_node.h>
 #include <timebase/ros2_parameter_client.h>
 
+#include "never_falls.h"
+#include "stopping.h"
 #include "system/loopback.h"
 #include "test.h"
 
@@ -33,6 +35,7 @@ typedef struct slot {
   tb_ros2_client_t *client;
   tb_ros2_service_t *service;
   tb_jump_handler_t *handler;
+  never_falls_t seen; /* of the node's clock */
 } slot_t;
 
 typedef struct maker {
@@ -54,6 +57,13 @@ static void ok(tb_status_t status, const tb_error_t *error)
   abort(); /* on any thread */
 }
 
+static void check_time(slot_t *slot)
+{
+  if (never_falls_check(&slot->seen, tb_ros2_node_clock(slot->node))) return;
+  fprintf(stderr, "seed %u: time falls\n", seed);
+  abort();
+}
+
 /* ---- what makers do ---- */
 
 static void on_request(tb_ros2_service_t *service, const tb_ros2_request_t *request, void *user)
@@ -70,6 +80,7 @@ static void after_jump(const tb_jump_t *jump, void *user)
   (void)jump;
   atomic_fetch_add(&jumps, 1);
   ok(tb_clock_now(tb_ros2_node_clock(slot->node), &now), &error);
+  check_time(slot);
   ok(tb_ros2_node_get_parameter(slot->node, "use_sim_time", &value), &error);
   value = tb_ros2_parameter_bool(false);
   if (tb_ros2_node_set_parameter(slot->node, "use_sim_time", &value, NULL) != TB_ERR_DEADLOCK)
@@ -86,6 +97,7 @@ static void slot_create(slot_t *slot, unsigned choice)
     options.parameter_override_count = 1;
   }
   if (choice % 3 == 0) options.clock_activation = TB_ROS2_CLOCK_BY_PUBLISHER;
+  slot->seen = (never_falls_t)NEVER_FALLS_INIT;
   ok(tb_ros2_node_create(context, slot->name, "", &options, &slot->node, &error), &error);
 }
 
@@ -182,6 +194,8 @@ static void *make(void *user)
       handler_toggle(slot);
     else
       parameter_set(slot, choice / 16);
+    for (int k = 0; k < SLOTS; k++)
+      if (maker->slots[k].node) check_time(&maker->slots[k]);
   }
   return NULL;
 }
@@ -317,9 +331,8 @@ static void wait_until_all_tell(int64_t time_ns)
   }
 }
 
-static int setup(void **state)
+static void set_up(void)
 {
-  (void)state;
   tb_error_t error = TB_ERROR_INIT;
   loopback_setup(DOMAIN);
   if (tb_ros2_context_create(NULL, &context, &error) != TB_OK ||
@@ -329,24 +342,21 @@ static int setup(void **state)
   for (int i = 0; i < MAKERS * SLOTS; i++)
     snprintf(makers[i / SLOTS].slots[i % SLOTS].name, sizeof makers[0].slots[0].name, "m%ds%d",
              i / SLOTS, i % SLOTS);
-  return 0;
 }
 
-static int teardown(void **state)
+static void tear_down(void)
 {
-  (void)state;
   loopback_check(0);
   tb_ros2_clock_publisher_destroy(publisher);
   tb_ros2_context_destroy(context);
   tb_ros2_context_destroy(elsewhere);
-  return 0;
 }
 
-static void test_all_at_once(void **state)
+static void run_all(void)
 {
-  (void)state;
   pthread_t threads[MAKERS], others[2];
   tb_ros2_graph_t *graph, *late;
+  set_up();
   assert_ok(tb_ros2_graph_create(elsewhere, &graph, NULL));
   assert_int_equal(pthread_create(&others[0], NULL, tick, NULL), 0);
   assert_int_equal(pthread_create(&others[1], NULL, set_remotely, NULL), 0);
@@ -369,16 +379,25 @@ static void test_all_at_once(void **state)
   wait_until_seen(graph);
   tb_ros2_graph_destroy(late);
   tb_ros2_graph_destroy(graph);
+  tear_down();
+}
+
+static void test_all_at_once(void **state)
+{
+  (void)state;
+  seed = (unsigned)test_seed();
+  stopping_run(run_all, seed);
 }
 
 int main(void)
 {
-  const char *given = getenv("TB_TEST_SEED");
   unsetenv("TIMEBASE_SOURCE");
-  seed = given ? (unsigned)strtoul(given, NULL, 10) : (unsigned)time(NULL);
-  print_message("seed %u\n", seed);
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(test_all_at_once, setup, teardown),
+      cmocka_unit_test(test_all_at_once),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  int failed;
+  do
+    failed = cmocka_run_group_tests(tests, NULL, NULL);
+  while (!failed && test_goes_on());
+  return failed;
 }

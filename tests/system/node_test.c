@@ -6,9 +6,9 @@
 #include <timebase/ros2_node.h>
 #include <unistd.h>
 
-#include "ros2/messages.h"
 #include "system/loopback.h"
 #include "test.h"
+#include "wire/messages.h"
 
 #define DOMAIN 10
 #define LIMIT  ((tb_duration_t){60 * TB_NS_PER_S})

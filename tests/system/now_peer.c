@@ -15,7 +15,7 @@
 #include <timebase/ros2_node.h>
 #include <unistd.h>
 
-#include "ros2/clock_message.h"
+#include "wire/clock_message.h"
 
 #define LIMIT ((tb_duration_t){120 * TB_NS_PER_S})
 

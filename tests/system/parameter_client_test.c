@@ -12,9 +12,9 @@
 #include <timebase/ros2_service.h>
 #include <unistd.h>
 
-#include "ros2/messages.h"
 #include "system/loopback.h"
 #include "test.h"
+#include "wire/messages.h"
 
 #define LIMIT       ((tb_duration_t){60 * TB_NS_PER_S})
 #define SHORT_LIMIT ((tb_duration_t){1000000})

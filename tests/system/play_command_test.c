@@ -73,8 +73,19 @@ static void test_topics_by_expressions(void **state)
   assert_play("$BAG -r max -x 'chat|^/map'", 0, ": 301 messages\n");
   assert_play("$BAG -r max -e chat -x tter", 2, "no topic of ");
   assert_play("$BAG -r max --exclude-topics /chatter map_name", 0, ": 301 messages\n");
-  assert_play("$BAG -r max -e '('", 2, "--regex (: ");
-  assert_play("$BAG -r max -x '('", 2, "--exclude-regex (: ");
+  assert_play("$BAG -r max -e '^/cha\\w{2}(?:er|x)\\b'", 0, ": 61 messages\n");
+  assert_play("$BAG -r max -x '/chatter\\d'", 0, ": 363 messages\n");
+  assert_play("$BAG -r max -x '/chatter\\d'", 0,
+              "warning: --exclude-regex '/chatter\\d' matches no topic of ");
+  assert_play("$BAG -r max -e chat -e '\\d'", 2, "no topic of ");
+  assert_play("$BAG -r max -e '\\d' --topics chatter", 0,
+              "; it has /chatter, /stamped, /map_name\n");
+  assert_play(
+      "$BAG -r max -x '^/((((((((\\w+)+)+)+)+)+)+)+)+(!|@)'", 2,
+      "--exclude-regex: expression '^/((((((((\\w+)+)+)+)+)+)+)+)+(!|@)': given up at topic '/");
+  assert_play("$BAG -r max -e ''", 2, "it is empty");
+  assert_play("$BAG -r max -e '('", 2, "--regex: expression '(', character 1: ");
+  assert_play("$BAG -r max -x '('", 2, "--exclude-regex: expression '(', character 1: ");
 }
 
 static void test_ends(void **state)

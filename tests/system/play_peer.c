@@ -16,7 +16,7 @@
 #include <timebase/ros2_subscription.h>
 #include <unistd.h>
 
-#include "ros2/clock_message.h"
+#include "wire/clock_message.h"
 
 typedef struct seen {
   pthread_mutex_t mutex;

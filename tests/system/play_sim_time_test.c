@@ -13,10 +13,10 @@
 #include <timebase/source.h>
 #include <unistd.h>
 
-#include "ros2/clock_message.h"
 #include "system/loopback.h"
 #include "system/peer_process.h"
 #include "test.h"
+#include "wire/clock_message.h"
 
 #define DOMAIN    4
 #define MESSAGES  31

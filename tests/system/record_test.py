@@ -746,6 +746,19 @@ class RecordTest(CommandTest):
                 process.child.send_signal(signal.SIGTERM)
                 self.assertEqual(process.wait(), -signal.SIGTERM, process.errors)
 
+    def test_expressions_that_match_nothing_are_warned_of(self):
+        peer = self.start_peer()
+        self.ask(peer, "pub /cmd_vel rel 100")
+        self.ask(peer, "pub /cmd_vel2 rel 100")
+        recorder = self.record("-e", r"^/cmd_vel\d?$", "-x", r"/cmd_vel\d\d")
+        self.ask(peer, "match /cmd_vel")
+        self.ask(peer, "match /cmd_vel2")
+        warning = "warning: recorder: exclude_regex: expression '/cmd_vel\\d\\d' has matched no topic"
+        recorder.expect_error(re.escape(warning) + " so far$")
+        self.stop(recorder)
+        recorder.expect_error(re.escape(warning) + "$")
+        self.assertFalse([line for line in recorder.errors if line and "recorder: regex" in line])
+
     def test_wrong_usage(self):
         for arguments, status, text in (
             ((), 2, "which topics"),
@@ -758,7 +771,8 @@ class RecordTest(CommandTest):
             (("--all", "--use-sim-time", "--log-time", "source"), 2, "ROS time"),
             (("--all", "--bogus"), 2, "unknown option"),
             (("--all", "-s", "tape"), 2, "--storage tape: unknown; there are: sqlite3, mcap"),
-            (("-e", "(", "-o", self.bag), 3, "expression '('"),
+            (("-e", "(", "-o", self.bag), 2, "--regex: expression '(', character 1: "),
+            (("-a", "-x", "a++", "-o", self.bag), 2, "--exclude-regex: expression 'a++', character 3"),
             (("--all", "-o", self.folder), 3, "exists"),
             (("--all", "-o", self.bag, "--qos-profile-overrides-path", "/nope"), 3, "/nope"),
             (("--help",), 0, "usage: timebase record"),

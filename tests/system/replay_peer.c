@@ -21,7 +21,7 @@
 #include <timebase/timer.h>
 #include <unistd.h>
 
-#include "ros2/clock_message.h"
+#include "wire/clock_message.h"
 
 #define LIMIT       ((tb_duration_t){120 * TB_NS_PER_S})
 #define HEADER_TYPE "std_msgs/msg/Header"

@@ -9,11 +9,11 @@
 #include <timebase/ros2_publisher.h>
 #include <timebase/ros2_subscription.h>
 
-#include "ros2/clock_message.h"
 #include "system/loopback.h"
 #include "system/pattern.h"
 #include "system/peer_process.h"
 #include "test.h"
+#include "wire/clock_message.h"
 
 #define LIMIT        ((tb_duration_t){120 * TB_NS_PER_S})
 #define STRING_TYPE  "std_msgs/msg/String"

@@ -13,14 +13,14 @@
 
 #include "dds/raw_reader.h"
 #include "dds/raw_writer.h"
-#include "platform/held_time.h"
+#include "held/held_time.h"
 #include "platform/time.h"
 #include "ros2/context.h"
-#include "ros2/service_header.h"
 #include "ros2/service_pair.h"
 #include "system/loopback.h"
 #include "system/peer_process.h"
 #include "test.h"
+#include "wire/service_header.h"
 
 #define LIMIT     ((tb_duration_t){120 * TB_NS_PER_S})
 #define INSTANT   ((tb_duration_t){1})

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "platform/futex.h"
+#include "system/follower.h"
 #include "system/shm_pattern.h"
 #include "waiting.h"
 
@@ -148,7 +149,71 @@ static void storm(const char *text)
   }
 }
 
+static _Atomic bool flood_ends;
+
+/* Mostly steps forward; steps back are so short that time is soon past where it was. */
+static tb_anchor_t flood_next(uint64_t *seed, int64_t *time_ns)
+{
+  tb_anchor_t next = TB_ANCHOR_INIT;
+  struct timespec steady;
+  uint64_t dice = shm_random(seed) % 400;
+  int64_t back_ns = (int64_t)(shm_random(seed) % 300000);
+  if (dice < 10)
+    *time_ns -= *time_ns > back_ns ? back_ns : 0;
+  else if (dice < 13)
+    *time_ns = dice == 10 ? 0 : back_ns + 1;
+  else
+    *time_ns += (int64_t)(shm_random(seed) % 20000);
+  next.time_ns = *time_ns;
+  if (dice < 360) return next;
+  clock_gettime(CLOCK_MONOTONIC, &steady);
+  next.steady.ns = (int64_t)steady.tv_sec * 1000000000 + steady.tv_nsec;
+  next.rate = (double)(dice % 20 + 1);
+  next.bound.ns = 100000;
+  return next;
+}
+
+static void *flood_run(void *argument)
+{
+  uint64_t seed = *(uint64_t *)argument;
+  int64_t time_ns = 1;
+  while (!atomic_load(&flood_ends)) {
+    tb_anchor_t next = flood_next(&seed, &time_ns);
+    must(tb_shm_publisher_anchor(publisher, &next, TB_JUMP_REASON_NONE));
+    if (shm_random(&seed) % 2000 == 0) { /* another one takes over */
+      tb_shm_publisher_close(publisher);
+      must(tb_shm_publisher_open(page_name, &page_options, NULL, &publisher));
+    }
+    if (shm_random(&seed) % 64 == 0) sched_yield();
+  }
+  return NULL;
+}
+
+/* "SEED": publishes as fast as it can until the end. */
+static void flood(const char *text)
+{
+  static uint64_t seed;
+  seed = strtoull(text, NULL, 10);
+  start_thread(flood_run, &seed);
+  tell("flood", TB_OK, NULL);
+}
+
 /* ---- the follower ---- */
+
+static void follow_all(const char *unused)
+{
+  (void)unused;
+  tell("follow_all", follower_start(source), NULL);
+}
+
+/* While time goes on. */
+static void end_all(const char *unused)
+{
+  (void)unused;
+  bool good = follower_stop();
+  if (atomic_load(&follower.reads) == 0) good = false;
+  tell("end_all", good ? TB_OK : TB_ERR_CORRUPT, NULL);
+}
 
 static void follow(const char *limit_ms)
 {
@@ -161,6 +226,51 @@ static void follow(const char *limit_ms)
     status = tb_clock_create(&(tb_clock_options_t){TB_TIME_ROS, source}, &followed);
   }
   tell("follow", status, &error);
+}
+
+/* Its clock is read in a child too. */
+static void now_forked(const char *unused)
+{
+  (void)unused;
+  int result = 0;
+  pid_t child = fork();
+  if (child == 0) {
+    tb_clock_reading_t reading = {0};
+    tb_status_t status = tb_clock_read(followed, &reading);
+    printf("now_forked %s %" PRId64 " %d\n", tb_status_name(status), reading.time.ns,
+           (int)reading.state);
+    fflush(stdout);
+    _exit(0);
+  }
+  if (child < 0 || waitpid(child, &result, 0) != child || result)
+    printf("now_forked ended with %d\n", result);
+}
+
+/* The file as it is after others who may write it have been there. */
+static void cut(const char *size)
+{
+  char path[128];
+  snprintf(path, sizeof path, "%s/timebase.%s", page_options.directory, page_name);
+  tell("cut", truncate(path, strtol(size, NULL, 10)) ? TB_ERR_SYSTEM : TB_OK, NULL);
+}
+
+/* Answers when the thread sleeps; it tells when the state is there. */
+static void *lost_run(void *unused)
+{
+  (void)unused;
+  tb_status_t status =
+      tb_clock_wait_for_state(followed, TB_CLOCK_STATE_BIT(TB_CLOCK_LOST), NULL, NULL);
+  printf("lost %s\n", tb_status_name(status));
+  return NULL;
+}
+
+static void wait_lost(const char *unused)
+{
+  (void)unused;
+  int before = waiters_on(followed);
+  start_thread(lost_run, NULL);
+  wait_for_waiters(followed, before + 1);
+  tell("wait_lost", TB_OK, NULL);
 }
 
 static void follow_default(const char *unused)
@@ -393,9 +503,15 @@ static const struct command {
     {"anchor", anchor},
     {"die_at_wake", die_at_wake},
     {"storm", storm},
+    {"flood", flood},
     {"follow", follow},
     {"follow_default", follow_default},
+    {"follow_all", follow_all},
+    {"end_all", end_all},
     {"now", now},
+    {"now_forked", now_forked},
+    {"cut", cut},
+    {"wait_lost", wait_lost},
     {"try_now", try_now},
     {"status", status},
     {"handle", handle},
@@ -450,6 +566,7 @@ int main(int argc, char **argv)
   while (fgets(line, sizeof line, stdin))
     run_line(line);
   atomic_store(&checks_end, true);
+  atomic_store(&flood_ends, true);
   while (thread_count > 0)
     pthread_join(threads[--thread_count], NULL);
   tb_timer_queue_destroy(queue);

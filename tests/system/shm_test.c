@@ -10,6 +10,7 @@
 #include <timebase/jump.h>
 #include <unistd.h>
 
+#include "stopping.h"
 #include "system/peer_process.h"
 #include "system/shm_pattern.h"
 #include "test.h"
@@ -350,10 +351,7 @@ static void replace_publisher(peer_t *next, peer_t followers[2], int round)
 static void test_X3_a_publisher_may_be_killed_at_any_moment(void **state)
 {
   (void)state;
-  const char *given = getenv("TB_TEST_SEED");
-  uint64_t seed = (uint64_t)getpid();
-  if (given) seed = strtoull(given, NULL, 10);
-  print_message("TB_TEST_SEED=%" PRIu64 "\n", seed);
+  uint64_t seed = test_seed();
   peer_t next, followers[2], storm;
   start(&next);
   for (int i = 0; i < 2; i++) {
@@ -394,6 +392,60 @@ static void test_X3_a_reader_that_is_killed_disturbs_nobody(void **state)
     assert_int_equal(changes_of(&other), 0);
   }
   peer_stop(&other);
+  peer_stop(&publisher);
+}
+
+/* ---- followers that are stopped ---- */
+
+static void test_X3_a_follower_that_is_stopped_is_told_of_what_it_missed(void **state)
+{
+  (void)state;
+  peer_t publisher, follower;
+  start_publisher(&publisher);
+  start_follower(&follower);
+  tick(&publisher, S);
+  expect_now(&follower, S);
+  ask_ok(&follower, "handle one");
+  ask_ok(&follower, "handle two");
+  ask_ok(&publisher, "ticks 99999999999 2"); /* nobody follows these */
+  expect_now(&follower, 100 * S);
+  for (int resets = 1; resets <= 3; resets++) {
+    stop_process(follower.pid);
+    for (int i = 0; i < resets; i++)
+      ask_ok(&publisher, i % 2 ? "ticks 1000000000 50" : "ticks 2000000000 50");
+    ask_ok(&publisher, "ticks 49999999999 2");
+    assert_int_equal(kill(follower.pid, SIGCONT), 0);
+    expect_jump(&follower, TB_JUMP_BACKWARD, TB_JUMP_REASON_TICK, 100 * S, 50 * S);
+    expect_now(&follower, 50 * S);
+    ask_ok(&publisher, "ticks 99999999999 2");
+    expect_now(&follower, 100 * S);
+  }
+  peer_stop(&follower);
+  peer_stop(&publisher);
+}
+
+static void test_C6_time_never_falls_in_a_follower_that_is_stopped(void **state)
+{
+  (void)state;
+  peer_t publisher, follower;
+  char command[64];
+  uint64_t seed = test_seed();
+  struct timespec begin, now;
+  start_publisher(&publisher);
+  tick(&publisher, S);
+  start_follower(&follower);
+  ask_ok(&follower, "follow_all");
+  snprintf(command, sizeof command, "flood %" PRIu64, seed);
+  ask_ok(&publisher, command);
+  clock_gettime(CLOCK_MONOTONIC, &begin);
+  do {
+    stop_once(follower.pid, &seed);
+    if (test_random(&seed) % 8 == 0) stop_once(publisher.pid, &seed);
+    clock_gettime(CLOCK_MONOTONIC, &now);
+  } while ((now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000 <
+           test_duration_ms(1000));
+  ask_ok(&follower, "end_all");
+  peer_stop(&follower);
   peer_stop(&publisher);
 }
 
@@ -590,6 +642,8 @@ int main(void)
       IN_DIRECTORIES(test_X3_a_publisher_that_dies_before_it_wakes_others),
       IN_DIRECTORIES(test_X3_a_publisher_may_be_killed_at_any_moment),
       IN_DIRECTORIES(test_X3_a_reader_that_is_killed_disturbs_nobody),
+      IN_DIRECTORIES(test_X3_a_follower_that_is_stopped_is_told_of_what_it_missed),
+      IN_DIRECTORIES(test_C6_time_never_falls_in_a_follower_that_is_stopped),
       IN_DIRECTORIES(test_X3_the_file_is_for_its_user_unless_its_mode_says_otherwise),
       IN_DIRECTORIES(test_X3_another_directory_is_another_time),
       IN_DIRECTORIES(test_X3_a_name_in_the_environment_is_the_source_of_all_clocks),

@@ -11,11 +11,11 @@
 #include <timebase/ros2_subscription.h>
 #include <unistd.h>
 
-#include "ros2/clock_message.h"
 #include "ros2/simulation_control.h"
 #include "system/loopback.h"
 #include "system/peer_process.h"
 #include "test.h"
+#include "wire/clock_message.h"
 
 #define DOMAIN   30
 #define LIMIT    ((tb_duration_t){60 * TB_NS_PER_S})

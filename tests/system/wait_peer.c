@@ -17,7 +17,7 @@
 #include <timebase/ros2_node.h>
 #include <unistd.h>
 
-#include "ros2/clock_message.h"
+#include "wire/clock_message.h"
 
 #define QUEUE 1024
 

@@ -1,0 +1,49 @@
+/* Steady time for a loop that has to be punctual: what it reads, and how it waits. An interface, so
+ * that such a loop can run on a clock (wait/clock_pacer.h), and in tests on one of their own. */
+#ifndef TB_HELD_PACER_H
+#define TB_HELD_PACER_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "base/private_api.h"
+
+typedef struct tb__pacer tb__pacer_t;
+
+struct tb__pacer {
+  int64_t (*now_ns)(tb__pacer_t *pacer);
+  int64_t (*steady_ns)(tb__pacer_t *pacer); /* NULL: now_ns is */
+  /* Returns when `deadline_ns` or, in steady time, `limit_ns` (INT64_MAX: never) is reached, or
+   * when tb__pacer_nudge has been called since `events` was read; at times earlier. */
+  void (*wait)(tb__pacer_t *pacer, uint32_t events, int64_t deadline_ns, int64_t limit_ns);
+  void (*wake)(tb__pacer_t *pacer); /* who waits; NULL: `events` is a futex */
+  /* What may pass in `steady_ns` of steady time, the last step included. NULL: as much. */
+  int64_t (*span_ns)(tb__pacer_t *pacer, int64_t steady_ns);
+  _Atomic uint32_t events;
+  atomic_bool waits; /* time stands, as it has not started */
+};
+
+/* On CLOCK_MONOTONIC. */
+TB_PRIVATE_API void tb__pacer_init(tb__pacer_t *pacer);
+
+/* Read it before looking at what a nudge announces. */
+static inline uint32_t tb__pacer_events(tb__pacer_t *pacer)
+{
+  return atomic_load(&pacer->events);
+}
+
+static inline int64_t tb__pacer_span_ns(tb__pacer_t *pacer, int64_t steady_ns)
+{
+  return pacer->span_ns ? pacer->span_ns(pacer, steady_ns) : steady_ns;
+}
+
+/* Steady time, when the pacer's is `now_ns`. */
+static inline int64_t tb__pacer_steady_ns(tb__pacer_t *pacer, int64_t now_ns)
+{
+  return pacer->steady_ns ? pacer->steady_ns(pacer) : now_ns;
+}
+
+/* Wakes who waits, at once. [any thread] [async-signal-safe] */
+TB_PRIVATE_API void tb__pacer_nudge(tb__pacer_t *pacer);
+
+#endif

@@ -1,0 +1,286 @@
+/* The ROS 2 messages and services that nodes speak among themselves, as C structs and their CDR
+ * types (cdr_type.h). Fields have ROS's names. Of another's message all may be any value: only
+ * lengths are checked. */
+#ifndef TB_ROS2_MESSAGES_H
+#define TB_ROS2_MESSAGES_H
+
+#include "wire/cdr_type.h"
+
+typedef TB__CDR_SEQUENCE(const char *) tb__strings_t;
+typedef TB__CDR_SEQUENCE(bool) tb__bools_t;
+typedef TB__CDR_SEQUENCE(uint8_t) tb__octets_t;
+typedef TB__CDR_SEQUENCE(uint16_t) tb__uint16s_t;
+typedef TB__CDR_SEQUENCE(int64_t) tb__int64s_t;
+typedef TB__CDR_SEQUENCE(double) tb__doubles_t;
+
+/* A message without fields has one byte on the wire. */
+typedef struct tb__empty_message {
+  uint8_t structure_needs_at_least_one_member;
+} tb__empty_message_t;
+extern TB_PRIVATE_API const tb__cdr_field_t tb__empty_message_fields[1];
+
+/* builtin_interfaces/msg/Time, in its wire form. */
+typedef struct tb__time_message {
+  int32_t sec;
+  uint32_t nanosec;
+} tb__time_message_t;
+extern TB_PRIVATE_API const tb__cdr_type_t tb__time_message_type;
+
+/* rcl_interfaces/msg/ParameterType */
+enum {
+  TB__PARAMETER_NOT_SET,
+  TB__PARAMETER_BOOL,
+  TB__PARAMETER_INTEGER,
+  TB__PARAMETER_DOUBLE,
+  TB__PARAMETER_STRING,
+  TB__PARAMETER_BYTE_ARRAY,
+  TB__PARAMETER_BOOL_ARRAY,
+  TB__PARAMETER_INTEGER_ARRAY,
+  TB__PARAMETER_DOUBLE_ARRAY,
+  TB__PARAMETER_STRING_ARRAY,
+};
+
+/* All fields travel, whatever `type` says. */
+typedef struct tb__parameter_value {
+  uint8_t type;
+  bool bool_value;
+  int64_t integer_value;
+  double double_value;
+  const char *string_value;
+  tb__octets_t byte_array_value;
+  tb__bools_t bool_array_value;
+  tb__int64s_t integer_array_value;
+  tb__doubles_t double_array_value;
+  tb__strings_t string_array_value;
+} tb__parameter_value_t;
+
+typedef struct tb__parameter {
+  const char *name;
+  tb__parameter_value_t value;
+} tb__parameter_t;
+
+typedef TB__CDR_SEQUENCE(tb__parameter_t) tb__parameters_t;
+
+typedef struct tb__parameter_event {
+  tb__time_message_t stamp;
+  const char *node; /* full name */
+  tb__parameters_t new_parameters;
+  tb__parameters_t changed_parameters;
+  tb__parameters_t deleted_parameters;
+} tb__parameter_event_t;
+
+typedef struct tb__floating_point_range {
+  double from_value, to_value, step;
+} tb__floating_point_range_t;
+
+typedef struct tb__integer_range {
+  int64_t from_value, to_value;
+  uint64_t step;
+} tb__integer_range_t;
+
+typedef struct tb__parameter_descriptor {
+  const char *name;
+  uint8_t type;
+  const char *description;
+  const char *additional_constraints;
+  bool read_only;
+  bool dynamic_typing;
+  TB__CDR_SEQUENCE(tb__floating_point_range_t) floating_point_range; /* at most 1 */
+  TB__CDR_SEQUENCE(tb__integer_range_t) integer_range;               /* at most 1 */
+} tb__parameter_descriptor_t;
+
+typedef struct tb__set_parameters_result {
+  bool successful;
+  const char *reason;
+} tb__set_parameters_result_t;
+
+typedef struct tb__list_parameters_result {
+  tb__strings_t names;
+  tb__strings_t prefixes;
+} tb__list_parameters_result_t;
+
+/* Requests and responses of rcl_interfaces/srv. Three requests are a list of names, two are a list
+ * of parameters. */
+typedef struct tb__names_request {
+  tb__strings_t names;
+} tb__names_request_t;
+
+typedef struct tb__parameters_request {
+  tb__parameters_t parameters;
+} tb__parameters_request_t;
+
+typedef struct tb__list_parameters_request {
+  tb__strings_t prefixes;
+  uint64_t depth; /* 0: all levels */
+} tb__list_parameters_request_t;
+
+typedef struct tb__get_parameters_response {
+  TB__CDR_SEQUENCE(tb__parameter_value_t) values;
+} tb__get_parameters_response_t;
+
+typedef struct tb__get_parameter_types_response {
+  tb__octets_t types;
+} tb__get_parameter_types_response_t;
+
+typedef struct tb__set_parameters_response {
+  TB__CDR_SEQUENCE(tb__set_parameters_result_t) results;
+} tb__set_parameters_response_t;
+
+typedef struct tb__set_parameters_atomically_response {
+  tb__set_parameters_result_t result;
+} tb__set_parameters_atomically_response_t;
+
+typedef struct tb__describe_parameters_response {
+  TB__CDR_SEQUENCE(tb__parameter_descriptor_t) descriptors;
+} tb__describe_parameters_response_t;
+
+typedef struct tb__list_parameters_response {
+  tb__list_parameters_result_t result;
+} tb__list_parameters_response_t;
+
+/* rmw_dds_common. Since iron 16 bytes of a gid travel, before it 24, of which the last 8 are 0. */
+typedef struct tb__gid {
+  uint8_t data[24];
+} tb__gid_t;
+
+typedef TB__CDR_SEQUENCE(tb__gid_t) tb__gids_t;
+
+typedef struct tb__node_entities_info {
+  const char *node_namespace; /* at most 256 characters, as the name */
+  const char *node_name;
+  tb__gids_t reader_gid_seq;
+  tb__gids_t writer_gid_seq;
+} tb__node_entities_info_t;
+
+typedef struct tb__participant_entities_info {
+  tb__gid_t gid;
+  TB__CDR_SEQUENCE(tb__node_entities_info_t) node_entities_info_seq;
+} tb__participant_entities_info_t;
+
+/* simulation_interfaces */
+enum {
+  TB__SIMULATION_STOPPED,
+  TB__SIMULATION_PLAYING,
+  TB__SIMULATION_PAUSED,
+  TB__SIMULATION_QUITTING,
+  TB__SIMULATION_NO_WORLD,
+  TB__SIMULATION_LOADING_WORLD,
+};
+
+enum {
+  TB__RESULT_FEATURE_UNSUPPORTED,
+  TB__RESULT_OK,
+  TB__RESULT_NOT_FOUND,
+  TB__RESULT_INCORRECT_STATE,
+  TB__RESULT_OPERATION_FAILED,
+  TB__RESULT_ALREADY_IN_TARGET_STATE = 101, /* SetSimulationState */
+  TB__RESULT_STATE_TRANSITION_ERROR = 102,
+  TB__RESULT_INCORRECT_TRANSITION = 103,
+};
+
+typedef struct tb__simulation_result {
+  uint8_t result;
+  const char *error_message;
+} tb__simulation_result_t;
+
+typedef struct tb__simulation_state {
+  uint8_t state;
+} tb__simulation_state_t;
+
+typedef struct tb__simulator_features {
+  tb__uint16s_t features;
+  tb__strings_t spawn_formats;
+  const char *custom_info;
+} tb__simulator_features_t;
+
+typedef struct tb__get_simulator_features_response {
+  tb__simulator_features_t features;
+} tb__get_simulator_features_response_t;
+
+typedef struct tb__get_simulation_state_response {
+  tb__simulation_state_t state;
+  tb__simulation_result_t result;
+} tb__get_simulation_state_response_t;
+
+typedef struct tb__set_simulation_state_request {
+  tb__simulation_state_t state;
+} tb__set_simulation_state_request_t;
+
+typedef struct tb__step_simulation_request {
+  uint64_t steps;
+} tb__step_simulation_request_t;
+
+typedef struct tb__reset_simulation_request {
+  uint8_t scope;
+} tb__reset_simulation_request_t;
+
+/* Of SetSimulationState, StepSimulation and ResetSimulation. */
+typedef struct tb__simulation_response {
+  tb__simulation_result_t result;
+} tb__simulation_response_t;
+
+/* Name in C, ROS name, C struct. */
+#define TB__MESSAGE_LIST(X)                                                                        \
+  X(parameter_event, "rcl_interfaces/msg/ParameterEvent", tb__parameter_event_t)                   \
+  X(get_parameters_request, "rcl_interfaces/srv/GetParameters_Request", tb__names_request_t)       \
+  X(get_parameters_response, "rcl_interfaces/srv/GetParameters_Response",                          \
+    tb__get_parameters_response_t)                                                                 \
+  X(get_parameter_types_request, "rcl_interfaces/srv/GetParameterTypes_Request",                   \
+    tb__names_request_t)                                                                           \
+  X(get_parameter_types_response, "rcl_interfaces/srv/GetParameterTypes_Response",                 \
+    tb__get_parameter_types_response_t)                                                            \
+  X(set_parameters_request, "rcl_interfaces/srv/SetParameters_Request", tb__parameters_request_t)  \
+  X(set_parameters_response, "rcl_interfaces/srv/SetParameters_Response",                          \
+    tb__set_parameters_response_t)                                                                 \
+  X(set_parameters_atomically_request, "rcl_interfaces/srv/SetParametersAtomically_Request",       \
+    tb__parameters_request_t)                                                                      \
+  X(set_parameters_atomically_response, "rcl_interfaces/srv/SetParametersAtomically_Response",     \
+    tb__set_parameters_atomically_response_t)                                                      \
+  X(describe_parameters_request, "rcl_interfaces/srv/DescribeParameters_Request",                  \
+    tb__names_request_t)                                                                           \
+  X(describe_parameters_response, "rcl_interfaces/srv/DescribeParameters_Response",                \
+    tb__describe_parameters_response_t)                                                            \
+  X(list_parameters_request, "rcl_interfaces/srv/ListParameters_Request",                          \
+    tb__list_parameters_request_t)                                                                 \
+  X(list_parameters_response, "rcl_interfaces/srv/ListParameters_Response",                        \
+    tb__list_parameters_response_t)                                                                \
+  X(participant_entities_info, "rmw_dds_common/msg/ParticipantEntitiesInfo",                       \
+    tb__participant_entities_info_t)                                                               \
+  X(participant_entities_info_humble, "rmw_dds_common/msg/ParticipantEntitiesInfo",                \
+    tb__participant_entities_info_t)                                                               \
+  X(get_simulator_features_request, "simulation_interfaces/srv/GetSimulatorFeatures_Request",      \
+    tb__empty_message_t)                                                                           \
+  X(get_simulator_features_response, "simulation_interfaces/srv/GetSimulatorFeatures_Response",    \
+    tb__get_simulator_features_response_t)                                                         \
+  X(get_simulation_state_request, "simulation_interfaces/srv/GetSimulationState_Request",          \
+    tb__empty_message_t)                                                                           \
+  X(get_simulation_state_response, "simulation_interfaces/srv/GetSimulationState_Response",        \
+    tb__get_simulation_state_response_t)                                                           \
+  X(set_simulation_state_request, "simulation_interfaces/srv/SetSimulationState_Request",          \
+    tb__set_simulation_state_request_t)                                                            \
+  X(set_simulation_state_response, "simulation_interfaces/srv/SetSimulationState_Response",        \
+    tb__simulation_response_t)                                                                     \
+  X(step_simulation_request, "simulation_interfaces/srv/StepSimulation_Request",                   \
+    tb__step_simulation_request_t)                                                                 \
+  X(step_simulation_response, "simulation_interfaces/srv/StepSimulation_Response",                 \
+    tb__simulation_response_t)                                                                     \
+  X(reset_simulation_request, "simulation_interfaces/srv/ResetSimulation_Request",                 \
+    tb__reset_simulation_request_t)                                                                \
+  X(reset_simulation_response, "simulation_interfaces/srv/ResetSimulation_Response",               \
+    tb__simulation_response_t)
+
+/* tb__parameter_event_type and so on. */
+#define TB__MESSAGE_DECLARE(name, ros_name, struct_type)                                           \
+  extern const tb__cdr_type_t tb__##name##_type;
+TB__MESSAGE_LIST(TB__MESSAGE_DECLARE)
+#undef TB__MESSAGE_DECLARE
+
+extern const tb__cdr_type_t tb__parameter_value_type; /* rcl_interfaces/msg/ParameterValue */
+
+/* A sample of ros_discovery_info of either form: *out_humble tells. Errors as tb__cdr_decode, of
+ * the newer form. */
+tb_status_t tb__participant_entities_info_decode(const void *cdr, size_t size,
+                                                 tb__participant_entities_info_t **out,
+                                                 bool *out_humble);
+
+#endif

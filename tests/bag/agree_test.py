@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+"""The commands tell one story of every recording, whatever is wrong with it.
+
+usage: agree_test.py TIMEBASE [FOLDER...]
+
+The recordings are made by hostile.py; those below the FOLDERs come with them."""
+
+import concurrent.futures
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import hostile
+
+LIMIT_S = 120
+TIMEBASE = None
+
+
+class Story:
+    """What each command says of a recording."""
+
+    def __init__(self, path, folder):
+        self.path, self.folder, self.faults = path, folder, []
+        self.check, said = self.run("bag", "check", path)
+        found = re.findall(rb"(\d+) messages?", said.splitlines()[-1] if said else b"")
+        self.checked = int(found[-1]) if found and self.check in (0, 1) else 0
+        self.info, said = self.run("bag", "info", "--json", path)
+        self.told = self.read_count(said)
+        self.run("bag", "info", path)
+        self.convert, self.converted = self.copy("convert", "-s", "mcap")
+        self.cut, self.cuts = self.copy("cut")
+        self.recover, self.recovered = self.copy("recover")
+
+    def run(self, *arguments):
+        """(status, output); 124 if it does not end."""
+        try:
+            result = subprocess.run(
+                [TIMEBASE, *arguments],
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=LIMIT_S,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            self.faults.append(f"{arguments[1]} does not end")
+            return 124, b""
+        if result.returncode not in (0, 1, 3):
+            self.faults.append(f"{arguments[1]} ends with {result.returncode}")
+        if b"\x1b" in result.stdout + result.stderr:
+            self.faults.append(f"{arguments[1]} prints a raw escape")
+        return result.returncode, result.stdout
+
+    @staticmethod
+    def read_count(said):
+        try:
+            return json.loads(said)["message_count"]
+        except (ValueError, KeyError):
+            return 0
+
+    def copy(self, command, *options):
+        """(status, how many messages the copy has), and the copy must be whole."""
+        out = os.path.join(self.folder, command)
+        status, _ = self.run("bag", command, self.path, "-o", out, *options)
+        if not os.path.exists(out):
+            return status, 0
+        whole, said = self.run("bag", "check", out)
+        if whole != 0:
+            self.faults.append(f"what {command} wrote is not whole: {said.decode(errors='replace')}")
+        count = self.read_count(self.run("bag", "info", "--json", out)[1])
+        return status, count
+
+    def must(self, holds, what):
+        if not holds:
+            self.faults.append(what)
+
+    def judge(self):
+        names = ("check", "told", "checked", "convert", "converted", "cut", "cuts", "recover", "recovered")
+        whole = self.check == 0
+        # Of a damaged database rows depend on whether payloads are read with them.
+        is_sqlite = self.path.endswith(".db3") or os.path.isdir(self.path)
+        self.must(
+            self.told == self.checked or (is_sqlite and self.check != 0),
+            "info and check count differently",
+        )
+        self.must(not whole or self.convert == 0, "whole, but not converted")
+        self.must(not whole or self.converted == self.checked, "whole, but not all is converted")
+        self.must(not whole or self.recover == 0, "whole, but something was lost")
+        self.must(self.recovered >= self.converted, "recovered less than converted")
+        self.must(
+            self.convert != 0 or self.converted == self.recovered,
+            "converted with 0, but more can be recovered",
+        )
+        self.must((self.cut, self.cuts) == (self.convert, self.converted), "cut is not as convert")
+        if not self.faults:
+            return None
+        counts = ", ".join(f"{name} {getattr(self, name)}" for name in names)
+        return f"{self.path}: {'; '.join(self.faults)} ({counts})"
+
+
+def judge(path):
+    with tempfile.TemporaryDirectory(prefix="timebase-agree-") as folder:
+        return Story(path, folder).judge()
+
+
+def given(folders):
+    for folder in folders:
+        for root, _, names in os.walk(folder):
+            for name in sorted(names):
+                if name.endswith((".mcap", ".db3")):
+                    yield os.path.join(root, name)
+
+
+# What a player can publish, with how many messages and what it ends with.
+PLAYED = {
+    "good.mcap": (10, 0),
+    "no_end.mcap": (5, 0),  # not closed: nothing is missing
+    "summary_hides_chunk.mcap": (60, 0),
+    "summary_hides_loose.mcap": (62, 0),
+    "before_channel.mcap": (4, 0),
+    "two_types.mcap": (6, 0),
+    "chunk_crc_raw_summary.mcap": (40, 3),
+    "good.db3": (60, 0),
+    "page_0.db3": (0, 3),
+    "empty.mcap": (0, 3),
+}
+
+
+def play(folder):
+    """It reads as the others do."""
+    for name, (count, status) in PLAYED.items():
+        result = subprocess.run(
+            [TIMEBASE, "play", os.path.join(folder, name), "-r", "max"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=LIMIT_S,
+            check=False,
+        )
+        said = re.findall(r"(\d+) messages?", result.stdout)
+        played = int(said[-1]) if said else 0
+        if (played, result.returncode) != (count, status):
+            yield (
+                f"play {name}: {played} messages, status {result.returncode}; expected {count}, "
+                f"{status}: {result.stderr}"
+            )
+        if name == "no_end.mcap" and result.stderr.count("\n") != 1:
+            yield f"play {name}: not one note: {result.stderr}"
+
+
+def main():
+    folder = tempfile.mkdtemp(prefix="timebase-hostile-")
+    try:
+        paths = [*hostile.files(folder), *given(sys.argv[2:])]
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            faults = [fault for fault in pool.map(judge, paths) if fault]
+        there = subprocess.run([TIMEBASE, "--help"], capture_output=True, text=True, check=True).stdout
+        if "\n  play " in there:
+            faults += play(folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    for fault in faults:
+        print(fault)
+    print(f"{len(paths)} recordings, {len(faults)} on which the commands disagree")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    TIMEBASE = sys.argv[1]
+    sys.exit(main())
