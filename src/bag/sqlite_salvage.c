@@ -254,11 +254,24 @@ static tb_status_t salvage_read_info(tb__bag_file_t *base, tb__bag_file_info_t *
   return TB_OK;
 }
 
+/* Row by row, as the table cannot be walked. */
+static tb_status_t count_by_reading(tb__bag_file_t *ordinary, tb__bag_file_info_t *info,
+                                    tb_error_t *error)
+{
+  const tb__bag_storage_t *storage = &tb__sqlite_storage;
+  tb__bag_row_t row;
+  tb_status_t status = storage->seek(ordinary, INT64_MIN, error);
+  if (status) return status;
+  while (!storage->step(ordinary, &row, NULL))
+    if (!storage->read_topic(ordinary, &row, NULL)) tb__sqlite_count_row(info, row.topic_id);
+  return TB_OK;
+}
+
 static tb_status_t salvage_count_topics(tb__bag_file_t *base, tb__bag_file_info_t *info,
                                         tb_error_t *error)
 {
   salvage_file_t *file = salvage_file(base);
-  if (file->ordinary) return tb__sqlite_storage.count_topics(file->ordinary, info, error);
+  if (file->ordinary) return count_by_reading(file->ordinary, info, error);
   tb__bag_row_t row;
   salvage_seek(base, INT64_MIN, NULL);
   while (!next_row(file, &row))
