@@ -1,4 +1,5 @@
 #include "bag.h"
+#include "text.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -19,10 +20,9 @@ const char *bag_plural(uint64_t count)
 void bag_tell_remedy(const command_t *command, const char *const *paths, size_t count)
 {
   const char *path = count == 1 ? paths[0] : "BAG";
-  fprintf(stderr,
-          "timebase %s: 'timebase bag check %s' tells what is wrong, 'timebase bag recover %s -o "
-          "OUT' saves what can be read\n",
-          command->name, path, path);
+  text_err("timebase %s: 'timebase bag check %s' tells what is wrong, 'timebase bag recover %s -o "
+           "OUT' saves what can be read\n",
+           command->name, path, path);
 }
 
 /* Something is there, and is not as it should be: a file that metadata.yaml names may be missing,
@@ -68,18 +68,18 @@ int bag_unreadable(const command_t *command, const char *path, tb_status_t statu
 {
   command_failed(command, status, error);
   if (status == TB_ERR_CORRUPT || status == TB_ERR_TRUNCATED || status == TB_ERR_UNSUPPORTED)
-    fprintf(stderr, "timebase %s: %s: nothing could be read; is it a recording?\n", command->name,
-            path);
+    text_err("timebase %s: %s: nothing could be read; is it a recording?\n", command->name, path);
   return EXIT_IO;
 }
 
 static int help(const command_t *command)
 {
-  printf("usage: %s\n\nLooks at recordings of rosbag2, and makes others of them.\n\n",
-         command->usage);
+  text_out("usage: %s\n\nLooks at recordings of rosbag2, and makes others of them.\n\n",
+           command->usage);
   for (size_t i = 0; i < COMMAND_COUNT; i++)
-    printf("  %-8s %s\n", commands[i]->name + strlen("bag "), commands[i]->summary);
-  printf("\n%s", command->help);
+    text_out("  %-8s %s\n", commands[i]->name + strlen("bag "), commands[i]->summary);
+  text_own(stdout, "\n");
+  text_own(stdout, command->help);
   return command_finish(command, EXIT_OK);
 }
 

@@ -4,11 +4,12 @@
 #include <timebase/bag_check.h>
 
 #include "bag.h"
+#include "text.h"
 
 static void print_finding(const char *text, void *user)
 {
   (void)user;
-  puts(text);
+  text_out("%s\n", text);
 }
 
 static int check(const command_t *command, const char *path, const tb_bag_limits_t *limits)
@@ -18,15 +19,15 @@ static int check(const command_t *command, const char *path, const tb_bag_limits
   tb_status_t status = tb_bag_check_within(path, limits, print_finding, NULL, &result, &error);
   if (status) return command_failed(command, status, &error);
   if (result.finding_count == 0)
-    printf("%s: whole, %" PRIu64 " message%s\n", path, result.message_count,
-           bag_plural(result.message_count));
+    text_out("%s: whole, %" PRIu64 " message%s\n", path, result.message_count,
+             bag_plural(result.message_count));
   else if (result.unclosed_count == result.finding_count)
-    printf("%s: not closed; all that is there can be read: %" PRIu64 " message%s\n", path,
-           result.message_count, bag_plural(result.message_count));
+    text_out("%s: not closed; all that is there can be read: %" PRIu64 " message%s\n", path,
+             result.message_count, bag_plural(result.message_count));
   else
-    printf("%s: damaged: %" PRIu64 " finding%s; %" PRIu64 " message%s could be read\n", path,
-           result.finding_count, bag_plural(result.finding_count), result.message_count,
-           bag_plural(result.message_count));
+    text_out("%s: damaged: %" PRIu64 " finding%s; %" PRIu64 " message%s could be read\n", path,
+             result.finding_count, bag_plural(result.finding_count), result.message_count,
+             bag_plural(result.message_count));
   return result.finding_count ? EXIT_CHECK : EXIT_OK;
 }
 

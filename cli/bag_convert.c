@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bag.h"
+#include "text.h"
 
 static tb_status_t open_input(bag_copy_t *copy, const char *const *paths, size_t count,
                               tb_bag_damage_t damage, tb_error_t *error)
@@ -53,8 +54,8 @@ static int convert(const command_t *command, int argc, char **argv)
   tb_status_t status = open_input(&copy, paths, count, TB_BAG_DAMAGE_REFUSE, &error);
   result = status ? bag_refused(command, paths, count, &error) : bag_copy_run(&copy, NULL);
   if (!result && copy.failures > 0) {
-    fprintf(stderr, "timebase bag convert: %" PRIu64 " part%s could not be copied\n", copy.failures,
-            bag_plural(copy.failures));
+    text_err("timebase bag convert: %" PRIu64 " part%s could not be copied\n", copy.failures,
+             bag_plural(copy.failures));
     result = EXIT_IO;
   }
   bag_copy_end(&copy);
@@ -67,12 +68,12 @@ static int tell_lost(const bag_copy_t *copy, const char *path, bool is_unclosed)
 {
   const char *damage = copy->damage;
   if (*damage && strcmp(damage, copy->failure) != 0)
-    printf("%s: damaged (%s); what is named was lost\n", path, damage);
+    text_out("%s: damaged (%s); what is named was lost\n", path, damage);
   else if (copy->failures > 0)
-    printf("%s: damaged; what is named above was lost\n", path);
+    text_out("%s: damaged; what is named above was lost\n", path);
   else
-    printf("%s: %s\n", path,
-           is_unclosed ? "was not closed; all that was there is kept" : "nothing was lost");
+    text_out("%s: %s\n", path,
+             is_unclosed ? "was not closed; all that was there is kept" : "nothing was lost");
   return *damage || copy->failures > 0 ? EXIT_CHECK : EXIT_OK;
 }
 
@@ -86,7 +87,7 @@ static int recover_opened(bag_copy_t *copy, const char *path)
   if (result) return result;
   result = tell_lost(copy, path, is_unclosed);
   if (result == EXIT_OK || copy->copied > 0) return result;
-  fprintf(stderr, "timebase bag recover: %s: nothing could be read; is it a recording?\n", path);
+  text_err("timebase bag recover: %s: nothing could be read; is it a recording?\n", path);
   return EXIT_IO;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bag.h"
+#include "text.h"
 
 /* ---- options ---- */
 
@@ -126,11 +127,10 @@ static tb_status_t copy_notes(bag_copy_t *copy, tb_error_t *error)
     if (renamed && count++ == 0) first = info->notes[i].key;
   }
   if (count > 0)
-    fprintf(stderr,
-            "timebase %s: %zu note%s (%s%s) of one recording contradict%s another's: kept beside "
-            "it, as '%s (2)'\n",
-            copy->command->name, count, bag_plural(count), first, count > 1 ? ", ..." : "",
-            count > 1 ? "" : "s", first);
+    text_err("timebase %s: %zu note%s (%s%s) of one recording contradict%s another's: kept beside "
+             "it, as '%s (2)'\n",
+             copy->command->name, count, bag_plural(count), first, count > 1 ? ", ..." : "",
+             count > 1 ? "" : "s", first);
   return TB_OK;
 }
 
@@ -206,8 +206,7 @@ static void tell_failure(bag_copy_t *copy, const tb_error_t *error)
 /* All that was written is there. */
 static void tell_unclosed(const bag_copy_t *copy, const tb_error_t *error)
 {
-  fprintf(stderr, "timebase %s: %s: everything before was copied\n", copy->command->name,
-          error->text);
+  text_err("timebase %s: %s: everything before was copied\n", copy->command->name, error->text);
 }
 
 /* Until the end of the bag, or a signal. */
@@ -254,11 +253,10 @@ static void tell_left(const bag_copy_t *copy)
 {
   const tb_bag_rest_t *left = &copy->left;
   if (left->attachments + left->records == 0) return;
-  fprintf(stderr,
-          "timebase %s: %" PRIu64 " attachment%s and %" PRIu64
-          " metadata record%s are not kept: %s has no place for them\n",
-          copy->command->name, left->attachments, bag_plural(left->attachments), left->records,
-          bag_plural(left->records), copy->options.storage_id);
+  text_err("timebase %s: %" PRIu64 " attachment%s and %" PRIu64
+           " metadata record%s are not kept: %s has no place for them\n",
+           copy->command->name, left->attachments, bag_plural(left->attachments), left->records,
+           bag_plural(left->records), copy->options.storage_id);
 }
 
 /* False: there was none. */
@@ -304,7 +302,7 @@ int bag_copy_run(bag_copy_t *copy, const bool *wanted)
   if (status) return command_failed(copy->command, status, &error);
   if (closed) return command_failed(copy->command, closed, &at_end);
   tell_left(copy);
-  printf("%s: %" PRIu64 " message%s\n", copy->output, copy->copied, bag_plural(copy->copied));
+  text_out("%s: %" PRIu64 " message%s\n", copy->output, copy->copied, bag_plural(copy->copied));
   return EXIT_OK;
 }
 

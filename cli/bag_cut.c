@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bag.h"
+#include "text.h"
 
 enum { OPTION_START = 256, OPTION_END, OPTION_DURATION, OPTION_TOPICS, OPTION_RUN };
 
@@ -173,8 +174,8 @@ static int cut_bag(cut_t *cut)
   result = bag_copy_run(copy, wanted);
   free(wanted);
   if (result || copy->failures == 0) return result;
-  fprintf(stderr, "timebase bag cut: %" PRIu64 " part%s could not be copied\n", copy->failures,
-          bag_plural(copy->failures));
+  text_err("timebase bag cut: %" PRIu64 " part%s could not be copied\n", copy->failures,
+           bag_plural(copy->failures));
   return EXIT_IO;
 }
 

@@ -1,5 +1,4 @@
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +6,8 @@
 #include <timebase/time.h>
 
 #include "bag_info.h"
+#include "json.h"
+#include "text.h"
 
 #define COLUMN_MAX 64
 
@@ -42,18 +43,20 @@ const char *bag_info_file(const bag_info_t *info, size_t index)
 
 static void print_time(const char *label, int64_t ns)
 {
-  printf("%-13s %" PRId64 ".%09" PRId64 " s", label, ns / TB_NS_PER_S, ns % TB_NS_PER_S);
+  text_out("%-13s %" PRId64 ".%09" PRId64 " s", label, ns / TB_NS_PER_S, ns % TB_NS_PER_S);
   char text[TB_TIME_TEXT_SIZE];
   tb_time_t time = {.ns = ns, .kind = TB_TIME_ROS};
-  if (!tb_time_format(time, text, sizeof text)) printf(" (%s)", text);
-  putchar('\n');
+  if (!tb_time_format(time, text, sizeof text)) text_out(" (%s)", text);
+  text_out("\n");
 }
 
 /* Of what is printed for the type. */
 static size_t type_length(const tb_bag_topic_t *topic)
 {
   const char *format = topic->serialization_format;
-  return strlen(topic->type) + (strcmp(format, "cdr") == 0 ? 0 : strlen(format) + strlen(" ()"));
+  size_t length = (size_t)text_columns(topic->type);
+  return strcmp(format, "cdr") == 0 ? length
+                                    : length + (size_t)text_columns(format) + strlen(" ()");
 }
 
 /* A text that is too long for a column widens it for no other. */
@@ -64,32 +67,33 @@ static void widen(size_t *column, size_t length)
 
 static void fill(size_t column, size_t length)
 {
-  printf("%*s", (int)(length < column ? column - length : 0) + 2, "");
+  text_out("%*s", (int)(length < column ? column - length : 0) + 2, "");
 }
 
 static void print_topic(const bag_info_t *info, size_t index, const size_t columns[3])
 {
   const tb_bag_topic_t *topic = &info->bag->topics[index];
   const bag_info_topic_t *seen = &info->topics[index];
-  printf("  %s", topic->name);
-  fill(columns[0], strlen(topic->name));
-  printf("%s", topic->type);
-  if (strcmp(topic->serialization_format, "cdr") != 0) printf(" (%s)", topic->serialization_format);
+  text_out("  %s", topic->name);
+  fill(columns[0], (size_t)text_columns(topic->name));
+  text_out("%s", topic->type);
+  if (strcmp(topic->serialization_format, "cdr") != 0)
+    text_out(" (%s)", topic->serialization_format);
   fill(columns[1], type_length(topic));
-  printf("%*" PRIu64 " message%s", (int)columns[2], seen->count, bag_plural(seen->count));
-  if (info->has_digests) printf("%*s  sha256 %s", seen->count == 1, "", seen->sha256);
-  putchar('\n');
+  text_out("%*" PRIu64 " message%s", (int)columns[2], seen->count, bag_plural(seen->count));
+  if (info->has_digests) text_out("%*s  sha256 %s", seen->count == 1, "", seen->sha256);
+  text_out("\n");
 }
 
 static void print_topics(const bag_info_t *info)
 {
   size_t columns[3] = {0}; /* names, types, counts */
   for (size_t i = 0; i < info->bag->topic_count; i++) {
-    widen(&columns[0], strlen(info->bag->topics[i].name));
+    widen(&columns[0], (size_t)text_columns(info->bag->topics[i].name));
     widen(&columns[1], type_length(&info->bag->topics[i]));
     widen(&columns[2], (size_t)snprintf(NULL, 0, "%" PRIu64, info->topics[i].count));
   }
-  printf("topics:\n");
+  text_out("topics:\n");
   for (size_t i = 0; i < info->bag->topic_count; i++)
     print_topic(info, i, columns);
 }
@@ -109,8 +113,8 @@ static void print_runs(const bag_info_t *info)
     const tb_bag_run_t *run = &info->bag->runs[i];
     char label[32];
     snprintf(label, sizeof label, "run %zu:", i + 1);
-    printf("%-13s %zu file%s from %s on\n", label, run->file_count, bag_plural(run->file_count),
-           bag_info_file(info, run->first_file));
+    text_out("%-13s %zu file%s from %s on\n", label, run->file_count, bag_plural(run->file_count),
+             bag_info_file(info, run->first_file));
     print_time("  start:", run->start_ns);
     print_time("  end:", run->end_ns);
   }
@@ -120,41 +124,30 @@ void bag_info_print(const bag_info_t *info)
 {
   char compression[40];
   bag_info_compression(info, compression, sizeof compression);
-  printf("%-13s %s\n", "storage:", info->bag->storage_id);
+  text_out("%-13s %s\n", "storage:", info->bag->storage_id);
   for (size_t i = 0; i < info->bag->file_count; i++)
-    printf("%-13s %s\n", i ? "" : "files:", bag_info_file(info, i));
-  printf("%-13s %" PRIu64 "\n", "messages:", info->message_count);
+    text_out("%-13s %s\n", i ? "" : "files:", bag_info_file(info, i));
+  text_out("%-13s %" PRIu64 "\n", "messages:", info->message_count);
   if (info->message_count > 0) {
     int64_t ns = info->end_ns - info->start_ns;
     print_time("start:", info->start_ns);
     print_time("end:", info->end_ns);
-    printf("%-13s %" PRId64 ".%09" PRId64 " s\n", "duration:", ns / TB_NS_PER_S, ns % TB_NS_PER_S);
+    text_out("%-13s %" PRId64 ".%09" PRId64 " s\n", "duration:", ns / TB_NS_PER_S,
+             ns % TB_NS_PER_S);
   }
   if (info->bag->run_count > 1) print_runs(info);
-  printf("%-13s %s\n", "compression:", compression);
+  text_out("%-13s %s\n", "compression:", compression);
   for (size_t i = 0; i < info->bag->note_count; i++)
-    printf("%-13s %s: %s\n", i ? "" : "notes:", info->bag->notes[i].key, info->bag->notes[i].value);
+    text_out("%-13s %s: %s\n", i ? "" : "notes:", info->bag->notes[i].key,
+             info->bag->notes[i].value);
   print_topics(info);
   if (lacks_metadata(info))
-    printf("%-13s none: not closed, or lost; all is told from the files\n", "metadata:");
+    text_out("%-13s none: not closed, or lost; all is told from the files\n", "metadata:");
   if (info->damage[0])
-    printf("%-13s %s\n", is_unclosed(info) ? "unclosed:" : "damaged:", info->damage);
+    text_out("%-13s %s\n", is_unclosed(info) ? "unclosed:" : "damaged:", info->damage);
 }
 
 /* ---- for programs ---- */
-
-/* What is not UTF-8 in a damaged bag is shown as question marks. */
-static json_t *json_text(const char *text)
-{
-  json_t *string = json_string(text);
-  char *copy = string ? NULL : strdup(text);
-  if (!copy) return string;
-  for (char *c = copy; *c; c++)
-    if (*c & 0x80) *c = '?';
-  string = json_string(copy);
-  free(copy);
-  return string;
-}
 
 static json_t *json_time(int64_t ns, uint64_t count)
 {
@@ -166,11 +159,11 @@ static json_t *json_topic(const bag_info_t *info, size_t index)
   const tb_bag_topic_t *topic = &info->bag->topics[index];
   const bag_info_topic_t *seen = &info->topics[index];
   json_t *object = json_pack(
-      "{s:o, s:o, s:o, s:I, s:o, s:o}", "name", json_text(topic->name), "type",
-      json_text(topic->type), "serialization_format", json_text(topic->serialization_format),
+      "{s:o, s:o, s:o, s:I, s:o, s:o}", "name", text_json(topic->name), "type",
+      text_json(topic->type), "serialization_format", text_json(topic->serialization_format),
       "count", (json_int_t)seen->count, "first_ns", json_time(seen->first_ns, seen->count),
       "last_ns", json_time(seen->last_ns, seen->count));
-  if (object && info->has_digests) json_object_set_new(object, "sha256", json_text(seen->sha256));
+  if (object && info->has_digests) json_object_set_new(object, "sha256", text_json(seen->sha256));
   return object;
 }
 
@@ -181,7 +174,7 @@ static json_t *json_bag(const bag_info_t *info)
   json_t *files = json_array();
   json_t *topics = json_array();
   for (size_t i = 0; i < info->bag->file_count; i++)
-    json_array_append_new(files, json_text(bag_info_file(info, i)));
+    json_array_append_new(files, text_json(bag_info_file(info, i)));
   for (size_t i = 0; i < info->bag->topic_count; i++)
     json_array_append_new(topics, json_topic(info, i));
   json_t *object = json_pack(
@@ -189,17 +182,12 @@ static json_t *json_bag(const bag_info_t *info)
       "message_count", (json_int_t)info->message_count, "start_ns",
       json_time(info->start_ns, info->message_count), "end_ns",
       json_time(info->end_ns, info->message_count), "compression", compression, "topics", topics);
-  if (object && info->damage[0]) json_object_set_new(object, "damaged", json_text(info->damage));
+  if (object && info->damage[0]) json_object_set_new(object, "damaged", text_json(info->damage));
   if (object && is_unclosed(info)) json_object_set_new(object, "unclosed", json_true());
   return object;
 }
 
 bool bag_info_print_json(const bag_info_t *info)
 {
-  json_t *object = json_bag(info);
-  char *text = object ? json_dumps(object, JSON_INDENT(2)) : NULL;
-  if (text) puts(text);
-  free(text);
-  json_decref(object);
-  return text;
+  return json_print(json_bag(info), JSON_INDENT(2));
 }

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <timebase/sleep.h>
 
+#include "text.h"
+
 static const char *source_name(void)
 {
   const char *name = getenv("TIMEBASE_SOURCE");
@@ -29,8 +31,8 @@ static void explain_source(const command_t *command, ros_clock_t *clock)
 {
   if (clock->said) return;
   clock->said = REASON_SILENT;
-  fprintf(stderr, "timebase %s: TIMEBASE_SOURCE=%s: no tick came; is its publisher there?\n",
-          command->name, source_name());
+  text_err("timebase %s: TIMEBASE_SOURCE=%s: no tick came; is its publisher there?\n",
+           command->name, source_name());
 }
 
 #ifdef TB_CLI_ROS2
@@ -38,7 +40,6 @@ static void explain_source(const command_t *command, ros_clock_t *clock)
 #include <timebase/ros2_context.h>
 
 #include "publishers.h"
-#include "text.h"
 
 int topic_clock_open(const command_t *command, int domain, const char *topic, uint32_t publishers,
                      ros_clock_t *out)
@@ -80,10 +81,9 @@ static const char *other_type(const publishers_t *publishers)
 
 static void say_publishers(const ros_clock_t *clock, const publishers_t *publishers)
 {
-  fprintf(stderr, "%s in domain %d is published", clock->topic,
-          tb_ros2_context_domain_id(clock->context));
+  text_err("%s in domain %d is published", clock->topic, tb_ros2_context_domain_id(clock->context));
   if (!publishers->count) return;
-  fputs(" by ", stderr);
+  text_err(" by ");
   publishers_print_others(stderr, publishers);
 }
 
@@ -99,19 +99,18 @@ static void say_reason(const ros_clock_t *clock, const publishers_t *publishers,
                        const char *type)
 {
   if (clock->said == REASON_NOBODY) {
-    fprintf(stderr,
-            "nobody publishes %s in domain %d: start a simulator or 'timebase serve', or is it "
-            "another ROS_DOMAIN_ID?\n",
-            clock->topic, tb_ros2_context_domain_id(clock->context));
+    text_err("nobody publishes %s in domain %d: start a simulator or 'timebase serve', or is it "
+             "another ROS_DOMAIN_ID?\n",
+             clock->topic, tb_ros2_context_domain_id(clock->context));
     return;
   }
   say_publishers(clock, publishers);
-  if (clock->said == REASON_SILENT) fputs(", but no tick came\n", stderr);
-  if (clock->said == REASON_QOS) fprintf(stderr, ", but with another %s: nothing comes\n", policy);
+  if (clock->said == REASON_SILENT) text_err(", but no tick came\n");
+  if (clock->said == REASON_QOS) text_err(", but with another %s: nothing comes\n", policy);
   if (clock->said != REASON_TYPE) return;
-  fputs(", but as ", stderr);
-  text_print(stderr, type);
-  fputs(": time comes as " CLOCK_TYPE "\n", stderr);
+  text_err(", but as ");
+  text_err("%s", type);
+  text_err(": time comes as " CLOCK_TYPE "\n");
 }
 
 static void explain_topic(const command_t *command, ros_clock_t *clock)
@@ -124,7 +123,7 @@ static void explain_topic(const command_t *command, ros_clock_t *clock)
   clock_reason_t reason = reason_of(&status, type);
   if (reason != clock->said) {
     clock->said = reason;
-    fprintf(stderr, "timebase %s: ", command->name);
+    text_err("timebase %s: ", command->name);
     say_reason(clock, &publishers, status.policy, type);
   }
   publishers_forget(&publishers);
@@ -136,8 +135,7 @@ int topic_clock_open(const command_t *command, int domain, const char *topic, ui
                      ros_clock_t *out)
 {
   (void)domain, (void)topic, (void)publishers, (void)out;
-  fprintf(
-      stderr,
+  text_err(
       "timebase %s: built without ROS 2: there is no /clock to follow; TIMEBASE_SOURCE can name "
       "another source\n",
       command->name);
@@ -187,7 +185,7 @@ int ros_clock_say_late(const command_t *command, ros_clock_t *clock, tb_duration
   char text[TB_DURATION_TEXT_SIZE] = "";
   ros_clock_explain(command, clock);
   tb_duration_format(limit, text, sizeof text);
-  fprintf(stderr, "timebase %s: no time came within %s\n", command->name, text);
+  text_err("timebase %s: no time came within %s\n", command->name, text);
   return EXIT_CHECK;
 }
 

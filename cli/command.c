@@ -13,34 +13,40 @@
 #include <timebase/log.h>
 #include <unistd.h>
 
+#include "text.h"
+
 int command_help(const command_t *command)
 {
-  printf("usage: %s\n\n%s", command->usage, command->help);
+  text_own(stdout, "usage: ");
+  text_own(stdout, command->usage);
+  text_own(stdout, "\n\n");
+  text_own(stdout, command->help);
   return command_finish(command, EXIT_OK);
 }
 
-static void print_usage(const command_t *command)
+void command_print_usage(const command_t *command)
 {
-  fprintf(stderr, "usage: %s\nTry 'timebase %s --help'.\n", command->usage, command->name);
+  text_own(stderr, "usage: ");
+  text_own(stderr, command->usage);
+  text_err("\nTry 'timebase %s --help'.\n", command->name);
 }
 
 int command_usage_error(const command_t *command, const char *format, ...)
 {
   va_list args;
-  fprintf(stderr, "timebase %s: ", command->name);
+  text_err("timebase %s: ", command->name);
   va_start(args, format);
-  vfprintf(stderr, format, args);
+  text_to_v(stderr, format, args);
   va_end(args);
-  fputc('\n', stderr);
-  print_usage(command);
+  text_err("\n");
+  command_print_usage(command);
   return EXIT_USAGE;
 }
 
 int command_failed(const command_t *command, tb_status_t status, const tb_error_t *error)
 {
   bool has_text = error && error->text[0];
-  fprintf(stderr, "timebase %s: %s\n", command->name,
-          has_text ? error->text : tb_status_message(status));
+  text_err("timebase %s: %s\n", command->name, has_text ? error->text : tb_status_message(status));
   return EXIT_IO;
 }
 
@@ -173,8 +179,8 @@ bool command_parse_time(const command_t *command, const char *name, const char *
 
 static void begin_message(const command_t *command, const char *kind)
 {
-  fprintf(stderr, "%stimebase %s: %s: ", isatty(STDERR_FILENO) ? "\r\033[K" : "", command->name,
-          kind);
+  if (isatty(STDERR_FILENO)) text_err("\r\033[K");
+  text_err("timebase %s: %s: ", command->name, kind);
 }
 
 void command_begin_warning(const command_t *command)
@@ -187,7 +193,7 @@ static void print_log(tb_log_level_t level, const char *message, void *user)
   if (level < TB_LOG_WARN) return;
   flockfile(stderr);
   begin_message(user, level >= TB_LOG_ERROR ? "error" : "warning");
-  fprintf(stderr, "%s\n", message);
+  text_err("%s\n", message);
   funlockfile(stderr);
 }
 
@@ -260,7 +266,7 @@ int command_finish(const command_t *command, int status)
 {
   if (command_flush() || output_errno == EPIPE) return status;
   bool is_full = output_errno == EAGAIN;
-  fprintf(stderr, "timebase %s: cannot write to standard output: %s\n", command->name,
-          is_full ? "nobody reads it" : strerror(output_errno));
+  text_err("timebase %s: cannot write to standard output: %s\n", command->name,
+           is_full ? "nobody reads it" : strerror(output_errno));
   return status || is_full ? status : EXIT_IO;
 }

@@ -42,6 +42,8 @@ extern const command_t command_watch;
 /* Prints the usage and the help to standard output. Returns EXIT_OK, or EXIT_IO if that failed. */
 int command_help(const command_t *command);
 
+/* The usage line to standard error. */
+void command_print_usage(const command_t *command);
 /* "timebase NAME: MESSAGE" and the usage line to standard error. Returns EXIT_USAGE. */
 int command_usage_error(const command_t *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -241,9 +241,9 @@ char *graph_view_node_name(const graph_view_t *view, const char *argument, int *
   tb_status_t status = tb_ros2_parameter_client_create(view->context, name, &client, NULL);
   tb_ros2_parameter_client_destroy(client);
   if (status == TB_OK) return name;
-  fprintf(stderr, "timebase %s: '", view->command->name);
-  text_print(stderr, argument);
-  fputs("' is no name of a node; write it as 'timebase nodes' does, /camera\n", stderr);
+  text_err("timebase %s: '", view->command->name);
+  text_err("%s", argument);
+  text_err("' is no name of a node; write it as 'timebase nodes' does, /camera\n");
   *out_status = EXIT_USAGE;
   free(name);
   return NULL;
@@ -254,27 +254,27 @@ void graph_view_no_such_node(const graph_view_t *view, const char *name)
   const tb_ros2_graph_snapshot_t *snapshot = view->snapshot;
   int domain = tb_ros2_context_domain_id(view->context);
   int count = 0;
-  fprintf(stderr, "timebase %s: there is no node ", view->command->name);
-  text_print(stderr, name);
-  fprintf(stderr, " in domain %d", domain);
+  text_err("timebase %s: there is no node ", view->command->name);
+  text_err("%s", name);
+  text_err(" in domain %d", domain);
   for (size_t i = 0; i < snapshot->node_count && count < NEAR_COUNT; i++) {
     if (graph_view_is_repeated(view, i) || !is_near(name, snapshot->nodes[i].full_name)) continue;
-    fputs(count++ ? " or " : "; did you mean ", stderr);
-    text_print(stderr, snapshot->nodes[i].full_name);
+    text_err("%s", count++ ? " or " : "; did you mean ");
+    text_err("%s", snapshot->nodes[i].full_name);
   }
   if (snapshot->node_count == 0)
-    fputs(", nor any other; is it the right ROS_DOMAIN_ID?", stderr);
+    text_err(", nor any other; is it the right ROS_DOMAIN_ID?");
   else if (count)
-    fputc('?', stderr);
+    text_err("?");
   else
-    fputs("; 'timebase nodes' lists those that are", stderr);
-  fputc('\n', stderr);
+    text_err("; 'timebase nodes' lists those that are");
+  text_err("\n");
 }
 
 void graph_view_say_empty(const graph_view_t *view)
 {
-  fprintf(stderr, "timebase %s: there are no nodes in domain %d; is it the right ROS_DOMAIN_ID?\n",
-          view->command->name, tb_ros2_context_domain_id(view->context));
+  text_err("timebase %s: there are no nodes in domain %d; is it the right ROS_DOMAIN_ID?\n",
+           view->command->name, tb_ros2_context_domain_id(view->context));
 }
 
 bool graph_view_is_repeated(const graph_view_t *view, size_t index)

@@ -5,6 +5,7 @@
 
 #include "command.h"
 #include "near.h"
+#include "text.h"
 
 static const command_t *const commands[] = {
 #ifdef TB_CLI_PLAY
@@ -26,13 +27,13 @@ static const command_t *const commands[] = {
 
 static void print_help(FILE *out)
 {
-  fprintf(out,
+  text_to(out,
           "usage: timebase COMMAND [ARGUMENT...]\n\n"
           "ROS time: play and make recordings, serve and watch clocks, tell and wait for time.\n\n"
           "commands:\n");
   for (size_t i = 0; i < COMMAND_COUNT; i++)
-    fprintf(out, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
-  fprintf(
+    text_to(out, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
+  text_to(
       out,
       "\n'timebase COMMAND --help' tells more about one, 'timebase --version' which one this is.\n"
       "Exit status: 0 success, 1 a check failed or a limit passed, 2 wrong usage,\n"
@@ -52,15 +53,15 @@ static const command_t *find(const char *name)
 {
   for (size_t i = 0; i < COMMAND_COUNT; i++)
     if (!strcmp(name, commands[i]->name)) return commands[i];
-  fprintf(stderr, "timebase: unknown command '%s'", name);
+  text_err("timebase: unknown command '%s'", name);
   const char *before = "; did you mean";
   for (size_t i = 0; i < COMMAND_COUNT; i++) {
     if (!is_near(name, commands[i]->name)) continue;
-    fprintf(stderr, "%s '%s'", before, commands[i]->name);
+    text_err("%s '%s'", before, commands[i]->name);
     before = " or";
   }
-  fprintf(stderr, "%s 'timebase --help' lists them\nusage: timebase COMMAND [ARGUMENT...]\n",
-          strcmp(before, " or") ? ";" : "?");
+  text_err("%s 'timebase --help' lists them\nusage: timebase COMMAND [ARGUMENT...]\n",
+           strcmp(before, " or") ? ";" : "?");
   return NULL;
 }
 
@@ -86,7 +87,7 @@ int main(int argc, char **argv)
     return fflush(stdout) ? EXIT_IO : EXIT_OK;
   }
   if (!strcmp(name, "--version")) {
-    puts("timebase " TB_VERSION);
+    text_out("timebase " TB_VERSION "\n");
     return fflush(stdout) ? EXIT_IO : EXIT_OK;
   }
   const command_t *command = find(is_help ? argv[2] : name);

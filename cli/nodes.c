@@ -81,7 +81,7 @@ static bool publishes_clock(const nodes_t *nodes, size_t index)
 
 static int check_failed(const command_t *command, size_t count, const char *what)
 {
-  fprintf(stderr, "timebase %s: check failed: %s: %zu\n", command->name, what, count);
+  text_err("timebase %s: check failed: %s: %zu\n", command->name, what, count);
   return EXIT_CHECK;
 }
 

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "json.h"
 #include "publishers.h"
 #include "text.h"
 
@@ -42,7 +43,7 @@ static void print_duration(const char *name, tb_duration_t duration)
 {
   char text[TB_DURATION_TEXT_SIZE];
   if (duration.ns == 0 || duration.ns == INT64_MAX) return;
-  if (tb_duration_format(duration, text, sizeof text) == TB_OK) printf(", %s %s", name, text);
+  if (tb_duration_format(duration, text, sizeof text) == TB_OK) text_out(", %s %s", name, text);
 }
 
 static const char *durability_name(const tb_ros2_graph_endpoint_t *endpoint)
@@ -60,17 +61,17 @@ static const char *liveliness_name(const tb_ros2_graph_endpoint_t *endpoint)
 static void print_qos(const tb_ros2_graph_endpoint_t *endpoint)
 {
   const tb_qos_t *qos = &endpoint->qos;
-  printf("%s, %s, ", qos->reliability == TB_QOS_RELIABLE ? "reliable" : "best effort",
-         durability_name(endpoint));
+  text_out("%s, %s, ", qos->reliability == TB_QOS_RELIABLE ? "reliable" : "best effort",
+           durability_name(endpoint));
   if (qos->history == TB_QOS_KEEP_ALL)
-    printf("keep all");
+    text_out("keep all");
   else
-    printf("keep last %d", qos->depth);
+    text_out("keep last %d", qos->depth);
   print_duration("deadline", qos->deadline);
   print_duration("lifespan", qos->lifespan);
-  if (endpoint->dds_qos.liveliness) printf(", liveliness %s", liveliness_name(endpoint));
+  if (endpoint->dds_qos.liveliness) text_out(", liveliness %s", liveliness_name(endpoint));
   print_duration("liveliness lease", qos->liveliness_lease);
-  if (endpoint->dds_qos.has_partition) printf(", in a partition");
+  if (endpoint->dds_qos.has_partition) text_out(", in a partition");
 }
 
 static const char *owner_name(const nodes_t *nodes, const tb_ros2_graph_endpoint_t *endpoint)
@@ -84,7 +85,7 @@ static void print_policies(uint32_t mismatches)
   for (uint32_t bit = 1; bit && bit <= mismatches; bit <<= 1) {
     const char *name = mismatches & bit ? tb_qos_policy_name((tb_qos_policy_t)bit) : NULL;
     if (!name) continue;
-    printf("%s%s", between, name);
+    text_out("%s%s", between, name);
     between = ", ";
   }
 }
@@ -95,12 +96,12 @@ static void print_mismatches(const nodes_t *nodes, const tb_ros2_graph_endpoint_
     const tb_ros2_graph_endpoint_t *publisher = &nodes->publishers[i];
     uint32_t mismatches = tb_ros2_graph_mismatches(publisher, subscription);
     if (!mismatches) continue;
-    printf("  ! nothing comes from ");
-    text_print(stdout,
-               publisher->node < 0 ? "a publisher without a node" : owner_name(nodes, publisher));
-    printf(": ");
+    text_out("  ! nothing comes from ");
+    text_out("%s",
+             publisher->node < 0 ? "a publisher without a node" : owner_name(nodes, publisher));
+    text_out(": ");
     print_policies(mismatches);
-    putchar('\n');
+    text_out("\n");
   }
 }
 
@@ -113,9 +114,9 @@ static bool is_default(const char *time_source)
 static void print_time_source(const char *source)
 {
   if (is_default(source)) return;
-  fputs("  time_source ", stdout);
-  text_print(stdout, source);
-  putchar('\n');
+  text_out("  time_source ");
+  text_out("%s", source);
+  text_out("\n");
 }
 
 #define DISTRO_COLUMNS   17
@@ -126,20 +127,20 @@ static void print_node(const nodes_t *nodes, size_t index, int columns)
   const tb_ros2_graph_snapshot_t *snapshot = nodes->view->snapshot;
   const tb_ros2_graph_node_t *node = &snapshot->nodes[index];
   size_t count = 0;
-  text_print_padded(node->full_name, columns);
-  printf("%-*s%-*s", DISTRO_COLUMNS, distro_name(node->distro), SIM_TIME_COLUMNS,
-         nodes_sim_time_names[nodes->times[index].sim_time]);
+  text_out("%-*s", columns, node->full_name);
+  text_out("%-*s%-*s", DISTRO_COLUMNS, distro_name(node->distro), SIM_TIME_COLUMNS,
+           nodes_sim_time_names[nodes->times[index].sim_time]);
   for (size_t i = 0; i < node->endpoint_count; i++) {
     const tb_ros2_graph_endpoint_t *endpoint = &snapshot->endpoints[node->endpoints[i]];
     if (!is_clock_subscription(nodes, endpoint)) continue;
-    if (count++) printf("%*s", columns + DISTRO_COLUMNS + SIM_TIME_COLUMNS, "");
+    if (count++) text_out("%*s", columns + DISTRO_COLUMNS + SIM_TIME_COLUMNS, "");
     print_qos(endpoint);
-    putchar('\n');
+    text_out("\n");
     print_mismatches(nodes, endpoint);
   }
-  if (!count) puts("-");
+  if (!count) text_out("-\n");
   print_time_source(nodes->times[index].source);
-  if (node->is_duplicate) puts("  ! another node has the same name");
+  if (node->is_duplicate) text_out("  ! another node has the same name\n");
 }
 
 static bool somebody_waits(const nodes_t *nodes)
@@ -154,30 +155,31 @@ static bool somebody_waits(const nodes_t *nodes)
 static void print_other_type(const tb_ros2_graph_endpoint_t *publisher)
 {
   if (strcmp(publisher->type, CLOCK_TYPE) == 0) return;
-  fputs(", type ", stdout);
-  text_print(stdout, publisher->type);
+  text_out(", type ");
+  text_out("%s", publisher->type);
 }
 
 static void print_publishers(const nodes_t *nodes)
 {
   int columns = 0;
   if (!nodes->publisher_count) {
-    fputs("nobody publishes /clock", stdout);
-    puts(somebody_waits(nodes) ? ", and nodes wait for it: start a simulator or 'timebase serve'"
-                               : "");
+    text_out("nobody publishes /clock");
+    text_out("%s\n", somebody_waits(nodes)
+                         ? ", and nodes wait for it: start a simulator or 'timebase serve'"
+                         : "");
     return;
   }
   for (size_t i = 0; i < nodes->publisher_count; i++) {
     int used = text_columns(owner_name(nodes, &nodes->publishers[i])) + 2;
     if (used > columns) columns = used;
   }
-  puts("publishers of /clock:");
+  text_out("publishers of /clock:\n");
   for (size_t i = 0; i < nodes->publisher_count; i++) {
-    printf("  ");
-    text_print_padded(owner_name(nodes, &nodes->publishers[i]), columns);
+    text_out("  ");
+    text_out("%-*s", columns, owner_name(nodes, &nodes->publishers[i]));
     print_qos(&nodes->publishers[i]);
     print_other_type(&nodes->publishers[i]);
-    putchar('\n');
+    text_out("\n");
   }
 }
 
@@ -187,11 +189,11 @@ static void print_other_subscriptions(const nodes_t *nodes)
   bool is_first = true;
   for (size_t i = 0; i < nodes->subscription_count; i++) {
     if (nodes->subscriptions[i].node >= 0) continue;
-    if (is_first) puts("subscriptions of /clock without a node:");
+    if (is_first) text_out("subscriptions of /clock without a node:\n");
     is_first = false;
-    printf("  %s  ", PLAIN_DDS);
+    text_out("  %s  ", PLAIN_DDS);
     print_qos(&nodes->subscriptions[i]);
-    putchar('\n');
+    text_out("\n");
     print_mismatches(nodes, &nodes->subscriptions[i]);
   }
 }
@@ -205,11 +207,11 @@ void nodes_print(const nodes_t *nodes)
     if (used > columns) columns = used;
   }
   if (snapshot->node_count)
-    printf("%-*s%-*s%-*s%s\n", columns, "NODE", DISTRO_COLUMNS, "ROS 2", SIM_TIME_COLUMNS,
-           "use_sim_time", "/clock");
+    text_out("%-*s%-*s%-*s%s\n", columns, "NODE", DISTRO_COLUMNS, "ROS 2", SIM_TIME_COLUMNS,
+             "use_sim_time", "/clock");
   for (size_t i = 0; i < snapshot->node_count; i++)
     print_node(nodes, i, columns);
-  if (snapshot->node_count) putchar('\n');
+  if (snapshot->node_count) text_out("\n");
   print_publishers(nodes);
   print_other_subscriptions(nodes);
 }

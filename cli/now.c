@@ -4,6 +4,7 @@
 #include <timebase/time.h>
 
 #include "clocks.h"
+#include "text.h"
 
 #define LIMIT ((tb_duration_t){5 * TB_NS_PER_S})
 
@@ -19,8 +20,8 @@ static void print_time(tb_time_t time)
 {
   char text[TB_TIME_TEXT_SIZE];
   if (tb_time_format(time, text, sizeof text)) text[0] = '\0';
-  printf("%lld.%09lld %s\n", (long long)(time.ns / TB_NS_PER_S), (long long)(time.ns % TB_NS_PER_S),
-         text);
+  text_out("%lld.%09lld %s\n", (long long)(time.ns / TB_NS_PER_S),
+           (long long)(time.ns % TB_NS_PER_S), text);
 }
 
 static int print_os_time(const command_t *command, clock_choice_t choice)
@@ -31,7 +32,8 @@ static int print_os_time(const command_t *command, clock_choice_t choice)
     tb_status_t status = tb_steady_clock_create(&clock);
     if (status) return command_failed(command, status, NULL);
     tb_steady_clock_now(clock, &time);
-    printf("%lld.%09lld\n", (long long)(time.ns / TB_NS_PER_S), (long long)(time.ns % TB_NS_PER_S));
+    text_out("%lld.%09lld\n", (long long)(time.ns / TB_NS_PER_S),
+             (long long)(time.ns % TB_NS_PER_S));
     tb_steady_clock_destroy(clock);
     return command_finish(command, EXIT_OK);
   }

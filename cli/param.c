@@ -44,9 +44,9 @@ static int set_action(const command_t *command, const param_arguments_t *argumen
   if (arguments->hide_type) return only_of_get(command);
   tb_status_t status = tb_ros2_parameter_value_parse(arguments->words[2], &value, &error);
   if (status == TB_ERR_INVALID || status == TB_ERR_LIMIT) {
-    fprintf(stderr, "timebase %s: ", command->name);
-    text_print(stderr, error.text);
-    fputc('\n', stderr);
+    text_err("timebase %s: ", command->name);
+    text_err("%s", error.text);
+    text_err("\n");
     return EXIT_USAGE;
   }
   if (status) return command_failed(command, status, &error);

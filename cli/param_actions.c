@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json.h"
 #include "param_show.h"
+#include "text.h"
 
 /* What one node is asked, on a thread of its own. */
 typedef struct ask {
@@ -48,9 +50,9 @@ static char *await_node(graph_view_t *view, const param_arguments_t *arguments, 
     *out_status = EXIT_CHECK;
   }
   if (!*out_status && !graph_view_has_service(view, node, "list_parameters")) {
-    fprintf(stderr, "timebase %s: ", view->command->name);
-    text_print(stderr, node);
-    fputs(" has no parameters that others can see\n", stderr);
+    text_err("timebase %s: ", view->command->name);
+    text_err("%s", node);
+    text_err(" has no parameters that others can see\n");
     *out_status = EXIT_CHECK;
   }
   if (*out_status) {
@@ -66,8 +68,8 @@ static void leave_node(graph_view_t *view, char *node)
   const tb_ros2_graph_node_t *found = NULL;
   if (graph_view_refresh(view) == EXIT_OK) found = tb_ros2_graph_find_node(view->snapshot, node);
   if (found && found->is_duplicate)
-    fprintf(stderr, "timebase %s: warning: several nodes have this name; one of them answers\n",
-            view->command->name);
+    text_err("timebase %s: warning: several nodes have this name; one of them answers\n",
+             view->command->name);
   free(node);
 }
 
@@ -96,13 +98,12 @@ static const char *list_status(const ask_t *ask)
 static void print_list(const ask_t *ask, bool is_one)
 {
   if (!is_one) {
-    text_print(stdout, ask->node);
-    fputs(ask->is_askable ? ":\n" : ": no parameters\n", stdout);
+    text_out("%s:%s\n", ask->node, ask->is_askable ? "" : " no parameters");
   }
   for (size_t i = 0; i < ask->list.name_count; i++) {
-    fputs(is_one ? "" : "  ", stdout);
-    text_print(stdout, ask->list.names[i]);
-    putchar('\n');
+    text_out("%s", is_one ? "" : "  ");
+    text_out("%s", ask->list.names[i]);
+    text_out("\n");
   }
 }
 
@@ -218,13 +219,13 @@ static void print_values(const ask_t *ask)
   for (size_t i = 0; i < count; i++) {
     if (!ask->found[i]) continue;
     if (count > 1) {
-      text_print(stdout, ask->arguments->words[i + 1]);
-      fputs(": ", stdout);
+      text_out("%s", ask->arguments->words[i + 1]);
+      text_out(": ");
       param_print_value(stdout, &ask->values[i]);
     } else {
       param_print_as_ros(&ask->values[i], ask->arguments->hide_type);
     }
-    putchar('\n');
+    text_out("\n");
   }
 }
 
@@ -251,12 +252,12 @@ static int say_missing(const ask_t *ask)
   int result = EXIT_OK;
   for (size_t i = 0; i + 1 < ask->arguments->count; i++) {
     if (ask->found[i]) continue;
-    fprintf(stderr, "timebase %s: ", ask->view->command->name);
-    text_print(stderr, ask->node);
-    fputs(" has no parameter ", stderr);
-    text_print(stderr, ask->arguments->words[i + 1]);
+    text_err("timebase %s: ", ask->view->command->name);
+    text_err("%s", ask->node);
+    text_err(" has no parameter ");
+    text_err("%s", ask->arguments->words[i + 1]);
     param_say_near(ask->arguments->words[i + 1], &ask->list);
-    fputc('\n', stderr);
+    text_err("\n");
     result = EXIT_CHECK;
   }
   return result;
@@ -326,17 +327,17 @@ static bool is_listed(const ask_t *ask)
 static int show_refusal(const ask_t *ask)
 {
   const char *name = ask->arguments->words[1];
-  fprintf(stderr, "timebase %s: ", ask->view->command->name);
-  text_print(stderr, ask->node);
-  fputs(" refuses ", stderr);
-  text_print(stderr, name);
-  fputs(": ", stderr);
-  text_print(stderr, ask->result.reason[0] ? ask->result.reason : "it gives no reason");
+  text_err("timebase %s: ", ask->view->command->name);
+  text_err("%s", ask->node);
+  text_err(" refuses ");
+  text_err("%s", name);
+  text_err(": ");
+  text_err("%s", ask->result.reason[0] ? ask->result.reason : "it gives no reason");
   if (is_listed(ask))
     param_say_how_to_write(ask->value, ask->values[0].type);
   else
     param_say_near(name, &ask->list);
-  fputc('\n', stderr);
+  text_err("\n");
   return EXIT_CHECK;
 }
 
@@ -345,17 +346,17 @@ static int show_result(const ask_t *ask)
   if (ask->status) {
     int result = ask_failed(ask);
     if (ask->status == TB_ERR_TIMEOUT)
-      fprintf(stderr, "timebase %s: it may still be set; 'timebase param get' tells\n",
-              ask->view->command->name);
+      text_err("timebase %s: it may still be set; 'timebase param get' tells\n",
+               ask->view->command->name);
     return result;
   }
   if (!ask->result.successful) return show_refusal(ask);
-  text_print(stdout, ask->node);
-  fputs(": ", stdout);
-  text_print(stdout, ask->arguments->words[1]);
-  fputs(" set to ", stdout);
+  text_out("%s", ask->node);
+  text_out(": ");
+  text_out("%s", ask->arguments->words[1]);
+  text_out(" set to ");
   param_print_value(stdout, ask->value);
-  putchar('\n');
+  text_out("\n");
   return EXIT_OK;
 }
 

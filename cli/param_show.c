@@ -3,7 +3,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "json.h"
 #include "near.h"
+#include "text.h"
 
 const char *param_status_text(tb_status_t status)
 {
@@ -31,11 +33,11 @@ void param_say_failed(const command_t *command, const char *node, tb_status_t st
   bool is_late = status == TB_ERR_TIMEOUT || status == TB_ERR_NOT_FOUND;
   bool is_told = !is_late && status != TB_ERR_CLOSED && error->text[0];
   if (is_late) tb_duration_format(limit, text, sizeof text);
-  fprintf(stderr, "timebase %s: ", command->name);
-  text_print(stderr, node);
-  fputs(": ", stderr);
-  text_print(stderr, is_told ? error->text : param_status_text(status));
-  fprintf(stderr, "%s%s\n", is_late ? " within " : "", text);
+  text_err("timebase %s: ", command->name);
+  text_err("%s", node);
+  text_err(": ");
+  text_err("%s", is_told ? error->text : param_status_text(status));
+  text_err("%s%s\n", is_late ? " within " : "", text);
 }
 
 void param_say_near(const char *wanted, const tb_ros2_parameter_list_t *list)
@@ -43,23 +45,23 @@ void param_say_near(const char *wanted, const tb_ros2_parameter_list_t *list)
   int count = 0;
   for (size_t i = 0; i < list->name_count && count < 3; i++) {
     if (!is_near(wanted, list->names[i])) continue;
-    fputs(count++ ? " or " : "; did you mean ", stderr);
-    text_print(stderr, list->names[i]);
+    text_err("%s", count++ ? " or " : "; did you mean ");
+    text_err("%s", list->names[i]);
   }
-  if (count) fputc('?', stderr);
+  if (count) text_err("?");
 }
 
 void param_print_value(FILE *out, const tb_ros2_parameter_value_t *value)
 {
   char *text = NULL;
   if (value->type == TB_ROS2_PARAMETER_NOT_SET)
-    fputs("not set", out);
+    text_to(out, "not set");
   else if (tb_ros2_parameter_value_format(value, &text) == TB_OK)
-    text_print(out, text);
+    text_to(out, "%s", text);
   else if (value->type == TB_ROS2_PARAMETER_STRING)
-    text_print(out, value->string_value); /* no UTF-8 */
+    text_to(out, "%s", value->string_value); /* no UTF-8 */
   else
-    fputs("(strings that are not UTF-8)", out);
+    text_to(out, "(strings that are not UTF-8)");
   free(text);
 }
 
@@ -67,13 +69,13 @@ void param_say_how_to_write(const tb_ros2_parameter_value_t *value, tb_ros2_para
 {
   bool is_whole = value->type == TB_ROS2_PARAMETER_INTEGER;
   if (type == TB_ROS2_PARAMETER_DOUBLE && is_whole)
-    fprintf(stderr, "; write %lld.0", (long long)value->integer_value);
+    text_err("; write %lld.0", (long long)value->integer_value);
   else if (type == TB_ROS2_PARAMETER_BOOL && is_whole)
-    fputs("; write true or false", stderr);
+    text_err("; write true or false");
   else if (type == TB_ROS2_PARAMETER_STRING && value->type <= TB_ROS2_PARAMETER_DOUBLE) {
-    fputs("; write \"'", stderr);
+    text_err("; write \"'");
     param_print_value(stderr, value);
-    fputs("'\"", stderr);
+    text_err("'\"");
   }
 }
 
@@ -97,14 +99,14 @@ static const char *label_of(tb_ros2_parameter_type_t type)
 void param_print_as_ros(const tb_ros2_parameter_value_t *value, bool hide_type)
 {
   if (value->type == TB_ROS2_PARAMETER_NOT_SET) {
-    fputs("Parameter not set.", stdout);
+    text_out("Parameter not set.");
     return;
   }
-  if (!hide_type) fputs(label_of(value->type), stdout);
+  if (!hide_type) text_out("%s", label_of(value->type));
   if (value->type == TB_ROS2_PARAMETER_BOOL)
-    fputs(value->bool_value ? "True" : "False", stdout);
+    text_out("%s", value->bool_value ? "True" : "False");
   else if (value->type == TB_ROS2_PARAMETER_STRING)
-    text_print(stdout, value->string_value);
+    text_out("%s", value->string_value);
   else
     param_print_value(stdout, value);
 }

@@ -4,7 +4,7 @@
 
 #include <timebase/ros2_parameter_client.h>
 
-#include "text.h"
+#include "json.h"
 
 /* "no answer", "gone before it answered" or what else came of a call. */
 const char *param_status_text(tb_status_t status);

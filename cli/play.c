@@ -14,6 +14,7 @@
 #include "play_screen.h"
 #include "play_topics.h"
 #include "publishers.h"
+#include "text.h"
 
 #define NODE_NAME "rosbag2_player"
 
@@ -210,9 +211,8 @@ static int result_of(const session_t *session, const words_t *bags)
   if (session->status) return command_failed(session->command, session->status, &session->error);
   tb_player_status(session->player, &status);
   if (status.bad_rows == 0) return EXIT_OK;
-  fprintf(stderr,
-          "timebase play: the recording is damaged: %llu time%s a part of it could not be read\n",
-          (unsigned long long)status.bad_rows, status.bad_rows == 1 ? "" : "s");
+  text_err("timebase play: the recording is damaged: %llu time%s a part of it could not be read\n",
+           (unsigned long long)status.bad_rows, status.bad_rows == 1 ? "" : "s");
   bag_tell_remedy(session->command, bags->items, bags->count);
   return EXIT_IO;
 }
@@ -229,7 +229,7 @@ static int play_session(session_t *session, const play_arguments_t *arguments)
                    &arguments->screen);
   if (arguments->use_sim_time) screen.ros_clock = tb_ros2_node_clock(session->node);
   if (tb_player_is_paused(session->player) && !screen.terminal.keyboard)
-    fprintf(stderr, "timebase play: paused, and there is no terminal to resume it from\n");
+    text_err("timebase play: paused, and there is no terminal to resume it from\n");
   bool stopped = attend(session, &screen);
   play_screen_close(&screen);
   pthread_join(thread, NULL);

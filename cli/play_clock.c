@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "text.h"
+
 #define TOPIC "/clock"
 
 tb_status_t play_clock_check(const tb_ros2_node_t *node, const play_arguments_t *arguments,
@@ -24,8 +26,8 @@ void play_clock_tell(const tb_bag_info_t *info)
   for (size_t i = 0; i < info->topic_count; i++) {
     const char *name = info->topics[i].name;
     if (strcmp(name + (*name == '/'), &TOPIC[1]) == 0)
-      fprintf(stderr, "timebase play: the recorded " TOPIC
-                      " is left out: with --use-sim-time that of the graph is followed\n");
+      text_err("timebase play: the recorded " TOPIC
+               " is left out: with --use-sim-time that of the graph is followed\n");
   }
 }
 

@@ -23,9 +23,9 @@ static void print_span(FILE *out, double seconds)
 {
   long long whole_s = (long long)seconds;
   if (seconds >= 2 * DAY_S)
-    fprintf(out, "%.0f days", seconds / DAY_S);
+    text_to(out, "%.0f days", seconds / DAY_S);
   else
-    fprintf(out, "%lld:%02lld:%02lld", whole_s / 3600, whole_s / 60 % 60, whole_s % 60);
+    text_to(out, "%lld:%02lld:%02lld", whole_s / 3600, whole_s / 60 % 60, whole_s % 60);
 }
 
 const char *play_gap_text(const tb_player_status_t *status, char out[PLAY_GAP_TEXT_SIZE])
@@ -34,7 +34,7 @@ const char *play_gap_text(const tb_player_status_t *status, char out[PLAY_GAP_TE
   out[0] = '\0';
   FILE *stream = seconds >= SHOWN_S ? fmemopen(out, PLAY_GAP_TEXT_SIZE, "w") : NULL;
   if (!stream) return "";
-  fputs("next message in ", stream);
+  text_to(stream, "next message in ");
   print_span(stream, seconds);
   fclose(stream);
   return out;
@@ -44,11 +44,11 @@ static void print_message(FILE *out, const tb_player_status_t *status, const tb_
 {
   char date[TB_TIME_TEXT_SIZE];
   const tb_time_t time = {status->next_ns, TB_TIME_ROS};
-  fputs("the next message, on ", out);
-  text_print(out, info->topics[status->next_topic].name);
-  fputs(" of ", out);
-  text_print(out, info->files[status->next_file]);
-  if (tb_time_format(time, date, sizeof date) == TB_OK) fprintf(out, ", is of %s", date);
+  text_to(out, "the next message, on ");
+  text_to(out, "%s", info->topics[status->next_topic].name);
+  text_to(out, " of ");
+  text_to(out, "%s", info->files[status->next_file]);
+  if (tb_time_format(time, date, sizeof date) == TB_OK) text_to(out, ", is of %s", date);
 }
 
 char *play_gap_warning(const tb_player_status_t *status, const tb_bag_info_t *info,
@@ -61,11 +61,11 @@ char *play_gap_warning(const tb_player_status_t *status, const tb_bag_info_t *in
   *told_ns = status->next_ns;
   FILE *stream = open_memstream(&text, &size);
   if (!stream) return NULL;
-  fputs("nothing is played for ", stream);
+  text_to(stream, "nothing is played for ");
   print_span(stream, seconds);
-  fputs(": ", stream);
+  text_to(stream, ": ");
   print_message(stream, status, info);
-  fprintf(
+  text_to(
       stream,
       ". To skip what lies between: --start-offset %llds, or on a terminal the keys SPACE . SPACE",
       (long long)((status->next_ns - status->first_ns) / TB_NS_PER_S));

@@ -7,14 +7,15 @@
 #include <timebase/player.h>
 #include <unistd.h>
 
+#include "text.h"
+
 /* Who reads standard error elsewhere gets it at once. */
 void play_log_add(play_log_t *log, const char *kind, const char *message)
 {
   pthread_mutex_lock(&log->mutex);
   snprintf(log->lines[log->count++ % PLAY_LOG_LINES], PLAY_LOG_SIZE, "%s: %s", kind, message);
   pthread_mutex_unlock(&log->mutex);
-  if (!isatty(STDERR_FILENO))
-    fprintf(stderr, "timebase %s: %s: %s\n", log->command->name, kind, message);
+  if (!isatty(STDERR_FILENO)) text_err("timebase %s: %s: %s\n", log->command->name, kind, message);
 }
 
 static void take(tb_log_level_t level, const char *message, void *user)
@@ -38,10 +39,9 @@ static void print_all(const play_log_t *log)
 {
   size_t first = log->count > PLAY_LOG_LINES ? log->count - PLAY_LOG_LINES : 0;
   if (first > 0)
-    fprintf(stderr, "timebase %s: %zu warnings before these are left out\n", log->command->name,
-            first);
+    text_err("timebase %s: %zu warnings before these are left out\n", log->command->name, first);
   for (size_t i = first; i < log->count; i++)
-    fprintf(stderr, "timebase %s: %s\n", log->command->name, log->lines[i % PLAY_LOG_LINES]);
+    text_err("timebase %s: %s\n", log->command->name, log->lines[i % PLAY_LOG_LINES]);
 }
 
 void play_log_close(play_log_t *log)

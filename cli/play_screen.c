@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <timebase/text.h>
 
 #include "play_clock.h"
 #include "play_gap.h"
@@ -106,7 +107,8 @@ static const char *wait_text(const play_screen_t *screen, const tb_player_status
 {
   const char *note = play_clock_note(screen->ros_clock);
   if (note || !status->waits_for[0]) return note;
-  snprintf(room, size, "waiting for %.*s", (int)(size - sizeof "waiting for "), status->waits_for);
+  size_t used = (size_t)snprintf(room, size, "waiting for ");
+  tb_text_escape(status->waits_for, room + used, size - used);
   return room;
 }
 
@@ -159,10 +161,10 @@ static void show_line(const play_screen_t *screen, const tb_player_status_t *sta
 {
   char rate[32], room[NOTE_SIZE];
   const char *note = status->paused ? "paused" : note_text(screen, status, room, sizeof room);
-  printf("time %.2f s  %.0f %%  rate %s  messages %" PRIu64 "%s%s\n",
-         seconds_in_bag(screen, status->position_ns), percent(screen, status),
-         play_rate_text(status->rate, rate, sizeof rate), status->messages, note ? "  " : "",
-         note ? note : "");
+  text_out("time %.2f s  %.0f %%  rate %s  messages %" PRIu64 "%s%s\n",
+           seconds_in_bag(screen, status->position_ns), percent(screen, status),
+           play_rate_text(status->rate, rate, sizeof rate), status->messages, note ? "  " : "",
+           note ? note : "");
 }
 
 static void count_topics(play_screen_t *screen, const tb_player_status_t *status)
@@ -219,7 +221,7 @@ void play_screen_warn(play_screen_t *screen, const char *text)
     return;
   }
   command_begin_warning(screen->command);
-  fprintf(stderr, "%s\n", text);
+  text_err("%s\n", text);
 }
 
 void play_screen_summary(const play_screen_t *screen, bool stopped)
@@ -227,14 +229,14 @@ void play_screen_summary(const play_screen_t *screen, bool stopped)
   tb_player_status_t status;
   tb_player_status(screen->player, &status);
   terminal_clear(&screen->terminal);
-  printf("%s at %.2f s of %.2f s: %" PRIu64 " message%s", stopped ? "stopped" : "played to the end",
-         seconds_in_bag(screen, status.position_ns), seconds_in_bag(screen, status.end_ns),
-         status.messages, status.messages == 1 ? "" : "s");
-  if (status.ticks > 0) printf(", %" PRIu64 " ticks of /clock", status.ticks);
-  if (status.loops > 0) printf(", %" PRIu64 " rounds", status.loops + 1);
-  if (status.bad_rows > 0) printf(", %" PRIu64 " not readable", status.bad_rows);
-  if (status.late > 0) printf(", %" PRIu64 " late", status.late);
-  putchar('\n');
+  text_out("%s at %.2f s of %.2f s: %" PRIu64 " message%s",
+           stopped ? "stopped" : "played to the end", seconds_in_bag(screen, status.position_ns),
+           seconds_in_bag(screen, status.end_ns), status.messages, status.messages == 1 ? "" : "s");
+  if (status.ticks > 0) text_out(", %" PRIu64 " ticks of /clock", status.ticks);
+  if (status.loops > 0) text_out(", %" PRIu64 " rounds", status.loops + 1);
+  if (status.bad_rows > 0) text_out(", %" PRIu64 " not readable", status.bad_rows);
+  if (status.late > 0) text_out(", %" PRIu64 " late", status.late);
+  text_out("\n");
 }
 
 /* --- keys --- */

@@ -6,6 +6,7 @@
 #include <timebase/topic_expression.h>
 
 #include "bag.h"
+#include "text.h"
 
 #define TOPICS_LISTED 20
 
@@ -54,9 +55,9 @@ static void print_topics(const tb_bag_info_t *info)
 {
   size_t count = info->topic_count > TOPICS_LISTED + 1 ? TOPICS_LISTED : info->topic_count;
   for (size_t i = 0; i < count; i++)
-    fprintf(stderr, "%s %s", i ? "," : "", info->topics[i].name);
-  if (count < info->topic_count) fprintf(stderr, " and %zu more", info->topic_count - count);
-  if (count == 0) fputs(" none", stderr);
+    text_err("%s %s", i ? "," : "", info->topics[i].name);
+  if (count < info->topic_count) text_err(" and %zu more", info->topic_count - count);
+  if (count == 0) text_err(" none");
 }
 
 /* False: a message was printed. */
@@ -69,10 +70,11 @@ static bool check_words(const command_t *command, const char *option, const word
     while (i < info->topic_count && !is_in(&one, info->topics[i].name))
       i++;
     if (i < info->topic_count) continue;
-    fprintf(stderr, "timebase %s: %s: %s has no topic %s; it has", command->name, option,
-            info->path, words->items[word]);
+    text_err("timebase %s: %s: %s has no topic %s; it has", command->name, option, info->path,
+             words->items[word]);
     print_topics(info);
-    fprintf(stderr, "\nusage: %s\n", command->usage);
+    text_err("\n");
+    command_print_usage(command);
     return false;
   }
   return true;
@@ -93,10 +95,10 @@ static void warn_of_no_match(const command_t *command, const expression_t *expre
 {
   flockfile(stderr);
   command_begin_warning(command);
-  fprintf(stderr, "%s '%s' matches no topic of %s; it has", expression->option, expression->text,
-          info->path);
+  text_err("%s '%s' matches no topic of %s; it has", expression->option, expression->text,
+           info->path);
   print_topics(info);
-  fputc('\n', stderr);
+  text_err("\n");
   funlockfile(stderr);
 }
 

@@ -14,6 +14,8 @@
 #include <term.h> /* has macros with names like columns */
 #include <unistd.h>
 
+#include "text.h"
+
 struct play_view {
   terminal_t *terminal;
   SCREEN *screen;
@@ -191,9 +193,11 @@ static attr_t attributes_of(play_style_t style)
 static void draw_row(void *user, int row, play_style_t style, const char *text)
 {
   (void)user;
+  char *harmless = text_harmless(text);
   attr_set(attributes_of(style), 0, NULL);
-  mvaddstr(row, 0, text);
+  if (harmless) mvaddstr(row, 0, harmless);
   attr_set(A_NORMAL, 0, NULL);
+  free(harmless);
 }
 
 /* A terminal that takes nothing, as behind ^S, gets the picture later. */

@@ -52,9 +52,9 @@ void publishers_print_others(FILE *out, const publishers_t *publishers)
   for (size_t i = 0; i < publishers->count; i++) {
     int32_t node = publishers->items[i].node;
     if (publishers_is_own(publishers, i) || is_said(publishers, i)) continue;
-    if (count++) fputs(" and ", out);
-    text_print(out,
-               node < 0 ? "a program without a node" : publishers->snapshot->nodes[node].full_name);
+    if (count++) text_to(out, " and ");
+    text_to(out, "%s",
+            node < 0 ? "a program without a node" : publishers->snapshot->nodes[node].full_name);
   }
 }
 
@@ -81,9 +81,9 @@ static char *warning_of(const publishers_watch_t *watch, const char *topic,
   size_t size;
   FILE *stream = open_memstream(&text, &size);
   if (!stream) return NULL;
-  fprintf(stream, "%s is published by ", topic);
+  text_to(stream, "%s is published by ", topic);
   publishers_print_others(stream, publishers);
-  fprintf(stream,
+  text_to(stream,
           " too: time will jump between the two. Stop one of them, or give one another %s or "
           "--domain",
           watch->elsewhere);

@@ -13,6 +13,7 @@
 
 #include "command.h"
 #include "record_screen.h"
+#include "text.h"
 
 #define PATH_SIZE 64
 
@@ -369,7 +370,7 @@ static int record(session_t *session, const char *path)
   record_screen_t screen;
   tb_error_t error = TB_ERROR_INIT;
   tb_recorder_t *core = tb_ros2_recorder_core(session->recorder);
-  printf("recording to %s\n", path);
+  text_out("recording to %s\n", path);
   command_flush();
   record_screen_open(&screen, path);
   attend(&screen, core);

@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "text.h"
+
 void record_screen_open(record_screen_t *screen, const char *path)
 {
   *screen = (record_screen_t){.path = path};
@@ -31,13 +33,13 @@ static void print_topic(FILE *out, const tb_recorder_topic_status_t *topic)
                 {topic->lost_in_queue, "as the queue was full"},
                 {topic->lost_in_file, "as the file could not be written"}};
   const char *separator = " (";
-  fprintf(out, "%s: %" PRIu64 " lost", topic->name, lost_of(topic));
+  text_to(out, "%s: %" PRIu64 " lost", topic->name, lost_of(topic));
   for (size_t i = 0; i < sizeof losses / sizeof *losses; i++) {
     if (losses[i].count == 0) continue;
-    fprintf(out, "%s%" PRIu64 " %s", separator, losses[i].count, losses[i].why);
+    text_to(out, "%s%" PRIu64 " %s", separator, losses[i].count, losses[i].why);
     separator = ", ";
   }
-  fputs(")\n", out);
+  text_to(out, ")\n");
 }
 
 static void print_topics(FILE *out, tb_recorder_t *recorder, const char *before)
@@ -45,7 +47,7 @@ static void print_topics(FILE *out, tb_recorder_t *recorder, const char *before)
   tb_recorder_topic_status_t topic;
   for (size_t i = 0; tb_recorder_topic_status(recorder, i, &topic) == TB_OK; i++) {
     if (lost_of(&topic) == 0) continue;
-    fputs(before, out);
+    text_to(out, "%s", before);
     print_topic(out, &topic);
   }
 }
@@ -72,7 +74,7 @@ void record_screen_show(record_screen_t *screen, tb_recorder_t *recorder)
   if (screen->terminal.screen)
     terminal_show(line);
   else
-    printf("%s\n", line);
+    text_out("%s\n", line);
 }
 
 void record_screen_summary(const record_screen_t *screen, tb_recorder_t *recorder)
@@ -80,15 +82,15 @@ void record_screen_summary(const record_screen_t *screen, tb_recorder_t *recorde
   tb_recorder_status_t status;
   tb_recorder_status(recorder, &status);
   terminal_clear(&screen->terminal);
-  printf("%s: %" PRIu64 " message%s of %zu topic%s in %zu file%s", screen->path, status.written,
-         status.written == 1 ? "" : "s", status.topic_count, status.topic_count == 1 ? "" : "s",
-         status.file_count, status.file_count == 1 ? "" : "s");
+  text_out("%s: %" PRIu64 " message%s of %zu topic%s in %zu file%s", screen->path, status.written,
+           status.written == 1 ? "" : "s", status.topic_count, status.topic_count == 1 ? "" : "s",
+           status.file_count, status.file_count == 1 ? "" : "s");
   if (status.skipped_early > 0)
-    printf(", %" PRIu64 " skipped before the first tick of /clock", status.skipped_early);
+    text_out(", %" PRIu64 " skipped before the first tick of /clock", status.skipped_early);
   if (status.skipped_paused > 0)
-    printf(", %" PRIu64 " skipped while paused", status.skipped_paused);
+    text_out(", %" PRIu64 " skipped while paused", status.skipped_paused);
   if (status.jumps > 0)
-    printf(", %" PRIu64 " jump%s back", status.jumps, status.jumps == 1 ? "" : "s");
-  printf(", %" PRIu64 " lost\n", status.lost);
+    text_out(", %" PRIu64 " jump%s back", status.jumps, status.jumps == 1 ? "" : "s");
+  text_out(", %" PRIu64 " lost\n", status.lost);
   print_topics(stdout, recorder, "  ");
 }

@@ -10,6 +10,7 @@
 
 #include "serve_sinks.h"
 #include "terminal.h"
+#include "text.h"
 
 #define FACTOR_MIN 0.001 /* see timebase/clock_server.h */
 #define FACTOR_MAX 1000
@@ -197,7 +198,7 @@ static void show_status(session_t *session)
   if (session->terminal.screen)
     terminal_show(line);
   else
-    puts(line);
+    text_out("%s\n", line);
 }
 
 static void show_summary(session_t *session)
@@ -205,18 +206,18 @@ static void show_summary(session_t *session)
   tb_clock_server_status_t status;
   tb_clock_server_status(session->server, &status);
   terminal_clear(&session->terminal);
-  printf("%s at %" PRId64 ".%09d s: %" PRIu64 " ticks\n", status.ended ? "ended" : "stopped",
-         status.time_ns / TB_NS_PER_S, (int)(status.time_ns % TB_NS_PER_S), status.ticks);
+  text_out("%s at %" PRId64 ".%09d s: %" PRIu64 " ticks\n", status.ended ? "ended" : "stopped",
+           status.time_ns / TB_NS_PER_S, (int)(status.time_ns % TB_NS_PER_S), status.ticks);
 }
 
 static void show_start(session_t *session)
 {
   const arguments_t *arguments = session->arguments;
   if (session->terminal.keyboard && session->terminal.screen)
-    puts("SPACE pauses and resumes, s steps, + and - change the factor, r resets, q ends");
+    text_out("SPACE pauses and resumes, s steps, + and - change the factor, r resets, q ends\n");
   if (arguments->server.start_paused && !session->terminal.keyboard && !session->sinks.services)
-    fprintf(stderr, "timebase %s: paused, and there is no terminal to resume it from\n",
-            session->command->name);
+    text_err("timebase %s: paused, and there is no terminal to resume it from\n",
+             session->command->name);
 }
 
 /* --- serving --- */

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "text.h"
+
 #ifdef TB_CLI_ROS2
 #include <timebase/ros2_arguments.h>
 #include <timebase/ros2_clock_publisher.h>
@@ -79,7 +81,7 @@ void serve_sinks_look_around(const command_t *command, serve_sinks_t *sinks)
   char *warning = publishers_watch_look(&sinks->others);
   if (!warning) return;
   command_begin_warning(command);
-  fprintf(stderr, "%s\n", warning);
+  text_err("%s\n", warning);
   free(warning);
 }
 
@@ -102,7 +104,7 @@ int serve_sinks_remove_ros_arguments(int argc, char **argv)
 static int open_topic(const command_t *command, const serve_places_t *places, serve_sinks_t *out)
 {
   (void)places, (void)out;
-  fprintf(stderr, "timebase %s: built without ROS 2: use --no-topic\n", command->name);
+  text_err("timebase %s: built without ROS 2: use --no-topic\n", command->name);
   return EXIT_IO;
 }
 

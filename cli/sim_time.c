@@ -5,6 +5,7 @@
 
 #include "graph_view.h"
 #include "param_show.h"
+#include "text.h"
 
 #define SERVICE    "set_parameters"
 #define ROUNDS_MAX 8 /* of nodes that come meanwhile */
@@ -89,10 +90,10 @@ static bool is_added(const work_t *work, const char *name)
 
 static void say(const target_t *target, int columns, const char *what, const char *reason)
 {
-  text_print_padded(target->name, columns);
-  fputs(what, stdout);
-  if (reason) text_print(stdout, reason);
-  putchar('\n');
+  text_out("%-*s", columns, target->name);
+  text_out("%s", what);
+  if (reason) text_out("%s", reason);
+  text_out("\n");
 }
 
 static void show(work_t *work, const target_t *target, int columns)
@@ -135,7 +136,7 @@ static void show_count(size_t count, const char *what)
 {
   static bool is_later;
   if (!count) return;
-  printf("%s%zu %s", is_later ? ", " : "", count, what);
+  text_out("%s%zu %s", is_later ? ", " : "", count, what);
   is_later = true;
 }
 
@@ -150,7 +151,7 @@ static int show_end(work_t *work)
     show_count(work->silent, "without an answer");
     show_count(work->skipped, "without parameters");
     show_count(work->absent, "not there");
-    putchar('\n');
+    text_out("\n");
   }
   if (work->count > 0) return failed ? EXIT_CHECK : EXIT_OK;
   graph_view_say_empty(&work->view);
@@ -239,10 +240,9 @@ static void hint_at_clock(work_t *work)
   command_flush();
   int result = graph_view_look(&work->view, (tb_duration_t){0}, is_clock_there, NULL);
   if (result || is_clock_there(&work->view, NULL)) return;
-  fprintf(stderr,
-          "timebase %s: nobody publishes /clock, and nodes wait for it: start a simulator or "
-          "'timebase serve'\n",
-          work->view.command->name);
+  text_err("timebase %s: nobody publishes /clock, and nodes wait for it: start a simulator or "
+           "'timebase serve'\n",
+           work->view.command->name);
 }
 
 static int set(const command_t *command, const arguments_t *arguments)

@@ -3,6 +3,7 @@
 #include <timebase/sleep.h>
 
 #include "clocks.h"
+#include "text.h"
 
 enum { OPTION_ROS = 256, OPTION_LIMIT, OPTION_DOMAIN };
 
@@ -21,7 +22,7 @@ static int sleep_steady(const command_t *command, const arguments_t *arguments)
   status = tb_steady_clock_sleep_for(clock, arguments->duration, &wait);
   tb_steady_clock_destroy(clock);
   if (status == TB_ERR_TIMEOUT) {
-    fprintf(stderr, "timebase %s: not over within the limit\n", command->name);
+    text_err("timebase %s: not over within the limit\n", command->name);
     return EXIT_CHECK;
   }
   return status ? command_failed(command, status, NULL) : EXIT_OK;
@@ -38,8 +39,8 @@ static int sleep_on(const command_t *command, const arguments_t *arguments, ros_
   if (status != TB_ERR_TIMEOUT) return status ? command_failed(command, status, NULL) : EXIT_OK;
   tb_clock_now(ros->clock, &now);
   if (!tb_time_is_set(now)) return ros_clock_say_late(command, ros, arguments->limit);
-  fprintf(stderr, "timebase %s: not over within the limit; ROS time is %.9f s\n", command->name,
-          (double)now.ns / (double)TB_NS_PER_S);
+  text_err("timebase %s: not over within the limit; ROS time is %.9f s\n", command->name,
+           (double)now.ns / (double)TB_NS_PER_S);
   return EXIT_CHECK;
 }
 

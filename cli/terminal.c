@@ -6,6 +6,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "text.h"
+
 /* A program in the background that changes its terminal is stopped by the kernel. */
 static bool owns_terminal(void)
 {
@@ -72,12 +74,12 @@ int terminal_columns(void)
 void terminal_show(const char *line)
 {
   if (opened) follow_shell(opened);
-  printf("\r%.*s\033[K", terminal_columns(), line);
+  text_out("\r%.*s\033[K", terminal_columns(), line);
 }
 
 void terminal_clear(const terminal_t *terminal)
 {
-  if (terminal->screen) printf("\r\033[K");
+  if (terminal->screen) text_out("\r\033[K");
 }
 
 size_t terminal_read(terminal_t *terminal, char *keys, size_t size)

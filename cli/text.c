@@ -1,135 +1,245 @@
 #include "text.h"
 
+#include <inttypes.h>
+#include <limits.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <timebase/text.h>
 
-static bool failed; /* some JSON could not be made */
+#define CONVERSION_SIZE 48
 
-/* The length of the UTF-8 character at `text`, with its number in *out; 0: it is none. */
-static size_t character_at(const char *text, uint32_t *out)
-{
-  static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-  const unsigned char *bytes = (const unsigned char *)text;
-  size_t length = bytes[0] < 0x80             ? 1
-                  : (bytes[0] & 0xE0) == 0xC0 ? 2
-                  : (bytes[0] & 0xF0) == 0xE0 ? 3
-                  : (bytes[0] & 0xF8) == 0xF0 ? 4
-                                              : 0;
-  if (length == 0) return 0;
-  uint32_t number = length == 1 ? bytes[0] : bytes[0] & (0x7Fu >> length);
-  for (size_t i = 1; i < length; i++) {
-    if ((bytes[i] & 0xC0) != 0x80) return 0; /* the end of the text is none either */
-    number = number << 6 | (bytes[i] & 0x3F);
-  }
-  if (number < least[length] || number > 0x10FFFF || (number >= 0xD800 && number <= 0xDFFF))
-    return 0;
-  *out = number;
-  return length;
-}
+/* One of a format: "%-*s". */
+typedef struct conversion {
+  char text[CONVERSION_SIZE]; /* for printf, with numbers in the place of '*' */
+  size_t used;
+  bool is_left;
+  int width, precision; /* -1: none */
+  char length;          /* 'l', 'z', 'j' or 't', 'L' for "ll"; '\0': int, double */
+  char kind;
+} conversion_t;
 
-/* Controls, line separators, and what changes the direction of text or is not seen. */
-static bool is_harmful(uint32_t number)
-{
-  return number < 0x20 || (number >= 0x7F && number < 0xA0) || number == 0x061C ||
-         (number >= 0x200B && number <= 0x200F) || (number >= 0x2028 && number <= 0x202E) ||
-         (number >= 0x2060 && number <= 0x206F) || number == 0xFEFF;
-}
+/* A va_list that functions may take from. */
+typedef struct arguments {
+  va_list list;
+} arguments_t;
 
-int text_print(FILE *out, const char *text)
+static int columns_of(const char *escaped)
 {
   int columns = 0;
-  uint32_t number = 0;
-  while (*text) {
-    size_t length = character_at(text, &number);
-    char escaped[16] = "";
-    if (length == 0)
-      snprintf(escaped, sizeof escaped, "\\x%02x", (unsigned char)*text);
-    else if (is_harmful(number))
-      snprintf(escaped, sizeof escaped, number < 0x80 ? "\\x%02x" : "\\u%04x", number);
-    if (out && escaped[0])
-      fputs(escaped, out);
-    else if (out)
-      fwrite(text, 1, length, out);
-    columns += escaped[0] ? (int)strlen(escaped) : 1;
-    text += length ? length : 1;
+  for (; *escaped; escaped++)
+    columns += (*escaped & 0xC0) != 0x80;
+  return columns;
+}
+
+/* At most so many columns. Returns how many; `out` may be NULL. */
+static int print_text(FILE *out, const char *text, int most)
+{
+  char one[TB_TEXT_CHARACTER_SIZE];
+  int columns = 0;
+  for (size_t taken; (taken = tb_text_escape_character(text, one)) > 0; text += taken) {
+    int more = columns_of(one);
+    if (more > most - columns) break;
+    if (out) fputs(one, out);
+    columns += more;
   }
   return columns;
 }
 
+static void put(conversion_t *conversion, char character)
+{
+  if (conversion->used + 1 < CONVERSION_SIZE) conversion->text[conversion->used++] = character;
+  conversion->text[conversion->used] = '\0';
+}
+
+/* A width or precision, if there is one. */
+static const char *read_number(const char *format, conversion_t *conversion, arguments_t *args,
+                               int *out)
+{
+  char digits[16];
+  if (*format == '*') {
+    *out = va_arg(args->list, int);
+    format++;
+  } else {
+    char *end;
+    *out = (int)strtol(format, &end, 10);
+    if (end == format) return format;
+    format = end;
+  }
+  snprintf(digits, sizeof digits, "%d", *out);
+  for (const char *digit = digits; *digit; digit++)
+    put(conversion, *digit);
+  return format;
+}
+
+static const char *read_length(const char *format, conversion_t *conversion)
+{
+  for (; *format && strchr("hlzjt", *format); format++) {
+    conversion->length = *format == 'l' && conversion->length == 'l' ? 'L' : *format;
+    put(conversion, *format);
+  }
+  return format;
+}
+
+/* From behind the '%'. Returns the place after it. */
+static const char *read_conversion(const char *format, arguments_t *args, conversion_t *out)
+{
+  *out = (conversion_t){.width = 0, .precision = -1};
+  put(out, '%');
+  for (; *format && strchr("-+ #0", *format); format++) {
+    out->is_left |= *format == '-';
+    put(out, *format);
+  }
+  format = read_number(format, out, args, &out->width);
+  if (*format == '.') {
+    put(out, *format++);
+    out->precision = 0;
+    format = read_number(format, out, args, &out->precision);
+  }
+  format = read_length(format, out);
+  out->kind = *format;
+  put(out, *format);
+  return *format ? format + 1 : format;
+}
+
+static void print_padded(FILE *out, const conversion_t *conversion, const char *text)
+{
+  int most = conversion->precision < 0 ? INT_MAX : conversion->precision;
+  bool is_left = conversion->is_left || conversion->width < 0;
+  int gap = abs(conversion->width) - print_text(NULL, text, most);
+  if (!is_left) fprintf(out, "%*s", gap > 0 ? gap : 0, "");
+  print_text(out, text, most);
+  if (is_left) fprintf(out, "%*s", gap > 0 ? gap : 0, "");
+}
+
+/* Of the same bits, whether it has a sign or not. */
+static intmax_t take_integer(arguments_t *args, char length, bool is_unsigned)
+{
+  switch (length) {
+  case 'l': {
+    long value = va_arg(args->list, long);
+    return is_unsigned ? (intmax_t)(unsigned long)value : value;
+  }
+  case 'L':
+    return va_arg(args->list, long long);
+  case 'j':
+    return va_arg(args->list, intmax_t);
+  case 'z':
+  case 't': {
+    ptrdiff_t value = va_arg(args->list, ptrdiff_t);
+    return is_unsigned ? (intmax_t)(size_t)value : value;
+  }
+  default: {
+    int value = va_arg(args->list, int);
+    return is_unsigned ? (intmax_t)(unsigned)value : value;
+  }
+  }
+}
+
+/* The length is written again: all integers are printed as the longest. */
+static void print_integer(FILE *out, const conversion_t *conversion, arguments_t *args)
+{
+  char format[CONVERSION_SIZE + 1];
+  size_t used = strcspn(conversion->text + 1, "hlzjtdiuxXo") + 1;
+  bool is_unsigned = strchr("uxXo", conversion->kind);
+  snprintf(format, sizeof format, "%.*sj%c", (int)used, conversion->text, conversion->kind);
+  fprintf(out, format, take_integer(args, conversion->length, is_unsigned));
+}
+
+static void print_conversion(FILE *out, const conversion_t *conversion, arguments_t *args)
+{
+  char character[2] = "";
+  switch (conversion->kind) {
+  case '%':
+    fputc('%', out);
+    return;
+  case 's': {
+    const char *text = va_arg(args->list, const char *);
+    print_padded(out, conversion, text ? text : "(null)");
+    return;
+  }
+  case 'c':
+    character[0] = (char)va_arg(args->list, int);
+    print_padded(out, conversion, character);
+    return;
+  case 'p':
+    fprintf(out, conversion->text, va_arg(args->list, void *));
+    return;
+  default:
+    if (strchr("diuxXo", conversion->kind))
+      print_integer(out, conversion, args);
+    else
+      fprintf(out, conversion->text, va_arg(args->list, double));
+  }
+}
+
+static void print_all(FILE *out, const char *format, va_list args)
+{
+  arguments_t arguments;
+  conversion_t conversion;
+  va_copy(arguments.list, args);
+  while (*format) {
+    size_t plain = strcspn(format, "%");
+    fwrite(format, 1, plain, out);
+    format += plain;
+    if (!*format) break;
+    format = read_conversion(format + 1, &arguments, &conversion);
+    print_conversion(out, &conversion, &arguments);
+  }
+  va_end(arguments.list);
+}
+
+/* Standard error has no buffer: it gets all at once. */
+void text_to_v(FILE *out, const char *format, va_list args)
+{
+  char *text = NULL;
+  size_t size;
+  FILE *buffer = out == stderr ? open_memstream(&text, &size) : NULL;
+  print_all(buffer ? buffer : out, format, args);
+  if (!buffer) return;
+  if (fclose(buffer) == 0) fwrite(text, 1, size, out);
+  free(text);
+}
+
+void text_to(FILE *out, const char *format, ...)
+{
+  va_list args;
+  va_start(args, format);
+  text_to_v(out, format, args);
+  va_end(args);
+}
+
+void text_out(const char *format, ...)
+{
+  va_list args;
+  va_start(args, format);
+  text_to_v(stdout, format, args);
+  va_end(args);
+}
+
+void text_err(const char *format, ...)
+{
+  va_list args;
+  va_start(args, format);
+  text_to_v(stderr, format, args);
+  va_end(args);
+}
+
+void text_own(FILE *out, const char *text)
+{
+  fputs(text, out);
+}
+
 char *text_harmless(const char *text)
 {
-  char *result = NULL;
-  size_t size;
-  FILE *out = open_memstream(&result, &size);
-  if (!out) return NULL;
-  text_print(out, text);
-  return fclose(out) == 0 ? result : NULL;
+  size_t size = tb_text_escape(text, NULL, 0) + 1;
+  char *result = malloc(size);
+  if (result) tb_text_escape(text, result, size);
+  return result;
 }
 
 int text_columns(const char *text)
 {
-  return text_print(NULL, text);
-}
-
-void text_print_padded(const char *text, int columns)
-{
-  int used = text_print(stdout, text);
-  printf("%*s", columns > used ? columns - used : 0, "");
-}
-
-json_t *text_json(const char *text)
-{
-  static const char replacement[] = "\xEF\xBF\xBD";
-  char *valid = malloc(strlen(text) * (sizeof replacement - 1) + 1);
-  size_t size = 0;
-  uint32_t number;
-  if (!valid) return NULL;
-  while (*text) {
-    size_t length = character_at(text, &number);
-    if (length)
-      memcpy(valid + size, text, length);
-    else
-      memcpy(valid + size, replacement, sizeof replacement - 1);
-    size += length ? length : sizeof replacement - 1;
-    text += length ? length : 1;
-  }
-  json_t *string = json_stringn(valid, size);
-  free(valid);
-  return string;
-}
-
-void json_put(json_t *object, const char *key, json_t *value)
-{
-  failed |= json_object_set_new(object, key, value) != 0;
-}
-
-void json_push(json_t *array, json_t *value)
-{
-  failed |= json_array_append_new(array, value) != 0;
-}
-
-/* The fewest digits that tell all numbers apart from their neighbours: 0.1, not
- * 0.10000000000000001.
- */
-static char *dump(const json_t *root)
-{
-  for (size_t digits = 15;; digits++) {
-    char *text = json_dumps(root, JSON_ENSURE_ASCII | JSON_REAL_PRECISION(digits));
-    json_t *again = text && digits < 17 ? json_loads(text, 0, NULL) : NULL;
-    bool is_exact = !text || digits >= 17 || json_equal(root, again);
-    json_decref(again);
-    if (is_exact) return text;
-    free(text);
-  }
-}
-
-int json_finish(const command_t *command, json_t *root, int status)
-{
-  char *text = failed || !root ? NULL : dump(root);
-  json_decref(root);
-  if (!text) return command_failed(command, TB_ERR_NO_MEMORY, NULL);
-  puts(text);
-  free(text);
-  return status;
+  return print_text(NULL, text, INT_MAX);
 }

@@ -1,29 +1,27 @@
-/* Text of others on a terminal and in JSON: it may be any bytes, and must do no harm there. */
+/* All that the command prints on standard output, standard error and into memory for them goes
+ * through here (scripts/check-text): text of others may be any bytes, and must do no harm on a
+ * terminal. */
 #ifndef TB_CLI_TEXT_H
 #define TB_CLI_TEXT_H
 
-#include <jansson.h>
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 
-#include "command.h"
+/* As printf, to standard output, standard error and a stream, but what `%s` and `%c` print is
+ * escaped as by tb_text_escape, and its width and precision count columns. The format itself may
+ * have newlines and control sequences. No 'n', no '$', no 'L'. */
+void text_out(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void text_err(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void text_to(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void text_to_v(FILE *out, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
 
-/* Prints it with "\x1b" or "\u202e" in the place of what is no UTF-8 or would move the cursor, end
- * the line or turn the text around. Returns its columns, more or less. */
-int text_print(FILE *out, const char *text);
-/* The same into memory, to be freed. NULL: out of memory. */
+/* The program's own text, as it is: usage, help, JSON. */
+void text_own(FILE *out, const char *text);
+
+/* Escapes into memory, to be freed. NULL: out of memory. */
 char *text_harmless(const char *text);
-/* Its columns. */
+/* The columns of it, more or less: one for each character. */
 int text_columns(const char *text);
-/* The same, padded with spaces to `columns`. */
-void text_print_padded(const char *text, int columns);
-
-/* A JSON string: what is no UTF-8 becomes U+FFFD. */
-json_t *text_json(const char *text);
-/* As json_object_set_new and json_array_append_new. What fails is told by json_finish. */
-void json_put(json_t *object, const char *key, json_t *value);
-void json_push(json_t *array, json_t *value);
-/* Prints one line, gives the value back, and returns `status`, or EXIT_IO with a message. */
-int json_finish(const command_t *command, json_t *root, int status);
 
 #endif

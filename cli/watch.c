@@ -7,6 +7,7 @@
 #include <timebase/ros2_clock_source.h>
 
 #include "clocks.h"
+#include "text.h"
 
 enum { OPTION_JSON = 256, OPTION_DURATION, OPTION_DOMAIN, OPTION_TOPIC, OPTION_PUBLISHERS };
 
@@ -109,42 +110,42 @@ static const char *state_name(tb_clock_state_t state)
 
 static void print_json(const snapshot_t *now, const report_t *report, bool summary)
 {
-  printf("{\"time_ns\": %lld, \"rate_hz\": %.3f, \"rtf\": %.6f, \"ticks\": %llu, "
-         "\"jumps_forward\": %llu, \"jumps_backward\": %llu, \"publishers\": %u, "
-         "\"matched\": %u, \"dropped\": %llu, \"largest_forward_ns\": %lld, "
-         "\"largest_backward_ns\": %lld, \"state\": \"%s\", \"elapsed_s\": %.3f%s}\n",
-         (long long)now->reading.time.ns, report->rate_hz, report->rtf,
-         (unsigned long long)report->ticks, (unsigned long long)report->jumps_forward,
-         (unsigned long long)report->jumps_backward, report->publishers, now->source.matched,
-         (unsigned long long)report->dropped, (long long)now->stats.largest_forward.ns,
-         (long long)now->stats.largest_backward.ns, state_name(now->reading.state), report->seconds,
-         summary ? ", \"summary\": true" : "");
+  text_out("{\"time_ns\": %lld, \"rate_hz\": %.3f, \"rtf\": %.6f, \"ticks\": %llu, "
+           "\"jumps_forward\": %llu, \"jumps_backward\": %llu, \"publishers\": %u, "
+           "\"matched\": %u, \"dropped\": %llu, \"largest_forward_ns\": %lld, "
+           "\"largest_backward_ns\": %lld, \"state\": \"%s\", \"elapsed_s\": %.3f%s}\n",
+           (long long)now->reading.time.ns, report->rate_hz, report->rtf,
+           (unsigned long long)report->ticks, (unsigned long long)report->jumps_forward,
+           (unsigned long long)report->jumps_backward, report->publishers, now->source.matched,
+           (unsigned long long)report->dropped, (long long)now->stats.largest_forward.ns,
+           (long long)now->stats.largest_backward.ns, state_name(now->reading.state),
+           report->seconds, summary ? ", \"summary\": true" : "");
 }
 
 /* The state comes early, and a second's line fits into 80 columns. */
 static void print_text(const snapshot_t *now, const report_t *report, bool summary)
 {
   int64_t time_ns = now->reading.time.ns;
-  fputs(summary ? "total: " : "", stdout);
+  text_out("%s", summary ? "total: " : "");
   if (now->stats.ticks == 0) {
-    printf("no time yet: %s\n", state_name(now->reading.state));
+    text_out("no time yet: %s\n", state_name(now->reading.state));
     return;
   }
-  printf("time %lld.%03d  %s  %.1f Hz  rtf %.3f", (long long)(time_ns / TB_NS_PER_S),
-         (int)(time_ns % TB_NS_PER_S / TB_NS_PER_MS), state_name(now->reading.state),
-         report->rate_hz, report->rtf);
-  if (summary) printf("  ticks %llu", (unsigned long long)report->ticks);
-  printf("  jumps +%llu -%llu", (unsigned long long)report->jumps_forward,
-         (unsigned long long)report->jumps_backward);
+  text_out("time %lld.%03d  %s  %.1f Hz  rtf %.3f", (long long)(time_ns / TB_NS_PER_S),
+           (int)(time_ns % TB_NS_PER_S / TB_NS_PER_MS), state_name(now->reading.state),
+           report->rate_hz, report->rtf);
+  if (summary) text_out("  ticks %llu", (unsigned long long)report->ticks);
+  text_out("  jumps +%llu -%llu", (unsigned long long)report->jumps_forward,
+           (unsigned long long)report->jumps_backward);
   if (report->jumps_forward)
-    printf("  largest forward %+.3f s",
-           (double)now->stats.largest_forward.ns / (double)TB_NS_PER_S);
+    text_out("  largest forward %+.3f s",
+             (double)now->stats.largest_forward.ns / (double)TB_NS_PER_S);
   if (report->jumps_backward)
-    printf("  largest backward %+.3f s",
-           (double)now->stats.largest_backward.ns / (double)TB_NS_PER_S);
-  printf("  publishers %u%s", report->publishers, report->may_be_more ? " or more" : "");
-  if (report->publishers != now->source.matched) printf(" (matched %u)", now->source.matched);
-  putchar('\n');
+    text_out("  largest backward %+.3f s",
+             (double)now->stats.largest_backward.ns / (double)TB_NS_PER_S);
+  text_out("  publishers %u%s", report->publishers, report->may_be_more ? " or more" : "");
+  if (report->publishers != now->source.matched) text_out(" (matched %u)", now->source.matched);
+  text_out("\n");
 }
 
 /* False: nobody reads any more. */

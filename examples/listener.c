@@ -22,9 +22,11 @@ static void on_message(const tb_ros2_sample_t *sample, void *user)
   tb_time_t now;
   if (tb_ros2_idl_decode(&std_msgs_msg_String_desc, sample->cdr, sample->size, &message, &error))
     fprintf(stderr, "listener: %s\n", error.text); /* from whomever it came */
-  else if (tb_now(tb_ros2_node_clock(user), &now) == TB_OK)
-    printf("listener: '%s' at %.3f\n", ((std_msgs_msg_String *)message)->data,
-           tb_time_to_seconds(now));
+  else if (tb_now(tb_ros2_node_clock(user), &now) == TB_OK) {
+    char text[256]; /* it may be any bytes, and must do no harm on a terminal */
+    tb_text_escape(((std_msgs_msg_String *)message)->data, text, sizeof text);
+    printf("listener: '%s' at %.3f\n", text, tb_time_to_seconds(now));
+  }
   fflush(stdout);
   tb_ros2_idl_free(message);
 }

@@ -13,7 +13,8 @@ typedef enum tb_log_level {
   TB_LOG_ERROR = 40,
 } tb_log_level_t; /**< ROS's numbers (rcl_interfaces/Log) */
 
-/** `message` is one line without newline and valid only during the call. */
+/** `message` is one line without newline, escaped (tb_text_escape), and valid only during the call.
+ */
 typedef void (*tb_log_hook_t)(tb_log_level_t level, const char *message, void *user);
 
 TB_BEGIN_DECLS

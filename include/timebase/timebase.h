@@ -22,6 +22,7 @@
 #include <timebase/status.h>
 #include <timebase/steady_clock.h>
 #include <timebase/steady_time.h>
+#include <timebase/text.h>
 #include <timebase/time.h>
 #include <timebase/timeline.h>
 #include <timebase/timer.h>

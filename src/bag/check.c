@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <timebase/text.h>
 
 #include "bag/check_metadata.h"
 #include "bag/reader.h"
@@ -30,11 +31,12 @@ static bool is_told(tb__check_t *check, const char *text)
 
 void tb__check_report(tb__check_t *check, const char *format, ...)
 {
-  char text[TB_ERROR_TEXT_SIZE];
+  char raw[TB_ERROR_TEXT_SIZE], text[TB_ERROR_TEXT_SIZE];
   va_list args;
   va_start(args, format);
-  vsnprintf(text, sizeof text, format, args);
+  vsnprintf(raw, sizeof raw, format, args);
   va_end(args);
+  tb_text_escape(raw, text, sizeof text);
   if (is_told(check, text)) return;
   check->result.finding_count++;
   if (check->report) check->report(text, check->user);

@@ -3,13 +3,16 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <timebase/text.h>
 
 static void error_vset(tb_error_t *error, tb_status_t status, const char *format, va_list args)
 {
   error->status = status;
   error->os_errno = 0;
   error->offset = -1;
-  if (vsnprintf(error->text, sizeof error->text, format, args) < 0) error->text[0] = '\0';
+  char text[TB_ERROR_TEXT_SIZE]; /* what it quotes may be of others */
+  if (vsnprintf(text, sizeof text, format, args) < 0) text[0] = '\0';
+  tb_text_escape(text, error->text, sizeof error->text);
 }
 
 /* In parentheses: cmake/analyzer_model.h makes macros of these names. */

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <timebase/text.h>
 
 #include "base/fork.h"
 
@@ -41,12 +42,13 @@ uint32_t tb__log_limit(void)
 void tb__log(tb_log_level_t level, const char *format, ...)
 {
   if (!__atomic_load_n(&current_hook, __ATOMIC_RELAXED)) return;
-  char text[1024];
+  char raw[1024], text[1024];
   va_list args;
   va_start(args, format);
-  int length = vsnprintf(text, sizeof text, format, args);
+  int length = vsnprintf(raw, sizeof raw, format, args);
   va_end(args);
   if (length < 0) return;
+  tb_text_escape(raw, text, sizeof text);
   bool locks = tb__log_depth == 0 && !tb__is_forked();
   if (locks) pthread_rwlock_rdlock(&hook_lock);
   tb__log_depth++;

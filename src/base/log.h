@@ -12,7 +12,8 @@ extern _Thread_local int tb__log_depth __attribute__((tls_model("initial-exec"))
 /* See tb_log_set_limit. */
 TB_PRIVATE_API uint32_t tb__log_limit(void);
 
-/* Formats at most 1 KiB. Call with no lock held: the hook may call back into the library. */
+/* Formats at most 1 KiB, and escapes it (tb_text_escape). Call with no lock held: the hook may call
+ * back into the library. */
 TB_PRIVATE_API void tb__log(tb_log_level_t level, const char *format, ...) TB_PRINTF(2, 3);
 
 #endif

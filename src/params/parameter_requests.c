@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <timebase/text.h>
 
 #include "base/fork.h"
 #include "params/parameter_value.h"
@@ -203,48 +204,14 @@ static tb_status_t list_answer(tb__parameter_store_t *store, const void *request
   return status;
 }
 
-/* Bytes of the character of UTF-8 that begins here, of 4 at most; 0: none does. */
-static size_t character_size(const unsigned char *text)
-{
-  static const struct {
-    unsigned char first, last; /* first byte */
-    unsigned char low, high;   /* second byte */
-    size_t size;
-  } forms[] = {
-      {0x01, 0x7f, 0x00, 0xff, 1}, {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
-      {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
-      {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4},
-  };
-  for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
-    if (text[0] < forms[i].first || text[0] > forms[i].last) continue;
-    if (forms[i].size == 1) return 1;
-    if (text[1] < forms[i].low || text[1] > forms[i].high) return 0;
-    for (size_t n = 2; n < forms[i].size; n++) {
-      if ((text[n] & 0xc0) != 0x80) return 0;
-    }
-    return forms[i].size;
-  }
-  return 0;
-}
-
-/* A reason holds names that others have sent, perhaps cut, and is decoded by clients that end at
- * text which is not UTF-8. */
-static void text_clean(char *text)
-{
-  unsigned char *at = (unsigned char *)text;
-  while (*at) {
-    size_t size = character_size(at);
-    if (size == 0 || *at < 0x20) *at = '?';
-    at += size ? size : 1;
-  }
-}
-
 /* Whether all of `parameters` are set, else why not. */
 static bool set(tb__parameter_store_t *store, const tb_ros2_parameter_t *parameters, size_t count,
                 tb_error_t *error)
 {
-  if (tb__parameter_store_set(store, parameters, count, error) == TB_OK) return true;
-  text_clean(error->text);
+  tb_error_t detail = TB_ERROR_INIT;
+  if (tb__parameter_store_set(store, parameters, count, &detail) == TB_OK) return true;
+  *error = detail; /* perhaps written by a hook itself; clients decode it as UTF-8 */
+  tb_text_escape(detail.text, error->text, sizeof error->text);
   return false;
 }
 
@@ -255,7 +222,6 @@ static bool parameter_read(const tb__parameter_t *message, tb_ros2_parameter_t *
   if (tb__parameter_value_of_message(&message->value, &out->value) == TB_OK) return true;
   tb_error_set(error, TB_ERR_INVALID, "parameter %.100s: there is no type %u", message->name,
                (unsigned)message->value.type);
-  text_clean(error->text);
   return false;
 }
 

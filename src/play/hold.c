@@ -1,6 +1,7 @@
 #include "play/hold.h"
 
 #include <string.h>
+#include <timebase/text.h>
 
 #include "base/log.h"
 #include "play/next_step.h"
@@ -100,19 +101,13 @@ void tb__player_hold_look_locked(tb_player_t *player, tb__step_t *step)
   tb__step_wait_until(&step->limit_ns, hold->next_name_ns);
 }
 
-void tb__make_printable(char *text)
-{
-  for (; *text; text++)
-    if (*text < ' ' || *text > '~') *text = '?';
-}
-
 void tb__player_hold_name(tb_player_t *player, int64_t steady_ns)
 {
-  char text[TB_PLAYER_WAITS_FOR_SIZE] = "";
+  char name[TB_PLAYER_WAITS_FOR_SIZE] = "", text[TB_PLAYER_WAITS_FOR_SIZE] = "";
   tb__hold_t *hold = &player->hold;
   const tb_play_transport_t *transport = &player->transport;
-  transport->ops->name_holder(transport->self, text, sizeof text);
-  tb__make_printable(text);
+  transport->ops->name_holder(transport->self, name, sizeof name);
+  tb_text_escape(name, text, sizeof text);
   tb__mutex_lock(&player->mutex);
   memcpy(player->status.waits_for, text, sizeof text);
   tb__mutex_unlock(&player->mutex);

@@ -32,9 +32,6 @@ void tb__player_hold_jump(tb_player_t *player, int64_t time_ns);
  * there: nothing is caught up but what was late already. */
 tb_status_t tb__player_hold_ask(tb_player_t *player, tb_error_t *error);
 
-/* Names are others' choice: what is not printable ASCII becomes '?'. */
-void tb__make_printable(char *text);
-
 /* Whom it waits for, for the status and the log. */
 void tb__player_hold_name(tb_player_t *player, int64_t steady_ns);
 

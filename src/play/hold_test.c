@@ -179,7 +179,7 @@ static void act_nobody(void *user)
 
 static void act_first(void *user)
 {
-  assert_string_equal(fixture_status(user).waits_for, "name?1");
+  assert_string_equal(fixture_status(user).waits_for, "name\\x0a1");
 }
 
 static void test_who_holds_it_up_is_named(void **state)
@@ -199,7 +199,7 @@ static void test_who_holds_it_up_is_named(void **state)
   tb_log_set_hook(NULL, NULL);
   assert_int_equal(f.fake.names, 21);
   assert_int_equal(told.count, 3);
-  assert_string_equal(told.text, "player: waiting for name?21");
+  assert_string_equal(told.text, "player: waiting for name\\x0a21");
   fixture_fini(&f);
 }
 

@@ -313,7 +313,6 @@ static tb_status_t flush(tb_player_t *player, tb_error_t *error)
   tb_error_t detail = TB_ERROR_INIT;
   tb_status_t status = transport->ops->flush(transport->self, limit, &detail);
   if (status == TB_OK) return TB_OK;
-  tb__make_printable(detail.text);
   const char *text = detail.text[0] ? detail.text : tb_status_message(status);
   if (status != TB_ERR_TIMEOUT) return tb_error_set(error, status, "%s", text);
   tb__log(TB_LOG_WARN, "player: not all was acknowledged in time: %s", text);
