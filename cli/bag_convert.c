@@ -105,9 +105,8 @@ static int recover(const command_t *command, int argc, char **argv)
   if (status) return bag_unreadable(command, argv[optind], status, &error);
   result = recover_opened(&copy, argv[optind]);
   if (copy.is_at_limit) {
-    fprintf(stderr,
-            "timebase bag recover: %s: not all that can be read is in %s: raise the limit\n",
-            argv[optind], copy.output);
+    text_err("timebase bag recover: %s: not all that can be read is in %s: raise the limit\n",
+             argv[optind], copy.output);
     result = EXIT_IO;
   }
   bag_copy_end(&copy);
