@@ -32,7 +32,6 @@ static bool is_damaged(const tb_error_t *error, const char *const *paths, size_t
   for (size_t i = 0; i < count; i++)
     if (access(paths[i], F_OK) != 0) return false;
   return error->status == TB_ERR_CORRUPT || error->status == TB_ERR_TRUNCATED ||
-         error->status == TB_ERR_LIMIT ||
          (error->status == TB_ERR_NOT_FOUND && error->os_errno == ENOENT);
 }
 

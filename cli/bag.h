@@ -5,6 +5,7 @@
 #include <timebase/bag_reader.h>
 #include <timebase/bag_writer.h>
 
+#include "bag_limits.h"
 #include "command.h"
 
 extern const command_t command_bag_info;
@@ -31,9 +32,7 @@ enum {
       {"chunk-compression", required_argument, NULL, BAG_OPTION_CHUNKS},                           \
       {"chunk-size", required_argument, NULL, BAG_OPTION_CHUNK_SIZE},                              \
       {"max-bag-size", required_argument, NULL, BAG_OPTION_MAX_SIZE},                              \
-  {                                                                                                \
-    "max-bag-duration", required_argument, NULL, BAG_OPTION_MAX_DURATION                           \
-  }
+      {"max-bag-duration", required_argument, NULL, BAG_OPTION_MAX_DURATION}, BAG_LIMIT_OPTIONS
 #define BAG_OUTPUT_HELP                                                                            \
   "  --compression-mode none|message|file\n"                                                       \
   "                     rosbag2's compression with zstd (default none)\n"                          \
@@ -43,7 +42,7 @@ enum {
   "  --chunk-compression none|zstd|lz4, --chunk-size BYTES\n"                                      \
   "                     of the chunks inside of MCAP files\n"                                      \
   "  --max-bag-size BYTES, --max-bag-duration S\n"                                                 \
-  "                     begin another file beyond that\n"
+  "                     begin another file beyond that\n" BAG_LIMIT_HELP
 
 /* A copy of a recording, or of a part of it. */
 typedef struct bag_copy {
@@ -60,6 +59,7 @@ typedef struct bag_copy {
   int64_t start_ns,
       end_ns; /* messages from start_ns on and before end_ns; INT64_MAX: to the last */
   uint64_t copied, failures;
+  bool is_at_limit;                 /* one of the failures is that of a ceiling */
   char failure[TB_ERROR_TEXT_SIZE]; /* the first to read something, as it was told */
   bool notes_losses;                /* in the copy, which is one of a damaged recording */
   char damage[TB_ERROR_TEXT_SIZE];  /* what opening it found, or "" */
@@ -72,7 +72,8 @@ typedef struct bag_copy {
     .input = TB_BAG_READER_OPTIONS_INIT, .end_ns = INT64_MAX                                       \
   }
 
-/* True if the option was one of BAG_OUTPUT_OPTIONS; *result is EXIT_OK or EXIT_USAGE then. */
+/* True if the option was one of BAG_OUTPUT_OPTIONS or BAG_LIMIT_OPTIONS; *result is EXIT_OK or
+ * EXIT_USAGE then. */
 bool bag_output_option(bag_copy_t *copy, int option, int *result);
 
 /* The writer with the reader's topics (all, or those with wanted[i]), then all messages; with a

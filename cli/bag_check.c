@@ -12,11 +12,11 @@ static void print_finding(const char *text, void *user)
   text_out("%s\n", text);
 }
 
-static int check(const command_t *command, const char *path)
+static int check(const command_t *command, const char *path, const tb_bag_limits_t *limits)
 {
   tb_bag_check_result_t result;
   tb_error_t error = TB_ERROR_INIT;
-  tb_status_t status = tb_bag_check(path, print_finding, NULL, &result, &error);
+  tb_status_t status = tb_bag_check_within(path, limits, print_finding, NULL, &result, &error);
   if (status) return command_failed(command, status, &error);
   if (result.finding_count == 0)
     text_out("%s: whole, %" PRIu64 " message%s\n", path, result.message_count,
@@ -33,15 +33,18 @@ static int check(const command_t *command, const char *path)
 
 static int run(const command_t *command, int argc, char **argv)
 {
-  static const struct option options[] = {{"help", no_argument, NULL, 'h'}, {0}};
+  static const struct option options[] = {BAG_LIMIT_OPTIONS, {"help", no_argument, NULL, 'h'}, {0}};
+  tb_bag_limits_t limits = {0};
+  int result = EXIT_OK;
   for (int option; (option = getopt_long(argc, argv, ":h", options, NULL)) != -1;) {
     if (option == 'h') return command_help(command);
-    return command_bad_option(command, option, argv);
+    if (!bag_limit_option(command, option, &limits, &result))
+      return command_bad_option(command, option, argv);
+    if (result) return result;
   }
   if (optind == argc) return command_usage_error(command, "which recording?");
-  int result = EXIT_OK;
   for (; optind < argc && result != EXIT_IO; optind++) {
-    int one = check(command, argv[optind]);
+    int one = check(command, argv[optind], &limits);
     if (one != EXIT_OK) result = one;
   }
   return command_finish(command, result);
@@ -53,7 +56,7 @@ const command_t command_bag_check = {
     .usage = "timebase bag check BAG...",
     .help = "Reads every byte of the recordings and prints one line for each thing that is wrong:\n"
             "what cannot be read, checksums, tables that contradict each other, times out of\n"
-            "order, and metadata.yaml that says something else than the files.\n\n"
+            "order, and metadata.yaml that says something else than the files.\n\n" BAG_LIMIT_HELP
             "  -h, --help         this text\n\n"
             "Exit status: 0 whole, 1 damaged or not closed, 2 wrong usage, 3 it could not be\n"
             "looked at.\n",

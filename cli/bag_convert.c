@@ -104,6 +104,11 @@ static int recover(const command_t *command, int argc, char **argv)
       open_input(&copy, (const char *const *)argv + optind, 1, TB_BAG_DAMAGE_SALVAGE, &error);
   if (status) return bag_unreadable(command, argv[optind], status, &error);
   result = recover_opened(&copy, argv[optind]);
+  if (copy.is_at_limit) {
+    text_err("timebase bag recover: %s: not all that can be read is in %s: raise the limit\n",
+             argv[optind], copy.output);
+    result = EXIT_IO;
+  }
   bag_copy_end(&copy);
   return command_finish(command, result);
 }

@@ -62,6 +62,7 @@ static bool parse_limit(bag_copy_t *copy, int option)
 
 bool bag_output_option(bag_copy_t *copy, int option, int *result)
 {
+  if (bag_limit_option(copy->command, option, &copy->input.limits, result)) return true;
   *result = EXIT_OK;
   switch (option) {
   case 'o':
@@ -198,6 +199,7 @@ static bool is_wanted(const bag_copy_t *copy, const tb_bag_message_t *message)
 static void tell_failure(bag_copy_t *copy, const tb_error_t *error)
 {
   command_failed(copy->command, error->status, error);
+  if (error->status == TB_ERR_LIMIT) copy->is_at_limit = true;
   if (copy->failures++ == 0) memcpy(copy->failure, error->text, sizeof copy->failure);
 }
 

@@ -9,6 +9,7 @@
 typedef struct arguments {
   const char *bag;
   bool json, digest;
+  tb_bag_limits_t limits;
 } arguments_t;
 
 static void note_damage(bag_info_t *info, const char *text)
@@ -22,10 +23,11 @@ static tb_status_t open_bag(bag_info_t *info, const arguments_t *arguments, tb_b
 {
   tb_bag_reader_options_t options = TB_BAG_READER_OPTIONS_INIT;
   struct stat exists;
+  options.limits = arguments->limits;
   options.content = arguments->digest ? TB_BAG_CONTENT_ANY : TB_BAG_CONTENT_TIMES;
   tb_status_t status = tb_bag_reader_open(arguments->bag, &options, out, error);
-  bool is_damaged = status == TB_ERR_CORRUPT || status == TB_ERR_TRUNCATED ||
-                    status == TB_ERR_LIMIT || status == TB_ERR_NOT_FOUND;
+  bool is_damaged =
+      status == TB_ERR_CORRUPT || status == TB_ERR_TRUNCATED || status == TB_ERR_NOT_FOUND;
   if (!status || !is_damaged || stat(arguments->bag, &exists) != 0) return status;
   tb_error_t second = TB_ERROR_INIT;
   options.damage = TB_BAG_DAMAGE_SALVAGE;
@@ -65,6 +67,7 @@ static tb_status_t read_bag(bag_info_t *info, tb_bag_reader_t *reader)
   while (!status) {
     tb_status_t read = tb_bag_reader_next(reader, &message, &error);
     if (read == TB_ERR_END) break;
+    if (read == TB_ERR_LIMIT && info->limit.status == TB_OK) info->limit = error;
     if (read) {
       info->failures++;
       note_damage(info, error.text);
@@ -90,7 +93,8 @@ static int show(const command_t *command, const arguments_t *arguments, tb_bag_r
   for (size_t i = 0; info->topics && i < info->bag->topic_count; i++)
     bag_digest_destroy(info->topics[i].digest);
   free(info->topics);
-  return status ? command_failed(command, status, NULL) : EXIT_OK;
+  if (status) return command_failed(command, status, NULL);
+  return info->limit.status ? command_failed(command, info->limit.status, &info->limit) : EXIT_OK;
 }
 
 /* False: *result is set. */
@@ -98,6 +102,7 @@ static bool parse(const command_t *command, int argc, char **argv, arguments_t *
 {
   static const struct option options[] = {{"json", no_argument, NULL, 'j'},
                                           {"digest", no_argument, NULL, 'd'},
+                                          BAG_LIMIT_OPTIONS,
                                           {"help", no_argument, NULL, 'h'},
                                           {0}};
   for (int option; (option = getopt_long(argc, argv, ":h", options, NULL)) != -1;) {
@@ -105,6 +110,8 @@ static bool parse(const command_t *command, int argc, char **argv, arguments_t *
       out->json = true;
     } else if (option == 'd') {
       out->digest = true;
+    } else if (bag_limit_option(command, option, &out->limits, result)) {
+      if (*result) return false;
     } else {
       *result = option == 'h' ? command_help(command) : command_bad_option(command, option, argv);
       return false;
@@ -123,7 +130,7 @@ static bool parse(const command_t *command, int argc, char **argv, arguments_t *
 static int run(const command_t *command, int argc, char **argv)
 {
   arguments_t arguments = {0};
-  bag_info_t info = {0};
+  bag_info_t info = {.limit = TB_ERROR_INIT};
   tb_bag_reader_t *reader = NULL;
   tb_error_t error = TB_ERROR_INIT;
   int result = EXIT_OK;
@@ -149,7 +156,7 @@ const command_t command_bag_info = {
         "                     though nothing is lost by it; and damaged with the reason if it is,\n"
         "                     then unclosed, true, if only that is wrong\n"
         "  --digest           also sha256 of each topic's payloads in the order of time,\n"
-        "                     decompressed; reads everything\n"
+        "                     decompressed; reads everything\n" BAG_LIMIT_HELP
         "  -h, --help         this text\n\n"
         "Exit status: 0 also for a damaged one ('timebase bag check' tells), 3 if nothing of it\n"
         "can be read.\n",

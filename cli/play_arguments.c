@@ -61,6 +61,7 @@ static const struct option options[] = {
     {"plain", no_argument, NULL, OPTION_PLAIN},
     {"domain", required_argument, NULL, OPTION_DOMAIN},
     {"run", required_argument, NULL, OPTION_RUN},
+    BAG_LIMIT_OPTIONS,
     {"help", no_argument, NULL, 'h'},
     {0},
 };
@@ -301,6 +302,8 @@ static bool parse_value(const command_t *command, int option, int argc, char **a
 static int parse_option(const command_t *command, int option, int argc, char **argv,
                         play_arguments_t *arguments)
 {
+  int result;
+  if (bag_limit_option(command, option, &arguments->limits, &result)) return result;
   if (option == 1) return take_bag(optarg, arguments);
   if (take_flag(option, arguments) || take_list(option, argc, argv, arguments)) return EXIT_OK;
   return parse_value(command, option, argc, argv, arguments) ? EXIT_OK : EXIT_USAGE;
@@ -414,7 +417,8 @@ const char play_help[] =
     "                     and stamps more than LAG ahead of time do not count\n\n"
     "  --read-ahead-queue-size N   read up to N messages ahead (default 1000), and 64 MiB\n"
     "  --wait-for-all-acked MS     at the end wait so long until reliable subscriptions have\n"
-    "                     received everything (that is not: processed); 0: for ever. Default 1000\n"
+    "                     received everything (that is not: processed); 0: for ever. Default "
+    "1000\n" BAG_LIMIT_HELP
     "  --disable-keyboard-controls leave the keyboard alone; the screen, too\n"
     "  --plain            one line that changes, on a terminal, instead of the whole screen\n"
     "  --domain N         DDS domain, 0 to 232 (default: ROS_DOMAIN_ID, else 0)\n"

@@ -5,6 +5,7 @@
 #include <timebase/player.h>
 #include <timebase/ros2_play_transport.h>
 
+#include "bag_limits.h"
 #include "command.h"
 #include "play_screen.h"
 
@@ -16,6 +17,7 @@ typedef struct words {
 
 typedef struct play_arguments {
   tb_player_options_t player;
+  tb_bag_limits_t limits;
   words_t bags, topics, exclude_topics, clock_topics, remaps;
   bool wait_for_acks;
   tb_ros2_play_wait_t *waits; /* whose names are in memory of their own */

@@ -34,6 +34,7 @@ static int open_bags(const command_t *command, const play_arguments_t *arguments
   const words_t *bags = &arguments->bags;
   tb_bag_reader_options_t options = *filter;
   options.run = (size_t)arguments->run;
+  options.limits = arguments->limits;
   return bag_open_run(command, bags->items, bags->count, &options, out);
 }
 

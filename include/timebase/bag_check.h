@@ -3,6 +3,7 @@
 #define TIMEBASE_BAG_CHECK_H
 
 #include <stdint.h>
+#include <timebase/bag_reader.h>
 #include <timebase/error.h>
 #include <timebase/export.h>
 
@@ -31,6 +32,12 @@ TB_BEGIN_DECLS
  * says nothing about the bag: what was reported till then stays reported. */
 TB_API tb_status_t tb_bag_check(const char *path, tb_bag_finding_fn report, void *user,
                                 tb_bag_check_result_t *out, tb_error_t *error);
+
+/** The same with other ceilings than the defaults; NULL: those. What lies beyond one is no finding:
+ * TB_ERR_LIMIT. [any thread] [blocks: file system] */
+TB_API tb_status_t tb_bag_check_within(const char *path, const tb_bag_limits_t *limits,
+                                       tb_bag_finding_fn report, void *user,
+                                       tb_bag_check_result_t *out, tb_error_t *error);
 
 TB_END_DECLS
 

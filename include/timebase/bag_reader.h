@@ -129,6 +129,18 @@ typedef enum tb_bag_content {
   TB_BAG_CONTENT_TIMES,   /**< topic and times: `data` is NULL, and bad payloads are not seen */
 } tb_bag_content_t;
 
+/** The ceilings that protect from bags made to use up a machine; 0: the default. What goes beyond
+ * one fails with TB_ERR_LIMIT, with the value, what the bag wants and the option of `timebase` that
+ * raises it in the error's text (docs/limits.md). */
+typedef struct tb_bag_limits {
+  uint64_t chunk_size;    /**< bytes of a chunk of MCAP in memory; 1 GiB, at most 4 GiB - 1 */
+  uint64_t overlap_size;  /**< bytes of chunks of one file that overlap in time, in memory; 256 MiB.
+                             What does not fit is read again, at most 16 times the file */
+  uint64_t unpacked_size; /**< bytes of one file that is unpacked, or recovered, into TMPDIR; 64 GiB
+                           */
+  uint64_t file_count;    /**< files of a bag; 10,000 */
+} tb_bag_limits_t;
+
 /** What is read, and how it is counted. */
 typedef struct tb_bag_reader_options {
   const char *const *topics; /**< names to read, as tb_bag_topic_t has them; read during open */
@@ -138,12 +150,16 @@ typedef struct tb_bag_reader_options {
   tb_bag_content_t content;  /**< how much of each message is read */
   size_t run; /**< which of the runs is read, from 1 on; 0: all, with their messages merged by time,
                  which the log warns of where there are several. TB_ERR_RANGE: there is no such */
+  tb_bag_limits_t limits; /**< ceilings */
 } tb_bag_reader_options_t;
 
 /** All topics. */
 #define TB_BAG_READER_OPTIONS_INIT                                                                 \
   {                                                                                                \
-    NULL, 0, TB_BAG_COUNTS_AUTO, TB_BAG_DAMAGE_REFUSE, TB_BAG_CONTENT_ALL, 0                       \
+    NULL, 0, TB_BAG_COUNTS_AUTO, TB_BAG_DAMAGE_REFUSE, TB_BAG_CONTENT_ALL, 0,                      \
+    {                                                                                              \
+      0                                                                                            \
+    }                                                                                              \
   }
 
 TB_BEGIN_DECLS
@@ -157,8 +173,9 @@ TB_BEGIN_DECLS
  * index (rosbag2 crystal) is read whole. Of MCAP the summary is read; without one that covers the
  * messages, the whole file, once at open and once more when reading comes to it in a bag of several
  * files. Per-topic counts: tb_bag_counts_t. Memory does not grow with the messages; of MCAP, chunks
- * that overlap in time are kept up to 256 MiB. Files are opened when reading comes to them. Bags
- * that rosbag2 has compressed are read as if they were not; files that are compressed as a whole
+ * that overlap in time are kept up to a limit (tb_bag_limits_t). Files are opened when reading
+ * comes to them. Bags that rosbag2 has compressed are read as if they were not; files that are
+ * compressed as a whole
  * (*.zstd) are unpacked for that into TMPDIR (/tmp without it), each for as long as it is read,
  * under no name.
  *
@@ -170,8 +187,9 @@ TB_BEGIN_DECLS
  *                       out as rosbag2 does, or left by a crash in a state that only a writer can
  *                       recover
  *   TB_ERR_BUSY         locked by a recorder
- *   TB_ERR_LIMIT        metadata.yaml above 16 MiB, 32 levels or a million values; too many topics
- *   TB_ERR_SYSTEM, TB_ERR_NO_MEMORY, TB_ERR_INVALID */
+ *   TB_ERR_LIMIT        metadata.yaml above 16 MiB, 32 levels or a million values; too many topics;
+ *                       a ceiling (tb_bag_limits_t). Also of damaged bags: nothing is left out for
+ * it TB_ERR_SYSTEM, TB_ERR_NO_MEMORY, TB_ERR_INVALID */
 TB_API tb_status_t tb_bag_reader_open(const char *path, const tb_bag_reader_options_t *options,
                                       tb_bag_reader_t **out, tb_error_t *error);
 
@@ -198,7 +216,7 @@ TB_API const tb_bag_info_t *tb_bag_reader_info(const tb_bag_reader_t *reader);
  *                       checked); or an index, without which all was read as well
  *   TB_ERR_TRUNCATED    payload shorter than its encapsulation, or a file that was cut off, after
  *                       all that it still has
- *   TB_ERR_LIMIT        compressed payload of more than 1 GiB
+ *   TB_ERR_LIMIT        compressed payload of more than 1 GiB; a ceiling (tb_bag_limits_t)
  *   TB_ERR_UNSUPPORTED  serialization format other than "cdr"
  * [owner thread] [blocks: file system] */
 TB_API tb_status_t tb_bag_reader_next(tb_bag_reader_t *reader, tb_bag_message_t *out,

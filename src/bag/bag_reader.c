@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bag/limits.h"
 #include "bag/reader.h"
 #include "base/log.h"
 
@@ -147,7 +148,8 @@ static tb_status_t survey_files(tb_bag_reader_t *reader, tb_error_t *error)
   for (size_t i = 0; i < reader->source_count; i++) {
     tb_status_t status = survey_file(reader, i, &why);
     if (!status) continue;
-    bool is_fatal = is_out_of_room(&why) || reader->options.damage != TB_BAG_DAMAGE_SALVAGE;
+    bool is_fatal = is_out_of_room(&why) || status == TB_ERR_LIMIT ||
+                    reader->options.damage != TB_BAG_DAMAGE_SALVAGE;
     if (!is_fatal) status = leave_out(reader, i, &why, &why);
     if (status) {
       if (error) *error = why;
@@ -352,6 +354,7 @@ static tb_status_t open_parts(tb__bag_part_t *parts, size_t count,
   reader->parts = parts;
   reader->part_count = count;
   reader->options = options ? *options : defaults;
+  reader->options.limits = tb__bag_limits(&reader->options.limits);
   reader->seek_ns = INT64_MIN;
   reader->info.end_ns = -1;
   tb_status_t status = survey(reader, &reader->options, error);
@@ -396,12 +399,13 @@ static tb_status_t choose_storage(const tb__bag_location_t *location, const tb__
   return TB_OK;
 }
 
-static tb_status_t find_part(const char *path, tb_bag_damage_t damage, tb__bag_part_t *out,
-                             tb_error_t *error)
+static tb_status_t find_part(const char *path, const tb_bag_reader_options_t *options,
+                             tb__bag_part_t *out, tb_error_t *error)
 {
-  bool salvage = damage == TB_BAG_DAMAGE_SALVAGE;
-  tb_status_t status = salvage ? tb__bag_locate_damaged(path, &out->location, error)
-                               : tb__bag_locate(path, &out->location, error);
+  bool salvage = options->damage == TB_BAG_DAMAGE_SALVAGE;
+  uint64_t max_files = tb__bag_limits(&options->limits).file_count;
+  tb_status_t status = salvage ? tb__bag_locate_damaged(path, max_files, &out->location, error)
+                               : tb__bag_locate(path, max_files, &out->location, error);
   if (!status) status = choose_storage(&out->location, &out->storage, error);
   if (!status && salvage && out->storage->salvage) out->storage = out->storage->salvage;
   return status;
@@ -416,6 +420,8 @@ static tb_status_t check_options(const tb_bag_reader_options_t *options, tb_erro
     return tb_error_set(error, TB_ERR_INVALID, "damage is %d", (int)options->damage);
   if ((unsigned)options->content > TB_BAG_CONTENT_TIMES)
     return tb_error_set(error, TB_ERR_INVALID, "content is %d", (int)options->content);
+  tb_status_t status = tb__bag_limits_check(&options->limits, error);
+  if (status) return status;
   if (options->topic_count > 0 && !options->topics)
     return tb_error_set(error, TB_ERR_INVALID, "topics is NULL");
   for (size_t i = 0; i < options->topic_count; i++)
@@ -434,9 +440,9 @@ tb_status_t tb_bag_reader_open_many(const char *const *paths, size_t count,
   if (status) return status;
   tb__bag_part_t *parts = calloc(count, sizeof *parts);
   if (!parts) return no_memory(error);
-  tb_bag_damage_t damage = options ? options->damage : TB_BAG_DAMAGE_REFUSE;
+  const tb_bag_reader_options_t defaults = TB_BAG_READER_OPTIONS_INIT;
   for (size_t i = 0; i < count && !status; i++)
-    status = find_part(paths[i], damage, &parts[i], error);
+    status = find_part(paths[i], options ? options : &defaults, &parts[i], error);
   if (status) {
     free_parts(parts, count);
     return status;

@@ -46,21 +46,23 @@ void tb__check_report(tb__check_t *check, const char *format, ...)
 static bool is_about_the_bag(const tb_error_t *error)
 {
   tb_status_t status = error->status;
-  return status == TB_ERR_CORRUPT || status == TB_ERR_TRUNCATED || status == TB_ERR_LIMIT ||
+  return status == TB_ERR_CORRUPT || status == TB_ERR_TRUNCATED ||
          (status == TB_ERR_NOT_FOUND && error->os_errno);
 }
 
-/* The machine refused: that says nothing about the recording. */
+/* The machine refused, or a ceiling: that says nothing about the recording. */
 static bool could_not_look(tb_status_t status)
 {
-  return status == TB_ERR_SYSTEM || status == TB_ERR_NO_MEMORY || status == TB_ERR_BUSY;
+  return status == TB_ERR_SYSTEM || status == TB_ERR_NO_MEMORY || status == TB_ERR_BUSY ||
+         status == TB_ERR_LIMIT;
 }
 
 /* As it should be, or what is left of it, with that told. *out is NULL if nothing is. */
-static tb_status_t open_bag(tb__check_t *check, const char *path, tb_bag_reader_t **out,
-                            tb_error_t *error)
+static tb_status_t open_bag(tb__check_t *check, const char *path, const tb_bag_limits_t *limits,
+                            tb_bag_reader_t **out, tb_error_t *error)
 {
   tb_bag_reader_options_t options = TB_BAG_READER_OPTIONS_INIT;
+  if (limits) options.limits = *limits;
   options.counts = TB_BAG_COUNTS_EXACT;
   options.content = TB_BAG_CONTENT_ANY;
   tb_error_t detail = TB_ERROR_INIT;
@@ -176,10 +178,17 @@ static tb_status_t check_reader(tb__check_t *check, tb_bag_reader_t *reader, tb_
 tb_status_t tb_bag_check(const char *path, tb_bag_finding_fn report, void *user,
                          tb_bag_check_result_t *out, tb_error_t *error)
 {
+  return tb_bag_check_within(path, NULL, report, user, out, error);
+}
+
+tb_status_t tb_bag_check_within(const char *path, const tb_bag_limits_t *limits,
+                                tb_bag_finding_fn report, void *user, tb_bag_check_result_t *out,
+                                tb_error_t *error)
+{
   if (!path || !*path || !out) return tb_error_set(error, TB_ERR_INVALID, "no path of a bag");
   tb__check_t check = {.report = report, .user = user};
   tb_bag_reader_t *reader = NULL;
-  tb_status_t status = open_bag(&check, path, &reader, error);
+  tb_status_t status = open_bag(&check, path, limits, &reader, error);
   if (!status && reader) status = check_reader(&check, reader, error);
   tb_bag_reader_close(reader);
   tdestroy(check.told, free);

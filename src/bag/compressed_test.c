@@ -170,7 +170,7 @@ static void test_files_that_were_not_yet_compressed(void **state)
   char *plain = tb__test_path(path, "bag_2.db3");
   FILE *out = fopen(plain, "wb");
   assert_non_null(out);
-  assert_ok(tb__zstd_decompress_file(packed, fileno(out), plain, NULL));
+  assert_ok(tb__zstd_decompress_file(packed, fileno(out), plain, UINT64_MAX, NULL));
   fclose(out);
   char *metadata = tb__test_path(path, "metadata.yaml");
   unlink(metadata); /* both twins are there */

@@ -44,9 +44,10 @@ static void insert_in_order(fake_file_t *file, size_t message)
 }
 
 static tb_status_t fake_open(const tb__bag_storage_t *storage, const char *path, const char *name,
-                             tb__bag_file_t **out, tb_error_t *error)
+                             const tb_bag_limits_t *limits, tb__bag_file_t **out, tb_error_t *error)
 {
   (void)name; /* its errors name no file */
+  (void)limits;
   tb__fake_bag_t *bag = bag_of(storage);
   size_t index = (size_t)strtoul(strrchr(path, '/') + 1, NULL, 10);
   fake_file_t *file = calloc(1, sizeof *file);

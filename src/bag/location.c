@@ -227,6 +227,88 @@ static tb_status_t note_damage(tb__bag_location_t *location, const tb_error_t *e
   return location->damage ? TB_OK : TB_ERR_NO_MEMORY;
 }
 
+static tb_status_t check_count(const tb__bag_location_t *location, uint64_t count,
+                               tb_error_t *error)
+{
+  if (count <= location->max_files) return TB_OK;
+  return tb_error_set(error, TB_ERR_LIMIT,
+                      "%s: %llu files, more than the limit of %llu (--max-files)", location->path,
+                      (unsigned long long)count, (unsigned long long)location->max_files);
+}
+
+static uint64_t count_listed(const tb__bag_metadata_t *metadata)
+{
+  uint64_t count = 0;
+  for (const tb__yaml_node_t *node = metadata->paths ? metadata->paths->first : NULL; node;
+       node = node->next)
+    count++;
+  return count;
+}
+
+typedef struct identity {
+  dev_t device;
+  ino_t inode;
+  size_t place;
+} identity_t;
+
+static int compare_identities(const void *a, const void *b)
+{
+  const identity_t *x = a, *y = b;
+  if (x->device != y->device) return x->device < y->device ? -1 : 1;
+  if (x->inode != y->inode) return x->inode < y->inode ? -1 : 1;
+  return (x->place > y->place) - (x->place < y->place);
+}
+
+/* Sorted, so that the same file comes in a row; what cannot be looked at is left out: who opens it
+ * tells. */
+static size_t identify(const tb__bag_location_t *location, identity_t *out)
+{
+  size_t count = 0;
+  for (size_t i = 0; i < location->file_count; i++) {
+    struct stat info;
+    if (stat(location->files[i], &info) == 0)
+      out[count++] = (identity_t){info.st_dev, info.st_ino, i};
+  }
+  qsort(out, count, sizeof *out, compare_identities);
+  return count;
+}
+
+static void drop_file(tb__bag_location_t *location, size_t place)
+{
+  free(location->files[place]);
+  location->files[place] = NULL;
+}
+
+static void close_gaps(tb__bag_location_t *location)
+{
+  size_t count = location->file_count;
+  location->file_count = 0;
+  for (size_t i = 0; i < count; i++)
+    if (location->files[i]) location->files[location->file_count++] = location->files[i];
+}
+
+/* A file that is named several times, under whatever names, is read once, at its first place. */
+static tb_status_t drop_repeated(tb__bag_location_t *location, tb_error_t *error)
+{
+  size_t repeated = 0, example = 0;
+  identity_t *all = calloc(location->file_count + 1, sizeof *all);
+  if (!all) return no_memory(error);
+  size_t count = identify(location, all);
+  for (size_t i = 1; i < count; i++) {
+    if (all[i].device != all[i - 1].device || all[i].inode != all[i - 1].inode) continue;
+    if (repeated++ == 0) example = all[i - 1].place;
+    drop_file(location, all[i].place);
+  }
+  free(all);
+  if (repeated == 0) return TB_OK;
+  tb_error_t detail = TB_ERROR_INIT;
+  tb_error_set(&detail, TB_ERR_CORRUPT,
+               "%s/" METADATA_NAME ": it names %zu file%s again, such as %s: each is read once",
+               location->path, repeated, repeated == 1 ? "" : "s", location->files[example]);
+  close_gaps(location);
+  return note_damage(location, &detail) ? no_memory(error) : TB_OK;
+}
+
 static tb_status_t list_from_metadata(tb__bag_location_t *location, bool tolerant,
                                       tb_error_t *error)
 {
@@ -238,7 +320,8 @@ static tb_status_t list_from_metadata(tb__bag_location_t *location, bool toleran
   if (!node)
     return tb_error_set(error, TB_ERR_CORRUPT, "%s/" METADATA_NAME ": it names no files",
                         location->path);
-  tb_status_t status = TB_OK;
+  tb_status_t status = check_count(location, count_listed(metadata), error);
+  if (status) return status;
   for (; node && !status; node = node->next) {
     status = add_listed_file(location, node->text, &detail);
     if (status && tolerant && status != TB_ERR_NO_MEMORY) status = note_damage(location, &detail);
@@ -246,6 +329,7 @@ static tb_status_t list_from_metadata(tb__bag_location_t *location, bool toleran
   if (!status && location->file_count == 0)
     status = tb_error_set(&detail, TB_ERR_NOT_FOUND,
                           "%s: no file that " METADATA_NAME " names is there", location->path);
+  if (!status) status = drop_repeated(location, &detail);
   if (status && error) *error = detail;
   return status;
 }
@@ -284,6 +368,7 @@ static tb_status_t list_directory(tb__bag_location_t *location, tb_error_t *erro
     if (tb__bag_storage_of_file(entry->d_name))
       status = add_file(location, join(location->path, entry->d_name), error);
   closedir(directory);
+  if (!status) status = check_count(location, location->file_count, error);
   if (status) return status;
   if (location->file_count == 0)
     return tb_error_set(error, TB_ERR_NOT_FOUND,
@@ -322,7 +407,8 @@ static tb_status_t locate_directory(tb__bag_location_t *location, bool tolerant,
     status = read_metadata(location, path, &detail);
     location->has_metadata = !status;
     if (!status) status = list_from_metadata(location, tolerant, &detail);
-    if (status && status != TB_ERR_NO_MEMORY && tolerant)
+    bool is_ceiling = status == TB_ERR_LIMIT && location->has_metadata;
+    if (status && status != TB_ERR_NO_MEMORY && tolerant && !is_ceiling)
       status = list_without(location, &detail, &detail);
     if (status && error) *error = detail;
   } else {
@@ -346,13 +432,13 @@ static char *location_path(const char *path, bool is_file)
   return length ? strndup(path, length) : strdup(".");
 }
 
-static tb_status_t locate(const char *path, bool tolerant, tb__bag_location_t *out,
-                          tb_error_t *error)
+static tb_status_t locate(const char *path, bool tolerant, uint64_t max_files,
+                          tb__bag_location_t *out, tb_error_t *error)
 {
   struct stat info;
   if (stat(path, &info) != 0) return path_error(error, path);
   bool is_file = S_ISREG(info.st_mode);
-  tb__bag_location_t location = {.path = location_path(path, is_file)};
+  tb__bag_location_t location = {.path = location_path(path, is_file), .max_files = max_files};
   tb_status_t status;
   if (!location.path)
     status = no_memory(error);
@@ -369,14 +455,16 @@ static tb_status_t locate(const char *path, bool tolerant, tb__bag_location_t *o
   return status;
 }
 
-tb_status_t tb__bag_locate(const char *path, tb__bag_location_t *out, tb_error_t *error)
+tb_status_t tb__bag_locate(const char *path, uint64_t max_files, tb__bag_location_t *out,
+                           tb_error_t *error)
 {
-  return locate(path, false, out, error);
+  return locate(path, false, max_files, out, error);
 }
 
-tb_status_t tb__bag_locate_damaged(const char *path, tb__bag_location_t *out, tb_error_t *error)
+tb_status_t tb__bag_locate_damaged(const char *path, uint64_t max_files, tb__bag_location_t *out,
+                                   tb_error_t *error)
 {
-  return locate(path, true, out, error);
+  return locate(path, true, max_files, out, error);
 }
 
 void tb__bag_location_fini(tb__bag_location_t *location)

@@ -8,6 +8,7 @@ typedef struct tb__bag_location {
   char *path;
   char **files; /* paths that can be opened, in the bag's order */
   size_t file_count;
+  uint64_t max_files;
   bool has_metadata;
   tb__bag_metadata_t metadata;
   tb__bag_compression_t compression; /* as metadata.yaml has it */
@@ -23,10 +24,12 @@ bool tb__bag_file_is_packed(const char *path);
 tb_status_t tb__bag_check_regular(const char *path, tb_error_t *error);
 
 /* *out is zeroed by the caller. Errors as in tb_bag_reader_open. */
-tb_status_t tb__bag_locate(const char *path, tb__bag_location_t *out, tb_error_t *error);
+tb_status_t tb__bag_locate(const char *path, uint64_t max_files, tb__bag_location_t *out,
+                           tb_error_t *error);
 /* The same for a bag that may be damaged: without a readable metadata.yaml as if there were none,
  * and without files that are missing. What was wrong is in `damage`. */
-tb_status_t tb__bag_locate_damaged(const char *path, tb__bag_location_t *out, tb_error_t *error);
+tb_status_t tb__bag_locate_damaged(const char *path, uint64_t max_files, tb__bag_location_t *out,
+                                   tb_error_t *error);
 void tb__bag_location_fini(tb__bag_location_t *location);
 
 /* Digits compare as numbers: bag_2.db3 before bag_10.db3. A total order. */

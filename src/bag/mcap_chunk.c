@@ -80,14 +80,15 @@ static tb_status_t check_head(const tb__mcap_input_t *input, uint64_t offset,
   if (chunk->compression == TB__MCAP_OTHER)
     return tb__mcap_error(input, TB_ERR_UNSUPPORTED, offset, error,
                           "the chunk's compression is neither zstd nor lz4");
-  if (chunk->size > TB__MCAP_MAX_CHUNK)
-    return tb__mcap_error(input, TB_ERR_LIMIT, offset, error,
-                          "a chunk of %llu bytes; at most %llu are read",
-                          (unsigned long long)chunk->size, (unsigned long long)TB__MCAP_MAX_CHUNK);
   if (!is_possible(chunk))
     return tb__mcap_error(input, TB_ERR_CORRUPT, offset, error,
                           "a chunk of %llu bytes cannot come of %llu in the file",
                           (unsigned long long)chunk->size, (unsigned long long)chunk->stored_size);
+  if (chunk->size > input->limits.chunk_size)
+    return tb__mcap_error(input, TB_ERR_LIMIT, offset, error,
+                          "a chunk of %llu bytes, more than the limit of %llu (--max-chunk-size)",
+                          (unsigned long long)chunk->size,
+                          (unsigned long long)input->limits.chunk_size);
   return TB_OK;
 }
 

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bag/limits.h"
+
 #define WINDOW_SIZE 262144
 
 tb_status_t tb__mcap_error(const tb__mcap_input_t *input, tb_status_t status, uint64_t offset,
@@ -29,7 +31,7 @@ tb_status_t tb__mcap_input_open(const char *path, const char *name, tb__mcap_inp
                                 tb_error_t *error)
 {
   struct stat info;
-  *out = (tb__mcap_input_t){.fd = -1, .path = strdup(name)};
+  *out = (tb__mcap_input_t){.fd = -1, .path = strdup(name), .limits = tb__bag_limits(NULL)};
   if (!out->path) return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
   out->fd = open(path, O_RDONLY | O_CLOEXEC);
   if (out->fd < 0 || fstat(out->fd, &info) != 0)

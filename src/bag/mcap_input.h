@@ -4,12 +4,14 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <timebase/bag_reader.h>
 #include <timebase/error.h>
 
 typedef struct tb__mcap_input {
-  int fd;        /* -1: closed */
-  char *path;    /* for errors */
-  uint64_t size; /* when it was opened */
+  int fd;                 /* -1: closed */
+  char *path;             /* for errors */
+  uint64_t size;          /* when it was opened */
+  tb_bag_limits_t limits; /* the defaults, until others are set */
   /* Bytes that were read ahead. */
   uint8_t *window;
   size_t window_capacity;

@@ -29,7 +29,8 @@ static tb_status_t no_memory(tb_error_t *error)
 void tb__mcap_order_init(tb__mcap_order_t *order, const tb__mcap_input_t *input,
                          const tb__mcap_index_t *index)
 {
-  *order = (tb__mcap_order_t){.input = input, .index = index, .cache_size = TB__MCAP_CACHE_SIZE};
+  *order = (tb__mcap_order_t){
+      .input = input, .index = index, .cache_size = (size_t)input->limits.overlap_size};
 }
 
 static void free_slots(tb__mcap_slot_t *slot)
@@ -280,6 +281,7 @@ static tb_status_t load(tb__mcap_order_t *order, size_t block_index, tb__mcap_sl
     return status;
   }
   compare_count(order, slot);
+  order->loaded_bytes += block->size;
   slot->charged = slot->buffer.capacity + slot->capacity * sizeof *slot->positions;
   order->cached += slot->charged;
   *out = slot;
@@ -346,6 +348,28 @@ static tb_status_t give_damage(tb__mcap_order_t *order, tb__mcap_item_t *out)
   return TB_OK;
 }
 
+/* All that have something at the time of the next message, which memory would have to hold. */
+static uint64_t overlap_of(const tb__mcap_order_t *order)
+{
+  uint64_t size = 0, now_ns = order->heap[0].time_ns;
+  for (size_t i = 0; i < order->count; i++) {
+    const tb__mcap_block_t *block = &order->index->blocks[order->heap[i].block];
+    if (block->start_ns <= now_ns) size += block->size;
+  }
+  return size;
+}
+
+/* Chunks are loaded again and again, as too many overlap. */
+static tb_status_t check_loads(const tb__mcap_order_t *order, tb_error_t *error)
+{
+  if (order->loaded_bytes / TB__MCAP_LOADS_MAX <= order->all_bytes) return TB_OK;
+  return tb__mcap_error(
+      order->input, TB_ERR_LIMIT, order->index->blocks[order->heap[0].block].offset, error,
+      "chunks of %llu bytes overlap in time, more than the limit of %llu "
+      "(--max-overlap-size)",
+      (unsigned long long)overlap_of(order), (unsigned long long)order->cache_size);
+}
+
 /* At the place of the message that comes next, or of the last one. */
 static tb_status_t give_pending(tb__mcap_order_t *order, tb__mcap_item_t *out, tb_error_t *damage)
 {
@@ -399,7 +423,9 @@ tb_status_t tb__mcap_order_next(tb__mcap_order_t *order, tb__mcap_item_t *out, t
       give_message(order, out);
       return TB_OK;
     }
-    tb_status_t status = load_top(order, damage);
+    tb_status_t status = check_loads(order, error);
+    if (status) return status;
+    status = load_top(order, damage);
     if (!status && order->pending.status) return give_pending(order, out, damage);
     if (is_about_one_block(status)) return give_damage(order, out);
     if (status && error) *error = *damage;
@@ -414,6 +440,7 @@ tb_status_t tb__mcap_order_seek(tb__mcap_order_t *order, uint64_t time_ns, tb_er
   release_all(order);
   order->used_up = NULL;
   order->count = 0;
+  order->loaded_bytes = order->all_bytes = 0;
   order->seek_ns = time_ns;
   order->pending.status = TB_OK;
   order->has_told_definitions = false;
@@ -422,6 +449,7 @@ tb_status_t tb__mcap_order_seek(tb__mcap_order_t *order, uint64_t time_ns, tb_er
   for (size_t i = 0; i < index->block_count; i++) {
     const tb__mcap_block_t *block = &index->blocks[i];
     if (block->end_ns < time_ns) continue;
+    order->all_bytes += block->size;
     order->heap[order->count++] = (tb__mcap_head_t){block->start_ns, block->base, i, NULL};
   }
   for (size_t place = order->count / 2; place-- > 0;)

@@ -5,9 +5,9 @@
 #include "bag/mcap_chunk.h"
 #include "bag/mcap_index.h"
 
-/* Decompressed chunks that are kept while chunks overlap. One that does not fit is dropped and
- * loaded again when its turn comes. */
-#define TB__MCAP_CACHE_SIZE ((size_t)256 << 20)
+/* Decompressed chunks are kept while chunks overlap, up to a limit. One that does not fit is
+ * dropped and loaded again when its turn comes; after a seek all may be loaded so many times. */
+#define TB__MCAP_LOADS_MAX 16
 
 typedef struct tb__mcap_slot tb__mcap_slot_t;
 
@@ -29,6 +29,7 @@ typedef struct tb__mcap_order {
   tb__mcap_slot_t *loaded, *spare; /* lists; the one used last is the first */
   tb__mcap_slot_t *used_up;        /* whose last message was given, and may still be read */
   size_t cache_size, cached;
+  uint64_t loaded_bytes, all_bytes; /* since the seek; of all that it left to be read */
   tb_error_t pending; /* what is to be told before the next message; no status: nothing */
   bool has_told_definitions;
 } tb__mcap_order_t;

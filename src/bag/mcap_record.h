@@ -12,7 +12,7 @@
 #define TB__MCAP_FOOTER_SIZE  20
 #define TB__MCAP_MESSAGE_SIZE 22 /* content of a message without data */
 #define TB__MCAP_CHUNK_SIZE   40 /* content of a chunk without records and name of compression */
-#define TB__MCAP_MAX_CHUNK    (UINT64_C(1) << 30) /* uncompressed; more is taken for a bomb */
+#define TB__MCAP_MAX_RECORD   (UINT64_C(1) << 30) /* more is taken for a bomb */
 
 enum {
   TB__MCAP_HEADER = 0x01,

@@ -4,11 +4,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bag/limits.h"
 #include "bag/mcap_index.h"
 #include "bag/mcap_writer.h"
 
 typedef struct recovery {
   tb__mcap_input_t input;
+  const tb_bag_limits_t *limits;
   tb__mcap_definitions_t definitions;
   tb__mcap_index_t summary;     /* as far as it could be read */
   tb_error_t summary_error;     /* its status is TB_OK if all of it was */
@@ -74,6 +76,16 @@ static bool take_channel(recovery_t *recovery, const tb__mcap_definitions_t *all
   return true;
 }
 
+static tb_status_t check_size(const recovery_t *recovery, tb_error_t *error)
+{
+  uint64_t limit = recovery->limits->unpacked_size;
+  if (tb__mcap_writer_size(recovery->writer) <= limit) return TB_OK;
+  return tb_error_set(error, TB_ERR_LIMIT,
+                      "%s: what can be read of it takes more than the limit of %llu bytes for "
+                      "unpacked files (--max-unpacked-size)",
+                      recovery->input.path, (unsigned long long)limit);
+}
+
 /* All definitions, wherever they are: for messages that come before theirs, which is rare. */
 static tb_status_t look_ahead(recovery_t *recovery, tb_error_t *error)
 {
@@ -82,6 +94,7 @@ static tb_status_t look_ahead(recovery_t *recovery, tb_error_t *error)
   if (recovery->has_looked_ahead) return TB_OK;
   recovery->has_looked_ahead = true;
   tb_status_t status = tb__mcap_input_open(recovery->from, recovery->input.path, &input, error);
+  input.limits = *recovery->limits;
   if (!status) status = tb__mcap_scan(&input, &recovery->later, &visitor, error);
   tb__mcap_input_close(&input);
   return status;
@@ -124,7 +137,8 @@ static tb_status_t on_message(recovery_t *recovery, const tb__mcap_record_t *rec
   recovery->totals.messages++;
   status = tb__mcap_definitions_count(&recovery->definitions, id, 1, error);
   if (status || !recovery->writer) return status;
-  return tb__mcap_writer_message(recovery->writer, &message, error);
+  status = check_size(recovery, error);
+  return status ? status : tb__mcap_writer_message(recovery->writer, &message, error);
 }
 
 static tb_status_t on_record(void *user, const tb__mcap_record_t *record, tb_error_t *error)
@@ -237,6 +251,7 @@ static tb_status_t run(recovery_t *recovery, const char *from, const char *name,
                                 .damage = on_damage,
                                 .salvages = true};
   tb_status_t status = tb__mcap_input_open(from, name, &recovery->input, error);
+  recovery->input.limits = *recovery->limits;
   if (!status) status = load_summary(recovery, error);
   if (!status) status = list_chunks(recovery, error);
   visitor.chunks = recovery->chunks;
@@ -255,7 +270,17 @@ tb_status_t tb__mcap_recover(const char *from, const char *name, const char *to,
                              const tb__bag_output_options_t *options, tb__mcap_loss_fn loss,
                              void *user, tb__mcap_recovery_t *out, tb_error_t *error)
 {
-  recovery_t recovery = {.input = {.fd = -1},
+  const tb_bag_limits_t defaults = tb__bag_limits(NULL);
+  return tb__mcap_recover_within(&defaults, from, name, to, options, loss, user, out, error);
+}
+
+tb_status_t tb__mcap_recover_within(const tb_bag_limits_t *limits, const char *from,
+                                    const char *name, const char *to,
+                                    const tb__bag_output_options_t *options, tb__mcap_loss_fn loss,
+                                    void *user, tb__mcap_recovery_t *out, tb_error_t *error)
+{
+  recovery_t recovery = {.limits = limits,
+                         .input = {.fd = -1},
                          .summary_error = TB_ERROR_INIT,
                          .from = from,
                          .loss = loss,

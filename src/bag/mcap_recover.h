@@ -26,6 +26,13 @@ tb_status_t tb__mcap_recover(const char *from, const char *name, const char *to,
                              const tb__bag_output_options_t *options, tb__mcap_loss_fn loss,
                              void *user, tb__mcap_recovery_t *out, tb_error_t *error);
 
+/* The same within limits without zeros; those of the above are the defaults. What a chunk's limit
+ * hides is no loss: TB_ERR_LIMIT, as for a copy that gets larger than limits->unpacked_size. */
+tb_status_t tb__mcap_recover_within(const tb_bag_limits_t *limits, const char *from,
+                                    const char *name, const char *to,
+                                    const tb__bag_output_options_t *options, tb__mcap_loss_fn loss,
+                                    void *user, tb__mcap_recovery_t *out, tb_error_t *error);
+
 /* Of a file that was recovered, in words; all NULL if nothing is lost. */
 typedef struct tb__mcap_losses {
   char *first;  /* with path and offset */
@@ -35,10 +42,12 @@ typedef struct tb__mcap_losses {
 
 /* Opens what can be read of a damaged file: it is recovered into a file without a name. */
 tb_status_t tb__mcap_salvage_open(const tb__bag_storage_t *storage, const char *path,
-                                  const char *name, tb__bag_file_t **out, tb_error_t *error);
+                                  const char *name, const tb_bag_limits_t *limits,
+                                  tb__bag_file_t **out, tb_error_t *error);
 /* The losses are told as those of the file, which takes them over, but on failure. */
 tb_status_t tb__mcap_open_recovered(const tb__bag_storage_t *storage, const char *path,
-                                    const char *name, const tb__mcap_losses_t *losses,
-                                    tb__bag_file_t **out, tb_error_t *error);
+                                    const char *name, const tb_bag_limits_t *limits,
+                                    const tb__mcap_losses_t *losses, tb__bag_file_t **out,
+                                    tb_error_t *error);
 
 #endif

@@ -59,7 +59,8 @@ static tb_status_t describe(const tb__mcap_recovery_t *all, char **first, tb__mc
 }
 
 tb_status_t tb__mcap_salvage_open(const tb__bag_storage_t *storage, const char *path,
-                                  const char *name, tb__bag_file_t **out, tb_error_t *error)
+                                  const char *name, const tb_bag_limits_t *limits,
+                                  tb__bag_file_t **out, tb_error_t *error)
 {
   const tb__bag_output_options_t options = {0};
   told_t told = {0};
@@ -68,9 +69,11 @@ tb_status_t tb__mcap_salvage_open(const tb__bag_storage_t *storage, const char *
   tb__mcap_recovery_t all;
   tb_status_t status = tb__temporary_make(path, "", &copy, error);
   if (!status)
-    status = tb__mcap_recover(path, name, copy.path, &options, on_loss, &told, &all, error);
+    status = tb__mcap_recover_within(limits, path, name, copy.path, &options, on_loss, &told, &all,
+                                     error);
   if (!status) status = describe(&all, &told.first, &losses, error);
-  if (!status) status = tb__mcap_open_recovered(storage, copy.path, name, &losses, out, error);
+  if (!status)
+    status = tb__mcap_open_recovered(storage, copy.path, name, limits, &losses, out, error);
   tb__temporary_forget(&copy);
   free(told.first);
   if (!status) return TB_OK;

@@ -203,7 +203,7 @@ static tb_status_t see_chunk(scan_t *scan, uint64_t length, tb_error_t *error)
                                  &detail);
   if (chunk.is_doubtful && scan->visitor->salvages) {
     status = see_doubtful(scan, &chunk, &detail, error);
-  } else if (is_damage(status)) {
+  } else if (is_damage(status) && status != TB_ERR_LIMIT) { /* what a ceiling hides is no damage */
     tb__mcap_damage_t damage = {.offset = scan->offset,
                                 .size = end - scan->offset,
                                 .has_times = true,
@@ -375,7 +375,7 @@ static tb_status_t see_next(scan_t *scan, tb_error_t *error)
   scan->suspect = knows_its_size ? 0 : scan->offset;
   if (opcode == TB__MCAP_ATTACHMENT) {
     status = see_attachment(scan, length, &end, error);
-  } else if (is_wanted(opcode) && length > TB__MCAP_MAX_CHUNK) {
+  } else if (is_wanted(opcode) && length > TB__MCAP_MAX_RECORD) {
     status = tell_at(scan, TB_ERR_LIMIT, scan->offset, length, "a record above 1 GiB", error);
   } else if (is_wanted(opcode)) {
     uint64_t at = scan->offset + TB__MCAP_HEAD_SIZE;

@@ -38,13 +38,14 @@ static void mcap_close(tb__bag_file_t *base)
 }
 
 static tb_status_t mcap_open(const tb__bag_storage_t *storage, const char *path, const char *name,
-                             tb__bag_file_t **out, tb_error_t *error)
+                             const tb_bag_limits_t *limits, tb__bag_file_t **out, tb_error_t *error)
 {
   mcap_file_t *file = calloc(1, sizeof *file);
   if (!file) return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
   file->base.storage = storage;
   file->is_unpacked = strcmp(path, name) != 0;
   tb_status_t status = tb__mcap_input_open(path, name, &file->input, error);
+  file->input.limits = *limits;
   if (!status) status = tb__mcap_index_load(&file->input, &file->index, error);
   if (status) {
     mcap_close(&file->base);
@@ -56,10 +57,11 @@ static tb_status_t mcap_open(const tb__bag_storage_t *storage, const char *path,
 }
 
 tb_status_t tb__mcap_open_recovered(const tb__bag_storage_t *storage, const char *path,
-                                    const char *name, const tb__mcap_losses_t *losses,
-                                    tb__bag_file_t **out, tb_error_t *error)
+                                    const char *name, const tb_bag_limits_t *limits,
+                                    const tb__mcap_losses_t *losses, tb__bag_file_t **out,
+                                    tb_error_t *error)
 {
-  tb_status_t status = mcap_open(storage, path, name, out, error);
+  tb_status_t status = mcap_open(storage, path, name, limits, out, error);
   if (!status) mcap_file(*out)->losses = *losses;
   return status;
 }
@@ -262,7 +264,8 @@ static tb_status_t mcap_verify(tb__bag_file_t *base, tb__bag_finding_fn report, 
   char unnamed[40]; /* what was unpacked for reading has no name any more */
   snprintf(unnamed, sizeof unnamed, "/proc/self/fd/%d", input->fd);
   const char *path = mcap_file(base)->is_unpacked ? unnamed : input->path;
-  return tb__mcap_recover(path, input->path, NULL, NULL, report_loss, &finding, &all, error);
+  return tb__mcap_recover_within(&input->limits, path, input->path, NULL, NULL, report_loss,
+                                 &finding, &all, error);
 }
 
 static tb_status_t mcap_copy_rest(tb__bag_file_t *base, tb__bag_output_t *to, tb__bag_span_t span,

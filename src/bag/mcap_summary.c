@@ -59,7 +59,7 @@ static tb_status_t take_chunk(summary_t *summary, uint64_t at, const void *conte
   if (!tb__mcap_parse_chunk_index(content, size, &chunk) || chunk.offset < TB__MCAP_MAGIC_SIZE ||
       chunk.offset > summary->start || chunk.length > summary->start - chunk.offset ||
       chunk.length < TB__MCAP_HEAD_SIZE + TB__MCAP_CHUNK_SIZE || chunk.start_ns > chunk.end_ns ||
-      chunk.stored_size > chunk.length || chunk.size > TB__MCAP_MAX_CHUNK)
+      chunk.stored_size > chunk.length || chunk.size > UINT32_MAX)
     return corrupt(summary, at, "an entry of the chunk index is damaged", error);
   uint64_t heads = UINT64_C(15) * chunk.channel_count;
   bool is_indexed = chunk.channel_count > 0 && chunk.index_length >= heads;

@@ -12,8 +12,8 @@
 
 #define DEFAULT_CHUNK 786432
 #define MAX_CHUNK     (UINT64_C(512) << 20)
-#define MAX_MESSAGE   (TB__MCAP_MAX_CHUNK - (UINT64_C(16) << 20)) /* so that it can be read */
-#define SUM_AFTER     32768                                       /* while it is in the cache */
+#define MAX_MESSAGE   (TB__MCAP_MAX_RECORD - (UINT64_C(16) << 20)) /* so that it can be read */
+#define SUM_AFTER     32768                                        /* while it is in the cache */
 #define DEFINE_AFTER  (UINT64_C(16) << 20)
 #define COPY_PIECE    262144
 

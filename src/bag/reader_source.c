@@ -11,7 +11,8 @@ static tb_status_t decompress(tb_bag_reader_t *reader, tb__bag_source_t *source,
                               const char *folder, tb_error_t *error)
 {
   tb_error_t detail = TB_ERROR_INIT;
-  tb_status_t status = tb__zstd_decompress_file(source->path, fd, folder, &detail);
+  tb_status_t status = tb__zstd_decompress_file(source->path, fd, folder,
+                                                reader->options.limits.unpacked_size, &detail);
   bool is_damage = status == TB_ERR_TRUNCATED || status == TB_ERR_CORRUPT;
   if (is_damage && reader->options.damage == TB_BAG_DAMAGE_SALVAGE) {
     if (!source->is_cut) tb__log(TB_LOG_WARN, "%s", detail.text);
@@ -54,7 +55,9 @@ static tb_status_t open_packed(tb_bag_reader_t *reader, tb__bag_source_t *source
   const tb__bag_storage_t *storage = source->part->storage;
   tb__temporary_t unpacked = {0};
   tb_status_t status = unpack(reader, source, &unpacked, error);
-  if (!status) status = storage->open(storage, unpacked.path, source->path, &source->file, error);
+  if (!status)
+    status = storage->open(storage, unpacked.path, source->path, &reader->options.limits,
+                           &source->file, error);
   tb__temporary_forget(&unpacked);
   return status;
 }
@@ -72,7 +75,8 @@ tb_status_t tb__bag_source_open(tb_bag_reader_t *reader, size_t index, tb_error_
   tb_status_t status = tb__bag_check_regular(source->path, error);
   if (status) return status;
   if (tb__bag_file_is_packed(source->path)) return open_packed(reader, source, error);
-  return storage->open(storage, source->path, source->path, &source->file, error);
+  return storage->open(storage, source->path, source->path, &reader->options.limits, &source->file,
+                       error);
 }
 
 void tb__bag_reader_close_idle(tb_bag_reader_t *reader)

@@ -324,12 +324,13 @@ static uint64_t count_readable(const tb__bag_storage_t *storage, tb__bag_file_t 
 
 /* Rows are found by the index that no search of their ids finds, as those before them are damaged:
  * nothing may be recovered less than is read. */
-static void choose_way(salvage_file_t *file, const char *path, const char *name)
+static void choose_way(salvage_file_t *file, const char *path, const char *name,
+                       const tb_bag_limits_t *limits)
 {
   tb__bag_file_info_t info = {0};
   tb__bag_file_t *ordinary = NULL;
   const tb__bag_storage_t *storage = &tb__sqlite_storage;
-  if (!has_faults(file) || storage->open(storage, path, name, &ordinary, NULL)) return;
+  if (!has_faults(file) || storage->open(storage, path, name, limits, &ordinary, NULL)) return;
   bool is_better =
       !storage->read_info(ordinary, &info, NULL) &&
       count_readable(storage, ordinary) > count_readable(&tb__sqlite_salvage, &file->base.base);
@@ -341,12 +342,13 @@ static void choose_way(salvage_file_t *file, const char *path, const char *name)
 }
 
 static tb_status_t salvage_open(const tb__bag_storage_t *storage, const char *path,
-                                const char *name, tb__bag_file_t **out, tb_error_t *error)
+                                const char *name, const tb_bag_limits_t *limits,
+                                tb__bag_file_t **out, tb_error_t *error)
 {
   salvage_file_t *file = NULL;
   tb_status_t status = open_table(storage, path, name, &file, error);
   if (status) return status;
-  choose_way(file, path, name);
+  choose_way(file, path, name, limits);
   *out = &file->base.base;
   return TB_OK;
 }

@@ -60,8 +60,10 @@ static void sqlite_close(tb__bag_file_t *base)
 }
 
 static tb_status_t sqlite_open(const tb__bag_storage_t *storage, const char *path, const char *name,
-                               tb__bag_file_t **out, tb_error_t *error)
+                               const tb_bag_limits_t *limits, tb__bag_file_t **out,
+                               tb_error_t *error)
 {
+  (void)limits; /* rows are read one by one */
   sqlite_file_t *file = calloc(1, sizeof *file);
   if (!file) return no_memory(error);
   file->base.base.storage = storage;

@@ -71,9 +71,10 @@ typedef void (*tb__bag_finding_fn)(void *user, const char *text);
 struct tb__bag_storage {
   const char *id;        /* as in metadata.yaml */
   const char *extension; /* ".db3" */
-  /* `name` stands in errors: of a file that was unpacked to `path`, the packed one. */
+  /* `name` stands in errors: of a file that was unpacked to `path`, the packed one. `limits` has no
+   * zeros, and outlives the file. */
   tb_status_t (*open)(const tb__bag_storage_t *storage, const char *path, const char *name,
-                      tb__bag_file_t **out, tb_error_t *error);
+                      const tb_bag_limits_t *limits, tb__bag_file_t **out, tb_error_t *error);
   void (*close)(tb__bag_file_t *file);
 
   /* Fills *out, which is zeroed; free with tb__bag_file_info_fini on failure too. */

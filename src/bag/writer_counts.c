@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bag/limits.h"
 #include "bag/storage.h"
 #include "bag/writer.h"
 
@@ -91,7 +92,8 @@ static bool count(tb_bag_writer_t *writer, const char *path)
   const tb__bag_storage_t *storage = tb__bag_storage_find(writer->format->id);
   tb__bag_file_t *file = NULL;
   tb__bag_file_info_t info = {0};
-  if (!storage || storage->open(storage, path, path, &file, NULL)) return false;
+  const tb_bag_limits_t limits = tb__bag_limits(NULL);
+  if (!storage || storage->open(storage, path, path, &limits, &file, NULL)) return false;
   tb_status_t status = storage->read_info(file, &info, NULL);
   if (!status) status = storage->count_topics(file, &info, NULL);
   if (!status) take_counts(writer, &info);

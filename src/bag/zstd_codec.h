@@ -30,8 +30,10 @@ void tb__zstd_fini(tb__zstd_t *zstd);
 
 /* Makes `to`, which must not exist, and syncs it; nothing is left of it on failure. */
 tb_status_t tb__zstd_compress_file(const char *from, const char *to, int level, tb_error_t *error);
-/* Appends to the descriptor `to`, which stands for a file in `folder`. */
-tb_status_t tb__zstd_decompress_file(const char *from, int to, const char *folder,
+/* Appends to the descriptor `to`, which stands for a file in `folder`. TB_ERR_LIMIT: it takes more
+ * than `max` bytes; where the file says how many, nothing is written, nor if there is no room for
+ * them (TB_ERR_SYSTEM, ENOSPC). */
+tb_status_t tb__zstd_decompress_file(const char *from, int to, const char *folder, uint64_t max,
                                      tb_error_t *error);
 
 #endif

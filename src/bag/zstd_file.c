@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -18,6 +19,7 @@ typedef struct pipe_end {
   off_t offset; /* of the next piece to be read */
   uint8_t *bytes;
   size_t capacity;
+  uint64_t done, max; /* bytes written, and how many may be */
 } pipe_end_t;
 
 static tb_status_t file_error(const char *path, tb_error_t *error)
@@ -74,7 +76,33 @@ static tb_status_t compress_pieces(ZSTD_CCtx *context, pipe_end_t *from, const p
   return TB_OK;
 }
 
-static tb_status_t decompress_pieces(ZSTD_DCtx *context, pipe_end_t *from, const pipe_end_t *to,
+static tb_status_t check_size(const pipe_end_t *from, const pipe_end_t *to, uint64_t size,
+                              tb_error_t *error)
+{
+  if (size <= to->max) return TB_OK;
+  return tb_error_set(error, TB_ERR_LIMIT,
+                      "%s: unpacked it takes %llu bytes or more, over the limit of %llu "
+                      "(--max-unpacked-size)",
+                      from->path, (unsigned long long)size, (unsigned long long)to->max);
+}
+
+/* As far as the first frame tells: other tools may have written it in several. */
+static tb_status_t check_room(const pipe_end_t *from, const pipe_end_t *to, size_t size,
+                              tb_error_t *error)
+{
+  unsigned long long wanted = ZSTD_getFrameContentSize(from->bytes, size);
+  struct statvfs disk;
+  if (wanted == ZSTD_CONTENTSIZE_UNKNOWN || wanted == ZSTD_CONTENTSIZE_ERROR) return TB_OK;
+  tb_status_t status = check_size(from, to, wanted, error);
+  if (status || fstatvfs(to->fd, &disk) != 0) return status;
+  unsigned long long room = (unsigned long long)disk.f_bavail * disk.f_frsize;
+  if (wanted <= room) return TB_OK;
+  return tb_error_set_errno(error, TB_ERR_SYSTEM, ENOSPC,
+                            "%s: %llu bytes, and %llu are free; TMPDIR names another folder",
+                            to->path, wanted, room);
+}
+
+static tb_status_t decompress_pieces(ZSTD_DCtx *context, pipe_end_t *from, pipe_end_t *to,
                                      tb_error_t *error)
 {
   size_t left = 1;
@@ -88,11 +116,15 @@ static tb_status_t decompress_pieces(ZSTD_DCtx *context, pipe_end_t *from, const
     if (size == 0) return TB_OK;
     ZSTD_inBuffer in = {from->bytes, size, 0};
     ZSTD_outBuffer out;
+    if ((size_t)from->offset == size) status = check_room(from, to, size, error);
+    if (status) return status;
     do {
       out = (ZSTD_outBuffer){to->bytes, to->capacity, 0};
       left = ZSTD_decompressStream(context, &out, &in);
       if (ZSTD_isError(left)) return zstd_error(from->path, left, error);
-      status = write_piece(to, out.pos, error);
+      to->done += out.pos;
+      status = check_size(from, to, to->done, error);
+      if (!status) status = write_piece(to, out.pos, error);
       if (status) return status;
     } while (in.pos < in.size || (left && out.pos == out.size));
   }
@@ -146,14 +178,14 @@ tb_status_t tb__zstd_compress_file(const char *from, const char *to, int level, 
   return status;
 }
 
-tb_status_t tb__zstd_decompress_file(const char *from, int to, const char *folder,
+tb_status_t tb__zstd_decompress_file(const char *from, int to, const char *folder, uint64_t max,
                                      tb_error_t *error)
 {
   pipe_end_t in = {.path = from, .fd = open(from, O_RDONLY | O_CLOEXEC)};
   if (in.fd < 0) return file_error(from, error);
   char place[TB_ERROR_TEXT_SIZE];
   snprintf(place, sizeof place, "%s, for what is in %s", folder, from);
-  pipe_end_t out = {.path = place, .fd = to};
+  pipe_end_t out = {.path = place, .fd = to, .max = max};
   ZSTD_DCtx *context = NULL;
   tb_status_t status = allocate(&in, ZSTD_DStreamInSize(), &out, ZSTD_DStreamOutSize(), error);
   if (!status && !(context = ZSTD_createDCtx()))

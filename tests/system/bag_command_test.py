@@ -1018,6 +1018,60 @@ class RecoverTest(BagTest):
         self.run_bag("recover", self.path("none"), "-o", self.path("out"), status=3)
 
 
+class LimitsTest(BagTest):
+    def commands(self, bag):
+        """All that read a recording."""
+        yield "info", bag
+        yield "check", bag
+        for number, command in enumerate(("convert", "cut", "recover")):
+            shutil.rmtree(self.path(f"out{number}"), ignore_errors=True)
+            yield command, bag, "-o", self.path(f"out{number}")
+
+    def assert_ceiling(self, bag, option, too_low, enough):
+        for command in self.commands(bag):
+            with self.subTest(command=command[0], option=option):
+                done = self.run_bag(*command, option, too_low, status=3)
+                self.assertIn(option, done.stderr)
+        for command in self.commands(bag):
+            self.run_bag(*command, option, enough)
+
+    def test_chunks(self):
+        bag = bag_make(self.path("bag"), count=1000)
+        self.run_bag("convert", bag, "-o", self.path("mcap"), "--chunk-compression", "zstd")
+        self.assert_ceiling(self.path("mcap"), "--max-chunk-size", "10K", "1M")
+
+    def test_unpacked_files(self):
+        bag = bag_make(self.path("bag"))
+        self.run_bag("convert", bag, "-o", self.path("packed"), "--compression-mode", "file")
+        self.assert_ceiling(self.path("packed"), "--max-unpacked-size", "10K", "1M")
+
+    def test_listed_files(self):
+        bag = bag_make(self.path("bag"), files=4)
+        self.assert_ceiling(bag, "--max-files", "3", "4")
+
+    def test_twenty_thousand_times_the_same_file(self):
+        bag = bag_make(self.path("bag"))
+        metadata = self.path("bag", "metadata.yaml")
+        with open(metadata, "a", encoding="ascii") as file:
+            file.write("    - bag_0.db3\n" * 20000)
+        done = self.run_bag("info", bag, status=3)
+        self.assertIn("20001 files, more than the limit of 10000 (--max-files)", done.stderr)
+        self.assertEqual(
+            self.info(bag, "--max-files", "30000")["message_count"], 100
+        )  # within the limit of a command
+
+    def test_usage(self):
+        for option, value in (
+            ("--max-chunk-size", "5G"),
+            ("--max-chunk-size", "0"),
+            ("--max-overlap-size", "-1"),
+            ("--max-unpacked-size", "much"),
+            ("--max-files", "1X"),
+        ):
+            done = self.run_bag("info", "bag", option, value, status=2)
+            self.assertIn(f"{option} {value}: must be a whole number", done.stderr)
+
+
 class StatusTest(BagTest):
     """What cannot be opened as a recording is 3 in every command, never a matter of usage. The check
     tells damage (1) from what it could not look at (3)."""
