@@ -160,6 +160,9 @@ static tb_status_t try_again(tb_status_t (*attempt)(tb_ros2_context_t *),
   }
 }
 
+/* An attempt whose answer came too late may have set it all the same, also after its end. */
+static bool may_be_set;
+
 static tb_status_t set_and_get(tb_ros2_context_t *context)
 {
   static const char *const names[] = {"use_sim_time"};
@@ -169,10 +172,14 @@ static tb_status_t set_and_get(tb_ros2_context_t *context)
   size_t count;
   tb_status_t status;
   TRY_MAKE(client, tb_ros2_parameter_client_create(context, "/ns/faulty", &client, NULL));
-  TRY(tb_ros2_parameter_client_set(client, sim_time, 1, try_limit, &result, NULL));
+  status = tb_ros2_parameter_client_set(client, sim_time, 1, try_limit, &result, NULL);
+  if (status == TB_ERR_TIMEOUT) may_be_set = true;
+  TRY(status);
   if (!result.successful) assert_int_not_equal(fault_status(), TB_OK);
   TRY(tb_ros2_parameter_client_get(client, names, 1, try_limit, &value, &count, NULL));
-  assert_true(count == 1 && value.bool_value == result.successful);
+  assert_int_equal(count, 1);
+  if (!may_be_set) assert_true(value.bool_value == result.successful);
+  if (result.successful) assert_true(value.bool_value);
 end:
   tb_ros2_parameter_client_destroy(client);
   return status;
@@ -185,6 +192,7 @@ static tb_status_t is_set_through_its_services(stage_t *stage)
   tb_ros2_node_t *node = NULL;
   TRY_MAKE(node, makes_node(stage, TB_ROS2_CLOCK_BY_PARAMETER, 0, &node));
   TRY(begins_to_ask(before));
+  may_be_set = false;
   status = try_again(set_and_get, stage->context);
 end:
   tb_ros2_node_destroy(node);
