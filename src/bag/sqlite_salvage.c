@@ -300,13 +300,18 @@ static tb_status_t open_table(const tb__bag_storage_t *storage, const char *path
   return TB_OK;
 }
 
-/* Gaps, or rows that are of no use as the table has them. */
+/* Gaps, rows that are of no use as the table has them, or ids out of order, by which no payload is
+ * found. */
 static bool has_faults(salvage_file_t *file)
 {
   tb__bag_row_t row;
+  int64_t last_id = INT64_MIN;
   salvage_seek(&file->base.base, INT64_MIN, NULL);
-  while (!next_row(file, &row))
-    if (file->gap_first || !row.time_is_integer || row.log_time_ns < 0) return true;
+  while (!next_row(file, &row)) {
+    if (file->gap_first || !row.time_is_integer || row.log_time_ns < 0 || row.id < last_id)
+      return true;
+    last_id = row.id;
+  }
   return false;
 }
 
