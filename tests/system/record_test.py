@@ -634,11 +634,14 @@ class RecordTest(CommandTest):
                 self.wait_until(lambda: os.path.getsize(path) > 1_000_000)
                 os.truncate(path, 500_000)
                 recorder.child.send_signal(signal.SIGTERM)
-                self.assertEqual(recorder.wait(), 3, recorder.errors)
+                status = recorder.wait()
                 first = next(i for i, line in enumerate(recorder.seen) if line.startswith(bag))
                 recorded, lost = self.told(recorder.seen[first:])
                 self.assertEqual(recorded + lost, 400, recorder.seen)
                 self.assertLessEqual(recorded, self.readable(bag))
+                if extension == "db3-wal" and lost == 0:
+                    continue  # all of it had moved to the file
+                self.assertEqual(status, 3, recorder.errors)
                 self.assertGreater(lost, 0)
                 self.assertTrue(any("was cut" in str(e) for e in recorder.errors), recorder.errors)
 
