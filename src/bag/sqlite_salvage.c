@@ -300,18 +300,24 @@ static tb_status_t open_table(const tb__bag_storage_t *storage, const char *path
   return TB_OK;
 }
 
-/* Gaps, rows that are of no use as the table has them, or ids out of order, by which no payload is
- * found. */
+/* Whether the row is found by its id, which its payload is read by. */
+static bool is_found(salvage_file_t *file, const tb__bag_row_t *row)
+{
+  sqlite3_reset(file->data);
+  sqlite3_bind_int64(file->data, 1, row->id);
+  bool found = sqlite3_step(file->data) == SQLITE_ROW && is_same(file->data, row);
+  sqlite3_reset(file->data);
+  return found;
+}
+
+/* Gaps, or rows that are of no use as the table has them. */
 static bool has_faults(salvage_file_t *file)
 {
   tb__bag_row_t row;
-  int64_t last_id = INT64_MIN;
   salvage_seek(&file->base.base, INT64_MIN, NULL);
-  while (!next_row(file, &row)) {
-    if (file->gap_first || !row.time_is_integer || row.log_time_ns < 0 || row.id < last_id)
+  while (!next_row(file, &row))
+    if (file->gap_first || !row.time_is_integer || row.log_time_ns < 0 || !is_found(file, &row))
       return true;
-    last_id = row.id;
-  }
   return false;
 }
 

@@ -144,7 +144,7 @@ static tb_status_t compare_index(sqlite_file_t *file, uint64_t count, tb_error_t
   bool found = false;
   tb_status_t status = query_integer(file, "SELECT min(id) FROM messages", &first, &found, error);
   if (!status) status = query_integer(file, "SELECT max(id) FROM messages", &last, &found, error);
-  if (status || (count == 0 && first == 0 && last == 0)) return status;
+  if (status) return status;
   bool has_gaps = __builtin_sub_overflow(last, first, &span) || (uint64_t)span + 1 != count;
   if (!has_gaps) return TB_OK;
   status = query_integer(file, "SELECT count(*) FROM messages NOT INDEXED", &rows, &found, error);
@@ -160,7 +160,10 @@ static tb_status_t read_extent_anyway(sqlite_file_t *file, tb__bag_file_info_t *
   if (!status && !file->without_index) {
     status = compare_index(file, out->message_count, error);
     if (!status && file->without_index) status = read_extent(file, out, error);
-    return status == TB_ERR_CORRUPT ? TB_OK : status; /* of the table: told as it is read */
+    if (status != TB_ERR_CORRUPT) return status;
+    if (!file->without_index) leave_index(file, sqlite3_errmsg(file->base.database));
+    out->has_damage_rows = true; /* the table itself: told as it is read */
+    return TB_OK;
   }
   if (status != TB_ERR_CORRUPT || file->without_index) return status;
   leave_index(file, sqlite3_errmsg(file->base.database));
