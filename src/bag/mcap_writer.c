@@ -52,11 +52,31 @@ static void take_back(const tb__mcap_writer_t *writer)
     return; /* readers find the end of what is whole by themselves */
 }
 
+static void keep_tail(tb__mcap_writer_t *writer, const uint8_t *bytes, size_t size)
+{
+  writer->tail_size = size < sizeof writer->tail ? size : sizeof writer->tail;
+  memcpy(writer->tail, bytes + size - writer->tail_size, writer->tail_size);
+}
+
+/* A cut takes the last bytes away; where the file has grown again there are zeros. */
+static bool has_tail(const tb__mcap_writer_t *writer)
+{
+  uint8_t found[TB__MCAP_TAIL];
+  off_t at = (off_t)(writer->position - writer->tail_size);
+  ssize_t count = pread(writer->fd, found, writer->tail_size, at);
+  return count < 0 || /* not for this to say */
+         ((size_t)count == writer->tail_size && memcmp(found, writer->tail, (size_t)count) == 0);
+}
+
 tb_status_t tb__mcap_writer_check(const tb__mcap_writer_t *writer, tb_error_t *error)
 {
   struct stat info;
   if (fstat(writer->fd, &info) != 0) return system_error(writer, error);
-  if ((uint64_t)info.st_size >= writer->position) return TB_OK;
+  bool is_short = (uint64_t)info.st_size < writer->position;
+  if (!is_short && has_tail(writer)) return TB_OK;
+  if (!is_short)
+    return tb_error_set(error, TB_ERR_TRUNCATED,
+                        "%s was cut while it was written, and has grown again", writer->path);
   tb_error_set(error, TB_ERR_TRUNCATED, "%s was cut while it was written: %lld bytes of %llu",
                writer->path, (long long)info.st_size, (unsigned long long)writer->position);
   if (error) error->offset = info.st_size;
@@ -76,6 +96,7 @@ static tb_status_t append(tb__mcap_writer_t *writer, const uint8_t *bytes, size_
   }
   writer->position += size;
   writer->crc = crc;
+  keep_tail(writer, bytes, size);
   return TB_OK;
 }
 
@@ -134,7 +155,7 @@ static tb_status_t allocate(tb__mcap_writer_t *writer, const char *path, tb_erro
 
 static tb_status_t open_new(tb__mcap_writer_t *writer, tb_error_t *error)
 {
-  writer->fd = open(writer->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  writer->fd = open(writer->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (writer->fd < 0) {
     int code = errno;
     tb_status_t status = code == EEXIST ? TB_ERR_BUSY : TB_ERR_SYSTEM;
@@ -353,13 +374,15 @@ static tb_status_t copy(tb__mcap_writer_t *writer, uint8_t opcode, const tb__mca
   uint32_t crc = libdeflate_crc32(writer->crc, head, sizeof head);
   tb_status_t status =
       bytes ? write_at(writer, writer->position, head, sizeof head, error) : no_memory(error);
+  size_t piece = 0;
   for (uint64_t done = 0; done < size && !status;) {
-    size_t piece = size - done < COPY_PIECE ? (size_t)(size - done) : COPY_PIECE;
+    piece = size - done < COPY_PIECE ? (size_t)(size - done) : COPY_PIECE;
     status = tb__mcap_input_read(from, offset + done, bytes, piece, error);
     if (!status) status = write_at(writer, start + done, bytes, piece, error);
     if (!status) crc = libdeflate_crc32(crc, bytes, piece);
     done += piece;
   }
+  if (!status) keep_tail(writer, piece ? bytes : head, piece ? piece : sizeof head);
   free(bytes);
   if (status) {
     take_back(writer);

@@ -6,6 +6,7 @@
 #include "bag/mcap_definitions.h"
 #include "bag/mcap_writer.h"
 
+#define TB__MCAP_TAIL 64 /* bytes by which a file is known that was cut and has grown again */
 #define TB__MCAP_ROOM 64 /* in front of the records of a chunk, for its head */
 
 /* Grows and keeps its content. */
@@ -30,8 +31,10 @@ struct tb__mcap_writer {
   int fd;
   tb__bag_output_doubts_t *doubts; /* or NULL */
   char *path;
-  uint64_t position; /* end of what is whole in the file */
-  uint32_t crc;      /* of all of it */
+  uint64_t position;           /* end of what is whole in the file */
+  uint8_t tail[TB__MCAP_TAIL]; /* its last bytes */
+  size_t tail_size;
+  uint32_t crc; /* of all of it */
   size_t chunk_size;
   tb__bag_output_compression_t compression;
   int level;

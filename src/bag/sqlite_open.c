@@ -67,15 +67,14 @@ static char *make_uri(const char *path, const char *parameters)
   size_t size = strlen(scheme) + 3 * strlen(path) + strlen(parameters) + 1;
   char *uri = malloc(size);
   if (!uri) return NULL;
-  size_t used = strlen(scheme);
-  memcpy(uri, scheme, used);
+  size_t used = (size_t)snprintf(uri, size, "%s", scheme);
   for (const char *c = path; *c; c++) {
     if (is_unreserved((unsigned char)*c))
       uri[used++] = *c;
     else
       used += (size_t)snprintf(uri + used, size - used, "%%%02X", (unsigned char)*c);
   }
-  memcpy(uri + used, parameters, strlen(parameters) + 1);
+  snprintf(uri + used, size - used, "%s", parameters);
   return uri;
 }
 
