@@ -145,7 +145,8 @@ static tb_status_t compare_index(sqlite_file_t *file, uint64_t count, tb_error_t
   tb_status_t status = query_integer(file, "SELECT min(id) FROM messages", &first, &found, error);
   if (!status) status = query_integer(file, "SELECT max(id) FROM messages", &last, &found, error);
   if (status) return status;
-  bool has_gaps = __builtin_sub_overflow(last, first, &span) || (uint64_t)span + 1 != count;
+  bool has_gaps = count == 0 || last < first || __builtin_sub_overflow(last, first, &span) ||
+                  (uint64_t)span + 1 != count;
   if (!has_gaps) return TB_OK;
   status = query_integer(file, "SELECT count(*) FROM messages NOT INDEXED", &rows, &found, error);
   if (!status && (uint64_t)rows != count) leave_index(file, "it has not all rows");
