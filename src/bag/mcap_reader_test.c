@@ -266,6 +266,7 @@ static void test_small_cache(void **state)
     order.cache_size = 2000;
     assert_ok(tb__mcap_order_seek(&order, 0, &error));
     for (size_t k = 0; k < model.count; k++) {
+      order.loaded_bytes = 0; /* how often is the matter of limits_test.c */
       assert_ok(tb__mcap_order_next(&order, &item, &damage, &error));
       assert_int_equal(item.time_ns, model.messages[k].log_time_ns);
       assert_memory_equal(item.content + TB__MCAP_MESSAGE_SIZE + 4, &model.messages[k].number, 4);

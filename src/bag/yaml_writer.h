@@ -33,6 +33,6 @@ tb_status_t tb__yaml_writer_finish(tb__yaml_writer_t *writer, char **out, tb_err
 /* As YAML takes it: no control characters but tab and line feed. */
 bool tb__yaml_can_hold(const char *text);
 /* Bytes of the character at the front of a text; 0: none that YAML can hold. */
-size_t tb__yaml_character_size(const char *text);
+size_t tb__yaml_character_size(const char *at);
 
 #endif
