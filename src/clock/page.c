@@ -113,6 +113,12 @@ static bool not_below_mark(tb__page_view_t *view, uint64_t epoch, int64_t *time_
   return false;
 }
 
+int64_t tb__page_time_after(tb__page_view_t *view, uint64_t epoch, int64_t time_ns)
+{
+  if (epoch != TB__PAGE_NO_EPOCH) not_below_mark(view, epoch, &time_ns);
+  return time_ns;
+}
+
 void tb__page_mark_prepare(tb__page_view_t *view, uint64_t epoch)
 {
   tb__page_mark_t *mark = &view->marks[(atomic_load(&view->mark) + 1) % TB__PAGE_MARKS];
