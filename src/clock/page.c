@@ -129,7 +129,10 @@ void tb__page_mark_prepare(tb__page_view_t *view, uint64_t epoch)
 
 void tb__page_settle(tb__page_view_t *view, uint64_t epoch)
 {
-  if (atomic_load(&view->epoch) != epoch) atomic_fetch_add(&view->mark, 1);
+  /* Not by the dispatched one: there may be none, and the page back where it was. */
+  uint32_t mark = atomic_load(&view->mark);
+  if (atomic_load(&view->marks[mark % TB__PAGE_MARKS].epoch) != epoch)
+    atomic_store(&view->mark, mark + 1);
   atomic_store(&view->epoch, epoch);
   atomic_store(&view->settled_epoch, epoch);
 }
