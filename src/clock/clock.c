@@ -82,12 +82,14 @@ static bool left_read(const tb_timeline_t *timeline, uint64_t version, uint64_t 
   return true;
 }
 
-/* The page has lost its contents: what this process knows of it is left. */
-static bool ruins_read(const tb_timeline_t *timeline, uint64_t version, snapshot_t *out)
+/* The page has lost its contents: what this process knows of it is left, and how far the timeline
+ * has run on: in this epoch, or it would be marked in a wrong one. */
+static bool ruins_read(const tb_timeline_t *timeline, uint64_t version, uint64_t epoch,
+                       snapshot_t *out)
 {
-  int64_t known_ns = tb__page_time_known(timeline->view);
-  if (!slot_read(timeline, version, out)) return false;
-  if (out->time_ns < known_ns) out->time_ns = known_ns;
+  if (!slot_read(timeline, version, out) || atomic_load(&timeline->version) != version)
+    return false;
+  out->time_ns = tb__page_time_after(timeline->view, epoch, out->time_ns);
   out->state = TB_CLOCK_LOST;
   return true;
 }
@@ -110,7 +112,7 @@ static bool timeline_read(const tb_timeline_t *timeline, look_t look, snapshot_t
     else if (where == ON_PAGE)
       read = page_read(timeline, &copy, out);
     else
-      read = where == ON_RUINS ? ruins_read(timeline, version, out)
+      read = where == ON_RUINS ? ruins_read(timeline, version, epoch, out)
                                : slot_read(timeline, version, out);
     out->epoch = slot_epoch(timeline, version);
     if (read && atomic_load(&timeline->version) == version) return true;

@@ -12,6 +12,7 @@
 #include <timebase/timer.h>
 
 #include "clock/clock.h"
+#include "clock/handler.h"
 #include "clock/source.h"
 #include "on_manual_source.h"
 #include "platform/time.h"
@@ -443,6 +444,42 @@ static void test_J8_a_mutex_held_while_reading_the_time_is_reported(void **state
 
 /* ---- J6 ---- */
 
+typedef struct remover {
+  pthread_t thread;
+  tb_jump_handler_t *handler;
+  tb_status_t status;
+} remover_t;
+
+static void *remove_in_time(void *argument)
+{
+  remover_t *remover = argument;
+  remover->status =
+      tb_jump_handler_destroy_within(remover->handler, (tb_duration_t){TB_NS_PER_S / 5});
+  return NULL;
+}
+
+/* Else it would stay: whoever was told that it is on its way does not ask again. */
+static void test_J6_a_handler_that_two_destroy_goes_also_when_one_has_a_limit(void **state)
+{
+  fixture_t *f = *state;
+  stuck_t stuck = {.f = f};
+  add_handler(&stuck, f->clock, "left", true);
+  begin(&stuck);
+  remover_t remover = {.handler = stuck.handler};
+  pthread_create(&remover.thread, NULL, remove_in_time, &remover);
+  for (bool leaving = false; !leaving; sched_yield()) {
+    tb_timeline_t *timeline = tb__clock_lock(f->clock);
+    leaving = stuck.handler->leaving;
+    tb__clock_unlock(timeline);
+  }
+  assert_status(tb_jump_handler_destroy_within(stuck.handler, INSTANT), TB_ERR_CLOSED);
+  pthread_join(remover.thread, NULL);
+  assert_ok(remover.status);
+  let_go(&stuck);
+  assert_ok(tb_manual_source_set(f->source, 5 * S));
+  assert_int_equal(stuck.entered, 1);
+}
+
 static void test_J6_removal_in_time_or_not_at_all(void **state)
 {
   fixture_t *f = *state;
@@ -708,6 +745,7 @@ int main(void)
       STUCK(test_J7_the_option_holds_at_once_for_those_who_are_blocked),
       STUCK(test_J7_inside_the_log_hook_nothing_blocks),
       STUCK(test_J8_a_mutex_held_while_reading_the_time_is_reported),
+      STUCK(test_J6_a_handler_that_two_destroy_goes_also_when_one_has_a_limit),
       STUCK(test_J6_removal_in_time_or_not_at_all),
       STUCK(test_J6_a_clock_not_destroyed_in_time_is_closed),
       STUCK(test_J6_a_change_of_source_in_time_or_not_at_all),

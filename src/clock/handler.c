@@ -203,10 +203,15 @@ static tb_status_t handler_take_out(struct tb_jump_handler *handler, int64_t lim
   tb_timeline_t *timeline = tb__clock_lock(clock);
   tb_status_t status = handler->leaving || handler->orphan ? TB_ERR_CLOSED : TB_OK;
   bool to_jump = !status && handler->selected && tb__may_not_wait();
-  if (to_jump)
-    leave_to_jump(handler, timeline);
-  else if (!status)
+  if (status)
+    handler->given_up = true;
+  else if (!to_jump)
     status = wait_until_released(handler, limit_ns, &timeline);
+  if (status == TB_ERR_TIMEOUT && handler->given_up) { /* who gave it up will not ask again */
+    status = TB_OK;
+    to_jump = true;
+  }
+  if (to_jump) leave_to_jump(handler, timeline);
   *out_gone = !to_jump && !status;
   if (*out_gone && handler->linked) {
     handler_unlink(timeline, handler);

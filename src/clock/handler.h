@@ -22,6 +22,7 @@ struct tb_jump_handler {
   bool left;            /* its clock was destroyed */
   bool selected;        /* a jump in progress uses it: it must not be freed */
   bool leaving;         /* its destroyer waits for that jump: not selected again */
+  bool given_up;        /* destroyed by another one meanwhile: that does not end with a limit */
   bool orphan;          /* destroyed in a callback: freed at the end of the jump */
   _Atomic bool removed; /* no further call */
   _Atomic int64_t call; /* in progress, see delay.c; 0: none */

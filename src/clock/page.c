@@ -113,6 +113,12 @@ static bool not_below_mark(tb__page_view_t *view, uint64_t epoch, int64_t *time_
   return false;
 }
 
+int64_t tb__page_time_after(tb__page_view_t *view, uint64_t epoch, int64_t time_ns)
+{
+  if (epoch != TB__PAGE_NO_EPOCH) not_below_mark(view, epoch, &time_ns);
+  return time_ns;
+}
+
 void tb__page_mark_prepare(tb__page_view_t *view, uint64_t epoch)
 {
   tb__page_mark_t *mark = &view->marks[(atomic_load(&view->mark) + 1) % TB__PAGE_MARKS];
@@ -123,7 +129,10 @@ void tb__page_mark_prepare(tb__page_view_t *view, uint64_t epoch)
 
 void tb__page_settle(tb__page_view_t *view, uint64_t epoch)
 {
-  if (atomic_load(&view->epoch) != epoch) atomic_fetch_add(&view->mark, 1);
+  /* Not by the dispatched one: there may be none, and the page back where it was. */
+  uint32_t mark = atomic_load(&view->mark);
+  if (atomic_load(&view->marks[mark % TB__PAGE_MARKS].epoch) != epoch)
+    atomic_store(&view->mark, mark + 1);
   atomic_store(&view->epoch, epoch);
   atomic_store(&view->settled_epoch, epoch);
 }

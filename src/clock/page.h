@@ -121,6 +121,10 @@ void tb__page_end_epoch(tb__page_t *page, uint64_t epoch, int64_t left_ns);
  * the page has lost its contents. 0: not known. */
 int64_t tb__page_time_known(const tb__page_view_t *view);
 
+/* The highest time that anyone in this process has seen in the epoch, or a later one to which the
+ * timeline has run on in it, which counts as seen then. */
+int64_t tb__page_time_after(tb__page_view_t *view, uint64_t epoch, int64_t time_ns);
+
 /* The time of a copy now, not below what others in this process have seen in its epoch. False: the
  * copy is no longer the current one, and time does not run on from it; or its epoch is over. */
 bool tb__page_time(tb__page_view_t *view, const tb__page_t *page, const tb__page_copy_t *copy,

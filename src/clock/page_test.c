@@ -125,6 +125,23 @@ static void test_J3_how_the_last_epochs_ended_is_known_of_others_what_was_seen(v
   assert_int_equal(tb__page_left(&view, &page, last), 30);
 }
 
+/* Whoever writes it may take an epoch back, while no other has been dispatched. */
+static void test_X3_a_page_that_goes_back_to_the_dispatched_epoch_has_its_mark(void **state)
+{
+  (void)state;
+  static tb__page_t page;
+  static tb__page_view_t view;
+  int64_t now_ns = 0;
+  enter(&view, 3);
+  tb__page_copy_t copy = halted(3, 500);
+  assert_true(tb__page_time(&view, &page, &copy, &now_ns));
+  atomic_store(&view.epoch, TB__PAGE_NO_EPOCH);
+  tb__page_mark_prepare(&view, 4);
+  tb__page_settle(&view, 3);
+  assert_int_equal(tb__page_time_known(&view), 500);
+  assert_true(tb__page_time(&view, &page, &copy, &now_ns));
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -133,6 +150,7 @@ int main(void)
       cmocka_unit_test(test_C6_a_late_reader_marks_no_other_epoch),
       cmocka_unit_test(test_J3_what_was_seen_before_a_jump_is_kept_through_it),
       cmocka_unit_test(test_J3_how_the_last_epochs_ended_is_known_of_others_what_was_seen),
+      cmocka_unit_test(test_X3_a_page_that_goes_back_to_the_dispatched_epoch_has_its_mark),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

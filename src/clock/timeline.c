@@ -240,8 +240,7 @@ static int64_t view_time_locked(const tb_timeline_t *timeline)
     if (time_ns) return time_ns;
   }
   time_ns = own_time_locked(timeline);
-  int64_t known_ns = page && !is_sound ? tb__page_time_known(view) : 0;
-  return known_ns > time_ns ? known_ns : time_ns;
+  return page && !is_sound ? tb__page_time_after(view, epoch, time_ns) : time_ns;
 }
 
 int64_t tb__timeline_time_locked(const tb_timeline_t *timeline)

@@ -300,6 +300,68 @@ static void test_X3_time_does_not_run_on_in_foreign_steady_time(void **state)
   tb__shared_file_close(&file);
 }
 
+/* ---- a page that is cut ---- */
+
+static void cut_page(const shared_t *f)
+{
+  char path[128];
+  path_of(f, path, sizeof path);
+  assert_int_equal(truncate(path, 0), 0);
+  assert_int_equal(truncate(path, TB__PAGE_SIZE), 0);
+}
+
+/* Its third version is that of the tick that was followed before. */
+static void test_X3_a_publisher_whose_versions_were_seen_before_is_followed(void **state)
+{
+  shared_t *f = *state;
+  open_first_publisher(f);
+  tick(f, 10 * S);
+  wait_until_followed(f, 10 * S);
+  cut_page(f);
+  tb_shm_publisher_close(f->publisher);
+  open_publisher(f);
+  while (now_of(f->clock) != 0)
+    sched_yield();
+}
+
+static void note_before_ns(const tb_jump_t *jump, void *user)
+{
+  *(int64_t *)user = jump->before.ns;
+}
+
+/* The time that the timeline goes on to tell is one that has been read. */
+static void test_J3_time_that_ran_on_after_a_cut_is_told_before_the_next_publisher(void **state)
+{
+  shared_t *f = *state;
+  tb_anchor_t anchor = TB_ANCHOR_INIT;
+  tb_jump_handler_options_t options = TB_JUMP_HANDLER_OPTIONS_INIT;
+  tb_jump_handler_t *handler;
+  int64_t before_ns = 0;
+  options.threshold.on_clock_change = true;
+  options.before = note_before_ns;
+  options.user = &before_ns;
+  open_first_publisher(f);
+  anchor.time_ns = 10 * S;
+  anchor.steady.ns = tb__steady_now_ns();
+  anchor.rate = 1000;
+  anchor.bound.ns = 1000 * S;
+  assert_ok(tb_shm_publisher_anchor(f->publisher, &anchor, TB_JUMP_REASON_NONE));
+  int64_t first_ns = now_of(f->clock), read_ns;
+  assert_ok(tb_jump_handler_create(f->clock, &options, &handler));
+  hold_turn(f->source);
+  cut_page(f);
+  do
+    read_ns = now_of(f->clock);
+  while (read_ns < first_ns + 10 * S && read_ns != first_ns);
+  tb_shm_publisher_close(f->publisher);
+  open_publisher(f);
+  let_turn(f->source);
+  while (now_of(f->clock) != 0)
+    sched_yield();
+  assert_true(before_ns >= read_ns);
+  tb_jump_handler_destroy(handler);
+}
+
 /* ---- forks ---- */
 
 /* Nobody follows the page in a child, which goes on to read what its parent publishes. */
@@ -362,6 +424,8 @@ int main(void)
       ON_PAGE(test_S1_time_does_not_run_past_a_step_back),
       ON_PAGE(test_C6_missed_jumps_of_time_that_ran_are_told_from_what_was_read),
       ON_PAGE(test_X3_time_does_not_run_on_in_foreign_steady_time),
+      ON_PAGE(test_X3_a_publisher_whose_versions_were_seen_before_is_followed),
+      ON_PAGE(test_J3_time_that_ran_on_after_a_cut_is_told_before_the_next_publisher),
       ON_PAGE(test_C7_time_never_falls_in_a_child),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

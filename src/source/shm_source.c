@@ -166,7 +166,8 @@ static void ended(tb__pilot_t *base)
   tb__futex_wake_all(&self->timeline->gate);
 }
 
-/* Whether the page holds anything that the timeline has not been moved to. */
+/* Whether the page holds anything that the timeline has not been moved to. One that was cut counts
+ * its versions anew, and comes to the same number again. */
 static bool has_news(shm_source_t *self)
 {
   tb__page_copy_t copy;
@@ -176,8 +177,8 @@ static bool has_news(shm_source_t *self)
   }
   tb__mutex_lock(&self->timeline->mutex);
   bool is_first = !atomic_load(&self->view->page);
-  bool news = is_first ? copy.epoch != self->ignored_epoch
-                       : atomic_load(&self->page->version) != self->version;
+  bool is_moved = copy.version != self->version || copy.epoch != self->epoch;
+  bool news = is_first ? copy.epoch != self->ignored_epoch : is_moved;
   tb__mutex_unlock(&self->timeline->mutex);
   return news;
 }
