@@ -191,6 +191,7 @@ static int watch_run(watch_t *watch)
     if (!print_report(watch, &last, &now, false)) return EXIT_OK;
     if (now.stats.ticks == 0) ros_clock_explain(watch->command, &watch->ros);
     last = now;
+    next_ns += (now.when.ns - next_ns) / TB_NS_PER_S * TB_NS_PER_S; /* stopped, as by Ctrl-Z */
   }
   snapshot_take(watch, &now);
   print_report(watch, &first, &now, true);
