@@ -17,6 +17,12 @@ const char *bag_plural(uint64_t count)
   return count == 1 ? "" : "s";
 }
 
+bool bag_is_out_of_room(const tb_error_t *error)
+{
+  return error->status == TB_ERR_NO_MEMORY || error->os_errno == ENOMEM ||
+         error->os_errno == EMFILE || error->os_errno == ENFILE;
+}
+
 void bag_tell_remedy(const command_t *command, const char *const *paths, size_t count)
 {
   const char *path = count == 1 ? paths[0] : "BAG";

@@ -60,6 +60,7 @@ typedef struct bag_copy {
       end_ns; /* messages from start_ns on and before end_ns; INT64_MAX: to the last */
   uint64_t copied, failures;
   bool is_at_limit;                 /* one of the failures is that of a ceiling */
+  bool is_out_of_room;              /* a recovery was ended by bag_is_out_of_room */
   char failure[TB_ERROR_TEXT_SIZE]; /* the first to read something, as it was told */
   bool notes_losses;                /* in the copy, which is one of a damaged recording */
   char damage[TB_ERROR_TEXT_SIZE];  /* what opening it found, or "" */
@@ -98,6 +99,9 @@ int bag_refused(const command_t *command, const char *const *paths, size_t count
 /* Nothing of the recording could be opened, not even as damaged. Returns EXIT_IO. */
 int bag_unreadable(const command_t *command, const char *path, tb_status_t status,
                    const tb_error_t *error);
+
+/* Memory or descriptors were used up: that says nothing about the recording. */
+bool bag_is_out_of_room(const tb_error_t *error);
 
 /* Like "1 message", "2 messages". */
 const char *bag_plural(uint64_t count);

@@ -109,6 +109,10 @@ static int recover(const command_t *command, int argc, char **argv)
              argv[optind], copy.output);
     result = EXIT_IO;
   }
+  if (copy.is_out_of_room)
+    text_err("timebase bag recover: %s: not all that can be read is in %s: free memory or "
+             "descriptors, or raise their limits (ulimit)\n",
+             argv[optind], copy.output);
   bag_copy_end(&copy);
   return command_finish(command, result);
 }

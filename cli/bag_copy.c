@@ -203,6 +203,13 @@ static void tell_failure(bag_copy_t *copy, const tb_error_t *error)
   if (copy->failures++ == 0) memcpy(copy->failure, error->text, sizeof copy->failure);
 }
 
+/* What is only refused for now must not be noted as lost. */
+static bool ends_recovery(bag_copy_t *copy, const tb_error_t *error)
+{
+  copy->is_out_of_room = copy->notes_losses && bag_is_out_of_room(error);
+  return copy->is_out_of_room;
+}
+
 /* All that was written is there. */
 static void tell_unclosed(const bag_copy_t *copy, const tb_error_t *error)
 {
@@ -223,6 +230,7 @@ static tb_status_t copy_messages(bag_copy_t *copy, tb_error_t *error)
       unclosed--;
       continue;
     }
+    if (status && ends_recovery(copy, error)) return status;
     if (status) {
       tell_failure(copy, error);
       continue;
@@ -241,9 +249,10 @@ static tb_status_t copy_messages(bag_copy_t *copy, tb_error_t *error)
 static tb_status_t copy_run(bag_copy_t *copy, tb_error_t *error)
 {
   tb_bag_rest_t left = {0};
-  if (tb_bag_writer_copy_rest(copy->writer, copy->reader, copy->start_ns, copy->end_ns, &left,
-                              error))
-    tell_failure(copy, error);
+  tb_status_t status = tb_bag_writer_copy_rest(copy->writer, copy->reader, copy->start_ns,
+                                               copy->end_ns, &left, error);
+  if (status && ends_recovery(copy, error)) return status;
+  if (status) tell_failure(copy, error);
   copy->left.attachments += left.attachments;
   copy->left.records += left.records;
   return copy_messages(copy, error);

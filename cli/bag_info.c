@@ -67,8 +67,9 @@ static tb_status_t read_bag(bag_info_t *info, tb_bag_reader_t *reader)
   while (!status) {
     tb_status_t read = tb_bag_reader_next(reader, &message, &error);
     if (read == TB_ERR_END) break;
-    if (read == TB_ERR_LIMIT && info->limit.status == TB_OK) info->limit = error;
-    if (read) {
+    if (read == TB_ERR_LIMIT || (read && bag_is_out_of_room(&error))) {
+      if (info->refused.status == TB_OK) info->refused = error;
+    } else if (read) {
       info->failures++;
       note_damage(info, error.text);
     } else if (!add_message(info, &message)) {
@@ -94,7 +95,8 @@ static int show(const command_t *command, const arguments_t *arguments, tb_bag_r
     bag_digest_destroy(info->topics[i].digest);
   free(info->topics);
   if (status) return command_failed(command, status, NULL);
-  return info->limit.status ? command_failed(command, info->limit.status, &info->limit) : EXIT_OK;
+  return info->refused.status ? command_failed(command, info->refused.status, &info->refused)
+                              : EXIT_OK;
 }
 
 /* False: *result is set. */
@@ -130,7 +132,7 @@ static bool parse(const command_t *command, int argc, char **argv, arguments_t *
 static int run(const command_t *command, int argc, char **argv)
 {
   arguments_t arguments = {0};
-  bag_info_t info = {.limit = TB_ERROR_INIT};
+  bag_info_t info = {.refused = TB_ERROR_INIT};
   tb_bag_reader_t *reader = NULL;
   tb_error_t error = TB_ERROR_INIT;
   int result = EXIT_OK;
@@ -154,11 +156,12 @@ const command_t command_bag_info = {
         "                     compression, topics (name, type, serialization_format, count,\n"
         "                     first_ns, last_ns); if there are any, odd: what cannot be right\n"
         "                     though nothing is lost by it; and damaged with the reason if it is,\n"
-        "                     then unclosed, true, if only that is wrong\n"
+        "                     then unclosed, true, if only that is wrong; not_read with the\n"
+        "                     reason if a limit hid a part\n"
         "  --digest           also sha256 of each topic's payloads in the order of time,\n"
         "                     decompressed; reads everything\n" BAG_LIMIT_HELP
         "  -h, --help         this text\n\n"
         "Exit status: 0 also for a damaged one ('timebase bag check' tells), 3 if nothing of it\n"
-        "can be read.\n",
+        "can be read, or a limit or a lack of memory hid a part.\n",
     .run = run,
 };

@@ -20,7 +20,7 @@ typedef struct bag_info {
   bool has_digests;
   uint64_t failures;               /* to read something */
   char damage[TB_ERROR_TEXT_SIZE]; /* empty: none was seen */
-  tb_error_t limit;                /* a ceiling that hides a part */
+  tb_error_t refused;              /* a part, by a ceiling or the machine: that is no damage */
   bool is_salvaged;                /* could not be opened as a whole one */
 } bag_info_t;
 

@@ -150,6 +150,7 @@ void bag_info_print(const bag_info_t *info)
     text_out("%-13s none: not closed, or lost; all is told from the files\n", "metadata:");
   if (info->damage[0])
     text_out("%-13s %s\n", is_unclosed(info) ? "unclosed:" : "damaged:", info->damage);
+  if (info->refused.status) text_out("%-13s %s\n", "not read:", info->refused.text);
 }
 
 /* ---- for programs ---- */
@@ -198,6 +199,8 @@ static json_t *json_bag(const bag_info_t *info)
   if (object && info->bag->oddity_count > 0) json_object_set_new(object, "odd", json_odd(info));
   if (object && info->damage[0]) json_object_set_new(object, "damaged", text_json(info->damage));
   if (object && is_unclosed(info)) json_object_set_new(object, "unclosed", json_true());
+  if (object && info->refused.status)
+    json_object_set_new(object, "not_read", text_json(info->refused.text));
   return object;
 }
 

@@ -211,7 +211,7 @@ static int result_of(const session_t *session, const words_t *bags)
   if (session->status) return command_failed(session->command, session->status, &session->error);
   tb_player_status(session->player, &status);
   if (status.bad_rows == 0) return EXIT_OK;
-  text_err("timebase play: the recording is damaged: %llu time%s a part of it could not be read\n",
+  text_err("timebase play: %llu part%s of the recording could not be read\n",
            (unsigned long long)status.bad_rows, status.bad_rows == 1 ? "" : "s");
   bag_tell_remedy(session->command, bags->items, bags->count);
   return EXIT_IO;

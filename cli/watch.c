@@ -191,6 +191,7 @@ static int watch_run(watch_t *watch)
     if (!print_report(watch, &last, &now, false)) return EXIT_OK;
     if (now.stats.ticks == 0) ros_clock_explain(watch->command, &watch->ros);
     last = now;
+    next_ns += (now.when.ns - next_ns) / TB_NS_PER_S * TB_NS_PER_S; /* stopped, as by Ctrl-Z */
   }
   snapshot_take(watch, &now);
   print_report(watch, &first, &now, true);
@@ -261,14 +262,13 @@ const command_t command_watch = {
         "out), jumps forward and backward with the largest of the run, and the publishers whose\n"
         "ticks came. Rates are taken from the first tick on, in the summary up to the last. A\n"
         "forward step is a jump when it is over 1 s and cannot be time passing.\n\n"
-        "  --json        one object a line; the last one has \"summary\": true\n"
-        "  --duration S  end after S (10, 1.5s, 2m); otherwise with SIGINT or SIGTERM\n"
-        "  --topic T     follow that instead of /clock\n"
-        "  --domain N    DDS domain, 0 to 232 (default: ROS_DOMAIN_ID, else 0)\n"
-        "  --publishers N  tell at most so many publishers apart, 1 to 4096 (default: 64); of "
-        "more,\n"
-        "                those that ticked last\n"
-        "  -h, --help    this text\n\n"
+        "  --json          one object a line; the last one has \"summary\": true\n"
+        "  --duration S    end after S (10, 1.5s, 2m); otherwise with SIGINT or SIGTERM\n"
+        "  --topic T       follow that instead of /clock\n"
+        "  --domain N      DDS domain, 0 to 232 (default: ROS_DOMAIN_ID, else 0)\n"
+        "  --publishers N  tell at most N publishers apart, 1 to 4096 (default 64); of more,\n"
+        "                  those that ticked last\n"
+        "  -h, --help      this text\n\n"
         "Status 1 if no time came within --duration.\n",
     .run = run,
 };

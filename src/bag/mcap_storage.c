@@ -227,7 +227,7 @@ static tb_status_t mcap_read_topic(tb__bag_file_t *base, tb__bag_row_t *row, tb_
   }
   tb__mcap_parse_message(file->item.content, file->item.size, &message);
   if (message.log_time_ns > INT64_MAX)
-    return tb_error_set(error, TB_ERR_CORRUPT, "%s: row %lld: its time is %llu ns, behind 2262",
+    return tb_error_set(error, TB_ERR_CORRUPT, "%s: row %lld: its time is %llu ns, after 2262",
                         file->input.path, (long long)row->id,
                         (unsigned long long)message.log_time_ns);
   row->topic_id = message.channel_id;

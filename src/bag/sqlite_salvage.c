@@ -212,6 +212,9 @@ static tb_status_t salvage_read_data(tb__bag_file_t *base, tb__bag_row_t *row, t
   sqlite3_reset(file->data);
   sqlite3_bind_int64(file->data, 1, row->id);
   int code = sqlite3_step(file->data);
+  if ((code & 0xff) == SQLITE_NOMEM)
+    return tb_error_set(error, TB_ERR_NO_MEMORY, "%s: row %lld: out of memory", file->base.path,
+                        (long long)row->id);
   if (code != SQLITE_ROW || !is_same(file->data, row))
     return tb_error_set(error, TB_ERR_CORRUPT, "%s: row %lld: its payload cannot be read",
                         file->base.path, (long long)row->id);

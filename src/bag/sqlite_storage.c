@@ -398,6 +398,18 @@ static tb_status_t sqlite_read_data(tb__bag_file_t *base, tb__bag_row_t *row, tb
   return status ? status : take_data(file, file->data_of_row, 0, row, error);
 }
 
+/* One finding per line; a line with asterisks only names the database. */
+static void report_lines(const char *text, tb__bag_finding_fn report, void *user)
+{
+  while (*text) {
+    char line[256];
+    size_t length = strcspn(text, "\n");
+    snprintf(line, sizeof line, "%.*s", (int)length, text);
+    if (length > 0 && strncmp(line, "***", 3) != 0) report(user, line);
+    text += length + (text[length] == '\n');
+  }
+}
+
 /* Rows that are in the table and not in the index, and pages that no row leads to. */
 static tb_status_t sqlite_verify(tb__bag_file_t *base, tb__bag_finding_fn report, void *user,
                                  tb_error_t *error)
@@ -409,7 +421,7 @@ static tb_status_t sqlite_verify(tb__bag_file_t *base, tb__bag_finding_fn report
   int code;
   while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
     const char *text = (const char *)sqlite3_column_text(statement, 0);
-    if (text && strcmp(text, "ok") != 0) report(user, text);
+    if (text && strcmp(text, "ok") != 0) report_lines(text, report, user);
   }
   if (code != SQLITE_DONE) status = tb__sqlite_failed(&file->base, "integrity check", error);
   sqlite3_finalize(statement);

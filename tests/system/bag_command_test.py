@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import random
+import re
 import resource
 import shutil
 import signal
@@ -1044,6 +1045,39 @@ class LimitsTest(BagTest):
         bag = bag_make(self.path("bag"))
         self.run_bag("convert", bag, "-o", self.path("packed"), "--compression-mode", "file")
         self.assert_ceiling(self.path("packed"), "--max-unpacked-size", "10K", "1M")
+
+    def test_a_part_behind_a_ceiling_is_not_told_as_damage(self):
+        bag = bag_make(self.path("bag"), count=1000)
+        self.run_bag("convert", bag, "-o", self.path("mcap"), "--chunk-compression", "zstd")
+        done = self.run_bag(
+            "info", self.path("mcap"), "--json", "--max-chunk-size", "10K", status=3
+        )
+        info = json.loads(done.stdout)
+        self.assertNotIn("damaged", info)
+        self.assertIn("--max-chunk-size", info["not_read"])
+
+    def test_what_there_is_no_memory_for_is_not_lost(self):
+        with open(TIMEBASE, "rb") as file:
+            if re.search(rb"lib[at]san|__[at]san_", file.read()):
+                self.skipTest("sanitizers take address space of their own")
+        bag = bag_make(self.path("bag"))
+        database = sqlite3.connect(self.path("bag", "bag_0.db3"))
+        database.execute("UPDATE messages SET data = zeroblob(200000000) WHERE id = 5")
+        database.commit()
+        database.close()
+        for command in (("info", "--digest"), ("check",), ("recover", "-o", self.path("out"))):
+            done = subprocess.run(
+                [TIMEBASE, "bag", *command, bag],
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                check=False,
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (150 << 20, 150 << 20)),
+            )
+            with self.subTest(command=command[0]):
+                self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
+                self.assertIn("row 5: out of memory", done.stderr)
+                self.assertNotIn("damaged", done.stdout + done.stderr)
 
     def test_listed_files(self):
         bag = bag_make(self.path("bag"), files=4)

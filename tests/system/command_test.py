@@ -437,7 +437,7 @@ class PlayTest(CommandTest):
         self.assertEqual(status, 3)
         self.assertIn("19 messages, 1 not readable", out)
         self.assertRegex(err, r"row 10: .*; what else cannot be played .* is counted, but not told again\n")
-        self.assertIn("the recording is damaged", err)
+        self.assertIn("of the recording could not be read", err)
         self.assertIn(self.remedy(bag), err)
 
     @staticmethod

@@ -275,7 +275,7 @@ class PlayViewTest(CommandTest):
         view.until(lambda: "warning: " in view.row(21), "the warning above the prompt")
         view.until(lambda: view.row(0).endswith("playing"), "the state")
         view.press(b"9}}}}")
-        view.finish(3, "the recording is damaged")
+        view.finish(3, "of the recording could not be read")
         behind = view.raw[view.raw.rfind(ENDS) :]
         self.assertIn(b"timebase play: warning: ", behind)
 

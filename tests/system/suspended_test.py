@@ -3,6 +3,7 @@
 
 usage: suspended_test.py BIN_DIR [TEST...]"""
 
+import itertools
 import os
 import random
 import signal
@@ -23,7 +24,7 @@ def state_of(pid):
 
 class SuspendedTest(CommandTest):
     START = 1_600_000_000 * SECOND
-    domains = iter((160, 161, 162, 163))
+    domains = itertools.cycle((160, 161, 162, 163))
 
     def await_state(self, pid, is_it):
         end = time.monotonic() + LIMIT_S
@@ -65,6 +66,17 @@ class SuspendedTest(CommandTest):
 
     def test_a_fast_playback(self):
         self.check_stops(SECOND // 100, "--rate", "8")
+
+    def test_a_watch_makes_up_no_seconds(self):
+        self.run_command("serve")
+        watch = self.run_command("watch")
+        ticks_a_second = lambda: float(watch.expect(r"time .*running  ([\d.]+) Hz").group(1))
+        ticks_a_second()
+        self.stop_for(watch.child.pid, 3.3)
+        rates = [ticks_a_second() for _ in range(4)]
+        self.assertGreater(min(rates), 0, rates)
+        watch.child.send_signal(signal.SIGINT)
+        self.assertEqual(watch.wait(), 0, watch.errors)
 
     def test_on_a_clock_that_goes_on(self):
         server = self.run_command("serve", "--rate", "2")
