@@ -73,8 +73,7 @@ static bool is_foreign(const shm_source_t *self)
 }
 
 /* The timeline stands where the page was, as far as anyone can have seen; nobody waited for it. */
-TB_NO_THREAD_ANALYSIS
-static void set_time(shm_source_t *self, int64_t time_ns)
+static void set_time(shm_source_t *self, int64_t time_ns) TB_REQUIRES(self->timeline->mutex)
 {
   if (self->timeline->time_ns == 0 || time_ns == 0 || time_ns == self->timeline->time_ns) return;
   self->timeline->time_ns = time_ns;
@@ -83,12 +82,11 @@ static void set_time(shm_source_t *self, int64_t time_ns)
 
 /* A jump starts from the last time of the epoch that was dispatched last: nobody in this process
  * could read a later one. Of what is only a bound nobody knows that it has passed. */
-TB_NO_THREAD_ANALYSIS
-static void enter_epoch(shm_source_t *self)
+static void enter_epoch(shm_source_t *self) TB_REQUIRES(self->timeline->mutex)
 {
   bool exact;
   tb_timeline_t *timeline = self->timeline;
-  tb__timeline_overtake_readers_locked(timeline);
+  tb__timeline_overtake_readers_locked(self->timeline);
   int64_t was_ns = timeline->time_ns;
   set_time(self, tb__page_left(self->view, self->page, self->epoch, &exact));
   if (!exact && timeline->time_ns > was_ns)
@@ -98,8 +96,7 @@ static void enter_epoch(shm_source_t *self)
 }
 
 /* Time has gone back, and is not below where it was. */
-TB_NO_THREAD_ANALYSIS
-static void renew_epoch(shm_source_t *self)
+static void renew_epoch(shm_source_t *self) TB_REQUIRES(self->timeline->mutex)
 {
   self->timeline->epoch = tb__epoch_take();
   tb__timeline_publish_locked(self->timeline);
@@ -107,6 +104,7 @@ static void renew_epoch(shm_source_t *self)
 
 /* False: nonsense. */
 static bool page_look(shm_source_t *self, bool *out_same, int64_t *out_ns)
+    TB_REQUIRES(self->timeline->mutex)
 {
   do {
     if (!tb__page_load(self->page, &self->copy)) return false;
@@ -129,6 +127,7 @@ static tb_anchor_t steer(tb__pilot_t *base, int64_t time_ns, int64_t steady_ns)
 {
   shm_pilot_t *pilot = (shm_pilot_t *)base;
   shm_source_t *self = pilot->self;
+  tb__timeline_assert_locked(self->timeline);
   bool same;
   int64_t now_ns;
   pilot->before = self->copy;
