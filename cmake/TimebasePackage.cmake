@@ -82,6 +82,7 @@ if(timebase_examples)
   add_dependencies(products ${timebase_examples})
 endif()
 install(FILES LICENSE SECURITY.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES docs/limits.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs) # to which it refers
 install(FILES package.xml DESTINATION ${CMAKE_INSTALL_DATADIR}/timebase)
 
 if(NOT PROJECT_IS_TOP_LEVEL)

@@ -10,7 +10,8 @@
 static inline int waiters_on(const tb_clock_t *clock)
 {
   int count = 0;
-  tb_timeline_t *timeline = tb__clock_lock(clock);
+  tb_timeline_t *timeline;
+  tb__clock_lock(clock, &timeline);
   for (const tb__waiter_t *waiter = clock->waiters; waiter; waiter = waiter->clock_next)
     count++;
   tb__clock_unlock(timeline);

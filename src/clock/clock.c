@@ -306,14 +306,13 @@ bool tb_clock_is_active(const tb_clock_t *clock)
   return clock && !(atomic_load(&clock->word) & TB__WORD_OS);
 }
 
-TB_NO_THREAD_ANALYSIS
-tb_timeline_t *tb__clock_lock(const tb_clock_t *clock)
+void tb__clock_lock(const tb_clock_t *clock, tb_timeline_t **out)
 {
   for (;;) {
-    tb_timeline_t *timeline = tb__clock_timeline(clock);
-    tb__mutex_lock(&timeline->mutex);
-    if (tb__clock_timeline(clock) == timeline) return timeline;
-    tb__mutex_unlock(&timeline->mutex);
+    *out = tb__clock_timeline(clock);
+    tb__mutex_lock(&(*out)->mutex);
+    if (tb__clock_timeline(clock) == *out) return;
+    tb__mutex_unlock(&(*out)->mutex);
   }
 }
 
@@ -331,7 +330,6 @@ tb_status_t tb__clock_lock_settled(const tb_clock_t *clock, tb_timeline_t **out)
   return tb__clock_lock_settled_within(clock, INT64_MAX, out);
 }
 
-TB_NO_THREAD_ANALYSIS
 tb_status_t tb__clock_lock_settled_within(const tb_clock_t *clock, int64_t limit_ns,
                                           tb_timeline_t **out)
 {
@@ -342,16 +340,12 @@ tb_status_t tb__clock_lock_settled_within(const tb_clock_t *clock, int64_t limit
     snapshot_t snapshot = {0};
     tb_status_t status = clock_settle(clock, &delay, &word, &snapshot);
     if (status) return status;
-    tb_timeline_t *timeline = tb__clock_lock(clock);
-    if (tb__clock_is_settled_locked(clock, timeline)) {
-      *out = timeline;
-      return TB_OK;
-    }
-    tb__mutex_unlock(&timeline->mutex);
+    tb__clock_lock(clock, out);
+    if (tb__clock_is_settled_locked(clock, *out)) return TB_OK;
+    tb__clock_unlock(*out);
   }
 }
 
-TB_NO_THREAD_ANALYSIS
 void tb__clock_unlock(tb_timeline_t *timeline)
 {
   tb__mutex_unlock(&timeline->mutex);
@@ -371,7 +365,6 @@ void tb__clock_add_waiter_locked(tb_clock_t *clock, tb__waiter_t *waiter)
   clock->waiters = waiter;
 }
 
-TB_NO_THREAD_ANALYSIS
 void tb__clock_remove_waiter_locked(tb_clock_t *clock, tb_timeline_t *timeline,
                                     tb__waiter_t *waiter)
 {
@@ -414,11 +407,11 @@ tb_status_t tb_clock_create(const tb_clock_options_t *options, tb_clock_t **out)
 }
 
 /* Ends the waits of all who are on the clock, and lets nobody in any more. */
-TB_NO_THREAD_ANALYSIS
 static void clock_close(tb_clock_t *clock)
 {
   tb__waiter_t *to_wake = NULL;
-  tb_timeline_t *timeline = tb__clock_lock(clock);
+  tb_timeline_t *timeline;
+  tb__clock_lock(clock, &timeline);
   clock->closed = true;
   for (tb__waiter_t *waiter = clock->waiters, *next; waiter; waiter = next) {
     next = waiter->clock_next;

@@ -55,18 +55,26 @@ static inline tb_timeline_t *tb__clock_timeline(const tb_clock_t *clock)
                            ~TB__WORD_BITS);
 }
 
+/* Of a waiter's function: its caller holds the mutex of that timeline. */
+static inline void tb__clock_timeline_locked(const tb_clock_t *clock, tb_timeline_t **out)
+    TB_ASSERT_LOCKED((*out)->mutex)
+{
+  *out = tb__clock_timeline(clock);
+}
+
 /* Locks the mutex of the timeline that the clock points at. */
-tb_timeline_t *tb__clock_lock(const tb_clock_t *clock);
+void tb__clock_lock(const tb_clock_t *clock, tb_timeline_t **out) TB_ACQUIRE((*out)->mutex);
 /* The same, after waiting for a jump that blocks the readers of the clock; inside its callbacks at
  * once. TB_ERR_BUSY where tb_clock_now would be. TB_ERR_FORKED. */
-tb_status_t tb__clock_lock_settled(const tb_clock_t *clock, tb_timeline_t **out);
+tb_status_t tb__clock_lock_settled(const tb_clock_t *clock, tb_timeline_t **out)
+    TB_TRY_ACQUIRE(0, (*out)->mutex);
 /* The same with a limit in steady time, INT64_MAX: none. TB_ERR_TIMEOUT. */
 tb_status_t tb__clock_lock_settled_within(const tb_clock_t *clock, int64_t limit_ns,
-                                          tb_timeline_t **out);
+                                          tb_timeline_t **out) TB_TRY_ACQUIRE(0, (*out)->mutex);
 /* Whether the clock could be read now without waiting. */
 bool tb__clock_is_settled_locked(const tb_clock_t *clock, const tb_timeline_t *timeline)
     TB_REQUIRES(timeline->mutex);
-void tb__clock_unlock(tb_timeline_t *timeline);
+void tb__clock_unlock(tb_timeline_t *timeline) TB_RELEASE(timeline->mutex);
 
 /* Prepares zeroed memory as a clock on an operating system's timeline. */
 void tb__clock_init(tb_clock_t *clock, tb_time_kind_t kind, tb_timeline_t *timeline);
@@ -81,7 +89,7 @@ void tb__clock_unref(tb_clock_t *clock);
 void tb__clock_add_waiter_locked(tb_clock_t *clock, tb__waiter_t *waiter);
 /* Takes the waiter out of every list, after which nobody touches it. */
 void tb__clock_remove_waiter_locked(tb_clock_t *clock, tb_timeline_t *timeline,
-                                    tb__waiter_t *waiter);
+                                    tb__waiter_t *waiter) TB_REQUIRES(timeline->mutex);
 
 /* Counts a thread into and out of the clock, so that tb_clock_destroy waits for it. */
 static inline void tb__clock_enter(tb_clock_t *clock)

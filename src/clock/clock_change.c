@@ -33,16 +33,18 @@ typedef struct pair {
   tb_timeline_t *from, *to;
 } pair_t;
 
-TB_NO_THREAD_ANALYSIS
-static void pair_lock(pair_t pair)
+static void pair_lock(pair_t pair) TB_ACQUIRE(pair.from->mutex, pair.to->mutex)
 {
-  bool from_first = pair.from->id < pair.to->id;
-  tb__mutex_lock(&(from_first ? pair.from : pair.to)->mutex);
-  tb__mutex_lock(&(from_first ? pair.to : pair.from)->mutex);
+  if (pair.from->id < pair.to->id) {
+    tb__mutex_lock(&pair.from->mutex);
+    tb__mutex_lock(&pair.to->mutex);
+  } else {
+    tb__mutex_lock(&pair.to->mutex);
+    tb__mutex_lock(&pair.from->mutex);
+  }
 }
 
-TB_NO_THREAD_ANALYSIS
-static void pair_unlock(pair_t pair)
+static void pair_unlock(pair_t pair) TB_RELEASE(pair.from->mutex, pair.to->mutex)
 {
   tb__mutex_unlock(&pair.from->mutex);
   tb__mutex_unlock(&pair.to->mutex);
@@ -86,8 +88,8 @@ static tb_status_t pair_take_turns(pair_t pair, int64_t limit_ns)
   return status;
 }
 
-TB_NO_THREAD_ANALYSIS
 static tb_jump_t describe_locked(tb_clock_t *clock, pair_t pair)
+    TB_REQUIRES(pair.from->mutex, pair.to->mutex)
 {
   bool from_ros = pair.from->kind == TB__TIMELINE_ROS;
   bool to_ros = pair.to->kind == TB__TIMELINE_ROS;
@@ -105,9 +107,9 @@ static tb_jump_t describe_locked(tb_clock_t *clock, pair_t pair)
 }
 
 /* Waiters keep their place on the clock; each decides what the change does to it. */
-TB_NO_THREAD_ANALYSIS
 static void move_waiters_locked(tb_clock_t *clock, pair_t pair, const tb_jump_t *jump,
                                 tb__waiter_t **to_wake)
+    TB_REQUIRES(pair.from->mutex, pair.to->mutex)
 {
   for (tb__waiter_t *waiter = clock->waiters, *next; waiter; waiter = next) {
     next = waiter->clock_next;
@@ -127,6 +129,7 @@ static void move_waiters_locked(tb_clock_t *clock, pair_t pair, const tb_jump_t 
 
 /* For those who are held up. The process's own timelines are in any number of changes. */
 static void note_change_locked(tb_clock_t *clock, pair_t pair, tb__jump_t *change)
+    TB_REQUIRES(pair.from->mutex, pair.to->mutex)
 {
   clock->change = change;
   if (pair.from->kind == TB__TIMELINE_ROS) pair.from->jump = change;
@@ -142,16 +145,15 @@ static void settle_waiters_locked(tb_clock_t *clock)
   }
 }
 
-TB_NO_THREAD_ANALYSIS
 static void set_idle_state(tb_clock_t *clock, tb_clock_state_t state)
 {
-  tb_timeline_t *timeline = tb__clock_lock(clock);
+  tb_timeline_t *timeline;
+  tb__clock_lock(clock, &timeline);
   atomic_store(&clock->idle_state, (uint32_t)state);
   settle_waiters_locked(clock);
   tb__clock_unlock(timeline);
 }
 
-TB_NO_THREAD_ANALYSIS
 static void clock_change_end(tb_clock_t *clock, pair_t pair, tb__jump_t *change,
                              tb__waiter_t *to_wake)
 {
@@ -172,7 +174,6 @@ static void clock_change_end(tb_clock_t *clock, pair_t pair, tb__jump_t *change,
 }
 
 /* Steps 2 to 5 of a jump, for one clock, whose `moving` is held, and so are both turns. */
-TB_NO_THREAD_ANALYSIS
 static void clock_change(tb_clock_t *clock, pair_t pair, tb_clock_state_t idle_state)
 {
   pair_lock(pair);

@@ -190,12 +190,12 @@ static cause_t cause_on_timeline(tb_timeline_t *timeline, int64_t now_ns)
   return cause;
 }
 
-TB_NO_THREAD_ANALYSIS
 static cause_t cause_of_change(const tb_clock_t *clock, int64_t now_ns)
 {
   cause_t cause = unknown_cause(now_ns);
   if (!clock) return cause;
-  tb_timeline_t *timeline = tb__clock_lock(clock);
+  tb_timeline_t *timeline;
+  tb__clock_lock(clock, &timeline);
   if (clock->change) look_at(clock->change, now_ns, &cause);
   tb__clock_unlock(timeline);
   return cause;

@@ -468,7 +468,8 @@ static void test_J6_a_handler_that_two_destroy_goes_also_when_one_has_a_limit(vo
   remover_t remover = {.handler = stuck.handler};
   pthread_create(&remover.thread, NULL, remove_in_time, &remover);
   for (bool leaving = false; !leaving; sched_yield()) {
-    tb_timeline_t *timeline = tb__clock_lock(f->clock);
+    tb_timeline_t *timeline;
+    tb__clock_lock(f->clock, &timeline);
     leaving = stuck.handler->leaving;
     tb__clock_unlock(timeline);
   }

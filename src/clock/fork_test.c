@@ -382,7 +382,6 @@ static void test_C7_in_the_middle_of_a_change_of_source(void **state)
   assert_true(things_destroy(&things));
 }
 
-TB_NO_THREAD_ANALYSIS
 static void *hold_locks(void *argument)
 {
   things_t *things = argument;

@@ -32,8 +32,8 @@ static bool concerns_steps(const struct tb_jump_handler *handler)
 }
 
 /* Keeps the list in order of registration, searching from its end. */
-TB_NO_THREAD_ANALYSIS
 static void handler_link(tb_timeline_t *timeline, struct tb_jump_handler *handler)
+    TB_REQUIRES(timeline->mutex)
 {
   tb__handlers_t *handlers = &timeline->handlers;
   struct tb_jump_handler *after = handlers->last;
@@ -52,8 +52,8 @@ static void handler_link(tb_timeline_t *timeline, struct tb_jump_handler *handle
   tb__timeline_want_ticks_locked(timeline);
 }
 
-TB_NO_THREAD_ANALYSIS
 static void handler_unlink(tb_timeline_t *timeline, struct tb_jump_handler *handler)
+    TB_REQUIRES(timeline->mutex)
 {
   tb__handlers_t *handlers = &timeline->handlers;
   *(handler->previous ? &handler->previous->next : &handlers->first) = handler->next;
@@ -77,7 +77,8 @@ tb_status_t tb_jump_handler_create(tb_clock_t *clock, const tb_jump_handler_opti
   handler->user = options->user;
   const char *name = options->name ? options->name : "unnamed";
   memcpy(handler->name, name, strnlen(name, sizeof handler->name - 1)); /* zeros follow */
-  tb_timeline_t *timeline = tb__clock_lock(clock);
+  tb_timeline_t *timeline;
+  tb__clock_lock(clock, &timeline);
   bool closed = clock->closed;
   if (!closed) {
     tb__clock_ref(clock);
@@ -102,9 +103,8 @@ tb_status_t tb_steady_clock_jump_handler_create(tb_steady_clock_t *clock,
 }
 
 /* Waits for the jump that holds the handler, with the timeline of its clock locked. */
-TB_NO_THREAD_ANALYSIS
 static tb_status_t wait_until_released(struct tb_jump_handler *handler, int64_t limit_ns,
-                                       tb_timeline_t **timeline)
+                                       tb_timeline_t **timeline) TB_REQUIRES((*timeline)->mutex)
 {
   tb__delay_t delay = TB__DELAY_INIT(limit_ns);
   tb_status_t status = TB_OK;
@@ -113,7 +113,7 @@ static tb_status_t wait_until_released(struct tb_jump_handler *handler, int64_t 
     uint32_t done = atomic_load(&(*timeline)->jumps_done);
     tb__clock_unlock(*timeline);
     status = tb__delay_wait(&delay, *timeline, &(*timeline)->jumps_done, done);
-    *timeline = tb__clock_lock(handler->clock);
+    tb__clock_lock(handler->clock, timeline);
   }
   if (!handler->selected) return TB_OK;
   handler->leaving = false;
@@ -121,7 +121,6 @@ static tb_status_t wait_until_released(struct tb_jump_handler *handler, int64_t 
 }
 
 /* With the timeline of its clock locked too: whoever holds either mutex may ask. */
-TB_NO_THREAD_ANALYSIS
 static void left_add(struct tb_jump_handler *handler)
 {
   bool broken = tb__is_forked() && !tb__mutex_was_free(&left_mutex); /* never looked at again */
@@ -134,7 +133,6 @@ static void left_add(struct tb_jump_handler *handler)
   tb__mutex_unlock(&left_mutex);
 }
 
-TB_NO_THREAD_ANALYSIS
 static void left_remove(struct tb_jump_handler *handler)
 {
   if (tb__is_forked() && !tb__mutex_was_free(&left_mutex)) return;
@@ -175,8 +173,9 @@ static void handler_abandon(struct tb_jump_handler *handler)
     left_remove(handler);
   } else {
     tb_clock_t *clock = handler->clock;
-    if (handler->linked && tb__mutex_was_free(&tb__clock_timeline(clock)->mutex))
-      handler_unlink(tb__clock_timeline(clock), handler);
+    tb_timeline_t *timeline;
+    tb__clock_timeline_locked(clock, &timeline); /* nobody else is here to change it */
+    if (handler->linked && tb__mutex_was_free(&timeline->mutex)) handler_unlink(timeline, handler);
     tb__clock_unref(clock);
   }
   free(handler);
@@ -184,8 +183,8 @@ static void handler_abandon(struct tb_jump_handler *handler)
 
 /* The jump in progress frees it. The callback may go on using the clock: until then that cannot be
  * destroyed. */
-TB_NO_THREAD_ANALYSIS
 static void leave_to_jump(struct tb_jump_handler *handler, tb_timeline_t *timeline)
+    TB_REQUIRES(timeline->mutex)
 {
   atomic_store(&handler->removed, true);
   handler->orphan = true;
@@ -195,12 +194,12 @@ static void leave_to_jump(struct tb_jump_handler *handler, tb_timeline_t *timeli
 }
 
 /* False in *out_gone: it is left to a jump, or not destroyed at all. */
-TB_NO_THREAD_ANALYSIS
 static tb_status_t handler_take_out(struct tb_jump_handler *handler, int64_t limit_ns,
                                     bool *out_gone)
 {
   tb_clock_t *clock = handler->clock;
-  tb_timeline_t *timeline = tb__clock_lock(clock);
+  tb_timeline_t *timeline;
+  tb__clock_lock(clock, &timeline);
   tb_status_t status = handler->leaving || handler->orphan ? TB_ERR_CLOSED : TB_OK;
   bool to_jump = !status && handler->selected && tb__may_not_wait();
   if (status)
@@ -353,8 +352,7 @@ void tb__handlers_move(tb_clock_t *clock, tb_timeline_t *from, tb_timeline_t *to
 }
 
 /* False: a jump in progress uses some, which are left. */
-TB_NO_THREAD_ANALYSIS
-static bool unlink_all_of(tb_clock_t *clock, tb_timeline_t *timeline)
+static bool unlink_all_of(tb_clock_t *clock, tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex)
 {
   bool done = true;
   for (struct tb_jump_handler *handler = timeline->handlers.first, *next; handler; handler = next) {
@@ -371,14 +369,14 @@ static bool unlink_all_of(tb_clock_t *clock, tb_timeline_t *timeline)
   return done;
 }
 
-TB_NO_THREAD_ANALYSIS
 tb_status_t tb__handlers_remove_of(tb_clock_t *clock, int64_t limit_ns)
 {
   tb__delay_t delay = TB__DELAY_INIT(limit_ns);
   tb_status_t status = TB_OK;
   if (tb__is_forked() && !tb__mutex_was_free(&tb__clock_timeline(clock)->mutex)) return TB_OK;
   for (;;) {
-    tb_timeline_t *timeline = tb__clock_lock(clock);
+    tb_timeline_t *timeline;
+    tb__clock_lock(clock, &timeline);
     bool done = unlink_all_of(clock, timeline);
     uint32_t jumps = atomic_load(&timeline->jumps_done);
     tb__clock_unlock(timeline);

@@ -62,7 +62,8 @@ void tb__jump_release_locked(tb__jump_t *jump, tb_timeline_t *timeline)
     TB_REQUIRES(timeline->mutex);
 
 /* Moves all handlers of `clock`; both mutexes are held. */
-void tb__handlers_move(tb_clock_t *clock, tb_timeline_t *from, tb_timeline_t *to);
+void tb__handlers_move(tb_clock_t *clock, tb_timeline_t *from, tb_timeline_t *to)
+    TB_REQUIRES(from->mutex, to->mutex);
 
 /* Takes all handlers of a clock that is closed off its timeline, when no jump uses them. `limit_ns`
  * is a steady time; INT64_MAX: none. TB_ERR_TIMEOUT: some are left. */

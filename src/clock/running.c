@@ -47,8 +47,7 @@ int64_t tb__running_time_locked(const tb_timeline_t *timeline)
 
 /* ---- the pulse ---- */
 
-static int64_t next_moment_locked(tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex);
-static int64_t next_moment_locked(tb_timeline_t *timeline)
+static int64_t next_moment_locked(tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex)
 {
   int64_t deadline_ns;
   if (!timeline->running || timeline->turn_next != atomic_load(&timeline->turn_serving) ||

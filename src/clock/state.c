@@ -59,8 +59,7 @@ tb_clock_state_t tb__timeline_derive_state(const tb_timeline_t *timeline, tb_clo
 
 /* A page tells its publisher's state, which may be ahead of what has been dispatched here. */
 static bool said_state_locked(const tb_timeline_t *timeline, tb_clock_state_t *out)
-    TB_REQUIRES(timeline->mutex);
-static bool said_state_locked(const tb_timeline_t *timeline, tb_clock_state_t *out)
+    TB_REQUIRES(timeline->mutex)
 {
   tb__page_copy_t copy;
   const tb__page_t *page = timeline->view ? atomic_load(&timeline->view->page) : NULL;
@@ -114,7 +113,6 @@ void tb__timeline_report_stall(const tb_timeline_t *timeline)
 }
 
 /* Those who wait for a stall may not have looked yet. */
-TB_NO_THREAD_ANALYSIS
 void tb__timeline_count_stall(tb_timeline_t *timeline, int64_t steady_ns)
 {
   if (!too_long_silence_ns(timeline, steady_ns)) return;

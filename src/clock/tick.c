@@ -86,7 +86,7 @@ static bool is_forward_jump(const tb_timeline_t *timeline, int64_t step_ns, int6
 }
 
 /* A sign of life. */
-static void live_on(tb_timeline_t *timeline, int64_t steady_ns)
+static void live_on(tb_timeline_t *timeline, int64_t steady_ns) TB_REQUIRES(timeline->mutex)
 {
   tb__life_t *life = &timeline->life;
   int64_t silent_ns = steady_ns - atomic_load_explicit(&life->moved_ns, memory_order_relaxed);
@@ -96,6 +96,7 @@ static void live_on(tb_timeline_t *timeline, int64_t steady_ns)
 }
 
 static void count_forward(tb_timeline_t *timeline, int64_t step_ns, tb_jump_reason_t reason)
+    TB_REQUIRES(timeline->mutex)
 {
   tb__timeline_counts_t *counts = &timeline->counts;
   int64_t steady_ns = tb__steady_coarse_now_ns();
@@ -114,7 +115,7 @@ static void count_forward(tb_timeline_t *timeline, int64_t step_ns, tb_jump_reas
 }
 
 /* A first tick, or a step back. */
-static void count_other(tb_timeline_t *timeline, const tb_jump_t *jump)
+static void count_other(tb_timeline_t *timeline, const tb_jump_t *jump) TB_REQUIRES(timeline->mutex)
 {
   int64_t steady_ns = tb__steady_coarse_now_ns();
   count_one(&timeline->counts.ticks);
@@ -155,8 +156,7 @@ static tb_jump_t describe(const tb_timeline_t *timeline, const move_t *move)
 
 /* Makes the move visible. What has passed on the timeline stands still unless time went forward. */
 static void commit_locked(tb_timeline_t *timeline, const tb_jump_t *jump, tb_clock_state_t state)
-    TB_REQUIRES(timeline->mutex);
-static void commit_locked(tb_timeline_t *timeline, const tb_jump_t *jump, tb_clock_state_t state)
+    TB_REQUIRES(timeline->mutex)
 {
   if (jump->kind != TB_JUMP_FORWARD) {
     uint64_t elapsed = tb__timeline_elapsed_locked(timeline);
@@ -176,9 +176,7 @@ static void commit_locked(tb_timeline_t *timeline, const tb_jump_t *jump, tb_clo
 /* Steps 3 and, for those whom the jump itself concerns, 5: they are chosen with the commit, so that
  * nobody who comes after it is, and woken at the end. */
 static void commit_jump_locked(tb_timeline_t *timeline, const tb_jump_t *jump, const move_t *move,
-                               tb__waiter_t **to_wake) TB_REQUIRES(timeline->mutex);
-static void commit_jump_locked(tb_timeline_t *timeline, const tb_jump_t *jump, const move_t *move,
-                               tb__waiter_t **to_wake)
+                               tb__waiter_t **to_wake) TB_REQUIRES(timeline->mutex)
 {
   commit_locked(timeline, jump, move->state);
   if (jump->kind == TB_JUMP_CLOCK_CHANGE)
@@ -189,9 +187,7 @@ static void commit_jump_locked(tb_timeline_t *timeline, const tb_jump_t *jump, c
 
 /* A jump that handlers take part in. The turn is held; the mutex is released while they run. */
 static void jump_locked(tb_timeline_t *timeline, tb__jump_t *jump, const move_t *move,
-                        tb__waiter_t **to_wake) TB_REQUIRES(timeline->mutex);
-static void jump_locked(tb_timeline_t *timeline, tb__jump_t *jump, const move_t *move,
-                        tb__waiter_t **to_wake)
+                        tb__waiter_t **to_wake) TB_REQUIRES(timeline->mutex)
 {
   bool blocking = jump->info.kind != TB_JUMP_FORWARD;
   if (blocking) tb__timeline_block_locked(timeline);
@@ -220,8 +216,7 @@ static bool concerns_handlers(const tb_timeline_t *timeline, const tb_jump_t *ju
 
 /* A sign of life that moves nothing. */
 static void repeat_locked(tb_timeline_t *timeline, tb_clock_state_t state)
-    TB_REQUIRES(timeline->mutex);
-static void repeat_locked(tb_timeline_t *timeline, tb_clock_state_t state)
+    TB_REQUIRES(timeline->mutex)
 {
   int64_t steady_ns = tb__steady_coarse_now_ns();
   count_one(&timeline->counts.ticks);
@@ -245,8 +240,7 @@ void tb__timeline_halt_locked(tb_timeline_t *timeline)
 }
 
 static void run_on_locked(tb_timeline_t *timeline, const tb__course_t *course)
-    TB_REQUIRES(timeline->mutex);
-static void run_on_locked(tb_timeline_t *timeline, const tb__course_t *course)
+    TB_REQUIRES(timeline->mutex)
 {
   bool bounded = course->until_ns != INT64_MAX;
   int64_t life_ns = bounded ? tb__steady_coarse_now_ns() : TB__LIFE_FOR_EVER;
@@ -256,17 +250,14 @@ static void run_on_locked(tb_timeline_t *timeline, const tb__course_t *course)
 
 /* On a page, who is due is known when the page counts again: see tb__timeline_steer. */
 static void collect_due_locked(tb_timeline_t *timeline, tb__waiter_t **to_wake)
-    TB_REQUIRES(timeline->mutex);
-static void collect_due_locked(tb_timeline_t *timeline, tb__waiter_t **to_wake)
+    TB_REQUIRES(timeline->mutex)
 {
   if (!timeline->view) tb__waiters_collect_due_locked(timeline, to_wake);
 }
 
 /* The timeline stands. */
 static void move_locked(tb_timeline_t *timeline, const move_t *move, bool *has_turn,
-                        tb__waiter_t **to_wake) TB_REQUIRES(timeline->mutex);
-static void move_locked(tb_timeline_t *timeline, const move_t *move, bool *has_turn,
-                        tb__waiter_t **to_wake)
+                        tb__waiter_t **to_wake) TB_REQUIRES(timeline->mutex)
 {
   if (move->time_ns == timeline->time_ns && !(move->replaced && timeline->time_ns)) {
     repeat_locked(timeline, move->state);
@@ -292,8 +283,7 @@ static void move_locked(tb_timeline_t *timeline, const move_t *move, bool *has_t
 
 /* Whether anyone may be due at `time_ns`, a forward step from the committed time. */
 static bool anyone_due_locked(const tb_timeline_t *timeline, int64_t time_ns)
-    TB_REQUIRES(timeline->mutex);
-static bool anyone_due_locked(const tb_timeline_t *timeline, int64_t time_ns)
+    TB_REQUIRES(timeline->mutex)
 {
   const tb__deadline_heap_t *heaps = timeline->waiters.heaps;
   uint64_t elapsed = (uint64_t)time_ns - timeline->elapsed_offset;
@@ -303,8 +293,7 @@ static bool anyone_due_locked(const tb_timeline_t *timeline, int64_t time_ns)
 
 /* The usual tick, if it makes nobody due: a step forward that nobody wants to hear of. */
 static bool is_quiet_step_locked(const tb_timeline_t *timeline, int64_t time_ns)
-    TB_REQUIRES(timeline->mutex);
-static bool is_quiet_step_locked(const tb_timeline_t *timeline, int64_t time_ns)
+    TB_REQUIRES(timeline->mutex)
 {
   if (timeline->time_ns == 0 || time_ns <= timeline->time_ns || timeline->detached ||
       timeline->running || timeline->turn_next != atomic_load(&timeline->turn_serving))
@@ -314,8 +303,7 @@ static bool is_quiet_step_locked(const tb_timeline_t *timeline, int64_t time_ns)
 }
 
 static void plain_step_locked(tb_timeline_t *timeline, int64_t time_ns, tb_jump_reason_t reason)
-    TB_REQUIRES(timeline->mutex);
-static void plain_step_locked(tb_timeline_t *timeline, int64_t time_ns, tb_jump_reason_t reason)
+    TB_REQUIRES(timeline->mutex)
 {
   count_forward(timeline, time_ns - timeline->time_ns, reason);
   timeline->time_ns = time_ns;
@@ -326,9 +314,7 @@ static void plain_step_locked(tb_timeline_t *timeline, int64_t time_ns, tb_jump_
 /* A tick that may have to wait for its turn, and may concern somebody. */
 static tb_status_t tick_in_turn_locked(tb_timeline_t *timeline, int64_t time_ns,
                                        tb_jump_reason_t reason, tb__waiter_t **to_wake)
-    TB_REQUIRES(timeline->mutex);
-static tb_status_t tick_in_turn_locked(tb_timeline_t *timeline, int64_t time_ns,
-                                       tb_jump_reason_t reason, tb__waiter_t **to_wake)
+    TB_REQUIRES(timeline->mutex)
 {
   tb_status_t status = TB_OK;
   bool has_turn = timeline->turn_next != atomic_load(&timeline->turn_serving);
@@ -381,8 +367,7 @@ tb_status_t tb_timeline_tick(tb_timeline_t *timeline, int64_t time_ns, tb_jump_r
 
 /* A repetition, a first tick or a step back that concerns nobody. */
 static bool is_plain_change_locked(const tb_timeline_t *timeline, int64_t time_ns)
-    TB_REQUIRES(timeline->mutex);
-static bool is_plain_change_locked(const tb_timeline_t *timeline, int64_t time_ns)
+    TB_REQUIRES(timeline->mutex)
 {
   if (timeline->running || timeline->turn_next != atomic_load(&timeline->turn_serving))
     return false;
@@ -436,8 +421,7 @@ tb_status_t tb__timeline_try_tick(tb_timeline_t *timeline, int64_t time_ns, bool
 /* ---- anchors ---- */
 
 /* Whether a move needs nobody's code. Those who are due are the pulse's business. */
-static bool is_quiet(const tb_timeline_t *timeline, int64_t time_ns) TB_REQUIRES(timeline->mutex);
-static bool is_quiet(const tb_timeline_t *timeline, int64_t time_ns)
+static bool is_quiet(const tb_timeline_t *timeline, int64_t time_ns) TB_REQUIRES(timeline->mutex)
 {
   int64_t step_ns = time_ns - timeline->time_ns;
   if (step_ns == 0) return true;
@@ -447,9 +431,7 @@ static bool is_quiet(const tb_timeline_t *timeline, int64_t time_ns)
 
 /* The timeline stands; on failure it goes on as before. */
 static tb_status_t anchor_locked(tb_timeline_t *timeline, tb__pilot_t *pilot, bool *has_turn,
-                                 tb__waiter_t **to_wake) TB_REQUIRES(timeline->mutex);
-static tb_status_t anchor_locked(tb_timeline_t *timeline, tb__pilot_t *pilot, bool *has_turn,
-                                 tb__waiter_t **to_wake)
+                                 tb__waiter_t **to_wake) TB_REQUIRES(timeline->mutex)
 {
   int64_t steady_ns = tb__steady_now_ns();
   tb_anchor_t anchor = pilot->steer(pilot, timeline->time_ns, steady_ns);
@@ -469,7 +451,6 @@ static tb_status_t anchor_locked(tb_timeline_t *timeline, tb__pilot_t *pilot, bo
   return TB_OK;
 }
 
-TB_NO_THREAD_ANALYSIS
 tb_status_t tb__timeline_steer(tb_timeline_t *timeline, tb__pilot_t *pilot)
 {
   if (tb__is_forked()) return TB_ERR_FORKED;
@@ -486,7 +467,10 @@ tb_status_t tb__timeline_steer(tb_timeline_t *timeline, tb__pilot_t *pilot)
     if (!status) {
       tb__timeline_halt_locked(timeline);
       status = anchor_locked(timeline, pilot, &has_turn, &to_wake);
-      if (tb__is_forked()) return TB_ERR_FORKED; /* by a callback */
+      if (tb__is_forked()) { /* by a callback */
+        tb__mutex_unlock(&timeline->mutex);
+        return TB_ERR_FORKED;
+      }
       if (status && was_running) tb__running_start_locked(timeline, &before);
       if (pilot->ended) pilot->ended(pilot);
       if (timeline->view) tb__waiters_collect_due_locked(timeline, &to_wake);

@@ -215,8 +215,7 @@ uint64_t tb__timeline_elapsed_locked(const tb_timeline_t *timeline)
   return (uint64_t)tb__timeline_time_locked(timeline) - timeline->elapsed_offset;
 }
 
-static int64_t own_time_locked(const tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex);
-static int64_t own_time_locked(const tb_timeline_t *timeline)
+static int64_t own_time_locked(const tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex)
 {
   return timeline->running ? tb__running_time_locked(timeline) : timeline->time_ns;
 }
@@ -224,8 +223,7 @@ static int64_t own_time_locked(const tb_timeline_t *timeline)
 /* In the middle of a blocking jump it is what has been committed here. Before one that the page has
  * made already, it is the last time that anyone can have read. A forward step blocks nobody: it is
  * what readers see. */
-static int64_t view_time_locked(const tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex);
-static int64_t view_time_locked(const tb_timeline_t *timeline)
+static int64_t view_time_locked(const tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex)
 {
   tb__page_copy_t copy;
   int64_t time_ns;

@@ -200,9 +200,17 @@ bool tb__timeline_told_state_locked(const tb_timeline_t *timeline, tb__told_stat
 /* Counts and reports a stall, once. Call with nothing held. */
 void tb__timeline_report_stall(const tb_timeline_t *timeline);
 /* Before a sign of life: a stall that nobody has looked at, and is over. */
-void tb__timeline_count_stall(tb_timeline_t *timeline, int64_t steady_ns);
+void tb__timeline_count_stall(tb_timeline_t *timeline, int64_t steady_ns)
+    TB_REQUIRES(timeline->mutex);
 /* Since the last sign of life; 0: there was none, or time goes on without. */
 int64_t tb__life_silence_ns(const tb__life_t *life, int64_t steady_ns);
+
+/* Of what is called with the mutex held by those who know no more than a pointer to it. */
+static inline void tb__timeline_assert_locked(const tb_timeline_t *timeline)
+    TB_ASSERT_LOCKED(timeline->mutex)
+{
+  (void)timeline;
+}
 
 /* Decides the next anchor of a timeline, knowing its time. The functions are called with the mutex
  * held; those that may be NULL: `moved` when the anchor is about to be taken, `ended` when all is

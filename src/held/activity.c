@@ -53,8 +53,7 @@ tb__activity_t *tb__activity_create(void)
   return activity;
 }
 
-static void poke_locked(tb__activity_t *activity) TB_REQUIRES(activity->mutex);
-static void poke_locked(tb__activity_t *activity)
+static void poke_locked(tb__activity_t *activity) TB_REQUIRES(activity->mutex)
 {
   for (tb__activity_watch_t *watch = activity->watches; watch; watch = watch->next) {
     atomic_store(watch->word, 1);

@@ -31,8 +31,7 @@ static void set_running(const tb__poll_alarm_t *alarm, int64_t when_ns)
   set_kernel(alarm, when_ns);
 }
 
-static void pay_locked(tb__poll_alarm_t *alarm) TB_REQUIRES(list_mutex);
-static void pay_locked(tb__poll_alarm_t *alarm)
+static void pay_locked(tb__poll_alarm_t *alarm) TB_REQUIRES(list_mutex)
 {
   if (alarm->owed) tb__activity_pay(tb__activity_of_os());
   alarm->owed = false;
@@ -44,8 +43,7 @@ static tb__deadline_clock_t clock_of(const tb__poll_alarm_t *alarm)
 }
 
 /* Off at once where its time has come, else never. */
-static void set_held_locked(tb__poll_alarm_t *alarm) TB_REQUIRES(list_mutex);
-static void set_held_locked(tb__poll_alarm_t *alarm)
+static void set_held_locked(tb__poll_alarm_t *alarm) TB_REQUIRES(list_mutex)
 {
   int64_t when_ns = atomic_load(&alarm->when_ns);
   bool due = when_ns != INT64_MAX && when_ns <= tb__held_time_now(clock_of(alarm));

@@ -36,16 +36,14 @@ static row_t *row_of(const _Atomic uint32_t *word)
   return &rows[mixed >> (64 - ROW_BITS)];
 }
 
-static void spot_link_locked(row_t *row, spot_t *spot) TB_REQUIRES(row->mutex);
-static void spot_link_locked(row_t *row, spot_t *spot)
+static void spot_link_locked(row_t *row, spot_t *spot) TB_REQUIRES(row->mutex)
 {
   spot->next = row->spots;
   if (spot->next) spot->next->previous = spot;
   row->spots = spot;
 }
 
-static void spot_unlink_locked(row_t *row, spot_t *spot) TB_REQUIRES(row->mutex);
-static void spot_unlink_locked(row_t *row, spot_t *spot)
+static void spot_unlink_locked(row_t *row, spot_t *spot) TB_REQUIRES(row->mutex)
 {
   if (spot->previous)
     spot->previous->next = spot->next;
@@ -80,8 +78,7 @@ static tb__deadline_t kernel_deadline(tb__deadline_t deadline)
 
 /* True: the deadline has passed. */
 static bool wait_in_kernel_locked(row_t *row, spot_t *spot, uint32_t expected)
-    TB_REQUIRES(row->mutex);
-static bool wait_in_kernel_locked(row_t *row, spot_t *spot, uint32_t expected)
+    TB_REQUIRES(row->mutex)
 {
   tb__deadline_t deadline = kernel_deadline(spot->asleep->deadline);
   spot->in_kernel = true;
@@ -92,8 +89,7 @@ static bool wait_in_kernel_locked(row_t *row, spot_t *spot, uint32_t expected)
   return !woken && !spot->moved;
 }
 
-static void wait_parked_locked(row_t *row, spot_t *spot) TB_REQUIRES(row->mutex);
-static void wait_parked_locked(row_t *row, spot_t *spot)
+static void wait_parked_locked(row_t *row, spot_t *spot) TB_REQUIRES(row->mutex)
 {
   atomic_store(&spot->parked, 1);
   if (spot->asleep->rests) {
@@ -107,8 +103,7 @@ static void wait_parked_locked(row_t *row, spot_t *spot)
 }
 
 /* False: the deadline has passed, or the sleeper asked to look when time has changed hands. */
-static bool wait_locked(row_t *row, spot_t *spot, uint32_t expected) TB_REQUIRES(row->mutex);
-static bool wait_locked(row_t *row, spot_t *spot, uint32_t expected)
+static bool wait_locked(row_t *row, spot_t *spot, uint32_t expected) TB_REQUIRES(row->mutex)
 {
   for (;;) {
     spot->moved = false;

@@ -38,7 +38,7 @@ tb_status_t tb__parameter_store_create(const tb__parameter_store_hooks_t *hooks,
   return TB_OK;
 }
 
-void tb__parameter_store_destroy(tb__parameter_store_t *store) TB_NO_THREAD_ANALYSIS
+void tb__parameter_store_destroy(tb__parameter_store_t *store)
 {
   if (!store) return;
   if (tb__is_forked() && (!tb__mutex_was_free(&store->turn) || !tb__mutex_was_free(&store->mutex)))
@@ -91,9 +91,7 @@ static tb_status_t ask_one(tb__parameter_store_t *store, question_t question,
 }
 
 static tb_status_t ask(tb__parameter_store_t *store, const tb_ros2_parameter_t *parameters,
-                       size_t count, tb_error_t *error) TB_REQUIRES(store->turn);
-static tb_status_t ask(tb__parameter_store_t *store, const tb_ros2_parameter_t *parameters,
-                       size_t count, tb_error_t *error)
+                       size_t count, tb_error_t *error) TB_REQUIRES(store->turn)
 {
   tb_status_t status = ask_one(store, store->hooks.check, parameters, count, error);
   if (status != TB_OK) return status;
@@ -111,8 +109,7 @@ typedef struct change {
 } change_t;
 
 static void tell(tb__parameter_store_t *store, change_t added, change_t changed, change_t deleted)
-    TB_REQUIRES(store->turn);
-static void tell(tb__parameter_store_t *store, change_t added, change_t changed, change_t deleted)
+    TB_REQUIRES(store->turn)
 {
   if (!store->hooks.changed) return;
   in_hook = true;
@@ -122,9 +119,7 @@ static void tell(tb__parameter_store_t *store, change_t added, change_t changed,
 }
 
 static tb_status_t override_locked(tb__parameter_store_t *store, const char *name,
-                                   const tb_ros2_parameter_value_t *value) TB_REQUIRES(store->turn);
-static tb_status_t override_locked(tb__parameter_store_t *store, const char *name,
-                                   const tb_ros2_parameter_value_t *value)
+                                   const tb_ros2_parameter_value_t *value) TB_REQUIRES(store->turn)
 {
   static const tb_ros2_parameter_descriptor_t no_descriptor = TB_ROS2_PARAMETER_DESCRIPTOR_INIT;
   tb__parameter_state_t *state;
@@ -153,8 +148,7 @@ tb_status_t tb__parameter_store_override(tb__parameter_store_t *store, const cha
   return TB_OK;
 }
 
-TB_NO_THREAD_ANALYSIS
-tb_status_t tb__parameter_store_begin(tb__parameter_store_t *store)
+tb_status_t tb__parameter_store_begin(tb__parameter_store_t *store) TB_TRY_ACQUIRE(0, store->turn)
 {
   if (tb__is_forked()) return TB_ERR_FORKED;
   if (in_hook || tb__thread_may_not_wait()) return TB_ERR_DEADLOCK;
@@ -162,8 +156,7 @@ tb_status_t tb__parameter_store_begin(tb__parameter_store_t *store)
   return TB_OK;
 }
 
-TB_NO_THREAD_ANALYSIS
-void tb__parameter_store_end(tb__parameter_store_t *store)
+void tb__parameter_store_end(tb__parameter_store_t *store) TB_RELEASE(store->turn)
 {
   tb__mutex_unlock(&store->turn);
 }
@@ -173,11 +166,7 @@ static tb_status_t declaration_make(tb__parameter_store_t *store, const char *na
                                     const tb_ros2_parameter_value_t *default_value,
                                     const tb_ros2_parameter_descriptor_t *descriptor,
                                     tb__parameter_state_t **out, tb_error_t *error)
-    TB_REQUIRES(store->turn);
-static tb_status_t declaration_make(tb__parameter_store_t *store, const char *name,
-                                    const tb_ros2_parameter_value_t *default_value,
-                                    const tb_ros2_parameter_descriptor_t *descriptor,
-                                    tb__parameter_state_t **out, tb_error_t *error)
+    TB_REQUIRES(store->turn)
 {
   const tb_ros2_parameter_value_t *value = default_value;
   size_t index;
@@ -202,8 +191,7 @@ static tb_status_t declaration_make(tb__parameter_store_t *store, const char *na
 
 /* Takes the state over. */
 static void declaration_commit(tb__parameter_store_t *store, tb__parameter_state_t *state)
-    TB_REQUIRES(store->turn);
-static void declaration_commit(tb__parameter_store_t *store, tb__parameter_state_t *state)
+    TB_REQUIRES(store->turn)
 {
   size_t index;
   tb_ros2_parameter_t added = tb__parameter_view(state);
@@ -219,10 +207,7 @@ static void declaration_commit(tb__parameter_store_t *store, tb__parameter_state
 static tb_status_t declaration_prepare(tb__parameter_store_t *store,
                                        const tb__parameter_state_t *state,
                                        tb_ros2_parameter_value_t *copy, tb_error_t *error)
-    TB_REQUIRES(store->turn);
-static tb_status_t declaration_prepare(tb__parameter_store_t *store,
-                                       const tb__parameter_state_t *state,
-                                       tb_ros2_parameter_value_t *copy, tb_error_t *error)
+    TB_REQUIRES(store->turn)
 {
   tb_ros2_parameter_t added = tb__parameter_view(state);
   tb__mutex_lock(&store->mutex);
@@ -290,8 +275,7 @@ tb_status_t tb__parameter_store_undeclare(tb__parameter_store_t *store, const ch
 }
 
 static void batch_commit(tb__parameter_store_t *store, tb__parameter_batch_t *batch)
-    TB_REQUIRES(store->turn);
-static void batch_commit(tb__parameter_store_t *store, tb__parameter_batch_t *batch)
+    TB_REQUIRES(store->turn)
 {
   tb__mutex_lock(&store->mutex);
   tb__parameter_batch_commit(batch, &store->parameters);
@@ -364,9 +348,7 @@ tb_status_t tb__parameter_store_get(tb__parameter_store_t *store, const char *na
 
 static tb_status_t list_locked(const tb__parameter_store_t *store,
                                const tb__parameter_filter_t *filter, tb__parameter_states_t *out)
-    TB_REQUIRES(store->mutex);
-static tb_status_t list_locked(const tb__parameter_store_t *store,
-                               const tb__parameter_filter_t *filter, tb__parameter_states_t *out)
+    TB_REQUIRES(store->mutex)
 {
   tb__parameter_states_t states = {0};
   const tb__parameter_table_t *table = &store->parameters;

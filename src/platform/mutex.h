@@ -23,8 +23,10 @@
 #define TB_TRY_ACQUIRE(...) TB_THREAD_ATTRIBUTE(try_acquire_capability(__VA_ARGS__))
 #define TB_RELEASE(...)     TB_THREAD_ATTRIBUTE(release_capability(__VA_ARGS__))
 #define TB_REQUIRES(...)    TB_THREAD_ATTRIBUTE(requires_capability(__VA_ARGS__))
-#define TB_GUARDED_BY(x)    TB_THREAD_ATTRIBUTE(guarded_by(x))
-/* For functions that lock what they find on the way (a clock's current timeline). */
+/* Of a callback: whoever calls it holds the lock. */
+#define TB_ASSERT_LOCKED(...) TB_THREAD_ATTRIBUTE(assert_capability(__VA_ARGS__))
+#define TB_GUARDED_BY(x)      TB_THREAD_ATTRIBUTE(guarded_by(x))
+/* For what the analysis cannot follow; the reason stands on the line. */
 #define TB_NO_THREAD_ANALYSIS TB_THREAD_ATTRIBUTE(no_thread_safety_analysis)
 
 #if defined(__SANITIZE_THREAD__)

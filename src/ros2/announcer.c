@@ -23,8 +23,7 @@ void tb__announcer_fini(tb__announcer_t *announcer)
 }
 
 static tb_status_t writer_open(tb__announcer_t *announcer, tb_error_t *error)
-    TB_REQUIRES(announcer->mutex);
-static tb_status_t writer_open(tb__announcer_t *announcer, tb_error_t *error)
+    TB_REQUIRES(announcer->mutex)
 {
   tb_qos_t qos = TB_QOS_INIT_DEFAULT;
   char user_data[TB__USER_DATA_SIZE] = "";
@@ -38,8 +37,7 @@ static tb_status_t writer_open(tb__announcer_t *announcer, tb_error_t *error)
   return tb__raw_writer_create(announcer->participant, &options, &announcer->writer, error);
 }
 
-static size_t node_count(const tb__announcer_t *announcer) TB_REQUIRES(announcer->mutex);
-static size_t node_count(const tb__announcer_t *announcer)
+static size_t node_count(const tb__announcer_t *announcer) TB_REQUIRES(announcer->mutex)
 {
   size_t count = 0;
   for (const tb__announced_node_t *node = announcer->nodes; node; node = node->next)
@@ -48,8 +46,7 @@ static size_t node_count(const tb__announcer_t *announcer)
 }
 
 static tb_status_t publish(tb__announcer_t *announcer, tb_error_t *error)
-    TB_REQUIRES(announcer->mutex);
-static tb_status_t publish(tb__announcer_t *announcer, tb_error_t *error)
+    TB_REQUIRES(announcer->mutex)
 {
   tb__participant_entities_info_t info = {0};
   uint8_t *cdr = NULL;
@@ -95,8 +92,7 @@ void tb__announced_node_init(tb__announced_node_t *node, tb__announcer_t *announ
 }
 
 static void node_unlink(tb__announcer_t *announcer, tb__announced_node_t *node)
-    TB_REQUIRES(announcer->mutex);
-static void node_unlink(tb__announcer_t *announcer, tb__announced_node_t *node)
+    TB_REQUIRES(announcer->mutex)
 {
   tb__announced_node_t **link = &announcer->nodes;
   while (*link != node)

@@ -46,8 +46,7 @@ static void on_matched(void *user)
 }
 
 static tb__pending_t *pending_find(tb_ros2_client_t *client, int64_t sequence)
-    TB_REQUIRES(client->mutex);
-static tb__pending_t *pending_find(tb_ros2_client_t *client, int64_t sequence)
+    TB_REQUIRES(client->mutex)
 {
   tb__pending_t *pending = client->pending;
   while (pending && pending->sequence != sequence)
@@ -56,8 +55,7 @@ static tb__pending_t *pending_find(tb_ros2_client_t *client, int64_t sequence)
 }
 
 static void pending_unlink(tb_ros2_client_t *client, tb__pending_t *pending)
-    TB_REQUIRES(client->mutex);
-static void pending_unlink(tb_ros2_client_t *client, tb__pending_t *pending)
+    TB_REQUIRES(client->mutex)
 {
   tb__pending_t **link = &client->pending;
   while (*link != pending)
@@ -225,7 +223,6 @@ static void forget(tb__pending_t *list)
 }
 
 /* In a forked child no callback is called. */
-TB_NO_THREAD_ANALYSIS
 static void forget_in_child(tb_ros2_client_t *client)
 {
   if (!tb__mutex_was_free(&client->mutex)) return;

@@ -52,8 +52,7 @@ static bool reader_has_writer(const matches_t *matches, const tb__matched_t *rea
   return false;
 }
 
-static uint64_t serial_of(tb_ros2_client_t *client, uint64_t instance) TB_REQUIRES(client->mutex);
-static uint64_t serial_of(tb_ros2_client_t *client, uint64_t instance)
+static uint64_t serial_of(tb_ros2_client_t *client, uint64_t instance) TB_REQUIRES(client->mutex)
 {
   for (size_t i = 0; i < client->server_count; i++) {
     if (client->servers[i].instance == instance) return client->servers[i].serial;
@@ -61,8 +60,7 @@ static uint64_t serial_of(tb_ros2_client_t *client, uint64_t instance)
   return ++client->last_serial;
 }
 
-static void give_up_lost(tb_ros2_client_t *client) TB_REQUIRES(client->mutex);
-static void give_up_lost(tb_ros2_client_t *client)
+static void give_up_lost(tb_ros2_client_t *client) TB_REQUIRES(client->mutex)
 {
   uint64_t first = UINT64_MAX;
   for (size_t i = 0; i < client->server_count; i++)

@@ -24,8 +24,7 @@ static void wake(_Atomic uint32_t *word)
 }
 
 static void post_locked(tb__dispatch_t *dispatch, tb__dispatch_member_t *member)
-    TB_REQUIRES(dispatch->mutex);
-static void post_locked(tb__dispatch_t *dispatch, tb__dispatch_member_t *member)
+    TB_REQUIRES(dispatch->mutex)
 {
   if (member->posted || !member->is_member) return;
   member->posted = true;
@@ -37,8 +36,7 @@ static void post_locked(tb__dispatch_t *dispatch, tb__dispatch_member_t *member)
   dispatch->last_posted = member;
 }
 
-static void post_due(tb__dispatch_t *dispatch) TB_REQUIRES(dispatch->mutex);
-static void post_due(tb__dispatch_t *dispatch)
+static void post_due(tb__dispatch_t *dispatch) TB_REQUIRES(dispatch->mutex)
 {
   if (dispatch->next_due_ns == INT64_MAX) return;
   int64_t next_ns = INT64_MAX, now_ns = tb__steady_now_ns();
@@ -54,8 +52,7 @@ static void post_due(tb__dispatch_t *dispatch)
   dispatch->next_due_ns = next_ns;
 }
 
-static tb__dispatch_member_t *posted_take(tb__dispatch_t *dispatch) TB_REQUIRES(dispatch->mutex);
-static tb__dispatch_member_t *posted_take(tb__dispatch_t *dispatch)
+static tb__dispatch_member_t *posted_take(tb__dispatch_t *dispatch) TB_REQUIRES(dispatch->mutex)
 {
   tb__dispatch_member_t *member = dispatch->first_posted;
   if (!member) return NULL;
@@ -133,8 +130,7 @@ tb_status_t tb__dispatch_add(tb__dispatch_t *dispatch, tb__dispatch_member_t *me
 }
 
 static void unlink_locked(tb__dispatch_t *dispatch, tb__dispatch_member_t *member)
-    TB_REQUIRES(dispatch->mutex);
-static void unlink_locked(tb__dispatch_t *dispatch, tb__dispatch_member_t *member)
+    TB_REQUIRES(dispatch->mutex)
 {
   member->is_member = false;
   if (member->next) member->next->previous = member->previous;

@@ -54,8 +54,7 @@ static tb_status_t lease_begin(tb__node_time_t *time, const char *name, tb__sour
 }
 
 /* The subscription is the source's and shared; each node that uses it lists it. */
-static void reader_announce(tb__node_time_t *time) TB_REQUIRES(time->turn);
-static void reader_announce(tb__node_time_t *time)
+static void reader_announce(tb__node_time_t *time) TB_REQUIRES(time->turn)
 {
   tb_error_t error = TB_ERROR_INIT;
   uint8_t guid[16];
@@ -68,8 +67,7 @@ static void reader_announce(tb__node_time_t *time)
             time->topic);
 }
 
-static tb_status_t clocks_move(tb__node_time_t *time, tb_source_t *to) TB_REQUIRES(time->turn);
-static tb_status_t clocks_move(tb__node_time_t *time, tb_source_t *to)
+static tb_status_t clocks_move(tb__node_time_t *time, tb_source_t *to) TB_REQUIRES(time->turn)
 {
   for (size_t i = 0; i < time->clock_count; i++) {
     tb_status_t status = tb_clock_set_source(time->clocks[i], to);
@@ -118,8 +116,7 @@ tb_status_t tb__node_time_status(tb__node_time_t *time, tb_ros2_clock_source_sta
 }
 
 static size_t clock_index(const tb__node_time_t *time, const tb_clock_t *clock)
-    TB_REQUIRES(time->turn);
-static size_t clock_index(const tb__node_time_t *time, const tb_clock_t *clock)
+    TB_REQUIRES(time->turn)
 {
   size_t i = 0;
   while (i < time->clock_count && time->clocks[i] != clock)
@@ -127,8 +124,7 @@ static size_t clock_index(const tb__node_time_t *time, const tb_clock_t *clock)
   return i;
 }
 
-static bool clocks_grow(tb__node_time_t *time) TB_REQUIRES(time->turn);
-static bool clocks_grow(tb__node_time_t *time)
+static bool clocks_grow(tb__node_time_t *time) TB_REQUIRES(time->turn)
 {
   if (time->clock_count < time->clock_size) return true;
   size_t size = time->clock_size ? 2 * time->clock_size : 4;

@@ -80,8 +80,7 @@ static tb__request_t *request_create(const tb_ros2_sample_t *sample)
   return request;
 }
 
-static void post_locked(tb_ros2_service_t *service) TB_REQUIRES(service->mutex);
-static void post_locked(tb_ros2_service_t *service)
+static void post_locked(tb_ros2_service_t *service) TB_REQUIRES(service->mutex)
 {
   if (service->is_open)
     tb__dispatch_post(tb__ros2_context_dispatch(service->context), &service->member);
@@ -248,8 +247,7 @@ static client_state_t client_ask(tb_ros2_service_t *service, const uint8_t write
 }
 
 static client_entry_t *client_entry(tb_ros2_service_t *service, const uint8_t writer_guid[16])
-    TB_REQUIRES(service->clients_mutex);
-static client_entry_t *client_entry(tb_ros2_service_t *service, const uint8_t writer_guid[16])
+    TB_REQUIRES(service->clients_mutex)
 {
   uint32_t events =
       tb__raw_reader_match_events(service->reader) + tb__raw_writer_match_events(service->writer);

@@ -53,8 +53,7 @@ static tb_status_t key_make(const char *name, const char *topic, const tb_qos_t 
 }
 
 static tb__shared_source_t *find_locked(tb__shared_sources_t *sources, const char *key)
-    TB_REQUIRES(sources->mutex);
-static tb__shared_source_t *find_locked(tb__shared_sources_t *sources, const char *key)
+    TB_REQUIRES(sources->mutex)
 {
   tb__shared_source_t *shared = sources->first;
   while (shared && strcmp(shared->key, key) != 0)
@@ -160,8 +159,7 @@ tb_status_t tb__shared_source_acquire(tb__shared_sources_t *sources, const char 
 /* Takes one off the list that nobody uses: the oldest of too many, or one that is not to be kept.
  */
 static tb__shared_source_t *superfluous_take(tb__shared_sources_t *sources)
-    TB_REQUIRES(sources->mutex);
-static tb__shared_source_t *superfluous_take(tb__shared_sources_t *sources)
+    TB_REQUIRES(sources->mutex)
 {
   tb__shared_source_t **superfluous = NULL;
   unsigned unused = 0;

@@ -22,8 +22,7 @@ static tb__waiting_tick_t *waiting_tick(tb__tick_queue_t *queue, uint32_t index)
 }
 
 /* Whether one that waits, or is being dispatched, is more than the passing of time. */
-static bool has_jump_locked(tb__tick_queue_t *queue) TB_REQUIRES(queue->mutex);
-static bool has_jump_locked(tb__tick_queue_t *queue)
+static bool has_jump_locked(tb__tick_queue_t *queue) TB_REQUIRES(queue->mutex)
 {
   for (uint32_t i = 0; i < queue->count; i++)
     if (!waiting_tick(queue, i)->small_step) return true;
@@ -32,8 +31,7 @@ static bool has_jump_locked(tb__tick_queue_t *queue)
 
 /* These two under the queue's mutex, so that one is not undone by the other. */
 static void announce_locked(tb__tick_queue_t *queue, tb__waiting_tick_t *tick)
-    TB_REQUIRES(queue->mutex);
-static void announce_locked(tb__tick_queue_t *queue, tb__waiting_tick_t *tick)
+    TB_REQUIRES(queue->mutex)
 {
   if (tick->announced || queue->overloaded) return;
   tick->announced = true;
@@ -42,8 +40,7 @@ static void announce_locked(tb__tick_queue_t *queue, tb__waiting_tick_t *tick)
   tb__timeline_announce(queue->timeline);
 }
 
-static void end_announced_locked(tb__tick_queue_t *queue) TB_REQUIRES(queue->mutex);
-static void end_announced_locked(tb__tick_queue_t *queue)
+static void end_announced_locked(tb__tick_queue_t *queue) TB_REQUIRES(queue->mutex)
 {
   for (uint32_t i = 0; i < queue->count; i++)
     waiting_tick(queue, i)->announced = false;
@@ -52,8 +49,7 @@ static void end_announced_locked(tb__tick_queue_t *queue)
 }
 
 /* The first has been dispatched. */
-static void remove_first_locked(tb__tick_queue_t *queue) TB_REQUIRES(queue->mutex);
-static void remove_first_locked(tb__tick_queue_t *queue)
+static void remove_first_locked(tb__tick_queue_t *queue) TB_REQUIRES(queue->mutex)
 {
   bool announced = waiting_tick(queue, 0)->announced;
   queue->first = (queue->first + 1) % TB__TICK_QUEUE_SIZE;
@@ -162,8 +158,7 @@ void tb__tick_queue_fini(tb__tick_queue_t *queue)
 /* The first is being dispatched: only those behind it may still change. What time does as it
  * passes holds up nobody, but behind a jump it is part of what readers wait for. */
 static void enqueue_locked(tb__tick_queue_t *queue, int64_t time_ns, bool small_step)
-    TB_REQUIRES(queue->mutex);
-static void enqueue_locked(tb__tick_queue_t *queue, int64_t time_ns, bool small_step)
+    TB_REQUIRES(queue->mutex)
 {
   bool full = queue->count == TB__TICK_QUEUE_SIZE;
   tb__waiting_tick_t *last = queue->count > 0 ? waiting_tick(queue, queue->count - 1) : NULL;

@@ -73,8 +73,7 @@ static bool is_foreign(const shm_source_t *self)
 }
 
 /* The timeline stands where the page was, as far as anyone can have seen; nobody waited for it. */
-TB_NO_THREAD_ANALYSIS
-static void set_time(shm_source_t *self, int64_t time_ns)
+static void set_time(shm_source_t *self, int64_t time_ns) TB_REQUIRES(self->timeline->mutex)
 {
   if (self->timeline->time_ns == 0 || time_ns == 0 || time_ns == self->timeline->time_ns) return;
   self->timeline->time_ns = time_ns;
@@ -83,8 +82,7 @@ static void set_time(shm_source_t *self, int64_t time_ns)
 
 /* A jump starts from the last time of the epoch that was dispatched last: nobody in this process
  * could read a later one. */
-TB_NO_THREAD_ANALYSIS
-static void enter_epoch(shm_source_t *self)
+static void enter_epoch(shm_source_t *self) TB_REQUIRES(self->timeline->mutex)
 {
   atomic_store(&self->view->settled_epoch, TB__PAGE_NO_EPOCH); /* before looking at marks */
   tb__timeline_overtake_readers_locked(self->timeline);
@@ -94,8 +92,7 @@ static void enter_epoch(shm_source_t *self)
 }
 
 /* Time has gone back, and is not below where it was. */
-TB_NO_THREAD_ANALYSIS
-static void renew_epoch(shm_source_t *self)
+static void renew_epoch(shm_source_t *self) TB_REQUIRES(self->timeline->mutex)
 {
   self->timeline->epoch = tb__epoch_take();
   tb__timeline_publish_locked(self->timeline);
@@ -103,6 +100,7 @@ static void renew_epoch(shm_source_t *self)
 
 /* False: nonsense. */
 static bool page_look(shm_source_t *self, bool *out_same, int64_t *out_ns)
+    TB_REQUIRES(self->timeline->mutex)
 {
   do {
     if (!tb__page_load(self->page, &self->copy)) return false;
@@ -125,6 +123,7 @@ static tb_anchor_t steer(tb__pilot_t *base, int64_t time_ns, int64_t steady_ns)
 {
   shm_pilot_t *pilot = (shm_pilot_t *)base;
   shm_source_t *self = pilot->self;
+  tb__timeline_assert_locked(self->timeline);
   bool same;
   int64_t now_ns;
   pilot->before = self->copy;

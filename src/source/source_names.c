@@ -39,8 +39,7 @@ static const tb__source_name_t *find_built_in(const char *prefix, size_t length)
 }
 
 /* Where the entry hangs, or would hang. */
-static registered_t **find_registered_locked(const char *prefix, size_t length) TB_REQUIRES(mutex);
-static registered_t **find_registered_locked(const char *prefix, size_t length)
+static registered_t **find_registered_locked(const char *prefix, size_t length) TB_REQUIRES(mutex)
 {
   registered_t **place = &registered;
   while (*place && !prefix_is(&(*place)->name, prefix, length))

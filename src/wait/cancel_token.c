@@ -25,8 +25,7 @@ tb_status_t tb_cancel_token_create(tb_cancel_token_t **out)
   return TB_OK;
 }
 
-static void mark_members_locked(tb_cancel_token_t *token, uint32_t mark) TB_REQUIRES(token->mutex);
-static void mark_members_locked(tb_cancel_token_t *token, uint32_t mark)
+static void mark_members_locked(tb_cancel_token_t *token, uint32_t mark) TB_REQUIRES(token->mutex)
 {
   for (tb__sleeper_t *member = token->members; member; member = member->token_next)
     tb__sleeper_mark(member, mark);

@@ -129,7 +129,8 @@ static void test_S5_reset_does_not_undo_a_cancel_for_those_who_waited(void **sta
     start(&s[i]);
   }
   /* nobody can look before it is all over */
-  tb_timeline_t *timeline = tb__clock_lock(f->clock);
+  tb_timeline_t *timeline;
+  tb__clock_lock(f->clock, &timeline);
   tb_cancel_token_cancel(f->token);
   tb_cancel_token_reset(f->token);
   tb__clock_unlock(timeline);
@@ -170,14 +171,14 @@ static void test_S5_cancelled_comes_before_jump_due_and_limit(void **state)
 }
 
 /* A sleeper that a tick has taken, but that has not left yet. */
-TB_NO_THREAD_ANALYSIS
 static void test_S5_cancelled_after_due_but_before_it_left(void **state)
 {
   fixture_t *f = *state;
   sleeping_t s = {.clock = f->clock, .for_ns = S, .options.token = f->token};
   start(&s);
   tb__waiter_t *to_wake = NULL;
-  tb_timeline_t *timeline = tb__clock_lock(f->clock);
+  tb_timeline_t *timeline;
+  tb__clock_lock(f->clock, &timeline);
   timeline->time_ns = 101 * S;
   tb__waiters_collect_due_locked(timeline, &to_wake);
   tb__clock_unlock(timeline);
@@ -207,7 +208,8 @@ static void test_L1_destroying_a_token_ends_its_waits_and_waits_for_them(void **
     s[i] = (sleeping_t){.clock = f->clock, .for_ns = S, .options.token = token};
     start(&s[i]);
   }
-  tb_timeline_t *timeline = tb__clock_lock(f->clock); /* they cannot leave */
+  tb_timeline_t *timeline;
+  tb__clock_lock(f->clock, &timeline); /* they cannot leave */
   pthread_create(&destroyer, NULL, destroy_token, token);
   for (const tb__waiter_t *w = f->clock->waiters; w; w = w->clock_next)
     while (!atomic_load(&((const tb__sleeper_t *)w)->marks))

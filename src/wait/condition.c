@@ -42,11 +42,11 @@ tb_status_t tb_steady_cond_create(tb_steady_clock_t *clock, tb_steady_cond_t **o
   return clock && out ? cond_create(&clock->core, out) : TB_ERR_INVALID;
 }
 
-TB_NO_THREAD_ANALYSIS
 static tb_status_t cond_close(tb_cond_t *cond, int64_t limit_ns)
 {
   tb__waiter_t *to_wake = NULL;
-  tb_timeline_t *timeline = tb__clock_lock(cond->clock);
+  tb_timeline_t *timeline;
+  tb__clock_lock(cond->clock, &timeline);
   tb__sleeper_queue_close_locked(&cond->queue, &to_wake);
   tb__clock_unlock(timeline);
   tb__waiters_wake(to_wake);
@@ -130,26 +130,26 @@ tb_status_t tb_steady_cond_wait_for(tb_steady_cond_t *cond, pthread_mutex_t *mut
               : TB_ERR_INVALID;
 }
 
-TB_NO_THREAD_ANALYSIS
 tb_status_t tb_cond_signal(tb_cond_t *cond)
 {
   if (!cond) return TB_ERR_INVALID;
   if (tb__is_forked()) return TB_ERR_FORKED;
   tb__waiter_t *to_wake = NULL;
-  tb_timeline_t *timeline = tb__clock_lock(cond->clock);
+  tb_timeline_t *timeline;
+  tb__clock_lock(cond->clock, &timeline);
   tb__sleeper_signal_locked(&cond->queue, &to_wake);
   tb__clock_unlock(timeline);
   tb__waiters_wake(to_wake);
   return TB_OK;
 }
 
-TB_NO_THREAD_ANALYSIS
 tb_status_t tb_cond_broadcast(tb_cond_t *cond)
 {
   if (!cond) return TB_ERR_INVALID;
   if (tb__is_forked()) return TB_ERR_FORKED;
   tb__waiter_t *to_wake = NULL;
-  tb_timeline_t *timeline = tb__clock_lock(cond->clock);
+  tb_timeline_t *timeline;
+  tb__clock_lock(cond->clock, &timeline);
   while (tb__sleeper_signal_locked(&cond->queue, &to_wake)) {
   }
   tb__clock_unlock(timeline);

@@ -28,7 +28,8 @@ typedef struct handler_scene {
 
 static bool is_leaving(const handler_scene_t *scene)
 {
-  tb_timeline_t *timeline = tb__clock_lock(scene->clock);
+  tb_timeline_t *timeline;
+  tb__clock_lock(scene->clock, &timeline);
   bool leaving = scene->handler->leaving;
   tb__clock_unlock(timeline);
   return leaving;
@@ -157,7 +158,8 @@ typedef struct closing {
 
 static bool is_closed(const tb_clock_t *clock)
 {
-  tb_timeline_t *timeline = tb__clock_lock(clock);
+  tb_timeline_t *timeline;
+  tb__clock_lock(clock, &timeline);
   bool closed = clock->closed;
   tb__clock_unlock(timeline);
   return closed;

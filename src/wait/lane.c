@@ -14,8 +14,7 @@ bool tb__lane_now_key_locked(const tb__lane_t *lane, const tb_timeline_t *timeli
 }
 
 /* The calls that are due are owed to whoever has moved time, and paid when they have been made. */
-TB_NO_THREAD_ANALYSIS
-static void lane_owe(tb__lane_t *lane, const tb_timeline_t *timeline)
+static void lane_owe(tb__lane_t *lane, const tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex)
 {
   tb__activity_t *activity = tb__timeline_activity_locked(timeline);
   if (lane->owes) {
@@ -39,7 +38,6 @@ static void alarm_set(tb__lane_t *lane, int64_t when_ns)
   tb__poll_alarm_set(&lane->alarm, when_ns);
 }
 
-TB_NO_THREAD_ANALYSIS
 void tb__lane_rearm_locked(tb__lane_t *lane, tb_timeline_t *timeline)
 {
   if (lane->closed || lane->in_run) return;
@@ -70,7 +68,9 @@ void tb__lane_rearm_locked(tb__lane_t *lane, tb_timeline_t *timeline)
 static bool lane_due(tb__waiter_t *waiter)
 {
   tb__lane_t *lane = (tb__lane_t *)waiter;
-  lane_owe(lane, tb__clock_timeline(waiter->clock));
+  tb_timeline_t *timeline;
+  tb__clock_timeline_locked(waiter->clock, &timeline);
+  lane_owe(lane, timeline);
   tb__timer_queue_signal(lane->queue);
   return false;
 }
@@ -144,24 +144,26 @@ static void lane_float(tb__lane_t *lane)
     tb__lane_timer(lane, tb__heap_id(&lane->heap.entries[i]))->floating = true;
 }
 
-TB_NO_THREAD_ANALYSIS
 static bool lane_jumped(tb__waiter_t *waiter, const tb_jump_t *jump)
 {
   tb__lane_t *lane = (tb__lane_t *)waiter;
+  tb_timeline_t *timeline;
+  tb__clock_timeline_locked(waiter->clock, &timeline);
   if (jump->kind != TB_JUMP_STARTED && jump->kind != TB_JUMP_BACKWARD) return false;
   tb__lane_admit_late_locked(lane);
   if (jump->kind == TB_JUMP_STARTED)
     lane_begin(lane, jump->after.ns);
   else
     lane_rebase(lane, jump->after.ns);
-  tb__lane_rearm_locked(lane, tb__clock_timeline(waiter->clock));
+  tb__lane_rearm_locked(lane, timeline);
   return false;
 }
 
-TB_NO_THREAD_ANALYSIS
 static bool lane_moved(tb__waiter_t *waiter, const tb_jump_t *jump)
 {
   tb__lane_t *lane = (tb__lane_t *)waiter;
+  tb_timeline_t *timeline;
+  tb__clock_timeline_locked(waiter->clock, &timeline);
   tb__lane_admit_late_locked(lane);
   if (jump->before.ns == 0) {
     if (jump->after.ns != 0) lane_begin(lane, jump->after.ns);
@@ -169,13 +171,15 @@ static bool lane_moved(tb__waiter_t *waiter, const tb_jump_t *jump)
     lane_shift(lane, jump->after.ns - jump->before.ns);
     if (jump->after.ns == 0) lane_float(lane);
   }
-  tb__lane_rearm_locked(lane, tb__clock_timeline(waiter->clock));
+  tb__lane_rearm_locked(lane, timeline);
   return false;
 }
 
 static bool lane_closed(tb__waiter_t *waiter)
 {
   tb__lane_t *lane = (tb__lane_t *)waiter;
+  tb_timeline_t *timeline;
+  tb__clock_timeline_locked(waiter->clock, &timeline);
   tb__lane_admit_late_locked(lane);
   while (lane->heap.size) {
     tb_timer_t *timer = tb__lane_timer(lane, tb__heap_id(&lane->heap.entries[lane->heap.size - 1]));
@@ -186,7 +190,7 @@ static bool lane_closed(tb__waiter_t *waiter)
   tb__poll_alarm_fini(&lane->alarm);
   tb__lane_pay_locked(lane);
   atomic_store(&lane->closed, true);
-  tb__clock_remove_waiter_locked(waiter->clock, tb__clock_timeline(waiter->clock), waiter);
+  tb__clock_remove_waiter_locked(waiter->clock, timeline, waiter);
   return false;
 }
 
@@ -197,7 +201,6 @@ static const tb__waiter_ops_t lane_ops = {
     .closed = lane_closed,
 };
 
-TB_NO_THREAD_ANALYSIS
 static tb_status_t lane_create(tb_timer_queue_t *queue, tb_clock_t *clock, tb__lane_t **out)
 {
   tb__lane_t *lane = calloc(1, sizeof *lane);
@@ -215,7 +218,8 @@ static tb_status_t lane_create(tb_timer_queue_t *queue, tb_clock_t *clock, tb__l
   lane->alarm_ns = INT64_MAX;
   lane->first_free = lane->first_late = lane->last_late = TB__NO_TIMER;
   tb__clock_ref(clock);
-  tb_timeline_t *timeline = tb__clock_lock(clock);
+  tb_timeline_t *timeline;
+  tb__clock_lock(clock, &timeline);
   bool closed = clock->closed;
   atomic_init(&lane->closed, closed);
   if (!closed) {
@@ -253,10 +257,10 @@ tb_status_t tb__lane_get(tb_timer_queue_t *queue, tb_clock_t *clock, tb__lane_t 
   return status;
 }
 
-TB_NO_THREAD_ANALYSIS
 void tb__lane_destroy(tb__lane_t *lane)
 {
-  tb_timeline_t *timeline = tb__clock_lock(lane->clock);
+  tb_timeline_t *timeline;
+  tb__clock_lock(lane->clock, &timeline);
   if (!lane->closed && !tb__is_forked())
     tb__clock_remove_waiter_locked(lane->clock, timeline, &lane->waiter);
   tb__lane_pay_locked(lane);

@@ -34,7 +34,6 @@ typedef struct pace {
 } pace_t;
 
 /* A first period that starts now. */
-TB_NO_THREAD_ANALYSIS
 static tb_status_t rate_anchor(tb_rate_t *rate)
 {
   tb_timeline_t *timeline;
@@ -130,8 +129,8 @@ static void rate_leave(tb_rate_t *rate)
 }
 
 /* What this call waits for, and what the next one will. */
-TB_NO_THREAD_ANALYSIS
 static void pace_plan(tb__sleeper_t *sleeper, const tb_timeline_t *timeline)
+    TB_REQUIRES(timeline->mutex)
 {
   pace_t *pace = (pace_t *)sleeper;
   const tb_rate_t *rate = pace->rate;

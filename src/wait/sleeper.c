@@ -48,23 +48,26 @@ static void queue_remove_locked(tb__sleeper_t *sleeper)
 static void unlist_locked(tb__sleeper_t *sleeper)
 {
   if (sleeper->enlisted) {
-    tb__clock_remove_waiter_locked(sleeper->clock, tb__clock_timeline(sleeper->clock),
-                                   &sleeper->waiter);
+    tb_timeline_t *timeline;
+    tb__clock_timeline_locked(sleeper->clock, &timeline);
+    tb__clock_remove_waiter_locked(sleeper->clock, timeline, &sleeper->waiter);
     sleeper->counted_on->sleepers--;
   }
   sleeper->enlisted = false;
   queue_remove_locked(sleeper);
 }
 
-TB_NO_THREAD_ANALYSIS
 bool tb__sleeper_claim(tb__waiter_t *waiter, tb_status_t result)
 {
   tb__sleeper_t *sleeper = (tb__sleeper_t *)waiter;
   unlist_locked(sleeper);
   sleeper->claimed = true;
   sleeper->result = result;
-  if (result != TB_ERR_CLOSED)
-    sleeper->owes = tb__timeline_activity_locked(tb__clock_timeline(sleeper->clock));
+  if (result != TB_ERR_CLOSED) {
+    tb_timeline_t *timeline;
+    tb__clock_timeline_locked(sleeper->clock, &timeline);
+    sleeper->owes = tb__timeline_activity_locked(timeline);
+  }
   if (sleeper->owes) tb__activity_owe(sleeper->owes);
   return true;
 }
@@ -75,8 +78,8 @@ static bool sleeper_due(tb__waiter_t *waiter)
 }
 
 /* Counts the period anew from the current time of the timeline, which has just been set. */
-TB_NO_THREAD_ANALYSIS
 static void repace_locked(tb__sleeper_t *sleeper, const tb_timeline_t *timeline)
+    TB_REQUIRES(timeline->mutex)
 {
   uint64_t elapsed = tb__timeline_elapsed_locked(timeline);
   sleeper->waiter.deadline = elapsed + (uint64_t)sleeper->goal_ns;
@@ -86,7 +89,6 @@ static void repace_locked(tb__sleeper_t *sleeper, const tb_timeline_t *timeline)
   sleeper->epoch = tb_clock_epoch(sleeper->clock);
 }
 
-TB_NO_THREAD_ANALYSIS
 static bool sleeper_jumped(tb__waiter_t *waiter, const tb_jump_t *jump)
 {
   tb__sleeper_t *sleeper = (tb__sleeper_t *)waiter;
@@ -95,7 +97,8 @@ static bool sleeper_jumped(tb__waiter_t *waiter, const tb_jump_t *jump)
   if (jump->kind == TB_JUMP_FORWARD && jump->delta.ns >= waiter->forward_min)
     return tb__sleeper_claim(waiter, TB_ERR_JUMP_FORWARD);
   if (jump->kind == TB_JUMP_BACKWARD && sleeper->goal == TB__GOAL_PACE) {
-    tb_timeline_t *timeline = tb__clock_timeline(waiter->clock);
+    tb_timeline_t *timeline;
+    tb__clock_timeline_locked(waiter->clock, &timeline);
     tb__waiter_unqueue_locked(timeline, waiter);
     repace_locked(sleeper, timeline);
     tb__waiter_queue_locked(timeline, waiter);
@@ -163,8 +166,8 @@ static tb__deadline_t alarm_for(tb__sleeper_t *sleeper, const tb_timeline_t *tim
   return (tb__deadline_t){TB__DEADLINE_STEADY, due_ns};
 }
 
-TB_NO_THREAD_ANALYSIS
 static bool is_due_locked(tb__sleeper_t *sleeper, const tb_timeline_t *timeline)
+    TB_REQUIRES(timeline->mutex)
 {
   if (sleeper->goal == TB__GOAL_STATE) return tb__state_is_reached_locked(sleeper, timeline);
   if (sleeper->goal == TB__GOAL_START) return tb__timeline_time_locked(timeline) != 0;
@@ -185,8 +188,8 @@ static bool wants_watch(const tb__sleeper_t *sleeper, const tb_timeline_t *timel
          sleeper->limit_ns != INT64_MAX && !sleeper->for_ever;
 }
 
-TB_NO_THREAD_ANALYSIS
 static void watch_locked(tb__sleeper_t *sleeper, tb_timeline_t *timeline)
+    TB_REQUIRES(timeline->mutex)
 {
   if (sleeper->goal == TB__GOAL_STATE) {
     tb__state_watch_locked(sleeper, timeline);
@@ -197,12 +200,12 @@ static void watch_locked(tb__sleeper_t *sleeper, tb_timeline_t *timeline)
   if (!wanted) tb__waiter_unwatch_locked(timeline, &sleeper->waiter);
 }
 
-TB_NO_THREAD_ANALYSIS
 static bool sleeper_moved(tb__waiter_t *waiter, const tb_jump_t *jump)
 {
   (void)jump;
   tb__sleeper_t *sleeper = (tb__sleeper_t *)waiter;
-  tb_timeline_t *timeline = tb__clock_timeline(waiter->clock);
+  tb_timeline_t *timeline;
+  tb__clock_timeline_locked(waiter->clock, &timeline);
   sleeper->counted_on->sleepers--;
   sleeper->counted_on = timeline;
   timeline->sleepers++;
@@ -235,8 +238,8 @@ static const tb__waiter_ops_t sleeper_ops = {
 };
 
 /* Sets the deadline from the moment at which the wait begins. */
-TB_NO_THREAD_ANALYSIS
 static void begin_locked(tb__sleeper_t *sleeper, const tb_timeline_t *timeline)
+    TB_REQUIRES(timeline->mutex)
 {
   tb__waiter_t *waiter = &sleeper->waiter;
   int64_t goal_ns = sleeper->goal_ns;
@@ -259,8 +262,8 @@ static void begin_locked(tb__sleeper_t *sleeper, const tb_timeline_t *timeline)
   }
 }
 
-TB_NO_THREAD_ANALYSIS
 static void enlist_locked(tb__sleeper_t *sleeper, tb_timeline_t *timeline)
+    TB_REQUIRES(timeline->mutex)
 {
   tb__clock_add_waiter_locked(sleeper->clock, &sleeper->waiter);
   if (timeline->kind == TB__TIMELINE_ROS && !sleeper->for_ever)
@@ -273,8 +276,8 @@ static void enlist_locked(tb__sleeper_t *sleeper, tb_timeline_t *timeline)
 }
 
 /* Goes to sleep, if there is anything to wait for. */
-TB_NO_THREAD_ANALYSIS
 static bool enter_locked(tb__sleeper_t *sleeper, tb_timeline_t *timeline, tb__deadline_t *out_alarm)
+    TB_REQUIRES(timeline->mutex)
 {
   *out_alarm = TB__NO_DEADLINE;
   if (sleeper->claimed) return true; /* signalled on the way; the word follows */
@@ -295,10 +298,10 @@ static bool enter_locked(tb__sleeper_t *sleeper, tb_timeline_t *timeline, tb__de
 }
 
 /* Looks after an alarm, a change or a mark. True when the wait is over; else when to look again. */
-TB_NO_THREAD_ANALYSIS
 static bool look(tb__sleeper_t *sleeper, tb__deadline_t *out_alarm)
 {
-  tb_timeline_t *timeline = tb__clock_lock(sleeper->clock);
+  tb_timeline_t *timeline;
+  tb__clock_lock(sleeper->clock, &timeline);
   bool over = false;
   if (sleeper->claimed) { /* WORD_DONE is on its way, or there */
     uint32_t look_word = WORD_LOOK;
@@ -405,10 +408,10 @@ tb_status_t tb__sleeper_init(tb__sleeper_t *sleeper, tb_clock_t *clock, tb__goal
 /* Gets on the queue, and on the clock too unless a jump is in progress: that must not be waited for
  * with the user's mutex held, which its callbacks may want. True when the wait has begun, or is not
  * needed. */
-TB_NO_THREAD_ANALYSIS
 static bool enter_queue(tb__sleeper_t *sleeper, tb__deadline_t *out_alarm)
 {
-  tb_timeline_t *timeline = tb__clock_lock(sleeper->clock);
+  tb_timeline_t *timeline;
+  tb__clock_lock(sleeper->clock, &timeline);
   bool entered = tb__clock_is_settled_locked(sleeper->clock, timeline);
   queue_add_locked(sleeper);
   sleeper->waited = !entered || enter_locked(sleeper, timeline, out_alarm);
@@ -421,17 +424,16 @@ static bool enter_queue(tb__sleeper_t *sleeper, tb__deadline_t *out_alarm)
 }
 
 /* The jump took too long. False: signalled meanwhile, so that the word follows. */
-TB_NO_THREAD_ANALYSIS
 static bool turn_back(tb__sleeper_t *sleeper)
 {
-  tb_timeline_t *timeline = tb__clock_lock(sleeper->clock);
+  tb_timeline_t *timeline;
+  tb__clock_lock(sleeper->clock, &timeline);
   bool claimed = sleeper->claimed;
   if (!claimed) unlist_locked(sleeper);
   tb__clock_unlock(timeline);
   return !claimed;
 }
 
-TB_NO_THREAD_ANALYSIS
 static tb_status_t sleep_through(tb__sleeper_t *sleeper)
 {
   tb__deadline_t alarm = TB__NO_DEADLINE;
@@ -439,10 +441,11 @@ static tb_status_t sleep_through(tb__sleeper_t *sleeper)
     tb_timeline_t *timeline;
     tb_status_t status =
         tb__clock_lock_settled_within(sleeper->clock, sleeper->limit_ns, &timeline);
-    if (status && turn_back(sleeper)) return status;
     if (!status) {
       sleeper->waited = enter_locked(sleeper, timeline, &alarm);
       tb__clock_unlock(timeline);
+    } else if (turn_back(sleeper)) {
+      return status;
     }
   }
   if (!sleeper->waited) return sleeper->result;

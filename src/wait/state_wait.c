@@ -10,9 +10,7 @@
 
 /* False: a jump or a change of source is in progress, and tells at its end. */
 static bool state_ask_locked(const tb_clock_t *clock, const tb_timeline_t *timeline,
-                             tb__told_state_t *out) TB_REQUIRES(timeline->mutex);
-static bool state_ask_locked(const tb_clock_t *clock, const tb_timeline_t *timeline,
-                             tb__told_state_t *out)
+                             tb__told_state_t *out) TB_REQUIRES(timeline->mutex)
 {
   if (atomic_load(&clock->word) & TB__WORD_CHANGING) return false;
   if (timeline->kind == TB__TIMELINE_ROS) return tb__timeline_told_state_locked(timeline, out);
@@ -21,9 +19,8 @@ static bool state_ask_locked(const tb_clock_t *clock, const tb_timeline_t *timel
 }
 
 /* True when it is one of those that are waited for. */
-TB_NO_THREAD_ANALYSIS
 static bool note_locked(tb__sleeper_t *sleeper, const tb_timeline_t *timeline,
-                        const tb__told_state_t *told)
+                        const tb__told_state_t *told) TB_REQUIRES(timeline->mutex)
 {
   sleeper->told = *told;
   if (!(sleeper->states & TB_CLOCK_STATE_BIT(told->state))) return false;
@@ -81,11 +78,11 @@ tb__deadline_t tb__state_alarm(const tb__sleeper_t *sleeper, tb__deadline_t limi
   return (tb__deadline_t){TB__DEADLINE_STEADY, stall_ns};
 }
 
-TB_NO_THREAD_ANALYSIS
 static bool state_told(tb__waiter_t *waiter, const tb__told_state_t *told)
 {
   tb__sleeper_t *sleeper = (tb__sleeper_t *)waiter;
-  tb_timeline_t *timeline = tb__clock_timeline(sleeper->clock);
+  tb_timeline_t *timeline;
+  tb__clock_timeline_locked(sleeper->clock, &timeline);
   if (atomic_load(&sleeper->clock->word) & TB__WORD_CHANGING) return false;
   bool earlier = told->stall_ns < sleeper->told.stall_ns;
   if (told->state == sleeper->told.state && !earlier) return false;
@@ -96,12 +93,12 @@ static bool state_told(tb__waiter_t *waiter, const tb__told_state_t *told)
 }
 
 /* To another timeline, or to another time of the same one. */
-TB_NO_THREAD_ANALYSIS
 static bool state_moved(tb__waiter_t *waiter, const tb_jump_t *jump)
 {
   (void)jump;
   tb__sleeper_t *sleeper = (tb__sleeper_t *)waiter;
-  tb_timeline_t *timeline = tb__clock_timeline(waiter->clock);
+  tb_timeline_t *timeline;
+  tb__clock_timeline_locked(waiter->clock, &timeline);
   sleeper->counted_on->sleepers--;
   sleeper->counted_on = timeline;
   timeline->sleepers++;
@@ -110,11 +107,11 @@ static bool state_moved(tb__waiter_t *waiter, const tb_jump_t *jump)
   return false;
 }
 
-TB_NO_THREAD_ANALYSIS
 static void state_settled(tb__waiter_t *waiter)
 {
   tb__told_state_t told;
-  tb_timeline_t *timeline = tb__clock_timeline(waiter->clock);
+  tb_timeline_t *timeline;
+  tb__clock_timeline_locked(waiter->clock, &timeline);
   if (!state_ask_locked(waiter->clock, timeline, &told)) return;
   if (state_told(waiter, &told)) tb__sleeper_wake(waiter);
 }

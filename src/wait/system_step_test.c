@@ -129,12 +129,13 @@ static void test_S2_no_step_moves_sleep_for(void **state)
   nap.options.token = stage->token;
   nap.options.limit.ns = 5 * HOUR;
   nap_begin(&nap);
-  tb_timeline_t *timeline = tb__clock_lock(stage->clock);
+  tb_timeline_t *timeline;
+  tb__clock_lock(stage->clock, &timeline);
   uint64_t deadline = stage->clock->waiters->deadline;
   tb__clock_unlock(timeline);
   wall_step(2 * HOUR);
   wall_step(-4 * HOUR);
-  timeline = tb__clock_lock(stage->clock);
+  tb__clock_lock(stage->clock, &timeline);
   assert_non_null(stage->clock->waiters);
   assert_true(stage->clock->waiters->deadline == deadline);
   tb__clock_unlock(timeline);
@@ -285,7 +286,8 @@ static void *pace_run(void *argument)
 
 static uint64_t first_deadline(const tb_clock_t *clock)
 {
-  tb_timeline_t *timeline = tb__clock_lock(clock);
+  tb_timeline_t *timeline;
+  tb__clock_lock(clock, &timeline);
   uint64_t deadline = clock->waiters->deadline;
   tb__clock_unlock(timeline);
   return deadline;

@@ -2,7 +2,6 @@
 #include "platform/time.h"
 #include "wait/timer_queue.h"
 
-TB_NO_THREAD_ANALYSIS
 static tb_status_t timer_create_on(tb_timer_queue_t *queue, tb_clock_t *clock,
                                    const tb_timer_t *model, const tb__timer_rest_t *rest,
                                    tb_timer_t **out)
@@ -11,7 +10,8 @@ static tb_status_t timer_create_on(tb_timer_queue_t *queue, tb_clock_t *clock,
   tb__lane_t *lane;
   tb_status_t status = tb__lane_get(queue, clock, &lane);
   if (status) return status;
-  tb_timeline_t *timeline = tb__clock_lock(clock);
+  tb_timeline_t *timeline;
+  tb__clock_lock(clock, &timeline);
   uint32_t id;
   status = tb__lane_take_id_locked(lane, &id);
   if (!status) {
@@ -85,8 +85,8 @@ static void timer_stop_locked(tb_timer_t *timer)
     tb__timer_park_locked(timer);
 }
 
-TB_NO_THREAD_ANALYSIS
 static void timer_start_locked(tb_timer_t *timer, const tb_timeline_t *timeline)
+    TB_REQUIRES(timeline->mutex)
 {
   tb__lane_t *lane = timer->lane;
   int64_t now_ns, key;
@@ -107,7 +107,6 @@ static void timer_start_locked(tb_timer_t *timer, const tb_timeline_t *timeline)
   }
 }
 
-TB_NO_THREAD_ANALYSIS
 tb_status_t tb_timer_start(tb_timer_t *timer)
 {
   if (!timer) return TB_ERR_INVALID;
@@ -125,13 +124,13 @@ tb_status_t tb_timer_start(tb_timer_t *timer)
   return status;
 }
 
-TB_NO_THREAD_ANALYSIS
 tb_status_t tb_timer_stop(tb_timer_t *timer)
 {
   if (!timer) return TB_ERR_INVALID;
   if (tb__is_forked()) return TB_ERR_FORKED;
   tb__lane_t *lane = timer->lane;
-  tb_timeline_t *timeline = tb__clock_lock(lane->clock);
+  tb_timeline_t *timeline;
+  tb__clock_lock(lane->clock, &timeline);
   bool destroyed = timer->destroyed;
   if (!destroyed) {
     timer_stop_locked(timer);
@@ -156,7 +155,6 @@ static tb_status_t wait_for_call(tb_timer_queue_t *queue, uint32_t ended, tb_dur
   return TB_OK;
 }
 
-TB_NO_THREAD_ANALYSIS
 tb_status_t tb_timer_stop_wait(tb_timer_t *timer, tb_duration_t limit)
 {
   if (!timer || limit.ns < 0) return TB_ERR_INVALID;
@@ -166,7 +164,8 @@ tb_status_t tb_timer_stop_wait(tb_timer_t *timer, tb_duration_t limit)
   tb_timer_queue_t *queue = lane->queue;
   tb_status_t status = TB_OK;
   atomic_fetch_add(&queue->call_waiters, 1);
-  tb_timeline_t *timeline = tb__clock_lock(lane->clock);
+  tb_timeline_t *timeline;
+  tb__clock_lock(lane->clock, &timeline);
   bool executing = timer->executing;
   uint32_t ended = atomic_load(&queue->calls_ended);
   if (timer->destroyed) {
@@ -183,12 +182,12 @@ tb_status_t tb_timer_stop_wait(tb_timer_t *timer, tb_duration_t limit)
   return status;
 }
 
-TB_NO_THREAD_ANALYSIS
 tb_status_t tb_timer_set_period(tb_timer_t *timer, tb_duration_t period)
 {
   if (!timer || period.ns <= 0) return TB_ERR_INVALID;
   if (tb__is_forked()) return TB_ERR_FORKED;
-  tb_timeline_t *timeline = tb__clock_lock(timer->lane->clock);
+  tb_timeline_t *timeline;
+  tb__clock_lock(timer->lane->clock, &timeline);
   tb_status_t status = TB_OK;
   if (timer->destroyed)
     status = TB_ERR_CLOSED;
@@ -200,11 +199,11 @@ tb_status_t tb_timer_set_period(tb_timer_t *timer, tb_duration_t period)
   return status;
 }
 
-TB_NO_THREAD_ANALYSIS
 bool tb_timer_is_running(const tb_timer_t *timer)
 {
   if (!timer || tb__is_forked()) return false;
-  tb_timeline_t *timeline = tb__clock_lock(timer->lane->clock);
+  tb_timeline_t *timeline;
+  tb__clock_lock(timer->lane->clock, &timeline);
   bool running = timer->late || tb__timer_is_queued(timer);
   tb__clock_unlock(timeline);
   return running;
@@ -212,9 +211,7 @@ bool tb_timer_is_running(const tb_timer_t *timer)
 
 /* As a time of the clock. */
 static tb_status_t deadline_of_key(const tb__lane_t *lane, const tb_timeline_t *timeline,
-                                   int64_t key, int64_t *out_ns) TB_REQUIRES(timeline->mutex);
-static tb_status_t deadline_of_key(const tb__lane_t *lane, const tb_timeline_t *timeline,
-                                   int64_t key, int64_t *out_ns)
+                                   int64_t key, int64_t *out_ns) TB_REQUIRES(timeline->mutex)
 {
   int64_t now_key, now_ns;
   if (key == INT64_MAX) return TB_ERR_NOT_FOUND;
@@ -223,7 +220,6 @@ static tb_status_t deadline_of_key(const tb__lane_t *lane, const tb_timeline_t *
   return TB_OK;
 }
 
-TB_NO_THREAD_ANALYSIS
 static tb_status_t timer_deadline(const tb_timer_t *timer, int64_t *out_ns)
 {
   const tb__lane_t *lane = timer->lane;
@@ -263,7 +259,6 @@ tb_status_t tb_steady_clock_timer_next_deadline(const tb_timer_t *timer, tb_stea
   return status;
 }
 
-TB_NO_THREAD_ANALYSIS
 static tb_status_t lane_deadline(tb_timer_queue_t *queue, const tb_clock_t *clock, int64_t *out_ns)
 {
   tb__lane_t *lane = tb__lane_find(queue, clock);
@@ -301,12 +296,12 @@ tb_status_t tb_steady_clock_timer_queue_next_deadline(tb_timer_queue_t *queue,
   return status;
 }
 
-TB_NO_THREAD_ANALYSIS
 void tb_timer_destroy(tb_timer_t *timer)
 {
   if (!timer || tb__is_forked()) return; /* its memory is the queue's */
   tb__lane_t *lane = timer->lane;
-  tb_timeline_t *timeline = tb__clock_lock(lane->clock);
+  tb_timeline_t *timeline;
+  tb__clock_lock(lane->clock, &timeline);
   if (!timer->destroyed) { /* else by another thread, while its callback runs, which calls this */
     timer_stop_locked(timer);
     tb__lane_rearm_locked(lane, timeline);

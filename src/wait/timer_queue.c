@@ -172,7 +172,6 @@ static void call_announce_end(tb_timer_queue_t *queue)
 }
 
 /* Sets how far this run goes on each lane: what is due now. */
-TB_NO_THREAD_ANALYSIS
 static tb_status_t lanes_open(tb_timer_queue_t *queue)
 {
   for (tb__lane_t *lane = atomic_load(&queue->lanes); lane; lane = lane->next) {
@@ -191,11 +190,11 @@ static tb_status_t lanes_open(tb_timer_queue_t *queue)
   return TB_OK;
 }
 
-TB_NO_THREAD_ANALYSIS
 static void lanes_close(tb_timer_queue_t *queue)
 {
   for (tb__lane_t *lane = atomic_load(&queue->lanes); lane; lane = lane->next) {
-    tb_timeline_t *timeline = tb__clock_lock(lane->clock);
+    tb_timeline_t *timeline;
+    tb__clock_lock(lane->clock, &timeline);
     tb__lane_admit_late_locked(lane);
     lane->in_run = lane->peek_due = false;
     if (lane->alarm_ns != INT64_MAX) lane->alarm_ns = INT64_MIN; /* gone off or not: set it again */
@@ -224,8 +223,7 @@ static tb__lane_t *lane_choose(tb_timer_queue_t *queue)
 /* Whether the first timer of the lane is the one that it was chosen for, and due now: time may have
  * gone back meanwhile. */
 static bool lane_take_locked(tb__lane_t *lane, const tb_timeline_t *timeline, call_t *call)
-    TB_REQUIRES(timeline->mutex);
-static bool lane_take_locked(tb__lane_t *lane, const tb_timeline_t *timeline, call_t *call)
+    TB_REQUIRES(timeline->mutex)
 {
   int64_t peek_ns = lane->peek_ns, now_key, now_ns;
   uint64_t peek_order = lane->peek_order;
@@ -242,11 +240,11 @@ static bool lane_take_locked(tb__lane_t *lane, const tb_timeline_t *timeline, ca
   return true;
 }
 
-TB_NO_THREAD_ANALYSIS
 static void call_end(call_t *call)
 {
   tb__lane_t *lane = call->timer->lane;
-  tb_timeline_t *timeline = tb__clock_lock(lane->clock);
+  tb_timeline_t *timeline;
+  tb__clock_lock(lane->clock, &timeline);
   call_end_locked(lane, call);
   tb__clock_unlock(timeline);
   call_announce_end(lane->queue);
@@ -254,7 +252,6 @@ static void call_end(call_t *call)
 
 /* Ends the call that was made before and takes the next one, under one lock where both are of one
  * lane. False: nothing is left. */
-TB_NO_THREAD_ANALYSIS
 static bool call_next(tb_timer_queue_t *queue, call_t *call)
 {
   for (;;) {
@@ -265,7 +262,8 @@ static bool call_next(tb_timer_queue_t *queue, call_t *call)
       ends = false;
     }
     if (!lane) return false;
-    tb_timeline_t *timeline = tb__clock_lock(lane->clock);
+    tb_timeline_t *timeline;
+    tb__clock_lock(lane->clock, &timeline);
     if (ends) call_end_locked(lane, call);
     if (!tb__lane_is_settled(lane, timeline)) {
       tb__clock_unlock(timeline);

@@ -219,7 +219,7 @@ uint64_t tb__thread_number(void);
 
 void tb__lane_pay_locked(tb__lane_t *lane);
 /* Waits for the earliest deadline, with the clock's timeline locked. */
-void tb__lane_rearm_locked(tb__lane_t *lane, tb_timeline_t *timeline);
+void tb__lane_rearm_locked(tb__lane_t *lane, tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex);
 
 /* The clock's time as a key; false while nothing can be due because its source has not started. */
 bool tb__lane_now_key_locked(const tb__lane_t *lane, const tb_timeline_t *timeline,
@@ -234,11 +234,11 @@ static inline bool tb__lane_is_settled(const tb__lane_t *lane, const tb_timeline
 }
 
 /* tb__clock_lock_settled, which has to wait only if the clock is found unsettled. */
-TB_NO_THREAD_ANALYSIS
 static inline tb_status_t tb__lane_lock_settled(const tb__lane_t *lane, tb_timeline_t **out)
+    TB_TRY_ACQUIRE(0, (*out)->mutex)
 {
   if (tb__is_forked()) return TB_ERR_FORKED;
-  *out = tb__clock_lock(lane->clock);
+  tb__clock_lock(lane->clock, out);
   if (__builtin_expect(tb__lane_is_settled(lane, *out), 1)) return TB_OK;
   tb__clock_unlock(*out);
   return tb__clock_lock_settled(lane->clock, out);

@@ -37,12 +37,12 @@ void tb__timer_queue_unlist(tb_timer_queue_t *queue)
   tb__mutex_unlock(&list_mutex);
 }
 
-TB_NO_THREAD_ANALYSIS
 void tb__timer_queue_rest(tb_timer_queue_t *queue)
 {
   for (; queue; queue = queue->outer) {
     for (tb__lane_t *lane = atomic_load(&queue->lanes); lane; lane = lane->next) {
-      tb_timeline_t *timeline = tb__clock_lock(lane->clock);
+      tb_timeline_t *timeline;
+      tb__clock_lock(lane->clock, &timeline);
       tb__lane_pay_locked(lane);
       tb__poll_alarm_rest(&lane->alarm);
       tb__clock_unlock(timeline);

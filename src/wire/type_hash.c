@@ -160,8 +160,7 @@ typedef struct registered {
 static tb__mutex_t mutex;
 static registered_t *first_registered TB_GUARDED_BY(mutex);
 
-static registered_t *registered_find(const char *type) TB_REQUIRES(mutex);
-static registered_t *registered_find(const char *type)
+static registered_t *registered_find(const char *type) TB_REQUIRES(mutex)
 {
   registered_t *entry = first_registered;
   while (entry && strcmp(entry->type, type) != 0)
