@@ -118,8 +118,9 @@ TB_API void tb_jump_handler_destroy(tb_jump_handler_t *handler);
 
 /** [any thread] [from callbacks] [blocks, except from a jump callback and the log hook] The same
  * with a limit in steady time, 0: none. TB_ERR_TIMEOUT: the jump still goes on; the handler is not
- * destroyed and will be called as before, unless it was destroyed elsewhere meanwhile (TB_OK then). TB_ERR_CLOSED: it is destroyed already, or another thread
- * waits to do it, while the jump goes on. TB_ERR_INVALID: limit < 0. */
+ * destroyed and will be called as before, unless it was destroyed elsewhere meanwhile (TB_OK then).
+ * TB_ERR_CLOSED: it is destroyed already, or another thread waits to do it, while the jump goes on.
+ * TB_ERR_INVALID: limit < 0. */
 TB_API tb_status_t tb_jump_handler_destroy_within(tb_jump_handler_t *handler, tb_duration_t limit);
 
 TB_END_DECLS
