@@ -2,6 +2,7 @@
 
 #include <sched.h>
 
+#include "base/fork.h"
 #include "held/alarm.h"
 #include "held/parking.h"
 #include "held/wall_step.h"
@@ -46,22 +47,6 @@ static int held_gettime(clockid_t id, struct timespec *out)
   return 0;
 }
 
-/* While time is being taken: no reading of before is later than those of after. */
-static int taking_gettime(clockid_t id, struct timespec *out)
-{
-  gettime_t now;
-  while ((now = atomic_load(&tb__clock_gettime)) == taking_gettime)
-    sched_yield();
-  return now(id, out);
-}
-
-static int64_t read_with(gettime_t gettime, clockid_t id)
-{
-  struct timespec now;
-  gettime(id, &now);
-  return (int64_t)now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
-
 /* After a test has moved steady time beyond that of the kernel: it never goes back. */
 static int ahead_gettime(clockid_t id, struct timespec *out)
 {
@@ -70,6 +55,25 @@ static int ahead_gettime(clockid_t id, struct timespec *out)
   int64_t ns = (int64_t)out->tv_sec * INT64_C(1000000000) + out->tv_nsec;
   *out = timespec_of(ns + atomic_load(&steady_ahead_ns));
   return 0;
+}
+
+/* While time is being taken: no reading of before is later than those of after. In a forked child
+ * nobody is there any more to take it: time goes on. */
+static int taking_gettime(clockid_t id, struct timespec *out)
+{
+  gettime_t now;
+  while ((now = atomic_load(&tb__clock_gettime)) == taking_gettime) {
+    if (tb__is_forked()) return ahead_gettime(id, out);
+    sched_yield();
+  }
+  return now(id, out);
+}
+
+static int64_t read_with(gettime_t gettime, clockid_t id)
+{
+  struct timespec now;
+  gettime(id, &now);
+  return (int64_t)now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
 int64_t tb__steady_ahead_ns(void)

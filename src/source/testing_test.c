@@ -4,12 +4,14 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <timebase/condition.h>
 #include <timebase/generic.h>
 #include <timebase/jump.h>
 #include <timebase/log.h>
 #include <timebase/rate.h>
 #include <timebase/testing.h>
+#include <unistd.h>
 
 #include "held/held_time.h"
 #include "held/pacer.h"
@@ -843,6 +845,41 @@ static void test_X2_holding_and_giving_back_lose_nobody(void **state)
 
 #define ON_OS(test) cmocka_unit_test_setup_teardown(test, setup_os, teardown_os)
 
+/* ---- forks ---- */
+
+static os_fixture_t *forking;
+static pid_t forked;
+static int (*usual_gettime)(clockid_t id, struct timespec *out);
+
+/* Steady time is read in the middle of taking it. */
+static int forking_gettime(clockid_t id, struct timespec *out)
+{
+  os_fixture_t *f = id == CLOCK_MONOTONIC ? forking : NULL;
+  if (!f) return usual_gettime(id, out);
+  forking = NULL;
+  forked = fork();
+  if (forked == 0) {
+    tb_time_t now;
+    tb_steady_time_t steady;
+    alarm(30); /* ends one that would spin */
+    _exit(tb_clock_now(f->system, &now) || now.ns == 0 || tb_steady_clock_now(f->steady, &steady));
+  }
+  return usual_gettime(id, out);
+}
+
+static void test_C7_a_child_of_the_moment_at_which_time_is_taken_reads_clocks(void **state)
+{
+  int status = -1;
+  forking = *state;
+  usual_gettime = atomic_load(&tb__clock_gettime);
+  atomic_store(&tb__clock_gettime, forking_gettime);
+  assert_ok(tb_testing_hold_os_time());
+  tb_testing_release_os_time();
+  assert_true(forked > 0);
+  assert_int_equal(waitpid(forked, &status, 0), forked);
+  assert_int_equal(status, 0);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -865,6 +902,7 @@ int main(void)
       ON_OS(test_X2_punctual_loops_obey_too),
       ON_OS(test_X2_running_timelines_obey_too),
       ON_OS(test_X2_holding_and_giving_back_lose_nobody),
+      ON_OS(test_C7_a_child_of_the_moment_at_which_time_is_taken_reads_clocks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
