@@ -854,7 +854,8 @@ static int (*usual_gettime)(clockid_t id, struct timespec *out);
 /* Steady time is read in the middle of taking it. */
 static int forking_gettime(clockid_t id, struct timespec *out)
 {
-  os_fixture_t *f = id == CLOCK_MONOTONIC ? forking : NULL;
+  bool is_taking = atomic_load(&tb__clock_gettime) != forking_gettime;
+  os_fixture_t *f = is_taking ? forking : NULL;
   if (!f) return usual_gettime(id, out);
   forking = NULL;
   forked = fork();
