@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Digits, and K, M, G or T behind them. 0 means the default and is no limit that could be asked
+/* Digits, and K, M, G or T after them. 0 means the default and is no limit that could be asked
  * for.
  */
 static bool parse(const char *text, uint64_t *out)

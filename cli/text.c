@@ -82,7 +82,7 @@ static const char *read_length(const char *format, conversion_t *conversion)
   return format;
 }
 
-/* From behind the '%'. Returns the place after it. */
+/* From after the '%'. Returns the place after it. */
 static const char *read_conversion(const char *format, arguments_t *args, conversion_t *out)
 {
   *out = (conversion_t){.width = 0, .precision = -1};

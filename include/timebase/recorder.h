@@ -81,7 +81,7 @@ typedef struct tb_recorder_message {
  * fields below but the first loss, which is of messages that never came here. */
 typedef struct tb_recorder_topic_status {
   const char *name; /**< valid as long as the recorder */
-  const char *type; /**< likewise */
+  const char *type; /**< the same */
   uint64_t written; /**< in the files, or with the next flush; once writing has failed, and after
                        tb_recorder_stop, in the files: what is not known to be there is lost */
   uint64_t waiting; /**< in the queue, or latched, for the first tick or resume */

@@ -230,7 +230,7 @@ static void check_summary(recovery_t *recovery)
     tell_summary(recovery, "the summary defines a channel or schema differently");
 }
 
-/* A summary that can be true tells where chunks are, also behind damage. */
+/* A summary that can be true says where chunks are, also after damage. */
 static tb_status_t list_chunks(recovery_t *recovery, tb_error_t *error)
 {
   const tb__mcap_index_t *summary = &recovery->summary;

@@ -83,7 +83,7 @@ tb_status_t tb__mcap_writer_check(const tb__mcap_writer_t *writer, tb_error_t *e
   return TB_ERR_TRUNCATED;
 }
 
-/* `crc`: of the file after it. Behind a cut nothing is written: the hole would look like data. */
+/* `crc`: of the file after it. After a cut nothing is written: the hole would look like data. */
 static tb_status_t append(tb__mcap_writer_t *writer, const uint8_t *bytes, size_t size,
                           uint32_t crc, tb_error_t *error)
 {

@@ -44,7 +44,7 @@ typedef struct tb__bag_file_info {
   char *ros_distro;         /* or NULL */
   const char *chunk_format; /* how its chunks are compressed, static; NULL: they are not */
   char *damage;             /* what is wrong with a file that can be read all the same, or NULL */
-  char *oddity;             /* likewise, where nothing is lost by it, or NULL */
+  char *oddity;             /* the same, where nothing is lost by it, or NULL */
   char *losses;             /* how much was lost of it, or NULL */
   bool is_unclosed;         /* it was not closed, and nothing else is wrong */
 } tb__bag_file_info_t;

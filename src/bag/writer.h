@@ -50,7 +50,7 @@ struct tb_bag_writer {
   dev_t device;             /* of the file in the making */
   ino_t inode;
   tb__bag_extent_t whole, synced; /* of the file in the making, as of its topics */
-  tb__bag_output_doubts_t doubts; /* likewise */
+  tb__bag_output_doubts_t doubts; /* the same */
   tb_error_t failure;             /* that ended the last file, until a split */
   tb__zstd_t zstd;
 };

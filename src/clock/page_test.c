@@ -93,7 +93,7 @@ static void test_J3_what_was_seen_before_a_jump_is_kept_through_it(void **state)
   enter(&view, 3);
   tb__page_copy_t copy = halted(3, 500);
   assert_true(tb__page_time(&view, &page, &copy, &now_ns));
-  tb__page_end_epoch(&page, 3, 480); /* its publisher was held up between looking and publishing */
+  tb__page_end_epoch(&page, 3, 480); /* its publisher was stopped between looking and publishing */
   for (uint64_t epoch = 4; epoch < 4 + 2 * TB__PAGE_MARKS; epoch++) {
     tb__page_mark_prepare(&view, epoch); /* by one who is overtaken again and again */
     assert_int_equal(tb__page_left(&view, &page, 3), 500);
