@@ -59,24 +59,26 @@ static void keep_tail(tb__mcap_writer_t *writer, const uint8_t *bytes, size_t si
 }
 
 /* A cut takes the last bytes away; where the file has grown again there are zeros. */
-static bool has_tail(const tb__mcap_writer_t *writer)
+static tb_status_t check_tail(const tb__mcap_writer_t *writer, tb_error_t *error)
 {
   uint8_t found[TB__MCAP_TAIL];
   off_t at = (off_t)(writer->position - writer->tail_size);
-  ssize_t count = pread(writer->fd, found, writer->tail_size, at);
-  return count < 0 || /* not for this to say */
-         ((size_t)count == writer->tail_size && memcmp(found, writer->tail, (size_t)count) == 0);
+  ssize_t count;
+  do
+    count = pread(writer->fd, found, writer->tail_size, at);
+  while (count < 0 && errno == EINTR);
+  if (count < 0) return system_error(writer, error);
+  if ((size_t)count == writer->tail_size && memcmp(found, writer->tail, (size_t)count) == 0)
+    return TB_OK;
+  return tb_error_set(error, TB_ERR_TRUNCATED,
+                      "%s was cut while it was written, and has grown again", writer->path);
 }
 
 tb_status_t tb__mcap_writer_check(const tb__mcap_writer_t *writer, tb_error_t *error)
 {
   struct stat info;
   if (fstat(writer->fd, &info) != 0) return system_error(writer, error);
-  bool is_short = (uint64_t)info.st_size < writer->position;
-  if (!is_short && has_tail(writer)) return TB_OK;
-  if (!is_short)
-    return tb_error_set(error, TB_ERR_TRUNCATED,
-                        "%s was cut while it was written, and has grown again", writer->path);
+  if ((uint64_t)info.st_size >= writer->position) return check_tail(writer, error);
   tb_error_set(error, TB_ERR_TRUNCATED, "%s was cut while it was written: %lld bytes of %llu",
                writer->path, (long long)info.st_size, (unsigned long long)writer->position);
   if (error) error->offset = info.st_size;
