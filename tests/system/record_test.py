@@ -614,6 +614,11 @@ class RecordTest(CommandTest):
         self.assertLessEqual(recorded, self.readable(bag))
 
     def test_a_failing_disk_hides_no_loss(self):
+        libraries = subprocess.run(
+            ["ldd", f"{BIN_DIR}/timebase"], capture_output=True, text=True, check=True
+        ).stdout
+        if "libtsan" in libraries:
+            self.skipTest("thread sanitizer starts with calls that the failing disk replaces")
         short = 1
         for storage in ("mcap", "sqlite3"):
             for code, flags in ((5, 0), (28, 0), (28, short)):
