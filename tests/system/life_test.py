@@ -91,8 +91,12 @@ class LifeTest(CommandTest):
 
     def test_sleep_dies_by_the_signal(self):
         def reach(process):
-            with open(f"/proc/{process.child.pid}/comm", encoding="ascii") as name:
-                self.assertEqual(name.read().strip(), "timebase")
+            """Not before it has become the command."""
+            path = f"/proc/{process.child.pid}/comm"
+            name = ""
+            while name != "timebase":
+                with open(path, encoding="ascii") as file:
+                    name = file.read().strip()
 
         self.check_end(("sleep", "1h"), None, reach)
 
