@@ -43,7 +43,7 @@ TB_API void tb_rate_destroy(tb_rate_t *rate);
  * is late returns at once, but never two in a row: the second waits for the clock to move, so a
  * rate faster than the ticks does not spin. `options` and `result` may be NULL.
  * A wait that fails has not used up its period: the next call waits for the same end. What it would
- * have reported (periods count anew; it was late for a period that a jump has ended) the next
+ * have reported (periods start again; it was late for a period that a jump has ended) the next
  * result reports, unless tb_rate_reset comes first. [one thread at a time: a second one gets
  * TB_ERR_BUSY] [blocks] Errors as tb_clock_sleep_for; with the flags of `options` jumps in this
  * call end it (TB_ERR_JUMP_BACKWARD, ...). TB_ERR_CLOSED: also when another thread destroys the

@@ -39,7 +39,7 @@ static inline void set_stall_limit(const shared_t *f, int64_t limit_ns)
   assert_ok(tb_timeline_set_options(tb_source_timeline(f->source), &options));
 }
 
-/* Silence is no stall: a thread may be held up between a tick and a look at the state. */
+/* Silence is no stall: a thread may be stopped between a tick and a look at the state. */
 static inline int setup_shared(void **state)
 {
   static shared_t f;

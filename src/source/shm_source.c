@@ -166,7 +166,7 @@ static void ended(tb__pilot_t *base)
 }
 
 /* Whether the page holds anything that the timeline has not been moved to. One that was cut counts
- * its versions anew, and comes to the same number again. */
+ * its versions from scratch, and comes to the same number. */
 static bool has_news(shm_source_t *self)
 {
   tb__page_copy_t copy;
