@@ -23,7 +23,7 @@ bool bag_is_out_of_room(const tb_error_t *error)
          error->os_errno == EMFILE || error->os_errno == ENFILE;
 }
 
-void bag_tell_remedy(const command_t *command, const char *const *paths, size_t count)
+void bag_print_hint(const command_t *command, const char *const *paths, size_t count)
 {
   const char *path = count == 1 ? paths[0] : "BAG";
   text_err("timebase %s: 'timebase bag check %s' tells what is wrong, 'timebase bag recover %s -o "
@@ -45,7 +45,7 @@ int bag_refused(const command_t *command, const char *const *paths, size_t count
                 const tb_error_t *error)
 {
   command_failed(command, error->status, error);
-  if (is_damaged(error, paths, count)) bag_tell_remedy(command, paths, count);
+  if (is_damaged(error, paths, count)) bag_print_hint(command, paths, count);
   return EXIT_IO;
 }
 

@@ -64,7 +64,7 @@ typedef struct bag_copy {
   char failure[TB_ERROR_TEXT_SIZE]; /* the first to read something, as it was told */
   bool notes_losses;                /* in the copy, which is one of a damaged recording */
   char damage[TB_ERROR_TEXT_SIZE];  /* what opening it found, or "" */
-  tb_bag_rest_t left;               /* that the new format has no place for */
+  tb_bag_extra_records_t left;      /* that the new format has no place for */
 } bag_copy_t;
 
 #define BAG_COPY_INIT(its_command)                                                                 \
@@ -90,7 +90,7 @@ int bag_open_run(const command_t *command, const char *const *paths, size_t coun
                  const tb_bag_reader_options_t *options, tb_bag_reader_t **out);
 
 /* Names the commands for a damaged recording, on standard error. */
-void bag_tell_remedy(const command_t *command, const char *const *paths, size_t count);
+void bag_print_hint(const command_t *command, const char *const *paths, size_t count);
 
 /* The recordings could not be opened as whole ones: why, and the remedy. Returns EXIT_IO. */
 int bag_refused(const command_t *command, const char *const *paths, size_t count,

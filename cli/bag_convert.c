@@ -64,7 +64,7 @@ static int convert(const command_t *command, int argc, char **argv)
 
 /* Of what was opened to be recovered. Returns EXIT_CHECK if anything of it was lost, or is kept
  * though it may be wrong. */
-static int tell_lost(const bag_copy_t *copy, const char *path, bool is_unclosed)
+static int report_lost(const bag_copy_t *copy, const char *path, bool is_unclosed)
 {
   const char *damage = copy->damage;
   if (*damage && strcmp(damage, copy->failure) != 0)
@@ -85,7 +85,7 @@ static int recover_opened(bag_copy_t *copy, const char *path)
   if (info->damage) snprintf(copy->damage, sizeof copy->damage, "%s", info->damage);
   int result = bag_copy_run(copy, NULL);
   if (result) return result;
-  result = tell_lost(copy, path, is_unclosed);
+  result = report_lost(copy, path, is_unclosed);
   if (result == EXIT_OK || copy->copied > 0) return result;
   text_err("timebase bag recover: %s: nothing could be read; is it a recording?\n", path);
   return EXIT_IO;

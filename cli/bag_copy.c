@@ -196,7 +196,7 @@ static bool is_wanted(const bag_copy_t *copy, const tb_bag_message_t *message)
 }
 
 /* A part that could not be copied. */
-static void tell_failure(bag_copy_t *copy, const tb_error_t *error)
+static void report_failure(bag_copy_t *copy, const tb_error_t *error)
 {
   command_failed(copy->command, error->status, error);
   if (error->status == TB_ERR_LIMIT) copy->is_at_limit = true;
@@ -211,7 +211,7 @@ static bool ends_recovery(bag_copy_t *copy, const tb_error_t *error)
 }
 
 /* All that was written is there. */
-static void tell_unclosed(const bag_copy_t *copy, const tb_error_t *error)
+static void report_unclosed(const bag_copy_t *copy, const tb_error_t *error)
 {
   text_err("timebase %s: %s: everything before was copied\n", copy->command->name, error->text);
 }
@@ -226,13 +226,13 @@ static tb_status_t copy_messages(bag_copy_t *copy, tb_error_t *error)
     tb_status_t status = tb_bag_reader_next(copy->reader, &message, error);
     if (status == TB_ERR_END) return TB_OK;
     if (status == TB_ERR_TRUNCATED && unclosed > 0) {
-      tell_unclosed(copy, error);
+      report_unclosed(copy, error);
       unclosed--;
       continue;
     }
     if (status && ends_recovery(copy, error)) return status;
     if (status) {
-      tell_failure(copy, error);
+      report_failure(copy, error);
       continue;
     }
     if (!is_wanted(copy, &message)) continue;
@@ -248,19 +248,19 @@ static tb_status_t copy_messages(bag_copy_t *copy, tb_error_t *error)
 /* What stands beside the messages of a damaged file is copied as far as it can be. */
 static tb_status_t copy_run(bag_copy_t *copy, tb_error_t *error)
 {
-  tb_bag_rest_t left = {0};
-  tb_status_t status = tb_bag_writer_copy_rest(copy->writer, copy->reader, copy->start_ns,
-                                               copy->end_ns, &left, error);
+  tb_bag_extra_records_t left = {0};
+  tb_status_t status = tb_bag_writer_copy_extra_records(copy->writer, copy->reader, copy->start_ns,
+                                                        copy->end_ns, &left, error);
   if (status && ends_recovery(copy, error)) return status;
-  if (status) tell_failure(copy, error);
+  if (status) report_failure(copy, error);
   copy->left.attachments += left.attachments;
   copy->left.records += left.records;
   return copy_messages(copy, error);
 }
 
-static void tell_left(const bag_copy_t *copy)
+static void report_left(const bag_copy_t *copy)
 {
-  const tb_bag_rest_t *left = &copy->left;
+  const tb_bag_extra_records_t *left = &copy->left;
   if (left->attachments + left->records == 0) return;
   text_err("timebase %s: %" PRIu64 " attachment%s and %" PRIu64
            " metadata record%s are not kept: %s has no place for them\n",
@@ -310,7 +310,7 @@ int bag_copy_run(bag_copy_t *copy, const bool *wanted)
   copy->writer = NULL;
   if (status) return command_failed(copy->command, status, &error);
   if (closed) return command_failed(copy->command, closed, &at_end);
-  tell_left(copy);
+  report_left(copy);
   text_out("%s: %" PRIu64 " message%s\n", copy->output, copy->copied, bag_plural(copy->copied));
   return EXIT_OK;
 }

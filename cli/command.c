@@ -231,7 +231,7 @@ static void on_late(int number)
 }
 
 /* Not from now on: `timeout`, for one, sends two of them in a row. */
-void command_die_of_late_signals(void)
+void command_force_exit_on_repeat_signal(void)
 {
   struct sigaction action = {.sa_handler = on_late, .sa_flags = SA_RESTART};
   sigaction(SIGALRM, &action, NULL);

@@ -94,7 +94,7 @@ volatile const int *command_catch_signals(void);
 /* A descriptor that becomes readable when one of them has come. */
 int command_signal_fd(void);
 /* After the first: one that comes more than a second later ends the program at once. */
-void command_die_of_late_signals(void);
+void command_force_exit_on_repeat_signal(void);
 
 /* Flushes standard output; false once that has failed, as when a pipe is closed, or when it was
  * full and a signal came (command_catch_signals). What is printed after a failure is dropped. */

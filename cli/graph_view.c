@@ -9,15 +9,15 @@
 #include <timebase/ros2_parameter_client.h>
 #include <unistd.h>
 
-#include "near.h"
+#include "similar.h"
 #include "text.h"
 
-#define QUIET_NS   (500 * TB_NS_PER_MS)
-#define LONELY_NS  (TB_NS_PER_S)
-#define LONGEST_NS (5 * TB_NS_PER_S)
-#define SLICE_NS   (50 * TB_NS_PER_MS) /* after which a signal is seen */
-#define STACK_SIZE (512 * 1024)
-#define NEAR_COUNT 3
+#define QUIET_NS            (500 * TB_NS_PER_MS)
+#define QUIET_WHEN_EMPTY_NS (TB_NS_PER_S)
+#define LONGEST_NS          (5 * TB_NS_PER_S)
+#define SLICE_NS            (50 * TB_NS_PER_MS) /* after which a signal is seen */
+#define STACK_SIZE          (512 * 1024)
+#define NEAR_COUNT          3
 
 static volatile const int *signalled;
 
@@ -105,7 +105,7 @@ int graph_view_refresh(graph_view_t *view)
 static int64_t look_until(const graph_view_t *view, tb_duration_t wait, int64_t begin_ns)
 {
   if (wait.ns > 0) return wait.ns < INT64_MAX - begin_ns ? begin_ns + wait.ns : INT64_MAX;
-  int64_t quiet_ns = now_ns(view) + (view->snapshot->node_count ? QUIET_NS : LONELY_NS);
+  int64_t quiet_ns = now_ns(view) + (view->snapshot->node_count ? QUIET_NS : QUIET_WHEN_EMPTY_NS);
   return quiet_ns < begin_ns + LONGEST_NS ? quiet_ns : begin_ns + LONGEST_NS;
 }
 
@@ -258,7 +258,8 @@ void graph_view_no_such_node(const graph_view_t *view, const char *name)
   text_err("%s", name);
   text_err(" in domain %d", domain);
   for (size_t i = 0; i < snapshot->node_count && count < NEAR_COUNT; i++) {
-    if (graph_view_is_repeated(view, i) || !is_near(name, snapshot->nodes[i].full_name)) continue;
+    if (graph_view_is_repeated(view, i) || !is_similar(name, snapshot->nodes[i].full_name))
+      continue;
     text_err("%s", count++ ? " or " : "; did you mean ");
     text_err("%s", snapshot->nodes[i].full_name);
   }

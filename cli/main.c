@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "command.h"
-#include "near.h"
+#include "similar.h"
 #include "text.h"
 
 static const command_t *const commands[] = {
@@ -56,7 +56,7 @@ static const command_t *find(const char *name)
   text_err("timebase: unknown command '%s'", name);
   const char *before = "; did you mean";
   for (size_t i = 0; i < COMMAND_COUNT; i++) {
-    if (!is_near(name, commands[i]->name)) continue;
+    if (!is_similar(name, commands[i]->name)) continue;
     text_err("%s '%s'", before, commands[i]->name);
     before = " or";
   }

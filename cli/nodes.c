@@ -14,11 +14,11 @@ typedef struct arguments {
   graph_options_t graph;
 } arguments_t;
 
-typedef struct question {
+typedef struct query {
   const graph_view_t *view;
   int64_t until_ns;   /* steady */
   node_time_t *times; /* of each node */
-} question_t;
+} query_t;
 
 static sim_time_t sim_time_of(const tb_ros2_parameter_value_t *value)
 {
@@ -27,30 +27,29 @@ static sim_time_t sim_time_of(const tb_ros2_parameter_value_t *value)
 }
 
 /* Each for itself: a node that lacks one of several does not say which. */
-static tb_status_t get(const question_t *question, tb_ros2_parameter_client_t *client,
-                       const char *name, tb_ros2_parameter_value_t *out)
+static tb_status_t get(const query_t *query, tb_ros2_parameter_client_t *client, const char *name,
+                       tb_ros2_parameter_value_t *out)
 {
   size_t count = 0;
   tb_steady_time_t now = {0};
-  tb_steady_clock_now(question->view->steady, &now);
-  tb_duration_t limit = {question->until_ns > now.ns ? question->until_ns - now.ns : 1};
+  tb_steady_clock_now(query->view->steady, &now);
+  tb_duration_t limit = {query->until_ns > now.ns ? query->until_ns - now.ns : 1};
   tb_ros2_parameter_value_release(out);
   return tb_ros2_parameter_client_get(client, &name, 1, limit, out, &count, NULL);
 }
 
-static void ask(size_t index, void *user)
+static void query_nodes(size_t index, void *user)
 {
-  const question_t *question = user;
-  const char *node = question->view->snapshot->nodes[index].full_name;
-  node_time_t *time = &question->times[index];
+  const query_t *query = user;
+  const char *node = query->view->snapshot->nodes[index].full_name;
+  node_time_t *time = &query->times[index];
   tb_ros2_parameter_client_t *client = NULL;
   tb_ros2_parameter_value_t value = TB_ROS2_PARAMETER_VALUE_INIT;
   if (time->sim_time != SIM_TIME_NO_ANSWER) return;
-  tb_status_t status =
-      tb_ros2_parameter_client_create(question->view->context, node, &client, NULL);
-  if (!status) status = get(question, client, "use_sim_time", &value);
+  tb_status_t status = tb_ros2_parameter_client_create(query->view->context, node, &client, NULL);
+  if (!status) status = get(query, client, "use_sim_time", &value);
   if (!status) time->sim_time = sim_time_of(&value);
-  if (!status) status = get(question, client, "time_source", &value);
+  if (!status) status = get(query, client, "time_source", &value);
   if (!status && value.type == TB_ROS2_PARAMETER_STRING) time->source = strdup(value.string_value);
   tb_ros2_parameter_value_release(&value);
   tb_ros2_parameter_client_destroy(client);
@@ -61,14 +60,14 @@ static int ask_all(const graph_view_t *view, tb_duration_t limit, node_time_t *t
   tb_steady_time_t now = {0};
   tb_steady_clock_now(view->steady, &now);
   int64_t until_ns = limit.ns < INT64_MAX - now.ns ? now.ns + limit.ns : INT64_MAX;
-  question_t question = {view, until_ns, times};
+  query_t query = {view, until_ns, times};
   size_t count = view->snapshot->node_count;
   for (size_t i = 0; i < count; i++) {
     bool has = graph_view_has_service(view, view->snapshot->nodes[i].full_name, "get_parameters");
     times[i].sim_time = has ? SIM_TIME_NO_ANSWER : SIM_TIME_NO_PARAMETERS;
     if (has && view->snapshot->nodes[i].is_duplicate) times[i].sim_time = SIM_TIME_AMBIGUOUS;
   }
-  return graph_view_each(view, count, ask, &question);
+  return graph_view_each(view, count, query_nodes, &query);
 }
 
 /* Who makes the time need not follow it. */

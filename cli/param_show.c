@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "json.h"
-#include "near.h"
+#include "similar.h"
 #include "text.h"
 
 const char *param_status_text(tb_status_t status)
@@ -44,7 +44,7 @@ void param_say_near(const char *wanted, const tb_ros2_parameter_list_t *list)
 {
   int count = 0;
   for (size_t i = 0; i < list->name_count && count < 3; i++) {
-    if (!is_near(wanted, list->names[i])) continue;
+    if (!is_similar(wanted, list->names[i])) continue;
     text_err("%s", count++ ? " or " : "; did you mean ");
     text_err("%s", list->names[i]);
   }

@@ -158,14 +158,14 @@ static void *play(void *user)
 
 static void stop(session_t *session, play_screen_t *screen)
 {
-  command_die_of_late_signals();
+  command_force_exit_on_repeat_signal();
   play_screen_close(screen);
   tb_player_stop(session->player);
 }
 
 enum { FD_DONE, FD_SIGNAL, FD_KEYS, FD_VIEW, FD_COUNT };
 
-static void look_around(session_t *session, play_screen_t *screen)
+static void poll_publishers(session_t *session, play_screen_t *screen)
 {
   char *warning = publishers_watch_look(&session->others);
   if (warning) play_screen_warn(screen, warning);
@@ -177,10 +177,10 @@ static bool attend_once(session_t *session, play_screen_t *screen, const struct 
                         int ready)
 {
   bool goes_on = ready <= 0 || !fds[FD_SIGNAL].revents;
-  if (goes_on && ready > 0 && fds[FD_VIEW].revents) play_view_obey(screen->view);
-  if (goes_on && ready > 0 && fds[FD_KEYS].revents) goes_on = play_screen_obey(screen);
+  if (goes_on && ready > 0 && fds[FD_VIEW].revents) play_view_handle_input(screen->view);
+  if (goes_on && ready > 0 && fds[FD_KEYS].revents) goes_on = play_screen_handle_input(screen);
   if (ready == 0) play_screen_rest(screen);
-  if (ready == 0) look_around(session, screen);
+  if (ready == 0) poll_publishers(session, screen);
   if (goes_on && (ready == 0 || screen->terminal.screen)) goes_on = play_screen_show(screen);
   return goes_on;
 }
@@ -213,7 +213,7 @@ static int result_of(const session_t *session, const words_t *bags)
   if (status.bad_rows == 0) return EXIT_OK;
   text_err("timebase play: %llu part%s of the recording could not be read\n",
            (unsigned long long)status.bad_rows, status.bad_rows == 1 ? "" : "s");
-  bag_tell_remedy(session->command, bags->items, bags->count);
+  bag_print_hint(session->command, bags->items, bags->count);
   return EXIT_IO;
 }
 
@@ -221,7 +221,7 @@ static int play_session(session_t *session, const play_arguments_t *arguments)
 {
   pthread_t thread;
   play_screen_t screen;
-  if (arguments->use_sim_time) play_clock_tell(tb_bag_reader_info(session->reader));
+  if (arguments->use_sim_time) play_clock_report(tb_bag_reader_info(session->reader));
   if (pipe(session->done) != 0) return command_failed(session->command, TB_ERR_SYSTEM, NULL);
   if (pthread_create(&thread, NULL, play, session) != 0)
     return command_failed(session->command, TB_ERR_SYSTEM, NULL);

@@ -21,7 +21,7 @@ tb_status_t play_clock_check(const tb_ros2_node_t *node, const play_arguments_t 
                       followed);
 }
 
-void play_clock_tell(const tb_bag_info_t *info)
+void play_clock_report(const tb_bag_info_t *info)
 {
   for (size_t i = 0; i < info->topic_count; i++) {
     const char *name = info->topics[i].name;

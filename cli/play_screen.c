@@ -124,8 +124,8 @@ static const char *note_text(const play_screen_t *screen, const tb_player_status
 }
 
 /* What is typed, or what there is to say. */
-static void tell(const play_screen_t *screen, const tb_player_status_t *status, char *out,
-                 size_t size)
+static void report(const play_screen_t *screen, const tb_player_status_t *status, char *out,
+                   size_t size)
 {
   const play_control_t *control = &screen->control;
   const char *note = play_control_noted(control, now_ns(screen));
@@ -149,7 +149,7 @@ static void show_bar(const play_screen_t *screen, const tb_player_status_t *stat
   for (int i = 0; i < bar_width; i++)
     bar[i] = i < filled ? '#' : '.';
   bar[bar_width] = '\0';
-  tell(screen, status, text, sizeof text);
+  report(screen, status, text, sizeof text);
   snprintf(line, sizeof line, "%s%s%s%.2f / %.2f s  %3.0f %%  rate %s  %s", bar_width ? "[" : "",
            bar, bar_width ? "] " : "", seconds_in_bag(screen, status->position_ns),
            seconds_in_bag(screen, status->end_ns), percent(screen, status),
@@ -292,7 +292,7 @@ static bool take_key(play_screen_t *screen, int key)
   return true;
 }
 
-bool play_screen_obey(play_screen_t *screen)
+bool play_screen_handle_input(play_screen_t *screen)
 {
   char bytes[64];
   size_t count = terminal_read(&screen->terminal, bytes, sizeof bytes);

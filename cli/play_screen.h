@@ -49,7 +49,7 @@ bool play_screen_show(play_screen_t *screen);
 /* A line of text, beside those of the library. */
 void play_screen_warn(play_screen_t *screen, const char *text);
 /* What was typed. False: to quit. */
-bool play_screen_obey(play_screen_t *screen);
+bool play_screen_handle_input(play_screen_t *screen);
 /* Nothing was typed for a while. */
 void play_screen_rest(play_screen_t *screen);
 

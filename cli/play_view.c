@@ -158,7 +158,7 @@ static void suspend(play_view_t *view)
   go_on(view);
 }
 
-void play_view_obey(play_view_t *view)
+void play_view_handle_input(play_view_t *view)
 {
   char numbers[64];
   ssize_t count = read(signal_pipe[0], numbers, sizeof numbers);

@@ -15,7 +15,7 @@ void play_view_close(play_view_t *view);
 /* Readable when the terminal has another size, or the program is to be stopped or goes on. */
 int play_view_fd(const play_view_t *view);
 /* Does what is to be done about it; returns when the program goes on. */
-void play_view_obey(play_view_t *view);
+void play_view_handle_input(play_view_t *view);
 
 /* False: the terminal is gone. */
 bool play_view_show(play_view_t *view, const play_picture_t *picture);

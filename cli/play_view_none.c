@@ -18,7 +18,7 @@ int play_view_fd(const play_view_t *view)
   return -1;
 }
 
-void play_view_obey(play_view_t *view)
+void play_view_handle_input(play_view_t *view)
 {
   (void)view;
 }

@@ -374,7 +374,7 @@ static int record(session_t *session, const char *path)
   command_flush();
   record_screen_open(&screen, path);
   attend(&screen, core);
-  command_die_of_late_signals();
+  command_force_exit_on_repeat_signal();
   terminal_close(&screen.terminal);
   tb_status_t status = tb_ros2_recorder_stop(session->recorder, &error);
   record_screen_summary(&screen, core);

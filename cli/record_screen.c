@@ -53,8 +53,8 @@ static void print_topics(FILE *out, tb_recorder_t *recorder, const char *before)
 }
 
 /* All that have lost anything, when there is more than before. */
-static void tell_losses(record_screen_t *screen, tb_recorder_t *recorder,
-                        const tb_recorder_status_t *status)
+static void report_losses(record_screen_t *screen, tb_recorder_t *recorder,
+                          const tb_recorder_status_t *status)
 {
   if (status->lost == screen->lost_told) return;
   screen->lost_told = status->lost;
@@ -66,7 +66,7 @@ void record_screen_show(record_screen_t *screen, tb_recorder_t *recorder)
   char line[256];
   tb_recorder_status_t status;
   tb_recorder_status(recorder, &status);
-  tell_losses(screen, recorder, &status);
+  report_losses(screen, recorder, &status);
   snprintf(line, sizeof line,
            "recorded %" PRIu64 " messages of %zu topic%s  lost %" PRIu64 "  %.1f MB in file %zu%s",
            status.written, status.topic_count, status.topic_count == 1 ? "" : "s", status.lost,

@@ -225,7 +225,7 @@ static void show_start(session_t *session)
 static void stop(session_t *session)
 {
   session->stopped = true;
-  command_die_of_late_signals();
+  command_force_exit_on_repeat_signal();
   terminal_close(&session->terminal);
   tb_clock_server_stop(session->server);
 }
@@ -294,7 +294,7 @@ static void attend(session_t *session)
     if (ready > 0 && fds[0].revents) return;
     if (ready > 0 && fds[1].revents) stop(session);
     if (ready > 0 && fds[2].revents) take_keys(session);
-    if (ready == 0) serve_sinks_look_around(session->command, &session->sinks);
+    if (ready == 0) serve_sinks_poll_publishers(session->command, &session->sinks);
     if ((ready == 0 || session->terminal.screen) && !session->stopped) {
       show_status(session);
       if (!command_flush()) stop(session); /* nobody reads any more */

@@ -76,7 +76,7 @@ void serve_sinks_end_services(serve_sinks_t *sinks)
   sinks->services = NULL;
 }
 
-void serve_sinks_look_around(const command_t *command, serve_sinks_t *sinks)
+void serve_sinks_poll_publishers(const command_t *command, serve_sinks_t *sinks)
 {
   char *warning = publishers_watch_look(&sinks->others);
   if (!warning) return;
@@ -116,7 +116,7 @@ int serve_sinks_offer_services(const command_t *command, serve_sinks_t *sinks,
   return EXIT_OK;
 }
 
-void serve_sinks_look_around(const command_t *command, serve_sinks_t *sinks)
+void serve_sinks_poll_publishers(const command_t *command, serve_sinks_t *sinks)
 {
   (void)command, (void)sinks;
 }

@@ -41,7 +41,7 @@ int serve_sinks_offer_services(const command_t *command, serve_sinks_t *sinks,
                                void (*on_quit)(void *user), void *user);
 /* Warns of others who publish on the topic too, when the graph has settled: call it now and then.
  */
-void serve_sinks_look_around(const command_t *command, serve_sinks_t *sinks);
+void serve_sinks_poll_publishers(const command_t *command, serve_sinks_t *sinks);
 /* Before the server is destroyed. */
 void serve_sinks_end_services(serve_sinks_t *sinks);
 

@@ -15,8 +15,8 @@ static void guid_fill(uint8_t out[16], unsigned participant, uint8_t entity, uin
   memcpy(out + 12, (const uint8_t[]){0, 0, entity, kind}, 4);
 }
 
-static void tell_participant(tb__graph_model_t *model, unsigned who, const uint8_t *data,
-                             size_t size, bool is_gone)
+static void report_participant(tb__graph_model_t *model, unsigned who, const uint8_t *data,
+                               size_t size, bool is_gone)
 {
   tb__seen_participant_t seen = {.is_gone = is_gone};
   guid_fill(seen.guid, who, 1, 0xc1);
@@ -25,8 +25,8 @@ static void tell_participant(tb__graph_model_t *model, unsigned who, const uint8
 }
 
 /* Topic, type and USER_DATA are cut out of the bytes at their NULs. */
-static void tell_endpoint(tb__graph_model_t *model, unsigned who, const uint8_t *data, size_t size,
-                          bool is_gone)
+static void report_endpoint(tb__graph_model_t *model, unsigned who, const uint8_t *data,
+                            size_t size, bool is_gone)
 {
   char text[260] = "";
   memcpy(text, data, size);
@@ -41,7 +41,7 @@ static void tell_endpoint(tb__graph_model_t *model, unsigned who, const uint8_t 
   if (tb__graph_model_endpoint(model, &seen) != TB_OK) abort();
 }
 
-static void tell_info(tb__graph_model_t *model, unsigned who, const uint8_t *data, size_t size)
+static void report_info(tb__graph_model_t *model, unsigned who, const uint8_t *data, size_t size)
 {
   uint8_t writer[16], *bytes = malloc(size ? size : 1);
   if (!bytes) return;
@@ -89,11 +89,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t length = data[2] < size - STEP_HEAD ? data[2] : size - STEP_HEAD;
     const uint8_t *bytes = data + STEP_HEAD;
     if (what == 0 || what == 1)
-      tell_participant(&model, who, bytes, length, what == 1);
+      report_participant(&model, who, bytes, length, what == 1);
     else if (what == 2 || what == 3)
-      tell_endpoint(&model, who, bytes, length, what == 3);
+      report_endpoint(&model, who, bytes, length, what == 3);
     else
-      tell_info(&model, who, bytes, length);
+      report_info(&model, who, bytes, length);
     data += STEP_HEAD + length;
     size -= STEP_HEAD + length;
   }

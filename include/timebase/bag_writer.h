@@ -83,10 +83,10 @@ typedef struct tb_bag_writer_info {
 } tb_bag_writer_info_t;
 
 /** What a recording has beside messages. */
-typedef struct tb_bag_rest {
+typedef struct tb_bag_extra_records {
   uint64_t attachments; /**< of MCAP */
   uint64_t records;     /**< metadata records of MCAP, without rosbag2's own */
-} tb_bag_rest_t;
+} tb_bag_extra_records_t;
 
 TB_BEGIN_DECLS
 
@@ -140,9 +140,11 @@ TB_API tb_status_t tb_bag_writer_flush(tb_bag_writer_t *writer, tb_bag_flush_t h
  * is counted in *out_left, which may be NULL. Files that have any are read from end to end. Before
  * the first message is read.
  * [owner thread] [blocks: file system] Errors of either side; what was copied till then stays. */
-TB_API tb_status_t tb_bag_writer_copy_rest(tb_bag_writer_t *writer, tb_bag_reader_t *reader,
-                                           int64_t start_ns, int64_t end_ns,
-                                           tb_bag_rest_t *out_left, tb_error_t *error);
+TB_API tb_status_t tb_bag_writer_copy_extra_records(tb_bag_writer_t *writer,
+                                                    tb_bag_reader_t *reader, int64_t start_ns,
+                                                    int64_t end_ns,
+                                                    tb_bag_extra_records_t *out_left,
+                                                    tb_error_t *error);
 
 /** Closes the file and begins the next one, even if it is empty. After a failure of writing, too:
  * TB_OK means that there is a file again. Errors as tb_bag_writer_write.

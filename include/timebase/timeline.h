@@ -83,7 +83,7 @@ TB_API tb_status_t tb_timeline_tick(tb_timeline_t *timeline, int64_t time_ns,
 
 /** Moves the timeline to what `anchor` says it is now, by the rules of tb_timeline_tick: less than
  * the time that it has run on to is a backward jump. While handlers are called for the move the
- * time stands. The first anchor with a rate starts a thread ("tb-pulse") that wakes who is due; it
+ * time stands. The first anchor with a rate starts a thread ("tb-wakeup") that wakes who is due; it
  * ends when the source stops. [any thread] and the rest as tb_timeline_tick, and TB_ERR_INVALID,
  * TB_ERR_SYSTEM: no thread could be started. Nothing has changed then. */
 TB_API tb_status_t tb_timeline_anchor(tb_timeline_t *timeline, const tb_anchor_t *anchor,

@@ -360,17 +360,19 @@ tb_status_t tb_bag_writer_flush(tb_bag_writer_t *writer, tb_bag_flush_t how, tb_
   return TB_OK;
 }
 
-static tb_status_t copy_rest(tb_bag_writer_t *writer, tb_bag_reader_t *reader, size_t index,
-                             tb__bag_span_t span, tb_bag_rest_t *left, tb_error_t *error)
+static tb_status_t copy_extra_records(tb_bag_writer_t *writer, tb_bag_reader_t *reader,
+                                      size_t index, tb__bag_span_t span,
+                                      tb_bag_extra_records_t *left, tb_error_t *error)
 {
-  tb_bag_rest_t count = {0};
+  tb_bag_extra_records_t count = {0};
   const tb__bag_source_t *source = &reader->sources[index];
   const tb__bag_storage_t *storage = source->part->storage;
-  if (source->is_left_out || source->is_lost || !storage->copy_rest) return TB_OK;
+  if (source->is_left_out || source->is_lost || !storage->copy_extra_records) return TB_OK;
   bool is_kept = strcmp(storage->id, writer->format->id) == 0;
   tb_status_t status = tb__bag_source_open(reader, index, error);
   if (status) return status;
-  status = storage->copy_rest(source->file, is_kept ? writer->output : NULL, span, &count, error);
+  status = storage->copy_extra_records(source->file, is_kept ? writer->output : NULL, span, &count,
+                                       error);
   tb__bag_source_close(reader, index);
   if (is_kept) return status;
   left->attachments += count.attachments;
@@ -378,22 +380,23 @@ static tb_status_t copy_rest(tb_bag_writer_t *writer, tb_bag_reader_t *reader, s
   return status;
 }
 
-tb_status_t tb_bag_writer_copy_rest(tb_bag_writer_t *writer, tb_bag_reader_t *reader,
-                                    int64_t start_ns, int64_t end_ns, tb_bag_rest_t *out_left,
-                                    tb_error_t *error)
+tb_status_t tb_bag_writer_copy_extra_records(tb_bag_writer_t *writer, tb_bag_reader_t *reader,
+                                             int64_t start_ns, int64_t end_ns,
+                                             tb_bag_extra_records_t *out_left, tb_error_t *error)
 {
-  tb_bag_rest_t left = {0};
+  tb_bag_extra_records_t left = {0};
   tb_status_t status = check_output(writer, error);
   for (size_t i = 0; i < reader->source_count && !status; i++)
-    status = copy_rest(writer, reader, i, (tb__bag_span_t){start_ns, end_ns}, &left, error);
+    status =
+        copy_extra_records(writer, reader, i, (tb__bag_span_t){start_ns, end_ns}, &left, error);
   if (!status && out_left) *out_left = left;
   return status;
 }
 
 /* ---- ending ---- */
 
-static tb_status_t tell_split(tb_bag_writer_t *writer, const char *closed, const char *opened,
-                              tb_error_t *error)
+static tb_status_t report_split(tb_bag_writer_t *writer, const char *closed, const char *opened,
+                                tb_error_t *error)
 {
   if (!writer->options.on_split) return TB_OK;
   char *closed_path = tb__writer_path(writer, closed);
@@ -418,7 +421,7 @@ tb_status_t tb_bag_writer_split(tb_bag_writer_t *writer, tb_error_t *error)
   writer->failure.status = TB_OK;
   status = tb__writer_save_metadata(writer, error);
   const tb__written_file_t *opened = tb__writer_file(writer);
-  tb_status_t told = tell_split(writer, opened[-1].name, opened->name, status ? NULL : error);
+  tb_status_t told = report_split(writer, opened[-1].name, opened->name, status ? NULL : error);
   return status ? status : told;
 }
 
@@ -427,7 +430,7 @@ tb_status_t tb__bag_writer_finish(tb_bag_writer_t *writer, tb_error_t *error)
   tb_error_t first = writer->failure, detail = TB_ERROR_INIT;
   if (writer->output && tb__writer_end_file(writer, &detail) && !first.status) first = detail;
   if (tb__writer_save_metadata(writer, &detail) && !first.status) first = detail;
-  if (tell_split(writer, tb__writer_file(writer)->name, NULL, &detail) && !first.status)
+  if (report_split(writer, tb__writer_file(writer)->name, NULL, &detail) && !first.status)
     first = detail;
   if (first.status && error) *error = first;
   return first.status;

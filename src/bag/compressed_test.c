@@ -80,7 +80,7 @@ static tb_bag_reader_t *open_with(const char *at, const tb_bag_reader_options_t 
   return reader;
 }
 
-static int read_rest(tb_bag_reader_t *reader)
+static int read_extra_records(tb_bag_reader_t *reader)
 {
   tb_bag_message_t message;
   tb_error_t error = TB_ERROR_INIT;
@@ -124,12 +124,12 @@ static void test_compressed_messages(void **state)
   assert_int_equal(tb_bag_reader_info(reader)->compression, TB_BAG_COMPRESSION_MESSAGES);
   assert_string_equal(tb_bag_reader_info(reader)->compression_format, "zstd");
   assert_string_equal(tb_bag_reader_info(reader)->topics[0].definition, "int8 x");
-  assert_int_equal(read_rest(reader), MESSAGES);
+  assert_int_equal(read_extra_records(reader), MESSAGES);
   tb_bag_reader_close(reader);
   char *file = tb__test_path(path, first_name); /* by itself: its own metadata tells */
   reader = open_with(file, NULL);
   assert_int_equal(tb_bag_reader_info(reader)->compression, TB_BAG_COMPRESSION_MESSAGES);
-  assert_int_equal(read_rest(reader), MESSAGES);
+  assert_int_equal(read_extra_records(reader), MESSAGES);
   tb_bag_reader_close(reader);
   free(file);
 }
@@ -154,9 +154,9 @@ static void test_compressed_files(void **state)
   assert_int_equal(tb_bag_reader_info(reader)->compression, TB_BAG_COMPRESSION_FILES);
   assert_int_equal(tb_bag_reader_info(reader)->file_count, 3);
   assert_int_equal(entries(temporary), 0); /* nothing has a name while it is read */
-  assert_int_equal(read_rest(reader), MESSAGES);
+  assert_int_equal(read_extra_records(reader), MESSAGES);
   assert_ok(tb_bag_reader_seek(reader, 150));
-  assert_int_equal(read_rest(reader), MESSAGES - 150);
+  assert_int_equal(read_extra_records(reader), MESSAGES - 150);
   assert_int_equal(entries(temporary), 0);
   tb_bag_reader_close(reader);
 }
@@ -175,7 +175,7 @@ static void test_files_that_were_not_yet_compressed(void **state)
   char *metadata = tb__test_path(path, "metadata.yaml");
   unlink(metadata); /* both twins are there */
   tb_bag_reader_t *reader = open_with(path, NULL);
-  assert_int_equal(read_rest(reader), MESSAGES);
+  assert_int_equal(read_extra_records(reader), MESSAGES);
   tb_bag_reader_close(reader);
   static const char text[] = "version: 9\nstorage_identifier: sqlite3\ncompression_mode: FILE\n"
                              "compression_format: zstd\n"
@@ -183,7 +183,7 @@ static void test_files_that_were_not_yet_compressed(void **state)
   tb__test_write(metadata, text, strlen(text));
   unlink(packed);
   reader = open_with(path, NULL);
-  assert_int_equal(read_rest(reader), MESSAGES);
+  assert_int_equal(read_extra_records(reader), MESSAGES);
   tb_bag_reader_close(reader);
   free(metadata);
   free(packed);

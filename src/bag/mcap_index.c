@@ -130,7 +130,7 @@ static tb_status_t on_record(void *user, const tb__mcap_record_t *record, tb_err
   tb__mcap_index_t *index = builder->index;
   tb_status_t status = TB_OK;
   if (record->opcode == TB__MCAP_METADATA) {
-    index->rest_count += !tb__mcap_is_rosbag2_metadata(record->content, record->size);
+    index->extra_count += !tb__mcap_is_rosbag2_metadata(record->content, record->size);
     status = tb__mcap_index_metadata(index, record->content, record->size, error);
     return status == TB_ERR_CORRUPT ? TB_OK : status; /* nothing that messages need */
   }
@@ -153,7 +153,7 @@ static tb_status_t on_attachment(void *user, uint64_t offset,
 {
   (void)offset, (void)attachment, (void)error; /* it is only counted */
   builder_t *builder = user;
-  builder->index->rest_count++;
+  builder->index->extra_count++;
   return TB_OK;
 }
 

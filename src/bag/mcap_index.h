@@ -37,11 +37,11 @@ typedef struct tb__mcap_index {
   uint64_t message_count;
   bool has_times;
   uint64_t start_ns, end_ns;
-  uint64_t rest_count; /* attachments, and metadata records that are not rosbag2's */
-  char *metadata;      /* of the record "rosbag2", or NULL */
-  char *ros_distro;    /* or NULL */
-  char *oddity;        /* a contradiction in the file by which nothing is lost, or NULL */
-  bool is_of_summary;  /* what it says has not been compared with the chunks */
+  uint64_t extra_count; /* attachments, and metadata records that are not rosbag2's */
+  char *metadata;       /* of the record "rosbag2", or NULL */
+  char *ros_distro;     /* or NULL */
+  char *oddity;         /* a contradiction in the file by which nothing is lost, or NULL */
+  bool is_of_summary;   /* what it says has not been compared with the chunks */
   tb__mcap_claims_t claims;
 } tb__mcap_index_t;
 

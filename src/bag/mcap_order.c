@@ -381,7 +381,7 @@ static tb_status_t give_pending(tb__mcap_order_t *order, tb__mcap_item_t *out, t
   return TB_OK;
 }
 
-static void tell_damage(const tb__mcap_block_t *block, tb_error_t *damage)
+static void report_damage(const tb__mcap_block_t *block, tb_error_t *damage)
 {
   tb_error_set(damage, block->status, "%s", block->text);
   damage->offset = (int64_t)block->offset;
@@ -414,7 +414,7 @@ tb_status_t tb__mcap_order_next(tb__mcap_order_t *order, tb__mcap_item_t *out, t
     tb__mcap_head_t *top = &order->heap[0];
     const tb__mcap_block_t *block = &order->index->blocks[top->block];
     if (block->kind == TB__MCAP_BLOCK_DAMAGE) {
-      tell_damage(block, damage);
+      report_damage(block, damage);
       give_damage(order, out);
       out->is_unclosed_end = tb__mcap_is_unclosed(block->status, block->length);
       return TB_OK;

@@ -121,7 +121,7 @@ static bool is_message(const tb_bag_reader_t *reader, const tb_bag_message_t *me
          strcmp(topic, expected->channel == 1 ? "/a" : "/b") == 0;
 }
 
-static void assert_rest(tb_bag_reader_t *reader, size_t from)
+static void assert_extra_records(tb_bag_reader_t *reader, size_t from)
 {
   tb_bag_message_t message;
   tb_error_t error = TB_ERROR_INIT;
@@ -144,11 +144,11 @@ static void assert_whole(uint64_t *random)
 {
   tb_bag_reader_t *reader = open_bag();
   assert_int_equal(tb_bag_reader_info(reader)->message_count, model.count);
-  assert_rest(reader, 0);
+  assert_extra_records(reader, 0);
   for (int i = 0; i < 5 && random; i++) {
     uint64_t time_ns = 990 + test_random(random) % 700;
     assert_ok(tb_bag_reader_seek(reader, (int64_t)time_ns));
-    assert_rest(reader, first_at(time_ns));
+    assert_extra_records(reader, first_at(time_ns));
   }
   tb_bag_reader_close(reader);
 }
@@ -175,7 +175,7 @@ static void test_each_compression(void **state)
     assert_string_equal(info->topics[0].type_hash, "RIHS01_00");
     assert_int_equal(info->topics[0].message_count, 9);
     assert_int_equal(info->topics[0].qos.durability, TB_QOS_TRANSIENT_LOCAL);
-    assert_rest(reader, 0);
+    assert_extra_records(reader, 0);
     tb_bag_reader_close(reader);
   }
 }
@@ -196,7 +196,7 @@ static void test_chunks_without_messages(void **state)
     tb_bag_reader_t *reader = open_bag();
     assert_int_equal(tb_bag_reader_info(reader)->message_count, 0);
     assert_int_equal(tb_bag_reader_info(reader)->topic_count, 2);
-    assert_rest(reader, 0);
+    assert_extra_records(reader, 0);
     tb_bag_reader_close(reader);
   }
 }
@@ -240,7 +240,7 @@ static void test_without_chunks(void **state)
   tb_error_t error;
   assert_int_equal(tb_bag_reader_next(reader, &message, &error), TB_ERR_CORRUPT);
   assert_non_null(strstr(error.text, "topic id"));
-  assert_rest(reader, 0);
+  assert_extra_records(reader, 0);
   tb_bag_reader_close(reader);
 }
 

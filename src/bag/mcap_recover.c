@@ -42,8 +42,8 @@ static tb_status_t on_damage(void *user, const tb__mcap_damage_t *damage, tb_err
   return TB_OK;
 }
 
-static tb_status_t tell(recovery_t *recovery, tb__mcap_harm_t harm, const tb_error_t *why,
-                        uint64_t messages)
+static tb_status_t report(recovery_t *recovery, tb__mcap_harm_t harm, const tb_error_t *why,
+                          uint64_t messages)
 {
   tb__mcap_damage_t damage = {.harm = harm, .status = why->status, .message_count = messages};
   damage.offset = why->offset < 0 ? 0 : (uint64_t)why->offset;
@@ -117,11 +117,11 @@ static tb_status_t find_channel(recovery_t *recovery, const tb__mcap_record_t *r
   if (*found) {
     tb__mcap_error(&recovery->input, TB_ERR_CORRUPT, record->offset, &detail, "channel %u %s", id,
                    what);
-    return tell(recovery, TB__MCAP_HARMLESS, &detail, 0);
+    return report(recovery, TB__MCAP_HARMLESS, &detail, 0);
   }
   tb__mcap_error(&recovery->input, TB_ERR_CORRUPT, record->offset, &detail,
                  "a message of channel %u, which is defined nowhere", id);
-  return tell(recovery, TB__MCAP_LOST, &detail, 1);
+  return report(recovery, TB__MCAP_LOST, &detail, 1);
 }
 
 static tb_status_t on_message(recovery_t *recovery, const tb__mcap_record_t *record,
@@ -176,11 +176,11 @@ static tb_status_t load_summary(recovery_t *recovery, tb_error_t *error)
   return found->status;
 }
 
-static void tell_summary(recovery_t *recovery, const char *what)
+static void report_summary(recovery_t *recovery, const char *what)
 {
   tb_error_t found;
   tb__mcap_error(&recovery->input, TB_ERR_CORRUPT, recovery->input.size, &found, "%s", what);
-  tell(recovery, TB__MCAP_HARMLESS, &found, 0);
+  report(recovery, TB__MCAP_HARMLESS, &found, 0);
 }
 
 /* What the statistics say. */
@@ -192,15 +192,15 @@ static void check_claims(recovery_t *recovery)
   bool same = true;
   if (!claims->are_there) return;
   if (claims->messages != totals->messages)
-    tell_summary(recovery, "the summary counts other messages than there are");
+    report_summary(recovery, "the summary counts other messages than there are");
   if (claims->attachments != totals->attachments || claims->metadata != totals->metadata)
-    tell_summary(recovery,
-                 "the summary counts other attachments or metadata records than there are");
+    report_summary(recovery,
+                   "the summary counts other attachments or metadata records than there are");
   for (size_t id = 0; id < claimed->count && !recovery->summary_error.status; id++)
     same = same && claimed->at[id].message_count ==
                        tb__mcap_definition(&recovery->definitions.channels, id).message_count;
   if (!same && claims->messages == totals->messages)
-    tell_summary(recovery, "the summary counts other messages of a channel than there are");
+    report_summary(recovery, "the summary counts other messages of a channel than there are");
 }
 
 static bool are_same(const tb__mcap_table_t *one, const tb__mcap_table_t *other)
@@ -221,13 +221,13 @@ static void check_summary(recovery_t *recovery)
   const tb__mcap_definitions_t *claimed = &recovery->summary.definitions;
   bool told = recovery->totals.damages > 0;
   if (found->status == TB_ERR_CORRUPT || (found->status == TB_ERR_TRUNCATED && !told))
-    tell(recovery, TB__MCAP_LOST, found, 0);
-  if (found->status == TB_ERR_INVALID) tell(recovery, TB__MCAP_HARMLESS, found, 0);
+    report(recovery, TB__MCAP_LOST, found, 0);
+  if (found->status == TB_ERR_INVALID) report(recovery, TB__MCAP_HARMLESS, found, 0);
   if (told) return;
   check_claims(recovery);
   if (!are_same(&claimed->channels, &recovery->definitions.channels) ||
       !are_same(&claimed->schemas, &recovery->definitions.schemas))
-    tell_summary(recovery, "the summary defines a channel or schema differently");
+    report_summary(recovery, "the summary defines a channel or schema differently");
 }
 
 /* A summary that can be true says where chunks are, also after damage. */

@@ -20,8 +20,8 @@ typedef struct scan {
   uint64_t start_ns, end_ns; /* of those */
 } scan_t;
 
-static tb_status_t tell(scan_t *scan, tb__mcap_damage_t *damage, const tb_error_t *detail,
-                        tb_error_t *error)
+static tb_status_t report(scan_t *scan, tb__mcap_damage_t *damage, const tb_error_t *detail,
+                          tb_error_t *error)
 {
   damage->status = detail->status;
   memcpy(damage->text, detail->text, sizeof damage->text);
@@ -36,16 +36,17 @@ static tb_status_t tell_at(scan_t *scan, tb_status_t status, uint64_t offset, ui
   tb_error_t detail;
   tb__mcap_damage_t damage = {.offset = offset, .size = size};
   tb__mcap_error(scan->input, status, offset, &detail, "%s", what);
-  return tell(scan, &damage, &detail, error);
+  return report(scan, &damage, &detail, error);
 }
 
 /* Tables contradict each other, but not by what messages need. */
-static tb_status_t tell_harmless(scan_t *scan, uint64_t offset, const char *what, tb_error_t *error)
+static tb_status_t report_harmless(scan_t *scan, uint64_t offset, const char *what,
+                                   tb_error_t *error)
 {
   tb_error_t detail;
   tb__mcap_damage_t damage = {.harm = TB__MCAP_HARMLESS, .offset = offset};
   tb__mcap_error(scan->input, TB_ERR_CORRUPT, offset, &detail, "%s", what);
-  return tell(scan, &damage, &detail, error);
+  return report(scan, &damage, &detail, error);
 }
 
 static bool is_damage(tb_status_t status)
@@ -125,8 +126,8 @@ static tb_status_t see_chunk_records(scan_t *scan, const tb__mcap_chunk_t *chunk
                      "a record in the chunk cannot be read", error);
   else if (!status && scan->messages > 0 && size == chunk->size && !chunk->is_doubtful &&
            (scan->start_ns != chunk->start_ns || scan->end_ns != chunk->end_ns))
-    status = tell_harmless(scan, scan->offset,
-                           "the chunk has messages of other times than its head says", error);
+    status = report_harmless(scan, scan->offset,
+                             "the chunk has messages of other times than its head says", error);
   return status;
 }
 
@@ -141,7 +142,7 @@ static tb_status_t see_doubtful(scan_t *scan, const tb__mcap_chunk_t *chunk,
   tb_status_t status = see_chunk_records(scan, chunk, (size_t)chunk->size, error);
   if (status) return status;
   damage.message_count = scan->messages;
-  return tell(scan, &damage, detail, error);
+  return report(scan, &damage, detail, error);
 }
 
 /* Where the summary has the next chunk; UINT64_MAX: nowhere. */
@@ -195,7 +196,7 @@ static tb_status_t see_chunk(scan_t *scan, uint64_t length, tb_error_t *error)
     uint64_t next = resync(scan, scan->offset + 1);
     tb__mcap_damage_t damage = {.offset = scan->offset, .size = next - scan->offset};
     scan->offset = next;
-    return tell(scan, &damage, &detail, error);
+    return report(scan, &damage, &detail, error);
   }
   uint64_t end = status ? 0 : end_of_record(scan, chunk.head_size + chunk.stored_size, length);
   if (!status)
@@ -211,7 +212,7 @@ static tb_status_t see_chunk(scan_t *scan, uint64_t length, tb_error_t *error)
                                 .end_ns = chunk.end_ns,
                                 .message_count = count_indexed(scan, end)};
     scan->has_chunks = true;
-    status = tell(scan, &damage, &detail, error);
+    status = report(scan, &damage, &detail, error);
   } else if (status) {
     if (error) *error = detail;
   } else {
@@ -263,7 +264,7 @@ static tb_status_t see_broken(scan_t *scan, uint8_t opcode, tb_error_t *error)
   if (opcode == TB__MCAP_CHUNK && !tb__mcap_chunk_head(scan->input, start, &chunk, &length, NULL)) {
     scan->has_chunks = true; /* the messages in it are not those of the file itself */
     if (is_whole(scan, &chunk)) {
-      tb_status_t status = tell_harmless(scan, start, "the length of the chunk is wrong", error);
+      tb_status_t status = report_harmless(scan, start, "the length of the chunk is wrong", error);
       return status ? status : see_chunk(scan, chunk.head_size + chunk.stored_size, error);
     }
   }
@@ -311,7 +312,7 @@ static tb_status_t go_on(scan_t *scan, uint64_t length, bool *goes_on, tb_error_
                       : is_of_data(bytes[0]);
   *goes_on = fits && is_known;
   if (!*goes_on) return TB_OK;
-  status = tell_harmless(scan, scan->offset, "records follow the end of the data", error);
+  status = report_harmless(scan, scan->offset, "records follow the end of the data", error);
   scan->offset = next;
   return status;
 }

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "bag/clean.h"
+#include "bag/mcap_extra_records.h"
 #include "bag/mcap_order.h"
 #include "bag/mcap_recover.h"
-#include "bag/mcap_rest.h"
 #include "bag/storage.h"
 
 typedef struct mcap_file {
@@ -268,18 +268,20 @@ static tb_status_t mcap_verify(tb__bag_file_t *base, tb__bag_finding_fn report, 
                                  &finding, &all, error);
 }
 
-static tb_status_t mcap_copy_rest(tb__bag_file_t *base, tb__bag_output_t *to, tb__bag_span_t span,
-                                  tb_bag_rest_t *count, tb_error_t *error)
+static tb_status_t mcap_copy_extra_records(tb__bag_file_t *base, tb__bag_output_t *to,
+                                           tb__bag_span_t span, tb_bag_extra_records_t *count,
+                                           tb_error_t *error)
 {
   mcap_file_t *file = mcap_file(base);
   tb__mcap_writer_t *writer = to ? tb__mcap_output_writer(to) : NULL;
-  return tb__mcap_copy_rest(&file->input, &file->index, writer, span, count, error);
+  return tb__mcap_copy_extra_records(&file->input, &file->index, writer, span, count, error);
 }
 
 #define READS_MCAP                                                                                 \
   .id = "mcap", .extension = ".mcap", .close = mcap_close, .read_info = mcap_read_info,            \
   .count_topics = mcap_count_topics, .seek = mcap_seek, .step = mcap_step,                         \
-  .read_topic = mcap_read_topic, .read_data = mcap_read_data, .copy_rest = mcap_copy_rest
+  .read_topic = mcap_read_topic, .read_data = mcap_read_data,                                      \
+  .copy_extra_records = mcap_copy_extra_records
 
 const tb__bag_storage_t tb__mcap_storage = {
     READS_MCAP,

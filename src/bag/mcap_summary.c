@@ -176,9 +176,9 @@ static tb_status_t use_statistics(summary_t *summary, tb_error_t *error)
   index->has_times = statistics->message_count > 0;
   index->start_ns = statistics->start_ns;
   index->end_ns = statistics->end_ns;
-  index->rest_count = statistics->attachment_count;
+  index->extra_count = statistics->attachment_count;
   if (statistics->metadata_count > summary->rosbag2_records)
-    index->rest_count += statistics->metadata_count - summary->rosbag2_records;
+    index->extra_count += statistics->metadata_count - summary->rosbag2_records;
   return take_counts(summary, error);
 }
 

@@ -138,7 +138,7 @@ static void apply(const entry_t *entry, int32_t depth_max, tb_qos_t *qos)
   if (offer->avoid_ros_namespace_conventions) qos->avoid_ros_namespace_conventions = true;
 }
 
-static void tell_reduction(const entry_t *entry, int32_t depth_max)
+static void report_reduction(const entry_t *entry, int32_t depth_max)
 {
   if (entry->depth > depth_max)
     tb__log(TB_LOG_WARN,
@@ -158,7 +158,7 @@ bool tb_qos_overrides_apply(const tb_qos_overrides_t *overrides, const char *top
     const char *name = overrides->entries[i].topic;
     if (strcmp(name + (*name == '/'), topic + (*topic == '/')) != 0) continue;
     apply(&overrides->entries[i], overrides->depth_max, qos);
-    tell_reduction(&overrides->entries[i], overrides->depth_max);
+    report_reduction(&overrides->entries[i], overrides->depth_max);
     return true;
   }
   return false;

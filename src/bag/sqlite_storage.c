@@ -16,8 +16,8 @@ typedef struct sqlite_file {
   int64_t from_ns;
   bool without_index;     /* it is damaged: the rows of the table are sorted */
   tb_error_t index_error; /* which is told as a row, after each seek */
-  bool is_to_tell;
-  bool is_telling; /* step gave that row */
+  bool is_to_report;
+  bool is_reporting; /* step gave that row */
   sqlite3_stmt *topic_of_row;
   sqlite3_stmt *data_of_row;
   unsigned bad_times;
@@ -234,7 +234,7 @@ static tb_status_t sqlite_seek(tb__bag_file_t *base, int64_t time_ns, tb_error_t
   sqlite3_finalize(file->rows);
   file->rows = NULL;
   file->has_row = false;
-  file->is_to_tell = file->without_index;
+  file->is_to_report = file->without_index;
   file->bad_times = 0;
   file->stepped = 0;
   file->is_full = time_ns == INT64_MIN;
@@ -275,10 +275,10 @@ static bool advances(const sqlite_file_t *file, const tb__bag_row_t *row)
 }
 
 /* A row that tells of the index, where the next one would be. */
-static tb_status_t tell_index(sqlite_file_t *file, tb__bag_row_t *out)
+static tb_status_t report_index(sqlite_file_t *file, tb__bag_row_t *out)
 {
-  file->is_telling = true;
-  file->is_to_tell = false;
+  file->is_reporting = true;
+  file->is_to_report = false;
   *out = (tb__bag_row_t){.time_is_integer = true, .publish_time_ns = -1};
   if (file->from_ns > 0) out->log_time_ns = file->from_ns;
   if (file->has_row) out->log_time_ns = file->last_time_ns;
@@ -294,15 +294,15 @@ static tb_status_t end_rows(sqlite_file_t *file, tb__bag_row_t *out)
   tb_error_set(&file->index_error, TB_ERR_CORRUPT,
                "%s: %llu rows could be found, but there are %llu", file->base.path,
                (unsigned long long)file->stepped, (unsigned long long)file->row_count);
-  return tell_index(file, out);
+  return report_index(file, out);
 }
 
 static tb_status_t sqlite_step(tb__bag_file_t *base, tb__bag_row_t *out, tb_error_t *error)
 {
   sqlite_file_t *file = sqlite_file(base);
-  file->is_telling = false;
+  file->is_reporting = false;
   if (!file->rows) return TB_ERR_END;
-  if (file->is_to_tell) return tell_index(file, out);
+  if (file->is_to_report) return report_index(file, out);
   int code = sqlite3_step(file->rows);
   if (code != SQLITE_ROW && code != SQLITE_DONE && file->has_content) {
     tb_status_t status = go_on_narrow(file, error);
@@ -313,7 +313,7 @@ static tb_status_t sqlite_step(tb__bag_file_t *base, tb__bag_row_t *out, tb_erro
   if (code != SQLITE_ROW && (code & 0xff) == SQLITE_CORRUPT && !file->without_index) {
     leave_index(file, sqlite3_errmsg(file->base.database));
     tb_status_t status = go_on_narrow(file, error);
-    return status ? status : tell_index(file, out);
+    return status ? status : report_index(file, out);
   }
   if (code != SQLITE_ROW)
     return tb__sqlite_failed(&file->base, "the rest of the file cannot be read", error);
@@ -364,7 +364,7 @@ static tb_status_t take_topic(sqlite_file_t *file, sqlite3_stmt *statement, int 
 static tb_status_t sqlite_read_topic(tb__bag_file_t *base, tb__bag_row_t *row, tb_error_t *error)
 {
   sqlite_file_t *file = sqlite_file(base);
-  if (file->is_telling) {
+  if (file->is_reporting) {
     if (error) *error = file->index_error;
     return TB_ERR_CORRUPT;
   }

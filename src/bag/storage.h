@@ -95,8 +95,8 @@ struct tb__bag_storage {
                         tb_error_t *error);
   /* To an output of the same format: what there is beside messages, of that time; it is counted
    * in *count. With `to` NULL only that. NULL: there is nothing. */
-  tb_status_t (*copy_rest)(tb__bag_file_t *file, tb__bag_output_t *to, tb__bag_span_t span,
-                           tb_bag_rest_t *count, tb_error_t *error);
+  tb_status_t (*copy_extra_records)(tb__bag_file_t *file, tb__bag_output_t *to, tb__bag_span_t span,
+                                    tb_bag_extra_records_t *count, tb_error_t *error);
   /* The same format for damaged files: gives what can be read, in whatever order, and rows that
    * fail in read_topic for what cannot. NULL: this one does so itself. */
   const tb__bag_storage_t *salvage;

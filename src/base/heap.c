@@ -131,7 +131,7 @@ static void renumber(tb__heap_t *heap)
 
 uint64_t tb__heap_make_rank(tb__heap_t *heap, uint32_t id)
 {
-  if (tb__heap_is_numbered_up(heap)) renumber(heap);
+  if (tb__heap_is_rank_exhausted(heap)) renumber(heap);
   return ++heap->last_seq << TB__HEAP_ID_BITS | id;
 }
 

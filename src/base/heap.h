@@ -57,7 +57,7 @@ static inline const tb__heap_entry_t *tb__heap_min(const tb__heap_t *heap)
 }
 
 /* Whether the next rank that is made would be the first of a new numbering. */
-static inline bool tb__heap_is_numbered_up(const tb__heap_t *heap)
+static inline bool tb__heap_is_rank_exhausted(const tb__heap_t *heap)
 {
   return heap->last_seq == TB__HEAP_LAST_SEQ;
 }

@@ -8,24 +8,24 @@ bool tb__anchor_is_valid(const tb_anchor_t *anchor)
          (anchor->rate == 0 || anchor->steady.ns > 0);
 }
 
-tb__course_t tb__anchor_course(const tb_anchor_t *anchor)
+tb__linear_time_t tb__anchor_linear_time(const tb_anchor_t *anchor)
 {
-  tb__course_t course = {anchor->time_ns, anchor->steady.ns, 0, anchor->rate};
-  if (__builtin_add_overflow(anchor->time_ns, anchor->bound.ns, &course.until_ns))
-    course.until_ns = INT64_MAX;
-  return course;
+  tb__linear_time_t linear = {anchor->time_ns, anchor->steady.ns, 0, anchor->rate};
+  if (__builtin_add_overflow(anchor->time_ns, anchor->bound.ns, &linear.until_ns))
+    linear.until_ns = INT64_MAX;
+  return linear;
 }
 
-typedef struct fixed_pilot {
-  tb__pilot_t pilot;
+typedef struct fixed_policy {
+  tb__anchor_policy_t policy;
   tb_anchor_t anchor;
-} fixed_pilot_t;
+} fixed_policy_t;
 
-static tb_anchor_t steer_fixed(tb__pilot_t *pilot, int64_t time_ns, int64_t steady_ns)
+static tb_anchor_t next_fixed(tb__anchor_policy_t *policy, int64_t time_ns, int64_t steady_ns)
 {
   (void)time_ns;
   (void)steady_ns;
-  return ((fixed_pilot_t *)pilot)->anchor;
+  return ((fixed_policy_t *)policy)->anchor;
 }
 
 tb_status_t tb_timeline_anchor(tb_timeline_t *timeline, const tb_anchor_t *anchor,
@@ -38,7 +38,7 @@ tb_status_t tb_timeline_anchor(tb_timeline_t *timeline, const tb_anchor_t *ancho
   }
   tb__redirect_t *redirect = atomic_load(&timeline->redirect);
   if (redirect) return redirect->commit(redirect, anchor, reason, true);
-  fixed_pilot_t fixed = {.pilot = {.steer = steer_fixed, .reason = reason, .may_wait = true},
-                         .anchor = *anchor};
-  return tb__timeline_steer(timeline, &fixed.pilot);
+  fixed_policy_t fixed = {.policy = {.next_anchor = next_fixed, .reason = reason, .may_wait = true},
+                          .anchor = *anchor};
+  return tb__timeline_apply_policy(timeline, &fixed.policy);
 }

@@ -291,21 +291,21 @@ static void *read_on(void *argument)
   return NULL;
 }
 
-typedef struct changing_pilot {
-  tb__pilot_t pilot;
+typedef struct changing_policy {
+  tb__anchor_policy_t policy;
   double rate;
-} changing_pilot_t;
+} changing_policy_t;
 
-static tb_anchor_t go_on_at_rate(tb__pilot_t *pilot, int64_t time_ns, int64_t steady_ns)
+static tb_anchor_t go_on_at_rate(tb__anchor_policy_t *policy, int64_t time_ns, int64_t steady_ns)
 {
-  tb_anchor_t anchor = anchor_at(time_ns, ((changing_pilot_t *)pilot)->rate);
+  tb_anchor_t anchor = anchor_at(time_ns, ((changing_policy_t *)policy)->rate);
   anchor.steady.ns = steady_ns;
   return anchor;
 }
 
-static tb_anchor_t go_back(tb__pilot_t *pilot, int64_t time_ns, int64_t steady_ns)
+static tb_anchor_t go_back(tb__anchor_policy_t *policy, int64_t time_ns, int64_t steady_ns)
 {
-  return go_on_at_rate(pilot, time_ns - S, steady_ns);
+  return go_on_at_rate(policy, time_ns - S, steady_ns);
 }
 
 /* Anchors that continue exactly where the time stands, at any rate, never show a step back. */
@@ -323,8 +323,8 @@ static void test_C3_no_reader_sees_running_time_step_back(void **state)
     pthread_create(&readers[i].thread, NULL, read_on, &readers[i]);
   }
   for (int i = 0; i < 20000; i++) {
-    changing_pilot_t change = {{.steer = go_on_at_rate, .may_wait = true}, rates[i % 6]};
-    assert_ok(tb__timeline_steer(tb_source_timeline(f->source), &change.pilot));
+    changing_policy_t change = {{.next_anchor = go_on_at_rate, .may_wait = true}, rates[i % 6]};
+    assert_ok(tb__timeline_apply_policy(tb_source_timeline(f->source), &change.policy));
   }
   atomic_store(&stop, true);
   for (int i = 0; i < 2; i++)
@@ -360,15 +360,15 @@ static void test_X5_what_may_not_wait_leaves_jumps_to_others(void **state)
   tb_anchor_t anchor = anchor_at(100 * S, 1);
   commit(f, &anchor);
   watch_jumps(f->clock, &jump);
-  changing_pilot_t change = {{.steer = go_on_at_rate}, 2};
-  assert_ok(tb__timeline_steer(timeline, &change.pilot));
+  changing_policy_t change = {{.next_anchor = go_on_at_rate}, 2};
+  assert_ok(tb__timeline_apply_policy(timeline, &change.policy));
   int64_t before_ns = now_of(f->clock);
-  change.pilot.steer = go_back;
-  assert_status(tb__timeline_steer(timeline, &change.pilot), TB_ERR_BUSY);
+  change.policy.next_anchor = go_back;
+  assert_status(tb__timeline_apply_policy(timeline, &change.policy), TB_ERR_BUSY);
   assert_int_equal(jump.kind, 0);
   assert_true(now_of(f->clock) >= before_ns);
-  change.pilot.may_wait = true;
-  assert_ok(tb__timeline_steer(timeline, &change.pilot));
+  change.policy.may_wait = true;
+  assert_ok(tb__timeline_apply_policy(timeline, &change.policy));
   assert_int_equal(jump.kind, TB_JUMP_BACKWARD);
 }
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
-#include "clock/delay.h"
+#include "clock/jump_wait.h"
 #include "clock/running.h"
 #include "clock/source.h"
 #include "held/parking.h"
@@ -124,26 +124,26 @@ static void read_epoch_of(uintptr_t word, snapshot_t *out)
   timeline_read((const tb_timeline_t *)(word & ~TB__WORD_BITS), LOOK_INSIDE, out);
 }
 
-static tb_status_t wait_for_change(const tb_clock_t *clock, tb__delay_t *delay)
+static tb_status_t wait_for_change(const tb_clock_t *clock, tb__jump_wait_t *wait)
 {
   uint32_t seen = atomic_load(&clock->gate);
   if (!(atomic_load(&clock->word) & TB__WORD_CHANGING)) return TB_OK;
-  return tb__delay_read_clock(delay, (tb_clock_t *)clock, seen);
+  return tb__jump_wait_read_clock(wait, (tb_clock_t *)clock, seen);
 }
 
 /* Of a publisher that died before it could wake those who follow its page. */
-static void kick_follower(const tb__page_view_t *view)
+static void wake_page_follower(const tb__page_view_t *view)
 {
   const tb__page_t *page = atomic_load(&view->page);
   if (page) tb__futex_wake_shared(&page->epoch_word);
 }
 
-static tb_status_t wait_for_jump(tb_timeline_t *timeline, tb__delay_t *delay)
+static tb_status_t wait_for_jump(tb_timeline_t *timeline, tb__jump_wait_t *wait)
 {
   uint32_t seen = atomic_load(&timeline->gate);
   if (!tb__timeline_is_held_up(timeline)) return TB_OK;
-  if (timeline->view && delay->since_ns) kick_follower(timeline->view);
-  return tb__delay_read_timeline(delay, timeline, seen);
+  if (timeline->view && wait->since_ns) wake_page_follower(timeline->view);
+  return tb__jump_wait_read_timeline(wait, timeline, seen);
 }
 
 /* Whether a jump in progress is no reason to wait: it is this thread's own, or was cut off by a
@@ -157,7 +157,7 @@ static bool passes(bool own)
  * callback of the jump that blocks. TB_ERR_BUSY: blocked by another jump, and waiting is not
  * allowed (in a callback of a jump, in the log hook, or without a `delay`) or has been given up.
  * TB_ERR_TIMEOUT: the limit of `delay`. */
-static tb_status_t clock_settle(const tb_clock_t *clock, tb__delay_t *delay, uintptr_t *out_word,
+static tb_status_t clock_settle(const tb_clock_t *clock, tb__jump_wait_t *wait, uintptr_t *out_word,
                                 snapshot_t *out)
 {
   const tb__jump_t *jump = tb__jump_of_thread;
@@ -170,8 +170,8 @@ static tb_status_t clock_settle(const tb_clock_t *clock, tb__delay_t *delay, uin
       *out_word = word;
       return TB_OK;
     }
-    if (!delay || jump || tb__log_depth > 0) return TB_ERR_BUSY;
-    tb_status_t status = changing ? wait_for_change(clock, delay) : wait_for_jump(timeline, delay);
+    if (!wait || jump || tb__log_depth > 0) return TB_ERR_BUSY;
+    tb_status_t status = changing ? wait_for_change(clock, wait) : wait_for_jump(timeline, wait);
     if (status) return status;
   }
 }
@@ -182,8 +182,8 @@ __attribute__((noinline)) static tb_status_t now_slowly(const tb_clock_t *clock,
 {
   uintptr_t word;
   snapshot_t snapshot = {0};
-  tb__delay_t delay = TB__DELAY_INIT(INT64_MAX);
-  tb_status_t status = clock_settle(clock, may_wait ? &delay : NULL, &word, &snapshot);
+  tb__jump_wait_t wait = TB__JUMP_WAIT_INIT(INT64_MAX);
+  tb_status_t status = clock_settle(clock, may_wait ? &wait : NULL, &word, &snapshot);
   if (status) return status;
   out->ns = (word & TB__WORD_OS) ? tb__system_now_ns() : snapshot.time_ns;
   out->kind = clock->kind;
@@ -266,12 +266,12 @@ static tb_clock_state_t state_of(uintptr_t word, tb_clock_state_t state)
 tb_status_t tb_clock_read(const tb_clock_t *clock, tb_clock_reading_t *out)
 {
   if (!clock || !out) return TB_ERR_INVALID;
-  tb__delay_t delay = TB__DELAY_INIT(INT64_MAX);
+  tb__jump_wait_t wait = TB__JUMP_WAIT_INIT(INT64_MAX);
   for (;;) {
     uint64_t move_epoch = atomic_load(&clock->move_epoch);
     uintptr_t word;
     snapshot_t snapshot = {0};
-    tb_status_t status = clock_settle(clock, &delay, &word, &snapshot);
+    tb_status_t status = clock_settle(clock, &wait, &word, &snapshot);
     if (status) return status;
     if (word & TB__WORD_OS) {
       read_epoch_of(word, &snapshot);
@@ -334,11 +334,11 @@ tb_status_t tb__clock_lock_settled_within(const tb_clock_t *clock, int64_t limit
                                           tb_timeline_t **out)
 {
   if (tb__is_forked()) return TB_ERR_FORKED;
-  tb__delay_t delay = TB__DELAY_INIT(limit_ns);
+  tb__jump_wait_t wait = TB__JUMP_WAIT_INIT(limit_ns);
   for (;;) {
     uintptr_t word;
     snapshot_t snapshot = {0};
-    tb_status_t status = clock_settle(clock, &delay, &word, &snapshot);
+    tb_status_t status = clock_settle(clock, &wait, &word, &snapshot);
     if (status) return status;
     tb__clock_lock(clock, out);
     if (tb__clock_is_settled_locked(clock, *out)) return TB_OK;

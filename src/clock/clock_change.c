@@ -3,7 +3,7 @@
 
 #include "clock/clock.h"
 #include "clock/default_source.h"
-#include "clock/delay.h"
+#include "clock/jump_wait.h"
 #include "clock/running.h"
 #include "clock/source.h"
 #include "clock/step.h"
@@ -71,7 +71,7 @@ static void end_turn(tb_timeline_t *timeline)
 {
   tb__mutex_lock(&timeline->mutex);
   if (timeline->kind == TB__TIMELINE_SYSTEM)
-    tb__steps_let_locked(timeline);
+    tb__steps_unblock_locked(timeline);
   else
     tb__timeline_end_turn_locked(timeline);
   tb__mutex_unlock(&timeline->mutex);
@@ -204,9 +204,9 @@ static void clock_change(tb_clock_t *clock, pair_t pair, tb_clock_state_t idle_s
 
 static tb_status_t move_begin(tb_clock_t *clock, int64_t limit_ns)
 {
-  tb__delay_t delay = TB__DELAY_INIT(limit_ns);
+  tb__jump_wait_t wait = TB__JUMP_WAIT_INIT(limit_ns);
   while (atomic_exchange(&clock->moving, 1)) {
-    tb_status_t status = tb__delay_wait_change(&delay, clock, &clock->moving, 1);
+    tb_status_t status = tb__jump_wait_for_change(&wait, clock, &clock->moving, 1);
     if (status) return status;
   }
   return TB_OK;

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "clock/delay.h"
+#include "clock/jump_wait.h"
 #include "clock/source.h"
 #include "held/parking.h"
 
@@ -123,10 +123,10 @@ static tb_clock_t *clock_in_move(void)
 
 static tb_status_t change_begin(int64_t limit_ns)
 {
-  tb__delay_t delay = TB__DELAY_INIT(limit_ns);
+  tb__jump_wait_t wait = TB__JUMP_WAIT_INIT(limit_ns);
   while (atomic_exchange(&changing, 1)) {
     tb_clock_t *clock = clock_in_move();
-    tb_status_t status = tb__delay_wait_change(&delay, clock, &changing, 1);
+    tb_status_t status = tb__jump_wait_for_change(&wait, clock, &changing, 1);
     if (clock) tb__clock_unref(clock);
     if (status) return status;
   }

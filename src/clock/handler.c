@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "clock/clock.h"
-#include "clock/delay.h"
+#include "clock/jump_wait.h"
 #include "clock/step.h"
 #include "held/parking.h"
 
@@ -106,13 +106,13 @@ tb_status_t tb_steady_clock_jump_handler_create(tb_steady_clock_t *clock,
 static tb_status_t wait_until_released(struct tb_jump_handler *handler, int64_t limit_ns,
                                        tb_timeline_t **timeline) TB_REQUIRES((*timeline)->mutex)
 {
-  tb__delay_t delay = TB__DELAY_INIT(limit_ns);
+  tb__jump_wait_t wait = TB__JUMP_WAIT_INIT(limit_ns);
   tb_status_t status = TB_OK;
   handler->leaving = true;
   while (handler->selected && !status) {
     uint32_t done = atomic_load(&(*timeline)->jumps_done);
     tb__clock_unlock(*timeline);
-    status = tb__delay_wait(&delay, *timeline, &(*timeline)->jumps_done, done);
+    status = tb__jump_wait_for(&wait, *timeline, &(*timeline)->jumps_done, done);
     tb__clock_lock(handler->clock, timeline);
   }
   if (!handler->selected) return TB_OK;
@@ -371,7 +371,7 @@ static bool unlink_all_of(tb_clock_t *clock, tb_timeline_t *timeline) TB_REQUIRE
 
 tb_status_t tb__handlers_remove_of(tb_clock_t *clock, int64_t limit_ns)
 {
-  tb__delay_t delay = TB__DELAY_INIT(limit_ns);
+  tb__jump_wait_t wait = TB__JUMP_WAIT_INIT(limit_ns);
   tb_status_t status = TB_OK;
   if (tb__is_forked() && !tb__mutex_was_free(&tb__clock_timeline(clock)->mutex)) return TB_OK;
   for (;;) {
@@ -382,7 +382,7 @@ tb_status_t tb__handlers_remove_of(tb_clock_t *clock, int64_t limit_ns)
     tb__clock_unlock(timeline);
     if (done) return TB_OK;
     if (status) return status;
-    status = tb__delay_wait(&delay, timeline, &timeline->jumps_done, jumps);
+    status = tb__jump_wait_for(&wait, timeline, &timeline->jumps_done, jumps);
   }
 }
 

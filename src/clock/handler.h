@@ -25,7 +25,7 @@ struct tb_jump_handler {
   bool given_up;        /* destroyed by another one meanwhile: that does not end with a limit */
   bool orphan;          /* destroyed in a callback: freed at the end of the jump */
   _Atomic bool removed; /* no further call */
-  _Atomic int64_t call; /* in progress, see delay.c; 0: none */
+  _Atomic int64_t call; /* in progress, see jump_wait.c; 0: none */
   char name[48];
 };
 

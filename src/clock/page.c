@@ -6,12 +6,12 @@
 
 static bool copy_is_sound(const tb__page_copy_t *copy, uint32_t state)
 {
-  const tb__course_t *course = &copy->course;
-  if (course->time_ns < 0 || copy->before_ns < 0 || state < TB_CLOCK_WAITING ||
+  const tb__linear_time_t *linear = &copy->linear;
+  if (linear->time_ns < 0 || copy->before_ns < 0 || state < TB_CLOCK_WAITING ||
       state > TB_CLOCK_LOST || copy->epoch == 0 || copy->epoch == TB__PAGE_NO_EPOCH)
     return false;
-  if (!(course->rate >= 0 && course->rate <= TB_ANCHOR_RATE_MAX)) return false;
-  return course->rate == 0 || (course->steady_ns > 0 && course->until_ns >= course->time_ns);
+  if (!(linear->rate >= 0 && linear->rate <= TB_ANCHOR_RATE_MAX)) return false;
+  return linear->rate == 0 || (linear->steady_ns > 0 && linear->until_ns >= linear->time_ns);
 }
 
 bool tb__page_load(const tb__page_t *page, tb__page_copy_t *out)
@@ -22,7 +22,7 @@ bool tb__page_load(const tb__page_t *page, tb__page_copy_t *out)
   for (;;) {
     uint64_t version = atomic_load_explicit(&page->version, memory_order_acquire);
     const tb__page_slot_t *slot = &page->slots[version & 1];
-    tb__course_t course = {
+    tb__linear_time_t linear = {
         .time_ns = atomic_load_explicit(&slot->time_ns, memory_order_acquire),
         .steady_ns = atomic_load_explicit(&slot->steady_ns, memory_order_acquire),
         .until_ns = atomic_load_explicit(&slot->until_ns, memory_order_acquire),
@@ -30,7 +30,7 @@ bool tb__page_load(const tb__page_t *page, tb__page_copy_t *out)
     };
     uint32_t state = atomic_load_explicit(&slot->state, memory_order_acquire);
     tb__page_copy_t copy = {
-        .course = course,
+        .linear = linear,
         .epoch = atomic_load_explicit(&slot->epoch, memory_order_acquire),
         .before_ns = atomic_load_explicit(&slot->before_ns, memory_order_acquire),
         .publishers = atomic_load_explicit(&slot->publishers, memory_order_acquire),
@@ -142,9 +142,9 @@ void tb__page_settle(tb__page_view_t *view, uint64_t epoch)
 bool tb__page_time(tb__page_view_t *view, const tb__page_t *page, const tb__page_copy_t *copy,
                    int64_t *out_ns)
 {
-  int64_t time_ns = copy->course.time_ns;
-  if (copy->course.rate > 0 && !atomic_load_explicit(&view->foreign, memory_order_relaxed)) {
-    time_ns = tb__course_time(&copy->course, tb__steady_now_ordered_ns());
+  int64_t time_ns = copy->linear.time_ns;
+  if (copy->linear.rate > 0 && !atomic_load_explicit(&view->foreign, memory_order_relaxed)) {
+    time_ns = tb__linear_time_at(&copy->linear, tb__steady_now_ordered_ns());
     if (atomic_load(&page->version) != copy->version) return false;
   }
   if (!not_below_mark(view, copy->epoch, &time_ns)) return false;

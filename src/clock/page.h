@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <timebase/clock.h>
 
-#include "clock/course.h"
+#include "clock/linear_time.h"
 
 #define TB__PAGE_SIZE   4096
 #define TB__PAGE_MAGIC  UINT64_C(0x656d697462736d74) /* "tmsbtime" */
@@ -53,7 +53,7 @@ _Static_assert(sizeof(tb__page_t) <= TB__PAGE_SIZE, "a page");
 
 /* One consistent copy. */
 typedef struct tb__page_copy {
-  tb__course_t course; /* rate 0: only its time counts */
+  tb__linear_time_t linear; /* rate 0: only its time counts */
   uint64_t epoch;
   int64_t before_ns;
   uint64_t publishers;

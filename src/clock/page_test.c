@@ -4,7 +4,7 @@
 #include "test.h"
 
 static const tb__page_copy_t runs = {
-    .course = {.time_ns = 100, .steady_ns = 1, .until_ns = 1000, .rate = 1e-3},
+    .linear = {.time_ns = 100, .steady_ns = 1, .until_ns = 1000, .rate = 1e-3},
     .epoch = 3,
     .version = 8,
 };
@@ -12,7 +12,7 @@ static const tb__page_copy_t runs = {
 /* Of a page that has run in its epoch, and stands now. */
 static tb__page_copy_t halted(uint64_t epoch, int64_t time_ns)
 {
-  return (tb__page_copy_t){.course = {.time_ns = time_ns, .steady_ns = 1, .until_ns = time_ns},
+  return (tb__page_copy_t){.linear = {.time_ns = time_ns, .steady_ns = 1, .until_ns = time_ns},
                            .epoch = epoch,
                            .version = 8};
 }

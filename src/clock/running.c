@@ -1,15 +1,15 @@
 #include "clock/running.h"
 
-#include "held/activity.h"
 #include "held/held_time.h"
+#include "held/inflight.h"
 #include "held/parking.h"
 #include "platform/time.h"
 
 /* ---- reading ---- */
 
-static tb__course_t course_load(const tb__course_slot_t *slot)
+static tb__linear_time_t linear_load(const tb__linear_slot_t *slot)
 {
-  return (tb__course_t){
+  return (tb__linear_time_t){
       .time_ns = atomic_load_explicit(&slot->time_ns, memory_order_acquire),
       .steady_ns = atomic_load_explicit(&slot->steady_ns, memory_order_acquire),
       .until_ns = atomic_load_explicit(&slot->until_ns, memory_order_acquire),
@@ -32,17 +32,17 @@ static int64_t halt_moment(const tb_timeline_t *timeline, uint64_t version)
 
 bool tb__running_read(const tb_timeline_t *timeline, uint64_t version, int64_t *out_ns)
 {
-  tb__course_t course = course_load(&timeline->courses[version & TB__VERSION_SLOT]);
+  tb__linear_time_t linear = linear_load(&timeline->linear_slots[version & TB__VERSION_SLOT]);
   int64_t steady_ns =
       version & TB__VERSION_HALTING ? halt_moment(timeline, version) : tb__steady_now_ordered_ns();
   if (steady_ns < 0) return false; /* of another halt: the version has changed */
-  *out_ns = tb__course_time(&course, steady_ns);
+  *out_ns = tb__linear_time_at(&linear, steady_ns);
   return true;
 }
 
 int64_t tb__running_time_locked(const tb_timeline_t *timeline)
 {
-  return tb__course_time(&timeline->course, tb__steady_now_ns());
+  return tb__linear_time_at(&timeline->linear, tb__steady_now_ns());
 }
 
 /* ---- the pulse ---- */
@@ -53,77 +53,77 @@ static int64_t next_moment_locked(tb_timeline_t *timeline) TB_REQUIRES(timeline-
   if (!timeline->running || timeline->turn_next != atomic_load(&timeline->turn_serving) ||
       !tb__timeline_next_deadline_locked(timeline, &deadline_ns))
     return INT64_MAX;
-  return tb__course_moment(&timeline->course, deadline_ns);
+  return tb__linear_time_moment(&timeline->linear, deadline_ns);
 }
 
 void tb__running_deadline_changed_locked(tb_timeline_t *timeline)
 {
-  tb__pulse_t *pulse = &timeline->pulse;
-  if (!timeline->running || next_moment_locked(timeline) >= pulse->alarm_ns) return;
-  pulse->alarm_ns = INT64_MIN; /* it looks: once is enough */
-  pulse->owes = tb__time_is_held();
-  if (pulse->owes) tb__activity_owe(tb__activity_of_os());
-  atomic_fetch_add(&pulse->word, 1);
-  tb__futex_wake_one(&pulse->word);
+  tb__wakeup_thread_t *wakeup = &timeline->wakeup_thread;
+  if (!timeline->running || next_moment_locked(timeline) >= wakeup->alarm_ns) return;
+  wakeup->alarm_ns = INT64_MIN; /* it looks: once is enough */
+  wakeup->counted = tb__time_is_held();
+  if (wakeup->counted) tb__inflight_begin(tb__inflight_of_os());
+  atomic_fetch_add(&wakeup->word, 1);
+  tb__futex_wake_one(&wakeup->word);
 }
 
-static void *pulse_run(void *argument)
+static void *wakeup_thread_run(void *argument)
 {
   tb_timeline_t *timeline = argument;
-  tb__pulse_t *pulse = &timeline->pulse;
+  tb__wakeup_thread_t *wakeup = &timeline->wakeup_thread;
   tb__mutex_lock(&timeline->mutex);
-  while (!pulse->stopping) {
+  while (!wakeup->stopping) {
     tb__waiter_t *to_wake = NULL;
-    uint32_t seen = atomic_load(&pulse->word);
-    if (pulse->owes) tb__activity_take(tb__activity_of_os());
-    pulse->owes = false;
+    uint32_t seen = atomic_load(&wakeup->word);
+    if (wakeup->counted) tb__inflight_adopt(tb__inflight_of_os());
+    wakeup->counted = false;
     bool held = tb__time_is_held();
     if (next_moment_locked(timeline) != INT64_MAX)
       tb__waiters_collect_due_locked(timeline, &to_wake);
-    pulse->alarm_ns = next_moment_locked(timeline); /* of those who are not due yet */
-    tb__asleep_t asleep = {.deadline = {TB__DEADLINE_STEADY, pulse->alarm_ns},
-                           .system_ns = INT64_MAX,
-                           .held = held,
-                           .looks = true,
-                           .rests = true,
-                           .hidden = true};
-    if (pulse->alarm_ns == INT64_MAX) asleep.deadline = TB__NO_DEADLINE;
+    wakeup->alarm_ns = next_moment_locked(timeline); /* of those who are not due yet */
+    tb__wait_spec_t spec = {.deadline = {TB__DEADLINE_STEADY, wakeup->alarm_ns},
+                            .system_ns = INT64_MAX,
+                            .held = held,
+                            .rechecks = true,
+                            .counts_as_idle = true,
+                            .uncounted = true};
+    if (wakeup->alarm_ns == INT64_MAX) spec.deadline = TB__NO_DEADLINE;
     tb__mutex_unlock(&timeline->mutex);
     tb__waiters_wake(to_wake);
-    tb__futex_wait_asleep(&pulse->word, seen, &asleep);
+    tb__futex_wait_spec(&wakeup->word, seen, &spec);
     tb__mutex_lock(&timeline->mutex);
   }
-  if (pulse->owes) tb__activity_pay(tb__activity_of_os());
-  pulse->owes = false;
+  if (wakeup->counted) tb__inflight_end(tb__inflight_of_os());
+  wakeup->counted = false;
   tb__mutex_unlock(&timeline->mutex);
   return NULL;
 }
 
 tb_status_t tb__running_prepare_locked(tb_timeline_t *timeline)
 {
-  tb__pulse_t *pulse = &timeline->pulse;
-  if (pulse->exists) return TB_OK;
-  pulse->stopping = false;
-  pulse->alarm_ns = INT64_MAX;
-  tb_status_t status = tb__thread_start(&pulse->thread, "tb-pulse", pulse_run, timeline);
-  pulse->exists = !status;
+  tb__wakeup_thread_t *wakeup = &timeline->wakeup_thread;
+  if (wakeup->exists) return TB_OK;
+  wakeup->stopping = false;
+  wakeup->alarm_ns = INT64_MAX;
+  tb_status_t status = tb__thread_start(&wakeup->thread, "tb-wakeup", wakeup_thread_run, timeline);
+  wakeup->exists = !status;
   return status;
 }
 
 void tb__running_end(tb_timeline_t *timeline)
 {
-  tb__pulse_t *pulse = &timeline->pulse;
+  tb__wakeup_thread_t *wakeup = &timeline->wakeup_thread;
   tb__mutex_lock(&timeline->mutex);
   if (timeline->running) tb__running_halt_locked(timeline);
-  bool exists = pulse->exists;
-  pulse->stopping = true;
-  atomic_fetch_add(&pulse->word, 1);
+  bool exists = wakeup->exists;
+  wakeup->stopping = true;
+  atomic_fetch_add(&wakeup->word, 1);
   tb__mutex_unlock(&timeline->mutex);
   if (!exists) return;
-  tb__futex_wake_one(&pulse->word);
-  tb__thread_join(&pulse->thread);
+  tb__futex_wake_one(&wakeup->word);
+  tb__thread_join(&wakeup->thread);
   tb__mutex_lock(&timeline->mutex);
-  pulse->exists = false;
+  wakeup->exists = false;
   tb__mutex_unlock(&timeline->mutex);
 }
 
@@ -135,14 +135,14 @@ void tb__running_halt_locked(tb_timeline_t *timeline)
   uint64_t halting = (version | TB__VERSION_HALTING) + TB__VERSION_STEP;
   atomic_store(&timeline->halt_steady_ns, -(int64_t)halting);
   atomic_exchange(&timeline->version, halting);
-  timeline->time_ns = tb__course_time(&timeline->course, halt_moment(timeline, halting));
+  timeline->time_ns = tb__linear_time_at(&timeline->linear, halt_moment(timeline, halting));
   timeline->running = false;
   tb__timeline_publish_locked(timeline);
 }
 
-void tb__running_start_locked(tb_timeline_t *timeline, const tb__course_t *course)
+void tb__running_start_locked(tb_timeline_t *timeline, const tb__linear_time_t *linear)
 {
-  timeline->course = *course;
+  timeline->linear = *linear;
   timeline->running = true;
   tb__timeline_publish_locked(timeline);
   tb__running_deadline_changed_locked(timeline);

@@ -1,7 +1,7 @@
 /* Time that runs on by itself between two anchors of its source. While it does, the timeline is
- * `running`: `time_ns` is not the current time, which follows from the course and steady time, and
+ * `running`: `time_ns` is not the current time, which follows from the linear and steady time, and
  * a thread of the timeline (the pulse) wakes who is due. Every move of the timeline first halts it,
- * and lets it run again, on its new course, when the move is over. */
+ * and lets it run again, on its new linear, when the move is over. */
 #ifndef TB_CLOCK_RUNNING_H
 #define TB_CLOCK_RUNNING_H
 
@@ -12,7 +12,7 @@ bool tb__running_read(const tb_timeline_t *timeline, uint64_t version, int64_t *
 
 /* Sets `time_ns` to what the latest reader may have seen at most, and lets it stand. */
 void tb__running_halt_locked(tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex);
-void tb__running_start_locked(tb_timeline_t *timeline, const tb__course_t *course)
+void tb__running_start_locked(tb_timeline_t *timeline, const tb__linear_time_t *linear)
     TB_REQUIRES(timeline->mutex);
 
 int64_t tb__running_time_locked(const tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex);

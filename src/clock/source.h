@@ -63,8 +63,8 @@ tb_status_t tb__clock_set_first_source(tb_clock_t *clock, tb_source_t *source);
 
 /* At a jump that replaces the time of the source as a change of source would: every waiter of its
  * clocks decides what that does to it. With the mutex of the source's timeline. */
-void tb__source_tell_waiters_locked(tb_source_t *source, const tb_jump_t *jump,
-                                    tb__waiter_t **to_wake);
+void tb__source_notify_waiters_locked(tb_source_t *source, const tb_jump_t *jump,
+                                      tb__waiter_t **to_wake);
 
 /* Limits are steady times, INT64_MAX: none; TB_ERR_TIMEOUT: the clock is where it was. */
 

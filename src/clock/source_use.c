@@ -1,6 +1,6 @@
 /* Sources as their users see them: started by the first, stopped after the last. */
 #include "clock/clock.h"
-#include "clock/delay.h"
+#include "clock/jump_wait.h"
 #include "clock/running.h"
 #include "clock/source.h"
 #include "held/parking.h"
@@ -108,8 +108,8 @@ void tb__source_unlink(tb_source_t *source, tb_clock_t *clock)
 }
 
 /* What has passed goes on, so deadlines in that stay. */
-static void tell_waiters_of(tb_clock_t *clock, tb_timeline_t *timeline, const tb_jump_t *jump,
-                            tb__waiter_t **to_wake) TB_REQUIRES(timeline->mutex)
+static void report_waiters_of(tb_clock_t *clock, tb_timeline_t *timeline, const tb_jump_t *jump,
+                              tb__waiter_t **to_wake) TB_REQUIRES(timeline->mutex)
 {
   for (tb__waiter_t *waiter = clock->waiters, *next; waiter; waiter = next) {
     next = waiter->clock_next;
@@ -121,13 +121,13 @@ static void tell_waiters_of(tb_clock_t *clock, tb_timeline_t *timeline, const tb
   }
 }
 
-void tb__source_tell_waiters_locked(tb_source_t *source, const tb_jump_t *jump,
-                                    tb__waiter_t **to_wake)
+void tb__source_notify_waiters_locked(tb_source_t *source, const tb_jump_t *jump,
+                                      tb__waiter_t **to_wake)
 {
   tb__timeline_assert_locked(source->timeline);
   tb__mutex_lock(&source->mutex);
   for (tb_clock_t *clock = source->clocks; clock; clock = clock->source_next)
     if (tb__clock_timeline(clock) == source->timeline)
-      tell_waiters_of(clock, source->timeline, jump, to_wake);
+      report_waiters_of(clock, source->timeline, jump, to_wake);
   tb__mutex_unlock(&source->mutex);
 }

@@ -1,12 +1,12 @@
 /* What is known of a timeline beside its time: its state, and counts. */
 #include "base/log.h"
-#include "clock/delay.h"
+#include "clock/jump_wait.h"
 #include "clock/timeline.h"
 #include "platform/time.h"
 
 /* On a page the publisher leaves them itself. In steady time that is not ours they say nothing, and
  * whoever looks finds out whether there has been one since the last look. */
-static int64_t page_life_ns(tb__page_view_t *view)
+static int64_t page_sign_ns(tb__page_view_t *view)
 {
   const tb__page_t *page = view ? atomic_load(&view->page) : NULL;
   if (!page) return 0;
@@ -19,40 +19,40 @@ static int64_t page_life_ns(tb__page_view_t *view)
   return atomic_load(&view->looked_ns);
 }
 
-static int64_t last_life_ns(const tb__life_t *life)
+static int64_t last_sign_ns(const tb__liveness_t *liveness)
 {
-  int64_t moved_ns = atomic_load_explicit(&life->moved_ns, memory_order_relaxed);
-  int64_t repeated_ns = atomic_load_explicit(&life->repeated_ns, memory_order_relaxed);
+  int64_t moved_ns = atomic_load_explicit(&liveness->moved_ns, memory_order_relaxed);
+  int64_t repeated_ns = atomic_load_explicit(&liveness->repeated_ns, memory_order_relaxed);
   return moved_ns > repeated_ns ? moved_ns : repeated_ns;
 }
 
-int64_t tb__life_silence_ns(const tb__life_t *life, int64_t steady_ns)
+int64_t tb__liveness_silence_ns(const tb__liveness_t *liveness, int64_t steady_ns)
 {
-  int64_t last_ns = last_life_ns(life);
-  return last_ns == 0 || last_ns == TB__LIFE_FOR_EVER ? 0 : steady_ns - last_ns;
+  int64_t last_ns = last_sign_ns(liveness);
+  return last_ns == 0 || last_ns == TB__LIVENESS_FOREVER ? 0 : steady_ns - last_ns;
 }
 
 /* 0: it is not too long, or does not count. */
 static int64_t too_long_silence_ns(const tb_timeline_t *timeline, int64_t steady_ns)
 {
-  int64_t limit_ns = atomic_load_explicit(&timeline->life.stall_limit_ns, memory_order_relaxed);
-  int64_t page_ns = page_life_ns(timeline->view);
+  int64_t limit_ns = atomic_load_explicit(&timeline->liveness.stall_limit_ns, memory_order_relaxed);
+  int64_t page_ns = page_sign_ns(timeline->view);
   int64_t silent_ns =
-      page_ns > 0 ? steady_ns - page_ns : tb__life_silence_ns(&timeline->life, steady_ns);
+      page_ns > 0 ? steady_ns - page_ns : tb__liveness_silence_ns(&timeline->liveness, steady_ns);
   return silent_ns > limit_ns ? silent_ns : 0;
 }
 
 tb_clock_state_t tb__timeline_derive_state(const tb_timeline_t *timeline, tb_clock_state_t state)
 {
-  const tb__life_t *life = &timeline->life;
+  const tb__liveness_t *liveness = &timeline->liveness;
   bool paused = timeline->view && state == TB_CLOCK_PAUSED; /* its publisher goes on to tick */
   if (state != TB_CLOCK_RUNNING && !paused) return state;
   if (timeline->view && atomic_load(&timeline->view->lost)) return TB_CLOCK_LOST;
   if (too_long_silence_ns(timeline, tb__steady_coarse_now_ns())) return TB_CLOCK_STALLED;
   if (paused) return state;
-  int64_t moved_ns = atomic_load_explicit(&life->moved_ns, memory_order_relaxed);
-  int64_t repeated_ns = atomic_load_explicit(&life->repeated_ns, memory_order_relaxed);
-  return moved_ns != TB__LIFE_FOR_EVER && repeated_ns - moved_ns >= TB__PAUSED_AFTER_NS
+  int64_t moved_ns = atomic_load_explicit(&liveness->moved_ns, memory_order_relaxed);
+  int64_t repeated_ns = atomic_load_explicit(&liveness->repeated_ns, memory_order_relaxed);
+  return moved_ns != TB__LIVENESS_FOREVER && repeated_ns - moved_ns >= TB__PAUSED_AFTER_NS
              ? TB_CLOCK_PAUSED
              : TB_CLOCK_RUNNING;
 }
@@ -75,30 +75,30 @@ static bool said_state_locked(const tb_timeline_t *timeline, tb_clock_state_t *o
 /* The first moment at which the silence is too long; INT64_MAX: it never is. */
 static int64_t stall_moment_ns(const tb_timeline_t *timeline)
 {
-  int64_t limit_ns = atomic_load_explicit(&timeline->life.stall_limit_ns, memory_order_relaxed);
-  int64_t page_ns = page_life_ns(timeline->view), moment_ns;
-  int64_t last_ns = page_ns > 0 ? page_ns : last_life_ns(&timeline->life);
-  bool never = last_ns == 0 || last_ns == TB__LIFE_FOR_EVER || limit_ns == INT64_MAX;
+  int64_t limit_ns = atomic_load_explicit(&timeline->liveness.stall_limit_ns, memory_order_relaxed);
+  int64_t page_ns = page_sign_ns(timeline->view), moment_ns;
+  int64_t last_ns = page_ns > 0 ? page_ns : last_sign_ns(&timeline->liveness);
+  bool never = last_ns == 0 || last_ns == TB__LIVENESS_FOREVER || limit_ns == INT64_MAX;
   return never || __builtin_add_overflow(last_ns, limit_ns + 1, &moment_ns) ? INT64_MAX : moment_ns;
 }
 
-bool tb__timeline_told_state_locked(const tb_timeline_t *timeline, tb__told_state_t *out)
+bool tb__timeline_visible_state_locked(const tb_timeline_t *timeline, tb__visible_state_t *out)
 {
   tb_clock_state_t said;
   if (!said_state_locked(timeline, &said)) return false;
   tb_clock_state_t state = tb__timeline_derive_state(timeline, said);
   bool ticks = said == TB_CLOCK_RUNNING || timeline->view;
   bool may_stall = ticks && (state == TB_CLOCK_RUNNING || state == TB_CLOCK_PAUSED);
-  *out = (tb__told_state_t){state, may_stall ? stall_moment_ns(timeline) : INT64_MAX};
+  *out = (tb__visible_state_t){state, may_stall ? stall_moment_ns(timeline) : INT64_MAX};
   return true;
 }
 
 /* True for the first one who finds this stall. */
 static bool stall_note(tb_timeline_t *timeline)
 {
-  int64_t page_ns = page_life_ns(timeline->view);
-  int64_t last_ns = page_ns > 0 ? page_ns : last_life_ns(&timeline->life);
-  if (atomic_exchange(&timeline->life.stalled_at_ns, last_ns) == last_ns) return false;
+  int64_t page_ns = page_sign_ns(timeline->view);
+  int64_t last_ns = page_ns > 0 ? page_ns : last_sign_ns(&timeline->liveness);
+  if (atomic_exchange(&timeline->liveness.stalled_at_ns, last_ns) == last_ns) return false;
   atomic_fetch_add_explicit(&timeline->counts.stalls, 1, memory_order_relaxed);
   return true;
 }
@@ -117,7 +117,7 @@ void tb__timeline_count_stall(tb_timeline_t *timeline, int64_t steady_ns)
 {
   if (!too_long_silence_ns(timeline, steady_ns)) return;
   stall_note(timeline);
-  tb__waiters_tell_state_locked(timeline);
+  tb__waiters_report_state_locked(timeline);
 }
 
 tb_status_t tb_timeline_set_options(tb_timeline_t *timeline, const tb_timeline_options_t *options)
@@ -129,10 +129,10 @@ tb_status_t tb_timeline_set_options(tb_timeline_t *timeline, const tb_timeline_o
   if (tb__is_forked()) return TB_ERR_FORKED;
   tb__mutex_lock(&timeline->mutex);
   int64_t stall_limit_ns = options->stall_limit.ns ? options->stall_limit.ns : INT64_MAX;
-  atomic_store(&timeline->life.stall_limit_ns, stall_limit_ns);
+  atomic_store(&timeline->liveness.stall_limit_ns, stall_limit_ns);
   timeline->forward_jump_min_ns = options->forward_jump_min.ns;
-  tb__delay_set_options_locked(timeline, options);
-  tb__waiters_tell_state_locked(timeline);
+  tb__jump_wait_set_options_locked(timeline, options);
+  tb__waiters_report_state_locked(timeline);
   tb__mutex_unlock(&timeline->mutex);
   return TB_OK;
 }
@@ -152,7 +152,7 @@ void tb_timeline_set_state(tb_timeline_t *timeline, tb_clock_state_t state)
     target->state = state;
     tb__timeline_publish_locked(target);
   }
-  tb__waiters_tell_state_locked(target);
+  tb__waiters_report_state_locked(target);
   tb__mutex_unlock(&target->mutex);
   tb__waiters_wake(to_wake);
 }

@@ -58,7 +58,7 @@ void tb__steps_hold_locked(tb_timeline_t *timeline)
   atomic_fetch_add(&holders, 1);
 }
 
-void tb__steps_let_locked(tb_timeline_t *timeline)
+void tb__steps_unblock_locked(tb_timeline_t *timeline)
 {
   (void)timeline;
   if (atomic_fetch_sub(&holders, 1) == 1) tb__futex_wake_all(&holders);

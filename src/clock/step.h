@@ -16,7 +16,7 @@ void tb__steps_release_locked(tb_timeline_t *timeline) TB_REQUIRES(timeline->mut
 /* Clocks on their way from or to the system timeline hold steps off; any number at a time. With the
  * turn, so that a step in progress ends first. */
 void tb__steps_hold_locked(tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex);
-void tb__steps_let_locked(tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex);
+void tb__steps_unblock_locked(tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex);
 
 /* Whoever has set system time itself (testing.h): the jump is over when it returns. */
 void tb__steps_follow(void);

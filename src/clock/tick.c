@@ -14,8 +14,8 @@ typedef struct move {
   int64_t time_ns;
   tb_jump_reason_t reason;
   tb_clock_state_t state;
-  const tb__course_t *course; /* on which the time goes on; NULL: it stands */
-  tb_source_t *replaced;      /* see tb__pilot_t */
+  const tb__linear_time_t *linear; /* on which the time goes on; NULL: it stands */
+  tb_source_t *replaced;           /* see tb__anchor_policy_t */
 } move_t;
 
 static void count_one(_Atomic uint64_t *count)
@@ -80,19 +80,19 @@ static bool is_forward_jump(const tb_timeline_t *timeline, int64_t step_ns, int6
     return true;
   int64_t min_ns = timeline->forward_jump_min_ns;
   if (reason != TB_JUMP_REASON_NONE || step_ns <= min_ns) return false;
-  double silence_ns = (double)tb__life_silence_ns(&timeline->life, steady_ns);
+  double silence_ns = (double)tb__liveness_silence_ns(&timeline->liveness, steady_ns);
   double passed_ns = timeline->meter.moving_rate * silence_ns;
   return (double)step_ns > passed_ns + (double)min_ns;
 }
 
 /* A sign of life. */
-static void live_on(tb_timeline_t *timeline, int64_t steady_ns) TB_REQUIRES(timeline->mutex)
+static void note_tick(tb_timeline_t *timeline, int64_t steady_ns) TB_REQUIRES(timeline->mutex)
 {
-  tb__life_t *life = &timeline->life;
-  int64_t silent_ns = steady_ns - atomic_load_explicit(&life->moved_ns, memory_order_relaxed);
-  int64_t limit_ns = atomic_load_explicit(&life->stall_limit_ns, memory_order_relaxed);
+  tb__liveness_t *liveness = &timeline->liveness;
+  int64_t silent_ns = steady_ns - atomic_load_explicit(&liveness->moved_ns, memory_order_relaxed);
+  int64_t limit_ns = atomic_load_explicit(&liveness->stall_limit_ns, memory_order_relaxed);
   if (__builtin_expect(silent_ns > limit_ns, 0)) tb__timeline_count_stall(timeline, steady_ns);
-  atomic_store_explicit(&life->moved_ns, steady_ns, memory_order_relaxed);
+  atomic_store_explicit(&liveness->moved_ns, steady_ns, memory_order_relaxed);
 }
 
 static void count_forward(tb_timeline_t *timeline, int64_t step_ns, tb_jump_reason_t reason)
@@ -111,7 +111,7 @@ static void count_forward(tb_timeline_t *timeline, int64_t step_ns, tb_jump_reas
     keep_largest(&counts->largest_forward_ns, step_ns);
     meter_jump(timeline, steady_ns, time_ns, reason);
   }
-  live_on(timeline, steady_ns);
+  note_tick(timeline, steady_ns);
 }
 
 /* A first tick, or a step back. */
@@ -124,7 +124,7 @@ static void count_other(tb_timeline_t *timeline, const tb_jump_t *jump) TB_REQUI
     keep_largest(&timeline->counts.largest_backward_ns, jump->after.ns - jump->before.ns);
   }
   meter_restart(&timeline->meter, steady_ns, jump->after.ns);
-  live_on(timeline, steady_ns);
+  note_tick(timeline, steady_ns);
 }
 
 /* The move from the committed time to `time_ns`, which differs from it. */
@@ -180,7 +180,7 @@ static void commit_jump_locked(tb_timeline_t *timeline, const tb_jump_t *jump, c
 {
   commit_locked(timeline, jump, move->state);
   if (jump->kind == TB_JUMP_CLOCK_CHANGE)
-    tb__source_tell_waiters_locked(move->replaced, jump, to_wake);
+    tb__source_notify_waiters_locked(move->replaced, jump, to_wake);
   else if (jump->kind != TB_JUMP_FORWARD || jump->delta.ns >= timeline->waiters.watch_min_forward)
     tb__waiters_collect_jumped_locked(timeline, jump, to_wake);
 }
@@ -222,9 +222,10 @@ static void repeat_locked(tb_timeline_t *timeline, tb_clock_state_t state)
   count_one(&timeline->counts.ticks);
   meter_tick(timeline, steady_ns, timeline->time_ns);
   tb__timeline_count_stall(timeline, steady_ns);
-  atomic_store_explicit(&timeline->life.repeated_ns, steady_ns, memory_order_relaxed);
-  if (atomic_load_explicit(&timeline->life.moved_ns, memory_order_relaxed) == TB__LIFE_FOR_EVER)
-    atomic_store_explicit(&timeline->life.moved_ns, steady_ns, memory_order_relaxed);
+  atomic_store_explicit(&timeline->liveness.repeated_ns, steady_ns, memory_order_relaxed);
+  if (atomic_load_explicit(&timeline->liveness.moved_ns, memory_order_relaxed) ==
+      TB__LIVENESS_FOREVER)
+    atomic_store_explicit(&timeline->liveness.moved_ns, steady_ns, memory_order_relaxed);
   if (timeline->time_ns != 0 && timeline->state != state) {
     timeline->state = state;
     tb__timeline_publish_locked(timeline);
@@ -239,16 +240,16 @@ void tb__timeline_halt_locked(tb_timeline_t *timeline)
   add_advance(timeline, timeline->time_ns - anchor_ns);
 }
 
-static void run_on_locked(tb_timeline_t *timeline, const tb__course_t *course)
+static void run_on_locked(tb_timeline_t *timeline, const tb__linear_time_t *linear)
     TB_REQUIRES(timeline->mutex)
 {
-  bool bounded = course->until_ns != INT64_MAX;
-  int64_t life_ns = bounded ? tb__steady_coarse_now_ns() : TB__LIFE_FOR_EVER;
-  atomic_store_explicit(&timeline->life.moved_ns, life_ns, memory_order_relaxed);
-  tb__running_start_locked(timeline, course);
+  bool bounded = linear->until_ns != INT64_MAX;
+  int64_t life_ns = bounded ? tb__steady_coarse_now_ns() : TB__LIVENESS_FOREVER;
+  atomic_store_explicit(&timeline->liveness.moved_ns, life_ns, memory_order_relaxed);
+  tb__running_start_locked(timeline, linear);
 }
 
-/* On a page, who is due is known when the page counts again: see tb__timeline_steer. */
+/* On a page, who is due is known when the page counts again: see tb__timeline_apply_policy. */
 static void collect_due_locked(tb_timeline_t *timeline, tb__waiter_t **to_wake)
     TB_REQUIRES(timeline->mutex)
 {
@@ -261,9 +262,9 @@ static void move_locked(tb_timeline_t *timeline, const move_t *move, bool *has_t
 {
   if (move->time_ns == timeline->time_ns && !(move->replaced && timeline->time_ns)) {
     repeat_locked(timeline, move->state);
-    if (move->course) run_on_locked(timeline, move->course);
+    if (move->linear) run_on_locked(timeline, move->linear);
     collect_due_locked(timeline, to_wake); /* since it ran on by itself */
-    tb__waiters_tell_state_locked(timeline);
+    tb__waiters_report_state_locked(timeline);
     return;
   }
   tb__jump_t jump = {.info = describe(timeline, move), .timelines = {timeline, NULL}};
@@ -276,9 +277,9 @@ static void move_locked(tb_timeline_t *timeline, const move_t *move, bool *has_t
     commit_jump_locked(timeline, &jump.info, move, to_wake);
   }
   if (tb__is_forked()) return;
-  if (move->course) run_on_locked(timeline, move->course);
+  if (move->linear) run_on_locked(timeline, move->linear);
   collect_due_locked(timeline, to_wake);
-  tb__waiters_tell_state_locked(timeline);
+  tb__waiters_report_state_locked(timeline);
 }
 
 /* Whether anyone may be due at `time_ns`, a forward step from the committed time. */
@@ -408,7 +409,7 @@ tb_status_t tb__timeline_try_tick(tb_timeline_t *timeline, int64_t time_ns, bool
     status = TB_ERR_BUSY;
   } else if (time_ns == timeline->time_ns) {
     repeat_locked(timeline, TB_CLOCK_RUNNING);
-    tb__waiters_tell_state_locked(timeline); /* seldom another one: not worth another thread */
+    tb__waiters_report_state_locked(timeline); /* seldom another one: not worth another thread */
   } else {
     move_t move = {time_ns, TB_JUMP_REASON_NONE, TB_CLOCK_RUNNING, NULL, NULL};
     tb_jump_t jump = describe(timeline, &move);
@@ -430,51 +431,52 @@ static bool is_quiet(const tb_timeline_t *timeline, int64_t time_ns) TB_REQUIRES
 }
 
 /* The timeline stands; on failure it goes on as before. */
-static tb_status_t anchor_locked(tb_timeline_t *timeline, tb__pilot_t *pilot, bool *has_turn,
-                                 tb__waiter_t **to_wake) TB_REQUIRES(timeline->mutex)
+static tb_status_t anchor_locked(tb_timeline_t *timeline, tb__anchor_policy_t *policy,
+                                 bool *has_turn, tb__waiter_t **to_wake)
+    TB_REQUIRES(timeline->mutex)
 {
   int64_t steady_ns = tb__steady_now_ns();
-  tb_anchor_t anchor = pilot->steer(pilot, timeline->time_ns, steady_ns);
+  tb_anchor_t anchor = policy->next_anchor(policy, timeline->time_ns, steady_ns);
   if (!tb__anchor_is_valid(&anchor)) return TB_ERR_INVALID;
-  tb__course_t course = tb__anchor_course(&anchor);
+  tb__linear_time_t linear = tb__anchor_linear_time(&anchor);
   bool runs = anchor.rate > 0 && anchor.time_ns > 0;
-  move_t move = {anchor.time_ns, pilot->reason, anchor.state, runs ? &course : NULL,
-                 pilot->replaced};
+  move_t move = {anchor.time_ns, policy->reason, anchor.state, runs ? &linear : NULL,
+                 policy->replaced};
   if (runs) {
     tb_status_t status = tb__running_prepare_locked(timeline);
     if (status) return status;
-    move.time_ns = tb__course_time(&course, steady_ns);
+    move.time_ns = tb__linear_time_at(&linear, steady_ns);
   }
-  if (!pilot->may_wait && !is_quiet(timeline, move.time_ns)) return TB_ERR_BUSY;
-  if (pilot->moved) pilot->moved(pilot);
+  if (!policy->may_wait && !is_quiet(timeline, move.time_ns)) return TB_ERR_BUSY;
+  if (policy->moved) policy->moved(policy);
   move_locked(timeline, &move, has_turn, to_wake);
   return TB_OK;
 }
 
-tb_status_t tb__timeline_steer(tb_timeline_t *timeline, tb__pilot_t *pilot)
+tb_status_t tb__timeline_apply_policy(tb_timeline_t *timeline, tb__anchor_policy_t *policy)
 {
   if (tb__is_forked()) return TB_ERR_FORKED;
   if (tb__jump_of_thread) return TB_ERR_DEADLOCK;
-  tb_status_t status = pilot->may_wait ? TB_ERR_DEADLOCK : TB_ERR_BUSY;
+  tb_status_t status = policy->may_wait ? TB_ERR_DEADLOCK : TB_ERR_BUSY;
   tb__waiter_t *to_wake = NULL;
   tb__mutex_lock(&timeline->mutex);
   bool has_turn = timeline->turn_next != atomic_load(&timeline->turn_serving);
-  if (!has_turn || (pilot->may_wait && tb__log_depth == 0)) {
+  if (!has_turn || (policy->may_wait && tb__log_depth == 0)) {
     if (has_turn) tb__timeline_take_turn_locked(timeline);
-    tb__course_t before = timeline->course;
+    tb__linear_time_t before = timeline->linear;
     bool was_running = timeline->running;
     status = timeline->detached ? TB_ERR_DETACHED : TB_OK;
     if (!status) {
       tb__timeline_halt_locked(timeline);
-      status = anchor_locked(timeline, pilot, &has_turn, &to_wake);
+      status = anchor_locked(timeline, policy, &has_turn, &to_wake);
       if (tb__is_forked()) { /* by a callback */
         tb__mutex_unlock(&timeline->mutex);
         return TB_ERR_FORKED;
       }
       if (status && was_running) tb__running_start_locked(timeline, &before);
-      if (pilot->ended) pilot->ended(pilot);
+      if (policy->ended) policy->ended(policy);
       if (timeline->view) tb__waiters_collect_due_locked(timeline, &to_wake);
-      if (timeline->view) tb__waiters_tell_state_locked(timeline);
+      if (timeline->view) tb__waiters_report_state_locked(timeline);
     }
     if (has_turn) tb__timeline_end_turn_locked(timeline);
   }

@@ -2,11 +2,11 @@
 
 #include <stdlib.h>
 
-#include "clock/delay.h"
+#include "clock/jump_wait.h"
 #include "clock/running.h"
 #include "clock/try_tick.h"
-#include "held/activity.h"
 #include "held/held_time.h"
+#include "held/inflight.h"
 #include "held/parking.h"
 #include "platform/time.h"
 
@@ -63,7 +63,7 @@ tb_status_t tb__timeline_create(tb_timeline_t **out)
       .slow_handler_ns = TB__SLOW_HANDLER_NS,
       .handlers.min_forward = INT64_MAX,
       .waiters.watch_min_forward = INT64_MAX,
-      .life.stall_limit_ns = STALL_LIMIT_NS,
+      .liveness.stall_limit_ns = STALL_LIMIT_NS,
       .forward_jump_min_ns = FORWARD_JUMP_MIN_NS,
   };
   tb__mutex_init(&timeline->mutex);
@@ -83,18 +83,18 @@ void tb__timeline_unref(tb_timeline_t *timeline)
 {
   if (!timeline || timeline->kind != TB__TIMELINE_ROS) return;
   if (atomic_fetch_sub(&timeline->references, 1) != 1) return;
-  tb__activity_unref(timeline->activity);
+  tb__inflight_unref(timeline->inflight);
   if (timeline->view) timeline->view->free(timeline->view);
   tb__mutex_fini(&timeline->mutex);
   free(timeline);
 }
 
-static void course_store(tb__course_slot_t *slot, const tb__course_t *course)
+static void linear_store(tb__linear_slot_t *slot, const tb__linear_time_t *linear)
 {
-  atomic_store_explicit(&slot->time_ns, course->time_ns, memory_order_release);
-  atomic_store_explicit(&slot->steady_ns, course->steady_ns, memory_order_release);
-  atomic_store_explicit(&slot->until_ns, course->until_ns, memory_order_release);
-  atomic_store_explicit(&slot->rate, course->rate, memory_order_release);
+  atomic_store_explicit(&slot->time_ns, linear->time_ns, memory_order_release);
+  atomic_store_explicit(&slot->steady_ns, linear->steady_ns, memory_order_release);
+  atomic_store_explicit(&slot->until_ns, linear->until_ns, memory_order_release);
+  atomic_store_explicit(&slot->rate, linear->rate, memory_order_release);
 }
 
 /* A reader that holds the version with the old slot bit reads the other copy, and one that was
@@ -106,7 +106,7 @@ void tb__timeline_publish_locked(tb_timeline_t *timeline)
   next &= ~(TB__VERSION_RUNNING | TB__VERSION_HALTING);
   if (timeline->running) {
     next |= TB__VERSION_RUNNING;
-    course_store(&timeline->courses[next & TB__VERSION_SLOT], &timeline->course);
+    linear_store(&timeline->linear_slots[next & TB__VERSION_SLOT], &timeline->linear);
   }
   tb__slot_t *slot = &timeline->slots[next & TB__VERSION_SLOT];
   atomic_store_explicit(&slot->time_ns, timeline->time_ns, memory_order_release);
@@ -150,19 +150,19 @@ void tb__timeline_end_announced(tb_timeline_t *timeline)
   tb__mutex_lock(&timeline->mutex);
   timeline->announced = false;
   tb__timeline_unblock_locked(timeline);
-  tb__waiters_tell_state_locked(timeline);
+  tb__waiters_report_state_locked(timeline);
   tb__mutex_unlock(&timeline->mutex);
 }
 
 void tb__timeline_take_turn_locked(tb_timeline_t *timeline)
 {
-  tb__delay_t delay = TB__DELAY_INIT(INT64_MAX);
+  tb__jump_wait_t wait = TB__JUMP_WAIT_INIT(INT64_MAX);
   uint32_t mine = timeline->turn_next++;
   for (;;) {
     uint32_t serving = atomic_load(&timeline->turn_serving);
     if (serving == mine) return;
     tb__mutex_unlock(&timeline->mutex);
-    tb__delay_wait(&delay, timeline, &timeline->turn_serving, serving);
+    tb__jump_wait_for(&wait, timeline, &timeline->turn_serving, serving);
     tb__mutex_lock(&timeline->mutex);
   }
 }
@@ -170,13 +170,13 @@ void tb__timeline_take_turn_locked(tb_timeline_t *timeline)
 /* A place in the order of arrival could not be given up again, so none is taken before its turn. */
 tb_status_t tb__timeline_take_turn_within_locked(tb_timeline_t *timeline, int64_t limit_ns)
 {
-  tb__delay_t delay = TB__DELAY_INIT(limit_ns);
+  tb__jump_wait_t wait = TB__JUMP_WAIT_INIT(limit_ns);
   for (;;) {
     uint32_t serving = atomic_load(&timeline->turn_serving);
     if (serving == timeline->turn_next) break;
     timeline->turn_limited++;
     tb__mutex_unlock(&timeline->mutex);
-    tb_status_t status = tb__delay_wait(&delay, timeline, &timeline->turn_serving, serving);
+    tb_status_t status = tb__jump_wait_for(&wait, timeline, &timeline->turn_serving, serving);
     tb__mutex_lock(&timeline->mutex);
     timeline->turn_limited--;
     if (status) return status;
@@ -197,15 +197,15 @@ tb_status_t tb__timeline_track(tb_timeline_t *timeline)
 {
   bool os = timeline->kind != TB__TIMELINE_ROS;
   tb__mutex_lock(&timeline->mutex);
-  if (!timeline->activity) timeline->activity = os ? tb__activity_of_os() : tb__activity_create();
-  bool tracked = timeline->activity;
+  if (!timeline->inflight) timeline->inflight = os ? tb__inflight_of_os() : tb__inflight_create();
+  bool tracked = timeline->inflight;
   tb__mutex_unlock(&timeline->mutex);
   return tracked ? TB_OK : TB_ERR_NO_MEMORY;
 }
 
-tb__activity_t *tb__timeline_activity_locked(const tb_timeline_t *timeline)
+tb__inflight_t *tb__timeline_inflight_locked(const tb_timeline_t *timeline)
 {
-  return timeline->running && tb__time_is_held() ? tb__activity_of_os() : timeline->activity;
+  return timeline->running && tb__time_is_held() ? tb__inflight_of_os() : timeline->inflight;
 }
 
 uint64_t tb__timeline_elapsed_locked(const tb_timeline_t *timeline)
@@ -289,8 +289,8 @@ void tb__timeline_reset(tb_timeline_t *timeline)
   timeline->time_ns = 0;
   timeline->state = TB_CLOCK_WAITING;
   timeline->meter = (tb__rate_meter_t){.moving_rate = timeline->meter.moving_rate};
-  atomic_store_explicit(&timeline->life.moved_ns, 0, memory_order_relaxed);
-  atomic_store_explicit(&timeline->life.repeated_ns, 0, memory_order_relaxed);
+  atomic_store_explicit(&timeline->liveness.moved_ns, 0, memory_order_relaxed);
+  atomic_store_explicit(&timeline->liveness.repeated_ns, 0, memory_order_relaxed);
   tb__timeline_publish_locked(timeline);
   tb__mutex_unlock(&timeline->mutex);
 }

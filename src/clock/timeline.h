@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <timebase/timeline.h>
 
-#include "clock/course.h"
+#include "clock/linear_time.h"
 #include "clock/page.h"
 #include "clock/waiter.h"
 #include "platform/mutex.h"
@@ -32,24 +32,24 @@ _Static_assert(sizeof(tb__slot_t) == 32, "see above");
 /* Bits of `version`; above them it counts. */
 #define TB__VERSION_SLOT    UINT64_C(1) /* which copy is current */
 #define TB__VERSION_BLOCKED UINT64_C(2) /* a blocking jump is in progress */
-#define TB__VERSION_RUNNING UINT64_C(4) /* the time follows from the course, see running.h */
+#define TB__VERSION_RUNNING UINT64_C(4) /* the time follows from the linear, see running.h */
 #define TB__VERSION_HALTING UINT64_C(8) /* with RUNNING: about to stand */
 #define TB__VERSION_STEP    UINT64_C(16)
 
 /* Where the time of a running timeline comes from: beside each slot. */
-typedef struct tb__course_slot {
+typedef struct tb__linear_slot {
   _Atomic int64_t time_ns, steady_ns, until_ns;
   _Atomic double rate;
-} tb__course_slot_t;
+} tb__linear_slot_t;
 
 /* The thread that wakes who is due while time runs by itself. By the mutex, but for `word`. */
-typedef struct tb__pulse {
+typedef struct tb__wakeup_thread {
   tb__thread_t thread;
   bool exists, stopping;
-  bool owes;             /* somebody waits until it has looked (held/activity.h) */
+  bool counted;          /* somebody waits until it has looked (held/inflight.h) */
   int64_t alarm_ns;      /* steady: when it looks by itself */
   _Atomic uint32_t word; /* futex */
-} tb__pulse_t;
+} tb__wakeup_thread_t;
 
 typedef struct tb__timeline_counts {
   _Atomic uint64_t ticks, jumps_forward, jumps_backward, dropped, stalls;
@@ -65,16 +65,16 @@ typedef struct tb__rate_meter {
   bool jumped;                              /* at the last tick, for no reason given */
 } tb__rate_meter_t;
 
-#define TB__LIFE_FOR_EVER   INT64_MAX          /* time goes on without ticks */
-#define TB__PAUSED_AFTER_NS INT64_C(100000000) /* of ticks that repeat the value */
+#define TB__LIVENESS_FOREVER INT64_MAX          /* time goes on without ticks */
+#define TB__PAUSED_AFTER_NS  INT64_C(100000000) /* of ticks that repeat the value */
 
 /* Signs of life, in coarse steady time (0: none yet), and what was made of their absence. */
-typedef struct tb__life {
+typedef struct tb__liveness {
   _Atomic int64_t moved_ns;       /* the last tick that moved time */
   _Atomic int64_t repeated_ns;    /* the last one that did not */
   _Atomic int64_t stalled_at_ns;  /* the sign of life after which a stall has been reported */
   _Atomic int64_t stall_limit_ns; /* INT64_MAX: off */
-} tb__life_t;
+} tb__liveness_t;
 
 typedef struct tb__waiters {
   tb__deadline_heap_t heaps[TB__AXES];
@@ -93,7 +93,7 @@ typedef struct tb__handlers {
  * here, its own time stays 0. Fixed until the wrapped source is destroyed. */
 typedef struct tb__redirect {
   tb_timeline_t *to;
-  /* `may_wait` as in tb__pilot_t. Called with nothing held. */
+  /* `may_wait` as in tb__anchor_policy_t. Called with nothing held. */
   tb_status_t (*commit)(struct tb__redirect *redirect, const tb_anchor_t *anchor,
                         tb_jump_reason_t reason, bool may_wait);
 } tb__redirect_t;
@@ -101,7 +101,7 @@ typedef struct tb__redirect {
 struct tb_timeline {
   _Alignas(64) _Atomic uint64_t version;
   tb__slot_t slots[2];
-  tb__course_slot_t courses[2];
+  tb__linear_slot_t linear_slots[2];
   _Atomic int64_t halt_steady_ns;
   _Atomic uint32_t gate;    /* futex: readers held up by a blocking jump */
   _Atomic uint32_t readers; /* how many there are */
@@ -124,7 +124,7 @@ struct tb_timeline {
   bool detached;   /* ticks are refused */
   bool unsettled;  /* between the commit of a jump and the waking of who is due */
   bool announced;  /* readers are held up for a tick that is to be dispatched */
-  bool running;    /* time goes on by itself, on `course` */
+  bool running;    /* time goes on by itself, on `linear` */
   int64_t time_ns; /* as committed; 0: not started */
   uint64_t epoch;  /* of the last backward jump */
   tb_clock_state_t state;
@@ -133,14 +133,14 @@ struct tb_timeline {
   tb__handlers_t handlers;
   tb__waiters_t waiters;
   tb__rate_meter_t meter;
-  tb__life_t life;
+  tb__liveness_t liveness;
   int64_t forward_jump_min_ns;
   tb__timeline_counts_t counts;
-  tb__course_t course;
-  tb__pulse_t pulse;
+  tb__linear_time_t linear;
+  tb__wakeup_thread_t wakeup_thread;
   _Atomic(tb__redirect_t *) redirect; /* NULL: none */
   uint32_t sleepers;                  /* threads that wait on it */
-  struct tb__activity *activity;      /* NULL until somebody waits for what a move makes due */
+  struct tb__inflight *inflight;      /* NULL until somebody waits for what a move makes due */
 };
 
 /* The timeline that tells the time of this one's source. */
@@ -195,7 +195,7 @@ bool tb__timeline_next_deadline_locked(tb_timeline_t *timeline, int64_t *out_ns)
 /* What `state` means now: a running timeline without signs of life is stalled, or paused. */
 tb_clock_state_t tb__timeline_derive_state(const tb_timeline_t *timeline, tb_clock_state_t state);
 /* False: a jump holds up readers; those who wait for a state are told at its end. */
-bool tb__timeline_told_state_locked(const tb_timeline_t *timeline, tb__told_state_t *out)
+bool tb__timeline_visible_state_locked(const tb_timeline_t *timeline, tb__visible_state_t *out)
     TB_REQUIRES(timeline->mutex);
 /* Counts and reports a stall, once. Call with nothing held. */
 void tb__timeline_report_stall(const tb_timeline_t *timeline);
@@ -203,7 +203,7 @@ void tb__timeline_report_stall(const tb_timeline_t *timeline);
 void tb__timeline_count_stall(tb_timeline_t *timeline, int64_t steady_ns)
     TB_REQUIRES(timeline->mutex);
 /* Since the last sign of life; 0: there was none, or time goes on without. */
-int64_t tb__life_silence_ns(const tb__life_t *life, int64_t steady_ns);
+int64_t tb__liveness_silence_ns(const tb__liveness_t *liveness, int64_t steady_ns);
 
 /* Of what is called with the mutex held by those who know no more than a pointer to it. */
 static inline void tb__timeline_assert_locked(const tb_timeline_t *timeline)
@@ -215,21 +215,21 @@ static inline void tb__timeline_assert_locked(const tb_timeline_t *timeline)
 /* Decides the next anchor of a timeline, knowing its time. The functions are called with the mutex
  * held; those that may be NULL: `moved` when the anchor is about to be taken, `ended` when all is
  * over, whether it was taken or not, if `steer` was called. */
-typedef struct tb__pilot {
-  tb_anchor_t (*steer)(struct tb__pilot *pilot, int64_t time_ns, int64_t steady_ns);
-  void (*moved)(struct tb__pilot *pilot);
-  void (*ended)(struct tb__pilot *pilot);
+typedef struct tb__anchor_policy {
+  tb_anchor_t (*next_anchor)(struct tb__anchor_policy *policy, int64_t time_ns, int64_t steady_ns);
+  void (*moved)(struct tb__anchor_policy *policy);
+  void (*ended)(struct tb__anchor_policy *policy);
   tb_jump_reason_t reason; /* `steer` may set it */
   bool may_wait; /* else TB_ERR_BUSY where anybody's code would have to run, or a jump is on */
   tb_source_t *replaced; /* set by `steer`: the time is another one's from here, for all clocks of
                             this source: a clock change */
-} tb__pilot_t;
+} tb__anchor_policy_t;
 
-tb_status_t tb__timeline_steer(tb_timeline_t *timeline, tb__pilot_t *pilot);
+tb_status_t tb__timeline_apply_policy(tb_timeline_t *timeline, tb__anchor_policy_t *policy);
 
 /* What a source may commit, and how the time runs on from it. */
 bool tb__anchor_is_valid(const tb_anchor_t *anchor);
-tb__course_t tb__anchor_course(const tb_anchor_t *anchor);
+tb__linear_time_t tb__anchor_linear_time(const tb_anchor_t *anchor);
 
 /* Whether readers of the timeline have to wait for a jump. */
 bool tb__timeline_is_held_up(const tb_timeline_t *timeline);
@@ -238,13 +238,13 @@ void tb__timeline_want_ticks_locked(tb_timeline_t *timeline) TB_REQUIRES(timelin
 
 /* From here on `time_ns` is the current time, and stands. */
 void tb__timeline_halt_locked(tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex);
-/* Counts from here on whom moves of the timeline set to work (held/activity.h).
+/* Counts from here on whom moves of the timeline set to work (held/inflight.h).
  * TB_ERR_NO_MEMORY. */
 tb_status_t tb__timeline_track(tb_timeline_t *timeline);
 
 /* Who is owed a wake-up on the timeline: whoever moves it or, while it runs, held steady time.
  * NULL: nobody. */
-struct tb__activity *tb__timeline_activity_locked(const tb_timeline_t *timeline)
+struct tb__inflight *tb__timeline_inflight_locked(const tb_timeline_t *timeline)
     TB_REQUIRES(timeline->mutex);
 
 /* Epochs of the process. */
@@ -266,7 +266,7 @@ void tb__waiters_collect_due_locked(tb_timeline_t *timeline, tb__waiter_t **to_w
 void tb__waiters_collect_jumped_locked(tb_timeline_t *timeline, const tb_jump_t *jump,
                                        tb__waiter_t **to_wake) TB_REQUIRES(timeline->mutex);
 /* Tells those who wait for a state, after whatever may have changed it, and wakes them. */
-void tb__waiters_tell_state_locked(tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex);
+void tb__waiters_report_state_locked(tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex);
 /* Calls `wake` of each, with nothing held. */
 void tb__waiters_wake(tb__waiter_t *to_wake);
 /* And then does what the taking of those who were due has left to do, ahead of the next tick. Who

@@ -14,12 +14,12 @@ struct tb_clock;
 struct tb__waiter;
 
 /* The state that readers see, and what becomes of it by itself. */
-typedef struct tb__told_state {
+typedef struct tb__visible_state {
   tb_clock_state_t state;
   int64_t stall_ns; /* steady: when it is a stall unless a tick comes; INT64_MAX: never */
-} tb__told_state_t;
+} tb__visible_state_t;
 
-#define TB__STATE_UNKNOWN ((tb__told_state_t){(tb_clock_state_t)0, INT64_MAX})
+#define TB__STATE_UNKNOWN ((tb__visible_state_t){(tb_clock_state_t)0, INT64_MAX})
 
 /* What a deadline is measured in. */
 typedef enum tb__wait_axis {
@@ -40,7 +40,7 @@ typedef struct tb__waiter_ops {
   void (*settled)(struct tb__waiter *waiter);
   void (*wake)(struct tb__waiter *waiter); /* nothing held; the waiter may vanish as it returns */
   /* of one who waits for a state of its clock, whose `wake` needs no more than `due`; else NULL */
-  bool (*told)(struct tb__waiter *waiter, const tb__told_state_t *told);
+  bool (*visible_changed)(struct tb__waiter *waiter, const tb__visible_state_t *visible);
 } tb__waiter_ops_t;
 
 typedef struct tb__waiter {

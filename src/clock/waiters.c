@@ -29,7 +29,7 @@ void tb__waiter_unqueue_locked(tb_timeline_t *timeline, tb__waiter_t *waiter)
 
 static tb__waiter_t **watch_list(tb_timeline_t *timeline, const tb__waiter_t *waiter)
 {
-  return waiter->ops->told ? &timeline->waiters.states : &timeline->waiters.watchers;
+  return waiter->ops->visible_changed ? &timeline->waiters.states : &timeline->waiters.watchers;
 }
 
 void tb__waiter_watch_locked(tb_timeline_t *timeline, tb__waiter_t *waiter)
@@ -98,14 +98,14 @@ void tb__waiters_collect_jumped_locked(tb_timeline_t *timeline, const tb_jump_t 
   timeline->waiters.watch_min_forward = min_forward;
 }
 
-void tb__waiters_tell_state_locked(tb_timeline_t *timeline)
+void tb__waiters_report_state_locked(tb_timeline_t *timeline)
 {
-  tb__told_state_t told;
+  tb__visible_state_t visible;
   tb__waiter_t *waiter = timeline->waiters.states;
-  if (!waiter || !tb__timeline_told_state_locked(timeline, &told)) return;
+  if (!waiter || !tb__timeline_visible_state_locked(timeline, &visible)) return;
   for (tb__waiter_t *next; waiter; waiter = next) {
     next = waiter->watch_next;
-    if (waiter->ops->told(waiter, &told)) waiter->ops->wake(waiter);
+    if (waiter->ops->visible_changed(waiter, &visible)) waiter->ops->wake(waiter);
   }
 }
 

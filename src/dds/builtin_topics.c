@@ -30,8 +30,8 @@ static void user_data_copy(const dds_qos_t *qos, char out[TB__SEEN_USER_DATA_SIZ
   dds_free(text);
 }
 
-static void tell_participant(const tb__builtin_topics_t *topics,
-                             const dds_builtintopic_participant_t *found, bool is_gone)
+static void report_participant(const tb__builtin_topics_t *topics,
+                               const dds_builtintopic_participant_t *found, bool is_gone)
 {
   tb__seen_participant_t seen = {.is_gone = is_gone};
   memcpy(seen.guid, found->key.v, sizeof seen.guid);
@@ -39,8 +39,8 @@ static void tell_participant(const tb__builtin_topics_t *topics,
   topics->callbacks.participant(&seen, topics->callbacks.user);
 }
 
-static void tell_endpoint(const tb__builtin_topics_t *topics,
-                          const dds_builtintopic_endpoint_t *found, bool is_gone, bool is_writer)
+static void report_endpoint(const tb__builtin_topics_t *topics,
+                            const dds_builtintopic_endpoint_t *found, bool is_gone, bool is_writer)
 {
   tb__seen_endpoint_t seen = {.is_gone = is_gone, .is_writer = is_writer};
   memcpy(seen.guid, found->key.v, sizeof seen.guid);
@@ -69,9 +69,9 @@ static void drain(tb__builtin_topics_t *topics, dds_entity_t reader, int which)
       bool is_gone = info[i].instance_state != DDS_IST_ALIVE;
       if (!is_gone && !info[i].valid_data) continue;
       if (which == 0)
-        tell_participant(topics, batch[i], is_gone);
+        report_participant(topics, batch[i], is_gone);
       else
-        tell_endpoint(topics, batch[i], is_gone, which == 1);
+        report_endpoint(topics, batch[i], is_gone, which == 1);
     }
     if (count > 0) dds_return_loan(reader, batch, count);
   } while (count == BATCH_SIZE);

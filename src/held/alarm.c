@@ -4,12 +4,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "held/activity.h"
 #include "held/held_time.h"
+#include "held/inflight.h"
 #include "platform/mutex.h"
 
 static tb__mutex_t list_mutex = TB__MUTEX_INIT;
-static tb__poll_alarm_t *alarms; /* all, by `list_mutex`; so is `owed` of each */
+static tb__poll_alarm_t *alarms; /* all, by `list_mutex`; so is `inflight` of each */
 
 static void set_kernel(const tb__poll_alarm_t *alarm, int64_t when_ns)
 {
@@ -31,10 +31,10 @@ static void set_running(const tb__poll_alarm_t *alarm, int64_t when_ns)
   set_kernel(alarm, when_ns);
 }
 
-static void pay_locked(tb__poll_alarm_t *alarm) TB_REQUIRES(list_mutex)
+static void inflight_end_locked(tb__poll_alarm_t *alarm) TB_REQUIRES(list_mutex)
 {
-  if (alarm->owed) tb__activity_pay(tb__activity_of_os());
-  alarm->owed = false;
+  if (alarm->inflight) tb__inflight_end(tb__inflight_of_os());
+  alarm->inflight = false;
 }
 
 static tb__deadline_clock_t clock_of(const tb__poll_alarm_t *alarm)
@@ -47,13 +47,13 @@ static void set_held_locked(tb__poll_alarm_t *alarm) TB_REQUIRES(list_mutex)
 {
   int64_t when_ns = atomic_load(&alarm->when_ns);
   bool due = when_ns != INT64_MAX && when_ns <= tb__held_time_now(clock_of(alarm));
-  if (due && !alarm->owed)
-    tb__activity_owe(tb__activity_of_os());
+  if (due && !alarm->inflight)
+    tb__inflight_begin(tb__inflight_of_os());
   else if (due)
-    tb__activity_poke(tb__activity_of_os());
-  if (due) alarm->owed = true;
+    tb__inflight_notify(tb__inflight_of_os());
+  if (due) alarm->inflight = true;
   set_kernel(alarm, due ? 0 : INT64_MAX);
-  if (!due) pay_locked(alarm);
+  if (!due) inflight_end_locked(alarm);
 }
 
 static void list(tb__poll_alarm_t *alarm)
@@ -68,7 +68,7 @@ static void list(tb__poll_alarm_t *alarm)
 static void unlist(tb__poll_alarm_t *alarm)
 {
   tb__mutex_lock(&list_mutex);
-  pay_locked(alarm);
+  inflight_end_locked(alarm);
   if (alarm->previous)
     alarm->previous->next = alarm->next;
   else
@@ -115,10 +115,10 @@ void tb__poll_alarm_set(tb__poll_alarm_t *alarm, int64_t when_ns)
   tb__mutex_unlock(&list_mutex);
 }
 
-void tb__poll_alarm_rest(tb__poll_alarm_t *alarm)
+void tb__poll_alarm_quiesce(tb__poll_alarm_t *alarm)
 {
   tb__mutex_lock(&list_mutex);
-  pay_locked(alarm);
+  inflight_end_locked(alarm);
   tb__mutex_unlock(&list_mutex);
 }
 
@@ -129,7 +129,7 @@ void tb__poll_alarms_review(void)
     if (tb__time_is_held()) {
       set_held_locked(alarm);
     } else {
-      pay_locked(alarm);
+      inflight_end_locked(alarm);
       int64_t when_ns;
       do { /* somebody may be setting it */
         when_ns = atomic_load(&alarm->when_ns);

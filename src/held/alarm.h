@@ -13,7 +13,7 @@
 typedef struct tb__poll_alarm {
   int fd;
   bool system;
-  bool owed;               /* it has gone off by a hand that moved time (activity.h) */
+  bool inflight;           /* it has gone off by a hand that moved time (inflight.h) */
   _Atomic int64_t when_ns; /* as set */
   struct tb__poll_alarm *next, *previous;
 } tb__poll_alarm_t;
@@ -26,7 +26,7 @@ void tb__poll_alarm_set(tb__poll_alarm_t *alarm, int64_t when_ns);
 /* Makes one that has gone off quiet. */
 void tb__poll_alarm_clear(tb__poll_alarm_t *alarm);
 /* The thread that is to look after the alarm has nothing to do for it until time moves. */
-void tb__poll_alarm_rest(tb__poll_alarm_t *alarm);
+void tb__poll_alarm_quiesce(tb__poll_alarm_t *alarm);
 
 /* Time has been taken, moved or given back. */
 void tb__poll_alarms_review(void);

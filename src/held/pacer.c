@@ -14,12 +14,12 @@ static void steady_wait(tb__pacer_t *pacer, uint32_t events, int64_t deadline_ns
 {
   if (limit_ns < deadline_ns) deadline_ns = limit_ns;
   tb__deadline_t deadline = {TB__DEADLINE_STEADY, deadline_ns};
-  tb__asleep_t asleep = {.deadline = deadline_ns == INT64_MAX ? TB__NO_DEADLINE : deadline,
-                         .system_ns = INT64_MAX,
-                         .held = tb__time_is_held(),
-                         .looks = true,
-                         .rests = true};
-  tb__futex_wait_asleep(&pacer->events, events, &asleep);
+  tb__wait_spec_t spec = {.deadline = deadline_ns == INT64_MAX ? TB__NO_DEADLINE : deadline,
+                          .system_ns = INT64_MAX,
+                          .held = tb__time_is_held(),
+                          .rechecks = true,
+                          .counts_as_idle = true};
+  tb__futex_wait_spec(&pacer->events, events, &spec);
 }
 
 void tb__pacer_init(tb__pacer_t *pacer)

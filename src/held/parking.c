@@ -4,15 +4,15 @@
 #include <sched.h>
 #include <stddef.h>
 
-#include "held/activity.h"
 #include "held/held_time.h"
+#include "held/inflight.h"
 #include "platform/mutex.h"
 
 /* One wait, on the stack of its thread. By the mutex of its row. */
 typedef struct spot {
   struct spot *next, *previous;
   _Atomic uint32_t *word;
-  const tb__asleep_t *asleep;
+  const tb__wait_spec_t *spec;
   bool in_kernel;          /* waiting on the word, by a deadline of the kernel */
   bool due;                /* one is owed for the thread */
   bool moved;              /* time was taken or given back meanwhile */
@@ -59,11 +59,11 @@ static void spot_free(spot_t *spot)
   tb__futex_wake_kernel(&spot->parked, 1);
 }
 
-static bool has_passed(const tb__asleep_t *asleep)
+static bool has_passed(const tb__wait_spec_t *spec)
 {
-  return (asleep->deadline.clock != TB__DEADLINE_NONE &&
-          tb__held_time_now(asleep->deadline.clock) >= asleep->deadline.ns) ||
-         tb__held_time_now(TB__DEADLINE_SYSTEM) >= asleep->system_ns;
+  return (spec->deadline.clock != TB__DEADLINE_NONE &&
+          tb__held_time_now(spec->deadline.clock) >= spec->deadline.ns) ||
+         tb__held_time_now(TB__DEADLINE_SYSTEM) >= spec->system_ns;
 }
 
 /* As the kernel counts. */
@@ -80,7 +80,7 @@ static tb__deadline_t kernel_deadline(tb__deadline_t deadline)
 static bool wait_in_kernel_locked(row_t *row, spot_t *spot, uint32_t expected)
     TB_REQUIRES(row->mutex)
 {
-  tb__deadline_t deadline = kernel_deadline(spot->asleep->deadline);
+  tb__deadline_t deadline = kernel_deadline(spot->spec->deadline);
   spot->in_kernel = true;
   tb__mutex_unlock(&row->mutex);
   bool woken = tb__futex_wait_kernel(spot->word, expected, deadline);
@@ -92,9 +92,9 @@ static bool wait_in_kernel_locked(row_t *row, spot_t *spot, uint32_t expected)
 static void wait_parked_locked(row_t *row, spot_t *spot) TB_REQUIRES(row->mutex)
 {
   atomic_store(&spot->parked, 1);
-  if (spot->asleep->rests) {
-    tb__activity_rest();
-    tb__activity_poke(tb__activity_of_os()); /* some want to know how many rest */
+  if (spot->spec->counts_as_idle) {
+    tb__inflight_quiesce();
+    tb__inflight_notify(tb__inflight_of_os()); /* some want to know how many rest */
   }
   tb__mutex_unlock(&row->mutex);
   while (atomic_load(&spot->parked))
@@ -108,48 +108,48 @@ static bool wait_locked(row_t *row, spot_t *spot, uint32_t expected) TB_REQUIRES
   for (;;) {
     spot->moved = false;
     bool held = tb__time_is_held();
-    if (spot->asleep->looks && spot->asleep->held != held) return false;
+    if (spot->spec->rechecks && spot->spec->held != held) return false;
     if (!held) {
       if (wait_in_kernel_locked(row, spot, expected)) return false;
     } else {
       if (atomic_load(spot->word) != expected) return true;
-      if (has_passed(spot->asleep)) return false;
+      if (has_passed(spot->spec)) return false;
       wait_parked_locked(row, spot);
     }
     if (atomic_load(spot->word) != expected) return true;
     if (spot->due) return false;
     if (!spot->moved) return true;
-    if (spot->asleep->looks) return false;
+    if (spot->spec->rechecks) return false;
   }
 }
 
-static bool park(_Atomic uint32_t *word, uint32_t expected, const tb__asleep_t *asleep)
+static bool park(_Atomic uint32_t *word, uint32_t expected, const tb__wait_spec_t *spec)
 {
-  spot_t spot = {.word = word, .asleep = asleep};
+  spot_t spot = {.word = word, .spec = spec};
   row_t *row = row_of(word);
   tb__mutex_lock(&row->mutex);
   spot_link_locked(row, &spot);
   bool woken = wait_locked(row, &spot, expected);
   spot_unlink_locked(row, &spot);
   tb__mutex_unlock(&row->mutex);
-  if (spot.due) tb__activity_take(tb__activity_of_os());
+  if (spot.due) tb__inflight_adopt(tb__inflight_of_os());
   return woken;
 }
 
 bool tb__futex_wait(_Atomic uint32_t *word, uint32_t expected, tb__deadline_t deadline)
 {
   if (deadline.clock == TB__DEADLINE_NONE) return tb__futex_wait_kernel(word, expected, deadline);
-  tb__asleep_t asleep = {.deadline = deadline, .system_ns = INT64_MAX};
-  return park(word, expected, &asleep);
+  tb__wait_spec_t spec = {.deadline = deadline, .system_ns = INT64_MAX};
+  return park(word, expected, &spec);
 }
 
-bool tb__futex_wait_asleep(_Atomic uint32_t *word, uint32_t expected, const tb__asleep_t *asleep)
+bool tb__futex_wait_spec(_Atomic uint32_t *word, uint32_t expected, const tb__wait_spec_t *spec)
 {
-  if (asleep->deadline.clock != TB__DEADLINE_NONE || asleep->system_ns != INT64_MAX) {
-    if (asleep->rests && !tb__time_is_held()) tb__activity_rest();
-    return park(word, expected, asleep);
+  if (spec->deadline.clock != TB__DEADLINE_NONE || spec->system_ns != INT64_MAX) {
+    if (spec->counts_as_idle && !tb__time_is_held()) tb__inflight_quiesce();
+    return park(word, expected, spec);
   }
-  if (asleep->rests) tb__activity_rest();
+  if (spec->counts_as_idle) tb__inflight_quiesce();
   return tb__futex_wait_kernel(word, expected, TB__NO_DEADLINE);
 }
 
@@ -220,8 +220,8 @@ void tb__parking_call_due(void)
   for (int i = 0; i < ROWS; i++) {
     tb__mutex_lock(&rows[i].mutex);
     for (spot_t *spot = rows[i].spots; spot; spot = spot->next) {
-      if (!atomic_load(&spot->parked) || !has_passed(spot->asleep)) continue;
-      tb__activity_owe(tb__activity_of_os());
+      if (!atomic_load(&spot->parked) || !has_passed(spot->spec)) continue;
+      tb__inflight_begin(tb__inflight_of_os());
       spot->due = true;
       spot_free(spot);
     }
@@ -240,23 +240,22 @@ int64_t tb__parking_next(tb__deadline_clock_t clock, int64_t after_ns)
   for (int i = 0; i < ROWS; i++) {
     tb__mutex_lock(&rows[i].mutex);
     for (const spot_t *spot = rows[i].spots; spot; spot = spot->next) {
-      const tb__asleep_t *asleep = spot->asleep;
-      if (asleep->deadline.clock == clock)
-        best_ns = earliest(asleep->deadline.ns, after_ns, best_ns);
-      if (clock == TB__DEADLINE_SYSTEM) best_ns = earliest(asleep->system_ns, after_ns, best_ns);
+      const tb__wait_spec_t *spec = spot->spec;
+      if (spec->deadline.clock == clock) best_ns = earliest(spec->deadline.ns, after_ns, best_ns);
+      if (clock == TB__DEADLINE_SYSTEM) best_ns = earliest(spec->system_ns, after_ns, best_ns);
     }
     tb__mutex_unlock(&rows[i].mutex);
   }
   return best_ns;
 }
 
-uint32_t tb__parking_count_resting(void)
+uint32_t tb__parking_count_idle(void)
 {
   uint32_t count = 0;
   for (int i = 0; i < ROWS; i++) {
     tb__mutex_lock(&rows[i].mutex);
     for (const spot_t *spot = rows[i].spots; spot; spot = spot->next)
-      count += spot->asleep->rests && !spot->asleep->hidden && atomic_load(&spot->parked);
+      count += spot->spec->counts_as_idle && !spot->spec->uncounted && atomic_load(&spot->parked);
     tb__mutex_unlock(&rows[i].mutex);
   }
   return count;

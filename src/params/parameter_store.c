@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/fork.h"
-#include "clock/delay.h"
+#include "clock/jump_wait.h"
 #include "params/parameter_batch.h"
 #include "params/parameter_list.h"
 #include "params/parameter_rules.h"
@@ -69,16 +69,16 @@ static tb_status_t may_change(const char *name, tb_error_t *error)
   return TB_OK;
 }
 
-typedef tb_status_t (*question_t)(const tb_ros2_parameter_t *parameters, size_t count, void *user,
-                                  tb_error_t *error);
+typedef tb_status_t (*hook_t)(const tb_ros2_parameter_t *parameters, size_t count, void *user,
+                              tb_error_t *error);
 
-static tb_status_t ask_one(tb__parameter_store_t *store, question_t question,
-                           const tb_ros2_parameter_t *parameters, size_t count, tb_error_t *error)
+static tb_status_t run_hook(tb__parameter_store_t *store, hook_t hook,
+                            const tb_ros2_parameter_t *parameters, size_t count, tb_error_t *error)
 {
   tb_error_t said = TB_ERROR_INIT;
-  if (!question) return TB_OK;
+  if (!hook) return TB_OK;
   in_hook = true;
-  tb_status_t status = question(parameters, count, store->user, &said);
+  tb_status_t status = hook(parameters, count, store->user, &said);
   in_hook = false;
   if (tb__is_forked()) return forked(error);
   if (status == TB_OK) return TB_OK;
@@ -90,12 +90,12 @@ static tb_status_t ask_one(tb__parameter_store_t *store, question_t question,
   return status;
 }
 
-static tb_status_t ask(tb__parameter_store_t *store, const tb_ros2_parameter_t *parameters,
-                       size_t count, tb_error_t *error) TB_REQUIRES(store->turn)
+static tb_status_t run_hooks(tb__parameter_store_t *store, const tb_ros2_parameter_t *parameters,
+                             size_t count, tb_error_t *error) TB_REQUIRES(store->turn)
 {
-  tb_status_t status = ask_one(store, store->hooks.check, parameters, count, error);
+  tb_status_t status = run_hook(store, store->hooks.check, parameters, count, error);
   if (status != TB_OK) return status;
-  return ask_one(store, store->hooks.apply, parameters, count, error);
+  return run_hook(store, store->hooks.apply, parameters, count, error);
 }
 
 static void settle(tb__parameter_store_t *store)
@@ -108,7 +108,7 @@ typedef struct change {
   size_t count;
 } change_t;
 
-static void tell(tb__parameter_store_t *store, change_t added, change_t changed, change_t deleted)
+static void notify(tb__parameter_store_t *store, change_t added, change_t changed, change_t deleted)
     TB_REQUIRES(store->turn)
 {
   if (!store->hooks.changed) return;
@@ -200,7 +200,7 @@ static void declaration_commit(tb__parameter_store_t *store, tb__parameter_state
   tb__parameter_table_insert(&store->parameters, index, state);
   tb__mutex_unlock(&store->mutex);
   if (added.value.type != TB_ROS2_PARAMETER_NOT_SET)
-    tell(store, (change_t){&added, 1}, (change_t){0}, (change_t){0});
+    notify(store, (change_t){&added, 1}, (change_t){0}, (change_t){0});
 }
 
 /* With a copy of the value in *copy, and nothing in `store` changed but room. */
@@ -215,7 +215,7 @@ static tb_status_t declaration_prepare(tb__parameter_store_t *store,
   tb__mutex_unlock(&store->mutex);
   if (status == TB_OK) status = tb_ros2_parameter_value_copy(&added.value, copy);
   if (status != TB_OK) return tb__parameter_no_memory(added.name, error);
-  if (added.value.type != TB_ROS2_PARAMETER_NOT_SET) status = ask(store, &added, 1, error);
+  if (added.value.type != TB_ROS2_PARAMETER_NOT_SET) status = run_hooks(store, &added, 1, error);
   if (status != TB_OK) tb_ros2_parameter_value_release(copy);
   return status;
 }
@@ -267,7 +267,7 @@ tb_status_t tb__parameter_store_undeclare(tb__parameter_store_t *store, const ch
     tb__parameter_state_t *state = tb__parameter_table_remove(&store->parameters, index);
     tb__mutex_unlock(&store->mutex);
     tb_ros2_parameter_t deleted = {.name = state->declaration->name};
-    tell(store, (change_t){0}, (change_t){0}, (change_t){&deleted, 1});
+    notify(store, (change_t){0}, (change_t){0}, (change_t){&deleted, 1});
     tb__parameter_state_release(state);
   }
   tb__mutex_unlock(&store->turn);
@@ -281,8 +281,8 @@ static void batch_commit(tb__parameter_store_t *store, tb__parameter_batch_t *ba
   tb__parameter_batch_commit(batch, &store->parameters);
   tb__mutex_unlock(&store->mutex);
   size_t changed_count = tb__parameter_batch_events(batch);
-  tell(store, (change_t){0}, (change_t){batch->events, changed_count},
-       (change_t){batch->events + changed_count, batch->states.count - changed_count});
+  notify(store, (change_t){0}, (change_t){batch->events, changed_count},
+         (change_t){batch->events + changed_count, batch->states.count - changed_count});
 }
 
 tb_status_t tb__parameter_store_set(tb__parameter_store_t *store,
@@ -296,7 +296,7 @@ tb_status_t tb__parameter_store_set(tb__parameter_store_t *store,
   if (status != TB_OK) return status;
   tb__mutex_lock(&store->turn);
   status = tb__parameter_batch_make(&batch, &store->parameters, parameters, count, error);
-  if (status == TB_OK) status = ask(store, batch.parameters, batch.states.count, error);
+  if (status == TB_OK) status = run_hooks(store, batch.parameters, batch.states.count, error);
   if (status == TB_OK) batch_commit(store, &batch);
   tb__mutex_unlock(&store->turn);
   settle(store);

@@ -3,7 +3,7 @@
 #include <pthread.h>
 
 #include "base/fork.h"
-#include "clock/delay.h"
+#include "clock/jump_wait.h"
 #include "held/parking.h"
 #include "platform/time.h"
 #include "play/player.h"

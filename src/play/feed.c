@@ -141,7 +141,7 @@ static bool is_skipped(tb__feed_t *feed, const tb_bag_message_t *message)
 }
 
 /* All that was written is there: no row is missing, so none is counted. */
-static void tell_unclosed(tb__feed_t *feed)
+static void report_unclosed(tb__feed_t *feed)
 {
   const tb_bag_info_t *info = tb_bag_reader_info(feed->reader);
   if (feed->has_told_unclosed) return;
@@ -159,7 +159,7 @@ bool tb__feed_next(tb__feed_t *feed, tb__feed_message_t *out)
     tb_status_t status = tb_bag_reader_next(feed->reader, &message, &error);
     if (status == TB_ERR_END) return false;
     if (status != TB_OK && feed->reader->is_at_unclosed_end) {
-      tell_unclosed(feed);
+      report_unclosed(feed);
     } else if (status != TB_OK) {
       tb__reject(&feed->rejects, status, error.text);
     } else if (message.log_time_ns > feed->until_ns) {

@@ -61,20 +61,21 @@ static bool take_play_locked(tb_player_t *player, tb__step_t *step)
 /* Where nothing takes time, it would only jump. */
 static void end_empty_repeat_locked(tb_player_t *player, tb__step_t *step)
 {
-  bool steps = tb__player_steps_locked(player), flies = player->fastest && !player->flow.paused;
-  if ((!steps && !flies) || !tb__player_repeat_is_empty_locked(player)) return;
+  bool steps = tb__player_steps_locked(player),
+       runs_unpaced = player->fastest && !player->flow.paused;
+  if ((!steps && !runs_unpaced) || !tb__player_repeat_is_empty_locked(player)) return;
   step->empty_from_ns = player->repeat.from_ns;
   step->empty_to_ns = player->repeat.to_ns;
   step->empty = steps ? "a step leads nowhere while this is repeated"
                       : "this is not repeated as fast as possible";
   tb__player_end_steps_locked(player);
-  if (flies) tb__player_end_repeat_locked(player);
+  if (runs_unpaced) tb__player_end_repeat_locked(player);
 }
 
 /* False: messages were played in it. */
 static bool end_empty_round_locked(tb_player_t *player, tb__step_t *step)
 {
-  if (player->barren_from_ns > player->start_ns) return false;
+  if (player->no_message_since_ns > player->start_ns) return false;
   step->empty = player->options.loop ? "nothing is played, nor again" : "nothing is played";
   step->empty_from_ns = player->start_ns;
   step->empty_to_ns = player->last_ns;
@@ -135,7 +136,7 @@ static void take_message_locked(tb_player_t *player, tb__step_t *step)
   step->stepped = !message->restored && tb__player_steps_locked(player);
   if (message->restored) return;
   player->last = tb__feed_place_of(&message->bag);
-  player->barren_from_ns = INT64_MAX;
+  player->no_message_since_ns = INT64_MAX;
 }
 
 /* The next message's time is the horizon: it is due when time is there. */
@@ -144,7 +145,7 @@ void tb__player_choose_step_locked(tb_player_t *player, tb__step_t *step)
   tb__flow_t *flow = &player->flow;
   step->now_ns = player->pacer->now_ns(player->pacer);
   step->steady_ns = tb__pacer_steady_ns(player->pacer, step->now_ns);
-  tb__player_hold_look_locked(player, step);
+  tb__player_backpressure_check_locked(player, step);
   if (take_play_locked(player, step) || take_seek_locked(player, step) ||
       take_previous_locked(player, step))
     return;

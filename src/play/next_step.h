@@ -47,7 +47,8 @@ bool tb__player_goes_back_locked(const tb_player_t *player, int64_t now_ns)
 /* These two, for the above, make deadline and limit no later than when to look again.
  *
  * Whether the transport holds the player up now, and `names`. */
-void tb__player_hold_look_locked(tb_player_t *player, tb__step_t *step) TB_REQUIRES(player->mutex);
+void tb__player_backpressure_check_locked(tb_player_t *player, tb__step_t *step)
+    TB_REQUIRES(player->mutex);
 /* True: time is to go back now. */
 bool tb__player_repeats_locked(tb_player_t *player, tb__step_t *step) TB_REQUIRES(player->mutex);
 

@@ -3,7 +3,7 @@
 
 #include "base/fork.h"
 #include "base/log.h"
-#include "clock/delay.h"
+#include "clock/jump_wait.h"
 #include "play/next_step.h"
 
 #define SETTLE_LIMIT         ((tb_duration_t){TB_NS_PER_S})
@@ -60,7 +60,7 @@ static tb_status_t next_step(tb_player_t *player, tb__step_t *out, tb_error_t *e
     out->kind = TB__STEP_STOP;
     return TB_OK;
   }
-  tb_status_t status = tb__player_hold_ask(player, error);
+  tb_status_t status = tb__player_backpressure_poll(player, error);
   if (status != TB_OK) return status;
   if (is_awaited(player)) fetch(player, false);
   tb__mutex_lock(&player->mutex);
@@ -109,8 +109,8 @@ static void report_empty(const tb__step_t *step)
 static tb_status_t jump(tb_player_t *player, int64_t time_ns, tb_jump_reason_t reason,
                         int64_t delay_ns, tb_error_t *error)
 {
-  tb__player_hold_jump(player, time_ns);
-  tb_status_t status = tb__player_hold_ask(player, error);
+  tb__player_backpressure_jump(player, time_ns);
+  tb_status_t status = tb__player_backpressure_poll(player, error);
   if (status != TB_OK) return status;
   tb__mutex_lock(&player->mutex);
   int64_t now_ns = player->pacer->now_ns(player->pacer);
@@ -118,7 +118,7 @@ static tb_status_t jump(tb_player_t *player, int64_t time_ns, tb_jump_reason_t r
   player->status.played_ns += tb__flow_time(flow, now_ns) - player->jumped_ns;
   player->jumped_ns = time_ns;
   player->last = (tb__feed_place_t){time_ns, TB__NO_FILE, 0};
-  player->barren_from_ns = time_ns;
+  player->no_message_since_ns = time_ns;
   player->repeat.armed = player->repeat.wanted && time_ns <= player->repeat.to_ns;
   tb__flow_jump(flow, time_ns, reason, now_ns);
   player->starts = player->awaits;
@@ -192,7 +192,7 @@ static tb_status_t play_round(tb_player_t *player, tb_jump_reason_t reason, tb_e
     if (status != TB_OK) break;
     if (step.late_ns > 0) count_late(player, &step);
     if (step.empty) report_empty(&step);
-    if (step.names) tb__player_hold_name(player, step.steady_ns);
+    if (step.names) tb__player_backpressure_describe(player, step.steady_ns);
     switch (step.kind) {
     case TB__STEP_STOP:
       return TB_OK;
@@ -204,7 +204,8 @@ static tb_status_t play_round(tb_player_t *player, tb_jump_reason_t reason, tb_e
       break;
     case TB__STEP_MESSAGE:
       status = tb__player_send_message(player, error);
-      if (status == TB_OK) status = tb__player_hold_ask(player, error); /* before time runs on */
+      if (status == TB_OK)
+        status = tb__player_backpressure_poll(player, error); /* before time runs on */
       if (status == TB_OK) fetch(player, step.stepped);
       break;
     case TB__STEP_SEEK:
@@ -349,12 +350,12 @@ tb_status_t tb_player_run(tb_player_t *player, tb_error_t *error)
   atomic_store(&player->runner, (uintptr_t)pthread_self());
   const tb_play_transport_t *transport = &player->transport;
   tb_status_t status = watch_suspension(player, error);
-  tb__player_hold_watch(player, true);
+  tb__player_backpressure_watch(player, true);
   if (status == TB_OK && transport->ops->settle && !atomic_load(&player->stopping))
     status = transport->ops->settle(transport->self, SETTLE_LIMIT, error);
   if (status == TB_OK) status = play_rounds(player, error);
   if (status == TB_OK) status = flush(player, error);
-  tb__player_hold_watch(player, false);
+  tb__player_backpressure_watch(player, false);
   finish(player);
   tb__ahead_stop(&player->ahead);
   if (player->watches_suspension) tb__suspension_end(&player->suspension);

@@ -175,7 +175,7 @@ static void init_state_locked(tb_player_t *player, int64_t start_ns)
   player->starts = true;
   tb__player_know_next_locked(player);
   player->jumped_ns = player->flow.anchor_time_ns;
-  player->barren_from_ns = INT64_MAX;
+  player->no_message_since_ns = INT64_MAX;
   player->last = (tb__feed_place_t){start_ns, TB__NO_FILE, 0};
   player->limit_ns = TB_PLAY_NO_LIMIT;
   if (options->on_demand) tb__player_halt_locked(player);

@@ -9,9 +9,9 @@
 #include "held/suspension.h"
 #include "platform/mutex.h"
 #include "play/ahead.h"
+#include "play/backpressure.h"
 #include "play/burst.h"
 #include "play/feed.h"
-#include "play/hold.h"
 #include "server/flow.h"
 
 #define TB__LATE_NS (100 * TB_NS_PER_MS) /* steady; beyond this, time is held back */
@@ -56,7 +56,7 @@ struct tb_player {
   int64_t late_report_ns;     /* steady; 0: none yet */
   bool watches_suspension;    /* not where a test has its own time */
   tb__suspension_t suspension;
-  tb__hold_t hold;
+  tb__backpressure_t backpressure;
 
   tb__mutex_t mutex; /* guards what follows; never held while something else is called */
   tb__flow_t flow;
@@ -73,11 +73,11 @@ struct tb_player {
   int64_t limit_ns; /* the transport's, on what is played */
   bool wants_seek;  /* to seek_ns */
   int64_t seek_ns;
-  int64_t jumped_ns;        /* where time went on at the last jump */
-  int64_t barren_from_ns;   /* the same while no message has been taken since; else INT64_MAX */
-  tb__feed_place_t last;    /* the last message sent, or where a jump led since */
-  uint64_t wanted_previous; /* steps back */
-  bool finds_previous;      /* it is being read */
+  int64_t jumped_ns;           /* where time went on at the last jump */
+  int64_t no_message_since_ns; /* the same while no message has been taken since; else INT64_MAX */
+  tb__feed_place_t last;       /* the last message sent, or where a jump led since */
+  uint64_t wanted_previous;    /* steps back */
+  bool finds_previous;         /* it is being read */
   tb__repeat_t repeat;
   tb_player_topic_status_t *topics; /* by topic of the bag */
   uint64_t wanted_steps;            /* messages to send while time stands, for nobody who waits */

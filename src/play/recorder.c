@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/fork.h"
-#include "clock/delay.h"
+#include "clock/jump_wait.h"
 
 static tb_status_t check_options(const tb_recorder_options_t *options, tb_error_t *error)
 {
@@ -240,7 +240,7 @@ tb_status_t tb_recorder_snapshot(tb_recorder_t *recorder, tb_recorder_done_fn do
 
 /* --- what is told --- */
 
-static void topic_tell(const tb__recorder_topic_t *topic, tb_recorder_topic_status_t *out)
+static void topic_report(const tb__recorder_topic_t *topic, tb_recorder_topic_status_t *out)
 {
   *out = (tb_recorder_topic_status_t){
       .name = topic->info.name,
@@ -261,7 +261,7 @@ tb_status_t tb_recorder_topic_status(tb_recorder_t *recorder, size_t index,
 {
   const tb__recorder_topic_t *topic = tb__recorder_topic(recorder, index);
   if (!topic) return TB_ERR_NOT_FOUND;
-  topic_tell(topic, out);
+  topic_report(topic, out);
   return TB_OK;
 }
 
@@ -277,7 +277,7 @@ void tb_recorder_status(tb_recorder_t *recorder, tb_recorder_status_t *out)
   status.failing = recorder->broken;
   for (size_t i = 0; i < recorder->topic_count; i++) {
     tb_recorder_topic_status_t topic;
-    topic_tell(recorder->topics[i], &topic);
+    topic_report(recorder->topics[i], &topic);
     status.written += topic.written;
     status.lost += topic.lost_on_the_way + topic.lost_in_queue + topic.lost_in_file;
     status.skipped_paused += topic.skipped_paused;

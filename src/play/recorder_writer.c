@@ -258,7 +258,7 @@ static void write_jump(tb_recorder_t *recorder, const tb_jump_t *jump)
   write_jump_message(recorder, jump, value);
 }
 
-static void tell_done(const tb__record_t *order, tb_status_t status)
+static void report_done(const tb__record_t *order, tb_status_t status)
 {
   tb__record_done_t told;
   memcpy(&told, order->bytes, sizeof told);
@@ -276,10 +276,10 @@ static void write_record(tb_recorder_t *recorder, tb__record_t *record)
     add_topic(recorder, tb__recorder_topic(recorder, record->topic));
     break;
   case TB__RECORD_SPLIT:
-    tell_done(record, split(recorder));
+    report_done(record, split(recorder));
     break;
   case TB__RECORD_SNAPSHOT:
-    tell_done(record, flush(recorder, TB_BAG_FLUSH_KERNEL));
+    report_done(record, flush(recorder, TB_BAG_FLUSH_KERNEL));
     break;
   case TB__RECORD_JUMP:
     memcpy(&jump, record->bytes, sizeof jump);

@@ -60,7 +60,7 @@ bool tb__player_repeat_is_empty_locked(const tb_player_t *player)
 {
   const tb__repeat_t *repeat = &player->repeat;
   bool behind = !player->awaits && (!player->has_message || player->next_ns > repeat->to_ns);
-  return repeat->armed && behind && player->barren_from_ns <= repeat->from_ns;
+  return repeat->armed && behind && player->no_message_since_ns <= repeat->from_ns;
 }
 
 bool tb__player_is_behind_repeat_locked(const tb_player_t *player)

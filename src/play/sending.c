@@ -17,7 +17,7 @@ tb_status_t tb__player_send_tick(tb_player_t *player, const tb__tick_t *tick, tb
   return TB_OK;
 }
 
-static void tell_of_file(tb_player_t *player)
+static void report_of_file(tb_player_t *player)
 {
   const tb_play_transport_t *transport = &player->transport;
   size_t last = player->file, next = player->message.bag.file;
@@ -30,14 +30,14 @@ static void tell_of_file(tb_player_t *player)
 
 tb_status_t tb__player_send_message(tb_player_t *player, tb_error_t *error)
 {
-  if (!player->message.restored) tell_of_file(player);
+  if (!player->message.restored) report_of_file(player);
   const tb_bag_message_t *message = &player->message.bag;
   if (!player->message.restored) player->sent_ns = player->message.time_ns;
   const tb_bag_topic_t *topic = &tb_bag_reader_info(player->feed.reader)->topics[message->topic];
   tb_error_t detail;
   detail.text[0] = '\0'; /* to clear all of it costs more than the rest of this */
   char text[TB_ERROR_TEXT_SIZE];
-  tb__player_hold_message(player);
+  tb__player_backpressure_message(player);
   tb_status_t status =
       player->transport.ops->publish(player->transport.self, player->handles[message->topic],
                                      message->data, message->size, &detail);

@@ -101,7 +101,7 @@ static void node_unlink(tb__announcer_t *announcer, tb__announced_node_t *node)
   node->is_told = false;
 }
 
-tb_status_t tb__announced_node_tell(tb__announced_node_t *node, tb_error_t *error)
+tb_status_t tb__announced_node_report(tb__announced_node_t *node, tb_error_t *error)
 {
   tb__announcer_t *announcer = node->announcer;
   tb__mutex_lock(&announcer->mutex);

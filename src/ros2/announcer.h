@@ -51,7 +51,7 @@ void tb__announcer_fini(tb__announcer_t *announcer);
  */
 void tb__announced_node_init(tb__announced_node_t *node, tb__announcer_t *announcer,
                              const char *name, const char *name_space);
-tb_status_t tb__announced_node_tell(tb__announced_node_t *node, tb_error_t *error);
+tb_status_t tb__announced_node_report(tb__announced_node_t *node, tb_error_t *error);
 /* Takes it back: endpoints that are removed after this are not told one by one. */
 void tb__announced_node_take_back(tb__announced_node_t *node);
 /* All of its endpoints are removed. */

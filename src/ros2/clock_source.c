@@ -11,8 +11,8 @@
 #include "dds/topic_writers.h"
 #include "platform/time.h"
 #include "ros2/clock_presence.h"
-#include "ros2/clock_rivals.h"
 #include "ros2/endpoint.h"
+#include "ros2/publisher_conflict.h"
 #include "ros2/subscription.h"
 #include "ros2/tick_queue.h"
 #include "source/tick_filter.h"
@@ -31,8 +31,8 @@ typedef struct clock_source {
   tb_ros2_subscription_t *subscription;
   tb_timeline_t *timeline;
   tb__tick_queue_t queue;
-  tb__clock_rivals_t rivals;     /* of the dispatch thread */
-  tb__topic_writers_t *everyone; /* NULL until a publisher is refused; of the dispatch thread */
+  tb__publisher_conflict_t conflict; /* of the dispatch thread */
+  tb__topic_writers_t *all_writers;  /* NULL until a publisher is refused; of the dispatch thread */
   char dds_topic[TB__DDS_NAME_SIZE], dds_type[TB__DDS_NAME_SIZE];
 
   void (*changed)(void *user); /* NULL: nobody watches */
@@ -139,8 +139,9 @@ static void report_pending(void *user)
   if (policy) self->reported_policy = true;
   tb__mutex_unlock(&self->mutex);
   int64_t now_ns = tb__real_steady_now_ns();
-  if (fault) tb__clock_rivals_meet(&self->rivals, self->context, writers, now_ns);
-  if (self->rivals.is_pending && !tb__clock_rivals_say(&self->rivals, self->topic, hold, now_ns))
+  if (fault) tb__publisher_conflict_begin(&self->conflict, self->context, writers, now_ns);
+  if (self->conflict.is_pending &&
+      !tb__publisher_conflict_report(&self->conflict, self->topic, hold, now_ns))
     tb__tick_queue_report_again(&self->queue, now_ns + NAMES_PERIOD_NS);
   if (policy) report_refusal(self, policy);
   if (invalid)
@@ -148,7 +149,7 @@ static void report_pending(void *user)
             self->topic, tb_status_message(why));
 }
 
-static void everyone_changed(void *user)
+static void all_writers_changed(void *user)
 {
   clock_source_t *self = user;
   tb__mutex_lock(&self->mutex); /* so that the queue is there */
@@ -157,25 +158,25 @@ static void everyone_changed(void *user)
 }
 
 /* DDS does not say when a publisher that it refused goes: then, all of the topic are counted. */
-static uint32_t count_everyone(clock_source_t *self, bool refused)
+static uint32_t count_all_writers(clock_source_t *self, bool refused)
 {
-  if (refused && !self->everyone)
+  if (refused && !self->all_writers)
     tb__topic_writers_create(tb__ros2_context_participant(self->context), self->dds_topic,
-                             self->dds_type, everyone_changed, self, &self->everyone);
-  return self->everyone ? tb__topic_writers_count(self->everyone) : UINT32_MAX;
+                             self->dds_type, all_writers_changed, self, &self->all_writers);
+  return self->all_writers ? tb__topic_writers_count(self->all_writers) : UINT32_MAX;
 }
 
 /* On the dispatch thread, when the ticks have been committed that came before the news. */
-static void tell_states(void *user)
+static void report_states(void *user)
 {
   clock_source_t *self = user;
   tb_clock_state_t states[TB__CLOCK_PRESENCE_STATES];
   tb__mutex_lock(&self->mutex);
   bool refused = self->counting && self->presence.incompatible;
   tb__mutex_unlock(&self->mutex);
-  uint32_t everyone = count_everyone(self, refused);
+  uint32_t all_writers = count_all_writers(self, refused);
   tb__mutex_lock(&self->mutex); /* so that no tick comes in between */
-  self->presence.unmatched = everyone > self->presence.matched;
+  self->presence.unmatched = all_writers > self->presence.matched;
   size_t count = self->counting ? tb__clock_presence_take(&self->presence, states) : 0;
   for (size_t i = 0; i < count; i++)
     tb_timeline_set_state(self->timeline, states[i]);
@@ -222,9 +223,9 @@ static void queue_end(clock_source_t *self)
   self->counting = false;
   tb__mutex_unlock(&self->mutex);
   tb__tick_queue_fini(&self->queue);
-  tb__clock_rivals_fini(&self->rivals, self->topic, self->filter.options.hold_to_first);
-  tb__topic_writers_destroy(self->everyone);
-  self->everyone = NULL;
+  tb__publisher_conflict_fini(&self->conflict, self->topic, self->filter.options.hold_to_first);
+  tb__topic_writers_destroy(self->all_writers);
+  self->all_writers = NULL;
 }
 
 static tb_status_t clock_source_start(void *user, tb_timeline_t *timeline)
@@ -233,7 +234,7 @@ static tb_status_t clock_source_start(void *user, tb_timeline_t *timeline)
   tb_error_t error = TB_ERROR_INIT;
   self->timeline = timeline;
   tb_status_t status =
-      tb__tick_queue_init(&self->queue, timeline, report_pending, tell_states, self);
+      tb__tick_queue_init(&self->queue, timeline, report_pending, report_states, self);
   if (status) return status;
   tb__mutex_lock(&self->mutex);
   tb__tick_filter_restart(&self->filter);

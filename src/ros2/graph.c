@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock/delay.h"
+#include "clock/jump_wait.h"
 #include "dds/raw_reader.h"
 #include "held/parking.h"
 #include "platform/mutex.h"

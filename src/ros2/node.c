@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/fork.h"
-#include "clock/delay.h"
+#include "clock/jump_wait.h"
 #include "ros2/clock_source.h"
 #include "ros2/context.h"
 #include "wire/clock_message.h"
@@ -84,7 +84,7 @@ tb_status_t tb_ros2_node_create(tb_ros2_context_t *context, const char *name,
   if (status == TB_OK) status = tb__node_parameters_open(node, options, error);
   if (status == TB_OK && options->clock_activation == TB_ROS2_CLOCK_BY_PUBLISHER)
     status = tb__node_activation_open(node, options->deactivation_limit, error);
-  if (status == TB_OK) status = tb__announced_node_tell(&node->announced, error);
+  if (status == TB_OK) status = tb__announced_node_report(&node->announced, error);
   if (status != TB_OK) goto fail;
   *out = node;
   return TB_OK;

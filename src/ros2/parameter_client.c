@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/fork.h"
-#include "clock/delay.h"
+#include "clock/jump_wait.h"
 #include "params/parameter_value.h"
 #include "platform/mutex.h"
 #include "wire/names.h"

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "base/fork.h"
-#include "clock/delay.h"
+#include "clock/jump_wait.h"
 #include "held/parking.h"
 #include "platform/time.h"
 #include "ros2/client.h"

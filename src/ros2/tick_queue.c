@@ -102,7 +102,7 @@ static void wait_for_work(tb__tick_queue_t *queue, uint32_t seen)
   tb__mutex_unlock(&queue->mutex);
 }
 
-static bool tell_drained(tb__tick_queue_t *queue)
+static bool report_drained(tb__tick_queue_t *queue)
 {
   tb__mutex_lock(&queue->mutex);
   bool wanted = queue->drained_wanted && !queue->count && !queue->stop;
@@ -119,7 +119,7 @@ static void *run(void *argument)
     uint32_t seen = atomic_load(&queue->work);
     bool dispatched = dispatch_next(queue); /* first: readers may wait for it */
     report_if_wanted(queue);
-    if (dispatched || tell_drained(queue)) continue;
+    if (dispatched || report_drained(queue)) continue;
     tb__mutex_lock(&queue->mutex);
     bool stop = queue->stop;
     tb__mutex_unlock(&queue->mutex);

@@ -53,7 +53,7 @@ static void *run(void *user)
   return NULL;
 }
 
-static void tell(tb__play_acks_t *acks)
+static void report(tb__play_acks_t *acks)
 {
   atomic_fetch_add(&acks->events, 1);
   tb__futex_wake_all(&acks->events);
@@ -74,7 +74,7 @@ void tb__play_acks_stop(tb__play_acks_t *acks)
 {
   if (!acks->has_thread || tb__is_forked()) return;
   atomic_store(&acks->stopping, true);
-  tell(acks);
+  report(acks);
   tb__thread_join(&acks->thread);
   tb__mutex_fini(&acks->mutex);
   acks->has_thread = false;
@@ -84,7 +84,7 @@ void tb__play_acks_sent(tb__play_acks_t *acks, tb_ros2_publisher_t *publisher)
 {
   if (tb_ros2_publisher_wait_for_acks(publisher, (tb_duration_t){0}) != TB_ERR_TIMEOUT) return;
   set_awaited(acks, publisher);
-  tell(acks);
+  report(acks);
 }
 
 void tb__play_acks_forget(tb__play_acks_t *acks)

@@ -14,11 +14,11 @@
 #include "rosbag2/play_outputs.h"
 #include "rosbag2/player_messages.h"
 
-#define QUIET_NS     (200 * TB_NS_PER_MS) /* discovery of one process comes in one go */
-#define LONELY_NS    (500 * TB_NS_PER_MS) /* the same, while nobody was found */
-#define LINGER_NS    (200 * TB_NS_PER_MS)
-#define ACK_SLICE_NS (50 * TB_NS_PER_MS)  /* DDS's wait for acknowledgements cannot be woken */
-#define HURRIED_ACKS (200 * TB_NS_PER_MS) /* what a stop waits for them */
+#define QUIET_NS             (200 * TB_NS_PER_MS) /* discovery of one process comes in one go */
+#define QUIET_WHEN_EMPTY_NS  (500 * TB_NS_PER_MS) /* the same, while nobody was found */
+#define LINGER_NS            (200 * TB_NS_PER_MS)
+#define ACK_SLICE_NS         (50 * TB_NS_PER_MS) /* DDS's wait for acknowledgements cannot be woken */
+#define ACK_LIMIT_ON_STOP_NS (200 * TB_NS_PER_MS) /* what a stop waits for them */
 
 typedef struct topic {
   struct topic *next;
@@ -136,7 +136,7 @@ static tb_status_t settle(void *self, tb_duration_t limit, tb_error_t *error)
   int64_t end_ns = tb__steady_now_ns() + limit.ns;
   for (;;) {
     uint32_t events = atomic_load(&transport->events);
-    int64_t quiet_ns = tb__steady_now_ns() + (events ? QUIET_NS : LONELY_NS);
+    int64_t quiet_ns = tb__steady_now_ns() + (events ? QUIET_NS : QUIET_WHEN_EMPTY_NS);
     tb__deadline_t deadline = {TB__DEADLINE_STEADY, earlier(quiet_ns, end_ns)};
     bool changed = true;
     while (changed && !atomic_load(&transport->interrupted) &&
@@ -151,7 +151,7 @@ static tb_status_t flush_topic(const tb_ros2_play_transport_t *transport, const 
 {
   for (;;) {
     int64_t allowed_ns =
-        atomic_load(&transport->interrupted) ? earlier(limit_ns, HURRIED_ACKS) : limit_ns;
+        atomic_load(&transport->interrupted) ? earlier(limit_ns, ACK_LIMIT_ON_STOP_NS) : limit_ns;
     int64_t left_ns = start_ns + allowed_ns - tb__steady_now_ns();
     tb_duration_t slice = {left_ns < 0 ? 0 : earlier(left_ns, ACK_SLICE_NS)};
     tb_status_t status = tb_ros2_publisher_wait_for_acks(topic->publisher, slice);

@@ -65,7 +65,7 @@ bool tb__record_is_new(tb__record_topic_t *topic, const tb_ros2_sample_t *sample
   return true;
 }
 
-static void tell_gap(tb__record_topic_t *topic, uint64_t gap)
+static void report_gap(tb__record_topic_t *topic, uint64_t gap)
 {
   if (topic->told_gap) return;
   topic->told_gap = true;
@@ -81,7 +81,7 @@ static void on_sample(const tb_ros2_sample_t *sample, void *user)
   tb_recorder_t *core = topic->recorder->core;
   uint64_t lost, gap;
   if (!tb__record_is_new(topic, sample, &lost, &gap) && topic->is_renewed) return;
-  if (gap > 0) tell_gap(topic, gap);
+  if (gap > 0) report_gap(topic, gap);
   if (lost > 0 && !tb_recorder_is_paused(core)) tb_recorder_note_lost(core, topic->index, lost);
   tb_recorder_message_t message = {.data = sample->cdr,
                                    .size = sample->size,
@@ -278,7 +278,7 @@ static void renew(tb__record_topic_t *topic, const tb_ros2_graph_endpoint_t *pub
             policy);
 }
 
-static void tell_type(tb__record_topic_t *topic, const char *type)
+static void report_type(tb__record_topic_t *topic, const char *type)
 {
   if (!topic->told_type)
     tb__log(TB_LOG_WARN, "recorder: %s: a publisher of type %s is not recorded, only %s",
@@ -294,7 +294,7 @@ static void check_publishers(tb__record_topic_t *topic, const tb_ros2_graph_endp
   for (size_t i = 0, same; i < count; i += same) {
     same = of_one_type(&publishers[i], count - i);
     if (strcmp(publishers[i].type, topic->type) != 0)
-      tell_type(topic, publishers[i].type);
+      report_type(topic, publishers[i].type);
     else if (topic->subscription && !all_match(topic, &publishers[i], same, &mismatches))
       renew(topic, &publishers[i], same, mismatches);
   }

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/fork.h"
-#include "clock/delay.h"
+#include "clock/jump_wait.h"
 
 #define GAP_MAX 1000000
 

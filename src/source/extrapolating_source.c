@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "clock/delay.h"
+#include "clock/jump_wait.h"
 #include "clock/source.h"
 #include "platform/time.h"
 #include "source/extrapolation.h"
@@ -18,43 +18,44 @@ typedef struct extrapolating {
 
 /* ---- ticks of the inner source ---- */
 
-typedef struct observing_pilot {
-  tb__pilot_t pilot;
+typedef struct observing_policy {
+  tb__anchor_policy_t policy;
   extrapolating_t *self;
   const tb_anchor_t *anchor;
   int64_t arrival_ns;
   tb__extrapolation_t next; /* not in force until the anchor is taken */
-} observing_pilot_t;
+} observing_policy_t;
 
-static tb_anchor_t steer(tb__pilot_t *pilot, int64_t time_ns, int64_t steady_ns)
+static tb_anchor_t steer(tb__anchor_policy_t *policy, int64_t time_ns, int64_t steady_ns)
 {
-  observing_pilot_t *observing = (observing_pilot_t *)pilot;
+  observing_policy_t *observing = (observing_policy_t *)policy;
   const tb_anchor_t *anchor = observing->anchor;
   observing->next = observing->self->extrapolation;
   if (anchor->rate != 0 || anchor->bound.ns < 0) {
     tb__extrapolation_anchor(&observing->next, anchor);
     return *anchor;
   }
-  tb__observed_tick_t tick = {anchor->time_ns, observing->arrival_ns, pilot->reason, anchor->state};
+  tb__observed_tick_t tick = {anchor->time_ns, observing->arrival_ns, policy->reason,
+                              anchor->state};
   return tb__extrapolation_tick(&observing->next, &tick, time_ns, steady_ns);
 }
 
-static void moved(tb__pilot_t *pilot)
+static void moved(tb__anchor_policy_t *policy)
 {
-  observing_pilot_t *observing = (observing_pilot_t *)pilot;
+  observing_policy_t *observing = (observing_policy_t *)policy;
   observing->self->extrapolation = observing->next;
 }
 
 static tb_status_t commit(tb__redirect_t *redirect, const tb_anchor_t *anchor,
                           tb_jump_reason_t reason, bool may_wait)
 {
-  observing_pilot_t observing = {
-      .pilot = {.steer = steer, .moved = moved, .reason = reason, .may_wait = may_wait},
+  observing_policy_t observing = {
+      .policy = {.next_anchor = steer, .moved = moved, .reason = reason, .may_wait = may_wait},
       .self = (extrapolating_t *)redirect,
       .anchor = anchor,
       .arrival_ns = tb__steady_now_ns(),
   };
-  return tb__timeline_steer(redirect->to, &observing.pilot);
+  return tb__timeline_apply_policy(redirect->to, &observing.policy);
 }
 
 /* ---- the source ---- */
@@ -109,7 +110,7 @@ static void copy_options(tb_timeline_t *from, tb_timeline_t *to)
   tb__mutex_unlock(&from->mutex);
   tb__mutex_lock(&to->mutex);
   to->forward_jump_min_ns = forward_jump_min_ns;
-  atomic_store(&to->life.stall_limit_ns, atomic_load(&from->life.stall_limit_ns));
+  atomic_store(&to->liveness.stall_limit_ns, atomic_load(&from->liveness.stall_limit_ns));
   atomic_store(&to->slow_handler_ns, atomic_load(&from->slow_handler_ns));
   atomic_store(&to->readers_give_up, atomic_load(&from->readers_give_up));
   tb__mutex_unlock(&to->mutex);

@@ -22,11 +22,11 @@ static void page_write(tb__page_t *page, const tb__page_copy_t *copy)
 {
   uint64_t next = atomic_load(&page->version) + 1;
   tb__page_slot_t *slot = &page->slots[next & 1];
-  atomic_store_explicit(&slot->time_ns, copy->course.time_ns, memory_order_release);
+  atomic_store_explicit(&slot->time_ns, copy->linear.time_ns, memory_order_release);
   atomic_store_explicit(&slot->epoch, copy->epoch, memory_order_release);
-  atomic_store_explicit(&slot->steady_ns, copy->course.steady_ns, memory_order_release);
-  atomic_store_explicit(&slot->rate, copy->course.rate, memory_order_release);
-  atomic_store_explicit(&slot->until_ns, copy->course.until_ns, memory_order_release);
+  atomic_store_explicit(&slot->steady_ns, copy->linear.steady_ns, memory_order_release);
+  atomic_store_explicit(&slot->rate, copy->linear.rate, memory_order_release);
+  atomic_store_explicit(&slot->until_ns, copy->linear.until_ns, memory_order_release);
   atomic_store_explicit(&slot->before_ns, copy->before_ns, memory_order_release);
   atomic_store_explicit(&slot->publishers, copy->publishers, memory_order_release);
   atomic_store_explicit(&slot->state, (uint32_t)copy->state, memory_order_release);
@@ -50,11 +50,12 @@ static void publish(tb_shm_publisher_t *publisher, const tb__page_copy_t *copy)
 }
 
 /* In steady time that is not ours nobody knows how far it has run on but those who read it. */
-static int64_t time_left(const tb__page_t *page, const tb__course_t *course)
+static int64_t time_left(const tb__page_t *page, const tb__linear_time_t *linear)
 {
   uint64_t theirs = atomic_load(&page->time_namespace);
   bool known = theirs != 0 && theirs == tb__time_namespace();
-  return course->rate > 0 && known ? tb__course_time(course, tb__steady_now_ns()) : course->time_ns;
+  return linear->rate > 0 && known ? tb__linear_time_at(linear, tb__steady_now_ns())
+                                   : linear->time_ns;
 }
 
 /* Above those of a page of which nothing is left (its file was cut short): readers may have seen
@@ -72,7 +73,7 @@ static void take_over(tb_shm_publisher_t *publisher)
   tb__page_copy_t last = {0};
   if (!tb__page_load(page, &last)) last = (tb__page_copy_t){.epoch = first_epoch()};
   publisher->copy = last;
-  int64_t before_ns = time_left(page, &last.course);
+  int64_t before_ns = time_left(page, &last.linear);
   tb__page_end_epoch(page, last.epoch, before_ns);
   atomic_store(&page->time_namespace, tb__time_namespace());
   atomic_store(&page->format, TB__PAGE_FORMAT);
@@ -124,15 +125,15 @@ tb_status_t tb_shm_publisher_open(const char *name, const tb_shm_options_t *opti
 }
 
 /* A tick has no steady time: see tb__page_slot_t. */
-static tb__course_t course_of(const tb_anchor_t *anchor)
+static tb__linear_time_t linear_of(const tb_anchor_t *anchor)
 {
-  if (anchor->rate > 0 && anchor->time_ns > 0) return tb__anchor_course(anchor);
-  return (tb__course_t){.time_ns = anchor->time_ns, .until_ns = anchor->time_ns};
+  if (anchor->rate > 0 && anchor->time_ns > 0) return tb__anchor_linear_time(anchor);
+  return (tb__linear_time_t){.time_ns = anchor->time_ns, .until_ns = anchor->time_ns};
 }
 
-static int64_t course_now(const tb__course_t *course, int64_t steady_ns)
+static int64_t linear_now(const tb__linear_time_t *linear, int64_t steady_ns)
 {
-  return course->rate > 0 ? tb__course_time(course, steady_ns) : course->time_ns;
+  return linear->rate > 0 ? tb__linear_time_at(linear, steady_ns) : linear->time_ns;
 }
 
 static void anchor_locked(tb_shm_publisher_t *publisher, const tb_anchor_t *anchor,
@@ -140,12 +141,12 @@ static void anchor_locked(tb_shm_publisher_t *publisher, const tb_anchor_t *anch
 {
   const tb__page_copy_t *last = &publisher->copy;
   int64_t steady_ns = tb__steady_now_ns();
-  int64_t before_ns = course_now(&last->course, steady_ns);
+  int64_t before_ns = linear_now(&last->linear, steady_ns);
   tb__page_copy_t next = *last;
-  next.course = course_of(anchor);
+  next.linear = linear_of(anchor);
   next.state = anchor->time_ns ? anchor->state : TB_CLOCK_WAITING;
   next.reason = (uint16_t)reason;
-  int64_t after_ns = course_now(&next.course, steady_ns);
+  int64_t after_ns = linear_now(&next.linear, steady_ns);
   if ((before_ns == 0) != (after_ns == 0) || after_ns < before_ns) {
     tb__page_end_epoch(publisher->file.map, next.epoch, before_ns);
     next.epoch++;
@@ -153,11 +154,11 @@ static void anchor_locked(tb_shm_publisher_t *publisher, const tb_anchor_t *anch
     next.jump_reason = next.reason;
     publisher->has_run = false;
   }
-  if (after_ns != before_ns || next.course.rate > 0) publisher->moved_ns = steady_ns;
+  if (after_ns != before_ns || next.linear.rate > 0) publisher->moved_ns = steady_ns;
   if (next.state == TB_CLOCK_RUNNING && steady_ns - publisher->moved_ns >= TB__PAUSED_AFTER_NS)
     next.state = TB_CLOCK_PAUSED;
-  if (next.course.rate > 0) publisher->has_run = true;
-  if (publisher->has_run && next.course.steady_ns == 0) next.course.steady_ns = steady_ns;
+  if (next.linear.rate > 0) publisher->has_run = true;
+  if (publisher->has_run && next.linear.steady_ns == 0) next.linear.steady_ns = steady_ns;
   publish(publisher, &next);
 }
 
@@ -211,9 +212,9 @@ tb_tick_sink_t tb_shm_publisher_sink(tb_shm_publisher_t *publisher)
 static void leave(tb_shm_publisher_t *publisher)
 {
   tb__page_copy_t last = publisher->copy;
-  last.course.time_ns = course_now(&last.course, tb__steady_now_ns());
-  last.course.rate = 0;
-  if (last.course.time_ns) last.state = TB_CLOCK_LOST;
+  last.linear.time_ns = linear_now(&last.linear, tb__steady_now_ns());
+  last.linear.rate = 0;
+  if (last.linear.time_ns) last.state = TB_CLOCK_LOST;
   publish(publisher, &last);
 }
 

@@ -41,28 +41,28 @@ typedef struct shm_source {
   bool cannot_run;        /* no pulse could be started: anchors are ticks */
 } shm_source_t;
 
-typedef struct shm_pilot {
-  tb__pilot_t pilot;
+typedef struct shm_policy {
+  tb__anchor_policy_t policy;
   shm_source_t *self;
   tb__page_copy_t before; /* of `self`: stays, unless the anchor is taken */
   uint64_t version_before;
   bool is_sound, is_taken;
   bool passes_zero; /* the page has been reset and started again: that is two jumps */
-} shm_pilot_t;
+} shm_policy_t;
 
 /* ---- moving the timeline to where the page is ---- */
 
 static tb_anchor_t anchor_of(const shm_source_t *self, int64_t time_ns, int64_t steady_ns)
 {
-  const tb__course_t *course = &self->copy.course;
+  const tb__linear_time_t *linear = &self->copy.linear;
   tb_anchor_t anchor = TB_ANCHOR_INIT;
   anchor.time_ns = time_ns;
   anchor.state = self->copy.state < TB_CLOCK_RUNNING ? TB_CLOCK_RUNNING : self->copy.state;
-  if (course->rate == 0 || self->cannot_run || atomic_load(&self->view->foreign)) return anchor;
-  int64_t moment_ns = tb__course_moment(course, time_ns);
-  anchor.rate = course->rate;
+  if (linear->rate == 0 || self->cannot_run || atomic_load(&self->view->foreign)) return anchor;
+  int64_t moment_ns = tb__linear_time_moment(linear, time_ns);
+  anchor.rate = linear->rate;
   anchor.steady.ns = moment_ns > steady_ns && moment_ns != INT64_MAX ? moment_ns : steady_ns;
-  anchor.bound.ns = course->until_ns > time_ns ? course->until_ns - time_ns : 0;
+  anchor.bound.ns = linear->until_ns > time_ns ? linear->until_ns - time_ns : 0;
   return anchor;
 }
 
@@ -119,42 +119,43 @@ static bool is_of_another(const tb__page_copy_t *copy, const tb__page_copy_t *be
          (int64_t)(copy->epoch - copy->version) > (int64_t)(before->epoch - before->version);
 }
 
-static tb_anchor_t steer(tb__pilot_t *base, int64_t time_ns, int64_t steady_ns)
+static tb_anchor_t steer(tb__anchor_policy_t *base, int64_t time_ns, int64_t steady_ns)
 {
-  shm_pilot_t *pilot = (shm_pilot_t *)base;
-  shm_source_t *self = pilot->self;
+  shm_policy_t *policy = (shm_policy_t *)base;
+  shm_source_t *self = policy->self;
   tb__timeline_assert_locked(self->timeline);
   bool same;
   int64_t now_ns;
-  pilot->before = self->copy;
-  pilot->version_before = self->version;
-  pilot->is_sound = page_look(self, &same, &now_ns);
-  if (!pilot->is_sound) return (tb_anchor_t){.time_ns = -1};
+  policy->before = self->copy;
+  policy->version_before = self->version;
+  policy->is_sound = page_look(self, &same, &now_ns);
+  if (!policy->is_sound) return (tb_anchor_t){.time_ns = -1};
   atomic_store(&self->view->settled_epoch, TB__PAGE_NO_EPOCH);
   if (!same) atomic_store(&self->view->epoch, TB__PAGE_NO_EPOCH);
   base->reason = (tb_jump_reason_t)(same ? self->copy.reason : self->copy.jump_reason);
   base->replaced = NULL;
   if (same && (!self->view->following || now_ns < time_ns)) set_time(self, now_ns);
-  if (!same && time_ns && is_of_another(&self->copy, &pilot->before)) base->replaced = self->source;
-  pilot->passes_zero = !same && time_ns && !base->replaced && now_ns && !self->copy.before_ns;
+  if (!same && time_ns && is_of_another(&self->copy, &policy->before))
+    base->replaced = self->source;
+  policy->passes_zero = !same && time_ns && !base->replaced && now_ns && !self->copy.before_ns;
   if (!same && time_ns && now_ns >= self->timeline->time_ns) renew_epoch(self);
-  if (!pilot->passes_zero) return anchor_of(self, now_ns, steady_ns);
+  if (!policy->passes_zero) return anchor_of(self, now_ns, steady_ns);
   base->reason = TB_JUMP_REASON_RESET;
   return (tb_anchor_t)TB_ANCHOR_INIT;
 }
 
-static void moved(tb__pilot_t *base)
+static void moved(tb__anchor_policy_t *base)
 {
-  ((shm_pilot_t *)base)->is_taken = true;
+  ((shm_policy_t *)base)->is_taken = true;
 }
 
-static void ended(tb__pilot_t *base)
+static void ended(tb__anchor_policy_t *base)
 {
-  shm_pilot_t *pilot = (shm_pilot_t *)base;
-  shm_source_t *self = pilot->self;
-  if (!pilot->is_sound || !pilot->is_taken || pilot->passes_zero) { /* readers go on waiting */
-    self->copy = pilot->before;
-    self->version = pilot->version_before;
+  shm_policy_t *policy = (shm_policy_t *)base;
+  shm_source_t *self = policy->self;
+  if (!policy->is_sound || !policy->is_taken || policy->passes_zero) { /* readers go on waiting */
+    self->copy = policy->before;
+    self->version = policy->version_before;
     return;
   }
   atomic_store(&self->view->lost, self->copy.state == TB_CLOCK_LOST);
@@ -185,14 +186,15 @@ static bool has_news(shm_source_t *self)
 static void follow(shm_source_t *self)
 {
   if (!has_news(self)) return;
-  shm_pilot_t pilot = {.pilot = {.steer = steer, .moved = moved, .ended = ended, .may_wait = true},
-                       .self = self};
+  shm_policy_t policy = {
+      .policy = {.next_anchor = steer, .moved = moved, .ended = ended, .may_wait = true},
+      .self = self};
   tb_status_t status;
   do {
-    pilot.is_taken = pilot.passes_zero = false;
-    status = tb__timeline_steer(self->timeline, &pilot.pilot);
+    policy.is_taken = policy.passes_zero = false;
+    status = tb__timeline_apply_policy(self->timeline, &policy.policy);
     if (status == TB_ERR_SYSTEM) self->cannot_run = true;
-  } while (status == TB_ERR_SYSTEM || (!status && pilot.passes_zero));
+  } while (status == TB_ERR_SYSTEM || (!status && policy.passes_zero));
 }
 
 /* ---- the threads ---- */
@@ -215,10 +217,10 @@ static void wake_who_waits_for_file(shm_source_t *self)
   tb__futex_wake_kernel(&self->nudges, INT_MAX);
 }
 
-static tb_anchor_t steer_to_known(tb__pilot_t *base, int64_t time_ns, int64_t steady_ns)
+static tb_anchor_t anchor_at_known(tb__anchor_policy_t *base, int64_t time_ns, int64_t steady_ns)
 {
   (void)steady_ns;
-  const shm_source_t *self = ((shm_pilot_t *)base)->self;
+  const shm_source_t *self = ((shm_policy_t *)base)->self;
   int64_t known_ns = tb__page_time_known(self->view);
   tb_anchor_t anchor = TB_ANCHOR_INIT;
   anchor.time_ns = known_ns > time_ns ? known_ns : time_ns;
@@ -230,12 +232,13 @@ static tb_anchor_t steer_to_known(tb__pilot_t *base, int64_t time_ns, int64_t st
 static void stop_time(shm_source_t *self)
 {
   tb_timeline_t *timeline = self->timeline;
-  shm_pilot_t pilot = {.pilot = {.steer = steer_to_known, .may_wait = true}, .self = self};
+  shm_policy_t policy = {.policy = {.next_anchor = anchor_at_known, .may_wait = true},
+                         .self = self};
   tb__mutex_lock(&timeline->mutex);
   bool is_behind = timeline->time_ns && atomic_load(&self->view->page) &&
                    (timeline->running || tb__page_time_known(self->view) > timeline->time_ns);
   tb__mutex_unlock(&timeline->mutex);
-  if (is_behind) tb__timeline_steer(timeline, &pilot.pilot);
+  if (is_behind) tb__timeline_apply_policy(timeline, &policy.policy);
 }
 
 /* A page that had contents has none: its file was cut short, or cut and grown again. */
@@ -245,7 +248,7 @@ static void look_for_loss(shm_source_t *self)
   if (!atomic_load(&self->view->page) || tb__page_load(self->page, &copy)) return;
   stop_time(self);
   tb__mutex_lock(&self->timeline->mutex);
-  tb__waiters_tell_state_locked(self->timeline);
+  tb__waiters_report_state_locked(self->timeline);
   tb__mutex_unlock(&self->timeline->mutex);
 }
 
@@ -311,7 +314,7 @@ static void wait_for_tick(shm_source_t *self, uint32_t seen)
   if (tb__futex_wait_shared(&self->page->tick_word, seen, next_probe())) return;
   tb__mutex_lock(&self->timeline->mutex); /* the first move by a new publisher comes after it */
   if (!tb__shared_file_is_locked(&self->file)) atomic_store(&self->view->lost, true);
-  tb__waiters_tell_state_locked(self->timeline);
+  tb__waiters_report_state_locked(self->timeline);
   tb__mutex_unlock(&self->timeline->mutex);
 }
 

@@ -4,7 +4,7 @@
 
 #include "clock/clock.h"
 #include "clock/default_source.h"
-#include "clock/delay.h"
+#include "clock/jump_wait.h"
 #include "clock/running.h"
 #include "held/parking.h"
 

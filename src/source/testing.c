@@ -1,6 +1,6 @@
 #include <timebase/testing.h>
 
-#include "clock/delay.h"
+#include "clock/jump_wait.h"
 #include "clock/step.h"
 #include "held/held_time.h"
 #include "held/parking.h"
@@ -165,9 +165,9 @@ tb_status_t tb_testing_advance_to_next_and_run(tb_testing_clock_t which,
   return status;
 }
 
-static bool enough_rest(void *wanted)
+static bool enough_idle(void *wanted)
 {
-  return tb__parking_count_resting() >= *(uint32_t *)wanted;
+  return tb__parking_count_idle() >= *(uint32_t *)wanted;
 }
 
 tb_status_t tb_testing_wait_for_sleepers(uint32_t count, const tb_run_options_t *options)
@@ -176,7 +176,7 @@ tb_status_t tb_testing_wait_for_sleepers(uint32_t count, const tb_run_options_t 
   tb__settle_t settle;
   tb_status_t status = tb__settle_begin(&settle, NULL, options);
   if (status) return status;
-  status = tb__settle_wait_for(&settle, enough_rest, &count);
+  status = tb__settle_wait_for(&settle, enough_idle, &count);
   tb__settle_end(&settle);
   return status;
 }

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "clock/delay.h"
+#include "clock/jump_wait.h"
 #include "held/parking.h"
 #include "wait/sleeper.h"
 

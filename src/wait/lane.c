@@ -14,21 +14,22 @@ bool tb__lane_now_key_locked(const tb__lane_t *lane, const tb_timeline_t *timeli
 }
 
 /* The calls that are due are owed to whoever has moved time, and paid when they have been made. */
-static void lane_owe(tb__lane_t *lane, const tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex)
+static void lane_inflight_begin(tb__lane_t *lane, const tb_timeline_t *timeline)
+    TB_REQUIRES(timeline->mutex)
 {
-  tb__activity_t *activity = tb__timeline_activity_locked(timeline);
-  if (lane->owes) {
-    tb__activity_poke(lane->owes); /* for the next run, when this one ends */
-  } else if (activity) {
-    lane->owes = activity;
-    tb__activity_owe(lane->owes);
+  tb__inflight_t *inflight = tb__timeline_inflight_locked(timeline);
+  if (lane->inflight) {
+    tb__inflight_notify(lane->inflight); /* for the next run, when this one ends */
+  } else if (inflight) {
+    lane->inflight = inflight;
+    tb__inflight_begin(lane->inflight);
   }
 }
 
-void tb__lane_pay_locked(tb__lane_t *lane)
+void tb__lane_inflight_end_locked(tb__lane_t *lane)
 {
-  if (lane->owes) tb__activity_pay(lane->owes);
-  lane->owes = NULL;
+  if (lane->inflight) tb__inflight_end(lane->inflight);
+  lane->inflight = NULL;
 }
 
 static void alarm_set(tb__lane_t *lane, int64_t when_ns)
@@ -46,7 +47,7 @@ void tb__lane_rearm_locked(tb__lane_t *lane, tb_timeline_t *timeline)
       first && first->key != INT64_MAX ? tb__add_saturated(first->key, lane->offset_ns) : INT64_MAX;
   if (timeline->kind != TB__TIMELINE_ROS) {
     alarm_set(lane, deadline_ns);
-    tb__lane_pay_locked(lane);
+    tb__lane_inflight_end_locked(lane);
     return;
   }
   alarm_set(lane, INT64_MAX);
@@ -56,12 +57,12 @@ void tb__lane_rearm_locked(tb__lane_t *lane, tb_timeline_t *timeline)
   lane->waiter.deadline = deadline;
   bool never = deadline_ns == INT64_MAX;
   if (!never && timeline->time_ns != 0 && deadline_ns <= tb__timeline_time_locked(timeline)) {
-    lane_owe(lane, timeline);
+    lane_inflight_begin(lane, timeline);
     tb__timer_queue_signal(lane->queue);
     return;
   }
   if (!never) tb__waiter_queue_locked(timeline, &lane->waiter);
-  tb__lane_pay_locked(lane);
+  tb__lane_inflight_end_locked(lane);
 }
 
 /* Out of the heap until run_due, which asks for the next deadline when it ends. */
@@ -70,7 +71,7 @@ static bool lane_due(tb__waiter_t *waiter)
   tb__lane_t *lane = (tb__lane_t *)waiter;
   tb_timeline_t *timeline;
   tb__clock_timeline_locked(waiter->clock, &timeline);
-  lane_owe(lane, timeline);
+  lane_inflight_begin(lane, timeline);
   tb__timer_queue_signal(lane->queue);
   return false;
 }
@@ -106,7 +107,7 @@ static void lane_shift(tb__lane_t *lane, int64_t by_ns)
 
 /* Timers whose last call lies in what is the future again start anew from the new time; those that
  * were given a time keep it. */
-static void lane_rebase(tb__lane_t *lane, int64_t now_ns)
+static void lane_time_set_back(tb__lane_t *lane, int64_t now_ns)
 {
   int64_t now_key = tb__add_saturated(now_ns, -lane->offset_ns);
   for (uint32_t i = 0; i < lane->heap.size; i++) {
@@ -121,7 +122,7 @@ static void lane_rebase(tb__lane_t *lane, int64_t now_ns)
 
 /* A source has started while the timers waited for it, or the clock has left one that had not:
  * relative parts count from here, by the offset, and given times stay as they are. */
-static void lane_begin(tb__lane_t *lane, int64_t now_ns)
+static void lane_source_started(tb__lane_t *lane, int64_t now_ns)
 {
   lane_shift(lane, now_ns);
   if (!lane->timers_at) return;
@@ -129,19 +130,19 @@ static void lane_begin(tb__lane_t *lane, int64_t now_ns)
     tb__heap_entry_t *entry = &lane->heap.entries[i];
     tb_timer_t *timer = tb__lane_timer(lane, tb__heap_id(entry));
     if (timer->mode != TB_TIMER_ONE_SHOT_AT) continue;
-    if (!timer->floating && timer->key != INT64_MAX)
+    if (!timer->awaits_start && timer->key != INT64_MAX)
       entry->key = timer->key = tb__add_saturated(timer->key, -now_ns);
-    timer->floating = false;
+    timer->awaits_start = false;
   }
   tb__heap_rebuild(&lane->heap);
 }
 
 /* The clock has moved to a source that has not started: what is left of a wait for a given time
  * counts from the first tick too. */
-static void lane_float(tb__lane_t *lane)
+static void lane_source_ended(tb__lane_t *lane)
 {
   for (uint32_t i = 0; lane->timers_at && i < lane->heap.size; i++)
-    tb__lane_timer(lane, tb__heap_id(&lane->heap.entries[i]))->floating = true;
+    tb__lane_timer(lane, tb__heap_id(&lane->heap.entries[i]))->awaits_start = true;
 }
 
 static bool lane_jumped(tb__waiter_t *waiter, const tb_jump_t *jump)
@@ -150,11 +151,11 @@ static bool lane_jumped(tb__waiter_t *waiter, const tb_jump_t *jump)
   tb_timeline_t *timeline;
   tb__clock_timeline_locked(waiter->clock, &timeline);
   if (jump->kind != TB_JUMP_STARTED && jump->kind != TB_JUMP_BACKWARD) return false;
-  tb__lane_admit_late_locked(lane);
+  tb__lane_admit_deferred_locked(lane);
   if (jump->kind == TB_JUMP_STARTED)
-    lane_begin(lane, jump->after.ns);
+    lane_source_started(lane, jump->after.ns);
   else
-    lane_rebase(lane, jump->after.ns);
+    lane_time_set_back(lane, jump->after.ns);
   tb__lane_rearm_locked(lane, timeline);
   return false;
 }
@@ -164,12 +165,12 @@ static bool lane_moved(tb__waiter_t *waiter, const tb_jump_t *jump)
   tb__lane_t *lane = (tb__lane_t *)waiter;
   tb_timeline_t *timeline;
   tb__clock_timeline_locked(waiter->clock, &timeline);
-  tb__lane_admit_late_locked(lane);
+  tb__lane_admit_deferred_locked(lane);
   if (jump->before.ns == 0) {
-    if (jump->after.ns != 0) lane_begin(lane, jump->after.ns);
+    if (jump->after.ns != 0) lane_source_started(lane, jump->after.ns);
   } else {
     lane_shift(lane, jump->after.ns - jump->before.ns);
-    if (jump->after.ns == 0) lane_float(lane);
+    if (jump->after.ns == 0) lane_source_ended(lane);
   }
   tb__lane_rearm_locked(lane, timeline);
   return false;
@@ -180,15 +181,15 @@ static bool lane_closed(tb__waiter_t *waiter)
   tb__lane_t *lane = (tb__lane_t *)waiter;
   tb_timeline_t *timeline;
   tb__clock_timeline_locked(waiter->clock, &timeline);
-  tb__lane_admit_late_locked(lane);
+  tb__lane_admit_deferred_locked(lane);
   while (lane->heap.size) {
     tb_timer_t *timer = tb__lane_timer(lane, tb__heap_id(&lane->heap.entries[lane->heap.size - 1]));
-    tb__timer_park_locked(timer);
-    tb__lane_put_right_locked(lane, timer);
+    tb__timer_leave_in_heap_locked(timer);
+    tb__lane_reposition_locked(lane, timer);
   }
   lane->alarm_ns = INT64_MAX;
   tb__poll_alarm_fini(&lane->alarm);
-  tb__lane_pay_locked(lane);
+  tb__lane_inflight_end_locked(lane);
   atomic_store(&lane->closed, true);
   tb__clock_remove_waiter_locked(waiter->clock, timeline, waiter);
   return false;
@@ -216,7 +217,7 @@ static tb_status_t lane_create(tb_timer_queue_t *queue, tb_clock_t *clock, tb__l
   lane->queue = queue;
   lane->clock = clock;
   lane->alarm_ns = INT64_MAX;
-  lane->first_free = lane->first_late = lane->last_late = TB__NO_TIMER;
+  lane->first_free = lane->first_deferred = lane->last_deferred = TB__NO_TIMER;
   tb__clock_ref(clock);
   tb_timeline_t *timeline;
   tb__clock_lock(clock, &timeline);
@@ -263,7 +264,7 @@ void tb__lane_destroy(tb__lane_t *lane)
   tb__clock_lock(lane->clock, &timeline);
   if (!lane->closed && !tb__is_forked())
     tb__clock_remove_waiter_locked(lane->clock, timeline, &lane->waiter);
-  tb__lane_pay_locked(lane);
+  tb__lane_inflight_end_locked(lane);
   tb__clock_unlock(timeline);
   tb__lane_free_ids(lane);
   tb__heap_fini(&lane->heap);

@@ -1,6 +1,6 @@
 #include "wait/settle.h"
 
-#include "clock/delay.h"
+#include "clock/jump_wait.h"
 #include "platform/time.h"
 #include "wait/cancel_token.h"
 #include "wait/timer_queue.h"
@@ -32,26 +32,26 @@ tb_status_t tb__settle_begin(tb__settle_t *settle, tb_timeline_t *timeline,
   if (status) return status;
   *settle = (tb__settle_t){
       .timeline = timeline,
-      .activity = timeline ? timeline->activity : tb__activity_of_os(),
+      .inflight = timeline ? timeline->inflight : tb__inflight_of_os(),
       .sleeper.token = options->token,
       .limit = limit_of(options->limit),
   };
   settle->watch.word = &settle->sleeper.word;
-  tb__activity_rest(); /* whoever moves time is not to be waited for */
+  tb__inflight_quiesce(); /* whoever moves time is not to be waited for */
   if (options->token) tb__cancel_token_join(options->token, &settle->sleeper);
-  tb__activity_watch(settle->activity, &settle->watch);
+  tb__inflight_watch(settle->inflight, &settle->watch);
   return TB_OK;
 }
 
 void tb__settle_end(tb__settle_t *settle)
 {
-  tb__activity_unwatch(settle->activity, &settle->watch);
+  tb__inflight_unwatch(settle->inflight, &settle->watch);
   if (settle->sleeper.token) tb__cancel_token_leave(settle->sleeper.token, &settle->sleeper);
 }
 
-static bool nothing_owed(void *activity)
+static bool nothing_inflight(void *inflight)
 {
-  return tb__activity_owed(activity) == 0;
+  return tb__inflight_count(inflight) == 0;
 }
 
 static bool wait_in_time(tb__settle_t *settle)
@@ -76,5 +76,5 @@ tb_status_t tb__settle_wait_for(tb__settle_t *settle, bool (*reached)(void *user
 
 tb_status_t tb__settle_wait(tb__settle_t *settle)
 {
-  return tb__settle_wait_for(settle, nothing_owed, settle->activity);
+  return tb__settle_wait_for(settle, nothing_inflight, settle->inflight);
 }

@@ -4,14 +4,14 @@
 
 #include <timebase/manual_source.h>
 
-#include "held/activity.h"
+#include "held/inflight.h"
 #include "platform/futex.h"
 #include "wait/sleeper.h"
 
 typedef struct tb__settle {
   const tb_timeline_t *timeline; /* NULL: those of the operating system */
-  tb__activity_t *activity;
-  tb__activity_watch_t watch;
+  tb__inflight_t *inflight;
+  tb__inflight_watch_t watch;
   tb__sleeper_t sleeper; /* member of the token; its word is the futex */
   tb__deadline_t limit;  /* of the kernel's clock */
 } tb__settle_t;

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "clock/delay.h"
+#include "clock/jump_wait.h"
 #include "clock/step.h"
 #include "held/held_time.h"
 #include "held/parking.h"
@@ -66,9 +66,9 @@ bool tb__sleeper_claim(tb__waiter_t *waiter, tb_status_t result)
   if (result != TB_ERR_CLOSED) {
     tb_timeline_t *timeline;
     tb__clock_timeline_locked(sleeper->clock, &timeline);
-    sleeper->owes = tb__timeline_activity_locked(timeline);
+    sleeper->owes = tb__timeline_inflight_locked(timeline);
   }
-  if (sleeper->owes) tb__activity_owe(sleeper->owes);
+  if (sleeper->owes) tb__inflight_begin(sleeper->owes);
   return true;
 }
 
@@ -120,8 +120,8 @@ void tb__sleeper_wake(tb__waiter_t *waiter)
 
 void tb__sleeper_poke(tb__sleeper_t *sleeper)
 {
-  uint32_t asleep = WORD_ASLEEP;
-  if (atomic_compare_exchange_strong(&sleeper->word, &asleep, WORD_LOOK))
+  uint32_t spec = WORD_ASLEEP;
+  if (atomic_compare_exchange_strong(&sleeper->word, &spec, WORD_LOOK))
     tb__futex_wake_one(&sleeper->word);
 }
 
@@ -272,7 +272,7 @@ static void enlist_locked(tb__sleeper_t *sleeper, tb_timeline_t *timeline)
   sleeper->enlisted = true;
   sleeper->counted_on = timeline;
   timeline->sleepers++;
-  if (timeline->activity) tb__activity_poke(timeline->activity);
+  if (timeline->inflight) tb__inflight_notify(timeline->inflight);
 }
 
 /* Goes to sleep, if there is anything to wait for. */
@@ -321,7 +321,7 @@ static bool look(tb__sleeper_t *sleeper, tb__deadline_t *out_alarm)
     if (unsettled) {
       *out_alarm = limit_of(sleeper);
       sleeper->alarm_system_ns = INT64_MAX;
-      sleeper->told = TB__STATE_UNKNOWN;
+      sleeper->visible = TB__STATE_UNKNOWN;
     }
     if (over) unlist_locked(sleeper);
   }
@@ -331,32 +331,32 @@ static bool look(tb__sleeper_t *sleeper, tb__deadline_t *out_alarm)
 
 /* A thread that waits for time that stands until somebody moves it has come to rest, and so has the
  * queue in whose callback it does. On the operating system's clocks it goes on by itself. */
-static bool comes_to_rest(const tb__sleeper_t *sleeper)
+static bool becomes_idle(const tb__sleeper_t *sleeper)
 {
   bool held = tb__time_is_held();
-  const tb__activity_t *owed = tb__activity_of_thread;
+  const tb__inflight_t *owed = tb__inflight_of_thread;
   if (!held && tb__clock_timeline(sleeper->clock)->kind != TB__TIMELINE_ROS)
-    return owed == tb__activity_of_os();
+    return owed == tb__inflight_of_os();
   if (tb__queue_of_thread) {
     if (held && !owed) { /* to be paid when the deadline can be seen */
-      tb__activity_owe(tb__activity_of_os());
-      tb__activity_take(tb__activity_of_os());
+      tb__inflight_begin(tb__inflight_of_os());
+      tb__inflight_adopt(tb__inflight_of_os());
     }
-    tb__timer_queue_rest(tb__queue_of_thread);
+    tb__timer_queue_callback_blocks(tb__queue_of_thread);
   }
   return true;
 }
 
 static bool block_once(tb__sleeper_t *sleeper, tb__deadline_t alarm)
 {
-  tb__asleep_t asleep = {
+  tb__wait_spec_t spec = {
       .deadline = alarm,
       .system_ns = alarm.clock == TB__DEADLINE_NONE ? INT64_MAX : sleeper->alarm_system_ns,
       .held = sleeper->alarm_held,
-      .looks = true,
-      .rests = comes_to_rest(sleeper),
+      .rechecks = true,
+      .counts_as_idle = becomes_idle(sleeper),
   };
-  return tb__futex_wait_asleep(&sleeper->word, WORD_ASLEEP, &asleep);
+  return tb__futex_wait_spec(&sleeper->word, WORD_ASLEEP, &spec);
 }
 
 static void block(tb__sleeper_t *sleeper, tb__deadline_t alarm)
@@ -398,7 +398,7 @@ tb_status_t tb__sleeper_init(tb__sleeper_t *sleeper, tb_clock_t *clock, tb__goal
   sleeper->clock = clock;
   sleeper->goal = goal;
   sleeper->goal_ns = goal_ns;
-  sleeper->told = TB__STATE_UNKNOWN;
+  sleeper->visible = TB__STATE_UNKNOWN;
   if (tb__is_forked()) return TB_ERR_FORKED;
   tb_status_t status = options_apply(options, sleeper);
   if (!status && clock->kind && tb__jump_of_thread) status = TB_ERR_DEADLOCK;
@@ -473,7 +473,7 @@ tb_status_t tb__sleeper_run(tb__sleeper_t *sleeper)
   if (status == TB_ERR_TIMEOUT || (sleeper->reading && sleeper->reading->state == TB_CLOCK_STALLED))
     tb__timeline_report_stall(tb__clock_timeline(sleeper->clock));
   tb__clock_leave(sleeper->clock);
-  if (sleeper->owes) tb__activity_take(sleeper->owes);
+  if (sleeper->owes) tb__inflight_adopt(sleeper->owes);
   return verdict(sleeper, status);
 }
 

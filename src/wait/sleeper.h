@@ -17,7 +17,7 @@
 #include <timebase/sleep.h>
 
 #include "clock/clock.h"
-#include "held/activity.h"
+#include "held/inflight.h"
 #include "held/parking.h"
 
 typedef enum tb__goal {
@@ -53,11 +53,11 @@ typedef struct tb__sleeper {
   bool waited;               /* for anything at all */
   tb_status_t result;        /* once claimed */
   tb_timeline_t *counted_on; /* while enlisted */
-  tb__activity_t *owes;      /* once claimed: what the thread pays when it comes to rest; or NULL */
+  tb__inflight_t *owes;      /* once claimed: what the thread pays when it comes to rest; or NULL */
 
   /* With the deadline to look at: */
   bool alarm_held;         /* time was held when it was worked out */
-  int64_t alarm_system_ns; /* INT64_MAX: none; see tb__asleep_t */
+  int64_t alarm_system_ns; /* INT64_MAX: none; see tb__wait_spec_t */
 
   tb_cancel_token_t *token; /* or NULL */
   struct tb__sleeper *token_next, *token_previous;
@@ -76,7 +76,7 @@ typedef struct tb__sleeper {
 
   /* TB__GOAL_STATE */
   uint32_t states;             /* which, as bits */
-  tb__told_state_t told;       /* last; state 0: it was not known */
+  tb__visible_state_t visible; /* last; state 0: it was not known */
   tb_clock_reading_t *reading; /* filled when it is one of them */
 
   /* The last two: those that others may touch while tb__sleeper_init runs, if the memory stays. */

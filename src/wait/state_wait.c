@@ -10,24 +10,24 @@
 
 /* False: a jump or a change of source is in progress, and tells at its end. */
 static bool state_ask_locked(const tb_clock_t *clock, const tb_timeline_t *timeline,
-                             tb__told_state_t *out) TB_REQUIRES(timeline->mutex)
+                             tb__visible_state_t *out) TB_REQUIRES(timeline->mutex)
 {
   if (atomic_load(&clock->word) & TB__WORD_CHANGING) return false;
-  if (timeline->kind == TB__TIMELINE_ROS) return tb__timeline_told_state_locked(timeline, out);
-  *out = (tb__told_state_t){(tb_clock_state_t)atomic_load(&clock->idle_state), INT64_MAX};
+  if (timeline->kind == TB__TIMELINE_ROS) return tb__timeline_visible_state_locked(timeline, out);
+  *out = (tb__visible_state_t){(tb_clock_state_t)atomic_load(&clock->idle_state), INT64_MAX};
   return true;
 }
 
 /* True when it is one of those that are waited for. */
 static bool note_locked(tb__sleeper_t *sleeper, const tb_timeline_t *timeline,
-                        const tb__told_state_t *told) TB_REQUIRES(timeline->mutex)
+                        const tb__visible_state_t *visible) TB_REQUIRES(timeline->mutex)
 {
-  sleeper->told = *told;
-  if (!(sleeper->states & TB_CLOCK_STATE_BIT(told->state))) return false;
+  sleeper->visible = *visible;
+  if (!(sleeper->states & TB_CLOCK_STATE_BIT(visible->state))) return false;
   const tb_clock_t *clock = sleeper->clock;
   *sleeper->reading = (tb_clock_reading_t){
       .time = {tb__timeline_time_locked(timeline), clock->kind},
-      .state = told->state,
+      .state = visible->state,
       .epoch = tb_clock_epoch(clock),
   };
   return true;
@@ -35,10 +35,10 @@ static bool note_locked(tb__sleeper_t *sleeper, const tb_timeline_t *timeline,
 
 bool tb__state_is_reached_locked(tb__sleeper_t *sleeper, const tb_timeline_t *timeline)
 {
-  tb__told_state_t told;
-  if (state_ask_locked(sleeper->clock, timeline, &told))
-    return note_locked(sleeper, timeline, &told);
-  sleeper->told = TB__STATE_UNKNOWN;
+  tb__visible_state_t visible;
+  if (state_ask_locked(sleeper->clock, timeline, &visible))
+    return note_locked(sleeper, timeline, &visible);
+  sleeper->visible = TB__STATE_UNKNOWN;
   return false;
 }
 
@@ -46,7 +46,7 @@ bool tb__state_is_reached_locked(tb__sleeper_t *sleeper, const tb_timeline_t *ti
  */
 static bool wants_ticks(const tb__sleeper_t *sleeper, const tb_timeline_t *timeline)
 {
-  tb_clock_state_t state = sleeper->told.state;
+  tb_clock_state_t state = sleeper->visible.state;
   if (!timeline->view) return state != TB_CLOCK_RUNNING;
   return sleeper->states != TB_CLOCK_STATE_BIT(TB_CLOCK_STALLED) ||
          (state != TB_CLOCK_RUNNING && state != TB_CLOCK_PAUSED);
@@ -66,7 +66,7 @@ void tb__state_watch_locked(tb__sleeper_t *sleeper, tb_timeline_t *timeline)
 /* States are told in coarse time: whoever looks with its next step sees the stall. */
 tb__deadline_t tb__state_alarm(const tb__sleeper_t *sleeper, tb__deadline_t limit)
 {
-  int64_t stall_ns = sleeper->told.stall_ns;
+  int64_t stall_ns = sleeper->visible.stall_ns;
   bool wanted = sleeper->states & TB_CLOCK_STATE_BIT(TB_CLOCK_STALLED);
   if (!wanted || stall_ns == INT64_MAX) return limit;
   if (!sleeper->alarm_held) {
@@ -78,15 +78,15 @@ tb__deadline_t tb__state_alarm(const tb__sleeper_t *sleeper, tb__deadline_t limi
   return (tb__deadline_t){TB__DEADLINE_STEADY, stall_ns};
 }
 
-static bool state_told(tb__waiter_t *waiter, const tb__told_state_t *told)
+static bool state_changed(tb__waiter_t *waiter, const tb__visible_state_t *visible)
 {
   tb__sleeper_t *sleeper = (tb__sleeper_t *)waiter;
   tb_timeline_t *timeline;
   tb__clock_timeline_locked(sleeper->clock, &timeline);
   if (atomic_load(&sleeper->clock->word) & TB__WORD_CHANGING) return false;
-  bool earlier = told->stall_ns < sleeper->told.stall_ns;
-  if (told->state == sleeper->told.state && !earlier) return false;
-  if (note_locked(sleeper, timeline, told)) return tb__sleeper_claim(waiter, TB_OK);
+  bool earlier = visible->stall_ns < sleeper->visible.stall_ns;
+  if (visible->state == sleeper->visible.state && !earlier) return false;
+  if (note_locked(sleeper, timeline, visible)) return tb__sleeper_claim(waiter, TB_OK);
   tb__state_watch_locked(sleeper, timeline);
   if (earlier) tb__sleeper_poke(sleeper); /* to set its alarm */
   return false;
@@ -102,18 +102,18 @@ static bool state_moved(tb__waiter_t *waiter, const tb_jump_t *jump)
   sleeper->counted_on->sleepers--;
   sleeper->counted_on = timeline;
   timeline->sleepers++;
-  sleeper->told = TB__STATE_UNKNOWN;
+  sleeper->visible = TB__STATE_UNKNOWN;
   tb__state_watch_locked(sleeper, timeline);
   return false;
 }
 
 static void state_settled(tb__waiter_t *waiter)
 {
-  tb__told_state_t told;
+  tb__visible_state_t visible;
   tb_timeline_t *timeline;
   tb__clock_timeline_locked(waiter->clock, &timeline);
-  if (!state_ask_locked(waiter->clock, timeline, &told)) return;
-  if (state_told(waiter, &told)) tb__sleeper_wake(waiter);
+  if (!state_ask_locked(waiter->clock, timeline, &visible)) return;
+  if (state_changed(waiter, &visible)) tb__sleeper_wake(waiter);
 }
 
 static bool state_closed(tb__waiter_t *waiter)
@@ -126,7 +126,7 @@ const tb__waiter_ops_t tb__state_ops = {
     .closed = state_closed,
     .settled = state_settled,
     .wake = tb__sleeper_wake,
-    .told = state_told,
+    .visible_changed = state_changed,
 };
 
 tb_status_t tb_clock_wait_for_state(tb_clock_t *clock, uint32_t states,

@@ -3,7 +3,7 @@
 #include "wait/timer_queue.h"
 
 static tb_status_t timer_create_on(tb_timer_queue_t *queue, tb_clock_t *clock,
-                                   const tb_timer_t *model, const tb__timer_rest_t *rest,
+                                   const tb_timer_t *model, const tb__timer_cold_t *rest,
                                    tb_timer_t **out)
 {
   if (tb__is_forked()) return TB_ERR_FORKED;
@@ -19,7 +19,7 @@ static tb_status_t timer_create_on(tb_timer_queue_t *queue, tb_clock_t *clock,
     *timer = *model;
     timer->lane = lane;
     timer->rank = id;
-    *tb__lane_rest(lane, id) = *rest;
+    *tb__lane_cold(lane, id) = *rest;
     if (timer->mode == TB_TIMER_ONE_SHOT_AT) lane->timers_at++;
     *out = timer;
   }
@@ -34,9 +34,9 @@ static bool is_valid(tb_timer_mode_t mode, tb_duration_t period, tb_timer_missed
   return (mode == TB_TIMER_PERIODIC || mode == TB_TIMER_ONE_SHOT) && period.ns > 0;
 }
 
-static tb__timer_rest_t rest_of(int64_t at_ns, uint32_t catch_up_max)
+static tb__timer_cold_t rest_of(int64_t at_ns, uint32_t catch_up_max)
 {
-  return (tb__timer_rest_t){.at_ns = at_ns,
+  return (tb__timer_cold_t){.at_ns = at_ns,
                             .catch_up_max = catch_up_max ? catch_up_max : TB_TIMER_CATCH_UP_MAX};
 }
 
@@ -55,7 +55,7 @@ tb_status_t tb_clock_timer_create(tb_timer_queue_t *queue, tb_clock_t *clock,
                       .period_ns = options->period.ns,
                       .mode = options->mode,
                       .catches_up = options->missed_policy == TB_TIMER_CATCH_UP};
-  tb__timer_rest_t rest = rest_of(options->at.ns, options->catch_up_max);
+  tb__timer_cold_t rest = rest_of(options->at.ns, options->catch_up_max);
   return timer_create_on(queue, clock, &model, &rest, out);
 }
 
@@ -70,7 +70,7 @@ tb_status_t tb_steady_clock_timer_create(tb_timer_queue_t *queue, tb_steady_cloc
                       .period_ns = options->period.ns,
                       .mode = options->mode,
                       .catches_up = options->missed_policy == TB_TIMER_CATCH_UP};
-  tb__timer_rest_t rest = rest_of(options->at.ns, options->catch_up_max);
+  tb__timer_cold_t rest = rest_of(options->at.ns, options->catch_up_max);
   return timer_create_on(queue, &clock->core, &model, &rest, out);
 }
 
@@ -79,10 +79,10 @@ tb_status_t tb_steady_clock_timer_create(tb_timer_queue_t *queue, tb_steady_cloc
 static void timer_stop_locked(tb_timer_t *timer)
 {
   tb__lane_t *lane = timer->lane;
-  if (timer->late)
-    tb__lane_remove_late_locked(lane, timer);
+  if (timer->deferred)
+    tb__lane_undefer_locked(lane, timer);
   else
-    tb__timer_park_locked(timer);
+    tb__timer_leave_in_heap_locked(timer);
 }
 
 static void timer_start_locked(tb_timer_t *timer, const tb_timeline_t *timeline)
@@ -94,14 +94,14 @@ static void timer_start_locked(tb_timer_t *timer, const tb_timeline_t *timeline)
   if (timer->mode != TB_TIMER_ONE_SHOT_AT)
     key = tb__add_saturated(timer->last_key, timer->period_ns);
   else
-    key = tb__add_saturated(tb__lane_rest(lane, tb__timer_id(timer))->at_ns, -lane->offset_ns);
+    key = tb__add_saturated(tb__lane_cold(lane, tb__timer_id(timer))->at_ns, -lane->offset_ns);
   uint64_t order = atomic_fetch_add_explicit(&lane->queue->last_order, 1, memory_order_relaxed) + 1;
   timer->order = order & TB__ORDER_MAX;
-  timer->floating = false;
-  if (timer->late) tb__lane_remove_late_locked(lane, timer);
+  timer->awaits_start = false;
+  if (timer->deferred) tb__lane_undefer_locked(lane, timer);
   if (lane->in_run && key <= lane->horizon_key) {
-    tb__timer_park_locked(timer);
-    tb__lane_add_late_locked(lane, timer, key);
+    tb__timer_leave_in_heap_locked(timer);
+    tb__lane_defer_locked(lane, timer, key);
   } else {
     tb__lane_insert_locked(lane, timer, key);
   }
@@ -204,7 +204,7 @@ bool tb_timer_is_running(const tb_timer_t *timer)
   if (!timer || tb__is_forked()) return false;
   tb_timeline_t *timeline;
   tb__clock_lock(timer->lane->clock, &timeline);
-  bool running = timer->late || tb__timer_is_queued(timer);
+  bool running = timer->deferred || tb__timer_is_queued(timer);
   tb__clock_unlock(timeline);
   return running;
 }
@@ -229,8 +229,8 @@ static tb_status_t timer_deadline(const tb_timer_t *timer, int64_t *out_ns)
   int64_t key = INT64_MAX;
   if (timer->destroyed)
     status = TB_ERR_CLOSED;
-  else if (timer->late)
-    key = tb__lane_rest(lane, tb__timer_id(timer))->late_key;
+  else if (timer->deferred)
+    key = tb__lane_cold(lane, tb__timer_id(timer))->deferred_key;
   else if (tb__timer_is_queued(timer))
     key = timer->key;
   if (!status) status = deadline_of_key(lane, timeline, key, out_ns);
@@ -268,8 +268,8 @@ static tb_status_t lane_deadline(tb_timer_queue_t *queue, const tb_clock_t *cloc
   if (status) return status;
   const tb__heap_entry_t *first = tb__lane_first_locked(lane);
   int64_t key = first ? first->key : INT64_MAX;
-  for (uint32_t id = lane->first_late; id != TB__NO_TIMER; id = tb__lane_rest(lane, id)->next)
-    if (tb__lane_rest(lane, id)->late_key < key) key = tb__lane_rest(lane, id)->late_key;
+  for (uint32_t id = lane->first_deferred; id != TB__NO_TIMER; id = tb__lane_cold(lane, id)->next)
+    if (tb__lane_cold(lane, id)->deferred_key < key) key = tb__lane_cold(lane, id)->deferred_key;
   status = deadline_of_key(lane, timeline, key, out_ns);
   tb__clock_unlock(timeline);
   return status;

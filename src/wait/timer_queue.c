@@ -99,7 +99,7 @@ static uint64_t catch_up(tb__lane_t *lane, const tb_timer_t *timer, int64_t key)
 {
   uint64_t missed = periods_missed(timer, key, lane->horizon_key);
   if (!missed) return 0;
-  tb__timer_rest_t *rest = tb__lane_rest(lane, tb__timer_id(timer));
+  tb__timer_cold_t *rest = tb__lane_cold(lane, tb__timer_id(timer));
   if (rest->burst_run != lane->queue->runs) rest->burst = 0;
   rest->burst_run = lane->queue->runs;
   return ++rest->burst < rest->catch_up_max ? 0 : missed;
@@ -128,7 +128,7 @@ static void call_take_locked(tb__lane_t *lane, int64_t now_key, int64_t now_ns, 
   timer->executing = true;
   if (timer->mode != TB_TIMER_PERIODIC) {
     tb__heap_remove(&lane->heap, id);
-    timer->placed = false;
+    timer->in_heap = false;
     return;
   }
   call->missed = timer->catches_up ? catch_up(lane, timer, first.key)
@@ -195,7 +195,7 @@ static void lanes_close(tb_timer_queue_t *queue)
   for (tb__lane_t *lane = atomic_load(&queue->lanes); lane; lane = lane->next) {
     tb_timeline_t *timeline;
     tb__clock_lock(lane->clock, &timeline);
-    tb__lane_admit_late_locked(lane);
+    tb__lane_admit_deferred_locked(lane);
     lane->in_run = lane->peek_due = false;
     if (lane->alarm_ns != INT64_MAX) lane->alarm_ns = INT64_MIN; /* gone off or not: set it again */
     tb__lane_rearm_locked(lane, timeline);
@@ -286,7 +286,7 @@ tb_status_t tb__timer_queue_run(tb_timer_queue_t *queue, uint32_t *out_calls)
   tb_status_t status = lanes_open(queue);
   uint32_t calls = 0;
   call_t call = {0};
-  bool owed = tb__activity_of_thread;
+  bool owed = tb__inflight_of_thread;
   queue->outer = tb__queue_of_thread;
   tb__queue_of_thread = queue;
   while (!status && call_next(queue, &call)) {
@@ -296,7 +296,7 @@ tb_status_t tb__timer_queue_run(tb_timer_queue_t *queue, uint32_t *out_calls)
   }
   tb__queue_of_thread = queue->outer;
   lanes_close(queue);
-  if (!owed) tb__activity_rest(); /* what a callback was woken for */
+  if (!owed) tb__inflight_quiesce(); /* what a callback was woken for */
   if (!status && out_calls) *out_calls = calls;
   return status;
 }

@@ -9,8 +9,8 @@
 
 #include "base/heap.h"
 #include "clock/clock.h"
-#include "held/activity.h"
 #include "held/alarm.h"
+#include "held/inflight.h"
 #include "platform/thread.h"
 
 #define TB__NO_TIMER    UINT32_MAX
@@ -37,32 +37,32 @@ struct tb_timer {
   uint64_t mode : 2;               /* tb_timer_mode_t */
   bool catches_up : 1;
   bool executing : 1;
-  bool destroyed : 1; /* its id is freed when the call ends */
-  bool late : 1;      /* on the lane's list */
-  bool floating : 1;  /* at a time, moved to a source that has not started: counts from there */
-  bool placed : 1;    /* has a place in the heap */
-  bool parked : 1;    /* it is stopped, its place is still there */
-  bool moved : 1;     /* its place, which is too early, is still there */
+  bool destroyed : 1;    /* its id is freed when the call ends */
+  bool deferred : 1;     /* on the lane's list */
+  bool awaits_start : 1; /* at a time, moved to a source that has not started: counts from there */
+  bool in_heap : 1;      /* has a place in the heap */
+  bool stopped_in_heap : 1; /* it is stopped, its place is still there */
+  bool due_later : 1;       /* its place, which is too early, is still there */
 };
 
 _Static_assert(sizeof(struct tb_timer) <= 64, "a call touches one cache line of its timer");
 
 /* What it seldom touches. */
-typedef struct tb__timer_rest {
+typedef struct tb__timer_cold {
   int64_t at_ns;           /* of one that is given a time */
-  int64_t late_key;        /* while `late` */
+  int64_t deferred_key;    /* while `late` */
   uint64_t burst_run;      /* the run of the queue that `burst` counts in */
   uint32_t burst;          /* calls made in that run, of one that catches up */
   uint32_t catch_up_max;   /* > 0 */
   uint32_t next, previous; /* on the lane's list of late timers; `next` also on that of free ids */
-} tb__timer_rest_t;
+} tb__timer_cold_t;
 
 /* Never moves. Each chunk is twice the one before it, so that large numbers lie close together. */
 typedef struct tb__timer_chunk {
   union tb__timer_line {
     _Alignas(64) tb_timer_t timer;
   } * timers;
-  tb__timer_rest_t *rests;
+  tb__timer_cold_t *cold;
 } tb__timer_chunk_t;
 
 #define TB__TIMER_CHUNKS 17 /* 2^24 timers, less the size of a chunk of the first size */
@@ -77,16 +77,17 @@ typedef struct tb__lane {
   tb__poll_alarm_t alarm; /* at the earliest deadline, on the operating system's clocks */
   int64_t alarm_ns;       /* as set; INT64_MAX: not set */
   tb__heap_t heap;        /* by key */
-  uint32_t misplaced;     /* how many of its entries are too early */
+  uint32_t stale;         /* how many of its entries are too early */
   tb__timer_chunk_t chunks[TB__TIMER_CHUNKS];
   uint32_t chunk_count;
-  uint32_t used_ids;              /* ids below it have been used */
-  uint32_t first_free;            /* of those, through `next` */
-  uint32_t timers_at;             /* how many were given a time: 0 saves a search */
-  uint32_t first_late, last_late; /* started in this run and due in it: for the next one */
+  uint32_t used_ids;                      /* ids below it have been used */
+  uint32_t first_free;                    /* of those, through `next` */
+  uint32_t timers_at;                     /* how many were given a time: 0 saves a search */
+  uint32_t first_deferred, last_deferred; /* started in this run and due in it: for the next one */
   int64_t offset_ns;
-  _Atomic bool closed;  /* the clock was destroyed; set by the mutex */
-  tb__activity_t *owes; /* calls are due and not made, and somebody may wait for that; or NULL */
+  _Atomic bool closed; /* the clock was destroyed; set by the mutex */
+  tb__inflight_t
+      *inflight; /* calls are due and not made, and somebody may wait for that; or NULL */
 
   /* The run in progress. */
   bool in_run;         /* deadlines are asked for at its end */
@@ -132,10 +133,10 @@ static inline tb_timer_t *tb__lane_timer(const tb__lane_t *lane, uint32_t id)
   return &lane->chunks[chunk].timers[index].timer;
 }
 
-static inline tb__timer_rest_t *tb__lane_rest(const tb__lane_t *lane, uint32_t id)
+static inline tb__timer_cold_t *tb__lane_cold(const tb__lane_t *lane, uint32_t id)
 {
   uint32_t index, chunk = tb__timer_place(id, &index);
-  return &lane->chunks[chunk].rests[index];
+  return &lane->chunks[chunk].cold[index];
 }
 
 /* Finds or makes the lane of a clock; NULL: there is none. */
@@ -153,8 +154,8 @@ void tb__lane_free_ids(tb__lane_t *lane);
  * later one, too. Such a place is wrong: too early, never too late. It is put right when it has
  * become the first, and all are when it comes to many. */
 void tb__lane_insert_locked(tb__lane_t *lane, tb_timer_t *timer, int64_t key);
-void tb__lane_put_right_locked(tb__lane_t *lane, tb_timer_t *timer);
-const tb__heap_entry_t *tb__lane_put_first_right_locked(tb__lane_t *lane);
+void tb__lane_reposition_locked(tb__lane_t *lane, tb_timer_t *timer);
+const tb__heap_entry_t *tb__lane_reposition_first_locked(tb__lane_t *lane);
 
 static inline uint32_t tb__timer_id(const tb_timer_t *timer)
 {
@@ -162,37 +163,37 @@ static inline uint32_t tb__timer_id(const tb_timer_t *timer)
 }
 
 /* Its place is not that of its deadline. */
-static inline bool tb__timer_is_misplaced(const tb_timer_t *timer)
+static inline bool tb__timer_is_stale(const tb_timer_t *timer)
 {
-  return timer->parked || timer->moved;
+  return timer->stopped_in_heap || timer->due_later;
 }
 
 /* Stops it, if it is queued. */
-static inline void tb__timer_park_locked(tb_timer_t *timer)
+static inline void tb__timer_leave_in_heap_locked(tb_timer_t *timer)
 {
-  if (!timer->placed) return;
-  if (!tb__timer_is_misplaced(timer)) timer->lane->misplaced++;
-  timer->parked = true;
+  if (!timer->in_heap) return;
+  if (!tb__timer_is_stale(timer)) timer->lane->stale++;
+  timer->stopped_in_heap = true;
 }
 
 static inline bool tb__timer_is_queued(const tb_timer_t *timer)
 {
-  return timer->placed && !timer->parked;
+  return timer->in_heap && !timer->stopped_in_heap;
 }
 
 /* The entry with the earliest deadline; NULL if no timer runs. */
 static inline const tb__heap_entry_t *tb__lane_first_locked(tb__lane_t *lane)
 {
   const tb__heap_entry_t *first = tb__heap_min(&lane->heap);
-  if (!first || !tb__timer_is_misplaced(tb__lane_timer(lane, tb__heap_id(first)))) return first;
-  return tb__lane_put_first_right_locked(lane);
+  if (!first || !tb__timer_is_stale(tb__lane_timer(lane, tb__heap_id(first)))) return first;
+  return tb__lane_reposition_first_locked(lane);
 }
 
 /* Timers that are due in the run that they were started in wait for the next one: nothing is
  * called twice in a run. */
-void tb__lane_add_late_locked(tb__lane_t *lane, tb_timer_t *timer, int64_t key);
-void tb__lane_remove_late_locked(tb__lane_t *lane, tb_timer_t *timer);
-void tb__lane_admit_late_locked(tb__lane_t *lane);
+void tb__lane_defer_locked(tb__lane_t *lane, tb_timer_t *timer, int64_t key);
+void tb__lane_undefer_locked(tb__lane_t *lane, tb_timer_t *timer);
+void tb__lane_admit_deferred_locked(tb__lane_t *lane);
 
 /* Makes `run_due` be called: the descriptor becomes readable. [any thread] */
 void tb__timer_queue_signal(tb_timer_queue_t *queue);
@@ -204,7 +205,7 @@ tb_status_t tb__timer_queue_run(tb_timer_queue_t *queue, uint32_t *out_calls);
 extern _Thread_local tb_timer_queue_t *tb__queue_of_thread
     __attribute__((tls_model("initial-exec")));
 /* The callback that runs blocks until time moves: nothing more is called before. */
-void tb__timer_queue_rest(tb_timer_queue_t *queue);
+void tb__timer_queue_callback_blocks(tb_timer_queue_t *queue);
 /* Runs the queues that this thread drives and that have timers on the timeline, or with NULL on one
  * of the operating system's. */
 void tb__timer_queues_run_own(const tb_timeline_t *timeline);
@@ -217,7 +218,7 @@ void tb__timer_queue_unlist(tb_timer_queue_t *queue);
 /* A number of its own for this thread. */
 uint64_t tb__thread_number(void);
 
-void tb__lane_pay_locked(tb__lane_t *lane);
+void tb__lane_inflight_end_locked(tb__lane_t *lane);
 /* Waits for the earliest deadline, with the clock's timeline locked. */
 void tb__lane_rearm_locked(tb__lane_t *lane, tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex);
 

@@ -37,14 +37,14 @@ void tb__timer_queue_unlist(tb_timer_queue_t *queue)
   tb__mutex_unlock(&list_mutex);
 }
 
-void tb__timer_queue_rest(tb_timer_queue_t *queue)
+void tb__timer_queue_callback_blocks(tb_timer_queue_t *queue)
 {
   for (; queue; queue = queue->outer) {
     for (tb__lane_t *lane = atomic_load(&queue->lanes); lane; lane = lane->next) {
       tb_timeline_t *timeline;
       tb__clock_lock(lane->clock, &timeline);
-      tb__lane_pay_locked(lane);
-      tb__poll_alarm_rest(&lane->alarm);
+      tb__lane_inflight_end_locked(lane);
+      tb__poll_alarm_quiesce(&lane->alarm);
       tb__clock_unlock(timeline);
     }
   }

@@ -10,10 +10,10 @@ static tb_status_t chunk_add(tb__lane_t *lane)
   size_t size = (size_t)1 << (TB__TIMERS_BITS + lane->chunk_count);
   tb__timer_chunk_t chunk;
   chunk.timers = tb__memory_alloc(size * sizeof *chunk.timers);
-  chunk.rests = malloc(size * sizeof *chunk.rests);
-  if (!chunk.timers || !chunk.rests) {
+  chunk.cold = malloc(size * sizeof *chunk.cold);
+  if (!chunk.timers || !chunk.cold) {
     free(chunk.timers);
-    free(chunk.rests);
+    free(chunk.cold);
     return TB_ERR_NO_MEMORY;
   }
   lane->chunks[lane->chunk_count++] = chunk;
@@ -24,7 +24,7 @@ tb_status_t tb__lane_take_id_locked(tb__lane_t *lane, uint32_t *out)
 {
   if (lane->first_free != TB__NO_TIMER) {
     *out = lane->first_free;
-    lane->first_free = tb__lane_rest(lane, *out)->next;
+    lane->first_free = tb__lane_cold(lane, *out)->next;
     return TB_OK;
   }
   uint32_t id = lane->used_ids;
@@ -41,8 +41,8 @@ void tb__lane_free_id_locked(tb__lane_t *lane, uint32_t id)
 {
   tb_timer_t *timer = tb__lane_timer(lane, id);
   if (timer->mode == TB_TIMER_ONE_SHOT_AT) lane->timers_at--;
-  if (timer->placed) tb__lane_put_right_locked(lane, timer);
-  tb__lane_rest(lane, id)->next = lane->first_free;
+  if (timer->in_heap) tb__lane_reposition_locked(lane, timer);
+  tb__lane_cold(lane, id)->next = lane->first_free;
   lane->first_free = id;
 }
 
@@ -50,7 +50,7 @@ void tb__lane_free_ids(tb__lane_t *lane)
 {
   for (uint32_t i = 0; i < lane->chunk_count; i++) {
     free(lane->chunks[i].timers);
-    free(lane->chunks[i].rests);
+    free(lane->chunks[i].cold);
   }
 }
 
@@ -59,17 +59,17 @@ static tb__heap_entry_t entry_of(const tb_timer_t *timer)
   return (tb__heap_entry_t){timer->key, timer->rank};
 }
 
-void tb__lane_put_right_locked(tb__lane_t *lane, tb_timer_t *timer)
+void tb__lane_reposition_locked(tb__lane_t *lane, tb_timer_t *timer)
 {
-  if (!tb__timer_is_misplaced(timer)) return;
-  lane->misplaced--;
-  if (timer->parked) {
+  if (!tb__timer_is_stale(timer)) return;
+  lane->stale--;
+  if (timer->stopped_in_heap) {
     tb__heap_remove(&lane->heap, tb__timer_id(timer));
-    timer->placed = timer->parked = false;
+    timer->in_heap = timer->stopped_in_heap = false;
   } else {
     tb__heap_replace(&lane->heap, entry_of(timer));
   }
-  timer->moved = false;
+  timer->due_later = false;
 }
 
 /* A numbering ends once in 2^40 starts: ranks that the heap has not seen do not outlive it. */
@@ -79,16 +79,16 @@ static void put_all_right_locked(tb__lane_t *lane)
   for (uint32_t i = heap->size; i-- > 0;) {
     uint32_t id = tb__heap_id(&heap->entries[i]);
     tb_timer_t *timer = tb__lane_timer(lane, id);
-    if (timer->parked) {
+    if (timer->stopped_in_heap) {
       heap->where[id] = TB__HEAP_ABSENT;
       heap->entries[i] = heap->entries[--heap->size];
-      timer->placed = timer->parked = false;
-    } else if (timer->moved) {
+      timer->in_heap = timer->stopped_in_heap = false;
+    } else if (timer->due_later) {
       heap->entries[i] = entry_of(timer);
     }
-    timer->moved = false;
+    timer->due_later = false;
   }
-  lane->misplaced = 0;
+  lane->stale = 0;
   tb__heap_rebuild(heap);
 }
 
@@ -96,75 +96,75 @@ static void put_all_right_locked(tb__lane_t *lane)
 
 /* Where a quarter is wrong, one pass over all costs less than the stops and starts that led there.
  */
-const tb__heap_entry_t *tb__lane_put_first_right_locked(tb__lane_t *lane)
+const tb__heap_entry_t *tb__lane_reposition_first_locked(tb__lane_t *lane)
 {
   for (uint32_t count = 0;; count++) {
     const tb__heap_entry_t *first = tb__heap_min(&lane->heap);
     if (!first) return NULL;
     tb_timer_t *timer = tb__lane_timer(lane, tb__heap_id(first));
-    if (!tb__timer_is_misplaced(timer)) return first;
-    if (count >= ONE_BY_ONE && lane->misplaced > lane->heap.size / 4)
+    if (!tb__timer_is_stale(timer)) return first;
+    if (count >= ONE_BY_ONE && lane->stale > lane->heap.size / 4)
       put_all_right_locked(lane);
     else
-      tb__lane_put_right_locked(lane, timer);
+      tb__lane_reposition_locked(lane, timer);
   }
 }
 
 static void make_rank(tb__lane_t *lane, tb_timer_t *timer)
 {
-  if (tb__heap_is_numbered_up(&lane->heap)) put_all_right_locked(lane);
+  if (tb__heap_is_rank_exhausted(&lane->heap)) put_all_right_locked(lane);
   timer->rank = tb__heap_make_rank(&lane->heap, tb__timer_id(timer));
 }
 
 void tb__lane_insert_locked(tb__lane_t *lane, tb_timer_t *timer, int64_t key)
 {
   make_rank(lane, timer);
-  bool waits = timer->placed && key >= timer->key;
-  lane->misplaced += (uint32_t)waits - (uint32_t)tb__timer_is_misplaced(timer);
+  bool waits = timer->in_heap && key >= timer->key;
+  lane->stale += (uint32_t)waits - (uint32_t)tb__timer_is_stale(timer);
   timer->key = key;
-  timer->parked = false;
-  timer->moved = waits;
+  timer->stopped_in_heap = false;
+  timer->due_later = waits;
   if (waits) return;
-  if (timer->placed)
+  if (timer->in_heap)
     tb__heap_replace(&lane->heap, entry_of(timer));
   else
     tb__heap_insert(&lane->heap, entry_of(timer));
-  timer->placed = true;
+  timer->in_heap = true;
 }
 
-void tb__lane_add_late_locked(tb__lane_t *lane, tb_timer_t *timer, int64_t key)
+void tb__lane_defer_locked(tb__lane_t *lane, tb_timer_t *timer, int64_t key)
 {
-  tb__timer_rest_t *rest = tb__lane_rest(lane, tb__timer_id(timer));
-  rest->late_key = key;
+  tb__timer_cold_t *rest = tb__lane_cold(lane, tb__timer_id(timer));
+  rest->deferred_key = key;
   rest->next = TB__NO_TIMER;
-  rest->previous = lane->last_late;
-  if (lane->last_late != TB__NO_TIMER)
-    tb__lane_rest(lane, lane->last_late)->next = tb__timer_id(timer);
+  rest->previous = lane->last_deferred;
+  if (lane->last_deferred != TB__NO_TIMER)
+    tb__lane_cold(lane, lane->last_deferred)->next = tb__timer_id(timer);
   else
-    lane->first_late = tb__timer_id(timer);
-  lane->last_late = tb__timer_id(timer);
-  timer->late = true;
+    lane->first_deferred = tb__timer_id(timer);
+  lane->last_deferred = tb__timer_id(timer);
+  timer->deferred = true;
 }
 
-void tb__lane_remove_late_locked(tb__lane_t *lane, tb_timer_t *timer)
+void tb__lane_undefer_locked(tb__lane_t *lane, tb_timer_t *timer)
 {
-  const tb__timer_rest_t *rest = tb__lane_rest(lane, tb__timer_id(timer));
+  const tb__timer_cold_t *rest = tb__lane_cold(lane, tb__timer_id(timer));
   if (rest->previous != TB__NO_TIMER)
-    tb__lane_rest(lane, rest->previous)->next = rest->next;
+    tb__lane_cold(lane, rest->previous)->next = rest->next;
   else
-    lane->first_late = rest->next;
+    lane->first_deferred = rest->next;
   if (rest->next != TB__NO_TIMER)
-    tb__lane_rest(lane, rest->next)->previous = rest->previous;
+    tb__lane_cold(lane, rest->next)->previous = rest->previous;
   else
-    lane->last_late = rest->previous;
-  timer->late = false;
+    lane->last_deferred = rest->previous;
+  timer->deferred = false;
 }
 
-void tb__lane_admit_late_locked(tb__lane_t *lane)
+void tb__lane_admit_deferred_locked(tb__lane_t *lane)
 {
-  while (lane->first_late != TB__NO_TIMER) {
-    tb_timer_t *timer = tb__lane_timer(lane, lane->first_late);
-    tb__lane_remove_late_locked(lane, timer);
-    tb__lane_insert_locked(lane, timer, tb__lane_rest(lane, tb__timer_id(timer))->late_key);
+  while (lane->first_deferred != TB__NO_TIMER) {
+    tb_timer_t *timer = tb__lane_timer(lane, lane->first_deferred);
+    tb__lane_undefer_locked(lane, timer);
+    tb__lane_insert_locked(lane, timer, tb__lane_cold(lane, tb__timer_id(timer))->deferred_key);
   }
 }

@@ -14,7 +14,7 @@ static tb_bag_reader_t *open_bag(const char *path)
 }
 
 /* Reads to the end, in order and within the extent told before. */
-static size_t read_rest(tb_bag_reader_t *reader, size_t *counts)
+static size_t read_extra_records(tb_bag_reader_t *reader, size_t *counts)
 {
   const tb_bag_info_t *info = tb_bag_reader_info(reader);
   size_t count = 0;
@@ -39,7 +39,7 @@ static void assert_whole(tb_bag_reader_t *reader, size_t expected)
   const tb_bag_info_t *info = tb_bag_reader_info(reader);
   size_t counts[16] = {0};
   assert_true(info->topic_count <= 16);
-  assert_int_equal(read_rest(reader, counts), expected);
+  assert_int_equal(read_extra_records(reader, counts), expected);
   assert_int_equal(info->message_count, expected);
   for (size_t i = 0; i < info->topic_count; i++)
     assert_int_equal(info->topics[i].message_count, counts[i]);

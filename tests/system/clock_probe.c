@@ -78,7 +78,7 @@ static void nap_start(const char *arguments)
   pthread_detach(nap->thread);
 }
 
-static void tell_now(void)
+static void report_now(void)
 {
   tb_clock_reading_t reading = {0};
   tb_ros2_clock_source_status_t status = {0};
@@ -88,7 +88,7 @@ static void tell_now(void)
          status.matched);
 }
 
-static void tell_stats(void)
+static void report_stats(void)
 {
   tb_timeline_stats_t stats = {0};
   tb_timeline_stats(tb_source_timeline(source), &stats);
@@ -96,7 +96,7 @@ static void tell_stats(void)
          stats.jumps_backward, stats.stalls, stats.rate);
 }
 
-static void tell_log(tb_log_level_t level, const char *message, void *user)
+static void report_log(tb_log_level_t level, const char *message, void *user)
 {
   (void)user;
   printf("log %d %s\n", (int)level, message);
@@ -118,7 +118,7 @@ int main(void)
   tb_jump_threshold_t back = {.min_backward = {-1}, .on_clock_change = true};
   char line[128];
   setvbuf(stdout, NULL, _IOLBF, 0);
-  tb_log_set_hook(tell_log, NULL);
+  tb_log_set_hook(report_log, NULL);
   if (tb_ros2_context_create(NULL, &context, &error) ||
       tb_ros2_clock_source_create(context, NULL, &source, &error)) {
     fprintf(stderr, "clock_probe: %s\n", error.text);
@@ -134,9 +134,9 @@ int main(void)
     if (!strncmp(line, "sleep ", 6))
       nap_start(line + 6);
     else if (!strcmp(line, "now\n"))
-      tell_now();
+      report_now();
     else if (!strcmp(line, "stats\n"))
-      tell_stats();
+      report_stats();
   }
   tb_clock_destroy(clock_ros);
   tb_source_destroy(source);

@@ -198,7 +198,7 @@ static void cut(relay_t *relay)
 }
 
 /* Overrun are those that the kernel had no room for: they have no number. */
-static void tell_counts(relay_t *relay)
+static void report_counts(relay_t *relay)
 {
   for (int i = 0; i < 2; i++) {
     counts_t *counts = &relay->counts[i];
@@ -235,7 +235,7 @@ static void take_command(relay_t *relay, const char *line)
     relay->is_cut = false;
     puts("restored");
   } else if (!strcmp(line, "counts\n")) {
-    tell_counts(relay);
+    report_counts(relay);
   } else {
     errno = EINVAL;
     fail("command %s", line);

@@ -308,7 +308,7 @@ static void status(const char *unused)
 static _Atomic bool held;
 static sem_t released;
 
-static void tell_jump(const char *name, const char *phase, const tb_jump_t *jump)
+static void report_jump(const char *name, const char *phase, const tb_jump_t *jump)
 {
   printf("%s %s %d %d %" PRId64 " %" PRId64 " %" PRId64 "\n", name, phase, (int)jump->kind,
          (int)jump->reason, jump->before.ns, jump->after.ns, now_of_clock());
@@ -316,13 +316,13 @@ static void tell_jump(const char *name, const char *phase, const tb_jump_t *jump
 
 static void on_before(const tb_jump_t *jump, void *user)
 {
-  tell_jump(user, "before", jump);
+  report_jump(user, "before", jump);
 }
 
 static void on_after(const tb_jump_t *jump, void *user)
 {
   bool waits = !strcmp(user, "two") && atomic_load(&held);
-  tell_jump(user, "after", jump);
+  report_jump(user, "after", jump);
   if (!waits) return;
   while (sem_wait(&released))
     ;

@@ -1,4 +1,4 @@
-#include "bag/mcap_rest.h"
+#include "bag/mcap_extra_records.h"
 
 #include "bag/mcap_scan.h"
 
@@ -6,13 +6,13 @@ typedef struct rest {
   const tb__mcap_input_t *from;
   tb__mcap_writer_t *to; /* NULL: only counting */
   tb__bag_span_t span;
-  tb_bag_rest_t *count;
+  tb_bag_extra_records_t *count;
   uint64_t seen; /* of any time */
-} rest_t;
+} extra_t;
 
 static tb_status_t on_record(void *user, const tb__mcap_record_t *record, tb_error_t *error)
 {
-  rest_t *rest = user;
+  extra_t *rest = user;
   if (record->opcode != TB__MCAP_METADATA ||
       tb__mcap_is_rosbag2_metadata(record->content, record->size))
     return TB_OK;
@@ -31,7 +31,7 @@ static bool is_within(tb__bag_span_t span, uint64_t time_ns)
 static tb_status_t on_attachment(void *user, uint64_t offset,
                                  const tb__mcap_attachment_t *attachment, tb_error_t *error)
 {
-  rest_t *rest = user;
+  extra_t *rest = user;
   rest->seen++;
   if (!is_within(rest->span, attachment->log_time_ns)) return TB_OK;
   rest->count->attachments++;
@@ -39,21 +39,21 @@ static tb_status_t on_attachment(void *user, uint64_t offset,
   return tb__mcap_writer_attachment(rest->to, rest->from, offset, attachment, error);
 }
 
-tb_status_t tb__mcap_copy_rest(tb__mcap_input_t *from, const tb__mcap_index_t *index,
-                               tb__mcap_writer_t *to, tb__bag_span_t span, tb_bag_rest_t *count,
-                               tb_error_t *error)
+tb_status_t tb__mcap_copy_extra_records(tb__mcap_input_t *from, const tb__mcap_index_t *index,
+                                        tb__mcap_writer_t *to, tb__bag_span_t span,
+                                        tb_bag_extra_records_t *count, tb_error_t *error)
 {
-  rest_t rest = {from, to, span, count, 0};
+  extra_t rest = {from, to, span, count, 0};
   const tb__mcap_visitor_t visitor = {
       .user = &rest, .record = on_record, .attachment = on_attachment};
   tb__mcap_definitions_t definitions = {0};
-  if (index->rest_count == 0) return TB_OK;
+  if (index->extra_count == 0) return TB_OK;
   tb_status_t status = tb__mcap_scan(from, &definitions, &visitor, error);
   tb__mcap_definitions_fini(&definitions);
-  if (!status && rest.seen < index->rest_count)
+  if (!status && rest.seen < index->extra_count)
     status = tb_error_set(error, TB_ERR_CORRUPT,
                           "%s: %llu of %llu attachments and metadata records cannot be read",
-                          from->path, (unsigned long long)(index->rest_count - rest.seen),
-                          (unsigned long long)index->rest_count);
+                          from->path, (unsigned long long)(index->extra_count - rest.seen),
+                          (unsigned long long)index->extra_count);
   return status;
 }

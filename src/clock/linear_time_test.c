@@ -1,4 +1,4 @@
-#include "clock/course.h"
+#include "clock/linear_time.h"
 
 #include <stdlib.h>
 
@@ -9,24 +9,24 @@
 static void test_X1_time_runs_from_the_moment_of_the_anchor(void **state)
 {
   (void)state;
-  tb__course_t course = {.time_ns = 100, .steady_ns = 1000, .until_ns = INT64_MAX, .rate = 2};
-  assert_int_equal(tb__course_time(&course, 1), 100);
-  assert_int_equal(tb__course_time(&course, 1000), 100);
-  assert_int_equal(tb__course_time(&course, 1001), 102);
-  assert_int_equal(tb__course_time(&course, 1000 + S), 100 + 2 * S);
+  tb__linear_time_t linear = {.time_ns = 100, .steady_ns = 1000, .until_ns = INT64_MAX, .rate = 2};
+  assert_int_equal(tb__linear_time_at(&linear, 1), 100);
+  assert_int_equal(tb__linear_time_at(&linear, 1000), 100);
+  assert_int_equal(tb__linear_time_at(&linear, 1001), 102);
+  assert_int_equal(tb__linear_time_at(&linear, 1000 + S), 100 + 2 * S);
 }
 
 static void test_X1_time_stops_at_the_bound(void **state)
 {
   (void)state;
-  tb__course_t course = {.time_ns = 100, .steady_ns = 1000, .until_ns = 105, .rate = 1};
-  assert_int_equal(tb__course_time(&course, 1004), 104);
-  assert_int_equal(tb__course_time(&course, 1005), 105);
-  assert_int_equal(tb__course_time(&course, INT64_MAX), 105);
-  assert_true(tb__course_moment(&course, 106) == INT64_MAX);
-  course.until_ns = INT64_MAX;
-  course.rate = 1e6;
-  assert_true(tb__course_time(&course, INT64_MAX) == INT64_MAX);
+  tb__linear_time_t linear = {.time_ns = 100, .steady_ns = 1000, .until_ns = 105, .rate = 1};
+  assert_int_equal(tb__linear_time_at(&linear, 1004), 104);
+  assert_int_equal(tb__linear_time_at(&linear, 1005), 105);
+  assert_int_equal(tb__linear_time_at(&linear, INT64_MAX), 105);
+  assert_true(tb__linear_time_moment(&linear, 106) == INT64_MAX);
+  linear.until_ns = INT64_MAX;
+  linear.rate = 1e6;
+  assert_true(tb__linear_time_at(&linear, INT64_MAX) == INT64_MAX);
 }
 
 static uint64_t random_bits(uint64_t *seed)
@@ -43,19 +43,19 @@ static void test_X1_moments_and_times_agree(void **state)
   uint64_t seed = given ? strtoull(given, NULL, 10) : 1;
   print_message("TB_TEST_SEED=%llu\n", (unsigned long long)seed);
   for (int i = 0; i < 100000; i++) {
-    tb__course_t course = {
+    tb__linear_time_t linear = {
         .time_ns = (int64_t)(random_bits(&seed) % (uint64_t)(2000000000 * S)),
         .steady_ns = 1 + (int64_t)(random_bits(&seed) % (uint64_t)(1000000 * S)),
         .until_ns = INT64_MAX,
         .rate = (double)(1 + random_bits(&seed) % 1000000) / 1000,
     };
     int64_t step_ns = (int64_t)(random_bits(&seed) % (uint64_t)(3600 * S));
-    int64_t moment_ns = tb__course_moment(&course, course.time_ns + step_ns);
-    int64_t reached_ns = tb__course_time(&course, moment_ns);
-    int64_t slack_ns = 2 + (int64_t)course.rate;
-    assert_in_range(reached_ns - course.time_ns + slack_ns, step_ns, step_ns + 2 * slack_ns);
-    assert_true(tb__course_time(&course, moment_ns + 1) >= reached_ns);
-    assert_true(tb__course_time(&course, moment_ns - 1) <= reached_ns);
+    int64_t moment_ns = tb__linear_time_moment(&linear, linear.time_ns + step_ns);
+    int64_t reached_ns = tb__linear_time_at(&linear, moment_ns);
+    int64_t slack_ns = 2 + (int64_t)linear.rate;
+    assert_in_range(reached_ns - linear.time_ns + slack_ns, step_ns, step_ns + 2 * slack_ns);
+    assert_true(tb__linear_time_at(&linear, moment_ns + 1) >= reached_ns);
+    assert_true(tb__linear_time_at(&linear, moment_ns - 1) <= reached_ns);
   }
 }
 

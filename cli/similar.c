@@ -1,4 +1,4 @@
-#include "near.h"
+#include "similar.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static const char *last_part(const char *name)
   return slash ? slash + 1 : name;
 }
 
-bool is_near(const char *wanted, const char *name)
+bool is_similar(const char *wanted, const char *name)
 {
   size_t length = strlen(wanted);
   if (length >= NEAR_SIZE || strlen(name) >= NEAR_SIZE) return false;

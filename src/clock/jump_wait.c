@@ -1,4 +1,4 @@
-#include "clock/delay.h"
+#include "clock/jump_wait.h"
 
 #include <string.h>
 
@@ -201,14 +201,14 @@ static cause_t cause_of_change(const tb_clock_t *clock, int64_t now_ns)
   return cause;
 }
 
-static tb_status_t wait_for(tb__delay_t *delay, const cause_t *cause, int64_t now_ns,
+static tb_status_t wait_for(tb__jump_wait_t *wait, const cause_t *cause, int64_t now_ns,
                             _Atomic uint32_t *word, uint32_t seen)
 {
   if (cause->report) report(cause, "has been running for");
-  if (now_ns >= delay->limit_ns) return TB_ERR_TIMEOUT;
-  int64_t until_ns = earlier(cause->look_ns, delay->limit_ns);
-  if (cause->readers_give_up && delay->since_ns) {
-    int64_t enough_ns = add_saturated(delay->since_ns, cause->limit_ns);
+  if (now_ns >= wait->limit_ns) return TB_ERR_TIMEOUT;
+  int64_t until_ns = earlier(cause->look_ns, wait->limit_ns);
+  if (cause->readers_give_up && wait->since_ns) {
+    int64_t enough_ns = add_saturated(wait->since_ns, cause->limit_ns);
     if (now_ns >= enough_ns) return TB_ERR_BUSY;
     until_ns = earlier(until_ns, enough_ns);
   }
@@ -216,47 +216,48 @@ static tb_status_t wait_for(tb__delay_t *delay, const cause_t *cause, int64_t no
   return TB_OK;
 }
 
-tb_status_t tb__delay_wait(tb__delay_t *delay, tb_timeline_t *timeline, _Atomic uint32_t *word,
-                           uint32_t seen)
+tb_status_t tb__jump_wait_for(tb__jump_wait_t *wait, tb_timeline_t *timeline,
+                              _Atomic uint32_t *word, uint32_t seen)
 {
   int64_t now_ns = tb__steady_now_ns();
   cause_t cause = cause_on_timeline(timeline, now_ns);
-  return wait_for(delay, &cause, now_ns, word, seen);
+  return wait_for(wait, &cause, now_ns, word, seen);
 }
 
-tb_status_t tb__delay_wait_change(tb__delay_t *delay, const tb_clock_t *clock,
-                                  _Atomic uint32_t *word, uint32_t seen)
+tb_status_t tb__jump_wait_for_change(tb__jump_wait_t *wait, const tb_clock_t *clock,
+                                     _Atomic uint32_t *word, uint32_t seen)
 {
   int64_t now_ns = tb__steady_now_ns();
   cause_t cause = cause_of_change(clock, now_ns);
-  return wait_for(delay, &cause, now_ns, word, seen);
+  return wait_for(wait, &cause, now_ns, word, seen);
 }
 
-static void reader_begin(tb__delay_t *delay, _Atomic uint32_t *readers)
+static void reader_begin(tb__jump_wait_t *wait, _Atomic uint32_t *readers)
 {
-  if (!delay->since_ns) delay->since_ns = tb__steady_now_ns();
+  if (!wait->since_ns) wait->since_ns = tb__steady_now_ns();
   atomic_fetch_add(readers, 1);
 }
 
-tb_status_t tb__delay_read_timeline(tb__delay_t *delay, tb_timeline_t *timeline, uint32_t seen)
+tb_status_t tb__jump_wait_read_timeline(tb__jump_wait_t *wait, tb_timeline_t *timeline,
+                                        uint32_t seen)
 {
-  reader_begin(delay, &timeline->readers);
-  tb_status_t status = tb__delay_wait(delay, timeline, &timeline->gate, seen);
+  reader_begin(wait, &timeline->readers);
+  tb_status_t status = tb__jump_wait_for(wait, timeline, &timeline->gate, seen);
   atomic_fetch_sub(&timeline->readers, 1);
   return status;
 }
 
-tb_status_t tb__delay_read_clock(tb__delay_t *delay, tb_clock_t *clock, uint32_t seen)
+tb_status_t tb__jump_wait_read_clock(tb__jump_wait_t *wait, tb_clock_t *clock, uint32_t seen)
 {
-  reader_begin(delay, &clock->readers);
-  tb_status_t status = tb__delay_wait_change(delay, clock, &clock->gate, seen);
+  reader_begin(wait, &clock->readers);
+  tb_status_t status = tb__jump_wait_for_change(wait, clock, &clock->gate, seen);
   atomic_fetch_sub(&clock->readers, 1);
   return status;
 }
 
 /* ---- options ---- */
 
-void tb__delay_set_options_locked(tb_timeline_t *timeline, const tb_timeline_options_t *options)
+void tb__jump_wait_set_options_locked(tb_timeline_t *timeline, const tb_timeline_options_t *options)
 {
   int64_t limit_ns = options->slow_handler_limit.ns;
   atomic_store(&timeline->slow_handler_ns, limit_ns ? limit_ns : INT64_MAX);

@@ -1,4 +1,4 @@
-#include "play/hold.h"
+#include "play/backpressure.h"
 
 #include <string.h>
 #include <timebase/text.h>
@@ -19,21 +19,21 @@ static void wake(void *user)
   tb__pacer_nudge(((tb_player_t *)user)->pacer);
 }
 
-void tb__player_hold_watch(tb_player_t *player, bool watches)
+void tb__player_backpressure_watch(tb_player_t *player, bool watches)
 {
   const tb_play_transport_t *transport = &player->transport;
   if (!transport->ops->limit) return;
   transport->ops->watch_limit(transport->self, watches ? wake : NULL, player);
 }
 
-void tb__player_hold_message(tb_player_t *player)
+void tb__player_backpressure_message(tb_player_t *player)
 {
   const tb_play_transport_t *transport = &player->transport;
   if (!transport->ops->limit || player->message.restored) return;
   transport->ops->set_time(transport->self, player->message.time_ns, false);
 }
 
-void tb__player_hold_jump(tb_player_t *player, int64_t time_ns)
+void tb__player_backpressure_jump(tb_player_t *player, int64_t time_ns)
 {
   const tb_play_transport_t *transport = &player->transport;
   if (transport->ops->limit) transport->ops->set_time(transport->self, time_ns, true);
@@ -45,7 +45,7 @@ static void stand_locked(tb_player_t *player, int64_t now_ns)
   tb__flow_t *flow = &player->flow;
   if (tb__flow_time(flow, now_ns) < player->limit_ns) return;
   int64_t from_ns = tb__flow_reach(flow, player->limit_ns);
-  if (from_ns < player->hold.set_ns) from_ns = player->hold.set_ns;
+  if (from_ns < player->backpressure.set_ns) from_ns = player->backpressure.set_ns;
   tb__flow_hold_since(flow, from_ns, now_ns);
 }
 
@@ -54,12 +54,12 @@ static void set_limit_locked(tb_player_t *player, int64_t limit_ns)
   if (limit_ns == player->limit_ns) return;
   int64_t now_ns = player->pacer->now_ns(player->pacer);
   stand_locked(player, now_ns);
-  player->hold.set_ns = now_ns;
+  player->backpressure.set_ns = now_ns;
   player->limit_ns = limit_ns;
   tb__player_limit_locked(player, now_ns);
 }
 
-tb_status_t tb__player_hold_ask(tb_player_t *player, tb_error_t *error)
+tb_status_t tb__player_backpressure_poll(tb_player_t *player, tb_error_t *error)
 {
   const tb_play_transport_t *transport = &player->transport;
   if (!transport->ops->limit) return TB_OK;
@@ -85,34 +85,35 @@ static int64_t held_from_locked(const tb_player_t *player, int64_t now_ns)
   return stands ? now_ns : tb__flow_reach(flow, player->limit_ns);
 }
 
-void tb__player_hold_look_locked(tb_player_t *player, tb__step_t *step)
+void tb__player_backpressure_check_locked(tb_player_t *player, tb__step_t *step)
 {
-  tb__hold_t *hold = &player->hold;
+  tb__backpressure_t *backpressure = &player->backpressure;
   int64_t from_ns = held_from_locked(player, step->now_ns);
   if (from_ns > step->now_ns) {
-    hold->holds = false;
+    backpressure->holds = false;
     player->status.waits_for[0] = '\0';
     tb__step_wait_until(&step->deadline_ns, from_ns);
     return;
   }
-  step->names = hold->holds && step->steady_ns >= hold->next_name_ns;
-  if (!hold->holds || step->names) hold->next_name_ns = step->steady_ns + NAME_EVERY_NS;
-  hold->holds = true;
-  tb__step_wait_until(&step->limit_ns, hold->next_name_ns);
+  step->names = backpressure->holds && step->steady_ns >= backpressure->next_name_ns;
+  if (!backpressure->holds || step->names)
+    backpressure->next_name_ns = step->steady_ns + NAME_EVERY_NS;
+  backpressure->holds = true;
+  tb__step_wait_until(&step->limit_ns, backpressure->next_name_ns);
 }
 
-void tb__player_hold_name(tb_player_t *player, int64_t steady_ns)
+void tb__player_backpressure_describe(tb_player_t *player, int64_t steady_ns)
 {
   char name[TB_PLAYER_WAITS_FOR_SIZE] = "", text[TB_PLAYER_WAITS_FOR_SIZE] = "";
-  tb__hold_t *hold = &player->hold;
+  tb__backpressure_t *backpressure = &player->backpressure;
   const tb_play_transport_t *transport = &player->transport;
   transport->ops->name_holder(transport->self, name, sizeof name);
   tb_text_escape(name, text, sizeof text);
   tb__mutex_lock(&player->mutex);
   memcpy(player->status.waits_for, text, sizeof text);
   tb__mutex_unlock(&player->mutex);
-  if (hold->was_logged && steady_ns - hold->log_ns < LOG_EVERY_NS) return;
-  hold->was_logged = true;
-  hold->log_ns = steady_ns;
+  if (backpressure->was_logged && steady_ns - backpressure->log_ns < LOG_EVERY_NS) return;
+  backpressure->was_logged = true;
+  backpressure->log_ns = steady_ns;
   tb__log(TB_LOG_WARN, TB_PLAYER_WAITS_FOR_LOG "%s", text);
 }

@@ -1,6 +1,6 @@
 /* Waiting for a jump to be over, and the report of the handler that takes too long (rule J7). */
-#ifndef TB_CLOCK_DELAY_H
-#define TB_CLOCK_DELAY_H
+#ifndef TB_CLOCK_JUMP_WAIT_H
+#define TB_CLOCK_JUMP_WAIT_H
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -13,12 +13,12 @@
 #define TB__SLOW_HANDLER_NS TB_NS_PER_S /* the limit of a handler, unless set */
 
 /* One who is held up: a reader, a writer that waits for its turn, or who removes a handler. */
-typedef struct tb__delay {
+typedef struct tb__jump_wait {
   int64_t limit_ns; /* the caller's own, steady; INT64_MAX: none */
   int64_t since_ns; /* a reader is held up; 0: not yet */
-} tb__delay_t;
+} tb__jump_wait_t;
 
-#define TB__DELAY_INIT(limit)                                                                      \
+#define TB__JUMP_WAIT_INIT(limit)                                                                  \
   {                                                                                                \
     (limit), 0                                                                                     \
   }
@@ -42,20 +42,21 @@ tb_status_t tb__users_wait(_Atomic uint32_t *users, int64_t limit_ns);
 
 /* Waits until *word is no longer `seen`, at times not as long, reporting the handler that holds up
  * the turn of `timeline`. Nothing is held. TB_ERR_TIMEOUT: the caller's limit has passed. */
-tb_status_t tb__delay_wait(tb__delay_t *delay, tb_timeline_t *timeline, _Atomic uint32_t *word,
-                           uint32_t seen);
+tb_status_t tb__jump_wait_for(tb__jump_wait_t *wait, tb_timeline_t *timeline,
+                              _Atomic uint32_t *word, uint32_t seen);
 
 /* The same for the change of source of `clock`; NULL: not known which. */
-tb_status_t tb__delay_wait_change(tb__delay_t *delay, const tb_clock_t *clock,
-                                  _Atomic uint32_t *word, uint32_t seen);
+tb_status_t tb__jump_wait_for_change(tb__jump_wait_t *wait, const tb_clock_t *clock,
+                                     _Atomic uint32_t *word, uint32_t seen);
 
 /* The same for a reader whose timeline, or whose clock, is blocked. TB_ERR_BUSY: readers give up on
  * this timeline. */
-tb_status_t tb__delay_read_timeline(tb__delay_t *delay, tb_timeline_t *timeline, uint32_t seen);
-tb_status_t tb__delay_read_clock(tb__delay_t *delay, tb_clock_t *clock, uint32_t seen);
+tb_status_t tb__jump_wait_read_timeline(tb__jump_wait_t *wait, tb_timeline_t *timeline,
+                                        uint32_t seen);
+tb_status_t tb__jump_wait_read_clock(tb__jump_wait_t *wait, tb_clock_t *clock, uint32_t seen);
 
 /* Takes over what concerns handlers; those who are held up look at it at once. */
-void tb__delay_set_options_locked(tb_timeline_t *timeline, const tb_timeline_options_t *options)
+void tb__jump_wait_set_options_locked(tb_timeline_t *timeline, const tb_timeline_options_t *options)
     TB_REQUIRES(timeline->mutex);
 
 /* Around a call of a handler, on its thread. */
