@@ -72,11 +72,17 @@ static void set_period(model_t *model)
   assert_ok(tb_timer_set_period(model->timer, (tb_duration_t){model->period_ns}));
 }
 
-/* Starts are numbered anew soon. */
+/* Numbers only rise: one that has been given out must not be given out again. */
+static void use_up_numbers_of(tb__heap_t *heap, uint64_t last_seq)
+{
+  if (heap->last_seq < last_seq) heap->last_seq = last_seq;
+}
+
+/* Starts are numbered from 1 again soon. */
 static void use_up_numbers(const fixture_t *f)
 {
   for (tb__lane_t *lane = atomic_load(&f->queue->lanes); lane; lane = lane->next)
-    lane->heap.last_seq = TB__HEAP_LAST_SEQ - draw(3);
+    use_up_numbers_of(&lane->heap, TB__HEAP_LAST_SEQ - draw(3));
 }
 
 /* To a source whose time may be far away. What is left of each wait stays. */
