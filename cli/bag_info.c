@@ -68,7 +68,7 @@ static tb_status_t read_bag(bag_info_t *info, tb_bag_reader_t *reader)
     tb_status_t read = tb_bag_reader_next(reader, &message, &error);
     if (read == TB_ERR_END) break;
     if (read == TB_ERR_LIMIT || (read && bag_is_out_of_room(&error))) {
-      if (info->refused.status == TB_OK) info->refused = error;
+      if (!info->refused.status) info->refused = error;
     } else if (read) {
       info->failures++;
       note_damage(info, error.text);

@@ -131,7 +131,7 @@ bool command_parse_duration(const command_t *command, const char *name, const ch
   if (status)
     command_usage_error(command, "%s %s: not a duration (%s); write 1.5s, 200ms or 1h2m", name,
                         text, tb_status_message(status));
-  return status == TB_OK;
+  return !status;
 }
 
 bool command_parse_limit(const command_t *command, const char *name, const char *text,

@@ -240,7 +240,7 @@ char *graph_view_node_name(const graph_view_t *view, const char *argument, int *
   snprintf(name, size, "%s%s", argument[0] == '/' ? "" : "/", argument);
   tb_status_t status = tb_ros2_parameter_client_create(view->context, name, &client, NULL);
   tb_ros2_parameter_client_destroy(client);
-  if (status == TB_OK) return name;
+  if (!status) return name;
   text_err("timebase %s: '", view->command->name);
   text_err("%s", argument);
   text_err("' is no name of a node; write it as 'timebase nodes' does, /camera\n");

@@ -118,8 +118,7 @@ static int search(const command_t *command, expression_t *expression, const tb_b
     tb_status_t status =
         tb_topic_expression_search(expression->compiled, name, &expression->matches[i], &error);
     free(name);
-    if (status != TB_OK)
-      return command_usage_error(command, "%s: %s", expression->option, error.text);
+    if (status) return command_usage_error(command, "%s: %s", expression->option, error.text);
     any |= expression->matches[i];
   }
   if (!any) warn_of_no_match(command, expression, info);

@@ -6,11 +6,7 @@
 #include "bag/limits.h"
 #include "bag/reader.h"
 #include "base/log.h"
-
-static tb_status_t no_memory(tb_error_t *error)
-{
-  return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
-}
+#include "base/no_memory.h"
 
 static void free_parts(tb__bag_part_t *parts, size_t count)
 {
@@ -28,7 +24,7 @@ static tb_status_t link_topics(tb_bag_reader_t *reader, tb__bag_source_t *source
                                tb__bag_file_info_t *info, tb_error_t *error)
 {
   source->links = calloc(info->topic_count + 1, sizeof *source->links);
-  if (!source->links) return no_memory(error);
+  if (!source->links) return tb__no_memory(error);
   for (size_t i = 0; i < info->topic_count; i++) {
     tb__bag_topic_link_t *link = &source->links[i];
     link->id = info->topics[i].id;
@@ -66,7 +62,7 @@ static tb_status_t check_own_metadata(tb__bag_source_t *source, const tb__bag_fi
   tb_error_t detail = TB_ERROR_INIT;
   tb_status_t status =
       tb__bag_metadata_parse(info->metadata, strlen(info->metadata), &metadata, &detail);
-  if (status == TB_ERR_NO_MEMORY) return no_memory(error);
+  if (status == TB_ERR_NO_MEMORY) return tb__no_memory(error);
   if (status) {
     tb__log(TB_LOG_WARN, "%s: its metadata table is ignored: %s", source->path, detail.text);
     return TB_OK;
@@ -105,7 +101,7 @@ static tb_status_t take_info(tb_bag_reader_t *reader, tb__bag_source_t *source,
 tb_status_t tb__bag_reader_note_damage(tb_bag_reader_t *reader, const char *text, tb_error_t *error)
 {
   if (!reader->damage) reader->damage = strdup(text);
-  return reader->damage ? TB_OK : no_memory(error);
+  return reader->damage ? TB_OK : tb__no_memory(error);
 }
 
 static tb_status_t survey_file(tb_bag_reader_t *reader, size_t index, tb_error_t *error)
@@ -170,7 +166,7 @@ static tb_status_t count_file(tb_bag_reader_t *reader, size_t index, tb_error_t 
   const tb__bag_source_t *source = &reader->sources[index];
   if (!source->has_rows || source->is_left_out) return TB_OK;
   tb__bag_file_topic_t *topics = calloc(source->link_count + 1, sizeof *topics);
-  if (!topics) return no_memory(error);
+  if (!topics) return tb__no_memory(error);
   for (size_t i = 0; i < source->link_count; i++)
     topics[i].id = source->links[i].id;
   tb__bag_file_info_t info = {.topics = topics, .topic_count = source->link_count};
@@ -202,7 +198,7 @@ static tb_status_t apply_filter(tb_bag_reader_t *reader, const tb_bag_reader_opt
 {
   reader->wanted = calloc(reader->table.count + 1, sizeof *reader->wanted);
   reader->is_cdr = calloc(reader->table.count + 1, sizeof *reader->is_cdr);
-  if (!reader->wanted || !reader->is_cdr) return no_memory(error);
+  if (!reader->wanted || !reader->is_cdr) return tb__no_memory(error);
   for (size_t i = 0; i < reader->table.count; i++) {
     reader->wanted[i] = options->topic_count == 0;
     reader->is_cdr[i] = strcmp(reader->table.topics[i].serialization_format, "cdr") == 0;
@@ -312,7 +308,7 @@ static tb_status_t make_sources(tb_bag_reader_t *reader, tb_error_t *error)
   reader->active = calloc(count + 1, sizeof *reader->active);
   reader->files = calloc(count + 1, sizeof *reader->files);
   if (!reader->sources || !reader->by_start || !reader->active || !reader->files)
-    return no_memory(error);
+    return tb__no_memory(error);
   for (size_t i = 0; i < reader->part_count; i++) {
     tb__bag_part_t *part = &reader->parts[i];
     part->is_single_messages = part->location.compression == TB__BAG_MESSAGES;
@@ -349,7 +345,7 @@ static tb_status_t open_parts(tb__bag_part_t *parts, size_t count,
   tb_bag_reader_t *reader = calloc(1, sizeof *reader);
   if (!reader) {
     free_parts(parts, count);
-    return no_memory(error);
+    return tb__no_memory(error);
   }
   reader->parts = parts;
   reader->part_count = count;
@@ -374,7 +370,7 @@ tb_status_t tb__bag_reader_open_files(const tb__bag_storage_t *storage,
   tb__bag_part_t *part = calloc(1, sizeof *part);
   if (!part) {
     tb__bag_location_fini(location);
-    return no_memory(error);
+    return tb__no_memory(error);
   }
   part->storage = storage;
   part->location = *location;
@@ -439,7 +435,7 @@ tb_status_t tb_bag_reader_open_many(const char *const *paths, size_t count,
   tb_status_t status = check_options(options, error);
   if (status) return status;
   tb__bag_part_t *parts = calloc(count, sizeof *parts);
-  if (!parts) return no_memory(error);
+  if (!parts) return tb__no_memory(error);
   const tb_bag_reader_options_t defaults = TB_BAG_READER_OPTIONS_INIT;
   for (size_t i = 0; i < count && !status; i++)
     status = find_part(paths[i], options ? options : &defaults, &parts[i], error);

@@ -11,16 +11,12 @@
 #include "bag/reader.h"
 #include "bag/writer.h"
 #include "bag/yaml_writer.h"
+#include "base/no_memory.h"
 
 #define MAX_LEVEL   19
 #define MAX_PAYLOAD 1000000000 /* what SQLite takes */
 
 static const tb__bag_output_format_t *const formats[] = {&tb__sqlite_output, &tb__mcap_output};
-
-static tb_status_t no_memory(tb_error_t *error)
-{
-  return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
-}
 
 /* ---- beginning ---- */
 
@@ -70,20 +66,20 @@ static tb_status_t take_path(tb_bag_writer_t *writer, const char *path, tb_error
   while (length > 1 && path[length - 1] == '/')
     length--;
   writer->path = strndup(path, length);
-  if (!writer->path) return no_memory(error);
+  if (!writer->path) return tb__no_memory(error);
   const char *slash = strrchr(writer->path, '/');
   const char *name = slash ? slash + 1 : writer->path;
   if (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || !tb__yaml_can_hold(name))
     return tb_error_set(error, TB_ERR_INVALID, "\"%s\" cannot name a bag", path);
   writer->name = strdup(name);
-  return writer->name ? TB_OK : no_memory(error);
+  return writer->name ? TB_OK : tb__no_memory(error);
 }
 
 /* The folders above too, as rosbag2 does. */
 static tb_status_t make_folder(const char *path, tb_error_t *error)
 {
   char *part = strdup(path);
-  if (!part) return no_memory(error);
+  if (!part) return tb__no_memory(error);
   for (char *slash = part + 1; (slash = strchr(slash, '/')); slash++) {
     *slash = '\0';
     mkdir(part, 0777); /* if it fails, so does the last one */
@@ -147,7 +143,7 @@ static tb_status_t create(tb_bag_writer_t *writer, const char *path, tb_error_t 
   tb_status_t status = take_path(writer, path, error);
   if (!status) {
     writer->ros_distro = strdup(writer->options.ros_distro ? writer->options.ros_distro : "");
-    if (!writer->ros_distro) status = no_memory(error);
+    if (!writer->ros_distro) status = tb__no_memory(error);
   }
   if (!status) status = make_folder(writer->path, error);
   if (status) return status;
@@ -168,7 +164,7 @@ tb_status_t tb_bag_writer_create(const char *path, const tb_bag_writer_options_t
   if (!status) status = choose_format(options->storage_id, &format, error);
   if (status) return status;
   tb_bag_writer_t *writer = calloc(1, sizeof *writer);
-  if (!writer) return no_memory(error);
+  if (!writer) return tb__no_memory(error);
   writer->options = *options;
   writer->format = format;
   status = create(writer, path, error);
@@ -208,10 +204,10 @@ static tb_status_t copy_offers(const char *text, char **out, tb_error_t *error)
 {
   tb__qos_offers_t offers = {0};
   tb_status_t status = tb__qos_offers_parse(text, &offers, NULL);
-  if (status == TB_ERR_NO_MEMORY) return no_memory(error);
+  if (status == TB_ERR_NO_MEMORY) return tb__no_memory(error);
   if (status) {
     *out = strdup(text);
-    return *out ? TB_OK : no_memory(error);
+    return *out ? TB_OK : tb__no_memory(error);
   }
   status = tb__qos_offers_text(&offers, out, error);
   tb__qos_offers_fini(&offers);
@@ -230,7 +226,7 @@ static tb_status_t copy_topic(const tb_bag_writer_topic_t *topic, tb__written_to
   out->definition_encoding = strdup(or_empty(topic->definition_encoding));
   if (!out->name || !out->type || !out->serialization_format || !out->type_hash ||
       !out->definition || !out->definition_encoding)
-    return no_memory(error);
+    return tb__no_memory(error);
   return copy_offers(or_empty(topic->offers), &out->offers, error);
 }
 
@@ -270,7 +266,7 @@ tb_status_t tb_bag_writer_add_topic(tb_bag_writer_t *writer, const tb_bag_writer
   if (status) return status;
   tb__written_topic_t *topics =
       reallocarray(writer->topics, writer->topic_count + 1, sizeof *topics);
-  if (!topics) return no_memory(error);
+  if (!topics) return tb__no_memory(error);
   writer->topics = topics;
   tb__written_topic_t *added = &topics[writer->topic_count];
   *added = (tb__written_topic_t){0};
@@ -401,7 +397,7 @@ static tb_status_t report_split(tb_bag_writer_t *writer, const char *closed, con
   if (!writer->options.on_split) return TB_OK;
   char *closed_path = tb__writer_path(writer, closed);
   char *opened_path = opened ? tb__writer_path(writer, opened) : strdup("");
-  tb_status_t status = closed_path && opened_path ? TB_OK : no_memory(error);
+  tb_status_t status = closed_path && opened_path ? TB_OK : tb__no_memory(error);
   if (!status) writer->options.on_split(closed_path, opened_path, writer->options.user);
   free(closed_path);
   free(opened_path);

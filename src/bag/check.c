@@ -12,6 +12,7 @@
 
 #include "bag/check_metadata.h"
 #include "bag/reader.h"
+#include "base/no_memory.h"
 
 #define TOLD_MAX 10000 /* findings that are remembered */
 
@@ -164,8 +165,7 @@ static tb_status_t check_reader(tb__check_t *check, tb_bag_reader_t *reader, tb_
 {
   check->by_topic = calloc(reader->table.count + 1, sizeof *check->by_topic);
   check->by_file = calloc(reader->source_count + 1, sizeof *check->by_file);
-  if (!check->by_topic || !check->by_file)
-    return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+  if (!check->by_topic || !check->by_file) return tb__no_memory(error);
   tb_status_t status = read_all(check, reader, error);
   for (size_t i = 0; i < reader->source_count && !status; i++)
     status = verify_file(check, reader, i, error);

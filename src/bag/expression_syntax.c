@@ -1,4 +1,5 @@
 #include "bag/expression_syntax.h"
+#include "base/no_memory.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -105,7 +106,7 @@ static tb_status_t read_escape(scan_t *scan)
   char *escape = scan->text + scan->at + 1;
   size_t length;
   tb_status_t status = read_character(scan, escape, &length);
-  if (status != TB_OK) return status;
+  if (status) return status;
   if (length > 0) return end_term(scan, length, true);
   if (strchr("dDwWsS", *escape)) return end_term(scan, 2, true);
   if (strchr("bB", *escape)) return end_term(scan, 2, false);
@@ -138,7 +139,7 @@ static tb_status_t read_class_escape(scan_t *scan)
   char *escape = scan->text + scan->at + 1;
   size_t length;
   tb_status_t status = read_character(scan, escape, &length);
-  if (status != TB_OK) return status;
+  if (status) return status;
   if (length == 0 && !strchr("dDwWsSb", *escape)) return refuse_escape(scan, *escape);
   scan->at += length ? length : 2;
   return TB_OK;
@@ -150,7 +151,7 @@ static tb_status_t read_class(scan_t *scan)
   tb_status_t status = TB_OK;
   bool is_empty = scan->text[scan->at] == ']'; /* PCRE2 takes "[]*" for "[]" */
   if (scan->text[scan->at] == '^') scan->at++;
-  while (status == TB_OK && scan->text[scan->at] != ']') {
+  while (!status && scan->text[scan->at] != ']') {
     const char *character = scan->text + scan->at;
     if (!*character) return refuse(scan, begin, "the '[' is not closed");
     if (*character == '\\')
@@ -160,7 +161,7 @@ static tb_status_t read_class(scan_t *scan)
     else
       scan->at++;
   }
-  return status == TB_OK ? end_term(scan, 1, !is_empty) : status;
+  return !status ? end_term(scan, 1, !is_empty) : status;
 }
 
 /* --- groups --- */
@@ -272,11 +273,11 @@ static tb_status_t check_reference(scan_t *scan, const part_t *reference)
 static tb_status_t read_all(scan_t *scan)
 {
   tb_status_t status = TB_OK;
-  while (status == TB_OK && scan->text[scan->at])
+  while (!status && scan->text[scan->at])
     status = read_term(scan);
-  if (status == TB_OK && scan->group != NO_GROUP)
+  if (!status && scan->group != NO_GROUP)
     return refuse(scan, scan->parts[scan->group].at, "the '(' is not closed");
-  for (size_t i = 0; status == TB_OK && i < scan->part_count; i++)
+  for (size_t i = 0; !status && i < scan->part_count; i++)
     if (scan->parts[i].is_reference) status = check_reference(scan, &scan->parts[i]);
   return status;
 }
@@ -289,7 +290,7 @@ tb_status_t tb__expression_syntax(char *text, tb_error_t *error)
   scan_t scan = {.text = text, .group = NO_GROUP, .closed = NO_GROUP, .error = error};
   if (!*text) return refuse(&scan, 0, "it is empty, and would match every topic");
   scan.parts = calloc(parts + 1, sizeof *scan.parts);
-  if (!scan.parts) return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+  if (!scan.parts) return tb__no_memory(error);
   tb_status_t status = read_all(&scan);
   free(scan.parts);
   return status;

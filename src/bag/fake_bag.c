@@ -1,4 +1,5 @@
 #include "bag/fake_bag.h"
+#include "base/no_memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,11 +18,6 @@ typedef struct fake_file {
 static tb__fake_bag_t *bag_of(const tb__bag_storage_t *storage)
 {
   return (tb__fake_bag_t *)storage;
-}
-
-static tb_status_t no_memory(tb_error_t *error)
-{
-  return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
 }
 
 static void fake_close(tb__bag_file_t *base)
@@ -55,7 +51,7 @@ static tb_status_t fake_open(const tb__bag_storage_t *storage, const char *path,
   if (!file || !order) {
     free(file);
     free(order);
-    return no_memory(error);
+    return tb__no_memory(error);
   }
   bag->opens++;
   *file = (fake_file_t){.base.storage = storage, .bag = bag, .order = order};
@@ -77,7 +73,7 @@ static tb_status_t copy_topic(const tb__fake_topic_t *topic, size_t id, tb__bag_
                                 .type_hash = strdup("")};
   bool complete =
       out->name && out->type && out->serialization_format && out->offers && out->type_hash;
-  return complete ? TB_OK : no_memory(error);
+  return complete ? TB_OK : tb__no_memory(error);
 }
 
 static tb_status_t fake_read_info(tb__bag_file_t *base, tb__bag_file_info_t *out, tb_error_t *error)
@@ -85,7 +81,7 @@ static tb_status_t fake_read_info(tb__bag_file_t *base, tb__bag_file_info_t *out
   fake_file_t *file = (fake_file_t *)base;
   const tb__fake_bag_t *bag = file->bag;
   out->topics = calloc(bag->topic_count + 1, sizeof *out->topics);
-  if (!out->topics) return no_memory(error);
+  if (!out->topics) return tb__no_memory(error);
   tb_status_t status = TB_OK;
   for (size_t i = 0; i < bag->topic_count && !status; i++)
     status = copy_topic(&bag->topics[i], i, &out->topics[out->topic_count++], error);
@@ -189,7 +185,7 @@ tb_status_t tb__fake_bag_open(tb__fake_bag_t *bag, const tb_bag_reader_options_t
   }
   if (!complete) {
     tb__bag_location_fini(&location);
-    return no_memory(error);
+    return tb__no_memory(error);
   }
   bag->storage = fake_storage;
   return tb__bag_reader_open_files(&bag->storage, &location, options, out, error);

@@ -1,4 +1,5 @@
 #include "bag/location.h"
+#include "base/no_memory.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -16,11 +17,6 @@
 
 #define METADATA_NAME "metadata.yaml"
 #define PACKED        ".zstd"
-
-static tb_status_t no_memory(tb_error_t *error)
-{
-  return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
-}
 
 static tb_status_t path_error(tb_error_t *error, const char *path)
 {
@@ -99,7 +95,7 @@ static tb_status_t add_file(tb__bag_location_t *location, char *path, tb_error_t
       path ? reallocarray(location->files, location->file_count + 1, sizeof *files) : NULL;
   if (!files) {
     free(path);
-    return no_memory(error);
+    return tb__no_memory(error);
   }
   location->files = files;
   files[location->file_count++] = path;
@@ -128,7 +124,7 @@ static tb_status_t note_oddity(tb__bag_location_t *location, const char *path, t
   if (asprintf(&location->oddity,
                "%s: bytes in it are no text; they are read as \\x and two digits", path) < 0) {
     location->oddity = NULL;
-    return no_memory(error);
+    return tb__no_memory(error);
   }
   return TB_OK;
 }
@@ -185,7 +181,7 @@ static tb_status_t find_file(const tb__bag_location_t *location, const char *nam
   bool found;
   char *path = join(location->path, name);
   char *other = path ? packed_or_not(path) : NULL;
-  tb_status_t status = other ? is_there(path, &found, error) : no_memory(error);
+  tb_status_t status = other ? is_there(path, &found, error) : tb__no_memory(error);
   if (!status && !found) {
     char *plain = path;
     path = other;
@@ -292,7 +288,7 @@ static tb_status_t drop_repeated(tb__bag_location_t *location, tb_error_t *error
 {
   size_t repeated = 0, example = 0;
   identity_t *all = calloc(location->file_count + 1, sizeof *all);
-  if (!all) return no_memory(error);
+  if (!all) return tb__no_memory(error);
   size_t count = identify(location, all);
   for (size_t i = 1; i < count; i++) {
     if (all[i].device != all[i - 1].device || all[i].inode != all[i - 1].inode) continue;
@@ -306,7 +302,7 @@ static tb_status_t drop_repeated(tb__bag_location_t *location, tb_error_t *error
                "%s/" METADATA_NAME ": it names %zu file%s again, such as %s: each is read once",
                location->path, repeated, repeated == 1 ? "" : "s", location->files[example]);
   close_gaps(location);
-  return note_damage(location, &detail) ? no_memory(error) : TB_OK;
+  return note_damage(location, &detail) ? tb__no_memory(error) : TB_OK;
 }
 
 static tb_status_t list_from_metadata(tb__bag_location_t *location, bool tolerant,
@@ -393,14 +389,14 @@ static tb_status_t list_without(tb__bag_location_t *location, const tb_error_t *
   tb__bag_metadata_fini(&location->metadata);
   location->has_metadata = false;
   forget_files(location);
-  if (note_damage(location, reason)) return no_memory(error);
+  if (note_damage(location, reason)) return tb__no_memory(error);
   return list_directory(location, error);
 }
 
 static tb_status_t locate_directory(tb__bag_location_t *location, bool tolerant, tb_error_t *error)
 {
   char *path = join(location->path, METADATA_NAME);
-  if (!path) return no_memory(error);
+  if (!path) return tb__no_memory(error);
   tb_status_t status;
   if (access(path, F_OK) == 0) {
     tb_error_t detail = TB_ERROR_INIT;
@@ -441,7 +437,7 @@ static tb_status_t locate(const char *path, bool tolerant, uint64_t max_files,
   tb__bag_location_t location = {.path = location_path(path, is_file), .max_files = max_files};
   tb_status_t status;
   if (!location.path)
-    status = no_memory(error);
+    status = tb__no_memory(error);
   else if (S_ISDIR(info.st_mode) || (is_file && is_metadata(path)))
     status = locate_directory(&location, tolerant, error);
   else if (is_file)

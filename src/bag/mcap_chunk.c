@@ -1,4 +1,5 @@
 #include "bag/mcap_chunk.h"
+#include "base/no_memory.h"
 
 #include <libdeflate.h>
 #include <lz4frame.h>
@@ -8,18 +9,13 @@
 #define PIECE     262144 /* read and summed up while it is in the cache */
 #define HEAD_READ 96
 
-static tb_status_t no_memory(tb_error_t *error)
-{
-  return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
-}
-
 tb_status_t tb__mcap_buffer_reserve(tb__mcap_buffer_t *buffer, uint64_t size, tb_error_t *error)
 {
   if (buffer->bytes && size <= buffer->capacity) return TB_OK;
   free(buffer->bytes);
   buffer->capacity = 0;
   buffer->bytes = size < SIZE_MAX ? malloc((size_t)size + 1) : NULL;
-  if (!buffer->bytes) return no_memory(error);
+  if (!buffer->bytes) return tb__no_memory(error);
   buffer->capacity = (size_t)size;
   return TB_OK;
 }
@@ -118,12 +114,12 @@ static tb_status_t make_contexts(tb__mcap_codec_t *codec, tb__mcap_compression_t
 {
   if (compression == TB__MCAP_ZSTD && !codec->zstd) {
     codec->zstd = ZSTD_createDCtx();
-    if (!codec->zstd) return no_memory(error);
+    if (!codec->zstd) return tb__no_memory(error);
   }
   if (compression == TB__MCAP_LZ4 && !codec->lz4) {
     LZ4F_dctx *context = NULL;
     if (LZ4F_isError(LZ4F_createDecompressionContext(&context, LZ4F_VERSION)))
-      return no_memory(error);
+      return tb__no_memory(error);
     codec->lz4 = context;
   }
   return TB_OK;

@@ -1,12 +1,8 @@
 #include "bag/mcap_definitions.h"
+#include "base/no_memory.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static tb_status_t no_memory(tb_error_t *error)
-{
-  return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
-}
 
 static void free_table(tb__mcap_table_t *table)
 {
@@ -27,7 +23,7 @@ static tb_status_t make_place(tb__mcap_table_t *table, size_t id, tb_error_t *er
   if (id < table->count) return TB_OK;
   size_t count = 2 * id + 16 < TB__MCAP_IDS ? 2 * id + 16 : TB__MCAP_IDS;
   tb__mcap_definition_t *at = reallocarray(table->at, count, sizeof *at);
-  if (!at) return no_memory(error);
+  if (!at) return tb__no_memory(error);
   memset(at + table->count, 0, (count - table->count) * sizeof *at);
   table->at = at;
   table->count = count;
@@ -41,7 +37,7 @@ static tb_status_t keep(tb__mcap_definitions_t *definitions, tb__mcap_definition
     return tb_error_set(error, TB_ERR_LIMIT, "more than %llu bytes of schemas and channels",
                         (unsigned long long)TB__MCAP_MAX_DEFINITIONS);
   place->content = malloc(size + 1);
-  if (!place->content) return no_memory(error);
+  if (!place->content) return tb__no_memory(error);
   memcpy(place->content, content, size);
   place->size = size;
   definitions->bytes += size;

@@ -1,4 +1,5 @@
 #include "bag/mcap_index.h"
+#include "base/no_memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,11 +16,6 @@ typedef struct builder {
   bool block_has_times;
   unsigned damages;
 } builder_t;
-
-static tb_status_t no_memory(tb_error_t *error)
-{
-  return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
-}
 
 void tb__mcap_index_fini(tb__mcap_index_t *index)
 {
@@ -39,7 +35,7 @@ tb_status_t tb__mcap_index_add(tb__mcap_index_t *index, const tb__mcap_block_t *
   if (index->block_count == index->block_capacity) {
     size_t capacity = index->block_capacity ? 2 * index->block_capacity : 64;
     tb__mcap_block_t *blocks = reallocarray(index->blocks, capacity, sizeof *blocks);
-    if (!blocks) return no_memory(error);
+    if (!blocks) return tb__no_memory(error);
     index->blocks = blocks;
     index->block_capacity = capacity;
   }
@@ -50,7 +46,7 @@ tb_status_t tb__mcap_index_add(tb__mcap_index_t *index, const tb__mcap_block_t *
 static tb_status_t replace_text(char **place, tb__mcap_text_t text, tb_error_t *error)
 {
   char *copy = strndup(text.at, text.size);
-  if (!copy) return no_memory(error);
+  if (!copy) return tb__no_memory(error);
   free(*place);
   *place = copy;
   return TB_OK;
@@ -167,7 +163,7 @@ static tb_status_t add_damage(tb__mcap_index_t *index, const tb__mcap_damage_t *
                             .length = damage->size,
                             .status = damage->status,
                             .text = strdup(damage->text)};
-  tb_status_t status = block.text ? tb__mcap_index_add(index, &block, error) : no_memory(error);
+  tb_status_t status = block.text ? tb__mcap_index_add(index, &block, error) : tb__no_memory(error);
   if (status) free(block.text);
   return status;
 }
@@ -176,7 +172,7 @@ static tb_status_t add_damage(tb__mcap_index_t *index, const tb__mcap_damage_t *
 static tb_status_t note_oddity(tb__mcap_index_t *index, const char *text, tb_error_t *error)
 {
   if (!index->oddity) index->oddity = strdup(text);
-  return index->oddity ? TB_OK : no_memory(error);
+  return index->oddity ? TB_OK : tb__no_memory(error);
 }
 
 static tb_status_t on_damage(void *user, const tb__mcap_damage_t *damage, tb_error_t *error)

@@ -1,4 +1,5 @@
 #include "bag/mcap_input.h"
+#include "base/no_memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +33,7 @@ tb_status_t tb__mcap_input_open(const char *path, const char *name, tb__mcap_inp
 {
   struct stat info;
   *out = (tb__mcap_input_t){.fd = -1, .path = strdup(name), .limits = tb__bag_limits(NULL)};
-  if (!out->path) return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+  if (!out->path) return tb__no_memory(error);
   out->fd = open(path, O_RDONLY | O_CLOEXEC);
   if (out->fd < 0 || fstat(out->fd, &info) != 0)
     return tb_error_set_errno(error, errno == ENOENT ? TB_ERR_NOT_FOUND : TB_ERR_SYSTEM, errno,
@@ -78,7 +79,7 @@ static tb_status_t grow_window(tb__mcap_input_t *input, size_t size, tb_error_t 
 {
   if (size <= input->window_capacity) return TB_OK;
   uint8_t *window = realloc(input->window, size);
-  if (!window) return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+  if (!window) return tb__no_memory(error);
   input->window = window;
   input->window_capacity = size;
   return TB_OK;
@@ -110,7 +111,7 @@ tb_status_t tb__mcap_input_crc(const tb__mcap_input_t *input, uint64_t from, uin
                                uint32_t *crc, tb_error_t *error)
 {
   uint8_t *bytes = malloc(WINDOW_SIZE);
-  if (!bytes) return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+  if (!bytes) return tb__no_memory(error);
   tb_status_t status = TB_OK;
   while (from < to && !status) {
     size_t size = to - from < WINDOW_SIZE ? (size_t)(to - from) : WINDOW_SIZE;

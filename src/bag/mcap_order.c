@@ -1,4 +1,6 @@
 #include "bag/mcap_order.h"
+#include "base/list.h"
+#include "base/no_memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,11 +22,6 @@ struct tb__mcap_slot {
   size_t at; /* of the next message */
   size_t charged;
 };
-
-static tb_status_t no_memory(tb_error_t *error)
-{
-  return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
-}
 
 void tb__mcap_order_init(tb__mcap_order_t *order, const tb__mcap_input_t *input,
                          const tb__mcap_index_t *index)
@@ -86,10 +83,7 @@ static void remove_top(tb__mcap_order_t *order)
 /* From the list of the loaded ones to the spare ones, of which one is kept. */
 static void release(tb__mcap_order_t *order, tb__mcap_slot_t *slot)
 {
-  tb__mcap_slot_t **link = &order->loaded;
-  while (*link != slot)
-    link = &(*link)->next;
-  *link = slot->next;
+  TB__CHAIN_REMOVE(order->loaded, slot);
   order->cached -= slot->charged;
   slot->charged = 0;
   slot->next = NULL;
@@ -128,7 +122,7 @@ static tb_status_t get_slot(tb__mcap_order_t *order, size_t block, tb__mcap_slot
   make_room(order, (size_t)order->index->blocks[block].size);
   tb__mcap_slot_t *slot = order->spare;
   if (!slot) slot = calloc(1, sizeof *slot);
-  if (!slot) return no_memory(error);
+  if (!slot) return tb__no_memory(error);
   order->spare = NULL;
   slot->block = block;
   slot->count = slot->at = 0;
@@ -144,7 +138,7 @@ static tb_status_t add_position(tb__mcap_slot_t *slot, const position_t *positio
   if (slot->count == slot->capacity) {
     size_t capacity = slot->capacity ? 2 * slot->capacity : 256;
     position_t *positions = reallocarray(slot->positions, capacity, sizeof *positions);
-    if (!positions) return no_memory(error);
+    if (!positions) return tb__no_memory(error);
     slot->positions = positions;
     slot->capacity = capacity;
   }
@@ -445,7 +439,7 @@ tb_status_t tb__mcap_order_seek(tb__mcap_order_t *order, uint64_t time_ns, tb_er
   order->pending.status = TB_OK;
   order->has_told_definitions = false;
   if (!order->heap) order->heap = calloc(index->block_count + 1, sizeof *order->heap);
-  if (!order->heap) return no_memory(error);
+  if (!order->heap) return tb__no_memory(error);
   for (size_t i = 0; i < index->block_count; i++) {
     const tb__mcap_block_t *block = &index->blocks[i];
     if (block->end_ns < time_ns) continue;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "bag/mcap_writer_inside.h"
+#include "base/no_memory.h"
 
 typedef struct mcap_output {
   tb__bag_output_t base;
@@ -21,11 +22,6 @@ tb__mcap_writer_t *tb__mcap_output_writer(tb__bag_output_t *output)
   return mcap_output(output)->writer;
 }
 
-static tb_status_t no_memory(tb_error_t *error)
-{
-  return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
-}
-
 static void destroy(mcap_output_t *output)
 {
   free(output->ros_distro);
@@ -37,12 +33,12 @@ static tb_status_t mcap_create(const tb__bag_output_format_t *format, const char
                                tb_error_t *error)
 {
   mcap_output_t *output = calloc(1, sizeof *output);
-  if (!output) return no_memory(error);
+  if (!output) return tb__no_memory(error);
   output->base.format = format;
   output->ros_distro = strdup(options->ros_distro ? options->ros_distro : "");
   tb_status_t status = output->ros_distro
                            ? tb__mcap_writer_create(path, options, &output->writer, error)
-                           : no_memory(error);
+                           : tb__no_memory(error);
   if (status) {
     destroy(output);
     return status;
@@ -100,7 +96,7 @@ static tb_status_t add_schema(mcap_output_t *output, const tb__bag_output_topic_
   bool whole = add_u16(&content, id) && add_text(&content, topic->type) &&
                add_text(&content, *topic->definition ? topic->definition_encoding : "") &&
                add_text(&content, topic->definition);
-  tb_status_t status = whole ? TB_OK : no_memory(error);
+  tb_status_t status = whole ? TB_OK : tb__no_memory(error);
   *out_id = whole ? find_schema(output, &content) : 0;
   if (!status && *out_id == 0) {
     status =
@@ -128,7 +124,7 @@ static tb_status_t mcap_add_topic(tb__bag_output_t *base, const tb__bag_output_t
                add_map(&content, *topic->type_hash ? 2 : 1, keys, texts);
   status = whole ? tb__mcap_writer_define(output->writer, TB__MCAP_CHANNEL, content.at,
                                           content.size, error)
-                 : no_memory(error);
+                 : tb__no_memory(error);
   free(content.at);
   if (status) return status;
   *out_id = output->channel_count = id;
@@ -183,7 +179,7 @@ static tb_status_t add_metadata(mcap_output_t *output, const char *metadata, tb_
       (metadata ? add_map(&content, 2, keys, texts) : add_map(&content, 1, keys + 1, texts + 1));
   tb_status_t status =
       whole ? tb__mcap_writer_metadata(output->writer, content.at, content.size, error)
-            : no_memory(error);
+            : tb__no_memory(error);
   free(content.at);
   return status;
 }

@@ -7,13 +7,9 @@
 
 #include "bag/mcap_crc.h"
 #include "bag/mcap_writer_inside.h"
+#include "base/no_memory.h"
 
 #define ENTRY_SIZE 16
-
-static tb_status_t no_memory(tb_error_t *error)
-{
-  return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
-}
 
 uint8_t *tb__mcap_bytes_add(tb__mcap_bytes_t *bytes, size_t size)
 {
@@ -64,14 +60,14 @@ static tb_status_t compress(tb__mcap_writer_t *writer, tb_error_t *error)
   if (is_zstd && !writer->zstd) writer->zstd = ZSTD_createCCtx();
   writer->packed.size = 0;
   if ((is_zstd && !writer->zstd) || !tb__mcap_bytes_add(&writer->packed, TB__MCAP_ROOM + bound))
-    return no_memory(error);
+    return tb__no_memory(error);
   uint8_t *out = writer->packed.at + TB__MCAP_ROOM;
   if (is_zstd)
     done = ZSTD_compressCCtx(writer->zstd, out, bound, records, size, writer->level);
   else
     done = LZ4F_compressFrame(out, bound, records, size, &lz4);
   if (is_zstd ? ZSTD_isError(done) : LZ4F_isError(done)) /* there is nothing else that can fail */
-    return no_memory(error);
+    return tb__no_memory(error);
   writer->packed.size = TB__MCAP_ROOM + done;
   return TB_OK;
 }
@@ -167,7 +163,7 @@ tb_status_t tb__mcap_pack_chunk(tb__mcap_writer_t *writer, tb__mcap_packed_t *ou
   uint8_t *index = tb__mcap_bytes_add(&writer->chunk_index, entry);
   uint8_t *end = index ? tb__mcap_bytes_add(bytes, indexes) : NULL;
   if (index && !end) writer->chunk_index.size -= entry;
-  if (!end) return no_memory(error);
+  if (!end) return tb__no_memory(error);
   for (size_t i = 0; i < writer->chunk_channel_count; i++)
     put_message_index(&end, writer->chunk_channels[i], writer->tracks[writer->chunk_channels[i]]);
   uint8_t *records = bytes->at + TB__MCAP_ROOM;

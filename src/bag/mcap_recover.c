@@ -1,4 +1,5 @@
 #include "bag/mcap_recover.h"
+#include "base/no_memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -236,7 +237,7 @@ static tb_status_t list_chunks(recovery_t *recovery, tb_error_t *error)
   const tb__mcap_index_t *summary = &recovery->summary;
   if (!summary->is_of_summary || summary->block_count == 0) return TB_OK;
   recovery->chunks = calloc(summary->block_count, sizeof *recovery->chunks);
-  if (!recovery->chunks) return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+  if (!recovery->chunks) return tb__no_memory(error);
   for (size_t i = 0; i < summary->block_count; i++)
     recovery->chunks[recovery->chunk_count++] = summary->blocks[i].offset;
   return TB_OK;

@@ -8,6 +8,7 @@
 #include "bag/storage.h"
 #include "bag/temporary.h"
 #include "base/log.h"
+#include "base/no_memory.h"
 
 #define MAX_TOLD 100 /* of one file, each by itself */
 
@@ -55,7 +56,7 @@ static tb_status_t describe(const tb__mcap_recovery_t *all, char **first, tb__mc
   *first = NULL;
   out->in_all = count_losses(all);
   if (out->first && out->in_all) return TB_OK;
-  return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+  return tb__no_memory(error);
 }
 
 tb_status_t tb__mcap_salvage_open(const tb__bag_storage_t *storage, const char *path,

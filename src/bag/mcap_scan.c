@@ -1,4 +1,5 @@
 #include "bag/mcap_scan.h"
+#include "base/no_memory.h"
 
 #include <string.h>
 
@@ -283,7 +284,7 @@ static tb_status_t see_broken(scan_t *scan, uint8_t opcode, tb_error_t *error)
     scan->offset = start;
     if (!status) status = see_chunk_records(scan, &chunk, salvaged, error);
     scan->offset = size;
-    if (status == TB_ERR_NO_MEMORY) return tb_error_set(error, status, "out of memory");
+    if (status == TB_ERR_NO_MEMORY) return tb__no_memory(error);
   }
   return tell_at(scan, TB_ERR_TRUNCATED, start, size - start, "the file ends in a record", error);
 }

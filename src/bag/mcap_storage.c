@@ -8,6 +8,7 @@
 #include "bag/mcap_order.h"
 #include "bag/mcap_recover.h"
 #include "bag/storage.h"
+#include "base/no_memory.h"
 
 typedef struct mcap_file {
   tb__bag_file_t base;
@@ -41,7 +42,7 @@ static tb_status_t mcap_open(const tb__bag_storage_t *storage, const char *path,
                              const tb_bag_limits_t *limits, tb__bag_file_t **out, tb_error_t *error)
 {
   mcap_file_t *file = calloc(1, sizeof *file);
-  if (!file) return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+  if (!file) return tb__no_memory(error);
   file->base.storage = storage;
   file->is_unpacked = strcmp(path, name) != 0;
   tb_status_t status = tb__mcap_input_open(path, name, &file->input, error);
@@ -104,20 +105,15 @@ static bool fill_topic(const mcap_file_t *file, const tb__mcap_channel_t *channe
          out->definition && out->definition_encoding;
 }
 
-static tb_status_t no_memory(tb_error_t *error)
-{
-  return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
-}
-
 static tb_status_t fill_topics(const mcap_file_t *file, tb__bag_file_info_t *out, tb_error_t *error)
 {
   const tb__mcap_definitions_t *definitions = &file->index.definitions;
   tb__mcap_channel_t channel;
   out->topics = calloc(definitions->channel_count + 1, sizeof *out->topics);
-  if (!out->topics) return no_memory(error);
+  if (!out->topics) return tb__no_memory(error);
   for (unsigned id = 0; id < TB__MCAP_IDS && out->topic_count < definitions->channel_count; id++) {
     if (!tb__mcap_definitions_channel(definitions, (uint16_t)id, &channel)) continue;
-    if (!fill_topic(file, &channel, &out->topics[out->topic_count++])) return no_memory(error);
+    if (!fill_topic(file, &channel, &out->topics[out->topic_count++])) return tb__no_memory(error);
   }
   return TB_OK;
 }
@@ -184,7 +180,7 @@ static tb_status_t mcap_read_info(tb__bag_file_t *base, tb__bag_file_info_t *out
   out->oddity = index->oddity ? strdup(index->oddity) : NULL;
   bool failed = (index->metadata && !out->metadata) || (index->oddity && !out->oddity) ||
                 (index->ros_distro && !out->ros_distro) || !fill_losses(file, out);
-  return failed ? no_memory(error) : TB_OK;
+  return failed ? tb__no_memory(error) : TB_OK;
 }
 
 static tb_status_t mcap_count_topics(tb__bag_file_t *base, tb__bag_file_info_t *info,

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "bag/mcap_coverage.h"
+#include "base/no_memory.h"
 
 #define MAX_SUMMARY  (UINT64_C(256) << 20)
 #define MAX_METADATA (UINT64_C(16) << 20)
@@ -231,7 +232,7 @@ static tb_status_t read_bytes(const summary_t *summary, const tb__mcap_footer_t 
                           "a summary above 256 MiB");
   *size = (size_t)(end - summary->start);
   *out = malloc(*size);
-  if (!*out) return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+  if (!*out) return tb__no_memory(error);
   tb_status_t status = tb__mcap_input_read(summary->input, summary->start, *out, *size, error);
   if (!status && footer->crc && libdeflate_crc32(0, *out, *size) != footer->crc)
     status = corrupt(summary, summary->start, "the CRC of the summary is wrong", error);

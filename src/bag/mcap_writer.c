@@ -9,6 +9,7 @@
 
 #include "bag/mcap_summing.h"
 #include "bag/mcap_writer_inside.h"
+#include "base/no_memory.h"
 
 #define DEFAULT_CHUNK 786432
 #define MAX_CHUNK     (UINT64_C(512) << 20)
@@ -16,11 +17,6 @@
 #define SUM_AFTER     32768                                        /* while it is in the cache */
 #define DEFINE_AFTER  (UINT64_C(16) << 20)
 #define COPY_PIECE    262144
-
-static tb_status_t no_memory(tb_error_t *error)
-{
-  return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
-}
 
 static tb_status_t system_error(const tb__mcap_writer_t *writer, tb_error_t *error)
 {
@@ -152,7 +148,7 @@ static tb_status_t allocate(tb__mcap_writer_t *writer, const char *path, tb_erro
   bool whole = writer->path && writer->tracks && writer->chunk_channels &&
                tb__mcap_bytes_add(&writer->chunk, TB__MCAP_ROOM + writer->chunk_size);
   begin_chunk(writer);
-  return whole ? TB_OK : no_memory(error);
+  return whole ? TB_OK : tb__no_memory(error);
 }
 
 static tb_status_t open_new(tb__mcap_writer_t *writer, tb_error_t *error)
@@ -172,7 +168,7 @@ tb_status_t tb__mcap_writer_create(const char *path, const tb__bag_output_option
                                    tb__mcap_writer_t **out, tb_error_t *error)
 {
   tb__mcap_writer_t *writer = calloc(1, sizeof *writer);
-  if (!writer) return no_memory(error);
+  if (!writer) return tb__no_memory(error);
   writer->fd = -1;
   writer->compression = options->compression;
   writer->level = options->level;
@@ -228,7 +224,7 @@ static tb_status_t get_track(tb__mcap_writer_t *writer, uint16_t channel, tb__mc
   if (!writer->tracks[channel])
     writer->tracks[channel] = calloc(1, sizeof *writer->tracks[channel]);
   *out = writer->tracks[channel];
-  return *out ? TB_OK : no_memory(error);
+  return *out ? TB_OK : tb__no_memory(error);
 }
 
 static bool add_record(tb__mcap_bytes_t *bytes, uint8_t opcode,
@@ -314,7 +310,7 @@ static tb_status_t add_message(tb__mcap_writer_t *writer, tb__mcap_track_t *trac
   tb__mcap_entry_t *entry = out ? add_entry(track) : NULL;
   if (!entry) {
     writer->chunk.size = before;
-    return no_memory(error);
+    return tb__no_memory(error);
   }
   put_message(out, message);
   *entry = (tb__mcap_entry_t){message->log_time_ns, offset};
@@ -350,7 +346,7 @@ tb_status_t tb__mcap_writer_metadata(tb__mcap_writer_t *writer, const void *cont
   uint8_t *record = status ? NULL : malloc(length), *out = record;
   size_t entry = TB__MCAP_HEAD_SIZE + 20 + name.size;
   uint8_t *index = record ? tb__mcap_bytes_add(&writer->metadata_index, entry) : NULL;
-  if (!status && !index) status = no_memory(error);
+  if (!status && !index) status = tb__no_memory(error);
   if (!status) {
     tb__mcap_put_head(&out, TB__MCAP_METADATA, size);
     memcpy(out, content, size);
@@ -375,7 +371,7 @@ static tb_status_t copy(tb__mcap_writer_t *writer, uint8_t opcode, const tb__mca
   tb__mcap_put_head(&out, opcode, size);
   uint32_t crc = libdeflate_crc32(writer->crc, head, sizeof head);
   tb_status_t status =
-      bytes ? write_at(writer, writer->position, head, sizeof head, error) : no_memory(error);
+      bytes ? write_at(writer, writer->position, head, sizeof head, error) : tb__no_memory(error);
   size_t piece = 0;
   for (uint64_t done = 0; done < size && !status;) {
     piece = size - done < COPY_PIECE ? (size_t)(size - done) : COPY_PIECE;
@@ -404,7 +400,7 @@ tb_status_t tb__mcap_writer_attachment(tb__mcap_writer_t *writer, const tb__mcap
   tb_status_t status = end_chunk(writer, error);
   uint64_t position = writer->position;
   uint8_t *out = status ? NULL : tb__mcap_bytes_add(&writer->attachment_index, entry);
-  if (!status && !out) status = no_memory(error);
+  if (!status && !out) status = tb__no_memory(error);
   if (status) return status;
   tb__mcap_put_head(&out, TB__MCAP_ATTACHMENT_INDEX, entry - TB__MCAP_HEAD_SIZE);
   tb__mcap_put_u64(&out, position);
@@ -443,7 +439,7 @@ tb_status_t tb__mcap_writer_close(tb__mcap_writer_t *writer, tb_error_t *error)
 {
   tb__mcap_bytes_t end = {0};
   tb_status_t status = end_chunk(writer, error);
-  if (!status && !tb__mcap_put_summary(writer, &end)) status = no_memory(error);
+  if (!status && !tb__mcap_put_summary(writer, &end)) status = tb__no_memory(error);
   if (!status) status = append(writer, end.at, end.size, 0, error);
   free(end.at);
   int fd = writer->fd;

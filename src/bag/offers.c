@@ -1,4 +1,5 @@
 #include "bag/offers.h"
+#include "base/no_memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -112,7 +113,7 @@ static tb_status_t read_sequence(const tb__yaml_node_t *node, tb__qos_offers_t *
   for (const tb__yaml_node_t *item = node->first; item; item = item->next)
     count++;
   tb__qos_offers_t offers = {calloc(count ? count : 1, sizeof *offers.items), count};
-  if (!offers.items) return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+  if (!offers.items) return tb__no_memory(error);
   tb_status_t status = TB_OK;
   size_t i = 0;
   for (const tb__yaml_node_t *item = node->first; item && !status; item = item->next)
@@ -204,7 +205,7 @@ tb_status_t tb__qos_offers_text(const tb__qos_offers_t *offers, char **out, tb_e
 {
   if (offers->count == 0) {
     char *empty = strdup("");
-    if (!empty) return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+    if (!empty) return tb__no_memory(error);
     *out = empty;
     return TB_OK;
   }

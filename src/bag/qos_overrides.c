@@ -5,6 +5,7 @@
 
 #include "bag/offers.h"
 #include "base/log.h"
+#include "base/no_memory.h"
 #include "platform/input_file.h"
 
 #define MAX_SIZE ((size_t)1 << 20)
@@ -50,8 +51,8 @@ static tb_status_t read_entry(const tb__yaml_node_t *node, entry_t *out, tb_erro
     return tb_error_set(error, TB_ERR_CORRUPT, "line %zu: topic \"%.100s\" has no policies",
                         node->line, node->key);
   tb_status_t status = check_keys(node, error);
-  if (status == TB_OK) status = tb__qos_offer_read(node, &out->offer, error);
-  if (status != TB_OK) return status;
+  if (!status) status = tb__qos_offer_read(node, &out->offer, error);
+  if (status) return status;
   out->topic = node->key;
   const tb__yaml_node_t *depth = tb__yaml_find(node, "depth");
   uint64_t number = 0;
@@ -71,9 +72,9 @@ static tb_status_t read_entries(tb_qos_overrides_t *overrides, tb_error_t *error
   for (const tb__yaml_node_t *node = root->first; node; node = node->next)
     count++;
   overrides->entries = calloc(count + 1, sizeof *overrides->entries);
-  if (!overrides->entries) return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+  if (!overrides->entries) return tb__no_memory(error);
   tb_status_t status = TB_OK;
-  for (const tb__yaml_node_t *node = root->first; node && status == TB_OK; node = node->next)
+  for (const tb__yaml_node_t *node = root->first; node && !status; node = node->next)
     status = read_entry(node, &overrides->entries[overrides->count++], error);
   return status;
 }
@@ -85,12 +86,12 @@ tb_status_t tb_qos_overrides_parse(const char *text, size_t size, tb_qos_overrid
   if (size > MAX_SIZE)
     return tb_error_set(error, TB_ERR_LIMIT, "QoS overrides: larger than %zu bytes", MAX_SIZE);
   tb_qos_overrides_t *overrides = calloc(1, sizeof *overrides);
-  if (!overrides) return tb_error_set(error, TB_ERR_NO_MEMORY, "QoS overrides: out of memory");
+  if (!overrides) return tb__no_memory_for(error, "QoS overrides");
   overrides->depth_max = TB_QOS_OVERRIDES_DEPTH_MAX;
   tb_error_t detail = TB_ERROR_INIT;
   tb_status_t status = tb__yaml_parse(text, size, &overrides->yaml, &detail);
-  if (status == TB_OK) status = read_entries(overrides, &detail);
-  if (status != TB_OK) {
+  if (!status) status = read_entries(overrides, &detail);
+  if (status) {
     tb_qos_overrides_destroy(overrides);
     return tb_error_set(error, status, "QoS overrides, %s", detail.text);
   }
@@ -104,11 +105,11 @@ tb_status_t tb_qos_overrides_load(const char *path, tb_qos_overrides_t **out, tb
   char *text = NULL;
   size_t size = 0;
   tb_status_t status = tb__input_file_read(path, MAX_SIZE, &text, &size, error);
-  if (status != TB_OK) return status;
+  if (status) return status;
   tb_error_t detail = TB_ERROR_INIT;
   status = tb_qos_overrides_parse(text, size, out, &detail);
   free(text);
-  return status == TB_OK ? TB_OK : tb_error_set(error, status, "%s: %s", path, detail.text);
+  return !status ? TB_OK : tb_error_set(error, status, "%s: %s", path, detail.text);
 }
 
 void tb_qos_overrides_destroy(tb_qos_overrides_t *overrides)

@@ -5,11 +5,7 @@
 #include "bag/clean.h"
 #include "bag/reader.h"
 #include "base/log.h"
-
-static tb_status_t no_memory(tb_error_t *error)
-{
-  return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
-}
+#include "base/no_memory.h"
 
 static const tb__yaml_node_t *first_note(const tb__bag_part_t *part)
 {
@@ -27,7 +23,7 @@ static tb_status_t fill_note(tb_bag_reader_t *reader, const tb__bag_part_t *part
   if (!key || !value) {
     free(key);
     free(value);
-    return no_memory(error);
+    return tb__no_memory(error);
   }
   if (changed)
     tb__log(TB_LOG_WARN,
@@ -45,7 +41,7 @@ static tb_status_t fill_notes(tb_bag_reader_t *reader, tb_error_t *error)
     for (const tb__yaml_node_t *node = first_note(&reader->parts[i]); node; node = node->next)
       count++;
   reader->notes = calloc(count + 1, sizeof *reader->notes);
-  if (!reader->notes) return no_memory(error);
+  if (!reader->notes) return tb__no_memory(error);
   reader->info.notes = reader->notes;
   for (size_t i = 0; i < reader->part_count; i++)
     for (const tb__yaml_node_t *node = first_note(&reader->parts[i]); node && !status;
@@ -61,7 +57,7 @@ static tb_status_t fill_distro(tb_bag_reader_t *reader, tb_error_t *error)
   const char *text = location->has_metadata ? location->metadata.ros_distro : "";
   if (reader->ros_distro) text = reader->ros_distro;
   char *clean = tb__bag_clean(text, strlen(text), NULL);
-  if (!clean) return no_memory(error);
+  if (!clean) return tb__no_memory(error);
   free(reader->ros_distro);
   reader->info.ros_distro = reader->ros_distro = clean;
   return TB_OK;

@@ -6,6 +6,7 @@
 #include "bag/reader.h"
 #include "bag/run_note.h"
 #include "base/log.h"
+#include "base/no_memory.h"
 
 bool tb__bag_is_run_note(const char *key)
 {
@@ -55,7 +56,7 @@ tb_status_t tb__bag_reader_find_runs(tb_bag_reader_t *reader, tb_error_t *error)
   const tb__bag_part_t *part = &reader->parts[0];
   size_t count = reader->part_count == 1 ? count_runs(part, NULL) : 1;
   reader->runs = calloc(count, sizeof *reader->runs);
-  if (!reader->runs) return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+  if (!reader->runs) return tb__no_memory(error);
   if (count > 1) count_runs(part, reader->runs);
   for (size_t i = 0; i < count; i++) {
     size_t end = i + 1 < count ? reader->runs[i + 1].first_file : reader->source_count;

@@ -1,4 +1,5 @@
 #include "bag/sqlite_file.h"
+#include "base/no_memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,11 +8,6 @@
 #include "bag/sqlite_open.h"
 
 #define MAX_TOPICS 65536
-
-static tb_status_t no_memory(tb_error_t *error)
-{
-  return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
-}
 
 tb_status_t tb__sqlite_failed(tb__sqlite_file_t *file, const char *what, tb_error_t *error)
 {
@@ -51,12 +47,12 @@ static tb_status_t copy_text(tb__sqlite_file_t *file, sqlite3_stmt *statement, i
     return tb_error_set(error, TB_ERR_CORRUPT, "%s: column %s of a table is not a text", file->path,
                         sqlite3_column_name(statement, column));
   const char *text = (const char *)sqlite3_column_text(statement, column);
-  if (!text) return no_memory(error);
+  if (!text) return tb__no_memory(error);
   if (strlen(text) != (size_t)sqlite3_column_bytes(statement, column))
     return tb_error_set(error, TB_ERR_CORRUPT, "%s: column %s of a table has a NUL in a text",
                         file->path, sqlite3_column_name(statement, column));
   *out = strdup(text);
-  return *out ? TB_OK : no_memory(error);
+  return *out ? TB_OK : tb__no_memory(error);
 }
 
 /* Whatever the column holds; -1 and NULL give "". */
@@ -67,9 +63,9 @@ static tb_status_t clean_text(sqlite3_stmt *statement, int column, bool *changed
   const void *text = is_there ? sqlite3_column_text(statement, column) : NULL;
   size_t size = text ? (size_t)sqlite3_column_bytes(statement, column) : 0;
   if (is_there && !text && sqlite3_errcode(sqlite3_db_handle(statement)) == SQLITE_NOMEM)
-    return no_memory(error);
+    return tb__no_memory(error);
   *out = tb__bag_clean(text, size, changed);
-  return *out ? TB_OK : no_memory(error);
+  return *out ? TB_OK : tb__no_memory(error);
 }
 
 static tb_status_t read_topic_columns(sqlite3_stmt *statement, tb__bag_file_topic_t *topic,
@@ -92,7 +88,7 @@ static tb_status_t append_topic(tb__sqlite_file_t *file, sqlite3_stmt *statement
   if (out->topic_count == MAX_TOPICS)
     return tb_error_set(error, TB_ERR_LIMIT, "%s: more than %d topics", file->path, MAX_TOPICS);
   tb__bag_file_topic_t *topics = reallocarray(out->topics, out->topic_count + 1, sizeof *topics);
-  if (!topics) return no_memory(error);
+  if (!topics) return tb__no_memory(error);
   out->topics = topics;
   tb__bag_file_topic_t *topic = &topics[out->topic_count++];
   *topic = (tb__bag_file_topic_t){0};
@@ -142,7 +138,7 @@ static tb_status_t read_optional_text(tb__sqlite_file_t *file, const char *sql, 
   if (code == SQLITE_ROW) status = copy_text(file, statement, 0, out, NULL);
   sqlite3_finalize(statement);
   if ((code & 0xff) == SQLITE_NOMEM) status = TB_ERR_NO_MEMORY;
-  return status == TB_ERR_NO_MEMORY ? no_memory(error) : TB_OK;
+  return status == TB_ERR_NO_MEMORY ? tb__no_memory(error) : TB_OK;
 }
 
 /* Each type has one definition for all topics. */
@@ -175,7 +171,7 @@ static tb_status_t read_definitions(tb__sqlite_file_t *file, tb__bag_file_info_t
       status = take_definition(file, statement, out, NULL);
   sqlite3_finalize(statement);
   if ((code & 0xff) == SQLITE_NOMEM) status = TB_ERR_NO_MEMORY;
-  return status == TB_ERR_NO_MEMORY ? no_memory(error) : TB_OK;
+  return status == TB_ERR_NO_MEMORY ? tb__no_memory(error) : TB_OK;
 }
 
 tb_status_t tb__sqlite_read_extras(tb__sqlite_file_t *file, tb__bag_file_info_t *out,

@@ -1,4 +1,5 @@
 #include "bag/sqlite_open.h"
+#include "base/no_memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -174,7 +175,7 @@ static tb_status_t open_failed(sqlite3 *database, int code, const char *name,
 {
   int primary = code & 0xff;
   bool cannot_recover = primary == SQLITE_CANTOPEN || primary == SQLITE_READONLY;
-  if (!database) return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+  if (!database) return tb__no_memory(error);
   int system = sqlite3_system_errno(database);
   bool is_out_of_files = system == EMFILE || system == ENFILE;
   if (cannot_recover && !is_out_of_files && (beside->journal || beside->wal))
@@ -190,7 +191,7 @@ tb_status_t tb__sqlite_open(const char *path, const char *name, sqlite3 **out, t
 {
   beside_t beside;
   bool in_wal_mode = false;
-  if (!look_beside(path, &beside)) return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+  if (!look_beside(path, &beside)) return tb__no_memory(error);
   tb_status_t status = inspect(path, name, &beside, &in_wal_mode, error);
   if (status) return status;
   /* In WAL mode SQLite would create -wal and -shm, which fails on a read-only medium and leaves
@@ -217,7 +218,7 @@ tb_status_t tb__sqlite_open_damaged(const char *path, const char *name, sqlite3 
                                     tb_error_t *error)
 {
   beside_t beside;
-  if (!look_beside(path, &beside)) return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+  if (!look_beside(path, &beside)) return tb__no_memory(error);
   /* With its log if that can be used; alone otherwise. */
   const char *const ways[] = {"?mode=ro", "?immutable=1"};
   sqlite3 *database = NULL;
@@ -231,8 +232,8 @@ tb_status_t tb__sqlite_open_damaged(const char *path, const char *name, sqlite3 
     *out = database;
     return TB_OK;
   }
-  tb_status_t status = database ? tb__sqlite_error(database, name, "", error)
-                                : tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+  tb_status_t status =
+      database ? tb__sqlite_error(database, name, "", error) : tb__no_memory(error);
   sqlite3_close(database);
   return status;
 }

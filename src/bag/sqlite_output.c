@@ -12,6 +12,7 @@
 
 #include "bag/output.h"
 #include "bag/sqlite_open.h"
+#include "base/no_memory.h"
 
 #define DEFAULT_TRANSACTION ((size_t)1 << 20)
 #define ROW_OVERHEAD        32 /* of a row and its entry in the index, about */
@@ -51,11 +52,6 @@ static const char schema[] =
 static sqlite_output_t *sqlite_output(tb__bag_output_t *output)
 {
   return (sqlite_output_t *)output;
-}
-
-static tb_status_t no_memory(tb_error_t *error)
-{
-  return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
 }
 
 static tb_status_t failed(sqlite_output_t *output, tb_error_t *error)
@@ -107,7 +103,7 @@ static tb_status_t open_database(sqlite_output_t *output, tb_error_t *error)
 {
   int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
   if (sqlite3_open_v2(output->path, &output->database, flags, NULL) != SQLITE_OK)
-    return output->database ? failed(output, error) : no_memory(error);
+    return output->database ? failed(output, error) : tb__no_memory(error);
   sqlite3_extended_result_codes(output->database, 1);
   sqlite3_busy_timeout(output->database, BUSY_LIMIT_MS);
   sqlite3_stmt *statement = NULL;
@@ -220,7 +216,7 @@ static tb_status_t sqlite_create(const tb__bag_output_format_t *format, const ch
                                  tb_error_t *error)
 {
   sqlite_output_t *output = calloc(1, sizeof *output);
-  if (!output) return no_memory(error);
+  if (!output) return tb__no_memory(error);
   output->base.format = format;
   output->transaction_size = options->chunk_size ? options->chunk_size : DEFAULT_TRANSACTION;
   output->doubts = options->doubts;
@@ -228,7 +224,7 @@ static tb_status_t sqlite_create(const tb__bag_output_format_t *format, const ch
   if (asprintf(&output->log_path, "%s-wal", path) < 0) output->log_path = NULL;
   bool created = false;
   tb_status_t status =
-      output->path && output->log_path ? create_file(output, error) : no_memory(error);
+      output->path && output->log_path ? create_file(output, error) : tb__no_memory(error);
   created = !status;
   if (!status) status = open_database(output, error);
   if (!status) status = make_tables(output, options->ros_distro, error);

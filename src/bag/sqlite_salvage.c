@@ -5,6 +5,7 @@
 
 #include "bag/sqlite_file.h"
 #include "bag/sqlite_open.h"
+#include "base/no_memory.h"
 
 #define MAX_STEP (INT64_C(1) << 40) /* in looking for ids: beyond is nothing */
 
@@ -28,11 +29,6 @@ typedef struct salvage_file {
 static salvage_file_t *salvage_file(tb__bag_file_t *file)
 {
   return (salvage_file_t *)file;
-}
-
-static tb_status_t no_memory(tb_error_t *error)
-{
-  return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
 }
 
 static void salvage_close(tb__bag_file_t *base)
@@ -219,7 +215,7 @@ static tb_status_t salvage_read_data(tb__bag_file_t *base, tb__bag_row_t *row, t
     return tb_error_set(error, TB_ERR_CORRUPT, "%s: row %lld: its payload cannot be read",
                         file->base.path, (long long)row->id);
   const void *data = sqlite3_column_blob(file->data, 0);
-  if (!data && sqlite3_errcode(file->base.database) == SQLITE_NOMEM) return no_memory(error);
+  if (!data && sqlite3_errcode(file->base.database) == SQLITE_NOMEM) return tb__no_memory(error);
   row->size = (size_t)sqlite3_column_bytes(file->data, 0);
   row->data = data ? data : (const uint8_t *)"";
   return TB_OK;
@@ -252,7 +248,7 @@ static tb_status_t salvage_read_info(tb__bag_file_t *base, tb__bag_file_info_t *
     tb_error_t detail = TB_ERROR_INIT;
     salvage_read_topic(base, &row, &detail);
     if (!out->damage) out->damage = strdup(detail.text);
-    if (!out->damage) return no_memory(error);
+    if (!out->damage) return tb__no_memory(error);
   }
   return TB_OK;
 }
@@ -274,12 +270,12 @@ static tb_status_t open_table(const tb__bag_storage_t *storage, const char *path
                               salvage_file_t **out, tb_error_t *error)
 {
   salvage_file_t *file = calloc(1, sizeof *file);
-  if (!file) return no_memory(error);
+  if (!file) return tb__no_memory(error);
   file->base.base.storage = storage;
   file->base.path = strdup(name);
   tb_status_t status = file->base.path
                            ? tb__sqlite_open_damaged(path, name, &file->base.database, error)
-                           : no_memory(error);
+                           : tb__no_memory(error);
   if (!status) status = tb__sqlite_check_tables(&file->base, error);
   if (!status)
     status = tb__sqlite_prepare(&file->base,

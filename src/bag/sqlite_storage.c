@@ -5,6 +5,7 @@
 
 #include "bag/sqlite_file.h"
 #include "bag/sqlite_open.h"
+#include "base/no_memory.h"
 
 #define QUERY_SIZE    200
 #define MAX_BAD_TIMES 1000000 /* without an integer there is no order to check */
@@ -35,11 +36,6 @@ static sqlite_file_t *sqlite_file(tb__bag_file_t *file)
   return (sqlite_file_t *)file;
 }
 
-static tb_status_t no_memory(tb_error_t *error)
-{
-  return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
-}
-
 static tb_status_t row_failed(sqlite_file_t *file, int64_t id, tb_error_t *error)
 {
   char what[40];
@@ -65,11 +61,11 @@ static tb_status_t sqlite_open(const tb__bag_storage_t *storage, const char *pat
 {
   (void)limits; /* rows are read one by one */
   sqlite_file_t *file = calloc(1, sizeof *file);
-  if (!file) return no_memory(error);
+  if (!file) return tb__no_memory(error);
   file->base.base.storage = storage;
   file->base.path = strdup(name);
-  tb_status_t status =
-      file->base.path ? tb__sqlite_open(path, name, &file->base.database, error) : no_memory(error);
+  tb_status_t status = file->base.path ? tb__sqlite_open(path, name, &file->base.database, error)
+                                       : tb__no_memory(error);
   if (!status) status = tb__sqlite_check_tables(&file->base, error);
   if (!status)
     status = tb__sqlite_prepare(&file->base, "SELECT topic_id FROM messages WHERE id = ?1",
@@ -384,7 +380,7 @@ static tb_status_t take_data(sqlite_file_t *file, sqlite3_stmt *statement, int c
     return tb_error_set(error, TB_ERR_CORRUPT, "%s: row %lld: payload is not a blob",
                         file->base.path, (long long)row->id);
   const void *data = sqlite3_column_blob(statement, column);
-  if (!data && sqlite3_errcode(file->base.database) == SQLITE_NOMEM) return no_memory(error);
+  if (!data && sqlite3_errcode(file->base.database) == SQLITE_NOMEM) return tb__no_memory(error);
   row->size = (size_t)sqlite3_column_bytes(statement, column);
   row->data = type == SQLITE_BLOB && !data ? (const uint8_t *)"" : data;
   return TB_OK;

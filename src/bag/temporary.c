@@ -1,4 +1,5 @@
 #include "bag/temporary.h"
+#include "base/no_memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -6,11 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static tb_status_t no_memory(tb_error_t *error)
-{
-  return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
-}
 
 const char *tb__temporary_base(void)
 {
@@ -48,7 +44,7 @@ tb_status_t tb__temporary_make(const char *of, const char *suffix, tb__temporary
   int length = (int)(strlen(name) - strlen(suffix));
   if (asprintf(&out->folder, "%s/timebase-XXXXXX", tb__temporary_base()) < 0) {
     out->folder = NULL;
-    return no_memory(error);
+    return tb__no_memory(error);
   }
   if (!mkdtemp(out->folder)) {
     tb_error_set_errno(error, TB_ERR_SYSTEM, errno, "%s, for what is in %s", out->folder, of);
@@ -58,7 +54,7 @@ tb_status_t tb__temporary_make(const char *of, const char *suffix, tb__temporary
   }
   if (asprintf(&out->path, "%s/%.*s", out->folder, length, name) >= 0) return TB_OK;
   out->path = NULL;
-  return no_memory(error);
+  return tb__no_memory(error);
 }
 
 void tb__temporary_forget(tb__temporary_t *temporary)

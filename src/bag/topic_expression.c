@@ -7,6 +7,7 @@
 #include <pcre2.h>
 
 #include "bag/expression_syntax.h"
+#include "base/no_memory.h"
 
 #define LENGTH_LIMIT     8192
 #define STEP_LIMIT       1000000
@@ -37,7 +38,7 @@ static void release(void *block, void *user)
 
 static tb_status_t out_of_memory(tb_error_t *error)
 {
-  return tb_error_set(error, TB_ERR_NO_MEMORY, "expression: out of memory");
+  return tb__no_memory_for(error, "expression");
 }
 
 static tb_status_t refuse(tb_error_t *error, tb_status_t status, const char *text, size_t offset,
@@ -100,7 +101,7 @@ static tb_status_t build(tb_topic_expression_t *expression, tb_error_t *error)
   pcre2_general_context *memory = pcre2_general_context_create(allocate, release, NULL);
   tb_status_t status =
       pattern && memory ? check_syntax(expression->text, pattern, error) : out_of_memory(error);
-  if (status == TB_OK) status = compile(expression, memory, pattern, error);
+  if (!status) status = compile(expression, memory, pattern, error);
   pcre2_general_context_free(memory);
   free(pattern);
   return status;
@@ -117,7 +118,7 @@ tb_status_t tb_topic_expression_create(const char *text, tb_topic_expression_t *
   if (expression) expression->text = strdup(text);
   tb_status_t status =
       expression && expression->text ? build(expression, error) : out_of_memory(error);
-  if (status == TB_OK)
+  if (!status)
     *out = expression;
   else
     tb_topic_expression_destroy(expression);

@@ -1,4 +1,5 @@
 #include "bag/topic_table.h"
+#include "base/no_memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,11 +8,6 @@
 #include "bag/clean.h"
 #include "bag/offers.h"
 #include "base/log.h"
-
-static tb_status_t no_memory(tb_error_t *error)
-{
-  return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
-}
 
 /* The place of `name` in by_name, or where it belongs. */
 static size_t lower_bound(const tb__topic_table_t *table, const char *name)
@@ -84,7 +80,7 @@ static tb_status_t keep_offers(const tb__bag_file_topic_t *topic, const tb__qos_
   if (readable)
     status = tb__qos_offers_text(offers, &text, error);
   else if (!text)
-    status = tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+    status = tb__no_memory(error);
   out->offers = text;
   return status;
 }
@@ -96,7 +92,7 @@ static tb_status_t choose_qos(const tb__bag_file_topic_t *topic, const tb__bag_m
   tb__qos_offers_t offers = {0};
   tb_error_t detail = TB_ERROR_INIT;
   tb_status_t status = read_offers(topic, metadata, &offers, &detail);
-  if (status == TB_ERR_NO_MEMORY) return tb_error_set(error, status, "out of memory");
+  if (status == TB_ERR_NO_MEMORY) return tb__no_memory(error);
   out->qos_origin = tb__qos_offers_adapt(&offers, &out->qos);
   if (status) {
     out->qos_origin = TB_BAG_QOS_UNREADABLE;
@@ -118,7 +114,7 @@ static tb_status_t take_definition(tb__bag_file_topic_t *topic, tb_bag_topic_t *
 {
   if (!topic->definition) topic->definition = strdup("");
   if (!topic->definition_encoding) topic->definition_encoding = strdup("");
-  if (!topic->definition || !topic->definition_encoding) return no_memory(error);
+  if (!topic->definition || !topic->definition_encoding) return tb__no_memory(error);
   out->definition = topic->definition;
   out->definition_encoding = topic->definition_encoding;
   return TB_OK;
@@ -139,7 +135,7 @@ static tb_status_t grow(tb__topic_table_t *table, tb_error_t *error)
                grow_array((void **)&table->by_record, count, sizeof *table->by_record) &&
                grow_array((void **)&table->records, count, sizeof *table->records) &&
                grow_array((void **)&table->renamed, count, sizeof *table->renamed);
-  return whole ? TB_OK : no_memory(error);
+  return whole ? TB_OK : tb__no_memory(error);
 }
 
 static void insert(size_t *order, size_t count, size_t place)
@@ -181,7 +177,7 @@ tb_status_t tb__topic_table_note(tb__topic_table_t *table, const char *text, tb_
   char *copy = strdup(text);
   if (!copy || !grow_array((void **)&table->oddities, table->oddity_count + 1, sizeof copy)) {
     free(copy);
-    return no_memory(error);
+    return tb__no_memory(error);
   }
   table->oddities[table->oddity_count++] = copy;
   tb__log(TB_LOG_WARN, "%s", text);
@@ -193,7 +189,7 @@ static tb_status_t replace_empty(char **text, const char *other, bool *replaced,
   *replaced = !**text;
   if (!*replaced) return TB_OK;
   char *copy = strdup(other);
-  if (!copy) return no_memory(error);
+  if (!copy) return tb__no_memory(error);
   free(*text);
   *text = copy;
   return TB_OK;
@@ -239,11 +235,11 @@ static tb_status_t choose_name(tb__topic_table_t *table, const tb__bag_file_topi
   size_t first;
   if (!tb__topic_table_find(table, topic->name, &first)) {
     *out = strdup(topic->name);
-    return *out ? TB_OK : no_memory(error);
+    return *out ? TB_OK : tb__no_memory(error);
   }
   char text[TB_ERROR_TEXT_SIZE];
   char *name = number_name(table, topic->name, first);
-  if (!name) return no_memory(error);
+  if (!name) return tb__no_memory(error);
   const tb_bag_topic_t *known = &table->topics[first];
   snprintf(text, sizeof text,
            "%s: topic %.80s is %.80s (%.20s) here, but %.80s (%.20s) before; it is read as %.80s",

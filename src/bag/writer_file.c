@@ -6,11 +6,7 @@
 #include <unistd.h>
 
 #include "bag/writer.h"
-
-static tb_status_t no_memory(tb_error_t *error)
-{
-  return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
-}
+#include "base/no_memory.h"
 
 tb__written_file_t *tb__writer_file(tb_bag_writer_t *writer)
 {
@@ -67,7 +63,7 @@ tb_status_t tb__writer_check_place(const tb_bag_writer_t *writer, tb_error_t *er
   char *path = tb__writer_path(writer, writer->files[writer->file_count - 1].name);
   tb_status_t status = TB_OK;
   if (!path)
-    status = no_memory(error);
+    status = tb__no_memory(error);
   else if (stat(path, &info) != 0)
     status = tb_error_set_errno(error, errno == ENOENT ? TB_ERR_NOT_FOUND : TB_ERR_SYSTEM, errno,
                                 "%s was taken away while it was written", path);
@@ -80,14 +76,14 @@ tb_status_t tb__writer_check_place(const tb_bag_writer_t *writer, tb_error_t *er
 tb_status_t tb__writer_begin_file(tb_bag_writer_t *writer, tb_error_t *error)
 {
   tb__written_file_t *files = reallocarray(writer->files, writer->file_count + 1, sizeof *files);
-  if (!files) return no_memory(error);
+  if (!files) return tb__no_memory(error);
   writer->files = files;
   char *name = NULL;
   if (asprintf(&name, "%s_%zu%s", writer->name, writer->files_begun, writer->format->extension) < 0)
-    return no_memory(error);
+    return tb__no_memory(error);
   char *path = tb__writer_path(writer, name);
   tb__writer_reset_counts(writer);
-  tb_status_t status = path ? create_output(writer, path, error) : no_memory(error);
+  tb_status_t status = path ? create_output(writer, path, error) : tb__no_memory(error);
   if (!status) status = remember_place(writer, path, error);
   if (!status) status = register_topics(writer, error);
   if (status) {
@@ -109,7 +105,7 @@ tb_status_t tb__writer_begin_file(tb_bag_writer_t *writer, tb_error_t *error)
 static tb_status_t compress(const char *from, const char *to, int level, tb_error_t *error)
 {
   char *draft = NULL;
-  if (asprintf(&draft, "%s.new", to) < 0) return no_memory(error);
+  if (asprintf(&draft, "%s.new", to) < 0) return tb__no_memory(error);
   tb_status_t status = tb__zstd_compress_file(from, draft, level, error);
   if (!status && rename(draft, to) != 0) {
     status = tb_error_set_errno(error, TB_ERR_SYSTEM, errno, "%s", to);
@@ -124,11 +120,11 @@ static tb_status_t compress_file(tb_bag_writer_t *writer, tb_error_t *error)
 {
   tb__written_file_t *file = tb__writer_file(writer);
   char *name = NULL;
-  if (asprintf(&name, "%s.zstd", file->name) < 0) return no_memory(error);
+  if (asprintf(&name, "%s.zstd", file->name) < 0) return tb__no_memory(error);
   char *from = tb__writer_path(writer, file->name);
   char *to = tb__writer_path(writer, name);
-  tb_status_t status =
-      from && to ? compress(from, to, writer->options.compression_level, error) : no_memory(error);
+  tb_status_t status = from && to ? compress(from, to, writer->options.compression_level, error)
+                                  : tb__no_memory(error);
   if (status) {
     free(name);
   } else {
@@ -144,7 +140,7 @@ static tb_status_t compress_file(tb_bag_writer_t *writer, tb_error_t *error)
 static tb_status_t verify(tb_bag_writer_t *writer, tb_error_t *error)
 {
   char *path = tb__writer_path(writer, tb__writer_file(writer)->name);
-  tb_status_t status = path ? tb__writer_check_place(writer, error) : no_memory(error);
+  tb_status_t status = path ? tb__writer_check_place(writer, error) : tb__no_memory(error);
   if (!status) status = tb__writer_verify(writer, path, error);
   free(path);
   return status;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "bag/writer.h"
+#include "base/no_memory.h"
 
 tb__bag_extent_t tb__writer_extent(const tb_bag_writer_t *writer)
 {
@@ -47,7 +48,7 @@ tb_status_t tb__writer_describe(const tb_bag_writer_t *writer, tb__bag_metadata_
   if (!topics || !files) {
     free(topics);
     free(files);
-    return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+    return tb__no_memory(error);
   }
   describe_topics(writer, topics);
   for (size_t i = 0; i < writer->file_count; i++)
@@ -110,7 +111,7 @@ tb_status_t tb__writer_save_metadata(const tb_bag_writer_t *writer, tb_error_t *
   char *path = tb__writer_path(writer, "metadata.yaml");
   char *draft = tb__writer_path(writer, "metadata.yaml.new");
   if (!path || !draft)
-    status = tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+    status = tb__no_memory(error);
   else
     status = write_file(draft, text, error);
   if (!status && rename(draft, path) != 0) status = path_error(path, error);

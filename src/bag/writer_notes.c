@@ -6,13 +6,9 @@
 #include "bag/run_note.h"
 #include "bag/writer.h"
 #include "bag/yaml_writer.h"
+#include "base/no_memory.h"
 
 #define NOTE_SIZE 64
-
-static tb_status_t no_memory(tb_error_t *error)
-{
-  return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
-}
 
 static tb__bag_custom_t *find_custom(const tb_bag_writer_t *writer, const char *key)
 {
@@ -33,7 +29,7 @@ tb_status_t tb_bag_writer_set_custom_data(tb_bag_writer_t *writer, const char *k
   if (!key || !value || !tb__yaml_can_hold(key) || !tb__yaml_can_hold(value))
     return tb_error_set(error, TB_ERR_INVALID, "a key or value that is no text in UTF-8");
   char *new_value = strdup(value);
-  if (!new_value) return no_memory(error);
+  if (!new_value) return tb__no_memory(error);
   tb__bag_custom_t *there = find_custom(writer, key);
   if (there) {
     free(there->value);
@@ -46,7 +42,7 @@ tb_status_t tb_bag_writer_set_custom_data(tb_bag_writer_t *writer, const char *k
   if (!custom) {
     free(new_key);
     free(new_value);
-    return no_memory(error);
+    return tb__no_memory(error);
   }
   writer->custom = custom;
   custom[writer->custom_count++] = (tb__bag_custom_t){new_key, new_value};

@@ -1,4 +1,5 @@
 #include "bag/yaml_tree.h"
+#include "base/no_memory.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -34,12 +35,12 @@ static tb_status_t new_node(builder_t *builder, const yaml_event_t *event, tb__y
   if (memchr(value, '\0', length)) { /* "\0" is allowed in YAML */
     value = clean = tb__bag_clean(value, length, NULL);
     length = clean ? strlen(clean) : 0;
-    if (!clean) return tb_error_set(builder->error, TB_ERR_NO_MEMORY, "out of memory");
+    if (!clean) return tb__no_memory(builder->error);
   }
   tb__yaml_node_t *node = calloc(1, sizeof *node + length + 1);
   if (!node) {
     free(clean);
-    return tb_error_set(builder->error, TB_ERR_NO_MEMORY, "out of memory");
+    return tb__no_memory(builder->error);
   }
   node->kind = kind;
   node->line = line_of(event);
@@ -132,8 +133,7 @@ static tb_status_t add_event(builder_t *builder, const yaml_event_t *event)
 
 static tb_status_t parser_error(const yaml_parser_t *parser, tb_error_t *error)
 {
-  if (parser->error == YAML_MEMORY_ERROR)
-    return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+  if (parser->error == YAML_MEMORY_ERROR) return tb__no_memory(error);
   return tb_error_set(error, TB_ERR_CORRUPT, "line %zu: %s", parser->problem_mark.line + 1,
                       parser->problem ? parser->problem : "not YAML");
 }
@@ -156,8 +156,7 @@ tb_status_t tb__yaml_parse(const void *bytes, size_t size, tb__yaml_t *out, tb_e
     return tb_error_set(error, TB_ERR_LIMIT, "%zu bytes of YAML: more than %zu", size,
                         TB__YAML_MAX_SIZE);
   yaml_parser_t parser;
-  if (!yaml_parser_initialize(&parser))
-    return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+  if (!yaml_parser_initialize(&parser)) return tb__no_memory(error);
   yaml_parser_set_input_string(&parser, bytes, size);
   tb__yaml_t yaml = {0};
   builder_t builder = {.yaml = &yaml, .error = error};

@@ -1,4 +1,5 @@
 #include "bag/yaml_writer.h"
+#include "base/no_memory.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -47,13 +48,13 @@ static void emit(tb__yaml_writer_t *writer, yaml_event_t *event, int made)
 tb_status_t tb__yaml_writer_create(tb__yaml_writer_t **out, tb_error_t *error)
 {
   tb__yaml_writer_t *writer = calloc(1, sizeof *writer);
-  if (!writer) return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+  if (!writer) return tb__no_memory(error);
   writer->capacity = 1024;
   writer->bytes = malloc(writer->capacity);
   if (!writer->bytes || !yaml_emitter_initialize(&writer->emitter)) {
     free(writer->bytes);
     free(writer);
-    return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+    return tb__no_memory(error);
   }
   yaml_emitter_set_output(&writer->emitter, append, writer);
   yaml_emitter_set_unicode(&writer->emitter, 1);

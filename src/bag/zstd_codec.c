@@ -1,4 +1,5 @@
 #include "bag/zstd_codec.h"
+#include "base/no_memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -6,11 +7,6 @@
 
 #define DEFAULT_LEVEL 1
 #define FIRST_ROOM    ((size_t)64 << 10)
-
-static tb_status_t no_memory(tb_error_t *error)
-{
-  return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
-}
 
 bool tb__zstd_is_frame(const void *data, size_t size)
 {
@@ -22,7 +18,7 @@ static tb_status_t make_room(tb__zstd_t *zstd, size_t size, tb_error_t *error)
 {
   if (size <= zstd->capacity) return TB_OK;
   uint8_t *grown = realloc(zstd->bytes, size);
-  if (!grown) return no_memory(error);
+  if (!grown) return tb__no_memory(error);
   zstd->bytes = grown;
   zstd->capacity = size;
   return TB_OK;
@@ -31,7 +27,7 @@ static tb_status_t make_room(tb__zstd_t *zstd, size_t size, tb_error_t *error)
 tb_status_t tb__zstd_compress(tb__zstd_t *zstd, const void *data, size_t size, int level,
                               const uint8_t **out, size_t *out_size, tb_error_t *error)
 {
-  if (!zstd->compress && !(zstd->compress = ZSTD_createCCtx())) return no_memory(error);
+  if (!zstd->compress && !(zstd->compress = ZSTD_createCCtx())) return tb__no_memory(error);
   tb_status_t status = make_room(zstd, ZSTD_compressBound(size), error);
   if (status) return status;
   size_t result = ZSTD_compressCCtx(zstd->compress, zstd->bytes, zstd->capacity, data, size,
@@ -66,7 +62,7 @@ static tb_status_t run(tb__zstd_t *zstd, ZSTD_inBuffer *in, ZSTD_outBuffer *out,
 tb_status_t tb__zstd_decompress(tb__zstd_t *zstd, const void *data, size_t size,
                                 const uint8_t **out, size_t *out_size, tb_error_t *error)
 {
-  if (!zstd->decompress && !(zstd->decompress = ZSTD_createDCtx())) return no_memory(error);
+  if (!zstd->decompress && !(zstd->decompress = ZSTD_createDCtx())) return tb__no_memory(error);
   tb_status_t status = make_room(zstd, FIRST_ROOM, error);
   if (status) return status;
   ZSTD_DCtx_reset(zstd->decompress, ZSTD_reset_session_only);

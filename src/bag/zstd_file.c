@@ -10,6 +10,7 @@
 #include <zstd.h>
 
 #include "bag/zstd_codec.h"
+#include "base/no_memory.h"
 
 #define DEFAULT_LEVEL 1
 
@@ -136,7 +137,7 @@ static tb_status_t allocate(pipe_end_t *from, size_t from_size, pipe_end_t *to, 
   from->bytes = malloc(from->capacity = from_size);
   to->bytes = malloc(to->capacity = to_size);
   if (from->bytes && to->bytes) return TB_OK;
-  return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+  return tb__no_memory(error);
 }
 
 static tb_status_t compress_descriptors(pipe_end_t *from, pipe_end_t *to, int level,
@@ -145,8 +146,7 @@ static tb_status_t compress_descriptors(pipe_end_t *from, pipe_end_t *to, int le
   struct stat info;
   ZSTD_CCtx *context = NULL;
   tb_status_t status = allocate(from, ZSTD_CStreamInSize(), to, ZSTD_CStreamOutSize(), error);
-  if (!status && !(context = ZSTD_createCCtx()))
-    status = tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+  if (!status && !(context = ZSTD_createCCtx())) status = tb__no_memory(error);
   if (!status && fstat(from->fd, &info) != 0) status = file_error(from->path, error);
   if (!status) {
     ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level ? level : DEFAULT_LEVEL);
@@ -188,8 +188,7 @@ tb_status_t tb__zstd_decompress_file(const char *from, int to, const char *folde
   pipe_end_t out = {.path = place, .fd = to, .max = max};
   ZSTD_DCtx *context = NULL;
   tb_status_t status = allocate(&in, ZSTD_DStreamInSize(), &out, ZSTD_DStreamOutSize(), error);
-  if (!status && !(context = ZSTD_createDCtx()))
-    status = tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+  if (!status && !(context = ZSTD_createDCtx())) status = tb__no_memory(error);
   if (!status) status = decompress_pieces(context, &in, &out, error);
   ZSTD_freeDCtx(context);
   free(in.bytes);

@@ -1,4 +1,5 @@
 #include "clock/clock.h"
+#include "base/list.h"
 
 #include <stdlib.h>
 
@@ -359,10 +360,7 @@ void tb__clock_leave(tb_clock_t *clock)
 void tb__clock_add_waiter_locked(tb_clock_t *clock, tb__waiter_t *waiter)
 {
   waiter->clock = clock;
-  waiter->clock_previous = NULL;
-  waiter->clock_next = clock->waiters;
-  if (clock->waiters) clock->waiters->clock_previous = waiter;
-  clock->waiters = waiter;
+  TB__LIST_PUSH_BY(clock->waiters, waiter, clock_next, clock_previous);
 }
 
 void tb__clock_remove_waiter_locked(tb_clock_t *clock, tb_timeline_t *timeline,
@@ -370,11 +368,7 @@ void tb__clock_remove_waiter_locked(tb_clock_t *clock, tb_timeline_t *timeline,
 {
   tb__waiter_unqueue_locked(timeline, waiter);
   tb__waiter_unwatch_locked(timeline, waiter);
-  if (waiter->clock_previous)
-    waiter->clock_previous->clock_next = waiter->clock_next;
-  else
-    clock->waiters = waiter->clock_next;
-  if (waiter->clock_next) waiter->clock_next->clock_previous = waiter->clock_previous;
+  TB__LIST_REMOVE_BY(clock->waiters, waiter, clock_next, clock_previous);
 }
 
 void tb__clock_init(tb_clock_t *clock, tb_time_kind_t kind, tb_timeline_t *timeline)
@@ -462,5 +456,5 @@ tb_status_t tb_clock_destroy(tb_clock_t *clock)
 tb_status_t tb_clock_destroy_within(tb_clock_t *clock, tb_duration_t limit)
 {
   if (limit.ns < 0) return TB_ERR_INVALID;
-  return clock ? tb__clock_destroy(clock, tb__limit_ns(limit)) : TB_OK;
+  return clock ? tb__clock_destroy(clock, tb__limit_end_ns(limit)) : TB_OK;
 }

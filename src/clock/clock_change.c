@@ -324,7 +324,7 @@ tb_status_t tb_clock_set_source(tb_clock_t *clock, tb_source_t *source)
 
 tb_status_t tb_clock_set_source_within(tb_clock_t *clock, tb_source_t *source, tb_duration_t limit)
 {
-  return limit.ns < 0 ? TB_ERR_INVALID : set_source(clock, source, tb__limit_ns(limit));
+  return limit.ns < 0 ? TB_ERR_INVALID : set_source(clock, source, tb__limit_end_ns(limit));
 }
 
 /* In a jump callback no turn can be taken. None is needed: nobody reads the clock or waits on it.

@@ -1,4 +1,5 @@
 #include "clock/handler.h"
+#include "base/list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -137,8 +138,7 @@ static void left_remove(struct tb_jump_handler *handler)
 {
   if (tb__is_forked() && !tb__mutex_was_free(&left_mutex)) return;
   tb__mutex_lock(&left_mutex);
-  *(handler->previous ? &handler->previous->next : &left) = handler->next;
-  if (handler->next) handler->next->previous = handler->previous;
+  TB__LIST_REMOVE(left, handler);
   tb__mutex_unlock(&left_mutex);
 }
 
@@ -248,7 +248,7 @@ void tb_jump_handler_destroy(tb_jump_handler_t *handler)
 tb_status_t tb_jump_handler_destroy_within(tb_jump_handler_t *handler, tb_duration_t limit)
 {
   if (limit.ns < 0) return TB_ERR_INVALID;
-  return handler ? handler_destroy(handler, tb__limit_ns(limit)) : TB_OK;
+  return handler ? handler_destroy(handler, tb__limit_end_ns(limit)) : TB_OK;
 }
 
 static bool handler_matches(const struct tb_jump_handler *handler, const tb_jump_t *jump)

@@ -1,4 +1,5 @@
 #include "clock/jump_wait.h"
+#include "base/saturate.h"
 
 #include <string.h>
 
@@ -22,32 +23,16 @@ typedef struct cause {
   bool readers_give_up;
 } cause_t;
 
-static int64_t add_saturated(int64_t a, int64_t b)
-{
-  int64_t sum;
-  return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
-}
-
 bool tb__thread_may_not_wait(void)
 {
   return tb__may_not_wait();
-}
-
-int64_t tb__limit_ns(tb_duration_t limit)
-{
-  return limit.ns > 0 ? add_saturated(tb__steady_now_ns(), limit.ns) : INT64_MAX;
-}
-
-tb__deadline_t tb__limit_deadline(int64_t limit_ns)
-{
-  return limit_ns == INT64_MAX ? TB__NO_DEADLINE : (tb__deadline_t){TB__DEADLINE_STEADY, limit_ns};
 }
 
 tb_status_t tb__users_wait(_Atomic uint32_t *users, int64_t limit_ns)
 {
   uint32_t count;
   while ((count = atomic_load(users)) > 0)
-    if (!tb__futex_wait(users, count, tb__limit_deadline(limit_ns)) && atomic_load(users) > 0)
+    if (!tb__futex_wait(users, count, tb__deadline_at(limit_ns)) && atomic_load(users) > 0)
       return TB_ERR_TIMEOUT;
   return TB_OK;
 }
@@ -151,11 +136,11 @@ static void look_at(const tb__jump_t *jump, int64_t now_ns, cause_t *cause)
 {
   cause->limit_ns = slow_limit(jump);
   cause->readers_give_up = readers_give_up(jump);
-  if (cause->limit_ns > LOOK_AGAIN_NS) cause->look_ns = add_saturated(now_ns, cause->limit_ns);
+  if (cause->limit_ns > LOOK_AGAIN_NS) cause->look_ns = tb__add_saturated(now_ns, cause->limit_ns);
   struct tb_jump_handler *handler = atomic_load(&jump->running);
   int64_t call = handler ? atomic_load(&handler->call) : 0;
   if (!call || (call & 1)) return;
-  int64_t due_ns = add_saturated(call_start(call), cause->limit_ns);
+  int64_t due_ns = tb__add_saturated(call_start(call), cause->limit_ns);
   if (now_ns < due_ns) {
     cause->look_ns = due_ns;
   } else if (claim_report(handler, call)) {
@@ -171,7 +156,7 @@ static int64_t earlier(int64_t a, int64_t b)
 
 static cause_t unknown_cause(int64_t now_ns)
 {
-  return (cause_t){.limit_ns = INT64_MAX, .look_ns = add_saturated(now_ns, LOOK_AGAIN_NS)};
+  return (cause_t){.limit_ns = INT64_MAX, .look_ns = tb__add_saturated(now_ns, LOOK_AGAIN_NS)};
 }
 
 static cause_t cause_on_timeline(tb_timeline_t *timeline, int64_t now_ns)
@@ -186,7 +171,7 @@ static cause_t cause_on_timeline(tb_timeline_t *timeline, int64_t now_ns)
   }
   tb__mutex_unlock(&timeline->mutex);
   if (timeline->view) /* whoever follows the page may have to be woken */
-    cause.look_ns = earlier(cause.look_ns, add_saturated(now_ns, FOLLOWER_PATIENCE_NS));
+    cause.look_ns = earlier(cause.look_ns, tb__add_saturated(now_ns, FOLLOWER_PATIENCE_NS));
   return cause;
 }
 
@@ -208,7 +193,7 @@ static tb_status_t wait_for(tb__jump_wait_t *wait, const cause_t *cause, int64_t
   if (now_ns >= wait->limit_ns) return TB_ERR_TIMEOUT;
   int64_t until_ns = earlier(cause->look_ns, wait->limit_ns);
   if (cause->readers_give_up && wait->since_ns) {
-    int64_t enough_ns = add_saturated(wait->since_ns, cause->limit_ns);
+    int64_t enough_ns = tb__add_saturated(wait->since_ns, cause->limit_ns);
     if (now_ns >= enough_ns) return TB_ERR_BUSY;
     until_ns = earlier(until_ns, enough_ns);
   }

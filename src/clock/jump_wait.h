@@ -23,10 +23,6 @@ typedef struct tb__jump_wait {
     (limit), 0                                                                                     \
   }
 
-/* The end of a limit that begins now; INT64_MAX for a limit of 0, which is none. */
-int64_t tb__limit_ns(tb_duration_t limit);
-tb__deadline_t tb__limit_deadline(int64_t limit_ns);
-
 /* Whether this thread is in a callback that must not wait for a jump: a jump handler, or the log
  * hook, which may run on a thread that others wait for. */
 static inline bool tb__may_not_wait(void)

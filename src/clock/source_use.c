@@ -28,7 +28,7 @@ tb_status_t tb__source_acquire(tb_source_t *source, int64_t limit_ns)
     if (wrapped) return TB_ERR_BUSY;
     if (phase == TB__SOURCE_RUNNING) return TB_OK;
     if (phase == TB__SOURCE_STOPPED) break;
-    if (!tb__futex_wait(&source->phase, TB__SOURCE_CHANGING, tb__limit_deadline(limit_ns)))
+    if (!tb__futex_wait(&source->phase, TB__SOURCE_CHANGING, tb__deadline_at(limit_ns)))
       return TB_ERR_TIMEOUT;
   }
   if (source->ops->start) tb__timeline_reset(source->timeline);

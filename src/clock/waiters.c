@@ -1,5 +1,6 @@
 /* Who waits on a timeline, and whom a move of it concerns. */
 #include "base/fork.h"
+#include "base/list.h"
 #include "clock/running.h"
 #include "clock/step.h"
 #include "clock/timeline.h"
@@ -36,10 +37,7 @@ void tb__waiter_watch_locked(tb_timeline_t *timeline, tb__waiter_t *waiter)
 {
   tb__waiters_t *waiters = &timeline->waiters;
   tb__waiter_t **list = watch_list(timeline, waiter);
-  waiter->watch_previous = NULL;
-  waiter->watch_next = *list;
-  if (*list) (*list)->watch_previous = waiter;
-  *list = waiter;
+  TB__LIST_PUSH_BY(*list, waiter, watch_next, watch_previous);
   waiter->watching = true;
   if (waiter->forward_min != INT64_MAX) tb__timeline_want_ticks_locked(timeline);
   if (waiter->forward_min < waiters->watch_min_forward)
@@ -50,11 +48,7 @@ void tb__waiter_watch_locked(tb_timeline_t *timeline, tb__waiter_t *waiter)
 void tb__waiter_unwatch_locked(tb_timeline_t *timeline, tb__waiter_t *waiter)
 {
   if (!waiter->watching) return;
-  if (waiter->watch_previous)
-    waiter->watch_previous->watch_next = waiter->watch_next;
-  else
-    *watch_list(timeline, waiter) = waiter->watch_next;
-  if (waiter->watch_next) waiter->watch_next->watch_previous = waiter->watch_previous;
+  TB__LIST_REMOVE_BY(*watch_list(timeline, waiter), waiter, watch_next, watch_previous);
   waiter->watching = false;
   if (!timeline->waiters.watchers && !timeline->waiters.states)
     timeline->waiters.watch_min_forward = INT64_MAX;

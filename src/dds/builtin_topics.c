@@ -1,4 +1,5 @@
 #include "dds/builtin_topics.h"
+#include "base/no_memory.h"
 
 #include <dds/dds.h>
 #include <stdlib.h>
@@ -118,7 +119,7 @@ tb_status_t tb__builtin_topics_create(tb__participant_t *participant,
   if (tb__is_forked())
     return tb_error_set(error, TB_ERR_FORKED, "graph: %s", tb_status_message(TB_ERR_FORKED));
   tb__builtin_topics_t *topics = calloc(1, sizeof *topics);
-  if (!topics) return tb_error_set(error, TB_ERR_NO_MEMORY, "graph: out of memory");
+  if (!topics) return tb__no_memory_for(error, "graph");
   topics->callbacks = *callbacks;
   tb__mutex_init(&topics->mutex);
   for (int i = 0; i < READER_COUNT; i++) {

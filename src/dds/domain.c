@@ -1,4 +1,5 @@
 #include "dds/domain.h"
+#include "base/list.h"
 
 #include <dds/dds.h>
 #include <stdlib.h>
@@ -76,7 +77,7 @@ static tb_status_t domain_create_locked(uint32_t id, const char *config, const c
   tb__dds_domain_t *domain = domain_alloc(config, identity);
   if (!domain) return tb_error_set(error, TB_ERR_NO_MEMORY, "DDS domain %u: out of memory", id);
   tb_status_t status = tb__dds_room_for_domain(id, error);
-  if (status != TB_OK) {
+  if (status) {
     domain_free(domain);
     return status;
   }
@@ -87,7 +88,7 @@ static tb_status_t domain_create_locked(uint32_t id, const char *config, const c
   } else if (domain->handle < 0) {
     status = creation_error(id, domain->handle, capture, error);
   }
-  if (status != TB_OK) {
+  if (status) {
     domain_free(domain);
     return status;
   }
@@ -133,11 +134,11 @@ tb_status_t tb__dds_domain_acquire(uint32_t id, const char *config, const char *
   tb_status_t status = domain
                            ? domain_join_locked(domain, config, identity, &domain, error)
                            : domain_create_locked(id, config, identity, &capture, &domain, error);
-  bool foreign = status == TB_OK && domain->handle == 0;
+  bool foreign = !status && domain->handle == 0;
   tb__dds_log_capture_stop();
   tb__mutex_unlock(&domains_mutex);
   tb__dds_log_capture_replay(&capture);
-  if (status != TB_OK) return status;
+  if (status) return status;
   if (foreign)
     tb__log(TB_LOG_WARN,
             "DDS domain %u was made by the program itself: its settings stand, and the ROS 2 "
@@ -150,10 +151,7 @@ tb_status_t tb__dds_domain_acquire(uint32_t id, const char *config, const char *
 TB_REQUIRES(domains_mutex)
 static void domain_delete_locked(tb__dds_domain_t *domain)
 {
-  tb__dds_domain_t **link = &domains;
-  while (*link != domain)
-    link = &(*link)->next;
-  *link = domain->next;
+  TB__CHAIN_REMOVE(domains, domain);
   if (domain->handle > 0) dds_delete(domain->handle);
   domain_free(domain);
 }

@@ -1,4 +1,5 @@
 #include "dds/log_sink.h"
+#include "base/list.h"
 
 #include <dds/dds.h>
 #include <dds/ddsrt/log.h>
@@ -122,10 +123,7 @@ void tb__dds_log_leave(tb__dds_leaving_t *leaving, const uint8_t guid[16])
 void tb__dds_log_left(tb__dds_leaving_t *leaving)
 {
   tb__mutex_lock(&leaving_mutex);
-  tb__dds_leaving_t **link = &all_leaving;
-  while (*link != leaving)
-    link = &(*link)->next;
-  *link = leaving->next;
+  TB__CHAIN_REMOVE(all_leaving, leaving);
   tb__mutex_unlock(&leaving_mutex);
 }
 

@@ -1,4 +1,5 @@
 #include "dds/participant.h"
+#include "base/no_memory.h"
 
 #include <dds/dds.h>
 #include <stdlib.h>
@@ -44,7 +45,7 @@ static tb_status_t participant_open(const tb__participant_options_t *options, dd
 {
   tb_status_t status =
       tb__dds_room_for_participant(options->domain_id, options->security != NULL, error);
-  if (status != TB_OK) return status;
+  if (status) return status;
   tb__dds_log_capture_t capture;
   tb__dds_log_capture_begin(&capture);
   dds_entity_t handle = handle_open(options);
@@ -60,21 +61,20 @@ tb_status_t tb__participant_create(const tb__participant_options_t *options,
                                    tb__participant_t **out, tb_error_t *error)
 {
   tb_status_t status = tb__fork_watch();
-  if (status != TB_OK)
-    return tb_error_set(error, status, "DDS participant: %s", tb_status_message(status));
+  if (status) return tb_error_set(error, status, "DDS participant: %s", tb_status_message(status));
   status = tb__dds_library_check(error);
-  if (status != TB_OK) return status;
+  if (status) return status;
   tb__participant_t *participant = calloc(1, sizeof *participant);
-  if (!participant) return tb_error_set(error, TB_ERR_NO_MEMORY, "DDS participant: out of memory");
+  if (!participant) return tb__no_memory_for(error, "DDS participant");
   participant->has_log = !options->keep_dds_log;
   if (participant->has_log) tb__dds_log_acquire();
   const char *identity =
       options->security ? options->security->files[TB__SECURITY_CERTIFICATE] : "";
   status = tb__dds_domain_acquire(options->domain_id, options->config, identity,
                                   &participant->domain, error);
-  if (status != TB_OK) goto fail;
+  if (status) goto fail;
   status = participant_open(options, &participant->handle, error);
-  if (status != TB_OK) goto fail;
+  if (status) goto fail;
   dds_get_guid(participant->handle, &participant->guid);
   *out = participant;
   return TB_OK;

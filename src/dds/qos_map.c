@@ -1,4 +1,5 @@
 #include "dds/qos_map.h"
+#include "base/no_memory.h"
 
 static tb_status_t invalid(tb_error_t *error, const char *policy, int64_t value)
 {
@@ -68,14 +69,14 @@ static tb_status_t map_durations(const tb_qos_t *qos, dds_qos_t *out, tb_error_t
 tb_status_t tb__qos_to_dds(const tb_qos_t *qos, dds_qos_t **out, tb_error_t *error)
 {
   dds_qos_t *mapped = dds_create_qos();
-  if (!mapped) return tb_error_set(error, TB_ERR_NO_MEMORY, "QoS: out of memory");
+  if (!mapped) return tb__no_memory_for(error, "QoS");
   const dds_data_representation_id_t xcdr1 = DDS_DATA_REPRESENTATION_XCDR1;
   dds_qset_data_representation(mapped, 1, &xcdr1);
   dds_qset_writer_data_lifecycle(mapped, false);
   tb_status_t status = map_history(qos, mapped, error);
-  if (status == TB_OK) status = map_reliability(qos, mapped, error);
-  if (status == TB_OK) status = map_durations(qos, mapped, error);
-  if (status != TB_OK) {
+  if (!status) status = map_reliability(qos, mapped, error);
+  if (!status) status = map_durations(qos, mapped, error);
+  if (status) {
     dds_delete_qos(mapped);
     return status;
   }

@@ -1,4 +1,5 @@
 #include "dds/raw_reader.h"
+#include "base/no_memory.h"
 
 #include <dds/dds.h>
 #include <stdlib.h>
@@ -155,10 +156,10 @@ tb_status_t tb__raw_reader_create(tb__participant_t *participant,
   tb__endpoint_options_t without_limit = *options; /* a limit is of writers, but would be told */
   without_limit.write_limit_ns = 0;
   tb_status_t status = tb__raw_topic_init(&topic, parent, &without_limit, error);
-  if (status != TB_OK) return status;
+  if (status) return status;
   tb__raw_reader_t *reader = calloc(1, sizeof *reader);
   if (!reader) {
-    status = tb_error_set(error, TB_ERR_NO_MEMORY, "%s: out of memory", options->topic);
+    status = tb__no_memory_for(error, options->topic);
     goto fail;
   }
   reader->callback = callback;

@@ -27,8 +27,8 @@ tb_status_t tb__raw_topic_init(tb__raw_topic_t *topic, dds_entity_t participant,
 {
   tb__raw_topic_t made = {0};
   tb_status_t status = tb__dds_room_for_endpoint(options->topic, error);
-  if (status == TB_OK) status = tb__qos_to_dds(options->qos, &made.qos, error);
-  if (status != TB_OK) return status;
+  if (!status) status = tb__qos_to_dds(options->qos, &made.qos, error);
+  if (status) return status;
   if (options->user_data)
     dds_qset_userdata(made.qos, options->user_data, strlen(options->user_data));
   if (options->write_limit_ns > 0)

@@ -1,4 +1,5 @@
 #include "dds/raw_writer.h"
+#include "base/no_memory.h"
 
 #include <dds/dds.h>
 #include <stdlib.h>
@@ -58,10 +59,10 @@ tb_status_t tb__raw_writer_create(tb__participant_t *participant,
   tb__raw_topic_t topic;
   dds_entity_t parent = tb__participant_handle(participant);
   tb_status_t status = tb__raw_topic_init(&topic, parent, options, error);
-  if (status != TB_OK) return status;
+  if (status) return status;
   tb__raw_writer_t *writer = calloc(1, sizeof *writer);
   if (!writer) {
-    status = tb_error_set(error, TB_ERR_NO_MEMORY, "%s: out of memory", options->topic);
+    status = tb__no_memory_for(error, options->topic);
     goto fail;
   }
   writer->type = topic.type;
@@ -187,7 +188,6 @@ tb_status_t tb__raw_writer_unacked(const tb__raw_writer_t *writer, tb__matched_t
                                    size_t *out_count)
 {
   tb_status_t status = tb__raw_writer_matched_list(writer, out, out_count);
-  if (status == TB_OK)
-    *out_count = tb__unacked_select(writer->handle, writer->type, *out, *out_count);
+  if (!status) *out_count = tb__unacked_select(writer->handle, writer->type, *out, *out_count);
   return status;
 }

@@ -1,4 +1,5 @@
 #include "held/alarm.h"
+#include "base/list.h"
 
 #include <sys/timerfd.h>
 #include <time.h>
@@ -59,9 +60,7 @@ static void set_held_locked(tb__poll_alarm_t *alarm) TB_REQUIRES(list_mutex)
 static void list(tb__poll_alarm_t *alarm)
 {
   tb__mutex_lock(&list_mutex);
-  alarm->next = alarms;
-  if (alarms) alarms->previous = alarm;
-  alarms = alarm;
+  TB__LIST_PUSH(alarms, alarm);
   tb__mutex_unlock(&list_mutex);
 }
 
@@ -69,11 +68,7 @@ static void unlist(tb__poll_alarm_t *alarm)
 {
   tb__mutex_lock(&list_mutex);
   inflight_end_locked(alarm);
-  if (alarm->previous)
-    alarm->previous->next = alarm->next;
-  else
-    alarms = alarm->next;
-  if (alarm->next) alarm->next->previous = alarm->previous;
+  TB__LIST_REMOVE(alarms, alarm);
   tb__mutex_unlock(&list_mutex);
 }
 

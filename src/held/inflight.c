@@ -1,4 +1,5 @@
 #include "held/inflight.h"
+#include "base/list.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -111,21 +112,14 @@ void tb__inflight_watch(tb__inflight_t *inflight, tb__inflight_watch_t *watch)
 {
   tb__mutex_lock(&inflight->mutex);
   inflight->references++;
-  watch->previous = NULL;
-  watch->next = inflight->watches;
-  if (watch->next) watch->next->previous = watch;
-  inflight->watches = watch;
+  TB__LIST_PUSH(inflight->watches, watch);
   tb__mutex_unlock(&inflight->mutex);
 }
 
 void tb__inflight_unwatch(tb__inflight_t *inflight, tb__inflight_watch_t *watch)
 {
   tb__mutex_lock(&inflight->mutex);
-  if (watch->previous)
-    watch->previous->next = watch->next;
-  else
-    inflight->watches = watch->next;
-  if (watch->next) watch->next->previous = watch->previous;
+  TB__LIST_REMOVE(inflight->watches, watch);
   tb__mutex_unlock(&inflight->mutex);
   drop(inflight, 0);
 }

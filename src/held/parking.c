@@ -1,4 +1,5 @@
 #include "held/parking.h"
+#include "base/list.h"
 
 #include <limits.h>
 #include <sched.h>
@@ -38,18 +39,12 @@ static row_t *row_of(const _Atomic uint32_t *word)
 
 static void spot_link_locked(row_t *row, spot_t *spot) TB_REQUIRES(row->mutex)
 {
-  spot->next = row->spots;
-  if (spot->next) spot->next->previous = spot;
-  row->spots = spot;
+  TB__LIST_PUSH(row->spots, spot);
 }
 
 static void spot_unlink_locked(row_t *row, spot_t *spot) TB_REQUIRES(row->mutex)
 {
-  if (spot->previous)
-    spot->previous->next = spot->next;
-  else
-    row->spots = spot->next;
-  if (spot->next) spot->next->previous = spot->previous;
+  TB__LIST_REMOVE(row->spots, spot);
 }
 
 static void spot_free(spot_t *spot)

@@ -40,7 +40,7 @@ tb_status_t tb__suspension_start(tb__suspension_t *suspension)
   tb__mutex_init(&suspension->mutex);
   atomic_store(&suspension->beat_ns, tb__real_steady_now_ns());
   tb_status_t status = tb__thread_start(&suspension->thread, "tb-beat", run, suspension);
-  if (status != TB_OK) tb__mutex_fini(&suspension->mutex);
+  if (status) tb__mutex_fini(&suspension->mutex);
   return status;
 }
 

@@ -46,14 +46,14 @@ static tb_status_t batch_add(tb__parameter_batch_t *batch, const tb__parameter_t
   size_t index;
   tb__parameter_state_t *state;
   tb_status_t status = tb__parameter_name_check(parameter->name, error);
-  if (status != TB_OK) return status;
+  if (status) return status;
   if (!tb__parameter_table_find(table, parameter->name, &index))
     return tb__parameter_not_declared(parameter->name, error);
   status = parameter_check(parameter, table->items[index], error);
-  if (status != TB_OK) return status;
+  if (status) return status;
   status = tb__parameter_state_with(table->items[index], &parameter->value, &state);
   if (status == TB_ERR_NO_MEMORY) return tb__parameter_no_memory(parameter->name, error);
-  if (status != TB_OK)
+  if (status)
     return tb_error_set(error, status, "parameter %.*s: not a value", SHOWN(parameter->name));
   batch_put(batch, state);
   return TB_OK;
@@ -70,7 +70,7 @@ tb_status_t tb__parameter_batch_make(tb__parameter_batch_t *batch,
   if (!batch->states.items || !batch->parameters)
     return tb__parameter_no_memory(parameters[0].name, error);
   batch->events = batch->parameters + count;
-  for (size_t i = 0; i < count && status == TB_OK; i++)
+  for (size_t i = 0; i < count && !status; i++)
     status = batch_add(batch, table, &parameters[i], error);
   for (size_t i = 0; i < count; i++) {
     if (batch->states.items[i]) batch->states.items[i]->declaration->staged = 0;

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/no_memory.h"
 #include "params/node_pattern.h"
 #include "params/parameter_reader.h"
 #include "params/parameter_sections.h"
@@ -196,7 +197,7 @@ tb_status_t tb__parameter_sections_parse(tb__parameter_sections_t *sections, con
                                          size_t size, tb_error_t *error)
 {
   file_t *file = calloc(1, sizeof *file);
-  if (!file) return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+  if (!file) return tb__no_memory(error);
   file->sections = sections;
   tb_status_t status = tb__parameter_reader_init(&file->reader, bytes, size, true, error);
   if (!status) {

@@ -1,4 +1,5 @@
 #include "params/parameter_reader.h"
+#include "base/no_memory.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -29,7 +30,7 @@ tb_status_t tb__parameter_reader_fail(tb__parameter_reader_t *reader, tb_status_
 
 static tb_status_t no_memory(tb__parameter_reader_t *reader)
 {
-  return tb_error_set(reader->error, TB_ERR_NO_MEMORY, "out of memory");
+  return tb__no_memory(reader->error);
 }
 
 tb_status_t tb__parameter_reader_init(tb__parameter_reader_t *reader, const void *bytes,

@@ -84,9 +84,9 @@ static tb_status_t get_answer(tb__parameter_store_t *store, const void *request,
 {
   tb__parameter_states_t states;
   tb_status_t status = states_read(store, request, &states);
-  if (status != TB_OK) return status;
+  if (status) return status;
   status = sizes_check(&states, value_size);
-  if (status == TB_OK) status = values_encode(&states, out_cdr, out_size);
+  if (!status) status = values_encode(&states, out_cdr, out_size);
   tb__parameter_states_release(&states);
   return status;
 }
@@ -110,7 +110,7 @@ static tb_status_t types_answer(tb__parameter_store_t *store, const void *reques
 {
   tb__parameter_states_t states;
   tb_status_t status = states_read(store, request, &states);
-  if (status != TB_OK) return status;
+  if (status) return status;
   status = types_encode(&states, out_cdr, out_size);
   tb__parameter_states_release(&states);
   return status;
@@ -165,9 +165,9 @@ static tb_status_t describe_answer(tb__parameter_store_t *store, const void *req
 {
   tb__parameter_states_t states;
   tb_status_t status = states_read(store, request, &states);
-  if (status != TB_OK) return status;
+  if (status) return status;
   status = sizes_check(&states, descriptor_size);
-  if (status == TB_OK) status = descriptors_encode(&states, out_cdr, out_size);
+  if (!status) status = descriptors_encode(&states, out_cdr, out_size);
   tb__parameter_states_release(&states);
   return status;
 }
@@ -177,7 +177,7 @@ static tb_status_t list_encode(const tb__parameter_states_t *states, uint8_t **o
 {
   tb__list_parameters_response_t response = {0};
   tb_status_t status = tb__parameter_prefixes(states, &response.result.prefixes);
-  if (status != TB_OK) return status;
+  if (status) return status;
   const char **names = calloc(states->count + 1, sizeof *names);
   if (names) {
     for (size_t i = 0; i < states->count; i++)
@@ -198,7 +198,7 @@ static tb_status_t list_answer(tb__parameter_store_t *store, const void *request
   tb__parameter_states_t states;
   tb_status_t status = tb__parameter_store_list(store, list->prefixes.items, list->prefixes.count,
                                                 list->depth, &states);
-  if (status != TB_OK) return status;
+  if (status) return status;
   status = list_encode(&states, out_cdr, out_size);
   tb__parameter_states_release(&states);
   return status;
@@ -287,12 +287,12 @@ static tb_status_t set_atomically_answer(tb__parameter_store_t *store, const voi
   tb_ros2_parameter_t *parameters = calloc(wanted->parameters.count + 1, sizeof *parameters);
   if (!parameters) return TB_ERR_NO_MEMORY;
   tb_status_t status = atomic_result_encode(true, "", &cdr, &size);
-  if (status == TB_OK && !set_all(store, &wanted->parameters, parameters, &error)) {
+  if (!status && !set_all(store, &wanted->parameters, parameters, &error)) {
     free(cdr);
     status = atomic_result_encode(false, error.text, &cdr, &size);
   }
   free(parameters);
-  if (status != TB_OK) return status;
+  if (status) return status;
   *out_cdr = cdr;
   *out_size = size;
   return TB_OK;
@@ -321,12 +321,12 @@ tb_status_t tb__parameter_request_handle(const tb__parameter_service_t *service,
     return tb_error_set(error, TB_ERR_FORKED, "%s: %s", service->name,
                         tb_status_message(TB_ERR_FORKED));
   tb_status_t status = tb__cdr_decode(service->request, cdr, size, &request);
-  if (status != TB_OK)
+  if (status)
     return tb_error_set(error, status, "%s: a request of %zu bytes is not a %s: %s", service->name,
                         size, service->request->name, tb_status_message(status));
   status = service->answer(store, request, out_cdr, out_size);
   free(request);
-  if (status != TB_OK)
+  if (status)
     return tb_error_set(error, status, "%s: no answer: %s", service->name,
                         tb_status_message(status));
   return TB_OK;

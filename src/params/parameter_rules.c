@@ -100,11 +100,11 @@ static tb_status_t range_check(const char *name, const tb_ros2_parameter_descrip
   case TB_ROS2_PARAMETER_DOUBLE:
     return double_check(name, descriptor, value->double_value, error);
   case TB_ROS2_PARAMETER_INTEGER_ARRAY:
-    for (size_t i = 0; i < count && status == TB_OK; i++)
+    for (size_t i = 0; i < count && !status; i++)
       status = integer_check(name, descriptor, value->items.integers[i], error);
     return status;
   case TB_ROS2_PARAMETER_DOUBLE_ARRAY:
-    for (size_t i = 0; i < count && status == TB_OK; i++)
+    for (size_t i = 0; i < count && !status; i++)
       status = double_check(name, descriptor, value->items.doubles[i], error);
     return status;
   default:

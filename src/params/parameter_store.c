@@ -27,7 +27,7 @@ tb_status_t tb__parameter_store_create(const tb__parameter_store_hooks_t *hooks,
                                        tb__parameter_store_t **out)
 {
   tb_status_t status = tb__fork_watch();
-  if (status != TB_OK) return status;
+  if (status) return status;
   tb__parameter_store_t *store = calloc(1, sizeof *store);
   if (!store) return TB_ERR_NO_MEMORY;
   if (hooks) store->hooks = *hooks;
@@ -59,7 +59,7 @@ static tb_status_t forked(tb_error_t *error)
 static tb_status_t may_change(const char *name, tb_error_t *error)
 {
   tb_status_t status = tb__parameter_name_check(name, error);
-  if (status != TB_OK) return status;
+  if (status) return status;
   if (tb__is_forked()) return forked(error);
   if (in_hook || tb__thread_may_not_wait())
     return tb_error_set(error, TB_ERR_DEADLOCK,
@@ -81,7 +81,7 @@ static tb_status_t run_hook(tb__parameter_store_t *store, hook_t hook,
   tb_status_t status = hook(parameters, count, store->user, &said);
   in_hook = false;
   if (tb__is_forked()) return forked(error);
-  if (status == TB_OK) return TB_OK;
+  if (!status) return TB_OK;
   if (said.text[0] == '\0')
     return tb_error_set(error, status, "parameter %.*s: refused by the node (%s)",
                         SHOWN(parameters[0].name), tb_status_message(status));
@@ -94,7 +94,7 @@ static tb_status_t run_hooks(tb__parameter_store_t *store, const tb_ros2_paramet
                              size_t count, tb_error_t *error) TB_REQUIRES(store->turn)
 {
   tb_status_t status = run_hook(store, store->hooks.check, parameters, count, error);
-  if (status != TB_OK) return status;
+  if (status) return status;
   return run_hook(store, store->hooks.apply, parameters, count, error);
 }
 
@@ -125,8 +125,8 @@ static tb_status_t override_locked(tb__parameter_store_t *store, const char *nam
   tb__parameter_state_t *state;
   size_t index;
   tb_status_t status = tb__parameter_table_reserve(&store->overrides);
-  if (status == TB_OK) status = tb__parameter_declare(name, &no_descriptor, value, &state);
-  if (status != TB_OK) return status;
+  if (!status) status = tb__parameter_declare(name, &no_descriptor, value, &state);
+  if (status) return status;
   if (tb__parameter_table_find(&store->overrides, name, &index))
     tb__parameter_state_release(tb__parameter_table_replace(&store->overrides, index, state));
   else
@@ -138,12 +138,12 @@ tb_status_t tb__parameter_store_override(tb__parameter_store_t *store, const cha
                                          const tb_ros2_parameter_value_t *value, tb_error_t *error)
 {
   tb_status_t status = may_change(name, error);
-  if (status != TB_OK) return status;
+  if (status) return status;
   tb__mutex_lock(&store->turn);
   status = override_locked(store, name, value);
   tb__mutex_unlock(&store->turn);
   if (status == TB_ERR_NO_MEMORY) return tb__parameter_no_memory(name, error);
-  if (status != TB_OK)
+  if (status)
     return tb_error_set(error, status, "override of parameter %.*s: not a value", SHOWN(name));
   return TB_OK;
 }
@@ -177,14 +177,14 @@ static tb_status_t declaration_make(tb__parameter_store_t *store, const char *na
                         "parameter %.*s: without dynamic typing it needs a default value",
                         SHOWN(name));
   tb_status_t status = tb__parameter_descriptor_check(name, descriptor, error);
-  if (status != TB_OK) return status;
+  if (status) return status;
   if (tb__parameter_table_find(&store->overrides, name, &index))
     value = &store->overrides.items[index]->value;
   status = tb__parameter_value_check(name, descriptor, default_value->type, value, error);
-  if (status != TB_OK) return status;
+  if (status) return status;
   status = tb__parameter_declare(name, descriptor, value, out);
   if (status == TB_ERR_NO_MEMORY) return tb__parameter_no_memory(name, error);
-  if (status != TB_OK)
+  if (status)
     return tb_error_set(error, status, "parameter %.*s: the default is no value", SHOWN(name));
   return TB_OK;
 }
@@ -213,10 +213,10 @@ static tb_status_t declaration_prepare(tb__parameter_store_t *store,
   tb__mutex_lock(&store->mutex);
   tb_status_t status = tb__parameter_table_reserve(&store->parameters);
   tb__mutex_unlock(&store->mutex);
-  if (status == TB_OK) status = tb_ros2_parameter_value_copy(&added.value, copy);
-  if (status != TB_OK) return tb__parameter_no_memory(added.name, error);
+  if (!status) status = tb_ros2_parameter_value_copy(&added.value, copy);
+  if (status) return tb__parameter_no_memory(added.name, error);
   if (added.value.type != TB_ROS2_PARAMETER_NOT_SET) status = run_hooks(store, &added, 1, error);
-  if (status != TB_OK) tb_ros2_parameter_value_release(copy);
+  if (status) tb_ros2_parameter_value_release(copy);
   return status;
 }
 
@@ -229,22 +229,22 @@ tb_status_t tb__parameter_store_declare(tb__parameter_store_t *store, const char
   tb__parameter_state_t *state;
   tb_ros2_parameter_value_t copy = TB_ROS2_PARAMETER_VALUE_INIT;
   tb_status_t status = may_change(name, error);
-  if (status != TB_OK) return status;
+  if (status) return status;
   if (!default_value)
     return tb_error_set(error, TB_ERR_INVALID, "parameter %.*s: no default", SHOWN(name));
   if (!descriptor) descriptor = &no_descriptor;
   tb__mutex_lock(&store->turn);
   status = declaration_make(store, name, default_value, descriptor, &state, error);
-  if (status == TB_OK) {
+  if (!status) {
     status = declaration_prepare(store, state, &copy, error);
-    if (status == TB_OK)
+    if (!status)
       declaration_commit(store, state);
     else
       tb__parameter_state_release(state);
   }
   tb__mutex_unlock(&store->turn);
   settle(store);
-  if (status == TB_OK && out)
+  if (!status && out)
     *out = copy;
   else
     tb_ros2_parameter_value_release(&copy);
@@ -256,13 +256,13 @@ tb_status_t tb__parameter_store_undeclare(tb__parameter_store_t *store, const ch
 {
   size_t index;
   tb_status_t status = may_change(name, error);
-  if (status != TB_OK) return status;
+  if (status) return status;
   tb__mutex_lock(&store->turn);
   if (!tb__parameter_table_find(&store->parameters, name, &index))
     status = tb__parameter_not_declared(name, error);
   else
     status = tb__parameter_delete_check(store->parameters.items[index], error);
-  if (status == TB_OK) {
+  if (!status) {
     tb__mutex_lock(&store->mutex);
     tb__parameter_state_t *state = tb__parameter_table_remove(&store->parameters, index);
     tb__mutex_unlock(&store->mutex);
@@ -293,11 +293,11 @@ tb_status_t tb__parameter_store_set(tb__parameter_store_t *store,
   if (!parameters || count == 0)
     return tb_error_set(error, TB_ERR_INVALID, "parameters: none was given to be set");
   tb_status_t status = may_change(parameters[0].name, error);
-  if (status != TB_OK) return status;
+  if (status) return status;
   tb__mutex_lock(&store->turn);
   status = tb__parameter_batch_make(&batch, &store->parameters, parameters, count, error);
-  if (status == TB_OK) status = run_hooks(store, batch.parameters, batch.states.count, error);
-  if (status == TB_OK) batch_commit(store, &batch);
+  if (!status) status = run_hooks(store, batch.parameters, batch.states.count, error);
+  if (!status) batch_commit(store, &batch);
   tb__mutex_unlock(&store->turn);
   settle(store);
   tb__parameter_batch_fini(&batch);
@@ -313,7 +313,7 @@ tb_status_t tb__parameter_store_read(tb__parameter_store_t *store, const char *c
   if (count > 0) states.items = calloc(count, sizeof *states.items);
   if (count > 0 && !states.items) return TB_ERR_NO_MEMORY;
   tb__mutex_lock(&store->mutex);
-  for (; states.count < count && status == TB_OK; states.count++) {
+  for (; states.count < count && !status; states.count++) {
     size_t index;
     if (tb__parameter_table_find(&store->parameters, names[states.count], &index))
       states.items[states.count] = tb__parameter_state_hold(store->parameters.items[index]);
@@ -321,7 +321,7 @@ tb_status_t tb__parameter_store_read(tb__parameter_store_t *store, const char *c
       status = TB_ERR_NOT_FOUND;
   }
   tb__mutex_unlock(&store->mutex);
-  if (status == TB_OK)
+  if (!status)
     *out = states;
   else
     tb__parameter_states_release(&states);
@@ -334,7 +334,7 @@ tb_status_t tb__parameter_store_get(tb__parameter_store_t *store, const char *na
   tb__parameter_state_t *state = NULL;
   size_t index;
   tb_status_t status = tb__parameter_name_check(name, error);
-  if (status != TB_OK) return status;
+  if (status) return status;
   if (tb__is_forked()) return forked(error);
   tb__mutex_lock(&store->mutex);
   if (tb__parameter_table_find(&store->parameters, name, &index))
@@ -343,7 +343,7 @@ tb_status_t tb__parameter_store_get(tb__parameter_store_t *store, const char *na
   if (!state) return tb__parameter_not_declared(name, error);
   status = tb_ros2_parameter_value_copy(&state->value, out);
   tb__parameter_state_release(state);
-  return status == TB_OK ? TB_OK : tb__parameter_no_memory(name, error);
+  return !status ? TB_OK : tb__parameter_no_memory(name, error);
 }
 
 static tb_status_t list_locked(const tb__parameter_store_t *store,
@@ -369,7 +369,7 @@ tb_status_t tb__parameter_store_list(tb__parameter_store_t *store, const char *c
   tb__parameter_filter_t filter;
   if (tb__is_forked()) return TB_ERR_FORKED;
   tb_status_t status = tb__parameter_filter_init(&filter, prefixes, prefix_count, depth);
-  if (status != TB_OK) return status;
+  if (status) return status;
   tb__mutex_lock(&store->mutex);
   status = list_locked(store, &filter, out);
   tb__mutex_unlock(&store->mutex);

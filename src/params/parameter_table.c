@@ -45,7 +45,7 @@ static tb_status_t state_create(tb__parameter_declaration_t *declaration,
   tb__parameter_state_t *state = malloc(sizeof *state);
   if (!state) return TB_ERR_NO_MEMORY;
   tb_status_t status = tb_ros2_parameter_value_copy(value, &state->value);
-  if (status != TB_OK) {
+  if (status) {
     free(state);
     return status;
   }

@@ -9,19 +9,7 @@
 #include <stdint.h>
 
 #include "base/private_api.h"
-
-typedef enum tb__deadline_clock {
-  TB__DEADLINE_NONE,
-  TB__DEADLINE_STEADY, /* CLOCK_MONOTONIC */
-  TB__DEADLINE_SYSTEM, /* CLOCK_REALTIME: follows steps of the wall clock */
-} tb__deadline_clock_t;
-
-typedef struct tb__deadline {
-  tb__deadline_clock_t clock;
-  int64_t ns; /* of that clock; negative counts as 0 */
-} tb__deadline_t;
-
-#define TB__NO_DEADLINE ((tb__deadline_t){TB__DEADLINE_NONE, 0})
+#include "platform/deadline.h"
 
 /* Blocks while *word == expected. True when it did not (woken, changed, interrupted: look again);
  * false when the deadline has passed. Deadlines are those of the kernel's clocks, also while a test

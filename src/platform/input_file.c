@@ -1,4 +1,5 @@
 #include "platform/input_file.h"
+#include "base/no_memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -60,7 +61,7 @@ static tb_status_t read_all(int fd, const char *path, size_t max, char **out, si
       char *larger = realloc(bytes, capacity);
       if (!larger) {
         free(bytes);
-        return tb_error_set(error, TB_ERR_NO_MEMORY, "%s: out of memory", path);
+        return tb__no_memory_for(error, path);
       }
       bytes = larger;
     }

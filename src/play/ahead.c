@@ -209,7 +209,7 @@ tb_status_t tb__ahead_start(tb__ahead_t *ahead, tb__ahead_target_t target)
   ahead->running = true;
   tb__ahead_seek(ahead, target);
   tb_status_t status = tb__thread_start(&ahead->thread, "tb-read", read_ahead, ahead);
-  if (status != TB_OK) ahead->running = false;
+  if (status) ahead->running = false;
   return status;
 }
 

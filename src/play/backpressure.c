@@ -65,7 +65,7 @@ tb_status_t tb__player_backpressure_poll(tb_player_t *player, tb_error_t *error)
   if (!transport->ops->limit) return TB_OK;
   int64_t limit_ns = TB_PLAY_NO_LIMIT;
   tb_status_t status = transport->ops->limit(transport->self, &limit_ns, error);
-  if (status != TB_OK) return status;
+  if (status) return status;
   tb__mutex_lock(&player->mutex);
   set_limit_locked(player, limit_ns);
   tb__mutex_unlock(&player->mutex);

@@ -1,4 +1,5 @@
 #include "play/burst.h"
+#include "base/list.h"
 
 #include <pthread.h>
 
@@ -67,7 +68,7 @@ tb_status_t tb_player_play_next(tb_player_t *player)
   if (tb__is_forked()) return TB_ERR_FORKED;
   tb__mutex_lock(&player->mutex);
   tb_status_t status = check_step_locked(player);
-  if (status == TB_OK) player->wanted_steps++;
+  if (!status) player->wanted_steps++;
   tb__mutex_unlock(&player->mutex);
   tb__pacer_nudge(player->pacer);
   return status;
@@ -82,11 +83,8 @@ tb_status_t tb__player_begin_burst(tb_player_t *player, uint64_t count, tb__burs
   burst->done = false;
   tb__mutex_lock(&player->mutex);
   tb_status_t status = check_step_locked(player);
-  if (status == TB_OK) {
-    tb__burst_t **end = &player->bursts;
-    while (*end)
-      end = &(*end)->next;
-    *end = burst;
+  if (!status) {
+    TB__CHAIN_APPEND(player->bursts, burst);
   }
   tb__mutex_unlock(&player->mutex);
   tb__pacer_nudge(player->pacer);
@@ -97,10 +95,7 @@ bool tb__player_take_back(tb_player_t *player, tb__burst_t *burst)
 {
   tb__mutex_lock(&player->mutex);
   bool gives_up = !burst->done;
-  tb__burst_t **link = &player->bursts;
-  while (*link && *link != burst)
-    link = &(*link)->next;
-  if (*link) *link = burst->next;
+  TB__CHAIN_REMOVE(player->bursts, burst);
   tb__mutex_unlock(&player->mutex);
   return gives_up;
 }
@@ -125,7 +120,7 @@ tb_status_t tb_player_burst(tb_player_t *player, uint64_t count, tb_duration_t l
     deadline = TB__NO_DEADLINE;
   tb__burst_t burst = {.on_done = NULL};
   tb_status_t status = tb__player_begin_burst(player, count, &burst);
-  if (status != TB_OK) return status;
+  if (status) return status;
   for (;;) {
     uint32_t events = atomic_load(&player->step_ends);
     if (is_done(player, &burst)) break;

@@ -99,7 +99,7 @@ tb_status_t tb_player_set_rate(tb_player_t *player, double rate, tb_error_t *err
 {
   if (tb__is_forked()) return tb_error_set(error, TB_ERR_FORKED, "player: forked");
   tb_status_t status = tb__player_check_rate(&player->options, rate, error);
-  if (status != TB_OK) return status;
+  if (status) return status;
   tb__mutex_lock(&player->mutex);
   set_rate_locked(player, rate);
   unlock_and_nudge(player);

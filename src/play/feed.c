@@ -30,7 +30,7 @@ tb_status_t tb__feed_init(tb__feed_t *feed, tb_bag_reader_t *reader, bool skip_c
       .reader = reader, .skip_clock = skip_clock, .until_ns = INT64_MAX, .stopping = stopping};
   tb_status_t status = tb__latched_init(&feed->latched, reader, stopping);
   const tb_bag_info_t *info = tb_bag_reader_info(reader);
-  for (size_t i = 0; i < info->topic_count && status == TB_OK; i++)
+  for (size_t i = 0; i < info->topic_count && !status; i++)
     if (tb__feed_plays(feed, i) && info->topics[i].qos.durability == TB_QOS_TRANSIENT_LOCAL)
       status = tb__latched_add_topic(&feed->latched, i);
   return status;
@@ -92,8 +92,8 @@ static bool find_last(tb__feed_t *feed, int64_t from_ns, const tb__feed_place_t 
   while (!atomic_load(feed->stopping)) {
     tb_bag_message_t message;
     tb_status_t status = tb_bag_reader_next(feed->reader, &message, NULL);
-    if (status == TB_ERR_END || (status == TB_OK && has_reached(&message, place))) break;
-    if (status != TB_OK || !tb__feed_plays(feed, message.topic)) continue;
+    if (status == TB_ERR_END || (!status && has_reached(&message, place))) break;
+    if (status || !tb__feed_plays(feed, message.topic)) continue;
     *out = tb__feed_place_of(&message);
     found = true;
   }
@@ -158,9 +158,9 @@ bool tb__feed_next(tb__feed_t *feed, tb__feed_message_t *out)
     error.text[0] = '\0'; /* to clear all of it costs as much as to read a small message */
     tb_status_t status = tb_bag_reader_next(feed->reader, &message, &error);
     if (status == TB_ERR_END) return false;
-    if (status != TB_OK && feed->reader->is_at_unclosed_end) {
+    if (status && feed->reader->is_at_unclosed_end) {
       report_unclosed(feed);
-    } else if (status != TB_OK) {
+    } else if (status) {
       tb__reject(&feed->rejects, status, error.text);
     } else if (message.log_time_ns > feed->until_ns) {
       return false;

@@ -87,10 +87,10 @@ static bool read_next(tb__latched_t *latched, tb_bag_message_t *out)
   tb_status_t status;
   do
     status = tb_bag_reader_next(reader, out, NULL);
-  while (status != TB_OK && status != TB_ERR_END && !atomic_load(latched->stopping));
+  while (status && status != TB_ERR_END && !atomic_load(latched->stopping));
   reader->wanted = wanted;
   reader->is_sparse = is_sparse;
-  return status == TB_OK;
+  return !status;
 }
 
 static void cover(tb__latched_t *latched, int64_t time_ns)

@@ -61,7 +61,7 @@ static tb_status_t next_step(tb_player_t *player, tb__step_t *out, tb_error_t *e
     return TB_OK;
   }
   tb_status_t status = tb__player_backpressure_poll(player, error);
-  if (status != TB_OK) return status;
+  if (status) return status;
   if (is_awaited(player)) fetch(player, false);
   tb__mutex_lock(&player->mutex);
   tb__player_choose_step_locked(player, out);
@@ -111,7 +111,7 @@ static tb_status_t jump(tb_player_t *player, int64_t time_ns, tb_jump_reason_t r
 {
   tb__player_backpressure_jump(player, time_ns);
   tb_status_t status = tb__player_backpressure_poll(player, error);
-  if (status != TB_OK) return status;
+  if (status) return status;
   tb__mutex_lock(&player->mutex);
   int64_t now_ns = player->pacer->now_ns(player->pacer);
   tb__flow_t *flow = &player->flow;
@@ -186,10 +186,10 @@ static tb_status_t seek(tb_player_t *player, const tb__step_t *step, tb_error_t 
 static tb_status_t play_round(tb_player_t *player, tb_jump_reason_t reason, tb_error_t *error)
 {
   tb_status_t status = begin_round(player, reason, error);
-  while (status == TB_OK) {
+  while (!status) {
     tb__step_t step;
     status = next_step(player, &step, error);
-    if (status != TB_OK) break;
+    if (status) break;
     if (step.late_ns > 0) count_late(player, &step);
     if (step.empty) report_empty(&step);
     if (step.names) tb__player_backpressure_describe(player, step.steady_ns);
@@ -204,9 +204,8 @@ static tb_status_t play_round(tb_player_t *player, tb_jump_reason_t reason, tb_e
       break;
     case TB__STEP_MESSAGE:
       status = tb__player_send_message(player, error);
-      if (status == TB_OK)
-        status = tb__player_backpressure_poll(player, error); /* before time runs on */
-      if (status == TB_OK) fetch(player, step.stepped);
+      if (!status) status = tb__player_backpressure_poll(player, error); /* before time runs on */
+      if (!status) fetch(player, step.stepped);
       break;
     case TB__STEP_SEEK:
     case TB__STEP_PLAY:
@@ -278,7 +277,7 @@ static tb_status_t start_reading(tb_player_t *player, tb_error_t *error)
                                .until_ns = player->feed.until_ns,
                                .restore = from_offset};
   tb_status_t status = tb__ahead_start(ahead, target);
-  if (status != TB_OK) return tb_error_set(error, status, "player: no thread to read ahead");
+  if (status) return tb_error_set(error, status, "player: no thread to read ahead");
   if (ahead->running) fetch(player, false);
   return TB_OK;
 }
@@ -299,8 +298,8 @@ static tb_status_t play_rounds(tb_player_t *player, tb_error_t *error)
 {
   if (!await_time(player)) return TB_OK;
   tb_status_t status = start_reading(player, error);
-  if (status == TB_OK) status = play_round(player, TB_JUMP_REASON_TICK, error);
-  while (status == TB_OK && !atomic_load(&player->stopping) && rewind_feed(player))
+  if (!status) status = play_round(player, TB_JUMP_REASON_TICK, error);
+  while (!status && !atomic_load(&player->stopping) && rewind_feed(player))
     status = play_round(player, TB_JUMP_REASON_LOOP, error);
   return status;
 }
@@ -313,7 +312,7 @@ static tb_status_t flush(tb_player_t *player, tb_error_t *error)
   if (limit.ns == 0 || limit.ns > NO_LIMIT_NS) limit.ns = NO_LIMIT_NS;
   tb_error_t detail = TB_ERROR_INIT;
   tb_status_t status = transport->ops->flush(transport->self, limit, &detail);
-  if (status == TB_OK) return TB_OK;
+  if (!status) return TB_OK;
   const char *text = detail.text[0] ? detail.text : tb_status_message(status);
   if (status != TB_ERR_TIMEOUT) return tb_error_set(error, status, "%s", text);
   tb__log(TB_LOG_WARN, "player: not all was acknowledged in time: %s", text);
@@ -335,8 +334,8 @@ static tb_status_t watch_suspension(tb_player_t *player, tb_error_t *error)
 {
   if (player->pacer != &player->own_pacer && player->pacer != player->clock_pacer) return TB_OK;
   tb_status_t status = tb__suspension_start(&player->suspension);
-  player->watches_suspension = status == TB_OK;
-  return status == TB_OK ? TB_OK : tb_error_set(error, status, "player: no thread");
+  player->watches_suspension = !status;
+  return !status ? TB_OK : tb_error_set(error, status, "player: no thread");
 }
 
 tb_status_t tb_player_run(tb_player_t *player, tb_error_t *error)
@@ -351,10 +350,10 @@ tb_status_t tb_player_run(tb_player_t *player, tb_error_t *error)
   const tb_play_transport_t *transport = &player->transport;
   tb_status_t status = watch_suspension(player, error);
   tb__player_backpressure_watch(player, true);
-  if (status == TB_OK && transport->ops->settle && !atomic_load(&player->stopping))
+  if (!status && transport->ops->settle && !atomic_load(&player->stopping))
     status = transport->ops->settle(transport->self, SETTLE_LIMIT, error);
-  if (status == TB_OK) status = play_rounds(player, error);
-  if (status == TB_OK) status = flush(player, error);
+  if (!status) status = play_rounds(player, error);
+  if (!status) status = flush(player, error);
   tb__player_backpressure_watch(player, false);
   finish(player);
   tb__ahead_stop(&player->ahead);

@@ -1,4 +1,5 @@
 #include "play/player.h"
+#include "base/no_memory.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -23,7 +24,7 @@ static tb_status_t check_options(const tb_play_transport_t *transport,
     return tb_error_set(error, TB_ERR_RANGE, "bounds of the rate, %g and %g: must be %g to %g",
                         options->rate_min, options->rate_max, TB__SPEED_MIN, TB__SPEED_MAX);
   tb_status_t status = tb__player_check_rate(options, options->rate, error);
-  if (status != TB_OK) return status;
+  if (status) return status;
   if (tb__flow_set_tick_rate(&flow, options->clock_hz, 0) != TB_OK)
     return tb_error_set(error, TB_ERR_RANGE, "clock at %g Hz: must be 0, or %g to %g",
                         options->clock_hz, TB__TICK_HZ_MIN, TB__TICK_HZ_MAX);
@@ -57,7 +58,7 @@ static tb_status_t mark_topics(tb_player_t *player, tb_error_t *error)
   const tb_player_options_t *options = &player->options;
   const tb_bag_info_t *info = tb_bag_reader_info(player->feed.reader);
   player->ticks = calloc(info->topic_count + 1, sizeof *player->ticks);
-  if (!player->ticks) return tb_error_set(error, TB_ERR_NO_MEMORY, "player: out of memory");
+  if (!player->ticks) return tb__no_memory_for(error, "player");
   for (size_t i = 0; i < info->topic_count; i++)
     player->ticks[i] = options->clock_hz > 0 || options->clock_topics_all;
   for (size_t i = 0; i < options->clock_topic_count; i++)
@@ -71,14 +72,14 @@ static tb_status_t add_topics(tb_player_t *player, tb_error_t *error)
 {
   const tb_bag_info_t *info = tb_bag_reader_info(player->feed.reader);
   player->handles = calloc(info->topic_count + 1, sizeof *player->handles);
-  if (!player->handles) return tb_error_set(error, TB_ERR_NO_MEMORY, "player: out of memory");
+  if (!player->handles) return tb__no_memory_for(error, "player");
   for (size_t i = 0; i < info->topic_count; i++) {
     const tb_bag_topic_t *topic = &info->topics[i];
     if (!tb__feed_plays(&player->feed, i)) continue;
     tb_error_t detail = TB_ERROR_INIT;
     tb_status_t status = player->transport.ops->add_topic(player->transport.self, topic,
                                                           &player->handles[i], &detail);
-    if (status != TB_OK)
+    if (status)
       return tb_error_set(error, status, "topic %.200s: %s", topic->name,
                           detail.text[0] ? detail.text : tb_status_message(status));
   }
@@ -131,7 +132,7 @@ static tb_status_t find_start(tb_player_t *player, int64_t *out_start_ns, tb_err
   if (offset_ns > 0 && !tb__feed_next(feed, message))
     return offset_error(player, player->first_ns, error);
   tb_status_t status = end_of_options(player, start_ns, error);
-  if (status == TB_OK && offset_ns > 0) {
+  if (!status && offset_ns > 0) {
     tb__feed_seek(feed, start_ns, feed->until_ns, true);
     tb__feed_next(feed, message);
   }
@@ -143,7 +144,7 @@ static tb_status_t describe_topics(tb_player_t *player, tb_error_t *error)
 {
   const tb_bag_info_t *info = tb_bag_reader_info(player->feed.reader);
   tb_player_topic_status_t *topics = calloc(info->topic_count + 1, sizeof *topics);
-  if (!topics) return tb_error_set(error, TB_ERR_NO_MEMORY, "player: out of memory");
+  if (!topics) return tb__no_memory_for(error, "player");
   for (size_t i = 0; i < info->topic_count; i++) {
     topics[i].name = info->topics[i].name;
     topics[i].plays = tb__feed_plays(&player->feed, i);
@@ -186,7 +187,7 @@ static tb_status_t init_feed(tb_player_t *player, tb_bag_reader_t *reader, tb_er
 {
   bool skip_clock = has_clock(&player->options) || player->options.clock;
   tb_status_t status = tb__feed_init(&player->feed, reader, skip_clock, &player->stopping);
-  if (status != TB_OK) return tb_error_set(error, status, "player: out of memory");
+  if (status) return tb_error_set(error, status, "player: out of memory");
   return TB_OK;
 }
 
@@ -197,7 +198,7 @@ static tb_status_t choose_pacer(tb_player_t *player, tb__pacer_t *pacer, tb_erro
   player->pacer = pacer ? pacer : &player->own_pacer;
   if (!player->options.clock) return TB_OK;
   tb_status_t status = tb__clock_pacer_create(player->options.clock, &player->clock_pacer);
-  if (status != TB_OK)
+  if (status)
     return tb_error_set(error, status, "player: its clock: %s", tb_status_message(status));
   player->pacer = player->clock_pacer;
   return TB_OK;
@@ -210,12 +211,12 @@ tb_status_t tb__player_create(tb_bag_reader_t *reader, const tb_play_transport_t
   static const tb_player_options_t defaults = TB_PLAYER_OPTIONS_INIT;
   if (!options) options = &defaults;
   tb_status_t status = tb__fork_watch();
-  if (status != TB_OK) return tb_error_set(error, status, "player: %s", tb_status_message(status));
+  if (status) return tb_error_set(error, status, "player: %s", tb_status_message(status));
   status = check_options(transport, options, error);
-  if (status != TB_OK) return status;
+  if (status) return status;
   int64_t start_ns = 0;
   tb_player_t *player = calloc(1, sizeof *player);
-  if (!player) return tb_error_set(error, TB_ERR_NO_MEMORY, "player: out of memory");
+  if (!player) return tb__no_memory_for(error, "player");
   tb__mutex_init(&player->mutex);
   player->transport = *transport;
   player->file = SIZE_MAX;
@@ -223,12 +224,12 @@ tb_status_t tb__player_create(tb_bag_reader_t *reader, const tb_play_transport_t
   status = choose_pacer(player, pacer, error);
   tb__ahead_init(&player->ahead, &player->feed, player->pacer, options->read_ahead_messages,
                  options->read_ahead_bytes);
-  if (status == TB_OK) status = init_feed(player, reader, error);
-  if (status == TB_OK) status = find_start(player, &start_ns, error);
-  if (status == TB_OK) status = mark_topics(player, error);
-  if (status == TB_OK) status = add_topics(player, error);
-  if (status == TB_OK) status = describe_topics(player, error);
-  if (status != TB_OK) goto fail;
+  if (!status) status = init_feed(player, reader, error);
+  if (!status) status = find_start(player, &start_ns, error);
+  if (!status) status = mark_topics(player, error);
+  if (!status) status = add_topics(player, error);
+  if (!status) status = describe_topics(player, error);
+  if (status) goto fail;
   tb__mutex_lock(&player->mutex);
   init_state_locked(player, start_ns);
   tb__mutex_unlock(&player->mutex);

@@ -26,7 +26,7 @@ tb_status_t tb_player_play_previous(tb_player_t *player)
   if (tb__is_forked()) return TB_ERR_FORKED;
   tb__mutex_lock(&player->mutex);
   tb_status_t status = check_previous_locked(player);
-  if (status == TB_OK) player->wanted_previous++;
+  if (!status) player->wanted_previous++;
   tb__mutex_unlock(&player->mutex);
   tb__pacer_nudge(player->pacer);
   return status;

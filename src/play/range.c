@@ -70,7 +70,7 @@ tb_status_t tb_player_play(tb_player_t *player, const tb_player_range_t *range, 
   if (tb__is_forked()) return tb_error_set(error, TB_ERR_FORKED, "player: forked");
   int64_t start_ns = 0;
   tb_status_t status = check_range(player, range, &start_ns, error);
-  if (status != TB_OK) return status;
+  if (status) return status;
   tb__mutex_lock(&player->mutex);
   bool finished = player->status.finished;
   bool busy = !player->halted || player->wants_play;

@@ -1,4 +1,5 @@
 #include "play/recorder.h"
+#include "base/no_memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -52,10 +53,9 @@ static void recorder_free(tb_recorder_t *recorder)
 static tb_status_t start(tb_recorder_t *recorder, tb_error_t *error)
 {
   tb_status_t status = recorder->options.clock ? tb__recorder_watch_clock(recorder) : TB_OK;
-  if (status != TB_OK)
-    return tb_error_set(error, status, "recorder: %s", tb_status_message(status));
+  if (status) return tb_error_set(error, status, "recorder: %s", tb_status_message(status));
   status = tb__thread_start(&recorder->thread, "tb-recorder", tb__recorder_run, recorder);
-  if (status == TB_OK) return TB_OK;
+  if (!status) return TB_OK;
   tb_jump_handler_destroy(recorder->handler);
   return tb_error_set(error, status, "recorder: no thread");
 }
@@ -66,12 +66,11 @@ tb_status_t tb_recorder_create(const char *path, const tb_recorder_options_t *op
   static const tb_recorder_options_t defaults = TB_RECORDER_OPTIONS_INIT;
   if (!options) options = &defaults;
   tb_status_t status = check_options(options, error);
-  if (status != TB_OK) return status;
+  if (status) return status;
   status = tb__fork_watch();
-  if (status != TB_OK)
-    return tb_error_set(error, status, "recorder: %s", tb_status_message(status));
+  if (status) return tb_error_set(error, status, "recorder: %s", tb_status_message(status));
   tb_recorder_t *recorder = calloc(1, sizeof *recorder);
-  if (!recorder) return tb_error_set(error, TB_ERR_NO_MEMORY, "recorder: out of memory");
+  if (!recorder) return tb__no_memory_for(error, "recorder");
   tb__mutex_init(&recorder->mutex);
   recorder->options = *options;
   if (!recorder->options.cache_size) recorder->options.cache_size = TB_RECORDER_CACHE_SIZE;
@@ -80,11 +79,11 @@ tb_status_t tb_recorder_create(const char *path, const tb_recorder_options_t *op
   recorder->jumps_topic = SIZE_MAX;
   recorder->file_count = 1;
   status = open_bag(recorder, path, error);
-  if (status == TB_OK) {
+  if (!status) {
     status = start(recorder, error);
-    if (status != TB_OK) tb_bag_writer_close(recorder->bag, NULL);
+    if (status) tb_bag_writer_close(recorder->bag, NULL);
   }
-  if (status != TB_OK) {
+  if (status) {
     recorder_free(recorder);
     return status;
   }
@@ -112,7 +111,7 @@ tb_status_t tb_recorder_stop(tb_recorder_t *recorder, tb_error_t *error)
   tb__mutex_lock(&recorder->mutex);
   tb_error_t failure = recorder->failure;
   tb__mutex_unlock(&recorder->mutex);
-  if (failure.status != TB_OK && error) *error = failure;
+  if (failure.status && error) *error = failure;
   return failure.status;
 }
 
@@ -153,15 +152,15 @@ static tb_status_t topic_put(tb_recorder_t *recorder, tb__recorder_topic_t *topi
 {
   tb_status_t status = TB_OK;
   tb__mutex_lock(&recorder->mutex);
-  for (size_t i = 0; i < recorder->topic_count && status == TB_OK; i++)
+  for (size_t i = 0; i < recorder->topic_count && !status; i++)
     if (strcmp(recorder->topics[i]->info.name, topic->info.name) == 0) status = TB_ERR_INVALID;
-  if (status == TB_OK) {
+  if (!status) {
     tb__recorder_topic_t **topics =
         reallocarray(recorder->topics, recorder->topic_count + 1, sizeof(tb__recorder_topic_t *));
     if (!topics) status = TB_ERR_NO_MEMORY;
     if (topics) recorder->topics = topics;
   }
-  if (status == TB_OK) recorder->topics[recorder->topic_count++] = topic;
+  if (!status) recorder->topics[recorder->topic_count++] = topic;
   tb__mutex_unlock(&recorder->mutex);
   return status;
 }
@@ -186,7 +185,7 @@ tb_status_t tb_recorder_add_topic(tb_recorder_t *recorder, const tb_bag_writer_t
   tb__recorder_topic_t *topic = topic_create(info);
   tb__record_t *order = tb__record_create(TB__RECORD_TOPIC, 0, NULL, 0);
   tb_status_t status = topic && order ? topic_put(recorder, topic) : TB_ERR_NO_MEMORY;
-  if (status != TB_OK) {
+  if (status) {
     if (topic) topic_destroy(topic);
     free(order);
     return tb_error_set(error, status, "recorder: topic %.200s: %s", info->name,

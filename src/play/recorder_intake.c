@@ -348,7 +348,7 @@ static tb_status_t take(tb_recorder_t *recorder, size_t index, const tb_recorder
     free(pushed_out);
     pushed_out = next;
   }
-  if (status != TB_OK)
+  if (status)
     free(record);
   else if (!recorder->options.snapshot_mode)
     tb__recorder_wake(recorder);

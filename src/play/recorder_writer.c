@@ -55,7 +55,7 @@ static void set_broken(tb_recorder_t *recorder, bool broken, const tb_error_t *e
 {
   tb__mutex_lock(&recorder->mutex);
   recorder->broken = broken;
-  if (error && recorder->failure.status == TB_OK) recorder->failure = *error;
+  if (error && !recorder->failure.status) recorder->failure = *error;
   tb__mutex_unlock(&recorder->mutex);
 }
 
@@ -109,7 +109,7 @@ static bool add_topic(tb_recorder_t *recorder, tb__recorder_topic_t *topic)
   tb_error_t error = TB_ERROR_INIT;
   if (!mend(recorder)) return false;
   tb_status_t status = tb_bag_writer_add_topic(recorder->bag, &topic->info, &topic->in_bag, &error);
-  if (status == TB_OK) return true;
+  if (!status) return true;
   if (status != TB_ERR_INVALID) fail(recorder, &error);
   return false;
 }
@@ -134,7 +134,7 @@ static void write_message(tb_recorder_t *recorder, const tb__record_t *record)
   tb_status_t status = write_to_bag(recorder, topic, record, &error);
   if (status == TB_ERR_INVALID || status == TB_ERR_LIMIT) { /* the message itself */
     count_losses(topic);
-  } else if (status != TB_OK) {
+  } else if (status) {
     fail(recorder, &error);
   } else {
     atomic_fetch_add(&topic->written, 1);

@@ -8,7 +8,7 @@ tb_status_t tb__player_send_tick(tb_player_t *player, const tb__tick_t *tick, tb
   const tb_tick_sink_t *sink = &player->transport.clock;
   tb_error_t detail = TB_ERROR_INIT;
   tb_status_t status = sink->tick(sink->self, tick->time_ns, tick->reason, &detail);
-  if (status != TB_OK)
+  if (status)
     return tb_error_set(error, status, "/clock: %s",
                         detail.text[0] ? detail.text : tb_status_message(status));
   tb__mutex_lock(&player->mutex);
@@ -41,7 +41,7 @@ tb_status_t tb__player_send_message(tb_player_t *player, tb_error_t *error)
   tb_status_t status =
       player->transport.ops->publish(player->transport.self, player->handles[message->topic],
                                      message->data, message->size, &detail);
-  if (status == TB_OK) {
+  if (!status) {
     tb__mutex_lock(&player->mutex);
     player->status.messages++;
     player->topics[message->topic].messages++;

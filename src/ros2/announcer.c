@@ -1,4 +1,5 @@
 #include "ros2/announcer.h"
+#include "base/list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +55,7 @@ static tb_status_t publish(tb__announcer_t *announcer, tb_error_t *error)
   size_t count = node_count(announcer), i = 0;
   tb__node_entities_info_t *nodes = calloc(count + 1, sizeof *nodes);
   tb_status_t status = nodes ? TB_OK : TB_ERR_NO_MEMORY;
-  if (status != TB_OK) goto done;
+  if (status) goto done;
   for (const tb__announced_node_t *node = announcer->nodes; node; node = node->next)
     nodes[i++] = (tb__node_entities_info_t){
         .node_namespace = node->name_space,
@@ -69,8 +70,8 @@ static tb_status_t publish(tb__announcer_t *announcer, tb_error_t *error)
                                             : &tb__participant_entities_info_type,
                           &info, false, &cdr, &size);
 done:
-  status = status == TB_OK ? tb__raw_writer_write(announcer->writer, cdr, size, error)
-                           : tb_error_set(error, status, TOPIC ": %s", tb_status_message(status));
+  status = !status ? tb__raw_writer_write(announcer->writer, cdr, size, error)
+                   : tb_error_set(error, status, TOPIC ": %s", tb_status_message(status));
   free(cdr);
   free(nodes);
   return status;
@@ -80,7 +81,7 @@ done:
  * hook may use nodes, so nothing is held. */
 static void log_failure(tb_status_t status, const tb_error_t *error)
 {
-  if (status == TB_OK) return;
+  if (!status) return;
   tb__log(TB_LOG_WARN, "%s; until the next change others see nodes or endpoints that are gone",
           error->text);
 }
@@ -94,10 +95,7 @@ void tb__announced_node_init(tb__announced_node_t *node, tb__announcer_t *announ
 static void node_unlink(tb__announcer_t *announcer, tb__announced_node_t *node)
     TB_REQUIRES(announcer->mutex)
 {
-  tb__announced_node_t **link = &announcer->nodes;
-  while (*link != node)
-    link = &(*link)->next;
-  *link = node->next;
+  TB__CHAIN_REMOVE(announcer->nodes, node);
   node->is_told = false;
 }
 
@@ -106,14 +104,11 @@ tb_status_t tb__announced_node_report(tb__announced_node_t *node, tb_error_t *er
   tb__announcer_t *announcer = node->announcer;
   tb__mutex_lock(&announcer->mutex);
   tb_status_t status = writer_open(announcer, error);
-  if (status == TB_OK) {
-    tb__announced_node_t **end = &announcer->nodes;
-    while (*end)
-      end = &(*end)->next;
-    *end = node;
+  if (!status) {
+    TB__CHAIN_APPEND(announcer->nodes, node);
     node->is_told = true;
     status = publish(announcer, error);
-    if (status != TB_OK) node_unlink(announcer, node);
+    if (status) node_unlink(announcer, node);
   }
   tb__mutex_unlock(&announcer->mutex);
   return status;
@@ -191,9 +186,9 @@ tb_status_t tb__announced_add(tb__announced_t *endpoints, tb__announced_node_t *
     status = tb_error_set(error, TB_ERR_NO_MEMORY, TOPIC ": out of memory");
   else if (node->is_told)
     status = publish(announcer, error);
-  if (status != TB_OK) endpoints_unlist(&added);
+  if (status) endpoints_unlist(&added);
   tb__mutex_unlock(&announcer->mutex);
-  if (status == TB_OK) *endpoints = added;
+  if (!status) *endpoints = added;
   return status;
 }
 

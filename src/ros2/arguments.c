@@ -1,4 +1,5 @@
 #include "ros2/arguments.h"
+#include "base/no_memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,11 +15,6 @@ struct tb__arguments {
   tb__parameter_sections_t sections;
   char *enclave;
 };
-
-static tb_status_t no_memory(tb_error_t *error)
-{
-  return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
-}
 
 static tb_status_t take_remap(tb__arguments_t *arguments, const char *value, tb_error_t *error)
 {
@@ -54,7 +50,7 @@ static tb_status_t add_parameter(tb__arguments_t *arguments, const char *node, c
   if (!status) status = tb__parameter_sections_add_value(&arguments->sections, name, &value);
   if (!status) return TB_OK;
   tb_ros2_parameter_value_release(&value);
-  return no_memory(error);
+  return tb__no_memory(error);
 }
 
 /* "name:=value" or "node:name:=value". */
@@ -64,7 +60,7 @@ static tb_status_t take_parameter(tb__arguments_t *arguments, const char *value,
   if (!separator)
     return tb_error_set(error, TB_ERR_INVALID, "must be name:=value or node:name:=value");
   char *left = strndup(value, (size_t)(separator - value));
-  if (!left) return no_memory(error);
+  if (!left) return tb__no_memory(error);
   const char *node = "/**", *name = left;
   tb_status_t status = TB_OK;
   char *colon = strchr(left, ':');
@@ -92,7 +88,7 @@ static tb_status_t take_enclave(tb__arguments_t *arguments, const char *value, t
   if (tb__namespace_normalize(value, checked, &detail))
     return tb_error_set(error, TB_ERR_INVALID, "must be a name as of a namespace: %s", detail.text);
   char *enclave = strdup(value);
-  if (!enclave) return no_memory(error);
+  if (!enclave) return tb__no_memory(error);
   free(arguments->enclave);
   arguments->enclave = enclave;
   return TB_OK;
@@ -204,7 +200,7 @@ tb_status_t tb__arguments_parse(int argc, const char *const *argv, tb__arguments
   if (argc < 0 || (argc > 0 && !argv) || !out)
     return tb_error_set(error, TB_ERR_INVALID, "arguments are NULL");
   tb__arguments_t *arguments = calloc(1, sizeof *arguments);
-  if (!arguments) return no_memory(error);
+  if (!arguments) return tb__no_memory(error);
   tb_status_t status = take_all(arguments, argc, argv, error);
   if (status) {
     tb__arguments_destroy(arguments);

@@ -1,4 +1,6 @@
 #include "ros2/client.h"
+#include "base/list.h"
+#include "base/no_memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,10 +59,7 @@ static tb__pending_t *pending_find(tb_ros2_client_t *client, int64_t sequence)
 static void pending_unlink(tb_ros2_client_t *client, tb__pending_t *pending)
     TB_REQUIRES(client->mutex)
 {
-  tb__pending_t **link = &client->pending;
-  while (*link != pending)
-    link = &(*link)->next;
-  *link = pending->next;
+  TB__CHAIN_REMOVE(client->pending, pending);
 }
 
 void tb__client_finish_locked(tb_ros2_client_t *client, tb__pending_t *pending, tb_status_t status)
@@ -69,11 +68,7 @@ void tb__client_finish_locked(tb_ros2_client_t *client, tb__pending_t *pending, 
   pending->status = status;
   pending->done = true;
   if (!pending->callback) return;
-  tb__pending_t **link = &client->finished;
-  while (*link)
-    link = &(*link)->next;
-  pending->next = NULL;
-  *link = pending;
+  TB__CHAIN_APPEND(client->finished, pending);
 }
 
 static tb_status_t response_copy(const tb_ros2_sample_t *sample, tb_ros2_response_t *out)
@@ -112,8 +107,7 @@ static void callbacks_run(tb_ros2_client_t *client)
     if (pending) client->finished = pending->next;
     tb__mutex_unlock(&client->mutex);
     if (!pending) return;
-    pending->callback(pending->status, pending->status == TB_OK ? &pending->response : NULL,
-                      pending->user);
+    pending->callback(pending->status, !pending->status ? &pending->response : NULL, pending->user);
     tb_ros2_response_release(&pending->response);
     free(pending);
   }
@@ -163,7 +157,7 @@ static tb_status_t endpoints_open(tb_ros2_client_t *client, tb__service_pair_t *
   pair->request.on_matched = pair->reply.on_matched = on_matched;
   pair->request.on_matched_user = pair->reply.on_matched_user = client;
   tb_status_t status = tb__raw_writer_create(participant, &pair->request, &client->writer, error);
-  if (status != TB_OK) return status;
+  if (status) return status;
   client->id = tb__raw_writer_instance(client->writer);
   return tb__raw_reader_create(participant, &pair->reply, on_reply, client, &client->reader, error);
 }
@@ -173,7 +167,7 @@ tb_status_t tb_ros2_client_create(tb_ros2_context_t *context, const char *servic
 {
   tb__service_pair_t pair;
   tb_status_t status = tb__service_pair_init(&pair, context, service, type, qos, "clientid", error);
-  if (status != TB_OK) return status;
+  if (status) return status;
   tb_ros2_client_t *client = calloc(1, sizeof *client);
   if (!client) return tb_error_set(error, TB_ERR_NO_MEMORY, "client of %s: out of memory", service);
   client->context = context;
@@ -182,7 +176,7 @@ tb_status_t tb_ros2_client_create(tb_ros2_context_t *context, const char *servic
   tb__mutex_init(&client->refresh_mutex);
   snprintf(client->name, sizeof client->name, "%s", service);
   status = endpoints_open(client, &pair, error);
-  if (status != TB_OK) {
+  if (status) {
     tb_ros2_client_destroy(client);
     return status;
   }
@@ -281,7 +275,7 @@ static tb_status_t server_wait(tb_ros2_client_t *client, tb__deadline_t deadline
     tb_status_t status = tb__client_refresh(client);
     if (tb__client_has_server(client)) return TB_OK;
     if (tb__client_has_foreign_server(client)) return TB_ERR_UNSUPPORTED;
-    if (status != TB_OK) return status;
+    if (status) return status;
     if (!tb__futex_wait(&client->events, seen, deadline)) return TB_ERR_TIMEOUT;
   }
 }
@@ -298,7 +292,7 @@ static tb_status_t pending_add(tb_ros2_client_t *client, tb__pending_t *pending,
   *out_sequence = pending->sequence = atomic_fetch_add(&last_sequence, 1) + 1;
   tb__mutex_lock(&client->mutex);
   tb_status_t status = client->is_closed ? TB_ERR_CLOSED : TB_OK;
-  if (status == TB_OK) {
+  if (!status) {
     pending->servers_upto = client->last_serial;
     pending->next = client->pending;
     client->pending = pending;
@@ -344,14 +338,14 @@ static tb_status_t request_write(tb_ros2_client_t *client, int64_t sequence, con
   if (!message)
     return tb_error_set(error, TB_ERR_NO_MEMORY, "request to %s: out of memory", client->name);
   tb_status_t status = tb__service_header_insert(&header, cdr, size, message);
-  if (status != TB_OK) {
+  if (status) {
     free(message);
     return tb_error_set(error, TB_ERR_INVALID, "request to %s: not CDR with its encapsulation",
                         client->name);
   }
   do {
     status = tb__client_check_servers(client);
-    if (status != TB_OK)
+    if (status)
       no_server(client, status, error);
     else
       status = tb__raw_writer_write(client->writer, message, size + TB__SERVICE_HEADER_SIZE, error);
@@ -381,15 +375,15 @@ tb_status_t tb_ros2_client_call(tb_ros2_client_t *client, const void *cdr, size_
 {
   tb__deadline_t deadline = tb__deadline_after(limit);
   tb_status_t status = server_wait(client, deadline);
-  if (status != TB_OK) return no_server(client, status, error);
+  if (status) return no_server(client, status, error);
   tb__pending_t pending = {.status = TB_OK};
   int64_t sequence;
   status = pending_add(client, &pending, &sequence);
-  if (status != TB_OK) return no_server(client, status, error);
+  if (status) return no_server(client, status, error);
   status = request_write(client, sequence, cdr, size, deadline, error);
-  if (status != TB_OK && pending_cancel(client, sequence)) return status;
+  if (status && pending_cancel(client, sequence)) return status;
   status = answer_wait(client, &pending, deadline);
-  if (status == TB_OK)
+  if (!status)
     *out = pending.response;
   else if (status == TB_ERR_CLOSED)
     tb_error_set(error, status, "%s: the service is gone, its answer is lost", client->name);
@@ -406,7 +400,7 @@ static tb_status_t member_start(tb_ros2_client_t *client)
     status = TB_ERR_CLOSED; /* by a callback of a client that is being destroyed */
   } else if (!client->is_dispatched) {
     status = tb__dispatch_add(tb__ros2_context_dispatch(client->context), &client->member, run);
-    client->is_dispatched = status == TB_OK;
+    client->is_dispatched = !status;
   }
   tb__mutex_unlock(&client->mutex);
   return status;
@@ -419,23 +413,22 @@ tb_status_t tb_ros2_client_call_async(tb_ros2_client_t *client, const void *cdr,
   if (!callback) return tb_error_set(error, TB_ERR_INVALID, "%s: no callback", client->name);
   tb__deadline_t deadline = tb__deadline_after(limit);
   tb_status_t status = server_wait(client, (tb__deadline_t){TB__DEADLINE_STEADY, 0});
-  if (status != TB_OK) return no_server(client, status, error);
+  if (status) return no_server(client, status, error);
   status = member_start(client);
-  if (status != TB_OK)
-    return tb_error_set(error, status, "%s: %s", client->name, tb_status_message(status));
+  if (status) return tb_error_set(error, status, "%s: %s", client->name, tb_status_message(status));
   tb__pending_t *pending = calloc(1, sizeof *pending);
-  if (!pending) return tb_error_set(error, TB_ERR_NO_MEMORY, "%s: out of memory", client->name);
+  if (!pending) return tb__no_memory_for(error, client->name);
   pending->callback = callback;
   pending->user = user;
   pending->deadline_ns = deadline.clock == TB__DEADLINE_NONE ? INT64_MAX : deadline.ns;
   int64_t sequence;
   status = pending_add(client, pending, &sequence);
-  if (status != TB_OK) {
+  if (status) {
     free(pending);
     return no_server(client, status, error);
   }
   status = request_write(client, sequence, cdr, size, deadline, error);
-  if (status != TB_OK && pending_cancel(client, sequence) == pending) {
+  if (status && pending_cancel(client, sequence) == pending) {
     free(pending);
     return status;
   }

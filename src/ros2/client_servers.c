@@ -93,12 +93,12 @@ static tb_status_t matches_read(tb_ros2_client_t *client, matches_t *out)
 {
   tb_status_t status =
       tb__raw_writer_matched_list(client->writer, &out->readers, &out->reader_count);
-  if (status != TB_OK) return status;
+  if (status) return status;
   size_t readers = out->reader_count;
   foreign_remove(out->readers, &out->reader_count);
   out->foreign_count = readers - out->reader_count;
   status = tb__raw_reader_matched_list(client->reader, &out->writers, &out->writer_count);
-  if (status == TB_OK) foreign_remove(out->writers, &out->writer_count);
+  if (!status) foreign_remove(out->writers, &out->writer_count);
   return status;
 }
 
@@ -112,7 +112,7 @@ tb_status_t tb__client_refresh(tb_ros2_client_t *client)
     matches_t matches = {0};
     tb__server_t *room = NULL;
     status = matches_read(client, &matches);
-    if (status == TB_OK) {
+    if (!status) {
       room = calloc(matches.reader_count + 1, sizeof *room);
       if (!room) status = TB_ERR_NO_MEMORY;
     }
@@ -149,7 +149,7 @@ tb_status_t tb__client_check_servers(tb_ros2_client_t *client)
   tb__matched_t *readers = NULL;
   size_t count = 0;
   tb_status_t status = tb__raw_writer_matched_list(client->writer, &readers, &count);
-  for (size_t i = 0; i < count && status == TB_OK; i++)
+  for (size_t i = 0; i < count && !status; i++)
     if (is_of_fast_dds(&readers[i])) status = TB_ERR_UNSUPPORTED;
   free(readers);
   return status;

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/no_memory.h"
 #include "dds/raw_writer.h"
 #include "ros2/announced.h"
 #include "ros2/context.h"
@@ -22,12 +23,12 @@ tb_status_t tb_ros2_clock_publisher_create(tb_ros2_context_t *context, const cha
   tb__topic_endpoint_t endpoint;
   tb_status_t status = tb__topic_endpoint_init(&endpoint, context, topic ? topic : TB__CLOCK_TOPIC,
                                                TB__CLOCK_TYPE, qos ? qos : &defaults, error);
-  if (status != TB_OK) return status;
+  if (status) return status;
   tb_ros2_clock_publisher_t *publisher = calloc(1, sizeof *publisher);
-  if (!publisher) return tb_error_set(error, TB_ERR_NO_MEMORY, "clock publisher: out of memory");
+  if (!publisher) return tb__no_memory_for(error, "clock publisher");
   status = tb__raw_writer_create(tb__ros2_context_participant(context), &endpoint.options,
                                  &publisher->writer, error);
-  if (status != TB_OK) {
+  if (status) {
     free(publisher);
     return status;
   }
@@ -48,7 +49,7 @@ tb_status_t tb_ros2_clock_publisher_publish(tb_ros2_clock_publisher_t *publisher
 {
   uint8_t message[TB__CLOCK_MESSAGE_SIZE];
   tb_status_t status = tb__clock_message_encode(time_ns, message);
-  if (status != TB_OK)
+  if (status)
     return tb_error_set(error, status, "/clock cannot carry %lld ns: %s", (long long)time_ns,
                         tb_status_message(status));
   return tb__raw_writer_write(publisher->writer, message, sizeof message, error);

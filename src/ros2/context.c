@@ -1,4 +1,5 @@
 #include "ros2/context.h"
+#include "base/no_memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,8 +56,8 @@ static tb_status_t participant_create(tb_ros2_context_t *context, const char *co
   const char *enclave = tb__arguments_enclave(context->arguments);
   if (!enclave) enclave = options->enclave ? options->enclave : "/";
   tb_status_t status = tb__enclave_name_check(enclave, error);
-  if (status == TB_OK) status = tb__security_find(&environment, enclave, &security, error);
-  if (status != TB_OK) return status;
+  if (!status) status = tb__security_find(&environment, enclave, &security, error);
+  if (status) return status;
   snprintf(user_data, sizeof user_data, "enclave=%s;", enclave);
   tb__participant_options_t participant = {
       .domain_id = context->domain_id,
@@ -77,20 +78,20 @@ tb_status_t tb_ros2_context_create(const tb_ros2_context_options_t *options,
   if (!options) options = &defaults;
   char *config = NULL;
   tb_ros2_context_t *context = calloc(1, sizeof *context);
-  if (!context) return tb_error_set(error, TB_ERR_NO_MEMORY, "ROS 2 context: out of memory");
+  if (!context) return tb__no_memory_for(error, "ROS 2 context");
   tb__mutex_init(&context->retired_mutex);
   tb__dispatch_init(&context->dispatch);
   tb__shared_sources_init(&context->sources, context);
   tb__ros2_environment_t environment = tb__ros2_environment_read();
   environment.prompt_acks = options->prompt_acks;
   tb_status_t status = domain_id_choose(options, &environment, &context->domain_id, error);
-  if (status != TB_OK) goto fail;
+  if (status) goto fail;
   status = tb__arguments_parse(options->argc, options->argv, &context->arguments, error);
-  if (status != TB_OK) goto fail;
+  if (status) goto fail;
   status = tb__discovery_config(&environment, (int)getpid(), &config, error);
-  if (status != TB_OK) goto fail;
+  if (status) goto fail;
   status = participant_create(context, config, options, error);
-  if (status != TB_OK) goto fail;
+  if (status) goto fail;
   context->humble = is_humble(options->distro, environment.distro);
   tb__announcer_init(&context->announcer, context->participant, context->humble);
   free(config);

@@ -1,4 +1,5 @@
 #include "ros2/discovery.h"
+#include "base/no_memory.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -160,7 +161,7 @@ tb_status_t tb__discovery_config(const tb__ros2_environment_t *environment, int 
   char *text = NULL;
   size_t size;
   FILE *stream = open_memstream(&text, &size);
-  if (!stream) return tb_error_set(error, TB_ERR_NO_MEMORY, "discovery settings: out of memory");
+  if (!stream) return tb__no_memory_for(error, "discovery settings");
   range_t range = range_of(environment);
   const char *peers = peers_of(environment);
   if (peers[0] && (range == RANGE_OFF || range == RANGE_SYSTEM_DEFAULT))
@@ -170,9 +171,8 @@ tb_status_t tb__discovery_config(const tb__ros2_environment_t *environment, int 
   if (environment->prompt_acks) fputs(PROMPT_ACKS, stream);
   fputs(value_or_empty(environment->cyclonedds_uri), stream);
   bool incomplete = ferror(stream) != 0;
-  if (fclose(stream) != 0 || incomplete)
-    status = tb_error_set(error, TB_ERR_NO_MEMORY, "discovery settings: out of memory");
-  if (status != TB_OK) {
+  if (fclose(stream) != 0 || incomplete) status = tb__no_memory_for(error, "discovery settings");
+  if (status) {
     free(text);
     return status;
   }

@@ -1,4 +1,5 @@
 #include "ros2/dispatch.h"
+#include "base/list.h"
 
 #include "held/parking.h"
 #include "platform/time.h"
@@ -119,11 +120,9 @@ tb_status_t tb__dispatch_add(tb__dispatch_t *dispatch, tb__dispatch_member_t *me
   *member = (tb__dispatch_member_t){.run = run_member, .due_ns = INT64_MAX, .is_member = true};
   tb__mutex_lock(&dispatch->mutex);
   if (!dispatch->started) status = tb__thread_start(&dispatch->thread, "tb-ros2", run, dispatch);
-  if (status == TB_OK) {
+  if (!status) {
     dispatch->started = true;
-    member->next = dispatch->first;
-    if (member->next) member->next->previous = member;
-    dispatch->first = member;
+    TB__LIST_PUSH(dispatch->first, member);
   }
   tb__mutex_unlock(&dispatch->mutex);
   return status;
@@ -133,11 +132,7 @@ static void unlink_locked(tb__dispatch_t *dispatch, tb__dispatch_member_t *membe
     TB_REQUIRES(dispatch->mutex)
 {
   member->is_member = false;
-  if (member->next) member->next->previous = member->previous;
-  if (member->previous)
-    member->previous->next = member->next;
-  else
-    dispatch->first = member->next;
+  TB__LIST_REMOVE(dispatch->first, member);
   if (!member->posted) return;
   tb__dispatch_member_t *last = NULL, **link = &dispatch->first_posted;
   while (*link != member) {

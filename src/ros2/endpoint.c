@@ -11,9 +11,9 @@ tb_status_t tb__topic_endpoint_init(tb__topic_endpoint_t *endpoint,
   endpoint->qos = qos ? *qos : defaults;
   tb_status_t status = tb__topic_name_to_dds(topic, endpoint->qos.avoid_ros_namespace_conventions,
                                              endpoint->topic, error);
-  if (status == TB_OK) status = tb__type_name_normalize(type, full_type, error);
-  if (status == TB_OK) status = tb__type_name_to_dds(type, endpoint->type, error);
-  if (status != TB_OK) return status;
+  if (!status) status = tb__type_name_normalize(type, full_type, error);
+  if (!status) status = tb__type_name_to_dds(type, endpoint->type, error);
+  if (status) return status;
   endpoint->user_data[0] = '\0';
   if (!tb__ros2_context_is_humble(context)) tb__type_hash_user_data(full_type, endpoint->user_data);
   endpoint->options = (tb__endpoint_options_t){
@@ -23,12 +23,4 @@ tb_status_t tb__topic_endpoint_init(tb__topic_endpoint_t *endpoint,
       .user_data = endpoint->user_data[0] ? endpoint->user_data : NULL,
   };
   return TB_OK;
-}
-
-tb__deadline_t tb__deadline_after(tb_duration_t limit)
-{
-  int64_t deadline_ns;
-  if (__builtin_add_overflow(tb__steady_now_ns(), limit.ns < 0 ? 0 : limit.ns, &deadline_ns))
-    return TB__NO_DEADLINE;
-  return (tb__deadline_t){TB__DEADLINE_STEADY, deadline_ns};
 }

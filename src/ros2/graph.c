@@ -1,4 +1,5 @@
 #include "ros2/graph.h"
+#include "base/no_memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -76,9 +77,8 @@ static tb_status_t graph_open(tb_ros2_graph_t *graph, tb_ros2_context_t *context
   tb_status_t status =
       tb__topic_endpoint_init(&endpoint, context, "ros_discovery_info",
                               "rmw_dds_common/msg/ParticipantEntitiesInfo", &qos, error);
-  if (status == TB_OK)
-    status = tb__builtin_topics_create(participant, &callbacks, &graph->topics, error);
-  if (status == TB_OK)
+  if (!status) status = tb__builtin_topics_create(participant, &callbacks, &graph->topics, error);
+  if (!status)
     status =
         tb__raw_reader_create(participant, &endpoint.options, on_info, graph, &graph->infos, error);
   return status;
@@ -88,10 +88,10 @@ tb_status_t tb_ros2_graph_create(tb_ros2_context_t *context, tb_ros2_graph_t **o
                                  tb_error_t *error)
 {
   tb_ros2_graph_t *graph = calloc(1, sizeof *graph);
-  if (!graph) return tb_error_set(error, TB_ERR_NO_MEMORY, "graph: out of memory");
+  if (!graph) return tb__no_memory_for(error, "graph");
   tb__mutex_init(&graph->mutex);
   tb_status_t status = graph_open(graph, context, error);
-  if (status != TB_OK) {
+  if (status) {
     tb_ros2_graph_destroy(graph);
     return status;
   }
@@ -129,7 +129,7 @@ tb_status_t tb_ros2_graph_snapshot(tb_ros2_graph_t *graph, const tb_ros2_graph_s
     return tb_error_set(error, TB_ERR_FORKED, "graph: %s", tb_status_message(TB_ERR_FORKED));
   tb_ros2_graph_snapshot_t *snapshot;
   tb_status_t status = snapshot_take(graph, &snapshot);
-  if (status != TB_OK) return tb_error_set(error, status, "graph: %s", tb_status_message(status));
+  if (status) return tb_error_set(error, status, "graph: %s", tb_status_message(status));
   *out = snapshot;
   return TB_OK;
 }

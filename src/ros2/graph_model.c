@@ -256,7 +256,7 @@ tb_status_t tb__graph_model_info(tb__graph_model_t *model, const uint8_t writer[
   if (memcmp(writer, nobody, GUID_SIZE) == 0) return TB_OK;
   tb_status_t status = tb__participant_entities_info_decode(cdr, size, &info, &is_humble);
   if (status == TB_ERR_NO_MEMORY) return status;
-  if (status != TB_OK) {
+  if (status) {
     model->malformed++;
     return TB_OK;
   }

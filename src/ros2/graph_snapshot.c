@@ -285,7 +285,7 @@ tb_status_t tb__graph_snapshot_build(const tb__graph_model_t *model, const uint8
   found_t found;
   block_t block;
   tb_status_t status = found_init(&found, model);
-  if (status != TB_OK) return status;
+  if (status) return status;
   if (block_make(&found, &block)) {
     block_fill(&found, own, &block);
     *block.snapshot = (tb_ros2_graph_snapshot_t){

@@ -1,4 +1,5 @@
 #include "ros2/node.h"
+#include "base/no_memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,13 +15,13 @@ static tb_status_t names_choose(tb_ros2_node_t *node, const char *name, const ch
 {
   char normal[TB__DDS_NAME_SIZE];
   tb_status_t status = tb__node_name_check(name, error);
-  if (status == TB_OK) status = tb__namespace_normalize(name_space, normal, error);
-  if (status == TB_OK)
+  if (!status) status = tb__namespace_normalize(name_space, normal, error);
+  if (!status)
     status = tb__arguments_node_name(node->own_arguments, node->arguments, name, node->name);
-  if (status == TB_OK)
+  if (!status)
     status = tb__arguments_node_namespace(node->own_arguments, node->arguments, node->name, normal,
                                           node->name_space);
-  if (status != TB_OK) return status;
+  if (status) return status;
   const char *between = node->name_space[1] ? "/" : "";
   int length = snprintf(node->full_name, sizeof node->full_name, "%s%s%s", node->name_space,
                         between, node->name);
@@ -38,12 +39,12 @@ static tb_status_t time_open(tb_ros2_node_t *node, tb_error_t *error)
   static const tb_clock_options_t options = {TB_TIME_ROS, NULL};
   tb_status_t status =
       tb_ros2_node_resolve_topic_name(node, TB__CLOCK_TOPIC, node->clock_topic, error);
-  if (status != TB_OK) return status;
+  if (status) return status;
   tb__node_time_init(&node->time, tb__ros2_context_sources(node->context), &node->announced,
                      node->clock_topic);
   status = tb_clock_create(&options, &node->clock);
-  if (status == TB_OK) status = tb__node_time_add(&node->time, node->clock);
-  if (status != TB_OK)
+  if (!status) status = tb__node_time_add(&node->time, node->clock);
+  if (status)
     return tb_error_set(error, status, "clock of node '%s': %s", node->full_name,
                         tb_status_message(status));
   return TB_OK;
@@ -57,7 +58,7 @@ static tb_status_t may_create(const char *name, tb_error_t *error)
     status = TB_ERR_FORKED;
   else if (tb__thread_may_not_wait())
     status = TB_ERR_DEADLOCK;
-  if (status == TB_OK) return TB_OK;
+  if (!status) return TB_OK;
   return tb_error_set(error, status, "node '%s': %s", name ? name : "(null)",
                       tb_status_message(status));
 }
@@ -70,22 +71,22 @@ tb_status_t tb_ros2_node_create(tb_ros2_context_t *context, const char *name,
   if (!options) options = &defaults;
   if (!context || !out) return tb_error_set(error, TB_ERR_INVALID, "node: no context");
   tb_status_t status = may_create(name, error);
-  if (status != TB_OK) return status;
+  if (status) return status;
   tb_ros2_node_t *node = calloc(1, sizeof *node);
-  if (!node) return tb_error_set(error, TB_ERR_NO_MEMORY, "node: out of memory");
+  if (!node) return tb__no_memory_for(error, "node");
   node->context = context;
   if (!options->ignore_global_arguments) node->arguments = tb__ros2_context_arguments(context);
   status = tb__arguments_parse(options->argc, options->argv, &node->own_arguments, error);
-  if (status == TB_OK) status = names_choose(node, name, name_space, error);
-  if (status != TB_OK) goto fail;
+  if (!status) status = names_choose(node, name, name_space, error);
+  if (status) goto fail;
   tb__announced_node_init(&node->announced, tb__ros2_context_announcer(context), node->name,
                           node->name_space);
   status = time_open(node, error);
-  if (status == TB_OK) status = tb__node_parameters_open(node, options, error);
-  if (status == TB_OK && options->clock_activation == TB_ROS2_CLOCK_BY_PUBLISHER)
+  if (!status) status = tb__node_parameters_open(node, options, error);
+  if (!status && options->clock_activation == TB_ROS2_CLOCK_BY_PUBLISHER)
     status = tb__node_activation_open(node, options->deactivation_limit, error);
-  if (status == TB_OK) status = tb__announced_node_report(&node->announced, error);
-  if (status != TB_OK) goto fail;
+  if (!status) status = tb__announced_node_report(&node->announced, error);
+  if (status) goto fail;
   *out = node;
   return TB_OK;
 fail:

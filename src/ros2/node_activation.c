@@ -79,15 +79,15 @@ tb_status_t tb__node_activation_open(tb_ros2_node_t *node, tb_duration_t limit, 
   tb_status_t status =
       tb__shared_source_acquire(node->time.sources, TB__TIME_SOURCE_CLOCK_TOPIC, node->clock_topic,
                                 &node->time.qos, &self->source, error);
-  if (status != TB_OK) return status;
+  if (status) return status;
   status = tb__dispatch_add(dispatch, &self->member, run);
-  if (status == TB_OK) {
+  if (!status) {
     self->is_member = true;
     tb__shared_source_watch(node->time.sources, self->source, &self->watcher, on_change);
     tb_clock_options_t options = {TB_TIME_ROS, self->source->source};
     status = tb_clock_create(&options, &self->clock);
   }
-  if (status != TB_OK)
+  if (status)
     return tb_error_set(error, status, "node '%s': %s cannot be watched: %s", node->full_name,
                         node->clock_topic, tb_status_message(status));
   tb__dispatch_post(dispatch, &self->member); /* one may have been there already */

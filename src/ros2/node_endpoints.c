@@ -8,7 +8,7 @@ static tb_status_t resolve(const tb_ros2_node_t *node, const char *name, bool is
 {
   char full[TB__DDS_NAME_SIZE];
   tb_status_t status = tb__name_expand(name, node->name, node->name_space, full, error);
-  if (status != TB_OK) return status;
+  if (status) return status;
   return tb__arguments_remap(node->own_arguments, node->arguments, node->name, node->name_space,
                              is_service, full, out, error);
 }
@@ -42,10 +42,10 @@ tb_status_t tb_ros2_node_create_publisher(tb_ros2_node_t *node, const char *topi
   char room[TB_ROS2_NAME_SIZE];
   tb_ros2_publisher_t *publisher = NULL;
   tb_status_t status = topic_choose(node, topic, qos, room, &topic, error);
-  if (status == TB_OK)
+  if (!status)
     status = tb_ros2_publisher_create(node->context, topic, type, qos, &publisher, error);
-  if (status == TB_OK) status = tb__publisher_announce(publisher, &node->announced, error);
-  if (status != TB_OK) {
+  if (!status) status = tb__publisher_announce(publisher, &node->announced, error);
+  if (status) {
     tb_ros2_publisher_destroy(publisher);
     return status;
   }
@@ -61,10 +61,10 @@ tb_status_t tb_ros2_node_create_clock_publisher(tb_ros2_node_t *node, const char
   tb_ros2_clock_publisher_t *publisher = NULL;
   tb_status_t status =
       topic_choose(node, topic ? topic : TB__CLOCK_TOPIC, qos, room, &topic, error);
-  if (status == TB_OK)
+  if (!status)
     status = tb_ros2_clock_publisher_create(node->context, topic, qos, &publisher, error);
-  if (status == TB_OK) status = tb__clock_publisher_announce(publisher, &node->announced, error);
-  if (status != TB_OK) {
+  if (!status) status = tb__clock_publisher_announce(publisher, &node->announced, error);
+  if (status) {
     tb_ros2_clock_publisher_destroy(publisher);
     return status;
   }
@@ -80,11 +80,11 @@ tb_status_t tb_ros2_node_create_subscription(tb_ros2_node_t *node, const char *t
   char room[TB_ROS2_NAME_SIZE];
   tb_ros2_subscription_t *subscription = NULL;
   tb_status_t status = topic_choose(node, topic, qos, room, &topic, error);
-  if (status == TB_OK)
+  if (!status)
     status =
         tb_ros2_subscription_create(node->context, topic, type, qos, options, &subscription, error);
-  if (status == TB_OK) status = tb__subscription_announce(subscription, &node->announced, error);
-  if (status != TB_OK) {
+  if (!status) status = tb__subscription_announce(subscription, &node->announced, error);
+  if (status) {
     tb_ros2_subscription_destroy(subscription);
     return status;
   }
@@ -99,10 +99,9 @@ tb_status_t tb_ros2_node_create_client(tb_ros2_node_t *node, const char *service
   char full[TB_ROS2_NAME_SIZE];
   tb_ros2_client_t *client = NULL;
   tb_status_t status = resolve(node, service, true, full, error);
-  if (status == TB_OK)
-    status = tb_ros2_client_create(node->context, full, type, qos, &client, error);
-  if (status == TB_OK) status = tb__client_announce(client, &node->announced, error);
-  if (status != TB_OK) {
+  if (!status) status = tb_ros2_client_create(node->context, full, type, qos, &client, error);
+  if (!status) status = tb__client_announce(client, &node->announced, error);
+  if (status) {
     tb_ros2_client_destroy(client);
     return status;
   }
@@ -117,10 +116,10 @@ tb_status_t tb_ros2_node_create_service(tb_ros2_node_t *node, const char *servic
   char full[TB_ROS2_NAME_SIZE];
   tb_ros2_service_t *made = NULL;
   tb_status_t status = resolve(node, service, true, full, error);
-  if (status == TB_OK)
+  if (!status)
     status = tb_ros2_service_create(node->context, full, type, qos, callback, user, &made, error);
-  if (status == TB_OK) status = tb__service_announce(made, &node->announced, error);
-  if (status != TB_OK) {
+  if (!status) status = tb__service_announce(made, &node->announced, error);
+  if (status) {
     tb_ros2_service_destroy(made);
     return status;
   }

@@ -48,7 +48,7 @@ static tb_status_t apply(const tb_ros2_parameter_t *parameters, size_t count, vo
   char *time_source = strdup(name ? name : self->time_source);
   if (!time_source) return tb_error_set(error, TB_ERR_NO_MEMORY, TIME_SOURCE ": out of memory");
   tb_status_t status = tb__node_time_follow(&node->time, use_sim_time ? time_source : NULL, error);
-  if (status != TB_OK) {
+  if (status) {
     free(time_source);
     return status;
   }
@@ -92,11 +92,11 @@ static void event_publish(tb_ros2_node_t *node, const tb__parameter_event_t *eve
   uint8_t *cdr = NULL;
   size_t size;
   tb_status_t status = tb__cdr_encode(&tb__parameter_event_type, event, false, &cdr, &size);
-  if (status == TB_OK)
+  if (!status)
     status = tb__raw_writer_write(node->parameters.events, cdr, size, &error);
   else
     tb_error_set(&error, status, "%s", tb_status_message(status));
-  if (status != TB_OK)
+  if (status)
     tb__log(TB_LOG_WARN, "%s: a change is not told on /parameter_events: %s", node->full_name,
             error.text);
   free(cdr);
@@ -135,14 +135,14 @@ static tb_status_t events_open(tb_ros2_node_t *node, tb_error_t *error)
   tb__node_parameters_t *self = &node->parameters;
   qos.depth = EVENTS_DEPTH;
   tb_status_t status = tb_ros2_node_resolve_topic_name(node, "/parameter_events", topic, error);
-  if (status == TB_OK)
+  if (!status)
     status = tb__topic_endpoint_init(&endpoint, node->context, topic,
                                      "rcl_interfaces/msg/ParameterEvent", &qos, error);
-  if (status != TB_OK) return status;
+  if (status) return status;
   endpoint.options.write_limit_ns = EVENTS_LIMIT;
   status = tb__raw_writer_create(tb__ros2_context_participant(node->context), &endpoint.options,
                                  &self->events, error);
-  if (status != TB_OK) return status;
+  if (status) return status;
   tb__raw_writer_guid(self->events, guid);
   return tb__announced_add(&self->events_announced, &node->announced, NULL, guid, error);
 }
@@ -166,7 +166,7 @@ static void on_request(tb_ros2_service_t *service, const tb_ros2_request_t *requ
   size_t size;
   tb_status_t status = tb__parameter_request_handle(
       self->kind, self->node->parameters.store, request->cdr, request->size, &cdr, &size, &error);
-  if (status != TB_OK) {
+  if (status) {
     request_refused(self, error.text[0] ? error.text : tb_status_message(status));
     return;
   }
@@ -185,7 +185,7 @@ static tb_status_t services_open(tb_ros2_node_t *node, tb_error_t *error)
     snprintf(name, sizeof name, "~/%s", self->kind->name);
     tb_status_t status = tb_ros2_node_create_service(node, name, self->kind->type, &qos, on_request,
                                                      self, &self->service, error);
-    if (status != TB_OK) return status;
+    if (status) return status;
   }
   return TB_OK;
 }
@@ -212,7 +212,7 @@ static tb_status_t word_declare(tb__parameter_store_t *store, const char *name, 
 {
   tb_ros2_parameter_value_t first = tb_ros2_parameter_string(words->text), value;
   tb_status_t status = tb__parameter_store_declare(store, name, &first, &read_only, &value, error);
-  if (status != TB_OK) return status;
+  if (status) return status;
   const word_t *word = words;
   while (word->text && strcmp(word->text, value.string_value) != 0)
     word++;
@@ -234,14 +234,13 @@ static tb_status_t qos_declare(tb__parameter_store_t *store, tb_qos_t *qos, tb_e
   int reliability, durability, history;
   tb_status_t status =
       word_declare(store, QOS_OVERRIDES "reliability", reliabilities, &reliability, error);
-  if (status == TB_OK)
+  if (!status)
     status = word_declare(store, QOS_OVERRIDES "durability", durabilities, &durability, error);
-  if (status == TB_OK)
-    status = word_declare(store, QOS_OVERRIDES "history", histories, &history, error);
-  if (status == TB_OK)
+  if (!status) status = word_declare(store, QOS_OVERRIDES "history", histories, &history, error);
+  if (!status)
     status = tb__parameter_store_declare(store, QOS_OVERRIDES "depth", &depth, &descriptor, &value,
                                          error);
-  if (status != TB_OK) return status;
+  if (status) return status;
   qos->reliability = (tb_qos_reliability_t)reliability;
   qos->durability = (tb_qos_durability_t)durability;
   qos->history = (tb_qos_history_t)history;
@@ -263,10 +262,10 @@ static tb_status_t own_declare(tb_ros2_node_t *node, tb_error_t *error)
   tb_ros2_parameter_descriptor_t sim_descriptor = {
       .description = "whether the node's clock tells simulated time"};
   tb_status_t status = qos_declare(store, &node->time.qos, error);
-  if (status == TB_OK)
+  if (!status)
     status =
         tb__parameter_store_declare(store, TIME_SOURCE, &source, &source_descriptor, NULL, error);
-  if (status == TB_OK)
+  if (!status)
     status = tb__parameter_store_declare(store, USE_SIM_TIME, &off, &sim_descriptor, NULL, error);
   return status;
 }
@@ -288,12 +287,11 @@ static tb_status_t store_open(tb_ros2_node_t *node, const tb_ros2_node_options_t
   self->time_source = strdup(TB__TIME_SOURCE_CLOCK_TOPIC);
   tb_status_t status =
       self->time_source ? tb__parameter_store_create(&hooks, node, &self->store) : TB_ERR_NO_MEMORY;
-  if (status != TB_OK)
-    return tb_error_set(error, status, "parameters: %s", tb_status_message(status));
-  for (size_t i = 0; i < options->parameter_override_count && status == TB_OK; i++)
+  if (status) return tb_error_set(error, status, "parameters: %s", tb_status_message(status));
+  for (size_t i = 0; i < options->parameter_override_count && !status; i++)
     status = tb__parameter_store_override(self->store, options->parameter_overrides[i].name,
                                           &options->parameter_overrides[i].value, error);
-  if (status != TB_OK) return status;
+  if (status) return status;
   return tb__arguments_overrides(node->own_arguments, node->arguments, node->full_name,
                                  override_add, self, error);
 }
@@ -302,9 +300,9 @@ tb_status_t tb__node_parameters_open(tb_ros2_node_t *node, const tb_ros2_node_op
                                      tb_error_t *error)
 {
   tb_status_t status = store_open(node, options, error);
-  if (status == TB_OK && !options->no_parameter_events) status = events_open(node, error);
-  if (status == TB_OK) status = own_declare(node, error);
-  if (status == TB_OK && !options->no_parameter_services) status = services_open(node, error);
+  if (!status && !options->no_parameter_events) status = events_open(node, error);
+  if (!status) status = own_declare(node, error);
+  if (!status && !options->no_parameter_services) status = services_open(node, error);
   return status;
 }
 
@@ -362,7 +360,7 @@ tb_status_t tb_ros2_node_set_parameters_callback(tb_ros2_node_t *node,
 {
   tb__node_parameters_t *self = &node->parameters;
   tb_status_t status = tb__parameter_store_begin(self->store);
-  if (status != TB_OK) return status;
+  if (status) return status;
   self->callback = callback;
   self->callback_user = user;
   tb__parameter_store_end(self->store);

@@ -42,10 +42,10 @@ static tb_status_t lease_begin(tb__node_time_t *time, const char *name, tb__sour
   tb__source_lease_t lease = {NULL, NULL};
   tb_status_t status =
       tb__shared_source_acquire(time->sources, name, time->topic, &time->qos, &lease.shared, error);
-  if (status != TB_OK) return status;
+  if (status) return status;
   tb_clock_options_t options = {TB_TIME_ROS, lease.shared->source};
   status = tb_clock_create(&options, &lease.keeper);
-  if (status != TB_OK) {
+  if (status) {
     left = lease;
     return refused(name, status, error);
   }
@@ -71,7 +71,7 @@ static tb_status_t clocks_move(tb__node_time_t *time, tb_source_t *to) TB_REQUIR
 {
   for (size_t i = 0; i < time->clock_count; i++) {
     tb_status_t status = tb_clock_set_source(time->clocks[i], to);
-    if (status == TB_OK) continue;
+    if (!status) continue;
     while (i-- > 0)
       tb_clock_set_source(time->clocks[i], source_of(&time->lease));
     return status;
@@ -83,10 +83,10 @@ tb_status_t tb__node_time_follow(tb__node_time_t *time, const char *name, tb_err
 {
   tb__source_lease_t next = {NULL, NULL};
   tb_status_t status = name ? lease_begin(time, name, &next, error) : TB_OK;
-  if (status != TB_OK) return status;
+  if (status) return status;
   tb__mutex_lock(&time->turn);
   status = clocks_move(time, source_of(&next));
-  if (status == TB_OK) {
+  if (!status) {
     left = time->lease;
     time->lease = next;
     if (left.shared != next.shared) reader_announce(time);
@@ -145,7 +145,7 @@ tb_status_t tb__node_time_add(tb__node_time_t *time, tb_clock_t *clock)
     status = TB_ERR_NO_MEMORY;
   else
     status = tb_clock_set_source(clock, source_of(&time->lease));
-  if (status == TB_OK) time->clocks[time->clock_count++] = clock;
+  if (!status) time->clocks[time->clock_count++] = clock;
   tb__mutex_unlock(&time->turn);
   return status;
 }
@@ -157,7 +157,7 @@ tb_status_t tb__node_time_remove(tb__node_time_t *time, tb_clock_t *clock)
   size_t i = clock_index(time, clock);
   if (i < time->clock_count) {
     status = tb_clock_set_source(clock, NULL);
-    if (status == TB_OK) time->clocks[i] = time->clocks[--time->clock_count];
+    if (!status) time->clocks[i] = time->clocks[--time->clock_count];
   }
   tb__mutex_unlock(&time->turn);
   return status;

@@ -120,7 +120,7 @@ static tb_status_t decode(const tb_ros2_parameter_client_t *client, service_t se
   tb_status_t status =
       tb__cdr_decode(services[service].response, response->cdr, response->size, out);
   if (status == TB_ERR_NO_MEMORY) return no_memory(client, error);
-  if (status != TB_OK)
+  if (status)
     return tb_error_set(error, TB_ERR_CORRUPT, "%s/%s: the answer of %zu bytes is none of %s (%s)",
                         client->node, services[service].name, response->size,
                         services[service].type, tb_status_message(status));
@@ -138,13 +138,12 @@ static tb_status_t send(tb_ros2_parameter_client_t *client, service_t service, u
     status = TB_ERR_FORKED;
   else if (tb__thread_may_not_wait())
     status = TB_ERR_DEADLOCK;
-  if (status != TB_OK) {
+  if (status) {
     tb_error_set(error, status, "parameters of %s: %s", client->node, tb_status_message(status));
   } else {
     status = client_take(client, service, &sender, error);
-    if (status == TB_OK)
-      status = tb_ros2_client_call(sender, request, size, limit, &response, error);
-    if (status == TB_OK) status = decode(client, service, &response, out, error);
+    if (!status) status = tb_ros2_client_call(sender, request, size, limit, &response, error);
+    if (!status) status = decode(client, service, &response, out, error);
   }
   tb_ros2_response_release(&response);
   free(request);
@@ -163,7 +162,7 @@ static tb_status_t names_send(tb_ros2_parameter_client_t *client, service_t serv
       return tb_error_set(error, TB_ERR_INVALID, "parameters of %s: a name is NULL", client->node);
   }
   tb_status_t status = tb__cdr_encode(services[service].request, &message, false, &request, &size);
-  if (status != TB_OK)
+  if (status)
     return tb_error_set(error, status, "parameters of %s: %s", client->node,
                         tb_status_message(status));
   return send(client, service, request, size, limit, out, error);
@@ -191,27 +190,27 @@ static tb_status_t values_copy(const tb_ros2_parameter_client_t *client,
 {
   size_t count = message->values.count;
   tb_status_t status = TB_OK;
-  for (size_t i = 0; i < count && status == TB_OK; i++) {
+  for (size_t i = 0; i < count && !status; i++) {
     tb_ros2_parameter_value_t view;
     if (tb__parameter_value_of_message(&message->values.items[i], &view) != TB_OK)
       status = type_error(client, GET, message->values.items[i].type, error);
   }
-  if (status != TB_OK) return status;
+  if (status) return status;
   tb_ros2_parameter_value_t *copies = calloc(count + 1, sizeof *copies);
   if (!copies) return no_memory(client, error);
-  for (size_t i = 0; i < count && status == TB_OK; i++) {
+  for (size_t i = 0; i < count && !status; i++) {
     tb_ros2_parameter_value_t view = TB_ROS2_PARAMETER_VALUE_INIT;
     tb__parameter_value_of_message(&message->values.items[i], &view);
     status = tb_ros2_parameter_value_copy(&view, &copies[i]);
   }
   for (size_t i = 0; i < count; i++) {
-    if (status == TB_OK)
+    if (!status)
       out[i] = copies[i];
     else
       tb_ros2_parameter_value_release(&copies[i]);
   }
   free(copies);
-  return status == TB_OK ? TB_OK : no_memory(client, error);
+  return !status ? TB_OK : no_memory(client, error);
 }
 
 tb_status_t tb_ros2_parameter_client_get(tb_ros2_parameter_client_t *client,
@@ -221,10 +220,10 @@ tb_status_t tb_ros2_parameter_client_get(tb_ros2_parameter_client_t *client,
 {
   tb__get_parameters_response_t *message;
   tb_status_t status = names_send(client, GET, names, count, limit, &message, error);
-  if (status != TB_OK) return status;
+  if (status) return status;
   status = count_check(client, GET, count, message->values.count, error);
-  if (status == TB_OK) status = values_copy(client, message, out_values, error);
-  if (status == TB_OK) *out_count = message->values.count;
+  if (!status) status = values_copy(client, message, out_values, error);
+  if (!status) *out_count = message->values.count;
   free(message);
   return status;
 }
@@ -237,14 +236,14 @@ tb_status_t tb_ros2_parameter_client_get_types(tb_ros2_parameter_client_t *clien
 {
   tb__get_parameter_types_response_t *message;
   tb_status_t status = names_send(client, GET_TYPES, names, count, limit, &message, error);
-  if (status != TB_OK) return status;
+  if (status) return status;
   size_t answered = message->types.count;
   status = count_check(client, GET_TYPES, count, answered, error);
-  for (size_t i = 0; i < answered && status == TB_OK; i++) {
+  for (size_t i = 0; i < answered && !status; i++) {
     if (message->types.items[i] > TB_ROS2_PARAMETER_STRING_ARRAY)
       status = type_error(client, GET_TYPES, message->types.items[i], error);
   }
-  if (status == TB_OK) {
+  if (!status) {
     for (size_t i = 0; i < answered; i++)
       out_types[i] = (tb_ros2_parameter_type_t)message->types.items[i];
     *out_count = answered;
@@ -267,14 +266,13 @@ tb_status_t tb__set_request_encode(const tb_ros2_parameter_t *parameters, size_t
   tb__parameter_t *items = calloc(count + 1, sizeof *items);
   if (!items) return TB_ERR_NO_MEMORY;
   tb_status_t status = TB_OK;
-  for (size_t i = 0; i < count && status == TB_OK; i++) {
+  for (size_t i = 0; i < count && !status; i++) {
     if (!is_valid(&parameters[i])) status = TB_ERR_INVALID;
     items[i].name = parameters[i].name;
     tb__parameter_value_to_message(&parameters[i].value, &items[i].value);
   }
   tb__parameters_request_t message = {{items, count}};
-  if (status == TB_OK)
-    status = tb__cdr_encode(services[SET].request, &message, false, out, out_size);
+  if (!status) status = tb__cdr_encode(services[SET].request, &message, false, out, out_size);
   free(items);
   return status;
 }
@@ -298,7 +296,7 @@ tb_status_t tb__set_response_read(const tb_ros2_response_t *response, size_t cou
   tb__set_parameters_response_t *message;
   tb_status_t status =
       tb__cdr_decode(services[SET].response, response->cdr, response->size, &message);
-  if (status != TB_OK) return status == TB_ERR_NO_MEMORY ? status : TB_ERR_CORRUPT;
+  if (status) return status == TB_ERR_NO_MEMORY ? status : TB_ERR_CORRUPT;
   if (message->results.count == count)
     results_fill(message, out_results);
   else
@@ -317,7 +315,7 @@ static tb_status_t parameters_send(tb_ros2_parameter_client_t *client, service_t
   if (status == TB_ERR_INVALID)
     return tb_error_set(error, status, "parameters of %s: a name is NULL, or a value not valid",
                         client->node);
-  if (status != TB_OK)
+  if (status)
     return tb_error_set(error, status, "parameters of %s: %s", client->node,
                         tb_status_message(status));
   return send(client, service, request, size, limit, out, error);
@@ -330,9 +328,9 @@ tb_status_t tb_ros2_parameter_client_set(tb_ros2_parameter_client_t *client,
 {
   tb__set_parameters_response_t *message;
   tb_status_t status = parameters_send(client, SET, parameters, count, limit, &message, error);
-  if (status != TB_OK) return status;
+  if (status) return status;
   status = count_check(client, SET, count, message->results.count, error);
-  if (status == TB_OK) results_fill(message, out_results);
+  if (!status) results_fill(message, out_results);
   free(message);
   return status;
 }
@@ -346,7 +344,7 @@ tb_status_t tb_ros2_parameter_client_set_atomically(tb_ros2_parameter_client_t *
   tb__set_parameters_atomically_response_t *message;
   tb_status_t status =
       parameters_send(client, SET_ATOMICALLY, parameters, count, limit, &message, error);
-  if (status != TB_OK) return status;
+  if (status) return status;
   result_fill(&message->result, out_result);
   free(message);
   return TB_OK;
@@ -361,12 +359,12 @@ tb_status_t tb_ros2_parameter_client_list(tb_ros2_parameter_client_t *client,
   size_t size;
   tb__list_parameters_request_t message = {{prefixes, prefix_count}, depth};
   tb_status_t status = tb__cdr_encode(services[LIST].request, &message, false, &request, &size);
-  if (status != TB_OK)
+  if (status)
     return tb_error_set(error, status, "parameters of %s: %s", client->node,
                         tb_status_message(status));
   tb__list_parameters_response_t *response;
   status = send(client, LIST, request, size, limit, &response, error);
-  if (status != TB_OK) return status;
+  if (status) return status;
   *out = (tb_ros2_parameter_list_t){
       .names = response->result.names.items,
       .name_count = response->result.names.count,
@@ -441,10 +439,10 @@ tb_status_t tb_ros2_parameter_client_describe(tb_ros2_parameter_client_t *client
 {
   tb__describe_parameters_response_t *message;
   tb_status_t status = names_send(client, DESCRIBE, names, count, limit, &message, error);
-  if (status != TB_OK) return status;
+  if (status) return status;
   status = count_check(client, DESCRIBE, count, message->descriptors.count, error);
-  if (status == TB_OK) status = descriptions_fill(client, message, out, error);
-  if (status != TB_OK) free(message);
+  if (!status) status = descriptions_fill(client, message, out, error);
+  if (status) free(message);
   return status;
 }
 

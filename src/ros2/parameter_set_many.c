@@ -63,7 +63,7 @@ static void on_response(tb_status_t status, const tb_ros2_response_t *response, 
   batch_t *batch = job->batch;
   if (status == TB_ERR_TIMEOUT && time_left(batch->deadline).ns > 0 && job_try(job) == TB_OK)
     return;
-  if (status == TB_OK) status = tb__set_response_read(response, 1, &job->outcome->result);
+  if (!status) status = tb__set_response_read(response, 1, &job->outcome->result);
   if (status == TB_ERR_CLOSED && atomic_load(&batch->is_too_late)) status = TB_ERR_TIMEOUT;
   job->outcome->status = status;
   atomic_fetch_add(&batch->answered, 1);
@@ -89,7 +89,7 @@ static void job_ask(job_t *job)
   /* Counted before: the answer may be quicker than this thread. */
   batch->asked++;
   tb_status_t status = job_try(job);
-  if (status == TB_OK) {
+  if (!status) {
     job->is_asked = true;
     batch->open--;
     return;
@@ -127,7 +127,7 @@ static void job_start(batch_t *batch, job_t *job, tb_ros2_context_t *context, co
   if (tb__is_full_node_name(node))
     status = tb__parameter_service_client(context, node, "set_parameters",
                                           "rcl_interfaces/srv/SetParameters", &job->client, NULL);
-  if (status == TB_OK)
+  if (!status)
     tb__client_watch(job->client, &batch->events);
   else
     job_end(job, status);
@@ -161,7 +161,7 @@ tb_status_t tb_ros2_parameter_set_on_nodes(tb_ros2_context_t *context, const cha
     return refused(TB_ERR_DEADLOCK, parameter, error);
   batch_t batch = {.count = node_count, .open = node_count, .deadline = tb__deadline_after(limit)};
   tb_status_t status = tb__set_request_encode(parameter, 1, &batch.request, &batch.size);
-  if (status != TB_OK) return refused(status, parameter, error);
+  if (status) return refused(status, parameter, error);
   batch.jobs = calloc(node_count + 1, sizeof *batch.jobs);
   if (!batch.jobs) {
     free(batch.request);

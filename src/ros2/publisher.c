@@ -20,13 +20,13 @@ tb_status_t tb_ros2_publisher_create(tb_ros2_context_t *context, const char *top
 {
   tb__topic_endpoint_t endpoint;
   tb_status_t status = tb__topic_endpoint_init(&endpoint, context, topic, type, qos, error);
-  if (status != TB_OK) return status;
+  if (status) return status;
   tb_ros2_publisher_t *publisher = calloc(1, sizeof *publisher);
   if (!publisher)
     return tb_error_set(error, TB_ERR_NO_MEMORY, "publisher of %s: out of memory", topic);
   status = tb__raw_writer_create(tb__ros2_context_participant(context), &endpoint.options,
                                  &publisher->writer, error);
-  if (status != TB_OK) {
+  if (status) {
     free(publisher);
     return status;
   }

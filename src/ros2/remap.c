@@ -1,4 +1,5 @@
 #include "ros2/remap.h"
+#include "base/no_memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -85,7 +86,7 @@ tb_status_t tb__remap_rules_add(tb__remap_rules_t *rules, const char *text, tb_e
   tb__remap_rule_t rule = {.text = strdup(text)};
   if (!rule.text || reserve(rules)) {
     free(rule.text);
-    return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+    return tb__no_memory(error);
   }
   tb_status_t status = split(&rule, error);
   if (status) {

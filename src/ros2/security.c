@@ -1,4 +1,5 @@
 #include "ros2/security.h"
+#include "base/no_memory.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -127,7 +128,7 @@ static tb_status_t files_find(const tb__security_environment_t *environment, con
 {
   char folder[PATH_MAX];
   tb_status_t status = folder_find(environment, enclave, folder, error);
-  for (size_t i = 0; status == TB_OK && i < TB__SECURITY_FILE_COUNT; i++)
+  for (size_t i = 0; !status && i < TB__SECURITY_FILE_COUNT; i++)
     status = file_find(folder, i, security->files[i], error);
   return status;
 }
@@ -141,9 +142,9 @@ tb_status_t tb__security_find(const tb__security_environment_t *environment, con
     return TB_OK;
   }
   tb__security_t *security = calloc(1, sizeof *security);
-  if (!security) return tb_error_set(error, TB_ERR_NO_MEMORY, "DDS Security: out of memory");
+  if (!security) return tb__no_memory_for(error, "DDS Security");
   tb_status_t status = files_find(environment, enclave, security, &reason);
-  if (status == TB_OK) {
+  if (!status) {
     *out = security;
     return TB_OK;
   }

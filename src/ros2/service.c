@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/fork.h"
+#include "base/no_memory.h"
 #include "dds/raw_reader.h"
 #include "dds/raw_writer.h"
 #include "held/parking.h"
@@ -126,14 +127,13 @@ static tb_status_t endpoints_open(tb_ros2_service_t *service, tb__service_pair_t
   tb__request_queue_init(&service->waiting,
                          keep_all ? SIZE_MAX : (size_t)(pair->qos.depth < 1 ? 1 : pair->qos.depth));
   tb_status_t status = tb__raw_writer_create(participant, &pair->reply, &service->writer, error);
-  if (status != TB_OK) return status;
+  if (status) return status;
   status = tb__dispatch_add(tb__ros2_context_dispatch(service->context), &service->member, run);
-  if (status != TB_OK)
-    return tb_error_set(error, status, "service on %s: no thread", pair->request_topic);
+  if (status) return tb_error_set(error, status, "service on %s: no thread", pair->request_topic);
   service->has_member = true;
   status = tb__raw_reader_create(participant, &pair->request, on_request, service, &service->reader,
                                  error);
-  if (status != TB_OK) return status;
+  if (status) return status;
   tb__mutex_lock(&service->mutex);
   service->is_open = true; /* now callbacks may answer */
   if (service->waiting.count > 0) post_locked(service);
@@ -148,7 +148,7 @@ tb_status_t tb_ros2_service_create(tb_ros2_context_t *context, const char *name,
   tb__service_pair_t pair;
   if (!callback) return tb_error_set(error, TB_ERR_INVALID, "service: no callback");
   tb_status_t status = tb__service_pair_init(&pair, context, name, type, qos, "serviceid", error);
-  if (status != TB_OK) return status;
+  if (status) return status;
   tb_ros2_service_t *service = calloc(1, sizeof *service);
   if (!service) return tb_error_set(error, TB_ERR_NO_MEMORY, "service %s: out of memory", name);
   service->context = context;
@@ -157,7 +157,7 @@ tb_status_t tb_ros2_service_create(tb_ros2_context_t *context, const char *name,
   tb__mutex_init(&service->mutex);
   tb__mutex_init(&service->clients_mutex);
   status = endpoints_open(service, &pair, error);
-  if (status != TB_OK) {
+  if (status) {
     tb_ros2_service_destroy(service);
     return status;
   }
@@ -298,10 +298,10 @@ tb_status_t tb_ros2_service_reply(tb_ros2_service_t *service, const tb_ros2_requ
   if (is_closed(service))
     return tb_error_set(error, TB_ERR_CLOSED, "reply: the service has been destroyed");
   uint8_t *message = malloc(size + TB__SERVICE_HEADER_SIZE);
-  if (!message) return tb_error_set(error, TB_ERR_NO_MEMORY, "reply: out of memory");
+  if (!message) return tb__no_memory_for(error, "reply");
   tb__service_header_t header = {id->client, id->sequence};
   tb_status_t status = tb__service_header_insert(&header, cdr, size, message);
-  if (status != TB_OK)
+  if (status)
     status = tb_error_set(error, TB_ERR_INVALID, "reply: not CDR with its encapsulation");
   else if (client_wait(service, id->writer_guid) == CLIENT_GONE)
     status = tb_error_set(error, TB_ERR_CLOSED, "reply: the client is gone");

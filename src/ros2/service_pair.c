@@ -48,7 +48,7 @@ static tb_status_t side_init(const tb_ros2_context_t *context, const char *type,
   if (snprintf(full, sizeof full, "%s%s", type, suffix) >= (int)sizeof full)
     return tb_error_set(error, TB_ERR_INVALID, "service type name '%.80s...' is too long", type);
   tb_status_t status = tb__type_name_to_dds(full, out_type, error);
-  if (status != TB_OK) return status;
+  if (status) return status;
   if (!tb__ros2_context_is_humble(context)) tb__type_hash_user_data(full, hash);
   snprintf(out_user_data, TB__USER_DATA_SIZE, "%s=%s;%s", key, id, hash);
   return TB_OK;
@@ -72,12 +72,12 @@ tb_status_t tb__service_pair_init(tb__service_pair_t *pair, tb_ros2_context_t *c
     return tb_error_set(error, TB_ERR_INVALID, "service %s: QoS must be reliable", service);
   tb_status_t status =
       tb__service_name_to_dds(service, pair->request_topic, pair->reply_topic, error);
-  if (status != TB_OK) return status;
+  if (status) return status;
   tb__participant_guid(tb__ros2_context_participant(context), guid);
   tb__service_id_format(guid, tb__ros2_context_next_service_id(context), id);
   status = side_init(context, type, "_Request", key, id, pair->request_type,
                      pair->request_user_data, error);
-  if (status == TB_OK)
+  if (!status)
     status = side_init(context, type, "_Response", key, id, pair->reply_type, pair->reply_user_data,
                        error);
   pair->request = (tb__endpoint_options_t){.topic = pair->request_topic,

@@ -1,4 +1,5 @@
 #include "ros2/shared_sources.h"
+#include "base/list.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,12 +81,12 @@ static tb_status_t clock_topic_make(tb_ros2_context_t *context, const char *name
   options.topic = topic;
   options.qos = qos;
   tb_status_t status = tb_ros2_clock_source_create(context, &options, &shared->clock_topic, error);
-  if (status != TB_OK) return status;
+  if (status) return status;
   tb__clock_source_watch(shared->clock_topic, on_change, shared);
   shared->source = shared->clock_topic;
   if (strcmp(name, TB__TIME_SOURCE_EXTRAPOLATING) != 0) return TB_OK;
   status = tb_extrapolating_source_create(shared->clock_topic, NULL, &shared->source);
-  if (status == TB_OK) return TB_OK;
+  if (!status) return TB_OK;
   tb_source_destroy(shared->clock_topic);
   return tb_error_set(error, status, "time_source '%s': %s", name, tb_status_message(status));
 }
@@ -101,7 +102,7 @@ static tb_status_t named_make(const char *name, tb_source_t **out, tb_error_t *e
                         " or " TB__TIME_SOURCE_EXTRAPOLATING
                         ", which follow /clock, or another source: %.380s",
                         detail.text);
-  if (status != TB_OK && error) *error = detail;
+  if (status && error) *error = detail;
   return status;
 }
 
@@ -120,7 +121,7 @@ static tb_status_t shared_create(tb__shared_sources_t *sources, const char *key,
   tb_status_t status = follows_clock_topic(name)
                            ? clock_topic_make(sources->context, name, topic, qos, shared, error)
                            : named_make(name, &shared->source, error);
-  if (status != TB_OK) {
+  if (status) {
     free(shared);
     return status;
   }
@@ -135,13 +136,13 @@ tb_status_t tb__shared_source_acquire(tb__shared_sources_t *sources, const char 
   char key[KEY_SIZE];
   tb__shared_source_t *made = NULL;
   tb_status_t status = key_make(name, topic, qos, key, error);
-  if (status != TB_OK) return status;
+  if (status) return status;
   tb__mutex_lock(&sources->mutex);
   tb__shared_source_t *shared = find_locked(sources, key);
   tb__mutex_unlock(&sources->mutex);
   if (!shared) {
     status = shared_create(sources, key, name, topic, qos, &made, error);
-    if (status != TB_OK) return status;
+    if (status) return status;
     tb__mutex_lock(&sources->mutex);
     shared = find_locked(sources, key); /* another node may have been faster */
     if (!shared) {
@@ -199,9 +200,6 @@ void tb__shared_source_unwatch(tb__shared_sources_t *sources, tb__shared_source_
                                tb__source_watcher_t *watcher)
 {
   tb__mutex_lock(&sources->watch_mutex);
-  tb__source_watcher_t **link = &shared->watchers;
-  while (*link && *link != watcher)
-    link = &(*link)->next;
-  if (*link) *link = watcher->next;
+  TB__CHAIN_REMOVE(shared->watchers, watcher);
   tb__mutex_unlock(&sources->watch_mutex);
 }

@@ -43,7 +43,7 @@ static void say_ok(tb__simulation_answer_t *out)
 
 static void say_status(tb__simulation_answer_t *out, tb_status_t status)
 {
-  if (status == TB_OK)
+  if (!status)
     say_ok(out);
   else
     say(out, TB__RESULT_OPERATION_FAILED, "%s", tb_status_message(status));

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/fork.h"
+#include "base/no_memory.h"
 #include "platform/mutex.h"
 #include "ros2/context.h"
 #include "ros2/simulation_control.h"
@@ -153,9 +154,9 @@ static tb_status_t services_open(tb_ros2_simulation_services_t *services, tb_ros
                                  tb_error_t *error)
 {
   tb_status_t status = tb__dispatch_add(services->dispatch, &services->member, run);
-  if (status != TB_OK) return tb_error_set(error, status, "simulation services: no thread");
+  if (status) return tb_error_set(error, status, "simulation services: no thread");
   services->has_member = true;
-  for (size_t i = 0; i < TB__SIMULATION_SERVICE_COUNT && status == TB_OK; i++) {
+  for (size_t i = 0; i < TB__SIMULATION_SERVICE_COUNT && !status; i++) {
     entry_t *entry = &services->entries[i];
     const tb__simulation_service_t *kind = &tb__simulation_services[i];
     *entry = (entry_t){.services = services, .kind = kind};
@@ -181,7 +182,7 @@ tb_status_t tb_ros2_simulation_services_create(tb_ros2_node_t *node, tb_clock_se
   if (options->step.ns < 0)
     return tb_error_set(error, TB_ERR_RANGE, "simulation services: a step must be above 0");
   tb_ros2_simulation_services_t *services = calloc(1, sizeof *services);
-  if (!services) return tb_error_set(error, TB_ERR_NO_MEMORY, "simulation services: out of memory");
+  if (!services) return tb__no_memory_for(error, "simulation services");
   tb__mutex_init(&services->mutex);
   services->dispatch = tb__ros2_context_dispatch(tb_ros2_node_context(node));
   services->on_quit = options->on_quit;
@@ -189,7 +190,7 @@ tb_status_t tb_ros2_simulation_services_create(tb_ros2_node_t *node, tb_clock_se
   services->control = (tb__simulation_control_t){
       .server = server, .step_ns = options->step.ns, .can_quit = options->on_quit != NULL};
   tb_status_t status = services_open(services, node, error);
-  if (status != TB_OK) {
+  if (status) {
     tb_ros2_simulation_services_destroy(services);
     return status;
   }

@@ -25,7 +25,7 @@ tb_status_t tb__subscription_create_watched(tb_ros2_context_t *context, const ch
   if (!options) options = &defaults;
   tb__topic_endpoint_t endpoint;
   tb_status_t status = tb__topic_endpoint_init(&endpoint, context, topic, type, qos, error);
-  if (status != TB_OK) return status;
+  if (status) return status;
   tb_ros2_subscription_t *subscription = calloc(1, sizeof *subscription);
   if (!subscription)
     return tb_error_set(error, TB_ERR_NO_MEMORY, "subscription of %s: out of memory", topic);
@@ -35,7 +35,7 @@ tb_status_t tb__subscription_create_watched(tb_ros2_context_t *context, const ch
   endpoint.options.on_writers_user = options->user;
   status = tb__raw_reader_create(tb__ros2_context_participant(context), &endpoint.options,
                                  options->callback, options->user, &subscription->reader, error);
-  if (status != TB_OK) {
+  if (status) {
     free(subscription);
     return status;
   }

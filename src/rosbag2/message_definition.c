@@ -160,7 +160,7 @@ static tb_status_t note_fields(definition_t *definition, const char *name, const
   size_t at = 0;
   tb_status_t status = TB_OK;
   snprintf(package, sizeof package, "%.*s", (int)strcspn(name, "/"), name);
-  while (status == TB_OK && tb__message_field_next(text, &at, package, field))
+  while (!status && tb__message_field_next(text, &at, package, field))
     status = note_name(definition, field);
   return status;
 }
@@ -172,14 +172,14 @@ static tb_status_t append_type(definition_t *definition, size_t index, const cha
   const char *name = definition->names[index];
   char *text = NULL;
   tb_status_t status = find_text(prefixes, name, &text);
-  if (status == TB_OK && index > 0) {
+  if (!status && index > 0) {
     bool ends_line = definition->size == 0 || definition->text[definition->size - 1] == '\n';
     int length =
         snprintf(heading, sizeof heading, "%s" RULE "\nMSG: %s\n", ends_line ? "" : "\n", name);
     status = append(definition, heading, (size_t)length);
   }
-  if (status == TB_OK) status = append(definition, text, strlen(text));
-  if (status == TB_OK) status = note_fields(definition, name, text);
+  if (!status) status = append(definition, text, strlen(text));
+  if (!status) status = note_fields(definition, name, text);
   free(text);
   return status;
 }
@@ -192,9 +192,9 @@ tb_status_t tb__message_definition(const char *type, const char *prefixes, char 
       strstr(type, "/msg/") && take_type(type, strlen(type), "", definition->names[0]);
   tb_status_t status = is_message ? TB_OK : TB_ERR_INVALID;
   definition->count = 1;
-  for (size_t i = 0; i < definition->count && status == TB_OK; i++)
+  for (size_t i = 0; i < definition->count && !status; i++)
     status = append_type(definition, i, prefixes);
-  if (status == TB_OK)
+  if (!status)
     *out = definition->text;
   else
     free(definition->text);

@@ -64,8 +64,7 @@ tb_status_t tb__play_acks_start(tb__play_acks_t *acks, tb__play_wake_t *wake, tb
   acks->wake = wake;
   tb__mutex_init(&acks->mutex);
   tb_status_t status = tb__thread_start(&acks->thread, "tb-acks", run, acks);
-  if (status != TB_OK)
-    return tb_error_set(error, status, "play transport: no thread for acknowledgements");
+  if (status) return tb_error_set(error, status, "play transport: no thread for acknowledgements");
   acks->has_thread = true;
   return TB_OK;
 }

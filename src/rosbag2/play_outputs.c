@@ -206,7 +206,7 @@ tb_status_t tb__play_outputs_limit(tb__play_outputs_t *outputs, int64_t *out_ns,
 {
   tb__mutex_lock(&outputs->mutex);
   tb_status_t status = outputs->failure.status;
-  if (status != TB_OK) tb_error_set(error, status, "%s", outputs->failure.text);
+  if (status) tb_error_set(error, status, "%s", outputs->failure.text);
   *out_ns = limit_of(slowest(outputs));
   tb__mutex_unlock(&outputs->mutex);
   return status;

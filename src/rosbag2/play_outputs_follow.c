@@ -4,6 +4,7 @@
 
 #include "base/fork.h"
 #include "base/log.h"
+#include "base/no_memory.h"
 #include "platform/time.h"
 #include "ros2/graph.h"
 #include "rosbag2/header_stamp.h"
@@ -38,7 +39,7 @@ static tb_status_t subscribe(tb__play_output_t *output, const char *type, bool i
   qos.depth = DEPTH;
   if (is_best_effort) qos.reliability = TB_QOS_BEST_EFFORT;
   tb_status_t status = check_type(output, type, error);
-  if (status != TB_OK) return status;
+  if (status) return status;
   return tb_ros2_subscription_create(output->all->context, output->topic, type, &qos, &options,
                                      &output->subscription, error);
 }
@@ -106,16 +107,13 @@ static tb_status_t take_item(tb__play_outputs_t *outputs, const tb_ros2_play_wai
   tb_error_t detail = TB_ERROR_INIT;
   tb__play_wait_names_t names;
   tb_status_t status = tb__play_wait_names(wait, &names, &detail);
-  if (status != TB_OK)
-    return tb_error_set(error, status, "play transport: to wait for: %s", detail.text);
+  if (status) return tb_error_set(error, status, "play transport: to wait for: %s", detail.text);
   tb__play_output_t *output = &outputs->items[outputs->count++];
   output->all = outputs;
   output->lag.lag_ns = wait->lag.ns;
   output->topic = strdup(names.topic);
   output->node = strdup(names.node);
-  return output->topic && output->node
-             ? TB_OK
-             : tb_error_set(error, TB_ERR_NO_MEMORY, "play transport: out of memory");
+  return output->topic && output->node ? TB_OK : tb__no_memory_for(error, "play transport");
 }
 
 tb_status_t tb__play_outputs_start(tb__play_outputs_t *outputs, tb_ros2_context_t *context,
@@ -131,13 +129,12 @@ tb_status_t tb__play_outputs_start(tb__play_outputs_t *outputs, tb_ros2_context_
     return tb_error_set(error, TB_ERR_LIMIT, "play transport: at most %d outputs to wait for",
                         TB__PLAY_OUTPUTS_MAX);
   outputs->items = calloc(options->wait_count, sizeof *outputs->items);
-  if (!outputs->items)
-    return tb_error_set(error, TB_ERR_NO_MEMORY, "play transport: out of memory");
-  for (size_t i = 0; i < options->wait_count && status == TB_OK; i++)
+  if (!outputs->items) return tb__no_memory_for(error, "play transport");
+  for (size_t i = 0; i < options->wait_count && !status; i++)
     status = take_item(outputs, &options->waits[i], error);
-  if (status != TB_OK) return status;
+  if (status) return status;
   status = tb__thread_start(&outputs->thread, "tb-outputs", follow, outputs);
-  if (status != TB_OK) return tb_error_set(error, status, "play transport: no thread for outputs");
+  if (status) return tb_error_set(error, status, "play transport: no thread for outputs");
   outputs->has_thread = true;
   return TB_OK;
 }

@@ -6,6 +6,7 @@
 #include <timebase/ros2_publisher.h>
 #include <timebase/ros2_type_hash.h>
 
+#include "base/no_memory.h"
 #include "held/parking.h"
 #include "platform/time.h"
 #include "ros2/match_watch.h"
@@ -90,14 +91,14 @@ static tb_status_t add_topic(void *self, const tb_bag_topic_t *info, void **out_
 {
   tb_ros2_play_transport_t *transport = self;
   topic_t *topic = calloc(1, sizeof *topic);
-  if (!topic) return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+  if (!topic) return tb__no_memory(error);
   if (info->type_hash[0])
     tb_ros2_type_hash_register(info->type, info->type_hash, NULL); /* as recorded, or not at all */
   tb_qos_t qos = info->qos;
   tb_qos_overrides_apply(transport->options.qos_overrides, info->name, &qos);
   tb_status_t status = create_publisher(transport, info, &qos, &topic->publisher, error);
-  if (status == TB_OK) status = add_input(transport, topic, &qos);
-  if (status != TB_OK) {
+  if (!status) status = add_input(transport, topic, &qos);
+  if (status) {
     tb_ros2_publisher_destroy(topic->publisher);
     free(topic);
     return status;
@@ -118,7 +119,7 @@ static tb_status_t publish(void *self, void *handle, const void *data, size_t si
   if (waits_for_outputs(transport))
     tb__play_outputs_sending(&transport->outputs, topic->input, data, size);
   tb_status_t status = tb_ros2_publisher_publish(topic->publisher, data, size, error);
-  if (status == TB_OK && transport->options.wait_for_acks && topic->reliable)
+  if (!status && transport->options.wait_for_acks && topic->reliable)
     tb__play_acks_sent(&transport->acks, topic->publisher);
   return status;
 }
@@ -207,7 +208,7 @@ static tb_status_t flush(void *self, tb_duration_t limit, tb_error_t *error)
   for (const topic_t *topic = transport->topics; topic; topic = topic->next) {
     if (!topic->reliable) continue;
     tb_status_t status = flush_topic(transport, topic, start_ns, limit.ns);
-    if (status != TB_OK) result = status;
+    if (status) result = status;
   }
   if (result == TB_ERR_TIMEOUT) name_late(transport, late, sizeof late);
   linger(transport);
@@ -284,9 +285,9 @@ static tb_status_t start_waiting(tb_ros2_play_transport_t *transport, tb_error_t
 {
   const tb_ros2_play_transport_options_t *options = &transport->options;
   tb_status_t status = tb_ros2_graph_create(transport->context, &transport->graph, error);
-  if (status == TB_OK && options->wait_for_acks)
+  if (!status && options->wait_for_acks)
     status = tb__play_acks_start(&transport->acks, &transport->wake, error);
-  if (status == TB_OK && options->wait_count > 0)
+  if (!status && options->wait_count > 0)
     status = tb__play_outputs_start(&transport->outputs, transport->context, transport->graph,
                                     options, &transport->wake, error);
   return status;
@@ -319,14 +320,14 @@ tb_status_t tb_ros2_play_transport_create(tb_ros2_context_t *context,
                                           tb_ros2_play_transport_t **out, tb_error_t *error)
 {
   tb_ros2_play_transport_t *transport = calloc(1, sizeof *transport);
-  if (!transport) return tb_error_set(error, TB_ERR_NO_MEMORY, "play transport: out of memory");
+  if (!transport) return tb__no_memory_for(error, "play transport");
   transport->context = context;
   if (options) transport->options = *options;
   tb_status_t status = TB_OK;
   if (transport->options.clock) status = create_clock(transport, error);
-  if (status == TB_OK && transport->options.node) status = create_splits(transport, error);
-  if (status == TB_OK) status = start_waiting(transport, error);
-  if (status != TB_OK) {
+  if (!status && transport->options.node) status = create_splits(transport, error);
+  if (!status) status = start_waiting(transport, error);
+  if (status) {
     tb_ros2_play_transport_destroy(transport);
     return status;
   }

@@ -7,7 +7,7 @@ static tb_status_t name_topic(const char *topic, char out[TB__DDS_NAME_SIZE], tb
 {
   char dds[TB__DDS_NAME_SIZE];
   tb_status_t status = tb__topic_name_to_dds(topic, false, dds, error);
-  if (status == TB_OK) snprintf(out, TB__DDS_NAME_SIZE, "%s", dds + strlen("rt"));
+  if (!status) snprintf(out, TB__DDS_NAME_SIZE, "%s", dds + strlen("rt"));
   return status;
 }
 
@@ -22,8 +22,8 @@ static tb_status_t name_node(const char *node, char out[TB__NODE_FULL_NAME_SIZE]
   memcpy(space, node, length);
   space[length] = '\0';
   tb_status_t status = tb__namespace_normalize(space, full_space, error);
-  if (status == TB_OK) status = tb__node_name_check(slash ? slash + 1 : node, error);
-  if (status != TB_OK) return status;
+  if (!status) status = tb__node_name_check(slash ? slash + 1 : node, error);
+  if (status) return status;
   snprintf(out, TB__NODE_FULL_NAME_SIZE, "%s%s%s", full_space, full_space[1] ? "/" : "",
            slash ? slash + 1 : node);
   return TB_OK;
@@ -33,8 +33,8 @@ tb_status_t tb__play_wait_names(const tb_ros2_play_wait_t *wait, tb__play_wait_n
                                 tb_error_t *error)
 {
   tb_status_t status = name_topic(wait->topic, out->topic, error);
-  if (status == TB_OK) status = name_node(wait->node, out->node, error);
-  if (status == TB_OK && wait->lag.ns < 0)
+  if (!status) status = name_node(wait->node, out->node, error);
+  if (!status && wait->lag.ns < 0)
     return tb_error_set(error, TB_ERR_INVALID, "the lag of %s must not be negative", out->topic);
   return status;
 }

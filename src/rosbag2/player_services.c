@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/fork.h"
+#include "base/no_memory.h"
 #include "held/parking.h"
 #include "platform/mutex.h"
 #include "platform/thread.h"
@@ -156,9 +157,9 @@ static tb_status_t services_open(tb_ros2_player_services_t *services, tb_ros2_no
                                  tb_error_t *error)
 {
   tb_status_t status = tb__thread_start(&services->thread, "tb-burst", run, services);
-  if (status != TB_OK) return tb_error_set(error, status, "player services: no thread");
+  if (status) return tb_error_set(error, status, "player services: no thread");
   services->has_thread = true;
-  for (size_t i = 0; i < TB__PLAYER_SERVICE_COUNT && status == TB_OK; i++) {
+  for (size_t i = 0; i < TB__PLAYER_SERVICE_COUNT && !status; i++) {
     entry_t *entry = &services->entries[i];
     *entry = (entry_t){.services = services, .kind = &tb__player_services[i]};
     status = tb_ros2_node_create_service(node, entry->kind->name, entry->kind->type, NULL,
@@ -176,12 +177,12 @@ tb_status_t tb_ros2_player_services_create(tb_ros2_node_t *node, tb_player_t *pl
     return tb_error_set(error, TB_ERR_FORKED, "player services: %s",
                         tb_status_message(TB_ERR_FORKED));
   tb_ros2_player_services_t *services = calloc(1, sizeof *services);
-  if (!services) return tb_error_set(error, TB_ERR_NO_MEMORY, "player services: out of memory");
+  if (!services) return tb__no_memory_for(error, "player services");
   tb__mutex_init(&services->mutex);
   services->player = player;
   services->last = &services->first;
   tb_status_t status = services_open(services, node, error);
-  if (status != TB_OK) {
+  if (status) {
     tb_ros2_player_services_destroy(services);
     return status;
   }

@@ -6,6 +6,7 @@
 #include "bag/offers.h"
 #include "base/fork.h"
 #include "base/log.h"
+#include "base/no_memory.h"
 #include "platform/time.h"
 #include "ros2/graph.h"
 #include "rosbag2/message_definition.h"
@@ -199,10 +200,10 @@ static tb_status_t topic_open(tb__record_topic_t *topic, const tb_ros2_graph_end
                                 .definition_encoding =
                                     is_defined ? TB__MESSAGE_DEFINITION_ENCODING : NULL};
   tb_status_t status = offers ? tb_recorder_add_topic(recorder->core, &info, &topic->index, error)
-                              : tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+                              : tb__no_memory(error);
   free(offers);
   free(definition);
-  return status == TB_OK ? subscribe(topic, error) : status;
+  return !status ? subscribe(topic, error) : status;
 }
 
 /* One that fails stays on the list, so that it is told once. */
@@ -362,9 +363,9 @@ tb_status_t tb__record_transport_start(tb_ros2_recorder_t *recorder, tb_error_t 
 {
   tb_status_t status =
       tb_ros2_graph_create(tb_ros2_node_context(recorder->node), &recorder->graph, error);
-  if (status != TB_OK) return status;
+  if (status) return status;
   status = tb__thread_start(&recorder->thread, "tb-record", follow, recorder);
-  if (status != TB_OK) return tb_error_set(error, status, "recorder: no thread");
+  if (status) return tb_error_set(error, status, "recorder: no thread");
   recorder->has_thread = true;
   return TB_OK;
 }

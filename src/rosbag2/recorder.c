@@ -1,4 +1,5 @@
 #include "rosbag2/recorder.h"
+#include "base/no_memory.h"
 
 #include <stdlib.h>
 
@@ -21,12 +22,11 @@ static tb_status_t open_parts(tb_ros2_recorder_t *recorder, const char *path,
   if (options->qos_overrides_path)
     status = tb_qos_overrides_load(options->qos_overrides_path, &recorder->overrides, error);
   tb_qos_overrides_set_depth_max(recorder->overrides, options->qos_depth_max);
-  if (status == TB_OK && !options->no_services)
-    status = tb__recorder_events_create(recorder, error);
-  if (status == TB_OK) status = tb_recorder_create(path, &core, &recorder->core, error);
-  if (status == TB_OK && !options->no_services)
+  if (!status && !options->no_services) status = tb__recorder_events_create(recorder, error);
+  if (!status) status = tb_recorder_create(path, &core, &recorder->core, error);
+  if (!status && !options->no_services)
     status = tb__recorder_services_create(recorder, core.snapshot_mode, error);
-  if (status == TB_OK) status = tb__record_transport_start(recorder, error);
+  if (!status) status = tb__record_transport_start(recorder, error);
   return status;
 }
 
@@ -39,12 +39,12 @@ tb_status_t tb_ros2_recorder_create(tb_ros2_node_t *node, const char *path,
   if (tb__is_forked())
     return tb_error_set(error, TB_ERR_FORKED, "recorder: %s", tb_status_message(TB_ERR_FORKED));
   tb_ros2_recorder_t *recorder = calloc(1, sizeof *recorder);
-  if (!recorder) return tb_error_set(error, TB_ERR_NO_MEMORY, "recorder: out of memory");
+  if (!recorder) return tb__no_memory_for(error, "recorder");
   recorder->node = node;
   recorder->gap_max = options->gap_max ? options->gap_max : GAP_MAX;
   tb_status_t status = tb__topic_filter_init(&recorder->filter, options, error);
-  if (status == TB_OK) status = open_parts(recorder, path, options, error);
-  if (status != TB_OK) {
+  if (!status) status = open_parts(recorder, path, options, error);
+  if (status) {
     tb_ros2_recorder_destroy(recorder);
     return status;
   }

@@ -50,7 +50,7 @@ static void reply(tb_ros2_service_t *service, const tb_ros2_request_id_t *id, bo
 static void on_snapshot_done(tb_status_t status, void *user)
 {
   pending_t *pending = user;
-  reply(pending->service, &pending->id, status == TB_OK);
+  reply(pending->service, &pending->id, !status);
   free(pending);
 }
 
@@ -74,7 +74,7 @@ static void on_request(tb_ros2_service_t *service, const tb_ros2_request_t *requ
   if (!pending) return;
   *pending = (pending_t){service, request->id};
   tb_status_t status = kind->order(core, kind->on_done, pending);
-  if (status != TB_OK) kind->on_done(status, pending);
+  if (status) kind->on_done(status, pending);
 }
 
 static const kind_t kinds[TB__RECORDER_SERVICES] = {
@@ -91,7 +91,7 @@ tb_status_t tb__recorder_services_create(tb_ros2_recorder_t *recorder, bool snap
                                          tb_error_t *error)
 {
   tb_status_t status = TB_OK;
-  for (size_t i = 0; i < TB__RECORDER_SERVICES && status == TB_OK; i++) {
+  for (size_t i = 0; i < TB__RECORDER_SERVICES && !status; i++) {
     tb__recorder_service_t *entry = &recorder->services[i];
     if (kinds[i].only_snapshots && !snapshot_mode) continue;
     *entry = (tb__recorder_service_t){recorder, &kinds[i], NULL};

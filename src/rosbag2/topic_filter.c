@@ -1,4 +1,5 @@
 #include "rosbag2/topic_filter.h"
+#include "base/no_memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,12 +29,12 @@ static tb_status_t names_copy(const char *const *names, size_t count, char ***ou
                               tb_error_t *error)
 {
   char **copy = calloc(count + 1, sizeof *copy);
-  if (!copy) return tb_error_set(error, TB_ERR_NO_MEMORY, "recorder: out of memory");
+  if (!copy) return tb__no_memory_for(error, "recorder");
   for (size_t i = 0; i < count; i++) {
     copy[i] = full_name(names[i]);
     if (copy[i]) continue;
     names_free(copy);
-    return tb_error_set(error, TB_ERR_NO_MEMORY, "recorder: out of memory");
+    return tb__no_memory_for(error, "recorder");
   }
   *out = copy;
   return TB_OK;
@@ -60,14 +61,12 @@ tb_status_t tb__topic_filter_init(tb__topic_filter_t *filter,
   if (!options->all && !options->regex && options->topic_count == 0)
     return tb_error_set(error, TB_ERR_INVALID, "recorder: no topic is asked for");
   tb_status_t status = compile("regex", options->regex, &filter->include, error);
-  if (status == TB_OK)
-    status = compile("exclude_regex", options->exclude_regex, &filter->exclude, error);
-  if (status == TB_OK)
-    status = names_copy(options->topics, options->topic_count, &filter->topics, error);
-  if (status == TB_OK)
+  if (!status) status = compile("exclude_regex", options->exclude_regex, &filter->exclude, error);
+  if (!status) status = names_copy(options->topics, options->topic_count, &filter->topics, error);
+  if (!status)
     status =
         names_copy(options->exclude_topics, options->exclude_topic_count, &filter->excluded, error);
-  if (status != TB_OK) tb__topic_filter_fini(filter);
+  if (status) tb__topic_filter_fini(filter);
   return status;
 }
 

@@ -1,4 +1,5 @@
 #include "server/clock_server.h"
+#include "base/no_memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -58,17 +59,16 @@ tb_status_t tb__clock_server_create(const tb_clock_server_options_t *options,
                                     tb__pacer_t *pacer, tb_clock_server_t **out, tb_error_t *error)
 {
   tb_status_t status = tb__fork_watch();
-  if (status != TB_OK)
-    return tb_error_set(error, status, "clock server: %s", tb_status_message(status));
+  if (status) return tb_error_set(error, status, "clock server: %s", tb_status_message(status));
   status = check_options(options, error);
-  if (status == TB_OK) status = check_sinks(sinks, sink_count, error);
-  if (status != TB_OK) return status;
+  if (!status) status = check_sinks(sinks, sink_count, error);
+  if (status) return status;
   tb_clock_server_t *server = calloc(1, sizeof *server);
-  if (!server) return tb_error_set(error, TB_ERR_NO_MEMORY, "clock server: out of memory");
+  if (!server) return tb__no_memory_for(error, "clock server");
   server->sinks = malloc(sink_count * sizeof *sinks);
   if (!server->sinks) {
     free(server);
-    return tb_error_set(error, TB_ERR_NO_MEMORY, "clock server: out of memory");
+    return tb__no_memory_for(error, "clock server");
   }
   memcpy(server->sinks, sinks, sink_count * sizeof *sinks);
   server->sink_count = sink_count;
@@ -110,7 +110,7 @@ static void *thread_run(void *argument)
   tb_clock_server_t *server = argument;
   tb_error_t error = TB_ERROR_INIT;
   tb_status_t status = tb__clock_server_serve(server, &error);
-  if (status != TB_OK)
+  if (status)
     tb__log(TB_LOG_ERROR, "the clock server has ended: %s",
             error.text[0] ? error.text : tb_status_message(status));
   tb__mutex_lock(&server->mutex);
@@ -143,12 +143,12 @@ tb_status_t tb_clock_server_start(tb_clock_server_t *server)
   if (!server->has_thread) {
     atomic_store(&server->thread_active, 1);
     status = tb__thread_start(&server->thread, "tb-server", thread_run, server);
-    if (status != TB_OK) atomic_store(&server->thread_active, 0);
-    server->has_thread = status == TB_OK;
+    if (status) atomic_store(&server->thread_active, 0);
+    server->has_thread = !status;
     server->had_thread |= server->has_thread;
   }
   tb__mutex_unlock(&server->mutex);
-  if (status != TB_OK) atomic_store(&server->serving, false);
+  if (status) atomic_store(&server->serving, false);
   return status;
 }
 
@@ -160,10 +160,7 @@ tb_status_t tb_clock_server_wait(tb_clock_server_t *server, tb_duration_t limit,
     tb_status_t status = tb__is_forked() ? TB_ERR_FORKED : TB_ERR_DEADLOCK;
     return tb_error_set(error, status, "clock server: %s", tb_status_message(status));
   }
-  tb__deadline_t deadline = TB__NO_DEADLINE;
-  if (limit.ns > 0)
-    deadline =
-        (tb__deadline_t){TB__DEADLINE_STEADY, tb__add_saturated(tb__steady_now_ns(), limit.ns)};
+  tb__deadline_t deadline = tb__deadline_within(limit);
   while (atomic_load(&server->thread_active))
     if (!tb__futex_wait(&server->thread_active, 1, deadline) && atomic_load(&server->thread_active))
       return tb_error_set(error, TB_ERR_TIMEOUT, "the clock server still runs");
@@ -174,7 +171,7 @@ tb_status_t tb_clock_server_wait(tb_clock_server_t *server, tb_duration_t limit,
   tb__mutex_unlock(&server->mutex);
   if (status == TB_ERR_INVALID && !result.text[0])
     return tb_error_set(error, status, "the clock server has no thread");
-  if (status != TB_OK && error) *error = result;
+  if (status && error) *error = result;
   return status;
 }
 

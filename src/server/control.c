@@ -1,5 +1,6 @@
 /* What any thread may tell a clock server to do. */
 #include "base/fork.h"
+#include "base/list.h"
 #include "held/parking.h"
 #include "platform/time.h"
 #include "server/clock_server.h"
@@ -119,7 +120,7 @@ tb_status_t tb_clock_server_set_factor(tb_clock_server_t *server, double factor)
   if (tb__is_forked()) return TB_ERR_FORKED;
   tb__mutex_lock(&server->mutex);
   tb_status_t status = tb__flow_set_rate(&server->flow, factor, server->at_ns);
-  if (status == TB_OK) {
+  if (!status) {
     server->factor = factor;
     measure_anew_locked(server, tb__clock_server_now(server));
   }
@@ -135,7 +136,7 @@ tb_status_t tb_clock_server_set_hz(tb_clock_server_t *server, double hz)
   tb__mutex_lock(&server->mutex);
   int64_t now_ns = tb__clock_server_now(server);
   tb_status_t status = tb__flow_set_tick_rate(&server->flow, hz, now_ns);
-  if (status == TB_OK) {
+  if (!status) {
     server->hz = hz;
     tb__clock_server_restart_locked(server, now_ns);
   }
@@ -225,7 +226,7 @@ static tb_status_t begin_step(tb_clock_server_t *server, target_t target, tb__st
   if (tb__is_forked()) return TB_ERR_FORKED;
   tb__mutex_lock(&server->mutex);
   tb_status_t status = begin_step_locked(server, target);
-  if (status == TB_OK && waiter) {
+  if (!status && waiter) {
     waiter->next = server->waiters;
     waiter->step = server->step;
     waiter->done = false;
@@ -247,10 +248,7 @@ bool tb__clock_server_take_back(tb_clock_server_t *server, tb__step_waiter_t *wa
 {
   tb__mutex_lock(&server->mutex);
   bool gives_up = !waiter->done;
-  tb__step_waiter_t **link = &server->waiters;
-  while (*link && *link != waiter)
-    link = &(*link)->next;
-  if (*link) *link = waiter->next;
+  TB__CHAIN_REMOVE(server->waiters, waiter);
   tb__mutex_unlock(&server->mutex);
   return gives_up;
 }
@@ -265,13 +263,10 @@ static tb_status_t step(tb_clock_server_t *server, target_t target, tb_duration_
 {
   if (!server || limit.ns < 0) return TB_ERR_INVALID;
   if (!tb__is_forked() && tb__clock_server_serves_here(server)) return TB_ERR_DEADLOCK;
-  tb__deadline_t deadline = TB__NO_DEADLINE;
-  if (limit.ns > 0)
-    deadline =
-        (tb__deadline_t){TB__DEADLINE_STEADY, tb__add_saturated(tb__steady_now_ns(), limit.ns)};
+  tb__deadline_t deadline = tb__deadline_within(limit);
   tb__step_waiter_t waiter = {.on_done = NULL};
   tb_status_t status = begin_step(server, target, &waiter);
-  if (status != TB_OK) return status;
+  if (status) return status;
   for (;;) {
     uint32_t events = atomic_load(&server->step_events);
     if (is_done(server, &waiter)) return waiter.status;

@@ -1,10 +1,5 @@
 #include "server/flow.h"
-
-static int64_t add_saturated(int64_t a, int64_t b)
-{
-  int64_t sum;
-  return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum; /* b >= 0 */
-}
+#include "base/saturate.h"
 
 static int64_t at_least_min(int64_t time_ns)
 {
@@ -34,7 +29,7 @@ tb_status_t tb__flow_set_rate(tb__flow_t *flow, double rate, int64_t now_ns)
 {
   tb__speed_t speed;
   tb_status_t status = tb__speed_from_double(rate, &speed);
-  if (status != TB_OK) return status;
+  if (status) return status;
   set_anchor(flow, now_ns);
   flow->speed = speed;
   return TB_OK;
@@ -98,7 +93,7 @@ int64_t tb__flow_time(const tb__flow_t *flow, int64_t now_ns)
   int64_t time_ns = flow->anchor_time_ns;
   if (!flow->paused && now_ns > flow->anchor_steady_ns)
     time_ns =
-        add_saturated(time_ns, tb__speed_advance(flow->speed, now_ns - flow->anchor_steady_ns));
+        tb__add_saturated(time_ns, tb__speed_advance(flow->speed, now_ns - flow->anchor_steady_ns));
   return time_ns > flow->horizon_ns ? flow->horizon_ns : time_ns;
 }
 
@@ -106,8 +101,8 @@ int64_t tb__flow_reach(const tb__flow_t *flow, int64_t time_ns)
 {
   if (time_ns <= flow->anchor_time_ns) return flow->anchor_steady_ns;
   if (flow->paused || time_ns > flow->horizon_ns) return TB__STEADY_NEVER;
-  return add_saturated(flow->anchor_steady_ns,
-                       tb__speed_steady_for(flow->speed, time_ns - flow->anchor_time_ns));
+  return tb__add_saturated(flow->anchor_steady_ns,
+                           tb__speed_steady_for(flow->speed, time_ns - flow->anchor_time_ns));
 }
 
 tb_status_t tb__flow_set_tick_rate(tb__flow_t *flow, double hz, int64_t now_ns)

@@ -97,15 +97,15 @@ static tb_status_t send(tb_clock_server_t *server, const tb__tick_t *tick, tb_er
 {
   tb_error_t detail = TB_ERROR_INIT;
   tb_status_t status = TB_OK;
-  for (size_t i = 0; i < server->sink_count && status == TB_OK; i++)
+  for (size_t i = 0; i < server->sink_count && !status; i++)
     status = server->sinks[i].tick(server->sinks[i].self, tick->time_ns, tick->reason, &detail);
   tb__mutex_lock(&server->mutex);
-  if (status == TB_OK) server->ticks++;
+  if (!status) server->ticks++;
   if (server->landing)
     tb__clock_server_end_step_locked(server, server->landing, status ? TB_ERR_CANCELLED : TB_OK);
   server->landing = 0;
   tb__mutex_unlock(&server->mutex);
-  if (status == TB_OK) return TB_OK;
+  if (!status) return TB_OK;
   return tb_error_set(error, status, "%s",
                       detail.text[0] ? detail.text : tb_status_message(status));
 }
@@ -165,7 +165,7 @@ tb_status_t tb_clock_server_run(tb_clock_server_t *server, tb_error_t *error)
 {
   if (!server) return tb_error_set(error, TB_ERR_INVALID, "clock server: NULL");
   tb_status_t status = enter(server, error);
-  return status == TB_OK ? tb__clock_server_serve(server, error) : status;
+  return !status ? tb__clock_server_serve(server, error) : status;
 }
 
 /* When the next turn is; now where there is no wait. */
@@ -181,21 +181,21 @@ tb_status_t tb_clock_server_run_due(tb_clock_server_t *server, uint64_t max_tick
   if (!server || max_ticks == 0)
     return tb_error_set(error, TB_ERR_INVALID, "clock server: at least one tick");
   tb_status_t status = enter(server, error);
-  if (status != TB_OK) return status;
+  if (status) return status;
   begin(server);
   uint64_t ticks = 0;
   turn_t turn = {.kind = TURN_TICK};
-  while (status == TB_OK && ticks < max_ticks && turn.kind == TURN_TICK) {
+  while (!status && ticks < max_ticks && turn.kind == TURN_TICK) {
     turn = next_turn(server);
     if (turn.kind != TURN_TICK) break;
     status = send(server, &turn.tick, error);
-    ticks += status == TB_OK;
+    ticks += !status;
   }
-  if (turn.kind == TURN_END || status != TB_OK) finish(server);
+  if (turn.kind == TURN_END || status) finish(server);
   leave(server);
-  if (status == TB_OK && turn.kind == TURN_END && ticks == 0)
+  if (!status && turn.kind == TURN_END && ticks == 0)
     return tb_error_set(error, TB_ERR_END, "the clock server has ended");
-  if (status != TB_OK) return status;
+  if (status) return status;
   if (out_ticks) *out_ticks = ticks;
   if (out_next) out_next->ns = next_turn_ns(server, &turn);
   return TB_OK;

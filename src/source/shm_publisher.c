@@ -3,6 +3,7 @@
 #include <timebase/shm_publisher.h>
 
 #include "base/fork.h"
+#include "base/no_memory.h"
 #include "clock/timeline.h"
 #include "platform/futex.h"
 #include "platform/mutex.h"
@@ -109,7 +110,7 @@ tb_status_t tb_shm_publisher_open(const char *name, const tb_shm_options_t *opti
   tb_status_t status = tb__fork_watch();
   if (status) return tb_error_set(error, status, "%s", tb_status_message(status));
   tb_shm_publisher_t *publisher = calloc(1, sizeof *publisher);
-  if (!publisher) return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+  if (!publisher) return tb__no_memory(error);
   publisher->file = (tb__shared_file_t)TB__SHARED_FILE_NONE;
   status = tb__shm_file_open(&publisher->file, name, options, true, error);
   if (!status) status = take_name(&publisher->file, name, error);
@@ -196,7 +197,7 @@ static tb_status_t sink_tick(void *self, int64_t time_ns, tb_jump_reason_t reaso
                              tb_error_t *error)
 {
   tb_status_t status = tb_shm_publisher_tick(self, time_ns, reason);
-  if (status == TB_OK) return TB_OK;
+  if (!status) return TB_OK;
   if (status == TB_ERR_SYSTEM)
     return tb_error_set(error, status,
                         "shared memory: the page's file was cut short by whoever may write it; "

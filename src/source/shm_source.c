@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <timebase/shm_source.h>
 
+#include "base/no_memory.h"
 #include "clock/source.h"
 #include "held/parking.h"
 #include "platform/thread.h"
@@ -452,7 +453,7 @@ tb_status_t tb_shm_source_create(const char *name, const tb_shm_options_t *optio
   shm_view_t *view = calloc(1, sizeof *view);
   tb__shared_file_t file = TB__SHARED_FILE_NONE;
   tb_status_t status = TB_OK;
-  if (!self || !view) status = tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+  if (!self || !view) status = tb__no_memory(error);
   if (!status) status = tb__shm_file_open(&file, name, options, false, error);
   if (!status) {
     self->file = file;

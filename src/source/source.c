@@ -40,7 +40,7 @@ static tb_status_t wait_until_stopped(tb_source_t *source, int64_t limit_ns)
 {
   uint32_t phase;
   while (!tb__is_forked() && (phase = atomic_load(&source->phase)) != TB__SOURCE_STOPPED)
-    if (!tb__futex_wait(&source->phase, phase, tb__limit_deadline(limit_ns)) &&
+    if (!tb__futex_wait(&source->phase, phase, tb__deadline_at(limit_ns)) &&
         atomic_load(&source->phase) != TB__SOURCE_STOPPED)
       return TB_ERR_TIMEOUT;
   return TB_OK;
@@ -114,7 +114,7 @@ tb_status_t tb_source_destroy(tb_source_t *source)
 
 tb_status_t tb_source_destroy_within(tb_source_t *source, tb_duration_t limit)
 {
-  return limit.ns < 0 ? TB_ERR_INVALID : source_destroy(source, tb__limit_ns(limit));
+  return limit.ns < 0 ? TB_ERR_INVALID : source_destroy(source, tb__limit_end_ns(limit));
 }
 
 tb_timeline_t *tb_source_timeline(tb_source_t *source)

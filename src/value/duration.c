@@ -34,17 +34,17 @@ tb_status_t tb_duration_scale(tb_duration_t a, double factor, tb_duration_t *out
 
 tb_duration_t tb_duration_add_sat(tb_duration_t a, tb_duration_t b)
 {
-  return (tb_duration_t){tb__ns_add_sat(a.ns, b.ns)};
+  return (tb_duration_t){tb__add_saturated(a.ns, b.ns)};
 }
 
 tb_duration_t tb_duration_sub_sat(tb_duration_t a, tb_duration_t b)
 {
-  return (tb_duration_t){tb__ns_sub_sat(a.ns, b.ns)};
+  return (tb_duration_t){tb__sub_saturated(a.ns, b.ns)};
 }
 
 tb_duration_t tb_duration_neg_sat(tb_duration_t a)
 {
-  return (tb_duration_t){tb__ns_sub_sat(0, a.ns)};
+  return (tb_duration_t){tb__sub_saturated(0, a.ns)};
 }
 
 tb_duration_t tb_duration_mul_sat(tb_duration_t a, int64_t factor)

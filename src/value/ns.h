@@ -6,6 +6,8 @@
 #include <time.h>
 #include <timebase/status.h>
 
+#include "base/saturate.h"
+
 static inline tb_status_t tb__ns_add(int64_t a_ns, int64_t b_ns, int64_t *out_ns)
 {
   int64_t sum_ns;
@@ -20,20 +22,6 @@ static inline tb_status_t tb__ns_sub(int64_t a_ns, int64_t b_ns, int64_t *out_ns
   if (__builtin_sub_overflow(a_ns, b_ns, &difference_ns)) return TB_ERR_OVERFLOW;
   *out_ns = difference_ns;
   return TB_OK;
-}
-
-static inline int64_t tb__ns_add_sat(int64_t a_ns, int64_t b_ns)
-{
-  int64_t sum_ns;
-  if (__builtin_add_overflow(a_ns, b_ns, &sum_ns)) return b_ns < 0 ? INT64_MIN : INT64_MAX;
-  return sum_ns;
-}
-
-static inline int64_t tb__ns_sub_sat(int64_t a_ns, int64_t b_ns)
-{
-  int64_t difference_ns;
-  if (__builtin_sub_overflow(a_ns, b_ns, &difference_ns)) return b_ns < 0 ? INT64_MAX : INT64_MIN;
-  return difference_ns;
 }
 
 static inline int tb__ns_compare(int64_t a_ns, int64_t b_ns)

@@ -27,19 +27,19 @@ tb_status_t tb_steady_time_compare(tb_steady_time_t a, tb_steady_time_t b, int *
 
 tb_steady_time_t tb_steady_time_add_sat(tb_steady_time_t time, tb_duration_t duration)
 {
-  return (tb_steady_time_t){tb__ns_add_sat(time.ns, duration.ns)};
+  return (tb_steady_time_t){tb__add_saturated(time.ns, duration.ns)};
 }
 
 tb_steady_time_t tb_steady_time_sub_sat(tb_steady_time_t time, tb_duration_t duration)
 {
-  return (tb_steady_time_t){tb__ns_sub_sat(time.ns, duration.ns)};
+  return (tb_steady_time_t){tb__sub_saturated(time.ns, duration.ns)};
 }
 
 tb_status_t tb_steady_time_diff_sat(tb_steady_time_t later, tb_steady_time_t earlier,
                                     tb_duration_t *out)
 {
   if (!out) return TB_ERR_INVALID;
-  out->ns = tb__ns_sub_sat(later.ns, earlier.ns);
+  out->ns = tb__sub_saturated(later.ns, earlier.ns);
   return TB_OK;
 }
 

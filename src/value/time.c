@@ -48,18 +48,18 @@ tb_status_t tb_time_compare(tb_time_t a, tb_time_t b, int *out)
 
 tb_time_t tb_time_add_sat(tb_time_t time, tb_duration_t duration)
 {
-  return (tb_time_t){tb__ns_add_sat(time.ns, duration.ns), time.kind};
+  return (tb_time_t){tb__add_saturated(time.ns, duration.ns), time.kind};
 }
 
 tb_time_t tb_time_sub_sat(tb_time_t time, tb_duration_t duration)
 {
-  return (tb_time_t){tb__ns_sub_sat(time.ns, duration.ns), time.kind};
+  return (tb_time_t){tb__sub_saturated(time.ns, duration.ns), time.kind};
 }
 
 tb_status_t tb_time_diff_sat(tb_time_t later, tb_time_t earlier, tb_duration_t *out)
 {
   tb_status_t status = out ? check_kinds(later, earlier) : TB_ERR_INVALID;
-  if (!status) out->ns = tb__ns_sub_sat(later.ns, earlier.ns);
+  if (!status) out->ns = tb__sub_saturated(later.ns, earlier.ns);
   return status;
 }
 

@@ -40,7 +40,7 @@ static tb_status_t token_close(tb_cancel_token_t *token, int64_t limit_ns)
   while (token->members && in_time) {
     uint32_t seen = atomic_load(&token->emptied);
     tb__mutex_unlock(&token->mutex);
-    in_time = tb__futex_wait(&token->emptied, seen, tb__limit_deadline(limit_ns));
+    in_time = tb__futex_wait(&token->emptied, seen, tb__deadline_at(limit_ns));
     tb__mutex_lock(&token->mutex);
   }
   bool empty = !token->members;
@@ -68,7 +68,7 @@ tb_status_t tb_cancel_token_destroy(tb_cancel_token_t *token)
 
 tb_status_t tb_cancel_token_destroy_within(tb_cancel_token_t *token, tb_duration_t limit)
 {
-  return limit.ns < 0 ? TB_ERR_INVALID : token_destroy(token, tb__limit_ns(limit));
+  return limit.ns < 0 ? TB_ERR_INVALID : token_destroy(token, tb__limit_end_ns(limit));
 }
 
 void tb_cancel_token_cancel(tb_cancel_token_t *token)

@@ -92,7 +92,7 @@ static void clock_wait(tb__pacer_t *base, uint32_t events, int64_t deadline_ns, 
   tb_status_t status = tb__sleeper_init(&pacer->sleeper, pacer->clock, goal, goal_ns, &until_jump);
   if (events != tb__pacer_events(base)) return;
   pacer->sleeper.limit_ns = limit_ns;
-  if (status == TB_OK) status = tb__sleeper_run(&pacer->sleeper);
+  if (!status) status = tb__sleeper_run(&pacer->sleeper);
   tb__deadline_t limit = {TB__DEADLINE_STEADY, limit_ns};
   if (status == TB_ERR_CLOSED)
     tb__futex_wait(&base->events, events, limit_ns == INT64_MAX ? TB__NO_DEADLINE : limit);
@@ -175,7 +175,7 @@ static tb_status_t start(clock_pacer_t *pacer)
 {
   tb_time_t now;
   tb_status_t status = tb_clock_now(pacer->clock, &now);
-  if (status != TB_OK) return status;
+  if (status) return status;
   tb__mutex_lock(&pacer->mutex);
   if (!pacer->jumped) begin_locked(pacer, now.ns);
   counts_jump_locked(pacer);
@@ -197,8 +197,8 @@ tb_status_t tb__clock_pacer_create(tb_clock_t *clock, tb__pacer_t **out)
   pacer->passed_ns = TB__CLOCK_PACER_START;
   pacer->stands = true;
   tb_status_t status = watch(pacer);
-  if (status == TB_OK) status = start(pacer);
-  if (status == TB_OK)
+  if (!status) status = start(pacer);
+  if (!status)
     *out = &pacer->base;
   else
     tb__clock_pacer_destroy(&pacer->base);

@@ -73,7 +73,7 @@ tb_status_t tb_cond_destroy(tb_cond_t *cond)
 
 tb_status_t tb_cond_destroy_within(tb_cond_t *cond, tb_duration_t limit)
 {
-  return limit.ns < 0 ? TB_ERR_INVALID : cond_destroy(cond, tb__limit_ns(limit));
+  return limit.ns < 0 ? TB_ERR_INVALID : cond_destroy(cond, tb__limit_end_ns(limit));
 }
 
 tb_status_t tb_steady_cond_destroy(tb_steady_cond_t *cond)

@@ -144,10 +144,7 @@ tb_status_t tb_timer_stop(tb_timer_t *timer)
  * timer, which may be destroyed meanwhile, is not looked at again. */
 static tb_status_t wait_for_call(tb_timer_queue_t *queue, uint32_t ended, tb_duration_t limit)
 {
-  tb__deadline_t deadline = TB__NO_DEADLINE;
-  if (limit.ns > 0)
-    deadline =
-        (tb__deadline_t){TB__DEADLINE_STEADY, tb__add_saturated(tb__steady_now_ns(), limit.ns)};
+  tb__deadline_t deadline = tb__deadline_within(limit);
   while (atomic_load(&queue->calls_ended) == ended)
     if (!tb__futex_wait(&queue->calls_ended, ended, deadline) &&
         atomic_load(&queue->calls_ended) == ended)

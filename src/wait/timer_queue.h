@@ -8,6 +8,7 @@
 #include <timebase/timer.h>
 
 #include "base/heap.h"
+#include "base/saturate.h"
 #include "clock/clock.h"
 #include "held/alarm.h"
 #include "held/inflight.h"
@@ -243,14 +244,6 @@ static inline tb_status_t tb__lane_lock_settled(const tb__lane_t *lane, tb_timel
   if (__builtin_expect(tb__lane_is_settled(lane, *out), 1)) return TB_OK;
   tb__clock_unlock(*out);
   return tb__clock_lock_settled(lane->clock, out);
-}
-
-/* Sums that stop at the ends of int64. */
-static inline int64_t tb__add_saturated(int64_t a, int64_t b)
-{
-  int64_t sum;
-  if (__builtin_add_overflow(a, b, &sum)) return a > 0 ? INT64_MAX : INT64_MIN;
-  return sum;
 }
 
 #endif

@@ -1,4 +1,5 @@
 /* All queues of the process, and who drives them. */
+#include "base/list.h"
 #include "wait/timer_queue.h"
 
 _Thread_local tb_timer_queue_t *tb__queue_of_thread;
@@ -20,20 +21,14 @@ void tb__timer_queue_list(tb_timer_queue_t *queue)
   atomic_store(&queue->driver, tb__thread_number());
   tb__mutex_lock(&list_mutex);
   queue->id = ++last_id;
-  queue->next = queues;
-  if (queues) queues->previous = queue;
-  queues = queue;
+  TB__LIST_PUSH(queues, queue);
   tb__mutex_unlock(&list_mutex);
 }
 
 void tb__timer_queue_unlist(tb_timer_queue_t *queue)
 {
   tb__mutex_lock(&list_mutex);
-  if (queue->previous)
-    queue->previous->next = queue->next;
-  else
-    queues = queue->next;
-  if (queue->next) queue->next->previous = queue->previous;
+  TB__LIST_REMOVE(queues, queue);
   tb__mutex_unlock(&list_mutex);
 }
 

@@ -55,10 +55,7 @@ tb_status_t tb_timer_queue_stop_thread(tb_timer_queue_t *queue, tb_duration_t li
   if (!queue || limit.ns < 0) return TB_ERR_INVALID;
   if (tb__is_forked()) return TB_ERR_FORKED;
   if (tb__jump_of_thread || tb__timer_queue_runs_here(queue)) return TB_ERR_DEADLOCK;
-  tb__deadline_t deadline = TB__NO_DEADLINE;
-  if (limit.ns > 0)
-    deadline =
-        (tb__deadline_t){TB__DEADLINE_STEADY, tb__add_saturated(tb__steady_now_ns(), limit.ns)};
+  tb__deadline_t deadline = tb__deadline_within(limit);
   atomic_store(&queue->thread_wanted, false);
   if (atomic_load(&queue->thread_active)) tb__poll_set_raise(&queue->poll);
   while (atomic_load(&queue->thread_active))

@@ -4,7 +4,7 @@
 
 static void read_fail(tb__cdr_reader_t *reader, tb_status_t status)
 {
-  if (reader->status == TB_OK) reader->status = status;
+  if (!reader->status) reader->status = status;
 }
 
 void tb__cdr_reader_init(tb__cdr_reader_t *reader, const void *cdr, size_t size)
@@ -29,9 +29,8 @@ size_t tb__cdr_reader_left(const tb__cdr_reader_t *reader)
 
 const uint8_t *tb__cdr_read_octets(tb__cdr_reader_t *reader, size_t size)
 {
-  if (reader->status == TB_OK && size > tb__cdr_reader_left(reader))
-    read_fail(reader, TB_ERR_TRUNCATED);
-  if (reader->status != TB_OK) return NULL;
+  if (!reader->status && size > tb__cdr_reader_left(reader)) read_fail(reader, TB_ERR_TRUNCATED);
+  if (reader->status) return NULL;
   const uint8_t *octets = reader->body + reader->at;
   reader->at += size;
   return octets;
@@ -75,7 +74,7 @@ static bool is_other_order(bool big_endian)
 
 bool tb__cdr_read_numbers(tb__cdr_reader_t *reader, size_t width, size_t count, void *out)
 {
-  if (count == 0) return reader->status == TB_OK;
+  if (count == 0) return !reader->status;
   tb__cdr_read_octets(reader, padding_before(reader->at, width));
   if (count > tb__cdr_reader_left(reader) / width) read_fail(reader, TB_ERR_TRUNCATED);
   const uint8_t *octets = tb__cdr_read_octets(reader, width * count);
@@ -114,8 +113,8 @@ static uint8_t *write_take(tb__cdr_writer_t *writer, size_t size)
 {
   size_t used = TB__CDR_ENCAPSULATION_SIZE + writer->at;
   size_t room = writer->out ? writer->room : TB__CDR_MESSAGE_MAX;
-  if (writer->status == TB_OK && (used > room || size > room - used)) writer->status = TB_ERR_LIMIT;
-  if (writer->status != TB_OK) return NULL;
+  if (!writer->status && (used > room || size > room - used)) writer->status = TB_ERR_LIMIT;
+  if (writer->status) return NULL;
   writer->at += size;
   return writer->out ? writer->out + used : NULL;
 }
@@ -163,7 +162,7 @@ void tb__cdr_write_numbers(tb__cdr_writer_t *writer, size_t width, size_t count,
 
 void tb__cdr_write_count(tb__cdr_writer_t *writer, size_t count)
 {
-  if (writer->status == TB_OK && count > UINT32_MAX) writer->status = TB_ERR_LIMIT;
+  if (!writer->status && count > UINT32_MAX) writer->status = TB_ERR_LIMIT;
   tb__cdr_write_number(writer, 4, count);
 }
 
@@ -177,7 +176,7 @@ void tb__cdr_write_string(tb__cdr_writer_t *writer, const char *text)
 tb_status_t tb__cdr_writer_finish(tb__cdr_writer_t *writer, size_t *out_size)
 {
   write_zeros(writer, padding_before(writer->at, 4));
-  if (writer->status != TB_OK) return writer->status;
+  if (writer->status) return writer->status;
   *out_size = TB__CDR_ENCAPSULATION_SIZE + writer->at;
   return TB_OK;
 }

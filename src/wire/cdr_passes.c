@@ -7,7 +7,7 @@
 
 void tb__cdr_writer_fail(tb__cdr_writer_t *writer, tb_status_t status)
 {
-  if (writer->status == TB_OK) writer->status = status;
+  if (!writer->status) writer->status = status;
 }
 
 static tb_status_t encode_into(tb__cdr_encode_t encode, const void *type, const void *value,
@@ -24,11 +24,11 @@ tb_status_t tb__cdr_encode_twice(tb__cdr_encode_t encode, const void *type, cons
 {
   size_t size = 0;
   tb_status_t status = encode_into(encode, type, value, big_endian, NULL, &size);
-  if (status != TB_OK) return status;
+  if (status) return status;
   uint8_t *bytes = malloc(size);
   if (!bytes) return TB_ERR_NO_MEMORY;
   status = encode_into(encode, type, value, big_endian, bytes, &size);
-  if (status != TB_OK) {
+  if (status) {
     free(bytes);
     return status;
   }
@@ -39,7 +39,7 @@ tb_status_t tb__cdr_encode_twice(tb__cdr_encode_t encode, const void *type, cons
 
 void tb__cdr_decoder_fail(tb__cdr_decoder_t *decoder, tb_status_t status)
 {
-  if (decoder->reader.status == TB_OK) decoder->reader.status = status;
+  if (!decoder->reader.status) decoder->reader.status = status;
 }
 
 uint8_t *tb__cdr_decoder_take(tb__cdr_decoder_t *decoder, size_t count, size_t size)
@@ -59,8 +59,8 @@ static tb_status_t decode_pass(tb__cdr_decoder_t *decoder, tb__cdr_decode_t deco
 {
   tb__cdr_reader_init(&decoder->reader, cdr, size);
   uint8_t *value = tb__cdr_decoder_take(decoder, 1, value_size);
-  if (decoder->reader.status == TB_OK) decode(decoder, type, value);
-  if (decoder->reader.status == TB_OK && tb__cdr_reader_left(&decoder->reader) > PADDING_MAX)
+  if (!decoder->reader.status) decode(decoder, type, value);
+  if (!decoder->reader.status && tb__cdr_reader_left(&decoder->reader) > PADDING_MAX)
     tb__cdr_decoder_fail(decoder, TB_ERR_CORRUPT);
   return decoder->reader.status;
 }
@@ -71,11 +71,11 @@ tb_status_t tb__cdr_decode_twice(tb__cdr_decode_t decode, const void *type, size
   tb__cdr_decoder_t counter = {.used = 0}, decoder = {.used = 0};
   tb_status_t status = decode_pass(&counter, decode, type, value_size, cdr, size);
   *out_at = counter.reader.body ? TB__CDR_ENCAPSULATION_SIZE + counter.reader.at : 0;
-  if (status != TB_OK) return status;
+  if (status) return status;
   decoder.block = calloc(1, counter.used);
   if (!decoder.block) return TB_ERR_NO_MEMORY;
   status = decode_pass(&decoder, decode, type, value_size, cdr, size);
-  if (status != TB_OK) {
+  if (status) {
     free(decoder.block);
     return status;
   }

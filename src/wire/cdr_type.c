@@ -105,7 +105,7 @@ static void sequence_encode(tb__cdr_writer_t *writer, const tb__cdr_field_t *fie
   memcpy(&sequence, from, sizeof sequence);
   if (field->bound && sequence.count > field->bound) tb__cdr_writer_fail(writer, TB_ERR_LIMIT);
   tb__cdr_write_count(writer, sequence.count);
-  for (size_t i = 0; i < sequence.count && writer->status == TB_OK; i++)
+  for (size_t i = 0; i < sequence.count && !writer->status; i++)
     element_encode(writer, field, (const uint8_t *)sequence.items + i * field->size);
 }
 
@@ -180,19 +180,19 @@ static void sequence_decode(tb__cdr_decoder_t *decoder, const tb__cdr_field_t *f
 {
   size_t count = tb__cdr_read_count(&decoder->reader, element_wire_min(field));
   if (field->bound && count > field->bound) tb__cdr_decoder_fail(decoder, TB_ERR_LIMIT);
-  if (count == 0 || decoder->reader.status != TB_OK) return;
+  if (count == 0 || decoder->reader.status) return;
   uint8_t *items = tb__cdr_decoder_take(decoder, count, field->size);
   if (to) {
     sequence_t sequence = {items, count};
     memcpy(to, &sequence, sizeof sequence);
   }
-  for (size_t i = 0; i < count && decoder->reader.status == TB_OK; i++)
+  for (size_t i = 0; i < count && !decoder->reader.status; i++)
     element_decode(decoder, field, items ? items + i * field->size : NULL);
 }
 
 static void struct_decode(tb__cdr_decoder_t *decoder, const tb__cdr_type_t *type, uint8_t *to)
 {
-  for (size_t i = 0; i < type->field_count && decoder->reader.status == TB_OK; i++) {
+  for (size_t i = 0; i < type->field_count && !decoder->reader.status; i++) {
     const tb__cdr_field_t *field = &type->fields[i];
     uint8_t *at = to ? to + field->offset : NULL;
     if (field->is_sequence)

@@ -38,9 +38,9 @@ tb_status_t tb__participant_entities_info_decode(const void *cdr, size_t size,
   /* No sample is valid in both: the 8 zeros of humble's first gid are no nodes, and bytes behind
    * them, to the other. */
   tb_status_t status = tb__cdr_decode(&tb__participant_entities_info_type, cdr, size, out);
-  bool humble = status != TB_OK &&
-                tb__cdr_decode(&tb__participant_entities_info_humble_type, cdr, size, out) == TB_OK;
-  if (status != TB_OK && !humble) return status;
+  bool humble =
+      status && tb__cdr_decode(&tb__participant_entities_info_humble_type, cdr, size, out) == TB_OK;
+  if (status && !humble) return status;
   *out_humble = humble;
   return TB_OK;
 }

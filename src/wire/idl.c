@@ -38,7 +38,7 @@ static void elements_encode(tb__cdr_writer_t *writer, const tb__idl_member_t *me
     tb__cdr_write_numbers(writer, member->size, count, from);
     return;
   }
-  for (size_t i = 0; i < count && writer->status == TB_OK; i++)
+  for (size_t i = 0; i < count && !writer->status; i++)
     element_encode(writer, member, from + i * member->size);
 }
 
@@ -50,13 +50,13 @@ static void sequence_encode(tb__cdr_writer_t *writer, const tb__idl_member_t *me
   if (sequence.length > 0 && !sequence.buffer) tb__cdr_writer_fail(writer, TB_ERR_INVALID);
   if (member->count && sequence.length > member->count) tb__cdr_writer_fail(writer, TB_ERR_LIMIT);
   tb__cdr_write_count(writer, sequence.length);
-  if (writer->status == TB_OK) elements_encode(writer, member, sequence.length, sequence.buffer);
+  if (!writer->status) elements_encode(writer, member, sequence.length, sequence.buffer);
 }
 
 static void members_encode(tb__cdr_writer_t *writer, const uint32_t *members, const uint8_t *from)
 {
   tb__idl_member_t member;
-  while (writer->status == TB_OK && tb__idl_next(&members, &member)) {
+  while (!writer->status && tb__idl_next(&members, &member)) {
     if (member.shape == TB__IDL_SEQUENCE)
       sequence_encode(writer, &member, from + member.offset);
     else
@@ -85,10 +85,10 @@ tb_status_t tb_ros2_idl_encode(const struct dds_topic_descriptor *descriptor, co
   tb__idl_type_t type;
   uint8_t *cdr;
   tb_status_t status = tb__idl_type_init(&type, descriptor, error);
-  if (status != TB_OK) return status;
+  if (status) return status;
   if (!sample) return tb_error_set(error, TB_ERR_INVALID, "%s: no sample (NULL)", type.name);
   status = tb__cdr_encode_twice(sample_encode, type.members, sample, false, &cdr, out_size);
-  if (status != TB_OK)
+  if (status)
     return tb_error_set(error, status, "%s cannot be encoded: %s", type.name,
                         encode_reason(status));
   *out_cdr = cdr;
@@ -129,7 +129,7 @@ static void string_decode(tb__cdr_decoder_t *decoder, const tb__idl_member_t *me
     copy = tb__cdr_decoder_take(decoder, length + 1, 1);
   else if (length >= member->size)
     tb__cdr_decoder_fail(decoder, TB_ERR_LIMIT);
-  if (!copy || !to || decoder->reader.status != TB_OK) return;
+  if (!copy || !to || decoder->reader.status) return;
   memcpy(copy, text, length); /* and a zero of the block */
   if (member->kind == TB__IDL_STRING) memcpy(to, &copy, sizeof copy);
 }
@@ -153,7 +153,7 @@ static void elements_decode(tb__cdr_decoder_t *decoder, const tb__idl_member_t *
     tb__cdr_read_numbers(&decoder->reader, member->size, count, to);
     return;
   }
-  for (size_t i = 0; i < count && decoder->reader.status == TB_OK; i++)
+  for (size_t i = 0; i < count && !decoder->reader.status; i++)
     element_decode(decoder, member, to ? to + i * member->size : NULL);
 }
 
@@ -162,7 +162,7 @@ static void sequence_decode(tb__cdr_decoder_t *decoder, const tb__idl_member_t *
   size_t element_min = element_wire_min(member);
   size_t count = tb__cdr_read_count(&decoder->reader, element_min ? element_min : 1);
   if (member->count && count > member->count) tb__cdr_decoder_fail(decoder, TB_ERR_LIMIT);
-  if (count == 0 || decoder->reader.status != TB_OK) return;
+  if (count == 0 || decoder->reader.status) return;
   uint8_t *items = tb__cdr_decoder_take(decoder, count, member->size);
   if (to) {
     tb__idl_sequence_t sequence = {(uint32_t)count, (uint32_t)count, items, false};
@@ -174,7 +174,7 @@ static void sequence_decode(tb__cdr_decoder_t *decoder, const tb__idl_member_t *
 static void members_decode(tb__cdr_decoder_t *decoder, const uint32_t *members, uint8_t *to)
 {
   tb__idl_member_t member;
-  while (decoder->reader.status == TB_OK && tb__idl_next(&members, &member)) {
+  while (!decoder->reader.status && tb__idl_next(&members, &member)) {
     uint8_t *at = to ? to + member.offset : NULL;
     if (member.shape == TB__IDL_SEQUENCE)
       sequence_decode(decoder, &member, at);
@@ -210,9 +210,9 @@ tb_status_t tb_ros2_idl_decode(const struct dds_topic_descriptor *descriptor, co
   tb__idl_type_t type;
   size_t at;
   tb_status_t status = tb__idl_type_init(&type, descriptor, error);
-  if (status != TB_OK) return status;
+  if (status) return status;
   status = tb__cdr_decode_twice(sample_decode, type.members, type.size, cdr, size, out_sample, &at);
-  if (status == TB_OK) return TB_OK;
+  if (!status) return TB_OK;
   tb_error_set(error, status, "%zu bytes at offset %zu are no %s: %s", size, at, type.name,
                decode_reason(status));
   if (error) error->offset = (int64_t)at;

@@ -12,7 +12,7 @@ tb_status_t tb__service_header_read(const void *cdr, size_t size, tb__service_he
   tb__cdr_reader_init(&reader, cdr, size);
   uint64_t client = tb__cdr_read_number(&reader, 8);
   uint64_t sequence = tb__cdr_read_number(&reader, 8);
-  if (reader.status != TB_OK) return reader.status;
+  if (reader.status) return reader.status;
   out->client = client;
   memcpy(&out->sequence, &sequence, sizeof out->sequence);
   return TB_OK;
@@ -23,7 +23,7 @@ tb_status_t tb__service_header_insert(const tb__service_header_t *header, const 
 {
   tb__cdr_reader_t reader;
   tb__cdr_reader_init(&reader, cdr, size);
-  if (reader.status != TB_OK) return reader.status;
+  if (reader.status) return reader.status;
   uint8_t encapsulation[BODY];
   memcpy(encapsulation, cdr, BODY);
   memmove(out + BODY + TB__SERVICE_HEADER_SIZE, (const uint8_t *)cdr + BODY, size - BODY);

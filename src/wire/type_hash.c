@@ -207,7 +207,7 @@ tb_status_t tb_ros2_type_hash_register(const char *type, const char *hash, tb_er
   if (tb__is_forked())
     return tb_error_set(error, TB_ERR_FORKED, "type hash: %s", tb_status_message(TB_ERR_FORKED));
   tb_status_t status = tb__type_name_normalize(type, full, error);
-  if (status != TB_OK) return status;
+  if (status) return status;
   if (!is_hash(hash))
     return tb_error_set(error, TB_ERR_INVALID,
                         "type hash of %s: '%.80s' is none: must be " PREFIX " and 64 hex digits",
