@@ -22,7 +22,9 @@ include(TimebaseHardening)
 
 # For the insides of the library and what tests them.
 add_library(timebase_settings INTERFACE)
-target_compile_definitions(timebase_settings INTERFACE _GNU_SOURCE)
+# TB_CHECKED: assertions (src/base/assert.h); sanitizer builds have them by themselves.
+target_compile_definitions(timebase_settings INTERFACE _GNU_SOURCE
+  $<$<CONFIG:Debug>:TB_CHECKED=1>)
 target_include_directories(timebase_settings INTERFACE
   ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
 target_link_libraries(timebase_settings INTERFACE timebase_warnings Threads::Threads)

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "base/log.h"
+#include "clock/callback_context.h"
 #include "clock/jump_wait.h"
 #include "clock/running.h"
 #include "clock/source.h"
@@ -171,7 +171,7 @@ static tb_status_t clock_settle(const tb_clock_t *clock, tb__jump_wait_t *wait, 
       *out_word = word;
       return TB_OK;
     }
-    if (!wait || jump || tb__log_depth > 0) return TB_ERR_BUSY;
+    if (!wait || tb__may_not_wait()) return TB_ERR_BUSY;
     tb_status_t status = changing ? wait_for_change(clock, wait) : wait_for_jump(timeline, wait);
     if (status) return status;
   }
@@ -379,7 +379,7 @@ void tb__clock_init(tb_clock_t *clock, tb_time_kind_t kind, tb_timeline_t *timel
   atomic_init(&clock->idle_state, TB_CLOCK_INACTIVE);
 }
 
-tb_status_t tb_clock_create(const tb_clock_options_t *options, tb_clock_t **out)
+tb_status_t tb__clock_create(const tb_clock_options_t *options, tb_clock_t **out)
 {
   tb_clock_options_t defaults = TB_CLOCK_OPTIONS_INIT;
   if (!options) options = &defaults;

@@ -76,6 +76,8 @@ bool tb__clock_is_settled_locked(const tb_clock_t *clock, const tb_timeline_t *t
     TB_REQUIRES(timeline->mutex);
 void tb__clock_unlock(tb_timeline_t *timeline) TB_RELEASE(timeline->mutex);
 
+/* tb_clock_create (in src/source/clock_create.c), once it has registered what makes the default. */
+tb_status_t tb__clock_create(const tb_clock_options_t *options, tb_clock_t **out) TB_WARN_UNUSED;
 /* Prepares zeroed memory as a clock on an operating system's timeline. */
 void tb__clock_init(tb_clock_t *clock, tb_time_kind_t kind, tb_timeline_t *timeline);
 /* Ends all that waits on the clock and gives up the owner's reference to its memory. With a limit

@@ -1,6 +1,7 @@
 /* Changes of a clock's source. */
 #include <stdlib.h>
 
+#include "clock/callback_context.h"
 #include "clock/clock.h"
 #include "clock/default_source.h"
 #include "clock/jump_wait.h"

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "clock/callback_context.h"
 #include "clock/jump_wait.h"
 #include "clock/source.h"
 #include "held/parking.h"
@@ -31,6 +32,25 @@ static tb_source_t *owned;
 static pid_t owned_by;
 
 static _Thread_local bool asking;
+
+static const tb__default_maker_t *_Atomic maker; /* NULL: there is no clock yet */
+
+void tb__default_set_maker(const tb__default_maker_t *wanted)
+{
+  atomic_store(&maker, wanted);
+}
+
+static const char *name_in_environment(void)
+{
+  const tb__default_maker_t *known = atomic_load(&maker);
+  return known ? known->name() : NULL;
+}
+
+static tb_status_t create_from_environment(tb_source_t **out)
+{
+  const tb__default_maker_t *known = atomic_load(&maker);
+  return known ? known->create(out) : TB_OK;
+}
 
 bool tb__held_reserve(tb__held_timeline_t **spares, uint32_t count)
 {
@@ -295,14 +315,14 @@ static tb_status_t ask_environment(void)
 {
   tb_source_t *source = NULL;
   asking = true;
-  tb_status_t status = tb__source_create_from_environment(&source);
+  tb_status_t status = create_from_environment(&source);
   if (!status && source) {
     status = default_set(source, true);
     if (status) tb_source_destroy(source);
     if (status && status != TB_ERR_BUSY)
       tb__log(TB_LOG_ERROR,
               "TIMEBASE_SOURCE=%.99s in the environment: the source does not start: %s",
-              tb__source_name_in_environment(), tb_status_message(status));
+              name_in_environment(), tb_status_message(status));
   }
   asking = false;
   uint32_t mine = ASKING; /* unless the program has decided meanwhile */
@@ -319,7 +339,7 @@ tb_status_t tb__default_need(void)
     uint32_t seen = atomic_load(&decision);
     if (seen == DECIDED || asking)
       return TB_OK; /* asking: what makes the default cannot follow it */
-    if (tb__may_not_wait()) return tb__source_name_in_environment() ? TB_ERR_DEADLOCK : TB_OK;
+    if (tb__may_not_wait()) return name_in_environment() ? TB_ERR_DEADLOCK : TB_OK;
     if (seen == UNDECIDED && atomic_compare_exchange_strong(&decision, &seen, ASKING))
       return ask_environment();
     if (seen == ASKING) tb__futex_wait(&decision, ASKING, TB__NO_DEADLINE);

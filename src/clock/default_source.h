@@ -34,10 +34,14 @@ tb_status_t tb__clock_follow(tb_clock_t *clock, tb_source_t *source, int64_t lim
 bool tb__held_reserve(tb__held_timeline_t **spares, uint32_t count);
 void tb__held_free(tb__held_timeline_t *spares);
 
-/* In src/source/: the source that the environment names, NULL if none. A name that is of no use is
- * told to the log. */
-tb_status_t tb__source_create_from_environment(tb_source_t **out);
-/* Its name; NULL if none. */
-const char *tb__source_name_in_environment(void);
+/* Makes the source that the environment names. The source part, which knows sources by name,
+ * registers it before there is a clock; this part calls nothing in that one. */
+typedef struct tb__default_maker {
+  const char *(*name)(void);                /* in the environment; NULL: it names none */
+  tb_status_t (*create)(tb_source_t **out); /* untouched if none is named; logs why it fails */
+} tb__default_maker_t;
+
+/* `maker` must last as long as the process. Any thread, any number of times. */
+void tb__default_set_maker(const tb__default_maker_t *maker);
 
 #endif

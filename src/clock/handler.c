@@ -9,8 +9,6 @@
 #include "clock/step.h"
 #include "held/parking.h"
 
-_Thread_local tb__jump_t *tb__jump_of_thread;
-
 static _Atomic uint64_t last_sequence;
 
 /* Handlers of destroyed clocks: each is valid, and never called, until it is destroyed itself. */
@@ -168,7 +166,7 @@ static tb_clock_t *enter_clock_of(const struct tb_jump_handler *handler)
  * looked at again. A callback that has forked goes on in the child and uses its handler. */
 static void handler_abandon(struct tb_jump_handler *handler)
 {
-  if (handler->selected && tb__jump_of_thread) return;
+  if (handler->selected && tb__in_jump_callback()) return;
   if (handler->left) {
     left_remove(handler);
   } else {

@@ -8,6 +8,7 @@
 #include <timebase/jump.h>
 
 #include "base/private_api.h"
+#include "clock/callback_context.h"
 #include "clock/timeline.h"
 
 struct tb_jump_handler {
@@ -37,9 +38,6 @@ typedef struct tb__jump {
   struct tb_jump_handler *selected;
   _Atomic(struct tb_jump_handler *) running; /* whose callback is being called */
 } tb__jump_t;
-
-/* The jump whose callbacks run on this thread. */
-extern _Thread_local tb__jump_t *tb__jump_of_thread __attribute__((tls_model("initial-exec")));
 
 /* How many steps of the clock's timeline were forward jumps, and not the passing of time; while a
  * jump goes on, with it from "after" on. For sibling libraries. */

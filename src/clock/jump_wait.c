@@ -1,8 +1,9 @@
 #include "clock/jump_wait.h"
-#include "base/saturate.h"
 
 #include <string.h>
 
+#include "base/log.h"
+#include "base/saturate.h"
 #include "clock/clock.h"
 #include "held/parking.h"
 #include "platform/time.h"
@@ -22,11 +23,6 @@ typedef struct cause {
   bool report;
   bool readers_give_up;
 } cause_t;
-
-bool tb__thread_may_not_wait(void)
-{
-  return tb__may_not_wait();
-}
 
 tb_status_t tb__users_wait(_Atomic uint32_t *users, int64_t limit_ns)
 {

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <timebase/duration.h>
 
-#include "base/log.h"
+#include "clock/callback_context.h"
 #include "clock/handler.h"
 #include "platform/futex.h"
 
@@ -22,16 +22,6 @@ typedef struct tb__jump_wait {
   {                                                                                                \
     (limit), 0                                                                                     \
   }
-
-/* Whether this thread is in a callback that must not wait for a jump: a jump handler, or the log
- * hook, which may run on a thread that others wait for. */
-static inline bool tb__may_not_wait(void)
-{
-  return tb__jump_of_thread || tb__log_depth > 0;
-}
-
-/* The same, for sibling libraries. */
-TB_PRIVATE_API bool tb__thread_may_not_wait(void);
 
 /* Waits until a count of users is 0. TB_ERR_TIMEOUT. */
 tb_status_t tb__users_wait(_Atomic uint32_t *users, int64_t limit_ns);

@@ -1,5 +1,5 @@
 /* Moving a timeline: ticks and anchors, and the jumps that they make. */
-#include "base/log.h"
+#include "clock/callback_context.h"
 #include "clock/handler.h"
 #include "clock/running.h"
 #include "clock/source.h"
@@ -319,7 +319,7 @@ static tb_status_t tick_in_turn_locked(tb_timeline_t *timeline, int64_t time_ns,
 {
   tb_status_t status = TB_OK;
   bool has_turn = timeline->turn_next != atomic_load(&timeline->turn_serving);
-  if (has_turn && tb__log_depth > 0) return TB_ERR_DEADLOCK;
+  if (has_turn && tb__may_not_wait()) return TB_ERR_DEADLOCK;
   if (has_turn) tb__timeline_take_turn_locked(timeline);
   if (timeline->detached) {
     status = TB_ERR_DETACHED;
@@ -345,7 +345,7 @@ tb_status_t tb_timeline_tick(tb_timeline_t *timeline, int64_t time_ns, tb_jump_r
 {
   if (!timeline || timeline->kind != TB__TIMELINE_ROS) return TB_ERR_INVALID;
   if (tb__is_forked()) return TB_ERR_FORKED;
-  if (tb__jump_of_thread) return TB_ERR_DEADLOCK;
+  if (tb__in_jump_callback()) return TB_ERR_DEADLOCK; /* J5 */
   if (time_ns < 0) {
     tb_timeline_count_dropped(timeline);
     return TB_ERR_RANGE;
@@ -388,7 +388,7 @@ tb_status_t tb__timeline_try_tick(tb_timeline_t *timeline, int64_t time_ns, bool
 {
   if (!timeline || timeline->kind != TB__TIMELINE_ROS) return TB_ERR_INVALID;
   if (tb__is_forked()) return TB_ERR_FORKED;
-  if (tb__jump_of_thread) return TB_ERR_DEADLOCK;
+  if (tb__in_jump_callback()) return TB_ERR_DEADLOCK; /* J5 */
   if (time_ns < 0) {
     tb_timeline_count_dropped(timeline);
     return TB_ERR_RANGE;
@@ -456,12 +456,12 @@ static tb_status_t anchor_locked(tb_timeline_t *timeline, tb__anchor_policy_t *p
 tb_status_t tb__timeline_apply_policy(tb_timeline_t *timeline, tb__anchor_policy_t *policy)
 {
   if (tb__is_forked()) return TB_ERR_FORKED;
-  if (tb__jump_of_thread) return TB_ERR_DEADLOCK;
+  if (tb__in_jump_callback()) return TB_ERR_DEADLOCK; /* J5 */
   tb_status_t status = policy->may_wait ? TB_ERR_DEADLOCK : TB_ERR_BUSY;
   tb__waiter_t *to_wake = NULL;
   tb__mutex_lock(&timeline->mutex);
   bool has_turn = timeline->turn_next != atomic_load(&timeline->turn_serving);
-  if (!has_turn || (policy->may_wait && tb__log_depth == 0)) {
+  if (!has_turn || (policy->may_wait && !tb__may_not_wait())) {
     if (has_turn) tb__timeline_take_turn_locked(timeline);
     tb__linear_time_t before = timeline->linear;
     bool was_running = timeline->running;

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/assert.h"
 #include "clock/jump_wait.h"
 #include "clock/running.h"
 #include "clock/try_tick.h"
@@ -83,6 +84,7 @@ void tb__timeline_unref(tb_timeline_t *timeline)
 {
   if (!timeline || timeline->kind != TB__TIMELINE_ROS) return;
   if (atomic_fetch_sub(&timeline->references, 1) != 1) return;
+  TB__ASSERT(tb__is_forked() || (!timeline->handlers.first && !timeline->waiters.watchers));
   tb__inflight_unref(timeline->inflight);
   if (timeline->view) timeline->view->free(timeline->view);
   tb__mutex_fini(&timeline->mutex);
@@ -187,6 +189,8 @@ tb_status_t tb__timeline_take_turn_within_locked(tb_timeline_t *timeline, int64_
 
 void tb__timeline_end_turn_locked(tb_timeline_t *timeline)
 {
+  TB__ASSERT(timeline->turn_next != atomic_load(&timeline->turn_serving));
+  TB__ASSERT(!timeline->jump);
   uint32_t serving = atomic_fetch_add(&timeline->turn_serving, 1) + 1;
   if (serving != timeline->turn_next || timeline->turn_limited)
     tb__futex_wake_all(&timeline->turn_serving);

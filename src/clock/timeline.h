@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <timebase/timeline.h>
 
+#include "clock/deadline_heap.h"
 #include "clock/linear_time.h"
 #include "clock/page.h"
 #include "clock/waiter.h"

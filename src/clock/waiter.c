@@ -1,88 +1,139 @@
-#include "clock/waiter.h"
+/* Who waits on a timeline, and whom a move of it concerns. */
+#include "base/assert.h"
+#include "base/fork.h"
+#include "base/list.h"
+#include "clock/running.h"
+#include "clock/step.h"
+#include "clock/timeline.h"
+#include "clock/try_tick.h"
 
-#include <stddef.h>
-
-static tb__waiter_t *heap_merge(tb__waiter_t *a, tb__waiter_t *b)
+static void list_wake(tb__waiter_t *waiter, tb__waiter_t **to_wake)
 {
-  if (!a) return b;
-  if (!b) return a;
-  if (tb__deadline_before(b->deadline, a->deadline)) {
-    tb__waiter_t *swap = a;
-    a = b;
-    b = swap;
+  waiter->wake_next = *to_wake;
+  *to_wake = waiter;
+}
+
+void tb__waiter_queue_locked(tb_timeline_t *timeline, tb__waiter_t *waiter)
+{
+  tb__deadline_heap_t *heap = &timeline->waiters.heaps[waiter->axis];
+  TB__ASSERT(!waiter->queued);
+  tb__deadline_heap_insert(heap, waiter);
+  waiter->queued = true;
+  if (timeline->running && heap->root == waiter) tb__running_deadline_changed_locked(timeline);
+  if (timeline->view) tb__timeline_want_ticks_locked(timeline);
+}
+
+void tb__waiter_unqueue_locked(tb_timeline_t *timeline, tb__waiter_t *waiter)
+{
+  if (!waiter->queued) return;
+  tb__deadline_heap_remove(&timeline->waiters.heaps[waiter->axis], waiter);
+  waiter->queued = false;
+}
+
+static tb__waiter_t **watch_list(tb_timeline_t *timeline, const tb__waiter_t *waiter)
+{
+  return waiter->ops->visible_changed ? &timeline->waiters.states : &timeline->waiters.watchers;
+}
+
+void tb__waiter_watch_locked(tb_timeline_t *timeline, tb__waiter_t *waiter)
+{
+  tb__waiters_t *waiters = &timeline->waiters;
+  tb__waiter_t **list = watch_list(timeline, waiter);
+  TB__ASSERT(!waiter->watching);
+  TB__LIST_PUSH_BY(*list, waiter, watch_next, watch_previous);
+  waiter->watching = true;
+  if (waiter->forward_min != INT64_MAX) tb__timeline_want_ticks_locked(timeline);
+  if (waiter->forward_min < waiters->watch_min_forward)
+    waiters->watch_min_forward = waiter->forward_min;
+  tb__steps_need_locked(timeline);
+}
+
+void tb__waiter_unwatch_locked(tb_timeline_t *timeline, tb__waiter_t *waiter)
+{
+  if (!waiter->watching) return;
+  TB__LIST_REMOVE_BY(*watch_list(timeline, waiter), waiter, watch_next, watch_previous);
+  waiter->watching = false;
+  if (!timeline->waiters.watchers && !timeline->waiters.states)
+    timeline->waiters.watch_min_forward = INT64_MAX;
+  tb__steps_release_locked(timeline);
+}
+
+static void collect_due_on_axis(tb_timeline_t *timeline, tb__wait_axis_t axis, uint64_t now,
+                                tb__waiter_t **to_wake) TB_REQUIRES(timeline->mutex)
+{
+  tb__deadline_heap_t *heap = &timeline->waiters.heaps[axis];
+  while (tb__deadline_heap_may_be_due(heap, now)) {
+    tb__waiter_t *first = tb__deadline_heap_first(heap);
+    if (tb__deadline_before(now, first->deadline)) break;
+    tb__deadline_heap_take_first(heap);
+    first->queued = false;
+    if (first->ops->due(first)) list_wake(first, to_wake);
   }
-  if (!a->child || tb__deadline_before(b->deadline, a->child_min)) a->child_min = b->deadline;
-  b->parent = a;
-  b->sibling = a->child;
-  if (a->child) a->child->parent = b;
-  a->child = b;
-  return a;
 }
 
-/* Merges a list of siblings pairwise from the left, then the pairs from the right. */
-static tb__waiter_t *heap_merge_siblings(tb__waiter_t *first)
+void tb__waiters_collect_due_locked(tb_timeline_t *timeline, tb__waiter_t **to_wake)
 {
-  tb__waiter_t *pairs = NULL;
-  while (first) {
-    tb__waiter_t *a = first, *b = a->sibling;
-    first = b ? b->sibling : NULL;
-    a->sibling = a->parent = NULL;
-    if (b) b->sibling = b->parent = NULL;
-    tb__waiter_t *pair = heap_merge(a, b);
-    pair->sibling = pairs;
-    pairs = pair;
+  if (timeline->kind != TB__TIMELINE_ROS || timeline->time_ns == 0) return;
+  uint64_t now = (uint64_t)tb__timeline_time_locked(timeline);
+  collect_due_on_axis(timeline, TB__AXIS_TIME, now, to_wake);
+  collect_due_on_axis(timeline, TB__AXIS_ELAPSED, now - timeline->elapsed_offset, to_wake);
+}
+
+void tb__waiters_collect_jumped_locked(tb_timeline_t *timeline, const tb_jump_t *jump,
+                                       tb__waiter_t **to_wake)
+{
+  int64_t min_forward = INT64_MAX;
+  for (tb__waiter_t *waiter = timeline->waiters.watchers, *next; waiter; waiter = next) {
+    next = waiter->watch_next;
+    if (waiter->ops->jumped(waiter, jump))
+      list_wake(waiter, to_wake);
+    else if (waiter->forward_min < min_forward)
+      min_forward = waiter->forward_min;
   }
-  tb__waiter_t *root = NULL;
-  while (pairs) {
-    tb__waiter_t *next = pairs->sibling;
-    pairs->sibling = NULL;
-    root = heap_merge(root, pairs);
-    pairs = next;
+  for (const tb__waiter_t *waiter = timeline->waiters.states; waiter; waiter = waiter->watch_next)
+    if (waiter->forward_min < min_forward) min_forward = waiter->forward_min;
+  timeline->waiters.watch_min_forward = min_forward;
+}
+
+void tb__waiters_report_state_locked(tb_timeline_t *timeline)
+{
+  tb__visible_state_t visible;
+  tb__waiter_t *waiter = timeline->waiters.states;
+  if (!waiter || !tb__timeline_visible_state_locked(timeline, &visible)) return;
+  for (tb__waiter_t *next; waiter; waiter = next) {
+    next = waiter->watch_next;
+    if (waiter->ops->visible_changed(waiter, &visible)) waiter->ops->wake(waiter);
   }
-  return root;
 }
 
-void tb__deadline_heap_settle(tb__deadline_heap_t *heap)
+void tb__waiters_wake(tb__waiter_t *to_wake)
 {
-  if (!heap->loose) return;
-  heap->root = heap_merge(heap->root, heap_merge_siblings(heap->loose));
-  heap->loose = NULL;
-}
-
-tb__waiter_t *tb__deadline_heap_first(tb__deadline_heap_t *heap)
-{
-  tb__deadline_heap_settle(heap);
-  return heap->root;
-}
-
-void tb__deadline_heap_take_first(tb__deadline_heap_t *heap)
-{
-  tb__waiter_t *first = heap->root;
-  heap->loose = first->child;
-  heap->loose_min = first->child_min;
-  heap->root = NULL;
-  first->child = first->sibling = first->parent = NULL;
-}
-
-void tb__deadline_heap_insert(tb__deadline_heap_t *heap, tb__waiter_t *waiter)
-{
-  waiter->child = waiter->sibling = waiter->parent = NULL;
-  heap->root = heap_merge(heap->root, waiter);
-}
-
-void tb__deadline_heap_remove(tb__deadline_heap_t *heap, tb__waiter_t *waiter)
-{
-  tb__deadline_heap_settle(heap);
-  tb__waiter_t *orphans = heap_merge_siblings(waiter->child);
-  if (heap->root == waiter) {
-    heap->root = orphans;
-  } else {
-    if (waiter->parent->child == waiter)
-      waiter->parent->child = waiter->sibling;
-    else
-      waiter->parent->sibling = waiter->sibling;
-    if (waiter->sibling) waiter->sibling->parent = waiter->parent;
-    heap->root = heap_merge(heap->root, orphans);
+  while (to_wake && !tb__is_forked()) {
+    tb__waiter_t *next = to_wake->wake_next;
+    to_wake->ops->wake(to_wake);
+    to_wake = next;
   }
-  waiter->child = waiter->sibling = waiter->parent = NULL;
+}
+
+void tb__waiters_wake_and_settle(tb_timeline_t *timeline, tb__waiter_t *to_wake)
+{
+  tb__waiters_wake(to_wake);
+  tb__mutex_lock(&timeline->mutex);
+  for (int axis = 0; axis < TB__AXES && !tb__is_forked(); axis++)
+    tb__deadline_heap_settle(&timeline->waiters.heaps[axis]);
+  tb__mutex_unlock(&timeline->mutex);
+  tb__timeline_unref(timeline);
+}
+
+/* While somebody has the turn it is their business: whoever moves time wakes all who are due. */
+void tb__timeline_wake_due(tb_timeline_t *timeline)
+{
+  tb__waiter_t *to_wake = NULL;
+  if (tb__is_forked()) return;
+  tb__mutex_lock(&timeline->mutex);
+  if (timeline->turn_next == atomic_load(&timeline->turn_serving))
+    tb__waiters_collect_due_locked(timeline, &to_wake);
+  if (to_wake) tb__timeline_ref(timeline);
+  tb__mutex_unlock(&timeline->mutex);
+  if (to_wake) tb__waiters_wake_and_settle(timeline, to_wake);
 }

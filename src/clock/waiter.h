@@ -58,39 +58,4 @@ typedef struct tb__waiter {
   bool watching; /* on the list of jump watchers, or that for states */
 } tb__waiter_t;
 
-/* A pairing heap by deadline. Deadlines of one heap are within 2^63 of each other, so they may
- * wrap. When the first has been taken its children are loose, and putting them together again,
- * which touches the stacks of many threads, can wait until that one has been woken. */
-typedef struct tb__deadline_heap {
-  tb__waiter_t *root;
-  tb__waiter_t *loose; /* siblings beside the root */
-  uint64_t loose_min;  /* not after any of their deadlines */
-} tb__deadline_heap_t;
-
-static inline bool tb__deadline_before(uint64_t a, uint64_t b)
-{
-  return (int64_t)(a - b) < 0;
-}
-
-static inline bool tb__deadline_heap_is_empty(const tb__deadline_heap_t *heap)
-{
-  return !heap->root && !heap->loose;
-}
-
-/* False: none of them is due at `now`. True: perhaps. */
-static inline bool tb__deadline_heap_may_be_due(const tb__deadline_heap_t *heap, uint64_t now)
-{
-  return (heap->root && !tb__deadline_before(now, heap->root->deadline)) ||
-         (heap->loose && !tb__deadline_before(now, heap->loose_min));
-}
-
-void tb__deadline_heap_insert(tb__deadline_heap_t *heap, tb__waiter_t *waiter);
-void tb__deadline_heap_remove(tb__deadline_heap_t *heap, tb__waiter_t *waiter);
-/* Puts the loose ones together. */
-void tb__deadline_heap_settle(tb__deadline_heap_t *heap);
-/* The earliest; NULL: there is none. */
-tb__waiter_t *tb__deadline_heap_first(tb__deadline_heap_t *heap);
-/* Takes the one that has just been found to be the first. */
-void tb__deadline_heap_take_first(tb__deadline_heap_t *heap);
-
 #endif

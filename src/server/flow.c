@@ -1,4 +1,6 @@
 #include "server/flow.h"
+
+#include "base/assert.h"
 #include "base/saturate.h"
 
 static int64_t at_least_min(int64_t time_ns)
@@ -129,6 +131,7 @@ bool tb__flow_is_behind(const tb__flow_t *flow, int64_t now_ns)
 static void advance_grid(tb__flow_t *flow, int64_t now_ns)
 {
   if (flow->next_tick_ns > now_ns) return;
+  TB__ASSERT(flow->tick_period_ns > 0);
   int64_t periods = (now_ns - flow->next_tick_ns) / flow->tick_period_ns + 1;
   flow->next_tick_ns += periods * flow->tick_period_ns;
 }
@@ -140,4 +143,22 @@ tb__tick_t tb__flow_tick(tb__flow_t *flow, int64_t now_ns)
   flow->last_tick_ns = tick.time_ns;
   advance_grid(flow, now_ns);
   return tick;
+}
+
+const char *tb__flow_check_locked(const tb__flow_t *flow)
+{
+  bool ticks = flow->tick_period_ns > 0;
+  if (flow->anchor_time_ns < TB__TIME_MIN) return "flow: the anchor is before the earliest time";
+  if (flow->horizon_ns < flow->anchor_time_ns) return "flow: the horizon is before the anchor";
+  if (flow->tick_period_ns < 0) return "flow: the period of ticks is negative";
+  if (!ticks && flow->next_tick_ns != TB__STEADY_NEVER)
+    return "flow: a tick is scheduled, and the flow has no period";
+  if (ticks && flow->next_tick_ns == TB__STEADY_NEVER)
+    return "flow: it has a period of ticks, and none is scheduled";
+  if (flow->last_tick_ns != 0 && flow->last_tick_ns < TB__TIME_MIN)
+    return "flow: the last tick is before the earliest time";
+  if (flow->speed.mantissa == 0 || flow->speed.mantissa >> 53 || flow->speed.shift < 43 ||
+      flow->speed.shift > 62)
+    return "flow: the speed is out of bounds";
+  return NULL;
 }

@@ -85,4 +85,8 @@ TB_PRIVATE_API bool tb__flow_is_behind(const tb__flow_t *flow, int64_t now_ns);
 /* The tick to send now; a periodic tick that was due is done with it. */
 TB_PRIVATE_API tb__tick_t tb__flow_tick(tb__flow_t *flow, int64_t now_ns);
 
+/* For tests. NULL: every invariant holds; else the first one that does not. A flow that is shared
+ * between threads is checked under the lock that guards it. */
+const char *tb__flow_check_locked(const tb__flow_t *flow) TB_WARN_UNUSED;
+
 #endif

@@ -173,6 +173,8 @@ static void test_random_controls(void **state)
     default:
       tb__flow_hold(&flow, now_ns);
     }
+    const char *wrong = tb__flow_check_locked(&flow);
+    if (wrong) fail_msg("control %d: %s", i, wrong);
     time_ns = tb__flow_time(&flow, now_ns);
     assert_true(time_ns >= TB__TIME_MIN && time_ns <= flow.horizon_ns);
     int64_t target_ns = time_ns + 1 + random_below(S), reach_ns;

@@ -46,6 +46,10 @@ static inline tb_status_t fixture_tick(void *self, int64_t time_ns, tb_jump_reas
                        : reason == TB_JUMP_REASON_RESET ? "r"
                        : reason == TB_JUMP_REASON_TICK  ? ""
                                                         : "?";
+  tb__mutex_lock(&f->server->mutex);
+  const char *wrong = tb__flow_check_locked(&f->server->flow);
+  tb__mutex_unlock(&f->server->mutex);
+  if (wrong) fail_msg("tick %llu: %s", (unsigned long long)f->ticks, wrong);
   if (++f->ticks == f->fail_at) return tb_error_set(error, TB_ERR_TRANSPORT, "no way out");
   snprintf(f->trace + size, sizeof f->trace - size, "%s%.9g=%.9g%s", size ? " " : "",
            (double)(f->pacer.steady_ns - TB__MANUAL_PACER_START) / 1e6, (double)time_ns / 1e6,

@@ -1,4 +1,5 @@
 /* The extrapolating source with ticks drawn at random, while others read and are stopped. */
+#include "clock/timeline_check.h"
 #include "never_falls.h"
 #include "seed.h"
 #include "source/on_extrapolating_source.h"
@@ -16,6 +17,13 @@ static void seed(void)
   random_state = test_seed() * UINT64_C(0x9E3779B97F4A7C15);
 }
 
+static void check_timelines(void)
+{
+  const char *wrong = tb__timeline_check(tb_source_timeline(outer));
+  if (!wrong) wrong = tb__timeline_check(tb_source_timeline(inner));
+  if (wrong) fail_msg("%s", wrong);
+}
+
 /* Arrival up to 3 ms late, at 100 Hz and at 1000 Hz in bursts. */
 static void jitter(void)
 {
@@ -31,6 +39,7 @@ static void jitter(void)
   assert_ok(tb_manual_source_set(inner, TIME_BEGIN));
   for (int i = 1; i < 20000; i++) {
     tick(i, 20000 + i - i % 3 + draw(0, 0.5) + i % 3 * 0.1);
+    if (i % 8 == 0) check_timelines();
     if (i > 100) assert_true(stats().rate > 0.5 && stats().rate < 1.5);
   }
   assert_true(stats().mean_error.ns < 3 * MS);
@@ -68,6 +77,7 @@ static void stay_between_ticks_and_bound(void)
     bool below_last = llround(next_ms * 1e6) < llround(time_ms * 1e6) && i > 0;
     time_ms = next_ms;
     last_told = told_now();
+    if (i % 8 == 0) check_timelines();
     assert_true(never_falls_check(&seen, told));
     bool held = !below_last && i > 0 && time_ms < before;
     assert_true(fabs(last_told - (held ? before : time_ms)) < 1e-5);

@@ -16,6 +16,8 @@
 #include <timebase/timer.h>
 #include <unistd.h>
 
+#include "clock/clock.h"
+#include "clock/timeline_check.h"
 #include "never_falls.h"
 #include "platform/time.h"
 #include "seed.h"
@@ -193,12 +195,20 @@ static void *publish(void *argument)
 
 /* ---- readers ---- */
 
+/* A timeline lives as long as any clock that has pointed at it. */
+static void check_timeline_of(const tb_clock_t *clock)
+{
+  const char *wrong = tb__timeline_check(tb__clock_timeline(clock));
+  if (wrong) atomic_store(&world.failure, wrong);
+}
+
 static void *read_clocks(void *argument)
 {
   actor_t *actor = argument;
-  while (running()) {
+  for (uint32_t step = 0; running(); step++) {
     uint32_t i = draw(actor, CLOCKS);
     CHECK(never_falls_check(&world.seen[i], world.clocks[i]));
+    if (step % 16 == 0) check_timeline_of(world.clocks[i]);
   }
   return NULL;
 }

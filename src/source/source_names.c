@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "clock/default_source.h"
 #include "platform/mutex.h"
 
 #define VARIABLE "TIMEBASE_SOURCE"

@@ -21,4 +21,9 @@ tb_status_t tb__shm_source_from_name(const char *rest, void *user, tb_error_t *e
 tb_status_t tb__extrapolating_source_from_name(const char *rest, void *user, tb_error_t *error,
                                                tb_source_t **out);
 
+/* What TIMEBASE_SOURCE names; NULL: nothing. */
+const char *tb__source_name_in_environment(void);
+/* The source of that name; *out is untouched if there is none. Logs why it fails. */
+tb_status_t tb__source_create_from_environment(tb_source_t **out);
+
 #endif

@@ -1,4 +1,4 @@
-#include "clock/waiter.h"
+#include "clock/deadline_heap.h"
 
 #include <stdlib.h>
 
@@ -73,6 +73,8 @@ static void test_S7_deadlines_come_in_order_as_in_a_model(void **state)
       take_due(&heap, now += draw(8));
     else
       tb__deadline_heap_settle(&heap);
+    const char *wrong = tb__deadline_heap_check(&heap, NULL, NULL);
+    if (wrong) fail_msg("step %d: %s", step, wrong);
     bool any = earliest(&deadline);
     assert_int_equal(tb__deadline_heap_is_empty(&heap), !any);
     if (any) assert_true(tb__deadline_heap_may_be_due(&heap, deadline));
