@@ -50,17 +50,22 @@ tb_status_t tb__source_acquire(tb_source_t *source, int64_t limit_ns)
   return status;
 }
 
+/* While the last user takes the right to tick away it counts as one that leaves, too: who leaves
+ * meanwhile on another thread would stop the source, which could then be freed under this one. */
 static bool source_revoke(tb_source_t *source, uint32_t leaving)
 {
   tb__mutex_lock(&source->mutex);
   source->leaving += leaving;
   bool last = --source->users == 0;
-  if (last) atomic_store(&source->phase, TB__SOURCE_CHANGING);
-  if (last) source->stop_waits = source->leaving > 0;
-  bool stops = last && !source->stop_waits;
+  if (last) {
+    atomic_store(&source->phase, TB__SOURCE_CHANGING);
+    source->stop_waits = true;
+    source->leaving++;
+  }
   tb__mutex_unlock(&source->mutex);
-  if (last) tb__timeline_set_detached(source->timeline, true);
-  return stops;
+  if (!last) return false;
+  tb__timeline_set_detached(source->timeline, true);
+  return tb__source_end_leave(source);
 }
 
 bool tb__source_revoke(tb_source_t *source)

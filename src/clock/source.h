@@ -21,7 +21,7 @@ struct tb_source {
   tb__mutex_t mutex;
   uint32_t users;         /* clocks on the source or on their way to it, and the default */
   uint32_t leaving;       /* clocks that are no users any more and still tell its time */
-  bool stop_waits;        /* for those: the last one stops the source */
+  bool stop_waits;        /* no user is left: the last one that leaves stops the source */
   tb_clock_t *clocks;     /* on the source */
   _Atomic uint32_t phase; /* tb__source_phase_t; futex */
 };

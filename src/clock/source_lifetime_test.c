@@ -175,6 +175,44 @@ static void test_J5_no_timeline_moves_from_a_jump_callback(void **state)
   assert_ok(tb_source_destroy(bystander));
 }
 
+typedef struct revocation {
+  tb_source_t *source;
+  bool stops;
+} revocation_t;
+
+static void *revoke(void *argument)
+{
+  revocation_t *revocation = argument;
+  revocation->stops = tb__source_revoke(revocation->source);
+  return NULL;
+}
+
+/* A clock that leaves meanwhile must not stop the source: it could be freed while the thread that
+ * gave up the last use still takes its right to tick away. */
+static void test_X1_a_source_is_not_stopped_while_its_last_user_detaches_it(void **state)
+{
+  (void)state;
+  tb_source_t *source;
+  pthread_t thread;
+  assert_ok(tb_manual_source_create(&source));
+  tb_timeline_t *timeline = tb_source_timeline(source);
+  for (int i = 0; i < 2; i++)
+    assert_ok(tb__source_acquire(source, INT64_MAX));
+  tb__source_begin_leave(source);
+  revocation_t revocation = {.source = source};
+  tb__mutex_lock(&timeline->mutex); /* the revocation stops halfway */
+  assert_int_equal(pthread_create(&thread, NULL, revoke, &revocation), 0);
+  while (atomic_load(&source->phase) != TB__SOURCE_CHANGING)
+    sched_yield();
+  bool stops = tb__source_end_leave(source);
+  tb__mutex_unlock(&timeline->mutex);
+  pthread_join(thread, NULL);
+  assert_false(stops);
+  assert_true(revocation.stops);
+  tb__source_stop(source);
+  assert_ok(tb_source_destroy(source));
+}
+
 /* What stands for the default is no source of a kind. */
 static void test_X7_calls_for_a_kind_of_source_refuse_the_default(void **state)
 {
@@ -197,6 +235,7 @@ int main(void)
       cmocka_unit_test(test_X1_destroying_a_source_waits_for_a_stop_in_progress),
       cmocka_unit_test(test_X1_stop_may_join_a_thread_that_changes_the_clock),
       cmocka_unit_test(test_X2_a_wait_for_the_start_is_a_deadline_of_the_first_tick),
+      cmocka_unit_test(test_X1_a_source_is_not_stopped_while_its_last_user_detaches_it),
       cmocka_unit_test(test_X7_calls_for_a_kind_of_source_refuse_the_default),
       cmocka_unit_test(test_J5_no_timeline_moves_from_a_jump_callback),
   };
