@@ -56,8 +56,8 @@ static bool source_revoke(tb_source_t *source, uint32_t leaving)
   source->leaving += leaving;
   bool last = --source->users == 0;
   if (last) atomic_store(&source->phase, TB__SOURCE_CHANGING);
-  if (last) source->stop_waits = source->leaving > 0;
-  bool stops = last && !source->stop_waits;
+  if (last) source->stop_deferred = source->leaving > 0;
+  bool stops = last && !source->stop_deferred;
   tb__mutex_unlock(&source->mutex);
   if (last) tb__timeline_set_detached(source->timeline, true);
   return stops;
@@ -76,13 +76,14 @@ void tb__source_begin_leave(tb_source_t *source)
 bool tb__source_end_leave(tb_source_t *source)
 {
   tb__mutex_lock(&source->mutex);
-  bool stops = --source->leaving == 0 && source->stop_waits;
-  if (stops) source->stop_waits = false;
+  bool stops = --source->leaving == 0 && source->stop_deferred;
+  if (stops) source->stop_deferred = false;
   tb__mutex_unlock(&source->mutex);
   return stops;
 }
 
-/* The source may be gone as soon as it counts as stopped: only the futex's address is used then. */
+/* The source may be gone as soon as it counts as stopped: after that only the address of the futex
+ * is used. */
 void tb__source_stop(tb_source_t *source)
 {
   if (tb__is_forked()) return; /* in a callback of the change */
@@ -106,7 +107,7 @@ void tb__source_unlink(tb_source_t *source, tb_clock_t *clock)
   tb__mutex_unlock(&source->mutex);
 }
 
-/* What has passed goes on, so deadlines in that stay. */
+/* The elapsed time continues, so deadlines in it stay. */
 static void report_waiters_of(tb_clock_t *clock, tb_timeline_t *timeline, const tb_jump_t *jump,
                               tb__waiter_t **to_wake) TB_REQUIRES(timeline->mutex)
 {
@@ -194,7 +195,7 @@ static tb_status_t source_destroy(tb_source_t *source, int64_t limit_ns)
 {
   if (!source) return TB_OK;
   if (source == TB_SOURCE_DEFAULT) return TB_ERR_INVALID;
-  if (tb__is_forked()) { /* its functions may wait for threads that are not there */
+  if (tb__is_forked()) { /* its functions may wait for threads that do not exist */
     source_free(source);
     return TB_OK;
   }
@@ -205,7 +206,7 @@ static tb_status_t source_destroy(tb_source_t *source, int64_t limit_ns)
   if (tb__is_forked()) return TB_ERR_FORKED; /* by a callback */
   if (status) return status;
   tb__timeline_set_detached(source->timeline, true);
-  tb__running_end(source->timeline); /* moved without a clock */
+  tb__running_end(source->timeline); /* it may have been moved without a clock */
   if (source->ops->destroy) source->ops->destroy(source->self);
   source_free(source);
   return TB_OK;
@@ -220,7 +221,7 @@ tb_status_t tb__source_wrap(tb_source_t *source, tb__redirect_t *redirect)
   tb__mutex_unlock(&source->mutex);
   if (!free_to_go) return TB_ERR_BUSY;
   tb__running_end(source->timeline);
-  tb__timeline_reset(source->timeline); /* so that no tick is plain */
+  tb__timeline_reset(source->timeline); /* so that no tick takes the fast path */
   return TB_OK;
 }
 

@@ -7,7 +7,7 @@
 #include "source/on_page.h"
 #include "waiting.h"
 
-#define MISSED (TB__PAGE_LEFTS + 50) /* more than the page tells of */
+#define MISSED (TB__PAGE_ENDS + 50) /* more than the page tells of */
 
 static void note_jump(const tb_jump_t *jump, void *user)
 {
@@ -296,7 +296,7 @@ static void test_X3_time_does_not_run_on_in_foreign_steady_time(void **state)
   atomic_store(&page->time_namespace, 1);
   uint64_t epoch = atomic_load(&slot->epoch);
   open_publisher(f);
-  assert_int_equal(atomic_load(&page->left_ns[epoch % TB__PAGE_LEFTS]), 30 * S);
+  assert_int_equal(atomic_load(&page->end_ns[epoch % TB__PAGE_ENDS]), 30 * S);
   tb__shared_file_close(&file);
 }
 

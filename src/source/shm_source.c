@@ -87,7 +87,7 @@ static void enter_epoch(shm_source_t *self) TB_REQUIRES(self->timeline->mutex)
 {
   atomic_store(&self->view->settled_epoch, TB__PAGE_NO_EPOCH); /* before looking at marks */
   tb__timeline_overtake_readers_locked(self->timeline);
-  set_time(self, tb__page_left(self->view, self->page, self->epoch));
+  set_time(self, tb__page_epoch_end(self->view, self->page, self->epoch));
   tb__page_mark_prepare(self->view, self->copy.epoch);
   atomic_store(&self->view->foreign, is_foreign(self));
 }
@@ -299,7 +299,7 @@ static bool is_wanted(shm_source_t *self, uint32_t *out_wanted)
                 timeline->handlers.forward ||
                 ((waiters->watchers || waiters->states) && waiters->watch_min_forward != INT64_MAX);
   *out_wanted = atomic_load(&self->view->wanted);
-  self->view->attentive = wanted;
+  self->view->wants_ticks = wanted;
   if (!wanted) self->view->following = false;
   tb__mutex_unlock(&timeline->mutex);
   return wanted;

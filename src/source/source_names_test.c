@@ -401,7 +401,7 @@ static const struct {
     {"clock_left", case_clock_left, "teller", "start "},
     {"replaced", case_replaced, "teller", "start stop replaced end destroy "},
     {"destroyed", case_destroyed, "teller",
-     "start stop [20 no time source: ROS clocks that follow the process's default tell system time "
+     "start stop [20 no time source: ROS clocks that follow the process's default use system time "
      "until one is set (tb_source_set_default, or TIMEBASE_SOURCE in the environment)] destroy "
      "end "},
     {"program_decides", case_program_decides, "teller", NULL},
