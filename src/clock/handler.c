@@ -108,7 +108,7 @@ static tb_status_t wait_until_released(struct tb_jump_handler *handler, int64_t 
 {
   tb__jump_wait_t wait = TB__JUMP_WAIT_INIT(limit_ns);
   tb_status_t status = TB_OK;
-  handler->being_destroyed = true;
+  handler->leaving = true;
   while (handler->selected && !status) {
     uint32_t done = atomic_load(&(*timeline)->jumps_done);
     tb__clock_unlock(*timeline);
@@ -116,7 +116,7 @@ static tb_status_t wait_until_released(struct tb_jump_handler *handler, int64_t 
     tb__clock_lock(handler->clock, timeline);
   }
   if (!handler->selected) return TB_OK;
-  handler->being_destroyed = false;
+  handler->leaving = false;
   return status;
 }
 
@@ -203,7 +203,7 @@ static tb_status_t handler_take_out(struct tb_jump_handler *handler, int64_t lim
   tb_clock_t *clock = handler->clock;
   tb_timeline_t *timeline;
   tb__clock_lock(clock, &timeline);
-  tb_status_t status = handler->being_destroyed || handler->orphan ? TB_ERR_CLOSED : TB_OK;
+  tb_status_t status = handler->leaving || handler->orphan ? TB_ERR_CLOSED : TB_OK;
   bool to_jump = !status && handler->selected && tb__may_not_wait();
   if (status)
     handler->given_up = true;
@@ -278,7 +278,7 @@ void tb__jump_select_locked(tb__jump_t *jump, tb_timeline_t *timeline)
        handler = handler->next) {
     int64_t wanted = handler->threshold.min_forward.ns;
     if (wanted > 0 && wanted < min_forward) min_forward = wanted;
-    if (handler->being_destroyed || handler->clock->closed ||
+    if (handler->leaving || handler->clock->closed ||
         (jump->moved && handler->clock != jump->moved) || !handler_matches(handler, &jump->info))
       continue;
     handler->selected = true;

@@ -22,7 +22,7 @@ struct tb_jump_handler {
   bool linked;          /* on a timeline's list */
   bool detached;        /* its clock was destroyed */
   bool selected;        /* a jump in progress uses it: it must not be freed */
-  bool being_destroyed; /* after that jump: not selected again */
+  bool leaving;         /* after that jump: not selected again */
   bool given_up;        /* destroyed by another thread meanwhile: that call has no limit */
   bool orphan;          /* destroyed in a callback: freed at the end of the jump */
   _Atomic bool removed; /* no further call */
