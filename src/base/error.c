@@ -10,7 +10,7 @@ static void error_vset(tb_error_t *error, tb_status_t status, const char *format
   error->status = status;
   error->os_errno = 0;
   error->offset = -1;
-  char text[TB_ERROR_TEXT_SIZE]; /* what it quotes may be of others */
+  char text[TB_ERROR_TEXT_SIZE]; /* what it quotes may come from outside */
   if (vsnprintf(text, sizeof text, format, args) < 0) text[0] = '\0';
   tb_text_escape(text, error->text, sizeof error->text);
 }

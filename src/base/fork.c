@@ -12,7 +12,7 @@ static void in_child(void)
   atomic_store_explicit(&tb__forked, true, memory_order_relaxed);
 }
 
-/* Where it fails for want of memory the next one may be luckier. */
+/* If it fails for lack of memory, the next call tries again. */
 tb_status_t tb__fork_watch(void)
 {
   if (tb__is_forked()) return TB_ERR_FORKED;

@@ -1,5 +1,6 @@
-/* Whether this process is the child of one that used the library. Threads are gone there, and what
- * they held stays as it was: nothing may be locked, waited for or moved. */
+/* Whether this process is the child of one that used the library. The parent's other threads do not
+ * exist there, and what they had locked stays locked: nothing may be locked, waited for or moved.
+ * */
 #ifndef TB_BASE_FORK_H
 #define TB_BASE_FORK_H
 
@@ -17,8 +18,8 @@ static inline bool tb__is_forked(void)
   return __builtin_expect(atomic_load_explicit(&tb__forked, memory_order_relaxed), 0);
 }
 
-/* Whatever makes an object that has a lock, a thread or a descriptor calls it first: from then on
- * forks are noticed. TB_ERR_FORKED, TB_ERR_NO_MEMORY. */
+/* Call before making an object that has a lock, a thread or a descriptor: from then on forks are
+ * noticed. TB_ERR_FORKED, TB_ERR_NO_MEMORY. */
 TB_PRIVATE_API tb_status_t tb__fork_watch(void);
 
 #endif

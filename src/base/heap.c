@@ -6,12 +6,13 @@
 #include "base/memory.h"
 
 #define ARITY TB__HEAP_SECONDS
-/* Entries that stay in the second cache by themselves. */
+/* As many entries stay in the second-level cache without prefetching. */
 #define CACHED 32768
-/* Places before the first entry, so that the entries 1 to 4, 5 to 8 and so on are lines. */
+/* Places before the first entry, so that the entries 1 to 4, 5 to 8 and so on are cache lines. */
 #define LEAD (ARITY - 1)
 
-/* As one number, so that comparing takes no branch: which child is less is a toss-up. */
+/* As one number, so that comparing takes no branch, which would be mispredicted half of the time.
+ * */
 static __int128 entry_value(tb__heap_entry_t entry)
 {
   return (__int128)((unsigned __int128)(uint64_t)entry.key << 64 | entry.rank);
@@ -39,7 +40,7 @@ static void sift_up(tb__heap_t *heap, uint32_t index, tb__heap_entry_t entry)
   entry_place(heap, index, entry);
 }
 
-/* The lines that the next step may look at. */
+/* The cache lines that the next step may read. */
 static void prefetch_grandchildren(const tb__heap_t *heap, uint64_t first)
 {
   uint64_t grandchild = first * ARITY + 1;
@@ -119,7 +120,7 @@ static int compare_ranks(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-/* Numbers the entries from 1, in the order that they have. Once in 2^40 insertions. */
+/* Numbers the entries from 1, keeping their order. Once in 2^40 insertions. */
 static void renumber(tb__heap_t *heap)
 {
   if (heap->size) qsort(heap->entries, heap->size, sizeof *heap->entries, compare_ranks);

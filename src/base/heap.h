@@ -1,6 +1,6 @@
 /* A heap of small integers (ids) by a 64-bit key, ties in the order of insertion. The entries are
- * contiguous and carry all that is compared; where an id stands is kept beside them, so that any
- * id can be removed. */
+ * contiguous and contain all that is compared; the position of each id is kept in a second array,
+ * so that any id can be removed. */
 #ifndef TB_BASE_HEAP_H
 #define TB_BASE_HEAP_H
 
@@ -16,19 +16,19 @@
 
 typedef struct tb__heap_entry {
   int64_t key;
-  uint64_t rank; /* number of the insertion above the id */
+  uint64_t rank; /* number of the insertion, in the bits above the id */
 } tb__heap_entry_t;
 
 typedef struct tb__heap {
   tb__heap_entry_t *entries; /* the children of an entry share a cache line */
   uint32_t *where;           /* by id: index into entries, or TB__HEAP_ABSENT */
-  void *memory;              /* that `entries` lies in */
-  uint64_t last_seq;         /* of an insertion; when used up, the entries are numbered anew */
+  void *memory;              /* which contains `entries` */
+  uint64_t last_seq;         /* of the last insertion; when used up, the entries are renumbered */
   uint32_t size;
   uint32_t ids; /* ids below this may be used */
 } tb__heap_t;
 
-/* Makes room for ids below `ids`; insertions never fail then. TB_ERR_NO_MEMORY: unchanged. */
+/* Makes room for ids below `ids`; then insertions never fail. TB_ERR_NO_MEMORY: unchanged. */
 tb_status_t tb__heap_reserve(tb__heap_t *heap, uint32_t ids);
 void tb__heap_fini(tb__heap_t *heap);
 
@@ -47,7 +47,7 @@ static inline bool tb__heap_contains(const tb__heap_t *heap, uint32_t id)
   return heap->where[id] != TB__HEAP_ABSENT;
 }
 
-/* The second is among the TB__HEAP_SECONDS entries behind the first. */
+/* The second entry in order is among the TB__HEAP_SECONDS entries after the first one. */
 #define TB__HEAP_SECONDS 4
 
 /* NULL if empty. */
@@ -56,13 +56,13 @@ static inline const tb__heap_entry_t *tb__heap_min(const tb__heap_t *heap)
   return heap->size ? heap->entries : NULL;
 }
 
-/* Whether the next rank that is made would be the first of a new numbering. */
+/* Whether making the next rank renumbers the entries. */
 static inline bool tb__heap_is_rank_exhausted(const tb__heap_t *heap)
 {
   return heap->last_seq == TB__HEAP_LAST_SEQ;
 }
 
-/* Of an insertion that is made now: above all ranks that are in the heap. */
+/* The rank of an insertion that is made now: above all ranks in the heap. */
 uint64_t tb__heap_make_rank(tb__heap_t *heap, uint32_t id);
 /* The id, which the rank holds, must not be in the heap. */
 void tb__heap_insert(tb__heap_t *heap, tb__heap_entry_t entry);
@@ -70,7 +70,7 @@ void tb__heap_insert(tb__heap_t *heap, tb__heap_entry_t entry);
 void tb__heap_remove(tb__heap_t *heap, uint32_t id);
 void tb__heap_change(tb__heap_t *heap, uint32_t id, int64_t key);
 void tb__heap_replace(tb__heap_t *heap, tb__heap_entry_t entry);
-/* After entries were changed, or left out at the end. */
+/* Call after entries were changed, or some at the end dropped. */
 void tb__heap_rebuild(tb__heap_t *heap);
 
 #endif

@@ -63,7 +63,7 @@ static void test_heap_agrees_with_a_model(void **state)
       keys[id] = key;
       orders[id] = step;
     }
-    if (step % 997 == 0) heap.last_seq = TB__HEAP_LAST_SEQ - step % 7; /* numbered anew soon */
+    if (step % 997 == 0) heap.last_seq = TB__HEAP_LAST_SEQ - step % 7; /* renumbered soon */
     assert_int_equal(tb__heap_contains(&heap, id), present[id]);
     const tb__heap_entry_t *min = tb__heap_min(&heap);
     uint32_t expected = model_min(keys, orders, present);

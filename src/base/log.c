@@ -17,7 +17,7 @@ _Thread_local int tb__log_depth;
 
 void tb_log_set_hook(tb_log_hook_t hook, void *user)
 {
-  /* this thread holds the read lock, or nobody who might release it is left */
+  /* this thread holds the read lock, or the thread that does is in the parent */
   if (tb__log_depth > 0 || tb__is_forked()) {
     __atomic_store_n(&current_user, user, __ATOMIC_RELEASE);
     __atomic_store_n(&current_hook, hook, __ATOMIC_RELEASE);

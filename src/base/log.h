@@ -6,7 +6,7 @@
 
 #include "base/private_api.h"
 
-/* > 0 while the user's hook runs on this thread: nothing may wait for a jump there. */
+/* > 0 while the user's hook runs on this thread, which must not wait for a jump there. */
 extern _Thread_local int tb__log_depth __attribute__((tls_model("initial-exec")));
 
 /* See tb_log_set_limit. */

@@ -11,6 +11,6 @@ void *tb__memory_alloc(size_t size)
   size_t unit = size >= HUGE_PAGE ? HUGE_PAGE : LINE;
   size = (size + unit - 1) / unit * unit;
   void *memory = aligned_alloc(unit, size);
-  if (memory && unit == HUGE_PAGE) madvise(memory, size, MADV_HUGEPAGE); /* small ones do too */
+  if (memory && unit == HUGE_PAGE) madvise(memory, size, MADV_HUGEPAGE); /* small pages work too */
   return memory;
 }

@@ -1,5 +1,6 @@
-/* Large blocks that are read all over: aligned to cache lines, and on huge pages from the size of
- * one, where the translation of addresses would cost as much as the memory. */
+/* Large blocks that are accessed at random: aligned to cache lines and, if they are as large as
+ * one, on huge pages, since otherwise translating addresses would take as long as reading memory.
+ * */
 #ifndef TB_BASE_MEMORY_H
 #define TB_BASE_MEMORY_H
 

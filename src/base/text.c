@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The length of the UTF-8 character at `text`, with its number in *out; 0: it is none. */
+/* The length of the UTF-8 character at `text`, with its number in *out; 0: it is not one. */
 static size_t character_at(const char *text, uint32_t *out)
 {
   static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -17,7 +17,7 @@ static size_t character_at(const char *text, uint32_t *out)
   if (length == 0) return 0;
   uint32_t number = length == 1 ? bytes[0] : bytes[0] & (0x7Fu >> length);
   for (size_t i = 1; i < length; i++) {
-    if ((bytes[i] & 0xC0) != 0x80) return 0; /* the end of the text is none either */
+    if ((bytes[i] & 0xC0) != 0x80) return 0; /* this includes the end of the text */
     number = number << 6 | (bytes[i] & 0x3F);
   }
   if (number < least[length] || number > 0x10FFFF || (number >= 0xD800 && number <= 0xDFFF))
@@ -26,7 +26,7 @@ static size_t character_at(const char *text, uint32_t *out)
   return length;
 }
 
-/* Controls, line separators, and what changes the direction of text or is not seen. */
+/* Controls, line separators, and characters that change the direction of text or are invisible. */
 static bool is_harmful(uint32_t number)
 {
   return number < 0x20 || (number >= 0x7F && number < 0xA0) || number == 0xAD || number == 0x061C ||

@@ -18,18 +18,18 @@ typedef struct snapshot {
   uint32_t state;
 } snapshot_t;
 
-/* What a timeline with a page is to be read from. */
-typedef enum where {
-  ON_TIMELINE, /* nobody has published on the page yet, or the view is left */
-  ON_PAGE,     /* its copy */
-  ON_RUINS,    /* it has had contents, and they are gone: its file was cut short */
-} where_t;
+/* What a timeline with a page is read from. */
+typedef enum place {
+  ON_TIMELINE,  /* nothing has been published on the page yet, or the source is stopped */
+  ON_PAGE,      /* its copy */
+  ON_LOST_PAGE, /* it has lost its contents: its file was truncated */
+} place_t;
 
-static where_t view_load(const tb__page_view_t *view, tb__page_copy_t *out)
+static place_t view_load(const tb__page_view_t *view, tb__page_copy_t *out)
 {
   const tb__page_t *page = atomic_load_explicit(&view->page, memory_order_acquire);
   if (!page) return ON_TIMELINE;
-  return tb__page_load(page, out) ? ON_PAGE : ON_RUINS;
+  return tb__page_load(page, out) ? ON_PAGE : ON_LOST_PAGE;
 }
 
 static uint64_t slot_epoch(const tb_timeline_t *timeline, uint64_t version)
@@ -38,22 +38,23 @@ static uint64_t slot_epoch(const tb_timeline_t *timeline, uint64_t version)
   return atomic_load_explicit(&slot->epoch, memory_order_acquire);
 }
 
-/* How to look at a timeline that may be in a jump. */
-typedef enum look {
-  LOOK_FROM_OUTSIDE, /* not while it is blocked */
-  LOOK_THROUGH,      /* past blocks: in callbacks of a clock on its way, and after a fork */
-  LOOK_INSIDE,       /* at what has been committed: in callbacks of the timeline's own jump */
-} look_t;
+/* How to read a timeline that may be in a jump. */
+typedef enum mode {
+  READ_SETTLED,    /* not while it is blocked */
+  READ_PAST_BLOCK, /* also while it is blocked: in callbacks of a change of source, and after a fork
+                    */
+  READ_COMMITTED,  /* what has been committed: in callbacks of the timeline's own jump */
+} read_mode_t;
 
-static look_t look_of(const tb_timeline_t *timeline)
+static read_mode_t read_mode_of(const tb_timeline_t *timeline)
 {
   const tb__jump_t *jump = tb__jump_of_thread;
   bool concerned = tb__jump_concerns(jump, timeline);
-  if (concerned && !jump->moved) return LOOK_INSIDE;
-  return concerned || tb__is_forked() ? LOOK_THROUGH : LOOK_FROM_OUTSIDE;
+  if (concerned && !jump->moved) return READ_COMMITTED;
+  return concerned || tb__is_forked() ? READ_PAST_BLOCK : READ_SETTLED;
 }
 
-/* Its time and state now. False: it has changed meanwhile. */
+/* The current time and state of the page. False: the page has changed meanwhile. */
 static bool page_read(const tb_timeline_t *timeline, const tb__page_copy_t *copy, snapshot_t *out)
 {
   const tb__page_t *page = atomic_load_explicit(&timeline->view->page, memory_order_acquire);
@@ -70,23 +71,24 @@ static bool slot_read(const tb_timeline_t *timeline, uint64_t version, snapshot_
   return !(version & TB__VERSION_RUNNING) || tb__running_read(timeline, version, &out->time_ns);
 }
 
-/* The page has gone on to an epoch that is not dispatched: the time with which the dispatched one
- * ended. In the middle of a dispatch it is what has been committed. */
-static bool left_read(const tb_timeline_t *timeline, uint64_t version, uint64_t epoch,
-                      snapshot_t *out)
+/* For a page that is in an epoch that has not been dispatched: the last time of the dispatched
+ * epoch. In the middle of a dispatch it is what has been committed. */
+static bool ended_read(const tb_timeline_t *timeline, uint64_t version, uint64_t epoch,
+                       snapshot_t *out)
 {
   const tb__page_t *page = atomic_load_explicit(&timeline->view->page, memory_order_acquire);
   if (!slot_read(timeline, version, out)) return false;
   if (!page || epoch == TB__PAGE_NO_EPOCH || out->time_ns == 0) return true;
-  int64_t left_ns = tb__page_left(timeline->view, page, epoch);
-  if (left_ns) out->time_ns = left_ns;
+  int64_t end_ns = tb__page_epoch_end(timeline->view, page, epoch);
+  if (end_ns) out->time_ns = end_ns;
   return true;
 }
 
-/* The page has lost its contents: what this process knows of it is left, and how far the timeline
- * has run on: in this epoch, or it would be marked in a wrong one. */
-static bool ruins_read(const tb_timeline_t *timeline, uint64_t version, uint64_t epoch,
-                       snapshot_t *out)
+/* For a page that has lost its contents: the highest time that this process knows, or to which the
+ * timeline has run. The version is checked first: a time of another epoch must not be marked in
+ * this one. */
+static bool lost_read(const tb_timeline_t *timeline, uint64_t version, uint64_t epoch,
+                      snapshot_t *out)
 {
   if (!slot_read(timeline, version, out) || atomic_load(&timeline->version) != version)
     return false;
@@ -95,26 +97,27 @@ static bool ruins_read(const tb_timeline_t *timeline, uint64_t version, uint64_t
   return true;
 }
 
-/* False while the timeline is blocked, for those who look from outside. The last look at the
- * version comes after the mark on a page: whoever changes it knows all that was read before. */
-static bool timeline_read(const tb_timeline_t *timeline, look_t look, snapshot_t *out)
+/* False while the timeline is blocked, with READ_SETTLED. The version is read last, after the mark
+ * of a page has been set: a writer that changes the version knows every time that was read before.
+ * */
+static bool timeline_read(const tb_timeline_t *timeline, read_mode_t mode, snapshot_t *out)
 {
-  const tb__page_view_t *view = look == LOOK_INSIDE ? NULL : timeline->view;
+  const tb__page_view_t *view = mode == READ_COMMITTED ? NULL : timeline->view;
   for (;;) {
     tb__page_copy_t copy;
     bool read = false;
     uint64_t version = atomic_load_explicit(&timeline->version, memory_order_acquire);
-    if ((version & TB__VERSION_BLOCKED) && look == LOOK_FROM_OUTSIDE) return false;
+    if ((version & TB__VERSION_BLOCKED) && mode == READ_SETTLED) return false;
     uint64_t epoch = view ? atomic_load(&view->epoch) : TB__PAGE_NO_EPOCH;
-    where_t where = view ? view_load(view, &copy) : ON_TIMELINE;
-    if (where == ON_PAGE && copy.epoch != epoch && look == LOOK_FROM_OUTSIDE) return false;
+    place_t where = view ? view_load(view, &copy) : ON_TIMELINE;
+    if (where == ON_PAGE && copy.epoch != epoch && mode == READ_SETTLED) return false;
     if (where == ON_PAGE && copy.epoch != epoch)
-      read = left_read(timeline, version, epoch, out);
+      read = ended_read(timeline, version, epoch, out);
     else if (where == ON_PAGE)
       read = page_read(timeline, &copy, out);
     else
-      read = where == ON_RUINS ? ruins_read(timeline, version, epoch, out)
-                               : slot_read(timeline, version, out);
+      read = where == ON_LOST_PAGE ? lost_read(timeline, version, epoch, out)
+                                   : slot_read(timeline, version, out);
     out->epoch = slot_epoch(timeline, version);
     if (read && atomic_load(&timeline->version) == version) return true;
   }
@@ -122,7 +125,7 @@ static bool timeline_read(const tb_timeline_t *timeline, look_t look, snapshot_t
 
 static void read_epoch_of(uintptr_t word, snapshot_t *out)
 {
-  timeline_read((const tb_timeline_t *)(word & ~TB__WORD_BITS), LOOK_INSIDE, out);
+  timeline_read((const tb_timeline_t *)(word & ~TB__WORD_BITS), READ_COMMITTED, out);
 }
 
 static tb_status_t wait_for_change(const tb_clock_t *clock, tb__jump_wait_t *wait)
@@ -132,7 +135,7 @@ static tb_status_t wait_for_change(const tb_clock_t *clock, tb__jump_wait_t *wai
   return tb__jump_wait_read_clock(wait, (tb_clock_t *)clock, seen);
 }
 
-/* Of a publisher that died before it could wake those who follow its page. */
+/* For a publisher that ended before it could wake the processes that follow its page. */
 static void wake_page_follower(const tb__page_view_t *view)
 {
   const tb__page_t *page = atomic_load(&view->page);
@@ -142,22 +145,22 @@ static void wake_page_follower(const tb__page_view_t *view)
 static tb_status_t wait_for_jump(tb_timeline_t *timeline, tb__jump_wait_t *wait)
 {
   uint32_t seen = atomic_load(&timeline->gate);
-  if (!tb__timeline_is_held_up(timeline)) return TB_OK;
+  if (!tb__timeline_is_blocked(timeline)) return TB_OK;
   if (timeline->view && wait->since_ns) wake_page_follower(timeline->view);
   return tb__jump_wait_read_timeline(wait, timeline, seen);
 }
 
-/* Whether a jump in progress is no reason to wait: it is this thread's own, or was cut off by a
- * fork. */
-static bool passes(bool own)
+/* Whether a jump in progress is no reason to wait: it is this thread's own, or a fork has
+ * interrupted it. */
+static bool is_exempt(bool own)
 {
   return own || tb__is_forked();
 }
 
-/* Returns with a moment at which neither the clock nor its timeline was blocked, or inside a
- * callback of the jump that blocks. TB_ERR_BUSY: blocked by another jump, and waiting is not
- * allowed (in a callback of a jump, in the log hook, or without a `delay`) or has been given up.
- * TB_ERR_TIMEOUT: the limit of `delay`. */
+/* Reads the clock at a moment at which neither it nor its timeline is blocked, or inside a callback
+ * of the jump that blocks. TB_ERR_BUSY: blocked by another jump, and waiting is not allowed (in a
+ * callback of a jump, in the log hook, or if `wait` is NULL) or has been given up. TB_ERR_TIMEOUT:
+ * the limit of `wait`. */
 static tb_status_t clock_settle(const tb_clock_t *clock, tb__jump_wait_t *wait, uintptr_t *out_word,
                                 snapshot_t *out)
 {
@@ -165,8 +168,9 @@ static tb_status_t clock_settle(const tb_clock_t *clock, tb__jump_wait_t *wait, 
   for (;;) {
     uintptr_t word = atomic_load_explicit(&clock->word, memory_order_acquire);
     tb_timeline_t *timeline = (tb_timeline_t *)(word & ~TB__WORD_BITS);
-    bool changing = (word & TB__WORD_CHANGING) && !passes(jump && jump->moved == clock);
-    if (!changing && ((word & TB__WORD_OS) || timeline_read(timeline, look_of(timeline), out))) {
+    bool changing = (word & TB__WORD_CHANGING) && !is_exempt(jump && jump->moved == clock);
+    if (!changing &&
+        ((word & TB__WORD_OS) || timeline_read(timeline, read_mode_of(timeline), out))) {
       if (atomic_load_explicit(&clock->word, memory_order_relaxed) != word) continue;
       *out_word = word;
       return TB_OK;
@@ -177,7 +181,7 @@ static tb_status_t clock_settle(const tb_clock_t *clock, tb__jump_wait_t *wait, 
   }
 }
 
-/* Out of line, so that the usual case needs no stack. */
+/* Out of line, so that the fast path needs no stack. */
 __attribute__((noinline)) static tb_status_t now_slowly(const tb_clock_t *clock, bool may_wait,
                                                         tb_time_t *out)
 {
@@ -198,8 +202,9 @@ __attribute__((noinline)) static tb_status_t now_of_system(const tb_clock_t *clo
   return TB_OK;
 }
 
-/* The page has a sound copy of an epoch that this process has dispatched, its time stands, and the
- * mark of the epoch says that it has been seen: so what was read is known when the page is gone. */
+/* The fast path: the page has a consistent copy of an epoch that this process has dispatched, its
+ * time is stopped, and the mark of the epoch says that the time has been read before. So the time
+ * remains known if the page loses its contents. */
 __attribute__((noinline)) static tb_status_t now_of_page(const tb_clock_t *clock, uintptr_t word,
                                                          bool may_wait, tb_time_t *out)
 {
@@ -213,7 +218,7 @@ __attribute__((noinline)) static tb_status_t now_of_page(const tb_clock_t *clock
   int64_t steady_ns = atomic_load_explicit(&slot->steady_ns, memory_order_acquire);
   uint64_t again = atomic_load_explicit(&page->version, memory_order_acquire);
   uint64_t seen = atomic_load_explicit(&view->seen, memory_order_acquire);
-  uint64_t settled = atomic_load(&view->settled_epoch); /* last: see tb__page_left */
+  uint64_t settled = atomic_load(&view->settled_epoch); /* last: see tb__page_epoch_end */
   uintptr_t still = atomic_load_explicit(&clock->word, memory_order_relaxed);
   if (!LIKELY(again == version && epoch == settled && steady_ns == 0 &&
               tb__page_keyed(epoch, time_ns) == seen && still == word))
@@ -236,7 +241,7 @@ static inline tb_status_t now(const tb_clock_t *clock, bool may_wait, tb_time_t 
   int64_t time_ns = atomic_load_explicit(&slot->time_ns, memory_order_acquire);
   uint64_t again = atomic_load_explicit(&timeline->version, memory_order_acquire);
   uintptr_t still = atomic_load_explicit(&clock->word, memory_order_relaxed);
-  /* blocked, running or overtaken, or the clock has left for another timeline */
+  /* blocked, running or overtaken, or the clock has moved to another timeline */
   if (!LIKELY(again == (version & ~(TB__VERSION_BLOCKED | TB__VERSION_RUNNING)) && still == word))
     return now_slowly(clock, may_wait, out);
   out->ns = time_ns;
@@ -288,7 +293,7 @@ tb_status_t tb_clock_read(const tb_clock_t *clock, tb_clock_reading_t *out)
   }
 }
 
-/* The clock may move meanwhile, and the timeline that it left may jump then: look again. */
+/* The clock may move meanwhile, and the timeline that it left may jump then: read again. */
 uint64_t tb_clock_epoch(const tb_clock_t *clock)
 {
   if (!clock) return 0;
@@ -321,7 +326,7 @@ bool tb__clock_is_settled_locked(const tb_clock_t *clock, const tb_timeline_t *t
 {
   const tb__jump_t *jump = tb__jump_of_thread;
   bool changing = atomic_load(&clock->word) & TB__WORD_CHANGING;
-  bool blocked = tb__timeline_is_held_up(timeline);
+  bool blocked = tb__timeline_is_blocked(timeline);
   return (!changing || (jump && jump->moved == clock)) &&
          (!blocked || tb__jump_concerns(jump, timeline));
 }
@@ -400,7 +405,7 @@ tb_status_t tb__clock_create(const tb_clock_options_t *options, tb_clock_t **out
   return TB_OK;
 }
 
-/* Ends the waits of all who are on the clock, and lets nobody in any more. */
+/* Ends all waits on the clock; no new ones can begin. */
 static void clock_close(tb_clock_t *clock)
 {
   tb__waiter_t *to_wake = NULL;
@@ -437,7 +442,7 @@ void tb__clock_unref(tb_clock_t *clock)
 
 tb_status_t tb__clock_destroy(tb_clock_t *clock, int64_t limit_ns)
 {
-  if (!tb__is_forked()) { /* else waiters and source are other threads' business */
+  if (!tb__is_forked()) { /* else waiters and source belong to threads of the parent */
     if (tb__may_not_wait()) return TB_ERR_DEADLOCK;
     clock_close(clock);
   }

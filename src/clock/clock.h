@@ -1,4 +1,4 @@
-/* A clock: the timeline it points at, and those who wait on it. */
+/* A clock: the timeline that it points at, and its waiters. */
 #ifndef TB_CLOCK_CLOCK_H
 #define TB_CLOCK_CLOCK_H
 
@@ -11,13 +11,13 @@
 #include "clock/handler.h"
 #include "clock/timeline.h"
 
-/* Bits of `word` beside the timeline's address. */
+/* Bits of `word` next to the timeline's address. */
 #define TB__WORD_CHANGING ((uintptr_t)1) /* a change of source is in progress */
 #define TB__WORD_OS       ((uintptr_t)2) /* the timeline is the operating system's */
-#define TB__WORD_PAGE     ((uintptr_t)4) /* readers of the timeline look at a page */
+#define TB__WORD_PAGE     ((uintptr_t)4) /* the timeline is read from a page */
 #define TB__WORD_BITS     ((uintptr_t)7)
 
-/* A timeline that the clock has pointed at: readers may still look at it. */
+/* A timeline that the clock has pointed at: readers may still be reading it. */
 typedef struct tb__held_timeline {
   struct tb__held_timeline *next;
   tb_timeline_t *timeline;
@@ -26,10 +26,10 @@ typedef struct tb__held_timeline {
 struct tb_clock {
   _Atomic uintptr_t word;
   _Atomic uint32_t references;               /* to the memory */
-  tb_time_kind_t kind;                       /* of the times it tells; 0 for a steady clock */
+  tb_time_kind_t kind;                       /* of the times it returns; 0 for a steady clock */
   _Atomic uint64_t move_epoch;               /* of the last move; 0: never moved */
   _Atomic uint32_t idle_state;               /* reported while there is no source */
-  _Atomic uint32_t gate;                     /* futex: readers held up by a change of source */
+  _Atomic uint32_t gate;                     /* futex: readers blocked by a change of source */
   _Atomic uint32_t readers;                  /* how many there are */
   _Atomic uint32_t moving;                   /* futex: held through a change of source */
   tb_source_t *source;                       /* by `moving` */
@@ -42,7 +42,7 @@ struct tb_clock {
   struct tb__jump *change; /* of the source, in progress, or NULL */
   tb__waiter_t *waiters;
   bool closed;
-  _Atomic uint32_t users; /* futex: threads inside a wait; the clock outlives them */
+  _Atomic uint32_t users; /* futex: threads inside a wait, which the clock outlives */
 };
 
 struct tb_steady_clock {
@@ -55,7 +55,7 @@ static inline tb_timeline_t *tb__clock_timeline(const tb_clock_t *clock)
                            ~TB__WORD_BITS);
 }
 
-/* Of a waiter's function: its caller holds the mutex of that timeline. */
+/* For functions of a waiter, whose caller holds the mutex of that timeline. */
 static inline void tb__clock_timeline_locked(const tb_clock_t *clock, tb_timeline_t **out)
     TB_ASSERT_LOCKED((*out)->mutex)
 {
@@ -64,11 +64,11 @@ static inline void tb__clock_timeline_locked(const tb_clock_t *clock, tb_timelin
 
 /* Locks the mutex of the timeline that the clock points at. */
 void tb__clock_lock(const tb_clock_t *clock, tb_timeline_t **out) TB_ACQUIRE((*out)->mutex);
-/* The same, after waiting for a jump that blocks the readers of the clock; inside its callbacks at
- * once. TB_ERR_BUSY where tb_clock_now would be. TB_ERR_FORKED. */
+/* The same, after waiting for a jump that blocks the readers of the clock; does not wait inside the
+ * callbacks of that jump. TB_ERR_BUSY where tb_clock_now returns it. TB_ERR_FORKED. */
 tb_status_t tb__clock_lock_settled(const tb_clock_t *clock, tb_timeline_t **out)
     TB_TRY_ACQUIRE(0, (*out)->mutex);
-/* The same with a limit in steady time, INT64_MAX: none. TB_ERR_TIMEOUT. */
+/* The same until a steady time at most, INT64_MAX: no limit. TB_ERR_TIMEOUT. */
 tb_status_t tb__clock_lock_settled_within(const tb_clock_t *clock, int64_t limit_ns,
                                           tb_timeline_t **out) TB_TRY_ACQUIRE(0, (*out)->mutex);
 /* Whether the clock could be read now without waiting. */
@@ -80,16 +80,17 @@ void tb__clock_unlock(tb_timeline_t *timeline) TB_RELEASE(timeline->mutex);
 tb_status_t tb__clock_create(const tb_clock_options_t *options, tb_clock_t **out) TB_WARN_UNUSED;
 /* Prepares zeroed memory as a clock on an operating system's timeline. */
 void tb__clock_init(tb_clock_t *clock, tb_time_kind_t kind, tb_timeline_t *timeline);
-/* Ends all that waits on the clock and gives up the owner's reference to its memory. With a limit
- * in steady time, INT64_MAX: none. TB_ERR_TIMEOUT: it is closed, and still there. */
+/* Ends all waits on the clock and releases the owner's reference to its memory. Waits until the
+ * steady time `limit_ns` at most, INT64_MAX: no limit. TB_ERR_TIMEOUT: the clock is closed but not
+ * destroyed. */
 tb_status_t tb__clock_destroy(tb_clock_t *clock, int64_t limit_ns);
 
-/* Timer lanes keep the memory of a destroyed clock. */
+/* Timer lanes keep a reference to the memory of a destroyed clock. */
 void tb__clock_ref(tb_clock_t *clock);
 void tb__clock_unref(tb_clock_t *clock);
 
 void tb__clock_add_waiter_locked(tb_clock_t *clock, tb__waiter_t *waiter);
-/* Takes the waiter out of every list, after which nobody touches it. */
+/* Removes the waiter from every list; it is not accessed after that. */
 void tb__clock_remove_waiter_locked(tb_clock_t *clock, tb_timeline_t *timeline,
                                     tb__waiter_t *waiter) TB_REQUIRES(timeline->mutex);
 

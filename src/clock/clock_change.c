@@ -10,7 +10,7 @@
 #include "clock/step.h"
 #include "held/parking.h"
 
-/* Readers may look at a timeline long after the clock left it: it is kept as long as the clock.
+/* Readers may read a timeline long after the clock has left it: it is kept as long as the clock.
  * Takes one of the spares if it needs one. */
 static void hold_timeline(tb_clock_t *clock, tb_timeline_t *timeline, tb__held_timeline_t **spares)
 {
@@ -51,7 +51,7 @@ static void pair_unlock(pair_t pair) TB_RELEASE(pair.from->mutex, pair.to->mutex
   tb__mutex_unlock(&pair.to->mutex);
 }
 
-/* System time needs no turn of its own for each clock: steps alone are held off. */
+/* On system time each change needs no turn of its own: only steps are blocked. */
 static tb_status_t take_turn(tb_timeline_t *timeline, int64_t limit_ns)
 {
   tb_status_t status = TB_OK;
@@ -107,7 +107,7 @@ static tb_jump_t describe_locked(tb_clock_t *clock, pair_t pair)
   return jump;
 }
 
-/* Waiters keep their place on the clock; each decides what the change does to it. */
+/* Waiters stay on the clock; each one decides what the change does to it. */
 static void move_waiters_locked(tb_clock_t *clock, pair_t pair, const tb_jump_t *jump,
                                 tb__waiter_t **to_wake)
     TB_REQUIRES(pair.from->mutex, pair.to->mutex)
@@ -128,7 +128,8 @@ static void move_waiters_locked(tb_clock_t *clock, pair_t pair, const tb_jump_t 
   }
 }
 
-/* For those who are held up. The process's own timelines are in any number of changes. */
+/* For threads that are blocked by the change. The process's own timelines may be in any number of
+ * changes. */
 static void note_change_locked(tb_clock_t *clock, pair_t pair, tb__jump_t *change)
     TB_REQUIRES(pair.from->mutex, pair.to->mutex)
 {
@@ -137,7 +138,7 @@ static void note_change_locked(tb_clock_t *clock, pair_t pair, tb__jump_t *chang
   if (pair.to->kind == TB__TIMELINE_ROS) pair.to->jump = change;
 }
 
-/* One who waits for the state that this is leaves. */
+/* A waiter for the state that results leaves. */
 static void settle_waiters_locked(tb_clock_t *clock)
 {
   for (tb__waiter_t *waiter = clock->waiters, *next; waiter; waiter = next) {
@@ -165,16 +166,17 @@ static void clock_change_end(tb_clock_t *clock, pair_t pair, tb__jump_t *change,
   atomic_fetch_add(&clock->gate, 1);
   tb__futex_wake_all(&clock->gate);
   settle_waiters_locked(clock);
-  tb__waiters_collect_due_locked(pair.from, &to_wake); /* left to who has the turn: wake_due */
+  tb__waiters_collect_due_locked(pair.from,
+                                 &to_wake); /* done by the thread that has the turn: see wake_due */
   tb__waiters_collect_due_locked(pair.to, &to_wake);
-  /* handlers went along: those who wait for the end of the jump may look at either timeline */
+  /* handlers have moved: threads that wait for the end of the jump may wait on either timeline */
   atomic_fetch_add(&pair.to->jumps_done, 1);
   tb__futex_wake_all(&pair.to->jumps_done);
   pair_unlock(pair);
   tb__waiters_wake(to_wake);
 }
 
-/* Steps 2 to 5 of a jump, for one clock, whose `moving` is held, and so are both turns. */
+/* J3: steps 2 to 5 of a jump, for one clock. With its `moving` and both turns held. */
 static void clock_change(tb_clock_t *clock, pair_t pair, tb_clock_state_t idle_state)
 {
   pair_lock(pair);
@@ -220,8 +222,8 @@ static void move_end(tb_clock_t *clock)
 }
 
 /* With `moving` held. `source` is acquired, or NULL. *out_stop: the source to stop, or NULL. The
- * old source loses its right to tick before ticks that wait for their turn get it; with a limit it
- * does when the turns are had, because what is not done in time must not have been begun. */
+ * old source loses its right to tick before ticks that wait for their turn get it. With a limit it
+ * loses it after the turns are taken, because a change that fails in time must not have begun. */
 static tb_status_t clock_switch(tb_clock_t *clock, tb_source_t *source, tb_clock_state_t idle_state,
                                 int64_t limit_ns, tb_source_t **out_stop)
 {
@@ -233,7 +235,7 @@ static tb_status_t clock_switch(tb_clock_t *clock, tb_source_t *source, tb_clock
   if (old) tb__source_begin_leave(old);
   if (!limited) pair_take_turns(pair, INT64_MAX);
   if (old) tb__source_unlink(old, clock);
-  if (source) tb__source_link(source, clock); /* whoever has the next turn finds it */
+  if (source) tb__source_link(source, clock); /* a move of the next turn finds the clock */
   clock->source = source;
   clock_change(clock, pair, idle_state);
   *out_stop = old && tb__source_end_leave(old) ? old : NULL;
@@ -247,7 +249,7 @@ static tb_status_t clock_use_locked(tb_clock_t *clock, tb_source_t *source,
 {
   if (source == clock->source) {
     if (!source) set_idle_state(clock, idle_state);
-    if (source) tb__source_revoke(source); /* acquired twice: never the last */
+    if (source) tb__source_revoke(source); /* acquired twice: never the last user */
     return TB_OK;
   }
   if (source) hold_timeline(clock, source->timeline, spares);
@@ -256,13 +258,13 @@ static tb_status_t clock_use_locked(tb_clock_t *clock, tb_source_t *source,
   return status;
 }
 
-/* A source to go to, acquired, or one that is wanted no more. */
+/* Releases an acquired source that the clock does not move to. */
 static void source_release(tb_source_t *source)
 {
   if (source && source != TB_SOURCE_DEFAULT && tb__source_revoke(source)) tb__source_stop(source);
 }
 
-/* Before the change: starts what must be started, so that nothing but the limit can fail it. */
+/* Before the change: starts the source, so that only the limit can make the change fail. */
 static tb_status_t source_prepare(tb_source_t *source, int64_t limit_ns,
                                   tb__held_timeline_t **spares)
 {
@@ -278,7 +280,7 @@ static tb_status_t source_prepare(tb_source_t *source, int64_t limit_ns,
   return status;
 }
 
-/* With `moving` held. A clock whose change fails follows whom it followed before. */
+/* With `moving` held. A clock whose change fails follows what it followed before. */
 static tb_status_t clock_go_locked(tb_clock_t *clock, tb_source_t *wanted, int64_t limit_ns,
                                    tb__held_timeline_t **spares, tb_source_t **out_stop)
 {
@@ -300,21 +302,21 @@ static tb_status_t set_source(tb_clock_t *clock, tb_source_t *source, int64_t li
   tb_status_t status = source_prepare(source, limit_ns, &spares);
   if (status) return status;
   tb_source_t *stop = NULL;
-  bool lacks = false;
-  tb__clock_ref(clock); /* whom the change wakes may destroy it */
+  bool has_no_source = false;
+  tb__clock_ref(clock); /* a thread that the change wakes may destroy it */
   status = move_begin(clock, limit_ns);
   if (status) {
     source_release(source);
   } else {
     status = clock_go_locked(clock, source, limit_ns, &spares, &stop);
-    lacks = clock->follows && !clock->source;
+    has_no_source = clock->follows && !clock->source;
     move_end(clock);
   }
   tb__clock_unref(clock);
   tb__held_free(spares);
   tb__steps_watch();
   if (stop) tb__source_stop(stop);
-  if (lacks) tb__default_report_none();
+  if (has_no_source) tb__default_report_none();
   return tb__is_forked() ? TB_ERR_FORKED : status;
 }
 
@@ -328,8 +330,7 @@ tb_status_t tb_clock_set_source_within(tb_clock_t *clock, tb_source_t *source, t
   return limit.ns < 0 ? TB_ERR_INVALID : set_source(clock, source, tb__limit_end_ns(limit));
 }
 
-/* In a jump callback no turn can be taken. None is needed: nobody reads the clock or waits on it.
- */
+/* In a jump callback no turn can be taken. None is needed: no other thread knows the clock. */
 tb_status_t tb__clock_set_first_source(tb_clock_t *clock, tb_source_t *source)
 {
   if (!tb__may_not_wait()) return set_source(clock, source, INT64_MAX);

@@ -11,27 +11,27 @@
 
 typedef enum decision {
   UNDECIDED,
-  ASKING, /* a thread makes what the environment names, with nothing held */
+  MAKING, /* a thread makes what the environment names, with no lock held */
   DECIDED,
 } decision_t;
 
 /* Futex: 1 through a change of the default with its callbacks. Only calls that jump callbacks may
- * not make ask for it. */
+ * not make wait for it. */
 static _Atomic uint32_t changing;
 
-static tb__mutex_t mutex = TB__MUTEX_INIT; /* short; what follows */
+static tb__mutex_t mutex = TB__MUTEX_INIT; /* short; guards what follows */
 static tb_source_t *current;               /* counted as its user */
-static tb_clock_t *followers;              /* on `current`, or on their way to it */
-static tb_clock_t *to_move;                /* followers of the one before, in a change */
+static tb_clock_t *followers;              /* on `current`, or moving to it */
+static tb_clock_t *to_move;                /* during a change: followers of the previous default */
 static uint32_t follower_count;            /* of both lists */
-static tb_clock_t *in_move;                /* the one whose change is on, or NULL */
+static tb_clock_t *in_move;                /* the one that is being moved, or NULL */
 static _Atomic uint32_t decision;          /* decision_t; futex */
 
-/* Made for the environment: the process's own. By `changing`. */
+/* What was made for the environment. Guarded by `changing`. */
 static tb_source_t *owned;
 static pid_t owned_by;
 
-static _Thread_local bool asking;
+static _Thread_local bool making;
 
 static const tb__default_maker_t *_Atomic maker; /* NULL: there is no clock yet */
 
@@ -94,8 +94,8 @@ static void unlink_locked(tb_clock_t *clock) TB_REQUIRES(mutex)
   if (clock->follow_next) clock->follow_next->follow_link = clock->follow_link;
 }
 
-/* One that follows already stays where it is: a change of the default that has yet to move it does
- * so, whatever becomes of its own. */
+/* A clock that follows already stays on its list: a change of the default that has yet to move it
+ * does so, whether the clock's own change succeeds or not. */
 tb_source_t *tb__default_join(tb_clock_t *clock)
 {
   tb__mutex_lock(&mutex);
@@ -105,7 +105,7 @@ tb_source_t *tb__default_join(tb_clock_t *clock)
   }
   clock->follows = true;
   tb_source_t *source = current;
-  if (source && !tb__source_try_acquire(source)) source = NULL; /* it runs: it is the default */
+  if (source && !tb__source_try_acquire(source)) source = NULL; /* a default always runs */
   tb__mutex_unlock(&mutex);
   return source;
 }
@@ -124,9 +124,10 @@ void tb__default_report_none(void)
 {
   static _Atomic bool reported;
   if (atomic_exchange(&reported, true)) return;
-  tb__log(TB_LOG_INFO,
-          "no time source: ROS clocks that follow the process's default tell system time until one "
-          "is set (tb_source_set_default, or TIMEBASE_SOURCE in the environment)");
+  tb__log(
+      TB_LOG_INFO,
+      "no time source: ROS clocks that follow the process's default use system time until one is "
+      "set (tb_source_set_default, or TIMEBASE_SOURCE in the environment)");
 }
 
 /* ---- changes ---- */
@@ -159,7 +160,7 @@ static void change_end(void)
   tb__futex_wake_all(&changing);
 }
 
-/* The moment of the change, after which clocks that join get `source`. False, with nothing done, if
+/* The commit of the change, after which clocks that join get `source`. False, with nothing done, if
  * there are more than `prepared` followers. */
 static bool replace(tb_source_t *source, uint32_t prepared)
 {
@@ -175,7 +176,7 @@ static bool replace(tb_source_t *source, uint32_t prepared)
   return enough;
 }
 
-/* Referenced: it may be destroyed meanwhile. */
+/* Referenced, as it may be destroyed meanwhile. */
 static tb_clock_t *next_to_move(void)
 {
   tb__mutex_lock(&mutex);
@@ -198,8 +199,8 @@ static void moved(tb_clock_t *clock)
   tb__clock_unref(clock);
 }
 
-/* Those who have not been moved follow as the others do, from where they are. */
-static void leave_the_rest(void)
+/* Clocks that have not been moved follow the new default too, but stay where they are. */
+static void skip_remaining(void)
 {
   for (tb_clock_t *clock; (clock = next_to_move());)
     moved(clock);
@@ -214,12 +215,12 @@ static uint32_t followers_now(void)
 }
 
 typedef struct change {
-  tb_source_t *stop; /* after the change, with nothing held; NULL: none */
-  bool left_without; /* clocks follow, and there is nothing to follow */
+  tb_source_t *stop; /* after the change, with no lock held; NULL: none */
+  bool left_without; /* clocks follow, and there is no default */
 } change_t;
 
-/* `source` is acquired, or NULL. But for the limit, all that can fail is done before anything is
- * changed. TB_ERR_TIMEOUT: some are where they were. */
+/* `source` is acquired, or NULL. Except for the limit, all that can fail is done before anything is
+ * changed. TB_ERR_TIMEOUT: some clocks have not moved. */
 static tb_status_t change_to(tb_source_t *source, int64_t limit_ns, change_t *out)
 {
   tb_status_t status = TB_OK;
@@ -243,11 +244,11 @@ static tb_status_t change_to(tb_source_t *source, int64_t limit_ns, change_t *ou
   for (tb_clock_t *clock; !status && (clock = next_to_move()); moved(clock)) {
     tb_source_t *stop = NULL;
     status = tb__clock_follow(clock, source, limit_ns, &spares, &stop);
-    if (stop) out->stop = stop; /* `old`: its last user only */
+    if (stop) out->stop = stop; /* `old`, by its last user */
     out->left_without = !source;
     if (tb__is_forked()) status = TB_ERR_FORKED; /* by a callback */
   }
-  if (status) leave_the_rest();
+  if (status) skip_remaining();
   tb__held_free(spares);
   return status;
 }
@@ -258,19 +259,19 @@ static void change_finish(const change_t *change)
   if (change->left_without) tb__default_report_none();
 }
 
-/* With `if_asking`, only while nobody has decided: TB_ERR_BUSY. */
-static tb_status_t default_set(tb_source_t *source, bool if_asking)
+/* With `if_undecided`, only while the default is undecided: TB_ERR_BUSY. */
+static tb_status_t default_set(tb_source_t *source, bool if_undecided)
 {
   tb_status_t status = source ? tb__source_acquire(source, INT64_MAX) : TB_OK;
   if (status) return status;
   change_t change = {0};
   change_begin(INT64_MAX);
-  if (if_asking && atomic_load(&decision) != ASKING)
+  if (if_undecided && atomic_load(&decision) != MAKING)
     status = TB_ERR_BUSY;
   else
     status = change_to(source, INT64_MAX, &change);
   if (!status) atomic_store(&decision, DECIDED);
-  if (!status && if_asking) {
+  if (!status && if_undecided) {
     owned = source;
     owned_by = getpid();
   }
@@ -311,10 +312,10 @@ tb_status_t tb__default_forget(tb_source_t *source, int64_t limit_ns)
 
 /* ---- what the environment names ---- */
 
-static tb_status_t ask_environment(void)
+static tb_status_t make_from_environment(void)
 {
   tb_source_t *source = NULL;
-  asking = true;
+  making = true;
   tb_status_t status = create_from_environment(&source);
   if (!status && source) {
     status = default_set(source, true);
@@ -324,8 +325,8 @@ static tb_status_t ask_environment(void)
               "TIMEBASE_SOURCE=%.99s in the environment: the source does not start: %s",
               name_in_environment(), tb_status_message(status));
   }
-  asking = false;
-  uint32_t mine = ASKING; /* unless the program has decided meanwhile */
+  making = false;
+  uint32_t mine = MAKING; /* unless the program has set a default meanwhile */
   if (atomic_compare_exchange_strong(&decision, &mine, status ? UNDECIDED : DECIDED))
     tb__futex_wake_all(&decision);
   else
@@ -337,17 +338,17 @@ tb_status_t tb__default_need(void)
 {
   for (;;) {
     uint32_t seen = atomic_load(&decision);
-    if (seen == DECIDED || asking)
-      return TB_OK; /* asking: what makes the default cannot follow it */
+    if (seen == DECIDED || making)
+      return TB_OK; /* making: what makes the default cannot follow it */
     if (tb__may_not_wait()) return name_in_environment() ? TB_ERR_DEADLOCK : TB_OK;
-    if (seen == UNDECIDED && atomic_compare_exchange_strong(&decision, &seen, ASKING))
-      return ask_environment();
-    if (seen == ASKING) tb__futex_wait(&decision, ASKING, TB__NO_DEADLINE);
+    if (seen == UNDECIDED && atomic_compare_exchange_strong(&decision, &seen, MAKING))
+      return make_from_environment();
+    if (seen == MAKING) tb__futex_wait(&decision, MAKING, TB__NO_DEADLINE);
   }
 }
 
-/* At exit, or when the library is unloaded. Where clocks still use it, or the default is being
- * changed, threads are at work: it stays. In a child of fork its own thread is missing. */
+/* At exit, or when the library is unloaded. If clocks still use the source, or the default is being
+ * changed, other threads are running: it stays. In a child of fork its own thread is missing. */
 __attribute__((destructor)) static void destroy_owned(void)
 {
   if (tb__is_forked() || atomic_exchange(&changing, 1)) return;

@@ -11,9 +11,10 @@
 
 static _Atomic uint64_t last_sequence;
 
-/* Handlers of destroyed clocks: each is valid, and never called, until it is destroyed itself. */
-static tb__mutex_t left_mutex = TB__MUTEX_INIT; /* nothing is locked under it */
-static struct tb_jump_handler *left;
+/* Handlers of destroyed clocks: each one is valid, and never called, until it is destroyed itself.
+ * */
+static tb__mutex_t detached_mutex = TB__MUTEX_INIT; /* no other lock is taken under it */
+static struct tb_jump_handler *detached;
 
 static tb_status_t options_check(const tb_jump_handler_options_t *options)
 {
@@ -83,7 +84,7 @@ tb_status_t tb_jump_handler_create(tb_clock_t *clock, const tb_jump_handler_opti
     tb__clock_ref(clock);
     handler->sequence = atomic_fetch_add(&last_sequence, 1) + 1;
     handler_link(timeline, handler);
-    *out = handler; /* before anybody can call it */
+    *out = handler; /* before it can be called */
   }
   tb__clock_unlock(timeline);
   if (closed) {
@@ -101,7 +102,7 @@ tb_status_t tb_steady_clock_jump_handler_create(tb_steady_clock_t *clock,
   return clock ? tb_jump_handler_create(&clock->core, options, out) : TB_ERR_INVALID;
 }
 
-/* Waits for the jump that holds the handler, with the timeline of its clock locked. */
+/* Waits until no jump uses the handler. With the timeline of its clock locked. */
 static tb_status_t wait_until_released(struct tb_jump_handler *handler, int64_t limit_ns,
                                        tb_timeline_t **timeline) TB_REQUIRES((*timeline)->mutex)
 {
@@ -119,69 +120,73 @@ static tb_status_t wait_until_released(struct tb_jump_handler *handler, int64_t 
   return status;
 }
 
-/* With the timeline of its clock locked too: whoever holds either mutex may ask. */
-static void left_add(struct tb_jump_handler *handler)
+/* With the timeline of its clock locked too: `detached` may be read under either mutex. */
+static void detached_add(struct tb_jump_handler *handler)
 {
-  bool broken = tb__is_forked() && !tb__mutex_was_free(&left_mutex); /* never looked at again */
-  tb__mutex_lock(&left_mutex);
-  handler->left = true;
+  bool broken =
+      tb__is_forked() && !tb__mutex_was_free(&detached_mutex); /* the list is not used again */
+  tb__mutex_lock(&detached_mutex);
+  handler->detached = true;
   handler->previous = NULL;
-  handler->next = broken ? NULL : left;
-  if (handler->next) left->previous = handler;
-  if (!broken) left = handler;
-  tb__mutex_unlock(&left_mutex);
+  handler->next = broken ? NULL : detached;
+  if (handler->next) detached->previous = handler;
+  if (!broken) detached = handler;
+  tb__mutex_unlock(&detached_mutex);
 }
 
-static void left_remove(struct tb_jump_handler *handler)
+static void detached_remove(struct tb_jump_handler *handler)
 {
-  if (tb__is_forked() && !tb__mutex_was_free(&left_mutex)) return;
-  tb__mutex_lock(&left_mutex);
-  TB__LIST_REMOVE(left, handler);
-  tb__mutex_unlock(&left_mutex);
+  if (tb__is_forked() && !tb__mutex_was_free(&detached_mutex)) return;
+  tb__mutex_lock(&detached_mutex);
+  TB__LIST_REMOVE(detached, handler);
+  tb__mutex_unlock(&detached_mutex);
 }
 
-/* At exit: those that nobody has destroyed. Where another thread is at it, they stay. */
-__attribute__((destructor)) static void forget_left(void)
+/* At exit: frees the handlers that were not destroyed. If another thread has the lock, they stay.
+ * */
+__attribute__((destructor)) static void free_detached(void)
 {
-  if (!tb__mutex_try_lock(&left_mutex)) return;
-  while (left) {
-    struct tb_jump_handler *handler = left;
-    left = handler->next;
+  if (!tb__mutex_try_lock(&detached_mutex)) return;
+  while (detached) {
+    struct tb_jump_handler *handler = detached;
+    detached = handler->next;
     free(handler);
   }
-  tb__mutex_unlock(&left_mutex);
+  tb__mutex_unlock(&detached_mutex);
 }
 
-/* The clock of the handler, which cannot be destroyed until this is left; NULL: it was. */
+/* The clock of the handler, which cannot be destroyed until tb__clock_leave; NULL: it was
+ * destroyed. */
 static tb_clock_t *enter_clock_of(const struct tb_jump_handler *handler)
 {
-  tb__mutex_lock(&left_mutex);
-  tb_clock_t *clock = handler->left ? NULL : handler->clock;
+  tb__mutex_lock(&detached_mutex);
+  tb_clock_t *clock = handler->detached ? NULL : handler->clock;
   if (clock) tb__clock_enter(clock);
-  tb__mutex_unlock(&left_mutex);
+  tb__mutex_unlock(&detached_mutex);
   return clock;
 }
 
-/* In a forked child: what nobody was changing at the fork is put in order; else the list is never
- * looked at again. A callback that has forked goes on in the child and uses its handler. */
+/* In a forked child: the handler is removed from its list if no thread was changing that at the
+ * fork; else the list is not used again. A callback that has forked continues in the child and uses
+ * its handler. */
 static void handler_abandon(struct tb_jump_handler *handler)
 {
   if (handler->selected && tb__in_jump_callback()) return;
-  if (handler->left) {
-    left_remove(handler);
+  if (handler->detached) {
+    detached_remove(handler);
   } else {
     tb_clock_t *clock = handler->clock;
     tb_timeline_t *timeline;
-    tb__clock_timeline_locked(clock, &timeline); /* nobody else is here to change it */
+    tb__clock_timeline_locked(clock, &timeline); /* there is no other thread */
     if (handler->linked && tb__mutex_was_free(&timeline->mutex)) handler_unlink(timeline, handler);
     tb__clock_unref(clock);
   }
   free(handler);
 }
 
-/* The jump in progress frees it. The callback may go on using the clock: until then that cannot be
- * destroyed. */
-static void leave_to_jump(struct tb_jump_handler *handler, tb_timeline_t *timeline)
+/* The jump in progress frees the handler. The callback may go on using the clock, which cannot be
+ * destroyed until then. */
+static void hand_to_jump(struct tb_jump_handler *handler, tb_timeline_t *timeline)
     TB_REQUIRES(timeline->mutex)
 {
   atomic_store(&handler->removed, true);
@@ -191,7 +196,7 @@ static void leave_to_jump(struct tb_jump_handler *handler, tb_timeline_t *timeli
   tb__clock_unref(handler->clock);
 }
 
-/* False in *out_gone: it is left to a jump, or not destroyed at all. */
+/* *out_gone false: a jump frees the handler, or it is not destroyed at all. */
 static tb_status_t handler_take_out(struct tb_jump_handler *handler, int64_t limit_ns,
                                     bool *out_gone)
 {
@@ -204,17 +209,18 @@ static tb_status_t handler_take_out(struct tb_jump_handler *handler, int64_t lim
     handler->given_up = true;
   else if (!to_jump)
     status = wait_until_released(handler, limit_ns, &timeline);
-  if (status == TB_ERR_TIMEOUT && handler->given_up) { /* who gave it up will not ask again */
+  if (status == TB_ERR_TIMEOUT &&
+      handler->given_up) { /* the thread that gave it up will not try again */
     status = TB_OK;
     to_jump = true;
   }
-  if (to_jump) leave_to_jump(handler, timeline);
+  if (to_jump) hand_to_jump(handler, timeline);
   *out_gone = !to_jump && !status;
   if (*out_gone && handler->linked) {
     handler_unlink(timeline, handler);
     tb__clock_unref(clock);
   } else if (*out_gone) {
-    left_remove(handler); /* the clock was destroyed meanwhile */
+    detached_remove(handler); /* the clock was destroyed meanwhile */
   }
   tb__clock_unlock(timeline);
   return status;
@@ -232,7 +238,7 @@ static tb_status_t handler_destroy(struct tb_jump_handler *handler, int64_t limi
   if (clock)
     status = handler_take_out(handler, limit_ns, &gone);
   else
-    left_remove(handler);
+    detached_remove(handler);
   if (gone) free(handler);
   if (clock) tb__clock_leave(clock);
   return status;
@@ -283,9 +289,8 @@ void tb__jump_select_locked(tb__jump_t *jump, tb_timeline_t *timeline)
   timeline->handlers.min_forward = min_forward;
 }
 
-/* The kind of time, and the epoch of a step that raises none, are those of each handler's own
- * clock.
- */
+/* The kind of time, and the epoch of a step that raises none, are those of the handler's own clock.
+ * */
 static tb_jump_t info_for(const tb__jump_t *jump, const struct tb_jump_handler *handler)
 {
   tb_jump_t info = jump->info;
@@ -349,7 +354,7 @@ void tb__handlers_move(tb_clock_t *clock, tb_timeline_t *from, tb_timeline_t *to
   }
 }
 
-/* False: a jump in progress uses some, which are left. */
+/* False: a jump in progress uses some, which stay. */
 static bool unlink_all_of(tb_clock_t *clock, tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex)
 {
   bool done = true;
@@ -361,7 +366,7 @@ static bool unlink_all_of(tb_clock_t *clock, tb_timeline_t *timeline) TB_REQUIRE
       continue;
     }
     handler_unlink(timeline, handler);
-    left_add(handler);
+    detached_add(handler);
     tb__clock_unref(clock); /* its owner has another reference */
   }
   return done;

@@ -12,18 +12,18 @@
 #include "clock/timeline.h"
 
 struct tb_jump_handler {
-  struct tb_jump_handler *next, *previous; /* on the timeline, by sequence, or among the left */
-  struct tb_jump_handler *selected_next;   /* taking part in the jump in progress */
+  struct tb_jump_handler *next, *previous; /* on the timeline, by sequence, or detached */
+  struct tb_jump_handler *selected_next;   /* selected for the jump in progress */
   tb_clock_t *clock;                       /* referenced while `linked` */
   uint64_t sequence;
   tb_jump_threshold_t threshold;
   tb_jump_callback_t before, after;
   void *user;
   bool linked;          /* on a timeline's list */
-  bool left;            /* its clock was destroyed */
+  bool detached;        /* its clock was destroyed */
   bool selected;        /* a jump in progress uses it: it must not be freed */
-  bool leaving;         /* its destroyer waits for that jump: not selected again */
-  bool given_up;        /* destroyed by another one meanwhile: that does not end with a limit */
+  bool leaving;         /* after that jump: not selected again */
+  bool given_up;        /* destroyed by another thread meanwhile: that call has no limit */
   bool orphan;          /* destroyed in a callback: freed at the end of the jump */
   _Atomic bool removed; /* no further call */
   _Atomic int64_t call; /* in progress, see jump_wait.c; 0: none */
@@ -39,8 +39,8 @@ typedef struct tb__jump {
   _Atomic(struct tb_jump_handler *) running; /* whose callback is being called */
 } tb__jump_t;
 
-/* How many steps of the clock's timeline were forward jumps, and not the passing of time; while a
- * jump goes on, with it from "after" on. For sibling libraries. */
+/* How many steps of the clock's timeline were forward jumps, and not the passing of time. A jump in
+ * progress counts from its "after" on. For sibling libraries. */
 TB_PRIVATE_API uint64_t tb__clock_forward_jumps(const tb_clock_t *clock);
 
 static inline bool tb__jump_concerns(const tb__jump_t *jump, const tb_timeline_t *timeline)
@@ -48,23 +48,23 @@ static inline bool tb__jump_concerns(const tb__jump_t *jump, const tb_timeline_t
   return jump && (jump->timelines[0] == timeline || jump->timelines[1] == timeline);
 }
 
-/* Chooses the handlers that `jump` is for; `clock` NULL: of all clocks. */
+/* Selects the handlers that match `jump`: of the clock that it moves, or of all clocks. */
 void tb__jump_select_locked(tb__jump_t *jump, tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex);
 
-/* Call the selected handlers, on this thread, with nothing held. */
+/* Call the selected handlers, on this thread, with no lock held. */
 void tb__jump_call_before(tb__jump_t *jump);
 void tb__jump_call_after(tb__jump_t *jump);
 
-/* Lets the handlers go, and wakes those who wait for the end of the jump. */
+/* Releases the handlers, and wakes the threads that wait for the end of the jump. */
 void tb__jump_release_locked(tb__jump_t *jump, tb_timeline_t *timeline)
     TB_REQUIRES(timeline->mutex);
 
-/* Moves all handlers of `clock`; both mutexes are held. */
+/* Moves all handlers of `clock`. */
 void tb__handlers_move(tb_clock_t *clock, tb_timeline_t *from, tb_timeline_t *to)
     TB_REQUIRES(from->mutex, to->mutex);
 
-/* Takes all handlers of a clock that is closed off its timeline, when no jump uses them. `limit_ns`
- * is a steady time; INT64_MAX: none. TB_ERR_TIMEOUT: some are left. */
+/* Removes all handlers of a closed clock from its timeline, once no jump uses them. `limit_ns` is a
+ * steady time; INT64_MAX: none. TB_ERR_TIMEOUT: some are left. */
 tb_status_t tb__handlers_remove_of(tb_clock_t *clock, int64_t limit_ns);
 
 #endif

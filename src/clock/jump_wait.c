@@ -8,12 +8,12 @@
 #include "held/parking.h"
 #include "platform/time.h"
 
-/* Who is held up with nothing to wait for in particular looks again after the handlers' limit, but
- * not more often than this. */
+/* A blocked thread that knows no deadline looks again after the handlers' limit, but not more often
+ * than this. */
 #define LOOK_AGAIN_NS        INT64_C(100000000)
 #define FOLLOWER_PATIENCE_NS INT64_C(10000000)
 
-/* What somebody who is held up has found out about the reason. */
+/* What a blocked thread has found out about the cause. */
 typedef struct cause {
   char name[sizeof((struct tb_jump_handler *)0)->name];
   int64_t took_ns;
@@ -72,8 +72,9 @@ static void keep_longest(const tb__jump_t *jump, int64_t took_ns)
   }
 }
 
-/* `call` is the start of a call, doubled, plus one once it has been reported: whoever sets that bit
- * reports, and never another call than the one looked at. */
+/* `call` is the start of a call, doubled, plus one once it has been reported. The thread that sets
+ * that bit reports, so each call is reported once, and no other call than the one that was looked
+ * at. */
 static int64_t call_start(int64_t call)
 {
   return call >> 1;
@@ -125,9 +126,9 @@ void tb__handler_call_end(tb__jump_t *jump, struct tb_jump_handler *handler)
   report(&cause, "took");
 }
 
-/* ---- the side of those who are held up ---- */
+/* ---- the side of blocked threads ---- */
 
-/* With the mutex that keeps `jump` and its handlers where they are. */
+/* With the mutex that guards `jump` and its handlers. */
 static void look_at(const tb__jump_t *jump, int64_t now_ns, cause_t *cause)
 {
   cause->limit_ns = slow_limit(jump);
@@ -161,12 +162,12 @@ static cause_t cause_on_timeline(tb_timeline_t *timeline, int64_t now_ns)
   tb__mutex_lock(&timeline->mutex);
   if (timeline->jump) {
     look_at(timeline->jump, now_ns, &cause);
-  } else if (timeline->announced) { /* whose handlers have yet to be called */
+  } else if (timeline->announced) { /* its handlers have yet to be called */
     cause.limit_ns = atomic_load(&timeline->slow_handler_ns);
     cause.readers_give_up = atomic_load(&timeline->readers_give_up);
   }
   tb__mutex_unlock(&timeline->mutex);
-  if (timeline->view) /* whoever follows the page may have to be woken */
+  if (timeline->view) /* the thread that follows the page may have to be woken */
     cause.look_ns = earlier(cause.look_ns, tb__add_saturated(now_ns, FOLLOWER_PATIENCE_NS));
   return cause;
 }

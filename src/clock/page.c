@@ -46,12 +46,12 @@ bool tb__page_load(const tb__page_t *page, tb__page_copy_t *out)
   }
 }
 
-/* ---- how epochs ended ---- */
+/* ---- the ends of epochs ---- */
 
-void tb__page_end_epoch(tb__page_t *page, uint64_t epoch, int64_t left_ns)
+void tb__page_end_epoch(tb__page_t *page, uint64_t epoch, int64_t end_ns)
 {
-  atomic_store(&page->ended_epoch, epoch); /* first: from here on an older end is not believed */
-  atomic_store(&page->left_ns[epoch % TB__PAGE_LEFTS], left_ns);
+  atomic_store(&page->ended_epoch, epoch); /* first: from here on an older value is not used */
+  atomic_store(&page->end_ns[epoch % TB__PAGE_ENDS], end_ns);
 }
 
 static int64_t unkeyed(uint64_t epoch, uint64_t keyed)
@@ -59,7 +59,7 @@ static int64_t unkeyed(uint64_t epoch, uint64_t keyed)
   return (int64_t)(keyed - tb__page_keyed(epoch, 0));
 }
 
-/* NULL: it is neither dispatched nor about to be. */
+/* NULL: the epoch is neither dispatched nor prepared. */
 static tb__page_mark_t *mark_of(const tb__page_view_t *view, uint64_t epoch)
 {
   uint32_t first = atomic_load(&view->mark);
@@ -78,12 +78,12 @@ static int64_t seen_in(const tb__page_view_t *view, uint64_t epoch)
   return atomic_load(&mark->epoch) == epoch ? unkeyed(epoch, keyed) : 0;
 }
 
-int64_t tb__page_left(const tb__page_view_t *view, const tb__page_t *page, uint64_t epoch)
+int64_t tb__page_epoch_end(const tb__page_view_t *view, const tb__page_t *page, uint64_t epoch)
 {
-  int64_t left_ns = atomic_load(&page->left_ns[epoch % TB__PAGE_LEFTS]);
+  int64_t end_ns = atomic_load(&page->end_ns[epoch % TB__PAGE_ENDS]);
   uint64_t since = atomic_load(&page->ended_epoch) - epoch;
   int64_t seen_ns = seen_in(view, epoch);
-  return since < TB__PAGE_LEFTS && left_ns > seen_ns ? left_ns : seen_ns;
+  return since < TB__PAGE_ENDS && end_ns > seen_ns ? end_ns : seen_ns;
 }
 
 int64_t tb__page_time_known(const tb__page_view_t *view)
@@ -91,10 +91,10 @@ int64_t tb__page_time_known(const tb__page_view_t *view)
   return seen_in(view, atomic_load(&view->epoch));
 }
 
-/* ---- what readers have seen ---- */
+/* ---- what has been read ---- */
 
-/* False: the epoch is over. Marks are kept per epoch: one who comes late with a time of an old
- * epoch finds another mark. */
+/* False: the epoch is over. Marks are kept per epoch: a thread that was stopped with a time of an
+ * old epoch does not find its mark. */
 static bool not_below_mark(tb__page_view_t *view, uint64_t epoch, int64_t *time_ns)
 {
   tb__page_mark_t *mark = mark_of(view, epoch);
@@ -129,7 +129,7 @@ void tb__page_mark_prepare(tb__page_view_t *view, uint64_t epoch)
 
 void tb__page_settle(tb__page_view_t *view, uint64_t epoch)
 {
-  /* Not by the dispatched one: there may be none, and the page back where it was. */
+  /* Not by the dispatched epoch: there may be none, and the page may be in the same epoch again. */
   uint32_t mark = atomic_load(&view->mark);
   if (atomic_load(&view->marks[mark % TB__PAGE_MARKS].epoch) != epoch)
     atomic_store(&view->mark, mark + 1);
@@ -137,8 +137,8 @@ void tb__page_settle(tb__page_view_t *view, uint64_t epoch)
   atomic_store(&view->settled_epoch, epoch);
 }
 
-/* Whoever was held up between the copy and the look at steady time would tell, and mark, a time
- * that its publisher has called off meanwhile. */
+/* A thread that was stopped between the copy and reading steady time would return, and mark, a time
+ * that the publisher has withdrawn meanwhile. So the version is checked again. */
 bool tb__page_time(tb__page_view_t *view, const tb__page_t *page, const tb__page_copy_t *copy,
                    int64_t *out_ns)
 {

@@ -34,12 +34,12 @@ static void test_S1_a_copy_that_is_out_of_date_does_not_run_on(void **state)
   tb__page_end_epoch(&page, 3, 0);
   assert_true(tb__page_time(&view, &page, &runs, &now_ns));
   assert_in_range(now_ns, 100, 1000);
-  assert_int_equal(tb__page_left(&view, &page, 3), now_ns);
+  assert_int_equal(tb__page_epoch_end(&view, &page, 3), now_ns);
   tb__page_mark_prepare(&view, 3);
   tb__page_settle(&view, 4);
   atomic_store(&page.version, 9);
   assert_false(tb__page_time(&view, &page, &runs, &now_ns));
-  assert_int_equal(tb__page_left(&view, &page, 3), 0); /* and leaves no mark */
+  assert_int_equal(tb__page_epoch_end(&view, &page, 3), 0); /* and leaves no mark */
 }
 
 static void test_C6_time_is_not_below_what_others_have_seen(void **state)
@@ -96,7 +96,7 @@ static void test_J3_what_was_seen_before_a_jump_is_kept_through_it(void **state)
   tb__page_end_epoch(&page, 3, 480); /* its publisher was stopped between looking and publishing */
   for (uint64_t epoch = 4; epoch < 4 + 2 * TB__PAGE_MARKS; epoch++) {
     tb__page_mark_prepare(&view, epoch); /* by one who is overtaken again and again */
-    assert_int_equal(tb__page_left(&view, &page, 3), 500);
+    assert_int_equal(tb__page_epoch_end(&view, &page, 3), 500);
   }
 }
 
@@ -111,18 +111,18 @@ static void test_J3_how_the_last_epochs_ended_is_known_of_others_what_was_seen(v
   tb__page_copy_t copy = halted(3, 80);
   assert_true(tb__page_time(&view, &page, &copy, &now_ns));
   tb__page_end_epoch(&page, 3, 100);
-  while (last < 3 + TB__PAGE_LEFTS - 1) {
+  while (last < 3 + TB__PAGE_ENDS - 1) {
     last++;
     tb__page_end_epoch(&page, last, 900);
   }
-  assert_int_equal(tb__page_left(&view, &page, 3), 100);
+  assert_int_equal(tb__page_epoch_end(&view, &page, 3), 100);
   last++;
   tb__page_end_epoch(&page, last, 20);
-  assert_int_equal(tb__page_left(&view, &page, 3), 80);
-  assert_int_equal(tb__page_left(&view, &page, 4), 900);
-  assert_int_equal(tb__page_left(&view, &page, last), 20);
+  assert_int_equal(tb__page_epoch_end(&view, &page, 3), 80);
+  assert_int_equal(tb__page_epoch_end(&view, &page, 4), 900);
+  assert_int_equal(tb__page_epoch_end(&view, &page, last), 20);
   tb__page_end_epoch(&page, last, 30); /* again, by one who takes over */
-  assert_int_equal(tb__page_left(&view, &page, last), 30);
+  assert_int_equal(tb__page_epoch_end(&view, &page, last), 30);
 }
 
 /* Whoever writes it may take an epoch back, while no other has been dispatched. */

@@ -17,15 +17,15 @@ static tb__linear_time_t linear_load(const tb__linear_slot_t *slot)
   };
 }
 
-/* While the timeline is being halted, whoever comes first, writer or reader, decides at which
- * moment it stands, and all use that. Nobody waits for anybody, and nobody sees a later time than
- * the one at which it will stand. Before, `halt_steady_ns` has a negative number that is this
- * halt's own. */
+/* While the timeline is being halted, the first thread to get here, the writer or a reader, decides
+ * at which moment it stops, and all use that. No thread waits, and no thread sees a later time than
+ * the one at which the timeline stops. Before that, `halt_steady_ns` has a negative number that is
+ * unique to this halt. */
 static int64_t halt_moment(const tb_timeline_t *timeline, uint64_t version)
 {
   _Atomic int64_t *moment = (_Atomic int64_t *)&timeline->halt_steady_ns;
   int64_t undecided = -(int64_t)version;
-  int64_t decided = undecided; /* what was found, if not that */
+  int64_t decided = undecided; /* what was found, if another thread was first */
   int64_t now_ns = tb__steady_now_ordered_ns();
   return atomic_compare_exchange_strong(moment, &decided, now_ns) ? now_ns : decided;
 }
@@ -45,7 +45,7 @@ int64_t tb__running_time_locked(const tb_timeline_t *timeline)
   return tb__linear_time_at(&timeline->linear, tb__steady_now_ns());
 }
 
-/* ---- the pulse ---- */
+/* ---- the wake-up thread ---- */
 
 static int64_t next_moment_locked(tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex)
 {
@@ -60,7 +60,7 @@ void tb__running_deadline_changed_locked(tb_timeline_t *timeline)
 {
   tb__wakeup_thread_t *wakeup = &timeline->wakeup_thread;
   if (!timeline->running || next_moment_locked(timeline) >= wakeup->alarm_ns) return;
-  wakeup->alarm_ns = INT64_MIN; /* it looks: once is enough */
+  wakeup->alarm_ns = INT64_MIN; /* it wakes up: once is enough */
   wakeup->counted = tb__time_is_held();
   if (wakeup->counted) tb__inflight_begin(tb__inflight_of_os());
   atomic_fetch_add(&wakeup->word, 1);
@@ -80,7 +80,7 @@ static void *wakeup_thread_run(void *argument)
     bool held = tb__time_is_held();
     if (next_moment_locked(timeline) != INT64_MAX)
       tb__waiters_collect_due_locked(timeline, &to_wake);
-    wakeup->alarm_ns = next_moment_locked(timeline); /* of those who are not due yet */
+    wakeup->alarm_ns = next_moment_locked(timeline); /* of waiters that are not due yet */
     tb__wait_spec_t spec = {.deadline = {TB__DEADLINE_STEADY, wakeup->alarm_ns},
                             .system_ns = INT64_MAX,
                             .held = held,

@@ -50,8 +50,8 @@ tb_status_t tb__source_acquire(tb_source_t *source, int64_t limit_ns)
   return status;
 }
 
-/* While the last user takes the right to tick away it counts as one that leaves, too: who leaves
- * meanwhile on another thread would stop the source, which could then be freed under this one. */
+/* The last user counts as leaving while it takes the right to tick away: a clock that leaves on
+ * another thread would stop the source, which could be freed while this thread still uses it. */
 static bool source_revoke(tb_source_t *source, uint32_t leaving)
 {
   tb__mutex_lock(&source->mutex);
@@ -59,7 +59,7 @@ static bool source_revoke(tb_source_t *source, uint32_t leaving)
   bool last = --source->users == 0;
   if (last) {
     atomic_store(&source->phase, TB__SOURCE_CHANGING);
-    source->stop_waits = true;
+    source->stop_deferred = true;
     source->leaving++;
   }
   tb__mutex_unlock(&source->mutex);
@@ -81,13 +81,14 @@ void tb__source_begin_leave(tb_source_t *source)
 bool tb__source_end_leave(tb_source_t *source)
 {
   tb__mutex_lock(&source->mutex);
-  bool stops = --source->leaving == 0 && source->stop_waits;
-  if (stops) source->stop_waits = false;
+  bool stops = --source->leaving == 0 && source->stop_deferred;
+  if (stops) source->stop_deferred = false;
   tb__mutex_unlock(&source->mutex);
   return stops;
 }
 
-/* The source may be gone as soon as it counts as stopped: only the futex's address is used then. */
+/* The source may be gone as soon as it counts as stopped: after that only the address of the futex
+ * is used. */
 void tb__source_stop(tb_source_t *source)
 {
   if (tb__is_forked()) return; /* in a callback of the change */
@@ -111,7 +112,7 @@ void tb__source_unlink(tb_source_t *source, tb_clock_t *clock)
   tb__mutex_unlock(&source->mutex);
 }
 
-/* What has passed goes on, so deadlines in that stay. */
+/* The elapsed time continues, so deadlines in it stay. */
 static void report_waiters_of(tb_clock_t *clock, tb_timeline_t *timeline, const tb_jump_t *jump,
                               tb__waiter_t **to_wake) TB_REQUIRES(timeline->mutex)
 {
@@ -199,7 +200,7 @@ static tb_status_t source_destroy(tb_source_t *source, int64_t limit_ns)
 {
   if (!source) return TB_OK;
   if (source == TB_SOURCE_DEFAULT) return TB_ERR_INVALID;
-  if (tb__is_forked()) { /* its functions may wait for threads that are not there */
+  if (tb__is_forked()) { /* its functions may wait for threads that do not exist */
     source_free(source);
     return TB_OK;
   }
@@ -210,7 +211,7 @@ static tb_status_t source_destroy(tb_source_t *source, int64_t limit_ns)
   if (tb__is_forked()) return TB_ERR_FORKED; /* by a callback */
   if (status) return status;
   tb__timeline_set_detached(source->timeline, true);
-  tb__running_end(source->timeline); /* moved without a clock */
+  tb__running_end(source->timeline); /* it may have been moved without a clock */
   if (source->ops->destroy) source->ops->destroy(source->self);
   source_free(source);
   return TB_OK;
@@ -225,7 +226,7 @@ tb_status_t tb__source_wrap(tb_source_t *source, tb__redirect_t *redirect)
   tb__mutex_unlock(&source->mutex);
   if (!free_to_go) return TB_ERR_BUSY;
   tb__running_end(source->timeline);
-  tb__timeline_reset(source->timeline); /* so that no tick is plain */
+  tb__timeline_reset(source->timeline); /* so that no tick takes the fast path */
   return TB_OK;
 }
 

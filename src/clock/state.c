@@ -1,22 +1,22 @@
-/* What is known of a timeline beside its time: its state, and counts. */
+/* The state of a timeline, and its counts. */
 #include "base/log.h"
 #include "clock/jump_wait.h"
 #include "clock/timeline.h"
 #include "platform/time.h"
 
-/* On a page the publisher leaves them itself. In steady time that is not ours they say nothing, and
- * whoever looks finds out whether there has been one since the last look. */
+/* The last sign of life on a page, which its publisher notes there. In steady time that is not ours
+ * the note is meaningless: then it is when this process first saw the current version. */
 static int64_t page_sign_ns(tb__page_view_t *view)
 {
   const tb__page_t *page = view ? atomic_load(&view->page) : NULL;
   if (!page) return 0;
   if (!atomic_load(&view->foreign)) return atomic_load(&page->alive_ns);
   uint64_t version = atomic_load(&page->version);
-  if (version != atomic_load(&view->looked_version)) {
-    atomic_store(&view->looked_ns, tb__steady_coarse_now_ns());
-    atomic_store(&view->looked_version, version);
+  if (version != atomic_load(&view->polled_version)) {
+    atomic_store(&view->polled_ns, tb__steady_coarse_now_ns());
+    atomic_store(&view->polled_version, version);
   }
-  return atomic_load(&view->looked_ns);
+  return atomic_load(&view->polled_ns);
 }
 
 static int64_t last_sign_ns(const tb__liveness_t *liveness)
@@ -32,7 +32,7 @@ int64_t tb__liveness_silence_ns(const tb__liveness_t *liveness, int64_t steady_n
   return last_ns == 0 || last_ns == TB__LIVENESS_FOREVER ? 0 : steady_ns - last_ns;
 }
 
-/* 0: it is not too long, or does not count. */
+/* 0: the silence is not too long, or does not count. */
 static int64_t too_long_silence_ns(const tb_timeline_t *timeline, int64_t steady_ns)
 {
   int64_t limit_ns = atomic_load_explicit(&timeline->liveness.stall_limit_ns, memory_order_relaxed);
@@ -45,7 +45,7 @@ static int64_t too_long_silence_ns(const tb_timeline_t *timeline, int64_t steady
 tb_clock_state_t tb__timeline_derive_state(const tb_timeline_t *timeline, tb_clock_state_t state)
 {
   const tb__liveness_t *liveness = &timeline->liveness;
-  bool paused = timeline->view && state == TB_CLOCK_PAUSED; /* its publisher goes on to tick */
+  bool paused = timeline->view && state == TB_CLOCK_PAUSED; /* its publisher continues to tick */
   if (state != TB_CLOCK_RUNNING && !paused) return state;
   if (timeline->view && atomic_load(&timeline->view->lost)) return TB_CLOCK_LOST;
   if (too_long_silence_ns(timeline, tb__steady_coarse_now_ns())) return TB_CLOCK_STALLED;
@@ -57,8 +57,8 @@ tb_clock_state_t tb__timeline_derive_state(const tb_timeline_t *timeline, tb_clo
              : TB_CLOCK_RUNNING;
 }
 
-/* A page tells its publisher's state, which may be ahead of what has been dispatched here. */
-static bool said_state_locked(const tb_timeline_t *timeline, tb_clock_state_t *out)
+/* A page has its publisher's state, which may be ahead of what has been dispatched here. */
+static bool published_state_locked(const tb_timeline_t *timeline, tb_clock_state_t *out)
     TB_REQUIRES(timeline->mutex)
 {
   tb__page_copy_t copy;
@@ -67,7 +67,7 @@ static bool said_state_locked(const tb_timeline_t *timeline, tb_clock_state_t *o
   if (timeline->unsettled || (atomic_load(&timeline->version) & TB__VERSION_BLOCKED) ||
       (on_page && copy.epoch != atomic_load(&timeline->view->epoch)))
     return false;
-  if (page && !on_page) copy.state = TB_CLOCK_LOST; /* its file was cut short */
+  if (page && !on_page) copy.state = TB_CLOCK_LOST; /* its file was truncated */
   *out = page ? copy.state : timeline->state;
   return true;
 }
@@ -84,16 +84,16 @@ static int64_t stall_moment_ns(const tb_timeline_t *timeline)
 
 bool tb__timeline_visible_state_locked(const tb_timeline_t *timeline, tb__visible_state_t *out)
 {
-  tb_clock_state_t said;
-  if (!said_state_locked(timeline, &said)) return false;
-  tb_clock_state_t state = tb__timeline_derive_state(timeline, said);
-  bool ticks = said == TB_CLOCK_RUNNING || timeline->view;
+  tb_clock_state_t published;
+  if (!published_state_locked(timeline, &published)) return false;
+  tb_clock_state_t state = tb__timeline_derive_state(timeline, published);
+  bool ticks = published == TB_CLOCK_RUNNING || timeline->view;
   bool may_stall = ticks && (state == TB_CLOCK_RUNNING || state == TB_CLOCK_PAUSED);
   *out = (tb__visible_state_t){state, may_stall ? stall_moment_ns(timeline) : INT64_MAX};
   return true;
 }
 
-/* True for the first one who finds this stall. */
+/* True for the first thread that finds this stall. */
 static bool stall_note(tb_timeline_t *timeline)
 {
   int64_t page_ns = page_sign_ns(timeline->view);
@@ -108,11 +108,11 @@ void tb__timeline_report_stall(const tb_timeline_t *timeline)
   if (timeline->kind != TB__TIMELINE_ROS) return;
   int64_t silent_ns = too_long_silence_ns(timeline, tb__steady_coarse_now_ns());
   if (silent_ns && stall_note((tb_timeline_t *)timeline))
-    tb__log(TB_LOG_WARN, "time stands still: no tick from its source for %.1f s",
+    tb__log(TB_LOG_WARN, "time does not advance: no tick from its source for %.1f s",
             (double)silent_ns / 1e9);
 }
 
-/* Those who wait for a stall may not have looked yet. */
+/* Waiters for a stall may not have woken up yet. */
 void tb__timeline_count_stall(tb_timeline_t *timeline, int64_t steady_ns)
 {
   if (!too_long_silence_ns(timeline, steady_ns)) return;
@@ -137,7 +137,7 @@ tb_status_t tb_timeline_set_options(tb_timeline_t *timeline, const tb_timeline_o
   return TB_OK;
 }
 
-/* A wrapped source that pauses does not know that its time runs on. */
+/* A wrapped source that pauses does not know that its time runs by itself. */
 void tb_timeline_set_state(tb_timeline_t *timeline, tb_clock_state_t state)
 {
   if (!timeline || timeline->kind != TB__TIMELINE_ROS || tb__is_forked()) return;

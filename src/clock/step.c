@@ -10,25 +10,25 @@
 #include "platform/thread.h"
 #include "platform/time.h"
 
-#define STEP_MIN_NS INT64_C(10000) /* less, in sum, may be an inexact reading of the clocks */
+#define STEP_MIN_NS INT64_C(10000) /* a smaller sum may come from reading the clocks inexactly */
 #define LINGER_MS   200            /* so that repeated short waits do not start a thread each */
 
 _Atomic bool tb__steps_unserved;
 
-/* By the mutex of the system timeline. */
+/* Guarded by the mutex of the system timeline. */
 static struct watch {
   uint32_t needs;
   int64_t offset_ns; /* tb__wall_offset_ns when watching began, and after each step */
-  bool running;      /* there is a thread, which looks at `needs` once more before it ends */
-  bool lingering;    /* it does so soon, by itself; it must not be nudged for that again */
-  bool asked;        /* since it began to linger there was a need */
+  bool running;      /* there is a thread, which checks `needs` once more before it ends */
+  bool lingering;    /* it does so soon, by itself, and need not be nudged again */
+  bool asked;        /* it was needed since it began to linger */
   bool stepping;     /* it is in a jump, or waits for its turn */
-  bool reported;     /* that it cannot be */
+  bool reported;     /* that there can be no thread */
   bool unloading;
 } watch;
 
-static tb__mutex_t thread_mutex = TB__MUTEX_INIT; /* taken before that of the timeline */
-static tb__thread_t thread;                       /* by thread_mutex, as the next */
+static tb__mutex_t thread_mutex = TB__MUTEX_INIT; /* taken before the timeline's */
+static tb__thread_t thread;                       /* guarded by thread_mutex, like the next */
 static bool has_thread;                           /* to be joined */
 
 void tb__steps_need_locked(tb_timeline_t *timeline)
@@ -64,7 +64,7 @@ void tb__steps_unblock_locked(tb_timeline_t *timeline)
   if (atomic_fetch_sub(&holders, 1) == 1) tb__futex_wake_all(&holders);
 }
 
-/* Nobody else moves the timeline, nor a clock from or to it. */
+/* After this no other thread moves the timeline, or a clock from or to it. */
 static void take_turn_locked(tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex)
 {
   tb__timeline_take_turn_locked(timeline);
@@ -90,13 +90,14 @@ static tb_jump_t describe(int64_t delta_ns)
   return jump;
 }
 
-/* The steps of J3, but for holding up readers: the new time is there already. */
+/* J3, J9: the steps of a jump, except that readers are not blocked: they see the new time already.
+ * */
 static void jump_locked(tb_timeline_t *timeline, int64_t delta_ns, tb__waiter_t **to_wake)
     TB_REQUIRES(timeline->mutex)
 {
   tb__jump_t jump = {.info = describe(delta_ns), .timelines = {timeline, NULL}};
   tb__jump_select_locked(&jump, timeline);
-  timeline->jump = &jump; /* for those who are held up */
+  timeline->jump = &jump; /* for threads that the jump blocks */
   tb__mutex_unlock(&timeline->mutex);
   tb__jump_call_before(&jump);
   tb__mutex_lock(&timeline->mutex);
@@ -112,8 +113,8 @@ static void jump_locked(tb_timeline_t *timeline, int64_t delta_ns, tb__waiter_t 
   tb__jump_release_locked(&jump, timeline);
 }
 
-/* Those who sleep on steady time until a system time have to reckon anew. While time is held they
- * wait for the held system time itself. */
+/* Sleepers that wait in steady time for a system time have to compute their deadline again. While a
+ * test holds time they wait for the held system time itself. */
 static void settle_locked(const tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex)
 {
   if (tb__time_is_held()) return;
@@ -150,10 +151,10 @@ void tb__steps_follow(void)
 }
 
 /* Whether the thread goes on, and for how long it waits. */
-static bool goes_on(tb_timeline_t *timeline, tb__wall_event_t event, int *out_limit_ms)
+static bool continues(tb_timeline_t *timeline, tb__wall_event_t event, int *out_limit_ms)
 {
   tb__mutex_lock(&timeline->mutex);
-  bool quiet = event == TB__WALL_QUIET; /* it has lingered */
+  bool quiet = event == TB__WALL_QUIET; /* it has lingered long enough */
   bool over = quiet && !watch.asked && watch.needs == 0;
   watch.running = !watch.unloading && !over;
   watch.lingering = (watch.lingering && !quiet) || watch.needs == 0;
@@ -168,12 +169,13 @@ static void give_up(tb_timeline_t *timeline)
 {
   tb__mutex_lock(&timeline->mutex);
   watch.running = false;
-  atomic_store(&tb__steps_unserved, watch.needs > 0); /* the next one may be luckier */
+  atomic_store(&tb__steps_unserved, watch.needs > 0); /* the next one may succeed */
   bool first = !watch.reported;
   watch.reported = true;
   tb__mutex_unlock(&timeline->mutex);
   if (first)
-    tb__log(TB_LOG_WARN, "steps of system time go unnoticed: no thread or descriptor to watch it");
+    tb__log(TB_LOG_WARN, "steps of system time are not noticed: no thread or descriptor is "
+                         "available to watch the clock");
 }
 
 static void *steps_run(void *argument)
@@ -184,10 +186,10 @@ static void *steps_run(void *argument)
     return NULL;
   }
   int limit_ms;
-  tb__wall_event_t event = TB__WALL_STEPPED; /* perhaps, since the need arose */
+  tb__wall_event_t event = TB__WALL_STEPPED; /* perhaps, since the thread was needed */
   do {
     if (event == TB__WALL_STEPPED) follow_step(timeline);
-    if (!goes_on(timeline, event, &limit_ms)) break;
+    if (!continues(timeline, event, &limit_ms)) break;
     event = tb__wall_step_wait(limit_ms);
   } while (true);
   tb__wall_step_close();
@@ -207,7 +209,7 @@ static bool claim(tb_timeline_t *timeline)
   return wanted;
 }
 
-/* With thread_mutex. The thread before has made its last use of anything. */
+/* With thread_mutex. The previous thread is ending and uses nothing any more. */
 static void thread_join(void)
 {
   if (has_thread) tb__thread_join(&thread);
@@ -228,7 +230,7 @@ void tb__steps_start(void)
   if (failed) give_up(timeline);
 }
 
-/* Of the library, or at the end of the process: a callback in progress is not waited for. */
+/* At exit, or when the library is unloaded. Does not wait for a callback in progress. */
 __attribute__((destructor)) static void steps_unload(void)
 {
   if (tb__is_forked()) return;

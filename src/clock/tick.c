@@ -14,7 +14,7 @@ typedef struct move {
   int64_t time_ns;
   tb_jump_reason_t reason;
   tb_clock_state_t state;
-  const tb__linear_time_t *linear; /* on which the time goes on; NULL: it stands */
+  const tb__linear_time_t *linear; /* along which time runs; NULL: it is stopped */
   tb_source_t *replaced;           /* see tb__anchor_policy_t */
 } move_t;
 
@@ -55,12 +55,12 @@ static void meter_tick(tb_timeline_t *timeline, int64_t steady_ns, int64_t time_
   if (window_ns < RATE_WINDOW_NS) return;
   double rate = (double)(time_ns - meter->window_time_ns) / (double)window_ns;
   atomic_store_explicit(&timeline->counts.rate, rate, memory_order_relaxed);
-  if (rate > 0) meter->moving_rate = rate; /* a pause is not its rate */
+  if (rate > 0) meter->moving_rate = rate; /* a pause does not change the rate */
   meter_restart(meter, steady_ns, time_ns);
 }
 
-/* One jump is none of the passing of time. Several in a row may be a new rate, which is measured
- * from the first of them on. */
+/* A single jump is not the passing of time. Several in a row may be a new rate, which is measured
+ * from the first of them. */
 static void meter_jump(tb_timeline_t *timeline, int64_t steady_ns, int64_t time_ns,
                        tb_jump_reason_t reason)
 {
@@ -127,7 +127,7 @@ static void count_other(tb_timeline_t *timeline, const tb_jump_t *jump) TB_REQUI
   note_tick(timeline, steady_ns);
 }
 
-/* The move from the committed time to `time_ns`, which differs from it. */
+/* The jump from the committed time to that of the move, which is another one. */
 static tb_jump_t describe(const tb_timeline_t *timeline, const move_t *move)
 {
   int64_t time_ns = move->time_ns;
@@ -154,7 +154,7 @@ static tb_jump_t describe(const tb_timeline_t *timeline, const move_t *move)
   return jump;
 }
 
-/* Makes the move visible. What has passed on the timeline stands still unless time went forward. */
+/* Commits the move. The elapsed time of the timeline changes only with a forward step. */
 static void commit_locked(tb_timeline_t *timeline, const tb_jump_t *jump, tb_clock_state_t state)
     TB_REQUIRES(timeline->mutex)
 {
@@ -173,8 +173,8 @@ static void commit_locked(tb_timeline_t *timeline, const tb_jump_t *jump, tb_clo
   tb__timeline_publish_locked(timeline);
 }
 
-/* Steps 3 and, for those whom the jump itself concerns, 5: they are chosen with the commit, so that
- * nobody who comes after it is, and woken at the end. */
+/* J3: step 3, and step 5 for the waiters that the jump itself concerns. They are chosen with the
+ * commit, so that none that begins after it is concerned; they are woken at the end. */
 static void commit_jump_locked(tb_timeline_t *timeline, const tb_jump_t *jump, const move_t *move,
                                tb__waiter_t **to_wake) TB_REQUIRES(timeline->mutex)
 {
@@ -195,7 +195,7 @@ static void jump_locked(tb_timeline_t *timeline, tb__jump_t *jump, const move_t 
   tb__mutex_unlock(&timeline->mutex);
   tb__jump_call_before(jump);
   tb__mutex_lock(&timeline->mutex);
-  if (tb__is_forked()) return; /* by a callback: nobody is left whom it concerns */
+  if (tb__is_forked()) return; /* by a callback: the waiters belong to the parent */
   commit_jump_locked(timeline, &jump->info, move, to_wake);
   timeline->unsettled = true;
   tb__mutex_unlock(&timeline->mutex);
@@ -249,21 +249,22 @@ static void run_on_locked(tb_timeline_t *timeline, const tb__linear_time_t *line
   tb__running_start_locked(timeline, linear);
 }
 
-/* On a page, who is due is known when the page counts again: see tb__timeline_apply_policy. */
+/* For a page, who is due is decided when readers use the page again: see tb__timeline_apply_policy.
+ * */
 static void collect_due_locked(tb_timeline_t *timeline, tb__waiter_t **to_wake)
     TB_REQUIRES(timeline->mutex)
 {
   if (!timeline->view) tb__waiters_collect_due_locked(timeline, to_wake);
 }
 
-/* The timeline stands. */
+/* The timeline is halted. */
 static void move_locked(tb_timeline_t *timeline, const move_t *move, bool *has_turn,
                         tb__waiter_t **to_wake) TB_REQUIRES(timeline->mutex)
 {
   if (move->time_ns == timeline->time_ns && !(move->replaced && timeline->time_ns)) {
     repeat_locked(timeline, move->state);
     if (move->linear) run_on_locked(timeline, move->linear);
-    collect_due_locked(timeline, to_wake); /* since it ran on by itself */
+    collect_due_locked(timeline, to_wake); /* it has run by itself */
     tb__waiters_report_state_locked(timeline);
     return;
   }
@@ -282,8 +283,8 @@ static void move_locked(tb_timeline_t *timeline, const move_t *move, bool *has_t
   tb__waiters_report_state_locked(timeline);
 }
 
-/* Whether anyone may be due at `time_ns`, a forward step from the committed time. */
-static bool anyone_due_locked(const tb_timeline_t *timeline, int64_t time_ns)
+/* Whether a waiter may be due at `time_ns`, a forward step from the committed time. */
+static bool any_due_locked(const tb_timeline_t *timeline, int64_t time_ns)
     TB_REQUIRES(timeline->mutex)
 {
   const tb__deadline_heap_t *heaps = timeline->waiters.heaps;
@@ -292,7 +293,8 @@ static bool anyone_due_locked(const tb_timeline_t *timeline, int64_t time_ns)
          tb__deadline_heap_may_be_due(&heaps[TB__AXIS_ELAPSED], elapsed);
 }
 
-/* The usual tick, if it makes nobody due: a step forward that nobody wants to hear of. */
+/* The usual tick, if it makes no waiter due: a step forward that concerns no handler and no
+ * watcher. */
 static bool is_quiet_step_locked(const tb_timeline_t *timeline, int64_t time_ns)
     TB_REQUIRES(timeline->mutex)
 {
@@ -312,7 +314,7 @@ static void plain_step_locked(tb_timeline_t *timeline, int64_t time_ns, tb_jump_
   tb__timeline_publish_locked(timeline);
 }
 
-/* A tick that may have to wait for its turn, and may concern somebody. */
+/* A tick that may have to wait for its turn, and may concern handlers or waiters. */
 static tb_status_t tick_in_turn_locked(tb_timeline_t *timeline, int64_t time_ns,
                                        tb_jump_reason_t reason, tb__waiter_t **to_wake)
     TB_REQUIRES(timeline->mutex)
@@ -353,7 +355,7 @@ tb_status_t tb_timeline_tick(tb_timeline_t *timeline, int64_t time_ns, tb_jump_r
   tb_status_t status = TB_OK;
   tb__waiter_t *to_wake = NULL;
   tb__mutex_lock(&timeline->mutex);
-  if (is_quiet_step_locked(timeline, time_ns) && !anyone_due_locked(timeline, time_ns)) {
+  if (is_quiet_step_locked(timeline, time_ns) && !any_due_locked(timeline, time_ns)) {
     plain_step_locked(timeline, time_ns, reason);
     tb__mutex_unlock(&timeline->mutex);
     return TB_OK;
@@ -366,7 +368,7 @@ tb_status_t tb_timeline_tick(tb_timeline_t *timeline, int64_t time_ns, tb_jump_r
   return redirect ? redirect_tick(redirect, time_ns, reason, true) : status;
 }
 
-/* A repetition, a first tick or a step back that concerns nobody. */
+/* A repetition, or a first tick or step back that concerns no handler and no waiter. */
 static bool is_plain_change_locked(const tb_timeline_t *timeline, int64_t time_ns)
     TB_REQUIRES(timeline->mutex)
 {
@@ -397,19 +399,19 @@ tb_status_t tb__timeline_try_tick(tb_timeline_t *timeline, int64_t time_ns, bool
   tb__redirect_t *redirect = NULL;
   tb__mutex_lock(&timeline->mutex);
   bool is_quiet = is_quiet_step_locked(timeline, time_ns);
-  bool is_due = is_quiet && anyone_due_locked(timeline, time_ns);
+  bool is_due = is_quiet && any_due_locked(timeline, time_ns);
   if (is_quiet && (out_due || !is_due)) {
     plain_step_locked(timeline, time_ns, TB_JUMP_REASON_NONE);
     if (is_due) *out_due = true;
   } else if ((redirect = atomic_load(&timeline->redirect))) {
-    status = TB_OK; /* not ours to say */
+    status = TB_OK; /* the wrapping source decides */
   } else if (timeline->detached) {
     status = TB_ERR_DETACHED;
   } else if (!is_plain_change_locked(timeline, time_ns)) {
     status = TB_ERR_BUSY;
   } else if (time_ns == timeline->time_ns) {
     repeat_locked(timeline, TB_CLOCK_RUNNING);
-    tb__waiters_report_state_locked(timeline); /* seldom another one: not worth another thread */
+    tb__waiters_report_state_locked(timeline); /* it rarely changes: not worth another thread */
   } else {
     move_t move = {time_ns, TB_JUMP_REASON_NONE, TB_CLOCK_RUNNING, NULL, NULL};
     tb_jump_t jump = describe(timeline, &move);
@@ -421,7 +423,7 @@ tb_status_t tb__timeline_try_tick(tb_timeline_t *timeline, int64_t time_ns, bool
 
 /* ---- anchors ---- */
 
-/* Whether a move needs nobody's code. Those who are due are the pulse's business. */
+/* Whether a move calls no callbacks. Waiters that are due are woken by the wake-up thread. */
 static bool is_quiet(const tb_timeline_t *timeline, int64_t time_ns) TB_REQUIRES(timeline->mutex)
 {
   int64_t step_ns = time_ns - timeline->time_ns;
@@ -430,7 +432,7 @@ static bool is_quiet(const tb_timeline_t *timeline, int64_t time_ns) TB_REQUIRES
   return step_ns < timeline->handlers.min_forward && step_ns < timeline->waiters.watch_min_forward;
 }
 
-/* The timeline stands; on failure it goes on as before. */
+/* The timeline is halted; after a failure it continues as before. */
 static tb_status_t anchor_locked(tb_timeline_t *timeline, tb__anchor_policy_t *policy,
                                  bool *has_turn, tb__waiter_t **to_wake)
     TB_REQUIRES(timeline->mutex)

@@ -99,8 +99,9 @@ static void linear_store(tb__linear_slot_t *slot, const tb__linear_time_t *linea
   atomic_store_explicit(&slot->rate, linear->rate, memory_order_release);
 }
 
-/* A reader that holds the version with the old slot bit reads the other copy, and one that was
- * overtaken twice sees the version changed: a writer stopped anywhere in here holds up nobody. */
+/* A reader that has the version with the old slot bit reads the other copy, and a reader that was
+ * overtaken twice sees another version: a writer that is stopped anywhere in here blocks no reader.
+ * */
 void tb__timeline_publish_locked(tb_timeline_t *timeline)
 {
   uint64_t version = atomic_load_explicit(&timeline->version, memory_order_relaxed);
@@ -136,7 +137,7 @@ void tb__timeline_unblock_locked(tb_timeline_t *timeline)
   tb__futex_wake_all(&timeline->gate);
 }
 
-/* The target stays the same while the source runs. */
+/* The target is fixed while the source runs. */
 void tb__timeline_announce(tb_timeline_t *timeline)
 {
   timeline = tb__timeline_target(timeline);
@@ -169,7 +170,8 @@ void tb__timeline_take_turn_locked(tb_timeline_t *timeline)
   }
 }
 
-/* A place in the order of arrival could not be given up again, so none is taken before its turn. */
+/* A place in the order of arrival could not be given up again, so it is not taken before the turn
+ * is free. */
 tb_status_t tb__timeline_take_turn_within_locked(tb_timeline_t *timeline, int64_t limit_ns)
 {
   tb__jump_wait_t wait = TB__JUMP_WAIT_INIT(limit_ns);
@@ -224,8 +226,8 @@ static int64_t own_time_locked(const tb_timeline_t *timeline) TB_REQUIRES(timeli
   return timeline->running ? tb__running_time_locked(timeline) : timeline->time_ns;
 }
 
-/* In the middle of a blocking jump it is what has been committed here. Before one that the page has
- * made already, it is the last time that anyone can have read. A forward step blocks nobody: it is
+/* In the middle of a blocking jump: what has been committed here. Before a jump that the page has
+ * made already: the last time that can have been read. Else, as a forward step blocks no reader:
  * what readers see. */
 static int64_t view_time_locked(const tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex)
 {
@@ -238,7 +240,7 @@ static int64_t view_time_locked(const tb_timeline_t *timeline) TB_REQUIRES(timel
   while ((is_sound = page && tb__page_load(page, &copy)) && copy.epoch == epoch)
     if (tb__page_time(view, page, &copy, &time_ns)) return time_ns;
   if (is_sound && epoch != TB__PAGE_NO_EPOCH && timeline->time_ns) {
-    time_ns = tb__page_left(view, page, epoch);
+    time_ns = tb__page_epoch_end(view, page, epoch);
     if (time_ns) return time_ns;
   }
   time_ns = own_time_locked(timeline);
@@ -258,8 +260,9 @@ int64_t tb__timeline_time_locked(const tb_timeline_t *timeline)
   return timeline->view ? view_time_locked(timeline) : own_time_locked(timeline);
 }
 
-/* A jump that the publisher has made and this process has not dispatched counts from its commit. */
-bool tb__timeline_is_held_up(const tb_timeline_t *timeline)
+/* A jump that the publisher has made counts from its commit, also while this process has not
+ * dispatched it. */
+bool tb__timeline_is_blocked(const tb_timeline_t *timeline)
 {
   if (atomic_load(&timeline->version) & TB__VERSION_BLOCKED) return true;
   tb__page_copy_t copy;
@@ -270,13 +273,13 @@ bool tb__timeline_is_held_up(const tb_timeline_t *timeline)
 void tb__timeline_want_ticks_locked(tb_timeline_t *timeline)
 {
   tb__page_view_t *view = timeline->view;
-  if (!view || view->attentive) return;
-  view->attentive = true;
-  bool knows = !timeline->running && !tb__timeline_is_held_up(timeline);
-  if (knows) { /* else whoever follows has to look at the page first */
+  if (!view || view->wants_ticks) return;
+  view->wants_ticks = true;
+  bool knows = !timeline->running && !tb__timeline_is_blocked(timeline);
+  if (knows) { /* else the thread that follows has to read the page first */
     int64_t now_ns = view_time_locked(timeline);
     view->following = true;
-    if (timeline->time_ns && now_ns != timeline->time_ns) { /* nobody waited for that */
+    if (timeline->time_ns && now_ns != timeline->time_ns) { /* no waiter was due in between */
       timeline->time_ns = now_ns;
       tb__timeline_publish_locked(timeline);
     }

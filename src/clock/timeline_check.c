@@ -38,7 +38,7 @@ static const char *check_running(const tb_timeline_t *timeline, uint64_t version
 static const char *check_turn(const tb_timeline_t *timeline, uint64_t version)
 {
   uint32_t waiting = timeline->turn_next - atomic_load(&timeline->turn_serving);
-  if (waiting > UINT32_MAX / 2) return "timeline: a turn has ended that nobody had taken";
+  if (waiting > UINT32_MAX / 2) return "timeline: a turn has ended without being taken";
   if (timeline->jump && waiting == 0) return "timeline: a jump is in progress without the turn";
   if (timeline->unsettled && !timeline->jump) return "timeline: it is unsettled without a jump";
   if (timeline->announced && !(version & TB__VERSION_BLOCKED))
@@ -104,7 +104,7 @@ static const char *check_handlers(const tb_timeline_t *timeline)
   uint32_t forward = 0;
   for (const struct tb_jump_handler *handler = handlers->first; handler; handler = handler->next) {
     int64_t min_forward = handler->threshold.min_forward.ns;
-    if (handler->previous != previous || !handler->linked || handler->left)
+    if (handler->previous != previous || !handler->linked || handler->detached)
       return "timeline: the list of handlers is broken";
     if (previous && previous->sequence >= handler->sequence)
       return "timeline: handlers are not in order of registration";

@@ -1,4 +1,4 @@
-/* Ticks from a thread that must neither wait nor wake many: in two steps. */
+/* Ticks in two steps, from a thread that must not wait and not wake many waiters. */
 #ifndef TB_CLOCK_TRY_TICK_H
 #define TB_CLOCK_TRY_TICK_H
 
@@ -8,17 +8,17 @@
 
 #include "base/private_api.h"
 
-/* As tb_timeline_try_tick. A step forward that makes somebody due, and has no other consequence, is
- * committed as well: *out_due becomes true, and tb__timeline_wake_due must follow. */
+/* As tb_timeline_try_tick. A step forward that makes waiters due, and has no other consequence, is
+ * committed as well: then *out_due becomes true, and tb__timeline_wake_due must follow. */
 TB_PRIVATE_API tb_status_t tb__timeline_try_tick(tb_timeline_t *timeline, int64_t time_ns,
                                                  bool *out_due);
 /* [any thread but in a callback of a jump] */
 TB_PRIVATE_API void tb__timeline_wake_due(tb_timeline_t *timeline);
 
-/* A tick has come that another thread is to commit: from here on readers wait as in a jump that
- * blocks, in which they are already as far as they are concerned (J3). One thread at a time. */
+/* Announces a tick that another thread will commit. From here on readers wait as in a blocking jump
+ * (J3). One thread at a time. */
 TB_PRIVATE_API void tb__timeline_announce(tb_timeline_t *timeline);
-/* It has been committed, or will not be. */
+/* The tick has been committed, or will not be. */
 TB_PRIVATE_API void tb__timeline_end_announced(tb_timeline_t *timeline);
 
 #endif

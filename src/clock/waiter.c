@@ -1,4 +1,4 @@
-/* Who waits on a timeline, and whom a move of it concerns. */
+/* The waiters of a timeline, and those that a move of it concerns. */
 #include "base/assert.h"
 #include "base/fork.h"
 #include "base/list.h"
@@ -125,7 +125,8 @@ void tb__waiters_wake_and_settle(tb_timeline_t *timeline, tb__waiter_t *to_wake)
   tb__timeline_unref(timeline);
 }
 
-/* While somebody has the turn it is their business: whoever moves time wakes all who are due. */
+/* While the turn is taken, the thread that has it does this: every move wakes all waiters that are
+ * due. */
 void tb__timeline_wake_due(tb_timeline_t *timeline)
 {
   tb__waiter_t *to_wake = NULL;

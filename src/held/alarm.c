@@ -23,7 +23,7 @@ static void set_kernel(const tb__poll_alarm_t *alarm, int64_t when_ns)
   timerfd_settime(alarm->fd, TFD_TIMER_ABSTIME, &spec, NULL);
 }
 
-/* Where the kernel runs the clock. */
+/* While the kernel runs the clock. */
 static void set_running(const tb__poll_alarm_t *alarm, int64_t when_ns)
 {
   if (when_ns != INT64_MAX && !alarm->system &&
@@ -43,7 +43,7 @@ static tb__deadline_clock_t clock_of(const tb__poll_alarm_t *alarm)
   return alarm->system ? TB__DEADLINE_SYSTEM : TB__DEADLINE_STEADY;
 }
 
-/* Off at once where its time has come, else never. */
+/* Goes off at once if it is due, else not until time moves. */
 static void set_held_locked(tb__poll_alarm_t *alarm) TB_REQUIRES(list_mutex)
 {
   int64_t when_ns = atomic_load(&alarm->when_ns);
@@ -93,8 +93,8 @@ void tb__poll_alarm_fini(tb__poll_alarm_t *alarm)
   alarm->fd = -1;
 }
 
-/* The flag is looked at after the time is noted: whoever takes time meanwhile sees the one, or is
- * seen here. An alarm that goes off for nothing does no harm. */
+/* The flag is read after the time is stored: a thread that takes time meanwhile sees the stored
+ * time, or is seen here. An alarm that goes off without being due does no harm. */
 void tb__poll_alarm_set(tb__poll_alarm_t *alarm, int64_t when_ns)
 {
   atomic_store(&alarm->when_ns, when_ns);
@@ -126,7 +126,7 @@ void tb__poll_alarms_review(void)
     } else {
       inflight_end_locked(alarm);
       int64_t when_ns;
-      do { /* somebody may be setting it */
+      do { /* another thread may be setting it */
         when_ns = atomic_load(&alarm->when_ns);
         set_running(alarm, when_ns);
       } while (when_ns != atomic_load(&alarm->when_ns));
@@ -150,6 +150,7 @@ int64_t tb__poll_alarms_next(bool system, int64_t after_ns)
 void tb__poll_alarm_clear(tb__poll_alarm_t *alarm)
 {
   uint64_t count;
-  ssize_t got = read(alarm->fd, &count, sizeof count); /* not gone off is fine: it does not block */
+  ssize_t got =
+      read(alarm->fd, &count, sizeof count); /* it does not block if the alarm has not gone off */
   (void)got;
 }

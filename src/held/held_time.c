@@ -11,13 +11,13 @@
 
 _Atomic bool tb__time_held;
 
-static tb__mutex_t hand = TB__MUTEX_INIT; /* of who takes, moves and gives back */
+static tb__mutex_t holder = TB__MUTEX_INIT; /* held while time is taken, moved or given back */
 static _Atomic int64_t held_steady_ns, held_system_ns;
 static _Atomic int64_t steady_ahead_ns, wall_offset_ns, apart_ns;
-static int64_t
-    taken_apart_ns; /* by `hand`: the two clocks are not read at once when they are taken */
+static int64_t taken_apart_ns; /* guarded by `holder`: the two clocks are not read at the same
+                                  instant when they are taken */
 typedef int (*gettime_t)(clockid_t id, struct timespec *out);
-static gettime_t real_gettime; /* by `hand`; set once */
+static gettime_t real_gettime; /* guarded by `holder`; set once */
 
 static _Atomic int64_t *held_ns(tb__deadline_clock_t clock)
 {
@@ -47,7 +47,7 @@ static int held_gettime(clockid_t id, struct timespec *out)
   return 0;
 }
 
-/* After a test has moved steady time beyond that of the kernel: it never goes back. */
+/* After a test has moved steady time ahead of the kernel's: it never goes back. */
 static int ahead_gettime(clockid_t id, struct timespec *out)
 {
   int failed = real_gettime(id, out);
@@ -57,8 +57,8 @@ static int ahead_gettime(clockid_t id, struct timespec *out)
   return 0;
 }
 
-/* While time is being taken: no reading of before is later than those of after. In a forked child
- * nobody is there any more to take it: time goes on. */
+/* While time is being taken: no reading from before is later than one from after. In a forked child
+ * the thread that takes it does not exist: time runs. */
 static int taking_gettime(clockid_t id, struct timespec *out)
 {
   gettime_t now;
@@ -88,7 +88,7 @@ int64_t tb__held_time_now(tb__deadline_clock_t clock)
 
 tb_status_t tb__held_time_take(void)
 {
-  tb__mutex_lock(&hand);
+  tb__mutex_lock(&holder);
   bool held = tb__time_is_held();
   if (!held) {
     if (!real_gettime) real_gettime = atomic_load(&tb__clock_gettime);
@@ -104,13 +104,13 @@ tb_status_t tb__held_time_take(void)
     tb__parking_take_over();
     tb__poll_alarms_review();
   }
-  tb__mutex_unlock(&hand);
+  tb__mutex_unlock(&holder);
   return held ? TB_ERR_BUSY : TB_OK;
 }
 
 tb_status_t tb__held_time_give_back(void)
 {
-  tb__mutex_lock(&hand);
+  tb__mutex_lock(&holder);
   bool held = tb__time_is_held();
   if (held) {
     int64_t between_ns = atomic_load(&held_system_ns) - atomic_load(&held_steady_ns);
@@ -122,7 +122,7 @@ tb_status_t tb__held_time_give_back(void)
     tb__parking_give_back();
     tb__poll_alarms_review();
   }
-  tb__mutex_unlock(&hand);
+  tb__mutex_unlock(&holder);
   return held ? TB_OK : TB_ERR_DETACHED;
 }
 
@@ -139,20 +139,20 @@ int64_t tb__moved_apart_ns(void)
 tb_status_t tb__held_time_set(tb__deadline_clock_t clock, int64_t ns, bool is_step)
 {
   tb_status_t status = TB_OK;
-  tb__mutex_lock(&hand);
+  tb__mutex_lock(&holder);
   _Atomic int64_t *now = held_ns(clock);
   if (!tb__time_is_held()) {
     status = TB_ERR_DETACHED;
   } else if (ns < 0 || (clock == TB__DEADLINE_STEADY && ns < atomic_load(now))) {
     status = TB_ERR_RANGE;
   } else {
-    is_step = is_step || ns < atomic_load(now); /* nothing passes backward */
+    is_step = is_step || ns < atomic_load(now); /* time does not pass backward */
     if (is_step) atomic_fetch_add(&wall_offset_ns, ns - atomic_load(now));
     atomic_store(now, ns);
-    tb__parking_call_due();
+    tb__parking_wake_due();
     tb__poll_alarms_review();
   }
-  tb__mutex_unlock(&hand);
+  tb__mutex_unlock(&holder);
   return status;
 }
 

@@ -9,7 +9,7 @@
 #include "platform/mutex.h"
 
 struct tb__inflight {
-  tb__mutex_t mutex; /* nothing is locked under it */
+  tb__mutex_t mutex; /* no other lock is taken under it */
   uint32_t references;
   uint32_t count;
   tb__inflight_watch_t *watches;
@@ -20,7 +20,7 @@ static tb__inflight_t of_os = {.mutex = TB__MUTEX_INIT, .references = 1};
 _Thread_local tb__inflight_t *tb__inflight_of_thread;
 
 static pthread_once_t key_once = PTHREAD_ONCE_INIT;
-static pthread_key_t key; /* set for threads that may owe something when they end */
+static pthread_key_t key; /* set for threads that may have something to end when they exit */
 static bool has_key;
 
 static void thread_ends(void *value)
@@ -34,7 +34,7 @@ static void make_key(void)
   has_key = !pthread_key_create(&key, thread_ends);
 }
 
-/* No thread that ends after the library was unloaded may call into it. */
+/* A thread that ends after the library was unloaded must not call into it. */
 __attribute__((destructor)) static void drop_key(void)
 {
   if (has_key) pthread_key_delete(key);
@@ -58,7 +58,7 @@ static void notify_locked(tb__inflight_t *inflight) TB_REQUIRES(inflight->mutex)
 {
   for (tb__inflight_watch_t *watch = inflight->watches; watch; watch = watch->next) {
     atomic_store(watch->word, 1);
-    tb__futex_wake_kernel(watch->word, 1); /* they never park */
+    tb__futex_wake_kernel(watch->word, 1); /* watchers never park */
   }
 }
 
@@ -84,7 +84,7 @@ void tb__inflight_begin(tb__inflight_t *inflight)
   tb__mutex_lock(&inflight->mutex);
   inflight->count++;
   inflight->references++;
-  notify_locked(inflight); /* those who watch may have to run it themselves */
+  notify_locked(inflight); /* a watcher may have to run it itself */
   tb__mutex_unlock(&inflight->mutex);
 }
 

@@ -9,18 +9,18 @@
 #include "held/inflight.h"
 #include "platform/mutex.h"
 
-/* One wait, on the stack of its thread. By the mutex of its row. */
+/* One wait, on the stack of its thread. Guarded by the mutex of its row. */
 typedef struct spot {
   struct spot *next, *previous;
   _Atomic uint32_t *word;
   const tb__wait_spec_t *spec;
-  bool in_kernel;          /* waiting on the word, by a deadline of the kernel */
-  bool due;                /* one is owed for the thread */
+  bool in_kernel;          /* waiting on the word, with a deadline of the kernel */
+  bool due;                /* in-flight work was begun for the thread */
   bool moved;              /* time was taken or given back meanwhile */
-  _Atomic uint32_t parked; /* futex: 1 while the thread is to stay */
+  _Atomic uint32_t parked; /* futex: 1 while the thread stays parked */
 } spot_t;
 
-/* Many, so that threads on different words seldom meet. */
+/* Many rows, so that threads on different words rarely contend. */
 typedef struct row {
   _Alignas(64) tb__mutex_t mutex;
   spot_t *spots;
@@ -47,7 +47,7 @@ static void spot_unlink_locked(row_t *row, spot_t *spot) TB_REQUIRES(row->mutex)
   TB__LIST_REMOVE(row->spots, spot);
 }
 
-static void spot_free(spot_t *spot)
+static void spot_unpark(spot_t *spot)
 {
   if (!atomic_load(&spot->parked)) return;
   atomic_store(&spot->parked, 0);
@@ -61,7 +61,7 @@ static bool has_passed(const tb__wait_spec_t *spec)
          tb__held_time_now(TB__DEADLINE_SYSTEM) >= spec->system_ns;
 }
 
-/* As the kernel counts. */
+/* In terms of the kernel's clocks. */
 static tb__deadline_t kernel_deadline(tb__deadline_t deadline)
 {
   int64_t ahead_ns = tb__steady_ahead_ns();
@@ -89,7 +89,7 @@ static void wait_parked_locked(row_t *row, spot_t *spot) TB_REQUIRES(row->mutex)
   atomic_store(&spot->parked, 1);
   if (spot->spec->counts_as_idle) {
     tb__inflight_quiesce();
-    tb__inflight_notify(tb__inflight_of_os()); /* some want to know how many rest */
+    tb__inflight_notify(tb__inflight_of_os()); /* some callers wait for a number of idle threads */
   }
   tb__mutex_unlock(&row->mutex);
   while (atomic_load(&spot->parked))
@@ -97,7 +97,8 @@ static void wait_parked_locked(row_t *row, spot_t *spot) TB_REQUIRES(row->mutex)
   tb__mutex_lock(&row->mutex);
 }
 
-/* False: the deadline has passed, or the sleeper asked to look when time has changed hands. */
+/* False: the deadline has passed, or time was taken or given back and the wait asked to recheck
+ * then. */
 static bool wait_locked(row_t *row, spot_t *spot, uint32_t expected) TB_REQUIRES(row->mutex)
 {
   for (;;) {
@@ -153,12 +154,12 @@ static void wake_parked(_Atomic uint32_t *word)
   row_t *row = row_of(word);
   tb__mutex_lock(&row->mutex);
   for (spot_t *spot = row->spots; spot; spot = spot->next)
-    if (spot->word == word) spot_free(spot);
+    if (spot->word == word) spot_unpark(spot);
   tb__mutex_unlock(&row->mutex);
 }
 
-/* The kernel orders the change of the word before the look at the flag: whoever parks has either
- * seen the word changed, or is seen here. */
+/* The system call orders the change of the word before reading the flag: a thread that parks has
+ * either seen the new word, or is seen here. */
 static void wake(_Atomic uint32_t *word, int count)
 {
   tb__futex_wake_kernel(word, count);
@@ -175,8 +176,8 @@ void tb__futex_wake_all(_Atomic uint32_t *word)
   wake(word, INT_MAX);
 }
 
-/* Wakes all that wait in the kernel. A thread may be on its way there and miss that: again, then.
- */
+/* Wakes all threads that wait in the kernel. A thread that is about to wait may miss it: then this
+ * is repeated. */
 static bool row_take_over(row_t *row)
 {
   bool done = true;
@@ -204,13 +205,13 @@ void tb__parking_give_back(void)
     tb__mutex_lock(&rows[i].mutex);
     for (spot_t *spot = rows[i].spots; spot; spot = spot->next) {
       spot->moved = true;
-      spot_free(spot);
+      spot_unpark(spot);
     }
     tb__mutex_unlock(&rows[i].mutex);
   }
 }
 
-void tb__parking_call_due(void)
+void tb__parking_wake_due(void)
 {
   for (int i = 0; i < ROWS; i++) {
     tb__mutex_lock(&rows[i].mutex);
@@ -218,7 +219,7 @@ void tb__parking_call_due(void)
       if (!atomic_load(&spot->parked) || !has_passed(spot->spec)) continue;
       tb__inflight_begin(tb__inflight_of_os());
       spot->due = true;
-      spot_free(spot);
+      spot_unpark(spot);
     }
     tb__mutex_unlock(&rows[i].mutex);
   }

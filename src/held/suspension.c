@@ -5,8 +5,8 @@
 #include "platform/time.h"
 
 #define PERIOD_NS   INT64_C(25000000)
-#define GAP_NS      INT64_C(40000000)  /* a beat that comes so late, where all could run, is rare */
-#define PATIENCE_NS INT64_C(200000000) /* for a beat that is due */
+#define GAP_NS      INT64_C(40000000)  /* heartbeats are rarely this late while threads can run */
+#define PATIENCE_NS INT64_C(200000000) /* for a heartbeat that is due */
 
 static void note(tb__suspension_t *suspension, int64_t from_ns, int64_t to_ns)
 {
@@ -52,7 +52,8 @@ void tb__suspension_end(tb__suspension_t *suspension)
   tb__mutex_fini(&suspension->mutex);
 }
 
-/* Until the thread has told of what was before `to_ns`: it may be continued after the caller. */
+/* Waits until the thread has noted everything before `to_ns`: it may be continued after the caller.
+ * */
 static void await_beat(tb__suspension_t *suspension, int64_t to_ns)
 {
   int64_t limit_ns = tb__real_steady_now_ns() + PATIENCE_NS;

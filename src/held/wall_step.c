@@ -11,13 +11,13 @@
 #include "platform/mutex.h"
 #include "platform/time.h"
 
-#define NEVER_S  (INT64_C(1) << 33) /* centuries after any time that the clock can be set to */
+#define NEVER_S  (INT64_C(1) << 33) /* centuries after any time to which the clock can be set */
 #define ATTEMPTS 8
-#define CLOSE_NS 200 /* two clocks read within this are read at once */
+#define CLOSE_NS 200 /* two clocks read within this time count as read at once */
 
 static tb__mutex_t fds_mutex = TB__MUTEX_INIT;
-static int timer_fd = -1, event_fd = -1; /* written with the mutex held, by the watcher */
-static bool announced;                   /* by the mutex */
+static int timer_fd = -1, event_fd = -1; /* written by the watcher, with the mutex held */
+static bool announced;                   /* guarded by the mutex */
 
 static void fds_close(void) TB_REQUIRES(fds_mutex)
 {
@@ -73,7 +73,7 @@ tb__wall_event_t tb__wall_step_wait(int limit_ms)
   struct pollfd fds[2] = {{.fd = timer_fd, .events = POLLIN}, {.fd = event_fd, .events = POLLIN}};
   int ready = poll(fds, 2, limit_ms);
   if (ready == 0) return TB__WALL_QUIET;
-  if (ready < 0) return TB__WALL_NUDGED; /* interrupted: look around */
+  if (ready < 0) return TB__WALL_NUDGED; /* interrupted: check everything */
   if (fds[0].revents) drain(timer_fd);
   if (fds[1].revents) drain(event_fd);
   return announcement_take() || fds[0].revents ? TB__WALL_STEPPED : TB__WALL_NUDGED;
@@ -85,7 +85,8 @@ static void event_raise(bool step)
   tb__mutex_lock(&fds_mutex);
   if (step) announced = true;
   if (event_fd >= 0) {
-    ssize_t written = write(event_fd, &one, sizeof one); /* full means raised */
+    ssize_t written =
+        write(event_fd, &one, sizeof one); /* it cannot fail: a full counter is raised */
     (void)written;
   }
   tb__mutex_unlock(&fds_mutex);
@@ -101,7 +102,7 @@ void tb__wall_step_announce(void)
   event_raise(true);
 }
 
-/* The closest of a few attempts: the thread may be taken off the processor between two readings. */
+/* The best of a few attempts: the thread may be preempted between two readings. */
 int64_t tb__wall_offset_ns(void)
 {
   int64_t closest_ns = INT64_MAX, offset_ns = 0;

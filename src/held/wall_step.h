@@ -1,5 +1,5 @@
-/* Learning that the wall clock was set: by hand, by NTP, or by the machine's resume. One thread of
- * the process watches at a time. */
+/* Detecting that the wall clock was set: by hand, by NTP, or when the machine resumed. One thread
+ * of the process watches at a time. */
 #ifndef TB_HELD_WALL_STEP_H
 #define TB_HELD_WALL_STEP_H
 
@@ -23,12 +23,13 @@ tb__wall_event_t tb__wall_step_wait(int limit_ms);
 /* Wakes the watcher, if there is one. [any thread] */
 void tb__wall_step_nudge(void);
 
-/* For tests that give the process a system time of their own (tb__clock_gettime): tells the watcher
- * that it was set. To be called after every move of it against steady time. [any thread] */
+/* For tests that give the process another system time (tb__clock_gettime): notifies the watcher
+ * that it was set. Call it after every move of it against steady time. [any thread] */
 void tb__wall_step_announce(void);
 
-/* System time less steady time, but for what a test has moved them apart: it changes by steps
- * alone, as slewing moves both. Exact but for the time that it takes to read a clock. */
+/* System time minus steady time, without the difference that a test has made by moving one of them.
+ * It changes only by steps, as slewing affects both. Exact within the time that it takes to read a
+ * clock. */
 int64_t tb__wall_offset_ns(void);
 
 #endif

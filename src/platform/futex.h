@@ -1,6 +1,6 @@
 /* Waiting for a word in memory to change, with an absolute deadline. Words are private to the
- * process, but for the shared ones: those lie in memory that other processes have mapped too, and
- * may be mapped read-only. */
+ * process, except shared ones, which are in memory that other processes have mapped too. A shared
+ * word may be mapped read-only. */
 #ifndef TB_PLATFORM_FUTEX_H
 #define TB_PLATFORM_FUTEX_H
 
@@ -11,14 +11,14 @@
 #include "base/private_api.h"
 #include "platform/deadline.h"
 
-/* Blocks while *word == expected. True when it did not (woken, changed, interrupted: look again);
- * false when the deadline has passed. Deadlines are those of the kernel's clocks, also while a test
- * holds time (held/parking.h). */
+/* Blocks while *word == expected. True when it ends otherwise (woken, changed, interrupted: check
+ * again); false when the deadline has passed. Deadlines are those of the kernel's clocks, also
+ * while a test holds time (held/parking.h). */
 TB_PRIVATE_API bool tb__futex_wait_kernel(_Atomic uint32_t *word, uint32_t expected,
                                           tb__deadline_t deadline);
 void tb__futex_wake_kernel(_Atomic uint32_t *word, int count);
 
-/* Of words that other processes have mapped too; wakes all. */
+/* For shared words. Wakes all waiters. */
 bool tb__futex_wait_shared(const _Atomic uint32_t *word, uint32_t expected,
                            tb__deadline_t deadline);
 void tb__futex_wake_shared(const _Atomic uint32_t *word);

@@ -14,7 +14,8 @@
 
 #include "platform/mutex.h"
 
-/* The handler walks the list without a lock: entries are used again, and freed with the last. */
+/* The handler walks the list without a lock: entries are reused, and freed with the last mapping.
+ * */
 struct tb__guarded_map {
   tb__guarded_map_t *next; /* set before it is in the list */
   _Atomic uintptr_t begin; /* 0: free */
@@ -24,7 +25,7 @@ struct tb__guarded_map {
 };
 
 static tb__guarded_map_t *_Atomic maps;
-static _Atomic uint32_t walkers; /* handlers that may be in the list */
+static _Atomic uint32_t walkers; /* handlers that may be walking the list */
 static tb__mutex_t mutex = TB__MUTEX_INIT;
 static unsigned in_use TB_GUARDED_BY(mutex);
 static bool is_installed TB_GUARDED_BY(mutex);
@@ -47,8 +48,8 @@ static tb__guarded_map_t *map_at(uintptr_t address)
 #define MAP_CALL SYS_mmap
 #endif
 
-/* Others read there meanwhile, one mapping or the other; thread sanitizer would take the C
- * library's call for a write. */
+/* By a system call, as thread sanitizer would take the C library's function for a write, and other
+ * threads read there meanwhile. */
 static bool map_over(const tb__guarded_map_t *map, int flags, int fd)
 {
   return syscall(MAP_CALL, atomic_load(&map->begin), atomic_load(&map->size),
@@ -62,8 +63,8 @@ static bool put_zeros(tb__guarded_map_t *map)
   return true;
 }
 
-/* As if we had not been there: also ignored, a fault ends the process. The fault comes again when
- * we return; what was sent is sent again. */
+/* As without our handler: a fault ends the process, also if the signal is ignored. The fault is
+ * raised again when we return; a signal that was sent is sent again. */
 static void die_of(int signal, siginfo_t *info, bool was_sent)
 {
   struct sigaction action = {.sa_handler = SIG_DFL};
@@ -86,7 +87,7 @@ static void pass_on(int signal, siginfo_t *info, void *context)
     action.sa_handler(signal);
 }
 
-/* Only of what the kernel raised is the address one. */
+/* si_addr is an address only if the kernel raised the signal. */
 static void on_bus_error(int signal, siginfo_t *info, void *context)
 {
   int before = errno;
@@ -100,7 +101,7 @@ static void on_bus_error(int signal, siginfo_t *info, void *context)
 
 /* ---- its installation ---- */
 
-/* One that was installed after ours and may call it keeps its place, and so does ours. */
+/* A handler that was installed after ours, and may call it, stays installed, and so does ours. */
 TB_REQUIRES(mutex)
 static bool handler_install_locked(void)
 {
@@ -131,7 +132,7 @@ static void end_if_unused_locked(void)
   if (in_use > 0) return;
   handler_remove_locked();
   tb__guarded_map_t *map = atomic_exchange(&maps, NULL);
-  while (atomic_load(&walkers) > 0) /* of a fault of others: none of ours is left */
+  while (atomic_load(&walkers) > 0) /* of foreign faults: none of our mappings is left */
     sched_yield();
   for (tb__guarded_map_t *next; map; map = next) {
     next = map->next;

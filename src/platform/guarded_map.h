@@ -1,9 +1,9 @@
-/* A mapping of a file that others may cut short. Touching what is no longer there is a SIGBUS,
- * which would end the process: while a guarded mapping exists, a handler of ours puts zeros in its
- * place and marks it as cut. Any other SIGBUS goes to whoever had the signal before.
+/* A mapping of a file that other processes may truncate. Accessing what no longer exists raises
+ * SIGBUS, which would end the process: while a guarded mapping exists, our handler maps zeros in
+ * its place and marks it as cut. Any other SIGBUS goes to the previous handler.
  *
- * Not a copy handed over in a sealed memfd: one whose publisher is stopped or dead would never be
- * handed over, and a file by name is what `directory` and `mode` are about. */
+ * A sealed memfd, which cannot be truncated, is no alternative: a publisher that is stopped or dead
+ * could not pass it on, and `directory` and `mode` require a file with a name. */
 #ifndef TB_PLATFORM_GUARDED_MAP_H
 #define TB_PLATFORM_GUARDED_MAP_H
 
@@ -21,12 +21,12 @@ tb_status_t tb__guarded_map_create(int fd, size_t size, bool writable, tb__guard
 void tb__guarded_map_destroy(tb__guarded_map_t *map);
 void *tb__guarded_map_memory(const tb__guarded_map_t *map);
 
-/* Whether zeros that nobody shares have taken the place of what was mapped. */
+/* Whether private zeros have replaced what was mapped. */
 bool tb__guarded_map_is_cut(const tb__guarded_map_t *map);
-/* Maps the file again at the same place. False: it has not got its size again. */
+/* Maps the file again at the same place. False: it does not have its full size again. */
 bool tb__guarded_map_restore(tb__guarded_map_t *map, int fd);
 
-/* For the threads of others that are started with all signals blocked and read what is guarded:
+/* For threads of other libraries that are started with all signals blocked and read guarded memory:
  * those of Cyclone DDS. */
 TB_PRIVATE_API void tb__guarded_map_enter_thread(void);
 

@@ -29,7 +29,7 @@ static bool is_limited(void)
   return space.rlim_cur != RLIM_INFINITY || data.rlim_cur != RLIM_INFINITY;
 }
 
-/* Only under a limit: a program that locks its memory would have all of it filled. */
+/* Only under a limit: in a program that locks its memory, all of it would be filled. */
 bool tb__headroom_memory(size_t bytes)
 {
   if (!is_limited()) return true;

@@ -32,7 +32,7 @@ static tb_status_t check(const char *path, const struct stat *info, tb_error_t *
                       kind_of(info->st_mode), remedy);
 }
 
-/* Looked at before it is opened, too: opening a device may already do something. */
+/* Checked before it is opened, too: opening a device may already have an effect. */
 tb_status_t tb__input_file_open(const char *path, int *out_fd, tb_error_t *error)
 {
   struct stat info;
@@ -49,7 +49,7 @@ tb_status_t tb__input_file_open(const char *path, int *out_fd, tb_error_t *error
   return status;
 }
 
-/* From `fd` on: its size may have been another one, or is none, as in /proc. */
+/* Until the end of the file: its size may change, or be unknown as in /proc. */
 static tb_status_t read_all(int fd, const char *path, size_t max, char **out, size_t *out_size,
                             tb_error_t *error)
 {

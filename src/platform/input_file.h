@@ -1,5 +1,5 @@
-/* Files that somebody names: read whole, and only what is a regular file. A pipe or a device would
- * be waited for, or never end. */
+/* Files that users name: read as a whole, and only if they are regular files. A pipe or a device
+ * might block, or never end. */
 #ifndef TB_PLATFORM_INPUT_FILE_H
 #define TB_PLATFORM_INPUT_FILE_H
 
@@ -8,7 +8,7 @@
 
 #include "base/private_api.h"
 
-/* *out_fd is open for reading. Never waits for who would write to a pipe. TB_ERR_NOT_FOUND,
+/* *out_fd is open for reading. Never waits for the writer of a pipe. TB_ERR_NOT_FOUND,
  * TB_ERR_INVALID (not a regular file), TB_ERR_SYSTEM; texts begin with the path. */
 TB_PRIVATE_API tb_status_t tb__input_file_open(const char *path, int *out_fd, tb_error_t *error);
 

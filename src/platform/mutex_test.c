@@ -11,28 +11,28 @@
 
 static tb__mutex_t mutex = TB__MUTEX_INIT;
 static int inside, turns; /* by `mutex` */
-static _Atomic int strangers, spoilt_errno;
+static _Atomic int intruders, changed_errno;
 
-/* Gives the processor away while it holds the mutex, so that the others come to wait. */
+/* Yields while it holds the mutex, so that the other threads have to wait. */
 static void *take_turns(void *argument)
 {
   (void)argument;
   errno = 0;
   for (int i = 0; i < TURNS; i++) {
     tb__mutex_lock(&mutex);
-    strangers += inside++ != 0;
+    intruders += inside++ != 0;
     if (i % 4 == 0) sched_yield();
     turns++;
     inside--;
     tb__mutex_unlock(&mutex);
     if (i % 64 == 0) sched_yield();
   }
-  spoilt_errno += errno != 0;
+  changed_errno += errno != 0;
   return NULL;
 }
 
-/* A wake-up that is lost would leave a thread behind: this would never end. */
-static void one_at_a_time_and_nobody_left_behind(void **state)
+/* A lost wake-up would leave a thread blocked: the test would not end. */
+static void test_one_thread_at_a_time_and_no_lost_wakeup(void **state)
 {
   (void)state;
   pthread_t threads[THREADS];
@@ -40,15 +40,15 @@ static void one_at_a_time_and_nobody_left_behind(void **state)
     assert_int_equal(pthread_create(&threads[i], NULL, take_turns, NULL), 0);
   for (int i = 0; i < THREADS; i++)
     pthread_join(threads[i], NULL);
-  assert_int_equal(strangers, 0);
+  assert_int_equal(intruders, 0);
   assert_int_equal(turns, THREADS * TURNS);
-  assert_int_equal(spoilt_errno, 0);
+  assert_int_equal(changed_errno, 0);
 }
 
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(one_at_a_time_and_nobody_left_behind),
+      cmocka_unit_test(test_one_thread_at_a_time_and_no_lost_wakeup),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,7 +16,7 @@ static void fd_close(int *fd)
 static void fd_drain(int fd)
 {
   uint64_t count;
-  ssize_t got = read(fd, &count, sizeof count); /* nothing there is fine: it does not block */
+  ssize_t got = read(fd, &count, sizeof count); /* it does not block if there is nothing */
   (void)got;
 }
 
@@ -49,7 +49,8 @@ void tb__poll_set_fini(tb__poll_set_t *set)
 void tb__poll_set_raise(tb__poll_set_t *set)
 {
   uint64_t one = 1;
-  ssize_t written = write(set->event_fd, &one, sizeof one); /* full means raised */
+  ssize_t written =
+      write(set->event_fd, &one, sizeof one); /* it cannot fail: a full counter is raised */
   (void)written;
 }
 

@@ -15,7 +15,7 @@ void tb__poll_set_fini(tb__poll_set_t *set);
 void tb__poll_set_raise(tb__poll_set_t *set);
 /* Blocks until the event is raised or an alarm has gone off. */
 void tb__poll_set_wait(tb__poll_set_t *set);
-/* Takes the event back. */
+/* Clears the event. */
 void tb__poll_set_clear(tb__poll_set_t *set);
 
 /* Adds a descriptor: the set is readable while that is. TB_ERR_SYSTEM */

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A FIFO or a device that somebody has put there holds up nobody. */
+/* So that a FIFO or device in place of the file does not block. */
 #define FLAGS (O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
 
 static tb_status_t fail_errno(tb_error_t *error, const char *path, const char *what)
@@ -14,7 +14,7 @@ static tb_status_t fail_errno(tb_error_t *error, const char *path, const char *w
   return tb_error_set_errno(error, TB_ERR_SYSTEM, errno, "%s: %s", path, what);
 }
 
-/* A file that is there may be open to read only; one that is not has to be made. */
+/* An existing file may be readable only; a missing one is created. */
 static tb_status_t file_open(int *out_fd, const char *path, bool writable, uint32_t mode,
                              tb_error_t *error)
 {
@@ -22,7 +22,7 @@ static tb_status_t file_open(int *out_fd, const char *path, bool writable, uint3
   int fd = open(path, access | FLAGS);
   if (fd < 0 && errno == ENOENT) {
     fd = open(path, O_RDWR | O_CREAT | O_EXCL | FLAGS, (mode_t)mode);
-    if (fd >= 0 && fchmod(fd, (mode_t)mode)) { /* whatever the umask */
+    if (fd >= 0 && fchmod(fd, (mode_t)mode)) { /* regardless of the umask */
       tb_status_t status = fail_errno(error, path, "cannot set its permissions");
       close(fd);
       return status;
@@ -31,18 +31,20 @@ static tb_status_t file_open(int *out_fd, const char *path, bool writable, uint3
   }
   if (fd < 0)
     return fail_errno(error, path,
-                      writable ? "cannot open or make it for writing" : "cannot open or make it");
+                      writable ? "cannot open or create it for writing"
+                               : "cannot open or create it");
   *out_fd = fd;
   return TB_OK;
 }
 
-/* Whoever comes first gives it its size; a second one finds it there. */
+/* The first process sets the size; later ones find it. */
 static tb_status_t file_size(int fd, const char *path, size_t size, tb_error_t *error)
 {
   struct stat status;
-  if (fstat(fd, &status)) return fail_errno(error, path, "cannot look at it");
+  if (fstat(fd, &status)) return fail_errno(error, path, "cannot read its size");
   if (!S_ISREG(status.st_mode))
-    return tb_error_set(error, TB_ERR_CORRUPT, "%s: it is no regular file", path);
+    return tb_error_set(error, TB_ERR_CORRUPT,
+                        "%s: it is not a regular file; remove it or choose another name", path);
   if ((size_t)status.st_size == size) return TB_OK;
   if (status.st_size != 0)
     return tb_error_set(
@@ -51,8 +53,10 @@ static tb_status_t file_size(int fd, const char *path, size_t size, tb_error_t *
         "choose another name",
         path, (long long)status.st_size, size);
   int writable = open(path, O_RDWR | FLAGS);
-  if (writable < 0) return fail_errno(error, path, "it is empty, and cannot be given its size");
-  errno = posix_fallocate(writable, 0, (off_t)size); /* a full memory shows here, not in a SIGBUS */
+  if (writable < 0)
+    return fail_errno(error, path, "it is empty, and cannot be opened to set its size");
+  errno =
+      posix_fallocate(writable, 0, (off_t)size); /* no space is reported here, not by a SIGBUS */
   tb_status_t result = errno ? fail_errno(error, path, "cannot set its size") : TB_OK;
   close(writable);
   return result;

@@ -1,5 +1,6 @@
-/* A file of one page that processes map to share what is in it, and a lock on it that goes with its
- * holder. Whoever may write it may cut it short: that ends no process that has it mapped. */
+/* A file of one page that processes map to share its contents, and a lock on it that ends with its
+ * holder. A process with write access may truncate the file: that does not end the processes that
+ * have it mapped. */
 #ifndef TB_PLATFORM_SHARED_FILE_H
 #define TB_PLATFORM_SHARED_FILE_H
 
@@ -21,26 +22,27 @@ typedef struct tb__shared_file {
     -1, NULL, NULL                                                                                 \
   }
 
-/* Opens or makes the file and maps it; a new one is full of zeros and has exactly the permissions
- * `mode`. With `writable` also for writing. TB_ERR_SYSTEM; TB_ERR_CORRUPT: it is no regular file or
- * of another size. */
+/* Opens or creates the file and maps it, with `writable` also for writing. A new file is full of
+ * zeros and has exactly the permissions `mode`. TB_ERR_SYSTEM; TB_ERR_CORRUPT: it is not a regular
+ * file, or has another size. */
 tb_status_t tb__shared_file_open(tb__shared_file_t *file, const char *path, size_t size,
                                  bool writable, uint32_t mode, tb_error_t *error);
 void tb__shared_file_close(tb__shared_file_t *file);
-/* Only the descriptor, or only the mapping. */
+/* Close only the descriptor, or only the mapping. */
 void tb__shared_file_close_fd(tb__shared_file_t *file);
 void tb__shared_file_unmap(tb__shared_file_t *file);
 
-/* Whether it was cut short, so that what is mapped is zeros that nobody shares. */
+/* Whether it was truncated, so that private zeros are mapped. */
 bool tb__shared_file_is_cut(const tb__shared_file_t *file);
 
-/* The lock belongs to the open file: it is gone when that is closed, or its process ends in any
- * way. TB_ERR_BUSY: another one has it; TB_ERR_SYSTEM, with errno: there are no locks here. */
+/* The lock belongs to the open file: it is released when that is closed, or its process ends in any
+ * way. TB_ERR_BUSY: another open file has it; TB_ERR_SYSTEM, with errno: the file system has no
+ * locks. */
 tb_status_t tb__shared_file_lock(const tb__shared_file_t *file);
-/* Whether anybody but this open file holds the lock; true where that cannot be told. */
+/* Whether another open file holds the lock; true if that is not known. */
 bool tb__shared_file_is_locked(const tb__shared_file_t *file);
 
-/* Tells apart machines' and containers' notions of CLOCK_MONOTONIC; 0: unknown. */
+/* Identifies the CLOCK_MONOTONIC of this machine or container; 0: unknown. */
 uint64_t tb__time_namespace(void);
 
 #endif

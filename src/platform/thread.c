@@ -7,7 +7,7 @@ tb_status_t tb__thread_start(tb__thread_t *thread, const char *name, void *(*run
 {
   sigset_t all, before;
   sigfillset(&all);
-  sigdelset(&all, SIGBUS); /* a fault of a page, guarded_map.h, has to reach its handler */
+  sigdelset(&all, SIGBUS); /* faults of guarded memory (guarded_map.h) have to reach the handler */
   pthread_sigmask(SIG_SETMASK, &all, &before);
   int failed = pthread_create(&thread->impl, NULL, run, argument);
   pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -1,4 +1,4 @@
-/* Threads of the library's own. */
+/* The library's own threads. */
 #ifndef TB_PLATFORM_THREAD_H
 #define TB_PLATFORM_THREAD_H
 
@@ -16,7 +16,7 @@ typedef struct tb__thread {
 TB_PRIVATE_API tb_status_t tb__thread_start(tb__thread_t *thread, const char *name,
                                             void *(*run)(void *), void *argument);
 TB_PRIVATE_API void tb__thread_join(tb__thread_t *thread);
-/* Instead: it is let go. */
+/* Instead of joining. */
 void tb__thread_detach(tb__thread_t *thread);
 
 #endif

@@ -4,13 +4,14 @@
 
 int (*_Atomic tb__clock_gettime)(clockid_t id, struct timespec *out) = clock_gettime;
 
-/* The kernel's own function, mapped into every process; absent under some tools and machines. */
+/* The kernel's own function, mapped into every process; missing under some tools and on some
+ * machines. */
 __attribute__((constructor)) static void find_vdso(void)
 {
   void *vdso = dlopen("linux-vdso.so.1", RTLD_LAZY | RTLD_NOLOAD);
   void *found = vdso ? dlsym(vdso, "__vdso_clock_gettime") : NULL;
   int (*function)(clockid_t id, struct timespec * out);
-  *(void **)&function = found; /* POSIX makes the two alike */
+  *(void **)&function = found; /* POSIX allows this conversion */
   if (found) atomic_store(&tb__clock_gettime, function);
 }
 

@@ -1,4 +1,4 @@
-/* The clocks of the operating system. Everything above gets its time from here. */
+/* The clocks of the operating system. All parts get their time from here. */
 #ifndef TB_PLATFORM_TIME_H
 #define TB_PLATFORM_TIME_H
 
@@ -8,8 +8,8 @@
 
 #include "base/private_api.h"
 
-/* clock_gettime, without the way through the C library where the kernel offers that; another one
- * while a test holds time (held_time.h). */
+/* clock_gettime, straight from the kernel's vDSO if there is one; another function while a test
+ * holds time (held_time.h). */
 TB_PRIVATE_API extern int (*_Atomic tb__clock_gettime)(clockid_t id, struct timespec *out);
 
 static inline int64_t tb__clock_read_ns(clockid_t id)
@@ -25,7 +25,7 @@ static inline int64_t tb__steady_now_ns(void)
   return tb__clock_read_ns(CLOCK_MONOTONIC);
 }
 
-/* The same, read before whatever the program does after it. */
+/* The same, ordered: no later operation is done before the clock is read. */
 static inline int64_t tb__steady_now_ordered_ns(void)
 {
   int64_t now_ns = tb__steady_now_ns();
@@ -44,10 +44,10 @@ static inline int64_t tb__steady_coarse_now_ns(void)
   return tb__clock_read_ns(CLOCK_MONOTONIC_COARSE);
 }
 
-/* How far it may be behind. */
+/* How old it may be at most. */
 int64_t tb__steady_coarse_step_ns(void);
 
-/* CLOCK_MONOTONIC, whoever holds time. */
+/* CLOCK_MONOTONIC, also while a test holds time. */
 TB_PRIVATE_API int64_t tb__real_steady_now_ns(void);
 
 /* CLOCK_REALTIME, nanoseconds since the Unix epoch. */

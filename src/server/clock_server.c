@@ -32,9 +32,10 @@ static tb_status_t check_options(const tb_clock_server_options_t *options, tb_er
 static tb_status_t check_sinks(const tb_tick_sink_t *sinks, size_t count, tb_error_t *error)
 {
   for (size_t i = 0; i < count; i++)
-    if (!sinks[i].tick) return tb_error_set(error, TB_ERR_INVALID, "sink %zu has no function", i);
+    if (!sinks[i].tick)
+      return tb_error_set(error, TB_ERR_INVALID, "clock server: sink %zu has no tick function", i);
   if (count == 0 || count > SIZE_MAX / sizeof *sinks)
-    return tb_error_set(error, TB_ERR_INVALID, "clock server: nothing to publish to");
+    return tb_error_set(error, TB_ERR_INVALID, "clock server: no sinks; give at least one");
   return TB_OK;
 }
 
@@ -124,7 +125,7 @@ static void *thread_run(void *argument)
 
 static void join_locked(tb_clock_server_t *server) TB_REQUIRES(server->mutex);
 
-/* Whoever comes first joins the thread that has ended. */
+/* Joins the thread if it has ended. */
 static void join_locked(tb_clock_server_t *server)
 {
   if (!server->has_thread || atomic_load(&server->thread_active)) return;
@@ -138,7 +139,7 @@ tb_status_t tb_clock_server_start(tb_clock_server_t *server)
   if (tb__is_forked()) return TB_ERR_FORKED;
   if (atomic_exchange(&server->serving, true)) return TB_ERR_BUSY;
   tb__mutex_lock(&server->mutex);
-  tb_status_t status = TB_ERR_BUSY; /* the last thread is just ending */
+  tb_status_t status = TB_ERR_BUSY; /* the last thread is still ending */
   join_locked(server);
   if (!server->has_thread) {
     atomic_store(&server->thread_active, 1);
@@ -155,7 +156,8 @@ tb_status_t tb_clock_server_start(tb_clock_server_t *server)
 tb_status_t tb_clock_server_wait(tb_clock_server_t *server, tb_duration_t limit, tb_error_t *error)
 {
   if (!server || limit.ns < 0)
-    return tb_error_set(error, TB_ERR_INVALID, "clock server: the limit is negative");
+    return tb_error_set(error, TB_ERR_INVALID,
+                        "clock server: the server is NULL, or the limit negative");
   if (tb__is_forked() || tb__clock_server_serves_here(server)) {
     tb_status_t status = tb__is_forked() ? TB_ERR_FORKED : TB_ERR_DEADLOCK;
     return tb_error_set(error, status, "clock server: %s", tb_status_message(status));
@@ -163,14 +165,14 @@ tb_status_t tb_clock_server_wait(tb_clock_server_t *server, tb_duration_t limit,
   tb__deadline_t deadline = tb__deadline_within(limit);
   while (atomic_load(&server->thread_active))
     if (!tb__futex_wait(&server->thread_active, 1, deadline) && atomic_load(&server->thread_active))
-      return tb_error_set(error, TB_ERR_TIMEOUT, "the clock server still runs");
+      return tb_error_set(error, TB_ERR_TIMEOUT, "the clock server is still running");
   tb__mutex_lock(&server->mutex);
   join_locked(server);
   tb_status_t status = server->had_thread ? server->result : TB_ERR_INVALID;
   tb_error_t result = server->error;
   tb__mutex_unlock(&server->mutex);
   if (status == TB_ERR_INVALID && !result.text[0])
-    return tb_error_set(error, status, "the clock server has no thread");
+    return tb_error_set(error, status, "the clock server has no thread: it was not started");
   if (status && error) *error = result;
   return status;
 }

@@ -1,5 +1,5 @@
-/* Inside of tb_clock_server_t. clock_server.c makes it and has its thread, control.c changes it,
- * serving.c sends its ticks. */
+/* The inside of tb_clock_server_t. clock_server.c creates it and runs its thread, server_control.c
+ * changes it, serving.c sends its ticks. */
 #ifndef TB_SERVER_CLOCK_SERVER_H
 #define TB_SERVER_CLOCK_SERVER_H
 
@@ -22,21 +22,21 @@ struct tb_clock_server {
   atomic_bool serving;
   _Atomic uintptr_t runner; /* the thread that serves, or 0 */
   _Atomic uint32_t thread_active;
-  _Atomic uint32_t step_events; /* steps that came to their end */
+  _Atomic uint32_t step_events; /* how many steps have ended */
 
   tb__mutex_t mutex; /* guards what follows; never held while a sink is called */
-  /* Its steady time is that of the pacer, but runs ahead of it as fast as possible. */
+  /* Its steady time is that of the pacer or, as fast as possible, ahead of it. */
   tb__flow_t flow;
   int64_t at_ns; /* of the last tick, or of the last new grid, in the flow's steady time */
   double factor, hz;
   bool fast;
-  bool owes; /* a tick at once: the first one, of a jump, of a pause */
+  bool tick_now; /* a tick is due at once: the first one, or after a jump or a pause */
   bool begun;
   bool ended;
   bool stepping;
   int64_t target_ns; /* of the step */
-  uint64_t step;     /* counts them */
-  uint64_t landing;  /* the step whose last tick is going out, or 0 */
+  uint64_t step;     /* counts steps */
+  uint64_t landing;  /* the step whose last tick is being sent, or 0 */
   tb__step_waiter_t *waiters;
   tb__factor_meter_t meter;
   uint64_t ticks;
@@ -47,25 +47,25 @@ struct tb_clock_server {
   tb_error_t error;
 };
 
-/* tb_clock_server_create on another steady clock, which must outlive the server. NULL: the
- * system's. */
+/* tb_clock_server_create on another pacer, which must outlive the server. NULL: the system's steady
+ * clock. */
 tb_status_t tb__clock_server_create(const tb_clock_server_options_t *options,
                                     const tb_tick_sink_t *sinks, size_t sink_count,
                                     tb__pacer_t *pacer, tb_clock_server_t **out, tb_error_t *error);
 
-/* Time goes on from that of the last tick, on a new grid: the next tick is a period from now, or
- * now if one is owed. */
+/* Time continues from that of the last tick, on a new grid: the next tick is a period from now, or
+ * now if `tick_now`. */
 void tb__clock_server_restart_locked(tb_clock_server_t *server, int64_t now_ns)
     TB_REQUIRES(server->mutex);
-/* Time stands at the end of the step, or of all. */
+/* Sets where time stops: at the end of the step, or of all. */
 void tb__clock_server_limit_locked(tb_clock_server_t *server) TB_REQUIRES(server->mutex);
-/* Tells who waits for `step`. */
+/* Wakes the waiters for `step`. */
 void tb__clock_server_end_step_locked(tb_clock_server_t *server, uint64_t step, tb_status_t status)
     TB_REQUIRES(server->mutex);
-/* If there is one: time stands where it is. */
+/* Cancels the step, if there is one: time stops where it is. */
 void tb__clock_server_cancel_step_locked(tb_clock_server_t *server) TB_REQUIRES(server->mutex);
 
-/* tb_clock_server_run, for who has set `serving`, which it clears. */
+/* tb_clock_server_run after the caller has set `serving`, which it clears. */
 tb_status_t tb__clock_server_serve(tb_clock_server_t *server, tb_error_t *error);
 
 static inline int64_t tb__clock_server_now(tb_clock_server_t *server)

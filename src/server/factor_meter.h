@@ -1,4 +1,4 @@
-/* How fast time really runs: over the last one to two seconds of steady time. Not thread-safe. */
+/* The measured speed of time, over the last one to two seconds of steady time. Not thread-safe. */
 #ifndef TB_SERVER_FACTOR_METER_H
 #define TB_SERVER_FACTOR_METER_H
 
@@ -11,7 +11,7 @@ typedef struct tb__meter_point {
 } tb__meter_point_t;
 
 typedef struct tb__factor_meter {
-  tb__meter_point_t begin, window, last; /* of what is measured; of the window after it */
+  tb__meter_point_t begin, window, last; /* of the measurement, and of the window that follows */
 } tb__factor_meter_t;
 
 void tb__factor_meter_start(tb__factor_meter_t *meter, tb__meter_point_t point);

@@ -127,7 +127,7 @@ bool tb__flow_is_behind(const tb__flow_t *flow, int64_t now_ns)
          flow->last_tick_ns < tb__flow_time(flow, now_ns);
 }
 
-/* The grid stays: periods that were missed are left out. */
+/* The grid is kept: missed periods are skipped. */
 static void advance_grid(tb__flow_t *flow, int64_t now_ns)
 {
   if (flow->next_tick_ns > now_ns) return;

@@ -23,9 +23,9 @@ typedef struct tb__flow {
   int64_t anchor_time_ns, anchor_steady_ns;
   tb__speed_t speed;
   bool paused;
-  int64_t horizon_ns; /* time stands there: what comes behind it is not known yet */
+  int64_t horizon_ns; /* time stops there: what comes after it is not known yet */
 
-  int64_t tick_period_ns; /* steady; 0: ticks only when asked for */
+  int64_t tick_period_ns; /* steady; 0: ticks only on request */
   int64_t next_tick_ns;   /* steady */
   int64_t last_tick_ns;   /* time; 0: none yet */
   tb_jump_reason_t next_reason;
@@ -39,50 +39,50 @@ typedef struct tb__tick {
 /* Paused at `time_ns`, at speed 1, without ticks of its own and without horizon. */
 TB_PRIVATE_API void tb__flow_init(tb__flow_t *flow, int64_t time_ns, int64_t now_ns);
 
-/* TB_ERR_RANGE: see TB__SPEED_MIN. Time is continuous, to a nanosecond. */
+/* TB_ERR_RANGE: see TB__SPEED_MIN. Time is continuous, within a nanosecond. */
 TB_PRIVATE_API tb_status_t tb__flow_set_rate(tb__flow_t *flow, double rate, int64_t now_ns);
 TB_PRIVATE_API void tb__flow_pause(tb__flow_t *flow, int64_t now_ns);
 TB_PRIVATE_API void tb__flow_resume(tb__flow_t *flow, int64_t now_ns);
 
-/* Time goes on from `time_ns`; the next tick is due at once and carries `reason`. The horizon goes.
- */
+/* Time continues from `time_ns`; the next tick is due at once and has `reason`. Removes the
+ * horizon. */
 TB_PRIVATE_API void tb__flow_jump(tb__flow_t *flow, int64_t time_ns, tb_jump_reason_t reason,
                                   int64_t now_ns);
 
-/* Time goes on from where it is at `from_ns`, which may lie ahead of now; the next tick is due at
- * `next_tick_ns`; TB__STEADY_NEVER without. */
+/* Time continues from where it is at `from_ns`, which may be after now. The next tick is due at
+ * `next_tick_ns`; TB__STEADY_NEVER: none. */
 TB_PRIVATE_API void tb__flow_restart(tb__flow_t *flow, int64_t from_ns, int64_t now_ns,
                                      int64_t next_tick_ns);
 
-/* Never lowers time. With a higher horizon time is where it would be had it never stood: call
- * tb__flow_hold before, to go on from where it stands. */
+/* Never lowers time. With a higher horizon, time is where it would be had it never stopped: call
+ * tb__flow_hold before, to continue from where it is. */
 TB_PRIVATE_API void tb__flow_set_horizon(tb__flow_t *flow, int64_t time_ns, int64_t now_ns);
-/* Forgets how long time has stood at the horizon. */
+/* Discards the time for which the flow has been stopped at the horizon. */
 TB_PRIVATE_API void tb__flow_hold(tb__flow_t *flow, int64_t now_ns);
-/* The same, but only of what came since `from_ns`, when time stood there already. */
+/* The same, but discards only the time since `from_ns`, when the flow was stopped there already. */
 TB_PRIVATE_API void tb__flow_hold_since(tb__flow_t *flow, int64_t from_ns, int64_t now_ns);
 
-/* Time is `time_ns` at once, without a jump, unless it is there already; it stands there until the
- * horizon is set. */
+/* Moves time forward to `time_ns` at once, without a jump; it stops there until the horizon is set.
+ * */
 TB_PRIVATE_API void tb__flow_skip_to(tb__flow_t *flow, int64_t time_ns, int64_t now_ns);
 
 TB_PRIVATE_API int64_t tb__flow_time(const tb__flow_t *flow, int64_t now_ns);
 
-/* The first steady instant at which time is `time_ns` or more: the anchor's for what has passed,
- * TB__STEADY_NEVER for what lies beyond the horizon or a pause. */
+/* The first steady instant at which time is `time_ns` or more: the anchor's for a time that has
+ * passed, TB__STEADY_NEVER for a time that is not reached because of the horizon or a pause. */
 TB_PRIVATE_API int64_t tb__flow_reach(const tb__flow_t *flow, int64_t time_ns);
 
 /* `hz`: 0 or TB__TICK_HZ_MIN to _MAX, to the next nanosecond of period (TB_ERR_RANGE). The first
  * tick is due now. */
 TB_PRIVATE_API tb_status_t tb__flow_set_tick_rate(tb__flow_t *flow, double hz, int64_t now_ns);
 
-/* The next periodic tick, in steady time; TB__STEADY_NEVER without. */
+/* The next periodic tick, in steady time; TB__STEADY_NEVER: none. */
 TB_PRIVATE_API int64_t tb__flow_next_tick(const tb__flow_t *flow);
 
-/* True if the sink has not been told the time of `now_ns`, or has not been told of a jump. */
+/* True if the time of `now_ns`, or a jump, has not been sent to the sink. */
 TB_PRIVATE_API bool tb__flow_is_behind(const tb__flow_t *flow, int64_t now_ns);
 
-/* The tick to send now; a periodic tick that was due is done with it. */
+/* The tick to send now, which also counts as any periodic tick that was due. */
 TB_PRIVATE_API tb__tick_t tb__flow_tick(tb__flow_t *flow, int64_t now_ns);
 
 /* For tests. NULL: every invariant holds; else the first one that does not. A flow that is shared

@@ -1,4 +1,4 @@
-/* Steady time that stands until somebody waits, and then is at the deadline. For tests. */
+/* Steady time that is stopped until the loop waits, and then is at the deadline. For tests. */
 #ifndef TB_SERVER_MANUAL_PACER_H
 #define TB_SERVER_MANUAL_PACER_H
 

@@ -1,5 +1,5 @@
-/* What the tests of the clock server share: a manual steady clock, a sink that remembers, and acts
- * at given instants. */
+/* Fixture for tests of the clock server: a manual steady clock, a sink that records, and actions at
+ * given instants. */
 #ifndef TB_SERVER_SERVER_FIXTURE_H
 #define TB_SERVER_SERVER_FIXTURE_H
 
@@ -13,7 +13,7 @@
 #define S            TB_NS_PER_S
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* Acts of one test: `f` is its fixture. */
+/* Actions of one test: `f` is its fixture. */
 #define ACT(name, ...)                                                                             \
   static void name(void *user)                                                                     \
   {                                                                                                \
@@ -34,7 +34,7 @@ typedef struct fixture {
   char trace[2000]; /* "STEADY=TIME" in ms for each tick, with the reason's letter for a jump */
   int64_t last_ns;
   uint64_t ticks, fail_at;
-  int64_t delay_ns; /* what a tick takes */
+  int64_t delay_ns; /* how long a tick takes */
 } fixture_t;
 
 static inline tb_status_t fixture_tick(void *self, int64_t time_ns, tb_jump_reason_t reason,
@@ -95,7 +95,7 @@ static inline void assert_trace(fixture_t *f, const char *expected)
   f->trace[0] = '\0';
 }
 
-/* Until the end, or a stop that an act asks for. */
+/* Until the end, or until an action stops the server. */
 static inline void assert_serves(fixture_t *f, const char *expected)
 {
   tb_error_t error = TB_ERROR_INIT;

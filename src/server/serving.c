@@ -1,8 +1,9 @@
-/* Serving: one loop that asks the flow of time what is due, sends it, and waits in steady time. */
+/* Serving: one loop that takes the ticks that are due from the flow of time, sends them, and waits
+ * in steady time. */
 #include "base/fork.h"
 #include "server/clock_server.h"
 
-#define FAR_AHEAD (INT64_MAX / 2) /* of a flow that does not wait */
+#define FAR_AHEAD (INT64_MAX / 2) /* for a flow that does not wait */
 
 typedef enum turn_kind {
   TURN_WAIT,
@@ -22,7 +23,7 @@ static int64_t earlier(int64_t a, int64_t b)
   return a < b ? a : b;
 }
 
-/* The latest instant of the grid that is not ahead, or the next one. */
+/* The latest instant of the grid that is not after now, or the next one. */
 static int64_t latest_on_grid(const tb__flow_t *flow, int64_t now_ns)
 {
   int64_t next_ns = flow->next_tick_ns;
@@ -34,7 +35,7 @@ static void land_locked(tb_clock_server_t *server, int64_t now_ns) TB_REQUIRES(s
 static void take_tick_locked(tb_clock_server_t *server, int64_t now_ns, int64_t reach_ns,
                              turn_t *turn) TB_REQUIRES(server->mutex);
 
-/* The step is where it was to go: time stands, and is repeated from now on. */
+/* The step has reached its target: time is stopped, and ticks repeat it from now on. */
 static void land_locked(tb_clock_server_t *server, int64_t now_ns)
 {
   server->stepping = false;
@@ -48,10 +49,10 @@ static void take_tick_locked(tb_clock_server_t *server, int64_t now_ns, int64_t 
                              turn_t *turn)
 {
   tb__flow_t *flow = &server->flow;
-  bool leaves_none_out = server->stepping || (server->fast && !flow->paused);
-  int64_t grid_ns = leaves_none_out ? flow->next_tick_ns : latest_on_grid(flow, now_ns);
+  bool keeps_every_tick = server->stepping || (server->fast && !flow->paused);
+  int64_t grid_ns = keeps_every_tick ? flow->next_tick_ns : latest_on_grid(flow, now_ns);
   server->at_ns = earlier(grid_ns, reach_ns);
-  server->owes = false;
+  server->tick_now = false;
   turn->kind = TURN_TICK;
   turn->tick = tb__flow_tick(flow, server->at_ns);
   int64_t time_ns = turn->tick.time_ns;
@@ -71,7 +72,7 @@ static void take_turn_locked(tb_clock_server_t *server, turn_t *turn)
   int64_t now_ns = tb__clock_server_now(server);
   int64_t reach_ns = flow->paused ? TB__STEADY_NEVER : tb__flow_reach(flow, flow->horizon_ns);
   int64_t due_ns = earlier(tb__flow_next_tick(flow), reach_ns);
-  bool waits = !server->fast || flow->paused || server->owes;
+  bool waits = !server->fast || flow->paused || server->tick_now;
   if (server->ended)
     turn->kind = TURN_END;
   else if (waits && due_ns > now_ns)
@@ -110,13 +111,13 @@ static tb_status_t send(tb_clock_server_t *server, const tb__tick_t *tick, tb_er
                       detail.text[0] ? detail.text : tb_status_message(status));
 }
 
-/* The first tick is due at once, and time has stood until now. */
+/* The first tick is due at once, and time starts now. */
 static void begin(tb_clock_server_t *server)
 {
   atomic_store(&server->runner, (uintptr_t)pthread_self());
   tb__mutex_lock(&server->mutex);
   if (!server->begun) {
-    server->owes = server->begun = true;
+    server->tick_now = server->begun = true;
     tb__clock_server_restart_locked(server, tb__clock_server_now(server));
   }
   tb__mutex_unlock(&server->mutex);
@@ -157,7 +158,9 @@ static tb_status_t enter(tb_clock_server_t *server, tb_error_t *error)
   if (tb__is_forked())
     return tb_error_set(error, TB_ERR_FORKED, "clock server: %s", tb_status_message(TB_ERR_FORKED));
   if (atomic_exchange(&server->serving, true))
-    return tb_error_set(error, TB_ERR_BUSY, "the clock server is served already");
+    return tb_error_set(
+        error, TB_ERR_BUSY,
+        "the clock server is being served already, by its thread or another caller");
   return TB_OK;
 }
 
@@ -168,7 +171,7 @@ tb_status_t tb_clock_server_run(tb_clock_server_t *server, tb_error_t *error)
   return !status ? tb__clock_server_serve(server, error) : status;
 }
 
-/* When the next turn is; now where there is no wait. */
+/* When the next turn is; now if there is no wait. */
 static int64_t next_turn_ns(tb_clock_server_t *server, const turn_t *turn)
 {
   return turn->kind == TURN_WAIT ? turn->deadline_ns : tb__clock_server_now(server);
@@ -179,7 +182,7 @@ tb_status_t tb_clock_server_run_due(tb_clock_server_t *server, uint64_t max_tick
                                     tb_error_t *error)
 {
   if (!server || max_ticks == 0)
-    return tb_error_set(error, TB_ERR_INVALID, "clock server: at least one tick");
+    return tb_error_set(error, TB_ERR_INVALID, "clock server: the server is NULL, or max_ticks 0");
   tb_status_t status = enter(server, error);
   if (status) return status;
   begin(server);

@@ -19,10 +19,10 @@ typedef struct tb__speed {
 /* TB_ERR_RANGE: not finite, or outside of the bounds. */
 tb_status_t tb__speed_from_double(double value, tb__speed_t *out);
 
-/* How far time gets in `steady_ns` >= 0, rounded down; saturates. */
+/* How far time advances in `steady_ns` >= 0, rounded down; saturates. */
 int64_t tb__speed_advance(tb__speed_t speed, int64_t steady_ns);
 
-/* The shortest steady duration in which time gets at least `time_ns` >= 0 further; saturates. */
+/* The shortest steady duration in which time advances by at least `time_ns` >= 0; saturates. */
 int64_t tb__speed_steady_for(tb__speed_t speed, int64_t time_ns);
 
 #endif

@@ -58,15 +58,15 @@ static void stay_between_ticks_and_bound(void)
 {
   static never_falls_reader_t reader;
   never_falls_t seen = NEVER_FALLS_INIT;
-  double time_ms = 0, at_ms = 0, last_told = -1e9, highest_end = -1e9, speed = 1;
+  double time_ms = 0, at_ms = 0, last_read = -1e9, highest_end = -1e9, speed = 1;
   void *unused;
   setup_wrapped(&unused);
   seed();
-  never_falls_start(&reader, told);
+  never_falls_start(&reader, outer_clock);
   for (int i = 0; i < 20000; i++) {
     at_ms += draw(0, 1) < 0.9 ? draw(0, 60) : draw(0, 500);
-    double before = told_at(at_ms);
-    assert_true(before >= last_told);
+    double before = time_at(at_ms);
+    assert_true(before >= last_read);
     assert_true(i < 1 || before <= highest_end + 1e-5);
     double choice = draw(0, 1);
     if (choice < 0.02) speed = draw(0, 12);
@@ -76,13 +76,13 @@ static void stay_between_ticks_and_bound(void)
     tick(next_ms, at_ms);
     bool below_last = llround(next_ms * 1e6) < llround(time_ms * 1e6) && i > 0;
     time_ms = next_ms;
-    last_told = told_now();
+    last_read = time_now();
     if (i % 8 == 0) check_timelines();
-    assert_true(never_falls_check(&seen, told));
+    assert_true(never_falls_check(&seen, outer_clock));
     bool held = !below_last && i > 0 && time_ms < before;
-    assert_true(fabs(last_told - (held ? before : time_ms)) < 1e-5);
+    assert_true(fabs(last_read - (held ? before : time_ms)) < 1e-5);
     double end_ms = time_ms + (double)stats().reach.ns / 1e6;
-    highest_end = last_told > end_ms ? last_told : end_ms;
+    highest_end = last_read > end_ms ? last_read : end_ms;
   }
   never_falls_stop(&reader);
   teardown_wrapped(&unused);

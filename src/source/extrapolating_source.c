@@ -13,7 +13,7 @@
 typedef struct extrapolating {
   tb__redirect_t redirect; /* of the timeline of `inner` */
   tb_source_t *inner;
-  tb__extrapolation_t extrapolation; /* by the mutex of redirect.to */
+  tb__extrapolation_t extrapolation; /* guarded by the mutex of redirect.to */
 } extrapolating_t;
 
 /* ---- ticks of the inner source ---- */
@@ -23,10 +23,10 @@ typedef struct observing_policy {
   extrapolating_t *self;
   const tb_anchor_t *anchor;
   int64_t arrival_ns;
-  tb__extrapolation_t next; /* not in force until the anchor is taken */
+  tb__extrapolation_t next; /* takes effect when the anchor is committed */
 } observing_policy_t;
 
-static tb_anchor_t steer(tb__anchor_policy_t *policy, int64_t time_ns, int64_t steady_ns)
+static tb_anchor_t extrapolate(tb__anchor_policy_t *policy, int64_t time_ns, int64_t steady_ns)
 {
   observing_policy_t *observing = (observing_policy_t *)policy;
   const tb_anchor_t *anchor = observing->anchor;
@@ -50,7 +50,10 @@ static tb_status_t commit(tb__redirect_t *redirect, const tb_anchor_t *anchor,
                           tb_jump_reason_t reason, bool may_wait)
 {
   observing_policy_t observing = {
-      .policy = {.next_anchor = steer, .moved = moved, .reason = reason, .may_wait = may_wait},
+      .policy = {.next_anchor = extrapolate,
+                 .moved = moved,
+                 .reason = reason,
+                 .may_wait = may_wait},
       .self = (extrapolating_t *)redirect,
       .anchor = anchor,
       .arrival_ns = tb__steady_now_ns(),
@@ -90,7 +93,7 @@ static const tb_source_ops_t extrapolating_ops = {
     .destroy = extrapolating_destroy,
 };
 
-/* Of a source without a start, which may be moved before it has a clock: the time stays. */
+/* For a source without a start, which may be moved before it has a clock: its time is kept. */
 static const tb_source_ops_t unstarted_ops = {
     .name = "extrapolating",
     .stop = extrapolating_stop,
@@ -180,9 +183,10 @@ tb_status_t tb__extrapolating_source_from_name(const char *rest, void *user, tb_
   status = tb_extrapolating_source_create(inner, NULL, out);
   if (!status) return TB_OK;
   tb_source_destroy(inner);
-  return tb_error_set(
-      error, status, "source \"extrapolating:%.99s\": %s", rest,
-      status == TB_ERR_INVALID       ? "give a source to wrap, as in \"extrapolating:NAME\""
-      : status == TB_ERR_UNSUPPORTED ? "shared memory runs on by itself: it cannot be wrapped"
-                                     : tb_status_message(status));
+  return tb_error_set(error, status, "source \"extrapolating:%.99s\": %s", rest,
+                      status == TB_ERR_INVALID
+                          ? "give a source to wrap, as in \"extrapolating:NAME\""
+                      : status == TB_ERR_UNSUPPORTED
+                          ? "shared memory cannot be wrapped: its publisher decides how time runs"
+                          : tb_status_message(status));
 }

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-#define PAUSE_REPEATS 2 /* a single one may be a tick sent twice */
+#define PAUSE_REPEATS 2 /* a single one may be a tick that was sent twice */
 
 int64_t tb__extrapolation_reach(const tb__extrapolation_t *self)
 {
@@ -18,18 +18,18 @@ static void errors_add(tb__extrapolation_errors_t *errors, int64_t error_ns)
   errors->count++;
 }
 
-static bool is_sought(tb_jump_reason_t reason)
+static bool is_deliberate(tb_jump_reason_t reason)
 {
   return reason == TB_JUMP_REASON_SEEK || reason == TB_JUMP_REASON_LOOP ||
          reason == TB_JUMP_REASON_RESET;
 }
 
-/* The rate from here on. */
-static void observe(tb__extrapolation_t *self, const tb__observed_tick_t *tick, bool anew)
+/* Updates the rate. */
+static void observe(tb__extrapolation_t *self, const tb__observed_tick_t *tick, bool restarts)
 {
-  bool repeats = !anew && tick->time_ns == self->last_ns;
-  if (!repeats && self->repeats >= PAUSE_REPEATS) anew = true;
-  if (anew || tick->state != TB_CLOCK_RUNNING) self->estimate = (tb__rate_estimate_t){0};
+  bool repeats = !restarts && tick->time_ns == self->last_ns;
+  if (!repeats && self->repeats >= PAUSE_REPEATS) restarts = true;
+  if (restarts || tick->state != TB_CLOCK_RUNNING) self->estimate = (tb__rate_estimate_t){0};
   self->repeats = repeats ? self->repeats + 1 : 0;
   self->last_ns = tick->time_ns;
   if (self->repeats < PAUSE_REPEATS)
@@ -37,16 +37,16 @@ static void observe(tb__extrapolation_t *self, const tb__observed_tick_t *tick, 
   self->rate = repeats || tick->state != TB_CLOCK_RUNNING ? 0 : self->estimate.rate;
 }
 
-/* Time stands at `anchor` until the line through the tick, which is below, reaches it. Where that
- * is too far away to run on, it stands until the next tick: at a rate, as it is not paused. */
+/* Time stops at `anchor` until the line through the tick, which is below it, has reached it. If
+ * that is too far away to run, time stops until the next tick: with a rate, as it is not paused. */
 static void hold(const tb__extrapolation_t *self, int64_t tick_ns, tb_anchor_t *anchor)
 {
   if (self->repeats || anchor->state != TB_CLOCK_RUNNING) return;
-  int64_t behind_ns = anchor->time_ns - tick_ns, reach_ns = tb__extrapolation_reach(self);
+  int64_t excess_ns = anchor->time_ns - tick_ns, reach_ns = tb__extrapolation_reach(self);
   anchor->rate = self->rate > 0 ? self->rate : 1;
-  if (reach_ns <= behind_ns) return;
-  anchor->steady.ns += (int64_t)ceil((double)behind_ns / self->rate);
-  anchor->bound.ns = reach_ns - behind_ns;
+  if (reach_ns <= excess_ns) return;
+  anchor->steady.ns += (int64_t)ceil((double)excess_ns / self->rate);
+  anchor->bound.ns = reach_ns - excess_ns;
 }
 
 tb_anchor_t tb__extrapolation_tick(tb__extrapolation_t *self, const tb__observed_tick_t *tick,
@@ -57,9 +57,9 @@ tb_anchor_t tb__extrapolation_tick(tb__extrapolation_t *self, const tb__observed
   anchor.steady.ns = steady_ns;
   anchor.state = tick->state;
   bool jumps = time_ns == 0 || tick->time_ns == 0 || tick->time_ns < self->last_ns;
-  bool anew = jumps || is_sought(tick->reason);
+  bool restarts = jumps || is_deliberate(tick->reason);
   bool ran = self->rate > 0;
-  observe(self, tick, anew);
+  observe(self, tick, restarts);
   if (ran && self->estimate.count > 1) errors_add(&self->errors, tick->time_ns - time_ns);
   if (!jumps && tick->time_ns < time_ns) {
     self->errors.held++;

@@ -1,4 +1,4 @@
-/* Where time goes on after a tick, so that it runs on between ticks: pure. */
+/* The anchor after a tick, so that time runs on between ticks: pure functions. */
 #ifndef TB_SOURCE_EXTRAPOLATION_H
 #define TB_SOURCE_EXTRAPOLATION_H
 
@@ -7,7 +7,7 @@
 #include "source/rate_estimate.h"
 
 typedef struct tb__extrapolation_errors {
-  int64_t last_ns, largest_ns; /* tick minus the time told */
+  int64_t last_ns, largest_ns; /* tick minus the time read before it */
   double sum_ns;               /* of magnitudes */
   uint64_t count, held;
 } tb__extrapolation_errors_t;
@@ -28,14 +28,15 @@ typedef struct tb__observed_tick {
   tb_clock_state_t state;
 } tb__observed_tick_t;
 
-/* Books the tick. `time_ns`, which the timeline tells, stands at `steady_ns`. */
+/* Processes the tick and returns its anchor. The timeline is halted at `time_ns` and `steady_ns`.
+ * */
 tb_anchor_t tb__extrapolation_tick(tb__extrapolation_t *self, const tb__observed_tick_t *tick,
                                    int64_t time_ns, int64_t steady_ns);
 
-/* Books an anchor that says itself how time goes on. */
+/* Processes an anchor that determines itself how time runs. */
 void tb__extrapolation_anchor(tb__extrapolation_t *self, const tb_anchor_t *anchor);
 
-/* How far time runs past a tick at most. */
+/* How far time runs at most after a tick. */
 int64_t tb__extrapolation_reach(const tb__extrapolation_t *self);
 
 #endif

@@ -11,7 +11,7 @@ tb_status_t tb_manual_source_create(tb_source_t **out)
   tb_status_t status = tb_source_create(&manual_ops, NULL, out);
   if (status) return status;
   tb_timeline_options_t options = TB_TIMELINE_OPTIONS_INIT;
-  options.stall_limit.ns = 0; /* whoever moves it knows */
+  options.stall_limit.ns = 0; /* the program that moves it knows when it is stopped */
   return tb_timeline_set_options((*out)->timeline, &options);
 }
 
@@ -28,7 +28,7 @@ static tb_status_t settle_begin(tb__settle_t *settle, tb_source_t *source,
              : TB_ERR_INVALID;
 }
 
-/* Every move ends here: one tick, and with `settle` all that it made due. */
+/* Every move goes through here: one tick and, with `settle`, everything that it made due. */
 static tb_status_t move(tb_source_t *source, int64_t time_ns, tb_jump_reason_t reason,
                         tb__settle_t *settle)
 {
@@ -72,7 +72,7 @@ static int64_t source_now(tb_source_t *source)
   return now_ns;
 }
 
-/* TB_JUMP_REASON_TICK: the time passes, however long the step. */
+/* TB_JUMP_REASON_TICK: time passes, however long the step is. */
 static tb_status_t pass_to(tb_source_t *source, int64_t time_ns, tb__settle_t *settle)
 {
   return move(source, time_ns, TB_JUMP_REASON_TICK, settle);
@@ -115,7 +115,7 @@ static tb_status_t advance_stepped(tb_source_t *source, tb_duration_t step, uint
   int64_t target_ns, deadline_ns;
   tb_status_t status = step_target(source, step, &target_ns);
   if (!status && step.ns < 0) status = TB_ERR_RANGE;
-  if (!status && settle) status = tb__settle_wait(settle); /* all deadlines are to be seen */
+  if (!status && settle) status = tb__settle_wait(settle); /* so that all deadlines are known */
   while (!status && tb__timeline_next_deadline(source->timeline, &deadline_ns) &&
          deadline_ns < target_ns) {
     if (max_ticks-- == 0) return TB_ERR_LIMIT;
@@ -200,7 +200,7 @@ tb_status_t tb__manual_source_from_name(const char *rest, void *user, tb_error_t
 {
   (void)user;
   if (*rest)
-    return tb_error_set(error, TB_ERR_INVALID, "source \"manual:%.99s\": manual takes nothing more",
-                        rest);
+    return tb_error_set(error, TB_ERR_INVALID,
+                        "source \"manual:%.99s\": \"manual\" takes no argument", rest);
   return tb_manual_source_create(out);
 }

@@ -1,6 +1,6 @@
-/* What tests of the extrapolating source begin with: a clock on one that wraps a manual source, and
- * a steady clock that the test moves. Moments and times are in milliseconds from where both begin.
- */
+/* Fixture for tests of the extrapolating source: a clock on one that wraps a manual source, and a
+ * steady clock that the test moves. Moments and times are in milliseconds from the start of both.
+ * */
 #ifndef TB_SOURCE_ON_EXTRAPOLATING_SOURCE_H
 #define TB_SOURCE_ON_EXTRAPOLATING_SOURCE_H
 
@@ -14,13 +14,13 @@
 
 #define MS         INT64_C(1000000)
 #define TIME_BEGIN (100 * S)
-/* so late that the real clock wakes nobody */
+/* so late that the real clock wakes no waiter */
 #define STEADY_BEGIN (INT64_C(1000000000) * S)
 
 static int (*real_gettime)(clockid_t id, struct timespec *out);
 static _Atomic int64_t steady_ns;
 static tb_source_t *inner, *outer;
-static tb_clock_t *told;
+static tb_clock_t *outer_clock;
 
 static inline int fake_gettime(clockid_t id, struct timespec *out)
 {
@@ -38,7 +38,7 @@ static inline int setup_wrapped(void **state)
   assert_ok(tb_manual_source_create(&inner));
   assert_ok(tb_extrapolating_source_create(inner, NULL, &outer));
   tb_clock_options_t options = {TB_TIME_ROS, outer};
-  assert_ok(tb_clock_create(&options, &told));
+  assert_ok(tb_clock_create(&options, &outer_clock));
   *state = NULL;
   return 0;
 }
@@ -46,7 +46,7 @@ static inline int setup_wrapped(void **state)
 static inline int teardown_wrapped(void **state)
 {
   (void)state;
-  assert_ok(tb_clock_destroy(told));
+  assert_ok(tb_clock_destroy(outer_clock));
   assert_ok(tb_source_destroy(outer));
   tb__clock_gettime = real_gettime;
   return 0;
@@ -63,17 +63,17 @@ static inline void tick(double time_ms, double at_ms)
   assert_ok(tb_manual_source_set(inner, TIME_BEGIN + llround(time_ms * 1e6)));
 }
 
-static inline double told_now(void)
+static inline double time_now(void)
 {
   tb_time_t now;
-  assert_ok(tb_clock_now(told, &now));
+  assert_ok(tb_clock_now(outer_clock, &now));
   return (double)(now.ns - TIME_BEGIN) / 1e6;
 }
 
-static inline double told_at(double ms)
+static inline double time_at(double ms)
 {
   at(ms);
-  return told_now();
+  return time_now();
 }
 
 #define assert_ms(actual, expected) assert_true(fabs((actual) - (expected)) < 1e-5)
@@ -102,7 +102,7 @@ static inline tb_timeline_stats_t counts(void)
 static inline tb_clock_state_t state_now(void)
 {
   tb_clock_reading_t reading;
-  assert_ok(tb_clock_read(told, &reading));
+  assert_ok(tb_clock_read(outer_clock, &reading));
   return reading.state;
 }
 

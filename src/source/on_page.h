@@ -1,5 +1,5 @@
-/* What tests of a time on a page begin with: a clock on a page that nobody has published on yet,
- * and how publisher and readers in one process are brought into each other's way. */
+/* Fixture for tests of a time on a page: a clock on a page without a publisher yet, and how a test
+ * makes publisher and readers in one process interfere. */
 #ifndef TB_SOURCE_ON_PAGE_H
 #define TB_SOURCE_ON_PAGE_H
 
@@ -39,7 +39,7 @@ static inline void set_stall_limit(const shared_t *f, int64_t limit_ns)
   assert_ok(tb_timeline_set_options(tb_source_timeline(f->source), &options));
 }
 
-/* Silence is no stall: a thread may be stopped between a tick and a look at the state. */
+/* No stall limit: a thread may be stopped between a tick and reading the state. */
 static inline int setup_shared(void **state)
 {
   static shared_t f;
@@ -75,7 +75,7 @@ static inline void open_publisher(shared_t *f)
   if (status) fail_msg("%s", error.text);
 }
 
-/* The first time, readers learn of it a moment later. */
+/* For the first publisher: readers notice it a moment later. */
 static inline void open_first_publisher(shared_t *f)
 {
   open_publisher(f);
@@ -96,7 +96,7 @@ static inline int64_t now_of(const tb_clock_t *clock)
   return now.ns;
 }
 
-/* Thread sanitizer does not know that the two mappings of the page are one memory. */
+/* Thread sanitizer does not know that the two mappings of the page are the same memory. */
 static pthread_mutex_t trace_mutex = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic int jumps_noted __attribute__((unused));
 
@@ -135,8 +135,8 @@ static inline void watch(const shared_t *f, int64_t min_forward_ns)
   assert_ok(tb_jump_handler_create(f->clock, &options, &handler));
 }
 
-/* Holds off whoever follows the page. */
-static inline void hold_turn(tb_source_t *source)
+/* Blocks the threads that follow the page. */
+static inline void take_turn(tb_source_t *source)
 {
   tb_timeline_t *timeline = tb_source_timeline(source);
   tb__mutex_lock(&timeline->mutex);
@@ -144,7 +144,7 @@ static inline void hold_turn(tb_source_t *source)
   tb__mutex_unlock(&timeline->mutex);
 }
 
-static inline void let_turn(tb_source_t *source)
+static inline void end_turn(tb_source_t *source)
 {
   tb_timeline_t *timeline = tb_source_timeline(source);
   tb__mutex_lock(&timeline->mutex);
@@ -152,7 +152,7 @@ static inline void let_turn(tb_source_t *source)
   tb__mutex_unlock(&timeline->mutex);
 }
 
-/* Until the tick has been followed, where each one is. */
+/* Waits until the tick has been followed, while each one is. */
 static inline void wait_until_followed(const shared_t *f, int64_t time_ns)
 {
   tb_timeline_t *timeline = tb_source_timeline(f->source);

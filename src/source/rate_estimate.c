@@ -15,7 +15,7 @@ static double slope(const tb__rate_sample_t *from, const tb__rate_sample_t *to)
   return (double)(to->time_ns - from->time_ns) / (double)(to->steady_ns - from->steady_ns);
 }
 
-/* Whether `next` does not continue the samples: they tell nothing about what comes. */
+/* Whether `next` does not continue the samples, which are useless then. */
 static bool is_break(const tb__rate_estimate_t *estimate, const tb__rate_sample_t *next)
 {
   if (estimate->count < 2) return false;
@@ -38,7 +38,7 @@ static void insert(double *sorted, uint32_t count, double value)
   sorted[place] = value;
 }
 
-/* Of three samples the least: one of the two steps may have been a leap. */
+/* The median; of three samples the least, as one of the two steps may have been a leap. */
 static double typical_slope(const tb__rate_estimate_t *estimate)
 {
   double slopes[PAIRS];

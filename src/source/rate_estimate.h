@@ -1,5 +1,6 @@
-/* The rate of a clock, from when its ticks arrive: pure. It is the median of the slopes between a
- * few samples, so one late tick does not move it, and a new rate is followed in three samples. */
+/* The rate of a clock, from the arrival of its ticks: pure functions. It is the median of the
+ * slopes between a few samples, so one late tick does not change it, and a new rate is followed
+ * within three samples. */
 #ifndef TB_SOURCE_RATE_ESTIMATE_H
 #define TB_SOURCE_RATE_ESTIMATE_H
 
@@ -15,10 +16,11 @@ typedef struct tb__rate_sample {
 typedef struct tb__rate_estimate {
   tb__rate_sample_t samples[TB__RATE_SAMPLES]; /* oldest first */
   uint32_t count;
-  double rate; /* timeline seconds a steady second; 0: unknown, or time stands */
+  double rate; /* timeline seconds per steady second; 0: unknown, or time is stopped */
 } tb__rate_estimate_t;
 
-/* A tick not below the last. After a gap, or a step far ahead of the line, it begins anew. */
+/* Adds a tick that is not below the last one. After a gap, or a step far ahead of the line, the
+ * estimate restarts. */
 void tb__rate_estimate_add(tb__rate_estimate_t *estimate, int64_t time_ns, int64_t steady_ns);
 
 #endif

@@ -15,19 +15,20 @@ static bool name_is_valid(const char *name)
          strspn(name, allowed) == length;
 }
 
-/* Zeros are a page that nobody has published on yet. */
+/* Zeros are a page on which nothing has been published yet. */
 static tb_status_t page_check(const tb__page_t *page, const char *path, tb_error_t *error)
 {
   uint64_t magic = atomic_load(&page->magic), format = atomic_load(&page->format);
   if (magic == 0) return TB_OK;
   if (magic != TB__PAGE_MAGIC)
     return tb_error_set(error, TB_ERR_CORRUPT,
-                        "%s: it is no page of timebase; remove it or choose another name", path);
+                        "%s: it is not a page of timebase; remove it or choose another name", path);
   if (format == TB__PAGE_FORMAT) return TB_OK;
-  return tb_error_set(error, TB_ERR_VERSION,
-                      "%s: its format is %llu and this release knows %d; use one release on both "
-                      "sides, or remove the file when nobody uses it",
-                      path, (unsigned long long)format, TB__PAGE_FORMAT);
+  return tb_error_set(
+      error, TB_ERR_VERSION,
+      "%s: its format is %llu, and this release supports %d; use one release on both "
+      "sides, or remove the file when it is not in use",
+      path, (unsigned long long)format, TB__PAGE_FORMAT);
 }
 
 tb_status_t tb__shm_file_open(tb__shared_file_t *file, const char *name,

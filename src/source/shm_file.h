@@ -1,4 +1,4 @@
-/* The file of a name. */
+/* The file of a shared-memory name. */
 #ifndef TB_SOURCE_SHM_FILE_H
 #define TB_SOURCE_SHM_FILE_H
 

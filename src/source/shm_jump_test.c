@@ -10,7 +10,7 @@
 #include "source/on_page.h"
 #include "waiting.h"
 
-#define MISSED (TB__PAGE_LEFTS + 50) /* more than the page tells of */
+#define MISSED (TB__PAGE_ENDS + 50) /* more than the page tells of */
 
 static void note_jump(const tb_jump_t *jump, void *user)
 {
@@ -43,7 +43,7 @@ static uint64_t miss_from_100(shared_t *f)
   tick(f, 100 * S);
   assert_int_equal(now_of(f->clock), 100 * S);
   uint64_t epoch = tb_clock_epoch(f->clock);
-  hold_turn(f->source);
+  take_turn(f->source);
   return epoch;
 }
 
@@ -67,7 +67,7 @@ static void test_C6_two_steps_back_in_a_row_are_a_step_back(void **state)
   uint64_t epoch = miss_from_100(f);
   tick(f, 60 * S);
   tick(f, 50 * S);
-  let_turn(f->source);
+  end_turn(f->source);
   expect_epoch_above(f, epoch, 50 * S);
   take_trace("before 2 100->50 now 100; after 2 now 50; ");
 }
@@ -83,7 +83,7 @@ static void test_C6_a_step_back_is_told_from_the_last_time_that_could_be_read(vo
     tick(f, i * S);
   for (int64_t i = 1; i <= 50; i++)
     tick(f, i * S);
-  let_turn(f->source);
+  end_turn(f->source);
   expect_epoch_above(f, epoch, 50 * S);
   take_trace("2/0 101->50; ");
 }
@@ -96,7 +96,7 @@ static void test_X3_missed_jumps_have_the_reason_of_the_last_one(void **state)
   tick_for(f, 60 * S, TB_JUMP_REASON_SEEK);
   tick_for(f, 40 * S, TB_JUMP_REASON_LOOP);
   tick_for(f, 41 * S, TB_JUMP_REASON_TICK);
-  let_turn(f->source);
+  end_turn(f->source);
   expect_epoch_above(f, epoch, 41 * S);
   take_trace("2/3 100->41; ");
 }
@@ -111,12 +111,12 @@ static void test_J1_missed_jumps_are_told_to_those_whose_threshold_they_meet(voi
   tick(f, 10 * S);
   assert_int_equal(now_of(f->clock), 10 * S);
   wait_until_followed(f, 10 * S); /* a handler asks for forward steps */
-  hold_turn(f->source);
+  take_turn(f->source);
   uint64_t epoch = tb_clock_epoch(f->clock);
   take_trace("4/0 0->10; 4/0 0->10; ");
   tick_for(f, 1 * S, TB_JUMP_REASON_RESET);
   tick(f, 110 * S);
-  let_turn(f->source);
+  end_turn(f->source);
   expect_epoch_above(f, epoch, 110 * S);
   take_trace("1/4 10->110; ");
 }
@@ -128,7 +128,7 @@ static void test_C6_time_that_is_by_chance_where_it_was_is_in_another_epoch(void
   uint64_t epoch = miss_from_100(f);
   tick(f, 20 * S);
   tick(f, 100 * S);
-  let_turn(f->source);
+  end_turn(f->source);
   expect_epoch_above(f, epoch, 100 * S);
   take_trace("");
 }
@@ -140,7 +140,7 @@ static void test_C2_a_reset_that_nobody_has_seen_is_told(void **state)
   uint64_t epoch = miss_from_100(f);
   tick(f, 0);
   tick(f, 170 * S);
-  let_turn(f->source);
+  end_turn(f->source);
   expect_epoch_above(f, epoch, 170 * S);
   take_trace("before 2 100->0 now 100; after 2 now 0; before 4 0->170 now 0; after 4 now 170; ");
 }
@@ -152,17 +152,17 @@ static void test_X3_a_reset_after_missed_jumps_and_the_start_after_it_are_two(vo
   uint64_t epoch = miss_from_100(f);
   tick_for(f, 60 * S, TB_JUMP_REASON_SEEK);
   tick(f, 0);
-  let_turn(f->source);
+  end_turn(f->source);
   expect_epoch_above(f, epoch, 0);
   take_trace("2/4 100->0; ");
   tick(f, 7 * S);
   assert_int_equal(now_of(f->clock), 7 * S);
   take_trace("4/0 0->7; ");
-  hold_turn(f->source);
+  take_turn(f->source);
   tick(f, 0);
   tick(f, 5 * S);
   tick_for(f, 3 * S, TB_JUMP_REASON_SEEK); /* the last one is no start */
-  let_turn(f->source);
+  end_turn(f->source);
   assert_int_equal(now_of(f->clock), 3 * S);
   take_trace("2/2 7->3; ");
 }
@@ -179,7 +179,7 @@ static void test_X3_a_publisher_after_missed_jumps_is_a_new_source(void **state)
     tick(f, 200 * S);
     tick(f, (110 + i) * S);
   }
-  let_turn(f->source);
+  end_turn(f->source);
   expect_epoch_above(f, epoch, 113 * S);
   take_trace("3/7 100->113; ");
 }
@@ -203,13 +203,13 @@ static void test_S1_too_many_missed_jumps_are_told_from_what_was_read(void **sta
   wait_for_waiters(f->clock, 1);
   tick(f, 15 * S);
   wait_until_followed(f, 15 * S);
-  hold_turn(f->source);
+  take_turn(f->source);
   uint64_t epoch = tb_clock_epoch(f->clock);
   take_trace("4/0 0->10; ");
   for (int64_t i = MISSED; i > 0; i--)
     tick(f, 2 * S + i);
   tick(f, 2 * S);
-  let_turn(f->source);
+  end_turn(f->source);
   expect_epoch_above(f, epoch, 2 * S);
   take_trace("2/0 15->2; ");
   tick(f, 7 * S - 1); /* five seconds were left */
@@ -240,7 +240,7 @@ static void test_S1_time_does_not_run_past_a_step_back(void **state)
   tb__page_t *page = map_page(f, &file);
   anchor(f, 100 * S, 1000000);
   assert_true(now_of(f->clock) >= 100 * S);
-  hold_turn(f->source);
+  take_turn(f->source);
   tick(f, 2 * S);
   int64_t before_ns = atomic_load(&page->slots[atomic_load(&page->version) & 1].before_ns);
   for (int i = 0; i < 2; i++) { /* and not past the one that this process could read */
@@ -250,7 +250,7 @@ static void test_S1_time_does_not_run_past_a_step_back(void **state)
     assert_int_equal(told_ns, before_ns);
     tick(f, S);
   }
-  let_turn(f->source);
+  end_turn(f->source);
   assert_int_equal(now_of(f->clock), S);
   tb__shared_file_close(&file);
 }
@@ -273,11 +273,11 @@ static void test_C6_missed_jumps_of_time_that_ran_are_told_from_what_was_read(vo
   anchor(f, 100 * S, 1000000);
   int64_t read_ns = now_of(f->clock);
   uint64_t epoch = tb_clock_epoch(f->clock);
-  hold_turn(f->source);
+  take_turn(f->source);
   for (int64_t i = 2 * TB__PAGE_MARKS; i > 0; i--)
     anchor(f, i * S, 1);
   tick(f, S / 2);
-  let_turn(f->source);
+  end_turn(f->source);
   expect_epoch_above(f, epoch, S / 2);
   assert_true(told_before_ns >= read_ns);
 }
@@ -299,7 +299,7 @@ static void test_X3_time_does_not_run_on_in_foreign_steady_time(void **state)
   atomic_store(&page->time_namespace, 1);
   uint64_t epoch = atomic_load(&slot->epoch);
   open_publisher(f);
-  assert_int_equal(atomic_load(&page->left_ns[epoch % TB__PAGE_LEFTS]), 30 * S);
+  assert_int_equal(atomic_load(&page->end_ns[epoch % TB__PAGE_ENDS]), 30 * S);
   tb__shared_file_close(&file);
 }
 
@@ -369,14 +369,14 @@ static void test_J3_time_that_ran_on_after_a_cut_is_told_before_the_next_publish
   assert_ok(tb_shm_publisher_anchor(f->publisher, &anchor, TB_JUMP_REASON_NONE));
   int64_t first_ns = now_of(f->clock), read_ns;
   assert_ok(tb_jump_handler_create(f->clock, &options, &handler));
-  hold_turn(f->source);
+  take_turn(f->source);
   cut_page(f);
   do
     read_ns = now_of(f->clock);
   while (read_ns < first_ns + 10 * S && read_ns != first_ns);
   tb_shm_publisher_close(f->publisher);
   open_publisher(f);
-  let_turn(f->source);
+  end_turn(f->source);
   while (now_of(f->clock) != 0)
     sched_yield();
   assert_true(before_ns >= read_ns);

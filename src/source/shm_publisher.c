@@ -18,7 +18,7 @@ struct tb_shm_publisher {
   int64_t moved_ns;     /* steady: the last tick that moved time */
 };
 
-/* Fills the copy that nobody reads, and makes it the current one. */
+/* Fills the copy that is not current, and makes it current. */
 static void page_write(tb__page_t *page, const tb__page_copy_t *copy)
 {
   uint64_t next = atomic_load(&page->version) + 1;
@@ -50,7 +50,7 @@ static void publish(tb_shm_publisher_t *publisher, const tb__page_copy_t *copy)
   tb__futex_wake_shared(&page->epoch_word);
 }
 
-/* In steady time that is not ours nobody knows how far it has run on but those who read it. */
+/* How far time has run in steady time that is not ours is not known here. */
 static int64_t time_left(const tb__page_t *page, const tb__linear_time_t *linear)
 {
   uint64_t theirs = atomic_load(&page->time_namespace);
@@ -59,15 +59,15 @@ static int64_t time_left(const tb__page_t *page, const tb__linear_time_t *linear
                                    : linear->time_ns;
 }
 
-/* Above those of a page of which nothing is left (its file was cut short): readers may have seen
- * them. */
+/* Above the epochs of a page that has lost its contents (its file was truncated): readers may have
+ * seen them. */
 static uint64_t first_epoch(void)
 {
   int64_t now_ns = tb__system_now_ns();
   return now_ns > 0 ? (uint64_t)now_ns : 0;
 }
 
-/* Takes over from whoever published before, whatever that left. */
+/* Takes over from the publisher before, whatever the page contains. */
 static void take_over(tb_shm_publisher_t *publisher)
 {
   tb__page_t *page = publisher->file.map;
@@ -85,7 +85,8 @@ static void take_over(tb_shm_publisher_t *publisher)
                           .reason = TB_JUMP_REASON_SOURCE_REPLACED,
                           .jump_reason = TB_JUMP_REASON_SOURCE_REPLACED};
   page_write(page, &copy);
-  atomic_store(&page->magic, TB__PAGE_MAGIC); /* the first one: it is a page from here on */
+  atomic_store(&page->magic,
+               TB__PAGE_MAGIC); /* at the first one: the file is a page from here on */
   publish(publisher, &copy);
 }
 
@@ -94,7 +95,7 @@ static tb_status_t take_name(const tb__shared_file_t *file, const char *name, tb
   tb_status_t status = tb__shared_file_lock(file);
   if (status == TB_ERR_BUSY)
     return tb_error_set(error, status,
-                        "shared-memory name \"%s\": another publisher has it; end that one, or "
+                        "shared-memory name \"%s\": another publisher uses it; end that one, or "
                         "choose another name",
                         name);
   if (status)
@@ -163,7 +164,8 @@ static void anchor_locked(tb_shm_publisher_t *publisher, const tb_anchor_t *anch
   publish(publisher, &next);
 }
 
-/* Its file was cut short, and perhaps filled with zeros since: nobody sees what is written. */
+/* Whether the file was truncated, and perhaps filled with zeros since: readers do not see what is
+ * written. */
 static bool page_is_lost(const tb_shm_publisher_t *publisher)
 {
   const tb__page_t *page = publisher->file.map;
@@ -200,7 +202,7 @@ static tb_status_t sink_tick(void *self, int64_t time_ns, tb_jump_reason_t reaso
   if (!status) return TB_OK;
   if (status == TB_ERR_SYSTEM)
     return tb_error_set(error, status,
-                        "shared memory: the page's file was cut short by whoever may write it; "
+                        "shared memory: the page's file was truncated by another process; "
                         "open the publisher again");
   return tb_error_set(error, status, "shared memory: %s", tb_status_message(status));
 }
@@ -222,7 +224,7 @@ static void leave(tb_shm_publisher_t *publisher)
 void tb_shm_publisher_close(tb_shm_publisher_t *publisher)
 {
   if (!publisher) return;
-  if (!tb__is_forked()) leave(publisher); /* else the page is the parent's */
+  if (!tb__is_forked()) leave(publisher); /* else the page belongs to the parent */
   tb__shared_file_close(&publisher->file);
   tb__mutex_fini(&publisher->mutex);
   free(publisher);

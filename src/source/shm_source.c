@@ -1,6 +1,6 @@
-/* Readers of its clocks look at the page themselves (clock/page.h). What is here dispatches jumps
- * and wakes who is due: the timeline is moved to where the page is, by ordinary anchors, at each
- * new epoch and, while somebody waits, at each tick. */
+/* The source on shared memory. Clocks are read from the page itself (clock/page.h). The threads
+ * here dispatch jumps and wake the waiters that are due: they move the timeline to where the page
+ * is, by ordinary anchors, at each new epoch and, while there are waiters, at each tick. */
 #include <limits.h>
 #include <stdlib.h>
 #include <timebase/shm_source.h>
@@ -13,7 +13,8 @@
 #include "source/shm_file.h"
 #include "source/source_names.h"
 
-#define PROBE_NS INT64_C(1000000000) /* without a jump, or a tick while somebody waits */
+#define PROBE_NS                                                                                   \
+  INT64_C(1000000000) /* the longest wait for a jump, or for a tick while there are waiters */
 #define RETRY_NS INT64_C(1000000)
 
 typedef struct shm_view {
@@ -31,21 +32,21 @@ typedef struct shm_source {
   tb__thread_t jump_thread, tick_thread;
   _Atomic bool stopping;
   _Atomic uint32_t threads; /* futex: how many run */
-  _Atomic uint32_t nudges;  /* futex: raised for who waits for the file to come back */
+  _Atomic uint32_t nudges;  /* futex: raised for threads that wait for the file to be restored */
   _Atomic uint64_t invalid;
 
   /* By the timeline's mutex. */
-  tb__page_copy_t copy;   /* as the timeline was moved to last */
+  tb__page_copy_t copy;   /* where the timeline was moved last */
   uint64_t epoch;         /* dispatched; 0: none */
   uint64_t version;       /* of the page then */
-  uint64_t ignored_epoch; /* left by a publisher that is gone */
-  bool cannot_run;        /* no pulse could be started: anchors are ticks */
+  uint64_t ignored_epoch; /* of a publisher that has ended */
+  bool cannot_run;        /* no wake-up thread could be started: anchors are ticks */
 } shm_source_t;
 
 typedef struct shm_policy {
   tb__anchor_policy_t policy;
   shm_source_t *self;
-  tb__page_copy_t before; /* of `self`: stays, unless the anchor is taken */
+  tb__page_copy_t before; /* of `self`: restored, unless the anchor is committed */
   uint64_t version_before;
   bool is_sound, is_taken;
   bool passes_zero; /* the page has been reset and started again: that is two jumps */
@@ -73,7 +74,8 @@ static bool is_foreign(const shm_source_t *self)
   return theirs != ours || theirs == 0;
 }
 
-/* The timeline stands where the page was, as far as anyone can have seen; nobody waited for it. */
+/* Sets the halted timeline to the last time of the page that can have been read. No waiter was due
+ * in between. */
 static void set_time(shm_source_t *self, int64_t time_ns) TB_REQUIRES(self->timeline->mutex)
 {
   if (self->timeline->time_ns == 0 || time_ns == 0 || time_ns == self->timeline->time_ns) return;
@@ -81,25 +83,25 @@ static void set_time(shm_source_t *self, int64_t time_ns) TB_REQUIRES(self->time
   tb__timeline_publish_locked(self->timeline);
 }
 
-/* A jump starts from the last time of the epoch that was dispatched last: nobody in this process
- * could read a later one. */
+/* A jump starts from the last time of the epoch that was dispatched last: no thread of this process
+ * can have read a later one. */
 static void enter_epoch(shm_source_t *self) TB_REQUIRES(self->timeline->mutex)
 {
-  atomic_store(&self->view->settled_epoch, TB__PAGE_NO_EPOCH); /* before looking at marks */
+  atomic_store(&self->view->settled_epoch, TB__PAGE_NO_EPOCH); /* before reading marks */
   tb__timeline_overtake_readers_locked(self->timeline);
-  set_time(self, tb__page_left(self->view, self->page, self->epoch));
+  set_time(self, tb__page_epoch_end(self->view, self->page, self->epoch));
   tb__page_mark_prepare(self->view, self->copy.epoch);
   atomic_store(&self->view->foreign, is_foreign(self));
 }
 
-/* Time has gone back, and is not below where it was. */
+/* Time has gone back in between, but is not below where it was. */
 static void renew_epoch(shm_source_t *self) TB_REQUIRES(self->timeline->mutex)
 {
   self->timeline->epoch = tb__epoch_take();
   tb__timeline_publish_locked(self->timeline);
 }
 
-/* False: nonsense. */
+/* False: the page is invalid. */
 static bool page_look(shm_source_t *self, bool *out_same, int64_t *out_ns)
     TB_REQUIRES(self->timeline->mutex)
 {
@@ -112,15 +114,16 @@ static bool page_look(shm_source_t *self, bool *out_same, int64_t *out_ns)
   return true;
 }
 
-/* Each change of a page raises its version, and only some its epoch; one that starts from zeros
- * begins with a higher epoch than any before it (take_over). */
-static bool is_of_another(const tb__page_copy_t *copy, const tb__page_copy_t *before)
+/* Whether a copy is of another publisher. Each change of a page raises its version, and only some
+ * raise its epoch; a page that starts from zeros begins with a higher epoch than any before it
+ * (take_over). */
+static bool is_other_publisher(const tb__page_copy_t *copy, const tb__page_copy_t *before)
 {
   return copy->publishers != before->publishers ||
          (int64_t)(copy->epoch - copy->version) > (int64_t)(before->epoch - before->version);
 }
 
-static tb_anchor_t steer(tb__anchor_policy_t *base, int64_t time_ns, int64_t steady_ns)
+static tb_anchor_t next_anchor(tb__anchor_policy_t *base, int64_t time_ns, int64_t steady_ns)
 {
   shm_policy_t *policy = (shm_policy_t *)base;
   shm_source_t *self = policy->self;
@@ -136,7 +139,7 @@ static tb_anchor_t steer(tb__anchor_policy_t *base, int64_t time_ns, int64_t ste
   base->reason = (tb_jump_reason_t)(same ? self->copy.reason : self->copy.jump_reason);
   base->replaced = NULL;
   if (same && (!self->view->following || now_ns < time_ns)) set_time(self, now_ns);
-  if (!same && time_ns && is_of_another(&self->copy, &policy->before))
+  if (!same && time_ns && is_other_publisher(&self->copy, &policy->before))
     base->replaced = self->source;
   policy->passes_zero = !same && time_ns && !base->replaced && now_ns && !self->copy.before_ns;
   if (!same && time_ns && now_ns >= self->timeline->time_ns) renew_epoch(self);
@@ -154,7 +157,8 @@ static void ended(tb__anchor_policy_t *base)
 {
   shm_policy_t *policy = (shm_policy_t *)base;
   shm_source_t *self = policy->self;
-  if (!policy->is_sound || !policy->is_taken || policy->passes_zero) { /* readers go on waiting */
+  if (!policy->is_sound || !policy->is_taken ||
+      policy->passes_zero) { /* readers continue to wait */
     self->copy = policy->before;
     self->version = policy->version_before;
     return;
@@ -167,9 +171,9 @@ static void ended(tb__anchor_policy_t *base)
   tb__futex_wake_all(&self->timeline->gate);
 }
 
-/* Whether the page holds anything that the timeline has not been moved to. One that was cut counts
- * its versions from scratch, and comes to the same number. */
-static bool has_news(shm_source_t *self)
+/* Whether the timeline has not been moved to where the page is. A page that was truncated counts
+ * its versions from zero, and may reach the same number. */
+static bool page_has_moved(shm_source_t *self)
 {
   tb__page_copy_t copy;
   if (!tb__page_load(self->page, &copy)) {
@@ -179,16 +183,16 @@ static bool has_news(shm_source_t *self)
   tb__mutex_lock(&self->timeline->mutex);
   bool is_first = !atomic_load(&self->view->page);
   bool is_moved = copy.version != self->version || copy.epoch != self->epoch;
-  bool news = is_first ? copy.epoch != self->ignored_epoch : is_moved;
+  bool differs = is_first ? copy.epoch != self->ignored_epoch : is_moved;
   tb__mutex_unlock(&self->timeline->mutex);
-  return news;
+  return differs;
 }
 
 static void follow(shm_source_t *self)
 {
-  if (!has_news(self)) return;
+  if (!page_has_moved(self)) return;
   shm_policy_t policy = {
-      .policy = {.next_anchor = steer, .moved = moved, .ended = ended, .may_wait = true},
+      .policy = {.next_anchor = next_anchor, .moved = moved, .ended = ended, .may_wait = true},
       .self = self};
   tb_status_t status;
   do {
@@ -206,13 +210,14 @@ static void thread_end(shm_source_t *self)
   tb__futex_wake_all(&self->threads);
 }
 
-/* One of these waits on a page that is cut is not found by a wake any more: none is for ever. */
+/* A wait on a page that is truncated meanwhile is not reached by a wake-up: no wait is unlimited.
+ * */
 static tb__deadline_t next_probe(void)
 {
   return (tb__deadline_t){TB__DEADLINE_STEADY, tb__real_steady_now_ns() + PROBE_NS};
 }
 
-static void wake_who_waits_for_file(shm_source_t *self)
+static void wake_file_waiters(shm_source_t *self)
 {
   atomic_fetch_add(&self->nudges, 1);
   tb__futex_wake_kernel(&self->nudges, INT_MAX);
@@ -229,21 +234,23 @@ static tb_anchor_t anchor_at_known(tb__anchor_policy_t *base, int64_t time_ns, i
   return anchor;
 }
 
-/* The page is gone: time is stopped where anybody has seen it, and who was due then is woken. */
+/* The page has lost its contents: stops time at the highest one that has been read, and wakes the
+ * waiters that are due. */
 static void stop_time(shm_source_t *self)
 {
   tb_timeline_t *timeline = self->timeline;
   shm_policy_t policy = {.policy = {.next_anchor = anchor_at_known, .may_wait = true},
                          .self = self};
   tb__mutex_lock(&timeline->mutex);
-  bool is_behind = timeline->time_ns && atomic_load(&self->view->page) &&
+  bool must_move = timeline->time_ns && atomic_load(&self->view->page) &&
                    (timeline->running || tb__page_time_known(self->view) > timeline->time_ns);
   tb__mutex_unlock(&timeline->mutex);
-  if (is_behind) tb__timeline_apply_policy(timeline, &policy.policy);
+  if (must_move) tb__timeline_apply_policy(timeline, &policy.policy);
 }
 
-/* A page that had contents has none: its file was cut short, or cut and grown again. */
-static void look_for_loss(shm_source_t *self)
+/* Checks whether a page has lost its contents: its file was truncated, and perhaps extended again.
+ * */
+static void check_for_loss(shm_source_t *self)
 {
   tb__page_copy_t copy;
   if (!atomic_load(&self->view->page) || tb__page_load(self->page, &copy)) return;
@@ -253,16 +260,16 @@ static void look_for_loss(shm_source_t *self)
   tb__mutex_unlock(&self->timeline->mutex);
 }
 
-/* Zeros that nobody shares are mapped: no futex there wakes anybody. */
+/* While private zeros are mapped, a futex there is not woken. */
 static void wait_for_file(shm_source_t *self)
 {
   uint32_t seen = atomic_load(&self->nudges);
   tb__mutex_lock(&self->timeline->mutex);
   bool is_back =
       tb__guarded_map_is_cut(self->guard) && tb__guarded_map_restore(self->guard, self->file.fd);
-  if (is_back) self->version = 0; /* whatever is there is news */
+  if (is_back) self->version = 0; /* whatever is there is new */
   tb__mutex_unlock(&self->timeline->mutex);
-  if (is_back) wake_who_waits_for_file(self);
+  if (is_back) wake_file_waiters(self);
   if (!is_back && !atomic_load(&self->stopping))
     tb__futex_wait_kernel(&self->nudges, seen, next_probe());
 }
@@ -271,7 +278,7 @@ static void *jump_run(void *argument)
 {
   shm_source_t *self = argument;
   while (!atomic_load(&self->stopping)) {
-    look_for_loss(self);
+    check_for_loss(self);
     if (tb__guarded_map_is_cut(self->guard)) {
       wait_for_file(self);
       continue;
@@ -287,8 +294,7 @@ static void *jump_run(void *argument)
   return NULL;
 }
 
-/* Whether anything on the timeline asks for each tick; else `out_wanted` tells when that changes.
- */
+/* Whether anything on the timeline needs each tick. *out_wanted: to wait on until that changes. */
 static bool is_wanted(shm_source_t *self, uint32_t *out_wanted)
 {
   tb_timeline_t *timeline = self->timeline;
@@ -299,7 +305,7 @@ static bool is_wanted(shm_source_t *self, uint32_t *out_wanted)
                 timeline->handlers.forward ||
                 ((waiters->watchers || waiters->states) && waiters->watch_min_forward != INT64_MAX);
   *out_wanted = atomic_load(&self->view->wanted);
-  self->view->attentive = wanted;
+  self->view->wants_ticks = wanted;
   if (!wanted) self->view->following = false;
   tb__mutex_unlock(&timeline->mutex);
   return wanted;
@@ -307,13 +313,14 @@ static bool is_wanted(shm_source_t *self, uint32_t *out_wanted)
 
 static void wait_for_tick(shm_source_t *self, uint32_t seen)
 {
-  look_for_loss(self);
+  check_for_loss(self);
   if (tb__guarded_map_is_cut(self->guard)) {
     wait_for_file(self);
     return;
   }
   if (tb__futex_wait_shared(&self->page->tick_word, seen, next_probe())) return;
-  tb__mutex_lock(&self->timeline->mutex); /* the first move by a new publisher comes after it */
+  tb__mutex_lock(
+      &self->timeline->mutex); /* so that this comes before the first move by a new publisher */
   if (!tb__shared_file_is_locked(&self->file)) atomic_store(&self->view->lost, true);
   tb__waiters_report_state_locked(self->timeline);
   tb__mutex_unlock(&self->timeline->mutex);
@@ -340,7 +347,7 @@ static void *tick_run(void *argument)
   return NULL;
 }
 
-/* Whoever is just about to wait on the page is woken the next time. */
+/* A thread that is about to wait on the page is woken in the next round. */
 static void threads_stop(shm_source_t *self)
 {
   uint32_t running;
@@ -348,7 +355,7 @@ static void threads_stop(shm_source_t *self)
   while ((running = atomic_load(&self->threads)) > 0) {
     atomic_fetch_add(&self->view->wanted, 1);
     tb__futex_wake_all(&self->view->wanted);
-    wake_who_waits_for_file(self);
+    wake_file_waiters(self);
     tb__futex_wake_shared(&self->page->tick_word);
     tb__futex_wake_shared(&self->page->epoch_word);
     tb__deadline_t soon = {TB__DEADLINE_STEADY, tb__real_steady_now_ns() + RETRY_NS};
@@ -389,7 +396,8 @@ static tb_status_t start(void *argument, tb_timeline_t *timeline)
 {
   shm_source_t *self = argument;
   tb__page_copy_t left = {0};
-  bool sound = tb__page_load(self->page, &left); /* before asking: one may come meanwhile */
+  bool sound =
+      tb__page_load(self->page, &left); /* before asking: a publisher may begin meanwhile */
   bool has_publisher = tb__shared_file_is_locked(&self->file);
   self->copy = (tb__page_copy_t){0};
   self->view->following = self->cannot_run = false;
@@ -397,7 +405,7 @@ static tb_status_t start(void *argument, tb_timeline_t *timeline)
   self->epoch = 0;
   atomic_store(&self->view->lost, false);
   tb_timeline_set_state(timeline, has_publisher ? TB_CLOCK_WAITING : TB_CLOCK_NO_PUBLISHER);
-  follow(self); /* so that the first clock tells its time from the start */
+  follow(self); /* so that the first clock has its time from the start */
   tb_status_t status = threads_start(self);
   if (status) view_leave(self);
   return status;
@@ -437,7 +445,7 @@ static tb_status_t create(shm_source_t *self, shm_view_t *view, tb_source_t **ou
   self->view = &view->view;
   self->guard = self->file.guard;
   view->map = (tb__shared_file_t){-1, self->file.map, self->file.guard};
-  self->file.map = self->file.guard = NULL; /* it lives as long as the timeline */
+  self->file.map = self->file.guard = NULL; /* the view lives as long as the timeline */
   view->view.free = view_free;
   atomic_init(&view->view.settled_epoch, TB__PAGE_NO_EPOCH);
   atomic_init(&view->view.epoch, TB__PAGE_NO_EPOCH);

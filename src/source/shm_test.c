@@ -72,7 +72,7 @@ static void test_X3_a_second_publisher_is_refused(void **state)
   open_publisher(f);
   assert_status(tb_shm_publisher_open("test", &f->options, &error, &second), TB_ERR_BUSY);
   assert_null(second);
-  assert_non_null(strstr(error.text, "\"test\": another publisher has it"));
+  assert_non_null(strstr(error.text, "\"test\": another publisher uses it"));
   tb_shm_publisher_close(f->publisher);
   open_publisher(f);
 }
@@ -113,7 +113,7 @@ static void test_X3_wrong_names_and_files_are_refused(void **state)
   assert_non_null(strstr(error.text, "it has 14 bytes instead of 4096"));
   assert_int_equal(truncate(path, 4096), 0);
   assert_status(tb_shm_publisher_open("other", &f->options, &error, &publisher), TB_ERR_CORRUPT);
-  assert_non_null(strstr(error.text, "no page of timebase"));
+  assert_non_null(strstr(error.text, "not a page of timebase"));
   uint64_t head[2] = {TB__PAGE_MAGIC, 99};
   file = fopen(path, "r+");
   fwrite(head, sizeof head, 1, file);
@@ -438,13 +438,13 @@ static void test_X1_a_source_is_not_stopped_while_a_clock_tells_its_time(void **
   assert_ok(tb_clock_create(&options, &quick));
   tick(f, 100 * S); /* nobody follows this one */
   assert_int_equal(now_of(slow), 100 * S);
-  hold_turn(manual);
+  take_turn(manual);
   pthread_create(&thread, NULL, go, &(going_t){slow, manual});
   while (users_of(source) == 2)
     sched_yield();
   assert_ok(tb_clock_set_source(quick, NULL));
   assert_int_equal(now_of(slow), 100 * S);
-  let_turn(manual);
+  end_turn(manual);
   pthread_join(thread, NULL);
   assert_int_equal(now_of(slow), 0);
   assert_int_equal(atomic_load(&source->phase), TB__SOURCE_STOPPED);

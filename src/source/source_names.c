@@ -37,7 +37,7 @@ static const tb__source_name_t *find_built_in(const char *prefix, size_t length)
   return NULL;
 }
 
-/* Where the entry hangs, or would hang. */
+/* The link to the entry, or to where it would be added. */
 static registered_t **find_registered_locked(const char *prefix, size_t length) TB_REQUIRES(mutex)
 {
   registered_t **place = &registered;
@@ -46,7 +46,7 @@ static registered_t **find_registered_locked(const char *prefix, size_t length) 
   return place;
 }
 
-/* Copied, so that nothing is held while the factory runs. */
+/* Copied, so that no lock is held while the factory runs. */
 static bool find(const char *prefix, size_t length, tb__source_name_t *out)
 {
   const tb__source_name_t *name = find_built_in(prefix, length);
@@ -73,14 +73,14 @@ static void list_names(char *text, size_t size)
 
 tb_status_t tb_source_create_from_name(const char *name, tb_error_t *error, tb_source_t **out)
 {
-  if (!name || !out) return tb_error_set(error, TB_ERR_INVALID, "source: no name");
+  if (!name || !out) return tb_error_set(error, TB_ERR_INVALID, "source: no name was given");
   size_t length = strcspn(name, ":");
   tb__source_name_t found;
   if (!find(name, length, &found)) {
     char known[256];
     list_names(known, sizeof known);
     return tb_error_set(error, TB_ERR_NOT_FOUND,
-                        "source \"%.99s\": there is no kind of source \"%.*s\"; known are %s", name,
+                        "source \"%.99s\": unknown kind of source \"%.*s\"; known are %s", name,
                         (int)(length < 99 ? length : 99), name, known);
   }
   tb_error_t detail = TB_ERROR_INIT;
@@ -136,7 +136,8 @@ tb_status_t tb_source_register(const char *prefix, tb_source_factory_t factory, 
   return taken ? TB_ERR_BUSY : TB_OK;
 }
 
-/* At exit. Where another thread is at it, also one that a child of fork has not, they stay. */
+/* At exit. If another thread has the lock, also one that does not exist in a child of fork, the
+ * names stay. */
 __attribute__((destructor)) static void forget_names(void)
 {
   if (!tb__mutex_try_lock(&mutex)) return;

@@ -107,18 +107,18 @@ static void test_X7_a_bad_name_says_what_where_and_what_to_do(void **state)
     const char *text;
   } cases[] = {
       {"shn:robot", TB_ERR_NOT_FOUND,
-       "source \"shn:robot\": there is no kind of source \"shn\"; known are manual, shm, "
+       "source \"shn:robot\": unknown kind of source \"shn\"; known are manual, shm, "
        "extrapolating, teller"},
       {"", TB_ERR_NOT_FOUND,
-       "source \"\": there is no kind of source \"\"; known are manual, shm, extrapolating, "
+       "source \"\": unknown kind of source \"\"; known are manual, shm, extrapolating, "
        "teller"},
       {":", TB_ERR_NOT_FOUND,
-       "source \":\": there is no kind of source \"\"; known are manual, shm, extrapolating, "
+       "source \":\": unknown kind of source \"\"; known are manual, shm, extrapolating, "
        "teller"},
       {"tell", TB_ERR_NOT_FOUND,
-       "source \"tell\": there is no kind of source \"tell\"; known are manual, shm, "
+       "source \"tell\": unknown kind of source \"tell\"; known are manual, shm, "
        "extrapolating, teller"},
-      {"manual:5", TB_ERR_INVALID, "source \"manual:5\": manual takes nothing more"},
+      {"manual:5", TB_ERR_INVALID, "source \"manual:5\": \"manual\" takes no argument"},
       {"teller:bad", TB_ERR_RANGE, "teller: too bad"},
       {"teller:no", TB_ERR_UNSUPPORTED, "source \"teller:no\": not supported"},
       {"teller:nothing", TB_ERR_INVALID, "source \"teller:nothing\": invalid argument or value"},
@@ -382,10 +382,9 @@ static void case_exit_in_callback(void **state)
   fail();
 }
 
-/* Said at each of two attempts. */
+/* Logged at each of two attempts. */
 #define BAD_NAME                                                                                   \
-  "[40 TIMEBASE_SOURCE=tellr:x in the environment: source \"tellr:x\": there is no kind of "       \
-  "source "                                                                                        \
+  "[40 TIMEBASE_SOURCE=tellr:x in the environment: source \"tellr:x\": unknown kind of source "    \
   "\"tellr\"; known are manual, shm, extrapolating, teller. Correct or unset it] "
 #define BAD_START                                                                                  \
   "start destroy [40 TIMEBASE_SOURCE=teller:fails in the environment: the source does not start: " \
@@ -401,7 +400,7 @@ static const struct {
     {"clock_left", case_clock_left, "teller", "start "},
     {"replaced", case_replaced, "teller", "start stop replaced end destroy "},
     {"destroyed", case_destroyed, "teller",
-     "start stop [20 no time source: ROS clocks that follow the process's default tell system time "
+     "start stop [20 no time source: ROS clocks that follow the process's default use system time "
      "until one is set (tb_source_set_default, or TIMEBASE_SOURCE in the environment)] destroy "
      "end "},
     {"program_decides", case_program_decides, "teller", NULL},

@@ -10,7 +10,7 @@ tb_status_t tb_testing_hold_os_time(void)
 {
   if (tb__is_forked()) return TB_ERR_FORKED;
   if (tb__may_not_wait()) return TB_ERR_DEADLOCK;
-  tb__timeline_track(tb__timeline_steady()); /* of these two it cannot fail */
+  tb__timeline_track(tb__timeline_steady()); /* for these two it cannot fail */
   tb__timeline_track(tb__timeline_system());
   return tb__held_time_take();
 }
@@ -20,7 +20,7 @@ tb_status_t tb_testing_release_os_time(void)
   if (tb__is_forked()) return TB_ERR_FORKED;
   if (tb__may_not_wait()) return TB_ERR_DEADLOCK;
   tb_status_t status = tb__held_time_give_back();
-  if (!status) tb__steps_follow(); /* what system time was set to is gone */
+  if (!status) tb__steps_follow(); /* system time is no longer what it was set to */
   return status;
 }
 

@@ -29,7 +29,7 @@ static uint64_t distance(int64_t later, int64_t earlier)
   return (uint64_t)later - (uint64_t)earlier;
 }
 
-/* Steady time that seems to go back (threads that read it in another order) counts as standing. */
+/* Steady time that seems to go back (threads read it in another order) counts as unchanged. */
 static uint64_t age(const tb__writer_sign_t *sign, int64_t steady_ns)
 {
   return steady_ns > sign->steady_ns ? distance(steady_ns, sign->steady_ns) : 0;
@@ -61,8 +61,9 @@ static void watch_writers(tb__tick_filter_t *filter, const tb__tick_sample_t *sa
   filter->fault = fault;
 }
 
-/* Whether the sample's writer may move time. A holder that has been silent for the limit gives way
- * to whoever ticks next. A writer that is not known can be anybody: it may only fill a gap. */
+/* Whether the sample's writer may move time. A holder that has been silent for the limit is
+ * replaced by the next writer that ticks. An unknown writer may be any writer: it may only fill a
+ * gap. */
 static bool may_tick(tb__tick_filter_t *filter, const tb__tick_sample_t *sample)
 {
   if (!filter->options.hold_to_first) return true;

@@ -1,5 +1,5 @@
 /* Which ticks of a topic become time: a state machine for samples of one or more publishers. It
- * reads no clock and allocates nothing. Not for several threads at once. */
+ * reads no clock and allocates nothing. Not thread-safe. */
 #ifndef TB_SOURCE_TICK_FILTER_H
 #define TB_SOURCE_TICK_FILTER_H
 
@@ -25,13 +25,13 @@ typedef struct tb__tick_sample {
 
 typedef enum tb__tick_verdict {
   TB__TICK_ACCEPT,
-  TB__TICK_REORDERED, /* a later one of the same writer came first */
+  TB__TICK_REORDERED, /* a later one of the same writer arrived first */
   TB__TICK_REFUSED,   /* another publisher holds the clock */
 } tb__tick_verdict_t;
 
 typedef struct tb__tick_filter_options {
   bool hold_to_first;    /* follow the first publisher while it ticks; else all */
-  int64_t hold_limit_ns; /* steady; a holder that is silent for so long holds no more; > 0 */
+  int64_t hold_limit_ns; /* steady; a holder that is silent for this long loses the clock; > 0 */
 } tb__tick_filter_options_t;
 
 /* The last tick of a writer, of any verdict. */
@@ -45,25 +45,25 @@ typedef struct tb__tick_filter {
   bool has_last;
   tb__tick_sample_t last;        /* accepted */
   tb__writer_sign_t latest;      /* the writer that ticked last */
-  tb__writer_sign_t other;       /* the one that ticked last of all others */
+  tb__writer_sign_t other;       /* the other writer that ticked last */
   tb__writer_sign_t holder;      /* with hold_to_first */
-  bool fault;                    /* two writers within a second; said once until it is over */
+  bool fault;                    /* two writers within a second; reported once until it is over */
   uint64_t reordered, refused;   /* samples */
-  uint64_t faults;               /* beginnings */
-  tb__writer_id_t fault_pair[2]; /* of the last one: who was there, and who came */
+  uint64_t faults;               /* how many have begun */
+  tb__writer_id_t fault_pair[2]; /* of the last one: the writer before, and the new one */
 } tb__tick_filter_t;
 
 TB_PRIVATE_API void tb__tick_filter_init(tb__tick_filter_t *filter,
                                          const tb__tick_filter_options_t *options);
 
-/* A new beginning, with the counts kept: samples were missed. */
+/* Starts from scratch but keeps the counts. Call when samples were missed. */
 TB_PRIVATE_API void tb__tick_filter_restart(tb__tick_filter_t *filter);
 
 /* Judges the next sample, in order of arrival. When it begins a fault, `faults` rises. */
 TB_PRIVATE_API tb__tick_verdict_t tb__tick_filter_sample(tb__tick_filter_t *filter,
                                                          const tb__tick_sample_t *sample);
 
-/* `size` up to TB__WRITER_ID_SIZE; all zero: not known. */
+/* `size` up to TB__WRITER_ID_SIZE; All zero: not known. */
 TB_PRIVATE_API tb__writer_id_t tb__writer_id(const uint8_t *bytes, uint8_t size);
 
 #endif

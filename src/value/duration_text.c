@@ -70,7 +70,8 @@ static bool part_add(const part_t *part, int64_t unit_ns, uint64_t *total_ns)
          !__builtin_add_overflow(*total_ns, (uint64_t)fraction_ns, total_ns);
 }
 
-/* The magnitude behind the sign. Bad text is told before a number that is too large. */
+/* The magnitude after the sign. Invalid text is reported in preference to a number that is too
+ * large. */
 static tb_status_t magnitude_parse(const char *text, uint64_t *out_ns)
 {
   const unit_t *last = NULL;
@@ -80,7 +81,7 @@ static tb_status_t magnitude_parse(const char *text, uint64_t *out_ns)
     part_t part;
     text = part_read(text, &part);
     if (!text || has_fraction) return TB_ERR_INVALID;
-    if (!part.unit) { /* a bare number stands alone */
+    if (!part.unit) { /* a number without a unit must be the only one */
       if (last || *text) return TB_ERR_INVALID;
       return part_add(&part, TB_NS_PER_S, out_ns) ? TB_OK : TB_ERR_RANGE;
     }

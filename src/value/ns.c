@@ -26,7 +26,7 @@ tb_status_t tb__ns_join(int64_t sec, uint32_t nanosec, int64_t *out_ns)
 {
   int64_t whole_ns;
   int64_t rest_ns = nanosec;
-  if (sec < 0) { /* the floor of the smallest time is itself out of range */
+  if (sec < 0) { /* the smallest time rounded down to seconds is out of range */
     sec++;
     rest_ns -= TB_NS_PER_S;
   }

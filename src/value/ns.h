@@ -29,7 +29,7 @@ static inline int tb__ns_compare(int64_t a_ns, int64_t b_ns)
   return (a_ns > b_ns) - (a_ns < b_ns);
 }
 
-/* Seconds rounded down, and the rest, 0..999999999. */
+/* Seconds rounded down, and the remainder, 0..999999999. */
 void tb__ns_split(int64_t ns, int64_t *out_sec, uint32_t *out_nanosec);
 /* nanosec: up to a whole second. TB_ERR_RANGE. */
 tb_status_t tb__ns_join(int64_t sec, uint32_t nanosec, int64_t *out_ns);

@@ -4,7 +4,7 @@
 #include "value/kind.h"
 #include "value/ns.h"
 
-#define DAYS_TO_1970 719162 /* from 0001-01-01, in the Gregorian calendar carried back */
+#define DAYS_TO_1970 719162 /* from 0001-01-01, in the proleptic Gregorian calendar */
 #define S_PER_DAY    86400
 
 typedef struct civil {
@@ -33,11 +33,11 @@ static int64_t days_from_date(int year, int month, int day)
   return days + day - 1;
 }
 
-/* The other way round, for days from year 1 on. */
+/* The inverse, for days from year 1 on. */
 static void date_from_days(int64_t days, civil_t *out)
 {
   int left = (int)days;
-  out->year = (int)((days + DAYS_TO_1970) / 366) + 1; /* not too late: no year is longer */
+  out->year = (int)((days + DAYS_TO_1970) / 366) + 1; /* never too late, as no year is longer */
   while (days_to_year(out->year + 1) <= left)
     out->year++;
   left -= days_to_year(out->year);

@@ -232,7 +232,7 @@ static inline bool tb__lane_is_settled(const tb__lane_t *lane, const tb_timeline
 {
   return !(atomic_load_explicit(&lane->clock->word, memory_order_acquire) & TB__WORD_CHANGING) &&
          !(atomic_load_explicit(&timeline->version, memory_order_acquire) & TB__VERSION_BLOCKED) &&
-         (!timeline->view || !tb__timeline_is_held_up(timeline));
+         (!timeline->view || !tb__timeline_is_blocked(timeline));
 }
 
 /* tb__clock_lock_settled, which has to wait only if the clock is found unsettled. */

@@ -667,7 +667,7 @@ class ServeTest(CommandTest):
         self.environment["TIMEBASE_SOURCE"] = "shn:x"
         status, out, err = self.result("now", "--ros")
         self.assertEqual(status, 3)
-        self.assertIn('there is no kind of source "shn"', err)
+        self.assertIn('unknown kind of source "shn"', err)
 
     def test_C2_the_earliest_time_is_1_ns(self):
         probe = self.run_probe()
@@ -699,7 +699,7 @@ class ServeTest(CommandTest):
         probe.expect(f"now {self.START} ")
         status, _, err = self.result("serve", "--no-topic", "--shm", name)
         self.assertEqual(status, 3, err)
-        self.assertIn("another publisher has it", err)
+        self.assertIn("another publisher uses it", err)
         self.stop(server)
         probe.write("now")
         probe.expect(f"now {self.START} ")

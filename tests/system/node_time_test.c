@@ -242,7 +242,7 @@ static void test_X7_a_set_that_is_refused_changes_nothing(void **state)
   assert_status(set_source(node, "no_such_source", &error), TB_ERR_NOT_FOUND);
   assert_string_equal(
       error.text, "time_source is clock_topic or extrapolating, which follow /clock, or another "
-                  "source: source \"no_such_source\": there is no kind of source "
+                  "source: source \"no_such_source\": unknown kind of source "
                   "\"no_such_source\"; known are manual, shm, extrapolating");
   assert_int_equal(now_of(node), 5 * S);
   assert_ok(tb_ros2_node_get_parameter(node, "time_source", &value));

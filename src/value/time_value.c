@@ -8,7 +8,7 @@ bool tb_time_is_set(tb_time_t time)
   return time.kind != TB_TIME_ROS || time.ns != 0;
 }
 
-/* The kind is written last, so that a failure leaves all of *out alone. */
+/* The kind is written last, so that *out is untouched on failure. */
 static tb_status_t with_kind(tb_status_t status, tb_time_kind_t kind, tb_time_t *out)
 {
   if (!status) out->kind = kind;

@@ -1,4 +1,4 @@
-/* What any thread may tell a clock server to do. */
+/* Control of a clock server, from any thread. */
 #include "base/fork.h"
 #include "base/list.h"
 #include "held/parking.h"
@@ -6,10 +6,10 @@
 #include "server/clock_server.h"
 #include "wait/timer_queue.h"
 
-static void measure_anew_locked(tb_clock_server_t *server, int64_t now_ns)
+static void restart_meter_locked(tb_clock_server_t *server, int64_t now_ns)
     TB_REQUIRES(server->mutex);
 
-static void measure_anew_locked(tb_clock_server_t *server, int64_t now_ns)
+static void restart_meter_locked(tb_clock_server_t *server, int64_t now_ns)
 {
   tb__meter_point_t point = {now_ns, tb__flow_time(&server->flow, server->at_ns)};
   tb__factor_meter_start(&server->meter, point);
@@ -17,10 +17,10 @@ static void measure_anew_locked(tb_clock_server_t *server, int64_t now_ns)
 
 void tb__clock_server_restart_locked(tb_clock_server_t *server, int64_t now_ns)
 {
-  int64_t next_ns = server->owes ? now_ns : now_ns + server->flow.tick_period_ns;
+  int64_t next_ns = server->tick_now ? now_ns : now_ns + server->flow.tick_period_ns;
   tb__flow_restart(&server->flow, server->at_ns, now_ns, next_ns);
   server->at_ns = now_ns;
-  measure_anew_locked(server, now_ns);
+  restart_meter_locked(server, now_ns);
 }
 
 void tb__clock_server_limit_locked(tb_clock_server_t *server)
@@ -65,7 +65,7 @@ static void pause_locked(tb_clock_server_t *server, int64_t now_ns)
   if (server->flow.paused) return;
   tb__clock_server_cancel_step_locked(server);
   tb__flow_pause(&server->flow, server->at_ns);
-  server->owes = true;
+  server->tick_now = true;
   tb__clock_server_restart_locked(server, now_ns);
 }
 
@@ -122,7 +122,7 @@ tb_status_t tb_clock_server_set_factor(tb_clock_server_t *server, double factor)
   tb_status_t status = tb__flow_set_rate(&server->flow, factor, server->at_ns);
   if (!status) {
     server->factor = factor;
-    measure_anew_locked(server, tb__clock_server_now(server));
+    restart_meter_locked(server, tb__clock_server_now(server));
   }
   unlock_and_nudge(server);
   return status;
@@ -168,10 +168,10 @@ static tb_status_t jump(tb_clock_server_t *server, int64_t time_ns, tb_jump_reas
   tb__clock_server_cancel_step_locked(server);
   tb__flow_jump(&server->flow, time_ns, reason, now_ns);
   server->at_ns = now_ns;
-  server->owes = true;
+  server->tick_now = true;
   server->ended = false;
   tb__clock_server_limit_locked(server);
-  measure_anew_locked(server, now_ns);
+  restart_meter_locked(server, now_ns);
   unlock_and_nudge(server);
   return TB_OK;
 }
@@ -188,7 +188,7 @@ tb_status_t tb_clock_server_reset(tb_clock_server_t *server)
 
 /* ---- steps ---- */
 
-/* Where a step goes. */
+/* The target of a step. */
 typedef struct target {
   bool is_time;
   int64_t ns;
