@@ -20,11 +20,12 @@ typedef struct tb__settle {
 /* Call it before time is moved; tb__settle_end must follow if it succeeds. TB_ERR_INVALID,
  * TB_ERR_NO_MEMORY. TB_ERR_DEADLOCK: in a callback of a jump, or of a queue of the timeline. */
 tb_status_t tb__settle_begin(tb__settle_t *settle, tb_timeline_t *timeline,
-                             const tb_run_options_t *options);
+                             const tb_run_options_t *options) TB_WARN_UNUSED;
 /* Returns when nothing is in flight any more. TB_ERR_CANCELLED, TB_ERR_CLOSED, TB_ERR_TIMEOUT. */
-tb_status_t tb__settle_wait(tb__settle_t *settle);
+tb_status_t tb__settle_wait(tb__settle_t *settle) TB_WARN_UNUSED;
 /* The same until `reached` returns true. */
-tb_status_t tb__settle_wait_for(tb__settle_t *settle, bool (*reached)(void *user), void *user);
+tb_status_t tb__settle_wait_for(tb__settle_t *settle, bool (*reached)(void *user),
+                                void *user) TB_WARN_UNUSED;
 void tb__settle_end(tb__settle_t *settle);
 
 #endif

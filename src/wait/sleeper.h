@@ -88,11 +88,11 @@ typedef struct tb__sleeper {
 
 /* Checks the options and sets the sleeper up. TB_ERR_INVALID, TB_ERR_DEADLOCK. */
 tb_status_t tb__sleeper_init(tb__sleeper_t *sleeper, tb_clock_t *clock, tb__goal_t goal,
-                             int64_t goal_ns, const tb_wait_options_t *options);
+                             int64_t goal_ns, const tb_wait_options_t *options) TB_WARN_UNUSED;
 
 /* Waits. Afterwards the sleeper is on no list; if it has released the user's mutex, the caller must
  * take that again. */
-tb_status_t tb__sleeper_run(tb__sleeper_t *sleeper);
+tb_status_t tb__sleeper_run(tb__sleeper_t *sleeper) TB_WARN_UNUSED;
 
 /* Makes the sleeper leave. Its memory must stay valid meanwhile; no lock is needed.
  * [async-signal-safe] */
@@ -108,7 +108,7 @@ void tb__sleeper_poke(tb__sleeper_t *sleeper);
  * joins or leaves the timeline's list of watchers. */
 extern const tb__waiter_ops_t tb__state_ops;
 bool tb__state_is_reached_locked(tb__sleeper_t *sleeper, const tb_timeline_t *timeline)
-    TB_REQUIRES(timeline->mutex);
+    TB_REQUIRES(timeline->mutex) TB_WARN_UNUSED;
 tb__deadline_t tb__state_alarm(const tb__sleeper_t *sleeper, tb__deadline_t limit);
 void tb__state_watch_locked(tb__sleeper_t *sleeper, tb_timeline_t *timeline)
     TB_REQUIRES(timeline->mutex);

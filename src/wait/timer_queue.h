@@ -145,12 +145,13 @@ static inline tb__timer_cold_t *tb__lane_cold(const tb__lane_t *lane, uint32_t i
 }
 
 /* Finds or makes the lane of a clock; NULL: there is none. */
-tb_status_t tb__lane_get(tb_timer_queue_t *queue, tb_clock_t *clock, tb__lane_t **out);
+tb_status_t tb__lane_get(tb_timer_queue_t *queue, tb_clock_t *clock,
+                         tb__lane_t **out) TB_WARN_UNUSED;
 tb__lane_t *tb__lane_find(tb_timer_queue_t *queue, const tb_clock_t *clock);
 void tb__lane_destroy(tb__lane_t *lane);
 
 /* Ids and their memory, which stays where it is. TB_ERR_NO_MEMORY. */
-tb_status_t tb__lane_take_id_locked(tb__lane_t *lane, uint32_t *out);
+tb_status_t tb__lane_take_id_locked(tb__lane_t *lane, uint32_t *out) TB_WARN_UNUSED;
 void tb__lane_free_id_locked(tb__lane_t *lane, uint32_t id);
 void tb__lane_free_ids(tb__lane_t *lane);
 
@@ -202,9 +203,9 @@ void tb__lane_admit_deferred_locked(tb__lane_t *lane);
 
 /* Asks for a run: the descriptor becomes readable. [any thread] */
 void tb__timer_queue_signal(tb_timer_queue_t *queue);
-bool tb__timer_queue_runs_here(const tb_timer_queue_t *queue);
+bool tb__timer_queue_runs_here(const tb_timer_queue_t *queue) TB_WARN_UNUSED;
 /* One run, by the thread that has set `running`. */
-tb_status_t tb__timer_queue_run(tb_timer_queue_t *queue, uint32_t *out_calls);
+tb_status_t tb__timer_queue_run(tb_timer_queue_t *queue, uint32_t *out_calls) TB_WARN_UNUSED;
 
 /* The queue whose callback runs on this thread, or NULL. */
 extern _Thread_local tb_timer_queue_t *tb__queue_of_thread
@@ -215,7 +216,7 @@ void tb__timer_queue_callback_blocks(tb_timer_queue_t *queue);
  * of the operating system's. */
 void tb__timer_queues_run_own(const tb_timeline_t *timeline);
 /* Whether a callback of such a queue runs on this thread. */
-bool tb__timer_queues_call_here(const tb_timeline_t *timeline);
+bool tb__timer_queues_call_here(const tb_timeline_t *timeline) TB_WARN_UNUSED;
 
 /* A number that identifies this thread. */
 uint64_t tb__thread_number(void);
@@ -237,7 +238,8 @@ static inline bool tb__lane_is_settled(const tb__lane_t *lane, const tb_timeline
 }
 
 /* tb__clock_lock_settled, which has to wait only if the clock is found unsettled. */
-static inline tb_status_t tb__lane_lock_settled(const tb__lane_t *lane, tb_timeline_t **out)
+TB_WARN_UNUSED static inline tb_status_t tb__lane_lock_settled(const tb__lane_t *lane,
+                                                               tb_timeline_t **out)
     TB_TRY_ACQUIRE(0, (*out)->mutex)
 {
   if (tb__is_forked()) return TB_ERR_FORKED;
