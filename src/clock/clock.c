@@ -99,6 +99,7 @@ static bool ruins_read(const tb_timeline_t *timeline, uint64_t version, uint64_t
  * version comes after the mark on a page: whoever changes it knows all that was read before. */
 static bool timeline_read(const tb_timeline_t *timeline, look_t look, snapshot_t *out)
 {
+  /* C3: no lock and no wait for a writer; overtaken twice, it reads again */
   const tb__page_view_t *view = look == LOOK_INSIDE ? NULL : timeline->view;
   for (;;) {
     tb__page_copy_t copy;
@@ -251,6 +252,7 @@ tb_status_t tb_clock_now(const tb_clock_t *clock, tb_time_t *out)
 
 tb_status_t tb_clock_try_now(const tb_clock_t *clock, tb_time_t *out)
 {
+  /* J4 */
   return LIKELY(clock && out) ? now(clock, false, out) : TB_ERR_INVALID;
 }
 
@@ -266,6 +268,7 @@ static tb_clock_state_t state_of(uintptr_t word, tb_clock_state_t state)
 
 tb_status_t tb_clock_read(const tb_clock_t *clock, tb_clock_reading_t *out)
 {
+  /* C5: time, state and epoch of one moment */
   if (!clock || !out) return TB_ERR_INVALID;
   tb__jump_wait_t wait = TB__JUMP_WAIT_INIT(INT64_MAX);
   for (;;) {
@@ -381,6 +384,7 @@ void tb__clock_init(tb_clock_t *clock, tb_time_kind_t kind, tb_timeline_t *timel
 
 tb_status_t tb__clock_create(const tb_clock_options_t *options, tb_clock_t **out)
 {
+  /* C1: of system or ROS time; steady clocks have a type of their own */
   tb_clock_options_t defaults = TB_CLOCK_OPTIONS_INIT;
   if (!options) options = &defaults;
   bool ros = options->kind == TB_TIME_ROS;
@@ -403,6 +407,7 @@ tb_status_t tb__clock_create(const tb_clock_options_t *options, tb_clock_t **out
 /* Ends the waits of all who are on the clock, and lets nobody in any more. */
 static void clock_close(tb_clock_t *clock)
 {
+  /* L1 */
   tb__waiter_t *to_wake = NULL;
   tb_timeline_t *timeline;
   tb__clock_lock(clock, &timeline);

@@ -186,6 +186,7 @@ static bool has_news(shm_source_t *self)
 
 static void follow(shm_source_t *self)
 {
+  /* X3: jumps that were missed are one jump */
   if (!has_news(self)) return;
   shm_policy_t policy = {
       .policy = {.next_anchor = steer, .moved = moved, .ended = ended, .may_wait = true},

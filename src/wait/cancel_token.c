@@ -33,6 +33,7 @@ static void mark_members_locked(tb_cancel_token_t *token, uint32_t mark) TB_REQU
 
 static tb_status_t token_close(tb_cancel_token_t *token, int64_t limit_ns)
 {
+  /* L1 */
   bool in_time = true;
   tb__mutex_lock(&token->mutex);
   token->closed = true;

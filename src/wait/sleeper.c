@@ -92,6 +92,7 @@ static void repace_locked(tb__sleeper_t *sleeper, const tb_timeline_t *timeline)
 static bool sleeper_jumped(tb__waiter_t *waiter, const tb_jump_t *jump)
 {
   tb__sleeper_t *sleeper = (tb__sleeper_t *)waiter;
+  /* S3 */
   if (jump->kind == TB_JUMP_BACKWARD && (sleeper->flags & TB_WAIT_FAIL_ON_BACKWARD))
     return tb__sleeper_claim(waiter, TB_ERR_JUMP_BACKWARD);
   if (jump->kind == TB_JUMP_FORWARD && jump->delta.ns >= waiter->forward_min)
@@ -170,9 +171,12 @@ static bool is_due_locked(tb__sleeper_t *sleeper, const tb_timeline_t *timeline)
     TB_REQUIRES(timeline->mutex)
 {
   if (sleeper->goal == TB__GOAL_STATE) return tb__state_is_reached_locked(sleeper, timeline);
+  /* S6 */
   if (sleeper->goal == TB__GOAL_START) return tb__timeline_time_locked(timeline) != 0;
   if (sleeper->for_ever) return false;
+  /* S4: not before the first tick */
   if (timeline->kind == TB__TIMELINE_ROS && timeline->time_ns == 0) return false;
+  /* S1: never early */
   if (sleeper->waiter.axis == TB__AXIS_ELAPSED)
     return !tb__deadline_before(tb__timeline_elapsed_locked(timeline), sleeper->waiter.deadline);
   return tb__timeline_time_locked(timeline) >= (int64_t)sleeper->waiter.deadline;
@@ -209,6 +213,7 @@ static bool sleeper_moved(tb__waiter_t *waiter, const tb_jump_t *jump)
   sleeper->counted_on->sleepers--;
   sleeper->counted_on = timeline;
   timeline->sleepers++;
+  /* S2, S3: what a clock change does to a wait */
   bool ends = (sleeper->flags & TB_WAIT_FAIL_ON_CLOCK_CHANGE) ||
               (sleeper->goal == TB__GOAL_UNTIL && !(sleeper->flags & TB_SLEEP_KEEP_TIME));
   if (ends) return tb__sleeper_claim(waiter, TB_ERR_CLOCK_CHANGED);
@@ -457,6 +462,7 @@ static tb_status_t wait_until_over(tb__sleeper_t *sleeper)
 
 static tb_status_t final_status(const tb__sleeper_t *sleeper, tb_status_t status)
 {
+  /* S5: the first of several reasons */
   uint32_t marks = atomic_load(&sleeper->marks);
   if (sleeper->signalled) return TB_OK;
   if (marks & TB__MARK_INVALID) return TB_ERR_INVALID;

@@ -90,6 +90,7 @@ static void timer_start_locked(tb_timer_t *timer, const tb_timeline_t *timeline)
   tb__lane_t *lane = timer->lane;
   int64_t now_ns, key;
   tb__lane_now_key_locked(lane, timeline, &timer->last_key, &now_ns);
+  /* M1: after a delay, or at a time */
   if (timer->mode != TB_TIMER_ONE_SHOT_AT)
     key = tb__add_saturated(timer->last_key, timer->period_ns);
   else
