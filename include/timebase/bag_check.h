@@ -15,25 +15,25 @@ typedef void (*tb_bag_finding_fn)(const char *text, void *user);
 typedef struct tb_bag_check_result {
   uint64_t message_count;  /**< messages that could be read */
   uint64_t finding_count;  /**< how often the callback was called; 0: the bag is whole */
-  uint64_t unclosed_count; /**< of those, how often it was told only that the recording was not
-                              closed: if of all, all that is there can be read */
+  uint64_t unclosed_count; /**< of those, how often the text was only that the recording was not
+                              closed; if this equals finding_count, everything in it can be read */
 } tb_bag_check_result_t;
 
 TB_BEGIN_DECLS
 
-/** Reads all of a bag, every byte of every message, and tells what is wrong: with the files (what
- * cannot be read, checksums, tables that contradict each other), with the order of time, and with
- * metadata.yaml beside what the files hold. `report` is called on this thread and may be NULL.
- * Reads at least once through every file, some parts more often.
+/** Reads all of a bag, every byte of every message, and reports what is wrong: in the files
+ * (unreadable parts, checksums, tables that contradict each other), in the order of time, and in
+ * metadata.yaml compared with the files. `report` is called on this thread and may be NULL. Reads
+ * at least once through every file, some parts more often.
  *
- * [any thread] [blocks: file system] TB_OK also for a bag full of faults; TB_ERR_NOT_FOUND if there
- * is nothing at `path`, or a folder without files of a recording; TB_ERR_UNSUPPORTED for another
+ * [any thread] [blocks: file system] TB_OK also for a damaged bag; TB_ERR_NOT_FOUND if there is
+ * nothing at `path`, or a folder without files of a recording; TB_ERR_UNSUPPORTED for another
  * format; TB_ERR_SYSTEM, TB_ERR_BUSY and TB_ERR_NO_MEMORY if it could not look at all of it, which
- * says nothing about the bag: what was reported till then stays reported. */
+ * does not mean that the bag is damaged. Findings reported before the failure stay valid. */
 TB_API tb_status_t tb_bag_check(const char *path, tb_bag_finding_fn report, void *user,
                                 tb_bag_check_result_t *out, tb_error_t *error);
 
-/** The same with other ceilings than the defaults; NULL: those. What lies beyond one is no finding:
+/** The same with limits other than the defaults; NULL: the defaults. Exceeding one is no finding:
  * TB_ERR_LIMIT. [any thread] [blocks: file system] */
 TB_API tb_status_t tb_bag_check_within(const char *path, const tb_bag_limits_t *limits,
                                        tb_bag_finding_fn report, void *user,

@@ -45,8 +45,8 @@ typedef enum tb_bag_compression {
 
 /** Something that the recorder noted: an entry of custom_data in metadata.yaml. */
 typedef struct tb_bag_note {
-  const char *key;   /**< never NULL; text as of topics */
-  const char *value; /**< never NULL; text as of topics */
+  const char *key;   /**< never NULL; text as in topics */
+  const char *value; /**< never NULL; text as in topics */
 } tb_bag_note_t;
 
 /** A stretch of a recording in which time was not set back. A recorder in ROS time begins one, with
@@ -55,7 +55,7 @@ typedef struct tb_bag_run {
   size_t first_file; /**< index into tb_bag_info_t.files */
   size_t file_count; /**< how many files it has; they follow each other */
   int64_t start_ns;  /**< log time of its first message, 0 without messages */
-  int64_t end_ns;    /**< log time of its last message, likewise */
+  int64_t end_ns;    /**< log time of its last message, 0 without messages */
 } tb_bag_run_t;
 
 /** The whole bag, or the run that was asked for, whatever the filter. Times and the message count
@@ -79,8 +79,8 @@ typedef struct tb_bag_info {
   const tb_bag_note_t *notes;       /**< custom_data of metadata.yaml; of several bags one after
                                        the other, so that a key may come again */
   size_t note_count;                /**< how many `notes` there are */
-  const tb_bag_run_t *runs; /**< all of them, in the order of recording, as metadata.yaml tells; of
-                               several bags one */
+  const tb_bag_run_t *runs; /**< all of them, in the order of recording, as metadata.yaml lists
+                               them; for several bags one */
   size_t run_count;         /**< how many `runs` there are, 1 or more */
   const char *damage; /**< the first thing that opening found wrong; NULL: nothing. Reading may find
                            more */
@@ -112,9 +112,9 @@ typedef enum tb_bag_counts {
   TB_BAG_COUNTS_EXACT,
 } tb_bag_counts_t;
 
-/** What becomes of bags that are damaged. */
+/** What to do with damaged bags. */
 typedef enum tb_bag_damage {
-  /** They are not opened, if that is seen then. */
+  /** They are not opened if opening finds the damage. */
   TB_BAG_DAMAGE_REFUSE = 0,
   /** What can be read is given, not always in the order of time: without metadata.yaml where that
    * is bad, without files that cannot be read at all, of compressed files what comes before damage,
@@ -129,9 +129,9 @@ typedef enum tb_bag_content {
   TB_BAG_CONTENT_TIMES,   /**< topic and times: `data` is NULL, and bad payloads are not seen */
 } tb_bag_content_t;
 
-/** The ceilings that protect from bags made to use up a machine; 0: the default. What goes beyond
- * one fails with TB_ERR_LIMIT, with the value, what the bag wants and the option of `timebase` that
- * raises it in the error's text (docs/limits.md). */
+/** Limits that protect against bags made to exhaust a machine; 0: the default. Exceeding one fails
+ * with TB_ERR_LIMIT, with the value, what the bag wants and the option of `timebase` that raises it
+ * in the error's text (docs/limits.md). */
 typedef struct tb_bag_limits {
   uint64_t chunk_size;    /**< bytes of a chunk of MCAP in memory; 1 GiB, at most 4 GiB - 1 */
   uint64_t overlap_size;  /**< bytes of chunks of one file that overlap in time, in memory; 256 MiB.
@@ -146,7 +146,7 @@ typedef struct tb_bag_reader_options {
   const char *const *topics; /**< names to read, as tb_bag_topic_t has them; read during open */
   size_t topic_count;        /**< 0: all topics */
   tb_bag_counts_t counts;    /**< how messages per topic are counted */
-  tb_bag_damage_t damage;    /**< what becomes of damaged bags */
+  tb_bag_damage_t damage;    /**< what to do with damaged bags */
   tb_bag_content_t content;  /**< how much of each message is read */
   size_t run; /**< which of the runs is read, from 1 on; 0: all, with their messages merged by time,
                  which the log warns of where there are several. TB_ERR_RANGE: there is no such */
@@ -166,7 +166,7 @@ TB_BEGIN_DECLS
 
 /** Opens a bag for reading: a directory with metadata.yaml, which may be named instead, a directory
  * with storage files only (taken in natural order of their names), or one storage file. `options`
- * may be NULL. The bag is not changed and may stand on a read-only medium.
+ * may be NULL. The bag is not changed and may be on a read-only medium.
  *
  * Cost: per file, one look-up each for the first and the last time, and a walk over the index of
  * times for the number of messages (about 2 % of a bag of 1 KiB messages); a file without that
@@ -175,9 +175,8 @@ TB_BEGIN_DECLS
  * files. Per-topic counts: tb_bag_counts_t. Memory does not grow with the messages; of MCAP, chunks
  * that overlap in time are kept up to a limit (tb_bag_limits_t). Files are opened when reading
  * comes to them. Bags that rosbag2 has compressed are read as if they were not; files that are
- * compressed as a whole
- * (*.zstd) are unpacked for that into TMPDIR (/tmp without it), each for as long as it is read,
- * under no name.
+ * compressed as a whole (*.zstd) are unpacked for that into TMPDIR (/tmp without it), each for as
+ * long as it is read, as an unnamed file.
  *
  * [any thread] [blocks: file system] Errors, with file and reason in *error:
  *   TB_ERR_NOT_FOUND    the path, a file named by metadata.yaml, or a topic of the filter
@@ -188,8 +187,9 @@ TB_BEGIN_DECLS
  *                       recover
  *   TB_ERR_BUSY         locked by a recorder
  *   TB_ERR_LIMIT        metadata.yaml above 16 MiB, 32 levels or a million values; too many topics;
- *                       a ceiling (tb_bag_limits_t). Also of damaged bags: nothing is left out for
- * it TB_ERR_SYSTEM, TB_ERR_NO_MEMORY, TB_ERR_INVALID */
+ *                       a limit of tb_bag_limits_t. Also for damaged bags: nothing is
+ *                       left out because of a limit
+ *   TB_ERR_SYSTEM, TB_ERR_NO_MEMORY, TB_ERR_INVALID */
 TB_API tb_status_t tb_bag_reader_open(const char *path, const tb_bag_reader_options_t *options,
                                       tb_bag_reader_t **out, tb_error_t *error);
 
@@ -207,9 +207,8 @@ TB_API void tb_bag_reader_close(tb_bag_reader_t *reader);
 TB_API const tb_bag_info_t *tb_bag_reader_info(const tb_bag_reader_t *reader);
 
 /** The next message by log time, over all files; equal times keep the order of files, then of rows.
- * TB_ERR_END after the last one, again at each call.
- * Any other error is about one row or one file, which *error names; the next call goes on behind
- * it, so a loop until TB_ERR_END always ends:
+ * TB_ERR_END after the last one, again at each call. Any other error is about one row or one file,
+ * which *error names; the next call continues after it, so a loop until TB_ERR_END always ends:
  *   TB_ERR_CORRUPT      row without payload, of an unknown topic, or with a time that is negative
  *                       or no integer; or compressed and damaged; or a damaged file, of which the
  *                       rest is skipped (sqlite3) or only the damaged chunk (MCAP, whose CRCs are

@@ -9,7 +9,8 @@
 #include <timebase/error.h>
 #include <timebase/export.h>
 
-/** A recording in the making. Not thread-safe: one thread at a time may use it, any thread. */
+/** A recording that is being written. Not thread-safe: one thread at a time may use it, any thread.
+ */
 typedef struct tb_bag_writer tb_bag_writer_t;
 
 /** What rosbag2's compression is applied to. */
@@ -26,7 +27,7 @@ typedef enum tb_bag_chunk_compression {
   TB_BAG_CHUNKS_LZ4,       /**< with lz4 */
 } tb_bag_chunk_compression_t;
 
-/** How far what was written must have come. */
+/** Where written data must have arrived. */
 typedef enum tb_bag_flush {
   TB_BAG_FLUSH_KERNEL = 0, /**< readable if the process is killed now */
   TB_BAG_FLUSH_DISK,       /**< on the disk: readable after a power failure */
@@ -78,11 +79,11 @@ typedef struct tb_bag_writer_info {
   size_t topic_count;     /**< how many topics were added */
   size_t file_count;      /**< how many files were begun */
   size_t run_count;       /**< how many runs were begun, see tb_bag_writer_begin_run */
-  uint64_t file_size;     /**< bytes of the file in the making */
+  uint64_t file_size;     /**< bytes of the file being written */
   const char *path;       /**< of the bag's folder */
 } tb_bag_writer_info_t;
 
-/** What a recording has beside messages. */
+/** What a recording has besides messages. */
 typedef struct tb_bag_extra_records {
   uint64_t attachments; /**< of MCAP */
   uint64_t records;     /**< metadata records of MCAP, without rosbag2's own */
@@ -122,24 +123,24 @@ TB_API tb_status_t tb_bag_writer_add_topic(tb_bag_writer_t *writer,
  *   TB_ERR_INVALID    no such topic, a negative time, or `data` is NULL
  *   TB_ERR_LIMIT      more than 1,000,000,000 bytes
  *   TB_ERR_NOT_FOUND  the folder or the file has been taken away
- *   TB_ERR_TRUNCATED  somebody else has cut the file
+ *   TB_ERR_TRUNCATED  another program has truncated the file
  *   TB_ERR_SYSTEM     the disk is full, or failed
  *   TB_ERR_NO_MEMORY */
 TB_API tb_status_t tb_bag_writer_write(tb_bag_writer_t *writer, size_t topic, int64_t log_time_ns,
                                        int64_t publish_time_ns, const void *data, size_t size,
                                        tb_error_t *error);
 
-/** Returns when all that was written has come so far. Errors as tb_bag_writer_write.
+/** Returns when everything written has arrived there. Errors as tb_bag_writer_write.
  * [owner thread] [blocks: file system] */
 TB_API tb_status_t tb_bag_writer_flush(tb_bag_writer_t *writer, tb_bag_flush_t how,
                                        tb_error_t *error);
 
-/** Copies what the files of `reader` (but of runs that it does not read) hold beside messages to
- * the file in the making: of MCAP, attachments with log times from `start_ns` on and before
- * `end_ns` (INT64_MAX: all behind), and metadata records. What the writer's format has no place for
- * is counted in *out_left, which may be NULL. Files that have any are read from end to end. Before
- * the first message is read.
- * [owner thread] [blocks: file system] Errors of either side; what was copied till then stays. */
+/** Copies what the files of `reader` (but of runs that it does not read) hold besides messages to
+ * the file being written: of MCAP, attachments with log times from `start_ns` on and before
+ * `end_ns` (INT64_MAX: all later ones), and metadata records. What the writer's format has no place
+ * for is counted in *out_left, which may be NULL. Files that have any are read from end to end.
+ * Before the first message is read. [owner thread] [blocks: file system] Errors of either side;
+ * what was copied before the failure stays. */
 TB_API tb_status_t tb_bag_writer_copy_extra_records(tb_bag_writer_t *writer,
                                                     tb_bag_reader_t *reader, int64_t start_ns,
                                                     int64_t end_ns,
@@ -151,9 +152,9 @@ TB_API tb_status_t tb_bag_writer_copy_extra_records(tb_bag_writer_t *writer,
  * [owner thread] [blocks: file system] */
 TB_API tb_status_t tb_bag_writer_split(tb_bag_writer_t *writer, tb_error_t *error);
 
-/** The log times that follow begin anew, before those that were written: ends the file, unless it
+/** The log times that follow start again, before those that were written: ends the file, unless it
  * is empty, and notes in metadata.yaml that a run of the recording (tb_bag_run_t) begins with the
- * next one. Nothing before the first message. Errors as tb_bag_writer_split. [owner thread]
+ * next one. Does nothing before the first message. Errors as tb_bag_writer_split. [owner thread]
  * [blocks: file system] */
 TB_API tb_status_t tb_bag_writer_begin_run(tb_bag_writer_t *writer, tb_error_t *error);
 
@@ -162,7 +163,7 @@ TB_API tb_status_t tb_bag_writer_begin_run(tb_bag_writer_t *writer, tb_error_t *
 TB_API tb_status_t tb_bag_writer_set_custom_data(tb_bag_writer_t *writer, const char *key,
                                                  const char *value, tb_error_t *error);
 
-/** What stands under `key`, valid until it is replaced; NULL: nothing. [owner thread] */
+/** The value of `key`, valid until it is replaced; NULL: there is none. [owner thread] */
 TB_API const char *tb_bag_writer_get_custom_data(const tb_bag_writer_t *writer, const char *key);
 
 /** [owner thread] */
@@ -172,9 +173,9 @@ TB_API void tb_bag_writer_get_info(const tb_bag_writer_t *writer, tb_bag_writer_
  * topic. [owner thread] */
 TB_API uint64_t tb_bag_writer_topic_count(const tb_bag_writer_t *writer, size_t topic);
 
-/** Closes the file and writes metadata.yaml. The writer is gone in any case; the first failure is
- * told, also one of an earlier write that no split has followed. NULL is accepted.
- * [owner thread] [blocks: file system] */
+/** Closes the file and writes metadata.yaml. The writer is freed in any case. The first failure is
+ * returned, also one of an earlier write that was not followed by a split. NULL is accepted. [owner
+ * thread] [blocks: file system] */
 TB_API tb_status_t tb_bag_writer_close(tb_bag_writer_t *writer, tb_error_t *error);
 
 TB_END_DECLS

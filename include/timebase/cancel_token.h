@@ -1,4 +1,5 @@
-/* Tokens that end waits from outside: one token for as many waits, on as many clocks, as wanted. */
+/* Tokens that end waits from outside: one token serves any number of waits on any number of clocks.
+ */
 #ifndef TIMEBASE_CANCEL_TOKEN_H
 #define TIMEBASE_CANCEL_TOKEN_H
 
@@ -16,23 +17,23 @@ TB_BEGIN_DECLS
  * [any thread] [from callbacks] TB_ERR_INVALID, TB_ERR_NO_MEMORY. */
 TB_API tb_status_t tb_cancel_token_create(tb_cancel_token_t **out);
 
-/** Makes all who wait with the token return TB_ERR_CLOSED and waits until they have left it. A wait
- * on a condition leaves it before it takes the caller's mutex again, so that mutex may be held
+/** Makes all waits with the token return TB_ERR_CLOSED and waits until they have left the token. A
+ * wait on a condition leaves it before it takes the caller's mutex again, so that mutex may be held
  * here. No other thread may start using the token once this is called. NULL does nothing (TB_OK).
  * [any thread] [blocks] TB_ERR_DEADLOCK from a jump callback: nothing is destroyed then. */
 TB_API tb_status_t tb_cancel_token_destroy(tb_cancel_token_t *token);
 
 /** [any thread] [blocks] The same with a limit in steady time, 0: none. TB_ERR_TIMEOUT: waits with
- * the token, also those to come, return TB_ERR_CLOSED, but it must be destroyed by another call: a
+ * the token, also future ones, return TB_ERR_CLOSED, but it must be destroyed by another call: a
  * wait that begins during a blocking jump leaves after it. TB_ERR_INVALID: limit < 0. */
 TB_API tb_status_t tb_cancel_token_destroy_within(tb_cancel_token_t *token, tb_duration_t limit);
 
-/** Ends every wait with the token, those in progress and those to come, with TB_ERR_CANCELLED. Only
- * a wait on a condition that has been signalled before stays signalled. Cancelling again does
+/** Ends every wait with the token, those in progress and future ones, with TB_ERR_CANCELLED. Only a
+ * wait on a condition that has been signalled before stays signalled. Cancelling again does
  * nothing; NULL does nothing. Never blocks. [any thread] [from callbacks] */
 TB_API void tb_cancel_token_cancel(tb_cancel_token_t *token);
 
-/** Lets waits to come go on. Those that were waiting when the token was cancelled still return
+/** Lets future waits proceed. Waits that were in progress when the token was cancelled still return
  * TB_ERR_CANCELLED. [any thread] [from callbacks] NULL does nothing. */
 TB_API void tb_cancel_token_reset(tb_cancel_token_t *token);
 

@@ -16,21 +16,21 @@
  *
  * While time runs, a tick goes out every period P of steady time (1 s / hz, to the nearest
  * nanosecond), and its time is factor * P further than that of the one before. This is exact: the
- * k-th tick behind the last control is at start + k * P of steady time and tells time + factor * k
- * * P, rounded down once, whenever the thread really woke. Ticks that were missed, because a sink
- * or the machine took longer, are left out (but for those of a step); the next one is where it
- * would have been.
+ * k-th tick after the last control is at start + k * P of steady time and carries time +
+ * factor * k * P, rounded down once, however late the thread woke. Ticks that were missed, because
+ * a sink or the machine took longer, are left out (but for those of a step); the next one is where
+ * it would have been.
  *
- * Controls count from the last tick: what time is now is what that said. A new factor changes the
- * ticks behind it, which stay where they are in steady time. Pausing, resuming, stepping, a new hz
- * and the end of "as fast as possible" begin a new grid of ticks at the call; what had passed of a
- * period is dropped. While paused the same time is told every P: a sign of life.
+ * Controls count from the last tick: the current time is that tick's time. A new factor changes the
+ * times of later ticks, not their places in steady time. Pausing, resuming, stepping, a new hz and
+ * the end of "as fast as possible" begin a new grid of ticks at the call; what had passed of a
+ * period is dropped. While paused the same time is sent every P, as a sign of life.
  *
  * As fast as possible: the same ticks, without waiting in between. While paused that changes
  * nothing. */
 typedef struct tb_clock_server tb_clock_server_t;
 
-/** Ticks per second, unless told otherwise. */
+/** Ticks per second, unless the options set it. */
 #define TB_CLOCK_SERVER_HZ 100.0
 
 /** What a server is at first. Times in ns of ROS time. */
@@ -51,24 +51,24 @@ typedef struct tb_clock_server_options {
 
 /** What a server is now. */
 typedef struct tb_clock_server_status {
-  int64_t time_ns;          /**< of the last tick or, behind a jump, of the next; at least 1 */
+  int64_t time_ns;          /**< of the last tick or, after a jump, of the next; at least 1 */
   int64_t start_ns;         /**< where a reset goes */
   int64_t end_ns;           /**< as in the options */
   double factor;            /**< wanted */
   double factor_reached;    /**< measured since the last control, but over 2 s at most; 0: paused */
   double hz;                /**< wanted */
-  bool paused;              /**< whether time stands; not during a step */
+  bool paused;              /**< whether time is stopped; false during a step */
   bool stepping;            /**< a step has begun, and not all of its ticks are out */
   bool as_fast_as_possible; /**< as wanted, also while paused */
-  bool serving;             /**< somebody is in tb_clock_server_run, or the thread is */
-  bool ended;               /**< end_ns was reached */
-  uint64_t ticks;           /**< that all sinks have taken */
+  bool serving;   /**< a thread is in tb_clock_server_run, or the server's own thread runs */
+  bool ended;     /**< end_ns was reached */
+  uint64_t ticks; /**< that all sinks have taken */
 } tb_clock_server_status_t;
 
 TB_BEGIN_DECLS
 
 /** `options` may be NULL. `sinks`, `sink_count` >= 1, are copied: each tick goes to one after the
- * other. Nothing is published before somebody serves.
+ * other. Nothing is published until the server is run.
  *
  *   TB_ERR_RANGE    factor, hz, start_ns, or an end_ns below start_ns
  *   TB_ERR_INVALID  no sinks, or one without `tick`
@@ -79,25 +79,25 @@ TB_API tb_status_t tb_clock_server_create(const tb_clock_server_options_t *optio
                                           const tb_tick_sink_t *sinks, size_t sink_count,
                                           tb_clock_server_t **out, tb_error_t *error);
 
-/** Stops its thread and waits for it. Accepts NULL. Nobody else may use the server now, and it must
- * not be called from a sink. [any thread] [blocks: the tick that is going out] */
+/** Stops its thread and waits for it. Accepts NULL. No other thread may use the server now, and it
+ * must not be called from a sink. [any thread] [blocks: the tick that is going out] */
 TB_API void tb_clock_server_destroy(tb_clock_server_t *server);
 
 /** Serves on a thread of the server, "tb-server"; the first tick goes out at once. It may be
- * started again when it has ended: time goes on from where it stood.
- * [any thread] TB_ERR_BUSY: somebody serves. TB_ERR_SYSTEM: no thread. TB_ERR_FORKED. */
+ * started again when it has ended: time continues from where it stopped. [any thread] TB_ERR_BUSY:
+ * it is already being run. TB_ERR_SYSTEM: no thread. TB_ERR_FORKED. */
 TB_API tb_status_t tb_clock_server_start(tb_clock_server_t *server);
 
 /** Serves on this thread, until tb_clock_server_stop or the end: TB_OK. An error of a sink ends it
  * too, and is returned. A step that has not come to its end then is cancelled.
- * [any thread] [blocks] TB_ERR_BUSY: somebody serves. TB_ERR_FORKED. */
+ * [any thread] [blocks] TB_ERR_BUSY: it is already being run. TB_ERR_FORKED. */
 TB_API tb_status_t tb_clock_server_run(tb_clock_server_t *server, tb_error_t *error);
 
-/** For loops of one's own: sends what is due, `max_ticks` >= 1 at most, without waiting, and says
- * when to call it again (now, if there is more to send). The first call sends the first tick; call
- * it also after each control. The out-parameters may be NULL and are written on success.
- * [any thread] TB_ERR_END: end_ns was reached, or the server stopped. TB_ERR_BUSY: somebody serves.
- * TB_ERR_INVALID, TB_ERR_FORKED, and errors of sinks. */
+/** For the caller's own loop: sends what is due, at most `max_ticks` >= 1, without waiting, and
+ * returns when to call it again (now, if there is more to send). The first call sends the first
+ * tick; call it also after each control. The out-parameters may be NULL and are written on success.
+ * [any thread] TB_ERR_END: end_ns was reached, or the server stopped. TB_ERR_BUSY: it is already
+ * being run. TB_ERR_INVALID, TB_ERR_FORKED, and errors of sinks. */
 TB_API tb_status_t tb_clock_server_run_due(tb_clock_server_t *server, uint64_t max_ticks,
                                            uint64_t *out_ticks, tb_steady_time_t *out_next,
                                            tb_error_t *error);
@@ -113,13 +113,13 @@ TB_API void tb_clock_server_stop(tb_clock_server_t *server);
 TB_API tb_status_t tb_clock_server_wait(tb_clock_server_t *server, tb_duration_t limit,
                                         tb_error_t *error);
 
-/** Time stands, and a step is cancelled. A tick that repeats the time goes out at once.
+/** Stops time and cancels a step. A tick that repeats the time goes out at once.
  * [any thread] [from callbacks] */
 TB_API void tb_clock_server_pause(tb_clock_server_t *server);
-/** Time goes on: the next tick is a period from now. A step is cancelled, and time runs on.
+/** Time runs again: the next tick is a period from now. A step is cancelled, and time runs on.
  * [any thread] [from callbacks] */
 TB_API void tb_clock_server_resume(tb_clock_server_t *server);
-/** Resumes if time stands, pauses otherwise. [any thread] [from callbacks] */
+/** Resumes if time is stopped, pauses otherwise. [any thread] [from callbacks] */
 TB_API void tb_clock_server_toggle_paused(tb_clock_server_t *server);
 
 /** [any thread] [from callbacks] TB_ERR_RANGE, TB_ERR_FORKED: nothing has changed. */
@@ -130,33 +130,33 @@ TB_API tb_status_t tb_clock_server_set_hz(tb_clock_server_t *server, double hz);
 TB_API tb_status_t tb_clock_server_set_as_fast_as_possible(tb_clock_server_t *server, bool wanted);
 
 /** Jumps to `time_ns` (0 counts as 1) with TB_JUMP_REASON_SEEK; a tick goes out at once. Paused or
- * running stays as it is; a step is cancelled, and leaves time standing.
- * [any thread] [from callbacks] TB_ERR_RANGE: negative, or beyond end_ns. TB_ERR_FORKED. */
+ * running stays as it is; a step is cancelled, and time stays stopped. [any thread] [from
+ * callbacks] TB_ERR_RANGE: negative, or beyond end_ns. TB_ERR_FORKED. */
 TB_API tb_status_t tb_clock_server_set_time(tb_clock_server_t *server, int64_t time_ns);
 /** The same to start_ns, with TB_JUMP_REASON_RESET. [any thread] [from callbacks] TB_ERR_FORKED. */
 TB_API tb_status_t tb_clock_server_reset(tb_clock_server_t *server);
 
-/** Lets time run for `duration` > 0 from the last tick and stand there: a tick every period, none
- * left out, the last one exactly at the end. It takes duration / factor of steady time, none as
- * fast as possible. Another step, pause, resume, reset and a jump cancel it. Does not wait.
- * [any thread] [from callbacks] TB_ERR_RANGE: not above 0. TB_ERR_END: there is an end_ns, and the
- * step goes beyond it: nothing is done. TB_ERR_OVERFLOW, TB_ERR_FORKED. */
+/** Lets time run for `duration` > 0 from the last tick and then stops it: a tick every period, none
+ * is left out, the last one exactly at the end. It takes duration / factor of steady time, none
+ * when running as fast as possible. Another step, pause, resume, reset and a jump cancel it. Does
+ * not wait. [any thread] [from callbacks] TB_ERR_RANGE: not above 0. TB_ERR_END: there is an
+ * end_ns, and the step goes beyond it: nothing is done. TB_ERR_OVERFLOW, TB_ERR_FORKED. */
 TB_API tb_status_t tb_clock_server_begin_step(tb_clock_server_t *server, tb_duration_t duration);
 /** The same to `time_ns`. [any thread] [from callbacks] TB_ERR_RANGE: time is there, or beyond.
  * Others as tb_clock_server_begin_step. */
 TB_API tb_status_t tb_clock_server_begin_step_to(tb_clock_server_t *server, int64_t time_ns);
 
 /** As tb_clock_server_begin_step, and waits until all sinks have taken the last tick, at most
- * `limit` of steady time (0: no limit). Somebody else must serve.
- * [any thread] [blocks] TB_ERR_TIMEOUT: the step goes on. TB_ERR_CANCELLED: by another control, or
- * because serving ended. TB_ERR_DEADLOCK: on the thread that serves. TB_ERR_INVALID: limit < 0. */
+ * `limit` of steady time (0: no limit). Another thread must run the server. [any thread] [blocks]
+ * TB_ERR_TIMEOUT: the step continues. TB_ERR_CANCELLED: by another control, or because serving
+ * ended. TB_ERR_DEADLOCK: on the thread that serves. TB_ERR_INVALID: limit < 0. */
 TB_API tb_status_t tb_clock_server_step(tb_clock_server_t *server, tb_duration_t duration,
                                         tb_duration_t limit);
 /** The same to `time_ns`, see tb_clock_server_begin_step_to. [any thread] [blocks] */
 TB_API tb_status_t tb_clock_server_step_to(tb_clock_server_t *server, int64_t time_ns,
                                            tb_duration_t limit);
 
-/** All of one moment. [any thread] [from callbacks] */
+/** All fields are of one moment. [any thread] [from callbacks] */
 TB_API void tb_clock_server_status(tb_clock_server_t *server, tb_clock_server_status_t *out);
 
 TB_END_DECLS

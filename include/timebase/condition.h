@@ -16,7 +16,7 @@
 #include <timebase/steady_time.h>
 #include <timebase/time.h>
 
-/** A condition on a clock that tells system or ROS time, and one on a steady clock. */
+/** A condition on a clock of system or ROS time, and one on a steady clock. */
 typedef struct tb_cond tb_cond_t;
 typedef struct tb_steady_cond tb_steady_cond_t;
 
@@ -27,23 +27,23 @@ TB_BEGIN_DECLS
  * (rclcpp::ClockConditionalVariable) */
 TB_API tb_status_t tb_cond_create(tb_clock_t *clock, tb_cond_t **out);
 
-/** Makes all who wait return TB_ERR_CLOSED and waits until they have left the condition; they take
+/** Makes all waits return TB_ERR_CLOSED and returns when they have left the condition; they take
  * the caller's mutex again after that, so it may be held here. No other thread may start using the
- * condition once this is called. NULL does nothing (TB_OK).
- * [any thread] [blocks] TB_ERR_DEADLOCK from a jump callback: nothing is destroyed then. */
+ * condition once this is called. NULL does nothing (TB_OK). [any thread] [blocks] TB_ERR_DEADLOCK
+ * from a jump callback: nothing is destroyed then. */
 TB_API tb_status_t tb_cond_destroy(tb_cond_t *cond);
 
 /** [any thread] [blocks] The same with a limit in steady time, 0: none. TB_ERR_TIMEOUT: waits on
- * the condition, also those to come, return TB_ERR_CLOSED, but it must be destroyed by another
- * call: a wait that begins during a blocking jump leaves after it. TB_ERR_INVALID: limit < 0.
- * (Nothing holds up those who leave a tb_steady_cond_t.) */
+ * the condition, also future ones, return TB_ERR_CLOSED, but it must be destroyed by another call:
+ * a wait that begins during a blocking jump leaves after it. TB_ERR_INVALID: limit < 0. (Waits
+ * leave a tb_steady_cond_t without delay.) */
 TB_API tb_status_t tb_cond_destroy_within(tb_cond_t *cond, tb_duration_t limit);
 
 /** Releases `mutex`, which the calling thread holds (locked once, not a robust one), waits, and
  * takes it again before it returns, whatever it returns. A signal given after the mutex was
  * released, or by a thread that took it since, is never missed. Returns TB_OK when signalled
- * (`*out_signalled` true) or when the clock tells `target` or later (false); never for another
- * reason. `out_signalled` may be NULL. Signalled and due at once is whichever came first. When the
+ * (`*out_signalled` true) or when the clock has reached `target` (false); never for another reason.
+ * `out_signalled` may be NULL. Signalled and due together: whichever came first counts. When the
  * time has come at the call, the mutex is not released. As with pthreads, another thread may be
  * first to the mutex: test in a loop what was waited for.
  *
@@ -60,15 +60,15 @@ TB_API tb_status_t tb_cond_wait_until(tb_cond_t *cond, pthread_mutex_t *mutex, t
 TB_API tb_status_t tb_cond_wait_for(tb_cond_t *cond, pthread_mutex_t *mutex, tb_duration_t duration,
                                     const tb_wait_options_t *options, bool *out_signalled);
 
-/** Wakes the one who has waited longest; nobody waits: does nothing. The mutex may be held or not.
- * [any thread] [from callbacks] TB_ERR_INVALID for NULL. */
+/** Wakes the waiter that has waited longest; without waiters does nothing. The mutex may be held or
+ * not. [any thread] [from callbacks] TB_ERR_INVALID for NULL. */
 TB_API tb_status_t tb_cond_signal(tb_cond_t *cond);
 
-/** Wakes all who wait now. [any thread] [from callbacks] TB_ERR_INVALID for NULL. */
+/** Wakes all current waiters. [any thread] [from callbacks] TB_ERR_INVALID for NULL. */
 TB_API tb_status_t tb_cond_broadcast(tb_cond_t *cond);
 
-/** The same on steady time, where nothing jumps; they may wait in a jump callback too, which holds
- * up the time. [any thread] [from callbacks, but destroying from a jump callback is
+/** The same on steady time, where nothing jumps; such a wait is allowed in a jump callback too, and
+ * delays the jump. [any thread] [from callbacks, but destroying from a jump callback is
  * TB_ERR_DEADLOCK] [blocks: destroying and waiting] */
 TB_API tb_status_t tb_steady_cond_create(tb_steady_clock_t *clock, tb_steady_cond_t **out);
 TB_API tb_status_t tb_steady_cond_destroy(tb_steady_cond_t *cond);

@@ -1,4 +1,4 @@
-/* A source that runs on between the ticks of another one. */
+/* A source that keeps running between the ticks of another one. */
 #ifndef TIMEBASE_EXTRAPOLATING_SOURCE_H
 #define TIMEBASE_EXTRAPOLATING_SOURCE_H
 
@@ -22,10 +22,10 @@ typedef struct tb_extrapolating_options {
   }
 
 /** Errors are taken at ticks that come while time runs on and continue those before: no jumps, and
- * none after a long silence. An error is the time of the tick minus the time that clocks told when
- * it came. Positive: clocks were behind. */
+ * none after a long silence. An error is the time of the tick minus the time that clocks reported
+ * when it came. Positive: clocks were slow. */
 typedef struct tb_extrapolating_stats {
-  double rate; /**< in use, timeline seconds a steady second; 0: time stands between ticks */
+  double rate; /**< in use, timeline seconds a steady second; 0: time is stopped between ticks */
   tb_duration_t bound; /**< the option: steady time */
   tb_duration_t
       reach; /**< how far time runs past a tick at most: rate times bound, timeline time */
@@ -33,23 +33,24 @@ typedef struct tb_extrapolating_stats {
   tb_duration_t largest_error; /**< the one of the largest magnitude, with its sign */
   tb_duration_t mean_error;    /**< mean of the magnitudes, >= 0 */
   uint64_t errors;             /**< how many were taken */
-  uint64_t held_ticks;         /**< ticks below the time that clocks told, which held it */
+  uint64_t held_ticks;         /**< ticks below the reported time, which held it */
 } tb_extrapolating_stats_t;
 
 TB_BEGIN_DECLS
 
-/** Makes a source that tells the ticks of `inner` and, once three of them have shown the rate, runs
- * on between them at the rate observed. Waits and timers fire between ticks, too. A tick at or
- * above the time told is told. One below it, but not below the last tick, holds the time until
- * ticks catch up: no jump. One below the last tick is a backward jump from the time told. Ticks
- * that repeat the time, and a source that says that it is paused, hold it. Anchors of `inner` that
- * have a rate are passed on as they are. States, dropped samples and, from now on, statistics and
- * options of the timeline of `inner` are those of the new source's; it begins with the options of
- * `inner` and without its time.
+/** Makes a source that follows the ticks of `inner` and, once three of them have shown the rate,
+ * runs on between them at the rate observed. Waits and timers fire between ticks, too. A tick at or
+ * above the reported time becomes the time. One below it, but not below the last tick, holds the
+ * time until ticks catch up: no jump. One below the last tick is a backward jump from the reported
+ * time. Ticks that repeat the time, and a source that reports that it is paused, hold it. Anchors
+ * of `inner` that have a rate are passed on as they are. States, dropped samples and, from now on,
+ * statistics and options of the timeline of `inner` are those of the new source's; it begins with
+ * the options of `inner` and without its time.
  *
  * `inner` belongs to the new source, which starts, stops and destroys it: giving it to a clock or
  * destroying it returns TB_ERR_BUSY. Its ticks, on its own timeline, return what they return on the
- * timeline that they go to. tb_manual_source_advance and its kin start from the time told.
+ * timeline that they go to. tb_manual_source_advance and the calls like it start from the reported
+ * time.
  *
  * `options` NULL: the defaults. [any thread] TB_ERR_INVALID: `inner` is such a source itself, or
  * the bound; TB_ERR_UNSUPPORTED: it is on shared memory, which runs on by itself (shm_source.h);

@@ -1,4 +1,4 @@
-/* Jumps of time, and the handlers that are told of them. */
+/* Jumps of time, and the handlers that are called for them. */
 #ifndef TIMEBASE_JUMP_H
 #define TIMEBASE_JUMP_H
 
@@ -18,20 +18,20 @@ typedef enum tb_jump_kind {
   TB_JUMP_STARTED = 4,      /**< the first tick of a source */
 } tb_jump_kind_t;
 
-/** Why time jumped, where the source says it. */
+/** Why time jumped, if the source gives a reason. */
 typedef enum tb_jump_reason {
-  TB_JUMP_REASON_NONE = 0,            /**< the source did not say */
+  TB_JUMP_REASON_NONE = 0,            /**< the source gave no reason */
   TB_JUMP_REASON_TICK = 1,            /**< time passed */
-  TB_JUMP_REASON_SEEK = 2,            /**< the source was told to go there */
+  TB_JUMP_REASON_SEEK = 2,            /**< the source was asked to go there */
   TB_JUMP_REASON_LOOP = 3,            /**< a player starts its recording again */
-  TB_JUMP_REASON_RESET = 4,           /**< the source begins anew */
+  TB_JUMP_REASON_RESET = 4,           /**< the source restarts */
   TB_JUMP_REASON_SOURCE_ON = 5,       /**< from system time to a source */
   TB_JUMP_REASON_SOURCE_OFF = 6,      /**< from a source to system time */
   TB_JUMP_REASON_SOURCE_REPLACED = 7, /**< from one source to another */
   TB_JUMP_REASON_SYSTEM_STEPPED = 8,  /**< the wall clock was set */
 } tb_jump_reason_t;
 
-/** What a handler is told. */
+/** What a handler gets. */
 typedef struct tb_jump {
   tb_jump_kind_t kind;     /**< what happened */
   tb_jump_reason_t reason; /**< why, where it is known */
@@ -63,16 +63,16 @@ typedef struct tb_jump_threshold {
  *
  * A call that takes longer than the timeline's limit (tb_timeline_options_t, 1 s of steady time) is
  * reported once through the log hook, by the handler's name and with the number of readers that it
- * blocks: by whoever is held up by it first, on that thread, or when it returns, on its own.
+ * blocks: by the first waiter that it blocks, on that thread, or on its own thread when it returns.
  *
- * Steps of system time are found after they were made, for handlers on clocks that tell it: both
- * callbacks run on a thread of the library ("tb-steps"), "before" right before "after". `now` tells
- * the new time in both and no thread blocks in it. The jump's `before` is the time that it would be
- * now without the step. When the machine resumes from suspension that is a forward step, as steady
- * time stood still. */
+ * Steps of system time are found after they were made, for handlers on clocks of system time: both
+ * callbacks run on a thread of the library ("tb-steps"), "before" right before "after". `now`
+ * returns the new time in both and no thread blocks in it. The jump's `before` is the time that it
+ * would be now without the step. When the machine resumes from suspension that is a forward step,
+ * as steady time did not advance. */
 typedef void (*tb_jump_callback_t)(const tb_jump_t *jump, void *user);
 
-/** Whom a handler calls, and when. */
+/** What a handler calls, and when. */
 typedef struct tb_jump_handler_options {
   const char *name; /**< for reports; copied, at most 47 bytes are kept; NULL: "unnamed" */
   tb_jump_threshold_t threshold; /**< which jumps it is called for */
@@ -117,10 +117,10 @@ TB_API tb_status_t tb_steady_clock_jump_handler_create(tb_steady_clock_t *clock,
 TB_API void tb_jump_handler_destroy(tb_jump_handler_t *handler);
 
 /** [any thread] [from callbacks] [blocks, except from a jump callback and the log hook] The same
- * with a limit in steady time, 0: none. TB_ERR_TIMEOUT: the jump still goes on; the handler is not
- * destroyed and will be called as before, unless it was destroyed elsewhere meanwhile (TB_OK then).
- * TB_ERR_CLOSED: it is destroyed already, or another thread waits to do it, while the jump goes on.
- * TB_ERR_INVALID: limit < 0. */
+ * with a limit in steady time, 0: none. TB_ERR_TIMEOUT: the jump is still in progress; the handler
+ * is not destroyed and will be called as before, unless it was destroyed elsewhere meanwhile (TB_OK
+ * then). TB_ERR_CLOSED: it is destroyed already, or another thread waits to do it, while the jump
+ * is in progress. TB_ERR_INVALID: limit < 0. */
 TB_API tb_status_t tb_jump_handler_destroy_within(tb_jump_handler_t *handler, tb_duration_t limit);
 
 TB_END_DECLS

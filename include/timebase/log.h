@@ -1,15 +1,15 @@
-/* The log hook: the only way in which the library speaks by itself. */
+/* The log hook: the only place where the library reports on its own. */
 #ifndef TIMEBASE_LOG_H
 #define TIMEBASE_LOG_H
 
 #include <stdint.h>
 #include <timebase/export.h>
 
-/** How grave a message is. */
+/** The severity of a message. */
 typedef enum tb_log_level {
-  TB_LOG_DEBUG = 10, /**< for those who look for a fault */
+  TB_LOG_DEBUG = 10, /**< for debugging */
   TB_LOG_INFO = 20,  /**< a change that is meant */
-  TB_LOG_WARN = 30,  /**< it goes on, but not as meant */
+  TB_LOG_WARN = 30,  /**< it continues, but not as intended */
   TB_LOG_ERROR = 40,
 } tb_log_level_t; /**< ROS's numbers (rcl_interfaces/Log) */
 
@@ -21,10 +21,10 @@ TB_BEGIN_DECLS
 
 /** Sets the process's hook; NULL (the default) drops messages. On return no thread is inside the
  * old hook any more, unless called from within a hook.
- * [any thread] [blocks: until running calls of the old hook have returned]
- * The hook may be called from any thread, several at a time, with no lock of ours held. It must not
- * wait for a thread that reads the time: that may be waiting for what the hook holds up. It may run
- * on a thread that is held up by a jump, or in a jump handler's: reading a clock there returns
+ * [any thread] [blocks: until running calls of the old hook have returned] The hook may be called
+ * from any thread, several at a time, with no lock of ours held. It must not wait for a thread that
+ * reads the time: that thread may be waiting for what the hook delays. The hook may run on a thread
+ * that is blocked by a jump, or on a jump handler's thread: reading a clock there returns
  * TB_ERR_BUSY instead of waiting, removing a jump handler returns at once, and what would have to
  * wait for the jump returns TB_ERR_DEADLOCK: changing a source or the default, destroying a clock,
  * a source, a condition or a token, moving time that is in a jump, moving time and waiting for what
@@ -32,8 +32,8 @@ TB_BEGIN_DECLS
 TB_API void tb_log_set_hook(tb_log_hook_t hook, void *user);
 
 /** Of the messages that the middleware logs at one place of its sources, as at each bad packet of a
- * flood, so many in 10 s go to the hook (default: 10; 0: all of them). How many were left out is
- * told with the next one, or at the end. [any thread] */
+ * flood, this many in 10 s go to the hook (default: 10; 0: all of them). The number left out is
+ * reported with the next one, or at the end. [any thread] */
 TB_API void tb_log_set_limit(uint32_t messages);
 
 TB_END_DECLS

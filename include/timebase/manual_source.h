@@ -1,4 +1,4 @@
-/* A source that moves when it is told to: for tests and simulators. */
+/* A source that moves only by calls: for tests and simulators. */
 #ifndef TIMEBASE_MANUAL_SOURCE_H
 #define TIMEBASE_MANUAL_SOURCE_H
 
@@ -22,9 +22,9 @@ typedef struct tb_run_options {
 
 TB_BEGIN_DECLS
 
-/** Made with tb_manual_source_create; not started. Destroy it with tb_source_destroy. Whoever moves
- * it knows when it stands still: its stall limit is off (tb_timeline_set_options). [any thread]
- * [from callbacks] TB_ERR_INVALID, TB_ERR_NO_MEMORY. */
+/** Made with tb_manual_source_create; not started. Destroy it with tb_source_destroy. Silence is
+ * normal for it: its stall limit is off (tb_timeline_set_options). [any thread] [from callbacks]
+ * TB_ERR_INVALID, TB_ERR_NO_MEMORY. */
 TB_API tb_status_t tb_manual_source_create(tb_source_t **out);
 
 /** One tick to `time_ns`, forward or backward; before any clock uses the source too. Returns when
@@ -45,21 +45,21 @@ TB_API tb_status_t tb_manual_source_advance(tb_source_t *source, tb_duration_t s
 /** Ticks once at every deadline between now and `step` from now, those set on the way included,
  * then at the end: sleepers and timers see each deadline exactly. Timers run on their queue's
  * thread; call tb_timer_queue_run_due between steps yourself when you drive it. TB_ERR_LIMIT: more
- * than `max_ticks` deadlines; time stands at the last one. [any thread] and the rest as
+ * than `max_ticks` deadlines; time stops at the last one. [any thread] and the rest as
  * tb_manual_source_set. */
 TB_API tb_status_t tb_manual_source_advance_stepped(tb_source_t *source, tb_duration_t step,
                                                     uint32_t max_ticks);
 
-/** One tick to the earliest deadline that anyone waits for. TB_ERR_NOT_FOUND: nobody waits.
+/** One tick to the earliest deadline that a waiter has. TB_ERR_NOT_FOUND: nothing waits.
  * [any thread] and the rest as tb_manual_source_set. */
 TB_API tb_status_t tb_manual_source_advance_to_next(tb_source_t *source);
 
 /** The same five, which return when what they made due has run. That is: a thread that was woken
  * (sleep, condition, rate) waits on the source's timeline again, by any clock, or in another wait
  * that only moving time can end (on another source, or on steady or system time while that is
- * held), or it has ended. Callbacks of timers that were due have returned, or wait likewise, and so
- * have those of timers that they started and that were due at once. Threads that are woken on the
- * way, by signals to conditions on the timeline, count too.
+ * held), or it has ended. Callbacks of timers that were due have returned, or wait in the same way,
+ * and so have those of timers that they started and that were due at once. Threads that are woken
+ * on the way, by signals to conditions on the timeline, count too.
  *
  * advance_stepped waits so at each stop and, as advance_to_next does, before the first one, so that
  * all deadlines are seen: a loop of `tb_sleep_for(clock, one second)` makes exactly ten rounds in
@@ -67,11 +67,10 @@ TB_API tb_status_t tb_manual_source_advance_to_next(tb_source_t *source);
  *
  * A timer queue without a thread of its own is driven by the thread that last called
  * tb_timer_queue_run_due, at first by the one that made it. On that thread these calls run the
- * queue themselves; nobody may destroy it meanwhile but a callback. A thread that waits for
- * anything else after it was woken (a lock, a file, a clock that runs) is waited for until it is
- * back: give a limit (which does not end a callback that runs here). `options` may be NULL. A
- * thread that has not begun its first wait is not known yet: see
- * tb_manual_source_wait_for_sleepers.
+ * queue themselves; only a callback may destroy it meanwhile. If a thread waits for anything else
+ * after it was woken (a lock, a file, a clock that runs), these calls wait until it is back: give a
+ * limit (which does not end a callback that runs here). `options` may be NULL. A thread that has
+ * not begun its first wait is not counted yet: see tb_manual_source_wait_for_sleepers.
  *
  * [any thread] [blocks] Errors as above. TB_ERR_DEADLOCK: in a jump callback, or in a callback of a
  * queue that has timers on the timeline; nothing has moved. TB_ERR_TIMEOUT, TB_ERR_CANCELLED,
@@ -92,8 +91,8 @@ TB_API tb_status_t tb_manual_source_advance_to_next_and_run(tb_source_t *source,
                                                             const tb_run_options_t *options);
 
 /** Returns when at least `count` threads wait on the source's timeline: a test begins with it, so
- * that no step comes before the threads that it is for. Errors as above; nothing moves.
- * [any thread] [blocks] */
+ * that no step comes before the threads wait for it. Errors as above; nothing moves. [any thread]
+ * [blocks] */
 TB_API tb_status_t tb_manual_source_wait_for_sleepers(tb_source_t *source, uint32_t count,
                                                       const tb_run_options_t *options);
 

@@ -12,19 +12,19 @@
 #include <timebase/export.h>
 #include <timebase/play_transport.h>
 
-/** Plays one recording once, or round and round. */
+/** Plays one recording, once or in a loop. */
 typedef struct tb_player tb_player_t;
 
 /** What `ros2 bag play --clock` publishes at, in Hz. */
 #define TB_PLAYER_CLOCK_HZ 40.0
 
-/** The rate for "as fast as possible": nothing waits but for the transport. */
+/** The rate for "as fast as possible": only the transport makes the player wait. */
 #define TB_PLAYER_FASTEST HUGE_VAL
 
 /** Bytes of tb_player_status_t.waits_for, with the terminating NUL. */
 #define TB_PLAYER_WAITS_FOR_SIZE 320
 
-/** What a warning of the log begins with that says the same. */
+/** The beginning of the log warning that reports the same. */
 #define TB_PLAYER_WAITS_FOR_LOG "player: waiting for "
 
 /** How it is played. */
@@ -39,7 +39,7 @@ typedef struct tb_player_options {
   /** Recorded time of the last message that may be played; negative: no limit. With both limits the
    * later one counts, as in rosbag2. */
   int64_t playback_until_ns;
-  tb_duration_t delay; /**< >= 0: how long the clock stands at the start of each round */
+  tb_duration_t delay; /**< >= 0: how long the clock waits at the start of each round */
   double rate_min;     /**< bounds of `rate` and of later ones, 0.001 to 1000 */
   double rate_max;     /**< the same */
   /** Topics, with or without the leading '/': a tick goes out right before each of their messages,
@@ -87,9 +87,9 @@ typedef struct tb_player_status {
   int64_t start_ns;    /**< where each round starts */
   int64_t end_ns;      /**< of the whole bag; once a round has ended, of the topics played */
   double rate;         /**< as asked for */
-  bool paused;         /**< whether time stands */
+  bool paused;         /**< whether time is stopped */
   bool halted;         /**< nothing is played until tb_player_play */
-  bool starved;        /**< time stands, as the next message has not been read yet */
+  bool starved;        /**< time is stopped because the next message has not been read yet */
   bool finished;       /**< tb_player_run has returned, or is about to */
   uint64_t loops;      /**< jumps back to the start */
   uint64_t messages;   /**< sent, in all rounds */
@@ -97,18 +97,18 @@ typedef struct tb_player_status {
   uint64_t bad_rows;   /**< rows that could not be read or sent, each time that they were met */
   uint64_t late;       /**< messages more than 100 ms late, for which time was held back, but not by
                           the process having been stopped */
-  /** Time stands, as options.clock has not started. */
+  /** Time is stopped because options.clock has not started. */
   bool waits_for_clock;
   /** Jumps back by tb_player_repeat. */
   uint64_t repeats;
-  /** What tb_player_repeat repeats; 0: nothing. */
+  /** Start of what tb_player_repeat repeats; 0: nothing. */
   int64_t repeat_from_ns;
-  /** Likewise. */
+  /** Its end; 0: nothing. */
   int64_t repeat_to_ns;
-  /** Recorded time that has passed, in all rounds: what a jump leaves out is not in it. */
+  /** Recorded time that has passed, in all rounds: what a jump skips is not counted. */
   int64_t played_ns;
-  /** Whom the transport has been waiting for, for a second or longer, meanwhile time stands; "":
-   * for nobody. Printable ASCII. */
+  /** What the transport has been waiting for, for a second or longer, while time is stopped; "":
+   * nothing. Printable ASCII. */
   char waits_for[TB_PLAYER_WAITS_FOR_SIZE];
   int64_t next_ns;   /**< of the next message that is sent; 0: there is none, or it is being read */
   size_t next_topic; /**< with next_ns: index into tb_bag_info_t.topics */
@@ -119,22 +119,23 @@ typedef struct tb_player_status {
 typedef struct tb_player_topic_status {
   const char *name;  /**< as recorded; lives as long as the reader */
   bool plays;        /**< false: left out by the filter, or cannot be played */
-  uint64_t messages; /**< sent, in all rounds and behind jumps */
+  uint64_t messages; /**< sent, in all rounds and after jumps */
 } tb_player_topic_status_t;
 
 TB_BEGIN_DECLS
 
 /** Prepares to play what `reader` reads (its filter says which topics), from the first message on,
- * wherever the reader stands. `options` may be NULL. Reader and transport must outlive the player
- * and are used by nothing else meanwhile.
+ * whatever the reader's position. `options` may be NULL. Reader and transport must outlive the
+ * player and are used by nothing else meanwhile.
  *
- * A recorded `/clock` is not played when a clock is published, or one is followed. Rows that cannot
- * be read are skipped and counted; the first of each kind is reported to the log.
+ * A recorded `/clock` is not played when a clock is published or options.clock is set. Rows that
+ * cannot be read are skipped and counted; the first of each kind is reported to the log.
  *
- *   TB_ERR_RANGE      rate or its bounds, clock_hz, delay or start_offset; an offset beyond the
- * end; limits that leave nothing to play TB_ERR_NOT_FOUND  no message to play TB_ERR_INVALID
- * clock_hz with a transport that has no clock TB_ERR_NO_MEMORY, TB_ERR_SYSTEM, and what the
- * transport says, and tb_clock_now of options.clock
+ *   TB_ERR_RANGE      rate or its bounds, clock_hz, delay or start_offset; an offset beyond
+ *                     the end; limits that leave nothing to play
+ *   TB_ERR_NOT_FOUND  no message to play
+ *   TB_ERR_INVALID    clock_hz with a transport that has no clock
+ *   TB_ERR_NO_MEMORY, TB_ERR_SYSTEM, errors of the transport and of tb_clock_now of options.clock
  *
  * [any thread] [blocks: file system, and during a jump of options.clock] */
 TB_API tb_status_t tb_player_create(tb_bag_reader_t *reader, const tb_play_transport_t *transport,
@@ -149,38 +150,41 @@ TB_API void tb_player_destroy(tb_player_t *player);
  * TB_ERR_INVALID).
  *
  * A message goes out when steady time has reached its log time, never before. With a clock, a tick
- * of its log time goes before it unless the clock is there already: a receiver's clock is not
- * behind the message. Between messages ticks go out at clock_hz of steady time, also while paused
- * (they repeat). The last tick is the last message's time; the clock never runs past the next
- * message that is known. Time starts when the first message is ready, at every round. A message
- * that is up to 100 ms late (slow disk, slow transport) goes out at once and time catches up;
- * beyond that, time was held back and goes on from that message. So it does after the process could
- * not run (SIGSTOP, Ctrl-Z, a machine without a free processor), which makes nothing late.
+ * of its log time goes before it unless the clock is there already, so a receiver's clock is never
+ * earlier than the message. Between messages ticks go out at clock_hz of steady time, also while
+ * paused (they repeat). The last tick is the last message's time; the clock never runs past the
+ * next message that is known. Time starts when the first message is ready, at every round. A
+ * message that is up to 100 ms late (slow disk, slow transport) goes out at once and time catches
+ * up; beyond that, time is held back and continues from that message. The same happens after the
+ * process could not run (SIGSTOP, Ctrl-Z, a machine without a free processor), which makes nothing
+ * late.
  *
  * As fast as possible, time goes from message to message, each tick before its message.
  *
- * With options.clock all this is in the time of that clock: it is played at its speed times the
- * rate, and stands with it, its own ticks too. Nothing goes out before the clock has started. A
- * forward step is time that passes: messages that are due within it go out at its end, and are not
- * late by it. A forward jump, as timeline.h tells it from a step, is time that passes as well, and
- * makes them late. The 100 ms are of steady time, at the speed of the clock. Backward jumps and
- * clock changes move nothing: the playing goes on from where it is. Seeks, steps and stops do not
- * wait for the clock, but the first two for its start. As fast as possible waits for that only.
+ * With options.clock all this is in the time of that clock: playback runs at that clock's speed
+ * times the rate and stops when the clock stops, including the player's own ticks. Nothing goes out
+ * before the clock has started. A forward step is time that passes: messages that are due within it
+ * go out at its end, and are not late by it. A forward jump, as timeline.h distinguishes it from a
+ * step, is also time that passes, but makes them late. The 100 ms are of steady time, at the speed
+ * of the clock. Backward jumps and clock changes move nothing: playback continues from where it is.
+ * Seeks, steps and stops do not wait for the clock, except that seeks and steps wait for its start.
+ * As fast as possible waits for its start only.
  *
- * Where the transport sets a limit (play_transport.h), time stands there, ticks repeat it, and
- * later goes on from there; the round does not end either while time is beyond it. Whom that waits
- * for is told in the status after a second, and to the log then and every 10 s: steady ones, also
- * where options.clock stands.
+ * Where the transport sets a limit (play_transport.h), time stops there, ticks repeat it, and it
+ * continues from there later; the round does not end either while time is beyond it. What the
+ * transport waits for is in the status after a second, and in the log then and every 10 s. These
+ * are seconds of steady time, also while options.clock is stopped.
  *
- * Where it starts behind the first message, by an offset or a seek, transient-local topics get
- * their state of that time first, behind the jump's tick, also while paused: of each as many of the
- * last messages before it as its publishers kept, one each or their depths (at most 1000).
+ * Where playback starts after the first message, by an offset or a seek, transient-local topics
+ * first get their state of that time, after the jump's tick, also while paused: of each topic as
+ * many of the last messages before that time as its publishers kept, one each or their depths (at
+ * most 1000).
  *
- * The round ends behind its last message, but not while paused: a seek may lead back.
+ * The round ends after its last message, but not while paused: a seek may lead back.
  *
  * At the end of a round that loops, the clock jumps back to the start exactly once, in a tick with
- * TB_JUMP_REASON_LOOP. A round takes 10 ms or more, in steady time and on options.clock; behind one
- * without any message there is no other, which goes to the log.
+ * TB_JUMP_REASON_LOOP. A round takes 10 ms or more, in steady time and on options.clock; after a
+ * round without any message there is no other, which is reported to the log.
  *
  *   TB_ERR_TRANSPORT and others of the transport, with the topic's name
  *   TB_ERR_DEADLOCK  with options.clock in a jump callback or the log hook; nothing is played
@@ -188,10 +192,9 @@ TB_API void tb_player_destroy(tb_player_t *player);
  * [one thread] [blocks] */
 TB_API tb_status_t tb_player_run(tb_player_t *player, tb_error_t *error);
 
-/** Time stands, `/clock` repeats it; no message goes out but one that is just being sent. On resume
- * time goes on from there: nothing is caught up. They take effect at once, also before
- * tb_player_run.
- * [any thread] [from callbacks] */
+/** Stops time, which `/clock` repeats; no message goes out except one that is being sent. On resume
+ * time continues from there: nothing is caught up. These calls take effect at once, also before
+ * tb_player_run. [any thread] [from callbacks] */
 TB_API void tb_player_pause(tb_player_t *player);
 TB_API void tb_player_resume(tb_player_t *player);
 TB_API void tb_player_toggle_paused(tb_player_t *player);
@@ -200,18 +203,18 @@ TB_API bool tb_player_is_paused(tb_player_t *player);
 /** The rate from now on; time is continuous. TB_ERR_RANGE: not within the bounds of the options,
  * and not TB_PLAYER_FASTEST. TB_ERR_FORKED. [any thread] [from callbacks] */
 TB_API tb_status_t tb_player_set_rate(tb_player_t *player, double rate, tb_error_t *error);
-/** Multiplies the rate, and stops at its bounds; rounding errors around 1 do not stay. As fast as
- * possible stays so. TB_ERR_RANGE: `factor` is not finite and above 0. TB_ERR_FORKED.
- * [any thread] [from callbacks] */
+/** Multiplies the rate, and stops at its bounds; rounding errors around 1 do not accumulate.
+ * TB_PLAYER_FASTEST stays. TB_ERR_RANGE: `factor` is not finite and above 0. TB_ERR_FORKED. [any
+ * thread] [from callbacks] */
 TB_API tb_status_t tb_player_scale_rate(tb_player_t *player, double factor);
 
-/** Goes on from recorded time `time_ns`, paused or not: one jump, TB_JUMP_REASON_SEEK, and the
- * first message at or behind it next. Does not wait; of seeks that come faster than they are
- * carried out the last one counts. Steps that have not been taken are dropped.
+/** Continues from recorded time `time_ns`, paused or not: one jump, TB_JUMP_REASON_SEEK, then the
+ * first message at or after it. Does not wait. If seeks come faster than they are carried out, the
+ * last one counts. Steps that have not been taken are dropped.
  *
- *   TB_ERR_RANGE   before the first message, behind the last one of the recording or behind the end
+ *   TB_ERR_RANGE   before the first message, or after the last one of the recording or the end
  *                  that the options set
- *   TB_ERR_END     the playing has ended, or was halted
+ *   TB_ERR_END     playback has ended, or was halted
  *   TB_ERR_FORKED
  *
  * [any thread] [from callbacks] */
@@ -223,8 +226,8 @@ TB_API tb_status_t tb_player_seek(tb_player_t *player, int64_t time_ns, tb_error
 TB_API tb_status_t tb_player_play_next(tb_player_t *player);
 /** The same with the next `count` messages (0: all up to the end of the round, or of what is
  * repeated), and waits until they are sent, at most `limit` of steady time (0: no limit). *out_sent
- * (may be NULL) becomes how many: fewer at the end, and if a resume, a seek or a stop came between.
- * Somebody else must be in tb_player_run.
+ * (may be NULL) becomes the number sent: fewer at the end, and if a resume, a seek or a stop
+ * intervened. Another thread must be in tb_player_run.
  *
  *   TB_ERR_TIMEOUT   the rest is dropped
  *   TB_ERR_DEADLOCK  on the thread that plays, in a jump callback or the log hook
@@ -235,23 +238,22 @@ TB_API tb_status_t tb_player_burst(tb_player_t *player, uint64_t count, tb_durat
                                    uint64_t *out_sent);
 
 /** While paused: sends the message before the last one again, in one jump (TB_JUMP_REASON_SEEK) to
- * its log time, and goes on behind it; behind a seek, the message before where it led. Does not
- * wait; several are done one by one. Of messages with equal times each is one. The search reads
- * about as much of the recording as lies between the two messages.
- * TB_ERR_BUSY: not paused. TB_ERR_END: there is none, or nothing is played. TB_ERR_FORKED.
- * [any thread] [from callbacks] */
+ * its log time, and continues after it; after a seek, sends the message before the target. Does not
+ * wait; several calls are carried out one by one. Messages with equal times are separate steps. The
+ * search reads about the part of the recording between the two messages. TB_ERR_BUSY: not paused.
+ * TB_ERR_END: there is none, or nothing is played. TB_ERR_FORKED. [any thread] [from callbacks] */
 TB_API tb_status_t tb_player_play_previous(tb_player_t *player);
 
-/** Plays from recorded time `from_ns` to `to_ns` again and again: when all up to `to_ns` has been
- * played and time is there, or at the end of the round, it goes on from `from_ns`, in one jump with
- * TB_JUMP_REASON_LOOP; no more often than every 10 ms. Steps go round, too, unless there is no
- * message from `from_ns` to `to_ns`: then they are dropped, which goes to the log, and further ones
- * are TB_ERR_END; as fast as possible such a part is not repeated at all. Time that is behind
- * `to_ns` already jumps at once, or on resume; behind a seek there it goes on. Replaces a former
- * one; tb_player_halt ends it.
+/** Repeats recorded time `from_ns` to `to_ns`: when all up to `to_ns` has been played and time is
+ * there, or at the end of the round, it continues from `from_ns`, in one jump with
+ * TB_JUMP_REASON_LOOP, at most every 10 ms. Steps wrap around too, unless there is no message from
+ * `from_ns` to `to_ns`: then they are dropped, which is reported to the log, and further ones
+ * return TB_ERR_END; as fast as possible such a range is not repeated at all. If time is already
+ * past `to_ns`, it jumps at once, or on resume; after a seek to there playback continues. Replaces
+ * an earlier range; tb_player_halt ends it.
  *
  *   TB_ERR_RANGE   not in order, or out of the range of tb_player_seek
- *   TB_ERR_END     the playing has ended, or was halted
+ *   TB_ERR_END     playback has ended, or was halted
  *   TB_ERR_FORKED
  *
  * [any thread] [from callbacks] */
@@ -260,16 +262,16 @@ TB_API tb_status_t tb_player_repeat(tb_player_t *player, int64_t from_ns, int64_
 /** [any thread] [from callbacks] */
 TB_API void tb_player_end_repeat(tb_player_t *player);
 
-/** Ends what is played now; tb_player_run goes on, time stands, and ticks repeat it until
- * tb_player_play or tb_player_stop. [any thread] [from callbacks] */
+/** Ends the current playback; tb_player_run stays in progress, time is stopped, and ticks repeat it
+ * until tb_player_play or tb_player_stop. [any thread] [from callbacks] */
 TB_API void tb_player_halt(tb_player_t *player);
-/** After tb_player_halt, or with options.on_demand: plays anew, in one jump to the start, with
- * TB_JUMP_REASON_SEEK. The range counts for further rounds, too. `range` may be NULL for all. Does
- * not wait.
+/** After tb_player_halt, or with options.on_demand: plays again, in one jump to the start, with
+ * TB_JUMP_REASON_SEEK. The range applies to later rounds too. `range` may be NULL for all. Does not
+ * wait.
  *
- *   TB_ERR_BUSY    it plays
+ *   TB_ERR_BUSY    it is playing
  *   TB_ERR_RANGE   a negative offset, one beyond the recording, or an end before the start
- *   TB_ERR_END     the playing has ended
+ *   TB_ERR_END     playback has ended
  *   TB_ERR_FORKED
  *
  * [any thread] [from callbacks] */

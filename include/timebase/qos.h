@@ -14,10 +14,10 @@ typedef enum tb_qos_reliability {
   TB_QOS_BEST_EFFORT = 2, /**< lost samples stay lost */
 } tb_qos_reliability_t;
 
-/** What those who come late get. */
+/** What late subscribers get. */
 typedef enum tb_qos_durability {
   TB_QOS_TRANSIENT_LOCAL = 1, /**< late subscriptions get what is kept */
-  TB_QOS_VOLATILE = 2,        /**< they get what is sent from then on */
+  TB_QOS_VOLATILE = 2,        /**< they get only what is sent afterwards */
 } tb_qos_durability_t;
 
 /** How many samples are kept. */
@@ -26,7 +26,7 @@ typedef enum tb_qos_history {
   TB_QOS_KEEP_ALL = 2,  /**< as many as memory allows */
 } tb_qos_history_t;
 
-/** How a publisher shows that it lives. */
+/** How a publisher shows that it is alive. */
 typedef enum tb_qos_liveliness {
   TB_QOS_LIVELINESS_AUTOMATIC = 1, /**< alive as long as the process is */
   TB_QOS_LIVELINESS_MANUAL_BY_TOPIC = 3,
@@ -43,7 +43,7 @@ typedef struct tb_qos {
   int32_t depth;                        /**< samples kept, >= 1; ignored with keep all */
   tb_duration_t deadline;               /**< the longest time between samples; >= 0 */
   tb_duration_t lifespan;               /**< how long a sample is worth sending; >= 0 */
-  tb_qos_liveliness_t liveliness;       /**< how a publisher shows that it lives */
+  tb_qos_liveliness_t liveliness;       /**< how a publisher shows that it is alive */
   tb_duration_t liveliness_lease;       /**< how often it must; >= 0 */
   bool avoid_ros_namespace_conventions; /**< the topic's name goes to DDS without its "rt" prefix */
 } tb_qos_t;
@@ -62,7 +62,7 @@ typedef struct tb_qos {
         TB_QOS_LIVELINESS_AUTOMATIC, {INT64_MAX}, false                                            \
   }
 
-/** What keeps a publisher and a subscription of one topic apart: bits of one number. */
+/** Why a publisher and a subscription of one topic do not match: bits of one number. */
 typedef enum tb_qos_policy {
   TB_QOS_POLICY_RELIABILITY = 1 << 0,         /**< best effort offered, reliable requested */
   TB_QOS_POLICY_DURABILITY = 1 << 1,          /**< less offered than requested */
@@ -72,7 +72,7 @@ typedef enum tb_qos_policy {
   TB_QOS_POLICY_OWNERSHIP = 1 << 5,           /**< one is shared, one exclusive */
   TB_QOS_POLICY_PARTITION = 1 << 6,           /**< one is in the default partition, one is not */
   TB_QOS_POLICY_DATA_REPRESENTATION = 1 << 7, /**< offered in a form that is not read (XCDR2) */
-  TB_QOS_POLICY_TYPE = 1 << 8,                /**< of other types: no policy, but as far apart */
+  TB_QOS_POLICY_TYPE = 1 << 8, /**< different types: not a policy, but no match either */
 } tb_qos_policy_t;
 
 TB_BEGIN_DECLS

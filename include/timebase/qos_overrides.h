@@ -1,5 +1,5 @@
-/* QoS that a file asks for, by topic, in the place of what was recorded or found: the files of
- * `ros2 bag`'s --qos-profile-overrides-path. */
+/* QoS from a file, by topic, which replaces what was recorded or found: the files of `ros2 bag`'s
+ * --qos-profile-overrides-path. */
 #ifndef TIMEBASE_QOS_OVERRIDES_H
 #define TIMEBASE_QOS_OVERRIDES_H
 
@@ -10,7 +10,7 @@
 #include <timebase/export.h>
 #include <timebase/qos.h>
 
-/** The depth that a file may ask for, unless tb_qos_overrides_set_depth_max says otherwise: a
+/** The depth that a file may ask for, unless tb_qos_overrides_set_depth_max sets another: a
  * publisher that is transient local takes 8 bytes for each at once. */
 #define TB_QOS_OVERRIDES_DEPTH_MAX 100000
 
@@ -31,7 +31,7 @@ TB_BEGIN_DECLS
  * liveliness_lease_duration, avoid_ros_namespace_conventions; words, or the numbers of rmw/types.h.
  * "system_default", "unknown" and "best_available" override nothing.
  *
- *   TB_ERR_CORRUPT  no such file's text: see the error's text, which has the line
+ *   TB_ERR_CORRUPT  not such a file: see the error's text, which has the line
  *   TB_ERR_LIMIT    larger than 1 MiB, or nested too deeply
  *   TB_ERR_NO_MEMORY
  *
@@ -48,11 +48,11 @@ TB_API tb_status_t tb_qos_overrides_load(const char *path, tb_qos_overrides_t **
 TB_API void tb_qos_overrides_destroy(tb_qos_overrides_t *overrides);
 
 /** A larger depth of the file is reduced to `depth_max` (>= 1; else TB_QOS_OVERRIDES_DEPTH_MAX)
- * when it is applied, which the log tells. [owner thread] */
+ * when it is applied, which is reported to the log. [owner thread] */
 TB_API void tb_qos_overrides_set_depth_max(tb_qos_overrides_t *overrides, int32_t depth_max);
 
-/** Puts what is said of `topic` (with or without the leading '/') into *qos, and leaves the other
- * policies. False: nothing is said of it. `overrides` may be NULL. [any thread] */
+/** Puts the policies that the file sets for `topic` (with or without the leading '/') into *qos and
+ * leaves the others. False: it sets none. `overrides` may be NULL. [any thread] */
 TB_API bool tb_qos_overrides_apply(const tb_qos_overrides_t *overrides, const char *topic,
                                    tb_qos_t *qos);
 

@@ -15,7 +15,7 @@ typedef struct tb_rate tb_rate_t;
 /** How a wait for the end of a period went. */
 typedef struct tb_rate_result {
   bool late;             /**< the call was made after the end of its period */
-  bool reanchored;       /**< periods count anew: a backward jump, a clock change, or too late */
+  bool reanchored;       /**< periods restarted: a backward jump, a clock change, or too late */
   tb_duration_t late_by; /**< at the call: > 0 when late, else 0 */
 } tb_rate_result_t;
 

@@ -15,10 +15,11 @@
 /** A recording that is being made. */
 typedef struct tb_recorder tb_recorder_t;
 
-/** The storage of a recording unless told otherwise. */
+/** The storage of a recording unless the options set another. */
 #define TB_RECORDER_STORAGE "mcap"
 
-/** Bytes of messages that may wait to be written, unless told otherwise: rosbag2's. */
+/** Bytes of messages that may wait to be written, unless the options set another number; as
+ * rosbag2. */
 #define TB_RECORDER_CACHE_SIZE (UINT64_C(100) << 20)
 
 /** The topic of the bag on which jumps of the clock and changes of its source are recorded. */
@@ -32,7 +33,7 @@ typedef struct tb_recorder tb_recorder_t;
 typedef enum tb_recorder_time {
   TB_RECORDER_TIME_RECEIVE = 0, /**< system time at which the middleware had it */
   TB_RECORDER_TIME_SOURCE,      /**< system time at which its publisher sent it */
-  TB_RECORDER_TIME_ROS,         /**< what a clock told when it came */
+  TB_RECORDER_TIME_ROS,         /**< what a clock reported when it came */
 } tb_recorder_time_t;
 
 /** How a recording is made. */
@@ -42,7 +43,7 @@ typedef struct tb_recorder_options {
   tb_recorder_time_t log_time; /**< what the log times are */
   tb_clock_t *clock;   /**< of TB_RECORDER_TIME_ROS; outlives the recorder; with others NULL */
   uint64_t cache_size; /**< bytes that may wait to be written, 0: TB_RECORDER_CACHE_SIZE */
-  tb_duration_t fsync_interval; /**< the most that a power failure costs; 0: left to the system */
+  tb_duration_t fsync_interval; /**< the most that a power failure loses; 0: left to the system */
   bool start_paused;            /**< as if tb_recorder_pause came first */
   bool snapshot_mode; /**< keep the newest messages in memory, write at tb_recorder_snapshot */
 } tb_recorder_options_t;
@@ -72,9 +73,9 @@ typedef struct tb_recorder_message {
   int64_t source_ns;  /**< system time at sending; 0: unknown, then that of receipt is taken */
   int64_t clock_ns;   /**< of a message that is itself the clock's time: that time; otherwise 0. It
                          is the log time if the clock has not started yet, or will be there next */
-  bool latched;       /**< it stays valid (transient-local): while paused, and where log times are
-                         ROS time and the clock has not started, it waits and gets the time at
-                         which recording goes on, or of the first tick; of a topic the newest 1000 */
+  bool latched; /**< it stays valid (transient-local): while paused, and where log times are ROS
+                   time and the clock has not started, it waits and gets the time at which recording
+                   resumes, or of the first tick; of each topic the newest 1000 */
 } tb_recorder_message_t;
 
 /** What has become of the messages of one topic. Each that was taken is counted in one of the
@@ -85,23 +86,23 @@ typedef struct tb_recorder_topic_status {
   uint64_t written; /**< in the files, or with the next flush; once writing has failed, and after
                        tb_recorder_stop, in the files: what is not known to be there is lost */
   uint64_t waiting; /**< in the queue, or latched, for the first tick or resume */
-  uint64_t lost_on_the_way; /**< as told by tb_recorder_note_lost */
+  uint64_t lost_on_the_way; /**< as reported by tb_recorder_note_lost */
   uint64_t lost_in_queue;   /**< because the queue was full */
-  uint64_t lost_in_file;    /**< because the file system failed, or somebody else cut the file or
-                               took it away */
+  uint64_t lost_in_file;    /**< because the file system failed, or another program truncated or
+                               removed the file */
   uint64_t skipped_paused;  /**< came while paused, and were not recorded later */
   uint64_t skipped_early;   /**< came before the clock's first tick */
   uint64_t pushed_out;      /**< of a snapshot's memory, by newer ones */
 } tb_recorder_topic_status_t;
 
-/** How the recording goes. */
+/** The progress of a recording. */
 typedef struct tb_recorder_status {
-  uint64_t written;        /**< messages, as of the topics */
-  uint64_t lost;           /**< likewise, in any of the three ways */
-  uint64_t skipped_paused; /**< likewise */
-  uint64_t skipped_early;  /**< likewise */
+  uint64_t written;        /**< messages of all topics */
+  uint64_t lost;           /**< messages of all topics, in any of the three ways */
+  uint64_t skipped_paused; /**< messages of all topics */
+  uint64_t skipped_early;  /**< messages of all topics */
   uint64_t waiting_bytes;  /**< in the queue, or latched, for the first tick or resume */
-  uint64_t file_size;      /**< bytes of the file in the making */
+  uint64_t file_size;      /**< bytes of the file being written */
   size_t file_count;       /**< how many were begun */
   size_t topic_count;      /**< how many there are */
   uint64_t jumps;          /**< back, of the clock: each began a file */
@@ -111,8 +112,8 @@ typedef struct tb_recorder_status {
   tb_error_t failure; /**< the first failure of the file system; TB_OK: none */
 } tb_recorder_status_t;
 
-/** An order has been carried out: TB_OK, or why not. On the recorder's thread, which writes nothing
- * meanwhile. */
+/** Called when a request has been carried out: TB_OK, or why not. Runs on the recorder's thread,
+ * which writes nothing meanwhile. */
 typedef void (*tb_recorder_done_fn)(tb_status_t status, void *user);
 
 TB_BEGIN_DECLS
@@ -159,7 +160,7 @@ TB_API tb_status_t tb_recorder_add_topic(tb_recorder_t *recorder,
 TB_API tb_status_t tb_recorder_take(tb_recorder_t *recorder, size_t topic,
                                     const tb_recorder_message_t *message);
 
-/** Counts messages of a topic that are known to have got lost before they came here.
+/** Counts messages of a topic that are known to have been lost before they arrived here.
  * [any thread] [from callbacks] */
 TB_API void tb_recorder_note_lost(tb_recorder_t *recorder, size_t topic, uint64_t count);
 
@@ -169,21 +170,21 @@ TB_API void tb_recorder_pause(tb_recorder_t *recorder);
 TB_API void tb_recorder_resume(tb_recorder_t *recorder);
 TB_API bool tb_recorder_is_paused(const tb_recorder_t *recorder);
 
-/** Has what comes from now on go to another file; in snapshot mode, what is in memory too. `done`
- * (may be NULL) is called once that file is there, unless this fails. [any thread] [from callbacks]
+/** Makes later messages go to another file; in snapshot mode, also those in memory. `done` (may be
+ * NULL) is called once that file is there, unless this fails. [any thread] [from callbacks]
  * TB_ERR_CLOSED, TB_ERR_NO_MEMORY, TB_ERR_FORKED. */
 TB_API tb_status_t tb_recorder_split(tb_recorder_t *recorder, tb_recorder_done_fn done, void *user);
 
-/** In snapshot mode: has what is in memory written; `done` (may be NULL) is called once it is
+/** In snapshot mode: writes the messages in memory; `done` (may be NULL) is called once it is
  * readable in the file, unless this fails. [any thread] [from callbacks] TB_ERR_INVALID: not in
  * snapshot mode. TB_ERR_CLOSED, TB_ERR_NO_MEMORY, TB_ERR_FORKED. */
 TB_API tb_status_t tb_recorder_snapshot(tb_recorder_t *recorder, tb_recorder_done_fn done,
                                         void *user);
 
-/** Takes no more, writes what waits and closes the bag. A file that somebody else has cut, replaced
- * or removed is noticed here at the latest. The first failure of the whole recording is returned; a
- * second call returns it again. [one thread] [blocks: file system] TB_ERR_DEADLOCK from a jump
- * callback or the log hook, TB_ERR_FORKED. */
+/** Stops taking messages, writes the queued ones and closes the bag. A file that another program
+ * has truncated, replaced or removed is noticed here at the latest. The first failure of the whole
+ * recording is returned; a second call returns it again. [one thread] [blocks: file system]
+ * TB_ERR_DEADLOCK from a jump callback or the log hook, TB_ERR_FORKED. */
 TB_API tb_status_t tb_recorder_stop(tb_recorder_t *recorder, tb_error_t *error);
 
 /** Also after tb_recorder_stop. [any thread] [from callbacks] */

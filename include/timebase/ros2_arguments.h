@@ -16,10 +16,10 @@
  *
  * -e NAME, --enclave NAME: the enclave of secured graphs.
  *
- * Taken, and without effect here, as the library writes no logs of ROS: --log-level,
+ * Accepted without effect here, because the library writes no logs of ROS: --log-level,
  * --log-config-file, --log-file-name, and --enable- or --disable- before rosout-logs, stdout-logs
- * and external-lib-logs. Anything else between "--ros-args" and "--" or the end is an error, which
- * names it. Rules outside, which rclcpp still takes, are left to the program. */
+ * and external-lib-logs. Anything else between "--ros-args" and "--" or the end is an error, and
+ * the error names it. Rules outside, which rclcpp still accepts, are left to the program. */
 #ifndef TIMEBASE_ROS2_ARGUMENTS_H
 #define TIMEBASE_ROS2_ARGUMENTS_H
 
@@ -27,10 +27,10 @@
 
 TB_BEGIN_DECLS
 
-/** Takes out of `argv` what stands between each "--ros-args" and the next "--" (or the end), with
- * these two, so that the program can read the rest; argv[0] stays. What remains moves up, and NULL
- * follows it. Returns the new count. A context reads ROS arguments by itself, and must be given
- * them before. [any thread] [from callbacks] */
+/** Removes from `argv` everything between each "--ros-args" and the next "--" (or the end),
+ * including these two, so that the program can read the rest; argv[0] stays. What remains moves up,
+ * and NULL follows it. Returns the new count. A context reads ROS arguments by itself, and must be
+ * given them before. [any thread] [from callbacks] */
 TB_API int tb_ros2_remove_ros_arguments(int argc, char **argv);
 
 TB_END_DECLS

@@ -66,7 +66,7 @@ TB_API tb_status_t tb_ros2_client_wait_for_service(tb_ros2_client_t *client, tb_
  *
  *   TB_ERR_NOT_FOUND  there was no service within the limit; nothing was sent
  *   TB_ERR_TIMEOUT    no answer within the limit
- *   TB_ERR_CLOSED     every service that had the request is gone (or was started anew): whether it
+ *   TB_ERR_CLOSED     every service that had the request is gone (or was restarted): whether it
  *                     was carried out is not known; or the client is being destroyed
  *   TB_ERR_UNSUPPORTED   a service of that name is of Fast DDS; nothing was sent
  *   TB_ERR_INVALID    not plain CDR (00 00 or 00 01 at the start)

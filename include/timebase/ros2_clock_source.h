@@ -10,9 +10,9 @@
 #include <timebase/ros2_context.h>
 #include <timebase/source.h>
 
-/** What becomes of the ticks where several publishers tick at a time. Two that both ticked within
- * the last second are a fault in any case: counted, and told to the log hook once until it is over,
- * with the nodes' names where the graph tells them within a second. */
+/** What to do with ticks when several publishers tick at a time. Two that both ticked within the
+ * last second are a fault in any case: counted, and reported to the log hook once until it is over,
+ * with the nodes' names if the graph gives them within a second. */
 typedef enum tb_ros2_clock_publishers {
   TB_ROS2_CLOCK_ACCEPT_ALL = 0,    /**< time follows each in turn, as in ROS */
   TB_ROS2_CLOCK_HOLD_TO_FIRST = 1, /**< it follows the first until that one is silent */
@@ -22,8 +22,9 @@ typedef enum tb_ros2_clock_publishers {
 typedef struct tb_ros2_clock_source_options {
   const char *topic;                     /**< NULL: "/clock"; copied */
   const tb_qos_t *qos;                   /**< NULL: TB_QOS_INIT_CLOCK (rclcpp::ClockQoS); copied */
-  tb_ros2_clock_publishers_t publishers; /**< whom to believe where there are several */
-  tb_duration_t hold_limit; /**< steady: silent for so long, the first holds no more; 0: 1 s */
+  tb_ros2_clock_publishers_t publishers; /**< which publisher to follow when there are several */
+  tb_duration_t hold_limit; /**< steady: after this silence the first publisher no longer holds the
+                               clock; 0: 1 s */
   uint32_t writers_max;     /**< publishers remembered for tb_ros2_clock_source_writers, at most
                                  4096; 0: 64. One more takes the place of the longest silent one */
 } tb_ros2_clock_source_options_t;
@@ -34,7 +35,7 @@ typedef struct tb_ros2_clock_source_options {
     NULL, NULL, TB_ROS2_CLOCK_ACCEPT_ALL, {0}, 0                                                   \
   }
 
-/** What came from the graph, and what did not. */
+/** What was received from the graph. */
 typedef struct tb_ros2_clock_source_status {
   uint32_t matched;        /**< publishers matched now; one that was killed stays for its lease */
   uint32_t publishers;     /**< publishers from which ticks have come since the source was made;
@@ -60,9 +61,9 @@ TB_BEGIN_DECLS
 
 /** Give the source to clocks with tb_clock_create or tb_clock_set_source: it subscribes when the
  * first clock comes to it and unsubscribes when the last has left. Plain ticks move the clocks on
- * the receive thread of DDS; jump callbacks, and the waking of those who are due, run on one thread
- * of the source. Destroy it with tb_source_destroy, before its context. Moving a clock to it
- * returns TB_ERR_TRANSPORT when DDS refuses; the reason goes to the log hook.
+ * the receive thread of DDS; jump callbacks, and the waking of due waiters, run on one thread of
+ * the source. Destroy it with tb_source_destroy, before its context. Moving a clock to it returns
+ * TB_ERR_TRANSPORT when DDS refuses; the reason goes to the log hook.
  *
  *   TB_ERR_INVALID    the topic's name, a QoS policy or the limit is not valid: see the text
  *   TB_ERR_NO_MEMORY

@@ -12,27 +12,26 @@ typedef struct tb_ros2_context tb_ros2_context_t;
 /** Which form of ROS 2 is spoken on the wire. Topics and services are the same in both; a graph may
  * have nodes of either, but each lists only the nodes of its own. */
 typedef enum tb_ros2_distro {
-  TB_ROS2_DISTRO_ENVIRONMENT = 0, /**< what ROS_DISTRO says; jazzy without it */
+  TB_ROS2_DISTRO_ENVIRONMENT = 0, /**< as ROS_DISTRO; jazzy without it */
   TB_ROS2_DISTRO_HUMBLE = 1,      /**< humble and older: gids of 24 bytes, no type hashes */
   TB_ROS2_DISTRO_JAZZY = 2,       /**< iron and newer: gids of 16 bytes, type hashes */
 } tb_ros2_distro_t;
 
 /** Which domain, whose log, whose wire, the arguments of the program, and its enclave. */
 typedef struct tb_ros2_context_options {
-  int domain_id; /**< 0 to 232; -1: what ROS_DOMAIN_ID says, else 0 */
+  int domain_id; /**< 0 to 232; -1: as ROS_DOMAIN_ID, else 0 */
 
   /** Leave the log of Cyclone DDS alone, which prints to stderr unless the program has set a sink
    * of its own (dds_set_log_sink). Otherwise it goes to the log hook (timebase/log.h), prefixed
-   * "dds:
-   * ", as long as there is a context without this option. Cyclone may hold locks of its own when it
-   * speaks: a hook must not create or destroy contexts, publishers and subscriptions, nor publish,
-   * from such a message. */
+   * "dds: ", as long as there is a context without this option. Cyclone may hold locks of its own
+   * while it logs: a hook must not create or destroy contexts, publishers and subscriptions, nor
+   * publish, during such a message. */
   bool keep_dds_log;
 
   tb_ros2_distro_t distro; /**< how nodes are announced */
 
-  /** The program's arguments, argv[0] being its name: what stands after --ros-args counts for all
-   * nodes of the context, as in ROS (ros2_arguments.h). Read only during the call. */
+  /** The program's arguments, argv[0] being its name: what follows --ros-args applies to all nodes
+   * of the context, as in ROS (ros2_arguments.h). Read only during the call. */
   int argc;
   const char *const *argv; /**< NULL if there are none */
 
@@ -40,9 +39,9 @@ typedef struct tb_ros2_context_options {
    * an absolute name like "/robot/arm". NULL: "/". An --enclave in `argv` wins. Copied. */
   const char *enclave;
 
-  /** Have reliable publishers ask for acknowledgements at once, not every 100 ms: for who waits for
-   * them after each message (tb_ros2_publisher_wait_for_acks). HeartbeatInterval in CYCLONEDDS_URI
-   * wins. */
+  /** Have reliable publishers ask for acknowledgements at once, not every 100 ms: for callers that
+   * wait for them after each message (tb_ros2_publisher_wait_for_acks). HeartbeatInterval in
+   * CYCLONEDDS_URI wins. */
   bool prompt_acks;
 } tb_ros2_context_options_t;
 
@@ -63,8 +62,7 @@ TB_BEGIN_DECLS
  * enclave has in the keystore (see sros2): in ROS_SECURITY_KEYSTORE/enclaves/ENCLAVE, with
  * ROS_SECURITY_ENCLAVE_OVERRIDE in the place of the enclave's name if it is set. Where folder or
  * files are missing, ROS_SECURITY_STRATEGY=Enforce refuses, and otherwise the context is made
- * without security, which is logged as a warning. Files that are there and of no use are always
- * refused.
+ * without security, which is logged as a warning. Existing but unusable files are always refused.
  *
  * A process may have several contexts. Those of one domain share its settings and its security,
  * which are read when the first is created. A domain that the program itself made with Cyclone
@@ -72,7 +70,7 @@ TB_BEGIN_DECLS
  *
  *   TB_ERR_INVALID    ROS_DOMAIN_ID, a static peer, CYCLONEDDS_URI, the enclave or an argument
  *                     after --ros-args cannot be read; another context of the domain has other
- *                     discovery settings or another security; a file of the enclave is garbage,
+ *                     discovery settings or another security; a file of the enclave is invalid,
  *                     has expired, or was not signed by its CA
  *   TB_ERR_NOT_FOUND  the keystore lacks the enclave or a file of it
  *   TB_ERR_SYSTEM     a file of the enclave cannot be read; too few descriptors are left for
@@ -80,9 +78,9 @@ TB_BEGIN_DECLS
  *   TB_ERR_UNSUPPORTED   security in a domain that the program itself has made
  *   TB_ERR_RANGE      the domain id is not 0 to 232
  *   TB_ERR_LIMIT      as many processes of the domain run on this machine as Cyclone's setting
- *                     Discovery/MaxAutoParticipantIndex allows (32 unless CYCLONEDDS_URI says more)
+ *                     Discovery/MaxAutoParticipantIndex allows (32 unless CYCLONEDDS_URI sets it)
  *   TB_ERR_VERSION    the process has loaded another release of Cyclone DDS
- *   TB_ERR_TRANSPORT  other trouble of the middleware
+ *   TB_ERR_TRANSPORT  another failure of the middleware
  *   TB_ERR_FORKED     this is a forked child: the parent's middleware does not work here, and what
  *                     was made of it can only be destroyed, which leaves the middleware alone
  *   TB_ERR_NO_MEMORY  or too little address space is left for Cyclone DDS

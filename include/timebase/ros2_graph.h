@@ -23,7 +23,7 @@ typedef enum tb_ros2_endpoint_kind {
   TB_ROS2_ENDPOINT_DDS = 3,             /**< nothing of ROS's: the topic has no ROS name */
 } tb_ros2_endpoint_kind_t;
 
-/** What DDS tells of an endpoint and ROS has no word for. */
+/** What DDS reports of an endpoint and ROS has no term for. */
 typedef struct tb_ros2_endpoint_dds_qos {
   uint8_t durability;       /**< 0 volatile, 1 transient local, 2 transient, 3 persistent */
   uint8_t liveliness;       /**< 0 automatic, 1 manual by participant, 2 manual by topic */
@@ -32,20 +32,21 @@ typedef struct tb_ros2_endpoint_dds_qos {
   uint32_t representations; /**< bit 0 XCDR1, which ROS speaks, bit 1 XML, bit 2 XCDR2 */
 } tb_ros2_endpoint_dds_qos_t;
 
-/** A publisher or a subscription, in the wide sense: services and clients have one of each. Text is
- * of others: only names and types of ROS's form are known to have ROS's characters alone. */
+/** A publisher or a subscription, in the wide sense: services and clients have one of each. Texts
+ * come from other processes: only names and types of ROS's form are known to have only ROS's
+ * characters. */
 typedef struct tb_ros2_graph_endpoint {
   tb_ros2_endpoint_kind_t kind; /**< what it is for */
   bool is_publisher;            /**< else a subscription */
   const char *name;             /**< of the topic or service: "/clock"; DDS's name if not ROS's */
   const char *type;      /**< "rosgraph_msgs/msg/Clock"; DDS's name if it has not that form */
-  const char *type_hash; /**< "RIHS01_" and 64 hex digits; NULL: none told (humble) */
-  tb_qos_t qos;          /**< as ROS sees it: the nearest where it has no word */
-  tb_ros2_endpoint_dds_qos_t dds_qos; /**< and exactly */
+  const char *type_hash; /**< "RIHS01_" and 64 hex digits; NULL: none announced (humble) */
+  tb_qos_t qos;          /**< as ROS sees it: the nearest where ROS has no term */
+  tb_ros2_endpoint_dds_qos_t dds_qos; /**< exactly as DDS has it */
   uint8_t guid[16];                   /**< DDS GUID, network order */
-  uint8_t participant_guid[16];       /**< of the process that it is in (more or less) */
+  uint8_t participant_guid[16]; /**< of the participant that it is in, usually one per process */
   int32_t node; /**< index of the first node that lists it: nodes of a process may share one; -1:
-                   none does, such as where it is of a plain DDS program */
+                   none does, for example that of a plain DDS program */
 } tb_ros2_graph_endpoint_t;
 
 /** A node. */
@@ -57,7 +58,7 @@ typedef struct tb_ros2_graph_node {
   tb_ros2_distro_t distro;      /**< by the form in which its process announces it */
   bool is_duplicate;            /**< there is another node of this name */
   bool is_own;                  /**< of the context that the graph was made of */
-  uint8_t participant_guid[16]; /**< of its process (more or less) */
+  uint8_t participant_guid[16]; /**< of its participant, usually one per process */
   const uint32_t *endpoints;    /**< indexes of its endpoints, rising */
   size_t endpoint_count;        /**< how many */
 } tb_ros2_graph_node_t;
@@ -69,15 +70,15 @@ typedef struct tb_ros2_graph_snapshot {
   size_t node_count;                         /**< how many */
   const tb_ros2_graph_endpoint_t *endpoints; /**< by kind, name, publishers first, type, GUID */
   size_t endpoint_count;                     /**< how many */
-  uint64_t malformed; /**< announcements of nodes ignored so far as nothing that ROS sends */
-  uint64_t foreign;   /**< announcements ignored as they spoke of another process than their own */
+  uint64_t malformed; /**< announcements of nodes ignored so far because ROS would not send them */
+  uint64_t foreign;   /**< announcements ignored because they were about another process */
 } tb_ros2_graph_snapshot_t;
 
 TB_BEGIN_DECLS
 
 /** Begins to follow the domain of the context, the context's own nodes included. What is there
- * already is seen after a short while, as discovery takes: see tb_ros2_graph_wait_for_node. What
- * comes is taken in on DDS's threads. Destroy the graph before its context.
+ * already is seen after a short while, the time of discovery: see tb_ros2_graph_wait_for_node.
+ * Changes are processed on DDS's threads. Destroy the graph before its context.
  *
  *   TB_ERR_NO_MEMORY, TB_ERR_TRANSPORT, TB_ERR_FORKED
  *
@@ -89,9 +90,9 @@ TB_API tb_status_t tb_ros2_graph_create(tb_ros2_context_t *context, tb_ros2_grap
  * [any thread] [blocks: for a moment] Not from a callback of DDS. */
 TB_API void tb_ros2_graph_destroy(tb_ros2_graph_t *graph);
 
-/** What is seen now: give *out back with tb_ros2_graph_snapshot_release. A node of whose endpoints
- * some are not discovered yet is there with the others. A process that was killed stays for its
- * lease, 10 s as a rule.
+/** What is seen now: give *out back with tb_ros2_graph_snapshot_release. A node is listed even if
+ * some of its endpoints are not discovered yet. A process that was killed stays for its lease,
+ * usually 10 s.
  *
  *   TB_ERR_NO_MEMORY  now, or earlier so that something that came was lost: then make a new graph
  *   TB_ERR_FORKED
@@ -134,7 +135,7 @@ TB_API size_t tb_ros2_graph_subscriptions(const tb_ros2_graph_snapshot_t *snapsh
                                           const tb_ros2_graph_endpoint_t **out_first);
 
 /** Why `subscription` gets nothing from `publisher`, which are of one topic: tb_qos_policy_t bits
- * (timebase/qos.h), 0 if nothing is in the way. [any thread] [from callbacks] */
+ * (timebase/qos.h), 0 if they match. [any thread] [from callbacks] */
 TB_API uint32_t tb_ros2_graph_mismatches(const tb_ros2_graph_endpoint_t *publisher,
                                          const tb_ros2_graph_endpoint_t *subscription);
 

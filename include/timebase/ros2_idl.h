@@ -9,9 +9,9 @@
 #include <timebase/error.h>
 #include <timebase/export.h>
 
-/** dds_topic_descriptor_t of <dds/dds.h>, which idlc's code has for each struct. Types have what
- * those of ROS 2 can have: booleans, numbers, strings, other structs, arrays and sequences of them,
- * bounded or not; but no wide strings, which idlc does not know. */
+/** dds_topic_descriptor_t of <dds/dds.h>, which idlc's code has for each struct. Types may have
+ * what ROS 2 types can have: booleans, numbers, strings, other structs, arrays and sequences of
+ * them, bounded or not; but no wide strings, which idlc does not know. */
 struct dds_topic_descriptor;
 
 TB_BEGIN_DECLS
@@ -29,9 +29,9 @@ TB_API tb_status_t tb_ros2_idl_encode(const struct dds_topic_descriptor *type, c
                                       void **out_cdr, size_t *out_size, tb_error_t *error);
 
 /** A new struct of the type from `size` bytes at `cdr` (4 bytes of encapsulation and the body), in
- * either byte order and from whomever: every length is checked against the bytes that are there
- * before it counts. The struct and all that it points to are one piece of memory: give *out_sample
- * back with tb_ros2_idl_free, never with dds_sample_free.
+ * either byte order and from any sender: every length is checked against the available bytes before
+ * it is used. The struct and all that it points to are one piece of memory: give *out_sample back
+ * with tb_ros2_idl_free, never with dds_sample_free.
  *
  *   TB_ERR_TRUNCATED    the message ends before the type does, or a length says so
  *   TB_ERR_CORRUPT      not plain CDR, a string without end, or more bytes than the type has
@@ -44,7 +44,7 @@ TB_API tb_status_t tb_ros2_idl_encode(const struct dds_topic_descriptor *type, c
 TB_API tb_status_t tb_ros2_idl_decode(const struct dds_topic_descriptor *type, const void *cdr,
                                       size_t size, void **out_sample, tb_error_t *error);
 
-/** Frees what either of the two has made. Accepts NULL. [any thread] [from callbacks] */
+/** Frees what either of the two returned. Accepts NULL. [any thread] [from callbacks] */
 TB_API void tb_ros2_idl_free(void *memory);
 
 TB_END_DECLS

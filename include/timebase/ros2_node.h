@@ -35,21 +35,21 @@ typedef tb_status_t (*tb_ros2_set_parameters_callback_t)(tb_ros2_node_t *node,
 /** When the node's clocks follow the graph's time. */
 typedef enum tb_ros2_clock_activation {
   TB_ROS2_CLOCK_BY_PARAMETER = 0, /**< while `use_sim_time` is true, as in ROS */
-  /** `use_sim_time` becomes true each time that `/clock` gets its first publisher. Somebody may set
-   * it to false then. */
+  /** `use_sim_time` becomes true each time that `/clock` gets its first publisher. It may be set to
+     false again then. */
   TB_ROS2_CLOCK_BY_PUBLISHER = 1,
 } tb_ros2_clock_activation_t;
 
 /** What a node is made with. */
 typedef struct tb_ros2_node_options {
-  /** Arguments of its own, as those of the context; they come before these. Read only during the
-   * call; NULL if there are none. */
+  /** Arguments of its own, as those of the context; they take precedence over the context's. Read
+   * only during the call; NULL if there are none. */
   int argc;
   const char *const *argv;      /**< argv[0] is skipped */
   bool ignore_global_arguments; /**< those of the context do not count for it */
 
-  /** Values that parameters get when they are declared, instead of their defaults. Those of
-   * arguments come before these. Read only during the call. */
+  /** Values that parameters get when they are declared, instead of their defaults. Values from
+   * arguments take precedence. Read only during the call. */
   const tb_ros2_parameter_t *parameter_overrides;
   size_t parameter_override_count; /**< how many there are */
 
@@ -74,11 +74,11 @@ typedef struct tb_ros2_node_options {
 
 TB_BEGIN_DECLS
 
-/** Makes a node and tells the graph of it: `ros2 node list` shows it when this has returned and the
- * word has got there. `name`: letters, digits and '_', not beginning with a digit, at most 255.
- * `name_space`: "" or "/" for the root, "/a/b" or "a/b". Arguments (__node, __ns) may give it
- * others. `options` may be NULL for the defaults. Two nodes of one name are allowed, as in ROS, and
- * no good.
+/** Makes a node and announces it to the graph: `ros2 node list` shows it when this has returned and
+ * the announcement has arrived. `name`: letters, digits and '_', not beginning with a digit, at
+ * most 255. `name_space`: "" or "/" for the root, "/a/b" or "a/b". Arguments (__node, __ns) may
+ * give it others. `options` may be NULL for the defaults. Two nodes of one name are allowed, as in
+ * ROS, but discouraged.
  *
  *   TB_ERR_INVALID    a name breaks ROS's rules, or an argument after --ros-args cannot be read
  *   TB_ERR_DEADLOCK   from a jump callback, the log hook or a callback of parameters
@@ -120,25 +120,26 @@ TB_API tb_status_t tb_ros2_node_create_publisher(tb_ros2_node_t *node, const cha
                                                  const char *type, const tb_qos_t *qos,
                                                  tb_ros2_publisher_t **out, tb_error_t *error);
 
-/** As tb_ros2_clock_publisher_create, likewise; `topic` may be NULL for "/clock". [any thread] */
+/** As tb_ros2_clock_publisher_create, with a resolved name and listed under the node; `topic` may
+ * be NULL for "/clock". [any thread] */
 TB_API tb_status_t tb_ros2_node_create_clock_publisher(tb_ros2_node_t *node, const char *topic,
                                                        const tb_qos_t *qos,
                                                        tb_ros2_clock_publisher_t **out,
                                                        tb_error_t *error);
 
-/** As tb_ros2_subscription_create, likewise. [any thread] */
+/** As tb_ros2_subscription_create, with a resolved name and listed under the node. [any thread] */
 TB_API tb_status_t tb_ros2_node_create_subscription(tb_ros2_node_t *node, const char *topic,
                                                     const char *type, const tb_qos_t *qos,
                                                     const tb_ros2_subscription_options_t *options,
                                                     tb_ros2_subscription_t **out,
                                                     tb_error_t *error);
 
-/** As tb_ros2_client_create, likewise. [any thread] */
+/** As tb_ros2_client_create, with a resolved name and listed under the node. [any thread] */
 TB_API tb_status_t tb_ros2_node_create_client(tb_ros2_node_t *node, const char *service,
                                               const char *type, const tb_qos_t *qos,
                                               tb_ros2_client_t **out, tb_error_t *error);
 
-/** As tb_ros2_service_create, likewise. [any thread] */
+/** As tb_ros2_service_create, with a resolved name and listed under the node. [any thread] */
 TB_API tb_status_t tb_ros2_node_create_service(tb_ros2_node_t *node, const char *service,
                                                const char *type, const tb_qos_t *qos,
                                                tb_ros2_service_callback_t callback, void *user,
@@ -156,15 +157,15 @@ TB_API tb_status_t tb_ros2_node_create_service(tb_ros2_node_t *node, const char 
  *                    knows, also of a source that the program has registered
  *
  * Without an argument for it, TIMEBASE_SOURCE (source.h) names the source. When a call that sets
- * `use_sim_time` or `time_source` has returned, here or in another process, the clock tells the
- * time of the new source. With `use_sim_time` given at start, the clock never told another time.
+ * `use_sim_time` or `time_source` has returned, here or in another process, the clock reports the
+ * time of the new source. With `use_sim_time` given at start, the clock never reports another time.
  * Lives as long as the node; do not give it another source. [any thread] [from callbacks] */
 TB_API tb_clock_t *tb_ros2_node_clock(const tb_ros2_node_t *node);
 
-/** Has a ROS clock of the caller's tell what the node's clock does, from now on: it must be removed
- * before it is destroyed. [any thread] [blocks: during jumps] TB_ERR_INVALID: it is attached
- * already, or tells system time. TB_ERR_DEADLOCK from a jump callback or the log hook. And what
- * tb_clock_set_source returns. */
+/** Makes a ROS clock of the caller report the same as the node's clock from now on. It must be
+ * detached before it is destroyed. [any thread] [blocks: during jumps] TB_ERR_INVALID: it is
+ * attached already, or is a clock of system time. TB_ERR_DEADLOCK from a jump callback or the log
+ * hook. And what tb_clock_set_source returns. */
 TB_API tb_status_t tb_ros2_node_attach_clock(tb_ros2_node_t *node, tb_clock_t *clock);
 /** Back to system time. [any thread] [blocks: during jumps] TB_ERR_INVALID: it is not attached.
  * TB_ERR_DEADLOCK as above. */
@@ -176,12 +177,12 @@ TB_API tb_status_t tb_ros2_node_clock_source_status(tb_ros2_node_t *node,
                                                     tb_ros2_clock_source_status_t *out);
 
 /* Parameters. A parameter exists once it is declared, and keeps the type that it has then unless
- * its descriptor says otherwise. The node itself declares `use_sim_time`, `time_source` and
+ * its descriptor has dynamic_typing. The node itself declares `use_sim_time`, `time_source` and
  * qos_overrides./clock.subscription.*. Values may be set from other processes, through the services
  * get_parameters, set_parameters and so on; each change is published on `/parameter_events`. */
 
 /** Declares a parameter with its first value, unless arguments or options override that. It may be
- * "not set" if `descriptor` (NULL: TB_ROS2_PARAMETER_DESCRIPTOR_INIT) says dynamic_typing.
+ * "not set" if `descriptor` (NULL: TB_ROS2_PARAMETER_DESCRIPTOR_INIT) has dynamic_typing.
  *
  *   TB_ERR_INVALID    the name is empty or declared already, or the value, or what overrides it,
  *                     is of the wrong type: see the text
@@ -196,7 +197,8 @@ TB_API tb_status_t tb_ros2_node_declare_parameter(tb_ros2_node_t *node, const ch
                                                   tb_error_t *error);
 
 /** As in ROS, only a parameter with dynamic typing that is not read-only. TB_ERR_NOT_FOUND: there
- * is none. TB_ERR_INVALID: it is no such parameter. And as above. [any thread] [blocks: likewise]
+ * is none. TB_ERR_INVALID: it is no such parameter. Otherwise as above. [any thread] [blocks: while
+ * other parameters are being set]
  */
 TB_API tb_status_t tb_ros2_node_undeclare_parameter(tb_ros2_node_t *node, const char *name,
                                                     tb_error_t *error);
@@ -207,21 +209,21 @@ TB_API tb_status_t tb_ros2_node_get_parameter(tb_ros2_node_t *node, const char *
                                               tb_ros2_parameter_value_t *out);
 
 /** Sets one. TB_ERR_NOT_FOUND: there is none. TB_ERR_INVALID: read-only, or of another type.
- * TB_ERR_RANGE. And what the callback returns, or the move to another time source. The text says
- * why; nothing has changed then. And as tb_ros2_node_declare_parameter. [any thread] [blocks:
- * likewise, and while clocks are moved] */
+ * TB_ERR_RANGE. Also what the callback or the move to another time source returns; the text says
+ * why, and nothing has changed. Otherwise as tb_ros2_node_declare_parameter. [any thread] [blocks:
+ * while other parameters are being set, and while clocks are moved] */
 TB_API tb_status_t tb_ros2_node_set_parameter(tb_ros2_node_t *node, const char *name,
                                               const tb_ros2_parameter_value_t *value,
                                               tb_error_t *error);
 
-/** Sets all of them, or none. [any thread] [blocks: likewise] */
+/** Sets all of them, or none. [any thread] [blocks: as tb_ros2_node_set_parameter] */
 TB_API tb_status_t tb_ros2_node_set_parameters_atomically(tb_ros2_node_t *node,
                                                           const tb_ros2_parameter_t *parameters,
                                                           size_t count, tb_error_t *error);
 
-/** In the place of any callback before; NULL: none. When it returns, the one before is not called
- * any more. [any thread] [blocks: while parameters are being set] TB_ERR_DEADLOCK from a callback
- * of parameters, a jump callback or the log hook. */
+/** Replaces any earlier callback; NULL: none. When it returns, the earlier one is no longer called.
+ * [any thread] [blocks: while parameters are being set] TB_ERR_DEADLOCK from a callback of
+ * parameters, a jump callback or the log hook. */
 TB_API tb_status_t tb_ros2_node_set_parameters_callback(tb_ros2_node_t *node,
                                                         tb_ros2_set_parameters_callback_t callback,
                                                         void *user);

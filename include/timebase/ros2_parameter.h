@@ -8,7 +8,7 @@
 #include <timebase/error.h>
 #include <timebase/export.h>
 
-/** What a parameter holds; numbers as in rcl_interfaces/msg/ParameterType. */
+/** The type of a parameter's value; numbers as in rcl_interfaces/msg/ParameterType. */
 typedef enum tb_ros2_parameter_type {
   TB_ROS2_PARAMETER_NOT_SET = 0,       /**< no value */
   TB_ROS2_PARAMETER_BOOL = 1,          /**< `bool_value` */
@@ -22,7 +22,7 @@ typedef enum tb_ros2_parameter_type {
   TB_ROS2_PARAMETER_STRING_ARRAY = 9,  /**< `items.strings` */
 } tb_ros2_parameter_type_t;
 
-/** The elements of an array: of the type that the value's type says, NULL only if there are none.
+/** The elements of an array: of the type that the value's type names, NULL only if there are none.
  */
 typedef union tb_ros2_parameter_items {
   const void *any;            /**< of any array */
@@ -57,7 +57,8 @@ typedef struct tb_ros2_parameter {
   tb_ros2_parameter_value_t value; /**< what it holds */
 } tb_ros2_parameter_t;
 
-/** What is told of a parameter, and what values it takes (rcl_interfaces/msg/ParameterDescriptor).
+/** The description of a parameter and the values that it takes
+ * (rcl_interfaces/msg/ParameterDescriptor).
  */
 typedef struct tb_ros2_parameter_descriptor {
   const char *description;            /**< NULL: none */
@@ -140,15 +141,15 @@ TB_API const char *tb_ros2_parameter_type_name(tb_ros2_parameter_type_t type);
  * anything quoted, and what has the tag !!str is a string. Numbers too large for an integer are
  * doubles, and those too large for a double strings. [1, 2] is an array, whose items are of one
  * type; [] is one of bools. The tags !byte_array, !bool_array, !integer_array, !double_array and
- * !string_array before a list say its type, and !!null null is no value. In *out is a value of its
+ * !string_array before a list give its type, and !!null null is no value. In *out is a value of its
  * own, which is not released before. TB_ERR_INVALID, TB_ERR_LIMIT (above 4 MiB), TB_ERR_NO_MEMORY.
  * [any thread] */
 TB_API tb_status_t tb_ros2_parameter_value_parse(const char *text, tb_ros2_parameter_value_t *out,
                                                  tb_error_t *error);
 
 /** A text on one line from which tb_ros2_parameter_value_parse makes an equal value, in *out: give
- * it back with free(). Strings are quoted where they would be something else. TB_ERR_INVALID: a
- * value that is none, or a string that is no UTF-8; TB_ERR_NO_MEMORY. [any thread] */
+ * it back with free(). Strings are quoted where they would be something else. TB_ERR_INVALID: not a
+ * valid value, or a string that is not UTF-8; TB_ERR_NO_MEMORY. [any thread] */
 TB_API tb_status_t tb_ros2_parameter_value_format(const tb_ros2_parameter_value_t *value,
                                                   char **out);
 

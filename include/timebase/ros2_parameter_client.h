@@ -17,10 +17,10 @@ typedef struct tb_ros2_parameter_client tb_ros2_parameter_client_t;
 /** Room for a reason, with its NUL. */
 #define TB_ROS2_PARAMETER_REASON_SIZE 256
 
-/** What a node says to a parameter that was set. */
+/** A node's answer to a parameter that was set. */
 typedef struct tb_ros2_parameter_result {
   bool successful;                            /**< else the node has refused it */
-  char reason[TB_ROS2_PARAMETER_REASON_SIZE]; /**< why, in words of the node's; cut if longer */
+  char reason[TB_ROS2_PARAMETER_REASON_SIZE]; /**< why, in the node's words; cut if longer */
 } tb_ros2_parameter_result_t;
 
 /** Names of parameters. */
@@ -71,15 +71,15 @@ TB_API void tb_ros2_parameter_client_destroy(tb_ros2_parameter_client_t *client)
 
 /** The values of `count` parameters: `out_values` has room for so many, each to be given back with
  * tb_ros2_parameter_value_release. *out_count becomes `count`, or 0: then the node does not have
- * all of them (it does not say which), and out_values is untouched.
+ * all of them (the answer does not name which), and out_values is untouched.
  *
  * This and the calls below take at most `limit` of steady time, the wait for the node included:
  *
- *   TB_ERR_NOT_FOUND  within the limit nobody served the node's parameters
+ *   TB_ERR_NOT_FOUND  there was no service for the node's parameters within the limit
  *   TB_ERR_TIMEOUT    no answer within the limit
  *   TB_ERR_CLOSED     the node has gone before it answered: whether it has set something is not
  *                     known
- *   TB_ERR_CORRUPT    the answer is none to what was asked
+ *   TB_ERR_CORRUPT    the answer does not fit the request
  *   TB_ERR_INVALID    a name is NULL, or a value is not valid
  *   TB_ERR_DEADLOCK   from a jump callback or the log hook
  *   TB_ERR_NO_MEMORY, TB_ERR_TRANSPORT, TB_ERR_FORKED
@@ -92,7 +92,7 @@ TB_API tb_status_t tb_ros2_parameter_client_get(tb_ros2_parameter_client_t *clie
                                                 tb_ros2_parameter_value_t *out_values,
                                                 size_t *out_count, tb_error_t *error);
 
-/** The same for types; of a parameter that is not there a node may also say that it is not set.
+/** The same for types; of a parameter that is not there a node may also answer that it is not set.
  * [any thread] [blocks] */
 TB_API tb_status_t tb_ros2_parameter_client_get_types(tb_ros2_parameter_client_t *client,
                                                       const char *const *names, size_t count,
@@ -101,7 +101,7 @@ TB_API tb_status_t tb_ros2_parameter_client_get_types(tb_ros2_parameter_client_t
                                                       size_t *out_count, tb_error_t *error);
 
 /** Sets each for itself, in order: `out_results` has room for `count`. That the node refuses one is
- * a result, no error. [any thread] [blocks] */
+ * a result, not an error. [any thread] [blocks] */
 TB_API tb_status_t tb_ros2_parameter_client_set(tb_ros2_parameter_client_t *client,
                                                 const tb_ros2_parameter_t *parameters, size_t count,
                                                 tb_duration_t limit,
@@ -116,8 +116,8 @@ TB_API tb_status_t tb_ros2_parameter_client_set_atomically(tb_ros2_parameter_cli
                                                            tb_error_t *error);
 
 /** The names of parameters that begin with one of the prefixes and a '.', or are one; without
- * prefixes of all. `depth`: how many parts a name may have behind its prefix; 0: any. Give *out
- * back with tb_ros2_parameter_list_release. [any thread] [blocks] */
+ * prefixes of all. `depth`: how many parts a name may have after its prefix; 0: any. Give *out back
+ * with tb_ros2_parameter_list_release. [any thread] [blocks] */
 TB_API tb_status_t tb_ros2_parameter_client_list(tb_ros2_parameter_client_t *client,
                                                  const char *const *prefixes, size_t prefix_count,
                                                  uint64_t depth, tb_duration_t limit,
@@ -138,9 +138,10 @@ TB_API tb_status_t tb_ros2_parameter_client_describe(tb_ros2_parameter_client_t 
 TB_API void tb_ros2_parameter_descriptions_release(tb_ros2_parameter_descriptions_t *descriptions);
 
 /** Sets one parameter on many nodes at once and waits for all answers, at most `limit` of steady
- * time altogether: `outcomes` has room for `node_count`. What one node does is its outcome and no
- * error; it is TB_ERR_INVALID there if its name breaks ROS's rules. A node that has not answered is
- * asked again, after 2 s, 4 s more and so on: a request or its answer may be lost on the way.
+ * time altogether: `outcomes` has room for `node_count`. Failures of one node are in its outcome
+ * and are not an error of the call; the outcome is TB_ERR_INVALID if its name breaks ROS's rules. A
+ * node that has not answered is asked again, after 2 s, 4 s more and so on: a request or its answer
+ * may be lost on the way.
  *
  *   TB_ERR_INVALID    the parameter is not valid
  *   TB_ERR_DEADLOCK   from a jump callback or the log hook, or from a callback of the context,

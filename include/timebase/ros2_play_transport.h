@@ -15,7 +15,7 @@
 /** Publishers for what is played. */
 typedef struct tb_ros2_play_transport tb_ros2_play_transport_t;
 
-/** How far the player may run ahead of the newest stamp, unless something else is said. */
+/** How far the player may run ahead of the newest stamp, unless the user sets a lag. */
 #define TB_ROS2_PLAY_LAG_DEFAULT ((tb_duration_t){200000000})
 
 /** The output of a node that the player waits for. */
@@ -25,7 +25,7 @@ typedef struct tb_ros2_play_wait {
   tb_duration_t lag; /**< >= 0 */
 } tb_ros2_play_wait_t;
 
-/** What is published beside the messages, and how. */
+/** What is published besides the messages, and how. */
 typedef struct tb_ros2_play_transport_options {
   bool clock; /**< make a publisher of `clock_topic` (TB_QOS_INIT_CLOCK) */
   /** The publishers are this node's, with names that it resolves: its remappings count. It also
@@ -37,8 +37,8 @@ typedef struct tb_ros2_play_transport_options {
 
   /** After each message nothing moves until all reliable subscriptions that are matched have
    * acknowledged it: DDS has received it there, which does not mean that it was processed. A seek
-   * ends the wait, so the message behind it goes out. The context should be one with prompt_acks,
-   * or each takes up to 200 ms. */
+   * ends the wait, so the message after it goes out. The context should be one with prompt_acks, or
+   * each takes up to 200 ms. */
   bool wait_for_acks;
 
   /** Neither messages nor time go further than `lag` beyond the newest header stamp that the node
@@ -46,24 +46,24 @@ typedef struct tb_ros2_play_transport_options {
    * compared with recorded time as they are.
    *
    * A node that has answered all that it was sent is not waited for: the next message that it
-   * subscribes to goes out, be it further away than `lag`. So with a lag of 0 each message waits
-   * until the one before it was answered, with its header stamp or its recorded time or a later
-   * one. What counts as sent to it is each message on a topic that it subscribes to (all of them,
-   * where it subscribes to none that is played) but those of transient-local topics. Until its
-   * first answer, the first of them stands for the newest stamp.
+   * subscribes to goes out, even if it is further away than `lag`. So with a lag of 0 each message
+   * waits until the one before it was answered, with its header stamp or its recorded time or a
+   * later one. What counts as sent to it is each message on a topic that it subscribes to (all of
+   * them, where it subscribes to none that is played) but those of transient-local topics. Until
+   * its first answer, the first of them takes the place of the newest stamp.
    *
-   * After a jump that all begins anew, and what is received before something was sent to the node
+   * After a jump all of this restarts, and what is received before something was sent to the node
    * does not count. Nor do stamps that are more than `lag` ahead of time: they may answer what was
-   * sent before a jump back, or by somebody else. It begins anew as well when the node has gone and
+   * sent before a jump back, or by another publisher. It also restarts when the node has gone and
    * comes again. While it is not there, or does not publish the topic, nothing moves.
    *
-   * A topic whose messages have no header ends the playing with TB_ERR_INVALID. Read only while
-   * the transport is created; copied. At most 64. */
+   * A topic whose messages have no header ends playback with TB_ERR_INVALID. Read only while the
+   * transport is created; copied. At most 64. */
   const tb_ros2_play_wait_t *waits;
   size_t wait_count; /**< how many there are */
 } tb_ros2_play_transport_options_t;
 
-/** No clock, no node, QoS as recorded; waits for nobody. */
+/** No clock, no node, QoS as recorded; no waiting. */
 #define TB_ROS2_PLAY_TRANSPORT_OPTIONS_INIT                                                        \
   {                                                                                                \
     false, NULL, NULL, NULL, false, NULL, 0                                                        \
@@ -79,10 +79,10 @@ TB_API tb_status_t tb_ros2_play_wait_check(const tb_ros2_play_wait_t *wait, tb_e
  *
  * Each topic gets a publisher with the QoS that the recording asks for. Before the first message
  * the player waits until no subscription has come or gone for 200 ms, at most 1 s, so that volatile
- * subscriptions that are up get it; behind the last one, until reliable subscriptions have
- * acknowledged, at most as long as the player's options say.
+ * subscriptions that are up get it; after the last one, until reliable subscriptions have
+ * acknowledged, at most as long as the player's options allow.
  *
- *   TB_ERR_INVALID  an output to wait for is none that tb_ros2_play_wait_check accepts
+ *   TB_ERR_INVALID  tb_ros2_play_wait_check does not accept one of `waits`
  *   TB_ERR_LIMIT    too many of them
  *   TB_ERR_NO_MEMORY, TB_ERR_TRANSPORT, TB_ERR_SYSTEM
  *

@@ -1,4 +1,4 @@
-/* Steering a player from the graph: the player's services of rosbag2_interfaces. */
+/* Controlling a player from the graph: the player's services of rosbag2_interfaces. */
 #ifndef TIMEBASE_ROS2_PLAYER_SERVICES_H
 #define TIMEBASE_ROS2_PLAYER_SERVICES_H
 
@@ -19,7 +19,7 @@ TB_BEGIN_DECLS
  * - seek answers success=false where tb_player_seek fails, and nothing has moved then
  * - play honours start_offset, and answers success=false to a negative offset or time; a
  *   playback_until_timestamp of 0 sets no limit
- * - after stop time stands, until play
+ * - after stop time is stopped, until play
  * - set_rate with infinity plays as fast as possible
  *
  * Destroy it before the player and the node.

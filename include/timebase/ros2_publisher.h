@@ -63,9 +63,8 @@ TB_API tb_status_t tb_ros2_publisher_wait_for_acks(tb_ros2_publisher_t *publishe
                                                    tb_duration_t limit);
 
 /** How often a subscription of this topic and type was not matched because of QoS. When there was
- * one, *out_policy (may be NULL) becomes the name of the policy last in the way, such as
- * "reliability" (static storage).
- * [any thread] [from callbacks] */
+ * one, *out_policy (may be NULL) becomes the name of the last mismatched policy, such as
+ * "reliability" (static storage). [any thread] [from callbacks] */
 TB_API uint32_t tb_ros2_publisher_incompatible(const tb_ros2_publisher_t *publisher,
                                                const char **out_policy);
 

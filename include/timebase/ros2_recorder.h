@@ -17,12 +17,12 @@ typedef struct tb_ros2_recorder tb_ros2_recorder_t;
  * set; unless it is excluded or hidden. Texts are read only during tb_ros2_recorder_create. */
 typedef struct tb_ros2_recorder_options {
   /** How it is written. With TB_RECORDER_TIME_ROS and no clock, that of the node; `/clock` is
-   * recorded too, whatever the rest says. */
+   * recorded too, whatever the other options select. */
   tb_recorder_options_t recorder;
   bool all;                  /**< all topics */
   const char *const *topics; /**< by name; a missing first '/' is put before it */
   size_t topic_count;        /**< how many */
-  /** As tb_topic_expression_create has it; or NULL. One that cannot tell within its limits is an
+  /** As tb_topic_expression_create has it; or NULL. One that cannot decide within its limits is an
    * error in the log, and such topics are recorded. One that matches no topic is warned of there,
    * after 3 s and at the end. */
   const char *regex;
@@ -48,20 +48,20 @@ TB_BEGIN_DECLS
  * that appear later are taken up as they do.
  *
  * A subscription is reliable if all publishers that are known when it is made are, and transient
- * local likewise. When a publisher comes later that does not match, another subscription takes its
- * place. Where the overrides give the QoS, such a publisher is reported to the log and not
- * recorded, as is always one of another type. Gaps in what publishers
- * number are counted as lost on the way (tb_recorder_topic_status_t); one that is larger than
- * `gap_max` is not, as the numbers may be forged, and is reported to the log once for each topic.
- * What a publisher sent before it was matched, and the last messages of a topic, after which no
- * number comes, cannot be counted.
+ * local by the same rule. When a publisher comes later that does not match, another subscription
+ * takes its place. Where the overrides give the QoS, such a publisher is reported to the log and
+ * not recorded, as is always one of another type. Gaps in what publishers number are counted as
+ * lost on the way (tb_recorder_topic_status_t); one that is larger than `gap_max` is not, as the
+ * numbers may be forged, and is reported to the log once for each topic. What a publisher sent
+ * before it was matched, and the last messages of a topic, after which no number comes, cannot be
+ * counted.
  *
  * Definitions of message types are taken from the share folders of AMENT_PREFIX_PATH, if they are
  * there with all that they name; those of the time contract are built in. Otherwise the bag has the
  * type's name and hash alone.
  *
  * Services under the node's name: pause, resume, is_paused, split_bagfile and, in snapshot mode,
- * snapshot; the topic events/write_split tells of each file that is closed.
+ * snapshot; the topic events/write_split reports each file that is closed.
  *
  *   TB_ERR_INVALID  no topic is asked for, a name or an expression is wrong
  *   TB_ERR_CORRUPT, TB_ERR_NOT_FOUND  the file of overrides
@@ -77,8 +77,8 @@ TB_API tb_status_t tb_ros2_recorder_create(tb_ros2_node_t *node, const char *pat
  * the log hook. */
 TB_API void tb_ros2_recorder_destroy(tb_ros2_recorder_t *recorder);
 
-/** What pauses, splits and tells how it goes; valid as long as `recorder`. To stop it, use
- * tb_ros2_recorder_stop. [any thread] */
+/** The part that pauses, splits and reports its status; valid as long as `recorder`. To stop it,
+ * use tb_ros2_recorder_stop. [any thread] */
 TB_API tb_recorder_t *tb_ros2_recorder_core(tb_ros2_recorder_t *recorder);
 
 /** Ends the subscriptions, then as tb_recorder_stop. [one thread] [blocks: file system] */

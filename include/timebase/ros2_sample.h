@@ -1,4 +1,4 @@
-/* A message as it came from a ROS 2 graph: serialized, with what DDS says of it. */
+/* A message as it came from a ROS 2 graph: serialized, with what DDS reports about it. */
 #ifndef TIMEBASE_ROS2_SAMPLE_H
 #define TIMEBASE_ROS2_SAMPLE_H
 
@@ -8,9 +8,9 @@
 
 /** A received message. */
 typedef struct tb_ros2_sample {
-  /** The serialized message (CDR): 4 bytes of encapsulation, the body, and zeros up to a multiple
-   * of
-   * 4. The second byte is 1 for little endian and 0 for big endian. No alignment is promised. */
+  /** The serialized message (CDR): encapsulation (4 bytes), the body, and zeros up to a multiple of
+   * four bytes. The second byte is 1 for little endian and 0 for big endian. No alignment is
+   * promised. */
   const void *cdr;
   size_t size;                 /**< of all that, at least 4 */
   int64_t source_timestamp_ns; /**< the writer's system time at publishing, since 1970 */
@@ -26,8 +26,8 @@ typedef struct tb_ros2_sample {
 
 TB_BEGIN_DECLS
 
-/** Gives back what tb_ros2_subscription_take filled in. Accepts NULL and a sample that is released
- * or zero. Not for samples of a callback, which end with the callback. [any thread] Also after the
+/** Releases what tb_ros2_subscription_take filled in. Accepts NULL and a sample that is released or
+ * zero. Not for samples of a callback, which end with the callback. [any thread] Also after the
  * subscription was destroyed, but before its context is. */
 TB_API void tb_ros2_sample_release(tb_ros2_sample_t *sample);
 

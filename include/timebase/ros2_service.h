@@ -13,7 +13,7 @@
 /** A service: the side that answers. */
 typedef struct tb_ros2_service tb_ros2_service_t;
 
-/** Which request of whom. Copy it to answer later. */
+/** Identifies a request and its client. Copy it to answer later. */
 typedef struct tb_ros2_request_id {
   uint64_t client;         /**< the client's choice */
   int64_t sequence;        /**< of the request among the client's */
@@ -45,12 +45,12 @@ TB_API tb_status_t tb_ros2_service_create(tb_ros2_context_t *context, const char
                                           tb_ros2_service_callback_t callback, void *user,
                                           tb_ros2_service_t **out, tb_error_t *error);
 
-/** Accepts NULL. Requests that wait are dropped; their clients are told by their own side. Answers
- * on their way get up to half a second to arrive. No other thread may be in a call, but for the
- * callback: in that, until it has returned, replies return TB_ERR_CLOSED and destroying it again
- * does nothing. In its own callback it returns at once, and what is left is done when that has
- * returned. [any thread] [blocks: until a running callback has returned, and for answers, except in
- * its own callback] */
+/** Accepts NULL. Requests that wait are dropped; their clients notice that the service is gone.
+ * Answers on their way get up to half a second to arrive. No other thread may be in a call, but for
+ * the callback: in that, until it has returned, replies return TB_ERR_CLOSED and destroying it
+ * again does nothing. In its own callback it returns at once, and what is left is done when that
+ * has returned. [any thread] [blocks: until a running callback has returned, and for answers,
+ * except in its own callback] */
 TB_API void tb_ros2_service_destroy(tb_ros2_service_t *service);
 
 /** Answers a request with a serialized response (4 bytes of encapsulation and the body). Once for
@@ -58,7 +58,7 @@ TB_API void tb_ros2_service_destroy(tb_ros2_service_t *service);
  * sends then anyway.
  *
  *   TB_ERR_CLOSED     the client is gone, or the service is being destroyed: nothing was sent
- *   TB_ERR_TIMEOUT    clients do not take in what was sent before; nothing was sent
+ *   TB_ERR_TIMEOUT    clients do not accept what was sent before; nothing was sent
  *   TB_ERR_INVALID    not plain CDR (00 00 or 00 01 at the start)
  *   TB_ERR_NO_MEMORY, TB_ERR_TRANSPORT, TB_ERR_FORKED
  *

@@ -1,4 +1,4 @@
-/* The standard ROS 2 services that steer a simulator, on a clock server. */
+/* The standard ROS 2 services that control a simulator, on a clock server. */
 #ifndef TIMEBASE_ROS2_SIMULATION_SERVICES_H
 #define TIMEBASE_ROS2_SIMULATION_SERVICES_H
 
@@ -12,18 +12,18 @@
  *
  *   get_simulator_features  reset (20), reset of time (21), state getting (24) and setting (25),
  *                           pause (26), a single step (31), several steps (32)
- *   get_simulation_state    STOPPED while time stands at the start time, unless PAUSED was asked
- *                           for there; PAUSED; PLAYING, also during a step; QUITTING
+ *   get_simulation_state    STOPPED while time is paused at the start time, unless PAUSED was
+ *                           asked for there; PAUSED; PLAYING, also during a step; QUITTING
  *   set_simulation_state    STOPPED: pauses and resets; PLAYING, PAUSED; QUITTING: pauses, answers,
  *                           and calls `on_quit`
  *   step_simulation         answers when the last tick is out, or when another control has
- *                           cancelled it: OPERATION_FAILED. N steps are one way of N times `step`,
- *                           in the server's ticks and at its speed. Only while time stands
+ *                           cancelled it: OPERATION_FAILED. N steps are one advance of N times
+ *                           `step`, in the server's ticks and at its speed. Only while paused
  *   reset_simulation        back to the start time, paused or running as before; scopes DEFAULT,
  *                           TIME and ALL
  *
- * What cannot be done is answered with a result and a message that says why; what is no request is
- * not answered. Controls from elsewhere count as those of the services do. */
+ * What cannot be done is answered with a result and a message that says why; what is not a valid
+ * request is not answered. Controls from elsewhere count as those of the services do. */
 typedef struct tb_ros2_simulation_services tb_ros2_simulation_services_t;
 
 /** Called once, on the context's thread, when QUITTING was asked for and has been answered. As in
@@ -32,7 +32,7 @@ typedef void (*tb_ros2_simulation_quit_callback_t)(void *user);
 
 /** How the services behave. */
 typedef struct tb_ros2_simulation_services_options {
-  tb_duration_t step; /**< of ROS time; 0: what a tick is at the time, factor / hz */
+  tb_duration_t step; /**< of ROS time; 0: the length of a tick at that moment, factor / hz */
   tb_ros2_simulation_quit_callback_t on_quit; /**< NULL: QUITTING is refused, unsupported */
   void *user;                                 /**< for on_quit */
 } tb_ros2_simulation_services_options_t;
@@ -57,8 +57,7 @@ tb_ros2_simulation_services_create(tb_ros2_node_t *node, tb_clock_server_t *serv
                                    const tb_ros2_simulation_services_options_t *options,
                                    tb_ros2_simulation_services_t **out, tb_error_t *error);
 
-/** Accepts NULL. Steps that have not come to their end go on, and are answered with
- * OPERATION_FAILED.
+/** Accepts NULL. Steps that have not ended continue, and are answered with OPERATION_FAILED.
  * [any thread] [blocks: until running callbacks have returned, and for answers on their way, up to
  * half a second for each service] Not from callbacks of the context. */
 TB_API void tb_ros2_simulation_services_destroy(tb_ros2_simulation_services_t *services);

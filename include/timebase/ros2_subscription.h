@@ -68,10 +68,10 @@ TB_API uint32_t tb_ros2_subscription_matched(const tb_ros2_subscription_t *subsc
 TB_API tb_status_t tb_ros2_subscription_wait_for_matched(tb_ros2_subscription_t *subscription,
                                                          uint32_t count, tb_duration_t limit);
 
-/** How often a publisher of this topic and type was not matched because of QoS: a best-effort
- * publisher and a reliable subscription, say. When there was one, *out_policy (may be NULL) becomes
- * the name of the policy last in the way, such as "reliability" (static storage).
- * [any thread] [from callbacks] */
+/** How often a publisher of this topic and type was not matched because of QoS: for example a
+ * best-effort publisher and a reliable subscription. When there was one, *out_policy (may be NULL)
+ * becomes the name of the last mismatched policy, such as "reliability" (static storage). [any
+ * thread] [from callbacks] */
 TB_API uint32_t tb_ros2_subscription_incompatible(const tb_ros2_subscription_t *subscription,
                                                   const char **out_policy);
 

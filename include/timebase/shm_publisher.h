@@ -12,7 +12,7 @@
 /** A time that this process shares. */
 typedef struct tb_shm_publisher tb_shm_publisher_t;
 
-/** Of publishers and sources alike. */
+/** Options of publishers and sources. */
 typedef struct tb_shm_options {
   /** The folder of the page's file, "timebase.NAME"; NULL: /dev/shm. Containers that share a time
    * share this folder. */
@@ -39,19 +39,19 @@ TB_BEGIN_DECLS
 TB_API tb_status_t tb_shm_publisher_open(const char *name, const tb_shm_options_t *options,
                                          tb_error_t *error, tb_shm_publisher_t **out);
 
-/** Leaves the time standing where it is, in state lost. The same happens, with state stalled, when
- * the process ends in any other way. In a forked child it only frees memory. A child that neither
- * does this nor starts another program keeps the name taken when its parent has ended.
- * NULL does nothing. [any thread] */
+/** Stops the time where it is, in state lost. The same happens, with state stalled, when the
+ * process ends in any other way. In a forked child it only frees memory. A child that neither does
+ * this nor starts another program keeps the name taken when its parent has ended. NULL does
+ * nothing. [any thread] */
 TB_API void tb_shm_publisher_close(tb_shm_publisher_t *publisher);
 
 /** One tick, by the rules of tb_timeline_tick; handlers and waits of all processes are served by
  * their own threads after it. `time_ns` >= 0, nanoseconds since 1970; 0 takes readers back to "not
- * started". A publisher whose time stands goes on to tick: silence is a stall. Wakes processes in
- * which somebody waits; never blocks for long. [any thread; ticks of several threads are put in
- * order] [from callbacks] TB_ERR_RANGE: negative. TB_ERR_INVALID. TB_ERR_FORKED. TB_ERR_SYSTEM: one
- * who may write the page's file has cut it short, and no reader sees the tick; close and open the
- * publisher again. */
+ * started". A publisher whose time is stopped must keep ticking: silence is a stall. Wakes
+ * processes that have a waiter; never blocks for long. [any thread; ticks of several threads are
+ * put in order] [from callbacks] TB_ERR_RANGE: negative. TB_ERR_INVALID. TB_ERR_FORKED.
+ * TB_ERR_SYSTEM: a process that may write the page's file has truncated it, and no reader sees the
+ * tick; close and open the publisher again. */
 TB_API tb_status_t tb_shm_publisher_tick(tb_shm_publisher_t *publisher, int64_t time_ns,
                                          tb_jump_reason_t reason);
 
@@ -59,7 +59,7 @@ TB_API tb_status_t tb_shm_publisher_tick(tb_shm_publisher_t *publisher, int64_t 
 TB_API tb_tick_sink_t tb_shm_publisher_sink(tb_shm_publisher_t *publisher);
 
 /** An anchor, by the rules of tb_timeline_anchor. With a rate its bound must not be INT64_MAX:
- * commit a new one before it is reached, so that time stands when the publisher dies. Readers in
+ * commit a new one before it is reached, so that time stops when the publisher dies. Readers in
  * another time namespace (containers) see each anchor as a tick. [any thread] [from callbacks]
  * Errors as tb_shm_publisher_tick. */
 TB_API tb_status_t tb_shm_publisher_anchor(tb_shm_publisher_t *publisher, const tb_anchor_t *anchor,

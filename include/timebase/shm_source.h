@@ -9,26 +9,26 @@
 #include <timebase/source.h>
 #include <timebase/status.h>
 
-/** How a source on shared memory is supplied. */
+/** The supply of a source on shared memory. */
 typedef struct tb_shm_status {
   bool has_publisher;  /**< one has the page open now, whether it ticks or not */
   uint64_t publishers; /**< how many have published under the name so far */
   bool foreign_steady; /**< it is in another time namespace: its rate is not used */
-  uint64_t invalid;    /**< looks at the page that found nothing sensible */
+  uint64_t invalid;    /**< reads of the page that found no valid contents */
 } tb_shm_status_t;
 
 TB_BEGIN_DECLS
 
 /** Reads the page of tb_shm_publisher_open's `name`, made if it is not there yet; the publisher may
  * come and go. `now` of its clocks reads the page itself. While a clock is on it two threads follow
- * jumps ("tb-shm-jump") and, while somebody waits or a handler asks for forward steps, each tick
- * ("tb-shm-tick"); with nobody waiting the process is not woken by ticks. Ticks that come faster
- * than they can be followed are merged. So are jumps, as when the process was stopped: handlers get
- * one, from the last time that it could have read to the current one, with the reason of the last.
- * The epoch rises, also if time has run past where it was by then; the jump is a step forward in
- * that case. What a publisher left that is gone already does not count: the clock waits for the
- * next one. Statistics of the timeline count what was followed. [any thread] Errors as
- * tb_shm_publisher_open, without TB_ERR_BUSY. */
+ * jumps ("tb-shm-jump") and, while something waits or a handler asks for forward steps, each tick
+ * ("tb-shm-tick"); without a waiter the process is not woken by ticks. Ticks that come faster than
+ * they can be followed are merged. So are jumps, as when the process was stopped: handlers get one,
+ * from the last time that it could have read to the current one, with the reason of the last. The
+ * epoch rises, also if time is already past where it was; the jump is a step forward in that case.
+ * What a publisher that is already gone has left does not count: the clock waits for the next one.
+ * Statistics of the timeline count what was followed. [any thread] Errors as tb_shm_publisher_open,
+ * without TB_ERR_BUSY. */
 TB_API tb_status_t tb_shm_source_create(const char *name, const tb_shm_options_t *options,
                                         tb_error_t *error, tb_source_t **out);
 

@@ -1,4 +1,4 @@
-/* Time sources: what moves ROS time. Implement a tb_source_ops_t to make one of your own. */
+/* Time sources: what moves ROS time. Implement a tb_source_ops_t to make your own. */
 #ifndef TIMEBASE_SOURCE_H
 #define TIMEBASE_SOURCE_H
 
@@ -12,8 +12,8 @@ typedef struct tb_source_ops {
   const char *name; /**< static, for messages */
 
   /** Called before the first clock moves to the source or it becomes the process's default, and
-   * again after a stop. From here on the
-   * source may tick `timeline`. NULL: nothing to start. */
+   * again after a stop. From here on the source may tick `timeline`. NULL: nothing
+   * to start. */
   tb_status_t (*start)(void *self, tb_timeline_t *timeline);
 
   /** Called after the last clock has left, if it is not the default; ticks already return
@@ -37,17 +37,16 @@ TB_BEGIN_DECLS
  * [any thread] [from callbacks] TB_ERR_INVALID, TB_ERR_NO_MEMORY: `self` is not destroyed then. */
 TB_API tb_status_t tb_source_create(const tb_source_ops_t *ops, void *self, tb_source_t **out);
 
-/** Moves its clocks to no source (a clock change each; they tell system time), stops and frees it.
- * If it is the process's default, there is none any more. NULL does nothing. [any thread] [blocks:
- * jumps in progress] TB_ERR_DEADLOCK from a jump callback or the log hook, TB_ERR_BUSY: another
- * source wraps it and will destroy it: nothing is destroyed then. */
+/** Moves its clocks to no source (a clock change each; they report system time), stops and frees
+ * it. If it is the process's default, there is none any more. NULL does nothing. [any thread]
+ * [blocks: jumps in progress] TB_ERR_DEADLOCK from a jump callback or the log hook, TB_ERR_BUSY:
+ * another source wraps it and will destroy it: nothing is destroyed then. */
 TB_API tb_status_t tb_source_destroy(tb_source_t *source);
 
 /** [any thread] [blocks] The same with a limit in steady time, 0: none, for the wait until other
  * jumps are over; it does not cover handlers of its clocks' changes, nor its `stop`.
  * TB_ERR_TIMEOUT: the source is valid, some of its clocks may have left it, and it may no longer be
- * the default. TB_ERR_INVALID: limit <
- * 0. */
+ * the default. TB_ERR_INVALID: a negative limit. */
 TB_API tb_status_t tb_source_destroy_within(tb_source_t *source, tb_duration_t limit);
 
 /** The timeline that the source moves; it lives as long as the source.
@@ -55,7 +54,7 @@ TB_API tb_status_t tb_source_destroy_within(tb_source_t *source, tb_duration_t l
 TB_API tb_timeline_t *tb_source_timeline(tb_source_t *source);
 
 /** Sets the source of all clocks that follow the process's default (TB_SOURCE_DEFAULT), now and
- * later; NULL: none, and they tell system time. It is started at once and runs while it is the
+ * later; NULL: none, and they report system time. It is started at once and runs while it is the
  * default, with or without clocks. Each clock that follows is moved, a clock change for each; when
  * the call returns, all have the new time. Setting the one that is set already does nothing.
  *
@@ -76,15 +75,15 @@ TB_API tb_source_t *tb_source_get_default(void);
  * program has registered, "manual" (manual_source.h), "shm:NAME" (shm_source.h) and
  * "extrapolating:SOURCE" (extrapolating_source.h), where SOURCE is such a name again.
  * [any thread] TB_ERR_NOT_FOUND: nothing has that prefix; otherwise what the factory returns.
- * *error (may be NULL) says what is wrong with the name and what to do. */
+ * *error (may be NULL) has what is wrong with the name and what to do. */
 TB_API tb_status_t tb_source_create_from_name(const char *name, tb_error_t *error,
                                               tb_source_t **out);
 
-/** Makes sources of one's own known by name, also to TIMEBASE_SOURCE: register them before the
+/** Registers a factory of sources under a name, also for TIMEBASE_SOURCE: register it before the
  * first clock. `prefix` is copied; it is 1 to 31 letters, digits, and of "-_.". `factory` NULL
- * takes the prefix out again; a call of it that has begun may still be running. [any thread] [from
+ * removes the prefix; a call of it that has begun may still be running. [any thread] [from
  * callbacks] TB_ERR_INVALID, TB_ERR_NO_MEMORY, TB_ERR_BUSY: the prefix is taken, TB_ERR_NOT_FOUND:
- * nothing to take out. */
+ * nothing to remove. */
 TB_API tb_status_t tb_source_register(const char *prefix, tb_source_factory_t factory, void *user);
 
 TB_END_DECLS

@@ -1,11 +1,11 @@
-/* Clocks that tell steady time: never set, never jump, the same whatever ROS time does. */
+/* Clocks that report steady time: never set, never jump, the same whatever ROS time does. */
 #ifndef TIMEBASE_STEADY_CLOCK_H
 #define TIMEBASE_STEADY_CLOCK_H
 
 #include <timebase/status.h>
 #include <timebase/steady_time.h>
 
-/** A clock that tells steady time. */
+/** A clock that reports steady time. */
 typedef struct tb_steady_clock tb_steady_clock_t;
 
 TB_BEGIN_DECLS

@@ -1,10 +1,12 @@
-/* For tests: steady and system time in the program's own hand, as a manual source is for ROS time.
+/* For tests: steady and system time under the program's control, as ROS time is with a manual
+ * source.
  *
- * While time is held, both stand still until they are moved, each by itself, and everything of
+ * While time is held, neither advances until it is moved, each separately, and everything in
  * timebase that waits for them waits for that: sleeps, conditions, rates and timers on steady and
  * system clocks, and every limit in steady time. So a test of a limit of an hour takes no time. It
- * is the time of the whole process as timebase tells it; what reads the kernel's clocks by itself
- * sees those. Calls are meant for one thread, the test's; any others may go on meanwhile. */
+ * is the time of the whole process as timebase reports it; code that reads the kernel's clocks
+ * directly sees those. The calls are meant for one thread, the test's; other threads may keep
+ * running meanwhile. */
 #ifndef TIMEBASE_TESTING_H
 #define TIMEBASE_TESTING_H
 
@@ -25,38 +27,37 @@ TB_BEGIN_DECLS
  * jump callback and the log hook, TB_ERR_FORKED. Those that end in _and_run, and the wait for
  * sleepers, block. */
 
-/** Both stand still at their present values. Waits that are under way go over. A reading that
- * another thread has begun before may still be of the running clock. [any thread] [blocks: until
- * they have] TB_ERR_BUSY: time is held already. TB_ERR_DEADLOCK: from a jump callback, as all calls
- * here. */
+/** Both stop at their present values. Waits in progress change over. A reading that another thread
+ * has begun before may still be of the running clock. [any thread] [blocks: until they have]
+ * TB_ERR_BUSY: time is held already. TB_ERR_DEADLOCK: from a jump callback, as all calls here. */
 TB_API tb_status_t tb_testing_hold_os_time(void);
 
-/** Both run by themselves again, and waits under way go over. System time is that of the machine.
- * So is steady time, unless it was moved further than that: it never goes back, and runs on from
- * where it is, ahead of CLOCK_MONOTONIC by as much for the rest of the process. What system time
- * loses or gains by it against steady time is a step, as with tb_testing_set. TB_ERR_DETACHED: time
- * is not held. */
+/** Both run by themselves again, and waits in progress change over. System time is that of the
+ * machine. So is steady time, unless it was moved further than that: it never goes back, and runs
+ * on from where it is, ahead of CLOCK_MONOTONIC by as much for the rest of the process. What system
+ * time loses or gains by it against steady time is a step, as with tb_testing_set. TB_ERR_DETACHED:
+ * time is not held. */
 TB_API tb_status_t tb_testing_release_os_time(void);
 
 /** TB_ERR_DETACHED: time is not held. TB_ERR_INVALID: an unknown clock. */
 TB_API tb_status_t tb_testing_now(tb_testing_clock_t which, int64_t *out_ns);
 
-/** Moves one of the two to `time_ns`; those whose deadline has come are woken. Of system time that
- * is a wall clock being set: handlers on clocks that tell it are called, here, before the call
- * returns; waits with flags fail (J9 in docs/time-model.md). TB_ERR_RANGE: below zero, or steady
- * time back; nothing has moved. TB_ERR_DETACHED, TB_ERR_INVALID as above. */
+/** Moves one of the two to `time_ns`; waiters whose deadline has come are woken. For system time
+ * that is a wall clock being set: handlers on its clocks are called, on this thread, before the
+ * call returns; waits with flags fail (J9 in docs/time-model.md). TB_ERR_RANGE: below zero, or
+ * steady time back; nothing has moved. TB_ERR_DETACHED, TB_ERR_INVALID as above. */
 TB_API tb_status_t tb_testing_set(tb_testing_clock_t which, int64_t time_ns);
 
-/** By `step`: time passes, and that is no step of the wall clock, even if the other one stands
- * still. A negative one, of system time, is. TB_ERR_OVERFLOW. */
+/** By `step`: time passes, and that is no step of the wall clock, even if the other one is stopped.
+ * A negative one, of system time, is. TB_ERR_OVERFLOW. */
 TB_API tb_status_t tb_testing_advance(tb_testing_clock_t which, tb_duration_t step);
 
 /** Stops at every deadline on the way, those set on the way included. TB_ERR_RANGE: step < 0.
- * TB_ERR_LIMIT: more than `max_stops`; time stands at the last one. */
+ * TB_ERR_LIMIT: more than `max_stops`; time stops at the last one. */
 TB_API tb_status_t tb_testing_advance_stepped(tb_testing_clock_t which, tb_duration_t step,
                                               uint32_t max_stops);
 
-/** To the earliest deadline that anyone waits for on the clock. TB_ERR_NOT_FOUND: nobody waits. */
+/** To the earliest deadline that a waiter has on the clock. TB_ERR_NOT_FOUND: nothing waits. */
 TB_API tb_status_t tb_testing_advance_to_next(tb_testing_clock_t which);
 
 /** The same four, which return when what they made due has run: see manual_source.h, where "the

@@ -13,16 +13,16 @@
 /** Room for every text that tb_time_format makes, with its NUL. */
 #define TB_TIME_TEXT_SIZE 32
 
-/** Whose time it is. */
+/** Which kind of clock a time is of. */
 typedef enum tb_time_kind {
   TB_TIME_SYSTEM = 1, /**< CLOCK_REALTIME */
-  TB_TIME_ROS = 2,    /**< told by a ROS clock, whatever moved it */
+  TB_TIME_ROS = 2,    /**< of a ROS clock, whatever moved it */
 } tb_time_kind_t;
 
 /** A point in time. */
 typedef struct tb_time {
   int64_t ns;          /**< since the Unix epoch; in ROS time 0 means "not set" (rcl) */
-  tb_time_kind_t kind; /**< which clock told it */
+  tb_time_kind_t kind; /**< which kind of clock it is of */
 } tb_time_t;
 
 TB_BEGIN_DECLS
@@ -32,8 +32,8 @@ TB_BEGIN_DECLS
  * Out-parameters are untouched on failure. Negative times (before 1970) are values like others,
  * and so is a ROS time of zero in arithmetic: ask tb_time_is_set where it matters. */
 
-/** False for a ROS time of zero: no time has been told yet (rcl_clock_time_started). A system time
- * of zero is a time. */
+/** False for a ROS time of zero: there is no time yet (rcl_clock_time_started). A system time of
+ * zero is a time. */
 TB_API bool tb_time_is_set(tb_time_t time);
 
 /** time + duration, of the kind of `time`. TB_ERR_OVERFLOW. (rclcpp::Time::operator+) */

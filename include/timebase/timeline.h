@@ -1,4 +1,4 @@
-/* Timelines: flows of time, moved by a source and told by clocks. For writers of sources. */
+/* Timelines: flows of time, moved by a source and read by clocks. For writers of sources. */
 #ifndef TIMEBASE_TIMELINE_H
 #define TIMEBASE_TIMELINE_H
 
@@ -38,8 +38,8 @@ typedef struct tb_timeline_options {
   tb_duration_t forward_jump_min;
   /** Steady. A call of a jump handler that takes as long is reported, see jump.h; 0: never. */
   tb_duration_t slow_handler_limit;
-  /** Who has been held up by a jump for `slow_handler_limit` gets TB_ERR_BUSY: reading a clock,
-   * starting a timer, running due timers, entering a wait. Else they wait for the end. */
+  /** A caller that a jump has blocked for `slow_handler_limit` gets TB_ERR_BUSY: reading a clock,
+   * starting a timer, running due timers, entering a wait. Otherwise it waits for the end. */
   bool readers_give_up;
 } tb_timeline_options_t;
 
@@ -52,7 +52,7 @@ typedef struct tb_timeline_options {
 /** The highest rate of an anchor. */
 #define TB_ANCHOR_RATE_MAX 1e6
 
-/** What a source commits. At rate 0 it is a tick: the time stands at `time_ns`. At a rate above it,
+/** What a source commits. At rate 0 it is a tick: the time stops at `time_ns`. At a rate above it,
  * the time is `time_ns` up to the moment `steady` and runs on from there, until it is `bound` past
  * `time_ns` or the next anchor comes; waits and timers fire by themselves. */
 typedef struct tb_anchor {
@@ -73,36 +73,36 @@ TB_BEGIN_DECLS
 
 /** Moves the timeline to `time_ns` (nanoseconds since 1970). Zero before the start is ignored;
  * after it, it takes the timeline back to "not started" with reason reset. The same time again is a
- * sign of life and wakes nobody. Returns when the handlers have run and those due have been woken.
- * [any thread but from jump callbacks; ticks of several threads are put in order]
- * [blocks: during a jump of this timeline] TB_ERR_RANGE: negative (counted as dropped).
- * TB_ERR_DETACHED: the source was taken from its last clock. TB_ERR_DEADLOCK: from a jump callback,
- * or from the log hook while a jump is in progress. TB_ERR_FORKED. */
+ * sign of life and wakes no waiter. Returns when the handlers have run and due waiters have been
+ * woken. [any thread but from jump callbacks; ticks of several threads are put in order] [blocks:
+ * during a jump of this timeline] TB_ERR_RANGE: negative (counted as dropped). TB_ERR_DETACHED: the
+ * source was taken from its last clock. TB_ERR_DEADLOCK: from a jump callback, or from the log hook
+ * while a jump is in progress. TB_ERR_FORKED. */
 TB_API tb_status_t tb_timeline_tick(tb_timeline_t *timeline, int64_t time_ns,
                                     tb_jump_reason_t reason);
 
-/** Moves the timeline to what `anchor` says it is now, by the rules of tb_timeline_tick: less than
- * the time that it has run on to is a backward jump. While handlers are called for the move the
- * time stands. The first anchor with a rate starts a thread ("tb-wakeup") that wakes who is due; it
- * ends when the source stops. [any thread] and the rest as tb_timeline_tick, and TB_ERR_INVALID,
- * TB_ERR_SYSTEM: no thread could be started. Nothing has changed then. */
+/** Moves the timeline to the time that `anchor` gives for now, by the rules of tb_timeline_tick:
+ * less than the time that it has run on to is a backward jump. While handlers are called for the
+ * move the time is stopped. The first anchor with a rate starts a thread ("tb-wakeup") that wakes
+ * due waiters; it ends when the source stops. [any thread] and the rest as tb_timeline_tick, and
+ * TB_ERR_INVALID, TB_ERR_SYSTEM: no thread could be started. Nothing has changed then. */
 TB_API tb_status_t tb_timeline_anchor(tb_timeline_t *timeline, const tb_anchor_t *anchor,
                                       tb_jump_reason_t reason);
 
-/** tb_timeline_tick, but only if that needs nobody's code and nobody's waking: no jump is in
- * progress, no handler matches and nothing is due, but for waits for the state paused. Otherwise
- * TB_ERR_BUSY, and the time is unchanged; call tb_timeline_tick from a thread that may run
- * callbacks. Never blocks for long. [any thread] TB_ERR_DEADLOCK: from a jump callback. */
+/** tb_timeline_tick, but only if that calls no handler and wakes no waiter: no jump is in progress,
+ * no handler matches and nothing is due, except waits for the state paused. Otherwise TB_ERR_BUSY,
+ * and the time is unchanged; call tb_timeline_tick from a thread that may run callbacks. Never
+ * blocks for long. [any thread] TB_ERR_DEADLOCK: from a jump callback. */
 TB_API tb_status_t tb_timeline_try_tick(tb_timeline_t *timeline, int64_t time_ns);
 
-/** What `tb_clock_read` reports beside the time: no publisher, QoS mismatch, waiting, paused,
- * stalled, lost. The next tick makes it running. Who waits for it is woken. [any thread] [from
+/** What `tb_clock_read` reports besides the time: no publisher, QoS mismatch, waiting, paused,
+ * stalled, lost. The next tick makes it running. Waits for it are woken. [any thread] [from
  * callbacks] */
 TB_API void tb_timeline_set_state(tb_timeline_t *timeline, tb_clock_state_t state);
 
-/** Holds at once, also for those who are held up by a jump now. For a change of source it is the
- * shorter handler limit of the two timelines, and readers give up if they do on either.
- * [any thread] [from callbacks] TB_ERR_INVALID, TB_ERR_FORKED. */
+/** Applies at once, also to threads that a jump blocks now. For a change of source it is the
+ * shorter handler limit of the two timelines, and readers give up if they do on either. [any
+ * thread] [from callbacks] TB_ERR_INVALID, TB_ERR_FORKED. */
 TB_API tb_status_t tb_timeline_set_options(tb_timeline_t *timeline,
                                            const tb_timeline_options_t *options);
 

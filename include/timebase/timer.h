@@ -12,7 +12,7 @@
 #include <timebase/steady_time.h>
 #include <timebase/time.h>
 
-/** Timers, and what runs them. */
+/** A set of timers that are run together. */
 typedef struct tb_timer_queue tb_timer_queue_t;
 /** Calls at a time, or once a period. */
 typedef struct tb_timer tb_timer_t;
@@ -34,7 +34,7 @@ typedef struct tb_steady_timer_info {
 
 /** Runs on the thread that calls tb_timer_queue_run_due, or on the queue's own. It may start, stop,
  * change and destroy any timer, itself included, and everything else but destroying the queue that
- * runs it, stopping its thread or waiting for its own end. */
+ * runs it, stopping its thread or waiting for its own callback. */
 typedef void (*tb_timer_callback_t)(tb_timer_t *timer, const tb_timer_info_t *info, void *user);
 typedef void (*tb_steady_timer_callback_t)(tb_timer_t *timer, const tb_steady_timer_info_t *info,
                                            void *user);
@@ -52,7 +52,7 @@ typedef enum tb_timer_missed {
   TB_TIMER_CATCH_UP = 1, /**< a call for each, up to `catch_up_max`; the last counts the others */
 } tb_timer_missed_t;
 
-/** Calls a run of a timer that catches up, unless its options say otherwise. */
+/** Calls a run of a timer that catches up, unless its options set another number. */
 #define TB_TIMER_CATCH_UP_MAX UINT32_C(100)
 
 /** A timer on system or ROS time. */
@@ -138,25 +138,24 @@ TB_API tb_status_t tb_steady_clock_timer_queue_next_deadline(tb_timer_queue_t *q
                                                              tb_steady_time_t *out);
 
 /** A timer on `clock`, stopped. It lives until it or its queue is destroyed; when its clock is, it
- * is stopped, and starting it is TB_ERR_CLOSED. At most 2^24 on one
- * clock in one queue. Generic name: tb_timer_create. [any thread] [from callbacks] TB_ERR_INVALID:
- * a period <= 0, no callback, an unknown mode or policy. TB_ERR_CLOCK_MISMATCH: `at` of the other
- * kind. TB_ERR_NOT_SET: `at` is zero on a ROS clock. TB_ERR_NO_MEMORY. */
+ * is stopped, and starting it is TB_ERR_CLOSED. At most 2^24 on one clock in one queue. Generic
+ * name: tb_timer_create. [any thread] [from callbacks] TB_ERR_INVALID: a period <= 0, no callback,
+ * an unknown mode or policy. TB_ERR_CLOCK_MISMATCH: `at` of the other kind. TB_ERR_NOT_SET: `at` is
+ * zero on a ROS clock. TB_ERR_NO_MEMORY. */
 TB_API tb_status_t tb_clock_timer_create(tb_timer_queue_t *queue, tb_clock_t *clock,
                                          const tb_timer_options_t *options, tb_timer_t **out);
 TB_API tb_status_t tb_steady_clock_timer_create(tb_timer_queue_t *queue, tb_steady_clock_t *clock,
                                                 const tb_steady_timer_options_t *options,
                                                 tb_timer_t **out);
 
-/** First call one period from now, then every period: deadlines never drift. A started timer starts
- * anew. Nothing is allocated. At a backward jump to before its last call (or its start) the next
- * call is one period after the new time, a one-shot's its delay; one that was given a time keeps
- * it. At a change of its clock's source the part still to wait is kept. While the source has not
- * started, periods and delays count from its first tick. A deadline too late for the clock never
- * comes.
- * [any thread] [from callbacks] [blocks: during a blocking jump, except from its callbacks]
- * TB_ERR_CLOSED: the clock or, while its call runs, the timer was destroyed. TB_ERR_BUSY: from a
- * callback of another jump. */
+/** First call one period from now, then every period: deadlines never drift. A timer that is
+ * running starts again. Nothing is allocated. At a backward jump to before its last call (or its
+ * start) the next call is one period after the new time, a one-shot's its delay; one that was given
+ * a time keeps it. At a change of its clock's source the part still to wait is kept. While the
+ * source has not started, periods and delays count from its first tick. A deadline too late for the
+ * clock never comes. [any thread] [from callbacks] [blocks: during a blocking jump, except from its
+ * callbacks] TB_ERR_CLOSED: the clock or, while its call runs, the timer was destroyed.
+ * TB_ERR_BUSY: from a callback of another jump. */
 TB_API tb_status_t tb_timer_start(tb_timer_t *timer);
 
 /** No call starts after it returns; one that has begun on another thread may still be running.
@@ -171,7 +170,7 @@ TB_API tb_status_t tb_timer_stop_wait(tb_timer_t *timer, tb_duration_t limit);
 
 /** Takes effect with the next deadline that is set: the one that a running timer waits for stays,
  * and those after it are a new period apart (rcl_timer_exchange_period). To have the new period at
- * once, start the timer anew. In the own callback the next deadline has been set already. [any
+ * once, start the timer again. In the own callback the next deadline has been set already. [any
  * thread] [from callbacks] TB_ERR_INVALID: a period <= 0, a timer that is given a time.
  * TB_ERR_CLOSED: destroyed, while its call runs. */
 TB_API tb_status_t tb_timer_set_period(tb_timer_t *timer, tb_duration_t period);

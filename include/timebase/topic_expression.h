@@ -21,7 +21,7 @@ TB_BEGIN_DECLS
  * `(?i)`, `(?<=...)`, a `{` that repeats nothing), is refused rather than given either meaning. So
  * are an empty expression, and `\1` for a group inside a part that repeats.
  *
- *   TB_ERR_INVALID    it is wrong; `offset` of the error counts its bytes, the text says it too
+ *   TB_ERR_INVALID    it is wrong; `offset` of the error counts its bytes, the text names it too
  *   TB_ERR_LIMIT      it is longer than 8 KiB, or too large or too deep
  *
  * [any thread] */
@@ -31,14 +31,14 @@ TB_API tb_status_t tb_topic_expression_create(const char *text, tb_topic_express
 /** Accepts NULL. No search may be in progress. [any thread] */
 TB_API void tb_topic_expression_destroy(tb_topic_expression_t *expression);
 
-/** What it was made of. Valid as long as the expression. [any thread] */
+/** The text that it was made from. Valid as long as the expression. [any thread] */
 TB_API const char *tb_topic_expression_text(const tb_topic_expression_t *expression);
 
 /** Whether it matches anywhere in `topic`.
  *
- *   TB_ERR_LIMIT      it cannot be said with a reasonable effort (about 1000000 steps, 16 MiB)
+ *   TB_ERR_LIMIT      it cannot be decided with reasonable effort (about 1000000 steps, 16 MiB)
  *
- * Do not take a failure for "no": who excludes by it would get what was to be excluded.
+ * Do not treat a failure as "no": an exclusion would let through what it should exclude.
  * [any thread] Several at a time. */
 TB_API tb_status_t tb_topic_expression_search(const tb_topic_expression_t *expression,
                                               const char *topic, bool *out_found,

@@ -9,6 +9,7 @@ static _Atomic bool watching;
 
 static void in_child(void)
 {
+  /* C7 */
   atomic_store_explicit(&tb__forked, true, memory_order_relaxed);
 }
 

@@ -102,6 +102,7 @@ static bool lost_read(const tb_timeline_t *timeline, uint64_t version, uint64_t 
  * */
 static bool timeline_read(const tb_timeline_t *timeline, read_mode_t mode, snapshot_t *out)
 {
+  /* C3: no lock and no wait for a writer; overtaken twice, it reads again */
   const tb__page_view_t *view = mode == READ_COMMITTED ? NULL : timeline->view;
   for (;;) {
     tb__page_copy_t copy;
@@ -256,6 +257,7 @@ tb_status_t tb_clock_now(const tb_clock_t *clock, tb_time_t *out)
 
 tb_status_t tb_clock_try_now(const tb_clock_t *clock, tb_time_t *out)
 {
+  /* J4 */
   return LIKELY(clock && out) ? now(clock, false, out) : TB_ERR_INVALID;
 }
 
@@ -271,6 +273,7 @@ static tb_clock_state_t state_of(uintptr_t word, tb_clock_state_t state)
 
 tb_status_t tb_clock_read(const tb_clock_t *clock, tb_clock_reading_t *out)
 {
+  /* C5: time, state and epoch of one moment */
   if (!clock || !out) return TB_ERR_INVALID;
   tb__jump_wait_t wait = TB__JUMP_WAIT_INIT(INT64_MAX);
   for (;;) {
@@ -386,6 +389,7 @@ void tb__clock_init(tb_clock_t *clock, tb_time_kind_t kind, tb_timeline_t *timel
 
 tb_status_t tb__clock_create(const tb_clock_options_t *options, tb_clock_t **out)
 {
+  /* C1: of system or ROS time; steady clocks have a type of their own */
   tb_clock_options_t defaults = TB_CLOCK_OPTIONS_INIT;
   if (!options) options = &defaults;
   bool ros = options->kind == TB_TIME_ROS;
@@ -408,6 +412,7 @@ tb_status_t tb__clock_create(const tb_clock_options_t *options, tb_clock_t **out
 /* Ends all waits on the clock; no new ones can begin. */
 static void clock_close(tb_clock_t *clock)
 {
+  /* L1 */
   tb__waiter_t *to_wake = NULL;
   tb_timeline_t *timeline;
   tb__clock_lock(clock, &timeline);

@@ -51,6 +51,7 @@ struct tb_steady_clock {
 
 static inline tb_timeline_t *tb__clock_timeline(const tb_clock_t *clock)
 {
+  /* C4: the clocks of a source share one timeline */
   return (tb_timeline_t *)(atomic_load_explicit(&clock->word, memory_order_acquire) &
                            ~TB__WORD_BITS);
 }

@@ -164,6 +164,7 @@ static void change_end(void)
  * there are more than `prepared` followers. */
 static bool replace(tb_source_t *source, uint32_t prepared)
 {
+  /* X7 */
   tb__mutex_lock(&mutex);
   bool enough = !source || follower_count <= prepared;
   if (enough) {

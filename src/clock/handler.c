@@ -106,6 +106,7 @@ tb_status_t tb_steady_clock_jump_handler_create(tb_steady_clock_t *clock,
 static tb_status_t wait_until_released(struct tb_jump_handler *handler, int64_t limit_ns,
                                        tb_timeline_t **timeline) TB_REQUIRES((*timeline)->mutex)
 {
+  /* J6: "before" is never left without its "after" */
   tb__jump_wait_t wait = TB__JUMP_WAIT_INIT(limit_ns);
   tb_status_t status = TB_OK;
   handler->leaving = true;
@@ -257,6 +258,7 @@ tb_status_t tb_jump_handler_destroy_within(tb_jump_handler_t *handler, tb_durati
 
 static bool handler_matches(const struct tb_jump_handler *handler, const tb_jump_t *jump)
 {
+  /* J1: by kind; thresholds are inclusive */
   const tb_jump_threshold_t *threshold = &handler->threshold;
   switch (jump->kind) {
   case TB_JUMP_CLOCK_CHANGE:

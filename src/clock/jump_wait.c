@@ -82,11 +82,13 @@ static int64_t call_start(int64_t call)
 
 static bool claim_report(struct tb_jump_handler *handler, int64_t call)
 {
+  /* J7: a slow call is reported once */
   return !(call & 1) && atomic_compare_exchange_strong(&handler->call, &call, call | 1);
 }
 
 static void report(const cause_t *cause, const char *how)
 {
+  /* J7, J8: names the handler and counts the readers that it blocks */
   tb__log(TB_LOG_WARN,
           "jump handler \"%s\" %s %.9f s, its limit is %.9f s; readers blocked: %u. It must not "
           "wait for a thread that reads the time, nor for a mutex that is held while the time is "

@@ -22,6 +22,7 @@ bool tb__source_try_acquire(tb_source_t *source)
 
 tb_status_t tb__source_acquire(tb_source_t *source, int64_t limit_ns)
 {
+  /* X1: the first user starts the source */
   for (;;) {
     tb__mutex_lock(&source->mutex);
     bool wrapped = atomic_load(&source->timeline->redirect);

@@ -44,6 +44,7 @@ static int64_t too_long_silence_ns(const tb_timeline_t *timeline, int64_t steady
 
 tb_clock_state_t tb__timeline_derive_state(const tb_timeline_t *timeline, tb_clock_state_t state)
 {
+  /* C8: silence is a stall, repetition a pause */
   const tb__liveness_t *liveness = &timeline->liveness;
   bool paused = timeline->view && state == TB_CLOCK_PAUSED; /* its publisher continues to tick */
   if (state != TB_CLOCK_RUNNING && !paused) return state;

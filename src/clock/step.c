@@ -95,6 +95,7 @@ static tb_jump_t describe(int64_t delta_ns)
 static void jump_locked(tb_timeline_t *timeline, int64_t delta_ns, tb__waiter_t **to_wake)
     TB_REQUIRES(timeline->mutex)
 {
+  /* J9: "before" and "after" in a row, readers are not blocked */
   tb__jump_t jump = {.info = describe(delta_ns), .timelines = {timeline, NULL}};
   tb__jump_select_locked(&jump, timeline);
   timeline->jump = &jump; /* for threads that the jump blocks */

@@ -137,6 +137,7 @@ static tb_jump_t describe(const tb_timeline_t *timeline, const move_t *move)
       .before = {timeline->time_ns, TB_TIME_ROS},
       .after = {time_ns, TB_TIME_ROS},
   };
+  /* C2, J2: the first tick after "not started" */
   if (timeline->time_ns == 0) {
     jump.kind = TB_JUMP_STARTED;
     return jump;
@@ -147,6 +148,7 @@ static tb_jump_t describe(const tb_timeline_t *timeline, const move_t *move)
     jump.reason = TB_JUMP_REASON_SOURCE_REPLACED;
     jump.epoch = tb__epoch_take();
   } else if (time_ns < timeline->time_ns) {
+    /* C6: the epoch rises, and a number is taken once */
     jump.kind = TB_JUMP_BACKWARD;
     jump.epoch = tb__epoch_take();
     if (time_ns == 0) jump.reason = TB_JUMP_REASON_RESET;
@@ -190,6 +192,7 @@ static void jump_locked(tb_timeline_t *timeline, tb__jump_t *jump, const move_t 
                         tb__waiter_t **to_wake) TB_REQUIRES(timeline->mutex)
 {
   bool blocking = jump->info.kind != TB_JUMP_FORWARD;
+  /* J3: readers are blocked, "before", commit, "after"; the caller wakes */
   if (blocking) tb__timeline_block_locked(timeline);
   timeline->jump = jump;
   tb__mutex_unlock(&timeline->mutex);
@@ -261,6 +264,7 @@ static void collect_due_locked(tb_timeline_t *timeline, tb__waiter_t **to_wake)
 static void move_locked(tb_timeline_t *timeline, const move_t *move, bool *has_turn,
                         tb__waiter_t **to_wake) TB_REQUIRES(timeline->mutex)
 {
+  /* C2: an equal tick is a sign of life and no jump */
   if (move->time_ns == timeline->time_ns && !(move->replaced && timeline->time_ns)) {
     repeat_locked(timeline, move->state);
     if (move->linear) run_on_locked(timeline, move->linear);

@@ -61,6 +61,7 @@ void tb__waiter_unwatch_locked(tb_timeline_t *timeline, tb__waiter_t *waiter)
 static void collect_due_on_axis(tb_timeline_t *timeline, tb__wait_axis_t axis, uint64_t now,
                                 tb__waiter_t **to_wake) TB_REQUIRES(timeline->mutex)
 {
+  /* S7: the due waiters and no others */
   tb__deadline_heap_t *heap = &timeline->waiters.heaps[axis];
   while (tb__deadline_heap_may_be_due(heap, now)) {
     tb__waiter_t *first = tb__deadline_heap_first(heap);

@@ -204,6 +204,7 @@ static void on_writers(const tb__writers_status_t *status, void *user)
 
 static void on_sample(const tb_ros2_sample_t *sample, void *user)
 {
+  /* X5: small steps are committed here, jumps on the dispatch thread */
   clock_source_t *self = user;
   int64_t time_ns;
   tb_status_t status = tb__clock_message_decode(sample->cdr, sample->size, &time_ns);

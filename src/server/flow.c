@@ -138,6 +138,7 @@ static void advance_grid(tb__flow_t *flow, int64_t now_ns)
 
 tb__tick_t tb__flow_tick(tb__flow_t *flow, int64_t now_ns)
 {
+  /* X9: the time of an instant of the grid, exactly */
   tb__tick_t tick = {tb__flow_time(flow, now_ns), flow->next_reason};
   flow->next_reason = TB_JUMP_REASON_TICK;
   flow->last_tick_ns = tick.time_ns;

@@ -52,6 +52,7 @@ static void hold(const tb__extrapolation_t *self, int64_t tick_ns, tb_anchor_t *
 tb_anchor_t tb__extrapolation_tick(tb__extrapolation_t *self, const tb__observed_tick_t *tick,
                                    int64_t time_ns, int64_t steady_ns)
 {
+  /* X4 */
   tb_anchor_t anchor = TB_ANCHOR_INIT;
   anchor.time_ns = tick->time_ns;
   anchor.steady.ns = steady_ns;

@@ -190,6 +190,7 @@ static bool page_has_moved(shm_source_t *self)
 
 static void follow(shm_source_t *self)
 {
+  /* X3: jumps that were missed are one jump */
   if (!page_has_moved(self)) return;
   shm_policy_t policy = {
       .policy = {.next_anchor = next_anchor, .moved = moved, .ended = ended, .may_wait = true},

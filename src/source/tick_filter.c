@@ -45,6 +45,7 @@ static void sign_set(tb__writer_sign_t *sign, const tb__tick_sample_t *sample)
 /* Two writers that both ticked within the last second are a fault, until only one does. */
 static void watch_writers(tb__tick_filter_t *filter, const tb__tick_sample_t *sample)
 {
+  /* X8: two writers within a second are a fault */
   if (!is_known(&sample->writer)) return;
   if (is_known(&filter->latest.writer) && !is_same(&filter->latest.writer, &sample->writer)) {
     tb__writer_sign_t before = filter->latest;
@@ -79,6 +80,7 @@ static bool may_tick(tb__tick_filter_t *filter, const tb__tick_sample_t *sample)
  * by less than a second. A step of the publisher's wall clock is more. */
 static bool is_reordered(const tb__tick_filter_t *filter, const tb__tick_sample_t *sample)
 {
+  /* X8: of the same writer, and older in both */
   const tb__tick_sample_t *last = &filter->last;
   return filter->has_last && is_same(&last->writer, &sample->writer) &&
          sample->time_ns < last->time_ns && sample->source_stamp_ns < last->source_stamp_ns &&

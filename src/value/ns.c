@@ -12,6 +12,7 @@ __extension__ typedef unsigned __int128 wide_t;
 
 void tb__ns_split(int64_t ns, int64_t *out_sec, uint32_t *out_nanosec)
 {
+  /* T4, T6: rounded down, the remainder is never negative */
   int64_t sec = ns / TB_NS_PER_S;
   int64_t rest_ns = ns % TB_NS_PER_S;
   if (rest_ns < 0) {

@@ -10,6 +10,7 @@
 
 static inline tb_status_t tb__ns_add(int64_t a_ns, int64_t b_ns, int64_t *out_ns)
 {
+  /* T3: checked; the _sat forms of the types saturate */
   int64_t sum_ns;
   if (__builtin_add_overflow(a_ns, b_ns, &sum_ns)) return TB_ERR_OVERFLOW;
   *out_ns = sum_ns;

@@ -20,6 +20,7 @@ tb_status_t tb_steady_time_diff(tb_steady_time_t later, tb_steady_time_t earlier
 
 tb_status_t tb_steady_time_compare(tb_steady_time_t a, tb_steady_time_t b, int *out)
 {
+  /* T1: only two steady times; no function takes both kinds of time */
   if (!out) return TB_ERR_INVALID;
   *out = tb__ns_compare(a.ns, b.ns);
   return TB_OK;

@@ -5,6 +5,7 @@
 
 bool tb_time_is_set(tb_time_t time)
 {
+  /* T5 */
   return time.kind != TB_TIME_ROS || time.ns != 0;
 }
 
@@ -29,6 +30,7 @@ tb_status_t tb_time_sub(tb_time_t time, tb_duration_t duration, tb_time_t *out)
 
 static tb_status_t check_kinds(tb_time_t a, tb_time_t b)
 {
+  /* T2: system and ROS time are not compared */
   if (!tb__kind_is_valid(a.kind) || !tb__kind_is_valid(b.kind)) return TB_ERR_INVALID;
   return a.kind == b.kind ? TB_OK : TB_ERR_CLOCK_MISMATCH;
 }

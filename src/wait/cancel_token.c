@@ -6,7 +6,7 @@
 #include "held/parking.h"
 
 struct tb_cancel_token {
-  tb__mutex_t mutex; /* nothing is locked under it, and it is locked under nothing */
+  tb__mutex_t mutex; /* no mutex is taken under it, and it is taken under none */
   tb__sleeper_t *members;
   _Atomic bool cancelled;   /* written under the mutex */
   bool closed;              /* by the mutex */
@@ -33,6 +33,7 @@ static void mark_members_locked(tb_cancel_token_t *token, uint32_t mark) TB_REQU
 
 static tb_status_t token_close(tb_cancel_token_t *token, int64_t limit_ns)
 {
+  /* L1 */
   bool in_time = true;
   tb__mutex_lock(&token->mutex);
   token->closed = true;
@@ -51,7 +52,7 @@ static tb_status_t token_close(tb_cancel_token_t *token, int64_t limit_ns)
 static tb_status_t token_destroy(tb_cancel_token_t *token, int64_t limit_ns)
 {
   if (!token) return TB_OK;
-  if (!tb__is_forked()) { /* else the members are threads that are not there */
+  if (!tb__is_forked()) { /* else the members are of threads that do not exist */
     if (tb__may_not_wait()) return TB_ERR_DEADLOCK;
     tb_status_t status = token_close(token, limit_ns);
     if (status) return status;
@@ -119,5 +120,5 @@ void tb__cancel_token_leave(tb_cancel_token_t *token, tb__sleeper_t *sleeper)
   if (wake) atomic_fetch_add(&token->emptied, 1);
   _Atomic uint32_t *emptied = &token->emptied;
   tb__mutex_unlock(&token->mutex);
-  if (wake) tb__futex_wake_all(emptied); /* may be gone: at worst a stray wake-up */
+  if (wake) tb__futex_wake_all(emptied); /* the memory may be gone: at worst a stray wake-up */
 }

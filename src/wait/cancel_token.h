@@ -6,8 +6,8 @@
 
 #include "wait/sleeper.h"
 
-/* Makes the sleeper a member, who is marked when the token is cancelled or destroyed: at once if it
- * is already. */
+/* Makes the sleeper a member, which is marked when the token is cancelled or destroyed; at once if
+ * it is already. */
 void tb__cancel_token_join(tb_cancel_token_t *token, tb__sleeper_t *sleeper);
 
 /* No mark follows. The token may be gone when it returns. */

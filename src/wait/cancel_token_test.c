@@ -69,7 +69,7 @@ static void finish(sleeping_t *s, tb_status_t expected)
   assert_status(s->status, expected);
 }
 
-static void test_S5_cancel_wakes_all_who_hold_it_on_every_clock(void **state)
+static void test_S5_cancel_wakes_all_waits_with_the_token_on_every_clock(void **state)
 {
   fixture_t *f = *state;
   tb_clock_t *second, *inactive;
@@ -120,7 +120,7 @@ static void test_S5_cancelled_later_too_until_it_is_reset(void **state)
   finish(&s, TB_OK);
 }
 
-static void test_S5_reset_does_not_undo_a_cancel_for_those_who_waited(void **state)
+static void test_S5_reset_does_not_undo_a_cancel_for_waits_in_progress(void **state)
 {
   fixture_t *f = *state;
   sleeping_t s[4];
@@ -128,7 +128,7 @@ static void test_S5_reset_does_not_undo_a_cancel_for_those_who_waited(void **sta
     s[i] = (sleeping_t){.clock = f->clock, .for_ns = S, .options.token = f->token};
     start(&s[i]);
   }
-  /* nobody can look before it is all over */
+  /* no thread can check before all is over */
   tb_timeline_t *timeline;
   tb__clock_lock(f->clock, &timeline);
   tb_cancel_token_cancel(f->token);
@@ -302,9 +302,9 @@ static void test_S5_no_cancel_is_lost(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      WITH_TOKEN(test_S5_cancel_wakes_all_who_hold_it_on_every_clock),
+      WITH_TOKEN(test_S5_cancel_wakes_all_waits_with_the_token_on_every_clock),
       WITH_TOKEN(test_S5_cancelled_later_too_until_it_is_reset),
-      WITH_TOKEN(test_S5_reset_does_not_undo_a_cancel_for_those_who_waited),
+      WITH_TOKEN(test_S5_reset_does_not_undo_a_cancel_for_waits_in_progress),
       WITH_TOKEN(test_S5_cancelled_comes_before_jump_due_and_limit),
       WITH_TOKEN(test_S5_cancelled_after_due_but_before_it_left),
       WITH_TOKEN(test_L1_destroying_a_token_ends_its_waits_and_waits_for_them),

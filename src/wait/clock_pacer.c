@@ -9,20 +9,20 @@
 #include "platform/time.h"
 #include "wait/sleeper.h"
 
-#define STRIDE_MIN_NS (100 * TB_NS_PER_MS) /* smaller steps do not count */
+#define LARGE_STEP_NS (100 * TB_NS_PER_MS) /* smaller steps are not noted */
 
 typedef struct clock_pacer {
   tb__pacer_t base; /* `waits` is written under the mutex */
   tb_clock_t *clock;
   tb_jump_handler_t *handler;
-  tb__sleeper_t sleeper;     /* of the thread that waits */
-  _Atomic int64_t stride_ns; /* the last large step, or 0 */
+  tb__sleeper_t sleeper;        /* of the thread that waits */
+  _Atomic int64_t last_step_ns; /* the last large step, or 0 */
 
-  /* Guards what follows; nothing is waited for under it, so handlers may take it. */
+  /* Guards what follows; held without waiting, so handlers may take it. */
   tb__mutex_t mutex;
-  int64_t passed_ns; /* when the clock told since_ns */
+  int64_t passed_ns; /* when the clock's time was since_ns */
   int64_t since_ns;
-  bool stands;            /* in a jump, or there is no time yet */
+  bool stopped;           /* during a jump, or before there is a time */
   bool jumped;            /* ever */
   uint64_t jumps_forward; /* that the timeline has counted */
 } clock_pacer_t;
@@ -33,7 +33,7 @@ static bool counts_jump_locked(clock_pacer_t *pacer) TB_REQUIRES(pacer->mutex);
 
 static void pass_locked(clock_pacer_t *pacer, int64_t now_ns)
 {
-  if (pacer->stands || now_ns <= pacer->since_ns) return;
+  if (pacer->stopped || now_ns <= pacer->since_ns) return;
   pacer->passed_ns += now_ns - pacer->since_ns;
   pacer->since_ns = now_ns;
 }
@@ -41,8 +41,8 @@ static void pass_locked(clock_pacer_t *pacer, int64_t now_ns)
 static void begin_locked(clock_pacer_t *pacer, int64_t now_ns)
 {
   pacer->since_ns = now_ns;
-  pacer->stands = now_ns == 0;
-  atomic_store(&pacer->base.waits, pacer->stands);
+  pacer->stopped = now_ns == 0;
+  atomic_store(&pacer->base.waits, pacer->stopped);
 }
 
 /* --- the pacer --- */
@@ -53,7 +53,7 @@ static int64_t clock_now(tb__pacer_t *base)
   clock_pacer_t *pacer = (clock_pacer_t *)base;
   tb_time_t now;
   tb__mutex_lock(&pacer->mutex);
-  if (!pacer->stands && tb_clock_try_now(pacer->clock, &now) == TB_OK) pass_locked(pacer, now.ns);
+  if (!pacer->stopped && tb_clock_try_now(pacer->clock, &now) == TB_OK) pass_locked(pacer, now.ns);
   int64_t passed_ns = pacer->passed_ns;
   tb__mutex_unlock(&pacer->mutex);
   return passed_ns;
@@ -69,7 +69,7 @@ static tb__goal_t goal_of(clock_pacer_t *pacer, int64_t deadline_ns, int64_t *ou
   bool never =
       deadline_ns == INT64_MAX || __builtin_add_overflow(pacer->since_ns, left_ns, &until_ns);
   if (never) goal = TB__GOAL_FOR;
-  if (pacer->stands) goal = TB__GOAL_START;
+  if (pacer->stopped) goal = TB__GOAL_START;
   tb__mutex_unlock(&pacer->mutex);
   *out_ns = never ? INT64_MAX : until_ns;
   return goal;
@@ -81,7 +81,7 @@ static int64_t clock_steady(tb__pacer_t *base)
   return tb__steady_now_ns();
 }
 
-/* A nudge either has changed `events` already, or marks the sleeper when it is set up. */
+/* A wake-up either has changed `events` already, or marks the sleeper after it is set up. */
 static void clock_wait(tb__pacer_t *base, uint32_t events, int64_t deadline_ns, int64_t limit_ns)
 {
   static const tb_wait_options_t until_jump = {.flags = TB_WAIT_FAIL_ON_BACKWARD |
@@ -111,7 +111,7 @@ static int64_t clock_span(tb__pacer_t *base, int64_t steady_ns)
   tb_timeline_stats(tb__clock_timeline(pacer->clock), &stats);
   double rate = stats.rate > 1 ? stats.rate : 1;
   if (rate > TB_ANCHOR_RATE_MAX) rate = TB_ANCHOR_RATE_MAX;
-  return (int64_t)(rate * (double)steady_ns) + atomic_load(&pacer->stride_ns);
+  return (int64_t)(rate * (double)steady_ns) + atomic_load(&pacer->last_step_ns);
 }
 
 /* --- jumps --- */
@@ -122,12 +122,13 @@ static void before_jump(const tb_jump_t *jump, void *user)
   if (jump->kind == TB_JUMP_FORWARD) return;
   tb__mutex_lock(&pacer->mutex);
   pass_locked(pacer, jump->before.ns);
-  pacer->stands = true;
+  pacer->stopped = true;
   tb__mutex_unlock(&pacer->mutex);
 }
 
-/* Who waits already is woken by the jump itself; who is about to must reckon anew. */
-static void turn_back(clock_pacer_t *pacer)
+/* A thread that waits already is woken by the jump itself; one that is about to must compute its
+ * goal again. */
+static void interrupt_wait(clock_pacer_t *pacer)
 {
   atomic_fetch_add(&pacer->base.events, 1);
   atomic_fetch_or(&pacer->sleeper.marks, TB__MARK_CANCELLED);
@@ -146,15 +147,15 @@ static void after_jump(const tb_jump_t *jump, void *user)
 {
   clock_pacer_t *pacer = user;
   tb__mutex_lock(&pacer->mutex);
-  bool leaps = counts_jump_locked(pacer) || jump->reason == TB_JUMP_REASON_SYSTEM_STEPPED;
-  bool strides = jump->kind == TB_JUMP_FORWARD && !leaps;
-  atomic_store(&pacer->stride_ns, strides ? jump->delta.ns : 0);
+  bool is_forward_jump = counts_jump_locked(pacer) || jump->reason == TB_JUMP_REASON_SYSTEM_STEPPED;
+  bool is_large_step = jump->kind == TB_JUMP_FORWARD && !is_forward_jump;
+  atomic_store(&pacer->last_step_ns, is_large_step ? jump->delta.ns : 0);
   if (jump->kind != TB_JUMP_FORWARD) {
     begin_locked(pacer, jump->after.ns);
     pacer->jumped = true;
   }
   tb__mutex_unlock(&pacer->mutex);
-  if (jump->kind != TB_JUMP_FORWARD) turn_back(pacer);
+  if (jump->kind != TB_JUMP_FORWARD) interrupt_wait(pacer);
 }
 
 /* --- making --- */
@@ -163,7 +164,7 @@ static tb_status_t watch(clock_pacer_t *pacer)
 {
   tb_jump_handler_options_t options = TB_JUMP_HANDLER_OPTIONS_INIT;
   options.name = "pacer";
-  options.threshold = (tb_jump_threshold_t){{STRIDE_MIN_NS}, {-1}, true};
+  options.threshold = (tb_jump_threshold_t){{LARGE_STEP_NS}, {-1}, true};
   options.before = before_jump;
   options.after = after_jump;
   options.user = pacer;
@@ -195,7 +196,7 @@ tb_status_t tb__clock_pacer_create(tb_clock_t *clock, tb__pacer_t **out)
   pacer->base.span_ns = clock_span;
   pacer->clock = clock;
   pacer->passed_ns = TB__CLOCK_PACER_START;
-  pacer->stands = true;
+  pacer->stopped = true;
   tb_status_t status = watch(pacer);
   if (!status) status = start(pacer);
   if (!status)

@@ -55,7 +55,7 @@ static void test_jumps_back_and_changes_of_the_clock_pass_nothing(void **state)
   tb_source_t *other;
   assert_ok(tb_manual_source_create(&other));
   assert_ok(tb_manual_source_set(f->source, 5 * S));
-  assert_ok(tb_manual_source_set(f->source, 6 * S)); /* passes, though nobody looked */
+  assert_ok(tb_manual_source_set(f->source, 6 * S)); /* passes, though nothing read it */
   assert_ok(tb_manual_source_set(f->source, 2 * S));
   assert_int_equal(passed_ns(), 1 * S);
   assert_ok(tb_manual_source_set(f->source, 3 * S));
@@ -194,7 +194,7 @@ static void *wait_5_s(void *user)
   return NULL;
 }
 
-static void test_a_limit_in_steady_time_ends_a_wait_while_the_clock_stands(void **state)
+static void test_a_limit_in_steady_time_ends_a_wait_while_the_clock_is_stopped(void **state)
 {
   fixture_t *f = *state;
   for (int started = 0; started < 2; started++) {
@@ -253,7 +253,7 @@ static void nudge_in_a_jump(const tb_jump_t *jump, void *user)
   tb__pacer_nudge(pacer);
 }
 
-static void test_jump_handlers_may_look_and_nudge(void **state)
+static void test_jump_handlers_may_read_and_wake(void **state)
 {
   fixture_t *f = *state;
   loop_t loop;
@@ -320,10 +320,10 @@ int main(void)
       WITH_PACER(test_it_begins_on_a_clock_that_runs),
       WITH_PACER(test_waits_end_when_the_time_has_passed),
       WITH_PACER(test_a_nudge_ends_a_wait_whatever_the_clock_does),
-      WITH_PACER(test_a_limit_in_steady_time_ends_a_wait_while_the_clock_stands),
+      WITH_PACER(test_a_limit_in_steady_time_ends_a_wait_while_the_clock_is_stopped),
       WITH_PACER(test_what_came_before_a_wait_ends_it),
       WITH_PACER(test_a_nudge_may_come_from_a_signal_handler),
-      WITH_PACER(test_jump_handlers_may_look_and_nudge),
+      WITH_PACER(test_jump_handlers_may_read_and_wake),
       WITH_PACER(test_no_nudge_is_lost_while_time_moves),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -56,7 +56,7 @@ static tb_status_t cond_close(tb_cond_t *cond, int64_t limit_ns)
 static tb_status_t cond_destroy(tb_cond_t *cond, int64_t limit_ns)
 {
   if (!cond) return TB_OK;
-  if (!tb__is_forked()) { /* else those who wait are not there */
+  if (!tb__is_forked()) { /* else the waiting threads do not exist */
     if (tb__may_not_wait()) return TB_ERR_DEADLOCK;
     tb_status_t status = cond_close(cond, limit_ns);
     if (status) return status;
@@ -92,7 +92,7 @@ static tb_status_t cond_wait(tb_cond_t *cond, pthread_mutex_t *mutex, tb__goal_t
   atomic_fetch_add(&cond->users, 1);
   status = tb__sleeper_run(&sleeper);
   if (atomic_fetch_sub(&cond->users, 1) == 1)
-    tb__futex_wake_all(&cond->users); /* may be gone: at worst a stray wake-up */
+    tb__futex_wake_all(&cond->users); /* the memory may be gone: at worst a stray wake-up */
   if (sleeper.released) pthread_mutex_lock(mutex);
   if (!status && out_signalled) *out_signalled = sleeper.signalled;
   return status;

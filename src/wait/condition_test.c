@@ -105,7 +105,7 @@ static void test_S8_signalled_or_time_reached_whichever_is_first(void **state)
   finish(&passed, TB_OK, false);
   set(f, 110);
   finish(&reached, TB_OK, false);
-  assert_ok(tb_cond_signal(f->cond)); /* nobody: not kept */
+  assert_ok(tb_cond_signal(f->cond)); /* no waiter: not kept */
   waiting_t later = {.f = f, .for_ns = S};
   start(&later);
   set(f, 111);
@@ -170,16 +170,16 @@ static void test_S8_bad_calls_are_refused(void **state)
 static void test_S2_S3_jumps_do_to_a_condition_what_they_do_to_a_sleep(void **state)
 {
   fixture_t *f = *state;
-  waiting_t until = {.f = f, .until_ns = 110 * S}, rest = {.f = f, .for_ns = 10 * S},
+  waiting_t until = {.f = f, .until_ns = 110 * S}, remaining = {.f = f, .for_ns = 10 * S},
             fails = {.f = f, .for_ns = 10 * S, .options.flags = TB_WAIT_FAIL_ON_BACKWARD};
   start(&until);
-  start(&rest);
+  start(&remaining);
   start(&fails);
   set(f, 104);
   set(f, 50);
   finish(&fails, TB_ERR_JUMP_BACKWARD, false);
   set(f, 56);
-  finish(&rest, TB_OK, false);
+  finish(&remaining, TB_OK, false);
   assert_ok(tb_clock_set_source(f->clock, NULL));
   finish(&until, TB_ERR_CLOCK_CHANGED, false);
 }
@@ -380,7 +380,7 @@ static void signal_in_jump(const tb_jump_t *jump, void *user)
   assert_status(tb_cond_destroy(e->f->cond), TB_ERR_DEADLOCK);
 }
 
-static void test_S8_a_signal_from_a_jump_reaches_who_enters_during_it(void **state)
+static void test_S8_a_signal_from_a_jump_reaches_a_wait_that_enters_during_it(void **state)
 {
   fixture_t *f = *state;
   entering_t e = {.f = f};
@@ -445,7 +445,7 @@ int main(void)
       WITH_COND(test_S8_a_cancelled_wait_takes_no_signal_from_another),
       cmocka_unit_test(test_S8_every_kind_of_clock_has_conditions),
       WITH_COND(test_S8_no_signal_is_lost),
-      WITH_COND(test_S8_a_signal_from_a_jump_reaches_who_enters_during_it),
+      WITH_COND(test_S8_a_signal_from_a_jump_reaches_a_wait_that_enters_during_it),
       WITH_COND(test_L1_destroying_a_condition_ends_its_waits),
       WITH_COND(test_L1_destroying_its_clock_ends_the_waits_on_a_condition),
   };

@@ -1,5 +1,5 @@
 /* Jump handlers that are destroyed while their callbacks run, inert until the jump is over, and all
- * that is on a clock, destroyed in any order (address sanitizer looks on). */
+ * that is on a clock, destroyed in any order (address sanitizer checks it). */
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -174,7 +174,7 @@ static void *destroy_clock(void *argument)
   return NULL;
 }
 
-/* Its own destruction, while the clock's destroyer waits for it, and the clock goes on. */
+/* Its own destruction, while the clock's destroyer waits for it, and the clock stays in use. */
 static void destroy_in_closing(const tb_jump_t *info, void *user)
 {
   (void)info;

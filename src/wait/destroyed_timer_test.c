@@ -1,5 +1,5 @@
 /* Timers that are destroyed while their callbacks run: inert until the callback has returned, freed
- * after it (address sanitizer looks on). */
+ * after it (address sanitizer checks it). */
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>

@@ -13,7 +13,8 @@ bool tb__lane_now_key_locked(const tb__lane_t *lane, const tb_timeline_t *timeli
   return timeline->kind != TB__TIMELINE_ROS || now_ns != 0;
 }
 
-/* The calls that are due are owed to whoever has moved time, and paid when they have been made. */
+/* Counts the lane's due calls as in flight until they have been made, for calls that move time and
+ * wait for what they made due (X2). */
 static void lane_inflight_begin(tb__lane_t *lane, const tb_timeline_t *timeline)
     TB_REQUIRES(timeline->mutex)
 {
@@ -65,7 +66,7 @@ void tb__lane_rearm_locked(tb__lane_t *lane, tb_timeline_t *timeline)
   tb__lane_inflight_end_locked(lane);
 }
 
-/* Out of the heap until run_due, which asks for the next deadline when it ends. */
+/* The waiter stays out of the heap until run_due, which sets the next deadline when it ends. */
 static bool lane_due(tb__waiter_t *waiter)
 {
   tb__lane_t *lane = (tb__lane_t *)waiter;
@@ -76,7 +77,7 @@ static bool lane_due(tb__waiter_t *waiter)
   return false;
 }
 
-#define OFFSET_MAX (INT64_C(1) << 61) /* so that a time less the offset never overflows */
+#define OFFSET_MAX (INT64_C(1) << 61) /* so that a time minus the offset never overflows */
 
 static int64_t key_fold(int64_t key, __int128 by)
 {
@@ -85,8 +86,8 @@ static int64_t key_fold(int64_t key, __int128 by)
   return sum > INT64_MAX ? INT64_MAX : sum < INT64_MIN ? INT64_MIN : (int64_t)sum;
 }
 
-/* Shifts all deadlines, so that the part still to wait is kept: by the offset, and when that gets
- * out of hand, one by one. */
+/* M4, a clock change between two started sources: shifts all deadlines, so that the part still to
+ * wait is kept. By the offset or, when that becomes too large, one by one. */
 static void lane_shift(tb__lane_t *lane, int64_t by_ns)
 {
   __int128 offset = (__int128)lane->offset_ns + by_ns;
@@ -105,8 +106,8 @@ static void lane_shift(tb__lane_t *lane, int64_t by_ns)
   tb__heap_rebuild(&lane->heap);
 }
 
-/* Timers whose last call lies in what is the future again start anew from the new time; those that
- * were given a time keep it. */
+/* S2, M4, a backward jump of the timeline: timers whose last call is now in the future start again
+ * from the new time; those with a given time keep it. */
 static void lane_time_set_back(tb__lane_t *lane, int64_t now_ns)
 {
   int64_t now_key = tb__add_saturated(now_ns, -lane->offset_ns);
@@ -120,8 +121,9 @@ static void lane_time_set_back(tb__lane_t *lane, int64_t now_ns)
   tb__heap_rebuild(&lane->heap);
 }
 
-/* A source has started while the timers waited for it, or the clock has left one that had not:
- * relative parts count from here, by the offset, and given times stay as they are. */
+/* M4, the first tick, or a clock change away from a source that has not started: the timers have
+ * waited for a start. Delays and periods count from here, by the offset; given times stay as they
+ * are. */
 static void lane_source_started(tb__lane_t *lane, int64_t now_ns)
 {
   lane_shift(lane, now_ns);
@@ -137,7 +139,7 @@ static void lane_source_started(tb__lane_t *lane, int64_t now_ns)
   tb__heap_rebuild(&lane->heap);
 }
 
-/* The clock has moved to a source that has not started: what is left of a wait for a given time
+/* M4, a clock change to a source that has not started: what is left of a wait for a given time
  * counts from the first tick too. */
 static void lane_source_ended(tb__lane_t *lane)
 {

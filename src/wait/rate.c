@@ -4,8 +4,8 @@
 
 #include "wait/sleeper.h"
 
-/* Deadlines are in what has passed on the clock's timeline (TB__AXIS_ELAPSED): before the first
- * tick that stands still. It is another measure after a clock change, which the epoch tells. */
+/* Deadlines are in what has passed on the clock's timeline (TB__AXIS_ELAPSED), which does not
+ * advance before the first tick. A clock change begins another measure, which the epoch shows. */
 struct tb_rate {
   tb_clock_t *clock; /* its memory is kept */
   int64_t period_ns;
@@ -13,7 +13,7 @@ struct tb_rate {
   uint64_t epoch;    /* of the clock, to which `deadline` belongs */
   bool at_once;      /* the last call did not wait */
 
-  /* What calls that failed had to report, for the next that does not. */
+  /* What failed calls could not report, for the next one that succeeds. */
   bool reanchored;
   int64_t late_ns;
 
@@ -92,7 +92,7 @@ void tb_rate_destroy(tb_rate_t *rate)
 {
   if (!rate) return;
   tb__mutex_lock(&rate->mutex);
-  bool busy = rate->busy && !tb__is_forked(); /* in a child that thread is not there */
+  bool busy = rate->busy && !tb__is_forked(); /* in a forked child that thread does not exist */
   rate->destroyed = true;
   if (busy && rate->sleeper) tb__sleeper_mark(rate->sleeper, TB__MARK_CLOSED);
   tb__mutex_unlock(&rate->mutex);
@@ -110,7 +110,7 @@ static tb_status_t rate_enter(tb_rate_t *rate)
   return status;
 }
 
-/* The one who is in a call and waits with `sleeper`, or does not any more (NULL). */
+/* Sets the sleeper of the thread that is in a call; NULL: it no longer waits. */
 static void rate_set_sleeper(tb_rate_t *rate, tb__sleeper_t *sleeper)
 {
   tb__mutex_lock(&rate->mutex);
@@ -128,7 +128,7 @@ static void rate_leave(tb_rate_t *rate)
   if (destroyed) rate_free(rate);
 }
 
-/* What this call waits for, and what the next one will. */
+/* S9: the deadline of this call and of the next one. */
 static void pace_plan(tb__sleeper_t *sleeper, const tb_timeline_t *timeline)
     TB_REQUIRES(timeline->mutex)
 {
@@ -159,12 +159,12 @@ static tb_rate_result_t result_of(tb_rate_t *rate)
   return result;
 }
 
-/* A call that failed has not used up its period: while that is the one that it was late for, the
- * next call finds it late too. */
+/* S9: a call that failed has not used up its period: if it was late for it, the next call is late
+ * too. */
 static void rate_note(tb_rate_t *rate, const pace_t *pace, tb_status_t status)
 {
-  bool counts_anew = pace->sleeper.repaced || pace->moved;
-  if (!status || counts_anew) rate->reanchored |= pace->reanchored;
+  bool restarted = pace->sleeper.repaced || pace->moved;
+  if (!status || restarted) rate->reanchored |= pace->reanchored;
   if ((!status || pace->sleeper.repaced) && pace->late_ns > rate->late_ns)
     rate->late_ns = pace->late_ns;
   rate->deadline = status ? pace->deadline : pace->next;

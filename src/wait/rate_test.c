@@ -259,7 +259,7 @@ static void expect_timeout(fixture_t *f)
   assert_int_equal(result.late_by.ns, -1); /* untouched */
 }
 
-static void test_S9_a_limit_that_passes_after_a_jump_keeps_that_periods_count_anew(void **state)
+static void test_S9_a_limit_that_passes_after_a_jump_keeps_that_periods_restarted(void **state)
 {
   fixture_t *f = *state;
   set(f, 50);
@@ -466,7 +466,7 @@ int main(void)
       WITH_RATE(test_S9_clock_change_counts_from_the_new_time),
       WITH_RATE(test_S3_flags_fail_a_rate),
       WITH_RATE(test_S5_a_wait_that_fails_keeps_its_period),
-      WITH_RATE(test_S9_a_limit_that_passes_after_a_jump_keeps_that_periods_count_anew),
+      WITH_RATE(test_S9_a_limit_that_passes_after_a_jump_keeps_that_periods_restarted),
       WITH_RATE(test_S9_a_cancelled_wait_keeps_a_jump_that_came_in_it),
       WITH_RATE(test_S3_a_wait_that_a_flag_fails_keeps_the_jump_before_it),
       WITH_RATE(test_S9_a_wait_that_fails_keeps_how_late_it_was),

@@ -37,7 +37,7 @@ tb_status_t tb__settle_begin(tb__settle_t *settle, tb_timeline_t *timeline,
       .limit = limit_of(options->limit),
   };
   settle->watch.word = &settle->sleeper.word;
-  tb__inflight_quiesce(); /* whoever moves time is not to be waited for */
+  tb__inflight_quiesce(); /* the thread that moves time must not wait for itself */
   if (options->token) tb__cancel_token_join(options->token, &settle->sleeper);
   tb__inflight_watch(settle->inflight, &settle->watch);
   return TB_OK;

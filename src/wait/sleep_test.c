@@ -108,32 +108,32 @@ static void test_S1_every_kind_of_clock_sleeps_and_never_early(void **state)
   assert_ok(tb_steady_clock_destroy(steady));
 }
 
-static void test_S2_backward_jump_until_waits_anew_and_for_keeps_the_rest(void **state)
+static void test_S2_backward_jump_until_waits_again_and_for_keeps_the_remainder(void **state)
 {
   fixture_t *f = *state;
   set(f, 100);
   sleeping_t until = {.clock = f->clock, .until_ns = 110 * S};
-  sleeping_t rest = {.clock = f->clock, .for_ns = 10 * S};
+  sleeping_t remaining = {.clock = f->clock, .for_ns = 10 * S};
   start(&until);
-  start(&rest);
+  start(&remaining);
   set(f, 104); /* 6 s are left */
   set(f, 50);
   assert_ok(tb_manual_source_set(f->source, 56 * S - 1));
   assert_int_equal(waiters_on(f->clock), 2);
   set(f, 56);
-  finish(&rest, TB_OK);
+  finish(&remaining, TB_OK);
   set(f, 109);
   assert_int_equal(waiters_on(f->clock), 1);
   set(f, 110);
   finish(&until, TB_OK);
 }
 
-static void test_S2_for_keeps_the_rest_over_many_jumps_and_a_reset(void **state)
+static void test_S2_for_keeps_the_remainder_over_many_jumps_and_a_reset(void **state)
 {
   fixture_t *f = *state;
   set(f, 100);
-  sleeping_t rest = {.clock = f->clock, .for_ns = 10 * S};
-  start(&rest);
+  sleeping_t remaining = {.clock = f->clock, .for_ns = 10 * S};
+  start(&remaining);
   set(f, 103);
   set(f, 1);
   set(f, 4);
@@ -142,7 +142,7 @@ static void test_S2_for_keeps_the_rest_over_many_jumps_and_a_reset(void **state)
   set(f, 1003);
   assert_int_equal(waiters_on(f->clock), 1);
   set(f, 1004);
-  finish(&rest, TB_OK);
+  finish(&remaining, TB_OK);
 }
 
 static void test_S2_clock_change_ends_until_but_not_for(void **state)
@@ -154,16 +154,16 @@ static void test_S2_clock_change_ends_until_but_not_for(void **state)
   set(f, 100);
   sleeping_t until = {.clock = f->clock, .until_ns = 600 * S};
   sleeping_t kept = {.clock = f->clock, .until_ns = 600 * S, .options.flags = TB_SLEEP_KEEP_TIME};
-  sleeping_t rest = {.clock = f->clock, .for_ns = 10 * S};
+  sleeping_t remaining = {.clock = f->clock, .for_ns = 10 * S};
   start(&until);
   start(&kept);
-  start(&rest);
+  start(&remaining);
   set(f, 104);
   assert_ok(tb_clock_set_source(f->clock, other));
   finish(&until, TB_ERR_CLOCK_CHANGED);
   assert_int_equal(waiters_on(f->clock), 2);
   assert_ok(tb_manual_source_set(other, 506 * S));
-  finish(&rest, TB_OK);
+  finish(&remaining, TB_OK);
   assert_ok(tb_manual_source_set(other, 600 * S));
   finish(&kept, TB_OK);
   assert_ok(tb_source_destroy(other));
@@ -173,10 +173,10 @@ static void test_S2_for_goes_on_in_steady_time_when_deactivated(void **state)
 {
   fixture_t *f = *state;
   set(f, 100);
-  sleeping_t rest = {.clock = f->clock, .for_ns = 10 * TB_NS_PER_MS};
-  start(&rest);
+  sleeping_t remaining = {.clock = f->clock, .for_ns = 10 * TB_NS_PER_MS};
+  start(&remaining);
   assert_ok(tb_clock_set_source(f->clock, NULL));
-  finish(&rest, TB_OK);
+  finish(&remaining, TB_OK);
 }
 
 static void test_S2_for_begun_on_system_time_goes_on_with_a_source(void **state)
@@ -185,12 +185,12 @@ static void test_S2_for_begun_on_system_time_goes_on_with_a_source(void **state)
   set(f, 100);
   tb_clock_t *clock;
   assert_ok(tb_clock_create(NULL, &clock));
-  sleeping_t rest = {.clock = clock, .for_ns = 3600 * S};
-  start(&rest);
+  sleeping_t remaining = {.clock = clock, .for_ns = 3600 * S};
+  start(&remaining);
   assert_ok(tb_clock_set_source(clock, f->source));
   assert_int_equal(waiters_on(clock), 1);
   set(f, 100 + 3600);
-  finish(&rest, TB_OK);
+  finish(&remaining, TB_OK);
   assert_ok(tb_clock_destroy(clock));
 }
 
@@ -235,10 +235,11 @@ static void test_S4_before_the_first_tick(void **state)
 {
   fixture_t *f = *state;
   assert_status(tb_clock_sleep_until(f->clock, (tb_time_t){0, TB_TIME_ROS}, NULL), TB_ERR_NOT_SET);
-  sleeping_t rest = {.clock = f->clock, .for_ns = 5 * S, .options.flags = TB_WAIT_FAIL_ON_BACKWARD};
+  sleeping_t remaining = {
+      .clock = f->clock, .for_ns = 5 * S, .options.flags = TB_WAIT_FAIL_ON_BACKWARD};
   sleeping_t until = {.clock = f->clock, .until_ns = 50 * S};
   sleeping_t started = {.clock = f->clock};
-  start(&rest);
+  start(&remaining);
   start(&until);
   start(&started);
   set(f, 100);
@@ -247,7 +248,7 @@ static void test_S4_before_the_first_tick(void **state)
   set(f, 104);
   assert_int_equal(waiters_on(f->clock), 1);
   set(f, 105);
-  finish(&rest, TB_OK);
+  finish(&remaining, TB_OK);
 }
 
 static void test_S5_limit_ends_a_wait_on_a_paused_source(void **state)
@@ -407,8 +408,8 @@ int main(void)
       WITH_CLOCK(test_S1_until_wakes_at_its_time_and_not_before),
       WITH_CLOCK(test_S1_for_wakes_when_the_duration_has_passed),
       cmocka_unit_test(test_S1_every_kind_of_clock_sleeps_and_never_early),
-      WITH_CLOCK(test_S2_backward_jump_until_waits_anew_and_for_keeps_the_rest),
-      WITH_CLOCK(test_S2_for_keeps_the_rest_over_many_jumps_and_a_reset),
+      WITH_CLOCK(test_S2_backward_jump_until_waits_again_and_for_keeps_the_remainder),
+      WITH_CLOCK(test_S2_for_keeps_the_remainder_over_many_jumps_and_a_reset),
       WITH_CLOCK(test_S2_clock_change_ends_until_but_not_for),
       WITH_CLOCK(test_S2_for_goes_on_in_steady_time_when_deactivated),
       WITH_CLOCK(test_S2_for_begun_on_system_time_goes_on_with_a_source),

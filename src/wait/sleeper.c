@@ -12,8 +12,8 @@
 
 enum {
   WORD_ASLEEP = 0,
-  WORD_LOOK = 1, /* the clock moved, so the deadline is another; or there is a mark */
-  WORD_DONE = 2, /* `result` holds, and nobody but the token knows the sleeper any more */
+  WORD_RECHECK = 1, /* the clock moved, so the deadline changed; or there is a mark */
+  WORD_DONE = 2,    /* `result` is set, and only the token still refers to the sleeper */
 };
 
 static void queue_add_locked(tb__sleeper_t *sleeper)
@@ -44,7 +44,7 @@ static void queue_remove_locked(tb__sleeper_t *sleeper)
   sleeper->in_queue = false;
 }
 
-/* Takes the sleeper out of the lists of its clock and its condition. */
+/* Takes the sleeper off the lists of its clock and its condition. */
 static void unlist_locked(tb__sleeper_t *sleeper)
 {
   if (sleeper->enlisted) {
@@ -66,9 +66,9 @@ bool tb__sleeper_claim(tb__waiter_t *waiter, tb_status_t result)
   if (result != TB_ERR_CLOSED) {
     tb_timeline_t *timeline;
     tb__clock_timeline_locked(sleeper->clock, &timeline);
-    sleeper->owes = tb__timeline_inflight_locked(timeline);
+    sleeper->inflight = tb__timeline_inflight_locked(timeline);
   }
-  if (sleeper->owes) tb__inflight_begin(sleeper->owes);
+  if (sleeper->inflight) tb__inflight_begin(sleeper->inflight);
   return true;
 }
 
@@ -77,7 +77,7 @@ static bool sleeper_due(tb__waiter_t *waiter)
   return tb__sleeper_claim(waiter, TB_OK);
 }
 
-/* Counts the period anew from the current time of the timeline, which has just been set. */
+/* S9: the period counts from the current time of the timeline, which has just been set. */
 static void repace_locked(tb__sleeper_t *sleeper, const tb_timeline_t *timeline)
     TB_REQUIRES(timeline->mutex)
 {
@@ -92,6 +92,7 @@ static void repace_locked(tb__sleeper_t *sleeper, const tb_timeline_t *timeline)
 static bool sleeper_jumped(tb__waiter_t *waiter, const tb_jump_t *jump)
 {
   tb__sleeper_t *sleeper = (tb__sleeper_t *)waiter;
+  /* S3 */
   if (jump->kind == TB_JUMP_BACKWARD && (sleeper->flags & TB_WAIT_FAIL_ON_BACKWARD))
     return tb__sleeper_claim(waiter, TB_ERR_JUMP_BACKWARD);
   if (jump->kind == TB_JUMP_FORWARD && jump->delta.ns >= waiter->forward_min)
@@ -115,17 +116,17 @@ void tb__sleeper_wake(tb__waiter_t *waiter)
 {
   tb__sleeper_t *sleeper = (tb__sleeper_t *)waiter;
   atomic_store(&sleeper->word, WORD_DONE);
-  tb__futex_wake_one(&sleeper->word); /* of an address that may be gone: at worst a stray wake-up */
+  tb__futex_wake_one(&sleeper->word); /* the memory may be gone: at worst a stray wake-up */
 }
 
 void tb__sleeper_poke(tb__sleeper_t *sleeper)
 {
   uint32_t spec = WORD_ASLEEP;
-  if (atomic_compare_exchange_strong(&sleeper->word, &spec, WORD_LOOK))
+  if (atomic_compare_exchange_strong(&sleeper->word, &spec, WORD_RECHECK))
     tb__futex_wake_one(&sleeper->word);
 }
 
-/* A mark is set before the word, and the sleeper resets the word before it looks at the marks. */
+/* A mark is set before the word, and the sleeper resets the word before it checks the marks. */
 void tb__sleeper_mark(tb__sleeper_t *sleeper, uint32_t mark)
 {
   atomic_fetch_or(&sleeper->marks, mark);
@@ -138,9 +139,9 @@ static tb__deadline_t limit_of(const tb__sleeper_t *sleeper)
   return (tb__deadline_t){TB__DEADLINE_STEADY, sleeper->limit_ns};
 }
 
-/* When to look without being woken: at the limit, and at the deadline where it is on a clock of the
- * operating system, which wakes nobody. The kernel can wait for one of a limit and a system time,
- * and knows no flags: those who have any wait in steady time and are told of steps. */
+/* When to recheck without being woken: at the limit, and at the deadline if it is on a clock of the
+ * operating system, which no tick moves. The kernel can wait either for a limit or for a system
+ * time, and has no flags: sleepers that need more wait in steady time and watch for steps. */
 static tb__deadline_t alarm_for(tb__sleeper_t *sleeper, const tb_timeline_t *timeline)
 {
   tb__deadline_t limit = limit_of(sleeper);
@@ -170,15 +171,18 @@ static bool is_due_locked(tb__sleeper_t *sleeper, const tb_timeline_t *timeline)
     TB_REQUIRES(timeline->mutex)
 {
   if (sleeper->goal == TB__GOAL_STATE) return tb__state_is_reached_locked(sleeper, timeline);
+  /* S6 */
   if (sleeper->goal == TB__GOAL_START) return tb__timeline_time_locked(timeline) != 0;
   if (sleeper->for_ever) return false;
+  /* S4: not before the first tick */
   if (timeline->kind == TB__TIMELINE_ROS && timeline->time_ns == 0) return false;
+  /* S1: never early */
   if (sleeper->waiter.axis == TB__AXIS_ELAPSED)
     return !tb__deadline_before(tb__timeline_elapsed_locked(timeline), sleeper->waiter.deadline);
   return tb__timeline_time_locked(timeline) >= (int64_t)sleeper->waiter.deadline;
 }
 
-/* Of those who wait on system time, a limit makes one watch it too: see alarm_for. */
+/* A wait until a system time with a limit watches for steps too: see alarm_for. */
 static bool wants_watch(const tb__sleeper_t *sleeper, const tb_timeline_t *timeline)
 {
   if (sleeper->flags & (TB_WAIT_FAIL_ON_BACKWARD | TB_WAIT_FAIL_ON_FORWARD) ||
@@ -209,6 +213,7 @@ static bool sleeper_moved(tb__waiter_t *waiter, const tb_jump_t *jump)
   sleeper->counted_on->sleepers--;
   sleeper->counted_on = timeline;
   timeline->sleepers++;
+  /* S2, S3: what a clock change does to a wait */
   bool ends = (sleeper->flags & TB_WAIT_FAIL_ON_CLOCK_CHANGE) ||
               (sleeper->goal == TB__GOAL_UNTIL && !(sleeper->flags & TB_SLEEP_KEEP_TIME));
   if (ends) return tb__sleeper_claim(waiter, TB_ERR_CLOCK_CHANGED);
@@ -222,7 +227,7 @@ static bool sleeper_moved(tb__waiter_t *waiter, const tb_jump_t *jump)
   return false;
 }
 
-/* After a change of source or a step the alarm is another, or the wait is over. */
+/* After a change of source or a step the alarm has changed, or the wait is over. */
 static void sleeper_settled(tb__waiter_t *waiter)
 {
   tb__sleeper_poke((tb__sleeper_t *)waiter);
@@ -237,8 +242,8 @@ static const tb__waiter_ops_t sleeper_ops = {
     .wake = tb__sleeper_wake,
 };
 
-/* Sets the deadline from the moment at which the wait begins. */
-static void begin_locked(tb__sleeper_t *sleeper, const tb_timeline_t *timeline)
+/* S1: sets the deadline at the moment at which the wait begins, relative or absolute. */
+static void set_deadline_locked(tb__sleeper_t *sleeper, const tb_timeline_t *timeline)
     TB_REQUIRES(timeline->mutex)
 {
   tb__waiter_t *waiter = &sleeper->waiter;
@@ -275,17 +280,17 @@ static void enlist_locked(tb__sleeper_t *sleeper, tb_timeline_t *timeline)
   if (timeline->inflight) tb__inflight_notify(timeline->inflight);
 }
 
-/* Goes to sleep, if there is anything to wait for. */
+/* Begins the wait, if there is anything to wait for. */
 static bool enter_locked(tb__sleeper_t *sleeper, tb_timeline_t *timeline, tb__deadline_t *out_alarm)
     TB_REQUIRES(timeline->mutex)
 {
   *out_alarm = TB__NO_DEADLINE;
-  if (sleeper->claimed) return true; /* signalled on the way; the word follows */
+  if (sleeper->claimed) return true; /* signalled before it got here; the word follows */
   bool closed = sleeper->clock->closed || (sleeper->queue && sleeper->queue->closed);
   if (closed) sleeper->result = TB_ERR_CLOSED;
   bool waits = !closed && !atomic_load(&sleeper->marks);
   if (waits) {
-    begin_locked(sleeper, timeline);
+    set_deadline_locked(sleeper, timeline);
     waits = !is_due_locked(sleeper, timeline);
   }
   if (!waits) {
@@ -297,20 +302,21 @@ static bool enter_locked(tb__sleeper_t *sleeper, tb_timeline_t *timeline, tb__de
   return true;
 }
 
-/* Looks after an alarm, a change or a mark. True when the wait is over; else when to look again. */
-static bool look(tb__sleeper_t *sleeper, tb__deadline_t *out_alarm)
+/* Checks after an alarm, a change or a mark. True when the wait is over; otherwise sets when to
+ * check again. */
+static bool recheck(tb__sleeper_t *sleeper, tb__deadline_t *out_alarm)
 {
   tb_timeline_t *timeline;
   tb__clock_lock(sleeper->clock, &timeline);
   bool over = false;
-  if (sleeper->claimed) { /* WORD_DONE is on its way, or there */
-    uint32_t look_word = WORD_LOOK;
-    atomic_compare_exchange_strong(&sleeper->word, &look_word, WORD_ASLEEP);
+  if (sleeper->claimed) { /* WORD_DONE follows, or is set already */
+    uint32_t recheck_word = WORD_RECHECK;
+    atomic_compare_exchange_strong(&sleeper->word, &recheck_word, WORD_ASLEEP);
     *out_alarm = TB__NO_DEADLINE;
   } else {
     atomic_store(&sleeper->word, WORD_ASLEEP);
     bool marked = atomic_load(&sleeper->marks);
-    /* in the middle of a jump nobody is due yet: who is, is told at its end */
+    /* during a jump no wait is due yet: the end of the jump wakes the due ones (J3) */
     bool unsettled =
         timeline->unsettled || (atomic_load(&sleeper->clock->word) & TB__WORD_CHANGING);
     bool due = !unsettled && is_due_locked(sleeper, timeline);
@@ -329,16 +335,16 @@ static bool look(tb__sleeper_t *sleeper, tb__deadline_t *out_alarm)
   return over;
 }
 
-/* A thread that waits for time that stands until somebody moves it has come to rest, and so has the
- * queue in whose callback it does. On the operating system's clocks it goes on by itself. */
+/* X2: a thread that waits for time that only a call can move is idle, and so is the queue in whose
+ * callback it waits. The operating system's clocks move by themselves. */
 static bool becomes_idle(const tb__sleeper_t *sleeper)
 {
   bool held = tb__time_is_held();
-  const tb__inflight_t *owed = tb__inflight_of_thread;
+  const tb__inflight_t *inflight = tb__inflight_of_thread;
   if (!held && tb__clock_timeline(sleeper->clock)->kind != TB__TIMELINE_ROS)
-    return owed == tb__inflight_of_os();
+    return inflight == tb__inflight_of_os();
   if (tb__queue_of_thread) {
-    if (held && !owed) { /* to be paid when the deadline can be seen */
+    if (held && !inflight) { /* until the deadline is on the list of held waits */
       tb__inflight_begin(tb__inflight_of_os());
       tb__inflight_adopt(tb__inflight_of_os());
     }
@@ -366,7 +372,7 @@ static void block(tb__sleeper_t *sleeper, tb__deadline_t alarm)
     uint32_t word = atomic_load(&sleeper->word);
     if (word == WORD_DONE) return;
     if (woken && word == WORD_ASLEEP) continue;
-    if (look(sleeper, &alarm)) return;
+    if (recheck(sleeper, &alarm)) return;
   }
 }
 
@@ -405,9 +411,9 @@ tb_status_t tb__sleeper_init(tb__sleeper_t *sleeper, tb_clock_t *clock, tb__goal
   return status;
 }
 
-/* Gets on the queue, and on the clock too unless a jump is in progress: that must not be waited for
- * with the user's mutex held, which its callbacks may want. True when the wait has begun, or is not
- * needed. */
+/* S8: joins the queue, and the clock too unless a jump is in progress: its callbacks may want the
+ * user's mutex, so it must not be held while waiting for the jump. True when the wait has begun, or
+ * is not needed. */
 static bool enter_queue(tb__sleeper_t *sleeper, tb__deadline_t *out_alarm)
 {
   tb_timeline_t *timeline;
@@ -423,8 +429,8 @@ static bool enter_queue(tb__sleeper_t *sleeper, tb__deadline_t *out_alarm)
   return entered;
 }
 
-/* The jump took too long. False: signalled meanwhile, so that the word follows. */
-static bool turn_back(tb__sleeper_t *sleeper)
+/* The jump took longer than the limit. False: signalled meanwhile, so the word follows. */
+static bool leave_unless_claimed(tb__sleeper_t *sleeper)
 {
   tb_timeline_t *timeline;
   tb__clock_lock(sleeper->clock, &timeline);
@@ -434,7 +440,7 @@ static bool turn_back(tb__sleeper_t *sleeper)
   return !claimed;
 }
 
-static tb_status_t sleep_through(tb__sleeper_t *sleeper)
+static tb_status_t wait_until_over(tb__sleeper_t *sleeper)
 {
   tb__deadline_t alarm = TB__NO_DEADLINE;
   if (!sleeper->queue || !enter_queue(sleeper, &alarm)) {
@@ -444,7 +450,7 @@ static tb_status_t sleep_through(tb__sleeper_t *sleeper)
     if (!status) {
       sleeper->waited = enter_locked(sleeper, timeline, &alarm);
       tb__clock_unlock(timeline);
-    } else if (turn_back(sleeper)) {
+    } else if (leave_unless_claimed(sleeper)) {
       return status;
     }
   }
@@ -454,8 +460,9 @@ static tb_status_t sleep_through(tb__sleeper_t *sleeper)
   return sleeper->result;
 }
 
-static tb_status_t verdict(const tb__sleeper_t *sleeper, tb_status_t status)
+static tb_status_t final_status(const tb__sleeper_t *sleeper, tb_status_t status)
 {
+  /* S5: the first of several reasons */
   uint32_t marks = atomic_load(&sleeper->marks);
   if (sleeper->signalled) return TB_OK;
   if (marks & TB__MARK_INVALID) return TB_ERR_INVALID;
@@ -468,13 +475,13 @@ tb_status_t tb__sleeper_run(tb__sleeper_t *sleeper)
   tb_status_t status = TB_OK;
   tb__clock_enter(sleeper->clock);
   if (sleeper->token) tb__cancel_token_join(sleeper->token, sleeper);
-  if (sleeper->goal != TB__GOAL_FOR || sleeper->goal_ns > 0) status = sleep_through(sleeper);
+  if (sleeper->goal != TB__GOAL_FOR || sleeper->goal_ns > 0) status = wait_until_over(sleeper);
   if (sleeper->token) tb__cancel_token_leave(sleeper->token, sleeper);
   if (status == TB_ERR_TIMEOUT || (sleeper->reading && sleeper->reading->state == TB_CLOCK_STALLED))
     tb__timeline_report_stall(tb__clock_timeline(sleeper->clock));
   tb__clock_leave(sleeper->clock);
-  if (sleeper->owes) tb__inflight_adopt(sleeper->owes);
-  return verdict(sleeper, status);
+  if (sleeper->inflight) tb__inflight_adopt(sleeper->inflight);
+  return final_status(sleeper, status);
 }
 
 bool tb__sleeper_signal_locked(tb__sleeper_queue_t *queue, tb__waiter_t **to_wake)

@@ -1,14 +1,14 @@
-/* Waiting for a state of a clock. Whatever changes a state tells those who wait for one; what
- * silence makes of it is found with an alarm at that moment. While time runs by ticks, the next one
- * changes nothing, so only in other states does a waiter ask for ticks: as one who wants to hear of
- * the smallest step forward, so that ticks need look at nothing more. */
+/* Waiting for a state of a clock. Code that changes a state notifies the waits for one; a state
+ * made by silence is found with an alarm at that moment (C8). While ticks keep coming, the next one
+ * changes no state, so a wait asks for ticks only in other states: it counts as a watcher of the
+ * smallest forward step, so plain ticks need no further check. */
 #include "platform/time.h"
 #include "wait/sleeper.h"
 
 #define ALL_STATES                                                                                 \
   ((TB_CLOCK_STATE_BIT(TB_CLOCK_CLOSED) << 1) - TB_CLOCK_STATE_BIT(TB_CLOCK_INACTIVE))
 
-/* False: a jump or a change of source is in progress, and tells at its end. */
+/* False: a jump or a change of source is in progress, which notifies at its end. */
 static bool state_ask_locked(const tb_clock_t *clock, const tb_timeline_t *timeline,
                              tb__visible_state_t *out) TB_REQUIRES(timeline->mutex)
 {
@@ -18,7 +18,7 @@ static bool state_ask_locked(const tb_clock_t *clock, const tb_timeline_t *timel
   return true;
 }
 
-/* True when it is one of those that are waited for. */
+/* Notes the state; true when it is one that is waited for. */
 static bool note_locked(tb__sleeper_t *sleeper, const tb_timeline_t *timeline,
                         const tb__visible_state_t *visible) TB_REQUIRES(timeline->mutex)
 {
@@ -42,7 +42,7 @@ bool tb__state_is_reached_locked(tb__sleeper_t *sleeper, const tb_timeline_t *ti
   return false;
 }
 
-/* A page also tells of its publisher's state, and of its end, only to those who follow its ticks.
+/* Only processes that follow its ticks see a page's publisher change its state or end.
  */
 static bool wants_ticks(const tb__sleeper_t *sleeper, const tb_timeline_t *timeline)
 {
@@ -63,7 +63,7 @@ void tb__state_watch_locked(tb__sleeper_t *sleeper, tb_timeline_t *timeline)
   if (ros) tb__waiter_watch_locked(timeline, waiter);
 }
 
-/* States are told in coarse time: whoever looks with its next step sees the stall. */
+/* States are computed in coarse time: a check at its next step sees the stall. */
 tb__deadline_t tb__state_alarm(const tb__sleeper_t *sleeper, tb__deadline_t limit)
 {
   int64_t stall_ns = sleeper->visible.stall_ns;
@@ -88,11 +88,11 @@ static bool state_changed(tb__waiter_t *waiter, const tb__visible_state_t *visib
   if (visible->state == sleeper->visible.state && !earlier) return false;
   if (note_locked(sleeper, timeline, visible)) return tb__sleeper_claim(waiter, TB_OK);
   tb__state_watch_locked(sleeper, timeline);
-  if (earlier) tb__sleeper_poke(sleeper); /* to set its alarm */
+  if (earlier) tb__sleeper_poke(sleeper); /* to set its alarm again */
   return false;
 }
 
-/* To another timeline, or to another time of the same one. */
+/* The clock moved to another timeline, or its timeline to another time. */
 static bool state_moved(tb__waiter_t *waiter, const tb_jump_t *jump)
 {
   (void)jump;

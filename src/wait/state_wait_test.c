@@ -150,7 +150,7 @@ static void test_C8_only_a_tick_that_makes_the_state_wakes(void **state)
   finish(&running, TB_CLOCK_RUNNING);
   start(&stalled, f, BIT(STALLED) | BIT(LOST) | BIT(PAUSED));
   for (int i = 1; i < 100; i++)
-    assert_ok(tb_timeline_try_tick(timeline, S + i)); /* concerns nobody */
+    assert_ok(tb_timeline_try_tick(timeline, S + i)); /* wakes no waiter */
   tb_timeline_set_state(timeline, TB_CLOCK_NO_PUBLISHER);
   start(&running, f, BIT(RUNNING));
   assert_status(tb_timeline_try_tick(timeline, 2 * S), TB_ERR_BUSY);
@@ -324,7 +324,7 @@ static void after(const tb_jump_t *jump, void *user)
   jumping->status = tb_clock_wait_for_state(jumping->f->clock, BIT(RUNNING), NULL, NULL);
 }
 
-static void test_J3_J5_who_waits_is_told_when_the_jump_is_over(void **state)
+static void test_J3_J5_state_waits_are_notified_when_the_jump_is_over(void **state)
 {
   fixture_t *f = *state;
   jumping_t jumping = {f, 0, TB_OK};
@@ -428,7 +428,7 @@ int main(void)
       HELD(test_C8_a_stall_that_a_tick_ends_is_not_missed),
       WITH_CLOCK(test_C8_changes_of_source),
       WITH_CLOCK(test_S5_limit_token_and_close_end_it),
-      WITH_CLOCK(test_J3_J5_who_waits_is_told_when_the_jump_is_over),
+      WITH_CLOCK(test_J3_J5_state_waits_are_notified_when_the_jump_is_over),
       HELD(test_X1_C8_time_that_runs_on),
       WITH_CLOCK(test_S5_no_wake_up_is_lost),
   };

@@ -22,6 +22,7 @@
 #include "seed.h"
 #include "stopping.h"
 #include "test.h"
+#include "wait/lane_check.h"
 
 #define CLOCKS  3
 #define SOURCES 3 /* the last one extrapolates */
@@ -251,8 +252,8 @@ typedef struct pair {
   _Atomic int open; /* "before" without its "after" */
 } pair_t;
 
-/* Where `now` tells the times of the jump in its callbacks. */
-static bool tells_exactly(const tb_jump_t *jump)
+/* Whether `now` returns the times of the jump in its callbacks. */
+static bool has_exact_times(const tb_jump_t *jump)
 {
   return jump->kind != TB_JUMP_CLOCK_CHANGE && jump->reason != TB_JUMP_REASON_SYSTEM_STEPPED;
 }
@@ -263,7 +264,7 @@ static void before_jump(const tb_jump_t *jump, void *user)
   tb_time_t now;
   CHECK(atomic_fetch_add(&pair->open, 1) == 0);
   CHECK(tb_clock_now(pair->clock, &now) == TB_OK);
-  CHECK(!tells_exactly(jump) || now.ns == jump->before.ns);
+  CHECK(!has_exact_times(jump) || now.ns == jump->before.ns);
   CHECK(tb_clock_set_source(pair->clock, NULL) == TB_ERR_DEADLOCK);
   CHECK(tb_source_set_default(NULL) == TB_ERR_DEADLOCK);
 }
@@ -274,7 +275,7 @@ static void after_jump(const tb_jump_t *jump, void *user)
   tb_time_t now;
   CHECK(atomic_fetch_sub(&pair->open, 1) == 1);
   CHECK(tb_clock_now(pair->clock, &now) == TB_OK);
-  CHECK(!tells_exactly(jump) || now.ns == jump->after.ns);
+  CHECK(!has_exact_times(jump) || now.ns == jump->after.ns);
 }
 
 /* Removes itself in its first call. */
@@ -288,7 +289,7 @@ static void call_once(const tb_jump_t *jump, void *user)
   (void)jump;
   once_t *once = user;
   tb_jump_handler_t *handler = atomic_exchange(&once->handler, NULL);
-  if (!handler) return; /* create has not said it yet, or the owner is at it */
+  if (!handler) return; /* not stored yet, or its owner destroys it */
   atomic_fetch_add(&once->calls, 1);
   tb_jump_handler_destroy(handler);
 }
@@ -349,13 +350,20 @@ static void on_timer(tb_timer_t *timer, const tb_timer_info_t *info, void *user)
   if (victim) atomic_store(&timers[i], victim);
 }
 
+static void check_lanes(void)
+{
+  const char *wrong = tb__timer_queue_check(world.queue);
+  if (wrong) atomic_store(&world.failure, wrong);
+}
+
 static void *run_timers(void *argument)
 {
   (void)argument;
   struct pollfd fd = {.fd = tb_timer_queue_fd(world.queue), .events = POLLIN};
-  while (running()) {
+  for (uint32_t round = 0; running(); round++) {
     poll(&fd, 1, 1);
     CHECK(tb_timer_queue_run_due(world.queue, NULL) == TB_OK);
+    if (round % 8 == 0) check_lanes();
     CHECK(tb_timer_queue_run_due(NULL, NULL) == TB_ERR_INVALID);
   }
   return NULL;
@@ -367,7 +375,8 @@ static actor_t callback_actor = {.world = &world};
 static void *set_timers(void *argument)
 {
   actor_t *actor = argument;
-  while (running()) {
+  for (uint32_t round = 0; running(); round++) {
+    if (round % 32 == 0) check_lanes();
     uint32_t i = draw(actor, TIMERS);
     tb_timer_t *timer = atomic_exchange(&timers[i], NULL);
     if (!timer) {
@@ -389,7 +398,7 @@ static void *set_timers(void *argument)
   return NULL;
 }
 
-/* Holds time, lets some pass on either clock, and gives it back; system time is set, too. Who waits
+/* Holds time, lets some pass on either clock, and gives it back; system time is set, too. Waits
  * with a limit waits for this. */
 static void *hold_time(void *argument)
 {
@@ -483,7 +492,7 @@ static void world_open(void)
   assert_ok(tb_timer_queue_create(&world.queue));
 }
 
-/* Sleepers without a limit end by themselves once time goes on: none may be lost. Some keep a
+/* Sleepers without a limit end by themselves once time runs again: none may be lost. Some keep a
  * target in wall time. */
 static void sleepers_end(void)
 {
@@ -507,7 +516,7 @@ static void world_close(void)
   if (atomic_load(&world.failure)) fail_msg("%s", atomic_load(&world.failure));
 }
 
-/* Those who have to be done before sleepers are ended. */
+/* Roles that must end before the sleepers are ended. */
 static bool ends_first(void *(*role)(void *))
 {
   return role == change_sources || role == change_default || role == hold_time;

@@ -1,4 +1,4 @@
-/* What a step of system time does to those who wait on it. */
+/* What a step of system time does to waits on it. */
 #include <timebase/cancel_token.h>
 #include <timebase/condition.h>
 #include <timebase/rate.h>
@@ -18,7 +18,7 @@ typedef struct stage {
   tb_timer_queue_t *queue;
 } stage_t;
 
-static void told(const tb_jump_t *jump, void *user)
+static void note_jump(const tb_jump_t *jump, void *user)
 {
   (void)jump, (void)user;
   TRACE("told ");
@@ -41,7 +41,7 @@ static int stage_setup(void **state)
 {
   stage_setup_without_watch(state);
   stage_t *stage = *state;
-  tb_jump_handler_options_t options = {.threshold = {{1}, {-1}, false}, .after = told};
+  tb_jump_handler_options_t options = {.threshold = {{1}, {-1}, false}, .after = note_jump};
   assert_ok(tb_jump_handler_create(stage->clock, &options, &stage->watch));
   return 0;
 }
@@ -108,7 +108,7 @@ static void test_S2_sleep_until_is_due_after_a_forward_step_with_a_limit_too(voi
   assert_ok(nap_end(&nap));
 }
 
-static void test_S2_sleep_until_waits_anew_after_a_backward_step(void **state)
+static void test_S2_sleep_until_waits_again_after_a_backward_step(void **state)
 {
   stage_t *stage = *state;
   nap_t nap = {.clock = stage->clock, .until_ns = now_ns(stage) + HOUR};
@@ -207,7 +207,7 @@ static void test_S5_limit_ends_a_wait_on_a_clock_that_was_set_back(void **state)
   assert_status(nap_end(&nap), TB_ERR_TIMEOUT);
 }
 
-/* A wait that began on a source goes on, on a clock that steps. */
+/* A wait that began on a source continues on a clock that steps. */
 static void test_S2_J9_a_wait_moved_to_system_time_watches_it(void **state)
 {
   stage_t *stage = *state;
@@ -293,7 +293,7 @@ static uint64_t first_deadline(const tb_clock_t *clock)
   return deadline;
 }
 
-static void test_S9_rate_counts_anew_after_a_backward_step_in_its_wait(void **state)
+static void test_S9_rate_restarts_after_a_backward_step_in_its_wait(void **state)
 {
   stage_t *stage = *state;
   pace_thread_t pace = {.options.token = stage->token};
@@ -312,7 +312,7 @@ static void test_S9_rate_counts_anew_after_a_backward_step_in_its_wait(void **st
   tb_rate_destroy(pace.rate);
 }
 
-static void test_S9_rate_counts_anew_after_a_backward_step_between_two_calls(void **state)
+static void test_S9_rate_restarts_after_a_backward_step_between_two_calls(void **state)
 {
   stage_t *stage = *state;
   tb_rate_t *rate;
@@ -353,7 +353,7 @@ static uint32_t run_due(const stage_t *stage)
   return calls;
 }
 
-static void test_M4_backward_step_to_before_the_start_counts_anew(void **state)
+static void test_M4_backward_step_to_before_the_start_counts_again(void **state)
 {
   stage_t *stage = *state;
   tb_timer_t *periodic = timer(stage, TB_TIMER_PERIODIC, HOUR);
@@ -419,7 +419,7 @@ int main(void)
   wall_begin();
   const struct CMUnitTest tests[] = {
       ON_STAGE(test_S2_sleep_until_is_due_after_a_forward_step_with_a_limit_too),
-      ON_STAGE(test_S2_sleep_until_waits_anew_after_a_backward_step),
+      ON_STAGE(test_S2_sleep_until_waits_again_after_a_backward_step),
       ON_STAGE(test_S2_no_step_moves_sleep_for),
       ON_STAGE(test_S3_flags_fail_waits_at_steps),
       ON_STAGE(test_S3_S5_a_flag_comes_before_the_time_that_the_step_made_due),
@@ -428,9 +428,9 @@ int main(void)
       ON_STAGE(test_S5_limit_ends_a_wait_on_a_clock_that_was_set_back),
       UNWATCHED(test_S2_J9_a_wait_moved_to_system_time_watches_it),
       ON_STAGE(test_S8_condition_follows_steps),
-      ON_STAGE(test_S9_rate_counts_anew_after_a_backward_step_in_its_wait),
-      ON_STAGE(test_S9_rate_counts_anew_after_a_backward_step_between_two_calls),
-      ON_STAGE(test_M4_backward_step_to_before_the_start_counts_anew),
+      ON_STAGE(test_S9_rate_restarts_after_a_backward_step_in_its_wait),
+      ON_STAGE(test_S9_rate_restarts_after_a_backward_step_between_two_calls),
+      ON_STAGE(test_M4_backward_step_to_before_the_start_counts_again),
       ON_STAGE(test_M4_backward_step_to_after_the_last_call_keeps_the_deadline),
       ON_STAGE(test_M3_M4_forward_step_is_time_passed),
       ON_STAGE(test_M4_call_due_but_not_begun_at_a_backward_step_is_not_made),

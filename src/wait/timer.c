@@ -3,7 +3,7 @@
 #include "wait/timer_queue.h"
 
 static tb_status_t timer_create_on(tb_timer_queue_t *queue, tb_clock_t *clock,
-                                   const tb_timer_t *model, const tb__timer_cold_t *rest,
+                                   const tb_timer_t *model, const tb__timer_cold_t *cold,
                                    tb_timer_t **out)
 {
   if (tb__is_forked()) return TB_ERR_FORKED;
@@ -19,7 +19,7 @@ static tb_status_t timer_create_on(tb_timer_queue_t *queue, tb_clock_t *clock,
     *timer = *model;
     timer->lane = lane;
     timer->rank = id;
-    *tb__lane_cold(lane, id) = *rest;
+    *tb__lane_cold(lane, id) = *cold;
     if (timer->mode == TB_TIMER_ONE_SHOT_AT) lane->timers_at++;
     *out = timer;
   }
@@ -34,7 +34,7 @@ static bool is_valid(tb_timer_mode_t mode, tb_duration_t period, tb_timer_missed
   return (mode == TB_TIMER_PERIODIC || mode == TB_TIMER_ONE_SHOT) && period.ns > 0;
 }
 
-static tb__timer_cold_t rest_of(int64_t at_ns, uint32_t catch_up_max)
+static tb__timer_cold_t cold_of(int64_t at_ns, uint32_t catch_up_max)
 {
   return (tb__timer_cold_t){.at_ns = at_ns,
                             .catch_up_max = catch_up_max ? catch_up_max : TB_TIMER_CATCH_UP_MAX};
@@ -55,8 +55,8 @@ tb_status_t tb_clock_timer_create(tb_timer_queue_t *queue, tb_clock_t *clock,
                       .period_ns = options->period.ns,
                       .mode = options->mode,
                       .catches_up = options->missed_policy == TB_TIMER_CATCH_UP};
-  tb__timer_cold_t rest = rest_of(options->at.ns, options->catch_up_max);
-  return timer_create_on(queue, clock, &model, &rest, out);
+  tb__timer_cold_t cold = cold_of(options->at.ns, options->catch_up_max);
+  return timer_create_on(queue, clock, &model, &cold, out);
 }
 
 tb_status_t tb_steady_clock_timer_create(tb_timer_queue_t *queue, tb_steady_clock_t *clock,
@@ -70,12 +70,11 @@ tb_status_t tb_steady_clock_timer_create(tb_timer_queue_t *queue, tb_steady_cloc
                       .period_ns = options->period.ns,
                       .mode = options->mode,
                       .catches_up = options->missed_policy == TB_TIMER_CATCH_UP};
-  tb__timer_cold_t rest = rest_of(options->at.ns, options->catch_up_max);
-  return timer_create_on(queue, &clock->core, &model, &rest, out);
+  tb__timer_cold_t cold = cold_of(options->at.ns, options->catch_up_max);
+  return timer_create_on(queue, &clock->core, &model, &cold, out);
 }
 
-/* A destroyed timer whose call runs changes nothing any more: its id is freed at the end of the
- * call. */
+/* M5: a destroyed timer whose call runs is inert; its id is freed at the end of the call. */
 static void timer_stop_locked(tb_timer_t *timer)
 {
   tb__lane_t *lane = timer->lane;
@@ -91,6 +90,7 @@ static void timer_start_locked(tb_timer_t *timer, const tb_timeline_t *timeline)
   tb__lane_t *lane = timer->lane;
   int64_t now_ns, key;
   tb__lane_now_key_locked(lane, timeline, &timer->last_key, &now_ns);
+  /* M1: after a delay, or at a time */
   if (timer->mode != TB_TIMER_ONE_SHOT_AT)
     key = tb__add_saturated(timer->last_key, timer->period_ns);
   else
@@ -141,7 +141,7 @@ tb_status_t tb_timer_stop(tb_timer_t *timer)
 }
 
 /* One call of a queue runs at a time, so the one that runs now has ended when the count moves: the
- * timer, which may be destroyed meanwhile, is not looked at again. */
+ * timer, which may be destroyed meanwhile, is not used again. */
 static tb_status_t wait_for_call(tb_timer_queue_t *queue, uint32_t ended, tb_duration_t limit)
 {
   tb__deadline_t deadline = tb__deadline_within(limit);
@@ -299,7 +299,8 @@ void tb_timer_destroy(tb_timer_t *timer)
   tb__lane_t *lane = timer->lane;
   tb_timeline_t *timeline;
   tb__clock_lock(lane->clock, &timeline);
-  if (!timer->destroyed) { /* else by another thread, while its callback runs, which calls this */
+  if (!timer->destroyed) { /* else another thread destroyed it while its callback runs, and the
+                              callback calls this */
     timer_stop_locked(timer);
     tb__lane_rearm_locked(lane, timeline);
     timer->destroyed = true;

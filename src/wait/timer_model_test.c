@@ -7,6 +7,7 @@
 #include "on_manual_source.h"
 #include "seed.h"
 #include "stopping.h"
+#include "wait/lane_check.h"
 #include "wait/timer_queue.h"
 
 #define TIMERS 60
@@ -164,6 +165,12 @@ static void check_deadlines(const fixture_t *f)
   }
 }
 
+static void check_lanes(const fixture_t *f)
+{
+  const char *wrong = tb__timer_queue_check(f->queue);
+  if (wrong) fail_msg("%s", wrong);
+}
+
 static void agree_with_model(void)
 {
   static never_falls_reader_t readers[2];
@@ -203,7 +210,8 @@ static void agree_with_model(void)
     }
     if (step % 97 == 0) use_up_numbers(f);
     if (step % 211 == 0) change_source();
-    if (draw(16) == 0) check_deadlines(f); /* which puts right what was put off */
+    if (step % 8 == 0) check_lanes(f);
+    if (draw(16) == 0) check_deadlines(f); /* which repositions what was put off */
   }
   for (int i = 0; i < 2; i++)
     never_falls_stop(&readers[i]);

@@ -185,7 +185,7 @@ static void test_M3_catch_up_counts_what_is_over_its_share(void **state)
   assert_int_equal(set(f, 108), 1 + TB_TIMER_CATCH_UP_MAX);
 }
 
-static void test_M4_backward_jump_one_shot_waits_its_delay_anew(void **state)
+static void test_M4_backward_jump_one_shot_waits_its_delay_again(void **state)
 {
   fixture_t *f = *state;
   set(f, 100);
@@ -202,7 +202,7 @@ static void test_M4_backward_jump_one_shot_at_a_time_keeps_it(void **state)
   set(f, 100);
   started(f, TB_TIMER_ONE_SHOT_AT, 110, "a");
   assert_int_equal(set(f, 50), 0);
-  assert_int_equal(set(f, 0), 0); /* reset, and started anew */
+  assert_int_equal(set(f, 0), 0); /* reset, and started again */
   assert_int_equal(set(f, 20), 0);
   assert_int_equal(set(f, 109), 0);
   assert_int_equal(set(f, 110), 1);
@@ -363,7 +363,7 @@ static void test_M6_next_deadline_of_a_timer_and_of_a_clock(void **state)
 
 #define MANY 60
 
-/* Their places in the heap are put right later: when the first of them is wrong, all are. */
+/* Their places in the heap are repositioned later: when the first is stale, all are. */
 static void test_M6_next_deadline_where_many_were_stopped_and_started_again(void **state)
 {
   fixture_t *f = *state;
@@ -407,7 +407,7 @@ static void test_M6_queue_next_deadline_where_many_were_started_again(void **sta
 }
 
 /* All of them are wrong at the front when the run begins. */
-static void test_M2_a_run_finds_what_is_due_behind_many_started_again(void **state)
+static void test_M2_a_run_finds_what_is_due_after_many_restarts(void **state)
 {
   fixture_t *f = *state;
   tb_timer_t *timers[MANY];
@@ -448,7 +448,7 @@ int main(void)
       WITH_QUEUE(test_M2_equal_deadlines_of_two_clocks_run_by_start),
       WITH_QUEUE(test_M3_catch_up_calls_once_for_each_period_in_order),
       WITH_QUEUE(test_M3_catch_up_counts_what_is_over_its_share),
-      WITH_QUEUE(test_M4_backward_jump_one_shot_waits_its_delay_anew),
+      WITH_QUEUE(test_M4_backward_jump_one_shot_waits_its_delay_again),
       WITH_QUEUE(test_M4_backward_jump_one_shot_at_a_time_keeps_it),
       WITH_QUEUE(test_M4_one_shot_at_a_time_before_the_first_tick_keeps_it),
       WITH_QUEUE(test_M4_clock_change_keeps_the_wait_for_a_time),
@@ -459,7 +459,7 @@ int main(void)
       WITH_QUEUE(test_M6_next_deadline_of_a_timer_and_of_a_clock),
       WITH_QUEUE(test_M6_next_deadline_where_many_were_stopped_and_started_again),
       WITH_QUEUE(test_M6_queue_next_deadline_where_many_were_started_again),
-      WITH_QUEUE(test_M2_a_run_finds_what_is_due_behind_many_started_again),
+      WITH_QUEUE(test_M2_a_run_finds_what_is_due_after_many_restarts),
       WITH_QUEUE(test_M6_storage_is_used_again),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,8 +21,8 @@
 
 struct tb__lane;
 
-/* What a call touches: one cache line. By the mutex of the clock's timeline, but for what never
- * changes after the creation. */
+/* What a call touches: one cache line. Guarded by the mutex of the clock's timeline, except what
+ * never changes after the creation. */
 struct tb_timer {
   struct tb__lane *lane; /* never changes */
   union {
@@ -32,33 +32,36 @@ struct tb_timer {
   void *user; /* never changes */
   int64_t period_ns;
   int64_t last_key; /* of the last call, or the start */
-  int64_t key;      /* of the deadline, while `placed` */
-  uint64_t rank;    /* its id, and while `moved` the rank that its place is to have */
+  int64_t key;      /* of the deadline, while `in_heap` */
+  uint64_t rank;    /* its id, and while `due_later` the rank that its place will get */
   uint64_t order : TB__ORDER_BITS; /* of its start, in the queue */
   uint64_t mode : 2;               /* tb_timer_mode_t */
   bool catches_up : 1;
   bool executing : 1;
   bool destroyed : 1;    /* its id is freed when the call ends */
   bool deferred : 1;     /* on the lane's list */
-  bool awaits_start : 1; /* at a time, moved to a source that has not started: counts from there */
+  bool awaits_start : 1; /* TB_TIMER_ONE_SHOT_AT whose clock moved to a source that has not started:
+                            its rest counts from the first tick */
   bool in_heap : 1;      /* has a place in the heap */
-  bool stopped_in_heap : 1; /* it is stopped, its place is still there */
-  bool due_later : 1;       /* its place, which is too early, is still there */
+  bool stopped_in_heap : 1; /* it is stopped, but still has its place */
+  bool due_later : 1;       /* its place is that of an earlier deadline */
 };
 
 _Static_assert(sizeof(struct tb_timer) <= 64, "a call touches one cache line of its timer");
 
-/* What it seldom touches. */
+/* What a call rarely touches. */
 typedef struct tb__timer_cold {
-  int64_t at_ns;           /* of one that is given a time */
-  int64_t deferred_key;    /* while `late` */
-  uint64_t burst_run;      /* the run of the queue that `burst` counts in */
-  uint32_t burst;          /* calls made in that run, of one that catches up */
-  uint32_t catch_up_max;   /* > 0 */
-  uint32_t next, previous; /* on the lane's list of late timers; `next` also on that of free ids */
+  int64_t at_ns;         /* of TB_TIMER_ONE_SHOT_AT */
+  int64_t deferred_key;  /* while `deferred` */
+  uint64_t burst_run;    /* the run of the queue that `burst` counts in */
+  uint32_t burst;        /* calls made in that run, of one that catches up */
+  uint32_t catch_up_max; /* > 0 */
+  uint32_t next,
+      previous; /* on the lane's list of deferred timers; `next` also on that of free ids */
 } tb__timer_cold_t;
 
-/* Never moves. Each chunk is twice the one before it, so that large numbers lie close together. */
+/* Chunks never move. Each is twice as large as the one before it, so many timers need few chunks.
+ */
 typedef struct tb__timer_chunk {
   union tb__timer_line {
     _Alignas(64) tb_timer_t timer;
@@ -68,8 +71,9 @@ typedef struct tb__timer_chunk {
 
 #define TB__TIMER_CHUNKS 17 /* 2^24 timers, less the size of a chunk of the first size */
 
-/* The timers of one clock in one queue. A key is a deadline less `offset`: a change of the clock's
- * source moves all deadlines by moving the offset. By the mutex of the clock's timeline. */
+/* The timers of one clock in one queue. A key is a deadline minus `offset_ns`: a change of the
+ * clock's source moves all deadlines by moving the offset. Guarded by the mutex of the clock's
+ * timeline. */
 typedef struct tb__lane {
   tb__waiter_t waiter; /* at the earliest deadline, on a timeline that a source moves */
   struct tb__lane *next;
@@ -78,7 +82,8 @@ typedef struct tb__lane {
   tb__poll_alarm_t alarm; /* at the earliest deadline, on the operating system's clocks */
   int64_t alarm_ns;       /* as set; INT64_MAX: not set */
   tb__heap_t heap;        /* by key */
-  uint32_t stale;         /* how many of its entries are too early */
+  uint32_t stale; /* how many of its entries are earlier than their timer's deadline, or of stopped
+                     timers */
   tb__timer_chunk_t chunks[TB__TIMER_CHUNKS];
   uint32_t chunk_count;
   uint32_t used_ids;                      /* ids below it have been used */
@@ -86,36 +91,35 @@ typedef struct tb__lane {
   uint32_t timers_at;                     /* how many were given a time: 0 saves a search */
   uint32_t first_deferred, last_deferred; /* started in this run and due in it: for the next one */
   int64_t offset_ns;
-  _Atomic bool closed; /* the clock was destroyed; set by the mutex */
-  tb__inflight_t
-      *inflight; /* calls are due and not made, and somebody may wait for that; or NULL */
+  _Atomic bool closed;      /* the clock was destroyed; set by the mutex */
+  tb__inflight_t *inflight; /* where the due calls of this lane are counted; NULL: none are */
 
   /* The run in progress. */
-  bool in_run;         /* deadlines are asked for at its end */
+  bool in_run;         /* the waiter or alarm is set at its end */
   int64_t horizon_key; /* later deadlines wait for the next run */
-  bool peek_due;       /* the runner's own: the lane may have a timer to call, not before: */
+  bool peek_due;       /* of the runner: the lane may have a timer to call, not before: */
   int64_t peek_ns;
   uint64_t peek_order;
 } tb__lane_t;
 
 struct tb_timer_queue {
   tb__poll_set_t poll;
-  _Atomic bool signalled;         /* the event is set, or run_due is about to look */
+  _Atomic bool signalled;         /* the event is set, or run_due is about to check */
   _Atomic bool running;           /* run_due is in progress, or the queue has a thread */
   _Atomic uintptr_t runner;       /* the thread that makes the calls */
   tb__mutex_t mutex;              /* the making of lanes, the end of the thread */
   tb__lane_t *_Atomic lanes;      /* grows only */
   _Atomic uint64_t last_order;    /* of starts */
-  uint64_t runs;                  /* the runner's own */
-  _Atomic uint32_t calls_ended;   /* futex of those who wait for a call to end */
-  _Atomic uint32_t call_waiters;  /* how many do */
-  tb__thread_t thread;            /* by `mutex`, like the next */
+  uint64_t runs;                  /* of the runner */
+  _Atomic uint32_t calls_ended;   /* futex of the threads that wait for a call to end */
+  _Atomic uint32_t call_waiters;  /* how many threads do */
+  tb__thread_t thread;            /* guarded by `mutex`, like the next */
   bool has_thread;                /* to be joined */
-  _Atomic bool thread_wanted;     /* it goes on */
+  _Atomic bool thread_wanted;     /* the thread keeps running */
   _Atomic uint32_t thread_active; /* futex: 0 when it has made its last call */
-  tb_timer_queue_t *outer;        /* the runner's own: the queue in whose callback it runs this */
-  _Atomic uint64_t driver;        /* number of the thread that ran it last, or has made it */
-  uint64_t id;                    /* by the list of all queues, like the next */
+  tb_timer_queue_t *outer;        /* of the runner: the queue in whose callback it runs this one */
+  _Atomic uint64_t driver;        /* number of the thread that ran it last, or else created it */
+  uint64_t id; /* guarded by the mutex of the list of all queues, like the next */
   tb_timer_queue_t *next, *previous;
 };
 
@@ -141,19 +145,20 @@ static inline tb__timer_cold_t *tb__lane_cold(const tb__lane_t *lane, uint32_t i
 }
 
 /* Finds or makes the lane of a clock; NULL: there is none. */
-tb_status_t tb__lane_get(tb_timer_queue_t *queue, tb_clock_t *clock, tb__lane_t **out);
+tb_status_t tb__lane_get(tb_timer_queue_t *queue, tb_clock_t *clock,
+                         tb__lane_t **out) TB_WARN_UNUSED;
 tb__lane_t *tb__lane_find(tb_timer_queue_t *queue, const tb_clock_t *clock);
 void tb__lane_destroy(tb__lane_t *lane);
 
 /* Ids and their memory, which stays where it is. TB_ERR_NO_MEMORY. */
-tb_status_t tb__lane_take_id_locked(tb__lane_t *lane, uint32_t *out);
+tb_status_t tb__lane_take_id_locked(tb__lane_t *lane, uint32_t *out) TB_WARN_UNUSED;
 void tb__lane_free_id_locked(tb__lane_t *lane, uint32_t id);
 void tb__lane_free_ids(tb__lane_t *lane);
 
-/* Timers are stopped and started again far more often than they come to be due, so the heap waits:
- * a timer that is stopped keeps its place, and one that is started again for the same time or a
- * later one, too. Such a place is wrong: too early, never too late. It is put right when it has
- * become the first, and all are when it comes to many. */
+/* Timers are stopped and started again far more often than they become due, so the heap is updated
+ * lazily: a timer that is stopped keeps its place, and so does one that is started again for the
+ * same time or a later one. Such a place is stale: too early, never too late. It is repositioned
+ * when it has become the first; when many are stale, all are repositioned at once. */
 void tb__lane_insert_locked(tb__lane_t *lane, tb_timer_t *timer, int64_t key);
 void tb__lane_reposition_locked(tb__lane_t *lane, tb_timer_t *timer);
 const tb__heap_entry_t *tb__lane_reposition_first_locked(tb__lane_t *lane);
@@ -163,7 +168,7 @@ static inline uint32_t tb__timer_id(const tb_timer_t *timer)
   return tb__heap_rank_id(timer->rank);
 }
 
-/* Its place is not that of its deadline. */
+/* Whether its place is not that of its deadline. */
 static inline bool tb__timer_is_stale(const tb_timer_t *timer)
 {
   return timer->stopped_in_heap || timer->due_later;
@@ -196,27 +201,24 @@ void tb__lane_defer_locked(tb__lane_t *lane, tb_timer_t *timer, int64_t key);
 void tb__lane_undefer_locked(tb__lane_t *lane, tb_timer_t *timer);
 void tb__lane_admit_deferred_locked(tb__lane_t *lane);
 
-/* Makes `run_due` be called: the descriptor becomes readable. [any thread] */
+/* Asks for a run: the descriptor becomes readable. [any thread] */
 void tb__timer_queue_signal(tb_timer_queue_t *queue);
-bool tb__timer_queue_runs_here(const tb_timer_queue_t *queue);
-/* One run, by whom `running` belongs to. */
-tb_status_t tb__timer_queue_run(tb_timer_queue_t *queue, uint32_t *out_calls);
+bool tb__timer_queue_runs_here(const tb_timer_queue_t *queue) TB_WARN_UNUSED;
+/* One run, by the thread that has set `running`. */
+tb_status_t tb__timer_queue_run(tb_timer_queue_t *queue, uint32_t *out_calls) TB_WARN_UNUSED;
 
 /* The queue whose callback runs on this thread, or NULL. */
 extern _Thread_local tb_timer_queue_t *tb__queue_of_thread
     __attribute__((tls_model("initial-exec")));
-/* The callback that runs blocks until time moves: nothing more is called before. */
+/* The running callback blocks until time moves: no other call is made before that. */
 void tb__timer_queue_callback_blocks(tb_timer_queue_t *queue);
 /* Runs the queues that this thread drives and that have timers on the timeline, or with NULL on one
  * of the operating system's. */
 void tb__timer_queues_run_own(const tb_timeline_t *timeline);
 /* Whether a callback of such a queue runs on this thread. */
-bool tb__timer_queues_call_here(const tb_timeline_t *timeline);
+bool tb__timer_queues_call_here(const tb_timeline_t *timeline) TB_WARN_UNUSED;
 
-/* All queues of the process. */
-void tb__timer_queue_list(tb_timer_queue_t *queue);
-void tb__timer_queue_unlist(tb_timer_queue_t *queue);
-/* A number of its own for this thread. */
+/* A number that identifies this thread. */
 uint64_t tb__thread_number(void);
 
 void tb__lane_inflight_end_locked(tb__lane_t *lane);
@@ -227,7 +229,7 @@ void tb__lane_rearm_locked(tb__lane_t *lane, tb_timeline_t *timeline) TB_REQUIRE
 bool tb__lane_now_key_locked(const tb__lane_t *lane, const tb_timeline_t *timeline,
                              int64_t *out_key, int64_t *out_now_ns) TB_REQUIRES(timeline->mutex);
 
-/* Whether no jump and no change of source holds up the readers of the clock. */
+/* Whether no jump and no change of source blocks the readers of the clock. */
 static inline bool tb__lane_is_settled(const tb__lane_t *lane, const tb_timeline_t *timeline)
 {
   return !(atomic_load_explicit(&lane->clock->word, memory_order_acquire) & TB__WORD_CHANGING) &&
@@ -236,7 +238,8 @@ static inline bool tb__lane_is_settled(const tb__lane_t *lane, const tb_timeline
 }
 
 /* tb__clock_lock_settled, which has to wait only if the clock is found unsettled. */
-static inline tb_status_t tb__lane_lock_settled(const tb__lane_t *lane, tb_timeline_t **out)
+TB_WARN_UNUSED static inline tb_status_t tb__lane_lock_settled(const tb__lane_t *lane,
+                                                               tb_timeline_t **out)
     TB_TRY_ACQUIRE(0, (*out)->mutex)
 {
   if (tb__is_forked()) return TB_ERR_FORKED;

@@ -72,8 +72,9 @@ void tb__lane_reposition_locked(tb__lane_t *lane, tb_timer_t *timer)
   timer->due_later = false;
 }
 
-/* A numbering ends once in 2^40 starts: ranks that the heap has not seen do not outlive it. */
-static void put_all_right_locked(tb__lane_t *lane)
+/* Also called once in 2^40 starts, before ranks are numbered from the start again: no stale rank is
+ * left then. */
+static void reposition_all_locked(tb__lane_t *lane)
 {
   tb__heap_t *heap = &lane->heap;
   for (uint32_t i = heap->size; i-- > 0;) {
@@ -94,7 +95,8 @@ static void put_all_right_locked(tb__lane_t *lane)
 
 #define ONE_BY_ONE 32
 
-/* Where a quarter is wrong, one pass over all costs less than the stops and starts that led there.
+/* If more than a quarter is stale, one pass over all costs less than the stops and starts that led
+ * there.
  */
 const tb__heap_entry_t *tb__lane_reposition_first_locked(tb__lane_t *lane)
 {
@@ -104,7 +106,7 @@ const tb__heap_entry_t *tb__lane_reposition_first_locked(tb__lane_t *lane)
     tb_timer_t *timer = tb__lane_timer(lane, tb__heap_id(first));
     if (!tb__timer_is_stale(timer)) return first;
     if (count >= ONE_BY_ONE && lane->stale > lane->heap.size / 4)
-      put_all_right_locked(lane);
+      reposition_all_locked(lane);
     else
       tb__lane_reposition_locked(lane, timer);
   }
@@ -112,19 +114,19 @@ const tb__heap_entry_t *tb__lane_reposition_first_locked(tb__lane_t *lane)
 
 static void make_rank(tb__lane_t *lane, tb_timer_t *timer)
 {
-  if (tb__heap_is_rank_exhausted(&lane->heap)) put_all_right_locked(lane);
+  if (tb__heap_is_rank_exhausted(&lane->heap)) reposition_all_locked(lane);
   timer->rank = tb__heap_make_rank(&lane->heap, tb__timer_id(timer));
 }
 
 void tb__lane_insert_locked(tb__lane_t *lane, tb_timer_t *timer, int64_t key)
 {
   make_rank(lane, timer);
-  bool waits = timer->in_heap && key >= timer->key;
-  lane->stale += (uint32_t)waits - (uint32_t)tb__timer_is_stale(timer);
+  bool keeps_place = timer->in_heap && key >= timer->key;
+  lane->stale += (uint32_t)keeps_place - (uint32_t)tb__timer_is_stale(timer);
   timer->key = key;
   timer->stopped_in_heap = false;
-  timer->due_later = waits;
-  if (waits) return;
+  timer->due_later = keeps_place;
+  if (keeps_place) return;
   if (timer->in_heap)
     tb__heap_replace(&lane->heap, entry_of(timer));
   else
@@ -134,10 +136,10 @@ void tb__lane_insert_locked(tb__lane_t *lane, tb_timer_t *timer, int64_t key)
 
 void tb__lane_defer_locked(tb__lane_t *lane, tb_timer_t *timer, int64_t key)
 {
-  tb__timer_cold_t *rest = tb__lane_cold(lane, tb__timer_id(timer));
-  rest->deferred_key = key;
-  rest->next = TB__NO_TIMER;
-  rest->previous = lane->last_deferred;
+  tb__timer_cold_t *cold = tb__lane_cold(lane, tb__timer_id(timer));
+  cold->deferred_key = key;
+  cold->next = TB__NO_TIMER;
+  cold->previous = lane->last_deferred;
   if (lane->last_deferred != TB__NO_TIMER)
     tb__lane_cold(lane, lane->last_deferred)->next = tb__timer_id(timer);
   else
@@ -148,15 +150,15 @@ void tb__lane_defer_locked(tb__lane_t *lane, tb_timer_t *timer, int64_t key)
 
 void tb__lane_undefer_locked(tb__lane_t *lane, tb_timer_t *timer)
 {
-  const tb__timer_cold_t *rest = tb__lane_cold(lane, tb__timer_id(timer));
-  if (rest->previous != TB__NO_TIMER)
-    tb__lane_cold(lane, rest->previous)->next = rest->next;
+  const tb__timer_cold_t *cold = tb__lane_cold(lane, tb__timer_id(timer));
+  if (cold->previous != TB__NO_TIMER)
+    tb__lane_cold(lane, cold->previous)->next = cold->next;
   else
-    lane->first_deferred = rest->next;
-  if (rest->next != TB__NO_TIMER)
-    tb__lane_cold(lane, rest->next)->previous = rest->previous;
+    lane->first_deferred = cold->next;
+  if (cold->next != TB__NO_TIMER)
+    tb__lane_cold(lane, cold->next)->previous = cold->previous;
   else
-    lane->last_deferred = rest->previous;
+    lane->last_deferred = cold->previous;
   timer->deferred = false;
 }
 

@@ -178,7 +178,7 @@ static void test_M3_a_period_below_the_tick_makes_one_call_a_tick(void **state)
   assert_status(tb_timer_create(f->queue, f->clock, &options, &timer), TB_ERR_INVALID);
 }
 
-static void test_M4_backward_jump_before_the_last_call_starts_anew(void **state)
+static void test_M4_backward_jump_before_the_last_call_restarts(void **state)
 {
   fixture_t *f = *state;
   set(f, 100);
@@ -254,7 +254,7 @@ static void start_timer(const tb_jump_t *jump, void *user)
   if (jump->kind == TB_JUMP_STARTED) assert_ok(tb_timer_start(user));
 }
 
-static void test_J5_a_timer_started_behind_the_first_tick_counts_from_it(void **state)
+static void test_J5_a_timer_started_after_the_first_tick_counts_from_it(void **state)
 {
   fixture_t *f = *state;
   tb_jump_handler_t *handler;
@@ -486,12 +486,12 @@ int main(void)
       WITH_QUEUE(test_M2_a_deadline_past_the_end_of_time_never_fires),
       WITH_QUEUE(test_M3_missed_periods_are_skipped_and_counted),
       WITH_QUEUE(test_M3_a_period_below_the_tick_makes_one_call_a_tick),
-      WITH_QUEUE(test_M4_backward_jump_before_the_last_call_starts_anew),
+      WITH_QUEUE(test_M4_backward_jump_before_the_last_call_restarts),
       WITH_QUEUE(test_M4_backward_jump_after_the_last_call_keeps_the_deadline),
       WITH_QUEUE(test_M4_a_call_due_but_not_begun_is_not_made_after_a_jump_back),
       WITH_QUEUE(test_M4_clock_change_keeps_the_part_still_to_wait),
       WITH_QUEUE(test_M4_before_the_first_tick_it_counts_from_there),
-      WITH_QUEUE(test_J5_a_timer_started_behind_the_first_tick_counts_from_it),
+      WITH_QUEUE(test_J5_a_timer_started_after_the_first_tick_counts_from_it),
       WITH_QUEUE(test_M4_deadlines_survive_sources_at_the_ends_of_time),
       WITH_QUEUE(test_L1_timers_of_destroyed_clocks_keep_no_descriptor),
       WITH_QUEUE(test_M5_stop_restart_and_destroy_from_the_own_callback),

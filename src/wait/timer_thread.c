@@ -1,5 +1,5 @@
-/* A thread that runs a queue. It holds `running` for as long as it lives, so that nobody else runs
- * what it runs. */
+/* A thread that runs a queue. It keeps `running` set as long as it lives, so no other thread runs
+ * the queue. */
 #include "held/parking.h"
 #include "platform/time.h"
 #include "wait/timer_queue.h"
@@ -9,7 +9,7 @@ static void *thread_run(void *argument)
   tb_timer_queue_t *queue = argument;
   atomic_store(&queue->runner, (uintptr_t)pthread_self());
   while (atomic_load(&queue->thread_wanted)) {
-    /* fails where readers give up, and is tried again at the end of the jump */
+    /* fails where readers give up; tried again at the end of the jump */
     if (tb__timer_queue_run(queue, NULL) == TB_ERR_FORKED) return NULL;
     if (atomic_load(&queue->thread_wanted)) tb__poll_set_wait(&queue->poll);
   }
@@ -38,7 +38,7 @@ tb_status_t tb_timer_queue_start_thread(tb_timer_queue_t *queue)
   return status;
 }
 
-/* Its last call has ended; whoever comes first joins it. */
+/* Called when the thread's last call has ended; the first caller joins it. */
 static void thread_join(tb_timer_queue_t *queue)
 {
   tb__mutex_lock(&queue->mutex);

@@ -55,7 +55,7 @@ static void stay_in_gate(tb_timer_t *timer, const tb_timer_info_t *info, void *u
   raise_word(&gate->left);
 }
 
-/* Opens once somebody waits for the call. */
+/* Opens once a thread waits for the call. */
 static void *open_gate(void *argument)
 {
   gate_t *gate = argument;

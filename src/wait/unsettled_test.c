@@ -96,7 +96,7 @@ static void begin_jump(stage_t *stage, pthread_t *thread, void *(*jump)(void *))
     sched_yield();
 }
 
-static void test_S3_a_sleep_begun_behind_a_forward_jump_does_not_fail_by_it(void **state)
+static void test_S3_a_sleep_begun_after_a_forward_jump_does_not_fail_by_it(void **state)
 {
   stage_t *stage = *state;
   pthread_t jumper;
@@ -134,7 +134,7 @@ static void test_S5_a_limit_in_the_middle_of_a_jump_does_not_make_it_due(void **
   pthread_join(jumper, NULL);
 }
 
-static void test_J3_waits_that_a_clock_change_ends_well_end_behind_after(void **state)
+static void test_J3_waits_that_a_clock_change_ends_well_end_after_the_after_callbacks(void **state)
 {
   stage_t *stage = *state;
   pthread_t changer;
@@ -168,9 +168,9 @@ static void test_S1_until_the_end_of_time_is_reached(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      ON_STAGE(test_S3_a_sleep_begun_behind_a_forward_jump_does_not_fail_by_it),
+      ON_STAGE(test_S3_a_sleep_begun_after_a_forward_jump_does_not_fail_by_it),
       ON_STAGE(test_S5_a_limit_in_the_middle_of_a_jump_does_not_make_it_due),
-      ON_STAGE(test_J3_waits_that_a_clock_change_ends_well_end_behind_after),
+      ON_STAGE(test_J3_waits_that_a_clock_change_ends_well_end_after_the_after_callbacks),
       ON_STAGE(test_S1_until_the_end_of_time_is_reached),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,284 @@
+/* One run of a timer queue: the calls that are due on its lanes, by deadline. */
+#include "wait/timer_queue.h"
+
+#include <pthread.h>
+
+#include "held/parking.h"
+
+_Thread_local tb_timer_queue_t *tb__queue_of_thread;
+
+static uintptr_t this_thread(void)
+{
+  return (uintptr_t)pthread_self();
+}
+
+bool tb__timer_queue_runs_here(const tb_timer_queue_t *queue)
+{
+  return atomic_load(&queue->running) && atomic_load(&queue->runner) == this_thread();
+}
+
+void tb__timer_queue_callback_blocks(tb_timer_queue_t *queue)
+{
+  for (; queue; queue = queue->outer) {
+    for (tb__lane_t *lane = atomic_load(&queue->lanes); lane; lane = lane->next) {
+      tb_timeline_t *timeline;
+      tb__clock_lock(lane->clock, &timeline);
+      tb__lane_inflight_end_locked(lane);
+      tb__poll_alarm_quiesce(&lane->alarm);
+      tb__clock_unlock(timeline);
+    }
+  }
+}
+
+/* What a call of a timer needs after the lock is released. */
+typedef struct call {
+  tb_timer_t *timer; /* NULL: none was made */
+  int64_t scheduled_ns, actual_ns;
+  uint64_t missed, epoch;
+} call_t;
+
+/* Notes what the lane may have to call in this run: the earliest deadline. */
+static void lane_peek_locked(tb__lane_t *lane)
+{
+  const tb__heap_entry_t *first = tb__lane_first_locked(lane);
+  lane->peek_due =
+      lane->in_run && first && first->key <= lane->horizon_key && first->key != INT64_MAX;
+  if (!lane->peek_due) return;
+  const tb_timer_t *timer = tb__lane_timer(lane, tb__heap_id(first));
+  lane->peek_ns = tb__add_saturated(first->key, lane->offset_ns);
+  if (lane->next || lane != atomic_load_explicit(&lane->queue->lanes, memory_order_relaxed))
+    lane->peek_order = timer->order; /* needed only where there are other lanes */
+}
+
+/* How many whole periods lie between the deadline and `until`. */
+static uint64_t periods_missed(const tb_timer_t *timer, int64_t key, int64_t until_key)
+{
+  uint64_t late_ns = (uint64_t)until_key - (uint64_t)key;
+  if (until_key <= key || late_ns < (uint64_t)timer->period_ns) return 0; /* saves the division */
+  return late_ns / (uint64_t)timer->period_ns;
+}
+
+/* M3: a timer that catches up is called for each period that had passed when the run began, at most
+ * `catch_up_max` times; the last of these calls counts the rest. */
+static uint64_t catch_up(tb__lane_t *lane, const tb_timer_t *timer, int64_t key)
+{
+  uint64_t missed = periods_missed(timer, key, lane->horizon_key);
+  if (!missed) return 0;
+  tb__timer_cold_t *cold = tb__lane_cold(lane, tb__timer_id(timer));
+  if (cold->burst_run != lane->queue->runs) cold->burst = 0;
+  cold->burst_run = lane->queue->runs;
+  return ++cold->burst < cold->catch_up_max ? 0 : missed;
+}
+
+/* The timers that may be next are rarely in the cache: they are fetched while the heap is updated.
+ */
+static void fetch_next(const tb__lane_t *lane)
+{
+  for (uint32_t i = 1; i <= TB__HEAP_SECONDS && i < lane->heap.size; i++)
+    __builtin_prefetch(tb__lane_timer(lane, tb__heap_id(&lane->heap.entries[i])), 1);
+}
+
+/* M2: takes the first timer, which is due; its next deadline is the last one plus whole periods. */
+static void call_take_locked(tb__lane_t *lane, int64_t now_key, int64_t now_ns, call_t *call)
+{
+  tb__heap_entry_t first = *tb__heap_min(&lane->heap);
+  uint32_t id = tb__heap_id(&first);
+  tb_timer_t *timer = tb__lane_timer(lane, id);
+  fetch_next(lane);
+  call->timer = timer;
+  call->scheduled_ns = tb__add_saturated(first.key, lane->offset_ns);
+  call->actual_ns = now_ns;
+  call->epoch = tb_clock_epoch(lane->clock);
+  call->missed = 0;
+  timer->last_key = now_key;
+  timer->executing = true;
+  if (timer->mode != TB_TIMER_PERIODIC) {
+    tb__heap_remove(&lane->heap, id);
+    timer->in_heap = false;
+    return;
+  }
+  call->missed = timer->catches_up ? catch_up(lane, timer, first.key)
+                                   : periods_missed(timer, first.key, now_key);
+  int64_t passed, next_key;
+  if (__builtin_mul_overflow((int64_t)call->missed + 1, timer->period_ns, &passed) ||
+      __builtin_add_overflow(first.key, passed, &next_key))
+    next_key = INT64_MAX;
+  timer->key = next_key;
+  tb__heap_change(&lane->heap, id, next_key);
+}
+
+static void call_make(const call_t *call)
+{
+  const tb_timer_t *timer = call->timer;
+  tb_time_kind_t kind = timer->lane->clock->kind;
+  if (kind) {
+    tb_timer_info_t info = {
+        {call->scheduled_ns, kind}, {call->actual_ns, kind}, call->epoch, call->missed};
+    timer->callback.of_clock(call->timer, &info, timer->user);
+  } else {
+    tb_steady_timer_info_t info = {{call->scheduled_ns}, {call->actual_ns}, call->missed};
+    timer->callback.of_steady(call->timer, &info, timer->user);
+  }
+}
+
+static void call_end_locked(tb__lane_t *lane, call_t *call)
+{
+  tb_timer_t *timer = call->timer;
+  call->timer = NULL;
+  timer->executing = false;
+  if (timer->destroyed) tb__lane_free_id_locked(lane, tb__timer_id(timer));
+  _Atomic uint32_t *ended = &lane->queue->calls_ended; /* this thread alone counts it */
+  atomic_store_explicit(ended, atomic_load_explicit(ended, memory_order_relaxed) + 1,
+                        memory_order_release);
+}
+
+static void call_announce_end(tb_timer_queue_t *queue)
+{
+  if (atomic_load(&queue->call_waiters)) tb__futex_wake_all(&queue->calls_ended);
+}
+
+/* M6: sets how far this run goes on each lane: to what is due now. */
+static tb_status_t lanes_open(tb_timer_queue_t *queue)
+{
+  for (tb__lane_t *lane = atomic_load(&queue->lanes); lane; lane = lane->next) {
+    tb_timeline_t *timeline;
+    int64_t now_ns;
+    if (atomic_load(&lane->closed)) continue;
+    tb_status_t status = tb__lane_lock_settled(lane, &timeline);
+    if (status) return status;
+    if (!tb__lane_now_key_locked(lane, timeline, &lane->horizon_key, &now_ns))
+      lane->horizon_key = INT64_MIN;
+    lane->in_run = true;
+    lane_peek_locked(lane);
+    if (lane->alarm_ns != INT64_MAX) tb__poll_alarm_clear(&lane->alarm);
+    tb__clock_unlock(timeline);
+  }
+  return TB_OK;
+}
+
+static void lanes_close(tb_timer_queue_t *queue)
+{
+  for (tb__lane_t *lane = atomic_load(&queue->lanes); lane; lane = lane->next) {
+    tb_timeline_t *timeline;
+    tb__clock_lock(lane->clock, &timeline);
+    tb__lane_admit_deferred_locked(lane);
+    lane->in_run = lane->peek_due = false;
+    if (lane->alarm_ns != INT64_MAX)
+      lane->alarm_ns = INT64_MIN; /* whether it has fired or not: set it again */
+    tb__lane_rearm_locked(lane, timeline);
+    tb__clock_unlock(timeline);
+  }
+}
+
+/* M2: deadlines on one timeline are ordered, then starts; deadlines on different timelines have no
+ * order. */
+static bool peek_precedes(const tb__lane_t *a, const tb__lane_t *b)
+{
+  if (tb__clock_timeline(a->clock) != tb__clock_timeline(b->clock)) return false;
+  return a->peek_ns < b->peek_ns || (a->peek_ns == b->peek_ns && a->peek_order < b->peek_order);
+}
+
+/* The lane with the earliest noted deadline: a deadline may have become later since it was noted,
+ * but never earlier within a run. NULL: nothing is due. */
+static tb__lane_t *lane_choose(tb_timer_queue_t *queue)
+{
+  tb__lane_t *best = NULL;
+  for (tb__lane_t *lane = atomic_load(&queue->lanes); lane; lane = lane->next)
+    if (lane->peek_due && (!best || peek_precedes(lane, best))) best = lane;
+  return best;
+}
+
+/* Takes the first timer of the lane if it is the one that the lane was chosen for, and if it is due
+ * now: time may have gone back meanwhile (M4). */
+static bool lane_take_locked(tb__lane_t *lane, const tb_timeline_t *timeline, call_t *call)
+    TB_REQUIRES(timeline->mutex)
+{
+  int64_t peek_ns = lane->peek_ns, now_key, now_ns;
+  uint64_t peek_order = lane->peek_order;
+  lane_peek_locked(lane);
+  if (!lane->peek_due) return false;
+  if (!tb__lane_now_key_locked(lane, timeline, &now_key, &now_ns) ||
+      tb__heap_min(&lane->heap)->key > now_key) {
+    lane->peek_due = false;
+    return false;
+  }
+  if (lane->peek_ns != peek_ns || lane->peek_order != peek_order) return false; /* choose again */
+  call_take_locked(lane, now_key, now_ns, call);
+  lane_peek_locked(lane);
+  return true;
+}
+
+static void call_end(call_t *call)
+{
+  tb__lane_t *lane = call->timer->lane;
+  tb_timeline_t *timeline;
+  tb__clock_lock(lane->clock, &timeline);
+  call_end_locked(lane, call);
+  tb__clock_unlock(timeline);
+  call_announce_end(lane->queue);
+}
+
+/* Ends the previous call and takes the next one, under one lock if both are of one lane. False:
+ * nothing is left. */
+static bool call_next(tb_timer_queue_t *queue, call_t *call)
+{
+  for (;;) {
+    tb__lane_t *lane = lane_choose(queue);
+    bool ends = call->timer;
+    if (ends && call->timer->lane != lane) {
+      call_end(call);
+      ends = false;
+    }
+    if (!lane) return false;
+    tb_timeline_t *timeline;
+    tb__clock_lock(lane->clock, &timeline);
+    if (ends) call_end_locked(lane, call);
+    if (!tb__lane_is_settled(lane, timeline)) {
+      tb__clock_unlock(timeline);
+      if (ends) call_announce_end(queue);
+      ends = false;
+      if (tb__clock_lock_settled(lane->clock, &timeline)) return false;
+    }
+    bool taken = lane_take_locked(lane, timeline, call);
+    tb__clock_unlock(timeline);
+    if (ends) call_announce_end(queue);
+    if (taken) return true;
+  }
+}
+
+tb_status_t tb__timer_queue_run(tb_timer_queue_t *queue, uint32_t *out_calls)
+{
+  tb__poll_set_clear(&queue->poll);
+  atomic_store(&queue->signalled, false); /* a later signal raises the event again */
+  queue->runs++;
+  tb_status_t status = lanes_open(queue);
+  uint32_t calls = 0;
+  call_t call = {0};
+  bool had_inflight = tb__inflight_of_thread;
+  queue->outer = tb__queue_of_thread;
+  tb__queue_of_thread = queue;
+  while (!status && call_next(queue, &call)) {
+    call_make(&call);
+    if (tb__is_forked()) return TB_ERR_FORKED; /* by the callback: the rest is the parent's */
+    calls++;
+  }
+  tb__queue_of_thread = queue->outer;
+  lanes_close(queue);
+  if (!had_inflight) tb__inflight_quiesce(); /* what the callbacks were woken for has run */
+  if (!status && out_calls) *out_calls = calls;
+  return status;
+}
+
+tb_status_t tb_timer_queue_run_due(tb_timer_queue_t *queue, uint32_t *out_calls)
+{
+  if (!queue) return TB_ERR_INVALID;
+  if (tb__is_forked()) return TB_ERR_FORKED;
+  if (tb__jump_of_thread || tb__timer_queue_runs_here(queue)) return TB_ERR_DEADLOCK;
+  if (atomic_exchange(&queue->running, true)) return TB_ERR_BUSY;
+  atomic_store(&queue->runner, this_thread());
+  atomic_store(&queue->driver, tb__thread_number());
+  tb_status_t status = tb__timer_queue_run(queue, out_calls);
+  atomic_store(&queue->runner, 0);
+  atomic_store(&queue->running, false);
+  return status;
+}
