@@ -3,10 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bag/limits.h"
 #include "bag/reader.h"
+#include "bag/storages.h"
 #include "base/log.h"
 #include "base/no_memory.h"
+#include "sqlite/format.h"
+#include "storage/limits.h"
 
 static void free_parts(tb__bag_part_t *parts, size_t count)
 {

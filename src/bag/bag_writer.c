@@ -10,8 +10,10 @@
 #include "bag/offers.h"
 #include "bag/reader.h"
 #include "bag/writer.h"
-#include "bag/yaml_writer.h"
 #include "base/no_memory.h"
+#include "mcap/format.h"
+#include "sqlite/format.h"
+#include "storage/clean.h"
 
 #define MAX_LEVEL   19
 #define MAX_PAYLOAD 1000000000 /* what SQLite takes */

@@ -1,5 +1,5 @@
 /* The ceilings for what is read: what goes beyond one fails, says which, and is never left out. */
-#include "bag/limits.h"
+#include "storage/limits.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,10 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bag/clean.h"
-#include "bag/storage.h"
+#include "bag/storages.h"
 #include "base/log.h"
 #include "platform/input_file.h"
+#include "storage/clean.h"
+#include "storage/storage.h"
 
 #define METADATA_NAME "metadata.yaml"
 #define PACKED        ".zstd"

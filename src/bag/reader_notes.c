@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bag/clean.h"
 #include "bag/reader.h"
 #include "base/log.h"
 #include "base/no_memory.h"
+#include "storage/clean.h"
 
 static const tb__yaml_node_t *first_note(const tb__bag_part_t *part)
 {

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bag/clean.h"
 #include "bag/offers.h"
 #include "base/log.h"
+#include "storage/clean.h"
 
 /* The place of `name` in by_name, or where it belongs. */
 static size_t lower_bound(const tb__topic_table_t *table, const char *name)

@@ -7,9 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bag/limits.h"
-#include "bag/storage.h"
+#include "bag/storages.h"
 #include "bag/writer.h"
+#include "storage/limits.h"
+#include "storage/storage.h"
 
 /* SQLite never writes the page at 1 GiB, where its locks are; pages are 64 KiB at most. */
 #define LOCK_PAGE     0x40000000

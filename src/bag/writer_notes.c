@@ -5,8 +5,8 @@
 
 #include "bag/run_note.h"
 #include "bag/writer.h"
-#include "bag/yaml_writer.h"
 #include "base/no_memory.h"
+#include "storage/clean.h"
 
 #define NOTE_SIZE 64
 
