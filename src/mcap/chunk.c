@@ -49,7 +49,7 @@ tb_status_t tb__mcap_chunk_head(const tb__mcap_input_t *input, uint64_t offset,
   *length = tb__mcap_take_u64(&cursor);
   size_t known = cursor.left < *length ? cursor.left : (size_t)*length;
   if (bytes[0] != TB__MCAP_CHUNK)
-    return tb__mcap_error(input, TB_ERR_CORRUPT, offset, error, "there is no chunk here");
+    return tb__mcap_error(input, TB_ERR_CORRUPT, offset, error, "no chunk here");
   if (!tb__mcap_parse_chunk(cursor.at, known, *length, out))
     return tb__mcap_error(input, TB_ERR_CORRUPT, offset, error, "the chunk's head is damaged");
   return TB_OK;
@@ -79,7 +79,7 @@ static tb_status_t check_head(const tb__mcap_input_t *input, uint64_t offset,
                           "the chunk's compression is neither zstd nor lz4");
   if (!is_possible(chunk))
     return tb__mcap_error(input, TB_ERR_CORRUPT, offset, error,
-                          "a chunk of %llu bytes cannot come of %llu in the file",
+                          "a chunk of %llu bytes cannot be stored in %llu of the file",
                           (unsigned long long)chunk->size, (unsigned long long)chunk->stored_size);
   if (chunk->size > input->limits.chunk_size)
     return tb__mcap_error(input, TB_ERR_LIMIT, offset, error,

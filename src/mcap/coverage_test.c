@@ -144,7 +144,7 @@ static void test_messages_outside_of_chunks_that_the_summary_hides(void **state)
   begin(&mcap, 2);
   tb__test_mcap_message(&mcap, 1, 1003, "\0\1\0\0", 4);
   mcap.counts[1]--;
-  assert_read(&mcap, 2 * PER_CHUNK + 1, 0, "the summary counts other messages than there are");
+  assert_read(&mcap, 2 * PER_CHUNK + 1, 0, "the summary counts messages wrongly");
 }
 
 static void test_statistics_that_contradict_the_rest(void **state)
@@ -156,7 +156,7 @@ static void test_statistics_that_contradict_the_rest(void **state)
   assert_read(&mcap, 2 * PER_CHUNK, 0, "the summary contradicts itself");
   begin(&mcap, 2);
   mcap.attachments++;
-  assert_read(&mcap, 2 * PER_CHUNK, 0, "counts other attachments");
+  assert_read(&mcap, 2 * PER_CHUNK, 0, "the summary counts attachments or metadata");
   begin(&mcap, 2);
   mcap.chunks--;
   assert_read(&mcap, 2 * PER_CHUNK, 0, "statistics count other chunks");
@@ -178,7 +178,7 @@ static void test_a_chunk_hidden_among_message_indexes(void **state)
   uint64_t own = tb__mcap_take_u64(&cursor);
   tb__mcap_put_u64(&length, own + mcap.file.size - start);
   mcap.counts[1] = (own + mcap.file.size - start - 15) / 16;
-  assert_read(&mcap, PER_CHUNK, 1, "the chunk has other messages than its indexes say");
+  assert_read(&mcap, PER_CHUNK, 1, "the chunk does not have the messages that its indexes list");
 }
 
 static void test_definitions_that_differ_in_the_summary(void **state)

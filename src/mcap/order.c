@@ -170,8 +170,8 @@ static void compare_definition(tb__mcap_order_t *order, uint64_t offset, uint8_t
   const tb__mcap_definition_t known = tb__mcap_definition(table, tb__mcap_take_u16(&id));
   if (!known.content || (known.size == size && memcmp(known.content, content, size) == 0)) return;
   be_pending(order, offset,
-             "the summary defines a channel or schema differently; its messages are taken for what "
-             "the summary says");
+             "the summary defines a channel or schema differently; its messages are read as "
+             "the summary defines them");
   order->has_told_definitions = true;
 }
 
@@ -242,7 +242,7 @@ static void compare_count(tb__mcap_order_t *order, const tb__mcap_slot_t *slot)
 {
   const tb__mcap_block_t *block = &order->index->blocks[slot->block];
   if (block->is_counted && block->message_count != slot->count)
-    be_pending(order, block->offset, "the chunk has other messages than its indexes say");
+    be_pending(order, block->offset, "the chunk does not have the messages that its indexes list");
 }
 
 /* The index decided when this block is read: a message outside of its times would come too late,
@@ -269,7 +269,7 @@ static tb_status_t load(tb__mcap_order_t *order, size_t block_index, tb__mcap_sl
                             "a record in this part cannot be read");
   else if (!status && !is_as_indexed(slot, block))
     status = tb__mcap_error(order->input, TB_ERR_CORRUPT, block->offset, error,
-                            "the chunk has messages outside of the times that its index says");
+                            "the chunk has messages outside the times in its index");
   if (status) {
     release(order, slot);
     return status;

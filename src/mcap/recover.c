@@ -82,7 +82,7 @@ static tb_status_t check_size(const recovery_t *recovery, tb_error_t *error)
   uint64_t limit = recovery->limits->unpacked_size;
   if (tb__mcap_writer_size(recovery->writer) <= limit) return TB_OK;
   return tb_error_set(error, TB_ERR_LIMIT,
-                      "%s: what can be read of it takes more than the limit of %llu bytes for "
+                      "%s: what can be read of it exceeds the limit of %llu bytes for "
                       "unpacked files (--max-unpacked-size)",
                       recovery->input.path, (unsigned long long)limit);
 }
@@ -121,7 +121,7 @@ static tb_status_t find_channel(recovery_t *recovery, const tb__mcap_record_t *r
     return report(recovery, TB__MCAP_HARMLESS, &detail, 0);
   }
   tb__mcap_error(&recovery->input, TB_ERR_CORRUPT, record->offset, &detail,
-                 "a message of channel %u, which is defined nowhere", id);
+                 "a message of channel %u, which is not defined", id);
   return report(recovery, TB__MCAP_LOST, &detail, 1);
 }
 
@@ -193,15 +193,14 @@ static void check_claims(recovery_t *recovery)
   bool same = true;
   if (!claims->are_there) return;
   if (claims->messages != totals->messages)
-    report_summary(recovery, "the summary counts other messages than there are");
+    report_summary(recovery, "the summary counts messages wrongly");
   if (claims->attachments != totals->attachments || claims->metadata != totals->metadata)
-    report_summary(recovery,
-                   "the summary counts other attachments or metadata records than there are");
+    report_summary(recovery, "the summary counts attachments or metadata records wrongly");
   for (size_t id = 0; id < claimed->count && !recovery->summary_error.status; id++)
     same = same && claimed->at[id].message_count ==
                        tb__mcap_definition(&recovery->definitions.channels, id).message_count;
   if (!same && claims->messages == totals->messages)
-    report_summary(recovery, "the summary counts other messages of a channel than there are");
+    report_summary(recovery, "the summary counts messages of a channel wrongly");
 }
 
 static bool are_same(const tb__mcap_table_t *one, const tb__mcap_table_t *other)

@@ -128,7 +128,7 @@ static tb_status_t see_chunk_records(scan_t *scan, const tb__mcap_chunk_t *chunk
   else if (!status && scan->messages > 0 && size == chunk->size && !chunk->is_doubtful &&
            (scan->start_ns != chunk->start_ns || scan->end_ns != chunk->end_ns))
     status = report_harmless(scan, scan->offset,
-                             "the chunk has messages of other times than its head says", error);
+                             "the chunk has messages outside the times in its head", error);
   return status;
 }
 
@@ -357,7 +357,7 @@ static tb_status_t see_next(scan_t *scan, tb_error_t *error)
   if (left < TB__MCAP_HEAD_SIZE) {
     scan->done = true;
     return tell_at(scan, TB_ERR_TRUNCATED, scan->offset, left,
-                   "the file ends without an end of its data: cut off, or not closed", error);
+                   "the data has no end record: cut off, or not closed", error);
   }
   tb_status_t status =
       tb__mcap_input_look(scan->input, scan->offset, TB__MCAP_HEAD_SIZE, &bytes, error);
@@ -414,7 +414,7 @@ static tb_status_t check_magic(scan_t *scan, tb_error_t *error)
                        : size;
     if (scan->offset == size)
       return tb__mcap_error(scan->input, TB_ERR_CORRUPT, 0, error, "not an MCAP file");
-    return tell_at(scan, TB_ERR_CORRUPT, 0, scan->offset, "the file does not begin as MCAP does",
+    return tell_at(scan, TB_ERR_CORRUPT, 0, scan->offset, "the file does not begin like MCAP",
                    error);
   }
   if (there < TB__MCAP_MAGIC_SIZE)

@@ -224,7 +224,7 @@ static tb_status_t mcap_read_topic(tb__bag_file_t *base, tb__bag_row_t *row, tb_
   }
   tb__mcap_parse_message(file->item.content, file->item.size, &message);
   if (message.log_time_ns > INT64_MAX)
-    return tb_error_set(error, TB_ERR_CORRUPT, "%s: row %lld: its time is %llu ns, after 2262",
+    return tb_error_set(error, TB_ERR_CORRUPT, "%s: message %lld: its time is %llu ns, after 2262",
                         file->input.path, (long long)row->id,
                         (unsigned long long)message.log_time_ns);
   row->topic_id = message.channel_id;
@@ -275,9 +275,9 @@ static tb_status_t mcap_copy_extra_records(tb__bag_file_t *base, tb__bag_output_
 }
 
 #define READS_MCAP                                                                                 \
-  .id = "mcap", .extension = ".mcap", .close = mcap_close, .read_info = mcap_read_info,            \
-  .count_topics = mcap_count_topics, .seek = mcap_seek, .step = mcap_step,                         \
-  .read_topic = mcap_read_topic, .read_data = mcap_read_data,                                      \
+  .id = "mcap", .extension = ".mcap", .item = "message", .close = mcap_close,                      \
+  .read_info = mcap_read_info, .count_topics = mcap_count_topics, .seek = mcap_seek,               \
+  .step = mcap_step, .read_topic = mcap_read_topic, .read_data = mcap_read_data,                   \
   .copy_extra_records = mcap_copy_extra_records
 
 const tb__bag_storage_t tb__mcap_storage = {

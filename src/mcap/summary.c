@@ -44,7 +44,7 @@ static tb_status_t read_footer(tb__mcap_input_t *input, tb__mcap_footer_t *out, 
   const uint8_t *magic = bytes + sizeof bytes - TB__MCAP_MAGIC_SIZE;
   if (memcmp(magic, TB__MCAP_MAGIC, TB__MCAP_MAGIC_SIZE) != 0)
     return tb__mcap_error(input, TB_ERR_TRUNCATED, input->size, error,
-                          "the file does not end as MCAP does: cut off, or not closed");
+                          "the file does not end like MCAP: cut off, or not closed");
   tb__mcap_cursor_t head = tb__mcap_cursor(bytes + 1, 8);
   if (bytes[0] != TB__MCAP_FOOTER || tb__mcap_take_u64(&head) != TB__MCAP_FOOTER_SIZE ||
       !tb__mcap_parse_footer(bytes + TB__MCAP_HEAD_SIZE, TB__MCAP_FOOTER_SIZE, out) ||
@@ -213,7 +213,7 @@ static tb_status_t read_metadata(summary_t *summary, tb_error_t *error)
       tb__mcap_input_look(summary->input, summary->metadata_offset, size, &bytes, error);
   if (status) return status;
   if (bytes[0] != TB__MCAP_METADATA)
-    return corrupt(summary, summary->metadata_offset, "there is no metadata record here", error);
+    return corrupt(summary, summary->metadata_offset, "no metadata record here", error);
   tb_error_t detail;
   status = tb__mcap_index_metadata(summary->index, bytes + TB__MCAP_HEAD_SIZE,
                                    size - TB__MCAP_HEAD_SIZE, &detail);

@@ -66,8 +66,8 @@ static void end_empty_repeat_locked(tb_player_t *player, tb__step_t *step)
   if ((!steps && !runs_unpaced) || !tb__player_repeat_is_empty_locked(player)) return;
   step->empty_from_ns = player->repeat.from_ns;
   step->empty_to_ns = player->repeat.to_ns;
-  step->empty = steps ? "a step leads nowhere while this is repeated"
-                      : "this is not repeated as fast as possible";
+  step->empty = steps ? "cannot step: no message in the repeated range"
+                      : "cannot repeat at rate max: no message in the repeated range";
   tb__player_end_steps_locked(player);
   if (runs_unpaced) tb__player_end_repeat_locked(player);
 }
@@ -76,7 +76,8 @@ static void end_empty_repeat_locked(tb_player_t *player, tb__step_t *step)
 static bool end_empty_round_locked(tb_player_t *player, tb__step_t *step)
 {
   if (player->no_message_since_ns > player->start_ns) return false;
-  step->empty = player->options.loop ? "nothing is played, nor again" : "nothing is played";
+  step->empty =
+      player->options.loop ? "no message in range, nothing to loop" : "no message in range";
   step->empty_from_ns = player->start_ns;
   step->empty_to_ns = player->last_ns;
   return true;

@@ -91,11 +91,12 @@ static void count_late(tb_player_t *player, const tb__step_t *step)
   int64_t last_ns = player->late_report_ns;
   if (last_ns > 0 && step->steady_ns - last_ns < REPORT_EVERY_NS) return;
   player->late_report_ns = step->steady_ns;
-  tb__log(TB_LOG_WARN,
-          "a message was ready %lld ms too late: %sthe recording is read, or messages are sent, "
-          "more slowly than they are played; time was held back",
-          (long long)(step->late_ns / TB_NS_PER_MS),
-          player->options.clock ? "the clock has jumped ahead, or " : "");
+  tb__log(
+      TB_LOG_WARN,
+      "playback fell %lld ms behind: %sreading or sending is too slow for this rate; /clock was "
+      "held back",
+      (long long)(step->late_ns / TB_NS_PER_MS),
+      player->options.clock ? "the clock has jumped ahead, or " : "");
 }
 
 static void report_empty(const tb__step_t *step)
@@ -315,7 +316,7 @@ static tb_status_t flush(tb_player_t *player, tb_error_t *error)
   if (!status) return TB_OK;
   const char *text = detail.text[0] ? detail.text : tb_status_message(status);
   if (status != TB_ERR_TIMEOUT) return tb_error_set(error, status, "%s", text);
-  tb__log(TB_LOG_WARN, "player: not all was acknowledged in time: %s", text);
+  tb__log(TB_LOG_WARN, "player: not everything was acknowledged in time: %s", text);
   return TB_OK;
 }
 
@@ -343,9 +344,10 @@ tb_status_t tb_player_run(tb_player_t *player, tb_error_t *error)
   if (tb__is_forked())
     return tb_error_set(error, TB_ERR_FORKED, "player: %s", tb_status_message(TB_ERR_FORKED));
   if (player->options.clock && tb__thread_may_not_wait())
-    return tb_error_set(error, TB_ERR_DEADLOCK, "player: its clock stands while this runs");
+    return tb_error_set(error, TB_ERR_DEADLOCK,
+                        "player: its clock does not advance during this call");
   if (atomic_exchange(&player->started, true))
-    return tb_error_set(error, TB_ERR_INVALID, "this player has played already: create another");
+    return tb_error_set(error, TB_ERR_INVALID, "this player has already played: create another");
   atomic_store(&player->runner, (uintptr_t)pthread_self());
   const tb_play_transport_t *transport = &player->transport;
   tb_status_t status = watch_suspension(player, error);

@@ -98,7 +98,7 @@ static tb_status_t offset_error(const tb_player_t *player, int64_t first_ns, tb_
 static tb_status_t end_error(const tb_player_t *player, int64_t start_ns, tb_error_t *error)
 {
   return tb_error_set(error, TB_ERR_RANGE,
-                      "%s: nothing is played from %.9f s on until %.9f s (times since 1970)",
+                      "%s: no message from %.9f s until %.9f s (times since 1970)",
                       tb_bag_reader_info(player->feed.reader)->path, (double)start_ns / 1e9,
                       (double)player->feed.until_ns / 1e9);
 }

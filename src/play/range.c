@@ -57,7 +57,7 @@ static tb_status_t check_range(const tb_player_t *player, const tb_player_range_
         (double)range->start_offset.ns / 1e9, (double)(end_ns - player->first_ns) / 1e9);
   int64_t start_ns = player->first_ns + range->start_offset.ns;
   if (tb__player_end(range, start_ns) < start_ns)
-    return tb_error_set(error, TB_ERR_RANGE, "the end comes before the start, at %.9f s",
+    return tb_error_set(error, TB_ERR_RANGE, "the end is before the start, at %.9f s",
                         (double)start_ns / 1e9);
   *out_start_ns = start_ns;
   return TB_OK;
@@ -80,6 +80,6 @@ tb_status_t tb_player_play(tb_player_t *player, const tb_player_range_t *range, 
   }
   tb__mutex_unlock(&player->mutex);
   tb__pacer_nudge(player->pacer);
-  if (finished) return tb_error_set(error, TB_ERR_END, "play: the playing has ended");
-  return busy ? tb_error_set(error, TB_ERR_BUSY, "play: it plays already") : TB_OK;
+  if (finished) return tb_error_set(error, TB_ERR_END, "play: playback has ended");
+  return busy ? tb_error_set(error, TB_ERR_BUSY, "play: already playing") : TB_OK;
 }

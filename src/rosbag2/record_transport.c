@@ -275,7 +275,7 @@ static void renew(tb__record_topic_t *topic, const tb_ros2_graph_endpoint_t *pub
   if (subscribe(topic, &error) != TB_OK)
     tb__log(TB_LOG_ERROR, "recorder: %s is not recorded any more: %s", topic->name, error.text);
   else
-    tb__log(TB_LOG_INFO, "recorder: %s: subscribed anew, as publishers differ in %s", topic->name,
+    tb__log(TB_LOG_INFO, "recorder: %s: subscribed again, as publishers differ in %s", topic->name,
             policy);
 }
 

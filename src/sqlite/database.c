@@ -48,8 +48,9 @@ tb_status_t tb__sqlite_error(sqlite3 *database, const char *name, const char *wh
   int code = sqlite3_extended_errcode(database);
   const char *separator = *what ? ": " : "";
   if (code == SQLITE_IOERR_SHORT_READ)
-    return tb_error_set(error, TB_ERR_TRUNCATED, "%s: %s%sthe file is shorter than its header says",
-                        name, what, separator);
+    return tb_error_set(error, TB_ERR_TRUNCATED,
+                        "%s: %s%sthe file is shorter than its header states", name, what,
+                        separator);
   tb_error_set(error, status_of(code), "%s: %s%s%s", name, what, separator,
                sqlite3_errmsg(database));
   if (error) error->os_errno = sqlite3_system_errno(database);
@@ -118,7 +119,7 @@ static tb_status_t check_header(const char *name, const uint8_t *header, size_t 
   int64_t pages = big_endian(header + 28);
   bool count_is_valid = big_endian(header + 24) == big_endian(header + 92);
   if (count_is_valid && pages * page_size > file_size) {
-    tb_error_set(error, TB_ERR_TRUNCATED, "%s: %lld bytes, but its header says %lld", name,
+    tb_error_set(error, TB_ERR_TRUNCATED, "%s: %lld bytes, but its header states %lld", name,
                  (long long)file_size, (long long)(pages * page_size));
     if (error) error->offset = file_size;
     return TB_ERR_TRUNCATED;

@@ -159,7 +159,7 @@ static tb_status_t sqlite_check(tb__bag_output_t *base, tb_error_t *error)
   /* Or somebody has moved all of it to the file, which only reading can tell. */
   if (output->doubts) output->doubts->may_be_cut = true;
   if ((uint64_t)size >= output->committed_size) return TB_OK;
-  return tb_error_set(error, TB_ERR_TRUNCATED, "%s was cut, or taken away, while it was written",
+  return tb_error_set(error, TB_ERR_TRUNCATED, "%s was cut or removed while it was written",
                       output->log_path);
 }
 

@@ -367,6 +367,7 @@ static tb_status_t salvage_open(const tb__bag_storage_t *storage, const char *pa
 const tb__bag_storage_t tb__sqlite_salvage = {
     .id = "sqlite3",
     .extension = ".db3",
+    .item = "row",
     .open = salvage_open,
     .close = salvage_close,
     .read_info = salvage_read_info,

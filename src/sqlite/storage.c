@@ -146,7 +146,7 @@ static tb_status_t compare_index(sqlite_file_t *file, uint64_t count, tb_error_t
                   (uint64_t)span + 1 != count;
   if (!has_gaps) return TB_OK;
   status = query_integer(file, "SELECT count(*) FROM messages NOT INDEXED", &rows, &found, error);
-  if (!status && (uint64_t)rows != count) leave_index(file, "it has not all rows");
+  if (!status && (uint64_t)rows != count) leave_index(file, "it does not have all rows");
   return status;
 }
 
@@ -288,9 +288,9 @@ static tb_status_t end_rows(sqlite_file_t *file, tb__bag_row_t *out)
   sqlite3_finalize(file->rows);
   file->rows = NULL;
   if (!file->is_full || !file->knows_count || file->stepped >= file->row_count) return TB_ERR_END;
-  tb_error_set(&file->index_error, TB_ERR_CORRUPT,
-               "%s: %llu rows could be found, but there are %llu", file->base.path,
-               (unsigned long long)file->stepped, (unsigned long long)file->row_count);
+  tb_error_set(&file->index_error, TB_ERR_CORRUPT, "%s: %llu rows were found of %llu",
+               file->base.path, (unsigned long long)file->stepped,
+               (unsigned long long)file->row_count);
   return report_index(file, out);
 }
 
@@ -319,10 +319,11 @@ static tb_status_t sqlite_step(tb__bag_file_t *base, tb__bag_row_t *out, tb_erro
                        .log_time_ns = sqlite3_column_int64(file->rows, 1),
                        .publish_time_ns = -1};
   if (!advances(file, &row))
-    return tb_error_set(error, TB_ERR_CORRUPT,
-                        "%s: row %lld comes twice or out of order; the rest of the file cannot be "
-                        "read",
-                        file->base.path, (long long)row.id);
+    return tb_error_set(
+        error, TB_ERR_CORRUPT,
+        "%s: row %lld appears twice or out of order; the rest of the file cannot be "
+        "read",
+        file->base.path, (long long)row.id);
   if (row.time_is_integer) {
     file->has_row = true;
     file->last_id = row.id;
@@ -428,6 +429,7 @@ static tb_status_t sqlite_verify(tb__bag_file_t *base, tb__bag_finding_fn report
 const tb__bag_storage_t tb__sqlite_storage = {
     .id = "sqlite3",
     .extension = ".db3",
+    .item = "row",
     .open = sqlite_open,
     .close = sqlite_close,
     .read_info = sqlite_read_info,

@@ -32,9 +32,9 @@ tb_status_t tb__sqlite_check_tables(tb__sqlite_file_t *file, tb_error_t *error)
   if (sqlite3_step(statement) != SQLITE_ROW)
     status = tb__sqlite_failed(file, "", error);
   else if (sqlite3_column_int(statement, 0) != 2)
-    status = tb_error_set(error, TB_ERR_UNSUPPORTED,
-                          "%s: a database, but not of rosbag2: no tables topics and messages",
-                          file->path);
+    status = tb_error_set(
+        error, TB_ERR_UNSUPPORTED,
+        "%s: a database, but not of rosbag2: it has no tables topics and messages", file->path);
   sqlite3_finalize(statement);
   return status;
 }

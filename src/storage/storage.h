@@ -71,6 +71,7 @@ typedef void (*tb__bag_finding_fn)(void *user, const char *text);
 struct tb__bag_storage {
   const char *id;        /* as in metadata.yaml */
   const char *extension; /* ".db3" */
+  const char *item;      /* what errors call one of its messages: "row", "message" */
   /* `name` stands in errors: of a file that was unpacked to `path`, the packed one. `limits` has no
    * zeros, and outlives the file. */
   tb_status_t (*open)(const tb__bag_storage_t *storage, const char *path, const char *name,
