@@ -310,7 +310,8 @@ static void test_missing_acknowledgements_are_a_warning(void **state)
   fixture_init(&f, four, COUNT(four));
   f.fake.flush_fault = TB_ERR_TIMEOUT;
   assert_plays(&f, "settle @0 /a @10 /a @40 /a @70 /b flush");
-  assert_string_equal(log_text, "player: not everything was acknowledged in time: /a by\\x0a/slow\n");
+  assert_string_equal(log_text,
+                      "player: not everything was acknowledged in time: /a by\\x0a/slow\n");
   fixture_fini(&f);
 }
 

@@ -16,20 +16,19 @@ void tb__player_set_range_locked(tb_player_t *player, int64_t start_ns, int64_t 
 {
   int64_t end_ns = tb_bag_reader_info(player->feed.reader)->end_ns;
   if (end_ns > until_ns) end_ns = until_ns;
-  player->start_ns = start_ns;
-  player->until_ns = until_ns;
-  player->last_ns = end_ns > start_ns ? end_ns : start_ns;
+  player->range.start_ns = start_ns;
+  player->range.until_ns = until_ns;
+  player->range.last_ns = end_ns > start_ns ? end_ns : start_ns;
   player->status.start_ns = start_ns;
-  player->status.end_ns = player->last_ns;
+  player->status.end_ns = player->range.last_ns;
 }
 
 void tb__player_halt_locked(tb_player_t *player)
 {
-  player->halted = true;
-  player->wants_play = false;
-  player->wants_seek = false;
-  player->has_message = false;
-  player->awaits = false;
+  player->range.halted = true;
+  player->range.wants_play = false;
+  player->control.wants_seek = false;
+  tb__next_drop(&player->next);
   tb__player_end_steps_locked(player);
   tb__player_end_previous_locked(player);
   tb__player_end_repeat_locked(player);
@@ -73,10 +72,10 @@ tb_status_t tb_player_play(tb_player_t *player, const tb_player_range_t *range, 
   if (status) return status;
   tb__mutex_lock(&player->mutex);
   bool finished = player->status.finished;
-  bool busy = !player->halted || player->wants_play;
+  bool busy = !player->range.halted || player->range.wants_play;
   if (!finished && !busy) {
     tb__player_set_range_locked(player, start_ns, tb__player_end(range, start_ns));
-    player->wants_play = true;
+    player->range.wants_play = true;
   }
   tb__mutex_unlock(&player->mutex);
   tb__pacer_nudge(player->pacer);

@@ -9,8 +9,8 @@
 #include "base/no_memory.h"
 #include "platform/time.h"
 #include "ros2/graph.h"
+#include "rosbag2/graph_recorder.h"
 #include "rosbag2/message_definition.h"
-#include "rosbag2/recorder.h"
 #include "wire/clock_message.h"
 
 #define EXPRESSIONS_WARN_NS (3 * TB_NS_PER_S) /* discovery is over then */

@@ -77,7 +77,7 @@ static void test_topics_by_expressions(void **state)
   assert_play("$BAG -r max -x '/chatter\\d'", 0, ": 363 messages\n");
   assert_play("$BAG -r max -x '/chatter\\d'", 0,
               "warning: --exclude-regex '/chatter\\d' matches no topic of ");
-  assert_play("$BAG -r max -e chat -e '\\d'", 2, "no topic of ");
+  assert_play("$BAG -r max -e '\\d'", 2, "no topic of ");
   assert_play("$BAG -r max -e '\\d' --topics chatter", 0,
               "; it has /chatter, /stamped, /map_name\n");
   assert_play(

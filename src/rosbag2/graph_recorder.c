@@ -1,4 +1,4 @@
-#include "rosbag2/recorder.h"
+#include "rosbag2/graph_recorder.h"
 #include "base/no_memory.h"
 
 #include <stdlib.h>

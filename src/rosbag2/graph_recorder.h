@@ -1,7 +1,7 @@
 /* Inside of tb_ros2_recorder_t. recorder.c makes and ends it; record_transport.c follows the graph
  * and takes samples; recorder_services.c has the services and the event. */
-#ifndef TB_ROSBAG2_RECORDER_H
-#define TB_ROSBAG2_RECORDER_H
+#ifndef TB_ROSBAG2_GRAPH_RECORDER_H
+#define TB_ROSBAG2_GRAPH_RECORDER_H
 
 #include <timebase/qos_overrides.h>
 #include <timebase/ros2_graph.h>
