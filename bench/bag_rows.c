@@ -9,9 +9,10 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "bag/mcap_record.h"
-#include "bag/output.h"
 #include "bench.h"
+#include "mcap/format.h"
+#include "mcap/record.h"
+#include "storage/output.h"
 
 #define MIB    (UINT64_C(1) << 20)
 #define ROUNDS 7

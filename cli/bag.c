@@ -26,9 +26,10 @@ bool bag_is_out_of_room(const tb_error_t *error)
 void bag_print_hint(const command_t *command, const char *const *paths, size_t count)
 {
   const char *path = count == 1 ? paths[0] : "BAG";
-  text_err("timebase %s: 'timebase bag check %s' tells what is wrong, 'timebase bag recover %s -o "
-           "OUT' saves what can be read\n",
-           command->name, path, path);
+  text_err(
+      "timebase %s: run 'timebase bag check %s' to see what is wrong, 'timebase bag recover %s "
+      "-o OUT' to save what can be read\n",
+      command->name, path, path);
 }
 
 /* Something is there, and is not as it should be: a file that metadata.yaml names may be missing,
@@ -80,8 +81,7 @@ int bag_unreadable(const command_t *command, const char *path, tb_status_t statu
 
 static int help(const command_t *command)
 {
-  text_out("usage: %s\n\nLooks at recordings of rosbag2, and makes others of them.\n\n",
-           command->usage);
+  text_out("usage: %s\n\nInspects, checks and rewrites rosbag2 recordings.\n\n", command->usage);
   for (size_t i = 0; i < COMMAND_COUNT; i++)
     text_out("  %-8s %s\n", commands[i]->name + strlen("bag "), commands[i]->summary);
   text_own(stdout, "\n");
@@ -102,9 +102,10 @@ static int run(const command_t *command, int argc, char **argv)
 
 const command_t command_bag = {
     .name = "bag",
-    .summary = "look at recordings, check, convert, cut and recover them",
+    .summary = "inspect, check, convert, cut and recover recordings",
     .usage = "timebase bag info|check|convert|cut|recover ...",
-    .help = "'timebase bag COMMAND --help' tells more about one. A recording is a folder, with\n"
-            "metadata.yaml or without, or one of its files (.db3, .mcap, .zstd).\n",
+    .help =
+        "See 'timebase bag COMMAND --help' for details. A recording is a folder, with or without\n"
+        "metadata.yaml, or one of its files (.db3, .mcap, .zstd).\n",
     .run = run,
 };

@@ -22,7 +22,7 @@ static int check(const command_t *command, const char *path, const tb_bag_limits
     text_out("%s: whole, %" PRIu64 " message%s\n", path, result.message_count,
              bag_plural(result.message_count));
   else if (result.unclosed_count == result.finding_count)
-    text_out("%s: not closed; all that is there can be read: %" PRIu64 " message%s\n", path,
+    text_out("%s: not closed; everything in it can be read: %" PRIu64 " message%s\n", path,
              result.message_count, bag_plural(result.message_count));
   else
     text_out("%s: damaged: %" PRIu64 " finding%s; %" PRIu64 " message%s could be read\n", path,
@@ -52,13 +52,14 @@ static int run(const command_t *command, int argc, char **argv)
 
 const command_t command_bag_check = {
     .name = "bag check",
-    .summary = "read everything and tell what is wrong",
+    .summary = "read everything and report what is wrong",
     .usage = "timebase bag check BAG...",
-    .help = "Reads every byte of the recordings and prints one line for each thing that is wrong:\n"
-            "what cannot be read, checksums, tables that contradict each other, times out of\n"
-            "order, and metadata.yaml that says something else than the files.\n\n" BAG_LIMIT_HELP
-            "  -h, --help         this text\n\n"
-            "Exit status: 0 whole, 1 damaged or not closed, 2 wrong usage, 3 it could not be\n"
-            "looked at.\n",
+    .help =
+        "Reads every byte of the recordings and prints one line for each thing that is wrong:\n"
+        "what cannot be read, wrong checksums, tables that contradict each other, times out of\n"
+        "order, and a metadata.yaml that contradicts the files.\n\n" BAG_LIMIT_HELP
+        "  -h, --help         this text\n\n"
+        "Exit status: 0 whole, 1 damaged or not closed, 2 wrong usage, 3 the check could\n"
+        "not be done.\n",
     .run = run,
 };

@@ -68,12 +68,12 @@ static int report_lost(const bag_copy_t *copy, const char *path, bool is_unclose
 {
   const char *damage = copy->damage;
   if (*damage && strcmp(damage, copy->failure) != 0)
-    text_out("%s: damaged (%s); what is named was lost\n", path, damage);
+    text_out("%s: damaged (%s); the part listed was lost\n", path, damage);
   else if (copy->failures > 0)
-    text_out("%s: damaged; what is named above was lost\n", path);
+    text_out("%s: damaged; the parts listed above were lost\n", path);
   else
     text_out("%s: %s\n", path,
-             is_unclosed ? "was not closed; all that was there is kept" : "nothing was lost");
+             is_unclosed ? "was not closed; everything in it was recovered" : "nothing was lost");
   return *damage || copy->failures > 0 ? EXIT_CHECK : EXIT_OK;
 }
 
@@ -105,13 +105,14 @@ static int recover(const command_t *command, int argc, char **argv)
   if (status) return bag_unreadable(command, argv[optind], status, &error);
   result = recover_opened(&copy, argv[optind]);
   if (copy.is_at_limit) {
-    text_err("timebase bag recover: %s: not all that can be read is in %s: raise the limit\n",
-             argv[optind], copy.output);
+    text_err(
+        "timebase bag recover: %s: not everything readable was copied to %s: raise the limit\n",
+        argv[optind], copy.output);
     result = EXIT_IO;
   }
   if (copy.is_out_of_room)
-    text_err("timebase bag recover: %s: not all that can be read is in %s: free memory or "
-             "descriptors, or raise their limits (ulimit)\n",
+    text_err("timebase bag recover: %s: not everything readable was copied to %s: free memory "
+             "or descriptors, or raise their limits (ulimit)\n",
              argv[optind], copy.output);
   bag_copy_end(&copy);
   return command_finish(command, result);
@@ -119,14 +120,14 @@ static int recover(const command_t *command, int argc, char **argv)
 
 const command_t command_bag_convert = {
     .name = "bag convert",
-    .summary = "write recordings anew, in another format or as one",
+    .summary = "rewrite recordings, in another format or merged into one",
     .usage = "timebase bag convert BAG... -o OUT [-s sqlite3|mcap] [--compression-mode M] "
              "[--max-bag-size BYTES] [--max-bag-duration S]",
     .help =
-        "Copies every message of the recordings, in the order of time, byte for byte, with\n"
+        "Copies every message of the recordings, in time order, byte for byte, with\n"
         "topics, QoS, message definitions and notes; from MCAP to MCAP with attachments and\n"
-        "metadata. sqlite3 keeps none of these, and no publish times. The runs of a recording\n"
-        "in which time was set back stay apart; those of several are mixed, and a note that\n"
+        "metadata. sqlite3 keeps neither, and no publish times. The runs of a recording\n"
+        "in which time was set back stay separate; several recordings are merged, and a note that\n"
         "contradicts another's is kept as 'KEY (2)'.\n\n"
         "  -o, --output OUT   the folder of the new recording; it must not exist\n"
         "  -s, --storage S    its format: sqlite3, mcap (default: as OUT ends, in .db3 or .mcap;\n"
@@ -142,10 +143,11 @@ const command_t command_bag_recover = {
     .usage = "timebase bag recover BAG -o OUT [-s sqlite3|mcap]",
     .help =
         "Copies what can be read: without metadata.yaml where that is bad, without files that\n"
-        "are lost, with what is before and after the damage, and without indexes; from MCAP to\n"
+        "are missing, with everything before and after the damage, and without indexes; from MCAP "
+        "to\n"
         "MCAP with attachments and metadata. Chunks of MCAP with a wrong CRC are kept, as most\n"
-        "of their messages are right. Each part that was lost, or is doubtful, is named, and a\n"
-        "note 'recovered' in the new recording says so.\n\n"
+        "of their messages are right. Each part that was lost or is doubtful is listed, and a\n"
+        "note 'recovered' in the new recording records that.\n\n"
         "  -o, --output OUT   the folder of the new recording; it must not exist\n"
         "  -s, --storage S    its format: sqlite3, mcap (default: as OUT ends, in .db3 or .mcap;\n"
         "                     otherwise as it was)\n" BAG_OUTPUT_HELP

@@ -89,7 +89,7 @@ static bool parse_time(const cut_t *cut, const char *name, const char *text, int
   if (*text != '+' || tb_duration_parse(text + 1, &offset)) {
     command_usage_error(cut->copy.command,
                         "%s %s: not a time; write seconds since 1970, 2023-11-14T22:13:20Z, or "
-                        "+1.5s for so long behind the start of the recording",
+                        "+1.5s for that long after the start of the recording",
                         name, text);
     return false;
   }
@@ -119,7 +119,7 @@ static bool parse_times(cut_t *cut)
   const tb_bag_info_t *info = tb_bag_reader_info(copy->reader);
   if (!parse_bounds(cut)) return false;
   if (copy->start_ns >= copy->end_ns)
-    command_usage_error(copy->command, "nothing is cut: the end must be behind the start");
+    command_usage_error(copy->command, "nothing to cut: --end must be after --start");
   else if (info->message_count > 0 &&
            (copy->start_ns > info->end_ns ||
             (copy->end_ns <= info->start_ns && copy->end_ns != INT64_MAX)))
@@ -197,13 +197,13 @@ static int run(const command_t *command, int argc, char **argv)
 
 const command_t command_bag_cut = {
     .name = "bag cut",
-    .summary = "write a part of a recording: of its time, of its topics",
+    .summary = "write a part of a recording: a time range, some of its topics",
     .usage = "timebase bag cut BAG -o OUT [--start T] [--end T | --duration S] [--topics T...]",
     .help =
         "Copies the messages with log times from --start on and before --end, byte for byte; from\n"
         "MCAP to MCAP also attachments of that time, and all metadata.\n\n"
-        "  --start T          from there on (default: all)\n"
-        "  --end T            not from there on: two cuts at one time share no message\n"
+        "  --start T          from T on (default: all)\n"
+        "  --end T            up to but not including T: adjacent cuts share no message\n"
         "  --duration S       the end, counted from the start\n"
         "  --topics T...      only these topics: all words up to the next option (or --)\n"
         "  --run N            which run, of a recording in which time was set back\n"
@@ -211,7 +211,7 @@ const command_t command_bag_cut = {
         "  -s, --storage S    its format: sqlite3, mcap (default: as OUT ends, in .db3 or .mcap;\n"
         "                     otherwise as it was)\n" BAG_OUTPUT_HELP
         "  -h, --help         this text\n\n"
-        "T is seconds since 1970, 2023-11-14T22:13:20Z, or +S for S behind the start of the\n"
+        "T is seconds since 1970, 2023-11-14T22:13:20Z, or +S for S after the start of the\n"
         "recording. Where something could not be read, the rest is copied: status 3.\n",
     .run = run,
 };

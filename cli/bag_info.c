@@ -146,22 +146,22 @@ static int run(const command_t *command, int argc, char **argv)
 
 const command_t command_bag_info = {
     .name = "bag info",
-    .summary = "tell what a recording holds",
+    .summary = "show what a recording holds",
     .usage = "timebase bag info BAG [--json] [--digest]",
     .help =
-        "Tells format, files, times, compression and topics, counted from the messages\n"
-        "themselves, and how much of them was read. What is damaged is said, with what can be\n"
-        "read all the same; then payloads that cannot be read may count as messages.\n\n"
+        "Prints format, files, times, compression and topics, counted from the messages\n"
+        "themselves, and how much of them was read. Damage is reported, along with what can still\n"
+        "be read; payloads that cannot be read may then count as messages.\n\n"
         "  --json             one JSON object: storage, files, message_count, start_ns, end_ns,\n"
         "                     compression, topics (name, type, serialization_format, count,\n"
-        "                     first_ns, last_ns); if there are any, odd: what cannot be right\n"
-        "                     though nothing is lost by it; and damaged with the reason if it is,\n"
-        "                     then unclosed, true, if only that is wrong; not_read with the\n"
-        "                     reason if a limit hid a part\n"
+        "                     first_ns, last_ns); if there are any, odd: contradictions by\n"
+        "                     which nothing is lost; damaged with the reason if it is, then\n"
+        "                     unclosed, true, if nothing else is wrong; not_read with the reason\n"
+        "                     if a limit hid a part\n"
         "  --digest           also sha256 of each topic's payloads in the order of time,\n"
         "                     decompressed; reads everything\n" BAG_LIMIT_HELP
         "  -h, --help         this text\n\n"
-        "Exit status: 0 also for a damaged one ('timebase bag check' tells), 3 if nothing of it\n"
-        "can be read, or a limit or a lack of memory hid a part.\n",
+        "Exit status: 0 also for a damaged one ('timebase bag check' reports that), 3 if nothing\n"
+        "of it can be read, or a limit or a lack of memory hid a part.\n",
     .run = run,
 };

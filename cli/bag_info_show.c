@@ -147,7 +147,7 @@ void bag_info_print(const bag_info_t *info)
   for (size_t i = 0; i < info->bag->oddity_count; i++)
     text_out("%-13s %s\n", i ? "" : "odd:", info->bag->oddities[i]);
   if (lacks_metadata(info))
-    text_out("%-13s none: not closed, or lost; all is told from the files\n", "metadata:");
+    text_out("%-13s none: not closed, or lost; everything is read from the files\n", "metadata:");
   if (info->damage[0])
     text_out("%-13s %s\n", is_unclosed(info) ? "unclosed:" : "damaged:", info->damage);
   if (info->refused.status) text_out("%-13s %s\n", "not read:", info->refused.text);

@@ -229,7 +229,7 @@ static int play_session(session_t *session, const play_arguments_t *arguments)
                    &arguments->screen);
   if (arguments->use_sim_time) screen.ros_clock = tb_ros2_node_clock(session->node);
   if (tb_player_is_paused(session->player) && !screen.terminal.keyboard)
-    text_err("timebase play: paused, and there is no terminal to resume it from\n");
+    text_err("timebase play: starting paused; no terminal: resume with the ~/resume service\n");
   bool stopped = attend(session, &screen);
   play_screen_close(&screen);
   pthread_join(thread, NULL);
@@ -261,7 +261,7 @@ static int run(const command_t *command, int argc, char **argv)
 
 const command_t command_play = {
     .name = "play",
-    .summary = "play a recording of rosbag2, with /clock",
+    .summary = "play a rosbag2 recording, with /clock",
     .usage = play_usage,
     .help = play_help,
     .run = run,

@@ -163,11 +163,11 @@ static bool parse_ahead(const command_t *command, size_t *out)
 /* False: what is wrong with it was printed. */
 static bool read_wait(const command_t *command, char *node, tb_ros2_play_wait_t *wait)
 {
-  static const char form[] = "write OUT=NODE or OUT=NODE:LAG, a topic and who publishes it, such "
-                             "as /odom=/slam:100ms";
+  static const char form[] = "write OUT=NODE or OUT=NODE:LAG, a topic and the node that publishes "
+                             "it, such as /odom=/slam:100ms";
   tb_error_t error = TB_ERROR_INIT;
   if (!node) {
-    command_usage_error(command, "--wait-for %s: there is no '=': %s", optarg, form);
+    command_usage_error(command, "--wait-for %s: no '=': %s", optarg, form);
     return false;
   }
   *node++ = '\0';
@@ -175,7 +175,8 @@ static bool read_wait(const command_t *command, char *node, tb_ros2_play_wait_t 
   if (lag) *lag++ = '\0';
   wait->node = node;
   if (lag && tb_duration_parse(lag, &wait->lag) != TB_OK) {
-    command_usage_error(command, "--wait-for %s: LAG '%s' is no duration: %s", optarg, lag, form);
+    command_usage_error(command, "--wait-for %s: LAG '%s' is not a duration: %s", optarg, lag,
+                        form);
     return false;
   }
   if (tb_ros2_play_wait_check(wait, &error) == TB_OK) return true;
@@ -223,12 +224,6 @@ static bool take_flag(int option, play_arguments_t *arguments)
   case 'p':
     arguments->player.start_paused = true;
     return true;
-  case 'e':
-    arguments->regex = optarg;
-    return true;
-  case 'x':
-    arguments->exclude_regex = optarg;
-    return true;
   case OPTION_QOS:
     arguments->qos_path = optarg;
     return true;
@@ -249,7 +244,7 @@ static bool take_flag(int option, play_arguments_t *arguments)
   }
 }
 
-/* Likewise options with words. */
+/* Options with lists of words. False: it is none of them. */
 static bool take_list(int option, int argc, char **argv, play_arguments_t *arguments)
 {
   words_t *list = option == OPTION_TOPICS           ? &arguments->topics
@@ -261,6 +256,17 @@ static bool take_list(int option, int argc, char **argv, play_arguments_t *argum
   return list;
 }
 
+/* One expression each: of two, the first would be ignored. False: a message was printed. */
+static bool parse_expression(const command_t *command, const char *name, const char **out)
+{
+  if (*out) {
+    command_usage_error(command, "%s: given twice; write one expression, 'A|B'", name);
+    return false;
+  }
+  *out = optarg;
+  return true;
+}
+
 static bool parse_value(const command_t *command, int option, int argc, char **argv,
                         play_arguments_t *arguments)
 {
@@ -270,6 +276,10 @@ static bool parse_value(const command_t *command, int option, int argc, char **a
     return parse_clock(command, argc, argv, &player->clock_hz);
   case 'r':
     return parse_rate(command, &player->rate);
+  case 'e':
+    return parse_expression(command, "--regex", &arguments->regex);
+  case 'x':
+    return parse_expression(command, "--exclude-regex", &arguments->exclude_regex);
   case 'd':
     return parse_positive(command, "--delay", &player->delay);
   case OPTION_OFFSET:
@@ -367,17 +377,17 @@ const char play_help[] =
     "/rosbag2_player; several are played as one, merged by time.\n\n"
     "Time (S: 1.5s, 2m; bare: seconds):\n"
     "  --clock [HZ]       publish /clock, HZ times a second (0.001 to 10000, default 40) and\n"
-    "                     before each message; a recorded /clock is left out. The word behind\n"
-    "                     it is taken for HZ if it is a number: write --clock=40 before a BAG\n"
-    "                     named so\n"
+    "                     before each message; a recorded /clock is left out. A number that\n"
+    "                     follows is taken as HZ: write --clock=40 before a BAG whose name is a\n"
+    "                     number\n"
     "  --clock-topics T...     instead, publish /clock right before each message of these only\n"
-    "  --clock-topics-all      the same before each message of all\n"
+    "  --clock-topics-all      the same before each message of all topics\n"
     "  -r, --rate R       recorded seconds per second, 0.001 to 1000 (default 1), or max: as fast\n"
     "                     as reliable subscriptions take it\n"
     "  -l, --loop         start again at the end, until stopped\n"
-    "  -d, --delay S      stand at the start for S, in each round\n"
+    "  -d, --delay S      wait S at the start of each loop\n"
     "  -p, --start-paused begin paused, with /clock at the start time; SPACE starts\n"
-    "  --start-offset S   skip S of the recording, in each round\n"
+    "  --start-offset S   skip the first S of the recording, in each loop\n"
     "  --playback-duration S       play S from there on; negative: all\n"
     "  --playback-until-sec S      play up to this time since 1970\n"
     "  --playback-until-nsec N     the same in nanoseconds. With a duration the later end "
@@ -386,10 +396,10 @@ const char play_help[] =
     "  --use-sim-time     play in the time of /clock, as parameter use_sim_time of the node: at "
     "its\n"
     "                     speed times the rate. Nothing is sent before its first tick; while it\n"
-    "                     stands, so does all but keys and services. A jump ahead makes no\n"
-    "                     burst: playing goes on from the next message; a jump back changes\n"
-    "                     nothing. A recorded /clock is left out. One that is published needs\n"
-    "                     another name: --clock --remap /clock:=/replay_clock\n\n"
+    "                     is stopped, only keys and services work. A jump ahead makes no burst:\n"
+    "                     playback continues with the next message; a jump back changes nothing.\n"
+    "                     A recorded /clock is left out. One that is published needs another\n"
+    "                     name: --clock --remap /clock:=/replay_clock\n\n"
     "Topics (lists: all words up to the next option, or --):\n"
     "  --topics T...      only these topics\n"
     "  -e, --regex E      and those that match E anywhere in the name; E is as in ros2 bag\n"
@@ -397,53 +407,54 @@ const char play_help[] =
     "  --exclude-topics T...       not these\n"
     "  -x, --exclude-regex E       nor those that match E\n"
     "  -m, --remap A:=B...         publish A as B; other rules of ROS, too\n"
-    "  --qos-profile-overrides-path FILE   YAML: policies by topic, in the place of the "
-    "recorded\n"
+    "  --qos-profile-overrides-path FILE   YAML: policies by topic, instead of the recorded\n"
     "  --max-depth N               reduce a depth in FILE to at most N (default 100000)\n\n"
-    "Waiting, also with --rate max (time stands meanwhile; who is waited for is shown after 1 s):\n"
+    "Waiting, also with --rate max (time is stopped meanwhile; after 1 s the screen shows for "
+    "what):\n"
     "  --wait-for-acks    after each message wait until all reliable subscriptions have received\n"
-    "                     it. That is what DDS acknowledges: nobody need have looked at it yet\n"
+    "                     it. DDS acknowledges receipt: it need not have been processed yet\n"
     "  --wait-for OUT=NODE[:LAG]   stay within LAG (default 200ms) of the newest header stamp "
     "that\n"
     "                     NODE has published on OUT; may be given several times. The messages of\n"
     "                     OUT must begin with a std_msgs/Header. Stamps are compared with "
     "recorded\n"
     "                     time: where they are older, by a sensor's delay, LAG must be that much\n"
-    "                     more. A NODE that has answered all that it was sent gets its next\n"
-    "                     message however far that is: so LAG 0 is one message at a time, for a\n"
-    "                     NODE that answers each, with its stamp or a later one, on a reliable\n"
-    "                     OUT. For others LAG must be more than the time between outputs.\n"
-    "                     Transient-local topics need no answer. Behind a jump all begins anew,\n"
+    "                     more. A NODE that has answered everything it was sent gets its\n"
+    "                     next message however far ahead that is: LAG 0 is one message at a time,\n"
+    "                     for a NODE that answers each, with its stamp or a later one, on a\n"
+    "                     reliable OUT. For others LAG must exceed the time between outputs.\n"
+    "                     Transient-local topics need no answer. After a jump counting restarts,\n"
     "                     and stamps more than LAG ahead of time do not count\n\n"
     "  --read-ahead-queue-size N   read up to N messages ahead (default 1000), and 64 MiB\n"
-    "  --wait-for-all-acked MS     at the end wait so long until reliable subscriptions have\n"
-    "                     received everything (that is not: processed); 0: for ever. Default "
+    "  --wait-for-all-acked MS     at the end wait at most MS until reliable subscriptions have\n"
+    "                     received (not: processed) everything; 0: for ever. Default "
     "1000\n" BAG_LIMIT_HELP
-    "  --disable-keyboard-controls leave the keyboard alone; the screen, too\n"
+    "  --disable-keyboard-controls do not use the keyboard, nor the full screen\n"
     "  --plain            one line that changes, on a terminal, instead of the whole screen\n"
     "  --domain N         DDS domain, 0 to 232 (default: ROS_DOMAIN_ID, else 0)\n"
     "  -h, --help         this text\n\n"
-    "On a terminal the whole screen is used, and given back at the end; warnings show there and\n"
-    "are printed behind it. Keys, in both forms:\n"
-    "  SPACE              pause, go on\n"
+    "On a terminal the whole screen is used, and restored at the end; warnings show there and\n"
+    "are printed after it. Keys, in both forms:\n"
+    "  SPACE              pause, resume\n"
     "  . ,                while paused: send the next message; go back by one, and send it again\n"
     "  LEFT RIGHT         seek 5 s; with Shift 1 s, with Alt 60 s\n"
     "  0 ... 9            go to the start, to that tenth of what is played\n"
     "  :                  go to a time that is typed: 12.5s or 1m3s from the start, +5s or -5s\n"
     "                     from here, 2023-11-14T22:13:20Z or seconds since 1970; ENTER, or ESC\n"
     "  u                  undo the last seek; again: redo it\n"
-    "  l                  repeat: first A, then B, then no more\n"
-    "  m ' \"              set a mark, or take it away; go to the mark before, behind\n"
+    "  l                  repeat: first sets A, then B, then stops repeating\n"
+    "  m ' \"              set a mark, or remove it; go to the previous, the next mark\n"
     "  [ ] DOWN UP        10 % slower, faster\n"
     "  { }                half, double the rate\n"
     "  BACKSPACE          rate 1\n"
     "  PGUP PGDN ?        scroll; help\n"
     "  q                  end\n\n"
-    "The services of rosbag2_interfaces are offered below /rosbag2_player; after stop the command\n"
-    "waits for play, or a signal.\n\n"
+    "The services of rosbag2_interfaces are offered below /rosbag2_player; after the service stop "
+    "the\n"
+    "command waits for the service play, or a signal.\n\n"
     "Time starts with the first message and never runs ahead of the data: the last tick is the\n"
-    "last message's time. Where playing starts or goes on behind the start, transient-local\n"
-    "topics get the last messages before that first, as many as their publishers kept (one each\n"
-    "where no depth was recorded). SIGINT and SIGTERM end the playing within a second, as does\n"
-    "a closed output; that is a normal end, with exit status 0. Where a part of the recording\n"
-    "cannot be read, the rest is played: status 3.\n";
+    "last message's time. When playback starts or resumes after the beginning,\n"
+    "transient-local topics first get the last messages before that point, as many as their\n"
+    "publishers kept (one each where no depth was recorded). SIGINT, SIGTERM and a closed output\n"
+    "end playback within a second; that is a normal end, with exit status 0. Where a part of the\n"
+    "recording cannot be read, the rest is played: status 3.\n";

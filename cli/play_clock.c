@@ -16,7 +16,7 @@ tb_status_t play_clock_check(const tb_ros2_node_t *node, const play_arguments_t 
   if (!status) status = tb_ros2_node_resolve_topic_name(node, own, published, error);
   if (status || strcmp(followed, published) != 0) return status;
   return tb_error_set(error, TB_ERR_RANGE,
-                      "a clock cannot be published on %s, which --use-sim-time follows: give it "
+                      "a clock cannot be published on %s, which --use-sim-time follows: use "
                       "another name, such as --remap /clock:=/replay_clock",
                       followed);
 }
@@ -27,7 +27,7 @@ void play_clock_report(const tb_bag_info_t *info)
     const char *name = info->topics[i].name;
     if (strcmp(name + (*name == '/'), &TOPIC[1]) == 0)
       text_err("timebase play: the recorded " TOPIC
-               " is left out: with --use-sim-time that of the graph is followed\n");
+               " is left out: --use-sim-time follows the one of the graph\n");
   }
 }
 
@@ -37,7 +37,7 @@ const char *play_clock_note(const tb_clock_t *clock)
   if (!clock || tb_clock_read(clock, &reading) != TB_OK) return NULL;
   switch (reading.state) {
   case TB_CLOCK_NO_PUBLISHER:
-    return "waiting for " TOPIC ": nobody publishes it";
+    return "waiting for " TOPIC ": it has no publisher";
   case TB_CLOCK_QOS_MISMATCH:
     return "waiting for " TOPIC ": its publisher's QoS does not match";
   case TB_CLOCK_WAITING:
@@ -45,7 +45,7 @@ const char *play_clock_note(const tb_clock_t *clock)
   case TB_CLOCK_PAUSED:
     return TOPIC " is paused";
   case TB_CLOCK_STALLED:
-    return "waiting for " TOPIC ": no ticks come";
+    return "waiting for " TOPIC ": no ticks arrive";
   case TB_CLOCK_LOST:
     return "waiting for " TOPIC ": its publisher is gone";
   default:

@@ -87,7 +87,7 @@ static play_order_t seek_to_tenth(play_control_t *control, const tb_player_statu
 static play_order_t undo(play_control_t *control, const tb_player_status_t *status, int64_t now_ns)
 {
   if (control->undo_ns > 0) return seek(control, status, clamped(status, control->undo_ns));
-  play_control_note(control, now_ns, "there is no seek to undo");
+  play_control_note(control, now_ns, "no seek to undo");
   return (play_order_t){.kind = PLAY_NOTHING};
 }
 
@@ -103,10 +103,9 @@ static void toggle_mark(play_control_t *control, int64_t time_ns, int64_t now_ns
   if (behind > 0 && marks[i] == time_ns) {
     memmove(marks + i, marks + i + 1, (behind - 1) * sizeof *marks);
     control->mark_count--;
-    play_control_note(control, now_ns, "the mark at %.2f s is gone", in_bag(control, time_ns));
+    play_control_note(control, now_ns, "mark at %.2f s removed", in_bag(control, time_ns));
   } else if (control->mark_count == PLAY_MARKS_MAX) {
-    play_control_note(control, now_ns, "there are %d marks already: m at one takes it away",
-                      PLAY_MARKS_MAX);
+    play_control_note(control, now_ns, "%d marks already: m on a mark removes it", PLAY_MARKS_MAX);
   } else {
     memmove(marks + i + 1, marks + i, behind * sizeof *marks);
     marks[i] = time_ns;
@@ -124,7 +123,7 @@ static play_order_t seek_mark_before(play_control_t *control, const tb_player_st
   while (i > 0 && control->marks[i - 1] >= before_ns)
     i--;
   if (i > 0) return seek(control, status, clamped(status, control->marks[i - 1]));
-  play_control_note(control, now_ns, "there is no mark before; m makes one");
+  play_control_note(control, now_ns, "no earlier mark (m sets one)");
   return (play_order_t){.kind = PLAY_NOTHING};
 }
 
@@ -134,7 +133,7 @@ static play_order_t seek_mark_behind(play_control_t *control, const tb_player_st
   for (size_t i = 0; i < control->mark_count; i++)
     if (control->marks[i] > status->position_ns)
       return seek(control, status, clamped(status, control->marks[i]));
-  play_control_note(control, now_ns, "there is no mark behind; m makes one");
+  play_control_note(control, now_ns, "no later mark (m sets one)");
   return (play_order_t){.kind = PLAY_NOTHING};
 }
 
@@ -144,7 +143,7 @@ static play_order_t set_b(play_control_t *control, int64_t time_ns, int64_t now_
 {
   int64_t from_ns = control->repeat_from_ns, to_ns = time_ns;
   if (from_ns == to_ns) {
-    play_control_note(control, now_ns, "B must be another time than A");
+    play_control_note(control, now_ns, "B must differ from A");
     return (play_order_t){.kind = PLAY_NOTHING};
   }
   if (from_ns > to_ns) {
@@ -152,7 +151,7 @@ static play_order_t set_b(play_control_t *control, int64_t time_ns, int64_t now_
     to_ns = control->repeat_from_ns;
   }
   control->repeat_from_ns = 0;
-  play_control_note(control, now_ns, "%.2f s to %.2f s again and again; l ends it",
+  play_control_note(control, now_ns, "repeating %.2f s to %.2f s (l stops)",
                     in_bag(control, from_ns), in_bag(control, to_ns));
   return (play_order_t){.kind = PLAY_REPEAT, .time_ns = from_ns, .to_ns = to_ns};
 }
@@ -162,12 +161,12 @@ static play_order_t set_a_or_b(play_control_t *control, const tb_player_status_t
 {
   int64_t time_ns = clamped(status, status->position_ns);
   if (status->repeat_to_ns > 0) {
-    play_control_note(control, now_ns, "goes on behind B");
+    play_control_note(control, now_ns, "repeat off");
     return (play_order_t){.kind = PLAY_END_REPEAT};
   }
   if (control->repeat_from_ns > 0) return set_b(control, time_ns, now_ns);
   control->repeat_from_ns = time_ns;
-  play_control_note(control, now_ns, "A at %.2f s; l again sets B", in_bag(control, time_ns));
+  play_control_note(control, now_ns, "A at %.2f s (l sets B)", in_bag(control, time_ns));
   return (play_order_t){.kind = PLAY_NOTHING};
 }
 

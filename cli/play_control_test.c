@@ -149,7 +149,7 @@ static void test_a_and_b_in_any_order(void **state)
   assert_int_equal(press(&f, 'l').kind, PLAY_NOTHING);
   assert_int_equal(f.control.repeat_from_ns, START + 50 * S);
   assert_int_equal(press(&f, 'l').kind, PLAY_NOTHING);
-  assert_noted(&f, "another time than A");
+  assert_noted(&f, "must differ from A");
   press(&f, KEY_LEFT);
   play_order_t order = press(&f, 'l');
   assert_int_equal(order.kind, PLAY_REPEAT);
@@ -166,9 +166,9 @@ static void test_marks(void **state)
   (void)state;
   fixture_t f = fixture();
   press(&f, '\'');
-  assert_noted(&f, "no mark before");
+  assert_noted(&f, "no earlier mark");
   press(&f, '"');
-  assert_noted(&f, "no mark behind");
+  assert_noted(&f, "no later mark");
   press(&f, 'm');
   press(&f, KEY_LEFT);
   press(&f, 'm');
@@ -182,7 +182,7 @@ static void test_marks(void **state)
   assert_seek(press(&f, '\''), 45);
   assert_seek(press(&f, '"'), 50);
   press(&f, 'm');
-  assert_noted(&f, "the mark at 50.00 s is gone");
+  assert_noted(&f, "mark at 50.00 s removed");
   assert_int_equal(f.control.mark_count, 2);
   assert_seek(press(&f, '"'), 105);
 }
@@ -223,7 +223,7 @@ static void test_typing(void **state)
   f.status.position_ns = START + 50 * S;
   assert_seek(type(&f, ":+5\n"), 55);
   assert_int_equal(type(&f, ":5m\r").kind, PLAY_NOTHING);
-  assert_noted(&f, "has 10.00 s to 110.00 s");
+  assert_noted(&f, "goes from 10.00 s to 110.00 s");
   assert_true(f.control.typing);
   press(&f, KEY_ESCAPE);
   assert_false(f.control.typing);

@@ -61,14 +61,13 @@ char *play_gap_warning(const tb_player_status_t *status, const tb_bag_info_t *in
   *told_ns = status->next_ns;
   FILE *stream = open_memstream(&text, &size);
   if (!stream) return NULL;
-  text_to(stream, "nothing is played for ");
+  text_to(stream, "no message for ");
   print_span(stream, seconds);
   text_to(stream, ": ");
   print_message(stream, status, info);
-  text_to(
-      stream,
-      ". To skip what lies between: --start-offset %llds, or on a terminal the keys SPACE . SPACE",
-      (long long)((status->next_ns - status->first_ns) / TB_NS_PER_S));
+  text_to(stream,
+          ". To skip the gap: --start-offset %llds, or on a terminal the keys SPACE . SPACE",
+          (long long)((status->next_ns - status->first_ns) / TB_NS_PER_S));
   if (fclose(stream) == 0) return text;
   free(text);
   return NULL;

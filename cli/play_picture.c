@@ -23,16 +23,16 @@
 #define SMALL_ROWS   8
 
 static const char *const help[] = {
-    "SPACE         pause, go on",
+    "SPACE         pause, resume",
     ". ,           while paused: the next message, back by one message",
     "LEFT RIGHT    5 s back, on; with Shift 1 s, with Alt 60 s",
     "0 ... 9       to the start, to that tenth",
     ":             to a time: 12.5s or 1m3s from the start, +5s or -5s from here,",
     "              2023-11-14T22:13:20Z, or seconds since 1970",
     "u             undo the last seek; again: redo it",
-    "m             set a mark here, or take it away",
-    "' \"           to the mark before, behind",
-    "l             A: repeat from here; again, B: to here; again: go on",
+    "m             set a mark here, or remove it",
+    "' \"           to the previous, the next mark",
+    "l             A: repeat from here; again, B: to here; again: stop",
     "[ ] DOWN UP   10 % slower, faster",
     "{ }           half, double the rate",
     "BACKSPACE     rate 1",
@@ -147,8 +147,8 @@ void play_fit(const char *text, int columns, bool keeps_end, char *out, size_t s
 
 const char *play_state_text(const tb_player_status_t *status, const char *clock_note)
 {
-  return status->paused    ? "paused: SPACE goes on"
-         : status->halted  ? "stopped, until the service play"
+  return status->paused    ? "paused (SPACE resumes)"
+         : status->halted  ? "stopped (the service play starts)"
          : clock_note      ? clock_note
          : status->starved ? "waiting for the recording to be read"
                            : "";

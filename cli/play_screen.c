@@ -243,11 +243,11 @@ void play_screen_summary(const play_screen_t *screen, bool stopped)
 
 static const char *refusal_of(tb_status_t status, play_order_kind_t kind)
 {
-  if (status == TB_ERR_BUSY) return "steps need a pause: SPACE";
+  if (status == TB_ERR_BUSY) return "pause first (SPACE) to step";
   if (status == TB_ERR_END)
-    return kind == PLAY_NEXT       ? "there is no message behind"
-           : kind == PLAY_PREVIOUS ? "there is no message before"
-                                   : "nothing is played now";
+    return kind == PLAY_NEXT       ? "no later message"
+           : kind == PLAY_PREVIOUS ? "no earlier message"
+                                   : "nothing is being played";
   return tb_status_message(status);
 }
 

@@ -50,7 +50,7 @@ bool play_time_parse(const char *text, const play_span_t *span, int64_t *out_ns,
     return false;
   }
   if (time_ns < span->first_ns || time_ns > span->end_ns) {
-    snprintf(reason, size, "not in the recording, which has %.2f s to %.2f s",
+    snprintf(reason, size, "not in the recording, which goes from %.2f s to %.2f s",
              play_time_in_bag(span, span->first_ns), play_time_in_bag(span, span->end_ns));
     return false;
   }

@@ -115,7 +115,18 @@ static bool parse_log_time(const command_t *command, arguments_t *arguments)
   return true;
 }
 
-/* The words behind the option, up to the next one. */
+/* One expression each: of two, the first would be ignored. False: a message was printed. */
+static bool parse_expression(const command_t *command, const char *name, const char **out)
+{
+  if (*out) {
+    command_usage_error(command, "%s: given twice; write one expression, 'A|B'", name);
+    return false;
+  }
+  *out = optarg;
+  return true;
+}
+
+/* The words after the option, up to the next one. */
 static bool take_words(int argc, char **argv, const char **list, size_t *count)
 {
   list[(*count)++] = optarg;
@@ -156,6 +167,10 @@ static bool take_option(const command_t *command, int option, int argc, char **a
     return command_parse_int(command, "--max-depth", optarg, 1, INT32_MAX, &graph->qos_depth_max);
   case OPTION_GAP:
     return parse_gap(command, &graph->gap_max);
+  case 'e':
+    return parse_expression(command, "--regex", &graph->regex);
+  case 'x':
+    return parse_expression(command, "--exclude-regex", &graph->exclude_regex);
   case 's':
     return command_parse_storage(command, optarg, &recorder->bag.storage_id);
   case OPTION_DOMAIN:
@@ -173,10 +188,6 @@ static bool note_option(int option, arguments_t *arguments)
   switch (option) {
   case 'a':
     return graph->all = true;
-  case 'e':
-    return (graph->regex = optarg);
-  case 'x':
-    return (graph->exclude_regex = optarg);
   case 'o':
     return (arguments->path = optarg);
   case OPTION_FORMAT:
@@ -224,13 +235,14 @@ static int finish_arguments(const command_t *command, arguments_t *arguments)
 {
   tb_ros2_recorder_options_t *graph = &arguments->options;
   if (!graph->all && !graph->regex && graph->topic_count == 0)
-    return command_usage_error(command, "which topics? name them, or give --all or --regex");
+    return command_usage_error(command, "no topics: name them, or give --all or --regex");
   if (!check_expression(command, "--regex", graph->regex) ||
       !check_expression(command, "--exclude-regex", graph->exclude_regex))
     return EXIT_USAGE;
   if (arguments->use_sim_time) {
     if (arguments->has_log_time && graph->recorder.log_time != TB_RECORDER_TIME_ROS)
-      return command_usage_error(command, "--use-sim-time records ROS time: --log-time ros");
+      return command_usage_error(command,
+                                 "--use-sim-time records ROS time: it needs --log-time ros");
     graph->recorder.log_time = TB_RECORDER_TIME_ROS;
   }
   graph->topics = arguments->topics;
@@ -409,7 +421,7 @@ static int run(const command_t *command, int argc, char **argv)
 
 const command_t command_record = {
     .name = "record",
-    .summary = "record topics to a bag of rosbag2",
+    .summary = "record topics to a rosbag2 bag",
     .usage = "timebase record [--all] [TOPIC...] [-e REGEX] [-x REGEX] [-o BAG] [-s ID] "
              "[--use-sim-time] [OPTION...]",
     .help =
@@ -418,48 +430,55 @@ const command_t command_record = {
         "  --topics T...          these topics: all words up to the next option (or --)\n"
         "  -e, --regex R          topics that match R anywhere in the name; R is as in ros2 bag\n"
         "                         (ECMAScript): '^/camera/(?:left|right)/', '\\d$'\n"
-        "  -x, --exclude-regex R  but not those that match R\n"
-        "  --exclude-topics T...  but not these\n"
-        "  --include-hidden-topics  also those with a part that begins with '_'\n"
-        "  -o, --output BAG       the folder to make (default rosbag2_DATE-TIME)\n"
+        "  -x, --exclude-regex R  except those that match R\n"
+        "  --exclude-topics T...  except these\n"
+        "  --include-hidden-topics  also topics with a part that begins with '_'\n"
+        "  -o, --output BAG       the folder to create (default rosbag2_DATE-TIME)\n"
         "  -s, --storage ID       mcap (default) or sqlite3\n"
         "  --compression-mode M   none, message or file (default none)\n"
         "  --compression-format F zstd\n"
         "  --chunk-compression C  none, zstd or lz4, inside of mcap files (default none)\n"
         "  -b, --max-bag-size B   begin another file after B bytes\n"
         "  -d, --max-bag-duration T  or after T of log time (90s, 5m; bare: seconds)\n"
-        "  --max-cache-size B     bytes that may wait for the disk (default 104857600); what "
-        "comes\n"
-        "                         when they are used up is lost, and counted\n"
-        "  --log-time WHICH       receive (default): system time at which DDS had the message;\n"
+        "  --max-cache-size B     bytes that may wait for the disk (default 104857600); "
+        "messages\n"
+        "                         that arrive when they are used up are lost, and counted\n"
+        "  --log-time WHICH       receive (default): system time at which DDS received the "
+        "message;\n"
         "                         source: at which it was sent; ros: ROS time at receipt\n"
         "  --use-sim-time         ROS time from /clock, which is recorded too. Nothing is "
         "recorded\n"
-        "                         before the first tick, but latched messages get its time; a\n"
+        "                         before the first tick, and latched messages get its time; a\n"
         "                         jump back begins a run, with a file of its own ('timebase play\n"
         "                         --run N'). Jumps are on /timebase/jumps of the bag\n"
-        "  --start-paused         record when resumed: SPACE, or ~/resume; latched messages that\n"
-        "                         came until then get its time\n"
+        "  --start-paused         record once resumed: SPACE, or ~/resume; latched messages that\n"
+        "                         arrived before get the time of that\n"
         "  --snapshot-mode        keep the newest messages in the cache, write at ~/snapshot\n"
         "  --qos-profile-overrides-path F  QoS by topic, in YAML as for ros2 bag\n"
-        "  --max-depth N          reduce a depth in it to at most N (default 100000)\n"
-        "  --max-gap N            believe a gap of up to N in a publisher's numbers (default\n"
-        "                         1000000); of a larger one nothing is counted as lost\n"
-        "  --fsync-interval T     have the disk keep what is older than T (default: up to it)\n"
+        "  --max-depth N          reduce a depth in F to at most N (default 100000)\n"
+        "  --max-gap N            count a gap of up to N in a publisher's numbers as lost "
+        "(default\n"
+        "                         1000000); a larger one is not believed and not counted\n"
+        "  --fsync-interval T     sync to disk every T (default: when the system does)\n"
         "  --node-name NAME       of the node on the graph (default rosbag2_recorder)\n"
         "  --domain N             DDS domain, 0 to 232 (default: ROS_DOMAIN_ID, else 0)\n"
         "  -h, --help             this text\n\n"
-        "What came is readable at most a second later, however the process ends. A slow disk does\n"
-        "not hold up publishers. A recorder that is stopped as a process (SIGSTOP) does so as any\n"
-        "reliable subscription: where more than half a megabyte is not acknowledged, for 10 s.\n"
-        "Losses are counted by topic: on the way (gaps in a publisher's numbers), as the queue "
-        "was\n"
-        "full, as the file could not be written, or was cut or taken away by somebody else; then\n"
-        "another file is tried. What is not known to be in the file counts as lost. Two kinds of\n"
-        "losses cannot be counted: what a publisher sent before it was matched, and the last\n"
-        "messages of a topic, as no later number shows the gap. Services as of ros2 bag record:\n"
+        "A message is readable at most a second after it arrived, however the process ends. A "
+        "slow\n"
+        "disk does not block publishers. A recorder that is stopped as a process (SIGSTOP) does, "
+        "as\n"
+        "any reliable subscription: where more than half a megabyte is not acknowledged, for 10 "
+        "s.\n"
+        "Losses are counted by topic: on the way (gaps in a publisher's numbers), because the "
+        "queue\n"
+        "was full, because the file could not be written, or was cut or removed by another "
+        "process;\n"
+        "then another file is tried. What is not known to be in the file counts as lost. Two "
+        "kinds\n"
+        "of losses cannot be counted: what a publisher sent before it was matched, and the last\n"
+        "messages of a topic, as no later number shows the gap. Same services as ros2 bag record:\n"
         "~/pause, ~/resume, ~/is_paused, ~/split_bagfile, ~/snapshot.\n\n"
-        "Exit status: 1 if messages were lost as the queue was full, 3 if the file system "
+        "Exit status: 1 if messages were lost because the queue was full, 3 if the file system "
         "failed.\n",
     .run = run,
 };

@@ -20,7 +20,7 @@ static const char *state_of(const tb_recorder_status_t *status)
 {
   if (status->failing) return "  THE FILE CANNOT BE WRITTEN";
   if (status->waits_for_clock) return "  waiting for /clock";
-  return status->paused ? "  paused: SPACE goes on" : "";
+  return status->paused ? "  paused (SPACE resumes)" : "";
 }
 
 /* "/a: 5 lost (2 on the way, 3 for want of room)" */
@@ -30,8 +30,8 @@ static void print_topic(FILE *out, const tb_recorder_topic_status_t *topic)
     uint64_t count;
     const char *why;
   } losses[] = {{topic->lost_on_the_way, "on the way"},
-                {topic->lost_in_queue, "as the queue was full"},
-                {topic->lost_in_file, "as the file could not be written"}};
+                {topic->lost_in_queue, "queue full"},
+                {topic->lost_in_file, "file could not be written"}};
   const char *separator = " (";
   text_to(out, "%s: %" PRIu64 " lost", topic->name, lost_of(topic));
   for (size_t i = 0; i < sizeof losses / sizeof *losses; i++) {

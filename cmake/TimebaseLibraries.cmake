@@ -91,7 +91,7 @@ timebase_library(ros2
   LIBRARIES CycloneDDS::ddsc PkgConfig::yaml m
   REQUIRES CycloneDDS yaml-0.1)
 timebase_library(bag
-  PARTS bag play
+  PARTS play bag mcap sqlite storage
   COMPONENTS core
   LIBRARIES SQLite::SQLite3 PkgConfig::yaml PkgConfig::mcap PkgConfig::pcre2
   REQUIRES sqlite3 yaml-0.1 libzstd liblz4 libdeflate libpcre2-8)

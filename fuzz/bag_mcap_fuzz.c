@@ -6,8 +6,8 @@
 #include <timebase/bag_reader.h>
 #include <unistd.h>
 
-#include "bag/mcap_recover.h"
 #include "fuzz.h"
+#include "mcap/recover.h"
 
 /* Far above what a small input holds, a compressed chunk of the smallest messages included. */
 #define MAX_CALLS 100000000

@@ -3,10 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bag/limits.h"
 #include "bag/reader.h"
+#include "bag/storages.h"
 #include "base/log.h"
 #include "base/no_memory.h"
+#include "sqlite/format.h"
+#include "storage/limits.h"
 
 static void free_parts(tb__bag_part_t *parts, size_t count)
 {
@@ -266,7 +268,7 @@ static tb_status_t check_unclosed(tb_bag_reader_t *reader, tb_error_t *error)
     if (!metadata || metadata->message_count <= part->whole_count) continue;
     char text[TB_ERROR_TEXT_SIZE];
     snprintf(text, sizeof text,
-             "%s: its files end too early: they have %llu messages, metadata.yaml tells of %llu",
+             "%s: its files end too early: they have %llu messages, metadata.yaml lists %llu",
              part->location.path, (unsigned long long)part->whole_count,
              (unsigned long long)metadata->message_count);
     reader->info.unclosed_count = 0;

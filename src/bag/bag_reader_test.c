@@ -390,7 +390,7 @@ static void test_paths_outside_are_refused(void **state)
                                       "['']"};
   for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
     write_metadata("9", files[i], "");
-    assert_refused(NULL, TB_ERR_CORRUPT, "is not inside of the bag");
+    assert_refused(NULL, TB_ERR_CORRUPT, "is not inside the bag");
   }
   write_db("a..b.db3", 1, 1, 0, 1);
   write_metadata("9", "[a..b.db3]", "");
@@ -414,7 +414,7 @@ static void test_what_opening_refuses(void **state)
   write_metadata("9", "[gone.db3]", "");
   assert_refused(NULL, TB_ERR_NOT_FOUND, "gone.db3, named by metadata.yaml");
   write_metadata("9", "[]", "");
-  assert_refused(NULL, TB_ERR_CORRUPT, "names no files");
+  assert_refused(NULL, TB_ERR_CORRUPT, "lists no files");
   write_metadata("9", "[", "");
   assert_refused(NULL, TB_ERR_CORRUPT, "metadata.yaml: line");
   write_metadata("9", "[x.db3.zstd]", "  compression_mode: FILE\n  compression_format: zstd\n");

@@ -10,8 +10,10 @@
 #include "bag/offers.h"
 #include "bag/reader.h"
 #include "bag/writer.h"
-#include "bag/yaml_writer.h"
 #include "base/no_memory.h"
+#include "mcap/format.h"
+#include "sqlite/format.h"
+#include "storage/clean.h"
 
 #define MAX_LEVEL   19
 #define MAX_PAYLOAD 1000000000 /* what SQLite takes */
@@ -88,7 +90,8 @@ static tb_status_t make_folder(const char *path, tb_error_t *error)
   free(part);
   if (mkdir(path, 0777) == 0) return TB_OK;
   if (errno == EEXIST)
-    return tb_error_set(error, TB_ERR_INVALID, "%s exists: nothing is overwritten", path);
+    return tb_error_set(error, TB_ERR_INVALID,
+                        "%s already exists; choose another name (nothing was changed)", path);
   return tb_error_set_errno(error, TB_ERR_SYSTEM, errno, "%s", path);
 }
 
@@ -189,7 +192,7 @@ static tb_status_t check_topic(const tb_bag_writer_t *writer, const tb_bag_write
     return tb_error_set(error, TB_ERR_INVALID, "a topic without a name or a type");
   for (size_t i = 0; i < writer->topic_count; i++)
     if (strcmp(writer->topics[i].name, topic->name) == 0)
-      return tb_error_set(error, TB_ERR_INVALID, "topic %.200s is there already", topic->name);
+      return tb_error_set(error, TB_ERR_INVALID, "topic %.200s already exists", topic->name);
   const char *texts[] = {topic->name, topic->type, topic->serialization_format, topic->type_hash};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
     if (!tb__yaml_can_hold(or_empty(texts[i])))

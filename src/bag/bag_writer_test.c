@@ -464,7 +464,7 @@ static void test_a_folder_that_is_taken_away(void **state)
   assert_int_equal(rename(path, moved), 0);
   tb_error_t error = TB_ERROR_INIT;
   assert_status(tb_bag_writer_flush(writer, TB_BAG_FLUSH_KERNEL, &error), TB_ERR_NOT_FOUND);
-  assert_non_null(strstr(error.text, "taken away"));
+  assert_non_null(strstr(error.text, "removed"));
   assert_int_equal(tb_bag_writer_topic_count(writer, 0), 0);
   uint8_t data[4] = {0, 1};
   assert_status(tb_bag_writer_write(writer, 0, 1, 1, data, 4, &error), TB_ERR_NOT_FOUND);

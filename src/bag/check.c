@@ -88,8 +88,9 @@ static void count_message(tb__check_t *check, tb_bag_reader_t *reader,
                           const tb_bag_message_t *message)
 {
   if (message->log_time_ns < check->last_ns && !check->is_salvaging)
-    tb__check_report(check, "%s: row %" PRId64 ": its time lies before that of the message before",
-                     reader->sources[message->file].path, message->row_id);
+    tb__check_report(check, "%s: %s %" PRId64 ": its time is before that of the previous message",
+                     reader->sources[message->file].path,
+                     reader->sources[message->file].part->storage->item, message->row_id);
   bool first = check->result.message_count++ == 0;
   if (first || message->log_time_ns < check->start_ns) check->start_ns = message->log_time_ns;
   if (first || message->log_time_ns > check->end_ns) check->end_ns = message->log_time_ns;

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "bag/reader.h"
+#include "bag/storages.h"
 
 static const char *base_name(const char *path)
 {

@@ -219,7 +219,7 @@ static void test_an_index_that_gives_rows_twice_is_left(void **state)
   tb_error_t error = TB_ERROR_INIT;
   size_t count = 0;
   assert_status(tb_bag_reader_next(reader, &message, &error), TB_ERR_CORRUPT);
-  assert_non_null(strstr(error.text, "index of times cannot be read (it has not all rows)"));
+  assert_non_null(strstr(error.text, "index of times cannot be read (it does not have all rows)"));
   while (tb_bag_reader_next(reader, &message, &error) == TB_OK)
     count++;
   assert_int_equal(count, 3000);
@@ -245,7 +245,7 @@ static void test_rows_that_the_index_lacks_are_read(void **state)
   tb_bag_message_t message;
   tb_error_t error = TB_ERROR_INIT;
   assert_status(tb_bag_reader_next(reader, &message, &error), TB_ERR_CORRUPT);
-  assert_non_null(strstr(error.text, "it has not all rows"));
+  assert_non_null(strstr(error.text, "it does not have all rows"));
   for (int i = 0; i < 51; i++)
     assert_ok(tb_bag_reader_next(reader, &message, NULL));
   assert_status(tb_bag_reader_next(reader, &message, NULL), TB_ERR_END);

@@ -60,7 +60,7 @@ static bool has_hex(const char *text, size_t count)
 static tb_status_t read_character(scan_t *scan, char *escape, size_t *out_length)
 {
   *out_length = 0;
-  if (*escape == '\0') return refuse(scan, scan->at, "there is nothing after the last '\\'");
+  if (*escape == '\0') return refuse(scan, scan->at, "nothing follows the last '\\'");
   if (*escape == 'v') *escape = '\v'; /* to PCRE2 'v' is any line break */
   if (*escape == 'c' && (escape[1] == '\0' || !strchr(LETTERS, escape[1])))
     return refuse(scan, scan->at, "'\\c' needs a letter after it");
@@ -69,7 +69,7 @@ static tb_status_t read_character(scan_t *scan, char *escape, size_t *out_length
   if (*escape == 'u' && !has_hex(escape + 1, 4))
     return refuse(scan, scan->at, "'\\u' needs four hexadecimal digits after it");
   if (*escape == '0' && escape[1] && strchr(DIGITS, escape[1]))
-    return refuse(scan, scan->at, "there are no octal numbers; write \\x and two digits");
+    return refuse(scan, scan->at, "octal numbers are not supported; write \\x and two digits");
   if (strchr("fnrt0", *escape) || !strchr(LETTERS DIGITS, *escape)) *out_length = 2;
   if (*escape == 'c') *out_length = 3;
   if (*escape == 'x') *out_length = 4;
@@ -130,7 +130,7 @@ static tb_status_t read_named_class(scan_t *scan)
     return TB_OK;
   }
   return refuse(scan, scan->at,
-                "there is no such class; there are [:alnum:] [:alpha:] [:blank:] [:cntrl:] "
+                "no such class; the classes are [:alnum:] [:alpha:] [:blank:] [:cntrl:] "
                 "[:digit:] [:graph:] [:lower:] [:print:] [:punct:] [:space:] [:upper:] [:xdigit:]");
 }
 
@@ -171,7 +171,8 @@ static tb_status_t open_group(scan_t *scan)
   const char *text = scan->text + scan->at;
   bool is_plain = text[1] != '?';
   if (!is_plain && (text[2] == '\0' || !strchr(":=!", text[2])))
-    return refuse(scan, scan->at, "of groups with '?' there are (?:...), (?=...) and (?!...)");
+    return refuse(scan, scan->at,
+                  "of groups with '?' only (?:...), (?=...) and (?!...) are supported");
   part_t *part = add_part(scan);
   part->number = is_plain ? ++scan->captures : 0;
   part->is_assertion = !is_plain && text[2] != ':';
@@ -214,7 +215,7 @@ static tb_status_t read_repeat(scan_t *scan)
   size_t length = *text == '{' ? braces_length(text, &once) : 1;
   if (length == 0)
     return refuse(scan, scan->at, "'{' begins a repeat: {2}, {2,} or {2,3}; for itself, '\\{'");
-  if (!scan->can_repeat) return refuse(scan, scan->at, "there is nothing to repeat before it");
+  if (!scan->can_repeat) return refuse(scan, scan->at, "nothing to repeat before it");
   if (scan->closed != NO_GROUP) scan->parts[scan->closed].repeats = !once;
   return end_term(scan, length + (text[length] == '?'), false);
 }
@@ -260,7 +261,7 @@ static tb_status_t check_reference(scan_t *scan, const part_t *reference)
   size_t group = find_capture(scan, reference->number);
   const part_t *part = &scan->parts[group == NO_GROUP ? 0 : group];
   if (group == NO_GROUP || (reference->number > 9 && part->at > reference->at))
-    return refuse(scan, reference->at, "there is no group of that number before it");
+    return refuse(scan, reference->at, "no group of that number before it");
   bool is_inside = reference->at > part->at && reference->at < part->end;
   bool repeats = is_inside && part->repeats;
   for (size_t i = part->parent; i != NO_GROUP; i = scan->parts[i].parent)

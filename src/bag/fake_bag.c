@@ -153,6 +153,7 @@ static tb_status_t fake_read_data(tb__bag_file_t *base, tb__bag_row_t *row, tb_e
 
 static const tb__bag_storage_t fake_storage = {
     .id = "fake",
+    .item = "row",
     .open = fake_open,
     .close = fake_close,
     .read_info = fake_read_info,

@@ -4,7 +4,7 @@
 
 #include <timebase/bag_reader.h>
 
-#include "bag/storage.h"
+#include "storage/storage.h"
 
 typedef struct tb__fake_topic {
   const char *name;

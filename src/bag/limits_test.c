@@ -1,5 +1,5 @@
 /* The ceilings for what is read: what goes beyond one fails, says which, and is never left out. */
-#include "bag/limits.h"
+#include "storage/limits.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -226,7 +226,7 @@ static void test_files_that_are_listed_again(void **state)
   assert_int_equal(info->file_count, 1);
   assert_string_equal(info->files[0], path);
   assert_non_null(info->damage);
-  assert_non_null(strstr(info->damage, "names 8999 files again"));
+  assert_non_null(strstr(info->damage, "lists 8999 files again"));
   tb_bag_reader_close(reader);
   write_metadata(10001, names, 1);
   tb_status_t status;

@@ -10,10 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bag/clean.h"
-#include "bag/storage.h"
+#include "bag/storages.h"
 #include "base/log.h"
 #include "platform/input_file.h"
+#include "storage/clean.h"
+#include "storage/storage.h"
 
 #define METADATA_NAME "metadata.yaml"
 #define PACKED        ".zstd"
@@ -122,7 +123,7 @@ static bool parse_cleaned(const char *bytes, size_t size, tb__bag_metadata_t *ou
 static tb_status_t note_oddity(tb__bag_location_t *location, const char *path, tb_error_t *error)
 {
   if (asprintf(&location->oddity,
-               "%s: bytes in it are no text; they are read as \\x and two digits", path) < 0) {
+               "%s: some bytes are not text; they are read as \\x and two digits", path) < 0) {
     location->oddity = NULL;
     return tb__no_memory(error);
   }
@@ -142,8 +143,8 @@ static tb_status_t read_metadata(tb__bag_location_t *location, const char *path,
   free(bytes);
   if (is_odd) return note_oddity(location, path, error);
   if (status)
-    return tb_error_set(error, status, "%s: %s; without this file the bag is read as it stands",
-                        path, detail.text);
+    return tb_error_set(error, status, "%s: %s; without this file the bag is read as it is", path,
+                        detail.text);
   return TB_OK;
 }
 
@@ -203,7 +204,7 @@ static tb_status_t add_listed_file(tb__bag_location_t *location, const char *rel
 {
   if (!stays_inside(relative))
     return tb_error_set(error, TB_ERR_CORRUPT,
-                        "%s/" METADATA_NAME ": file \"%.200s\" is not inside of the bag",
+                        "%s/" METADATA_NAME ": file \"%.200s\" is not inside the bag",
                         location->path, relative);
   char *path = NULL;
   const char *slash = strchr(relative, '/');
@@ -299,7 +300,7 @@ static tb_status_t drop_repeated(tb__bag_location_t *location, tb_error_t *error
   if (repeated == 0) return TB_OK;
   tb_error_t detail = TB_ERROR_INIT;
   tb_error_set(&detail, TB_ERR_CORRUPT,
-               "%s/" METADATA_NAME ": it names %zu file%s again, such as %s: each is read once",
+               "%s/" METADATA_NAME ": it lists %zu file%s again, such as %s: each is read once",
                location->path, repeated, repeated == 1 ? "" : "s", location->files[example]);
   close_gaps(location);
   return note_damage(location, &detail) ? tb__no_memory(error) : TB_OK;
@@ -314,7 +315,7 @@ static tb_status_t list_from_metadata(tb__bag_location_t *location, bool toleran
     return tb_error_set(error, detail.status, "%s: %s", location->path, detail.text);
   const tb__yaml_node_t *node = metadata->paths ? metadata->paths->first : NULL;
   if (!node)
-    return tb_error_set(error, TB_ERR_CORRUPT, "%s/" METADATA_NAME ": it names no files",
+    return tb_error_set(error, TB_ERR_CORRUPT, "%s/" METADATA_NAME ": it lists no files",
                         location->path);
   tb_status_t status = check_count(location, count_listed(metadata), error);
   if (status) return status;
@@ -323,8 +324,9 @@ static tb_status_t list_from_metadata(tb__bag_location_t *location, bool toleran
     if (status && tolerant && status != TB_ERR_NO_MEMORY) status = note_damage(location, &detail);
   }
   if (!status && location->file_count == 0)
-    status = tb_error_set(&detail, TB_ERR_NOT_FOUND,
-                          "%s: no file that " METADATA_NAME " names is there", location->path);
+    status =
+        tb_error_set(&detail, TB_ERR_NOT_FOUND,
+                     "%s: none of the files that " METADATA_NAME " lists exists", location->path);
   if (!status) status = drop_repeated(location, &detail);
   if (status && error) *error = detail;
   return status;

@@ -111,8 +111,9 @@ static tb_status_t choose_source(tb_bag_reader_t *reader, size_t *out, tb_error_
 static tb_status_t row_error(const tb_bag_reader_t *reader, size_t index, tb_status_t status,
                              const char *reason, tb_error_t *error)
 {
-  return tb_error_set(error, status, "%s: row %lld: %s", reader->sources[index].path,
-                      (long long)reader->sources[index].head.id, reason);
+  const tb__bag_source_t *source = &reader->sources[index];
+  return tb_error_set(error, status, "%s: %s %lld: %s", source->path, source->part->storage->item,
+                      (long long)source->head.id, reason);
 }
 
 static bool find_link(const tb__bag_source_t *source, int64_t id, size_t *out)
@@ -141,8 +142,7 @@ static tb_status_t find_topic(tb_bag_reader_t *reader, size_t index, size_t *out
   tb_status_t status = source->part->storage->read_topic(source->file, &source->head, error);
   if (status) return status;
   if (!find_link(source, source->head.topic_id, out))
-    return row_error(reader, index, TB_ERR_CORRUPT, "its topic id is not in the table of topics",
-                     error);
+    return row_error(reader, index, TB_ERR_CORRUPT, "its topic id is not one of the topics", error);
   return TB_OK;
 }
 
@@ -169,13 +169,13 @@ static tb_status_t read_payload(tb_bag_reader_t *reader, size_t index, size_t to
 {
   tb__bag_row_t *row = &reader->sources[index].head;
   bool any = reader->options.content == TB_BAG_CONTENT_ANY;
+  tb__bag_source_t *source = &reader->sources[index];
   if (!any && !reader->is_cdr[topic])
     return tb_error_set(error, TB_ERR_UNSUPPORTED,
-                        "%s: row %lld: topic %.80s is serialized as \"%.40s\", not as cdr",
-                        reader->sources[index].path, (long long)row->id,
+                        "%s: %s %lld: topic %.80s is serialized as \"%.40s\", not as cdr",
+                        source->path, source->part->storage->item, (long long)row->id,
                         reader->table.topics[topic].name,
                         reader->table.topics[topic].serialization_format);
-  tb__bag_source_t *source = &reader->sources[index];
   tb_status_t status = source->part->storage->read_data(source->file, row, error);
   if (status) return status;
   if (!row->data)

@@ -5,8 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "bag/clean.h"
-#include "bag/yaml_writer.h"
+#include "storage/clean.h"
 
 static tb_status_t bad_field(const tb__yaml_node_t *node, const char *key, const char *wanted,
                              tb_error_t *error)

@@ -5,9 +5,9 @@
 #include <timebase/bag_check.h>
 #include <timebase/bag_writer.h>
 
-#include "bag/clean.h"
 #include "bag/test_bag.h"
 #include "bag/test_mcap.h"
+#include "storage/clean.h"
 #include "test.h"
 
 static char *folder;

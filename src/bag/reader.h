@@ -6,9 +6,9 @@
 #include <timebase/bag_reader.h>
 
 #include "bag/location.h"
-#include "bag/storage.h"
 #include "bag/topic_table.h"
 #include "bag/zstd_codec.h"
+#include "storage/storage.h"
 
 typedef struct tb__bag_topic_link {
   int64_t id;   /* in the file */

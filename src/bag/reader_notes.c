@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bag/clean.h"
 #include "bag/reader.h"
 #include "base/log.h"
 #include "base/no_memory.h"
+#include "storage/clean.h"
 
 static const tb__yaml_node_t *first_note(const tb__bag_part_t *part)
 {
@@ -27,7 +27,7 @@ static tb_status_t fill_note(tb_bag_reader_t *reader, const tb__bag_part_t *part
   }
   if (changed)
     tb__log(TB_LOG_WARN,
-            "%s: note %.100s has characters that are no text; it is read as \"%.200s\"",
+            "%s: note %.100s has characters that are not text; it is read as \"%.200s\"",
             part->location.path, key, value);
   reader->notes[reader->info.note_count++] = (tb_bag_note_t){key, value};
   return TB_OK;

@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include "bag/reader.h"
-#include "bag/temporary.h"
 #include "base/log.h"
+#include "storage/temporary.h"
 
 static tb_status_t decompress(tb_bag_reader_t *reader, tb__bag_source_t *source, int fd,
                               const char *folder, tb_error_t *error)

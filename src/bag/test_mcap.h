@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bag/mcap_record.h"
+#include "mcap/record.h"
 
 typedef struct tb__test_bytes {
   uint8_t *bytes;

@@ -144,7 +144,7 @@ static tb_status_t search_failed(const tb_topic_expression_t *expression, const 
 {
   if (code == PCRE2_ERROR_NOMEMORY) return out_of_memory(error);
   return tb_error_set(error, TB_ERR_LIMIT,
-                      "expression '%.200s': given up at topic '%.200s', as there are too many ways "
+                      "expression '%.200s': gave up at topic '%.200s': too many ways "
                       "to match; nested repeats such as (a+)+ make them",
                       expression->text, topic);
 }

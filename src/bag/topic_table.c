@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bag/clean.h"
 #include "bag/offers.h"
 #include "base/log.h"
+#include "storage/clean.h"
 
 /* The place of `name` in by_name, or where it belongs. */
 static size_t lower_bound(const tb__topic_table_t *table, const char *name)
@@ -208,7 +208,7 @@ static tb_status_t note_odd(tb__topic_table_t *table, bool is_cleaned, bool is_n
     snprintf(text, sizeof text, "%s: a topic has no name; it is read as %.200s", path, topic->name);
   else if (is_cleaned)
     snprintf(text, sizeof text,
-             "%s: a topic's name, type or format has bytes that are no text; it is read as %.100s "
+             "%s: a topic's name, type or format has bytes that are not text; it is read as %.100s "
              "(%.100s)",
              path, topic->name, topic->type);
   else

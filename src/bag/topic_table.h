@@ -5,7 +5,7 @@
 #include <timebase/bag_reader.h>
 
 #include "bag/metadata.h"
-#include "bag/storage.h"
+#include "storage/storage.h"
 
 typedef struct tb__topic_table {
   tb_bag_topic_t *topics; /* the strings are the table's own */

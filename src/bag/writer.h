@@ -9,8 +9,8 @@
 #include <timebase/bag_writer.h>
 
 #include "bag/metadata_write.h"
-#include "bag/output.h"
 #include "bag/zstd_codec.h"
+#include "storage/output.h"
 
 typedef struct tb__written_topic {
   char *name;

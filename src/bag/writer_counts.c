@@ -7,9 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bag/limits.h"
-#include "bag/storage.h"
+#include "bag/storages.h"
 #include "bag/writer.h"
+#include "storage/limits.h"
+#include "storage/storage.h"
 
 /* SQLite never writes the page at 1 GiB, where its locks are; pages are 64 KiB at most. */
 #define LOCK_PAGE     0x40000000
@@ -188,6 +189,6 @@ tb_status_t tb__writer_verify(tb_bag_writer_t *writer, const char *path, tb_erro
   uint64_t found = tb__writer_file(writer)->extent.message_count;
   if (found == written) return TB_OK;
   return tb_error_set(error, TB_ERR_TRUNCATED,
-                      "%s was cut while it was written: %llu messages of %llu are there", path,
+                      "%s was cut while it was written: %llu messages of %llu are left", path,
                       (unsigned long long)found, (unsigned long long)written);
 }

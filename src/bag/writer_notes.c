@@ -5,8 +5,8 @@
 
 #include "bag/run_note.h"
 #include "bag/writer.h"
-#include "bag/yaml_writer.h"
 #include "base/no_memory.h"
+#include "storage/clean.h"
 
 #define NOTE_SIZE 64
 
@@ -27,7 +27,7 @@ tb_status_t tb_bag_writer_set_custom_data(tb_bag_writer_t *writer, const char *k
                                           const char *value, tb_error_t *error)
 {
   if (!key || !value || !tb__yaml_can_hold(key) || !tb__yaml_can_hold(value))
-    return tb_error_set(error, TB_ERR_INVALID, "a key or value that is no text in UTF-8");
+    return tb_error_set(error, TB_ERR_INVALID, "a key or value is not UTF-8");
   char *new_value = strdup(value);
   if (!new_value) return tb__no_memory(error);
   tb__bag_custom_t *there = find_custom(writer, key);

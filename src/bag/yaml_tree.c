@@ -6,7 +6,7 @@
 #include <string.h>
 #include <yaml.h>
 
-#include "bag/clean.h"
+#include "storage/clean.h"
 
 typedef struct builder {
   tb__yaml_t *yaml;

@@ -8,6 +8,8 @@
 #include <strings.h>
 #include <yaml.h>
 
+#include "storage/clean.h"
+
 struct tb__yaml_writer {
   yaml_emitter_t emitter;
   char *bytes; /* with room for a NUL */
@@ -110,33 +112,6 @@ static bool is_plain(const char *text)
     if (strcasecmp(text, special[i]) == 0) return false;
   for (const char *c = text; *c; c++)
     if (!strchr(letters, *c) && !strchr("0123456789.-", *c)) return false;
-  return true;
-}
-
-size_t tb__yaml_character_size(const char *at)
-{
-  const unsigned char *text = (const unsigned char *)at;
-  if (*text < 0x80) return *text >= 0x20 || *text == '\t' || *text == '\n' ? *text != 0x7f : 0;
-  size_t size = *text >= 0xf0 ? 4 : *text >= 0xe0 ? 3 : 2;
-  if (*text < 0xc2 || *text > 0xf4) return 0;
-  uint32_t code = *text & (0xffU >> (size + 1));
-  for (size_t i = 1; i < size; i++) {
-    if ((text[i] & 0xc0) != 0x80) return 0;
-    code = code << 6 | (text[i] & 0x3fU);
-  }
-  static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-  bool usable = code >= 0xa0 && (code < 0xd800 || code > 0xdfff) && code < 0x110000 &&
-                (code & 0xfffe) != 0xfffe;
-  return usable && code >= least[size] ? size : 0;
-}
-
-bool tb__yaml_can_hold(const char *text)
-{
-  for (const char *c = text; *c;) {
-    size_t size = tb__yaml_character_size(c);
-    if (size == 0) return false;
-    c += size;
-  }
   return true;
 }
 

@@ -30,9 +30,4 @@ void tb__yaml_pair_uint(tb__yaml_writer_t *writer, const char *key, uint64_t val
 /* Frees the writer. *out is the text, to be freed; TB_ERR_INVALID if a text was not UTF-8. */
 tb_status_t tb__yaml_writer_finish(tb__yaml_writer_t *writer, char **out, tb_error_t *error);
 
-/* As YAML takes it: no control characters but tab and line feed. */
-bool tb__yaml_can_hold(const char *text);
-/* Bytes of the character at the front of a text; 0: none that YAML can hold. */
-size_t tb__yaml_character_size(const char *at);
-
 #endif

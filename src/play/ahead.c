@@ -271,3 +271,24 @@ tb__ahead_result_t tb__ahead_next(tb__ahead_t *ahead, tb__feed_message_t *out)
   *out = item->message;
   return TB__AHEAD_MESSAGE;
 }
+
+const char *tb__ahead_check_locked(const tb__ahead_t *ahead)
+{
+  size_t messages = 0, bytes = 0;
+  for (const tb__ahead_block_t *block = ahead->first; block; block = block->next) {
+    if (block->begin > block->end || block->end > block->capacity)
+      return "a block of the queue exceeds its memory";
+    for (size_t at = block->begin; at < block->end;) {
+      const item_t *item = (const item_t *)(block->bytes + at);
+      messages++;
+      bytes += item->message.bag.size;
+      at += space_of(item->message.bag.size);
+    }
+  }
+  if (messages != ahead->messages) return "the queue counts messages wrongly";
+  if (bytes != ahead->bytes) return "the queue counts bytes wrongly";
+  if (messages > ahead->max_messages) return "the queue exceeds its bound";
+  if (ahead->awaited && messages > 0 && !ahead->wants_seek)
+    return "a message is awaited that is in the queue";
+  return NULL;
+}

@@ -51,11 +51,15 @@ void tb__ahead_stop(tb__ahead_t *ahead);
 void tb__ahead_fini(tb__ahead_t *ahead);
 
 /* Begins to read from there on, on a thread. Without a queue, nothing. TB_ERR_SYSTEM. */
-tb_status_t tb__ahead_start(tb__ahead_t *ahead, tb__ahead_target_t target);
+tb_status_t tb__ahead_start(tb__ahead_t *ahead, tb__ahead_target_t target) TB_WARN_UNUSED;
 
 /* As tb__feed_seek: what was read before is dropped. Does not wait. */
 void tb__ahead_seek(tb__ahead_t *ahead, tb__ahead_target_t target);
 /* The data is valid until the next call, or the next seek. */
-tb__ahead_result_t tb__ahead_next(tb__ahead_t *ahead, tb__feed_message_t *out);
+tb__ahead_result_t tb__ahead_next(tb__ahead_t *ahead, tb__feed_message_t *out) TB_WARN_UNUSED;
+
+/* Whether the counts of the queue agree with its content. NULL: they do; else what is wrong. */
+const char *tb__ahead_check_locked(const tb__ahead_t *ahead)
+    TB_REQUIRES(ahead->mutex) TB_WARN_UNUSED;
 
 #endif

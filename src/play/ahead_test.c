@@ -131,6 +131,7 @@ static void order_message(void *user, int64_t steady_ns, const char *topic, cons
   memcpy(&index, (const uint8_t *)data + 4, 4);
   assert_int_equal(index, watch->next);
   watch->next++;
+  if (index % 16 == 0) fixture_check(watch->f);
   if (watch->room > 0) assert_in_range(atomic_load(&gate.reads) - index, 0, watch->room);
   if (watch->next != 300 || watch->sought) return;
   watch->sought = true;

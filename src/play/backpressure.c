@@ -43,19 +43,19 @@ void tb__player_backpressure_jump(tb_player_t *player, int64_t time_ns)
 static void stand_locked(tb_player_t *player, int64_t now_ns)
 {
   tb__flow_t *flow = &player->flow;
-  if (tb__flow_time(flow, now_ns) < player->limit_ns) return;
-  int64_t from_ns = tb__flow_reach(flow, player->limit_ns);
+  if (tb__flow_time(flow, now_ns) < player->backpressure.limit_ns) return;
+  int64_t from_ns = tb__flow_reach(flow, player->backpressure.limit_ns);
   if (from_ns < player->backpressure.set_ns) from_ns = player->backpressure.set_ns;
   tb__flow_hold_since(flow, from_ns, now_ns);
 }
 
 static void set_limit_locked(tb_player_t *player, int64_t limit_ns)
 {
-  if (limit_ns == player->limit_ns) return;
+  if (limit_ns == player->backpressure.limit_ns) return;
   int64_t now_ns = player->pacer->now_ns(player->pacer);
   stand_locked(player, now_ns);
   player->backpressure.set_ns = now_ns;
-  player->limit_ns = limit_ns;
+  player->backpressure.limit_ns = limit_ns;
   tb__player_limit_locked(player, now_ns);
 }
 
@@ -77,12 +77,14 @@ static int64_t held_from_locked(const tb_player_t *player, int64_t now_ns)
 {
   const tb__flow_t *flow = &player->flow;
   bool steps = tb__player_steps_locked(player);
-  if (player->halted || player->awaits || (flow->paused && !steps)) return TB__STEADY_NEVER;
+  if (player->range.halted || player->next.awaits || (flow->paused && !steps))
+    return TB__STEADY_NEVER;
   int64_t time_ns = tb__flow_time(flow, now_ns);
-  if (!player->has_message) return time_ns > player->limit_ns ? now_ns : TB__STEADY_NEVER;
-  if (player->next_ns <= player->limit_ns) return TB__STEADY_NEVER;
-  bool stands = player->fastest || steps || time_ns >= player->limit_ns;
-  return stands ? now_ns : tb__flow_reach(flow, player->limit_ns);
+  if (!player->next.has_message)
+    return time_ns > player->backpressure.limit_ns ? now_ns : TB__STEADY_NEVER;
+  if (player->next.time_ns <= player->backpressure.limit_ns) return TB__STEADY_NEVER;
+  bool stands = player->control.fastest || steps || time_ns >= player->backpressure.limit_ns;
+  return stands ? now_ns : tb__flow_reach(flow, player->backpressure.limit_ns);
 }
 
 void tb__player_backpressure_check_locked(tb_player_t *player, tb__step_t *step)

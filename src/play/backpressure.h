@@ -1,4 +1,4 @@
-/* A transport that holds the player up: the limit that it sets, and who is behind that. */
+/* Back-pressure: the limit that a transport sets to the player, and for what the player waits. */
 #ifndef TB_PLAY_BACKPRESSURE_H
 #define TB_PLAY_BACKPRESSURE_H
 
@@ -9,30 +9,31 @@
 
 #include "platform/mutex.h"
 
-/* Of the thread that plays. */
+/* Owned by the thread that plays, except limit_ns. */
 typedef struct tb__backpressure {
-  int64_t set_ns;       /* when the limit was, in the pacer's time */
-  bool holds;           /* the transport does */
-  int64_t next_name_ns; /* steady; when it is asked again for whom */
+  int64_t limit_ns;     /* recorded time up to which the transport lets the player go */
+  int64_t set_ns;       /* when the limit was set, in the pacer's time */
+  bool holds;           /* the limit blocks the player */
+  int64_t next_name_ns; /* steady; when the transport is asked again for the name */
   bool was_logged;
-  int64_t log_ns; /* steady; when that was last told to the log */
+  int64_t log_ns; /* steady; when the name was last logged */
 } tb__backpressure_t;
 
-/* From now on the transport wakes the player, or not any more. */
+/* Whether the transport wakes the player when the limit changes. */
 void tb__player_backpressure_watch(tb_player_t *player, bool watches);
 
-/* Tells the transport of the time of the message that is about to be sent. A restored one is sent
- * in the time of the jump. */
+/* Passes the transport the time of the message that is about to be sent. A restored message has the
+ * time of the jump. */
 void tb__player_backpressure_message(tb_player_t *player);
 
-/* Tells the transport of a jump of time to `time_ns`, which is about to come. */
+/* Passes the transport the target of a jump that is about to happen. */
 void tb__player_backpressure_jump(tb_player_t *player, int64_t time_ns);
 
-/* Asks the transport how far the player may go. Where time stood at its limit, it goes on from
- * there: nothing is caught up but what was late already. */
+/* Asks the transport how far the player may go. Time that was stopped at the limit resumes from
+ * there: only lateness from before is caught up. */
 tb_status_t tb__player_backpressure_poll(tb_player_t *player, tb_error_t *error);
 
-/* Whom it waits for, for the status and the log. */
+/* Puts what the player waits for in the status and the log. */
 void tb__player_backpressure_describe(tb_player_t *player, int64_t steady_ns);
 
 #endif

@@ -16,49 +16,50 @@ static void end_burst_locked(tb_player_t *player, tb__burst_t *burst)
 {
   burst->done = true;
   if (burst->on_done) burst->on_done(burst);
-  atomic_fetch_add(&player->step_ends, 1);
-  tb__futex_wake_all(&player->step_ends);
+  atomic_fetch_add(&player->steps.ends, 1);
+  tb__futex_wake_all(&player->steps.ends);
 }
 
 void tb__player_end_steps_locked(tb_player_t *player)
 {
-  player->wanted_steps = 0;
-  while (player->bursts) {
-    tb__burst_t *burst = player->bursts;
-    player->bursts = burst->next;
+  player->steps.wanted = 0;
+  while (player->steps.bursts) {
+    tb__burst_t *burst = player->steps.bursts;
+    player->steps.bursts = burst->next;
     end_burst_locked(player, burst);
   }
 }
 
 void tb__player_end_steps_behind_locked(tb_player_t *player)
 {
-  tb__burst_t *burst = player->bursts;
-  if (player->awaits || !tb__player_steps_locked(player)) return;
-  if (!player->repeat.armed && !player->has_message) tb__player_end_steps_locked(player);
+  tb__burst_t *burst = player->steps.bursts;
+  if (player->next.awaits || !tb__player_steps_locked(player)) return;
+  if (!player->repeat.armed && !player->next.has_message) tb__player_end_steps_locked(player);
   if (!player->repeat.armed || !tb__player_is_behind_repeat_locked(player)) return;
   if (!burst || burst->wanted != UINT64_MAX || burst->sent == 0) return;
-  player->bursts = burst->next;
+  player->steps.bursts = burst->next;
   end_burst_locked(player, burst);
 }
 
 void tb__player_count_step_locked(tb_player_t *player)
 {
-  tb__burst_t *burst = player->bursts;
+  tb__burst_t *burst = player->steps.bursts;
   if (!burst) {
-    if (player->wanted_steps > 0) player->wanted_steps--;
+    if (player->steps.wanted > 0) player->steps.wanted--;
     return;
   }
   if (++burst->sent < burst->wanted) return;
-  player->bursts = burst->next;
+  player->steps.bursts = burst->next;
   end_burst_locked(player, burst);
 }
 
 static tb_status_t check_step_locked(const tb_player_t *player)
 {
   if (!player->flow.paused) return TB_ERR_BUSY;
-  bool moves = player->wants_seek || player->wants_play || player->wanted_previous > 0;
+  bool moves =
+      player->control.wants_seek || player->range.wants_play || player->previous.wanted > 0;
   bool empty = player->repeat.armed ? tb__player_repeat_is_empty_locked(player)
-                                    : !player->has_message && !player->awaits;
+                                    : !player->next.has_message && !player->next.awaits;
   bool behind = empty && !moves;
   return player->status.finished || behind ? TB_ERR_END : TB_OK;
 }
@@ -68,7 +69,7 @@ tb_status_t tb_player_play_next(tb_player_t *player)
   if (tb__is_forked()) return TB_ERR_FORKED;
   tb__mutex_lock(&player->mutex);
   tb_status_t status = check_step_locked(player);
-  if (!status) player->wanted_steps++;
+  if (!status) tb__steps_add(&player->steps);
   tb__mutex_unlock(&player->mutex);
   tb__pacer_nudge(player->pacer);
   return status;
@@ -84,7 +85,7 @@ tb_status_t tb__player_begin_burst(tb_player_t *player, uint64_t count, tb__burs
   tb__mutex_lock(&player->mutex);
   tb_status_t status = check_step_locked(player);
   if (!status) {
-    TB__CHAIN_APPEND(player->bursts, burst);
+    TB__CHAIN_APPEND(player->steps.bursts, burst);
   }
   tb__mutex_unlock(&player->mutex);
   tb__pacer_nudge(player->pacer);
@@ -95,7 +96,7 @@ bool tb__player_take_back(tb_player_t *player, tb__burst_t *burst)
 {
   tb__mutex_lock(&player->mutex);
   bool gives_up = !burst->done;
-  TB__CHAIN_REMOVE(player->bursts, burst);
+  TB__CHAIN_REMOVE(player->steps.bursts, burst);
   tb__mutex_unlock(&player->mutex);
   return gives_up;
 }
@@ -122,9 +123,9 @@ tb_status_t tb_player_burst(tb_player_t *player, uint64_t count, tb_duration_t l
   tb_status_t status = tb__player_begin_burst(player, count, &burst);
   if (status) return status;
   for (;;) {
-    uint32_t events = atomic_load(&player->step_ends);
+    uint32_t events = atomic_load(&player->steps.ends);
     if (is_done(player, &burst)) break;
-    if (!tb__futex_wait(&player->step_ends, events, deadline) &&
+    if (!tb__futex_wait(&player->steps.ends, events, deadline) &&
         tb__player_take_back(player, &burst))
       return TB_ERR_TIMEOUT;
   }

@@ -27,7 +27,7 @@ static void set_paused_locked(tb_player_t *player, bool paused)
     tb__flow_pause(&player->flow, now_of(player));
   } else {
     tb__player_end_steps_locked(player);
-    player->wanted_previous = 0;
+    player->previous.wanted = 0;
     tb__flow_resume(&player->flow, now_of(player));
   }
 }
@@ -77,8 +77,11 @@ tb_status_t tb__player_check_rate(const tb_player_options_t *options, double rat
 
 void tb__player_limit_locked(tb_player_t *player, int64_t now_ns)
 {
-  bool stands = player->fastest || player->halted || player->starts || !player->has_message;
-  int64_t end_ns = player->next_ns < player->limit_ns ? player->next_ns : player->limit_ns;
+  bool stands = player->control.fastest || player->range.halted || player->next.starts ||
+                !player->next.has_message;
+  int64_t end_ns = player->next.time_ns < player->backpressure.limit_ns
+                       ? player->next.time_ns
+                       : player->backpressure.limit_ns;
   if (player->repeat.armed && player->repeat.to_ns < end_ns) end_ns = player->repeat.to_ns;
   tb__flow_set_horizon(&player->flow, stands ? TB__TIME_MIN : end_ns, now_ns);
 }
@@ -89,8 +92,8 @@ static void set_rate_locked(tb_player_t *player, double rate)
 {
   int64_t now_ns = now_of(player);
   tb__flow_hold(&player->flow, now_ns);
-  player->fastest = rate == TB_PLAYER_FASTEST;
-  if (!player->fastest) tb__flow_set_rate(&player->flow, rate, now_ns); /* was checked */
+  player->control.fastest = rate == TB_PLAYER_FASTEST;
+  if (!player->control.fastest) tb__flow_set_rate(&player->flow, rate, now_ns); /* was checked */
   tb__player_limit_locked(player, now_ns);
   player->status.rate = rate;
 }
@@ -120,7 +123,7 @@ tb_status_t tb_player_scale_rate(tb_player_t *player, double factor)
   if (tb__is_forked()) return TB_ERR_FORKED;
   if (!(factor > 0 && isfinite(factor))) return TB_ERR_RANGE;
   tb__mutex_lock(&player->mutex);
-  if (!player->fastest)
+  if (!player->control.fastest)
     set_rate_locked(player, scaled(&player->options, player->status.rate, factor));
   unlock_and_nudge(player);
   return TB_OK;
@@ -141,18 +144,18 @@ tb_status_t tb_player_seek(tb_player_t *player, int64_t time_ns, tb_error_t *err
 {
   if (tb__is_forked()) return tb_error_set(error, TB_ERR_FORKED, "player: forked");
   tb__mutex_lock(&player->mutex);
-  int64_t last_ns = player->last_ns;
-  bool ended = player->status.finished || player->halted;
+  int64_t last_ns = player->range.last_ns;
+  bool ended = player->status.finished || player->range.halted;
   bool in_range = time_ns >= player->first_ns && time_ns <= last_ns;
   if (!ended && in_range) {
     tb__player_end_steps_locked(player);
     tb__player_end_previous_locked(player);
-    player->wants_seek = true;
-    player->seek_ns = time_ns;
+    player->control.wants_seek = true;
+    player->control.seek_ns = time_ns;
   }
   unlock_and_nudge(player);
   if (!in_range) return seek_error(player, time_ns, last_ns, error);
-  return ended ? tb_error_set(error, TB_ERR_END, "seek: nothing is played") : TB_OK;
+  return ended ? tb_error_set(error, TB_ERR_END, "seek: playback has ended") : TB_OK;
 }
 
 /* --- stop and status --- */
@@ -168,7 +171,7 @@ void tb_player_stop(tb_player_t *player)
 
 void tb__player_know_next_locked(tb_player_t *player)
 {
-  player->next_ns = player->message.time_ns;
+  player->next.time_ns = player->message.time_ns;
   player->status.next_topic = player->message.bag.topic;
   player->status.next_file = player->message.bag.file;
 }
@@ -178,14 +181,14 @@ void tb_player_status(tb_player_t *player, tb_player_status_t *out)
   tb__mutex_lock(&player->mutex);
   int64_t time_ns = tb__flow_time(&player->flow, now_of(player));
   *out = player->status;
-  out->position_ns = player->wants_seek ? player->seek_ns : time_ns;
-  out->played_ns += time_ns - player->jumped_ns;
+  out->position_ns = player->control.wants_seek ? player->control.seek_ns : time_ns;
+  out->played_ns += time_ns - player->position.jumped_ns;
   out->repeat_from_ns = player->repeat.from_ns;
   out->repeat_to_ns = player->repeat.to_ns;
-  out->next_ns = player->has_message ? player->next_ns : 0;
+  out->next_ns = player->next.has_message ? player->next.time_ns : 0;
   out->paused = player->flow.paused;
-  out->halted = player->halted && !player->wants_play;
-  out->starved = player->awaits && !player->flow.paused;
+  out->halted = player->range.halted && !player->range.wants_play;
+  out->starved = player->next.awaits && !player->flow.paused;
   out->waits_for_clock = atomic_load(&player->pacer->waits);
   tb__mutex_unlock(&player->mutex);
 }

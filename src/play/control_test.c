@@ -195,7 +195,7 @@ static void test_time_is_held_back_for_a_slow_reader(void **state)
   f.options.clock_hz = TB_PLAYER_CLOCK_HZ;
   assert_plays(&f, "settle @0 c1000 /a @10 c1010 /a @510 c1040 /a @525 c1055 @540 c1070 /b flush");
   assert_int_equal(fixture_status(&f).late, 1);
-  assert_non_null(strstr(log_text, "470 ms too late"));
+  assert_non_null(strstr(log_text, "fell 470 ms behind"));
   fixture_fini(&f);
 }
 
@@ -233,7 +233,7 @@ static void test_a_slow_transport_holds_time_too(void **state)
   f.options.clock_hz = TB_PLAYER_CLOCK_HZ;
   assert_plays(&f, "settle @0 c1000 /a @150 c1010 /a @300 c1040 /a @450 c1070 /b flush");
   assert_int_equal(fixture_status(&f).late, 3);
-  assert_null(strstr(strstr(log_text, "late") + 1, "late")); /* said once */
+  assert_null(strstr(strstr(log_text, "playback fell") + 1, "playback fell")); /* reported once */
   fixture_fini(&f);
 }
 
@@ -310,7 +310,8 @@ static void test_missing_acknowledgements_are_a_warning(void **state)
   fixture_init(&f, four, COUNT(four));
   f.fake.flush_fault = TB_ERR_TIMEOUT;
   assert_plays(&f, "settle @0 /a @10 /a @40 /a @70 /b flush");
-  assert_string_equal(log_text, "player: not all was acknowledged in time: /a by\\x0a/slow\n");
+  assert_string_equal(log_text,
+                      "player: not everything was acknowledged in time: /a by\\x0a/slow\n");
   fixture_fini(&f);
 }
 

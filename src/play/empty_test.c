@@ -101,8 +101,8 @@ static void test_a_step_does_not_go_round_for_ever(void **state)
   const story_t story = {
       .paused = true,
       .trace = "settle @0 c1000 @1 S1035 /map @2 L1032 /map @6 c1050 /a flush",
-      .warning = "player: no message from 1.032000000 s to 1.048000000 s (times since 1970): a "
-                 "step leads nowhere while this is repeated",
+      .warning = "player: no message from 1.032000000 s to 1.048000000 s (times since 1970): "
+                 "cannot step: no message in the repeated range",
       ACTS({0, act_repeat_nothing}, {1 * MS, act_seek_1035}, {2 * MS, act_next},
            {3 * MS, act_no_next}, {4 * MS, act_no_next}, {5 * MS, act_end_repeat},
            {6 * MS, act_next}, {7 * MS, act_stop})};
@@ -116,8 +116,8 @@ static void test_what_lies_before_it_can_be_stepped_through(void **state)
       .paused = true,
       .trace = "settle @0 c1000 @1 S1010 /map @2 /a @3 c1030 /a @4 L1032 /map @6 S1010 /map "
                "@7 /a flush",
-      .warning = "player: no message from 1.032000000 s to 1.048000000 s (times since 1970): a "
-                 "step leads nowhere while this is repeated",
+      .warning = "player: no message from 1.032000000 s to 1.048000000 s (times since 1970): "
+                 "cannot step: no message in the repeated range",
       ACTS({0, act_repeat_nothing}, {1 * MS, act_seek_1010}, {2 * MS, act_next}, {3 * MS, act_next},
            {4 * MS, act_next}, {5 * MS, act_no_next}, {6 * MS, act_seek_1010}, {7 * MS, act_next},
            {8 * MS, act_stop})};
@@ -141,8 +141,8 @@ static void test_but_not_as_fast_as_possible(void **state)
   (void)state;
   const story_t story = {
       .trace = "settle @0 c1000 /map @1 c1010 /a c1030 /a L1032 /map c1050 /a flush",
-      .warning = "player: no message from 1.032000000 s to 1.048000000 s (times since 1970): this "
-                 "is not repeated as fast as possible",
+      .warning = "player: no message from 1.032000000 s to 1.048000000 s (times since 1970): "
+                 "cannot repeat at rate max: no message in the repeated range",
       ACTS({0, act_repeat_nothing}, {1 * MS, act_fastest})};
   assert_story(&story);
 }
@@ -154,7 +154,7 @@ static void test_no_round_follows_an_empty_one(void **state)
       .loop = true,
       .trace = "settle @0 c1000 /map @5 S1032 /map flush",
       .warning = "player: no message from 1.032000000 s to 1.042000000 s (times since 1970): "
-                 "nothing is played, nor again",
+                 "no message in range, nothing to loop",
       ACTS({5 * MS, act_halt}, {5 * MS, act_play_nothing})};
   assert_story(&story);
 }
@@ -168,9 +168,9 @@ static void test_on_demand_something_else_can_be_played(void **state)
         .on_demand = true,
         .trace = "settle @0 c1000 @5 S1032 /map @6 S1000 /map @16 c1010 /a flush",
         .warning = loop ? "player: no message from 1.032000000 s to 1.042000000 s (times since "
-                          "1970): nothing is played, nor again"
+                          "1970): no message in range, nothing to loop"
                         : "player: no message from 1.032000000 s to 1.042000000 s (times since "
-                          "1970): nothing is played",
+                          "1970): no message in range",
         ACTS({5 * MS, act_play_nothing}, {6 * MS, act_play_all}, {17 * MS, act_stop})};
     assert_story(&story);
   }

@@ -47,9 +47,8 @@ void tb__reject(tb__rejects_t *rejects, tb_status_t kind, const char *text)
   rejects->count++;
   if (rejects->reported & bit) return;
   rejects->reported |= bit;
-  tb__log(TB_LOG_WARN,
-          "%s; what else cannot be played for the same reason (%s) is counted, but not told again",
-          text, tb_status_message(kind));
+  tb__log(TB_LOG_WARN, "%s; further problems of this kind (%s) are counted but not reported", text,
+          tb_status_message(kind));
 }
 
 static int64_t at_least_one(int64_t time_ns)

@@ -35,26 +35,26 @@ static void take_tick_locked(tb_player_t *player, tb__step_t *step)
 static int64_t due_locked(tb_player_t *player, const tb__step_t *step)
 {
   tb__flow_t *flow = &player->flow;
-  if (!player->has_message || player->halted) return TB__STEADY_NEVER;
+  if (!player->next.has_message || player->range.halted) return TB__STEADY_NEVER;
   bool stepped = tb__player_steps_locked(player);
   if (flow->anchor_steady_ns > step->now_ns) return flow->anchor_steady_ns; /* a delay */
-  if (player->next_ns > player->limit_ns) return TB__STEADY_NEVER;
+  if (player->next.time_ns > player->backpressure.limit_ns) return TB__STEADY_NEVER;
   if (player->message.restored) return step->now_ns;
-  if (stepped || (player->fastest && !flow->paused)) {
-    tb__flow_skip_to(flow, player->next_ns, step->now_ns);
+  if (stepped || (player->control.fastest && !flow->paused)) {
+    tb__flow_skip_to(flow, player->next.time_ns, step->now_ns);
     return step->now_ns;
   }
-  return flow->paused ? TB__STEADY_NEVER : tb__flow_reach(flow, player->next_ns);
+  return flow->paused ? TB__STEADY_NEVER : tb__flow_reach(flow, player->next.time_ns);
 }
 
 static bool take_play_locked(tb_player_t *player, tb__step_t *step)
 {
-  if (!player->halted || !player->wants_play) return false;
-  player->halted = player->wants_play = false;
-  player->awaits = true; /* what will be read */
-  player->starts = true;
+  if (!player->range.halted || !player->range.wants_play) return false;
+  player->range.halted = player->range.wants_play = false;
+  tb__next_await(&player->next);
+  player->next.starts = true;
   step->kind = TB__STEP_PLAY;
-  step->seek_ns = player->start_ns;
+  step->seek_ns = player->range.start_ns;
   return true;
 }
 
@@ -62,12 +62,12 @@ static bool take_play_locked(tb_player_t *player, tb__step_t *step)
 static void end_empty_repeat_locked(tb_player_t *player, tb__step_t *step)
 {
   bool steps = tb__player_steps_locked(player),
-       runs_unpaced = player->fastest && !player->flow.paused;
+       runs_unpaced = player->control.fastest && !player->flow.paused;
   if ((!steps && !runs_unpaced) || !tb__player_repeat_is_empty_locked(player)) return;
   step->empty_from_ns = player->repeat.from_ns;
   step->empty_to_ns = player->repeat.to_ns;
-  step->empty = steps ? "a step leads nowhere while this is repeated"
-                      : "this is not repeated as fast as possible";
+  step->empty = steps ? "cannot step: no message in the repeated range"
+                      : "cannot repeat at rate max: no message in the repeated range";
   tb__player_end_steps_locked(player);
   if (runs_unpaced) tb__player_end_repeat_locked(player);
 }
@@ -75,19 +75,20 @@ static void end_empty_repeat_locked(tb_player_t *player, tb__step_t *step)
 /* False: messages were played in it. */
 static bool end_empty_round_locked(tb_player_t *player, tb__step_t *step)
 {
-  if (player->no_message_since_ns > player->start_ns) return false;
-  step->empty = player->options.loop ? "nothing is played, nor again" : "nothing is played";
-  step->empty_from_ns = player->start_ns;
-  step->empty_to_ns = player->last_ns;
+  if (player->position.no_message_since_ns > player->range.start_ns) return false;
+  step->empty =
+      player->options.loop ? "no message in range, nothing to loop" : "no message in range";
+  step->empty_from_ns = player->range.start_ns;
+  step->empty_to_ns = player->range.last_ns;
   return true;
 }
 
 static bool take_end_locked(tb_player_t *player, tb__step_t *step)
 {
-  if (player->has_message || player->awaits || player->flow.paused || player->halted ||
-      player->repeat.armed)
+  if (player->next.has_message || player->next.awaits || player->flow.paused ||
+      player->range.halted || player->repeat.armed)
     return false;
-  if (tb__flow_time(&player->flow, step->now_ns) > player->limit_ns) return false;
+  if (tb__flow_time(&player->flow, step->now_ns) > player->backpressure.limit_ns) return false;
   bool last = end_empty_round_locked(player, step) || !player->options.loop;
   if (player->options.on_demand && last) {
     tb__player_halt_locked(player);
@@ -100,12 +101,12 @@ static bool take_end_locked(tb_player_t *player, tb__step_t *step)
 
 static bool take_seek_locked(tb_player_t *player, tb__step_t *step)
 {
-  if (!player->wants_seek) return false;
-  player->wants_seek = false;
-  player->finds_previous = false;
-  player->awaits = true; /* what will be read */
+  if (!player->control.wants_seek) return false;
+  player->control.wants_seek = false;
+  player->previous.is_reading = false;
+  tb__next_await(&player->next);
   step->kind = TB__STEP_SEEK;
-  step->seek_ns = player->seek_ns;
+  step->seek_ns = player->control.seek_ns;
   return true;
 }
 
@@ -113,7 +114,7 @@ static bool take_previous_locked(tb_player_t *player, tb__step_t *step)
 {
   if (tb__player_found_previous_locked(player)) {
     step->kind = TB__STEP_BACK;
-    step->seek_ns = player->next_ns;
+    step->seek_ns = player->next.time_ns;
     return true;
   }
   if (!tb__player_seeks_previous_locked(player, &step->place)) return false;
@@ -135,8 +136,8 @@ static void take_message_locked(tb_player_t *player, tb__step_t *step)
   step->kind = TB__STEP_MESSAGE;
   step->stepped = !message->restored && tb__player_steps_locked(player);
   if (message->restored) return;
-  player->last = tb__feed_place_of(&message->bag);
-  player->no_message_since_ns = INT64_MAX;
+  player->position.last = tb__feed_place_of(&message->bag);
+  player->position.no_message_since_ns = INT64_MAX;
 }
 
 /* The next message's time is the horizon: it is due when time is there. */

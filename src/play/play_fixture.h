@@ -8,7 +8,7 @@
 
 #include "bag/fake_bag.h"
 #include "play/fake_transport.h"
-#include "play/player.h"
+#include "play/player_check.h"
 #include "test.h"
 
 #define MS           TB_NS_PER_MS
@@ -58,6 +58,12 @@ static inline void fixture_create(fixture_t *f)
   if (tb__player_create(f->reader, &f->transport, &f->options, &f->pacer.base, &f->player,
                         &error) != TB_OK)
     fail_msg("%s", error.text);
+}
+
+static inline void fixture_check(fixture_t *f)
+{
+  const char *wrong = tb__player_check(f->player);
+  if (wrong) fail_msg("%s\nafter %s", wrong, f->fake.trace);
 }
 
 static inline void fixture_fini(fixture_t *f)

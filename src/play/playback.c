@@ -19,16 +19,16 @@ static void set_next_locked(tb_player_t *player, tb__ahead_result_t result)
 static void set_next_locked(tb_player_t *player, tb__ahead_result_t result)
 {
   int64_t now_ns = player->pacer->now_ns(player->pacer);
-  player->status.bad_rows = atomic_load(&player->ahead.bad_rows) + player->rejects.count;
-  player->has_message = result == TB__AHEAD_MESSAGE && !player->halted;
-  player->awaits = result == TB__AHEAD_WAIT && !player->halted;
-  if (player->has_message) tb__player_know_next_locked(player);
-  if (player->has_message && player->starts) {
+  player->status.bad_rows = atomic_load(&player->ahead.bad_rows) + player->sending.rejects.count;
+  player->next.has_message = result == TB__AHEAD_MESSAGE && !player->range.halted;
+  player->next.awaits = result == TB__AHEAD_WAIT && !player->range.halted;
+  if (player->next.has_message) tb__player_know_next_locked(player);
+  if (player->next.has_message && player->next.starts) {
     tb__flow_hold(&player->flow, now_ns);
-    player->starts = false;
+    player->next.starts = false;
   }
-  if (result == TB__AHEAD_END && !player->halted) {
-    if (player->sent_ns > 0) player->status.end_ns = player->sent_ns;
+  if (result == TB__AHEAD_END && !player->range.halted) {
+    if (player->sending.sent_ns > 0) player->status.end_ns = player->sending.sent_ns;
   }
   tb__player_limit_locked(player, now_ns);
 }
@@ -45,7 +45,7 @@ static void fetch(tb_player_t *player, bool stepped)
 static bool is_awaited(tb_player_t *player)
 {
   tb__mutex_lock(&player->mutex);
-  bool awaits = player->awaits;
+  bool awaits = player->next.awaits;
   tb__mutex_unlock(&player->mutex);
   return awaits;
 }
@@ -72,8 +72,8 @@ static tb_status_t next_step(tb_player_t *player, tb__step_t *out, tb_error_t *e
 /* On a clock, which others move on meanwhile, what comes soon after it. */
 static bool was_suspended(tb_player_t *player, const tb__step_t *step)
 {
-  tb__suspension_t *suspension = &player->suspension;
-  if (!player->watches_suspension) return false;
+  tb__suspension_t *suspension = &player->playback.suspension;
+  if (!player->playback.watches_suspension) return false;
   int64_t steady_ns = step->steady_ns;
   if (player->clock_pacer)
     return tb__suspension_within(suspension, steady_ns - SUSPENSION_COUNTS_NS, steady_ns) > 0;
@@ -88,14 +88,15 @@ static void count_late(tb_player_t *player, const tb__step_t *step)
   tb__mutex_lock(&player->mutex);
   player->status.late++;
   tb__mutex_unlock(&player->mutex);
-  int64_t last_ns = player->late_report_ns;
+  int64_t last_ns = player->playback.late_report_ns;
   if (last_ns > 0 && step->steady_ns - last_ns < REPORT_EVERY_NS) return;
-  player->late_report_ns = step->steady_ns;
-  tb__log(TB_LOG_WARN,
-          "a message was ready %lld ms too late: %sthe recording is read, or messages are sent, "
-          "more slowly than they are played; time was held back",
-          (long long)(step->late_ns / TB_NS_PER_MS),
-          player->options.clock ? "the clock has jumped ahead, or " : "");
+  player->playback.late_report_ns = step->steady_ns;
+  tb__log(
+      TB_LOG_WARN,
+      "playback fell %lld ms behind: %sreading or sending is too slow for this rate; /clock was "
+      "held back",
+      (long long)(step->late_ns / TB_NS_PER_MS),
+      player->options.clock ? "the clock has jumped ahead, or " : "");
 }
 
 static void report_empty(const tb__step_t *step)
@@ -115,13 +116,13 @@ static tb_status_t jump(tb_player_t *player, int64_t time_ns, tb_jump_reason_t r
   tb__mutex_lock(&player->mutex);
   int64_t now_ns = player->pacer->now_ns(player->pacer);
   tb__flow_t *flow = &player->flow;
-  player->status.played_ns += tb__flow_time(flow, now_ns) - player->jumped_ns;
-  player->jumped_ns = time_ns;
-  player->last = (tb__feed_place_t){time_ns, TB__NO_FILE, 0};
-  player->no_message_since_ns = time_ns;
+  player->status.played_ns += tb__flow_time(flow, now_ns) - player->position.jumped_ns;
+  player->position.jumped_ns = time_ns;
+  player->position.last = (tb__feed_place_t){time_ns, TB__NO_FILE, 0};
+  player->position.no_message_since_ns = time_ns;
   player->repeat.armed = player->repeat.wanted && time_ns <= player->repeat.to_ns;
   tb__flow_jump(flow, time_ns, reason, now_ns);
-  player->starts = player->awaits;
+  player->next.starts = player->next.awaits;
   tb__player_limit_locked(player, now_ns);
   if (delay_ns > NO_LIMIT_NS) delay_ns = NO_LIMIT_NS;
   if (delay_ns > 0) tb__flow_restart(flow, now_ns, now_ns + delay_ns, flow->next_tick_ns);
@@ -135,7 +136,7 @@ static tb_status_t jump(tb_player_t *player, int64_t time_ns, tb_jump_reason_t r
 static int64_t start_of(tb_player_t *player)
 {
   tb__mutex_lock(&player->mutex);
-  int64_t start_ns = player->start_ns;
+  int64_t start_ns = player->range.start_ns;
   tb__mutex_unlock(&player->mutex);
   return start_ns;
 }
@@ -149,8 +150,8 @@ static tb_status_t begin_round(tb_player_t *player, tb_jump_reason_t reason, tb_
   else
     tb__flow_set_tick_rate(&player->flow, player->options.clock_hz, now_ns);
   tb__mutex_unlock(&player->mutex);
-  player->round_start_ns = now_ns;
-  player->round_steady_ns = tb__pacer_steady_ns(player->pacer, now_ns);
+  player->playback.round_start_ns = now_ns;
+  player->playback.round_steady_ns = tb__pacer_steady_ns(player->pacer, now_ns);
   return jump(player, start_of(player), reason, player->options.delay.ns, error);
 }
 
@@ -158,10 +159,9 @@ static tb_status_t begin_round(tb_player_t *player, tb_jump_reason_t reason, tb_
 static void read_target(tb_player_t *player, tb__ahead_target_t target)
 {
   tb__mutex_lock(&player->mutex);
-  target.until_ns = player->until_ns;
+  target.until_ns = player->range.until_ns;
   tb__mutex_unlock(&player->mutex);
-  player->sent_ns = 0;
-  player->file = SIZE_MAX;
+  tb__sending_restart(&player->sending);
   tb__ahead_seek(&player->ahead, target);
 }
 
@@ -237,7 +237,7 @@ static bool is_finished(tb_player_t *player)
 static bool is_disturbed(tb_player_t *player)
 {
   tb__mutex_lock(&player->mutex);
-  bool disturbed = player->wants_seek || player->halted || player->flow.paused;
+  bool disturbed = player->control.wants_seek || player->range.halted || player->flow.paused;
   tb__mutex_unlock(&player->mutex);
   return disturbed;
 }
@@ -249,8 +249,8 @@ static bool rewind_feed(tb_player_t *player)
   if (is_finished(player)) return false;
   read_from(player, start_of(player));
   fetch(player, false);
-  int64_t start_ns = player->round_start_ns + TB__ROUND_MIN_NS;
-  int64_t start_steady_ns = player->round_steady_ns + TB__ROUND_MIN_NS;
+  int64_t start_ns = player->playback.round_start_ns + TB__ROUND_MIN_NS;
+  int64_t start_steady_ns = player->playback.round_steady_ns + TB__ROUND_MIN_NS;
   while (!atomic_load(&player->stopping)) {
     uint32_t events = tb__pacer_events(pacer);
     int64_t now_ns = pacer->now_ns(pacer);
@@ -315,7 +315,7 @@ static tb_status_t flush(tb_player_t *player, tb_error_t *error)
   if (!status) return TB_OK;
   const char *text = detail.text[0] ? detail.text : tb_status_message(status);
   if (status != TB_ERR_TIMEOUT) return tb_error_set(error, status, "%s", text);
-  tb__log(TB_LOG_WARN, "player: not all was acknowledged in time: %s", text);
+  tb__log(TB_LOG_WARN, "player: not everything was acknowledged in time: %s", text);
   return TB_OK;
 }
 
@@ -333,8 +333,8 @@ static void finish(tb_player_t *player)
 static tb_status_t watch_suspension(tb_player_t *player, tb_error_t *error)
 {
   if (player->pacer != &player->own_pacer && player->pacer != player->clock_pacer) return TB_OK;
-  tb_status_t status = tb__suspension_start(&player->suspension);
-  player->watches_suspension = !status;
+  tb_status_t status = tb__suspension_start(&player->playback.suspension);
+  player->playback.watches_suspension = !status;
   return !status ? TB_OK : tb_error_set(error, status, "player: no thread");
 }
 
@@ -343,9 +343,10 @@ tb_status_t tb_player_run(tb_player_t *player, tb_error_t *error)
   if (tb__is_forked())
     return tb_error_set(error, TB_ERR_FORKED, "player: %s", tb_status_message(TB_ERR_FORKED));
   if (player->options.clock && tb__thread_may_not_wait())
-    return tb_error_set(error, TB_ERR_DEADLOCK, "player: its clock stands while this runs");
+    return tb_error_set(error, TB_ERR_DEADLOCK,
+                        "player: its clock does not advance during this call");
   if (atomic_exchange(&player->started, true))
-    return tb_error_set(error, TB_ERR_INVALID, "this player has played already: create another");
+    return tb_error_set(error, TB_ERR_INVALID, "this player has already played: create another");
   atomic_store(&player->runner, (uintptr_t)pthread_self());
   const tb_play_transport_t *transport = &player->transport;
   tb_status_t status = watch_suspension(player, error);
@@ -357,8 +358,8 @@ tb_status_t tb_player_run(tb_player_t *player, tb_error_t *error)
   tb__player_backpressure_watch(player, false);
   finish(player);
   tb__ahead_stop(&player->ahead);
-  if (player->watches_suspension) tb__suspension_end(&player->suspension);
-  player->watches_suspension = false;
+  if (player->playback.watches_suspension) tb__suspension_end(&player->playback.suspension);
+  player->playback.watches_suspension = false;
   atomic_store(&player->runner, 0);
   return status;
 }

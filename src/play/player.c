@@ -98,7 +98,7 @@ static tb_status_t offset_error(const tb_player_t *player, int64_t first_ns, tb_
 static tb_status_t end_error(const tb_player_t *player, int64_t start_ns, tb_error_t *error)
 {
   return tb_error_set(error, TB_ERR_RANGE,
-                      "%s: nothing is played from %.9f s on until %.9f s (times since 1970)",
+                      "%s: no message from %.9f s until %.9f s (times since 1970)",
                       tb_bag_reader_info(player->feed.reader)->path, (double)start_ns / 1e9,
                       (double)player->feed.until_ns / 1e9);
 }
@@ -168,17 +168,18 @@ static void init_state_locked(tb_player_t *player, int64_t start_ns)
   };
   tb__player_set_range_locked(player, start_ns, player->feed.until_ns);
   tb__flow_init(&player->flow, start_ns, now_ns);
-  player->fastest = isinf(options->rate);
-  if (!player->fastest) tb__flow_set_rate(&player->flow, options->rate, now_ns); /* was checked */
+  player->control.fastest = isinf(options->rate);
+  if (!player->control.fastest)
+    tb__flow_set_rate(&player->flow, options->rate, now_ns); /* was checked */
   tb__flow_set_horizon(&player->flow, start_ns, now_ns);
   if (!options->start_paused) tb__flow_resume(&player->flow, now_ns);
-  player->has_message = true;
-  player->starts = true;
+  player->next.has_message = true;
+  player->next.starts = true;
   tb__player_know_next_locked(player);
-  player->jumped_ns = player->flow.anchor_time_ns;
-  player->no_message_since_ns = INT64_MAX;
-  player->last = (tb__feed_place_t){start_ns, TB__NO_FILE, 0};
-  player->limit_ns = TB_PLAY_NO_LIMIT;
+  player->position.jumped_ns = player->flow.anchor_time_ns;
+  player->position.no_message_since_ns = INT64_MAX;
+  player->position.last = (tb__feed_place_t){start_ns, TB__NO_FILE, 0};
+  player->backpressure.limit_ns = TB_PLAY_NO_LIMIT;
   if (options->on_demand) tb__player_halt_locked(player);
 }
 
@@ -219,7 +220,7 @@ tb_status_t tb__player_create(tb_bag_reader_t *reader, const tb_play_transport_t
   if (!player) return tb__no_memory_for(error, "player");
   tb__mutex_init(&player->mutex);
   player->transport = *transport;
-  player->file = SIZE_MAX;
+  tb__sending_restart(&player->sending);
   player->options = *options;
   status = choose_pacer(player, pacer, error);
   tb__ahead_init(&player->ahead, &player->feed, player->pacer, options->read_ahead_messages,

@@ -1,5 +1,5 @@
-/* Any recording, rate, clock and pauses: what a receiver may rely on. TB_TEST_SEED=n repeats a run.
- */
+/* Any recording, rate, clock and pauses: what a receiver may rely on; any requests: the invariants
+ * of the player. TB_TEST_SEED=n repeats a run. */
 #include <stdlib.h>
 
 #include "play/play_fixture.h"
@@ -7,6 +7,8 @@
 #define ROUNDS   400
 #define MESSAGES 60
 #define PAUSES   6
+#define REQUESTS 40
+#define EVERY    3 /* ticks and messages from check to check */
 
 /* Rates are numerator / denominator, which a double holds exactly. */
 typedef struct watch {
@@ -18,6 +20,7 @@ typedef struct watch {
   int64_t last_tick_ns, last_tick_steady_ns;
   int64_t end_ns, start_ns;
   size_t loops;
+  unsigned events;
 } watch_t;
 
 static int64_t random_below(int64_t limit)
@@ -35,6 +38,7 @@ static int64_t due_ns(const watch_t *w, int64_t time_ns)
 static void watch_tick(void *user, int64_t steady_ns, int64_t time_ns, tb_jump_reason_t reason)
 {
   watch_t *w = user;
+  if (++w->events % EVERY == 0) fixture_check(w->f);
   assert_int_equal(reason, TB_JUMP_REASON_TICK);
   assert_true(time_ns >= w->last_tick_ns && time_ns > 0);
   assert_true(time_ns <= w->end_ns);
@@ -53,6 +57,7 @@ static void watch_message(void *user, int64_t steady_ns, const char *topic, cons
   watch_t *w = user;
   (void)data;
   (void)size;
+  if (++w->events % EVERY == 0) fixture_check(w->f);
   const tb__fake_message_t *message = &w->messages[w->next++];
   assert_string_equal(topic, fixture_topics[message->topic].name);
   assert_int_equal(w->last_tick_ns, message->log_time_ns);
@@ -112,19 +117,123 @@ static void play_any(void)
   fixture_fini(&f);
 }
 
-static void test_random_recordings(void **state)
+static void seed_from_environment(void)
 {
-  (void)state;
   const char *text = getenv("TB_TEST_SEED");
   unsigned seed = text ? (unsigned)strtoul(text, NULL, 0) : 20240602;
   print_message("TB_TEST_SEED=%u\n", seed);
   srand48(seed);
+}
+
+static void test_random_recordings(void **state)
+{
+  (void)state;
+  seed_from_environment();
   for (int i = 0; i < ROUNDS; i++)
     play_any();
 }
 
+/* --- any requests --- */
+
+static void check_tick(void *user, int64_t steady_ns, int64_t time_ns, tb_jump_reason_t reason)
+{
+  (void)steady_ns;
+  (void)time_ns;
+  (void)reason;
+  fixture_check(user);
+}
+
+static void check_message(void *user, int64_t steady_ns, const char *topic, const void *data,
+                          size_t size)
+{
+  (void)steady_ns;
+  (void)topic;
+  (void)data;
+  (void)size;
+  fixture_check(user);
+}
+
+/* Requests may be refused; what they leave must be consistent. */
+static void act_any(void *user)
+{
+  fixture_t *f = user;
+  static const double rates[] = {0.5, 1, 20, TB_PLAYER_FASTEST};
+  const tb_bag_info_t *info = tb_bag_reader_info(f->reader);
+  int64_t length_ns = info->end_ns - info->start_ns + 1;
+  int64_t time_ns = info->start_ns + random_below(length_ns);
+  tb_player_range_t range = TB_PLAYER_RANGE_INIT;
+  switch (random_below(10)) {
+  case 0:
+  case 1:
+    tb_player_toggle_paused(f->player);
+    break;
+  case 2:
+    (void)tb_player_seek(f->player, time_ns, NULL);
+    break;
+  case 3:
+    (void)tb_player_play_next(f->player);
+    break;
+  case 4:
+    (void)tb_player_play_previous(f->player);
+    break;
+  case 5:
+    (void)tb_player_repeat(f->player, time_ns, time_ns + random_below(length_ns), NULL);
+    break;
+  case 6:
+    tb_player_end_repeat(f->player);
+    break;
+  case 7:
+    (void)tb_player_set_rate(f->player, rates[random_below(4)], NULL);
+    break;
+  case 8:
+    tb_player_halt(f->player);
+    break;
+  default:
+    range.start_offset.ns = random_below(length_ns);
+    (void)tb_player_play(f->player, &range, NULL);
+    break;
+  }
+  fixture_check(f);
+}
+
+static void request_any(void)
+{
+  tb__fake_message_t messages[MESSAGES];
+  tb__manual_act_t acts[REQUESTS + 1];
+  make_messages(messages);
+  fixture_t f;
+  fixture_init(&f, messages, MESSAGES);
+  int64_t at_ns = 0;
+  for (size_t i = 0; i < REQUESTS + 1; i++) {
+    acts[i] = (tb__manual_act_t){at_ns, act_any};
+    if (random_below(3)) at_ns += random_below(50 * MS);
+  }
+  acts[REQUESTS].act = act_stop;
+  f.options.clock_hz = 10 + (double)random_below(200);
+  f.options.on_demand = random_below(2);
+  f.options.loop = true;
+  f.fake.user = &f;
+  f.fake.on_tick = check_tick;
+  f.fake.on_message = check_message;
+  fixture_act(&f, acts, COUNT(acts));
+  fixture_create(&f);
+  fixture_check(&f);
+  assert_ok(tb_player_run(f.player, NULL));
+  fixture_check(&f);
+  fixture_fini(&f);
+}
+
+static void test_random_requests_keep_the_invariants(void **state)
+{
+  (void)state;
+  seed_from_environment();
+  for (int i = 0; i < ROUNDS; i++)
+    request_any();
+}
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_recordings)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_recordings),
+                                     cmocka_unit_test(test_random_requests_keep_the_invariants)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,20 +16,19 @@ void tb__player_set_range_locked(tb_player_t *player, int64_t start_ns, int64_t 
 {
   int64_t end_ns = tb_bag_reader_info(player->feed.reader)->end_ns;
   if (end_ns > until_ns) end_ns = until_ns;
-  player->start_ns = start_ns;
-  player->until_ns = until_ns;
-  player->last_ns = end_ns > start_ns ? end_ns : start_ns;
+  player->range.start_ns = start_ns;
+  player->range.until_ns = until_ns;
+  player->range.last_ns = end_ns > start_ns ? end_ns : start_ns;
   player->status.start_ns = start_ns;
-  player->status.end_ns = player->last_ns;
+  player->status.end_ns = player->range.last_ns;
 }
 
 void tb__player_halt_locked(tb_player_t *player)
 {
-  player->halted = true;
-  player->wants_play = false;
-  player->wants_seek = false;
-  player->has_message = false;
-  player->awaits = false;
+  player->range.halted = true;
+  player->range.wants_play = false;
+  player->control.wants_seek = false;
+  tb__next_drop(&player->next);
   tb__player_end_steps_locked(player);
   tb__player_end_previous_locked(player);
   tb__player_end_repeat_locked(player);
@@ -57,7 +56,7 @@ static tb_status_t check_range(const tb_player_t *player, const tb_player_range_
         (double)range->start_offset.ns / 1e9, (double)(end_ns - player->first_ns) / 1e9);
   int64_t start_ns = player->first_ns + range->start_offset.ns;
   if (tb__player_end(range, start_ns) < start_ns)
-    return tb_error_set(error, TB_ERR_RANGE, "the end comes before the start, at %.9f s",
+    return tb_error_set(error, TB_ERR_RANGE, "the end is before the start, at %.9f s",
                         (double)start_ns / 1e9);
   *out_start_ns = start_ns;
   return TB_OK;
@@ -73,13 +72,13 @@ tb_status_t tb_player_play(tb_player_t *player, const tb_player_range_t *range, 
   if (status) return status;
   tb__mutex_lock(&player->mutex);
   bool finished = player->status.finished;
-  bool busy = !player->halted || player->wants_play;
+  bool busy = !player->range.halted || player->range.wants_play;
   if (!finished && !busy) {
     tb__player_set_range_locked(player, start_ns, tb__player_end(range, start_ns));
-    player->wants_play = true;
+    player->range.wants_play = true;
   }
   tb__mutex_unlock(&player->mutex);
   tb__pacer_nudge(player->pacer);
-  if (finished) return tb_error_set(error, TB_ERR_END, "play: the playing has ended");
-  return busy ? tb_error_set(error, TB_ERR_BUSY, "play: it plays already") : TB_OK;
+  if (finished) return tb_error_set(error, TB_ERR_END, "play: playback has ended");
+  return busy ? tb_error_set(error, TB_ERR_BUSY, "play: already playing") : TB_OK;
 }

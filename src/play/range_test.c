@@ -146,7 +146,7 @@ static void test_bad_ranges_are_refused(void **state)
   fixture_t f;
   fixture_init(&f, four, COUNT(four));
   f.options.playback_until_ns = 999 * MS;
-  assert_range(&f, "nothing is played from 1.000000000 s on until 0.999000000 s");
+  assert_range(&f, "no message from 1.000000000 s until 0.999000000 s");
   f.options.playback_until_ns = -1;
   f.options.delay.ns = -1;
   assert_range(&f, "delay");

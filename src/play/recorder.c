@@ -189,7 +189,7 @@ tb_status_t tb_recorder_add_topic(tb_recorder_t *recorder, const tb_bag_writer_t
     if (topic) topic_destroy(topic);
     free(order);
     return tb_error_set(error, status, "recorder: topic %.200s: %s", info->name,
-                        status == TB_ERR_INVALID ? "is there already" : tb_status_message(status));
+                        status == TB_ERR_INVALID ? "already exists" : tb_status_message(status));
   }
   *out_topic = order->topic = topic_index(recorder, topic);
   tb__recorder_put(recorder, order); /* nobody cares once it is stopped */

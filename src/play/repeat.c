@@ -7,7 +7,7 @@ static bool repeat_is_inside_locked(const tb_player_t *player, int64_t from_ns, 
 
 static bool repeat_is_inside_locked(const tb_player_t *player, int64_t from_ns, int64_t to_ns)
 {
-  return from_ns >= player->first_ns && from_ns <= to_ns && to_ns <= player->last_ns;
+  return from_ns >= player->first_ns && from_ns <= to_ns && to_ns <= player->range.last_ns;
 }
 
 static tb_status_t range_error(int64_t from_ns, int64_t to_ns, int64_t first_ns, int64_t last_ns,
@@ -24,8 +24,8 @@ tb_status_t tb_player_repeat(tb_player_t *player, int64_t from_ns, int64_t to_ns
 {
   if (tb__is_forked()) return tb_error_set(error, TB_ERR_FORKED, "player: forked");
   tb__mutex_lock(&player->mutex);
-  int64_t now_ns = player->pacer->now_ns(player->pacer), last_ns = player->last_ns;
-  bool ended = player->status.finished || player->halted;
+  int64_t now_ns = player->pacer->now_ns(player->pacer), last_ns = player->range.last_ns;
+  bool ended = player->status.finished || player->range.halted;
   bool inside = repeat_is_inside_locked(player, from_ns, to_ns);
   if (!ended && inside) {
     player->repeat =
@@ -36,7 +36,7 @@ tb_status_t tb_player_repeat(tb_player_t *player, int64_t from_ns, int64_t to_ns
   tb__mutex_unlock(&player->mutex);
   tb__pacer_nudge(player->pacer);
   if (!inside) return range_error(from_ns, to_ns, player->first_ns, last_ns, error);
-  return ended ? tb_error_set(error, TB_ERR_END, "repeat: nothing is played") : TB_OK;
+  return ended ? tb_error_set(error, TB_ERR_END, "repeat: playback has ended") : TB_OK;
 }
 
 void tb__player_end_repeat_locked(tb_player_t *player)
@@ -59,22 +59,23 @@ void tb_player_end_repeat(tb_player_t *player)
 bool tb__player_repeat_is_empty_locked(const tb_player_t *player)
 {
   const tb__repeat_t *repeat = &player->repeat;
-  bool behind = !player->awaits && (!player->has_message || player->next_ns > repeat->to_ns);
-  return repeat->armed && behind && player->no_message_since_ns <= repeat->from_ns;
+  bool behind =
+      !player->next.awaits && (!player->next.has_message || player->next.time_ns > repeat->to_ns);
+  return repeat->armed && behind && player->position.no_message_since_ns <= repeat->from_ns;
 }
 
 bool tb__player_is_behind_repeat_locked(const tb_player_t *player)
 {
-  return !player->has_message ||
-         (!player->message.restored && player->next_ns > player->repeat.to_ns);
+  return !player->next.has_message ||
+         (!player->message.restored && player->next.time_ns > player->repeat.to_ns);
 }
 
 bool tb__player_goes_back_locked(const tb_player_t *player, int64_t now_ns)
 {
   bool stands = player->flow.paused && !tb__player_steps_locked(player);
-  if (!player->repeat.armed || player->awaits || player->halted || stands) return false;
+  if (!player->repeat.armed || player->next.awaits || player->range.halted || stands) return false;
   if (!tb__player_is_behind_repeat_locked(player)) return false;
-  return tb__flow_time(&player->flow, now_ns) <= player->limit_ns;
+  return tb__flow_time(&player->flow, now_ns) <= player->backpressure.limit_ns;
 }
 
 /* Steps do not wait for a clock that stands. */
@@ -82,7 +83,7 @@ bool tb__player_repeats_locked(tb_player_t *player, tb__step_t *step)
 {
   tb__repeat_t *repeat = &player->repeat;
   bool steps = tb__player_steps_locked(player);
-  bool at_once = !player->has_message || steps || player->fastest;
+  bool at_once = !player->next.has_message || steps || player->control.fastest;
   int64_t due_ns = at_once ? step->now_ns : tb__flow_reach(&player->flow, repeat->to_ns);
   if (!steps && due_ns < repeat->earliest_ns) due_ns = repeat->earliest_ns;
   if (due_ns > step->now_ns) {
@@ -96,6 +97,6 @@ bool tb__player_repeats_locked(tb_player_t *player, tb__step_t *step)
   repeat->earliest_ns = step->now_ns + TB__ROUND_MIN_NS;
   repeat->earliest_steady_ns = step->steady_ns + TB__ROUND_MIN_NS;
   player->status.repeats++;
-  player->awaits = true; /* what will be read */
+  tb__next_await(&player->next);
   return true;
 }

@@ -20,9 +20,9 @@ tb_status_t tb__player_send_tick(tb_player_t *player, const tb__tick_t *tick, tb
 static void report_of_file(tb_player_t *player)
 {
   const tb_play_transport_t *transport = &player->transport;
-  size_t last = player->file, next = player->message.bag.file;
+  size_t last = player->sending.file, next = player->message.bag.file;
   if (last != SIZE_MAX && next <= last) return; /* of files that overlap, the latest counts */
-  player->file = next;
+  player->sending.file = next;
   const tb_bag_info_t *info = tb_bag_reader_info(player->feed.reader);
   if (last != SIZE_MAX && transport->ops->split)
     transport->ops->split(transport->self, info->files[last], info->files[next]);
@@ -32,7 +32,7 @@ tb_status_t tb__player_send_message(tb_player_t *player, tb_error_t *error)
 {
   if (!player->message.restored) report_of_file(player);
   const tb_bag_message_t *message = &player->message.bag;
-  if (!player->message.restored) player->sent_ns = player->message.time_ns;
+  if (!player->message.restored) player->sending.sent_ns = player->message.time_ns;
   const tb_bag_topic_t *topic = &tb_bag_reader_info(player->feed.reader)->topics[message->topic];
   tb_error_t detail;
   detail.text[0] = '\0'; /* to clear all of it costs more than the rest of this */
@@ -51,6 +51,6 @@ tb_status_t tb__player_send_message(tb_player_t *player, tb_error_t *error)
   snprintf(text, sizeof text, "topic %.200s: %.250s", topic->name,
            detail.text[0] ? detail.text : tb_status_message(status));
   if (status != TB_ERR_INVALID) return tb_error_set(error, status, "%s", text);
-  tb__reject(&player->rejects, status, text);
+  tb__reject(&player->sending.rejects, status, text);
   return TB_OK;
 }

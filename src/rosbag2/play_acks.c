@@ -118,7 +118,7 @@ void tb__play_acks_print_nodes(const tb_ros2_graph_snapshot_t *graph,
 {
   uint8_t readers[NAMES_MAX][16];
   size_t count = tb__ros2_publisher_unacked(publisher, readers, NAMES_MAX);
-  if (count == 0) fputs("somebody", out);
+  if (count == 0) fputs("a subscription", out);
   for (size_t i = 0; i < count; i++)
     fprintf(out, "%s%s", i ? ", " : "", node_of(graph, readers[i]));
 }

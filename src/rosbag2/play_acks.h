@@ -34,7 +34,7 @@ void tb__play_acks_forget(tb__play_acks_t *acks);
 bool tb__play_acks_awaited(const tb__play_acks_t *acks);
 
 /* The nodes whose subscriptions have not acknowledged all that `publisher` has sent, "/a, /b", or
- * "somebody"; some of them, where they are many. */
+ * "a subscription"; some of them, where they are many. */
 void tb__play_acks_print_nodes(const tb_ros2_graph_snapshot_t *graph,
                                tb_ros2_publisher_t *publisher, FILE *out);
 /* Its topic. */

@@ -236,7 +236,7 @@ void tb__play_outputs_name(tb__play_outputs_t *outputs, char *out, size_t size)
   const tb__play_output_t *output = slowest(outputs);
   switch (output->presence) {
   case TB__PLAY_NO_NODE:
-    snprintf(out, size, "%s, to publish %s: there is no such node", output->node, output->topic);
+    snprintf(out, size, "%s, to publish %s: no such node", output->node, output->topic);
     break;
   case TB__PLAY_NO_OUTPUT:
     snprintf(out, size, "%s, which does not publish %s", output->node, output->topic);

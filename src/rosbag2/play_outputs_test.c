@@ -102,7 +102,7 @@ static void test_nothing_moves_until_the_node_is_there(void **state)
   init(&f, "/slam");
   tb__play_outputs_look(&f.outputs, &without_node, 0);
   assert_int_equal(limit_of(&f), 0);
-  assert_names(&f, "/slam, to publish /out: there is no such node");
+  assert_names(&f, "/slam, to publish /out: no such node");
   tb__play_outputs_look(&f.outputs, &without_output, 1);
   assert_int_equal(limit_of(&f), 0);
   assert_names(&f, "/slam, which does not publish /out");

@@ -9,8 +9,8 @@
 #include "base/no_memory.h"
 #include "platform/time.h"
 #include "ros2/graph.h"
+#include "rosbag2/graph_recorder.h"
 #include "rosbag2/message_definition.h"
-#include "rosbag2/recorder.h"
 #include "wire/clock_message.h"
 
 #define EXPRESSIONS_WARN_NS (3 * TB_NS_PER_S) /* discovery is over then */
@@ -275,7 +275,7 @@ static void renew(tb__record_topic_t *topic, const tb_ros2_graph_endpoint_t *pub
   if (subscribe(topic, &error) != TB_OK)
     tb__log(TB_LOG_ERROR, "recorder: %s is not recorded any more: %s", topic->name, error.text);
   else
-    tb__log(TB_LOG_INFO, "recorder: %s: subscribed anew, as publishers differ in %s", topic->name,
+    tb__log(TB_LOG_INFO, "recorder: %s: subscribed again, as publishers differ in %s", topic->name,
             policy);
 }
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rosbag2/recorder.h"
+#include "rosbag2/graph_recorder.h"
 #include "test.h"
 
 static tb_ros2_graph_endpoint_t publisher(tb_qos_reliability_t reliability,

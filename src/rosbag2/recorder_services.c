@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "rosbag2/recorder.h"
+#include "rosbag2/graph_recorder.h"
 #include "wire/cdr.h"
 
 #define ACKS_LIMIT ((tb_duration_t){TB_NS_PER_S / 5})

@@ -59,7 +59,7 @@ tb_status_t tb__topic_filter_init(tb__topic_filter_t *filter,
       .clock = options->recorder.log_time == TB_RECORDER_TIME_ROS,
   };
   if (!options->all && !options->regex && options->topic_count == 0)
-    return tb_error_set(error, TB_ERR_INVALID, "recorder: no topic is asked for");
+    return tb_error_set(error, TB_ERR_INVALID, "recorder: no topic is selected");
   tb_status_t status = compile("regex", options->regex, &filter->include, error);
   if (!status) status = compile("exclude_regex", options->exclude_regex, &filter->exclude, error);
   if (!status) status = names_copy(options->topics, options->topic_count, &filter->topics, error);

@@ -8,8 +8,9 @@
 #include <string.h>
 #include <timebase/bag_reader.h>
 
-#include "bag/mcap_recover.h"
-#include "bag/output.h"
+#include "mcap/format.h"
+#include "mcap/recover.h"
+#include "storage/output.h"
 
 #define MESSAGES 1000
 

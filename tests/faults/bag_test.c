@@ -10,10 +10,10 @@
 #include <timebase/topic_expression.h>
 #include <unistd.h>
 
-#include "bag/mcap_recover.h"
 #include "bag/test_bag.h"
 #include "bag/test_mcap.h"
 #include "faults.h"
+#include "mcap/recover.h"
 #include "play/player.h"
 #include "server/manual_pacer.h"
 

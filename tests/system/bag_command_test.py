@@ -169,7 +169,7 @@ class InfoTest(BagTest):
             "  /b          std_msgs/msg/Header  5 messages\n"
             "  /long/name  an/msg/Odd (xcdr2)   1 message\n"
             f"  /{'x' * 80}  an/msg/Other         0 messages\n"
-            "metadata:     none: not closed, or lost; all is told from the files\n",
+            "metadata:     none: not closed, or lost; everything is read from the files\n",
             text,
         )
         alone = self.run_bag("info", self.path("bag", "bag_0.db3")).stdout
@@ -302,7 +302,7 @@ class CheckTest(BagTest):
                 damage(bag)
                 result = self.run_bag("check", bag, status=1)
                 unclosed = said == "no metadata.yaml"
-                self.assertIn(": not closed; all that is" if unclosed else "damaged: ", result.stdout)
+                self.assertIn(": not closed; everything in it" if unclosed else "damaged: ", result.stdout)
                 if said:
                     self.assertIn(said, result.stdout)
 
@@ -560,8 +560,8 @@ class CutTest(BagTest):
         bag = bag_make(self.path("bag"))
         out = self.path("out")
         for bounds, told in (
-            (("--start", "+5s", "--end", "+3s"), "end must be behind the start"),
-            (("--start", "+1ns", "--duration", "0"), "end must be behind the start"),
+            (("--start", "+5s", "--end", "+3s"), "nothing to cut: --end must be after --start"),
+            (("--start", "+1ns", "--duration", "0"), "nothing to cut: --end must be after --start"),
             (("--start", "+500s"), "lasts from"),
             (("--end", "+0"), "lasts from"),
         ):
@@ -750,7 +750,7 @@ class RecoverTest(BagTest):
         result = self.run_bag("recover", bag, "-o", self.path("out"), status=1)
         self.assertIn("cannot be read", result.stderr)
         self.assertIn("bag_1.db3", result.stderr)
-        self.assertIn("was lost", result.stdout)
+        self.assertIn("listed above were lost", result.stdout)
         count = self.info(self.path("out"))["message_count"]
         self.assertTrue(1700 < count < 2000, count)
         self.run_bag("check", self.path("out"))
@@ -858,11 +858,11 @@ class RecoverTest(BagTest):
                     break
                 size += 9 + len(content)
             file.truncate(size)
-        end = f"{whole}/whole_2.mcap: offset {size}: the file ends without an end of its data"
+        end = f"{whole}/whole_2.mcap: offset {size}: the data has no end record"
         result = self.run_bag("check", whole, status=1).stdout.splitlines()
         self.assertEqual(len(result), 2, result)  # each thing is told once
         self.assertTrue(result[0].startswith(end), result)
-        all_there = f"{whole}: not closed; all that is there can be read: 300 messages"
+        all_there = f"{whole}: not closed; everything in it can be read: 300 messages"
         self.assertEqual(result[1], all_there)
         self.assertTrue(self.info(whole)["damaged"].startswith(end))
         self.assertTrue(self.info(whole)["unclosed"])
@@ -883,7 +883,7 @@ class RecoverTest(BagTest):
         self.assertEqual(result[2], all_there)
         result = self.run_bag("recover", whole, "-o", self.path("out"))
         self.assertEqual(result.stderr, "")
-        self.assertIn(f"{whole}: was not closed; all that was there is kept\n", result.stdout)
+        self.assertIn(f"{whole}: was not closed; everything in it was recovered\n", result.stdout)
         self.assert_same_messages(bag, self.path("out"))
         for number, command in enumerate(("convert", "cut")):
             result = self.run_bag(command, whole, "-o", self.path(f"copy{number}"), "-s", "sqlite3")
@@ -918,7 +918,7 @@ class RecoverTest(BagTest):
         self.assertRegex(
             result.stdout,
             r"whole: damaged \(.*: its files end too early: they have \d+ messages, metadata.yaml "
-            r"tells of 300\); what is named was lost\n",
+            r"lists 300\); the part listed was lost\n",
         )
 
     def test_a_chunk_with_a_wrong_crc_is_kept(self):
@@ -954,7 +954,7 @@ class RecoverTest(BagTest):
             file.write(bytes(100))
         result = self.run_bag("recover", whole, "-o", self.path("less"), status=1)
         self.assertEqual(result.stderr.count("are lost"), 1, result.stderr)
-        self.assertIn("what is named was lost", result.stdout)
+        self.assertIn("the part listed was lost", result.stdout)
 
     def test_nothing_is_told_twice(self):
         bag = bag_make(self.path("bag"), count=3000)
@@ -963,7 +963,7 @@ class RecoverTest(BagTest):
             file.write(bytes(4096))
         result = self.run_bag("recover", bag, "-o", self.path("out"), status=1)
         self.assertEqual(result.stderr.count("cannot be read"), 1, result.stderr)
-        self.assertIn("bag: damaged; what is named above was lost\n", result.stdout)
+        self.assertIn("bag: damaged; the parts listed above were lost\n", result.stdout)
         self.assertNotIn("cannot be read", result.stdout)
         told = self.run_bag("check", bag, status=1).stdout.splitlines()
         self.assertEqual(len(told), len(set(told)))

@@ -339,15 +339,15 @@ class PlayTest(CommandTest):
         ]
         player = self.run_command("play", *bags)
         player.expect_error(
-            "^timebase play: warning: nothing is played for 18262 days: the next message, on /stamped "
-            f"of {bags[1]}, is of 2020-01-01T00:00:00Z. To skip what lies between: --start-offset "
+            "^timebase play: warning: no message for 18262 days: the next message, on /stamped "
+            f"of {bags[1]}, is of 2020-01-01T00:00:00Z. To skip the gap: --start-offset "
             f"{later - 1}s, or on a terminal the keys SPACE . SPACE$"
         )
         for _ in range(3):
             player.expect("time .* messages 2  next message in 18262 days$")
         player.child.send_signal(signal.SIGINT)
         self.assertEqual(player.wait(), 0, player.errors)
-        self.assertEqual(sum("nothing is played" in (line or "") for line in player.errors), 1)
+        self.assertEqual(sum("no message in range" in (line or "") for line in player.errors), 1)
         status, out, err = self.result("play", *bags, "--start-offset", f"{later - 1}s")
         self.assertEqual((status, err), (0, ""))
         self.assertIn(": 2 messages", out)
@@ -436,7 +436,7 @@ class PlayTest(CommandTest):
         status, out, err = self.result("play", bag, "--rate", "100")
         self.assertEqual(status, 3)
         self.assertIn("19 messages, 1 not readable", out)
-        self.assertRegex(err, r"row 10: .*; what else cannot be played .* is counted, but not told again\n")
+        self.assertRegex(err, r"row 10: .*; further problems of this kind .* are counted but not reported\n")
         self.assertIn("of the recording could not be read", err)
         self.assertIn(self.remedy(bag), err)
 
@@ -674,7 +674,7 @@ class ServeTest(CommandTest):
         server = self.run_command("serve", "--paused", "--start", "0", "--no-services")
         probe.expect("two after started 0 1 1")
         self.stop(server)
-        self.assertIn("no terminal to resume it from", server.errors[0])
+        self.assertIn("starting paused; no terminal: resume with the ~/resume service", server.errors[0])
         self.assertFalse(ticks_of(probe))
 
     def test_X9_ticks_are_on_the_grid_and_the_last_is_the_end(self):

@@ -180,7 +180,7 @@ class PlayViewTest(CommandTest):
             (b".", "3601.00 s of"),
             (b",", "1.00 s of"),
             (b",", "0.00 s of"),
-            (b",", "there is no message before"),
+            (b",", "no earlier message"),
             (b"5", "1801.00 s of"),
             (RIGHT, "1806.00 s of"),
             (LEFT, "1801.00 s of"),
@@ -248,7 +248,7 @@ class PlayViewTest(CommandTest):
         view.press(b"l")
         view.expect("s (2)")
         self.assertRegex(view.row(2), r"=[A|].*B")
-        view.press(b"l", "goes on behind B")
+        view.press(b"l", "repeat off")
         self.runs_from(view, 6)
         view.press(b"q")
         view.finish()

@@ -504,7 +504,7 @@ class RecordTest(CommandTest):
         lost = self.lost_of(summary, "/a")
         self.assertEqual(len(recorded["/a"]) + lost, 200, summary)
         self.assertGreater(lost, 50)
-        self.assertIn(f"  /a: {lost} lost ({lost} as the queue was full)", summary)
+        self.assertIn(f"  /a: {lost} lost ({lost} queue full)", summary)
         self.assertEqual(recorded["/a"], sorted(set(recorded["/a"])))
         self.assertEqual(recorded["/b"], list(range(10)))
         print(f"{storage}: the slowest write took {slowest_ns / 1e6:.3f} ms", flush=True)
@@ -571,7 +571,7 @@ class RecordTest(CommandTest):
         match = re.search(r": (\d+) messages? .*, (\d+) lost$", summary[0])
         self.assertEqual(int(match.group(1)), len(recorded))
         self.assertEqual(int(match.group(2)), 300 - len(recorded))
-        self.assertRegex(summary[1], r"^  /a: \d+ lost \(\d+ as the file could not be written\)$")
+        self.assertRegex(summary[1], r"^  /a: \d+ lost \(\d+ file could not be written\)$")
 
     def readable(self, bag):
         """How many messages another process finds in it."""
@@ -666,7 +666,7 @@ class RecordTest(CommandTest):
         )
         terminal.expect(b"recorded 0 messages")
         terminal.write(b" ")
-        terminal.expect(b"paused: SPACE goes on")
+        terminal.expect(b"paused (SPACE resumes)")
         terminal.child.send_signal(signal.SIGINT)
         terminal.expect(b" lost\r\n")
         self.assertEqual(terminal.child.wait(LIMIT_S), 0)
@@ -784,6 +784,8 @@ class RecordTest(CommandTest):
             (("--all", "--use-sim-time", "--log-time", "source"), 2, "ROS time"),
             (("--all", "--bogus"), 2, "unknown option"),
             (("--all", "-s", "tape"), 2, "--storage tape: unknown; there are: sqlite3, mcap"),
+            (("-e", "/a", "-e", "/b", "-o", self.bag), 2, "--regex: given twice"),
+            (("-a", "-x", "/a", "-x", "/b", "-o", self.bag), 2, "--exclude-regex: given twice"),
             (("-e", "(", "-o", self.bag), 2, "--regex: expression '(', character 1: "),
             (("-a", "-x", "a++", "-o", self.bag), 2, "--exclude-regex: expression 'a++', character 3"),
             (("--all", "-o", self.folder), 3, "exists"),

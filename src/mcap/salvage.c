@@ -1,0 +1,85 @@
+/* What can be read of a damaged MCAP file: it is recovered into a file without a name, and that is
+ * read. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/no_memory.h"
+#include "mcap/format.h"
+#include "mcap/recover.h"
+#include "storage/storage.h"
+#include "storage/temporary.h"
+
+#define MAX_TOLD 100 /* of one file, each by itself */
+
+typedef struct told {
+  char *first;
+  unsigned count;
+} told_t;
+
+/* Each is named; that a file was not closed loses nothing, and its user tells. */
+static void on_loss(void *user, const tb__mcap_damage_t *loss)
+{
+  told_t *told = user;
+  bool is_doubtful = loss->harm == TB__MCAP_DOUBTFUL;
+  if (loss->harm == TB__MCAP_HARMLESS) return;
+  if (!told->first) told->first = strdup(loss->text);
+  if (tb__mcap_is_unclosed(loss->status, loss->size) || ++told->count > MAX_TOLD) return;
+  tb__log(TB_LOG_WARN, "%s%s", loss->text,
+          is_doubtful ? ": its messages are kept, and may be wrong" : "");
+}
+
+/* The messages only where indexes tell how many they were. */
+static char *count_losses(const tb__mcap_recovery_t *all)
+{
+  char messages[64] = "", doubtful[64] = "", *text = NULL;
+  if (all->lost_messages > 0)
+    snprintf(messages, sizeof messages, " and at least %llu message%s",
+             (unsigned long long)all->lost_messages, all->lost_messages == 1 ? "" : "s");
+  if (all->doubtful_messages > 0)
+    snprintf(doubtful, sizeof doubtful, "; %llu doubtful message%s kept",
+             (unsigned long long)all->doubtful_messages,
+             all->doubtful_messages == 1 ? " is" : "s are");
+  int length = asprintf(&text, "%llu damage%s, %llu bytes%s are lost%s",
+                        (unsigned long long)all->damages, all->damages == 1 ? "" : "s",
+                        (unsigned long long)all->lost_bytes, messages, doubtful);
+  return length < 0 ? NULL : text;
+}
+
+/* *first is taken over. */
+static tb_status_t describe(const tb__mcap_recovery_t *all, char **first, tb__mcap_losses_t *out,
+                            tb_error_t *error)
+{
+  out->is_unclosed = all->is_unclosed;
+  if (all->damages == 0 || all->is_unclosed) return TB_OK;
+  out->first = *first;
+  *first = NULL;
+  out->in_all = count_losses(all);
+  if (out->first && out->in_all) return TB_OK;
+  return tb__no_memory(error);
+}
+
+tb_status_t tb__mcap_salvage_open(const tb__bag_storage_t *storage, const char *path,
+                                  const char *name, const tb_bag_limits_t *limits,
+                                  tb__bag_file_t **out, tb_error_t *error)
+{
+  const tb__bag_output_options_t options = {0};
+  told_t told = {0};
+  tb__mcap_losses_t losses = {0};
+  tb__temporary_t copy = {0};
+  tb__mcap_recovery_t all;
+  tb_status_t status = tb__temporary_make(path, "", &copy, error);
+  if (!status)
+    status = tb__mcap_recover_within(limits, path, name, copy.path, &options, on_loss, &told, &all,
+                                     error);
+  if (!status) status = describe(&all, &told.first, &losses, error);
+  if (!status)
+    status = tb__mcap_open_recovered(storage, copy.path, name, limits, &losses, out, error);
+  tb__temporary_forget(&copy);
+  free(told.first);
+  if (!status) return TB_OK;
+  free(losses.first);
+  free(losses.in_all);
+  return status;
+}

@@ -1,0 +1,266 @@
+#include <libdeflate.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/no_memory.h"
+#include "mcap/coverage.h"
+
+#define MAX_SUMMARY  (UINT64_C(256) << 20)
+#define MAX_METADATA (UINT64_C(16) << 20)
+
+typedef struct summary {
+  tb__mcap_input_t *input;
+  tb__mcap_index_t *index;
+  uint64_t start; /* of the summary */
+  uint64_t metadata_offset, metadata_length;
+  uint32_t rosbag2_records;
+  bool has_statistics;
+  tb__mcap_statistics_t statistics;
+  uint64_t indexed_messages;
+  bool is_indexed; /* every chunk says how many messages it has */
+} summary_t;
+
+static tb_status_t corrupt(const summary_t *summary, uint64_t offset, const char *what,
+                           tb_error_t *error)
+{
+  return tb__mcap_error(summary->input, TB_ERR_CORRUPT, offset, error, "%s", what);
+}
+
+/* Nothing is wrong with its bytes, but what they say cannot be. */
+static tb_status_t contradicts(const summary_t *summary, const char *what, tb_error_t *error)
+{
+  return tb__mcap_error(summary->input, TB_ERR_INVALID, summary->start, error,
+                        "the summary contradicts itself: %s; it is not used", what);
+}
+
+static tb_status_t read_footer(tb__mcap_input_t *input, tb__mcap_footer_t *out, tb_error_t *error)
+{
+  uint8_t bytes[TB__MCAP_HEAD_SIZE + TB__MCAP_FOOTER_SIZE + TB__MCAP_MAGIC_SIZE];
+  if (input->size < sizeof bytes + TB__MCAP_MAGIC_SIZE)
+    return tb__mcap_error(input, TB_ERR_TRUNCATED, input->size, error, "the file has no footer");
+  uint64_t at = input->size - sizeof bytes;
+  tb_status_t status = tb__mcap_input_read(input, at, bytes, sizeof bytes, error);
+  if (status) return status;
+  const uint8_t *magic = bytes + sizeof bytes - TB__MCAP_MAGIC_SIZE;
+  if (memcmp(magic, TB__MCAP_MAGIC, TB__MCAP_MAGIC_SIZE) != 0)
+    return tb__mcap_error(input, TB_ERR_TRUNCATED, input->size, error,
+                          "the file does not end like MCAP: cut off, or not closed");
+  tb__mcap_cursor_t head = tb__mcap_cursor(bytes + 1, 8);
+  if (bytes[0] != TB__MCAP_FOOTER || tb__mcap_take_u64(&head) != TB__MCAP_FOOTER_SIZE ||
+      !tb__mcap_parse_footer(bytes + TB__MCAP_HEAD_SIZE, TB__MCAP_FOOTER_SIZE, out) ||
+      out->summary_start > at || out->offsets_start > at)
+    return tb__mcap_error(input, TB_ERR_CORRUPT, at, error, "the footer is damaged");
+  return TB_OK;
+}
+
+static tb_status_t take_chunk(summary_t *summary, uint64_t at, const void *content, size_t size,
+                              tb_error_t *error)
+{
+  tb__mcap_chunk_index_t chunk;
+  if (!tb__mcap_parse_chunk_index(content, size, &chunk) || chunk.offset < TB__MCAP_MAGIC_SIZE ||
+      chunk.offset > summary->start || chunk.length > summary->start - chunk.offset ||
+      chunk.length < TB__MCAP_HEAD_SIZE + TB__MCAP_CHUNK_SIZE || chunk.start_ns > chunk.end_ns ||
+      chunk.stored_size > chunk.length || chunk.size > UINT32_MAX)
+    return corrupt(summary, at, "an entry of the chunk index is damaged", error);
+  uint64_t heads = UINT64_C(15) * chunk.channel_count;
+  bool is_indexed = chunk.channel_count > 0 && chunk.index_length >= heads;
+  summary->is_indexed = summary->is_indexed && is_indexed;
+  uint64_t room = summary->start - chunk.offset - chunk.length;
+  if (is_indexed && chunk.index_length > room)
+    return contradicts(summary, "message indexes that go past the data", error);
+  tb__mcap_block_t block = {.kind = TB__MCAP_BLOCK_CHUNK,
+                            .start_ns = chunk.start_ns,
+                            .end_ns = chunk.end_ns,
+                            .offset = chunk.offset,
+                            .length = chunk.length,
+                            .size = chunk.size,
+                            .index_length = is_indexed ? chunk.index_length : 0,
+                            .is_counted = is_indexed};
+  if (is_indexed) block.message_count = (chunk.index_length - heads) / 16;
+  summary->indexed_messages += block.message_count;
+  return tb__mcap_index_add(summary->index, &block, error);
+}
+
+static tb_status_t take_metadata_index(summary_t *summary, uint64_t at, const void *content,
+                                       size_t size, tb_error_t *error)
+{
+  tb__mcap_cursor_t cursor = tb__mcap_cursor(content, size);
+  uint64_t offset = tb__mcap_take_u64(&cursor), length = tb__mcap_take_u64(&cursor);
+  tb__mcap_text_t name = tb__mcap_take_text(&cursor);
+  if (cursor.failed || offset > summary->start || length > summary->start - offset ||
+      length < TB__MCAP_HEAD_SIZE)
+    return corrupt(summary, at, "an entry of the metadata index is damaged", error);
+  if (!tb__mcap_text_equals(name, "rosbag2")) return TB_OK;
+  summary->rosbag2_records++;
+  if (offset < summary->metadata_offset) return TB_OK;
+  summary->metadata_offset = offset;
+  summary->metadata_length = length;
+  return TB_OK;
+}
+
+static tb_status_t take(summary_t *summary, uint64_t at, uint8_t opcode, const void *content,
+                        size_t size, tb_error_t *error)
+{
+  tb_error_t detail;
+  switch (opcode) {
+  case TB__MCAP_SCHEMA:
+  case TB__MCAP_CHANNEL: {
+    tb_status_t status =
+        tb__mcap_definitions_add(&summary->index->definitions, opcode, content, size, &detail);
+    return status ? tb__mcap_error(summary->input, status, at, error, "%s", detail.text) : TB_OK;
+  }
+  case TB__MCAP_CHUNK_INDEX:
+    return take_chunk(summary, at, content, size, error);
+  case TB__MCAP_METADATA_INDEX:
+    return take_metadata_index(summary, at, content, size, error);
+  case TB__MCAP_STATISTICS:
+    summary->has_statistics = true;
+    return tb__mcap_parse_statistics(content, size, &summary->statistics)
+               ? TB_OK
+               : corrupt(summary, at, "the statistics are damaged", error);
+  default:
+    return TB_OK;
+  }
+}
+
+static tb_status_t take_all(summary_t *summary, const uint8_t *bytes, size_t size,
+                            tb_error_t *error)
+{
+  tb__mcap_cursor_t cursor = tb__mcap_cursor(bytes, size);
+  tb_status_t status = TB_OK;
+  while (!status && cursor.left > 0) {
+    uint64_t at = summary->start + (size - cursor.left);
+    const uint8_t *opcode = tb__mcap_take(&cursor, 1);
+    uint64_t length = tb__mcap_take_u64(&cursor);
+    const uint8_t *content = tb__mcap_take(&cursor, length);
+    if (!content || *opcode == 0) return corrupt(summary, at, "the summary is damaged", error);
+    status = take(summary, at, *opcode, content, (size_t)length, error);
+  }
+  return status;
+}
+
+static tb_status_t take_counts(summary_t *summary, tb_error_t *error)
+{
+  uint64_t sum = 0;
+  tb__mcap_cursor_t counts = summary->statistics.counts;
+  while (counts.left > 0) {
+    uint16_t id = tb__mcap_take_u16(&counts);
+    uint64_t count = tb__mcap_take_u64(&counts);
+    tb_status_t status = tb__mcap_definitions_count(&summary->index->definitions, id, count, error);
+    if (status) return status;
+    if (__builtin_add_overflow(sum, count, &sum)) sum = UINT64_MAX;
+  }
+  return sum == summary->statistics.message_count
+             ? TB_OK
+             : contradicts(summary, "its counts do not add up", error);
+}
+
+/* Fills the counts from the statistics, which must agree with the rest. */
+static tb_status_t use_statistics(summary_t *summary, tb_error_t *error)
+{
+  const tb__mcap_statistics_t *statistics = &summary->statistics;
+  tb__mcap_index_t *index = summary->index;
+  if (!summary->has_statistics || (index->block_count == 0 && statistics->message_count > 0) ||
+      (index->definitions.channel_count == 0 && statistics->channel_count > 0) ||
+      (index->block_count == 0 && statistics->chunk_count > 0))
+    return tb_error_set(error, TB_ERR_NOT_FOUND, "%s: its summary does not cover its messages",
+                        summary->input->path);
+  if (statistics->chunk_count != index->block_count)
+    return contradicts(summary, "statistics count other chunks than its index", error);
+  if (statistics->channel_count != index->definitions.channel_count)
+    return contradicts(summary, "statistics count other channels than it has", error);
+  if (summary->is_indexed && summary->indexed_messages != statistics->message_count)
+    return contradicts(summary, "statistics count other messages than its index", error);
+  if (statistics->start_ns > statistics->end_ns)
+    return contradicts(summary, "its times are reversed", error);
+  index->message_count = statistics->message_count;
+  index->has_times = statistics->message_count > 0;
+  index->start_ns = statistics->start_ns;
+  index->end_ns = statistics->end_ns;
+  index->extra_count = statistics->attachment_count;
+  if (statistics->metadata_count > summary->rosbag2_records)
+    index->extra_count += statistics->metadata_count - summary->rosbag2_records;
+  return take_counts(summary, error);
+}
+
+static void note_claims(summary_t *summary)
+{
+  const tb__mcap_statistics_t *statistics = &summary->statistics;
+  summary->index->claims = (tb__mcap_claims_t){.are_there = summary->has_statistics,
+                                               .messages = statistics->message_count,
+                                               .attachments = statistics->attachment_count,
+                                               .metadata = statistics->metadata_count};
+}
+
+static bool is_sound(tb__mcap_index_t *index)
+{
+  tb__mcap_index_sort(index);
+  for (size_t i = 0; i < index->block_count; i++) {
+    const tb__mcap_block_t *block = &index->blocks[i];
+    if (block->end_ns > index->end_ns) return false;
+    if (block->message_count > 0 && block->start_ns < index->start_ns) return false;
+    if (i > 0 && block->offset < block[-1].offset + block[-1].length) return false;
+  }
+  return true;
+}
+
+static tb_status_t read_metadata(summary_t *summary, tb_error_t *error)
+{
+  const uint8_t *bytes;
+  if (summary->metadata_offset == 0 || summary->metadata_length > MAX_METADATA) return TB_OK;
+  size_t size = (size_t)summary->metadata_length;
+  tb_status_t status =
+      tb__mcap_input_look(summary->input, summary->metadata_offset, size, &bytes, error);
+  if (status) return status;
+  if (bytes[0] != TB__MCAP_METADATA)
+    return corrupt(summary, summary->metadata_offset, "no metadata record here", error);
+  tb_error_t detail;
+  status = tb__mcap_index_metadata(summary->index, bytes + TB__MCAP_HEAD_SIZE,
+                                   size - TB__MCAP_HEAD_SIZE, &detail);
+  return status ? tb__mcap_error(summary->input, status, summary->metadata_offset, error, "%s",
+                                 detail.text)
+                : TB_OK;
+}
+
+/* The summary and its offsets, up to the CRC in the footer. */
+static tb_status_t read_bytes(const summary_t *summary, const tb__mcap_footer_t *footer,
+                              uint8_t **out, size_t *size, tb_error_t *error)
+{
+  uint64_t end = summary->input->size - TB__MCAP_MAGIC_SIZE - 4;
+  if (end - summary->start > MAX_SUMMARY)
+    return tb__mcap_error(summary->input, TB_ERR_LIMIT, summary->start, error,
+                          "a summary above 256 MiB");
+  *size = (size_t)(end - summary->start);
+  *out = malloc(*size);
+  if (!*out) return tb__no_memory(error);
+  tb_status_t status = tb__mcap_input_read(summary->input, summary->start, *out, *size, error);
+  if (!status && footer->crc && libdeflate_crc32(0, *out, *size) != footer->crc)
+    status = corrupt(summary, summary->start, "the CRC of the summary is wrong", error);
+  *size -= TB__MCAP_HEAD_SIZE + TB__MCAP_FOOTER_SIZE - 4;
+  return status;
+}
+
+tb_status_t tb__mcap_summary_load(tb__mcap_input_t *input, tb__mcap_index_t *index,
+                                  tb_error_t *error)
+{
+  tb__mcap_footer_t footer = {0};
+  tb_status_t status = read_footer(input, &footer, error);
+  if (status) return status;
+  summary_t summary = {
+      .input = input, .index = index, .start = footer.summary_start, .is_indexed = true};
+  if (footer.summary_start == 0)
+    return tb_error_set(error, TB_ERR_NOT_FOUND, "%s: no summary", input->path);
+  uint8_t *bytes = NULL;
+  size_t size = 0;
+  status = read_bytes(&summary, &footer, &bytes, &size, error);
+  if (!status) status = take_all(&summary, bytes, size, error);
+  if (!status) note_claims(&summary);
+  if (!status) status = use_statistics(&summary, error);
+  if (!status && !is_sound(index))
+    status = corrupt(&summary, summary.start, "the chunk index contradicts itself", error);
+  if (!status) status = tb__mcap_check_coverage(input, index, summary.start, error);
+  if (!status) status = read_metadata(&summary, error);
+  free(bytes);
+  index->is_of_summary = !status;
+  return status;
+}

@@ -1,0 +1,80 @@
+#include "rosbag2/graph_recorder.h"
+#include "base/no_memory.h"
+
+#include <stdlib.h>
+
+#include "base/fork.h"
+#include "clock/jump_wait.h"
+
+#define GAP_MAX 1000000
+
+static tb_status_t open_parts(tb_ros2_recorder_t *recorder, const char *path,
+                              const tb_ros2_recorder_options_t *options, tb_error_t *error)
+{
+  tb_recorder_options_t core = options->recorder;
+  core.bag.on_split = tb__recorder_events_split;
+  core.bag.user = recorder;
+  if (core.log_time == TB_RECORDER_TIME_ROS && !core.clock)
+    core.clock = tb_ros2_node_clock(recorder->node);
+  recorder->on_split = options->recorder.bag.on_split;
+  recorder->on_split_user = options->recorder.bag.user;
+  tb_status_t status = TB_OK;
+  if (options->qos_overrides_path)
+    status = tb_qos_overrides_load(options->qos_overrides_path, &recorder->overrides, error);
+  tb_qos_overrides_set_depth_max(recorder->overrides, options->qos_depth_max);
+  if (!status && !options->no_services) status = tb__recorder_events_create(recorder, error);
+  if (!status) status = tb_recorder_create(path, &core, &recorder->core, error);
+  if (!status && !options->no_services)
+    status = tb__recorder_services_create(recorder, core.snapshot_mode, error);
+  if (!status) status = tb__record_transport_start(recorder, error);
+  return status;
+}
+
+tb_status_t tb_ros2_recorder_create(tb_ros2_node_t *node, const char *path,
+                                    const tb_ros2_recorder_options_t *options,
+                                    tb_ros2_recorder_t **out, tb_error_t *error)
+{
+  if (!node || !options || !out)
+    return tb_error_set(error, TB_ERR_INVALID, "recorder: node, options or out is NULL");
+  if (tb__is_forked())
+    return tb_error_set(error, TB_ERR_FORKED, "recorder: %s", tb_status_message(TB_ERR_FORKED));
+  tb_ros2_recorder_t *recorder = calloc(1, sizeof *recorder);
+  if (!recorder) return tb__no_memory_for(error, "recorder");
+  recorder->node = node;
+  recorder->gap_max = options->gap_max ? options->gap_max : GAP_MAX;
+  tb_status_t status = tb__topic_filter_init(&recorder->filter, options, error);
+  if (!status) status = open_parts(recorder, path, options, error);
+  if (status) {
+    tb_ros2_recorder_destroy(recorder);
+    return status;
+  }
+  *out = recorder;
+  return TB_OK;
+}
+
+tb_recorder_t *tb_ros2_recorder_core(tb_ros2_recorder_t *recorder)
+{
+  return recorder->core;
+}
+
+tb_status_t tb_ros2_recorder_stop(tb_ros2_recorder_t *recorder, tb_error_t *error)
+{
+  if (!tb__is_forked() && tb__thread_may_not_wait())
+    return tb_error_set(error, TB_ERR_DEADLOCK, "recorder: %s", tb_status_message(TB_ERR_DEADLOCK));
+  tb__record_transport_stop(recorder);
+  return tb_recorder_stop(recorder->core, error);
+}
+
+void tb_ros2_recorder_destroy(tb_ros2_recorder_t *recorder)
+{
+  if (!recorder || (!tb__is_forked() && tb__thread_may_not_wait())) return;
+  tb__record_transport_stop(recorder);
+  if (recorder->core)
+    tb_recorder_stop(recorder->core, NULL); /* it answers what it has carried out */
+  tb__recorder_services_destroy(recorder);  /* they use the core */
+  tb_recorder_destroy(recorder->core);
+  tb_ros2_publisher_destroy(recorder->events);
+  tb_qos_overrides_destroy(recorder->overrides);
+  tb__topic_filter_fini(&recorder->filter);
+  free(recorder);
+}

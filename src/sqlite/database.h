@@ -1,0 +1,19 @@
+/* Opening a database for reading without changing anything beside it. */
+#ifndef TB_SQLITE_DATABASE_H
+#define TB_SQLITE_DATABASE_H
+
+#include <sqlite3.h>
+#include <timebase/error.h>
+
+/* Read-only, in full view of a write-ahead log. Text of errors begins with the name. */
+tb_status_t tb__sqlite_open(const char *path, const char *name, sqlite3 **out, tb_error_t *error);
+
+/* The same for a damaged file: as long as its first page can be understood. */
+tb_status_t tb__sqlite_open_damaged(const char *path, const char *name, sqlite3 **out,
+                                    tb_error_t *error);
+
+/* SQLite's result code and message as ours; `what` may be "". */
+tb_status_t tb__sqlite_error(sqlite3 *database, const char *name, const char *what,
+                             tb_error_t *error);
+
+#endif

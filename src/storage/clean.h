@@ -1,0 +1,21 @@
+/* Texts out of recordings that no text can hold: the one place that decides what they are read as.
+ */
+#ifndef TB_STORAGE_CLEAN_H
+#define TB_STORAGE_CLEAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What a topic or type without a name is read as. */
+#define TB__BAG_NO_NAME "/unnamed"
+#define TB__BAG_NO_TYPE "unknown"
+
+/* The bytes as UTF-8 that metadata.yaml and terminals can hold, to be freed: each other byte
+ * becomes "\x1b", in two digits. *changed is set to true if there was one, and left alone
+ * otherwise; it may be NULL. NULL: no memory. */
+char *tb__bag_clean(const void *bytes, size_t size, bool *changed);
+
+/* Whether YAML can hold the text: UTF-8, and no control characters but tab and line feed. */
+bool tb__yaml_can_hold(const char *text);
+
+#endif

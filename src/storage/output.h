@@ -1,0 +1,73 @@
+/* What a storage format provides for writing one file of a bag. The writer of the bag splits,
+ * compresses and counts; a format knows only its own bytes. */
+#ifndef TB_STORAGE_OUTPUT_H
+#define TB_STORAGE_OUTPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <timebase/error.h>
+
+/* Inside the file: the chunks of MCAP. SQLite has none. */
+typedef enum tb__bag_output_compression {
+  TB__BAG_OUTPUT_NONE = 0,
+  TB__BAG_OUTPUT_ZSTD,
+  TB__BAG_OUTPUT_LZ4,
+} tb__bag_output_compression_t;
+
+typedef struct tb__bag_output_format tb__bag_output_format_t;
+
+/* An open file; first member of each format's own struct. Not thread-safe: one writer owns it. */
+typedef struct tb__bag_output {
+  const tb__bag_output_format_t *format;
+  uint64_t whole_count; /* of the messages written: those that are readable if the process is killed
+                           now, as far as is known */
+} tb__bag_output_t;
+
+/* What a format found out about its file; outlives the output. */
+typedef struct tb__bag_output_doubts {
+  bool is_unsynced; /* what was written since the last sync may be gone: a sync or close failed */
+  bool may_be_cut;  /* somebody else may have shortened it: only reading it tells */
+} tb__bag_output_doubts_t;
+
+typedef struct tb__bag_output_options {
+  size_t chunk_size; /* bytes of a chunk or of an open transaction; 0: the format's default */
+  tb__bag_output_compression_t compression;
+  int level;                       /* of the compression; 0: the library's default */
+  const char *ros_distro;          /* NULL or "": unknown */
+  tb__bag_output_doubts_t *doubts; /* raised by the output, never lowered; NULL: nobody asks */
+} tb__bag_output_options_t;
+
+typedef struct tb__bag_output_topic {
+  const char *name;
+  const char *type;
+  const char *serialization_format;
+  const char *offers; /* YAML of the offered QoS, may be empty */
+  const char *type_hash;
+  const char *definition;          /* text; "": unknown */
+  const char *definition_encoding; /* "ros2msg" or "" */
+} tb__bag_output_topic_t;
+
+struct tb__bag_output_format {
+  const char *id;        /* as in metadata.yaml: "sqlite3", "mcap" */
+  const char *extension; /* ".db3", ".mcap" */
+  /* Refuses an existing file. */
+  tb_status_t (*create)(const tb__bag_output_format_t *format, const char *path,
+                        const tb__bag_output_options_t *options, tb__bag_output_t **out,
+                        tb_error_t *error);
+  tb_status_t (*add_topic)(tb__bag_output_t *output, const tb__bag_output_topic_t *topic,
+                           uint32_t *out_id, tb_error_t *error);
+  tb_status_t (*write)(tb__bag_output_t *output, uint32_t topic, int64_t log_time_ns,
+                       int64_t publish_time_ns, const void *data, size_t size, tb_error_t *error);
+  /* All that was written has reached the kernel (with `sync`: the disk), and is readable if the
+   * process is killed now. */
+  tb_status_t (*flush)(tb__bag_output_t *output, bool sync, tb_error_t *error);
+  uint64_t (*size)(const tb__bag_output_t *output); /* of the file, with what is buffered */
+  /* TB_ERR_TRUNCATED: the file is shorter than what was written to it. Also after a failure. */
+  tb_status_t (*check)(tb__bag_output_t *output, tb_error_t *error);
+  /* `metadata`: the text of metadata.yaml that the file shall carry, or NULL. Frees on failure
+   * too. */
+  tb_status_t (*close)(tb__bag_output_t *output, const char *metadata, tb_error_t *error);
+};
+
+#endif

@@ -1,0 +1,68 @@
+#include "storage/temporary.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/no_memory.h"
+
+const char *tb__temporary_base(void)
+{
+  const char *base = getenv("TMPDIR");
+  return base && *base ? base : "/tmp";
+}
+
+/* A name can be given to it only through /proc. */
+tb_status_t tb__temporary_open_nameless(const char *of, int *out_fd, tb_error_t *error)
+{
+  const char *base = tb__temporary_base();
+  int fd = -1;
+  if (access("/proc/self/fd", X_OK) == 0) {
+    fd = open(base, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+    if (fd < 0 && errno != EOPNOTSUPP && errno != EISDIR)
+      return tb_error_set_errno(error, TB_ERR_SYSTEM, errno, "%s, for what is in %s", base, of);
+  }
+  *out_fd = fd;
+  return TB_OK;
+}
+
+tb_status_t tb__temporary_name(const tb__temporary_t *temporary, int fd, tb_error_t *error)
+{
+  char link[32];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  if (linkat(AT_FDCWD, link, AT_FDCWD, temporary->path, AT_SYMLINK_FOLLOW) == 0) return TB_OK;
+  return tb_error_set_errno(error, TB_ERR_SYSTEM, errno, "%s", temporary->path);
+}
+
+tb_status_t tb__temporary_make(const char *of, const char *suffix, tb__temporary_t *out,
+                               tb_error_t *error)
+{
+  const char *slash = strrchr(of, '/');
+  const char *name = slash ? slash + 1 : of;
+  int length = (int)(strlen(name) - strlen(suffix));
+  if (asprintf(&out->folder, "%s/timebase-XXXXXX", tb__temporary_base()) < 0) {
+    out->folder = NULL;
+    return tb__no_memory(error);
+  }
+  if (!mkdtemp(out->folder)) {
+    tb_error_set_errno(error, TB_ERR_SYSTEM, errno, "%s, for what is in %s", out->folder, of);
+    free(out->folder);
+    out->folder = NULL;
+    return TB_ERR_SYSTEM;
+  }
+  if (asprintf(&out->path, "%s/%.*s", out->folder, length, name) >= 0) return TB_OK;
+  out->path = NULL;
+  return tb__no_memory(error);
+}
+
+void tb__temporary_forget(tb__temporary_t *temporary)
+{
+  if (temporary->path) unlink(temporary->path);
+  if (temporary->folder) rmdir(temporary->folder);
+  free(temporary->path);
+  free(temporary->folder);
+  *temporary = (tb__temporary_t){0};
+}
