@@ -20,6 +20,6 @@ static inline bool tb__is_forked(void)
 
 /* Call before making an object that has a lock, a thread or a descriptor: from then on forks are
  * noticed. TB_ERR_FORKED, TB_ERR_NO_MEMORY. */
-TB_PRIVATE_API tb_status_t tb__fork_watch(void);
+TB_PRIVATE_API tb_status_t tb__fork_watch(void) TB_WARN_UNUSED;
 
 #endif

@@ -29,7 +29,7 @@ typedef struct tb__heap {
 } tb__heap_t;
 
 /* Makes room for ids below `ids`; then insertions never fail. TB_ERR_NO_MEMORY: unchanged. */
-tb_status_t tb__heap_reserve(tb__heap_t *heap, uint32_t ids);
+tb_status_t tb__heap_reserve(tb__heap_t *heap, uint32_t ids) TB_WARN_UNUSED;
 void tb__heap_fini(tb__heap_t *heap);
 
 static inline uint32_t tb__heap_rank_id(uint64_t rank)

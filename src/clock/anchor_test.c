@@ -1,4 +1,4 @@
-/* Time that runs on by itself between two anchors. */
+/* Time that runs by itself between two anchors. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <timebase/generic.h>
@@ -12,7 +12,7 @@
 #include "running_time.h"
 #include "waiting.h"
 
-/* So slow that the time hardly moves, however long a thread is held up. */
+/* So slow that the time hardly moves, however long a thread is stopped. */
 #define CRAWL 1e-9
 
 static tb_anchor_t anchor_at(int64_t time_ns, double rate)
@@ -184,7 +184,7 @@ static void test_S7_a_new_rate_brings_the_deadline_nearer(void **state)
   pthread_join(sleeper, NULL);
 }
 
-static void test_S2_a_sleep_goes_on_when_time_runs_again(void **state)
+static void test_S2_a_sleep_continues_when_time_runs_again(void **state)
 {
   fixture_t *f = *state;
   pthread_t sleeper;
@@ -221,7 +221,7 @@ static void test_C8_a_state_set_while_time_runs_does_not_change_it(void **state)
 }
 
 /* A sleeper that gives up when its limit has passed: nothing is due in paused time. */
-static void test_S5_a_limit_ends_a_wait_while_time_stands(void **state)
+static void test_S5_a_limit_ends_a_wait_while_time_is_stopped(void **state)
 {
   fixture_t *f = *state;
   tb_anchor_t anchor = anchor_at(100 * S, 1);
@@ -254,8 +254,8 @@ static void test_S9_rates_keep_their_pace_without_ticks(void **state)
   tb_rate_destroy(rate);
 }
 
-/* Leaving the source ends its thread; the time of whoever comes back starts anew. */
-static void test_X1_the_time_stands_when_the_last_clock_has_left(void **state)
+/* Leaving the source ends its thread; for a clock that comes back, time starts again. */
+static void test_X1_time_stops_when_the_last_clock_has_left(void **state)
 {
   fixture_t *f = *state;
   tb_anchor_t anchor = anchor_at(100 * S, 1);
@@ -296,7 +296,7 @@ typedef struct changing_policy {
   double rate;
 } changing_policy_t;
 
-static tb_anchor_t go_on_at_rate(tb__anchor_policy_t *policy, int64_t time_ns, int64_t steady_ns)
+static tb_anchor_t continue_at_rate(tb__anchor_policy_t *policy, int64_t time_ns, int64_t steady_ns)
 {
   tb_anchor_t anchor = anchor_at(time_ns, ((changing_policy_t *)policy)->rate);
   anchor.steady.ns = steady_ns;
@@ -305,10 +305,10 @@ static tb_anchor_t go_on_at_rate(tb__anchor_policy_t *policy, int64_t time_ns, i
 
 static tb_anchor_t go_back(tb__anchor_policy_t *policy, int64_t time_ns, int64_t steady_ns)
 {
-  return go_on_at_rate(policy, time_ns - S, steady_ns);
+  return continue_at_rate(policy, time_ns - S, steady_ns);
 }
 
-/* Anchors that continue exactly where the time stands, at any rate, never show a step back. */
+/* Anchors that continue exactly from the current time, at any rate, never make a step back. */
 static void test_C3_no_reader_sees_running_time_step_back(void **state)
 {
   fixture_t *f = *state;
@@ -323,7 +323,7 @@ static void test_C3_no_reader_sees_running_time_step_back(void **state)
     pthread_create(&readers[i].thread, NULL, read_on, &readers[i]);
   }
   for (int i = 0; i < 20000; i++) {
-    changing_policy_t change = {{.next_anchor = go_on_at_rate, .may_wait = true}, rates[i % 6]};
+    changing_policy_t change = {{.next_anchor = continue_at_rate, .may_wait = true}, rates[i % 6]};
     assert_ok(tb__timeline_apply_policy(tb_source_timeline(f->source), &change.policy));
   }
   atomic_store(&stop, true);
@@ -332,7 +332,7 @@ static void test_C3_no_reader_sees_running_time_step_back(void **state)
   assert_int_equal(tb_clock_epoch(f->clock), epoch);
 }
 
-/* A writer that is stopped in the middle of a halt: all see the time at which it will stand. */
+/* A writer that is stopped in the middle of a halt: all readers see the time at which it stops. */
 static void test_C3_readers_agree_on_the_moment_of_a_halt(void **state)
 {
   fixture_t *f = *state;
@@ -351,8 +351,8 @@ static void test_C3_readers_agree_on_the_moment_of_a_halt(void **state)
   atomic_store(&timeline->version, version + 2 * TB__VERSION_STEP);
 }
 
-/* Where code would have to run, nothing changes and time goes on as before. */
-static void test_X5_what_may_not_wait_leaves_jumps_to_others(void **state)
+/* If a callback would have to run, nothing changes and time continues as before. */
+static void test_X5_what_may_not_wait_makes_no_jump(void **state)
 {
   fixture_t *f = *state;
   tb_jump_t jump = {0};
@@ -360,7 +360,7 @@ static void test_X5_what_may_not_wait_leaves_jumps_to_others(void **state)
   tb_anchor_t anchor = anchor_at(100 * S, 1);
   commit(f, &anchor);
   watch_jumps(f->clock, &jump);
-  changing_policy_t change = {{.next_anchor = go_on_at_rate}, 2};
+  changing_policy_t change = {{.next_anchor = continue_at_rate}, 2};
   assert_ok(tb__timeline_apply_policy(timeline, &change.policy));
   int64_t before_ns = now_of(f->clock);
   change.policy.next_anchor = go_back;
@@ -383,14 +383,14 @@ int main(void)
       WITH_CLOCK(test_J2_a_tick_stops_the_running_time),
       WITH_CLOCK(test_S1_a_sleep_ends_without_a_tick_and_never_early),
       WITH_CLOCK(test_S7_a_new_rate_brings_the_deadline_nearer),
-      WITH_CLOCK(test_S2_a_sleep_goes_on_when_time_runs_again),
+      WITH_CLOCK(test_S2_a_sleep_continues_when_time_runs_again),
       WITH_CLOCK(test_C8_a_state_set_while_time_runs_does_not_change_it),
-      WITH_CLOCK(test_S5_a_limit_ends_a_wait_while_time_stands),
+      WITH_CLOCK(test_S5_a_limit_ends_a_wait_while_time_is_stopped),
       WITH_QUEUE(test_M2_timers_fire_without_a_tick),
       WITH_CLOCK(test_S9_rates_keep_their_pace_without_ticks),
-      WITH_CLOCK(test_X1_the_time_stands_when_the_last_clock_has_left),
+      WITH_CLOCK(test_X1_time_stops_when_the_last_clock_has_left),
       WITH_CLOCK(test_C3_readers_agree_on_the_moment_of_a_halt),
-      WITH_CLOCK(test_X5_what_may_not_wait_leaves_jumps_to_others),
+      WITH_CLOCK(test_X5_what_may_not_wait_makes_no_jump),
       WITH_CLOCK(test_C3_no_reader_sees_running_time_step_back),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -68,10 +68,11 @@ void tb__clock_lock(const tb_clock_t *clock, tb_timeline_t **out) TB_ACQUIRE((*o
 /* The same, after waiting for a jump that blocks the readers of the clock; does not wait inside the
  * callbacks of that jump. TB_ERR_BUSY where tb_clock_now returns it. TB_ERR_FORKED. */
 tb_status_t tb__clock_lock_settled(const tb_clock_t *clock, tb_timeline_t **out)
-    TB_TRY_ACQUIRE(0, (*out)->mutex);
+    TB_TRY_ACQUIRE(0, (*out)->mutex) TB_WARN_UNUSED;
 /* The same until a steady time at most, INT64_MAX: no limit. TB_ERR_TIMEOUT. */
 tb_status_t tb__clock_lock_settled_within(const tb_clock_t *clock, int64_t limit_ns,
-                                          tb_timeline_t **out) TB_TRY_ACQUIRE(0, (*out)->mutex);
+                                          tb_timeline_t **out)
+    TB_TRY_ACQUIRE(0, (*out)->mutex) TB_WARN_UNUSED;
 /* Whether the clock could be read now without waiting. */
 bool tb__clock_is_settled_locked(const tb_clock_t *clock, const tb_timeline_t *timeline)
     TB_REQUIRES(timeline->mutex);
@@ -84,7 +85,7 @@ void tb__clock_init(tb_clock_t *clock, tb_time_kind_t kind, tb_timeline_t *timel
 /* Ends all waits on the clock and releases the owner's reference to its memory. Waits until the
  * steady time `limit_ns` at most, INT64_MAX: no limit. TB_ERR_TIMEOUT: the clock is closed but not
  * destroyed. */
-tb_status_t tb__clock_destroy(tb_clock_t *clock, int64_t limit_ns);
+tb_status_t tb__clock_destroy(tb_clock_t *clock, int64_t limit_ns) TB_WARN_UNUSED;
 
 /* Timer lanes keep a reference to the memory of a destroyed clock. */
 void tb__clock_ref(tb_clock_t *clock);

@@ -16,7 +16,7 @@ static int64_t now_ns(const tb_clock_t *clock)
   return now.ns;
 }
 
-static void test_C1_each_kind_tells_its_time(void **state)
+static void test_C1_each_kind_returns_its_time(void **state)
 {
   (void)state;
   tb_clock_t *system;
@@ -50,7 +50,7 @@ static void test_C1_bad_arguments_are_refused(void **state)
   assert_ok(tb_clock_destroy(NULL));
 }
 
-static void test_C2_inactive_clock_tells_system_time(void **state)
+static void test_C2_inactive_clock_returns_system_time(void **state)
 {
   (void)state;
   tb_clock_t *clock;
@@ -64,7 +64,7 @@ static void test_C2_inactive_clock_tells_system_time(void **state)
   assert_ok(tb_clock_destroy(clock));
 }
 
-static void test_C2_active_clock_tells_zero_then_the_latest_tick(void **state)
+static void test_C2_active_clock_returns_zero_then_the_latest_tick(void **state)
 {
   fixture_t *f = *state;
   assert_true(tb_clock_is_active(f->clock));
@@ -121,7 +121,7 @@ static void test_C2_equal_tick_is_a_sign_of_life_and_no_jump(void **state)
   assert_int_equal(stats.jumps_backward + stats.jumps_forward, 0);
 }
 
-/* C3: what a writer leaves when it is stopped in the middle of a tick holds up nobody. */
+/* C3: a writer that is stopped in the middle of a tick blocks no reader. */
 static void test_C3_reader_does_not_wait_for_a_stopped_writer(void **state)
 {
   fixture_t *f = *state;
@@ -326,7 +326,7 @@ static void test_X2_manual_source_moves_before_any_clock_uses_it(void **state)
   assert_ok(tb_source_destroy(source));
 }
 
-static void test_X5_try_tick_commits_only_what_concerns_nobody(void **state)
+static void test_X5_try_tick_commits_only_what_has_no_consequence(void **state)
 {
   fixture_t *f = *state;
   tb_timeline_t *timeline = tb_source_timeline(f->source);
@@ -350,10 +350,10 @@ static void test_X5_try_tick_commits_only_what_concerns_nobody(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_C1_each_kind_tells_its_time),
+      cmocka_unit_test(test_C1_each_kind_returns_its_time),
       WITH_CLOCK(test_C1_bad_arguments_are_refused),
-      cmocka_unit_test(test_C2_inactive_clock_tells_system_time),
-      WITH_CLOCK(test_C2_active_clock_tells_zero_then_the_latest_tick),
+      cmocka_unit_test(test_C2_inactive_clock_returns_system_time),
+      WITH_CLOCK(test_C2_active_clock_returns_zero_then_the_latest_tick),
       WITH_CLOCK(test_C2_zero_after_the_start_is_a_reset),
       WITH_CLOCK(test_C2_negative_tick_is_refused_and_counted),
       WITH_CLOCK(test_C2_equal_tick_is_a_sign_of_life_and_no_jump),
@@ -366,7 +366,7 @@ int main(void)
       WITH_CLOCK(test_X1_source_that_cannot_start_changes_nothing),
       WITH_CLOCK(test_X2_manual_source_after_its_last_clock_is_detached),
       cmocka_unit_test(test_X2_manual_source_moves_before_any_clock_uses_it),
-      WITH_CLOCK(test_X5_try_tick_commits_only_what_concerns_nobody),
+      WITH_CLOCK(test_X5_try_tick_commits_only_what_has_no_consequence),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,7 +42,7 @@ static void add_or_remove(tb__deadline_heap_t *heap, tb__waiter_t *waiter, uint6
   waiter->queued = !waiter->queued;
 }
 
-/* Takes who is due as a tick does, leaving the children of the last one loose. */
+/* Takes the due waiters as a tick does, leaving the children of the last one loose. */
 static void take_due(tb__deadline_heap_t *heap, uint64_t now)
 {
   while (tb__deadline_heap_may_be_due(heap, now)) {

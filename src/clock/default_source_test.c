@@ -143,7 +143,7 @@ static void test_X7_no_default_is_the_state_no_source_logged_once(void **state)
     assert_ok(tb_clock_destroy(clocks[i]));
 }
 
-static void test_X7_setting_the_default_moves_every_follower_and_nobody_else(void **state)
+static void test_X7_setting_the_default_moves_every_follower_and_no_other_clock(void **state)
 {
   stage_t *stage = *state;
   uint64_t epoch = tb_clock_epoch(stage->own);
@@ -179,7 +179,7 @@ static void test_J3_each_follower_has_its_clock_change(void **state)
   uint64_t epoch = tb_clock_epoch(stage->followers[0]);
   assert_ok(tb_source_set_default(NULL));
   assert_true(tb_clock_epoch(stage->followers[0]) > epoch);
-  assert_non_null(strstr(trace, "0:3,5,0 ")); /* which clock comes first is not said */
+  assert_non_null(strstr(trace, "0:3,5,0 ")); /* the order of the clocks is not specified */
   assert_non_null(strstr(trace, "1:3,5,0 "));
   assert_non_null(strstr(trace, "0:3,7,10 "));
   assert_non_null(strstr(trace, "1:3,7,10 "));
@@ -264,7 +264,7 @@ static tb_status_t probe_start(void *self, tb_timeline_t *timeline)
   return probe->start_status;
 }
 
-/* With nothing held: it may change the default, which nobody may who holds a lock of it. */
+/* Called with no lock held: it may change the default. */
 static void probe_stop(void *self)
 {
   probe_t *probe = self;
@@ -527,22 +527,22 @@ static void test_X7_many_threads_change_the_default_and_its_clocks(void **state)
     pthread_join(users[i], NULL);
   assert_false(crowd.bad);
   assert_ok(tb_source_set_default(stage->b));
-  assert_followers_at(stage, 20 * S); /* nobody was lost from the list */
+  assert_followers_at(stage, 20 * S); /* no clock was lost from the list */
   assert_ok(tb_source_set_default(NULL));
-  assert_int_equal(stage->a->users, 1); /* `own`: nobody is counted twice */
+  assert_int_equal(stage->a->users, 1); /* `own`: no clock is counted twice */
   assert_int_equal(stage->b->users, 0);
 }
 
 #define ON_STAGE(test) cmocka_unit_test_setup_teardown(test, stage_setup, stage_teardown)
 
-/* ---- changes that are held up ---- */
+/* ---- changes that are blocked ---- */
 
-#define INSTANT ((tb_duration_t){1}) /* has passed when it is looked at */
+#define INSTANT ((tb_duration_t){1}) /* has passed when it is checked */
 
-/* A handler that stays in "before" until it is let go, and the thread that it runs on. */
+/* A handler that stays in "before" until it is released, and the thread that it runs on. */
 typedef struct stuck {
-  _Atomic bool inside, let_go;
-  tb_source_t *source; /* the new default, or who jumps */
+  _Atomic bool inside, release;
+  tb_source_t *source; /* the new default, or the source that jumps */
   pthread_t thread;
   tb_jump_handler_t *handler;
 } stuck_t;
@@ -552,7 +552,7 @@ static void stay(const tb_jump_t *jump, void *user)
   (void)jump;
   stuck_t *stuck = user;
   atomic_store(&stuck->inside, true);
-  while (!atomic_load(&stuck->let_go))
+  while (!atomic_load(&stuck->release))
     sched_yield();
 }
 
@@ -579,15 +579,15 @@ static void get_stuck(stuck_t *stuck, tb_clock_t *clock, void *(*act)(void *), t
     sched_yield();
 }
 
-static void let_go(stuck_t *stuck)
+static void release(stuck_t *stuck)
 {
-  atomic_store(&stuck->let_go, true);
+  atomic_store(&stuck->release, true);
   pthread_join(stuck->thread, NULL);
   tb_jump_handler_destroy(stuck->handler);
 }
 
 /* The first change moves the followers from the last one made to the first, the next one back. */
-static void test_X7_who_gives_up_joining_is_moved_with_the_others(void **state)
+static void test_X7_a_clock_that_gives_up_joining_is_moved_with_the_others(void **state)
 {
   stage_t *stage = *state;
   tb_clock_t *first = stage->followers[0], *last = stage->followers[FOLLOWERS - 1];
@@ -596,7 +596,7 @@ static void test_X7_who_gives_up_joining_is_moved_with_the_others(void **state)
   get_stuck(&stuck, first, change_the_default, stage->b);
   assert_status(tb_clock_set_source_within(last, TB_SOURCE_DEFAULT, INSTANT), TB_ERR_TIMEOUT);
   assert_int_equal(now_ns(last), 10 * S);
-  let_go(&stuck);
+  release(&stuck);
   assert_followers_at(stage, 20 * S);
   assert_ok(tb_source_set_default(stage->a)); /* and later too */
   assert_followers_at(stage, 10 * S);
@@ -613,12 +613,12 @@ static void test_J6_X7_the_default_is_destroyed_in_time_or_still_there(void **st
   get_stuck(&stuck, stage->followers[2], jump_back, source);
   assert_status(tb_source_destroy_within(source, INSTANT), TB_ERR_TIMEOUT);
   assert_null(tb_source_get_default());
-  let_go(&stuck);
+  release(&stuck);
   int on_it = 0;
   for (int i = 0; i < FOLLOWERS; i++)
     if (tb_clock_is_active(stage->followers[i]) && now_ns(stage->followers[i]) == 5 * S) on_it++;
   assert_true(on_it > 0);
-  assert_ok(tb_source_set_default(stage->b)); /* those who are left on it follow as before */
+  assert_ok(tb_source_set_default(stage->b)); /* clocks left on it follow as before */
   assert_followers_at(stage, 20 * S);
   assert_ok(tb_source_destroy_within(source, (tb_duration_t){0}));
 }
@@ -631,7 +631,7 @@ static void test_J6_X7_destroying_waits_for_a_change_of_the_default_in_time(void
   assert_ok(tb_manual_source_create(&other));
   get_stuck(&stuck, stage->followers[0], change_the_default, stage->b);
   assert_status(tb_source_destroy_within(other, INSTANT), TB_ERR_TIMEOUT);
-  let_go(&stuck);
+  release(&stuck);
   assert_ok(tb_source_destroy_within(other, (tb_duration_t){0}));
 }
 
@@ -656,7 +656,7 @@ static void set_slow_limit(tb_source_t *source, tb_duration_t limit)
   assert_ok(tb_timeline_set_options(tb_source_timeline(source), &options));
 }
 
-static void test_J7_X7_who_waits_to_change_the_default_reports(void **state)
+static void test_J7_X7_a_waiting_change_of_the_default_reports(void **state)
 {
   stage_t *stage = *state;
   pthread_t thread;
@@ -670,7 +670,7 @@ static void test_J7_X7_who_waits_to_change_the_default_reports(void **state)
   while (atomic_load(&slow_reports) == 0)
     sched_yield();
   set_slow_limit(stage->b, (tb_duration_t){0}); /* the change to come reports nothing */
-  let_go(&stuck);
+  release(&stuck);
   pthread_join(thread, NULL);
   tb_log_set_hook(NULL, NULL);
   assert_int_equal(atomic_load(&slow_reports), 1);
@@ -682,7 +682,7 @@ int main(void)
   unsetenv("TIMEBASE_SOURCE");
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_X7_no_default_is_the_state_no_source_logged_once),
-      ON_STAGE(test_X7_setting_the_default_moves_every_follower_and_nobody_else),
+      ON_STAGE(test_X7_setting_the_default_moves_every_follower_and_no_other_clock),
       ON_STAGE(test_J3_each_follower_has_its_clock_change),
       ON_STAGE(test_X7_a_clock_joins_and_leaves_by_its_source),
       ON_STAGE(test_X7_system_clocks_have_no_default),
@@ -694,10 +694,10 @@ int main(void)
       ON_STAGE(test_X7_a_clock_made_while_the_default_changes_gets_the_new_one),
       ON_STAGE(test_S2_a_change_of_the_default_is_a_clock_change_for_sleepers),
       ON_STAGE(test_X7_many_threads_change_the_default_and_its_clocks),
-      ON_STAGE(test_X7_who_gives_up_joining_is_moved_with_the_others),
+      ON_STAGE(test_X7_a_clock_that_gives_up_joining_is_moved_with_the_others),
       ON_STAGE(test_J6_X7_the_default_is_destroyed_in_time_or_still_there),
       ON_STAGE(test_J6_X7_destroying_waits_for_a_change_of_the_default_in_time),
-      ON_STAGE(test_J7_X7_who_waits_to_change_the_default_reports),
+      ON_STAGE(test_J7_X7_a_waiting_change_of_the_default_reports),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

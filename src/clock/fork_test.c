@@ -26,7 +26,7 @@
 
 #define ONE ((tb_duration_t){1})
 
-/* In a child: says where, and ends it. */
+/* In a child: prints where it failed, and ends it. */
 #define CHECK(expression)                                                                          \
   do {                                                                                             \
     if (!(expression)) {                                                                           \
@@ -359,7 +359,7 @@ static void child_after_change(void *argument)
 {
   tb_time_t now;
   const things_t *things = argument;
-  CHECK(!tb_clock_now(things->f->clock, &now) && now.ns > 1000000 * S); /* system time goes on */
+  CHECK(!tb_clock_now(things->f->clock, &now) && now.ns > 1000000 * S); /* system time continues */
   CHECK(!tb_clock_try_now(things->f->clock, &now));
   destroy_all(argument);
 }
@@ -430,7 +430,7 @@ static void test_C7_while_a_thread_is_in_the_log_hook(void **state)
   tb_log_set_hook(hook_stays, &things);
   pthread_create(&logger, NULL, log_something, NULL);
   wait_for(&things.in_before);
-  in_child(child_at_50, &things); /* which takes the hook away for itself */
+  in_child(child_at_50, &things); /* which removes the hook for itself */
   atomic_store(&things.stop, true);
   pthread_join(logger, NULL);
   tb_log_set_hook(NULL, NULL);
@@ -479,7 +479,7 @@ static int alarm_of(const things_t *things)
   return ((tb_timer_t *)things->steady_timer)->lane->alarm.fd;
 }
 
-static void test_C7_sleepers_and_queues_of_the_parent_go_on(void **state)
+static void test_C7_sleepers_and_queues_of_the_parent_continue(void **state)
 {
   things_t things;
   pthread_t sleeper, waiter;
@@ -529,7 +529,7 @@ static void child_of_own_source(void *argument)
   CHECK(steps == 0);
 }
 
-static void test_C7_sources_of_ones_own_are_not_called(void **state)
+static void test_C7_custom_sources_are_not_called(void **state)
 {
   static const tb_source_ops_t ops = {
       .name = "own", .start = step_start, .stop = step_count, .destroy = step_count};
@@ -704,13 +704,13 @@ static void test_C7_a_fork_in_a_callback_stops_no_source(void **state)
   assert_ok(tb_source_destroy(f.source));
 }
 
-static tb_clock_t *behind; /* in the child a thread that is not there is at its change */
+static tb_clock_t *in_change; /* in the child, its change belongs to a thread that does not exist */
 
 static void jump_forks_beside(const tb_jump_t *jump, void *user)
 {
-  atomic_store(&behind->moving, 1);
+  atomic_store(&in_change->moving, 1);
   jump_forks(jump, user);
-  if (!is_child) atomic_store(&behind->moving, 0);
+  if (!is_child) atomic_store(&in_change->moving, 0);
 }
 
 /* Two clocks are moved, the last one made first, or one of them on its own. */
@@ -728,7 +728,7 @@ static void test_C7_a_fork_in_a_change_of_several_clocks(void **state)
     tb_clock_options_t options = {TB_TIME_ROS, way >= DESTROY_OWN ? source : TB_SOURCE_DEFAULT};
     for (int i = 0; i < count; i++)
       assert_ok(tb_clock_create(&options, &moved[i].clock));
-    behind = count == 2 ? moved[0].clock : f->clock;
+    in_change = count == 2 ? moved[0].clock : f->clock;
     add(&moved[count - 1], "forks", NULL, jump_forks_beside);
     tb_status_t status =
         way == SET_DEFAULT ? tb_source_set_default(source) : tb_source_destroy(source);
@@ -775,9 +775,9 @@ int main(void)
       WITH_CLOCK(test_C7_in_the_middle_of_a_change_of_source),
       WITH_CLOCK(test_C7_while_a_thread_holds_the_mutex_of_a_timeline),
       WITH_CLOCK(test_C7_while_a_thread_is_in_the_log_hook),
-      WITH_CLOCK(test_C7_sleepers_and_queues_of_the_parent_go_on),
+      WITH_CLOCK(test_C7_sleepers_and_queues_of_the_parent_continue),
       WITH_CLOCK(test_C7_time_of_an_anchor_runs_on),
-      cmocka_unit_test(test_C7_sources_of_ones_own_are_not_called),
+      cmocka_unit_test(test_C7_custom_sources_are_not_called),
       WITH_CLOCK(test_C7_a_fork_in_a_jump_callback),
       cmocka_unit_test(test_C7_a_fork_in_a_callback_stops_no_source),
       WITH_CLOCK(test_C7_a_fork_in_a_change_of_several_clocks),

@@ -65,6 +65,6 @@ void tb__handlers_move(tb_clock_t *clock, tb_timeline_t *from, tb_timeline_t *to
 
 /* Removes all handlers of a closed clock from its timeline, once no jump uses them. `limit_ns` is a
  * steady time; INT64_MAX: none. TB_ERR_TIMEOUT: some are left. */
-tb_status_t tb__handlers_remove_of(tb_clock_t *clock, int64_t limit_ns);
+tb_status_t tb__handlers_remove_of(tb_clock_t *clock, int64_t limit_ns) TB_WARN_UNUSED;
 
 #endif

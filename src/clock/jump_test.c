@@ -128,7 +128,7 @@ static void remember(const tb_jump_t *jump, void *user)
   seen[seen_count++] = *jump;
 }
 
-static void test_J2_clock_change_tells_both_times_reason_and_epoch(void **state)
+static void test_J2_clock_change_has_both_times_reason_and_epoch(void **state)
 {
   fixture_t *f = *state;
   tb_source_t *other;
@@ -245,7 +245,7 @@ static void *read_now(void *argument)
   return NULL;
 }
 
-static void let_go_on(meeting_t *meeting, int next_phase)
+static void release_until(meeting_t *meeting, int next_phase)
 {
   atomic_store(&meeting->go_on, true);
   while (atomic_load(&meeting->phase) != next_phase)
@@ -271,10 +271,10 @@ static void test_J3_readers_block_during_backward_jump(void **state)
   assert_status(tb_clock_try_now(f->clock, &now), TB_ERR_BUSY); /* J4 */
   (void)tb_clock_epoch(f->clock);                               /* J4: does not block */
   pthread_create(&reader, NULL, read_now, &meeting);
-  let_go_on(&meeting, 2); /* committed, but the readers still wait for "after" */
+  release_until(&meeting, 2); /* committed, but the readers still wait for "after" */
   assert_status(tb_clock_try_now(f->clock, &now), TB_ERR_BUSY);
   assert_false(meeting.reader_done);
-  let_go_on(&meeting, 3);
+  release_until(&meeting, 3);
   pthread_join(reader, NULL);
   pthread_join(jumper, NULL);
   assert_int_equal(meeting.read_ns, 20 * S);
@@ -311,7 +311,7 @@ static void test_J3_ticks_during_a_jump_wait_for_its_end(void **state)
     tb__mutex_unlock(&timeline->mutex);
   }
   assert_status(tb_timeline_try_tick(timeline, 60 * S), TB_ERR_BUSY); /* X5: not out of order */
-  let_go_on(&meeting, 3);
+  release_until(&meeting, 3);
   pthread_join(ticker, NULL);
   pthread_join(jumper, NULL);
   tb_time_t now;
@@ -351,10 +351,10 @@ static void test_J3_a_clock_change_blocks_readers_of_that_clock_only(void **stat
   assert_status(tb_clock_try_now(f->clock, &now), TB_ERR_BUSY);
   assert_ok(tb_clock_now(other, &now));
   assert_int_equal(now.ns, 50 * S);
-  let_go_on(&meeting, 2);
+  release_until(&meeting, 2);
   assert_status(tb_clock_try_now(f->clock, &now), TB_ERR_BUSY);
   assert_false(meeting.reader_done);
-  let_go_on(&meeting, 3);
+  release_until(&meeting, 3);
   pthread_join(changer, NULL);
   pthread_join(reader, NULL);
   assert_true(meeting.read_ns > 1000000 * S);
@@ -463,9 +463,9 @@ static void test_J6_removal_waits_for_the_jump_and_its_after(void **state)
     leaving = removal.handler->leaving;
     tb__mutex_unlock(&timeline->mutex);
   }
-  let_go_on(&meeting, 2); /* "after" is called although its removal was asked for */
+  release_until(&meeting, 2); /* "after" is called although its removal was asked for */
   assert_false(removal.done);
-  let_go_on(&meeting, 3);
+  release_until(&meeting, 3);
   pthread_join(jumper, NULL);
   pthread_join(remover, NULL);
   assert_true(removal.done);
@@ -495,7 +495,7 @@ int main(void)
       WITH_CLOCK(test_C2_a_reset_is_a_backward_jump_for_its_handlers),
       WITH_CLOCK(test_J1_wrong_signs_are_refused),
       WITH_CLOCK(test_J2_first_tick_is_started_and_has_no_time_before),
-      WITH_CLOCK(test_J2_clock_change_tells_both_times_reason_and_epoch),
+      WITH_CLOCK(test_J2_clock_change_has_both_times_reason_and_epoch),
       WITH_CLOCK(test_J2_activation_before_the_first_tick_has_no_time_after),
       WITH_CLOCK(test_J3_all_before_then_all_after_in_order_of_registration),
       WITH_CLOCK(test_J3_readers_block_during_backward_jump),

@@ -25,23 +25,24 @@ typedef struct tb__jump_wait {
   }
 
 /* Waits until a count of users is 0. TB_ERR_TIMEOUT. */
-tb_status_t tb__users_wait(_Atomic uint32_t *users, int64_t limit_ns);
+tb_status_t tb__users_wait(_Atomic uint32_t *users, int64_t limit_ns) TB_WARN_UNUSED;
 
 /* Waits until *word is no longer `seen`, and may return earlier. Reports the handler that keeps the
  * turn of `timeline` for too long. With no lock held. TB_ERR_TIMEOUT: the caller's limit has
  * passed. */
 tb_status_t tb__jump_wait_for(tb__jump_wait_t *wait, tb_timeline_t *timeline,
-                              _Atomic uint32_t *word, uint32_t seen);
+                              _Atomic uint32_t *word, uint32_t seen) TB_WARN_UNUSED;
 
 /* The same for the change of source of `clock`; NULL: the clock is not known. */
 tb_status_t tb__jump_wait_for_change(tb__jump_wait_t *wait, const tb_clock_t *clock,
-                                     _Atomic uint32_t *word, uint32_t seen);
+                                     _Atomic uint32_t *word, uint32_t seen) TB_WARN_UNUSED;
 
 /* The same for a reader of a blocked timeline, or of a blocked clock. TB_ERR_BUSY: readers give up
  * on this timeline. */
 tb_status_t tb__jump_wait_read_timeline(tb__jump_wait_t *wait, tb_timeline_t *timeline,
-                                        uint32_t seen);
-tb_status_t tb__jump_wait_read_clock(tb__jump_wait_t *wait, tb_clock_t *clock, uint32_t seen);
+                                        uint32_t seen) TB_WARN_UNUSED;
+tb_status_t tb__jump_wait_read_clock(tb__jump_wait_t *wait, tb_clock_t *clock,
+                                     uint32_t seen) TB_WARN_UNUSED;
 
 /* Applies the options that concern handlers; blocked threads act on them at once. */
 void tb__jump_wait_set_options_locked(tb_timeline_t *timeline, const tb_timeline_options_t *options)

@@ -18,7 +18,7 @@
 #include "platform/time.h"
 #include "waiting.h"
 
-#define INSTANT ((tb_duration_t){1}) /* has passed when it is looked at */
+#define INSTANT ((tb_duration_t){1}) /* has passed when it is checked */
 
 /* ---- reports ---- */
 
@@ -52,7 +52,7 @@ static void wait_for_reports(int count)
     sched_yield();
 }
 
-/* ---- a jump that stays in a handler until it is let go ---- */
+/* ---- a jump that stays in a handler until it is released ---- */
 
 typedef struct stuck {
   fixture_t *f;
@@ -62,7 +62,7 @@ typedef struct stuck {
   bool by_change;          /* a change of source, not a tick */
   _Atomic int entered;     /* calls of "before" */
   _Atomic int after_calls;
-  _Atomic bool let_go, done;
+  _Atomic bool release, done;
   tb_status_t status;
 } stuck_t;
 
@@ -76,7 +76,7 @@ static void stay(const tb_jump_t *jump, void *user)
     pthread_mutex_unlock(stuck->wanted);
     return;
   }
-  while (!atomic_load(&stuck->let_go))
+  while (!atomic_load(&stuck->release))
     sched_yield();
 }
 
@@ -121,9 +121,9 @@ static void begin(stuck_t *stuck)
     sched_yield();
 }
 
-static void let_go(stuck_t *stuck)
+static void release(stuck_t *stuck)
 {
-  atomic_store(&stuck->let_go, true);
+  atomic_store(&stuck->release, true);
   pthread_join(stuck->thread, NULL);
   assert_ok(stuck->status);
 }
@@ -191,7 +191,7 @@ static void test_J7_a_blocked_reader_reports_the_handler_once_by_name(void **sta
   reader_start(&second, f->clock);
   wait_for_readers(&tb_source_timeline(f->source)->readers, 2);
   assert_false(first.done); /* time stays blocked */
-  let_go(&stuck);
+  release(&stuck);
   pthread_join(first.thread, NULL);
   pthread_join(second.thread, NULL);
   assert_ok(first.status);
@@ -203,7 +203,7 @@ static void test_J7_a_blocked_reader_reports_the_handler_once_by_name(void **sta
 static void test_J7_its_own_thread_reports_on_return_each_call(void **state)
 {
   fixture_t *f = *state;
-  stuck_t stuck = {.f = f, .let_go = true};
+  stuck_t stuck = {.f = f, .release = true};
   set_options(f, 1, false);
   add_handler(&stuck, f->clock, "alone", true);
   assert_ok(tb_manual_source_set(f->source, 40 * S));
@@ -239,7 +239,7 @@ static void test_J7_a_writer_waiting_for_its_turn_reports(void **state)
   assert_true(pthread_equal(reports.thread, writer));
   assert_non_null(strstr(reports.last, "\"slow\""));
   assert_non_null(strstr(reports.last, "readers blocked: 0."));
-  let_go(&stuck);
+  release(&stuck);
   pthread_join(writer, NULL);
   assert_int_equal(reports.count, 1);
 }
@@ -269,14 +269,14 @@ static void test_J7_in_a_change_of_source_readers_and_changers_report(void **sta
     wait_for_reports(1);
     assert_non_null(strstr(reports.last, "\"changed\" has been running"));
     assert_non_null(strstr(reports.last, by_changer ? "blocked: 0." : "blocked: 1."));
-    let_go(&stuck);
+    release(&stuck);
     pthread_join(by_changer ? changer : reader.thread, NULL);
     assert_int_equal(reports.count, 1);
     tb_jump_handler_destroy(stuck.handler);
   }
 }
 
-static void test_J7_longest_handler_is_told(void **state)
+static void test_J7_longest_handler_is_reported(void **state)
 {
   fixture_t *f = *state;
   stuck_t stuck = {.f = f};
@@ -290,14 +290,14 @@ static void test_J7_longest_handler_is_told(void **state)
   int64_t inside_ns = tb__steady_now_ns(), later_ns;
   while ((later_ns = tb__steady_now_ns()) - inside_ns < 1000)
     sched_yield();
-  let_go(&stuck);
+  release(&stuck);
   tb_timeline_stats(tb_source_timeline(f->source), &stats);
   assert_true(stats.longest_handler.ns >= later_ns - inside_ns);
   assert_true(stats.longest_handler.ns <= tb__steady_now_ns() - begun_ns);
   int64_t longest_ns = stats.longest_handler.ns;
   set_options(f, 1, false); /* in the middle of a call, when it is reported */
   stuck.entered = 0;
-  stuck.let_go = false;
+  stuck.release = false;
   assert_ok(tb_manual_source_set(f->source, 50 * S));
   begin(&stuck);
   inside_ns = tb__steady_now_ns();
@@ -308,7 +308,7 @@ static void test_J7_longest_handler_is_told(void **state)
   wait_for_reports(1);
   tb_timeline_stats(tb_source_timeline(f->source), &stats);
   assert_true(stats.longest_handler.ns > longest_ns);
-  let_go(&stuck);
+  release(&stuck);
   pthread_join(reader.thread, NULL);
 }
 
@@ -339,18 +339,18 @@ static void test_J7_by_option_readers_give_up(void **state)
   assert_status(tb_clock_sleep_for(f->clock, (tb_duration_t){1}, NULL), TB_ERR_BUSY);
   assert_status(tb_clock_rate_create(f->clock, (tb_duration_t){1}, &rate), TB_ERR_BUSY);
   assert_int_equal(reports.count, 1);
-  let_go(&stuck);
+  release(&stuck);
   assert_ok(tb_clock_now(f->clock, &now));
   assert_int_equal(reports.count, 1);
 }
 
-static void test_J7_the_option_holds_at_once_for_those_who_are_blocked(void **state)
+static void test_J7_the_option_applies_at_once_to_blocked_readers(void **state)
 {
   fixture_t *f = *state;
   for (int by_change = 0; by_change < 2; by_change++) {
     stuck_t stuck = {.f = f, .by_change = by_change};
     reader_t reader;
-    set_options(f, 0, false); /* waits for ever, and would look again never */
+    set_options(f, 0, false); /* waits for ever, and would not look again */
     add_handler(&stuck, f->clock, "slow", false);
     begin(&stuck);
     reader_start(&reader, f->clock);
@@ -359,7 +359,7 @@ static void test_J7_the_option_holds_at_once_for_those_who_are_blocked(void **st
     set_options(f, 1, true);
     pthread_join(reader.thread, NULL);
     assert_status(reader.status, TB_ERR_BUSY);
-    let_go(&stuck);
+    release(&stuck);
     tb_jump_handler_destroy(stuck.handler);
   }
 }
@@ -379,7 +379,7 @@ static void test_J7_inside_the_log_hook_nothing_blocks(void **state)
   assert_status(reports.change, TB_ERR_DEADLOCK);
   assert_status(reports.tick, TB_ERR_DEADLOCK);
   assert_status(reports.destroy, TB_ERR_DEADLOCK);
-  let_go(&stuck);
+  release(&stuck);
   pthread_join(reader.thread, NULL);
   assert_ok(tb_manual_source_set(f->source, 10 * S)); /* on the handler's own thread */
   assert_int_equal(reports.count, 2);
@@ -436,7 +436,7 @@ static void test_J8_a_mutex_held_while_reading_the_time_is_reported(void **state
   assert_false(stuck.done);
   set_options(f, 1, true); /* until one gives up */
   pthread_join(thread, NULL);
-  let_go(&stuck);
+  release(&stuck);
   assert_status(holder.try_now, TB_ERR_BUSY); /* would have been a way out */
   assert_status(holder.now, TB_ERR_BUSY);
   assert_int_equal(reports.count, 1);
@@ -458,8 +458,10 @@ static void *remove_in_time(void *argument)
   return NULL;
 }
 
-/* Else it would stay: whoever was told that it is on its way does not ask again. */
-static void test_J6_a_handler_that_two_destroy_goes_also_when_one_has_a_limit(void **state)
+/* Otherwise it would stay: the thread that was told that it is being destroyed does not try again.
+ * */
+static void
+test_J6_a_handler_that_two_threads_destroy_is_removed_also_when_one_has_a_limit(void **state)
 {
   fixture_t *f = *state;
   stuck_t stuck = {.f = f};
@@ -476,7 +478,7 @@ static void test_J6_a_handler_that_two_destroy_goes_also_when_one_has_a_limit(vo
   assert_status(tb_jump_handler_destroy_within(stuck.handler, INSTANT), TB_ERR_CLOSED);
   pthread_join(remover.thread, NULL);
   assert_ok(remover.status);
-  let_go(&stuck);
+  release(&stuck);
   assert_ok(tb_manual_source_set(f->source, 5 * S));
   assert_int_equal(stuck.entered, 1);
 }
@@ -489,7 +491,7 @@ static void test_J6_removal_in_time_or_not_at_all(void **state)
   begin(&stuck);
   assert_status(tb_jump_handler_destroy_within(stuck.handler, INSTANT), TB_ERR_TIMEOUT);
   assert_status(tb_jump_handler_destroy_within(stuck.handler, (tb_duration_t){-1}), TB_ERR_INVALID);
-  let_go(&stuck);
+  release(&stuck);
   assert_int_equal(stuck.after_calls, 1);
   assert_ok(tb_manual_source_set(f->source, 10 * S)); /* called as before */
   assert_int_equal(stuck.entered, 2);
@@ -510,7 +512,7 @@ static void test_J6_a_clock_not_destroyed_in_time_is_closed(void **state)
   add_handler(&stuck, clock, "of the clock", true);
   begin(&stuck);
   assert_status(tb_clock_destroy_within(clock, INSTANT), TB_ERR_TIMEOUT);
-  let_go(&stuck);
+  release(&stuck);
   assert_int_equal(stuck.after_calls, 1);
   assert_ok(tb_clock_now(clock, &now));
   assert_status(tb_clock_sleep_for(clock, (tb_duration_t){1}, NULL), TB_ERR_CLOSED);
@@ -551,10 +553,10 @@ static void test_J6_a_change_of_source_in_time_or_not_at_all(void **state)
   assert_int_equal(stops, 1);
   assert_status(tb_clock_set_source_within(f->clock, NULL, INSTANT), TB_ERR_TIMEOUT);
   assert_status(tb_source_destroy_within(f->source, INSTANT), TB_ERR_TIMEOUT);
-  let_go(&stuck);
+  release(&stuck);
   assert_true(f->clock->source == f->source);
   assert_ok(tb_manual_source_set(f->source, 30 * S)); /* its right to tick was not touched, */
-  assert_ok(tb_clock_now(f->clock, &now));            /* and nobody has kept the turn */
+  assert_ok(tb_clock_now(f->clock, &now));            /* and the turn was given back */
   assert_int_equal(now.ns, 30 * S);
   assert_ok(tb_clock_set_source_within(f->clock, other, (tb_duration_t){TB_NS_PER_S}));
   assert_int_equal(starts, 2);
@@ -576,7 +578,7 @@ static void test_J6_a_change_that_waits_for_another_one_is_not_begun(void **stat
   assert_status(tb_clock_set_source_within(f->clock, other, INSTANT), TB_ERR_TIMEOUT);
   assert_int_equal(starts, 1);
   assert_int_equal(stops, 1);
-  let_go(&stuck);
+  release(&stuck);
   assert_false(tb_clock_is_active(f->clock));
   assert_ok(tb_source_destroy(other));
 }
@@ -595,7 +597,7 @@ static void test_J6_the_turn_of_the_first_timeline_is_given_back(void **state)
   assert_status(tb_clock_set_source_within(f->clock, other.source, INSTANT), TB_ERR_TIMEOUT);
   const tb_timeline_t *timeline = tb_source_timeline(f->source);
   assert_int_equal(timeline->turn_next, timeline->turn_serving);
-  let_go(&stuck);
+  release(&stuck);
   assert_ok(tb_clock_destroy(other.clock));
   assert_ok(tb_source_destroy(other.source));
 }
@@ -607,7 +609,7 @@ static void *change_within(void *argument)
   return NULL;
 }
 
-static void test_J6_a_change_with_a_limit_goes_on_when_the_jump_is_over(void **state)
+static void test_J6_a_change_with_a_limit_continues_when_the_jump_is_over(void **state)
 {
   fixture_t *f = *state;
   stuck_t stuck = {.f = f};
@@ -621,7 +623,7 @@ static void test_J6_a_change_with_a_limit_goes_on_when_the_jump_is_over(void **s
     waits = timeline->turn_limited == 1;
     tb__mutex_unlock(&timeline->mutex);
   }
-  let_go(&stuck);
+  release(&stuck);
   pthread_join(changer, NULL);
   assert_false(tb_clock_is_active(f->clock));
   assert_int_equal(timeline->turn_limited, 0);
@@ -651,7 +653,7 @@ static void test_J6_a_queue_not_destroyed_in_time_is_valid(void **state)
     sched_yield();
   assert_status(tb_timer_queue_destroy_within(queue, INSTANT), TB_ERR_TIMEOUT);
   assert_true(tb_timer_is_running(timer));
-  atomic_store(&stuck.let_go, true);
+  atomic_store(&stuck.release, true);
   assert_ok(tb_timer_queue_destroy_within(queue, (tb_duration_t){0}));
 }
 
@@ -695,7 +697,7 @@ static void test_J6_tokens_and_conditions_not_destroyed_in_time_are_closed(void 
   wait_for_readers(&tb_source_timeline(f->source)->readers, 2);
   assert_status(tb_cancel_token_destroy_within(entry.token, INSTANT), TB_ERR_TIMEOUT);
   assert_status(tb_cond_destroy_within(cond_entry.cond, INSTANT), TB_ERR_TIMEOUT);
-  let_go(&stuck);
+  release(&stuck);
   pthread_join(sleeper, NULL);
   pthread_join(waiter, NULL);
   assert_status(entry.status, TB_ERR_CLOSED);
@@ -726,8 +728,8 @@ static void test_J6_the_limit_of_a_wait_holds_while_it_begins(void **state)
   assert_status(tb_cond_wait_for(cond, &mutex, (tb_duration_t){S}, &options, NULL), TB_ERR_TIMEOUT);
   assert_int_not_equal(pthread_mutex_trylock(&mutex), 0); /* taken again */
   pthread_mutex_unlock(&mutex);
-  assert_ok(tb_cond_signal(cond)); /* nobody is left on its queue */
-  let_go(&stuck);
+  assert_ok(tb_cond_signal(cond)); /* its queue is empty */
+  release(&stuck);
   assert_int_equal(waiters_on(f->clock), 0);
   assert_ok(tb_cond_destroy(cond));
 }
@@ -741,18 +743,18 @@ int main(void)
       STUCK(test_J7_its_own_thread_reports_on_return_each_call),
       STUCK(test_J7_a_writer_waiting_for_its_turn_reports),
       STUCK(test_J7_in_a_change_of_source_readers_and_changers_report),
-      STUCK(test_J7_longest_handler_is_told),
+      STUCK(test_J7_longest_handler_is_reported),
       STUCK(test_J7_by_option_readers_give_up),
-      STUCK(test_J7_the_option_holds_at_once_for_those_who_are_blocked),
+      STUCK(test_J7_the_option_applies_at_once_to_blocked_readers),
       STUCK(test_J7_inside_the_log_hook_nothing_blocks),
       STUCK(test_J8_a_mutex_held_while_reading_the_time_is_reported),
-      STUCK(test_J6_a_handler_that_two_destroy_goes_also_when_one_has_a_limit),
+      STUCK(test_J6_a_handler_that_two_threads_destroy_is_removed_also_when_one_has_a_limit),
       STUCK(test_J6_removal_in_time_or_not_at_all),
       STUCK(test_J6_a_clock_not_destroyed_in_time_is_closed),
       STUCK(test_J6_a_change_of_source_in_time_or_not_at_all),
       STUCK(test_J6_a_change_that_waits_for_another_one_is_not_begun),
       STUCK(test_J6_the_turn_of_the_first_timeline_is_given_back),
-      STUCK(test_J6_a_change_with_a_limit_goes_on_when_the_jump_is_over),
+      STUCK(test_J6_a_change_with_a_limit_continues_when_the_jump_is_over),
       STUCK(test_J6_a_queue_not_destroyed_in_time_is_valid),
       STUCK(test_J6_tokens_and_conditions_not_destroyed_in_time_are_closed),
       STUCK(test_J6_the_limit_of_a_wait_holds_while_it_begins),

@@ -35,7 +35,7 @@ static uint64_t random_bits(uint64_t *seed)
   return *seed >> 20;
 }
 
-/* Time never falls, and is there at the moment that is told, but for what a double rounds. */
+/* Time never falls, and is reached at the returned moment, within the rounding of a double. */
 static void test_X1_moments_and_times_agree(void **state)
 {
   (void)state;

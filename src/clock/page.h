@@ -103,7 +103,7 @@ typedef struct tb__page_view {
 } tb__page_view_t;
 
 /* False: the contents are invalid, or it is not a page of this format. */
-bool tb__page_load(const tb__page_t *page, tb__page_copy_t *out);
+bool tb__page_load(const tb__page_t *page, tb__page_copy_t *out) TB_WARN_UNUSED;
 
 /* Prepares the mark of an epoch, and opens the epoch to readers when the timeline has been moved
  * there. */

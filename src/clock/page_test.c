@@ -1,4 +1,4 @@
-/* What a reader makes of a copy of a page, and what is known of an epoch that is over. */
+/* How a copy of a page is read, and what is known of an epoch that is over. */
 #include "clock/page.h"
 
 #include "test.h"
@@ -9,7 +9,7 @@ static const tb__page_copy_t runs = {
     .version = 8,
 };
 
-/* Of a page that has run in its epoch, and stands now. */
+/* A copy of a page that has run in its epoch, and is stopped now. */
 static tb__page_copy_t halted(uint64_t epoch, int64_t time_ns)
 {
   return (tb__page_copy_t){.linear = {.time_ns = time_ns, .steady_ns = 1, .until_ns = time_ns},
@@ -55,8 +55,8 @@ static void test_C6_time_is_not_below_what_others_have_seen(void **state)
   assert_int_equal(now_ns, 500);
 }
 
-/* What such a reader expects to replace is nowhere: neither untouched marks nor those of the same
- * time are equal. */
+/* A stopped reader does not find the value that it expects to replace: marks are never equal,
+ * neither new ones nor those of the same time. */
 static void test_C6_a_late_reader_marks_no_other_epoch(void **state)
 {
   (void)state;
@@ -93,14 +93,14 @@ static void test_J3_what_was_seen_before_a_jump_is_kept_through_it(void **state)
   enter(&view, 3);
   tb__page_copy_t copy = halted(3, 500);
   assert_true(tb__page_time(&view, &page, &copy, &now_ns));
-  tb__page_end_epoch(&page, 3, 480); /* its publisher was stopped between looking and publishing */
+  tb__page_end_epoch(&page, 3, 480); /* its publisher was stopped between reading and publishing */
   for (uint64_t epoch = 4; epoch < 4 + 2 * TB__PAGE_MARKS; epoch++) {
-    tb__page_mark_prepare(&view, epoch); /* by one who is overtaken again and again */
+    tb__page_mark_prepare(&view, epoch); /* by a thread that is overtaken again and again */
     assert_int_equal(tb__page_epoch_end(&view, &page, 3), 500);
   }
 }
 
-static void test_J3_how_the_last_epochs_ended_is_known_of_others_what_was_seen(void **state)
+static void test_J3_the_ends_of_recent_epochs_are_known_and_of_others_what_was_read(void **state)
 {
   (void)state;
   static tb__page_t page;
@@ -121,11 +121,11 @@ static void test_J3_how_the_last_epochs_ended_is_known_of_others_what_was_seen(v
   assert_int_equal(tb__page_epoch_end(&view, &page, 3), 80);
   assert_int_equal(tb__page_epoch_end(&view, &page, 4), 900);
   assert_int_equal(tb__page_epoch_end(&view, &page, last), 20);
-  tb__page_end_epoch(&page, last, 30); /* again, by one who takes over */
+  tb__page_end_epoch(&page, last, 30); /* again, by a publisher that takes over */
   assert_int_equal(tb__page_epoch_end(&view, &page, last), 30);
 }
 
-/* Whoever writes it may take an epoch back, while no other has been dispatched. */
+/* A writer may take an epoch back, while no other has been dispatched. */
 static void test_X3_a_page_that_goes_back_to_the_dispatched_epoch_has_its_mark(void **state)
 {
   (void)state;
@@ -149,7 +149,7 @@ int main(void)
       cmocka_unit_test(test_C6_time_is_not_below_what_others_have_seen),
       cmocka_unit_test(test_C6_a_late_reader_marks_no_other_epoch),
       cmocka_unit_test(test_J3_what_was_seen_before_a_jump_is_kept_through_it),
-      cmocka_unit_test(test_J3_how_the_last_epochs_ended_is_known_of_others_what_was_seen),
+      cmocka_unit_test(test_J3_the_ends_of_recent_epochs_are_known_and_of_others_what_was_read),
       cmocka_unit_test(test_X3_a_page_that_goes_back_to_the_dispatched_epoch_has_its_mark),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

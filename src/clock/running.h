@@ -21,7 +21,8 @@ int64_t tb__running_time_locked(const tb_timeline_t *timeline) TB_REQUIRES(timel
 void tb__running_deadline_changed_locked(tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex);
 
 /* Starts the wake-up thread if there is none. TB_ERR_SYSTEM. */
-tb_status_t tb__running_prepare_locked(tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex);
+tb_status_t tb__running_prepare_locked(tb_timeline_t *timeline)
+    TB_REQUIRES(timeline->mutex) TB_WARN_UNUSED;
 /* Halts the timeline and ends its thread. Call with no lock held. */
 void tb__running_end(tb_timeline_t *timeline);
 

@@ -34,16 +34,16 @@ static inline bool tb__source_is(const tb_source_t *source, const tb_source_ops_
 
 /* Puts a source that no clock uses under another one, which starts, stops and destroys it: its
  * ticks go to `redirect`. TB_ERR_BUSY: it has clocks, or is wrapped already. */
-tb_status_t tb__source_wrap(tb_source_t *source, tb__redirect_t *redirect);
+tb_status_t tb__source_wrap(tb_source_t *source, tb__redirect_t *redirect) TB_WARN_UNUSED;
 /* The opposite; the source is stopped. */
 void tb__source_unwrap(tb_source_t *source);
 
 /* Adds a user. The first one starts the source, with no lock held, and gets what start returns.
  * TB_ERR_BUSY: it is wrapped. Limits are steady times, INT64_MAX: none; TB_ERR_TIMEOUT. */
-tb_status_t tb__source_acquire(tb_source_t *source, int64_t limit_ns);
+tb_status_t tb__source_acquire(tb_source_t *source, int64_t limit_ns) TB_WARN_UNUSED;
 
 /* Adds a user if the source runs; never waits for it or starts it. */
-bool tb__source_try_acquire(tb_source_t *source);
+bool tb__source_try_acquire(tb_source_t *source) TB_WARN_UNUSED;
 
 /* Removes a user; after the last one the source may not tick. True: tb__source_stop must follow,
  * with no lock held. */
@@ -59,7 +59,7 @@ void tb__source_unlink(tb_source_t *source, tb_clock_t *clock);
 
 /* Sets the source of a new clock, which no other thread knows yet; in a jump callback only if the
  * source runs. */
-tb_status_t tb__clock_set_first_source(tb_clock_t *clock, tb_source_t *source);
+tb_status_t tb__clock_set_first_source(tb_clock_t *clock, tb_source_t *source) TB_WARN_UNUSED;
 
 /* For a jump that replaces the time of the source as a change of source would: calls `moved` of
  * every waiter on its clocks. With the mutex of the source's timeline. */
@@ -69,9 +69,10 @@ void tb__source_notify_waiters_locked(tb_source_t *source, const tb_jump_t *jump
 /* Limits are steady times, INT64_MAX: none; TB_ERR_TIMEOUT: the clock has not moved. */
 
 /* Takes the clock off its source without a jump: for a clock that is being destroyed. */
-tb_status_t tb__clock_leave_source(tb_clock_t *clock, int64_t limit_ns);
+tb_status_t tb__clock_leave_source(tb_clock_t *clock, int64_t limit_ns) TB_WARN_UNUSED;
 
 /* Moves the clock to no source, if it is still on `source`. */
-tb_status_t tb__clock_orphan(tb_clock_t *clock, tb_source_t *source, int64_t limit_ns);
+tb_status_t tb__clock_orphan(tb_clock_t *clock, tb_source_t *source,
+                             int64_t limit_ns) TB_WARN_UNUSED;
 
 #endif

@@ -14,13 +14,13 @@
 
 #define S TB_NS_PER_S
 
-/* A source whose stop waits to be let go, or for its own thread. */
+/* A source whose stop waits until it is released, or for its own thread. */
 typedef struct slow {
   tb_source_t *source;
   tb_clock_t *clock;
   pthread_t thread;
   bool has_thread;
-  _Atomic bool stopping, let_go, stopped, destroyed_early, destroyed;
+  _Atomic bool stopping, released, stopped, destroyed_early, destroyed;
   _Atomic bool thread_wanted;
 } slow_t;
 
@@ -28,7 +28,7 @@ static void slow_stop(void *self)
 {
   slow_t *slow = self;
   atomic_store(&slow->stopping, true);
-  while (!atomic_load(&slow->let_go))
+  while (!atomic_load(&slow->released))
     sched_yield();
   if (slow->has_thread) pthread_join(slow->thread, NULL);
   atomic_store(&slow->stopped, true);
@@ -73,10 +73,10 @@ static void test_X1_destroying_a_source_waits_for_a_stop_in_progress(void **stat
   while (!atomic_load(&slow.stopping))
     sched_yield();
   pthread_create(&destroyer, NULL, destroy, &slow);
-  for (int i = 0; i < 1000; i++) /* chances to be wrong; right or wrong it goes on */
+  for (int i = 0; i < 1000; i++) /* chances to fail */
     sched_yield();
   assert_false(atomic_load(&slow.destroyed));
-  atomic_store(&slow.let_go, true);
+  atomic_store(&slow.released, true);
   pthread_join(leaver, NULL);
   pthread_join(destroyer, NULL);
   assert_true(atomic_load(&slow.destroyed));
@@ -89,7 +89,7 @@ static void *set_source_from_own_thread(void *argument)
   slow_t *slow = argument;
   while (!atomic_load(&slow->thread_wanted))
     sched_yield();
-  assert_ok(tb_clock_set_source(slow->clock, NULL)); /* held up for ever if a lock is */
+  assert_ok(tb_clock_set_source(slow->clock, NULL)); /* blocks for ever if a lock is held */
   return NULL;
 }
 
@@ -98,7 +98,7 @@ static void test_X1_stop_may_join_a_thread_that_changes_the_clock(void **state)
   (void)state;
   static slow_t slow;
   slow.has_thread = true;
-  atomic_store(&slow.let_go, true);
+  atomic_store(&slow.released, true);
   slow_setup(&slow);
   pthread_create(&slow.thread, NULL, set_source_from_own_thread, &slow);
   pthread_t leaver;
@@ -188,7 +188,7 @@ static void *revoke(void *argument)
 }
 
 /* A clock that leaves meanwhile must not stop the source: it could be freed while the thread that
- * gave up the last use still takes its right to tick away. */
+ * revoked the last use is still detaching it. */
 static void test_X1_a_source_is_not_stopped_while_its_last_user_detaches_it(void **state)
 {
   (void)state;
@@ -213,7 +213,7 @@ static void test_X1_a_source_is_not_stopped_while_its_last_user_detaches_it(void
   assert_ok(tb_source_destroy(source));
 }
 
-/* What stands for the default is no source of a kind. */
+/* TB_SOURCE_DEFAULT is not a source of any kind. */
 static void test_X7_calls_for_a_kind_of_source_refuse_the_default(void **state)
 {
   (void)state;

@@ -94,7 +94,7 @@ static void test_C8_a_silent_source_is_a_stall_reported_once(void **state)
   assert_int_equal(stalls_of(f), 2);
 }
 
-static void test_C8_a_stall_that_nobody_looked_at_is_counted(void **state)
+static void test_C8_an_unobserved_stall_is_counted(void **state)
 {
   fixture_t *f = *state;
   assert_ok(tb_manual_source_set(f->source, S));
@@ -215,7 +215,7 @@ static void test_C8_what_counts_as_a_forward_jump_can_be_set(void **state)
   assert_status(tb_timeline_set_options(timeline, &options), TB_ERR_INVALID);
 }
 
-static void test_C8_forward_steps_are_told_from_jumps(void **state)
+static void test_C8_forward_steps_are_distinguished_from_jumps(void **state)
 {
   fixture_t *f = *state;
   tb_timeline_stats_t stats;
@@ -223,7 +223,8 @@ static void test_C8_forward_steps_are_told_from_jumps(void **state)
   assert_ok(tb_manual_source_set(f->source, 1 * S));
   assert_ok(tb_manual_source_set(f->source, 2 * S));  /* 1 s exactly is no jump */
   assert_ok(tb_manual_source_set(f->source, 60 * S)); /* a jump */
-  assert_ok(tb_manual_source_advance(f->source, (tb_duration_t){90 * S})); /* said to be time */
+  assert_ok(
+      tb_manual_source_advance(f->source, (tb_duration_t){90 * S})); /* declared as passing time */
   assert_ok(tb_manual_source_jump(f->source, 150 * S + 1, TB_JUMP_REASON_SEEK));
   assert_ok(tb_manual_source_set(f->source, 50 * S));
   tb_timeline_stats(timeline, &stats);
@@ -258,8 +259,8 @@ static void expect_jumps(const fixture_t *f, uint64_t jumps)
   assert_int_equal(stats_of(f).jumps_forward, jumps);
 }
 
-/* Its first two steps cannot be told from jumps. */
-static void test_C8_a_new_rate_of_slow_ticks_is_observed_and_no_row_of_jumps(void **state)
+/* Its first two steps cannot be distinguished from jumps. */
+static void test_C8_a_new_rate_of_slow_ticks_is_not_counted_as_jumps(void **state)
 {
   fixture_t *f = *state;
   tick_on(f, 5, 1, S);
@@ -279,7 +280,7 @@ static void test_C8_a_new_rate_of_slow_ticks_is_observed_and_no_row_of_jumps(voi
 }
 
 /* A rate is measured over 0.1 s. */
-static void test_C8_a_new_rate_of_fast_ticks_is_observed_and_no_row_of_jumps(void **state)
+static void test_C8_a_new_rate_of_fast_ticks_is_not_counted_as_jumps(void **state)
 {
   fixture_t *f = *state;
   tick_on(f, 100, 100, S / 100);
@@ -303,7 +304,7 @@ static void test_C8_a_jump_between_slow_ticks_is_counted_once(void **state)
   assert_int_equal(stats_of(f).largest_forward.ns, 3600 * S);
 }
 
-static void test_C8_two_jumps_in_a_row_are_two_and_leave_no_rate_behind(void **state)
+static void test_C8_two_jumps_in_a_row_are_two_and_leave_no_rate(void **state)
 {
   fixture_t *f = *state;
   tick_on(f, 5, 1, S);
@@ -315,7 +316,7 @@ static void test_C8_two_jumps_in_a_row_are_two_and_leave_no_rate_behind(void **s
   expect_jumps(f, 3);
 }
 
-static void test_C8_steps_said_to_be_jumps_are_no_rate(void **state)
+static void test_C8_steps_declared_as_jumps_are_no_rate(void **state)
 {
   fixture_t *f = *state;
   tick_on(f, 5, 1, S);
@@ -330,7 +331,7 @@ static void test_C8_steps_said_to_be_jumps_are_no_rate(void **state)
   expect_jumps(f, 7);
 }
 
-static void test_C8_after_a_pause_time_goes_on_at_its_rate(void **state)
+static void test_C8_after_a_pause_time_continues_at_its_rate(void **state)
 {
   fixture_t *f = *state;
   tick_on(f, 10, 1, 10 * S);
@@ -349,20 +350,20 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       ON_STEADY(test_C8_a_silent_source_is_a_stall_reported_once),
-      ON_STEADY(test_C8_a_stall_that_nobody_looked_at_is_counted),
+      ON_STEADY(test_C8_an_unobserved_stall_is_counted),
       ON_STEADY(test_C8_a_wait_that_times_out_reports_the_stall),
       ON_STEADY(test_C8_no_stall_where_the_limit_is_off_or_longer),
       ON_STEADY(test_C8_ticks_that_repeat_the_time_are_a_pause),
       ON_STEADY(test_C8_a_state_that_the_source_sets_stays),
       ON_STEADY(test_C8_time_that_runs_without_bound_needs_no_ticks),
       ON_STEADY(test_C8_what_counts_as_a_forward_jump_can_be_set),
-      ON_STEADY(test_C8_forward_steps_are_told_from_jumps),
-      ON_STEADY(test_C8_a_new_rate_of_slow_ticks_is_observed_and_no_row_of_jumps),
-      ON_STEADY(test_C8_a_new_rate_of_fast_ticks_is_observed_and_no_row_of_jumps),
+      ON_STEADY(test_C8_forward_steps_are_distinguished_from_jumps),
+      ON_STEADY(test_C8_a_new_rate_of_slow_ticks_is_not_counted_as_jumps),
+      ON_STEADY(test_C8_a_new_rate_of_fast_ticks_is_not_counted_as_jumps),
       ON_STEADY(test_C8_a_jump_between_slow_ticks_is_counted_once),
-      ON_STEADY(test_C8_two_jumps_in_a_row_are_two_and_leave_no_rate_behind),
-      ON_STEADY(test_C8_steps_said_to_be_jumps_are_no_rate),
-      ON_STEADY(test_C8_after_a_pause_time_goes_on_at_its_rate),
+      ON_STEADY(test_C8_two_jumps_in_a_row_are_two_and_leave_no_rate),
+      ON_STEADY(test_C8_steps_declared_as_jumps_are_no_rate),
+      ON_STEADY(test_C8_after_a_pause_time_continues_at_its_rate),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -151,7 +151,7 @@ void tb__steps_follow(void)
   if (wanted) follow_step(timeline);
 }
 
-/* Whether the thread goes on, and for how long it waits. */
+/* Whether the thread continues, and how long it waits. */
 static bool continues(tb_timeline_t *timeline, tb__wall_event_t event, int *out_limit_ms)
 {
   tb__mutex_lock(&timeline->mutex);

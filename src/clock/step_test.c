@@ -1,4 +1,4 @@
-/* Steps of system time, and the handlers that are told of them. */
+/* Steps of system time, and the handlers that they call. */
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -89,7 +89,7 @@ static void test_J9_before_and_after_run_in_a_row_with_the_delta_against_steady_
   tb_jump_handler_destroy(b);
 }
 
-static void test_J9_thresholds_choose_who_is_told(void **state)
+static void test_J9_thresholds_select_the_handlers(void **state)
 {
   stage_t *stage = *state;
   tb_jump_handler_t *forward = handle(stage->system, "f", 60 * S, 0);
@@ -108,7 +108,7 @@ static uint32_t turns_ended(void)
   return atomic_load(&tb__timeline_system()->turn_serving);
 }
 
-static void test_J9_what_reading_the_clocks_cannot_tell_is_no_jump(void **state)
+static void test_J9_differences_from_reading_the_clocks_are_no_jump(void **state)
 {
   stage_t *stage = *state;
   tb_jump_handler_t *handler = handle(stage->system, "h", 1, -1);
@@ -227,9 +227,9 @@ static void test_J9_handlers_on_a_steady_clock_are_never_called(void **state)
   assert_ok(tb_steady_clock_destroy(steady));
 }
 
-/* A handler that waits in "before" to be let go. */
+/* A handler that waits in "before" until it is released. */
 typedef struct hold {
-  _Atomic bool inside, let_go;
+  _Atomic bool inside, released;
 } hold_t;
 
 static void hold_before(const tb_jump_t *jump, void *user)
@@ -238,11 +238,11 @@ static void hold_before(const tb_jump_t *jump, void *user)
   hold_t *hold = user;
   TRACE("before ");
   atomic_store(&hold->inside, true);
-  while (!atomic_load(&hold->let_go))
+  while (!atomic_load(&hold->released))
     sched_yield();
 }
 
-static void say_after(const tb_jump_t *jump, void *user)
+static void trace_after(const tb_jump_t *jump, void *user)
 {
   (void)jump, (void)user;
   TRACE("after ");
@@ -251,7 +251,7 @@ static void say_after(const tb_jump_t *jump, void *user)
 static tb_jump_handler_t *hold_on(tb_clock_t *clock, hold_t *hold)
 {
   tb_jump_handler_options_t options = {
-      .threshold = {{1}, {-1}, false}, .before = hold_before, .after = say_after, .user = hold};
+      .threshold = {{1}, {-1}, false}, .before = hold_before, .after = trace_after, .user = hold};
   tb_jump_handler_t *handler;
   assert_ok(tb_jump_handler_create(clock, &options, &handler));
   return handler;
@@ -279,7 +279,7 @@ static void test_J9_now_does_not_block(void **state)
   assert_ok(tb_clock_try_now(stage->system, &in_jump));
   assert_ok(tb_clock_read(stage->system, &reading));
   assert_ok(tb_clock_sleep_until(stage->system, in_jump, NULL));
-  atomic_store(&hold.let_go, true);
+  atomic_store(&hold.released, true);
   wait_for_wall_jump(jumps);
   tb_jump_handler_destroy(handler);
 }
@@ -302,7 +302,7 @@ static void test_J6_J9_removal_waits_for_the_end_of_a_step(void **state)
   assert_int_equal(pthread_create(&remover, NULL, remove_handler, handler), 0);
   while (!atomic_load(&stage->system->users)) /* it has begun to wait */
     sched_yield();
-  atomic_store(&hold.let_go, true);
+  atomic_store(&hold.released, true);
   pthread_join(remover, NULL);
   assert_string_equal(trace, "before after removed ");
 }
@@ -319,7 +319,7 @@ static void *change_source(void *argument)
   return NULL;
 }
 
-static bool someone_waits_for_turn(void)
+static bool a_thread_waits_for_the_turn(void)
 {
   tb_timeline_t *timeline = tb__timeline_system();
   tb__mutex_lock(&timeline->mutex);
@@ -328,7 +328,7 @@ static bool someone_waits_for_turn(void)
   return waits;
 }
 
-static void say_change(const tb_jump_t *jump, void *user)
+static void trace_change(const tb_jump_t *jump, void *user)
 {
   (void)jump, (void)user;
   TRACE("changed ");
@@ -341,15 +341,15 @@ static void test_J3_J9_change_of_source_waits_for_the_end_of_a_step(void **state
   assert_ok(tb_manual_source_create(&change.source));
   hold_t hold = {0};
   tb_jump_handler_t *handler = hold_on(stage->ros, &hold), *on_change;
-  tb_jump_handler_options_t options = {.threshold = {{0}, {0}, true}, .before = say_change};
+  tb_jump_handler_options_t options = {.threshold = {{0}, {0}, true}, .before = trace_change};
   assert_ok(tb_jump_handler_create(stage->ros, &options, &on_change));
   wall_set_by(S);
   wait_until(&hold.inside);
   pthread_t changer;
   assert_int_equal(pthread_create(&changer, NULL, change_source, &change), 0);
-  while (!someone_waits_for_turn())
+  while (!a_thread_waits_for_the_turn())
     sched_yield();
-  atomic_store(&hold.let_go, true);
+  atomic_store(&hold.released, true);
   pthread_join(changer, NULL);
   assert_string_equal(trace, "before after changed ");
   tb_jump_handler_destroy(handler);
@@ -374,7 +374,7 @@ static void test_J3_J9_step_waits_for_the_end_of_a_change_of_source(void **state
   hold_t hold = {0};
   tb_jump_handler_t *on_change, *on_step = handle(stage->system, "s", 1, -1);
   tb_jump_handler_options_t options = {
-      .threshold = {{0}, {0}, true}, .before = hold_before, .after = say_after, .user = &hold};
+      .threshold = {{0}, {0}, true}, .before = hold_before, .after = trace_after, .user = &hold};
   assert_ok(tb_jump_handler_create(stage->ros, &options, &on_change));
   pthread_t changer;
   assert_int_equal(pthread_create(&changer, NULL, change_source, &change), 0);
@@ -382,7 +382,7 @@ static void test_J3_J9_step_waits_for_the_end_of_a_change_of_source(void **state
   wall_set_by(S);
   while (!step_waits())
     sched_yield();
-  atomic_store(&hold.let_go, true);
+  atomic_store(&hold.released, true);
   pthread_join(changer, NULL);
   while (step_waits())
     sched_yield();
@@ -451,7 +451,7 @@ static void test_J9_thread_exists_only_while_it_is_needed(void **state)
   tb_jump_handler_destroy(of_changes);
 }
 
-static void test_J9_steps_while_nobody_watched_are_not_told(void **state)
+static void test_J9_steps_while_not_watched_are_not_reported(void **state)
 {
   stage_t *stage = *state;
   while (wall_is_watched())
@@ -516,7 +516,7 @@ static void limit_descriptors(rlim_t limit, rlim_t *out_before)
   assert_int_equal(setrlimit(RLIMIT_NOFILE, &descriptors), 0);
 }
 
-static void test_J9_without_descriptors_it_is_said_once_and_tried_again(void **state)
+static void test_J9_without_descriptors_it_is_logged_once_and_tried_again(void **state)
 {
   stage_t *stage = *state;
   _Atomic int messages = 0;
@@ -593,8 +593,8 @@ int main(int argc, char **argv)
   if (argc > 1) return end_while(argv[1]);
   const struct CMUnitTest tests[] = {
       ON_STAGE(test_J9_before_and_after_run_in_a_row_with_the_delta_against_steady_time),
-      ON_STAGE(test_J9_thresholds_choose_who_is_told),
-      ON_STAGE(test_J9_what_reading_the_clocks_cannot_tell_is_no_jump),
+      ON_STAGE(test_J9_thresholds_select_the_handlers),
+      ON_STAGE(test_J9_differences_from_reading_the_clocks_are_no_jump),
       ON_STAGE(test_J9_small_steps_add_up),
       ON_STAGE(test_J9_C6_backward_step_raises_the_epoch_once),
       ON_STAGE(test_J9_handler_follows_its_clock_to_system_time_and_away),
@@ -606,9 +606,9 @@ int main(int argc, char **argv)
       ON_STAGE(test_J3_J9_step_waits_for_the_end_of_a_change_of_source),
       ON_STAGE(test_J5_J9_callbacks_of_a_step_may_do_what_those_of_jumps_may),
       ON_STAGE(test_J9_thread_exists_only_while_it_is_needed),
-      ON_STAGE(test_J9_steps_while_nobody_watched_are_not_told),
+      ON_STAGE(test_J9_steps_while_not_watched_are_not_reported),
       ON_STAGE(test_C7_J9_forked_child_does_nothing_about_it),
-      ON_STAGE(test_J9_without_descriptors_it_is_said_once_and_tried_again),
+      ON_STAGE(test_J9_without_descriptors_it_is_logged_once_and_tried_again),
       ON_STAGE(test_J9_thread_does_not_keep_the_process_from_ending),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -165,7 +165,8 @@ void tb__timeline_take_turn_locked(tb_timeline_t *timeline)
     uint32_t serving = atomic_load(&timeline->turn_serving);
     if (serving == mine) return;
     tb__mutex_unlock(&timeline->mutex);
-    tb__jump_wait_for(&wait, timeline, &timeline->turn_serving, serving);
+    tb_status_t status = tb__jump_wait_for(&wait, timeline, &timeline->turn_serving, serving);
+    TB__ASSERT(!status); /* there is no limit */
     tb__mutex_lock(&timeline->mutex);
   }
 }

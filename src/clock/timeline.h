@@ -68,7 +68,7 @@ typedef struct tb__rate_meter {
   bool jumped;                              /* at the last tick, which gave no reason */
 } tb__rate_meter_t;
 
-#define TB__LIVENESS_FOREVER INT64_MAX          /* time goes on without ticks */
+#define TB__LIVENESS_FOREVER INT64_MAX          /* time runs without ticks */
 #define TB__PAUSED_AFTER_NS  INT64_C(100000000) /* of ticks that repeat the value */
 
 /* Signs of life, in coarse steady time (0: none yet), and the stall that was reported last. */
@@ -153,7 +153,7 @@ static inline tb_timeline_t *tb__timeline_target(tb_timeline_t *timeline)
   return redirect ? redirect->to : timeline;
 }
 
-tb_status_t tb__timeline_create(tb_timeline_t **out);
+tb_status_t tb__timeline_create(tb_timeline_t **out) TB_WARN_UNUSED;
 void tb__timeline_ref(tb_timeline_t *timeline);
 void tb__timeline_unref(tb_timeline_t *timeline);
 
@@ -175,7 +175,7 @@ void tb__timeline_unblock_locked(tb_timeline_t *timeline) TB_REQUIRES(timeline->
 void tb__timeline_take_turn_locked(tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex);
 /* The same with a limit in steady time, and then not in order of arrival: TB_ERR_TIMEOUT. */
 tb_status_t tb__timeline_take_turn_within_locked(tb_timeline_t *timeline, int64_t limit_ns)
-    TB_REQUIRES(timeline->mutex);
+    TB_REQUIRES(timeline->mutex) TB_WARN_UNUSED;
 void tb__timeline_end_turn_locked(tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex);
 
 /* The time that has passed on the timeline. On the system timeline it is steady time. */
@@ -228,7 +228,8 @@ typedef struct tb__anchor_policy {
       *replaced; /* `next_anchor` may set it: a clock change for all clocks of this source */
 } tb__anchor_policy_t;
 
-tb_status_t tb__timeline_apply_policy(tb_timeline_t *timeline, tb__anchor_policy_t *policy);
+tb_status_t tb__timeline_apply_policy(tb_timeline_t *timeline,
+                                      tb__anchor_policy_t *policy) TB_WARN_UNUSED;
 
 /* Whether a source may commit the anchor, and how time runs from it. */
 bool tb__anchor_is_valid(const tb_anchor_t *anchor);

@@ -11,7 +11,7 @@
 /* As tb_timeline_try_tick. A step forward that makes waiters due, and has no other consequence, is
  * committed as well: then *out_due becomes true, and tb__timeline_wake_due must follow. */
 TB_PRIVATE_API tb_status_t tb__timeline_try_tick(tb_timeline_t *timeline, int64_t time_ns,
-                                                 bool *out_due);
+                                                 bool *out_due) TB_WARN_UNUSED;
 /* [any thread but in a callback of a jump] */
 TB_PRIVATE_API void tb__timeline_wake_due(tb_timeline_t *timeline);
 

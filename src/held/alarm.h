@@ -20,7 +20,8 @@ typedef struct tb__poll_alarm {
 
 /* An alarm on CLOCK_REALTIME (`system`) or CLOCK_MONOTONIC, not set. Its address must not change.
  * */
-tb_status_t tb__poll_alarm_init(tb__poll_alarm_t *alarm, tb__poll_set_t *set, bool system);
+tb_status_t tb__poll_alarm_init(tb__poll_alarm_t *alarm, tb__poll_set_t *set,
+                                bool system) TB_WARN_UNUSED;
 void tb__poll_alarm_fini(tb__poll_alarm_t *alarm);
 /* At the absolute time `when_ns`; INT64_MAX: never. */
 void tb__poll_alarm_set(tb__poll_alarm_t *alarm, int64_t when_ns);

@@ -28,19 +28,19 @@ int64_t tb__steady_ahead_ns(void);
 
 /* Stop both clocks, and let both run again. One thread at a time. TB_ERR_BUSY: time is held.
  * TB_ERR_DETACHED: it is not. */
-tb_status_t tb__held_time_take(void);
-tb_status_t tb__held_time_give_back(void);
+tb_status_t tb__held_time_take(void) TB_WARN_UNUSED;
+tb_status_t tb__held_time_give_back(void) TB_WARN_UNUSED;
 
 /* `is_step`: system time is set, instead of passing. TB_ERR_DETACHED: time is not held.
  * TB_ERR_RANGE: steady time would go back. */
-tb_status_t tb__held_time_set(tb__deadline_clock_t clock, int64_t ns, bool is_step);
+tb_status_t tb__held_time_set(tb__deadline_clock_t clock, int64_t ns, bool is_step) TB_WARN_UNUSED;
 /* What tb__wall_offset_ns is while time is held: it changes only by such steps. */
 int64_t tb__held_wall_offset_ns(void);
 /* How much more than that system time differed from steady time when time was given back, because
  * time had passed on one of them only. Giving time back is a step by what system time loses or
  * gains against steady time. */
 int64_t tb__moved_apart_ns(void);
-tb_status_t tb__held_time_get(tb__deadline_clock_t clock, int64_t *out_ns);
+tb_status_t tb__held_time_get(tb__deadline_clock_t clock, int64_t *out_ns) TB_WARN_UNUSED;
 
 /* The earliest deadline of a wait or alarm after now. False: there is none. */
 bool tb__held_time_next(tb__deadline_clock_t clock, int64_t *out_ns);

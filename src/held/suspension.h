@@ -24,7 +24,7 @@ typedef struct tb__suspension {
 } tb__suspension_t;
 
 /* TB_ERR_SYSTEM: no thread. */
-TB_PRIVATE_API tb_status_t tb__suspension_start(tb__suspension_t *suspension);
+TB_PRIVATE_API tb_status_t tb__suspension_start(tb__suspension_t *suspension) TB_WARN_UNUSED;
 TB_PRIVATE_API void tb__suspension_end(tb__suspension_t *suspension);
 
 /* How much of a stretch of steady time up to now fell into suspensions, in ns: within about 50 ms,

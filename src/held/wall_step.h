@@ -13,7 +13,7 @@ typedef enum tb__wall_event {
 } tb__wall_event_t;
 
 /* Begins and ends the watch. TB_ERR_SYSTEM: no more descriptors. */
-tb_status_t tb__wall_step_open(void);
+tb_status_t tb__wall_step_open(void) TB_WARN_UNUSED;
 void tb__wall_step_close(void);
 
 /* Blocks until something happened since the last call. `limit_ms` < 0: none. [the thread that

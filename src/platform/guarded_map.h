@@ -17,14 +17,15 @@ typedef struct tb__guarded_map tb__guarded_map_t;
 
 /* Maps the file's first `size` bytes, a multiple of the page size. A thread that blocks SIGBUS is
  * not protected. TB_ERR_SYSTEM, with errno; TB_ERR_NO_MEMORY. */
-tb_status_t tb__guarded_map_create(int fd, size_t size, bool writable, tb__guarded_map_t **out);
+tb_status_t tb__guarded_map_create(int fd, size_t size, bool writable,
+                                   tb__guarded_map_t **out) TB_WARN_UNUSED;
 void tb__guarded_map_destroy(tb__guarded_map_t *map);
 void *tb__guarded_map_memory(const tb__guarded_map_t *map);
 
 /* Whether private zeros have replaced what was mapped. */
 bool tb__guarded_map_is_cut(const tb__guarded_map_t *map);
 /* Maps the file again at the same place. False: it does not have its full size again. */
-bool tb__guarded_map_restore(tb__guarded_map_t *map, int fd);
+bool tb__guarded_map_restore(tb__guarded_map_t *map, int fd) TB_WARN_UNUSED;
 
 /* For threads of other libraries that are started with all signals blocked and read guarded memory:
  * those of Cyclone DDS. */

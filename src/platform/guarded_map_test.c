@@ -1,5 +1,5 @@
-/* A mapping whose file is cut short, and what else comes of SIGBUS. What may end a process is done
- * in a child. */
+/* A mapping whose file is truncated, and other cases of SIGBUS. What may end a process is done in a
+ * child. */
 #include "platform/guarded_map.h"
 
 #include <errno.h>
@@ -33,7 +33,7 @@ static tb__guarded_map_t *map_of(int fd, bool writable)
   return map;
 }
 
-/* A page of nobody's that faults. */
+/* A page that is not guarded and faults. */
 static volatile char *foreign_page(void)
 {
   int fd = file_of(0);
@@ -89,8 +89,8 @@ static void *read_byte(void *address)
   return *(volatile char *)address ? address : NULL;
 }
 
-/* They are started with signals blocked. */
-static void test_threads_of_the_library_live(void **state)
+/* The threads are started with signals blocked. */
+static void test_threads_of_the_library_survive(void **state)
 {
   (void)state;
   int fd = file_of(SIZE);
@@ -114,7 +114,7 @@ static void *enter_and_read(void *address)
   return read_byte(address);
 }
 
-static void test_a_thread_of_others_that_enters_lives(void **state)
+static void test_a_foreign_thread_that_enters_survives(void **state)
 {
   (void)state;
   int fd = file_of(SIZE);
@@ -128,7 +128,7 @@ static void test_a_thread_of_others_that_enters_lives(void **state)
   close(fd);
 }
 
-/* ---- what is not ours ---- */
+/* ---- foreign faults and signals ---- */
 
 static volatile sig_atomic_t calls;
 static void *volatile fault;
@@ -152,14 +152,14 @@ static void handle(void (*handler)(int), void (*action)(int, siginfo_t *, void *
   assert_int_equal(sigaction(SIGBUS, &own, NULL), 0);
 }
 
-/* How a child ends that does this with a guarded mapping of its own. */
+/* The exit status of a child that does this with its own guarded mapping. */
 static int ends(void (*run)(void))
 {
   int status = 0;
   fflush(stdout);
   pid_t child = fork();
   if (child == 0) {
-    handle(SIG_DFL, NULL, 0); /* not a sanitizer's */
+    handle(SIG_DFL, NULL, 0); /* without a sanitizer's handler */
     run();
     _exit(0);
   }
@@ -279,7 +279,7 @@ static void chain(int signal, siginfo_t *info, void *context)
   ours.sa_sigaction(signal, info, context);
 }
 
-/* One of the program's that is installed later keeps its place and calls ours. */
+/* A handler of the program that is installed later stays installed and calls ours. */
 static void test_a_handler_that_comes_later_calls_ours(void **state)
 {
   (void)state;
@@ -312,8 +312,8 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_what_is_cut_reads_as_zeros),
       cmocka_unit_test(test_what_is_cut_can_be_written_and_goes_nowhere),
-      cmocka_unit_test(test_threads_of_the_library_live),
-      cmocka_unit_test(test_a_thread_of_others_that_enters_lives),
+      cmocka_unit_test(test_threads_of_the_library_survive),
+      cmocka_unit_test(test_a_foreign_thread_that_enters_survives),
       cmocka_unit_test(test_other_faults_and_signals_are_as_before),
       cmocka_unit_test(test_the_handler_before_is_back_after_the_last_mapping),
       cmocka_unit_test(test_a_handler_that_comes_later_calls_ours),

@@ -37,7 +37,7 @@ static void write_bytes(size_t size)
   fclose(file);
 }
 
-static void test_it_is_read_whole(void **state)
+static void test_the_whole_file_is_read(void **state)
 {
   (void)state;
   static const size_t sizes[] = {0, 1, 16382, 16383, 16384, 100000};
@@ -63,7 +63,7 @@ static void assert_refused(const char *name, tb_status_t status, const char *why
   assert_null(bytes);
   assert_int_equal(size, 77);
   assert_memory_equal(error.text, name, strlen(name));
-  if (!strstr(error.text, why)) fail_msg("'%s' does not say '%s'", error.text, why);
+  if (!strstr(error.text, why)) fail_msg("'%s' does not contain '%s'", error.text, why);
 }
 
 static void test_what_is_too_large_is_refused(void **state)
@@ -75,7 +75,7 @@ static void test_what_is_too_large_is_refused(void **state)
   assert_refused(path, TB_ERR_NOT_FOUND, "No such file");
 }
 
-/* Nobody writes to the pipes: who opened one as usual would wait. */
+/* The pipes have no writer: opening one as usual would block. */
 static void test_only_regular_files_are_read(void **state)
 {
   (void)state;
@@ -103,7 +103,7 @@ static void test_only_regular_files_are_read(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_it_is_read_whole),
+      cmocka_unit_test(test_the_whole_file_is_read),
       cmocka_unit_test(test_what_is_too_large_is_refused),
       cmocka_unit_test(test_only_regular_files_are_read),
   };

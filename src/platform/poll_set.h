@@ -9,7 +9,7 @@ typedef struct tb__poll_set {
 } tb__poll_set_t;
 
 /* TB_ERR_SYSTEM: no more descriptors. */
-tb_status_t tb__poll_set_init(tb__poll_set_t *set);
+tb_status_t tb__poll_set_init(tb__poll_set_t *set) TB_WARN_UNUSED;
 void tb__poll_set_fini(tb__poll_set_t *set);
 
 void tb__poll_set_raise(tb__poll_set_t *set);
@@ -19,6 +19,6 @@ void tb__poll_set_wait(tb__poll_set_t *set);
 void tb__poll_set_clear(tb__poll_set_t *set);
 
 /* Adds a descriptor: the set is readable while that is. TB_ERR_SYSTEM */
-tb_status_t tb__poll_set_add(tb__poll_set_t *set, int fd);
+tb_status_t tb__poll_set_add(tb__poll_set_t *set, int fd) TB_WARN_UNUSED;
 
 #endif

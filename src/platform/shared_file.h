@@ -26,7 +26,7 @@ typedef struct tb__shared_file {
  * zeros and has exactly the permissions `mode`. TB_ERR_SYSTEM; TB_ERR_CORRUPT: it is not a regular
  * file, or has another size. */
 tb_status_t tb__shared_file_open(tb__shared_file_t *file, const char *path, size_t size,
-                                 bool writable, uint32_t mode, tb_error_t *error);
+                                 bool writable, uint32_t mode, tb_error_t *error) TB_WARN_UNUSED;
 void tb__shared_file_close(tb__shared_file_t *file);
 /* Close only the descriptor, or only the mapping. */
 void tb__shared_file_close_fd(tb__shared_file_t *file);
@@ -38,7 +38,7 @@ bool tb__shared_file_is_cut(const tb__shared_file_t *file);
 /* The lock belongs to the open file: it is released when that is closed, or its process ends in any
  * way. TB_ERR_BUSY: another open file has it; TB_ERR_SYSTEM, with errno: the file system has no
  * locks. */
-tb_status_t tb__shared_file_lock(const tb__shared_file_t *file);
+tb_status_t tb__shared_file_lock(const tb__shared_file_t *file) TB_WARN_UNUSED;
 /* Whether another open file holds the lock; true if that is not known. */
 bool tb__shared_file_is_locked(const tb__shared_file_t *file);
 

@@ -14,7 +14,7 @@ typedef struct tb__thread {
 /* Starts `run(argument)` with all signals blocked, so that the program's handlers run on its own
  * threads. `name`: at most 15 characters, shown by ps and gdb. TB_ERR_SYSTEM. */
 TB_PRIVATE_API tb_status_t tb__thread_start(tb__thread_t *thread, const char *name,
-                                            void *(*run)(void *), void *argument);
+                                            void *(*run)(void *), void *argument) TB_WARN_UNUSED;
 TB_PRIVATE_API void tb__thread_join(tb__thread_t *thread);
 /* Instead of joining. */
 void tb__thread_detach(tb__thread_t *thread);

@@ -51,7 +51,8 @@ struct tb_clock_server {
  * clock. */
 tb_status_t tb__clock_server_create(const tb_clock_server_options_t *options,
                                     const tb_tick_sink_t *sinks, size_t sink_count,
-                                    tb__pacer_t *pacer, tb_clock_server_t **out, tb_error_t *error);
+                                    tb__pacer_t *pacer, tb_clock_server_t **out,
+                                    tb_error_t *error) TB_WARN_UNUSED;
 
 /* Time continues from that of the last tick, on a new grid: the next tick is a period from now, or
  * now if `tick_now`. */
@@ -66,7 +67,7 @@ void tb__clock_server_end_step_locked(tb_clock_server_t *server, uint64_t step, 
 void tb__clock_server_cancel_step_locked(tb_clock_server_t *server) TB_REQUIRES(server->mutex);
 
 /* tb_clock_server_run after the caller has set `serving`, which it clears. */
-tb_status_t tb__clock_server_serve(tb_clock_server_t *server, tb_error_t *error);
+tb_status_t tb__clock_server_serve(tb_clock_server_t *server, tb_error_t *error) TB_WARN_UNUSED;
 
 static inline int64_t tb__clock_server_now(tb_clock_server_t *server)
 {

@@ -57,7 +57,7 @@ test_X9_a_late_tick_tells_the_time_of_its_grid_and_missed_ones_are_left_out(void
   fixture_fini(&f);
 }
 
-static void test_X9_a_slow_sink_leaves_ticks_out_but_no_time(void **state)
+static void test_X9_a_slow_sink_skips_ticks_but_no_time(void **state)
 {
   (void)state;
   fixture_t f;
@@ -134,7 +134,7 @@ static void test_X9_start_paused_shows_the_start_and_waits(void **state)
   fixture_fini(&f);
 }
 
-static void test_X9_jumps_carry_their_reason_once(void **state)
+static void test_X9_jumps_have_their_reason_once(void **state)
 {
   (void)state;
   fixture_t f;
@@ -144,8 +144,8 @@ static void test_X9_jumps_carry_their_reason_once(void **state)
   fixture_fini(&f);
 }
 
-/* Whatever else is said before it is out, the tick of a jump is the time that was set. */
-static void test_X9_a_jump_is_told_before_anything_that_follows(void **state)
+/* The tick of a jump is the time that was set, whatever else is called before it is sent. */
+static void test_X9_a_jump_is_sent_before_anything_that_follows(void **state)
 {
   (void)state;
   fixture_t f;
@@ -155,7 +155,7 @@ static void test_X9_a_jump_is_told_before_anything_that_follows(void **state)
   fixture_fini(&f);
 }
 
-static void test_X9_a_step_tells_every_tick_and_ends_exactly(void **state)
+static void test_X9_a_step_sends_every_tick_and_ends_exactly(void **state)
 {
   (void)state;
   fixture_t f;
@@ -190,7 +190,7 @@ static void test_X9_a_step_of_a_running_server_begins_with_its_last_tick(void **
   fixture_fini(&f);
 }
 
-static void test_X9_a_cancelled_step_leaves_time_standing_unless_it_is_resumed(void **state)
+static void test_X9_a_cancelled_step_leaves_time_stopped_unless_it_is_resumed(void **state)
 {
   (void)state;
   fixture_t f;
@@ -202,7 +202,7 @@ static void test_X9_a_cancelled_step_leaves_time_standing_unless_it_is_resumed(v
   fixture_fini(&f);
 }
 
-static void test_X9_steps_to_nowhere_are_refused(void **state)
+static void test_X9_steps_without_a_valid_target_are_refused(void **state)
 {
   (void)state;
   fixture_t f;
@@ -235,7 +235,7 @@ static void test_X9_the_end_is_the_last_tick(void **state)
   fixture_fini(&f);
 }
 
-static void test_X9_served_again_it_goes_on_from_where_it_stood(void **state)
+static void test_X9_served_again_it_continues_from_where_it_stopped(void **state)
 {
   (void)state;
   fixture_t f;
@@ -465,21 +465,21 @@ int main(void)
       TEST(X9_ticks_are_on_the_grid),
       TEST(C2_the_earliest_time_is_1_ns),
       TEST(X9_a_late_tick_tells_the_time_of_its_grid_and_missed_ones_are_left_out),
-      TEST(X9_a_slow_sink_leaves_ticks_out_but_no_time),
+      TEST(X9_a_slow_sink_skips_ticks_but_no_time),
       TEST(X9_a_million_ticks_do_not_drift),
       TEST(X9_a_new_factor_counts_from_the_last_tick),
       TEST(X9_a_new_hz_begins_a_grid),
       TEST(X9_a_paused_server_repeats_its_time),
       TEST(X9_start_paused_shows_the_start_and_waits),
-      TEST(X9_jumps_carry_their_reason_once),
-      TEST(X9_a_jump_is_told_before_anything_that_follows),
-      TEST(X9_a_step_tells_every_tick_and_ends_exactly),
+      TEST(X9_jumps_have_their_reason_once),
+      TEST(X9_a_jump_is_sent_before_anything_that_follows),
+      TEST(X9_a_step_sends_every_tick_and_ends_exactly),
       TEST(X9_a_step_is_as_fast_as_its_factor),
       TEST(X9_a_step_of_a_running_server_begins_with_its_last_tick),
-      TEST(X9_a_cancelled_step_leaves_time_standing_unless_it_is_resumed),
-      TEST(X9_steps_to_nowhere_are_refused),
+      TEST(X9_a_cancelled_step_leaves_time_stopped_unless_it_is_resumed),
+      TEST(X9_steps_without_a_valid_target_are_refused),
       TEST(X9_the_end_is_the_last_tick),
-      TEST(X9_served_again_it_goes_on_from_where_it_stood),
+      TEST(X9_served_again_it_continues_from_where_it_stopped),
       TEST(X9_as_fast_as_possible_does_not_wait),
       TEST(X9_as_fast_as_possible_is_bounded_per_call_and_paused_it_waits),
       TEST(X9_after_as_fast_as_possible_a_grid_begins),

@@ -51,7 +51,7 @@ static tb_clock_server_options_t fast_and_paused(void)
   return options;
 }
 
-static void test_X9_a_step_returns_when_its_ticks_are_out(void **state)
+static void test_X9_a_step_returns_when_its_ticks_have_been_sent(void **state)
 {
   (void)state;
   counter_t counter = {0};
@@ -69,7 +69,7 @@ static void test_X9_a_step_returns_when_its_ticks_are_out(void **state)
   tb_clock_server_destroy(server);
 }
 
-static void test_S5_a_step_has_a_limit_and_goes_on_after_it(void **state)
+static void test_S5_a_step_has_a_limit_and_continues_after_it(void **state)
 {
   (void)state;
   counter_t counter = {0};
@@ -161,7 +161,7 @@ static void test_X9_a_thread_is_stopped_and_started_again(void **state)
   tb_clock_server_destroy(server);
 }
 
-static void test_X9_the_thread_tells_why_it_ended(void **state)
+static void test_X9_the_thread_reports_why_it_ended(void **state)
 {
   (void)state;
   counter_t counter = {.fails = 1};
@@ -268,11 +268,11 @@ static void test_C7_a_forked_child_leaves_the_server_alone(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      TEST(X9_a_step_returns_when_its_ticks_are_out),
-      TEST(S5_a_step_has_a_limit_and_goes_on_after_it),
+      TEST(X9_a_step_returns_when_its_ticks_have_been_sent),
+      TEST(S5_a_step_has_a_limit_and_continues_after_it),
       TEST(S5_a_step_is_cancelled_by_other_controls),
       TEST(X9_a_thread_is_stopped_and_started_again),
-      TEST(X9_the_thread_tells_why_it_ended),
+      TEST(X9_the_thread_reports_why_it_ended),
       TEST(X9_controls_wake_the_thread),
       TEST(X9_controls_of_many_threads),
       TEST(C7_a_forked_child_leaves_the_server_alone),

@@ -39,7 +39,7 @@ static void test_a_bad_rate_changes_nothing(void **state)
   assert_int_equal(tb__flow_time(&flow, 7 * S), 104 * S);
 }
 
-static void test_pause_stands_and_nothing_is_caught_up(void **state)
+static void test_paused_time_is_stopped_and_not_caught_up(void **state)
 {
   (void)state;
   tb__flow_t flow = running(1);
@@ -140,8 +140,8 @@ static int64_t random_below(int64_t limit)
   return (int64_t)(((uint64_t)lrand48() << 31 ^ (uint64_t)lrand48()) % (uint64_t)limit);
 }
 
-/* Any mix of controls: time never falls but by a jump, never passes the horizon, never stands
- * behind what `reach` promised. */
+/* Any mix of controls: time falls only by a jump, never passes the horizon, and is reached when
+ * `reach` predicts. */
 static void test_random_controls(void **state)
 {
   (void)state;
@@ -190,7 +190,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_time_follows_the_rate),
       cmocka_unit_test(test_a_bad_rate_changes_nothing),
-      cmocka_unit_test(test_pause_stands_and_nothing_is_caught_up),
+      cmocka_unit_test(test_paused_time_is_stopped_and_not_caught_up),
       cmocka_unit_test(test_horizon_stops_time),
       cmocka_unit_test(test_jump_gives_its_reason_to_one_tick),
       cmocka_unit_test(test_C2_time_is_never_zero),

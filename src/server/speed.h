@@ -17,7 +17,7 @@ typedef struct tb__speed {
 #define TB__SPEED_ONE ((tb__speed_t){UINT64_C(1) << 52, 52})
 
 /* TB_ERR_RANGE: not finite, or outside of the bounds. */
-tb_status_t tb__speed_from_double(double value, tb__speed_t *out);
+tb_status_t tb__speed_from_double(double value, tb__speed_t *out) TB_WARN_UNUSED;
 
 /* How far time advances in `steady_ns` >= 0, rounded down; saturates. */
 int64_t tb__speed_advance(tb__speed_t speed, int64_t steady_ns);

@@ -21,7 +21,7 @@ typedef enum where {
   IN_STEP,      /* one of a step of system time */
   IN_TIMER,     /* a timer of `queue`, on `moved_clock` */
   IN_BUSY_HOOK, /* the log hook, while another thread is in a jump of `moved` */
-  IN_HOOK,      /* the log hook, in quiet */
+  IN_HOOK,      /* the log hook, without a jump */
   WHERES,
 } where_t;
 
@@ -547,7 +547,7 @@ static tb_status_t call_next_deadline_moved(void)
     /* clang-format off */
 #define GIVES(jump, change, step, timer, busy_hook, hook) {jump, change, step, timer, busy_hook, hook}}
 /* clang-format on */
-/* Refused wherever nothing may wait for a jump. */
+/* Refused wherever a call must not wait for a jump. */
 #define NOT_INSIDE GIVES(DL, DL, DL, 0, DL, DL)
 /* Refused in jump callbacks alone. */
 #define NOT_IN_JUMPS GIVES(DL, DL, DL, 0, 0, 0)
@@ -752,7 +752,7 @@ static void make(where_t where)
   tb_jump_handler_destroy(handler);
 }
 
-/* All at rest: `moved` at 50 s and `idle` at 100 s, where calls leave them. */
+/* The initial state: `moved` at 50 s and `idle` at 100 s, where calls leave them. */
 static void rest(void)
 {
   assert_ok(tb_manual_source_set(s.moved, 50 * S));

@@ -52,8 +52,8 @@ static void test_X4_jitter_of_the_arrival_hardly_moves_the_rate(void **state)
   stopping_run(jitter, test_seed());
 }
 
-/* Within [last tick, last tick + reach], where time held is not above what was told before; never
- * falling but at ticks below the last; at a tick exactly the tick, unless held. */
+/* Within [last tick, last tick + reach], where held time is not above what was read before; falls
+ * only at ticks below the last; at a tick exactly the tick, unless held. */
 static void stay_between_ticks_and_bound(void)
 {
   static never_falls_reader_t reader;
@@ -88,7 +88,7 @@ static void stay_between_ticks_and_bound(void)
   teardown_wrapped(&unused);
 }
 
-static void test_X4_C6_what_is_told_stays_between_the_ticks_and_the_bound(void **state)
+static void test_X4_C6_time_stays_between_the_ticks_and_the_bound(void **state)
 {
   (void)state;
   stopping_run(stay_between_ticks_and_bound, test_seed());
@@ -98,7 +98,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_X4_jitter_of_the_arrival_hardly_moves_the_rate),
-      cmocka_unit_test(test_X4_C6_what_is_told_stays_between_the_ticks_and_the_bound),
+      cmocka_unit_test(test_X4_C6_time_stays_between_the_ticks_and_the_bound),
   };
   int failed;
   do

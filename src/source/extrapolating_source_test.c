@@ -1,4 +1,4 @@
-/* The rules of time that runs on between ticks. */
+/* The rules of time that runs between ticks. */
 #include <pthread.h>
 #include <timebase/jump.h>
 #include <timebase/sleep.h>
@@ -29,7 +29,7 @@ static tb_jump_handler_t *watch_jumps(double forward_ms)
   return handler;
 }
 
-static void test_X4_the_first_ticks_are_told_as_they_are(void **state)
+static void test_X4_the_first_ticks_are_exact(void **state)
 {
   (void)state;
   assert_ms(time_at(50), -TIME_BEGIN / 1e6);
@@ -87,13 +87,13 @@ static void test_X4_the_bound_is_an_option(void **state)
   assert_ok(tb_source_destroy(source));
 }
 
-static void test_X4_ticks_below_the_time_told_hold_it_until_they_catch_up(void **state)
+static void test_X4_ticks_below_the_time_hold_it_until_they_catch_up(void **state)
 {
   (void)state;
   three_ticks();
   tb_jump_handler_t *handler = watch_jumps(0);
   uint64_t epoch = tb_clock_epoch(outer_clock);
-  tick(300, 350); /* late: 350 is told */
+  tick(300, 350); /* late: the time is 350 */
   assert_ms(time_now(), 350);
   assert_true(stats().rate > 0);
   double rate = stats().rate;
@@ -120,7 +120,7 @@ static void test_X4_held_time_runs_no_farther_than_the_bound(void **state)
   assert_ms(time_at(1e6), 300 + (double)stats().reach.ns / 1e6);
 }
 
-static void test_X4_a_long_silence_starts_the_rate_anew(void **state)
+static void test_X4_a_long_silence_restarts_the_rate(void **state)
 {
   (void)state;
   three_ticks();
@@ -131,13 +131,13 @@ static void test_X4_a_long_silence_starts_the_rate_anew(void **state)
   tick(700, 2400);
   tick(800, 2500);
   assert_true(stats().rate == 1);
-  tick(810, 9000); /* 1000 was told: held, though the rate is unknown, which is no pause */
+  tick(810, 9000); /* the time was 1000: held, though the rate is unknown, which is no pause */
   tick(820, 9120);
   assert_ms(time_now(), 1000);
   assert_int_equal(state_now(), TB_CLOCK_RUNNING);
 }
 
-static void test_X4_a_tick_below_the_last_is_a_jump_from_the_time_told(void **state)
+static void test_X4_a_tick_below_the_last_is_a_jump_from_the_extrapolated_time(void **state)
 {
   (void)state;
   three_ticks();
@@ -159,7 +159,7 @@ static void test_X4_a_tick_below_the_last_is_a_jump_from_the_time_told(void **st
   tb_jump_handler_destroy(handler);
 }
 
-static void test_J1_a_forward_step_is_measured_from_the_time_told(void **state)
+static void test_J1_a_forward_step_is_measured_from_the_extrapolated_time(void **state)
 {
   (void)state;
   three_ticks();
@@ -167,7 +167,7 @@ static void test_J1_a_forward_step_is_measured_from_the_time_told(void **state)
   tick(319, 250);
   assert_ms(time_now(), 319);
   assert_int_equal(jumps, 0);
-  at(260); /* 329 is told */
+  at(260); /* the time is 329 */
   assert_status(tb_timeline_try_tick(tb_source_timeline(inner), TIME_BEGIN + 399 * MS),
                 TB_ERR_BUSY);
   assert_int_equal(stats().errors, 1);
@@ -182,7 +182,7 @@ static void test_J1_a_forward_step_is_measured_from_the_time_told(void **state)
   tb_jump_handler_destroy(handler);
 }
 
-static void test_X4_a_leap_starts_the_rate_anew(void **state)
+static void test_X4_a_leap_restarts_the_rate(void **state)
 {
   (void)state;
   three_ticks();
@@ -205,11 +205,11 @@ static void test_X4_ticks_that_repeat_hold_time(void **state)
   for (int ms = 300; ms <= 1000; ms += 100) {
     tick(200, ms);
     assert_true(stats().rate == 0);
-    assert_ms(time_at(ms + 50), 300); /* what was told at the first that repeats */
+    assert_ms(time_at(ms + 50), 300); /* the time at the first that repeats */
   }
   assert_int_equal(state_now(), TB_CLOCK_PAUSED);
   assert_int_equal(counts().stalls, 0);
-  tick(250, 1100); /* goes on: some ticks until the rate is known, and caught up with */
+  tick(250, 1100); /* continues: some ticks until the rate is known, and has caught up */
   assert_ms(time_at(1150), 300);
   tick(350, 1200);
   assert_ms(time_at(1250), 350);
@@ -273,7 +273,7 @@ static void test_X4_one_late_tick_does_not_move_the_rate(void **state)
   }
 }
 
-static void test_C2_zero_starts_anew(void **state)
+static void test_C2_zero_restarts(void **state)
 {
   (void)state;
   three_ticks();
@@ -291,12 +291,12 @@ static void test_C2_zero_starts_anew(void **state)
   }
 }
 
-static void test_X4_errors_are_the_tick_minus_the_time_told(void **state)
+static void test_X4_errors_are_the_tick_minus_the_extrapolated_time(void **state)
 {
   (void)state;
   three_ticks();
   assert_int_equal(stats().errors, 0);
-  tick(310, 300); /* clocks were behind */
+  tick(310, 300); /* clocks were at an earlier time */
   assert_int_equal(stats().last_error.ns, 10 * MS);
   assert_int_equal(stats().errors, 1);
   double ahead = time_at(400) - 390;
@@ -337,8 +337,8 @@ static void *sleep_until_270(void *argument)
   return NULL;
 }
 
-/* Time that has run on to a deadline and is held then: the real clock wakes nobody here. */
-static void test_S7_held_time_wakes_who_is_due(void **state)
+/* Time that has run on to a deadline and is held then: the real clock wakes no waiter here. */
+static void test_S7_held_time_wakes_due_waiters(void **state)
 {
   (void)state;
   pthread_t sleeper;
@@ -349,7 +349,7 @@ static void test_S7_held_time_wakes_who_is_due(void **state)
   pthread_join(sleeper, NULL);
 }
 
-static void test_S7_a_pause_wakes_who_is_due(void **state)
+static void test_S7_a_pause_wakes_due_waiters(void **state)
 {
   (void)state;
   pthread_t sleeper;
@@ -365,26 +365,26 @@ static void test_S7_a_pause_wakes_who_is_due(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      WRAPPED(test_X4_the_first_ticks_are_told_as_they_are),
+      WRAPPED(test_X4_the_first_ticks_are_exact),
       WRAPPED(test_X4_time_runs_on_at_the_observed_rate),
       WRAPPED(test_X4_time_never_runs_past_the_bound),
       WRAPPED(test_X4_the_bound_is_an_option),
-      WRAPPED(test_X4_ticks_below_the_time_told_hold_it_until_they_catch_up),
+      WRAPPED(test_X4_ticks_below_the_time_hold_it_until_they_catch_up),
       WRAPPED(test_X4_held_time_runs_no_farther_than_the_bound),
-      WRAPPED(test_X4_a_long_silence_starts_the_rate_anew),
-      WRAPPED(test_X4_a_tick_below_the_last_is_a_jump_from_the_time_told),
-      WRAPPED(test_J1_a_forward_step_is_measured_from_the_time_told),
-      WRAPPED(test_X4_a_leap_starts_the_rate_anew),
+      WRAPPED(test_X4_a_long_silence_restarts_the_rate),
+      WRAPPED(test_X4_a_tick_below_the_last_is_a_jump_from_the_extrapolated_time),
+      WRAPPED(test_J1_a_forward_step_is_measured_from_the_extrapolated_time),
+      WRAPPED(test_X4_a_leap_restarts_the_rate),
       WRAPPED(test_X4_ticks_that_repeat_hold_time),
       WRAPPED(test_X4_a_tick_sent_twice_does_not_lose_the_rate),
       WRAPPED(test_X4_a_change_of_rate_is_followed_within_three_ticks),
       WRAPPED(test_X4_the_rate_is_never_above_what_an_anchor_may_have),
       WRAPPED(test_X4_one_late_tick_does_not_move_the_rate),
-      WRAPPED(test_C2_zero_starts_anew),
-      WRAPPED(test_X4_errors_are_the_tick_minus_the_time_told),
+      WRAPPED(test_C2_zero_restarts),
+      WRAPPED(test_X4_errors_are_the_tick_minus_the_extrapolated_time),
       WRAPPED(test_C8_silence_is_a_stall_where_the_inner_source_has_a_limit),
-      WRAPPED(test_S7_held_time_wakes_who_is_due),
-      WRAPPED(test_S7_a_pause_wakes_who_is_due),
+      WRAPPED(test_S7_held_time_wakes_due_waiters),
+      WRAPPED(test_S7_a_pause_wakes_due_waiters),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,8 +14,8 @@
 
 static const tb_run_options_t limited = {{FOREVER_NS}, NULL};
 
-/* A thread that counts its wake-ups; nothing but the calls under test puts its steps in order, so
- * that the count may be read without more. */
+/* A thread that counts its wake-ups; only the calls under test order its steps, so that the count
+ * may be read without a lock. */
 typedef struct looper {
   tb_clock_t *clock, *second; /* waits on them in turn; `second` may be NULL */
   tb_wait_options_t options;
@@ -189,7 +189,7 @@ static void *produce(void *argument)
   return NULL;
 }
 
-static void test_X2_threads_woken_on_the_way_count_too(void **state)
+static void test_X2_threads_woken_in_between_count_too(void **state)
 {
   fixture_t *f = *state;
   chain_t chain = {.mutex = PTHREAD_MUTEX_INITIALIZER};
@@ -265,7 +265,7 @@ static void test_X2_the_thread_that_drives_a_queue_runs_it(void **state)
   assert_string_equal(trace, "two@102/102 two@104/104 two@106/106 ");
 }
 
-/* Starts itself anew, due at once, a few times: all of it belongs to one move. */
+/* Restarts itself, due at once, a few times: all of it belongs to one move. */
 static void again(tb_timer_t *timer, const tb_timer_info_t *info, void *user)
 {
   int *left = user;
@@ -295,7 +295,7 @@ static void test_X2_what_callbacks_make_due_is_called_too(void **state)
   }
 }
 
-/* A callback that waits on the timeline has come to rest; it ends in a later move. */
+/* A callback that waits on the timeline is idle; it ends in a later move. */
 static void sleep_in_callback(tb_timer_t *timer, const tb_timer_info_t *info, void *user)
 {
   fixture_t *f = user;
@@ -307,7 +307,7 @@ static void sleep_in_callback(tb_timer_t *timer, const tb_timer_info_t *info, vo
   TRACE("out ");
 }
 
-static void test_X2_a_callback_that_waits_is_at_rest(void **state)
+static void test_X2_a_callback_that_waits_is_idle(void **state)
 {
   fixture_t *f = *state;
   assert_ok(tb_manual_source_set(f->source, 100 * S));
@@ -491,7 +491,7 @@ static void test_X2_a_token_ends_the_wait(void **state)
   assert_ok(tb_cancel_token_destroy(token));
 }
 
-static void test_X2_a_source_may_go_while_somebody_works(void **state)
+static void test_X2_a_source_may_be_destroyed_while_work_is_in_flight(void **state)
 {
   fixture_t *f = *state;
   tb_source_t *source;
@@ -519,16 +519,16 @@ int main(void)
       WITH_CLOCK(test_X2_each_form_waits_for_the_thread_that_it_wakes),
       WITH_CLOCK(test_X2_a_woken_thread_may_end),
       WITH_CLOCK(test_X2_a_thread_may_wait_on_other_clocks_and_with_limits),
-      WITH_CLOCK(test_X2_threads_woken_on_the_way_count_too),
+      WITH_CLOCK(test_X2_threads_woken_in_between_count_too),
       WITH_QUEUE(test_X2_a_queue_with_a_thread_has_called_what_is_due),
       WITH_QUEUE(test_X2_the_thread_that_drives_a_queue_runs_it),
       WITH_QUEUE(test_X2_what_callbacks_make_due_is_called_too),
-      WITH_QUEUE(test_X2_a_callback_that_waits_is_at_rest),
+      WITH_QUEUE(test_X2_a_callback_that_waits_is_idle),
       WITH_QUEUE(test_X2_callbacks_may_not_wait_for_themselves),
       WITH_QUEUE(test_X2_callbacks_of_other_queues_may_wait),
       WITH_CLOCK(test_X2_a_limit_ends_the_wait_and_time_has_moved),
       WITH_CLOCK(test_X2_a_token_ends_the_wait),
-      WITH_CLOCK(test_X2_a_source_may_go_while_somebody_works),
+      WITH_CLOCK(test_X2_a_source_may_be_destroyed_while_work_is_in_flight),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

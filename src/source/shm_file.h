@@ -7,6 +7,7 @@
 #include "platform/shared_file.h"
 
 tb_status_t tb__shm_file_open(tb__shared_file_t *file, const char *name,
-                              const tb_shm_options_t *options, bool writable, tb_error_t *error);
+                              const tb_shm_options_t *options, bool writable,
+                              tb_error_t *error) TB_WARN_UNUSED;
 
 #endif

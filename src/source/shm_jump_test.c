@@ -10,7 +10,7 @@
 #include "source/on_page.h"
 #include "waiting.h"
 
-#define MISSED (TB__PAGE_ENDS + 50) /* more than the page tells of */
+#define MISSED (TB__PAGE_ENDS + 50) /* more than the page keeps */
 
 static void note_jump(const tb_jump_t *jump, void *user)
 {
@@ -33,7 +33,7 @@ static void note_jumps(shared_t *f, int64_t min_forward_ns, int64_t min_backward
   assert_ok(tb_jump_handler_create(f->clock, &options, &handler));
 }
 
-/* At 100 s, which has been read, and nobody has followed; from here on nothing is dispatched. */
+/* At 100 s, which has been read and not followed; from here on nothing is dispatched. */
 static uint64_t miss_from_100(shared_t *f)
 {
   open_first_publisher(f);
@@ -73,7 +73,7 @@ static void test_C6_two_steps_back_in_a_row_are_a_step_back(void **state)
 }
 
 /* Each of them ran on for a while. */
-static void test_C6_a_step_back_is_told_from_the_last_time_that_could_be_read(void **state)
+static void test_C6_a_step_back_starts_from_the_last_time_that_could_be_read(void **state)
 {
   shared_t *f = *state;
   note_jumps(f, 0, -1);
@@ -101,8 +101,8 @@ static void test_X3_missed_jumps_have_the_reason_of_the_last_one(void **state)
   take_trace("2/3 100->41; ");
 }
 
-/* Time has gone back, and is past where it was: who asks for such a step forward is told. */
-static void test_J1_missed_jumps_are_told_to_those_whose_threshold_they_meet(void **state)
+/* Time has gone back, and is after where it was: handlers for such a step forward are called. */
+static void test_J1_missed_jumps_go_to_handlers_whose_threshold_they_meet(void **state)
 {
   shared_t *f = *state;
   note_jumps(f, 50 * S, 0);
@@ -133,7 +133,7 @@ static void test_C6_time_that_is_by_chance_where_it_was_is_in_another_epoch(void
   take_trace("");
 }
 
-static void test_C2_a_reset_that_nobody_has_seen_is_told(void **state)
+static void test_C2_an_unobserved_reset_is_reported(void **state)
 {
   shared_t *f = *state;
   watch(f, 0);
@@ -190,8 +190,8 @@ static void *sleep_10_seconds(void *argument)
   return NULL;
 }
 
-/* The page does not tell any more how the first of them began. */
-static void test_S1_too_many_missed_jumps_are_told_from_what_was_read(void **state)
+/* The page does not keep any more how the first of them began. */
+static void test_S1_too_many_missed_jumps_start_from_what_was_read(void **state)
 {
   shared_t *f = *state;
   pthread_t sleeper;
@@ -263,7 +263,7 @@ static void keep_before(const tb_jump_t *jump, void *user)
   told_before_ns = jump->before.ns;
 }
 
-static void test_C6_missed_jumps_of_time_that_ran_are_told_from_what_was_read(void **state)
+static void test_C6_missed_jumps_of_time_that_ran_start_from_what_was_read(void **state)
 {
   shared_t *f = *state;
   tb_jump_handler_t *handler;
@@ -282,8 +282,8 @@ static void test_C6_missed_jumps_of_time_that_ran_are_told_from_what_was_read(vo
   assert_true(told_before_ns >= read_ns);
 }
 
-/* It was killed, in a time namespace that its successor is not in: how far time ran on, nobody
- * there can say. */
+/* It was killed, in a time namespace that its successor is not in: how far time ran on is not known
+ * there. */
 static void test_X3_time_does_not_run_on_in_foreign_steady_time(void **state)
 {
   shared_t *f = *state;
@@ -350,8 +350,8 @@ static void note_before_ns(const tb_jump_t *jump, void *user)
   *(int64_t *)user = jump->before.ns;
 }
 
-/* The time that the timeline goes on to tell is one that has been read. */
-static void test_J3_time_that_ran_on_after_a_cut_is_told_before_the_next_publisher(void **state)
+/* The time with which the timeline continues is one that has been read. */
+static void test_J3_time_that_ran_on_after_a_cut_is_the_time_before_the_next_publisher(void **state)
 {
   shared_t *f = *state;
   tb_anchor_t anchor = TB_ANCHOR_INIT;
@@ -385,7 +385,7 @@ static void test_J3_time_that_ran_on_after_a_cut_is_told_before_the_next_publish
 
 /* ---- forks ---- */
 
-/* Nobody follows the page in a child, which goes on to read what its parent publishes. */
+/* The page is not followed in a child, which continues to read what its parent publishes. */
 static void child_look(const shared_t *f, int asked, int answer)
 {
   tb_clock_reading_t last = {0}, next;
@@ -406,7 +406,7 @@ static void test_C7_time_never_falls_in_a_child(void **state)
   open_first_publisher(f);
   tick(f, 10 * S);
   assert_int_equal(now_of(f->clock), 10 * S);
-  tick(f, 100 * S); /* nobody follows this one */
+  tick(f, 100 * S); /* not followed */
   assert_int_equal(pipe(asked), 0);
   assert_int_equal(pipe(answer), 0);
   pid_t child = fork();
@@ -435,19 +435,19 @@ int main(void)
   find_guard_action();
   const struct CMUnitTest tests[] = {
       ON_PAGE(test_C6_two_steps_back_in_a_row_are_a_step_back),
-      ON_PAGE(test_C6_a_step_back_is_told_from_the_last_time_that_could_be_read),
+      ON_PAGE(test_C6_a_step_back_starts_from_the_last_time_that_could_be_read),
       ON_PAGE(test_X3_missed_jumps_have_the_reason_of_the_last_one),
-      ON_PAGE(test_J1_missed_jumps_are_told_to_those_whose_threshold_they_meet),
+      ON_PAGE(test_J1_missed_jumps_go_to_handlers_whose_threshold_they_meet),
       ON_PAGE(test_C6_time_that_is_by_chance_where_it_was_is_in_another_epoch),
-      ON_PAGE(test_C2_a_reset_that_nobody_has_seen_is_told),
+      ON_PAGE(test_C2_an_unobserved_reset_is_reported),
       ON_PAGE(test_X3_a_reset_after_missed_jumps_and_the_start_after_it_are_two),
       ON_PAGE(test_X3_a_publisher_after_missed_jumps_is_a_new_source),
-      ON_PAGE(test_S1_too_many_missed_jumps_are_told_from_what_was_read),
+      ON_PAGE(test_S1_too_many_missed_jumps_start_from_what_was_read),
       ON_PAGE(test_S1_time_does_not_run_past_a_step_back),
-      ON_PAGE(test_C6_missed_jumps_of_time_that_ran_are_told_from_what_was_read),
+      ON_PAGE(test_C6_missed_jumps_of_time_that_ran_start_from_what_was_read),
       ON_PAGE(test_X3_time_does_not_run_on_in_foreign_steady_time),
       ON_PAGE(test_X3_a_publisher_whose_versions_were_seen_before_is_followed),
-      ON_PAGE(test_J3_time_that_ran_on_after_a_cut_is_told_before_the_next_publisher),
+      ON_PAGE(test_J3_time_that_ran_on_after_a_cut_is_the_time_before_the_next_publisher),
       ON_PAGE(test_C7_time_never_falls_in_a_child),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

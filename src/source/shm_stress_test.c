@@ -32,7 +32,7 @@
 
 static const char *const page_names[PAGES] = {"one", "two"};
 
-/* Whoever uses a source that may be destroyed holds the mutex; no callback does. */
+/* A thread that uses a source that may be destroyed holds the mutex; callbacks do not. */
 typedef struct place {
   pthread_mutex_t mutex;
   tb_source_t *source, *inner; /* the inner one takes ticks, if any */
@@ -175,7 +175,7 @@ static void publish_once(actor_t *actor, tb_shm_publisher_t *publisher, int64_t 
   if (dice % 4 == 3) poll(NULL, 0, 1);
 }
 
-/* Two of them are rivals for the first page. */
+/* Two of them conflict on the first page. */
 static void *publish(void *argument)
 {
   actor_t *actor = argument;
@@ -370,8 +370,8 @@ static void world_open(void)
     never_falls_start(&world.readers[i], world.clocks[CLOCKS - PAGES + i]);
 }
 
-/* Sleepers without a limit end by themselves once time goes on: none may be lost. Some keep a
- * target in wall time. */
+/* Sleepers without a limit end by themselves once time runs: none may be lost. Some keep a target
+ * in wall time. */
 static void sleepers_end(void)
 {
   tb_shm_publisher_t *publishers[PAGES];

@@ -46,7 +46,7 @@ static void test_X3_now_is_the_published_time_at_once(void **state)
   assert_int_equal(now_of(f->clock), S);
 }
 
-static void test_X7_a_source_created_later_tells_the_time_from_the_start(void **state)
+static void test_X7_a_source_created_later_has_the_time_from_the_start(void **state)
 {
   shared_t *f = *state;
   tb_source_t *source;
@@ -58,7 +58,7 @@ static void test_X7_a_source_created_later_tells_the_time_from_the_start(void **
   assert_ok(tb_clock_create(&options, &clock));
   assert_int_equal(now_of(clock), 7 * S);
   assert_ok(tb_clock_destroy(clock));
-  assert_ok(tb_clock_create(&options, &clock)); /* started anew */
+  assert_ok(tb_clock_create(&options, &clock)); /* started again */
   assert_int_equal(now_of(clock), 7 * S);
   assert_ok(tb_clock_destroy(clock));
   assert_ok(tb_source_destroy(source));
@@ -120,7 +120,7 @@ static void test_X3_wrong_names_and_files_are_refused(void **state)
   fclose(file);
   assert_status(tb_shm_source_create("other", &f->options, &error, &source), TB_ERR_VERSION);
   unlink(path);
-  assert_int_equal(mkfifo(path, 0600), 0); /* holds up nobody */
+  assert_int_equal(mkfifo(path, 0600), 0); /* blocks no reader */
   assert_status(tb_shm_source_create("other", &f->options, &error, &source), TB_ERR_CORRUPT);
   assert_status(tb_shm_publisher_open("other", &f->options, &error, &publisher), TB_ERR_CORRUPT);
   unlink(path);
@@ -163,7 +163,7 @@ static void test_J3_readers_wait_for_the_handlers_of_this_process(void **state)
   tick(f, 10 * S);
   assert_int_equal(now_of(f->clock), 10 * S);
   take_trace("before 4 0->10 now 0; after 4 now 10; ");
-  tick(f, 100 * S); /* nobody follows this one */
+  tick(f, 100 * S); /* not followed */
   tick(f, 50 * S);
   assert_int_equal(now_of(f->clock), 50 * S);
   take_trace("before 2 100->50 now 100; after 2 now 50; ");
@@ -183,7 +183,7 @@ static void test_J1_forward_steps_reach_handlers_that_ask_for_them(void **state)
   shared_t *f = *state;
   open_first_publisher(f);
   tick(f, 10 * S);
-  assert_int_equal(now_of(f->clock), 10 * S); /* the start has been told */
+  assert_int_equal(now_of(f->clock), 10 * S); /* the start has been reported */
   tick(f, 90 * S);
   atomic_store(&jumps_noted, 0);
   watch(f, 5 * S);
@@ -208,7 +208,7 @@ static void note_elapsed(const tb_jump_t *jump, void *user)
 
 /* Readers see a forward step before its handlers are through: a sleep that begins then counts from
  * what they see. */
-static void test_S1_a_sleep_begun_in_a_forward_step_counts_from_the_time_told(void **state)
+static void test_S1_a_sleep_begun_in_a_forward_step_counts_from_the_time_read(void **state)
 {
   shared_t *f = *state;
   tb_jump_handler_options_t options = TB_JUMP_HANDLER_OPTIONS_INIT;
@@ -228,8 +228,8 @@ static void test_S1_a_sleep_begun_in_a_forward_step_counts_from_the_time_told(vo
   take_trace("1: 20 s; ");
 }
 
-/* Nobody follows the page, so what is committed in this process lags behind. */
-static void test_J3_a_clock_that_leaves_a_page_tells_its_time_in_the_callback(void **state)
+/* The page is not followed, so what is committed in this process is older. */
+static void test_J3_a_clock_that_leaves_a_page_has_its_time_in_the_callback(void **state)
 {
   shared_t *f = *state;
   tb_source_t *manual;
@@ -263,9 +263,9 @@ static void look_for_clock(const tb_jump_t *jump, void *user)
   TRACE("%d: %d; ", (int)jump->kind, is_among_clocks(f->source, f->clock));
 }
 
-/* A publisher may come as soon as the clock has moved: its sleepers hear of that through the list.
- */
-static void test_S2_a_clock_that_comes_is_known_to_its_source_before_it_moves(void **state)
+/* A publisher may come as soon as the clock has moved: its sleepers are notified through the list.
+ * */
+static void test_S2_a_clock_that_joins_is_known_to_its_source_before_it_moves(void **state)
 {
   shared_t *f = *state;
   assert_ok(tb_clock_set_source(f->clock, NULL));
@@ -313,7 +313,7 @@ static void *sleep_thrice_as_long(void *argument)
   return NULL;
 }
 
-static void test_S7_those_who_are_due_later_are_still_followed_for(void **state)
+static void test_S7_ticks_are_still_followed_for_later_deadlines(void **state)
 {
   shared_t *f = *state;
   pthread_t first, later[2];
@@ -422,8 +422,8 @@ static uint32_t users_of(tb_source_t *source)
   return users;
 }
 
-/* One is on its way already, and held up; the other one is through before it. */
-static void test_X1_a_source_is_not_stopped_while_a_clock_tells_its_time(void **state)
+/* One change has begun already and is blocked; the other one is done before it. */
+static void test_X1_a_source_is_not_stopped_while_a_clock_has_its_time(void **state)
 {
   shared_t *f = *state;
   tb_source_t *manual, *source;
@@ -436,7 +436,7 @@ static void test_X1_a_source_is_not_stopped_while_a_clock_tells_its_time(void **
   tb_clock_options_t options = {TB_TIME_ROS, source};
   assert_ok(tb_clock_create(&options, &slow));
   assert_ok(tb_clock_create(&options, &quick));
-  tick(f, 100 * S); /* nobody follows this one */
+  tick(f, 100 * S); /* not followed */
   assert_int_equal(now_of(slow), 100 * S);
   take_turn(manual);
   pthread_create(&thread, NULL, go, &(going_t){slow, manual});
@@ -462,7 +462,7 @@ static void test_C7_a_child_leaves_the_page_alone(void **state)
   open_first_publisher(f);
   tick(f, 10 * S);
   assert_int_equal(now_of(f->clock), 10 * S);
-  tick(f, 20 * S); /* nobody follows this one */
+  tick(f, 20 * S); /* not followed */
   pid_t child = fork();
   if (child == 0) {
     tb_time_t now;
@@ -516,7 +516,7 @@ static void test_X3_time_runs_on_from_an_anchor(void **state)
 
 /* ---- input ---- */
 
-static void test_X3_nonsense_on_the_page_is_not_believed(void **state)
+static void test_X3_invalid_pages_are_rejected(void **state)
 {
   shared_t *f = *state;
   tb__shared_file_t file;
@@ -546,7 +546,7 @@ static void test_X3_nonsense_on_the_page_is_not_believed(void **state)
   tb__shared_file_close(&file);
 }
 
-static void test_C8_a_paused_publisher_that_dies_is_a_stall(void **state)
+static void test_C8_a_paused_publisher_that_ends_is_a_stall(void **state)
 {
   shared_t *f = *state;
   tb__shared_file_t file;
@@ -595,8 +595,8 @@ static void *scribble(void *argument)
   return NULL;
 }
 
-/* Readers never hang, crash or tell a negative time, whatever is written. */
-static void test_X3_noise_on_the_page_hurts_nobody(void **state)
+/* Readers never hang, crash or return a negative time, whatever is written. */
+static void test_X3_random_pages_do_no_harm(void **state)
 {
   shared_t *f = *state;
   const char *given = getenv("TB_TEST_SEED");
@@ -622,7 +622,7 @@ static void test_X3_noise_on_the_page_hurts_nobody(void **state)
   tb__shared_file_close(&file);
 }
 
-/* Of a publisher in another time namespace the steady time tells nothing. */
+/* The steady time of a publisher in another time namespace is meaningless. */
 static void test_C8_a_foreign_publisher_that_ticks_is_not_stalled(void **state)
 {
   shared_t *f = *state;
@@ -637,7 +637,7 @@ static void test_C8_a_foreign_publisher_that_ticks_is_not_stalled(void **state)
   set_stall_limit(f, S);
   atomic_store(&page->alive_ns, INT64_MAX);
   for (int i = 0; i < 3; i++) {
-    tick(f, (10 + i) * S); /* nobody follows this one */
+    tick(f, (10 + i) * S); /* not followed */
     atomic_store(&page->alive_ns, INT64_MAX);
     assert_int_equal(state_of(f), TB_CLOCK_RUNNING);
     assert_ok(tb_testing_advance(TB_TESTING_STEADY, (tb_duration_t){S}));
@@ -721,27 +721,27 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       ON_PAGE(test_X3_now_is_the_published_time_at_once),
-      ON_PAGE(test_X7_a_source_created_later_tells_the_time_from_the_start),
+      ON_PAGE(test_X7_a_source_created_later_has_the_time_from_the_start),
       ON_PAGE(test_X3_a_second_publisher_is_refused),
       ON_PAGE(test_X4_a_page_runs_on_by_itself_and_is_not_wrapped),
       ON_PAGE(test_X3_wrong_names_and_files_are_refused),
       ON_PAGE(test_X3_the_file_is_private_unless_asked_otherwise),
       ON_PAGE(test_J3_readers_wait_for_the_handlers_of_this_process),
       ON_PAGE(test_J1_forward_steps_reach_handlers_that_ask_for_them),
-      ON_PAGE(test_J3_a_clock_that_leaves_a_page_tells_its_time_in_the_callback),
-      ON_PAGE(test_S1_a_sleep_begun_in_a_forward_step_counts_from_the_time_told),
-      ON_PAGE(test_S2_a_clock_that_comes_is_known_to_its_source_before_it_moves),
+      ON_PAGE(test_J3_a_clock_that_leaves_a_page_has_its_time_in_the_callback),
+      ON_PAGE(test_S1_a_sleep_begun_in_a_forward_step_counts_from_the_time_read),
+      ON_PAGE(test_S2_a_clock_that_joins_is_known_to_its_source_before_it_moves),
       ON_PAGE(test_S1_sleepers_are_woken_by_the_publisher),
-      ON_PAGE(test_S7_those_who_are_due_later_are_still_followed_for),
+      ON_PAGE(test_S7_ticks_are_still_followed_for_later_deadlines),
       ON_PAGE(test_X3_the_next_publisher_is_a_new_source),
       ON_PAGE(test_X3_what_a_publisher_left_does_not_count),
-      ON_PAGE(test_X1_a_source_is_not_stopped_while_a_clock_tells_its_time),
+      ON_PAGE(test_X1_a_source_is_not_stopped_while_a_clock_has_its_time),
       ON_PAGE(test_C7_a_child_leaves_the_page_alone),
       ON_PAGE(test_X3_time_runs_on_from_an_anchor),
-      ON_PAGE(test_C8_a_paused_publisher_that_dies_is_a_stall),
-      ON_PAGE(test_X3_nonsense_on_the_page_is_not_believed),
+      ON_PAGE(test_C8_a_paused_publisher_that_ends_is_a_stall),
+      ON_PAGE(test_X3_invalid_pages_are_rejected),
       ON_PAGE(test_C8_a_foreign_publisher_that_ticks_is_not_stalled),
-      ON_PAGE(test_X3_noise_on_the_page_hurts_nobody),
+      ON_PAGE(test_X3_random_pages_do_no_harm),
       ON_PAGE(test_C3_readers_see_no_torn_and_no_falling_time),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,15 +15,15 @@ typedef struct tb__source_name {
 
 /* "manual", "shm:NAME", "extrapolating:NAME" */
 tb_status_t tb__manual_source_from_name(const char *rest, void *user, tb_error_t *error,
-                                        tb_source_t **out);
+                                        tb_source_t **out) TB_WARN_UNUSED;
 tb_status_t tb__shm_source_from_name(const char *rest, void *user, tb_error_t *error,
-                                     tb_source_t **out);
+                                     tb_source_t **out) TB_WARN_UNUSED;
 tb_status_t tb__extrapolating_source_from_name(const char *rest, void *user, tb_error_t *error,
-                                               tb_source_t **out);
+                                               tb_source_t **out) TB_WARN_UNUSED;
 
 /* What TIMEBASE_SOURCE names; NULL: nothing. */
 const char *tb__source_name_in_environment(void);
 /* The source of that name; *out is untouched if there is none. Logs why it fails. */
-tb_status_t tb__source_create_from_environment(tb_source_t **out);
+tb_status_t tb__source_create_from_environment(tb_source_t **out) TB_WARN_UNUSED;
 
 #endif

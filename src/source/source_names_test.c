@@ -1,6 +1,6 @@
-/* Sources by name, and the default that TIMEBASE_SOURCE names. What the environment says is asked
- * once in a process, so each such case runs in a process of its own: this program with the name of
- * the case as its argument, whose output is compared. */
+/* Sources by name, and the default that TIMEBASE_SOURCE names. The environment is read once in a
+ * process, so each such case runs in a separate process: this program with the name of the case as
+ * its argument, whose output is compared. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
@@ -20,7 +20,7 @@
 
 #define S TB_NS_PER_S
 
-/* ---- a source that says what happens to it ---- */
+/* ---- a source that prints what happens to it ---- */
 
 typedef struct teller {
   tb_source_t *source;
@@ -32,7 +32,7 @@ typedef struct teller {
 static bool alone; /* in the process of a case */
 static _Atomic int made;
 
-static void tell(const char *text)
+static void print(const char *text)
 {
   if (alone && write(TELL_FD, text, strlen(text)) < 0) _exit(9);
 }
@@ -40,20 +40,20 @@ static void tell(const char *text)
 static tb_status_t teller_start(void *self, tb_timeline_t *timeline)
 {
   teller_t *teller = self;
-  tell("start ");
+  print("start ");
   return teller->start_status ? teller->start_status : tb_timeline_tick(timeline, 7 * S, 0);
 }
 
 static void teller_stop(void *self)
 {
   (void)self;
-  tell("stop ");
+  print("stop ");
 }
 
 static void teller_destroy(void *self)
 {
   free(self);
-  tell("destroy ");
+  print("destroy ");
 }
 
 static const tb_source_ops_t teller_ops = {"teller", teller_start, teller_stop, teller_destroy};
@@ -96,7 +96,7 @@ static void test_X7_a_name_makes_a_source(void **state)
   assert_string_equal(error.text, "");
 }
 
-static void test_X7_a_bad_name_says_what_where_and_what_to_do(void **state)
+static void test_X7_the_error_of_a_bad_name_has_what_where_and_what_to_do(void **state)
 {
   (void)state;
   tb_source_t *const untouched = (tb_source_t *)(uintptr_t)64;
@@ -167,7 +167,7 @@ static void on_log(tb_log_level_t level, const char *message, void *user)
   (void)user;
   char line[600];
   snprintf(line, sizeof line, "[%d %s] ", level, message);
-  tell(line);
+  print(line);
 }
 
 static void case_open(void)
@@ -197,7 +197,7 @@ static void case_default(void **state)
   tb_clock_options_t own = {TB_TIME_ROS, NULL};
   tb_clock_t *clocks[3];
   assert_ok(tb_clock_create(&own, &clocks[2]));
-  assert_null(tb_source_get_default()); /* nobody needs it yet */
+  assert_null(tb_source_get_default()); /* not needed yet */
   for (int i = 0; i < 2; i++)
     assert_now(clocks[i] = follower(), 7 * S);
   assert_int_equal(made, 1);
@@ -205,7 +205,7 @@ static void case_default(void **state)
   assert_now(clocks[2], 7 * S);
   for (int i = 0; i < 3; i++)
     assert_ok(tb_clock_destroy(clocks[i]));
-  tell("end ");
+  print("end ");
 }
 
 static void case_clock_left(void **state)
@@ -226,10 +226,10 @@ static void case_replaced(void **state)
   assert_ok(tb_manual_source_create(&source));
   assert_ok(tb_source_set_default(source));
   assert_now(clock, 0);
-  tell("replaced ");
+  print("replaced ");
   assert_ok(tb_clock_destroy(clock));
   assert_ok(tb_source_destroy(source));
-  tell("end ");
+  print("end ");
 }
 
 static void case_destroyed(void **state)
@@ -240,7 +240,7 @@ static void case_destroyed(void **state)
   assert_ok(tb_source_destroy(tb_source_get_default()));
   assert_false(tb_clock_is_active(clock));
   assert_ok(tb_clock_destroy(clock));
-  tell("end ");
+  print("end ");
 }
 
 static void case_program_decides(void **state)
@@ -254,7 +254,7 @@ static void case_program_decides(void **state)
   assert_ok(tb_clock_destroy(clock));
 }
 
-/* A value that is of no use fails every clock that follows, and none else, until it is mended. */
+/* An invalid value fails every clock that follows, and no other clock, until it is fixed. */
 static void refused(tb_status_t status)
 {
   tb_clock_t *clock = NULL, *none;
@@ -294,7 +294,7 @@ static void case_none(void **state)
   tb_clock_t *clock = follower();
   assert_ok(tb_clock_read(clock, &reading));
   assert_int_equal(reading.state, TB_CLOCK_NO_SOURCE);
-  setenv("TIMEBASE_SOURCE", "teller", 1); /* asked once */
+  setenv("TIMEBASE_SOURCE", "teller", 1); /* read once */
   tb_clock_t *second = follower();
   assert_false(tb_clock_is_active(second));
   assert_ok(tb_clock_destroy(clock));
@@ -479,7 +479,7 @@ int main(int argc, char **argv)
   unsetenv("TIMEBASE_SOURCE");
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_X7_a_name_makes_a_source),
-      cmocka_unit_test(test_X7_a_bad_name_says_what_where_and_what_to_do),
+      cmocka_unit_test(test_X7_the_error_of_a_bad_name_has_what_where_and_what_to_do),
       cmocka_unit_test(test_X7_prefixes_are_checked_and_taken_once),
       cmocka_unit_test(test_X7_the_environment_names_the_default),
   };

@@ -1,4 +1,4 @@
-/* Steady and system time in the hand of a test. */
+/* Steady and system time held by a test. */
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -72,7 +72,7 @@ static tb_duration_t seconds(int64_t count)
   return (tb_duration_t){count * S};
 }
 
-static void test_X2_held_time_stands_and_moves_apart(void **state)
+static void test_X2_held_time_is_stopped_and_its_clocks_move_separately(void **state)
 {
   os_fixture_t *f = *state;
   tb_steady_time_t steady;
@@ -265,7 +265,7 @@ static void test_J9_giving_time_back_is_a_step_by_what_system_time_loses(void **
   assert_ok(tb_testing_advance(TB_TESTING_STEADY, seconds(1000)));
   assert_ok(tb_testing_set(TB_TESTING_SYSTEM, system_now())); /* no step either */
   assert_ok(tb_testing_release_os_time());
-  assert_string_equal(trace, "-3600 "); /* system time goes on from where it stood */
+  assert_string_equal(trace, "-3600 "); /* system time continues from where it was */
   assert_ok(tb_testing_hold_os_time());
   assert_ok(tb_testing_advance(TB_TESTING_SYSTEM, seconds(-60)));
   assert_ok(tb_testing_release_os_time());
@@ -303,8 +303,8 @@ static void *remove_handler(void *handler)
   return NULL;
 }
 
-/* Steady time goes on through a step that hangs, so the limit of its handler passes. */
-static void test_J7_J9_who_is_held_up_by_a_step_reports_its_handler(void **state)
+/* Steady time runs during a step that hangs, so the limit of its handler passes. */
+static void test_J7_J9_a_thread_blocked_by_a_step_reports_its_handler(void **state)
 {
   os_fixture_t *f = *state;
   tb_jump_handler_options_t options = TB_JUMP_HANDLER_OPTIONS_INIT;
@@ -372,7 +372,7 @@ static void test_X2_limits_come_without_waiting(void **state)
   assert_ok(tb_testing_advance_and_run(TB_TESTING_STEADY, (tb_duration_t){1}, &limited));
   assert_int_equal(waiters_on(s.ros), 0);
   finish(&s, TB_ERR_TIMEOUT);
-  /* by the manual source it ends likewise, whatever its limit */
+  /* by the manual source it ends in the same way, whatever its limit */
   sleeping_t due = {
       .way = ON_ROS, .ros = s.ros, .duration_ns = S, .rounds = 10, .options = {.limit = {HOUR_NS}}};
   begin(f, &due);
@@ -564,7 +564,7 @@ static void test_X2_timers_on_held_time_run_on_the_callers_thread(void **state)
 }
 
 /* Timers that were started in running time are held with it. */
-static void test_X2_alarms_under_way_are_held(void **state)
+static void test_X2_alarms_in_progress_are_held(void **state)
 {
   os_fixture_t *f = *state;
   tb_steady_time_t deadline;
@@ -630,7 +630,7 @@ static void test_X2_callbacks_on_held_time_may_not_wait(void **state)
 
 /* ---- taken and given back while others wait ---- */
 
-static void test_X2_sleepers_under_way_are_held(void **state)
+static void test_X2_sleepers_in_progress_are_held(void **state)
 {
   os_fixture_t *f = *state;
   sleeping_t steady = {.way = ON_STEADY, .duration_ns = HOUR_NS};
@@ -651,7 +651,7 @@ static void test_X2_sleepers_under_way_are_held(void **state)
   finish(&steady, TB_OK);
 }
 
-/* Whoever runs the queue may come late. */
+/* The thread that runs the queue may come late. */
 static void on_scheduled(tb_timer_t *timer, const tb_steady_timer_info_t *info, void *user)
 {
   (void)timer;
@@ -659,8 +659,8 @@ static void on_scheduled(tb_timer_t *timer, const tb_steady_timer_info_t *info, 
   TRACE("due@%lld ", (long long)((info->scheduled.ns - *(int64_t *)user) / S));
 }
 
-/* Held shortly before their time, which then comes by itself. */
-static void test_X2_sleepers_run_on_when_time_is_given_back(void **state)
+/* Held shortly before their deadline, which then passes by itself. */
+static void test_X2_sleepers_continue_when_time_is_given_back(void **state)
 {
   os_fixture_t *f = *state;
   sleeping_t steady = {.way = ON_STEADY, .duration_ns = HOUR_NS};
@@ -695,7 +695,7 @@ static void *pace(void *argument)
   return NULL;
 }
 
-static void test_X2_punctual_loops_obey_too(void **state)
+static void test_X2_punctual_loops_follow_held_time(void **state)
 {
   (void)state;
   tb__pacer_t pacer;
@@ -709,7 +709,7 @@ static void test_X2_punctual_loops_obey_too(void **state)
 }
 
 /* Time that runs on by itself does so on held steady time. */
-static void test_X2_running_timelines_obey_too(void **state)
+static void test_X2_running_timelines_follow_held_time(void **state)
 {
   os_fixture_t *f = *state;
   fixture_t *ros;
@@ -795,7 +795,7 @@ static void count_call(tb_timer_t *timer, const tb_steady_timer_info_t *info, vo
 
 #define SLEEPERS 4
 
-static void test_X2_holding_and_giving_back_lose_nobody(void **state)
+static void test_X2_holding_and_giving_back_lose_no_waiter(void **state)
 {
   os_fixture_t *f = *state;
   fixture_t *ros;
@@ -828,7 +828,7 @@ static void test_X2_holding_and_giving_back_lose_nobody(void **state)
     for (int step = rand_r(&seed) % 4; step >= 0; step--)
       assert_ok(tb_testing_advance(TB_TESTING_STEADY, (tb_duration_t){rand_r(&seed) % 1000000}));
     assert_ok(tb_testing_advance_and_run(TB_TESTING_SYSTEM, seconds(-1), &limited));
-    /* longer than any sleep: everybody gets on, and the timer is called */
+    /* longer than any sleep: every thread continues, and the timer is called */
     assert_ok(tb_testing_advance_and_run(TB_TESTING_STEADY, (tb_duration_t){3000001}, &limited));
     assert_true(atomic_load(&calls) > calls_before);
     for (int i = 0; i < SLEEPERS; i++)
@@ -888,25 +888,25 @@ static void test_C7_a_child_of_the_moment_at_which_time_is_taken_reads_clocks(vo
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      ON_OS(test_X2_held_time_stands_and_moves_apart),
+      ON_OS(test_X2_held_time_is_stopped_and_its_clocks_move_separately),
       ON_OS(test_X2_steady_time_never_goes_back),
       ON_OS(test_X2_loops_on_steady_and_system_time_follow_steps),
       ON_OS(test_J9_setting_the_wall_clock_is_a_step_and_passing_is_none),
       ON_OS(test_J9_giving_time_back_is_a_step_by_what_system_time_loses),
-      ON_OS(test_J7_J9_who_is_held_up_by_a_step_reports_its_handler),
+      ON_OS(test_J7_J9_a_thread_blocked_by_a_step_reports_its_handler),
       ON_OS(test_X2_system_sleeps_follow_a_wall_clock_that_is_set),
       ON_OS(test_X2_limits_come_without_waiting),
       ON_OS(test_X2_other_limits_come_without_waiting),
       ON_OS(test_X2_held_waits_are_signalled_and_cancelled),
       ON_OS(test_X2_timers_on_held_time_run_on_their_thread),
       ON_OS(test_X2_timers_on_held_time_run_on_the_callers_thread),
-      ON_OS(test_X2_alarms_under_way_are_held),
+      ON_OS(test_X2_alarms_in_progress_are_held),
       ON_OS(test_X2_callbacks_on_held_time_may_not_wait),
-      ON_OS(test_X2_sleepers_under_way_are_held),
-      ON_OS(test_X2_sleepers_run_on_when_time_is_given_back),
-      ON_OS(test_X2_punctual_loops_obey_too),
-      ON_OS(test_X2_running_timelines_obey_too),
-      ON_OS(test_X2_holding_and_giving_back_lose_nobody),
+      ON_OS(test_X2_sleepers_in_progress_are_held),
+      ON_OS(test_X2_sleepers_continue_when_time_is_given_back),
+      ON_OS(test_X2_punctual_loops_follow_held_time),
+      ON_OS(test_X2_running_timelines_follow_held_time),
+      ON_OS(test_X2_holding_and_giving_back_lose_no_waiter),
       ON_OS(test_C7_a_child_of_the_moment_at_which_time_is_taken_reads_clocks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

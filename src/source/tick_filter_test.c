@@ -73,7 +73,7 @@ static void test_X8_no_stamp_overflows(void **state)
   assert_reordered(&filter, 'a', 5, INT64_MAX - 1, 7);
 }
 
-static void test_X8_two_publishers_within_a_second_are_told_once_until_it_is_over(void **state)
+static void test_X8_two_publishers_within_a_second_are_reported_once_until_it_is_over(void **state)
 {
   (void)state;
   tb__tick_filter_t filter;
@@ -97,7 +97,7 @@ static void test_X8_two_publishers_within_a_second_are_told_once_until_it_is_ove
 }
 
 /* Also the ticks that are dropped are signs of life. */
-static void test_X8_a_fault_is_told_whatever_becomes_of_the_tick(void **state)
+static void test_X8_a_fault_is_reported_for_every_verdict(void **state)
 {
   (void)state;
   tb__tick_filter_t filter;
@@ -122,10 +122,10 @@ static void test_X8_the_first_holds_the_clock_until_it_is_silent(void **state)
   assert_refused(&filter, 'b', 90, 6, 10 * S + 1);
   assert_reordered(&filter, 'a', 4, 4, 10 * S + 100 * MS); /* a sign of life */
   assert_refused(&filter, 'b', 91, 7, 10 * S + 400 * MS - 1);
-  assert_accepted(&filter, 'c', 70, 7, 10 * S + 400 * MS); /* whoever comes next */
+  assert_accepted(&filter, 'c', 70, 7, 10 * S + 400 * MS); /* the next writer */
   assert_refused(&filter, 'b', 92, 8, 10 * S + 401 * MS);
   assert_refused(&filter, 'a', 6, 8, 10 * S + 402 * MS); /* it was the first, and gave way */
-  assert_accepted(&filter, 'c', 71, 8, 20 * S);          /* silent, but nobody took its place */
+  assert_accepted(&filter, 'c', 71, 8, 20 * S);          /* silent, but not replaced */
   assert_refused(&filter, 'a', 7, 9, 20 * S + 1);
   assert_int_equal(filter.refused, 5);
   assert_accepted(&filter, 'c', 72, 10,
@@ -299,8 +299,8 @@ int main(void)
       cmocka_unit_test(test_X8_reordered_is_older_in_value_and_in_stamp_by_less_than_a_second),
       cmocka_unit_test(test_X8_a_new_writer_starts_a_new_order),
       cmocka_unit_test(test_X8_no_stamp_overflows),
-      cmocka_unit_test(test_X8_two_publishers_within_a_second_are_told_once_until_it_is_over),
-      cmocka_unit_test(test_X8_a_fault_is_told_whatever_becomes_of_the_tick),
+      cmocka_unit_test(test_X8_two_publishers_within_a_second_are_reported_once_until_it_is_over),
+      cmocka_unit_test(test_X8_a_fault_is_reported_for_every_verdict),
       cmocka_unit_test(test_X8_the_first_holds_the_clock_until_it_is_silent),
       cmocka_unit_test(test_X8_an_unknown_writer_is_no_fault_and_takes_no_hold),
       cmocka_unit_test(test_X8_ids_of_all_sizes),

@@ -11,7 +11,7 @@
 #include "running_time.h"
 #include "waiting.h"
 
-/* ---- who owns whom ---- */
+/* ---- ownership ---- */
 
 typedef struct probe {
   tb_timeline_t *timeline;
@@ -106,7 +106,7 @@ static void test_X1_a_wrapped_source_lives_with_its_wrapper(void **state)
   assert_string_equal(trace, "start stop start stop destroy ");
 }
 
-static void test_X1_a_start_that_fails_is_the_wrappers(void **state)
+static void test_X1_a_start_that_fails_is_a_failure_of_the_wrapper(void **state)
 {
   wrapping_t *w = *state;
   w->probe.start_status = TB_ERR_SYSTEM;
@@ -130,7 +130,7 @@ static void test_X1_ticks_are_refused_when_the_last_clock_has_left(void **state)
   assert_status(tb_timeline_anchor(timeline, &anchor, TB_JUMP_REASON_NONE), TB_ERR_DETACHED);
 }
 
-static void test_X4_a_wrapped_source_is_for_nobody_else(void **state)
+static void test_X4_a_wrapped_source_cannot_be_used_otherwise(void **state)
 {
   wrapping_t *w = *state;
   tb_source_t *another = NULL;
@@ -210,7 +210,7 @@ static void *sleep_until_7(void *argument)
   return NULL;
 }
 
-static void test_X2_a_wrapped_manual_source_advances_from_the_time_told(void **state)
+static void test_X2_a_wrapped_manual_source_advances_from_the_extrapolated_time(void **state)
 {
   fixture_t *f = *state;
   pthread_t sleeper;
@@ -265,7 +265,7 @@ static void test_C8_states_and_refused_samples_reach_the_wrapper(void **state)
   assert_int_equal(inner.ticks, 1);
 }
 
-static void test_C8_a_tick_that_says_paused_holds_time(void **state)
+static void test_C8_a_tick_in_state_paused_holds_time(void **state)
 {
   fixture_t *f = *state;
   tb_timeline_t *timeline = tb_source_timeline(wrap(f, S));
@@ -442,16 +442,16 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       WITH_PROBE(test_X1_a_wrapped_source_lives_with_its_wrapper),
-      WITH_PROBE(test_X1_a_start_that_fails_is_the_wrappers),
+      WITH_PROBE(test_X1_a_start_that_fails_is_a_failure_of_the_wrapper),
       WITH_PROBE(test_X1_ticks_are_refused_when_the_last_clock_has_left),
-      WITH_PROBE(test_X4_a_wrapped_source_is_for_nobody_else),
+      WITH_PROBE(test_X4_a_wrapped_source_cannot_be_used_otherwise),
       WITH_CLOCK(test_X4_only_a_source_without_clocks_is_wrapped),
       cmocka_unit_test(test_X4_options_are_checked),
       WITH_CLOCK(test_X4_a_source_moved_before_its_first_clock_keeps_the_time),
-      WITH_CLOCK(test_X2_a_wrapped_manual_source_advances_from_the_time_told),
+      WITH_CLOCK(test_X2_a_wrapped_manual_source_advances_from_the_extrapolated_time),
       WITH_PROBE(test_X4_ticks_from_before_do_not_count),
       WITH_CLOCK(test_C8_states_and_refused_samples_reach_the_wrapper),
-      WITH_CLOCK(test_C8_a_tick_that_says_paused_holds_time),
+      WITH_CLOCK(test_C8_a_tick_in_state_paused_holds_time),
       WITH_CLOCK(test_X4_anchors_that_have_a_rate_pass_as_they_are),
       WITH_CLOCK(test_X5_a_tick_that_has_to_be_repeated_counts_once),
       WITH_CLOCK(test_S1_a_sleep_ends_between_ticks_and_never_early),

@@ -29,6 +29,6 @@ char *tb__digits_put(char *out, uint64_t value, int width);
 char *tb__fraction_put(char *out, uint32_t value, int width);
 
 /* Copies a finished text. TB_ERR_INVALID: NULL. TB_ERR_LIMIT: no room. */
-tb_status_t tb__text_copy(const char *text, char *buffer, size_t size);
+tb_status_t tb__text_copy(const char *text, char *buffer, size_t size) TB_WARN_UNUSED;
 
 #endif

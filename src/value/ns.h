@@ -33,18 +33,18 @@ static inline int tb__ns_compare(int64_t a_ns, int64_t b_ns)
 /* Seconds rounded down, and the remainder, 0..999999999. */
 void tb__ns_split(int64_t ns, int64_t *out_sec, uint32_t *out_nanosec);
 /* nanosec: up to a whole second. TB_ERR_RANGE. */
-tb_status_t tb__ns_join(int64_t sec, uint32_t nanosec, int64_t *out_ns);
+tb_status_t tb__ns_join(int64_t sec, uint32_t nanosec, int64_t *out_ns) TB_WARN_UNUSED;
 
 /* ns * factor, which is finite: the exact product, rounded to the nearest, ties away from zero; the
  * same on every machine. TB_ERR_OVERFLOW. */
-tb_status_t tb__ns_scale(int64_t ns, double factor, int64_t *out_ns);
+tb_status_t tb__ns_scale(int64_t ns, double factor, int64_t *out_ns) TB_WARN_UNUSED;
 
 /* As the public functions of these names; out-parameters are not NULL. */
-tb_status_t tb__ns_from_seconds(double seconds, int64_t *out_ns);
+tb_status_t tb__ns_from_seconds(double seconds, int64_t *out_ns) TB_WARN_UNUSED;
 double tb__ns_to_seconds(int64_t ns);
-tb_status_t tb__ns_from_timespec(struct timespec spec, int64_t *out_ns);
-tb_status_t tb__ns_to_timespec(int64_t ns, struct timespec *out);
-tb_status_t tb__ns_from_wire(int32_t sec, uint32_t nanosec, int64_t *out_ns);
-tb_status_t tb__ns_to_wire(int64_t ns, int32_t *out_sec, uint32_t *out_nanosec);
+tb_status_t tb__ns_from_timespec(struct timespec spec, int64_t *out_ns) TB_WARN_UNUSED;
+tb_status_t tb__ns_to_timespec(int64_t ns, struct timespec *out) TB_WARN_UNUSED;
+tb_status_t tb__ns_from_wire(int32_t sec, uint32_t nanosec, int64_t *out_ns) TB_WARN_UNUSED;
+tb_status_t tb__ns_to_wire(int64_t ns, int32_t *out_sec, uint32_t *out_nanosec) TB_WARN_UNUSED;
 
 #endif

@@ -20,7 +20,7 @@ static void assert_pair(tb_qos_t qos, uint32_t when_offered, uint32_t when_reque
   assert_int_equal(tb_qos_mismatches(&qos, &qos), 0);
 }
 
-static void test_each_policy_stands_in_the_way_one_way_round(void **state)
+static void test_each_policy_mismatches_in_one_direction(void **state)
 {
   (void)state;
 #define WITH(field, value, when_offered, when_requested)                                           \
@@ -42,7 +42,7 @@ static void test_each_policy_stands_in_the_way_one_way_round(void **state)
 #undef WITH
 }
 
-static void test_all_that_is_in_the_way_is_told(void **state)
+static void test_all_mismatches_are_reported(void **state)
 {
   (void)state;
   tb_qos_t offered = base, requested = base;
@@ -69,8 +69,8 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_equal_qos_is_compatible),
-      cmocka_unit_test(test_each_policy_stands_in_the_way_one_way_round),
-      cmocka_unit_test(test_all_that_is_in_the_way_is_told),
+      cmocka_unit_test(test_each_policy_mismatches_in_one_direction),
+      cmocka_unit_test(test_all_mismatches_are_reported),
       cmocka_unit_test(test_every_policy_has_a_name),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
