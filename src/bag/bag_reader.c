@@ -55,7 +55,7 @@ static void merge_extent(tb_bag_reader_t *reader, tb__bag_source_t *source,
   info->end_ns = file->end_ns > info->end_ns ? file->end_ns : info->end_ns;
 }
 
-/* Without metadata.yaml, a file's own copy tells whether its messages are compressed. */
+/* Without metadata.yaml, the copy in the file shows whether its messages are compressed. */
 static tb_status_t check_own_metadata(tb__bag_source_t *source, const tb__bag_file_info_t *info,
                                       tb_error_t *error)
 {
@@ -122,15 +122,15 @@ static tb_status_t survey_file(tb_bag_reader_t *reader, size_t index, tb_error_t
   return status;
 }
 
-/* No more descriptors, or no more memory: that will go on, and says nothing about the file. */
+/* Descriptors or memory are used up: that will persist, and is no property of the file. */
 static bool is_out_of_room(const tb_error_t *error)
 {
   return error->status == TB_ERR_NO_MEMORY || error->os_errno == EMFILE ||
          error->os_errno == ENFILE || error->os_errno == ENOSPC;
 }
 
-/* A file that cannot be read at all is told and left out of a damaged bag, unless it is the only
- * one: then the caller tells. */
+/* A file that cannot be read at all is logged and left out of a damaged bag, unless it is the only
+ * one: then the caller reports it. */
 static tb_status_t leave_out(tb_bag_reader_t *reader, size_t index, const tb_error_t *why,
                              tb_error_t *error)
 {

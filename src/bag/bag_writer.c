@@ -420,8 +420,8 @@ tb_status_t tb_bag_writer_split(tb_bag_writer_t *writer, tb_error_t *error)
   writer->failure.status = TB_OK;
   status = tb__writer_save_metadata(writer, error);
   const tb__written_file_t *opened = tb__writer_file(writer);
-  tb_status_t told = report_split(writer, opened[-1].name, opened->name, status ? NULL : error);
-  return status ? status : told;
+  tb_status_t reported = report_split(writer, opened[-1].name, opened->name, status ? NULL : error);
+  return status ? status : reported;
 }
 
 tb_status_t tb__bag_writer_finish(tb_bag_writer_t *writer, tb_error_t *error)

@@ -24,9 +24,9 @@ static int compare_texts(const void *a, const void *b)
 /* What reading has found, the formats' own checks find again. */
 static bool is_told(tb__check_t *check, const char *text)
 {
-  if (tfind(text, &check->told, compare_texts)) return true;
+  if (tfind(text, &check->reported, compare_texts)) return true;
   char *copy = check->result.finding_count < TOLD_MAX ? strdup(text) : NULL;
-  if (copy && !tsearch(copy, &check->told, compare_texts)) free(copy);
+  if (copy && !tsearch(copy, &check->reported, compare_texts)) free(copy);
   return false;
 }
 
@@ -51,14 +51,14 @@ static bool is_about_the_bag(const tb_error_t *error)
          (status == TB_ERR_NOT_FOUND && error->os_errno);
 }
 
-/* The machine refused, or a ceiling: that says nothing about the recording. */
+/* The machine or a limit refused: that is no property of the recording. */
 static bool could_not_look(tb_status_t status)
 {
   return status == TB_ERR_SYSTEM || status == TB_ERR_NO_MEMORY || status == TB_ERR_BUSY ||
          status == TB_ERR_LIMIT;
 }
 
-/* As it should be, or what is left of it, with that told. *out is NULL if nothing is. */
+/* Opens the bag whole, or reports the damage and opens what is left. *out is NULL if nothing is. */
 static tb_status_t open_bag(tb__check_t *check, const char *path, const tb_bag_limits_t *limits,
                             tb_bag_reader_t **out, tb_error_t *error)
 {
@@ -155,7 +155,7 @@ static tb_status_t verify_file(tb__check_t *check, tb_bag_reader_t *reader, size
   return status;
 }
 
-/* All of them are read all the same. */
+/* They are read nevertheless. */
 static void report_oddities(tb__check_t *check, const tb_bag_reader_t *reader)
 {
   for (size_t i = 0; i < reader->table.oddity_count; i++)
@@ -192,7 +192,7 @@ tb_status_t tb_bag_check_within(const char *path, const tb_bag_limits_t *limits,
   tb_status_t status = open_bag(&check, path, limits, &reader, error);
   if (!status && reader) status = check_reader(&check, reader, error);
   tb_bag_reader_close(reader);
-  tdestroy(check.told, free);
+  tdestroy(check.reported, free);
   free(check.by_topic);
   free(check.by_file);
   if (!status) *out = check.result;

@@ -11,7 +11,7 @@ typedef struct tb__check {
   tb_bag_finding_fn report;
   void *user;
   tb_bag_check_result_t result;
-  void *told; /* tree of the findings, for tsearch */
+  void *reported; /* tree of the findings, for tsearch */
   bool is_salvaging;
   int64_t last_ns;
   int64_t start_ns; /* of what could be read */
@@ -23,8 +23,8 @@ typedef struct tb__check {
 void tb__check_report(tb__check_t *check, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Fails only if it could not look. */
+/* Fails only if the check could not be done. */
 tb_status_t tb__check_metadata(tb__check_t *check, const tb_bag_reader_t *reader,
-                               tb_error_t *error);
+                               tb_error_t *error) TB_WARN_UNUSED;
 
 #endif

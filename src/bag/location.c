@@ -52,7 +52,7 @@ static const char *skip_zeros(const char *text)
   return text;
 }
 
-/* At digits in both. 0 if the numbers are equal, with the pointers behind them. */
+/* At digits in both. 0 if the numbers are equal, with the pointers after them. */
 static int compare_numbers(const char **a, const char **b)
 {
   const char *x = skip_zeros(*a);
@@ -110,7 +110,7 @@ tb_status_t tb__bag_check_regular(const char *path, tb_error_t *error)
   return tb_error_set(error, TB_ERR_INVALID, "%s: not a regular file", path);
 }
 
-/* What YAML does not allow stands in somebody's note, most likely. False: it is not that. */
+/* Bytes that YAML does not allow, most likely in a note. False: the file has none. */
 static bool parse_cleaned(const char *bytes, size_t size, tb__bag_metadata_t *out)
 {
   bool changed = false;
@@ -256,8 +256,8 @@ static int compare_identities(const void *a, const void *b)
   return (x->place > y->place) - (x->place < y->place);
 }
 
-/* Sorted, so that the same file comes in a row; what cannot be looked at is left out: who opens it
- * tells. */
+/* Sorted, so that the same file comes in a row; what cannot be examined is left out: opening it
+ * reports why. */
 static size_t identify(const tb__bag_location_t *location, identity_t *out)
 {
   size_t count = 0;
@@ -332,7 +332,7 @@ static tb_status_t list_from_metadata(tb__bag_location_t *location, bool toleran
   return status;
 }
 
-/* Both "x.db3" and "x.db3.zstd": the compressing was cut off, or the removal behind it. */
+/* Both "x.db3" and "x.db3.zstd": the compression was interrupted, or the removal after it. */
 static bool has_plain_twin(const tb__bag_location_t *location, const char *path)
 {
   size_t length = strlen(path) - strlen(PACKED);
@@ -421,7 +421,7 @@ static bool is_metadata(const char *path)
   return ends_with(path, "/" METADATA_NAME) || strcmp(path, METADATA_NAME) == 0;
 }
 
-/* Of a metadata.yaml the folder that it describes: who names the one means the other. */
+/* For the path of a metadata.yaml, the folder that it describes. */
 static char *location_path(const char *path, bool is_file)
 {
   if (!is_file || !is_metadata(path)) return strdup(path);

@@ -19,17 +19,17 @@ typedef struct tb__bag_location {
 /* Compressed as a whole: "x.db3.zstd". */
 bool tb__bag_file_is_packed(const char *path);
 
-/* Before a file is opened: a pipe would be waited for. One that cannot be looked at is let pass,
- * for who opens it to say why. TB_ERR_INVALID. */
-tb_status_t tb__bag_check_regular(const char *path, tb_error_t *error);
+/* Called before a file is opened, as opening a pipe would block. A file that cannot be examined
+ * passes: opening it reports why. TB_ERR_INVALID. */
+tb_status_t tb__bag_check_regular(const char *path, tb_error_t *error) TB_WARN_UNUSED;
 
 /* *out is zeroed by the caller. Errors as in tb_bag_reader_open. */
 tb_status_t tb__bag_locate(const char *path, uint64_t max_files, tb__bag_location_t *out,
-                           tb_error_t *error);
+                           tb_error_t *error) TB_WARN_UNUSED;
 /* The same for a bag that may be damaged: without a readable metadata.yaml as if there were none,
  * and without files that are missing. What was wrong is in `damage`. */
 tb_status_t tb__bag_locate_damaged(const char *path, uint64_t max_files, tb__bag_location_t *out,
-                                   tb_error_t *error);
+                                   tb_error_t *error) TB_WARN_UNUSED;
 void tb__bag_location_fini(tb__bag_location_t *location);
 
 /* Digits compare as numbers: bag_2.db3 before bag_10.db3. A total order. */

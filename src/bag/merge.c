@@ -146,8 +146,8 @@ static tb_status_t find_topic(tb_bag_reader_t *reader, size_t index, size_t *out
   return TB_OK;
 }
 
-/* Frames are known by their first bytes, which are no encapsulation: a bag that was cut off may not
- * say that it is compressed. */
+/* Frames are known by their first bytes, which are no encapsulation: a bag that was cut off may
+ * lack the note that it is compressed. */
 static tb_status_t decompress(tb_bag_reader_t *reader, size_t index, tb_error_t *error)
 {
   tb__bag_source_t *source = &reader->sources[index];

@@ -115,7 +115,7 @@ tb_status_t tb__bag_metadata_compression(const tb__bag_metadata_t *metadata,
   return TB_OK;
 }
 
-/* The name of a topic is read cleaned, whatever bytes stood for it here. */
+/* The name of a topic is read cleaned, whatever its bytes are here. */
 static bool is_name(const char *listed, const char *name)
 {
   if (!listed || strcmp(listed, name) == 0) return listed;

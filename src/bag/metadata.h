@@ -26,7 +26,7 @@ typedef struct tb__bag_metadata_topic {
 /* The file's form (all below rosbag2_bagfile_information) and that of the table in newer databases
  * (without it). Unknown keys and newer versions are accepted. *out is zeroed by the caller. */
 tb_status_t tb__bag_metadata_parse(const void *bytes, size_t size, tb__bag_metadata_t *out,
-                                   tb_error_t *error);
+                                   tb_error_t *error) TB_WARN_UNUSED;
 void tb__bag_metadata_fini(tb__bag_metadata_t *metadata);
 
 typedef enum tb__bag_compression {
@@ -37,7 +37,8 @@ typedef enum tb__bag_compression {
 
 /* TB_ERR_UNSUPPORTED for another mode, or another format than zstd. */
 tb_status_t tb__bag_metadata_compression(const tb__bag_metadata_t *metadata,
-                                         tb__bag_compression_t *out, tb_error_t *error);
+                                         tb__bag_compression_t *out,
+                                         tb_error_t *error) TB_WARN_UNUSED;
 
 /* False if the topic is not listed. */
 bool tb__bag_metadata_find_topic(const tb__bag_metadata_t *metadata, const char *name,

@@ -53,6 +53,6 @@ typedef enum tb__bag_metadata_form {
 
 /* *out is to be freed. TB_ERR_INVALID: a text is not UTF-8. */
 tb_status_t tb__bag_metadata_write(const tb__bag_description_t *bag, tb__bag_metadata_form_t form,
-                                   char **out, tb_error_t *error);
+                                   char **out, tb_error_t *error) TB_WARN_UNUSED;
 
 #endif

@@ -31,20 +31,21 @@ typedef struct tb__qos_offers {
 
 /* A mapping of policies; *out holds what is not in it. */
 tb_status_t tb__qos_offer_read(const tb__yaml_node_t *node, tb__qos_offer_t *out,
-                               tb_error_t *error);
+                               tb_error_t *error) TB_WARN_UNUSED;
 
 /* Text of a topics row (sequence of maps, or empty), or a node of metadata.yaml: text in it before
  * version 9, a sequence since. Numbers and words are accepted in every version. */
-tb_status_t tb__qos_offers_parse(const char *text, tb__qos_offers_t *out, tb_error_t *error);
+tb_status_t tb__qos_offers_parse(const char *text, tb__qos_offers_t *out,
+                                 tb_error_t *error) TB_WARN_UNUSED;
 tb_status_t tb__qos_offers_from_node(const tb__yaml_node_t *node, tb__qos_offers_t *out,
-                                     tb_error_t *error);
+                                     tb_error_t *error) TB_WARN_UNUSED;
 void tb__qos_offers_fini(tb__qos_offers_t *offers);
 
 /* A list of profiles in the words of version 9; infinite durations as RMW_DURATION_INFINITE. */
 void tb__qos_offers_put(const tb__qos_offers_t *offers, tb__yaml_writer_t *writer);
 /* That list as a text to be freed; "" for none. */
 TB_PRIVATE_API tb_status_t tb__qos_offers_text(const tb__qos_offers_t *offers, char **out,
-                                               tb_error_t *error);
+                                               tb_error_t *error) TB_WARN_UNUSED;
 
 /* rosbag2_storage::Rosbag2QoS::adapt_offer_to_recorded_offers: the offer if all agree in the
  * policies that decide about matching, with default history; otherwise the default. */

@@ -13,7 +13,7 @@
 typedef struct entry {
   const char *topic; /* of the tree */
   tb__qos_offer_t offer;
-  int32_t depth; /* 0: not said */
+  int32_t depth; /* 0: not given */
 } entry_t;
 
 struct tb_qos_overrides {

@@ -24,7 +24,7 @@ typedef struct tb__bag_part {
   bool is_single_messages; /* each message is compressed by itself */
 } tb__bag_part_t;
 
-/* One file: opened when reading reaches its first message, closed behind its last. */
+/* One file: opened when reading reaches its first message, closed after its last. */
 typedef struct tb__bag_source {
   tb__bag_part_t *part;
   const char *path;
@@ -32,11 +32,11 @@ typedef struct tb__bag_source {
   size_t link_count;
   bool has_rows;
   bool is_left_out; /* of another run than the one that is read */
-  bool is_lost;     /* nothing of it can be read, which has been told */
+  bool is_lost;     /* nothing of it can be read; reported */
   int64_t start_ns; /* 0 if no row has a usable time */
-  int64_t end_ns;   /* INT64_MAX likewise: never passed over */
+  int64_t end_ns;   /* INT64_MAX if no row has a usable time: never skipped */
   tb__bag_file_t *file;
-  bool is_cut; /* it could not be unpacked to its end, which has been told */
+  bool is_cut; /* it could not be unpacked to its end; reported */
   bool has_head;
   tb__bag_row_t head; /* the next row of this file */
 } tb__bag_source_t;
@@ -62,37 +62,38 @@ struct tb_bag_reader {
   size_t opened;    /* how many of by_start are or were open since the last seek */
   size_t *active;   /* files that are open */
   size_t active_count;
-  tb__bag_file_t *idle; /* the last one that was closed: opening it again is dear */
+  tb__bag_file_t *idle; /* closed last, and kept: opening it again is expensive */
   size_t idle_source;
   tb__zstd_t zstd;
   int64_t seek_ns;
-  bool is_at_unclosed_end; /* the last failure told only that a file was not closed */
+  bool is_at_unclosed_end; /* the last failure only reported that a file was not closed */
 };
 
 /* What tb_bag_reader_open does once the files are known. Takes *location over, on failure too. */
 tb_status_t tb__bag_reader_open_files(const tb__bag_storage_t *storage,
                                       tb__bag_location_t *location,
                                       const tb_bag_reader_options_t *options, tb_bag_reader_t **out,
-                                      tb_error_t *error);
+                                      tb_error_t *error) TB_WARN_UNUSED;
 
 /* Which files belong to which run, and which are read. TB_ERR_RANGE: there is no such run. */
-tb_status_t tb__bag_reader_find_runs(tb_bag_reader_t *reader, tb_error_t *error);
+tb_status_t tb__bag_reader_find_runs(tb_bag_reader_t *reader, tb_error_t *error) TB_WARN_UNUSED;
 /* When the extents of the files are known: those of runs; files of others are not read. */
 void tb__bag_reader_time_runs(tb_bag_reader_t *reader);
 /* Whether an entry of custom_data is such a note. */
 bool tb__bag_is_run_note(const char *key);
 
 /* Notes, distribution and oddities, when the locations are known and the files were looked into. */
-tb_status_t tb__bag_reader_fill_texts(tb_bag_reader_t *reader, tb_error_t *error);
+tb_status_t tb__bag_reader_fill_texts(tb_bag_reader_t *reader, tb_error_t *error) TB_WARN_UNUSED;
 void tb__bag_reader_free_texts(tb_bag_reader_t *reader);
 
 /* The first is kept for the info. */
 tb_status_t tb__bag_reader_note_damage(tb_bag_reader_t *reader, const char *text,
-                                       tb_error_t *error);
+                                       tb_error_t *error) TB_WARN_UNUSED;
 
 /* Opens the file of a source that is closed; a compressed one is unpacked, as far as that goes if
  * damage is to be read around. */
-tb_status_t tb__bag_source_open(tb_bag_reader_t *reader, size_t index, tb_error_t *error);
+tb_status_t tb__bag_source_open(tb_bag_reader_t *reader, size_t index,
+                                tb_error_t *error) TB_WARN_UNUSED;
 void tb__bag_source_close(tb_bag_reader_t *reader, size_t index);
 void tb__bag_reader_close_idle(tb_bag_reader_t *reader);
 

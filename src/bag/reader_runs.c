@@ -36,7 +36,7 @@ static bool has_all_files(const tb__bag_location_t *location)
   return count == location->file_count;
 }
 
-/* How many runs the bag's own metadata tells of; their first files go to `runs`, unless NULL. */
+/* How many runs the bag's own metadata lists; their first files go to `runs`, unless NULL. */
 static size_t count_runs(const tb__bag_part_t *part, tb_bag_run_t *runs)
 {
   const tb__bag_location_t *location = &part->location;

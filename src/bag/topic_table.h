@@ -18,16 +18,17 @@ typedef struct tb__topic_table {
   size_t oddity_count;
 } tb__topic_table_t;
 
-/* Finds the topic, or adds it and takes its strings. One whose name was there with another type or
- * format gets a number after it ("/a_2"); that, and a name that no text can hold, is told to the
- * log and kept in `oddities`. `metadata` may be NULL; its offers go before the file's, since users
+/* Finds the topic, or adds it and takes its strings. A topic whose name exists with another type or
+ * format gets a number after it ("/a_2"); that, and a name that is not text, is logged and kept in
+ * `oddities`. `metadata` may be NULL; its offers go before the file's, since users
  * edit them there. */
 tb_status_t tb__topic_table_merge(tb__topic_table_t *table, tb__bag_file_topic_t *topic,
                                   const char *path, const tb__bag_metadata_t *metadata, size_t *out,
-                                  tb_error_t *error);
+                                  tb_error_t *error) TB_WARN_UNUSED;
 
-/* Tells the log and keeps the text. */
-tb_status_t tb__topic_table_note(tb__topic_table_t *table, const char *text, tb_error_t *error);
+/* Logs the text and keeps it. */
+tb_status_t tb__topic_table_note(tb__topic_table_t *table, const char *text,
+                                 tb_error_t *error) TB_WARN_UNUSED;
 
 bool tb__topic_table_find(const tb__topic_table_t *table, const char *name, size_t *out);
 

@@ -1,7 +1,7 @@
 /* Inside of tb_bag_writer_t. bag_writer.c is what callers see, writer_file.c begins and ends files,
  * writer_counts.c knows what of
- * them is there, writer_metadata.c tells what they hold, writer_notes.c has what else stands in
- * metadata.yaml. */
+ * them is there, writer_metadata.c describes what they hold, writer_notes.c has the
+ * other entries of metadata.yaml. */
 #ifndef TB_BAG_WRITER_H
 #define TB_BAG_WRITER_H
 
@@ -20,9 +20,9 @@ typedef struct tb__written_topic {
   char *type_hash;
   char *definition;
   char *definition_encoding;
-  uint32_t id;      /* in the file in the making */
+  uint32_t id;      /* in the file that is written */
   uint64_t count;   /* in all files */
-  uint64_t in_file; /* in the file in the making */
+  uint64_t in_file; /* in the file that is written */
   uint64_t whole;   /* of these, readable if the process is killed now, as far as is known */
   uint64_t synced;  /* of these, on the disk */
 } tb__written_topic_t;
@@ -40,37 +40,37 @@ struct tb_bag_writer {
   tb_bag_writer_options_t options; /* texts are not valid any more */
   tb__written_topic_t *topics;
   size_t topic_count;
-  tb__written_file_t *files; /* the last one is in the making, while there is an output */
+  tb__written_file_t *files; /* the last one is being written while there is an output */
   size_t file_count;
   size_t files_begun; /* numbers of files are not used twice */
   tb__bag_custom_t *custom;
   size_t custom_count;
   size_t run_count;         /* noted, the first one not counted */
   tb__bag_output_t *output; /* NULL after a failure */
-  dev_t device;             /* of the file in the making */
+  dev_t device;             /* of the file that is written */
   ino_t inode;
-  tb__bag_extent_t whole, synced; /* of the file in the making, as of its topics */
+  tb__bag_extent_t whole, synced; /* of the file that is written, like those of its topics */
   tb__bag_output_doubts_t doubts; /* the same */
   tb_error_t failure;             /* that ended the last file, until a split */
   tb__zstd_t zstd;
 };
 
-/* The file in the making, or the one that failed. */
+/* The file that is written, or the one that failed. */
 tb__written_file_t *tb__writer_file(tb_bag_writer_t *writer);
 /* "folder/name", NULL when out of memory. */
 char *tb__writer_path(const tb_bag_writer_t *writer, const char *name);
 
 /* Without output: makes one, with all topics. A failure leaves none. */
-tb_status_t tb__writer_begin_file(tb_bag_writer_t *writer, tb_error_t *error);
+tb_status_t tb__writer_begin_file(tb_bag_writer_t *writer, tb_error_t *error) TB_WARN_UNUSED;
 /* Ends the output, which is gone in any case, and compresses the file if that is asked for. */
-tb_status_t tb__writer_end_file(tb_bag_writer_t *writer, tb_error_t *error);
-/* A file that was deleted or replaced takes messages as before, and nobody would ever see them. */
-tb_status_t tb__writer_check_place(const tb_bag_writer_t *writer, tb_error_t *error);
+tb_status_t tb__writer_end_file(tb_bag_writer_t *writer, tb_error_t *error) TB_WARN_UNUSED;
+/* Fails if the file was deleted or replaced: it would accept messages that no reader would see. */
+tb_status_t tb__writer_check_place(const tb_bag_writer_t *writer, tb_error_t *error) TB_WARN_UNUSED;
 /* After a failure of the output: ends it, keeps *failure and counts what has stayed. */
 void tb__writer_abandon_file(tb_bag_writer_t *writer, const tb_error_t *failure);
 
 /* tb_bag_writer_close in two steps: what is there can be asked for in between. */
-tb_status_t tb__bag_writer_finish(tb_bag_writer_t *writer, tb_error_t *error);
+tb_status_t tb__bag_writer_finish(tb_bag_writer_t *writer, tb_error_t *error) TB_WARN_UNUSED;
 void tb__bag_writer_free(tb_bag_writer_t *writer);
 
 /* ---- writer_counts.c ---- */
@@ -81,18 +81,20 @@ void tb__writer_reset_counts(tb_bag_writer_t *writer);
 void tb__writer_note_whole(tb_bag_writer_t *writer);
 /* The output was synced. */
 void tb__writer_note_synced(tb_bag_writer_t *writer);
-/* Of a file that has failed: what of it is there. What is not known counts as lost. `may_be_cut`:
- * somebody else has been at it, so that it is read to its end. */
+/* Counts what a file that has failed still holds. What is not known counts as lost. `may_be_cut`:
+ * another process may have shortened the file, so it is read to its end. */
 void tb__writer_recount(tb_bag_writer_t *writer, const char *path, bool may_be_cut);
 /* Of a file that was closed: TB_ERR_TRUNCATED if it has bytes that were never written and fewer
  * messages than it was given; the counts are then of those. */
-tb_status_t tb__writer_verify(tb_bag_writer_t *writer, const char *path, tb_error_t *error);
+tb_status_t tb__writer_verify(tb_bag_writer_t *writer, const char *path,
+                              tb_error_t *error) TB_WARN_UNUSED;
 
 tb__bag_extent_t tb__writer_extent(const tb_bag_writer_t *writer);
 tb_status_t tb__writer_describe(const tb_bag_writer_t *writer, tb__bag_metadata_form_t form,
-                                char **out, tb_error_t *error);
+                                char **out, tb_error_t *error) TB_WARN_UNUSED;
 /* Replaces metadata.yaml. */
-tb_status_t tb__writer_save_metadata(const tb_bag_writer_t *writer, tb_error_t *error);
-tb_status_t tb__writer_sync_folder(const tb_bag_writer_t *writer, tb_error_t *error);
+tb_status_t tb__writer_save_metadata(const tb_bag_writer_t *writer,
+                                     tb_error_t *error) TB_WARN_UNUSED;
+tb_status_t tb__writer_sync_folder(const tb_bag_writer_t *writer, tb_error_t *error) TB_WARN_UNUSED;
 
 #endif

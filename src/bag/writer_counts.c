@@ -117,7 +117,7 @@ static void count_message(tb_bag_writer_t *writer, const char *name, int64_t log
   topic->count++;
 }
 
-/* By reading all of it, as who opens it does. */
+/* By reading all of it, as a reader does. */
 static void count_readable(tb_bag_writer_t *writer, const char *path, const uint64_t *limits)
 {
   tb_bag_reader_options_t options = TB_BAG_READER_OPTIONS_INIT;

@@ -37,7 +37,8 @@ typedef struct tb__yaml {
 
 /* TB_ERR_CORRUPT with the line in the text for bad YAML, anchors, aliases, keys that are no
  * scalars, and more than one document; TB_ERR_LIMIT above the limits. */
-tb_status_t tb__yaml_parse(const void *bytes, size_t size, tb__yaml_t *out, tb_error_t *error);
+tb_status_t tb__yaml_parse(const void *bytes, size_t size, tb__yaml_t *out,
+                           tb_error_t *error) TB_WARN_UNUSED;
 void tb__yaml_fini(tb__yaml_t *yaml);
 
 /* The value of `key`; NULL if `map` is NULL or no mapping, or has no such key. */

@@ -39,7 +39,7 @@ tb_status_t tb__zstd_compress(tb__zstd_t *zstd, const void *data, size_t size, i
   return TB_OK;
 }
 
-/* Grows with what really comes: what the frame says of its size is not believed. */
+/* Grows with the bytes that really come: the size in the frame is not trusted. */
 static tb_status_t run(tb__zstd_t *zstd, ZSTD_inBuffer *in, ZSTD_outBuffer *out, tb_error_t *error)
 {
   for (;;) {

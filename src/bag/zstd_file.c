@@ -87,7 +87,7 @@ static tb_status_t check_size(const pipe_end_t *from, const pipe_end_t *to, uint
                       from->path, (unsigned long long)size, (unsigned long long)to->max);
 }
 
-/* As far as the first frame tells: other tools may have written it in several. */
+/* The size in the first frame: other tools may have written several. */
 static tb_status_t check_room(const pipe_end_t *from, const pipe_end_t *to, size_t size,
                               tb_error_t *error)
 {

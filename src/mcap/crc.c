@@ -14,7 +14,7 @@ static uint32_t multiply(uint32_t a, uint32_t b)
   return product;
 }
 
-/* Zeros behind A multiply its CRC by x for each bit; the inversions at the ends cancel out. */
+/* Zeros after A multiply its CRC by x for each bit; the inversions at the ends cancel out. */
 uint32_t tb__mcap_crc_join(uint32_t a, uint32_t b, uint64_t size_of_b)
 {
   uint32_t factor = ONE, power = ONE >> 8; /* x^8: one byte */

@@ -56,7 +56,7 @@ tb_status_t tb__mcap_definitions_add(tb__mcap_definitions_t *definitions, uint8_
                 : !tb__mcap_parse_channel(content, size, &channel))
     return tb_error_set(error, TB_ERR_CORRUPT, "a damaged %s record", what);
   uint16_t id = is_schema ? schema.id : channel.id;
-  if (is_schema && id == 0) return TB_OK; /* says the format: to be ignored */
+  if (is_schema && id == 0) return TB_OK; /* required by the format: to be ignored */
   tb__mcap_table_t *table = is_schema ? &definitions->schemas : &definitions->channels;
   tb_status_t status = make_place(table, id, error);
   if (status) return status;

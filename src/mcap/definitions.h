@@ -36,12 +36,13 @@ static inline tb__mcap_definition_t tb__mcap_definition(const tb__mcap_table_t *
 
 /* Of a channel that may still have no definition. */
 tb_status_t tb__mcap_definitions_count(tb__mcap_definitions_t *definitions, uint16_t channel,
-                                       uint64_t messages, tb_error_t *error);
+                                       uint64_t messages, tb_error_t *error) TB_WARN_UNUSED;
 
 /* A record that is there already is fine. TB_ERR_CORRUPT: it cannot be parsed, or another one has
  * its id. */
 tb_status_t tb__mcap_definitions_add(tb__mcap_definitions_t *definitions, uint8_t opcode,
-                                     const void *content, size_t size, tb_error_t *error);
+                                     const void *content, size_t size,
+                                     tb_error_t *error) TB_WARN_UNUSED;
 
 /* False: none of this id. */
 bool tb__mcap_definitions_channel(const tb__mcap_definitions_t *definitions, uint16_t id,

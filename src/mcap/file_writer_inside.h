@@ -61,7 +61,7 @@ uint8_t *tb__mcap_bytes_add(tb__mcap_bytes_t *bytes, size_t size);
 void tb__mcap_sum_chunk(tb__mcap_writer_t *writer);
 
 /* The open chunk as it goes into the file, with the indexes of its messages: *out and *size; the
- * CRC of the file behind it; and what the summary says of it, to be added when it is written. */
+ * CRC of the file after it; and its entry of the summary, to be added once it is written. */
 typedef struct tb__mcap_packed {
   const uint8_t *bytes;
   size_t size;
@@ -70,7 +70,7 @@ typedef struct tb__mcap_packed {
 } tb__mcap_packed_t;
 
 tb_status_t tb__mcap_pack_chunk(tb__mcap_writer_t *writer, tb__mcap_packed_t *out,
-                                tb_error_t *error);
+                                tb_error_t *error) TB_WARN_UNUSED;
 /* Takes back what packing added, so that the chunk is open again. */
 void tb__mcap_unpack_chunk(tb__mcap_writer_t *writer, const tb__mcap_packed_t *packed);
 

@@ -8,7 +8,7 @@
 #include "mcap/scan.h"
 
 #define RUN_SIZE    1048576 /* messages in the data section are read in pieces of this */
-#define MAX_DAMAGES 1000    /* told of one file */
+#define MAX_DAMAGES 1000    /* reported of one file */
 
 typedef struct builder {
   tb__mcap_index_t *index;

@@ -8,16 +8,17 @@
 typedef enum tb__mcap_block_kind {
   TB__MCAP_BLOCK_CHUNK,
   TB__MCAP_BLOCK_RUN,    /* records in the data section itself, a few among which are messages */
-  TB__MCAP_BLOCK_DAMAGE, /* something to be told at this place */
+  TB__MCAP_BLOCK_DAMAGE, /* something to be reported at this place */
 } tb__mcap_block_kind_t;
 
 typedef struct tb__mcap_block {
   tb__mcap_block_kind_t kind;
-  uint64_t start_ns, end_ns; /* log times of the messages in it; UINT64_MAX: told after any seek */
-  uint64_t offset, length;   /* in the file */
-  uint64_t size;             /* of the records, uncompressed */
-  uint64_t index_length;     /* of the message indexes after a chunk, as the summary has it; or 0 */
-  bool is_counted;           /* the summary says how many messages it has: */
+  uint64_t start_ns,
+      end_ns; /* log times of the messages in it; UINT64_MAX: reported after any seek */
+  uint64_t offset, length; /* in the file */
+  uint64_t size;           /* of the records, uncompressed */
+  uint64_t index_length;   /* of the message indexes after a chunk, as the summary has it; or 0 */
+  bool is_counted;         /* the summary counts its messages: */
   uint64_t message_count;
   uint64_t base;      /* what ids of its rows begin at, so that they grow through the file */
   tb_status_t status; /* of damage */
@@ -41,13 +42,14 @@ typedef struct tb__mcap_index {
   char *metadata;       /* of the record "rosbag2", or NULL */
   char *ros_distro;     /* or NULL */
   char *oddity;         /* a contradiction in the file by which nothing is lost, or NULL */
-  bool is_of_summary;   /* what it says has not been compared with the chunks */
+  bool is_of_summary;   /* it has not been compared with the chunks */
   tb__mcap_claims_t claims;
 } tb__mcap_index_t;
 
 /* Free with tb__mcap_index_fini on failure too. What is damaged becomes a block of its own; a
  * failure means that nothing can be read. */
-tb_status_t tb__mcap_index_load(tb__mcap_input_t *input, tb__mcap_index_t *out, tb_error_t *error);
+tb_status_t tb__mcap_index_load(tb__mcap_input_t *input, tb__mcap_index_t *out,
+                                tb_error_t *error) TB_WARN_UNUSED;
 void tb__mcap_index_fini(tb__mcap_index_t *index);
 
 /* TB_ERR_NOT_FOUND: the file has no summary, or none that covers its messages.
@@ -59,9 +61,9 @@ tb_status_t tb__mcap_summary_load(tb__mcap_input_t *input, tb__mcap_index_t *ind
 /* For those two. */
 void tb__mcap_index_sort(tb__mcap_index_t *index);
 tb_status_t tb__mcap_index_add(tb__mcap_index_t *index, const tb__mcap_block_t *block,
-                               tb_error_t *error);
+                               tb_error_t *error) TB_WARN_UNUSED;
 /* Of a metadata record; takes what rosbag2 wrote. TB_ERR_CORRUPT: it cannot be parsed. */
 tb_status_t tb__mcap_index_metadata(tb__mcap_index_t *index, const void *content, size_t size,
-                                    tb_error_t *error);
+                                    tb_error_t *error) TB_WARN_UNUSED;
 
 #endif

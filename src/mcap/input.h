@@ -19,21 +19,21 @@ typedef struct tb__mcap_input {
   size_t window_size;
 } tb__mcap_input_t;
 
-/* `name` stands in errors. *out may be closed after a failure too. */
+/* `name` appears in errors. *out may be closed after a failure too. */
 tb_status_t tb__mcap_input_open(const char *path, const char *name, tb__mcap_input_t *out,
-                                tb_error_t *error);
+                                tb_error_t *error) TB_WARN_UNUSED;
 void tb__mcap_input_close(tb__mcap_input_t *input);
 
 /* All of it, or TB_ERR_TRUNCATED. */
 tb_status_t tb__mcap_input_read(const tb__mcap_input_t *input, uint64_t offset, void *out,
-                                size_t size, tb_error_t *error);
+                                size_t size, tb_error_t *error) TB_WARN_UNUSED;
 /* Through the window, for small pieces in a row; valid until the next call. `size` is at most what
- * the file has behind `offset`, or else TB_ERR_TRUNCATED. */
+ * the file has after `offset`, or else TB_ERR_TRUNCATED. */
 tb_status_t tb__mcap_input_look(tb__mcap_input_t *input, uint64_t offset, size_t size,
-                                const uint8_t **out, tb_error_t *error);
+                                const uint8_t **out, tb_error_t *error) TB_WARN_UNUSED;
 /* Adds the bytes from `from` to `to` to *crc. */
 tb_status_t tb__mcap_input_crc(const tb__mcap_input_t *input, uint64_t from, uint64_t to,
-                               uint32_t *crc, tb_error_t *error);
+                               uint32_t *crc, tb_error_t *error) TB_WARN_UNUSED;
 
 /* The text begins with name and offset. */
 tb_status_t tb__mcap_error(const tb__mcap_input_t *input, tb_status_t status, uint64_t offset,

@@ -163,7 +163,7 @@ static void be_pending(tb__mcap_order_t *order, uint64_t offset, const char *wha
 static void compare_definition(tb__mcap_order_t *order, uint64_t offset, uint8_t opcode,
                                const uint8_t *content, size_t size)
 {
-  if (!order->index->is_of_summary || order->has_told_definitions || size < 2) return;
+  if (!order->index->is_of_summary || order->has_reported_definitions || size < 2) return;
   const tb__mcap_definitions_t *all = &order->index->definitions;
   const tb__mcap_table_t *table = opcode == TB__MCAP_SCHEMA ? &all->schemas : &all->channels;
   tb__mcap_cursor_t id = tb__mcap_cursor(content, 2);
@@ -172,7 +172,7 @@ static void compare_definition(tb__mcap_order_t *order, uint64_t offset, uint8_t
   be_pending(order, offset,
              "the summary defines a channel or schema differently; its messages are read as "
              "the summary defines them");
-  order->has_told_definitions = true;
+  order->has_reported_definitions = true;
 }
 
 static void look_beside(tb__mcap_order_t *order, uint64_t offset, uint8_t opcode,
@@ -437,7 +437,7 @@ tb_status_t tb__mcap_order_seek(tb__mcap_order_t *order, uint64_t time_ns, tb_er
   order->loaded_bytes = order->all_bytes = 0;
   order->seek_ns = time_ns;
   order->pending.status = TB_OK;
-  order->has_told_definitions = false;
+  order->has_reported_definitions = false;
   if (!order->heap) order->heap = calloc(index->block_count + 1, sizeof *order->heap);
   if (!order->heap) return tb__no_memory(error);
   for (size_t i = 0; i < index->block_count; i++) {

@@ -5,8 +5,8 @@
 #include "mcap/chunk.h"
 #include "mcap/index.h"
 
-/* Decompressed chunks are kept while chunks overlap, up to a limit. One that does not fit is
- * dropped and loaded again when its turn comes; after a seek all may be loaded so many times. */
+/* Decompressed chunks are kept while chunks overlap, up to a limit. A chunk that does not fit is
+ * dropped and loaded again when its turn comes; after a seek all may be loaded this many times. */
 #define TB__MCAP_LOADS_MAX 16
 
 typedef struct tb__mcap_slot tb__mcap_slot_t;
@@ -30,8 +30,8 @@ typedef struct tb__mcap_order {
   tb__mcap_slot_t *used_up;        /* whose last message was given, and may still be read */
   size_t cache_size, cached;
   uint64_t loaded_bytes, all_bytes; /* since the seek; of all that it left to be read */
-  tb_error_t pending; /* what is to be told before the next message; no status: nothing */
-  bool has_told_definitions;
+  tb_error_t pending;               /* to be reported before the next message; no status: nothing */
+  bool has_reported_definitions;
 } tb__mcap_order_t;
 
 typedef struct tb__mcap_item {
@@ -46,11 +46,12 @@ void tb__mcap_order_init(tb__mcap_order_t *order, const tb__mcap_input_t *input,
 void tb__mcap_order_fini(tb__mcap_order_t *order);
 
 /* To the first message at `time_ns` or later. */
-tb_status_t tb__mcap_order_seek(tb__mcap_order_t *order, uint64_t time_ns, tb_error_t *error);
-/* TB_OK; TB_ERR_END. With an item without content, *damage says what is damaged there, and reading
- * goes on after it: also where a chunk is not what the summary said of it, which then has been
- * compared. Other failures are final. */
+tb_status_t tb__mcap_order_seek(tb__mcap_order_t *order, uint64_t time_ns,
+                                tb_error_t *error) TB_WARN_UNUSED;
+/* TB_OK; TB_ERR_END. With an item without content, *damage describes what is damaged there, and
+ * reading continues after it: also where a chunk differs from its entry in the summary. Other
+ * failures are final. */
 tb_status_t tb__mcap_order_next(tb__mcap_order_t *order, tb__mcap_item_t *out, tb_error_t *damage,
-                                tb_error_t *error);
+                                tb_error_t *error) TB_WARN_UNUSED;
 
 #endif

@@ -77,7 +77,7 @@ static bool add_map(tb__mcap_bytes_t *bytes, int count, const char *const *keys,
   return whole;
 }
 
-/* The id of a schema with this content behind its id; 0: none. */
+/* The id of a schema with this content after its id; 0: none. */
 static uint16_t find_schema(const mcap_output_t *output, const tb__mcap_bytes_t *content)
 {
   for (uint16_t id = 1; id <= output->schema_count; id++) {

@@ -120,30 +120,30 @@ uint64_t tb__mcap_take_u64(tb__mcap_cursor_t *cursor);
 tb__mcap_text_t tb__mcap_take_text(tb__mcap_cursor_t *cursor);
 /* A map, by its length in bytes. */
 tb__mcap_cursor_t tb__mcap_take_map(tb__mcap_cursor_t *cursor);
-/* Of a map of texts; false behind the last pair, and with map->failed when there is no whole one.
+/* Of a map of texts; false after the last pair, and with map->failed when there is no whole one.
  */
 bool tb__mcap_take_pair(tb__mcap_cursor_t *map, tb__mcap_text_t *key, tb__mcap_text_t *value);
 
 bool tb__mcap_text_equals(tb__mcap_text_t text, const char *other);
 
-/* False: the content is not what the record must be. Bytes behind the known fields are allowed,
+/* False: the content is not what the record must be. Bytes after the known fields are allowed,
  * where the format allows them. */
 bool tb__mcap_parse_schema(const void *content, size_t size, tb__mcap_schema_t *out);
 bool tb__mcap_parse_channel(const void *content, size_t size, tb__mcap_channel_t *out);
 bool tb__mcap_parse_message(const void *content, size_t size, tb__mcap_message_t *out);
 bool tb__mcap_is_metadata(const void *content, size_t size);
-/* rosbag2's own, which tells of the file that it is in. */
+/* rosbag2's own, which describes the file that it is in. */
 bool tb__mcap_is_rosbag2_metadata(const void *content, size_t size);
 bool tb__mcap_parse_statistics(const void *content, size_t size, tb__mcap_statistics_t *out);
 bool tb__mcap_parse_chunk_index(const void *content, size_t size, tb__mcap_chunk_index_t *out);
 bool tb__mcap_parse_footer(const void *content, size_t size, tb__mcap_footer_t *out);
 
-/* `size` bytes of a content that has `length`; what lies behind the head need not be there. */
+/* `size` bytes of a content that has `length`; what follows the head may be missing. */
 bool tb__mcap_parse_chunk(const void *content, size_t size, uint64_t length, tb__mcap_chunk_t *out);
 bool tb__mcap_parse_attachment(const void *content, size_t size, uint64_t length,
                                tb__mcap_attachment_t *out);
 
-/* Little-endian at `out`, which moves behind. */
+/* Little-endian at `out`, which moves past them. */
 void tb__mcap_put_u8(uint8_t **out, uint8_t value);
 void tb__mcap_put_u16(uint8_t **out, uint16_t value);
 void tb__mcap_put_u32(uint8_t **out, uint32_t value);

@@ -101,7 +101,7 @@ static tb_status_t look_ahead(recovery_t *recovery, tb_error_t *error)
   return status;
 }
 
-/* A channel stands once in the data, and may be lost with that chunk. */
+/* A channel is defined once in the data, and may be lost with that chunk. */
 static tb_status_t find_channel(recovery_t *recovery, const tb__mcap_record_t *record, uint16_t id,
                                 bool *found, tb_error_t *error)
 {
@@ -184,7 +184,7 @@ static void report_summary(recovery_t *recovery, const char *what)
   report(recovery, TB__MCAP_HARMLESS, &found, 0);
 }
 
-/* What the statistics say. */
+/* Compares the statistics. */
 static void check_claims(recovery_t *recovery)
 {
   const tb__mcap_claims_t *claims = &recovery->summary.claims;
@@ -219,18 +219,18 @@ static void check_summary(recovery_t *recovery)
 {
   tb_error_t *found = &recovery->summary_error;
   const tb__mcap_definitions_t *claimed = &recovery->summary.definitions;
-  bool told = recovery->totals.damages > 0;
-  if (found->status == TB_ERR_CORRUPT || (found->status == TB_ERR_TRUNCATED && !told))
+  bool is_damaged = recovery->totals.damages > 0;
+  if (found->status == TB_ERR_CORRUPT || (found->status == TB_ERR_TRUNCATED && !is_damaged))
     report(recovery, TB__MCAP_LOST, found, 0);
   if (found->status == TB_ERR_INVALID) report(recovery, TB__MCAP_HARMLESS, found, 0);
-  if (told) return;
+  if (is_damaged) return;
   check_claims(recovery);
   if (!are_same(&claimed->channels, &recovery->definitions.channels) ||
       !are_same(&claimed->schemas, &recovery->definitions.schemas))
     report_summary(recovery, "the summary defines a channel or schema differently");
 }
 
-/* A summary that can be true says where chunks are, also after damage. */
+/* A summary that can be true lists the chunks, also after damage. */
 static tb_status_t list_chunks(recovery_t *recovery, tb_error_t *error)
 {
   const tb__mcap_index_t *summary = &recovery->summary;

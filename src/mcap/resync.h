@@ -1,4 +1,4 @@
-/* Finding the next record behind damage. */
+/* Finding the next record after damage. */
 #ifndef TB_MCAP_RESYNC_H
 #define TB_MCAP_RESYNC_H
 

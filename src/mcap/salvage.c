@@ -11,26 +11,26 @@
 #include "storage/storage.h"
 #include "storage/temporary.h"
 
-#define MAX_TOLD 100 /* of one file, each by itself */
+#define MAX_REPORTED 100 /* of one file, each by itself */
 
-typedef struct told {
+typedef struct losses {
   char *first;
   unsigned count;
-} told_t;
+} losses_t;
 
-/* Each is named; that a file was not closed loses nothing, and its user tells. */
+/* Each is named; a file that was not closed loses nothing, and its user reports it. */
 static void on_loss(void *user, const tb__mcap_damage_t *loss)
 {
-  told_t *told = user;
+  losses_t *seen = user;
   bool is_doubtful = loss->harm == TB__MCAP_DOUBTFUL;
   if (loss->harm == TB__MCAP_HARMLESS) return;
-  if (!told->first) told->first = strdup(loss->text);
-  if (tb__mcap_is_unclosed(loss->status, loss->size) || ++told->count > MAX_TOLD) return;
+  if (!seen->first) seen->first = strdup(loss->text);
+  if (tb__mcap_is_unclosed(loss->status, loss->size) || ++seen->count > MAX_REPORTED) return;
   tb__log(TB_LOG_WARN, "%s%s", loss->text,
           is_doubtful ? ": its messages are kept, and may be wrong" : "");
 }
 
-/* The messages only where indexes tell how many they were. */
+/* Messages are counted only where indexes do. */
 static char *count_losses(const tb__mcap_recovery_t *all)
 {
   char messages[64] = "", doubtful[64] = "", *text = NULL;
@@ -65,19 +65,19 @@ tb_status_t tb__mcap_salvage_open(const tb__bag_storage_t *storage, const char *
                                   tb__bag_file_t **out, tb_error_t *error)
 {
   const tb__bag_output_options_t options = {0};
-  told_t told = {0};
+  losses_t seen = {0};
   tb__mcap_losses_t losses = {0};
   tb__temporary_t copy = {0};
   tb__mcap_recovery_t all;
   tb_status_t status = tb__temporary_make(path, "", &copy, error);
   if (!status)
-    status = tb__mcap_recover_within(limits, path, name, copy.path, &options, on_loss, &told, &all,
+    status = tb__mcap_recover_within(limits, path, name, copy.path, &options, on_loss, &seen, &all,
                                      error);
-  if (!status) status = describe(&all, &told.first, &losses, error);
+  if (!status) status = describe(&all, &seen.first, &losses, error);
   if (!status)
     status = tb__mcap_open_recovered(storage, copy.path, name, limits, &losses, out, error);
   tb__temporary_forget(&copy);
-  free(told.first);
+  free(seen.first);
   if (!status) return TB_OK;
   free(losses.first);
   free(losses.in_all);

@@ -12,8 +12,8 @@ typedef struct scan {
   tb__mcap_codec_t codec;
   tb__mcap_buffer_t buffer;
   uint64_t offset;
-  uint64_t suspect;       /* the record before, when only its length said where it ends; or 0 */
-  uint64_t damaged_until; /* so that the CRC of the data says nothing new */
+  uint64_t suspect;       /* the previous record, if only its length gave its end; or 0 */
+  uint64_t damaged_until; /* up to here the CRC of the data adds nothing */
   bool has_chunks;
   size_t known; /* of the chunks of the summary, those that were passed */
   bool done;
@@ -31,8 +31,8 @@ static tb_status_t report(scan_t *scan, tb__mcap_damage_t *damage, const tb_erro
   return scan->visitor->damage(scan->visitor->user, damage, error);
 }
 
-static tb_status_t tell_at(scan_t *scan, tb_status_t status, uint64_t offset, uint64_t size,
-                           const char *what, tb_error_t *error)
+static tb_status_t report_at(scan_t *scan, tb_status_t status, uint64_t offset, uint64_t size,
+                             const char *what, tb_error_t *error)
 {
   tb_error_t detail;
   tb__mcap_damage_t damage = {.offset = offset, .size = size};
@@ -74,8 +74,8 @@ static void note_time(scan_t *scan, const tb__mcap_record_t *record)
 static tb_status_t see_record(scan_t *scan, const tb__mcap_record_t *record, tb_error_t *error)
 {
   if (record->in_chunk && record->opcode == TB__MCAP_CHUNK)
-    return tell_at(scan, TB_ERR_CORRUPT, record->offset, record->size,
-                   "a chunk in the chunk, which is not read", error);
+    return report_at(scan, TB_ERR_CORRUPT, record->offset, record->size,
+                     "a chunk in the chunk, which is not read", error);
   if (!is_wanted(record->opcode)) return TB_OK;
   tb_error_t detail = TB_ERROR_INIT;
   tb_status_t status = TB_OK;
@@ -87,7 +87,7 @@ static tb_status_t see_record(scan_t *scan, const tb__mcap_record_t *record, tb_
   if (record->opcode == TB__MCAP_METADATA && !tb__mcap_is_metadata(record->content, record->size))
     status = tb_error_set(&detail, TB_ERR_CORRUPT, "a damaged metadata record");
   if (is_damage(status))
-    return tell_at(scan, status, record->offset, record->size, detail.text, error);
+    return report_at(scan, status, record->offset, record->size, detail.text, error);
   if (status) return tb_error_set(error, status, "%s", detail.text);
   if (record->opcode == TB__MCAP_MESSAGE) note_time(scan, record);
   return scan->visitor->record ? scan->visitor->record(scan->visitor->user, record, error) : TB_OK;
@@ -123,8 +123,8 @@ static tb_status_t see_chunk_records(scan_t *scan, const tb__mcap_chunk_t *chunk
     status = scan->visitor->chunk(scan->visitor->user, scan->offset, chunk, error);
   if (!status) status = walk(scan, scan->buffer.bytes, size, &used, error);
   if (!status && used < size && size == chunk->size)
-    status = tell_at(scan, TB_ERR_CORRUPT, scan->offset, size - used,
-                     "a record in the chunk cannot be read", error);
+    status = report_at(scan, TB_ERR_CORRUPT, scan->offset, size - used,
+                       "a record in the chunk cannot be read", error);
   else if (!status && scan->messages > 0 && size == chunk->size && !chunk->is_doubtful &&
            (scan->start_ns != chunk->start_ns || scan->end_ns != chunk->end_ns))
     status = report_harmless(scan, scan->offset,
@@ -162,7 +162,7 @@ static uint64_t resync(scan_t *scan, uint64_t offset)
   return known < next ? known : next;
 }
 
-/* Behind the record, by the sizes in it if its length leads astray. */
+/* The end of the record, from the sizes in it if its length is wrong. */
 static uint64_t end_of_record(scan_t *scan, uint64_t own_length, uint64_t length)
 {
   uint64_t start = scan->offset + TB__MCAP_HEAD_SIZE;
@@ -232,7 +232,7 @@ static tb_status_t see_attachment(scan_t *scan, uint64_t length, uint64_t *end, 
   tb_status_t status = tb__mcap_input_look(scan->input, at, size, &content, error);
   if (status) return status;
   if (!tb__mcap_parse_attachment(content, size, length, &attachment))
-    return tell_at(scan, TB_ERR_CORRUPT, scan->offset, length, "a damaged attachment", error);
+    return report_at(scan, TB_ERR_CORRUPT, scan->offset, length, "a damaged attachment", error);
   *end = end_of_record(scan, attachment.head_size + attachment.size + 4, length);
   uint32_t crc = 0, stored = 0;
   uint64_t crc_at = at + attachment.head_size + attachment.size;
@@ -242,8 +242,8 @@ static tb_status_t see_attachment(scan_t *scan, uint64_t length, uint64_t *end, 
   tb__mcap_cursor_t cursor = tb__mcap_cursor(content, sizeof stored);
   stored = tb__mcap_take_u32(&cursor);
   if (stored && stored != crc)
-    return tell_at(scan, TB_ERR_CORRUPT, scan->offset, length, "the CRC of an attachment is wrong",
-                   error);
+    return report_at(scan, TB_ERR_CORRUPT, scan->offset, length,
+                     "the CRC of an attachment is wrong", error);
   if (!scan->visitor->attachment) return TB_OK;
   return scan->visitor->attachment(scan->visitor->user, scan->offset, &attachment, error);
 }
@@ -276,7 +276,8 @@ static tb_status_t see_broken(scan_t *scan, uint8_t opcode, tb_error_t *error)
   scan->offset = next;
   scan->done = next == size;
   if (next < size || opcode == 0 || opcode > TB__MCAP_DATA_END)
-    return tell_at(scan, TB_ERR_CORRUPT, start, next - start, "no record can be read here", error);
+    return report_at(scan, TB_ERR_CORRUPT, start, next - start, "no record can be read here",
+                     error);
   if (opcode == TB__MCAP_CHUNK && scan->visitor->salvages) {
     size_t salvaged = 0;
     tb_status_t status = tb__mcap_chunk_salvage(scan->input, &scan->codec, start, &scan->buffer,
@@ -286,7 +287,7 @@ static tb_status_t see_broken(scan_t *scan, uint8_t opcode, tb_error_t *error)
     scan->offset = size;
     if (status == TB_ERR_NO_MEMORY) return tb__no_memory(error);
   }
-  return tell_at(scan, TB_ERR_TRUNCATED, start, size - start, "the file ends in a record", error);
+  return report_at(scan, TB_ERR_TRUNCATED, start, size - start, "the file ends in a record", error);
 }
 
 static bool is_of_data(uint8_t opcode)
@@ -297,7 +298,7 @@ static bool is_of_data(uint8_t opcode)
 }
 
 /* Where the data seems to end: whether records follow that only the data has; after a footer any.
- * Then the scan goes on there. */
+ * Then the scan continues there. */
 static tb_status_t go_on(scan_t *scan, uint64_t length, bool *goes_on, tb_error_t *error)
 {
   const uint8_t *bytes;
@@ -335,7 +336,8 @@ static tb_status_t see_end(scan_t *scan, uint64_t length, tb_error_t *error)
   if (stored == 0) return TB_OK;
   status = tb__mcap_input_crc(scan->input, 0, scan->offset, &crc, error);
   if (!status && crc != stored)
-    status = tell_at(scan, TB_ERR_CORRUPT, scan->offset, 0, "the CRC of the data is wrong", error);
+    status =
+        report_at(scan, TB_ERR_CORRUPT, scan->offset, 0, "the CRC of the data is wrong", error);
   return status;
 }
 
@@ -347,7 +349,7 @@ static tb_status_t see_footer(scan_t *scan, uint64_t length, tb_error_t *error)
   tb_status_t status = go_on(scan, length, &goes_on, error);
   if (status || goes_on) return status;
   scan->done = true;
-  return tell_at(scan, TB_ERR_CORRUPT, scan->offset, 0, "the data has no end record", error);
+  return report_at(scan, TB_ERR_CORRUPT, scan->offset, 0, "the data has no end record", error);
 }
 
 static tb_status_t see_next(scan_t *scan, tb_error_t *error)
@@ -356,8 +358,8 @@ static tb_status_t see_next(scan_t *scan, tb_error_t *error)
   uint64_t left = scan->input->size - scan->offset;
   if (left < TB__MCAP_HEAD_SIZE) {
     scan->done = true;
-    return tell_at(scan, TB_ERR_TRUNCATED, scan->offset, left,
-                   "the data has no end record: cut off, or not closed", error);
+    return report_at(scan, TB_ERR_TRUNCATED, scan->offset, left,
+                     "the data has no end record: cut off, or not closed", error);
   }
   tb_status_t status =
       tb__mcap_input_look(scan->input, scan->offset, TB__MCAP_HEAD_SIZE, &bytes, error);
@@ -378,7 +380,7 @@ static tb_status_t see_next(scan_t *scan, tb_error_t *error)
   if (opcode == TB__MCAP_ATTACHMENT) {
     status = see_attachment(scan, length, &end, error);
   } else if (is_wanted(opcode) && length > TB__MCAP_MAX_RECORD) {
-    status = tell_at(scan, TB_ERR_LIMIT, scan->offset, length, "a record above 1 GiB", error);
+    status = report_at(scan, TB_ERR_LIMIT, scan->offset, length, "a record above 1 GiB", error);
   } else if (is_wanted(opcode)) {
     uint64_t at = scan->offset + TB__MCAP_HEAD_SIZE;
     status = tb__mcap_input_look(scan->input, at, (size_t)length, &bytes, error);
@@ -397,8 +399,8 @@ static tb_status_t step(scan_t *scan, tb_error_t *error)
     return status;
   scan->offset = known;
   scan->done = false;
-  return tell_at(scan, TB_ERR_CORRUPT, start, known - start, "a record goes past the next chunk",
-                 error);
+  return report_at(scan, TB_ERR_CORRUPT, start, known - start, "a record goes past the next chunk",
+                   error);
 }
 
 static tb_status_t check_magic(scan_t *scan, tb_error_t *error)
@@ -414,8 +416,8 @@ static tb_status_t check_magic(scan_t *scan, tb_error_t *error)
                        : size;
     if (scan->offset == size)
       return tb__mcap_error(scan->input, TB_ERR_CORRUPT, 0, error, "not an MCAP file");
-    return tell_at(scan, TB_ERR_CORRUPT, 0, scan->offset, "the file does not begin like MCAP",
-                   error);
+    return report_at(scan, TB_ERR_CORRUPT, 0, scan->offset, "the file does not begin like MCAP",
+                     error);
   }
   if (there < TB__MCAP_MAGIC_SIZE)
     return tb__mcap_error(scan->input, TB_ERR_TRUNCATED, size, error, "the file ends in its magic");

@@ -24,13 +24,13 @@ typedef struct tb__mcap_damage {
   tb__mcap_harm_t harm;
   tb_status_t status; /* TB_ERR_CORRUPT, TB_ERR_TRUNCATED, TB_ERR_UNSUPPORTED or TB_ERR_LIMIT */
   uint64_t offset, size;
-  bool has_times; /* those of the messages that a lost chunk is said to hold */
+  bool has_times; /* those in the head of a lost chunk */
   uint64_t start_ns, end_ns;
-  uint64_t message_count;        /* that its indexes tell of, or that are doubtful; 0: unknown */
+  uint64_t message_count;        /* counted by its indexes, or doubtful; 0: unknown */
   char text[TB_ERROR_TEXT_SIZE]; /* with path and offset */
 } tb__mcap_damage_t;
 
-/* The end of the file is missing, and nothing that stands before it. */
+/* The end of the file is missing, and nothing before it. */
 static inline bool tb__mcap_is_unclosed(tb_status_t status, uint64_t size)
 {
   return status == TB_ERR_TRUNCATED && size == 0;
@@ -52,11 +52,11 @@ typedef struct tb__mcap_visitor {
   size_t chunk_count;
 } tb__mcap_visitor_t;
 
-/* What the records say of each other is checked, and all CRCs of the data section: of chunks, of
+/* The references between records are checked, and all CRCs of the data section: of chunks, of
  * attachments and of all of it, which finds a record that has become one of another kind.
  * Definitions are collected before the visitor sees them. After damage the next record is searched
  * for. TB_ERR_CORRUPT: not MCAP at all. */
 tb_status_t tb__mcap_scan(tb__mcap_input_t *input, tb__mcap_definitions_t *definitions,
-                          const tb__mcap_visitor_t *visitor, tb_error_t *error);
+                          const tb__mcap_visitor_t *visitor, tb_error_t *error) TB_WARN_UNUSED;
 
 #endif

@@ -138,7 +138,7 @@ static tb_status_t find_chunk_format(const mcap_file_t *file, const char **out, 
     if (block->kind != TB__MCAP_BLOCK_CHUNK) continue;
     tb_status_t status = tb__mcap_chunk_head(&file->input, block->offset, &chunk, &length, error);
     if (!status) *out = names[chunk.compression];
-    return status == TB_ERR_SYSTEM ? status : TB_OK; /* damage is told when it is read */
+    return status == TB_ERR_SYSTEM ? status : TB_OK; /* damage is reported when it is read */
   }
   return TB_OK;
 }

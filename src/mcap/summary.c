@@ -17,7 +17,7 @@ typedef struct summary {
   bool has_statistics;
   tb__mcap_statistics_t statistics;
   uint64_t indexed_messages;
-  bool is_indexed; /* every chunk says how many messages it has */
+  bool is_indexed; /* every chunk has a count of messages */
 } summary_t;
 
 static tb_status_t corrupt(const summary_t *summary, uint64_t offset, const char *what,
@@ -26,7 +26,7 @@ static tb_status_t corrupt(const summary_t *summary, uint64_t offset, const char
   return tb__mcap_error(summary->input, TB_ERR_CORRUPT, offset, error, "%s", what);
 }
 
-/* Nothing is wrong with its bytes, but what they say cannot be. */
+/* The bytes are intact, but their content cannot be true. */
 static tb_status_t contradicts(const summary_t *summary, const char *what, tb_error_t *error)
 {
   return tb__mcap_error(summary->input, TB_ERR_INVALID, summary->start, error,

@@ -9,17 +9,17 @@
 #define LINE_SIZE  64
 #define NEAR_SIZE  2048
 
-/* A message, and its data behind it. */
+/* A message, followed by its data. */
 typedef struct item {
   tb__feed_message_t message;
   uint8_t data[];
 } item_t;
 
-/* Messages lie one behind the other: little is allocated, and the next one is near. */
+/* Messages follow each other in blocks: few allocations, and the next message is near in memory. */
 struct tb__ahead_block {
   tb__ahead_block_t *next;
   size_t capacity;
-  size_t begin, end; /* of what is to be given out; what lies behind is the thread's */
+  size_t begin, end; /* of what is to be given out; the rest is the thread's */
   _Alignas(item_t) uint8_t bytes[];
 };
 
@@ -62,7 +62,7 @@ static void drop_all_locked(tb__ahead_t *ahead)
   ahead->ended = false;
 }
 
-/* What another processor has written is on its way while this message is sent. */
+/* Prefetches the next message, which another processor has written, while this one is sent. */
 static void bring_near(const uint8_t *from, const uint8_t *end)
 {
   if (end - from > NEAR_SIZE) end = from + NEAR_SIZE;
@@ -88,7 +88,7 @@ static const item_t *pop_locked(tb__ahead_t *ahead)
   return item;
 }
 
-/* It stands at the end of the last block. */
+/* The item is at the end of the last block. */
 static void push_locked(tb__ahead_t *ahead, const item_t *item)
 {
   ahead->filling->end += space_of(item->message.bag.size);
@@ -117,7 +117,7 @@ static void feed_seek(tb__ahead_t *ahead, const tb__ahead_target_t *target)
 
 /* --- the thread --- */
 
-/* A last block with so much room. */
+/* Makes sure that the last block has this much room. */
 static bool reserve(tb__ahead_t *ahead, size_t space)
 {
   tb__ahead_block_t *last = ahead->filling;
@@ -146,7 +146,7 @@ static item_t *copy(tb__ahead_t *ahead, const tb__feed_message_t *message)
   return item;
 }
 
-/* What was read while a seek was asked for is of no use. */
+/* A message that was read while a seek was requested is dropped. */
 static void deliver(tb__ahead_t *ahead, bool more, const item_t *item)
 {
   bool awaited = false;
@@ -201,7 +201,7 @@ static void *read_ahead(void *user)
   return NULL;
 }
 
-/* --- who plays --- */
+/* --- the thread that plays --- */
 
 tb_status_t tb__ahead_start(tb__ahead_t *ahead, tb__ahead_target_t target)
 {
@@ -253,7 +253,7 @@ static tb__ahead_result_t read_here(tb__ahead_t *ahead, tb__feed_message_t *out)
   return more ? TB__AHEAD_MESSAGE : TB__AHEAD_END;
 }
 
-/* The thread sleeps while the queue is full, and goes on when half of it is free. */
+/* The thread sleeps while the queue is full, and continues when half of it is free. */
 tb__ahead_result_t tb__ahead_next(tb__ahead_t *ahead, tb__feed_message_t *out)
 {
   if (!ahead->running) return read_here(ahead, out);

@@ -10,7 +10,7 @@
 
 typedef enum tb__ahead_result {
   TB__AHEAD_MESSAGE,
-  TB__AHEAD_WAIT, /* the pacer is nudged when there is more to say */
+  TB__AHEAD_WAIT, /* nothing yet; the pacer is nudged when there is */
   TB__AHEAD_END,
 } tb__ahead_result_t;
 
@@ -38,19 +38,20 @@ typedef struct tb__ahead {
   tb__ahead_block_t *first; /* the last message given out is in it, too */
   size_t messages, bytes;
   bool ended, quit;
-  bool sleeping;   /* the thread, until there is room or a seek */
-  bool awaited;    /* who plays waits for a message */
+  bool sleeping;   /* the thread waits for room or a seek */
+  bool awaited;    /* the player waits for a message */
   bool wants_seek; /* to target */
   tb__ahead_target_t target;
 } tb__ahead_t;
 
 void tb__ahead_init(tb__ahead_t *ahead, tb__feed_t *feed, tb__pacer_t *pacer, size_t max_messages,
                     size_t max_bytes);
-/* Stops the thread, when the read that it is in has returned. */
+/* Stops the thread after its current read. */
 void tb__ahead_stop(tb__ahead_t *ahead);
 void tb__ahead_fini(tb__ahead_t *ahead);
 
-/* Begins to read from there on, on a thread. Without a queue, nothing. TB_ERR_SYSTEM. */
+/* Starts the thread, which reads from the target on. Does nothing without a queue. TB_ERR_SYSTEM.
+ */
 tb_status_t tb__ahead_start(tb__ahead_t *ahead, tb__ahead_target_t target) TB_WARN_UNUSED;
 
 /* As tb__feed_seek: what was read before is dropped. Does not wait. */

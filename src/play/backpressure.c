@@ -11,7 +11,7 @@
 
 static int64_t held_from_locked(const tb_player_t *player, int64_t now_ns)
     TB_REQUIRES(player->mutex);
-static void stand_locked(tb_player_t *player, int64_t now_ns) TB_REQUIRES(player->mutex);
+static void end_hold_locked(tb_player_t *player, int64_t now_ns) TB_REQUIRES(player->mutex);
 static void set_limit_locked(tb_player_t *player, int64_t limit_ns) TB_REQUIRES(player->mutex);
 
 static void wake(void *user)
@@ -39,8 +39,8 @@ void tb__player_backpressure_jump(tb_player_t *player, int64_t time_ns)
   if (transport->ops->limit) transport->ops->set_time(transport->self, time_ns, true);
 }
 
-/* Where time stood at the limit, the hold ends. */
-static void stand_locked(tb_player_t *player, int64_t now_ns)
+/* If time was stopped at the limit, the hold ends. */
+static void end_hold_locked(tb_player_t *player, int64_t now_ns)
 {
   tb__flow_t *flow = &player->flow;
   if (tb__flow_time(flow, now_ns) < player->backpressure.limit_ns) return;
@@ -53,7 +53,7 @@ static void set_limit_locked(tb_player_t *player, int64_t limit_ns)
 {
   if (limit_ns == player->backpressure.limit_ns) return;
   int64_t now_ns = player->pacer->now_ns(player->pacer);
-  stand_locked(player, now_ns);
+  end_hold_locked(player, now_ns);
   player->backpressure.set_ns = now_ns;
   player->backpressure.limit_ns = limit_ns;
   tb__player_limit_locked(player, now_ns);
@@ -83,8 +83,8 @@ static int64_t held_from_locked(const tb_player_t *player, int64_t now_ns)
   if (!player->next.has_message)
     return time_ns > player->backpressure.limit_ns ? now_ns : TB__STEADY_NEVER;
   if (player->next.time_ns <= player->backpressure.limit_ns) return TB__STEADY_NEVER;
-  bool stands = player->control.fastest || steps || time_ns >= player->backpressure.limit_ns;
-  return stands ? now_ns : tb__flow_reach(flow, player->backpressure.limit_ns);
+  bool is_stopped = player->control.fastest || steps || time_ns >= player->backpressure.limit_ns;
+  return is_stopped ? now_ns : tb__flow_reach(flow, player->backpressure.limit_ns);
 }
 
 void tb__player_backpressure_check_locked(tb_player_t *player, tb__step_t *step)

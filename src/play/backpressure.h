@@ -31,7 +31,7 @@ void tb__player_backpressure_jump(tb_player_t *player, int64_t time_ns);
 
 /* Asks the transport how far the player may go. Time that was stopped at the limit resumes from
  * there: only lateness from before is caught up. */
-tb_status_t tb__player_backpressure_poll(tb_player_t *player, tb_error_t *error);
+tb_status_t tb__player_backpressure_poll(tb_player_t *player, tb_error_t *error) TB_WARN_UNUSED;
 
 /* Puts what the player waits for in the status and the log. */
 void tb__player_backpressure_describe(tb_player_t *player, int64_t steady_ns);

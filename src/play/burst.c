@@ -30,12 +30,12 @@ void tb__player_end_steps_locked(tb_player_t *player)
   }
 }
 
-void tb__player_end_steps_behind_locked(tb_player_t *player)
+void tb__player_end_steps_at_end_locked(tb_player_t *player)
 {
   tb__burst_t *burst = player->steps.bursts;
   if (player->next.awaits || !tb__player_steps_locked(player)) return;
   if (!player->repeat.armed && !player->next.has_message) tb__player_end_steps_locked(player);
-  if (!player->repeat.armed || !tb__player_is_behind_repeat_locked(player)) return;
+  if (!player->repeat.armed || !tb__player_is_past_repeat_locked(player)) return;
   if (!burst || burst->wanted != UINT64_MAX || burst->sent == 0) return;
   player->steps.bursts = burst->next;
   end_burst_locked(player, burst);
@@ -60,8 +60,8 @@ static tb_status_t check_step_locked(const tb_player_t *player)
       player->control.wants_seek || player->range.wants_play || player->previous.wanted > 0;
   bool empty = player->repeat.armed ? tb__player_repeat_is_empty_locked(player)
                                     : !player->next.has_message && !player->next.awaits;
-  bool behind = empty && !moves;
-  return player->status.finished || behind ? TB_ERR_END : TB_OK;
+  bool at_end = empty && !moves;
+  return player->status.finished || at_end ? TB_ERR_END : TB_OK;
 }
 
 tb_status_t tb_player_play_next(tb_player_t *player)

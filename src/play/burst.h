@@ -40,7 +40,7 @@ static inline void tb__steps_add(tb__steps_t *steps)
 /* tb_player_burst without the wait. On success the burst, of which only `on_done` counts, must live
  * until it is done or taken back. */
 TB_PRIVATE_API tb_status_t tb__player_begin_burst(tb_player_t *player, uint64_t count,
-                                                  tb__burst_t *burst);
+                                                  tb__burst_t *burst) TB_WARN_UNUSED;
 
 /* Drops what is left of the burst; on_done is not called any more. False: it is done. */
 TB_PRIVATE_API bool tb__player_take_back(tb_player_t *player, tb__burst_t *burst);

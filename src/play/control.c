@@ -1,4 +1,4 @@
-/* What any thread may tell a player. */
+/* Requests to a player, from any thread. */
 #include <math.h>
 
 #include "base/fork.h"
@@ -77,13 +77,13 @@ tb_status_t tb__player_check_rate(const tb_player_options_t *options, double rat
 
 void tb__player_limit_locked(tb_player_t *player, int64_t now_ns)
 {
-  bool stands = player->control.fastest || player->range.halted || player->next.starts ||
-                !player->next.has_message;
+  bool is_stopped = player->control.fastest || player->range.halted || player->next.starts ||
+                    !player->next.has_message;
   int64_t end_ns = player->next.time_ns < player->backpressure.limit_ns
                        ? player->next.time_ns
                        : player->backpressure.limit_ns;
   if (player->repeat.armed && player->repeat.to_ns < end_ns) end_ns = player->repeat.to_ns;
-  tb__flow_set_horizon(&player->flow, stands ? TB__TIME_MIN : end_ns, now_ns);
+  tb__flow_set_horizon(&player->flow, is_stopped ? TB__TIME_MIN : end_ns, now_ns);
 }
 
 static void set_rate_locked(tb_player_t *player, double rate) TB_REQUIRES(player->mutex);

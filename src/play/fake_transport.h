@@ -1,4 +1,4 @@
-/* A transport that writes down what it is given, for tests of players. */
+/* A transport that records what it is given, for tests of players. */
 #ifndef TB_PLAY_FAKE_TRANSPORT_H
 #define TB_PLAY_FAKE_TRANSPORT_H
 
@@ -26,10 +26,10 @@ typedef struct tb__fake_transport {
   int64_t limit_ns; /* TB_PLAY_NO_LIMIT at first */
   tb_status_t limit_fault;
   bool limits_messages; /* each message sets the limit to 0 */
-  bool pends_messages;  /* each message makes it 0 once, for who asks right behind it */
+  bool pends_messages;  /* each message makes it 0 for the next poll */
   bool pends;
   size_t jumps, names;
-  int64_t time_ns; /* as the player told it */
+  int64_t time_ns; /* as the player has set it */
   void (*wake)(void *user);
   void *wake_user;
 
@@ -42,7 +42,7 @@ typedef struct tb__fake_transport {
 } tb__fake_transport_t;
 
 tb_play_transport_t tb__fake_transport_init(tb__fake_transport_t *fake, tb__manual_pacer_t *pacer);
-/* The player is held up there from now on, and is woken. */
+/* Sets the limit and wakes the player. */
 void tb__fake_transport_limit(tb__fake_transport_t *fake, int64_t limit_ns);
 void tb__fake_transport_fini(tb__fake_transport_t *fake);
 

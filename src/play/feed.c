@@ -119,7 +119,7 @@ void tb__feed_seek_before(tb__feed_t *feed, tb__feed_place_t place, int64_t unti
   feed->skips = true;
 }
 
-/* The last of the state leaves the reader where playing goes on. */
+/* The last message of the state leaves the reader where playing continues. */
 static bool next_restored(tb__feed_t *feed, tb__feed_message_t *out)
 {
   if (!tb__latched_has_next(&feed->latched)) return false;
@@ -132,7 +132,7 @@ static bool next_restored(tb__feed_t *feed, tb__feed_message_t *out)
   return false;
 }
 
-/* Behind a search: what comes before the place that was found. */
+/* After a search: what comes before the place that was found. */
 static bool is_skipped(tb__feed_t *feed, const tb_bag_message_t *message)
 {
   feed->skips = feed->skips && !has_reached(message, &feed->place);

@@ -1,5 +1,5 @@
 /* The messages to play, one at a time: what the reader gives, without the rows that are bad and the
- * topics that are not played, up to an end. Behind a jump the state of latched topics comes first:
+ * topics that are not played, up to an end. After a jump the state of latched topics comes first:
  * of each, the last message before the target. */
 #ifndef TB_PLAY_FEED_H
 #define TB_PLAY_FEED_H
@@ -35,7 +35,7 @@ typedef struct tb__rejects {
 typedef struct tb__feed {
   tb_bag_reader_t *reader;
   bool skip_clock;  /* a recorded /clock is left out */
-  int64_t until_ns; /* nothing behind it is given out */
+  int64_t until_ns; /* nothing later is given out */
   tb__latched_t latched;
   int64_t target_ns; /* of the last seek */
   bool skips;        /* what comes before `place` */
@@ -47,10 +47,10 @@ typedef struct tb__feed {
 
 /* `stopping` ends long searches. */
 tb_status_t tb__feed_init(tb__feed_t *feed, tb_bag_reader_t *reader, bool skip_clock,
-                          const atomic_bool *stopping);
+                          const atomic_bool *stopping) TB_WARN_UNUSED;
 void tb__feed_fini(tb__feed_t *feed);
 
-/* The next message is the first at or behind `time_ns`; with `restore`, after the state there. The
+/* The next message is the first at `time_ns` or later; with `restore`, after the state there. The
  * last one is the last up to `until_ns`. */
 void tb__feed_seek(tb__feed_t *feed, int64_t time_ns, int64_t until_ns, bool restore);
 
@@ -66,7 +66,7 @@ bool tb__feed_next(tb__feed_t *feed, tb__feed_message_t *out);
 /* Counts a row that is left out; the first of its kind goes to the log. */
 void tb__reject(tb__rejects_t *rejects, tb_status_t kind, const char *text);
 
-/* Whether messages of the topic are given out, as far as its description tells. */
+/* Whether messages of the topic are given out, as far as its description decides that. */
 bool tb__feed_plays(const tb__feed_t *feed, size_t topic);
 
 #endif

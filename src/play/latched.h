@@ -21,14 +21,14 @@ typedef struct tb__latched {
   tb_bag_reader_t *reader;
   const atomic_bool *stopping;
   bool *topics;           /* by topic of the bag: whether it is latched */
-  uint64_t *kept;         /* likewise: how many of its messages are its state */
-  uint64_t *left;         /* likewise: how many are still looked for */
+  uint64_t *kept;         /* by topic: how many of its messages are its state */
+  uint64_t *left;         /* by topic: how many are still missing */
   uint64_t kept_count;    /* of all topics */
-  uint64_t message_count; /* likewise */
+  uint64_t message_count; /* of all latched topics */
 
   tb__latched_entry_t *entries; /* in the order of the recording */
   size_t count, capacity;
-  int64_t covered_ns; /* all of earlier times are there */
+  int64_t covered_ns; /* all earlier messages are in the index */
 
   size_t *state; /* entries to be sent, in order */
   size_t state_count, next;
@@ -36,14 +36,15 @@ typedef struct tb__latched {
 } tb__latched_t;
 
 tb_status_t tb__latched_init(tb__latched_t *latched, tb_bag_reader_t *reader,
-                             const atomic_bool *stopping);
+                             const atomic_bool *stopping) TB_WARN_UNUSED;
 void tb__latched_fini(tb__latched_t *latched);
-/* Its state are as many of its last messages as its publishers kept: one each, or their depths. */
-tb_status_t tb__latched_add_topic(tb__latched_t *latched, size_t topic);
+/* The state of a topic is its last messages, as many as its publishers kept: one each, or their
+ * depths. */
+tb_status_t tb__latched_add_topic(tb__latched_t *latched, size_t topic) TB_WARN_UNUSED;
 
-/* Looks for the state of each topic before `time_ns`. Leaves the reader anywhere. */
+/* Finds the state of each topic before `time_ns`. Moves the reader. */
 void tb__latched_find(tb__latched_t *latched, int64_t time_ns);
-/* None is to be sent any more. */
+/* Drops what is left of the state. */
 void tb__latched_forget(tb__latched_t *latched);
 
 /* True if something was found; then tb__latched_next gives it out, and false at the end, when the

@@ -15,7 +15,7 @@ static bool end_empty_round_locked(tb_player_t *player, tb__step_t *step)
     TB_REQUIRES(player->mutex);
 static void take_message_locked(tb_player_t *player, tb__step_t *step) TB_REQUIRES(player->mutex);
 
-/* A message that is due: if it comes too late, time goes on from it. */
+/* A message is due: if it is too late, time continues from it. */
 static void hold_if_late_locked(tb_player_t *player, int64_t due_ns, tb__step_t *step)
 {
   int64_t late_ns = step->now_ns - due_ns;
@@ -151,7 +151,7 @@ void tb__player_choose_step_locked(tb_player_t *player, tb__step_t *step)
       take_previous_locked(player, step))
     return;
   end_empty_repeat_locked(player, step);
-  tb__player_end_steps_behind_locked(player);
+  tb__player_end_steps_at_end_locked(player);
   bool goes_back = tb__player_goes_back_locked(player, step->now_ns);
   if ((goes_back && take_repeat_locked(player, step)) || take_end_locked(player, step)) return;
   int64_t tick_ns = tb__flow_next_tick(flow);

@@ -29,9 +29,9 @@ typedef struct tb__step {
   int64_t due_ns;    /* when it was due, if late: the pacer's time */
   int64_t seek_ns;
   tb__feed_place_t place;
-  bool stepped;      /* MESSAGE: while time stands */
-  bool names;        /* whom the player waits for */
-  const char *empty; /* what comes of it that no message lies from... to...; NULL: some do */
+  bool stepped;      /* MESSAGE: while time is paused */
+  bool names;        /* what the player waits for is to be reported */
+  const char *empty; /* the consequence of no message from... to...; NULL: there are some */
   int64_t empty_from_ns, empty_to_ns;
 } tb__step_t;
 
@@ -40,16 +40,16 @@ typedef struct tb__step {
 void tb__player_choose_step_locked(tb_player_t *player, tb__step_t *step)
     TB_REQUIRES(player->mutex);
 
-/* The next thing is a jump back to what is repeated, unless something else happens. */
+/* The next step is a jump back to the start of the repeat, unless something else happens. */
 bool tb__player_goes_back_locked(const tb_player_t *player, int64_t now_ns)
     TB_REQUIRES(player->mutex);
 
-/* These two, for the above, make deadline and limit no later than when to look again.
+/* The next two set deadline and limit of the step to the next check.
  *
- * Whether the transport holds the player up now, and `names`. */
+ * Whether the transport blocks the player now, and `names`. */
 void tb__player_backpressure_check_locked(tb_player_t *player, tb__step_t *step)
     TB_REQUIRES(player->mutex);
-/* True: time is to go back now. */
+/* True: the jump back is due. */
 bool tb__player_repeats_locked(tb_player_t *player, tb__step_t *step) TB_REQUIRES(player->mutex);
 
 static inline void tb__step_wait_until(int64_t *deadline_ns, int64_t until_ns)

@@ -22,7 +22,7 @@ typedef struct stage {
   tb_clock_t *clock;
   pthread_t thread;
   pthread_mutex_t mutex;
-  char trace[2048]; /* "/a@10 ": when the clock told 10 ms since its first tick; "c1010@10 " */
+  char trace[2048]; /* "/a@10 ": at 10 ms of the clock since its first tick; "c1010@10 " */
 } stage_t;
 
 /* --- a player on a thread of its own --- */

@@ -105,8 +105,8 @@ static void report_empty(const tb__step_t *step)
           (double)step->empty_from_ns / 1e9, (double)step->empty_to_ns / 1e9, step->empty);
 }
 
-/* Time goes on from there, with the message behind the jump, after `delay_ns`; the first tick is
- * that time exactly. */
+/* Time continues from `time_ns` after `delay_ns`, with the message after the jump; the first tick
+ * is exactly that time. */
 static tb_status_t jump(tb_player_t *player, int64_t time_ns, tb_jump_reason_t reason,
                         int64_t delay_ns, tb_error_t *error)
 {
@@ -165,7 +165,7 @@ static void read_target(tb_player_t *player, tb__ahead_target_t target)
   tb__ahead_seek(&player->ahead, target);
 }
 
-/* Behind the first message, after the state there. */
+/* After the first message, with the state there first. */
 static void read_from(tb_player_t *player, int64_t time_ns)
 {
   read_target(player,
@@ -323,7 +323,7 @@ static void finish(tb_player_t *player)
 {
   tb__mutex_lock(&player->mutex);
   int64_t now_ns = player->pacer->now_ns(player->pacer);
-  tb__flow_set_horizon(&player->flow, TB__TIME_MIN, now_ns); /* time stands */
+  tb__flow_set_horizon(&player->flow, TB__TIME_MIN, now_ns); /* time is stopped */
   player->status.finished = true;
   player->status.waits_for[0] = '\0';
   tb__player_end_steps_locked(player);

@@ -62,11 +62,11 @@ struct tb_player {
 /* tb_player_create on another steady clock, which must outlive the player. NULL: the system's. */
 tb_status_t tb__player_create(tb_bag_reader_t *reader, const tb_play_transport_t *transport,
                               const tb_player_options_t *options, tb__pacer_t *pacer,
-                              tb_player_t **out, tb_error_t *error);
+                              tb_player_t **out, tb_error_t *error) TB_WARN_UNUSED;
 
 /* TB_ERR_RANGE: not within the bounds, and not TB_PLAYER_FASTEST. */
 tb_status_t tb__player_check_rate(const tb_player_options_t *options, double rate,
-                                  tb_error_t *error);
+                                  tb_error_t *error) TB_WARN_UNUSED;
 
 /* The last time that is played, from `start_ns` on; the later one of the two ends. */
 int64_t tb__player_end(const tb_player_range_t *range, int64_t start_ns);
@@ -74,16 +74,17 @@ void tb__player_set_range_locked(tb_player_t *player, int64_t start_ns, int64_t 
     TB_REQUIRES(player->mutex);
 void tb__player_halt_locked(tb_player_t *player) TB_REQUIRES(player->mutex);
 
-/* Time may run up to the next message and the transport's limit, but not where it goes from message
- * to message. */
+/* Sets the horizon: time may run up to the next message and the transport's limit; not at all where
+ * it goes from message to message. */
 void tb__player_limit_locked(tb_player_t *player, int64_t now_ns) TB_REQUIRES(player->mutex);
 
-/* Of player->message, which is there. */
+/* Takes over time and origin of player->message, which must be valid. */
 void tb__player_know_next_locked(tb_player_t *player) TB_REQUIRES(player->mutex);
 
 /* On the thread that plays. A message that cannot be sent counts as a bad row. */
-tb_status_t tb__player_send_tick(tb_player_t *player, const tb__tick_t *tick, tb_error_t *error);
-tb_status_t tb__player_send_message(tb_player_t *player, tb_error_t *error);
+tb_status_t tb__player_send_tick(tb_player_t *player, const tb__tick_t *tick,
+                                 tb_error_t *error) TB_WARN_UNUSED;
+tb_status_t tb__player_send_message(tb_player_t *player, tb_error_t *error) TB_WARN_UNUSED;
 
 static inline bool tb__player_steps_locked(const tb_player_t *player) TB_REQUIRES(player->mutex);
 static inline bool tb__player_steps_locked(const tb_player_t *player)
@@ -91,7 +92,7 @@ static inline bool tb__player_steps_locked(const tb_player_t *player)
   return player->flow.paused && tb__steps_are_wanted(&player->steps);
 }
 
-/* What is asked for is dropped. */
+/* Drops the steps back that were requested. */
 void tb__player_end_previous_locked(tb_player_t *player) TB_REQUIRES(player->mutex);
 /* True: the message before *out_place is to be read now. */
 bool tb__player_seeks_previous_locked(tb_player_t *player, tb__feed_place_t *out_place)
@@ -99,18 +100,18 @@ bool tb__player_seeks_previous_locked(tb_player_t *player, tb__feed_place_t *out
 /* True: it is there, and time is to jump to it. */
 bool tb__player_found_previous_locked(tb_player_t *player) TB_REQUIRES(player->mutex);
 
-/* It is known that no message lies in what is repeated. */
+/* True: there is no message in the repeated range. */
 bool tb__player_repeat_is_empty_locked(const tb_player_t *player) TB_REQUIRES(player->mutex);
-/* What is repeated has all been sent. */
-bool tb__player_is_behind_repeat_locked(const tb_player_t *player) TB_REQUIRES(player->mutex);
+/* True: all messages of the repeated range have been sent. */
+bool tb__player_is_past_repeat_locked(const tb_player_t *player) TB_REQUIRES(player->mutex);
 void tb__player_end_repeat_locked(tb_player_t *player) TB_REQUIRES(player->mutex);
 
 /* A message that was stepped to has been sent. */
 void tb__player_count_step_locked(tb_player_t *player) TB_REQUIRES(player->mutex);
-/* No more steps: who waits is told how many there were. */
+/* Ends all steps; waiters get the number of messages. */
 void tb__player_end_steps_locked(tb_player_t *player) TB_REQUIRES(player->mutex);
-/* The same where there is nothing to step to. Where a part is repeated there is, but a burst of all
- * ends with each round. */
-void tb__player_end_steps_behind_locked(tb_player_t *player) TB_REQUIRES(player->mutex);
+/* Ends all steps if no message is left to step to. In a repeat there always is one, but a burst of
+ * all messages ends with each round. */
+void tb__player_end_steps_at_end_locked(tb_player_t *player) TB_REQUIRES(player->mutex);
 
 #endif

@@ -1,4 +1,4 @@
-/* Back by one message while time stands: one jump to it, and it is sent. */
+/* Steps back by one message while time is paused: a jump to it, then it is sent. */
 #include "base/fork.h"
 #include "play/player.h"
 

@@ -1,4 +1,4 @@
-/* From where to where is played, and beginning anew. */
+/* The range that is played, halting and starting again. */
 #include "base/fork.h"
 #include "play/player.h"
 

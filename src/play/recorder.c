@@ -192,7 +192,7 @@ tb_status_t tb_recorder_add_topic(tb_recorder_t *recorder, const tb_bag_writer_t
                         status == TB_ERR_INVALID ? "already exists" : tb_status_message(status));
   }
   *out_topic = order->topic = topic_index(recorder, topic);
-  tb__recorder_put(recorder, order); /* nobody cares once it is stopped */
+  tb__recorder_put(recorder, order); /* its result is not needed once stopped */
   return TB_OK;
 }
 
@@ -224,20 +224,21 @@ bool tb_recorder_is_paused(const tb_recorder_t *recorder)
 tb_status_t tb_recorder_split(tb_recorder_t *recorder, tb_recorder_done_fn done, void *user)
 {
   if (tb__is_forked()) return TB_ERR_FORKED;
-  const tb__record_done_t told = {done, user};
-  return tb__recorder_put(recorder, tb__record_create(TB__RECORD_SPLIT, 0, &told, sizeof told));
+  const tb__record_done_t on_done = {done, user};
+  return tb__recorder_put(recorder,
+                          tb__record_create(TB__RECORD_SPLIT, 0, &on_done, sizeof on_done));
 }
 
 tb_status_t tb_recorder_snapshot(tb_recorder_t *recorder, tb_recorder_done_fn done, void *user)
 {
   if (tb__is_forked()) return TB_ERR_FORKED;
   if (!recorder->options.snapshot_mode) return TB_ERR_INVALID;
-  const tb__record_done_t told = {done, user};
-  return tb__recorder_put_snapshot(recorder,
-                                   tb__record_create(TB__RECORD_SNAPSHOT, 0, &told, sizeof told));
+  const tb__record_done_t on_done = {done, user};
+  return tb__recorder_put_snapshot(
+      recorder, tb__record_create(TB__RECORD_SNAPSHOT, 0, &on_done, sizeof on_done));
 }
 
-/* --- what is told --- */
+/* --- status --- */
 
 static void topic_report(const tb__recorder_topic_t *topic, tb_recorder_topic_status_t *out)
 {

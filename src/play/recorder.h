@@ -1,5 +1,5 @@
-/* Inside of tb_recorder_t. recorder.c makes, ends and tells of it; recorder_intake.c takes in what
- * comes, on any thread; recorder_writer.c is the thread that writes. */
+/* Inside of tb_recorder_t. recorder.c creates, stops and describes it; recorder_intake.c takes
+ * messages from any thread; recorder_writer.c is the thread that writes. */
 #ifndef TB_PLAY_RECORDER_H
 #define TB_PLAY_RECORDER_H
 
@@ -15,15 +15,15 @@
 
 typedef enum tb__record_kind {
   TB__RECORD_MESSAGE = 1,
-  TB__RECORD_TOPIC,    /* one that is new, to be told to the bag */
+  TB__RECORD_TOPIC,    /* a new one, to be added to the bag */
   TB__RECORD_SPLIT,    /* `bytes` is a tb__record_done_t */
-  TB__RECORD_SNAPSHOT, /* the same: what stands before it is to be flushed */
+  TB__RECORD_SNAPSHOT, /* the same: everything before it is to be flushed */
   TB__RECORD_JUMP,     /* of the clock: `bytes` is a tb_jump_t */
 } tb__record_kind_t;
 
-/* Who is told when an order has been carried out. */
+/* Called when an order has been carried out. */
 typedef struct tb__record_done {
-  tb_recorder_done_fn done; /* NULL: nobody */
+  tb_recorder_done_fn done; /* or NULL */
   void *user;
 } tb__record_done_t;
 
@@ -47,7 +47,7 @@ typedef struct tb__record_list {
 typedef struct tb__recorder_topic {
   tb_bag_writer_topic_t info; /* texts of its own */
   size_t in_bag;              /* of the writer thread: index in the bag; SIZE_MAX: not there yet */
-  uint64_t tried;             /* likewise: messages that were handed to the bag */
+  uint64_t tried;             /* of the writer thread: messages that were handed to the bag */
   uint32_t early;             /* by the recorder's mutex: how many are on its list `early` */
   _Atomic uint64_t written;
   _Atomic uint64_t waiting;
@@ -68,20 +68,20 @@ struct tb_recorder {
   _Atomic uint32_t work;  /* futex: something has been put in the queue, or stop */
   _Atomic uint64_t jumps;
 
-  uint64_t forward_jumps; /* of the clock's timeline, before the jump that goes on */
+  uint64_t forward_jumps; /* of the clock's timeline, before the current jump */
 
   tb__mutex_t mutex;       /* never held while something waits */
   tb__record_list_t queue; /* to be written */
-  tb__record_list_t held;  /* behind a tick that leads back, until the jump, or held_until_ns */
+  tb__record_list_t held;  /* after a tick that leads back, until the jump, or held_until_ns */
   int64_t held_until_ns;
   tb__record_list_t early;  /* latched, and here while paused or before the clock has started */
   tb__record_list_t memory; /* in snapshot mode: messages and jumps until they are asked for */
   tb__recorder_topic_t **topics;
   size_t topic_count;
-  int64_t clock_ns;  /* what the clock told last, or will tell behind the jump that goes on */
+  int64_t clock_ns;  /* what the clock showed last, or will show after the current jump */
   bool stopped;      /* takes no more */
   bool broken;       /* the file system has failed, and not yet recovered */
-  size_t file_count; /* as of the last flush */
+  size_t file_count; /* at the last flush */
   uint64_t file_size;
   tb_error_t failure; /* the first */
 
@@ -102,15 +102,15 @@ tb__record_t *tb__record_create(tb__record_kind_t kind, size_t topic, const void
 /* Orders to the writer thread count towards the limit and are never refused by it. `record` is
  * taken over; NULL is TB_ERR_NO_MEMORY. TB_ERR_CLOSED. */
 tb_status_t tb__recorder_put(tb_recorder_t *recorder, tb__record_t *record);
-/* The same behind all that a snapshot's memory holds, which is to be written. */
-tb_status_t tb__recorder_put_snapshot(tb_recorder_t *recorder, tb__record_t *record);
+/* The same after everything in a snapshot's memory, which is to be written. */
+tb_status_t tb__recorder_put_snapshot(tb_recorder_t *recorder, tb__record_t *record) TB_WARN_UNUSED;
 /* Counts what is not recorded because of when it came. */
 _Atomic uint64_t *tb__recorder_skipped(const tb_recorder_t *recorder, tb__recorder_topic_t *topic);
 /* What is latched and needs not wait any more. */
 void tb__recorder_admit_early_locked(tb_recorder_t *recorder) TB_REQUIRES(recorder->mutex);
-/* To be written, or to the memory, as they stand. */
+/* To be written, or to the memory, in their order. */
 void tb__recorder_release_held_locked(tb_recorder_t *recorder) TB_REQUIRES(recorder->mutex);
-tb_status_t tb__recorder_watch_clock(tb_recorder_t *recorder);
+tb_status_t tb__recorder_watch_clock(tb_recorder_t *recorder) TB_WARN_UNUSED;
 void tb__record_free(tb_recorder_t *recorder, tb__record_t *record);
 tb__recorder_topic_t *tb__recorder_topic(tb_recorder_t *recorder, size_t index);
 void tb__recorder_wake(tb_recorder_t *recorder);

@@ -9,7 +9,7 @@
 #include "platform/time.h"
 #include "play/recorder.h"
 
-/* Shorter steps forward are no jumps, unless the timeline was told otherwise. */
+/* Shorter steps forward are no jumps, unless the timeline's options differ. */
 #define FORWARD_MIN ((tb_duration_t){TB_NS_PER_S + 1})
 #define EARLY_MAX   1000 /* of a topic: more than its publishers keep */
 
@@ -107,7 +107,7 @@ void tb__recorder_release_held_locked(tb_recorder_t *recorder)
   *held = (tb__record_list_t){0};
 }
 
-/* What waited for the clock to start, and for recording to go on; it is new to the queue. */
+/* Messages that waited for the clock to start or for recording to resume; new to the queue. */
 static void release_early_locked(tb_recorder_t *recorder, int64_t log_ns)
 {
   tb__record_list_t *early = &recorder->early;
@@ -118,13 +118,13 @@ static void release_early_locked(tb_recorder_t *recorder, int64_t log_ns)
     record->steady_ns = steady_ns;
     recorder->topics[record->topic]->early = 0;
   }
-  tb__record_list_t *list = &recorder->held; /* which stands before it */
+  tb__record_list_t *list = &recorder->held; /* which comes before it */
   if (!list->first) list = list_for_locked(recorder, early->first);
   list_add(list, early->first, early->last);
   *early = (tb__record_list_t){0};
 }
 
-/* Of a jump that blocks readers: its new time is what the clock tells from here on, and what was
+/* Of a jump that blocks readers: its new time is the clock's from here on, and what was
  * held belongs to it. */
 static void note_jump_locked(tb_recorder_t *recorder, const tb__record_t *record)
 {
@@ -177,7 +177,7 @@ static bool is_next_tick(const tb_recorder_message_t *message, int64_t now_ns)
 }
 
 /* While a jump blocks readers, what it leads to is known: before_jump has noted it. Asked for with
- * the mutex held, so that a time of before a jump never comes to stand behind it. */
+ * the mutex held, so that a time from before a jump never follows the jump in the queue. */
 static int64_t clock_now_locked(tb_recorder_t *recorder)
 {
   tb_time_t now;
@@ -190,7 +190,8 @@ void tb__recorder_admit_early_locked(tb_recorder_t *recorder)
 {
   if (!recorder->early.first) return;
   if (recorder->options.log_time == TB_RECORDER_TIME_ROS)
-    clock_now_locked(recorder); /* nobody has told if it was starting while the recorder was made */
+    clock_now_locked(
+        recorder); /* the start may have passed unnoticed while the recorder was created */
   else
     release_early_locked(recorder, tb__system_now_ns());
 }
@@ -291,8 +292,8 @@ static void make_early_room_locked(tb_recorder_t *recorder, const tb__record_t *
 }
 
 /* A tick that leads back is here before the jump that it will make, perhaps: it and what follows
- * belong behind that, and are held. What is dropped as reordered makes none: the next tick, or some
- * time, tells. */
+ * belong behind that, and are held. A tick that is dropped as reordered makes none: the next tick,
+ * or some time, decides. */
 static bool is_held_locked(tb_recorder_t *recorder, const tb_recorder_message_t *message,
                            const tb__record_t *record)
 {
@@ -386,7 +387,7 @@ static void put_jump(tb_recorder_t *recorder, const tb_jump_t *jump)
     tb__log(TB_LOG_ERROR, "recorder: a jump is not recorded: out of memory");
 }
 
-/* Before the new time is there: what is queued behind this is of after the jump. A long step
+/* Before the new time is set: what is queued after this is from after the jump. A long step
  * forward may be the passing of time: the timeline knows when it has been made. */
 static void before_jump(const tb_jump_t *jump, void *user)
 {

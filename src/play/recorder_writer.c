@@ -1,4 +1,4 @@
-/* The thread that owns the bag: writes what waits, flushes in time, and goes on in another file
+/* The thread that owns the bag: writes what waits, flushes in time, and continues in another file
  * when the file system has failed. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 #define RETRY_FIRST_NS TB_NS_PER_S
 #define RETRY_LAST_NS  (60 * TB_NS_PER_S)
-#define NOTES_MAX      1000 /* of jumps: metadata.yaml is written anew with each file */
+#define NOTES_MAX      1000 /* of jumps: metadata.yaml is rewritten with each file */
 #define TEXT_SIZE      256
 
 static int64_t earlier(int64_t a, int64_t b)
@@ -88,7 +88,7 @@ static void set_mended(tb_recorder_t *recorder)
 }
 
 /* True: the bag can be written to. */
-static bool mend(tb_recorder_t *recorder)
+static bool recover_file(tb_recorder_t *recorder)
 {
   if (!is_broken(recorder)) return true;
   if (tb__steady_now_ns() < recorder->retry_ns) return false;
@@ -107,7 +107,7 @@ static bool add_topic(tb_recorder_t *recorder, tb__recorder_topic_t *topic)
 {
   if (topic->in_bag != SIZE_MAX) return true;
   tb_error_t error = TB_ERROR_INIT;
-  if (!mend(recorder)) return false;
+  if (!recover_file(recorder)) return false;
   tb_status_t status = tb_bag_writer_add_topic(recorder->bag, &topic->info, &topic->in_bag, &error);
   if (!status) return true;
   if (status != TB_ERR_INVALID) fail(recorder, &error);
@@ -127,7 +127,7 @@ static void write_message(tb_recorder_t *recorder, const tb__record_t *record)
   tb__recorder_topic_t *topic = tb__recorder_topic(recorder, record->topic);
   atomic_fetch_sub(&topic->waiting, 1);
   topic->tried++;
-  if (!add_topic(recorder, topic) || !mend(recorder)) {
+  if (!add_topic(recorder, topic) || !recover_file(recorder)) {
     count_losses(topic);
     return;
   }
@@ -164,7 +164,7 @@ static tb_status_t flush(tb_recorder_t *recorder, tb_bag_flush_t how)
 static tb_status_t split(tb_recorder_t *recorder)
 {
   tb_error_t error = TB_ERROR_INIT;
-  if (!mend(recorder)) return TB_ERR_SYSTEM;
+  if (!recover_file(recorder)) return TB_ERR_SYSTEM;
   if (tb_bag_writer_split(recorder->bag, &error) != TB_OK)
     fail(recorder, &error);
   else
@@ -260,9 +260,9 @@ static void write_jump(tb_recorder_t *recorder, const tb_jump_t *jump)
 
 static void report_done(const tb__record_t *order, tb_status_t status)
 {
-  tb__record_done_t told;
-  memcpy(&told, order->bytes, sizeof told);
-  if (told.done) told.done(status, told.user);
+  tb__record_done_t order_done;
+  memcpy(&order_done, order->bytes, sizeof order_done);
+  if (order_done.done) order_done.done(status, order_done.user);
 }
 
 static void write_record(tb_recorder_t *recorder, tb__record_t *record)
@@ -346,8 +346,8 @@ static void drop(tb_recorder_t *recorder, tb__record_t *list, bool is_early)
   }
 }
 
-/* A snapshot's memory that nobody asked for, and what waited for a clock that never started, or for
- * recording to go on. */
+/* A snapshot's memory that was never requested, and what waited for a clock that never started or
+ * for recording to resume. */
 static void drop_rest(tb_recorder_t *recorder)
 {
   tb__mutex_lock(&recorder->mutex);
@@ -358,7 +358,7 @@ static void drop_rest(tb_recorder_t *recorder)
   drop(recorder, early, true);
 }
 
-/* The file is looked at when it is closed: what is told then is there. */
+/* The file is examined when it is closed: the counts are those of what it holds. */
 static void finish(tb_recorder_t *recorder)
 {
   tb_error_t error = TB_ERROR_INIT;

@@ -1,4 +1,4 @@
-/* A part of the recording that is played again and again. */
+/* A part of the recording that is repeated. */
 #include "base/fork.h"
 #include "play/next_step.h"
 
@@ -59,12 +59,12 @@ void tb_player_end_repeat(tb_player_t *player)
 bool tb__player_repeat_is_empty_locked(const tb_player_t *player)
 {
   const tb__repeat_t *repeat = &player->repeat;
-  bool behind =
+  bool none_left =
       !player->next.awaits && (!player->next.has_message || player->next.time_ns > repeat->to_ns);
-  return repeat->armed && behind && player->position.no_message_since_ns <= repeat->from_ns;
+  return repeat->armed && none_left && player->position.no_message_since_ns <= repeat->from_ns;
 }
 
-bool tb__player_is_behind_repeat_locked(const tb_player_t *player)
+bool tb__player_is_past_repeat_locked(const tb_player_t *player)
 {
   return !player->next.has_message ||
          (!player->message.restored && player->next.time_ns > player->repeat.to_ns);
@@ -72,13 +72,14 @@ bool tb__player_is_behind_repeat_locked(const tb_player_t *player)
 
 bool tb__player_goes_back_locked(const tb_player_t *player, int64_t now_ns)
 {
-  bool stands = player->flow.paused && !tb__player_steps_locked(player);
-  if (!player->repeat.armed || player->next.awaits || player->range.halted || stands) return false;
-  if (!tb__player_is_behind_repeat_locked(player)) return false;
+  bool is_stopped = player->flow.paused && !tb__player_steps_locked(player);
+  if (!player->repeat.armed || player->next.awaits || player->range.halted || is_stopped)
+    return false;
+  if (!tb__player_is_past_repeat_locked(player)) return false;
   return tb__flow_time(&player->flow, now_ns) <= player->backpressure.limit_ns;
 }
 
-/* Steps do not wait for a clock that stands. */
+/* Steps do not wait for a clock that is stopped. */
 bool tb__player_repeats_locked(tb_player_t *player, tb__step_t *step)
 {
   tb__repeat_t *repeat = &player->repeat;

@@ -67,20 +67,22 @@ struct tb_ros2_recorder {
 };
 
 /* Follows the graph until it is stopped. */
-tb_status_t tb__record_transport_start(tb_ros2_recorder_t *recorder, tb_error_t *error);
+tb_status_t tb__record_transport_start(tb_ros2_recorder_t *recorder,
+                                       tb_error_t *error) TB_WARN_UNUSED;
 /* After it nothing is taken any more. */
 void tb__record_transport_stop(tb_ros2_recorder_t *recorder);
 
-tb_status_t tb__recorder_events_create(tb_ros2_recorder_t *recorder, tb_error_t *error);
+tb_status_t tb__recorder_events_create(tb_ros2_recorder_t *recorder,
+                                       tb_error_t *error) TB_WARN_UNUSED;
 void tb__recorder_events_split(const char *closed, const char *opened, void *user);
 tb_status_t tb__recorder_services_create(tb_ros2_recorder_t *recorder, bool snapshot_mode,
-                                         tb_error_t *error);
+                                         tb_error_t *error) TB_WARN_UNUSED;
 void tb__recorder_services_destroy(tb_ros2_recorder_t *recorder);
 
 /* Pure: what is requested of publishers with these offers. */
 tb_qos_t tb__record_qos(const tb_ros2_graph_endpoint_t *publishers, size_t count);
 /* Pure: false if this writer's message came before; *out_lost: how many are missing before it. A
- * gap that is not believed counts as none, and the writer's numbers go on from before it, unless
+ * gap that is not believed counts as none, and the writer's numbers continue from before it, unless
  * the next one follows it. *out_gap: how large it is; 0: there is none such. */
 bool tb__record_is_new(tb__record_topic_t *topic, const tb_ros2_sample_t *sample,
                        uint64_t *out_lost, uint64_t *out_gap);

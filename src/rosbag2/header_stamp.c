@@ -4,7 +4,7 @@
 
 #include "wire/clock_message.h"
 
-#define LENGTH_AT TB__CLOCK_MESSAGE_SIZE /* of the frame's name, behind encapsulation and stamp */
+#define LENGTH_AT TB__CLOCK_MESSAGE_SIZE /* of the frame's name, after encapsulation and stamp */
 #define FRAME_AT  (LENGTH_AT + 4)
 
 static uint32_t length_of(const uint8_t *bytes, bool little)

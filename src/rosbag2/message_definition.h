@@ -1,5 +1,5 @@
 /* The text of message definitions, as bags keep it ("ros2msg"): the type's own file, and those of
- * all types in it, each behind a line of 80 '=' and one with its name. */
+ * all types in it, each after a line of 80 '=' and one with its name. */
 #ifndef TB_ROSBAG2_MESSAGE_DEFINITION_H
 #define TB_ROSBAG2_MESSAGE_DEFINITION_H
 
@@ -14,7 +14,8 @@
  * AMENT_PREFIX_PATH; may be NULL), else of the types that are built in: those of the time contract.
  * *out is to be freed. TB_ERR_NOT_FOUND: of this type or of one in it there is none.
  * TB_ERR_INVALID: no such name. TB_ERR_LIMIT: too many types, too much text. TB_ERR_NO_MEMORY. */
-tb_status_t tb__message_definition(const char *type, const char *prefixes, char **out);
+tb_status_t tb__message_definition(const char *type, const char *prefixes,
+                                   char **out) TB_WARN_UNUSED;
 
 /* Pure: the next type that the fields of a definition name, as "package/Name", from *at on; false
  * at the end. `package` is that of the definition. */

@@ -26,7 +26,7 @@ static void set_awaited(tb__play_acks_t *acks, tb_ros2_publisher_t *publisher)
   tb__mutex_unlock(&acks->mutex);
 }
 
-/* What was asked for later is not answered by this. A failure is for the next message to tell. */
+/* A later request is not answered by this. A failure is reported with the next message. */
 static void await(tb__play_acks_t *acks, tb_ros2_publisher_t *publisher, uint64_t asked)
 {
   while (!atomic_load(&acks->stopping) && atomic_load(&acks->awaited) == publisher &&

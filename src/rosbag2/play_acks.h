@@ -18,12 +18,13 @@ typedef struct tb__play_acks {
   bool has_thread;
   _Atomic bool stopping;
   _Atomic uint32_t events; /* for the thread */
-  tb__mutex_t mutex;       /* who writes `awaited` holds it */
-  uint64_t asked;          /* guarded by it: how often somebody was awaited */
+  tb__mutex_t mutex;       /* held to write `awaited` */
+  uint64_t asked;          /* guarded by it: number of waits */
   _Atomic(tb_ros2_publisher_t *) awaited;
 } tb__play_acks_t;
 
-tb_status_t tb__play_acks_start(tb__play_acks_t *acks, tb__play_wake_t *wake, tb_error_t *error);
+tb_status_t tb__play_acks_start(tb__play_acks_t *acks, tb__play_wake_t *wake,
+                                tb_error_t *error) TB_WARN_UNUSED;
 /* Before the publishers go. */
 void tb__play_acks_stop(tb__play_acks_t *acks);
 

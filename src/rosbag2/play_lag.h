@@ -17,7 +17,7 @@ typedef struct tb__play_lag {
 /* What was sent before is not waited for, and what comes before something is sent does not count.
  */
 void tb__play_lag_jump(tb__play_lag_t *lag, int64_t time_ns);
-/* The node has come anew: likewise, but time goes on. */
+/* The node has restarted: the same, but time continues. */
 void tb__play_lag_join(tb__play_lag_t *lag);
 void tb__play_lag_time(tb__play_lag_t *lag, int64_t time_ns);
 
@@ -25,7 +25,7 @@ void tb__play_lag_time(tb__play_lag_t *lag, int64_t time_ns);
 void tb__play_lag_sent(tb__play_lag_t *lag, int64_t stamp_ns);
 
 /* The node has published this stamp. False: it does not count, as nothing was sent, or it lies more
- * than the lag ahead of time: then it may answer what was sent before a jump back, or by somebody
+ * than the lag ahead of time: then it may answer what was sent before a jump back, or by another
  * else. */
 bool tb__play_lag_output(tb__play_lag_t *lag, int64_t stamp_ns);
 

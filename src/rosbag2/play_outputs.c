@@ -1,4 +1,4 @@
-/* The state of the outputs, which calls nobody. Static functions want the mutex. */
+/* The state of the outputs, without calls to the graph. Static functions need the mutex. */
 #include "rosbag2/play_outputs.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "rosbag2/header_stamp.h"
 
-#define JOIN_NS (500 * TB_NS_PER_MS) /* until a node that was found knows of us as well */
+#define JOIN_NS (500 * TB_NS_PER_MS) /* until a node that was found has discovered us as well */
 
 /* --- what is sent --- */
 

@@ -23,8 +23,8 @@ typedef struct tb__play_writer {
 
 typedef enum tb__play_presence {
   TB__PLAY_NO_NODE,
-  TB__PLAY_NO_OUTPUT, /* the node is there, but does not publish it */
-  TB__PLAY_JOINING,   /* it does, and may not know of us yet */
+  TB__PLAY_NO_OUTPUT, /* the node exists, but does not publish it */
+  TB__PLAY_JOINING,   /* it does, and may not have discovered us yet */
   TB__PLAY_READY,
 } tb__play_presence_t;
 
@@ -33,7 +33,7 @@ typedef struct tb__play_outputs tb__play_outputs_t;
 typedef struct tb__play_output {
   tb__play_outputs_t *all;
   char *topic, *node;                   /* full names */
-  tb_ros2_subscription_t *subscription; /* of the thread; NULL: nobody publishes it yet */
+  tb_ros2_subscription_t *subscription; /* of the thread; NULL: it has no publisher yet */
 
   /* Under the mutex. */
   char type[TB__MESSAGE_NAME_SIZE]; /* of the node's messages; "": not known yet */
@@ -49,7 +49,7 @@ typedef struct tb__play_output {
 /* A publisher of the player's. */
 typedef struct tb__play_input {
   uint8_t guid[16];
-  bool is_latched; /* state, which nobody answers */
+  bool is_latched; /* state, which is not answered */
   uint64_t feeds;  /* bits: outputs whose node gets it */
 } tb__play_input_t;
 
@@ -63,7 +63,7 @@ struct tb__play_outputs {
   tb__play_output_t *items;
   size_t count;
 
-  tb__mutex_t mutex; /* guards what follows, and of the items what is said there */
+  tb__mutex_t mutex; /* guards what follows, and the fields of the items that name it */
   tb__play_input_t *inputs;
   size_t input_count;
   tb_error_t failure; /* which ends the playing; TB_OK: none */
@@ -76,27 +76,28 @@ struct tb__play_outputs {
 tb_status_t tb__play_outputs_start(tb__play_outputs_t *outputs, tb_ros2_context_t *context,
                                    tb_ros2_graph_t *graph,
                                    const tb_ros2_play_transport_options_t *options,
-                                   tb__play_wake_t *wake, tb_error_t *error);
+                                   tb__play_wake_t *wake, tb_error_t *error) TB_WARN_UNUSED;
 void tb__play_outputs_stop(tb__play_outputs_t *outputs);
 
 /* A publisher that will send; *out_input names it. TB_ERR_NO_MEMORY. */
 tb_status_t tb__play_outputs_add_input(tb__play_outputs_t *outputs, const uint8_t guid[16],
-                                       bool is_latched, size_t *out_input);
+                                       bool is_latched, size_t *out_input) TB_WARN_UNUSED;
 
 void tb__play_outputs_time(tb__play_outputs_t *outputs, int64_t time_ns, bool jumps);
-/* This message is about to be sent, in the time that was told last. */
+/* This message is about to be sent, at the time that was set last. */
 void tb__play_outputs_sending(tb__play_outputs_t *outputs, size_t input, const void *cdr,
                               size_t size);
 
 /* TB_ERR_INVALID: an output has no header; see the text. */
-tb_status_t tb__play_outputs_limit(tb__play_outputs_t *outputs, int64_t *out_ns, tb_error_t *error);
+tb_status_t tb__play_outputs_limit(tb__play_outputs_t *outputs, int64_t *out_ns,
+                                   tb_error_t *error) TB_WARN_UNUSED;
 void tb__play_outputs_name(tb__play_outputs_t *outputs, char *out, size_t size);
 
 /* TB_ERR_INVALID, with what to do. */
 tb_status_t tb__play_output_refuse(const tb__play_output_t *output, const char *type,
                                    tb_error_t *error);
 
-/* Pure, here for the tests. What the graph says of outputs and inputs; a message of an output. */
+/* Pure, here for the tests: outputs and inputs from the graph; a message of an output. */
 void tb__play_outputs_look(tb__play_outputs_t *outputs, const tb_ros2_graph_snapshot_t *graph,
                            int64_t now_ns);
 void tb__play_output_take(tb__play_output_t *output, const uint8_t guid[16], const void *cdr,

@@ -16,7 +16,7 @@
 #include "rosbag2/player_messages.h"
 
 #define QUIET_NS             (200 * TB_NS_PER_MS) /* discovery of one process comes in one go */
-#define QUIET_WHEN_EMPTY_NS  (500 * TB_NS_PER_MS) /* the same, while nobody was found */
+#define QUIET_WHEN_EMPTY_NS  (500 * TB_NS_PER_MS) /* the same, while no subscription was found */
 #define LINGER_NS            (200 * TB_NS_PER_MS)
 #define ACK_SLICE_NS         (50 * TB_NS_PER_MS) /* DDS's wait for acknowledgements cannot be woken */
 #define ACK_LIMIT_ON_STOP_NS (200 * TB_NS_PER_MS) /* what a stop waits for them */
@@ -36,7 +36,7 @@ struct tb_ros2_play_transport {
   topic_t *topics;
   _Atomic uint32_t events; /* subscriptions that came and went, and interrupts */
   atomic_bool interrupted;
-  tb_ros2_graph_t *graph; /* for names: who does not acknowledge may not tell its own any more */
+  tb_ros2_graph_t *graph; /* for names: a node that does not acknowledge may have left */
   tb__play_wake_t wake;
   tb__play_acks_t acks;
   tb__play_outputs_t outputs;
@@ -129,7 +129,7 @@ static int64_t earlier(int64_t a, int64_t b)
   return a < b ? a : b;
 }
 
-/* Each change starts the quiet time anew. */
+/* Each change restarts the quiet time. */
 static tb_status_t settle(void *self, tb_duration_t limit, tb_error_t *error)
 {
   (void)error;
@@ -160,9 +160,9 @@ static tb_status_t flush_topic(const tb_ros2_play_transport_t *transport, const 
   }
 }
 
-/* A receiver hears that a publisher has gone on another way than its messages, and drops what comes
- * behind. Nobody acknowledges a best-effort message: the last ones are only given time to arrive.
- */
+/* A receiver learns that a publisher has gone by another way than its messages, and drops what
+ * comes later. Best-effort messages are not acknowledged: the last ones are only given time to
+ * arrive. */
 static void linger(tb_ros2_play_transport_t *transport)
 {
   tb__deadline_t deadline = {TB__DEADLINE_STEADY, tb__steady_now_ns() + LINGER_NS};
@@ -226,7 +226,8 @@ static void split(void *self, const char *closed, const char *opened)
   uint8_t *cdr = NULL;
   size_t size = 0;
   if (tb__cdr_encode(&tb__split_event_type, &event, false, &cdr, &size) == TB_OK)
-    tb_ros2_publisher_publish(transport->splits, cdr, size, NULL); /* or nobody hears of it */
+    tb_ros2_publisher_publish(transport->splits, cdr, size,
+                              NULL); /* a failure loses only the event */
   free(cdr);
 }
 

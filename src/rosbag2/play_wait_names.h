@@ -15,6 +15,6 @@ typedef struct tb__play_wait_names {
 
 /* TB_ERR_INVALID with what is wrong. */
 tb_status_t tb__play_wait_names(const tb_ros2_play_wait_t *wait, tb__play_wait_names_t *out,
-                                tb_error_t *error);
+                                tb_error_t *error) TB_WARN_UNUSED;
 
 #endif

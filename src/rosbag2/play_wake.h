@@ -1,4 +1,4 @@
-/* Whom to wake when the limit of a transport may have changed. */
+/* The callback to wake the player when the limit of a transport may have changed. */
 #ifndef TB_ROSBAG2_PLAY_WAKE_H
 #define TB_ROSBAG2_PLAY_WAKE_H
 
@@ -7,7 +7,7 @@
 #include "platform/mutex.h"
 
 typedef struct tb__play_wake {
-  tb__mutex_t mutex; /* held during the call, which only nudges: so none is left over behind _set */
+  tb__mutex_t mutex; /* held during the call, which only nudges: so none runs after _set */
   void (*wake)(void *user);
   void *user;
 } tb__play_wake_t;

@@ -53,7 +53,7 @@ static void seek(tb_player_t *player, const void *request, tb__player_answer_t *
 }
 
 /* Negative is a duration without limit, and an error elsewhere; a zero in the place of a time since
- * 1970 says nothing. */
+ * 1970 is no time. */
 static void play(tb_player_t *player, const void *request, tb__player_answer_t *out)
 {
   const tb__play_request_t *wanted = request;

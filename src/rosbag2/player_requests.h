@@ -22,7 +22,7 @@ typedef struct tb__player_service {
   const tb__cdr_type_t *request, *response;
   /* `request` may hold any values; the answer is zeroed. NULL: see `steps`. */
   void (*carry_out)(tb_player_t *player, const void *request, tb__player_answer_t *out);
-  /* Waits until messages are sent: how many (0: all), and the answer behind them. */
+  /* Waits until messages are sent: how many (0: all), and the answer after them. */
   uint64_t (*steps)(const void *request);
   void (*stepped)(uint64_t sent, tb__player_answer_t *out);
 } tb__player_service_t;

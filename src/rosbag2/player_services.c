@@ -82,7 +82,7 @@ static uint64_t send_steps(tb_ros2_player_services_t *services, uint64_t count)
     if (atomic_load(&services->burst_done) || atomic_load(&services->closing)) break;
     tb__futex_wait(&services->events, events, TB__NO_DEADLINE);
   }
-  tb__player_take_back(services->player, &running->burst); /* its end is not told any more */
+  tb__player_take_back(services->player, &running->burst); /* its end is not reported any more */
   return running->burst.sent;
 }
 
@@ -190,7 +190,7 @@ tb_status_t tb_ros2_player_services_create(tb_ros2_node_t *node, tb_player_t *pl
   return TB_OK;
 }
 
-/* The thread may still answer while services exist; what waits behind it is dropped with them. */
+/* The thread may still answer while services exist; what waits after it is dropped with them. */
 void tb_ros2_player_services_destroy(tb_ros2_player_services_t *services)
 {
   if (!services) return;

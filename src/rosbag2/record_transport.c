@@ -48,9 +48,10 @@ static void number_take(const tb__record_topic_t *topic, tb__record_writer_t *wr
 bool tb__record_is_new(tb__record_topic_t *topic, const tb_ros2_sample_t *sample,
                        uint64_t *out_lost, uint64_t *out_gap)
 {
-  static const uint8_t nobody[16];
+  static const uint8_t unknown[16];
   *out_lost = *out_gap = 0;
-  if (sample->sequence == 0 || memcmp(sample->writer_guid, nobody, sizeof nobody) == 0) return true;
+  if (sample->sequence == 0 || memcmp(sample->writer_guid, unknown, sizeof unknown) == 0)
+    return true;
   for (size_t i = 0; i < topic->writer_count; i++) {
     tb__record_writer_t *writer = &topic->writers[i];
     if (memcmp(writer->guid, sample->writer_guid, sizeof writer->guid) != 0) continue;
@@ -206,7 +207,7 @@ static tb_status_t topic_open(tb__record_topic_t *topic, const tb_ros2_graph_end
   return !status ? subscribe(topic, error) : status;
 }
 
-/* One that fails stays on the list, so that it is told once. */
+/* A topic that fails stays on the list, so that it is reported once. */
 static void topic_begin(tb_ros2_recorder_t *recorder, const tb_ros2_graph_endpoint_t *publishers,
                         size_t count)
 {
@@ -287,7 +288,7 @@ static void report_type(tb__record_topic_t *topic, const char *type)
   topic->told_type = true;
 }
 
-/* Publishers of one type stand together, too. */
+/* Publishers of one type are adjacent, too. */
 static void check_publishers(tb__record_topic_t *topic, const tb_ros2_graph_endpoint_t *publishers,
                              size_t count)
 {
@@ -301,7 +302,7 @@ static void check_publishers(tb__record_topic_t *topic, const tb_ros2_graph_endp
   }
 }
 
-/* Publishers of one topic stand together. */
+/* Publishers of one topic are adjacent. */
 static size_t publishers_at(const tb_ros2_graph_snapshot_t *graph, size_t first)
 {
   const tb_ros2_graph_endpoint_t *endpoint = &graph->endpoints[first];

@@ -54,7 +54,7 @@ static void on_snapshot_done(tb_status_t status, void *user)
   free(pending);
 }
 
-/* The answer has no field to say in that it failed; the log tells it. */
+/* The answer has no field for a failure; it is logged. */
 static void on_split_done(tb_status_t status, void *user)
 {
   (void)status;

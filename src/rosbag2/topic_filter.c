@@ -86,7 +86,7 @@ static bool lists(char *const *names, const char *topic)
   return false;
 }
 
-/* `if_unknown`: what is answered when the expression cannot tell. */
+/* `if_unknown`: the result when the expression cannot be evaluated. */
 static bool matches(tb__topic_choice_t *choice, const char *topic, bool if_unknown)
 {
   bool found = if_unknown;

@@ -22,9 +22,11 @@ typedef struct tb__topic_filter {
 
 /* TB_ERR_INVALID: an expression, or nothing is asked for. */
 tb_status_t tb__topic_filter_init(tb__topic_filter_t *filter,
-                                  const tb_ros2_recorder_options_t *options, tb_error_t *error);
+                                  const tb_ros2_recorder_options_t *options,
+                                  tb_error_t *error) TB_WARN_UNUSED;
 void tb__topic_filter_fini(tb__topic_filter_t *filter);
-/* A topic of which an expression cannot tell is recorded, as nothing is to be lost; it is logged.
+/* A topic for which an expression cannot be evaluated is recorded, so that nothing is lost, and
+ * logged.
  */
 bool tb__topic_filter_wants(tb__topic_filter_t *filter, const char *topic);
 /* Logs which expressions have matched none of the topics so far; `when` ends the message. */

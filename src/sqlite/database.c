@@ -150,7 +150,7 @@ static tb_status_t inspect(const char *path, const char *name, const beside_t *b
 
 typedef enum care {
   CAREFUL,
-  TOLERANT, /* of a file that is shorter than its header says */
+  TOLERANT, /* of a file that is shorter than its header states */
 } care_t;
 
 static int open_uri(const char *path, const char *parameters, care_t care, sqlite3 **database)

@@ -6,14 +6,15 @@
 #include <timebase/error.h>
 
 /* Read-only, in full view of a write-ahead log. Text of errors begins with the name. */
-tb_status_t tb__sqlite_open(const char *path, const char *name, sqlite3 **out, tb_error_t *error);
+tb_status_t tb__sqlite_open(const char *path, const char *name, sqlite3 **out,
+                            tb_error_t *error) TB_WARN_UNUSED;
 
 /* The same for a damaged file: as long as its first page can be understood. */
 tb_status_t tb__sqlite_open_damaged(const char *path, const char *name, sqlite3 **out,
-                                    tb_error_t *error);
+                                    tb_error_t *error) TB_WARN_UNUSED;
 
 /* SQLite's result code and message as ours; `what` may be "". */
 tb_status_t tb__sqlite_error(sqlite3 *database, const char *name, const char *what,
-                             tb_error_t *error);
+                             tb_error_t *error) TB_WARN_UNUSED;
 
 #endif

@@ -118,7 +118,7 @@ static tb_status_t open_database(sqlite_output_t *output, tb_error_t *error)
   return status ? status : execute(output, "PRAGMA synchronous = NORMAL", error);
 }
 
-/* ---- what somebody else does to the file ---- */
+/* ---- what other processes do to the file ---- */
 
 /* Through SQLite: to open and close its files would drop the locks that it holds on them. */
 static int64_t size_of(sqlite_output_t *output, int which)
@@ -139,7 +139,7 @@ static bool is_log_there(sqlite_output_t *output)
   if (size > output->log_size) output->log_size = size;
   if (output->log_size == 0) return true;
   bool is_there = stat(output->log_path, &info) == 0 && info.st_size >= output->log_size;
-  if (!is_there) output->log_size = size > 0 ? size : 0; /* told once */
+  if (!is_there) output->log_size = size > 0 ? size : 0; /* reported once */
   return is_there;
 }
 
@@ -156,7 +156,7 @@ static tb_status_t sqlite_check(tb__bag_output_t *base, tb_error_t *error)
                         (long long)size, (long long)output->file_size);
   }
   if (is_log_there(output)) return TB_OK;
-  /* Or somebody has moved all of it to the file, which only reading can tell. */
+  /* Or another process has moved all of it to the file, which only reading shows. */
   if (output->doubts) output->doubts->may_be_cut = true;
   if ((uint64_t)size >= output->committed_size) return TB_OK;
   return tb_error_set(error, TB_ERR_TRUNCATED, "%s was cut or removed while it was written",
@@ -330,8 +330,8 @@ static uint64_t sqlite_size(const tb__bag_output_t *base)
   return output->committed_size + output->pending;
 }
 
-/* So that the file stands alone, on read-only media too. A reader may hold the log: it stays then,
- * and everything is readable all the same. */
+/* So that the file is complete by itself, on read-only media too. A reader may hold the log: then
+ * it stays, and everything is still readable. */
 static void leave_log(sqlite_output_t *output)
 {
   sqlite3_busy_timeout(output->database, 0);

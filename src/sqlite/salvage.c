@@ -15,13 +15,13 @@ typedef struct salvage_file {
   sqlite3_stmt *rows;  /* ids from ?1 on */
   sqlite3_stmt *probe; /* the first id from ?1 on */
   sqlite3_stmt *data;
-  bool is_running; /* `rows` stands somewhere */
+  bool is_running; /* `rows` has a position */
   bool is_over;
   bool has_last; /* a row was seen: last_id means something */
   int64_t last_id;
   int64_t before_last_id;
   int64_t from_ns;
-  bool has_next; /* the row behind a gap */
+  bool has_next; /* the row after a gap */
   tb__bag_row_t next;
   int64_t gap_first, gap_last; /* of the row that step gave; none: gap_first is 0 */
   tb__bag_file_t *ordinary;    /* gives more rows than the table by its ids, and is read instead */
@@ -122,8 +122,8 @@ static bool pass_gap(salvage_file_t *file, tb__bag_row_t *out)
   return false;
 }
 
-/* Where ids fall, the higher one was wrong if the other fits behind the one before. False: neither;
- * pages may form rings. */
+/* Where ids fall, the higher one was wrong if the other fits after the previous one. False:
+ * neither; pages may form rings. */
 static bool take_id(salvage_file_t *file, int64_t id)
 {
   bool rises = !file->has_last || id > file->last_id;
@@ -142,7 +142,7 @@ static tb_status_t take_next(salvage_file_t *file, tb__bag_row_t *out)
   return TB_OK;
 }
 
-/* The next row of the table, gaps passed over; with them, rows that say so. TB_ERR_END. */
+/* The next row of the table, gaps passed over; with a row that reports each. TB_ERR_END. */
 static tb_status_t next_row(salvage_file_t *file, tb__bag_row_t *out)
 {
   file->gap_first = 0;

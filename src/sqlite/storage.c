@@ -1,4 +1,4 @@
-/* rosbag2_storage_sqlite3, schema versions 1 to 4: which columns exist tells them apart. */
+/* rosbag2_storage_sqlite3, schema versions 1 to 4: the columns that exist distinguish them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ typedef struct sqlite_file {
   bool has_content;   /* one statement for all: fast, but it ends at the first bad row */
   int64_t from_ns;
   bool without_index;     /* it is damaged: the rows of the table are sorted */
-  tb_error_t index_error; /* which is told as a row, after each seek */
+  tb_error_t index_error; /* reported as a row, after each seek */
   bool is_to_report;
   bool is_reporting; /* step gave that row */
   sqlite3_stmt *topic_of_row;
@@ -82,7 +82,7 @@ static tb_status_t sqlite_open(const tb__bag_storage_t *storage, const char *pat
   return TB_OK;
 }
 
-/* The first column of the first row; *found tells whether there is one. */
+/* The first column of the first row; *found: whether there is one. */
 static tb_status_t query_integer(sqlite_file_t *file, const char *sql, int64_t *out, bool *found,
                                  tb_error_t *error)
 {
@@ -107,7 +107,7 @@ static void make_query(const sqlite_file_t *file, const char *what, const char *
            file->without_index ? "NOT INDEXED " : "", rest);
 }
 
-/* Bad times sort outside of this range: NULL and negative before, texts and blobs behind. */
+/* Bad times sort outside of this range: NULL and negative before, texts and blobs after. */
 #define USABLE_TIMES "WHERE timestamp BETWEEN 0 AND 9223372036854775807 ORDER BY timestamp "
 
 static tb_status_t read_extent(sqlite_file_t *file, tb__bag_file_info_t *out, tb_error_t *error)
@@ -160,7 +160,7 @@ static tb_status_t read_extent_anyway(sqlite_file_t *file, tb__bag_file_info_t *
     if (!status && file->without_index) status = read_extent(file, out, error);
     if (status != TB_ERR_CORRUPT) return status;
     if (!file->without_index) leave_index(file, sqlite3_errmsg(file->base.database));
-    out->has_damage_rows = true; /* the table itself: told as it is read */
+    out->has_damage_rows = true; /* the table itself: reported as it is read */
     return TB_OK;
   }
   if (status != TB_ERR_CORRUPT || file->without_index) return status;
@@ -240,7 +240,7 @@ static tb_status_t sqlite_seek(tb__bag_file_t *base, int64_t time_ns, tb_error_t
   return file->has_content ? TB_OK : start_narrow(file, error);
 }
 
-/* Behind the last row that could be read, so that one bad row costs only itself. */
+/* After the last row that could be read, so that one bad row costs only itself. */
 static tb_status_t go_on_narrow(sqlite_file_t *file, tb_error_t *error)
 {
   sqlite3_finalize(file->rows);
@@ -258,7 +258,7 @@ static tb_status_t go_on_narrow(sqlite_file_t *file, tb_error_t *error)
   }
   tb_status_t status = start_narrow(file, error);
   for (unsigned i = 0; i < file->bad_times && !status; i++)
-    if (sqlite3_step(file->rows) != SQLITE_ROW) break; /* told already */
+    if (sqlite3_step(file->rows) != SQLITE_ROW) break; /* reported already */
   return status;
 }
 
@@ -271,7 +271,7 @@ static bool advances(const sqlite_file_t *file, const tb__bag_row_t *row)
          (row->log_time_ns == file->last_time_ns && row->id > file->last_id);
 }
 
-/* A row that tells of the index, where the next one would be. */
+/* A row that reports the index, in the place of the next one. */
 static tb_status_t report_index(sqlite_file_t *file, tb__bag_row_t *out)
 {
   file->is_reporting = true;

@@ -14,18 +14,19 @@ typedef struct tb__sqlite_file {
 } tb__sqlite_file_t;
 
 tb_status_t tb__sqlite_prepare(tb__sqlite_file_t *file, const char *sql, sqlite3_stmt **out,
-                               tb_error_t *error);
+                               tb_error_t *error) TB_WARN_UNUSED;
 /* SQLite's last error, with the path. */
-tb_status_t tb__sqlite_failed(tb__sqlite_file_t *file, const char *what, tb_error_t *error);
+tb_status_t tb__sqlite_failed(tb__sqlite_file_t *file, const char *what,
+                              tb_error_t *error) TB_WARN_UNUSED;
 
-/* A view or virtual table named `messages` would run code of whoever made the file. */
-tb_status_t tb__sqlite_check_tables(tb__sqlite_file_t *file, tb_error_t *error);
+/* A view or virtual table named `messages` would run code from the file. */
+tb_status_t tb__sqlite_check_tables(tb__sqlite_file_t *file, tb_error_t *error) TB_WARN_UNUSED;
 tb_status_t tb__sqlite_read_topics(tb__sqlite_file_t *file, tb__bag_file_info_t *out,
-                                   tb_error_t *error);
+                                   tb_error_t *error) TB_WARN_UNUSED;
 /* Of the tables that schema 3 and 4 have added, where they are there: definitions, metadata,
  * ros_distro. */
 tb_status_t tb__sqlite_read_extras(tb__sqlite_file_t *file, tb__bag_file_info_t *out,
-                                   tb_error_t *error);
+                                   tb_error_t *error) TB_WARN_UNUSED;
 
 /* Topics are in the order of their ids. */
 void tb__sqlite_count_row(tb__bag_file_info_t *info, int64_t topic_id);

@@ -1,12 +1,11 @@
-/* Texts out of recordings that no text can hold: the one place that decides what they are read as.
- */
+/* Texts of recordings that are not valid text: the one place that decides what they are read as. */
 #ifndef TB_STORAGE_CLEAN_H
 #define TB_STORAGE_CLEAN_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What a topic or type without a name is read as. */
+/* The names that a topic or type without a name gets. */
 #define TB__BAG_NO_NAME "/unnamed"
 #define TB__BAG_NO_TYPE "unknown"
 

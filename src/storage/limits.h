@@ -13,6 +13,6 @@
 tb_bag_limits_t tb__bag_limits(const tb_bag_limits_t *limits);
 
 /* TB_ERR_INVALID. */
-tb_status_t tb__bag_limits_check(const tb_bag_limits_t *limits, tb_error_t *error);
+tb_status_t tb__bag_limits_check(const tb_bag_limits_t *limits, tb_error_t *error) TB_WARN_UNUSED;
 
 #endif

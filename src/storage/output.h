@@ -27,7 +27,7 @@ typedef struct tb__bag_output {
 /* What a format found out about its file; outlives the output. */
 typedef struct tb__bag_output_doubts {
   bool is_unsynced; /* what was written since the last sync may be gone: a sync or close failed */
-  bool may_be_cut;  /* somebody else may have shortened it: only reading it tells */
+  bool may_be_cut;  /* another process may have shortened it: only reading it shows */
 } tb__bag_output_doubts_t;
 
 typedef struct tb__bag_output_options {
@@ -35,7 +35,7 @@ typedef struct tb__bag_output_options {
   tb__bag_output_compression_t compression;
   int level;                       /* of the compression; 0: the library's default */
   const char *ros_distro;          /* NULL or "": unknown */
-  tb__bag_output_doubts_t *doubts; /* raised by the output, never lowered; NULL: nobody asks */
+  tb__bag_output_doubts_t *doubts; /* set by the output, never cleared; NULL: not wanted */
 } tb__bag_output_options_t;
 
 typedef struct tb__bag_output_topic {

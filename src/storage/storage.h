@@ -36,14 +36,14 @@ typedef struct tb__bag_file_info {
   tb__bag_file_topic_t *topics; /* sorted by id */
   size_t topic_count;
   uint64_t message_count;
-  bool has_damage_rows; /* rows that tell of damage may come, beside those of the messages */
+  bool has_damage_rows; /* rows that report damage may come, besides those of messages */
   bool has_times;       /* a row with a usable time exists */
   int64_t start_ns;
   int64_t end_ns;
   char *metadata;           /* metadata that the file itself carries (YAML), or NULL */
   char *ros_distro;         /* or NULL */
   const char *chunk_format; /* how its chunks are compressed, static; NULL: they are not */
-  char *damage;             /* what is wrong with a file that can be read all the same, or NULL */
+  char *damage;             /* what is wrong with a file that can still be read, or NULL */
   char *oddity;             /* the same, where nothing is lost by it, or NULL */
   char *losses;             /* how much was lost of it, or NULL */
   bool is_unclosed;         /* it was not closed, and nothing else is wrong */
@@ -57,10 +57,10 @@ typedef struct tb__bag_row {
   int64_t topic_id;
   const uint8_t *data; /* NULL: the row has no payload */
   size_t size;
-  bool is_unclosed_end; /* it will only tell that the file was not closed */
+  bool is_unclosed_end; /* it will only report that the file was not closed */
 } tb__bag_row_t;
 
-/* From start_ns on and before end_ns; INT64_MAX: all behind. */
+/* From start_ns on and before end_ns; INT64_MAX: everything later. */
 typedef struct tb__bag_span {
   int64_t start_ns, end_ns;
 } tb__bag_span_t;
@@ -72,8 +72,8 @@ struct tb__bag_storage {
   const char *id;        /* as in metadata.yaml */
   const char *extension; /* ".db3" */
   const char *item;      /* what errors call one of its messages: "row", "message" */
-  /* `name` stands in errors: of a file that was unpacked to `path`, the packed one. `limits` has no
-   * zeros, and outlives the file. */
+  /* `name` appears in errors: of a file that was unpacked to `path`, the packed one. `limits` has
+   * no zeros, and outlives the file. */
   tb_status_t (*open)(const tb__bag_storage_t *storage, const char *path, const char *name,
                       const tb_bag_limits_t *limits, tb__bag_file_t **out, tb_error_t *error);
   void (*close)(tb__bag_file_t *file);
@@ -91,7 +91,8 @@ struct tb__bag_storage {
   tb_status_t (*read_topic)(tb__bag_file_t *file, tb__bag_row_t *row, tb_error_t *error);
   tb_status_t (*read_data)(tb__bag_file_t *file, tb__bag_row_t *row, tb_error_t *error);
 
-  /* What reading all rows does not show; NULL: nothing. Fails only if it could not look. */
+  /* Finds what reading all rows does not show; NULL: nothing. Fails only if that could not be done.
+   */
   tb_status_t (*verify)(tb__bag_file_t *file, tb__bag_finding_fn report, void *user,
                         tb_error_t *error);
   /* To an output of the same format: what there is beside messages, of that time; it is counted

@@ -82,7 +82,7 @@ static void test_topics_by_expressions(void **state)
               "; it has /chatter, /stamped, /map_name\n");
   assert_play(
       "$BAG -r max -x '^/((((((((\\w+)+)+)+)+)+)+)+)+(!|@)'", 2,
-      "--exclude-regex: expression '^/((((((((\\w+)+)+)+)+)+)+)+)+(!|@)': given up at topic '/");
+      "--exclude-regex: expression '^/((((((((\\w+)+)+)+)+)+)+)+)+(!|@)': gave up at topic '/");
   assert_play("$BAG -r max -e ''", 2, "it is empty");
   assert_play("$BAG -r max -e /chatter -e /tf", 2, "--regex: given twice");
   assert_play("$BAG -r max -x /chatter -x /tf", 2, "--exclude-regex: given twice");

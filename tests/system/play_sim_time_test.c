@@ -171,8 +171,8 @@ static void test_messages_come_as_the_clock_flows(void **state)
   open_receiver(&stage);
   start_player(&stage);
   peer_read_line(&stage.play, line, sizeof line);
-  assert_string_equal(line, "time 0.00 s  0 %  rate 1  messages 0  waiting for /clock: nobody "
-                            "publishes it");
+  assert_string_equal(line, "time 0.00 s  0 %  rate 1  messages 0  waiting for /clock: it has no "
+                            "publisher");
   loopback_check(stage.play.pid);
   assert_int_equal(atomic_load(&stage.received), 0);
   start_master(&stage);

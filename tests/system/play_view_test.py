@@ -192,7 +192,7 @@ class PlayViewTest(CommandTest):
             (b":1700000002" + ENTER, "2.00 s of"),
             (b":2023-11-14T22:13:30Z" + ENTER, "10.00 s of"),
             (b":1x" + ENTER, ":1x_  not a time"),
-            (b"\x7f\x7f2h" + ENTER, ":2h_  not in the recording, which has 0.00 s to 3602.00 s"),
+            (b"\x7f\x7f2h" + ENTER, ":2h_  not in the recording, which goes from 0.00 s to 3602.00 s"),
         ):
             view.press(keys, seen)
         view.press(ESCAPE)

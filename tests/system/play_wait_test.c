@@ -267,7 +267,7 @@ static void test_who_never_acknowledges_is_named_at_the_end(void **state)
   peer_read_line(&slow, line, sizeof line);
   assert_ok(end(&session));
   tb_log_set_hook(NULL, NULL);
-  assert_string_equal(heard, "player: not all was acknowledged in time: /in by /slow");
+  assert_string_equal(heard, "player: not everything was acknowledged in time: /in by /slow");
   peer_stop(&quick);
   peer_stop(&slow);
 }
@@ -351,7 +351,7 @@ static void test_a_node_that_is_not_there_is_named(void **state)
   waits.wait_count = 2;
   start_node(&quiet, "quiet", "std_msgs/msg/Header", "-1");
   begin(&session, &waits, &options);
-  wait_until_it_waits_for(&session, "/echo, to publish /out: there is no such node");
+  wait_until_it_waits_for(&session, "/echo, to publish /out: no such node");
   start_node(&echo, "echo", "std_msgs/msg/Header", "0");
   tb_player_status_t status = wait_until_it_waits_for(&session, "/quiet, which was sent ");
   assert_int_equal(status.messages, 1);
@@ -382,7 +382,7 @@ static void test_a_node_that_is_killed_is_named_until_another_comes(void **state
   peer_wait_killed(&echo);
   tb_player_status_t status = wait_until_it_waits_for(&session, "published no more than 17000000");
   assert_true(status.messages < MESSAGES);
-  wait_until_it_waits_for(&session, "there is no such node");
+  wait_until_it_waits_for(&session, "no such node");
   assert_int_equal(status_of(&session).messages, status.messages);
   start_node(&echo, "echo", "std_msgs/msg/Header", "0");
   assert_ok(end(&session));
