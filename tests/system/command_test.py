@@ -534,7 +534,7 @@ class WatchTest(CommandTest):
         self.run_command("play", bag, "--clock", "50")
         self.run_command("serve", "--node", "sim")
         probe.expect("two after started")
-        said = "^timebase watch: warning: /clock: two publishers tick at a time, "
+        said = "^timebase watch: warning: /clock: two publishers tick at the same time, "
         names = r"(/sim \(\S+\) and /rosbag2_player|/rosbag2_player \(\S+\) and /sim) \("
         deadline = time.monotonic() + LIMIT_S
         errors = []
@@ -561,7 +561,7 @@ class WatchTest(CommandTest):
         self.assertIs(summary["summary"], True)
         self.assertGreaterEqual(summary["elapsed_s"], 1)
 
-    def test_nobody_there_is_said(self):
+    def test_a_missing_publisher_is_reported(self):
         nobody = f"no publisher of /clock in domain {self.environment['ROS_DOMAIN_ID']}; start a simulator"
         for arguments in (
             ("now", "--ros", "--limit", "200ms"),
@@ -576,7 +576,7 @@ class WatchTest(CommandTest):
                 f"timebase {arguments[0]}: no time received within 200ms\n$",
             )
 
-    def test_who_waits_is_told_why_before_the_limit(self):
+    def test_the_reason_of_a_wait_is_printed_before_the_limit(self):
         for arguments in (
             ("now", "--ros", "--limit", "1h"),
             ("sleep", "1ns", "--ros", "--limit", "1h"),
@@ -690,7 +690,7 @@ class ServeTest(CommandTest):
         self.assertGreater(len(ticks), 50)
         self.assertEqual({(time - self.START) % step for time, _ in ticks[:-1]}, {0})
 
-    def test_shared_memory_alone_and_the_time_it_leaves(self):
+    def test_only_shared_memory_and_the_time_that_remains(self):
         name = self.shm_name()
         server = self.serve("--no-topic", "--shm", name, "--paused")
         server.expect(".*paused")
@@ -713,7 +713,7 @@ class ServeTest(CommandTest):
         probe.write("now")
         probe.expect(f"now {end} ")
 
-    def test_X9_topic_and_shared_memory_tell_the_same(self):
+    def test_X9_topic_and_shared_memory_have_the_same_time(self):
         name = self.shm_name()
         on_topic = self.run_probe()
         server = self.serve("--hz", "20", "--shm", name)
@@ -727,7 +727,7 @@ class ServeTest(CommandTest):
             self.assertEqual({b[0] > a[0] for a, b in zip(ticks, ticks[1:])}, {True})
         self.stop(server)
 
-    def test_paused_it_waits_for_services_without_a_word(self):
+    def test_paused_it_waits_for_services_without_a_warning(self):
         server = self.serve("--paused", "--node", "clock", "--namespace", "sim")
         server.expect(".*paused")
         self.check_loopback(server)
@@ -773,7 +773,7 @@ class ServeTest(CommandTest):
             self.assertIn(text, err)
             self.assertIn("usage: timebase serve", err)
 
-    def test_two_of_one_topic_are_warned_of_each_other(self):
+    def test_two_publishers_of_one_topic_are_warned_of_each_other(self):
         alone = self.serve("--topic", "/other", "--node", "alone")
         first = self.serve("--node", "first")
         first.expect(r"time 16\S+ s  running  factor 1 ")
@@ -811,7 +811,7 @@ class ServeTest(CommandTest):
 
 
 class TimeTest(CommandTest):
-    def test_now_tells_each_clock(self):
+    def test_now_prints_each_clock(self):
         before = time.time()
         status, out, _ = self.result("now")
         self.assertEqual(status, 0)
@@ -840,7 +840,7 @@ class TimeTest(CommandTest):
         self.assertGreaterEqual(time.monotonic() - began, 0.05)
         self.assertEqual(self.result("sleep", "1h", "--limit", "10ms")[0], 1)
 
-    def test_more_participants_than_the_setting_allows_are_told_of_it(self):
+    def test_more_participants_than_the_setting_allows_report_it(self):
         auto = "<ParticipantIndex>auto</ParticipantIndex>"
         self.environment["CYCLONEDDS_URI"] = LOOPBACK.replace(
             auto, auto + "<MaxAutoParticipantIndex>2</MaxAutoParticipantIndex>"

@@ -109,7 +109,7 @@ class NodesTest(GraphCommandTest):
         status, out, err = self.result("sim-time", "on", "--all")
         self.assertEqual((status, out, err), (1, "", f"timebase sim-time: {hint}"))
 
-    def test_what_stands_in_the_list(self):
+    def test_the_columns_of_the_list(self):
         self.node("camera", "use_sim_time:=true", ["-r", "__ns:=/front"])
         self.node("late", "time_source:=shm:sim", ROS_DISTRO="humble")
         self.node("picky", "use_sim_time:=true", RELIABLE)
@@ -141,13 +141,13 @@ class NodesTest(GraphCommandTest):
             "publisher\n",
         )
 
-    def test_a_publisher_of_another_type_is_told_apart(self):
+    def test_a_publisher_of_another_type_is_distinguished(self):
         bag = command_test.bag_make(self.folder, 1_600_000_000 * SECOND, SECOND, 1000)
         self.run_command("play", bag, "--remap", "/stamped:=/clock").expect("time ")
         qos = "reliable, volatile, keep last 10, type std_msgs/msg/Header\n"
         self.until(["nodes"], lambda _, out, err: out.endswith(f"\n  /rosbag2_player  {qos}"))
 
-    def test_JSON_has_all_of_it(self):
+    def test_JSON_has_all_fields(self):
         self.node("picky", "use_sim_time:=true", RELIABLE)
         self.node("old", ROS_DISTRO="humble")
         self.odd("bare", "tool")
@@ -217,7 +217,7 @@ class NodesTest(GraphCommandTest):
         watch.child.send_signal(signal.SIGINT)
         self.assertEqual(watch.wait(), 0)
 
-    def test_check_is_content_with_nodes_that_agree(self):
+    def test_check_passes_when_nodes_agree(self):
         self.node("one", "use_sim_time:=true")
         self.node("two", "use_sim_time:=true")
         self.odd("bare", "tool")
@@ -230,7 +230,7 @@ class NodesTest(GraphCommandTest):
             and out.count("true") == 2,
         )
 
-    def test_duplicates_are_told(self):
+    def test_duplicates_are_reported(self):
         self.node("twin")
         self.node("twin")
         row = (
@@ -250,7 +250,7 @@ class NodesTest(GraphCommandTest):
         failed = "timebase nodes: check failed: 2 nodes share their name\n"
         self.until(["nodes", "--check"], lambda status, _, err: (status, err) == (1, failed))
 
-    def test_a_clock_of_nobody_or_of_two_fails_the_check(self):
+    def test_no_publisher_or_two_fail_the_check(self):
         self.node("one", "use_sim_time:=true")
         nobody = "timebase nodes: check failed: no publisher of /clock, and nodes wait for it\n"
         self.until(
@@ -263,7 +263,7 @@ class NodesTest(GraphCommandTest):
         two = "timebase nodes: check failed: 2 publishers of /clock, expected 1\n"
         self.until(["nodes", "--check"], lambda status, _, err: (status, err) == (1, two))
 
-    def test_each_domain_for_itself(self):
+    def test_domains_are_separate(self):
         self.node("here")
         self.domain_lock(OTHER_DOMAIN)
         self.node("there", ROS_DOMAIN_ID=str(OTHER_DOMAIN))
@@ -276,13 +276,13 @@ class NodesTest(GraphCommandTest):
         self.expect(["sim-time", "off", "--all", *domain], 0, "/there  ok\n")
         self.expect(["param", "get", "/there", "gain", "--wait", "60", *domain], 0, "Double value is: 1.0\n")
 
-    def test_a_command_is_no_node(self):
+    def test_a_command_is_not_a_node(self):
         other = self.run_command("nodes", "--wait", str(LIMIT_S))
         self.wait_until_it_catches_signals(other)
         self.check_loopback(other)
         self.assertIn("no nodes in domain", self.result("nodes", "--wait", "2")[2])
 
-    def test_a_process_that_stands_still(self):
+    def test_a_stopped_process(self):
         node = self.node("frozen")
         for wait in range(3, 20):
             nodes = self.run_command("nodes", "--wait", str(wait), "--limit", "500ms", "--check")
@@ -298,7 +298,7 @@ class NodesTest(GraphCommandTest):
 
 
 class SilentTest(GraphCommandTest):
-    def test_no_answer_is_said_and_keeps_nobody_waiting(self):
+    def test_no_answer_is_reported_and_delays_no_other_node(self):
         self.odd("silent", "mute")
         self.node("camera")
         self.until_seen("/mute", "/camera")
@@ -365,7 +365,7 @@ class SilentTest(GraphCommandTest):
         self.assertEqual(process.wait(), 1)
         self.assertEqual(process.errors[:1], ["timebase param: /mute: gone before it answered"])
 
-    def test_those_that_come_meanwhile_are_set_too(self):
+    def test_nodes_that_appear_meanwhile_are_set_too(self):
         for _ in range(4):
             silent = self.odd("silent", "mute")
             self.until_seen("/mute")
@@ -409,7 +409,7 @@ class SimTimeTest(GraphCommandTest):
         self.expect(["param", "get", "/camera", "use_sim_time"], 0, "Boolean value is: True\n")
         self.expect(["sim-time", "on", "tool", "--wait", "2"], 1, "/tool  no parameters\n")
 
-    def test_all_skips_those_without_parameters(self):
+    def test_all_skips_nodes_without_parameters(self):
         self.node("camera")
         self.odd("bare", "tool")
         self.expect(
@@ -429,7 +429,7 @@ class SimTimeTest(GraphCommandTest):
             f"/camera?\ntimebase sim-time: {WAITS}",
         )
 
-    def test_a_node_that_is_still_to_come_is_waited_for(self):
+    def test_a_missing_node_is_waited_for(self):
         process = self.run_command("sim-time", "on", "/late", "--wait", "60", "--limit", "60")
         self.wait_until_it_catches_signals(process)
         self.node("late")
@@ -517,7 +517,7 @@ class ParamTest(GraphCommandTest):
             "timebase param: /tool has no parameter services\n",
         )
 
-    def test_what_others_write_does_no_harm(self):
+    def test_text_of_others_is_harmless(self):
         self.odd("strange", "strange")
         status, out, err = self.result("param", "list", "/strange", *self.WAIT)
         self.assertEqual((status, err), (0, ""))
@@ -609,7 +609,7 @@ class UsageTest(GraphCommandTest):
             self.assertLessEqual(max(len(line) for line in out.splitlines()), 100)
             self.assertIn(f"  {command}", self.result("--help")[1])
 
-    def test_a_reader_that_has_gone_ends_it_quietly(self):
+    def test_a_closed_output_ends_it_without_an_error(self):
         self.node("camera")
         self.until_seen("/camera")
         for arguments in (
