@@ -1,4 +1,4 @@
-/* What is allocated once everything has been created: nothing. */
+/* Counts allocations after everything has been created: there are none. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <time.h>
@@ -44,7 +44,7 @@ static void *sleep_along(void *argument)
     if (tb_clock_sleep_until(subject->clock, until, NULL)) break;
     atomic_fetch_add(&subject->slept, 1);
   }
-  while (atomic_load(&subject->go)) /* the end of a thread frees */
+  while (atomic_load(&subject->go)) /* the end of a thread frees memory */
     sched_yield();
   return NULL;
 }

@@ -1,4 +1,4 @@
-/* Recordings in MCAP, beside the bare work on the same bytes. All on a file system in memory. */
+/* Recordings in MCAP, next to the bare work on the same bytes, on a file system in memory. */
 #include <fcntl.h>
 #include <libdeflate.h>
 #include <stdio.h>
@@ -49,8 +49,8 @@ static uint32_t next_random(uint32_t *state)
   return *state >> 8;
 }
 
-/* Payloads as of a sensor: records of which a third changes and the rest repeats, about a third
- * when compressed. */
+/* Payloads like those of a sensor: records of which a third changes and the rest repeats, about a
+ * third of the size when compressed. */
 static bytes_t make_payload(void)
 {
   bytes_t bytes = {malloc(64 * MIB), 64 * MIB};
@@ -85,7 +85,7 @@ static bool write_recording(const recording_t *recording, const bytes_t *payload
   return !output->format->close(output, NULL, NULL) && done;
 }
 
-/* The payload begins like zstd's magic nowhere: the reader would refuse it. */
+/* No payload begins with the magic of zstd, which the reader would refuse. */
 static bool read_recording(const recording_t *recording)
 {
   tb_bag_reader_t *reader = NULL;
@@ -132,7 +132,7 @@ static bytes_t load(const recording_t *recording)
   return bytes;
 }
 
-/* Both sides in turns; the medians of their rates, `amount` being what one time does. */
+/* Runs both sides in turns and computes the medians of their rates; one run does `amount`. */
 typedef struct pair {
   const recording_t *recording;
   const bytes_t *bytes;

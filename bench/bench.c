@@ -88,7 +88,7 @@ static bool is_met(const row_t *row, const result_t *result)
   return is_rate(row) ? result->value >= bound : result->value <= bound;
 }
 
-/* Of a limit of none at all: infinite, once there is something. */
+/* With a limit of 0: infinite, unless the value is 0. */
 static double ratio_of(const result_t *result)
 {
   if (result->against != 0) return result->value / result->against;
@@ -204,7 +204,7 @@ static void *do_nothing(void *argument)
   return argument;
 }
 
-/* Programs have threads; glibc takes no lock in earnest until there has been one. */
+/* glibc takes real locks only after a thread was created, as real programs do. */
 static void become_threaded(void)
 {
   pthread_t thread;

@@ -1,4 +1,4 @@
-/* Rows of the benchmark: each measures something of ours beside its bare counterpart, or against a
+/* Rows of the benchmark: each compares a measurement with that of its bare counterpart, or with a
  * fixed limit. */
 #ifndef TB_BENCH_BENCH_H
 #define TB_BENCH_BENCH_H
@@ -7,16 +7,16 @@
 #include <stdint.h>
 
 typedef struct result {
-  double value, against; /* medians; of a row with a limit, `against` is that */
+  double value, against; /* medians; in a row with a limit, `against` is the limit */
 } result_t;
 
 typedef struct row {
   const char *name;
   const char *unit;
-  const char *against; /* what it is measured beside; "limit" */
-  double target;       /* ratio at most; at least if the unit is a rate, "/s" */
+  const char *against; /* what it is compared with; "limit" */
+  double target;       /* the largest ratio; the smallest if the unit is a rate, "/s" */
   bool (*run)(const struct row *row, result_t *out); /* false: a message has been printed */
-  double limit; /* with "limit": in `unit`, stands for `against` */
+  double limit;                                      /* with "limit": the limit, in `unit` */
 } row_t;
 
 extern const row_t core_rows[], tick_rows[], timer_rows[], wake_rows[], allocation_rows[],
@@ -37,7 +37,7 @@ extern const int sqlite_row_count;
 /* The process that reads `/clock`: this program with this argument and two descriptors. */
 #define BENCH_ROS2_PEER "--ros2-peer"
 int bench_ros2_peer(const char *in, const char *out);
-/* The process that has nodes, or what stands beside them: this program with this argument. */
+/* The process that has nodes, or their counterpart: this program with this argument. */
 #define BENCH_NODE_PEER "--node-peer"
 int bench_node_peer(const char *role, const char *count);
 extern const row_t ros2_rows[], node_rows[];
@@ -45,7 +45,7 @@ extern const int ros2_row_count, node_row_count;
 #endif
 #if defined(TB_BENCH_BAG) && defined(TB_BENCH_ROS2)
 #define TB_BENCH_PLAY
-/* The process that reads what is played, so many messages each time. */
+/* The process that reads the played messages, so many each time. */
 #define BENCH_PLAY_PEER "--play-peer"
 int bench_play_peer(const char *role, const char *count);
 extern const row_t play_rows[];
@@ -55,10 +55,10 @@ extern const int play_row_count;
 /* CLOCK_MONOTONIC, ns. */
 int64_t bench_now_ns(void);
 
-/* One batch of something: repeats it `times` and returns nothing that could be optimized away. */
+/* One batch: repeats an operation `times`, in a way that is not optimized away. */
 typedef void (*batch_t)(void *context, int64_t times);
 
-/* Runs both batches in turns, many times, and gives the medians in ns a repetition. */
+/* Runs both batches in turns, many times, and computes the medians in ns per repetition. */
 result_t bench_compare(batch_t value, batch_t against, void *context, int64_t times);
 
 /* The middle of `count` numbers, which are sorted in place. */

@@ -95,10 +95,10 @@ static bool now_ros_active_vs_ros1(const row_t *row, result_t *out)
 
 #define CONTENDED_ROUNDS  20
 #define CONTENDED_BATCHES 20
-#define CONTENDED_READS   INT64_C(1000000) /* longer than from tick to tick */
+#define CONTENDED_READS   INT64_C(1000000) /* takes longer than a tick interval */
 #define TICK_PERIOD_NS    INT64_C(1000000)
 
-/* What disturbs the reader that is measured: another one, and a writer. */
+/* Load on the measured reader: another reader, and a writer. */
 typedef struct contention {
   subject_t subject;
   _Atomic bool stop;
@@ -132,7 +132,7 @@ static void *tick_along(void *argument)
   return NULL;
 }
 
-/* In time of the processor: there may be fewer of them than threads. */
+/* In CPU time, as there may be fewer processors than threads. */
 static double thread_ns(void)
 {
   struct timespec now;
@@ -140,7 +140,7 @@ static double thread_ns(void)
   return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
-/* How often this thread has gone to sleep, which a reader must not. */
+/* How often this thread has slept, which a reader must not do. */
 static long thread_sleeps(void)
 {
   struct rusage usage;

@@ -1,6 +1,6 @@
-/* Nodes: what it costs a process to follow a /clock of 1 kHz while nothing happens, how long others
- * wait for a parameter, and how long making a node takes. Beside bare Cyclone DDS, in processes of
- * their own. */
+/* Nodes: the cost of following a /clock of 1 kHz while nothing happens, the time that others wait
+ * for a parameter, and the time to create a node. Next to bare Cyclone DDS, in separate processes.
+ */
 #include <dds/dds.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -228,7 +228,7 @@ static void on_answer(dds_entity_t reader, void *user)
   }
 }
 
-/* Once more when there is no answer: neither side can know that the other's reader is matched. */
+/* Repeated when there is no answer: neither side knows whether the other's reader is matched. */
 static void bare_call(bare_client_t *client)
 {
   char text[ASK_TEXT + 1];
@@ -319,7 +319,7 @@ static bool param_get_round_trip(const row_t *row, result_t *out)
   return done ? true : bench_fail(row, "the processes did not meet");
 }
 
-/* ---- making nodes ---- */
+/* ---- creating nodes ---- */
 
 static bool node_create(const row_t *row, result_t *out)
 {

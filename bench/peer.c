@@ -43,7 +43,7 @@ int peer_serve(bool ready)
   if (!ready || write(STDOUT_FILENO, &byte, 1) != 1) return 1;
   while (read(STDIN_FILENO, &byte, 1) > 0) {
   }
-  _exit(0); /* as a killed one: nothing is taken down in order */
+  _exit(0); /* like a killed process: without an orderly shutdown */
 }
 
 dds_entity_t peer_participant(void)

@@ -1,5 +1,5 @@
-/* The other process of a row: this program again, anew, as a child of a process that has used the
- * library may not. */
+/* The other process of a row: this program, executed again, as a forked child of a process that has
+ * used the library must not use it. */
 #ifndef TB_BENCH_PEER_H
 #define TB_BENCH_PEER_H
 
@@ -20,10 +20,10 @@ bool peer_start(peer_t *peer, const char *kind, const char *role, const char *co
 /* Closes its input, and waits until it has ended. */
 void peer_end(peer_t *peer);
 
-/* Of the peer: tells that it is ready, and waits until its input ends. */
+/* In the peer: reports that it is ready, and waits until its input ends. */
 int peer_serve(bool ready);
 
-/* Of bare Cyclone DDS, in the domain of ROS. */
+/* A participant of bare Cyclone DDS, in the domain of ROS. */
 dds_entity_t peer_participant(void);
 
 #endif

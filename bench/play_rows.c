@@ -1,5 +1,5 @@
-/* Playing from MCAP to a reliable reader in another process: as fast as it goes, beside bare
- * Cyclone DDS writing the same messages out of memory, and in time, beside bare sleeps. */
+/* Playing from MCAP to a reliable reader in another process: as fast as possible, next to bare
+ * Cyclone DDS that writes the same messages from memory, and in time, next to bare sleeps. */
 #include <dds/dds.h>
 #include <dds/ddsi/ddsi_serdata.h>
 #include <poll.h>
@@ -22,11 +22,11 @@
 #define MESSAGE_SIZE 1024
 #define PERIOD_NS    TB_NS_PER_MS
 #define LIMIT_NS     (30 * TB_NS_PER_S)
-#define QUIET_US     200000 /* as the player gives discovery */
+#define QUIET_US     200000 /* the time that the player gives discovery */
 #define ROUNDS       25
 #define TAKEN        32
 #define TURNS        40
-#define SLEEPS       250 /* a turn, of each */
+#define SLEEPS       250 /* of each, per turn */
 #define GUARD_NS     (10 * TB_NS_PER_MS)
 #define NAME         "rt/bench/play"
 
@@ -85,7 +85,7 @@ int bench_play_peer(const char *role, const char *count)
                     0);
 }
 
-/* ---- what is played ---- */
+/* ---- the recording ---- */
 
 typedef struct stage {
   char folder[64], bag[80];
@@ -98,7 +98,7 @@ static void message_fill(uint8_t message[MESSAGE_SIZE], int number)
 {
   const uint32_t length = MESSAGE_SIZE - 8;
   memset(message, 'a' + number % 26, MESSAGE_SIZE);
-  memcpy(message, "\0\1\0\0", 4); /* little endian, as the machines are */
+  memcpy(message, "\0\1\0\0", 4); /* little endian */
   memcpy(message + 4, &length, sizeof length);
   message[MESSAGE_SIZE - 1] = 0;
 }
@@ -135,8 +135,8 @@ static void bag_remove(const stage_t *stage)
   rmdir(stage->folder);
 }
 
-/* The peer tells of each `messages`. Nothing may be lost, so the history is that of the bare
- * writer, and not the one that rosbag2 plays with. */
+/* The peer reports after each `messages` messages. Nothing may be lost, so the history is that of
+ * the bare writer, and not that of rosbag2. */
 static bool stage_open(stage_t *stage, int messages)
 {
   static const char overrides[] = "/bench/play: {reliability: reliable, history: keep_all}";
@@ -165,7 +165,7 @@ static bool tally_read(const stage_t *stage, tally_t *out)
          read(stage->peer.out, out, sizeof *out) == sizeof *out;
 }
 
-/* ---- the player, whose transport can note when it is given messages ---- */
+/* ---- the player, whose transport can record when it gets messages ---- */
 
 typedef struct playing {
   tb_bag_reader_t *reader;
@@ -254,11 +254,11 @@ static bool play_fastest(const stage_t *stage)
 
 typedef struct bare_writer {
   dds_entity_t participant, writer;
-  struct ddsi_sertype *type; /* as the writer's samples have it */
+  struct ddsi_sertype *type; /* of the writer's samples */
   struct ddsi_serdata **samples;
 } bare_writer_t;
 
-/* From the sample of a topic that nobody else has. */
+/* From the sample of a topic of its own. */
 static bool type_find(bare_writer_t *bare, const dds_qos_t *qos)
 {
   static char text[] = "";
@@ -359,8 +359,7 @@ static bool play_max(const row_t *row, result_t *out)
 
 /* ---- in time ---- */
 
-/* The player plays while the sleeper rests and rests while it sleeps, in turns so short that other
- * load on the machine meets both. */
+/* The player and the sleeper run in turns so short that other load on the machine affects both. */
 typedef struct turn {
   int64_t start_ns;       /* steady */
   int64_t from_ns, to_ns; /* time of the recording */
@@ -403,8 +402,7 @@ static int64_t position_of(tb_player_t *player)
   return status.position_ns;
 }
 
-/* Time goes on with the resume, not before it was asked for: what is measured is never less than
- * the lateness. */
+/* Time resumes with the call, not before: the measured value is never less than the lateness. */
 static turn_t play_turn(tb_player_t *player)
 {
   turn_t turn = {.from_ns = position_of(player), .start_ns = bench_now_ns()};
@@ -415,9 +413,9 @@ static turn_t play_turn(tb_player_t *player)
   return turn;
 }
 
-/* From the time at which a message is due until the transport is given it. That is the real one,
- * with its reader, so what sending costs meets the next message. Those that a pause may have caught
- * are left out. */
+/* The time from the moment a message is due until the transport gets it. The transport is the real
+ * one, with its reader, so the cost of sending delays the next message. Messages that a pause may
+ * have delayed are left out. */
 static double look_at_turn(const playing_t *playing, const turn_t *turn)
 {
   lateness_t late = {.count = 0};

@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* Sets it, without a master. */
+/* Sets the time, without a master. */
 void bench_ros1_start(void);
 /* ros::Time::now(), so many times. */
 void bench_ros1_read(int64_t times);

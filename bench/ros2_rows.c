@@ -1,6 +1,6 @@
-/* From publishing a tick in one process to reading it in another: /clock and a clock on it, beside
- * bare Cyclone DDS with a listener that stores to an atomic. The paths take turns tick by tick, so
- * that other load on the machine meets both. */
+/* From publishing a tick in one process to reading it in another: /clock and a clock on it, next
+ * to bare Cyclone DDS with a listener that stores to an atomic. The paths take turns tick by tick,
+ * so that other load on the machine affects both. */
 #include <dds/dds.h>
 #include <poll.h>
 #include <signal.h>
@@ -83,12 +83,12 @@ static int64_t latest(path_t path, const tb_clock_t *clock)
   return now.ns;
 }
 
-/* What travels back: when a tick was seen. */
+/* The reply: when a tick was seen. */
 typedef struct seen {
   int64_t stamp_ns, seen_ns;
 } seen_t;
 
-/* Polls both paths in turns of a tick each, told by the commands which one comes. */
+/* Polls both paths in turns of a tick each; commands select the next one. */
 static void read_ticks(int commands, int answers)
 {
   const tb_clock_t *clock = reader_open();
@@ -194,7 +194,7 @@ static bool measure(int commands, int answers, result_t *out)
   return done;
 }
 
-/* Anew: a child of a process that has used the library may not. */
+/* Executed again, as a forked child of a process that has used the library must not use it. */
 int bench_ros2_peer(const char *in, const char *out)
 {
   read_ticks((int)strtol(in, NULL, 10), (int)strtol(out, NULL, 10));

@@ -1,5 +1,5 @@
-/* A time in shared memory, between two processes: reading it, being left alone by it, and being
- * woken by it. The other process is this program again. */
+/* A time in shared memory, between two processes: reading it, ticks that concern no waiter, and
+ * wake-ups. The other process is this program again. */
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <pthread.h>
@@ -30,12 +30,12 @@
 #define LIMIT_NS  (30 * TB_NS_PER_S)
 #define STEP_NS   INT64_C(1000)
 
-/* What both processes have mapped beside the page. */
+/* Mapped by both processes in addition to the page. */
 typedef struct board {
   _Atomic uint32_t ready; /* threads of the other process that wait or run */
   _Atomic uint32_t stop;
   _Atomic uint32_t first, second; /* futexes of the bare hand-overs */
-  _Atomic uint32_t woken;         /* how many sleepers have been */
+  _Atomic uint32_t woken;         /* sleepers that were woken */
   _Atomic int64_t woken_ns;
 } board_t;
 
@@ -60,7 +60,7 @@ static void futex_raise(_Atomic uint32_t *word)
   syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-/* This thread, and those that it starts, on the first or the last of the processors. */
+/* Binds this thread, and those that it starts, to the first or the last processor. */
 static void place(const cpu_set_t *allowed, bool first)
 {
   cpu_set_t set;
@@ -212,7 +212,7 @@ static void pair_end(pair_t *pair)
   sched_setaffinity(0, sizeof pair->allowed, &pair->allowed);
 }
 
-/* `ready`: how many threads of the peer say so. */
+/* `ready`: how many threads of the peer are to be ready. */
 static bool pair_begin(const row_t *row, pair_t *pair, const char *role, uint32_t ready)
 {
   *pair = (pair_t){.directory = "/dev/shm/timebase-bench-XXXXXX", .board_fd = -1};
@@ -307,7 +307,7 @@ static bool shm_idle_wakeups(const row_t *row, result_t *out)
   return done;
 }
 
-/* One wake-up, through the clock or bare; negative: none came. */
+/* One wake-up, through the clock or bare; negative: it did not arrive. */
 static double one_wake(board_t *board, tb_shm_publisher_t *publisher, int64_t time_ns)
 {
   uint32_t woken = atomic_load(&board->woken);

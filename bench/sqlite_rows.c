@@ -1,4 +1,4 @@
-/* Reading bags in sqlite3 beside the bare library. */
+/* Reading bags in sqlite3 next to the bare library. */
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>

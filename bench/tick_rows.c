@@ -1,4 +1,4 @@
-/* Ticks that concern nobody, and the handlers that they pass by. */
+/* Ticks that concern no waiter and match no handler. */
 #include <stdlib.h>
 #include <timebase/clock.h>
 #include <timebase/jump.h>
@@ -10,7 +10,7 @@
 #define CROWD  10000
 #define ROUNDS 101
 
-/* A source with a clock, and one with much that a tick does not concern. */
+/* A source with one clock, and one with many objects that a tick does not concern. */
 typedef struct subject {
   tb_source_t *source, *crowded_source;
   tb_clock_t *clock, *clocks[CROWD];

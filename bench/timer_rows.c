@@ -88,7 +88,7 @@ static void step(subject_t *subject, int64_t by_ns)
 
 static bool timer_start_stop(const row_t *row, result_t *out)
 {
-  static tb_timer_t *chosen[PAIRS]; /* before the measuring, of which it is no part */
+  static tb_timer_t *chosen[PAIRS]; /* set before the measurement */
   subject_t subject;
   double rounds[ROUNDS];
   if (!subject_init(row, &subject, 100000, S, 1000 * S)) return false;
@@ -123,7 +123,7 @@ static bool timer_fire_10k(const row_t *row, result_t *out)
   return all || bench_fail(row, "not every timer was called at each tick");
 }
 
-/* Two seconds of ticks of 1 ms, after one in which the order of the start is lost. */
+/* Two seconds of ticks of 1 ms, after one second that mixes the initial order. */
 static bool timer_fire_1m(const row_t *row, result_t *out)
 {
   subject_t subject;

@@ -1,5 +1,5 @@
-/* From a tick to the sleeper that it makes due, beside a bare futex: the same threads, on the same
- * processor, wait on the one and on the other. */
+/* From a tick to the sleeper that it makes due, next to a bare futex: the same threads, on the same
+ * processor, wait on either. */
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
@@ -41,8 +41,8 @@ typedef struct sleeper {
 typedef struct crowd {
   int count, started;
   sleeper_t *sleepers;
-  int *order; /* in which they are woken, */
-  int turn;   /* and who is next */
+  int *order; /* of wake-ups, */
+  int turn;   /* and the next index in it */
   tb_source_t *source;
   tb_clock_t *clock;
   int64_t now_ns, last_ns; /* time, last deadline */
@@ -108,7 +108,7 @@ static void *sleeper_run(void *argument)
 
 /* ---- the crowd ---- */
 
-/* Spins, so that this processor does not fall asleep. */
+/* Spins, so that this processor does not become idle. */
 static bool wait_for_returns(crowd_t *crowd)
 {
   int64_t give_up = bench_now_ns() + LIMIT_NS;
@@ -126,7 +126,7 @@ static void spin(int64_t for_ns)
     sched_yield();
 }
 
-/* This thread goes to the first of its processors, those that it starts to the last. */
+/* Binds this thread to its first processor, and those that it starts to the last. */
 static void place(const crowd_t *crowd, bool first)
 {
   cpu_set_t set;
@@ -139,7 +139,7 @@ static void place(const crowd_t *crowd, bool first)
   sched_setaffinity(0, sizeof set, &set);
 }
 
-/* Wakes all, who then wait at `where`: on the clock in a new order. */
+/* Wakes all threads, which then wait at `where`; on the clock in a new order. */
 static bool move_all(crowd_t *crowd, place_t from, place_t where)
 {
   shuffle(crowd);
@@ -196,7 +196,7 @@ static bool crowd_init(const row_t *row, crowd_t *crowd, int count)
   return crowd_start(crowd) || bench_fail(row, "not as many threads (see ulimit -u)");
 }
 
-/* From wherever they are. */
+/* Wherever they wait. */
 static void crowd_fini(crowd_t *crowd)
 {
   for (int i = 0; i < crowd->started; i++)
@@ -213,7 +213,7 @@ static void crowd_fini(crowd_t *crowd)
   free(crowd->order);
 }
 
-/* Wakes the next one, who then waits at `next`, and gives the time that it took. */
+/* Wakes the next thread, which then waits at `next`. Returns the time that it took. */
 static bool wake_next(crowd_t *crowd, place_t where, place_t next, double *out_us)
 {
   sleeper_t *sleeper = &crowd->sleepers[crowd->order[crowd->turn]];
@@ -269,7 +269,7 @@ static bool wake_latency(const row_t *row, result_t *out)
   return wake_beside_futex(row, 1, out);
 }
 
-/* How often a thread has gone to sleep; -1: unknown. */
+/* How often a thread has slept; -1: unknown. */
 static int64_t times_asleep(pid_t tid)
 {
   static const char name[] = "voluntary_ctxt_switches:";
@@ -292,7 +292,7 @@ static int64_t times_all_asleep(const crowd_t *crowd)
   return sum;
 }
 
-/* Every wake-up of a thread that goes to sleep again is one time more that it did. */
+/* Every wake-up of a thread that sleeps again adds one. */
 static bool count_wakes(crowd_t *crowd, result_t *out)
 {
   double took_us;

@@ -29,10 +29,11 @@ static int named_clock_open(const command_t *command, const char *name, ros_cloc
 
 static void explain_source(const command_t *command, ros_clock_t *clock)
 {
-  if (clock->said) return;
-  clock->said = REASON_SILENT;
-  text_err("timebase %s: TIMEBASE_SOURCE=%s: no tick came; is its publisher there?\n",
-           command->name, source_name());
+  if (clock->explained) return;
+  clock->explained = REASON_SILENT;
+  text_err(
+      "timebase %s: TIMEBASE_SOURCE=%s: no tick received; check that its publisher is running\n",
+      command->name, source_name());
 }
 
 #ifdef TB_CLI_ROS2
@@ -79,7 +80,7 @@ static const char *other_type(const publishers_t *publishers)
   return NULL;
 }
 
-static void say_publishers(const ros_clock_t *clock, const publishers_t *publishers)
+static void print_publishers(const ros_clock_t *clock, const publishers_t *publishers)
 {
   text_err("%s in domain %d is published", clock->topic, tb_ros2_context_domain_id(clock->context));
   if (!publishers->count) return;
@@ -92,25 +93,26 @@ static clock_reason_t reason_of(const tb_ros2_clock_source_status_t *status, con
   return status->matched        ? REASON_SILENT
          : status->incompatible ? REASON_QOS
          : type                 ? REASON_TYPE
-                                : REASON_NOBODY;
+                                : REASON_NO_PUBLISHER;
 }
 
-static void say_reason(const ros_clock_t *clock, const publishers_t *publishers, const char *policy,
-                       const char *type)
+static void print_reason(const ros_clock_t *clock, const publishers_t *publishers,
+                         const char *policy, const char *type)
 {
-  if (clock->said == REASON_NOBODY) {
-    text_err("nobody publishes %s in domain %d: start a simulator or 'timebase serve', or is it "
-             "another ROS_DOMAIN_ID?\n",
+  if (clock->explained == REASON_NO_PUBLISHER) {
+    text_err("no publisher of %s in domain %d; start a simulator or 'timebase serve', or check "
+             "ROS_DOMAIN_ID\n",
              clock->topic, tb_ros2_context_domain_id(clock->context));
     return;
   }
-  say_publishers(clock, publishers);
-  if (clock->said == REASON_SILENT) text_err(", but no tick came\n");
-  if (clock->said == REASON_QOS) text_err(", but with another %s: nothing comes\n", policy);
-  if (clock->said != REASON_TYPE) return;
-  text_err(", but as ");
+  print_publishers(clock, publishers);
+  if (clock->explained == REASON_SILENT) text_err(", but no tick was received\n");
+  if (clock->explained == REASON_QOS)
+    text_err(", but its QoS does not match: %s differs\n", policy);
+  if (clock->explained != REASON_TYPE) return;
+  text_err(", but with type ");
   text_err("%s", type);
-  text_err(": time comes as " CLOCK_TYPE "\n");
+  text_err("; a clock topic has type " CLOCK_TYPE "\n");
 }
 
 static void explain_topic(const command_t *command, ros_clock_t *clock)
@@ -118,15 +120,15 @@ static void explain_topic(const command_t *command, ros_clock_t *clock)
   tb_ros2_clock_source_status_t status;
   publishers_t publishers;
   if (tb_ros2_clock_source_status(clock->source, &status)) return;
-  publishers_look(clock->graph, clock->topic, &publishers);
+  publishers_find(clock->graph, clock->topic, &publishers);
   const char *type = other_type(&publishers);
   clock_reason_t reason = reason_of(&status, type);
-  if (reason != clock->said) {
-    clock->said = reason;
+  if (reason != clock->explained) {
+    clock->explained = reason;
     text_err("timebase %s: ", command->name);
-    say_reason(clock, &publishers, status.policy, type);
+    print_reason(clock, &publishers, status.policy, type);
   }
-  publishers_forget(&publishers);
+  publishers_release(&publishers);
 }
 
 #else
@@ -135,10 +137,9 @@ int topic_clock_open(const command_t *command, int domain, const char *topic, ui
                      ros_clock_t *out)
 {
   (void)domain, (void)topic, (void)publishers, (void)out;
-  text_err(
-      "timebase %s: built without ROS 2: there is no /clock to follow; TIMEBASE_SOURCE can name "
-      "another source\n",
-      command->name);
+  text_err("timebase %s: built without ROS 2, so /clock cannot be followed; set TIMEBASE_SOURCE to "
+           "another source\n",
+           command->name);
   return EXIT_IO;
 }
 
@@ -160,8 +161,8 @@ int ros_clock_open(const command_t *command, int domain, ros_clock_t *out)
   *out = (ros_clock_t){0};
   if (!name) return topic_clock_open(command, domain, NULL, 0, out);
   if (domain < 0) return named_clock_open(command, name, out);
-  return command_usage_error(command, "--domain: TIMEBASE_SOURCE=%s is followed, on no domain",
-                             name);
+  return command_usage_error(
+      command, "--domain cannot be used with TIMEBASE_SOURCE=%s, which is in no domain", name);
 }
 
 void ros_clock_close(ros_clock_t *clock)
@@ -180,12 +181,12 @@ void ros_clock_explain(const command_t *command, ros_clock_t *clock)
     explain_source(command, clock);
 }
 
-int ros_clock_say_late(const command_t *command, ros_clock_t *clock, tb_duration_t limit)
+int ros_clock_timed_out(const command_t *command, ros_clock_t *clock, tb_duration_t limit)
 {
   char text[TB_DURATION_TEXT_SIZE] = "";
   ros_clock_explain(command, clock);
   tb_duration_format(limit, text, sizeof text);
-  text_err("timebase %s: no time came within %s\n", command->name, text);
+  text_err("timebase %s: no time received within %s\n", command->name, text);
   return EXIT_CHECK;
 }
 
@@ -194,7 +195,7 @@ int ros_clock_say_late(const command_t *command, ros_clock_t *clock, tb_duration
 static void *hint_run(void *user)
 {
   const clock_hint_t *hint = user;
-  tb_wait_options_t wait = {.limit = {TB_NS_PER_S}, .token = hint->over};
+  tb_wait_options_t wait = {.limit = {TB_NS_PER_S}, .token = hint->done};
   if (tb_clock_wait_until_started(hint->clock->clock, &wait) == TB_ERR_TIMEOUT)
     ros_clock_explain(hint->command, hint->clock);
   return NULL;
@@ -203,13 +204,13 @@ static void *hint_run(void *user)
 void clock_hint_begin(const command_t *command, ros_clock_t *clock, clock_hint_t *out)
 {
   *out = (clock_hint_t){.command = command, .clock = clock};
-  if (tb_cancel_token_create(&out->over) == TB_OK)
+  if (tb_cancel_token_create(&out->done) == TB_OK)
     out->is_running = pthread_create(&out->thread, NULL, hint_run, out) == 0;
 }
 
 void clock_hint_end(clock_hint_t *hint)
 {
-  tb_cancel_token_cancel(hint->over);
+  tb_cancel_token_cancel(hint->done);
   if (hint->is_running) pthread_join(hint->thread, NULL);
-  tb_cancel_token_destroy(hint->over);
+  tb_cancel_token_destroy(hint->done);
 }

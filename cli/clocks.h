@@ -11,7 +11,7 @@
 #include "command.h"
 
 typedef enum clock_choice {
-  CLOCK_UNSAID,
+  CLOCK_DEFAULT,
   CLOCK_SYSTEM,
   CLOCK_ROS, /* follows /clock, or what TIMEBASE_SOURCE names */
   CLOCK_STEADY,
@@ -19,39 +19,39 @@ typedef enum clock_choice {
 
 /* Why a clock has no time. */
 typedef enum clock_reason {
-  REASON_UNSAID,
-  REASON_NOBODY, /* publishes */
-  REASON_TYPE,   /* they publish another one */
+  REASON_NONE,
+  REASON_NO_PUBLISHER,
+  REASON_TYPE, /* publishers have another type */
   REASON_QOS,
-  REASON_SILENT, /* they publish nothing */
+  REASON_SILENT, /* publishers match and send nothing */
 } clock_reason_t;
 
-/* A ROS clock that follows /clock, or what TIMEBASE_SOURCE names, with what it stands on. */
+/* A ROS clock that follows /clock, or what TIMEBASE_SOURCE names, and the objects it needs. */
 typedef struct ros_clock {
   void *context;   /* tb_ros2_context_t; NULL: not on a topic */
   void *graph;     /* tb_ros2_graph_t */
   char topic[256]; /* "/clock"; empty: on none */
   tb_source_t *source;
   tb_clock_t *clock;
-  clock_reason_t said; /* last */
+  clock_reason_t explained; /* the reason printed last */
 } ros_clock_t;
 
 /* `domain` -1: ROS_DOMAIN_ID. EXIT_OK, or a message has been printed. Close it either way. */
 int ros_clock_open(const command_t *command, int domain, ros_clock_t *out);
-/* The same, on the topic (NULL: /clock) whatever the environment says, with so many publishers
- * remembered (0: as many as usual). */
+/* The same, on the topic (NULL: /clock) whatever the environment has, with `publishers` of them
+ * remembered (0: the default). */
 int topic_clock_open(const command_t *command, int domain, const char *topic, uint32_t publishers,
                      ros_clock_t *out);
 void ros_clock_close(ros_clock_t *clock);
 
-/* Says why the clock has no time, unless that has been said. */
+/* Prints why the clock has no time, unless that reason was the last one printed. */
 void ros_clock_explain(const command_t *command, ros_clock_t *clock);
 
-/* Explains it when a wait for the clock has taken a second, and it has no time yet. */
+/* Prints the reason when a wait for the clock has taken a second and it has no time yet. */
 typedef struct clock_hint {
   const command_t *command;
   ros_clock_t *clock;
-  tb_cancel_token_t *over;
+  tb_cancel_token_t *done;
   pthread_t thread;
   bool is_running;
 } clock_hint_t;
@@ -60,7 +60,7 @@ void clock_hint_begin(const command_t *command, ros_clock_t *clock, clock_hint_t
 /* When the wait is over. */
 void clock_hint_end(clock_hint_t *hint);
 
-/* Explains it, and that no time has come within the limit. EXIT_CHECK. */
-int ros_clock_say_late(const command_t *command, ros_clock_t *clock, tb_duration_t limit);
+/* Prints the reason, and that no time was received within the limit. EXIT_CHECK. */
+int ros_clock_timed_out(const command_t *command, ros_clock_t *clock, tb_duration_t limit);
 
 #endif

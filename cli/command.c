@@ -106,7 +106,7 @@ bool command_parse_word(const command_t *command, const char *name, const char *
     size_t length = strlen(known);
     snprintf(known + length, sizeof known - length, "%s%s", i ? ", " : "", words[i]);
   }
-  command_usage_error(command, "%s %s: unknown; there are: %s", name, text, known);
+  command_usage_error(command, "%s %s: unknown; use one of: %s", name, text, known);
   return false;
 }
 
@@ -223,17 +223,17 @@ volatile const int *command_catch_signals(void)
   return &signalled;
 }
 
-static void on_late(int number)
+static void on_repeat_limit(int number)
 {
   (void)number;
   signal(SIGINT, SIG_DFL);
   signal(SIGTERM, SIG_DFL);
 }
 
-/* Not from now on: `timeout`, for one, sends two of them in a row. */
+/* Only after a second: `timeout`, for one, sends two signals in a row. */
 void command_force_exit_on_repeat_signal(void)
 {
-  struct sigaction action = {.sa_handler = on_late, .sa_flags = SA_RESTART};
+  struct sigaction action = {.sa_handler = on_repeat_limit, .sa_flags = SA_RESTART};
   sigaction(SIGALRM, &action, NULL);
   alarm(1);
 }
@@ -243,9 +243,9 @@ int command_signal_fd(void)
   return signal_pipe[0];
 }
 
-static int output_errno; /* of the first failure; nothing is written after it */
+static int output_errno; /* of the first failure; nothing is written afterwards */
 
-/* Waits until standard output takes a line. False: it does not, and a signal has come. */
+/* Waits until standard output takes a line. False: a signal came first. */
 static bool output_is_ready(void)
 {
   struct pollfd fds[] = {{STDOUT_FILENO, POLLOUT, 0}, {signal_pipe[0], POLLIN, 0}};
@@ -267,6 +267,6 @@ int command_finish(const command_t *command, int status)
   if (command_flush() || output_errno == EPIPE) return status;
   bool is_full = output_errno == EAGAIN;
   text_err("timebase %s: cannot write to standard output: %s\n", command->name,
-           is_full ? "nobody reads it" : strerror(output_errno));
+           is_full ? "its reader does not read" : strerror(output_errno));
   return status || is_full ? status : EXIT_IO;
 }

@@ -11,14 +11,14 @@ enum {
   EXIT_OK = 0,
   EXIT_CHECK = 1, /* a check failed, a limit passed (docs/errors.md) */
   EXIT_USAGE = 2, /* unknown option, bad value or name, options that contradict each other */
-  EXIT_IO = 3,    /* files, transport, anything that the machine refused */
+  EXIT_IO = 3,    /* files, transport, anything that the system refused */
 };
 
 typedef struct command {
   const char *name;
   const char *summary; /* one line in `timebase --help` */
   const char *usage;   /* one line, without "usage: " */
-  const char *help;    /* all of `--help` but the usage line */
+  const char *help;    /* the text of `--help` after the usage line */
   int (*run)(const struct command *command, int argc, char **argv); /* argv[0] is the name */
 } command_t;
 
@@ -52,29 +52,29 @@ int command_usage_error(const command_t *command, const char *format, ...)
  * Returns EXIT_IO. */
 int command_failed(const command_t *command, tb_status_t status, const tb_error_t *error);
 
-/* A file that an option names cannot be taken. EXIT_USAGE if it is none that could be read, such as
- * a pipe; else as command_failed. */
+/* A file that an option names cannot be used. EXIT_USAGE if it is not a file that can be read, such
+ * as a pipe; else as command_failed. */
 int command_bad_file(const command_t *command, tb_status_t status, const tb_error_t *error);
 
 /* For the default case of getopt_long (with a leading ':' in the short options). EXIT_USAGE. */
 int command_bad_option(const command_t *command, int option, char **argv);
 
-/* Values of options. False: a message for `name` has been printed, as command_usage_error does. */
+/* Values of options. False: command_usage_error has printed a message that starts with `name`. */
 bool command_parse_double(const command_t *command, const char *name, const char *text,
                           double at_least, double at_most, double *out);
 bool command_parse_int(const command_t *command, const char *name, const char *text, long at_least,
                        long at_most, int *out);
 bool command_parse_duration(const command_t *command, const char *name, const char *text,
                             tb_duration_t *out);
-/* The same, and above 0: a limit, a step. */
+/* The same, for a duration that must be above 0: a limit, a step. */
 bool command_parse_limit(const command_t *command, const char *name, const char *text,
                          tb_duration_t *out);
-/* One of `words`, which end with NULL: its index goes to *out. */
+/* One of `words`, which end with NULL; *out is its index. */
 bool command_parse_word(const command_t *command, const char *name, const char *text,
                         const char *const *words, int *out);
-/* Of --storage: as the library calls it. */
+/* The value of --storage; *out is the name that the library uses. */
 bool command_parse_storage(const command_t *command, const char *text, const char **out);
-/* Of --domain. */
+/* The value of --domain. */
 bool command_parse_domain(const command_t *command, const char *text, int *out);
 /* "now", seconds since 1970 as a duration, or ISO 8601 in UTC. Not negative. */
 bool command_parse_time(const command_t *command, const char *name, const char *text,
@@ -82,8 +82,8 @@ bool command_parse_time(const command_t *command, const char *name, const char *
 /* The same without a message. */
 bool command_take_time(const char *text, int64_t *out_ns);
 
-/* "timebase NAME: warning: " to standard error, in the place of a line of a terminal that changes:
- * the text is the caller's. */
+/* "timebase NAME: warning: " to standard error, over a status line on a terminal; the caller prints
+ * the text. */
 void command_begin_warning(const command_t *command);
 
 /* Sends the library's warnings and errors to standard error, "timebase NAME: warning: ...". */
@@ -91,17 +91,18 @@ void command_show_log(const command_t *command);
 
 /* SIGINT and SIGTERM set the flag that this returns, and make blocking calls return. */
 volatile const int *command_catch_signals(void);
-/* A descriptor that becomes readable when one of them has come. */
+/* A descriptor that becomes readable when one of them was received. */
 int command_signal_fd(void);
-/* After the first: one that comes more than a second later ends the program at once. */
+/* To be called after the first signal: one that comes more than a second later ends the program at
+ * once. */
 void command_force_exit_on_repeat_signal(void);
 
-/* Flushes standard output; false once that has failed, as when a pipe is closed, or when it was
- * full and a signal came (command_catch_signals). What is printed after a failure is dropped. */
+/* Flushes standard output. False once that has failed: the pipe was closed, or it was full and a
+ * signal came (command_catch_signals). Output after a failure is dropped. */
 bool command_flush(void);
 
-/* Flushes standard output. EXIT_IO with a message when something could not be written, else
- * `status`; a closed pipe (as of `head`) is no error, nor is a full one that a signal ended. */
+/* Flushes standard output. Returns EXIT_IO, with a message, when something could not be written,
+ * else `status`. A closed pipe (as with `head`) is no error, nor is a full one at a signal. */
 int command_finish(const command_t *command, int status);
 
 #endif

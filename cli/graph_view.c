@@ -14,10 +14,10 @@
 
 #define QUIET_NS            (500 * TB_NS_PER_MS)
 #define QUIET_WHEN_EMPTY_NS (TB_NS_PER_S)
-#define LONGEST_NS          (5 * TB_NS_PER_S)
-#define SLICE_NS            (50 * TB_NS_PER_MS) /* after which a signal is seen */
+#define SETTLE_LIMIT_NS     (5 * TB_NS_PER_S)
+#define SLICE_NS            (50 * TB_NS_PER_MS) /* a signal is noticed within it */
 #define STACK_SIZE          (512 * 1024)
-#define NEAR_COUNT          3
+#define SUGGESTIONS_MAX     3
 
 static volatile const int *signalled;
 
@@ -64,7 +64,7 @@ void graph_view_close(graph_view_t *view)
   *view = (graph_view_t){0};
 }
 
-/* As if the signal had not been caught: the shell learns what ended the program. */
+/* As if the signal had not been caught, so that the shell learns what ended the program. */
 static void end_by_signal(void)
 {
   signal(*signalled, SIG_DFL);
@@ -78,7 +78,7 @@ static int64_t now_ns(const graph_view_t *view)
   return now.ns;
 }
 
-/* TB_ERR_TIMEOUT: nothing has changed until then. */
+/* TB_ERR_TIMEOUT: no change until then. */
 static tb_status_t wait_for_change(const graph_view_t *view, uint32_t seen, int64_t until_ns)
 {
   for (;;) {
@@ -102,22 +102,22 @@ int graph_view_refresh(graph_view_t *view)
   return EXIT_OK;
 }
 
-static int64_t look_until(const graph_view_t *view, tb_duration_t wait, int64_t begin_ns)
+static int64_t settle_deadline_ns(const graph_view_t *view, tb_duration_t wait, int64_t begin_ns)
 {
   if (wait.ns > 0) return wait.ns < INT64_MAX - begin_ns ? begin_ns + wait.ns : INT64_MAX;
   int64_t quiet_ns = now_ns(view) + (view->snapshot->node_count ? QUIET_NS : QUIET_WHEN_EMPTY_NS);
-  return quiet_ns < begin_ns + LONGEST_NS ? quiet_ns : begin_ns + LONGEST_NS;
+  return quiet_ns < begin_ns + SETTLE_LIMIT_NS ? quiet_ns : begin_ns + SETTLE_LIMIT_NS;
 }
 
-int graph_view_look(graph_view_t *view, tb_duration_t wait, graph_view_enough_t is_enough,
-                    void *user)
+int graph_view_settle(graph_view_t *view, tb_duration_t wait, graph_view_enough_t is_enough,
+                      void *user)
 {
   int64_t begin_ns = now_ns(view);
   for (;;) {
     uint32_t seen = tb_ros2_graph_changes(view->graph);
     int result = graph_view_refresh(view);
     if (result || (is_enough && is_enough(view, user))) return result;
-    tb_status_t status = wait_for_change(view, seen, look_until(view, wait, begin_ns));
+    tb_status_t status = wait_for_change(view, seen, settle_deadline_ns(view, wait, begin_ns));
     if (status == TB_ERR_TIMEOUT) return EXIT_OK;
     if (status) return command_failed(view->command, status, NULL);
   }
@@ -129,7 +129,7 @@ typedef struct wanted {
   const char *service;
 } wanted_t;
 
-static bool are_there(const graph_view_t *view, void *user)
+static bool are_present(const graph_view_t *view, void *user)
 {
   const wanted_t *wanted = user;
   for (size_t i = 0; i < wanted->count; i++)
@@ -143,14 +143,14 @@ int graph_view_await(graph_view_t *view, const char *const *names, size_t count,
                      const char *service, tb_duration_t wait)
 {
   wanted_t wanted = {names, count, service};
-  return graph_view_look(view, wait, are_there, &wanted);
+  return graph_view_settle(view, wait, are_present, &wanted);
 }
 
 typedef struct job {
   graph_view_work_t work;
   size_t index;
   void *user;
-  int done; /* a byte is written there at the end */
+  int done; /* a pipe: a byte is written at the end */
   pthread_t thread;
   bool is_thread;
 } job_t;
@@ -170,7 +170,7 @@ static void job_start(job_t *job, const pthread_attr_t *attributes)
   if (!job->is_thread) job_run(job);
 }
 
-/* A call that waits for an answer cannot be cut short: a signal ends the program. */
+/* A call that waits for an answer cannot be interrupted: a signal ends the program. */
 static void jobs_await(size_t count, int done)
 {
   struct pollfd fds[] = {{done, POLLIN, 0}, {command_signal_fd(), POLLIN, 0}};
@@ -228,6 +228,25 @@ bool graph_view_has_service(const graph_view_t *view, const char *node, const ch
   return false;
 }
 
+const char *graph_view_answer_text(tb_status_t status)
+{
+  switch (status) {
+  case TB_OK:
+    return "ok";
+  case TB_ERR_TIMEOUT:
+  case TB_ERR_NOT_FOUND:
+    return "no answer";
+  case TB_ERR_CLOSED:
+    return "gone before it answered";
+  case TB_ERR_CORRUPT:
+    return "invalid answer";
+  case TB_ERR_UNSUPPORTED:
+    return "uses another middleware (Fast DDS); nothing was sent";
+  default:
+    return tb_status_message(status);
+  }
+}
+
 char *graph_view_node_name(const graph_view_t *view, const char *argument, int *out_status)
 {
   tb_ros2_parameter_client_t *client = NULL;
@@ -243,7 +262,7 @@ char *graph_view_node_name(const graph_view_t *view, const char *argument, int *
   if (!status) return name;
   text_err("timebase %s: '", view->command->name);
   text_err("%s", argument);
-  text_err("' is no name of a node; write it as 'timebase nodes' does, /camera\n");
+  text_err("' is not a valid node name; write it as 'timebase nodes' prints it: /camera\n");
   *out_status = EXIT_USAGE;
   free(name);
   return NULL;
@@ -257,25 +276,25 @@ void graph_view_no_such_node(const graph_view_t *view, const char *name)
   text_err("timebase %s: there is no node ", view->command->name);
   text_err("%s", name);
   text_err(" in domain %d", domain);
-  for (size_t i = 0; i < snapshot->node_count && count < NEAR_COUNT; i++) {
+  for (size_t i = 0; i < snapshot->node_count && count < SUGGESTIONS_MAX; i++) {
     if (graph_view_is_repeated(view, i) || !is_similar(name, snapshot->nodes[i].full_name))
       continue;
     text_err("%s", count++ ? " or " : "; did you mean ");
     text_err("%s", snapshot->nodes[i].full_name);
   }
   if (snapshot->node_count == 0)
-    text_err(", nor any other; is it the right ROS_DOMAIN_ID?");
+    text_err(", which has no nodes; check ROS_DOMAIN_ID");
   else if (count)
     text_err("?");
   else
-    text_err("; 'timebase nodes' lists those that are");
+    text_err("; 'timebase nodes' lists the nodes");
   text_err("\n");
 }
 
-void graph_view_say_empty(const graph_view_t *view)
+void graph_view_print_empty(const graph_view_t *view)
 {
-  text_err("timebase %s: there are no nodes in domain %d; is it the right ROS_DOMAIN_ID?\n",
-           view->command->name, tb_ros2_context_domain_id(view->context));
+  text_err("timebase %s: no nodes in domain %d; check ROS_DOMAIN_ID\n", view->command->name,
+           tb_ros2_context_domain_id(view->context));
 }
 
 bool graph_view_is_repeated(const graph_view_t *view, size_t index)

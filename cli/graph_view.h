@@ -1,4 +1,4 @@
-/* The graph as `nodes`, `param` and `sim-time` see it: from a participant that has no node. */
+/* The graph as `nodes`, `param` and `sim-time` see it, from a participant without a node. */
 #ifndef TB_CLI_GRAPH_VIEW_H
 #define TB_CLI_GRAPH_VIEW_H
 
@@ -14,7 +14,7 @@ typedef struct graph_options {
   tb_duration_t wait, limit;
 } graph_options_t;
 
-/* As getopt_long gives them: the values stay clear of those of the commands. */
+/* Values of getopt_long, above those of the commands. */
 enum { GRAPH_OPTION_WAIT = 1024, GRAPH_OPTION_LIMIT, GRAPH_OPTION_DOMAIN };
 
 /* Entries of a command's struct option table. */
@@ -34,48 +34,51 @@ typedef struct graph_view {
   tb_ros2_context_t *context;
   tb_ros2_graph_t *graph;
   tb_steady_clock_t *steady;
-  const tb_ros2_graph_snapshot_t *snapshot; /* of the last look */
+  const tb_ros2_graph_snapshot_t *snapshot; /* the latest */
 } graph_view_t;
 
 typedef bool (*graph_view_enough_t)(const graph_view_t *view, void *user);
 typedef void (*graph_view_work_t)(size_t index, void *user);
 
 /* Joins the domain (-1: ROS_DOMAIN_ID). EXIT_OK, or a message has been printed. Close it either
- * way. From here on SIGINT and SIGTERM end the program inside of the calls below. */
+ * way. Afterwards SIGINT and SIGTERM end the program inside the calls below. */
 int graph_view_open(const command_t *command, int domain, graph_view_t *out);
 void graph_view_close(graph_view_t *view);
 
-/* Looks at the graph once more, as it is now. EXIT_OK, or a message has been printed. */
+/* Takes a new snapshot. EXIT_OK, or a message has been printed. */
 int graph_view_refresh(graph_view_t *view);
 
-/* Looks at the graph for `wait`, or, if that is 0, until discovery has settled: nothing has come
- * for half a second, or for a whole one while there are no nodes; at most 5 s. Earlier when
- * `is_enough` (NULL: nothing is) says so of the new snapshot. EXIT_OK, or a message has been
- * printed. */
-int graph_view_look(graph_view_t *view, tb_duration_t wait, graph_view_enough_t is_enough,
-                    void *user);
+/* Takes snapshots for `wait` or, if that is 0, until discovery has settled: nothing new for half a
+ * second, or for a whole second while there are no nodes; at most 5 s. Returns early when
+ * `is_enough` (NULL: never) returns true for a snapshot. EXIT_OK, or a message has been printed. */
+int graph_view_settle(graph_view_t *view, tb_duration_t wait, graph_view_enough_t is_enough,
+                      void *user);
 
-/* The same until all of the nodes are there with that service, or as above: check what is. */
+/* The same, but returns early once all of the nodes are present with that service. The caller
+ * checks which are. */
 int graph_view_await(graph_view_t *view, const char *const *names, size_t count,
                      const char *service, tb_duration_t wait);
 
-/* Does the work for each index below `count` at the same time, and returns when all is done. */
+/* Runs `work` for each index below `count` on threads, and returns when all have finished. */
 int graph_view_each(const graph_view_t *view, size_t count, graph_view_work_t work, void *user);
 
-/* Whether a node of the name has that service of parameters, such as "get_parameters". */
+/* Whether the node has that parameter service, such as "get_parameters". */
 bool graph_view_has_service(const graph_view_t *view, const char *node, const char *service);
 
+/* The outcome of a call to a node: "ok", "no answer", "gone before it answered" and so on. */
+const char *graph_view_answer_text(tb_status_t status);
+
 /* The argument as a full name ("camera" is "/camera"), to be freed. NULL: a message has been
- * printed and *out_status is what to end with. */
+ * printed and *out_status is the exit status. */
 char *graph_view_node_name(const graph_view_t *view, const char *argument, int *out_status);
 
-/* Says that there is no such node, and which ones have similar names. */
+/* Prints that there is no such node, with similar names as suggestions. */
 void graph_view_no_such_node(const graph_view_t *view, const char *name);
 
-/* Says that there are no nodes at all. */
-void graph_view_say_empty(const graph_view_t *view);
+/* Prints that there are no nodes at all. */
+void graph_view_print_empty(const graph_view_t *view);
 
-/* Whether the same name stands at an earlier index: nodes are in order of their names. */
+/* Whether an earlier node has the same name. Nodes are ordered by name. */
 bool graph_view_is_repeated(const graph_view_t *view, size_t index);
 
 #endif

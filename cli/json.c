@@ -6,7 +6,7 @@
 
 #include "text.h"
 
-static bool failed; /* some JSON could not be made */
+static bool failed; /* some value could not be created */
 
 json_t *text_json(const char *text)
 {
@@ -35,8 +35,7 @@ void json_push(json_t *array, json_t *value)
   failed |= json_array_append_new(array, value) != 0;
 }
 
-/* The fewest digits that tell all numbers apart from their neighbours: 0.1, not
- * 0.10000000000000001. */
+/* The fewest digits that read back as the same numbers: 0.1, not 0.10000000000000001. */
 static char *dump(const json_t *root, size_t flags)
 {
   for (size_t digits = 15;; digits++) {
@@ -49,7 +48,7 @@ static char *dump(const json_t *root, size_t flags)
   }
 }
 
-/* DEL is ASCII, too. */
+/* DEL is ASCII, but a control character. */
 static void print_without_del(char *text)
 {
   for (char *del; (del = strchr(text, 0x7F)); text = del + 1) {

@@ -27,21 +27,19 @@ static const command_t *const commands[] = {
 
 static void print_help(FILE *out)
 {
-  text_to(out,
-          "usage: timebase COMMAND [ARGUMENT...]\n\n"
-          "ROS time: play and make recordings, serve and watch clocks, tell and wait for time.\n\n"
-          "commands:\n");
+  text_to(out, "usage: timebase COMMAND [ARGUMENT...]\n\n"
+               "ROS time: play and record bags, serve and watch clocks, read and wait for time.\n\n"
+               "commands:\n");
   for (size_t i = 0; i < COMMAND_COUNT; i++)
     text_to(out, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
-  text_to(
-      out,
-      "\n'timebase COMMAND --help' tells more about one, 'timebase --version' which one this is.\n"
-      "Exit status: 0 success, 1 a check failed or a limit passed, 2 wrong usage,\n"
-      "3 files or transport.\n");
+  text_to(out,
+          "\nSee 'timebase COMMAND --help' for details; 'timebase --version' prints the version.\n"
+          "Exit status: 0 success, 1 a check failed or a limit passed, 2 wrong usage,\n"
+          "3 files or transport.\n");
 }
 
-/* A file or socket must not get the number of a standard stream that is closed. Writing to it still
- * fails: what is opened in its place is for reading. */
+/* A file or socket must not get the number of a closed standard stream. Writing to a closed
+ * standard output still fails: its replacement is opened for reading. */
 static void fill_closed_streams(void)
 {
   for (int fd = 0; fd <= 2; fd++)
@@ -74,8 +72,8 @@ int main(int argc, char **argv)
 {
   fill_closed_streams();
   setvbuf(stdout, NULL, _IOFBF,
-          BUFSIZ);          /* written by command_flush alone, which can be cut short */
-  signal(SIGPIPE, SIG_IGN); /* a closed pipe is seen when writing */
+          BUFSIZ);          /* only command_flush writes, which a signal can interrupt */
+  signal(SIGPIPE, SIG_IGN); /* a write to a closed pipe fails instead */
   if (argc < 2) {
     print_help(stderr);
     return EXIT_USAGE;

@@ -4,8 +4,12 @@
 #include <string.h>
 #include <timebase/ros2_parameter_client.h>
 
-#include "nodes_show.h"
+#include "graph_view.h"
+#include "json.h"
+#include "publishers.h"
 #include "text.h"
+
+#define PLAIN_DDS "no node (plain DDS)"
 
 enum { OPTION_JSON = 256, OPTION_CHECK };
 
@@ -13,6 +17,367 @@ typedef struct arguments {
   bool json, check;
   graph_options_t graph;
 } arguments_t;
+
+typedef enum sim_time {
+  SIM_TIME_NO_PARAMETERS, /* the node has no parameter services */
+  SIM_TIME_NO_ANSWER,
+  SIM_TIME_AMBIGUOUS, /* nodes share a name: it is not known which of them answers */
+  SIM_TIME_UNSET,     /* the node has no such parameter, or it is not a bool */
+  SIM_TIME_FALSE,
+  SIM_TIME_TRUE,
+} sim_time_t;
+
+#define SIM_TIME_COUNT 6
+
+/* The parameters of a node that concern time. */
+typedef struct node_time {
+  sim_time_t sim_time;
+  char *source; /* its parameter time_source; NULL: none */
+} node_time_t;
+
+typedef struct nodes {
+  const graph_view_t *view;
+  const node_time_t *times;                                   /* of each node of the snapshot */
+  const tb_ros2_graph_endpoint_t *publishers, *subscriptions; /* of /clock */
+  size_t publisher_count, subscription_count;
+} nodes_t;
+
+static const char *const sim_time_names[SIM_TIME_COUNT] = {
+    [SIM_TIME_NO_PARAMETERS] = "no parameters",
+    [SIM_TIME_NO_ANSWER] = "no answer",
+    [SIM_TIME_AMBIGUOUS] = "ambiguous",
+    [SIM_TIME_UNSET] = "unset",
+    [SIM_TIME_FALSE] = "false",
+    [SIM_TIME_TRUE] = "true",
+};
+
+static const char *distro_name(tb_ros2_distro_t distro)
+{
+  return distro == TB_ROS2_DISTRO_HUMBLE ? "humble or older" : "iron or newer";
+}
+
+static bool is_clock_subscription(const nodes_t *nodes, const tb_ros2_graph_endpoint_t *endpoint)
+{
+  return endpoint >= nodes->subscriptions &&
+         endpoint < nodes->subscriptions + nodes->subscription_count;
+}
+
+static size_t mismatch_count(const nodes_t *nodes)
+{
+  size_t count = 0;
+  for (size_t i = 0; i < nodes->subscription_count; i++)
+    for (size_t j = 0; j < nodes->publisher_count; j++)
+      count += tb_ros2_graph_mismatches(&nodes->publishers[j], &nodes->subscriptions[i]) != 0;
+  return count;
+}
+
+/* --- as text --- */
+
+static void print_duration(const char *name, tb_duration_t duration)
+{
+  char text[TB_DURATION_TEXT_SIZE];
+  if (duration.ns == 0 || duration.ns == INT64_MAX) return;
+  if (tb_duration_format(duration, text, sizeof text) == TB_OK) text_out(", %s %s", name, text);
+}
+
+static const char *reliability_name(const tb_ros2_graph_endpoint_t *endpoint)
+{
+  return endpoint->qos.reliability == TB_QOS_RELIABLE ? "reliable" : "best effort";
+}
+
+static const char *durability_name(const tb_ros2_graph_endpoint_t *endpoint)
+{
+  static const char *const names[] = {"volatile", "transient local", "transient", "persistent"};
+  return names[endpoint->dds_qos.durability & 3];
+}
+
+static const char *liveliness_name(const tb_ros2_graph_endpoint_t *endpoint)
+{
+  static const char *const names[] = {"automatic", "manual by participant", "manual by topic"};
+  return names[endpoint->dds_qos.liveliness % 3];
+}
+
+static void print_qos(const tb_ros2_graph_endpoint_t *endpoint)
+{
+  const tb_qos_t *qos = &endpoint->qos;
+  text_out("%s, %s, ", reliability_name(endpoint), durability_name(endpoint));
+  if (qos->history == TB_QOS_KEEP_ALL)
+    text_out("keep all");
+  else
+    text_out("keep last %d", qos->depth);
+  print_duration("deadline", qos->deadline);
+  print_duration("lifespan", qos->lifespan);
+  if (endpoint->dds_qos.liveliness) text_out(", liveliness %s", liveliness_name(endpoint));
+  print_duration("liveliness lease", qos->liveliness_lease);
+  if (endpoint->dds_qos.has_partition) text_out(", in a partition");
+}
+
+static const char *owner_name(const nodes_t *nodes, const tb_ros2_graph_endpoint_t *endpoint)
+{
+  return endpoint->node < 0 ? PLAIN_DDS : nodes->view->snapshot->nodes[endpoint->node].full_name;
+}
+
+/* NULL: a policy whose values are not printed. */
+static const char *policy_value(const tb_ros2_graph_endpoint_t *endpoint, tb_qos_policy_t policy)
+{
+  return policy == TB_QOS_POLICY_RELIABILITY  ? reliability_name(endpoint)
+         : policy == TB_QOS_POLICY_DURABILITY ? durability_name(endpoint)
+         : policy == TB_QOS_POLICY_LIVELINESS ? liveliness_name(endpoint)
+                                              : NULL;
+}
+
+/* "reliability differs (best effort offered, reliable requested)" */
+static void print_policies(const tb_ros2_graph_endpoint_t *publisher,
+                           const tb_ros2_graph_endpoint_t *subscription, uint32_t mismatches)
+{
+  const char *between = "";
+  for (uint32_t bit = 1; bit && bit <= mismatches; bit <<= 1) {
+    tb_qos_policy_t policy = (tb_qos_policy_t)bit;
+    const char *name = mismatches & bit ? tb_qos_policy_name(policy) : NULL;
+    const char *offered = policy_value(publisher, policy);
+    if (!name) continue;
+    text_out("%s%s differs", between, name);
+    if (offered)
+      text_out(" (%s offered, %s requested)", offered, policy_value(subscription, policy));
+    between = ", ";
+  }
+}
+
+static void print_mismatches(const nodes_t *nodes, const tb_ros2_graph_endpoint_t *subscription)
+{
+  for (size_t i = 0; i < nodes->publisher_count; i++) {
+    const tb_ros2_graph_endpoint_t *publisher = &nodes->publishers[i];
+    uint32_t mismatches = tb_ros2_graph_mismatches(publisher, subscription);
+    if (!mismatches) continue;
+    text_out("  ! receives nothing from ");
+    text_out("%s",
+             publisher->node < 0 ? "a publisher without a node" : owner_name(nodes, publisher));
+    text_out(": ");
+    print_policies(publisher, subscription, mismatches);
+    text_out("\n");
+  }
+}
+
+/* NULL: ROS's own nodes do not have the parameter. */
+static bool is_default(const char *time_source)
+{
+  return !time_source || strcmp(time_source, "clock_topic") == 0;
+}
+
+static void print_time_source(const char *source)
+{
+  if (is_default(source)) return;
+  text_out("  time_source ");
+  text_out("%s", source);
+  text_out("\n");
+}
+
+#define DISTRO_COLUMNS   17
+#define SIM_TIME_COLUMNS 15
+
+static void print_node(const nodes_t *nodes, size_t index, int columns)
+{
+  const tb_ros2_graph_snapshot_t *snapshot = nodes->view->snapshot;
+  const tb_ros2_graph_node_t *node = &snapshot->nodes[index];
+  size_t count = 0;
+  text_out("%-*s", columns, node->full_name);
+  text_out("%-*s%-*s", DISTRO_COLUMNS, distro_name(node->distro), SIM_TIME_COLUMNS,
+           sim_time_names[nodes->times[index].sim_time]);
+  for (size_t i = 0; i < node->endpoint_count; i++) {
+    const tb_ros2_graph_endpoint_t *endpoint = &snapshot->endpoints[node->endpoints[i]];
+    if (!is_clock_subscription(nodes, endpoint)) continue;
+    if (count++) text_out("%*s", columns + DISTRO_COLUMNS + SIM_TIME_COLUMNS, "");
+    print_qos(endpoint);
+    text_out("\n");
+    print_mismatches(nodes, endpoint);
+  }
+  if (!count) text_out("-\n");
+  print_time_source(nodes->times[index].source);
+  if (node->is_duplicate) text_out("  ! another node has the same name\n");
+}
+
+static bool is_any_waiting(const nodes_t *nodes)
+{
+  for (size_t i = 0; i < nodes->view->snapshot->node_count; i++) {
+    const node_time_t *time = &nodes->times[i];
+    if (time->sim_time == SIM_TIME_TRUE && is_default(time->source)) return true;
+  }
+  return false;
+}
+
+static void print_other_type(const tb_ros2_graph_endpoint_t *publisher)
+{
+  if (strcmp(publisher->type, CLOCK_TYPE) == 0) return;
+  text_out(", type ");
+  text_out("%s", publisher->type);
+}
+
+static void print_publishers(const nodes_t *nodes)
+{
+  int columns = 0;
+  if (!nodes->publisher_count) {
+    text_out("no publisher of /clock");
+    text_out("%s\n", is_any_waiting(nodes)
+                         ? ", and nodes wait for it; start a simulator or 'timebase serve'"
+                         : "");
+    return;
+  }
+  for (size_t i = 0; i < nodes->publisher_count; i++) {
+    int used = text_columns(owner_name(nodes, &nodes->publishers[i])) + 2;
+    if (used > columns) columns = used;
+  }
+  text_out("publishers of /clock:\n");
+  for (size_t i = 0; i < nodes->publisher_count; i++) {
+    text_out("  ");
+    text_out("%-*s", columns, owner_name(nodes, &nodes->publishers[i]));
+    print_qos(&nodes->publishers[i]);
+    print_other_type(&nodes->publishers[i]);
+    text_out("\n");
+  }
+}
+
+/* Subscriptions without a node, such as that of `timebase watch`. */
+static void print_other_subscriptions(const nodes_t *nodes)
+{
+  bool is_first = true;
+  for (size_t i = 0; i < nodes->subscription_count; i++) {
+    if (nodes->subscriptions[i].node >= 0) continue;
+    if (is_first) text_out("subscriptions of /clock without a node:\n");
+    is_first = false;
+    text_out("  %s  ", PLAIN_DDS);
+    print_qos(&nodes->subscriptions[i]);
+    text_out("\n");
+    print_mismatches(nodes, &nodes->subscriptions[i]);
+  }
+}
+
+static void print_nodes(const nodes_t *nodes)
+{
+  const tb_ros2_graph_snapshot_t *snapshot = nodes->view->snapshot;
+  int columns = 6;
+  for (size_t i = 0; i < snapshot->node_count; i++) {
+    int used = text_columns(snapshot->nodes[i].full_name) + 2;
+    if (used > columns) columns = used;
+  }
+  if (snapshot->node_count)
+    text_out("%-*s%-*s%-*s%s\n", columns, "NODE", DISTRO_COLUMNS, "ROS 2", SIM_TIME_COLUMNS,
+             "use_sim_time", "/clock");
+  for (size_t i = 0; i < snapshot->node_count; i++)
+    print_node(nodes, i, columns);
+  if (snapshot->node_count) text_out("\n");
+  print_publishers(nodes);
+  print_other_subscriptions(nodes);
+}
+
+/* --- as JSON --- */
+
+static json_t *duration_json(tb_duration_t duration)
+{
+  return duration.ns == 0 || duration.ns == INT64_MAX ? json_null() : json_integer(duration.ns);
+}
+
+static void put_qos(json_t *object, const tb_ros2_graph_endpoint_t *endpoint)
+{
+  const tb_qos_t *qos = &endpoint->qos;
+  bool keep_all = qos->history == TB_QOS_KEEP_ALL;
+  json_t *out = json_object();
+  json_put(out, "reliability", json_string(reliability_name(endpoint)));
+  json_put(out, "durability", json_string(durability_name(endpoint)));
+  json_put(out, "history", json_string(keep_all ? "keep all" : "keep last"));
+  json_put(out, "depth", keep_all ? json_null() : json_integer(qos->depth));
+  json_put(out, "deadline_ns", duration_json(qos->deadline));
+  json_put(out, "lifespan_ns", duration_json(qos->lifespan));
+  json_put(out, "liveliness", json_string(liveliness_name(endpoint)));
+  json_put(out, "liveliness_lease_ns", duration_json(qos->liveliness_lease));
+  json_put(out, "partition", json_boolean(endpoint->dds_qos.has_partition));
+  json_put(object, "qos", out);
+}
+
+static json_t *policies_json(uint32_t mismatches)
+{
+  json_t *out = json_array();
+  for (uint32_t bit = 1; bit && bit <= mismatches; bit <<= 1) {
+    const char *name = mismatches & bit ? tb_qos_policy_name((tb_qos_policy_t)bit) : NULL;
+    if (name) json_push(out, json_string(name));
+  }
+  return out;
+}
+
+static json_t *owner_json(const nodes_t *nodes, const tb_ros2_graph_endpoint_t *endpoint)
+{
+  return endpoint->node < 0 ? json_null() : text_json(owner_name(nodes, endpoint));
+}
+
+static json_t *subscription_json(const nodes_t *nodes, const tb_ros2_graph_endpoint_t *subscription)
+{
+  json_t *out = json_object();
+  json_t *list = json_array();
+  for (size_t i = 0; i < nodes->publisher_count; i++) {
+    uint32_t mismatches = tb_ros2_graph_mismatches(&nodes->publishers[i], subscription);
+    if (!mismatches) continue;
+    json_t *mismatch = json_object();
+    json_put(mismatch, "publisher", json_integer((json_int_t)i));
+    json_put(mismatch, "node", owner_json(nodes, &nodes->publishers[i]));
+    json_put(mismatch, "policies", policies_json(mismatches));
+    json_push(list, mismatch);
+  }
+  put_qos(out, subscription);
+  json_put(out, "mismatches", list);
+  return out;
+}
+
+static json_t *node_json(const nodes_t *nodes, size_t index)
+{
+  const tb_ros2_graph_snapshot_t *snapshot = nodes->view->snapshot;
+  const tb_ros2_graph_node_t *node = &snapshot->nodes[index];
+  const node_time_t *time = &nodes->times[index];
+  sim_time_t sim_time = time->sim_time;
+  json_t *out = json_object();
+  json_t *list = json_array();
+  for (size_t i = 0; i < node->endpoint_count; i++) {
+    const tb_ros2_graph_endpoint_t *endpoint = &snapshot->endpoints[node->endpoints[i]];
+    if (is_clock_subscription(nodes, endpoint)) json_push(list, subscription_json(nodes, endpoint));
+  }
+  json_put(out, "name", text_json(node->full_name));
+  json_put(out, "distro", json_string(distro_name(node->distro)));
+  json_put(out, "enclave", text_json(node->enclave));
+  json_put(out, "duplicate", json_boolean(node->is_duplicate));
+  json_put(out, "use_sim_time",
+           sim_time >= SIM_TIME_FALSE ? json_boolean(sim_time == SIM_TIME_TRUE) : json_null());
+  json_put(out, "use_sim_time_state", json_string(sim_time_names[sim_time]));
+  json_put(out, "time_source", time->source ? text_json(time->source) : json_null());
+  json_put(out, "clock_subscriptions", list);
+  return out;
+}
+
+static json_t *publisher_json(const nodes_t *nodes, const tb_ros2_graph_endpoint_t *publisher)
+{
+  json_t *out = json_object();
+  json_put(out, "node", owner_json(nodes, publisher));
+  json_put(out, "type", text_json(publisher->type));
+  put_qos(out, publisher);
+  return out;
+}
+
+static int print_nodes_json(const command_t *command, const nodes_t *nodes, int status)
+{
+  json_t *root = json_object();
+  json_t *list = json_array(), *publishers = json_array(), *others = json_array();
+  for (size_t i = 0; i < nodes->view->snapshot->node_count; i++)
+    json_push(list, node_json(nodes, i));
+  for (size_t i = 0; i < nodes->publisher_count; i++)
+    json_push(publishers, publisher_json(nodes, &nodes->publishers[i]));
+  for (size_t i = 0; i < nodes->subscription_count; i++)
+    if (nodes->subscriptions[i].node < 0)
+      json_push(others, subscription_json(nodes, &nodes->subscriptions[i]));
+  json_put(root, "domain", json_integer(tb_ros2_context_domain_id(nodes->view->context)));
+  json_put(root, "nodes", list);
+  json_put(root, "clock_publishers", publishers);
+  json_put(root, "other_clock_subscriptions", others);
+  return json_finish(command, root, status);
+}
+
+/* --- queries --- */
 
 typedef struct query {
   const graph_view_t *view;
@@ -26,7 +391,7 @@ static sim_time_t sim_time_of(const tb_ros2_parameter_value_t *value)
   return value->bool_value ? SIM_TIME_TRUE : SIM_TIME_FALSE;
 }
 
-/* Each for itself: a node that lacks one of several does not say which. */
+/* One parameter per request: a node that lacks one of several does not report which. */
 static tb_status_t get(const query_t *query, tb_ros2_parameter_client_t *client, const char *name,
                        tb_ros2_parameter_value_t *out)
 {
@@ -55,7 +420,7 @@ static void query_nodes(size_t index, void *user)
   tb_ros2_parameter_client_destroy(client);
 }
 
-static int ask_all(const graph_view_t *view, tb_duration_t limit, node_time_t *times)
+static int query_all(const graph_view_t *view, tb_duration_t limit, node_time_t *times)
 {
   tb_steady_time_t now = {0};
   tb_steady_clock_now(view->steady, &now);
@@ -70,7 +435,7 @@ static int ask_all(const graph_view_t *view, tb_duration_t limit, node_time_t *t
   return graph_view_each(view, count, query_nodes, &query);
 }
 
-/* Who makes the time need not follow it. */
+/* A publisher of /clock need not follow it. */
 static bool publishes_clock(const nodes_t *nodes, size_t index)
 {
   for (size_t i = 0; i < nodes->publisher_count; i++)
@@ -78,9 +443,16 @@ static bool publishes_clock(const nodes_t *nodes, size_t index)
   return false;
 }
 
-static int check_failed(const command_t *command, size_t count, const char *what)
+static int check_failed(const command_t *command, const char *what)
 {
-  text_err("timebase %s: check failed: %s: %zu\n", command->name, what, count);
+  text_err("timebase %s: check failed: %s\n", command->name, what);
+  return EXIT_CHECK;
+}
+
+static int check_failed_count(const command_t *command, size_t count, const char *one,
+                              const char *several)
+{
+  text_err("timebase %s: check failed: %zu %s\n", command->name, count, count == 1 ? one : several);
   return EXIT_CHECK;
 }
 
@@ -95,22 +467,26 @@ static int check(const command_t *command, const nodes_t *nodes)
     others +=
         (sim_time == SIM_TIME_FALSE || sim_time == SIM_TIME_UNSET) && !publishes_clock(nodes, i);
   }
-  if (!nodes->view->snapshot->node_count) result = check_failed(command, 0, "nodes");
+  if (!nodes->view->snapshot->node_count) result = check_failed(command, "no nodes");
   if (counts[SIM_TIME_TRUE] && others)
-    result = check_failed(command, others, "nodes on which use_sim_time is not true, as on others");
+    result = check_failed_count(command, others, "node does not use simulated time, but others do",
+                                "nodes do not use simulated time, but others do");
   if (counts[SIM_TIME_AMBIGUOUS])
-    result = check_failed(command, counts[SIM_TIME_AMBIGUOUS], "nodes that share their name");
+    result = check_failed_count(command, counts[SIM_TIME_AMBIGUOUS], "node shares its name",
+                                "nodes share their name");
   if (counts[SIM_TIME_TRUE] && !nodes->publisher_count)
-    result = check_failed(command, 0, "use_sim_time is true on nodes; publishers of /clock");
+    result = check_failed(command, "no publisher of /clock, and nodes wait for it");
   if (nodes->publisher_count > 1)
     result =
-        check_failed(command, nodes->publisher_count, "publishers of /clock, where one is right");
+        check_failed_count(command, nodes->publisher_count, "", "publishers of /clock, expected 1");
   if (counts[SIM_TIME_NO_ANSWER])
-    result = check_failed(command, counts[SIM_TIME_NO_ANSWER], "nodes that do not answer");
-  size_t mismatches = nodes_mismatch_count(nodes);
+    result = check_failed_count(command, counts[SIM_TIME_NO_ANSWER], "node does not answer",
+                                "nodes do not answer");
+  size_t mismatches = mismatch_count(nodes);
   if (mismatches)
-    result = check_failed(command, mismatches,
-                          "subscriptions of /clock that get nothing from a publisher");
+    result = check_failed_count(command, mismatches,
+                                "subscription of /clock receives nothing from a publisher",
+                                "subscriptions of /clock receive nothing from a publisher");
   return result;
 }
 
@@ -123,11 +499,11 @@ static int show(const command_t *command, const arguments_t *arguments, const gr
   nodes.subscription_count =
       tb_ros2_graph_subscriptions(view->snapshot, "/clock", &nodes.subscriptions);
   if (arguments->json)
-    result = nodes_print_json(command, &nodes, EXIT_OK);
+    result = print_nodes_json(command, &nodes, EXIT_OK);
   else
-    nodes_print(&nodes);
+    print_nodes(&nodes);
   command_flush();
-  if (!arguments->json && !view->snapshot->node_count) graph_view_say_empty(view);
+  if (!arguments->json && !view->snapshot->node_count) graph_view_print_empty(view);
   if (!result && arguments->check) result = check(command, &nodes);
   return result;
 }
@@ -138,7 +514,7 @@ static int list_seen(const command_t *command, const arguments_t *arguments,
   size_t count = view->snapshot->node_count;
   node_time_t *times = calloc(count + 1, sizeof *times);
   if (!times) return command_failed(command, TB_ERR_NO_MEMORY, NULL);
-  int result = ask_all(view, arguments->graph.limit, times);
+  int result = query_all(view, arguments->graph.limit, times);
   if (!result) result = show(command, arguments, view, times);
   for (size_t i = 0; i < count; i++)
     free(times[i].source);
@@ -150,7 +526,7 @@ static int list(const command_t *command, const arguments_t *arguments)
 {
   graph_view_t view;
   int result = graph_view_open(command, arguments->graph.domain, &view);
-  if (!result) result = graph_view_look(&view, arguments->graph.wait, NULL, NULL);
+  if (!result) result = graph_view_settle(&view, arguments->graph.wait, NULL, NULL);
   if (!result) result = list_seen(command, arguments, &view);
   graph_view_close(&view);
   return command_finish(command, result);
@@ -191,34 +567,29 @@ const command_t command_nodes = {
     .summary = "list nodes, their use_sim_time and how /clock reaches them",
     .usage = "timebase nodes [--json] [--check] [--wait D] [--limit D] [--domain N]",
     .help =
-        "Lists the nodes of a ROS 2 graph: name, the form of ROS 2 that they speak, use_sim_time,\n"
-        "and the QoS of their subscriptions of /clock; then the publishers of /clock. Lines with "
-        "!\n"
-        "tell what is wrong: a publisher that a subscription gets nothing from, by the QoS "
-        "policies\n"
-        "that keep them apart, and nodes of one name. A time_source other than clock_topic is "
-        "told\n"
-        "below its node. All nodes are asked at once.\n\n"
+        "Lists the nodes of a ROS 2 graph: name, release of ROS 2, use_sim_time, and the QoS of\n"
+        "their subscriptions of /clock; then the publishers of /clock. Lines with ! report\n"
+        "problems: a publisher from which a subscription receives nothing, with the QoS policies\n"
+        "that differ, and nodes that share a name. A time_source other than clock_topic is\n"
+        "printed below its node. All nodes are asked at once.\n\n"
         "  --json      one object: \"domain\", \"nodes\", \"clock_publishers\" and\n"
         "              \"other_clock_subscriptions\" (of programs without a node)\n"
-        "  --check     status 1 if use_sim_time is true on some nodes and not on others (whoever\n"
-        "              publishes /clock need not follow it), if nodes share a name, if a node "
-        "does\n"
-        "              not answer, if a subscription gets nothing from a publisher, if /clock has\n"
-        "              several publishers, or none while use_sim_time is true; or without any "
-        "node\n"
-        "  --wait D    look at the graph for D (2, 1.5s); otherwise until nothing new has come\n"
-        "              for 0.5 s (1 s while there are no nodes), at most 5 s\n"
+        "  --check     status 1 if use_sim_time is true on some nodes and not on others (except\n"
+        "              publishers of /clock), if nodes share a name, if a node does not answer, "
+        "if\n"
+        "              a subscription receives nothing from a publisher, if /clock has several\n"
+        "              publishers, or none while use_sim_time is true, or if there are no nodes\n"
+        "  --wait D    follow discovery for D (2, 1.5s); default: until nothing new was found for\n"
+        "              0.5 s (1 s while there are no nodes), at most 5 s\n"
         "  --limit D   wait at most D for the answers (default 2s)\n"
         "  --domain N  DDS domain, 0 to 232 (default: ROS_DOMAIN_ID, else 0)\n"
         "  -h, --help  this text\n\n"
         "use_sim_time is true, false, unset (the node has no such parameter), \"no answer\",\n"
-        "\"ambiguous\" where nodes share a name, or \"no parameters\" where a node has no "
-        "services\n"
-        "for them, as some tools, or those of another middleware. In JSON it is true, false or\n"
-        "null, and \"use_sim_time_state\" has the word. Each of \"nodes\" has \"name\", "
-        "\"distro\",\n"
-        "\"enclave\", \"duplicate\", \"time_source\" (null: no such parameter) and\n"
+        "\"ambiguous\" where nodes share a name, or \"no parameters\" where a node has no\n"
+        "parameter services, as some tools do not, or uses another middleware. In JSON it is\n"
+        "true, false or null, and \"use_sim_time_state\" has the word. Each of \"nodes\" has\n"
+        "\"name\", \"distro\", \"enclave\", \"duplicate\", \"time_source\" (null: no such "
+        "parameter) and\n"
         "\"clock_subscriptions\": \"qos\", and \"mismatches\", each with \"publisher\" (index in\n"
         "\"clock_publishers\"), its \"node\" (null: plain DDS) and \"policies\".\n",
     .run = run,

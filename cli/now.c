@@ -57,7 +57,7 @@ static int print_first_time(const command_t *command, const arguments_t *argumen
   clock_hint_begin(command, ros, &hint);
   tb_status_t status = tb_clock_wait_until_started(ros->clock, &wait);
   clock_hint_end(&hint);
-  if (status == TB_ERR_TIMEOUT) return ros_clock_say_late(command, ros, arguments->limit);
+  if (status == TB_ERR_TIMEOUT) return ros_clock_timed_out(command, ros, arguments->limit);
   if (!status) status = tb_clock_now(ros->clock, &time);
   if (status) return command_failed(command, status, NULL);
   print_time(time);
@@ -75,8 +75,8 @@ static int print_ros_time(const command_t *command, const arguments_t *arguments
 
 static bool choose(const command_t *command, clock_choice_t clock, arguments_t *arguments)
 {
-  if (arguments->clock != CLOCK_UNSAID && arguments->clock != clock) {
-    command_usage_error(command, "--steady, --system or --ros: only one of them");
+  if (arguments->clock != CLOCK_DEFAULT && arguments->clock != clock) {
+    command_usage_error(command, "--steady, --system and --ros exclude each other");
     return false;
   }
   arguments->clock = clock;
@@ -86,8 +86,8 @@ static bool choose(const command_t *command, clock_choice_t clock, arguments_t *
 static int check(const command_t *command, const arguments_t *arguments)
 {
   if (arguments->clock == CLOCK_ROS) return EXIT_OK;
-  if (arguments->limit.ns) return command_usage_error(command, "--limit goes with --ros");
-  if (arguments->domain >= 0) return command_usage_error(command, "--domain goes with --ros");
+  if (arguments->limit.ns) return command_usage_error(command, "--limit needs --ros");
+  if (arguments->domain >= 0) return command_usage_error(command, "--domain needs --ros");
   return EXIT_OK;
 }
 
@@ -102,7 +102,7 @@ static int run(const command_t *command, int argc, char **argv)
       {"help", no_argument, NULL, 'h'},
       {0},
   };
-  arguments_t arguments = {.clock = CLOCK_UNSAID, .domain = -1};
+  arguments_t arguments = {.clock = CLOCK_DEFAULT, .domain = -1};
   int option;
   while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
     switch (option) {
@@ -138,16 +138,16 @@ static int run(const command_t *command, int argc, char **argv)
 
 const command_t command_now = {
     .name = "now",
-    .summary = "tell the time of a clock",
+    .summary = "print the time of a clock",
     .usage = "timebase now [--steady | --system | --ros] [--limit D] [--domain N]",
-    .help = "Prints seconds and, but for steady time, the same in UTC.\n\n"
+    .help = "Prints seconds and, except for steady time, the same in UTC.\n\n"
             "  --system    the wall clock (default)\n"
             "  --steady    the clock that is never set, in seconds since boot\n"
-            "  --ros       ROS time: the first tick on /clock, or of TIMEBASE_SOURCE if that\n"
-            "              is set (shm:NAME)\n"
+            "  --ros       ROS time: the first tick on /clock, or of TIMEBASE_SOURCE if set\n"
+            "              (shm:NAME)\n"
             "  --limit D   with --ros: wait at most D for it (default 5s)\n"
             "  --domain N  with --ros: DDS domain, 0 to 232 (default: ROS_DOMAIN_ID, else 0)\n"
             "  -h, --help  this text\n\n"
-            "Status 1 if no time came within the limit.\n",
+            "Status 1 if no time was received within the limit.\n",
     .run = run,
 };

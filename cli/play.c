@@ -167,7 +167,7 @@ enum { FD_DONE, FD_SIGNAL, FD_KEYS, FD_VIEW, FD_COUNT };
 
 static void poll_publishers(session_t *session, play_screen_t *screen)
 {
-  char *warning = publishers_watch_look(&session->others);
+  char *warning = publishers_watch_poll(&session->others);
   if (warning) play_screen_warn(screen, warning);
   free(warning);
 }

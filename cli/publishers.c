@@ -6,14 +6,14 @@
 
 #include "text.h"
 
-void publishers_look(tb_ros2_graph_t *graph, const char *topic, publishers_t *out)
+void publishers_find(tb_ros2_graph_t *graph, const char *topic, publishers_t *out)
 {
   *out = (publishers_t){0};
   if (!graph || tb_ros2_graph_snapshot(graph, &out->snapshot, NULL)) return;
   out->count = tb_ros2_graph_publishers(out->snapshot, topic, &out->items);
 }
 
-void publishers_forget(publishers_t *publishers)
+void publishers_release(publishers_t *publishers)
 {
   tb_ros2_graph_snapshot_release(publishers->snapshot);
   *publishers = (publishers_t){0};
@@ -37,7 +37,7 @@ size_t publishers_count_others(const publishers_t *publishers)
   return count;
 }
 
-static bool is_said(const publishers_t *publishers, size_t index)
+static bool is_printed(const publishers_t *publishers, size_t index)
 {
   for (size_t i = 0; i < index; i++)
     if (!publishers_is_own(publishers, i) &&
@@ -51,7 +51,7 @@ void publishers_print_others(FILE *out, const publishers_t *publishers)
   size_t count = 0;
   for (size_t i = 0; i < publishers->count; i++) {
     int32_t node = publishers->items[i].node;
-    if (publishers_is_own(publishers, i) || is_said(publishers, i)) continue;
+    if (publishers_is_own(publishers, i) || is_printed(publishers, i)) continue;
     if (count++) text_to(out, " and ");
     text_to(out, "%s",
             node < 0 ? "a program without a node" : publishers->snapshot->nodes[node].full_name);
@@ -81,10 +81,10 @@ static char *warning_of(const publishers_watch_t *watch, const char *topic,
   size_t size;
   FILE *stream = open_memstream(&text, &size);
   if (!stream) return NULL;
-  text_to(stream, "%s is published by ", topic);
+  text_to(stream, "%s is also published by ", topic);
   publishers_print_others(stream, publishers);
   text_to(stream,
-          " too: time will jump between the two. Stop one of them, or give one another %s or "
+          ": time will jump between the two; stop one of them, or give one another %s or "
           "--domain",
           watch->elsewhere);
   if (fclose(stream) == 0) return text;
@@ -96,16 +96,16 @@ static char *look_for_others(publishers_watch_t *watch, const char *topic)
 {
   publishers_t publishers;
   char *warning = NULL;
-  publishers_look(watch->graph, topic, &publishers);
+  publishers_find(watch->graph, topic, &publishers);
   size_t others = publishers_count_others(&publishers);
-  bool is_there = others < publishers.count; /* ours is */
-  if (is_there && others && !watch->has_others) warning = warning_of(watch, topic, &publishers);
-  if (is_there) watch->has_others = others > 0;
-  publishers_forget(&publishers);
+  bool is_present = others < publishers.count; /* ours has been discovered */
+  if (is_present && others && !watch->has_others) warning = warning_of(watch, topic, &publishers);
+  if (is_present) watch->has_others = others > 0;
+  publishers_release(&publishers);
   return warning;
 }
 
-char *publishers_watch_look(publishers_watch_t *watch)
+char *publishers_watch_poll(publishers_watch_t *watch)
 {
   char topic[TB_ROS2_NAME_SIZE], *warning = NULL;
   if (!watch->graph) return NULL;

@@ -1,4 +1,4 @@
-/* Who publishes a topic, as the graph of a context knows it. */
+/* The publishers of a topic, as the graph of a context knows them. */
 #ifndef TB_CLI_PUBLISHERS_H
 #define TB_CLI_PUBLISHERS_H
 
@@ -15,36 +15,36 @@ typedef struct publishers {
   size_t count;
 } publishers_t;
 
-/* Nobody where there is no graph (NULL) or no memory. Forget them afterwards. */
-void publishers_look(tb_ros2_graph_t *graph, const char *topic, publishers_t *out);
-void publishers_forget(publishers_t *publishers);
+/* Empty where there is no graph (NULL) or no memory. Release them afterwards. */
+void publishers_find(tb_ros2_graph_t *graph, const char *topic, publishers_t *out);
+void publishers_release(publishers_t *publishers);
 
-/* Whether it is of the context that the graph was made of. */
+/* Whether the publisher belongs to the context of the graph. */
 bool publishers_is_own(const publishers_t *publishers, size_t index);
 
 size_t publishers_count_others(const publishers_t *publishers);
 
-/* Those of others, "/sim and /player", each node once; a program that has none is "a program
- * without a node". */
+/* The nodes of the others, "/sim and /player", each once; "a program without a node" for one that
+ * has none. */
 void publishers_print_others(FILE *out, const publishers_t *publishers);
 
-/* Whether others publish what a node of ours does. */
+/* Reports when others publish a topic that a node of ours publishes. */
 typedef struct publishers_watch {
-  tb_ros2_graph_t *graph; /* NULL: nothing is watched */
+  tb_ros2_graph_t *graph; /* NULL: not watching */
   const tb_ros2_node_t *node;
-  const char *topic;     /* as the node was given it */
-  const char *elsewhere; /* what could be given to publish on another one: "--topic" */
-  uint32_t changes;      /* of the graph, when it was looked at last */
-  bool is_seen;          /* what has come up to then */
-  bool has_others;       /* who publish there, too */
+  const char *topic;     /* before remapping */
+  const char *elsewhere; /* the option for another topic: "--topic" */
+  uint32_t changes;      /* of the graph, at the last poll */
+  bool is_seen;          /* the graph as of `changes` has been examined */
+  bool has_others;       /* other publishers of the topic */
 } publishers_watch_t;
 
 tb_status_t publishers_watch_open(publishers_watch_t *watch, tb_ros2_context_t *context,
                                   const tb_ros2_node_t *node, const char *topic,
                                   const char *elsewhere, tb_error_t *error);
-/* A warning once there are some and the graph has settled, to be freed; else NULL. Call it now and
- * then. */
-char *publishers_watch_look(publishers_watch_t *watch);
+/* Returns a warning, to be freed, once there are others and the graph has settled; else NULL. To be
+ * called periodically. */
+char *publishers_watch_poll(publishers_watch_t *watch);
 /* Accepts zeroes. */
 void publishers_watch_close(publishers_watch_t *watch);
 

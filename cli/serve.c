@@ -16,7 +16,7 @@
 #define FACTOR_MAX 1000
 #define HZ_MIN     0.001
 #define HZ_MAX     10000
-#define LINGER_MS  200 /* for the last tick to arrive before its publisher is gone */
+#define LINGER_MS  200 /* for the last tick to arrive before its publisher is destroyed */
 
 enum {
   OPTION_START = 256,
@@ -40,7 +40,7 @@ typedef struct arguments {
   bool services, no_topic;
 } arguments_t;
 
-/* What serves, and the thread that it serves on. */
+/* The server, and the thread that it runs on. */
 typedef struct session {
   const command_t *command;
   const arguments_t *arguments;
@@ -116,7 +116,7 @@ static int parse_option(const command_t *command, int option, char **argv, argum
   return good ? EXIT_OK : EXIT_USAGE;
 }
 
-/* What would have no place without a topic. */
+/* The first option given that needs a topic; NULL: none. */
 static const char *topic_option(const serve_places_t *places)
 {
   return places->topic         ? "--topic"
@@ -131,7 +131,7 @@ static int check(const command_t *command, const arguments_t *arguments, bool ha
 {
   const tb_clock_server_options_t *server = &arguments->server;
   const char *refused = arguments->no_topic ? topic_option(&arguments->places) : NULL;
-  if (refused) return command_usage_error(command, "--no-topic, or %s, not both", refused);
+  if (refused) return command_usage_error(command, "--no-topic and %s exclude each other", refused);
   if (has_until && server->end_ns <= server->start_ns)
     return command_usage_error(command, "--until: must be after the start time");
   if (arguments->no_topic && !arguments->places.shm)
@@ -185,7 +185,7 @@ static const char *state_name(const tb_clock_server_status_t *status)
                                        : "running";
 }
 
-/* What matters most comes first: a narrow terminal cuts the rest off. */
+/* The most important comes first: a narrow terminal cuts off the rest. */
 static void show_status(session_t *session)
 {
   tb_clock_server_status_t status;
@@ -216,7 +216,7 @@ static void show_start(session_t *session)
   if (session->terminal.keyboard && session->terminal.screen)
     text_out("SPACE pauses and resumes, s steps, + and - change the factor, r resets, q ends\n");
   if (arguments->server.start_paused && !session->terminal.keyboard && !session->sinks.services)
-    text_err("timebase %s: paused, and there is no terminal to resume it from\n",
+    text_err("timebase %s: starting paused, with neither a terminal nor services to resume it\n",
              session->command->name);
 }
 
@@ -241,7 +241,7 @@ static void step(session_t *session)
     tb_clock_server_begin_step_to(session->server, status.end_ns);
 }
 
-/* Beyond its bounds the factor stays. */
+/* Beyond its bounds the factor does not change. */
 static void scale_factor(session_t *session, double by)
 {
   tb_clock_server_status_t status;
@@ -283,8 +283,8 @@ static void take_keys(session_t *session)
     take_key(session, keys[i]);
 }
 
-/* Until the server is done. */
-static void attend(session_t *session)
+/* Until the server has ended. */
+static void handle_events(session_t *session)
 {
   for (;;) {
     struct pollfd fds[] = {{session->done[0], POLLIN, 0},
@@ -297,7 +297,7 @@ static void attend(session_t *session)
     if (ready == 0) serve_sinks_poll_publishers(session->command, &session->sinks);
     if ((ready == 0 || session->terminal.screen) && !session->stopped) {
       show_status(session);
-      if (!command_flush()) stop(session); /* nobody reads any more */
+      if (!command_flush()) stop(session); /* standard output was closed */
     }
   }
 }
@@ -324,7 +324,7 @@ static int serve_session(session_t *session)
     return command_failed(session->command, TB_ERR_SYSTEM, NULL);
   terminal_open(&session->terminal);
   show_start(session);
-  attend(session);
+  handle_events(session);
   pthread_join(thread, NULL);
   terminal_close(&session->terminal);
   linger(session);
@@ -334,7 +334,7 @@ static int serve_session(session_t *session)
   return EXIT_OK;
 }
 
-/* On a thread of the library's. */
+/* On a thread of the library. */
 static void on_quit(void *user)
 {
   session_t *session = user;
@@ -389,33 +389,33 @@ static int run(const command_t *command, int argc, char **argv)
 
 const command_t command_serve = {
     .name = "serve",
-    .summary = "make a time and publish it, as a simulator does",
+    .summary = "publish a simulated time, as a simulator does",
     .usage = "timebase serve [-r FACTOR] [--start TIME] [--until TIME] [--hz N] [-p] [OPTION...]",
     .help =
         "Publishes a time of its own on /clock, in shared memory, or both.\n\n"
-        "  -r, --rate FACTOR  its seconds per second, 0.001 to 1000 (default 1)\n"
-        "  --start TIME       its first time (default 1 ns; zero means \"no time\" in ROS)\n"
+        "  -r, --rate FACTOR  real-time factor, 0.001 to 1000 (default 1)\n"
+        "  --start TIME       first time (default 1 ns; zero means \"no time\" in ROS)\n"
         "  --hz N             ticks per second of real time, 0.001 to 10000 (default 100)\n"
-        "  -p, --paused       begin paused: the start time is repeated\n"
+        "  -p, --paused       start paused: the start time is repeated\n"
         "  --as-fast-as-possible\n"
         "                     the same ticks, FACTOR / N seconds apart, without waiting\n"
-        "  --until TIME       end there: it is the last tick\n"
-        "  --step D           how far a step goes (1.5s, 20ms; default: one tick)\n"
-        "  --topic T          publish there instead of on /clock\n"
+        "  --until TIME       end at TIME, which is the last tick\n"
+        "  --step D           length of a step (1.5s, 20ms; default: one tick)\n"
+        "  --topic T          publish on T instead of /clock\n"
         "  --no-topic         only in shared memory\n"
         "  --shm NAME         for clocks on this machine: TIMEBASE_SOURCE=shm:NAME\n"
         "  --domain N         DDS domain, 0 to 232 (default: ROS_DOMAIN_ID, else 0)\n"
-        "  --node NAME        of the node on the graph (default clock_server)\n"
+        "  --node NAME        name of the node (default clock_server)\n"
         "  --namespace NS     of the node and its services (default /)\n"
-        "  --no-services      nobody on the graph steers it\n"
-        "  --ros-args ...     what ROS 2 nodes take: -r /clock:=/sim/clock, -r __node:=sim, -p "
+        "  --no-services      do not offer control services\n"
+        "  --ros-args ...     arguments of ROS 2 nodes: -r /clock:=/sim/clock, -r __node:=sim, -p "
         "...\n"
         "  -h, --help         this text\n\n"
         "TIME is seconds since 1970 (12.5, 1h2m), 2023-11-14T22:13:20Z, or now. Keys on a\n"
         "terminal: SPACE pauses and resumes, s steps and pauses, + doubles and - halves the\n"
-        "factor, r goes back to the start, q ends. While paused the time is repeated N times a\n"
-        "second. SIGINT and SIGTERM end it within a second, as does a closed output; that is a\n"
-        "normal end, with exit status 0. Where time cannot be published any more: status 3.\n\n"
+        "factor, r resets to the start, q quits. While paused, the time is repeated N times a\n"
+        "second. SIGINT, SIGTERM and a closed output end it within a second, with status 0.\n"
+        "Status 3 if time can no longer be published.\n\n"
         "With a topic it also has the services of simulation_interfaces: get_simulator_features,\n"
         "get_simulation_state, set_simulation_state (0 stopped: paused and reset, 1 playing,\n"
         "2 paused, 3 quitting: ends the command), step_simulation, reset_simulation. For "

@@ -78,7 +78,7 @@ void serve_sinks_end_services(serve_sinks_t *sinks)
 
 void serve_sinks_poll_publishers(const command_t *command, serve_sinks_t *sinks)
 {
-  char *warning = publishers_watch_look(&sinks->others);
+  char *warning = publishers_watch_poll(&sinks->others);
   if (!warning) return;
   command_begin_warning(command);
   text_err("%s\n", warning);
@@ -104,7 +104,9 @@ int serve_sinks_remove_ros_arguments(int argc, char **argv)
 static int open_topic(const command_t *command, const serve_places_t *places, serve_sinks_t *out)
 {
   (void)places, (void)out;
-  text_err("timebase %s: built without ROS 2: use --no-topic\n", command->name);
+  text_err(
+      "timebase %s: built without ROS 2, so nothing can be published on a topic; use --no-topic\n",
+      command->name);
   return EXIT_IO;
 }
 

@@ -1,4 +1,4 @@
-/* Where `timebase serve` publishes, and who steers it from there. */
+/* Where `timebase serve` publishes, and the services that control it. */
 #ifndef TB_CLI_SERVE_SINKS_H
 #define TB_CLI_SERVE_SINKS_H
 
@@ -13,7 +13,7 @@ typedef struct serve_places {
   const char *topic, *shm;       /* NULL: none */
   const char *node, *name_space; /* of the topic's node */
   int domain;                    /* -1: ROS_DOMAIN_ID */
-  int argc;                      /* of the command, if there are ROS's; else 0 */
+  int argc;                      /* of the command, if it has ROS arguments; else 0 */
   const char *const *argv;
 } serve_places_t;
 
@@ -28,19 +28,18 @@ typedef struct serve_sinks {
   size_t count;
 } serve_sinks_t;
 
-/* Takes ROS's arguments out of those of the command. Returns how many are left. */
+/* Removes ROS arguments from those of the command. Returns the number of the remaining ones. */
 int serve_sinks_remove_ros_arguments(int argc, char **argv);
 
 /* EXIT_OK, or a message has been printed. Close them either way. */
 int serve_sinks_open(const command_t *command, const serve_places_t *places, serve_sinks_t *out);
 
-/* Lets others on the graph, if there is one, control the server with steps of `step` (0: a tick).
- * `on_quit` may be called on any thread. As serve_sinks_open. */
+/* Offers control services on the graph, if there is one; a step is `step` (0: a tick). `on_quit`
+ * may be called on any thread. Returns as serve_sinks_open. */
 int serve_sinks_offer_services(const command_t *command, serve_sinks_t *sinks,
                                tb_clock_server_t *server, tb_duration_t step,
                                void (*on_quit)(void *user), void *user);
-/* Warns of others who publish on the topic too, when the graph has settled: call it now and then.
- */
+/* Warns of other publishers of the topic when the graph has settled. To be called periodically. */
 void serve_sinks_poll_publishers(const command_t *command, serve_sinks_t *sinks);
 /* Before the server is destroyed. */
 void serve_sinks_end_services(serve_sinks_t *sinks);

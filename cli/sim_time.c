@@ -2,13 +2,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <timebase/ros2_parameter_client.h>
 
 #include "graph_view.h"
-#include "param_show.h"
 #include "text.h"
 
 #define SERVICE    "set_parameters"
-#define ROUNDS_MAX 8 /* of nodes that come meanwhile */
+#define ROUNDS_MAX 8 /* of nodes that appear meanwhile */
 
 enum { OPTION_ALL = 256 };
 
@@ -19,10 +19,10 @@ typedef struct arguments {
   size_t count;
 } arguments_t;
 
-/* What was done to a node. */
+/* A node to set, and the outcome. */
 typedef struct target {
   char *name;
-  bool is_there, has_service;
+  bool is_present, has_service;
   tb_ros2_parameter_outcome_t outcome;
 } target_t;
 
@@ -31,7 +31,7 @@ typedef struct work {
   const arguments_t *arguments;
   target_t *targets;
   size_t count, capacity;
-  size_t begin; /* of those that are set now */
+  size_t begin; /* of the current round */
   tb_status_t status;
   tb_error_t error;
   size_t ok, refused, silent, skipped, absent;
@@ -88,7 +88,7 @@ static bool is_added(const work_t *work, const char *name)
 
 /* --- showing --- */
 
-static void say(const target_t *target, int columns, const char *what, const char *reason)
+static void print_line(const target_t *target, int columns, const char *what, const char *reason)
 {
   text_out("%-*s", columns, target->name);
   text_out("%s", what);
@@ -99,22 +99,23 @@ static void say(const target_t *target, int columns, const char *what, const cha
 static void show(work_t *work, const target_t *target, int columns)
 {
   const tb_ros2_parameter_outcome_t *outcome = &target->outcome;
-  if (!target->is_there) {
+  if (!target->is_present) {
     work->absent++;
-    say(target, columns, "no such node", NULL);
+    print_line(target, columns, "no such node", NULL);
   } else if (!target->has_service) {
     work->skipped++;
-    say(target, columns, work->arguments->all ? "skipped: no parameters" : "no parameters", NULL);
+    print_line(target, columns, work->arguments->all ? "skipped: no parameters" : "no parameters",
+               NULL);
   } else if (outcome->status) {
     work->silent++;
-    say(target, columns, param_status_text(outcome->status), NULL);
+    print_line(target, columns, graph_view_answer_text(outcome->status), NULL);
   } else if (!outcome->result.successful) {
     const char *reason = outcome->result.reason;
     work->refused++;
-    say(target, columns, "refused: ", reason[0] ? reason : "it gives no reason");
+    print_line(target, columns, "refused: ", reason[0] ? reason : "no reason given");
   } else {
     work->ok++;
-    say(target, columns, "ok", NULL);
+    print_line(target, columns, "ok", NULL);
   }
 }
 
@@ -129,7 +130,7 @@ static void show_round(work_t *work)
     show(work, &work->targets[i], columns);
   command_flush();
   for (size_t i = work->begin; i < work->count; i++)
-    if (!work->targets[i].is_there) graph_view_no_such_node(&work->view, work->targets[i].name);
+    if (!work->targets[i].is_present) graph_view_no_such_node(&work->view, work->targets[i].name);
 }
 
 static void show_count(size_t count, const char *what)
@@ -150,11 +151,11 @@ static int show_end(work_t *work)
     show_count(work->refused, "refused");
     show_count(work->silent, "without an answer");
     show_count(work->skipped, "without parameters");
-    show_count(work->absent, "not there");
+    show_count(work->absent, "not found");
     text_out("\n");
   }
   if (work->count > 0) return failed ? EXIT_CHECK : EXIT_OK;
-  graph_view_say_empty(&work->view);
+  graph_view_print_empty(&work->view);
   return EXIT_CHECK;
 }
 
@@ -164,9 +165,9 @@ static int set_round(work_t *work)
 {
   for (size_t i = work->begin; i < work->count; i++) {
     target_t *target = &work->targets[i];
-    target->is_there = tb_ros2_graph_find_node(work->view.snapshot, target->name) != NULL;
+    target->is_present = tb_ros2_graph_find_node(work->view.snapshot, target->name) != NULL;
     target->has_service =
-        target->is_there && graph_view_has_service(&work->view, target->name, SERVICE);
+        target->is_present && graph_view_has_service(&work->view, target->name, SERVICE);
   }
   int result = graph_view_each(&work->view, 1, set_all, work);
   if (result) return result;
@@ -196,7 +197,7 @@ static int set_named(work_t *work)
   return result ? result : set_round(work);
 }
 
-/* Adds the nodes that are there and were not before. */
+/* Adds the nodes that have appeared since the last round. */
 static int add_new(work_t *work)
 {
   const tb_ros2_graph_snapshot_t *snapshot = work->view.snapshot;
@@ -215,32 +216,32 @@ static int set_graph(work_t *work)
 {
   tb_duration_t wait = work->arguments->graph.wait;
   for (int i = 0; i < ROUNDS_MAX; i++) {
-    int result = graph_view_look(&work->view, wait, NULL, NULL);
+    int result = graph_view_settle(&work->view, wait, NULL, NULL);
     if (!result) result = add_new(work);
     if (result) return result;
     if (work->begin == work->count) return EXIT_OK;
     result = set_round(work);
     if (result) return result;
-    wait = (tb_duration_t){TB_NS_PER_MS}; /* those that have come meanwhile */
+    wait = (tb_duration_t){TB_NS_PER_MS}; /* for nodes that have appeared meanwhile */
   }
   return EXIT_OK;
 }
 
-static bool is_clock_there(const graph_view_t *view, void *user)
+static bool is_clock_published(const graph_view_t *view, void *user)
 {
   const tb_ros2_graph_endpoint_t *publishers;
   (void)user;
   return tb_ros2_graph_publishers(view->snapshot, "/clock", &publishers) > 0;
 }
 
-/* Nodes that are waited for by name may have been found before a publisher was. */
+/* A wait for named nodes may have ended before a publisher was discovered. */
 static void hint_at_clock(work_t *work)
 {
   if (!work->arguments->value || !work->ok) return;
   command_flush();
-  int result = graph_view_look(&work->view, (tb_duration_t){0}, is_clock_there, NULL);
-  if (result || is_clock_there(&work->view, NULL)) return;
-  text_err("timebase %s: nobody publishes /clock, and nodes wait for it: start a simulator or "
+  int result = graph_view_settle(&work->view, (tb_duration_t){0}, is_clock_published, NULL);
+  if (result || is_clock_published(&work->view, NULL)) return;
+  text_err("timebase %s: no publisher of /clock, and nodes wait for it; start a simulator or "
            "'timebase serve'\n",
            work->view.command->name);
 }
@@ -266,20 +267,21 @@ static int set(const command_t *command, const arguments_t *arguments)
 static int check(const command_t *command, arguments_t *arguments)
 {
   const char *word = arguments->count ? arguments->words[0] : "";
-  if (!word[0]) return command_usage_error(command, "say what to set it to: on or off");
+  if (!word[0]) return command_usage_error(command, "expected 'on' or 'off'");
   if (strcmp(word, "on") != 0 && strcmp(word, "off") != 0)
-    return command_usage_error(command, "'%s': can only be on or off", word);
+    return command_usage_error(command, "'%s': expected 'on' or 'off'", word);
   arguments->value = strcmp(word, "on") == 0;
   arguments->words++;
   arguments->count--;
   for (size_t i = 0; i < arguments->count; i++)
     if (!strcmp(arguments->words[i], "on") || !strcmp(arguments->words[i], "off"))
-      return command_usage_error(command, "on or off, once; a node of that name is /%s",
+      return command_usage_error(command,
+                                 "expected one 'on' or 'off'; write a node of that name as /%s",
                                  arguments->words[i]);
   if (arguments->all && arguments->count)
-    return command_usage_error(command, "--all, or names of nodes, not both");
+    return command_usage_error(command, "--all and names of nodes exclude each other");
   if (!arguments->all && !arguments->count)
-    return command_usage_error(command, "say which nodes, or --all");
+    return command_usage_error(command, "no nodes given; name them, or use --all");
   return EXIT_OK;
 }
 
@@ -316,20 +318,21 @@ const command_t command_sim_time = {
     .summary = "set use_sim_time on the whole graph or on some nodes",
     .usage = "timebase sim-time on|off --all | NODE... [--wait D] [--limit D] [--domain N]",
     .help =
-        "Sets use_sim_time to true (on) or false (off), on all nodes at once, waits for each "
-        "answer\n"
+        "Sets use_sim_time to true (on) or false (off) on all nodes at once, waits for the "
+        "answers\n"
         "and prints a line for each node: ok, \"refused\" with the node's reason, \"no answer\", "
         "or\n"
         "\"no parameters\" where a node has no service to set them.\n\n"
-        "  --all       all nodes of the graph, those included that come meanwhile; nodes without\n"
-        "              parameters are skipped\n"
-        "  --wait D    with names: wait at most D for the nodes to be there; with --all: look at\n"
-        "              the graph for D; otherwise until nothing new has come for 0.5 s (1 s\n"
-        "              while there are no nodes), at most 5 s\n"
+        "  --all       all nodes of the graph, including those that appear meanwhile; nodes\n"
+        "              without parameters are skipped\n"
+        "  --wait D    with names: wait at most D for the nodes to appear; with --all: follow\n"
+        "              discovery for D; default: until nothing new was found for 0.5 s (1 s while\n"
+        "              there are no nodes), at most 5 s\n"
         "  --limit D   wait at most D for all answers (default 5s)\n"
         "  --domain N  DDS domain, 0 to 232 (default: ROS_DOMAIN_ID, else 0)\n"
         "  -h, --help  this text\n\n"
-        "Status 1 if a node refused, did not answer or is not there, if one that is named has no\n"
-        "parameters, or if there are no nodes at all. What had no answer may still be set.\n",
+        "Status 1 if a node refused, did not answer or was not found, if a named node has no\n"
+        "parameters, or if there are no nodes at all. A node that did not answer may have set "
+        "it.\n",
     .run = run,
 };

@@ -3,12 +3,12 @@
 #include <stddef.h>
 #include <string.h>
 
-#define NEAR_SIZE 256 /* longer names are near to nothing */
+#define NAME_SIZE 256 /* longer names are similar to none */
 
-/* How many characters must be put in, taken out or replaced to make one of the other. */
+/* The number of characters to insert, delete or replace to turn one into the other. */
 static size_t distance(const char *a, const char *b)
 {
-  size_t row[NEAR_SIZE];
+  size_t row[NAME_SIZE];
   size_t width = strlen(b);
   for (size_t j = 0; j <= width; j++)
     row[j] = j;
@@ -35,7 +35,7 @@ static const char *last_part(const char *name)
 bool is_similar(const char *wanted, const char *name)
 {
   size_t length = strlen(wanted);
-  if (length >= NEAR_SIZE || strlen(name) >= NEAR_SIZE) return false;
+  if (length >= NAME_SIZE || strlen(name) >= NAME_SIZE) return false;
   if (last_part(wanted)[0] && strcmp(last_part(wanted), last_part(name)) == 0) return true;
   return distance(wanted, name) <= (length < 4 ? 1 : length < 12 ? 2 : 3);
 }

@@ -22,7 +22,7 @@ static int sleep_steady(const command_t *command, const arguments_t *arguments)
   status = tb_steady_clock_sleep_for(clock, arguments->duration, &wait);
   tb_steady_clock_destroy(clock);
   if (status == TB_ERR_TIMEOUT) {
-    text_err("timebase %s: not over within the limit\n", command->name);
+    text_err("timebase %s: limit reached before DURATION had passed\n", command->name);
     return EXIT_CHECK;
   }
   return status ? command_failed(command, status, NULL) : EXIT_OK;
@@ -38,9 +38,9 @@ static int sleep_on(const command_t *command, const arguments_t *arguments, ros_
   clock_hint_end(&hint);
   if (status != TB_ERR_TIMEOUT) return status ? command_failed(command, status, NULL) : EXIT_OK;
   tb_clock_now(ros->clock, &now);
-  if (!tb_time_is_set(now)) return ros_clock_say_late(command, ros, arguments->limit);
-  text_err("timebase %s: not over within the limit; ROS time is %.9f s\n", command->name,
-           (double)now.ns / (double)TB_NS_PER_S);
+  if (!tb_time_is_set(now)) return ros_clock_timed_out(command, ros, arguments->limit);
+  text_err("timebase %s: limit reached before DURATION had passed; ROS time is %.9f s\n",
+           command->name, (double)now.ns / (double)TB_NS_PER_S);
   return EXIT_CHECK;
 }
 
@@ -81,14 +81,14 @@ static int run(const command_t *command, int argc, char **argv)
       return command_bad_option(command, option, argv);
     }
   }
-  if (optind == argc) return command_usage_error(command, "how long?");
+  if (optind == argc) return command_usage_error(command, "missing DURATION");
   const char *text = argv[optind++];
   if (!command_parse_duration(command, "DURATION", text, &arguments.duration)) return EXIT_USAGE;
   if (arguments.duration.ns < 0)
     return command_usage_error(command, "DURATION %s: must not be negative", text);
   if (optind < argc) return command_usage_error(command, "unexpected argument '%s'", argv[optind]);
   if (!arguments.ros && arguments.domain >= 0)
-    return command_usage_error(command, "--domain goes with --ros");
+    return command_usage_error(command, "--domain needs --ros");
   command_show_log(command);
   return arguments.ros ? sleep_ros(command, &arguments) : sleep_steady(command, &arguments);
 }
@@ -97,12 +97,13 @@ const command_t command_sleep = {
     .name = "sleep",
     .summary = "wait for a duration, in steady or ROS time",
     .usage = "timebase sleep DURATION [--ros] [--limit D] [--domain N]",
-    .help = "Waits until DURATION (1.5s, 200ms, 1h2m; a bare number is seconds) has passed.\n\n"
-            "  --ros       in ROS time, as /clock (or TIMEBASE_SOURCE, if that is set) tells it;\n"
-            "              slower, faster, paused as it is; counts from the first tick\n"
-            "  --limit D   give up after D of steady time\n"
-            "  --domain N  with --ros: DDS domain, 0 to 232 (default: ROS_DOMAIN_ID, else 0)\n"
-            "  -h, --help  this text\n\n"
-            "Status 1 if the limit passed before it was over, or before any ROS time came.\n",
+    .help =
+        "Waits until DURATION (1.5s, 200ms, 1h2m; a bare number is seconds) has passed.\n\n"
+        "  --ros       in ROS time, as published on /clock (or by TIMEBASE_SOURCE, if set), at\n"
+        "              its rate and with its pauses; counts from the first tick\n"
+        "  --limit D   give up after D of steady time\n"
+        "  --domain N  with --ros: DDS domain, 0 to 232 (default: ROS_DOMAIN_ID, else 0)\n"
+        "  -h, --help  this text\n\n"
+        "Status 1 if the limit was reached first, or if no ROS time was received.\n",
     .run = run,
 };

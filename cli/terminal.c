@@ -8,7 +8,7 @@
 
 #include "text.h"
 
-/* A program in the background that changes its terminal is stopped by the kernel. */
+/* The kernel stops a program in the background that changes its terminal. */
 static bool owns_terminal(void)
 {
   return isatty(STDIN_FILENO) && tcgetpgrp(STDIN_FILENO) == getpgrp();
@@ -44,7 +44,7 @@ void terminal_open(terminal_t *terminal)
   sigaction(SIGCONT, &action, NULL);
 }
 
-/* A shell sets modes of its own meanwhile, and who reads in the background is stopped. */
+/* A shell sets its own modes meanwhile, and a process that reads in the background is stopped. */
 static void follow_shell(terminal_t *terminal)
 {
   bool is_ours = owns_terminal();

@@ -1,4 +1,4 @@
-/* A terminal that shows one line that changes, and gives keys as they are typed. */
+/* A terminal with one line that is updated in place, and keys without line buffering. */
 #ifndef TB_CLI_TERMINAL_H
 #define TB_CLI_TERMINAL_H
 
@@ -7,27 +7,27 @@
 #include <termios.h>
 
 typedef struct terminal {
-  bool screen;   /* standard output is a terminal: one line that changes */
-  bool keyboard; /* standard input is a terminal and ours: keys come at once */
+  bool screen;   /* standard output is a terminal: the line is updated in place */
+  bool keyboard; /* standard input is a terminal and ours: keys are read at once */
   bool is_saved;
   struct termios saved;
 } terminal_t;
 
-/* One at a time. Terminals that show lines notice when the shell stops the program, or takes it to
- * the background and back. */
+/* Only one may be open. terminal_show notices when the shell has stopped the program, or moved it
+ * to the background and back. */
 void terminal_open(terminal_t *terminal);
-/* Gives the terminal back; may be called twice. */
+/* Restores the terminal; may be called twice. */
 void terminal_close(terminal_t *terminal);
 
-/* How long to wait until the next line. */
+/* The time between two lines. */
 int terminal_period_ms(const terminal_t *terminal);
-/* What fits into a line. */
+/* The width of a line. */
 int terminal_columns(void);
-/* In the place of the line before. */
+/* Replaces the previous line. */
 void terminal_show(const char *line);
 void terminal_clear(const terminal_t *terminal);
 
-/* Reads what was typed, returns how many. 0 and no more keys at the end of input. */
+/* Reads typed keys and returns how many. 0 at the end of input; then no more keys are read. */
 size_t terminal_read(terminal_t *terminal, char *keys, size_t size);
 
 #endif

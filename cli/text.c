@@ -10,9 +10,9 @@
 
 #define CONVERSION_SIZE 48
 
-/* One of a format: "%-*s". */
+/* A conversion of a format, such as "%-*s". */
 typedef struct conversion {
-  char text[CONVERSION_SIZE]; /* for printf, with numbers in the place of '*' */
+  char text[CONVERSION_SIZE]; /* for printf, with numbers instead of '*' */
   size_t used;
   bool is_left;
   int width, precision; /* -1: none */
@@ -20,7 +20,7 @@ typedef struct conversion {
   char kind;
 } conversion_t;
 
-/* A va_list that functions may take from. */
+/* A va_list from which functions may take values. */
 typedef struct arguments {
   va_list list;
 } arguments_t;
@@ -33,7 +33,7 @@ static int columns_of(const char *escaped)
   return columns;
 }
 
-/* At most so many columns. Returns how many; `out` may be NULL. */
+/* Prints at most `most` columns and returns how many; `out` may be NULL. */
 static int print_text(FILE *out, const char *text, int most)
 {
   char one[TB_TEXT_CHARACTER_SIZE];
@@ -82,7 +82,7 @@ static const char *read_length(const char *format, conversion_t *conversion)
   return format;
 }
 
-/* From after the '%'. Returns the place after it. */
+/* `format` is the text after the '%'. Returns the text after the conversion. */
 static const char *read_conversion(const char *format, arguments_t *args, conversion_t *out)
 {
   *out = (conversion_t){.width = 0, .precision = -1};
@@ -113,7 +113,7 @@ static void print_padded(FILE *out, const conversion_t *conversion, const char *
   if (is_left) fprintf(out, "%*s", gap > 0 ? gap : 0, "");
 }
 
-/* Of the same bits, whether it has a sign or not. */
+/* The same bits, whether signed or not. */
 static intmax_t take_integer(arguments_t *args, char length, bool is_unsigned)
 {
   switch (length) {
@@ -137,7 +137,7 @@ static intmax_t take_integer(arguments_t *args, char length, bool is_unsigned)
   }
 }
 
-/* The length is written again: all integers are printed as the longest. */
+/* The length modifier is replaced: all integers are printed as intmax_t. */
 static void print_integer(FILE *out, const conversion_t *conversion, arguments_t *args)
 {
   char format[CONVERSION_SIZE + 1];
@@ -190,7 +190,7 @@ static void print_all(FILE *out, const char *format, va_list args)
   va_end(arguments.list);
 }
 
-/* Standard error has no buffer: it gets all at once. */
+/* Standard error has no buffer, so the text is written in one call. */
 void text_to_v(FILE *out, const char *format, va_list args)
 {
   char *text = NULL;

@@ -40,7 +40,7 @@ static void test_columns(void **state)
   assert_prints("\u00e9\u00e9  |", "%*s|", -4, "\u00e9\u00e9");
   assert_prints("long|", "%2s|", "long");
   assert_prints("\u00e9\u00e9|", "%.*s|", 2, "\u00e9\u00e9\u00e9");
-  assert_prints("a|", "%.3s|", "a\x1b"); /* no part of an escape */
+  assert_prints("a|", "%.3s|", "a\x1b"); /* escapes are not cut */
   assert_prints("   |", "%*s|", 3, "");
   assert_int_equal(text_columns("\u00e9\x1b"), 5);
 }

@@ -20,12 +20,12 @@ typedef struct watch {
   int domain;
   const char *topic;      /* NULL: /clock */
   tb_duration_t duration; /* 0: until interrupted */
-  int writers_max;        /* whose ticks are told apart */
+  int writers_max;        /* as many publishers are distinguished */
   ros_clock_t ros;
   tb_steady_clock_t *steady;
 } watch_t;
 
-/* What is known at one moment. */
+/* The state at one moment. */
 typedef struct snapshot {
   tb_steady_time_t when;
   tb_clock_reading_t reading;
@@ -52,7 +52,7 @@ static uint64_t samples_of(const snapshot_t *snapshot, const uint8_t guid[16])
   return 0;
 }
 
-/* Publishers whose ticks came between the two. */
+/* The number of publishers that ticked between the two. */
 static uint32_t active_between(const snapshot_t *from, const snapshot_t *to)
 {
   uint32_t active = 0;
@@ -66,11 +66,11 @@ typedef struct report {
   double seconds, rate_hz, rtf;
   uint64_t ticks, jumps_forward, jumps_backward, dropped;
   uint32_t publishers;
-  bool may_be_more; /* publishers than are told apart */
+  bool may_be_more; /* publishers than are distinguished */
 } report_t;
 
-/* The seconds over which rates are taken: not those before the first tick of all, nor, in the
- * summary, those behind the last. */
+/* The seconds over which rates are computed: without those before the very first tick and, in the
+ * summary, without those after the last. */
 static double span_seconds(const snapshot_t *from, const snapshot_t *to, bool summary)
 {
   int64_t begin_ns = from->when.ns, end_ns = to->when.ns;
@@ -122,7 +122,7 @@ static void print_json(const snapshot_t *now, const report_t *report, bool summa
            report->seconds, summary ? ", \"summary\": true" : "");
 }
 
-/* The state comes early, and a second's line fits into 80 columns. */
+/* The state comes early in the line; the line of one second fits into 80 columns. */
 static void print_text(const snapshot_t *now, const report_t *report, bool summary)
 {
   int64_t time_ns = now->reading.time.ns;
@@ -148,7 +148,7 @@ static void print_text(const snapshot_t *now, const report_t *report, bool summa
   text_out("\n");
 }
 
-/* False: nobody reads any more. */
+/* False: standard output was closed. */
 static bool print_report(const watch_t *watch, const snapshot_t *from, const snapshot_t *to,
                          bool summary)
 {
@@ -160,7 +160,7 @@ static bool print_report(const watch_t *watch, const snapshot_t *from, const sna
   return command_flush();
 }
 
-/* Until `deadline` of steady time or a signal: false. */
+/* Waits until `deadline_ns` of steady time. False: a signal came first. */
 static bool wait_until(const watch_t *watch, int64_t deadline_ns)
 {
   struct pollfd fd = {.fd = command_signal_fd(), .events = POLLIN};
@@ -196,7 +196,7 @@ static int watch_run(watch_t *watch)
   snapshot_take(watch, &now);
   print_report(watch, &first, &now, true);
   if (now.stats.ticks > 0) return EXIT_OK;
-  if (is_over) return ros_clock_say_late(watch->command, &watch->ros, watch->duration);
+  if (is_over) return ros_clock_timed_out(watch->command, &watch->ros, watch->duration);
   ros_clock_explain(watch->command, &watch->ros);
   return EXIT_OK;
 }
@@ -258,17 +258,18 @@ const command_t command_watch = {
              "                      [--publishers N]",
     .help =
         "Follows /clock and prints, once a second and for the whole run at the end: the latest\n"
-        "time, its state, ticks a second, real-time factor (ROS seconds a second, jumps left\n"
-        "out), jumps forward and backward with the largest of the run, and the publishers whose\n"
-        "ticks came. Rates are taken from the first tick on, in the summary up to the last. A\n"
-        "forward step is a jump when it is over 1 s and cannot be time passing.\n\n"
-        "  --json          one object a line; the last one has \"summary\": true\n"
-        "  --duration S    end after S (10, 1.5s, 2m); otherwise with SIGINT or SIGTERM\n"
-        "  --topic T       follow that instead of /clock\n"
+        "time, its state, ticks per second, real-time factor (ROS seconds per second, without\n"
+        "jumps), jumps forward and backward with the largest of the run, and the number of\n"
+        "publishers that ticked. Rates count from the first tick, in the summary up to the last.\n"
+        "A forward step is a jump if it exceeds 1 s and is not explained by the passing of "
+        "time.\n\n"
+        "  --json          one object per line; the last one has \"summary\": true\n"
+        "  --duration S    end after S (10, 1.5s, 2m); otherwise on SIGINT or SIGTERM\n"
+        "  --topic T       follow T instead of /clock\n"
         "  --domain N      DDS domain, 0 to 232 (default: ROS_DOMAIN_ID, else 0)\n"
-        "  --publishers N  tell at most N publishers apart, 1 to 4096 (default 64); of more,\n"
-        "                  those that ticked last\n"
+        "  --publishers N  distinguish at most N publishers, 1 to 4096 (default 64): those that\n"
+        "                  ticked last\n"
         "  -h, --help      this text\n\n"
-        "Status 1 if no time came within --duration.\n",
+        "Status 1 if no time was received within --duration.\n",
     .run = run,
 };

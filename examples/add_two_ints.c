@@ -3,9 +3,9 @@
  *   add_two_ints        serves /add_two_ints until SIGINT or SIGTERM
  *   add_two_ints A B    calls it and prints the sum
  *
- * ROS's own demos are the other side of either: `ros2 run demo_nodes_cpp add_two_ints_server`, and
+ * The other side may be a ROS demo: `ros2 run demo_nodes_cpp add_two_ints_server`, or
  * `ros2 service call /add_two_ints example_interfaces/srv/AddTwoInts '{a: 1, b: 2}'`. Returns 1 if
- * the call fails, 3 if it cannot begin. */
+ * the call fails, 3 if it cannot start. */
 #include <AddTwoInts.h>
 #include <signal.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ static void on_request(tb_ros2_service_t *service, const tb_ros2_request_t *mess
   (void)user;
   if (tb_ros2_idl_decode(REQUEST, message->cdr, message->size, &sample, &error) == TB_OK) {
     const request_t *request = sample;
-    /* Unsigned: what others send may overflow. */
+    /* Unsigned, as the sum of received values may overflow. */
     response_t response = {.sum = (int64_t)((uint64_t)request->a + (uint64_t)request->b)};
     printf("add_two_ints: %lld + %lld\n", (long long)request->a, (long long)request->b);
     fflush(stdout);
@@ -86,7 +86,7 @@ int main(int argc, char **argv)
   sigemptyset(&ends);
   sigaddset(&ends, SIGINT);
   sigaddset(&ends, SIGTERM);
-  if (argc == 1) sigprocmask(SIG_BLOCK, &ends, NULL); /* before there are threads */
+  if (argc == 1) sigprocmask(SIG_BLOCK, &ends, NULL); /* before any thread is started */
   if (tb_ros2_context_create(NULL, &context, &error) == TB_OK) {
     request_t request = {argc > 1 ? atoll(argv[1]) : 0, argc > 2 ? atoll(argv[2]) : 0};
     result = argc > 1 ? call(context, &request, &error) : serve(context, &ends, &error);

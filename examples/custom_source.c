@@ -1,13 +1,14 @@
-/* A time source of one's own: ROS time from the lines of a file or of another program.
+/* Your own time source: ROS time from the lines of a file or of another program.
  *
  *   custom_source UNTIL_S NAME
  *
  * NAME is "lines:FILE" or, for standard input, "lines:-"; each line is a time in seconds. Sleeps
- * until that time is UNTIL_S and says what happens on the way:
+ * until that time is UNTIL_S and reports jumps and clock changes meanwhile:
  *
  *   (echo 10; sleep 1; echo 12.5; sleep 1; echo 3; sleep 1; echo 20) | custom_source 15 lines:-
  *
- * Returns 0 if the time was reached, 1 if the lines ended before, 3 if the source cannot be made.
+ * Returns 0 if the time was reached, 1 if the lines ended before it, 3 if the source cannot be
+ * created.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,13 +22,13 @@
 
 typedef struct lines {
   int fd;
-  int wake[2];              /* a pipe: written to when the thread must end */
+  int wake[2];              /* a pipe: closed when the thread must end */
   tb_cancel_token_t *ended; /* not ours: cancelled after the last line */
-  tb_timeline_t *timeline;  /* what we move */
+  tb_timeline_t *timeline;  /* moved by the ticks */
   pthread_t thread;
 } lines_t;
 
-/* A tick runs the jump handlers and wakes who is due, on this thread. */
+/* A tick runs the jump handlers and wakes waiters that are due, on this thread. */
 static bool line_tick(lines_t *lines, const char *line)
 {
   char *end;
@@ -37,7 +38,7 @@ static bool line_tick(lines_t *lines, const char *line)
     tb_timeline_count_dropped(lines->timeline);
     return true;
   }
-  /* Negative times are refused and counted. Once our last clock has left, every tick is. */
+  /* Negative times are refused and counted, as is every tick after the last clock has gone. */
   return tb_timeline_tick(lines->timeline, time.ns, TB_JUMP_REASON_NONE) != TB_ERR_DETACHED;
 }
 
@@ -65,14 +66,14 @@ static void *lines_run(void *argument)
     size = 0;
     attached = line_tick(lines, line);
   }
-  tb_timeline_set_state(lines->timeline, TB_CLOCK_LOST); /* the time stands still from here on */
+  tb_timeline_set_state(lines->timeline, TB_CLOCK_LOST); /* time does not advance any more */
   tb_cancel_token_cancel(lines->ended);
   return NULL;
 }
 
-/* ---- what timebase calls ---- */
+/* ---- functions that timebase calls ---- */
 
-/* By the first clock, or when the source becomes the default: ticks may begin. */
+/* Called for the first clock, or when the source becomes the default. Ticks may begin. */
 static tb_status_t lines_start(void *self, tb_timeline_t *timeline)
 {
   lines_t *lines = self;
@@ -81,10 +82,10 @@ static tb_status_t lines_start(void *self, tb_timeline_t *timeline)
   if (!pthread_create(&lines->thread, NULL, lines_run, lines)) return TB_OK;
   close(lines->wake[0]);
   close(lines->wake[1]);
-  return TB_ERR_SYSTEM; /* and nothing has changed */
+  return TB_ERR_SYSTEM; /* nothing has changed */
 }
 
-/* After the last clock. No lock is held, so the thread can be waited for. */
+/* Called after the last clock. No lock is held, so it may wait for the thread. */
 static void lines_stop(void *self)
 {
   lines_t *lines = self;
@@ -102,7 +103,8 @@ static void lines_destroy(void *self)
 
 static const tb_source_ops_t lines_ops = {"lines", lines_start, lines_stop, lines_destroy};
 
-/* Makes "lines:FILE" work wherever a source is named, also in TIMEBASE_SOURCE. */
+/* Creates a source for "lines:FILE", which then works wherever a source is named, also in
+ * TIMEBASE_SOURCE. */
 static tb_status_t lines_create(const char *file, void *user, tb_error_t *error, tb_source_t **out)
 {
   int fd = strcmp(file, "-") ? open(file, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
@@ -129,7 +131,7 @@ static void on_jump(const tb_jump_t *jump, void *user)
            tb_time_to_seconds(jump->after));
   else
     printf("custom_source: %s\n",
-           jump->kind == TB_JUMP_STARTED ? "the first time came" : "the clock has its source");
+           jump->kind == TB_JUMP_STARTED ? "time has started" : "the clock has its source");
 }
 
 static int sleep_until(tb_clock_t *clock, double until_s, tb_cancel_token_t *ended)
@@ -140,7 +142,7 @@ static int sleep_until(tb_clock_t *clock, double until_s, tb_cancel_token_t *end
   if (tb_time_from_seconds(until_s, TB_TIME_ROS, &until)) return 1;
   tb_status_t status = tb_sleep_until(clock, until, &options);
   tb_clock_now(clock, &now);
-  bool reached = now.ns >= until.ns; /* the last line may have been both: the time and the end */
+  bool reached = now.ns >= until.ns; /* the last line may be both the time and the end */
   printf("custom_source: %s at %.3f (%s)\n", reached ? "awake" : "given up",
          tb_time_to_seconds(now), tb_status_name(status));
   return reached ? 0 : 1;

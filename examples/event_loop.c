@@ -1,9 +1,9 @@
-/* Timers in an event loop of one's own: a queue is a descriptor for epoll, poll or libuv.
+/* Timers in your own event loop: a queue has a descriptor for epoll, poll or libuv.
  *
  *   event_loop
  *
  * One thread does everything: it reads lines from standard input and makes the calls of its timers,
- * on steady and ROS time, in one queue. Each line is a tick: ROS time goes on by a second.
+ * on steady and ROS time, in one queue. Each line is a tick: ROS time advances by a second.
  * Ends with standard input, which is a terminal or a pipe (epoll refuses files):
  *
  *   (for i in 1 2 3; do echo; sleep 0.3; done) | event_loop */
@@ -24,7 +24,7 @@ static void on_steady_period(tb_timer_t *timer, const tb_steady_timer_info_t *in
   *(int *)user += 1 + (int)info->missed;
 }
 
-/* False: there is no more. */
+/* False: end of input. */
 static bool read_ticks(tb_source_t *source)
 {
   char bytes[64];
@@ -34,8 +34,8 @@ static bool read_ticks(tb_source_t *source)
   return size > 0;
 }
 
-/* What a tick makes due is only marked: the descriptor of the queue becomes readable, and the calls
- * are made here, on this thread, by run_due. */
+/* A tick only marks timers as due: the descriptor of the queue becomes readable, and run_due makes
+ * the calls on this thread. */
 static tb_status_t loop(int set, tb_source_t *source, tb_timer_queue_t *queue)
 {
   for (bool more = true; more;) {
@@ -44,7 +44,7 @@ static tb_status_t loop(int set, tb_source_t *source, tb_timer_queue_t *queue)
     if (count < 0) continue;                    /* a signal */
     for (int i = 0; i < count; i++)
       if (events[i].data.fd == STDIN_FILENO) more = read_ticks(source);
-    /* The last ticks may have made something due, and nothing due is fine. */
+    /* The last ticks may have made timers due; it does not matter if none is. */
     tb_status_t status = tb_timer_queue_run_due(queue, NULL);
     if (status) return status;
   }
@@ -81,7 +81,7 @@ int main(void)
   if (!status) status = tb_timer_start(steady_timer);
   int set = epoll_create1(EPOLL_CLOEXEC);
   if (!status && (watch(set, STDIN_FILENO) || watch(set, tb_timer_queue_fd(queue)))) {
-    perror("event_loop: epoll"); /* a regular file cannot be waited for: use a pipe */
+    perror("event_loop: epoll"); /* epoll does not support regular files: use a pipe */
     status = TB_ERR_SYSTEM;
   }
   if (!status) status = loop(set, source, queue);

@@ -1,9 +1,9 @@
-/* Follows /clock: prints ROS time beside system time once a second of ROS time, and every jump.
+/* Follows /clock: prints ROS time and system time once a second of ROS time, and every jump.
  *
  *   follower CALLS_AFTER_JUMP LIMIT_S
  *
- * Ends after that many timer calls behind the first jump back, checks what it saw, and returns 0 if
- * all was right, 1 if not. LIMIT_S is in steady time. */
+ * Ends CALLS_AFTER_JUMP timer calls after the first jump back, checks what it saw, and returns 0 if
+ * all checks passed, 1 if not. LIMIT_S is in steady time. */
 #include <poll.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -15,10 +15,10 @@
 
 typedef struct follower {
   tb_clock_t *clock, *wall;
-  unsigned calls, early, unset; /* of the timer; by the main thread */
+  unsigned calls, early, unset; /* of the timer; used by the main thread */
   int64_t first_ros_ns, first_wall_ns;
   double rate;
-  _Atomic unsigned jumps_back, started; /* by the thread that moves the time */
+  _Atomic unsigned jumps_back, started; /* used by the thread that moves time */
   _Atomic unsigned handler_errors;
 } follower_t;
 
@@ -75,7 +75,7 @@ static void on_timer(tb_timer_t *timer, const tb_timer_info_t *info, void *user)
          (unsigned long long)info->missed);
 }
 
-/* Runs due timers until enough was seen; false when the limit in steady time came first. */
+/* Runs due timers until enough was seen. False: the limit in steady time was reached first. */
 static bool follow(follower_t *follower, tb_timer_queue_t *queue, unsigned calls_after_jump,
                    int64_t limit_ns)
 {

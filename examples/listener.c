@@ -1,11 +1,11 @@
-/* A ROS 2 node that prints each std_msgs/msg/String on /chatter, and what time it is for the node.
+/* A ROS 2 node that prints each std_msgs/msg/String on /chatter, and the node's time.
  *
  *   listener [--ros-args ARGUMENT...]
  *
  *   listener --ros-args -r chatter:=words -p use_sim_time:=true    # and `timebase serve` beside it
  *
- * talker.c talks to it, as does `ros2 topic pub /chatter std_msgs/msg/String 'data: hello'`. Ends
- * with SIGINT or SIGTERM; returns 3 if it cannot begin. */
+ * talker.c publishes to it, as does `ros2 topic pub /chatter std_msgs/msg/String 'data: hello'`.
+ * Ends with SIGINT or SIGTERM; returns 3 if it cannot start. */
 #include <StringMessage.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,17 +13,17 @@
 #include <timebase/ros2_node.h>
 #include <timebase/timebase.h>
 
-/* On a receive thread: where the work takes longer, it belongs on a thread of one's own. Without
- * callback, messages wait for tb_ros2_subscription_take. */
+/* On a receive thread: move long work to your own thread. Without a callback, messages wait for
+ * tb_ros2_subscription_take. */
 static void on_message(const tb_ros2_sample_t *sample, void *user)
 {
   tb_error_t error = TB_ERROR_INIT;
   void *message = NULL;
   tb_time_t now;
   if (tb_ros2_idl_decode(&std_msgs_msg_String_desc, sample->cdr, sample->size, &message, &error))
-    fprintf(stderr, "listener: %s\n", error.text); /* from whomever it came */
+    fprintf(stderr, "listener: %s\n", error.text); /* invalid bytes from a publisher */
   else if (tb_now(tb_ros2_node_clock(user), &now) == TB_OK) {
-    char text[256]; /* it may be any bytes, and must do no harm on a terminal */
+    char text[256]; /* may be any bytes, which must not harm a terminal */
     tb_text_escape(((std_msgs_msg_String *)message)->data, text, sizeof text);
     printf("listener: '%s' at %.3f\n", text, tb_time_to_seconds(now));
   }
@@ -50,7 +50,7 @@ int main(int argc, char **argv)
   sigemptyset(&ends);
   sigaddset(&ends, SIGINT);
   sigaddset(&ends, SIGTERM);
-  sigprocmask(SIG_BLOCK, &ends, NULL); /* before there are threads */
+  sigprocmask(SIG_BLOCK, &ends, NULL); /* before any thread is started */
   options.argc = argc;
   options.argv = (const char *const *)argv;
   if (tb_ros2_context_create(&options, &context, &error) ||

@@ -2,11 +2,11 @@
  *
  *   low_pass
  *
- * Two things go wrong in a filter when a recording loops or a simulation is reset: its state
- * belongs to a time that is over, and samples that were stamped before the jump are still in the
- * queue. The epoch of the clock settles both: it rises at every backward jump and change of source,
- * so state and samples carry it, and those of an older epoch are dropped. No lock is held while the
- * time is read, and no jump handler has to wait for anybody. */
+ * A filter has two problems when a recording loops or a simulation is reset: its state belongs to
+ * the time before, and samples that were stamped before the jump are still in the queue. The epoch
+ * of the clock solves both: it rises at every backward jump and change of source, so state and
+ * samples carry it, and those of an older epoch are dropped. No lock is held while time is read,
+ * and no jump handler has to wait. */
 #include <math.h>
 #include <stdio.h>
 #include <timebase/timebase.h>
@@ -26,7 +26,7 @@ typedef struct low_pass {
   unsigned resets, dropped;
 } low_pass_t;
 
-/* One moment: a stamp and an epoch that were read one after the other might not belong together. */
+/* Reads both at one moment: a stamp and an epoch that are read separately might not match. */
 static tb_status_t sample_take(const tb_clock_t *clock, double value, sample_t *out)
 {
   tb_clock_reading_t now;
@@ -36,12 +36,12 @@ static tb_status_t sample_take(const tb_clock_t *clock, double value, sample_t *
   return TB_OK;
 }
 
-/* `epoch` is the clock's now. */
+/* `epoch` is the current one of the clock. */
 static void low_pass_add(low_pass_t *filter, const sample_t *sample, uint64_t epoch)
 {
   tb_duration_t step;
   if (sample->epoch != epoch) {
-    filter->dropped++; /* from before the jump: it was on its way */
+    filter->dropped++; /* stamped before the jump */
     return;
   }
   if (filter->started && filter->epoch != sample->epoch) {
@@ -83,7 +83,7 @@ static tb_status_t demonstrate(tb_source_t *source, const tb_clock_t *clock, low
   if (!status) status = tb_manual_source_set(source, 50 * TB_NS_PER_S); /* the recording loops */
   if (status) return status;
   low_pass_add(filter, &on_its_way, tb_clock_epoch(clock));
-  return feed(source, clock, filter, -1, 1); /* starts anew: exactly -1 */
+  return feed(source, clock, filter, -1, 1); /* starts from scratch: exactly -1 */
 }
 
 int main(void)

@@ -1,12 +1,12 @@
-/* A ROS 2 node that works once a second of its time, with a parameter of its own.
+/* A ROS 2 node that works once a second of its time, with its own parameter.
  *
  *   node [--ros-args ARGUMENT...]
  *
  *   node --ros-args -r __node:=lidar -r __ns:=/front -p use_sim_time:=true -p gain:=0.5
  *
  * `ros2 node list`, `ros2 node info` and `ros2 param` see it, and so do `timebase nodes` and
- * `timebase param`. Set `use_sim_time` while it runs: the timer goes on in the new time. Ends with
- * SIGINT or SIGTERM; returns 3 if it cannot begin. */
+ * `timebase param`. Set `use_sim_time` while it runs: the timer continues in the new time. Ends
+ * with SIGINT or SIGTERM; returns 3 if it cannot start. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -38,7 +38,7 @@ static void on_timer(tb_timer_t *timer, const tb_timer_info_t *info, void *user)
   tb_ros2_parameter_value_release(&gain);
 }
 
-/* Others may set what they want but this: all of a batch, or none, as the node says. */
+/* Refuses negative values. A batch is set as a whole or not at all. */
 static tb_status_t on_set(tb_ros2_node_t *node, const tb_ros2_parameter_t *parameters, size_t count,
                           void *user, tb_error_t *error)
 {

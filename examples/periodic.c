@@ -3,9 +3,9 @@
  *
  *   periodic [SPEED]
  *
- * ROS time comes from this program itself, SPEED times as fast as the wall (default 10), so that it
- * runs without ROS. Give the clock another source, such as that of timebase/ros2_clock_source.h,
- * and nothing else changes. */
+ * The program makes ROS time itself, SPEED times as fast as wall time (default 10), so that it runs
+ * without ROS. With another source, such as that of timebase/ros2_clock_source.h, nothing else
+ * changes. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -38,7 +38,7 @@ static void *simulate(void *user)
 }
 
 /* On the queue's thread. Deadlines do not drift: `scheduled` is always a whole number of periods
- * after the first, and what could not be called is counted. */
+ * after the first, and missed calls are counted. */
 static void on_timer(tb_timer_t *timer, const tb_timer_info_t *info, void *user)
 {
   (void)timer, (void)user;
@@ -87,7 +87,7 @@ int main(int argc, char **argv)
     pthread_join(thread, NULL);
   }
   if (status) fprintf(stderr, "periodic: %s\n", tb_status_message(status));
-  tb_timer_queue_destroy(queue); /* and its timers */
+  tb_timer_queue_destroy(queue); /* destroys its timers too */
   tb_rate_destroy(rate);
   tb_clock_destroy(clock);
   tb_source_destroy(simulator.source);

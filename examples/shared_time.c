@@ -4,13 +4,13 @@
  *   shared_time follow NAME [SECONDS]
  *
  * The publisher, in one terminal, makes a time that runs ten times as fast as the wall clock and
- * goes from 100 s to 105 s again and again, until it is ended. A follower, in others, sleeps for
+ * loops from 100 s to 105 s until it is ended. A follower, in others, sleeps for
  * SECONDS of that time (default 10), one by one. Start them in any order; end the publisher with
- * Ctrl-C and start it again: its followers go on. The file is /dev/shm/timebase.NAME, and stays.
+ * Ctrl-C and start it again: its followers continue. The file is /dev/shm/timebase.NAME, and stays.
  *
- * Programs that know nothing of this follow it too: TIMEBASE_SOURCE=shm:NAME in their environment
- * is the source of all clocks that they give none. Returns 0, 1 if the time stood still, 3 on
- * errors. */
+ * Other programs follow it with TIMEBASE_SOURCE=shm:NAME in their environment, which is the source
+ * of all clocks without a source of their own. Returns 0, 1 if time did not advance, 3 on errors.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,9 +28,9 @@ static int fail(const char *what, tb_status_t status, const tb_error_t *error)
   return 3;
 }
 
-/* An anchor says: at this steady time it was this time, and it runs on at this rate, but not past
- * the bound. So a few anchors a second do for a time that is exact to the nanosecond; and as a new
- * one is due before the bound is reached, the time stands soon after its publisher has died. */
+/* An anchor states the time at a steady time, the rate at which it advances, and a bound that it
+ * does not pass. So a few anchors a second give a time that is exact to the nanosecond. A new
+ * anchor is due before the bound is reached, so time stops soon after the publisher has died. */
 static int publish(const char *name)
 {
   tb_shm_publisher_t *publisher = NULL;
@@ -69,8 +69,8 @@ static void on_jump(const tb_jump_t *jump, void *user)
     puts("shared_time: another publisher");
 }
 
-/* Relative sleeps keep what is left of them across jumps and from one publisher to the next. The
- * limit is in steady time: a time that stands still would never end them. */
+/* Relative sleeps keep their remaining time across jumps and changes of the publisher. The limit is
+ * in steady time, as a stopped time would never end them. */
 static int sleep_on(tb_clock_t *clock, int seconds)
 {
   tb_wait_options_t options = TB_WAIT_OPTIONS_INIT;

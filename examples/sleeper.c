@@ -1,4 +1,4 @@
-/* Sleeps by /clock: as long as ROS time takes, whatever that is on the wall.
+/* Sleeps in ROS time of /clock, however long that is in wall time.
  *
  *   sleeper COUNT MILLISECONDS LIMIT_S
  *
@@ -14,7 +14,7 @@ static double seconds(int64_t ns)
   return (double)ns / (double)TB_NS_PER_S;
 }
 
-/* Whether the sleep was as long as it should be. A jump back leaves no way to tell from outside. */
+/* Whether the sleep was long enough. After a jump back this cannot be checked from outside. */
 static bool sleep_once(tb_clock_t *clock, const tb_steady_clock_t *steady, int number,
                        tb_duration_t duration, const tb_wait_options_t *options)
 {

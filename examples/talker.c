@@ -4,8 +4,8 @@
  *
  *   talker --ros-args -r chatter:=words -p use_sim_time:=true    # and `timebase serve` beside it
  *
- * listener.c prints what it says, as does `ros2 topic echo /chatter`. Ends with SIGINT or SIGTERM;
- * returns 3 if it cannot begin. */
+ * listener.c prints the messages, as does `ros2 topic echo /chatter`. Ends with SIGINT or SIGTERM;
+ * returns 3 if it cannot start. */
 #include <StringMessage.h>
 #include <errno.h>
 #include <poll.h>
@@ -23,8 +23,8 @@ static void on_signal(int number)
   ended = 1;
 }
 
-/* What the text says is the time that this call is for: it steps by whole periods, as a stamp in a
- * header should, whenever the call comes. */
+/* The text has the scheduled time of the call: it advances by whole periods, as a stamp in a header
+ * should, however late the call is. */
 static void on_timer(tb_timer_t *timer, const tb_timer_info_t *info, void *user)
 {
   static int count;

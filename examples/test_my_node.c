@@ -1,8 +1,8 @@
-/* Testing one's own code: no test here waits for real time, and each counts exactly.
+/* Testing your own code: no test here waits for real time, and each counts exactly.
  *
  * The module under test is a patrol: a timer on ROS time counts steps, a thread of its own reports
- * every five seconds of ROS time, and a watchdog on steady time notices when ROS time stands. Its
- * tests move ROS time by a manual source and steady time by timebase/testing.h. */
+ * every five seconds of ROS time, and a watchdog on steady time notices when ROS time does not
+ * advance. Its tests move ROS time by a manual source and steady time by timebase/testing.h. */
 #undef NDEBUG
 #include <assert.h>
 #include <pthread.h>
@@ -19,8 +19,8 @@ typedef struct patrol {
   tb_timer_t *timer;
   tb_cancel_token_t *stop;
   pthread_t thread;
-  int steps;                    /* the loop's */
-  _Atomic int reports, worries; /* the thread's */
+  int steps;                     /* the loop's */
+  _Atomic int reports, warnings; /* the thread's */
 } patrol_t;
 
 static void patrol_step(tb_timer_t *timer, const tb_timer_info_t *info, void *user)
@@ -36,11 +36,11 @@ static void *patrol_report(void *argument)
   tb_duration_t period = {5 * TB_NS_PER_S};
   tb_wait_options_t options = TB_WAIT_OPTIONS_INIT;
   options.token = patrol->stop;
-  options.limit.ns = 60 * TB_NS_PER_S; /* of steady time: is anybody still moving ROS time? */
+  options.limit.ns = 60 * TB_NS_PER_S; /* of steady time: does ROS time still advance? */
   for (;;) {
     tb_status_t status = tb_sleep_for(patrol->clock, period, &options);
     if (status == TB_ERR_TIMEOUT)
-      atomic_fetch_add(&patrol->worries, 1);
+      atomic_fetch_add(&patrol->warnings, 1);
     else if (status)
       return NULL;
     else
@@ -78,7 +78,7 @@ typedef struct world {
   patrol_t patrol;
 } world_t;
 
-/* In real time, for the case that something hangs: the tests then fail, and say where. */
+/* In real time: a test that hangs fails, and reports where. */
 static const tb_run_options_t patience = {{30 * TB_NS_PER_S}, NULL};
 
 static void world_begin(world_t *world)
@@ -89,7 +89,7 @@ static void world_begin(world_t *world)
   assert(!tb_manual_source_set(world->source, 1000 * TB_NS_PER_S));
   assert(!tb_testing_hold_os_time());
   patrol_start(&world->patrol, world->clock);
-  /* the thread is not known before its first wait, and that has a limit: it rests on both */
+  /* the thread is counted from its first wait, which has a limit, so it waits on both */
   assert(!tb_manual_source_wait_for_sleepers(world->source, 1, &patience));
   assert(!tb_testing_wait_for_sleepers(1, &patience));
 }
@@ -111,7 +111,7 @@ static void test_steps_and_reports(void)
   assert(!tb_manual_source_advance_stepped_and_run(world.source, minute, 1000, &patience));
   assert(world.patrol.steps == 60);
   assert(atomic_load(&world.patrol.reports) == 12);
-  assert(atomic_load(&world.patrol.worries) == 0);
+  assert(atomic_load(&world.patrol.warnings) == 0);
   world_end(&world);
 }
 
@@ -121,12 +121,12 @@ static void test_a_long_tick_is_one_report(void)
   world_begin(&world);
   tb_duration_t minute = {60 * TB_NS_PER_S};
   assert(!tb_manual_source_advance_and_run(world.source, minute, &patience));
-  assert(world.patrol.steps == 60); /* one call, which counts those that were missed */
+  assert(world.patrol.steps == 60); /* one call, which reports the missed ones */
   assert(atomic_load(&world.patrol.reports) == 1);
   world_end(&world);
 }
 
-static void test_a_backward_jump_starts_the_steps_anew(void)
+static void test_a_backward_jump_restarts_the_steps(void)
 {
   world_t world;
   world_begin(&world);
@@ -140,17 +140,17 @@ static void test_a_backward_jump_starts_the_steps_anew(void)
   world_end(&world);
 }
 
-static void test_it_worries_when_ros_time_stands(void)
+static void test_it_warns_when_ros_time_stops(void)
 {
   world_t world;
   world_begin(&world);
   tb_duration_t almost = {60 * TB_NS_PER_S - 1}, hour = {3600 * TB_NS_PER_S};
   assert(!tb_testing_advance_and_run(TB_TESTING_STEADY, almost, &patience));
-  assert(atomic_load(&world.patrol.worries) == 0);
+  assert(atomic_load(&world.patrol.warnings) == 0);
   assert(!tb_testing_advance_to_next_and_run(TB_TESTING_STEADY, &patience));
-  assert(atomic_load(&world.patrol.worries) == 1);
+  assert(atomic_load(&world.patrol.warnings) == 1);
   assert(!tb_testing_advance_stepped_and_run(TB_TESTING_STEADY, hour, 1000, &patience));
-  assert(atomic_load(&world.patrol.worries) == 61);
+  assert(atomic_load(&world.patrol.warnings) == 61);
   assert(atomic_load(&world.patrol.reports) == 0);
   world_end(&world);
 }
@@ -159,8 +159,8 @@ int main(void)
 {
   test_steps_and_reports();
   test_a_long_tick_is_one_report();
-  test_a_backward_jump_starts_the_steps_anew();
-  test_it_worries_when_ros_time_stands();
+  test_a_backward_jump_restarts_the_steps();
+  test_it_warns_when_ros_time_stops();
   puts("test_my_node: all passed");
   return 0;
 }

@@ -1,5 +1,5 @@
-/* Bytes as one file of a recording, of either format: what the check says, what is read, what is
- * told of times alone and what is recovered must fit together, and all of it can be written. */
+/* Bytes as one file of a recording, of either format: the results of checking, reading, reading
+ * only times, and recovering must agree, and everything that is read can be written. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 
 typedef struct outcome {
   tb_status_t opened;
-  uint64_t messages, failures; /* without an end that is only missing */
+  uint64_t messages, failures; /* except a missing end */
   bool is_damaged;
 } outcome_t;
 
@@ -80,7 +80,7 @@ static void remove_copy(const char *folder)
   rmdir(folder);
 }
 
-/* With `folder`, all that is read is written there. */
+/* With `folder`, everything that is read is written there. */
 static outcome_t read_all(const char *path, const char *folder, tb_bag_damage_t damage,
                           tb_bag_content_t content)
 {
@@ -129,7 +129,7 @@ static void compare(const char *path, bool has_payloads_apart)
          "whole, but something is lost");
   if (!status && !read.opened)
     demand(checked.message_count == read.messages, "the check reads other messages");
-  /* Rows of a damaged database depend on what is asked for. */
+  /* Rows of a damaged database depend on the query. */
   if (!read.opened && !(has_payloads_apart && checked.finding_count > 0))
     demand(told.messages == read.messages, "times are told of other messages");
   if (!read.opened && !recovered.opened)

@@ -1,5 +1,4 @@
-/* Bytes as one MCAP file: read, sought in, checked, and recovered into a copy that must be whole.
- */
+/* Bytes as one MCAP file: read, searched, checked, and recovered into a copy that must be valid. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -41,7 +41,7 @@ static void read_file(const char *path)
   tb_bag_reader_close(reader);
 }
 
-/* SQLite resolves links, so a memfd's path in /proc would lead it nowhere. */
+/* SQLite resolves links, so the path of a memfd in /proc does not work. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
   char path[] = "/dev/shm/timebase-fuzz-XXXXXX";

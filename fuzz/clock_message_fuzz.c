@@ -1,4 +1,4 @@
-/* Any bytes as a /clock message. What is taken must come out the same again. */
+/* Any bytes as a /clock message. An accepted message must be encoded to the same bytes. */
 #include <stdlib.h>
 
 #include "wire/clock_message.h"

@@ -1,6 +1,6 @@
-/* Anything that others announce, taken into the graph. The input is a row of steps: a byte that
- * chooses what is told, a byte of which participant, a byte of length, and so many bytes. A graph
- * of whatever came must be shown, and what is shown must hold together. */
+/* Announcements of others, taken into the graph. The input is a series of steps: a byte for the
+ * kind of announcement, a byte for the participant, a byte of length, and that many bytes. Every
+ * graph must be shown, and what is shown must be consistent. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ static void report_participant(tb__graph_model_t *model, unsigned who, const uin
                                size_t size, bool is_gone)
 {
   tb__seen_participant_t seen = {.is_gone = is_gone};
-  guid_fill(seen.guid, who, 1, 0xc1);
+  guid_fill(seen.guid.bytes, who, 1, 0xc1);
   memcpy(seen.user_data, data, size);
   if (tb__graph_model_participant(model, &seen) != TB_OK) abort();
 }
@@ -36,18 +36,19 @@ static void report_endpoint(tb__graph_model_t *model, unsigned who, const uint8_
   tb__seen_endpoint_t seen = {
       .is_gone = is_gone, .is_writer = who & 4, .topic = topic, .type = type};
   if (user_data >= text && user_data < text + size) strcpy(seen.user_data, user_data);
-  guid_fill(seen.guid, who, (uint8_t)(who >> 4), who & 4 ? 3 : 4);
-  guid_fill(seen.participant_guid, who, 1, 0xc1);
+  guid_fill(seen.guid.bytes, who, (uint8_t)(who >> 4), who & 4 ? 3 : 4);
+  guid_fill(seen.participant_guid.bytes, who, 1, 0xc1);
   if (tb__graph_model_endpoint(model, &seen) != TB_OK) abort();
 }
 
 static void report_info(tb__graph_model_t *model, unsigned who, const uint8_t *data, size_t size)
 {
-  uint8_t writer[16], *bytes = malloc(size ? size : 1);
+  tb__guid_t writer;
+  uint8_t *bytes = malloc(size ? size : 1);
   if (!bytes) return;
-  memcpy(bytes, data, size); /* so that a read past the end is seen */
-  guid_fill(writer, who, 4, 3);
-  if (tb__graph_model_info(model, writer, bytes, size) != TB_OK) abort();
+  memcpy(bytes, data, size); /* so that a read past the end is detected */
+  guid_fill(writer.bytes, who, 4, 3);
+  if (tb__graph_model_info(model, &writer, bytes, size) != TB_OK) abort();
   free(bytes);
 }
 
@@ -66,10 +67,10 @@ static void check_node(const tb_ros2_graph_snapshot_t *snapshot, size_t at)
 
 static void check_graph(const tb__graph_model_t *model)
 {
-  static const uint8_t own[16] = {1};
+  static const tb__guid_t own = {{1}};
   tb_ros2_graph_snapshot_t *snapshot;
   size_t owned = 0, listed = 0;
-  if (tb__graph_snapshot_build(model, own, 0, &snapshot) != TB_OK) abort();
+  if (tb__graph_snapshot_build(model, &own, 0, &snapshot) != TB_OK) abort();
   for (size_t i = 0; i < snapshot->node_count; i++) {
     check_node(snapshot, i);
     listed += snapshot->nodes[i].endpoint_count;

@@ -1,5 +1,5 @@
-/* Any bytes as a message of a type of idlc. The first byte of the input chooses the type. What
- * Cyclone DDS takes must be taken, and what is taken must come out as Cyclone writes it. */
+/* Any bytes as a message of a type of idlc. The first byte of the input chooses the type. A
+ * message that Cyclone DDS accepts must be accepted, and must be encoded as Cyclone encodes it. */
 #include <dds/ddsi/ddsi_cdrstream.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static void check_written(const dds_topic_descriptor_t *type, const void *sample
   tb_ros2_idl_free(cdr);
 }
 
-/* Whether Cyclone takes it, with no more than padding left. */
+/* Whether Cyclone accepts it, with at most padding left. */
 static bool is_of_cyclone(const dds_topic_descriptor_t *type, const uint8_t *data, size_t size)
 {
   uint32_t end = 0;
@@ -65,7 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     return 0;
   }
   if (sample != &sample || error.status != status || error.offset > (int64_t)size) abort();
-  /* Cyclone goes past NULs in strings. */
+  /* Cyclone ignores NULs in strings. */
   if (status != TB_ERR_INVALID && status != TB_ERR_UNSUPPORTED && is_of_cyclone(type, data, size))
     abort();
   return 0;

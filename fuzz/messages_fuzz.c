@@ -1,6 +1,6 @@
-/* Any bytes as a message that nodes speak among themselves. The first byte of the input chooses the
- * type, behind the last one the header of requests. What is taken must come out the same again, in
- * either byte order. */
+/* Any bytes as a message that nodes exchange. The first byte of the input chooses the type; one
+ * more than the last is the header of requests. An accepted message must be encoded to the same
+ * bytes, in either byte order. */
 #include <stdlib.h>
 #include <string.h>
 

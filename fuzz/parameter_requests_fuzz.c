@@ -1,6 +1,6 @@
 /* Any bytes as a request to a node's parameter services. The first byte of the input chooses the
- * service. What is no request changes nothing; answers decode, and a parameter keeps to its rules.
- */
+ * service. An invalid request changes nothing, answers can be decoded, and parameters keep to their
+ * rules. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,7 +37,7 @@ static tb__parameter_store_t *store_create(void)
   return store;
 }
 
-/* All that can be seen of the parameters. */
+/* Everything that can be read of the parameters. */
 static void snapshot(tb__parameter_store_t *store, uint8_t **out, size_t *out_size)
 {
   static const char *const names[] = {"i", "a.b", "a.d"};

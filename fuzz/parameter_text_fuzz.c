@@ -1,5 +1,5 @@
-/* Any bytes as a value of a parameter, and as a rule of remapping and a name of nodes. A value that
- * is taken must come back from its own text. */
+/* Any bytes as a value of a parameter, and as a rule of remapping and a name of nodes. An
+ * accepted value must be read back from its own text. */
 #include <stdlib.h>
 #include <string.h>
 #include <timebase/ros2_parameter.h>

@@ -1,6 +1,6 @@
 /* Runs a fuzz target over files and folders of inputs, so that a corpus is a regression test
- * without libFuzzer. Says how many inputs it ran; returns 0 unless an input cannot be read or there
- * was none. */
+ * without libFuzzer. Prints how many inputs it ran; returns 0 unless an input cannot be read or
+ * there was none. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -15,7 +15,8 @@ static int inputs_run;
 static int run_file(const char *path, size_t size)
 {
   FILE *file = fopen(path, "rb");
-  uint8_t *data = malloc(size ? size : 1); /* exact, so that sanitizers see a read past the end */
+  uint8_t *data =
+      malloc(size ? size : 1); /* exact, so that sanitizers detect a read past the end */
   int failed = !file || !data || fread(data, 1, size, file) != size;
   if (failed)
     fprintf(stderr, "replay: %s cannot be read\n", path);

@@ -1,5 +1,5 @@
 /* A sample from the network in any pieces. The input: the sample's claimed size (2 bytes), the
- * number of fragments, per fragment its first byte and the byte behind its last (2 bytes each),
+ * number of fragments, per fragment its first byte and the byte after its last (2 bytes each),
  * then the packet. All numbers are little endian. */
 #include <dds/ddsi/q_radmin.h>
 #include <stdlib.h>
@@ -47,7 +47,7 @@ static void check_sample(struct ddsi_serdata *sample)
   ddsi_serdata_unref(sample);
 }
 
-/* DDSI never hands out a fragment whose bytes are not in its packet: keep to that. */
+/* DDSI never passes a fragment whose bytes are not in its packet, so neither does this. */
 static size_t fragments_read(input_t *input, struct nn_rdata *fragments, size_t count)
 {
   for (size_t i = 0; i < count; i++) {

@@ -1,5 +1,5 @@
-/* Bytes as the text of a duration and of a time. What is taken must come out as a text that gives
- * the same again; what is refused must leave the output alone. */
+/* Bytes as the text of a duration and of a time. An accepted value must be formatted to a text
+ * that reads back the same; a refused one must leave the output untouched. */
 #include <stdlib.h>
 #include <string.h>
 #include <timebase/duration.h>

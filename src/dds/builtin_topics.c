@@ -16,7 +16,7 @@
 struct tb__builtin_topics {
   dds_entity_t readers[READER_COUNT];
   tb__builtin_callbacks_t callbacks;
-  tb__mutex_t mutex; /* what is taken is told in that order */
+  tb__mutex_t mutex; /* samples are reported in the order in which they are taken */
 };
 
 static void user_data_copy(const dds_qos_t *qos, char out[TB__SEEN_USER_DATA_SIZE])
@@ -35,7 +35,7 @@ static void report_participant(const tb__builtin_topics_t *topics,
                                const dds_builtintopic_participant_t *found, bool is_gone)
 {
   tb__seen_participant_t seen = {.is_gone = is_gone};
-  memcpy(seen.guid, found->key.v, sizeof seen.guid);
+  seen.guid = tb__guid_of(found->key.v);
   if (!is_gone) user_data_copy(found->qos, seen.user_data);
   topics->callbacks.participant(&seen, topics->callbacks.user);
 }
@@ -44,10 +44,10 @@ static void report_endpoint(const tb__builtin_topics_t *topics,
                             const dds_builtintopic_endpoint_t *found, bool is_gone, bool is_writer)
 {
   tb__seen_endpoint_t seen = {.is_gone = is_gone, .is_writer = is_writer};
-  memcpy(seen.guid, found->key.v, sizeof seen.guid);
+  seen.guid = tb__guid_of(found->key.v);
   if (!is_gone) {
     if (!found->topic_name || !found->type_name || !found->qos) return;
-    memcpy(seen.participant_guid, found->participant_key.v, sizeof seen.participant_guid);
+    seen.participant_guid = tb__guid_of(found->participant_key.v);
     seen.topic = found->topic_name;
     seen.type = found->type_name;
     user_data_copy(found->qos, seen.user_data);
@@ -56,7 +56,7 @@ static void report_endpoint(const tb__builtin_topics_t *topics,
   topics->callbacks.endpoint(&seen, topics->callbacks.user);
 }
 
-/* Of what is gone the key alone is valid. */
+/* Only the key is valid for an entity that is gone. */
 static void drain(tb__builtin_topics_t *topics, dds_entity_t reader, int which)
 {
   void *batch[BATCH_SIZE];
@@ -64,7 +64,7 @@ static void drain(tb__builtin_topics_t *topics, dds_entity_t reader, int which)
   dds_return_t count;
   tb__mutex_lock(&topics->mutex);
   do {
-    batch[0] = NULL; /* DDS lends its memory */
+    batch[0] = NULL; /* DDS provides the memory */
     count = dds_take(reader, batch, info, BATCH_SIZE, BATCH_SIZE);
     for (dds_return_t i = 0; i < count; i++) {
       bool is_gone = info[i].instance_state != DDS_IST_ALIVE;
@@ -129,7 +129,7 @@ tb_status_t tb__builtin_topics_create(tb__participant_t *participant,
       return tb__dds_error_set(error, reader, "graph: a builtin topic of DDS");
     }
     topics->readers[i] = reader;
-    drain(topics, reader, i); /* what came before there was a handle to take it from */
+    drain(topics, reader, i); /* samples that came before the handle was known */
   }
   *out = topics;
   return TB_OK;

@@ -1,43 +1,45 @@
-/* What DDS tells of the participants and endpoints of a domain, those of this process included. */
+/* The participants and endpoints of a domain, as DDS reports them, including those of this process.
+ */
 #ifndef TB_DDS_BUILTIN_TOPICS_H
 #define TB_DDS_BUILTIN_TOPICS_H
 
 #include <timebase/ros2_graph.h>
 
+#include "dds/guid.h"
 #include "dds/participant.h"
 
 typedef struct tb__builtin_topics tb__builtin_topics_t;
 
-/* Of USER_DATA there may be more than this: it is cut. */
+/* Longer USER_DATA is cut. */
 #define TB__SEEN_USER_DATA_SIZE 512
 
 typedef struct tb__seen_participant {
-  uint8_t guid[16]; /* network order */
-  bool is_gone;     /* then nothing below is filled in */
+  tb__guid_t guid;
+  bool is_gone; /* then nothing below is set */
   char user_data[TB__SEEN_USER_DATA_SIZE];
 } tb__seen_participant_t;
 
 typedef struct tb__seen_endpoint {
-  uint8_t guid[16];
-  bool is_gone; /* then nothing below is filled in */
+  tb__guid_t guid;
+  bool is_gone; /* then nothing below is set */
   bool is_writer;
-  uint8_t participant_guid[16];
-  const char *topic, *type; /* DDS's names; end with the call */
+  tb__guid_t participant_guid;
+  const char *topic, *type; /* DDS names; valid during the call */
   char user_data[TB__SEEN_USER_DATA_SIZE];
   tb_qos_t qos;
   tb_ros2_endpoint_dds_qos_t dds_qos;
 } tb__seen_endpoint_t;
 
-/* Called when something has come, has changed or is gone, one call at a time. On DDS's threads, on
- * those that make or delete entities, and on the one that calls create. DDS may hold locks: neither
- * call it nor wait for anybody who does. */
+/* Called when something has appeared, changed or gone, one call at a time: on threads of DDS, on
+ * threads that create or delete entities, and on the one that calls create. DDS may hold locks: do
+ * not call it, nor wait for a thread that does. */
 typedef struct tb__builtin_callbacks {
   void (*participant)(const tb__seen_participant_t *seen, void *user);
   void (*endpoint)(const tb__seen_endpoint_t *seen, void *user);
   void *user;
 } tb__builtin_callbacks_t;
 
-/* When it returns, all that DDS knew has been told. */
+/* When it returns, everything that DDS knew has been reported. */
 tb_status_t tb__builtin_topics_create(tb__participant_t *participant,
                                       const tb__builtin_callbacks_t *callbacks,
                                       tb__builtin_topics_t **out, tb_error_t *error);

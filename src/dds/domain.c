@@ -15,7 +15,7 @@ struct tb__dds_domain {
   struct tb__dds_domain *next;
   uint32_t id;
   uint32_t users;
-  dds_entity_t handle; /* 0: the program made this domain itself and keeps it */
+  dds_entity_t handle; /* 0: the program created this domain itself and owns it */
   char *config;
   char *identity;
 };
@@ -26,21 +26,21 @@ static tb__dds_domain_t *domains TB_GUARDED_BY(domains_mutex);
 static tb_status_t creation_error(uint32_t id, dds_return_t code,
                                   const tb__dds_log_capture_t *capture, tb_error_t *error)
 {
-  const char *said = tb__dds_log_capture_last(capture);
+  const char *reason = tb__dds_log_capture_last(capture);
   if (tb__dds_log_capture_find(capture, "free participant index"))
     return tb_error_set(error, TB_ERR_LIMIT,
                         "DDS domain %u: every participant index up to MaxAutoParticipantIndex is "
                         "in use on this machine (%s): stop some processes of this domain, or raise "
                         "Discovery/MaxAutoParticipantIndex in CYCLONEDDS_URI for all of them",
-                        id, said ? said : "");
+                        id, reason ? reason : "");
   if (tb__dds_log_capture_find(capture, "config:"))
     return tb_error_set(
         error, TB_ERR_INVALID,
         "DDS domain %u: Cyclone DDS refuses its configuration (see CYCLONEDDS_URI): "
         "%s",
-        id, said ? said : "");
+        id, reason ? reason : "");
   return tb_error_set(error, TB_ERR_TRANSPORT, "DDS domain %u cannot be created: %s%s%s", id,
-                      dds_strretcode(code), said ? ": " : "", said ? said : "");
+                      dds_strretcode(code), reason ? ": " : "", reason ? reason : "");
 }
 
 static void domain_free(tb__dds_domain_t *domain)
@@ -63,8 +63,8 @@ static tb__dds_domain_t *domain_alloc(const char *config, const char *identity)
 static tb_status_t foreign_refusal(uint32_t id, tb_error_t *error)
 {
   return tb_error_set(error, TB_ERR_UNSUPPORTED,
-                      "DDS domain %u was made by the program itself, and may hold participants "
-                      "without security: let timebase be the first in it, or unset "
+                      "DDS domain %u was created by the program itself, and may hold participants "
+                      "without security: let timebase create it first, or unset "
                       "ROS_SECURITY_ENABLE and secure the domain in CYCLONEDDS_URI",
                       id);
 }
@@ -141,7 +141,7 @@ tb_status_t tb__dds_domain_acquire(uint32_t id, const char *config, const char *
   if (status) return status;
   if (foreign)
     tb__log(TB_LOG_WARN,
-            "DDS domain %u was made by the program itself: its settings stand, and the ROS 2 "
+            "DDS domain %u was created by the program itself: its settings apply, and the ROS 2 "
             "discovery variables have no effect",
             id);
   *out = domain;

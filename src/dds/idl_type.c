@@ -10,7 +10,7 @@ _Static_assert(sizeof(tb__idl_sequence_t) == sizeof(dds_sequence_t) &&
                    offsetof(tb__idl_sequence_t, release) == offsetof(dds_sequence_t, _release),
                "sequences look alike");
 
-/* What ROS 2 cannot carry in the instruction at `code`; NULL: nothing. */
+/* What ROS 2 cannot carry in this instruction; NULL: it can carry all of it. */
 static const char *unsupported(uint32_t code)
 {
   switch (code & DDS_OP_MASK) {
@@ -23,7 +23,7 @@ static const char *unsupported(uint32_t code)
   case DDS_OP_PLC:
     return "a struct that is mutable: give it @final";
   default:
-    return "an instruction that is not known";
+    return "an unknown instruction";
   }
   if (DDS_OP_FLAGS(code) & DDS_OP_FLAG_OPT) return "a member that is @optional";
   if (DDS_OP_TYPE_FLAGS(code)) return "a member that is @external";
@@ -42,8 +42,8 @@ static const char *unsupported(uint32_t code)
   }
 }
 
-/* The kind and size of what is not of structs, arrays or sequences itself. `chars_size` is where
- * the instruction has the size of bounded strings. */
+/* Sets kind and size of a member that is not a struct, array or sequence. `chars_size` points to
+ * the size of a bounded string in the instruction. */
 static void plain_kind(tb__idl_member_t *member, enum dds_stream_typecode type,
                        const uint32_t *chars_size)
 {
@@ -71,28 +71,28 @@ static bool is_plain(enum dds_stream_typecode type)
   return type == DDS_OP_VAL_BLN || type <= DDS_OP_VAL_BST;
 }
 
-/* Where the next instruction is, of one with a way to its elements' members. */
-static const uint32_t *nested(tb__idl_member_t *member, const uint32_t *code, uint32_t way,
+/* Returns the instruction after one that refers to the members of its elements. */
+static const uint32_t *nested(tb__idl_member_t *member, const uint32_t *code, uint32_t jump,
                               uint32_t length)
 {
   member->kind = TB__IDL_STRUCT;
-  member->members = code + DDS_OP_ADR_JSR(way);
-  uint32_t next = DDS_OP_ADR_JMP(way);
+  member->members = code + DDS_OP_ADR_JSR(jump);
+  uint32_t next = DDS_OP_ADR_JMP(jump);
   return code + (next ? next : length);
 }
 
 static const uint32_t *sequence_read(const uint32_t *code, tb__idl_member_t *member)
 {
   enum dds_stream_typecode element = DDS_OP_SUBTYPE(*code);
-  const uint32_t *behind = code + 2;
+  const uint32_t *rest = code + 2;
   member->shape = TB__IDL_SEQUENCE;
-  if (DDS_OP_TYPE(*code) == DDS_OP_VAL_BSQ) member->count = *behind++;
+  if (DDS_OP_TYPE(*code) == DDS_OP_VAL_BSQ) member->count = *rest++;
   if (is_plain(element)) {
-    plain_kind(member, element, behind);
-    return element == DDS_OP_VAL_BST ? behind + 1 : behind;
+    plain_kind(member, element, rest);
+    return element == DDS_OP_VAL_BST ? rest + 1 : rest;
   }
-  member->size = behind[0];
-  return nested(member, code, behind[1], (uint32_t)(behind - code) + 2);
+  member->size = rest[0];
+  return nested(member, code, rest[1], (uint32_t)(rest - code) + 2);
 }
 
 static const uint32_t *array_read(const uint32_t *code, tb__idl_member_t *member)
@@ -131,7 +131,7 @@ bool tb__idl_next(const uint32_t **members, tb__idl_member_t *out)
   return true;
 }
 
-/* NULL, or what cannot be carried. */
+/* What ROS 2 cannot carry; NULL: it can carry all of it. */
 static const char *check(const uint32_t *members, int depth)
 {
   tb__idl_member_t member;

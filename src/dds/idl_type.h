@@ -1,4 +1,4 @@
-/* Types of idlc, Cyclone's IDL compiler, member by member. */
+/* Types made by idlc, Cyclone's IDL compiler, read member by member. */
 #ifndef TB_DDS_IDL_TYPE_H
 #define TB_DDS_IDL_TYPE_H
 
@@ -23,12 +23,12 @@ typedef enum tb__idl_shape {
   TB__IDL_SEQUENCE,
 } tb__idl_shape_t;
 
-/* What a sequence is in memory. */
+/* A sequence in memory. */
 typedef struct tb__idl_sequence {
   uint32_t maximum;
   uint32_t length;
   void *buffer;
-  bool release; /* the buffer and what is in it are of Cyclone's heap, piece by piece */
+  bool release; /* the buffer and its elements are separate allocations of Cyclone's heap */
 } tb__idl_sequence_t;
 
 typedef struct tb__idl_member {
@@ -36,7 +36,7 @@ typedef struct tb__idl_member {
   tb__idl_shape_t shape;
   size_t offset;           /* in its struct */
   size_t size;             /* of each element in memory */
-  uint32_t count;          /* of an array; of a sequence at most, 0: no bound */
+  uint32_t count;          /* of an array; the bound of a sequence, 0: none */
   const uint32_t *members; /* of a struct, for tb__idl_next */
 } tb__idl_member_t;
 
@@ -46,11 +46,11 @@ typedef struct tb__idl_type {
   const uint32_t *members;
 } tb__idl_type_t;
 
-/* TB_ERR_INVALID: no type. TB_ERR_UNSUPPORTED: one that ROS 2 has no form for. */
+/* TB_ERR_INVALID: no type. TB_ERR_UNSUPPORTED: ROS 2 cannot carry it. */
 tb_status_t tb__idl_type_init(tb__idl_type_t *type, const struct dds_topic_descriptor *descriptor,
                               tb_error_t *error);
 
-/* The next member of a type that was checked, as *members goes on; false: there is none. */
+/* Reads the next member of a checked type and advances *members. False: there is none. */
 bool tb__idl_next(const uint32_t **members, tb__idl_member_t *out);
 
 #endif

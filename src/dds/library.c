@@ -21,8 +21,8 @@ tb_status_t tb__dds_library_check_path(const char *path, const char *release, tb
 
 tb_status_t tb__dds_library_check(tb_error_t *error)
 {
-  /* A string that lives in the library's own data tells which object is really at work, whatever
-   * the linker did with the addresses of functions. */
+  /* A string in the library's own data identifies the loaded object, whatever the linker did with
+   * the addresses of functions. */
   Dl_info info;
   if (!dladdr(dds_strretcode(DDS_RETCODE_OK), &info) || !info.dli_fname) return TB_OK;
   char *path = realpath(info.dli_fname, NULL);
@@ -55,6 +55,13 @@ tb_status_t tb__dds_error_set(tb_error_t *error, int code, const char *what)
 {
   const char *hint =
       code == DDS_RETCODE_NOT_ALLOWED_BY_SECURITY ? " (see the permissions of the enclave)" : "";
-  return tb_error_set(error, status_of(code), "%s: Cyclone DDS says: %s%s", what,
+  return tb_error_set(error, status_of(code), "%s: Cyclone DDS reports: %s%s", what,
                       dds_strretcode(code), hint);
+}
+
+tb__guid_t tb__dds_guid(int32_t entity)
+{
+  dds_guid_t guid = {{0}};
+  dds_get_guid(entity, &guid);
+  return tb__guid_of(guid.v);
 }

@@ -4,15 +4,20 @@
 
 #include <timebase/error.h>
 
-/* Makes sure that the libddsc in this process is of the release that this code was compiled for:
- * the structures behind raw samples are internal to a release. TB_ERR_VERSION. */
+#include "dds/guid.h"
+
+/* Checks that the libddsc in this process has the release that this code was compiled for: raw
+ * samples use structures that are internal to a release. TB_ERR_VERSION. */
 tb_status_t tb__dds_library_check(tb_error_t *error);
 
 /* The same for a given file name of the library, "libddsc.so.0.10.2", and release, "0.10.2". A name
- * without a release number passes: there is nothing to compare. */
+ * without a release number passes. */
 tb_status_t tb__dds_library_check_path(const char *path, const char *release, tb_error_t *error);
 
-/* The code that stands for Cyclone's `code`; fills the text with `what` and Cyclone's own words. */
+/* Returns the status for Cyclone's `code`; the error text is `what` and Cyclone's message. */
 tb_status_t tb__dds_error_set(tb_error_t *error, int code, const char *what);
+
+/* Of a DDS entity; zeros if it is gone. */
+tb__guid_t tb__dds_guid(int32_t entity);
 
 #endif

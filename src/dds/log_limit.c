@@ -9,7 +9,7 @@ static tb__log_cause_t *cause_find(tb__log_limit_t *limit, const char *file, uin
     if (cause->file == file && cause->line == line) return cause;
     if (!cause->file || (oldest->file && cause->begin_ns < oldest->begin_ns)) oldest = cause;
   }
-  uint64_t left_out = oldest->left_out; /* told with the next one */
+  uint64_t left_out = oldest->left_out; /* reported with the next message */
   *oldest = (tb__log_cause_t){.file = file, .line = line, .begin_ns = now_ns, .left_out = left_out};
   return oldest;
 }

@@ -26,7 +26,7 @@ static void test_a_flood_is_passed_on_in_part_and_counted(void **state)
   assert_int_equal(left_out, 0);
 }
 
-static void test_what_was_left_out_at_the_end_is_known(void **state)
+static void test_messages_left_out_at_the_end_are_counted(void **state)
 {
   (void)state;
   static tb__log_limit_t limit;
@@ -37,7 +37,7 @@ static void test_what_was_left_out_at_the_end_is_known(void **state)
   assert_int_equal(tb__log_limit_end(&limit), 0);
 }
 
-static void test_causes_without_end_take_bounded_memory_and_lose_no_count(void **state)
+static void test_any_number_of_causes_takes_bounded_memory_and_loses_no_count(void **state)
 {
   (void)state;
   static tb__log_limit_t limit;
@@ -66,8 +66,8 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_a_flood_is_passed_on_in_part_and_counted),
-      cmocka_unit_test(test_what_was_left_out_at_the_end_is_known),
-      cmocka_unit_test(test_causes_without_end_take_bounded_memory_and_lose_no_count),
+      cmocka_unit_test(test_messages_left_out_at_the_end_are_counted),
+      cmocka_unit_test(test_any_number_of_causes_takes_bounded_memory_and_loses_no_count),
       cmocka_unit_test(test_without_a_limit_all_are_passed_on),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -39,7 +39,7 @@ static void capture_add(tb__dds_log_capture_t *capture, tb_log_level_t level, co
   capture->lines[capture->used++] = '\0';
 }
 
-static bool is_of_leaving(const char *text, size_t length)
+static bool is_from_leaving(const char *text, size_t length)
 {
   size_t begin = strlen(LEAVING_BEGIN);
   if (length < begin || memcmp(text, LEAVING_BEGIN, begin) != 0) return false;
@@ -51,7 +51,7 @@ static bool is_of_leaving(const char *text, size_t length)
   return leaving;
 }
 
-/* One bad packet after the other is one cause. */
+/* A series of bad packets is one cause. */
 static bool passes(const dds_log_data_t *data, uint64_t *out_left_out)
 {
   tb__mutex_lock(&limit_mutex);
@@ -68,7 +68,7 @@ static void sink(void *user, const dds_log_data_t *data)
   size_t length = strnlen(data->message, data->size);
   while (length > 0 && data->message[length - 1] == '\n')
     length--;
-  if (is_of_leaving(data->message, length)) return;
+  if (is_from_leaving(data->message, length)) return;
   if (current_capture) {
     capture_add(current_capture, level, data->message, length);
     return;
@@ -109,11 +109,12 @@ static uint32_t word_of(const uint8_t *bytes)
   return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
 }
 
-void tb__dds_log_leave(tb__dds_leaving_t *leaving, const uint8_t guid[16])
+void tb__dds_log_leave(tb__dds_leaving_t *leaving, const tb__guid_t *guid)
 {
   snprintf(leaving->text, sizeof leaving->text,
            LEAVING_BEGIN "%" PRIx32 ":%" PRIx32 ":%" PRIx32 ":%" PRIx32 " not allowed",
-           word_of(guid), word_of(guid + 4), word_of(guid + 8), word_of(guid + 12));
+           word_of(guid->bytes), word_of(guid->bytes + 4), word_of(guid->bytes + 8),
+           word_of(guid->bytes + 12));
   tb__mutex_lock(&leaving_mutex);
   leaving->next = all_leaving;
   all_leaving = leaving;

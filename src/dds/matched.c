@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* False if it is gone meanwhile. */
+/* False: it has gone meanwhile. */
 static bool matched_fill(dds_entity_t endpoint, dds_instance_handle_t instance,
                          tb__matched_data_t data, tb__matched_t *out)
 {
@@ -11,7 +11,7 @@ static bool matched_fill(dds_entity_t endpoint, dds_instance_handle_t instance,
   if (!found) return false;
   memset(out, 0, sizeof *out);
   out->instance = instance;
-  memcpy(out->guid, found->key.v, sizeof out->guid);
+  out->guid = tb__guid_of(found->key.v);
   void *text = NULL;
   size_t size = 0;
   if (found->qos && dds_qget_userdata(found->qos, &text, &size) && text) {

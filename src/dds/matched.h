@@ -1,4 +1,4 @@
-/* What an endpoint is matched with, asked of DDS. */
+/* The endpoints that an endpoint is matched with, as queried from DDS. */
 #ifndef TB_DDS_MATCHED_H
 #define TB_DDS_MATCHED_H
 

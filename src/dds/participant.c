@@ -12,13 +12,14 @@
 #include "dds/room.h"
 #include "platform/mutex.h"
 
-/* Of two first secured participants of a domain, both would load the plugins. */
+/* Two threads that create the first secured participants of a domain would both load the plugins.
+ */
 static tb__mutex_t security_mutex = TB__MUTEX_INIT;
 
 struct tb__participant {
   tb__dds_domain_t *domain;
   dds_entity_t handle;
-  dds_guid_t guid;
+  tb__guid_t guid;
   bool has_log;
 };
 
@@ -75,7 +76,7 @@ tb_status_t tb__participant_create(const tb__participant_options_t *options,
   if (status) goto fail;
   status = participant_open(options, &participant->handle, error);
   if (status) goto fail;
-  dds_get_guid(participant->handle, &participant->guid);
+  participant->guid = tb__dds_guid(participant->handle);
   *out = participant;
   return TB_OK;
 fail:
@@ -86,9 +87,9 @@ fail:
 void tb__participant_destroy(tb__participant_t *participant)
 {
   if (!participant) return;
-  if (!tb__is_forked()) { /* else threads, sockets and domain are the parent's */
+  if (!tb__is_forked()) { /* else threads, sockets and domain belong to the parent */
     tb__dds_leaving_t leaving;
-    tb__dds_log_leave(&leaving, participant->guid.v);
+    tb__dds_log_leave(&leaving, &participant->guid);
     if (participant->handle > 0) dds_delete(participant->handle);
     tb__dds_domain_release(participant->domain);
     tb__dds_log_left(&leaving);
@@ -102,7 +103,7 @@ int32_t tb__participant_handle(const tb__participant_t *participant)
   return participant->handle;
 }
 
-void tb__participant_guid(const tb__participant_t *participant, uint8_t out[16])
+tb__guid_t tb__participant_guid(const tb__participant_t *participant)
 {
-  memcpy(out, participant->guid.v, sizeof participant->guid.v);
+  return participant->guid;
 }

@@ -1,4 +1,4 @@
-/* A DDS participant: what a program is in a domain. */
+/* A DDS participant: the presence of a program in a domain. */
 #ifndef TB_DDS_PARTICIPANT_H
 #define TB_DDS_PARTICIPANT_H
 
@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <timebase/error.h>
 
+#include "dds/guid.h"
 #include "dds/security.h"
 
 typedef struct tb__participant tb__participant_t;
@@ -15,7 +16,7 @@ typedef struct tb__participant_options {
   const char *config;    /* Cyclone's configuration: XML fragments and URIs, comma-separated */
   const char *user_data; /* USER_DATA as text */
   bool keep_dds_log;     /* do not send Cyclone's log to the log hook */
-  const tb__security_t *security; /* NULL: what `config` says, which usually is none */
+  const tb__security_t *security; /* NULL: as in `config`, usually none */
 } tb__participant_options_t;
 
 /* TB_ERR_VERSION: another Cyclone DDS is loaded. TB_ERR_LIMIT, TB_ERR_UNSUPPORTED: see domain.h.
@@ -26,7 +27,7 @@ void tb__participant_destroy(tb__participant_t *participant);
 
 int32_t tb__participant_handle(const tb__participant_t *participant);
 
-/* DDS GUID in network order. Asks nobody, so it may be called in a forked child. */
-void tb__participant_guid(const tb__participant_t *participant, uint8_t out[16]);
+/* Does not call DDS, so it may be used in a forked child. */
+tb__guid_t tb__participant_guid(const tb__participant_t *participant);
 
 #endif

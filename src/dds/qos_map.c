@@ -19,7 +19,8 @@ static tb_status_t map_history(const tb_qos_t *qos, dds_qos_t *out, tb_error_t *
   case TB_QOS_VOLATILE:
     dds_qset_durability(out, DDS_DURABILITY_VOLATILE);
     return TB_OK;
-  case TB_QOS_TRANSIENT_LOCAL: /* Cyclone keeps for late readers what durability_service says */
+  case TB_QOS_TRANSIENT_LOCAL: /* what Cyclone keeps for late readers is set by durability_service
+                                */
     dds_qset_durability(out, DDS_DURABILITY_TRANSIENT_LOCAL);
     dds_qset_durability_service(out, 0, kind, depth, DDS_LENGTH_UNLIMITED, DDS_LENGTH_UNLIMITED,
                                 DDS_LENGTH_UNLIMITED);
@@ -43,7 +44,7 @@ static tb_status_t map_reliability(const tb_qos_t *qos, dds_qos_t *out, tb_error
 
 static dds_duration_t map_duration(tb_duration_t duration)
 {
-  return duration.ns == 0 ? DDS_INFINITY : duration.ns; /* INT64_MAX is infinity to both */
+  return duration.ns == 0 ? DDS_INFINITY : duration.ns; /* INT64_MAX is infinity in both */
 }
 
 static tb_status_t map_durations(const tb_qos_t *qos, dds_qos_t *out, tb_error_t *error)
@@ -96,7 +97,7 @@ static bool has_partition(const dds_qos_t *qos)
   return has;
 }
 
-/* DDS: no list means XCDR1. */
+/* In DDS an empty list means XCDR1. */
 static uint32_t representations(const dds_qos_t *qos)
 {
   uint32_t count = 0, bits = 0;

@@ -1,4 +1,4 @@
-/* Quality of service: ours to Cyclone's, as rmw_cyclonedds maps ROS's. */
+/* Maps our quality of service to Cyclone's, as rmw_cyclonedds maps that of ROS, and back. */
 #ifndef TB_DDS_QOS_MAP_H
 #define TB_DDS_QOS_MAP_H
 
@@ -7,11 +7,11 @@
 #include <timebase/qos.h>
 #include <timebase/ros2_graph.h>
 
-/* For readers and writers alike. A duration of 0 means unspecified, as in rmw.
+/* For readers and writers. A duration of 0 means unspecified, as in rmw.
  * Free *out with dds_delete_qos. TB_ERR_INVALID with the policy's name in the text. */
 tb_status_t tb__qos_to_dds(const tb_qos_t *qos, dds_qos_t **out, tb_error_t *error);
 
-/* The way back, for what others have: *out_dds gets what `out` cannot hold. */
+/* The reverse, for endpoints of others: *out_dds gets what `out` cannot hold. */
 void tb__qos_of_dds(const dds_qos_t *qos, tb_qos_t *out, tb_ros2_endpoint_dds_qos_t *out_dds);
 
 /* "reliability" for DDS_RELIABILITY_QOS_POLICY_ID. Never NULL; static storage. */

@@ -181,7 +181,7 @@ static void assert_same(tb_qos_t qos)
   assert_false(beyond.has_partition || beyond.exclusive_ownership);
 }
 
-static void test_the_way_back(void **state)
+static void test_mapping_back(void **state)
 {
   (void)state;
   tb_qos_t qos = TB_QOS_INIT_DEFAULT;
@@ -197,7 +197,7 @@ static void test_the_way_back(void **state)
   assert_same(qos);
 }
 
-static void test_what_ros_has_no_word_for(void **state)
+static void test_values_that_ros_does_not_have(void **state)
 {
   (void)state;
   tb_qos_t qos;
@@ -206,7 +206,7 @@ static void test_what_ros_has_no_word_for(void **state)
   const dds_data_representation_id_t xcdr2 = DDS_DATA_REPRESENTATION_XCDR2;
   dds_qos_t *other = dds_create_qos();
   dds_qset_partition(other, 1, &none);
-  tb__qos_of_dds(other, &qos, &beyond); /* nothing is set: DDS's defaults */
+  tb__qos_of_dds(other, &qos, &beyond); /* nothing is set: defaults of DDS */
   assert_int_equal(qos.reliability, TB_QOS_BEST_EFFORT);
   assert_int_equal(beyond.representations, 1);
   assert_false(beyond.has_partition);
@@ -241,8 +241,8 @@ int main(void)
       cmocka_unit_test(test_transient_local_serves_the_same_history),
       cmocka_unit_test(test_durations),
       cmocka_unit_test(test_values_that_do_not_exist_are_refused),
-      cmocka_unit_test(test_the_way_back),
-      cmocka_unit_test(test_what_ros_has_no_word_for),
+      cmocka_unit_test(test_mapping_back),
+      cmocka_unit_test(test_values_that_ros_does_not_have),
       cmocka_unit_test(test_policy_names),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

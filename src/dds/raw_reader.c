@@ -19,7 +19,7 @@
 
 typedef struct writer_entry {
   dds_instance_handle_t instance; /* 0: free */
-  uint8_t guid[16];
+  tb__guid_t guid;
 } writer_entry_t;
 
 struct tb__raw_reader {
@@ -30,14 +30,15 @@ struct tb__raw_reader {
   _Atomic uint32_t match_events;
   void (*hook)(void *user);
   void *hook_user;
-  tb__writers_status_t status; /* of the listener, which DDS calls once at a time */
+  tb__writers_status_t status; /* used by the listener, which DDS calls one at a time */
   tb__writers_callback_t on_writers;
   void *on_writers_user;
-  writer_entry_t writers[WRITERS_CACHED]; /* of whoever takes: the listener, or one user thread */
+  writer_entry_t
+      writers[WRITERS_CACHED]; /* used by the listener, or by the one user thread that takes */
   unsigned next_writer;
 };
 
-/* Callbacks that run on this thread: where one publishes, others run within it. */
+/* Callbacks that run on this thread: where one publishes, others run nested in it. */
 typedef struct frame {
   const tb__raw_reader_t *reader;
   const struct frame *outer;
@@ -45,15 +46,15 @@ typedef struct frame {
 
 static _Thread_local const frame_t *innermost;
 
-static writer_entry_t *writer_ask(tb__raw_reader_t *reader, dds_entity_t handle,
-                                  dds_instance_handle_t instance)
+static writer_entry_t *writer_query(tb__raw_reader_t *reader, dds_entity_t handle,
+                                    dds_instance_handle_t instance)
 {
   writer_entry_t *entry = &reader->writers[reader->next_writer++ % WRITERS_CACHED];
   memset(entry, 0, sizeof *entry);
   dds_builtintopic_endpoint_t *endpoint = dds_get_matched_publication_data(handle, instance);
   if (!endpoint) return entry;
   entry->instance = instance;
-  memcpy(entry->guid, endpoint->key.v, sizeof entry->guid);
+  entry->guid = tb__guid_of(endpoint->key.v);
   dds_builtintopic_free_endpoint(endpoint);
   return entry;
 }
@@ -64,7 +65,7 @@ static const writer_entry_t *writer_find(tb__raw_reader_t *reader, dds_entity_t 
   for (unsigned i = 0; i < WRITERS_CACHED; i++) {
     if (reader->writers[i].instance == instance) return &reader->writers[i];
   }
-  return writer_ask(reader, handle, instance);
+  return writer_query(reader, handle, instance);
 }
 
 static void sample_fill(tb__raw_reader_t *reader, dds_entity_t handle, struct ddsi_serdata *raw,
@@ -74,8 +75,7 @@ static void sample_fill(tb__raw_reader_t *reader, dds_entity_t handle, struct dd
   out->source_timestamp_ns = info->source_timestamp;
   out->receive_timestamp_ns = tb__raw_sample_received_ns(raw);
   out->sequence = tb__raw_sample_sequence(raw);
-  memcpy(out->writer_guid, writer_find(reader, handle, info->publication_handle)->guid,
-         sizeof out->writer_guid);
+  tb__guid_copy(&writer_find(reader, handle, info->publication_handle)->guid, out->writer_guid);
   out->owner = raw;
 }
 
@@ -88,7 +88,7 @@ static void sample_deliver(tb__raw_reader_t *reader, dds_entity_t handle, struct
   reader->callback(&sample, reader->user);
 }
 
-/* Samples may come before create has stored the handle. */
+/* Samples may arrive before create has stored the handle. */
 static void on_data(dds_entity_t handle, void *user)
 {
   tb__raw_reader_t *reader = user;
@@ -153,7 +153,8 @@ tb_status_t tb__raw_reader_create(tb__participant_t *participant,
                         tb_status_message(TB_ERR_FORKED));
   tb__raw_topic_t topic;
   dds_entity_t parent = tb__participant_handle(participant);
-  tb__endpoint_options_t without_limit = *options; /* a limit is of writers, but would be told */
+  tb__endpoint_options_t without_limit =
+      *options; /* the limit is for writers, but would be announced */
   without_limit.write_limit_ns = 0;
   tb_status_t status = tb__raw_topic_init(&topic, parent, &without_limit, error);
   if (status) return status;
@@ -264,12 +265,9 @@ uint32_t tb__raw_reader_incompatible(const tb__raw_reader_t *reader, const char 
   return status.total_count;
 }
 
-void tb__raw_reader_guid(const tb__raw_reader_t *reader, uint8_t out[16])
+tb__guid_t tb__raw_reader_guid(const tb__raw_reader_t *reader)
 {
-  dds_guid_t guid;
-  memset(&guid, 0, sizeof guid);
-  dds_get_guid(reader->handle, &guid);
-  memcpy(out, guid.v, sizeof guid.v);
+  return tb__dds_guid(reader->handle);
 }
 
 uint32_t tb__raw_reader_match_events(const tb__raw_reader_t *reader)

@@ -14,16 +14,16 @@ typedef struct tb__raw_reader tb__raw_reader_t;
  * a reader. The sample ends with the call. */
 typedef void (*tb__raw_reader_callback_t)(const tb_ros2_sample_t *sample, void *user);
 
-/* With a callback all samples go there; without one (NULL) they wait for take. */
+/* With a callback all samples go to it; without one (NULL) they wait for take. */
 tb_status_t tb__raw_reader_create(tb__participant_t *participant,
                                   const tb__endpoint_options_t *options,
                                   tb__raw_reader_callback_t callback, void *user,
                                   tb__raw_reader_t **out, tb_error_t *error);
 
-/* No call of the callback begins any more, and waits end. False: it was closed already. */
+/* Afterwards no call of the callback begins, and waits end. False: it was closed already. */
 bool tb__raw_reader_close(tb__raw_reader_t *reader);
 bool tb__raw_reader_is_closed(const tb__raw_reader_t *reader);
-/* Whether its callback runs on this thread, perhaps around that of another reader. */
+/* Whether its callback runs on this thread, possibly with that of another reader nested in it. */
 bool tb__raw_reader_runs_here(const tb__raw_reader_t *reader);
 /* Waits for a running callback: not from within it. */
 void tb__raw_reader_destroy(tb__raw_reader_t *reader);
@@ -33,17 +33,17 @@ void tb__raw_reader_destroy(tb__raw_reader_t *reader);
 tb_status_t tb__raw_reader_take(tb__raw_reader_t *reader, tb_ros2_sample_t *out);
 void tb__raw_reader_release(tb_ros2_sample_t *sample);
 
-/* As of raw_writer.h, with matched and incompatible writers; TB_ERR_CLOSED: it is closed. */
+/* As in raw_writer.h, for matched and incompatible writers. TB_ERR_CLOSED. */
 uint32_t tb__raw_reader_matched(const tb__raw_reader_t *reader);
 tb_status_t tb__raw_reader_wait_for_matched(tb__raw_reader_t *reader, uint32_t count,
                                             tb__deadline_t deadline);
 uint32_t tb__raw_reader_incompatible(const tb__raw_reader_t *reader, const char **out_policy);
-void tb__raw_reader_guid(const tb__raw_reader_t *reader, uint8_t out[16]);
+tb__guid_t tb__raw_reader_guid(const tb__raw_reader_t *reader);
 
 /* How often the matched writers have changed. */
 uint32_t tb__raw_reader_match_events(const tb__raw_reader_t *reader);
 
-/* The writers that are matched now: free *out, which may be NULL if there are none. Not from a
+/* The writers that are matched now; free *out, which may be NULL if there are none. Not from a
  * callback of DDS. TB_ERR_NO_MEMORY, TB_ERR_CLOSED. */
 tb_status_t tb__raw_reader_matched_list(const tb__raw_reader_t *reader, tb__matched_t **out,
                                         size_t *out_count);

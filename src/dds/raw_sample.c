@@ -17,7 +17,7 @@ typedef struct raw_sample {
   uint8_t bytes[];
 } raw_sample_t;
 
-#define HASH 0x72617773u /* any: without a key all samples are of one instance */
+#define HASH 0x72617773u /* any value: without a key all samples have one instance */
 
 bool tb__cdr_is_valid(const void *cdr, size_t size)
 {
@@ -30,7 +30,7 @@ static const raw_sample_t *as_raw(const struct ddsi_serdata *sample)
   return (const raw_sample_t *)sample;
 }
 
-/* The bytes are undefined but for the padding. */
+/* The bytes are undefined except for the padding. */
 static raw_sample_t *sample_alloc(const struct ddsi_sertype *type, enum ddsi_serdata_kind kind,
                                   size_t size)
 {
@@ -46,7 +46,7 @@ static raw_sample_t *sample_alloc(const struct ddsi_sertype *type, enum ddsi_ser
   return sample;
 }
 
-/* What stands for "the key" of a type that has none: an encapsulation header alone. */
+/* The "key" of a type that has none: only an encapsulation header. */
 static struct ddsi_serdata *key_create(const struct ddsi_sertype *type)
 {
   static const uint8_t empty[TB__CDR_HEADER_SIZE] = {0, 1, 0, 0};
@@ -81,7 +81,7 @@ uint64_t tb__raw_sample_sequence(const struct ddsi_serdata *sample)
   return as_raw(sample)->sequence;
 }
 
-/* As it stands in the submessage, which Cyclone has checked and put into our byte order. */
+/* From the submessage, which Cyclone has checked and converted to our byte order. */
 static uint64_t sequence_of(const struct nn_rdata *fragment)
 {
   if (!fragment || fragment->submsg_zoff == 0) return 0;
@@ -188,8 +188,8 @@ static bool to_sample(const struct ddsi_serdata *raw, void *sample, void **buffe
   return false;
 }
 
-/* Cyclone takes for granted that there is memory for this key: it is one for all samples, made
- * before any of them, and this file's own reference keeps it. */
+/* Cyclone does not handle a failed allocation of this key. It is one for all samples, created
+ * before any of them, and this file holds a reference. */
 static raw_sample_t untyped_key = {
     .base = {.ops = &tb__raw_sample_ops,
              .hash = HASH,

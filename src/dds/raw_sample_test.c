@@ -32,7 +32,7 @@ static struct nn_rmsg *packet_create(const void *bytes, size_t size)
   return packet;
 }
 
-/* The bytes [min, maxp1) of the sample, which stand at `offset` in the packet. */
+/* The bytes [min, maxp1) of the sample, at `offset` in the packet. */
 static struct nn_rdata fragment(struct nn_rmsg *packet, uint32_t min, uint32_t maxp1,
                                 uint16_t offset, struct nn_rdata *next)
 {
@@ -73,7 +73,7 @@ static void test_type_is_keyless_xcdr1_and_off_shared_memory(void **state)
   ddsi_sertype_unref(other);
 }
 
-static void test_fragments_are_put_together(void **state)
+static void test_fragments_are_assembled(void **state)
 {
   (void)state;
   struct nn_rmsg *packet = packet_create("\0\1\0\0abcdefgh", 12);
@@ -87,7 +87,7 @@ static void test_fragments_are_put_together(void **state)
   free(packet);
 }
 
-static void test_samples_know_when_they_came(void **state)
+static void test_samples_have_their_time_of_receipt(void **state)
 {
   (void)state;
   struct nn_rmsg *packet = packet_create("\0\1\0\0", 4);
@@ -159,7 +159,7 @@ static void test_vectors_are_gathered_within_bounds(void **state)
   assert_null(ddsi_serdata_from_ser_iov(type, SDK_DATA, 3, parts, 3));
 }
 
-static void test_serialized_bytes_come_out_again(void **state)
+static void test_serialized_bytes_are_read_back(void **state)
 {
   (void)state;
   struct ddsi_serdata *sample = tb__raw_sample_create(type, "\0\1\0\0abcde", 9);
@@ -220,13 +220,13 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_type_is_keyless_xcdr1_and_off_shared_memory),
-      cmocka_unit_test(test_fragments_are_put_together),
-      cmocka_unit_test(test_samples_know_when_they_came),
+      cmocka_unit_test(test_fragments_are_assembled),
+      cmocka_unit_test(test_samples_have_their_time_of_receipt),
       cmocka_unit_test(test_odd_sizes_are_padded_with_zeros),
       cmocka_unit_test(test_broken_chains_are_refused),
       cmocka_unit_test(test_other_encapsulations_are_refused),
       cmocka_unit_test(test_vectors_are_gathered_within_bounds),
-      cmocka_unit_test(test_serialized_bytes_come_out_again),
+      cmocka_unit_test(test_serialized_bytes_are_read_back),
       cmocka_unit_test(test_keys_are_all_equal_and_carry_nothing),
       cmocka_unit_test(test_print_is_cut_to_the_buffer),
   };

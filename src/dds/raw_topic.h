@@ -1,4 +1,4 @@
-/* The way from endpoint options to Cyclone's topic and QoS. */
+/* The Cyclone topic and QoS for endpoint options. */
 #ifndef TB_DDS_RAW_TOPIC_H
 #define TB_DDS_RAW_TOPIC_H
 
@@ -15,7 +15,7 @@ typedef struct tb__raw_topic {
 tb_status_t tb__raw_topic_init(tb__raw_topic_t *topic, dds_entity_t participant,
                                const tb__endpoint_options_t *options, tb_error_t *error);
 
-/* Endpoints hold on to what they need. */
+/* Endpoints keep references to what they need. */
 void tb__raw_topic_fini(tb__raw_topic_t *topic);
 
 #endif

@@ -1,6 +1,6 @@
-/* DDS types made at run time from a name alone. A sample is its CDR bytes as they travel: the
- * 4 bytes of encapsulation, the body, and zeros up to a multiple of 4. Types have no key, and speak
- * XCDR1 in either byte order. */
+/* DDS types created at run time from only a name. A sample is its CDR bytes as sent: the 4 bytes of
+ * encapsulation, the body, and zeros up to a multiple of 4. Types have no key, and use XCDR1 in
+ * either byte order. */
 #ifndef TB_DDS_RAW_TYPE_H
 #define TB_DDS_RAW_TYPE_H
 
@@ -15,7 +15,7 @@
 /* True for plain CDR, big or little endian, of a size that DDS can carry. */
 bool tb__cdr_is_valid(const void *cdr, size_t size);
 
-/* For dds_create_topic_sertype, which takes it over when it succeeds; else ddsi_sertype_unref.
+/* For dds_create_topic_sertype, which takes ownership on success; else ddsi_sertype_unref.
  * NULL: out of memory. */
 struct ddsi_sertype *tb__raw_type_create(const char *type_name);
 
@@ -26,11 +26,10 @@ struct ddsi_serdata *tb__raw_sample_create(const struct ddsi_sertype *type, cons
 /* The bytes of a sample of a raw type, and how many. */
 const void *tb__raw_sample_bytes(const struct ddsi_serdata *sample, size_t *out_size);
 
-/* System time at which the sample was made: when it was there whole, if it came from the network.
- */
+/* System time at which the sample was created; for one from the network, when it was complete. */
 int64_t tb__raw_sample_received_ns(const struct ddsi_serdata *sample);
 
-/* The number that its writer gave it; 0: it did not come from the network. */
+/* The sequence number of its writer; 0: it did not come from the network. */
 uint64_t tb__raw_sample_sequence(const struct ddsi_serdata *sample);
 
 extern const struct ddsi_serdata_ops tb__raw_sample_ops;

@@ -156,12 +156,9 @@ uint32_t tb__raw_writer_incompatible(const tb__raw_writer_t *writer, const char 
   return status.total_count;
 }
 
-void tb__raw_writer_guid(const tb__raw_writer_t *writer, uint8_t out[16])
+tb__guid_t tb__raw_writer_guid(const tb__raw_writer_t *writer)
 {
-  dds_guid_t guid;
-  memset(&guid, 0, sizeof guid);
-  dds_get_guid(writer->handle, &guid);
-  memcpy(out, guid.v, sizeof guid.v);
+  return tb__dds_guid(writer->handle);
 }
 
 uint64_t tb__raw_writer_instance(const tb__raw_writer_t *writer)

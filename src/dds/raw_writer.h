@@ -28,24 +28,24 @@ uint32_t tb__raw_writer_matched(const tb__raw_writer_t *writer);
 tb_status_t tb__raw_writer_wait_for_matched(tb__raw_writer_t *writer, uint32_t count,
                                             tb__deadline_t deadline);
 
-/* From now on each change of the matched readers also raises *events by 1 and wakes who waits on it
- * (futex.h), so that one waits for many writers. It must outlive the writer. */
+/* Afterwards each change of the matched readers also raises *events by 1 and wakes its waiters
+ * (futex.h), so that one wait covers many writers. *events must outlive the writer. */
 void tb__raw_writer_watch_matched(tb__raw_writer_t *writer, _Atomic uint32_t *events);
 
 /* Waits until all matched reliable readers have acknowledged everything. TB_ERR_TIMEOUT. */
 tb_status_t tb__raw_writer_wait_for_acks(tb__raw_writer_t *writer, int64_t limit_ns);
 
-/* Readers that did not match because of QoS so far; the last policy's name (static storage). */
+/* Readers refused for their QoS so far; the name of the last such policy (static storage). */
 uint32_t tb__raw_writer_incompatible(const tb__raw_writer_t *writer, const char **out_policy);
 
-/* DDS GUID in network order; the handle of the same writer within this process. */
-void tb__raw_writer_guid(const tb__raw_writer_t *writer, uint8_t out[16]);
+tb__guid_t tb__raw_writer_guid(const tb__raw_writer_t *writer);
+/* The handle of the writer within this process. */
 uint64_t tb__raw_writer_instance(const tb__raw_writer_t *writer);
 
 /* How often the matched readers have changed. */
 uint32_t tb__raw_writer_match_events(const tb__raw_writer_t *writer);
 
-/* The readers that are matched now: free *out, which may be NULL if there are none. Not from a
+/* The readers that are matched now; free *out, which may be NULL if there are none. Not from a
  * callback of DDS. TB_ERR_NO_MEMORY, TB_ERR_CLOSED. */
 tb_status_t tb__raw_writer_matched_list(const tb__raw_writer_t *writer, tb__matched_t **out,
                                         size_t *out_count);

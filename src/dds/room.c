@@ -7,9 +7,9 @@
 
 #define MIB ((size_t)1 << 20)
 
-/* Measured with 0.10.2. A domain: 5 to 8 descriptors and 5 to 7 threads, by its settings, and 2 to
- * 4 MiB; the C library reserves 64 MiB for what the first thread allocates, before the others have
- * their stacks. Security has a thread more, and maps its plugins. */
+/* Measured with 0.10.2. A domain: 5 to 8 descriptors and 5 to 7 threads, depending on its settings,
+ * and 2 to 4 MiB. The C library reserves 64 MiB for the allocations of the first thread, before the
+ * other threads have their stacks. Security needs one more thread, and maps its plugins. */
 #define DOMAIN_DESCRIPTORS      16
 #define DOMAIN_THREADS          8
 #define DOMAIN_BYTES            (72 * MIB)
@@ -30,15 +30,15 @@ static tb_status_t room_check(const char *what, need_t need, tb_error_t *error)
   unsigned got = tb__headroom_descriptors(need.descriptors);
   if (got < need.descriptors) {
     return tb_error_set_errno(error, TB_ERR_SYSTEM, errno,
-                              "%s: Cyclone DDS needs %u free descriptors and this process may "
-                              "open %u more; close some, or raise the limit (ulimit -n)",
+                              "%s: Cyclone DDS needs %u free descriptors, but this process may "
+                              "open only %u more; close some, or raise the limit (ulimit -n)",
                               what, need.descriptors, got);
   }
   if (!tb__headroom_memory(need.bytes))
     return tb_error_set(error, TB_ERR_NO_MEMORY,
                         "%s: Cyclone DDS needs %zu MiB of address space for threads and buffers, "
                         "which the limits of this process do not allow; raise them (ulimit -v, "
-                        "ulimit -d), or make the stacks of threads smaller (ulimit -s)",
+                        "ulimit -d), or reduce the stack size of threads (ulimit -s)",
                         what, need.bytes / MIB);
   return TB_OK;
 }

@@ -1,5 +1,5 @@
-/* Whether this process may take what Cyclone DDS needs. Where it gets less than that, Cyclone
- * crashes or ends the process: it is asked for before. */
+/* Checks that the limits of this process allow what Cyclone DDS needs: with less, Cyclone crashes
+ * or ends the process. */
 #ifndef TB_DDS_ROOM_H
 #define TB_DDS_ROOM_H
 

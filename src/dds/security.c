@@ -29,8 +29,8 @@ static const struct {
      "init_access_control", "dds.sec.access.library.finalize", "finalize_access_control"},
 };
 
-/* What Cyclone 0.10.2 and OpenSSL say, what it means, and whose fault it may be. The first that is
- * found counts, so the special ones come first. */
+/* Messages of Cyclone 0.10.2 and OpenSSL, their meaning, and the files that may be at fault. The
+ * first match counts, so special ones come first. */
 static const struct {
   const char *said, *meaning;
   unsigned files;
@@ -58,9 +58,9 @@ static const struct {
     {"PKCS7", "a signed document cannot be read", BIT(PERMISSIONS) | BIT(GOVERNANCE)},
     {"Subject name is invalid", "the permissions grant nothing to the subject of the certificate",
      BIT(PERMISSIONS) | BIT(CERTIFICATE)},
-    {"governance", "the governance document does not fit", BIT(GOVERNANCE)},
-    {"Governance", "the governance document does not fit", BIT(GOVERNANCE)},
-    {"ermissions file", "the permissions do not fit", BIT(PERMISSIONS)},
+    {"governance", "the governance document does not match", BIT(GOVERNANCE)},
+    {"Governance", "the governance document does not match", BIT(GOVERNANCE)},
+    {"ermissions file", "the permissions do not match", BIT(PERMISSIONS)},
     {"in permissions", "the permissions grant nothing in this domain", BIT(PERMISSIONS)},
     {"not allowed to create participant", "the permissions grant nothing in this domain",
      BIT(PERMISSIONS) | BIT(GOVERNANCE)},
@@ -107,7 +107,7 @@ void tb__security_apply(const tb__security_t *security, void *qos)
   }
 }
 
-/* "a, b" of the files in `mask`, as far as they fit. */
+/* "a, b": the files in `mask`, cut to `size`. */
 static void files_list(const tb__security_t *security, unsigned mask, char *out, size_t size)
 {
   size_t used = 0;
@@ -119,7 +119,7 @@ static void files_list(const tb__security_t *security, unsigned mask, char *out,
   }
 }
 
-/* The telling part of a message: its first line, without the step in which it was said. */
+/* The informative part of a message: its first line, without the name of the step. */
 static const char *reason_of(const char *line, int *out_length)
 {
   const char *colon = strstr(line, ": ");
@@ -138,11 +138,11 @@ tb_status_t tb__security_refusal(const tb__security_t *security,
     if (!line) continue;
     files_list(security, refusals[i].files, files, sizeof files);
     line = reason_of(line, &length);
-    return tb_error_set(error, TB_ERR_INVALID, "DDS Security: %s%s (Cyclone DDS says: %.*s)",
+    return tb_error_set(error, TB_ERR_INVALID, "DDS Security: %s%s (Cyclone DDS reports: %.*s)",
                         refusals[i].meaning, files, length, line);
   }
   const char *last = tb__dds_log_capture_last(capture);
-  const char *reason = reason_of(last ? last : "its own log says more", &length);
+  const char *reason = reason_of(last ? last : "see its log", &length);
   return tb_error_set(error, TB_ERR_TRANSPORT,
                       "DDS Security: Cyclone DDS refuses %s and the files beside it: %.*s",
                       security->files[TB__SECURITY_CERTIFICATE], length, reason);

@@ -16,7 +16,7 @@ static void file_make(const char *path)
   fclose(file);
 }
 
-static void test_plugins_lie_beside_the_library(void **state)
+static void test_plugins_are_found_next_to_the_library(void **state)
 {
   (void)state;
   char folder[] = "/tmp/timebase-plugins-XXXXXX";
@@ -43,7 +43,7 @@ static void test_plugins_lie_beside_the_library(void **state)
   rmdir(folder);
 }
 
-static void say(tb__dds_log_capture_t *capture, const char *text)
+static void log_line(tb__dds_log_capture_t *capture, const char *text)
 {
   capture->used = 0;
   capture->lines[capture->used++] = (char)TB_LOG_ERROR;
@@ -51,7 +51,7 @@ static void say(tb__dds_log_capture_t *capture, const char *text)
   capture->used += strlen(text) + 1;
 }
 
-static void assert_refusal(const char *said, tb_status_t expected, const char *part)
+static void assert_refusal(const char *logged, tb_status_t expected, const char *part)
 {
   tb__dds_log_capture_t capture;
   tb_error_t error = TB_ERROR_INIT;
@@ -59,9 +59,9 @@ static void assert_refusal(const char *said, tb_status_t expected, const char *p
   assert_non_null(security);
   for (int i = 0; i < TB__SECURITY_CRL; i++)
     snprintf(security->files[i], sizeof security->files[i], "/k/%d", i);
-  say(&capture, said);
+  log_line(&capture, logged);
   assert_status(tb__security_refusal(security, &capture, &error), expected);
-  if (!strstr(error.text, part)) fail_msg("'%s' does not say '%s'", error.text, part);
+  if (!strstr(error.text, part)) fail_msg("'%s' does not contain '%s'", error.text, part);
   assert_null(strchr(error.text, '\n'));
   free(security);
 }
@@ -71,7 +71,7 @@ static void test_refusals_name_what_may_be_at_fault(void **state)
   (void)state;
   assert_refusal("Error occurred while validating local permission: Certificate not valid: error: "
                  "certificate has expired; subject: /CN=x(code: 200)",
-                 TB_ERR_INVALID, "has expired: /k/0, /k/1 (Cyclone DDS says: Certificate not");
+                 TB_ERR_INVALID, "has expired: /k/0, /k/1 (Cyclone DDS reports: Certificate not");
   assert_refusal("Certificate not valid: error: unable to get local issuer certificate",
                  TB_ERR_INVALID, "not signed by the identity CA: /k/0, /k/1");
   assert_refusal("Certificate is invalid: x\ny", TB_ERR_INVALID,
@@ -88,7 +88,7 @@ static void test_refusals_name_what_may_be_at_fault(void **state)
   assert_refusal("something new", TB_ERR_TRANSPORT, "something new");
 }
 
-static void test_silence_is_told_as_such(void **state)
+static void test_a_refusal_without_a_message_refers_to_the_log(void **state)
 {
   (void)state;
   tb__dds_log_capture_t nothing = {.used = 0};
@@ -96,16 +96,16 @@ static void test_silence_is_told_as_such(void **state)
   tb__security_t *security = calloc(1, sizeof *security);
   assert_non_null(security);
   assert_status(tb__security_refusal(security, &nothing, &error), TB_ERR_TRANSPORT);
-  assert_non_null(strstr(error.text, "its own log says more"));
+  assert_non_null(strstr(error.text, "see its log"));
   free(security);
 }
 
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_plugins_lie_beside_the_library),
+      cmocka_unit_test(test_plugins_are_found_next_to_the_library),
       cmocka_unit_test(test_refusals_name_what_may_be_at_fault),
-      cmocka_unit_test(test_silence_is_told_as_such),
+      cmocka_unit_test(test_a_refusal_without_a_message_refers_to_the_log),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 #include "base/fork.h"
 
 #define BATCH_SIZE  16
-#define WRITERS_MAX 64 /* more are as many */
+#define WRITERS_MAX 64 /* further ones are not counted */
 
 struct tb__topic_writers {
   dds_entity_t reader;
@@ -55,14 +55,14 @@ void tb__topic_writers_destroy(tb__topic_writers_t *writers)
   free(writers);
 }
 
-static void note(tb__topic_writers_t *writers, dds_instance_handle_t instance, bool is_there)
+static void note(tb__topic_writers_t *writers, dds_instance_handle_t instance, bool is_alive)
 {
   uint32_t at = 0;
   while (at < writers->count && writers->instances[at] != instance)
     at++;
   bool known = at < writers->count;
-  if (is_there && !known && at < WRITERS_MAX) writers->instances[writers->count++] = instance;
-  if (!is_there && known) writers->instances[at] = writers->instances[--writers->count];
+  if (is_alive && !known && at < WRITERS_MAX) writers->instances[writers->count++] = instance;
+  if (!is_alive && known) writers->instances[at] = writers->instances[--writers->count];
 }
 
 uint32_t tb__topic_writers_count(tb__topic_writers_t *writers)
@@ -71,14 +71,14 @@ uint32_t tb__topic_writers_count(tb__topic_writers_t *writers)
   dds_sample_info_t info[BATCH_SIZE];
   dds_return_t count = tb__is_forked() ? 0 : BATCH_SIZE;
   while (count == BATCH_SIZE) {
-    samples[0] = NULL; /* lent */
+    samples[0] = NULL; /* DDS provides the memory */
     count = dds_take(writers->reader, samples, info, BATCH_SIZE, BATCH_SIZE);
     for (dds_return_t i = 0; i < count; i++) {
       const dds_builtintopic_endpoint_t *endpoint = samples[i];
       bool ours = info[i].valid_data && !strcmp(endpoint->topic_name, writers->topic) &&
                   !strcmp(endpoint->type_name, writers->type);
-      bool is_there = info[i].instance_state == DDS_ALIVE_INSTANCE_STATE;
-      if (ours || !is_there) note(writers, info[i].instance_handle, is_there);
+      bool is_alive = info[i].instance_state == DDS_ALIVE_INSTANCE_STATE;
+      if (ours || !is_alive) note(writers, info[i].instance_handle, is_alive);
     }
     if (count > 0) dds_return_loan(writers->reader, samples, count);
   }

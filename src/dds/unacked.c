@@ -11,17 +11,17 @@
 #include <dds/ddsi/ddsi_endpoint.h> /* which needs those above */
 #include <dds/ddsi/ddsi_entity_index.h>
 
-static ddsi_guid_t guid_of(const uint8_t bytes[16])
+static ddsi_guid_t guid_of(const void *bytes)
 {
   ddsi_guid_t guid;
   memcpy(&guid, bytes, sizeof guid);
   return nn_ntoh_guid(guid);
 }
 
-/* dds_wait_for_acks knows of all readers only; what it is made of takes one, too. */
-static bool is_acked_by(struct ddsi_writer *writer, const uint8_t reader[16])
+/* dds_wait_for_acks waits for all readers; the function that it calls also takes a single one. */
+static bool is_acked_by(struct ddsi_writer *writer, const tb__guid_t *reader)
 {
-  ddsi_guid_t guid = guid_of(reader);
+  ddsi_guid_t guid = guid_of(reader->bytes);
   return ddsi_writer_wait_for_acks(writer, &guid, 0) != DDS_RETCODE_TIMEOUT;
 }
 
@@ -37,7 +37,7 @@ size_t tb__unacked_select(dds_entity_t writer, const struct ddsi_sertype *type,
   thread_state_awake(thread, domain);
   struct ddsi_writer *found = entidx_lookup_writer_guid(domain->entity_index, &guid);
   for (size_t i = 0; found && i < count; i++)
-    if (!is_acked_by(found, readers[i].guid)) readers[unacked++] = readers[i];
+    if (!is_acked_by(found, &readers[i].guid)) readers[unacked++] = readers[i];
   thread_state_asleep(thread);
   return unacked;
 }

@@ -6,11 +6,11 @@
 #include "wire/names.h"
 
 typedef struct part {
-  const char *text; /* NULL: there is none */
+  const char *text; /* NULL: no part */
   size_t length;
 } part_t;
 
-/* The part that begins at or behind `text`, which stands on a '/' or at its beginning. */
+/* The part that begins at `text`, or after it if it points to a '/'. */
 static part_t part_at(const char *text)
 {
   text += *text == '/';
@@ -31,7 +31,7 @@ static bool part_is(part_t part, const char *text)
 bool tb__node_pattern_matches(const char *pattern, const char *full_name)
 {
   part_t wanted = part_at(pattern), name = part_at(full_name);
-  part_t retry = {NULL, 0}, retry_name = {NULL, 0}; /* behind the last '**' */
+  part_t retry = {NULL, 0}, retry_name = {NULL, 0}; /* after the last '**' */
   bool can_retry = false;
   while (name.text) {
     if (part_is(wanted, "**")) {

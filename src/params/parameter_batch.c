@@ -28,7 +28,7 @@ static tb_status_t parameter_check(const tb_ros2_parameter_t *parameter,
                                    &parameter->value, error);
 }
 
-/* Takes the state over. */
+/* Takes ownership of the state. */
 static void batch_put(tb__parameter_batch_t *batch, tb__parameter_state_t *state)
 {
   size_t *staged = &state->declaration->staged;
@@ -54,7 +54,7 @@ static tb_status_t batch_add(tb__parameter_batch_t *batch, const tb__parameter_t
   status = tb__parameter_state_with(table->items[index], &parameter->value, &state);
   if (status == TB_ERR_NO_MEMORY) return tb__parameter_no_memory(parameter->name, error);
   if (status)
-    return tb_error_set(error, status, "parameter %.*s: not a value", SHOWN(parameter->name));
+    return tb_error_set(error, status, "parameter %.*s: invalid value", SHOWN(parameter->name));
   batch_put(batch, state);
   return TB_OK;
 }

@@ -10,9 +10,9 @@
 #define PARAMETERS_KEY "ros__parameters"
 #define DEPTH_MAX      32
 #define NAME_MAX_SIZE  1024
-#define NAMES_MAX_SIZE ((size_t)16 << 20) /* of all names: long prefixes repeat in each */
+#define NAMES_MAX_SIZE ((size_t)16 << 20) /* of all names: long prefixes are repeated in each */
 
-/* The name of where the reader is: of the node, or of the parameter. */
+/* The name at the position of the reader: of the node, or of the parameter. */
 typedef struct path {
   char text[NAME_MAX_SIZE];
   size_t length;
@@ -113,7 +113,7 @@ static tb_status_t read_parameters(file_t *file)
   return status;
 }
 
-/* Behind the key "ros__parameters". */
+/* After the key "ros__parameters". */
 static tb_status_t read_section(file_t *file)
 {
   tb__parameter_reader_t *reader = &file->reader;
@@ -170,7 +170,7 @@ static tb_status_t read_nodes(file_t *file)
   return status;
 }
 
-/* The current event begins what a document holds. */
+/* The current event begins the content of a document. */
 static tb_status_t read_root(file_t *file)
 {
   const yaml_event_t *event = &file->reader.event;

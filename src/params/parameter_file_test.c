@@ -138,10 +138,10 @@ static void assert_wrong(const void *bytes, size_t size, tb_status_t expected, c
   tb_status_t status = tb__parameter_sections_parse(&sections, bytes, size, &error);
   tb__parameter_sections_fini(&sections);
   if (status != expected) fail_msg("%s instead of '%s'", tb_status_name(status), says);
-  if (!strstr(error.text, says)) fail_msg("'%s' does not say '%s'", error.text, says);
+  if (!strstr(error.text, says)) fail_msg("'%s' does not contain '%s'", error.text, says);
 }
 
-static void test_mistakes_are_told_with_their_line(void **state)
+static void test_mistakes_are_reported_with_their_line(void **state)
 {
   (void)state;
   static const char *const cases[][2] = {
@@ -165,7 +165,8 @@ static void test_mistakes_are_told_with_their_line(void **state)
       {"a: &a {ros__parameters: {x: 1}}\nb:\n  <<: *a\n", "line 3: an alias"},
       {"/n n:\n  ros__parameters: {}\n", "line 2: node '/n n'"},
       {"/a//n:\n  ros__parameters: {}\n", "line 2: node '/a//n'"},
-      {"/n:\n  ros__parameters:\n    a: !foo 1\n", "line 3: a value with the tag <!foo>"},
+      {"/n:\n  ros__parameters:\n    a: !foo 1\n",
+       "line 3: a value that does not match its tag <!foo>"},
       {"/n:\n  ros__parameters:\n    a: [1\n", "line "},
       {"/n:\n  ros__parameters:\n\ta: 1\n", "line 3: "},
       {"/n:\n  ros__parameters:\n   a: 1\n  b: 2\n c: 3\n", "line 4: '/n/b'"},
@@ -249,7 +250,7 @@ static void assert_unreadable(const char *path, tb_status_t expected, const char
   assert_status(tb__parameter_sections_read(&sections, path, &error), expected);
   tb__parameter_sections_fini(&sections);
   if (!strstr(error.text, path) || !strstr(error.text, says))
-    fail_msg("'%s' does not say '%s'", error.text, says);
+    fail_msg("'%s' does not contain '%s'", error.text, says);
 }
 
 static void test_files_are_named_in_errors(void **state)
@@ -283,7 +284,7 @@ int main(void)
       cmocka_unit_test(test_namespaces_may_be_levels),
       cmocka_unit_test(test_order_is_that_of_the_file),
       cmocka_unit_test(test_files_of_nothing),
-      cmocka_unit_test(test_mistakes_are_told_with_their_line),
+      cmocka_unit_test(test_mistakes_are_reported_with_their_line),
       cmocka_unit_test(test_bombs_are_refused),
       cmocka_unit_test(test_long_lists_are_read),
       cmocka_unit_test(test_files_are_named_in_errors),

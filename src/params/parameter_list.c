@@ -52,7 +52,7 @@ bool tb__parameter_filter_takes(const tb__parameter_filter_t *filter, const char
   if (filter->count == 0) return filter->depth == 0 || separators < filter->depth;
   for (const char *at = name; *at; at++) {
     if (*at != SEPARATOR) continue;
-    separators--; /* those behind it are left */
+    separators--; /* those after it remain */
     if ((filter->depth == 0 || separators < filter->depth) &&
         is_prefix(filter, name, (size_t)(at - name)))
       return true;

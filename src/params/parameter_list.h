@@ -1,11 +1,11 @@
-/* Which names a list of prefixes and a depth choose. Pure. */
+/* Selects names by a list of prefixes and a depth. Pure. */
 #ifndef TB_ROS2_PARAMETER_LIST_H
 #define TB_ROS2_PARAMETER_LIST_H
 
 #include "params/parameter_store.h"
 
-/* Prefixes in the order of their texts: a name is found in the time of its own length and the
- * logarithm of their number, so many of them cost little. */
+/* Prefixes are sorted: the time for a name is its length times the logarithm of their number, so
+ * many prefixes are cheap. */
 typedef struct tb__parameter_filter {
   const char **prefixes;
   size_t count;

@@ -111,7 +111,7 @@ static tb_status_t apply_tag(tb__parameter_reader_t *reader, const char *tag,
       (is_tag(tag, "float") && type == TB_ROS2_PARAMETER_DOUBLE))
     return TB_OK;
   return tb__parameter_reader_fail(reader, TB_ERR_INVALID,
-                                   "a value with the tag <%.60s> that is none", tag);
+                                   "a value that does not match its tag <%.60s>", tag);
 }
 
 /* A view of the current event's scalar. */
@@ -137,7 +137,7 @@ static tb_status_t scalar(tb__parameter_reader_t *reader, tb_ros2_parameter_valu
   return tag ? apply_tag(reader, tag, out) : TB_OK;
 }
 
-/* Items as they come: numbers one after the other, or texts with their NULs. */
+/* Items in order: numbers, or texts with their NULs. */
 typedef struct list {
   tb_ros2_parameter_type_t type; /* of an array, NOT_SET until the first item */
   bool by_tag;
@@ -215,7 +215,7 @@ static tb_status_t list_add(tb__parameter_reader_t *reader, list_t *list,
   }
 }
 
-/* "!byte_array" and so on: what text cannot say otherwise, such as the type of an empty list. */
+/* "!byte_array" and so on: types that the text cannot express, such as that of an empty list. */
 static tb_status_t list_begin(tb__parameter_reader_t *reader, list_t *list)
 {
   const char *tag = (const char *)reader->event.data.sequence_start.tag;
@@ -249,7 +249,7 @@ static tb_status_t list_read(tb__parameter_reader_t *reader, list_t *list)
   return status;
 }
 
-/* The pointers and their texts in one block, as tb_ros2_parameter_value_release frees it. */
+/* The pointers and their texts in one block, which tb_ros2_parameter_value_release frees. */
 static const char **join_strings(const list_t *list)
 {
   size_t pointers = list->count * sizeof(char *);

@@ -1,5 +1,4 @@
-/* Values of parameters in YAML, read event by event, so that memory grows with what is kept only.
- */
+/* Reads values of parameters in YAML event by event, so that only kept values take memory. */
 #ifndef TB_ROS2_PARAMETER_READER_H
 #define TB_ROS2_PARAMETER_READER_H
 
@@ -23,18 +22,18 @@ tb_status_t tb__parameter_reader_init(tb__parameter_reader_t *reader, const void
                                       size_t size, bool has_lines, tb_error_t *error);
 void tb__parameter_reader_fini(tb__parameter_reader_t *reader);
 
-/* The next event. TB_ERR_INVALID: no YAML, or an alias. */
+/* The next event. TB_ERR_INVALID: not YAML, or an alias. */
 tb_status_t tb__parameter_reader_next(tb__parameter_reader_t *reader);
 
-/* The current event is a scalar: its text, which goes with the event. NULL, and the error filled
- * in: there is a NUL in it, TB_ERR_INVALID. */
+/* The text of the current event, a scalar; valid as long as the event. NULL, with the error set to
+ * TB_ERR_INVALID: it contains a NUL. */
 const char *tb__parameter_reader_text(tb__parameter_reader_t *reader);
 
-/* The current event begins a value, which is read to its end. The caller releases it. */
+/* Reads the value that begins with the current event. The caller releases it. */
 tb_status_t tb__parameter_reader_value(tb__parameter_reader_t *reader,
                                        tb_ros2_parameter_value_t *out);
 
-/* Fills in the error, with the line of the current event, and returns `status`. */
+/* Sets the error, with the line of the current event, and returns `status`. */
 tb_status_t tb__parameter_reader_fail(tb__parameter_reader_t *reader, tb_status_t status,
                                       const char *format, ...) TB_PRINTF(3, 4);
 

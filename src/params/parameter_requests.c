@@ -7,7 +7,7 @@
 #include "base/fork.h"
 #include "params/parameter_value.h"
 
-#define VALUE_SIZE      64 /* of one without contents, with padding */
+#define VALUE_SIZE      64 /* of an empty value, with padding */
 #define DESCRIPTOR_SIZE 128
 
 static size_t items_size(const tb_ros2_parameter_value_t *value)
@@ -54,7 +54,7 @@ static tb_status_t sizes_check(const tb__parameter_states_t *states,
   return TB_OK;
 }
 
-/* A list of none where a name is not declared. */
+/* An empty list if a name is not declared. */
 static tb_status_t states_read(tb__parameter_store_t *store, const tb__names_request_t *request,
                                tb__parameter_states_t *out)
 {
@@ -204,13 +204,13 @@ static tb_status_t list_answer(tb__parameter_store_t *store, const void *request
   return status;
 }
 
-/* Whether all of `parameters` are set, else why not. */
+/* Whether all of `parameters` were set; if not, *error has the reason. */
 static bool set(tb__parameter_store_t *store, const tb_ros2_parameter_t *parameters, size_t count,
                 tb_error_t *error)
 {
   tb_error_t detail = TB_ERROR_INIT;
   if (tb__parameter_store_set(store, parameters, count, &detail) == TB_OK) return true;
-  *error = detail; /* perhaps written by a hook itself; clients decode it as UTF-8 */
+  *error = detail; /* a hook may have set it directly; clients decode it as UTF-8 */
   tb_text_escape(detail.text, error->text, sizeof error->text);
   return false;
 }
@@ -220,12 +220,12 @@ static bool parameter_read(const tb__parameter_t *message, tb_ros2_parameter_t *
 {
   out->name = message->name;
   if (tb__parameter_value_of_message(&message->value, &out->value) == TB_OK) return true;
-  tb_error_set(error, TB_ERR_INVALID, "parameter %.100s: there is no type %u", message->name,
+  tb_error_set(error, TB_ERR_INVALID, "parameter %.100s: unknown type %u", message->name,
                (unsigned)message->value.type);
   return false;
 }
 
-/* A result's reason is a string of its own, but for the last resort. */
+/* The reason of a result is allocated, except this one. */
 static const char no_memory[] = "refused; out of memory for the reason";
 
 static void results_free(tb__set_parameters_result_t *results, size_t count)
@@ -276,7 +276,7 @@ static bool set_all(tb__parameter_store_t *store, const tb__parameters_t *messag
   return set(store, parameters, messages->count, error);
 }
 
-/* The response of success is there before anything is set: nothing can fail behind that. */
+/* The response for success is encoded before anything is set, as nothing may fail afterwards. */
 static tb_status_t set_atomically_answer(tb__parameter_store_t *store, const void *request,
                                          uint8_t **out_cdr, size_t *out_size)
 {
@@ -322,8 +322,8 @@ tb_status_t tb__parameter_request_handle(const tb__parameter_service_t *service,
                         tb_status_message(TB_ERR_FORKED));
   tb_status_t status = tb__cdr_decode(service->request, cdr, size, &request);
   if (status)
-    return tb_error_set(error, status, "%s: a request of %zu bytes is not a %s: %s", service->name,
-                        size, service->request->name, tb_status_message(status));
+    return tb_error_set(error, status, "%s: a request of %zu bytes is not a valid %s: %s",
+                        service->name, size, service->request->name, tb_status_message(status));
   status = service->answer(store, request, out_cdr, out_size);
   free(request);
   if (status)

@@ -68,7 +68,7 @@ static void test_services_have_their_names(void **state)
   }
 }
 
-static void test_requests_that_are_none_get_no_answer(void **state)
+static void test_invalid_requests_get_no_answer(void **state)
 {
   (void)state;
   tb__parameter_store_t *store = store_create();
@@ -123,14 +123,14 @@ static void test_refusals_are_results_with_a_reason(void **state)
   assert_non_null(strstr(response->results.items[3].reason, "bad \\xff\\xc3 \\x0a name"));
   /* Cut, and still UTF-8: of the last character nothing is left but an escape. */
   assert_non_null(strstr(response->results.items[4].reason, "\xc3\xa9\\xc3 is not declared"));
-  assert_non_null(strstr(response->results.items[5].reason, "\xc3\xa9\\xc3: there is no type 10"));
+  assert_non_null(strstr(response->results.items[5].reason, "\xc3\xa9\\xc3: unknown type 10"));
   assert_int_equal(integer_of(store, "a"), 2);
   assert_int_equal(integer_of(store, "b"), 3);
   free(response);
   tb__parameter_store_destroy(store);
 }
 
-static void test_descriptors_are_told(void **state)
+static void test_descriptors_are_returned(void **state)
 {
   (void)state;
   tb__parameter_store_t *store = store_create();
@@ -304,9 +304,9 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_services_have_their_names),
-      cmocka_unit_test(test_requests_that_are_none_get_no_answer),
+      cmocka_unit_test(test_invalid_requests_get_no_answer),
       cmocka_unit_test(test_refusals_are_results_with_a_reason),
-      cmocka_unit_test(test_descriptors_are_told),
+      cmocka_unit_test(test_descriptors_are_returned),
       cmocka_unit_test(test_an_undeclared_name_makes_the_answer_empty),
       cmocka_unit_test(test_atomic_sets_are_all_or_none),
       cmocka_unit_test(test_many_names_are_answered),

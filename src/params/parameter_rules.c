@@ -30,17 +30,18 @@ tb_status_t tb__parameter_descriptor_check(const char *name,
   const tb_ros2_parameter_descriptor_t *d = descriptor;
   if (d->has_integer_range && d->integer_from > d->integer_to)
     return tb_error_set(error, TB_ERR_INVALID,
-                        "parameter %.*s: its range from %" PRId64 " to %" PRId64 " holds nothing",
+                        "parameter %.*s: its range from %" PRId64 " to %" PRId64 " is empty",
                         SHOWN(name), d->integer_from, d->integer_to);
   if (!d->has_double_range) return TB_OK;
   if (!(d->double_from <= d->double_to))
     return tb_error_set(error, TB_ERR_INVALID,
-                        "parameter %.*s: its range from %.17g to %.17g holds nothing", SHOWN(name),
+                        "parameter %.*s: its range from %.17g to %.17g is empty", SHOWN(name),
                         d->double_from, d->double_to);
   if (!(d->double_step >= 0) || (d->double_step > 0 && !isfinite(d->double_from)))
-    return tb_error_set(error, TB_ERR_INVALID,
-                        "parameter %.*s: steps of %.17g from %.17g: give 0 or more, from a number",
-                        SHOWN(name), d->double_step, d->double_from);
+    return tb_error_set(
+        error, TB_ERR_INVALID,
+        "parameter %.*s: steps of %.17g from %.17g are invalid; use 0 or more, from a number",
+        SHOWN(name), d->double_step, d->double_from);
   return TB_OK;
 }
 
@@ -93,7 +94,7 @@ static tb_status_t range_check(const char *name, const tb_ros2_parameter_descrip
                                const tb_ros2_parameter_value_t *value, tb_error_t *error)
 {
   tb_status_t status = TB_OK;
-  size_t count = value->items.any ? value->count : 0; /* who copies it refuses one without */
+  size_t count = value->items.any ? value->count : 0; /* without items the copy is refused */
   switch (value->type) {
   case TB_ROS2_PARAMETER_INTEGER:
     return integer_check(name, descriptor, value->integer_value, error);
@@ -119,7 +120,7 @@ tb_status_t tb__parameter_value_check(const char *name,
 {
   const char *type_name = tb_ros2_parameter_type_name(value->type);
   if (!type_name)
-    return tb_error_set(error, TB_ERR_INVALID, "parameter %.*s: there is no type %d", SHOWN(name),
+    return tb_error_set(error, TB_ERR_INVALID, "parameter %.*s: unknown type %d", SHOWN(name),
                         (int)value->type);
   if (!descriptor->dynamic_typing && value->type != type)
     return tb_error_set(error, TB_ERR_INVALID,

@@ -4,7 +4,7 @@
 
 #include <timebase/ros2_parameter.h>
 
-/* For "%.*s" in errors: names may be of any length, and errors show the beginning. */
+/* For "%.*s" in errors: names may have any length, and errors show the beginning. */
 #define TB__PARAMETER_NAME_SHOWN 120
 
 /* TB_ERR_INVALID: NULL or empty. */
@@ -14,12 +14,12 @@ tb_status_t tb__parameter_name_check(const char *name, tb_error_t *error);
 tb_status_t tb__parameter_no_memory(const char *name, tb_error_t *error);
 tb_status_t tb__parameter_not_declared(const char *name, tb_error_t *error);
 
-/* Ranges that make sense. TB_ERR_INVALID. */
+/* Checks that the ranges are valid. TB_ERR_INVALID. */
 tb_status_t tb__parameter_descriptor_check(const char *name,
                                            const tb_ros2_parameter_descriptor_t *descriptor,
                                            tb_error_t *error);
 
-/* Whether a parameter of that type may have the value; `type` does not count with dynamic typing.
+/* Whether a parameter of that type may have the value; with dynamic typing `type` is ignored.
  * TB_ERR_INVALID: another type. TB_ERR_RANGE. */
 tb_status_t tb__parameter_value_check(const char *name,
                                       const tb_ros2_parameter_descriptor_t *descriptor,

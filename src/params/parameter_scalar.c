@@ -25,8 +25,8 @@ static bool is_one_of(const char *text, const char *const *words, size_t count)
   return false;
 }
 
-/* Decimal, 0x... or 0 and octal digits, with a sign or not; not what newer C libraries also take.
- */
+/* Decimal, 0x... or 0 and octal digits, with or without a sign; not the further forms that newer C
+ * libraries accept. */
 static bool is_integer(const char *text)
 {
   const char *digits = text + (*text == '-' || *text == '+');
@@ -109,8 +109,7 @@ static void print_shortest(double value, char out[TB__DOUBLE_TEXT_SIZE])
   }
 }
 
-/* Without a point some readers of YAML take "1e+20" for a string, and all take "5" for an integer.
- */
+/* Without a point some YAML readers read "1e+20" as a string, and all read "5" as an integer. */
 static void insert_point(char out[TB__DOUBLE_TEXT_SIZE])
 {
   if (strchr(out, '.')) return;

@@ -1,4 +1,4 @@
-/* What one YAML scalar means as a value of a parameter, and how numbers are written. Pure. */
+/* Converts a YAML scalar to a value of a parameter, and numbers to text. Pure. */
 #ifndef TB_ROS2_PARAMETER_SCALAR_H
 #define TB_ROS2_PARAMETER_SCALAR_H
 
@@ -6,11 +6,11 @@
 
 #define TB__DOUBLE_TEXT_SIZE 40
 
-/* What `text` is when it is not quoted, as rcl_yaml_param_parser takes it: bool, integer, double or
- * string. A string in *out points to `text`. */
+/* The value of an unquoted `text`, as in rcl_yaml_param_parser: bool, integer, double or string. A
+ * string in *out points to `text`. */
 void tb__parameter_scalar_resolve(const char *text, tb_ros2_parameter_value_t *out);
 
-/* The shortest text that is this double again, and no integer. */
+/* The shortest text that reads back as this double, and not as an integer. */
 void tb__double_format(double value, char out[TB__DOUBLE_TEXT_SIZE]);
 
 #endif

@@ -15,8 +15,8 @@ struct tb__parameter_store {
   tb__parameter_store_hooks_t hooks;
   void *user;
   tb__mutex_t turn;                 /* held through the hooks */
-  tb__parameter_table_t overrides;  /* of who has the turn */
-  tb__mutex_t mutex;                /* held briefly; the last one that is taken */
+  tb__parameter_table_t overrides;  /* used by the thread that has the turn */
+  tb__mutex_t mutex;                /* held briefly; the last lock in the order */
   tb__parameter_table_t parameters; /* written with both, read with either */
 };
 
@@ -42,7 +42,7 @@ void tb__parameter_store_destroy(tb__parameter_store_t *store)
 {
   if (!store) return;
   if (tb__is_forked() && (!tb__mutex_was_free(&store->turn) || !tb__mutex_was_free(&store->mutex)))
-    return; /* half changed, by a thread that is not there */
+    return; /* a thread that does not exist here may be changing it */
   tb__parameter_table_fini(&store->overrides);
   tb__parameter_table_fini(&store->parameters);
   tb__mutex_fini(&store->turn);
@@ -63,8 +63,8 @@ static tb_status_t may_change(const char *name, tb_error_t *error)
   if (tb__is_forked()) return forked(error);
   if (in_hook || tb__thread_may_not_wait())
     return tb_error_set(error, TB_ERR_DEADLOCK,
-                        "parameter %.*s cannot be changed from this callback: do it after it has "
-                        "returned, or on another thread",
+                        "parameter %.*s cannot be changed from this callback; change it after the "
+                        "callback has returned, or on another thread",
                         SHOWN(name));
   return TB_OK;
 }
@@ -144,7 +144,7 @@ tb_status_t tb__parameter_store_override(tb__parameter_store_t *store, const cha
   tb__mutex_unlock(&store->turn);
   if (status == TB_ERR_NO_MEMORY) return tb__parameter_no_memory(name, error);
   if (status)
-    return tb_error_set(error, status, "override of parameter %.*s: not a value", SHOWN(name));
+    return tb_error_set(error, status, "override of parameter %.*s: invalid value", SHOWN(name));
   return TB_OK;
 }
 
@@ -161,7 +161,7 @@ void tb__parameter_store_end(tb__parameter_store_t *store) TB_RELEASE(store->tur
   tb__mutex_unlock(&store->turn);
 }
 
-/* What is declared, before anybody was asked. */
+/* The declaration, before hooks are called. */
 static tb_status_t declaration_make(tb__parameter_store_t *store, const char *name,
                                     const tb_ros2_parameter_value_t *default_value,
                                     const tb_ros2_parameter_descriptor_t *descriptor,
@@ -184,12 +184,11 @@ static tb_status_t declaration_make(tb__parameter_store_t *store, const char *na
   if (status) return status;
   status = tb__parameter_declare(name, descriptor, value, out);
   if (status == TB_ERR_NO_MEMORY) return tb__parameter_no_memory(name, error);
-  if (status)
-    return tb_error_set(error, status, "parameter %.*s: the default is no value", SHOWN(name));
+  if (status) return tb_error_set(error, status, "parameter %.*s: invalid default", SHOWN(name));
   return TB_OK;
 }
 
-/* Takes the state over. */
+/* Takes ownership of the state. */
 static void declaration_commit(tb__parameter_store_t *store, tb__parameter_state_t *state)
     TB_REQUIRES(store->turn)
 {
@@ -203,7 +202,7 @@ static void declaration_commit(tb__parameter_store_t *store, tb__parameter_state
     notify(store, (change_t){&added, 1}, (change_t){0}, (change_t){0});
 }
 
-/* With a copy of the value in *copy, and nothing in `store` changed but room. */
+/* Copies the value to *copy. Nothing in `store` changes except capacity. */
 static tb_status_t declaration_prepare(tb__parameter_store_t *store,
                                        const tb__parameter_state_t *state,
                                        tb_ros2_parameter_value_t *copy, tb_error_t *error)
@@ -291,7 +290,7 @@ tb_status_t tb__parameter_store_set(tb__parameter_store_t *store,
 {
   tb__parameter_batch_t batch = {0};
   if (!parameters || count == 0)
-    return tb_error_set(error, TB_ERR_INVALID, "parameters: none was given to be set");
+    return tb_error_set(error, TB_ERR_INVALID, "parameters: none given to set");
   tb_status_t status = may_change(parameters[0].name, error);
   if (status) return status;
   tb__mutex_lock(&store->turn);

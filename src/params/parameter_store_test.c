@@ -204,7 +204,7 @@ static void test_names_are_not_empty(void **state)
   assert_status(tb__parameter_store_set(f->store, NULL, 0, NULL), TB_ERR_INVALID);
 }
 
-static void test_values_that_are_none_are_refused(void **state)
+static void test_invalid_values_are_refused(void **state)
 {
   fixture_t *f = *state;
   const tb_ros2_parameter_value_t bad[] = {
@@ -336,7 +336,7 @@ static void test_double_ranges(void **state)
   declare(f, "other type", INTEGER(-7), &range); /* a range of doubles does not concern it */
 }
 
-static void test_ranges_that_make_no_sense(void **state)
+static void test_invalid_ranges(void **state)
 {
   fixture_t *f = *state;
   const tb_ros2_parameter_descriptor_t bad[] = {
@@ -699,14 +699,14 @@ int main(void)
   const struct CMUnitTest tests[] = {
       TEST(test_values_are_declared_set_and_got),
       TEST(test_names_are_not_empty),
-      TEST(test_values_that_are_none_are_refused),
+      TEST(test_invalid_values_are_refused),
       TEST(test_types_are_fixed_unless_dynamic),
       TEST(test_no_value_deletes_what_is_dynamic),
       TEST(test_read_only_keeps_its_first_value),
       TEST(test_undeclaring),
       TEST(test_integer_ranges),
       TEST(test_double_ranges),
-      TEST(test_ranges_that_make_no_sense),
+      TEST(test_invalid_ranges),
       TEST(test_overrides_replace_defaults),
       TEST(test_batches_are_all_or_none),
       TEST(test_of_a_name_twice_in_a_batch_the_last_counts),

@@ -38,7 +38,7 @@ static void declaration_release(tb__parameter_declaration_t *declaration)
   if (atomic_fetch_sub(&declaration->references, 1) == 1) free(declaration);
 }
 
-/* Takes a reference of its own. */
+/* Takes its own reference. */
 static tb_status_t state_create(tb__parameter_declaration_t *declaration,
                                 const tb_ros2_parameter_value_t *value, tb__parameter_state_t **out)
 {

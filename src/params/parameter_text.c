@@ -43,7 +43,7 @@ tb_status_t tb_ros2_parameter_value_parse(const char *text, tb_ros2_parameter_va
   return TB_OK;
 }
 
-/* What is a string to every reader of YAML, without quotes. */
+/* Whether every YAML reader reads it as a string without quotes. */
 static bool is_plain(const char *text)
 {
   static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -76,7 +76,7 @@ static void print_single_quoted(FILE *stream, const char *text)
   fputc('\'', stream);
 }
 
-/* The length of the first character, 0 if it is no UTF-8. */
+/* The length of the first character, 0 if it is not UTF-8. */
 static size_t utf8_decode(const char *text, uint32_t *out)
 {
   static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -98,7 +98,7 @@ static size_t utf8_decode(const char *text, uint32_t *out)
   return length;
 }
 
-/* Characters that a quoted text may hold as they are. */
+/* Whether a quoted text may contain the character unescaped. */
 static bool is_printable(uint32_t c)
 {
   return (c >= 0x20 && c <= 0x7e) || (c >= 0xa0 && c < 0xd800 && c != 0x2028 && c != 0x2029) ||

@@ -14,7 +14,7 @@ const char *tb_ros2_parameter_type_name(tb_ros2_parameter_type_t type)
   return (unsigned)type < sizeof type_names / sizeof type_names[0] ? type_names[type] : NULL;
 }
 
-/* 0: no array. */
+/* 0: not an array. */
 static size_t item_size(tb_ros2_parameter_type_t type)
 {
   switch (type) {

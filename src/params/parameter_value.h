@@ -10,7 +10,7 @@
 void tb__parameter_value_to_message(const tb_ros2_parameter_value_t *value,
                                     tb__parameter_value_t *out);
 
-/* Likewise. TB_ERR_INVALID: no such type. */
+/* The reverse, also a view. TB_ERR_INVALID: no such type. */
 tb_status_t tb__parameter_value_of_message(const tb__parameter_value_t *message,
                                            tb_ros2_parameter_value_t *out);
 

@@ -1,4 +1,5 @@
-/* Publishers and so on, listed under a node: once each, until they are destroyed. */
+/* Lists publishers, subscriptions, clients and services under a node: each once, until it is
+ * destroyed. */
 #ifndef TB_ROS2_ANNOUNCED_H
 #define TB_ROS2_ANNOUNCED_H
 

@@ -63,7 +63,8 @@ static tb_status_t publish(tb__announcer_t *announcer, tb_error_t *error)
         .reader_gid_seq = {node->readers.items, node->readers.count},
         .writer_gid_seq = {node->writers.items, node->writers.count},
     };
-  tb__participant_guid(announcer->participant, info.gid.data);
+  tb__guid_t guid = tb__participant_guid(announcer->participant);
+  tb__guid_copy(&guid, info.gid.data);
   info.node_entities_info_seq.items = nodes;
   info.node_entities_info_seq.count = count;
   status = tb__cdr_encode(announcer->humble ? &tb__participant_entities_info_humble_type
@@ -77,12 +78,13 @@ done:
   return status;
 }
 
-/* After a removal, which cannot fail: what is wrong now is right after the next change. The log
- * hook may use nodes, so nothing is held. */
+/* After a removal, which cannot fail: the next change corrects the announcement. The log hook may
+ * use nodes, so no lock is held. */
 static void log_failure(tb_status_t status, const tb_error_t *error)
 {
   if (!status) return;
-  tb__log(TB_LOG_WARN, "%s; until the next change others see nodes or endpoints that are gone",
+  tb__log(TB_LOG_WARN,
+          "%s; until the next change, nodes or endpoints that are gone stay on the graph",
           error->text);
 }
 
@@ -96,7 +98,7 @@ static void node_unlink(tb__announcer_t *announcer, tb__announced_node_t *node)
     TB_REQUIRES(announcer->mutex)
 {
   TB__CHAIN_REMOVE(announcer->nodes, node);
-  node->is_told = false;
+  node->is_announced = false;
 }
 
 tb_status_t tb__announced_node_report(tb__announced_node_t *node, tb_error_t *error)
@@ -106,7 +108,7 @@ tb_status_t tb__announced_node_report(tb__announced_node_t *node, tb_error_t *er
   tb_status_t status = writer_open(announcer, error);
   if (!status) {
     TB__CHAIN_APPEND(announcer->nodes, node);
-    node->is_told = true;
+    node->is_announced = true;
     status = publish(announcer, error);
     if (status) node_unlink(announcer, node);
   }
@@ -114,14 +116,14 @@ tb_status_t tb__announced_node_report(tb__announced_node_t *node, tb_error_t *er
   return status;
 }
 
-void tb__announced_node_take_back(tb__announced_node_t *node)
+void tb__announced_node_withdraw(tb__announced_node_t *node)
 {
   tb_error_t error = TB_ERROR_INIT;
   tb_status_t status = TB_OK;
   tb__announcer_t *announcer = node->announcer;
   if (tb__is_forked() || !announcer) return;
   tb__mutex_lock(&announcer->mutex);
-  if (node->is_told) {
+  if (node->is_announced) {
     node_unlink(announcer, node);
     status = publish(announcer, &error);
   }
@@ -135,7 +137,7 @@ void tb__announced_node_fini(tb__announced_node_t *node)
   free(node->writers.items);
 }
 
-static bool list_add(tb__gid_list_t *list, const uint8_t guid[16])
+static bool list_add(tb__gid_list_t *list, const tb__guid_t *guid)
 {
   if (list->count == list->size) {
     size_t size = list->size ? 2 * list->size : 8;
@@ -145,14 +147,14 @@ static bool list_add(tb__gid_list_t *list, const uint8_t guid[16])
     list->size = size;
   }
   list->items[list->count] = (tb__gid_t){{0}};
-  memcpy(list->items[list->count++].data, guid, 16);
+  tb__guid_copy(guid, list->items[list->count++].data);
   return true;
 }
 
-static void list_remove(tb__gid_list_t *list, const uint8_t guid[16])
+static void list_remove(tb__gid_list_t *list, const tb__guid_t *guid)
 {
   size_t i = 0;
-  while (i < list->count && memcmp(list->items[i].data, guid, 16) != 0)
+  while (i < list->count && !tb__guid_is(guid, list->items[i].data))
     i++;
   if (i == list->count) return;
   list->count--;
@@ -162,29 +164,29 @@ static void list_remove(tb__gid_list_t *list, const uint8_t guid[16])
 static bool endpoints_list(const tb__announced_t *endpoints)
 {
   tb__announced_node_t *node = endpoints->node;
-  if (endpoints->has_reader && !list_add(&node->readers, endpoints->reader)) return false;
-  return !endpoints->has_writer || list_add(&node->writers, endpoints->writer);
+  if (endpoints->has_reader && !list_add(&node->readers, &endpoints->reader)) return false;
+  return !endpoints->has_writer || list_add(&node->writers, &endpoints->writer);
 }
 
 static void endpoints_unlist(const tb__announced_t *endpoints)
 {
   tb__announced_node_t *node = endpoints->node;
-  if (endpoints->has_reader) list_remove(&node->readers, endpoints->reader);
-  if (endpoints->has_writer) list_remove(&node->writers, endpoints->writer);
+  if (endpoints->has_reader) list_remove(&node->readers, &endpoints->reader);
+  if (endpoints->has_writer) list_remove(&node->writers, &endpoints->writer);
 }
 
 tb_status_t tb__announced_add(tb__announced_t *endpoints, tb__announced_node_t *node,
-                              const uint8_t *reader, const uint8_t *writer, tb_error_t *error)
+                              const tb__guid_t *reader, const tb__guid_t *writer, tb_error_t *error)
 {
   tb__announcer_t *announcer = node->announcer;
   tb__announced_t added = {.node = node, .has_reader = reader, .has_writer = writer};
   tb_status_t status = TB_OK;
-  if (reader) memcpy(added.reader, reader, sizeof added.reader);
-  if (writer) memcpy(added.writer, writer, sizeof added.writer);
+  if (reader) added.reader = *reader;
+  if (writer) added.writer = *writer;
   tb__mutex_lock(&announcer->mutex);
   if (!endpoints_list(&added))
     status = tb_error_set(error, TB_ERR_NO_MEMORY, TOPIC ": out of memory");
-  else if (node->is_told)
+  else if (node->is_announced)
     status = publish(announcer, error);
   if (status) endpoints_unlist(&added);
   tb__mutex_unlock(&announcer->mutex);
@@ -200,7 +202,7 @@ void tb__announced_remove(tb__announced_t *endpoints)
   tb__announcer_t *announcer = endpoints->node->announcer;
   tb__mutex_lock(&announcer->mutex);
   endpoints_unlist(endpoints);
-  if (endpoints->node->is_told) status = publish(announcer, &error);
+  if (endpoints->node->is_announced) status = publish(announcer, &error);
   tb__mutex_unlock(&announcer->mutex);
   *endpoints = (tb__announced_t){0};
   log_failure(status, &error);

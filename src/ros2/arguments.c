@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <timebase/ros2_arguments.h>
 
 #include "params/node_pattern.h"
 #include "params/parameter_sections.h"
@@ -86,7 +87,8 @@ static tb_status_t take_enclave(tb__arguments_t *arguments, const char *value, t
   tb_error_t detail = TB_ERROR_INIT;
   if (*value != '/') return tb_error_set(error, TB_ERR_INVALID, "must begin with '/'");
   if (tb__namespace_normalize(value, checked, &detail))
-    return tb_error_set(error, TB_ERR_INVALID, "must be a name as of a namespace: %s", detail.text);
+    return tb_error_set(error, TB_ERR_INVALID, "must have the form of a namespace: %s",
+                        detail.text);
   char *enclave = strdup(value);
   if (!enclave) return tb__no_memory(error);
   free(arguments->enclave);
@@ -94,7 +96,7 @@ static tb_status_t take_enclave(tb__arguments_t *arguments, const char *value, t
   return TB_OK;
 }
 
-/* "info" or "logger:=info", which change nothing here. */
+/* "info" or "logger:=info", which have no effect here. */
 static tb_status_t check_log_level(tb__arguments_t *arguments, const char *value, tb_error_t *error)
 {
   static const char *const levels[] = {"unset", "debug", "info", "warn", "error", "fatal"};
@@ -163,7 +165,7 @@ static tb_status_t take_option(tb__arguments_t *arguments, const char *argument,
 {
   const option_t *option = find_option(argument);
   if (!value || is_marker(value))
-    return tb_error_set(error, TB_ERR_INVALID, "ROS argument '%s': its value is missing", argument);
+    return tb_error_set(error, TB_ERR_INVALID, "ROS argument '%s' needs a value", argument);
   tb_error_t detail = TB_ERROR_INIT;
   tb_status_t status = option->take(arguments, value, &detail);
   if (!status) return TB_OK;
@@ -186,8 +188,8 @@ static tb_status_t take_all(tb__arguments_t *arguments, int argc, const char *co
       i++;
     } else if (for_ros && !is_flag(argv[i])) {
       return tb_error_set(error, TB_ERR_INVALID,
-                          "ROS argument '%s' is unknown; the program's own come before --ros-args "
-                          "or behind --",
+                          "unknown ROS argument '%s'; arguments of the program go before "
+                          "--ros-args or after --",
                           argv[i]);
     }
   }
@@ -285,4 +287,21 @@ tb_status_t tb__arguments_overrides(const tb__arguments_t *local, const tb__argu
 const char *tb__arguments_enclave(const tb__arguments_t *arguments)
 {
   return arguments ? arguments->enclave : NULL;
+}
+
+int tb_ros2_remove_ros_arguments(int argc, char **argv)
+{
+  if (argc <= 0 || !argv) return 0;
+  int kept = 1;
+  bool for_ros = false;
+  for (int i = 1; i < argc && argv[i]; i++) {
+    if (for_ros)
+      for_ros = strcmp(argv[i], "--") != 0;
+    else if (strcmp(argv[i], "--ros-args") == 0)
+      for_ros = true;
+    else
+      argv[kept++] = argv[i];
+  }
+  argv[kept] = NULL;
+  return kept;
 }

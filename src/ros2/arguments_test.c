@@ -35,7 +35,7 @@ static void assert_refused(const char *const *argv, tb_status_t expected, const 
   if (status != expected) fail_msg("%s for '%s'", tb_status_name(status), argument);
   assert_null(arguments);
   if (!strstr(error.text, argument) || !strstr(error.text, says))
-    fail_msg("'%s' does not say '%s' of '%s'", error.text, says, argument);
+    fail_msg("'%s' does not contain '%s' of '%s'", error.text, says, argument);
 }
 
 static void assert_node(const tb__arguments_t *local, const tb__arguments_t *global,
@@ -119,7 +119,7 @@ static void test_the_first_rule_counts_and_local_ones_before(void **state)
   tb__arguments_destroy(global);
 }
 
-static void test_a_rule_that_makes_no_name_for_a_node_is_told(void **state)
+static void test_a_rule_that_gives_no_valid_name_is_reported(void **state)
 {
   (void)state;
   tb__arguments_t *global = parsed(ARGV("--ros-args", "-r", "/a:={ns}/a"));
@@ -223,7 +223,7 @@ static void test_files_and_values_count_in_their_order(void **state)
   assert_refused(ARGV("--ros-args", "--params-file", one), TB_ERR_NOT_FOUND, one, "No such file");
 }
 
-static void test_ros_arguments_stand_between_their_marks(void **state)
+static void test_ros_arguments_are_between_their_marks(void **state)
 {
   (void)state;
   tb__arguments_t *global =
@@ -268,14 +268,14 @@ static void test_mistakes_name_the_argument(void **state)
   static const struct {
     const char *option, *value, *says;
   } cases[] = {
-      {"--unknown", NULL, "is unknown"},
-      {"value", NULL, "is unknown"},
-      {"-x", "5", "is unknown"},
-      {"--enable-nothing", NULL, "is unknown"},
-      {"-r", NULL, "missing"},
-      {"-p", "--", "missing"},
-      {"--params-file", "--ros-args", "missing"},
-      {"-e", NULL, "missing"},
+      {"--unknown", NULL, "unknown ROS argument"},
+      {"value", NULL, "unknown ROS argument"},
+      {"-x", "5", "unknown ROS argument"},
+      {"--enable-nothing", NULL, "unknown ROS argument"},
+      {"-r", NULL, "needs a value"},
+      {"-p", "--", "needs a value"},
+      {"--params-file", "--ros-args", "needs a value"},
+      {"-e", NULL, "needs a value"},
       {"-r", "a", "from:=to"},
       {"-r", "a:b", "from:=to"},
       {"-r", ":=b", "must not be empty"},
@@ -354,11 +354,11 @@ int main(void)
       cmocka_unit_test(test_rules_may_be_for_one_node),
       cmocka_unit_test(test_topics_and_services_are_remapped),
       cmocka_unit_test(test_the_first_rule_counts_and_local_ones_before),
-      cmocka_unit_test(test_a_rule_that_makes_no_name_for_a_node_is_told),
+      cmocka_unit_test(test_a_rule_that_gives_no_valid_name_is_reported),
       cmocka_unit_test(test_parameters),
       cmocka_unit_test(test_the_callback_may_end_it),
       cmocka_unit_test(test_files_and_values_count_in_their_order),
-      cmocka_unit_test(test_ros_arguments_stand_between_their_marks),
+      cmocka_unit_test(test_ros_arguments_are_between_their_marks),
       cmocka_unit_test(test_enclaves),
       cmocka_unit_test(test_arguments_of_logs_are_taken),
       cmocka_unit_test(test_mistakes_name_the_argument),

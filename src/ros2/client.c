@@ -14,7 +14,7 @@
 #include "ros2/endpoint.h"
 #include "ros2/service_pair.h"
 
-#define LOOK_AGAIN_NS INT64_C(100000000)
+#define RETRY_REFRESH_NS INT64_C(100000000)
 
 static _Atomic int64_t last_sequence; /* of the process, as in rmw_cyclonedds */
 
@@ -81,7 +81,7 @@ static tb_status_t response_copy(const tb_ros2_sample_t *sample, tb_ros2_respons
   return TB_OK;
 }
 
-/* Replies to all clients of the service come here: most are somebody else's. */
+/* Receives replies to all clients of the service; most belong to other clients. */
 static void on_reply(const tb_ros2_sample_t *sample, void *user)
 {
   tb_ros2_client_t *client = user;
@@ -113,7 +113,7 @@ static void callbacks_run(tb_ros2_client_t *client)
   }
 }
 
-/* Ends what is too late; the next deadline. */
+/* Ends requests whose limit has passed. Returns the next deadline. */
 static int64_t expire(tb_ros2_client_t *client)
 {
   int64_t next_ns = INT64_MAX, now_ns = tb__steady_now_ns();
@@ -130,10 +130,10 @@ static int64_t expire(tb_ros2_client_t *client)
   return next_ns;
 }
 
-/* Nobody else looks again at what could not be looked up. */
-static tb__deadline_t look_again_by(tb__deadline_t deadline)
+/* A failed refresh is retried: nothing else would trigger it. */
+static tb__deadline_t retry_deadline(tb__deadline_t deadline)
 {
-  int64_t soon_ns = tb__steady_now_ns() + LOOK_AGAIN_NS;
+  int64_t soon_ns = tb__steady_now_ns() + RETRY_REFRESH_NS;
   if (deadline.clock == TB__DEADLINE_STEADY && deadline.ns <= soon_ns) return deadline;
   return (tb__deadline_t){TB__DEADLINE_STEADY, soon_ns};
 }
@@ -144,7 +144,7 @@ static void run(tb__dispatch_member_t *member)
   callbacks_run(client);
   bool refreshed = tb__client_refresh(client) == TB_OK;
   int64_t next_ns = expire(client);
-  if (!refreshed) next_ns = look_again_by((tb__deadline_t){TB__DEADLINE_STEADY, next_ns}).ns;
+  if (!refreshed) next_ns = retry_deadline((tb__deadline_t){TB__DEADLINE_STEADY, next_ns}).ns;
   callbacks_run(client);
   if (next_ns != INT64_MAX)
     tb__dispatch_set_due(tb__ros2_context_dispatch(client->context), member, next_ns);
@@ -184,7 +184,7 @@ tb_status_t tb_ros2_client_create(tb_ros2_context_t *context, const char *servic
   return TB_OK;
 }
 
-/* Ends what is open, and lets nothing begin. False: it was closed already. */
+/* Ends open requests, and prevents new ones. False: it was closed already. */
 static bool close_first(tb_ros2_client_t *client, bool *out_dispatched)
 {
   tb__mutex_lock(&client->mutex);
@@ -210,7 +210,7 @@ static void forget(tb__pending_t *list)
 {
   for (tb__pending_t *next; list; list = next) {
     next = list->next;
-    if (!list->callback) continue; /* on the stack of a thread that is not there */
+    if (!list->callback) continue; /* on the stack of a thread that does not exist here */
     tb_ros2_response_release(&list->response);
     free(list);
   }
@@ -224,7 +224,7 @@ static void forget_in_child(tb_ros2_client_t *client)
   forget(client->finished);
 }
 
-/* In the callbacks the client is closed: they do not use what is gone. */
+/* The client is closed while the last callbacks run, so they use none of its endpoints. */
 static void client_free(tb_ros2_client_t *client)
 {
   tb__raw_reader_destroy(client->reader);
@@ -250,7 +250,7 @@ void tb_ros2_client_destroy(tb_ros2_client_t *client)
   bool dispatched;
   if (!client || !close_first(client, &dispatched)) return;
   tb__announced_remove(&client->announced);
-  tb__client_notify(client); /* a callback that waits in a call */
+  tb__client_notify(client); /* wakes a callback that waits in a call */
   if (dispatched) {
     tb__dispatch_t *dispatch = tb__ros2_context_dispatch(client->context);
     if (tb__dispatch_leave(dispatch, &client->member, finish)) return;
@@ -285,7 +285,7 @@ tb_status_t tb_ros2_client_wait_for_service(tb_ros2_client_t *client, tb_duratio
   return server_wait(client, tb__deadline_after(limit));
 }
 
-/* From then on it may be finished, and with a callback be gone, at any time. TB_ERR_CLOSED. */
+/* Afterwards it may be finished, and freed if it has a callback, at any time. TB_ERR_CLOSED. */
 static tb_status_t pending_add(tb_ros2_client_t *client, tb__pending_t *pending,
                                int64_t *out_sequence)
 {
@@ -319,17 +319,17 @@ static bool is_past(tb__deadline_t deadline)
 static tb_status_t no_server(const tb_ros2_client_t *client, tb_status_t status, tb_error_t *error)
 {
   if (status == TB_ERR_TIMEOUT)
-    return tb_error_set(error, TB_ERR_NOT_FOUND, "nobody serves %s", client->name);
+    return tb_error_set(error, TB_ERR_NOT_FOUND, "service %s is not available", client->name);
   if (status == TB_ERR_UNSUPPORTED)
     return tb_error_set(error, status,
-                        "%s is served by another middleware (Fast DDS), which takes requests in "
-                        "another form: nothing was sent; run that node with "
+                        "service %s belongs to another middleware (Fast DDS), whose requests have "
+                        "another form; nothing was sent; run that node with "
                         "RMW_IMPLEMENTATION=rmw_cyclonedds_cpp",
                         client->name);
   return tb_error_set(error, status, "%s: %s", client->name, tb_status_message(status));
 }
 
-/* A writer blocks for a short while only, so that the limit is the caller's. */
+/* The writer blocks only for a short time, so that the caller's limit applies. */
 static tb_status_t request_write(tb_ros2_client_t *client, int64_t sequence, const void *cdr,
                                  size_t size, tb__deadline_t deadline, tb_error_t *error)
 {
@@ -360,7 +360,7 @@ static tb_status_t answer_wait(tb_ros2_client_t *client, tb__pending_t *pending,
   for (;;) {
     uint32_t seen = atomic_load(&client->events);
     bool refreshed = tb__client_refresh(client) == TB_OK;
-    tb__deadline_t until = refreshed ? deadline : look_again_by(deadline);
+    tb__deadline_t until = refreshed ? deadline : retry_deadline(deadline);
     tb__mutex_lock(&client->mutex);
     bool done = pending->done;
     tb__mutex_unlock(&client->mutex);
@@ -386,7 +386,7 @@ tb_status_t tb_ros2_client_call(tb_ros2_client_t *client, const void *cdr, size_
   if (!status)
     *out = pending.response;
   else if (status == TB_ERR_CLOSED)
-    tb_error_set(error, status, "%s: the service is gone, its answer is lost", client->name);
+    tb_error_set(error, status, "%s: the service has gone without an answer", client->name);
   else
     tb_error_set(error, status, "%s: %s", client->name, tb_status_message(status));
   return status;
@@ -397,7 +397,7 @@ static tb_status_t member_start(tb_ros2_client_t *client)
   tb_status_t status = TB_OK;
   tb__mutex_lock(&client->mutex);
   if (client->is_closed) {
-    status = TB_ERR_CLOSED; /* by a callback of a client that is being destroyed */
+    status = TB_ERR_CLOSED; /* called in a callback of a client that is being destroyed */
   } else if (!client->is_dispatched) {
     status = tb__dispatch_add(tb__ros2_context_dispatch(client->context), &client->member, run);
     client->is_dispatched = !status;
@@ -446,8 +446,7 @@ void tb_ros2_response_release(tb_ros2_response_t *response)
 tb_status_t tb__client_announce(tb_ros2_client_t *client, tb__announced_node_t *node,
                                 tb_error_t *error)
 {
-  uint8_t reader[16], writer[16];
-  tb__raw_reader_guid(client->reader, reader);
-  tb__raw_writer_guid(client->writer, writer);
-  return tb__announced_add(&client->announced, node, reader, writer, error);
+  tb__guid_t reader = tb__raw_reader_guid(client->reader);
+  tb__guid_t writer = tb__raw_writer_guid(client->writer);
+  return tb__announced_add(&client->announced, node, &reader, &writer, error);
 }

@@ -1,4 +1,4 @@
-/* The inside of a client. */
+/* The internals of a client. */
 #ifndef TB_ROS2_CLIENT_H
 #define TB_ROS2_CLIENT_H
 
@@ -10,12 +10,12 @@
 #include "ros2/dispatch.h"
 #include "wire/service_header.h"
 
-/* A request on its way. */
+/* A request in flight. */
 typedef struct tb__pending {
   struct tb__pending *next;
   int64_t sequence;
-  int64_t deadline_ns;   /* steady; looked at for those with a callback */
-  uint64_t servers_upto; /* the serial of the last server that may have the request */
+  int64_t deadline_ns;   /* steady; used for requests with a callback */
+  uint64_t servers_upto; /* the serial of the last server that may have received the request */
   tb_ros2_response_callback_t callback; /* NULL: a call waits */
   void *user;
   bool done;
@@ -36,16 +36,16 @@ struct tb_ros2_client {
   tb__raw_reader_t *reader;
   uint64_t id; /* in the header of requests */
   char name[TB__USER_DATA_SIZE];
-  _Atomic uint32_t events; /* futex: an answer has come, or what is matched has changed */
-  _Atomic(_Atomic uint32_t *) watched; /* another one, of who waits for many clients; or NULL */
+  _Atomic uint32_t events;             /* futex: an answer was received, or matches have changed */
+  _Atomic(_Atomic uint32_t *) watched; /* another futex, for a wait on many clients; or NULL */
 
-  tb__mutex_t refresh_mutex; /* before `mutex`; held while DDS is asked, never by its threads */
+  tb__mutex_t refresh_mutex; /* before `mutex`; held while DDS is queried, never by its threads */
   uint32_t refreshed_at;     /* by refresh_mutex: match events when servers were looked up */
 
   tb__mutex_t mutex;
   tb__server_t *servers;
   size_t server_count;
-  size_t foreign_count; /* servers of another middleware: nothing is sent while there is one */
+  size_t foreign_count; /* servers of another middleware: nothing is sent while there are any */
   uint64_t last_serial;
   tb__pending_t *pending;  /* waiting for an answer */
   tb__pending_t *finished; /* with a callback to call */
@@ -54,27 +54,28 @@ struct tb_ros2_client {
   tb__dispatch_member_t member;
 };
 
-/* Looks up who serves, if what is matched has changed, and gives up the requests that only those
- * had who are gone. Not from callbacks of DDS. TB_ERR_NO_MEMORY, TB_ERR_CLOSED: the next one has to
- * try again. */
+/* Looks up the servers if matches have changed, and fails requests that only servers that are gone
+ * may have received. Not from callbacks of DDS. TB_ERR_NO_MEMORY, TB_ERR_CLOSED: the next call
+ * tries again. */
 tb_status_t tb__client_refresh(tb_ros2_client_t *client);
 
-/* Whether a service is there that can be called, as of the last look. */
+/* Whether there is a service to call, as of the last refresh. */
 bool tb__client_has_server(tb_ros2_client_t *client);
-/* Whether one is matched that is of another middleware, as of the last look. A writer sends to all
- * that it is matched with, so there is nothing to call then. */
+/* Whether one of another middleware is matched, as of the last refresh. A writer sends to all of
+ * its matched readers, so no service can be called then. */
 bool tb__client_has_foreign_server(tb_ros2_client_t *client);
-/* Asks DDS for it now. TB_ERR_UNSUPPORTED: there is one; TB_ERR_NO_MEMORY, TB_ERR_CLOSED. */
+/* Queries DDS for it now. TB_ERR_UNSUPPORTED: there is one; TB_ERR_NO_MEMORY, TB_ERR_CLOSED. */
 tb_status_t tb__client_check_servers(tb_ros2_client_t *client);
 
-/* Takes a request out of the list and ends it. It may be gone after that. */
+/* Removes a request from the list and ends it. It may be freed afterwards. */
 void tb__client_finish_locked(tb_ros2_client_t *client, tb__pending_t *pending, tb_status_t status)
     TB_REQUIRES(client->mutex);
 
-/* From now on what raises `events` also raises *events, which must outlive the client. */
+/* Afterwards each increment of client->events also increments *events, which must outlive the
+ * client. */
 void tb__client_watch(tb_ros2_client_t *client, _Atomic uint32_t *events);
 
-/* Wakes those who wait for an answer, and the dispatch thread if callbacks may be due. */
+/* Wakes waiters for an answer, and the dispatch thread if callbacks may be due. */
 void tb__client_notify(tb_ros2_client_t *client);
 
 #endif

@@ -1,9 +1,9 @@
-/* Which services a client has, and which of them may have a request of its. As rmw_cyclonedds has
- * it, a service is there when a reader of requests and a writer of replies with the same serviceid
- * are matched; without any serviceid, when there is any reader and any writer.
+/* The servers of a client, and which of them may have received a request. As in rmw_cyclonedds, a
+ * server exists when a reader of requests and a writer of replies with the same serviceid are
+ * matched; if no reader has a serviceid, when there is any reader and any writer.
  *
- * Servers of Fast DDS take the header that rmw_cyclonedds puts before a request for its first
- * bytes, and a length in it for gigabytes to be filled: they get nothing. */
+ * Servers of Fast DDS read the header that rmw_cyclonedds puts before a request as the request, and
+ * a length in it as gigabytes to allocate: nothing is sent to them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,10 +16,10 @@ typedef struct matches {
   size_t foreign_count; /* readers that were left out */
 } matches_t;
 
-/* The vendor of a participant is how its GUID begins. */
+/* A GUID begins with the vendor of its participant. */
 static bool is_of_fast_dds(const tb__matched_t *matched)
 {
-  return matched->guid[0] == 0x01 && matched->guid[1] == 0x0f;
+  return matched->guid.bytes[0] == 0x01 && matched->guid.bytes[1] == 0x0f;
 }
 
 static void foreign_remove(tb__matched_t *list, size_t *count)
@@ -60,7 +60,7 @@ static uint64_t serial_of(tb_ros2_client_t *client, uint64_t instance) TB_REQUIR
   return ++client->last_serial;
 }
 
-static void give_up_lost(tb_ros2_client_t *client) TB_REQUIRES(client->mutex)
+static void fail_lost(tb_ros2_client_t *client) TB_REQUIRES(client->mutex)
 {
   uint64_t first = UINT64_MAX;
   for (size_t i = 0; i < client->server_count; i++)
@@ -85,7 +85,7 @@ static void servers_replace(tb_ros2_client_t *client, const matches_t *matches, 
   client->servers = room;
   client->server_count = count;
   client->foreign_count = matches->foreign_count;
-  give_up_lost(client);
+  fail_lost(client);
   tb__mutex_unlock(&client->mutex);
 }
 
@@ -143,7 +143,7 @@ bool tb__client_has_foreign_server(tb_ros2_client_t *client)
   return has;
 }
 
-/* The last look may be older than what DDS has matched since: its threads tell us after it. */
+/* DDS may have matched more since the last refresh: its threads notify us only afterwards. */
 tb_status_t tb__client_check_servers(tb_ros2_client_t *client)
 {
   tb__matched_t *readers = NULL;

@@ -19,7 +19,7 @@ bool tb__clock_presence_tick(tb__clock_presence_t *presence, int64_t time_ns)
 {
   presence->ticked = time_ns != 0;
   presence->alive = true;
-  presence->told = (tb_clock_state_t)0;
+  presence->reported = (tb_clock_state_t)0;
   return presence->matched == 0;
 }
 
@@ -39,11 +39,11 @@ size_t tb__clock_presence_take(tb__clock_presence_t *presence,
   size_t count = 0;
   tb_clock_state_t state = state_of(presence);
   bool ticks = state == TB_CLOCK_RUNNING;
-  if (presence->lost && !ticks && state != TB_CLOCK_LOST && presence->told != TB_CLOCK_LOST)
-    out[count++] = presence->told = TB_CLOCK_LOST;
+  if (presence->lost && !ticks && state != TB_CLOCK_LOST && presence->reported != TB_CLOCK_LOST)
+    out[count++] = presence->reported = TB_CLOCK_LOST;
   presence->lost = false;
-  if (state == presence->told || (ticks && !presence->told)) return count;
+  if (state == presence->reported || (ticks && !presence->reported)) return count;
   out[count++] = state;
-  presence->told = ticks ? (tb_clock_state_t)0 : state;
+  presence->reported = ticks ? (tb_clock_state_t)0 : state;
   return count;
 }

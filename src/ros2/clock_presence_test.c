@@ -38,7 +38,7 @@ static void test_C8_publishers_come_tick_go_and_come_back(void **state)
   EXPECT_NOTHING(&p);
 }
 
-static void test_C8_one_that_never_ticked_is_not_lost(void **state)
+static void test_C8_a_publisher_that_never_ticked_is_not_lost(void **state)
 {
   (void)state;
   tb__clock_presence_t p = {0};
@@ -84,7 +84,7 @@ static void test_C8_nothing_is_lost_between_two_looks(void **state)
 }
 
 /* The state that was told last comes again after the one in between. */
-static void test_C8_the_last_state_told_is_the_one_that_is(void **state)
+static void test_C8_the_last_state_reported_is_the_current_one(void **state)
 {
   (void)state;
   tb__clock_presence_t p = {0};
@@ -100,7 +100,7 @@ static void test_C8_the_last_state_told_is_the_one_that_is(void **state)
 }
 
 /* A sample may be handed over when its publisher is gone, or before it counts as matched. */
-static void test_C8_a_tick_of_one_that_is_not_matched(void **state)
+static void test_C8_a_tick_of_an_unmatched_publisher(void **state)
 {
   (void)state;
   tb__clock_presence_t p = {0};
@@ -119,11 +119,11 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_C8_publishers_come_tick_go_and_come_back),
-      cmocka_unit_test(test_C8_one_that_never_ticked_is_not_lost),
+      cmocka_unit_test(test_C8_a_publisher_that_never_ticked_is_not_lost),
       cmocka_unit_test(test_C8_a_mismatch_ends_with_a_match_or_its_publisher),
       cmocka_unit_test(test_C8_nothing_is_lost_between_two_looks),
-      cmocka_unit_test(test_C8_the_last_state_told_is_the_one_that_is),
-      cmocka_unit_test(test_C8_a_tick_of_one_that_is_not_matched),
+      cmocka_unit_test(test_C8_the_last_state_reported_is_the_current_one),
+      cmocka_unit_test(test_C8_a_tick_of_an_unmatched_publisher),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,7 +58,7 @@ tb_status_t tb_ros2_clock_publisher_publish(tb_ros2_clock_publisher_t *publisher
 static tb_status_t sink_tick(void *self, int64_t time_ns, tb_jump_reason_t reason,
                              tb_error_t *error)
 {
-  (void)reason; /* the message has no place for it */
+  (void)reason; /* the message has no field for it */
   return tb_ros2_clock_publisher_publish(self, time_ns, error);
 }
 
@@ -87,7 +87,6 @@ void tb__ros2_clock_publisher_watch_matched(tb_ros2_clock_publisher_t *publisher
 tb_status_t tb__clock_publisher_announce(tb_ros2_clock_publisher_t *publisher,
                                          tb__announced_node_t *node, tb_error_t *error)
 {
-  uint8_t writer[16];
-  tb__raw_writer_guid(publisher->writer, writer);
-  return tb__announced_add(&publisher->announced, node, NULL, writer, error);
+  tb__guid_t writer = tb__raw_writer_guid(publisher->writer);
+  return tb__announced_add(&publisher->announced, node, NULL, &writer, error);
 }

@@ -20,7 +20,7 @@
 
 #define WRITERS_DEFAULT 64
 #define WRITERS_MAX     4096
-#define NAMES_PERIOD_NS (20 * 1000 * 1000) /* between looks at the graph for the names of nodes */
+#define NAMES_PERIOD_NS (20 * 1000 * 1000) /* between queries of the graph for names of nodes */
 
 typedef struct clock_source {
   tb_ros2_context_t *context;
@@ -35,15 +35,15 @@ typedef struct clock_source {
   tb__topic_writers_t *all_writers;  /* NULL until a publisher is refused; of the dispatch thread */
   char dds_topic[TB__DDS_NAME_SIZE], dds_type[TB__DDS_NAME_SIZE];
 
-  void (*changed)(void *user); /* NULL: nobody watches */
+  void (*changed)(void *user); /* NULL: not watched */
   void *changed_user;
 
   tb__mutex_t mutex; /* what follows */
   bool running;
-  bool counting; /* from before it subscribes until it is about to leave */
-  uint8_t guid[16];
+  bool counting; /* from before it subscribes until before it unsubscribes */
+  tb__guid_t guid;
   tb__clock_presence_t presence;
-  const char *policy; /* for which a publisher was refused last */
+  const char *policy; /* for which the last publisher was refused */
   bool reported_policy;
   tb_ros2_clock_writer_t *writers;
   uint32_t writer_count, writers_max;
@@ -56,31 +56,32 @@ typedef struct clock_source {
   bool reported_invalid;
 } clock_source_t;
 
-/* The writer's place in the table for users. Once that is full, it is that of the longest silent:
- * dead ones hide nobody. */
-static tb_ros2_clock_writer_t *writer_find(clock_source_t *self, const uint8_t guid[16])
+/* The entry of the writer in the table for users. In a full table a new writer replaces the one
+ * that has been silent longest, so that dead writers do not hide live ones. */
+static tb_ros2_clock_writer_t *writer_find(clock_source_t *self, const tb__guid_t *guid)
 {
   tb_ros2_clock_writer_t *oldest = &self->writers[0];
   for (uint32_t i = 0; i < self->writer_count; i++) {
     tb_ros2_clock_writer_t *writer = &self->writers[i];
-    if (!memcmp(writer->guid, guid, 16)) return writer;
+    if (tb__guid_is(guid, writer->guid)) return writer;
     if (writer->last_steady_ns < oldest->last_steady_ns) oldest = writer;
   }
   if (self->writer_count < self->writers_max) oldest = &self->writers[self->writer_count++];
   *oldest = (tb_ros2_clock_writer_t){0};
-  memcpy(oldest->guid, guid, 16);
+  tb__guid_copy(guid, oldest->guid);
   if (self->writers_seen < UINT32_MAX) self->writers_seen++;
   return oldest;
 }
 
-/* Books the sample; false if it must not become a tick. */
+/* Counts the sample. False: it must not become a tick. */
 static bool sample_accept(clock_source_t *self, const tb_ros2_sample_t *sample, int64_t time_ns)
 {
   int64_t steady_ns = tb__steady_coarse_now_ns();
+  tb__guid_t guid = tb__guid_of(sample->writer_guid);
   tb__tick_sample_t tick = {tb__writer_id(sample->writer_guid, sizeof sample->writer_guid), time_ns,
                             sample->source_timestamp_ns, steady_ns};
   tb__mutex_lock(&self->mutex);
-  tb_ros2_clock_writer_t *writer = writer_find(self, sample->writer_guid);
+  tb_ros2_clock_writer_t *writer = writer_find(self, &guid);
   writer->samples++;
   writer->last_steady_ns = steady_ns;
   self->last_sample_steady_ns = steady_ns;
@@ -108,21 +109,19 @@ static void sample_refuse(clock_source_t *self, tb_status_t status)
 static const char *remedy_for(const char *policy)
 {
   if (!strcmp(policy, "reliability"))
-    return "subscribe with best effort, as ROS does, or have it publish reliably";
+    return "subscribe with best effort, as ROS does, or publish with reliable";
   if (!strcmp(policy, "durability"))
-    return "subscribe with volatile durability, as ROS does, or have it publish transient local";
-  return "choose that policy alike on both sides";
+    return "subscribe with volatile durability, as ROS does, or publish with transient local";
+  return "use the same policy on both sides";
 }
 
 static void report_refusal(const clock_source_t *self, const char *policy)
 {
-  tb__log(TB_LOG_WARN,
-          "%s: a publisher is there, but its QoS does not match in %s, so nothing comes from it; "
-          "%s",
+  tb__log(TB_LOG_WARN, "%s: receives nothing from a publisher, as its QoS does not match in %s; %s",
           self->topic, policy, remedy_for(policy));
 }
 
-/* On the dispatch thread, since the receive thread calls nobody. */
+/* On the dispatch thread, since the receive thread must not run callbacks. */
 static void report_pending(void *user)
 {
   clock_source_t *self = user;
@@ -131,8 +130,8 @@ static void report_pending(void *user)
   bool invalid = self->invalid && !self->reported_invalid;
   bool hold = self->filter.options.hold_to_first;
   tb_status_t why = self->invalid_status;
-  tb__writer_id_t writers[2];
-  memcpy(writers, self->filter.fault_pair, sizeof writers);
+  const tb__writer_id_t *pair = self->filter.fault_pair;
+  const tb__guid_t writers[] = {tb__guid_of(pair[0].bytes), tb__guid_of(pair[1].bytes)};
   self->reported_faults = self->filter.faults;
   self->reported_invalid = self->invalid > 0;
   const char *policy = self->reported_policy ? NULL : self->policy;
@@ -145,19 +144,20 @@ static void report_pending(void *user)
     tb__tick_queue_report_again(&self->queue, now_ns + NAMES_PERIOD_NS);
   if (policy) report_refusal(self, policy);
   if (invalid)
-    tb__log(TB_LOG_WARN, "%s: a publisher sends times that are not valid (%s); they are dropped",
-            self->topic, tb_status_message(why));
+    tb__log(TB_LOG_WARN, "%s: a publisher sends invalid times (%s); they are dropped", self->topic,
+            tb_status_message(why));
 }
 
 static void all_writers_changed(void *user)
 {
   clock_source_t *self = user;
-  tb__mutex_lock(&self->mutex); /* so that the queue is there */
+  tb__mutex_lock(&self->mutex); /* so that the queue exists */
   if (self->counting) tb__tick_queue_when_drained(&self->queue);
   tb__mutex_unlock(&self->mutex);
 }
 
-/* DDS does not say when a publisher that it refused goes: then, all of the topic are counted. */
+/* DDS does not report that a refused publisher has gone, so all publishers of the topic are
+ * counted. */
 static uint32_t count_all_writers(clock_source_t *self, bool refused)
 {
   if (refused && !self->all_writers)
@@ -166,7 +166,7 @@ static uint32_t count_all_writers(clock_source_t *self, bool refused)
   return self->all_writers ? tb__topic_writers_count(self->all_writers) : UINT32_MAX;
 }
 
-/* On the dispatch thread, when the ticks have been committed that came before the news. */
+/* On the dispatch thread, when the ticks that preceded the change have been committed. */
 static void report_states(void *user)
 {
   clock_source_t *self = user;
@@ -175,7 +175,7 @@ static void report_states(void *user)
   bool refused = self->counting && self->presence.incompatible;
   tb__mutex_unlock(&self->mutex);
   uint32_t all_writers = count_all_writers(self, refused);
-  tb__mutex_lock(&self->mutex); /* so that no tick comes in between */
+  tb__mutex_lock(&self->mutex); /* so that no tick is accepted in between */
   self->presence.unmatched = all_writers > self->presence.matched;
   size_t count = self->counting ? tb__clock_presence_take(&self->presence, states) : 0;
   for (size_t i = 0; i < count; i++)
@@ -239,7 +239,7 @@ static tb_status_t clock_source_start(void *user, tb_timeline_t *timeline)
   if (status) return status;
   tb__mutex_lock(&self->mutex);
   tb__tick_filter_restart(&self->filter);
-  self->presence = (tb__clock_presence_t){.told = TB_CLOCK_NO_PUBLISHER};
+  self->presence = (tb__clock_presence_t){.reported = TB_CLOCK_NO_PUBLISHER};
   self->policy = NULL;
   self->reported_policy = false;
   self->counting = true;
@@ -256,7 +256,7 @@ static tb_status_t clock_source_start(void *user, tb_timeline_t *timeline)
   }
   tb__mutex_lock(&self->mutex);
   self->subscription = subscription;
-  tb__subscription_guid(subscription, self->guid);
+  self->guid = tb__subscription_guid(subscription);
   self->running = true;
   tb__mutex_unlock(&self->mutex);
   return TB_OK;
@@ -270,7 +270,7 @@ static void clock_source_stop(void *user)
   self->subscription = NULL;
   self->running = self->counting = false;
   tb__mutex_unlock(&self->mutex);
-  tb_ros2_subscription_destroy(subscription); /* no sample comes after this */
+  tb_ros2_subscription_destroy(subscription); /* no sample is delivered afterwards */
   queue_end(self);
 }
 
@@ -305,11 +305,12 @@ tb_status_t tb_ros2_clock_source_create(tb_ros2_context_t *context,
     return tb_error_set(error, TB_ERR_INVALID, "clock source of %s: hold_limit is negative", topic);
   if (options->publishers != TB_ROS2_CLOCK_ACCEPT_ALL &&
       options->publishers != TB_ROS2_CLOCK_HOLD_TO_FIRST)
-    return tb_error_set(error, TB_ERR_INVALID, "clock source of %s: publishers %d is not known",
+    return tb_error_set(error, TB_ERR_INVALID, "clock source of %s: unknown value %d of publishers",
                         topic, (int)options->publishers);
   if (options->writers_max > WRITERS_MAX)
-    return tb_error_set(error, TB_ERR_INVALID, "clock source of %s: writers_max %u: at most %d",
-                        topic, options->writers_max, WRITERS_MAX);
+    return tb_error_set(error, TB_ERR_INVALID,
+                        "clock source of %s: writers_max is %u, must be at most %d", topic,
+                        options->writers_max, WRITERS_MAX);
   tb__topic_endpoint_t checked;
   tb_status_t status =
       tb__topic_endpoint_init(&checked, context, topic, TB__CLOCK_TYPE, qos, error);
@@ -364,7 +365,7 @@ tb_status_t tb_ros2_clock_source_status(tb_source_t *source, tb_ros2_clock_sourc
   return TB_OK;
 }
 
-static int later_first(const void *a, const void *b)
+static int compare_latest_first(const void *a, const void *b)
 {
   const tb_ros2_clock_writer_t *first = a, *second = b;
   return (first->last_steady_ns < second->last_steady_ns) -
@@ -378,20 +379,20 @@ tb_status_t tb_ros2_clock_source_writers(tb_source_t *source, uint32_t size,
   if (!self || !out_count || (size && !writers)) return TB_ERR_INVALID;
   tb__mutex_lock(&self->mutex);
   uint32_t count = self->writer_count < size ? self->writer_count : size;
-  qsort(self->writers, self->writer_count, sizeof *self->writers, later_first);
+  qsort(self->writers, self->writer_count, sizeof *self->writers, compare_latest_first);
   if (count) memcpy(writers, self->writers, count * sizeof *writers);
   *out_count = self->writer_count;
   tb__mutex_unlock(&self->mutex);
   return TB_OK;
 }
 
-bool tb__clock_source_reader_guid(tb_source_t *source, uint8_t out[16])
+bool tb__clock_source_reader_guid(tb_source_t *source, tb__guid_t *out)
 {
   clock_source_t *self = clock_source_of(source);
   if (!self) return false;
   tb__mutex_lock(&self->mutex);
   bool running = self->running;
-  if (running) memcpy(out, self->guid, sizeof self->guid);
+  if (running) *out = self->guid;
   tb__mutex_unlock(&self->mutex);
   return running;
 }

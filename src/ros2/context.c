@@ -20,7 +20,7 @@ struct tb_ros2_context {
   tb__shared_sources_t sources;
   tb__arguments_t *arguments;
   tb__mutex_t retired_mutex;
-  tb__retired_t *retired; /* by retired_mutex, as the next */
+  tb__retired_t *retired; /* guarded by retired_mutex, as is the next */
   bool finishes;          /* `finisher` is a member */
   tb__dispatch_member_t finisher;
 };

@@ -11,7 +11,7 @@
 
 #define PEER_LENGTH_MAX 255 /* RMW_DISCOVERY_OPTIONS_STATIC_PEERS_MAX_LENGTH - 1 */
 
-/* A reader that is silent is asked less and less often, down to every 100 ms. */
+/* The interval grows up to 100 ms for a reader that does not answer. */
 #define PROMPT_ACKS                                                                                \
   "<CycloneDDS><Domain><Internal><HeartbeatInterval min=\"100 us\" minsched=\"100 us\" "           \
   "max=\"100 ms\">100 us</HeartbeatInterval></Internal></Domain></CycloneDDS>,"
@@ -67,8 +67,7 @@ static range_t range_of(const tb__ros2_environment_t *environment)
   if (strcmp(range, "OFF") == 0) return RANGE_OFF;
   if (strcmp(range, "SYSTEM_DEFAULT") == 0) return RANGE_SYSTEM_DEFAULT;
   if (strcmp(range, "LOCALHOST") != 0)
-    tb__log(TB_LOG_WARN, "ROS_AUTOMATIC_DISCOVERY_RANGE '%s' is not known: taken as LOCALHOST",
-            range);
+    tb__log(TB_LOG_WARN, "unknown ROS_AUTOMATIC_DISCOVERY_RANGE '%s': LOCALHOST is used", range);
   return RANGE_LOCALHOST;
 }
 
@@ -117,9 +116,10 @@ static tb_status_t put_peers(FILE *out, const char *peers, tb_error_t *error)
   while (*peers) {
     size_t length = strcspn(peers, ";");
     if (!peer_is_valid(peers, length))
-      return tb_error_set(error, TB_ERR_INVALID,
-                          "ROS_STATIC_PEERS: '%.*s' is no peer: at most %d characters, no blanks",
-                          (int)(length < 64 ? length : 64), peers, PEER_LENGTH_MAX);
+      return tb_error_set(
+          error, TB_ERR_INVALID,
+          "ROS_STATIC_PEERS: '%.*s' is not a peer; use at most %d characters, no blanks",
+          (int)(length < 64 ? length : 64), peers, PEER_LENGTH_MAX);
     if (length > 0) {
       fputs("<Peer address=\"", out);
       put_escaped(out, peers, length);

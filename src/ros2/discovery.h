@@ -1,5 +1,5 @@
-/* What the ROS 2 environment says of domain and discovery, as configuration for Cyclone DDS. Pure
- * but for tb__ros2_environment_read. Follows rcl and rmw_cyclonedds of ROS 2 jazzy. */
+/* The Cyclone DDS configuration for the domain and discovery variables of ROS 2. Pure, except
+ * tb__ros2_environment_read. Follows rcl and rmw_cyclonedds of ROS 2 jazzy. */
 #ifndef TB_ROS2_DISCOVERY_H
 #define TB_ROS2_DISCOVERY_H
 
@@ -11,13 +11,13 @@
 
 /* Values of the variables; NULL or "" when unset. */
 typedef struct tb__ros2_environment {
-  const char *domain_id;
-  const char *distro; /* ROS_DISTRO */ /* ROS_DOMAIN_ID */
-  const char *discovery_range;         /* ROS_AUTOMATIC_DISCOVERY_RANGE */
-  const char *static_peers;            /* ROS_STATIC_PEERS */
-  const char *localhost_only;          /* ROS_LOCALHOST_ONLY */
-  const char *cyclonedds_uri;          /* CYCLONEDDS_URI */
-  bool prompt_acks; /* not of the environment: heartbeats follow each sample closely */
+  const char *domain_id;       /* ROS_DOMAIN_ID */
+  const char *distro;          /* ROS_DISTRO */
+  const char *discovery_range; /* ROS_AUTOMATIC_DISCOVERY_RANGE */
+  const char *static_peers;    /* ROS_STATIC_PEERS */
+  const char *localhost_only;  /* ROS_LOCALHOST_ONLY */
+  const char *cyclonedds_uri;  /* CYCLONEDDS_URI */
+  bool prompt_acks; /* not from the environment: send heartbeats shortly after each sample */
 } tb__ros2_environment_t;
 
 /* The pointers last until the environment changes. */

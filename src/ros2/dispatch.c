@@ -4,7 +4,7 @@
 #include "held/parking.h"
 #include "platform/time.h"
 
-/* Whose thread this is. */
+/* The dispatch that this thread belongs to. */
 static _Thread_local const tb__dispatch_t *here;
 
 void tb__dispatch_init(tb__dispatch_t *dispatch)
@@ -63,7 +63,7 @@ static tb__dispatch_member_t *posted_take(tb__dispatch_t *dispatch) TB_REQUIRES(
   return member;
 }
 
-/* Nothing is left to run: *out_deadline says until when. */
+/* False: nothing is left to run until *out_deadline. */
 static bool run_next(tb__dispatch_t *dispatch, tb__deadline_t *out_deadline)
 {
   tb__mutex_lock(&dispatch->mutex);

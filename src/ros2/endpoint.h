@@ -16,8 +16,8 @@ typedef struct tb__topic_endpoint {
   char user_data[TB__TYPE_HASH_USER_DATA_SIZE];
 } tb__topic_endpoint_t;
 
-/* `qos` may be NULL for the default. The type's hash, if it is known and the context is none of
- * humble, goes to USER_DATA. */
+/* `qos` may be NULL for the default. The hash of the type, if it is known and the context is not
+ * for humble, goes to USER_DATA. */
 tb_status_t tb__topic_endpoint_init(tb__topic_endpoint_t *endpoint,
                                     const tb_ros2_context_t *context, const char *topic,
                                     const char *type, const tb_qos_t *qos, tb_error_t *error);

@@ -15,13 +15,12 @@
 struct tb_ros2_graph {
   tb__builtin_topics_t *topics;
   tb__raw_reader_t *infos;
-  uint8_t own_guid[16];
+  tb__guid_t own_guid;
   _Atomic uint32_t changes; /* futex */
 
-  tb__mutex_t mutex; /* taken by DDS's threads, which may hold its locks: none of it is called under
-                        this one */
+  tb__mutex_t mutex; /* taken by threads of DDS that may hold its locks: do not call DDS under it */
   tb__graph_model_t model;
-  bool is_incomplete; /* something was lost for want of memory */
+  bool is_incomplete; /* something was lost: out of memory */
 };
 
 static void changed(tb_ros2_graph_t *graph)
@@ -56,14 +55,15 @@ static void on_endpoint(const tb__seen_endpoint_t *seen, void *user)
 static void on_info(const tb_ros2_sample_t *sample, void *user)
 {
   tb_ros2_graph_t *graph = user;
+  tb__guid_t writer = tb__guid_of(sample->writer_guid);
   tb__mutex_lock(&graph->mutex);
-  if (tb__graph_model_info(&graph->model, sample->writer_guid, sample->cdr, sample->size) != TB_OK)
+  if (tb__graph_model_info(&graph->model, &writer, sample->cdr, sample->size) != TB_OK)
     graph->is_incomplete = true;
   tb__mutex_unlock(&graph->mutex);
   changed(graph);
 }
 
-/* DDS tells of a participant before it hands over what that one has sent. */
+/* DDS reports a participant before it delivers samples of that participant. */
 static tb_status_t graph_open(tb_ros2_graph_t *graph, tb_ros2_context_t *context, tb_error_t *error)
 {
   tb_qos_t qos = TB_QOS_INIT_DEFAULT;
@@ -73,7 +73,7 @@ static tb_status_t graph_open(tb_ros2_graph_t *graph, tb_ros2_context_t *context
   tb__participant_t *participant = tb__ros2_context_participant(context);
   tb__builtin_callbacks_t callbacks = {on_participant, on_endpoint, graph};
   tb__topic_endpoint_t endpoint;
-  tb__participant_guid(participant, graph->own_guid);
+  graph->own_guid = tb__participant_guid(participant);
   tb_status_t status =
       tb__topic_endpoint_init(&endpoint, context, "ros_discovery_info",
                               "rmw_dds_common/msg/ParticipantEntitiesInfo", &qos, error);
@@ -105,7 +105,7 @@ void tb_ros2_graph_destroy(tb_ros2_graph_t *graph)
   tb__raw_reader_destroy(graph->infos);
   tb__builtin_topics_destroy(graph->topics);
   tb__mutex_lock(&graph->mutex);
-  if (!tb__is_forked()) tb__graph_model_fini(&graph->model); /* else it may be half changed */
+  if (!tb__is_forked()) tb__graph_model_fini(&graph->model); /* else a change may be half done */
   tb__mutex_unlock(&graph->mutex);
   tb__mutex_fini(&graph->mutex);
   free(graph);
@@ -117,7 +117,7 @@ static tb_status_t snapshot_take(tb_ros2_graph_t *graph, tb_ros2_graph_snapshot_
   uint32_t change = atomic_load(&graph->changes);
   tb_status_t status = graph->is_incomplete
                            ? TB_ERR_NO_MEMORY
-                           : tb__graph_snapshot_build(&graph->model, graph->own_guid, change, out);
+                           : tb__graph_snapshot_build(&graph->model, &graph->own_guid, change, out);
   tb__mutex_unlock(&graph->mutex);
   return status;
 }

@@ -1,4 +1,4 @@
-/* For those who follow a graph on a thread of their own. */
+/* For threads that follow a graph. */
 #ifndef TB_ROS2_GRAPH_H
 #define TB_ROS2_GRAPH_H
 
@@ -6,7 +6,7 @@
 
 #include "base/private_api.h"
 
-/* Has tb_ros2_graph_wait_for_change return, as if something had changed. */
+/* Makes tb_ros2_graph_wait_for_change return as if something had changed. */
 TB_PRIVATE_API void tb__ros2_graph_wake(tb_ros2_graph_t *graph);
 
 #endif

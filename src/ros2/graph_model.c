@@ -6,9 +6,8 @@
 #include "ros2/service_pair.h"
 #include "wire/demangle.h"
 
-#define GUID_SIZE           16
 #define GUID_PREFIX         12
-#define UNKNOWN_MAX         64 /* participants that have spoken before DDS told of them */
+#define UNKNOWN_MAX         64 /* participants that have announced nodes before DDS reported them */
 #define TYPE_HASH_LENGTH    71 /* "RIHS01_" and 64 digits */
 #define DISCOVERY_INFO_NAME "ros_discovery_info"
 
@@ -28,15 +27,15 @@ void tb__graph_model_fini(tb__graph_model_t *model)
   free(model->endpoints);
 }
 
-/* Where the participant is, or would be. */
-static size_t participant_place(const tb__graph_model_t *model, const uint8_t *guid,
+/* The index of the participant, or where to insert it. */
+static size_t participant_place(const tb__graph_model_t *model, const tb__guid_t *guid,
                                 bool *out_found)
 {
   size_t low = 0, high = model->participant_count;
   *out_found = false;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
-    int order = memcmp(model->participants[middle].guid, guid, GUID_SIZE);
+    int order = tb__guid_compare(&model->participants[middle].guid, guid);
     if (order == 0) {
       *out_found = true;
       return middle;
@@ -49,13 +48,14 @@ static size_t participant_place(const tb__graph_model_t *model, const uint8_t *g
   return low;
 }
 
-static size_t endpoint_place(const tb__graph_model_t *model, const uint8_t *guid, bool *out_found)
+static size_t endpoint_place(const tb__graph_model_t *model, const tb__guid_t *guid,
+                             bool *out_found)
 {
   size_t low = 0, high = model->endpoint_count;
   *out_found = false;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
-    int order = memcmp(model->endpoints[middle]->shown.guid, guid, GUID_SIZE);
+    int order = memcmp(model->endpoints[middle]->shown.guid, guid->bytes, sizeof guid->bytes);
     if (order == 0) {
       *out_found = true;
       return middle;
@@ -69,14 +69,14 @@ static size_t endpoint_place(const tb__graph_model_t *model, const uint8_t *guid
 }
 
 const tb__graph_participant_t *tb__graph_model_find(const tb__graph_model_t *model,
-                                                    const uint8_t guid[16])
+                                                    const tb__guid_t *guid)
 {
   bool found;
   size_t at = participant_place(model, guid, &found);
   return found && model->participants[at].is_known ? &model->participants[at] : NULL;
 }
 
-size_t tb__graph_model_endpoint_find(const tb__graph_model_t *model, const uint8_t guid[16])
+size_t tb__graph_model_endpoint_find(const tb__graph_model_t *model, const tb__guid_t *guid)
 {
   bool found;
   size_t at = endpoint_place(model, guid, &found);
@@ -92,29 +92,28 @@ static void participant_remove(tb__graph_model_t *model, size_t at)
   memmove(participant, participant + 1, (model->participant_count - at) * sizeof *participant);
 }
 
-/* One that was never heard of again makes room. */
-static void unknown_limit(tb__graph_model_t *model)
+/* Participants that DDS never reported are removed to make room. */
+static void limit_unknown(tb__graph_model_t *model)
 {
   for (size_t i = 0; model->unknown_count >= UNKNOWN_MAX && i < model->participant_count; i++) {
     if (!model->participants[i].is_known) participant_remove(model, i);
   }
 }
 
-/* The participant of that GUID, a new and unknown one if there is none; NULL: no memory. */
-static tb__graph_participant_t *participant_take(tb__graph_model_t *model, const uint8_t *guid)
+/* The participant with the GUID, a new unknown one if there is none. NULL: out of memory. */
+static tb__graph_participant_t *participant_take(tb__graph_model_t *model, const tb__guid_t *guid)
 {
   bool found;
   size_t at = participant_place(model, guid, &found);
   if (found) return &model->participants[at];
-  unknown_limit(model);
+  limit_unknown(model);
   at = participant_place(model, guid, &found);
   tb__graph_participant_t *grown =
       realloc(model->participants, (model->participant_count + 1) * sizeof *grown);
   if (!grown) return NULL;
   model->participants = grown;
   memmove(grown + at + 1, grown + at, (model->participant_count - at) * sizeof *grown);
-  grown[at] = (tb__graph_participant_t){0};
-  memcpy(grown[at].guid, guid, GUID_SIZE);
+  grown[at] = (tb__graph_participant_t){.guid = *guid};
   model->participant_count++;
   model->unknown_count++;
   return &grown[at];
@@ -125,14 +124,14 @@ tb_status_t tb__graph_model_participant(tb__graph_model_t *model,
 {
   bool found;
   if (seen->is_gone) {
-    size_t at = participant_place(model, seen->guid, &found);
+    size_t at = participant_place(model, &seen->guid, &found);
     if (found) participant_remove(model, at);
     return TB_OK;
   }
   char value[TB__SEEN_USER_DATA_SIZE], *enclave = NULL;
   bool is_ros = tb__user_data_value(seen->user_data, "enclave", value, sizeof value);
   if (is_ros && !(enclave = strdup(value))) return TB_ERR_NO_MEMORY;
-  tb__graph_participant_t *participant = participant_take(model, seen->guid);
+  tb__graph_participant_t *participant = participant_take(model, &seen->guid);
   if (!participant) {
     free(enclave);
     return TB_ERR_NO_MEMORY;
@@ -178,23 +177,23 @@ static tb__graph_endpoint_t *endpoint_make(const tb__seen_endpoint_t *seen)
       .node = -1,
   };
   endpoint->shown.qos.avoid_ros_namespace_conventions = kind == TB_ROS2_ENDPOINT_DDS;
-  memcpy(endpoint->shown.guid, seen->guid, GUID_SIZE);
-  memcpy(endpoint->shown.participant_guid, seen->participant_guid, GUID_SIZE);
+  tb__guid_copy(&seen->guid, endpoint->shown.guid);
+  tb__guid_copy(&seen->participant_guid, endpoint->shown.participant_guid);
   return endpoint;
 }
 
-/* Who announced nodes through the endpoint that is gone has none any more. */
-static void info_forget(tb__graph_model_t *model, const uint8_t *writer)
+/* A participant whose announcing endpoint is gone has no nodes any more. */
+static void info_forget(tb__graph_model_t *model, const tb__guid_t *writer)
 {
   for (size_t i = 0; i < model->participant_count; i++) {
     tb__graph_participant_t *participant = &model->participants[i];
-    if (!participant->info || memcmp(participant->info_writer, writer, GUID_SIZE) != 0) continue;
+    if (!participant->info || !tb__guid_equal(&participant->info_writer, writer)) continue;
     free(participant->info);
     participant->info = NULL;
   }
 }
 
-static void endpoint_remove(tb__graph_model_t *model, const uint8_t *guid)
+static void endpoint_remove(tb__graph_model_t *model, const tb__guid_t *guid)
 {
   bool found;
   size_t at = endpoint_place(model, guid, &found);
@@ -209,11 +208,11 @@ static void endpoint_remove(tb__graph_model_t *model, const uint8_t *guid)
 tb_status_t tb__graph_model_endpoint(tb__graph_model_t *model, const tb__seen_endpoint_t *seen)
 {
   if (seen->is_gone) {
-    endpoint_remove(model, seen->guid);
+    endpoint_remove(model, &seen->guid);
     return TB_OK;
   }
   bool found;
-  size_t at = endpoint_place(model, seen->guid, &found);
+  size_t at = endpoint_place(model, &seen->guid, &found);
   tb__graph_endpoint_t *endpoint = endpoint_make(seen);
   if (!endpoint) return TB_ERR_NO_MEMORY;
   if (found) {
@@ -247,34 +246,35 @@ static bool has_ros_names(const tb__participant_entities_info_t *info)
   return true;
 }
 
-tb_status_t tb__graph_model_info(tb__graph_model_t *model, const uint8_t writer[16],
+tb_status_t tb__graph_model_info(tb__graph_model_t *model, const tb__guid_t *writer,
                                  const void *cdr, size_t size)
 {
-  static const uint8_t nobody[GUID_SIZE], participant_entity[4] = {0, 0, 1, 0xc1};
+  static const tb__guid_t zeros;
+  static const uint8_t participant_entity[4] = {0, 0, 1, 0xc1};
   tb__participant_entities_info_t *info;
   bool is_humble;
-  if (memcmp(writer, nobody, GUID_SIZE) == 0) return TB_OK;
+  if (tb__guid_equal(writer, &zeros)) return TB_OK;
   tb_status_t status = tb__participant_entities_info_decode(cdr, size, &info, &is_humble);
   if (status == TB_ERR_NO_MEMORY) return status;
   if (status) {
     model->malformed++;
     return TB_OK;
   }
-  bool is_own = memcmp(info->gid.data, writer, GUID_PREFIX) == 0 &&
+  bool is_own = memcmp(info->gid.data, writer->bytes, GUID_PREFIX) == 0 &&
                 memcmp(info->gid.data + GUID_PREFIX, participant_entity, 4) == 0;
-  bool is_well = has_ros_names(info);
+  bool is_valid = has_ros_names(info);
   model->foreign += !is_own;
-  model->malformed += is_own && !is_well;
-  tb__graph_participant_t *participant =
-      is_own && is_well ? participant_take(model, info->gid.data) : NULL;
+  model->malformed += is_own && !is_valid;
+  tb__guid_t guid = tb__guid_of(info->gid.data);
+  tb__graph_participant_t *participant = is_own && is_valid ? participant_take(model, &guid) : NULL;
   if (!participant) {
     free(info);
-    return is_own && is_well ? TB_ERR_NO_MEMORY : TB_OK;
+    return is_own && is_valid ? TB_ERR_NO_MEMORY : TB_OK;
   }
   free(participant->info);
   participant->info = info;
   participant->is_humble = is_humble;
-  memcpy(participant->info_writer, writer, GUID_SIZE);
+  participant->info_writer = *writer;
   return TB_OK;
 }
 

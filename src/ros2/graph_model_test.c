@@ -26,7 +26,7 @@ static int teardown(void **state)
 }
 
 /* Participant `p` has the entity 1c1, endpoint `n` of it a number of its own. */
-static void guid_fill(uint8_t out[16], uint8_t p, uint32_t n)
+static void guid_fill(uint8_t out[TB__GUID_SIZE], uint8_t p, uint32_t n)
 {
   memset(out, p, 12);
   for (int i = 0; i < 4; i++)
@@ -36,7 +36,7 @@ static void guid_fill(uint8_t out[16], uint8_t p, uint32_t n)
 static void participant(uint8_t p, const char *user_data)
 {
   tb__seen_participant_t seen = {.is_gone = !user_data};
-  guid_fill(seen.guid, p, 0x1c1);
+  guid_fill(seen.guid.bytes, p, 0x1c1);
   if (user_data) strcpy(seen.user_data, user_data);
   assert_ok(tb__graph_model_participant(&model, &seen));
 }
@@ -46,8 +46,8 @@ static void endpoint(uint8_t p, uint32_t n, bool is_writer, const char *topic, c
 {
   tb__seen_endpoint_t seen = {
       .is_writer = is_writer, .topic = topic, .type = type, .qos = TB_QOS_INIT_DEFAULT};
-  guid_fill(seen.guid, p, n);
-  guid_fill(seen.participant_guid, p, 0x1c1);
+  guid_fill(seen.guid.bytes, p, n);
+  guid_fill(seen.participant_guid.bytes, p, 0x1c1);
   strcpy(seen.user_data, user_data);
   assert_ok(tb__graph_model_endpoint(&model, &seen));
 }
@@ -55,7 +55,7 @@ static void endpoint(uint8_t p, uint32_t n, bool is_writer, const char *topic, c
 static void endpoint_gone(uint8_t p, uint32_t n)
 {
   tb__seen_endpoint_t seen = {.is_gone = true};
-  guid_fill(seen.guid, p, n);
+  guid_fill(seen.guid.bytes, p, n);
   assert_ok(tb__graph_model_endpoint(&model, &seen));
 }
 
@@ -63,12 +63,13 @@ static void endpoint_gone(uint8_t p, uint32_t n)
 static void info_of(uint8_t writer_p, uint8_t p, bool humble, size_t count,
                     const char *const names[][2])
 {
-  uint8_t writer[16], *bytes;
+  tb__guid_t writer;
+  uint8_t *bytes;
   size_t size;
   tb__node_entities_info_t nodes[8] = {0};
   tb__gid_t gids[8][2] = {0};
   tb__participant_entities_info_t info = {.node_entities_info_seq = {nodes, count}};
-  guid_fill(writer, writer_p, 0x403);
+  guid_fill(writer.bytes, writer_p, 0x403);
   guid_fill(info.gid.data, p, 0x1c1);
   for (size_t i = 0; i < count; i++) {
     guid_fill(gids[i][0].data, p, (uint32_t)(1 + 10 * i));
@@ -79,7 +80,7 @@ static void info_of(uint8_t writer_p, uint8_t p, bool humble, size_t count,
   assert_ok(tb__cdr_encode(humble ? &tb__participant_entities_info_humble_type
                                   : &tb__participant_entities_info_type,
                            &info, false, &bytes, &size));
-  assert_ok(tb__graph_model_info(&model, writer, bytes, size));
+  assert_ok(tb__graph_model_info(&model, &writer, bytes, size));
   free(bytes);
 }
 
@@ -89,13 +90,13 @@ static void info(uint8_t p, const char *name_space, const char *name)
   info_of(p, p, false, name ? 1 : 0, names);
 }
 
-static void look(void)
+static void take_snapshot(void)
 {
-  uint8_t own[16];
-  guid_fill(own, 1, 0x1c1);
+  tb__guid_t own;
+  guid_fill(own.bytes, 1, 0x1c1);
   free(snapshot);
   snapshot = NULL;
-  assert_ok(tb__graph_snapshot_build(&model, own, 7, &snapshot));
+  assert_ok(tb__graph_snapshot_build(&model, &own, 7, &snapshot));
   assert_int_equal(snapshot->change, 7);
 }
 
@@ -103,7 +104,7 @@ static void look(void)
 static void assert_nodes(const char *expected)
 {
   char all[1024] = "";
-  look();
+  take_snapshot();
   for (size_t i = 0; i < snapshot->node_count; i++) {
     strcat(all, i ? " " : "");
     strcat(all, snapshot->nodes[i].full_name);
@@ -207,7 +208,7 @@ static void test_endpoints_have_the_node_that_lists_them(void **state)
   assert_int_equal(subscriptions[0].node, 0);
   assert_int_equal(tb_ros2_graph_publishers(snapshot, "/y", &publishers), 0);
   participant(1, NULL); /* its endpoints go with it, told of or not */
-  look();
+  take_snapshot();
   assert_int_equal(snapshot->endpoint_count, 2);
 }
 
@@ -215,7 +216,8 @@ static void test_endpoints_have_the_node_that_lists_them(void **state)
 static void test_nodes_may_share_an_endpoint(void **state)
 {
   (void)state;
-  uint8_t writer[16], *bytes;
+  tb__guid_t writer;
+  uint8_t *bytes;
   size_t size;
   tb__gid_t gids[3] = {0};
   tb__node_entities_info_t nodes[] = {{"/", "b", {0}, {gids, 3}}, {"/", "a", {0}, {gids, 2}}};
@@ -223,13 +225,13 @@ static void test_nodes_may_share_an_endpoint(void **state)
   participant(1, "enclave=/;");
   endpoint(1, 1, true, "rt/y", "p::msg::dds_::T_", "");
   endpoint(1, 2, true, "rt/x", "p::msg::dds_::T_", "");
-  guid_fill(writer, 1, 0x403);
+  guid_fill(writer.bytes, 1, 0x403);
   guid_fill(shared.gid.data, 1, 0x1c1);
   guid_fill(gids[0].data, 1, 1);
   guid_fill(gids[1].data, 1, 2);
   guid_fill(gids[2].data, 1, 1);
   assert_ok(tb__cdr_encode(&tb__participant_entities_info_type, &shared, false, &bytes, &size));
-  assert_ok(tb__graph_model_info(&model, writer, bytes, size));
+  assert_ok(tb__graph_model_info(&model, &writer, bytes, size));
   free(bytes);
   assert_nodes("/a /b");
   for (size_t i = 0; i < 2; i++) {
@@ -248,18 +250,18 @@ static void test_an_endpoint_that_changes_is_replaced(void **state)
   char user_data[128];
   participant(1, "enclave=/;");
   endpoint(1, 1, true, "rt/clock", "rosgraph_msgs::msg::dds_::Clock_", "typehash=RIHS01_xyz;");
-  look();
+  take_snapshot();
   assert_null(snapshot->endpoints[0].type_hash);
   snprintf(user_data, sizeof user_data, "clientid=1.2;typehash=%s;", hash);
   endpoint(1, 1, true, "rt/clock", "rosgraph_msgs::msg::dds_::Clock_", user_data);
-  look();
+  take_snapshot();
   assert_int_equal(snapshot->endpoint_count, 1);
   assert_string_equal(snapshot->endpoints[0].type_hash, hash);
   assert_string_equal(snapshot->endpoints[0].name, "/clock");
   assert_string_equal(snapshot->endpoints[0].type, "rosgraph_msgs/msg/Clock");
   endpoint_gone(1, 1);
   endpoint_gone(1, 1);
-  look();
+  take_snapshot();
   assert_int_equal(snapshot->endpoint_count, 0);
 }
 
@@ -268,7 +270,7 @@ static void assert_counts(uint64_t malformed, uint64_t foreign)
   assert_true(model.malformed == malformed && model.foreign == foreign);
 }
 
-static void test_what_others_say_of_a_participant_is_not_believed(void **state)
+static void test_announcements_for_another_participant_are_ignored(void **state)
 {
   (void)state;
   participant(1, "enclave=/;");
@@ -277,8 +279,8 @@ static void test_what_others_say_of_a_participant_is_not_believed(void **state)
   info_of(2, 1, false, 1, (const char *const[][2]){{"/", "cuckoo"}});
   assert_counts(0, 1);
   assert_nodes("/honest");
-  uint8_t nobody[16] = {0};
-  assert_ok(tb__graph_model_info(&model, nobody, "", 0)); /* gone before it was heard */
+  const tb__guid_t zeros = {{0}};
+  assert_ok(tb__graph_model_info(&model, &zeros, "", 0)); /* gone before its sample was read */
   assert_counts(0, 1);
 }
 
@@ -297,7 +299,7 @@ static void test_names_that_break_the_rules_are_ignored(void **state)
   assert_nodes("/honest");
 }
 
-static void test_those_who_only_speak_are_few(void **state)
+static void test_participants_that_only_announce_are_limited(void **state)
 {
   (void)state;
   for (int p = 1; p < 255; p++)
@@ -342,9 +344,9 @@ int main(void)
       TEST(test_endpoints_have_the_node_that_lists_them),
       TEST(test_nodes_may_share_an_endpoint),
       TEST(test_an_endpoint_that_changes_is_replaced),
-      TEST(test_what_others_say_of_a_participant_is_not_believed),
+      TEST(test_announcements_for_another_participant_are_ignored),
       TEST(test_names_that_break_the_rules_are_ignored),
-      TEST(test_those_who_only_speak_are_few),
+      TEST(test_participants_that_only_announce_are_limited),
       TEST(test_what_keeps_a_pair_apart),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GUID_SIZE 16
-
 typedef struct found_node {
   const tb__graph_participant_t *participant;
   const tb__node_entities_info_t *node;
@@ -14,17 +12,17 @@ typedef struct found_node {
 
 typedef struct found_endpoint {
   const tb_ros2_graph_endpoint_t *shown;
-  size_t place; /* in the model */
+  size_t place; /* index in the model */
   int32_t node; /* the first that lists it */
 } found_endpoint_t;
 
-/* What is shown, in its order, before it is copied. */
+/* What is shown, ordered, before it is copied. */
 typedef struct found {
   found_node_t *nodes;
   size_t node_count;
   found_endpoint_t *endpoints;
   size_t endpoint_count;
-  uint32_t *positions; /* in `endpoints`, of the model's endpoints by their place there */
+  uint32_t *positions; /* in `endpoints`, of the model's endpoints by their index there */
   uint32_t *claims;    /* of each node in turn: positions, rising */
   size_t claim_count;
 } found_t;
@@ -36,7 +34,7 @@ static const char *prefix_of(const tb__node_entities_info_t *node)
   return strcmp(node->node_namespace, "/") == 0 ? "" : node->node_namespace;
 }
 
-/* As the full names would be: the shorter namespace goes on with '/' and the name. */
+/* Compares the full names: a shorter namespace is followed by '/' and the name. */
 static int full_name_compare(const tb__node_entities_info_t *a, const tb__node_entities_info_t *b)
 {
   const char *parts_a[] = {prefix_of(a), "/", a->node_name};
@@ -59,7 +57,7 @@ static int node_compare(const void *a, const void *b)
 {
   const found_node_t *left = a, *right = b;
   int order = full_name_compare(left->node, right->node);
-  if (order == 0) order = memcmp(left->participant->guid, right->participant->guid, GUID_SIZE);
+  if (order == 0) order = tb__guid_compare(&left->participant->guid, &right->participant->guid);
   if (order == 0) order = (left->node > right->node) - (left->node < right->node);
   return order;
 }
@@ -72,7 +70,7 @@ static int endpoint_compare(const void *a, const void *b)
   if (order == 0) order = strcmp(left->name, right->name);
   if (order == 0) order = right->is_publisher - left->is_publisher;
   if (order == 0) order = strcmp(left->type, right->type);
-  return order ? order : memcmp(left->guid, right->guid, GUID_SIZE);
+  return order ? order : memcmp(left->guid, right->guid, sizeof left->guid);
 }
 
 static void nodes_find(const tb__graph_model_t *model, found_t *found)
@@ -94,7 +92,8 @@ static void endpoints_find(const tb__graph_model_t *model, found_t *found)
   for (size_t i = 0; i < model->endpoint_count; i++) {
     const tb_ros2_graph_endpoint_t *shown = &model->endpoints[i]->shown;
     found->positions[i] = NOT_SHOWN;
-    if (tb__graph_model_find(model, shown->participant_guid))
+    tb__guid_t participant = tb__guid_of(shown->participant_guid);
+    if (tb__graph_model_find(model, &participant))
       found->endpoints[found->endpoint_count++] = (found_endpoint_t){shown, i, -1};
   }
   if (found->endpoint_count > 1)
@@ -103,17 +102,18 @@ static void endpoints_find(const tb__graph_model_t *model, found_t *found)
     found->positions[found->endpoints[i].place] = (uint32_t)i;
 }
 
-/* Of a node's lists, what there is; it has no endpoints of another participant. */
+/* Adds the listed endpoints that exist and belong to the participant. */
 static void claims_add(const tb__graph_model_t *model, found_t *found,
                        const tb__graph_participant_t *participant, const tb__gids_t *gids,
                        bool is_publisher)
 {
   for (size_t i = 0; i < gids->count; i++) {
-    size_t at = tb__graph_model_endpoint_find(model, gids->items[i].data);
+    tb__guid_t guid = tb__guid_of(gids->items[i].data);
+    size_t at = tb__graph_model_endpoint_find(model, &guid);
     if (at == model->endpoint_count || found->positions[at] == NOT_SHOWN) continue;
     const tb_ros2_graph_endpoint_t *shown = &model->endpoints[at]->shown;
     if (shown->is_publisher == is_publisher &&
-        memcmp(shown->participant_guid, participant->guid, GUID_SIZE) == 0)
+        tb__guid_is(&participant->guid, shown->participant_guid))
       found->claims[found->claim_count++] = found->positions[at];
   }
 }
@@ -124,8 +124,8 @@ static int position_compare(const void *a, const void *b)
   return (left > right) - (left < right);
 }
 
-/* How many are left when each stands there once. */
-static size_t sort_once(uint32_t *positions, size_t count)
+/* Sorts, removes duplicates, and returns how many are left. */
+static size_t sort_unique(uint32_t *positions, size_t count)
 {
   size_t kept = 0;
   if (count > 1) qsort(positions, count, sizeof *positions, position_compare);
@@ -144,7 +144,7 @@ static void claims_find(const tb__graph_model_t *model, found_t *found)
     claims_add(model, found, node->participant, &node->node->writer_gid_seq, true);
     claims_add(model, found, node->participant, &node->node->reader_gid_seq, false);
     uint32_t *claims = found->claims + node->first_claim;
-    node->claim_count = sort_once(claims, found->claim_count - node->first_claim);
+    node->claim_count = sort_unique(claims, found->claim_count - node->first_claim);
     found->claim_count = node->first_claim + node->claim_count;
     for (size_t n = 0; n < node->claim_count; n++) {
       found_endpoint_t *endpoint = &found->endpoints[claims[n]];
@@ -211,7 +211,7 @@ static const char *text_copy(char **at, const char *text)
   return copy;
 }
 
-static void node_fill(const found_node_t *found, const uint8_t own[16], char **at,
+static void node_fill(const found_node_t *found, const tb__guid_t *own, char **at,
                       tb_ros2_graph_node_t *out)
 {
   const tb__node_entities_info_t *node = found->node;
@@ -223,8 +223,8 @@ static void node_fill(const found_node_t *found, const uint8_t own[16], char **a
   *at += size;
   out->enclave = text_copy(at, found->participant->enclave);
   out->distro = found->participant->is_humble ? TB_ROS2_DISTRO_HUMBLE : TB_ROS2_DISTRO_JAZZY;
-  out->is_own = memcmp(found->participant->guid, own, GUID_SIZE) == 0;
-  memcpy(out->participant_guid, found->participant->guid, GUID_SIZE);
+  out->is_own = tb__guid_equal(&found->participant->guid, own);
+  tb__guid_copy(&found->participant->guid, out->participant_guid);
 }
 
 static void endpoint_fill(const found_endpoint_t *found, char **at, tb_ros2_graph_endpoint_t *out)
@@ -263,7 +263,7 @@ static bool block_make(const found_t *found, block_t *out)
   return true;
 }
 
-static void block_fill(const found_t *found, const uint8_t own[16], block_t *block)
+static void block_fill(const found_t *found, const tb__guid_t *own, block_t *block)
 {
   char *at = block->text;
   for (size_t i = 0; i < found->node_count; i++) {
@@ -279,7 +279,7 @@ static void block_fill(const found_t *found, const uint8_t own[16], block_t *blo
     memcpy(block->indexes, found->claims, found->claim_count * sizeof *block->indexes);
 }
 
-tb_status_t tb__graph_snapshot_build(const tb__graph_model_t *model, const uint8_t own[16],
+tb_status_t tb__graph_snapshot_build(const tb__graph_model_t *model, const tb__guid_t *own,
                                      uint32_t change, tb_ros2_graph_snapshot_t **out)
 {
   found_t found;

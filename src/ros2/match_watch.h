@@ -1,4 +1,4 @@
-/* Waiting for subscriptions of several publishers at once. */
+/* Waiting for the subscriptions of several publishers at once. */
 #ifndef TB_ROS2_MATCH_WATCH_H
 #define TB_ROS2_MATCH_WATCH_H
 
@@ -9,8 +9,8 @@
 
 #include "base/private_api.h"
 
-/* From now on each change of the matched subscriptions raises *events by 1 and wakes who waits on
- * it (platform/futex.h). It must outlive the publisher. */
+/* Afterwards each change of the matched subscriptions raises *events by 1 and wakes its waiters
+ * (platform/futex.h). *events must outlive the publisher. */
 TB_PRIVATE_API void tb__ros2_publisher_watch_matched(tb_ros2_publisher_t *publisher,
                                                      _Atomic uint32_t *events);
 TB_PRIVATE_API void tb__ros2_clock_publisher_watch_matched(tb_ros2_clock_publisher_t *publisher,

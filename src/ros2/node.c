@@ -33,7 +33,7 @@ static tb_status_t names_choose(tb_ros2_node_t *node, const char *name, const ch
   return TB_OK;
 }
 
-/* The node's clock tells system time until its parameters say otherwise. */
+/* The node's clock reads system time until its parameters are applied. */
 static tb_status_t time_open(tb_ros2_node_t *node, tb_error_t *error)
 {
   static const tb_clock_options_t options = {TB_TIME_ROS, NULL};
@@ -50,7 +50,7 @@ static tb_status_t time_open(tb_ros2_node_t *node, tb_error_t *error)
   return TB_OK;
 }
 
-/* In a jump callback a clock can be made, but not destroyed again if the rest fails. */
+/* In a jump callback a clock can be created, but not destroyed if a later step fails. */
 static tb_status_t may_create(const char *name, tb_error_t *error)
 {
   tb_status_t status = TB_OK;
@@ -97,7 +97,7 @@ fail:
 void tb_ros2_node_destroy(tb_ros2_node_t *node)
 {
   if (!node) return;
-  tb__announced_node_take_back(&node->announced);
+  tb__announced_node_withdraw(&node->announced);
   tb__node_activation_close(node);
   tb__node_parameters_close(node);
   tb__node_time_fini(&node->time);

@@ -1,4 +1,4 @@
-/* The inside of a node. */
+/* The internals of a node. */
 #ifndef TB_ROS2_NODE_H
 #define TB_ROS2_NODE_H
 
@@ -14,7 +14,7 @@
 struct tb_ros2_node {
   tb_ros2_context_t *context;
   tb__arguments_t *own_arguments;
-  const tb__arguments_t *arguments; /* the context's; NULL: they do not count */
+  const tb__arguments_t *arguments; /* the context's; NULL: ignored */
   char name[TB__DDS_NAME_SIZE];
   char name_space[TB__DDS_NAME_SIZE];
   char full_name[TB__DDS_NAME_SIZE];

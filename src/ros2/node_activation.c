@@ -90,7 +90,7 @@ tb_status_t tb__node_activation_open(tb_ros2_node_t *node, tb_duration_t limit, 
   if (status)
     return tb_error_set(error, status, "node '%s': %s cannot be watched: %s", node->full_name,
                         node->clock_topic, tb_status_message(status));
-  tb__dispatch_post(dispatch, &self->member); /* one may have been there already */
+  tb__dispatch_post(dispatch, &self->member); /* a publisher may exist already */
   return TB_OK;
 }
 

@@ -10,19 +10,19 @@
 typedef struct tb__node_activation {
   tb_ros2_node_t *node; /* NULL: not in use */
   tb__shared_source_t *source;
-  tb_clock_t *clock; /* keeps the subscription, whatever the node's clocks follow */
+  tb_clock_t *clock; /* keeps the subscription alive, whatever the node's clocks follow */
   tb__source_watcher_t watcher;
   tb__dispatch_member_t member;
   bool is_member;
 
   /* On the dispatch thread. */
-  int64_t limit_ns; /* 0: once on, it stays on */
-  int64_t off_ns;   /* steady: when it goes off unless a publisher comes; INT64_MAX: not */
+  int64_t limit_ns; /* 0: it stays on once it was switched on */
+  int64_t off_ns; /* steady: when it is switched off unless a publisher appears; INT64_MAX: never */
   bool present;
-  uint32_t appearance; /* the last one that switched it on */
+  uint32_t appearance; /* the appearance that last switched it on */
 } tb__node_activation_t;
 
-/* Begins to look. `limit`: as tb_ros2_node_options_t has it. */
+/* Starts watching. `limit`: deactivation_limit of tb_ros2_node_options_t. */
 tb_status_t tb__node_activation_open(tb_ros2_node_t *node, tb_duration_t limit, tb_error_t *error);
 /* Does nothing if it was not opened. */
 void tb__node_activation_close(tb_ros2_node_t *node);

@@ -1,4 +1,4 @@
-/* Names as a node means them, and endpoints under its name. */
+/* Resolves names for a node, and creates endpoints that are listed under it. */
 #include "ros2/announced.h"
 #include "ros2/node.h"
 #include "wire/clock_message.h"
@@ -25,7 +25,7 @@ tb_status_t tb_ros2_node_resolve_service_name(const tb_ros2_node_t *node, const 
   return resolve(node, name, true, out, error);
 }
 
-/* The topic's name for what is made in the context. */
+/* The resolved topic name, for an endpoint that is created in the context. */
 static tb_status_t topic_choose(const tb_ros2_node_t *node, const char *topic, const tb_qos_t *qos,
                                 char room[TB_ROS2_NAME_SIZE], const char **out, tb_error_t *error)
 {

@@ -16,7 +16,7 @@
 #define EVENTS_LIMIT  INT64_C(50000000)
 #define QOS_OVERRIDES "qos_overrides./clock.subscription."
 
-/* ---- what the node's own parameters do ---- */
+/* ---- effects of the built-in parameters ---- */
 
 static tb_status_t check(const tb_ros2_parameter_t *parameters, size_t count, void *user,
                          tb_error_t *error)
@@ -97,7 +97,7 @@ static void event_publish(tb_ros2_node_t *node, const tb__parameter_event_t *eve
   else
     tb_error_set(&error, status, "%s", tb_status_message(status));
   if (status)
-    tb__log(TB_LOG_WARN, "%s: a change is not told on /parameter_events: %s", node->full_name,
+    tb__log(TB_LOG_WARN, "%s: a change was not published on /parameter_events: %s", node->full_name,
             error.text);
   free(cdr);
 }
@@ -120,7 +120,7 @@ static void changed(const tb_ros2_parameter_t *added, size_t added_count,
   if (lists[0] && lists[1] && lists[2])
     event_publish(node, &event);
   else
-    tb__log(TB_LOG_WARN, "%s: a change is not told on /parameter_events: out of memory",
+    tb__log(TB_LOG_WARN, "%s: a change was not published on /parameter_events: out of memory",
             node->full_name);
   for (int i = 0; i < 3; i++)
     free(lists[i]);
@@ -131,7 +131,6 @@ static tb_status_t events_open(tb_ros2_node_t *node, tb_error_t *error)
   tb_qos_t qos = TB_QOS_INIT_DEFAULT;
   tb__topic_endpoint_t endpoint;
   char topic[TB_ROS2_NAME_SIZE];
-  uint8_t guid[16];
   tb__node_parameters_t *self = &node->parameters;
   qos.depth = EVENTS_DEPTH;
   tb_status_t status = tb_ros2_node_resolve_topic_name(node, "/parameter_events", topic, error);
@@ -143,8 +142,8 @@ static tb_status_t events_open(tb_ros2_node_t *node, tb_error_t *error)
   status = tb__raw_writer_create(tb__ros2_context_participant(node->context), &endpoint.options,
                                  &self->events, error);
   if (status) return status;
-  tb__raw_writer_guid(self->events, guid);
-  return tb__announced_add(&self->events_announced, &node->announced, NULL, guid, error);
+  tb__guid_t guid = tb__raw_writer_guid(self->events);
+  return tb__announced_add(&self->events_announced, &node->announced, NULL, &guid, error);
 }
 
 /* ---- services ---- */
@@ -153,8 +152,8 @@ static void request_refused(tb__node_parameter_service_t *self, const char *text
 {
   if (atomic_fetch_add(&self->node->parameters.unreadable, 1) == 0)
     tb__log(TB_LOG_WARN,
-            "%s/%s: a request that cannot be answered (%s); there is no answer to such requests, "
-            "and this is told once",
+            "%s/%s: a request cannot be answered (%s); further requests of this kind are not "
+            "reported",
             self->node->full_name, self->kind->name, text);
 }
 
@@ -190,7 +189,7 @@ static tb_status_t services_open(tb_ros2_node_t *node, tb_error_t *error)
   return TB_OK;
 }
 
-/* ---- the node's own ---- */
+/* ---- built-in parameters ---- */
 
 typedef struct word {
   const char *text;
@@ -206,7 +205,7 @@ static const word_t histories[] = {
 
 static const tb_ros2_parameter_descriptor_t read_only = {.read_only = true};
 
-/* Declares one of words; the first is the default. */
+/* Declares a parameter that is one of the words; the first is the default. */
 static tb_status_t word_declare(tb__parameter_store_t *store, const char *name, const word_t *words,
                                 int *out, tb_error_t *error)
 {
@@ -256,11 +255,11 @@ static tb_status_t own_declare(tb_ros2_node_t *node, tb_error_t *error)
       environment && environment[0] ? environment : TB__TIME_SOURCE_CLOCK_TOPIC);
   tb_ros2_parameter_value_t off = tb_ros2_parameter_bool(false);
   tb_ros2_parameter_descriptor_t source_descriptor = {
-      .description = "what moves the node's clock while use_sim_time is true",
+      .description = "the source of time for the node's clock while use_sim_time is true",
       .additional_constraints =
           "clock_topic, extrapolating, shm:NAME, or another name of a source"};
   tb_ros2_parameter_descriptor_t sim_descriptor = {
-      .description = "whether the node's clock tells simulated time"};
+      .description = "whether the node's clock reads simulated time"};
   tb_status_t status = qos_declare(store, &node->time.qos, error);
   if (!status)
     status =
@@ -270,7 +269,7 @@ static tb_status_t own_declare(tb_ros2_node_t *node, tb_error_t *error)
   return status;
 }
 
-/* ---- life ---- */
+/* ---- opening and closing ---- */
 
 static tb_status_t override_add(const char *name, const tb_ros2_parameter_value_t *value,
                                 void *user)
@@ -317,7 +316,7 @@ void tb__node_parameters_close(tb_ros2_node_t *node)
   free(self->time_source);
 }
 
-/* ---- calls of users ---- */
+/* ---- public functions ---- */
 
 tb_status_t tb_ros2_node_declare_parameter(tb_ros2_node_t *node, const char *name,
                                            const tb_ros2_parameter_value_t *value,

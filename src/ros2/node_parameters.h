@@ -1,4 +1,4 @@
-/* The parameters of a node: its store, what its own parameters do, the services and the events. */
+/* The parameters of a node: the store, the effects of built-in parameters, services and events. */
 #ifndef TB_ROS2_NODE_PARAMETERS_H
 #define TB_ROS2_NODE_PARAMETERS_H
 
@@ -21,19 +21,19 @@ typedef struct tb__node_parameters {
   tb__raw_writer_t *events; /* of /parameter_events; NULL: none */
   tb__announced_t events_announced;
   tb__node_parameter_service_t services[TB__PARAMETER_SERVICE_COUNT];
-  _Atomic uint32_t unreadable; /* requests */
+  _Atomic uint32_t unreadable; /* requests that could not be answered */
 
-  /* What follows is by the turn of the store. */
+  /* What follows is guarded by the turn of the store. */
   tb_ros2_set_parameters_callback_t callback;
   void *callback_user;
   bool use_sim_time;
   char *time_source;
 } tb__node_parameters_t;
 
-/* With the overrides in place; the node's clock exists. */
+/* Applies the overrides. The node's clock must exist. */
 tb_status_t tb__node_parameters_open(tb_ros2_node_t *node, const tb_ros2_node_options_t *options,
                                      tb_error_t *error);
-/* Ends the services: nobody sets parameters any more. */
+/* Ends the services: afterwards no parameter is set. */
 void tb__node_parameters_close(tb_ros2_node_t *node);
 
 #endif

@@ -15,7 +15,7 @@ void tb__node_time_init(tb__node_time_t *time, tb__shared_sources_t *sources,
   tb__mutex_init(&time->turn);
 }
 
-/* What the last tb__node_time_follow of this thread left. */
+/* The source that the last tb__node_time_follow of this thread has left. */
 static _Thread_local tb__source_lease_t left;
 
 static tb_source_t *source_of(const tb__source_lease_t *lease)
@@ -35,7 +35,7 @@ static tb_status_t refused(const char *name, tb_status_t status, tb_error_t *err
                       tb_status_message(status));
 }
 
-/* The source runs then. */
+/* Afterwards the source runs. */
 static tb_status_t lease_begin(tb__node_time_t *time, const char *name, tb__source_lease_t *out,
                                tb_error_t *error)
 {
@@ -53,17 +53,17 @@ static tb_status_t lease_begin(tb__node_time_t *time, const char *name, tb__sour
   return TB_OK;
 }
 
-/* The subscription is the source's and shared; each node that uses it lists it. */
+/* The subscription belongs to the source and is shared; each node that uses it lists it. */
 static void reader_announce(tb__node_time_t *time) TB_REQUIRES(time->turn)
 {
   tb_error_t error = TB_ERROR_INIT;
-  uint8_t guid[16];
+  tb__guid_t guid;
   tb__announced_remove(&time->announced);
   const tb__shared_source_t *shared = time->lease.shared;
   if (!shared || !shared->clock_topic) return;
-  if (!tb__clock_source_reader_guid(shared->clock_topic, guid)) return;
-  if (tb__announced_add(&time->announced, time->announced_node, guid, NULL, &error) != TB_OK)
-    tb__log(TB_LOG_WARN, "%s: the subscription of %s is not listed under the node", error.text,
+  if (!tb__clock_source_reader_guid(shared->clock_topic, &guid)) return;
+  if (tb__announced_add(&time->announced, time->announced_node, &guid, NULL, &error) != TB_OK)
+    tb__log(TB_LOG_WARN, "%s: the subscription of %s is not shown under the node", error.text,
             time->topic);
 }
 

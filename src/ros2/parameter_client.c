@@ -45,7 +45,7 @@ struct tb_ros2_parameter_client {
   tb_ros2_context_t *context;
   char node[TB__DDS_NAME_SIZE];
   tb__mutex_t mutex;
-  tb_ros2_client_t *clients[SERVICE_COUNT]; /* by `mutex`; made when first needed */
+  tb_ros2_client_t *clients[SERVICE_COUNT]; /* guarded by `mutex`; created when first needed */
 };
 
 bool tb__is_full_node_name(const char *node)
@@ -121,9 +121,9 @@ static tb_status_t decode(const tb_ros2_parameter_client_t *client, service_t se
       tb__cdr_decode(services[service].response, response->cdr, response->size, out);
   if (status == TB_ERR_NO_MEMORY) return no_memory(client, error);
   if (status)
-    return tb_error_set(error, TB_ERR_CORRUPT, "%s/%s: the answer of %zu bytes is none of %s (%s)",
-                        client->node, services[service].name, response->size,
-                        services[service].type, tb_status_message(status));
+    return tb_error_set(
+        error, TB_ERR_CORRUPT, "%s/%s: an answer of %zu bytes is not a valid %s (%s)", client->node,
+        services[service].name, response->size, services[service].type, tb_status_message(status));
   return TB_OK;
 }
 
@@ -168,7 +168,7 @@ static tb_status_t names_send(tb_ros2_parameter_client_t *client, service_t serv
   return send(client, service, request, size, limit, out, error);
 }
 
-/* Nodes answer with nothing where a name is not known to them. */
+/* Nodes answer with an empty list if they do not know a name. */
 static tb_status_t count_check(const tb_ros2_parameter_client_t *client, service_t service,
                                size_t asked, size_t answered, tb_error_t *error)
 {
@@ -180,7 +180,7 @@ static tb_status_t count_check(const tb_ros2_parameter_client_t *client, service
 static tb_status_t type_error(const tb_ros2_parameter_client_t *client, service_t service,
                               unsigned type, tb_error_t *error)
 {
-  return tb_error_set(error, TB_ERR_CORRUPT, "%s/%s: there is no parameter type %u", client->node,
+  return tb_error_set(error, TB_ERR_CORRUPT, "%s/%s: unknown parameter type %u", client->node,
                       services[service].name, type);
 }
 
@@ -313,7 +313,7 @@ static tb_status_t parameters_send(tb_ros2_parameter_client_t *client, service_t
   size_t size;
   tb_status_t status = tb__set_request_encode(parameters, count, &request, &size);
   if (status == TB_ERR_INVALID)
-    return tb_error_set(error, status, "parameters of %s: a name is NULL, or a value not valid",
+    return tb_error_set(error, status, "parameters of %s: a name is NULL, or a value is invalid",
                         client->node);
   if (status)
     return tb_error_set(error, status, "parameters of %s: %s", client->node,
@@ -407,7 +407,7 @@ static void descriptor_fill(const tb__parameter_descriptor_t *message,
   }
 }
 
-/* The texts stay in the message, which goes with the descriptions. */
+/* The texts stay in the message, which is freed with the descriptions. */
 typedef struct described {
   tb__describe_parameters_response_t *message;
   tb_ros2_parameter_description_t items[];

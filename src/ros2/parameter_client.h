@@ -1,4 +1,4 @@
-/* What is common to setting a parameter on one node and on many. */
+/* Functions shared by setting parameters on one node and on many. */
 #ifndef TB_ROS2_PARAMETER_CLIENT_H
 #define TB_ROS2_PARAMETER_CLIENT_H
 
@@ -7,7 +7,7 @@
 
 #include "wire/messages.h"
 
-/* The full name of a node is no rule of its services alone: "camera" is none. */
+/* Whether it is a full name: "/camera", not "camera". */
 bool tb__is_full_node_name(const char *node);
 
 /* A client of the node's `service` ("set_parameters"), with the QoS of parameter services. */

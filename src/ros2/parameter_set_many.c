@@ -1,4 +1,5 @@
-/* One parameter on many nodes: each is asked as soon as it is there, and none waits for another. */
+/* Sets one parameter on many nodes: each gets its request as soon as it is present, without waiting
+ * for the others. */
 #include <stdlib.h>
 
 #include "base/fork.h"
@@ -10,9 +11,9 @@
 #include "ros2/endpoint.h"
 #include "ros2/parameter_client.h"
 
-/* How long an answer is waited for before the same is asked again, and twice that the next time: a
- * first message that is lost on the way, before its reader has heard of its writer, is not sent
- * again by DDS where neither keeps history. Who gets both sets the same value twice. */
+/* The wait for an answer before the request is sent again; it doubles each time. DDS does not send
+ * a first message again that is lost because its reader has not discovered its writer yet, where
+ * neither keeps history. A node that receives both requests sets the same value twice. */
 #define FIRST_TRY_NS (2 * TB_NS_PER_S)
 
 typedef struct batch batch_t;
@@ -22,7 +23,7 @@ typedef struct job {
   tb_ros2_client_t *client;
   tb_ros2_parameter_outcome_t *outcome;
   int64_t try_ns; /* the last one */
-  bool is_asked;
+  bool is_sent;
 } job_t;
 
 struct batch {
@@ -31,11 +32,11 @@ struct batch {
   uint8_t *request;
   size_t size;
   tb__deadline_t deadline;
-  size_t open;              /* not asked yet */
-  size_t asked;             /* of which an answer, or none, comes to `on_response` */
-  _Atomic size_t answered;  /* ... has come */
-  _Atomic uint32_t events;  /* futex: an answer has come, or a node */
-  _Atomic bool is_too_late; /* what is open ends by that, not by the client's end */
+  size_t open;              /* not sent yet */
+  size_t sent;              /* each ends with a call of `on_response` */
+  _Atomic size_t answered;  /* `on_response` was called */
+  _Atomic uint32_t events;  /* futex: an answer or a node has arrived */
+  _Atomic bool is_too_late; /* open requests end by the limit, not by the end of their client */
 };
 
 static tb_duration_t time_left(tb__deadline_t deadline)
@@ -73,42 +74,42 @@ static void on_response(tb_status_t status, const tb_ros2_response_t *response, 
 
 static void job_end(job_t *job, tb_status_t status)
 {
-  job->is_asked = true;
+  job->is_sent = true;
   job->outcome->status = status;
   job->batch->open--;
 }
 
-static void job_ask(job_t *job)
+static void job_send(job_t *job)
 {
   batch_t *batch = job->batch;
-  if (job->is_asked) return;
+  if (job->is_sent) return;
   if (!tb_ros2_client_is_service_ready(job->client)) {
     if (tb__client_has_foreign_server(job->client)) job_end(job, TB_ERR_UNSUPPORTED);
     return;
   }
-  /* Counted before: the answer may be quicker than this thread. */
-  batch->asked++;
+  /* Counted first: the answer may arrive before job_try returns. */
+  batch->sent++;
   tb_status_t status = job_try(job);
   if (!status) {
-    job->is_asked = true;
+    job->is_sent = true;
     batch->open--;
     return;
   }
-  batch->asked--;
-  if (status != TB_ERR_NOT_FOUND) job_end(job, status); /* else it has gone again */
+  batch->sent--;
+  if (status != TB_ERR_NOT_FOUND) job_end(job, status); /* else the service has gone again */
 }
 
-static void jobs_ask(batch_t *batch)
+static void jobs_send(batch_t *batch)
 {
   for (;;) {
     uint32_t seen = atomic_load(&batch->events);
     for (size_t i = 0; i < batch->count && batch->open > 0; i++)
-      job_ask(&batch->jobs[i]);
+      job_send(&batch->jobs[i]);
     if (batch->open == 0) return;
     if (!tb__futex_wait(&batch->events, seen, batch->deadline)) break;
   }
   for (size_t i = 0; i < batch->count; i++) {
-    if (!batch->jobs[i].is_asked) job_end(&batch->jobs[i], TB_ERR_NOT_FOUND);
+    if (!batch->jobs[i].is_sent) job_end(&batch->jobs[i], TB_ERR_NOT_FOUND);
   }
 }
 
@@ -116,7 +117,7 @@ static void answers_wait(batch_t *batch)
 {
   for (;;) {
     uint32_t seen = atomic_load(&batch->events);
-    if (atomic_load(&batch->answered) == batch->asked) return;
+    if (atomic_load(&batch->answered) == batch->sent) return;
     if (!tb__futex_wait(&batch->events, seen, batch->deadline)) return;
   }
 }
@@ -137,7 +138,7 @@ static void batch_run(batch_t *batch, tb_ros2_context_t *context, const char *co
 {
   for (size_t i = 0; i < batch->count; i++)
     job_start(batch, &batch->jobs[i], context, nodes[i]);
-  jobs_ask(batch);
+  jobs_send(batch);
   answers_wait(batch);
   atomic_store(&batch->is_too_late, true);
   for (size_t i = 0; i < batch->count; i++)

@@ -75,12 +75,12 @@ void tb__ros2_publisher_watch_matched(tb_ros2_publisher_t *publisher, _Atomic ui
   tb__raw_writer_watch_matched(publisher->writer, events);
 }
 
-void tb__ros2_publisher_guid(const tb_ros2_publisher_t *publisher, uint8_t out[16])
+tb__guid_t tb__ros2_publisher_guid(const tb_ros2_publisher_t *publisher)
 {
-  tb__raw_writer_guid(publisher->writer, out);
+  return tb__raw_writer_guid(publisher->writer);
 }
 
-size_t tb__ros2_publisher_unacked(const tb_ros2_publisher_t *publisher, uint8_t (*out)[16],
+size_t tb__ros2_publisher_unacked(const tb_ros2_publisher_t *publisher, tb__guid_t *out,
                                   size_t room)
 {
   tb__matched_t *readers = NULL;
@@ -88,7 +88,7 @@ size_t tb__ros2_publisher_unacked(const tb_ros2_publisher_t *publisher, uint8_t 
   if (tb__raw_writer_unacked(publisher->writer, &readers, &count) != TB_OK) return 0;
   if (count > room) count = room;
   for (size_t i = 0; i < count; i++)
-    memcpy(out[i], readers[i].guid, sizeof out[i]);
+    out[i] = readers[i].guid;
   free(readers);
   return count;
 }
@@ -96,7 +96,6 @@ size_t tb__ros2_publisher_unacked(const tb_ros2_publisher_t *publisher, uint8_t 
 tb_status_t tb__publisher_announce(tb_ros2_publisher_t *publisher, tb__announced_node_t *node,
                                    tb_error_t *error)
 {
-  uint8_t writer[16];
-  tb__raw_writer_guid(publisher->writer, writer);
-  return tb__announced_add(&publisher->announced, node, NULL, writer, error);
+  tb__guid_t writer = tb__raw_writer_guid(publisher->writer);
+  return tb__announced_add(&publisher->announced, node, NULL, &writer, error);
 }

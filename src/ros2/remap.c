@@ -15,7 +15,7 @@ static bool skip(char **text, const char *prefix)
   return true;
 }
 
-/* "node:" before the rest, if it is there and no scheme. */
+/* Takes a leading "node:", unless it is a scheme. */
 static tb_status_t take_node(char **text, tb__remap_rule_t *rule, tb_error_t *error)
 {
   char *colon = strchr(*text, ':');
@@ -26,7 +26,7 @@ static tb_status_t take_node(char **text, tb__remap_rule_t *rule, tb_error_t *er
   return tb__node_name_check(rule->node, error);
 }
 
-/* What the names mean is seen when a node uses them; here, that they can mean anything. */
+/* Names are resolved when a node uses them; this checks only that they can be valid. */
 static tb_status_t check_name(const char *name, tb_error_t *error)
 {
   char out[TB__DDS_NAME_SIZE];
@@ -127,7 +127,7 @@ const tb__remap_rule_t *tb__remap_find_name(const tb__remap_rules_t *rules, tb__
   for (size_t i = 0; rules && i < rules->count; i++) {
     const tb__remap_rule_t *rule = &rules->items[i];
     if (!concerns(rule, kind, node_name)) continue;
-    /* One that makes no name for this node, say because it is too long, is not its name either. */
+    /* A name that cannot be expanded for this node, as it is too long, does not match. */
     if (tb__name_expand(rule->from, node_name, node_namespace, from, NULL)) continue;
     if (strcmp(from, full) == 0) return rule;
   }

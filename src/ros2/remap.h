@@ -1,5 +1,4 @@
-/* Rules "from:=to" of the command line, for names of nodes, namespaces, topics and services. Pure.
- */
+/* Rules "from:=to" of the command line, for nodes, namespaces, topics and services. Pure. */
 #ifndef TB_ROS2_REMAP_H
 #define TB_ROS2_REMAP_H
 
@@ -19,7 +18,7 @@ typedef enum tb__remap_kind {
 typedef struct tb__remap_rule {
   unsigned kinds;   /* a rule without a scheme is for topics and services */
   char *text;       /* what the following point into */
-  const char *node; /* whom it is for, NULL: all */
+  const char *node; /* the node that it applies to; NULL: all */
   const char *from; /* of topics and services */
   const char *to;
 } tb__remap_rule_t;

@@ -22,7 +22,7 @@ tb__request_t *tb__request_queue_take(tb__request_queue_t *queue)
   return request;
 }
 
-/* One alone may be as large as it likes. */
+/* A single request may have any size. */
 static bool has_room(const tb__request_queue_t *queue, const tb__request_t *request)
 {
   return queue->count == 0 ||

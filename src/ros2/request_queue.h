@@ -1,5 +1,5 @@
-/* Requests that wait for the callback of their service: as many as its depth, and 256 MiB of them.
- * What comes on top pushes out the oldest. The caller locks. */
+/* Requests that wait for the callback of their service: at most its depth, and at most 256 MiB.
+ * Further ones replace the oldest. The caller locks. */
 #ifndef TB_ROS2_REQUEST_QUEUE_H
 #define TB_ROS2_REQUEST_QUEUE_H
 
@@ -16,16 +16,17 @@ typedef struct tb__request_queue {
   size_t count, bytes, depth;
 } tb__request_queue_t;
 
-/* An empty queue is one of zeros but for its depth. */
+/* An empty queue is all zeros except its depth. */
 void tb__request_queue_init(tb__request_queue_t *queue, size_t depth);
 
-/* Takes `request` over. Returns what it has pushed out, to be freed with tb__requests_free. */
+/* Takes ownership of `request`. Returns the replaced requests, to be freed with tb__requests_free.
+ */
 tb__request_t *tb__request_queue_put(tb__request_queue_t *queue, tb__request_t *request);
 
-/* The oldest; NULL: none waits. */
+/* The oldest; NULL: the queue is empty. */
 tb__request_t *tb__request_queue_take(tb__request_queue_t *queue);
 
-/* One and all that are chained to it. Accepts NULL. */
+/* Frees the whole list. Accepts NULL. */
 void tb__requests_free(tb__request_t *first);
 
 #endif

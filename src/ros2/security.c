@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "platform/input_file.h"
 
-/* Files by their names in an enclave, and what each must have in one of its lines. */
+/* The names of the files in an enclave, and a text that each must have in one of its lines. */
 static const struct {
   const char *name, *mark;
 } files[TB__SECURITY_FILE_COUNT] = {
@@ -54,7 +54,7 @@ static bool has_line_with(FILE *file, const char *mark)
   return found;
 }
 
-/* Cyclone does not tell one file from another when it cannot read it. */
+/* Cyclone does not report which file it cannot read. */
 static tb_status_t file_check(const char *path, const char *mark, tb_error_t *error)
 {
   char buffer[4096]; /* not on the heap: it may hold the key */
@@ -73,7 +73,7 @@ static tb_status_t file_check(const char *path, const char *mark, tb_error_t *er
   explicit_bzero(buffer, sizeof buffer);
   if (found) return TB_OK;
   return tb_error_set(error, TB_ERR_INVALID,
-                      "DDS Security: %s cannot be right: no line of it has '%s'; make it anew, for "
+                      "DDS Security: %s is invalid: it has no line with '%s'; create it again, for "
                       "example with 'ros2 security create_enclave'",
                       path, mark);
 }
@@ -104,7 +104,8 @@ static tb_status_t file_find(const char *folder, size_t index, char out[PATH_MAX
   return TB_OK;
 }
 
-/* <keystore>/enclaves for the enclave "/", which so has its files beside the other enclaves. */
+/* <keystore>/enclaves for the enclave "/", whose files lie next to the folders of other enclaves.
+ */
 static tb_status_t folder_find(const tb__security_environment_t *environment, const char *enclave,
                                char out[PATH_MAX], tb_error_t *error)
 {

@@ -92,7 +92,7 @@ static void assert_refused(const char *enclave, tb_status_t expected, const char
   assert_status(tb__security_find(&on, enclave, &security, &error), expected);
   assert_null(security);
   assert_int_equal(error.status, expected);
-  if (!strstr(error.text, part)) fail_msg("'%s' does not say '%s'", error.text, part);
+  if (!strstr(error.text, part)) fail_msg("'%s' does not contain '%s'", error.text, part);
 }
 
 static void assert_unsecured(void)

@@ -5,6 +5,7 @@
 
 #include "base/fork.h"
 #include "base/no_memory.h"
+#include "dds/guid.h"
 #include "dds/raw_reader.h"
 #include "dds/raw_writer.h"
 #include "held/parking.h"
@@ -22,15 +23,15 @@
 
 typedef enum client_state {
   CLIENT_UNKNOWN,
-  CLIENT_READY, /* or it does not say who it is */
+  CLIENT_READY, /* or it has no clientid */
   CLIENT_WITHOUT_READER,
   CLIENT_GONE,
 } client_state_t;
 
 typedef struct client_entry {
-  uint8_t writer_guid[16];
+  tb__guid_t writer_guid;
   client_state_t state;
-  bool waited; /* for its reader, in vain */
+  bool waited; /* for its reader, without success */
 } client_entry_t;
 
 struct tb_ros2_service {
@@ -40,11 +41,11 @@ struct tb_ros2_service {
   tb__raw_reader_t *reader;
   tb_ros2_service_callback_t callback;
   void *user;
-  _Atomic uint32_t events; /* futex: what is matched has changed */
+  _Atomic uint32_t events; /* futex: matches have changed */
   tb__dispatch_member_t member;
   bool has_member; /* it is in use */
 
-  tb__mutex_t clients_mutex; /* held while DDS is asked, never by its threads */
+  tb__mutex_t clients_mutex; /* held while DDS is queried, never by its threads */
   client_entry_t clients[CLIENTS_CACHED];
   uint32_t clients_of; /* match events when the entries were made */
   unsigned next_client;
@@ -62,7 +63,7 @@ static void on_matched(void *user)
   tb__futex_wake_all(&service->events);
 }
 
-/* NULL: out of memory, or no request. */
+/* NULL: out of memory, or not a request. */
 static tb__request_t *request_create(const tb_ros2_sample_t *sample)
 {
   tb__service_header_t header;
@@ -93,10 +94,10 @@ static void on_request(const tb_ros2_sample_t *sample, void *user)
   tb__request_t *request = request_create(sample);
   if (!request) return;
   tb__mutex_lock(&service->mutex);
-  tb__request_t *pushed_out = tb__request_queue_put(&service->waiting, request);
+  tb__request_t *dropped = tb__request_queue_put(&service->waiting, request);
   post_locked(service);
   tb__mutex_unlock(&service->mutex);
-  tb__requests_free(pushed_out);
+  tb__requests_free(dropped);
 }
 
 /* One request, so that services of the context take turns. */
@@ -200,8 +201,8 @@ static void finish(tb__dispatch_member_t *member)
   service_free(service_of(member));
 }
 
-/* Its callback may be running: elsewhere, which is waited for, or here, and then what is left is
- * done when it has returned. */
+/* Waits for a callback that runs on another thread. From within its own callback, the rest is done
+ * when that has returned. */
 void tb_ros2_service_destroy(tb_ros2_service_t *service)
 {
   if (!service || !close_first(service)) return;
@@ -215,27 +216,28 @@ void tb_ros2_service_destroy(tb_ros2_service_t *service)
 }
 
 static const tb__matched_t *matched_find(const tb__matched_t *list, size_t count,
-                                         const uint8_t guid[16])
+                                         const tb__guid_t *guid)
 {
   for (size_t i = 0; i < count; i++) {
-    if (memcmp(list[i].guid, guid, 16) == 0) return &list[i];
+    if (tb__guid_equal(&list[i].guid, guid)) return &list[i];
   }
   return NULL;
 }
 
-static client_state_t client_ask(tb_ros2_service_t *service, const uint8_t writer_guid[16])
+static client_state_t client_query(tb_ros2_service_t *service, const tb__guid_t *writer_guid)
 {
   tb__matched_t *writers = NULL, *readers = NULL;
   size_t writer_count = 0, reader_count = 0;
   char id[TB__SERVICE_ID_SIZE], other[TB__SERVICE_ID_SIZE];
   client_state_t state = CLIENT_WITHOUT_READER;
-  tb_status_t asked = tb__raw_reader_matched_list(service->reader, &writers, &writer_count);
-  if (asked == TB_OK) asked = tb__raw_writer_matched_list(service->writer, &readers, &reader_count);
+  tb_status_t queried = tb__raw_reader_matched_list(service->reader, &writers, &writer_count);
+  if (queried == TB_OK)
+    queried = tb__raw_writer_matched_list(service->writer, &readers, &reader_count);
   const tb__matched_t *writer = matched_find(writers, writer_count, writer_guid);
-  if (asked == TB_OK && !writer)
+  if (queried == TB_OK && !writer)
     state = CLIENT_GONE;
-  else if (asked != TB_OK || !tb__user_data_find(writer->user_data, "clientid", id))
-    state = CLIENT_READY; /* not known: answer */
+  else if (queried != TB_OK || !tb__user_data_find(writer->user_data, "clientid", id))
+    state = CLIENT_READY; /* unknown: answer */
   else
     for (size_t i = 0; i < reader_count && state != CLIENT_READY; i++) {
       if (tb__user_data_find(readers[i].user_data, "clientid", other) && strcmp(id, other) == 0)
@@ -246,7 +248,7 @@ static client_state_t client_ask(tb_ros2_service_t *service, const uint8_t write
   return state;
 }
 
-static client_entry_t *client_entry(tb_ros2_service_t *service, const uint8_t writer_guid[16])
+static client_entry_t *client_entry(tb_ros2_service_t *service, const tb__guid_t *writer_guid)
     TB_REQUIRES(service->clients_mutex)
 {
   uint32_t events =
@@ -255,20 +257,20 @@ static client_entry_t *client_entry(tb_ros2_service_t *service, const uint8_t wr
   service->clients_of = events;
   for (unsigned i = 0; i < CLIENTS_CACHED; i++) {
     client_entry_t *entry = &service->clients[i];
-    if (entry->state != CLIENT_UNKNOWN && memcmp(entry->writer_guid, writer_guid, 16) == 0)
+    if (entry->state != CLIENT_UNKNOWN && tb__guid_equal(&entry->writer_guid, writer_guid))
       return entry;
   }
   client_entry_t *entry = &service->clients[service->next_client++ % CLIENTS_CACHED];
-  memcpy(entry->writer_guid, writer_guid, sizeof entry->writer_guid);
+  entry->writer_guid = *writer_guid;
   entry->waited = false;
-  entry->state = client_ask(service, writer_guid);
+  entry->state = client_query(service, writer_guid);
   return entry;
 }
 
-/* Whether one that has no reader yet was waited for; with `waited` that is noted, so that a client
- * without one holds up the others once and not at each request. */
-static client_state_t client_look(tb_ros2_service_t *service, const uint8_t writer_guid[16],
-                                  bool waited)
+/* The state of the client. A client whose reader was waited for counts as ready: `waited` records
+ * it, so that a client without a reader delays the others once and not at each request. */
+static client_state_t client_state(tb_ros2_service_t *service, const tb__guid_t *writer_guid,
+                                   bool waited)
 {
   tb__mutex_lock(&service->clients_mutex);
   client_entry_t *entry = client_entry(service, writer_guid);
@@ -279,12 +281,12 @@ static client_state_t client_look(tb_ros2_service_t *service, const uint8_t writ
   return state;
 }
 
-static client_state_t client_wait(tb_ros2_service_t *service, const uint8_t writer_guid[16])
+static client_state_t client_wait(tb_ros2_service_t *service, const tb__guid_t *writer_guid)
 {
   tb__deadline_t deadline = tb__deadline_after((tb_duration_t){CLIENT_WAIT_NS});
   for (bool waited = false;;) {
     uint32_t seen = atomic_load(&service->events);
-    client_state_t state = client_look(service, writer_guid, waited);
+    client_state_t state = client_state(service, writer_guid, waited);
     if (state != CLIENT_WITHOUT_READER) return state;
     waited = !tb__futex_wait(&service->events, seen, deadline);
   }
@@ -300,10 +302,11 @@ tb_status_t tb_ros2_service_reply(tb_ros2_service_t *service, const tb_ros2_requ
   uint8_t *message = malloc(size + TB__SERVICE_HEADER_SIZE);
   if (!message) return tb__no_memory_for(error, "reply");
   tb__service_header_t header = {id->client, id->sequence};
+  tb__guid_t writer = tb__guid_of(id->writer_guid);
   tb_status_t status = tb__service_header_insert(&header, cdr, size, message);
   if (status)
     status = tb_error_set(error, TB_ERR_INVALID, "reply: not CDR with its encapsulation");
-  else if (client_wait(service, id->writer_guid) == CLIENT_GONE)
+  else if (client_wait(service, &writer) == CLIENT_GONE)
     status = tb_error_set(error, TB_ERR_CLOSED, "reply: the client is gone");
   else
     status = tb__raw_writer_write(service->writer, message, size + TB__SERVICE_HEADER_SIZE, error);
@@ -314,8 +317,7 @@ tb_status_t tb_ros2_service_reply(tb_ros2_service_t *service, const tb_ros2_requ
 tb_status_t tb__service_announce(tb_ros2_service_t *service, tb__announced_node_t *node,
                                  tb_error_t *error)
 {
-  uint8_t reader[16], writer[16];
-  tb__raw_reader_guid(service->reader, reader);
-  tb__raw_writer_guid(service->writer, writer);
-  return tb__announced_add(&service->announced, node, reader, writer, error);
+  tb__guid_t reader = tb__raw_reader_guid(service->reader);
+  tb__guid_t writer = tb__raw_writer_guid(service->writer);
+  return tb__announced_add(&service->announced, node, &reader, &writer, error);
 }

@@ -6,13 +6,13 @@
 #include "base/fork.h"
 #include "wire/type_hash.h"
 
-#define WRITE_LIMIT_NS INT64_C(50000000) /* then the caller looks at its own limit */
+#define WRITE_LIMIT_NS INT64_C(50000000) /* then the caller checks its own limit */
 #define GUID_PREFIX    12
 
-void tb__service_id_format(const uint8_t guid[16], uint32_t number, char out[TB__SERVICE_ID_SIZE])
+void tb__service_id_format(const tb__guid_t *guid, uint32_t number, char out[TB__SERVICE_ID_SIZE])
 {
-  uint8_t id[16];
-  memcpy(id, guid, GUID_PREFIX);
+  uint8_t id[TB__GUID_SIZE];
+  memcpy(id, guid->bytes, GUID_PREFIX);
   for (int i = 0; i < 4; i++)
     id[GUID_PREFIX + i] = (uint8_t)(number >> (8 * (3 - i)));
   int used = snprintf(out, TB__SERVICE_ID_SIZE, "%2x", id[0]);
@@ -60,7 +60,6 @@ tb_status_t tb__service_pair_init(tb__service_pair_t *pair, tb_ros2_context_t *c
 {
   static const tb_qos_t defaults = TB_QOS_INIT_DEFAULT;
   char id[TB__SERVICE_ID_SIZE];
-  uint8_t guid[16];
   if (tb__is_forked())
     return tb_error_set(error, TB_ERR_FORKED, "service %s: %s", service,
                         tb_status_message(TB_ERR_FORKED));
@@ -73,8 +72,8 @@ tb_status_t tb__service_pair_init(tb__service_pair_t *pair, tb_ros2_context_t *c
   tb_status_t status =
       tb__service_name_to_dds(service, pair->request_topic, pair->reply_topic, error);
   if (status) return status;
-  tb__participant_guid(tb__ros2_context_participant(context), guid);
-  tb__service_id_format(guid, tb__ros2_context_next_service_id(context), id);
+  tb__guid_t guid = tb__participant_guid(tb__ros2_context_participant(context));
+  tb__service_id_format(&guid, tb__ros2_context_next_service_id(context), id);
   status = side_init(context, type, "_Request", key, id, pair->request_type,
                      pair->request_user_data, error);
   if (!status)

@@ -3,6 +3,7 @@
 #define TB_ROS2_SERVICE_PAIR_H
 
 #include "dds/endpoint.h"
+#include "dds/guid.h"
 #include "ros2/context.h"
 #include "wire/names.h"
 
@@ -21,8 +22,8 @@ tb_status_t tb__service_pair_init(tb__service_pair_t *pair, tb_ros2_context_t *c
                                   const char *service, const char *type, const tb_qos_t *qos,
                                   const char *key, tb_error_t *error);
 
-/* An id as rmw_cyclonedds prints it: the participant's part of `guid` and `number`. */
-void tb__service_id_format(const uint8_t guid[16], uint32_t number, char out[TB__SERVICE_ID_SIZE]);
+/* An id as rmw_cyclonedds prints it, from the participant part of `guid` and `number`. */
+void tb__service_id_format(const tb__guid_t *guid, uint32_t number, char out[TB__SERVICE_ID_SIZE]);
 
 /* The value of `key` in USER_DATA such as "clientid=1.2;typehash=x;". False if it has none. */
 bool tb__user_data_find(const char *user_data, const char *key, char out[TB__SERVICE_ID_SIZE]);

@@ -8,16 +8,16 @@ static void test_ids_are_printed_as_ros_prints_them(void **state)
 {
   (void)state;
   /* Of a jazzy node: the participant and its USER_DATA. */
-  static const uint8_t guid[16] = {0x01, 0x10, 0xe6, 0xb7, 0x38, 0xa9, 0x99, 0x9e,
-                                   0xba, 0x23, 0x4b, 0xdd, 0,    0,    0x01, 0xc1};
-  static const uint8_t large[16] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
-                                    0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
+  static const tb__guid_t guid = {
+      {0x01, 0x10, 0xe6, 0xb7, 0x38, 0xa9, 0x99, 0x9e, 0xba, 0x23, 0x4b, 0xdd, 0, 0, 0x01, 0xc1}};
+  static const tb__guid_t large = {
+      {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}};
   char id[TB__SERVICE_ID_SIZE];
-  tb__service_id_format(guid, 1, id);
+  tb__service_id_format(&guid, 1, id);
   assert_string_equal(id, " 1.10.e6.b7.38.a9.99.9e.ba.23.4b.dd.0.0.0.1");
-  tb__service_id_format(guid, 16, id);
+  tb__service_id_format(&guid, 16, id);
   assert_string_equal(id, " 1.10.e6.b7.38.a9.99.9e.ba.23.4b.dd.0.0.0.10");
-  tb__service_id_format(large, UINT32_MAX, id);
+  tb__service_id_format(&large, UINT32_MAX, id);
   assert_string_equal(id, "ff.ff.ff.ff.ff.ff.ff.ff.ff.ff.ff.ff.ff.ff.ff.ff");
 }
 

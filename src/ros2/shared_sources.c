@@ -40,7 +40,7 @@ static bool follows_clock_topic(const char *name)
          strcmp(name, TB__TIME_SOURCE_EXTRAPOLATING) == 0;
 }
 
-/* What two nodes must have in common to share a source. */
+/* Nodes with the same key share a source. */
 static tb_status_t key_make(const char *name, const char *topic, const tb_qos_t *qos,
                             char out[KEY_SIZE], tb_error_t *error)
 {
@@ -91,7 +91,7 @@ static tb_status_t clock_topic_make(tb_ros2_context_t *context, const char *name
   return tb_error_set(error, status, "time_source '%s': %s", name, tb_status_message(status));
 }
 
-/* A node's source may have a name that is none elsewhere. */
+/* The names of the sources of nodes are not valid elsewhere. */
 static tb_status_t named_make(const char *name, tb_source_t **out, tb_error_t *error)
 {
   tb_error_t detail = TB_ERROR_INIT;
@@ -157,8 +157,7 @@ tb_status_t tb__shared_source_acquire(tb__shared_sources_t *sources, const char 
   return TB_OK;
 }
 
-/* Takes one off the list that nobody uses: the oldest of too many, or one that is not to be kept.
- */
+/* Takes an unused source off the list: the oldest of too many, or one that is not kept. */
 static tb__shared_source_t *superfluous_take(tb__shared_sources_t *sources)
     TB_REQUIRES(sources->mutex)
 {

@@ -1,5 +1,5 @@
 /* The time sources that the nodes of a context share: one of each kind, however many nodes follow
- * it, so one reader of /clock and one thread (X5). */
+ * it, and so one reader of /clock and one thread (X5). */
 #ifndef TB_ROS2_SHARED_SOURCES_H
 #define TB_ROS2_SHARED_SOURCES_H
 
@@ -13,11 +13,11 @@
 #define TB__TIME_SOURCE_CLOCK_TOPIC   "clock_topic"
 #define TB__TIME_SOURCE_EXTRAPOLATING "extrapolating"
 
-/* Of the sources that nobody uses, so many stay, to be used again: a clock keeps the timeline of
- * each source that it ever had. */
+/* So many unused sources are kept, to be used again: a clock keeps the timeline of each source that
+ * it ever had. */
 #define TB__SHARED_SOURCES_KEPT 8
 
-/* Told of each change of the publishers of /clock, on a thread of DDS. Must not call DDS. */
+/* Called at each change of the publishers of /clock, on a thread of DDS. Must not call DDS. */
 typedef struct tb__source_watcher {
   struct tb__source_watcher *next;
   void (*changed)(struct tb__source_watcher *watcher);
@@ -29,36 +29,35 @@ typedef struct tb__shared_source {
   tb_source_t *source;
   tb_source_t *clock_topic; /* the one that subscribes: `source`, or what that wraps; or NULL */
   unsigned users;
-  bool is_kept; /* without users too: not one of the program's, which may make another by that name
-                 */
+  bool is_kept; /* also without users: not a source of the program, which may register another one
+                 * of that name */
   tb__source_watcher_t *watchers;
   char key[];
 } tb__shared_source_t;
 
 typedef struct tb__shared_sources {
   tb_ros2_context_t *context;
-  tb__mutex_t mutex;       /* held briefly: sources are made and destroyed with nothing held */
-  tb__mutex_t watch_mutex; /* of the lists of watchers; held while they are told */
+  tb__mutex_t mutex;       /* held briefly: sources are created and destroyed without it */
+  tb__mutex_t watch_mutex; /* guards the lists of watchers; held while they are called */
   tb__shared_source_t *first;
 } tb__shared_sources_t;
 
 void tb__shared_sources_init(tb__shared_sources_t *sources, tb_ros2_context_t *context);
 void tb__shared_sources_fini(tb__shared_sources_t *sources);
 
-/* `topic` and `qos` are those of /clock. What the source's making returns: TB_ERR_NOT_FOUND and so
- * on. */
+/* `topic` and `qos` are those of /clock. Errors are those of creating the source. */
 tb_status_t tb__shared_source_acquire(tb__shared_sources_t *sources, const char *name,
                                       const char *topic, const tb_qos_t *qos,
                                       tb__shared_source_t **out, tb_error_t *error);
 
-/* No clock of the user is on it any more. NULL does nothing. Not from jump callbacks. */
+/* No clock of the user may be on it any more. NULL does nothing. Not from jump callbacks. */
 void tb__shared_source_release(tb__shared_sources_t *sources, tb__shared_source_t *shared);
 
-/* Until it is taken away again; when that has returned it is not called any more. */
+/* Watches until tb__shared_source_unwatch has returned. */
 void tb__shared_source_watch(tb__shared_sources_t *sources, tb__shared_source_t *shared,
                              tb__source_watcher_t *watcher,
                              void (*changed)(tb__source_watcher_t *watcher));
-/* One that is not there: does nothing. */
+/* Does nothing for one that is not watching. */
 void tb__shared_source_unwatch(tb__shared_sources_t *sources, tb__shared_source_t *shared,
                                tb__source_watcher_t *watcher);
 

@@ -15,7 +15,7 @@ static const uint16_t features[] = {
     32, /* STEP_SIMULATION_MULTIPLE */
 };
 
-/* simulation_interfaces/srv/ResetSimulation: bits, but for 0, which is ALL. */
+/* simulation_interfaces/srv/ResetSimulation: bits, except 0, which is ALL. */
 enum {
   SCOPE_DEFAULT = 0,
   SCOPE_TIME = 1,
@@ -24,10 +24,10 @@ enum {
   SCOPE_ALL = 255,
 };
 
-static void say(tb__simulation_answer_t *out, uint8_t result, const char *format, ...)
+static void respond(tb__simulation_answer_t *out, uint8_t result, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-static void say(tb__simulation_answer_t *out, uint8_t result, const char *format, ...)
+static void respond(tb__simulation_answer_t *out, uint8_t result, const char *format, ...)
 {
   va_list arguments;
   va_start(arguments, format);
@@ -36,17 +36,17 @@ static void say(tb__simulation_answer_t *out, uint8_t result, const char *format
   out->message.response.result = (tb__simulation_result_t){result, out->text};
 }
 
-static void say_ok(tb__simulation_answer_t *out)
+static void respond_ok(tb__simulation_answer_t *out)
 {
   out->message.response.result = (tb__simulation_result_t){TB__RESULT_OK, ""};
 }
 
-static void say_status(tb__simulation_answer_t *out, tb_status_t status)
+static void respond_status(tb__simulation_answer_t *out, tb_status_t status)
 {
   if (!status)
-    say_ok(out);
+    respond_ok(out);
   else
-    say(out, TB__RESULT_OPERATION_FAILED, "%s", tb_status_message(status));
+    respond(out, TB__RESULT_OPERATION_FAILED, "%s", tb_status_message(status));
 }
 
 /* --- state --- */
@@ -58,14 +58,14 @@ static const char *state_name(uint8_t state)
   return state < sizeof names / sizeof names[0] ? names[state] : NULL;
 }
 
-static uint8_t look(tb__simulation_control_t *control, tb_clock_server_status_t *status)
+static uint8_t current_state(tb__simulation_control_t *control, tb_clock_server_status_t *status)
 {
   tb_clock_server_status(control->server, status);
-  bool stands = status->paused || status->ended;
-  bool at_start = stands && status->time_ns == status->start_ns;
+  bool is_stopped = status->paused || status->ended;
+  bool at_start = is_stopped && status->time_ns == status->start_ns;
   if (!at_start) control->held = false;
   if (control->quitting) return TB__SIMULATION_QUITTING;
-  if (!stands) return TB__SIMULATION_PLAYING;
+  if (!is_stopped) return TB__SIMULATION_PLAYING;
   return at_start && !control->held ? TB__SIMULATION_STOPPED : TB__SIMULATION_PAUSED;
 }
 
@@ -85,7 +85,7 @@ static tb__simulation_next_t get_state(tb__simulation_control_t *control, const 
   (void)request, (void)waiter;
   tb_clock_server_status_t status;
   out->message.state =
-      (tb__get_simulation_state_response_t){{look(control, &status)}, {TB__RESULT_OK, ""}};
+      (tb__get_simulation_state_response_t){{current_state(control, &status)}, {TB__RESULT_OK, ""}};
   return TB__SIMULATION_ANSWER;
 }
 
@@ -93,7 +93,7 @@ static tb__simulation_next_t stop(tb__simulation_control_t *control, tb__simulat
 {
   tb_clock_server_pause(control->server);
   control->held = false;
-  say_status(out, tb_clock_server_reset(control->server));
+  respond_status(out, tb_clock_server_reset(control->server));
   return TB__SIMULATION_ANSWER;
 }
 
@@ -102,10 +102,11 @@ static tb__simulation_next_t play(tb__simulation_control_t *control, tb__simulat
   tb_clock_server_status_t status;
   tb_clock_server_status(control->server, &status);
   if (status.ended) {
-    say(out, TB__RESULT_STATE_TRANSITION_ERROR, "the clock has reached its end: reset it first");
+    respond(out, TB__RESULT_STATE_TRANSITION_ERROR,
+            "the clock has reached its end; reset it first");
   } else {
     tb_clock_server_resume(control->server);
-    say_ok(out);
+    respond_ok(out);
   }
   return TB__SIMULATION_ANSWER;
 }
@@ -114,20 +115,20 @@ static tb__simulation_next_t hold(tb__simulation_control_t *control, tb__simulat
 {
   tb_clock_server_pause(control->server);
   control->held = true;
-  say_ok(out);
+  respond_ok(out);
   return TB__SIMULATION_ANSWER;
 }
 
-/* Time stands, but is not set back: nobody would want that of a clock that goes. */
+/* Pauses time and does not set it back, as the server is about to end. */
 static tb__simulation_next_t quit(tb__simulation_control_t *control, tb__simulation_answer_t *out)
 {
   if (!control->can_quit) {
-    say(out, TB__RESULT_FEATURE_UNSUPPORTED, "this program does not let itself be ended");
+    respond(out, TB__RESULT_FEATURE_UNSUPPORTED, "this program cannot be ended by a service");
     return TB__SIMULATION_ANSWER;
   }
   tb_clock_server_pause(control->server);
   control->quitting = true;
-  say_ok(out);
+  respond_ok(out);
   return TB__SIMULATION_QUIT;
 }
 
@@ -145,16 +146,16 @@ static tb__simulation_next_t set_state(tb__simulation_control_t *control, const 
   (void)waiter;
   tb_clock_server_status_t status;
   uint8_t wanted = ((const tb__set_simulation_state_request_t *)request)->state.state;
-  uint8_t current = look(control, &status);
+  uint8_t current = current_state(control, &status);
   if (!state_name(wanted))
-    say(out, TB__RESULT_INCORRECT_TRANSITION, "%u is no state of a simulation", wanted);
+    respond(out, TB__RESULT_INCORRECT_TRANSITION, "unknown simulation state %u", wanted);
   else if (wanted >= sizeof transitions / sizeof transitions[0])
-    say(out, TB__RESULT_FEATURE_UNSUPPORTED, "a clock has no worlds: it cannot be in the state %s",
-        state_name(wanted));
+    respond(out, TB__RESULT_FEATURE_UNSUPPORTED,
+            "a clock has no worlds, so it cannot have the state %s", state_name(wanted));
   else if (wanted == current && !status.stepping)
-    say(out, TB__RESULT_ALREADY_IN_TARGET_STATE, "already %s", state_name(current));
+    respond(out, TB__RESULT_ALREADY_IN_TARGET_STATE, "already %s", state_name(current));
   else if (control->quitting)
-    say(out, TB__RESULT_INCORRECT_TRANSITION, "quitting already");
+    respond(out, TB__RESULT_INCORRECT_TRANSITION, "already quitting");
   else
     return transitions[wanted](control, out);
   return TB__SIMULATION_ANSWER;
@@ -162,29 +163,29 @@ static tb__simulation_next_t set_state(tb__simulation_control_t *control, const 
 
 /* --- steps --- */
 
-/* As far as a tick goes. */
+/* The duration of a tick. */
 static int64_t tick_ns(const tb_clock_server_status_t *status)
 {
   double ns = (double)(int64_t)(1e9 / status->hz + 0.5) * status->factor + 0.5;
   return ns < 1 ? 1 : (int64_t)ns;
 }
 
-static void say_step(tb__simulation_answer_t *out, tb_status_t status, uint64_t steps,
-                     int64_t step_ns)
+static void respond_step(tb__simulation_answer_t *out, tb_status_t status, uint64_t steps,
+                         int64_t step_ns)
 {
   switch (status) {
   case TB_ERR_BUSY:
-    say(out, TB__RESULT_OPERATION_FAILED,
-        "time runs, or a step is not over: pause the simulation first");
+    respond(out, TB__RESULT_OPERATION_FAILED,
+            "time is running, or a step is in progress; pause the simulation first");
     break;
   case TB_ERR_END:
   case TB_ERR_OVERFLOW:
-    say(out, TB__RESULT_OPERATION_FAILED,
-        "%llu steps of %.9f s go beyond the end of time: nothing was done",
-        (unsigned long long)steps, (double)step_ns / 1e9);
+    respond(out, TB__RESULT_OPERATION_FAILED,
+            "%llu steps of %.9f s exceed the end of time; nothing was done",
+            (unsigned long long)steps, (double)step_ns / 1e9);
     break;
   default:
-    say_status(out, status);
+    respond_status(out, status);
     break;
   }
 }
@@ -194,32 +195,32 @@ static tb__simulation_next_t step(tb__simulation_control_t *control, const void 
 {
   tb_clock_server_status_t status;
   uint64_t steps = ((const tb__step_simulation_request_t *)request)->steps;
-  look(control, &status);
+  current_state(control, &status);
   int64_t step_ns = control->step_ns ? control->step_ns : tick_ns(&status), duration_ns;
   tb_status_t begun = TB_ERR_OVERFLOW;
   if (control->quitting) {
-    say(out, TB__RESULT_INCORRECT_STATE, "quitting");
+    respond(out, TB__RESULT_INCORRECT_STATE, "quitting");
     return TB__SIMULATION_ANSWER;
   }
   if (steps == 0) {
-    say(out, TB__RESULT_OPERATION_FAILED, "0 steps: there must be one at least");
+    respond(out, TB__RESULT_OPERATION_FAILED, "0 steps requested; request at least 1");
     return TB__SIMULATION_ANSWER;
   }
   if (!__builtin_mul_overflow(steps, step_ns, &duration_ns))
     begun =
         tb__clock_server_begin_paused_step(control->server, (tb_duration_t){duration_ns}, waiter);
   if (begun == TB_OK) return TB__SIMULATION_WAIT;
-  say_step(out, begun, steps, step_ns);
+  respond_step(out, begun, steps, step_ns);
   return TB__SIMULATION_ANSWER;
 }
 
 void tb__simulation_step_done(tb_status_t status, tb__simulation_answer_t *out)
 {
   if (status == TB_ERR_CANCELLED)
-    say(out, TB__RESULT_OPERATION_FAILED,
-        "cancelled before its end: by another control, or because the clock has ended");
+    respond(out, TB__RESULT_OPERATION_FAILED,
+            "cancelled by another control, or because the clock has ended");
   else
-    say_status(out, status);
+    respond_status(out, status);
 }
 
 /* --- reset --- */
@@ -230,14 +231,14 @@ static tb__simulation_next_t reset(tb__simulation_control_t *control, const void
   (void)waiter;
   uint8_t scope = ((const tb__reset_simulation_request_t *)request)->scope;
   if (control->quitting)
-    say(out, TB__RESULT_INCORRECT_STATE, "quitting");
+    respond(out, TB__RESULT_INCORRECT_STATE, "quitting");
   else if (scope == SCOPE_DEFAULT || scope == SCOPE_TIME || scope == SCOPE_ALL)
-    say_status(out, tb_clock_server_reset(control->server));
+    respond_status(out, tb_clock_server_reset(control->server));
   else if (scope & ~(SCOPE_TIME | SCOPE_STATE | SCOPE_SPAWNED))
-    say(out, TB__RESULT_FEATURE_UNSUPPORTED, "%u is no scope of a reset", scope);
+    respond(out, TB__RESULT_FEATURE_UNSUPPORTED, "unknown reset scope %u", scope);
   else
-    say(out, TB__RESULT_FEATURE_UNSUPPORTED,
-        "scope %u: a clock has time alone, neither states nor spawned entities", scope);
+    respond(out, TB__RESULT_FEATURE_UNSUPPORTED,
+            "scope %u: a clock has only time, no states or spawned entities", scope);
   return TB__SIMULATION_ANSWER;
 }
 

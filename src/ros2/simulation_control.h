@@ -1,5 +1,5 @@
-/* What the services of simulation_interfaces do to a clock server: a decoded request, calls of the
- * server, the response. Sends nothing. Not thread-safe. */
+/* Carries out the services of simulation_interfaces on a clock server: from a decoded request to
+ * the response. Sends nothing. Not thread-safe. */
 #ifndef TB_ROS2_SIMULATION_CONTROL_H
 #define TB_ROS2_SIMULATION_CONTROL_H
 
@@ -15,10 +15,10 @@ typedef struct tb__simulation_control {
   int64_t step_ns; /* 0: a tick */
   bool can_quit;
   bool quitting;
-  bool held; /* PAUSED was asked for at the start, where time has stood since */
+  bool held; /* PAUSED was requested at the start time, and time has not advanced since */
 } tb__simulation_control_t;
 
-/* The message for the service's type; its text lies here, so do not copy. */
+/* The response of a service. It points to `text`: do not copy. */
 typedef struct tb__simulation_answer {
   union {
     tb__get_simulator_features_response_t features;
@@ -30,15 +30,15 @@ typedef struct tb__simulation_answer {
 
 typedef enum tb__simulation_next {
   TB__SIMULATION_ANSWER, /* now */
-  TB__SIMULATION_QUIT,   /* answer, then quit */
-  TB__SIMULATION_WAIT,   /* until the waiter is done: tb__simulation_step_done has the answer */
+  TB__SIMULATION_QUIT,   /* answer now, then quit */
+  TB__SIMULATION_WAIT,   /* answer with tb__simulation_step_done when the waiter is done */
 } tb__simulation_next_t;
 
 typedef struct tb__simulation_service {
   const char *name; /* relative */
   const char *type;
   const tb__cdr_type_t *request, *response;
-  /* `request` may hold any values. `waiter` is used with TB__SIMULATION_WAIT alone. */
+  /* `request` may hold any values. `waiter` is used only with TB__SIMULATION_WAIT. */
   tb__simulation_next_t (*carry_out)(tb__simulation_control_t *control, const void *request,
                                      tb__step_waiter_t *waiter, tb__simulation_answer_t *out);
 } tb__simulation_service_t;

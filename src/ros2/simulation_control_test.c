@@ -244,12 +244,12 @@ static void test_resets(void **state)
   } rows[] = {{0, 1, ""},
               {1, 1, ""},
               {255, 1, ""},
-              {2, 0, "neither states nor spawned entities"},
-              {4, 0, "neither"},
-              {3, 0, "neither"},
-              {7, 0, "neither"},
-              {8, 0, "8 is no scope"},
-              {254, 0, "254 is no scope"}};
+              {2, 0, "no states or spawned entities"},
+              {4, 0, "no states"},
+              {3, 0, "no states"},
+              {7, 0, "no states"},
+              {8, 0, "unknown reset scope 8"},
+              {254, 0, "unknown reset scope 254"}};
   for (size_t i = 0; i < COUNT(rows); i++) {
     for (int plays = 0; plays < 2; plays++) {
       teardown(state);
@@ -301,7 +301,7 @@ static void test_a_step_is_a_tick(void **state)
   assert_steps(1, "0=1000 15=1010 25=1010 35=1010 45=1010 55=1010");
 }
 
-static void test_several_steps_are_told_in_ticks(void **state)
+static void test_several_steps_are_converted_to_ticks(void **state)
 {
   (void)state;
   assert_steps(3, "0=1000 15=1010 25=1020 35=1030 45=1030 55=1030");
@@ -349,7 +349,7 @@ static void test_steps_that_cannot_be_made_are_refused(void **state)
   static const uint64_t counts[] = {101, UINT64_MAX, UINT64_C(1) << 63, INT64_MAX / (10 * MS)};
   for (size_t i = 0; i < COUNT(counts); i++) {
     assert_int_equal(step(counts[i]), TB__SIMULATION_ANSWER);
-    assert_non_null(strstr(result_text(TB__RESULT_OPERATION_FAILED), "beyond the end of time"));
+    assert_non_null(strstr(result_text(TB__RESULT_OPERATION_FAILED), "exceed the end of time"));
   }
   assert_int_equal(step(0), TB__SIMULATION_ANSWER);
   result_text(TB__RESULT_OPERATION_FAILED);
@@ -362,7 +362,7 @@ static void test_steps_that_cannot_be_made_are_refused(void **state)
   result_text(TB__RESULT_INCORRECT_STATE);
 }
 
-static void test_a_step_up_to_the_end_is_told_before_serving_ends(void **state)
+static void test_a_step_up_to_the_end_is_reported_before_serving_ends(void **state)
 {
   (void)state;
   assert_int_equal(step(100), TB__SIMULATION_WAIT);
@@ -372,7 +372,7 @@ static void test_a_step_up_to_the_end_is_told_before_serving_ends(void **state)
   assert_int_equal(fixture.last_ns, 2 * S);
 }
 
-static void test_other_controls_cancel_a_step_and_tell(void **state)
+static void test_other_controls_cancel_a_step_and_report_it(void **state)
 {
   for (int wanted = Z; wanted <= Q; wanted++) {
     teardown(state);
@@ -390,7 +390,7 @@ static void test_other_controls_cancel_a_step_and_tell(void **state)
   assert_int_equal(done_calls, 1);
 }
 
-static void test_a_waiter_that_is_taken_back_is_not_told(void **state)
+static void test_a_withdrawn_waiter_is_not_notified(void **state)
 {
   (void)state;
   assert_int_equal(step(10), TB__SIMULATION_WAIT);
@@ -414,15 +414,15 @@ int main(void)
       TEST(states),
       TEST(resets),
       TEST(a_step_is_a_tick),
-      TEST(several_steps_are_told_in_ticks),
+      TEST(several_steps_are_converted_to_ticks),
       TEST(steps_of_a_tick_at_another_speed),
       TEST(steps_of_a_given_size),
       TEST(a_million_steps_are_one_way),
       TEST(steps_while_time_runs_are_refused),
       TEST(steps_that_cannot_be_made_are_refused),
-      TEST(a_step_up_to_the_end_is_told_before_serving_ends),
-      TEST(other_controls_cancel_a_step_and_tell),
-      TEST(a_waiter_that_is_taken_back_is_not_told),
+      TEST(a_step_up_to_the_end_is_reported_before_serving_ends),
+      TEST(other_controls_cancel_a_step_and_report_it),
+      TEST(a_withdrawn_waiter_is_not_notified),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

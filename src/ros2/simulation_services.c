@@ -9,7 +9,7 @@
 #include "ros2/context.h"
 #include "ros2/simulation_control.h"
 
-/* A request, until it is answered. */
+/* A request that is not answered yet. */
 typedef struct pending {
   tb__step_waiter_t waiter; /* first */
   struct pending *next;
@@ -17,7 +17,7 @@ typedef struct pending {
   const tb__simulation_service_t *kind;
   tb_ros2_service_t *service;
   tb_ros2_request_id_t id;
-  atomic_bool done; /* its step is */
+  atomic_bool done; /* its step has ended */
   tb__simulation_answer_t answer;
 } pending_t;
 
@@ -31,13 +31,13 @@ struct tb_ros2_simulation_services {
   tb__dispatch_t *dispatch;
   tb_ros2_simulation_quit_callback_t on_quit;
   void *user;
-  tb__simulation_control_t control; /* of the dispatch thread */
+  tb__simulation_control_t control; /* used by the dispatch thread */
   tb__dispatch_member_t member;     /* answers steps */
   bool has_member;
   entry_t entries[TB__SIMULATION_SERVICE_COUNT];
 
   tb__mutex_t mutex;
-  pending_t *steps; /* that have been begun */
+  pending_t *steps; /* in progress */
   bool closing;
 };
 
@@ -47,7 +47,8 @@ static void answer(pending_t *pending)
   size_t size = 0;
   if (tb__cdr_encode(pending->kind->response, &pending->answer.message, false, &cdr, &size) ==
       TB_OK)
-    tb_ros2_service_reply(pending->service, &pending->id, cdr, size, NULL); /* or it is gone */
+    tb_ros2_service_reply(pending->service, &pending->id, cdr, size,
+                          NULL); /* the client may be gone */
   free(cdr);
   free(pending);
 }
@@ -58,16 +59,16 @@ static void answer_step(pending_t *pending, tb_status_t status)
   answer(pending);
 }
 
-/* With the server's mutex held. */
+/* Called with the server's mutex held. */
 static void on_step_done(tb__step_waiter_t *waiter)
 {
   pending_t *pending = (pending_t *)(void *)waiter;
   tb_ros2_simulation_services_t *services = pending->services;
-  atomic_store(&pending->done, true); /* from now on it may be gone */
+  atomic_store(&pending->done, true); /* afterwards it may be freed */
   tb__dispatch_post(services->dispatch, &services->member);
 }
 
-static void give_up_step(pending_t *pending)
+static void cancel_step(pending_t *pending)
 {
   bool open = tb__clock_server_take_back(pending->services->control.server, &pending->waiter);
   answer_step(pending, open ? TB_ERR_CANCELLED : pending->waiter.status);
@@ -83,7 +84,7 @@ static void keep_step(pending_t *pending)
     services->steps = pending;
   }
   tb__mutex_unlock(&services->mutex);
-  if (closing) give_up_step(pending);
+  if (closing) cancel_step(pending);
 }
 
 static pending_t *take_done(tb_ros2_simulation_services_t *services)
@@ -207,11 +208,11 @@ void tb_ros2_simulation_services_destroy(tb_ros2_simulation_services_t *services
   if (services->has_member) tb__dispatch_remove(services->dispatch, &services->member);
   for (pending_t *pending = services->steps, *next; pending; pending = next) {
     next = pending->next;
-    give_up_step(pending);
+    cancel_step(pending);
   }
   for (size_t i = 0; i < TB__SIMULATION_SERVICE_COUNT; i++)
     tb_ros2_service_destroy(services->entries[i].service);
-  /* A step that was answered may still be in on_step_done, under the server's mutex. */
+  /* on_step_done of an answered step may still be running, under the server's mutex. */
   tb_clock_server_status_t status;
   tb_clock_server_status(services->control.server, &status);
   tb__mutex_fini(&services->mutex);

@@ -51,9 +51,9 @@ tb_status_t tb_ros2_subscription_create(tb_ros2_context_t *context, const char *
   return tb__subscription_create_watched(context, topic, type, qos, options, NULL, out, error);
 }
 
-void tb__subscription_guid(const tb_ros2_subscription_t *subscription, uint8_t out[16])
+tb__guid_t tb__subscription_guid(const tb_ros2_subscription_t *subscription)
 {
-  tb__raw_reader_guid(subscription->reader, out);
+  return tb__raw_reader_guid(subscription->reader);
 }
 
 static void subscription_free(tb_ros2_subscription_t *subscription)
@@ -68,7 +68,8 @@ static void finish(tb__retired_t *retired)
                                                        offsetof(tb_ros2_subscription_t, retired)));
 }
 
-/* DDS waits for a running callback. In that callback it is left to the context's thread. */
+/* Deleting a reader waits for a running callback. From within that callback the context's thread
+ * deletes it. */
 void tb_ros2_subscription_destroy(tb_ros2_subscription_t *subscription)
 {
   if (!subscription || !tb__raw_reader_close(subscription->reader)) return;
@@ -113,7 +114,6 @@ uint32_t tb_ros2_subscription_incompatible(const tb_ros2_subscription_t *subscri
 tb_status_t tb__subscription_announce(tb_ros2_subscription_t *subscription,
                                       tb__announced_node_t *node, tb_error_t *error)
 {
-  uint8_t reader[16];
-  tb__subscription_guid(subscription, reader);
-  return tb__announced_add(&subscription->announced, node, reader, NULL, error);
+  tb__guid_t reader = tb__subscription_guid(subscription);
+  return tb__announced_add(&subscription->announced, node, &reader, NULL, error);
 }

@@ -6,8 +6,8 @@
 
 #define SMALL_STEP_NS INT64_C(1000000000)
 
-/* Where jumps come faster than their handlers run, readers are let in after so long, and until all
- * is done: at the time before what waits. */
+/* Where jumps arrive faster than their handlers run, readers are no longer blocked after this time,
+ * until the queue is empty: they read the time before the queued ticks. */
 #define ANNOUNCED_LIMIT_NS INT64_C(100000000)
 
 static void wake_thread(tb__tick_queue_t *queue)
@@ -21,7 +21,7 @@ static tb__waiting_tick_t *waiting_tick(tb__tick_queue_t *queue, uint32_t index)
   return &queue->ticks[(queue->first + index) % TB__TICK_QUEUE_SIZE];
 }
 
-/* Whether one that waits, or is being dispatched, is more than the passing of time. */
+/* Whether a queued tick, or the one being dispatched, is a jump. */
 static bool has_jump_locked(tb__tick_queue_t *queue) TB_REQUIRES(queue->mutex)
 {
   for (uint32_t i = 0; i < queue->count; i++)
@@ -29,7 +29,7 @@ static bool has_jump_locked(tb__tick_queue_t *queue) TB_REQUIRES(queue->mutex)
   return false;
 }
 
-/* These two under the queue's mutex, so that one is not undone by the other. */
+/* These two run under the queue's mutex, so that one does not undo the other. */
 static void announce_locked(tb__tick_queue_t *queue, tb__waiting_tick_t *tick)
     TB_REQUIRES(queue->mutex)
 {
@@ -48,7 +48,7 @@ static void end_announced_locked(tb__tick_queue_t *queue) TB_REQUIRES(queue->mut
   tb__timeline_end_announced(queue->timeline);
 }
 
-/* The first has been dispatched. */
+/* After the first has been dispatched. */
 static void remove_first_locked(tb__tick_queue_t *queue) TB_REQUIRES(queue->mutex)
 {
   bool announced = waiting_tick(queue, 0)->announced;
@@ -62,8 +62,8 @@ static void remove_first_locked(tb__tick_queue_t *queue) TB_REQUIRES(queue->mute
   if (!queue->announced || queue->overloaded) end_announced_locked(queue);
 }
 
-/* The first stays in the ring while it is dispatched, so that nothing overtakes it. Those who are
- * due are so by ticks that came before it. */
+/* The first stays in the ring while it is dispatched, so that no tick overtakes it. Waiters that
+ * are due became so by ticks before it. */
 static bool dispatch_next(tb__tick_queue_t *queue)
 {
   tb__mutex_lock(&queue->mutex);
@@ -117,14 +117,14 @@ static void *run(void *argument)
   tb__tick_queue_t *queue = argument;
   for (;;) {
     uint32_t seen = atomic_load(&queue->work);
-    bool dispatched = dispatch_next(queue); /* first: readers may wait for it */
+    bool dispatched = dispatch_next(queue); /* first, as readers may wait for it */
     report_if_wanted(queue);
     if (dispatched || report_drained(queue)) continue;
     tb__mutex_lock(&queue->mutex);
     bool stop = queue->stop;
     tb__mutex_unlock(&queue->mutex);
     if (stop) {
-      report_if_wanted(queue); /* asked for since we looked */
+      report_if_wanted(queue); /* requested since the last check */
       return NULL;
     }
     wait_for_work(queue, seen);
@@ -155,8 +155,8 @@ void tb__tick_queue_fini(tb__tick_queue_t *queue)
   tb__mutex_fini(&queue->mutex);
 }
 
-/* The first is being dispatched: only those behind it may still change. What time does as it
- * passes holds up nobody, but behind a jump it is part of what readers wait for. */
+/* The first is being dispatched: only ticks after it may still change. The passing of time blocks
+ * no reader, but after a queued jump readers wait for it too. */
 static void enqueue_locked(tb__tick_queue_t *queue, int64_t time_ns, bool small_step)
     TB_REQUIRES(queue->mutex)
 {

@@ -141,7 +141,7 @@ static void run_all(void)
   assert_ok(tb_source_destroy(stage.source));
 }
 
-static void test_X5_C6_what_comes_behind_a_jump_is_at_its_time(void **state)
+static void test_X5_C6_messages_after_a_jump_are_at_its_time(void **state)
 {
   (void)state;
   stopping_run(run_all, test_seed());
@@ -150,7 +150,7 @@ static void test_X5_C6_what_comes_behind_a_jump_is_at_its_time(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_X5_C6_what_comes_behind_a_jump_is_at_its_time),
+      cmocka_unit_test(test_X5_C6_messages_after_a_jump_are_at_its_time),
   };
   int failed;
   do

@@ -110,7 +110,7 @@ static void hold_dispatch(fixture_t *f)
 }
 
 /* A message behind the tick must not be seen at an earlier time, whoever is to be woken. */
-static void test_X5_ticks_that_make_somebody_due_are_committed_where_they_arrive(void **state)
+static void test_X5_ticks_that_make_waiters_due_are_committed_where_they_arrive(void **state)
 {
   fixture_t *f = *state;
   pthread_t sleeper;
@@ -342,7 +342,7 @@ static void *leave_the_source(void *clock)
 }
 
 /* The thread that wakes who is due finds that another one has the turn, for a change of source. */
-static void test_S7_who_is_due_during_a_change_of_another_clock_is_woken(void **state)
+static void test_S7_sleepers_due_during_a_change_of_another_clock_are_woken(void **state)
 {
   fixture_t *f = *state;
   tb_clock_t *other;
@@ -451,7 +451,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       WITH_QUEUE(test_X5_plain_ticks_are_committed_where_they_arrive),
-      WITH_QUEUE(test_X5_ticks_that_make_somebody_due_are_committed_where_they_arrive),
+      WITH_QUEUE(test_X5_ticks_that_make_waiters_due_are_committed_where_they_arrive),
       WITH_QUEUE(test_X5_jumps_run_on_the_dispatch_thread_and_ticks_keep_their_order),
       WITH_WRAPPED_QUEUE(test_X5_jumps_run_on_the_dispatch_thread_and_ticks_keep_their_order),
       WITH_QUEUE(test_J3_readers_wait_from_the_arrival_of_a_jump),
@@ -461,7 +461,7 @@ int main(void)
       WITH_WRAPPED_QUEUE(test_X4_readers_of_the_wrapping_source_wait),
       WITH_QUEUE(test_J7_readers_give_up_before_the_handlers_are_called),
       WITH_QUEUE(test_X5_jumps_in_a_row_let_readers_in),
-      WITH_QUEUE(test_S7_who_is_due_during_a_change_of_another_clock_is_woken),
+      WITH_QUEUE(test_S7_sleepers_due_during_a_change_of_another_clock_are_woken),
       WITH_QUEUE(test_X5_a_jump_at_the_end_of_a_full_queue_is_one),
       WITH_QUEUE(test_X5_a_full_queue_keeps_the_latest_time),
       WITH_QUEUE(test_X8_a_report_may_ask_to_be_called_again),

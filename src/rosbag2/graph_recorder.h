@@ -7,6 +7,7 @@
 #include <timebase/ros2_graph.h>
 #include <timebase/ros2_recorder.h>
 
+#include "dds/guid.h"
 #include "platform/thread.h"
 #include "rosbag2/topic_filter.h"
 
@@ -14,7 +15,7 @@
 
 /* The last number that a publisher gave. */
 typedef struct tb__record_writer {
-  uint8_t guid[16];
+  tb__guid_t guid;
   uint64_t sequence;
   uint64_t odd_sequence; /* the last one that was not believed; 0: none */
 } tb__record_writer_t;

@@ -99,14 +99,14 @@ bool tb__play_acks_awaited(const tb__play_acks_t *acks)
 /* --- names --- */
 
 static const tb_ros2_graph_endpoint_t *endpoint_of(const tb_ros2_graph_snapshot_t *graph,
-                                                   const uint8_t guid[16])
+                                                   const tb__guid_t *guid)
 {
   for (size_t i = 0; i < graph->endpoint_count; i++)
-    if (memcmp(graph->endpoints[i].guid, guid, 16) == 0) return &graph->endpoints[i];
+    if (tb__guid_is(guid, graph->endpoints[i].guid)) return &graph->endpoints[i];
   return NULL;
 }
 
-static const char *node_of(const tb_ros2_graph_snapshot_t *graph, const uint8_t guid[16])
+static const char *node_of(const tb_ros2_graph_snapshot_t *graph, const tb__guid_t *guid)
 {
   const tb_ros2_graph_endpoint_t *endpoint = endpoint_of(graph, guid);
   return endpoint && endpoint->node >= 0 ? graph->nodes[endpoint->node].full_name
@@ -116,19 +116,18 @@ static const char *node_of(const tb_ros2_graph_snapshot_t *graph, const uint8_t 
 void tb__play_acks_print_nodes(const tb_ros2_graph_snapshot_t *graph,
                                tb_ros2_publisher_t *publisher, FILE *out)
 {
-  uint8_t readers[NAMES_MAX][16];
+  tb__guid_t readers[NAMES_MAX];
   size_t count = tb__ros2_publisher_unacked(publisher, readers, NAMES_MAX);
   if (count == 0) fputs("a subscription", out);
   for (size_t i = 0; i < count; i++)
-    fprintf(out, "%s%s", i ? ", " : "", node_of(graph, readers[i]));
+    fprintf(out, "%s%s", i ? ", " : "", node_of(graph, &readers[i]));
 }
 
 const char *tb__play_acks_topic(const tb_ros2_graph_snapshot_t *graph,
                                 tb_ros2_publisher_t *publisher)
 {
-  uint8_t writer[16];
-  tb__ros2_publisher_guid(publisher, writer);
-  const tb_ros2_graph_endpoint_t *own = endpoint_of(graph, writer);
+  tb__guid_t writer = tb__ros2_publisher_guid(publisher);
+  const tb_ros2_graph_endpoint_t *own = endpoint_of(graph, &writer);
   return own ? own->name : "a message";
 }
 

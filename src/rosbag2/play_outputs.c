@@ -11,7 +11,7 @@
 
 /* --- what is sent --- */
 
-tb_status_t tb__play_outputs_add_input(tb__play_outputs_t *outputs, const uint8_t guid[16],
+tb_status_t tb__play_outputs_add_input(tb__play_outputs_t *outputs, const tb__guid_t *guid,
                                        bool is_latched, size_t *out_input)
 {
   tb_status_t status = TB_ERR_NO_MEMORY;
@@ -21,8 +21,7 @@ tb_status_t tb__play_outputs_add_input(tb__play_outputs_t *outputs, const uint8_
   if (inputs) {
     outputs->inputs = inputs;
     tb__play_input_t *input = &inputs[outputs->input_count];
-    *input = (tb__play_input_t){.is_latched = is_latched};
-    memcpy(input->guid, guid, sizeof input->guid);
+    *input = (tb__play_input_t){.guid = *guid, .is_latched = is_latched};
     *out_input = outputs->input_count++;
     status = TB_OK;
   }
@@ -59,13 +58,12 @@ void tb__play_outputs_sending(tb__play_outputs_t *outputs, size_t input, const v
 
 /* --- what is answered --- */
 
-static tb__play_writer_t *writer_of(tb__play_output_t *output, const uint8_t guid[16])
+static tb__play_writer_t *writer_of(tb__play_output_t *output, const tb__guid_t *guid)
 {
   for (size_t i = 0; i < output->writer_count; i++)
-    if (memcmp(output->writers[i].guid, guid, 16) == 0) return &output->writers[i];
+    if (tb__guid_equal(&output->writers[i].guid, guid)) return &output->writers[i];
   size_t i = output->writer_count < TB__PLAY_WRITERS_MAX ? output->writer_count++ : 0;
-  output->writers[i] = (tb__play_writer_t){.newest_ns = 0};
-  memcpy(output->writers[i].guid, guid, 16);
+  output->writers[i] = (tb__play_writer_t){.guid = *guid};
   return &output->writers[i];
 }
 
@@ -78,7 +76,7 @@ tb_status_t tb__play_output_refuse(const tb__play_output_t *output, const char *
                       output->topic, output->node, type);
 }
 
-void tb__play_output_take(tb__play_output_t *output, const uint8_t guid[16], const void *cdr,
+void tb__play_output_take(tb__play_output_t *output, const tb__guid_t *guid, const void *cdr,
                           size_t size)
 {
   int64_t stamp_ns = 0;
@@ -121,7 +119,8 @@ static void found_writer(tb__play_output_t *output, const tb_ros2_graph_endpoint
 {
   if (!output->type[0]) snprintf(output->type, sizeof output->type, "%s", endpoint->type);
   if (endpoint->qos.reliability != TB_QOS_RELIABLE) output->is_best_effort = true;
-  tb__play_writer_t *writer = writer_of(output, endpoint->guid);
+  tb__guid_t guid = tb__guid_of(endpoint->guid);
+  tb__play_writer_t *writer = writer_of(output, &guid);
   writer->is_awaited = true;
   if (writer->newest_ns > 0 && tb__play_lag_output(&output->lag, writer->newest_ns))
     output->newest_ns = writer->newest_ns;
@@ -143,10 +142,10 @@ static void look_for_writers(tb__play_output_t *output, const tb_ros2_graph_snap
   set_presence(output, presence, now_ns);
 }
 
-static const char *topic_of(const tb_ros2_graph_snapshot_t *graph, const uint8_t guid[16])
+static const char *topic_of(const tb_ros2_graph_snapshot_t *graph, const tb__guid_t *guid)
 {
   for (size_t i = 0; i < graph->endpoint_count; i++)
-    if (memcmp(graph->endpoints[i].guid, guid, 16) == 0) return graph->endpoints[i].name;
+    if (tb__guid_is(guid, graph->endpoints[i].guid)) return graph->endpoints[i].name;
   return NULL;
 }
 
@@ -168,7 +167,7 @@ static void look_for_inputs(tb__play_outputs_t *outputs, const tb_ros2_graph_sna
   for (size_t i = 0; i < outputs->input_count; i++) {
     tb__play_input_t *input = &outputs->inputs[i];
     bool feeds = !input->is_latched &&
-                 subscribes(graph, outputs->items[index].node, topic_of(graph, input->guid));
+                 subscribes(graph, outputs->items[index].node, topic_of(graph, &input->guid));
     input->feeds = feeds ? input->feeds | bit : input->feeds & ~bit;
     fed |= input->feeds & bit;
   }

@@ -7,6 +7,7 @@
 #include <timebase/ros2_play_transport.h>
 #include <timebase/ros2_subscription.h>
 
+#include "dds/guid.h"
 #include "platform/thread.h"
 #include "rosbag2/message_definition.h"
 #include "rosbag2/play_lag.h"
@@ -16,7 +17,7 @@
 
 /* A publisher of an output, of whichever node. */
 typedef struct tb__play_writer {
-  uint8_t guid[16];
+  tb__guid_t guid;
   bool is_awaited;   /* the node's */
   int64_t newest_ns; /* stamp, of before that was known; 0: none */
 } tb__play_writer_t;
@@ -48,7 +49,7 @@ typedef struct tb__play_output {
 
 /* A publisher of the player's. */
 typedef struct tb__play_input {
-  uint8_t guid[16];
+  tb__guid_t guid;
   bool is_latched; /* state, which is not answered */
   uint64_t feeds;  /* bits: outputs whose node gets it */
 } tb__play_input_t;
@@ -80,7 +81,7 @@ tb_status_t tb__play_outputs_start(tb__play_outputs_t *outputs, tb_ros2_context_
 void tb__play_outputs_stop(tb__play_outputs_t *outputs);
 
 /* A publisher that will send; *out_input names it. TB_ERR_NO_MEMORY. */
-tb_status_t tb__play_outputs_add_input(tb__play_outputs_t *outputs, const uint8_t guid[16],
+tb_status_t tb__play_outputs_add_input(tb__play_outputs_t *outputs, const tb__guid_t *guid,
                                        bool is_latched, size_t *out_input) TB_WARN_UNUSED;
 
 void tb__play_outputs_time(tb__play_outputs_t *outputs, int64_t time_ns, bool jumps);
@@ -100,7 +101,7 @@ tb_status_t tb__play_output_refuse(const tb__play_output_t *output, const char *
 /* Pure, here for the tests: outputs and inputs from the graph; a message of an output. */
 void tb__play_outputs_look(tb__play_outputs_t *outputs, const tb_ros2_graph_snapshot_t *graph,
                            int64_t now_ns);
-void tb__play_output_take(tb__play_output_t *output, const uint8_t guid[16], const void *cdr,
+void tb__play_output_take(tb__play_output_t *output, const tb__guid_t *guid, const void *cdr,
                           size_t size);
 
 #endif

@@ -16,7 +16,8 @@
 static void on_output(const tb_ros2_sample_t *sample, void *user)
 {
   tb__play_output_t *output = user;
-  tb__play_output_take(output, sample->writer_guid, sample->cdr, sample->size);
+  tb__guid_t writer = tb__guid_of(sample->writer_guid);
+  tb__play_output_take(output, &writer, sample->cdr, sample->size);
   tb__play_wake_call(output->all->wake);
 }
 

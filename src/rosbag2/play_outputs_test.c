@@ -49,8 +49,8 @@ static void init(fixture_t *f, const char *node)
   f->outputs.count = 1;
   f->item.all = &f->outputs;
   for (size_t i = 0; i < 3; i++) {
-    uint8_t guid[16] = {own[i]};
-    assert_ok(tb__play_outputs_add_input(&f->outputs, guid, own[i] == LATCHED, &f->inputs[i]));
+    tb__guid_t guid = {{own[i]}};
+    assert_ok(tb__play_outputs_add_input(&f->outputs, &guid, own[i] == LATCHED, &f->inputs[i]));
   }
   tb__play_outputs_time(&f->outputs, 1000, true);
 }
@@ -90,9 +90,9 @@ static void send(fixture_t *f, size_t input, int64_t time_ns)
 
 static void publish(fixture_t *f, uint8_t writer, uint8_t stamp_ns)
 {
-  const uint8_t guid[16] = {writer};
+  const tb__guid_t guid = {{writer}};
   const uint8_t message[] = {0, 1, 0, 0, 0, 0, 0, 0, stamp_ns, 4, 0, 0, 1, 0, 0, 0, 0};
-  tb__play_output_take(&f->item, guid, message, sizeof message); /* 1024 and stamp_ns */
+  tb__play_output_take(&f->item, &guid, message, sizeof message); /* 1024 and stamp_ns */
 }
 
 static void test_nothing_moves_until_the_node_is_there(void **state)
@@ -216,15 +216,15 @@ static void test_a_node_that_comes_again_begins_anew(void **state)
 static void test_a_message_without_header_is_refused_where_it_is_the_nodes(void **state)
 {
   (void)state;
-  static const uint8_t stranger[16] = {STRANGE_OUT}, own[16] = {OUT};
+  static const tb__guid_t stranger = {{STRANGE_OUT}}, own = {{OUT}};
   tb_error_t error = TB_ERROR_INIT;
   int64_t limit_ns;
   fixture_t f;
   init(&f, "/slam");
   meet(&f, &whole);
-  tb__play_output_take(&f.item, stranger, "", 0);
+  tb__play_output_take(&f.item, &stranger, "", 0);
   assert_int_equal(limit_of(&f), TB_PLAY_NO_LIMIT);
-  tb__play_output_take(&f.item, own, "", 0);
+  tb__play_output_take(&f.item, &own, "", 0);
   assert_status(tb__play_outputs_limit(&f.outputs, &limit_ns, &error), TB_ERR_INVALID);
   assert_string_equal(error.text, "output /out of /slam: its type, a/msg/B, does not begin with a "
                                   "std_msgs/Header: wait for a topic whose messages do");

@@ -79,10 +79,9 @@ static bool waits_for_outputs(const tb_ros2_play_transport_t *transport)
 static tb_status_t add_input(tb_ros2_play_transport_t *transport, topic_t *topic,
                              const tb_qos_t *qos)
 {
-  uint8_t guid[16];
   if (!waits_for_outputs(transport)) return TB_OK;
-  tb__ros2_publisher_guid(topic->publisher, guid);
-  return tb__play_outputs_add_input(&transport->outputs, guid,
+  tb__guid_t guid = tb__ros2_publisher_guid(topic->publisher);
+  return tb__play_outputs_add_input(&transport->outputs, &guid,
                                     qos->durability == TB_QOS_TRANSIENT_LOCAL, &topic->input);
 }
 

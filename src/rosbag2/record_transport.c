@@ -48,20 +48,20 @@ static void number_take(const tb__record_topic_t *topic, tb__record_writer_t *wr
 bool tb__record_is_new(tb__record_topic_t *topic, const tb_ros2_sample_t *sample,
                        uint64_t *out_lost, uint64_t *out_gap)
 {
-  static const uint8_t unknown[16];
+  static const tb__guid_t zeros;
+  tb__guid_t guid = tb__guid_of(sample->writer_guid);
   *out_lost = *out_gap = 0;
-  if (sample->sequence == 0 || memcmp(sample->writer_guid, unknown, sizeof unknown) == 0)
-    return true;
+  if (sample->sequence == 0 || tb__guid_equal(&guid, &zeros)) return true;
   for (size_t i = 0; i < topic->writer_count; i++) {
     tb__record_writer_t *writer = &topic->writers[i];
-    if (memcmp(writer->guid, sample->writer_guid, sizeof writer->guid) != 0) continue;
+    if (!tb__guid_equal(&writer->guid, &guid)) continue;
     if (sample->sequence <= writer->sequence) return false;
     number_take(topic, writer, sample->sequence, out_lost, out_gap);
     return true;
   }
   tb__record_writer_t *writer = writer_add(topic);
   if (!writer) return true;
-  memcpy(writer->guid, sample->writer_guid, sizeof writer->guid);
+  writer->guid = guid;
   writer->sequence = sample->sequence;
   writer->odd_sequence = 0;
   return true;

@@ -53,7 +53,7 @@ uint64_t tb__cdr_read_number(tb__cdr_reader_t *reader, size_t width)
   return bits;
 }
 
-/* Numbers in one byte order from those in the other, or the same again. */
+/* Copies numbers, and converts their byte order if needed. */
 static void numbers_copy(uint8_t *to, const uint8_t *from, size_t width, size_t count,
                          bool is_other)
 {

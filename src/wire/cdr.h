@@ -1,4 +1,4 @@
-/* Plain CDR (XCDR1) in either byte order, as ROS 2 speaks it: 4 bytes of encapsulation, the body,
+/* Plain CDR (XCDR1) in either byte order, as ROS 2 uses it: 4 bytes of encapsulation, the body,
  * zeros up to a multiple of 4. Numbers are aligned to their size, counted from the body. Pure. */
 #ifndef TB_ROS2_CDR_H
 #define TB_ROS2_CDR_H
@@ -13,7 +13,7 @@
 #define TB__CDR_ENCAPSULATION_SIZE 4
 #define TB__CDR_MESSAGE_MAX        0x7ffffff0u /* bytes that DDS carries */
 
-/* Never looks behind the end. The first failure stays in `status`; after it all reads give 0. */
+/* Never reads past the end. The first failure stays in `status`; afterwards all reads return 0. */
 typedef struct tb__cdr_reader {
   const uint8_t *body;
   size_t size;
@@ -28,11 +28,11 @@ void tb__cdr_reader_init(tb__cdr_reader_t *reader, const void *cdr, size_t size)
 /* A number of 1, 2, 4 or 8 bytes, as its bits. TB_ERR_TRUNCATED. */
 uint64_t tb__cdr_read_number(tb__cdr_reader_t *reader, size_t width);
 
-/* `count` numbers of `width` bytes in our byte order, to `out`, or nowhere (NULL). Without numbers
- * nothing is aligned. False: they are not there (TB_ERR_TRUNCATED). */
+/* Reads `count` numbers of `width` bytes to `out` in our byte order, or skips them (NULL). A count
+ * of 0 does not align. False: the message is too short (TB_ERR_TRUNCATED). */
 bool tb__cdr_read_numbers(tb__cdr_reader_t *reader, size_t width, size_t count, void *out);
 
-/* `size` bytes, not aligned; NULL if they are not there (TB_ERR_TRUNCATED). */
+/* `size` bytes, not aligned. NULL: the message is too short (TB_ERR_TRUNCATED). */
 const uint8_t *tb__cdr_read_octets(tb__cdr_reader_t *reader, size_t size);
 
 /* A string with its NUL, in place; *out_length is without it. A length of 0 reads as "".
@@ -41,13 +41,13 @@ const uint8_t *tb__cdr_read_octets(tb__cdr_reader_t *reader, size_t size);
 const char *tb__cdr_read_string(tb__cdr_reader_t *reader, size_t *out_length);
 
 /* The number of elements to come, each of at least `element_min` bytes (not 0) on the wire.
- * TB_ERR_TRUNCATED: the bytes that are left cannot hold so many. */
+ * TB_ERR_TRUNCATED: the remaining bytes cannot hold so many. */
 size_t tb__cdr_read_count(tb__cdr_reader_t *reader, size_t element_min);
 
-/* Bytes behind what was read so far. */
+/* The number of bytes not read yet. */
 size_t tb__cdr_reader_left(const tb__cdr_reader_t *reader);
 
-/* Without room (NULL) it only counts. The first failure stays in `status`. */
+/* Without `out` (NULL) it only counts. The first failure stays in `status`. */
 typedef struct tb__cdr_writer {
   uint8_t *out;
   size_t room; /* with encapsulation */
@@ -66,7 +66,7 @@ void tb__cdr_write_octets(tb__cdr_writer_t *writer, const void *octets, size_t s
 TB_PRIVATE_API void tb__cdr_write_string(tb__cdr_writer_t *writer, const char *text);
 void tb__cdr_write_count(tb__cdr_writer_t *writer, size_t count);
 
-/* Pads to a multiple of 4; the size of it all in *out_size. */
+/* Pads to a multiple of 4; *out_size is the size of the whole message. */
 TB_PRIVATE_API tb_status_t tb__cdr_writer_finish(tb__cdr_writer_t *writer, size_t *out_size);
 
 #endif

@@ -116,7 +116,7 @@ static void assert_count(const char *bytes, size_t size, size_t element_min, siz
   free(copy);
 }
 
-static void test_counts_are_borne_out_by_bytes(void **state)
+static void test_counts_are_checked_against_the_size(void **state)
 {
   (void)state;
   assert_count("\0\1\0\0\2\0\0\0abcdefgh", 16, 4, 2, TB_OK);
@@ -163,7 +163,7 @@ static void test_writer_counts_and_writes_the_same(void **state)
   }
 }
 
-static void test_writer_keeps_to_its_room(void **state)
+static void test_writer_does_not_exceed_its_room(void **state)
 {
   (void)state;
   for (size_t room = 0; room < sizeof written_little - 1; room++) {
@@ -221,7 +221,7 @@ static void test_many_numbers_at_once(void **state)
   }
 }
 
-static void test_no_numbers_are_not_aligned(void **state)
+static void test_a_count_of_zero_does_not_align(void **state)
 {
   (void)state;
   void *copy;
@@ -261,12 +261,12 @@ int main(void)
       cmocka_unit_test(test_reader_refuses_what_is_not_plain_cdr),
       cmocka_unit_test(test_a_failed_read_is_the_last),
       cmocka_unit_test(test_strings),
-      cmocka_unit_test(test_counts_are_borne_out_by_bytes),
+      cmocka_unit_test(test_counts_are_checked_against_the_size),
       cmocka_unit_test(test_writer_counts_and_writes_the_same),
-      cmocka_unit_test(test_writer_keeps_to_its_room),
+      cmocka_unit_test(test_writer_does_not_exceed_its_room),
       cmocka_unit_test(test_writer_counts_no_more_than_dds_carries),
       cmocka_unit_test(test_many_numbers_at_once),
-      cmocka_unit_test(test_no_numbers_are_not_aligned),
+      cmocka_unit_test(test_a_count_of_zero_does_not_align),
       cmocka_unit_test(test_more_numbers_than_there_are),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

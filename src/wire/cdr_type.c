@@ -4,10 +4,10 @@
 
 #include "wire/cdr_passes.h"
 
-/* All sequences look like this one. */
+/* All sequences have this layout. */
 typedef TB__CDR_SEQUENCE(void) sequence_t;
 
-/* Bytes that it has at least on the wire, never 0. */
+/* The least number of bytes on the wire, never 0. */
 static size_t type_wire_min(const tb__cdr_type_t *type)
 {
   size_t size = 0;

@@ -1,5 +1,5 @@
-/* Message types as tables: which field of a C struct is what in CDR. One encoder and one decoder
- * serve them all. Pure. */
+/* Message types as tables of the fields of a C struct and their form in CDR, for one encoder and
+ * one decoder. Pure. */
 #ifndef TB_ROS2_CDR_TYPE_H
 #define TB_ROS2_CDR_TYPE_H
 
@@ -53,10 +53,10 @@ TB_PRIVATE_API tb_status_t tb__cdr_encode(const tb__cdr_type_t *type, const void
                                           bool big_endian, uint8_t **out, size_t *out_size);
 
 /* A new struct of the type with all that it points to, in one piece: free(*out) frees all of it.
- * Nothing is allocated before every length was checked against the bytes that are there.
- *   TB_ERR_TRUNCATED  it ends too early, also by a length that says so
+ * Nothing is allocated before every length was checked against the size of the message.
+ *   TB_ERR_TRUNCATED  it ends too early, or a length exceeds it
  *   TB_ERR_CORRUPT    not plain CDR, a string without end, or more bytes than the type has (up to 3
- *                     of padding are well)
+ *                     of padding are allowed)
  *   TB_ERR_INVALID    a string with a NUL in it
  *   TB_ERR_LIMIT      longer than a bound of the type
  *   TB_ERR_NO_MEMORY */

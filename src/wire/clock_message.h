@@ -1,5 +1,4 @@
-/* rosgraph_msgs/msg/Clock as CDR: int32 sec, uint32 nanosec behind 4 bytes of encapsulation. Pure.
- */
+/* rosgraph_msgs/msg/Clock as CDR: 4 bytes of encapsulation, int32 sec, uint32 nanosec. Pure. */
 #ifndef TB_ROS2_CLOCK_MESSAGE_H
 #define TB_ROS2_CLOCK_MESSAGE_H
 

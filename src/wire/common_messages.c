@@ -1,4 +1,4 @@
-/* What messages of several packages are made of. */
+/* Types that messages of several packages use. */
 #include "wire/message_tables.h"
 
 const tb__cdr_field_t tb__empty_message_fields[1] = {

@@ -10,8 +10,9 @@ static size_t length_without(const char *text, const char *suffix)
   return length > cut && strcmp(text + length - cut, suffix) == 0 ? length - cut : 0;
 }
 
-/* What the rules are is known to the way there alone: a name is ROS's if it leads back. */
-static bool leads_back(const char *name, tb_ros2_endpoint_kind_t kind, const char *topic)
+/* The rules are only in the forward conversion: a name is a ROS name if it converts back to the
+ * same DDS name. */
+static bool converts_back(const char *name, tb_ros2_endpoint_kind_t kind, const char *topic)
 {
   char request[TB__DDS_NAME_SIZE], reply[TB__DDS_NAME_SIZE];
   if (kind == TB_ROS2_ENDPOINT_TOPIC)
@@ -38,7 +39,7 @@ tb_ros2_endpoint_kind_t tb__topic_name_demangle(const char *topic, char out[TB__
   if (kind == TB_ROS2_ENDPOINT_DDS || length < 3) return TB_ROS2_ENDPOINT_DDS;
   char name[TB__DDS_NAME_SIZE];
   snprintf(name, sizeof name, "%.*s", (int)(length - 2), topic + 2);
-  if (!leads_back(name, kind, topic)) return TB_ROS2_ENDPOINT_DDS;
+  if (!converts_back(name, kind, topic)) return TB_ROS2_ENDPOINT_DDS;
   memcpy(out, name, sizeof name);
   return kind;
 }

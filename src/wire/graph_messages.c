@@ -1,10 +1,10 @@
-/* rmw_dds_common: what a participant says of its nodes. */
+/* rmw_dds_common: the nodes of a participant. */
 #include "wire/message_tables.h"
 
 #define NAME_MAX_LENGTH 256
 #define INFO_NAME       "rmw_dds_common/msg/ParticipantEntitiesInfo"
 
-/* One form of the three types that have a gid in them. */
+/* One form of the three types that contain a gid. */
 #define FORM(form, gid_size)                                                                       \
   static const tb__cdr_field_t gid_fields_##form[] = {OCTETS(tb__gid_t, data, gid_size)};          \
   static const tb__cdr_type_t gid_type_##form =                                                    \
@@ -35,8 +35,8 @@ tb_status_t tb__participant_entities_info_decode(const void *cdr, size_t size,
                                                  tb__participant_entities_info_t **out,
                                                  bool *out_humble)
 {
-  /* No sample is valid in both: the 8 zeros of humble's first gid are no nodes, and bytes behind
-   * them, to the other. */
+  /* No sample is valid in both forms: the newer one reads the 8 zeros of humble's first gid as an
+   * empty list of nodes, with excess bytes after it. */
   tb_status_t status = tb__cdr_decode(&tb__participant_entities_info_type, cdr, size, out);
   bool humble =
       status && tb__cdr_decode(&tb__participant_entities_info_humble_type, cdr, size, out) == TB_OK;

@@ -73,7 +73,7 @@ static void sample_encode(tb__cdr_writer_t *writer, const void *members, const v
 static const char *encode_reason(tb_status_t status)
 {
   if (status == TB_ERR_LIMIT)
-    return "a sequence is longer than its bound, or all of it than DDS can carry";
+    return "a sequence is longer than its bound, or the message than DDS can carry";
   if (status == TB_ERR_INVALID)
     return "a bounded string without its NUL, or a sequence whose _buffer is NULL";
   return tb_status_message(status);
@@ -95,7 +95,7 @@ tb_status_t tb_ros2_idl_encode(const struct dds_topic_descriptor *descriptor, co
   return TB_OK;
 }
 
-/* Bytes that it has at least on the wire, without alignment. */
+/* The least number of bytes on the wire, without alignment. */
 static size_t members_wire_min(const uint32_t *members);
 
 static size_t element_wire_min(const tb__idl_member_t *member)
@@ -194,7 +194,7 @@ static const char *decode_reason(tb_status_t status)
   case TB_ERR_TRUNCATED:
     return "the message ends too early, or has a length that is too large";
   case TB_ERR_CORRUPT:
-    return "not plain CDR, a string without end, or bytes behind the end of the type";
+    return "not plain CDR, a string without end, or bytes after the end of the type";
   case TB_ERR_INVALID:
     return "a string with a NUL in it";
   case TB_ERR_LIMIT:

@@ -241,7 +241,7 @@ static void test_every_message_that_ends_too_early_is_refused(void **state)
   }
 }
 
-static void test_what_is_no_message_of_the_type_is_refused(void **state)
+static void test_invalid_messages_are_refused(void **state)
 {
   (void)state;
   static const struct {
@@ -328,7 +328,7 @@ static void test_bounds_of_sequences_hold_both_ways(void **state)
   assert_forged(bounded, 2, 4, TB_ERR_LIMIT);
 }
 
-static void test_samples_that_are_no_c_are_refused(void **state)
+static void test_samples_with_invalid_pointers_are_refused(void **state)
 {
   (void)state;
   void *cdr = &cdr;
@@ -349,7 +349,7 @@ static void test_samples_that_are_no_c_are_refused(void **state)
   tb_ros2_idl_free(NULL);
 }
 
-static void test_types_that_ros_2_has_no_form_for_are_refused(void **state)
+static void test_types_that_ros_2_cannot_carry_are_refused(void **state)
 {
   (void)state;
   static const struct {
@@ -379,7 +379,7 @@ static void test_types_that_ros_2_has_no_form_for_are_refused(void **state)
 }
 
 /* idlc makes no such types of its own. */
-static void test_types_without_end_and_without_members(void **state)
+static void test_nested_types_without_end_and_types_without_members(void **state)
 {
   (void)state;
   typedef struct list {
@@ -412,12 +412,12 @@ int main(void)
       cmocka_unit_test(test_a_decoded_sample_is_c),
       cmocka_unit_test(test_booleans_of_others_may_be_any_byte),
       cmocka_unit_test(test_every_message_that_ends_too_early_is_refused),
-      cmocka_unit_test(test_what_is_no_message_of_the_type_is_refused),
+      cmocka_unit_test(test_invalid_messages_are_refused),
       cmocka_unit_test(test_counts_are_checked_before_they_count),
       cmocka_unit_test(test_bounds_of_sequences_hold_both_ways),
-      cmocka_unit_test(test_samples_that_are_no_c_are_refused),
-      cmocka_unit_test(test_types_that_ros_2_has_no_form_for_are_refused),
-      cmocka_unit_test(test_types_without_end_and_without_members),
+      cmocka_unit_test(test_samples_with_invalid_pointers_are_refused),
+      cmocka_unit_test(test_types_that_ros_2_cannot_carry_are_refused),
+      cmocka_unit_test(test_nested_types_without_end_and_types_without_members),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

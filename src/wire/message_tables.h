@@ -1,4 +1,4 @@
-/* For tables of cdr_type.h: one line per field. Each takes the C struct and the field. */
+/* Macros for tables of cdr_type.h: one line per field, with the C struct and the field. */
 #ifndef TB_ROS2_MESSAGE_TABLES_H
 #define TB_ROS2_MESSAGE_TABLES_H
 

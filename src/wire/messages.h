@@ -1,5 +1,5 @@
-/* The ROS 2 messages and services that nodes speak among themselves, as C structs and their CDR
- * types (cdr_type.h). Fields have ROS's names. Of another's message all may be any value: only
+/* The ROS 2 messages and services that nodes exchange, as C structs and their CDR types
+ * (cdr_type.h). Fields have the names of ROS. In received messages fields may have any value: only
  * lengths are checked. */
 #ifndef TB_ROS2_MESSAGES_H
 #define TB_ROS2_MESSAGES_H
@@ -40,7 +40,7 @@ enum {
   TB__PARAMETER_STRING_ARRAY,
 };
 
-/* All fields travel, whatever `type` says. */
+/* All fields are sent, whatever the `type`. */
 typedef struct tb__parameter_value {
   uint8_t type;
   bool bool_value;
@@ -138,7 +138,8 @@ typedef struct tb__list_parameters_response {
   tb__list_parameters_result_t result;
 } tb__list_parameters_response_t;
 
-/* rmw_dds_common. Since iron 16 bytes of a gid travel, before it 24, of which the last 8 are 0. */
+/* rmw_dds_common. A gid has 16 bytes on the wire since iron, before that 24, the last 8 of them 0.
+ */
 typedef struct tb__gid {
   uint8_t data[24];
 } tb__gid_t;
@@ -214,7 +215,7 @@ typedef struct tb__reset_simulation_request {
   uint8_t scope;
 } tb__reset_simulation_request_t;
 
-/* Of SetSimulationState, StepSimulation and ResetSimulation. */
+/* The response of SetSimulationState, StepSimulation and ResetSimulation. */
 typedef struct tb__simulation_response {
   tb__simulation_result_t result;
 } tb__simulation_response_t;
@@ -277,8 +278,8 @@ TB__MESSAGE_LIST(TB__MESSAGE_DECLARE)
 
 extern const tb__cdr_type_t tb__parameter_value_type; /* rcl_interfaces/msg/ParameterValue */
 
-/* A sample of ros_discovery_info of either form: *out_humble tells. Errors as tb__cdr_decode, of
- * the newer form. */
+/* A sample of ros_discovery_info in either form, as *out_humble reports. Errors as tb__cdr_decode,
+ * for the newer form. */
 tb_status_t tb__participant_entities_info_decode(const void *cdr, size_t size,
                                                  tb__participant_entities_info_t **out,
                                                  bool *out_humble);

@@ -112,7 +112,7 @@ static void test_cut_messages_are_refused(void **state)
   }
 }
 
-static void test_bytes_behind_the_message_are_refused(void **state)
+static void test_bytes_after_the_message_are_refused(void **state)
 {
   (void)state;
   for (size_t i = 0; i < VECTOR_COUNT; i++) {
@@ -141,7 +141,7 @@ static void assert_refused(const tb__cdr_type_t *type, const char *hex, tb_statu
   free(bytes);
 }
 
-static void test_lengths_that_no_bytes_bear_out_allocate_nothing(void **state)
+static void test_lengths_beyond_the_message_allocate_nothing(void **state)
 {
   (void)state;
   assert_refused(&tb__get_parameters_request_type, "00010000ffffffff0000000000000000",
@@ -240,7 +240,7 @@ static void assert_info(const tb__cdr_type_t *type, bool expect_humble)
   free(bytes);
 }
 
-static void test_both_forms_of_discovery_info_are_told_apart(void **state)
+static void test_both_forms_of_discovery_info_are_distinguished(void **state)
 {
   (void)state;
   assert_info(&tb__participant_entities_info_type, false);
@@ -338,12 +338,12 @@ int main(void)
       cmocka_unit_test(test_every_type_has_a_vector),
       cmocka_unit_test(test_vectors_both_ways_in_both_byte_orders),
       cmocka_unit_test(test_cut_messages_are_refused),
-      cmocka_unit_test(test_bytes_behind_the_message_are_refused),
-      cmocka_unit_test(test_lengths_that_no_bytes_bear_out_allocate_nothing),
+      cmocka_unit_test(test_bytes_after_the_message_are_refused),
+      cmocka_unit_test(test_lengths_beyond_the_message_allocate_nothing),
       cmocka_unit_test(test_a_message_is_one_block),
       cmocka_unit_test(test_parameters_are_read),
       cmocka_unit_test(test_descriptors_are_read),
-      cmocka_unit_test(test_both_forms_of_discovery_info_are_told_apart),
+      cmocka_unit_test(test_both_forms_of_discovery_info_are_distinguished),
       cmocka_unit_test(test_bounds_of_types_hold_both_ways),
       cmocka_unit_test(test_bools_are_true_or_false_whatever_was_sent),
       cmocka_unit_test(test_a_zero_struct_is_a_message),

@@ -29,7 +29,7 @@ static const char *broken_topic_rule(const char *topic)
 {
   size_t length = strlen(topic);
   if (length == 0) return "must not be empty";
-  if (topic[0] == '~') return "must not be private (~): there is no node here";
+  if (topic[0] == '~') return "must not be private (~), as there is no node here";
   if (topic[length - 1] == '/') return "must not end with '/'";
   for (size_t i = 0; i < length; i++) {
     if (topic[i] != '/' && !is_name_character(topic[i]))
@@ -109,7 +109,8 @@ static bool text_is(const char *text, size_t length, const char *expected)
   return length == strlen(expected) && memcmp(text, expected, length) == 0;
 }
 
-/* `brace` stands on '{'. What it is replaced by, and where it ends; NULL with the rule broken. */
+/* `brace` points to '{'. Returns the replacement, and where the braces end. NULL, with the rule
+ * that is broken. */
 static const char *substitution(const char *brace, const char *node_name,
                                 const char *node_namespace, const char **end, const char **rule)
 {
@@ -122,19 +123,19 @@ static const char *substitution(const char *brace, const char *node_name,
   *end = name + length + 1;
   if (text_is(name, length, "node")) return node_name;
   if (text_is(name, length, "ns") || text_is(name, length, "namespace")) return node_namespace;
-  *rule = "must have no substitution but {node}, {ns} and {namespace}";
+  *rule = "must have no substitution except {node}, {ns} and {namespace}";
   return NULL;
 }
 
-/* The rule that is broken, NULL if none. */
+/* The rule that is broken; NULL: none. */
 static const char *expand(const char *name, const char *node_name, const char *node_namespace,
                           builder_t *out)
 {
   const char *rule = NULL;
   if (*name == '\0') return "must not be empty";
-  if (strchr(name + 1, '~')) return "must not have '~' but at the beginning";
+  if (strchr(name + 1, '~')) return "must not have '~' except at the beginning";
   if (*name == '~') {
-    if (name[1] != '\0' && name[1] != '/') return "must have '/' behind '~'";
+    if (name[1] != '\0' && name[1] != '/') return "must have '/' after '~'";
     append_namespace(out, node_namespace);
     append_text(out, node_name);
     name++;
@@ -151,7 +152,7 @@ static const char *expand(const char *name, const char *node_name, const char *n
     if (!replacement) return rule;
     append_text(out, replacement);
   }
-  return out->overflow ? "must not be longer than 247 characters when it is complete" : NULL;
+  return out->overflow ? "must not be longer than 247 characters when expanded" : NULL;
 }
 
 tb_status_t tb__name_expand(const char *name, const char *node_name, const char *node_namespace,

@@ -1,4 +1,4 @@
-/* ROS 2 names of topics and types, and what they are called in DDS. Pure. */
+/* ROS 2 names of topics and types, and their names in DDS. Pure. */
 #ifndef TB_ROS2_NAMES_H
 #define TB_ROS2_NAMES_H
 
@@ -10,7 +10,7 @@
 #define TB__DDS_NAME_SIZE 256
 
 /* "/chatter" and "chatter" become "rt/chatter". With `plain` (avoid_ros_namespace_conventions) the
- * name goes to DDS as it is. TB_ERR_INVALID with the rule that is broken in the text. */
+ * name goes to DDS as it is. TB_ERR_INVALID with the broken rule in the text. */
 TB_PRIVATE_API tb_status_t tb__topic_name_to_dds(const char *topic, bool plain,
                                                  char out[TB__DDS_NAME_SIZE], tb_error_t *error);
 
@@ -19,12 +19,12 @@ tb_status_t tb__service_name_to_dds(const char *service, char out_request[TB__DD
                                     char out_reply[TB__DDS_NAME_SIZE], tb_error_t *error);
 
 /* The full name of "/absolute", "relative", "~/private", "{node}/x", "{ns}/x" and "{namespace}/x"
- * for the node `node_name` in `node_namespace`, which are valid and as tb__namespace_normalize
- * leaves them. TB_ERR_INVALID with the rule that is broken in the text. */
+ * for the node `node_name` in `node_namespace`, which are valid and normalized
+ * (tb__namespace_normalize). TB_ERR_INVALID with the broken rule in the text. */
 tb_status_t tb__name_expand(const char *name, const char *node_name, const char *node_namespace,
                             char out[TB__DDS_NAME_SIZE], tb_error_t *error);
 
-/* TB_ERR_INVALID with the rule that is broken in the text. */
+/* TB_ERR_INVALID with the broken rule in the text. */
 TB_PRIVATE_API tb_status_t tb__node_name_check(const char *name, tb_error_t *error);
 
 /* "" becomes "/", and "a/b" becomes "/a/b". TB_ERR_INVALID with the rule that is broken. */

@@ -17,7 +17,7 @@ static void assert_topic_breaks(const char *ros, const char *rule)
   tb_error_t error = TB_ERROR_INIT;
   assert_status(tb__topic_name_to_dds(ros, false, out, &error), TB_ERR_INVALID);
   assert_string_equal(out, "untouched");
-  if (!strstr(error.text, rule)) fail_msg("'%s' does not say '%s'", error.text, rule);
+  if (!strstr(error.text, rule)) fail_msg("'%s' does not contain '%s'", error.text, rule);
 }
 
 static void test_topics_get_the_rt_prefix(void **state)
@@ -167,7 +167,7 @@ static void assert_expand_breaks(const char *name, const char *rule)
   tb_error_t error = TB_ERROR_INIT;
   assert_status(tb__name_expand(name, "node", "/", out, &error), TB_ERR_INVALID);
   assert_string_equal(out, "untouched");
-  if (!strstr(error.text, rule)) fail_msg("'%s' does not say '%s'", error.text, rule);
+  if (!strstr(error.text, rule)) fail_msg("'%s' does not contain '%s'", error.text, rule);
 }
 
 static void test_names_that_cannot_be_expanded_name_their_rule(void **state)
@@ -178,7 +178,7 @@ static void test_names_that_cannot_be_expanded_name_their_rule(void **state)
   assert_expand_breaks("/", "end with '/'");
   assert_expand_breaks("a/", "end with '/'");
   assert_expand_breaks("~/", "end with '/'");
-  assert_expand_breaks("~a", "'/' behind '~'");
+  assert_expand_breaks("~a", "'/' after '~'");
   assert_expand_breaks("/a/~", "beginning");
   assert_expand_breaks("{nod}", "substitution");
   assert_expand_breaks("{}", "substitution");

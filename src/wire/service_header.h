@@ -1,5 +1,6 @@
-/* What rmw_cyclonedds puts between the encapsulation of a request or reply and its body: whose
- * request it is. The rest keeps its alignment: 16 bytes. Pure. */
+/* The header of 16 bytes that rmw_cyclonedds puts between the encapsulation of a request or reply
+ * and its body: the client and a sequence number. The alignment of the body does not change. Pure.
+ */
 #ifndef TB_ROS2_SERVICE_HEADER_H
 #define TB_ROS2_SERVICE_HEADER_H
 
@@ -14,16 +15,16 @@ typedef struct tb__service_header {
   int64_t sequence;
 } tb__service_header_t;
 
-/* Of a request or reply as it travels. TB_ERR_TRUNCATED, TB_ERR_CORRUPT (not plain CDR). */
+/* Reads the header of a request or reply. TB_ERR_TRUNCATED, TB_ERR_CORRUPT (not plain CDR). */
 tb_status_t tb__service_header_read(const void *cdr, size_t size, tb__service_header_t *out);
 
-/* `cdr` (encapsulation and body) with the header put in between; `out` has room for size +
+/* `cdr` (encapsulation and body) with the header inserted; `out` has room for size +
  * TB__SERVICE_HEADER_SIZE bytes and may be where `cdr` is. TB_ERR_TRUNCATED, TB_ERR_CORRUPT. */
 tb_status_t tb__service_header_insert(const tb__service_header_t *header, const void *cdr,
                                       size_t size, uint8_t *out);
 
-/* The other way, of `size` bytes that tb__service_header_read has read: `out` has room for
- * size - TB__SERVICE_HEADER_SIZE. */
+/* The reverse, for `size` bytes that tb__service_header_read accepts; `out` has room for size -
+ * TB__SERVICE_HEADER_SIZE. */
 void tb__service_header_remove(const void *cdr, size_t size, uint8_t *out);
 
 #endif

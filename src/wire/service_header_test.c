@@ -41,7 +41,7 @@ static void test_header_takes_the_byte_order_of_the_body(void **state)
   assert_memory_equal(out, big, sizeof big);
 }
 
-static void test_what_is_no_request_is_refused(void **state)
+static void test_invalid_requests_are_refused(void **state)
 {
   (void)state;
   tb__service_header_t header = {5, 6};
@@ -62,7 +62,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_header_goes_in_and_out),
       cmocka_unit_test(test_header_takes_the_byte_order_of_the_body),
-      cmocka_unit_test(test_what_is_no_request_is_refused),
+      cmocka_unit_test(test_invalid_requests_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -150,7 +150,8 @@ static int compare(const void *key, const void *row)
   return strcmp(key, ((const type_hash_t *)row)->type);
 }
 
-/* Of types that the program has told. They stay: there are as many as it has types. */
+/* Types that the program has registered. They are never removed: their number is that of its types.
+ */
 typedef struct registered {
   struct registered *next;
   char sha256[TB__TYPE_HASH_SIZE];
@@ -210,7 +211,7 @@ tb_status_t tb_ros2_type_hash_register(const char *type, const char *hash, tb_er
   if (status) return status;
   if (!is_hash(hash))
     return tb_error_set(error, TB_ERR_INVALID,
-                        "type hash of %s: '%.80s' is none: must be " PREFIX " and 64 hex digits",
+                        "type hash of %s: '%.80s' is invalid: must be " PREFIX " and 64 hex digits",
                         full, hash ? hash : "(null)");
   size_t size = strlen(full) + 1;
   registered_t *made = malloc(sizeof *made + size);

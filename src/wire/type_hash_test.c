@@ -42,7 +42,7 @@ static void test_others_have_none(void **state)
   assert_string_equal(user_data, "");
 }
 
-static void test_the_program_tells_those_of_its_types(void **state)
+static void test_the_program_registers_hashes_of_its_types(void **state)
 {
   (void)state;
   assert_ok(tb_ros2_type_hash_register("my_msgs/Own", OWN, NULL));
@@ -53,7 +53,7 @@ static void test_the_program_tells_those_of_its_types(void **state)
   assert_known("std_msgs/msg/Empty", &OWN[7]);
 }
 
-static void test_what_is_no_hash_is_refused(void **state)
+static void test_invalid_hashes_are_refused(void **state)
 {
   (void)state;
   static const char *const bad[] = {NULL,
@@ -78,8 +78,8 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_types_of_the_time_contract_are_known),
       cmocka_unit_test(test_others_have_none),
-      cmocka_unit_test(test_the_program_tells_those_of_its_types),
-      cmocka_unit_test(test_what_is_no_hash_is_refused),
+      cmocka_unit_test(test_the_program_registers_hashes_of_its_types),
+      cmocka_unit_test(test_invalid_hashes_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

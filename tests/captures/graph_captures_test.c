@@ -59,7 +59,7 @@ static size_t hex_of(const char *object, const char *key, uint8_t *out, size_t r
 static void take_participant(const char *object)
 {
   tb__seen_participant_t seen = {0};
-  assert_int_equal(hex_of(object, "guid", seen.guid, 16), 16);
+  assert_int_equal(hex_of(object, "guid", seen.guid.bytes, 16), 16);
   text_of(object, "user_data", seen.user_data, sizeof seen.user_data);
   assert_ok(tb__graph_model_participant(&model, &seen));
 }
@@ -68,8 +68,8 @@ static void take_endpoint(const char *object)
 {
   char topic[256], type[256], kind[16];
   tb__seen_endpoint_t seen = {.topic = topic, .type = type, .qos = TB_QOS_INIT_DEFAULT};
-  hex_of(object, "guid", seen.guid, 16);
-  hex_of(object, "participant_guid", seen.participant_guid, 16);
+  hex_of(object, "guid", seen.guid.bytes, 16);
+  hex_of(object, "participant_guid", seen.participant_guid.bytes, 16);
   text_of(object, "topic", topic, sizeof topic);
   text_of(object, "type", type, sizeof type);
   text_of(object, "endpoint", kind, sizeof kind);
@@ -81,17 +81,17 @@ static void take_endpoint(const char *object)
 static void take_sample(const char *object)
 {
   static uint8_t cdr[1 << 15];
-  uint8_t writer[16];
-  hex_of(object, "writer_guid", writer, 16);
-  assert_ok(tb__graph_model_info(&model, writer, cdr, hex_of(object, "cdr_hex", cdr, sizeof cdr)));
+  tb__guid_t writer;
+  hex_of(object, "writer_guid", writer.bytes, 16);
+  assert_ok(tb__graph_model_info(&model, &writer, cdr, hex_of(object, "cdr_hex", cdr, sizeof cdr)));
 }
 
 static void look(void)
 {
-  static const uint8_t own[16];
+  static const tb__guid_t own;
   free(snapshot);
   snapshot = NULL;
-  assert_ok(tb__graph_snapshot_build(&model, own, 0, &snapshot));
+  assert_ok(tb__graph_snapshot_build(&model, &own, 0, &snapshot));
 }
 
 static bool is_listed(const char *name_space, const char *name, const uint8_t guid[16])

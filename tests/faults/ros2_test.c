@@ -188,27 +188,27 @@ static tb_status_t sees_the_graph_in_a_domain(void)
   return in_a_domain(sees_the_graph);
 }
 
-/* What an older announcement said stands where there is no memory for a newer one. */
+/* An older announcement stays in effect when there is no memory for a newer one. */
 static tb_status_t announces_nodes(tb__graph_model_t *model)
 {
-  static const uint8_t guid[16] = {[14] = 1, [15] = 0xc1}, writer[16] = {[14] = 4, [15] = 3};
+  static const tb__guid_t guid = {{[14] = 1, [15] = 0xc1}}, writer = {{[14] = 4, [15] = 3}};
   tb__node_entities_info_t nodes[] = {{"/", "a", {0}, {0}}, {"/", "b", {0}, {0}}};
   tb__seen_participant_t participant = {.user_data = "enclave=/;"};
   tb_status_t status = TB_OK;
-  memcpy(participant.guid, guid, 16);
-  memcpy(participant.guid, "p", 1);
+  participant.guid = guid;
+  participant.guid.bytes[0] = 'p';
   for (size_t count = 1; count <= 2 && status == TB_OK; count++) {
-    uint8_t *cdr, from[16];
+    uint8_t *cdr;
+    tb__guid_t from = writer;
     size_t size;
     tb__participant_entities_info_t info = {.node_entities_info_seq = {nodes, count}};
-    memcpy(info.gid.data, participant.guid, 16);
-    memcpy(from, writer, 16);
-    memcpy(from, "p", 1);
+    tb__guid_copy(&participant.guid, info.gid.data);
+    from.bytes[0] = 'p';
     fault_arm(false);
     assert_ok(tb__cdr_encode(&tb__participant_entities_info_type, &info, false, &cdr, &size));
     fault_arm(true);
     status = tb__graph_model_participant(model, &participant);
-    if (status == TB_OK) status = tb__graph_model_info(model, from, cdr, size);
+    if (status == TB_OK) status = tb__graph_model_info(model, &from, cdr, size);
     fault_arm(false);
     free(cdr);
     fault_arm(true);
@@ -220,16 +220,16 @@ static tb_status_t announces_nodes(tb__graph_model_t *model)
 
 static tb_status_t models_a_graph(void)
 {
-  static const uint8_t own[16];
+  static const tb__guid_t own;
   tb__graph_model_t model = {0};
   tb_ros2_graph_snapshot_t *snapshot = NULL;
-  tb__seen_endpoint_t endpoint = {.guid = "p1", .topic = "rt/x", .type = "T"};
+  tb__seen_endpoint_t endpoint = {.guid = {"p1"}, .topic = "rt/x", .type = "T"};
   tb_status_t status;
   TRY(announces_nodes(&model));
-  memcpy(endpoint.participant_guid, model.participants[0].guid, 16);
+  endpoint.participant_guid = model.participants[0].guid;
   TRY(tb__graph_model_endpoint(&model, &endpoint));
   TRY(tb__graph_model_endpoint(&model, &endpoint));
-  TRY_MAKE(snapshot, tb__graph_snapshot_build(&model, own, 0, &snapshot));
+  TRY_MAKE(snapshot, tb__graph_snapshot_build(&model, &own, 0, &snapshot));
   assert_int_equal(snapshot->endpoint_count, 1);
 end:
   free(snapshot);

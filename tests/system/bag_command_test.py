@@ -496,7 +496,7 @@ class ConvertTest(BagTest):
         cases = [
             (["convert", bag, "-s", "sqlite3"], "--output"),
             *(
-                ([command, bag, "-o", self.path("x"), "-s", "foo"], "--storage foo: unknown; there are: sqlite3, mcap\n")
+                ([command, bag, "-o", self.path("x"), "-s", "foo"], "--storage foo: unknown; use one of: sqlite3, mcap\n")
                 for command in ("convert", "cut", "recover")
             ),
             (["convert", "-o", self.path("x")], "which recording"),

@@ -46,7 +46,7 @@ static void on_change(void *user)
 static void stage_open(stage_t *stage, const tb_qos_t *qos)
 {
   tb_error_t error = TB_ERROR_INIT;
-  uint8_t guid[16];
+  tb__guid_t guid;
   loopback_setup(++domain_id);
   atomic_store(&warnings, 0);
   atomic_store(&changes, 0);
@@ -57,21 +57,21 @@ static void stage_open(stage_t *stage, const tb_qos_t *qos)
   options.qos = qos;
   assert_ok(tb_ros2_clock_source_create(stage->context, &options, &stage->source, &error));
   tb__clock_source_watch(stage->source, on_change, stage);
-  assert_false(tb__clock_source_reader_guid(stage->source, guid));
+  assert_false(tb__clock_source_reader_guid(stage->source, &guid));
   assert_int_equal(tb__clock_source_publishers(stage->source, NULL), 0);
   tb_timeline_options_t never = TB_TIMELINE_OPTIONS_INIT; /* however slow the machine is */
   never.stall_limit.ns = 0;
   assert_ok(tb_timeline_set_options(tb_source_timeline(stage->source), &never));
   tb_clock_options_t clock = {TB_TIME_ROS, stage->source};
   assert_ok(tb_clock_create(&clock, &stage->clock));
-  assert_true(tb__clock_source_reader_guid(stage->source, guid));
+  assert_true(tb__clock_source_reader_guid(stage->source, &guid));
 }
 
 static void stage_close(stage_t *stage)
 {
-  uint8_t guid[16];
+  tb__guid_t guid;
   assert_ok(tb_clock_destroy(stage->clock));
-  assert_false(tb__clock_source_reader_guid(stage->source, guid));
+  assert_false(tb__clock_source_reader_guid(stage->source, &guid));
   assert_int_equal(tb__clock_source_publishers(stage->source, NULL), 0);
   assert_ok(tb_source_destroy(stage->source));
   tb_ros2_context_destroy(stage->context);
@@ -148,7 +148,7 @@ static void test_C8_X5_publishers_come_and_go(void **state)
   stage_close(&stage);
 }
 
-static void test_C8_X5_a_mismatch_is_a_state_and_told_once(void **state)
+static void test_C8_X5_a_mismatch_is_a_state_and_reported_once(void **state)
 {
   (void)state;
   static const tb_qos_t best_effort = TB_QOS_INIT_CLOCK, reliable = TB_QOS_INIT_DEFAULT;
@@ -159,9 +159,9 @@ static void test_C8_X5_a_mismatch_is_a_state_and_told_once(void **state)
   while (!atomic_load(&warnings))
     sched_yield();
   assert_string_equal(warning,
-                      "/clock: a publisher is there, but its QoS does not match in reliability, so "
-                      "nothing comes from it; subscribe with best effort, as ROS does, or have it "
-                      "publish reliably");
+                      "/clock: receives nothing from a publisher, as its QoS does not match in "
+                      "reliability; subscribe with best effort, as ROS does, or publish with "
+                      "reliable");
   tb_ros2_clock_publisher_t *good = publisher_of(&stage, &reliable);
   expect(&stage, TB_CLOCK_WAITING);
   publish(&stage, good, 10 * S);
@@ -205,7 +205,7 @@ static void test_C8_X5_a_killed_publisher_is_lost_with_its_lease(void **state)
 }
 
 /* More have ticked and gone than are remembered. */
-static void test_X8_dead_publishers_hide_no_living_one(void **state)
+static void test_X8_dead_publishers_hide_no_live_one(void **state)
 {
   (void)state;
   stage_t stage;
@@ -247,8 +247,8 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_C8_X5_publishers_come_and_go),
-      cmocka_unit_test(test_C8_X5_a_mismatch_is_a_state_and_told_once),
-      cmocka_unit_test(test_X8_dead_publishers_hide_no_living_one),
+      cmocka_unit_test(test_C8_X5_a_mismatch_is_a_state_and_reported_once),
+      cmocka_unit_test(test_X8_dead_publishers_hide_no_live_one),
       cmocka_unit_test(test_C8_X5_a_killed_publisher_is_lost_with_its_lease),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

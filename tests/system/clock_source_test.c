@@ -32,13 +32,13 @@ typedef struct stage {
 static void on_log(tb_log_level_t level, const char *message, void *user)
 {
   (void)user;
-  const char *at = strstr(message, "/clock: two publishers tick at a time, ");
+  const char *at = strstr(message, "/clock: two publishers tick at the same time, ");
   if (level != TB_LOG_WARN || !at) return;
   char first[60], second[60];
-  atomic_store(&names_both, sscanf(at, "/clock: two publishers tick at a time, %47s and %47[^;];",
-                                   first, second) == 2 &&
-                                strlen(first) == 47 && strlen(second) == 47 &&
-                                strcmp(first, second) != 0);
+  atomic_store(&names_both,
+               sscanf(at, "/clock: two publishers tick at the same time, %47s and %47[^;];", first,
+                      second) == 2 &&
+                   strlen(first) == 47 && strlen(second) == 47 && strcmp(first, second) != 0);
   snprintf(warning, sizeof warning, "%s", message);
   pthread_getname_np(pthread_self(), warning_thread, sizeof warning_thread);
   atomic_fetch_add(&warnings, 1);
@@ -97,7 +97,7 @@ static tb_ros2_clock_source_status_t status_of(const stage_t *stage)
   return status;
 }
 
-static void test_X8_two_publishers_are_told_and_both_followed_by_default(void **state)
+static void test_X8_two_publishers_are_reported_and_both_followed_by_default(void **state)
 {
   (void)state;
   stage_t stage;
@@ -213,14 +213,14 @@ static void test_X8_bad_options_are_refused(void **state)
   options.hold_limit.ns = 0;
   options.publishers = 2;
   assert_status(tb_ros2_clock_source_create(context, &options, &source, &error), TB_ERR_INVALID);
-  assert_string_equal(error.text, "clock source of /clock: publishers 2 is not known");
+  assert_string_equal(error.text, "clock source of /clock: unknown value 2 of publishers");
   tb_ros2_context_destroy(context);
 }
 
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_X8_two_publishers_are_told_and_both_followed_by_default),
+      cmocka_unit_test(test_X8_two_publishers_are_reported_and_both_followed_by_default),
       cmocka_unit_test(test_X8_the_nodes_of_two_publishers_are_named),
       cmocka_unit_test(test_X8_a_warning_that_waits_for_names_is_not_lost),
       cmocka_unit_test(test_X8_held_to_the_first_until_it_is_silent),

@@ -534,7 +534,7 @@ class WatchTest(CommandTest):
         self.run_command("play", bag, "--clock", "50")
         self.run_command("serve", "--node", "sim")
         probe.expect("two after started")
-        said = "^timebase watch: warning: /clock: two publishers tick at a time, "
+        said = "^timebase watch: warning: /clock: two publishers tick at the same time, "
         names = r"(/sim \(\S+\) and /rosbag2_player|/rosbag2_player \(\S+\) and /sim) \("
         deadline = time.monotonic() + LIMIT_S
         errors = []
@@ -556,13 +556,13 @@ class WatchTest(CommandTest):
     def test_duration_ends_with_a_summary(self):
         status, out, err = self.result("watch", "--json", "--duration", "1")
         self.assertEqual(status, 1, err)
-        self.assertIn("timebase watch: no time came within 1s\n", err)
+        self.assertIn("timebase watch: no time received within 1s\n", err)
         summary = json.loads(out.splitlines()[-1])
         self.assertIs(summary["summary"], True)
         self.assertGreaterEqual(summary["elapsed_s"], 1)
 
-    def test_nobody_there_is_said(self):
-        nobody = f"nobody publishes /clock in domain {self.environment['ROS_DOMAIN_ID']}: start a simulator"
+    def test_a_missing_publisher_is_reported(self):
+        nobody = f"no publisher of /clock in domain {self.environment['ROS_DOMAIN_ID']}; start a simulator"
         for arguments in (
             ("now", "--ros", "--limit", "200ms"),
             ("sleep", "1s", "--ros", "--limit", "200ms"),
@@ -572,18 +572,18 @@ class WatchTest(CommandTest):
             self.assertEqual(status, 1)
             self.assertRegex(
                 err,
-                f"^timebase {arguments[0]}: {nobody} or 'timebase serve', or is it another ROS_DOMAIN_ID\\?\n"
-                f"timebase {arguments[0]}: no time came within 200ms\n$",
+                f"^timebase {arguments[0]}: {nobody} or 'timebase serve', or check ROS_DOMAIN_ID\n"
+                f"timebase {arguments[0]}: no time received within 200ms\n$",
             )
 
-    def test_who_waits_is_told_why_before_the_limit(self):
+    def test_the_reason_of_a_wait_is_printed_before_the_limit(self):
         for arguments in (
             ("now", "--ros", "--limit", "1h"),
             ("sleep", "1ns", "--ros", "--limit", "1h"),
             ("watch",),
         ):
             process = self.run_command(*arguments)
-            process.expect_error("nobody publishes /clock in domain")
+            process.expect_error("no publisher of /clock in domain")
             server = self.run_command("serve")
             if arguments == ("watch",):
                 self.assertEqual(process.expect("no time yet: ").string, "no time yet: no publisher")
@@ -599,7 +599,8 @@ class WatchTest(CommandTest):
         self.run_command("play", bag).expect("time ")
         said = (
             f"timebase watch: /stamped in domain {self.environment['ROS_DOMAIN_ID']} is published by "
-            "/rosbag2_player, but as std_msgs/msg/Header: time comes as rosgraph_msgs/msg/Clock\n"
+            "/rosbag2_player, but with type std_msgs/msg/Header; a clock topic has type "
+            "rosgraph_msgs/msg/Clock\n"
         )
         err = ""
         deadline = time.monotonic() + LIMIT_S
@@ -660,10 +661,10 @@ class ServeTest(CommandTest):
         self.stop(server)
         status, out, err = self.result("now", "--ros", "--limit", "0.1s")
         self.assertEqual(status, 1)
-        self.assertIn(f"TIMEBASE_SOURCE=shm:{name}: no tick came", err)
+        self.assertIn(f"TIMEBASE_SOURCE=shm:{name}: no tick received", err)
         status, out, err = self.result("now", "--ros", "--domain", "1")
         self.assertEqual(status, 2)
-        self.assertIn(f"TIMEBASE_SOURCE=shm:{name} is followed, on no domain", err)
+        self.assertIn(f"--domain cannot be used with TIMEBASE_SOURCE=shm:{name}", err)
         self.environment["TIMEBASE_SOURCE"] = "shn:x"
         status, out, err = self.result("now", "--ros")
         self.assertEqual(status, 3)
@@ -674,7 +675,7 @@ class ServeTest(CommandTest):
         server = self.run_command("serve", "--paused", "--start", "0", "--no-services")
         probe.expect("two after started 0 1 1")
         self.stop(server)
-        self.assertIn("starting paused; no terminal: resume with the ~/resume service", server.errors[0])
+        self.assertIn("starting paused, with neither a terminal nor services to resume it", server.errors[0])
         self.assertFalse(ticks_of(probe))
 
     def test_X9_ticks_are_on_the_grid_and_the_last_is_the_end(self):
@@ -689,7 +690,7 @@ class ServeTest(CommandTest):
         self.assertGreater(len(ticks), 50)
         self.assertEqual({(time - self.START) % step for time, _ in ticks[:-1]}, {0})
 
-    def test_shared_memory_alone_and_the_time_it_leaves(self):
+    def test_only_shared_memory_and_the_time_that_remains(self):
         name = self.shm_name()
         server = self.serve("--no-topic", "--shm", name, "--paused")
         server.expect(".*paused")
@@ -712,7 +713,7 @@ class ServeTest(CommandTest):
         probe.write("now")
         probe.expect(f"now {end} ")
 
-    def test_X9_topic_and_shared_memory_tell_the_same(self):
+    def test_X9_topic_and_shared_memory_have_the_same_time(self):
         name = self.shm_name()
         on_topic = self.run_probe()
         server = self.serve("--hz", "20", "--shm", name)
@@ -726,7 +727,7 @@ class ServeTest(CommandTest):
             self.assertEqual({b[0] > a[0] for a, b in zip(ticks, ticks[1:])}, {True})
         self.stop(server)
 
-    def test_paused_it_waits_for_services_without_a_word(self):
+    def test_paused_it_waits_for_services_without_a_warning(self):
         server = self.serve("--paused", "--node", "clock", "--namespace", "sim")
         server.expect(".*paused")
         self.check_loopback(server)
@@ -741,7 +742,7 @@ class ServeTest(CommandTest):
         server.expect("time 16")
         status, _, err = self.result("now", "--ros", "--limit", "1s")
         self.assertEqual(status, 1)
-        self.assertIn("nobody publishes /clock", err)
+        self.assertIn("no publisher of /clock", err)
         self.stop(server)
 
     def test_bad_usage_exits_2(self):
@@ -753,11 +754,11 @@ class ServeTest(CommandTest):
             (("--start", "5", "--until", "5"), "--until: must be after the start"),
             (("--step", "0"), "--step 0: must be above 0"),
             (("--no-topic",), "nothing to publish to"),
-            (("--no-topic", "--shm", "x", "--topic", "/clock"), "--no-topic, or --topic, not both"),
-            (("--no-topic", "--shm", "x", "--node", "n"), "--no-topic, or --node, not both"),
-            (("--no-topic", "--shm", "x", "--namespace", "/n"), "--no-topic, or --namespace"),
-            (("--no-topic", "--shm", "x", "--domain", "1"), "--no-topic, or --domain, not both"),
-            (("--no-topic", "--shm", "x", "--ros-args", "-p", "a:=1"), "--no-topic, or --ros-args"),
+            (("--no-topic", "--shm", "x", "--topic", "/clock"), "--no-topic and --topic exclude each other"),
+            (("--no-topic", "--shm", "x", "--node", "n"), "--no-topic and --node exclude each other"),
+            (("--no-topic", "--shm", "x", "--namespace", "/n"), "--no-topic and --namespace exclude each other"),
+            (("--no-topic", "--shm", "x", "--domain", "1"), "--no-topic and --domain exclude each other"),
+            (("--no-topic", "--shm", "x", "--ros-args", "-p", "a:=1"), "--no-topic and --ros-args exclude each other"),
             (("--topic", "not a name"), "not a name"),
             (("--no-topic", "--shm", "a/b"), "a/b"),
             (("extra",), "unexpected argument 'extra'"),
@@ -772,13 +773,13 @@ class ServeTest(CommandTest):
             self.assertIn(text, err)
             self.assertIn("usage: timebase serve", err)
 
-    def test_two_of_one_topic_are_warned_of_each_other(self):
+    def test_two_publishers_of_one_topic_are_warned_of_each_other(self):
         alone = self.serve("--topic", "/other", "--node", "alone")
         first = self.serve("--node", "first")
         first.expect(r"time 16\S+ s  running  factor 1 ")
         second = self.serve("--ros-args", "-r", "__node:=second")
-        first.expect_error("^timebase serve: warning: /clock is published by /second too: time will jump")
-        second.expect_error("^timebase serve: warning: /clock is published by /first too: time will jump")
+        first.expect_error("^timebase serve: warning: /clock is also published by /second: time will jump")
+        second.expect_error("^timebase serve: warning: /clock is also published by /first: time will jump")
         for server in (alone, first, second):
             self.stop(server)
         self.assertEqual(alone.errors, [None])
@@ -791,11 +792,11 @@ class ServeTest(CommandTest):
         alone = self.run_command("play", bag, "--clock", "--remap", "/clock:=/replay_clock")
         player = self.run_command("play", bag, "--clock")
         player.expect_error(
-            "^timebase play: warning: /clock is published by /sim too: time will jump between the two. "
-            "Stop one of them, or give one another name \\(--remap /clock:=NAME\\) or --domain"
+            "^timebase play: warning: /clock is also published by /sim: time will jump between the two; "
+            "stop one of them, or give one another name \\(--remap /clock:=NAME\\) or --domain"
         )
         server.expect_error(
-            "^timebase serve: warning: /clock is published by /rosbag2_player too: time will jump"
+            "^timebase serve: warning: /clock is also published by /rosbag2_player: time will jump"
         )
         for process in (quiet, alone, player):
             process.child.send_signal(signal.SIGTERM)
@@ -810,7 +811,7 @@ class ServeTest(CommandTest):
 
 
 class TimeTest(CommandTest):
-    def test_now_tells_each_clock(self):
+    def test_now_prints_each_clock(self):
         before = time.time()
         status, out, _ = self.result("now")
         self.assertEqual(status, 0)
@@ -839,7 +840,7 @@ class TimeTest(CommandTest):
         self.assertGreaterEqual(time.monotonic() - began, 0.05)
         self.assertEqual(self.result("sleep", "1h", "--limit", "10ms")[0], 1)
 
-    def test_more_participants_than_the_setting_allows_are_told_of_it(self):
+    def test_more_participants_than_the_setting_allows_report_it(self):
         auto = "<ParticipantIndex>auto</ParticipantIndex>"
         self.environment["CYCLONEDDS_URI"] = LOOPBACK.replace(
             auto, auto + "<MaxAutoParticipantIndex>2</MaxAutoParticipantIndex>"

@@ -153,7 +153,7 @@ static int run_command(const char *arguments, const char *text)
   return WEXITSTATUS(status);
 }
 
-static void test_the_commands_say_that_it_is_of_another_middleware(void **state)
+static void test_the_commands_report_another_middleware(void **state)
 {
   (void)state;
   const char *told = "another middleware (Fast DDS)";
@@ -171,7 +171,7 @@ int main(void)
       cmocka_unit_test(test_parameter_clients_send_nothing),
       cmocka_unit_test(test_a_set_on_many_nodes_leaves_it_out),
       cmocka_unit_test(test_nothing_is_sent_while_it_is_matched_beside_another),
-      cmocka_unit_test(test_the_commands_say_that_it_is_of_another_middleware),
+      cmocka_unit_test(test_the_commands_report_another_middleware),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }

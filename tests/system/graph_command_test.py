@@ -29,7 +29,7 @@ PARAMETERS = [
     "time_source",
     "use_sim_time",
 ]
-WAITS = "nobody publishes /clock, and nodes wait for it: start a simulator or 'timebase serve'\n"
+WAITS = "no publisher of /clock, and nodes wait for it; start a simulator or 'timebase serve'\n"
 RELIABLE = "qos_overrides./clock.subscription.reliability:=reliable"
 
 
@@ -92,9 +92,9 @@ class GraphCommandTest(CommandTest):
 
 class NodesTest(GraphCommandTest):
     def test_an_empty_graph(self):
-        hint = f"there are no nodes in domain {self.domain}; is it the right ROS_DOMAIN_ID?\n"
+        hint = f"no nodes in domain {self.domain}; check ROS_DOMAIN_ID\n"
         self.assertEqual(
-            self.result("nodes"), (0, "nobody publishes /clock\n", f"timebase nodes: {hint}")
+            self.result("nodes"), (0, "no publisher of /clock\n", f"timebase nodes: {hint}")
         )
         expected = {
             "domain": self.domain,
@@ -103,13 +103,13 @@ class NodesTest(GraphCommandTest):
             "other_clock_subscriptions": [],
         }
         status, out, err = self.result("nodes", "--json", "--check")
-        none = "timebase nodes: check failed: nodes: 0\n"
+        none = "timebase nodes: check failed: no nodes\n"
         self.assertEqual((status, json.loads(out), err), (1, expected, none))
         self.assertEqual(self.result("param", "list")[:2], (0, ""))
         status, out, err = self.result("sim-time", "on", "--all")
         self.assertEqual((status, out, err), (1, "", f"timebase sim-time: {hint}"))
 
-    def test_what_stands_in_the_list(self):
+    def test_the_columns_of_the_list(self):
         self.node("camera", "use_sim_time:=true", ["-r", "__ns:=/front"])
         self.node("late", "time_source:=shm:sim", ROS_DISTRO="humble")
         self.node("picky", "use_sim_time:=true", RELIABLE)
@@ -124,7 +124,8 @@ class NodesTest(GraphCommandTest):
             "/late          humble or older  false          -\n"
             "  time_source shm:sim\n"
             f"/picky         iron or newer    true           {most}\n"
-            "  ! nothing comes from a publisher without a node: reliability\n"
+            "  ! receives nothing from a publisher without a node: reliability differs (best effort "
+            "offered, reliable requested)\n"
             "/tool          iron or newer    no parameters  -\n"
             "\n"
             "publishers of /clock:\n"
@@ -135,18 +136,18 @@ class NodesTest(GraphCommandTest):
             lambda status, out, err: status == 1
             and "/picky" in out
             and err
-            == "timebase nodes: check failed: nodes on which use_sim_time is not true, as on others: 1\n"
-            "timebase nodes: check failed: subscriptions of /clock that get nothing from a "
-            "publisher: 1\n",
+            == "timebase nodes: check failed: 1 node does not use simulated time, but others do\n"
+            "timebase nodes: check failed: 1 subscription of /clock receives nothing from a "
+            "publisher\n",
         )
 
-    def test_a_publisher_of_another_type_is_told_apart(self):
+    def test_a_publisher_of_another_type_is_distinguished(self):
         bag = command_test.bag_make(self.folder, 1_600_000_000 * SECOND, SECOND, 1000)
         self.run_command("play", bag, "--remap", "/stamped:=/clock").expect("time ")
         qos = "reliable, volatile, keep last 10, type std_msgs/msg/Header\n"
         self.until(["nodes"], lambda _, out, err: out.endswith(f"\n  /rosbag2_player  {qos}"))
 
-    def test_JSON_has_all_of_it(self):
+    def test_JSON_has_all_fields(self):
         self.node("picky", "use_sim_time:=true", RELIABLE)
         self.node("old", ROS_DISTRO="humble")
         self.odd("bare", "tool")
@@ -216,7 +217,7 @@ class NodesTest(GraphCommandTest):
         watch.child.send_signal(signal.SIGINT)
         self.assertEqual(watch.wait(), 0)
 
-    def test_check_is_content_with_nodes_that_agree(self):
+    def test_check_passes_when_nodes_agree(self):
         self.node("one", "use_sim_time:=true")
         self.node("two", "use_sim_time:=true")
         self.odd("bare", "tool")
@@ -229,7 +230,7 @@ class NodesTest(GraphCommandTest):
             and out.count("true") == 2,
         )
 
-    def test_duplicates_are_told(self):
+    def test_duplicates_are_reported(self):
         self.node("twin")
         self.node("twin")
         row = (
@@ -238,7 +239,7 @@ class NodesTest(GraphCommandTest):
         self.expect(
             ["nodes"],
             0,
-            "NODE   ROS 2            use_sim_time   /clock\n" + 2 * row + "\nnobody publishes /clock\n",
+            "NODE   ROS 2            use_sim_time   /clock\n" + 2 * row + "\nno publisher of /clock\n",
         )
         self.expect(["sim-time", "off", "--all"], 0, "/twin  ok\n")
         self.until(
@@ -246,12 +247,12 @@ class NodesTest(GraphCommandTest):
             lambda status, out, err: (status, out) == (0, "Double value is: 1.0\n")
             and "several nodes have this name" in err,
         )
-        failed = "timebase nodes: check failed: nodes that share their name: 2\n"
+        failed = "timebase nodes: check failed: 2 nodes share their name\n"
         self.until(["nodes", "--check"], lambda status, _, err: (status, err) == (1, failed))
 
-    def test_a_clock_of_nobody_or_of_two_fails_the_check(self):
+    def test_no_publisher_or_two_fail_the_check(self):
         self.node("one", "use_sim_time:=true")
-        nobody = "timebase nodes: check failed: use_sim_time is true on nodes; publishers of /clock: 0\n"
+        nobody = "timebase nodes: check failed: no publisher of /clock, and nodes wait for it\n"
         self.until(
             ["nodes", "--check"],
             lambda status, out, err: (status, err) == (1, nobody) and out.endswith(f"\n{WAITS}"),
@@ -259,10 +260,10 @@ class NodesTest(GraphCommandTest):
         self.run_command("serve", "--node", "first").expect("time ")
         self.until(["nodes", "--check"], lambda status, _, err: (status, err) == (0, ""))
         self.run_command("serve", "--node", "second").expect("time ")
-        two = "timebase nodes: check failed: publishers of /clock, where one is right: 2\n"
+        two = "timebase nodes: check failed: 2 publishers of /clock, expected 1\n"
         self.until(["nodes", "--check"], lambda status, _, err: (status, err) == (1, two))
 
-    def test_each_domain_for_itself(self):
+    def test_domains_are_separate(self):
         self.node("here")
         self.domain_lock(OTHER_DOMAIN)
         self.node("there", ROS_DOMAIN_ID=str(OTHER_DOMAIN))
@@ -275,13 +276,13 @@ class NodesTest(GraphCommandTest):
         self.expect(["sim-time", "off", "--all", *domain], 0, "/there  ok\n")
         self.expect(["param", "get", "/there", "gain", "--wait", "60", *domain], 0, "Double value is: 1.0\n")
 
-    def test_a_command_is_no_node(self):
+    def test_a_command_is_not_a_node(self):
         other = self.run_command("nodes", "--wait", str(LIMIT_S))
         self.wait_until_it_catches_signals(other)
         self.check_loopback(other)
-        self.assertIn("there are no nodes", self.result("nodes", "--wait", "2")[2])
+        self.assertIn("no nodes in domain", self.result("nodes", "--wait", "2")[2])
 
-    def test_a_process_that_stands_still(self):
+    def test_a_stopped_process(self):
         node = self.node("frozen")
         for wait in range(3, 20):
             nodes = self.run_command("nodes", "--wait", str(wait), "--limit", "500ms", "--check")
@@ -297,7 +298,7 @@ class NodesTest(GraphCommandTest):
 
 
 class SilentTest(GraphCommandTest):
-    def test_no_answer_is_said_and_keeps_nobody_waiting(self):
+    def test_no_answer_is_reported_and_delays_no_other_node(self):
         self.odd("silent", "mute")
         self.node("camera")
         self.until_seen("/mute", "/camera")
@@ -307,7 +308,7 @@ class SilentTest(GraphCommandTest):
             lambda status, out, err: status == 1
             and "/mute    iron or newer    no answer      -\n" in out
             and "/camera  iron or newer    false" in out
-            and err == "timebase nodes: check failed: nodes that do not answer: 1\n",
+            and err == "timebase nodes: check failed: 1 node does not answer\n",
         )
         mute = "timebase param: /mute: no answer within 700ms\n"
         names = "".join(f"  {name}\n" for name in PARAMETERS)
@@ -322,7 +323,7 @@ class SilentTest(GraphCommandTest):
         )
         wait = ("--wait", "60")
         self.expect(["param", "get", "/mute", "a", *limit, *wait], 1, "", mute)
-        later = "timebase param: it may still be set; 'timebase param get' tells\n"
+        later = "timebase param: it may have been set; check with 'timebase param get'\n"
         self.expect(["param", "set", "/mute", "a", "1", *limit, *wait], 1, "", mute + later)
         self.expect(
             ["sim-time", "on", "--all", *limit],
@@ -364,7 +365,7 @@ class SilentTest(GraphCommandTest):
         self.assertEqual(process.wait(), 1)
         self.assertEqual(process.errors[:1], ["timebase param: /mute: gone before it answered"])
 
-    def test_those_that_come_meanwhile_are_set_too(self):
+    def test_nodes_that_appear_meanwhile_are_set_too(self):
         for _ in range(4):
             silent = self.odd("silent", "mute")
             self.until_seen("/mute")
@@ -408,7 +409,7 @@ class SimTimeTest(GraphCommandTest):
         self.expect(["param", "get", "/camera", "use_sim_time"], 0, "Boolean value is: True\n")
         self.expect(["sim-time", "on", "tool", "--wait", "2"], 1, "/tool  no parameters\n")
 
-    def test_all_skips_those_without_parameters(self):
+    def test_all_skips_nodes_without_parameters(self):
         self.node("camera")
         self.odd("bare", "tool")
         self.expect(
@@ -423,12 +424,12 @@ class SimTimeTest(GraphCommandTest):
         self.expect(
             ["sim-time", "on", "camera", "/camera", "/camrea"],
             1,
-            "/camera  ok\n/camrea  no such node\n1 ok, 1 not there\n",
+            "/camera  ok\n/camrea  no such node\n1 ok, 1 not found\n",
             f"timebase sim-time: there is no node /camrea in domain {self.domain}; did you mean "
             f"/camera?\ntimebase sim-time: {WAITS}",
         )
 
-    def test_a_node_that_is_still_to_come_is_waited_for(self):
+    def test_a_missing_node_is_waited_for(self):
         process = self.run_command("sim-time", "on", "/late", "--wait", "60", "--limit", "60")
         self.wait_until_it_catches_signals(process)
         self.node("late")
@@ -506,17 +507,17 @@ class ParamTest(GraphCommandTest):
             1,
             "",
             f"timebase param: there is no node /entirely/else in domain {self.domain}; 'timebase "
-            "nodes' lists those that are\n",
+            "nodes' lists the nodes\n",
         )
         self.odd("bare", "tool")
         self.expect(
             ["param", "list", "/tool"],
             1,
             "",
-            "timebase param: /tool has no parameters that others can see\n",
+            "timebase param: /tool has no parameter services\n",
         )
 
-    def test_what_others_write_does_no_harm(self):
+    def test_text_of_others_is_harmless(self):
         self.odd("strange", "strange")
         status, out, err = self.result("param", "list", "/strange", *self.WAIT)
         self.assertEqual((status, err), (0, ""))
@@ -559,22 +560,22 @@ class UsageTest(GraphCommandTest):
             (("param", "list", "--limit"), "option --limit needs a value"),
             (("sim-time", "on", "--all", "--domain", "x"), "--domain x: must be a whole number"),
             (("sim-time", "on", "--all", "--limit", "0"), "--limit 0: must be above 0"),
-            (("param",), "say what to do: list, get or set"),
-            (("param", "delete", "/x"), "'delete': can only list, get and set"),
+            (("param",), "missing action; use list, get or set"),
+            (("param", "delete", "/x"), "unknown action 'delete'; use list, get or set"),
             (("param", "list", "/x", "/y"), "list takes [NODE]"),
             (("param", "get", "/x"), "get takes NODE NAME..."),
             (("param", "set", "/x", "y"), "set takes NODE NAME VALUE"),
-            (("param", "set", "/x", "y", "1", "--json"), "set has no --json"),
-            (("param", "set", "/x", "y", "1", "--hide-type"), "--hide-type is of get"),
-            (("param", "get", "/x", "y", "z", "--hide-type"), "--hide-type is of get"),
-            (("param", "get", "/x", "y", "--json", "--hide-type"), "--hide-type is of get"),
-            (("param", "list", "--hide-type"), "--hide-type is of get"),
+            (("param", "set", "/x", "y", "1", "--json"), "set does not take --json"),
+            (("param", "set", "/x", "y", "1", "--hide-type"), "--hide-type needs get"),
+            (("param", "get", "/x", "y", "z", "--hide-type"), "--hide-type needs get"),
+            (("param", "get", "/x", "y", "--json", "--hide-type"), "--hide-type needs get"),
+            (("param", "list", "--hide-type"), "--hide-type needs get"),
             (("param", "get", "--nonsense"), "unknown option --nonsense"),
-            (("sim-time",), "say what to set it to: on or off"),
-            (("sim-time", "maybe", "--all"), "'maybe': can only be on or off"),
-            (("sim-time", "on"), "say which nodes, or --all"),
-            (("sim-time", "on", "--all", "/x"), "--all, or names of nodes, not both"),
-            (("sim-time", "on", "off"), "on or off, once; a node of that name is /off"),
+            (("sim-time",), "expected 'on' or 'off'"),
+            (("sim-time", "maybe", "--all"), "'maybe': expected 'on' or 'off'"),
+            (("sim-time", "on"), "no nodes given; name them, or use --all"),
+            (("sim-time", "on", "--all", "/x"), "--all and names of nodes exclude each other"),
+            (("sim-time", "on", "off"), "expected one 'on' or 'off'; write a node of that name as /off"),
         ):
             status, out, err = self.result(*arguments)
             self.assertEqual((status, out), (2, ""), arguments)
@@ -590,7 +591,7 @@ class UsageTest(GraphCommandTest):
         ):
             status, out, err = self.result(*arguments)
             self.assertEqual((status, out), (2, ""), arguments)
-            self.assertIn("is no name of a node", err)
+            self.assertIn("is not a valid node name", err)
             self.assertNotIn("\x1b", err)
         status, _, err = self.result("param", "set", "/x", "y", "[1, two")
         self.assertEqual(status, 2, err)
@@ -608,7 +609,7 @@ class UsageTest(GraphCommandTest):
             self.assertLessEqual(max(len(line) for line in out.splitlines()), 100)
             self.assertIn(f"  {command}", self.result("--help")[1])
 
-    def test_a_reader_that_has_gone_ends_it_quietly(self):
+    def test_a_closed_output_ends_it_without_an_error(self):
         self.node("camera")
         self.until_seen("/camera")
         for arguments in (
@@ -652,7 +653,7 @@ class ServeArgumentsTest(GraphCommandTest):
         self.assertIn("--nonsense", err)
         watch = self.run_command("watch", "--topic", "/nowhere", "--duration", "0.1")
         self.assertEqual(watch.wait(), 1)
-        self.assertIn("nobody publishes /nowhere in domain", watch.errors[0])
+        self.assertIn("no publisher of /nowhere in domain", watch.errors[0])
 
 
 class ExampleTest(GraphCommandTest):

@@ -236,7 +236,7 @@ static void test_both_forms_are_understood(void **state)
   WAIT_UNTIL(!node_seen("/old"));
 }
 
-static void test_two_nodes_of_one_name_are_both_listed_and_told(void **state)
+static void test_two_nodes_of_one_name_are_both_listed_and_reported(void **state)
 {
   (void)state;
   tb_ros2_node_t *first = node_make(context, "twin", ""), *second = node_make(other, "twin", "");
@@ -359,7 +359,8 @@ static void send_nodes(tb_ros2_publisher_t *publisher, const tb_ros2_context_t *
   size_t size;
   tb__node_entities_info_t node = {.node_namespace = name_space, .node_name = name};
   tb__participant_entities_info_t info = {.node_entities_info_seq = {&node, name ? 1 : 0}};
-  tb__participant_guid(tb__ros2_context_participant(of), info.gid.data);
+  tb__guid_t guid = tb__participant_guid(tb__ros2_context_participant(of));
+  tb__guid_copy(&guid, info.gid.data);
   assert_ok(tb__cdr_encode(&tb__participant_entities_info_type, &info, false, &bytes, &size));
   send(publisher, bytes, size);
   free(bytes);
@@ -406,7 +407,7 @@ static void test_garbage_is_counted_and_adds_nothing(void **state)
 }
 
 /* Another type, and no enclave, do not get as far. */
-static void test_another_type_on_the_topic_is_not_heard(void **state)
+static void test_another_type_on_the_topic_is_not_received(void **state)
 {
   (void)state;
   tb_qos_t qos = TB_QOS_INIT_DEFAULT;
@@ -483,12 +484,12 @@ int main(void)
       TEST(test_nodes_of_others_are_seen),
       TEST(test_what_was_there_before_is_seen),
       TEST(test_both_forms_are_understood),
-      TEST(test_two_nodes_of_one_name_are_both_listed_and_told),
+      TEST(test_two_nodes_of_one_name_are_both_listed_and_reported),
       TEST(test_nodes_that_share_a_subscription_both_have_it),
       TEST(test_a_publisher_of_a_plain_dds_program_has_no_node),
       TEST(test_a_process_that_ends_goes_at_once_and_comes_again),
       TEST(test_garbage_is_counted_and_adds_nothing),
-      TEST(test_another_type_on_the_topic_is_not_heard),
+      TEST(test_another_type_on_the_topic_is_not_received),
       TEST(test_waits_have_an_end),
       TEST(test_a_snapshot_outlives_the_graph),
       TEST(test_a_forked_child_is_refused),

@@ -79,7 +79,7 @@ class LifeTest(CommandTest):
         self.check_end(("serve", "--hz", "0.001"), 0, self.wait_for_sockets)
         self.check_end(("serve", "--as-fast-as-possible"), 0, lambda p: p.expect("time "))
 
-    def test_watch_ends_while_nobody_publishes(self):
+    def test_watch_ends_without_a_publisher(self):
         self.check_end(("watch",), 0, lambda p: p.expect(""))
 
     def test_watch_ends_before_its_first_report(self):
@@ -100,7 +100,7 @@ class LifeTest(CommandTest):
 
         self.check_end(("sleep", "1h"), None, reach)
 
-    def test_watch_and_sleep_end_while_time_stands(self):
+    def test_watch_and_sleep_end_while_time_is_stopped(self):
         player = self.run_command("play", self.bag(), "-p", "--clock")
         player.expect(".* paused")
         self.check_end(("watch",), 0, lambda p: p.expect(".*1600000000"))
@@ -202,7 +202,7 @@ class LifeTest(CommandTest):
             timeout=LIMIT_S,
         )
 
-    def test_no_output_is_said(self):
+    def test_a_failed_output_is_reported(self):
         for arguments in self.outputs():
             done = self.run_to(arguments, ">&-")
             self.assertEqual(done.returncode, 3, (arguments, done.stderr))
@@ -219,12 +219,12 @@ class LifeTest(CommandTest):
         process.child.send_signal(signal.SIGTERM)
         self.assertEqual(process.wait(), -signal.SIGTERM)
 
-    def test_a_full_device_is_said(self):
+    def test_a_full_device_is_reported(self):
         for arguments in self.outputs():
             done = self.run_to(arguments, ">/dev/full")
             self.assertEqual(done.returncode, 3, (arguments, done.stderr))
 
-    def test_a_reader_that_has_gone_ends_it_quietly(self):
+    def test_a_closed_output_ends_it_without_an_error(self):
         for arguments in self.outputs():
             read_end, write_end = os.pipe()
             os.close(read_end)
@@ -245,7 +245,7 @@ class LifeTest(CommandTest):
         done = self.run_to(self.command("now", "--steady"), "<&- 2>&-")
         self.assertEqual(done.returncode, 0)
 
-    def test_a_signal_ends_those_whose_reader_reads_nothing(self):
+    def test_a_signal_ends_commands_whose_output_is_not_read(self):
         for arguments in (("watch",), ("serve",), ("play", self.bag(), "--clock", "100")):
             for number in SIGNALS:
                 read_end, write_end = os.pipe()
@@ -272,7 +272,7 @@ class LifeTest(CommandTest):
                 child.send_signal(number)
                 _, errors = child.communicate(timeout=LIMIT_S)
                 self.assertEqual(child.returncode, 0, errors)
-                self.assertIn("nobody reads it", errors)
+                self.assertIn("its reader does not read", errors)
 
     @staticmethod
     def wait_until_it_cannot_write(child):

@@ -275,7 +275,7 @@ static void test_the_essentials(void **state)
 }
 
 /* In the form of humble nobody has a type hash, and all else is the same. */
-static void test_humble_tells_no_type_hashes(void **state)
+static void test_humble_announces_no_type_hashes(void **state)
 {
   (void)state;
   peer_t peer;
@@ -364,7 +364,7 @@ int main(void)
   unsetenv("TIMEBASE_SOURCE");
   const struct CMUnitTest tests[] = {
       TEST(test_the_essentials),
-      TEST(test_humble_tells_no_type_hashes),
+      TEST(test_humble_announces_no_type_hashes),
       TEST(test_every_endpoint_of_rclcpp_but_those_left_out),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

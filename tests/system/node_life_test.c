@@ -123,7 +123,7 @@ static void *destroy_in_thread(void *user)
   return NULL;
 }
 
-static void test_J5_the_log_hook_runs_with_nothing_held(void **state)
+static void test_J5_the_log_hook_runs_without_locks(void **state)
 {
   (void)state;
   pthread_t thread;
@@ -218,7 +218,7 @@ static tb_status_t busy_make(const char *rest, void *user, tb_error_t *error, tb
   return tb_source_create(&ops, NULL, out);
 }
 
-static void test_X1_a_source_starts_and_stops_with_nothing_of_the_node_held(void **state)
+static void test_X1_a_source_starts_and_stops_without_locks_of_the_node(void **state)
 {
   (void)state;
   tb_ros2_parameter_value_t count = tb_ros2_parameter_integer(0);
@@ -347,7 +347,7 @@ static unsigned kept_count(void)
   return count;
 }
 
-static void test_C3_sources_that_nobody_follows_are_kept_up_to_a_number(void **state)
+static void test_C3_unused_sources_are_kept_up_to_a_number(void **state)
 {
   (void)state;
   static const tb_qos_t qos = TB_QOS_INIT_CLOCK;
@@ -404,13 +404,13 @@ int main(void)
   unsetenv("TIMEBASE_SOURCE");
   const struct CMUnitTest tests[] = {
       TEST(test_J5_a_jump_handler_cannot_make_a_node),
-      TEST(test_J5_the_log_hook_runs_with_nothing_held),
+      TEST(test_J5_the_log_hook_runs_without_locks),
       TEST(test_J5_a_callback_of_the_context_cannot_set_on_nodes),
-      TEST(test_X1_a_source_starts_and_stops_with_nothing_of_the_node_held),
+      TEST(test_X1_a_source_starts_and_stops_without_locks_of_the_node),
       TEST(test_C7_a_child_is_refused_whatever_dds_does_at_the_fork),
       TEST(test_X5_a_mismatch_is_reported_each_time_that_clock_is_followed),
       TEST(test_C3_a_node_that_is_switched_for_years_follows_few_timelines),
-      TEST(test_C3_sources_that_nobody_follows_are_kept_up_to_a_number),
+      TEST(test_C3_unused_sources_are_kept_up_to_a_number),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -253,7 +253,7 @@ static void test_a_node_that_is_replaced_at_once(void **state)
 
 /* Until it is missed its answer is waited for in vain, or the request ends with it; then there is
  * nobody. None of it takes longer than the limit. */
-static void test_who_has_gone_is_missed_after_its_lease(void **state)
+static void test_a_killed_participant_is_gone_after_its_lease(void **state)
 {
   (void)state;
   static const char *const names[] = {"level"};
@@ -281,7 +281,7 @@ int main(void)
       TEST(test_parameters_across_processes),
       TEST(test_a_node_that_is_killed_and_started_again),
       TEST(test_a_node_that_is_replaced_at_once),
-      TEST(test_who_has_gone_is_missed_after_its_lease),
+      TEST(test_a_killed_participant_is_gone_after_its_lease),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

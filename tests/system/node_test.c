@@ -239,7 +239,7 @@ static void test_arguments_name_the_node_and_its_topics(void **state)
   assert_non_null(strstr(error.text, "--no-such"));
 }
 
-static void test_C7_a_forked_child_makes_no_node_and_destroys_what_it_has(void **state)
+static void test_C7_a_forked_child_creates_no_node_and_destroys_its_own(void **state)
 {
   (void)state;
   tb_ros2_node_t *node = node_create("parent", ""), *other;
@@ -267,7 +267,7 @@ int main(void)
       TEST(test_the_form_of_humble, setup_humble_by_environment),
       TEST(test_names_that_break_the_rules_are_refused, setup),
       TEST(test_arguments_name_the_node_and_its_topics, setup),
-      TEST(test_C7_a_forked_child_makes_no_node_and_destroys_what_it_has, setup),
+      TEST(test_C7_a_forked_child_creates_no_node_and_destroys_its_own, setup),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

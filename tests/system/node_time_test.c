@@ -128,7 +128,7 @@ static void test_X7_a_set_takes_effect_before_it_returns(void **state)
   assert_int_equal(now_of(node), 0);
 }
 
-static void test_X7_given_at_start_the_clock_never_tells_system_time(void **state)
+static void test_X7_set_at_start_the_clock_never_reads_system_time(void **state)
 {
   (void)state;
   node = create_in_sim_time("sim");
@@ -255,7 +255,7 @@ static void test_X7_a_set_that_is_refused_changes_nothing(void **state)
 }
 
 /* Whatever sources are called among nodes that share them. */
-static void test_X7_a_name_that_looks_like_a_shared_source_is_none(void **state)
+static void test_X7_a_name_like_that_of_a_shared_source_is_refused(void **state)
 {
   (void)state;
   static const tb_qos_t qos = TB_QOS_INIT_CLOCK;
@@ -516,11 +516,11 @@ int main(void)
   unsetenv("TIMEBASE_SOURCE");
   const struct CMUnitTest tests[] = {
       TEST(test_X7_a_set_takes_effect_before_it_returns),
-      TEST(test_X7_given_at_start_the_clock_never_tells_system_time),
+      TEST(test_X7_set_at_start_the_clock_never_reads_system_time),
       TEST(test_X5_many_nodes_cost_one_reader_and_one_thread),
       TEST(test_X7_time_source_picks_another_source_at_run_time),
       TEST(test_X7_a_page_of_shared_memory_is_a_time_source),
-      TEST(test_X7_a_name_that_looks_like_a_shared_source_is_none),
+      TEST(test_X7_a_name_like_that_of_a_shared_source_is_refused),
       TEST(test_X7_a_set_that_is_refused_changes_nothing),
       TEST(test_attached_clocks_go_where_the_nodes_clock_goes),
       TEST(test_J5_handlers_hear_of_the_change_and_cannot_set),

@@ -406,7 +406,7 @@ static void test_what_is_refused_or_not_there_is_an_answer(void **state)
   assert_int_equal(strlen(answers.result.reason), TB_ROS2_PARAMETER_REASON_SIZE - 1);
 }
 
-static void test_answers_that_are_none_are_refused(void **state)
+static void test_invalid_answers_are_refused(void **state)
 {
   (void)state;
   serve_all(MALFORMED);
@@ -440,7 +440,7 @@ static void test_a_second_answer_is_ignored(void **state)
   }
 }
 
-static void test_who_does_not_answer(void **state)
+static void test_a_node_that_does_not_answer(void **state)
 {
   (void)state;
   for (int i = 0; i < KINDS; i++)
@@ -462,7 +462,7 @@ static void *leave(void *ignored)
   return NULL;
 }
 
-static void test_who_goes_before_it_answers(void **state)
+static void test_a_node_that_goes_before_it_answers(void **state)
 {
   (void)state;
   pthread_t thread;
@@ -609,7 +609,7 @@ static void test_nodes_of_ours_are_read_and_set(void **state)
 }
 
 /* As where the request, or its answer, was lost on the way. */
-static void test_who_does_not_answer_is_asked_again(void **state)
+static void test_a_silent_node_gets_the_request_again(void **state)
 {
   (void)state;
   static const char *const nodes[] = {"/later", "/well"};
@@ -671,15 +671,15 @@ int main(void)
       TEST(test_each_call_reads_its_answer),
       TEST(test_requests_are_what_was_asked_for),
       TEST(test_what_is_refused_or_not_there_is_an_answer),
-      TEST(test_answers_that_are_none_are_refused),
+      TEST(test_invalid_answers_are_refused),
       TEST(test_a_second_answer_is_ignored),
-      TEST(test_who_does_not_answer),
-      TEST(test_who_goes_before_it_answers),
+      TEST(test_a_node_that_does_not_answer),
+      TEST(test_a_node_that_goes_before_it_answers),
       TEST(test_arguments_are_checked),
       TEST(test_many_nodes_are_set_at_once),
       TEST(test_a_node_that_comes_while_it_is_waited_for),
       TEST(test_nodes_of_ours_are_read_and_set),
-      TEST(test_who_does_not_answer_is_asked_again),
+      TEST(test_a_silent_node_gets_the_request_again),
       TEST(test_of_many_nodes_some_do_not_answer),
       TEST(test_a_forked_child_is_refused),
   };

@@ -783,7 +783,7 @@ class RecordTest(CommandTest):
             (("--all", "-d", "-5"), 2, "must not be negative"),
             (("--all", "--use-sim-time", "--log-time", "source"), 2, "ROS time"),
             (("--all", "--bogus"), 2, "unknown option"),
-            (("--all", "-s", "tape"), 2, "--storage tape: unknown; there are: sqlite3, mcap"),
+            (("--all", "-s", "tape"), 2, "--storage tape: unknown; use one of: sqlite3, mcap"),
             (("-e", "/a", "-e", "/b", "-o", self.bag), 2, "--regex: given twice"),
             (("-a", "-x", "/a", "-x", "/b", "-o", self.bag), 2, "--exclude-regex: given twice"),
             (("-e", "(", "-o", self.bag), 2, "--regex: expression '(', character 1: "),

@@ -86,7 +86,7 @@ class RelayTest(unittest.TestCase):
         self.assertNotEqual(*lost, "both directions lose the same")
         return lost
 
-    def test_it_loses_what_the_seed_says(self):
+    def test_it_loses_frames_by_the_seed(self):
         self.assertNotEqual(self.check_loss(1, 20), self.check_loss(2, 20))
         self.check_loss(3, 5)
 

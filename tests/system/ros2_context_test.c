@@ -45,7 +45,7 @@ static void assert_context_refused(const tb_ros2_context_options_t *options, tb_
   assert_status(tb_ros2_context_create(options, &context, &error), expected);
   assert_null(context);
   assert_int_equal(error.status, expected);
-  if (!strstr(error.text, text)) fail_msg("'%s' does not say '%s'", error.text, text);
+  if (!strstr(error.text, text)) fail_msg("'%s' does not contain '%s'", error.text, text);
 }
 
 static void test_domain_comes_from_options_or_environment(void **state)
@@ -147,7 +147,7 @@ static int port_take(void)
   return taken;
 }
 
-static void test_no_free_participant_index_is_said_by_name(void **state)
+static void test_no_free_participant_index_is_named_in_the_error(void **state)
 {
   (void)state;
   static char lines[4096];
@@ -177,7 +177,7 @@ static void test_a_domain_of_the_program_is_used_as_it_is(void **state)
   tb_log_set_hook(collect, lines);
   tb_ros2_context_t *context = context_of(NULL);
   tb_log_set_hook(NULL, NULL);
-  assert_non_null(strstr(lines, "made by the program itself"));
+  assert_non_null(strstr(lines, "created by the program itself"));
   tb_ros2_context_destroy(context);
   dds_guid_t guid;
   assert_int_equal(dds_get_guid(mine, &guid), DDS_RETCODE_OK);
@@ -292,7 +292,7 @@ int main(void)
       CONTEXT_TEST(test_bad_settings_are_refused),
       CONTEXT_TEST(test_contexts_of_a_domain_share_it),
       CONTEXT_TEST(test_domains_are_apart),
-      CONTEXT_TEST(test_no_free_participant_index_is_said_by_name),
+      CONTEXT_TEST(test_no_free_participant_index_is_named_in_the_error),
       CONTEXT_TEST(test_a_domain_of_the_program_is_used_as_it_is),
       CONTEXT_TEST(test_discovery_can_be_off),
       CONTEXT_TEST(test_threads_may_come_and_go),

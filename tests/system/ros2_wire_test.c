@@ -409,7 +409,7 @@ static void test_polled_take(void **state)
   tb_ros2_publisher_destroy(publisher);
 }
 
-static void test_incompatible_qos_is_told(void **state)
+static void test_incompatible_qos_is_reported(void **state)
 {
   (void)state;
   const char *wanted = NULL, *offered = NULL;
@@ -443,7 +443,7 @@ int main(void)
       WIRE_TEST(test_garbage_reaches_subscriptions_as_bytes),
       WIRE_TEST(test_clock_publisher_to_typed_reader),
       WIRE_TEST(test_polled_take),
-      WIRE_TEST(test_incompatible_qos_is_told),
+      WIRE_TEST(test_incompatible_qos_is_reported),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

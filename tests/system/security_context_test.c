@@ -46,7 +46,7 @@ static void assert_refused(const char *enclave, tb_status_t expected, const char
   options.enclave = enclave;
   assert_status(tb_ros2_context_create(&options, &context, &error), expected);
   assert_null(context);
-  if (!strstr(error.text, part)) fail_msg("'%s' does not say '%s'", error.text, part);
+  if (!strstr(error.text, part)) fail_msg("'%s' does not contain '%s'", error.text, part);
 }
 
 static void send_one(tb_ros2_context_t *from, tb_ros2_context_t *to)
@@ -108,7 +108,7 @@ static void test_threads_may_come_and_go(void **state)
   }
 }
 
-static void test_a_refused_context_leaves_nothing_behind(void **state)
+static void test_a_refused_context_leaves_nothing_allocated(void **state)
 {
   (void)state;
   for (int i = 0; i < 3; i++) {
@@ -134,13 +134,13 @@ static void test_contexts_of_a_domain_have_one_security(void **state)
   tb_ros2_context_destroy(context_of(NULL)); /* nobody is left to disagree with */
 }
 
-static void test_a_domain_of_the_program_is_not_secured(void **state)
+static void test_a_domain_created_by_the_program_is_not_secured(void **state)
 {
   (void)state;
   dds_entity_t mine =
       dds_create_participant((dds_domainid_t)atoi(getenv("ROS_DOMAIN_ID")), NULL, NULL);
   assert_true(mine > 0);
-  assert_refused("/arm", TB_ERR_UNSUPPORTED, "made by the program itself");
+  assert_refused("/arm", TB_ERR_UNSUPPORTED, "created by the program itself");
   dds_delete(mine);
 }
 
@@ -222,7 +222,7 @@ static void test_nodes_live_in_secured_contexts(void **state)
   tb_ros2_context_destroy(context);
 }
 
-static void test_the_enclave_is_told(void **state)
+static void test_the_enclave_is_announced(void **state)
 {
   (void)state;
   const char *const argv[] = {"program", "--ros-args", "--enclave", "/leg"};
@@ -251,13 +251,13 @@ int main(int argc, char **argv)
   const struct CMUnitTest tests[] = {
       SECURITY_TEST(test_contexts_come_and_go),
       SECURITY_TEST(test_threads_may_come_and_go),
-      SECURITY_TEST(test_a_refused_context_leaves_nothing_behind),
+      SECURITY_TEST(test_a_refused_context_leaves_nothing_allocated),
       SECURITY_TEST(test_contexts_of_a_domain_have_one_security),
-      SECURITY_TEST(test_a_domain_of_the_program_is_not_secured),
+      SECURITY_TEST(test_a_domain_created_by_the_program_is_not_secured),
       SECURITY_TEST(test_permissions_count),
       SECURITY_TEST(test_services_are_called_across_processes),
       SECURITY_TEST(test_nodes_live_in_secured_contexts),
-      SECURITY_TEST(test_the_enclave_is_told),
+      SECURITY_TEST(test_the_enclave_is_announced),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

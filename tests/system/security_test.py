@@ -109,7 +109,7 @@ class OutsiderTest(SecurityTest):
     def test_an_outsider_with_a_keystore_of_its_own_moves_no_secured_clock(self):
         self.check_outsider(self.secured(self.keystore_make("other")))
 
-    def test_one_that_may_not_publish_moves_no_clock(self):
+    def test_a_publisher_without_permission_moves_no_clock(self):
         """A member of the same keystore whose permissions do not name /clock."""
         self.store.add_enclave("/mute", publish=("rt/other",))
         status, err = self.serve_in("/mute")
@@ -234,8 +234,8 @@ class StartTest(SecurityTest):
 
     def test_garbage(self):
         for file in (*keystore.FILES, "crl.pem"):
-            self.assert_refused(self.writing(file, "rubbish"), f"/damaged/{file} cannot be right")
-            self.assert_refused(self.writing(file, ""), f"/damaged/{file} cannot be right")
+            self.assert_refused(self.writing(file, "rubbish"), f"/damaged/{file} is invalid")
+            self.assert_refused(self.writing(file, ""), f"/damaged/{file} is invalid")
         for file in ("identity_ca.cert.pem", "cert.pem", "permissions_ca.cert.pem", "crl.pem"):
             label = "X509 CRL" if file == "crl.pem" else "CERTIFICATE"
             text = f"-----BEGIN {label}-----\nMIIB\n-----END {label}-----\n"
@@ -295,7 +295,7 @@ class StartTest(SecurityTest):
         self.assertEqual(status, 3)
         self.assertIn("governance.p7s", err.splitlines()[-1])
 
-    def test_Permissive_starts_without_what_is_missing_and_says_so(self):
+    def test_Permissive_starts_without_security_and_warns(self):
         for strategy in ("Permissive", "", "enforce"):
             status, err = self.damaged(lambda path: os.remove(path("key.pem")), strategy)
             self.assertEqual(status, 0, err)

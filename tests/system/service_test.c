@@ -143,7 +143,7 @@ static void never(tb_status_t status, const tb_ros2_response_t *response, void *
   abort();
 }
 
-static void test_without_a_service_calls_say_so(void **state)
+static void test_calls_without_a_service_report_it(void **state)
 {
   (void)state;
   uint8_t message[16];
@@ -269,7 +269,7 @@ static void *call_until_closed(void *out_status)
 
 /* The old one is killed: it stays matched until its lease, which is short here, and the new one is
  * there before that. */
-static void test_requests_in_flight_end_when_a_service_is_started_anew(void **state)
+static void test_requests_in_flight_end_when_a_service_is_restarted(void **state)
 {
   (void)state;
   peer_t old, new;
@@ -315,7 +315,7 @@ static void send_garbage(const char *topic, const char *type)
   tb_ros2_publisher_destroy(publisher);
 }
 
-static void test_garbage_on_both_topics_does_no_harm(void **state)
+static void test_garbage_on_both_topics_is_harmless(void **state)
 {
   (void)state;
   peer_t peer;
@@ -414,14 +414,14 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_calls_of_several_threads_get_their_own_answers, setup,
                                       teardown),
-      cmocka_unit_test_setup_teardown(test_without_a_service_calls_say_so, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_calls_without_a_service_report_it, setup, teardown),
       cmocka_unit_test_setup_teardown(test_calls_without_waiting, setup, teardown),
       cmocka_unit_test_setup_teardown(test_a_service_that_does_not_answer_runs_into_the_limit,
                                       setup, teardown),
       cmocka_unit_test_setup_teardown(test_answers_in_any_order, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_requests_in_flight_end_when_a_service_is_started_anew,
+      cmocka_unit_test_setup_teardown(test_requests_in_flight_end_when_a_service_is_restarted,
                                       setup_apart, teardown),
-      cmocka_unit_test_setup_teardown(test_garbage_on_both_topics_does_no_harm, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_garbage_on_both_topics_is_harmless, setup, teardown),
       cmocka_unit_test_setup_teardown(test_answers_to_other_clients_are_ignored, setup, teardown),
       cmocka_unit_test_setup_teardown(test_a_plain_cyclone_server_is_called, setup, teardown),
       cmocka_unit_test_setup_teardown(test_a_plain_cyclone_client_is_answered, setup, teardown),

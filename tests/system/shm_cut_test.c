@@ -219,7 +219,7 @@ static void test_X3_readers_of_a_page_that_is_cut_short_live(void **state)
 
 /* It died before it woke anybody, and the reader beside the sleeper is all who has seen the tick.
  */
-static void test_S1_who_was_due_when_the_page_was_cut_is_woken(void **state)
+static void test_S1_sleepers_due_when_the_page_was_cut_are_woken(void **state)
 {
   (void)state;
   peer_t publisher, follower;
@@ -284,7 +284,7 @@ static void test_C7_a_forked_child_reads_a_page_that_is_cut_short(void **state)
 }
 
 /* In a folder that several users, or containers, share. */
-static void test_X3_another_user_who_may_write_the_file_ends_no_process(void **state)
+static void test_X3_another_user_with_write_access_ends_no_process(void **state)
 {
   (void)state;
   if (geteuid() != 0) skip();
@@ -314,10 +314,10 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_X3_readers_of_a_page_that_is_cut_short_live),
-      cmocka_unit_test(test_S1_who_was_due_when_the_page_was_cut_is_woken),
+      cmocka_unit_test(test_S1_sleepers_due_when_the_page_was_cut_are_woken),
       cmocka_unit_test(test_X3_a_page_that_was_emptied_is_lost),
       cmocka_unit_test(test_C7_a_forked_child_reads_a_page_that_is_cut_short),
-      cmocka_unit_test(test_X3_another_user_who_may_write_the_file_ends_no_process),
+      cmocka_unit_test(test_X3_another_user_with_write_access_ends_no_process),
   };
   return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

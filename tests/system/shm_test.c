@@ -147,7 +147,7 @@ static void kill_peer(peer_t *peer)
 
 /* ---- a time for several processes ---- */
 
-static void test_X3_other_processes_tell_each_tick_at_once(void **state)
+static void test_X3_other_processes_see_each_tick_at_once(void **state)
 {
   (void)state;
   peer_t publisher, followers[2];
@@ -374,7 +374,7 @@ static void test_X3_a_publisher_may_be_killed_at_any_moment(void **state)
   peer_stop(&next);
 }
 
-static void test_X3_a_reader_that_is_killed_disturbs_nobody(void **state)
+static void test_X3_a_killed_reader_does_not_disturb_others(void **state)
 {
   (void)state;
   peer_t publisher, killed, other;
@@ -397,7 +397,7 @@ static void test_X3_a_reader_that_is_killed_disturbs_nobody(void **state)
 
 /* ---- followers that are stopped ---- */
 
-static void test_X3_a_follower_that_is_stopped_is_told_of_what_it_missed(void **state)
+static void test_X3_a_stopped_follower_learns_of_missed_jumps(void **state)
 {
   (void)state;
   peer_t publisher, follower;
@@ -451,7 +451,7 @@ static void test_C6_time_never_falls_in_a_follower_that_is_stopped(void **state)
 
 /* ---- who may, and where ---- */
 
-static void test_X3_the_file_is_for_its_user_unless_its_mode_says_otherwise(void **state)
+static void test_X3_only_its_user_has_the_file_unless_the_mode_allows_others(void **state)
 {
   (void)state;
   if (geteuid() != 0) skip();
@@ -608,7 +608,7 @@ static int64_t switches_of(pid_t process)
   return sum;
 }
 
-static void test_X3_a_process_in_which_nobody_waits_is_not_woken_by_ticks(void **state)
+static void test_X3_a_process_without_waiters_is_not_woken_by_ticks(void **state)
 {
   (void)state;
   peer_t publisher, follower;
@@ -634,21 +634,21 @@ static void test_X3_a_process_in_which_nobody_waits_is_not_woken_by_ticks(void *
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      IN_DIRECTORIES(test_X3_other_processes_tell_each_tick_at_once),
+      IN_DIRECTORIES(test_X3_other_processes_see_each_tick_at_once),
       IN_DIRECTORIES(test_J3_readers_wait_for_the_handlers_of_their_own_process),
       IN_DIRECTORIES(test_S1_sleepers_of_other_processes_are_woken),
       IN_DIRECTORIES(test_T1_timers_of_other_processes_are_called),
       IN_DIRECTORIES(test_X3_a_second_publisher_waits_for_the_end_of_the_first),
       IN_DIRECTORIES(test_X3_a_publisher_that_dies_before_it_wakes_others),
       IN_DIRECTORIES(test_X3_a_publisher_may_be_killed_at_any_moment),
-      IN_DIRECTORIES(test_X3_a_reader_that_is_killed_disturbs_nobody),
-      IN_DIRECTORIES(test_X3_a_follower_that_is_stopped_is_told_of_what_it_missed),
+      IN_DIRECTORIES(test_X3_a_killed_reader_does_not_disturb_others),
+      IN_DIRECTORIES(test_X3_a_stopped_follower_learns_of_missed_jumps),
       IN_DIRECTORIES(test_C6_time_never_falls_in_a_follower_that_is_stopped),
-      IN_DIRECTORIES(test_X3_the_file_is_for_its_user_unless_its_mode_says_otherwise),
+      IN_DIRECTORIES(test_X3_only_its_user_has_the_file_unless_the_mode_allows_others),
       IN_DIRECTORIES(test_X3_another_directory_is_another_time),
       IN_DIRECTORIES(test_X3_a_name_in_the_environment_is_the_source_of_all_clocks),
       IN_DIRECTORIES(test_X3_in_another_time_namespace_an_anchor_is_a_tick),
-      IN_DIRECTORIES(test_X3_a_process_in_which_nobody_waits_is_not_woken_by_ticks),
+      IN_DIRECTORIES(test_X3_a_process_without_waiters_is_not_woken_by_ticks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -249,7 +249,7 @@ static int teardown(void **state)
   return 0;
 }
 
-static void test_each_service_does_what_it_says(void **state)
+static void test_each_service_works(void **state)
 {
   (void)state;
   peer_t server;
@@ -346,7 +346,7 @@ static void test_two_clients_at_once(void **state)
 
 static const uint8_t encapsulation[4] = {0, 1, 0, 0};
 
-static void test_garbage_is_not_answered_and_does_no_harm(void **state)
+static void test_garbage_is_not_answered_and_is_harmless(void **state)
 {
   (void)state;
   peer_t server;
@@ -380,7 +380,7 @@ static void test_garbage_is_not_answered_and_does_no_harm(void **state)
   server_end(&server);
 }
 
-static void test_requests_without_a_header_do_no_harm(void **state)
+static void test_requests_without_a_header_are_harmless(void **state)
 {
   (void)state;
   peer_t server;
@@ -663,11 +663,11 @@ int main(int argc, char **argv)
   program = argv[0];
   if (argc > 1 && strcmp(argv[1], "ask") == 0) return ask_and_wait();
   const struct CMUnitTest tests[] = {
-      TEST(each_service_does_what_it_says),
+      TEST(each_service_works),
       TEST(quitting_is_answered_and_ends_it),
       TEST(two_clients_at_once),
-      TEST(garbage_is_not_answered_and_does_no_harm),
-      TEST(requests_without_a_header_do_no_harm),
+      TEST(garbage_is_not_answered_and_is_harmless),
+      TEST(requests_without_a_header_are_harmless),
       TEST(a_client_that_is_killed_while_it_waits),
       TEST(a_million_steps_are_answered_at_their_end),
       TEST(steps_that_take_too_long_can_be_cancelled),

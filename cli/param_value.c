@@ -1,55 +1,10 @@
-#include "param_show.h"
+#include "param_value.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "json.h"
-#include "similar.h"
 #include "text.h"
-
-const char *param_status_text(tb_status_t status)
-{
-  switch (status) {
-  case TB_OK:
-    return "ok";
-  case TB_ERR_TIMEOUT:
-  case TB_ERR_NOT_FOUND:
-    return "no answer";
-  case TB_ERR_CLOSED:
-    return "gone before it answered";
-  case TB_ERR_CORRUPT:
-    return "an answer that cannot be read";
-  case TB_ERR_UNSUPPORTED:
-    return "another middleware (Fast DDS): nothing was sent";
-  default:
-    return tb_status_message(status);
-  }
-}
-
-void param_say_failed(const command_t *command, const char *node, tb_status_t status,
-                      const tb_error_t *error, tb_duration_t limit)
-{
-  char text[TB_DURATION_TEXT_SIZE] = "";
-  bool is_late = status == TB_ERR_TIMEOUT || status == TB_ERR_NOT_FOUND;
-  bool is_told = !is_late && status != TB_ERR_CLOSED && error->text[0];
-  if (is_late) tb_duration_format(limit, text, sizeof text);
-  text_err("timebase %s: ", command->name);
-  text_err("%s", node);
-  text_err(": ");
-  text_err("%s", is_told ? error->text : param_status_text(status));
-  text_err("%s%s\n", is_late ? " within " : "", text);
-}
-
-void param_say_near(const char *wanted, const tb_ros2_parameter_list_t *list)
-{
-  int count = 0;
-  for (size_t i = 0; i < list->name_count && count < 3; i++) {
-    if (!is_similar(wanted, list->names[i])) continue;
-    text_err("%s", count++ ? " or " : "; did you mean ");
-    text_err("%s", list->names[i]);
-  }
-  if (count) text_err("?");
-}
 
 void param_print_value(FILE *out, const tb_ros2_parameter_value_t *value)
 {
@@ -59,13 +14,13 @@ void param_print_value(FILE *out, const tb_ros2_parameter_value_t *value)
   else if (tb_ros2_parameter_value_format(value, &text) == TB_OK)
     text_to(out, "%s", text);
   else if (value->type == TB_ROS2_PARAMETER_STRING)
-    text_to(out, "%s", value->string_value); /* no UTF-8 */
+    text_to(out, "%s", value->string_value); /* not UTF-8 */
   else
     text_to(out, "(strings that are not UTF-8)");
   free(text);
 }
 
-void param_say_how_to_write(const tb_ros2_parameter_value_t *value, tb_ros2_parameter_type_t type)
+void param_print_how_to_write(const tb_ros2_parameter_value_t *value, tb_ros2_parameter_type_t type)
 {
   bool is_whole = value->type == TB_ROS2_PARAMETER_INTEGER;
   if (type == TB_ROS2_PARAMETER_DOUBLE && is_whole)
@@ -111,7 +66,7 @@ void param_print_as_ros(const tb_ros2_parameter_value_t *value, bool hide_type)
     param_print_value(stdout, value);
 }
 
-/* JSON has no infinity, and nothing that is no number: ".inf", "-.inf", ".nan". */
+/* JSON has no infinities and no NaN: ".inf", "-.inf", ".nan". */
 static json_t *double_json(double value)
 {
   if (isfinite(value)) return json_real(value);
