@@ -57,7 +57,7 @@ TB_API tb_status_t tb_clock_sleep_until(tb_clock_t *clock, tb_time_t target,
 /** Returns TB_OK once `duration` has passed on the clock; at once if <= 0. Backward jumps and clock
  * changes keep the part that had not passed. On system time it counts in steady time. On an active
  * clock whose source has not started it counts from the first tick. A duration too long for the
- * clock waits for ever. [any thread] [blocks] Errors as tb_clock_sleep_until.
+ * clock waits forever. [any thread] [blocks] Errors as tb_clock_sleep_until.
  * (rclcpp::Clock::sleep_for) */
 TB_API tb_status_t tb_clock_sleep_for(tb_clock_t *clock, tb_duration_t duration,
                                       const tb_wait_options_t *options);

@@ -122,7 +122,7 @@ static void test_it_begins_on_a_clock_that_runs(void **state)
 
 /* --- waits --- */
 
-/* Waits again and again until `until_ns` has passed, or a nudge has told it to end. */
+/* Waits again and again until `until_ns` has passed, or a wake-up has asked it to end. */
 typedef struct loop {
   int64_t until_ns;
   atomic_bool ends;

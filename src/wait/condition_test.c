@@ -47,7 +47,7 @@ static int teardown(void **state)
 
 typedef struct waiting {
   fixture_t *f;
-  int64_t until_ns, for_ns; /* one of them; neither: for ever */
+  int64_t until_ns, for_ns; /* one of them; neither: forever */
   tb_wait_options_t options;
   pthread_t thread;
   tb_status_t status;

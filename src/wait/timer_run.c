@@ -137,7 +137,7 @@ static void call_announce_end(tb_timer_queue_t *queue)
   if (atomic_load(&queue->call_waiters)) tb__futex_wake_all(&queue->calls_ended);
 }
 
-/* M6: sets how far this run goes on each lane: to what is due now. */
+/* M6: sets how far this run reaches on each lane: to what is due now. */
 static tb_status_t lanes_open(tb_timer_queue_t *queue)
 {
   for (tb__lane_t *lane = atomic_load(&queue->lanes); lane; lane = lane->next) {
