@@ -293,7 +293,7 @@ static void test_a_truncated_file_is_salvaged(void **state)
   free(file);
 }
 
-/* Zeros in the middle: what is behind them is found again, and the gap told. */
+/* Zeros in the middle: what follows them is found again, and the gap reported. */
 static void test_a_hole_is_passed_over(void **state)
 {
   (void)state;

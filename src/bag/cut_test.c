@@ -173,7 +173,7 @@ static void check_round(harm_t harm)
   tb__test_folder_remove(path);
 }
 
-static void test_what_was_cut_is_lost_and_told(void **state)
+static void test_what_was_cut_is_lost_and_reported(void **state)
 {
   (void)state;
   random_state = test_seed();
@@ -208,8 +208,8 @@ static char mcap[] = "mcap", sqlite[] = "sqlite3";
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      TEST(test_what_was_cut_is_lost_and_told, mcap),
-      TEST(test_what_was_cut_is_lost_and_told, sqlite),
+      TEST(test_what_was_cut_is_lost_and_reported, mcap),
+      TEST(test_what_was_cut_is_lost_and_reported, sqlite),
       TEST(test_a_checkpoint_by_another_is_no_loss, sqlite),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

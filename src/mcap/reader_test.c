@@ -437,7 +437,7 @@ static void test_bombs(void **state)
 
 int main(void)
 {
-  setenv("TMPDIR", "/dev/shm", 0); /* thousands of files, each written anew */
+  setenv("TMPDIR", "/dev/shm", 0); /* thousands of files, each written from scratch */
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
   const struct CMUnitTest tests[] = {
       TEST(test_each_compression),

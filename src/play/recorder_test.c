@@ -315,7 +315,7 @@ static void expect_done(order_t *order, uint64_t in_bag, size_t files)
 }
 
 /* Time stands: nothing is flushed because it got old. */
-static void test_orders_tell_when_they_are_carried_out(void **state)
+static void test_orders_report_when_they_are_carried_out(void **state)
 {
   (void)state;
   order_t order = {0};
@@ -368,7 +368,7 @@ static void wait_until_nothing_waits(void)
     sched_yield();
 }
 
-static void test_a_full_disk_is_told_and_survived(void **state)
+static void test_a_full_disk_is_reported_and_survived(void **state)
 {
   (void)state;
   assert_ok(tb_testing_hold_os_time());
@@ -410,7 +410,7 @@ static void test_a_full_disk_is_told_and_survived(void **state)
   assert_int_equal(count_in_bag(), status_now().written);
 }
 
-static void test_a_folder_that_is_taken_away_is_told(void **state)
+static void test_a_folder_that_is_removed_is_reported(void **state)
 {
   (void)state;
   char *elsewhere = tb__test_path(folder, "elsewhere");
@@ -502,9 +502,9 @@ int main(void)
       WITH_BAG(test_what_is_latched_leaves_a_snapshot_its_newest),
       WITH_BAG(test_snapshots_hold_the_newest),
       WITH_BAG(test_a_huge_message_leaves_a_snapshot_alone),
-      WITH_BAG(test_orders_tell_when_they_are_carried_out),
-      WITH_BAG(test_a_full_disk_is_told_and_survived),
-      WITH_BAG(test_a_folder_that_is_taken_away_is_told),
+      WITH_BAG(test_orders_report_when_they_are_carried_out),
+      WITH_BAG(test_a_full_disk_is_reported_and_survived),
+      WITH_BAG(test_a_folder_that_is_removed_is_reported),
       WITH_BAG(test_each_thread_keeps_its_order),
       WITH_BAG(test_wrong_use),
   };
