@@ -49,7 +49,7 @@ typedef struct bag_copy {
   const command_t *command;
   const char *output;
   tb_bag_writer_options_t options;
-  const char *storage;           /* that was asked for, or NULL */
+  const char *storage;           /* that was requested, or NULL */
   const char *default_storage;   /* if nothing decides; NULL: as it was */
   const char *path;              /* of a recording whose further runs are copied too, or NULL */
   tb_bag_reader_options_t input; /* with which it was opened */

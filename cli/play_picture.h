@@ -29,7 +29,7 @@ typedef struct play_picture {
   const play_topic_t *topics;
   size_t topic_count;
   tb_player_status_t status;
-  play_control_t *control; /* how far it is scrolled is corrected */
+  play_control_t *control; /* its scroll position is corrected */
   const play_rates_t *rates;
   play_log_t *log;
   const char *clock_note; /* why the clock that is followed is stopped, or NULL */
