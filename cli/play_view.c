@@ -60,7 +60,7 @@ int play_view_fd(const play_view_t *view)
 
 /* --- opening and closing --- */
 
-/* A terminal that ncurses does not know is asked for first: newterm would leak then. */
+/* Checked first, as newterm leaks for a terminal that ncurses does not know. */
 static bool is_simple(void)
 {
   int found = 0;

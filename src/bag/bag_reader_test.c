@@ -433,7 +433,7 @@ static void make_pipe(const char *name)
   free(path);
 }
 
-/* Opening a pipe waits for somebody who writes to it. */
+/* Opening a pipe waits for a writer. */
 static void test_pipes_are_refused(void **state)
 {
   (void)state;

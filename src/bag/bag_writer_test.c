@@ -104,7 +104,7 @@ static bool unclosed; /* the files that are read may be */
 
 /* Messages from `from` on, byte for byte; returns how many. */
 /* MCAP reports a file that is not closed, after everything that it has; at a split there may be
- * two, and one without messages is told of first. */
+ * two, and one without messages is reported first. */
 static tb_status_t next_message(tb_bag_reader_t *reader, int *unclosed_left, tb_bag_message_t *out,
                                 tb_error_t *error)
 {

@@ -126,7 +126,7 @@ static void test_compressed_messages(void **state)
   assert_string_equal(tb_bag_reader_info(reader)->topics[0].definition, "int8 x");
   assert_int_equal(read_extra_records(reader), MESSAGES);
   tb_bag_reader_close(reader);
-  char *file = tb__test_path(path, first_name); /* by itself: its own metadata tells */
+  char *file = tb__test_path(path, first_name); /* by itself: its own metadata decides */
   reader = open_with(file, NULL);
   assert_int_equal(tb_bag_reader_info(reader)->compression, TB_BAG_COMPRESSION_MESSAGES);
   assert_int_equal(read_extra_records(reader), MESSAGES);

@@ -1,4 +1,4 @@
-/* Files that somebody else cuts, or takes away, while they are written. */
+/* Files that another process cuts or removes while they are written. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -181,7 +181,7 @@ static void test_what_was_cut_is_lost_and_reported(void **state)
     check_round((harm_t)(round % HARMS));
 }
 
-/* Somebody who looks into it, and moves the log into the file, takes nothing away. */
+/* A reader that moves the log into the file removes nothing. */
 static void test_a_checkpoint_by_another_is_no_loss(void **state)
 {
   (void)state;

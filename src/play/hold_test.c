@@ -189,7 +189,7 @@ static void test_the_blocker_is_named(void **state)
                                           {1006 * MS, act_first},
                                           {21006 * MS, act_free},
                                           {21007 * MS, act_nobody}};
-  told_t told = {0};
+  warnings_t told = {0};
   fixture_t f;
   tb_log_set_hook(hear, &told);
   fixture_init(&f, three, COUNT(three));
@@ -208,7 +208,7 @@ static void test_holds_that_come_again_do_not_flood_the_log(void **state)
   (void)state;
   static const tb__manual_act_t acts[] = {
       {1500 * MS, act_free}, {3000 * MS, act_free}, {4500 * MS, act_free}};
-  told_t told = {0};
+  warnings_t told = {0};
   fixture_t f;
   tb_log_set_hook(hear, &told);
   fixture_init(&f, three, COUNT(three));

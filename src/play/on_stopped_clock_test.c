@@ -51,7 +51,7 @@ static void test_the_blocker_is_named_while_the_clock_is_stopped(void **state)
 {
   (void)state;
   stage_t stage;
-  told_t told = {0};
+  warnings_t told = {0};
   tb_log_set_hook(hear, &told);
   stage_init(&stage, four, COUNT(four));
   stage.f.fake.limits_messages = true;

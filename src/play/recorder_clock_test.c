@@ -183,7 +183,7 @@ static void record_during_jump(const tb_jump_t *jump, void *user)
   assert_ok(take_latched(0, 1));
 }
 
-/* A jump is told only to those who were there before it. */
+/* A jump is reported only to handlers from before it. */
 static void check_first_tick_that_has_been(bool another_comes)
 {
   make_clock();
@@ -250,7 +250,7 @@ static void test_a_jump_back_begins_a_file(void **state)
   end_clock();
 }
 
-/* Each run by itself is as it was; the notes tell which files it has. */
+/* Each run by itself is as it was; the notes list its files. */
 static void test_runs_can_be_read_one_by_one(void **state)
 {
   (void)state;

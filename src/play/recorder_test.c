@@ -1,4 +1,4 @@
-/* The recorder without a graph: what comes, what is kept, and what is told of the rest. */
+/* The recorder without a graph: what arrives, what is kept, and what is reported of the rest. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -262,7 +262,7 @@ static void test_snapshots_hold_the_newest(void **state)
   assert_int_equal(status_now().written, 0);
   assert_ok(tb_recorder_snapshot(recorder, NULL, NULL));
   wait_until_written(kept);
-  assert_ok(take(0, 100)); /* nobody asks for this one */
+  assert_ok(take(0, 100)); /* never requested */
   stop_well();
   assert_status(tb_recorder_snapshot(recorder, NULL, NULL), TB_ERR_CLOSED);
   assert_int_equal(topic_now(0).pushed_out, 101 - kept);
@@ -341,7 +341,7 @@ static void test_orders_report_when_they_are_carried_out(void **state)
   stop_well();
   assert_status(tb_recorder_split(recorder, on_done, &order), TB_ERR_CLOSED);
   assert_status(tb_recorder_snapshot(recorder, on_done, &order), TB_ERR_CLOSED);
-  assert_int_equal(sem_trywait(&order.done), -1); /* not told */
+  assert_int_equal(sem_trywait(&order.done), -1); /* not called */
   sem_destroy(&order.done);
 }
 
