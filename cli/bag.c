@@ -32,8 +32,8 @@ void bag_print_hint(const command_t *command, const char *const *paths, size_t c
       command->name, path, path);
 }
 
-/* Something is there, and is not as it should be: a file that metadata.yaml names may be missing,
- * which the system has told. */
+/* The recording exists and is damaged: a file that metadata.yaml lists may be missing,
+ * which the system has reported. */
 static bool is_damaged(const tb_error_t *error, const char *const *paths, size_t count)
 {
   for (size_t i = 0; i < count; i++)

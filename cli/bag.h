@@ -49,8 +49,8 @@ typedef struct bag_copy {
   const command_t *command;
   const char *output;
   tb_bag_writer_options_t options;
-  const char *storage;           /* that was asked for, or NULL */
-  const char *default_storage;   /* where nothing tells; NULL: as it was */
+  const char *storage;           /* that was requested, or NULL */
+  const char *default_storage;   /* if nothing decides; NULL: as it was */
   const char *path;              /* of a recording whose further runs are copied too, or NULL */
   tb_bag_reader_options_t input; /* with which it was opened */
   tb_bag_reader_t *reader;
@@ -61,7 +61,7 @@ typedef struct bag_copy {
   uint64_t copied, failures;
   bool is_at_limit;                 /* one of the failures is that of a ceiling */
   bool is_out_of_room;              /* a recovery was ended by bag_is_out_of_room */
-  char failure[TB_ERROR_TEXT_SIZE]; /* the first to read something, as it was told */
+  char failure[TB_ERROR_TEXT_SIZE]; /* the first failure to read, as it was reported */
   bool notes_losses;                /* in the copy, which is one of a damaged recording */
   char damage[TB_ERROR_TEXT_SIZE];  /* what opening it found, or "" */
   tb_bag_extra_records_t left;      /* that the new format has no place for */
@@ -78,8 +78,8 @@ typedef struct bag_copy {
 bool bag_output_option(bag_copy_t *copy, int option, int *result);
 
 /* The writer with the reader's topics (all, or those with wanted[i]), then all messages; with a
- * path run by run. A failure to read one is told and counted. EXIT_OK, or EXIT_IO with a message.
- * Ends both. */
+ * path run by run. A failure to read one is reported and counted. EXIT_OK, or EXIT_IO with a
+ * message. Ends both. */
 int bag_copy_run(bag_copy_t *copy, const bool *wanted);
 void bag_copy_end(bag_copy_t *copy);
 
@@ -92,7 +92,8 @@ int bag_open_run(const command_t *command, const char *const *paths, size_t coun
 /* Names the commands for a damaged recording, on standard error. */
 void bag_print_hint(const command_t *command, const char *const *paths, size_t count);
 
-/* The recordings could not be opened as whole ones: why, and the remedy. Returns EXIT_IO. */
+/* Reports why the recordings could not be opened whole, and the commands that help. Returns
+ * EXIT_IO. */
 int bag_refused(const command_t *command, const char *const *paths, size_t count,
                 const tb_error_t *error);
 
@@ -100,7 +101,7 @@ int bag_refused(const command_t *command, const char *const *paths, size_t count
 int bag_unreadable(const command_t *command, const char *path, tb_status_t status,
                    const tb_error_t *error);
 
-/* Memory or descriptors were used up: that says nothing about the recording. */
+/* Memory or descriptors were used up: that is no property of the recording. */
 bool bag_is_out_of_room(const tb_error_t *error);
 
 /* Like "1 message", "2 messages". */

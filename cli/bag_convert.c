@@ -98,7 +98,7 @@ static int recover(const command_t *command, int argc, char **argv)
   if (!parse(&copy, argc, argv, &result)) return result;
   if (optind + 1 < argc)
     return command_usage_error(command, "unexpected argument '%s'", argv[optind + 1]);
-  command_show_log(command); /* tells of what is left out */
+  command_show_log(command); /* reports what is left out */
   tb_error_t error = TB_ERROR_INIT;
   tb_status_t status =
       open_input(&copy, (const char *const *)argv + optind, 1, TB_BAG_DAMAGE_SALVAGE, &error);

@@ -134,7 +134,7 @@ static tb_status_t copy_notes(bag_copy_t *copy, tb_error_t *error)
   return TB_OK;
 }
 
-/* A topic that cannot be written is told and left out. */
+/* A topic that cannot be written is reported and left out. */
 static tb_status_t copy_topic(bag_copy_t *copy, size_t index, tb_error_t *error)
 {
   const tb_bag_topic_t *topic = &tb_bag_reader_info(copy->reader)->topics[index];
@@ -159,7 +159,7 @@ static bool ends_with(const char *path, size_t length, const char *ending)
   return length > size && memcmp(path + length - size, ending, size) == 0;
 }
 
-/* NULL: the name does not tell. */
+/* NULL: the name has no known extension. */
 static const char *storage_of_name(const char *path)
 {
   size_t length = strlen(path);
@@ -210,7 +210,7 @@ static bool ends_recovery(bag_copy_t *copy, const tb_error_t *error)
   return copy->is_out_of_room;
 }
 
-/* All that was written is there. */
+/* Everything written so far is in the copy. */
 static void report_unclosed(const bag_copy_t *copy, const tb_error_t *error)
 {
   text_err("timebase %s: %s: everything before was copied\n", copy->command->name, error->text);
@@ -245,7 +245,7 @@ static tb_status_t copy_messages(bag_copy_t *copy, tb_error_t *error)
                       copy->output);
 }
 
-/* What stands beside the messages of a damaged file is copied as far as it can be. */
+/* The other records of a damaged file are copied as far as they can be read. */
 static tb_status_t copy_run(bag_copy_t *copy, tb_error_t *error)
 {
   tb_bag_extra_records_t left = {0};
@@ -289,7 +289,7 @@ static tb_status_t copy_runs(bag_copy_t *copy, tb_error_t *error)
   return status;
 }
 
-/* So that the copy itself tells that it is not all, or not to be relied on. */
+/* So that the copy itself notes that it is incomplete or doubtful. */
 static tb_status_t note_losses(bag_copy_t *copy, tb_error_t *error)
 {
   bool renamed;

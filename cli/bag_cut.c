@@ -81,7 +81,7 @@ static int parse(cut_t *cut, int argc, char **argv, bool *help)
   return EXIT_OK;
 }
 
-/* A time, or "+S" behind the start of the recording. */
+/* A time, or "+S" after the start of the recording. */
 static bool parse_time(const cut_t *cut, const char *name, const char *text, int64_t *out)
 {
   tb_duration_t offset;

@@ -17,7 +17,7 @@ static void note_damage(bag_info_t *info, const char *text)
   if (!info->damage[0]) snprintf(info->damage, sizeof info->damage, "%s", text);
 }
 
-/* As it should be, or else what is left of it. */
+/* Opens the recording whole, or else what is left of it. */
 static tb_status_t open_bag(bag_info_t *info, const arguments_t *arguments, tb_bag_reader_t **out,
                             tb_error_t *error)
 {

@@ -8,7 +8,7 @@
 typedef struct bag_info_topic {
   uint64_t count; /* messages that could be read */
   int64_t first_ns, last_ns;
-  bag_digest_t *digest; /* NULL: not asked for */
+  bag_digest_t *digest; /* NULL: not requested */
   char sha256[BAG_DIGEST_TEXT_SIZE];
 } bag_info_topic_t;
 

@@ -98,7 +98,7 @@ static void print_topics(const bag_info_t *info)
     print_topic(info, i, columns);
 }
 
-/* Of a folder: a file alone is not expected to have any; one that is bad is told as damage. */
+/* Only for a folder: a single file need not have any; a bad one is reported as damage. */
 static bool lacks_metadata(const bag_info_t *info)
 {
   struct stat folder;

@@ -5,9 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Digits, and K, M, G or T after them. 0 means the default and is no limit that could be asked
- * for.
- */
+/* Digits, then K, M, G or T. 0 would mean the default, and is refused. */
 static bool parse(const char *text, uint64_t *out)
 {
   static const char units[] = "KMGT";

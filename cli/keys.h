@@ -21,8 +21,8 @@ enum {
 /* Where in a sequence a byte is the next one. Zeroed at first; bytes may come one by one. */
 typedef struct keys {
   int state;
-  int first;     /* parameter, which tells the key where the last byte does not */
-  int parameter; /* the second, which tells of Shift and Alt */
+  int first;     /* parameter, which decides the key where the last byte does not */
+  int parameter; /* the second parameter: Shift and Alt */
   int separators;
 } keys_t;
 

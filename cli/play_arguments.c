@@ -84,7 +84,7 @@ bool play_arguments_init(play_arguments_t *arguments, int argc)
 void play_arguments_fini(play_arguments_t *arguments)
 {
   for (size_t i = 0; i < arguments->wait_count; i++)
-    free((char *)(uintptr_t)arguments->waits[i].topic); /* and the node's name behind it */
+    free((char *)(uintptr_t)arguments->waits[i].topic); /* and the node's name after it */
   free(arguments->waits);
   free(arguments->bags.items);
   free(arguments->topics.items);
@@ -93,7 +93,7 @@ void play_arguments_fini(play_arguments_t *arguments)
   free(arguments->remaps.items);
 }
 
-/* The word behind `--clock` is its value if it is a number, as with `ros2 bag play`. */
+/* The word after `--clock` is its value if it is a number, as with `ros2 bag play`. */
 static bool parse_clock(const command_t *command, int argc, char **argv, double *out)
 {
   const char *text = optarg;

@@ -1,4 +1,4 @@
-/* What `timebase play` is asked for. */
+/* The arguments of `timebase play`. */
 #ifndef TB_CLI_PLAY_ARGUMENTS_H
 #define TB_CLI_PLAY_ARGUMENTS_H
 
@@ -9,7 +9,7 @@
 #include "command.h"
 #include "play_screen.h"
 
-/* Words behind an option, up to the next one. */
+/* Words after an option, up to the next one. */
 typedef struct words {
   const char **items; /* as given; resolved topics: as recorded */
   size_t count;

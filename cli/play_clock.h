@@ -12,7 +12,7 @@
 tb_status_t play_clock_check(const tb_ros2_node_t *node, const play_arguments_t *arguments,
                              tb_error_t *error);
 
-/* Says so if the recording has a clock of its own, which is left out. */
+/* Reports a clock in the recording, which is left out. */
 void play_clock_report(const tb_bag_info_t *info);
 
 /* Why time does not flow. NULL: it does, or no clock (NULL) is followed. */

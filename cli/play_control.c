@@ -7,7 +7,7 @@
 #include "keys.h"
 #include "play_time.h"
 
-#define CTRL_U    21 /* takes away what is typed, as at a shell */
+#define CTRL_U    21 /* deletes what is typed, as in a shell */
 #define NOTE_NS   (5 * TB_NS_PER_S)
 #define ARROWS_NS TB_NS_PER_S /* arrows that follow each other so soon are one seek to undo */
 #define MARK_REACH_NS                                                                              \
@@ -99,15 +99,15 @@ static void toggle_mark(play_control_t *control, int64_t time_ns, int64_t now_ns
   size_t i = 0;
   while (i < control->mark_count && marks[i] < time_ns)
     i++;
-  size_t behind = control->mark_count - i;
-  if (behind > 0 && marks[i] == time_ns) {
-    memmove(marks + i, marks + i + 1, (behind - 1) * sizeof *marks);
+  size_t after = control->mark_count - i;
+  if (after > 0 && marks[i] == time_ns) {
+    memmove(marks + i, marks + i + 1, (after - 1) * sizeof *marks);
     control->mark_count--;
     play_control_note(control, now_ns, "mark at %.2f s removed", in_bag(control, time_ns));
   } else if (control->mark_count == PLAY_MARKS_MAX) {
     play_control_note(control, now_ns, "%d marks already: m on a mark removes it", PLAY_MARKS_MAX);
   } else {
-    memmove(marks + i + 1, marks + i, behind * sizeof *marks);
+    memmove(marks + i + 1, marks + i, after * sizeof *marks);
     marks[i] = time_ns;
     control->mark_count++;
     play_control_note(control, now_ns, "mark %zu at %.2f s; ' and \" go to marks", i + 1,

@@ -1,4 +1,4 @@
-/* What keys ask for while a recording is played. It knows neither the terminal nor the player: keys
+/* What keys request while a recording is played. It knows neither the terminal nor the player: keys
  * go in, orders for the player come out. */
 #ifndef TB_CLI_PLAY_CONTROL_H
 #define TB_CLI_PLAY_CONTROL_H
@@ -37,7 +37,7 @@ typedef struct play_control {
   bool typing;
   char typed[40];
   bool helps;
-  int scrolled; /* lines; who draws knows the end and corrects it */
+  int scrolled; /* lines; corrected when drawing, which knows the end */
   char note[PLAY_NOTE_SIZE];
   int64_t note_end_ns; /* steady */
 } play_control_t;
@@ -48,10 +48,10 @@ void play_control_init(play_control_t *control, int64_t bag_start_ns);
 play_order_t play_control_take(play_control_t *control, int key, const tb_player_status_t *status,
                                int64_t now_ns);
 
-/* Tells the user something for some seconds. */
+/* Shows a note for some seconds. */
 void play_control_note(play_control_t *control, int64_t now_ns, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* "" if there is nothing to tell. */
+/* "" if there is no note. */
 const char *play_control_noted(const play_control_t *control, int64_t now_ns);
 
 #endif

@@ -37,6 +37,8 @@ static play_order_t press(fixture_t *f, int key)
     f->status.repeat_to_ns = order.to_ns;
   }
   if (order.kind == PLAY_END_REPEAT) f->status.repeat_from_ns = f->status.repeat_to_ns = 0;
+  for (size_t i = 1; i < f->control.mark_count; i++)
+    assert_true(f->control.marks[i - 1] < f->control.marks[i]);
   return order;
 }
 

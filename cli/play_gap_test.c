@@ -61,7 +61,7 @@ static void test_nothing_where_it_is_not_waited_for(void **state)
   }
 }
 
-static void test_a_message_that_is_far_away_is_told_of_once(void **state)
+static void test_a_message_that_is_far_away_is_reported_once(void **state)
 {
   (void)state;
   static const char *const files[] = {"/bags/one", "/bags/\033two"};
@@ -88,7 +88,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_the_time_to_the_next_message),
       cmocka_unit_test(test_nothing_where_it_is_not_waited_for),
-      cmocka_unit_test(test_a_message_that_is_far_away_is_told_of_once),
+      cmocka_unit_test(test_a_message_that_is_far_away_is_reported_once),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,7 +9,7 @@
 
 #include "text.h"
 
-/* Who reads standard error elsewhere gets it at once. */
+/* Where standard error is no terminal, it gets the line at once. */
 void play_log_add(play_log_t *log, const char *kind, const char *message)
 {
   pthread_mutex_lock(&log->mutex);

@@ -18,14 +18,14 @@ typedef struct play_log {
   size_t count;                 /* of all */
 } play_log_t;
 
-/* Takes the log over. False: out of memory. */
+/* Redirects the log. False: out of memory. */
 bool play_log_open(play_log_t *log, const command_t *command);
 /* As a warning of the library. Only while it is open. [any thread] */
 void play_log_add(play_log_t *log, const char *kind, const char *message);
-/* Gives it back and prints what has come. May be called twice, and on zeroes. */
+/* Restores the log and prints what has come. May be called twice, and on zeroes. */
 void play_log_close(play_log_t *log);
 
-/* The last line but `back`, without those that tell whom the player waits for unless it `waits`.
+/* The last line but `back`, without those of waits for a subscription unless the player `waits`.
  * False: there is none. [any thread] */
 bool play_log_line(play_log_t *log, size_t back, bool waits, char *out, size_t size);
 

@@ -17,7 +17,7 @@
 #define TEXT_SIZE    4096
 #define PATH_COLUMNS 20 /* of the path, at least, in the title */
 #define COLUMNS_MAX  1000
-#define NAME_COLUMNS 40 /* for short names, so that their columns stand still */
+#define NAME_COLUMNS 40 /* for short names, so that the columns do not move */
 #define HEAD_ROWS    4
 #define ROOMY_ROWS   16
 #define SMALL_ROWS   8
@@ -65,7 +65,8 @@ static line_t begin(int columns)
   return (line_t){.text = "", .room = columns};
 }
 
-/* A piece of ASCII, if there is room for all of it; behind one that was left out come no others. */
+/* A piece of ASCII, if there is room for all of it; after one that was left out no others follow.
+ */
 static void put(line_t *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 static void put(line_t *line, const char *format, ...)

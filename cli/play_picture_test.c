@@ -221,7 +221,7 @@ static void test_every_size_has_its_picture(void **state)
   fixture_free(f);
 }
 
-static void test_the_prompt_tells_the_forms(void **state)
+static void test_the_prompt_shows_the_forms(void **state)
 {
   (void)state;
   fixture_t *f = fixture(1);
@@ -311,7 +311,7 @@ int main(void)
       cmocka_unit_test(test_long_names_keep_their_end),
       cmocka_unit_test(test_text_is_cut_by_columns),
       cmocka_unit_test(test_every_size_has_its_picture),
-      cmocka_unit_test(test_the_prompt_tells_the_forms),
+      cmocka_unit_test(test_the_prompt_shows_the_forms),
       cmocka_unit_test(test_help_is_in_the_place_of_topics),
       cmocka_unit_test(test_rates_are_those_of_two_seconds),
       cmocka_unit_test(test_warnings_have_rows_of_their_own),

@@ -19,7 +19,7 @@ typedef struct play_rates {
 bool play_rates_init(play_rates_t *rates, size_t topic_count);
 void play_rates_fini(play_rates_t *rates);
 
-/* The counts that are to be filled now: by topic. NULL: it is too early for another sample.
+/* The counts to fill now, by topic. NULL: it is too early for another sample.
  * `now_ns` is steady time, `played_ns` recorded time that has passed. */
 uint64_t *play_rates_sample(play_rates_t *rates, int64_t now_ns, int64_t played_ns);
 

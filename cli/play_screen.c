@@ -101,7 +101,7 @@ static double percent(const play_screen_t *screen, const tb_player_status_t *sta
   return whole > 0 ? 100 * part / whole : status->finished ? 100 : 0;
 }
 
-/* Whom time waits for; NULL: for nobody. */
+/* What time waits for; NULL: nothing. */
 static const char *wait_text(const play_screen_t *screen, const tb_player_status_t *status,
                              char *room, size_t size)
 {
@@ -123,7 +123,7 @@ static const char *note_text(const play_screen_t *screen, const tb_player_status
   return *room ? room : NULL;
 }
 
-/* What is typed, or what there is to say. */
+/* What is typed, or the current note. */
 static void report(const play_screen_t *screen, const tb_player_status_t *status, char *out,
                    size_t size)
 {

@@ -40,11 +40,11 @@ typedef struct play_screen_options {
 
 void play_screen_open(play_screen_t *screen, const command_t *command, tb_player_t *player,
                       const tb_bag_info_t *info, const play_screen_options_t *options);
-/* Gives the terminal back; may be called twice. */
+/* Restores the terminal; may be called twice. */
 void play_screen_close(play_screen_t *screen);
 void play_screen_fini(play_screen_t *screen);
 
-/* False: nobody reads any more. */
+/* False: the output is closed. */
 bool play_screen_show(play_screen_t *screen);
 /* A line of text, beside those of the library. */
 void play_screen_warn(play_screen_t *screen, const char *text);

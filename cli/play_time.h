@@ -15,7 +15,7 @@ typedef struct play_span {
   int64_t position_ns;
 } play_span_t;
 
-/* False: `reason` tells why. */
+/* False: `reason` holds why. */
 bool play_time_parse(const char *text, const play_span_t *span, int64_t *out_ns, char *reason,
                      size_t size);
 

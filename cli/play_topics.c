@@ -102,8 +102,8 @@ static void warn_of_no_match(const command_t *command, const expression_t *expre
   funlockfile(stderr);
 }
 
-/* Looks which topics it matches: names are matched as ROS says them. An exit status; a message was
- * printed unless it is EXIT_OK. */
+/* Finds the topics that it matches: names are matched in the form that ROS uses. An exit status; a
+ * message was printed unless it is EXIT_OK. */
 static int search(const command_t *command, expression_t *expression, const tb_bag_info_t *info)
 {
   bool any = false;

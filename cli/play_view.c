@@ -37,7 +37,7 @@ static void on_signal(int number)
   errno = saved_errno;
 }
 
-/* ncurses leaves alone the signals that somebody catches. */
+/* ncurses leaves alone the signals that have a handler. */
 static bool catch_signals(play_view_t *view)
 {
   if (signal_pipe[0] < 0 && pipe2(signal_pipe, O_CLOEXEC | O_NONBLOCK) != 0) return false;
@@ -60,7 +60,7 @@ int play_view_fd(const play_view_t *view)
 
 /* --- opening and closing --- */
 
-/* A terminal that ncurses does not know is asked for first: newterm would leak then. */
+/* Checked first, as newterm leaks for a terminal that ncurses does not know. */
 static bool is_simple(void)
 {
   int found = 0;
@@ -80,7 +80,7 @@ static bool get_size(int *height, int *width)
   return *height > 0 && *width > 0;
 }
 
-/* Topics are UTF-8, whatever the locale says; other commands print them so, too. */
+/* Topics are UTF-8, whatever the locale is; other commands print them so, too. */
 static void set_encoding(void)
 {
   setlocale(LC_CTYPE, "");
@@ -136,7 +136,7 @@ static void resize(void)
   clear();
 }
 
-/* In the background the terminal is somebody else's. */
+/* In the background the terminal belongs to another process. */
 static void go_on(play_view_t *view)
 {
   if (view->terminal->keyboard) return;
@@ -200,10 +200,10 @@ static void draw_row(void *user, int row, play_style_t style, const char *text)
   free(harmless);
 }
 
-/* A terminal that takes nothing, as behind ^S, gets the picture later. */
+/* A terminal that takes nothing, as after ^S, gets the picture later. */
 bool play_view_show(play_view_t *view, const play_picture_t *picture)
 {
-  if (view->suspended) go_on(view); /* a shell that brings it to the front need not say so */
+  if (view->suspended) go_on(view); /* a shell may bring it to the front without SIGCONT */
   if (view->suspended) return true;
   struct pollfd out = {STDOUT_FILENO, POLLOUT, 0};
   if (poll(&out, 1, 0) < 0 || !out.revents) return true;

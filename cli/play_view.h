@@ -12,9 +12,9 @@ play_view_t *play_view_open(terminal_t *terminal);
 /* Leaves the terminal as it was. Accepts NULL. */
 void play_view_close(play_view_t *view);
 
-/* Readable when the terminal has another size, or the program is to be stopped or goes on. */
+/* Readable when the terminal has another size, or the program is to be stopped or continues. */
 int play_view_fd(const play_view_t *view);
-/* Does what is to be done about it; returns when the program goes on. */
+/* Handles that; returns when the program continues. */
 void play_view_handle_input(play_view_t *view);
 
 /* False: the terminal is gone. */

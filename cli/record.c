@@ -353,7 +353,7 @@ static void read_keys(record_screen_t *screen, tb_recorder_t *recorder)
     if (keys[i] == ' ') toggle_paused(recorder);
 }
 
-/* Until a signal. Nobody reading the output is no reason to stop. */
+/* Until a signal. A closed output is no reason to stop. */
 static void attend(record_screen_t *screen, tb_recorder_t *recorder)
 {
   for (;;) {

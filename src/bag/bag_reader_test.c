@@ -200,7 +200,7 @@ static void assert_path_of(const char *path, const char *expected)
   assert_int_equal(count_and_close(reader), 5);
 }
 
-static void test_the_metadata_stands_for_its_folder(void **state)
+static void test_the_metadata_opens_its_folder(void **state)
 {
   (void)state;
   write_db("bag_0.db3", 4, 2, 0, 1);
@@ -433,7 +433,7 @@ static void make_pipe(const char *name)
   free(path);
 }
 
-/* Opening a pipe waits for somebody who writes to it. */
+/* Opening a pipe waits for a writer. */
 static void test_pipes_are_refused(void **state)
 {
   (void)state;
@@ -497,7 +497,7 @@ static void test_databases_of_others(void **state)
   }
 }
 
-static void test_own_metadata_tells_of_compression(void **state)
+static void test_own_metadata_decides_compression(void **state)
 {
   (void)state;
   write_db("a.db3", 4, 1, 0, 1);
@@ -524,7 +524,7 @@ int main(void)
       TEST(test_message_is_what_was_recorded),
       TEST(test_rows_out_of_order_come_by_time),
       TEST(test_folder_without_metadata_in_natural_order),
-      TEST(test_the_metadata_stands_for_its_folder),
+      TEST(test_the_metadata_opens_its_folder),
       TEST(test_topics_are_joined_by_name),
       TEST(test_times_come_from_the_data),
       TEST(test_counts_of_metadata_only_if_the_total_agrees),
@@ -537,7 +537,7 @@ int main(void)
       TEST(test_pipes_are_refused),
       TEST(test_arguments),
       TEST(test_databases_of_others),
-      TEST(test_own_metadata_tells_of_compression),
+      TEST(test_own_metadata_decides_compression),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -126,7 +126,7 @@ static void destroy(tb_bag_writer_t *writer)
   free(writer);
 }
 
-/* What was made before a failure is taken away again. */
+/* Removes what was created before a failure. */
 static void undo(tb_bag_writer_t *writer)
 {
   if (writer->output) {

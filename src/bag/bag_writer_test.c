@@ -103,8 +103,8 @@ static tb_bag_reader_t *open_reader(const char *at)
 static bool unclosed; /* the files that are read may be */
 
 /* Messages from `from` on, byte for byte; returns how many. */
-/* MCAP tells of a file that is not closed, behind all that it has; at a split there may be two, and
- * one without messages is told of first. */
+/* MCAP reports a file that is not closed, after everything that it has; at a split there may be
+ * two, and one without messages is reported first. */
 static tb_status_t next_message(tb_bag_reader_t *reader, int *unclosed_left, tb_bag_message_t *out,
                                 tb_error_t *error)
 {
@@ -162,7 +162,7 @@ static bool exists(const char *name)
   return result;
 }
 
-/* "bag_2.mcap" and so on; good until the fourth call behind it. */
+/* "bag_2.mcap" and so on; valid until the fourth call after it. */
 static const char *file_name(int number)
 {
   static char names[4][24];
@@ -455,7 +455,7 @@ static void test_flushed_is_readable_at_once(void **state)
 }
 
 /* What rosbag2 does not see: a folder that is gone takes rows as before. */
-static void test_a_folder_that_is_taken_away(void **state)
+static void test_a_folder_that_is_removed(void **state)
 {
   (void)state;
   tb_bag_writer_t *writer = create(NULL);
@@ -633,7 +633,7 @@ int main(void)
       TEST(test_splitting_on_demand),
       TEST(test_refusals),
       TEST(test_flushed_is_readable_at_once),
-      TEST(test_a_folder_that_is_taken_away),
+      TEST(test_a_folder_that_is_removed),
       TEST(test_going_on_after_a_failure),
       TEST(test_a_full_disk),
       TEST(test_killed_writers),
@@ -644,7 +644,7 @@ int main(void)
       TEST(test_splitting_by_size),
       TEST(test_splitting_on_demand),
       TEST(test_flushed_is_readable_at_once),
-      TEST(test_a_folder_that_is_taken_away),
+      TEST(test_a_folder_that_is_removed),
       TEST(test_going_on_after_a_failure),
       TEST(test_a_full_disk),
       TEST(test_killed_writers),

@@ -126,7 +126,7 @@ static void test_compressed_messages(void **state)
   assert_string_equal(tb_bag_reader_info(reader)->topics[0].definition, "int8 x");
   assert_int_equal(read_extra_records(reader), MESSAGES);
   tb_bag_reader_close(reader);
-  char *file = tb__test_path(path, first_name); /* by itself: its own metadata tells */
+  char *file = tb__test_path(path, first_name); /* by itself: its own metadata decides */
   reader = open_with(file, NULL);
   assert_int_equal(tb_bag_reader_info(reader)->compression, TB_BAG_COMPRESSION_MESSAGES);
   assert_int_equal(read_extra_records(reader), MESSAGES);
@@ -293,7 +293,7 @@ static void test_a_truncated_file_is_salvaged(void **state)
   free(file);
 }
 
-/* Zeros in the middle: what is behind them is found again, and the gap told. */
+/* Zeros in the middle: what follows them is found again, and the gap reported. */
 static void test_a_hole_is_passed_over(void **state)
 {
   (void)state;

@@ -1,4 +1,4 @@
-/* Files that somebody else cuts, or takes away, while they are written. */
+/* Files that another process cuts or removes while they are written. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,7 +173,7 @@ static void check_round(harm_t harm)
   tb__test_folder_remove(path);
 }
 
-static void test_what_was_cut_is_lost_and_told(void **state)
+static void test_what_was_cut_is_lost_and_reported(void **state)
 {
   (void)state;
   random_state = test_seed();
@@ -181,7 +181,7 @@ static void test_what_was_cut_is_lost_and_told(void **state)
     check_round((harm_t)(round % HARMS));
 }
 
-/* Somebody who looks into it, and moves the log into the file, takes nothing away. */
+/* A reader that moves the log into the file removes nothing. */
 static void test_a_checkpoint_by_another_is_no_loss(void **state)
 {
   (void)state;
@@ -208,8 +208,8 @@ static char mcap[] = "mcap", sqlite[] = "sqlite3";
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      TEST(test_what_was_cut_is_lost_and_told, mcap),
-      TEST(test_what_was_cut_is_lost_and_told, sqlite),
+      TEST(test_what_was_cut_is_lost_and_reported, mcap),
+      TEST(test_what_was_cut_is_lost_and_reported, sqlite),
       TEST(test_a_checkpoint_by_another_is_no_loss, sqlite),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

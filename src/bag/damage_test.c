@@ -269,7 +269,7 @@ static void test_extreme_ids_are_recovered(void **state)
   tb_bag_reader_close(reader);
 }
 
-/* Reads what comes at `time_ns` and behind it; in order. */
+/* Reads what comes at `time_ns` and later; in order. */
 static outcome_t read_from(tb_bag_reader_t *reader, int64_t time_ns)
 {
   outcome_t outcome = {0, 0};
@@ -428,7 +428,7 @@ static void test_an_id_that_is_too_large_hides_no_rows(void **state)
   assert_int_equal(outcome.good + outcome.bad, 1000);
 }
 
-/* Nor where nothing can be read behind it. */
+/* Nor where nothing can be read after it. */
 static void test_an_id_before_a_gap_hides_no_rows(void **state)
 {
   (void)state;

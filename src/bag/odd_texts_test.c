@@ -36,7 +36,7 @@ static void assert_cleaned(const char *bytes, size_t size, const char *expected)
   free(clean);
 }
 
-static void test_what_no_text_can_hold_becomes_digits(void **state)
+static void test_bytes_that_are_not_text_become_digits(void **state)
 {
   (void)state;
   assert_cleaned("", 0, "");
@@ -205,7 +205,7 @@ static void test_notes_that_are_no_text(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_what_no_text_can_hold_becomes_digits),
+      cmocka_unit_test(test_bytes_that_are_not_text_become_digits),
       TEST(test_mcap_names_that_are_no_text),
       TEST(test_mcap_topics_without_name_or_type),
       TEST(test_mcap_topic_with_two_types),

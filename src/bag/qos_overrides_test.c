@@ -92,7 +92,7 @@ static void test_files(void **state)
   assert_status(tb_qos_overrides_load(path, &overrides, &error), TB_ERR_NOT_FOUND);
   assert_non_null(strstr(error.text, path));
   assert_status(tb_qos_overrides_load("/tmp", &overrides, &error), TB_ERR_INVALID);
-  assert_int_equal(mkfifo(path, 0600), 0); /* to which nobody writes */
+  assert_int_equal(mkfifo(path, 0600), 0); /* without a writer */
   assert_status(tb_qos_overrides_load(path, &overrides, &error), TB_ERR_INVALID);
   assert_non_null(strstr(error.text, "not a regular file but a pipe"));
   assert_int_equal(unlink(path), 0);

@@ -91,7 +91,7 @@ tb_status_t tb__bag_reader_note_damage(tb_bag_reader_t *reader, const char *text
                                        tb_error_t *error) TB_WARN_UNUSED;
 
 /* Opens the file of a source that is closed; a compressed one is unpacked, as far as that goes if
- * damage is to be read around. */
+ * damage is skipped. */
 tb_status_t tb__bag_source_open(tb_bag_reader_t *reader, size_t index,
                                 tb_error_t *error) TB_WARN_UNUSED;
 void tb__bag_source_close(tb_bag_reader_t *reader, size_t index);

@@ -62,14 +62,14 @@ char *tb__writer_path(const tb_bag_writer_t *writer, const char *name);
 
 /* Without output: makes one, with all topics. A failure leaves none. */
 tb_status_t tb__writer_begin_file(tb_bag_writer_t *writer, tb_error_t *error) TB_WARN_UNUSED;
-/* Ends the output, which is gone in any case, and compresses the file if that is asked for. */
+/* Ends the output, which is freed in any case, and compresses the file if requested. */
 tb_status_t tb__writer_end_file(tb_bag_writer_t *writer, tb_error_t *error) TB_WARN_UNUSED;
 /* Fails if the file was deleted or replaced: it would accept messages that no reader would see. */
 tb_status_t tb__writer_check_place(const tb_bag_writer_t *writer, tb_error_t *error) TB_WARN_UNUSED;
 /* After a failure of the output: ends it, keeps *failure and counts what has stayed. */
 void tb__writer_abandon_file(tb_bag_writer_t *writer, const tb_error_t *failure);
 
-/* tb_bag_writer_close in two steps: what is there can be asked for in between. */
+/* tb_bag_writer_close in two steps: between them the counts can be read. */
 tb_status_t tb__bag_writer_finish(tb_bag_writer_t *writer, tb_error_t *error) TB_WARN_UNUSED;
 void tb__bag_writer_free(tb_bag_writer_t *writer);
 

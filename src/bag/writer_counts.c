@@ -1,5 +1,5 @@
-/* What of the file in the making is there. Three counts: what was written to it, what of that is
- * known to be whole, and what is on the disk. */
+/* How much of the file that is written exists. Three counts: what was written to it, what of that
+ * is known to be whole, and what is on the disk. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -87,7 +87,7 @@ static void take_counts(tb_bag_writer_t *writer, const tb__bag_file_info_t *info
   tb__writer_file(writer)->extent = extent;
 }
 
-/* As the format counts. False: it cannot be looked into. */
+/* As the format counts. False: the file cannot be read. */
 static bool count(tb_bag_writer_t *writer, const char *path)
 {
   const tb__bag_storage_t *storage = tb__bag_storage_find(writer->format->id);

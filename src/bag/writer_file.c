@@ -101,7 +101,7 @@ tb_status_t tb__writer_begin_file(tb_bag_writer_t *writer, tb_error_t *error)
   return status;
 }
 
-/* Under a name that no reader looks for until it is whole. */
+/* Under a name that readers ignore until it is whole. */
 static tb_status_t compress(const char *from, const char *to, int level, tb_error_t *error)
 {
   char *draft = NULL;

@@ -34,7 +34,7 @@ tb_status_t tb__mcap_chunk_load(const tb__mcap_input_t *input, tb__mcap_codec_t 
                                 uint64_t offset, tb__mcap_buffer_t *buffer, tb__mcap_chunk_t *out,
                                 tb_error_t *error) TB_WARN_UNUSED;
 
-/* What can be had of a chunk that is cut off by the end of the file: *size bytes in `buffer`, not
+/* What can be read of a chunk that is cut off by the end of the file: *size bytes in `buffer`, not
  * checked by a CRC, the last record perhaps not whole. */
 tb_status_t tb__mcap_chunk_salvage(const tb__mcap_input_t *input, tb__mcap_codec_t *codec,
                                    uint64_t offset, tb__mcap_buffer_t *buffer,

@@ -38,7 +38,7 @@ static inline tb__mcap_definition_t tb__mcap_definition(const tb__mcap_table_t *
 tb_status_t tb__mcap_definitions_count(tb__mcap_definitions_t *definitions, uint16_t channel,
                                        uint64_t messages, tb_error_t *error) TB_WARN_UNUSED;
 
-/* A record that is there already is fine. TB_ERR_CORRUPT: it cannot be parsed, or another one has
+/* The same record twice is accepted. TB_ERR_CORRUPT: it cannot be parsed, or another one has
  * its id. */
 tb_status_t tb__mcap_definitions_add(tb__mcap_definitions_t *definitions, uint8_t opcode,
                                      const void *content, size_t size,

@@ -99,7 +99,7 @@ static int compare(const void *a, const void *b)
   return (x->number > y->number) - (x->number < y->number);
 }
 
-/* `expected_end`: what comes behind the messages. */
+/* `expected_end`: what follows the messages. */
 static void assert_file_is(written_t *expected, size_t count, tb_status_t expected_end)
 {
   tb_bag_reader_t *reader = NULL;

@@ -233,7 +233,7 @@ static tb_status_t scan_instead(tb__mcap_input_t *input, tb__mcap_index_t *out, 
   if (why == TB_ERR_INVALID) return note_oddity(out, reason->text, error);
   for (size_t i = 0; i < out->block_count; i++)
     if (out->blocks[i].kind == TB__MCAP_BLOCK_DAMAGE) return TB_OK;
-  /* All messages are there, but not all of the file. */
+  /* All messages exist, but part of the file is missing. */
   tb__log(TB_LOG_WARN, "%s; its index was rebuilt", reason->text);
   tb__mcap_damage_t damage = {.status = why, .offset = input->size};
   memcpy(damage.text, reason->text, sizeof damage.text);

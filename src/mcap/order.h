@@ -29,8 +29,9 @@ typedef struct tb__mcap_order {
   tb__mcap_slot_t *loaded, *spare; /* lists; the one used last is the first */
   tb__mcap_slot_t *used_up;        /* whose last message was given, and may still be read */
   size_t cache_size, cached;
-  uint64_t loaded_bytes, all_bytes; /* since the seek; of all that it left to be read */
-  tb_error_t pending;               /* to be reported before the next message; no status: nothing */
+  uint64_t loaded_bytes,
+      all_bytes;      /* loaded since the seek; total that was left to load at the seek */
+  tb_error_t pending; /* to be reported before the next message; no status: nothing */
   bool has_reported_definitions;
 } tb__mcap_order_t;
 

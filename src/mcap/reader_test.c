@@ -308,7 +308,7 @@ static outcome_t read_damaged(tb_bag_reader_t *reader)
   return outcome;
 }
 
-/* Opens, reads, and tells what came of it; an open that fails gives its status alone. */
+/* Opens and reads; returns the outcome, of a failed open only the status. */
 static outcome_t try_file(const void *bytes, size_t size)
 {
   tb__test_write(path, bytes, size);
@@ -357,8 +357,8 @@ static void test_every_flipped_bit(void **state)
       outcome_t outcome = try_file(mcap.file.bytes, mcap.file.size);
       mcap.file.bytes[at] ^= flip;
       /* Without a summary, an index that becomes a message shows in the CRC of the data only. */
-      bool told = i == 0 && outcome.errors > 0;
-      if (!told && (outcome.foreign > 0 || outcome.messages > 15))
+      bool is_reported = i == 0 && outcome.errors > 0;
+      if (!is_reported && (outcome.foreign > 0 || outcome.messages > 15))
         fail_msg("byte %zu ^ %02x: %zu foreign of %zu", at, flip, outcome.foreign,
                  outcome.messages);
       if (outcome.messages - outcome.foreign < 15 && outcome.errors == 0)
@@ -437,7 +437,7 @@ static void test_bombs(void **state)
 
 int main(void)
 {
-  setenv("TMPDIR", "/dev/shm", 0); /* thousands of files, each written anew */
+  setenv("TMPDIR", "/dev/shm", 0); /* thousands of files, each written from scratch */
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
   const struct CMUnitTest tests[] = {
       TEST(test_each_compression),

@@ -78,7 +78,7 @@ typedef struct tb__mcap_chunk {
   tb__mcap_compression_t compression;
   uint64_t stored_size;
   size_t head_size; /* content in front of the records */
-  bool is_doubtful; /* its CRC is wrong: set where that was looked at */
+  bool is_doubtful; /* its CRC is wrong: set where it was checked */
 } tb__mcap_chunk_t;
 
 typedef struct tb__mcap_chunk_index {

@@ -17,7 +17,7 @@ typedef struct recovery {
   tb_error_t summary_error;     /* its status is TB_OK if all of it was */
   tb__mcap_writer_t *writer;    /* NULL: only checking */
   const char *from;             /* its path */
-  tb__mcap_definitions_t later; /* all of them, once it was looked ahead */
+  tb__mcap_definitions_t later; /* all of them, after looking ahead */
   bool has_looked_ahead;
   uint64_t *chunks; /* of the summary: where they are */
   size_t chunk_count;

@@ -11,16 +11,16 @@ typedef struct tb__mcap_recovery {
   uint64_t messages, attachments, metadata;
   uint64_t damages, lost_bytes; /* without what is harmless */
   bool is_unclosed;             /* the one damage is that the file was not closed */
-  uint64_t lost_messages;       /* as far as indexes count them: at least so many */
+  uint64_t lost_messages;       /* a lower bound: those that indexes count */
   uint64_t doubtful_messages;   /* of chunks with a wrong CRC; they are kept */
 } tb__mcap_recovery_t;
 
 typedef void (*tb__mcap_loss_fn)(void *user, const tb__mcap_damage_t *loss);
 
 /* Reads all of `from`, which errors call `name`, with every CRC, and reports everything that
- * is damaged, cut off or contradicts the rest. With `to`, which must not exist, all that is intact
- * is written there: messages (of a chunk that was cut off, as many as there are; of one with a
- * wrong CRC, what its records hold), attachments, metadata, channels and schemas as they were.
+ * is damaged, cut off or contradicts the rest. With `to`, which must not exist, everything that is
+ * intact is written there: messages (of a chunk that was cut off, as many as there are; of one with
+ * a wrong CRC, what its records hold), attachments, metadata, channels and schemas as they were.
  * `loss` may be NULL. TB_OK means that the work was done, not that nothing was lost. */
 tb_status_t tb__mcap_recover(const char *from, const char *name, const char *to,
                              const tb__bag_output_options_t *options, tb__mcap_loss_fn loss,

@@ -204,7 +204,7 @@ static void test_flipped_opcodes_end_nothing(void **state)
   }
 }
 
-static void test_what_is_told_of_a_chunk(void **state)
+static void test_what_is_reported_of_a_chunk(void **state)
 {
   (void)state;
   tb__test_mcap_t mcap = {0};
@@ -229,7 +229,7 @@ static void test_what_is_told_of_a_chunk(void **state)
 }
 
 /* Most messages of such a chunk are as they were. */
-static void test_a_chunk_with_a_wrong_crc_is_kept_and_told(void **state)
+static void test_a_chunk_with_a_wrong_crc_is_kept_and_reported(void **state)
 {
   (void)state;
   tb__test_mcap_t mcap = {0};
@@ -295,15 +295,15 @@ static void test_definitions_lost_with_a_chunk_are_in_the_summary(void **state)
 
 int main(void)
 {
-  setenv("TMPDIR", "/dev/shm", 0); /* thousands of files, each written anew */
+  setenv("TMPDIR", "/dev/shm", 0); /* thousands of files, each written from scratch */
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
   const struct CMUnitTest tests[] = {
       TEST(test_whole_files),
       TEST(test_cut_at_every_byte),
       TEST(test_flipped_bits),
       TEST(test_flipped_opcodes_end_nothing),
-      TEST(test_what_is_told_of_a_chunk),
-      TEST(test_a_chunk_with_a_wrong_crc_is_kept_and_told),
+      TEST(test_what_is_reported_of_a_chunk),
+      TEST(test_a_chunk_with_a_wrong_crc_is_kept_and_reported),
       TEST(test_a_hole),
       TEST(test_definitions_lost_with_a_chunk_are_in_the_summary),
   };

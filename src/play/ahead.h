@@ -1,5 +1,5 @@
-/* Reading ahead of what is played, on a thread of its own: a read that takes long stops neither
- * ticks nor controls. With no queue, the thread that plays reads itself. */
+/* Reading ahead of playback, on a separate thread: a slow read stops neither ticks nor controls.
+ * Without a queue, the thread that plays reads itself. */
 #ifndef TB_PLAY_AHEAD_H
 #define TB_PLAY_AHEAD_H
 
@@ -35,7 +35,7 @@ typedef struct tb__ahead {
   _Atomic uint64_t bad_rows;  /* that the feed has met */
 
   tb__mutex_t mutex;        /* guards what follows */
-  tb__ahead_block_t *first; /* the last message given out is in it, too */
+  tb__ahead_block_t *first; /* it also holds the last message that was returned */
   size_t messages, bytes;
   bool ended, quit;
   bool sleeping;   /* the thread waits for room or a seek */

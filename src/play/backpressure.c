@@ -72,7 +72,7 @@ tb_status_t tb__player_backpressure_poll(tb_player_t *player, tb_error_t *error)
   return TB_OK;
 }
 
-/* The first steady instant at which nothing but the limit is in the way. */
+/* The first steady instant at which only the limit blocks the player. */
 static int64_t held_from_locked(const tb_player_t *player, int64_t now_ns)
 {
   const tb__flow_t *flow = &player->flow;

@@ -29,7 +29,7 @@ typedef struct stage {
   uint64_t quiet_messages;
 
   /* Of the thread that plays. */
-  int64_t asked_ns;            /* the limit it was told last */
+  int64_t asked_ns;            /* the limit it got last */
   int64_t allowed_ns;          /* what its time may be */
   int64_t jump_ns;             /* which is about to come, or 0 */
   int64_t tick_ns, message_ns; /* since the last jump */
@@ -137,7 +137,7 @@ static void set_time(void *self, int64_t time_ns, bool jumps)
 static void name_holder(void *self, char *out, size_t size)
 {
   (void)self;
-  snprintf(out, size, "somebody");
+  snprintf(out, size, "a subscription");
 }
 
 static void watch_limit(void *self, void (*wake)(void *user), void *user)

@@ -124,7 +124,7 @@ static void halt_on_message(void *user, int64_t steady_ns, const char *topic, co
   act_halt(user);
 }
 
-/* What is read behind the message that is just being sent is not played. */
+/* What was read after the message that is being sent is not played. */
 static void test_a_halt_while_a_message_is_sent_leaves_no_steps(void **state)
 {
   (void)state;

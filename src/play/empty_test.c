@@ -72,7 +72,7 @@ typedef struct story {
 static void assert_story(const story_t *story)
 {
   fixture_t f;
-  told_t told = {0};
+  warnings_t told = {0};
   tb_log_set_hook(hear, &told);
   fixture_init(&f, four, COUNT(four));
   tb_bag_reader_close(f.reader);

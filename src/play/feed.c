@@ -139,7 +139,7 @@ static bool is_skipped(tb__feed_t *feed, const tb_bag_message_t *message)
   return feed->skips;
 }
 
-/* All that was written is there: no row is missing, so none is counted. */
+/* Everything that was written exists: no row is missing, so none is counted. */
 static void report_unclosed(tb__feed_t *feed)
 {
   const tb_bag_info_t *info = tb_bag_reader_info(feed->reader);

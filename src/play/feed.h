@@ -35,7 +35,7 @@ typedef struct tb__rejects {
 typedef struct tb__feed {
   tb_bag_reader_t *reader;
   bool skip_clock;  /* a recorded /clock is left out */
-  int64_t until_ns; /* nothing later is given out */
+  int64_t until_ns; /* nothing later is returned */
   tb__latched_t latched;
   int64_t target_ns; /* of the last seek */
   bool skips;        /* what comes before `place` */
@@ -66,7 +66,7 @@ bool tb__feed_next(tb__feed_t *feed, tb__feed_message_t *out);
 /* Counts a row that is left out; the first of its kind goes to the log. */
 void tb__reject(tb__rejects_t *rejects, tb_status_t kind, const char *text);
 
-/* Whether messages of the topic are given out, as far as its description decides that. */
+/* Whether messages of the topic are played, as far as its description decides that. */
 bool tb__feed_plays(const tb__feed_t *feed, size_t topic);
 
 #endif

@@ -37,7 +37,7 @@ static void assert_held(const tb__manual_act_t *acts, size_t count, int64_t limi
   fixture_fini(&f);
 }
 
-static void test_time_stands_at_the_limit_and_catches_nothing_up(void **state)
+static void test_time_stops_at_the_limit_and_catches_nothing_up(void **state)
 {
   (void)state;
   static const tb__manual_act_t acts[] = {{90 * MS, act_free}};
@@ -105,7 +105,7 @@ static void test_pause_while_held(void **state)
   assert_held(acts, COUNT(acts), 1015 * MS, "settle @0 /a @10 /b @85 /a flush");
 }
 
-static void test_release_behind_a_resume(void **state)
+static void test_release_after_a_resume(void **state)
 {
   (void)state;
   static const tb__manual_act_t acts[] = {
@@ -182,14 +182,14 @@ static void act_first(void *user)
   assert_string_equal(fixture_status(user).waits_for, "name\\x0a1");
 }
 
-static void test_who_holds_it_up_is_named(void **state)
+static void test_the_blocker_is_named(void **state)
 {
   (void)state;
   static const tb__manual_act_t acts[] = {{1004 * MS, act_nobody},
                                           {1006 * MS, act_first},
                                           {21006 * MS, act_free},
                                           {21007 * MS, act_nobody}};
-  told_t told = {0};
+  warnings_t told = {0};
   fixture_t f;
   tb_log_set_hook(hear, &told);
   fixture_init(&f, three, COUNT(three));
@@ -208,7 +208,7 @@ static void test_holds_that_come_again_do_not_flood_the_log(void **state)
   (void)state;
   static const tb__manual_act_t acts[] = {
       {1500 * MS, act_free}, {3000 * MS, act_free}, {4500 * MS, act_free}};
-  told_t told = {0};
+  warnings_t told = {0};
   fixture_t f;
   tb_log_set_hook(hear, &told);
   fixture_init(&f, three, COUNT(three));
@@ -221,7 +221,7 @@ static void test_holds_that_come_again_do_not_flood_the_log(void **state)
   fixture_fini(&f);
 }
 
-static void test_nobody_is_waited_for_behind_the_end(void **state)
+static void test_nothing_is_waited_for_after_the_end(void **state)
 {
   (void)state;
   static const tb__manual_act_t acts[] = {{1500 * MS, act_first}, {1600 * MS, act_free}};
@@ -252,19 +252,19 @@ static void test_a_fault_of_the_limit_ends_the_playing(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_time_stands_at_the_limit_and_catches_nothing_up),
+      cmocka_unit_test(test_time_stops_at_the_limit_and_catches_nothing_up),
       cmocka_unit_test(test_the_limit_is_exact),
       cmocka_unit_test(test_no_message_goes_while_nothing_may),
       cmocka_unit_test(test_a_limit_that_is_never_met_changes_nothing),
       cmocka_unit_test(test_pause_while_held),
-      cmocka_unit_test(test_release_behind_a_resume),
+      cmocka_unit_test(test_release_after_a_resume),
       cmocka_unit_test(test_steps_wait_likewise),
       cmocka_unit_test(test_seek_while_held),
       cmocka_unit_test(test_stop_while_held),
       cmocka_unit_test(test_a_round_ends_when_its_last_message_may),
-      cmocka_unit_test(test_who_holds_it_up_is_named),
+      cmocka_unit_test(test_the_blocker_is_named),
       cmocka_unit_test(test_holds_that_come_again_do_not_flood_the_log),
-      cmocka_unit_test(test_nobody_is_waited_for_behind_the_end),
+      cmocka_unit_test(test_nothing_is_waited_for_after_the_end),
       cmocka_unit_test(test_a_fault_of_the_limit_ends_the_playing),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

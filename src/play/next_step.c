@@ -31,7 +31,7 @@ static void take_tick_locked(tb_player_t *player, tb__step_t *step)
   step->tick = tb__flow_tick(&player->flow, step->now_ns);
 }
 
-/* When the next message is to go out; time is there then. */
+/* When the next message is due; time has its value then. */
 static int64_t due_locked(tb_player_t *player, const tb__step_t *step)
 {
   tb__flow_t *flow = &player->flow;
@@ -140,7 +140,7 @@ static void take_message_locked(tb_player_t *player, tb__step_t *step)
   player->position.no_message_since_ns = INT64_MAX;
 }
 
-/* The next message's time is the horizon: it is due when time is there. */
+/* The next message's time is the horizon: it is due when time reaches it. */
 void tb__player_choose_step_locked(tb_player_t *player, tb__step_t *step)
 {
   tb__flow_t *flow = &player->flow;

@@ -10,7 +10,7 @@ typedef enum tb__step_kind {
   TB__STEP_MESSAGE,
   TB__STEP_SEEK,
   TB__STEP_PLAY,     /* from the start, after a halt */
-  TB__STEP_PREVIOUS, /* is to be read, from `place` back */
+  TB__STEP_PREVIOUS, /* read the message before `place` */
   TB__STEP_BACK,     /* to the previous one, which is there */
   TB__STEP_REPEAT,
   TB__STEP_END, /* of the round */
@@ -30,7 +30,7 @@ typedef struct tb__step {
   int64_t seek_ns;
   tb__feed_place_t place;
   bool stepped;      /* MESSAGE: while time is paused */
-  bool names;        /* what the player waits for is to be reported */
+  bool names;        /* report what the player waits for */
   const char *empty; /* the consequence of no message from... to...; NULL: there are some */
   int64_t empty_from_ns, empty_to_ns;
 } tb__step_t;

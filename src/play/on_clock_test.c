@@ -172,7 +172,7 @@ static void test_a_forward_jump_makes_no_burst(void **state)
   stage_end(&stage, 4);
 }
 
-static void test_it_goes_on_from_its_own_position_at_jumps_back(void **state)
+static void test_it_continues_from_its_own_position_at_jumps_back(void **state)
 {
   (void)state;
   stage_t stage;
@@ -190,7 +190,7 @@ static void test_it_goes_on_from_its_own_position_at_jumps_back(void **state)
   stage_end(&stage, 3);
 }
 
-static void test_it_goes_on_at_changes_of_the_clock(void **state)
+static void test_it_continues_at_changes_of_the_clock(void **state)
 {
   (void)state;
   stage_t stage;
@@ -260,8 +260,8 @@ int main(void)
       cmocka_unit_test(test_large_steps_are_time_that_passes),
       cmocka_unit_test(test_holds_within_a_step_cost_no_time),
       cmocka_unit_test(test_a_forward_jump_makes_no_burst),
-      cmocka_unit_test(test_it_goes_on_from_its_own_position_at_jumps_back),
-      cmocka_unit_test(test_it_goes_on_at_changes_of_the_clock),
+      cmocka_unit_test(test_it_continues_from_its_own_position_at_jumps_back),
+      cmocka_unit_test(test_it_continues_at_changes_of_the_clock),
       cmocka_unit_test(test_controls_from_jump_handlers),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

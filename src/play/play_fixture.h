@@ -101,17 +101,17 @@ static inline void act_stop(void *user)
 }
 
 /* A hook that hears warnings. */
-typedef struct told {
+typedef struct warnings {
   int count;
   char text[256]; /* the last one */
-} told_t;
+} warnings_t;
 
 static inline void hear(tb_log_level_t level, const char *message, void *user)
 {
-  told_t *told = user;
+  warnings_t *warnings = user;
   if (level != TB_LOG_WARN) return;
-  told->count++;
-  snprintf(told->text, sizeof told->text, "%s", message);
+  warnings->count++;
+  snprintf(warnings->text, sizeof warnings->text, "%s", message);
 }
 
 static inline void assert_plays(fixture_t *f, const char *expected)

@@ -266,7 +266,7 @@ static bool rewind_feed(tb_player_t *player)
   return false;
 }
 
-/* The first message, which is there already, is read again. */
+/* The first message, which was read at creation, is read again. */
 static tb_status_t start_reading(tb_player_t *player, tb_error_t *error)
 {
   tb__ahead_t *ahead = &player->ahead;

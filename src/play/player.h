@@ -94,7 +94,7 @@ static inline bool tb__player_steps_locked(const tb_player_t *player)
 
 /* Drops the steps back that were requested. */
 void tb__player_end_previous_locked(tb_player_t *player) TB_REQUIRES(player->mutex);
-/* True: the message before *out_place is to be read now. */
+/* True: read the message before *out_place now. */
 bool tb__player_seeks_previous_locked(tb_player_t *player, tb__feed_place_t *out_place)
     TB_REQUIRES(player->mutex);
 /* True: it is there, and time is to jump to it. */

@@ -96,7 +96,7 @@ static void test_only_topics_of_the_filter_are_made(void **state)
   fixture_fini(&f);
 }
 
-static void test_a_reader_that_stands_elsewhere_is_rewound(void **state)
+static void test_a_reader_at_another_position_is_rewound(void **state)
 {
   (void)state;
   fixture_t f;
@@ -140,7 +140,7 @@ int main(void)
       cmocka_unit_test(test_a_topic_that_the_transport_refuses_is_named),
       cmocka_unit_test(test_a_recorded_clock_gives_way_to_ours),
       cmocka_unit_test(test_only_topics_of_the_filter_are_made),
-      cmocka_unit_test(test_a_reader_that_stands_elsewhere_is_rewound),
+      cmocka_unit_test(test_a_reader_at_another_position_is_rewound),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -119,7 +119,7 @@ static void test_a_step_before_it_is_taken_first(void **state)
               {1 * MS, act_next}, {2 * MS, act_next_and_previous}, {4 * MS, act_resume});
 }
 
-static void test_behind_a_seek_it_is_the_one_before(void **state)
+static void test_after_a_seek_it_is_the_one_before(void **state)
 {
   (void)state;
   ASSERT_ACTS(four, "settle @0 c1000 @1 S1035 @2 S1010 /b @33 c1040 /a @63 c1070 /b flush",
@@ -258,7 +258,7 @@ static void test_the_search_reads_little_of_a_long_recording(void **state)
   free(messages);
 }
 
-static void test_a_step_behind_the_end_follows_one_back(void **state)
+static void test_a_step_at_the_end_follows_one_back(void **state)
 {
   (void)state;
   ASSERT_ACTS(four,
@@ -274,7 +274,7 @@ int main(void)
       cmocka_unit_test(test_several_are_done_one_by_one),
       cmocka_unit_test(test_no_more_are_done_than_there_are),
       cmocka_unit_test(test_a_step_before_it_is_taken_first),
-      cmocka_unit_test(test_behind_a_seek_it_is_the_one_before),
+      cmocka_unit_test(test_after_a_seek_it_is_the_one_before),
       cmocka_unit_test(test_a_seek_takes_its_place),
       cmocka_unit_test(test_it_leads_back_from_the_end),
       cmocka_unit_test(test_not_at_the_first_and_not_while_time_runs),
@@ -283,7 +283,7 @@ int main(void)
       cmocka_unit_test(test_what_is_not_played_or_bad_is_passed_over),
       cmocka_unit_test(test_the_state_of_latched_topics_comes_first),
       cmocka_unit_test(test_the_search_reads_little_of_a_long_recording),
-      cmocka_unit_test(test_a_step_behind_the_end_follows_one_back),
+      cmocka_unit_test(test_a_step_at_the_end_follows_one_back),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

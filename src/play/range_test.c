@@ -174,7 +174,7 @@ static void test_an_end_limits_seeks(void **state)
   fixture_fini(&f);
 }
 
-static void test_the_clock_stands_during_a_delay(void **state)
+static void test_the_clock_is_stopped_during_a_delay(void **state)
 {
   (void)state;
   static const tb__manual_act_t acts[] = {{300 * MS, act_pause}, {301 * MS, act_resume}};
@@ -250,7 +250,7 @@ int main(void)
       cmocka_unit_test(test_ends_are_inclusive_and_the_later_one_counts),
       cmocka_unit_test(test_bad_ranges_are_refused),
       cmocka_unit_test(test_an_end_limits_seeks),
-      cmocka_unit_test(test_the_clock_stands_during_a_delay),
+      cmocka_unit_test(test_the_clock_is_stopped_during_a_delay),
       cmocka_unit_test(test_a_delay_beyond_the_end_of_time_does_not_end),
       cmocka_unit_test(test_ticks_before_the_messages_of_some_topics),
       cmocka_unit_test(test_a_clock_needs_topics_that_are_played),

@@ -75,7 +75,7 @@ struct tb_recorder {
   tb__record_list_t held;  /* after a tick that leads back, until the jump, or held_until_ns */
   int64_t held_until_ns;
   tb__record_list_t early;  /* latched, and here while paused or before the clock has started */
-  tb__record_list_t memory; /* in snapshot mode: messages and jumps until they are asked for */
+  tb__record_list_t memory; /* in snapshot mode: messages and jumps until a snapshot is requested */
   tb__recorder_topic_t **topics;
   size_t topic_count;
   int64_t clock_ns;  /* what the clock showed last, or will show after the current jump */
@@ -87,7 +87,7 @@ struct tb_recorder {
 
   /* Of the writer thread. */
   tb_bag_writer_t *bag;
-  int64_t flush_due_ns; /* INT64_MAX: nothing is to be flushed */
+  int64_t flush_due_ns; /* INT64_MAX: nothing to flush */
   int64_t sync_due_ns;
   int64_t retry_ns;       /* while broken: when to try the next file */
   int64_t retry_delay_ns; /* doubles with each that fails */
@@ -102,7 +102,7 @@ tb__record_t *tb__record_create(tb__record_kind_t kind, size_t topic, const void
 /* Orders to the writer thread count towards the limit and are never refused by it. `record` is
  * taken over; NULL is TB_ERR_NO_MEMORY. TB_ERR_CLOSED. */
 tb_status_t tb__recorder_put(tb_recorder_t *recorder, tb__record_t *record);
-/* The same after everything in a snapshot's memory, which is to be written. */
+/* The same, after queuing everything in a snapshot's memory for writing. */
 tb_status_t tb__recorder_put_snapshot(tb_recorder_t *recorder, tb__record_t *record) TB_WARN_UNUSED;
 /* Counts what is not recorded because of when it came. */
 _Atomic uint64_t *tb__recorder_skipped(const tb_recorder_t *recorder, tb__recorder_topic_t *topic);

@@ -137,8 +137,8 @@ static void test_what_is_latched_waits_for_the_first_tick_and_resume(void **stat
   end_clock();
 }
 
-/* A tick that leads back is held, and what came behind it. */
-static void test_what_is_latched_stays_behind_what_is_held(void **state)
+/* A tick that leads back is held, with what came after it. */
+static void test_what_is_latched_stays_after_what_is_held(void **state)
 {
   (void)state;
   tb_bag_message_t started;
@@ -183,7 +183,7 @@ static void record_during_jump(const tb_jump_t *jump, void *user)
   assert_ok(take_latched(0, 1));
 }
 
-/* A jump is told only to those who were there before it. */
+/* A jump is reported only to handlers from before it. */
 static void check_first_tick_that_has_been(bool another_comes)
 {
   make_clock();
@@ -250,7 +250,7 @@ static void test_a_jump_back_begins_a_file(void **state)
   end_clock();
 }
 
-/* Each run by itself is as it was; the notes tell which files it has. */
+/* Each run by itself is as it was; the notes list its files. */
 static void test_runs_can_be_read_one_by_one(void **state)
 {
   (void)state;
@@ -427,7 +427,7 @@ int main(void)
       WITH_BAG(test_nothing_before_the_first_tick),
       WITH_BAG(test_what_is_latched_waits_for_the_first_tick),
       WITH_BAG(test_what_is_latched_waits_for_the_first_tick_and_resume),
-      WITH_BAG(test_what_is_latched_stays_behind_what_is_held),
+      WITH_BAG(test_what_is_latched_stays_after_what_is_held),
       WITH_BAG(test_what_is_latched_is_skipped_if_there_is_no_tick),
       WITH_BAG(test_what_is_latched_does_not_wait_for_a_first_tick_that_has_been),
       WITH_BAG(test_what_is_latched_is_written_at_the_end_if_time_has_started),

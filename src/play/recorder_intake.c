@@ -292,7 +292,7 @@ static void make_early_room_locked(tb_recorder_t *recorder, const tb__record_t *
 }
 
 /* A tick that leads back is here before the jump that it will make, perhaps: it and what follows
- * belong behind that, and are held. A tick that is dropped as reordered makes none: the next tick,
+ * belong after that, and are held. A tick that is dropped as reordered makes none: the next tick,
  * or some time, decides. */
 static bool is_held_locked(tb_recorder_t *recorder, const tb_recorder_message_t *message,
                            const tb__record_t *record)

@@ -1,4 +1,4 @@
-/* The recorder without a graph: what comes, what is kept, and what is told of the rest. */
+/* The recorder without a graph: what arrives, what is kept, and what is reported of the rest. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -262,7 +262,7 @@ static void test_snapshots_hold_the_newest(void **state)
   assert_int_equal(status_now().written, 0);
   assert_ok(tb_recorder_snapshot(recorder, NULL, NULL));
   wait_until_written(kept);
-  assert_ok(take(0, 100)); /* nobody asks for this one */
+  assert_ok(take(0, 100)); /* never requested */
   stop_well();
   assert_status(tb_recorder_snapshot(recorder, NULL, NULL), TB_ERR_CLOSED);
   assert_int_equal(topic_now(0).pushed_out, 101 - kept);
@@ -315,7 +315,7 @@ static void expect_done(order_t *order, uint64_t in_bag, size_t files)
 }
 
 /* Time stands: nothing is flushed because it got old. */
-static void test_orders_tell_when_they_are_carried_out(void **state)
+static void test_orders_report_when_they_are_carried_out(void **state)
 {
   (void)state;
   order_t order = {0};
@@ -341,7 +341,7 @@ static void test_orders_tell_when_they_are_carried_out(void **state)
   stop_well();
   assert_status(tb_recorder_split(recorder, on_done, &order), TB_ERR_CLOSED);
   assert_status(tb_recorder_snapshot(recorder, on_done, &order), TB_ERR_CLOSED);
-  assert_int_equal(sem_trywait(&order.done), -1); /* not told */
+  assert_int_equal(sem_trywait(&order.done), -1); /* not called */
   sem_destroy(&order.done);
 }
 
@@ -368,7 +368,7 @@ static void wait_until_nothing_waits(void)
     sched_yield();
 }
 
-static void test_a_full_disk_is_told_and_survived(void **state)
+static void test_a_full_disk_is_reported_and_survived(void **state)
 {
   (void)state;
   assert_ok(tb_testing_hold_os_time());
@@ -410,7 +410,7 @@ static void test_a_full_disk_is_told_and_survived(void **state)
   assert_int_equal(count_in_bag(), status_now().written);
 }
 
-static void test_a_folder_that_is_taken_away_is_told(void **state)
+static void test_a_folder_that_is_removed_is_reported(void **state)
 {
   (void)state;
   char *elsewhere = tb__test_path(folder, "elsewhere");
@@ -502,9 +502,9 @@ int main(void)
       WITH_BAG(test_what_is_latched_leaves_a_snapshot_its_newest),
       WITH_BAG(test_snapshots_hold_the_newest),
       WITH_BAG(test_a_huge_message_leaves_a_snapshot_alone),
-      WITH_BAG(test_orders_tell_when_they_are_carried_out),
-      WITH_BAG(test_a_full_disk_is_told_and_survived),
-      WITH_BAG(test_a_folder_that_is_taken_away_is_told),
+      WITH_BAG(test_orders_report_when_they_are_carried_out),
+      WITH_BAG(test_a_full_disk_is_reported_and_survived),
+      WITH_BAG(test_a_folder_that_is_removed_is_reported),
       WITH_BAG(test_each_thread_keeps_its_order),
       WITH_BAG(test_wrong_use),
   };

@@ -132,7 +132,7 @@ static void test_a_short_one_does_not_spin(void **state)
   assert_int_equal(status.repeats, 3);
 }
 
-static void test_behind_a_seek_beyond_the_end_it_goes_on(void **state)
+static void test_after_a_seek_beyond_the_end_it_continues(void **state)
 {
   (void)state;
   static const tb__manual_act_t there_and_back[] = {{5 * MS, act_repeat_1000_1010},
@@ -143,7 +143,7 @@ static void test_behind_a_seek_beyond_the_end_it_goes_on(void **state)
             "settle @0 c1000 /a @7 S1030 /b @17 S1000 /a @27 c1010 /b L1000 /a flush");
 }
 
-static void test_time_behind_the_end_jumps_at_once(void **state)
+static void test_time_after_the_end_jumps_at_once(void **state)
 {
   (void)state;
   static const tb__manual_act_t acts[] = {{15 * MS, act_repeat_1000_1010},
@@ -282,8 +282,8 @@ int main(void)
       cmocka_unit_test(test_the_last_moment_is_played),
       cmocka_unit_test(test_the_end_of_the_round_is_an_end_too),
       cmocka_unit_test(test_a_short_one_does_not_spin),
-      cmocka_unit_test(test_behind_a_seek_beyond_the_end_it_goes_on),
-      cmocka_unit_test(test_time_behind_the_end_jumps_at_once),
+      cmocka_unit_test(test_after_a_seek_beyond_the_end_it_continues),
+      cmocka_unit_test(test_time_after_the_end_jumps_at_once),
       cmocka_unit_test(test_steps_go_round),
       cmocka_unit_test(test_a_burst_of_all_ends_with_each_round),
       cmocka_unit_test(test_a_burst_goes_round_at_the_end_of_the_recording_too),

@@ -90,7 +90,7 @@ static void test_an_offset_to_the_last_message_plays_it(void **state)
   fixture_fini(&f);
 }
 
-static void test_files_are_told_as_they_are_reached(void **state)
+static void test_files_are_reported_as_they_are_reached(void **state)
 {
   (void)state;
   static const tb__fake_message_t messages[] = {
@@ -116,7 +116,7 @@ int main(void)
       cmocka_unit_test(test_a_message_has_its_tick_before_it),
       cmocka_unit_test(test_time_zero_is_never_published),
       cmocka_unit_test(test_start_offset),
-      cmocka_unit_test(test_files_are_told_as_they_are_reached),
+      cmocka_unit_test(test_files_are_reported_as_they_are_reached),
       cmocka_unit_test(test_an_offset_to_the_last_message_plays_it),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

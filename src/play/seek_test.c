@@ -101,7 +101,7 @@ static void assert_acts(const tb__manual_act_t *acts, size_t count, bool paused,
     assert_acts(acts, COUNT(acts), paused, expected);                                              \
   } while (0)
 
-static void test_a_seek_is_one_jump_with_the_state_behind_it(void **state)
+static void test_a_seek_is_one_jump_with_the_state_after_it(void **state)
 {
   (void)state;
   ASSERT_ACTS(false,
@@ -319,7 +319,7 @@ static void test_rows_that_cannot_be_read_are_left_out_of_the_state(void **state
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_a_seek_is_one_jump_with_the_state_behind_it),
+      cmocka_unit_test(test_a_seek_is_one_jump_with_the_state_after_it),
       cmocka_unit_test(test_a_seek_while_paused_restores_the_state_and_stays_paused),
       cmocka_unit_test(test_a_seek_out_of_range_changes_nothing),
       cmocka_unit_test(test_seeks_end_with_the_playing),

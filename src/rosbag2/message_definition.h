@@ -12,7 +12,7 @@
 
 /* Of "package/msg/Name", from the share folders below `prefixes` (separated by ':' as in
  * AMENT_PREFIX_PATH; may be NULL), else of the types that are built in: those of the time contract.
- * *out is to be freed. TB_ERR_NOT_FOUND: of this type or of one in it there is none.
+ * *out is to be freed. TB_ERR_NOT_FOUND: this type, or one in it, has no definition.
  * TB_ERR_INVALID: no such name. TB_ERR_LIMIT: too many types, too much text. TB_ERR_NO_MEMORY. */
 tb_status_t tb__message_definition(const char *type, const char *prefixes,
                                    char **out) TB_WARN_UNUSED;

@@ -13,7 +13,7 @@
 #include "rosbag2/play_wake.h"
 
 typedef struct tb__play_acks {
-  tb__play_wake_t *wake; /* called when nothing is awaited any more */
+  tb__play_wake_t *wake; /* called when the wait is over */
   tb__thread_t thread;
   bool has_thread;
   _Atomic bool stopping;
@@ -34,7 +34,7 @@ void tb__play_acks_sent(tb__play_acks_t *acks, tb_ros2_publisher_t *publisher);
 void tb__play_acks_forget(tb__play_acks_t *acks);
 bool tb__play_acks_awaited(const tb__play_acks_t *acks);
 
-/* The nodes whose subscriptions have not acknowledged all that `publisher` has sent, "/a, /b", or
+/* The nodes whose subscriptions have not acknowledged everything from `publisher`, "/a, /b", or
  * "a subscription"; some of them, where they are many. */
 void tb__play_acks_print_nodes(const tb_ros2_graph_snapshot_t *graph,
                                tb_ros2_publisher_t *publisher, FILE *out);

@@ -30,7 +30,7 @@ void tb__play_lag_sent(tb__play_lag_t *lag, int64_t stamp_ns);
 bool tb__play_lag_output(tb__play_lag_t *lag, int64_t stamp_ns);
 
 /* How far the player may go: to the newest stamp plus the lag, and without limit while the node has
- * answered all that it was sent, as nothing more would come of it. */
+ * answered everything it was sent, as no further answer would come. */
 int64_t tb__play_lag_limit(const tb__play_lag_t *lag);
 
 #endif

@@ -57,12 +57,12 @@ static void test_answers_with_the_stamps_of_what_was_sent(void **state)
   assert_true(tb__play_lag_output(&lag, 990));
   assert_int_equal(tb__play_lag_limit(&lag), TB_PLAY_NO_LIMIT);
   tb__play_lag_time(&lag, 1010);
-  tb__play_lag_sent(&lag, 1020); /* ahead of time: who answers by the clock is behind it */
+  tb__play_lag_sent(&lag, 1020); /* ahead of time: a node that answers by the clock is late */
   assert_true(tb__play_lag_output(&lag, 1010));
   assert_int_equal(tb__play_lag_limit(&lag), TB_PLAY_NO_LIMIT);
 }
 
-static void test_behind_a_jump_older_stamps_count_anew(void **state)
+static void test_after_a_jump_older_stamps_count_again(void **state)
 {
   (void)state;
   tb__play_lag_t lag = {0};
@@ -100,7 +100,7 @@ static void test_stamps_may_be_ahead_of_time_by_the_lag(void **state)
   assert_true(tb__play_lag_output(&lag, INT64_MAX));
 }
 
-static void test_a_node_that_comes_anew_has_been_sent_nothing(void **state)
+static void test_a_node_that_restarts_has_been_sent_nothing(void **state)
 {
   (void)state;
   tb__play_lag_t lag = {0};
@@ -118,9 +118,9 @@ int main(void)
       cmocka_unit_test(test_in_lockstep),
       cmocka_unit_test(test_ahead_by_the_lag),
       cmocka_unit_test(test_answers_with_the_stamps_of_what_was_sent),
-      cmocka_unit_test(test_behind_a_jump_older_stamps_count_anew),
+      cmocka_unit_test(test_after_a_jump_older_stamps_count_again),
       cmocka_unit_test(test_stamps_may_be_ahead_of_time_by_the_lag),
-      cmocka_unit_test(test_a_node_that_comes_anew_has_been_sent_nothing),
+      cmocka_unit_test(test_a_node_that_restarts_has_been_sent_nothing),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

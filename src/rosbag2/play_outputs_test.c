@@ -132,7 +132,7 @@ static void test_only_what_the_node_subscribes_to_counts(void **state)
   fini(&f);
 }
 
-static void test_a_node_behind_others_gets_all(void **state)
+static void test_a_node_after_others_gets_all(void **state)
 {
   (void)state;
   static const tb_ros2_graph_endpoint_t indirect[] = {
@@ -197,7 +197,7 @@ static void test_a_stamp_counts_when_its_writer_becomes_known(void **state)
   fini(&f);
 }
 
-static void test_a_node_that_comes_again_begins_anew(void **state)
+static void test_a_node_that_comes_again_starts_from_scratch(void **state)
 {
   (void)state;
   fixture_t f;
@@ -252,10 +252,10 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_nothing_moves_until_the_node_is_there),
       cmocka_unit_test(test_only_what_the_node_subscribes_to_counts),
-      cmocka_unit_test(test_a_node_behind_others_gets_all),
+      cmocka_unit_test(test_a_node_after_others_gets_all),
       cmocka_unit_test(test_only_the_nodes_own_stamps_count),
       cmocka_unit_test(test_a_stamp_counts_when_its_writer_becomes_known),
-      cmocka_unit_test(test_a_node_that_comes_again_begins_anew),
+      cmocka_unit_test(test_a_node_that_comes_again_starts_from_scratch),
       cmocka_unit_test(test_a_message_without_header_is_refused_where_it_is_the_nodes),
       cmocka_unit_test(test_more_publishers_than_are_kept),
   };

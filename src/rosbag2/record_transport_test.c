@@ -48,7 +48,7 @@ static void test_gaps_are_of_one_publisher(void **state)
 {
   (void)state;
   tb__record_topic_t topic = {.gap_max = 1000};
-  assert_int_equal(gap(&topic, 1, 7), 0); /* what was before is nobody's business */
+  assert_int_equal(gap(&topic, 1, 7), 0); /* what came before does not count */
   assert_int_equal(gap(&topic, 1, 8), 0);
   assert_int_equal(gap(&topic, 2, 100), 0);
   assert_int_equal(gap(&topic, 1, 12), 3);

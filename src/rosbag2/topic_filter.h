@@ -20,7 +20,7 @@ typedef struct tb__topic_filter {
   char **topics, **excluded; /* up to NULL */
 } tb__topic_filter_t;
 
-/* TB_ERR_INVALID: an expression, or nothing is asked for. */
+/* TB_ERR_INVALID: a bad expression, or no topic is selected. */
 tb_status_t tb__topic_filter_init(tb__topic_filter_t *filter,
                                   const tb_ros2_recorder_options_t *options,
                                   tb_error_t *error) TB_WARN_UNUSED;

@@ -11,7 +11,7 @@
 static const char *const names[] = {"/tf",   "/camera/image", "/camera/info", "/_hidden",
                                     "/a/_b", "/clock",        "/rosout"};
 
-/* The names that are wanted, each with a blank behind it. */
+/* The names that are wanted, each followed by a blank. */
 static void assert_wants(const tb_ros2_recorder_options_t *options, const char *expected)
 {
   char wanted[256] = "";
@@ -98,7 +98,7 @@ static void note(tb_log_level_t level, const char *message, void *user)
   snprintf(logged + used, sizeof logged - used, "%d %s\n", (int)level, message);
 }
 
-static void test_what_cannot_be_told_is_recorded(void **state)
+static void test_what_cannot_be_decided_is_recorded(void **state)
 {
   (void)state;
   static const char topic[] = "/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa_";
@@ -147,7 +147,7 @@ int main(void)
       cmocka_unit_test(test_expressions),
       cmocka_unit_test(test_the_clock_comes_with_ros_time),
       cmocka_unit_test(test_what_is_refused),
-      cmocka_unit_test(test_what_cannot_be_told_is_recorded),
+      cmocka_unit_test(test_what_cannot_be_decided_is_recorded),
       cmocka_unit_test(test_no_match_is_reported),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

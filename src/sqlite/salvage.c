@@ -1,5 +1,5 @@
 /* What can be read of a damaged sqlite3 file: the table of messages by its ids, without the index.
- * Where a page is bad, the next id that can be found is looked for. */
+ * After a bad page the search continues with the next id that can be found. */
 #include <stdlib.h>
 #include <string.h>
 

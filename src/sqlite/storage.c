@@ -367,7 +367,7 @@ static tb_status_t sqlite_read_topic(tb__bag_file_t *base, tb__bag_row_t *row, t
     return TB_ERR_CORRUPT;
   }
   if (file->has_content) return take_topic(file, file->rows, 2, row, error);
-  sqlite3_reset(file->data_of_row); /* lets go of the previous payload */
+  sqlite3_reset(file->data_of_row); /* releases the previous payload */
   tb_status_t status = fetch(file, file->topic_of_row, row->id, error);
   if (!status) status = take_topic(file, file->topic_of_row, 0, row, error);
   sqlite3_reset(file->topic_of_row);

@@ -1,5 +1,5 @@
-/* What a storage format provides for writing one file of a bag. The writer of the bag splits,
- * compresses and counts; a format knows only its own bytes. */
+/* What a storage format provides for writing one file of a bag. The bag's writer splits, compresses
+ * and counts; a format knows only its own bytes. */
 #ifndef TB_STORAGE_OUTPUT_H
 #define TB_STORAGE_OUTPUT_H
 

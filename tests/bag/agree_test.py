@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The commands tell one story of every recording, whatever is wrong with it.
+"""The commands agree about every recording, whatever is wrong with it.
 
 usage: agree_test.py TIMEBASE [FOLDER...]
 

@@ -49,7 +49,7 @@ def zstd_pack(data):
 
 
 class Mcap:
-    """A file in the making, with the summary that belongs to it unless told otherwise."""
+    """A file that is built, with the summary that belongs to it unless told otherwise."""
 
     def __init__(self):
         self.data = MAGIC + record(HEADER, text(b"ros2") + text(b"hostile"))

@@ -13,7 +13,7 @@ static tb_bag_reader_t *open_bag(const char *path)
   return reader;
 }
 
-/* Reads to the end, in order and within the extent told before. */
+/* Reads to the end, in order and within the extent reported before. */
 static size_t read_extra_records(tb_bag_reader_t *reader, size_t *counts)
 {
   const tb_bag_info_t *info = tb_bag_reader_info(reader);

@@ -188,7 +188,7 @@ class InfoTest(BagTest):
         self.assertEqual((info["message_count"], info["start_ns"], info["end_ns"]), (0, None, None))
         self.assertEqual(info["topics"][0]["first_ns"], None)
 
-    def test_a_damaged_bag_is_told_with_what_is_left(self):
+    def test_a_damaged_bag_is_reported_with_what_is_left(self):
         bag = bag_make(self.path("bag"), count=1000, files=2)
         with open(self.path("bag", "bag_0.db3"), "r+b") as file:
             file.truncate(os.path.getsize(file.name) // 2)
@@ -424,7 +424,7 @@ class ConvertTest(BagTest):
         self.assert_same_messages(bag, self.path("small"))
         self.run_bag("check", self.path("small"))
 
-    def test_the_format_is_told_by_the_name_of_the_output(self):
+    def test_the_format_follows_the_name_of_the_output(self):
         bag = bag_make(self.path("bag"), count=10)
         for name, converted, copied in (
             ("x", "mcap", "sqlite3"),
@@ -451,7 +451,7 @@ class ConvertTest(BagTest):
         self.assertIn("exists", result.stderr)
         self.assertEqual(os.listdir(self.path("there")), [])
 
-    def test_a_bad_row_is_told_and_the_rest_copied(self):
+    def test_a_bad_row_is_reported_and_the_rest_copied(self):
         bag = bag_make(self.path("bag"))
         database = sqlite3.connect(self.path("bag", "bag_0.db3"))
         database.execute("UPDATE messages SET topic_id = 9 WHERE id = 3")
@@ -944,7 +944,7 @@ class RecoverTest(BagTest):
             self.run_bag("info", self.path("out")).stdout, r"notes: +recovered: .*the chunk's CRC is"
         )
 
-    def test_several_damaged_files_are_told_once_each(self):
+    def test_several_damaged_files_are_reported_once_each(self):
         bag = bag_make(self.path("bag"), count=300)
         whole = self.path("whole")
         split = ("--max-bag-duration", "99ns", "--chunk-size", "2000")
@@ -956,7 +956,7 @@ class RecoverTest(BagTest):
         self.assertEqual(result.stderr.count("are lost"), 1, result.stderr)
         self.assertIn("the part listed was lost", result.stdout)
 
-    def test_nothing_is_told_twice(self):
+    def test_nothing_is_reported_twice(self):
         bag = bag_make(self.path("bag"), count=3000)
         with open(self.path("bag", "bag_0.db3"), "r+b") as file:
             file.seek(os.path.getsize(file.name) // 2 // 4096 * 4096)
@@ -999,7 +999,7 @@ class RecoverTest(BagTest):
         attachments, records = self.more_of(self.path("unpacked"))
         self.assertEqual((attachments, records), ([attachment] * 2, [metadata] * 2))
 
-    def test_an_attachment_that_is_damaged_is_told(self):
+    def test_an_attachment_that_is_damaged_is_reported(self):
         """The messages are whole, and nobody else would see it."""
         _, damaged, _, _ = self.mcap_with_more()
         bag = self.path("whole")
@@ -1046,7 +1046,7 @@ class LimitsTest(BagTest):
         self.run_bag("convert", bag, "-o", self.path("packed"), "--compression-mode", "file")
         self.assert_ceiling(self.path("packed"), "--max-unpacked-size", "10K", "1M")
 
-    def test_a_part_behind_a_ceiling_is_not_told_as_damage(self):
+    def test_a_part_beyond_a_limit_is_not_reported_as_damage(self):
         bag = bag_make(self.path("bag"), count=1000)
         self.run_bag("convert", bag, "-o", self.path("mcap"), "--chunk-compression", "zstd")
         done = self.run_bag(

@@ -45,7 +45,7 @@ static void test_whole_recording(void **state)
   assert_play("$BAG $BAG -r 1000", 0, ": 726 messages\n"); /* merged */
 }
 
-static void test_clock_takes_a_number_behind_it_only(void **state)
+static void test_clock_takes_a_number_after_it_only(void **state)
 {
   (void)state;
   assert_play("--clock 100 $BAG -r 1000", 0, "ticks of /clock");
@@ -217,7 +217,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_whole_recording),
-      cmocka_unit_test(test_clock_takes_a_number_behind_it_only),
+      cmocka_unit_test(test_clock_takes_a_number_after_it_only),
       cmocka_unit_test(test_topics_take_words_up_to_the_next_option),
       cmocka_unit_test(test_topics_by_expressions),
       cmocka_unit_test(test_ends),

@@ -266,7 +266,7 @@ class PlayViewTest(CommandTest):
                 view.child.send_signal(end)
             view.finish()
 
-    def test_warnings_show_and_are_printed_behind_it(self):
+    def test_warnings_show_and_are_printed_after_it(self):
         good, bad = text_message("x"), b"\0"
         messages = [(0, 0, good), (0, 0.1, bad), (0, 5, good)]
         view = self.play(bag_make(self.folder, ["/a"], messages), "-p")

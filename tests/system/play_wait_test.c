@@ -246,7 +246,7 @@ static void hear(tb_log_level_t level, const char *message, void *user)
   if (level >= TB_LOG_WARN) snprintf(user, 256, "%s", message);
 }
 
-static void test_who_never_acknowledges_is_named_at_the_end(void **state)
+static void test_a_missing_acknowledgement_is_named_at_the_end(void **state)
 {
   (void)state;
   tb_player_options_t options = defaults;
@@ -317,7 +317,7 @@ static void test_no_further_ahead_than_the_lag(void **state)
   }
 }
 
-static void test_rounds_wait_anew(void **state)
+static void test_rounds_wait_again(void **state)
 {
   (void)state;
   const tb_ros2_play_wait_t wait = {"/out", "/echo", {0}};
@@ -444,10 +444,10 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_no_message_goes_before_the_last_is_acknowledged),
       cmocka_unit_test(test_seeks_and_stops_do_not_wait_for_acknowledgements),
-      cmocka_unit_test(test_who_never_acknowledges_is_named_at_the_end),
+      cmocka_unit_test(test_a_missing_acknowledgement_is_named_at_the_end),
       cmocka_unit_test(test_one_message_at_a_time_without_lag),
       cmocka_unit_test(test_no_further_ahead_than_the_lag),
-      cmocka_unit_test(test_rounds_wait_anew),
+      cmocka_unit_test(test_rounds_wait_again),
       cmocka_unit_test(test_a_node_that_is_not_there_is_named),
       cmocka_unit_test(test_a_node_that_is_killed_is_named_until_another_comes),
       cmocka_unit_test(test_an_output_without_header_is_refused),

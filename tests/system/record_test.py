@@ -183,7 +183,7 @@ class RecordTest(CommandTest):
         self.assertLessEqual(len(of_peer()) + lost, last + 1)
         self.assertEqual(len(of_peer()) + lost, of_peer()[-1] + 1)
 
-    def test_publishers_that_do_not_match_the_overrides_are_told(self):
+    def test_publishers_that_do_not_match_the_overrides_are_reported(self):
         profile = os.path.join(self.folder, "qos.yaml")
         with open(profile, "w", encoding="ascii") as file:
             file.write("/a:\n  reliability: reliable\n")
@@ -556,7 +556,7 @@ class RecordTest(CommandTest):
         self.addCleanup(subprocess.run, ["umount", "-l", path], check=False)
         return path
 
-    def test_a_full_disk_is_counted_and_told(self):
+    def test_a_full_disk_is_counted_and_reported(self):
         bag = os.path.join(self.small_disk("2m"), "bag")
         peer = self.start_peer()
         self.ask(peer, "pub /a rel 20000")
@@ -625,7 +625,7 @@ class RecordTest(CommandTest):
                 with self.subTest(storage=storage, code=code, flags=flags):
                     self.fail_disk(storage, code, flags)
 
-    def test_a_file_that_is_cut_is_told_at_the_end(self):
+    def test_a_file_that_is_cut_is_reported_at_the_end(self):
         for storage, extension in (("mcap", "mcap"), ("sqlite3", "db3"), ("sqlite3", "db3-wal")):
             with self.subTest(storage=storage, extension=extension):
                 bag = os.path.join(self.folder, f"cut_{extension}")

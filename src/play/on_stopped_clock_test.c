@@ -27,7 +27,7 @@ static void test_seeks_and_steps_do_not_wait_for_the_clock(void **state)
   stage_stop(&stage);
 }
 
-static void test_steps_go_round_while_it_stands(void **state)
+static void test_steps_go_round_while_the_clock_is_stopped(void **state)
 {
   (void)state;
   stage_t stage;
@@ -47,11 +47,11 @@ static void test_steps_go_round_while_it_stands(void **state)
   stage_stop(&stage);
 }
 
-static void test_who_holds_it_up_is_named_while_it_stands(void **state)
+static void test_the_blocker_is_named_while_the_clock_is_stopped(void **state)
 {
   (void)state;
   stage_t stage;
-  told_t told = {0};
+  warnings_t told = {0};
   tb_log_set_hook(hear, &told);
   stage_init(&stage, four, COUNT(four));
   stage.f.fake.limits_messages = true;
@@ -106,8 +106,8 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_seeks_and_steps_do_not_wait_for_the_clock),
-      cmocka_unit_test(test_steps_go_round_while_it_stands),
-      cmocka_unit_test(test_who_holds_it_up_is_named_while_it_stands),
+      cmocka_unit_test(test_steps_go_round_while_the_clock_is_stopped),
+      cmocka_unit_test(test_the_blocker_is_named_while_the_clock_is_stopped),
       cmocka_unit_test(test_a_seek_between_rounds_does_not_wait_for_the_clock),
       cmocka_unit_test(test_a_stop_waits_for_no_tick),
   };
