@@ -123,10 +123,8 @@ static void *thread_run(void *argument)
   return NULL;
 }
 
-static void join_locked(tb_clock_server_t *server) TB_REQUIRES(server->mutex);
-
 /* Joins the thread if it has ended. */
-static void join_locked(tb_clock_server_t *server)
+static void join_locked(tb_clock_server_t *server) TB_REQUIRES(server->mutex)
 {
   if (!server->has_thread || atomic_load(&server->thread_active)) return;
   tb__thread_join(&server->thread);

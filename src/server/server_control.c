@@ -7,9 +7,7 @@
 #include "wait/timer_queue.h"
 
 static void restart_meter_locked(tb_clock_server_t *server, int64_t now_ns)
-    TB_REQUIRES(server->mutex);
-
-static void restart_meter_locked(tb_clock_server_t *server, int64_t now_ns)
+    TB_REQUIRES(server->mutex)
 {
   tb__meter_point_t point = {now_ns, tb__flow_time(&server->flow, server->at_ns)};
   tb__factor_meter_start(&server->meter, point);
@@ -57,10 +55,7 @@ void tb__clock_server_cancel_step_locked(tb_clock_server_t *server)
 
 /* ---- pause and resume ---- */
 
-static void pause_locked(tb_clock_server_t *server, int64_t now_ns) TB_REQUIRES(server->mutex);
-static void resume_locked(tb_clock_server_t *server, int64_t now_ns) TB_REQUIRES(server->mutex);
-
-static void pause_locked(tb_clock_server_t *server, int64_t now_ns)
+static void pause_locked(tb_clock_server_t *server, int64_t now_ns) TB_REQUIRES(server->mutex)
 {
   if (server->flow.paused) return;
   tb__clock_server_cancel_step_locked(server);
@@ -69,7 +64,7 @@ static void pause_locked(tb_clock_server_t *server, int64_t now_ns)
   tb__clock_server_restart_locked(server, now_ns);
 }
 
-static void resume_locked(tb_clock_server_t *server, int64_t now_ns)
+static void resume_locked(tb_clock_server_t *server, int64_t now_ns) TB_REQUIRES(server->mutex)
 {
   tb__clock_server_cancel_step_locked(server);
   if (!server->flow.paused) return;
@@ -77,9 +72,7 @@ static void resume_locked(tb_clock_server_t *server, int64_t now_ns)
   tb__clock_server_restart_locked(server, now_ns);
 }
 
-static void unlock_and_nudge(tb_clock_server_t *server) TB_RELEASE(server->mutex);
-
-static void unlock_and_nudge(tb_clock_server_t *server)
+static void unlock_and_nudge(tb_clock_server_t *server) TB_RELEASE(server->mutex)
 {
   tb__mutex_unlock(&server->mutex);
   tb__pacer_nudge(server->pacer);
@@ -196,9 +189,7 @@ typedef struct target {
 } target_t;
 
 static tb_status_t begin_step_locked(tb_clock_server_t *server, target_t target)
-    TB_REQUIRES(server->mutex);
-
-static tb_status_t begin_step_locked(tb_clock_server_t *server, target_t target)
+    TB_REQUIRES(server->mutex)
 {
   int64_t time_ns = tb__flow_time(&server->flow, server->at_ns), target_ns = target.ns;
   if (target.only_paused && server->ended) return TB_ERR_END;

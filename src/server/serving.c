@@ -31,12 +31,8 @@ static int64_t latest_on_grid(const tb__flow_t *flow, int64_t now_ns)
   return now_ns - (now_ns - next_ns) % flow->tick_period_ns;
 }
 
-static void land_locked(tb_clock_server_t *server, int64_t now_ns) TB_REQUIRES(server->mutex);
-static void take_tick_locked(tb_clock_server_t *server, int64_t now_ns, int64_t reach_ns,
-                             turn_t *turn) TB_REQUIRES(server->mutex);
-
 /* The step has reached its target: time is stopped, and ticks repeat it from now on. */
-static void land_locked(tb_clock_server_t *server, int64_t now_ns)
+static void land_locked(tb_clock_server_t *server, int64_t now_ns) TB_REQUIRES(server->mutex)
 {
   server->stepping = false;
   server->landing = server->step;
@@ -46,7 +42,7 @@ static void land_locked(tb_clock_server_t *server, int64_t now_ns)
 }
 
 static void take_tick_locked(tb_clock_server_t *server, int64_t now_ns, int64_t reach_ns,
-                             turn_t *turn)
+                             turn_t *turn) TB_REQUIRES(server->mutex)
 {
   tb__flow_t *flow = &server->flow;
   bool keeps_every_tick = server->stepping || (server->fast && !flow->paused);
@@ -64,9 +60,7 @@ static void take_tick_locked(tb_clock_server_t *server, int64_t now_ns, int64_t 
     tb__clock_server_restart_locked(server, now_ns);
 }
 
-static void take_turn_locked(tb_clock_server_t *server, turn_t *turn) TB_REQUIRES(server->mutex);
-
-static void take_turn_locked(tb_clock_server_t *server, turn_t *turn)
+static void take_turn_locked(tb_clock_server_t *server, turn_t *turn) TB_REQUIRES(server->mutex)
 {
   const tb__flow_t *flow = &server->flow;
   int64_t now_ns = tb__clock_server_now(server);
