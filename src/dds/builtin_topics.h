@@ -40,9 +40,9 @@ typedef struct tb__builtin_callbacks {
 } tb__builtin_callbacks_t;
 
 /* When it returns, everything that DDS knew has been reported. */
-tb_status_t tb__builtin_topics_create(tb__participant_t *participant,
-                                      const tb__builtin_callbacks_t *callbacks,
-                                      tb__builtin_topics_t **out, tb_error_t *error);
+TB_WARN_UNUSED tb_status_t tb__builtin_topics_create(tb__participant_t *participant,
+                                                     const tb__builtin_callbacks_t *callbacks,
+                                                     tb__builtin_topics_t **out, tb_error_t *error);
 
 /* Accepts NULL. Waits for running callbacks. */
 void tb__builtin_topics_destroy(tb__builtin_topics_t *topics);

@@ -15,8 +15,9 @@ typedef struct tb__dds_domain tb__dds_domain_t;
  * free on this machine. TB_ERR_SYSTEM, TB_ERR_NO_MEMORY: the limits of this process are too low for
  * Cyclone, see room.h. TB_ERR_UNSUPPORTED: an identity in a domain that the program itself has
  * created. */
-tb_status_t tb__dds_domain_acquire(uint32_t id, const char *config, const char *identity,
-                                   tb__dds_domain_t **out, tb_error_t *error);
+TB_WARN_UNUSED tb_status_t tb__dds_domain_acquire(uint32_t id, const char *config,
+                                                  const char *identity, tb__dds_domain_t **out,
+                                                  tb_error_t *error);
 
 /* The last release deletes the domain. Accepts NULL. */
 void tb__dds_domain_release(tb__dds_domain_t *domain);

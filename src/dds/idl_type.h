@@ -47,8 +47,9 @@ typedef struct tb__idl_type {
 } tb__idl_type_t;
 
 /* TB_ERR_INVALID: no type. TB_ERR_UNSUPPORTED: ROS 2 cannot carry it. */
-tb_status_t tb__idl_type_init(tb__idl_type_t *type, const struct dds_topic_descriptor *descriptor,
-                              tb_error_t *error);
+TB_WARN_UNUSED tb_status_t tb__idl_type_init(tb__idl_type_t *type,
+                                             const struct dds_topic_descriptor *descriptor,
+                                             tb_error_t *error);
 
 /* Reads the next member of a checked type and advances *members. False: there is none. */
 bool tb__idl_next(const uint32_t **members, tb__idl_member_t *out);

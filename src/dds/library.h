@@ -8,11 +8,12 @@
 
 /* Checks that the libddsc in this process has the release that this code was compiled for: raw
  * samples use structures that are internal to a release. TB_ERR_VERSION. */
-tb_status_t tb__dds_library_check(tb_error_t *error);
+TB_WARN_UNUSED tb_status_t tb__dds_library_check(tb_error_t *error);
 
 /* The same for a given file name of the library, "libddsc.so.0.10.2", and release, "0.10.2". A name
  * without a release number passes. */
-tb_status_t tb__dds_library_check_path(const char *path, const char *release, tb_error_t *error);
+TB_WARN_UNUSED tb_status_t tb__dds_library_check_path(const char *path, const char *release,
+                                                      tb_error_t *error);
 
 /* Returns the status for Cyclone's `code`; the error text is `what` and Cyclone's message. */
 tb_status_t tb__dds_error_set(tb_error_t *error, int code, const char *what);

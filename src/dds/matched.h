@@ -12,7 +12,8 @@ typedef dds_builtintopic_endpoint_t *(*tb__matched_data_t)(dds_entity_t endpoint
                                                            dds_instance_handle_t instance);
 
 /* With dds_get_matched_subscriptions and its _data for a writer, _publications for a reader. */
-tb_status_t tb__matched_list(dds_entity_t endpoint, tb__matched_handles_t handles,
-                             tb__matched_data_t data, tb__matched_t **out, size_t *out_count);
+TB_WARN_UNUSED tb_status_t tb__matched_list(dds_entity_t endpoint, tb__matched_handles_t handles,
+                                            tb__matched_data_t data, tb__matched_t **out,
+                                            size_t *out_count);
 
 #endif

@@ -21,8 +21,8 @@ typedef struct tb__participant_options {
 
 /* TB_ERR_VERSION: another Cyclone DDS is loaded. TB_ERR_LIMIT, TB_ERR_UNSUPPORTED: see domain.h.
  * TB_ERR_INVALID: see there and security.h. */
-tb_status_t tb__participant_create(const tb__participant_options_t *options,
-                                   tb__participant_t **out, tb_error_t *error);
+TB_WARN_UNUSED tb_status_t tb__participant_create(const tb__participant_options_t *options,
+                                                  tb__participant_t **out, tb_error_t *error);
 void tb__participant_destroy(tb__participant_t *participant);
 
 int32_t tb__participant_handle(const tb__participant_t *participant);

@@ -9,7 +9,7 @@
 
 /* For readers and writers. A duration of 0 means unspecified, as in rmw.
  * Free *out with dds_delete_qos. TB_ERR_INVALID with the policy's name in the text. */
-tb_status_t tb__qos_to_dds(const tb_qos_t *qos, dds_qos_t **out, tb_error_t *error);
+TB_WARN_UNUSED tb_status_t tb__qos_to_dds(const tb_qos_t *qos, dds_qos_t **out, tb_error_t *error);
 
 /* The reverse, for endpoints of others: *out_dds gets what `out` cannot hold. */
 void tb__qos_of_dds(const dds_qos_t *qos, tb_qos_t *out, tb_ros2_endpoint_dds_qos_t *out_dds);

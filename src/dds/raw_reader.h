@@ -15,10 +15,10 @@ typedef struct tb__raw_reader tb__raw_reader_t;
 typedef void (*tb__raw_reader_callback_t)(const tb_ros2_sample_t *sample, void *user);
 
 /* With a callback all samples go to it; without one (NULL) they wait for take. */
-tb_status_t tb__raw_reader_create(tb__participant_t *participant,
-                                  const tb__endpoint_options_t *options,
-                                  tb__raw_reader_callback_t callback, void *user,
-                                  tb__raw_reader_t **out, tb_error_t *error);
+TB_WARN_UNUSED tb_status_t tb__raw_reader_create(tb__participant_t *participant,
+                                                 const tb__endpoint_options_t *options,
+                                                 tb__raw_reader_callback_t callback, void *user,
+                                                 tb__raw_reader_t **out, tb_error_t *error);
 
 /* Afterwards no call of the callback begins, and waits end. False: it was closed already. */
 bool tb__raw_reader_close(tb__raw_reader_t *reader);
@@ -30,13 +30,13 @@ void tb__raw_reader_destroy(tb__raw_reader_t *reader);
 
 /* The oldest waiting sample; one thread at a time. TB_ERR_NOT_FOUND: none is waiting.
  * TB_ERR_CLOSED: the participant is gone, or the reader closed. */
-tb_status_t tb__raw_reader_take(tb__raw_reader_t *reader, tb_ros2_sample_t *out);
+TB_WARN_UNUSED tb_status_t tb__raw_reader_take(tb__raw_reader_t *reader, tb_ros2_sample_t *out);
 void tb__raw_reader_release(tb_ros2_sample_t *sample);
 
 /* As in raw_writer.h, for matched and incompatible writers. TB_ERR_CLOSED. */
 uint32_t tb__raw_reader_matched(const tb__raw_reader_t *reader);
-tb_status_t tb__raw_reader_wait_for_matched(tb__raw_reader_t *reader, uint32_t count,
-                                            tb__deadline_t deadline);
+TB_WARN_UNUSED tb_status_t tb__raw_reader_wait_for_matched(tb__raw_reader_t *reader, uint32_t count,
+                                                           tb__deadline_t deadline);
 uint32_t tb__raw_reader_incompatible(const tb__raw_reader_t *reader, const char **out_policy);
 tb__guid_t tb__raw_reader_guid(const tb__raw_reader_t *reader);
 
@@ -45,7 +45,7 @@ uint32_t tb__raw_reader_match_events(const tb__raw_reader_t *reader);
 
 /* The writers that are matched now; free *out, which may be NULL if there are none. Not from a
  * callback of DDS. TB_ERR_NO_MEMORY, TB_ERR_CLOSED. */
-tb_status_t tb__raw_reader_matched_list(const tb__raw_reader_t *reader, tb__matched_t **out,
-                                        size_t *out_count);
+TB_WARN_UNUSED tb_status_t tb__raw_reader_matched_list(const tb__raw_reader_t *reader,
+                                                       tb__matched_t **out, size_t *out_count);
 
 #endif

@@ -12,8 +12,9 @@ typedef struct tb__raw_topic {
   const struct ddsi_sertype *type; /* lives as long as an endpoint of the topic */
 } tb__raw_topic_t;
 
-tb_status_t tb__raw_topic_init(tb__raw_topic_t *topic, dds_entity_t participant,
-                               const tb__endpoint_options_t *options, tb_error_t *error);
+TB_WARN_UNUSED tb_status_t tb__raw_topic_init(tb__raw_topic_t *topic, dds_entity_t participant,
+                                              const tb__endpoint_options_t *options,
+                                              tb_error_t *error);
 
 /* Endpoints keep references to what they need. */
 void tb__raw_topic_fini(tb__raw_topic_t *topic);

@@ -10,23 +10,23 @@
 
 typedef struct tb__raw_writer tb__raw_writer_t;
 
-tb_status_t tb__raw_writer_create(tb__participant_t *participant,
-                                  const tb__endpoint_options_t *options, tb__raw_writer_t **out,
-                                  tb_error_t *error);
+TB_WARN_UNUSED tb_status_t tb__raw_writer_create(tb__participant_t *participant,
+                                                 const tb__endpoint_options_t *options,
+                                                 tb__raw_writer_t **out, tb_error_t *error);
 void tb__raw_writer_destroy(tb__raw_writer_t *writer);
 
 /* TB_ERR_INVALID: not plain CDR with its encapsulation. TB_ERR_CLOSED: the participant is gone.
  * Blocks while a reliable writer's history is full of samples that readers have not acknowledged.
  */
-tb_status_t tb__raw_writer_write(tb__raw_writer_t *writer, const void *cdr, size_t size,
-                                 tb_error_t *error);
+TB_WARN_UNUSED tb_status_t tb__raw_writer_write(tb__raw_writer_t *writer, const void *cdr,
+                                                size_t size, tb_error_t *error);
 
 /* Matched readers now. */
 uint32_t tb__raw_writer_matched(const tb__raw_writer_t *writer);
 
 /* Waits until at least `count` readers are matched. TB_ERR_TIMEOUT. */
-tb_status_t tb__raw_writer_wait_for_matched(tb__raw_writer_t *writer, uint32_t count,
-                                            tb__deadline_t deadline);
+TB_WARN_UNUSED tb_status_t tb__raw_writer_wait_for_matched(tb__raw_writer_t *writer, uint32_t count,
+                                                           tb__deadline_t deadline);
 
 /* Afterwards each change of the matched readers also raises *events by 1 and wakes its waiters
  * (futex.h), so that one wait covers many writers. *events must outlive the writer. */
@@ -47,10 +47,10 @@ uint32_t tb__raw_writer_match_events(const tb__raw_writer_t *writer);
 
 /* The readers that are matched now; free *out, which may be NULL if there are none. Not from a
  * callback of DDS. TB_ERR_NO_MEMORY, TB_ERR_CLOSED. */
-tb_status_t tb__raw_writer_matched_list(const tb__raw_writer_t *writer, tb__matched_t **out,
-                                        size_t *out_count);
+TB_WARN_UNUSED tb_status_t tb__raw_writer_matched_list(const tb__raw_writer_t *writer,
+                                                       tb__matched_t **out, size_t *out_count);
 /* The same, only those that have not acknowledged everything. */
-tb_status_t tb__raw_writer_unacked(const tb__raw_writer_t *writer, tb__matched_t **out,
-                                   size_t *out_count);
+TB_WARN_UNUSED tb_status_t tb__raw_writer_unacked(const tb__raw_writer_t *writer,
+                                                  tb__matched_t **out, size_t *out_count);
 
 #endif

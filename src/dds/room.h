@@ -8,8 +8,9 @@
 #include <timebase/error.h>
 
 /* TB_ERR_SYSTEM: descriptors; TB_ERR_NO_MEMORY: address space, for threads and buffers. */
-tb_status_t tb__dds_room_for_domain(uint32_t id, tb_error_t *error);
-tb_status_t tb__dds_room_for_participant(uint32_t domain_id, bool secured, tb_error_t *error);
-tb_status_t tb__dds_room_for_endpoint(const char *topic, tb_error_t *error);
+TB_WARN_UNUSED tb_status_t tb__dds_room_for_domain(uint32_t id, tb_error_t *error);
+TB_WARN_UNUSED tb_status_t tb__dds_room_for_participant(uint32_t domain_id, bool secured,
+                                                        tb_error_t *error);
+TB_WARN_UNUSED tb_status_t tb__dds_room_for_endpoint(const char *topic, tb_error_t *error);
 
 #endif

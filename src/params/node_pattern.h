@@ -6,7 +6,7 @@
 #include <timebase/error.h>
 
 /* A name or pattern, with or without its first '/'. TB_ERR_INVALID with the rule that is broken. */
-tb_status_t tb__node_pattern_check(const char *pattern, tb_error_t *error);
+TB_WARN_UNUSED tb_status_t tb__node_pattern_check(const char *pattern, tb_error_t *error);
 
 /* '*' matches one part of the full name, '**' any number of parts, also none. */
 bool tb__node_pattern_matches(const char *pattern, const char *full_name);

@@ -13,10 +13,10 @@ typedef struct tb__parameter_batch {
 
 /* If a name is given twice, both values are checked, and the last one counts. `batch` is zeros, and
  * needs tb__parameter_batch_fini in any case. Errors as tb__parameter_store_set. */
-tb_status_t tb__parameter_batch_make(tb__parameter_batch_t *batch,
-                                     const tb__parameter_table_t *table,
-                                     const tb_ros2_parameter_t *parameters, size_t count,
-                                     tb_error_t *error);
+TB_WARN_UNUSED tb_status_t tb__parameter_batch_make(tb__parameter_batch_t *batch,
+                                                    const tb__parameter_table_t *table,
+                                                    const tb_ros2_parameter_t *parameters,
+                                                    size_t count, tb_error_t *error);
 
 /* The table must not have changed since the batch was made. */
 void tb__parameter_batch_commit(tb__parameter_batch_t *batch, tb__parameter_table_t *table);
@@ -28,6 +28,7 @@ size_t tb__parameter_batch_events(tb__parameter_batch_t *batch);
 void tb__parameter_batch_fini(tb__parameter_batch_t *batch);
 
 /* TB_ERR_INVALID: it must not be deleted. */
-tb_status_t tb__parameter_delete_check(const tb__parameter_state_t *state, tb_error_t *error);
+TB_WARN_UNUSED tb_status_t tb__parameter_delete_check(const tb__parameter_state_t *state,
+                                                      tb_error_t *error);
 
 #endif

@@ -13,8 +13,9 @@ typedef struct tb__parameter_filter {
 } tb__parameter_filter_t;
 
 /* TB_ERR_NO_MEMORY */
-tb_status_t tb__parameter_filter_init(tb__parameter_filter_t *filter, const char *const *prefixes,
-                                      size_t count, uint64_t depth);
+TB_WARN_UNUSED tb_status_t tb__parameter_filter_init(tb__parameter_filter_t *filter,
+                                                     const char *const *prefixes, size_t count,
+                                                     uint64_t depth);
 void tb__parameter_filter_fini(tb__parameter_filter_t *filter);
 
 bool tb__parameter_filter_takes(const tb__parameter_filter_t *filter, const char *name);

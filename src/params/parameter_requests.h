@@ -24,8 +24,10 @@ extern const tb__parameter_service_t tb__parameter_services[TB__PARAMETER_SERVIC
  * error here means that there is no response to send. Errors as tb__cdr_decode: the request is
  * invalid, and nothing was changed. TB_ERR_LIMIT: the response would be too long. TB_ERR_NO_MEMORY:
  * after set_parameters some may have been set. TB_ERR_FORKED. */
-tb_status_t tb__parameter_request_handle(const tb__parameter_service_t *service,
-                                         tb__parameter_store_t *store, const void *cdr, size_t size,
-                                         uint8_t **out_cdr, size_t *out_size, tb_error_t *error);
+TB_WARN_UNUSED tb_status_t tb__parameter_request_handle(const tb__parameter_service_t *service,
+                                                        tb__parameter_store_t *store,
+                                                        const void *cdr, size_t size,
+                                                        uint8_t **out_cdr, size_t *out_size,
+                                                        tb_error_t *error);
 
 #endif

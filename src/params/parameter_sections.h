@@ -18,19 +18,22 @@ typedef struct tb__parameter_sections {
 void tb__parameter_sections_fini(tb__parameter_sections_t *sections);
 
 /* A new section at the end. TB_ERR_NO_MEMORY. */
-tb_status_t tb__parameter_sections_add(tb__parameter_sections_t *sections, const char *nodes);
+TB_WARN_UNUSED tb_status_t tb__parameter_sections_add(tb__parameter_sections_t *sections,
+                                                      const char *nodes);
 
 /* A parameter at the end of the last section. Takes ownership of the value, unless it fails. */
-tb_status_t tb__parameter_sections_add_value(tb__parameter_sections_t *sections, const char *name,
-                                             const tb_ros2_parameter_value_t *value);
+TB_WARN_UNUSED tb_status_t tb__parameter_sections_add_value(tb__parameter_sections_t *sections,
+                                                            const char *name,
+                                                            const tb_ros2_parameter_value_t *value);
 
 /* Appends the content of a parameter file. TB_ERR_INVALID with the line and what is wrong there,
  * TB_ERR_LIMIT, TB_ERR_NO_MEMORY; content before the error may have been appended. */
-tb_status_t tb__parameter_sections_parse(tb__parameter_sections_t *sections, const void *bytes,
-                                         size_t size, tb_error_t *error);
+TB_WARN_UNUSED tb_status_t tb__parameter_sections_parse(tb__parameter_sections_t *sections,
+                                                        const void *bytes, size_t size,
+                                                        tb_error_t *error);
 
 /* The same for a file; errors name it. Also TB_ERR_NOT_FOUND, TB_ERR_SYSTEM. */
-tb_status_t tb__parameter_sections_read(tb__parameter_sections_t *sections, const char *path,
-                                        tb_error_t *error);
+TB_WARN_UNUSED tb_status_t tb__parameter_sections_read(tb__parameter_sections_t *sections,
+                                                       const char *path, tb_error_t *error);
 
 #endif

@@ -33,63 +33,69 @@ typedef struct tb__parameter_store_hooks {
 } tb__parameter_store_hooks_t;
 
 /* `hooks` (NULL: none) are copied. TB_ERR_NO_MEMORY, TB_ERR_FORKED. */
-tb_status_t tb__parameter_store_create(const tb__parameter_store_hooks_t *hooks, void *user,
-                                       tb__parameter_store_t **out);
+TB_WARN_UNUSED tb_status_t tb__parameter_store_create(const tb__parameter_store_hooks_t *hooks,
+                                                      void *user, tb__parameter_store_t **out);
 /* It must not be in use any more. Accepts NULL. */
 void tb__parameter_store_destroy(tb__parameter_store_t *store);
 
 /* Replaces the default whenever a parameter of that name is declared. The last override of a name
  * counts. TB_ERR_INVALID: no name, no value. TB_ERR_NO_MEMORY. */
-tb_status_t tb__parameter_store_override(tb__parameter_store_t *store, const char *name,
-                                         const tb_ros2_parameter_value_t *value, tb_error_t *error);
+TB_WARN_UNUSED tb_status_t tb__parameter_store_override(tb__parameter_store_t *store,
+                                                        const char *name,
+                                                        const tb_ros2_parameter_value_t *value,
+                                                        tb_error_t *error);
 
 /* The type of a parameter is that of its default, which may be unset only with dynamic typing; then
  * no hook is called. The value in effect goes to *out (NULL: not wanted), to be released.
  * `descriptor` NULL: any value of the type.
  * TB_ERR_INVALID: no name, already declared, invalid ranges, or a type other than that of the
  * default. TB_ERR_RANGE. TB_ERR_NO_MEMORY. Errors of a hook. */
-tb_status_t tb__parameter_store_declare(tb__parameter_store_t *store, const char *name,
-                                        const tb_ros2_parameter_value_t *default_value,
-                                        const tb_ros2_parameter_descriptor_t *descriptor,
-                                        tb_ros2_parameter_value_t *out, tb_error_t *error);
+TB_WARN_UNUSED tb_status_t tb__parameter_store_declare(
+    tb__parameter_store_t *store, const char *name, const tb_ros2_parameter_value_t *default_value,
+    const tb_ros2_parameter_descriptor_t *descriptor, tb_ros2_parameter_value_t *out,
+    tb_error_t *error);
 
 /* Only for those with dynamic typing that are not read-only. Of the hooks only `changed` is called.
  * TB_ERR_NOT_FOUND, TB_ERR_INVALID. */
-tb_status_t tb__parameter_store_undeclare(tb__parameter_store_t *store, const char *name,
-                                          tb_error_t *error);
+TB_WARN_UNUSED tb_status_t tb__parameter_store_undeclare(tb__parameter_store_t *store,
+                                                         const char *name, tb_error_t *error);
 
 /* All or none. A value that is not set deletes a parameter with dynamic typing. If a
  * name is given twice, both values must be allowed, and the last one counts.
  * TB_ERR_NOT_FOUND: one is not declared. TB_ERR_INVALID: none given, read-only, of another type.
  * TB_ERR_RANGE. TB_ERR_NO_MEMORY. Errors of a hook. */
-tb_status_t tb__parameter_store_set(tb__parameter_store_t *store,
-                                    const tb_ros2_parameter_t *parameters, size_t count,
-                                    tb_error_t *error);
+TB_WARN_UNUSED tb_status_t tb__parameter_store_set(tb__parameter_store_t *store,
+                                                   const tb_ros2_parameter_t *parameters,
+                                                   size_t count, tb_error_t *error);
 
 /* Nothing is set, and no hook runs, between the two: for data that the hooks read. TB_ERR_FORKED,
  * TB_ERR_DEADLOCK. */
-tb_status_t tb__parameter_store_begin(tb__parameter_store_t *store);
+TB_WARN_UNUSED tb_status_t tb__parameter_store_begin(tb__parameter_store_t *store);
 void tb__parameter_store_end(tb__parameter_store_t *store);
 
 /* A copy, to be released. TB_ERR_NOT_FOUND, TB_ERR_NO_MEMORY. */
-tb_status_t tb__parameter_store_get(tb__parameter_store_t *store, const char *name,
-                                    tb_ros2_parameter_value_t *out, tb_error_t *error);
+TB_WARN_UNUSED tb_status_t tb__parameter_store_get(tb__parameter_store_t *store, const char *name,
+                                                   tb_ros2_parameter_value_t *out,
+                                                   tb_error_t *error);
 
 /* Parameters with their descriptors, all of one moment. Release with
  * tb__parameter_states_release. TB_ERR_NOT_FOUND: one is not declared. TB_ERR_NO_MEMORY. */
-tb_status_t tb__parameter_store_read(tb__parameter_store_t *store, const char *const *names,
-                                     size_t count, tb__parameter_states_t *out);
+TB_WARN_UNUSED tb_status_t tb__parameter_store_read(tb__parameter_store_t *store,
+                                                    const char *const *names, size_t count,
+                                                    tb__parameter_states_t *out);
 
 /* Parameters whose name is a prefix, or begins with one and a '.' and has fewer than `depth`
  * further
  * '.' (0: any number); without prefixes, all names with fewer than `depth`. Sorted. Release as
  * above. TB_ERR_NO_MEMORY. */
-tb_status_t tb__parameter_store_list(tb__parameter_store_t *store, const char *const *prefixes,
-                                     size_t prefix_count, uint64_t depth,
-                                     tb__parameter_states_t *out);
+TB_WARN_UNUSED tb_status_t tb__parameter_store_list(tb__parameter_store_t *store,
+                                                    const char *const *prefixes,
+                                                    size_t prefix_count, uint64_t depth,
+                                                    tb__parameter_states_t *out);
 
 /* The texts before the last '.' of the names, each once, in the order in which they appear; one
  * block: free(out->items). TB_ERR_NO_MEMORY. */
-tb_status_t tb__parameter_prefixes(const tb__parameter_states_t *states, tb__strings_t *out);
+TB_WARN_UNUSED tb_status_t tb__parameter_prefixes(const tb__parameter_states_t *states,
+                                                  tb__strings_t *out);
 
 #endif

@@ -33,17 +33,17 @@ typedef struct tb__parameter_table {
 } tb__parameter_table_t;
 
 /* Both make one reference. TB_ERR_NO_MEMORY; TB_ERR_INVALID: the value is invalid. */
-tb_status_t tb__parameter_declare(const char *name,
-                                  const tb_ros2_parameter_descriptor_t *descriptor,
-                                  const tb_ros2_parameter_value_t *value,
-                                  tb__parameter_state_t **out);
+TB_WARN_UNUSED tb_status_t tb__parameter_declare(const char *name,
+                                                 const tb_ros2_parameter_descriptor_t *descriptor,
+                                                 const tb_ros2_parameter_value_t *value,
+                                                 tb__parameter_state_t **out);
 /* A state with the same declaration. */
-tb_status_t tb__parameter_state_with(const tb__parameter_state_t *state,
-                                     const tb_ros2_parameter_value_t *value,
-                                     tb__parameter_state_t **out);
+TB_WARN_UNUSED tb_status_t tb__parameter_state_with(const tb__parameter_state_t *state,
+                                                    const tb_ros2_parameter_value_t *value,
+                                                    tb__parameter_state_t **out);
 
 /* Accept NULL. */
-tb__parameter_state_t *tb__parameter_state_hold(tb__parameter_state_t *state);
+TB_WARN_UNUSED tb__parameter_state_t *tb__parameter_state_hold(tb__parameter_state_t *state);
 void tb__parameter_state_release(tb__parameter_state_t *state);
 void tb__parameter_states_release(tb__parameter_states_t *states);
 
@@ -54,15 +54,17 @@ tb_ros2_parameter_t tb__parameter_view(const tb__parameter_state_t *state);
 bool tb__parameter_table_find(const tb__parameter_table_t *table, const char *name,
                               size_t *out_index);
 /* Room for one more. TB_ERR_NO_MEMORY. */
-tb_status_t tb__parameter_table_reserve(tb__parameter_table_t *table);
+TB_WARN_UNUSED tb_status_t tb__parameter_table_reserve(tb__parameter_table_t *table);
 /* Takes ownership of the reference. There must be room. */
 void tb__parameter_table_insert(tb__parameter_table_t *table, size_t index,
                                 tb__parameter_state_t *state);
 /* The reference goes to the caller. */
-tb__parameter_state_t *tb__parameter_table_remove(tb__parameter_table_t *table, size_t index);
+TB_WARN_UNUSED tb__parameter_state_t *tb__parameter_table_remove(tb__parameter_table_t *table,
+                                                                 size_t index);
 /* Exchanges the state; the old one's reference goes to the caller. */
-tb__parameter_state_t *tb__parameter_table_replace(tb__parameter_table_t *table, size_t index,
-                                                   tb__parameter_state_t *state);
+TB_WARN_UNUSED tb__parameter_state_t *tb__parameter_table_replace(tb__parameter_table_t *table,
+                                                                  size_t index,
+                                                                  tb__parameter_state_t *state);
 void tb__parameter_table_fini(tb__parameter_table_t *table);
 
 #endif

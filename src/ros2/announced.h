@@ -11,15 +11,16 @@
 
 #include "ros2/announcer.h"
 
-tb_status_t tb__publisher_announce(tb_ros2_publisher_t *publisher, tb__announced_node_t *node,
-                                   tb_error_t *error);
-tb_status_t tb__clock_publisher_announce(tb_ros2_clock_publisher_t *publisher,
-                                         tb__announced_node_t *node, tb_error_t *error);
-tb_status_t tb__subscription_announce(tb_ros2_subscription_t *subscription,
-                                      tb__announced_node_t *node, tb_error_t *error);
-tb_status_t tb__client_announce(tb_ros2_client_t *client, tb__announced_node_t *node,
-                                tb_error_t *error);
-tb_status_t tb__service_announce(tb_ros2_service_t *service, tb__announced_node_t *node,
-                                 tb_error_t *error);
+TB_WARN_UNUSED tb_status_t tb__publisher_announce(tb_ros2_publisher_t *publisher,
+                                                  tb__announced_node_t *node, tb_error_t *error);
+TB_WARN_UNUSED tb_status_t tb__clock_publisher_announce(tb_ros2_clock_publisher_t *publisher,
+                                                        tb__announced_node_t *node,
+                                                        tb_error_t *error);
+TB_WARN_UNUSED tb_status_t tb__subscription_announce(tb_ros2_subscription_t *subscription,
+                                                     tb__announced_node_t *node, tb_error_t *error);
+TB_WARN_UNUSED tb_status_t tb__client_announce(tb_ros2_client_t *client, tb__announced_node_t *node,
+                                               tb_error_t *error);
+TB_WARN_UNUSED tb_status_t tb__service_announce(tb_ros2_service_t *service,
+                                                tb__announced_node_t *node, tb_error_t *error);
 
 #endif

@@ -52,16 +52,16 @@ void tb__announcer_fini(tb__announcer_t *announcer);
  * it. */
 void tb__announced_node_init(tb__announced_node_t *node, tb__announcer_t *announcer,
                              const char *name, const char *name_space);
-tb_status_t tb__announced_node_report(tb__announced_node_t *node, tb_error_t *error);
+TB_WARN_UNUSED tb_status_t tb__announced_node_report(tb__announced_node_t *node, tb_error_t *error);
 /* Withdraws the node: endpoints that are removed afterwards are not announced one by one. */
 void tb__announced_node_withdraw(tb__announced_node_t *node);
 /* All of its endpoints must have been removed. */
 void tb__announced_node_fini(tb__announced_node_t *node);
 
 /* One of the GUIDs may be NULL. On failure nothing is announced. */
-tb_status_t tb__announced_add(tb__announced_t *endpoints, tb__announced_node_t *node,
-                              const tb__guid_t *reader, const tb__guid_t *writer,
-                              tb_error_t *error);
+TB_WARN_UNUSED tb_status_t tb__announced_add(tb__announced_t *endpoints, tb__announced_node_t *node,
+                                             const tb__guid_t *reader, const tb__guid_t *writer,
+                                             tb_error_t *error);
 /* Does nothing if they were not added. */
 void tb__announced_remove(tb__announced_t *endpoints);
 

@@ -65,7 +65,7 @@ bool tb__client_has_server(tb_ros2_client_t *client);
  * its matched readers, so no service can be called then. */
 bool tb__client_has_foreign_server(tb_ros2_client_t *client);
 /* Queries DDS for it now. TB_ERR_UNSUPPORTED: there is one; TB_ERR_NO_MEMORY, TB_ERR_CLOSED. */
-tb_status_t tb__client_check_servers(tb_ros2_client_t *client);
+TB_WARN_UNUSED tb_status_t tb__client_check_servers(tb_ros2_client_t *client);
 
 /* Removes a request from the list and ends it. It may be freed afterwards. */
 void tb__client_finish_locked(tb_ros2_client_t *client, tb__pending_t *pending, tb_status_t status)

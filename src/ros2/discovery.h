@@ -24,11 +24,11 @@ typedef struct tb__ros2_environment {
 tb__ros2_environment_t tb__ros2_environment_read(void);
 
 /* strtoul with base 0; "" is 0. TB_ERR_INVALID, TB_ERR_RANGE (0 to 232). */
-tb_status_t tb__domain_id_parse(const char *text, uint32_t *out, tb_error_t *error);
+TB_WARN_UNUSED tb_status_t tb__domain_id_parse(const char *text, uint32_t *out, tb_error_t *error);
 
 /* The configuration for dds_create_domain; free it. `pid` makes the tag for range OFF.
  * TB_ERR_INVALID: a peer with control characters, or too long. */
-tb_status_t tb__discovery_config(const tb__ros2_environment_t *environment, int pid, char **out,
-                                 tb_error_t *error);
+TB_WARN_UNUSED tb_status_t tb__discovery_config(const tb__ros2_environment_t *environment, int pid,
+                                                char **out, tb_error_t *error);
 
 #endif

@@ -41,8 +41,8 @@ void tb__dispatch_fini(tb__dispatch_t *dispatch);
 bool tb__dispatch_is_here(const tb__dispatch_t *dispatch);
 
 /* TB_ERR_SYSTEM: no thread. */
-tb_status_t tb__dispatch_add(tb__dispatch_t *dispatch, tb__dispatch_member_t *member,
-                             void (*run_member)(tb__dispatch_member_t *member));
+TB_WARN_UNUSED tb_status_t tb__dispatch_add(tb__dispatch_t *dispatch, tb__dispatch_member_t *member,
+                                            void (*run_member)(tb__dispatch_member_t *member));
 
 /* Waits for a running `run`. Not from its own run. */
 void tb__dispatch_remove(tb__dispatch_t *dispatch, tb__dispatch_member_t *member);

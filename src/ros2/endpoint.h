@@ -18,9 +18,10 @@ typedef struct tb__topic_endpoint {
 
 /* `qos` may be NULL for the default. The hash of the type, if it is known and the context is not
  * for humble, goes to USER_DATA. */
-tb_status_t tb__topic_endpoint_init(tb__topic_endpoint_t *endpoint,
-                                    const tb_ros2_context_t *context, const char *topic,
-                                    const char *type, const tb_qos_t *qos, tb_error_t *error);
+TB_WARN_UNUSED tb_status_t tb__topic_endpoint_init(tb__topic_endpoint_t *endpoint,
+                                                   const tb_ros2_context_t *context,
+                                                   const char *topic, const char *type,
+                                                   const tb_qos_t *qos, tb_error_t *error);
 
 /* The steady deadline `limit` from now; none when that is beyond the clock. */
 tb__deadline_t tb__deadline_after(tb_duration_t limit);

@@ -36,13 +36,14 @@ typedef struct tb__graph_model {
 void tb__graph_model_fini(tb__graph_model_t *model);
 
 /* These three return TB_OK also for what they ignore. TB_ERR_NO_MEMORY: the model is incomplete. */
-tb_status_t tb__graph_model_participant(tb__graph_model_t *model,
-                                        const tb__seen_participant_t *seen);
-tb_status_t tb__graph_model_endpoint(tb__graph_model_t *model, const tb__seen_endpoint_t *seen);
+TB_WARN_UNUSED tb_status_t tb__graph_model_participant(tb__graph_model_t *model,
+                                                       const tb__seen_participant_t *seen);
+TB_WARN_UNUSED tb_status_t tb__graph_model_endpoint(tb__graph_model_t *model,
+                                                    const tb__seen_endpoint_t *seen);
 
 /* A sample of ros_discovery_info, which may be any bytes. A writer of zeros is gone already. */
-tb_status_t tb__graph_model_info(tb__graph_model_t *model, const tb__guid_t *writer,
-                                 const void *cdr, size_t size);
+TB_WARN_UNUSED tb_status_t tb__graph_model_info(tb__graph_model_t *model, const tb__guid_t *writer,
+                                                const void *cdr, size_t size);
 
 /* NULL: DDS has not reported it. */
 const tb__graph_participant_t *tb__graph_model_find(const tb__graph_model_t *model,

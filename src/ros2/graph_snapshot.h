@@ -7,7 +7,8 @@
 
 /* One block: free(*out) frees all of it. `own`: the GUID of this context's participant.
  * TB_ERR_NO_MEMORY. */
-tb_status_t tb__graph_snapshot_build(const tb__graph_model_t *model, const tb__guid_t *own,
-                                     uint32_t change, tb_ros2_graph_snapshot_t **out);
+TB_WARN_UNUSED tb_status_t tb__graph_snapshot_build(const tb__graph_model_t *model,
+                                                    const tb__guid_t *own, uint32_t change,
+                                                    tb_ros2_graph_snapshot_t **out);
 
 #endif

@@ -23,7 +23,8 @@ typedef struct tb__node_activation {
 } tb__node_activation_t;
 
 /* Starts watching. `limit`: deactivation_limit of tb_ros2_node_options_t. */
-tb_status_t tb__node_activation_open(tb_ros2_node_t *node, tb_duration_t limit, tb_error_t *error);
+TB_WARN_UNUSED tb_status_t tb__node_activation_open(tb_ros2_node_t *node, tb_duration_t limit,
+                                                    tb_error_t *error);
 /* Does nothing if it was not opened. */
 void tb__node_activation_close(tb_ros2_node_t *node);
 

@@ -31,8 +31,9 @@ typedef struct tb__node_parameters {
 } tb__node_parameters_t;
 
 /* Applies the overrides. The node's clock must exist. */
-tb_status_t tb__node_parameters_open(tb_ros2_node_t *node, const tb_ros2_node_options_t *options,
-                                     tb_error_t *error);
+TB_WARN_UNUSED tb_status_t tb__node_parameters_open(tb_ros2_node_t *node,
+                                                    const tb_ros2_node_options_t *options,
+                                                    tb_error_t *error);
 /* Ends the services: afterwards no parameter is set. */
 void tb__node_parameters_close(tb_ros2_node_t *node);
 

@@ -39,18 +39,20 @@ void tb__node_time_fini(tb__node_time_t *time);
 /* Moves all clocks to the source of that name, or to system time (NULL). When it has returned, they
  * read the time of that source. On failure nothing has changed. Not from jump callbacks. The thread
  * must call tb__node_time_settle afterwards, whatever this returns. */
-tb_status_t tb__node_time_follow(tb__node_time_t *time, const char *name, tb_error_t *error);
+TB_WARN_UNUSED tb_status_t tb__node_time_follow(tb__node_time_t *time, const char *name,
+                                                tb_error_t *error);
 
 /* Releases the source that was followed before, with no lock held: a source that stops may wait for
  * threads that use the node (X1). */
 void tb__node_time_settle(tb__node_time_t *time);
 
 /* Of the subscription of /clock. TB_ERR_NOT_FOUND: none is followed. */
-tb_status_t tb__node_time_status(tb__node_time_t *time, tb_ros2_clock_source_status_t *out);
+TB_WARN_UNUSED tb_status_t tb__node_time_status(tb__node_time_t *time,
+                                                tb_ros2_clock_source_status_t *out);
 
 /* Makes a clock follow the same source as the others, until it is removed. TB_ERR_INVALID: it has
  * been added already, or not at all. */
-tb_status_t tb__node_time_add(tb__node_time_t *time, tb_clock_t *clock);
-tb_status_t tb__node_time_remove(tb__node_time_t *time, tb_clock_t *clock);
+TB_WARN_UNUSED tb_status_t tb__node_time_add(tb__node_time_t *time, tb_clock_t *clock);
+TB_WARN_UNUSED tb_status_t tb__node_time_remove(tb__node_time_t *time, tb_clock_t *clock);
 
 #endif

@@ -29,7 +29,8 @@ typedef struct tb__remap_rules {
 } tb__remap_rules_t;
 
 /* Appends the rule. TB_ERR_INVALID with what is wrong, TB_ERR_NO_MEMORY. */
-tb_status_t tb__remap_rules_add(tb__remap_rules_t *rules, const char *text, tb_error_t *error);
+TB_WARN_UNUSED tb_status_t tb__remap_rules_add(tb__remap_rules_t *rules, const char *text,
+                                               tb_error_t *error);
 void tb__remap_rules_fini(tb__remap_rules_t *rules);
 
 /* The first rule for nodes or namespaces of the node `name`, NULL if none. `rules` may be NULL. */

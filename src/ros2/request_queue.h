@@ -21,10 +21,11 @@ void tb__request_queue_init(tb__request_queue_t *queue, size_t depth);
 
 /* Takes ownership of `request`. Returns the replaced requests, to be freed with tb__requests_free.
  */
-tb__request_t *tb__request_queue_put(tb__request_queue_t *queue, tb__request_t *request);
+TB_WARN_UNUSED tb__request_t *tb__request_queue_put(tb__request_queue_t *queue,
+                                                    tb__request_t *request);
 
 /* The oldest; NULL: the queue is empty. */
-tb__request_t *tb__request_queue_take(tb__request_queue_t *queue);
+TB_WARN_UNUSED tb__request_t *tb__request_queue_take(tb__request_queue_t *queue);
 
 /* Frees the whole list. Accepts NULL. */
 void tb__requests_free(tb__request_t *first);

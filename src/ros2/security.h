@@ -22,7 +22,8 @@ tb__security_environment_t tb__security_environment_read(void);
  * off, or the strategy is not "Enforce" and something is missing, which is logged as a warning.
  * TB_ERR_INVALID: ENCLAVE_OVERRIDE does not begin with '/', or a file does not match its name.
  * TB_ERR_SYSTEM: a file cannot be read. With "Enforce" TB_ERR_NOT_FOUND: something is missing. */
-tb_status_t tb__security_find(const tb__security_environment_t *environment, const char *enclave,
-                              tb__security_t **out, tb_error_t *error);
+TB_WARN_UNUSED tb_status_t tb__security_find(const tb__security_environment_t *environment,
+                                             const char *enclave, tb__security_t **out,
+                                             tb_error_t *error);
 
 #endif

@@ -18,9 +18,10 @@ typedef struct tb__service_pair {
 } tb__service_pair_t;
 
 /* `type`: "package/srv/Name". `key`: "clientid" or "serviceid". `qos` may be NULL. */
-tb_status_t tb__service_pair_init(tb__service_pair_t *pair, tb_ros2_context_t *context,
-                                  const char *service, const char *type, const tb_qos_t *qos,
-                                  const char *key, tb_error_t *error);
+TB_WARN_UNUSED tb_status_t tb__service_pair_init(tb__service_pair_t *pair,
+                                                 tb_ros2_context_t *context, const char *service,
+                                                 const char *type, const tb_qos_t *qos,
+                                                 const char *key, tb_error_t *error);
 
 /* An id as rmw_cyclonedds prints it, from the participant part of `guid` and `number`. */
 void tb__service_id_format(const tb__guid_t *guid, uint32_t number, char out[TB__SERVICE_ID_SIZE]);

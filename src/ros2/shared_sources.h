@@ -46,9 +46,10 @@ void tb__shared_sources_init(tb__shared_sources_t *sources, tb_ros2_context_t *c
 void tb__shared_sources_fini(tb__shared_sources_t *sources);
 
 /* `topic` and `qos` are those of /clock. Errors are those of creating the source. */
-tb_status_t tb__shared_source_acquire(tb__shared_sources_t *sources, const char *name,
-                                      const char *topic, const tb_qos_t *qos,
-                                      tb__shared_source_t **out, tb_error_t *error);
+TB_WARN_UNUSED tb_status_t tb__shared_source_acquire(tb__shared_sources_t *sources,
+                                                     const char *name, const char *topic,
+                                                     const tb_qos_t *qos, tb__shared_source_t **out,
+                                                     tb_error_t *error);
 
 /* No clock of the user may be on it any more. NULL does nothing. Not from jump callbacks. */
 void tb__shared_source_release(tb__shared_sources_t *sources, tb__shared_source_t *shared);

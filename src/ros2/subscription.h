@@ -9,11 +9,10 @@
 
 /* tb_ros2_subscription_create with `on_writers` of dds/endpoint.h; its user is that of `options`.
  */
-tb_status_t tb__subscription_create_watched(tb_ros2_context_t *context, const char *topic,
-                                            const char *type, const tb_qos_t *qos,
-                                            const tb_ros2_subscription_options_t *options,
-                                            tb__writers_callback_t on_writers,
-                                            tb_ros2_subscription_t **out, tb_error_t *error);
+TB_WARN_UNUSED tb_status_t tb__subscription_create_watched(
+    tb_ros2_context_t *context, const char *topic, const char *type, const tb_qos_t *qos,
+    const tb_ros2_subscription_options_t *options, tb__writers_callback_t on_writers,
+    tb_ros2_subscription_t **out, tb_error_t *error);
 
 tb__guid_t tb__subscription_guid(const tb_ros2_subscription_t *subscription);
 

@@ -43,8 +43,9 @@ typedef struct tb__tick_queue {
 } tb__tick_queue_t;
 
 /* Starts the thread. `report` and `drained` may be NULL. TB_ERR_SYSTEM. */
-tb_status_t tb__tick_queue_init(tb__tick_queue_t *queue, tb_timeline_t *timeline,
-                                tb__tick_report_t report, tb__tick_report_t drained, void *user);
+TB_WARN_UNUSED tb_status_t tb__tick_queue_init(tb__tick_queue_t *queue, tb_timeline_t *timeline,
+                                               tb__tick_report_t report, tb__tick_report_t drained,
+                                               void *user);
 /* Ends the thread after the current tick; the others are dropped. */
 void tb__tick_queue_fini(tb__tick_queue_t *queue);
 

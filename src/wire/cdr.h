@@ -67,6 +67,7 @@ TB_PRIVATE_API void tb__cdr_write_string(tb__cdr_writer_t *writer, const char *t
 void tb__cdr_write_count(tb__cdr_writer_t *writer, size_t count);
 
 /* Pads to a multiple of 4; *out_size is the size of the whole message. */
-TB_PRIVATE_API tb_status_t tb__cdr_writer_finish(tb__cdr_writer_t *writer, size_t *out_size);
+TB_PRIVATE_API TB_WARN_UNUSED tb_status_t tb__cdr_writer_finish(tb__cdr_writer_t *writer,
+                                                                size_t *out_size);
 
 #endif

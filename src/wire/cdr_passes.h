@@ -26,14 +26,16 @@ typedef void (*tb__cdr_decode_t)(tb__cdr_decoder_t *decoder, const void *type, u
 
 /* The message in new memory: free *out. TB_ERR_LIMIT: longer than DDS can carry. TB_ERR_NO_MEMORY,
  * and the errors of `encode`. */
-tb_status_t tb__cdr_encode_twice(tb__cdr_encode_t encode, const void *type, const void *value,
-                                 bool big_endian, uint8_t **out, size_t *out_size);
+TB_WARN_UNUSED tb_status_t tb__cdr_encode_twice(tb__cdr_encode_t encode, const void *type,
+                                                const void *value, bool big_endian, uint8_t **out,
+                                                size_t *out_size);
 
 /* A value of `value_size` bytes with all that it points to, in one piece: free(*out) frees all of
  * it. `decode` gets NULL for `to` while it counts. Up to 3 bytes may be left. *out_at is the offset
  * that it reached in the message, also on failure. TB_ERR_TRUNCATED and TB_ERR_CORRUPT of a reader,
  * TB_ERR_CORRUPT: bytes are left, TB_ERR_NO_MEMORY, and the errors of `decode`. */
-tb_status_t tb__cdr_decode_twice(tb__cdr_decode_t decode, const void *type, size_t value_size,
-                                 const void *cdr, size_t size, void *out, size_t *out_at);
+TB_WARN_UNUSED tb_status_t tb__cdr_decode_twice(tb__cdr_decode_t decode, const void *type,
+                                                size_t value_size, const void *cdr, size_t size,
+                                                void *out, size_t *out_at);
 
 #endif

@@ -49,8 +49,9 @@ struct tb__cdr_type {
 
 /* The message at `value`, in new memory: free *out. A struct of zeros is the message of zeros.
  * TB_ERR_LIMIT: longer than a bound of the type, or than DDS can carry. TB_ERR_NO_MEMORY. */
-TB_PRIVATE_API tb_status_t tb__cdr_encode(const tb__cdr_type_t *type, const void *value,
-                                          bool big_endian, uint8_t **out, size_t *out_size);
+TB_PRIVATE_API TB_WARN_UNUSED tb_status_t tb__cdr_encode(const tb__cdr_type_t *type,
+                                                         const void *value, bool big_endian,
+                                                         uint8_t **out, size_t *out_size);
 
 /* A new struct of the type with all that it points to, in one piece: free(*out) frees all of it.
  * Nothing is allocated before every length was checked against the size of the message.
@@ -60,7 +61,7 @@ TB_PRIVATE_API tb_status_t tb__cdr_encode(const tb__cdr_type_t *type, const void
  *   TB_ERR_INVALID    a string with a NUL in it
  *   TB_ERR_LIMIT      longer than a bound of the type
  *   TB_ERR_NO_MEMORY */
-TB_PRIVATE_API tb_status_t tb__cdr_decode(const tb__cdr_type_t *type, const void *cdr, size_t size,
-                                          void *out);
+TB_PRIVATE_API TB_WARN_UNUSED tb_status_t tb__cdr_decode(const tb__cdr_type_t *type,
+                                                         const void *cdr, size_t size, void *out);
 
 #endif

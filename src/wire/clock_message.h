@@ -13,12 +13,13 @@
 #define TB__CLOCK_TOPIC        "/clock"
 
 /* Little endian. TB_ERR_NOT_SET: 0. TB_ERR_RANGE: negative, or more seconds than int32 holds. */
-tb_status_t tb__clock_message_encode(int64_t time_ns, uint8_t out[TB__CLOCK_MESSAGE_SIZE]);
+TB_WARN_UNUSED tb_status_t tb__clock_message_encode(int64_t time_ns,
+                                                    uint8_t out[TB__CLOCK_MESSAGE_SIZE]);
 
 /* Either byte order; bytes after the message are ignored. 0 is a value here.
  * TB_ERR_TRUNCATED, TB_ERR_CORRUPT: not CDR. TB_ERR_INVALID: nanoseconds of a second or more.
  * TB_ERR_RANGE: negative seconds. */
-TB_PRIVATE_API tb_status_t tb__clock_message_decode(const void *cdr, size_t size,
-                                                    int64_t *out_time_ns);
+TB_PRIVATE_API TB_WARN_UNUSED tb_status_t tb__clock_message_decode(const void *cdr, size_t size,
+                                                                   int64_t *out_time_ns);
 
 #endif

@@ -280,8 +280,7 @@ extern const tb__cdr_type_t tb__parameter_value_type; /* rcl_interfaces/msg/Para
 
 /* A sample of ros_discovery_info in either form, as *out_humble reports. Errors as tb__cdr_decode,
  * for the newer form. */
-tb_status_t tb__participant_entities_info_decode(const void *cdr, size_t size,
-                                                 tb__participant_entities_info_t **out,
-                                                 bool *out_humble);
+TB_WARN_UNUSED tb_status_t tb__participant_entities_info_decode(
+    const void *cdr, size_t size, tb__participant_entities_info_t **out, bool *out_humble);
 
 #endif

@@ -16,12 +16,13 @@ typedef struct tb__service_header {
 } tb__service_header_t;
 
 /* Reads the header of a request or reply. TB_ERR_TRUNCATED, TB_ERR_CORRUPT (not plain CDR). */
-tb_status_t tb__service_header_read(const void *cdr, size_t size, tb__service_header_t *out);
+TB_WARN_UNUSED tb_status_t tb__service_header_read(const void *cdr, size_t size,
+                                                   tb__service_header_t *out);
 
 /* `cdr` (encapsulation and body) with the header inserted; `out` has room for size +
  * TB__SERVICE_HEADER_SIZE bytes and may be where `cdr` is. TB_ERR_TRUNCATED, TB_ERR_CORRUPT. */
-tb_status_t tb__service_header_insert(const tb__service_header_t *header, const void *cdr,
-                                      size_t size, uint8_t *out);
+TB_WARN_UNUSED tb_status_t tb__service_header_insert(const tb__service_header_t *header,
+                                                     const void *cdr, size_t size, uint8_t *out);
 
 /* The reverse, for `size` bytes that tb__service_header_read accepts; `out` has room for size -
  * TB__SERVICE_HEADER_SIZE. */

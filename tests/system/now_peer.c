@@ -40,9 +40,9 @@ static void on_message(const tb_ros2_sample_t *sample, void *user)
   int64_t stamp_ns = INT64_MAX;
   tb_time_t now = {0};
   if (tb_clock_now(node_clock, &now) != TB_OK) now.ns = 0;
-  /* std_msgs/Header begins as rosgraph_msgs/Clock is. */
+  /* std_msgs/Header begins like rosgraph_msgs/Clock. */
   size_t size = sample->size < TB__CLOCK_MESSAGE_SIZE ? sample->size : TB__CLOCK_MESSAGE_SIZE;
-  tb__clock_message_decode(sample->cdr, size, &stamp_ns);
+  if (tb__clock_message_decode(sample->cdr, size, &stamp_ns)) stamp_ns = INT64_MAX;
   int64_t behind_ns = stamp_ns - now.ns;
   if (behind_ns > 0) {
     atomic_fetch_add(&violations, 1);

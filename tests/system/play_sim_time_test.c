@@ -41,9 +41,9 @@ static void on_stamped(const tb_ros2_sample_t *sample, void *user)
 {
   stage_t *stage = user;
   int64_t stamp_ns = INT64_MAX, told_ns = atomic_load(&stage->told_ns);
-  /* std_msgs/Header begins as rosgraph_msgs/Clock is. */
+  /* std_msgs/Header begins like rosgraph_msgs/Clock. */
   size_t size = sample->size < TB__CLOCK_MESSAGE_SIZE ? sample->size : TB__CLOCK_MESSAGE_SIZE;
-  tb__clock_message_decode(sample->cdr, size, &stamp_ns);
+  if (tb__clock_message_decode(sample->cdr, size, &stamp_ns)) stamp_ns = INT64_MAX;
   int64_t due_ns = MASTER_NS + (stamp_ns - BAG_NS);
   if (told_ns < due_ns) atomic_fetch_add(&stage->early, 1);
   atomic_fetch_add(&stage->received, 1);

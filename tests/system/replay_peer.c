@@ -166,7 +166,7 @@ static void on_message(const tb_ros2_sample_t *sample, void *user)
   tb_error_t error = TB_ERROR_INIT;
   check(tb_clock_now(node_clock, &now), &error);
   size_t size = sample->size < STAMP_SIZE ? sample->size : STAMP_SIZE;
-  tb__clock_message_decode(sample->cdr, size, &stamp_ns);
+  if (tb__clock_message_decode(sample->cdr, size, &stamp_ns)) stamp_ns = -1;
   printf("got %s %s %" PRId64 " %" PRId64 "\n", (const char *)user,
          (const char *)sample->cdr + STAMP_SIZE + 4, stamp_ns, now.ns);
 }

@@ -76,7 +76,7 @@ static void on_clock(const tb_ros2_sample_t *sample, void *user)
 static void publish_answer(int64_t stamp_ns)
 {
   uint8_t message[20] = {0};
-  tb__clock_message_encode(stamp_ns, message);
+  if (tb__clock_message_encode(stamp_ns, message)) abort();
   message[12] = has_header ? 1 : 77; /* the length of the frame's name */
   tb_ros2_publisher_publish(answers, message, sizeof message, NULL);
 }
