@@ -774,7 +774,7 @@ class RecordTest(CommandTest):
 
     def test_wrong_usage(self):
         for arguments, status, text in (
-            ((), 2, "which topics"),
+            ((), 2, "no topics: name them"),
             (("-e",), 2, "needs a value"),
             (("--all", "--compression-mode", "some"), 2, "--compression-mode some"),
             (("--all", "--chunk-compression", "gzip"), 2, "--chunk-compression gzip"),
