@@ -337,7 +337,7 @@ static bool measure_wakes(const row_t *row, const pair_t *pair, result_t *out)
     woken = bare[i] >= 0 && ours[i] >= 0;
   }
   tb_shm_publisher_close(publisher);
-  if (!woken) return bench_fail(row, "nobody was woken");
+  if (!woken) return bench_fail(row, "no thread was woken");
   out->value = bench_median(ours, WAKES) / 1000;
   out->against = bench_median(bare, WAKES) / 1000;
   return true;

@@ -76,7 +76,7 @@ static void test_messages(void **state)
   assert_int_equal(counts[0] + counts[1] + counts[2], 363);
 }
 
-/* metadata.yaml and the table in the database tell the same counts and QoS. */
+/* metadata.yaml and the table in the database have the same counts and QoS. */
 static void test_file_alone_tells_the_same(void **state)
 {
   const tb_bag_info_t *info = tb_bag_reader_info(*state);

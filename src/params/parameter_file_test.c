@@ -271,7 +271,7 @@ static void test_files_are_named_in_errors(void **state)
   assert_unreadable(path, TB_ERR_NOT_FOUND, "No such file");
   assert_unreadable("/tmp", TB_ERR_INVALID, "not a regular file but a folder");
   assert_unreadable("/dev/zero", TB_ERR_INVALID, "not a regular file but a device");
-  assert_int_equal(mkfifo(path, 0600), 0); /* to which nobody writes */
+  assert_int_equal(mkfifo(path, 0600), 0); /* without a writer */
   assert_unreadable(path, TB_ERR_INVALID, "not a regular file but a pipe");
   unlink(path);
 }

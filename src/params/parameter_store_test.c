@@ -178,7 +178,7 @@ static void test_values_are_declared_set_and_got(void **state)
   assert_trace(f, "check a=1;apply a=1;added a=1;");
   assert_ok(set(f, "a", INTEGER(2)));
   assert_trace(f, "check a=2;apply a=2;changed a=2;");
-  assert_ok(set(f, "a", INTEGER(2))); /* the same once more is told too */
+  assert_ok(set(f, "a", INTEGER(2))); /* setting the same value is reported too */
   assert_trace(f, "check a=2;apply a=2;changed a=2;");
   assert_holds(f, "a", INTEGER(2));
   assert_holds(f, "b", NULL);

@@ -83,7 +83,7 @@ static void test_C8_nothing_is_lost_between_two_looks(void **state)
   EXPECT_NOTHING(&p); /* running again already */
 }
 
-/* The state that was told last comes again after the one in between. */
+/* The state that was reported last is reported again after another one. */
 static void test_C8_the_last_state_reported_is_the_current_one(void **state)
 {
   (void)state;

@@ -207,7 +207,7 @@ static void test_endpoints_have_the_node_that_lists_them(void **state)
   assert_int_equal(tb_ros2_graph_subscriptions(snapshot, "/x", &subscriptions), 1);
   assert_int_equal(subscriptions[0].node, 0);
   assert_int_equal(tb_ros2_graph_publishers(snapshot, "/y", &publishers), 0);
-  participant(1, NULL); /* its endpoints go with it, told of or not */
+  participant(1, NULL); /* its endpoints go with it, reported or not */
   take_snapshot();
   assert_int_equal(snapshot->endpoint_count, 2);
 }

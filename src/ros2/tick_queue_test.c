@@ -109,7 +109,8 @@ static void hold_dispatch(fixture_t *f)
     sched_yield();
 }
 
-/* A message behind the tick must not be seen at an earlier time, whoever is to be woken. */
+/* A message after the tick must not be seen at an earlier time, whichever waiters are to be woken.
+ */
 static void test_X5_ticks_that_make_waiters_due_are_committed_where_they_arrive(void **state)
 {
   fixture_t *f = *state;
@@ -204,7 +205,7 @@ static void test_J3_readers_wait_from_the_arrival_of_a_jump(void **state)
   tb__tick_queue_tick(&f->queue, S / 4 + 2);
   expect_read(f, TB_ERR_BUSY, 0);
   atomic_store(&f->go_on, true);
-  assert_int_equal(now_ns(f), S / 4 + 2); /* not at the jump, but behind it */
+  assert_int_equal(now_ns(f), S / 4 + 2); /* not at the jump, but after it */
   assert_string_equal(f->trace, "jump jump ");
   assert_false(f->ran_here);
   tb_jump_handler_destroy(handler);
@@ -318,7 +319,7 @@ static void test_X5_jumps_in_a_row_let_readers_in(void **state)
   tb__tick_queue_tick(&f->queue, 40 * S);
   tb__tick_queue_tick(&f->queue, 40 * S + 1);
   atomic_store(&f->go_on, true);
-  assert_int_equal(now_ns(f), 40 * S + 1); /* one jump, however slow, and what is behind it */
+  assert_int_equal(now_ns(f), 40 * S + 1); /* one jump, however slow, and the ticks after it */
   hold_dispatch(f);
   for (int64_t i = 3; i > 0; i--)
     tb__tick_queue_tick(&f->queue, i * S);

@@ -150,7 +150,7 @@ static int remove_bag(void **state)
 
 /* ---- scenarios ---- */
 
-/* Each failure is of one row or file: reading goes on behind it to the end. */
+/* Each failure is of one row or file: reading continues after it to the end. */
 static tb_status_t read_to_the_end(tb_bag_reader_t *reader, int *messages)
 {
   tb_status_t first = TB_OK, status;

@@ -507,7 +507,7 @@ static int tasks(void)
   return count;
 }
 
-/* Without a thread or a descriptor steps go unnoticed, which is told by the log. */
+/* Without a thread or a descriptor steps are not noticed, which the log reports. */
 static tb_status_t steps_of_system_time(void)
 {
   tb_status_t status;

@@ -25,7 +25,7 @@ typedef struct stage {
   tb_ros2_clock_publisher_t *publisher;
 } stage_t;
 
-/* What fails where nobody can be told is logged. */
+/* Failures that cannot be returned to a caller are logged. */
 static _Atomic int warnings;
 
 static void on_log(tb_log_level_t level, const char *message, void *user)

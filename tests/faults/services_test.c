@@ -77,7 +77,7 @@ static bool wait_for_answer(answered_t *answered)
   return true;
 }
 
-/* What the service's side lacks, the client is not told. */
+/* The client does not learn which resource the service lacked. */
 static tb_status_t asks(const stage_t *stage)
 {
   static const uint8_t request[] = {0, 1, 0, 0, 7};
