@@ -10,7 +10,7 @@
 #include <zstd.h>
 
 #include "bench.h"
-#include "mcap/format.h"
+#include "mcap/mcap_format.h"
 #include "mcap/record.h"
 #include "storage/output.h"
 

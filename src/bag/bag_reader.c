@@ -7,7 +7,7 @@
 #include "bag/storages.h"
 #include "base/log.h"
 #include "base/no_memory.h"
-#include "sqlite/format.h"
+#include "sqlite/sqlite_format.h"
 #include "storage/limits.h"
 
 static void free_parts(tb__bag_part_t *parts, size_t count)

@@ -11,8 +11,8 @@
 #include "bag/reader.h"
 #include "bag/writer.h"
 #include "base/no_memory.h"
-#include "mcap/format.h"
-#include "sqlite/format.h"
+#include "mcap/mcap_format.h"
+#include "sqlite/sqlite_format.h"
 #include "storage/clean.h"
 
 #define MAX_LEVEL   19

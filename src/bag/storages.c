@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "mcap/format.h"
-#include "sqlite/format.h"
+#include "mcap/mcap_format.h"
+#include "sqlite/sqlite_format.h"
 
 static const tb__bag_storage_t *const storages[] = {&tb__sqlite_storage, &tb__mcap_storage};
 

@@ -8,8 +8,8 @@
 
 #include "bag/test_bag.h"
 #include "mcap/crc.h"
-#include "mcap/format.h"
 #include "mcap/index.h"
+#include "mcap/mcap_format.h"
 #include "seed.h"
 #include "storage/output.h"
 #include "test.h"

@@ -4,7 +4,7 @@
 
 #include "base/no_memory.h"
 #include "mcap/file_writer_inside.h"
-#include "mcap/format.h"
+#include "mcap/mcap_format.h"
 
 typedef struct mcap_output {
   tb__bag_output_t base;

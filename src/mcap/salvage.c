@@ -6,7 +6,7 @@
 
 #include "base/log.h"
 #include "base/no_memory.h"
-#include "mcap/format.h"
+#include "mcap/mcap_format.h"
 #include "mcap/recover.h"
 #include "storage/storage.h"
 #include "storage/temporary.h"

@@ -5,7 +5,7 @@
 
 #include "base/no_memory.h"
 #include "mcap/extra_records.h"
-#include "mcap/format.h"
+#include "mcap/mcap_format.h"
 #include "mcap/order.h"
 #include "mcap/recover.h"
 #include "storage/clean.h"

@@ -11,8 +11,8 @@
 #include "platform/time.h"
 #include "ros2/announced.h"
 #include "ros2/context.h"
-#include "ros2/endpoint.h"
 #include "ros2/service_pair.h"
+#include "ros2/topic_endpoint.h"
 
 #define RETRY_REFRESH_NS INT64_C(100000000)
 

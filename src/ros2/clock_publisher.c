@@ -6,8 +6,8 @@
 #include "dds/raw_writer.h"
 #include "ros2/announced.h"
 #include "ros2/context.h"
-#include "ros2/endpoint.h"
 #include "ros2/match_watch.h"
+#include "ros2/topic_endpoint.h"
 #include "wire/clock_message.h"
 
 struct tb_ros2_clock_publisher {

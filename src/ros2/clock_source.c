@@ -11,10 +11,10 @@
 #include "dds/topic_writers.h"
 #include "platform/time.h"
 #include "ros2/clock_presence.h"
-#include "ros2/endpoint.h"
 #include "ros2/publisher_conflict.h"
 #include "ros2/subscription.h"
 #include "ros2/tick_queue.h"
+#include "ros2/topic_endpoint.h"
 #include "source/tick_filter.h"
 #include "wire/clock_message.h"
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "ros2/discovery.h"
-#include "ros2/security.h"
+#include "ros2/enclave.h"
 #include "wire/names.h"
 
 struct tb_ros2_context {

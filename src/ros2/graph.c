@@ -9,8 +9,8 @@
 #include "held/parking.h"
 #include "platform/mutex.h"
 #include "ros2/context.h"
-#include "ros2/endpoint.h"
 #include "ros2/graph_snapshot.h"
+#include "ros2/topic_endpoint.h"
 
 struct tb_ros2_graph {
   tb__builtin_topics_t *topics;

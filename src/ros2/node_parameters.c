@@ -7,8 +7,8 @@
 #include "base/log.h"
 #include "params/parameter_value.h"
 #include "ros2/context.h"
-#include "ros2/endpoint.h"
 #include "ros2/node.h"
+#include "ros2/topic_endpoint.h"
 
 #define USE_SIM_TIME  "use_sim_time"
 #define TIME_SOURCE   "time_source"

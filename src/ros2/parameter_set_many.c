@@ -8,8 +8,8 @@
 #include "platform/time.h"
 #include "ros2/client.h"
 #include "ros2/context.h"
-#include "ros2/endpoint.h"
 #include "ros2/parameter_client.h"
+#include "ros2/topic_endpoint.h"
 
 /* The wait for an answer before the request is sent again; it doubles each time. DDS does not send
  * a first message again that is lost because its reader has not discovered its writer yet, where

@@ -6,8 +6,8 @@
 #include "dds/raw_writer.h"
 #include "ros2/announced.h"
 #include "ros2/context.h"
-#include "ros2/endpoint.h"
 #include "ros2/match_watch.h"
+#include "ros2/topic_endpoint.h"
 
 struct tb_ros2_publisher {
   tb__announced_t announced;

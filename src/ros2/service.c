@@ -12,9 +12,9 @@
 #include "platform/time.h"
 #include "ros2/announced.h"
 #include "ros2/dispatch.h"
-#include "ros2/endpoint.h"
 #include "ros2/request_queue.h"
 #include "ros2/service_pair.h"
+#include "ros2/topic_endpoint.h"
 #include "wire/service_header.h"
 
 #define CLIENT_WAIT_NS INT64_C(100000000) /* rmw_send_response */

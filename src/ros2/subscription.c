@@ -5,7 +5,7 @@
 #include "dds/raw_reader.h"
 #include "ros2/announced.h"
 #include "ros2/context.h"
-#include "ros2/endpoint.h"
+#include "ros2/topic_endpoint.h"
 
 struct tb_ros2_subscription {
   tb__announced_t announced;

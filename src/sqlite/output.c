@@ -12,7 +12,7 @@
 
 #include "base/no_memory.h"
 #include "sqlite/database.h"
-#include "sqlite/format.h"
+#include "sqlite/sqlite_format.h"
 #include "storage/output.h"
 
 #define DEFAULT_TRANSACTION ((size_t)1 << 20)

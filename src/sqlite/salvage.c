@@ -5,7 +5,7 @@
 
 #include "base/no_memory.h"
 #include "sqlite/database.h"
-#include "sqlite/format.h"
+#include "sqlite/sqlite_format.h"
 #include "sqlite/tables.h"
 
 #define MAX_STEP (INT64_C(1) << 40) /* in looking for ids: beyond is nothing */

@@ -5,7 +5,7 @@
 
 #include "base/no_memory.h"
 #include "sqlite/database.h"
-#include "sqlite/format.h"
+#include "sqlite/sqlite_format.h"
 #include "sqlite/tables.h"
 
 #define QUERY_SIZE    200

@@ -1,4 +1,5 @@
 #include "wait/sleeper.h"
+#include "clock/callback_context.h"
 
 #include <string.h>
 
@@ -407,7 +408,7 @@ tb_status_t tb__sleeper_init(tb__sleeper_t *sleeper, tb_clock_t *clock, tb__goal
   sleeper->visible = TB__STATE_UNKNOWN;
   if (tb__is_forked()) return TB_ERR_FORKED;
   tb_status_t status = options_apply(options, sleeper);
-  if (!status && clock->kind && tb__jump_of_thread) status = TB_ERR_DEADLOCK;
+  if (!status && clock->kind && tb__in_jump_callback()) status = TB_ERR_DEADLOCK;
   return status;
 }
 

@@ -1,3 +1,4 @@
+#include "clock/callback_context.h"
 #include "held/parking.h"
 #include "platform/time.h"
 #include "wait/timer_queue.h"
@@ -156,7 +157,7 @@ tb_status_t tb_timer_stop_wait(tb_timer_t *timer, tb_duration_t limit)
 {
   if (!timer || limit.ns < 0) return TB_ERR_INVALID;
   if (tb__is_forked()) return TB_ERR_FORKED;
-  if (tb__jump_of_thread) return TB_ERR_DEADLOCK;
+  if (tb__in_jump_callback()) return TB_ERR_DEADLOCK;
   tb__lane_t *lane = timer->lane;
   tb_timer_queue_t *queue = lane->queue;
   tb_status_t status = TB_OK;

@@ -1,4 +1,5 @@
 /* One run of a timer queue: the calls that are due on its lanes, by deadline. */
+#include "clock/callback_context.h"
 #include "wait/timer_queue.h"
 
 #include <pthread.h>
@@ -273,7 +274,7 @@ tb_status_t tb_timer_queue_run_due(tb_timer_queue_t *queue, uint32_t *out_calls)
 {
   if (!queue) return TB_ERR_INVALID;
   if (tb__is_forked()) return TB_ERR_FORKED;
-  if (tb__jump_of_thread || tb__timer_queue_runs_here(queue)) return TB_ERR_DEADLOCK;
+  if (tb__in_jump_callback() || tb__timer_queue_runs_here(queue)) return TB_ERR_DEADLOCK;
   if (atomic_exchange(&queue->running, true)) return TB_ERR_BUSY;
   atomic_store(&queue->runner, this_thread());
   atomic_store(&queue->driver, tb__thread_number());

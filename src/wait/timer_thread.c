@@ -1,5 +1,6 @@
 /* A thread that runs a queue. It keeps `running` set as long as it lives, so no other thread runs
  * the queue. */
+#include "clock/callback_context.h"
 #include "held/parking.h"
 #include "platform/time.h"
 #include "wait/timer_queue.h"
@@ -54,7 +55,7 @@ tb_status_t tb_timer_queue_stop_thread(tb_timer_queue_t *queue, tb_duration_t li
 {
   if (!queue || limit.ns < 0) return TB_ERR_INVALID;
   if (tb__is_forked()) return TB_ERR_FORKED;
-  if (tb__jump_of_thread || tb__timer_queue_runs_here(queue)) return TB_ERR_DEADLOCK;
+  if (tb__in_jump_callback() || tb__timer_queue_runs_here(queue)) return TB_ERR_DEADLOCK;
   tb__deadline_t deadline = tb__deadline_within(limit);
   atomic_store(&queue->thread_wanted, false);
   if (atomic_load(&queue->thread_active)) tb__poll_set_raise(&queue->poll);

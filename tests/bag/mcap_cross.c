@@ -8,7 +8,7 @@
 #include <string.h>
 #include <timebase/bag_reader.h>
 
-#include "mcap/format.h"
+#include "mcap/mcap_format.h"
 #include "mcap/recover.h"
 #include "storage/output.h"
 

@@ -1,7 +1,7 @@
 /* Finds the security files of an enclave as the ROS 2 environment selects it. Only reads files.
  * Follows rcl and rmw_cyclonedds of ROS 2 jazzy. */
-#ifndef TB_ROS2_SECURITY_H
-#define TB_ROS2_SECURITY_H
+#ifndef TB_ROS2_ENCLAVE_H
+#define TB_ROS2_ENCLAVE_H
 
 #include <timebase/error.h>
 

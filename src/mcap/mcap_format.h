@@ -1,6 +1,6 @@
 /* The MCAP format, for reading and writing the files of a bag. */
-#ifndef TB_MCAP_FORMAT_H
-#define TB_MCAP_FORMAT_H
+#ifndef TB_MCAP_MCAP_FORMAT_H
+#define TB_MCAP_MCAP_FORMAT_H
 
 #include "storage/output.h"
 #include "storage/storage.h"

@@ -1,4 +1,4 @@
-#include "ros2/endpoint.h"
+#include "ros2/topic_endpoint.h"
 
 #include "platform/time.h"
 

@@ -1,4 +1,4 @@
-#include "ros2/security.h"
+#include "ros2/enclave.h"
 
 #include <stdio.h>
 #include <stdlib.h>

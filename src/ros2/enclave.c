@@ -1,4 +1,4 @@
-#include "ros2/security.h"
+#include "ros2/enclave.h"
 #include "base/no_memory.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* Names and QoS of a ROS topic endpoint, ready for DDS. */
-#ifndef TB_ROS2_ENDPOINT_H
-#define TB_ROS2_ENDPOINT_H
+#ifndef TB_ROS2_TOPIC_ENDPOINT_H
+#define TB_ROS2_TOPIC_ENDPOINT_H
 
 #include "dds/endpoint.h"
 #include "platform/futex.h"

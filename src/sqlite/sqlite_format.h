@@ -1,6 +1,6 @@
 /* The sqlite3 format, for reading and writing the files of a bag. */
-#ifndef TB_SQLITE_FORMAT_H
-#define TB_SQLITE_FORMAT_H
+#ifndef TB_SQLITE_SQLITE_FORMAT_H
+#define TB_SQLITE_SQLITE_FORMAT_H
 
 #include "storage/output.h"
 #include "storage/storage.h"
