@@ -153,15 +153,15 @@ static void test_wrong_usage(void **state)
   static const struct {
     const char *value, *text;
   } cases[] = {
-      {"x", "--wait-for x: there is no '=': write OUT=NODE or OUT=NODE:LAG, a topic and who "
+      {"x", "--wait-for x: no '=': write OUT=NODE or OUT=NODE:LAG, a topic and the node that "
             "publishes it, such as /odom=/slam:100ms\n"},
       {"=b", "--wait-for =b: topic name '': must not be empty: write OUT=NODE"},
       {"a=", "--wait-for a=: node name '': must not be empty: write OUT=NODE"},
       {"'a b=c'", "--wait-for a b=c: topic name 'a b': must have only letters, digits, '_' and "
                   "'/': write OUT=NODE"},
       {"'a=b c'", "node name 'b c': must have only letters, digits and '_': write OUT=NODE"},
-      {"a=b:x", "--wait-for a=b:x: LAG 'x' is no duration: write OUT=NODE or OUT=NODE:LAG"},
-      {"a=b:", "--wait-for a=b:: LAG '' is no duration: write OUT=NODE"},
+      {"a=b:x", "--wait-for a=b:x: LAG 'x' is not a duration: write OUT=NODE or OUT=NODE:LAG"},
+      {"a=b:", "--wait-for a=b:: LAG '' is not a duration: write OUT=NODE"},
       {"a=b:-1", "--wait-for a=b:-1: the lag of /a must not be negative: write OUT=NODE"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
