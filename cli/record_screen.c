@@ -23,7 +23,7 @@ static const char *state_of(const tb_recorder_status_t *status)
   return status->paused ? "  paused (SPACE resumes)" : "";
 }
 
-/* "/a: 5 lost (2 on the way, 3 for want of room)" */
+/* "/a: 5 lost (2 on the way, 3 queue full)" */
 static void print_topic(FILE *out, const tb_recorder_topic_status_t *topic)
 {
   const struct {

@@ -52,7 +52,7 @@ typedef struct tb_jump_threshold {
 
 /** Runs on the thread that moves the time. `now` of the clock reports the old time in "before" and
  * the new time in "after". Allowed: handlers, timers, reading and creating clocks. Moving any time,
- * changing a source, destroying a clock and waiting return TB_ERR_DEADLOCK.
+ * changing a source, destroying a clock and waiting on ROS or system time return TB_ERR_DEADLOCK.
  *
  * Other threads block in `now` meanwhile, so a callback must never wait for a thread that may read
  * the time. The usual trap is a mutex that the callback takes and another thread holds while it
@@ -63,7 +63,7 @@ typedef struct tb_jump_threshold {
  *
  * A call that takes longer than the timeline's limit (tb_timeline_options_t, 1 s of steady time) is
  * reported once through the log hook, by the handler's name and with the number of readers that it
- * blocks: by the first waiter that it blocks, on that thread, or on its own thread when it returns.
+ * blocks: by the first thread that it blocks, or by its own thread when it returns.
  *
  * Steps of system time are found after they were made, for handlers on clocks of system time: both
  * callbacks run on a thread of the library ("tb-steps"), "before" right before "after". `now`

@@ -166,8 +166,8 @@ static void clock_change_end(tb_clock_t *clock, pair_t pair, tb__jump_t *change,
   atomic_fetch_add(&clock->gate, 1);
   tb__futex_wake_all(&clock->gate);
   settle_waiters_locked(clock);
-  tb__waiters_collect_due_locked(pair.from,
-                                 &to_wake); /* done by the thread that has the turn: see wake_due */
+  tb__waiters_collect_due_locked(
+      pair.from, &to_wake); /* done by the thread that has the turn: see tb__timeline_wake_due */
   tb__waiters_collect_due_locked(pair.to, &to_wake);
   /* handlers have moved: threads that wait for the end of the jump may wait on either timeline */
   atomic_fetch_add(&pair.to->jumps_done, 1);

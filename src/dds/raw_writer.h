@@ -29,7 +29,7 @@ TB_WARN_UNUSED tb_status_t tb__raw_writer_wait_for_matched(tb__raw_writer_t *wri
                                                            tb__deadline_t deadline);
 
 /* Afterwards each change of the matched readers also raises *events by 1 and wakes its waiters
- * (futex.h), so that one wait covers many writers. *events must outlive the writer. */
+ * (platform/futex.h), so that one wait covers many writers. *events must outlive the writer. */
 void tb__raw_writer_watch_matched(tb__raw_writer_t *writer, _Atomic uint32_t *events);
 
 /* Waits until all matched reliable readers have acknowledged everything. TB_ERR_TIMEOUT. */

@@ -9,7 +9,7 @@
 #include "base/private_api.h"
 
 /* clock_gettime, straight from the kernel's vDSO if there is one; another function while a test
- * holds time (held_time.h). */
+ * holds time (held/held_time.h). */
 TB_PRIVATE_API extern int (*_Atomic tb__clock_gettime)(clockid_t id, struct timespec *out);
 
 static inline int64_t tb__clock_read_ns(clockid_t id)

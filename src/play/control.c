@@ -155,7 +155,7 @@ tb_status_t tb_player_seek(tb_player_t *player, int64_t time_ns, tb_error_t *err
   }
   unlock_and_nudge(player);
   if (!in_range) return seek_error(player, time_ns, last_ns, error);
-  return ended ? tb_error_set(error, TB_ERR_END, "seek: playback has ended") : TB_OK;
+  return ended ? tb_error_set(error, TB_ERR_END, "seek: playback has ended or was halted") : TB_OK;
 }
 
 /* --- stop and status --- */

@@ -44,9 +44,8 @@ void tb__player_choose_step_locked(tb_player_t *player, tb__step_t *step)
 bool tb__player_goes_back_locked(const tb_player_t *player, int64_t now_ns)
     TB_REQUIRES(player->mutex);
 
-/* The next two set deadline and limit of the step to the next check.
- *
- * Whether the transport blocks the player now, and `names`. */
+/* Lowers deadline_ns and limit_ns of the step to the next check of the transport, and sets `names`
+ * when it is time to report what the transport waits for. */
 void tb__player_backpressure_check_locked(tb_player_t *player, tb__step_t *step)
     TB_REQUIRES(player->mutex);
 /* True: the jump back is due. */

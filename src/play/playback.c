@@ -91,12 +91,11 @@ static void count_late(tb_player_t *player, const tb__step_t *step)
   int64_t last_ns = player->playback.late_report_ns;
   if (last_ns > 0 && step->steady_ns - last_ns < REPORT_EVERY_NS) return;
   player->playback.late_report_ns = step->steady_ns;
-  tb__log(
-      TB_LOG_WARN,
-      "playback fell %lld ms behind: %sreading or sending is too slow for this rate; /clock was "
-      "held back",
-      (long long)(step->late_ns / TB_NS_PER_MS),
-      player->options.clock ? "the clock has jumped ahead, or " : "");
+  tb__log(TB_LOG_WARN,
+          "playback fell %lld ms behind: %sreading or sending is too slow for this rate; time was "
+          "held back",
+          (long long)(step->late_ns / TB_NS_PER_MS),
+          player->options.clock ? "the clock has jumped ahead, or " : "");
 }
 
 static void report_empty(const tb__step_t *step)

@@ -36,7 +36,8 @@ tb_status_t tb_player_repeat(tb_player_t *player, int64_t from_ns, int64_t to_ns
   tb__mutex_unlock(&player->mutex);
   tb__pacer_nudge(player->pacer);
   if (!inside) return range_error(from_ns, to_ns, player->first_ns, last_ns, error);
-  return ended ? tb_error_set(error, TB_ERR_END, "repeat: playback has ended") : TB_OK;
+  return ended ? tb_error_set(error, TB_ERR_END, "repeat: playback has ended or was halted")
+               : TB_OK;
 }
 
 void tb__player_end_repeat_locked(tb_player_t *player)

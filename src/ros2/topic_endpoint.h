@@ -23,7 +23,4 @@ TB_WARN_UNUSED tb_status_t tb__topic_endpoint_init(tb__topic_endpoint_t *endpoin
                                                    const char *topic, const char *type,
                                                    const tb_qos_t *qos, tb_error_t *error);
 
-/* The steady deadline `limit` from now; none when that is beyond the clock. */
-tb__deadline_t tb__deadline_after(tb_duration_t limit);
-
 #endif

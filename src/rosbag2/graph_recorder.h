@@ -1,5 +1,5 @@
-/* Inside of tb_ros2_recorder_t. recorder.c makes and ends it; record_transport.c follows the graph
- * and takes samples; recorder_services.c has the services and the event. */
+/* Inside of tb_ros2_recorder_t. graph_recorder.c creates and destroys it; record_transport.c
+ * follows the graph and takes samples; recorder_services.c has the services and the event. */
 #ifndef TB_ROSBAG2_GRAPH_RECORDER_H
 #define TB_ROSBAG2_GRAPH_RECORDER_H
 

@@ -67,6 +67,7 @@ static void watch_writers(tb__tick_filter_t *filter, const tb__tick_sample_t *sa
  * gap. */
 static bool may_tick(tb__tick_filter_t *filter, const tb__tick_sample_t *sample)
 {
+  /* X8: with hold_to_first, the first writer, until it has been silent for a while */
   if (!filter->options.hold_to_first) return true;
   tb__writer_sign_t *holder = &filter->holder;
   bool held = is_known(&holder->writer) &&

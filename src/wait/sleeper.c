@@ -98,6 +98,7 @@ static bool sleeper_jumped(tb__waiter_t *waiter, const tb_jump_t *jump)
     return tb__sleeper_claim(waiter, TB_ERR_JUMP_BACKWARD);
   if (jump->kind == TB_JUMP_FORWARD && jump->delta.ns >= waiter->forward_min)
     return tb__sleeper_claim(waiter, TB_ERR_JUMP_FORWARD);
+  /* S2: a rate starts again from the new time */
   if (jump->kind == TB_JUMP_BACKWARD && sleeper->goal == TB__GOAL_PACE) {
     tb_timeline_t *timeline;
     tb__clock_timeline_locked(waiter->clock, &timeline);
@@ -122,8 +123,8 @@ void tb__sleeper_wake(tb__waiter_t *waiter)
 
 void tb__sleeper_poke(tb__sleeper_t *sleeper)
 {
-  uint32_t spec = WORD_ASLEEP;
-  if (atomic_compare_exchange_strong(&sleeper->word, &spec, WORD_RECHECK))
+  uint32_t expected = WORD_ASLEEP;
+  if (atomic_compare_exchange_strong(&sleeper->word, &expected, WORD_RECHECK))
     tb__futex_wake_one(&sleeper->word);
 }
 

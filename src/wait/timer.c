@@ -75,7 +75,6 @@ tb_status_t tb_steady_clock_timer_create(tb_timer_queue_t *queue, tb_steady_cloc
   return timer_create_on(queue, &clock->core, &model, &cold, out);
 }
 
-/* M5: a destroyed timer whose call runs is inert; its id is freed at the end of the call. */
 static void timer_stop_locked(tb_timer_t *timer)
 {
   tb__lane_t *lane = timer->lane;
@@ -294,6 +293,7 @@ tb_status_t tb_steady_clock_timer_queue_next_deadline(tb_timer_queue_t *queue,
   return status;
 }
 
+/* M5: a destroyed timer whose call runs is inert; its id is freed at the end of the call. */
 void tb_timer_destroy(tb_timer_t *timer)
 {
   if (!timer || tb__is_forked()) return; /* its memory is the queue's */

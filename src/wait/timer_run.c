@@ -51,7 +51,7 @@ static void lane_peek_locked(tb__lane_t *lane)
     lane->peek_order = timer->order; /* needed only where there are other lanes */
 }
 
-/* How many whole periods lie between the deadline and `until`. */
+/* How many whole periods lie between the deadline and `until_key`. */
 static uint64_t periods_missed(const tb_timer_t *timer, int64_t key, int64_t until_key)
 {
   uint64_t late_ns = (uint64_t)until_key - (uint64_t)key;

@@ -194,7 +194,7 @@ class NetworkTest(CommandTest):
 
     def stall_reports(self, probe):
         self.now(probe)
-        return sum("time stands still: no tick" in line for line in probe.seen)
+        return sum("time does not advance: no tick" in line for line in probe.seen)
 
     def test_use_sim_time_is_set_from_another_host_over_a_bad_link(self):
         self.link_hosts("--loss", 20, "--delay-ms", 50)
