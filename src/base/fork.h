@@ -1,6 +1,6 @@
 /* Whether this process is the child of one that used the library. The parent's other threads do not
- * exist there, and what they had locked stays locked: nothing may be locked, waited for or moved.
- * */
+ * exist there, and what they had locked stays locked: nothing may be locked, waited for or
+ * moved. */
 #ifndef TB_BASE_FORK_H
 #define TB_BASE_FORK_H
 

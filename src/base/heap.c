@@ -11,8 +11,8 @@
 /* Places before the first entry, so that the entries 1 to 4, 5 to 8 and so on are cache lines. */
 #define LEAD (ARITY - 1)
 
-/* As one number, so that comparing takes no branch, which would be mispredicted half of the time.
- * */
+/* As one number, so that comparing takes no branch, which would be mispredicted half of the
+ * time. */
 static __int128 entry_value(tb__heap_entry_t entry)
 {
   return (__int128)((unsigned __int128)(uint64_t)entry.key << 64 | entry.rank);

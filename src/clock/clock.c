@@ -98,8 +98,8 @@ static bool lost_read(const tb_timeline_t *timeline, uint64_t version, uint64_t 
 }
 
 /* False while the timeline is blocked, with READ_SETTLED. The version is read last, after the mark
- * of a page has been set: a writer that changes the version knows every time that was read before.
- * */
+ * of a page has been set: a writer that changes the version knows every time that was read
+ * before. */
 static bool timeline_read(const tb_timeline_t *timeline, read_mode_t mode, snapshot_t *out)
 {
   /* C3: no lock and no wait for a writer; overtaken twice, it reads again */

@@ -11,8 +11,8 @@
 
 static _Atomic uint64_t last_sequence;
 
-/* Handlers of destroyed clocks: each one is valid, and never called, until it is destroyed itself.
- * */
+/* Handlers of destroyed clocks: each one is valid, and never called, until it is destroyed
+ * itself. */
 static tb__mutex_t detached_mutex = TB__MUTEX_INIT; /* no other lock is taken under it */
 static struct tb_jump_handler *detached;
 
@@ -143,8 +143,8 @@ static void detached_remove(struct tb_jump_handler *handler)
   tb__mutex_unlock(&detached_mutex);
 }
 
-/* At exit: frees the handlers that were not destroyed. If another thread has the lock, they stay.
- * */
+/* At exit: frees the handlers that were not destroyed. If another thread has the lock, they
+ * stay. */
 __attribute__((destructor)) static void free_detached(void)
 {
   if (!tb__mutex_try_lock(&detached_mutex)) return;
@@ -291,8 +291,8 @@ void tb__jump_select_locked(tb__jump_t *jump, tb_timeline_t *timeline)
   timeline->handlers.min_forward = min_forward;
 }
 
-/* The kind of time, and the epoch of a step that raises none, are those of the handler's own clock.
- * */
+/* The kind of time, and the epoch of a step that raises none, are those of the handler's own
+ * clock. */
 static tb_jump_t info_for(const tb__jump_t *jump, const struct tb_jump_handler *handler)
 {
   tb_jump_t info = jump->info;

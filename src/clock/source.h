@@ -1,5 +1,5 @@
-/* A source: the users that it has, which are clocks and the process's default, and whether it runs.
- * */
+/* A source: the users that it has, which are clocks and the process's default, and whether it
+ * runs. */
 #ifndef TB_CLOCK_SOURCE_H
 #define TB_CLOCK_SOURCE_H
 

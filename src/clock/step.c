@@ -90,8 +90,8 @@ static tb_jump_t describe(int64_t delta_ns)
   return jump;
 }
 
-/* J3, J9: the steps of a jump, except that readers are not blocked: they see the new time already.
- * */
+/* J3, J9: the steps of a jump, except that readers are not blocked: they see the new time
+ * already. */
 static void jump_locked(tb_timeline_t *timeline, int64_t delta_ns, tb__waiter_t **to_wake)
     TB_REQUIRES(timeline->mutex)
 {

@@ -252,8 +252,8 @@ static void run_on_locked(tb_timeline_t *timeline, const tb__linear_time_t *line
   tb__running_start_locked(timeline, linear);
 }
 
-/* For a page, who is due is decided when readers use the page again: see tb__timeline_apply_policy.
- * */
+/* For a page, who is due is decided when readers use the page again: see
+ * tb__timeline_apply_policy. */
 static void collect_due_locked(tb_timeline_t *timeline, tb__waiter_t **to_wake)
     TB_REQUIRES(timeline->mutex)
 {

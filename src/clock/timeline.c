@@ -100,8 +100,8 @@ static void linear_store(tb__linear_slot_t *slot, const tb__linear_time_t *linea
 }
 
 /* A reader that has the version with the old slot bit reads the other copy, and a reader that was
- * overtaken twice sees another version: a writer that is stopped anywhere in here blocks no reader.
- * */
+ * overtaken twice sees another version: a writer that is stopped anywhere in here blocks no
+ * reader. */
 void tb__timeline_publish_locked(tb_timeline_t *timeline)
 {
   uint64_t version = atomic_load_explicit(&timeline->version, memory_order_relaxed);

@@ -18,8 +18,8 @@ typedef struct tb__poll_alarm {
   struct tb__poll_alarm *next, *previous;
 } tb__poll_alarm_t;
 
-/* An alarm on CLOCK_REALTIME (`system`) or CLOCK_MONOTONIC, not set. Its address must not change.
- * */
+/* An alarm on CLOCK_REALTIME (`system`) or CLOCK_MONOTONIC, not set. Its address must not
+ * change. */
 tb_status_t tb__poll_alarm_init(tb__poll_alarm_t *alarm, tb__poll_set_t *set,
                                 bool system) TB_WARN_UNUSED;
 void tb__poll_alarm_fini(tb__poll_alarm_t *alarm);

@@ -52,8 +52,8 @@ void tb__suspension_end(tb__suspension_t *suspension)
   tb__mutex_fini(&suspension->mutex);
 }
 
-/* Waits until the thread has noted everything before `to_ns`: it may be continued after the caller.
- * */
+/* Waits until the thread has noted everything before `to_ns`: it may be continued after the
+ * caller. */
 static void await_beat(tb__suspension_t *suspension, int64_t to_ns)
 {
   int64_t limit_ns = tb__real_steady_now_ns() + PATIENCE_NS;

@@ -14,8 +14,8 @@
 
 #include "platform/mutex.h"
 
-/* The handler walks the list without a lock: entries are reused, and freed with the last mapping.
- * */
+/* The handler walks the list without a lock: entries are reused, and freed with the last
+ * mapping. */
 struct tb__guarded_map {
   tb__guarded_map_t *next; /* set before it is in the list */
   _Atomic uintptr_t begin; /* 0: free */

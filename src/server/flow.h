@@ -62,8 +62,8 @@ TB_PRIVATE_API void tb__flow_hold(tb__flow_t *flow, int64_t now_ns);
 /* The same, but discards only the time since `from_ns`, when the flow was stopped there already. */
 TB_PRIVATE_API void tb__flow_hold_since(tb__flow_t *flow, int64_t from_ns, int64_t now_ns);
 
-/* Moves time forward to `time_ns` at once, without a jump; it stops there until the horizon is set.
- * */
+/* Moves time forward to `time_ns` at once, without a jump; it stops there until the horizon is
+ * set. */
 TB_PRIVATE_API void tb__flow_skip_to(tb__flow_t *flow, int64_t time_ns, int64_t now_ns);
 
 TB_PRIVATE_API int64_t tb__flow_time(const tb__flow_t *flow, int64_t now_ns);

@@ -28,8 +28,8 @@ typedef struct tb__observed_tick {
   tb_clock_state_t state;
 } tb__observed_tick_t;
 
-/* Processes the tick and returns its anchor. The timeline is halted at `time_ns` and `steady_ns`.
- * */
+/* Processes the tick and returns its anchor. The timeline is halted at `time_ns` and
+ * `steady_ns`. */
 tb_anchor_t tb__extrapolation_tick(tb__extrapolation_t *self, const tb__observed_tick_t *tick,
                                    int64_t time_ns, int64_t steady_ns);
 

@@ -1,6 +1,6 @@
 /* Fixture for tests of the extrapolating source: a clock on one that wraps a manual source, and a
- * steady clock that the test moves. Moments and times are in milliseconds from the start of both.
- * */
+ * steady clock that the test moves. Moments and times are in milliseconds from the start of
+ * both. */
 #ifndef TB_SOURCE_ON_EXTRAPOLATING_SOURCE_H
 #define TB_SOURCE_ON_EXTRAPOLATING_SOURCE_H
 

@@ -211,8 +211,8 @@ static void thread_end(shm_source_t *self)
   tb__futex_wake_all(&self->threads);
 }
 
-/* A wait on a page that is truncated meanwhile is not reached by a wake-up: no wait is unlimited.
- * */
+/* A wait on a page that is truncated meanwhile is not reached by a wake-up: no wait is
+ * unlimited. */
 static tb__deadline_t next_probe(void)
 {
   return (tb__deadline_t){TB__DEADLINE_STEADY, tb__real_steady_now_ns() + PROBE_NS};
@@ -250,8 +250,8 @@ static void stop_time(shm_source_t *self)
   (void)status; /* it fails where the timeline has no clock any more */
 }
 
-/* Checks whether a page has lost its contents: its file was truncated, and perhaps extended again.
- * */
+/* Checks whether a page has lost its contents: its file was truncated, and perhaps extended
+ * again. */
 static void check_for_loss(shm_source_t *self)
 {
   tb__page_copy_t copy;

@@ -263,8 +263,8 @@ static void look_for_clock(const tb_jump_t *jump, void *user)
   TRACE("%d: %d; ", (int)jump->kind, is_among_clocks(f->source, f->clock));
 }
 
-/* A publisher may come as soon as the clock has moved: its sleepers are notified through the list.
- * */
+/* A publisher may come as soon as the clock has moved: its sleepers are notified through the
+ * list. */
 static void test_S2_a_clock_that_joins_is_known_to_its_source_before_it_moves(void **state)
 {
   shared_t *f = *state;

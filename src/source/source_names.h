@@ -1,5 +1,5 @@
-/* Sources by name. A built-in name needs a factory here and a row in the table of source_names.c.
- * */
+/* Sources by name. A built-in name needs a factory here and a row in the table of
+ * source_names.c. */
 #ifndef TB_SOURCE_SOURCE_NAMES_H
 #define TB_SOURCE_SOURCE_NAMES_H
 
