@@ -18,8 +18,8 @@
  * nanosecond), and its time is factor * P further than that of the one before. This is exact: the
  * k-th tick after the last control is at start + k * P of steady time and carries time +
  * factor * k * P, rounded down once, however late the thread woke. Ticks that were missed, because
- * a sink or the machine took longer, are left out (but for those of a step); the next one is where
- * it would have been.
+ * a sink or the machine took longer, are left out (except for those of a step); the next one is
+ * where it would have been.
  *
  * Controls count from the last tick: the current time is that tick's time. A new factor changes the
  * times of later ticks, not their places in steady time. Pausing, resuming, stepping, a new hz and

@@ -13,7 +13,7 @@
 /** A limit that does not restrict the player. */
 #define TB_PLAY_NO_LIMIT INT64_MAX
 
-/** Errors fill *error with what went wrong; the player puts the topic's name before it. But for
+/** Errors fill *error with what went wrong; the player puts the topic's name before it. Except for
  * `interrupt`, the functions are called on the threads of tb_player_create (add_topic) and
  * tb_player_run (the others), one at a time and with no lock held. */
 typedef struct tb_play_transport_ops {

@@ -50,7 +50,7 @@ typedef struct tb_player_options {
   /** Messages read ahead, on a thread of the player's, at most; 0: none, and tb_player_run reads.
    */
   size_t read_ahead_messages;
-  size_t read_ahead_bytes; /**< the same in bytes of data, but for one message */
+  size_t read_ahead_bytes; /**< the same in bytes of data, except for one message */
   /** Nothing is played until tb_player_play, and the end of that is not the end of tb_player_run.
    */
   bool on_demand;

@@ -121,13 +121,13 @@ TB_BEGIN_DECLS
 /** Makes the bag at `path` (tb_bag_writer_create) and starts the thread that writes to it.
  * `options` may be NULL.
  *
- * With TB_RECORDER_TIME_ROS messages are skipped until the clock has started, but for latched ones,
- * which wait for that; those are skipped if it does not come. Each jump back of the clock begins a
- * file, and a run (tb_bag_writer_begin_run). Jumps, the first tick and changes of source are
- * recorded as messages of TB_RECORDER_JUMPS_TOPIC (std_msgs/msg/String: "kind=backward reason=loop
- * before_ns=... after_ns=... run=2"), at the time that they led to, and the first 1000 are noted in
- * the bag's custom data too, as "timebase_jump_N". A step forward is a jump if it is of more than a
- * second and too long to be the passing of time (tb_timeline_stats_t).
+ * With TB_RECORDER_TIME_ROS messages are skipped until the clock has started, except for latched
+ * ones, which wait for that; those are skipped if it does not come. Each jump back of the clock
+ * begins a file, and a run (tb_bag_writer_begin_run). Jumps, the first tick and changes of source
+ * are recorded as messages of TB_RECORDER_JUMPS_TOPIC (std_msgs/msg/String: "kind=backward
+ * reason=loop before_ns=... after_ns=... run=2"), at the time that they led to, and the first 1000
+ * are noted in the bag's custom data too, as "timebase_jump_N". A step forward is a jump if it is
+ * of more than a second and too long to be the passing of time (tb_timeline_stats_t).
  *
  *   TB_ERR_INVALID  options: TB_RECORDER_TIME_ROS without clock, a negative interval
  *   and as tb_bag_writer_create, TB_ERR_SYSTEM (no thread), TB_ERR_FORKED
@@ -164,7 +164,7 @@ TB_API tb_status_t tb_recorder_take(tb_recorder_t *recorder, size_t topic,
  * [any thread] [from callbacks] */
 TB_API void tb_recorder_note_lost(tb_recorder_t *recorder, size_t topic, uint64_t count);
 
-/** Messages that come between the two are skipped, but for latched ones. [any thread] [from
+/** Messages that come between the two are skipped, except for latched ones. [any thread] [from
  * callbacks] */
 TB_API void tb_recorder_pause(tb_recorder_t *recorder);
 TB_API void tb_recorder_resume(tb_recorder_t *recorder);

@@ -42,8 +42,8 @@ typedef struct tb_ros2_play_transport_options {
   bool wait_for_acks;
 
   /** Neither messages nor time go further than `lag` beyond the newest header stamp that the node
-   * has published on the topic, but for what follows; of several the last one decides. Stamps are
-   * compared with recorded time as they are.
+   * has published on the topic, except for what follows; of several the last one decides. Stamps
+   * are compared with recorded time as they are.
    *
    * A node that has answered all that it was sent is not waited for: the next message that it
    * subscribes to goes out, even if it is further away than `lag`. So with a lag of 0 each message

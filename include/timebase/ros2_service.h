@@ -46,8 +46,8 @@ TB_API tb_status_t tb_ros2_service_create(tb_ros2_context_t *context, const char
                                           tb_ros2_service_t **out, tb_error_t *error);
 
 /** Accepts NULL. Requests that wait are dropped; their clients notice that the service is gone.
- * Answers on their way get up to half a second to arrive. No other thread may be in a call, but for
- * the callback: in that, until it has returned, replies return TB_ERR_CLOSED and destroying it
+ * Answers on their way get up to half a second to arrive. No other thread may be in a call, except
+ * for the callback: in that, until it has returned, replies return TB_ERR_CLOSED and destroying it
  * again does nothing. In its own callback it returns at once, and what is left is done when that
  * has returned. [any thread] [blocks: until a running callback has returned, and for answers,
  * except in its own callback] */

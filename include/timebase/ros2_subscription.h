@@ -41,11 +41,11 @@ TB_API tb_status_t tb_ros2_subscription_create(tb_ros2_context_t *context, const
                                                const tb_ros2_subscription_options_t *options,
                                                tb_ros2_subscription_t **out, tb_error_t *error);
 
-/** Accepts NULL. After it no callback runs any more. No other thread may be in a call, but for the
- * callback: in that, until it has returned, calls return TB_ERR_CLOSED and destroying it again does
- * nothing. In its own callback it returns at once, and no further callback begins; what is left is
- * done on the context's thread, or when the context is destroyed.
- * [any thread] [blocks: until a running callback has returned, except in that callback] */
+/** Accepts NULL. After it no callback runs any more. No other thread may be in a call, except for
+ * the callback: in that, until it has returned, calls return TB_ERR_CLOSED and destroying it again
+ * does nothing. In its own callback it returns at once, and no further callback begins; what is
+ * left is done on the context's thread, or when the context is destroyed. [any thread] [blocks:
+ * until a running callback has returned, except in that callback] */
 TB_API void tb_ros2_subscription_destroy(tb_ros2_subscription_t *subscription);
 
 /** Takes the oldest waiting message, without copying it: give it back with tb_ros2_sample_release.

@@ -1,4 +1,4 @@
-/* What an expression of rosbag2 may consist of. Pure but for the memory that it works in. */
+/* What an expression of rosbag2 may consist of. Pure except for the memory that it works in. */
 #ifndef TB_BAG_EXPRESSION_SYNTAX_H
 #define TB_BAG_EXPRESSION_SYNTAX_H
 

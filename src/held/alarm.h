@@ -30,7 +30,7 @@ void tb__poll_alarm_clear(tb__poll_alarm_t *alarm);
 /* The thread that serves the alarm has nothing to do for it until time moves. */
 void tb__poll_alarm_quiesce(tb__poll_alarm_t *alarm);
 
-/* Call after time has been taken, moved or given back. */
+/* Call after time has been held, moved or released. */
 void tb__poll_alarms_review(void);
 /* The earliest alarm after the time; INT64_MAX: none. */
 int64_t tb__poll_alarms_next(bool system, int64_t after_ns);

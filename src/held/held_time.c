@@ -11,11 +11,11 @@
 
 _Atomic bool tb__time_held;
 
-static tb__mutex_t holder = TB__MUTEX_INIT; /* held while time is taken, moved or given back */
+static tb__mutex_t holder = TB__MUTEX_INIT; /* held while time is held, moved or released */
 static _Atomic int64_t held_steady_ns, held_system_ns;
 static _Atomic int64_t steady_ahead_ns, wall_offset_ns, apart_ns;
-static int64_t taken_apart_ns; /* guarded by `holder`: the two clocks are not read at the same
-                                  instant when they are taken */
+static int64_t apart_at_hold_ns; /* guarded by `holder`: the two clocks are not read at the same
+                                  instant when time is held */
 typedef int (*gettime_t)(clockid_t id, struct timespec *out);
 static gettime_t real_gettime; /* guarded by `holder`; set once */
 
@@ -57,7 +57,7 @@ static int ahead_gettime(clockid_t id, struct timespec *out)
   return 0;
 }
 
-/* While time is being taken: no reading from before is later than one from after. In a forked child
+/* While time is being held: no reading from before is later than one from after. In a forked child
  * the thread that takes it does not exist: time runs. */
 static int taking_gettime(clockid_t id, struct timespec *out)
 {
@@ -97,8 +97,8 @@ tb_status_t tb__held_time_take(void)
     atomic_store(&wall_offset_ns, offset_ns);
     atomic_store(&held_steady_ns, read_with(running, CLOCK_MONOTONIC));
     atomic_store(&held_system_ns, read_with(running, CLOCK_REALTIME));
-    taken_apart_ns = atomic_load(&held_system_ns) - atomic_load(&held_steady_ns) - offset_ns -
-                     atomic_load(&apart_ns);
+    apart_at_hold_ns = atomic_load(&held_system_ns) - atomic_load(&held_steady_ns) - offset_ns -
+                       atomic_load(&apart_ns);
     atomic_store(&tb__clock_gettime, held_gettime);
     atomic_store(&tb__time_held, true);
     tb__parking_take_over();
@@ -115,7 +115,7 @@ tb_status_t tb__held_time_give_back(void)
   if (held) {
     int64_t between_ns = atomic_load(&held_system_ns) - atomic_load(&held_steady_ns);
     int64_t ahead_ns = atomic_load(&held_steady_ns) - tb__real_steady_now_ns();
-    atomic_store(&apart_ns, between_ns - atomic_load(&wall_offset_ns) - taken_apart_ns);
+    atomic_store(&apart_ns, between_ns - atomic_load(&wall_offset_ns) - apart_at_hold_ns);
     atomic_store(&steady_ahead_ns, ahead_ns > 0 ? ahead_ns : 0);
     atomic_store(&tb__clock_gettime, ahead_ns > 0 ? ahead_gettime : real_gettime);
     atomic_store(&tb__time_held, false);

@@ -2,7 +2,7 @@
  *
  * Everything reads the time through tb__clock_gettime, which is another function then. Waits with a
  * deadline are on lists (parking.h), and so are alarms (alarm.h), so that they are found when time
- * is taken, moved and given back. */
+ * is held, moved and released. */
 #ifndef TB_HELD_HELD_TIME_H
 #define TB_HELD_HELD_TIME_H
 
@@ -36,7 +36,7 @@ tb_status_t tb__held_time_give_back(void) TB_WARN_UNUSED;
 tb_status_t tb__held_time_set(tb__deadline_clock_t clock, int64_t ns, bool is_step) TB_WARN_UNUSED;
 /* What tb__wall_offset_ns is while time is held: it changes only by such steps. */
 int64_t tb__held_wall_offset_ns(void);
-/* How much more than that system time differed from steady time when time was given back, because
+/* How much more than that system time differed from steady time when time was released, because
  * time had passed on one of them only. Giving time back is a step by what system time loses or
  * gains against steady time. */
 int64_t tb__moved_apart_ns(void);

@@ -16,7 +16,7 @@ typedef struct spot {
   const tb__wait_spec_t *spec;
   bool in_kernel;          /* waiting on the word, with a deadline of the kernel */
   bool due;                /* in-flight work was begun for the thread */
-  bool moved;              /* time was taken or given back meanwhile */
+  bool moved;              /* time was held or released meanwhile */
   _Atomic uint32_t parked; /* futex: 1 while the thread stays parked */
 } spot_t;
 
@@ -97,7 +97,7 @@ static void wait_parked_locked(row_t *row, spot_t *spot) TB_REQUIRES(row->mutex)
   tb__mutex_lock(&row->mutex);
 }
 
-/* False: the deadline has passed, or time was taken or given back and the wait asked to recheck
+/* False: the deadline has passed, or time was held or released and the wait asked to recheck
  * then. */
 static bool wait_locked(row_t *row, spot_t *spot, uint32_t expected) TB_REQUIRES(row->mutex)
 {

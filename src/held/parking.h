@@ -20,7 +20,7 @@ typedef struct tb__wait_spec {
   int64_t
       system_ns; /* another deadline, on the system clock, while time is held; INT64_MAX: none */
   bool held;     /* whether time was held when the deadlines were computed */
-  bool rechecks; /* returns as after the deadline if time has been taken or given back since then */
+  bool rechecks; /* returns as after the deadline if time has been held or released since then */
   bool counts_as_idle; /* the thread is idle until it is woken (inflight.h) */
   bool uncounted;      /* a thread of the library, left out of tb__parking_count_idle */
 } tb__wait_spec_t;
@@ -30,7 +30,7 @@ bool tb__futex_wait_spec(_Atomic uint32_t *word, uint32_t expected, const tb__wa
 TB_PRIVATE_API void tb__futex_wake_one(_Atomic uint32_t *word);
 TB_PRIVATE_API void tb__futex_wake_all(_Atomic uint32_t *word);
 
-/* Call after time has been taken: returns when no earlier wait is on a deadline of the kernel any
+/* Call after time has been held: returns when no earlier wait is on a deadline of the kernel any
  * more. */
 void tb__parking_take_over(void);
 void tb__parking_give_back(void);
