@@ -6,9 +6,9 @@
 
 #include "text.h"
 
-#define SHOWN_S 10
-#define TOLD_S  3600
-#define DAY_S   86400
+#define SHOWN_S    10
+#define REPORTED_S 3600
+#define DAY_S      86400
 
 /* Until the next message, at the present rate. */
 static double wall_s(const tb_player_status_t *status)
@@ -52,13 +52,13 @@ static void print_message(FILE *out, const tb_player_status_t *status, const tb_
 }
 
 char *play_gap_warning(const tb_player_status_t *status, const tb_bag_info_t *info,
-                       int64_t *told_ns)
+                       int64_t *reported_ns)
 {
   char *text = NULL;
   size_t size;
   double seconds = wall_s(status);
-  if (seconds <= TOLD_S || status->next_ns == *told_ns) return NULL;
-  *told_ns = status->next_ns;
+  if (seconds <= REPORTED_S || status->next_ns == *reported_ns) return NULL;
+  *reported_ns = status->next_ns;
   FILE *stream = open_memstream(&text, &size);
   if (!stream) return NULL;
   text_to(stream, "no message for ");

@@ -55,9 +55,9 @@ static void test_nothing_where_it_is_not_waited_for(void **state)
   const tb_player_status_t *const cases[] = {&paused, &halted,   &finished,
                                              &held,   &repeated, &unknown};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    int64_t told_ns = 0;
+    int64_t reported_ns = 0;
     assert_text(cases[i], "");
-    assert_null(play_gap_warning(cases[i], NULL, &told_ns));
+    assert_null(play_gap_warning(cases[i], NULL, &reported_ns));
   }
 }
 
@@ -67,18 +67,18 @@ static void test_a_message_that_is_far_away_is_reported_once(void **state)
   static const char *const files[] = {"/bags/one", "/bags/\033two"};
   static const tb_bag_topic_t topics[] = {{.name = "/a"}, {.name = "/b"}};
   const tb_bag_info_t info = {.topics = topics, .topic_count = 2, .files = files, .file_count = 2};
-  int64_t told_ns = 0;
+  int64_t reported_ns = 0;
   tb_player_status_t status = status_of(HOUR_S);
-  assert_null(play_gap_warning(&status, &info, &told_ns));
+  assert_null(play_gap_warning(&status, &info, &reported_ns));
   status = status_of(HOUR_S + 1);
-  char *text = play_gap_warning(&status, &info, &told_ns);
+  char *text = play_gap_warning(&status, &info, &reported_ns);
   assert_string_equal(text, "no message for 1:00:01: the next message, on /b of "
                             "/bags/\\x1btwo, is of 1970-01-01T01:00:11Z. To skip the gap: "
                             "--start-offset 3606s, or on a terminal the keys SPACE . SPACE");
   free(text);
-  assert_null(play_gap_warning(&status, &info, &told_ns));
+  assert_null(play_gap_warning(&status, &info, &reported_ns));
   status.next_ns += S;
-  text = play_gap_warning(&status, &info, &told_ns);
+  text = play_gap_warning(&status, &info, &reported_ns);
   assert_non_null(text);
   free(text);
 }

@@ -204,7 +204,7 @@ bool play_screen_show(play_screen_t *screen)
   tb_player_status_t status;
   tb_player_status(screen->player, &status);
   if (screen->view) return show_view(screen, &status);
-  char *gap = play_gap_warning(&status, screen->info, &screen->gap_told_ns);
+  char *gap = play_gap_warning(&status, screen->info, &screen->gap_reported_ns);
   if (gap) play_screen_warn(screen, gap);
   free(gap);
   if (screen->terminal.screen)

@@ -23,7 +23,7 @@ typedef struct play_screen {
   int64_t since_ns;
   const tb_clock_t *ros_clock; /* that is followed, or NULL */
   play_control_t control;
-  int64_t gap_told_ns; /* see play_gap_warning */
+  int64_t gap_reported_ns; /* see play_gap_warning */
 
   play_view_t *view; /* NULL: one line; then what follows is not there */
   char *path;

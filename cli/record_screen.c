@@ -56,8 +56,8 @@ static void print_topics(FILE *out, tb_recorder_t *recorder, const char *before)
 static void report_losses(record_screen_t *screen, tb_recorder_t *recorder,
                           const tb_recorder_status_t *status)
 {
-  if (status->lost == screen->lost_told) return;
-  screen->lost_told = status->lost;
+  if (status->lost == screen->lost_reported) return;
+  screen->lost_reported = status->lost;
   if (!screen->terminal.screen) print_topics(stderr, recorder, "timebase record: warning: ");
 }
 

@@ -9,7 +9,7 @@
 typedef struct record_screen {
   terminal_t terminal;
   const char *path;
-  uint64_t lost_told; /* losses that were reported already */
+  uint64_t lost_reported; /* losses that were reported already */
 } record_screen_t;
 
 void record_screen_open(record_screen_t *screen, const char *path);

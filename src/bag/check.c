@@ -14,7 +14,7 @@
 #include "bag/reader.h"
 #include "base/no_memory.h"
 
-#define TOLD_MAX 10000 /* findings that are remembered */
+#define REPORTED_MAX 10000 /* findings that are remembered */
 
 static int compare_texts(const void *a, const void *b)
 {
@@ -22,10 +22,10 @@ static int compare_texts(const void *a, const void *b)
 }
 
 /* What reading has found, the formats' own checks find again. */
-static bool is_told(tb__check_t *check, const char *text)
+static bool is_reported(tb__check_t *check, const char *text)
 {
   if (tfind(text, &check->reported, compare_texts)) return true;
-  char *copy = check->result.finding_count < TOLD_MAX ? strdup(text) : NULL;
+  char *copy = check->result.finding_count < REPORTED_MAX ? strdup(text) : NULL;
   if (copy && !tsearch(copy, &check->reported, compare_texts)) free(copy);
   return false;
 }
@@ -38,7 +38,7 @@ void tb__check_report(tb__check_t *check, const char *format, ...)
   vsnprintf(raw, sizeof raw, format, args);
   va_end(args);
   tb_text_escape(raw, text, sizeof text);
-  if (is_told(check, text)) return;
+  if (is_reported(check, text)) return;
   check->result.finding_count++;
   if (check->report) check->report(text, check->user);
 }

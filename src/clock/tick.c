@@ -247,8 +247,8 @@ static void run_on_locked(tb_timeline_t *timeline, const tb__linear_time_t *line
     TB_REQUIRES(timeline->mutex)
 {
   bool bounded = linear->until_ns != INT64_MAX;
-  int64_t life_ns = bounded ? tb__steady_coarse_now_ns() : TB__LIVENESS_FOREVER;
-  atomic_store_explicit(&timeline->liveness.moved_ns, life_ns, memory_order_relaxed);
+  int64_t moved_ns = bounded ? tb__steady_coarse_now_ns() : TB__LIVENESS_FOREVER;
+  atomic_store_explicit(&timeline->liveness.moved_ns, moved_ns, memory_order_relaxed);
   tb__running_start_locked(timeline, linear);
 }
 

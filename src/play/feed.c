@@ -143,8 +143,8 @@ static bool is_skipped(tb__feed_t *feed, const tb_bag_message_t *message)
 static void report_unclosed(tb__feed_t *feed)
 {
   const tb_bag_info_t *info = tb_bag_reader_info(feed->reader);
-  if (feed->has_told_unclosed) return;
-  feed->has_told_unclosed = true;
+  if (feed->has_reported_unclosed) return;
+  feed->has_reported_unclosed = true;
   tb__log(TB_LOG_WARN, "%s: was not closed; everything in it is played", info->path);
 }
 

@@ -42,7 +42,7 @@ typedef struct tb__feed {
   tb__feed_place_t place;
   const atomic_bool *stopping;
   tb__rejects_t rejects;
-  bool has_told_unclosed;
+  bool has_reported_unclosed;
 } tb__feed_t;
 
 /* `stopping` ends long searches. */

@@ -29,17 +29,17 @@ typedef struct tb__record_topic {
   char *type;
   tb_qos_t qos;
   bool is_clock;
-  bool is_latched;          /* what was sent stays valid */
-  bool is_overridden;       /* the QoS is the user's */
-  bool is_renewed;          /* the subscription is not the first: what came may come again */
-  bool told_qos, told_type; /* a publisher that cannot be recorded was reported */
-  uint64_t gap_max;         /* a larger one is not believed */
+  bool is_latched;    /* what was sent stays valid */
+  bool is_overridden; /* the QoS is the user's */
+  bool is_renewed;    /* the subscription is not the first: what came may come again */
+  bool reported_qos, reported_type; /* a publisher that cannot be recorded was reported */
+  uint64_t gap_max;                 /* a larger one is not believed */
 
   /* Of the subscription's callback, which runs once at a time. */
   tb__record_writer_t *writers;
   size_t writer_count;
   size_t next_writer;
-  bool told_gap; /* one that was not believed was reported */
+  bool reported_gap; /* one that was not believed was reported */
 } tb__record_topic_t;
 
 typedef struct tb__recorder_service {

@@ -69,8 +69,8 @@ bool tb__record_is_new(tb__record_topic_t *topic, const tb_ros2_sample_t *sample
 
 static void report_gap(tb__record_topic_t *topic, uint64_t gap)
 {
-  if (topic->told_gap) return;
-  topic->told_gap = true;
+  if (topic->reported_gap) return;
+  topic->reported_gap = true;
   tb__log(TB_LOG_WARN,
           "%s: a publisher's numbers leap by %" PRIu64 ", which is not believed: how many "
           "messages were lost is not known (--max-gap, tb_ros2_recorder_options_t.gap_max)",
@@ -261,11 +261,11 @@ static void renew(tb__record_topic_t *topic, const tb_ros2_graph_endpoint_t *pub
   tb_error_t error = TB_ERROR_INIT;
   const char *policy = tb_qos_policy_name((tb_qos_policy_t)(mismatches & (0u - mismatches)));
   if (topic->is_overridden) {
-    if (!topic->told_qos)
+    if (!topic->reported_qos)
       tb__log(TB_LOG_WARN,
               "recorder: %s: a publisher is not recorded, its %s does not match the overrides",
               topic->name, policy);
-    topic->told_qos = true;
+    topic->reported_qos = true;
     return;
   }
   tb_ros2_subscription_destroy(topic->subscription);
@@ -282,10 +282,10 @@ static void renew(tb__record_topic_t *topic, const tb_ros2_graph_endpoint_t *pub
 
 static void report_type(tb__record_topic_t *topic, const char *type)
 {
-  if (!topic->told_type)
+  if (!topic->reported_type)
     tb__log(TB_LOG_WARN, "recorder: %s: a publisher of type %s is not recorded, only %s",
             topic->name, type, topic->type);
-  topic->told_type = true;
+  topic->reported_type = true;
 }
 
 /* Publishers of one type are adjacent, too. */

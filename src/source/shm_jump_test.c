@@ -245,9 +245,9 @@ static void test_S1_time_does_not_run_past_a_step_back(void **state)
   int64_t before_ns = atomic_load(&page->slots[atomic_load(&page->version) & 1].before_ns);
   for (int i = 0; i < 2; i++) { /* and not past the one that this process could read */
     tb__mutex_lock(&timeline->mutex);
-    int64_t told_ns = tb__timeline_time_locked(timeline);
+    int64_t reported_ns = tb__timeline_time_locked(timeline);
     tb__mutex_unlock(&timeline->mutex);
-    assert_int_equal(told_ns, before_ns);
+    assert_int_equal(reported_ns, before_ns);
     tick(f, S);
   }
   end_turn(f->source);

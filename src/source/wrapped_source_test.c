@@ -421,8 +421,8 @@ static void test_C3_no_reader_sees_time_fall_between_ticks(void **state)
   }
   int64_t time_ns = now_of(f->clock);
   for (int i = 0; i < 20000; i++) {
-    int64_t told_ns = now_of(f->clock);
-    if (i % 4 == 0) time_ns = told_ns + 1000;
+    int64_t reported_ns = now_of(f->clock);
+    if (i % 4 == 0) time_ns = reported_ns + 1000;
     if (i % 4 == 1) time_ns += 10;
     assert_ok(i % 2 ? tb_manual_source_set(manual, time_ns)
                     : tb_timeline_try_tick(tb_source_timeline(manual), time_ns));

@@ -9,8 +9,8 @@
   ((TB_CLOCK_STATE_BIT(TB_CLOCK_CLOSED) << 1) - TB_CLOCK_STATE_BIT(TB_CLOCK_INACTIVE))
 
 /* False: a jump or a change of source is in progress, which notifies at its end. */
-static bool state_ask_locked(const tb_clock_t *clock, const tb_timeline_t *timeline,
-                             tb__visible_state_t *out) TB_REQUIRES(timeline->mutex)
+static bool state_read_locked(const tb_clock_t *clock, const tb_timeline_t *timeline,
+                              tb__visible_state_t *out) TB_REQUIRES(timeline->mutex)
 {
   if (atomic_load(&clock->word) & TB__WORD_CHANGING) return false;
   if (timeline->kind == TB__TIMELINE_ROS) return tb__timeline_visible_state_locked(timeline, out);
@@ -36,7 +36,7 @@ static bool note_locked(tb__sleeper_t *sleeper, const tb_timeline_t *timeline,
 bool tb__state_is_reached_locked(tb__sleeper_t *sleeper, const tb_timeline_t *timeline)
 {
   tb__visible_state_t visible;
-  if (state_ask_locked(sleeper->clock, timeline, &visible))
+  if (state_read_locked(sleeper->clock, timeline, &visible))
     return note_locked(sleeper, timeline, &visible);
   sleeper->visible = TB__STATE_UNKNOWN;
   return false;
@@ -112,7 +112,7 @@ static void state_settled(tb__waiter_t *waiter)
   tb__visible_state_t visible;
   tb_timeline_t *timeline;
   tb__clock_timeline_locked(waiter->clock, &timeline);
-  if (!state_ask_locked(waiter->clock, timeline, &visible)) return;
+  if (!state_read_locked(waiter->clock, timeline, &visible)) return;
   if (state_changed(waiter, &visible)) tb__sleeper_wake(waiter);
 }
 

@@ -186,7 +186,7 @@ static void test_C8_X5_a_killed_publisher_is_lost_with_its_lease(void **state)
   const char *const argv[] = {TB_ROS2_PEER, "write-clock", "rt/clock", "rel", "7", "5", NULL};
   stage_open(&stage, NULL);
   snprintf(config, sizeof config,
-           "%s,<CycloneDDS><Domain><Discovery><LeaseDuration>1s</LeaseDuration></Discovery>"
+           "%s,<CycloneDDS><Domain><Discovery><LeaseDuration>4s</LeaseDuration></Discovery>"
            "</Domain></CycloneDDS>",
            getenv("CYCLONEDDS_URI"));
   assert_int_equal(setenv("CYCLONEDDS_URI", config, 1), 0);
