@@ -33,22 +33,22 @@ static pid_t owned_by;
 
 static _Thread_local bool making;
 
-static const tb__default_maker_t *_Atomic maker; /* NULL: there is no clock yet */
+static const tb__default_maker_t *_Atomic registered; /* NULL: there is no clock yet */
 
-void tb__default_set_maker(const tb__default_maker_t *wanted)
+void tb__default_set_maker(const tb__default_maker_t *maker)
 {
-  atomic_store(&maker, wanted);
+  atomic_store(&registered, maker);
 }
 
 static const char *name_in_environment(void)
 {
-  const tb__default_maker_t *known = atomic_load(&maker);
+  const tb__default_maker_t *known = atomic_load(&registered);
   return known ? known->name() : NULL;
 }
 
 static tb_status_t create_from_environment(tb_source_t **out)
 {
-  const tb__default_maker_t *known = atomic_load(&maker);
+  const tb__default_maker_t *known = atomic_load(&registered);
   return known ? known->create(out) : TB_OK;
 }
 
