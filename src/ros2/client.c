@@ -171,6 +171,7 @@ tb_status_t tb_ros2_client_create(tb_ros2_context_t *context, const char *servic
   tb_ros2_client_t *client = calloc(1, sizeof *client);
   if (!client) return tb_error_set(error, TB_ERR_NO_MEMORY, "client of %s: out of memory", service);
   client->context = context;
+  client->references = 1;
   client->member.due_ns = INT64_MAX;
   tb__mutex_init(&client->mutex);
   tb__mutex_init(&client->refresh_mutex);
@@ -224,19 +225,28 @@ static void forget_in_child(tb_ros2_client_t *client)
   forget(client->finished);
 }
 
-/* The client is closed while the last callbacks run, so they use none of its endpoints. */
-static void client_free(tb_ros2_client_t *client)
+static void client_unref(tb_ros2_client_t *client)
 {
-  tb__raw_reader_destroy(client->reader);
+  tb__mutex_lock(&client->mutex);
+  bool last = --client->references == 0;
+  tb__mutex_unlock(&client->mutex);
+  if (!last && !tb__is_forked()) return;
   tb__raw_writer_destroy(client->writer);
-  if (tb__is_forked())
-    forget_in_child(client);
-  else
-    callbacks_run(client);
   tb__mutex_fini(&client->mutex);
   tb__mutex_fini(&client->refresh_mutex);
   free(client->servers);
   free(client);
+}
+
+/* The client is closed while the last callbacks run, so they use none of its endpoints. */
+static void client_free(tb_ros2_client_t *client)
+{
+  tb__raw_reader_destroy(client->reader);
+  if (tb__is_forked())
+    forget_in_child(client);
+  else
+    callbacks_run(client);
+  client_unref(client);
 }
 
 static void finish(tb__dispatch_member_t *member)
@@ -285,7 +295,8 @@ tb_status_t tb_ros2_client_wait_for_service(tb_ros2_client_t *client, tb_duratio
   return server_wait(client, tb__deadline_after(limit));
 }
 
-/* Afterwards it may be finished, and freed if it has a callback, at any time. TB_ERR_CLOSED. */
+/* Afterwards it may be finished at any time. One with a callback may be freed then, and the client
+ * may be destroyed by the callback: the caller has a reference of its own. TB_ERR_CLOSED. */
 static tb_status_t pending_add(tb_ros2_client_t *client, tb__pending_t *pending,
                                int64_t *out_sequence)
 {
@@ -296,6 +307,7 @@ static tb_status_t pending_add(tb_ros2_client_t *client, tb__pending_t *pending,
     pending->servers_upto = client->last_serial;
     pending->next = client->pending;
     client->pending = pending;
+    if (pending->callback) client->references++;
   }
   tb__mutex_unlock(&client->mutex);
   return status;
@@ -430,10 +442,12 @@ tb_status_t tb_ros2_client_call_async(tb_ros2_client_t *client, const void *cdr,
   status = request_write(client, sequence, cdr, size, deadline, error);
   if (status && pending_cancel(client, sequence) == pending) {
     free(pending);
-    return status;
+  } else {
+    tb__client_notify(client);
+    status = TB_OK;
   }
-  tb__client_notify(client);
-  return TB_OK;
+  client_unref(client);
+  return status;
 }
 
 void tb_ros2_response_release(tb_ros2_response_t *response)

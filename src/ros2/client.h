@@ -49,6 +49,7 @@ struct tb_ros2_client {
   uint64_t last_serial;
   tb__pending_t *pending;  /* waiting for an answer */
   tb__pending_t *finished; /* with a callback to call */
+  uint32_t references;     /* the handle's, and one for each tb_ros2_client_call_async that runs */
   bool is_dispatched;      /* `member` is in use */
   bool is_closed;
   tb__dispatch_member_t member;

@@ -100,18 +100,18 @@ static void on_request(const tb_ros2_sample_t *sample, void *user)
   tb__requests_free(dropped);
 }
 
-/* One request, so that services of the context take turns. */
 static tb_ros2_service_t *service_of(tb__dispatch_member_t *member)
 {
   return (tb_ros2_service_t *)(void *)((char *)member - offsetof(tb_ros2_service_t, member));
 }
 
+/* One request, so that services of the context take turns. None once the service is closed. */
 static void run(tb__dispatch_member_t *member)
 {
   tb_ros2_service_t *service = service_of(member);
   tb__mutex_lock(&service->mutex);
-  tb__request_t *request = tb__request_queue_take(&service->waiting);
-  if (service->waiting.count > 0) post_locked(service);
+  tb__request_t *request = service->is_open ? tb__request_queue_take(&service->waiting) : NULL;
+  if (request && service->waiting.count > 0) post_locked(service);
   tb__mutex_unlock(&service->mutex);
   if (!request) return;
   service->callback(service, &request->request, service->user);

@@ -366,6 +366,34 @@ static void test_clients(void **state)
   client_case(false, true, false);
 }
 
+/* The answer may be there, and the client destroyed, before the call has returned. */
+static void on_response_destroy(tb_status_t status, const tb_ros2_response_t *response, void *user)
+{
+  scene_t *scene = user;
+  (void)response;
+  assert_ok(status);
+  tb_ros2_client_destroy(scene->client);
+  sem_post(&scene->done);
+}
+
+static void test_clients_destroyed_by_their_first_answer(void **state)
+{
+  (void)state;
+  scene_t scene;
+  tb_ros2_service_t *service;
+  scene_init(&scene, true, client_destroy);
+  assert_ok(
+      tb_ros2_service_create(context, "/ask", TYPE, NULL, answer_wanted, NULL, &service, NULL));
+  for (int round = 0; round < 100; round++) {
+    assert_ok(tb_ros2_client_create(context, "/ask", TYPE, NULL, &scene.client, NULL));
+    assert_ok(tb_ros2_client_wait_for_service(scene.client, LIMIT));
+    assert_ok(tb_ros2_client_call_async(scene.client, wanted, sizeof wanted, LIMIT,
+                                        on_response_destroy, &scene, NULL));
+    wait_for(&scene.done);
+  }
+  tb_ros2_service_destroy(service);
+}
+
 /* A callback that waits in a call need not have its limit. */
 static void on_response_call(tb_status_t status, const tb_ros2_response_t *response, void *user)
 {
@@ -421,6 +449,7 @@ int main(void)
       cmocka_unit_test(test_a_subscription_within_the_callback_of_another),
       cmocka_unit_test(test_services),
       cmocka_unit_test(test_clients),
+      cmocka_unit_test(test_clients_destroyed_by_their_first_answer),
       cmocka_unit_test(test_a_client_whose_callback_waits_in_a_call),
       cmocka_unit_test(test_the_context_goes_right_after),
   };
