@@ -135,7 +135,7 @@ static int publish(tb_shm_publisher_t *publisher, board_t *board)
 static int peer_publisher(const tb_shm_options_t *options, board_t *board)
 {
   tb_shm_publisher_t *publisher;
-  return tb_shm_publisher_open(NAME, options, NULL, &publisher) || publish(publisher, board);
+  return tb_shm_publisher_open(NAME, options, &publisher, NULL) || publish(publisher, board);
 }
 
 static int peer_reader(const tb_shm_options_t *options, board_t *board, bool sleeps)
@@ -144,7 +144,7 @@ static int peer_reader(const tb_shm_options_t *options, board_t *board, bool sle
   tb_source_t *source;
   tb_clock_t *clock;
   pthread_t first, second;
-  if (tb_shm_source_create(NAME, options, NULL, &source)) return 1;
+  if (tb_shm_source_create(NAME, options, &source, NULL)) return 1;
   clock_options.source = source;
   if (tb_clock_create(&clock_options, &clock)) return 1;
   if (!sleeps) {
@@ -245,7 +245,7 @@ static bool measure_reads(const row_t *row, const pair_t *pair, result_t *out)
   double costs[101];
   tb_source_t *source;
   tb_clock_t *clock;
-  if (tb_shm_source_create(NAME, &pair->options, NULL, &source))
+  if (tb_shm_source_create(NAME, &pair->options, &source, NULL))
     return bench_fail(row, "no source");
   tb_clock_options_t options = {TB_TIME_ROS, source};
   if (tb_clock_create(&options, &clock)) return bench_fail(row, "no clock");
@@ -283,7 +283,7 @@ static long voluntary_switches(pid_t process)
 static bool count_wakeups(const row_t *row, pair_t *pair, result_t *out)
 {
   tb_shm_publisher_t *publisher;
-  if (tb_shm_publisher_open(NAME, &pair->options, NULL, &publisher))
+  if (tb_shm_publisher_open(NAME, &pair->options, &publisher, NULL))
     return bench_fail(row, "no publisher");
   tb_shm_publisher_tick(publisher, PERIOD_NS, TB_JUMP_REASON_NONE);
   struct timespec period = {0, PERIOD_NS};
@@ -327,7 +327,7 @@ static bool measure_wakes(const row_t *row, const pair_t *pair, result_t *out)
 {
   static double ours[WAKES], bare[WAKES];
   tb_shm_publisher_t *publisher;
-  if (tb_shm_publisher_open(NAME, &pair->options, NULL, &publisher))
+  if (tb_shm_publisher_open(NAME, &pair->options, &publisher, NULL))
     return bench_fail(row, "no publisher");
   tb_shm_publisher_tick(publisher, 1, TB_JUMP_REASON_NONE);
   bool woken = true;

@@ -22,7 +22,7 @@ static tb_status_t clock_on_source(ros_clock_t *ros)
 static int named_clock_open(const command_t *command, const char *name, ros_clock_t *out)
 {
   tb_error_t error = TB_ERROR_INIT;
-  tb_status_t status = tb_source_create_from_name(name, &error, &out->source);
+  tb_status_t status = tb_source_create_from_name(name, &out->source, &error);
   if (!status) status = clock_on_source(out);
   return status ? command_failed(command, status, &error) : EXIT_OK;
 }

@@ -138,7 +138,7 @@ static void close_topic(serve_sinks_t *sinks)
 static int open_shm(const command_t *command, const char *name, serve_sinks_t *out)
 {
   tb_error_t error = TB_ERROR_INIT;
-  tb_status_t status = tb_shm_publisher_open(name, NULL, &error, &out->shm);
+  tb_status_t status = tb_shm_publisher_open(name, NULL, &out->shm, &error);
   if (status == TB_ERR_INVALID) return command_usage_error(command, "%s", error.text);
   if (status) return command_failed(command, status, &error);
   out->sinks[out->count++] = tb_shm_publisher_sink(out->shm);

@@ -105,7 +105,7 @@ static const tb_source_ops_t lines_ops = {"lines", lines_start, lines_stop, line
 
 /* Creates a source for "lines:FILE", which then works wherever a source is named, also in
  * TIMEBASE_SOURCE. */
-static tb_status_t lines_create(const char *file, void *user, tb_error_t *error, tb_source_t **out)
+static tb_status_t lines_create(const char *file, void *user, tb_source_t **out, tb_error_t *error)
 {
   int fd = strcmp(file, "-") ? open(file, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
   if (fd < 0) return tb_error_set_errno(error, TB_ERR_SYSTEM, errno, "lines: '%s'", file);
@@ -168,7 +168,7 @@ int main(int argc, char **argv)
   if (tb_cancel_token_create(&ended) || tb_source_register("lines", lines_create, ended) ||
       tb_clock_create(&(tb_clock_options_t){TB_TIME_ROS, NULL}, &clock) ||
       tb_jump_handler_create(clock, &options, &handler) ||
-      tb_source_create_from_name(argv[2], &error, &source) || tb_clock_set_source(clock, source)) {
+      tb_source_create_from_name(argv[2], &source, &error) || tb_clock_set_source(clock, source)) {
     fprintf(stderr, "custom_source: %s\n", error.text[0] ? error.text : "out of memory");
     return 3;
   }

@@ -38,7 +38,7 @@ static int publish(const char *name)
   tb_error_t error = TB_ERROR_INIT;
   tb_anchor_t anchor = TB_ANCHOR_INIT;
   tb_jump_reason_t reason = TB_JUMP_REASON_NONE;
-  tb_status_t status = tb_shm_publisher_open(name, NULL, &error, &publisher);
+  tb_status_t status = tb_shm_publisher_open(name, NULL, &publisher, &error);
   if (!status) status = tb_steady_clock_create(&steady);
   if (!status) status = tb_now(steady, &anchor.steady);
   anchor.time_ns = FIRST;
@@ -99,7 +99,7 @@ static int follow(const char *name, int seconds)
   options.threshold.min_backward.ns = -1;
   options.threshold.on_clock_change = true;
   options.after = on_jump;
-  tb_status_t status = tb_shm_source_create(name, NULL, &error, &source);
+  tb_status_t status = tb_shm_source_create(name, NULL, &source, &error);
   if (!status) status = tb_clock_create(&(tb_clock_options_t){TB_TIME_ROS, source}, &clock);
   if (!status) status = tb_jump_handler_create(clock, &options, &handler);
   int result = status ? fail("follow", status, &error) : sleep_on(clock, seconds);

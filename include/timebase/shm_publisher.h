@@ -37,7 +37,7 @@ TB_BEGIN_DECLS
  * TB_ERR_SYSTEM: the file cannot be opened, made or mapped. TB_ERR_CORRUPT, TB_ERR_VERSION: the
  * file is something else, or of another release. TB_ERR_NO_MEMORY. TB_ERR_FORKED. */
 TB_API tb_status_t tb_shm_publisher_open(const char *name, const tb_shm_options_t *options,
-                                         tb_error_t *error, tb_shm_publisher_t **out);
+                                         tb_shm_publisher_t **out, tb_error_t *error);
 
 /** Stops the time where it is, in state lost. The same happens, with state stalled, when the
  * process ends in any other way. In a forked child it only frees memory. A child that neither does

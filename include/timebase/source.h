@@ -28,8 +28,8 @@ typedef struct tb_source_ops {
 
 /** Makes a source by its name: `rest` is what follows the prefix and a colon, "" if nothing does.
  * On failure it fills *error (may be NULL). Called with nothing held. */
-typedef tb_status_t (*tb_source_factory_t)(const char *rest, void *user, tb_error_t *error,
-                                           tb_source_t **out);
+typedef tb_status_t (*tb_source_factory_t)(const char *rest, void *user, tb_source_t **out,
+                                           tb_error_t *error);
 
 TB_BEGIN_DECLS
 
@@ -76,8 +76,8 @@ TB_API tb_source_t *tb_source_get_default(void);
  * "extrapolating:SOURCE" (extrapolating_source.h), where SOURCE is such a name again.
  * [any thread] TB_ERR_NOT_FOUND: nothing has that prefix; otherwise what the factory returns.
  * *error (may be NULL) has what is wrong with the name and what to do. */
-TB_API tb_status_t tb_source_create_from_name(const char *name, tb_error_t *error,
-                                              tb_source_t **out);
+TB_API tb_status_t tb_source_create_from_name(const char *name, tb_source_t **out,
+                                              tb_error_t *error);
 
 /** Registers a factory of sources under a name, also for TIMEBASE_SOURCE: register it before the
  * first clock. `prefix` is copied; it is 1 to 31 letters, digits, and of "-_.". `factory` NULL

@@ -69,18 +69,18 @@ size_t tb_text_escape_character(const char *text, char out[TB_TEXT_CHARACTER_SIZ
   return length ? length : 1;
 }
 
-size_t tb_text_escape(const char *text, char *out, size_t size)
+size_t tb_text_escape(const char *text, char *buffer, size_t size)
 {
   char one[TB_TEXT_CHARACTER_SIZE];
   size_t used = 0, length = 0;
   for (size_t taken; (taken = tb_text_escape_character(text, one)) > 0; text += taken) {
     size_t more = strlen(one);
     if (used == length && length + more < size) {
-      memcpy(out + used, one, more);
+      memcpy(buffer + used, one, more);
       used += more;
     }
     length += more;
   }
-  if (size > 0) out[used] = '\0';
+  if (size > 0) buffer[used] = '\0';
   return length;
 }

@@ -95,7 +95,7 @@ static tb_status_t clock_topic_make(tb_ros2_context_t *context, const char *name
 static tb_status_t named_make(const char *name, tb_source_t **out, tb_error_t *error)
 {
   tb_error_t detail = TB_ERROR_INIT;
-  tb_status_t status = tb_source_create_from_name(name, &detail, out);
+  tb_status_t status = tb_source_create_from_name(name, out, &detail);
   if (status == TB_ERR_NOT_FOUND)
     return tb_error_set(error, status,
                         "time_source is " TB__TIME_SOURCE_CLOCK_TOPIC

@@ -173,12 +173,12 @@ tb_status_t tb_extrapolating_source_stats(tb_source_t *source, tb_extrapolating_
   return TB_OK;
 }
 
-tb_status_t tb__extrapolating_source_from_name(const char *rest, void *user, tb_error_t *error,
-                                               tb_source_t **out)
+tb_status_t tb__extrapolating_source_from_name(const char *rest, void *user, tb_source_t **out,
+                                               tb_error_t *error)
 {
   (void)user;
   tb_source_t *inner;
-  tb_status_t status = tb_source_create_from_name(rest, error, &inner);
+  tb_status_t status = tb_source_create_from_name(rest, &inner, error);
   if (status) return status;
   status = tb_extrapolating_source_create(inner, NULL, out);
   if (!status) return TB_OK;

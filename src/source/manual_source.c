@@ -195,8 +195,8 @@ tb_status_t tb_manual_source_wait_for_sleepers(tb_source_t *source, uint32_t cou
   return status;
 }
 
-tb_status_t tb__manual_source_from_name(const char *rest, void *user, tb_error_t *error,
-                                        tb_source_t **out)
+tb_status_t tb__manual_source_from_name(const char *rest, void *user, tb_source_t **out,
+                                        tb_error_t *error)
 {
   (void)user;
   if (*rest)

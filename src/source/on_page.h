@@ -47,7 +47,7 @@ static inline int setup_shared(void **state)
   trace[0] = '\0';
   assert_non_null(mkdtemp(f.directory));
   f.options.directory = f.directory;
-  assert_ok(tb_shm_source_create("test", &f.options, NULL, &f.source));
+  assert_ok(tb_shm_source_create("test", &f.options, &f.source, NULL));
   set_stall_limit(&f, 0);
   tb_clock_options_t clock = {TB_TIME_ROS, f.source};
   assert_ok(tb_clock_create(&clock, &f.clock));
@@ -71,7 +71,7 @@ static inline int teardown_shared(void **state)
 static inline void open_publisher(shared_t *f)
 {
   tb_error_t error = TB_ERROR_INIT;
-  tb_status_t status = tb_shm_publisher_open("test", &f->options, &error, &f->publisher);
+  tb_status_t status = tb_shm_publisher_open("test", &f->options, &f->publisher, &error);
   if (status) fail_msg("%s", error.text);
 }
 

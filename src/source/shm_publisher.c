@@ -105,7 +105,7 @@ static tb_status_t take_name(const tb__shared_file_t *file, const char *name, tb
 }
 
 tb_status_t tb_shm_publisher_open(const char *name, const tb_shm_options_t *options,
-                                  tb_error_t *error, tb_shm_publisher_t **out)
+                                  tb_shm_publisher_t **out, tb_error_t *error)
 {
   if (!out) return tb_error_set(error, TB_ERR_INVALID, "out is NULL");
   tb_status_t status = tb__fork_watch();

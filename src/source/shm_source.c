@@ -456,7 +456,7 @@ static tb_status_t create(shm_source_t *self, shm_view_t *view, tb_source_t **ou
 }
 
 tb_status_t tb_shm_source_create(const char *name, const tb_shm_options_t *options,
-                                 tb_error_t *error, tb_source_t **out)
+                                 tb_source_t **out, tb_error_t *error)
 {
   if (!out) return tb_error_set(error, TB_ERR_INVALID, "out is NULL");
   shm_source_t *self = calloc(1, sizeof *self);
@@ -477,11 +477,11 @@ tb_status_t tb_shm_source_create(const char *name, const tb_shm_options_t *optio
   return status;
 }
 
-tb_status_t tb__shm_source_from_name(const char *rest, void *user, tb_error_t *error,
-                                     tb_source_t **out)
+tb_status_t tb__shm_source_from_name(const char *rest, void *user, tb_source_t **out,
+                                     tb_error_t *error)
 {
   (void)user;
-  return tb_shm_source_create(rest, NULL, error, out);
+  return tb_shm_source_create(rest, NULL, out, error);
 }
 
 tb_status_t tb_shm_source_status(const tb_source_t *source, tb_shm_status_t *out)

@@ -26,7 +26,7 @@ static int setup_shared(void **state)
   f = (shared_t){.directory = "/tmp/timebase-shm-state-XXXXXX", .options = TB_SHM_OPTIONS_INIT};
   assert_non_null(mkdtemp(f.directory));
   f.options.directory = f.directory;
-  assert_ok(tb_shm_source_create("test", &f.options, NULL, &f.source));
+  assert_ok(tb_shm_source_create("test", &f.options, &f.source, NULL));
   tb_clock_options_t clock = {TB_TIME_ROS, f.source};
   assert_ok(tb_clock_create(&clock, &f.clock));
   *state = &f;
@@ -91,7 +91,7 @@ static void test_X3_C8_states_of_a_publisher(void **state)
   assert_ok(tb_timeline_set_options(tb_source_timeline(f->source), &options));
   assert_ok(tb_clock_wait_for_state(f->clock, BIT(NO_PUBLISHER), NULL, NULL));
   start(&w, f, BIT(WAITING));
-  assert_ok(tb_shm_publisher_open("test", &f->options, &error, &f->publisher));
+  assert_ok(tb_shm_publisher_open("test", &f->options, &f->publisher, &error));
   finish(&w, TB_CLOCK_WAITING);
   start(&w, f, BIT(RUNNING));
   tick(f, 5 * S);
@@ -122,7 +122,7 @@ static void test_X3_C8_states_of_a_publisher(void **state)
   tb_shm_publisher_close(f->publisher);
   finish(&w, TB_CLOCK_LOST);
   start(&w, f, BIT(RUNNING));
-  assert_ok(tb_shm_publisher_open("test", &f->options, &error, &f->publisher));
+  assert_ok(tb_shm_publisher_open("test", &f->options, &f->publisher, &error));
   tick(f, 8000 * S);
   finish(&w, TB_CLOCK_RUNNING);
 }

@@ -90,7 +90,7 @@ static void place_fill(uint32_t i)
   place_t *place = &world.places[i];
   place->source = place->inner = NULL;
   if (i < 3) {
-    CHECK(!tb_shm_source_create(page_names[i / 2], &world.options, NULL, &place->source));
+    CHECK(!tb_shm_source_create(page_names[i / 2], &world.options, &place->source, NULL));
     return;
   }
   CHECK(!tb_manual_source_create(&place->inner));
@@ -183,7 +183,7 @@ static void *publish(void *argument)
   int64_t time_ns = 1;
   while (running()) {
     tb_shm_publisher_t *publisher;
-    tb_status_t status = tb_shm_publisher_open(name, &world.options, NULL, &publisher);
+    tb_status_t status = tb_shm_publisher_open(name, &world.options, &publisher, NULL);
     CHECK(!status || status == TB_ERR_BUSY);
     for (uint32_t i = status ? 0 : draw(actor, 200); i > 0 && running(); i--)
       publish_once(actor, publisher, &time_ns);
@@ -357,7 +357,7 @@ static void world_open(void)
     place_fill(i);
   }
   for (int i = 0; i < PAGES; i++)
-    assert_ok(tb_shm_source_create(page_names[i], &world.options, NULL, &world.lasting[i]));
+    assert_ok(tb_shm_source_create(page_names[i], &world.options, &world.lasting[i], NULL));
   for (int i = 0; i < CLOCKS; i++) {
     world.seen[i] = (never_falls_t)NEVER_FALLS_INIT;
     tb_source_t *lasting = i < CLOCKS - PAGES ? NULL : world.lasting[i - CLOCKS + PAGES];
@@ -378,7 +378,7 @@ static void sleepers_end(void)
   for (int i = 0; i < CLOCKS; i++)
     assert_ok(tb_clock_set_source(world.clocks[i], world.places[i % 3].source));
   for (int i = 0; i < PAGES; i++)
-    assert_ok(tb_shm_publisher_open(page_names[i], &world.options, NULL, &publishers[i]));
+    assert_ok(tb_shm_publisher_open(page_names[i], &world.options, &publishers[i], NULL));
   for (int64_t time_ns = INT64_MAX / 2; atomic_load(&world.sleeping); time_ns += TB_NS_PER_S) {
     for (int i = 0; i < PAGES; i++)
       assert_ok(tb_shm_publisher_tick(publishers[i], time_ns, TB_JUMP_REASON_NONE));

@@ -53,7 +53,7 @@ static void test_X7_a_source_created_later_has_the_time_from_the_start(void **st
   tb_clock_t *clock;
   open_publisher(f);
   tick(f, 7 * S);
-  assert_ok(tb_shm_source_create("test", &f->options, NULL, &source));
+  assert_ok(tb_shm_source_create("test", &f->options, &source, NULL));
   tb_clock_options_t options = {TB_TIME_ROS, source};
   assert_ok(tb_clock_create(&options, &clock));
   assert_int_equal(now_of(clock), 7 * S);
@@ -70,7 +70,7 @@ static void test_X3_a_second_publisher_is_refused(void **state)
   tb_error_t error = TB_ERROR_INIT;
   tb_shm_publisher_t *second = NULL;
   open_publisher(f);
-  assert_status(tb_shm_publisher_open("test", &f->options, &error, &second), TB_ERR_BUSY);
+  assert_status(tb_shm_publisher_open("test", &f->options, &second, &error), TB_ERR_BUSY);
   assert_null(second);
   assert_non_null(strstr(error.text, "\"test\": another publisher uses it"));
   tb_shm_publisher_close(f->publisher);
@@ -81,7 +81,7 @@ static void test_X4_a_page_runs_on_by_itself_and_is_not_wrapped(void **state)
 {
   shared_t *f = *state;
   tb_source_t *inner, *source = NULL;
-  assert_ok(tb_shm_source_create("test", &f->options, NULL, &inner));
+  assert_ok(tb_shm_source_create("test", &f->options, &inner, NULL));
   assert_status(tb_extrapolating_source_create(inner, NULL, &source), TB_ERR_UNSUPPORTED);
   assert_null(source);
   assert_ok(tb_source_destroy(inner));
@@ -101,32 +101,32 @@ static void test_X3_wrong_names_and_files_are_refused(void **state)
   tb_shm_publisher_t *publisher = NULL;
   tb_source_t *source = NULL;
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-    assert_status(tb_shm_publisher_open(bad[i], &f->options, &error, &publisher), TB_ERR_INVALID);
-    assert_status(tb_shm_source_create(bad[i], &f->options, &error, &source), TB_ERR_INVALID);
+    assert_status(tb_shm_publisher_open(bad[i], &f->options, &publisher, &error), TB_ERR_INVALID);
+    assert_status(tb_shm_source_create(bad[i], &f->options, &source, &error), TB_ERR_INVALID);
   }
   char path[128];
   snprintf(path, sizeof path, "%s/timebase.other", f->directory);
   FILE *file = fopen(path, "w");
   fputs("something else", file);
   fclose(file);
-  assert_status(tb_shm_source_create("other", &f->options, &error, &source), TB_ERR_CORRUPT);
+  assert_status(tb_shm_source_create("other", &f->options, &source, &error), TB_ERR_CORRUPT);
   assert_non_null(strstr(error.text, "it has 14 bytes instead of 4096"));
   assert_int_equal(truncate(path, 4096), 0);
-  assert_status(tb_shm_publisher_open("other", &f->options, &error, &publisher), TB_ERR_CORRUPT);
+  assert_status(tb_shm_publisher_open("other", &f->options, &publisher, &error), TB_ERR_CORRUPT);
   assert_non_null(strstr(error.text, "not a page of timebase"));
   uint64_t head[2] = {TB__PAGE_MAGIC, 99};
   file = fopen(path, "r+");
   fwrite(head, sizeof head, 1, file);
   fclose(file);
-  assert_status(tb_shm_source_create("other", &f->options, &error, &source), TB_ERR_VERSION);
+  assert_status(tb_shm_source_create("other", &f->options, &source, &error), TB_ERR_VERSION);
   unlink(path);
   assert_int_equal(mkfifo(path, 0600), 0); /* blocks no reader */
-  assert_status(tb_shm_source_create("other", &f->options, &error, &source), TB_ERR_CORRUPT);
-  assert_status(tb_shm_publisher_open("other", &f->options, &error, &publisher), TB_ERR_CORRUPT);
+  assert_status(tb_shm_source_create("other", &f->options, &source, &error), TB_ERR_CORRUPT);
+  assert_status(tb_shm_publisher_open("other", &f->options, &publisher, &error), TB_ERR_CORRUPT);
   unlink(path);
   tb_shm_options_t nowhere = TB_SHM_OPTIONS_INIT;
   nowhere.directory = "/nonexistent";
-  assert_status(tb_shm_source_create("x", &nowhere, &error, &source), TB_ERR_SYSTEM);
+  assert_status(tb_shm_source_create("x", &nowhere, &source, &error), TB_ERR_SYSTEM);
   assert_non_null(strstr(error.text, "/nonexistent/timebase.x"));
   assert_null(publisher);
   assert_null(source);
@@ -144,7 +144,7 @@ static void test_X3_the_file_is_private_unless_asked_otherwise(void **state)
   tb_source_t *source;
   options.mode = 0666;
   mode_t mask = umask(077);
-  assert_ok(tb_shm_source_create("open", &options, NULL, &source));
+  assert_ok(tb_shm_source_create("open", &options, &source, NULL));
   umask(mask);
   snprintf(path, sizeof path, "%s/timebase.open", f->directory);
   assert_int_equal(stat(path, &status), 0);
@@ -385,7 +385,7 @@ static void test_X3_what_a_publisher_left_does_not_count(void **state)
   tick(f, 50 * S);
   tb_shm_publisher_close(f->publisher);
   f->publisher = NULL;
-  assert_ok(tb_shm_source_create("test", &f->options, NULL, &source));
+  assert_ok(tb_shm_source_create("test", &f->options, &source, NULL));
   tb_clock_options_t options = {TB_TIME_ROS, source};
   assert_ok(tb_clock_create(&options, &clock));
   assert_int_equal(now_of(clock), 0);
@@ -430,7 +430,7 @@ static void test_X1_a_source_is_not_stopped_while_a_clock_has_its_time(void **st
   tb_clock_t *slow, *quick;
   pthread_t thread;
   assert_ok(tb_manual_source_create(&manual)); /* older: its turn is taken first */
-  assert_ok(tb_shm_source_create("test", &f->options, NULL, &source));
+  assert_ok(tb_shm_source_create("test", &f->options, &source, NULL));
   open_first_publisher(f);
   tick(f, 10 * S);
   tb_clock_options_t options = {TB_TIME_ROS, source};
@@ -470,7 +470,7 @@ static void test_C7_a_child_leaves_the_page_alone(void **state)
     bool right =
         !tb_clock_now(f->clock, &now) && now.ns == 20 * S &&
         tb_shm_publisher_tick(f->publisher, 30 * S, TB_JUMP_REASON_NONE) == TB_ERR_FORKED &&
-        tb_shm_publisher_open("x", &f->options, NULL, &another) == TB_ERR_FORKED;
+        tb_shm_publisher_open("x", &f->options, &another, NULL) == TB_ERR_FORKED;
     tb_shm_publisher_close(f->publisher);
     _exit(!right);
   }

@@ -71,7 +71,7 @@ static void list_names(char *text, size_t size)
   tb__mutex_unlock(&mutex);
 }
 
-tb_status_t tb_source_create_from_name(const char *name, tb_error_t *error, tb_source_t **out)
+tb_status_t tb_source_create_from_name(const char *name, tb_source_t **out, tb_error_t *error)
 {
   if (!name || !out) return tb_error_set(error, TB_ERR_INVALID, "source: no name was given");
   size_t length = strcspn(name, ":");
@@ -86,7 +86,7 @@ tb_status_t tb_source_create_from_name(const char *name, tb_error_t *error, tb_s
   tb_error_t detail = TB_ERROR_INIT;
   tb_source_t *source = NULL;
   const char *rest = name[length] ? name + length + 1 : "";
-  tb_status_t status = found.create(rest, found.user, &detail, &source);
+  tb_status_t status = found.create(rest, found.user, &source, &detail);
   if (!status && !source) status = TB_ERR_INVALID;
   if (status) {
     if (!detail.text[0])
@@ -162,7 +162,7 @@ tb_status_t tb__source_create_from_environment(tb_source_t **out)
   const char *name = tb__source_name_in_environment();
   if (!name) return TB_OK;
   tb_error_t error = TB_ERROR_INIT;
-  tb_status_t status = tb_source_create_from_name(name, &error, out);
+  tb_status_t status = tb_source_create_from_name(name, out, &error);
   if (status)
     tb__log(TB_LOG_ERROR, VARIABLE "=%.99s in the environment: %s. Correct or unset it", name,
             error.text);

@@ -14,12 +14,12 @@ typedef struct tb__source_name {
 } tb__source_name_t;
 
 /* "manual", "shm:NAME", "extrapolating:NAME" */
-tb_status_t tb__manual_source_from_name(const char *rest, void *user, tb_error_t *error,
-                                        tb_source_t **out) TB_WARN_UNUSED;
-tb_status_t tb__shm_source_from_name(const char *rest, void *user, tb_error_t *error,
-                                     tb_source_t **out) TB_WARN_UNUSED;
-tb_status_t tb__extrapolating_source_from_name(const char *rest, void *user, tb_error_t *error,
-                                               tb_source_t **out) TB_WARN_UNUSED;
+tb_status_t tb__manual_source_from_name(const char *rest, void *user, tb_source_t **out,
+                                        tb_error_t *error) TB_WARN_UNUSED;
+tb_status_t tb__shm_source_from_name(const char *rest, void *user, tb_source_t **out,
+                                     tb_error_t *error) TB_WARN_UNUSED;
+tb_status_t tb__extrapolating_source_from_name(const char *rest, void *user, tb_source_t **out,
+                                               tb_error_t *error) TB_WARN_UNUSED;
 
 /* What TIMEBASE_SOURCE names; NULL: nothing. */
 const char *tb__source_name_in_environment(void);

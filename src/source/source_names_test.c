@@ -59,7 +59,7 @@ static void teller_destroy(void *self)
 static const tb_source_ops_t teller_ops = {"teller", teller_start, teller_stop, teller_destroy};
 
 /* "teller", "teller:fails", and "teller:no", which has no word for its failure */
-static tb_status_t teller_create(const char *rest, void *user, tb_error_t *error, tb_source_t **out)
+static tb_status_t teller_create(const char *rest, void *user, tb_source_t **out, tb_error_t *error)
 {
   atomic_fetch_add(&made, 1);
   if (user) snprintf(user, 32, "%s", rest);
@@ -82,14 +82,14 @@ static void test_X7_a_name_makes_a_source(void **state)
   tb_source_t *source = NULL;
   tb_error_t error = TB_ERROR_INIT;
   char rest[32] = "-";
-  assert_ok(tb_source_create_from_name("manual", &error, &source));
+  assert_ok(tb_source_create_from_name("manual", &source, &error));
   assert_ok(tb_manual_source_set(source, 5 * S));
   assert_ok(tb_source_destroy(source));
   assert_ok(tb_source_register("teller-2", teller_create, rest));
-  assert_ok(tb_source_create_from_name("teller-2:a:b c", NULL, &source));
+  assert_ok(tb_source_create_from_name("teller-2:a:b c", &source, NULL));
   assert_string_equal(rest, "a:b c");
   assert_ok(tb_source_destroy(source));
-  assert_ok(tb_source_create_from_name("teller-2", NULL, &source));
+  assert_ok(tb_source_create_from_name("teller-2", &source, NULL));
   assert_string_equal(rest, "");
   assert_ok(tb_source_destroy(source));
   assert_ok(tb_source_register("teller-2", NULL, NULL));
@@ -126,17 +126,17 @@ static void test_X7_the_error_of_a_bad_name_has_what_where_and_what_to_do(void *
   assert_ok(tb_source_register("teller", teller_create, NULL));
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     tb_error_t error = TB_ERROR_INIT;
-    assert_status(tb_source_create_from_name(cases[i].name, &error, &source), cases[i].status);
+    assert_status(tb_source_create_from_name(cases[i].name, &source, &error), cases[i].status);
     assert_int_equal(error.status, cases[i].status);
     assert_string_equal(error.text, cases[i].text);
-    assert_status(tb_source_create_from_name(cases[i].name, NULL, &source), cases[i].status);
+    assert_status(tb_source_create_from_name(cases[i].name, &source, NULL), cases[i].status);
     assert_ptr_equal(source, untouched);
   }
   char endless[2000];
   memset(endless, 'x', sizeof endless - 1);
   endless[sizeof endless - 1] = '\0';
-  assert_status(tb_source_create_from_name(endless, NULL, &source), TB_ERR_NOT_FOUND);
-  assert_status(tb_source_create_from_name(NULL, NULL, &source), TB_ERR_INVALID);
+  assert_status(tb_source_create_from_name(endless, &source, NULL), TB_ERR_NOT_FOUND);
+  assert_status(tb_source_create_from_name(NULL, &source, NULL), TB_ERR_INVALID);
   assert_status(tb_source_create_from_name("manual", NULL, NULL), TB_ERR_INVALID);
   assert_ok(tb_source_register("teller", NULL, NULL));
 }
@@ -156,7 +156,7 @@ static void test_X7_prefixes_are_checked_and_taken_once(void **state)
   assert_status(tb_source_register("a", teller_create, NULL), TB_ERR_BUSY);
   assert_ok(tb_source_register("a", NULL, NULL));
   assert_status(tb_source_register("a", NULL, NULL), TB_ERR_NOT_FOUND);
-  assert_status(tb_source_create_from_name("a", NULL, &source), TB_ERR_NOT_FOUND);
+  assert_status(tb_source_create_from_name("a", &source, NULL), TB_ERR_NOT_FOUND);
   assert_ok(tb_source_register("1234567890123456789012345678901", NULL, NULL));
 }
 

@@ -382,7 +382,7 @@ static tb_status_t make_publisher(shared_t *shared)
 {
   tb_error_t error = TB_ERROR_INIT;
   tb_status_t status = MAKES(
-      shared->publisher, tb_shm_publisher_open("faults", &shm_options, &error, &shared->publisher));
+      shared->publisher, tb_shm_publisher_open("faults", &shm_options, &shared->publisher, &error));
   assert_told(&error, status);
   return status;
 }
@@ -391,7 +391,7 @@ static tb_status_t make_shared_source(shared_t *shared)
 {
   tb_error_t error = TB_ERROR_INIT;
   tb_status_t status =
-      MAKES(shared->source, tb_shm_source_create("faults", &shm_options, &error, &shared->source));
+      MAKES(shared->source, tb_shm_source_create("faults", &shm_options, &shared->source, &error));
   assert_told(&error, status);
   return status;
 }
@@ -475,7 +475,7 @@ end:
   return status;
 }
 
-static tb_status_t make_named(const char *rest, void *user, tb_error_t *error, tb_source_t **out)
+static tb_status_t make_named(const char *rest, void *user, tb_source_t **out, tb_error_t *error)
 {
   (void)user, (void)error;
   assert_string_equal(rest, "rest");
@@ -488,7 +488,7 @@ static tb_status_t names_of_sources(void)
   tb_error_t error = TB_ERROR_INIT;
   tb_status_t status = tb_source_register("named", make_named, NULL);
   if (status) return status;
-  status = MAKES(source, tb_source_create_from_name("extrapolating:named:rest", &error, &source));
+  status = MAKES(source, tb_source_create_from_name("extrapolating:named:rest", &source, &error));
   assert_told(&error, status);
   assert_ok(tb_source_destroy(source));
   assert_ok(tb_source_register("named", NULL, NULL));

@@ -211,7 +211,7 @@ static void busy_stop(void *self)
   pthread_join(setter, NULL);
 }
 
-static tb_status_t busy_make(const char *rest, void *user, tb_error_t *error, tb_source_t **out)
+static tb_status_t busy_make(const char *rest, void *user, tb_source_t **out, tb_error_t *error)
 {
   static const tb_source_ops_t ops = {.name = "busy", .start = busy_start, .stop = busy_stop};
   (void)rest, (void)user, (void)error;

@@ -181,8 +181,8 @@ static void test_X5_many_nodes_cost_one_reader_and_one_thread(void **state)
   tick_until(node, 4 * S);
 }
 
-static tb_status_t registered_make(const char *rest, void *user, tb_error_t *error,
-                                   tb_source_t **out)
+static tb_status_t registered_make(const char *rest, void *user, tb_source_t **out,
+                                   tb_error_t *error)
 {
   (void)user, (void)error;
   tb_status_t status = tb_manual_source_create(&registered);
@@ -217,7 +217,7 @@ static void test_X7_a_page_of_shared_memory_is_a_time_source(void **state)
   tb_shm_publisher_t *page;
   snprintf(name, sizeof name, "tb_node_test_%d", (int)getpid());
   snprintf(source, sizeof source, "shm:%s", name);
-  assert_ok(tb_shm_publisher_open(name, NULL, NULL, &page));
+  assert_ok(tb_shm_publisher_open(name, NULL, &page, NULL));
   assert_ok(tb_shm_publisher_tick(page, 30 * S, TB_JUMP_REASON_TICK));
   const tb_ros2_parameter_t overrides[] = {{"use_sim_time", tb_ros2_parameter_bool(true)},
                                            {"time_source", tb_ros2_parameter_string(source)}};

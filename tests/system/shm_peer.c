@@ -77,7 +77,7 @@ static void publish(const char *mode)
   tb_error_t error = TB_ERROR_INIT;
   tb_shm_options_t options = page_options;
   if (*mode) options.mode = (uint32_t)strtoul(mode, NULL, 8);
-  tell("publish", tb_shm_publisher_open(page_name, &options, &error, &publisher), &error);
+  tell("publish", tb_shm_publisher_open(page_name, &options, &publisher, &error), &error);
 }
 
 static void unpublish(const char *unused)
@@ -142,7 +142,7 @@ static void storm(const char *text)
   int64_t delay_ns = strtoll(end, NULL, 10);
   puts("storm TB_OK");
   kill_self_after(delay_ns);
-  must(tb_shm_publisher_open(page_name, &page_options, NULL, &publisher));
+  must(tb_shm_publisher_open(page_name, &page_options, &publisher, NULL));
   for (;;) {
     tb_anchor_t next = shm_pattern_next(&pattern);
     must(tb_shm_publisher_anchor(publisher, &next, TB_JUMP_REASON_NONE));
@@ -182,7 +182,7 @@ static void *flood_run(void *argument)
     must(tb_shm_publisher_anchor(publisher, &next, TB_JUMP_REASON_NONE));
     if (shm_random(&seed) % 2000 == 0) { /* another one takes over */
       tb_shm_publisher_close(publisher);
-      must(tb_shm_publisher_open(page_name, &page_options, NULL, &publisher));
+      must(tb_shm_publisher_open(page_name, &page_options, &publisher, NULL));
     }
     if (shm_random(&seed) % 64 == 0) sched_yield();
   }
@@ -218,7 +218,7 @@ static void end_all(const char *unused)
 static void follow(const char *limit_ms)
 {
   tb_error_t error = TB_ERROR_INIT;
-  tb_status_t status = tb_shm_source_create(page_name, &page_options, &error, &source);
+  tb_status_t status = tb_shm_source_create(page_name, &page_options, &source, &error);
   if (!status) {
     tb_timeline_options_t options = TB_TIMELINE_OPTIONS_INIT;
     if (*limit_ms) options.stall_limit.ns = strtoll(limit_ms, NULL, 10) * TB_NS_PER_MS;

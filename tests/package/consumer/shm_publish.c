@@ -7,7 +7,7 @@
 int main(int argc, char **argv)
 {
   tb_shm_publisher_t *publisher;
-  if (argc != 3 || tb_shm_publisher_open(argv[1], NULL, NULL, &publisher) != TB_OK) return 1;
+  if (argc != 3 || tb_shm_publisher_open(argv[1], NULL, &publisher, NULL) != TB_OK) return 1;
   if (tb_shm_publisher_tick(publisher, atoll(argv[2]), TB_JUMP_REASON_NONE) != TB_OK) return 1;
   puts("published");
   fflush(stdout);
