@@ -16,14 +16,16 @@ foreach(component IN LISTS timebase_components)
   set(target timebase-${component})
   add_dependencies(products ${target})
   install(TARGETS ${target} EXPORT timebase-${component}
-    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT libraries NAMELINK_COMPONENT development
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
   install(EXPORT timebase-${component} NAMESPACE timebase:: DESTINATION ${cmake_folder}
-    FILE ${component}Targets.cmake)
+    FILE ${component}Targets.cmake COMPONENT development)
 
   get_target_property(headers ${target} TB_HEADERS)
   if(headers)
     list(TRANSFORM headers PREPEND ${PROJECT_SOURCE_DIR}/include/timebase/)
-    install(FILES ${headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/timebase)
+    install(FILES ${headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/timebase
+      COMPONENT development)
   endif()
 
   get_target_property(pc_name ${target} OUTPUT_NAME)
@@ -47,7 +49,8 @@ foreach(component IN LISTS timebase_components)
   endif()
   list(JOIN siblings ", " pc_requires)
   configure_file(cmake/timebase.pc.in ${generated}/${pc_name}.pc @ONLY)
-  install(FILES ${generated}/${pc_name}.pc DESTINATION ${pkgconfig_folder})
+  install(FILES ${generated}/${pc_name}.pc DESTINATION ${pkgconfig_folder}
+    COMPONENT development)
 endforeach()
 
 set(timebase_static ON)
@@ -59,7 +62,7 @@ configure_package_config_file(cmake/timebaseConfig.cmake.in ${generated}/timebas
 write_basic_package_version_file(${generated}/timebaseConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES ${generated}/timebaseConfig.cmake ${generated}/timebaseConfigVersion.cmake
-  DESTINATION ${cmake_folder})
+  DESTINATION ${cmake_folder} COMPONENT development)
 
 if(TARGET timebase_cli)
   file(RELATIVE_PATH lib_from_bin ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
@@ -69,21 +72,22 @@ if(TARGET timebase_cli)
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin
     INSTALL_RPATH "${lib_folders}"
     BUILD_WITH_INSTALL_RPATH ON) # as in TimebaseLibraries
-  install(TARGETS timebase_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(TARGETS timebase_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT command)
   add_dependencies(products timebase_cli)
 endif()
 if(TARGET demo_bag)
   install(DIRECTORY ${PROJECT_BINARY_DIR}/share/timebase/bags/demo
-    DESTINATION ${CMAKE_INSTALL_DATADIR}/timebase/bags)
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/timebase/bags COMPONENT command)
   add_dependencies(products demo_bag)
 endif()
 get_property(timebase_examples GLOBAL PROPERTY timebase_examples)
 if(timebase_examples)
   add_dependencies(products ${timebase_examples})
 endif()
-install(FILES LICENSE SECURITY.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(FILES docs/limits.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs) # to which it refers
-install(FILES package.xml DESTINATION ${CMAKE_INSTALL_DATADIR}/timebase)
+install(FILES LICENSE SECURITY.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT command)
+install(FILES docs/limits.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs
+  COMPONENT command) # to which it refers
+install(FILES package.xml DESTINATION ${CMAKE_INSTALL_DATADIR}/timebase COMPONENT command)
 
 if(NOT PROJECT_IS_TOP_LEVEL)
   return()
@@ -97,10 +101,26 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_GENERATOR DEB)
 set(CPACK_VERBATIM_VARIABLES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
-set(CPACK_DEBIAN_PACKAGE_SECTION libs)
-set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/lib)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS OFF)
+
+# Three packages. The libraries have the ABI in the name, so that those of two minors can be installed.
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_COMPONENTS_ALL libraries development command)
+set(libraries_package libtimebase${TB_SOVERSION})
+set(CPACK_COMPONENT_LIBRARIES_DESCRIPTION "ROS time for C: the libraries")
+set(CPACK_DEBIAN_LIBRARIES_PACKAGE_NAME ${libraries_package})
+set(CPACK_DEBIAN_LIBRARIES_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_LIBRARIES_PACKAGE_SHLIBDEPS ON)
+set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "ROS time for C: headers, and files for pkg-config and CMake")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libtimebase-dev)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "${libraries_package} (= ${PROJECT_VERSION})")
+set(CPACK_COMPONENT_COMMAND_DESCRIPTION "ROS time for C: the command, and a demo recording")
+set(CPACK_DEBIAN_COMMAND_PACKAGE_NAME timebase)
+set(CPACK_DEBIAN_COMMAND_PACKAGE_SECTION utils)
+set(CPACK_DEBIAN_COMMAND_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_COMMAND_PACKAGE_DEPENDS "${libraries_package} (= ${PROJECT_VERSION})")
 if(TB_WITH_ROS2)
   # Raw samples know structures inside of Cyclone DDS, which change between its releases: the package
   # holds on to the one that it was built with.
@@ -109,7 +129,7 @@ if(TB_WITH_ROS2)
     message(FATAL_ERROR "Cyclone DDS has a version that is not understood: ${CycloneDDS_VERSION}")
   endif()
   math(EXPR dds_next_patch "${CMAKE_MATCH_2} + 1")
-  set(CPACK_DEBIAN_PACKAGE_DEPENDS
+  set(CPACK_DEBIAN_LIBRARIES_PACKAGE_DEPENDS
     "libddsc0debian (>= ${dds_release}), libddsc0debian (<< ${CMAKE_MATCH_1}.${dds_next_patch}~)")
 endif()
 include(CPack)
