@@ -18,7 +18,7 @@
 #define TYPE     "example_interfaces/srv/AddTwoInts"
 #define REQUEST  (&example_interfaces_srv_AddTwoInts_Request_desc)
 #define RESPONSE (&example_interfaces_srv_AddTwoInts_Response_desc)
-#define LIMIT    ((tb_duration_t){10 * TB_NS_PER_S})
+#define LIMIT    TB_SECONDS(10)
 
 typedef example_interfaces_srv_AddTwoInts_Request request_t;
 typedef example_interfaces_srv_AddTwoInts_Response response_t;

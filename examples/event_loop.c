@@ -30,7 +30,7 @@ static bool read_ticks(tb_source_t *source)
   char bytes[64];
   ssize_t size = read(STDIN_FILENO, bytes, sizeof bytes);
   for (ssize_t i = 0; i < size; i++)
-    if (bytes[i] == '\n') tb_manual_source_advance(source, (tb_duration_t){TB_NS_PER_S});
+    if (bytes[i] == '\n') tb_manual_source_advance(source, TB_SECONDS(1));
   return size > 0;
 }
 
@@ -65,9 +65,9 @@ int main(void)
   tb_steady_clock_t *steady = NULL;
   tb_timer_queue_t *queue = NULL;
   tb_timer_t *ros_timer, *steady_timer;
-  tb_timer_options_t each_second = {.period = {TB_NS_PER_S}, .callback = on_ros_second};
+  tb_timer_options_t each_second = {.period = TB_SECONDS(1), .callback = on_ros_second};
   tb_steady_timer_options_t often = {
-      .period = {50 * TB_NS_PER_MS}, .callback = on_steady_period, .user = &periods};
+      .period = TB_MS(50), .callback = on_steady_period, .user = &periods};
   tb_clock_options_t ros = TB_CLOCK_OPTIONS_INIT;
   tb_status_t status = tb_manual_source_create(&source);
   ros.source = source;

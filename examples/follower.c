@@ -11,7 +11,7 @@
 #include <timebase/ros2_clock_source.h>
 #include <timebase/timebase.h>
 
-#define PERIOD ((tb_duration_t){TB_NS_PER_S})
+#define PERIOD TB_SECONDS(1)
 
 typedef struct follower {
   tb_clock_t *clock, *wall;

@@ -64,7 +64,7 @@ static tb_status_t feed(tb_source_t *source, const tb_clock_t *clock, low_pass_t
 {
   for (int i = 0; i < count; i++) {
     sample_t sample;
-    tb_status_t status = tb_manual_source_advance(source, (tb_duration_t){100 * TB_NS_PER_MS});
+    tb_status_t status = tb_manual_source_advance(source, TB_MS(100));
     if (!status) status = sample_take(clock, value, &sample);
     if (status) return status;
     low_pass_add(filter, &sample, tb_clock_epoch(clock));

@@ -24,7 +24,7 @@ typedef struct simulator {
 static void *simulate(void *user)
 {
   simulator_t *simulator = user;
-  tb_duration_t tick = {10 * TB_NS_PER_MS}, pause;
+  tb_duration_t tick = TB_MS(10), pause;
   tb_steady_clock_t *steady;
   if (tb_duration_scale(tick, 1 / simulator->speed, &pause) || tb_steady_clock_create(&steady))
     return NULL;
@@ -76,7 +76,7 @@ int main(int argc, char **argv)
   options.period.ns = TB_NS_PER_S;
   options.callback = on_timer;
   tb_status_t status = tb_clock_create(&ros, &clock);
-  if (!status) status = tb_rate_create(clock, ((tb_duration_t){TB_NS_PER_S / 2}), &rate);
+  if (!status) status = tb_rate_create(clock, TB_MS(500), &rate);
   if (!status) status = tb_timer_queue_create(&queue);
   if (!status) status = tb_timer_create(queue, clock, &options, &timer);
   if (!status) status = tb_timer_start(timer); /* both count from the first tick */

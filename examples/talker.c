@@ -46,7 +46,7 @@ static int run(tb_ros2_node_t *node, tb_ros2_publisher_t *publisher)
   tb_timer_queue_t *queue = NULL;
   tb_timer_t *timer;
   tb_timer_options_t options = TB_TIMER_OPTIONS_INIT;
-  options.period = (tb_duration_t){TB_NS_PER_S};
+  options.period = TB_SECONDS(1);
   options.callback = on_timer;
   options.user = publisher;
   if (tb_timer_queue_create(&queue) ||

@@ -33,7 +33,7 @@ static void patrol_step(tb_timer_t *timer, const tb_timer_info_t *info, void *us
 static void *patrol_report(void *argument)
 {
   patrol_t *patrol = argument;
-  tb_duration_t period = {5 * TB_NS_PER_S};
+  tb_duration_t period = TB_SECONDS(5);
   tb_wait_options_t options = TB_WAIT_OPTIONS_INIT;
   options.token = patrol->stop;
   options.limit.ns = 60 * TB_NS_PER_S; /* of steady time: does ROS time still advance? */
@@ -79,7 +79,7 @@ typedef struct world {
 } world_t;
 
 /* In real time: a test that hangs fails, and reports where. */
-static const tb_run_options_t patience = {{30 * TB_NS_PER_S}, NULL};
+static const tb_run_options_t patience = {TB_SECONDS(30), NULL};
 
 static void world_begin(world_t *world)
 {
@@ -107,7 +107,7 @@ static void test_steps_and_reports(void)
 {
   world_t world;
   world_begin(&world);
-  tb_duration_t minute = {60 * TB_NS_PER_S};
+  tb_duration_t minute = TB_SECONDS(60);
   assert(!tb_manual_source_advance_stepped_and_run(world.source, minute, 1000, &patience));
   assert(world.patrol.steps == 60);
   assert(atomic_load(&world.patrol.reports) == 12);
@@ -119,7 +119,7 @@ static void test_a_long_tick_is_one_report(void)
 {
   world_t world;
   world_begin(&world);
-  tb_duration_t minute = {60 * TB_NS_PER_S};
+  tb_duration_t minute = TB_SECONDS(60);
   assert(!tb_manual_source_advance_and_run(world.source, minute, &patience));
   assert(world.patrol.steps == 60); /* one call, which reports the missed ones */
   assert(atomic_load(&world.patrol.reports) == 1);
@@ -130,7 +130,7 @@ static void test_a_backward_jump_restarts_the_steps(void)
 {
   world_t world;
   world_begin(&world);
-  tb_duration_t half = {TB_NS_PER_S / 2};
+  tb_duration_t half = TB_MS(500);
   assert(!tb_manual_source_advance_and_run(world.source, half, &patience));
   assert(!tb_manual_source_set_and_run(world.source, 10 * TB_NS_PER_S, &patience));
   assert(!tb_manual_source_advance_and_run(world.source, half, &patience));
@@ -144,7 +144,7 @@ static void test_it_warns_when_ros_time_stops(void)
 {
   world_t world;
   world_begin(&world);
-  tb_duration_t almost = {60 * TB_NS_PER_S - 1}, hour = {3600 * TB_NS_PER_S};
+  tb_duration_t almost = {60 * TB_NS_PER_S - 1}, hour = TB_SECONDS(3600);
   assert(!tb_testing_advance_and_run(TB_TESTING_STEADY, almost, &patience));
   assert(atomic_load(&world.patrol.warnings) == 0);
   assert(!tb_testing_advance_to_next_and_run(TB_TESTING_STEADY, &patience));

@@ -55,7 +55,7 @@ static tb_status_t work(tb_clock_t *clock, tb_timer_t *report, tb_cancel_token_t
   const tb_wait_options_t options = {.token = give_up};
   for (int round = 1;; round++) {
     tb_timer_start(report); /* restarts it */
-    tb_status_t status = tb_sleep_for(clock, ((tb_duration_t){TB_NS_PER_S}), &options);
+    tb_status_t status = tb_sleep_for(clock, TB_SECONDS(1), &options);
     if (status) return status;
     printf("worker: round %d\n", round);
   }
@@ -68,7 +68,7 @@ static void *simulate(void *user)
   if (tb_steady_clock_create(&steady)) return NULL;
   for (int i = 0; i < 31; i++) {
     tb_manual_source_set(user, (100 + i) * 100 * TB_NS_PER_MS);
-    tb_sleep_for(steady, (tb_duration_t){2 * TB_NS_PER_MS}, NULL);
+    tb_sleep_for(steady, TB_MS(2), NULL);
   }
   tb_steady_clock_destroy(steady);
   return NULL;

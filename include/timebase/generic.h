@@ -24,51 +24,124 @@
       tb_steady_clock_t *: (steady),                                                               \
       const tb_steady_clock_t *: (steady))
 
+/** Internal: one of the arguments of a macro that takes `...`. */
+#define TB_GENERIC_FIRST(...)              TB_GENERIC_FIRST_(__VA_ARGS__, 0)
+#define TB_GENERIC_FIRST_(first, ...)      first
+#define TB_GENERIC_SECOND(...)             TB_GENERIC_SECOND_(__VA_ARGS__, 0, 0)
+#define TB_GENERIC_SECOND_(_, second, ...) second
+
+/* clang-format off */
+/* NOLINTBEGIN(bugprone-macro-parentheses) */
+/** Internal: whether a clock is of one of the two types, and the other argument belongs to it. */
+#define TB_GENERIC_BELONGS(clock, ros, steady)                                                     \
+  _Generic((clock),                                                                                \
+      tb_clock_t *: (ros),                                                                         \
+      const tb_clock_t *: (ros),                                                                   \
+      tb_steady_clock_t *: (steady),                                                               \
+      const tb_steady_clock_t *: (steady),                                                         \
+      default: 0)
+
+/** Internal: 1 if `value` is of `type`. */
+#define TB_GENERIC_IS_A(value, type) _Generic((value), type: 1, default: 0)
+/* NOLINTEND(bugprone-macro-parentheses) */
+/* clang-format on */
+
 /** The functions of the type by these names, with their rules and errors: tb_clock_now or
  * tb_steady_clock_now, and so on. */
 #define tb_now(clock, out)                                                                         \
-  TB_GENERIC_CLOCK(clock, TB_GENERIC_IF(out, tb_time_t, tb_clock_now),                             \
-                   TB_GENERIC_IF(out, tb_steady_time_t, tb_steady_clock_now))                      \
-  (clock, out)
+  (TB_GENERIC_REQUIRE(TB_GENERIC_BELONGS(clock, TB_GENERIC_IS(out, tb_time_t),                     \
+                                         TB_GENERIC_IS(out, tb_steady_time_t)),                    \
+                      "tb_now: takes a tb_clock_t and a tb_time_t, or a tb_steady_clock_t and a "  \
+                      "tb_steady_time_t"),                                                         \
+   TB_GENERIC_CLOCK(clock, TB_GENERIC_IF(out, tb_time_t, tb_clock_now),                            \
+                    TB_GENERIC_IF(out, tb_steady_time_t, tb_steady_clock_now))(clock, out))
 #define tb_sleep_until(clock, ...)                                                                 \
-  TB_GENERIC_CLOCK(clock, tb_clock_sleep_until, tb_steady_clock_sleep_until)(clock, __VA_ARGS__)
+  (TB_GENERIC_REQUIRE(                                                                             \
+       TB_GENERIC_BELONGS(clock, TB_GENERIC_IS_A(TB_GENERIC_FIRST(__VA_ARGS__), tb_time_t),        \
+                          TB_GENERIC_IS_A(TB_GENERIC_FIRST(__VA_ARGS__), tb_steady_time_t)),       \
+       "tb_sleep_until: takes a tb_clock_t and a tb_time_t, or a "                                 \
+       "tb_steady_clock_t and a tb_steady_time_t"),                                                \
+   TB_GENERIC_CLOCK(clock, tb_clock_sleep_until, tb_steady_clock_sleep_until)(clock, __VA_ARGS__))
 #define tb_sleep_for(clock, ...)                                                                   \
-  TB_GENERIC_CLOCK(clock, tb_clock_sleep_for, tb_steady_clock_sleep_for)(clock, __VA_ARGS__)
+  (TB_GENERIC_REQUIRE(TB_GENERIC_BELONGS(clock, 1, 1) &&                                           \
+                          TB_GENERIC_IS_A(TB_GENERIC_FIRST(__VA_ARGS__), tb_duration_t),           \
+                      "tb_sleep_for: takes a tb_clock_t or a tb_steady_clock_t, and a "            \
+                      "tb_duration_t"),                                                            \
+   TB_GENERIC_CLOCK(clock, tb_clock_sleep_for, tb_steady_clock_sleep_for)(clock, __VA_ARGS__))
 #define tb_timer_create(queue, clock, options, out)                                                \
-  TB_GENERIC_CLOCK(                                                                                \
-      clock, TB_GENERIC_IF(options, tb_timer_options_t, tb_clock_timer_create),                    \
-      TB_GENERIC_IF(options, tb_steady_timer_options_t, tb_steady_clock_timer_create))             \
-  (queue, clock, options, out)
+  (TB_GENERIC_REQUIRE(                                                                             \
+       TB_GENERIC_BELONGS(clock, TB_GENERIC_IS(options, tb_timer_options_t),                       \
+                          TB_GENERIC_IS(options, tb_steady_timer_options_t)),                      \
+       "tb_timer_create: takes a tb_clock_t and tb_timer_options_t, or a tb_steady_clock_t and "   \
+       "tb_steady_timer_options_t"),                                                               \
+   TB_GENERIC_CLOCK(clock, TB_GENERIC_IF(options, tb_timer_options_t, tb_clock_timer_create),      \
+                    TB_GENERIC_IF(options, tb_steady_timer_options_t,                              \
+                                  tb_steady_clock_timer_create))(queue, clock, options, out))
 #define tb_rate_create(clock, ...)                                                                 \
-  TB_GENERIC_CLOCK(clock, tb_clock_rate_create, tb_steady_clock_rate_create)(clock, __VA_ARGS__)
+  (TB_GENERIC_REQUIRE(TB_GENERIC_BELONGS(clock, 1, 1) &&                                           \
+                          TB_GENERIC_IS_A(TB_GENERIC_FIRST(__VA_ARGS__), tb_duration_t),           \
+                      "tb_rate_create: takes a tb_clock_t or a tb_steady_clock_t, and a "          \
+                      "tb_duration_t"),                                                            \
+   TB_GENERIC_CLOCK(clock, tb_clock_rate_create, tb_steady_clock_rate_create)(clock, __VA_ARGS__))
 
 /** Internal: one of two functions, by the type of a condition. */
 #define TB_GENERIC_COND(cond, ros, steady)                                                         \
   _Generic((cond), tb_cond_t * : (ros), tb_steady_cond_t * : (steady))
 
+/** Internal: whether a condition is of one of the two types, and the other argument belongs. */
+/* clang-format off */
+#define TB_GENERIC_REQUIRE_COND(name, cond, ros, steady, takes)                                    \
+  TB_GENERIC_REQUIRE(_Generic((cond), tb_cond_t *: (ros), tb_steady_cond_t *: (steady), default: 0), \
+                     name ": takes " takes)
+/* clang-format on */
+
 /** The functions of condition.h for both types, and the next deadline for both types of clock. */
 #define tb_cond_create(clock, out)                                                                 \
-  TB_GENERIC_CLOCK(clock, TB_GENERIC_IF(out, tb_cond_t *, tb_cond_create),                         \
-                   TB_GENERIC_IF(out, tb_steady_cond_t *, tb_steady_cond_create))                  \
-  (clock, out)
-#define tb_cond_destroy(cond) TB_GENERIC_COND(cond, tb_cond_destroy, tb_steady_cond_destroy)(cond)
+  (TB_GENERIC_REQUIRE(TB_GENERIC_BELONGS(clock, TB_GENERIC_IS(out, tb_cond_t *),                   \
+                                         TB_GENERIC_IS(out, tb_steady_cond_t *)),                  \
+                      "tb_cond_create: takes a tb_clock_t and a tb_cond_t, or a "                  \
+                      "tb_steady_clock_t and a tb_steady_cond_t"),                                 \
+   TB_GENERIC_CLOCK(clock, TB_GENERIC_IF(out, tb_cond_t *, tb_cond_create),                        \
+                    TB_GENERIC_IF(out, tb_steady_cond_t *, tb_steady_cond_create))(clock, out))
+#define tb_cond_destroy(cond)                                                                      \
+  (TB_GENERIC_REQUIRE_COND("tb_cond_destroy", cond, 1, 1, "a tb_cond_t or a tb_steady_cond_t"),    \
+   TB_GENERIC_COND(cond, tb_cond_destroy, tb_steady_cond_destroy)(cond))
 #define tb_cond_wait_until(cond, ...)                                                              \
-  TB_GENERIC_COND(cond, tb_cond_wait_until, tb_steady_cond_wait_until)(cond, __VA_ARGS__)
+  (TB_GENERIC_REQUIRE_COND("tb_cond_wait_until", cond,                                             \
+                           TB_GENERIC_IS_A(TB_GENERIC_SECOND(__VA_ARGS__), tb_time_t),             \
+                           TB_GENERIC_IS_A(TB_GENERIC_SECOND(__VA_ARGS__), tb_steady_time_t),      \
+                           "a tb_cond_t and a tb_time_t, or a tb_steady_cond_t and a "             \
+                           "tb_steady_time_t"),                                                    \
+   TB_GENERIC_COND(cond, tb_cond_wait_until, tb_steady_cond_wait_until)(cond, __VA_ARGS__))
 #define tb_cond_wait_for(cond, ...)                                                                \
-  TB_GENERIC_COND(cond, tb_cond_wait_for, tb_steady_cond_wait_for)(cond, __VA_ARGS__)
-#define tb_cond_signal(cond) TB_GENERIC_COND(cond, tb_cond_signal, tb_steady_cond_signal)(cond)
+  (TB_GENERIC_REQUIRE_COND("tb_cond_wait_for", cond,                                               \
+                           TB_GENERIC_IS_A(TB_GENERIC_SECOND(__VA_ARGS__), tb_duration_t),         \
+                           TB_GENERIC_IS_A(TB_GENERIC_SECOND(__VA_ARGS__), tb_duration_t),         \
+                           "a tb_cond_t or a tb_steady_cond_t, and a tb_duration_t"),              \
+   TB_GENERIC_COND(cond, tb_cond_wait_for, tb_steady_cond_wait_for)(cond, __VA_ARGS__))
+#define tb_cond_signal(cond)                                                                       \
+  (TB_GENERIC_REQUIRE_COND("tb_cond_signal", cond, 1, 1, "a tb_cond_t or a tb_steady_cond_t"),     \
+   TB_GENERIC_COND(cond, tb_cond_signal, tb_steady_cond_signal)(cond))
 #define tb_cond_broadcast(cond)                                                                    \
-  TB_GENERIC_COND(cond, tb_cond_broadcast, tb_steady_cond_broadcast)(cond)
+  (TB_GENERIC_REQUIRE_COND("tb_cond_broadcast", cond, 1, 1, "a tb_cond_t or a tb_steady_cond_t"),  \
+   TB_GENERIC_COND(cond, tb_cond_broadcast, tb_steady_cond_broadcast)(cond))
 #define tb_timer_queue_next_deadline(queue, clock, out)                                            \
-  TB_GENERIC_CLOCK(                                                                                \
-      clock, TB_GENERIC_IF(out, tb_time_t, tb_clock_timer_queue_next_deadline),                    \
-      TB_GENERIC_IF(out, tb_steady_time_t, tb_steady_clock_timer_queue_next_deadline))             \
-  (queue, clock, out)
+  (TB_GENERIC_REQUIRE(TB_GENERIC_BELONGS(clock, TB_GENERIC_IS(out, tb_time_t),                     \
+                                         TB_GENERIC_IS(out, tb_steady_time_t)),                    \
+                      "tb_timer_queue_next_deadline: takes a tb_clock_t and a tb_time_t, or a "    \
+                      "tb_steady_clock_t and a tb_steady_time_t"),                                 \
+   TB_GENERIC_CLOCK(clock, TB_GENERIC_IF(out, tb_time_t, tb_clock_timer_queue_next_deadline),      \
+                    TB_GENERIC_IF(out, tb_steady_time_t,                                           \
+                                  tb_steady_clock_timer_queue_next_deadline))(queue, clock, out))
 /** By the type of `out`: a timer on the other type of clock is TB_ERR_CLOCK_MISMATCH. */
 #define tb_timer_next_deadline(timer, out)                                                         \
-  _Generic((out), tb_time_t *                                                                      \
-           : tb_clock_timer_next_deadline, tb_steady_time_t *                                      \
-           : tb_steady_clock_timer_next_deadline)(timer, out)
+  (TB_GENERIC_REQUIRE(TB_GENERIC_IS_A(out, tb_time_t *) ||                                         \
+                          TB_GENERIC_IS_A(out, tb_steady_time_t *),                                \
+                      "tb_timer_next_deadline: out must point to a tb_time_t or a "                \
+                      "tb_steady_time_t"),                                                         \
+   _Generic((out), tb_time_t *                                                                     \
+            : tb_clock_timer_next_deadline, tb_steady_time_t *                                     \
+            : tb_steady_clock_timer_next_deadline)(timer, out))
 
 #else
 

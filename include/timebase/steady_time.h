@@ -13,6 +13,9 @@ typedef struct tb_steady_time {
   int64_t ns; /**< since an arbitrary point (boot), not counted while the machine is suspended */
 } tb_steady_time_t;
 
+/** A steady time of `n` nanoseconds. Also in static initialisers, in C and C++. */
+#define tb_steady_time_ns(n) TB_VALUE(tb_steady_time_t, (int64_t)(n))
+
 TB_BEGIN_DECLS
 
 /* All of these: [any thread] [from callbacks] [async-signal-safe], and no state is kept.

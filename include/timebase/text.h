@@ -21,7 +21,8 @@ TB_API size_t tb_text_escape_character(const char *text, char out[TB_TEXT_CHARAC
 
 /** Escapes all of `text`, as snprintf writes: at most `size` bytes with the NUL, and no part of a
  * character. Returns the length that it would have without the limit; `buffer` may be NULL if
- * `size` is 0. `buffer` and `text` must not overlap. [any thread] [from callbacks] [async-signal-safe] */
+ * `size` is 0. `buffer` and `text` must not overlap. [any thread] [from callbacks]
+ * [async-signal-safe] */
 TB_API size_t tb_text_escape(const char *text, char *buffer, size_t size);
 
 TB_END_DECLS

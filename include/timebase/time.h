@@ -25,6 +25,11 @@ typedef struct tb_time {
   tb_time_kind_t kind; /**< which kind of clock it is of */
 } tb_time_t;
 
+/** A ROS time or a system time of `n` nanoseconds since the Unix epoch. Also in static
+ * initialisers, in C and C++. */
+#define tb_ros_time_ns(n)    TB_VALUE(tb_time_t, (int64_t)(n), TB_TIME_ROS)
+#define tb_system_time_ns(n) TB_VALUE(tb_time_t, (int64_t)(n), TB_TIME_SYSTEM)
+
 TB_BEGIN_DECLS
 
 /* All of these: [any thread] [from callbacks] [async-signal-safe], and no state is kept.

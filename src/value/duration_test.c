@@ -5,6 +5,26 @@
 
 static const tb_duration_t min = {INT64_MIN}, max = {INT64_MAX}, one = {1}, minus_one = {-1};
 
+/* Static: they are constants. */
+static const tb_duration_t constants[] = {
+    TB_NS(-1),         TB_US(3),       TB_MS(5),
+    TB_SECONDS(2.5),   TB_SECONDS(-3), TB_SECONDS(0.0000000016),
+    TB_SECONDS(-1e-9),
+};
+
+static void test_constructors(void **state)
+{
+  (void)state;
+  static const int64_t expected[] = {
+      -1, 3000, 5000000, 2500000000, -3000000000, 2, -1,
+  };
+  for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+    assert_int_equal(constants[i].ns, expected[i]);
+  int8_t narrow = 100;
+  assert_int_equal(TB_MS(narrow).ns, 100000000);
+  assert_int_equal(TB_SECONDS(narrow).ns, 100000000000);
+}
+
 static void test_T3_overflow_is_refused_and_leaves_the_output(void **state)
 {
   (void)state;
@@ -255,6 +275,7 @@ int main(void)
       cmocka_unit_test(test_T4_wire_form_refuses_what_does_not_fit),
       cmocka_unit_test(test_T6_timespec_is_exact_over_the_whole_range),
       cmocka_unit_test(test_compare_gives_the_order),
+      cmocka_unit_test(test_constructors),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
 #include <math.h>
+#include <timebase/arithmetic.h>
 #include <timebase/time.h>
 
 #include "test.h"
@@ -11,6 +12,20 @@ static void assert_time(tb_time_t time, int64_t ns, tb_time_kind_t kind)
 {
   assert_int_equal(time.ns, ns);
   assert_int_equal(time.kind, kind);
+}
+
+static const tb_time_t constants[] = {tb_ros_time_ns(5), tb_system_time_ns(-1)};
+
+static void test_constructors(void **state)
+{
+  (void)state;
+  int order = 77;
+  assert_int_equal(constants[0].ns, 5);
+  assert_int_equal(constants[0].kind, TB_TIME_ROS);
+  assert_int_equal(constants[1].ns, -1);
+  assert_int_equal(constants[1].kind, TB_TIME_SYSTEM);
+  assert_ok(tb_compare(tb_ros_time_ns(5), constants[0], &order));
+  assert_int_equal(order, 0);
 }
 
 static void test_T2_mixing_system_and_ros_time_is_refused(void **state)
@@ -148,6 +163,7 @@ static void test_T6_seconds_and_timespec(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_constructors),
       cmocka_unit_test(test_T2_mixing_system_and_ros_time_is_refused),
       cmocka_unit_test(test_T2_a_kind_that_is_none_is_refused),
       cmocka_unit_test(test_T3_arithmetic_keeps_the_kind_and_is_checked),

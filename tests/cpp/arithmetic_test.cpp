@@ -48,8 +48,24 @@ static void test_T2_overloads_check_kinds()
   CHECK(tb_diff(ros, wall, &duration) == TB_ERR_CLOCK_MISMATCH && duration.ns == 77);
 }
 
+static const tb_duration_t soon = TB_MS(5);
+static const tb_time_t times[] = {tb_ros_time_ns(5), tb_system_time_ns(-1)};
+static const tb_steady_time_t steady_start = tb_steady_time_ns(7);
+
+static void test_constructors()
+{
+  CHECK(soon.ns == 5000000);
+  CHECK(TB_SECONDS(2.5).ns == 2500000000);
+  CHECK(times[0].ns == 5 && times[0].kind == TB_TIME_ROS);
+  CHECK(times[1].ns == -1 && times[1].kind == TB_TIME_SYSTEM);
+  CHECK(steady_start.ns == 7);
+  int order = 77;
+  CHECK(tb_compare(tb_ros_time_ns(5), times[0], &order) == TB_OK && order == 0);
+}
+
 int main()
 {
+  test_constructors();
   test_T1_overloads_are_those_of_each_type();
   test_T2_overloads_check_kinds();
   return failures != 0;
