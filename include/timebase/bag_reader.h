@@ -33,6 +33,7 @@ typedef struct tb_bag_topic {
   const char *definition;          /**< text of the message definition; empty if there is none */
   const char *definition_encoding; /**< "ros2msg", "ros2idl"; empty if there is none */
   uint64_t message_count;          /**< see tb_bag_counts_t */
+  uint64_t reserved[4];            /**< 0 */
 } tb_bag_topic_t;
 
 /** How the messages of a bag are compressed. */
@@ -52,10 +53,11 @@ typedef struct tb_bag_note {
 /** A stretch of a recording in which time was not set back. A recorder in ROS time begins one, with
  * a file of its own, at each jump back. Runs usually overlap in time. */
 typedef struct tb_bag_run {
-  size_t first_file; /**< index into tb_bag_info_t.files */
-  size_t file_count; /**< how many files it has; they follow each other */
-  int64_t start_ns;  /**< log time of its first message, 0 without messages */
-  int64_t end_ns;    /**< log time of its last message, 0 without messages */
+  size_t first_file;    /**< index into tb_bag_info_t.files */
+  size_t file_count;    /**< how many files it has; they follow each other */
+  int64_t start_ns;     /**< log time of its first message, 0 without messages */
+  int64_t end_ns;       /**< log time of its last message, 0 without messages */
+  uint64_t reserved[2]; /**< 0 */
 } tb_bag_run_t;
 
 /** The whole bag, or the run that was asked for, whatever the filter. Times and the message count
@@ -139,6 +141,7 @@ typedef struct tb_bag_limits {
   uint64_t unpacked_size; /**< bytes of one file that is unpacked, or recovered, into TMPDIR; 64 GiB
                            */
   uint64_t file_count;    /**< files of a bag; 10,000 */
+  uint64_t reserved[4];   /**< 0 */
 } tb_bag_limits_t;
 
 /** What is read, and how it is counted. */
@@ -190,15 +193,15 @@ TB_BEGIN_DECLS
  *                       a limit of tb_bag_limits_t. Also for damaged bags: nothing is
  *                       left out because of a limit
  *   TB_ERR_SYSTEM, TB_ERR_NO_MEMORY, TB_ERR_INVALID */
-TB_API tb_status_t tb_bag_reader_open(const char *path, const tb_bag_reader_options_t *options,
-                                      tb_bag_reader_t **out, tb_error_t *error);
+TB_INLINE tb_status_t tb_bag_reader_open(const char *path, const tb_bag_reader_options_t *options,
+                                         tb_bag_reader_t **out, tb_error_t *error);
 
 /** Opens `count` bags as one, with their messages merged by time; equal times keep the order of the
  * bags. Topics of one name and type are one topic. Otherwise as tb_bag_reader_open.
  * [any thread] [blocks: file system] */
-TB_API tb_status_t tb_bag_reader_open_many(const char *const *paths, size_t count,
-                                           const tb_bag_reader_options_t *options,
-                                           tb_bag_reader_t **out, tb_error_t *error);
+TB_INLINE tb_status_t tb_bag_reader_open_many(const char *const *paths, size_t count,
+                                              const tb_bag_reader_options_t *options,
+                                              tb_bag_reader_t **out, tb_error_t *error);
 
 /** Invalidates every pointer that the reader gave out. NULL is accepted. [owner thread] */
 TB_API void tb_bag_reader_close(tb_bag_reader_t *reader);
@@ -218,14 +221,43 @@ TB_API const tb_bag_info_t *tb_bag_reader_info(const tb_bag_reader_t *reader);
  *   TB_ERR_LIMIT        compressed payload of more than 1 GiB; a ceiling (tb_bag_limits_t)
  *   TB_ERR_UNSUPPORTED  serialization format other than "cdr"
  * [owner thread] [blocks: file system] */
-TB_API tb_status_t tb_bag_reader_next(tb_bag_reader_t *reader, tb_bag_message_t *out,
-                                      tb_error_t *error);
+TB_INLINE tb_status_t tb_bag_reader_next(tb_bag_reader_t *reader, tb_bag_message_t *out,
+                                         tb_error_t *error);
 
 /** Makes the next message the first one with log time >= `time_ns` (any value; below 0 is the
  * start). Works in both directions and after TB_ERR_END; files that failed are tried again.
  * Bad times before `time_ns` are not reported again. Cheap: files are looked into by the next call.
  * [owner thread] */
 TB_API tb_status_t tb_bag_reader_seek(tb_bag_reader_t *reader, int64_t time_ns);
+
+/** What the calls of these names hand over: the size of each struct too, so that it may grow
+ * (docs/abi.md). [any thread] as those are. */
+TB_API tb_status_t tb_bag_reader_open_sized(const char *path,
+                                            const tb_bag_reader_options_t *options,
+                                            size_t options_size, tb_bag_reader_t **out,
+                                            tb_error_t *error);
+TB_INLINE tb_status_t tb_bag_reader_open(const char *path, const tb_bag_reader_options_t *options,
+                                         tb_bag_reader_t **out, tb_error_t *error)
+{
+  return tb_bag_reader_open_sized(path, options, sizeof *options, out, error);
+}
+TB_API tb_status_t tb_bag_reader_open_many_sized(const char *const *paths, size_t count,
+                                                 const tb_bag_reader_options_t *options,
+                                                 size_t options_size, tb_bag_reader_t **out,
+                                                 tb_error_t *error);
+TB_INLINE tb_status_t tb_bag_reader_open_many(const char *const *paths, size_t count,
+                                              const tb_bag_reader_options_t *options,
+                                              tb_bag_reader_t **out, tb_error_t *error)
+{
+  return tb_bag_reader_open_many_sized(paths, count, options, sizeof *options, out, error);
+}
+TB_API tb_status_t tb_bag_reader_next_sized(tb_bag_reader_t *reader, tb_bag_message_t *out,
+                                            size_t out_size, tb_error_t *error);
+TB_INLINE tb_status_t tb_bag_reader_next(tb_bag_reader_t *reader, tb_bag_message_t *out,
+                                         tb_error_t *error)
+{
+  return tb_bag_reader_next_sized(reader, out, sizeof *out, error);
+}
 
 TB_END_DECLS
 

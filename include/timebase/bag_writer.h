@@ -51,12 +51,16 @@ typedef struct tb_bag_writer_options {
   const char *ros_distro;     /**< NULL: unknown */
   tb_bag_split_fn on_split;   /**< may be NULL */
   void *user;                 /**< for on_split */
+  uint64_t reserved[8];       /**< 0 */
 } tb_bag_writer_options_t;
 
 /** One sqlite3 file without compression. */
 #define TB_BAG_WRITER_OPTIONS_INIT                                                                 \
   {                                                                                                \
-    "sqlite3", TB_BAG_COMPRESS_NONE, NULL, 0, TB_BAG_CHUNKS_PLAIN, 0, 0, {0}, NULL, NULL, NULL     \
+    "sqlite3", TB_BAG_COMPRESS_NONE, NULL, 0, TB_BAG_CHUNKS_PLAIN, 0, 0, {0}, NULL, NULL, NULL,    \
+    {                                                                                              \
+      0                                                                                            \
+    }                                                                                              \
   }
 
 /** Texts are UTF-8 and read during the call only; NULL is taken as empty unless said otherwise. */
@@ -103,15 +107,15 @@ TB_BEGIN_DECLS
  *   TB_ERR_INVALID      options out of range, or `path` exists: nothing is ever overwritten
  *   TB_ERR_UNSUPPORTED  an unknown storage or compression format
  *   TB_ERR_SYSTEM, TB_ERR_NO_MEMORY */
-TB_API tb_status_t tb_bag_writer_create(const char *path, const tb_bag_writer_options_t *options,
-                                        tb_bag_writer_t **out, tb_error_t *error);
+TB_INLINE tb_status_t tb_bag_writer_create(const char *path, const tb_bag_writer_options_t *options,
+                                           tb_bag_writer_t **out, tb_error_t *error);
 
 /** Adds a topic, to all files that follow too. *out_topic counts from 0. TB_ERR_INVALID for a name
  * that is there already, or texts that are not UTF-8; otherwise as tb_bag_writer_write.
  * [owner thread] [blocks: file system] */
-TB_API tb_status_t tb_bag_writer_add_topic(tb_bag_writer_t *writer,
-                                           const tb_bag_writer_topic_t *topic, size_t *out_topic,
-                                           tb_error_t *error);
+TB_INLINE tb_status_t tb_bag_writer_add_topic(tb_bag_writer_t *writer,
+                                              const tb_bag_writer_topic_t *topic, size_t *out_topic,
+                                              tb_error_t *error);
 
 /** Writes a message; begins the next file before it if the limits of the options ask for that.
  * Times are ns since 1970, log times not negative; `publish_time_ns` is not kept by sqlite3.
@@ -141,11 +145,11 @@ TB_API tb_status_t tb_bag_writer_flush(tb_bag_writer_t *writer, tb_bag_flush_t h
  * for is counted in *out_left, which may be NULL. Files that have any are read from end to end.
  * Before the first message is read. [owner thread] [blocks: file system] Errors of either side;
  * what was copied before the failure stays. */
-TB_API tb_status_t tb_bag_writer_copy_extra_records(tb_bag_writer_t *writer,
-                                                    tb_bag_reader_t *reader, int64_t start_ns,
-                                                    int64_t end_ns,
-                                                    tb_bag_extra_records_t *out_left,
-                                                    tb_error_t *error);
+TB_INLINE tb_status_t tb_bag_writer_copy_extra_records(tb_bag_writer_t *writer,
+                                                       tb_bag_reader_t *reader, int64_t start_ns,
+                                                       int64_t end_ns,
+                                                       tb_bag_extra_records_t *out_left,
+                                                       tb_error_t *error);
 
 /** Closes the file and begins the next one, even if it is empty. After a failure of writing, too:
  * TB_OK means that there is a file again. Errors as tb_bag_writer_write.
@@ -167,7 +171,7 @@ TB_API tb_status_t tb_bag_writer_set_custom_data(tb_bag_writer_t *writer, const 
 TB_API const char *tb_bag_writer_get_custom_data(const tb_bag_writer_t *writer, const char *key);
 
 /** [owner thread] */
-TB_API void tb_bag_writer_get_info(const tb_bag_writer_t *writer, tb_bag_writer_info_t *out);
+TB_INLINE void tb_bag_writer_get_info(const tb_bag_writer_t *writer, tb_bag_writer_info_t *out);
 
 /** Messages of one topic in all files, without what was lost by a failure; 0 if there is no such
  * topic. [owner thread] */
@@ -177,6 +181,48 @@ TB_API uint64_t tb_bag_writer_topic_count(const tb_bag_writer_t *writer, size_t 
  * returned, also one of an earlier write that was not followed by a split. NULL is accepted. [owner
  * thread] [blocks: file system] */
 TB_API tb_status_t tb_bag_writer_close(tb_bag_writer_t *writer, tb_error_t *error);
+
+/** What the calls of these names hand over: the size of each struct too, so that it may grow
+ * (docs/abi.md). [any thread] as those are. */
+TB_API tb_status_t tb_bag_writer_create_sized(const char *path,
+                                              const tb_bag_writer_options_t *options,
+                                              size_t options_size, tb_bag_writer_t **out,
+                                              tb_error_t *error);
+TB_INLINE tb_status_t tb_bag_writer_create(const char *path, const tb_bag_writer_options_t *options,
+                                           tb_bag_writer_t **out, tb_error_t *error)
+{
+  return tb_bag_writer_create_sized(path, options, sizeof *options, out, error);
+}
+TB_API tb_status_t tb_bag_writer_add_topic_sized(tb_bag_writer_t *writer,
+                                                 const tb_bag_writer_topic_t *topic,
+                                                 size_t topic_size, size_t *out_topic,
+                                                 tb_error_t *error);
+TB_INLINE tb_status_t tb_bag_writer_add_topic(tb_bag_writer_t *writer,
+                                              const tb_bag_writer_topic_t *topic, size_t *out_topic,
+                                              tb_error_t *error)
+{
+  return tb_bag_writer_add_topic_sized(writer, topic, sizeof *topic, out_topic, error);
+}
+TB_API tb_status_t tb_bag_writer_copy_extra_records_sized(tb_bag_writer_t *writer,
+                                                          tb_bag_reader_t *reader, int64_t start_ns,
+                                                          int64_t end_ns,
+                                                          tb_bag_extra_records_t *out_left,
+                                                          size_t out_left_size, tb_error_t *error);
+TB_INLINE tb_status_t tb_bag_writer_copy_extra_records(tb_bag_writer_t *writer,
+                                                       tb_bag_reader_t *reader, int64_t start_ns,
+                                                       int64_t end_ns,
+                                                       tb_bag_extra_records_t *out_left,
+                                                       tb_error_t *error)
+{
+  return tb_bag_writer_copy_extra_records_sized(writer, reader, start_ns, end_ns, out_left,
+                                                sizeof *out_left, error);
+}
+TB_API void tb_bag_writer_get_info_sized(const tb_bag_writer_t *writer, tb_bag_writer_info_t *out,
+                                         size_t out_size);
+TB_INLINE void tb_bag_writer_get_info(const tb_bag_writer_t *writer, tb_bag_writer_info_t *out)
+{
+  tb_bag_writer_get_info_sized(writer, out, sizeof *out);
+}
 
 TB_END_DECLS
 

@@ -10,6 +10,7 @@
 #define TIMEBASE_CLOCK_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <timebase/duration.h>
 #include <timebase/status.h>
@@ -71,7 +72,7 @@ TB_BEGIN_DECLS
  * returns, such as TB_ERR_NOT_FOUND for an unknown name in TIMEBASE_SOURCE. In a jump callback or
  * the log hook TB_ERR_DEADLOCK if the source must be made or started first.
  */
-TB_API tb_status_t tb_clock_create(const tb_clock_options_t *options, tb_clock_t **out);
+TB_INLINE tb_status_t tb_clock_create(const tb_clock_options_t *options, tb_clock_t **out);
 
 /** Makes all waits on the clock return TB_ERR_CLOSED, waits until they have left and until jumps
  * that its handlers take part in are over, removes its jump handlers and stops its timers. Handles
@@ -102,7 +103,7 @@ TB_HOT_API tb_status_t tb_clock_try_now(const tb_clock_t *clock, tb_time_t *out)
 
 /** Time, state and epoch together, under the rules of tb_clock_now.
  * [any thread] [from callbacks] [blocks during such a jump] */
-TB_HOT_API tb_status_t tb_clock_read(const tb_clock_t *clock, tb_clock_reading_t *out);
+TB_INLINE tb_status_t tb_clock_read(const tb_clock_t *clock, tb_clock_reading_t *out);
 
 /** The epoch alone; 0 before any move or backward jump. On system time it rises with backward steps
  * while something watches for them (jump.h). Never blocks. [any thread] [from callbacks] */
@@ -128,6 +129,21 @@ TB_API tb_status_t tb_clock_set_source(tb_clock_t *clock, tb_source_t *source);
  */
 TB_API tb_status_t tb_clock_set_source_within(tb_clock_t *clock, tb_source_t *source,
                                               tb_duration_t limit);
+
+/** What the calls of these names hand over: the size of each struct too, so that it may grow
+ * (docs/abi.md). [any thread] as those are. */
+TB_API tb_status_t tb_clock_create_sized(const tb_clock_options_t *options, size_t options_size,
+                                         tb_clock_t **out);
+TB_INLINE tb_status_t tb_clock_create(const tb_clock_options_t *options, tb_clock_t **out)
+{
+  return tb_clock_create_sized(options, sizeof *options, out);
+}
+TB_HOT_API tb_status_t tb_clock_read_sized(const tb_clock_t *clock, tb_clock_reading_t *out,
+                                           size_t out_size);
+TB_INLINE tb_status_t tb_clock_read(const tb_clock_t *clock, tb_clock_reading_t *out)
+{
+  return tb_clock_read_sized(clock, out, sizeof *out);
+}
 
 TB_END_DECLS
 

@@ -75,9 +75,9 @@ TB_BEGIN_DECLS
  *   TB_ERR_NO_MEMORY, TB_ERR_FORKED
  *
  * [any thread] */
-TB_API tb_status_t tb_clock_server_create(const tb_clock_server_options_t *options,
-                                          const tb_tick_sink_t *sinks, size_t sink_count,
-                                          tb_clock_server_t **out, tb_error_t *error);
+TB_INLINE tb_status_t tb_clock_server_create(const tb_clock_server_options_t *options,
+                                             const tb_tick_sink_t *sinks, size_t sink_count,
+                                             tb_clock_server_t **out, tb_error_t *error);
 
 /** Stops its thread and waits for it. Accepts NULL. No other thread may use the server now, and it
  * must not be called from a sink. [any thread] [blocks: the tick that is going out] */
@@ -157,7 +157,26 @@ TB_API tb_status_t tb_clock_server_step_to(tb_clock_server_t *server, int64_t ti
                                            tb_duration_t limit);
 
 /** All fields are of one moment. [any thread] [from callbacks] */
-TB_API void tb_clock_server_status(tb_clock_server_t *server, tb_clock_server_status_t *out);
+TB_INLINE void tb_clock_server_status(tb_clock_server_t *server, tb_clock_server_status_t *out);
+
+/** What the calls of these names hand over: the size of each struct too, so that it may grow
+ * (docs/abi.md). [any thread] as those are. */
+TB_API tb_status_t tb_clock_server_create_sized(const tb_clock_server_options_t *options,
+                                                size_t options_size, const tb_tick_sink_t *sinks,
+                                                size_t sink_count, tb_clock_server_t **out,
+                                                tb_error_t *error);
+TB_INLINE tb_status_t tb_clock_server_create(const tb_clock_server_options_t *options,
+                                             const tb_tick_sink_t *sinks, size_t sink_count,
+                                             tb_clock_server_t **out, tb_error_t *error)
+{
+  return tb_clock_server_create_sized(options, sizeof *options, sinks, sink_count, out, error);
+}
+TB_API void tb_clock_server_status_sized(tb_clock_server_t *server, tb_clock_server_status_t *out,
+                                         size_t out_size);
+TB_INLINE void tb_clock_server_status(tb_clock_server_t *server, tb_clock_server_status_t *out)
+{
+  tb_clock_server_status_sized(server, out, sizeof *out);
+}
 
 TB_END_DECLS
 

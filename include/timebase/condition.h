@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <timebase/clock.h>
 #include <timebase/duration.h>
 #include <timebase/sleep.h>
@@ -52,13 +53,14 @@ TB_API tb_status_t tb_cond_destroy_within(tb_cond_t *cond, tb_duration_t limit);
  * [any thread] [blocks] TB_ERR_CLOSED: the condition, its clock or the token was destroyed.
  * TB_ERR_INVALID: also a mutex that cannot be released (it is not taken then).
  * (rclcpp::ClockConditionalVariable::wait_until) */
-TB_API tb_status_t tb_cond_wait_until(tb_cond_t *cond, pthread_mutex_t *mutex, tb_time_t target,
-                                      const tb_wait_options_t *options, bool *out_signalled);
+TB_INLINE tb_status_t tb_cond_wait_until(tb_cond_t *cond, pthread_mutex_t *mutex, tb_time_t target,
+                                         const tb_wait_options_t *options, bool *out_signalled);
 
 /** The same until `duration` has passed, as tb_clock_sleep_for counts it; at once if <= 0, and
  * INT64_MAX: until signalled. [any thread] [blocks] */
-TB_API tb_status_t tb_cond_wait_for(tb_cond_t *cond, pthread_mutex_t *mutex, tb_duration_t duration,
-                                    const tb_wait_options_t *options, bool *out_signalled);
+TB_INLINE tb_status_t tb_cond_wait_for(tb_cond_t *cond, pthread_mutex_t *mutex,
+                                       tb_duration_t duration, const tb_wait_options_t *options,
+                                       bool *out_signalled);
 
 /** Wakes the waiter that has waited longest; without waiters does nothing. The mutex may be held or
  * not. [any thread] [from callbacks] TB_ERR_INVALID for NULL. */
@@ -72,14 +74,59 @@ TB_API tb_status_t tb_cond_broadcast(tb_cond_t *cond);
  * TB_ERR_DEADLOCK] [blocks: destroying and waiting] */
 TB_API tb_status_t tb_steady_cond_create(tb_steady_clock_t *clock, tb_steady_cond_t **out);
 TB_API tb_status_t tb_steady_cond_destroy(tb_steady_cond_t *cond);
-TB_API tb_status_t tb_steady_cond_wait_until(tb_steady_cond_t *cond, pthread_mutex_t *mutex,
-                                             tb_steady_time_t target,
-                                             const tb_wait_options_t *options, bool *out_signalled);
-TB_API tb_status_t tb_steady_cond_wait_for(tb_steady_cond_t *cond, pthread_mutex_t *mutex,
-                                           tb_duration_t duration, const tb_wait_options_t *options,
-                                           bool *out_signalled);
+TB_INLINE tb_status_t tb_steady_cond_wait_until(tb_steady_cond_t *cond, pthread_mutex_t *mutex,
+                                                tb_steady_time_t target,
+                                                const tb_wait_options_t *options,
+                                                bool *out_signalled);
+TB_INLINE tb_status_t tb_steady_cond_wait_for(tb_steady_cond_t *cond, pthread_mutex_t *mutex,
+                                              tb_duration_t duration,
+                                              const tb_wait_options_t *options,
+                                              bool *out_signalled);
 TB_API tb_status_t tb_steady_cond_signal(tb_steady_cond_t *cond);
 TB_API tb_status_t tb_steady_cond_broadcast(tb_steady_cond_t *cond);
+
+/** What the calls of these names hand over: the size of each struct too, so that it may grow
+ * (docs/abi.md). [any thread] as those are. */
+TB_API tb_status_t tb_cond_wait_until_sized(tb_cond_t *cond, pthread_mutex_t *mutex,
+                                            tb_time_t target, const tb_wait_options_t *options,
+                                            size_t options_size, bool *out_signalled);
+TB_INLINE tb_status_t tb_cond_wait_until(tb_cond_t *cond, pthread_mutex_t *mutex, tb_time_t target,
+                                         const tb_wait_options_t *options, bool *out_signalled)
+{
+  return tb_cond_wait_until_sized(cond, mutex, target, options, sizeof *options, out_signalled);
+}
+TB_API tb_status_t tb_cond_wait_for_sized(tb_cond_t *cond, pthread_mutex_t *mutex,
+                                          tb_duration_t duration, const tb_wait_options_t *options,
+                                          size_t options_size, bool *out_signalled);
+TB_INLINE tb_status_t tb_cond_wait_for(tb_cond_t *cond, pthread_mutex_t *mutex,
+                                       tb_duration_t duration, const tb_wait_options_t *options,
+                                       bool *out_signalled)
+{
+  return tb_cond_wait_for_sized(cond, mutex, duration, options, sizeof *options, out_signalled);
+}
+TB_API tb_status_t tb_steady_cond_wait_until_sized(tb_steady_cond_t *cond, pthread_mutex_t *mutex,
+                                                   tb_steady_time_t target,
+                                                   const tb_wait_options_t *options,
+                                                   size_t options_size, bool *out_signalled);
+TB_INLINE tb_status_t tb_steady_cond_wait_until(tb_steady_cond_t *cond, pthread_mutex_t *mutex,
+                                                tb_steady_time_t target,
+                                                const tb_wait_options_t *options,
+                                                bool *out_signalled)
+{
+  return tb_steady_cond_wait_until_sized(cond, mutex, target, options, sizeof *options,
+                                         out_signalled);
+}
+TB_API tb_status_t tb_steady_cond_wait_for_sized(tb_steady_cond_t *cond, pthread_mutex_t *mutex,
+                                                 tb_duration_t duration,
+                                                 const tb_wait_options_t *options,
+                                                 size_t options_size, bool *out_signalled);
+TB_INLINE tb_status_t tb_steady_cond_wait_for(tb_steady_cond_t *cond, pthread_mutex_t *mutex,
+                                              tb_duration_t duration,
+                                              const tb_wait_options_t *options, bool *out_signalled)
+{
+  return tb_steady_cond_wait_for_sized(cond, mutex, duration, options, sizeof *options,
+                                       out_signalled);
+}
 
 TB_END_DECLS
 

@@ -2,6 +2,7 @@
 #ifndef TIMEBASE_EXTRAPOLATING_SOURCE_H
 #define TIMEBASE_EXTRAPOLATING_SOURCE_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <timebase/duration.h>
 #include <timebase/source.h>
@@ -56,14 +57,34 @@ TB_BEGIN_DECLS
  * the bound; TB_ERR_UNSUPPORTED: it is on shared memory, which runs on by itself (shm_source.h);
  * TB_ERR_NO_MEMORY; TB_ERR_BUSY: `inner` has clocks, or is wrapped already; TB_ERR_DEADLOCK: from a
  * jump callback or the log hook. On failure `inner` stays the caller's. */
-TB_API tb_status_t tb_extrapolating_source_create(tb_source_t *inner,
-                                                  const tb_extrapolating_options_t *options,
-                                                  tb_source_t **out);
+TB_INLINE tb_status_t tb_extrapolating_source_create(tb_source_t *inner,
+                                                     const tb_extrapolating_options_t *options,
+                                                     tb_source_t **out);
 
 /** Since the source was made. [any thread] [from callbacks] TB_ERR_INVALID: not a source of
  * tb_extrapolating_source_create. */
-TB_API tb_status_t tb_extrapolating_source_stats(tb_source_t *source,
-                                                 tb_extrapolating_stats_t *out);
+TB_INLINE tb_status_t tb_extrapolating_source_stats(tb_source_t *source,
+                                                    tb_extrapolating_stats_t *out);
+
+/** What the calls of these names hand over: the size of each struct too, so that it may grow
+ * (docs/abi.md). [any thread] as those are. */
+TB_API tb_status_t tb_extrapolating_source_create_sized(tb_source_t *inner,
+                                                        const tb_extrapolating_options_t *options,
+                                                        size_t options_size, tb_source_t **out);
+TB_INLINE tb_status_t tb_extrapolating_source_create(tb_source_t *inner,
+                                                     const tb_extrapolating_options_t *options,
+                                                     tb_source_t **out)
+{
+  return tb_extrapolating_source_create_sized(inner, options, sizeof *options, out);
+}
+TB_API tb_status_t tb_extrapolating_source_stats_sized(tb_source_t *source,
+                                                       tb_extrapolating_stats_t *out,
+                                                       size_t out_size);
+TB_INLINE tb_status_t tb_extrapolating_source_stats(tb_source_t *source,
+                                                    tb_extrapolating_stats_t *out)
+{
+  return tb_extrapolating_source_stats_sized(source, out, sizeof *out);
+}
 
 TB_END_DECLS
 

@@ -2,6 +2,7 @@
 #ifndef TIMEBASE_MANUAL_SOURCE_H
 #define TIMEBASE_MANUAL_SOURCE_H
 
+#include <stddef.h>
 #include <timebase/cancel_token.h>
 #include <timebase/duration.h>
 #include <timebase/source.h>
@@ -77,24 +78,83 @@ TB_API tb_status_t tb_manual_source_advance_to_next(tb_source_t *source);
  * TB_ERR_CLOSED (the token was destroyed): time has moved, advance_stepped as far as to the stop
  * that did not end, advance_to_next perhaps not at all. TB_ERR_INVALID: limit < 0.
  * TB_ERR_NO_MEMORY. */
-TB_API tb_status_t tb_manual_source_set_and_run(tb_source_t *source, int64_t time_ns,
-                                                const tb_run_options_t *options);
-TB_API tb_status_t tb_manual_source_jump_and_run(tb_source_t *source, int64_t time_ns,
-                                                 tb_jump_reason_t reason,
-                                                 const tb_run_options_t *options);
-TB_API tb_status_t tb_manual_source_advance_and_run(tb_source_t *source, tb_duration_t step,
+TB_INLINE tb_status_t tb_manual_source_set_and_run(tb_source_t *source, int64_t time_ns,
+                                                   const tb_run_options_t *options);
+TB_INLINE tb_status_t tb_manual_source_jump_and_run(tb_source_t *source, int64_t time_ns,
+                                                    tb_jump_reason_t reason,
                                                     const tb_run_options_t *options);
-TB_API tb_status_t tb_manual_source_advance_stepped_and_run(tb_source_t *source, tb_duration_t step,
-                                                            uint32_t max_ticks,
-                                                            const tb_run_options_t *options);
-TB_API tb_status_t tb_manual_source_advance_to_next_and_run(tb_source_t *source,
-                                                            const tb_run_options_t *options);
+TB_INLINE tb_status_t tb_manual_source_advance_and_run(tb_source_t *source, tb_duration_t step,
+                                                       const tb_run_options_t *options);
+TB_INLINE tb_status_t tb_manual_source_advance_stepped_and_run(tb_source_t *source,
+                                                               tb_duration_t step,
+                                                               uint32_t max_ticks,
+                                                               const tb_run_options_t *options);
+TB_INLINE tb_status_t tb_manual_source_advance_to_next_and_run(tb_source_t *source,
+                                                               const tb_run_options_t *options);
 
 /** Returns when at least `count` threads wait on the source's timeline: a test begins with it, so
  * that no step comes before the threads wait for it. Errors as above; nothing moves. [any thread]
  * [blocks] */
-TB_API tb_status_t tb_manual_source_wait_for_sleepers(tb_source_t *source, uint32_t count,
-                                                      const tb_run_options_t *options);
+TB_INLINE tb_status_t tb_manual_source_wait_for_sleepers(tb_source_t *source, uint32_t count,
+                                                         const tb_run_options_t *options);
+
+/** What the calls of these names hand over: the size of each struct too, so that it may grow
+ * (docs/abi.md). [any thread] as those are. */
+TB_API tb_status_t tb_manual_source_set_and_run_sized(tb_source_t *source, int64_t time_ns,
+                                                      const tb_run_options_t *options,
+                                                      size_t options_size);
+TB_INLINE tb_status_t tb_manual_source_set_and_run(tb_source_t *source, int64_t time_ns,
+                                                   const tb_run_options_t *options)
+{
+  return tb_manual_source_set_and_run_sized(source, time_ns, options, sizeof *options);
+}
+TB_API tb_status_t tb_manual_source_jump_and_run_sized(tb_source_t *source, int64_t time_ns,
+                                                       tb_jump_reason_t reason,
+                                                       const tb_run_options_t *options,
+                                                       size_t options_size);
+TB_INLINE tb_status_t tb_manual_source_jump_and_run(tb_source_t *source, int64_t time_ns,
+                                                    tb_jump_reason_t reason,
+                                                    const tb_run_options_t *options)
+{
+  return tb_manual_source_jump_and_run_sized(source, time_ns, reason, options, sizeof *options);
+}
+TB_API tb_status_t tb_manual_source_advance_and_run_sized(tb_source_t *source, tb_duration_t step,
+                                                          const tb_run_options_t *options,
+                                                          size_t options_size);
+TB_INLINE tb_status_t tb_manual_source_advance_and_run(tb_source_t *source, tb_duration_t step,
+                                                       const tb_run_options_t *options)
+{
+  return tb_manual_source_advance_and_run_sized(source, step, options, sizeof *options);
+}
+TB_API tb_status_t tb_manual_source_advance_stepped_and_run_sized(tb_source_t *source,
+                                                                  tb_duration_t step,
+                                                                  uint32_t max_ticks,
+                                                                  const tb_run_options_t *options,
+                                                                  size_t options_size);
+TB_INLINE tb_status_t tb_manual_source_advance_stepped_and_run(tb_source_t *source,
+                                                               tb_duration_t step,
+                                                               uint32_t max_ticks,
+                                                               const tb_run_options_t *options)
+{
+  return tb_manual_source_advance_stepped_and_run_sized(source, step, max_ticks, options,
+                                                        sizeof *options);
+}
+TB_API tb_status_t tb_manual_source_advance_to_next_and_run_sized(tb_source_t *source,
+                                                                  const tb_run_options_t *options,
+                                                                  size_t options_size);
+TB_INLINE tb_status_t tb_manual_source_advance_to_next_and_run(tb_source_t *source,
+                                                               const tb_run_options_t *options)
+{
+  return tb_manual_source_advance_to_next_and_run_sized(source, options, sizeof *options);
+}
+TB_API tb_status_t tb_manual_source_wait_for_sleepers_sized(tb_source_t *source, uint32_t count,
+                                                            const tb_run_options_t *options,
+                                                            size_t options_size);
+TB_INLINE tb_status_t tb_manual_source_wait_for_sleepers(tb_source_t *source, uint32_t count,
+                                                         const tb_run_options_t *options)
+{
+  return tb_manual_source_wait_for_sleepers_sized(source, count, options, sizeof *options);
+}
 
 TB_END_DECLS
 

@@ -63,6 +63,9 @@ typedef struct tb_play_transport_ops {
   /** From now on, call `wake(user)` on any thread when the limit may have changed. It never waits,
    * so locks may be held. `wake` NULL: stop calling; no call is in progress when this returns. */
   void (*watch_limit)(void *self, void (*wake)(void *user), void *user);
+
+  /** NULL. */
+  void (*reserved[4])(void);
 } tb_play_transport_ops_t;
 
 /** Where messages and time go. */

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <timebase/bag_reader.h>
 #include <timebase/clock.h>
@@ -138,9 +139,10 @@ TB_BEGIN_DECLS
  *   TB_ERR_NO_MEMORY, TB_ERR_SYSTEM, errors of the transport and of tb_clock_now of options.clock
  *
  * [any thread] [blocks: file system, and during a jump of options.clock] */
-TB_API tb_status_t tb_player_create(tb_bag_reader_t *reader, const tb_play_transport_t *transport,
-                                    const tb_player_options_t *options, tb_player_t **out,
-                                    tb_error_t *error);
+TB_INLINE tb_status_t tb_player_create(tb_bag_reader_t *reader,
+                                       const tb_play_transport_t *transport,
+                                       const tb_player_options_t *options, tb_player_t **out,
+                                       tb_error_t *error);
 
 /** Accepts NULL. Not while tb_player_run runs.
  * [any thread] [blocks: during a jump of options.clock] */
@@ -275,19 +277,52 @@ TB_API void tb_player_halt(tb_player_t *player);
  *   TB_ERR_FORKED
  *
  * [any thread] [from callbacks] */
-TB_API tb_status_t tb_player_play(tb_player_t *player, const tb_player_range_t *range,
-                                  tb_error_t *error);
+TB_INLINE tb_status_t tb_player_play(tb_player_t *player, const tb_player_range_t *range,
+                                     tb_error_t *error);
 
 /** Makes tb_player_run return soon, now or when it is called.
  * [any thread] [from callbacks] [async-signal-safe] */
 TB_API void tb_player_stop(tb_player_t *player);
 
 /** [any thread] */
-TB_API void tb_player_status(tb_player_t *player, tb_player_status_t *out);
+TB_INLINE void tb_player_status(tb_player_t *player, tb_player_status_t *out);
 
 /** `topic`: index into tb_bag_info_t.topics. TB_ERR_NOT_FOUND: no such topic. [any thread] */
-TB_API tb_status_t tb_player_topic_status(tb_player_t *player, size_t topic,
-                                          tb_player_topic_status_t *out);
+TB_INLINE tb_status_t tb_player_topic_status(tb_player_t *player, size_t topic,
+                                             tb_player_topic_status_t *out);
+
+/** What the calls of these names hand over: the size of each struct too, so that it may grow
+ * (docs/abi.md). [any thread] as those are. */
+TB_API tb_status_t tb_player_create_sized(tb_bag_reader_t *reader,
+                                          const tb_play_transport_t *transport,
+                                          const tb_player_options_t *options, size_t options_size,
+                                          tb_player_t **out, tb_error_t *error);
+TB_INLINE tb_status_t tb_player_create(tb_bag_reader_t *reader,
+                                       const tb_play_transport_t *transport,
+                                       const tb_player_options_t *options, tb_player_t **out,
+                                       tb_error_t *error)
+{
+  return tb_player_create_sized(reader, transport, options, sizeof *options, out, error);
+}
+TB_API tb_status_t tb_player_play_sized(tb_player_t *player, const tb_player_range_t *range,
+                                        size_t range_size, tb_error_t *error);
+TB_INLINE tb_status_t tb_player_play(tb_player_t *player, const tb_player_range_t *range,
+                                     tb_error_t *error)
+{
+  return tb_player_play_sized(player, range, sizeof *range, error);
+}
+TB_API void tb_player_status_sized(tb_player_t *player, tb_player_status_t *out, size_t out_size);
+TB_INLINE void tb_player_status(tb_player_t *player, tb_player_status_t *out)
+{
+  tb_player_status_sized(player, out, sizeof *out);
+}
+TB_API tb_status_t tb_player_topic_status_sized(tb_player_t *player, size_t topic,
+                                                tb_player_topic_status_t *out, size_t out_size);
+TB_INLINE tb_status_t tb_player_topic_status(tb_player_t *player, size_t topic,
+                                             tb_player_topic_status_t *out)
+{
+  return tb_player_topic_status_sized(player, topic, out, sizeof *out);
+}
 
 TB_END_DECLS
 

@@ -3,6 +3,7 @@
 #define TIMEBASE_RATE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <timebase/clock.h>
 #include <timebase/duration.h>
 #include <timebase/sleep.h>
@@ -48,12 +49,23 @@ TB_API void tb_rate_destroy(tb_rate_t *rate);
  * TB_ERR_BUSY] [blocks] Errors as tb_clock_sleep_for; with the flags of `options` jumps in this
  * call end it (TB_ERR_JUMP_BACKWARD, ...). TB_ERR_CLOSED: also when another thread destroys the
  * rate. `result` is untouched on failure. (rclcpp::Rate::sleep, which returns false when late) */
-TB_API tb_status_t tb_rate_sleep(tb_rate_t *rate, const tb_wait_options_t *options,
-                                 tb_rate_result_t *result);
+TB_INLINE tb_status_t tb_rate_sleep(tb_rate_t *rate, const tb_wait_options_t *options,
+                                    tb_rate_result_t *result);
 
 /** A new first period starts, as at creation. [one thread at a time: TB_ERR_BUSY] [from callbacks]
  * Otherwise as creation. (rclcpp::Rate::reset) */
 TB_API tb_status_t tb_rate_reset(tb_rate_t *rate);
+
+/** What the calls of these names hand over: the size of each struct too, so that it may grow
+ * (docs/abi.md). [any thread] as those are. */
+TB_API tb_status_t tb_rate_sleep_sized(tb_rate_t *rate, const tb_wait_options_t *options,
+                                       size_t options_size, tb_rate_result_t *result,
+                                       size_t result_size);
+TB_INLINE tb_status_t tb_rate_sleep(tb_rate_t *rate, const tb_wait_options_t *options,
+                                    tb_rate_result_t *result)
+{
+  return tb_rate_sleep_sized(rate, options, sizeof *options, result, sizeof *result);
+}
 
 TB_END_DECLS
 

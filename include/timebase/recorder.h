@@ -45,7 +45,8 @@ typedef struct tb_recorder_options {
   uint64_t cache_size; /**< bytes that may wait to be written, 0: TB_RECORDER_CACHE_SIZE */
   tb_duration_t fsync_interval; /**< the most that a power failure loses; 0: left to the system */
   bool start_paused;            /**< as if tb_recorder_pause came first */
-  bool snapshot_mode; /**< keep the newest messages in memory, write at tb_recorder_snapshot */
+  bool snapshot_mode;   /**< keep the newest messages in memory, write at tb_recorder_snapshot */
+  uint64_t reserved[8]; /**< 0 */
 } tb_recorder_options_t;
 
 /** One file in TB_RECORDER_STORAGE, log times of receipt. */
@@ -61,8 +62,12 @@ typedef struct tb_recorder_options {
      {0},                                                                                          \
      NULL,                                                                                         \
      NULL,                                                                                         \
-     NULL},                                                                                        \
-        TB_RECORDER_TIME_RECEIVE, NULL, 0, {0}, false, false                                       \
+     NULL,                                                                                         \
+     {0}},                                                                                         \
+        TB_RECORDER_TIME_RECEIVE, NULL, 0, {0}, false, false,                                      \
+    {                                                                                              \
+      0                                                                                            \
+    }                                                                                              \
   }
 
 /** A message as it came. */
@@ -133,8 +138,8 @@ TB_BEGIN_DECLS
  *   and as tb_bag_writer_create, TB_ERR_SYSTEM (no thread), TB_ERR_FORKED
  *
  * [any thread] [blocks: file system] */
-TB_API tb_status_t tb_recorder_create(const char *path, const tb_recorder_options_t *options,
-                                      tb_recorder_t **out, tb_error_t *error);
+TB_INLINE tb_status_t tb_recorder_create(const char *path, const tb_recorder_options_t *options,
+                                         tb_recorder_t **out, tb_error_t *error);
 
 /** Stops it if that was not done, and frees it. Accepts NULL. No other call may be in progress.
  * [any thread] [blocks: file system] Not from a jump callback or the log hook. */
@@ -142,9 +147,9 @@ TB_API void tb_recorder_destroy(tb_recorder_t *recorder);
 
 /** Adds a topic; *out_topic counts from 0. TB_ERR_INVALID: a topic of this name is there.
  * TB_ERR_NO_MEMORY, TB_ERR_FORKED. [any thread] */
-TB_API tb_status_t tb_recorder_add_topic(tb_recorder_t *recorder,
-                                         const tb_bag_writer_topic_t *topic, size_t *out_topic,
-                                         tb_error_t *error);
+TB_INLINE tb_status_t tb_recorder_add_topic(tb_recorder_t *recorder,
+                                            const tb_bag_writer_topic_t *topic, size_t *out_topic,
+                                            tb_error_t *error);
 
 /** Takes a message in. Never waits for the file system: one for which there is no room is counted
  * as lost. For each thread the order is kept.
@@ -157,8 +162,8 @@ TB_API tb_status_t tb_recorder_add_topic(tb_recorder_t *recorder,
  *   TB_ERR_FORKED
  *
  * [any thread] [from callbacks] */
-TB_API tb_status_t tb_recorder_take(tb_recorder_t *recorder, size_t topic,
-                                    const tb_recorder_message_t *message);
+TB_INLINE tb_status_t tb_recorder_take(tb_recorder_t *recorder, size_t topic,
+                                       const tb_recorder_message_t *message);
 
 /** Counts messages of a topic that are known to have been lost before they arrived here.
  * [any thread] [from callbacks] */
@@ -188,11 +193,53 @@ TB_API tb_status_t tb_recorder_snapshot(tb_recorder_t *recorder, tb_recorder_don
 TB_API tb_status_t tb_recorder_stop(tb_recorder_t *recorder, tb_error_t *error);
 
 /** Also after tb_recorder_stop. [any thread] [from callbacks] */
-TB_API void tb_recorder_status(tb_recorder_t *recorder, tb_recorder_status_t *out);
+TB_INLINE void tb_recorder_status(tb_recorder_t *recorder, tb_recorder_status_t *out);
 
 /** TB_ERR_NOT_FOUND: no such topic. [any thread] [from callbacks] */
-TB_API tb_status_t tb_recorder_topic_status(tb_recorder_t *recorder, size_t topic,
-                                            tb_recorder_topic_status_t *out);
+TB_INLINE tb_status_t tb_recorder_topic_status(tb_recorder_t *recorder, size_t topic,
+                                               tb_recorder_topic_status_t *out);
+
+/** What the calls of these names hand over: the size of each struct too, so that it may grow
+ * (docs/abi.md). [any thread] as those are. */
+TB_API tb_status_t tb_recorder_create_sized(const char *path, const tb_recorder_options_t *options,
+                                            size_t options_size, tb_recorder_t **out,
+                                            tb_error_t *error);
+TB_INLINE tb_status_t tb_recorder_create(const char *path, const tb_recorder_options_t *options,
+                                         tb_recorder_t **out, tb_error_t *error)
+{
+  return tb_recorder_create_sized(path, options, sizeof *options, out, error);
+}
+TB_API tb_status_t tb_recorder_add_topic_sized(tb_recorder_t *recorder,
+                                               const tb_bag_writer_topic_t *topic,
+                                               size_t topic_size, size_t *out_topic,
+                                               tb_error_t *error);
+TB_INLINE tb_status_t tb_recorder_add_topic(tb_recorder_t *recorder,
+                                            const tb_bag_writer_topic_t *topic, size_t *out_topic,
+                                            tb_error_t *error)
+{
+  return tb_recorder_add_topic_sized(recorder, topic, sizeof *topic, out_topic, error);
+}
+TB_API tb_status_t tb_recorder_take_sized(tb_recorder_t *recorder, size_t topic,
+                                          const tb_recorder_message_t *message,
+                                          size_t message_size);
+TB_INLINE tb_status_t tb_recorder_take(tb_recorder_t *recorder, size_t topic,
+                                       const tb_recorder_message_t *message)
+{
+  return tb_recorder_take_sized(recorder, topic, message, sizeof *message);
+}
+TB_API void tb_recorder_status_sized(tb_recorder_t *recorder, tb_recorder_status_t *out,
+                                     size_t out_size);
+TB_INLINE void tb_recorder_status(tb_recorder_t *recorder, tb_recorder_status_t *out)
+{
+  tb_recorder_status_sized(recorder, out, sizeof *out);
+}
+TB_API tb_status_t tb_recorder_topic_status_sized(tb_recorder_t *recorder, size_t topic,
+                                                  tb_recorder_topic_status_t *out, size_t out_size);
+TB_INLINE tb_status_t tb_recorder_topic_status(tb_recorder_t *recorder, size_t topic,
+                                               tb_recorder_topic_status_t *out)
+{
+  return tb_recorder_topic_status_sized(recorder, topic, out, sizeof *out);
+}
 
 TB_END_DECLS
 

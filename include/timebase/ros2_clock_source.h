@@ -2,6 +2,7 @@
 #ifndef TIMEBASE_ROS2_CLOCK_SOURCE_H
 #define TIMEBASE_ROS2_CLOCK_SOURCE_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <timebase/duration.h>
 #include <timebase/error.h>
@@ -55,6 +56,7 @@ typedef struct tb_ros2_clock_writer {
   uint8_t guid[16];       /**< DDS GUID, network order */
   uint64_t samples;       /**< taken from it */
   int64_t last_steady_ns; /**< when the last one came */
+  uint64_t reserved[2];   /**< 0 */
 } tb_ros2_clock_writer_t;
 
 TB_BEGIN_DECLS
@@ -69,14 +71,14 @@ TB_BEGIN_DECLS
  *   TB_ERR_NO_MEMORY
  *
  * [any thread] */
-TB_API tb_status_t tb_ros2_clock_source_create(tb_ros2_context_t *context,
-                                               const tb_ros2_clock_source_options_t *options,
-                                               tb_source_t **out, tb_error_t *error);
+TB_INLINE tb_status_t tb_ros2_clock_source_create(tb_ros2_context_t *context,
+                                                  const tb_ros2_clock_source_options_t *options,
+                                                  tb_source_t **out, tb_error_t *error);
 
 /** TB_ERR_INVALID: not a source made by tb_ros2_clock_source_create.
  * [any thread] [from callbacks] */
-TB_API tb_status_t tb_ros2_clock_source_status(tb_source_t *source,
-                                               tb_ros2_clock_source_status_t *out);
+TB_INLINE tb_status_t tb_ros2_clock_source_status(tb_source_t *source,
+                                                  tb_ros2_clock_source_status_t *out);
 
 /** Fills up to `size` publishers from which ticks have come, those that ticked last first;
  * *out_count gets how many are remembered (writers_max). TB_ERR_INVALID as above. [any thread]
@@ -84,6 +86,27 @@ TB_API tb_status_t tb_ros2_clock_source_status(tb_source_t *source,
 TB_API tb_status_t tb_ros2_clock_source_writers(tb_source_t *source, uint32_t size,
                                                 tb_ros2_clock_writer_t *writers,
                                                 uint32_t *out_count);
+
+/** What the calls of these names hand over: the size of each struct too, so that it may grow
+ * (docs/abi.md). [any thread] as those are. */
+TB_API tb_status_t tb_ros2_clock_source_create_sized(tb_ros2_context_t *context,
+                                                     const tb_ros2_clock_source_options_t *options,
+                                                     size_t options_size, tb_source_t **out,
+                                                     tb_error_t *error);
+TB_INLINE tb_status_t tb_ros2_clock_source_create(tb_ros2_context_t *context,
+                                                  const tb_ros2_clock_source_options_t *options,
+                                                  tb_source_t **out, tb_error_t *error)
+{
+  return tb_ros2_clock_source_create_sized(context, options, sizeof *options, out, error);
+}
+TB_API tb_status_t tb_ros2_clock_source_status_sized(tb_source_t *source,
+                                                     tb_ros2_clock_source_status_t *out,
+                                                     size_t out_size);
+TB_INLINE tb_status_t tb_ros2_clock_source_status(tb_source_t *source,
+                                                  tb_ros2_clock_source_status_t *out)
+{
+  return tb_ros2_clock_source_status_sized(source, out, sizeof *out);
+}
 
 TB_END_DECLS
 

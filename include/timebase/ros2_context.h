@@ -3,6 +3,7 @@
 #define TIMEBASE_ROS2_CONTEXT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <timebase/error.h>
 #include <timebase/export.h>
 
@@ -87,8 +88,8 @@ TB_BEGIN_DECLS
  *
  * [any thread, but not while another changes the environment] [blocks: for the network's sockets]
  */
-TB_API tb_status_t tb_ros2_context_create(const tb_ros2_context_options_t *options,
-                                          tb_ros2_context_t **out, tb_error_t *error);
+TB_INLINE tb_status_t tb_ros2_context_create(const tb_ros2_context_options_t *options,
+                                             tb_ros2_context_t **out, tb_error_t *error);
 
 /** Leaves the domain. Accepts NULL. Destroy what was created from the context before it.
  * [any thread] [blocks: until running callbacks have returned] Not from a callback of DDS. */
@@ -96,6 +97,17 @@ TB_API void tb_ros2_context_destroy(tb_ros2_context_t *context);
 
 /** The domain that the context is in, 0 to 232. [any thread] [from callbacks] */
 TB_API int tb_ros2_context_domain_id(const tb_ros2_context_t *context);
+
+/** What the calls of these names hand over: the size of each struct too, so that it may grow
+ * (docs/abi.md). [any thread] as those are. */
+TB_API tb_status_t tb_ros2_context_create_sized(const tb_ros2_context_options_t *options,
+                                                size_t options_size, tb_ros2_context_t **out,
+                                                tb_error_t *error);
+TB_INLINE tb_status_t tb_ros2_context_create(const tb_ros2_context_options_t *options,
+                                             tb_ros2_context_t **out, tb_error_t *error)
+{
+  return tb_ros2_context_create_sized(options, sizeof *options, out, error);
+}
 
 TB_END_DECLS
 

@@ -30,6 +30,7 @@ typedef struct tb_ros2_endpoint_dds_qos {
   bool exclusive_ownership; /**< of several publishers only the strongest is heard */
   bool has_partition;       /**< in another than the default partition, where ROS is */
   uint32_t representations; /**< bit 0 XCDR1, which ROS speaks, bit 1 XML, bit 2 XCDR2 */
+  uint64_t reserved[2];     /**< 0 */
 } tb_ros2_endpoint_dds_qos_t;
 
 /** A publisher or a subscription, in the wide sense: services and clients have one of each. Texts
@@ -47,6 +48,7 @@ typedef struct tb_ros2_graph_endpoint {
   uint8_t participant_guid[16]; /**< of the participant that it is in, usually one per process */
   int32_t node; /**< index of the first node that lists it: nodes of a process may share one; -1:
                    none does, for example that of a plain DDS program */
+  uint64_t reserved[4]; /**< 0 */
 } tb_ros2_graph_endpoint_t;
 
 /** A node. */
@@ -61,6 +63,7 @@ typedef struct tb_ros2_graph_node {
   uint8_t participant_guid[16]; /**< of its participant, usually one per process */
   const uint32_t *endpoints;    /**< indexes of its endpoints, rising */
   size_t endpoint_count;        /**< how many */
+  uint64_t reserved[4];         /**< 0 */
 } tb_ros2_graph_node_t;
 
 /** The graph at one moment. Nothing in it changes. */

@@ -4,6 +4,7 @@
 #define TIMEBASE_ROS2_NODE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <timebase/clock.h>
 #include <timebase/error.h>
 #include <timebase/export.h>
@@ -85,10 +86,10 @@ TB_BEGIN_DECLS
  *   TB_ERR_NO_MEMORY, TB_ERR_TRANSPORT, TB_ERR_FORKED
  *
  * [any thread] */
-TB_API tb_status_t tb_ros2_node_create(tb_ros2_context_t *context, const char *name,
-                                       const char *name_space,
-                                       const tb_ros2_node_options_t *options, tb_ros2_node_t **out,
-                                       tb_error_t *error);
+TB_INLINE tb_status_t tb_ros2_node_create(tb_ros2_context_t *context, const char *name,
+                                          const char *name_space,
+                                          const tb_ros2_node_options_t *options,
+                                          tb_ros2_node_t **out, tb_error_t *error);
 
 /** Accepts NULL. Destroy what was created on the node before it, and it before its context.
  * [any thread] [blocks: until running callbacks have returned] Not from a callback of the node. */
@@ -128,11 +129,9 @@ TB_API tb_status_t tb_ros2_node_create_clock_publisher(tb_ros2_node_t *node, con
                                                        tb_error_t *error);
 
 /** As tb_ros2_subscription_create, with a resolved name and listed under the node. [any thread] */
-TB_API tb_status_t tb_ros2_node_create_subscription(tb_ros2_node_t *node, const char *topic,
-                                                    const char *type, const tb_qos_t *qos,
-                                                    const tb_ros2_subscription_options_t *options,
-                                                    tb_ros2_subscription_t **out,
-                                                    tb_error_t *error);
+TB_INLINE tb_status_t tb_ros2_node_create_subscription(
+    tb_ros2_node_t *node, const char *topic, const char *type, const tb_qos_t *qos,
+    const tb_ros2_subscription_options_t *options, tb_ros2_subscription_t **out, tb_error_t *error);
 
 /** As tb_ros2_client_create, with a resolved name and listed under the node. [any thread] */
 TB_API tb_status_t tb_ros2_node_create_client(tb_ros2_node_t *node, const char *service,
@@ -173,8 +172,8 @@ TB_API tb_status_t tb_ros2_node_detach_clock(tb_ros2_node_t *node, tb_clock_t *c
 
 /** What is known of `/clock` as the node follows it. TB_ERR_NOT_FOUND: it does not follow it now.
  * [any thread] [blocks: while the source is being changed] */
-TB_API tb_status_t tb_ros2_node_clock_source_status(tb_ros2_node_t *node,
-                                                    tb_ros2_clock_source_status_t *out);
+TB_INLINE tb_status_t tb_ros2_node_clock_source_status(tb_ros2_node_t *node,
+                                                       tb_ros2_clock_source_status_t *out);
 
 /* Parameters. A parameter exists once it is declared, and keeps the type that it has then unless
  * its descriptor has dynamic_typing. The node itself declares `use_sim_time`, `time_source` and
@@ -227,6 +226,40 @@ TB_API tb_status_t tb_ros2_node_set_parameters_atomically(tb_ros2_node_t *node,
 TB_API tb_status_t tb_ros2_node_set_parameters_callback(tb_ros2_node_t *node,
                                                         tb_ros2_set_parameters_callback_t callback,
                                                         void *user);
+
+/** What the calls of these names hand over: the size of each struct too, so that it may grow
+ * (docs/abi.md). [any thread] as those are. */
+TB_API tb_status_t tb_ros2_node_create_sized(tb_ros2_context_t *context, const char *name,
+                                             const char *name_space,
+                                             const tb_ros2_node_options_t *options,
+                                             size_t options_size, tb_ros2_node_t **out,
+                                             tb_error_t *error);
+TB_INLINE tb_status_t tb_ros2_node_create(tb_ros2_context_t *context, const char *name,
+                                          const char *name_space,
+                                          const tb_ros2_node_options_t *options,
+                                          tb_ros2_node_t **out, tb_error_t *error)
+{
+  return tb_ros2_node_create_sized(context, name, name_space, options, sizeof *options, out, error);
+}
+TB_API tb_status_t tb_ros2_node_create_subscription_sized(
+    tb_ros2_node_t *node, const char *topic, const char *type, const tb_qos_t *qos,
+    const tb_ros2_subscription_options_t *options, size_t options_size,
+    tb_ros2_subscription_t **out, tb_error_t *error);
+TB_INLINE tb_status_t tb_ros2_node_create_subscription(
+    tb_ros2_node_t *node, const char *topic, const char *type, const tb_qos_t *qos,
+    const tb_ros2_subscription_options_t *options, tb_ros2_subscription_t **out, tb_error_t *error)
+{
+  return tb_ros2_node_create_subscription_sized(node, topic, type, qos, options, sizeof *options,
+                                                out, error);
+}
+TB_API tb_status_t tb_ros2_node_clock_source_status_sized(tb_ros2_node_t *node,
+                                                          tb_ros2_clock_source_status_t *out,
+                                                          size_t out_size);
+TB_INLINE tb_status_t tb_ros2_node_clock_source_status(tb_ros2_node_t *node,
+                                                       tb_ros2_clock_source_status_t *out)
+{
+  return tb_ros2_node_clock_source_status_sized(node, out, sizeof *out);
+}
 
 TB_END_DECLS
 

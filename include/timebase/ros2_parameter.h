@@ -73,12 +73,16 @@ typedef struct tb_ros2_parameter_descriptor {
   bool has_double_range;         /**< of a double, or of each in an array */
   double double_from, double_to; /**< both allowed */
   double double_step;            /**< as above, up to rounding (1e-14 of the value) */
+  uint64_t reserved[4];          /**< 0 */
 } tb_ros2_parameter_descriptor_t;
 
 /** Any value of the type that the default has. */
 #define TB_ROS2_PARAMETER_DESCRIPTOR_INIT                                                          \
   {                                                                                                \
-    NULL, NULL, false, false, false, 0, 0, 0, false, 0.0, 0.0, 0.0                                 \
+    NULL, NULL, false, false, false, 0, 0, 0, false, 0.0, 0.0, 0.0,                                \
+    {                                                                                              \
+      0                                                                                            \
+    }                                                                                              \
   }
 
 TB_BEGIN_DECLS

@@ -20,9 +20,9 @@ typedef struct tb_ros2_play_transport tb_ros2_play_transport_t;
 
 /** The output of a node that the player waits for. */
 typedef struct tb_ros2_play_wait {
-  const char *topic; /**< whose messages begin with a std_msgs/Header: "/odom" or "odom" */
-  const char *node;  /**< who publishes it, full name: "/slam" or "slam" */
-  tb_duration_t lag; /**< >= 0 */
+  const char *topic;    /**< whose messages begin with a std_msgs/Header: "/odom" or "odom" */
+  const char *node;     /**< who publishes it, full name: "/slam" or "slam" */
+  tb_duration_t lag;    /**< >= 0 */
 } tb_ros2_play_wait_t;
 
 /** What is published besides the messages, and how. */
@@ -87,15 +87,29 @@ TB_API tb_status_t tb_ros2_play_wait_check(const tb_ros2_play_wait_t *wait, tb_e
  *   TB_ERR_NO_MEMORY, TB_ERR_TRANSPORT, TB_ERR_SYSTEM
  *
  * [any thread] */
-TB_API tb_status_t tb_ros2_play_transport_create(tb_ros2_context_t *context,
-                                                 const tb_ros2_play_transport_options_t *options,
-                                                 tb_ros2_play_transport_t **out, tb_error_t *error);
+TB_INLINE tb_status_t tb_ros2_play_transport_create(tb_ros2_context_t *context,
+                                                    const tb_ros2_play_transport_options_t *options,
+                                                    tb_ros2_play_transport_t **out,
+                                                    tb_error_t *error);
 
 /** Accepts NULL. [any thread] [blocks: for a short while] */
 TB_API void tb_ros2_play_transport_destroy(tb_ros2_play_transport_t *transport);
 
 /** What to hand to tb_player_create; valid as long as `transport`. [any thread] */
 TB_API tb_play_transport_t tb_ros2_play_transport_interface(tb_ros2_play_transport_t *transport);
+
+/** What the calls of these names hand over: the size of each struct too, so that it may grow
+ * (docs/abi.md). [any thread] as those are. */
+TB_API tb_status_t tb_ros2_play_transport_create_sized(
+    tb_ros2_context_t *context, const tb_ros2_play_transport_options_t *options,
+    size_t options_size, tb_ros2_play_transport_t **out, tb_error_t *error);
+TB_INLINE tb_status_t tb_ros2_play_transport_create(tb_ros2_context_t *context,
+                                                    const tb_ros2_play_transport_options_t *options,
+                                                    tb_ros2_play_transport_t **out,
+                                                    tb_error_t *error)
+{
+  return tb_ros2_play_transport_create_sized(context, options, sizeof *options, out, error);
+}
 
 TB_END_DECLS
 

@@ -2,6 +2,7 @@
 #ifndef TIMEBASE_ROS2_SIMULATION_SERVICES_H
 #define TIMEBASE_ROS2_SIMULATION_SERVICES_H
 
+#include <stddef.h>
 #include <timebase/clock_server.h>
 #include <timebase/duration.h>
 #include <timebase/error.h>
@@ -52,7 +53,7 @@ TB_BEGIN_DECLS
  *   TB_ERR_NO_MEMORY, TB_ERR_TRANSPORT, TB_ERR_SYSTEM, TB_ERR_FORKED
  *
  * [any thread] */
-TB_API tb_status_t
+TB_INLINE tb_status_t
 tb_ros2_simulation_services_create(tb_ros2_node_t *node, tb_clock_server_t *server,
                                    const tb_ros2_simulation_services_options_t *options,
                                    tb_ros2_simulation_services_t **out, tb_error_t *error);
@@ -61,6 +62,21 @@ tb_ros2_simulation_services_create(tb_ros2_node_t *node, tb_clock_server_t *serv
  * [any thread] [blocks: until running callbacks have returned, and for answers on their way, up to
  * half a second for each service] Not from callbacks of the context. */
 TB_API void tb_ros2_simulation_services_destroy(tb_ros2_simulation_services_t *services);
+
+/** What the calls of these names hand over: the size of each struct too, so that it may grow
+ * (docs/abi.md). [any thread] as those are. */
+TB_API tb_status_t tb_ros2_simulation_services_create_sized(
+    tb_ros2_node_t *node, tb_clock_server_t *server,
+    const tb_ros2_simulation_services_options_t *options, size_t options_size,
+    tb_ros2_simulation_services_t **out, tb_error_t *error);
+TB_INLINE tb_status_t
+tb_ros2_simulation_services_create(tb_ros2_node_t *node, tb_clock_server_t *server,
+                                   const tb_ros2_simulation_services_options_t *options,
+                                   tb_ros2_simulation_services_t **out, tb_error_t *error)
+{
+  return tb_ros2_simulation_services_create_sized(node, server, options, sizeof *options, out,
+                                                  error);
+}
 
 TB_END_DECLS
 

@@ -3,6 +3,7 @@
 #ifndef TIMEBASE_ROS2_SUBSCRIPTION_H
 #define TIMEBASE_ROS2_SUBSCRIPTION_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <timebase/duration.h>
 #include <timebase/error.h>
@@ -36,10 +37,10 @@ TB_BEGIN_DECLS
 
 /** Names, QoS and errors as in tb_ros2_publisher_create; `options` may be NULL. The callback may
  * run before this returns. Destroy the subscription before its context. [any thread] */
-TB_API tb_status_t tb_ros2_subscription_create(tb_ros2_context_t *context, const char *topic,
-                                               const char *type, const tb_qos_t *qos,
-                                               const tb_ros2_subscription_options_t *options,
-                                               tb_ros2_subscription_t **out, tb_error_t *error);
+TB_INLINE tb_status_t tb_ros2_subscription_create(tb_ros2_context_t *context, const char *topic,
+                                                  const char *type, const tb_qos_t *qos,
+                                                  const tb_ros2_subscription_options_t *options,
+                                                  tb_ros2_subscription_t **out, tb_error_t *error);
 
 /** Accepts NULL. After it no callback runs any more. No other thread may be in a call, except for
  * the callback: in that, until it has returned, calls return TB_ERR_CLOSED and destroying it again
@@ -56,8 +57,8 @@ TB_API void tb_ros2_subscription_destroy(tb_ros2_subscription_t *subscription);
  *   TB_ERR_CLOSED     the context was destroyed or, in its callback, the subscription is
  *
  * [one thread at a time] */
-TB_API tb_status_t tb_ros2_subscription_take(tb_ros2_subscription_t *subscription,
-                                             tb_ros2_sample_t *out);
+TB_INLINE tb_status_t tb_ros2_subscription_take(tb_ros2_subscription_t *subscription,
+                                                tb_ros2_sample_t *out);
 
 /** How many publishers are matched now. [any thread] [from callbacks] */
 TB_API uint32_t tb_ros2_subscription_matched(const tb_ros2_subscription_t *subscription);
@@ -74,6 +75,30 @@ TB_API tb_status_t tb_ros2_subscription_wait_for_matched(tb_ros2_subscription_t 
  * thread] [from callbacks] */
 TB_API uint32_t tb_ros2_subscription_incompatible(const tb_ros2_subscription_t *subscription,
                                                   const char **out_policy);
+
+/** What the calls of these names hand over: the size of each struct too, so that it may grow
+ * (docs/abi.md). [any thread] as those are. */
+TB_API tb_status_t tb_ros2_subscription_create_sized(tb_ros2_context_t *context, const char *topic,
+                                                     const char *type, const tb_qos_t *qos,
+                                                     const tb_ros2_subscription_options_t *options,
+                                                     size_t options_size,
+                                                     tb_ros2_subscription_t **out,
+                                                     tb_error_t *error);
+TB_INLINE tb_status_t tb_ros2_subscription_create(tb_ros2_context_t *context, const char *topic,
+                                                  const char *type, const tb_qos_t *qos,
+                                                  const tb_ros2_subscription_options_t *options,
+                                                  tb_ros2_subscription_t **out, tb_error_t *error)
+{
+  return tb_ros2_subscription_create_sized(context, topic, type, qos, options, sizeof *options, out,
+                                           error);
+}
+TB_API tb_status_t tb_ros2_subscription_take_sized(tb_ros2_subscription_t *subscription,
+                                                   tb_ros2_sample_t *out, size_t out_size);
+TB_INLINE tb_status_t tb_ros2_subscription_take(tb_ros2_subscription_t *subscription,
+                                                tb_ros2_sample_t *out)
+{
+  return tb_ros2_subscription_take_sized(subscription, out, sizeof *out);
+}
 
 TB_END_DECLS
 

@@ -2,6 +2,7 @@
 #ifndef TIMEBASE_SHM_PUBLISHER_H
 #define TIMEBASE_SHM_PUBLISHER_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <timebase/error.h>
 #include <timebase/jump.h>
@@ -36,8 +37,8 @@ TB_BEGIN_DECLS
  * [any thread] TB_ERR_BUSY: the name has a publisher, in any process. TB_ERR_INVALID: the name.
  * TB_ERR_SYSTEM: the file cannot be opened, made or mapped. TB_ERR_CORRUPT, TB_ERR_VERSION: the
  * file is something else, or of another release. TB_ERR_NO_MEMORY. TB_ERR_FORKED. */
-TB_API tb_status_t tb_shm_publisher_open(const char *name, const tb_shm_options_t *options,
-                                         tb_shm_publisher_t **out, tb_error_t *error);
+TB_INLINE tb_status_t tb_shm_publisher_open(const char *name, const tb_shm_options_t *options,
+                                            tb_shm_publisher_t **out, tb_error_t *error);
 
 /** Stops the time where it is, in state lost. The same happens, with state stalled, when the
  * process ends in any other way. In a forked child it only frees memory. A child that neither does
@@ -62,8 +63,27 @@ TB_API tb_tick_sink_t tb_shm_publisher_sink(tb_shm_publisher_t *publisher);
  * commit a new one before it is reached, so that time stops when the publisher dies. Readers in
  * another time namespace (containers) see each anchor as a tick. [any thread] [from callbacks]
  * Errors as tb_shm_publisher_tick. */
-TB_API tb_status_t tb_shm_publisher_anchor(tb_shm_publisher_t *publisher, const tb_anchor_t *anchor,
-                                           tb_jump_reason_t reason);
+TB_INLINE tb_status_t tb_shm_publisher_anchor(tb_shm_publisher_t *publisher,
+                                              const tb_anchor_t *anchor, tb_jump_reason_t reason);
+
+/** What the calls of these names hand over: the size of each struct too, so that it may grow
+ * (docs/abi.md). [any thread] as those are. */
+TB_API tb_status_t tb_shm_publisher_open_sized(const char *name, const tb_shm_options_t *options,
+                                               size_t options_size, tb_shm_publisher_t **out,
+                                               tb_error_t *error);
+TB_INLINE tb_status_t tb_shm_publisher_open(const char *name, const tb_shm_options_t *options,
+                                            tb_shm_publisher_t **out, tb_error_t *error)
+{
+  return tb_shm_publisher_open_sized(name, options, sizeof *options, out, error);
+}
+TB_API tb_status_t tb_shm_publisher_anchor_sized(tb_shm_publisher_t *publisher,
+                                                 const tb_anchor_t *anchor, size_t anchor_size,
+                                                 tb_jump_reason_t reason);
+TB_INLINE tb_status_t tb_shm_publisher_anchor(tb_shm_publisher_t *publisher,
+                                              const tb_anchor_t *anchor, tb_jump_reason_t reason)
+{
+  return tb_shm_publisher_anchor_sized(publisher, anchor, sizeof *anchor, reason);
+}
 
 TB_END_DECLS
 

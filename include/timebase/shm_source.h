@@ -3,6 +3,7 @@
 #define TIMEBASE_SHM_SOURCE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <timebase/error.h>
 #include <timebase/shm_publisher.h>
@@ -29,11 +30,28 @@ TB_BEGIN_DECLS
  * What a publisher that is already gone has left does not count: the clock waits for the next one.
  * Statistics of the timeline count what was followed. [any thread] Errors as tb_shm_publisher_open,
  * without TB_ERR_BUSY. */
-TB_API tb_status_t tb_shm_source_create(const char *name, const tb_shm_options_t *options,
-                                        tb_source_t **out, tb_error_t *error);
+TB_INLINE tb_status_t tb_shm_source_create(const char *name, const tb_shm_options_t *options,
+                                           tb_source_t **out, tb_error_t *error);
 
 /** [any thread] [from callbacks] TB_ERR_INVALID: not a shared-memory source. */
-TB_API tb_status_t tb_shm_source_status(const tb_source_t *source, tb_shm_status_t *out);
+TB_INLINE tb_status_t tb_shm_source_status(const tb_source_t *source, tb_shm_status_t *out);
+
+/** What the calls of these names hand over: the size of each struct too, so that it may grow
+ * (docs/abi.md). [any thread] as those are. */
+TB_API tb_status_t tb_shm_source_create_sized(const char *name, const tb_shm_options_t *options,
+                                              size_t options_size, tb_source_t **out,
+                                              tb_error_t *error);
+TB_INLINE tb_status_t tb_shm_source_create(const char *name, const tb_shm_options_t *options,
+                                           tb_source_t **out, tb_error_t *error)
+{
+  return tb_shm_source_create_sized(name, options, sizeof *options, out, error);
+}
+TB_API tb_status_t tb_shm_source_status_sized(const tb_source_t *source, tb_shm_status_t *out,
+                                              size_t out_size);
+TB_INLINE tb_status_t tb_shm_source_status(const tb_source_t *source, tb_shm_status_t *out)
+{
+  return tb_shm_source_status_sized(source, out, sizeof *out);
+}
 
 TB_END_DECLS
 

@@ -2,6 +2,7 @@
 #ifndef TIMEBASE_SOURCE_H
 #define TIMEBASE_SOURCE_H
 
+#include <stddef.h>
 #include <timebase/clock.h>
 #include <timebase/error.h>
 #include <timebase/status.h>
@@ -35,7 +36,7 @@ TB_BEGIN_DECLS
 
 /** `ops` must live as long as the source. `self` is handed to every function of it.
  * [any thread] [from callbacks] TB_ERR_INVALID, TB_ERR_NO_MEMORY: `self` is not destroyed then. */
-TB_API tb_status_t tb_source_create(const tb_source_ops_t *ops, void *self, tb_source_t **out);
+TB_INLINE tb_status_t tb_source_create(const tb_source_ops_t *ops, void *self, tb_source_t **out);
 
 /** Moves its clocks to no source (a clock change each; they report system time), stops and frees
  * it. If it is the process's default, there is none any more. NULL does nothing. [any thread]
@@ -85,6 +86,15 @@ TB_API tb_status_t tb_source_create_from_name(const char *name, tb_source_t **ou
  * callbacks] TB_ERR_INVALID, TB_ERR_NO_MEMORY, TB_ERR_BUSY: the prefix is taken, TB_ERR_NOT_FOUND:
  * nothing to remove. */
 TB_API tb_status_t tb_source_register(const char *prefix, tb_source_factory_t factory, void *user);
+
+/** What the calls of these names hand over: the size of each struct too, so that it may grow
+ * (docs/abi.md). [any thread] as those are. */
+TB_API tb_status_t tb_source_create_sized(const tb_source_ops_t *ops, size_t ops_size, void *self,
+                                          tb_source_t **out);
+TB_INLINE tb_status_t tb_source_create(const tb_source_ops_t *ops, void *self, tb_source_t **out)
+{
+  return tb_source_create_sized(ops, sizeof *ops, self, out);
+}
 
 TB_END_DECLS
 

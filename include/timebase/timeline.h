@@ -3,6 +3,7 @@
 #define TIMEBASE_TIMELINE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <timebase/clock.h>
 #include <timebase/duration.h>
@@ -86,8 +87,8 @@ TB_API tb_status_t tb_timeline_tick(tb_timeline_t *timeline, int64_t time_ns,
  * move the time is stopped. The first anchor with a rate starts a thread ("tb-wakeup") that wakes
  * due waiters; it ends when the source stops. [any thread] and the rest as tb_timeline_tick, and
  * TB_ERR_INVALID, TB_ERR_SYSTEM: no thread could be started. Nothing has changed then. */
-TB_API tb_status_t tb_timeline_anchor(tb_timeline_t *timeline, const tb_anchor_t *anchor,
-                                      tb_jump_reason_t reason);
+TB_INLINE tb_status_t tb_timeline_anchor(tb_timeline_t *timeline, const tb_anchor_t *anchor,
+                                         tb_jump_reason_t reason);
 
 /** tb_timeline_tick, but only if that calls no handler and wakes no waiter: no jump is in progress,
  * no handler matches and nothing is due, except waits for the state paused. Otherwise TB_ERR_BUSY,
@@ -103,14 +104,38 @@ TB_API void tb_timeline_set_state(tb_timeline_t *timeline, tb_clock_state_t stat
 /** Applies at once, also to threads that a jump blocks now. For a change of source it is the
  * shorter handler limit of the two timelines, and readers give up if they do on either. [any
  * thread] [from callbacks] TB_ERR_INVALID, TB_ERR_FORKED. */
-TB_API tb_status_t tb_timeline_set_options(tb_timeline_t *timeline,
-                                           const tb_timeline_options_t *options);
+TB_INLINE tb_status_t tb_timeline_set_options(tb_timeline_t *timeline,
+                                              const tb_timeline_options_t *options);
 
 /** Counts a sample that the source refused. [any thread] [from callbacks] */
 TB_API void tb_timeline_count_dropped(tb_timeline_t *timeline);
 
 /** Takes no lock; fields may be of neighbouring ticks. [any thread] [from callbacks] */
-TB_API void tb_timeline_stats(const tb_timeline_t *timeline, tb_timeline_stats_t *out);
+TB_INLINE void tb_timeline_stats(const tb_timeline_t *timeline, tb_timeline_stats_t *out);
+
+/** What the calls of these names hand over: the size of each struct too, so that it may grow
+ * (docs/abi.md). [any thread] as those are. */
+TB_API tb_status_t tb_timeline_anchor_sized(tb_timeline_t *timeline, const tb_anchor_t *anchor,
+                                            size_t anchor_size, tb_jump_reason_t reason);
+TB_INLINE tb_status_t tb_timeline_anchor(tb_timeline_t *timeline, const tb_anchor_t *anchor,
+                                         tb_jump_reason_t reason)
+{
+  return tb_timeline_anchor_sized(timeline, anchor, sizeof *anchor, reason);
+}
+TB_API tb_status_t tb_timeline_set_options_sized(tb_timeline_t *timeline,
+                                                 const tb_timeline_options_t *options,
+                                                 size_t options_size);
+TB_INLINE tb_status_t tb_timeline_set_options(tb_timeline_t *timeline,
+                                              const tb_timeline_options_t *options)
+{
+  return tb_timeline_set_options_sized(timeline, options, sizeof *options);
+}
+TB_API void tb_timeline_stats_sized(const tb_timeline_t *timeline, tb_timeline_stats_t *out,
+                                    size_t out_size);
+TB_INLINE void tb_timeline_stats(const tb_timeline_t *timeline, tb_timeline_stats_t *out)
+{
+  tb_timeline_stats_sized(timeline, out, sizeof *out);
+}
 
 TB_END_DECLS
 

@@ -142,11 +142,12 @@ TB_API tb_status_t tb_steady_clock_timer_queue_next_deadline(tb_timer_queue_t *q
  * name: tb_timer_create. [any thread] [from callbacks] TB_ERR_INVALID: a period <= 0, no callback,
  * an unknown mode or policy. TB_ERR_CLOCK_MISMATCH: `at` of the other kind. TB_ERR_NOT_SET: `at` is
  * zero on a ROS clock. TB_ERR_NO_MEMORY. */
-TB_API tb_status_t tb_clock_timer_create(tb_timer_queue_t *queue, tb_clock_t *clock,
-                                         const tb_timer_options_t *options, tb_timer_t **out);
-TB_API tb_status_t tb_steady_clock_timer_create(tb_timer_queue_t *queue, tb_steady_clock_t *clock,
-                                                const tb_steady_timer_options_t *options,
-                                                tb_timer_t **out);
+TB_INLINE tb_status_t tb_clock_timer_create(tb_timer_queue_t *queue, tb_clock_t *clock,
+                                            const tb_timer_options_t *options, tb_timer_t **out);
+TB_INLINE tb_status_t tb_steady_clock_timer_create(tb_timer_queue_t *queue,
+                                                   tb_steady_clock_t *clock,
+                                                   const tb_steady_timer_options_t *options,
+                                                   tb_timer_t **out);
 
 /** First call one period from now, then every period: deadlines never drift. A timer that is
  * running starts again. Nothing is allocated. At a backward jump to before its last call (or its
@@ -193,6 +194,28 @@ TB_API tb_status_t tb_steady_clock_timer_next_deadline(const tb_timer_t *timer,
  * nothing, whether the callback or another thread has destroyed it. NULL does nothing.
  * [any thread] [from callbacks] */
 TB_API void tb_timer_destroy(tb_timer_t *timer);
+
+/** What the calls of these names hand over: the size of each struct too, so that it may grow
+ * (docs/abi.md). [any thread] as those are. */
+TB_API tb_status_t tb_clock_timer_create_sized(tb_timer_queue_t *queue, tb_clock_t *clock,
+                                               const tb_timer_options_t *options,
+                                               size_t options_size, tb_timer_t **out);
+TB_INLINE tb_status_t tb_clock_timer_create(tb_timer_queue_t *queue, tb_clock_t *clock,
+                                            const tb_timer_options_t *options, tb_timer_t **out)
+{
+  return tb_clock_timer_create_sized(queue, clock, options, sizeof *options, out);
+}
+TB_API tb_status_t tb_steady_clock_timer_create_sized(tb_timer_queue_t *queue,
+                                                      tb_steady_clock_t *clock,
+                                                      const tb_steady_timer_options_t *options,
+                                                      size_t options_size, tb_timer_t **out);
+TB_INLINE tb_status_t tb_steady_clock_timer_create(tb_timer_queue_t *queue,
+                                                   tb_steady_clock_t *clock,
+                                                   const tb_steady_timer_options_t *options,
+                                                   tb_timer_t **out)
+{
+  return tb_steady_clock_timer_create_sized(queue, clock, options, sizeof *options, out);
+}
 
 TB_END_DECLS
 

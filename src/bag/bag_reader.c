@@ -7,6 +7,7 @@
 #include "bag/storages.h"
 #include "base/log.h"
 #include "base/no_memory.h"
+#include "base/sized.h"
 #include "sqlite/sqlite_format.h"
 #include "storage/limits.h"
 
@@ -427,10 +428,14 @@ static tb_status_t check_options(const tb_bag_reader_options_t *options, tb_erro
   return TB_OK;
 }
 
-tb_status_t tb_bag_reader_open_many(const char *const *paths, size_t count,
-                                    const tb_bag_reader_options_t *options, tb_bag_reader_t **out,
-                                    tb_error_t *error)
+tb_status_t tb_bag_reader_open_many_sized(const char *const *paths, size_t count,
+                                          const tb_bag_reader_options_t *options,
+                                          size_t options_size, tb_bag_reader_t **out,
+                                          tb_error_t *error)
 {
+  tb_bag_reader_options_t known;
+  if (!TB__SIZED_IN(options, options_size, known))
+    return tb__sized_unsupported(error, "tb_bag_reader_options_t");
   if (!paths || count == 0) return tb_error_set(error, TB_ERR_INVALID, "no path of a bag");
   for (size_t i = 0; i < count; i++)
     if (!paths[i] || !*paths[i]) return tb_error_set(error, TB_ERR_INVALID, "no path of a bag");
@@ -448,9 +453,12 @@ tb_status_t tb_bag_reader_open_many(const char *const *paths, size_t count,
   return open_parts(parts, count, options, out, error);
 }
 
-tb_status_t tb_bag_reader_open(const char *path, const tb_bag_reader_options_t *options,
-                               tb_bag_reader_t **out, tb_error_t *error)
+tb_status_t tb_bag_reader_open_sized(const char *path, const tb_bag_reader_options_t *options,
+                                     size_t options_size, tb_bag_reader_t **out, tb_error_t *error)
 {
+  tb_bag_reader_options_t known;
+  if (!TB__SIZED_IN(options, options_size, known))
+    return tb__sized_unsupported(error, "tb_bag_reader_options_t");
   return tb_bag_reader_open_many(&path, 1, options, out, error);
 }
 

@@ -11,6 +11,7 @@
 #include "bag/reader.h"
 #include "bag/writer.h"
 #include "base/no_memory.h"
+#include "base/sized.h"
 #include "mcap/mcap_format.h"
 #include "sqlite/sqlite_format.h"
 #include "storage/clean.h"
@@ -156,9 +157,13 @@ static tb_status_t create(tb_bag_writer_t *writer, const char *path, tb_error_t 
   return status;
 }
 
-tb_status_t tb_bag_writer_create(const char *path, const tb_bag_writer_options_t *options,
-                                 tb_bag_writer_t **out, tb_error_t *error)
+tb_status_t tb_bag_writer_create_sized(const char *path, const tb_bag_writer_options_t *options,
+                                       size_t options_size, tb_bag_writer_t **out,
+                                       tb_error_t *error)
 {
+  tb_bag_writer_options_t known;
+  if (!TB__SIZED_IN(options, options_size, known))
+    return tb__sized_unsupported(error, "tb_bag_writer_options_t");
   const tb_bag_writer_options_t defaults = TB_BAG_WRITER_OPTIONS_INIT;
   if (!options) options = &defaults;
   if (!path || !*path) return tb_error_set(error, TB_ERR_INVALID, "no path of a bag");
@@ -261,9 +266,13 @@ static tb_status_t register_topic(tb_bag_writer_t *writer, tb__written_topic_t *
   return failed(writer, &detail, error);
 }
 
-tb_status_t tb_bag_writer_add_topic(tb_bag_writer_t *writer, const tb_bag_writer_topic_t *topic,
-                                    size_t *out_topic, tb_error_t *error)
+tb_status_t tb_bag_writer_add_topic_sized(tb_bag_writer_t *writer,
+                                          const tb_bag_writer_topic_t *topic, size_t topic_size,
+                                          size_t *out_topic, tb_error_t *error)
 {
+  tb_bag_writer_topic_t known;
+  if (!TB__SIZED_IN(topic, topic_size, known))
+    return tb__sized_unsupported(error, "tb_bag_writer_topic_t");
   tb_status_t status = check_topic(writer, topic, error);
   if (!status) status = check_output(writer, error);
   if (status) return status;
@@ -379,9 +388,10 @@ static tb_status_t copy_extra_records(tb_bag_writer_t *writer, tb_bag_reader_t *
   return status;
 }
 
-tb_status_t tb_bag_writer_copy_extra_records(tb_bag_writer_t *writer, tb_bag_reader_t *reader,
-                                             int64_t start_ns, int64_t end_ns,
-                                             tb_bag_extra_records_t *out_left, tb_error_t *error)
+static tb_status_t bag_writer_copy_extra_records(tb_bag_writer_t *writer, tb_bag_reader_t *reader,
+                                                 int64_t start_ns, int64_t end_ns,
+                                                 tb_bag_extra_records_t *out_left,
+                                                 tb_error_t *error)
 {
   tb_bag_extra_records_t left = {0};
   tb_status_t status = check_output(writer, error);
@@ -389,6 +399,17 @@ tb_status_t tb_bag_writer_copy_extra_records(tb_bag_writer_t *writer, tb_bag_rea
     status =
         copy_extra_records(writer, reader, i, (tb__bag_span_t){start_ns, end_ns}, &left, error);
   if (!status && out_left) *out_left = left;
+  return status;
+}
+
+tb_status_t tb_bag_writer_copy_extra_records_sized(tb_bag_writer_t *writer, tb_bag_reader_t *reader,
+                                                   int64_t start_ns, int64_t end_ns,
+                                                   tb_bag_extra_records_t *out_left,
+                                                   size_t out_left_size, tb_error_t *error)
+{
+  tb_bag_extra_records_t filled, *full = TB__SIZED_OUT(out_left, out_left_size, filled);
+  tb_status_t status = bag_writer_copy_extra_records(writer, reader, start_ns, end_ns, full, error);
+  TB__SIZED_END(out_left, out_left_size, full);
   return status;
 }
 
@@ -450,7 +471,7 @@ tb_status_t tb_bag_writer_close(tb_bag_writer_t *writer, tb_error_t *error)
 
 /* ---- what is known ---- */
 
-void tb_bag_writer_get_info(const tb_bag_writer_t *writer, tb_bag_writer_info_t *out)
+static void bag_writer_get_info(const tb_bag_writer_t *writer, tb_bag_writer_info_t *out)
 {
   tb__bag_extent_t extent = tb__writer_extent(writer);
   *out =
@@ -462,6 +483,14 @@ void tb_bag_writer_get_info(const tb_bag_writer_t *writer, tb_bag_writer_info_t 
                              .run_count = writer->run_count + 1,
                              .file_size = writer->output ? writer->format->size(writer->output) : 0,
                              .path = writer->path};
+}
+
+void tb_bag_writer_get_info_sized(const tb_bag_writer_t *writer, tb_bag_writer_info_t *out,
+                                  size_t out_size)
+{
+  tb_bag_writer_info_t filled, *full = TB__SIZED_OUT(out, out_size, filled);
+  bag_writer_get_info(writer, full);
+  TB__SIZED_END(out, out_size, full);
 }
 
 uint64_t tb_bag_writer_topic_count(const tb_bag_writer_t *writer, size_t topic)

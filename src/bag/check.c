@@ -13,6 +13,7 @@
 #include "bag/check_metadata.h"
 #include "bag/reader.h"
 #include "base/no_memory.h"
+#include "base/sized.h"
 
 #define REPORTED_MAX 10000 /* findings that are remembered */
 
@@ -176,15 +177,24 @@ static tb_status_t check_reader(tb__check_t *check, tb_bag_reader_t *reader, tb_
   return tb__check_metadata(check, reader, error);
 }
 
-tb_status_t tb_bag_check(const char *path, tb_bag_finding_fn report, void *user,
-                         tb_bag_check_result_t *out, tb_error_t *error)
+static tb_status_t bag_check(const char *path, tb_bag_finding_fn report, void *user,
+                             tb_bag_check_result_t *out, tb_error_t *error)
 {
   return tb_bag_check_within(path, NULL, report, user, out, error);
 }
 
-tb_status_t tb_bag_check_within(const char *path, const tb_bag_limits_t *limits,
-                                tb_bag_finding_fn report, void *user, tb_bag_check_result_t *out,
-                                tb_error_t *error)
+tb_status_t tb_bag_check_sized(const char *path, tb_bag_finding_fn report, void *user,
+                               tb_bag_check_result_t *out, size_t out_size, tb_error_t *error)
+{
+  tb_bag_check_result_t filled, *full = TB__SIZED_OUT(out, out_size, filled);
+  tb_status_t status = bag_check(path, report, user, full, error);
+  TB__SIZED_END(out, out_size, full);
+  return status;
+}
+
+static tb_status_t bag_check_within(const char *path, const tb_bag_limits_t *limits,
+                                    tb_bag_finding_fn report, void *user,
+                                    tb_bag_check_result_t *out, tb_error_t *error)
 {
   if (!path || !*path || !out) return tb_error_set(error, TB_ERR_INVALID, "no path of a bag");
   tb__check_t check = {.report = report, .user = user};
@@ -196,5 +206,19 @@ tb_status_t tb_bag_check_within(const char *path, const tb_bag_limits_t *limits,
   free(check.by_topic);
   free(check.by_file);
   if (!status) *out = check.result;
+  return status;
+}
+
+tb_status_t tb_bag_check_within_sized(const char *path, const tb_bag_limits_t *limits,
+                                      size_t limits_size, tb_bag_finding_fn report, void *user,
+                                      tb_bag_check_result_t *out, size_t out_size,
+                                      tb_error_t *error)
+{
+  tb_bag_limits_t known;
+  if (!TB__SIZED_IN(limits, limits_size, known))
+    return tb__sized_unsupported(error, "tb_bag_limits_t");
+  tb_bag_check_result_t filled, *full = TB__SIZED_OUT(out, out_size, filled);
+  tb_status_t status = bag_check_within(path, limits, report, user, full, error);
+  TB__SIZED_END(out, out_size, full);
   return status;
 }

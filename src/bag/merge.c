@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "bag/reader.h"
+#include "base/sized.h"
 
 #define ENCAPSULATION_SIZE 4
 
@@ -187,7 +188,8 @@ static tb_status_t read_payload(tb_bag_reader_t *reader, size_t index, size_t to
   return status;
 }
 
-tb_status_t tb_bag_reader_next(tb_bag_reader_t *reader, tb_bag_message_t *out, tb_error_t *error)
+static tb_status_t bag_reader_next(tb_bag_reader_t *reader, tb_bag_message_t *out,
+                                   tb_error_t *error)
 {
   for (;;) {
     size_t index = 0;
@@ -216,6 +218,15 @@ tb_status_t tb_bag_reader_next(tb_bag_reader_t *reader, tb_bag_message_t *out, t
                               .row_id = row->id};
     return TB_OK;
   }
+}
+
+tb_status_t tb_bag_reader_next_sized(tb_bag_reader_t *reader, tb_bag_message_t *out,
+                                     size_t out_size, tb_error_t *error)
+{
+  tb_bag_message_t filled, *full = TB__SIZED_OUT(out, out_size, filled);
+  tb_status_t status = bag_reader_next(reader, full, error);
+  TB__SIZED_END(out, out_size, full);
+  return status;
 }
 
 tb_status_t tb_bag_reader_seek(tb_bag_reader_t *reader, int64_t time_ns)

@@ -1,3 +1,4 @@
+#include "base/sized.h"
 #include "clock/timeline.h"
 
 bool tb__anchor_is_valid(const tb_anchor_t *anchor)
@@ -28,9 +29,11 @@ static tb_anchor_t next_fixed(tb__anchor_policy_t *policy, int64_t time_ns, int6
   return ((fixed_policy_t *)policy)->anchor;
 }
 
-tb_status_t tb_timeline_anchor(tb_timeline_t *timeline, const tb_anchor_t *anchor,
-                               tb_jump_reason_t reason)
+tb_status_t tb_timeline_anchor_sized(tb_timeline_t *timeline, const tb_anchor_t *anchor,
+                                     size_t anchor_size, tb_jump_reason_t reason)
 {
+  tb_anchor_t known;
+  if (!TB__SIZED_IN(anchor, anchor_size, known)) return TB_ERR_UNSUPPORTED;
   if (!timeline || !anchor || timeline->kind != TB__TIMELINE_ROS) return TB_ERR_INVALID;
   if (anchor->time_ns < 0) {
     tb_timeline_count_dropped(timeline);

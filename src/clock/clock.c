@@ -1,5 +1,6 @@
 #include "clock/clock.h"
 #include "base/list.h"
+#include "base/sized.h"
 
 #include <stdlib.h>
 
@@ -271,7 +272,7 @@ static tb_clock_state_t state_of(uintptr_t word, tb_clock_state_t state)
   return derived;
 }
 
-tb_status_t tb_clock_read(const tb_clock_t *clock, tb_clock_reading_t *out)
+static tb_status_t clock_read(const tb_clock_t *clock, tb_clock_reading_t *out)
 {
   /* C5: time, state and epoch of one moment */
   if (!clock || !out) return TB_ERR_INVALID;
@@ -294,6 +295,14 @@ tb_status_t tb_clock_read(const tb_clock_t *clock, tb_clock_reading_t *out)
     out->epoch = snapshot.epoch > move_epoch ? snapshot.epoch : move_epoch;
     return TB_OK;
   }
+}
+
+tb_status_t tb_clock_read_sized(const tb_clock_t *clock, tb_clock_reading_t *out, size_t out_size)
+{
+  tb_clock_reading_t filled, *full = TB__SIZED_OUT(out, out_size, filled);
+  tb_status_t status = clock_read(clock, full);
+  TB__SIZED_END(out, out_size, full);
+  return status;
 }
 
 /* The clock may move meanwhile, and the timeline that it left may jump then: read again. */

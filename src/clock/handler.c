@@ -1,5 +1,6 @@
 #include "clock/handler.h"
 #include "base/list.h"
+#include "base/sized.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -63,9 +64,12 @@ static void handler_unlink(tb_timeline_t *timeline, struct tb_jump_handler *hand
   if (handler->threshold.min_forward.ns > 0) handlers->forward--;
 }
 
-tb_status_t tb_jump_handler_create(tb_clock_t *clock, const tb_jump_handler_options_t *options,
-                                   tb_jump_handler_t **out)
+tb_status_t tb_jump_handler_create_sized(tb_clock_t *clock,
+                                         const tb_jump_handler_options_t *options,
+                                         size_t options_size, tb_jump_handler_t **out)
 {
+  tb_jump_handler_options_t known;
+  if (!TB__SIZED_IN(options, options_size, known)) return TB_ERR_UNSUPPORTED;
   if (!clock || !options || !out || options_check(options)) return TB_ERR_INVALID;
   if (tb__is_forked()) return TB_ERR_FORKED;
   struct tb_jump_handler *handler = calloc(1, sizeof *handler);
@@ -95,10 +99,12 @@ tb_status_t tb_jump_handler_create(tb_clock_t *clock, const tb_jump_handler_opti
   return TB_OK;
 }
 
-tb_status_t tb_steady_clock_jump_handler_create(tb_steady_clock_t *clock,
-                                                const tb_jump_handler_options_t *options,
-                                                tb_jump_handler_t **out)
+tb_status_t tb_steady_clock_jump_handler_create_sized(tb_steady_clock_t *clock,
+                                                      const tb_jump_handler_options_t *options,
+                                                      size_t options_size, tb_jump_handler_t **out)
 {
+  tb_jump_handler_options_t known;
+  if (!TB__SIZED_IN(options, options_size, known)) return TB_ERR_UNSUPPORTED;
   return clock ? tb_jump_handler_create(&clock->core, options, out) : TB_ERR_INVALID;
 }
 

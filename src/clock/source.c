@@ -1,5 +1,6 @@
 /* Sources: made and destroyed, started by their first user and stopped after the last. */
 #include "clock/source.h"
+#include "base/sized.h"
 
 #include <stdlib.h>
 
@@ -140,8 +141,11 @@ void tb__source_notify_waiters_locked(tb_source_t *source, const tb_jump_t *jump
 
 /* ---- making and destroying ---- */
 
-tb_status_t tb_source_create(const tb_source_ops_t *ops, void *self, tb_source_t **out)
+tb_status_t tb_source_create_sized(const tb_source_ops_t *ops, size_t ops_size, void *self,
+                                   tb_source_t **out)
 {
+  tb_source_ops_t known;
+  if (!TB__SIZED_IN(ops, ops_size, known)) return TB_ERR_UNSUPPORTED;
   if (!ops || !out) return TB_ERR_INVALID;
   tb_source_t *source = calloc(1, sizeof *source);
   if (!source) return TB_ERR_NO_MEMORY;

@@ -1,5 +1,6 @@
 /* The state of a timeline, and its counts. */
 #include "base/log.h"
+#include "base/sized.h"
 #include "clock/jump_wait.h"
 #include "clock/timeline.h"
 #include "platform/time.h"
@@ -121,8 +122,11 @@ void tb__timeline_count_stall(tb_timeline_t *timeline, int64_t steady_ns)
   tb__waiters_report_state_locked(timeline);
 }
 
-tb_status_t tb_timeline_set_options(tb_timeline_t *timeline, const tb_timeline_options_t *options)
+tb_status_t tb_timeline_set_options_sized(tb_timeline_t *timeline,
+                                          const tb_timeline_options_t *options, size_t options_size)
 {
+  tb_timeline_options_t known;
+  if (!TB__SIZED_IN(options, options_size, known)) return TB_ERR_UNSUPPORTED;
   if (!timeline || !options || timeline->kind != TB__TIMELINE_ROS || options->stall_limit.ns < 0 ||
       options->forward_jump_min.ns <= 0 || options->slow_handler_limit.ns < 0)
     return TB_ERR_INVALID;
@@ -165,7 +169,7 @@ void tb_timeline_count_dropped(tb_timeline_t *timeline)
   atomic_fetch_add_explicit(&timeline->counts.dropped, 1, memory_order_relaxed);
 }
 
-void tb_timeline_stats(const tb_timeline_t *timeline, tb_timeline_stats_t *out)
+static void timeline_stats(const tb_timeline_t *timeline, tb_timeline_stats_t *out)
 {
   if (!timeline || !out) return;
   const tb__timeline_counts_t *counts = &tb__timeline_target((tb_timeline_t *)timeline)->counts;
@@ -182,4 +186,12 @@ void tb_timeline_stats(const tb_timeline_t *timeline, tb_timeline_stats_t *out)
       .advanced = {atomic_load_explicit(&counts->advanced_ns, memory_order_relaxed)},
       .rate = atomic_load_explicit(&counts->rate, memory_order_relaxed),
   };
+}
+
+void tb_timeline_stats_sized(const tb_timeline_t *timeline, tb_timeline_stats_t *out,
+                             size_t out_size)
+{
+  tb_timeline_stats_t filled, *full = TB__SIZED_OUT(out, out_size, filled);
+  timeline_stats(timeline, full);
+  TB__SIZED_END(out, out_size, full);
 }

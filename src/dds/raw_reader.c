@@ -234,7 +234,8 @@ void tb__raw_reader_release(tb_ros2_sample_t *sample)
 {
   if (!sample || !sample->owner) return;
   ddsi_serdata_unref(sample->owner);
-  *sample = (tb_ros2_sample_t){0};
+  sample->cdr = sample->owner = NULL; /* not the whole struct: the program's may be smaller */
+  sample->size = 0;
 }
 
 uint32_t tb__raw_reader_matched(const tb__raw_reader_t *reader)

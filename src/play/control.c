@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "base/fork.h"
+#include "base/sized.h"
 #include "play/player.h"
 
 static void unlock_and_nudge(tb_player_t *player) TB_RELEASE(player->mutex);
@@ -176,7 +177,7 @@ void tb__player_know_next_locked(tb_player_t *player)
   player->status.next_file = player->message.bag.file;
 }
 
-void tb_player_status(tb_player_t *player, tb_player_status_t *out)
+static void player_status(tb_player_t *player, tb_player_status_t *out)
 {
   tb__mutex_lock(&player->mutex);
   int64_t time_ns = tb__flow_time(&player->flow, now_of(player));
@@ -193,7 +194,15 @@ void tb_player_status(tb_player_t *player, tb_player_status_t *out)
   tb__mutex_unlock(&player->mutex);
 }
 
-tb_status_t tb_player_topic_status(tb_player_t *player, size_t topic, tb_player_topic_status_t *out)
+void tb_player_status_sized(tb_player_t *player, tb_player_status_t *out, size_t out_size)
+{
+  tb_player_status_t filled, *full = TB__SIZED_OUT(out, out_size, filled);
+  player_status(player, full);
+  TB__SIZED_END(out, out_size, full);
+}
+
+static tb_status_t player_topic_status(tb_player_t *player, size_t topic,
+                                       tb_player_topic_status_t *out)
 {
   const tb_bag_info_t *info = tb_bag_reader_info(player->feed.reader);
   if (topic >= info->topic_count) return TB_ERR_NOT_FOUND;
@@ -201,4 +210,13 @@ tb_status_t tb_player_topic_status(tb_player_t *player, size_t topic, tb_player_
   *out = player->topics[topic];
   tb__mutex_unlock(&player->mutex);
   return TB_OK;
+}
+
+tb_status_t tb_player_topic_status_sized(tb_player_t *player, size_t topic,
+                                         tb_player_topic_status_t *out, size_t out_size)
+{
+  tb_player_topic_status_t filled, *full = TB__SIZED_OUT(out, out_size, filled);
+  tb_status_t status = player_topic_status(player, topic, full);
+  TB__SIZED_END(out, out_size, full);
+  return status;
 }

@@ -1,5 +1,6 @@
 #include "play/player.h"
 #include "base/no_memory.h"
+#include "base/sized.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -241,10 +242,13 @@ fail:
   return status;
 }
 
-tb_status_t tb_player_create(tb_bag_reader_t *reader, const tb_play_transport_t *transport,
-                             const tb_player_options_t *options, tb_player_t **out,
-                             tb_error_t *error)
+tb_status_t tb_player_create_sized(tb_bag_reader_t *reader, const tb_play_transport_t *transport,
+                                   const tb_player_options_t *options, size_t options_size,
+                                   tb_player_t **out, tb_error_t *error)
 {
+  tb_player_options_t known;
+  if (!TB__SIZED_IN(options, options_size, known))
+    return tb__sized_unsupported(error, "tb_player_options_t");
   if (!reader || !transport || !transport->ops || !out)
     return tb_error_set(error, TB_ERR_INVALID, "player: reader, transport or out is NULL");
   return tb__player_create(reader, transport, options, NULL, out, error);

@@ -1,5 +1,6 @@
 /* The range that is played, halting and starting again. */
 #include "base/fork.h"
+#include "base/sized.h"
 #include "play/player.h"
 
 int64_t tb__player_end(const tb_player_range_t *range, int64_t start_ns)
@@ -62,8 +63,12 @@ static tb_status_t check_range(const tb_player_t *player, const tb_player_range_
   return TB_OK;
 }
 
-tb_status_t tb_player_play(tb_player_t *player, const tb_player_range_t *range, tb_error_t *error)
+tb_status_t tb_player_play_sized(tb_player_t *player, const tb_player_range_t *range,
+                                 size_t range_size, tb_error_t *error)
 {
+  tb_player_range_t known;
+  if (!TB__SIZED_IN(range, range_size, known))
+    return tb__sized_unsupported(error, "tb_player_range_t");
   static const tb_player_range_t all = TB_PLAYER_RANGE_INIT;
   if (!range) range = &all;
   if (tb__is_forked()) return tb_error_set(error, TB_ERR_FORKED, "player: forked");

@@ -1,5 +1,6 @@
 #include "play/recorder.h"
 #include "base/no_memory.h"
+#include "base/sized.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -60,9 +61,12 @@ static tb_status_t start(tb_recorder_t *recorder, tb_error_t *error)
   return tb_error_set(error, status, "recorder: no thread");
 }
 
-tb_status_t tb_recorder_create(const char *path, const tb_recorder_options_t *options,
-                               tb_recorder_t **out, tb_error_t *error)
+tb_status_t tb_recorder_create_sized(const char *path, const tb_recorder_options_t *options,
+                                     size_t options_size, tb_recorder_t **out, tb_error_t *error)
 {
+  tb_recorder_options_t known;
+  if (!TB__SIZED_IN(options, options_size, known))
+    return tb__sized_unsupported(error, "tb_recorder_options_t");
   static const tb_recorder_options_t defaults = TB_RECORDER_OPTIONS_INIT;
   if (!options) options = &defaults;
   tb_status_t status = check_options(options, error);
@@ -175,9 +179,12 @@ static size_t topic_index(tb_recorder_t *recorder, const tb__recorder_topic_t *t
   return i;
 }
 
-tb_status_t tb_recorder_add_topic(tb_recorder_t *recorder, const tb_bag_writer_topic_t *info,
-                                  size_t *out_topic, tb_error_t *error)
+tb_status_t tb_recorder_add_topic_sized(tb_recorder_t *recorder, const tb_bag_writer_topic_t *info,
+                                        size_t info_size, size_t *out_topic, tb_error_t *error)
 {
+  tb_bag_writer_topic_t known;
+  if (!TB__SIZED_IN(info, info_size, known))
+    return tb__sized_unsupported(error, "tb_bag_writer_topic_t");
   if (tb__is_forked())
     return tb_error_set(error, TB_ERR_FORKED, "recorder: %s", tb_status_message(TB_ERR_FORKED));
   if (!info->name || !*info->name || !info->type || !*info->type)
@@ -256,8 +263,8 @@ static void topic_report(const tb__recorder_topic_t *topic, tb_recorder_topic_st
   };
 }
 
-tb_status_t tb_recorder_topic_status(tb_recorder_t *recorder, size_t index,
-                                     tb_recorder_topic_status_t *out)
+static tb_status_t recorder_topic_status(tb_recorder_t *recorder, size_t index,
+                                         tb_recorder_topic_status_t *out)
 {
   const tb__recorder_topic_t *topic = tb__recorder_topic(recorder, index);
   if (!topic) return TB_ERR_NOT_FOUND;
@@ -265,7 +272,16 @@ tb_status_t tb_recorder_topic_status(tb_recorder_t *recorder, size_t index,
   return TB_OK;
 }
 
-void tb_recorder_status(tb_recorder_t *recorder, tb_recorder_status_t *out)
+tb_status_t tb_recorder_topic_status_sized(tb_recorder_t *recorder, size_t index,
+                                           tb_recorder_topic_status_t *out, size_t out_size)
+{
+  tb_recorder_topic_status_t filled, *full = TB__SIZED_OUT(out, out_size, filled);
+  tb_status_t status = recorder_topic_status(recorder, index, full);
+  TB__SIZED_END(out, out_size, full);
+  return status;
+}
+
+static void recorder_status(tb_recorder_t *recorder, tb_recorder_status_t *out)
 {
   tb_recorder_status_t status = {.paused = tb_recorder_is_paused(recorder)};
   tb_time_t now;
@@ -289,4 +305,11 @@ void tb_recorder_status(tb_recorder_t *recorder, tb_recorder_status_t *out)
   status.waits_for_clock = recorder->options.clock &&
                            tb_clock_try_now(recorder->options.clock, &now) == TB_OK && now.ns == 0;
   *out = status;
+}
+
+void tb_recorder_status_sized(tb_recorder_t *recorder, tb_recorder_status_t *out, size_t out_size)
+{
+  tb_recorder_status_t filled, *full = TB__SIZED_OUT(out, out_size, filled);
+  recorder_status(recorder, full);
+  TB__SIZED_END(out, out_size, full);
 }

@@ -4,6 +4,7 @@
 
 #include "base/fork.h"
 #include "base/log.h"
+#include "base/sized.h"
 #include "clock/handler.h"
 #include "held/parking.h"
 #include "platform/time.h"
@@ -356,9 +357,11 @@ static tb_status_t take(tb_recorder_t *recorder, size_t index, const tb_recorder
   return status;
 }
 
-tb_status_t tb_recorder_take(tb_recorder_t *recorder, size_t index,
-                             const tb_recorder_message_t *message)
+tb_status_t tb_recorder_take_sized(tb_recorder_t *recorder, size_t index,
+                                   const tb_recorder_message_t *message, size_t message_size)
 {
+  tb_recorder_message_t known;
+  if (!TB__SIZED_IN(message, message_size, known)) return TB_ERR_UNSUPPORTED;
   if (tb__is_forked()) return TB_ERR_FORKED;
   tb__recorder_topic_t *topic = tb__recorder_topic(recorder, index);
   if (!topic || !message || (!message->data && message->size > 0)) return TB_ERR_INVALID;

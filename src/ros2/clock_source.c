@@ -1,4 +1,5 @@
 #include "ros2/clock_source.h"
+#include "base/sized.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -291,10 +292,14 @@ static const tb_source_ops_t clock_source_ops = {
     .destroy = clock_source_destroy,
 };
 
-tb_status_t tb_ros2_clock_source_create(tb_ros2_context_t *context,
-                                        const tb_ros2_clock_source_options_t *options,
-                                        tb_source_t **out, tb_error_t *error)
+tb_status_t tb_ros2_clock_source_create_sized(tb_ros2_context_t *context,
+                                              const tb_ros2_clock_source_options_t *options,
+                                              size_t options_size, tb_source_t **out,
+                                              tb_error_t *error)
 {
+  tb_ros2_clock_source_options_t known;
+  if (!TB__SIZED_IN(options, options_size, known))
+    return tb__sized_unsupported(error, "tb_ros2_clock_source_options_t");
   static const tb_ros2_clock_source_options_t defaults = TB_ROS2_CLOCK_SOURCE_OPTIONS_INIT;
   static const tb_qos_t clock_qos = TB_QOS_INIT_CLOCK;
   if (!options) options = &defaults;
@@ -343,7 +348,7 @@ static clock_source_t *clock_source_of(tb_source_t *source)
   return tb__source_is(source, &clock_source_ops) ? source->self : NULL;
 }
 
-tb_status_t tb_ros2_clock_source_status(tb_source_t *source, tb_ros2_clock_source_status_t *out)
+static tb_status_t ros2_clock_source_status(tb_source_t *source, tb_ros2_clock_source_status_t *out)
 {
   clock_source_t *self = clock_source_of(source);
   if (!self || !out) return TB_ERR_INVALID;
@@ -363,6 +368,15 @@ tb_status_t tb_ros2_clock_source_status(tb_source_t *source, tb_ros2_clock_sourc
   }
   tb__mutex_unlock(&self->mutex);
   return TB_OK;
+}
+
+tb_status_t tb_ros2_clock_source_status_sized(tb_source_t *source,
+                                              tb_ros2_clock_source_status_t *out, size_t out_size)
+{
+  tb_ros2_clock_source_status_t filled, *full = TB__SIZED_OUT(out, out_size, filled);
+  tb_status_t status = ros2_clock_source_status(source, full);
+  TB__SIZED_END(out, out_size, full);
+  return status;
 }
 
 static int compare_latest_first(const void *a, const void *b)

@@ -1,5 +1,6 @@
 #include "ros2/context.h"
 #include "base/no_memory.h"
+#include "base/sized.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,9 +72,13 @@ static tb_status_t participant_create(tb_ros2_context_t *context, const char *co
   return status;
 }
 
-tb_status_t tb_ros2_context_create(const tb_ros2_context_options_t *options,
-                                   tb_ros2_context_t **out, tb_error_t *error)
+tb_status_t tb_ros2_context_create_sized(const tb_ros2_context_options_t *options,
+                                         size_t options_size, tb_ros2_context_t **out,
+                                         tb_error_t *error)
 {
+  tb_ros2_context_options_t known;
+  if (!TB__SIZED_IN(options, options_size, known))
+    return tb__sized_unsupported(error, "tb_ros2_context_options_t");
   static const tb_ros2_context_options_t defaults = TB_ROS2_CONTEXT_OPTIONS_INIT;
   if (!options) options = &defaults;
   char *config = NULL;

@@ -1,5 +1,6 @@
 #include "ros2/node.h"
 #include "base/no_memory.h"
+#include "base/sized.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,10 +64,13 @@ static tb_status_t may_create(const char *name, tb_error_t *error)
                       tb_status_message(status));
 }
 
-tb_status_t tb_ros2_node_create(tb_ros2_context_t *context, const char *name,
-                                const char *name_space, const tb_ros2_node_options_t *options,
-                                tb_ros2_node_t **out, tb_error_t *error)
+tb_status_t tb_ros2_node_create_sized(tb_ros2_context_t *context, const char *name,
+                                      const char *name_space, const tb_ros2_node_options_t *options,
+                                      size_t options_size, tb_ros2_node_t **out, tb_error_t *error)
 {
+  tb_ros2_node_options_t known;
+  if (!TB__SIZED_IN(options, options_size, known))
+    return tb__sized_unsupported(error, "tb_ros2_node_options_t");
   static const tb_ros2_node_options_t defaults = TB_ROS2_NODE_OPTIONS_INIT;
   if (!options) options = &defaults;
   if (!context || !out) return tb_error_set(error, TB_ERR_INVALID, "node: no context");
@@ -147,10 +151,20 @@ tb_status_t tb_ros2_node_detach_clock(tb_ros2_node_t *node, tb_clock_t *clock)
   return tb__node_time_remove(&node->time, clock);
 }
 
-tb_status_t tb_ros2_node_clock_source_status(tb_ros2_node_t *node,
-                                             tb_ros2_clock_source_status_t *out)
+static tb_status_t ros2_node_clock_source_status(tb_ros2_node_t *node,
+                                                 tb_ros2_clock_source_status_t *out)
 {
   if (tb__is_forked()) return TB_ERR_FORKED;
   if (tb__thread_may_not_wait()) return TB_ERR_DEADLOCK;
   return tb__node_time_status(&node->time, out);
+}
+
+tb_status_t tb_ros2_node_clock_source_status_sized(tb_ros2_node_t *node,
+                                                   tb_ros2_clock_source_status_t *out,
+                                                   size_t out_size)
+{
+  tb_ros2_clock_source_status_t filled, *full = TB__SIZED_OUT(out, out_size, filled);
+  tb_status_t status = ros2_node_clock_source_status(node, full);
+  TB__SIZED_END(out, out_size, full);
+  return status;
 }

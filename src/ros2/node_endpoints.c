@@ -1,4 +1,5 @@
 /* Resolves names for a node, and creates endpoints that are listed under it. */
+#include "base/sized.h"
 #include "ros2/announced.h"
 #include "ros2/node.h"
 #include "wire/clock_message.h"
@@ -72,11 +73,15 @@ tb_status_t tb_ros2_node_create_clock_publisher(tb_ros2_node_t *node, const char
   return TB_OK;
 }
 
-tb_status_t tb_ros2_node_create_subscription(tb_ros2_node_t *node, const char *topic,
-                                             const char *type, const tb_qos_t *qos,
-                                             const tb_ros2_subscription_options_t *options,
-                                             tb_ros2_subscription_t **out, tb_error_t *error)
+tb_status_t tb_ros2_node_create_subscription_sized(tb_ros2_node_t *node, const char *topic,
+                                                   const char *type, const tb_qos_t *qos,
+                                                   const tb_ros2_subscription_options_t *options,
+                                                   size_t options_size,
+                                                   tb_ros2_subscription_t **out, tb_error_t *error)
 {
+  tb_ros2_subscription_options_t known;
+  if (!TB__SIZED_IN(options, options_size, known))
+    return tb__sized_unsupported(error, "tb_ros2_subscription_options_t");
   char room[TB_ROS2_NAME_SIZE];
   tb_ros2_subscription_t *subscription = NULL;
   tb_status_t status = topic_choose(node, topic, qos, room, &topic, error);

@@ -5,6 +5,7 @@
 
 #include "base/fork.h"
 #include "base/no_memory.h"
+#include "base/sized.h"
 #include "platform/mutex.h"
 #include "ros2/context.h"
 #include "ros2/simulation_control.h"
@@ -167,11 +168,15 @@ static tb_status_t services_open(tb_ros2_simulation_services_t *services, tb_ros
   return status;
 }
 
-tb_status_t tb_ros2_simulation_services_create(tb_ros2_node_t *node, tb_clock_server_t *server,
-                                               const tb_ros2_simulation_services_options_t *options,
-                                               tb_ros2_simulation_services_t **out,
-                                               tb_error_t *error)
+tb_status_t
+tb_ros2_simulation_services_create_sized(tb_ros2_node_t *node, tb_clock_server_t *server,
+                                         const tb_ros2_simulation_services_options_t *options,
+                                         size_t options_size, tb_ros2_simulation_services_t **out,
+                                         tb_error_t *error)
 {
+  tb_ros2_simulation_services_options_t known;
+  if (!TB__SIZED_IN(options, options_size, known))
+    return tb__sized_unsupported(error, "tb_ros2_simulation_services_options_t");
   static const tb_ros2_simulation_services_options_t defaults =
       TB_ROS2_SIMULATION_SERVICES_OPTIONS_INIT;
   if (!options) options = &defaults;

@@ -1,4 +1,5 @@
 #include "ros2/subscription.h"
+#include "base/sized.h"
 
 #include <stdlib.h>
 
@@ -43,11 +44,15 @@ tb_status_t tb__subscription_create_watched(tb_ros2_context_t *context, const ch
   return TB_OK;
 }
 
-tb_status_t tb_ros2_subscription_create(tb_ros2_context_t *context, const char *topic,
-                                        const char *type, const tb_qos_t *qos,
-                                        const tb_ros2_subscription_options_t *options,
-                                        tb_ros2_subscription_t **out, tb_error_t *error)
+tb_status_t tb_ros2_subscription_create_sized(tb_ros2_context_t *context, const char *topic,
+                                              const char *type, const tb_qos_t *qos,
+                                              const tb_ros2_subscription_options_t *options,
+                                              size_t options_size, tb_ros2_subscription_t **out,
+                                              tb_error_t *error)
 {
+  tb_ros2_subscription_options_t known;
+  if (!TB__SIZED_IN(options, options_size, known))
+    return tb__sized_unsupported(error, "tb_ros2_subscription_options_t");
   return tb__subscription_create_watched(context, topic, type, qos, options, NULL, out, error);
 }
 
@@ -82,11 +87,21 @@ void tb_ros2_subscription_destroy(tb_ros2_subscription_t *subscription)
   }
 }
 
-tb_status_t tb_ros2_subscription_take(tb_ros2_subscription_t *subscription, tb_ros2_sample_t *out)
+static tb_status_t ros2_subscription_take(tb_ros2_subscription_t *subscription,
+                                          tb_ros2_sample_t *out)
 {
   if (tb__raw_reader_is_closed(subscription->reader)) return TB_ERR_CLOSED;
   if (subscription->has_callback) return TB_ERR_INVALID;
   return tb__raw_reader_take(subscription->reader, out);
+}
+
+tb_status_t tb_ros2_subscription_take_sized(tb_ros2_subscription_t *subscription,
+                                            tb_ros2_sample_t *out, size_t out_size)
+{
+  tb_ros2_sample_t filled, *full = TB__SIZED_OUT(out, out_size, filled);
+  tb_status_t status = ros2_subscription_take(subscription, full);
+  TB__SIZED_END(out, out_size, full);
+  return status;
 }
 
 void tb_ros2_sample_release(tb_ros2_sample_t *sample)

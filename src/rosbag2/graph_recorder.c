@@ -1,5 +1,6 @@
 #include "rosbag2/graph_recorder.h"
 #include "base/no_memory.h"
+#include "base/sized.h"
 
 #include <stdlib.h>
 
@@ -30,10 +31,14 @@ static tb_status_t open_parts(tb_ros2_recorder_t *recorder, const char *path,
   return status;
 }
 
-tb_status_t tb_ros2_recorder_create(tb_ros2_node_t *node, const char *path,
-                                    const tb_ros2_recorder_options_t *options,
-                                    tb_ros2_recorder_t **out, tb_error_t *error)
+tb_status_t tb_ros2_recorder_create_sized(tb_ros2_node_t *node, const char *path,
+                                          const tb_ros2_recorder_options_t *options,
+                                          size_t options_size, tb_ros2_recorder_t **out,
+                                          tb_error_t *error)
 {
+  tb_ros2_recorder_options_t known;
+  if (!TB__SIZED_IN(options, options_size, known))
+    return tb__sized_unsupported(error, "tb_ros2_recorder_options_t");
   if (!node || !options || !out)
     return tb_error_set(error, TB_ERR_INVALID, "recorder: node, options or out is NULL");
   if (tb__is_forked())

@@ -7,6 +7,7 @@
 #include <timebase/ros2_type_hash.h>
 
 #include "base/no_memory.h"
+#include "base/sized.h"
 #include "held/parking.h"
 #include "platform/time.h"
 #include "ros2/match_watch.h"
@@ -315,10 +316,14 @@ static const tb_play_transport_ops_t waiting_ops = {
     .watch_limit = watch_limit,
 };
 
-tb_status_t tb_ros2_play_transport_create(tb_ros2_context_t *context,
-                                          const tb_ros2_play_transport_options_t *options,
-                                          tb_ros2_play_transport_t **out, tb_error_t *error)
+tb_status_t tb_ros2_play_transport_create_sized(tb_ros2_context_t *context,
+                                                const tb_ros2_play_transport_options_t *options,
+                                                size_t options_size, tb_ros2_play_transport_t **out,
+                                                tb_error_t *error)
 {
+  tb_ros2_play_transport_options_t known;
+  if (!TB__SIZED_IN(options, options_size, known))
+    return tb__sized_unsupported(error, "tb_ros2_play_transport_options_t");
   tb_ros2_play_transport_t *transport = calloc(1, sizeof *transport);
   if (!transport) return tb__no_memory_for(error, "play transport");
   transport->context = context;

@@ -1,5 +1,6 @@
 #include "server/clock_server.h"
 #include "base/no_memory.h"
+#include "base/sized.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -81,10 +82,14 @@ tb_status_t tb__clock_server_create(const tb_clock_server_options_t *options,
   return TB_OK;
 }
 
-tb_status_t tb_clock_server_create(const tb_clock_server_options_t *options,
-                                   const tb_tick_sink_t *sinks, size_t sink_count,
-                                   tb_clock_server_t **out, tb_error_t *error)
+tb_status_t tb_clock_server_create_sized(const tb_clock_server_options_t *options,
+                                         size_t options_size, const tb_tick_sink_t *sinks,
+                                         size_t sink_count, tb_clock_server_t **out,
+                                         tb_error_t *error)
 {
+  tb_clock_server_options_t known;
+  if (!TB__SIZED_IN(options, options_size, known))
+    return tb__sized_unsupported(error, "tb_clock_server_options_t");
   static const tb_clock_server_options_t defaults = TB_CLOCK_SERVER_OPTIONS_INIT;
   if (!out || (!sinks && sink_count > 0))
     return tb_error_set(error, TB_ERR_INVALID, "clock server: sinks or out is NULL");
@@ -187,7 +192,7 @@ bool tb__clock_server_serves_here(tb_clock_server_t *server)
   return atomic_load(&server->runner) == (uintptr_t)pthread_self();
 }
 
-void tb_clock_server_status(tb_clock_server_t *server, tb_clock_server_status_t *out)
+static void clock_server_status(tb_clock_server_t *server, tb_clock_server_status_t *out)
 {
   tb__mutex_lock(&server->mutex);
   *out = (tb_clock_server_status_t){
@@ -205,4 +210,12 @@ void tb_clock_server_status(tb_clock_server_t *server, tb_clock_server_status_t 
       .ticks = server->ticks,
   };
   tb__mutex_unlock(&server->mutex);
+}
+
+void tb_clock_server_status_sized(tb_clock_server_t *server, tb_clock_server_status_t *out,
+                                  size_t out_size)
+{
+  tb_clock_server_status_t filled, *full = TB__SIZED_OUT(out, out_size, filled);
+  clock_server_status(server, full);
+  TB__SIZED_END(out, out_size, full);
 }

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/sized.h"
 #include "clock/jump_wait.h"
 #include "clock/source.h"
 #include "platform/time.h"
@@ -119,10 +120,12 @@ static void copy_options(tb_timeline_t *from, tb_timeline_t *to)
   tb__mutex_unlock(&to->mutex);
 }
 
-tb_status_t tb_extrapolating_source_create(tb_source_t *inner,
-                                           const tb_extrapolating_options_t *options,
-                                           tb_source_t **out)
+tb_status_t tb_extrapolating_source_create_sized(tb_source_t *inner,
+                                                 const tb_extrapolating_options_t *options,
+                                                 size_t options_size, tb_source_t **out)
 {
+  tb_extrapolating_options_t known;
+  if (!TB__SIZED_IN(options, options_size, known)) return TB_ERR_UNSUPPORTED;
   static const tb_extrapolating_options_t defaults = TB_EXTRAPOLATING_OPTIONS_INIT;
   if (!options) options = &defaults;
   if (!inner || inner == TB_SOURCE_DEFAULT || !out || extrapolating_of(inner) ||
@@ -152,7 +155,7 @@ tb_status_t tb_extrapolating_source_create(tb_source_t *inner,
   return TB_OK;
 }
 
-tb_status_t tb_extrapolating_source_stats(tb_source_t *source, tb_extrapolating_stats_t *out)
+static tb_status_t extrapolating_source_stats(tb_source_t *source, tb_extrapolating_stats_t *out)
 {
   extrapolating_t *self = extrapolating_of(source);
   if (!self || !out) return TB_ERR_INVALID;
@@ -171,6 +174,15 @@ tb_status_t tb_extrapolating_source_stats(tb_source_t *source, tb_extrapolating_
       .held_ticks = now.errors.held,
   };
   return TB_OK;
+}
+
+tb_status_t tb_extrapolating_source_stats_sized(tb_source_t *source, tb_extrapolating_stats_t *out,
+                                                size_t out_size)
+{
+  tb_extrapolating_stats_t filled, *full = TB__SIZED_OUT(out, out_size, filled);
+  tb_status_t status = extrapolating_source_stats(source, full);
+  TB__SIZED_END(out, out_size, full);
+  return status;
 }
 
 tb_status_t tb__extrapolating_source_from_name(const char *rest, void *user, tb_source_t **out,

@@ -1,5 +1,6 @@
 #include <timebase/manual_source.h>
 
+#include "base/sized.h"
 #include "clock/source.h"
 #include "source/source_names.h"
 #include "wait/settle.h"
@@ -46,9 +47,13 @@ tb_status_t tb_manual_source_set(tb_source_t *source, int64_t time_ns)
   return tb_manual_source_jump(source, time_ns, TB_JUMP_REASON_NONE);
 }
 
-tb_status_t tb_manual_source_jump_and_run(tb_source_t *source, int64_t time_ns,
-                                          tb_jump_reason_t reason, const tb_run_options_t *options)
+tb_status_t tb_manual_source_jump_and_run_sized(tb_source_t *source, int64_t time_ns,
+                                                tb_jump_reason_t reason,
+                                                const tb_run_options_t *options,
+                                                size_t options_size)
 {
+  tb_run_options_t known;
+  if (!TB__SIZED_IN(options, options_size, known)) return TB_ERR_UNSUPPORTED;
   tb__settle_t settle;
   tb_status_t status = settle_begin(&settle, source, options);
   if (status) return status;
@@ -57,9 +62,11 @@ tb_status_t tb_manual_source_jump_and_run(tb_source_t *source, int64_t time_ns,
   return status;
 }
 
-tb_status_t tb_manual_source_set_and_run(tb_source_t *source, int64_t time_ns,
-                                         const tb_run_options_t *options)
+tb_status_t tb_manual_source_set_and_run_sized(tb_source_t *source, int64_t time_ns,
+                                               const tb_run_options_t *options, size_t options_size)
 {
+  tb_run_options_t known;
+  if (!TB__SIZED_IN(options, options_size, known)) return TB_ERR_UNSUPPORTED;
   return tb_manual_source_jump_and_run(source, time_ns, TB_JUMP_REASON_NONE, options);
 }
 
@@ -98,9 +105,12 @@ tb_status_t tb_manual_source_advance(tb_source_t *source, tb_duration_t step)
   return advance(source, step, NULL);
 }
 
-tb_status_t tb_manual_source_advance_and_run(tb_source_t *source, tb_duration_t step,
-                                             const tb_run_options_t *options)
+tb_status_t tb_manual_source_advance_and_run_sized(tb_source_t *source, tb_duration_t step,
+                                                   const tb_run_options_t *options,
+                                                   size_t options_size)
 {
+  tb_run_options_t known;
+  if (!TB__SIZED_IN(options, options_size, known)) return TB_ERR_UNSUPPORTED;
   tb__settle_t settle;
   tb_status_t status = settle_begin(&settle, source, options);
   if (status) return status;
@@ -130,10 +140,13 @@ tb_status_t tb_manual_source_advance_stepped(tb_source_t *source, tb_duration_t 
   return advance_stepped(source, step, max_ticks, NULL);
 }
 
-tb_status_t tb_manual_source_advance_stepped_and_run(tb_source_t *source, tb_duration_t step,
-                                                     uint32_t max_ticks,
-                                                     const tb_run_options_t *options)
+tb_status_t tb_manual_source_advance_stepped_and_run_sized(tb_source_t *source, tb_duration_t step,
+                                                           uint32_t max_ticks,
+                                                           const tb_run_options_t *options,
+                                                           size_t options_size)
 {
+  tb_run_options_t known;
+  if (!TB__SIZED_IN(options, options_size, known)) return TB_ERR_UNSUPPORTED;
   tb__settle_t settle;
   tb_status_t status = settle_begin(&settle, source, options);
   if (status) return status;
@@ -158,9 +171,12 @@ tb_status_t tb_manual_source_advance_to_next(tb_source_t *source)
   return advance_to_next(source, NULL);
 }
 
-tb_status_t tb_manual_source_advance_to_next_and_run(tb_source_t *source,
-                                                     const tb_run_options_t *options)
+tb_status_t tb_manual_source_advance_to_next_and_run_sized(tb_source_t *source,
+                                                           const tb_run_options_t *options,
+                                                           size_t options_size)
 {
+  tb_run_options_t known;
+  if (!TB__SIZED_IN(options, options_size, known)) return TB_ERR_UNSUPPORTED;
   tb__settle_t settle;
   tb_status_t status = settle_begin(&settle, source, options);
   if (status) return status;
@@ -183,9 +199,12 @@ static bool enough_sleep(void *user)
   return enough;
 }
 
-tb_status_t tb_manual_source_wait_for_sleepers(tb_source_t *source, uint32_t count,
-                                               const tb_run_options_t *options)
+tb_status_t tb_manual_source_wait_for_sleepers_sized(tb_source_t *source, uint32_t count,
+                                                     const tb_run_options_t *options,
+                                                     size_t options_size)
 {
+  tb_run_options_t known;
+  if (!TB__SIZED_IN(options, options_size, known)) return TB_ERR_UNSUPPORTED;
   tb__settle_t settle;
   tb_status_t status = settle_begin(&settle, source, options);
   if (status) return status;

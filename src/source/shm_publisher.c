@@ -4,6 +4,7 @@
 
 #include "base/fork.h"
 #include "base/no_memory.h"
+#include "base/sized.h"
 #include "clock/timeline.h"
 #include "platform/futex.h"
 #include "platform/mutex.h"
@@ -104,9 +105,13 @@ static tb_status_t take_name(const tb__shared_file_t *file, const char *name, tb
   return TB_OK;
 }
 
-tb_status_t tb_shm_publisher_open(const char *name, const tb_shm_options_t *options,
-                                  tb_shm_publisher_t **out, tb_error_t *error)
+tb_status_t tb_shm_publisher_open_sized(const char *name, const tb_shm_options_t *options,
+                                        size_t options_size, tb_shm_publisher_t **out,
+                                        tb_error_t *error)
 {
+  tb_shm_options_t known;
+  if (!TB__SIZED_IN(options, options_size, known))
+    return tb__sized_unsupported(error, "tb_shm_options_t");
   if (!out) return tb_error_set(error, TB_ERR_INVALID, "out is NULL");
   tb_status_t status = tb__fork_watch();
   if (status) return tb_error_set(error, status, "%s", tb_status_message(status));
@@ -172,9 +177,11 @@ static bool page_is_lost(const tb_shm_publisher_t *publisher)
   return tb__shared_file_is_cut(&publisher->file) || atomic_load(&page->magic) != TB__PAGE_MAGIC;
 }
 
-tb_status_t tb_shm_publisher_anchor(tb_shm_publisher_t *publisher, const tb_anchor_t *anchor,
-                                    tb_jump_reason_t reason)
+tb_status_t tb_shm_publisher_anchor_sized(tb_shm_publisher_t *publisher, const tb_anchor_t *anchor,
+                                          size_t anchor_size, tb_jump_reason_t reason)
 {
+  tb_anchor_t known;
+  if (!TB__SIZED_IN(anchor, anchor_size, known)) return TB_ERR_UNSUPPORTED;
   if (!publisher || !anchor) return TB_ERR_INVALID;
   if (tb__is_forked()) return TB_ERR_FORKED;
   if (anchor->time_ns < 0) return TB_ERR_RANGE;

@@ -6,6 +6,7 @@
 #include <timebase/shm_source.h>
 
 #include "base/no_memory.h"
+#include "base/sized.h"
 #include "clock/source.h"
 #include "held/parking.h"
 #include "platform/thread.h"
@@ -455,9 +456,12 @@ static tb_status_t create(shm_source_t *self, shm_view_t *view, tb_source_t **ou
   return TB_OK;
 }
 
-tb_status_t tb_shm_source_create(const char *name, const tb_shm_options_t *options,
-                                 tb_source_t **out, tb_error_t *error)
+tb_status_t tb_shm_source_create_sized(const char *name, const tb_shm_options_t *options,
+                                       size_t options_size, tb_source_t **out, tb_error_t *error)
 {
+  tb_shm_options_t known;
+  if (!TB__SIZED_IN(options, options_size, known))
+    return tb__sized_unsupported(error, "tb_shm_options_t");
   if (!out) return tb_error_set(error, TB_ERR_INVALID, "out is NULL");
   shm_source_t *self = calloc(1, sizeof *self);
   shm_view_t *view = calloc(1, sizeof *view);
@@ -484,7 +488,7 @@ tb_status_t tb__shm_source_from_name(const char *rest, void *user, tb_source_t *
   return tb_shm_source_create(rest, NULL, out, error);
 }
 
-tb_status_t tb_shm_source_status(const tb_source_t *source, tb_shm_status_t *out)
+static tb_status_t shm_source_status(const tb_source_t *source, tb_shm_status_t *out)
 {
   if (!out || !tb__source_is(source, &shm_ops)) return TB_ERR_INVALID;
   shm_source_t *self = source->self;
@@ -497,4 +501,13 @@ tb_status_t tb_shm_source_status(const tb_source_t *source, tb_shm_status_t *out
       .invalid = atomic_load(&self->invalid),
   };
   return TB_OK;
+}
+
+tb_status_t tb_shm_source_status_sized(const tb_source_t *source, tb_shm_status_t *out,
+                                       size_t out_size)
+{
+  tb_shm_status_t filled, *full = TB__SIZED_OUT(out, out_size, filled);
+  tb_status_t status = shm_source_status(source, full);
+  TB__SIZED_END(out, out_size, full);
+  return status;
 }

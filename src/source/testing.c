@@ -1,5 +1,6 @@
 #include <timebase/testing.h>
 
+#include "base/sized.h"
 #include "clock/jump_wait.h"
 #include "clock/step.h"
 #include "held/held_time.h"
@@ -121,9 +122,11 @@ tb_status_t tb_testing_advance_to_next(tb_testing_clock_t which)
   return advance_to_next(which, NULL);
 }
 
-tb_status_t tb_testing_set_and_run(tb_testing_clock_t which, int64_t time_ns,
-                                   const tb_run_options_t *options)
+tb_status_t tb_testing_set_and_run_sized(tb_testing_clock_t which, int64_t time_ns,
+                                         const tb_run_options_t *options, size_t options_size)
 {
+  tb_run_options_t known;
+  if (!TB__SIZED_IN(options, options_size, known)) return TB_ERR_UNSUPPORTED;
   tb__settle_t settle;
   tb_status_t status = tb__settle_begin(&settle, NULL, options);
   if (status) return status;
@@ -132,9 +135,11 @@ tb_status_t tb_testing_set_and_run(tb_testing_clock_t which, int64_t time_ns,
   return status;
 }
 
-tb_status_t tb_testing_advance_and_run(tb_testing_clock_t which, tb_duration_t step,
-                                       const tb_run_options_t *options)
+tb_status_t tb_testing_advance_and_run_sized(tb_testing_clock_t which, tb_duration_t step,
+                                             const tb_run_options_t *options, size_t options_size)
 {
+  tb_run_options_t known;
+  if (!TB__SIZED_IN(options, options_size, known)) return TB_ERR_UNSUPPORTED;
   tb__settle_t settle;
   tb_status_t status = tb__settle_begin(&settle, NULL, options);
   if (status) return status;
@@ -143,9 +148,13 @@ tb_status_t tb_testing_advance_and_run(tb_testing_clock_t which, tb_duration_t s
   return status;
 }
 
-tb_status_t tb_testing_advance_stepped_and_run(tb_testing_clock_t which, tb_duration_t step,
-                                               uint32_t max_stops, const tb_run_options_t *options)
+tb_status_t tb_testing_advance_stepped_and_run_sized(tb_testing_clock_t which, tb_duration_t step,
+                                                     uint32_t max_stops,
+                                                     const tb_run_options_t *options,
+                                                     size_t options_size)
 {
+  tb_run_options_t known;
+  if (!TB__SIZED_IN(options, options_size, known)) return TB_ERR_UNSUPPORTED;
   tb__settle_t settle;
   tb_status_t status = tb__settle_begin(&settle, NULL, options);
   if (status) return status;
@@ -154,9 +163,12 @@ tb_status_t tb_testing_advance_stepped_and_run(tb_testing_clock_t which, tb_dura
   return status;
 }
 
-tb_status_t tb_testing_advance_to_next_and_run(tb_testing_clock_t which,
-                                               const tb_run_options_t *options)
+tb_status_t tb_testing_advance_to_next_and_run_sized(tb_testing_clock_t which,
+                                                     const tb_run_options_t *options,
+                                                     size_t options_size)
 {
+  tb_run_options_t known;
+  if (!TB__SIZED_IN(options, options_size, known)) return TB_ERR_UNSUPPORTED;
   tb__settle_t settle;
   tb_status_t status = tb__settle_begin(&settle, NULL, options);
   if (status) return status;
@@ -170,8 +182,11 @@ static bool enough_idle(void *wanted)
   return tb__parking_count_idle() >= *(uint32_t *)wanted;
 }
 
-tb_status_t tb_testing_wait_for_sleepers(uint32_t count, const tb_run_options_t *options)
+tb_status_t tb_testing_wait_for_sleepers_sized(uint32_t count, const tb_run_options_t *options,
+                                               size_t options_size)
 {
+  tb_run_options_t known;
+  if (!TB__SIZED_IN(options, options_size, known)) return TB_ERR_UNSUPPORTED;
   if (!tb__time_is_held()) return TB_ERR_DETACHED;
   tb__settle_t settle;
   tb_status_t status = tb__settle_begin(&settle, NULL, options);

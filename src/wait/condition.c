@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/sized.h"
 #include "clock/jump_wait.h"
 #include "held/parking.h"
 #include "wait/sleeper.h"
@@ -98,34 +99,45 @@ static tb_status_t cond_wait(tb_cond_t *cond, pthread_mutex_t *mutex, tb__goal_t
   return status;
 }
 
-tb_status_t tb_cond_wait_until(tb_cond_t *cond, pthread_mutex_t *mutex, tb_time_t target,
-                               const tb_wait_options_t *options, bool *out_signalled)
+tb_status_t tb_cond_wait_until_sized(tb_cond_t *cond, pthread_mutex_t *mutex, tb_time_t target,
+                                     const tb_wait_options_t *options, size_t options_size,
+                                     bool *out_signalled)
 {
+  tb_wait_options_t known;
+  if (!TB__SIZED_IN(options, options_size, known)) return TB_ERR_UNSUPPORTED;
   if (!cond || !mutex) return TB_ERR_INVALID;
   if (target.kind != cond->clock->kind) return TB_ERR_CLOCK_MISMATCH;
   if (target.kind == TB_TIME_ROS && target.ns == 0) return TB_ERR_NOT_SET;
   return cond_wait(cond, mutex, TB__GOAL_UNTIL, target.ns, options, out_signalled);
 }
 
-tb_status_t tb_cond_wait_for(tb_cond_t *cond, pthread_mutex_t *mutex, tb_duration_t duration,
-                             const tb_wait_options_t *options, bool *out_signalled)
+tb_status_t tb_cond_wait_for_sized(tb_cond_t *cond, pthread_mutex_t *mutex, tb_duration_t duration,
+                                   const tb_wait_options_t *options, size_t options_size,
+                                   bool *out_signalled)
 {
+  tb_wait_options_t known;
+  if (!TB__SIZED_IN(options, options_size, known)) return TB_ERR_UNSUPPORTED;
   if (!cond || !mutex) return TB_ERR_INVALID;
   return cond_wait(cond, mutex, TB__GOAL_FOR, duration.ns, options, out_signalled);
 }
 
-tb_status_t tb_steady_cond_wait_until(tb_steady_cond_t *cond, pthread_mutex_t *mutex,
-                                      tb_steady_time_t target, const tb_wait_options_t *options,
-                                      bool *out_signalled)
+tb_status_t tb_steady_cond_wait_until_sized(tb_steady_cond_t *cond, pthread_mutex_t *mutex,
+                                            tb_steady_time_t target,
+                                            const tb_wait_options_t *options, size_t options_size,
+                                            bool *out_signalled)
 {
+  tb_wait_options_t known;
+  if (!TB__SIZED_IN(options, options_size, known)) return TB_ERR_UNSUPPORTED;
   if (!cond || !mutex) return TB_ERR_INVALID;
   return cond_wait(&cond->core, mutex, TB__GOAL_UNTIL, target.ns, options, out_signalled);
 }
 
-tb_status_t tb_steady_cond_wait_for(tb_steady_cond_t *cond, pthread_mutex_t *mutex,
-                                    tb_duration_t duration, const tb_wait_options_t *options,
-                                    bool *out_signalled)
+tb_status_t tb_steady_cond_wait_for_sized(tb_steady_cond_t *cond, pthread_mutex_t *mutex,
+                                          tb_duration_t duration, const tb_wait_options_t *options,
+                                          size_t options_size, bool *out_signalled)
 {
+  tb_wait_options_t known;
+  if (!TB__SIZED_IN(options, options_size, known)) return TB_ERR_UNSUPPORTED;
   return cond ? tb_cond_wait_for(&cond->core, mutex, duration, options, out_signalled)
               : TB_ERR_INVALID;
 }

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/sized.h"
 #include "wait/sleeper.h"
 
 /* Deadlines are in what has passed on the clock's timeline (TB__AXIS_ELAPSED), which does not
@@ -196,14 +197,25 @@ static tb_status_t rate_sleep(tb_rate_t *rate, const tb_wait_options_t *options,
   return TB_OK;
 }
 
-tb_status_t tb_rate_sleep(tb_rate_t *rate, const tb_wait_options_t *options,
-                          tb_rate_result_t *result)
+static tb_status_t rate_sleep_checked(tb_rate_t *rate, const tb_wait_options_t *options,
+                                      tb_rate_result_t *result)
 {
   if (!rate) return TB_ERR_INVALID;
   tb_status_t status = rate_enter(rate);
   if (status) return status;
   status = rate_sleep(rate, options, result);
   rate_leave(rate);
+  return status;
+}
+
+tb_status_t tb_rate_sleep_sized(tb_rate_t *rate, const tb_wait_options_t *options,
+                                size_t options_size, tb_rate_result_t *result, size_t result_size)
+{
+  tb_wait_options_t known;
+  if (!TB__SIZED_IN(options, options_size, known)) return TB_ERR_UNSUPPORTED;
+  tb_rate_result_t filled, *full = TB__SIZED_OUT(result, result_size, filled);
+  tb_status_t status = rate_sleep_checked(rate, options, full);
+  TB__SIZED_END(result, result_size, full);
   return status;
 }
 

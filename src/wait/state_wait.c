@@ -2,6 +2,7 @@
  * made by silence is found with an alarm at that moment (C8). While ticks keep coming, the next one
  * changes no state, so a wait asks for ticks only in other states: it counts as a watcher of the
  * smallest forward step, so plain ticks need no further check. */
+#include "base/sized.h"
 #include "platform/time.h"
 #include "wait/sleeper.h"
 
@@ -129,8 +130,8 @@ const tb__waiter_ops_t tb__state_ops = {
     .visible_changed = state_changed,
 };
 
-tb_status_t tb_clock_wait_for_state(tb_clock_t *clock, uint32_t states,
-                                    const tb_wait_options_t *options, tb_clock_reading_t *out)
+static tb_status_t clock_wait_for_state(tb_clock_t *clock, uint32_t states,
+                                        const tb_wait_options_t *options, tb_clock_reading_t *out)
 {
   if (!clock || !states || states & ~ALL_STATES || (options && options->flags))
     return TB_ERR_INVALID;
@@ -141,5 +142,17 @@ tb_status_t tb_clock_wait_for_state(tb_clock_t *clock, uint32_t states,
   sleeper.reading = &reading;
   if (!status) status = tb__sleeper_run(&sleeper);
   if (!status && out) *out = reading;
+  return status;
+}
+
+tb_status_t tb_clock_wait_for_state_sized(tb_clock_t *clock, uint32_t states,
+                                          const tb_wait_options_t *options, size_t options_size,
+                                          tb_clock_reading_t *out, size_t out_size)
+{
+  tb_wait_options_t known;
+  if (!TB__SIZED_IN(options, options_size, known)) return TB_ERR_UNSUPPORTED;
+  tb_clock_reading_t filled, *full = TB__SIZED_OUT(out, out_size, filled);
+  tb_status_t status = clock_wait_for_state(clock, states, options, full);
+  TB__SIZED_END(out, out_size, full);
   return status;
 }

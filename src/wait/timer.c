@@ -1,3 +1,4 @@
+#include "base/sized.h"
 #include "clock/callback_context.h"
 #include "held/parking.h"
 #include "platform/time.h"
@@ -41,9 +42,12 @@ static tb__timer_cold_t cold_of(int64_t at_ns, uint32_t catch_up_max)
                             .catch_up_max = catch_up_max ? catch_up_max : TB_TIMER_CATCH_UP_MAX};
 }
 
-tb_status_t tb_clock_timer_create(tb_timer_queue_t *queue, tb_clock_t *clock,
-                                  const tb_timer_options_t *options, tb_timer_t **out)
+tb_status_t tb_clock_timer_create_sized(tb_timer_queue_t *queue, tb_clock_t *clock,
+                                        const tb_timer_options_t *options, size_t options_size,
+                                        tb_timer_t **out)
 {
+  tb_timer_options_t known;
+  if (!TB__SIZED_IN(options, options_size, known)) return TB_ERR_UNSUPPORTED;
   if (!queue || !clock || !options || !out || !options->callback ||
       !is_valid(options->mode, options->period, options->missed_policy))
     return TB_ERR_INVALID;
@@ -60,9 +64,12 @@ tb_status_t tb_clock_timer_create(tb_timer_queue_t *queue, tb_clock_t *clock,
   return timer_create_on(queue, clock, &model, &cold, out);
 }
 
-tb_status_t tb_steady_clock_timer_create(tb_timer_queue_t *queue, tb_steady_clock_t *clock,
-                                         const tb_steady_timer_options_t *options, tb_timer_t **out)
+tb_status_t tb_steady_clock_timer_create_sized(tb_timer_queue_t *queue, tb_steady_clock_t *clock,
+                                               const tb_steady_timer_options_t *options,
+                                               size_t options_size, tb_timer_t **out)
 {
+  tb_steady_timer_options_t known;
+  if (!TB__SIZED_IN(options, options_size, known)) return TB_ERR_UNSUPPORTED;
   if (!queue || !clock || !options || !out || !options->callback ||
       !is_valid(options->mode, options->period, options->missed_policy))
     return TB_ERR_INVALID;

@@ -142,7 +142,8 @@ static void node_with_endpoints(tb_ros2_context_t *where, bool is_own)
                         {3 * TB_NS_PER_S},
                         TB_QOS_LIVELINESS_MANUAL_BY_TOPIC,
                         {5 * TB_NS_PER_S},
-                        false};
+                        false,
+                        {0}};
   tb_ros2_node_t *node = node_make(where, "camera", "/front");
   tb_ros2_publisher_t *publisher =
       publisher_make(where, node, "image", "std_msgs/msg/String", &qos);

@@ -12,7 +12,7 @@
 
 #define ROUNDS  30
 #define WARM_UP 5 /* the loader and the C library keep some memory of their first loads */
-#define LIBRARY "libtimebase.so.0"
+#define LIBRARY "libtimebase.so." TB_SOVERSION
 
 #ifdef __SANITIZE_THREAD__
 #define THREADS_OF_SANITIZER 1 /* started with the first other thread */
