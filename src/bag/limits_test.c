@@ -226,7 +226,7 @@ static void test_files_that_are_listed_again(void **state)
   assert_int_equal(info->file_count, 1);
   assert_string_equal(info->files[0], path);
   assert_non_null(info->damage);
-  assert_non_null(strstr(info->damage, "lists 8999 files again"));
+  assert_non_null(strstr(info->damage, "lists 8999 files more than once"));
   tb_bag_reader_close(reader);
   write_metadata(10001, names, 1);
   tb_status_t status;

@@ -289,7 +289,7 @@ static void test_definitions_lost_with_a_chunk_are_in_the_summary(void **state)
   assert_int_equal(recovered.messages, MESSAGES - PER_CHUNK);
   assert_int_equal(assert_copy(recovered.messages), MESSAGES - 1);
   assert_int_equal(losses.count, 2);
-  assert_non_null(strstr(losses.damage.text, "channel 1 is defined in the summary only"));
+  assert_non_null(strstr(losses.damage.text, "channel 1 is defined only in the summary"));
   tb__test_mcap_fini(&mcap);
 }
 

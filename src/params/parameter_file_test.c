@@ -145,8 +145,8 @@ static void test_mistakes_are_reported_with_their_line(void **state)
 {
   (void)state;
   static const char *const cases[][2] = {
-      {"5\n", "line 1: a file of parameters is a mapping"},
-      {"- a\n", "line 1: a file of parameters is a mapping"},
+      {"5\n", "line 1: a parameter file must be a mapping"},
+      {"- a\n", "line 1: a parameter file must be a mapping"},
       {"\nros__parameters: {x: 1}\n", "line 2: ros__parameters without"},
       {"/n:\n  x: 1\n", "line 2: '/n/x' is the name of a node or namespace"},
       {"/n:\n", "'/n' is the name of a node or namespace"},
@@ -157,7 +157,7 @@ static void test_mistakes_are_reported_with_their_line(void **state)
       {"/n:\n  ros__parameters:\n    x:\n", "no value"},
       {"/n:\n  ros__parameters:\n    x: [1,\n     a]\n", "line 4: item 2 of a list"},
       {"/n:\n  ros__parameters:\n    x: [[1]]\n", "line 3: a list or mapping in a list"},
-      {"/n:\n  ros__parameters:\n    ? [a]\n    : 1\n", "line 3: a list or mapping where a name"},
+      {"/n:\n  ros__parameters:\n    ? [a]\n    : 1\n", "line 3: a list or mapping in place of a name"},
       {"/n:\n  ros__parameters:\n    '': 1\n", "line 3: an empty name"},
       {"/n:\n  ros__parameters:\n    \"a\\0b\": 1\n", "line 3: a NUL"},
       {"/n:\n  ros__parameters:\n    a: \"a\\0b\"\n", "line 3: a NUL"},

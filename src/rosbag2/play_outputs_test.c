@@ -108,7 +108,7 @@ static void test_nothing_moves_until_the_node_is_there(void **state)
   assert_names(&f, "/slam, which does not publish /out");
   tb__play_outputs_look(&f.outputs, &whole, 2);
   assert_int_equal(limit_of(&f), 0);
-  assert_names(&f, "/slam, which has just come");
+  assert_names(&f, "/slam, which has just appeared");
   tb__play_outputs_look(&f.outputs, &whole, 2 + 500 * TB_NS_PER_MS - 1);
   assert_int_equal(limit_of(&f), 0);
   tb__play_outputs_look(&f.outputs, &whole, 2 + 500 * TB_NS_PER_MS);

@@ -113,7 +113,7 @@ static void test_X3_wrong_names_and_files_are_refused(void **state)
   assert_non_null(strstr(error.text, "it has 14 bytes instead of 4096"));
   assert_int_equal(truncate(path, 4096), 0);
   assert_status(tb_shm_publisher_open("other", &f->options, &publisher, &error), TB_ERR_CORRUPT);
-  assert_non_null(strstr(error.text, "not a page of timebase"));
+  assert_non_null(strstr(error.text, "not a timebase page"));
   uint64_t head[2] = {TB__PAGE_MAGIC, 99};
   file = fopen(path, "r+");
   fwrite(head, sizeof head, 1, file);

@@ -169,7 +169,7 @@ class InfoTest(BagTest):
             "  /b          std_msgs/msg/Header  5 messages\n"
             "  /long/name  an/msg/Odd (xcdr2)   1 message\n"
             f"  /{'x' * 80}  an/msg/Other         0 messages\n"
-            "metadata:     none: not closed, or lost; everything is read from the files\n",
+            "metadata:     missing: not closed, or lost; everything is read from the files\n",
             text,
         )
         alone = self.run_bag("info", self.path("bag", "bag_0.db3")).stdout
@@ -286,15 +286,15 @@ class CheckTest(BagTest):
             (change("UPDATE messages SET timestamp = 'x' WHERE id = 3"), "not an integer"),
             (change("UPDATE messages SET topic_id = 9 WHERE id = 3"), "row 3: its topic id"),
             (change("DELETE FROM messages WHERE id = 3"), "100 messages, but the files have 99"),
-            (change("DELETE FROM messages WHERE id = 1"), "starts at 1000 ns, but the files at 1001"),
+            (change("DELETE FROM messages WHERE id = 1"), "starts at 1000 ns, but the files start at 1001"),
             (change("DELETE FROM messages WHERE id = 3"), "50 messages of /a, but the files have 49"),
             (change("PRAGMA writable_schema=1; DELETE FROM sqlite_master WHERE type = 'index'"), None),
-            (edit("nanoseconds: 99", "nanoseconds: 98"), "lasts 98 ns, but the files 99"),
-            (edit("name: /a", "name: /c"), "names the topic /c, but no file has it"),
+            (edit("nanoseconds: 99", "nanoseconds: 98"), "lasts 98 ns, but the files last 99"),
+            (edit("name: /a", "name: /c"), "lists the topic /c, but no file has it"),
             (edit("version: 5", "version: ["), "metadata.yaml"),
             (remove("metadata.yaml"), "no metadata.yaml"),
             (remove("bag_1.db3"), "bag_1.db3, named by metadata.yaml"),
-            (copy("bag_0.db3", "bag_7.db3"), "bag_7.db3: metadata.yaml does not name it"),
+            (copy("bag_0.db3", "bag_7.db3"), "bag_7.db3: not listed in metadata.yaml"),
         ]
         for number, (damage, said) in enumerate(cases):
             with self.subTest(said):
@@ -393,8 +393,8 @@ class ConvertTest(BagTest):
         result = self.run_bag("convert", *bags, "-o", out, "-s", "sqlite3")
         self.assertEqual(
             result.stderr,
-            "timebase bag convert: 1 note (jump) of one recording contradicts another's: "
-            "kept beside it, as 'jump (2)'\n",
+            "timebase bag convert: 1 note (jump) differs from that of another recording: "
+            "kept as well, as 'jump (2)'\n",
         )
         notes = ["same: x", "jump: one", "jump (2): two", "more: y"]
         self.assertEqual(self.notes(out), notes)
@@ -499,7 +499,7 @@ class ConvertTest(BagTest):
                 ([command, bag, "-o", self.path("x"), "-s", "foo"], "--storage foo: unknown; use one of: sqlite3, mcap\n")
                 for command in ("convert", "cut", "recover")
             ),
-            (["convert", "-o", self.path("x")], "which recording"),
+            (["convert", "-o", self.path("x")], "missing BAG"),
             (["convert", bag, "-o", self.path("x"), "--max-bag-size", "-5"], "--max-bag-size"),
             (["convert", bag, "-o", self.path("x"), "--compression-mode", "all"], "all: unknown"),
             (["convert", bag, "-o", self.path("x"), "--compression-level", "99"], "1 to 19"),
@@ -513,7 +513,7 @@ class ConvertTest(BagTest):
             (["info", bag, "again"], "unexpected argument"),
             (["info", bag, "--bad"], "unknown option --bad"),
             (["fly"], "unknown command 'fly'"),
-            ([], "which command"),
+            ([], "missing command"),
         ]
         for arguments, said in cases:
             with self.subTest(said):
@@ -676,8 +676,8 @@ class RunsTest(BagTest):
 
     def test_are_listed(self):
         text = self.run_bag("info", self.recording()).stdout
-        self.assertRegex(text, r"run 1: +3 files from bag_0.db3 on\n")
-        self.assertRegex(text, r"run 2: +2 files from bag_3.db3 on\n +start: +0.000001200 s")
+        self.assertRegex(text, r"run 1: +3 files, starting with bag_0.db3\n")
+        self.assertRegex(text, r"run 2: +2 files, starting with bag_3.db3\n +start: +0.000001200 s")
         self.assertNotIn("timebase_run", text)
 
     def test_stay_apart_in_copies(self):
@@ -688,8 +688,8 @@ class RunsTest(BagTest):
                     out = self.path(f"{command}_{storage}")
                     self.run_bag(command, bag, "-o", out, "-s", storage)
                     text = self.run_bag("info", out).stdout
-                    self.assertRegex(text, r"run 1: +1 file from \S+_0\.\w+ on\n")
-                    self.assertRegex(text, r"run 2: +1 file from \S+_1\.\w+ on\n")
+                    self.assertRegex(text, r"run 1: +1 file, starting with \S+_0\.\w+\n")
+                    self.assertRegex(text, r"run 2: +1 file, starting with \S+_1\.\w+\n")
                     self.assertIn("other: kept", text)
                     self.assert_same_messages(bag, out)
                     self.run_bag("check", out)
@@ -698,7 +698,7 @@ class RunsTest(BagTest):
             *("--max-bag-duration", "99ns"),
         )
         text = self.run_bag("info", self.path("split")).stdout
-        self.assertRegex(text, r"run 2: +1 file from split_3\.db3 on\n")
+        self.assertRegex(text, r"run 2: +1 file, starting with split_3\.db3\n")
 
     def test_are_cut_one_by_one(self):
         bag = self.recording()

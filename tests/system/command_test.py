@@ -340,7 +340,7 @@ class PlayTest(CommandTest):
         player = self.run_command("play", *bags)
         player.expect_error(
             "^timebase play: warning: no message for 18262 days: the next message, on /stamped "
-            f"of {bags[1]}, is of 2020-01-01T00:00:00Z. To skip the gap: --start-offset "
+            f"of {bags[1]}, is at 2020-01-01T00:00:00Z. To skip the gap: --start-offset "
             f"{later - 1}s, or on a terminal the keys SPACE . SPACE$"
         )
         for _ in range(3):
@@ -435,7 +435,7 @@ class PlayTest(CommandTest):
         database.close()
         status, out, err = self.result("play", bag, "--rate", "100")
         self.assertEqual(status, 3)
-        self.assertIn("19 messages, 1 not readable", out)
+        self.assertIn("19 messages, 1 unreadable", out)
         self.assertRegex(err, r"row 10: .*; further problems of this kind .* are counted but not reported\n")
         self.assertIn("of the recording could not be read", err)
         self.assertIn(self.remedy(bag), err)

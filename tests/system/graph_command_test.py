@@ -485,9 +485,9 @@ class ParamTest(GraphCommandTest):
             ("gian", "1.0", "not declared; did you mean gain?\n"),
             ("gain", "text", "timebase param: /camera refuses gain: "),
             ("gain", "'1'", "timebase param: /camera refuses gain: "),
-            ("gain", "-1", "does not take one of type integer; write -1.0\n"),
-            ("use_sim_time", "1", "does not take one of type integer; write true or false\n"),
-            ("time_source", "5", "does not take one of type integer; write \"'5'\"\n"),
+            ("gain", "-1", "cannot be set to a value of type integer; write -1.0\n"),
+            ("use_sim_time", "1", "cannot be set to a value of type integer; write true or false\n"),
+            ("time_source", "5", "cannot be set to a value of type integer; write \"'5'\"\n"),
         ):
             status, out, err = self.result("param", "set", "/camera", name, value, *self.WAIT)
             self.assertEqual((status, out), (1, ""))

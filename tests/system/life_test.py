@@ -272,7 +272,7 @@ class LifeTest(CommandTest):
                 child.send_signal(number)
                 _, errors = child.communicate(timeout=LIMIT_S)
                 self.assertEqual(child.returncode, 0, errors)
-                self.assertIn("its reader does not read", errors)
+                self.assertIn("its reader is not reading", errors)
 
     @staticmethod
     def wait_until_it_cannot_write(child):

@@ -118,7 +118,7 @@ static void test_names_and_policies(void **state)
   assert_play("$BAG -r max --remap chatter:=talk /stamped:=/s", 0, ": 363 messages\n");
   assert_play("$BAG -r max --remap chatter=talk", 2, "must be from:=to");
   assert_play("$BAG -r max --qos-profile-overrides-path /no/file", 3, "/no/file");
-  assert_play("$BAG -r max --qos-profile-overrides-path $BAG/metadata.yaml", 3, "no policy");
+  assert_play("$BAG -r max --qos-profile-overrides-path $BAG/metadata.yaml", 3, "unknown policy");
   assert_play("$BAG -r max --read-ahead-queue-size 1 --clock", 0, ": 363 messages, ");
   assert_play("$BAG --read-ahead-queue-size 0", 2, "--read-ahead-queue-size 0");
   assert_play("$BAG -r max --disable-keyboard-controls", 0, ": 363 messages\n");

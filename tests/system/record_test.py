@@ -648,7 +648,7 @@ class RecordTest(CommandTest):
                     continue  # all of it had moved to the file
                 self.assertEqual(status, 3, recorder.errors)
                 self.assertGreater(lost, 0)
-                self.assertTrue(any("was cut" in str(e) for e in recorder.errors), recorder.errors)
+                self.assertTrue(any("was truncated" in str(e) for e in recorder.errors), recorder.errors)
 
     def test_signals_end_it_well(self):
         for number_of, which in enumerate((signal.SIGINT, signal.SIGTERM)):
