@@ -1,5 +1,5 @@
-/* For stress and model tests: in one epoch time never falls (C6), whoever reads. All who read a
- * clock share one of these; a reading is compared with what had been read when it began. */
+/* For stress and model tests: in one epoch time never falls (C6), for any reader. All readers of
+ * a clock share one of these; a reading is compared with what had been read when it began. */
 #ifndef TB_TEST_NEVER_FALLS_H
 #define TB_TEST_NEVER_FALLS_H
 

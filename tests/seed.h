@@ -1,6 +1,6 @@
-/* For tests that go by chance: a seed, what follows from it, and how long they go on. All of them
+/* For random tests: a seed, the choices that follow from it, and how long a test runs. All of them
  * are run in one way: TB_TEST_SEED=n repeats the choices of a run, but not what threads make of
- * them; TB_TEST_MS=n goes on for so long, in rounds or as one, with a seed higher by one in each
+ * them; TB_TEST_MS=n runs for that long, in rounds or as one, with a seed higher by one in each
  * round. */
 #ifndef TB_TEST_SEED_H
 #define TB_TEST_SEED_H

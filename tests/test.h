@@ -12,7 +12,7 @@
 
 #include <timebase/status.h>
 
-/* Says the code's name on failure, not a number. */
+/* Prints the code's name on failure, not a number. */
 #define assert_status(expression, expected)                                                        \
   do {                                                                                             \
     tb_status_t status_ = (expression);                                                            \

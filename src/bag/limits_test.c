@@ -1,4 +1,4 @@
-/* The ceilings for what is read: what goes beyond one fails, says which, and is never left out. */
+/* The limits for what is read: what exceeds one fails with its name, and is never left out. */
 #include "storage/limits.h"
 
 #include <stdio.h>

@@ -185,8 +185,8 @@ static void handler_abandon(struct tb_jump_handler *handler)
   free(handler);
 }
 
-/* The jump in progress frees the handler. The callback may go on using the clock, which cannot be
- * destroyed until then. */
+/* The jump in progress frees the handler. The callback may continue to use the clock, which cannot
+ * be destroyed until then. */
 static void hand_to_jump(struct tb_jump_handler *handler, tb_timeline_t *timeline)
     TB_REQUIRES(timeline->mutex)
 {

@@ -73,8 +73,8 @@ static void on_finding(const char *text, void *user)
   strncat(all, "\n", 3000 - strlen(all) - 1);
 }
 
-/* Ends the file and frees it: `messages` of it are read with so many failures; the check says what
- * `said` says, or nothing if that is NULL. */
+/* Ends the file and frees it: `messages` of it are read with so many failures; the check reports
+ * `said`, or nothing if that is NULL. */
 static void assert_read(tb__test_mcap_t *mcap, uint64_t messages, unsigned failures,
                         const char *said)
 {
@@ -162,7 +162,7 @@ static void test_statistics_that_contradict_the_rest(void **state)
   assert_read(&mcap, 2 * PER_CHUNK, 0, "its statistics and its index count chunks");
 }
 
-/* The entry of the first chunk says that the second belongs to its message indexes. */
+/* By the entry of the first chunk the second belongs to its message indexes. */
 static void test_a_chunk_hidden_among_message_indexes(void **state)
 {
   (void)state;

@@ -93,7 +93,8 @@ static tb__mcap_recovery_t recover(const void *bytes, size_t size, losses_t *los
   return recovered;
 }
 
-/* The copy is whole, in order, and has as many messages as were told; returns the last number. */
+/* The copy is whole, in order, and has as many messages as were counted; returns the last number.
+ */
 static unsigned assert_copy(uint64_t messages)
 {
   tb_bag_reader_t *reader = NULL;

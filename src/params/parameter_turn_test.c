@@ -1,4 +1,4 @@
-/* Who sets while others set, read, or are in a hook. */
+/* Threads that set while others set, read, or are in a hook. */
 #include <sched.h>
 
 #include "params/parameter_store.h"

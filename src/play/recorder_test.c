@@ -314,7 +314,7 @@ static void expect_done(order_t *order, uint64_t in_bag, size_t files)
   assert_int_equal(order->files, files);
 }
 
-/* Time stands: nothing is flushed because it got old. */
+/* Time is stopped: nothing is flushed because it got old. */
 static void test_orders_report_when_they_are_carried_out(void **state)
 {
   (void)state;

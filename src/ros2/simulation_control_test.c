@@ -337,7 +337,7 @@ static void test_steps_while_time_runs_are_refused(void **state)
   assert_false(fixture_status(&fixture).stepping);
   tb_clock_server_pause(fixture.server);
   assert_int_equal(step(1), TB__SIMULATION_WAIT);
-  assert_int_equal(step(1), TB__SIMULATION_ANSWER); /* the first one goes on */
+  assert_int_equal(step(1), TB__SIMULATION_ANSWER); /* the first one continues */
   result_text(TB__RESULT_OPERATION_FAILED);
   assert_true(fixture_status(&fixture).stepping);
   assert_int_equal(done_calls, 0);

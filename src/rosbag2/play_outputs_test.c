@@ -168,7 +168,7 @@ static void test_only_the_nodes_own_stamps_count(void **state)
   fini(&f);
 }
 
-/* A second publisher of the node's may be heard before the graph says whose it is. */
+/* A sample of a second publisher of the node may arrive before the graph has its node. */
 static void test_a_stamp_counts_when_its_writer_becomes_known(void **state)
 {
   (void)state;

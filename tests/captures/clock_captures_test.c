@@ -22,7 +22,7 @@ static char *file_read(const char *path)
   return text;
 }
 
-/* The value behind the next `"key":`; *at moves behind it. */
+/* The value after the next `"key":`; *at moves past it. */
 static const char *find(const char **at, const char *key)
 {
   const char *found = strstr(*at, key);

@@ -213,7 +213,7 @@ static void test_nodes_after_each_step(void **state)
   file_visit("discovery.json", step);
   assert_int_equal(steps, 33);
   assert_int_equal(nodes_seen, 32);
-  assert_int_equal(snapshot->node_count, 0); /* all have said that they end */
+  assert_int_equal(snapshot->node_count, 0); /* all have announced their end */
   assert_true(model.malformed == 0 && model.foreign == 0);
 }
 

@@ -408,7 +408,7 @@ static tb_status_t play_with(const tb_player_options_t *options)
   tb_player_status_t end;
   tb_player_status(player, &end);
   assert_int_equal(end.messages, sent);
-  if (end.bad_rows) status = fault_status(); /* told by the count, and the log */
+  if (end.bad_rows) status = fault_status(); /* reported by the count, and in the log */
 end:
   tb_player_destroy(player);
   tb_bag_reader_close(reader);

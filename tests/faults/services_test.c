@@ -20,7 +20,7 @@
 /* What is there before, and works after. */
 typedef struct stage {
   tb_ros2_context_t *context;
-  tb_ros2_service_t *service; /* NULL: none before, and no thread of its own */
+  tb_ros2_service_t *service; /* NULL: none before, and no dispatch thread */
 } stage_t;
 
 static _Atomic bool taken_for_gone; /* the client: nothing could be learned of it */
@@ -44,7 +44,7 @@ static tb_status_t makes_service(const stage_t *stage)
                                            &service, NULL));
   TRY_MAKE(client, tb_ros2_client_create(stage->context, "/faulty", TYPE, NULL, &client, NULL));
   status = tb_ros2_client_wait_for_service(client, (tb_duration_t){0});
-  if (status == TB_ERR_TIMEOUT) status = TB_OK; /* an endpoint without data is taken for gone */
+  if (status == TB_ERR_TIMEOUT) status = TB_OK; /* an endpoint without data counts as gone */
 end:
   tb_ros2_client_destroy(client);
   tb_ros2_service_destroy(service);
@@ -64,8 +64,8 @@ static void on_answer(tb_status_t status, const tb_ros2_response_t *response, vo
   sem_post(&answered->done);
 }
 
-/* False if no answer may come any more: the service has not got the request for lack of memory, or
- * has nobody to answer. It may still come late. */
+/* False if no answer may come any more: the service did not get the request for lack of memory, or
+ * does not know the client. It may still come late. */
 static bool wait_for_answer(answered_t *answered)
 {
   int64_t late_ns = tb__steady_now_ns() + TB_NS_PER_S;
@@ -158,7 +158,8 @@ static int only_loopback(void **state)
 {
   (void)state;
   loopback_setup(36);
-  signal(SIGSEGV, SIG_DFL); /* a crash inside the middleware leaves it locked: nothing can go on */
+  signal(SIGSEGV,
+         SIG_DFL); /* a crash inside the middleware leaves it locked: nothing can continue */
   return 0;
 }
 

@@ -202,7 +202,7 @@ class InfoTest(BagTest):
         os.mkdir(self.path("empty"))
         self.assertIn("not a bag", self.run_bag("info", self.path("empty"), status=3).stderr)
         result = self.run_bag("cut", self.path("empty"), "-o", self.path("out"), status=3)
-        self.assertEqual(result.stderr.count("\n"), 1, result.stderr)  # there is no remedy
+        self.assertEqual(result.stderr.count("\n"), 1, result.stderr)  # there is no hint
         os.mkdir(self.path("folder"))
         for name in ("notes.txt", "x.db3", "x.mcap", "folder/x.mcap"):
             for content in (b"", b"no recording at all\n" * 100):
@@ -210,12 +210,12 @@ class InfoTest(BagTest):
                 with open(path, "wb") as file:
                     file.write(content)
                 for named in {path, os.path.dirname(path) if "/" in name else path}:
-                    told = f"{named}: nothing could be read; is it a recording?\n"
+                    hint = f"{named}: nothing could be read; is it a recording?\n"
                     for command in (["info", named], ["recover", named, "-o", self.path("out")]):
                         with self.subTest(command, content=content):
                             result = self.run_bag(*command, status=3)
                             self.assertEqual((result.stdout, result.stderr.count("\n")), ("", 2))
-                            self.assertTrue(result.stderr.endswith(told), result.stderr)
+                            self.assertTrue(result.stderr.endswith(hint), result.stderr)
                             self.assertFalse(os.path.exists(self.path("out")))
                     self.run_bag("check", named, status=1)
 
@@ -380,7 +380,7 @@ class ConvertTest(BagTest):
         self.assert_same_messages(whole, self.path("out"))
 
     def test_the_notes_of_several_are_kept(self):
-        """Also where they contradict each other, which is told once."""
+        """Also where they contradict each other, which is reported once."""
         bags = []
         for number, notes in enumerate(
             ({"same": "x", "jump": "one"}, {"same": "x", "jump": "two", "more": "y"}, {"jump": "one"})
@@ -462,7 +462,7 @@ class ConvertTest(BagTest):
         self.assertEqual(self.info(self.path("o"))["message_count"], 99)
 
     def test_a_bad_index_costs_no_message(self):
-        """Of each file in turn: they are opened again when reading comes to them."""
+        """Of each file in turn: they are opened again when reading reaches them."""
         for number in range(3):
             bag = bag_make(self.path(str(number)), count=9000, files=3)
             file = f"{bag}/bag_{number}.db3"
@@ -559,14 +559,14 @@ class CutTest(BagTest):
     def test_a_cut_of_nothing_is_refused(self):
         bag = bag_make(self.path("bag"))
         out = self.path("out")
-        for bounds, told in (
+        for bounds, message in (
             (("--start", "+5s", "--end", "+3s"), "nothing to cut: --end must be after --start"),
             (("--start", "+1ns", "--duration", "0"), "nothing to cut: --end must be after --start"),
             (("--start", "+500s"), "lasts from"),
             (("--end", "+0"), "lasts from"),
         ):
             result = self.run_bag("cut", bag, "-o", out, *bounds, status=2)
-            self.assertIn(told, result.stderr)
+            self.assertIn(message, result.stderr)
             self.assertFalse(os.path.exists(out))
 
 
@@ -603,24 +603,24 @@ class FormatsTest(BagTest):
                 self.assertEqual(self.info(path + "_half")["storage"], name.split("_")[0])
 
     def test_truncated_ones(self):
-        """Told as such with the reason, and what there is can be had."""
+        """Reported as such with the reason, and what is left can be read."""
         bag = bag_make(self.path("bag"), count=20000)  # zstd has blocks of 128 KiB
         for name, path in self.formats(bag):
             with self.subTest(name):
                 file = next(f for f in glob.glob(path + "/*") if not f.endswith(".yaml"))
                 os.truncate(file, os.path.getsize(file) * 2 // 3)
                 self.assertIn("damaged: ", self.run_bag("check", path, status=1).stdout)
-                told = self.info(path, "--digest")
-                self.assertIn(os.path.basename(file), told["damaged"])
-                self.assertTrue(0 < told["message_count"] < 20000, told)
+                info = self.info(path, "--digest")
+                self.assertIn(os.path.basename(file), info["damaged"])
+                self.assertTrue(0 < info["message_count"] < 20000, info)
                 self.run_bag("recover", path, "-o", path + "_recovered", status=1)
                 self.run_bag("check", path + "_recovered")
                 kept = self.info(path + "_recovered")["message_count"]
-                self.assertGreaterEqual(kept, told["message_count"])
+                self.assertGreaterEqual(kept, info["message_count"])
 
 
     def test_damaged_inside_of_what_is_packed(self):
-        """The bag's file is named, not where it was unpacked to, and nothing is told twice."""
+        """The bag's file is named, not where it was unpacked to, and nothing is reported twice."""
         bag = bag_make(self.path("bag"), count=3000)
         for storage, extension in (("sqlite3", "db3"), ("mcap", "mcap")):
             with self.subTest(storage):
@@ -638,23 +638,23 @@ class FormatsTest(BagTest):
                 os.makedirs(folder, exist_ok=True)
                 os.environ["TMPDIR"] = folder
                 self.addCleanup(os.environ.pop, "TMPDIR", None)
-                told = [
+                results = [
                     self.run_bag("check", path, status=1),
                     self.run_bag("info", path),
                     self.run_bag("recover", path, "-o", path + "_recovered", status=1),
                     self.run_bag("convert", path, "-o", path + "_converted", status=3),
                 ]
-                for result in told:
+                for result in results:
                     text = result.stdout + result.stderr
                     self.assertIn(f"{file}.zstd: ", text)
                     self.assertNotIn(folder, text)
                     self.assertNotIn("/proc/", text)
-                found = told[0].stdout.splitlines()
+                found = results[0].stdout.splitlines()
                 self.assertEqual(len(found), len(set(found)), found)
 
 
 class RunsTest(BagTest):
-    """Time was set back while it was recorded: each run has files of its own."""
+    """Time was set back while it was recorded: each run has its own files."""
 
     def recording(self):
         """Three files at 1000 to 1299 ns, and two of a second run at 1200 to 1299 ns."""
@@ -860,7 +860,7 @@ class RecoverTest(BagTest):
             file.truncate(size)
         end = f"{whole}/whole_2.mcap: offset {size}: the data has no end record"
         result = self.run_bag("check", whole, status=1).stdout.splitlines()
-        self.assertEqual(len(result), 2, result)  # each thing is told once
+        self.assertEqual(len(result), 2, result)  # each thing is reported once
         self.assertTrue(result[0].startswith(end), result)
         all_there = f"{whole}: not closed; everything in it can be read: 300 messages"
         self.assertEqual(result[1], all_there)
@@ -965,8 +965,8 @@ class RecoverTest(BagTest):
         self.assertEqual(result.stderr.count("cannot be read"), 1, result.stderr)
         self.assertIn("bag: damaged; the parts listed above were lost\n", result.stdout)
         self.assertNotIn("cannot be read", result.stdout)
-        told = self.run_bag("check", bag, status=1).stdout.splitlines()
-        self.assertEqual(len(told), len(set(told)))
+        findings = self.run_bag("check", bag, status=1).stdout.splitlines()
+        self.assertEqual(len(findings), len(set(findings)))
 
     def test_copies_keep_what_mcap_has_beside_messages(self):
         _, damaged, attachment, metadata = self.mcap_with_more()
@@ -987,10 +987,10 @@ class RecoverTest(BagTest):
                 self.assertEqual(result.stderr, "")
                 self.run_bag("check", out)
                 result = self.run_bag(name, bag, "-o", out + "_", "-s", "sqlite3", *options)
-                told = "1 attachment and" if kept else "0 attachments and"
+                attachments = "1 attachment and" if kept else "0 attachments and"
                 self.assertEqual(
                     result.stderr,
-                    f"timebase bag {name}: {told} 1 metadata record are not kept: "
+                    f"timebase bag {name}: {attachments} 1 metadata record are not kept: "
                     "sqlite3 has no place for them\n",
                 )
         both = self.path("both")
@@ -1000,7 +1000,7 @@ class RecoverTest(BagTest):
         self.assertEqual((attachments, records), ([attachment] * 2, [metadata] * 2))
 
     def test_an_attachment_that_is_damaged_is_reported(self):
-        """The messages are whole, and nobody else would see it."""
+        """The messages are whole, and no other check would see it."""
         _, damaged, _, _ = self.mcap_with_more()
         bag = self.path("whole")
         self.run_bag("recover", damaged, "-o", bag)
@@ -1107,8 +1107,8 @@ class LimitsTest(BagTest):
 
 
 class StatusTest(BagTest):
-    """What cannot be opened as a recording is 3 in every command, never a matter of usage. The check
-    tells damage (1) from what it could not look at (3)."""
+    """What cannot be opened as a recording is 3 in every command, never a usage error. The check
+    distinguishes damage (1) from what it could not read (3)."""
 
     def assert_statuses(self, path, check, others=3, **environment):
         commands = ["info", "check", "convert", "cut", "recover"]

@@ -3,7 +3,7 @@
 
 usage: command_test.py BIN_DIR CLOCK_PROBE DEMO_BAG [TEST...]
 
-Each test has a domain of its own and stays on the loopback interface. Tests wait for lines that a
+Each test has its own domain and stays on the loopback interface. Tests wait for lines that a
 process prints, with a generous limit, never for time."""
 
 import fcntl
@@ -253,17 +253,17 @@ class PlayTest(CommandTest):
         return ticks
 
     def check_play(self, rate, count):
-        """The machine may be busy: who is held up sees few ticks, or the last one late."""
+        """The machine may be busy: a follower that is delayed sees few ticks, or the last one late."""
         for _ in range(TRIES):
             ticks = self.play_and_follow(rate, count)
             (from_time, from_steady), (to_time, to_steady) = ticks[0], ticks[-1]
             seen = (to_time - from_time) / (to_steady - from_steady)
             # small steps may be merged while the handler prints, but not most of them
             messages = {self.START + i * (SECOND // 50) for i in range(count)}
-            told = len({time for time, _ in ticks} & messages)
-            if abs(seen / rate - 1) < 0.15 and told > count // 2:
+            seen_times = len({time for time, _ in ticks} & messages)
+            if abs(seen / rate - 1) < 0.15 and seen_times > count // 2:
                 return
-        self.fail(f"played at {seen} instead of {rate}, {told} of {count} messages' times were told")
+        self.fail(f"played at {seen} instead of {rate}, {seen_times} of {count} messages' times were seen")
 
     def test_play_at_half_speed(self):
         self.check_play(0.5, 51)
@@ -462,7 +462,7 @@ class PlayTest(CommandTest):
             self.assertEqual(status, 3)
             self.assertIn("named by metadata.yaml: No such file", err)
             self.assertTrue(err.endswith(self.remedy(lacking)), err)
-        with open(bag, "r+b") as file:  # behind the head of the file: the tables
+        with open(bag, "r+b") as file:  # after the header of the file: the tables
             file.seek(100)
             file.write(bytes(3996))
         status, _, err = self.result("play", bag)
@@ -562,7 +562,7 @@ class WatchTest(CommandTest):
         self.assertGreaterEqual(summary["elapsed_s"], 1)
 
     def test_a_missing_publisher_is_reported(self):
-        nobody = f"no publisher of /clock in domain {self.environment['ROS_DOMAIN_ID']}; start a simulator"
+        missing = f"no publisher of /clock in domain {self.environment['ROS_DOMAIN_ID']}; start a simulator"
         for arguments in (
             ("now", "--ros", "--limit", "200ms"),
             ("sleep", "1s", "--ros", "--limit", "200ms"),
@@ -572,7 +572,7 @@ class WatchTest(CommandTest):
             self.assertEqual(status, 1)
             self.assertRegex(
                 err,
-                f"^timebase {arguments[0]}: {nobody} or 'timebase serve', or check ROS_DOMAIN_ID\n"
+                f"^timebase {arguments[0]}: {missing} or 'timebase serve', or check ROS_DOMAIN_ID\n"
                 f"timebase {arguments[0]}: no time received within 200ms\n$",
             )
 
@@ -614,7 +614,7 @@ class ServeTest(CommandTest):
     START = 1_600_000_000 * SECOND
 
     def shm_name(self):
-        """A name for shared memory, whose file goes with the test."""
+        """A name for shared memory, whose file is removed with the test."""
         name = f"command-test-{os.getpid()}-{self.domain}"
         path = f"/dev/shm/timebase.{name}"
         self.addCleanup(lambda: os.path.exists(path) and os.unlink(path))

@@ -1,5 +1,5 @@
 /* The graph as it is seen: nodes of this process and of others, endpoints of plain DDS programs,
- * and what is sent by who means no good. */
+ * and what hostile participants send. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,7 +81,7 @@ static void look(void)
   if (tb_ros2_graph_snapshot(graph, &snapshot, &error) != TB_OK) fail_msg("%s", error.text);
 }
 
-/* Looks until it is so. */
+/* Takes snapshots until it is true. */
 #define WAIT_UNTIL(condition)                                                                      \
   for (look(); !(condition); look())                                                               \
   assert_ok(tb_ros2_graph_wait_for_change(graph, snapshot->change, LIMIT))
@@ -401,7 +401,7 @@ static void test_garbage_is_counted_and_adds_nothing(void **state)
   assert_ok(tb_ros2_graph_wait_for_node(graph, "/honest", LIMIT));
   send(liar, hostile[1], sizeof hostile[1]), malformed++;
   WAIT_UNTIL(snapshot->malformed == malformed);
-  assert_non_null(node_seen("/honest")); /* the last good word stands */
+  assert_non_null(node_seen("/honest")); /* the last valid message counts */
   tb_ros2_publisher_destroy(liar);
   WAIT_UNTIL(!node_seen("/honest"));
 }

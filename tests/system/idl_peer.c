@@ -1,5 +1,5 @@
-/* A program that takes and gives structs of idlc, through the public calls alone. It says what it
- * sees, and ends when its stdin does.
+/* A program that takes and gives structs of idlc, through the public calls alone. It prints what
+ * it sees, and ends when its stdin does.
  *
  *   serve SERVICE           AddTwoInts: "ready", then "add A B" each, or "refused TEXT"
  *   call SERVICE A B...     the other side, for each pair: "sum S", or "refused TEXT"

@@ -19,7 +19,8 @@
 #define POINT  "timebase_test/msg/Point"
 
 static tb_ros2_context_t *context;
-static tb_qos_t latched = TB_QOS_INIT_DEFAULT; /* nothing is lost, whoever finds whom first */
+static tb_qos_t latched =
+    TB_QOS_INIT_DEFAULT; /* nothing is lost, whichever side is discovered first */
 
 /* 40 and 2 */
 static const uint8_t request_little[] = "\0\1\0\0\x28\0\0\0\0\0\0\0\2\0\0\0\0\0\0";
@@ -87,7 +88,7 @@ static void test_a_client_of_bytes_calls_a_service_of_structs(void **state)
   assert_ok(
       tb_ros2_client_call_async(client, request_little, 16, LIMIT, ignore_response, NULL, NULL));
   expect_refusal(&peer, "16 bytes at offset 12 are no example_interfaces::srv::AddTwoInts_Request");
-  assert_sum(client, request_little, sizeof request_little); /* it goes on */
+  assert_sum(client, request_little, sizeof request_little); /* it continues */
   peer_expect_line(&peer, "add 40 2");
   tb_ros2_client_destroy(client);
   peer_stop(&peer);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The life of a command: it ends soon when it is told to, in every state, and says so when nobody
-takes what it prints.
+"""The life of a command: it ends soon on a signal, in every state, and reports when its
+output is not read.
 
 usage: life_test.py BIN_DIR DEMO_BAG [TEST...]"""
 

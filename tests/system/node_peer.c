@@ -1,7 +1,7 @@
-/* A node in a process of its own, which does what it is told line by line and ends with its stdin:
+/* A node in a separate process, which takes a command per line and ends with its stdin:
  *
  *   node_peer NAME USE_SIM_TIME     "ready"; parameters "level" (an integer) and "stuck", which
- *                                   says "stuck" and never returns when it is set
+ *                                   prints "stuck" and never returns when it is set
  *
  *   now                "now NANOSECONDS"
  *   clock              "clock MATCHED INVALID", of what it follows

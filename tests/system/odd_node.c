@@ -1,12 +1,11 @@
 /* Nodes that are not as they should be, for the commands that see and set them:
  *
- *   silent NAME          takes requests for its parameters, says "asked SERVICE", and never answers
- *   refuse NAME REASON   lets nobody set anything
- *   bare NAME            has no services of parameters
+ *   silent NAME          takes requests for its parameters, prints "asked SERVICE", and never
+ * answers refuse NAME REASON   refuses every set bare NAME            has no services of parameters
  *   strange NAME         has parameters whose names and values do harm to a terminal
  *   clock QOS            no node: publishes on /clock, "be" (best effort) or "rel" (reliable)
  *
- * Says "ready", and ends when its stdin does. */
+ * Prints "ready", and ends when its stdin does. */
 #include <stdio.h>
 #include <string.h>
 #include <timebase/ros2_node.h>

@@ -537,7 +537,7 @@ static bool is_wanted(const tb_ros2_graph_snapshot_t *snapshot, const char *serv
   return false;
 }
 
-/* Serves when somebody asks for it. */
+/* Serves when a client asks for it. */
 static void *come_late(void *ignored)
 {
   (void)ignored;

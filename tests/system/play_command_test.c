@@ -20,7 +20,7 @@ static int setup(void **state)
 }
 
 /* Runs `timebase play ARGUMENTS` in a shell where $BAG is the demo; checks the exit status and that
- * the output says `text`. */
+ * the output contains `text`. */
 static void assert_play(const char *arguments, int status, const char *text)
 {
   static char command[1024], output[16384];
@@ -161,7 +161,7 @@ static void test_keys(void **state)
   if (!strstr(out, "stopped at 29.00 s of 30.00 s")) fail_msg("%s", out);
   play_keys("\033[1;3D\033[Dq", out, sizeof out);
   if (!strstr(out, "stopped at 0.00 s of 30.00 s")) fail_msg("%s", out);
-  play_keys("\033[1;3C}}}}}}}}}}}} ", out, sizeof out); /* goes on, to the end */
+  play_keys("\033[1;3C}}}}}}}}}}}} ", out, sizeof out); /* continues, to the end */
   if (!strstr(out, "played to the end at 30.00 s of 30.00 s: 3 messages")) fail_msg("%s", out);
 }
 

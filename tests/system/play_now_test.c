@@ -87,7 +87,7 @@ static void meet(tb_ros2_context_t *context)
   assert_int_equal(met, 3);
 }
 
-/* False: some message came too early, behind a tick that was lost. */
+/* False: some message came too early, after a tick that was lost. */
 static bool measure(double rate)
 {
   tb__fake_bag_t bag = {

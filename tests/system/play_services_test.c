@@ -153,7 +153,7 @@ static void test_the_end(void **state)
   (void)state;
   char line[256];
   assert_true(set_rate(1));
-  call("resume", NULL); /* behind the last message */
+  call("resume", NULL); /* after the last message */
   do
     peer_read_line(&player, line, sizeof line);
   while (strncmp(line, "time ", 5) == 0);

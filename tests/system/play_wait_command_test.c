@@ -15,7 +15,7 @@
 
 static char overrides[] = "/tmp/tb_play_wait_XXXXXX";
 
-/* /stamped was recorded with best effort, which nobody acknowledges. */
+/* /stamped was recorded with best effort, which is never acknowledged. */
 static int setup(void **state)
 {
   (void)state;

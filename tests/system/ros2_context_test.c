@@ -101,7 +101,7 @@ static void test_contexts_of_a_domain_share_it(void **state)
   assert_context_refused(NULL, TB_ERR_INVALID, "other discovery settings");
   tb_ros2_subscription_destroy(subscription);
   tb_ros2_context_destroy(second);
-  tb_ros2_context_destroy(context_of(NULL)); /* nobody is left to disagree with */
+  tb_ros2_context_destroy(context_of(NULL)); /* no other context is left */
 }
 
 static void test_domains_are_apart(void **state)

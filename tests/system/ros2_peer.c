@@ -258,7 +258,7 @@ static void call_add(const char *service, int64_t a, int64_t b)
   printf("matched\n");
   wait_for_line();
   example_interfaces_srv_dds__AddTwoInts_Request_ request = {77, 5, a, b};
-  do { /* the other side may know the writer before the reader, and answer nobody */
+  do { /* the other side may know the writer before the reader, and send no answer */
     check(dds_write(writer, &request), "write");
   } while (!comes_within(reader, DDS_DATA_AVAILABLE_STATUS, DDS_SECS(1)));
   example_interfaces_srv_dds__AddTwoInts_Response_ reply;

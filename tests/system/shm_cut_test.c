@@ -1,5 +1,5 @@
-/* A page whose file is cut short by one who may write it (X3): all who have it mapped live. With
- * real processes, shm_peer.c on both sides. */
+/* A page whose file is truncated by a process that may write it (X3): all that have it mapped
+ * survive. With real processes, shm_peer.c on both sides. */
 #include <inttypes.h>
 #include <sched.h>
 #include <signal.h>
@@ -61,7 +61,7 @@ static void tick(peer_t *peer, int64_t time_ns, const char *answer)
   ask(peer, command, answer);
 }
 
-static int slept, found_lost; /* what was told between the answers */
+static int slept, found_lost; /* what was printed between the answers */
 
 static bool note(const char *line)
 {
@@ -217,8 +217,7 @@ static void test_X3_readers_of_a_page_that_is_cut_short_live(void **state)
     suffer(&disasters[i]);
 }
 
-/* It died before it woke anybody, and the reader beside the sleeper is all who has seen the tick.
- */
+/* It died before it woke any waiter, and only the reader beside the sleeper has seen the tick. */
 static void test_S1_sleepers_due_when_the_page_was_cut_are_woken(void **state)
 {
   (void)state;
@@ -264,7 +263,7 @@ static void test_X3_a_page_that_was_emptied_is_lost(void **state)
   peer_stop(&publisher);
 }
 
-/* A child that has only read before, and one whose page nobody has touched since. */
+/* A child that has only read before, and one whose page was not read since. */
 static void test_C7_a_forked_child_reads_a_page_that_is_cut_short(void **state)
 {
   (void)state;

@@ -62,7 +62,7 @@ static void start(peer_t *peer)
   peer_expect_line(peer, "ready");
 }
 
-/* Says a command and expects an answer that begins likewise and ends in `answer`. */
+/* Sends a command and expects a line of its first word and `answer`. */
 static void ask(peer_t *peer, const char *command, const char *answer)
 {
   char expected[256];
@@ -110,7 +110,7 @@ static void expect_now(peer_t *peer, int64_t time_ns)
   assert_int_equal(now_of(peer, &state), time_ns);
 }
 
-/* The publisher of what the clock tells is gone or silent: sooner or later the state says so. */
+/* The publisher of the page has ended or is silent: sooner or later the state shows it. */
 static void await_end(peer_t *peer)
 {
   tb_clock_state_t state;
@@ -172,7 +172,7 @@ static void test_X3_other_processes_see_each_tick_at_once(void **state)
   peer_stop(&publisher);
 }
 
-/* What both handlers tell of a jump. */
+/* What both handlers print of a jump. */
 static void expect_jump(peer_t *peer, tb_jump_kind_t kind, tb_jump_reason_t reason, int64_t from_ns,
                         int64_t to_ns)
 {
@@ -205,7 +205,7 @@ static void test_J3_readers_wait_for_the_handlers_of_their_own_process(void **st
   expect_jump(&slow, TB_JUMP_BACKWARD, TB_JUMP_REASON_NONE, 10 * S, 4 * S);
   ask(&slow, "try_now", "TB_ERR_BUSY");
   ask_ok(&slow, "read_blocked");
-  tick(&publisher, 5 * S); /* nobody holds up the publisher or another process */
+  tick(&publisher, 5 * S); /* the publisher and other processes are not blocked */
   expect_now(&quick, 5 * S);
   ask(&slow, "try_now", "TB_ERR_BUSY");
   peer_say(&slow, "release");
@@ -326,7 +326,7 @@ static int64_t changes_of(peer_t *peer)
   return count;
 }
 
-/* The next publisher is found by all, and as a change for those who had a time. */
+/* The next publisher is found by all, and as a change for the clocks that had a time. */
 static void replace_publisher(peer_t *next, peer_t followers[2], int round)
 {
   int64_t changes[2];
@@ -407,7 +407,7 @@ static void test_X3_a_stopped_follower_learns_of_missed_jumps(void **state)
   expect_now(&follower, S);
   ask_ok(&follower, "handle one");
   ask_ok(&follower, "handle two");
-  ask_ok(&publisher, "ticks 99999999999 2"); /* nobody follows these */
+  ask_ok(&publisher, "ticks 99999999999 2"); /* no process follows these */
   expect_now(&follower, 100 * S);
   for (int resets = 1; resets <= 3; resets++) {
     stop_process(follower.pid);
@@ -449,7 +449,7 @@ static void test_C6_time_never_falls_in_a_follower_that_is_stopped(void **state)
   peer_stop(&publisher);
 }
 
-/* ---- who may, and where ---- */
+/* ---- permissions and names ---- */
 
 static void test_X3_only_its_user_has_the_file_unless_the_mode_allows_others(void **state)
 {
@@ -594,7 +594,7 @@ static int64_t switches_of_task(pid_t process, const char *task)
   return ours ? switches : 0;
 }
 
-/* How often the process has gone to sleep, so far. */
+/* How often the process has fallen asleep, so far. */
 static int64_t switches_of(pid_t process)
 {
   char path[64];
@@ -623,7 +623,7 @@ static void test_X3_a_process_without_waiters_is_not_woken_by_ticks(void **state
   ask_ok(&follower, "sleep_until 1000000000000");
   before = switches_of(follower.pid);
   for (int64_t i = 0; switches_of(follower.pid) - before < 20; i++)
-    tick(&publisher, 2 * S + i); /* who waits follows them, and that is counted */
+    tick(&publisher, 2 * S + i); /* a waiter follows them, and that is counted */
   kill_peer(&follower);
   peer_stop(&publisher);
 }
