@@ -26,7 +26,7 @@ static inline void allocation_count(void)
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) ||                               \
     TB_HAS_FEATURE(address_sanitizer) || TB_HAS_FEATURE(thread_sanitizer)
 
-/* Of sanitizer/allocator_interface.h, which not every compiler brings along. */
+/* Of sanitizer/allocator_interface.h, which not every compiler has. */
 int __sanitizer_install_malloc_and_free_hooks(void (*)(const volatile void *, size_t),
                                               void (*)(const volatile void *));
 

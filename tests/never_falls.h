@@ -110,7 +110,7 @@ static inline void never_falls_start(never_falls_reader_t *self, const tb_clock_
   assert_int_equal(pthread_create(&self->thread, NULL, never_falls_run, self), 0);
 }
 
-/* Before the clock goes. */
+/* Before the clock is destroyed. */
 static inline void never_falls_stop(never_falls_reader_t *self)
 {
   atomic_store(&self->stop, true);

@@ -37,14 +37,14 @@ static inline uint64_t test_random(uint64_t *state)
   return *state;
 }
 
-/* Of TB_TEST_MS, else what the suite can spare. */
+/* Of TB_TEST_MS, else the time that the suite has. */
 static inline int64_t test_duration_ms(int64_t usual_ms)
 {
   const char *text = getenv("TB_TEST_MS");
   return text ? strtoll(text, NULL, 10) : usual_ms;
 }
 
-/* For tests that take as many steps as they take: whether there is time for another round. */
+/* For tests with any number of steps: whether there is time for another round. */
 static inline bool test_goes_on(void)
 {
   test_round++;

@@ -1,4 +1,4 @@
-/* cmocka with the headers it wants before it, for every unit test. */
+/* cmocka with the headers that it needs before it, for every unit test. */
 #ifndef TB_TEST_H
 #define TB_TEST_H
 

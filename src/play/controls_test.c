@@ -1,5 +1,5 @@
 /* Everything at once that others may do to a player and to the limit of its transport, in any order
- * and on any pacer. TB_TEST_SEED=n repeats a run, but for what threads make of it. */
+ * and on any pacer. TB_TEST_SEED=n repeats a run, except for the order of threads. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -178,7 +178,7 @@ static int64_t any_time(stage_t *stage)
   return stage->first_ns + below(stage, stage->last_ns - stage->first_ns + 1);
 }
 
-static void look(stage_t *stage)
+static void check_status(stage_t *stage)
 {
   tb_player_status_t status;
   tb_player_status(stage->f.player, &status);
@@ -247,7 +247,7 @@ static void act(stage_t *stage)
   case 14:
     return set_limit(stage, TB_PLAY_NO_LIMIT);
   default:
-    return look(stage);
+    return check_status(stage);
   }
 }
 

@@ -212,7 +212,7 @@ static void test_it_continues_at_changes_of_the_clock(void **state)
   assert_ok(tb_source_destroy(other));
 }
 
-/* The player's lock is held by others while they look at the time: that must not wait for the jump.
+/* The player's lock is held by others while they read the time: that must not wait for the jump.
  */
 static void pause_and_resume(const tb_jump_t *jump, void *user)
 {

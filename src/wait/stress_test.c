@@ -69,7 +69,7 @@ static tb_source_t *any_source(actor_t *actor)
   return world.sources[draw(actor, SOURCES)];
 }
 
-/* 0: none. Some have passed when they are looked at. */
+/* 0: none. Some have passed when they are checked. */
 static tb_duration_t any_limit(actor_t *actor)
 {
   return (tb_duration_t){draw(actor, 3) ? draw(actor, 200000) : 0};

@@ -1,4 +1,4 @@
-/* Reading files of captures: a list of objects, each field on a line of its own. */
+/* Reading files of captures: a list of objects, each field on a separate line. */
 #ifndef TB_TEST_CAPTURES_H
 #define TB_TEST_CAPTURES_H
 

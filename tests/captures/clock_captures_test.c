@@ -1,5 +1,5 @@
 /* Every /clock sample captured from ROS 2 (captures/clock.json): our decoder must read the value
- * that ROS's own reads, and refuse what is no time. */
+ * that ROS's own reads, and refuse what is not a time. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Every message and service captured from ROS 2 of a type that we speak: our decoder must read the
- * values that ROS's own reads, and our encoder write the bytes that ROS's writes. */
+/* Every message and service captured from ROS 2 of a type that we support: our decoder must read
+ * the values that ROS's own reads, and our encoder write the bytes that ROS's writes. */
 #include <stdlib.h>
 #include <string.h>
 

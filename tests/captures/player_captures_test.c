@@ -1,6 +1,6 @@
 /* The calls of player services that a `ros2 bag play` was given (captures/player_services.json),
  * put to a player of the same recording: 100 messages on each of two topics, 0.1 s apart from
- * 1000 s on. The same answers to the byte, but that
+ * 1000 s on. The same answers to the byte, except that
  *
  *   - a seek before or after the recording is refused: rosbag2 reports success and does otherwise
  *   - a negative time in play is refused: rosbag2's process crashes without an answer */
@@ -126,7 +126,7 @@ static bool begins_with(const char *what, const char *text)
   return strncmp(what + 1, text, strlen(text)) == 0;
 }
 
-/* Another player at some places of the story. */
+/* Another player at some places of the recorded calls. */
 static void change_stage(stage_t *stage, const char *what)
 {
   bool first = begins_with(what, "started with --start-paused");

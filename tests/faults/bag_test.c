@@ -336,7 +336,7 @@ static tb_status_t take(tb_recorder_t *recorder, size_t topic)
   return tb_recorder_take(recorder, topic, &message);
 }
 
-/* What a failure has cost is counted, whichever thread met it. */
+/* What a failure has cost is counted, on whichever thread it was. */
 static tb_status_t recording(void)
 {
   const tb_bag_writer_topic_t topic = {.name = "/a", .type = "t"};

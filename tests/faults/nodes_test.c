@@ -34,7 +34,7 @@ static void on_log(tb_log_level_t level, const char *message, void *user)
   atomic_fetch_add(&warnings, 1);
 }
 
-/* What failed was not what the call was for, or was on another thread: then it is in the log. */
+/* What failed was not essential to the call, or was on another thread: then it is in the log. */
 static tb_status_t status_or_logged(tb_status_t status, int warnings_before)
 {
   if (status != TB_OK || fault_status() == TB_OK) return status;

@@ -312,7 +312,7 @@ static tb_status_t changes_parameters(tb__parameter_store_t *store)
   return status;
 }
 
-/* What is refused for want of memory is a result. */
+/* What is refused for lack of memory is a result. */
 static tb_status_t requests_parameters(tb__parameter_store_t *store)
 {
   static const tb__parameter_t wanted = {"n.a", {.type = 4, .string_value = "third"}};

@@ -25,7 +25,7 @@ typedef struct stage {
 
 static _Atomic bool taken_for_gone; /* the client: nothing could be learned of it */
 
-/* The second attempt gets through: one call fails in a run. */
+/* The second attempt succeeds: one call fails in a run. */
 static void answer(tb_ros2_service_t *service, const tb_ros2_request_t *request, void *user)
 {
   (void)user;
@@ -78,7 +78,7 @@ static bool wait_for_answer(answered_t *answered)
 }
 
 /* The client does not learn which resource the service lacked. */
-static tb_status_t asks(const stage_t *stage)
+static tb_status_t requests(const stage_t *stage)
 {
   static const uint8_t request[] = {0, 1, 0, 0, 7};
   tb_ros2_client_t *client;
@@ -149,9 +149,9 @@ static tb_status_t makes_service_in_a_domain(void)
   return in_a_domain(makes_service, false);
 }
 
-static tb_status_t asks_in_a_domain(void)
+static tb_status_t requests_in_a_domain(void)
 {
-  return in_a_domain(asks, true);
+  return in_a_domain(requests, true);
 }
 
 static int only_loopback(void **state)
@@ -172,7 +172,7 @@ static void test_faults_of_clients_and_services(void **state)
 static void test_faults_of_a_call(void **state)
 {
   (void)state;
-  fault_sweep(asks_in_a_domain, NULL);
+  fault_sweep(requests_in_a_domain, NULL);
 }
 
 /* A type as idlc makes them, of a string. */

@@ -296,15 +296,15 @@ class CheckTest(BagTest):
             (remove("bag_1.db3"), "bag_1.db3, named by metadata.yaml"),
             (copy("bag_0.db3", "bag_7.db3"), "bag_7.db3: not listed in metadata.yaml"),
         ]
-        for number, (damage, said) in enumerate(cases):
-            with self.subTest(said):
+        for number, (damage, expected) in enumerate(cases):
+            with self.subTest(expected):
                 bag = bag_make(self.path(str(number)), files=2)
                 damage(bag)
                 result = self.run_bag("check", bag, status=1)
-                unclosed = said == "no metadata.yaml"
+                unclosed = expected == "no metadata.yaml"
                 self.assertIn(": not closed; everything in it" if unclosed else "damaged: ", result.stdout)
-                if said:
-                    self.assertIn(said, result.stdout)
+                if expected:
+                    self.assertIn(expected, result.stdout)
 
     def test_random_bytes_are_found_or_harmless(self):
         seed = int(os.environ.get("TB_TEST_SEED", random.randrange(1 << 32)))
@@ -515,9 +515,9 @@ class ConvertTest(BagTest):
             (["fly"], "unknown command 'fly'"),
             ([], "missing command"),
         ]
-        for arguments, said in cases:
-            with self.subTest(said):
-                self.assertIn(said, self.run_bag(*arguments, status=2).stderr)
+        for arguments, expected in cases:
+            with self.subTest(expected):
+                self.assertIn(expected, self.run_bag(*arguments, status=2).stderr)
         self.assertFalse(os.path.exists(self.path("x")))
         self.assertIn("convert", self.run_bag("--help").stdout)
         for command in ("info", "check", "convert", "cut", "recover"):
@@ -1131,10 +1131,10 @@ class StatusTest(BagTest):
                     check=False,
                     **environment,
                 )
-                said = f"{arguments}: {result.stdout}\n{result.stderr}"
-                self.assertEqual(result.returncode, check if command == "check" else others, said)
+                details = f"{arguments}: {result.stdout}\n{result.stderr}"
+                self.assertEqual(result.returncode, check if command == "check" else others, details)
                 self.assertNotEqual(result.stderr + result.stdout, "")
-                self.assertNotIn("usage:", result.stderr, said)
+                self.assertNotIn("usage:", result.stderr, details)
                 shutil.rmtree(out, ignore_errors=True)
 
     def test_what_is_not_there(self):
@@ -1192,7 +1192,7 @@ class StatusTest(BagTest):
                         os.chmod(one, 0o644)
 
     def test_no_descriptors(self):
-        """At whatever open file the limit is met: nothing is said of the recording."""
+        """At whatever open file the limit is met: nothing is reported of the recording."""
         for path in list(self.recordings()):
             for limit in range(3, 12):
                 result = subprocess.run(

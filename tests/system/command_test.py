@@ -480,7 +480,7 @@ class PlayTest(CommandTest):
             self.assertLessEqual(max(len(line) for line in out.splitlines()), 160)
         self.assertEqual(self.result("--help")[0], 0)
         self.assertEqual(self.result("help", "help"), self.result("--help"))
-        for word, said in (
+        for word, text in (
             ("watc", "; did you mean 'watch'? "),
             ("node", "; did you mean 'now' or 'nodes'? "),
             ("topic", "; "),
@@ -488,7 +488,7 @@ class PlayTest(CommandTest):
             for arguments in ((word, "--help"), ("help", word)):
                 status, out, err = self.result(*arguments)
                 self.assertEqual((status, out), (2, ""))
-                self.assertIn(f"timebase: unknown command '{word}'{said}'timebase --help' lists", err)
+                self.assertIn(f"timebase: unknown command '{word}'{text}'timebase --help' lists", err)
         self.assertRegex(self.result("--version")[1], r"^timebase \d+\.\d+\.\d+\n$")
 
 
@@ -534,15 +534,15 @@ class WatchTest(CommandTest):
         self.run_command("play", bag, "--clock", "50")
         self.run_command("serve", "--node", "sim")
         probe.expect("two after started")
-        said = "^timebase watch: warning: /clock: two publishers tick at the same time, "
+        text = "^timebase watch: warning: /clock: two publishers tick at the same time, "
         names = r"(/sim \(\S+\) and /rosbag2_player|/rosbag2_player \(\S+\) and /sim) \("
         deadline = time.monotonic() + LIMIT_S
         errors = []
-        while not any(re.search(said + names, line or "") for line in errors):
+        while not any(re.search(text + names, line or "") for line in errors):
             self.assertLess(time.monotonic(), deadline, errors)  # names may come late
             watch = self.run_command("watch", "--json")
             watch.expect_report(lambda reports: reports[-1]["publishers"] == 2)
-            watch.expect_error(said)
+            watch.expect_error(text)
             self.assertEqual(watch.summary()["publishers"], 2)
             errors = watch.errors
 
@@ -597,17 +597,17 @@ class WatchTest(CommandTest):
     def test_a_topic_of_another_type_is_named(self):
         bag = bag_make(self.folder, 1_600_000_000 * SECOND, SECOND, 1000)
         self.run_command("play", bag).expect("time ")
-        said = (
+        text = (
             f"timebase watch: /stamped in domain {self.environment['ROS_DOMAIN_ID']} is published by "
             "/rosbag2_player, but with type std_msgs/msg/Header; a clock topic has type "
             "rosgraph_msgs/msg/Clock\n"
         )
         err = ""
         deadline = time.monotonic() + LIMIT_S
-        while said not in err and time.monotonic() < deadline:  # discovery may take its time
+        while text not in err and time.monotonic() < deadline:  # discovery may take its time
             status, _, err = self.result("watch", "--topic", "stamped", "--duration", "1.5s")
             self.assertEqual(status, 1)
-        self.assertIn(said, err)
+        self.assertIn(text, err)
 
 
 class ServeTest(CommandTest):

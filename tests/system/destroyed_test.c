@@ -1,6 +1,6 @@
 /* Subscriptions, services and clients that are destroyed while their callbacks run, by another
  * thread or by the callback itself: until it has returned calls on them return TB_ERR_CLOSED and
- * change nothing, and after it they are freed (address sanitizer looks on). */
+ * change nothing, and after it they are freed (checked with address sanitizer). */
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>

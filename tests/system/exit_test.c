@@ -1,4 +1,4 @@
-/* A program that ends while timers, sleepers and sources are at work ends with its own status: it
+/* A program that ends while timers, sleepers and sources are active ends with its own status: it
  * neither crashes nor hangs. Each way of ending is tried in separate processes. */
 #include <pthread.h>
 #include <spawn.h>

@@ -1,4 +1,4 @@
-/* Whatever a program does with a clock, on a source that another process moves: readers, a handler,
+/* All that a program does with a clock, on a source that another process moves: readers, a handler,
  * a sleeper and a timer, while time must not fall in one epoch (C6), nor without a call of the
  * handler (J1, J3). */
 #ifndef TB_TEST_FOLLOWER_H
@@ -142,8 +142,8 @@ static inline tb_status_t follower_start(tb_source_t *source)
   return status;
 }
 
-/* Ends a follower that has been started; whether time never fell. Time must be going on, or no
- * jump be in progress. */
+/* Ends a follower that has been started; whether time never fell. Time must be running, or no jump
+ * in progress. */
 static inline bool follower_stop(void)
 {
   atomic_store(&follower.stop, true);

@@ -25,7 +25,7 @@
 
 typedef enum use { REQUEST, REPLY, SIMULATION, CLOCK, OTHER_TOPIC } use_t;
 
-/* A writer of ours. */
+/* One of our writers. */
 typedef struct outlet {
   use_t use;
   bool is_stranger; /* nothing must match it */
@@ -282,7 +282,7 @@ static void send_forged(int count)
   free(cdr);
 }
 
-static void obey(const char *line, const char *node)
+static void handle_line(const char *line, const char *node)
 {
   int count = 0;
   if (strcmp(line, "match") == 0) {
@@ -324,7 +324,7 @@ int main(int argc, char **argv)
   printf("ready\n");
   while (fgets(line, sizeof line, stdin)) {
     line[strcspn(line, "\n")] = '\0';
-    obey(line, argv[2]);
+    handle_line(line, argv[2]);
   }
   dds_delete(participant);
   return 0;

@@ -1,5 +1,5 @@
-/* A node and a participant that sends garbage on every topic that the node reads, each in a process
- * of its own, while good requests are answered. The seed is printed; TB_TEST_SEED sets it. */
+/* A node and a participant that sends garbage on every topic that the node reads, each in a
+ * separate process, while good requests are answered. The seed is printed; TB_TEST_SEED sets it. */
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>

@@ -665,9 +665,9 @@ class ExampleTest(GraphCommandTest):
         while float(listener.expect(pattern).group(2)) == 0:
             pass  # a message may come before the first tick
         for _ in range(3):
-            said = listener.expect(pattern)
-            for time_s in map(float, said.groups()):
-                self.assertTrue(100 < time_s < 10_000, said.group())
+            match = listener.expect(pattern)
+            for time_s in map(float, match.groups()):
+                self.assertTrue(100 < time_s < 10_000, match.group())
         for process in (talker, listener):
             process.child.send_signal(signal.SIGTERM)
             self.assertEqual(process.wait(), 0, process.errors)

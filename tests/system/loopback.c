@@ -19,7 +19,7 @@ static const char config[] =
     "</CycloneDDS>";
 
 /* Until this process ends: the same test of another checkout would interfere. Programs take their
- * domains in rising order, so they do not wait for each other in a circle. */
+ * domains in rising order, so they do not deadlock. */
 static void domain_lock(int domain_id)
 {
   static bool held[256];

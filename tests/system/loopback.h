@@ -1,4 +1,4 @@
-/* Keeps the traffic of tests on the loopback interface, and proves it. */
+/* Keeps the traffic of tests on the loopback interface, and checks that. */
 #ifndef TB_TEST_LOOPBACK_H
 #define TB_TEST_LOOPBACK_H
 

@@ -174,8 +174,8 @@ static const char *after_id(const char *user_data)
   return end ? end + 1 : user_data;
 }
 
-/* Writers of ours that have to do with services and events give up for the moment after 50 ms: how
- * long a write may block is a matter of the writer alone, and no reader checks it. */
+/* Our writers of services and events give up after 50 ms: how long a write may block concerns the
+ * writer alone, and no reader checks it. */
 static void with_our_limit(char *qos)
 {
   static const char there[] = "\"max_blocking_time_ns\":\"infinite\"";

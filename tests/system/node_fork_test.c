@@ -131,7 +131,7 @@ static int teardown(void **state)
   return 0;
 }
 
-/* What can be read without waiting for anybody. */
+/* What can be read without waiting. */
 static int child_reads(void)
 {
   for (int i = 0; i < NODES; i++) {
@@ -182,7 +182,7 @@ static int child_is_refused(void)
   return 0;
 }
 
-/* Locks may be held by threads that the child has not. */
+/* Locks may be held by threads that the child does not have. */
 static void *keep_busy(void *user)
 {
   int64_t time_ns = 10 * S;
@@ -195,7 +195,7 @@ static void *keep_busy(void *user)
   return NULL;
 }
 
-/* So that the context's thread is at work. */
+/* So that the context's thread is running. */
 static void *keep_asking(void *user)
 {
   static const char *const names[] = {"own"};

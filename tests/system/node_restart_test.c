@@ -160,7 +160,7 @@ static void on_response(tb_status_t status, const tb_ros2_response_t *response, 
 }
 
 /* A request that the node takes and never answers: it has it when it prints "stuck". */
-static tb_ros2_client_t *ask_for_ever(outcome_t *outcome)
+static tb_ros2_client_t *request_without_limit(outcome_t *outcome)
 {
   static const tb__parameter_t stuck = {"stuck", {.type = TB__PARAMETER_BOOL, .bool_value = true}};
   static const tb__parameters_request_t request = {{&stuck, 1}};
@@ -209,7 +209,7 @@ static void test_a_node_that_is_killed_and_started_again(void **state)
     assert_int_equal(get_level(client), 0); /* of the new one */
     set_level(client, 7);
     tick_until(&peer, life * 100 * S);
-    tb_ros2_client_t *raw = life == 1 ? ask_for_ever(&outcome) : NULL;
+    tb_ros2_client_t *raw = life == 1 ? request_without_limit(&outcome) : NULL;
     if (!raw) assert_int_equal(pthread_create(&thread, NULL, set_stuck, &status), 0);
     peer_expect_line(&peer, "stuck");
     node_kill(&peer);
@@ -237,7 +237,7 @@ static void test_a_node_that_is_replaced_at_once(void **state)
   outcome_t outcome;
   peer_t old, next;
   node_start(&old, "victim");
-  tb_ros2_client_t *raw = ask_for_ever(&outcome);
+  tb_ros2_client_t *raw = request_without_limit(&outcome);
   peer_expect_line(&old, "stuck");
   node_kill(&old);
   node_start(&next, "victim");

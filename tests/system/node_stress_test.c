@@ -315,7 +315,7 @@ static void wait_until_seen(tb_ros2_graph_t *graph)
   }
 }
 
-/* Whoever uses simulated time has it, or what follows from it; the others have not. */
+/* Nodes that use simulated time have it, or what follows from it; the others do not. */
 static void wait_until_all_read(int64_t time_ns)
 {
   for (int i = 0; i < MAKERS * SLOTS; i++) {

@@ -68,7 +68,7 @@ static int teardown(void **state)
   return 0;
 }
 
-static void look(void)
+static void take_snapshot(void)
 {
   tb_ros2_sample_t sample;
   tb__participant_entities_info_t *info;
@@ -87,7 +87,7 @@ typedef struct expected {
 
 static bool sees(const expected_t *expected, size_t count)
 {
-  look();
+  take_snapshot();
   if (!seen || seen->node_entities_info_seq.count != count) return false;
   for (size_t i = 0; i < count; i++) {
     const tb__node_entities_info_t *node = &seen->node_entities_info_seq.items[i];

@@ -433,8 +433,8 @@ static void answered(tb_status_t status, const tb_ros2_response_t *response, voi
   (void)status, (void)response, (void)user;
 }
 
-/* The thread that switches the clock on is held from before the first publisher goes until the
- * next one is there. */
+/* The thread that switches the clock on is held from before the first publisher is destroyed until
+ * the next one is there. */
 static void test_X7_a_publisher_that_comes_back_unseen_activates_again(void **state)
 {
   (void)state;

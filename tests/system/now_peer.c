@@ -1,6 +1,6 @@
-/* The process that measures a promise of the player: at the receipt of each
- * message `now` of a node that follows /clock is at least the message's log time, which is its
- * stamp. It is called at jumps, as a filter that resets itself does.
+/* The process that measures a promise of the player: at the receipt of each message `now` of a node
+ * that follows /clock is at least the message's log time, which is its stamp. It has a jump
+ * handler, like a filter that resets itself.
  *
  *   now_peer COUNT
  *

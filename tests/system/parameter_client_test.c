@@ -1,5 +1,5 @@
 /* Clients of parameter services against servers that answer as they should, and as they should not.
- * Both are in this process, but in participants of their own. */
+ * Both are in this process, but in separate participants. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>

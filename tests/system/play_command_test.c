@@ -1,4 +1,4 @@
-/* `timebase play` as its users meet it: arguments, output, exit statuses, signals. */
+/* `timebase play` as users run it: arguments, output, exit statuses, signals. */
 #include <pty.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -125,7 +125,7 @@ static void test_names_and_policies(void **state)
   assert_play("$BAG/metadata.yaml -r max", 0, ": 363 messages\n"); /* as tab completes it */
 }
 
-/* Types `keys` on a terminal of the player's; its output, up to its end, goes to `out`. */
+/* Types `keys` on a terminal of the player; its output, up to its end, is put into `out`. */
 static void play_keys(const char *keys, char *out, size_t size)
 {
   int output[2], terminal = -1;

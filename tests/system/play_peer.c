@@ -31,7 +31,7 @@ typedef struct seen {
 
 static seen_t seen = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
-static void look_if_complete_locked(void)
+static void check_complete_locked(void)
 {
   if (seen.posted || seen.last_ns != seen.end_ns || seen.chatter < seen.chatter_wanted) return;
   seen.posted = true;
@@ -47,7 +47,7 @@ static void on_clock(const tb_ros2_sample_t *sample, void *user)
   if (seen.ticks++ == 0) seen.first_ns = time_ns;
   if (time_ns < seen.last_ns) seen.back++;
   seen.last_ns = time_ns;
-  look_if_complete_locked();
+  check_complete_locked();
   pthread_mutex_unlock(&seen.mutex);
 }
 
@@ -69,7 +69,7 @@ static void on_count(const tb_ros2_sample_t *sample, void *user)
   (void)sample;
   pthread_mutex_lock(&seen.mutex);
   ++*(long *)user;
-  look_if_complete_locked();
+  check_complete_locked();
   pthread_mutex_unlock(&seen.mutex);
 }
 

@@ -1,4 +1,4 @@
-/* `timebase play`, steered through the services of rosbag2_interfaces by another process. */
+/* `timebase play`, controlled through the services of rosbag2_interfaces by another process. */
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* `timebase play --wait-for-acks` and `--wait-for` as their users meet them. */
+/* `timebase play --wait-for-acks` and `--wait-for` as users run them. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>

@@ -163,7 +163,7 @@ static void wait_for_readers(const session_t *session, uint32_t count)
   fail_msg("the player has not found its readers");
 }
 
-static void meet(peer_t *peer)
+static void wait_until_matched(peer_t *peer)
 {
   peer_say(peer, "meet");
   peer_expect_line(peer, "met");
@@ -183,8 +183,8 @@ static void test_no_message_goes_before_the_last_is_acknowledged(void **state)
   start_node(&quick, "quick", "std_msgs/msg/Header", "0");
   start_node(&slow, "slow", "std_msgs/msg/Header", "-1");
   begin(&session, &waits, &options);
-  meet(&quick);
-  meet(&slow);
+  wait_until_matched(&quick);
+  wait_until_matched(&slow);
   wait_for_readers(&session, 2);
   tb_player_resume(session.player);
   for (uint64_t i = 1; i <= 3; i++) {
@@ -221,7 +221,7 @@ static void test_seeks_and_stops_do_not_wait_for_acknowledgements(void **state)
   options.start_paused = true;
   start_node(&slow, "slow", "std_msgs/msg/Header", "-1");
   begin(&session, &waits, &options);
-  meet(&slow);
+  wait_until_matched(&slow);
   wait_for_readers(&session, 1);
   tb_player_resume(session.player);
   peer_read_line(&slow, line, sizeof line);
@@ -260,8 +260,8 @@ static void test_a_missing_acknowledgement_is_named_at_the_end(void **state)
   start_node(&slow, "slow", "std_msgs/msg/Header", "-1");
   tb_log_set_hook(note_warning, warnings);
   begin(&session, &no_waits, &options);
-  meet(&quick);
-  meet(&slow);
+  wait_until_matched(&quick);
+  wait_until_matched(&slow);
   wait_for_readers(&session, 2);
   tb_player_resume(session.player);
   peer_read_line(&slow, line, sizeof line);

@@ -19,7 +19,7 @@ static void append(text_t *out, const char *format, ...)
   out->room -= (size_t)length;
 }
 
-static void say_duration(text_t *out, const char *name, int64_t value)
+static void append_duration(text_t *out, const char *name, int64_t value)
 {
   if (value == DDS_INFINITY)
     append(out, "\"%s\":\"infinite\"", name);
@@ -27,13 +27,13 @@ static void say_duration(text_t *out, const char *name, int64_t value)
     append(out, "\"%s\":%lld", name, (long long)value);
 }
 
-static void say_history(text_t *out, dds_history_kind_t kind, int32_t depth)
+static void append_history(text_t *out, dds_history_kind_t kind, int32_t depth)
 {
   append(out, "\"KEEP_%s\",\"depth\":%d", kind == DDS_HISTORY_KEEP_ALL ? "ALL" : "LAST",
          (int)depth);
 }
 
-static void say_what_is_kept(text_t *out, const dds_qos_t *qos, bool is_writer)
+static void append_retention(text_t *out, const dds_qos_t *qos, bool is_writer)
 {
   static const char *const durabilities[] = {"VOLATILE", "TRANSIENT_LOCAL", "TRANSIENT",
                                              "PERSISTENT"};
@@ -45,17 +45,17 @@ static void say_what_is_kept(text_t *out, const dds_qos_t *qos, bool is_writer)
   assert_true(dds_qget_reliability(qos, &reliability, &duration));
   append(out, "\"reliability\":{\"kind\":\"%s\",",
          reliability == DDS_RELIABILITY_RELIABLE ? "RELIABLE" : "BEST_EFFORT");
-  say_duration(out, "max_blocking_time_ns", duration);
+  append_duration(out, "max_blocking_time_ns", duration);
   assert_true(dds_qget_durability(qos, &durability));
   assert_true(dds_qget_history(qos, &history, &depth));
   append(out, "},\"durability\":\"%s\",\"history\":{\"kind\":", durabilities[durability]);
-  say_history(out, history, depth);
+  append_history(out, history, depth);
   if (is_writer &&
       dds_qget_durability_service(qos, &duration, &history, &depth, &samples, &instances, &each)) {
     append(out, "},\"durability_service\":{");
-    say_duration(out, "cleanup_delay_ns", duration);
+    append_duration(out, "cleanup_delay_ns", duration);
     append(out, ",\"history\":");
-    say_history(out, history, depth);
+    append_history(out, history, depth);
     append(out, ",\"max_samples\":%d,\"max_instances\":%d,\"max_samples_per_instance\":%d", samples,
            instances, each);
   }
@@ -63,29 +63,29 @@ static void say_what_is_kept(text_t *out, const dds_qos_t *qos, bool is_writer)
   append(out, "},\"resource_limits\":[%d,%d,%d],", samples, instances, each);
 }
 
-static void say_times(text_t *out, const dds_qos_t *qos, bool is_writer)
+static void append_times(text_t *out, const dds_qos_t *qos, bool is_writer)
 {
   static const char *const kinds[] = {"AUTOMATIC", "MANUAL_BY_PARTICIPANT", "MANUAL_BY_TOPIC"};
   dds_liveliness_kind_t liveliness;
   dds_duration_t duration;
   assert_true(dds_qget_deadline(qos, &duration));
-  say_duration(out, "deadline_ns", duration);
+  append_duration(out, "deadline_ns", duration);
   if (is_writer) {
     assert_true(dds_qget_lifespan(qos, &duration));
     append(out, ",");
-    say_duration(out, "lifespan_ns", duration);
+    append_duration(out, "lifespan_ns", duration);
   }
   assert_true(dds_qget_latency_budget(qos, &duration));
   append(out, ",");
-  say_duration(out, "latency_budget_ns", duration);
+  append_duration(out, "latency_budget_ns", duration);
   if (!is_writer) {
     assert_true(dds_qget_time_based_filter(qos, &duration));
     append(out, ",");
-    say_duration(out, "time_based_filter_ns", duration);
+    append_duration(out, "time_based_filter_ns", duration);
   }
   assert_true(dds_qget_liveliness(qos, &liveliness, &duration));
   append(out, ",\"liveliness\":{\"kind\":\"%s\",", kinds[liveliness]);
-  say_duration(out, "lease_duration_ns", duration);
+  append_duration(out, "lease_duration_ns", duration);
 }
 
 static const char *truth(bool value)
@@ -93,7 +93,7 @@ static const char *truth(bool value)
   return value ? "true" : "false";
 }
 
-static void say_order(text_t *out, const dds_qos_t *qos, bool is_writer)
+static void append_order(text_t *out, const dds_qos_t *qos, bool is_writer)
 {
   static const char *const scopes[] = {"INSTANCE", "TOPIC", "GROUP"};
   dds_ownership_kind_t ownership;
@@ -119,7 +119,7 @@ static void say_order(text_t *out, const dds_qos_t *qos, bool is_writer)
   append(out, "\"transport_priority\":%d,", (int)value);
 }
 
-static void say_form(text_t *out, const dds_qos_t *qos, bool is_writer)
+static void append_form(text_t *out, const dds_qos_t *qos, bool is_writer)
 {
   dds_data_representation_id_t *forms = NULL;
   dds_type_consistency_kind_t kind;
@@ -157,9 +157,9 @@ void qos_text(const dds_qos_t *qos, bool is_writer, char out[QOS_TEXT_SIZE])
 {
   text_t text = {out, QOS_TEXT_SIZE};
   append(&text, "{");
-  say_what_is_kept(&text, qos, is_writer);
-  say_times(&text, qos, is_writer);
-  say_order(&text, qos, is_writer);
-  say_form(&text, qos, is_writer);
+  append_retention(&text, qos, is_writer);
+  append_times(&text, qos, is_writer);
+  append_order(&text, qos, is_writer);
+  append_form(&text, qos, is_writer);
   append(&text, "}");
 }

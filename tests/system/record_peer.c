@@ -2,7 +2,7 @@
  * the recorder's services, and takes commands on stdin, a line at a time, with a line in return:
  *
  *   pub TOPIC rel|be|latched SIZE  "ok": a publisher of std_msgs/msg/String
- *   drop TOPIC                     "ok": that one goes
+ *   drop TOPIC                     "ok": that one is destroyed
  *   match TOPIC                    "ok": it has a subscription
  *   send TOPIC COUNT               "sent LAST SLOWEST_NS" once all is acknowledged
  *   stream LIST PERIOD_US          all topics in turns, until the next line: "streamed SLOWEST_NS".

@@ -312,11 +312,11 @@ class ReplayTest(CommandTest):
             text=True,
         )
         self.addCleanup(child.kill)
-        said = child.stdout.read()
+        output = child.stdout.read()
         _, status, usage = os.wait4(child.pid, 0)
         child.stdout.close()
-        self.assertEqual(status, 0, said)
-        self.assertRegex(said, "2000 messages")
+        self.assertEqual(status, 0, output)
+        self.assertRegex(output, "2000 messages")
         print(f"{usage.ru_maxrss / 1024:.0f} MB for 2 GB", flush=True)
         self.assertLess(usage.ru_maxrss, 500 * 1024)  # 64 MiB are read ahead
 

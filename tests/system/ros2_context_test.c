@@ -231,7 +231,8 @@ typedef struct child {
   tb_clock_t *clock;
 } child_t;
 
-/* Gets through everything in a forked child, where DDS has no threads; else the line where not. */
+/* Makes all calls in a forked child, where DDS has no threads: 0, or the line of the one that
+ * failed. */
 static int child_run(child_t *child)
 {
   static const uint8_t empty[] = {0, 1, 0, 0};

@@ -203,10 +203,10 @@ class StartTest(SecurityTest):
     def assert_refused(self, damage, *parts, strategy="Enforce"):
         status, err = self.damaged(damage, strategy)
         self.assertEqual(status, 3, err)
-        said = err.splitlines()[-1]
-        self.assertTrue(said.startswith("timebase serve: "), err)
+        line = err.splitlines()[-1]
+        self.assertTrue(line.startswith("timebase serve: "), err)
         for part in parts:
-            self.assertRegex(said, part)
+            self.assertRegex(line, part)
 
     @staticmethod
     def writing(file, text):

@@ -354,7 +354,7 @@ static void outcome_put(tb_status_t status, const tb_ros2_response_t *response, 
   sem_post(&outcome->done);
 }
 
-static void ask(tb_ros2_client_t *client, uint8_t number, outcome_t *outcome)
+static void send_request(tb_ros2_client_t *client, uint8_t number, outcome_t *outcome)
 {
   uint8_t message[8] = {0, 1, 0, 0, number};
   sem_init(&outcome->done, 0, 0);
@@ -379,10 +379,10 @@ static void test_requests_that_wait_push_out_the_oldest(void **state)
       tb_ros2_service_create(context, "/slow", TYPE, &qos, serve_slowly, &slow, &service, NULL));
   assert_ok(tb_ros2_client_create(context, "/slow", TYPE, &wide, &client, NULL));
   assert_ok(tb_ros2_client_wait_for_service(client, LIMIT));
-  ask(client, 1, &outcomes[1]);
+  send_request(client, 1, &outcomes[1]);
   wait_for(&slow.entered); /* it waits no more */
   for (uint8_t i = 2; i <= 6; i++)
-    ask(client, i, &outcomes[i]);
+    send_request(client, i, &outcomes[i]);
   for (int i = 0; i < 6; i++)
     sem_post(&slow.go_on);
   for (int i = 1; i <= 6; i++) {
@@ -414,7 +414,8 @@ static void abort_response(tb_status_t status, const tb_ros2_response_t *respons
   if (getpid() != *(pid_t *)user) abort();
 }
 
-/* Gets through everything in a forked child, where DDS has no threads; else the line where not. */
+/* Makes all calls in a forked child, where DDS has no threads: 0, or the line of the one that
+ * failed. */
 static int child_run(const child_t *child)
 {
   tb_ros2_client_t *client;

@@ -454,7 +454,7 @@ static void *check_run(void *unused)
   return NULL;
 }
 
-static void *doze_run(void *unused)
+static void *sleep_shortly_run(void *unused)
 {
   (void)unused;
   const tb_wait_options_t options = {.limit = {TB_NS_PER_MS}};
@@ -472,7 +472,7 @@ static void check(const char *unused)
                                        .after = count_after};
   must(tb_jump_handler_create(followed, &options, &handler));
   start_thread(check_run, NULL);
-  start_thread(doze_run, NULL);
+  start_thread(sleep_shortly_run, NULL);
   answer("check", TB_OK, NULL);
 }
 

@@ -1,5 +1,5 @@
-/* `timebase serve`, steered through the services of simulation_interfaces by other processes; and
- * the services of the library in this one. */
+/* `timebase serve`, controlled through the services of simulation_interfaces by other processes;
+ * and the services of the library in this one. */
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
@@ -408,8 +408,8 @@ static void test_requests_without_a_header_are_harmless(void **state)
   server_end(&server);
 }
 
-/* The child: asks for a long step and waits for its answer until it is killed. */
-static int ask_and_wait(void)
+/* The child: requests a long step and waits for its answer until it is killed. */
+static int request_and_wait(void)
 {
   station_t station;
   outcome_t outcome;
@@ -661,7 +661,7 @@ static void test_what_is_refused(void **state)
 int main(int argc, char **argv)
 {
   program = argv[0];
-  if (argc > 1 && strcmp(argv[1], "ask") == 0) return ask_and_wait();
+  if (argc > 1 && strcmp(argv[1], "ask") == 0) return request_and_wait();
   const struct CMUnitTest tests[] = {
       TEST(each_service_works),
       TEST(quitting_is_answered_and_ends_it),

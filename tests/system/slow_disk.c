@@ -1,5 +1,5 @@
 /* For LD_PRELOAD: a disk that stops while the file named by TB_SLOW_DISK is there, and a log of
- * what is synced. A writer of a regular file waits so long. A reader of the file named by
+ * what is synced. A writer of a regular file waits meanwhile. A reader of the file named by
  * TB_STUCK_FILE waits for ever, and creates a file of that name and ".read". */
 #include <dlfcn.h>
 #include <fcntl.h>

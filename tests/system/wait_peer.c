@@ -98,7 +98,7 @@ static void *answer(void *user)
   return NULL;
 }
 
-static void obey(const char *line)
+static void handle_line(const char *line)
 {
   if (strcmp(line, "meet\n") == 0) {
     tb_ros2_subscription_wait_for_matched(in, 1, (tb_duration_t){120 * TB_NS_PER_S});
@@ -156,7 +156,7 @@ int main(int argc, char **argv)
   if (delay_ms >= 0 && pthread_create(&thread, NULL, answer, NULL) != 0) return 1;
   puts("ready");
   while (fgets(line, sizeof line, stdin))
-    obey(line);
+    handle_line(line);
   fflush(stdout);
   _exit(0); /* a message may be blocked */
 }
