@@ -14,7 +14,7 @@ static tb_status_t check_options(const tb_recorder_options_t *options, tb_error_
                         (int)options->log_time);
   if ((options->log_time == TB_RECORDER_TIME_ROS) != (options->clock != NULL))
     return tb_error_set(error, TB_ERR_INVALID,
-                        "recorder: log times of ROS need a clock, and no others do");
+                        "recorder: clock must be set for log times of ROS, and only for them");
   if (options->fsync_interval.ns < 0)
     return tb_error_set(error, TB_ERR_INVALID, "recorder: fsync_interval is negative");
   return TB_OK;

@@ -393,7 +393,7 @@ class ConvertTest(BagTest):
         result = self.run_bag("convert", *bags, "-o", out, "-s", "sqlite3")
         self.assertEqual(
             result.stderr,
-            "timebase bag convert: 1 note (jump) differs from that of another recording: "
+            "timebase bag convert: 1 note (jump) differs from another recording's: "
             "kept as well, as 'jump (2)'\n",
         )
         notes = ["same: x", "jump: one", "jump (2): two", "more: y"]
