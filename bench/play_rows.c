@@ -258,7 +258,7 @@ typedef struct bare_writer {
   struct ddsi_serdata **samples;
 } bare_writer_t;
 
-/* From the sample of a topic of its own. */
+/* From the sample of a separate topic. */
 static bool type_find(bare_writer_t *bare, const dds_qos_t *qos)
 {
   static char text[] = "";

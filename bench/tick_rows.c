@@ -109,9 +109,9 @@ static bool tick_10000_handlers(const row_t *row, result_t *out)
   if (done) *out = bench_compare(tick_crowded, tick, subject, TICKS);
   bool quiet = calls == 0;
   tb_manual_source_set(subject->crowded_source, subject->crowded_tick_ns + TB_NS_PER_S);
-  bool told = calls == CROWD;
+  bool called = calls == CROWD;
   subject_destroy(subject);
-  return (done && quiet && told) || bench_fail(row, "no handlers, or the wrong calls");
+  return (done && quiet && called) || bench_fail(row, "no handlers, or the wrong calls");
 }
 
 static bool register_10000_handlers(const row_t *row, result_t *out)

@@ -312,7 +312,7 @@ static bool wakes_of_1000_ticks(const row_t *row, result_t *out)
   bool ready = crowd_init(row, &crowd, CROWD);
   bool done = ready && count_wakes(&crowd, out);
   crowd_fini(&crowd);
-  return done || (ready && bench_fail(row, "not exactly those who were due returned"));
+  return done || (ready && bench_fail(row, "not exactly the waiters that were due returned"));
 }
 
 const row_t wake_rows[] = {

@@ -91,7 +91,7 @@ static int help(const command_t *command)
 
 static int run(const command_t *command, int argc, char **argv)
 {
-  if (argc < 2) return command_usage_error(command, "which command?");
+  if (argc < 2) return command_usage_error(command, "missing command");
   const char *name = argv[1];
   if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help")) return help(command);
   for (size_t i = 0; i < COMMAND_COUNT; i++)

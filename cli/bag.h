@@ -40,9 +40,9 @@ enum {
   "  --compression-level N\n"                                                                      \
   "                     1 (fast) to 19 (small)\n"                                                  \
   "  --chunk-compression none|zstd|lz4, --chunk-size BYTES\n"                                      \
-  "                     of the chunks inside of MCAP files\n"                                      \
+  "                     of the chunks in MCAP files\n"                                             \
   "  --max-bag-size BYTES, --max-bag-duration S\n"                                                 \
-  "                     begin another file beyond that\n" BAG_LIMIT_HELP
+  "                     start another file beyond this\n" BAG_LIMIT_HELP
 
 /* A copy of a recording, or of a part of it. */
 typedef struct bag_copy {

@@ -42,7 +42,7 @@ static int run(const command_t *command, int argc, char **argv)
       return command_bad_option(command, option, argv);
     if (result) return result;
   }
-  if (optind == argc) return command_usage_error(command, "which recording?");
+  if (optind == argc) return command_usage_error(command, "missing BAG");
   for (; optind < argc && result != EXIT_IO; optind++) {
     int one = check(command, argv[optind], &limits);
     if (one != EXIT_OK) result = one;

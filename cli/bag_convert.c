@@ -33,9 +33,9 @@ static bool parse(bag_copy_t *copy, int argc, char **argv, int *result)
   }
   *result = EXIT_USAGE;
   if (optind == argc)
-    command_usage_error(copy->command, "which recording?");
+    command_usage_error(copy->command, "missing BAG");
   else if (!copy->output)
-    command_usage_error(copy->command, "--output OUT is missing");
+    command_usage_error(copy->command, "missing --output OUT");
   else
     return true;
   return false;
@@ -125,13 +125,15 @@ const command_t command_bag_convert = {
              "[--max-bag-size BYTES] [--max-bag-duration S]",
     .help =
         "Copies every message of the recordings, in time order, byte for byte, with\n"
-        "topics, QoS, message definitions and notes; from MCAP to MCAP with attachments and\n"
-        "metadata. sqlite3 keeps neither, and no publish times. The runs of a recording\n"
-        "in which time was set back stay separate; several recordings are merged, and a note that\n"
-        "contradicts another's is kept as 'KEY (2)'.\n\n"
+        "topics, QoS, message definitions and notes (custom_data); from MCAP to MCAP also\n"
+        "attachments and metadata. sqlite3 stores neither of these, and no publish times. The "
+        "runs\n"
+        "of a recording in which time was set back stay separate. Several recordings are merged;\n"
+        "where their notes have different values for one KEY, the later one becomes 'KEY (2)'.\n\n"
         "  -o, --output OUT   the folder of the new recording; it must not exist\n"
-        "  -s, --storage S    its format: sqlite3, mcap (default: as OUT ends, in .db3 or .mcap;\n"
-        "                     otherwise mcap)\n" BAG_OUTPUT_HELP
+        "  -s, --storage S    its format: sqlite3, mcap (default: by the extension of OUT, .db3 "
+        "or\n"
+        "                     .mcap; otherwise mcap)\n" BAG_OUTPUT_HELP
         "  -h, --help         this text\n\n"
         "Where something could not be read, the rest is copied: status 3.\n",
     .run = convert,
@@ -142,15 +144,15 @@ const command_t command_bag_recover = {
     .summary = "write what can be read of a damaged recording",
     .usage = "timebase bag recover BAG -o OUT [-s sqlite3|mcap]",
     .help =
-        "Copies what can be read: without metadata.yaml where that is bad, without files that\n"
-        "are missing, with everything before and after the damage, and without indexes; from MCAP "
-        "to\n"
-        "MCAP with attachments and metadata. Chunks of MCAP with a wrong CRC are kept, as most\n"
-        "of their messages are right. Each part that was lost or is doubtful is listed, and a\n"
-        "note 'recovered' in the new recording records that.\n\n"
+        "Copies what can be read, even if metadata.yaml is bad, files are missing or indexes are\n"
+        "damaged: everything before and after the damage; from MCAP to MCAP also attachments and\n"
+        "metadata. MCAP chunks with a wrong CRC are kept, as most of their messages are right.\n"
+        "Each part that was lost or is doubtful is listed, and the note 'recovered' (custom_data)\n"
+        "is added to the new recording.\n\n"
         "  -o, --output OUT   the folder of the new recording; it must not exist\n"
-        "  -s, --storage S    its format: sqlite3, mcap (default: as OUT ends, in .db3 or .mcap;\n"
-        "                     otherwise as it was)\n" BAG_OUTPUT_HELP
+        "  -s, --storage S    its format: sqlite3, mcap (default: by the extension of OUT, .db3 "
+        "or\n"
+        "                     .mcap; otherwise that of BAG)\n" BAG_OUTPUT_HELP
         "  -h, --help         this text\n\n"
         "Exit status: 0 nothing was lost, 1 something was, or is doubtful, 3 nothing could be\n"
         "read or written.\n",

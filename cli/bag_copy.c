@@ -127,8 +127,8 @@ static tb_status_t copy_notes(bag_copy_t *copy, tb_error_t *error)
     if (renamed && count++ == 0) first = info->notes[i].key;
   }
   if (count > 0)
-    text_err("timebase %s: %zu note%s (%s%s) of one recording contradict%s another's: kept beside "
-             "it, as '%s (2)'\n",
+    text_err("timebase %s: %zu note%s (%s%s) differ%s from another recording's: kept as well, as "
+             "'%s (2)'\n",
              copy->command->name, count, bag_plural(count), first, count > 1 ? ", ..." : "",
              count > 1 ? "" : "s", first);
   return TB_OK;

@@ -74,8 +74,8 @@ static int parse(cut_t *cut, int argc, char **argv, bool *help)
   if (!result && !cut->input && optind < argc) cut->input = argv[optind++];
   if (result) return result;
   if (optind < argc) return command_usage_error(command, "unexpected argument '%s'", argv[optind]);
-  if (!cut->input) return command_usage_error(command, "which recording?");
-  if (!cut->copy.output) return command_usage_error(command, "--output OUT is missing");
+  if (!cut->input) return command_usage_error(command, "missing BAG");
+  if (!cut->copy.output) return command_usage_error(command, "missing --output OUT");
   if (cut->end && cut->duration)
     return command_usage_error(command, "--end and --duration exclude each other");
   return EXIT_OK;
@@ -124,7 +124,7 @@ static bool parse_times(cut_t *cut)
            (copy->start_ns > info->end_ns ||
             (copy->end_ns <= info->start_ns && copy->end_ns != INT64_MAX)))
     command_usage_error(copy->command,
-                        "nothing is cut: %s lasts from %" PRId64 ".%09" PRId64 " s to %" PRId64
+                        "nothing to cut: %s lasts from %" PRId64 ".%09" PRId64 " s to %" PRId64
                         ".%09" PRId64 " s",
                         info->path, info->start_ns / TB_NS_PER_S, info->start_ns % TB_NS_PER_S,
                         info->end_ns / TB_NS_PER_S, info->end_ns % TB_NS_PER_S);
@@ -208,8 +208,9 @@ const command_t command_bag_cut = {
         "  --topics T...      only these topics: all words up to the next option (or --)\n"
         "  --run N            which run, of a recording in which time was set back\n"
         "  -o, --output OUT   the folder of the new recording; it must not exist\n"
-        "  -s, --storage S    its format: sqlite3, mcap (default: as OUT ends, in .db3 or .mcap;\n"
-        "                     otherwise as it was)\n" BAG_OUTPUT_HELP
+        "  -s, --storage S    its format: sqlite3, mcap (default: by the extension of OUT, .db3 "
+        "or\n"
+        "                     .mcap; otherwise that of BAG)\n" BAG_OUTPUT_HELP
         "  -h, --help         this text\n\n"
         "T is seconds since 1970, 2023-11-14T22:13:20Z, or +S for S after the start of the\n"
         "recording. Where something could not be read, the rest is copied: status 3.\n",

@@ -124,7 +124,7 @@ static bool parse(const command_t *command, int argc, char **argv, arguments_t *
     return true;
   }
   *result = optind == argc
-                ? command_usage_error(command, "which recording?")
+                ? command_usage_error(command, "missing BAG")
                 : command_usage_error(command, "unexpected argument '%s'", argv[optind + 1]);
   return false;
 }
@@ -154,14 +154,16 @@ const command_t command_bag_info = {
         "be read; payloads that cannot be read may then count as messages.\n\n"
         "  --json             one JSON object: storage, files, message_count, start_ns, end_ns,\n"
         "                     compression, topics (name, type, serialization_format, count,\n"
-        "                     first_ns, last_ns); if there are any, odd: contradictions by\n"
-        "                     which nothing is lost; damaged with the reason if it is, then\n"
-        "                     unclosed, true, if nothing else is wrong; not_read with the reason\n"
-        "                     if a limit hid a part\n"
-        "  --digest           also sha256 of each topic's payloads in the order of time,\n"
-        "                     decompressed; reads everything\n" BAG_LIMIT_HELP
+        "                     first_ns, last_ns); where they apply: odd (list of contradictions\n"
+        "                     that lose nothing), damaged (the reason), unclosed (true: not "
+        "closed\n"
+        "                     is all that is wrong), not_read (the reason why a part was not "
+        "read)\n"
+        "  --digest           also sha256 of each topic's decompressed payloads in time order;\n"
+        "                     reads everything\n" BAG_LIMIT_HELP
         "  -h, --help         this text\n\n"
-        "Exit status: 0 also for a damaged one ('timebase bag check' reports that), 3 if nothing\n"
-        "of it can be read, or a limit or a lack of memory hid a part.\n",
+        "Exit status: 0, even if the recording is damaged ('timebase bag check' reports damage\n"
+        "with 1); 3 if nothing can be read, or a part was not read for a limit or lack of "
+        "memory.\n",
     .run = run,
 };

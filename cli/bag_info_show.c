@@ -113,8 +113,8 @@ static void print_runs(const bag_info_t *info)
     const tb_bag_run_t *run = &info->bag->runs[i];
     char label[32];
     snprintf(label, sizeof label, "run %zu:", i + 1);
-    text_out("%-13s %zu file%s from %s on\n", label, run->file_count, bag_plural(run->file_count),
-             bag_info_file(info, run->first_file));
+    text_out("%-13s %zu file%s, starting with %s\n", label, run->file_count,
+             bag_plural(run->file_count), bag_info_file(info, run->first_file));
     print_time("  start:", run->start_ns);
     print_time("  end:", run->end_ns);
   }
@@ -129,8 +129,9 @@ void bag_info_print(const bag_info_t *info)
     text_out("%-13s %s\n", i ? "" : "files:", bag_info_file(info, i));
   text_out("%-13s %" PRIu64 "\n", "messages:", info->message_count);
   text_out("%-13s %s\n", "read:",
-           info->has_digests ? "all of every message"
-                             : "topic and time of every message ('timebase bag check' reads all)");
+           info->has_digests
+               ? "every message in full"
+               : "topic and time of every message ('timebase bag check' reads everything)");
   if (info->message_count > 0) {
     int64_t ns = info->end_ns - info->start_ns;
     print_time("start:", info->start_ns);
@@ -147,7 +148,8 @@ void bag_info_print(const bag_info_t *info)
   for (size_t i = 0; i < info->bag->oddity_count; i++)
     text_out("%-13s %s\n", i ? "" : "odd:", info->bag->oddities[i]);
   if (lacks_metadata(info))
-    text_out("%-13s none: not closed, or lost; everything is read from the files\n", "metadata:");
+    text_out("%-13s missing: not closed, or lost; everything is read from the files\n",
+             "metadata:");
   if (info->damage[0])
     text_out("%-13s %s\n", is_unclosed(info) ? "unclosed:" : "damaged:", info->damage);
   if (info->refused.status) text_out("%-13s %s\n", "not read:", info->refused.text);

@@ -24,7 +24,8 @@ static bool parse(const char *text, uint64_t *out)
 static bool set(const command_t *command, const char *name, uint64_t max, uint64_t *out)
 {
   if (parse(optarg, out) && *out <= max) return true;
-  command_usage_error(command, "%s %s: must be a whole number from 1 to %llu (or with K, M, G, T)",
+  command_usage_error(command,
+                      "%s %s: must be a whole number from 1 to %llu, with or without K, M, G or T",
                       name, optarg, (unsigned long long)max);
   return false;
 }

@@ -21,9 +21,9 @@ enum {
   }
 #define BAG_LIMIT_HELP                                                                             \
   "  --max-chunk-size B, --max-overlap-size B, --max-unpacked-size B, --max-files N\n"             \
-  "                     ceilings for what is read: a chunk of mcap in memory (1G), chunks that\n"  \
-  "                     overlap in time (256M), a file unpacked into TMPDIR (64G), files "         \
-  "(10000)\n"
+  "                     limits on reading: an MCAP chunk in memory (default 1G), chunks that\n"    \
+  "                     overlap in time (256M), a file unpacked into TMPDIR (64G), number of\n"    \
+  "                     files (10000)\n"
 
 /* True if the option was one of BAG_LIMIT_OPTIONS; *result is EXIT_OK or EXIT_USAGE then. */
 bool bag_limit_option(const command_t *command, int option, tb_bag_limits_t *limits, int *result);

@@ -267,6 +267,6 @@ int command_finish(const command_t *command, int status)
   if (command_flush() || output_errno == EPIPE) return status;
   bool is_full = output_errno == EAGAIN;
   text_err("timebase %s: cannot write to standard output: %s\n", command->name,
-           is_full ? "its reader does not read" : strerror(output_errno));
+           is_full ? "its reader is not reading" : strerror(output_errno));
   return status || is_full ? status : EXIT_IO;
 }

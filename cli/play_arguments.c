@@ -108,10 +108,16 @@ static bool parse_clock(const command_t *command, int argc, char **argv, double 
 
 static bool parse_rate(const command_t *command, double *out)
 {
-  if (strcmp(optarg, "max") != 0)
-    return command_parse_double(command, "--rate", optarg, RATE_MIN, RATE_MAX, out);
-  *out = TB_PLAYER_FASTEST;
-  return true;
+  if (strcmp(optarg, "max") == 0) {
+    *out = TB_PLAYER_FASTEST;
+    return true;
+  }
+  char *end;
+  *out = strtod(optarg, &end);
+  if (end != optarg && !*end && *out >= RATE_MIN && *out <= RATE_MAX) return true;
+  command_usage_error(command, "--rate %s: must be a number from %g to %g, or max", optarg,
+                      (double)RATE_MIN, (double)RATE_MAX);
+  return false;
 }
 
 static bool parse_positive(const command_t *command, const char *name, tb_duration_t *out)
@@ -343,9 +349,9 @@ static int check(const command_t *command, play_arguments_t *arguments)
       (player->clock_hz > 0) + player->clock_topics_all + (arguments->clock_topics.count > 0);
   if (arguments->use_sim_time && player->rate == TB_PLAYER_FASTEST)
     return command_usage_error(
-        command, "--rate max follows no clock: it cannot be used with --use-sim-time");
+        command, "--rate max cannot be used with --use-sim-time: it follows no clock");
   if (arguments->use_sim_time && clocks > 0) take_own_clock(arguments);
-  if (arguments->bags.count == 0) return command_usage_error(command, "which recording?");
+  if (arguments->bags.count == 0) return command_usage_error(command, "missing BAG");
   if (clocks > 1)
     return command_usage_error(
         command, "--clock, --clock-topics and --clock-topics-all cannot be used together");
@@ -380,37 +386,37 @@ const char play_help[] =
     "                     before each message; a recorded /clock is left out. A number that\n"
     "                     follows is taken as HZ: write --clock=40 before a BAG whose name is a\n"
     "                     number\n"
-    "  --clock-topics T...     instead, publish /clock right before each message of these only\n"
-    "  --clock-topics-all      the same before each message of all topics\n"
+    "  --clock-topics T...     publish /clock only right before each message of these\n"
+    "  --clock-topics-all      publish /clock right before each message of any topic\n"
     "  -r, --rate R       recorded seconds per second, 0.001 to 1000 (default 1), or max: as fast\n"
     "                     as reliable subscriptions take it\n"
     "  -l, --loop         start again at the end, until stopped\n"
     "  -d, --delay S      wait S at the start of each loop\n"
-    "  -p, --start-paused begin paused, with /clock at the start time; SPACE starts\n"
+    "  -p, --start-paused start paused, with /clock at the start time; SPACE starts\n"
     "  --start-offset S   skip the first S of the recording, in each loop\n"
-    "  --playback-duration S       play S from there on; negative: all\n"
+    "  --playback-duration S       play S, counted from the offset; negative: all\n"
     "  --playback-until-sec S      play up to this time since 1970\n"
-    "  --playback-until-nsec N     the same in nanoseconds. With a duration the later end "
-    "counts\n"
-    "  --run N            which run, of a recording in which time was set back: runs overlap\n"
-    "  --use-sim-time     play in the time of /clock, as parameter use_sim_time of the node: at "
-    "its\n"
-    "                     speed times the rate. Nothing is sent before its first tick; while it\n"
-    "                     is stopped, only keys and services work. A jump ahead makes no burst:\n"
+    "  --playback-until-nsec N     the same in nanoseconds. Of an end and a duration the\n"
+    "                              later one counts\n"
+    "  --run N            play run N, of a recording in which time was set back: runs overlap\n"
+    "  --use-sim-time     play in the time of /clock, at its speed times the rate; sets parameter\n"
+    "                     use_sim_time of the node. Nothing is sent before its first tick; while\n"
+    "                     it is stopped, only keys and services work. A jump ahead makes no "
+    "burst:\n"
     "                     playback continues with the next message; a jump back changes nothing.\n"
-    "                     A recorded /clock is left out. One that is published needs another\n"
-    "                     name: --clock --remap /clock:=/replay_clock\n\n"
+    "                     A recorded /clock is left out. To publish one, give it another name:\n"
+    "                     --clock --remap /clock:=/replay_clock\n\n"
     "Topics (lists: all words up to the next option, or --):\n"
     "  --topics T...      only these topics\n"
-    "  -e, --regex E      and those that match E anywhere in the name; E is as in ros2 bag\n"
+    "  -e, --regex E      also topics that match E anywhere in the name; E is as in ros2 bag\n"
     "                     (ECMAScript): '^/camera/(?:left|right)/', '\\d$'\n"
-    "  --exclude-topics T...       not these\n"
-    "  -x, --exclude-regex E       nor those that match E\n"
-    "  -m, --remap A:=B...         publish A as B; other rules of ROS, too\n"
-    "  --qos-profile-overrides-path FILE   YAML: policies by topic, instead of the recorded\n"
+    "  --exclude-topics T...       skip these topics\n"
+    "  -x, --exclude-regex E       skip topics that match E\n"
+    "  -m, --remap A:=B...         publish A as B; any remap rule of ROS\n"
+    "  --qos-profile-overrides-path FILE   YAML: policies by topic, instead of the recorded ones\n"
     "  --max-depth N               reduce a depth in FILE to at most N (default 100000)\n\n"
-    "Waiting, also with --rate max (time is stopped meanwhile; after 1 s the screen shows for "
-    "what):\n"
+    "Waiting, also with --rate max (time is stopped meanwhile; after 1 s the screen shows what is\n"
+    "waited for):\n"
     "  --wait-for-acks    after each message wait until all reliable subscriptions have received\n"
     "                     it. DDS acknowledges receipt: it need not have been processed yet\n"
     "  --wait-for OUT=NODE[:LAG]   stay within LAG (default 200ms) of the newest header stamp "
@@ -427,31 +433,30 @@ const char play_help[] =
     "                     and stamps more than LAG ahead of time do not count\n\n"
     "  --read-ahead-queue-size N   read up to N messages ahead (default 1000), and 64 MiB\n"
     "  --wait-for-all-acked MS     at the end wait at most MS until reliable subscriptions have\n"
-    "                     received (not: processed) everything; 0: for ever. Default "
-    "1000\n" BAG_LIMIT_HELP
-    "  --disable-keyboard-controls do not use the keyboard, nor the full screen\n"
-    "  --plain            one line that changes, on a terminal, instead of the whole screen\n"
+    "                     received (not: processed) everything; 0: no limit. Default "
+    "1000\n" BAG_LIMIT_HELP "  --disable-keyboard-controls no keyboard input and no full screen\n"
+    "  --plain            on a terminal: one status line instead of the full screen\n"
     "  --domain N         DDS domain, 0 to 232 (default: ROS_DOMAIN_ID, else 0)\n"
     "  -h, --help         this text\n\n"
-    "On a terminal the whole screen is used, and restored at the end; warnings show there and\n"
-    "are printed after it. Keys, in both forms:\n"
+    "On a terminal the full screen is used, and restored at the end; warnings are shown on it and\n"
+    "printed at the end. Keys, with and without --plain:\n"
     "  SPACE              pause, resume\n"
     "  . ,                while paused: send the next message; go back by one, and send it again\n"
     "  LEFT RIGHT         seek 5 s; with Shift 1 s, with Alt 60 s\n"
-    "  0 ... 9            go to the start, to that tenth of what is played\n"
-    "  :                  go to a time that is typed: 12.5s or 1m3s from the start, +5s or -5s\n"
-    "                     from here, 2023-11-14T22:13:20Z or seconds since 1970; ENTER, or ESC\n"
+    "  0 ... 9            0: go to the start; 1 to 9: go to that tenth of what is played\n"
+    "  :                  type a time to go to: 12.5s or 1m3s from the start, +5s or -5s from\n"
+    "                     here, 2023-11-14T22:13:20Z or seconds since 1970; then ENTER (ESC "
+    "cancels)\n"
     "  u                  undo the last seek; again: redo it\n"
     "  l                  repeat: first sets A, then B, then stops repeating\n"
-    "  m ' \"              set a mark, or remove it; go to the previous, the next mark\n"
+    "  m ' \"              set or remove a mark; go to the previous mark; to the next mark\n"
     "  [ ] DOWN UP        10 % slower, faster\n"
     "  { }                half, double the rate\n"
     "  BACKSPACE          rate 1\n"
     "  PGUP PGDN ?        scroll; help\n"
-    "  q                  end\n\n"
-    "The services of rosbag2_interfaces are offered below /rosbag2_player; after the service stop "
-    "the\n"
-    "command waits for the service play, or a signal.\n\n"
+    "  q                  quit\n\n"
+    "The services of rosbag2_interfaces are offered under /rosbag2_player. After a call of stop\n"
+    "the command waits for a call of play, or a signal.\n\n"
     "Time starts with the first message and never runs ahead of the data: the last tick is the\n"
     "last message's time. When playback starts or resumes after the beginning,\n"
     "transient-local topics first get the last messages before that point, as many as their\n"

@@ -1,4 +1,4 @@
-/* What keys ask for, and times that are typed. */
+/* What keys request, and times that are typed. */
 #include "play_control.h"
 
 #include <string.h>

@@ -48,7 +48,7 @@ static void print_message(FILE *out, const tb_player_status_t *status, const tb_
   text_to(out, "%s", info->topics[status->next_topic].name);
   text_to(out, " of ");
   text_to(out, "%s", info->files[status->next_file]);
-  if (tb_time_format(time, date, sizeof date) == TB_OK) text_to(out, ", is of %s", date);
+  if (tb_time_format(time, date, sizeof date) == TB_OK) text_to(out, ", is at %s", date);
 }
 
 char *play_gap_warning(const tb_player_status_t *status, const tb_bag_info_t *info,

@@ -73,7 +73,7 @@ static void test_a_message_that_is_far_away_is_reported_once(void **state)
   status = status_of(HOUR_S + 1);
   char *text = play_gap_warning(&status, &info, &reported_ns);
   assert_string_equal(text, "no message for 1:00:01: the next message, on /b of "
-                            "/bags/\\x1btwo, is of 1970-01-01T01:00:11Z. To skip the gap: "
+                            "/bags/\\x1btwo, is at 1970-01-01T01:00:11Z. To skip the gap: "
                             "--start-offset 3606s, or on a terminal the keys SPACE . SPACE");
   free(text);
   assert_null(play_gap_warning(&status, &info, &reported_ns));

@@ -39,7 +39,7 @@ static void print_all(const play_log_t *log)
 {
   size_t first = log->count > PLAY_LOG_LINES ? log->count - PLAY_LOG_LINES : 0;
   if (first > 0)
-    text_err("timebase %s: %zu earlier warnings are left out\n", log->command->name, first);
+    text_err("timebase %s: %zu earlier warnings were left out\n", log->command->name, first);
   for (size_t i = first; i < log->count; i++)
     text_err("timebase %s: %s\n", log->command->name, log->lines[i % PLAY_LOG_LINES]);
 }

@@ -25,8 +25,8 @@
 static const char *const help[] = {
     "SPACE         pause, resume",
     ". ,           while paused: the next message, back by one message",
-    "LEFT RIGHT    5 s back, on; with Shift 1 s, with Alt 60 s",
-    "0 ... 9       to the start, to that tenth",
+    "LEFT RIGHT    5 s back, forward; with Shift 1 s, with Alt 60 s",
+    "0 ... 9       0: to the start; 1 to 9: to that tenth",
     ":             to a time: 12.5s or 1m3s from the start, +5s or -5s from here,",
     "              2023-11-14T22:13:20Z, or seconds since 1970",
     "u             undo the last seek; again: redo it",
@@ -37,7 +37,7 @@ static const char *const help[] = {
     "{ }           half, double the rate",
     "BACKSPACE     rate 1",
     "PGUP PGDN     scroll",
-    "?             this help, on and off",
+    "?             show or hide this help",
     "q             quit",
 };
 
@@ -279,8 +279,8 @@ static void draw_rates(const canvas_t *canvas, int row)
   put_repeat(&line, picture);
   put(&line, "   %" PRIu64 " message%s", status->messages, status->messages == 1 ? "" : "s");
   if (status->ticks > 0) put(&line, "   %" PRIu64 " ticks", status->ticks);
-  if (status->loops > 0) put(&line, "   round %" PRIu64, status->loops + 1);
-  if (status->bad_rows > 0) put(&line, "   %" PRIu64 " not readable", status->bad_rows);
+  if (status->loops > 0) put(&line, "   loop %" PRIu64, status->loops + 1);
+  if (status->bad_rows > 0) put(&line, "   %" PRIu64 " unreadable", status->bad_rows);
   if (status->late > 0) put(&line, "   %" PRIu64 " late", status->late);
   show_row(canvas, row, PLAY_PLAIN, line.text);
 }

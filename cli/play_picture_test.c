@@ -81,7 +81,7 @@ static void draw(fixture_t *f, int rows, int columns)
     assert_string_equal(f->rows[i], "");
 }
 
-/* The first row that says it, or -1. */
+/* The first row that contains it, or -1. */
 static int find(const fixture_t *f, const char *text)
 {
   for (int i = 0; i < ROWS_MAX; i++)

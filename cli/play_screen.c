@@ -233,8 +233,8 @@ void play_screen_summary(const play_screen_t *screen, bool stopped)
            stopped ? "stopped" : "played to the end", seconds_in_bag(screen, status.position_ns),
            seconds_in_bag(screen, status.end_ns), status.messages, status.messages == 1 ? "" : "s");
   if (status.ticks > 0) text_out(", %" PRIu64 " ticks of /clock", status.ticks);
-  if (status.loops > 0) text_out(", %" PRIu64 " rounds", status.loops + 1);
-  if (status.bad_rows > 0) text_out(", %" PRIu64 " not readable", status.bad_rows);
+  if (status.loops > 0) text_out(", %" PRIu64 " loops", status.loops + 1);
+  if (status.bad_rows > 0) text_out(", %" PRIu64 " unreadable", status.bad_rows);
   if (status.late > 0) text_out(", %" PRIu64 " late", status.late);
   text_out("\n");
 }

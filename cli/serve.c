@@ -214,7 +214,7 @@ static void show_start(session_t *session)
 {
   const arguments_t *arguments = session->arguments;
   if (session->terminal.keyboard && session->terminal.screen)
-    text_out("SPACE pauses and resumes, s steps, + and - change the factor, r resets, q ends\n");
+    text_out("SPACE pauses and resumes, s steps, + and - change the factor, r resets, q quits\n");
   if (arguments->server.start_paused && !session->terminal.keyboard && !session->sinks.services)
     text_err("timebase %s: starting paused, with neither a terminal nor services to resume it\n",
              session->command->name);
@@ -392,7 +392,7 @@ const command_t command_serve = {
     .summary = "publish a simulated time, as a simulator does",
     .usage = "timebase serve [-r FACTOR] [--start TIME] [--until TIME] [--hz N] [-p] [OPTION...]",
     .help =
-        "Publishes a time of its own on /clock, in shared memory, or both.\n\n"
+        "Publishes simulated time on /clock, in shared memory, or both.\n\n"
         "  -r, --rate FACTOR  real-time factor, 0.001 to 1000 (default 1)\n"
         "  --start TIME       first time (default 1 ns; zero means \"no time\" in ROS)\n"
         "  --hz N             ticks per second of real time, 0.001 to 10000 (default 100)\n"

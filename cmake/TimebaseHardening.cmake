@@ -1,5 +1,5 @@
 # Hardening of everything that is built, as far as the compiler and the linker have it. Bytes from files
-# and networks are parsed here: a mistake in a parser shall end the program, not run somebody's code.
+# and networks are parsed here: a mistake in a parser must end the program, and not run an attacker's code.
 # tests/package/hardening_test reads the result in the installed binaries.
 include(CheckCCompilerFlag)
 include(CheckLinkerFlag)
@@ -18,8 +18,8 @@ foreach(flag -fstack-protector-strong -fstack-clash-protection -fcf-protection)
   endif()
 endforeach()
 
-# The C library checks only in optimised code, and the sanitizers check more. Who asks for another
-# level in CFLAGS gets that.
+# The C library checks only in optimised code, and the sanitizers check more. Another level in
+# CFLAGS takes precedence.
 if(NOT TB_SANITIZE AND NOT "$ENV{CPPFLAGS} ${CMAKE_C_FLAGS}" MATCHES "_FORTIFY_SOURCE")
   target_compile_options(timebase_warnings INTERFACE
     $<$<NOT:$<OR:$<CONFIG:Debug>,$<CONFIG:>>>:-U_FORTIFY_SOURCE$<SEMICOLON>-D_FORTIFY_SOURCE=2>)

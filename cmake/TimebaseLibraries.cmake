@@ -21,7 +21,7 @@ set_property(GLOBAL PROPERTY timebase_parts_used "")
 #   [REQUIRES pkg-config-module...] [LIBS linker-flag...])
 # One library, if its first part is built: `timebase::<component>`, in a file libtimebase-<component>
 # (libtimebase for the core). COMPONENTS are the siblings below it; REQUIRES and LIBS are what a
-# program that links it statically needs, as pkg-config is told.
+# program that links it statically needs, for the pkg-config file.
 function(timebase_library component)
   cmake_parse_arguments(library "" "" "PARTS;COMPONENTS;LIBRARIES;REQUIRES;LIBS" ${ARGN})
   list(GET library_PARTS 0 first)

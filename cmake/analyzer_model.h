@@ -1,4 +1,4 @@
-/* What clang-tidy's analyzer, which looks at one file at a time, cannot see: the functions that
+/* What clang-tidy's analyzer, which reads one file at a time, cannot see: the functions that
  * fill in an error return the status that they are given. Included before each file that it looks
  * at. */
 #ifndef TB_ANALYZER_MODEL_H

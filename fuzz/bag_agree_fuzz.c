@@ -118,12 +118,12 @@ static void compare(const char *path, bool has_payloads_apart)
   tb_bag_check_result_t checked = {0};
   tb_status_t status = tb_bag_check(path, NULL, NULL, &checked, NULL);
   outcome_t read = read_all(path, copies, TB_BAG_DAMAGE_REFUSE, TB_BAG_CONTENT_ANY);
-  outcome_t told = read_all(path, NULL, TB_BAG_DAMAGE_REFUSE, TB_BAG_CONTENT_TIMES);
+  outcome_t timed = read_all(path, NULL, TB_BAG_DAMAGE_REFUSE, TB_BAG_CONTENT_TIMES);
   outcome_t recovered = read_all(path, copies, TB_BAG_DAMAGE_SALVAGE, TB_BAG_CONTENT_ANY);
   rmdir(folder);
   bool is_whole = !status && checked.finding_count == 0;
   bool is_read = !read.opened && read.failures == 0;
-  demand(told.opened == read.opened, "opened for one purpose only");
+  demand(timed.opened == read.opened, "opened for one purpose only");
   demand(!is_whole || is_read, "whole, but not read");
   demand(!is_whole || (!recovered.opened && recovered.failures == 0 && !recovered.is_damaged),
          "whole, but something is lost");
@@ -131,7 +131,7 @@ static void compare(const char *path, bool has_payloads_apart)
     demand(checked.message_count == read.messages, "the check reads other messages");
   /* Rows of a damaged database depend on the query. */
   if (!read.opened && !(has_payloads_apart && checked.finding_count > 0))
-    demand(told.messages == read.messages, "times are told of other messages");
+    demand(timed.messages == read.messages, "the times are of other messages");
   if (!read.opened && !recovered.opened)
     demand(recovered.messages >= read.messages, "less is recovered than read");
   demand(!is_read || (!recovered.opened && recovered.messages == read.messages),

@@ -15,18 +15,18 @@ static void guid_fill(uint8_t out[16], unsigned participant, uint8_t entity, uin
   memcpy(out + 12, (const uint8_t[]){0, 0, entity, kind}, 4);
 }
 
-static void report_participant(tb__graph_model_t *model, unsigned who, const uint8_t *data,
+static void report_participant(tb__graph_model_t *model, unsigned id, const uint8_t *data,
                                size_t size, bool is_gone)
 {
   tb__seen_participant_t seen = {.is_gone = is_gone};
-  guid_fill(seen.guid.bytes, who, 1, 0xc1);
+  guid_fill(seen.guid.bytes, id, 1, 0xc1);
   memcpy(seen.user_data, data, size);
   if (tb__graph_model_participant(model, &seen) != TB_OK) abort();
 }
 
 /* Topic, type and USER_DATA are cut out of the bytes at their NULs. */
-static void report_endpoint(tb__graph_model_t *model, unsigned who, const uint8_t *data,
-                            size_t size, bool is_gone)
+static void report_endpoint(tb__graph_model_t *model, unsigned id, const uint8_t *data, size_t size,
+                            bool is_gone)
 {
   char text[260] = "";
   memcpy(text, data, size);
@@ -34,20 +34,20 @@ static void report_endpoint(tb__graph_model_t *model, unsigned who, const uint8_
   if (type > text + size) type = "";
   const char *user_data = *type ? type + strlen(type) + 1 : "";
   tb__seen_endpoint_t seen = {
-      .is_gone = is_gone, .is_writer = who & 4, .topic = topic, .type = type};
+      .is_gone = is_gone, .is_writer = id & 4, .topic = topic, .type = type};
   if (user_data >= text && user_data < text + size) strcpy(seen.user_data, user_data);
-  guid_fill(seen.guid.bytes, who, (uint8_t)(who >> 4), who & 4 ? 3 : 4);
-  guid_fill(seen.participant_guid.bytes, who, 1, 0xc1);
+  guid_fill(seen.guid.bytes, id, (uint8_t)(id >> 4), id & 4 ? 3 : 4);
+  guid_fill(seen.participant_guid.bytes, id, 1, 0xc1);
   if (tb__graph_model_endpoint(model, &seen) != TB_OK) abort();
 }
 
-static void report_info(tb__graph_model_t *model, unsigned who, const uint8_t *data, size_t size)
+static void report_info(tb__graph_model_t *model, unsigned id, const uint8_t *data, size_t size)
 {
   tb__guid_t writer;
   uint8_t *bytes = malloc(size ? size : 1);
   if (!bytes) return;
   memcpy(bytes, data, size); /* so that a read past the end is detected */
-  guid_fill(writer.bytes, who, 4, 3);
+  guid_fill(writer.bytes, id, 4, 3);
   if (tb__graph_model_info(model, &writer, bytes, size) != TB_OK) abort();
   free(bytes);
 }
@@ -86,15 +86,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
   tb__graph_model_t model = {0};
   while (size >= STEP_HEAD) {
-    unsigned what = data[0] % 5, who = data[1];
+    unsigned what = data[0] % 5, id = data[1];
     size_t length = data[2] < size - STEP_HEAD ? data[2] : size - STEP_HEAD;
     const uint8_t *bytes = data + STEP_HEAD;
     if (what == 0 || what == 1)
-      report_participant(&model, who, bytes, length, what == 1);
+      report_participant(&model, id, bytes, length, what == 1);
     else if (what == 2 || what == 3)
-      report_endpoint(&model, who, bytes, length, what == 3);
+      report_endpoint(&model, id, bytes, length, what == 3);
     else
-      report_info(&model, who, bytes, length);
+      report_info(&model, id, bytes, length);
     data += STEP_HEAD + length;
     size -= STEP_HEAD + length;
   }

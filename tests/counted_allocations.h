@@ -1,5 +1,5 @@
 /* Counts what the program allocates and frees, in all its threads. Included by one file of an
- * executable. Under a sanitizer, which has an allocator of its own, through that one's hooks. */
+ * executable. Under a sanitizer, which has its own allocator, through that one's hooks. */
 #ifndef TB_TEST_COUNTED_ALLOCATIONS_H
 #define TB_TEST_COUNTED_ALLOCATIONS_H
 
@@ -26,7 +26,7 @@ static inline void allocation_count(void)
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) ||                               \
     TB_HAS_FEATURE(address_sanitizer) || TB_HAS_FEATURE(thread_sanitizer)
 
-/* Of sanitizer/allocator_interface.h, which not every compiler brings along. */
+/* Of sanitizer/allocator_interface.h, which not every compiler has. */
 int __sanitizer_install_malloc_and_free_hooks(void (*)(const volatile void *, size_t),
                                               void (*)(const volatile void *));
 
@@ -54,7 +54,7 @@ __attribute__((constructor)) static void install_hooks(void)
 #include <malloc.h>
 #include <stdlib.h>
 
-/* What glibc offers to those who stand before it. */
+/* What glibc offers to replacements of malloc. */
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *block, size_t size);

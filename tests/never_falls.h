@@ -1,5 +1,5 @@
-/* For stress and model tests: in one epoch time never falls (C6), whoever reads. All who read a
- * clock share one of these; a reading is compared with what had been read when it began. */
+/* For stress and model tests: in one epoch time never falls (C6), for any reader. All readers of
+ * a clock share one of these; a reading is compared with what had been read when it began. */
 #ifndef TB_TEST_NEVER_FALLS_H
 #define TB_TEST_NEVER_FALLS_H
 
@@ -110,7 +110,7 @@ static inline void never_falls_start(never_falls_reader_t *self, const tb_clock_
   assert_int_equal(pthread_create(&self->thread, NULL, never_falls_run, self), 0);
 }
 
-/* Before the clock goes. */
+/* Before the clock is destroyed. */
 static inline void never_falls_stop(never_falls_reader_t *self)
 {
   atomic_store(&self->stop, true);

@@ -1,6 +1,6 @@
-/* For tests that go by chance: a seed, what follows from it, and how long they go on. All of them
+/* For random tests: a seed, the choices that follow from it, and how long a test runs. All of them
  * are run in one way: TB_TEST_SEED=n repeats the choices of a run, but not what threads make of
- * them; TB_TEST_MS=n goes on for so long, in rounds or as one, with a seed higher by one in each
+ * them; TB_TEST_MS=n runs for that long, in rounds or as one, with a seed higher by one in each
  * round. */
 #ifndef TB_TEST_SEED_H
 #define TB_TEST_SEED_H
@@ -37,14 +37,14 @@ static inline uint64_t test_random(uint64_t *state)
   return *state;
 }
 
-/* Of TB_TEST_MS, else what the suite can spare. */
+/* Of TB_TEST_MS, else the time that the suite has. */
 static inline int64_t test_duration_ms(int64_t usual_ms)
 {
   const char *text = getenv("TB_TEST_MS");
   return text ? strtoll(text, NULL, 10) : usual_ms;
 }
 
-/* For tests that take as many steps as they take: whether there is time for another round. */
+/* For tests with any number of steps: whether there is time for another round. */
 static inline bool test_goes_on(void)
 {
   test_round++;

@@ -26,7 +26,7 @@ static inline void stop_pause(uint64_t ns)
   ppoll(NULL, 0, &rest, NULL);
 }
 
-/* 0: it has gone. */
+/* 0: it has ended. */
 static inline pid_t stop_any_thread(pid_t process, uint64_t choice)
 {
   char path[64];
@@ -76,7 +76,7 @@ static inline void stop_once(pid_t process, uint64_t *random)
   stop_pause(test_random(random) % (STOP_LONGEST_NS / 10));
 }
 
-/* ---- a test of its own process ---- */
+/* ---- a test that stops its own process ---- */
 
 typedef struct stop_words {
   _Atomic bool done;  /* the child is about to end */

@@ -1,4 +1,4 @@
-/* cmocka with the headers it wants before it, for every unit test. */
+/* cmocka with the headers that it needs before it, for every unit test. */
 #ifndef TB_TEST_H
 #define TB_TEST_H
 
@@ -12,7 +12,7 @@
 
 #include <timebase/status.h>
 
-/* Says the code's name on failure, not a number. */
+/* Prints the code's name on failure, not a number. */
 #define assert_status(expression, expected)                                                        \
   do {                                                                                             \
     tb_status_t status_ = (expression);                                                            \

@@ -1,4 +1,4 @@
-/* For unit tests: waits until threads are asleep on a clock, by looking, never by time. */
+/* For unit tests: waits until threads are asleep on a clock, by their state, never by time. */
 #ifndef TB_TEST_WAITING_H
 #define TB_TEST_WAITING_H
 

@@ -1,5 +1,5 @@
 /* For unit tests: a wall clock that the test sets, and the thread that finds its steps. It is never
- * set back between tests: what was told stays true. */
+ * set back between tests: what was reported stays true. */
 #ifndef TB_TEST_WALL_CLOCK_H
 #define TB_TEST_WALL_CLOCK_H
 
@@ -39,7 +39,7 @@ static inline void wall_set_by(int64_t step_ns)
   tb__wall_step_announce();
 }
 
-/* How many steps have been told, changes of source included. */
+/* How many steps have been dispatched, changes of source included. */
 static inline uint32_t wall_jumps(void)
 {
   tb_timeline_t *timeline = tb__timeline_system();
@@ -55,7 +55,7 @@ static inline void wait_for_wall_jump(uint32_t before)
     sched_yield();
 }
 
-/* Sets the clock, and returns when that has been found and told. Somebody has to watch. */
+/* Sets the clock, and returns when that has been found and dispatched. A watcher is needed. */
 static inline void wall_step(int64_t step_ns)
 {
   uint32_t before = wall_jumps();

@@ -390,10 +390,10 @@ static tb_status_t choose_storage(const tb__bag_location_t *location, const tb__
       *id ? tb__bag_storage_find(id) : tb__bag_storage_of_file(location->files[0]);
   if (!*id && !storage) storage = &tb__sqlite_storage;
   if (!storage)
-    return tb_error_set(error, TB_ERR_UNSUPPORTED,
-                        "%s: storage format \"%.40s\" (known: %s); `ros2 bag convert` can change "
-                        "it",
-                        location->path, id, tb__bag_storage_names());
+    return tb_error_set(
+        error, TB_ERR_UNSUPPORTED,
+        "%s: unknown storage format \"%.40s\" (supported: %s); convert it with `ros2 bag convert`",
+        location->path, id, tb__bag_storage_names());
   *out = storage;
   return TB_OK;
 }
@@ -414,11 +414,11 @@ static tb_status_t check_options(const tb_bag_reader_options_t *options, tb_erro
 {
   if (!options) return TB_OK;
   if (options->counts != TB_BAG_COUNTS_AUTO && options->counts != TB_BAG_COUNTS_EXACT)
-    return tb_error_set(error, TB_ERR_INVALID, "counts is %d", (int)options->counts);
+    return tb_error_set(error, TB_ERR_INVALID, "counts: unknown value %d", (int)options->counts);
   if ((unsigned)options->damage > TB_BAG_DAMAGE_SALVAGE)
-    return tb_error_set(error, TB_ERR_INVALID, "damage is %d", (int)options->damage);
+    return tb_error_set(error, TB_ERR_INVALID, "damage: unknown value %d", (int)options->damage);
   if ((unsigned)options->content > TB_BAG_CONTENT_TIMES)
-    return tb_error_set(error, TB_ERR_INVALID, "content is %d", (int)options->content);
+    return tb_error_set(error, TB_ERR_INVALID, "content: unknown value %d", (int)options->content);
   tb_status_t status = tb__bag_limits_check(&options->limits, error);
   if (status) return status;
   if (options->topic_count > 0 && !options->topics)
@@ -436,9 +436,10 @@ tb_status_t tb_bag_reader_open_many_sized(const char *const *paths, size_t count
   tb_bag_reader_options_t known;
   if (!TB__SIZED_IN(options, options_size, known))
     return tb__sized_unsupported(error, "tb_bag_reader_options_t");
-  if (!paths || count == 0) return tb_error_set(error, TB_ERR_INVALID, "no path of a bag");
+  if (!paths || count == 0) return tb_error_set(error, TB_ERR_INVALID, "no paths given");
   for (size_t i = 0; i < count; i++)
-    if (!paths[i] || !*paths[i]) return tb_error_set(error, TB_ERR_INVALID, "no path of a bag");
+    if (!paths[i] || !*paths[i])
+      return tb_error_set(error, TB_ERR_INVALID, "a path is NULL or empty");
   tb_status_t status = check_options(options, error);
   if (status) return status;
   tb__bag_part_t *parts = calloc(count, sizeof *parts);

@@ -27,10 +27,10 @@ static tb_status_t check_options(const tb_bag_writer_options_t *options, tb_erro
 {
   const char *format = options->compression_format;
   if ((unsigned)options->compression_mode > TB_BAG_COMPRESS_FILES)
-    return tb_error_set(error, TB_ERR_INVALID, "compression_mode is %d",
+    return tb_error_set(error, TB_ERR_INVALID, "compression_mode: unknown value %d",
                         (int)options->compression_mode);
   if ((unsigned)options->chunk_compression > TB_BAG_CHUNKS_LZ4)
-    return tb_error_set(error, TB_ERR_INVALID, "chunk_compression is %d",
+    return tb_error_set(error, TB_ERR_INVALID, "chunk_compression: unknown value %d",
                         (int)options->chunk_compression);
   if (options->compression_level < 0 || options->compression_level > MAX_LEVEL)
     return tb_error_set(error, TB_ERR_INVALID, "compression_level is %d: must be 0 to %d",
@@ -41,7 +41,7 @@ static tb_status_t check_options(const tb_bag_writer_options_t *options, tb_erro
     return tb_error_set(error, TB_ERR_INVALID, "ros_distro is not UTF-8");
   if (options->compression_mode != TB_BAG_COMPRESS_NONE && format && strcmp(format, "zstd") != 0)
     return tb_error_set(error, TB_ERR_UNSUPPORTED,
-                        "compression format \"%.40s\": only zstd is known", format);
+                        "compression format \"%.40s\": only zstd is supported", format);
   return TB_OK;
 }
 
@@ -59,7 +59,8 @@ static tb_status_t choose_format(const char *id, const tb__bag_output_format_t *
   for (size_t i = 0; i < sizeof formats / sizeof *formats && used < sizeof known; i++)
     used +=
         (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", formats[i]->id);
-  return tb_error_set(error, TB_ERR_UNSUPPORTED, "storage format \"%.40s\" (known: %s)", id, known);
+  return tb_error_set(error, TB_ERR_UNSUPPORTED, "unknown storage format \"%.40s\" (supported: %s)",
+                      id, known);
 }
 
 /* The last part of the path, to be freed; NULL with *status set. */
@@ -73,7 +74,7 @@ static tb_status_t take_path(tb_bag_writer_t *writer, const char *path, tb_error
   const char *slash = strrchr(writer->path, '/');
   const char *name = slash ? slash + 1 : writer->path;
   if (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || !tb__yaml_can_hold(name))
-    return tb_error_set(error, TB_ERR_INVALID, "\"%s\" cannot name a bag", path);
+    return tb_error_set(error, TB_ERR_INVALID, "\"%s\" cannot be the name of a bag", path);
   writer->name = strdup(name);
   return writer->name ? TB_OK : tb__no_memory(error);
 }
@@ -166,7 +167,7 @@ tb_status_t tb_bag_writer_create_sized(const char *path, const tb_bag_writer_opt
     return tb__sized_unsupported(error, "tb_bag_writer_options_t");
   const tb_bag_writer_options_t defaults = TB_BAG_WRITER_OPTIONS_INIT;
   if (!options) options = &defaults;
-  if (!path || !*path) return tb_error_set(error, TB_ERR_INVALID, "no path of a bag");
+  if (!path || !*path) return tb_error_set(error, TB_ERR_INVALID, "path is NULL or empty");
   const tb__bag_output_format_t *format = NULL;
   tb_status_t status = check_options(options, error);
   if (!status) status = choose_format(options->storage_id, &format, error);
@@ -194,7 +195,7 @@ static tb_status_t check_topic(const tb_bag_writer_t *writer, const tb_bag_write
                                tb_error_t *error)
 {
   if (!topic->name || !*topic->name || !topic->type || !*topic->type)
-    return tb_error_set(error, TB_ERR_INVALID, "a topic without a name or a type");
+    return tb_error_set(error, TB_ERR_INVALID, "a topic has no name or no type");
   for (size_t i = 0; i < writer->topic_count; i++)
     if (strcmp(writer->topics[i].name, topic->name) == 0)
       return tb_error_set(error, TB_ERR_INVALID, "topic %.200s already exists", topic->name);
@@ -320,13 +321,14 @@ static tb_status_t check_message(const tb_bag_writer_t *writer, size_t topic, in
                                  const void *data, size_t size, tb_error_t *error)
 {
   if (topic >= writer->topic_count)
-    return tb_error_set(error, TB_ERR_INVALID, "topic %zu of %zu", topic, writer->topic_count);
+    return tb_error_set(error, TB_ERR_INVALID, "topic %zu is out of range: there are %zu", topic,
+                        writer->topic_count);
   if (log_time_ns < 0)
-    return tb_error_set(error, TB_ERR_INVALID, "topic %.200s: a negative time",
+    return tb_error_set(error, TB_ERR_INVALID, "topic %.200s: the time is negative",
                         writer->topics[topic].name);
   if (!data) return tb_error_set(error, TB_ERR_INVALID, "data is NULL");
   if (size > MAX_PAYLOAD)
-    return tb_error_set(error, TB_ERR_LIMIT, "topic %.200s: a message of %zu bytes",
+    return tb_error_set(error, TB_ERR_LIMIT, "topic %.200s: a message of %zu bytes is too large",
                         writer->topics[topic].name, size);
   return TB_OK;
 }

@@ -474,7 +474,7 @@ static void test_a_folder_that_is_removed(void **state)
   free(moved);
 }
 
-/* After a failure the counts are those of the file, and the next file goes on. */
+/* After a failure the counts are those of the file, and recording continues in the next file. */
 static void test_going_on_after_a_failure(void **state)
 {
   (void)state;
@@ -545,7 +545,7 @@ static void test_killed_writers(void **state)
     int32_t flushed = kill_a_writer(&random);
     tb_bag_reader_t *reader = open_reader(path);
     unclosed = true;
-    assert_true(read_numbers(reader, 0) > flushed); /* a prefix: read_numbers looks at each */
+    assert_true(read_numbers(reader, 0) > flushed); /* a prefix: read_numbers checks each */
     unclosed = false;
     tb_bag_reader_close(reader);
     char *old = path;

@@ -196,7 +196,8 @@ static tb_status_t bag_check_within(const char *path, const tb_bag_limits_t *lim
                                     tb_bag_finding_fn report, void *user,
                                     tb_bag_check_result_t *out, tb_error_t *error)
 {
-  if (!path || !*path || !out) return tb_error_set(error, TB_ERR_INVALID, "no path of a bag");
+  if (!path || !*path || !out)
+    return tb_error_set(error, TB_ERR_INVALID, "path is NULL or empty, or out is NULL");
   tb__check_t check = {.report = report, .user = user};
   tb_bag_reader_t *reader = NULL;
   tb_status_t status = open_bag(&check, path, limits, &reader, error);

@@ -32,7 +32,7 @@ static tb_status_t check_folder(tb__check_t *check, const tb_bag_reader_t *reade
   if (!directory) return tb_error_set_errno(error, TB_ERR_SYSTEM, errno, "%s", path);
   for (struct dirent *entry; (entry = readdir(directory));)
     if (tb__bag_storage_of_file(entry->d_name) && !is_a_file_of(reader, entry->d_name))
-      tb__check_report(check, "%s/%s: metadata.yaml does not name it", path, entry->d_name);
+      tb__check_report(check, "%s/%s: not listed in metadata.yaml", path, entry->d_name);
   closedir(directory);
   return TB_OK;
 }
@@ -49,14 +49,14 @@ static void check_topics(tb__check_t *check, const tb_bag_reader_t *reader)
                        "%s/metadata.yaml: %" PRIu64 " messages of %s, but the files have %" PRIu64,
                        location->path, listed.message_count, name, check->by_topic[i]);
     if (!is_listed && check->by_topic[i] > 0)
-      tb__check_report(check, "%s/metadata.yaml does not name the topic %s", location->path, name);
+      tb__check_report(check, "%s/metadata.yaml does not list the topic %s", location->path, name);
   }
   const tb__yaml_node_t *item = location->metadata.topics ? location->metadata.topics->first : NULL;
   for (; item; item = item->next) {
     const char *name = tb__yaml_text(tb__yaml_find(tb__yaml_find(item, "topic_metadata"), "name"));
     size_t index;
     if (name && !tb__topic_table_find(&reader->table, name, &index))
-      tb__check_report(check, "%s/metadata.yaml names the topic %s, but no file has it",
+      tb__check_report(check, "%s/metadata.yaml lists the topic %s, but no file has it",
                        location->path, name);
   }
 }
@@ -80,10 +80,11 @@ static void check_times(tb__check_t *check, const tb__bag_location_t *location)
                     &start_ns);
   tb__yaml_to_int64(tb__yaml_find(tb__yaml_find(body, "duration"), "nanoseconds"), &duration_ns);
   if (start_ns != check->start_ns)
-    tb__check_report(check, "%s/metadata.yaml: starts at %" PRId64 " ns, but the files at %" PRId64,
+    tb__check_report(check,
+                     "%s/metadata.yaml: starts at %" PRId64 " ns, but the files start at %" PRId64,
                      location->path, start_ns, check->start_ns);
   if (duration_ns != check->end_ns - check->start_ns)
-    tb__check_report(check, "%s/metadata.yaml: lasts %" PRId64 " ns, but the files %" PRId64,
+    tb__check_report(check, "%s/metadata.yaml: lasts %" PRId64 " ns, but the files last %" PRId64,
                      location->path, duration_ns, check->end_ns - check->start_ns);
 }
 

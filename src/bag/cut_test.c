@@ -18,7 +18,7 @@ typedef enum harm {
   CUT_FILE,
   CUT_LOG,
   REMOVE_LOG,
-  CUT_AND_GROW, /* as if it had been written to before anybody looked */
+  CUT_AND_GROW, /* as if it had been written to before the check */
   CUT_AT_THE_END,
   REPLACE,
   HARMS

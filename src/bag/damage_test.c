@@ -227,7 +227,7 @@ static void test_an_index_that_gives_rows_twice_is_left(void **state)
   tb_bag_reader_close(reader);
 }
 
-/* The index has one row less than the table, and nothing in either says so. */
+/* The index has one row less than the table, and nothing in either shows it. */
 static void test_rows_that_the_index_lacks_are_read(void **state)
 {
   (void)state;

@@ -1,4 +1,4 @@
-/* The ceilings for what is read: what goes beyond one fails, says which, and is never left out. */
+/* The limits for what is read: what exceeds one fails with its name, and is never left out. */
 #include "storage/limits.h"
 
 #include <stdio.h>
@@ -226,7 +226,7 @@ static void test_files_that_are_listed_again(void **state)
   assert_int_equal(info->file_count, 1);
   assert_string_equal(info->files[0], path);
   assert_non_null(info->damage);
-  assert_non_null(strstr(info->damage, "lists 8999 files again"));
+  assert_non_null(strstr(info->damage, "lists 8999 files more than once"));
   tb_bag_reader_close(reader);
   write_metadata(10001, names, 1);
   tb_status_t status;

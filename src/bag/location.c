@@ -300,7 +300,8 @@ static tb_status_t drop_repeated(tb__bag_location_t *location, tb_error_t *error
   if (repeated == 0) return TB_OK;
   tb_error_t detail = TB_ERROR_INIT;
   tb_error_set(&detail, TB_ERR_CORRUPT,
-               "%s/" METADATA_NAME ": it lists %zu file%s again, such as %s: each is read once",
+               "%s/" METADATA_NAME
+               ": it lists %zu file%s more than once, such as %s; each is read once",
                location->path, repeated, repeated == 1 ? "" : "s", location->files[example]);
   close_gaps(location);
   return note_damage(location, &detail) ? tb__no_memory(error) : TB_OK;

@@ -33,7 +33,7 @@ static tb_status_t read_text(const tb__yaml_node_t *map, const char *key, const 
     *out = "";
     return TB_OK;
   }
-  if (!tb__yaml_text(node)) return bad_field(node, key, "a text", error);
+  if (!tb__yaml_text(node)) return bad_field(node, key, "a string", error);
   *out = tb__yaml_text(node);
   return TB_OK;
 }
@@ -47,7 +47,7 @@ static tb_status_t read_list(const tb__yaml_node_t *map, const char *key, tb__ya
   for (const tb__yaml_node_t *item = list->first; item; item = item->next)
     if (item->kind != item_kind)
       return bad_field(item, key,
-                       item_kind == TB__YAML_SCALAR ? "a list of texts" : "a list of mappings",
+                       item_kind == TB__YAML_SCALAR ? "a list of strings" : "a list of mappings",
                        error);
   *out = list;
   return TB_OK;
@@ -57,7 +57,8 @@ static tb_status_t read_fields(const tb__yaml_node_t *map, tb__bag_metadata_t *o
                                tb_error_t *error)
 {
   if (!map || map->kind != TB__YAML_MAPPING)
-    return tb_error_set(error, TB_ERR_CORRUPT, "no mapping rosbag2_bagfile_information");
+    return tb_error_set(error, TB_ERR_CORRUPT,
+                        "rosbag2_bagfile_information is missing or not a mapping");
   tb_status_t status = read_version(map, &out->version, error);
   if (!status) status = read_text(map, "storage_identifier", &out->storage_id, error);
   if (!status) status = read_text(map, "compression_mode", &out->compression_mode, error);
@@ -108,8 +109,8 @@ tb_status_t tb__bag_metadata_compression(const tb__bag_metadata_t *metadata,
   bool is_known = strcasecmp(mode, "MESSAGE") == 0 || strcasecmp(mode, "FILE") == 0;
   if (!is_known || (*format && strcmp(format, "zstd") != 0))
     return tb_error_set(error, TB_ERR_UNSUPPORTED,
-                        "compressed (mode %.20s, format %.20s): only zstd of messages and files is "
-                        "known",
+                        "compressed (mode %.20s, format %.20s): only zstd of messages or files is "
+                        "supported",
                         mode, format);
   *out = strcasecmp(mode, "FILE") == 0 ? TB__BAG_FILES : TB__BAG_MESSAGES;
   return TB_OK;

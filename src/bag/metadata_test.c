@@ -101,9 +101,9 @@ static void assert_corrupt(const char *text, const char *reason)
 static void test_bad_metadata_says_line_and_field(void **state)
 {
   (void)state;
-  assert_corrupt("", "no mapping");
-  assert_corrupt("- 1\n", "no mapping");
-  assert_corrupt("rosbag2_bagfile_information: 5\n", "no mapping");
+  assert_corrupt("", "not a mapping");
+  assert_corrupt("- 1\n", "not a mapping");
+  assert_corrupt("rosbag2_bagfile_information: 5\n", "not a mapping");
   assert_corrupt("a: b\n", "version is missing");
   assert_corrupt("version: x\n", "line 1: version");
   assert_corrupt("version: 0\n", "line 1: version");
@@ -116,7 +116,7 @@ static void test_bad_metadata_says_line_and_field(void **state)
   assert_corrupt("version: 5\n  bad: [\n", "line 2");
   assert_corrupt("version: &a 5\nother: *a\n", "aliases");
   assert_corrupt("version: 5\n---\nversion: 6\n", "second document");
-  assert_corrupt("version: 5\n[a, b]: 6\n", "key is not a text");
+  assert_corrupt("version: 5\n[a, b]: 6\n", "key is not a string");
 }
 
 static void test_limits_of_depth_and_size(void **state)

@@ -19,7 +19,7 @@ static tb_status_t bad_value(const tb__yaml_node_t *node, tb_error_t *error)
 {
   const char *text = tb__yaml_text(node);
   return tb_error_set(error, TB_ERR_CORRUPT, "offered QoS, line %zu: bad value \"%.40s\" of %.40s",
-                      node->line, text ? text : "(not a text)", node->key ? node->key : "?");
+                      node->line, text ? text : "(not a string)", node->key ? node->key : "?");
 }
 
 static tb_status_t read_policy(const tb__yaml_node_t *offer, const char *key,

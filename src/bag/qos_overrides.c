@@ -39,7 +39,7 @@ static tb_status_t check_keys(const tb__yaml_node_t *policies, tb_error_t *error
     while (i < sizeof known / sizeof *known && strcmp(known[i], node->key) != 0)
       i++;
     if (i == sizeof known / sizeof *known)
-      return tb_error_set(error, TB_ERR_CORRUPT, "line %zu: no policy \"%.60s\"", node->line,
+      return tb_error_set(error, TB_ERR_CORRUPT, "line %zu: unknown policy \"%.60s\"", node->line,
                           node->key);
   }
   return TB_OK;
@@ -67,7 +67,8 @@ static tb_status_t read_entries(tb_qos_overrides_t *overrides, tb_error_t *error
   const tb__yaml_node_t *root = overrides->yaml.root;
   if (tb__yaml_is_null(root)) return TB_OK;
   if (root->kind != TB__YAML_MAPPING)
-    return tb_error_set(error, TB_ERR_CORRUPT, "line %zu: no mapping of topics", root->line);
+    return tb_error_set(error, TB_ERR_CORRUPT, "line %zu: not a mapping of topics to policies",
+                        root->line);
   size_t count = 0;
   for (const tb__yaml_node_t *node = root->first; node; node = node->next)
     count++;
@@ -82,7 +83,8 @@ static tb_status_t read_entries(tb_qos_overrides_t *overrides, tb_error_t *error
 tb_status_t tb_qos_overrides_parse(const char *text, size_t size, tb_qos_overrides_t **out,
                                    tb_error_t *error)
 {
-  if (!text || !out) return tb_error_set(error, TB_ERR_INVALID, "QoS overrides: NULL");
+  if (!text || !out)
+    return tb_error_set(error, TB_ERR_INVALID, "QoS overrides: text or out is NULL");
   if (size > MAX_SIZE)
     return tb_error_set(error, TB_ERR_LIMIT, "QoS overrides: larger than %zu bytes", MAX_SIZE);
   tb_qos_overrides_t *overrides = calloc(1, sizeof *overrides);
@@ -101,7 +103,8 @@ tb_status_t tb_qos_overrides_parse(const char *text, size_t size, tb_qos_overrid
 
 tb_status_t tb_qos_overrides_load(const char *path, tb_qos_overrides_t **out, tb_error_t *error)
 {
-  if (!path || !out) return tb_error_set(error, TB_ERR_INVALID, "QoS overrides: NULL");
+  if (!path || !out)
+    return tb_error_set(error, TB_ERR_INVALID, "QoS overrides: path or out is NULL");
   char *text = NULL;
   size_t size = 0;
   tb_status_t status = tb__input_file_read(path, MAX_SIZE, &text, &size, error);
@@ -143,7 +146,7 @@ static void report_reduction(const entry_t *entry, int32_t depth_max)
 {
   if (entry->depth > depth_max)
     tb__log(TB_LOG_WARN,
-            "QoS overrides: %.100s asks for a depth of %d: reduced to %d (--max-depth, "
+            "QoS overrides: %.100s: depth %d reduced to %d (--max-depth, "
             "tb_qos_overrides_set_depth_max)",
             entry->topic, (int)entry->depth, (int)depth_max);
 }

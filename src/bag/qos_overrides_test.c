@@ -66,9 +66,9 @@ static void assert_refused(const char *bad, const char *reason)
 static void test_what_is_wrong_is_named(void **state)
 {
   (void)state;
-  assert_refused("- a\n", "line 1: no mapping of topics");
+  assert_refused("- a\n", "line 1: not a mapping of topics");
   assert_refused("/a: best_effort\n", "line 1: topic \"/a\" has no policies");
-  assert_refused("/a:\n  reliable: true\n", "line 2: no policy \"reliable\"");
+  assert_refused("/a:\n  reliable: true\n", "line 2: unknown policy \"reliable\"");
   assert_refused("/a:\n  reliability: maybe\n", "bad value \"maybe\" of reliability");
   assert_refused("/a:\n  depth: -1\n", "line 2: bad depth");
   assert_refused("/a: [\n", "line");
@@ -123,7 +123,7 @@ static void test_a_depth_has_a_ceiling(void **state)
   tb_log_set_hook(note_log, NULL);
   assert_ok(tb_qos_overrides_parse(deep, strlen(deep), &overrides, NULL));
   assert_int_equal(depth_of(overrides, "/deep"), TB_QOS_OVERRIDES_DEPTH_MAX);
-  assert_non_null(strstr(reduction, "/deep asks for a depth of 2147483647: reduced to 100000"));
+  assert_non_null(strstr(reduction, "/deep: depth 2147483647 reduced to 100000"));
   assert_int_equal(depth_of(overrides, "/less"), 100000);
   assert_string_equal(reduction, "");
   tb_qos_overrides_set_depth_max(overrides, 7);

@@ -95,8 +95,9 @@ void tb__bag_reader_time_runs(tb_bag_reader_t *reader)
   if (reader->options.run > 0) return;
   for (size_t i = 0; i < reader->part_count; i++)
     if (count_runs(&reader->parts[i], NULL) > 1)
-      tb__log(TB_LOG_WARN,
-              "%s: time was set back while it was recorded: the messages of before and after are "
-              "mixed by time",
-              reader->parts[i].location.path);
+      tb__log(
+          TB_LOG_WARN,
+          "%s: time was set back while it was recorded: messages from before and after that are "
+          "merged by time",
+          reader->parts[i].location.path);
 }

@@ -35,7 +35,7 @@ static tb_status_t unpack_named(tb_bag_reader_t *reader, tb__bag_source_t *sourc
   return status;
 }
 
-/* It may take long: whoever ends the process meanwhile is not left with the file. */
+/* It may take long: a process that is killed meanwhile leaves no file. */
 static tb_status_t unpack(tb_bag_reader_t *reader, tb__bag_source_t *source, tb__temporary_t *out,
                           tb_error_t *error)
 {

@@ -189,6 +189,6 @@ tb_status_t tb__writer_verify(tb_bag_writer_t *writer, const char *path, tb_erro
   uint64_t found = tb__writer_file(writer)->extent.message_count;
   if (found == written) return TB_OK;
   return tb_error_set(error, TB_ERR_TRUNCATED,
-                      "%s was cut while it was written: %llu messages of %llu are left", path,
-                      (unsigned long long)found, (unsigned long long)written);
+                      "%s was truncated while it was being written: %llu messages of %llu are left",
+                      path, (unsigned long long)found, (unsigned long long)written);
 }

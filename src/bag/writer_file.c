@@ -66,9 +66,10 @@ tb_status_t tb__writer_check_place(const tb_bag_writer_t *writer, tb_error_t *er
     status = tb__no_memory(error);
   else if (stat(path, &info) != 0)
     status = tb_error_set_errno(error, errno == ENOENT ? TB_ERR_NOT_FOUND : TB_ERR_SYSTEM, errno,
-                                "%s was removed while it was written", path);
+                                "%s was removed while it was being written", path);
   else if (info.st_dev != writer->device || info.st_ino != writer->inode)
-    status = tb_error_set(error, TB_ERR_NOT_FOUND, "%s was replaced while it was written", path);
+    status =
+        tb_error_set(error, TB_ERR_NOT_FOUND, "%s was replaced while it was being written", path);
   free(path);
   return status;
 }

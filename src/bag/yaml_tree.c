@@ -92,7 +92,7 @@ static tb_status_t add_collection(builder_t *builder, const yaml_event_t *event,
                                   tb__yaml_kind_t kind)
 {
   if (wants_key(builder))
-    return tb_error_set(builder->error, TB_ERR_CORRUPT, "line %zu: a key is not a text",
+    return tb_error_set(builder->error, TB_ERR_CORRUPT, "line %zu: a key is not a string",
                         line_of(event));
   if (builder->depth == TB__YAML_MAX_DEPTH)
     return tb_error_set(builder->error, TB_ERR_LIMIT, "line %zu: more than %d levels",

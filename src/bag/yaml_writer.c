@@ -182,5 +182,5 @@ tb_status_t tb__yaml_writer_finish(tb__yaml_writer_t *writer, char **out, tb_err
   free(writer);
   if (!status) return TB_OK;
   return tb_error_set(error, status,
-                      status == TB_ERR_NO_MEMORY ? "out of memory" : "a text is not UTF-8");
+                      status == TB_ERR_NO_MEMORY ? "out of memory" : "a string is not UTF-8");
 }

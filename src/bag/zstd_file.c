@@ -98,9 +98,10 @@ static tb_status_t check_room(const pipe_end_t *from, const pipe_end_t *to, size
   if (status || fstatvfs(to->fd, &disk) != 0) return status;
   unsigned long long room = (unsigned long long)disk.f_bavail * disk.f_frsize;
   if (wanted <= room) return TB_OK;
-  return tb_error_set_errno(error, TB_ERR_SYSTEM, ENOSPC,
-                            "%s: %llu bytes, and %llu are free; TMPDIR names another folder",
-                            to->path, wanted, room);
+  return tb_error_set_errno(
+      error, TB_ERR_SYSTEM, ENOSPC,
+      "%s: %llu bytes are needed, but %llu are free; set TMPDIR to another folder", to->path,
+      wanted, room);
 }
 
 static tb_status_t decompress_pieces(ZSTD_DCtx *context, pipe_end_t *from, pipe_end_t *to,
@@ -184,7 +185,7 @@ tb_status_t tb__zstd_decompress_file(const char *from, int to, const char *folde
   pipe_end_t in = {.path = from, .fd = open(from, O_RDONLY | O_CLOEXEC)};
   if (in.fd < 0) return file_error(from, error);
   char place[TB_ERROR_TEXT_SIZE];
-  snprintf(place, sizeof place, "%s, for what is in %s", folder, from);
+  snprintf(place, sizeof place, "%s, to unpack %s", folder, from);
   pipe_end_t out = {.path = place, .fd = to, .max = max};
   ZSTD_DCtx *context = NULL;
   tb_status_t status = allocate(&in, ZSTD_DStreamInSize(), &out, ZSTD_DStreamOutSize(), error);

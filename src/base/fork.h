@@ -15,6 +15,7 @@ TB_PRIVATE_API extern _Atomic bool tb__forked;
 /* [any thread] [async-signal-safe] */
 static inline bool tb__is_forked(void)
 {
+  /* C7 */
   return __builtin_expect(atomic_load_explicit(&tb__forked, memory_order_relaxed), 0);
 }
 

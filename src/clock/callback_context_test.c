@@ -552,7 +552,7 @@ static tb_status_t call_next_deadline_moved(void)
 /* Refused in jump callbacks alone. */
 #define NOT_IN_JUMPS GIVES(DL, DL, DL, 0, 0, 0)
 #define ANYWHERE     GIVES(0, 0, 0, 0, 0, 0)
-/* Looks at `moved`. */
+/* Checks `moved`. */
 #define WAITS_FOR_JUMP GIVES(0, 0, 0, 0, BUSY, 0)
 
 static const struct call {

@@ -224,6 +224,7 @@ typedef struct change {
  * changed. TB_ERR_TIMEOUT: some clocks have not moved. */
 static tb_status_t change_to(tb_source_t *source, int64_t limit_ns, change_t *out)
 {
+  /* X7: either all clocks that follow are moved, or none */
   tb_status_t status = TB_OK;
   tb__held_timeline_t *spares = NULL;
   tb_source_t *old = tb_source_get_default();
@@ -315,6 +316,7 @@ tb_status_t tb__default_forget(tb_source_t *source, int64_t limit_ns)
 
 static tb_status_t make_from_environment(void)
 {
+  /* X7: an unusable name fails the clock, and is logged */
   tb_source_t *source = NULL;
   making = true;
   tb_status_t status = create_from_environment(&source);
@@ -323,7 +325,7 @@ static tb_status_t make_from_environment(void)
     if (status) tb_source_destroy(source);
     if (status && status != TB_ERR_BUSY)
       tb__log(TB_LOG_ERROR,
-              "TIMEBASE_SOURCE=%.99s in the environment: the source does not start: %s",
+              "TIMEBASE_SOURCE=%.99s in the environment: the source cannot be started: %s",
               name_in_environment(), tb_status_message(status));
   }
   making = false;

@@ -21,7 +21,7 @@ typedef struct stage {
   tb_clock_t *own, *none, *followers[FOLLOWERS];
 } stage_t;
 
-/* ---- memory that runs out when asked to ---- */
+/* ---- allocations that fail on request ---- */
 
 void *__real_calloc(size_t count, size_t size);
 void *__wrap_calloc(size_t count, size_t size);
@@ -276,7 +276,7 @@ static void probe_stop(void *self)
 
 static const tb_source_ops_t probe_ops = {"probe", probe_start, probe_stop, NULL};
 
-static void look_at_probe(const tb_jump_t *jump, void *user)
+static void check_probe(const tb_jump_t *jump, void *user)
 {
   (void)jump;
   probe_t *probe = user;
@@ -300,7 +300,7 @@ static void test_X1_the_default_runs_with_and_without_clocks_and_stops_last(void
   assert_ok(tb_clock_create(NULL, &clock));
   probe.clock = clock;
   assert_int_equal(probe.starts, 1);
-  tb_jump_handler_t *handler = watch(clock, look_at_probe, NULL, &probe);
+  tb_jump_handler_t *handler = watch(clock, check_probe, NULL, &probe);
   assert_ok(tb_source_set_default(NULL));
   assert_int_equal(probe.stops, 1);
   assert_true(probe.detached_before); /* 1: its ticks are refused, 2: J3, 3: stop */

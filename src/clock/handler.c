@@ -191,8 +191,8 @@ static void handler_abandon(struct tb_jump_handler *handler)
   free(handler);
 }
 
-/* The jump in progress frees the handler. The callback may go on using the clock, which cannot be
- * destroyed until then. */
+/* The jump in progress frees the handler. The callback may continue to use the clock, which cannot
+ * be destroyed until then. */
 static void hand_to_jump(struct tb_jump_handler *handler, tb_timeline_t *timeline)
     TB_REQUIRES(timeline->mutex)
 {
@@ -211,6 +211,7 @@ static tb_status_t handler_take_out(struct tb_jump_handler *handler, int64_t lim
   tb_timeline_t *timeline;
   tb__clock_lock(clock, &timeline);
   tb_status_t status = handler->leaving || handler->orphan ? TB_ERR_CLOSED : TB_OK;
+  /* J6: waits until the jump is over, unless this thread must not wait: then the jump removes it */
   bool to_jump = !status && handler->selected && tb__may_not_wait();
   if (status)
     handler->given_up = true;
@@ -301,6 +302,7 @@ void tb__jump_select_locked(tb__jump_t *jump, tb_timeline_t *timeline)
  * clock. */
 static tb_jump_t info_for(const tb__jump_t *jump, const struct tb_jump_handler *handler)
 {
+  /* J2: the epoch after the jump */
   tb_jump_t info = jump->info;
   if (info.epoch == 0) info.epoch = tb_clock_epoch(handler->clock);
   info.before.kind = info.after.kind = handler->clock->kind;

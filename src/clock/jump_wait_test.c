@@ -458,8 +458,8 @@ static void *remove_in_time(void *argument)
   return NULL;
 }
 
-/* Otherwise it would stay: the thread that was told that it is being destroyed does not try
- * again. */
+/* Otherwise it would stay: the thread that got the report that it is being destroyed does not
+ * try again. */
 static void
 test_J6_a_handler_that_two_threads_destroy_is_removed_also_when_one_has_a_limit(void **state)
 {

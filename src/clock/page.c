@@ -16,6 +16,7 @@ static bool copy_is_sound(const tb__page_copy_t *copy, uint32_t state)
 
 bool tb__page_load(const tb__page_t *page, tb__page_copy_t *out)
 {
+  /* X3: one moment of the page without a lock; one that is not sound is refused */
   if (atomic_load_explicit(&page->magic, memory_order_acquire) != TB__PAGE_MAGIC ||
       atomic_load_explicit(&page->format, memory_order_relaxed) != TB__PAGE_FORMAT)
     return false;

@@ -72,6 +72,7 @@ static bool source_revoke(tb_source_t *source, uint32_t leaving)
 
 bool tb__source_revoke(tb_source_t *source)
 {
+  /* X1: true for the last user, which stops the source */
   return source_revoke(source, 0);
 }
 

@@ -129,6 +129,7 @@ static void follow_step(tb_timeline_t *timeline)
   tb__mutex_lock(&timeline->mutex);
   watch.stepping = true;
   take_turn_locked(timeline);
+  /* J9: the step against steady time, found after the fact; a slew is none */
   int64_t delta_ns = tb__wall_offset_ns() - watch.offset_ns;
   bool is_jump = delta_ns <= -STEP_MIN_NS || delta_ns >= STEP_MIN_NS;
   if (is_jump && !watch.unloading) {
@@ -175,8 +176,8 @@ static void give_up(tb_timeline_t *timeline)
   watch.reported = true;
   tb__mutex_unlock(&timeline->mutex);
   if (first)
-    tb__log(TB_LOG_WARN, "steps of system time are not noticed: no thread or descriptor is "
-                         "available to watch the clock");
+    tb__log(TB_LOG_WARN, "steps of system time are not detected: no thread or descriptor "
+                         "is available to watch the clock");
 }
 
 static void *steps_run(void *argument)

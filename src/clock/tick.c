@@ -160,6 +160,7 @@ static tb_jump_t describe(const tb_timeline_t *timeline, const move_t *move)
 static void commit_locked(tb_timeline_t *timeline, const tb_jump_t *jump, tb_clock_state_t state)
     TB_REQUIRES(timeline->mutex)
 {
+  /* C6: time and epoch are published together */
   if (jump->kind != TB_JUMP_FORWARD) {
     uint64_t elapsed = tb__timeline_elapsed_locked(timeline);
     timeline->elapsed_frozen = elapsed;

@@ -147,7 +147,7 @@ static const char *check(const uint32_t *members, int depth)
 tb_status_t tb__idl_type_init(tb__idl_type_t *type, const struct dds_topic_descriptor *descriptor,
                               tb_error_t *error)
 {
-  if (!descriptor) return tb_error_set(error, TB_ERR_INVALID, "IDL: no type (NULL)");
+  if (!descriptor) return tb_error_set(error, TB_ERR_INVALID, "IDL: type is NULL");
   const char *what = check(descriptor->m_ops, 0);
   if (what)
     return tb_error_set(error, TB_ERR_UNSUPPORTED, "%s: ROS 2 cannot carry %s",

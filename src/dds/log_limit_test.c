@@ -41,15 +41,15 @@ static void test_any_number_of_causes_takes_bounded_memory_and_loses_no_count(vo
 {
   (void)state;
   static tb__log_limit_t limit;
-  uint64_t left_out, told = 0, refused = 0;
+  uint64_t left_out, reported = 0, refused = 0;
   for (uint32_t line = 0; line < 1000; line++) {
     for (int i = 0; i < 3; i++) {
       refused += !tb__log_limit_take(&limit, here, line, 1, line, &left_out);
-      told += left_out;
+      reported += left_out;
     }
   }
   assert_int_equal(refused, 2000);
-  assert_int_equal(told + tb__log_limit_end(&limit), refused);
+  assert_int_equal(reported + tb__log_limit_end(&limit), refused);
 }
 
 static void test_without_a_limit_all_are_passed_on(void **state)

@@ -40,7 +40,8 @@ tb_status_t tb__mcap_chunk_head(const tb__mcap_input_t *input, uint64_t offset,
 {
   uint8_t bytes[HEAD_READ];
   if (offset > input->size || input->size - offset < TB__MCAP_HEAD_SIZE)
-    return tb__mcap_error(input, TB_ERR_TRUNCATED, input->size, error, "the file ends in a chunk");
+    return tb__mcap_error(input, TB_ERR_TRUNCATED, input->size, error,
+                          "the file ends inside a chunk");
   uint64_t left = input->size - offset;
   size_t size = left < sizeof bytes ? (size_t)left : sizeof bytes;
   tb_status_t status = tb__mcap_input_read(input, offset, bytes, size, error);
@@ -51,7 +52,7 @@ tb_status_t tb__mcap_chunk_head(const tb__mcap_input_t *input, uint64_t offset,
   if (bytes[0] != TB__MCAP_CHUNK)
     return tb__mcap_error(input, TB_ERR_CORRUPT, offset, error, "no chunk here");
   if (!tb__mcap_parse_chunk(cursor.at, known, *length, out))
-    return tb__mcap_error(input, TB_ERR_CORRUPT, offset, error, "the chunk's head is damaged");
+    return tb__mcap_error(input, TB_ERR_CORRUPT, offset, error, "the chunk's header is damaged");
   return TB_OK;
 }
 
@@ -200,7 +201,8 @@ tb_status_t tb__mcap_chunk_load(const tb__mcap_input_t *input, tb__mcap_codec_t 
   if (!status) status = check_head(input, offset, out, error);
   if (status) return status;
   if (out->stored_size > input->size - records_offset(offset, out))
-    return tb__mcap_error(input, TB_ERR_TRUNCATED, input->size, error, "the file ends in a chunk");
+    return tb__mcap_error(input, TB_ERR_TRUNCATED, input->size, error,
+                          "the file ends inside a chunk");
   status = tb__mcap_buffer_reserve(buffer, out->size, error);
   if (!status && out->compression == TB__MCAP_NONE)
     status = read_raw(input, offset, out, buffer->bytes, &crc, error);

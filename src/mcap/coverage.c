@@ -70,7 +70,7 @@ static tb_status_t pass(walk_t *walk, uint64_t to, tb_error_t *error)
     if (!status) walk->offset = end;
   }
   if (!status && walk->offset > to)
-    return contradicts(walk, "a chunk of the summary begins in a record", error);
+    return contradicts(walk, "a chunk that the summary lists begins inside a record", error);
   return status;
 }
 
@@ -82,8 +82,9 @@ static tb_status_t pass_to_end(walk_t *walk, tb_error_t *error)
     tb_status_t status = look(walk, &opcode, &end, error);
     if (!status && opcode == TB__MCAP_DATA_END) {
       walk->offset = end;
-      return end == walk->end ? TB_OK
-                              : contradicts(walk, "something lies between data and summary", error);
+      return end == walk->end
+                 ? TB_OK
+                 : contradicts(walk, "there are unexpected bytes between data and summary", error);
     }
     if (!status) status = judge(walk, opcode, error);
     if (status) return status;

@@ -73,8 +73,8 @@ static void on_finding(const char *text, void *user)
   strncat(all, "\n", 3000 - strlen(all) - 1);
 }
 
-/* Ends the file and frees it: `messages` of it are read with so many failures; the check says what
- * `said` says, or nothing if that is NULL. */
+/* Ends the file and frees it: `messages` of it are read with so many failures; the check reports
+ * `said`, or nothing if that is NULL. */
 static void assert_read(tb__test_mcap_t *mcap, uint64_t messages, unsigned failures,
                         const char *said)
 {
@@ -144,7 +144,7 @@ static void test_messages_outside_of_chunks_that_the_summary_hides(void **state)
   begin(&mcap, 2);
   tb__test_mcap_message(&mcap, 1, 1003, "\0\1\0\0", 4);
   mcap.counts[1]--;
-  assert_read(&mcap, 2 * PER_CHUNK + 1, 0, "the summary counts messages wrongly");
+  assert_read(&mcap, 2 * PER_CHUNK + 1, 0, "the summary's count of messages is wrong");
 }
 
 static void test_statistics_that_contradict_the_rest(void **state)
@@ -156,13 +156,13 @@ static void test_statistics_that_contradict_the_rest(void **state)
   assert_read(&mcap, 2 * PER_CHUNK, 0, "the summary contradicts itself");
   begin(&mcap, 2);
   mcap.attachments++;
-  assert_read(&mcap, 2 * PER_CHUNK, 0, "the summary counts attachments or metadata");
+  assert_read(&mcap, 2 * PER_CHUNK, 0, "the summary's count of attachments or metadata");
   begin(&mcap, 2);
   mcap.chunks--;
-  assert_read(&mcap, 2 * PER_CHUNK, 0, "statistics count other chunks");
+  assert_read(&mcap, 2 * PER_CHUNK, 0, "its statistics and its index count chunks");
 }
 
-/* The entry of the first chunk says that the second belongs to its message indexes. */
+/* By the entry of the first chunk the second belongs to its message indexes. */
 static void test_a_chunk_hidden_among_message_indexes(void **state)
 {
   (void)state;

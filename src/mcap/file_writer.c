@@ -67,7 +67,8 @@ static tb_status_t check_tail(const tb__mcap_writer_t *writer, tb_error_t *error
   if ((size_t)count == writer->tail_size && memcmp(found, writer->tail, (size_t)count) == 0)
     return TB_OK;
   return tb_error_set(error, TB_ERR_TRUNCATED,
-                      "%s was cut while it was written, and has grown again", writer->path);
+                      "%s was truncated while it was being written, and has grown again",
+                      writer->path);
 }
 
 tb_status_t tb__mcap_writer_check(const tb__mcap_writer_t *writer, tb_error_t *error)
@@ -75,8 +76,9 @@ tb_status_t tb__mcap_writer_check(const tb__mcap_writer_t *writer, tb_error_t *e
   struct stat info;
   if (fstat(writer->fd, &info) != 0) return system_error(writer, error);
   if ((uint64_t)info.st_size >= writer->position) return check_tail(writer, error);
-  tb_error_set(error, TB_ERR_TRUNCATED, "%s was cut while it was written: %lld bytes of %llu",
-               writer->path, (long long)info.st_size, (unsigned long long)writer->position);
+  tb_error_set(error, TB_ERR_TRUNCATED,
+               "%s was truncated while it was being written: %lld bytes of %llu", writer->path,
+               (long long)info.st_size, (unsigned long long)writer->position);
   if (error) error->offset = info.st_size;
   return TB_ERR_TRUNCATED;
 }
@@ -325,8 +327,9 @@ tb_status_t tb__mcap_writer_message(tb__mcap_writer_t *writer, const tb__mcap_me
 {
   tb__mcap_track_t *track = NULL;
   if (message->size > MAX_MESSAGE)
-    return tb_error_set(error, TB_ERR_LIMIT, "%s: a message of %zu bytes; at most %llu",
-                        writer->path, message->size, (unsigned long long)MAX_MESSAGE);
+    return tb_error_set(error, TB_ERR_LIMIT,
+                        "%s: a message of %zu bytes is too large; the limit is %llu", writer->path,
+                        message->size, (unsigned long long)MAX_MESSAGE);
   tb_status_t status = get_track(writer, message->channel_id, &track, error);
   size_t used = writer->chunk.size - TB__MCAP_ROOM;
   size_t size = TB__MCAP_HEAD_SIZE + TB__MCAP_MESSAGE_SIZE + message->size;

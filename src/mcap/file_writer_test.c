@@ -216,7 +216,8 @@ static void limit_file_size(rlim_t size)
   assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
-/* A full disk: the file is whole up to the last chunk, and goes on when there is room again. */
+/* A full disk: the file is whole up to the last chunk, and writing continues when there is room
+ * again. */
 static void test_no_room_left(void **state)
 {
   (void)state;

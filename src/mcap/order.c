@@ -181,7 +181,7 @@ static void look_beside(tb__mcap_order_t *order, uint64_t offset, uint8_t opcode
   if (opcode == TB__MCAP_SCHEMA || opcode == TB__MCAP_CHANNEL)
     compare_definition(order, offset, opcode, content, size);
   if (opcode == TB__MCAP_CHUNK && order->index->is_of_summary)
-    be_pending(order, offset, "a chunk in the chunk, which is not read");
+    be_pending(order, offset, "the chunk contains another chunk, which is not read");
 }
 
 static tb_status_t find_messages(tb__mcap_order_t *order, tb__mcap_slot_t *slot, size_t size,

@@ -342,7 +342,8 @@ static void test_cut_at_every_byte(void **state)
   }
 }
 
-/* Chunks have CRCs: no message comes out other than it went in, and what is missing is told. */
+/* Chunks have CRCs: no message is read other than it was written, and what is missing is reported.
+ */
 static void test_every_flipped_bit(void **state)
 {
   (void)state;

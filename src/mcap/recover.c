@@ -82,7 +82,7 @@ static tb_status_t check_size(const recovery_t *recovery, tb_error_t *error)
   uint64_t limit = recovery->limits->unpacked_size;
   if (tb__mcap_writer_size(recovery->writer) <= limit) return TB_OK;
   return tb_error_set(error, TB_ERR_LIMIT,
-                      "%s: what can be read of it exceeds the limit of %llu bytes for "
+                      "%s: what can be read exceeds the limit of %llu bytes for "
                       "unpacked files (--max-unpacked-size)",
                       recovery->input.path, (unsigned long long)limit);
 }
@@ -107,7 +107,7 @@ static tb_status_t find_channel(recovery_t *recovery, const tb__mcap_record_t *r
 {
   tb_error_t detail;
   tb_status_t status = TB_OK;
-  const char *what = "is defined in the summary only";
+  const char *what = "is defined only in the summary";
   *found = take_channel(recovery, &recovery->summary.definitions, id, &status, error);
   if (!*found) {
     status = look_ahead(recovery, error);
@@ -193,14 +193,14 @@ static void check_claims(recovery_t *recovery)
   bool same = true;
   if (!claims->are_there) return;
   if (claims->messages != totals->messages)
-    report_summary(recovery, "the summary counts messages wrongly");
+    report_summary(recovery, "the summary's count of messages is wrong");
   if (claims->attachments != totals->attachments || claims->metadata != totals->metadata)
-    report_summary(recovery, "the summary counts attachments or metadata records wrongly");
+    report_summary(recovery, "the summary's count of attachments or metadata records is wrong");
   for (size_t id = 0; id < claimed->count && !recovery->summary_error.status; id++)
     same = same && claimed->at[id].message_count ==
                        tb__mcap_definition(&recovery->definitions.channels, id).message_count;
   if (!same && claims->messages == totals->messages)
-    report_summary(recovery, "the summary counts messages of a channel wrongly");
+    report_summary(recovery, "the summary's count of a channel's messages is wrong");
 }
 
 static bool are_same(const tb__mcap_table_t *one, const tb__mcap_table_t *other)

@@ -93,7 +93,8 @@ static tb__mcap_recovery_t recover(const void *bytes, size_t size, losses_t *los
   return recovered;
 }
 
-/* The copy is whole, in order, and has as many messages as were told; returns the last number. */
+/* The copy is whole, in order, and has as many messages as were counted; returns the last number.
+ */
 static unsigned assert_copy(uint64_t messages)
 {
   tb_bag_reader_t *reader = NULL;
@@ -289,7 +290,7 @@ static void test_definitions_lost_with_a_chunk_are_in_the_summary(void **state)
   assert_int_equal(recovered.messages, MESSAGES - PER_CHUNK);
   assert_int_equal(assert_copy(recovered.messages), MESSAGES - 1);
   assert_int_equal(losses.count, 2);
-  assert_non_null(strstr(losses.damage.text, "channel 1 is defined in the summary only"));
+  assert_non_null(strstr(losses.damage.text, "channel 1 is defined only in the summary"));
   tb__test_mcap_fini(&mcap);
 }
 

@@ -41,7 +41,7 @@ static char *count_losses(const tb__mcap_recovery_t *all)
     snprintf(doubtful, sizeof doubtful, "; %llu doubtful message%s kept",
              (unsigned long long)all->doubtful_messages,
              all->doubtful_messages == 1 ? " is" : "s are");
-  int length = asprintf(&text, "%llu damage%s, %llu bytes%s are lost%s",
+  int length = asprintf(&text, "%llu damaged part%s, %llu bytes%s are lost%s",
                         (unsigned long long)all->damages, all->damages == 1 ? "" : "s",
                         (unsigned long long)all->lost_bytes, messages, doubtful);
   return length < 0 ? NULL : text;

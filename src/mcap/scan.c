@@ -75,7 +75,7 @@ static tb_status_t see_record(scan_t *scan, const tb__mcap_record_t *record, tb_
 {
   if (record->in_chunk && record->opcode == TB__MCAP_CHUNK)
     return report_at(scan, TB_ERR_CORRUPT, record->offset, record->size,
-                     "a chunk in the chunk, which is not read", error);
+                     "the chunk contains another chunk, which is not read", error);
   if (!is_wanted(record->opcode)) return TB_OK;
   tb_error_t detail = TB_ERROR_INIT;
   tb_status_t status = TB_OK;
@@ -83,7 +83,7 @@ static tb_status_t see_record(scan_t *scan, const tb__mcap_record_t *record, tb_
     status = tb__mcap_definitions_add(scan->definitions, record->opcode, record->content,
                                       record->size, &detail);
   if (record->opcode == TB__MCAP_MESSAGE && record->size < TB__MCAP_MESSAGE_SIZE)
-    status = tb_error_set(&detail, TB_ERR_CORRUPT, "a message that is too short");
+    status = tb_error_set(&detail, TB_ERR_CORRUPT, "a message record that is too short");
   if (record->opcode == TB__MCAP_METADATA && !tb__mcap_is_metadata(record->content, record->size))
     status = tb_error_set(&detail, TB_ERR_CORRUPT, "a damaged metadata record");
   if (is_damage(status))
@@ -128,7 +128,7 @@ static tb_status_t see_chunk_records(scan_t *scan, const tb__mcap_chunk_t *chunk
   else if (!status && scan->messages > 0 && size == chunk->size && !chunk->is_doubtful &&
            (scan->start_ns != chunk->start_ns || scan->end_ns != chunk->end_ns))
     status = report_harmless(scan, scan->offset,
-                             "the chunk has messages outside the times in its head", error);
+                             "the chunk has messages outside the times in its header", error);
   return status;
 }
 
@@ -287,7 +287,8 @@ static tb_status_t see_broken(scan_t *scan, uint8_t opcode, tb_error_t *error)
     scan->offset = size;
     if (status == TB_ERR_NO_MEMORY) return tb__no_memory(error);
   }
-  return report_at(scan, TB_ERR_TRUNCATED, start, size - start, "the file ends in a record", error);
+  return report_at(scan, TB_ERR_TRUNCATED, start, size - start, "the file ends inside a record",
+                   error);
 }
 
 static bool is_of_data(uint8_t opcode)
@@ -380,7 +381,8 @@ static tb_status_t see_next(scan_t *scan, tb_error_t *error)
   if (opcode == TB__MCAP_ATTACHMENT) {
     status = see_attachment(scan, length, &end, error);
   } else if (is_wanted(opcode) && length > TB__MCAP_MAX_RECORD) {
-    status = report_at(scan, TB_ERR_LIMIT, scan->offset, length, "a record above 1 GiB", error);
+    status =
+        report_at(scan, TB_ERR_LIMIT, scan->offset, length, "a record larger than 1 GiB", error);
   } else if (is_wanted(opcode)) {
     uint64_t at = scan->offset + TB__MCAP_HEAD_SIZE;
     status = tb__mcap_input_look(scan->input, at, (size_t)length, &bytes, error);
@@ -399,8 +401,8 @@ static tb_status_t step(scan_t *scan, tb_error_t *error)
     return status;
   scan->offset = known;
   scan->done = false;
-  return report_at(scan, TB_ERR_CORRUPT, start, known - start, "a record goes past the next chunk",
-                   error);
+  return report_at(scan, TB_ERR_CORRUPT, start, known - start,
+                   "a record extends past the next chunk", error);
 }
 
 static tb_status_t check_magic(scan_t *scan, tb_error_t *error)
@@ -416,11 +418,12 @@ static tb_status_t check_magic(scan_t *scan, tb_error_t *error)
                        : size;
     if (scan->offset == size)
       return tb__mcap_error(scan->input, TB_ERR_CORRUPT, 0, error, "not an MCAP file");
-    return report_at(scan, TB_ERR_CORRUPT, 0, scan->offset, "the file does not begin like MCAP",
-                     error);
+    return report_at(scan, TB_ERR_CORRUPT, 0, scan->offset,
+                     "the file does not begin with the MCAP magic", error);
   }
   if (there < TB__MCAP_MAGIC_SIZE)
-    return tb__mcap_error(scan->input, TB_ERR_TRUNCATED, size, error, "the file ends in its magic");
+    return tb__mcap_error(scan->input, TB_ERR_TRUNCATED, size, error,
+                          "the file ends inside its first 8 bytes (the magic)");
   scan->offset = TB__MCAP_MAGIC_SIZE;
   return TB_OK;
 }

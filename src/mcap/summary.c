@@ -44,7 +44,7 @@ static tb_status_t read_footer(tb__mcap_input_t *input, tb__mcap_footer_t *out, 
   const uint8_t *magic = bytes + sizeof bytes - TB__MCAP_MAGIC_SIZE;
   if (memcmp(magic, TB__MCAP_MAGIC, TB__MCAP_MAGIC_SIZE) != 0)
     return tb__mcap_error(input, TB_ERR_TRUNCATED, input->size, error,
-                          "the file does not end like MCAP: cut off, or not closed");
+                          "the file does not end with the MCAP magic: cut off, or not closed");
   tb__mcap_cursor_t head = tb__mcap_cursor(bytes + 1, 8);
   if (bytes[0] != TB__MCAP_FOOTER || tb__mcap_take_u64(&head) != TB__MCAP_FOOTER_SIZE ||
       !tb__mcap_parse_footer(bytes + TB__MCAP_HEAD_SIZE, TB__MCAP_FOOTER_SIZE, out) ||
@@ -67,7 +67,7 @@ static tb_status_t take_chunk(summary_t *summary, uint64_t at, const void *conte
   summary->is_indexed = summary->is_indexed && is_indexed;
   uint64_t room = summary->start - chunk.offset - chunk.length;
   if (is_indexed && chunk.index_length > room)
-    return contradicts(summary, "message indexes that go past the data", error);
+    return contradicts(summary, "message indexes extend past the data", error);
   tb__mcap_block_t block = {.kind = TB__MCAP_BLOCK_CHUNK,
                             .start_ns = chunk.start_ns,
                             .end_ns = chunk.end_ns,
@@ -166,11 +166,11 @@ static tb_status_t use_statistics(summary_t *summary, tb_error_t *error)
     return tb_error_set(error, TB_ERR_NOT_FOUND, "%s: its summary does not cover its messages",
                         summary->input->path);
   if (statistics->chunk_count != index->block_count)
-    return contradicts(summary, "statistics count other chunks than its index", error);
+    return contradicts(summary, "its statistics and its index count chunks differently", error);
   if (statistics->channel_count != index->definitions.channel_count)
-    return contradicts(summary, "statistics count other channels than it has", error);
+    return contradicts(summary, "its statistics give a wrong number of channels", error);
   if (summary->is_indexed && summary->indexed_messages != statistics->message_count)
-    return contradicts(summary, "statistics count other messages than its index", error);
+    return contradicts(summary, "its statistics and its index count messages differently", error);
   if (statistics->start_ns > statistics->end_ns)
     return contradicts(summary, "its times are reversed", error);
   index->message_count = statistics->message_count;
@@ -229,7 +229,7 @@ static tb_status_t read_bytes(const summary_t *summary, const tb__mcap_footer_t 
   uint64_t end = summary->input->size - TB__MCAP_MAGIC_SIZE - 4;
   if (end - summary->start > MAX_SUMMARY)
     return tb__mcap_error(summary->input, TB_ERR_LIMIT, summary->start, error,
-                          "a summary above 256 MiB");
+                          "a summary larger than 256 MiB");
   *size = (size_t)(end - summary->start);
   *out = malloc(*size);
   if (!*out) return tb__no_memory(error);

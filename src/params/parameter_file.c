@@ -64,7 +64,7 @@ static tb_status_t next_key(file_t *file, char key[NAME_MAX_SIZE], bool *at_end)
   if (*at_end) return TB_OK;
   if (reader->event.type != YAML_SCALAR_EVENT)
     return tb__parameter_reader_fail(reader, TB_ERR_INVALID,
-                                     "a list or mapping where a name must be");
+                                     "a list or mapping in place of a name");
   const char *text = tb__parameter_reader_text(reader);
   if (!text) return TB_ERR_INVALID;
   size_t length = strlen(text);
@@ -177,7 +177,7 @@ static tb_status_t read_root(file_t *file)
   if (event->type == YAML_MAPPING_START_EVENT) return read_nodes(file);
   if (event->type == YAML_SCALAR_EVENT && event->data.scalar.length == 0) return TB_OK;
   return tb__parameter_reader_fail(&file->reader, TB_ERR_INVALID,
-                                   "a file of parameters is a mapping of names of nodes");
+                                   "a parameter file must be a mapping from node names");
 }
 
 static tb_status_t read_stream(file_t *file)

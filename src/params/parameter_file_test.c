@@ -131,22 +131,22 @@ static void test_files_of_nothing(void **state)
               "/n: x = 1\n/m: x = 2\n");
 }
 
-static void assert_wrong(const void *bytes, size_t size, tb_status_t expected, const char *says)
+static void assert_wrong(const void *bytes, size_t size, tb_status_t expected, const char *text)
 {
   tb__parameter_sections_t sections = {0};
   tb_error_t error = TB_ERROR_INIT;
   tb_status_t status = tb__parameter_sections_parse(&sections, bytes, size, &error);
   tb__parameter_sections_fini(&sections);
-  if (status != expected) fail_msg("%s instead of '%s'", tb_status_name(status), says);
-  if (!strstr(error.text, says)) fail_msg("'%s' does not contain '%s'", error.text, says);
+  if (status != expected) fail_msg("%s instead of '%s'", tb_status_name(status), text);
+  if (!strstr(error.text, text)) fail_msg("'%s' does not contain '%s'", error.text, text);
 }
 
 static void test_mistakes_are_reported_with_their_line(void **state)
 {
   (void)state;
   static const char *const cases[][2] = {
-      {"5\n", "line 1: a file of parameters is a mapping"},
-      {"- a\n", "line 1: a file of parameters is a mapping"},
+      {"5\n", "line 1: a parameter file must be a mapping"},
+      {"- a\n", "line 1: a parameter file must be a mapping"},
       {"\nros__parameters: {x: 1}\n", "line 2: ros__parameters without"},
       {"/n:\n  x: 1\n", "line 2: '/n/x' is the name of a node or namespace"},
       {"/n:\n", "'/n' is the name of a node or namespace"},
@@ -157,7 +157,8 @@ static void test_mistakes_are_reported_with_their_line(void **state)
       {"/n:\n  ros__parameters:\n    x:\n", "no value"},
       {"/n:\n  ros__parameters:\n    x: [1,\n     a]\n", "line 4: item 2 of a list"},
       {"/n:\n  ros__parameters:\n    x: [[1]]\n", "line 3: a list or mapping in a list"},
-      {"/n:\n  ros__parameters:\n    ? [a]\n    : 1\n", "line 3: a list or mapping where a name"},
+      {"/n:\n  ros__parameters:\n    ? [a]\n    : 1\n",
+       "line 3: a list or mapping in place of a name"},
       {"/n:\n  ros__parameters:\n    '': 1\n", "line 3: an empty name"},
       {"/n:\n  ros__parameters:\n    \"a\\0b\": 1\n", "line 3: a NUL"},
       {"/n:\n  ros__parameters:\n    a: \"a\\0b\"\n", "line 3: a NUL"},
@@ -243,14 +244,14 @@ static void write_file(const char *path, const char *text)
   fclose(file);
 }
 
-static void assert_unreadable(const char *path, tb_status_t expected, const char *says)
+static void assert_unreadable(const char *path, tb_status_t expected, const char *text)
 {
   tb__parameter_sections_t sections = {0};
   tb_error_t error = TB_ERROR_INIT;
   assert_status(tb__parameter_sections_read(&sections, path, &error), expected);
   tb__parameter_sections_fini(&sections);
-  if (!strstr(error.text, path) || !strstr(error.text, says))
-    fail_msg("'%s' does not contain '%s'", error.text, says);
+  if (!strstr(error.text, path) || !strstr(error.text, text))
+    fail_msg("'%s' does not contain '%s'", error.text, text);
 }
 
 static void test_files_are_named_in_errors(void **state)

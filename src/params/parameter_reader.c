@@ -76,7 +76,7 @@ tb_status_t tb__parameter_reader_next(tb__parameter_reader_t *reader)
   if (reader->event.type == YAML_ALIAS_EVENT)
     return tb__parameter_reader_fail(
         reader, TB_ERR_INVALID,
-        "an alias ('*%.40s'): parameters have none, write the value; a text that "
+        "an alias ('*%.40s'): parameters have none, write the value; a string that "
         "begins with '*' needs quotes",
         (const char *)reader->event.data.alias.anchor);
   return TB_OK;
@@ -86,7 +86,7 @@ const char *tb__parameter_reader_text(tb__parameter_reader_t *reader)
 {
   const char *text = (const char *)reader->event.data.scalar.value;
   if (!memchr(text, '\0', reader->event.data.scalar.length)) return text;
-  tb__parameter_reader_fail(reader, TB_ERR_INVALID, "a NUL in a text");
+  tb__parameter_reader_fail(reader, TB_ERR_INVALID, "a NUL in a string");
   return NULL;
 }
 
@@ -290,7 +290,7 @@ tb_status_t tb__parameter_reader_value(tb__parameter_reader_t *reader,
   if (reader->event.type != YAML_SCALAR_EVENT)
     return tb__parameter_reader_fail(
         reader, TB_ERR_INVALID,
-        "a mapping: a value is a scalar or a list; a text with ': ' needs quotes");
+        "a mapping: a value is a scalar or a list; a string with ': ' needs quotes");
   tb_ros2_parameter_value_t view;
   tb_status_t status = scalar(reader, &view);
   if (status) return status;

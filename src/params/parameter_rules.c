@@ -124,7 +124,7 @@ tb_status_t tb__parameter_value_check(const char *name,
                         (int)value->type);
   if (!descriptor->dynamic_typing && value->type != type)
     return tb_error_set(error, TB_ERR_INVALID,
-                        "parameter %.*s is of type %s and does not take one of type %s",
+                        "parameter %.*s has type %s and cannot be set to a value of type %s",
                         SHOWN(name), tb_ros2_parameter_type_name(type), type_name);
   return range_check(name, descriptor, value, error);
 }

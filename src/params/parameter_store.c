@@ -171,7 +171,7 @@ static tb_status_t declaration_make(tb__parameter_store_t *store, const char *na
   const tb_ros2_parameter_value_t *value = default_value;
   size_t index;
   if (tb__parameter_table_find(&store->parameters, name, &index))
-    return tb_error_set(error, TB_ERR_INVALID, "parameter %.*s is declared already", SHOWN(name));
+    return tb_error_set(error, TB_ERR_INVALID, "parameter %.*s is already declared", SHOWN(name));
   if (default_value->type == TB_ROS2_PARAMETER_NOT_SET && !descriptor->dynamic_typing)
     return tb_error_set(error, TB_ERR_INVALID,
                         "parameter %.*s: without dynamic typing it needs a default value",
@@ -289,8 +289,7 @@ tb_status_t tb__parameter_store_set(tb__parameter_store_t *store,
                                     tb_error_t *error)
 {
   tb__parameter_batch_t batch = {0};
-  if (!parameters || count == 0)
-    return tb_error_set(error, TB_ERR_INVALID, "parameters: none given to set");
+  if (!parameters || count == 0) return tb_error_set(error, TB_ERR_INVALID, "no parameters given");
   tb_status_t status = may_change(parameters[0].name, error);
   if (status) return status;
   tb__mutex_lock(&store->turn);

@@ -46,7 +46,7 @@
 static const tb_ros2_parameter_descriptor_t dynamic = {.dynamic_typing = true};
 static const tb_ros2_parameter_descriptor_t read_only = {.read_only = true};
 
-/* What the hooks heard, as text, and what they do. */
+/* What the hooks were called with, as text, and what they do. */
 typedef struct fixture {
   tb__parameter_store_t *store;
   char trace[4096];
@@ -429,7 +429,7 @@ static void test_hooks_may_refuse(void **state)
   assert_trace(f, "check b=1;");
   assert_holds(f, "b", NULL);
   f->refuse_check = TB_OK;
-  f->refuse_apply = TB_ERR_TRANSPORT; /* without a text of its own */
+  f->refuse_apply = TB_ERR_TRANSPORT; /* without its own text */
   assert_status(set(f, "a", INTEGER(13)), TB_ERR_TRANSPORT);
   assert_trace(f, "check a=13;apply a=13;");
   assert_holds(f, "a", INTEGER(1));

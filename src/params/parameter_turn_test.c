@@ -1,4 +1,4 @@
-/* Who sets while others set, read, or are in a hook. */
+/* Threads that set while others set, read, or are in a hook. */
 #include <sched.h>
 
 #include "params/parameter_store.h"
@@ -107,8 +107,8 @@ typedef struct meeting {
   _Atomic bool go_on;
 } meeting_t;
 
-static tb_status_t meet(const tb_ros2_parameter_t *parameters, size_t count, void *user,
-                        tb_error_t *error)
+static tb_status_t rendezvous(const tb_ros2_parameter_t *parameters, size_t count, void *user,
+                              tb_error_t *error)
 {
   meeting_t *meeting = user;
   (void)parameters, (void)count, (void)error;
@@ -128,7 +128,7 @@ static void *set_three(void *argument)
 
 static void test_readers_do_not_wait_for_hooks(void **state)
 {
-  static const tb__parameter_store_hooks_t hooks = {meet, NULL, NULL, NULL};
+  static const tb__parameter_store_hooks_t hooks = {rendezvous, NULL, NULL, NULL};
   meeting_t meeting = {.go_on = true};
   tb__thread_t threads[2];
   tb_ros2_parameter_value_t value;

@@ -101,7 +101,8 @@ static void set_rate_locked(tb_player_t *player, double rate)
 
 tb_status_t tb_player_set_rate(tb_player_t *player, double rate, tb_error_t *error)
 {
-  if (tb__is_forked()) return tb_error_set(error, TB_ERR_FORKED, "player: forked");
+  if (tb__is_forked())
+    return tb_error_set(error, TB_ERR_FORKED, "player: cannot be used in a forked child");
   tb_status_t status = tb__player_check_rate(&player->options, rate, error);
   if (status) return status;
   tb__mutex_lock(&player->mutex);
@@ -143,7 +144,8 @@ static tb_status_t seek_error(const tb_player_t *player, int64_t time_ns, int64_
 
 tb_status_t tb_player_seek(tb_player_t *player, int64_t time_ns, tb_error_t *error)
 {
-  if (tb__is_forked()) return tb_error_set(error, TB_ERR_FORKED, "player: forked");
+  if (tb__is_forked())
+    return tb_error_set(error, TB_ERR_FORKED, "player: cannot be used in a forked child");
   tb__mutex_lock(&player->mutex);
   int64_t last_ns = player->range.last_ns;
   bool ended = player->status.finished || player->range.halted;

@@ -1,5 +1,5 @@
 /* Everything at once that others may do to a player and to the limit of its transport, in any order
- * and on any pacer. TB_TEST_SEED=n repeats a run, but for what threads make of it. */
+ * and on any pacer. TB_TEST_SEED=n repeats a run, except for the order of threads. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ typedef struct stage {
   fixture_t f;
   tb__fake_message_t messages[MESSAGES];
   int64_t first_ns, last_ns;
-  bool is_manual; /* time stands but for waits */
+  bool is_manual; /* time advances only in waits */
   tb__manual_act_t acts[ACTS + 2];
   uint64_t quiet_messages;
 
@@ -111,7 +111,7 @@ static tb_status_t tick(void *self, int64_t time_ns, tb_jump_reason_t reason, tb
   return TB_OK;
 }
 
-/* What has been reached stays. Only where time stands it is known what that is. */
+/* What has been reached stays. Only where time is stopped it is known what that is. */
 static tb_status_t limit(void *self, int64_t *out_ns, tb_error_t *error)
 {
   stage_t *stage = self;
@@ -178,7 +178,7 @@ static int64_t any_time(stage_t *stage)
   return stage->first_ns + below(stage, stage->last_ns - stage->first_ns + 1);
 }
 
-static void look(stage_t *stage)
+static void check_status(stage_t *stage)
 {
   tb_player_status_t status;
   tb_player_status(stage->f.player, &status);
@@ -247,7 +247,7 @@ static void act(stage_t *stage)
   case 14:
     return set_limit(stage, TB_PLAY_NO_LIMIT);
   default:
-    return look(stage);
+    return check_status(stage);
   }
 }
 
@@ -331,7 +331,7 @@ static void play_manual(unsigned seed)
   stage.is_manual = true;
   fixture_create(&stage.f);
   assert_ok(tb_player_run(stage.f.player, NULL));
-  if (stage.sent < stage.quiet_messages + MESSAGES) fail_msg("seed %u: it does not go on", seed);
+  if (stage.sent < stage.quiet_messages + MESSAGES) fail_msg("seed %u: it does not continue", seed);
   fixture_fini(&stage.f);
 }
 
@@ -379,8 +379,8 @@ static void disturb_and_let_go(stage_t *stage)
   await_messages(stage, MESSAGES / 2);
 }
 
-/* `stands`: the clock is to; NULL: without one. */
-static void play_threads(stage_t *stage, atomic_bool *stands)
+/* `*clock_stops` is set when the clock is to stop; NULL: there is none. */
+static void play_threads(stage_t *stage, atomic_bool *clock_stops)
 {
   pthread_t player;
   tb_error_t error = TB_ERROR_INIT;
@@ -390,7 +390,7 @@ static void play_threads(stage_t *stage, atomic_bool *stands)
   assert_int_equal(pthread_create(&player, NULL, run, stage), 0);
   for (int i = 0; i < 5; i++)
     disturb_and_let_go(stage);
-  if (stands) atomic_store(stands, true);
+  if (clock_stops) atomic_store(clock_stops, true);
   disturb(stage); /* held or not, paused or not */
   tb_player_stop(stage->f.player);
   assert_int_equal(pthread_join(player, NULL), 0);
@@ -412,10 +412,10 @@ static void test_threads_on_steady_time(void **state)
 
 typedef struct driver {
   tb_source_t *source;
-  atomic_bool stopping, stands;
+  atomic_bool stopping, clock_stops;
 } driver_t;
 
-/* Steps, leaps, and now and then time runs back. */
+/* Steps, jumps, and now and then time runs back. */
 static void *drive(void *user)
 {
   driver_t *driver = user;
@@ -423,7 +423,7 @@ static void *drive(void *user)
   for (int i = 1; !atomic_load(&driver->stopping); i++) {
     time_ns += i % 50 == 0 ? 200 * MS : 2 * MS;
     if (i % 70 == 0) time_ns = CLOCK_NS;
-    if (!atomic_load(&driver->stands))
+    if (!atomic_load(&driver->clock_stops))
       check(tb_manual_source_set(driver->source, time_ns) == TB_OK, "clock", time_ns, 0);
     sched_yield();
   }
@@ -445,8 +445,8 @@ static void test_threads_on_a_clock(void **state)
     stage_init(&stage, seed_of_run() + i);
     stage.f.options.read_ahead_messages = 100 * i;
     stage.f.options.clock = clock;
-    atomic_store(&driver.stands, false);
-    play_threads(&stage, &driver.stands);
+    atomic_store(&driver.clock_stops, false);
+    play_threads(&stage, &driver.clock_stops);
   }
   atomic_store(&driver.stopping, true);
   assert_int_equal(pthread_join(thread, NULL), 0);

@@ -72,8 +72,8 @@ typedef struct story {
 static void assert_story(const story_t *story)
 {
   fixture_t f;
-  warnings_t told = {0};
-  tb_log_set_hook(hear, &told);
+  warnings_t warnings = {0};
+  tb_log_set_hook(note_warning, &warnings);
   fixture_init(&f, four, COUNT(four));
   tb_bag_reader_close(f.reader);
   f.bag.topics = topics;
@@ -86,8 +86,8 @@ static void assert_story(const story_t *story)
   f.options.on_demand = story->on_demand;
   assert_plays(&f, story->trace);
   tb_log_set_hook(NULL, NULL);
-  assert_string_equal(told.text, story->warning);
-  assert_int_equal(told.count, *story->warning != 0);
+  assert_string_equal(warnings.text, story->warning);
+  assert_int_equal(warnings.count, *story->warning != 0);
   fixture_fini(&f);
 }
 

@@ -189,17 +189,17 @@ static void test_the_blocker_is_named(void **state)
                                           {1006 * MS, act_first},
                                           {21006 * MS, act_free},
                                           {21007 * MS, act_nobody}};
-  warnings_t told = {0};
+  warnings_t warnings = {0};
   fixture_t f;
-  tb_log_set_hook(hear, &told);
+  tb_log_set_hook(note_warning, &warnings);
   fixture_init(&f, three, COUNT(three));
   fixture_act(&f, acts, COUNT(acts));
   f.fake.limit_ns = 1005 * MS; /* reached after 5 ms */
   assert_plays(&f, "settle @0 /a @21011 /b @21041 /a flush");
   tb_log_set_hook(NULL, NULL);
   assert_int_equal(f.fake.names, 21);
-  assert_int_equal(told.count, 3);
-  assert_string_equal(told.text, "player: waiting for name\\x0a21");
+  assert_int_equal(warnings.count, 3);
+  assert_string_equal(warnings.text, "player: waiting for name\\x0a21");
   fixture_fini(&f);
 }
 
@@ -208,16 +208,16 @@ static void test_holds_that_come_again_do_not_flood_the_log(void **state)
   (void)state;
   static const tb__manual_act_t acts[] = {
       {1500 * MS, act_free}, {3000 * MS, act_free}, {4500 * MS, act_free}};
-  warnings_t told = {0};
+  warnings_t warnings = {0};
   fixture_t f;
-  tb_log_set_hook(hear, &told);
+  tb_log_set_hook(note_warning, &warnings);
   fixture_init(&f, three, COUNT(three));
   fixture_act(&f, acts, COUNT(acts));
   f.fake.limits_messages = true;
   assert_plays(&f, "settle @0 /a @1510 /b @3030 /a flush");
   tb_log_set_hook(NULL, NULL);
   assert_int_equal(f.fake.names, 3);
-  assert_int_equal(told.count, 1);
+  assert_int_equal(warnings.count, 1);
   fixture_fini(&f);
 }
 

@@ -134,8 +134,8 @@ static void test_large_steps_are_time_that_passes(void **state)
   stage_stop(&stage);
 }
 
-/* While the clock stands nothing passes: a transport that holds each message up for so long does
- * not slow the playing down. */
+/* While the clock is stopped no time passes: a transport that blocks at each message for so long
+ * does not slow playback down. */
 static void test_holds_within_a_step_cost_no_time(void **state)
 {
   (void)state;
@@ -212,7 +212,7 @@ static void test_it_continues_at_changes_of_the_clock(void **state)
   assert_ok(tb_source_destroy(other));
 }
 
-/* The player's lock is held by others while they look at the time: that must not wait for the jump.
+/* The player's lock is held by others while they read the time: that must not wait for the jump.
  */
 static void pause_and_resume(const tb_jump_t *jump, void *user)
 {

@@ -1,4 +1,4 @@
-/* What a player does while the clock that it runs on stands. */
+/* What a player does while the clock that it runs on is stopped. */
 #include "play/on_clock_fixture.h"
 
 static void test_seeks_and_steps_do_not_wait_for_the_clock(void **state)
@@ -51,8 +51,8 @@ static void test_the_blocker_is_named_while_the_clock_is_stopped(void **state)
 {
   (void)state;
   stage_t stage;
-  warnings_t told = {0};
-  tb_log_set_hook(hear, &told);
+  warnings_t warnings = {0};
+  tb_log_set_hook(note_warning, &warnings);
   stage_init(&stage, four, COUNT(four));
   stage.f.fake.limits_messages = true;
   stage_start(&stage);
@@ -67,8 +67,8 @@ static void test_the_blocker_is_named_while_the_clock_is_stopped(void **state)
     await_limit();
     pass_steady_ms(1000);
   }
-  assert_int_equal(told.count, 2);
-  assert_string_equal(told.text, "player: waiting for name\\x0a11");
+  assert_int_equal(warnings.count, 2);
+  assert_string_equal(warnings.text, "player: waiting for name\\x0a11");
   stage_stop(&stage);
   tb_log_set_hook(NULL, NULL);
 }

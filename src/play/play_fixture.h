@@ -100,13 +100,13 @@ static inline void act_stop(void *user)
   tb_player_stop(((fixture_t *)user)->player);
 }
 
-/* A hook that hears warnings. */
+/* A log hook that notes warnings. */
 typedef struct warnings {
   int count;
   char text[256]; /* the last one */
 } warnings_t;
 
-static inline void hear(tb_log_level_t level, const char *message, void *user)
+static inline void note_warning(tb_log_level_t level, const char *message, void *user)
 {
   warnings_t *warnings = user;
   if (level != TB_LOG_WARN) return;

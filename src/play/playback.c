@@ -276,7 +276,7 @@ static tb_status_t start_reading(tb_player_t *player, tb_error_t *error)
                                .until_ns = player->feed.until_ns,
                                .restore = from_offset};
   tb_status_t status = tb__ahead_start(ahead, target);
-  if (status) return tb_error_set(error, status, "player: no thread to read ahead");
+  if (status) return tb_error_set(error, status, "player: cannot create a thread to read ahead");
   if (ahead->running) fetch(player, false);
   return TB_OK;
 }
@@ -334,7 +334,7 @@ static tb_status_t watch_suspension(tb_player_t *player, tb_error_t *error)
   if (player->pacer != &player->own_pacer && player->pacer != player->clock_pacer) return TB_OK;
   tb_status_t status = tb__suspension_start(&player->playback.suspension);
   player->playback.watches_suspension = !status;
-  return !status ? TB_OK : tb_error_set(error, status, "player: no thread");
+  return !status ? TB_OK : tb_error_set(error, status, "player: cannot create a thread");
 }
 
 tb_status_t tb_player_run(tb_player_t *player, tb_error_t *error)

@@ -1,4 +1,4 @@
-/* Back by one message while time stands: to the nanosecond. */
+/* Back by one message while time is stopped: to the nanosecond. */
 #include <stdlib.h>
 
 #include "play/play_fixture.h"

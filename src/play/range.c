@@ -71,7 +71,8 @@ tb_status_t tb_player_play_sized(tb_player_t *player, const tb_player_range_t *r
     return tb__sized_unsupported(error, "tb_player_range_t");
   static const tb_player_range_t all = TB_PLAYER_RANGE_INIT;
   if (!range) range = &all;
-  if (tb__is_forked()) return tb_error_set(error, TB_ERR_FORKED, "player: forked");
+  if (tb__is_forked())
+    return tb_error_set(error, TB_ERR_FORKED, "player: cannot be used in a forked child");
   int64_t start_ns = 0;
   tb_status_t status = check_range(player, range, &start_ns, error);
   if (status) return status;

@@ -88,7 +88,7 @@ static void test_fast_and_back_again(void **state)
   fixture_fini(&f);
 }
 
-/* While as fast as possible time stands at the last message; then it runs on from there. */
+/* As fast as possible: time is that of the last message; then it runs on from there. */
 static void test_a_rate_after_as_fast_as_possible(void **state)
 {
   (void)state;

@@ -11,10 +11,11 @@
 static tb_status_t check_options(const tb_recorder_options_t *options, tb_error_t *error)
 {
   if ((unsigned)options->log_time > TB_RECORDER_TIME_ROS)
-    return tb_error_set(error, TB_ERR_INVALID, "recorder: log_time is %d", (int)options->log_time);
+    return tb_error_set(error, TB_ERR_INVALID, "recorder: log_time: unknown value %d",
+                        (int)options->log_time);
   if ((options->log_time == TB_RECORDER_TIME_ROS) != (options->clock != NULL))
     return tb_error_set(error, TB_ERR_INVALID,
-                        "recorder: a clock belongs to log times of ROS, and to no others");
+                        "recorder: clock must be set for log times of ROS, and only for them");
   if (options->fsync_interval.ns < 0)
     return tb_error_set(error, TB_ERR_INVALID, "recorder: fsync_interval is negative");
   return TB_OK;
@@ -58,7 +59,7 @@ static tb_status_t start(tb_recorder_t *recorder, tb_error_t *error)
   status = tb__thread_start(&recorder->thread, "tb-recorder", tb__recorder_run, recorder);
   if (!status) return TB_OK;
   tb_jump_handler_destroy(recorder->handler);
-  return tb_error_set(error, status, "recorder: no thread");
+  return tb_error_set(error, status, "recorder: cannot create a thread");
 }
 
 tb_status_t tb_recorder_create_sized(const char *path, const tb_recorder_options_t *options,
@@ -188,7 +189,7 @@ tb_status_t tb_recorder_add_topic_sized(tb_recorder_t *recorder, const tb_bag_wr
   if (tb__is_forked())
     return tb_error_set(error, TB_ERR_FORKED, "recorder: %s", tb_status_message(TB_ERR_FORKED));
   if (!info->name || !*info->name || !info->type || !*info->type)
-    return tb_error_set(error, TB_ERR_INVALID, "recorder: a topic without a name or a type");
+    return tb_error_set(error, TB_ERR_INVALID, "recorder: a topic has no name or no type");
   tb__recorder_topic_t *topic = topic_create(info);
   tb__record_t *order = tb__record_create(TB__RECORD_TOPIC, 0, NULL, 0);
   tb_status_t status = topic && order ? topic_put(recorder, topic) : TB_ERR_NO_MEMORY;

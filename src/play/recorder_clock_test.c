@@ -292,7 +292,7 @@ static void test_runs_can_be_read_one_by_one(void **state)
   end_clock();
 }
 
-/* A long step may be the passing of time: of a clock that ticks seldom, for instance. */
+/* A long step may be the passing of time: of a clock that ticks rarely, for instance. */
 static void test_forward_jumps_are_recorded(void **state)
 {
   (void)state;
@@ -348,7 +348,7 @@ static void test_a_tick_that_leads_back_is_of_the_run_that_it_begins(void **stat
   end_clock();
 }
 
-/* The clock takes no notice of it: what was held goes on at the time at which it came. */
+/* The clock ignores it: what was held back is recorded with the time of its arrival. */
 static void test_a_tick_that_is_dropped_holds_nothing_for_long(void **state)
 {
   (void)state;

@@ -43,7 +43,7 @@ static void test_log_times_of_sending(void **state)
   tb_bag_reader_close(reader);
 }
 
-/* Holds the writer thread at each split until it is let go. */
+/* Holds the writer thread at each split until it is released. */
 static sem_t held, go_on;
 
 static void hold(const char *closed, const char *opened, void *user)
@@ -273,7 +273,7 @@ static void test_snapshots_hold_the_newest(void **state)
   tb_bag_reader_close(reader);
 }
 
-/* No room is made for what there can be no room for. */
+/* Older messages are not dropped for one that is larger than the whole cache. */
 static void test_a_huge_message_leaves_a_snapshot_alone(void **state)
 {
   (void)state;
@@ -314,7 +314,7 @@ static void expect_done(order_t *order, uint64_t in_bag, size_t files)
   assert_int_equal(order->files, files);
 }
 
-/* Time stands: nothing is flushed because it got old. */
+/* Time is stopped: nothing is flushed because it got old. */
 static void test_orders_report_when_they_are_carried_out(void **state)
 {
   (void)state;

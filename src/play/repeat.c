@@ -22,7 +22,8 @@ static tb_status_t range_error(int64_t from_ns, int64_t to_ns, int64_t first_ns,
 
 tb_status_t tb_player_repeat(tb_player_t *player, int64_t from_ns, int64_t to_ns, tb_error_t *error)
 {
-  if (tb__is_forked()) return tb_error_set(error, TB_ERR_FORKED, "player: forked");
+  if (tb__is_forked())
+    return tb_error_set(error, TB_ERR_FORKED, "player: cannot be used in a forked child");
   tb__mutex_lock(&player->mutex);
   int64_t now_ns = player->pacer->now_ns(player->pacer), last_ns = player->range.last_ns;
   bool ended = player->status.finished || player->range.halted;

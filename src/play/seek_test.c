@@ -1,4 +1,4 @@
-/* Seeks, the state of latched topics, steps while time stands: to the nanosecond. */
+/* Seeks, the state of latched topics, steps while time is stopped: to the nanosecond. */
 #include <pthread.h>
 #include <stdatomic.h>
 

@@ -84,7 +84,7 @@ static void log_failure(tb_status_t status, const tb_error_t *error)
 {
   if (!status) return;
   tb__log(TB_LOG_WARN,
-          "%s; until the next change, nodes or endpoints that are gone stay on the graph",
+          "%s; until the next change, nodes or endpoints that are gone remain visible on the graph",
           error->text);
 }
 

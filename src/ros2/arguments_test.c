@@ -27,15 +27,15 @@ static tb__arguments_t *parsed(const char *const *argv)
 }
 
 static void assert_refused(const char *const *argv, tb_status_t expected, const char *argument,
-                           const char *says)
+                           const char *text)
 {
   tb__arguments_t *arguments = NULL;
   tb_error_t error = TB_ERROR_INIT;
   tb_status_t status = tb__arguments_parse(count_of(argv), argv, &arguments, &error);
   if (status != expected) fail_msg("%s for '%s'", tb_status_name(status), argument);
   assert_null(arguments);
-  if (!strstr(error.text, argument) || !strstr(error.text, says))
-    fail_msg("'%s' does not contain '%s' of '%s'", error.text, says, argument);
+  if (!strstr(error.text, argument) || !strstr(error.text, text))
+    fail_msg("'%s' does not contain '%s' of '%s'", error.text, text, argument);
 }
 
 static void assert_node(const tb__arguments_t *local, const tb__arguments_t *global,
@@ -266,7 +266,7 @@ static void test_mistakes_name_the_argument(void **state)
 {
   (void)state;
   static const struct {
-    const char *option, *value, *says;
+    const char *option, *value, *text;
   } cases[] = {
       {"--unknown", NULL, "unknown ROS argument"},
       {"value", NULL, "unknown ROS argument"},
@@ -315,7 +315,7 @@ static void test_mistakes_name_the_argument(void **state)
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
     assert_refused(ARGV("--ros-args", cases[i].option, cases[i].value), TB_ERR_INVALID,
-                   cases[i].option, cases[i].says);
+                   cases[i].option, cases[i].text);
   assert_status(tb__arguments_parse(1, NULL, NULL, NULL), TB_ERR_INVALID);
 }
 

@@ -352,8 +352,8 @@ static tb_status_t request_write(tb_ros2_client_t *client, int64_t sequence, con
   tb_status_t status = tb__service_header_insert(&header, cdr, size, message);
   if (status) {
     free(message);
-    return tb_error_set(error, TB_ERR_INVALID, "request to %s: not CDR with its encapsulation",
-                        client->name);
+    return tb_error_set(error, TB_ERR_INVALID,
+                        "request to %s: not CDR with an encapsulation header", client->name);
   }
   do {
     status = tb__client_check_servers(client);
@@ -398,7 +398,7 @@ tb_status_t tb_ros2_client_call(tb_ros2_client_t *client, const void *cdr, size_
   if (!status)
     *out = pending.response;
   else if (status == TB_ERR_CLOSED)
-    tb_error_set(error, status, "%s: the service has gone without an answer", client->name);
+    tb_error_set(error, status, "%s: the service has disappeared without answering", client->name);
   else
     tb_error_set(error, status, "%s: %s", client->name, tb_status_message(status));
   return status;
@@ -422,7 +422,7 @@ tb_status_t tb_ros2_client_call_async(tb_ros2_client_t *client, const void *cdr,
                                       tb_duration_t limit, tb_ros2_response_callback_t callback,
                                       void *user, tb_error_t *error)
 {
-  if (!callback) return tb_error_set(error, TB_ERR_INVALID, "%s: no callback", client->name);
+  if (!callback) return tb_error_set(error, TB_ERR_INVALID, "%s: callback is NULL", client->name);
   tb__deadline_t deadline = tb__deadline_after(limit);
   tb_status_t status = server_wait(client, (tb__deadline_t){TB__DEADLINE_STEADY, 0});
   if (status) return no_server(client, status, error);

@@ -303,7 +303,8 @@ tb_status_t tb_ros2_clock_source_create_sized(tb_ros2_context_t *context,
   static const tb_ros2_clock_source_options_t defaults = TB_ROS2_CLOCK_SOURCE_OPTIONS_INIT;
   static const tb_qos_t clock_qos = TB_QOS_INIT_CLOCK;
   if (!options) options = &defaults;
-  if (!context || !out) return tb_error_set(error, TB_ERR_INVALID, "clock source: no context");
+  if (!context || !out)
+    return tb_error_set(error, TB_ERR_INVALID, "clock source: context or out is NULL");
   const char *topic = options->topic ? options->topic : TB__CLOCK_TOPIC;
   const tb_qos_t *qos = options->qos ? options->qos : &clock_qos;
   if (options->hold_limit.ns < 0)

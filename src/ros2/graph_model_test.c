@@ -25,7 +25,7 @@ static int teardown(void **state)
   return 0;
 }
 
-/* Participant `p` has the entity 1c1, endpoint `n` of it a number of its own. */
+/* Participant `p` has the entity 1c1, endpoint `n` of it its own number. */
 static void guid_fill(uint8_t out[TB__GUID_SIZE], uint8_t p, uint32_t n)
 {
   memset(out, p, 12);

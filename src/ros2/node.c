@@ -73,7 +73,7 @@ tb_status_t tb_ros2_node_create_sized(tb_ros2_context_t *context, const char *na
     return tb__sized_unsupported(error, "tb_ros2_node_options_t");
   static const tb_ros2_node_options_t defaults = TB_ROS2_NODE_OPTIONS_INIT;
   if (!options) options = &defaults;
-  if (!context || !out) return tb_error_set(error, TB_ERR_INVALID, "node: no context");
+  if (!context || !out) return tb_error_set(error, TB_ERR_INVALID, "node: context or out is NULL");
   tb_status_t status = may_create(name, error);
   if (status) return status;
   tb_ros2_node_t *node = calloc(1, sizeof *node);

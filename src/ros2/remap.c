@@ -31,9 +31,11 @@ static tb_status_t check_name(const char *name, tb_error_t *error)
 {
   char out[TB__DDS_NAME_SIZE];
   if (strchr(name, '*'))
-    return tb_error_set(error, TB_ERR_INVALID, "name '%s': remaps have no wildcards", name);
+    return tb_error_set(error, TB_ERR_INVALID,
+                        "name '%s': wildcards are not supported in remap rules", name);
   if (strchr(name, '\\'))
-    return tb_error_set(error, TB_ERR_INVALID, "name '%s': remaps have no back references", name);
+    return tb_error_set(error, TB_ERR_INVALID,
+                        "name '%s': back references are not supported in remap rules", name);
   return tb__name_expand(name, "node", "/ns", out, error);
 }
 

@@ -6,7 +6,7 @@
 
 #define MIB ((size_t)1 << 20)
 
-/* The queue counts sizes and looks at no bytes. */
+/* The queue counts sizes and reads no bytes. */
 static tb__request_t *request_of(int64_t number, size_t size)
 {
   tb__request_t *request = calloc(1, sizeof *request);

@@ -130,7 +130,9 @@ static tb_status_t endpoints_open(tb_ros2_service_t *service, tb__service_pair_t
   tb_status_t status = tb__raw_writer_create(participant, &pair->reply, &service->writer, error);
   if (status) return status;
   status = tb__dispatch_add(tb__ros2_context_dispatch(service->context), &service->member, run);
-  if (status) return tb_error_set(error, status, "service on %s: no thread", pair->request_topic);
+  if (status)
+    return tb_error_set(error, status, "service on %s: cannot create a thread",
+                        pair->request_topic);
   service->has_member = true;
   status = tb__raw_reader_create(participant, &pair->request, on_request, service, &service->reader,
                                  error);
@@ -147,7 +149,7 @@ tb_status_t tb_ros2_service_create(tb_ros2_context_t *context, const char *name,
                                    void *user, tb_ros2_service_t **out, tb_error_t *error)
 {
   tb__service_pair_t pair;
-  if (!callback) return tb_error_set(error, TB_ERR_INVALID, "service: no callback");
+  if (!callback) return tb_error_set(error, TB_ERR_INVALID, "service: callback is NULL");
   tb_status_t status = tb__service_pair_init(&pair, context, name, type, qos, "serviceid", error);
   if (status) return status;
   tb_ros2_service_t *service = calloc(1, sizeof *service);
@@ -305,7 +307,7 @@ tb_status_t tb_ros2_service_reply(tb_ros2_service_t *service, const tb_ros2_requ
   tb__guid_t writer = tb__guid_of(id->writer_guid);
   tb_status_t status = tb__service_header_insert(&header, cdr, size, message);
   if (status)
-    status = tb_error_set(error, TB_ERR_INVALID, "reply: not CDR with its encapsulation");
+    status = tb_error_set(error, TB_ERR_INVALID, "reply: not CDR with an encapsulation header");
   else if (client_wait(service, &writer) == CLIENT_GONE)
     status = tb_error_set(error, TB_ERR_CLOSED, "reply: the client is gone");
   else

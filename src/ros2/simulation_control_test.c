@@ -39,7 +39,7 @@ static int teardown(void **state)
   return 0;
 }
 
-static tb__simulation_next_t ask(int service, const void *request)
+static tb__simulation_next_t call_service(int service, const void *request)
 {
   memset(&answer, 0x5a, sizeof answer);
   return tb__simulation_services[service].carry_out(&control, request, &waiter, &answer);
@@ -56,7 +56,7 @@ static const char *result_text(uint8_t result)
 static uint8_t state_now(void)
 {
   tb__empty_message_t nothing = {0};
-  assert_int_equal(ask(TB__GET_SIMULATION_STATE, &nothing), TB__SIMULATION_ANSWER);
+  assert_int_equal(call_service(TB__GET_SIMULATION_STATE, &nothing), TB__SIMULATION_ANSWER);
   assert_int_equal(answer.message.state.result.result, TB__RESULT_OK);
   assert_string_equal(answer.message.state.result.error_message, "");
   return answer.message.state.state.state;
@@ -64,17 +64,17 @@ static uint8_t state_now(void)
 
 static tb__simulation_next_t set_state(uint8_t state)
 {
-  return ask(TB__SET_SIMULATION_STATE, &(tb__set_simulation_state_request_t){{state}});
+  return call_service(TB__SET_SIMULATION_STATE, &(tb__set_simulation_state_request_t){{state}});
 }
 
 static tb__simulation_next_t step(uint64_t steps)
 {
-  return ask(TB__STEP_SIMULATION, &(tb__step_simulation_request_t){steps});
+  return call_service(TB__STEP_SIMULATION, &(tb__step_simulation_request_t){steps});
 }
 
 static tb__simulation_next_t reset(uint8_t scope)
 {
-  return ask(TB__RESET_SIMULATION, &(tb__reset_simulation_request_t){scope});
+  return call_service(TB__RESET_SIMULATION, &(tb__reset_simulation_request_t){scope});
 }
 
 static void test_services_have_the_names_and_types_of_the_standard(void **state)
@@ -105,7 +105,7 @@ static void test_features(void **state)
   (void)state;
   static const uint16_t expected[] = {20, 21, 24, 25, 26, 31, 32};
   tb__empty_message_t nothing = {0};
-  assert_int_equal(ask(TB__GET_SIMULATOR_FEATURES, &nothing), TB__SIMULATION_ANSWER);
+  assert_int_equal(call_service(TB__GET_SIMULATOR_FEATURES, &nothing), TB__SIMULATION_ANSWER);
   const tb__simulator_features_t *got = &answer.message.features.features;
   assert_int_equal(got->features.count, COUNT(expected));
   assert_memory_equal(got->features.items, expected, sizeof expected);
@@ -337,7 +337,7 @@ static void test_steps_while_time_runs_are_refused(void **state)
   assert_false(fixture_status(&fixture).stepping);
   tb_clock_server_pause(fixture.server);
   assert_int_equal(step(1), TB__SIMULATION_WAIT);
-  assert_int_equal(step(1), TB__SIMULATION_ANSWER); /* the first one goes on */
+  assert_int_equal(step(1), TB__SIMULATION_ANSWER); /* the first one continues */
   result_text(TB__RESULT_OPERATION_FAILED);
   assert_true(fixture_status(&fixture).stepping);
   assert_int_equal(done_calls, 0);

@@ -156,7 +156,7 @@ static tb_status_t services_open(tb_ros2_simulation_services_t *services, tb_ros
                                  tb_error_t *error)
 {
   tb_status_t status = tb__dispatch_add(services->dispatch, &services->member, run);
-  if (status) return tb_error_set(error, status, "simulation services: no thread");
+  if (status) return tb_error_set(error, status, "simulation services: cannot create a thread");
   services->has_member = true;
   for (size_t i = 0; i < TB__SIMULATION_SERVICE_COUNT && !status; i++) {
     entry_t *entry = &services->entries[i];

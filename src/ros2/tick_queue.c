@@ -174,6 +174,7 @@ static void enqueue_locked(tb__tick_queue_t *queue, int64_t time_ns, bool small_
 
 void tb__tick_queue_tick(tb__tick_queue_t *queue, int64_t time_ns)
 {
+  /* X5: a step forward is committed here; jumps with handlers and waiters are the thread's */
   bool due = false;
   tb__mutex_lock(&queue->mutex);
   int64_t step_ns = time_ns - queue->last_ns;

@@ -1,6 +1,6 @@
-/* What comes behind a tick is seen at its time, whoever is in the way: sleepers that are due,
- * handlers of jumps, another clock that comes and goes with handlers of its own, and whoever stops
- * the process or a thread of it. */
+/* What comes after a tick is seen at its time, whatever runs meanwhile: sleepers that are due,
+ * handlers of jumps, another clock that comes and goes with its own handlers, and stops of the
+ * process or of one of its threads. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <timebase/jump.h>
@@ -69,7 +69,7 @@ static void *come_and_go(void *argument)
   return NULL;
 }
 
-/* Returns whether it is a jump, which nobody may see late; the passing of time may wait for the
+/* Returns whether it is a jump, which no reader may see late; the passing of time may wait for the
  * turn of a clock that comes or goes. */
 static bool choose(uint64_t *random, int64_t *time_ns)
 {

@@ -342,7 +342,8 @@ static void *leave_the_source(void *clock)
   return NULL;
 }
 
-/* The thread that wakes who is due finds that another one has the turn, for a change of source. */
+/* The thread that wakes due sleepers finds that another one has the turn, for a change of source.
+ */
 static void test_S7_sleepers_due_during_a_change_of_another_clock_are_woken(void **state)
 {
   fixture_t *f = *state;

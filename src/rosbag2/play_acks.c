@@ -64,7 +64,9 @@ tb_status_t tb__play_acks_start(tb__play_acks_t *acks, tb__play_wake_t *wake, tb
   acks->wake = wake;
   tb__mutex_init(&acks->mutex);
   tb_status_t status = tb__thread_start(&acks->thread, "tb-acks", run, acks);
-  if (status) return tb_error_set(error, status, "play transport: no thread for acknowledgements");
+  if (status)
+    return tb_error_set(error, status,
+                        "play transport: cannot create a thread for acknowledgements");
   acks->has_thread = true;
   return TB_OK;
 }
@@ -110,7 +112,7 @@ static const char *node_of(const tb_ros2_graph_snapshot_t *graph, const tb__guid
 {
   const tb_ros2_graph_endpoint_t *endpoint = endpoint_of(graph, guid);
   return endpoint && endpoint->node >= 0 ? graph->nodes[endpoint->node].full_name
-                                         : "a program without node";
+                                         : "a program without a node";
 }
 
 void tb__play_acks_print_nodes(const tb_ros2_graph_snapshot_t *graph,

@@ -241,7 +241,7 @@ void tb__play_outputs_name(tb__play_outputs_t *outputs, char *out, size_t size)
     snprintf(out, size, "%s, which does not publish %s", output->node, output->topic);
     break;
   case TB__PLAY_JOINING:
-    snprintf(out, size, "%s, which has just come", output->node);
+    snprintf(out, size, "%s, which has just appeared", output->node);
     break;
   case TB__PLAY_READY:
     write_ready(output, out, size);

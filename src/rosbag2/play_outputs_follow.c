@@ -135,7 +135,8 @@ tb_status_t tb__play_outputs_start(tb__play_outputs_t *outputs, tb_ros2_context_
     status = take_item(outputs, &options->waits[i], error);
   if (status) return status;
   status = tb__thread_start(&outputs->thread, "tb-outputs", follow, outputs);
-  if (status) return tb_error_set(error, status, "play transport: no thread for outputs");
+  if (status)
+    return tb_error_set(error, status, "play transport: cannot create a thread for outputs");
   outputs->has_thread = true;
   return TB_OK;
 }

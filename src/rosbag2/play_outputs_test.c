@@ -76,7 +76,7 @@ static void assert_names(fixture_t *f, const char *expected)
 }
 
 /* The node is there, and knows of us. */
-static void meet(fixture_t *f, const tb_ros2_graph_snapshot_t *graph)
+static void match(fixture_t *f, const tb_ros2_graph_snapshot_t *graph)
 {
   tb__play_outputs_look(&f->outputs, graph, 0);
   tb__play_outputs_look(&f->outputs, graph, TB_NS_PER_S);
@@ -108,7 +108,7 @@ static void test_nothing_moves_until_the_node_is_there(void **state)
   assert_names(&f, "/slam, which does not publish /out");
   tb__play_outputs_look(&f.outputs, &whole, 2);
   assert_int_equal(limit_of(&f), 0);
-  assert_names(&f, "/slam, which has just come");
+  assert_names(&f, "/slam, which has just appeared");
   tb__play_outputs_look(&f.outputs, &whole, 2 + 500 * TB_NS_PER_MS - 1);
   assert_int_equal(limit_of(&f), 0);
   tb__play_outputs_look(&f.outputs, &whole, 2 + 500 * TB_NS_PER_MS);
@@ -122,7 +122,7 @@ static void test_only_what_the_node_subscribes_to_counts(void **state)
   (void)state;
   fixture_t f;
   init(&f, "/slam");
-  meet(&f, &whole);
+  match(&f, &whole);
   send(&f, 1, 1010); /* latched */
   send(&f, 2, 1020);
   assert_int_equal(limit_of(&f), TB_PLAY_NO_LIMIT);
@@ -142,7 +142,7 @@ static void test_a_node_after_others_gets_all(void **state)
       .nodes = nodes, .node_count = 3, .endpoints = indirect, .endpoint_count = COUNT(indirect)};
   fixture_t f;
   init(&f, "/slam");
-  meet(&f, &graph);
+  match(&f, &graph);
   send(&f, 1, 1010);
   assert_int_equal(limit_of(&f), TB_PLAY_NO_LIMIT);
   send(&f, 2, 1020);
@@ -155,7 +155,7 @@ static void test_only_the_nodes_own_stamps_count(void **state)
   (void)state;
   fixture_t f;
   init(&f, "/slam");
-  meet(&f, &whole);
+  match(&f, &whole);
   send(&f, 0, 1030);
   publish(&f, STRANGE_OUT, 100);
   assert_int_equal(limit_of(&f), 1030);
@@ -168,7 +168,7 @@ static void test_only_the_nodes_own_stamps_count(void **state)
   fini(&f);
 }
 
-/* A second publisher of the node's may be heard before the graph says whose it is. */
+/* A sample of a second publisher of the node may arrive before the graph has its node. */
 static void test_a_stamp_counts_when_its_writer_becomes_known(void **state)
 {
   (void)state;
@@ -179,7 +179,7 @@ static void test_a_stamp_counts_when_its_writer_becomes_known(void **state)
       .nodes = nodes, .node_count = 3, .endpoints = more, .endpoint_count = COUNT(more)};
   fixture_t f;
   init(&f, "/slam");
-  meet(&f, &whole);
+  match(&f, &whole);
   send(&f, 0, 1030);
   publish(&f, STRANGE_OUT, 6);
   assert_int_equal(limit_of(&f), 1030);
@@ -187,7 +187,7 @@ static void test_a_stamp_counts_when_its_writer_becomes_known(void **state)
   assert_int_equal(limit_of(&f), TB_PLAY_NO_LIMIT);
   fini(&f);
   init(&f, "/slam");
-  meet(&f, &whole);
+  match(&f, &whole);
   send(&f, 0, 1030);
   publish(&f, STRANGE_OUT, 6);
   tb__play_outputs_time(&f.outputs, 1030, true);
@@ -202,7 +202,7 @@ static void test_a_node_that_comes_again_starts_from_scratch(void **state)
   (void)state;
   fixture_t f;
   init(&f, "/slam");
-  meet(&f, &whole);
+  match(&f, &whole);
   send(&f, 0, 1030);
   tb__play_outputs_look(&f.outputs, &without_node, 2 * TB_NS_PER_S);
   assert_int_equal(limit_of(&f), 0);
@@ -221,7 +221,7 @@ static void test_a_message_without_header_is_refused_where_it_is_the_nodes(void 
   int64_t limit_ns;
   fixture_t f;
   init(&f, "/slam");
-  meet(&f, &whole);
+  match(&f, &whole);
   tb__play_output_take(&f.item, &stranger, "", 0);
   assert_int_equal(limit_of(&f), TB_PLAY_NO_LIMIT);
   tb__play_output_take(&f.item, &own, "", 0);
@@ -236,7 +236,7 @@ static void test_more_publishers_than_are_kept(void **state)
   (void)state;
   fixture_t f;
   init(&f, "/slam");
-  meet(&f, &whole);
+  match(&f, &whole);
   for (uint8_t i = 0; i < 3 * TB__PLAY_WRITERS_MAX; i++)
     publish(&f, (uint8_t)(100 + i), i);
   assert_int_equal(f.item.writer_count, TB__PLAY_WRITERS_MAX);

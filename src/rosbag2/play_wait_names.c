@@ -42,6 +42,6 @@ tb_status_t tb__play_wait_names(const tb_ros2_play_wait_t *wait, tb__play_wait_n
 tb_status_t tb_ros2_play_wait_check(const tb_ros2_play_wait_t *wait, tb_error_t *error)
 {
   tb__play_wait_names_t names;
-  if (!wait) return tb_error_set(error, TB_ERR_INVALID, "no output to wait for");
+  if (!wait) return tb_error_set(error, TB_ERR_INVALID, "wait is NULL");
   return tb__play_wait_names(wait, &names, error);
 }

@@ -157,7 +157,7 @@ static tb_status_t services_open(tb_ros2_player_services_t *services, tb_ros2_no
                                  tb_error_t *error)
 {
   tb_status_t status = tb__thread_start(&services->thread, "tb-burst", run, services);
-  if (status) return tb_error_set(error, status, "player services: no thread");
+  if (status) return tb_error_set(error, status, "player services: cannot create a thread");
   services->has_thread = true;
   for (size_t i = 0; i < TB__PLAYER_SERVICE_COUNT && !status; i++) {
     entry_t *entry = &services->entries[i];

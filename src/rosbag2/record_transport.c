@@ -72,8 +72,10 @@ static void report_gap(tb__record_topic_t *topic, uint64_t gap)
   if (topic->reported_gap) return;
   topic->reported_gap = true;
   tb__log(TB_LOG_WARN,
-          "%s: a publisher's numbers leap by %" PRIu64 ", which is not believed: how many "
-          "messages were lost is not known (--max-gap, tb_ros2_recorder_options_t.gap_max)",
+          "%s: a publisher's sequence numbers jumped by %" PRIu64
+          ", more than the largest gap that is "
+          "counted; how many messages were lost is unknown (--max-gap, "
+          "tb_ros2_recorder_options_t.gap_max)",
           topic->name, gap);
 }
 
@@ -366,7 +368,7 @@ tb_status_t tb__record_transport_start(tb_ros2_recorder_t *recorder, tb_error_t 
       tb_ros2_graph_create(tb_ros2_node_context(recorder->node), &recorder->graph, error);
   if (status) return status;
   status = tb__thread_start(&recorder->thread, "tb-record", follow, recorder);
-  if (status) return tb_error_set(error, status, "recorder: no thread");
+  if (status) return tb_error_set(error, status, "recorder: cannot create a thread");
   recorder->has_thread = true;
   return TB_OK;
 }

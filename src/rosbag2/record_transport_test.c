@@ -80,7 +80,7 @@ static void test_forged_numbers_are_no_losses(void **state)
   assert_int_equal(odd_gap, 1001);
   assert_int_equal(gap(&topic, 1, 1010), 0);
   assert_int_equal(gap(&topic, 1, 9000), 0);
-  assert_int_equal(gap(&topic, 1, 9001), 0); /* it does go on there */
+  assert_int_equal(gap(&topic, 1, 9001), 0); /* it does continue there */
   assert_int_equal(odd_gap, 0);
   assert_int_equal(gap(&topic, 1, 9004), 2);
   free(topic.writers);

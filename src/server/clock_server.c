@@ -160,7 +160,7 @@ tb_status_t tb_clock_server_wait(tb_clock_server_t *server, tb_duration_t limit,
 {
   if (!server || limit.ns < 0)
     return tb_error_set(error, TB_ERR_INVALID,
-                        "clock server: the server is NULL, or the limit negative");
+                        "clock server: server is NULL, or limit is negative");
   if (tb__is_forked() || tb__clock_server_serves_here(server)) {
     tb_status_t status = tb__is_forked() ? TB_ERR_FORKED : TB_ERR_DEADLOCK;
     return tb_error_set(error, status, "clock server: %s", tb_status_message(status));
@@ -175,7 +175,7 @@ tb_status_t tb_clock_server_wait(tb_clock_server_t *server, tb_duration_t limit,
   tb_error_t result = server->error;
   tb__mutex_unlock(&server->mutex);
   if (status == TB_ERR_INVALID && !result.text[0])
-    return tb_error_set(error, status, "the clock server has no thread: it was not started");
+    return tb_error_set(error, status, "the clock server was not started: it has no thread");
   if (status && error) *error = result;
   return status;
 }

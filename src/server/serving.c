@@ -44,6 +44,7 @@ static void land_locked(tb_clock_server_t *server, int64_t now_ns) TB_REQUIRES(s
 static void take_tick_locked(tb_clock_server_t *server, int64_t now_ns, int64_t reach_ns,
                              turn_t *turn) TB_REQUIRES(server->mutex)
 {
+  /* X9: on the grid; missed ticks are left out, except in a step or as fast as possible */
   tb__flow_t *flow = &server->flow;
   bool keeps_every_tick = server->stepping || (server->fast && !flow->paused);
   int64_t grid_ns = keeps_every_tick ? flow->next_tick_ns : latest_on_grid(flow, now_ns);
@@ -160,7 +161,7 @@ static tb_status_t enter(tb_clock_server_t *server, tb_error_t *error)
 
 tb_status_t tb_clock_server_run(tb_clock_server_t *server, tb_error_t *error)
 {
-  if (!server) return tb_error_set(error, TB_ERR_INVALID, "clock server: NULL");
+  if (!server) return tb_error_set(error, TB_ERR_INVALID, "clock server: server is NULL");
   tb_status_t status = enter(server, error);
   return !status ? tb__clock_server_serve(server, error) : status;
 }

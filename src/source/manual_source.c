@@ -29,7 +29,7 @@ static tb_status_t settle_begin(tb__settle_t *settle, tb_source_t *source,
              : TB_ERR_INVALID;
 }
 
-/* Every move goes through here: one tick and, with `settle`, everything that it made due. */
+/* X2: every move goes through here: one tick and, with `settle`, everything that it made due. */
 static tb_status_t move(tb_source_t *source, int64_t time_ns, tb_jump_reason_t reason,
                         tb__settle_t *settle)
 {

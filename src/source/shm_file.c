@@ -22,7 +22,7 @@ static tb_status_t page_check(const tb__page_t *page, const char *path, tb_error
   if (magic == 0) return TB_OK;
   if (magic != TB__PAGE_MAGIC)
     return tb_error_set(error, TB_ERR_CORRUPT,
-                        "%s: it is not a page of timebase; remove it or choose another name", path);
+                        "%s: it is not a timebase page; remove it or choose another name", path);
   if (format == TB__PAGE_FORMAT) return TB_OK;
   return tb_error_set(
       error, TB_ERR_VERSION,

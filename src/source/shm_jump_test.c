@@ -305,7 +305,7 @@ static void test_X3_time_does_not_run_on_in_foreign_steady_time(void **state)
 
 /* ---- a page that is cut ---- */
 
-/* What the library does at SIGBUS. cmocka sets a handler of its own at the start of each test, so
+/* What the library does at SIGBUS. cmocka sets its own handler at the start of each test, so
  * that the library's, which is set once, is not in place when a reader touches the page just while
  * it is cut. */
 static struct sigaction guard_action;

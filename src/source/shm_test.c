@@ -113,7 +113,7 @@ static void test_X3_wrong_names_and_files_are_refused(void **state)
   assert_non_null(strstr(error.text, "it has 14 bytes instead of 4096"));
   assert_int_equal(truncate(path, 4096), 0);
   assert_status(tb_shm_publisher_open("other", &f->options, &publisher, &error), TB_ERR_CORRUPT);
-  assert_non_null(strstr(error.text, "not a page of timebase"));
+  assert_non_null(strstr(error.text, "not a timebase page"));
   uint64_t head[2] = {TB__PAGE_MAGIC, 99};
   file = fopen(path, "r+");
   fwrite(head, sizeof head, 1, file);
@@ -257,7 +257,7 @@ static bool is_among_clocks(tb_source_t *source, const tb_clock_t *clock)
   return found;
 }
 
-static void look_for_clock(const tb_jump_t *jump, void *user)
+static void check_clock(const tb_jump_t *jump, void *user)
 {
   const shared_t *f = user;
   TRACE("%d: %d; ", (int)jump->kind, is_among_clocks(f->source, f->clock));
@@ -272,7 +272,7 @@ static void test_S2_a_clock_that_joins_is_known_to_its_source_before_it_moves(vo
   tb_jump_handler_options_t options = TB_JUMP_HANDLER_OPTIONS_INIT;
   tb_jump_handler_t *handler;
   options.threshold.on_clock_change = true;
-  options.after = look_for_clock;
+  options.after = check_clock;
   options.user = f;
   assert_ok(tb_jump_handler_create(f->clock, &options, &handler));
   assert_ok(tb_clock_set_source(f->clock, f->source));

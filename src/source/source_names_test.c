@@ -387,7 +387,8 @@ static void case_exit_in_callback(void **state)
   "[40 TIMEBASE_SOURCE=tellr:x in the environment: source \"tellr:x\": unknown kind of source "    \
   "\"tellr\"; known are manual, shm, extrapolating, teller. Correct or unset it] "
 #define BAD_START                                                                                  \
-  "start destroy [40 TIMEBASE_SOURCE=teller:fails in the environment: the source does not start: " \
+  "start destroy [40 TIMEBASE_SOURCE=teller:fails in the environment: the source cannot be "       \
+  "started: "                                                                                      \
   "the middleware (DDS, TCP) reported an error] "
 
 static const struct {

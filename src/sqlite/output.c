@@ -152,15 +152,15 @@ static tb_status_t sqlite_check(tb__bag_output_t *base, tb_error_t *error)
   if (size < output->file_size) {
     if (output->doubts) output->doubts->may_be_cut = true;
     return tb_error_set(error, TB_ERR_TRUNCATED,
-                        "%s was cut while it was written: %lld bytes of %lld", output->path,
-                        (long long)size, (long long)output->file_size);
+                        "%s was truncated while it was being written: %lld bytes of %lld",
+                        output->path, (long long)size, (long long)output->file_size);
   }
   if (is_log_there(output)) return TB_OK;
   /* Or another process has moved all of it to the file, which only reading shows. */
   if (output->doubts) output->doubts->may_be_cut = true;
   if ((uint64_t)size >= output->committed_size) return TB_OK;
-  return tb_error_set(error, TB_ERR_TRUNCATED, "%s was cut or removed while it was written",
-                      output->log_path);
+  return tb_error_set(error, TB_ERR_TRUNCATED,
+                      "%s was truncated or removed while it was being written", output->log_path);
 }
 
 /* ---- beginning ---- */

@@ -34,7 +34,8 @@ tb_status_t tb__sqlite_check_tables(tb__sqlite_file_t *file, tb_error_t *error)
   else if (sqlite3_column_int(statement, 0) != 2)
     status = tb_error_set(
         error, TB_ERR_UNSUPPORTED,
-        "%s: a database, but not of rosbag2: it has no tables topics and messages", file->path);
+        "%s: a SQLite database, but not of rosbag2: it has no tables topics and messages",
+        file->path);
   sqlite3_finalize(statement);
   return status;
 }
@@ -44,12 +45,12 @@ static tb_status_t copy_text(tb__sqlite_file_t *file, sqlite3_stmt *statement, i
                              char **out, tb_error_t *error)
 {
   if (sqlite3_column_type(statement, column) != SQLITE_TEXT)
-    return tb_error_set(error, TB_ERR_CORRUPT, "%s: column %s of a table is not a text", file->path,
+    return tb_error_set(error, TB_ERR_CORRUPT, "%s: column %s of a table is not text", file->path,
                         sqlite3_column_name(statement, column));
   const char *text = (const char *)sqlite3_column_text(statement, column);
   if (!text) return tb__no_memory(error);
   if (strlen(text) != (size_t)sqlite3_column_bytes(statement, column))
-    return tb_error_set(error, TB_ERR_CORRUPT, "%s: column %s of a table has a NUL in a text",
+    return tb_error_set(error, TB_ERR_CORRUPT, "%s: column %s of a table has a NUL in its text",
                         file->path, sqlite3_column_name(statement, column));
   *out = strdup(text);
   return *out ? TB_OK : tb__no_memory(error);

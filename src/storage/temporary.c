@@ -23,7 +23,7 @@ tb_status_t tb__temporary_open_nameless(const char *of, int *out_fd, tb_error_t 
   if (access("/proc/self/fd", X_OK) == 0) {
     fd = open(base, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
     if (fd < 0 && errno != EOPNOTSUPP && errno != EISDIR)
-      return tb_error_set_errno(error, TB_ERR_SYSTEM, errno, "%s, for what is in %s", base, of);
+      return tb_error_set_errno(error, TB_ERR_SYSTEM, errno, "%s, to unpack %s", base, of);
   }
   *out_fd = fd;
   return TB_OK;
@@ -48,7 +48,7 @@ tb_status_t tb__temporary_make(const char *of, const char *suffix, tb__temporary
     return tb__no_memory(error);
   }
   if (!mkdtemp(out->folder)) {
-    tb_error_set_errno(error, TB_ERR_SYSTEM, errno, "%s, for what is in %s", out->folder, of);
+    tb_error_set_errno(error, TB_ERR_SYSTEM, errno, "%s, to unpack %s", out->folder, of);
     free(out->folder);
     out->folder = NULL;
     return TB_ERR_SYSTEM;

@@ -25,6 +25,7 @@ void tb__ns_split(int64_t ns, int64_t *out_sec, uint32_t *out_nanosec)
 
 tb_status_t tb__ns_join(int64_t sec, uint32_t nanosec, int64_t *out_ns)
 {
+  /* T4, T6: what does not fit is refused */
   int64_t whole_ns;
   int64_t rest_ns = nanosec;
   if (sec < 0) { /* the smallest time rounded down to seconds is out of range */

@@ -33,7 +33,7 @@ static void mark_members_locked(tb_cancel_token_t *token, uint32_t mark) TB_REQU
 
 static tb_status_t token_close(tb_cancel_token_t *token, int64_t limit_ns)
 {
-  /* L1 */
+  /* L1: all waits end, and have left the token on return */
   bool in_time = true;
   tb__mutex_lock(&token->mutex);
   token->closed = true;
@@ -74,6 +74,7 @@ tb_status_t tb_cancel_token_destroy_within(tb_cancel_token_t *token, tb_duration
 
 void tb_cancel_token_cancel(tb_cancel_token_t *token)
 {
+  /* S5: ends the waits in progress, and future ones until a reset */
   if (!token || tb__is_forked()) return;
   tb__mutex_lock(&token->mutex);
   if (!atomic_load(&token->cancelled)) {
@@ -85,6 +86,7 @@ void tb_cancel_token_cancel(tb_cancel_token_t *token)
 
 void tb_cancel_token_reset(tb_cancel_token_t *token)
 {
+  /* S5: waits in progress keep their mark, so a reset does not undo a cancel for them */
   if (!token || tb__is_forked()) return;
   tb__mutex_lock(&token->mutex);
   atomic_store(&token->cancelled, false);

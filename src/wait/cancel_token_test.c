@@ -265,7 +265,7 @@ static void *sleep_again_and_again(void *argument)
   return NULL;
 }
 
-/* Cancels, resets and ticks race against going to sleep: everybody gets on by either. */
+/* Cancels, resets and ticks race against going to sleep: every waiter continues by either. */
 static void test_S5_no_cancel_is_lost(void **state)
 {
   fixture_t *f = *state;

@@ -244,7 +244,7 @@ static void test_a_nudge_may_come_from_a_signal_handler(void **state)
   assert_int_equal(sigaction(SIGUSR1, &before, NULL), 0);
 }
 
-/* As calls on a player do, under a lock that others hold while they look at the time. */
+/* As calls on a player do, under a lock that others hold while they read the time. */
 static void nudge_in_a_jump(const tb_jump_t *jump, void *user)
 {
   (void)jump;

@@ -45,6 +45,7 @@ tb_status_t tb_steady_cond_create(tb_steady_clock_t *clock, tb_steady_cond_t **o
 
 static tb_status_t cond_close(tb_cond_t *cond, int64_t limit_ns)
 {
+  /* L1: all waits end, and have left the condition on return */
   tb__waiter_t *to_wake = NULL;
   tb_timeline_t *timeline;
   tb__clock_lock(cond->clock, &timeline);
@@ -94,6 +95,7 @@ static tb_status_t cond_wait(tb_cond_t *cond, pthread_mutex_t *mutex, tb__goal_t
   status = tb__sleeper_run(&sleeper);
   if (atomic_fetch_sub(&cond->users, 1) == 1)
     tb__futex_wake_all(&cond->users); /* the memory may be gone: at worst a stray wake-up */
+  /* S8: the mutex is held again, whatever the wait returns */
   if (sleeper.released) pthread_mutex_lock(mutex);
   if (!status && out_signalled) *out_signalled = sleeper.signalled;
   return status;

@@ -15,7 +15,7 @@ typedef struct fixture {
   tb_source_t *source;
   tb_clock_t *clock;
   tb_cond_t *cond;
-  pthread_mutex_t mutex; /* says who holds it */
+  pthread_mutex_t mutex; /* reports its owner */
 } fixture_t;
 
 static int setup(void **state)

@@ -76,5 +76,6 @@ tb_status_t tb__settle_wait_for(tb__settle_t *settle, bool (*reached)(void *user
 
 tb_status_t tb__settle_wait(tb__settle_t *settle)
 {
+  /* X2: callbacks have returned, and woken threads wait again or have ended */
   return tb__settle_wait_for(settle, nothing_inflight, settle->inflight);
 }

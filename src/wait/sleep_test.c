@@ -339,7 +339,7 @@ static void *sleep_again_and_again(void *argument)
   return NULL;
 }
 
-/* S7: no wake-up is lost: with ticks racing against going to sleep, everybody gets on. */
+/* S7: no wake-up is lost: with ticks racing against going to sleep, every waiter continues. */
 static void test_S7_no_wakeup_is_lost(void **state)
 {
   fixture_t *f = *state;

@@ -244,7 +244,8 @@ static const tb__waiter_ops_t sleeper_ops = {
     .wake = tb__sleeper_wake,
 };
 
-/* S1: sets the deadline at the moment at which the wait begins, relative or absolute. */
+/* S1, S2: sets the deadline at the moment at which the wait begins: in elapsed time for a relative
+ * one, which a backward jump does not change, otherwise in time. */
 static void set_deadline_locked(tb__sleeper_t *sleeper, const tb_timeline_t *timeline)
     TB_REQUIRES(timeline->mutex)
 {
@@ -488,6 +489,7 @@ tb_status_t tb__sleeper_run(tb__sleeper_t *sleeper)
 
 bool tb__sleeper_signal_locked(tb__sleeper_queue_t *queue, tb__waiter_t **to_wake)
 {
+  /* S8: the waiter that has waited longest; none whose wait was cancelled */
   tb__sleeper_t *sleeper = queue->first;
   while (sleeper && atomic_load(&sleeper->marks))
     sleeper = sleeper->queue_next;

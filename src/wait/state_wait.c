@@ -81,6 +81,7 @@ tb__deadline_t tb__state_alarm(const tb__sleeper_t *sleeper, tb__deadline_t limi
 
 static bool state_changed(tb__waiter_t *waiter, const tb__visible_state_t *visible)
 {
+  /* C8: a state ends the wait however short it is, in a jump once that is over */
   tb__sleeper_t *sleeper = (tb__sleeper_t *)waiter;
   tb_timeline_t *timeline;
   tb__clock_timeline_locked(sleeper->clock, &timeline);

@@ -69,7 +69,7 @@ static tb_source_t *any_source(actor_t *actor)
   return world.sources[draw(actor, SOURCES)];
 }
 
-/* 0: none. Some have passed when they are looked at. */
+/* 0: none. Some have passed when they are checked. */
 static tb_duration_t any_limit(actor_t *actor)
 {
   return (tb_duration_t){draw(actor, 3) ? draw(actor, 200000) : 0};
@@ -80,7 +80,7 @@ static bool is_done_in_time(tb_status_t status, tb_duration_t limit)
   return status == TB_OK || (status == TB_ERR_TIMEOUT && limit.ns);
 }
 
-/* Of its own, the default twice as often, or none. */
+/* Its own source, the default twice as often, or none. */
 static tb_source_t *any_choice(actor_t *actor)
 {
   uint32_t choice = draw(actor, 6);
@@ -325,7 +325,7 @@ static void *handle_jumps(void *argument)
   return NULL;
 }
 
-/* A timer that its callback may destroy: whoever takes it out of its place destroys it. */
+/* A timer that its callback may destroy: the thread that takes it out of its place destroys it. */
 static tb_timer_t *_Atomic timers[TIMERS];
 
 static void on_timer(tb_timer_t *timer, const tb_timer_info_t *info, void *user)

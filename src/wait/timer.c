@@ -84,6 +84,7 @@ tb_status_t tb_steady_clock_timer_create_sized(tb_timer_queue_t *queue, tb_stead
 
 static void timer_stop_locked(tb_timer_t *timer)
 {
+  /* M1, M5: no call starts after this */
   tb__lane_t *lane = timer->lane;
   if (timer->deferred)
     tb__lane_undefer_locked(lane, timer);

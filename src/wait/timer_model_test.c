@@ -1,4 +1,4 @@
-/* Timers against a model that looks at all of them, under random calls, while others read the
+/* Timers against a model that checks all of them, under random calls, while others read the
  * clocks and are stopped. */
 #include <stdlib.h>
 #include <timebase/generic.h>

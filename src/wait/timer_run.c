@@ -54,6 +54,7 @@ static void lane_peek_locked(tb__lane_t *lane)
 /* How many whole periods lie between the deadline and `until_key`. */
 static uint64_t periods_missed(const tb_timer_t *timer, int64_t key, int64_t until_key)
 {
+  /* M3 */
   uint64_t late_ns = (uint64_t)until_key - (uint64_t)key;
   if (until_key <= key || late_ns < (uint64_t)timer->period_ns) return 0; /* saves the division */
   return late_ns / (uint64_t)timer->period_ns;
@@ -127,6 +128,7 @@ static void call_end_locked(tb__lane_t *lane, call_t *call)
   tb_timer_t *timer = call->timer;
   call->timer = NULL;
   timer->executing = false;
+  /* M5: a timer that was destroyed during its call is freed after it */
   if (timer->destroyed) tb__lane_free_id_locked(lane, tb__timer_id(timer));
   _Atomic uint32_t *ended = &lane->queue->calls_ended; /* this thread alone counts it */
   atomic_store_explicit(ended, atomic_load_explicit(ended, memory_order_relaxed) + 1,

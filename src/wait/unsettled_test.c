@@ -12,7 +12,7 @@
 
 #define S TB_NS_PER_S
 
-/* A jump whose "after" waits to be let go. */
+/* A jump whose "after" waits until it is released. */
 typedef struct stage {
   tb_source_t *source;
   tb_clock_t *clock;

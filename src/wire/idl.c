@@ -86,7 +86,7 @@ tb_status_t tb_ros2_idl_encode(const struct dds_topic_descriptor *descriptor, co
   uint8_t *cdr;
   tb_status_t status = tb__idl_type_init(&type, descriptor, error);
   if (status) return status;
-  if (!sample) return tb_error_set(error, TB_ERR_INVALID, "%s: no sample (NULL)", type.name);
+  if (!sample) return tb_error_set(error, TB_ERR_INVALID, "%s: sample is NULL", type.name);
   status = tb__cdr_encode_twice(sample_encode, type.members, sample, false, &cdr, out_size);
   if (status)
     return tb_error_set(error, status, "%s cannot be encoded: %s", type.name,
@@ -213,7 +213,7 @@ tb_status_t tb_ros2_idl_decode(const struct dds_topic_descriptor *descriptor, co
   if (status) return status;
   status = tb__cdr_decode_twice(sample_decode, type.members, type.size, cdr, size, out_sample, &at);
   if (!status) return TB_OK;
-  tb_error_set(error, status, "%zu bytes at offset %zu are no %s: %s", size, at, type.name,
+  tb_error_set(error, status, "%zu bytes at offset %zu are not a valid %s: %s", size, at, type.name,
                decode_reason(status));
   if (error) error->offset = (int64_t)at;
   return status;

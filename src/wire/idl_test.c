@@ -275,7 +275,7 @@ static void test_invalid_messages_are_refused(void **state)
   }
 }
 
-/* The first place where `count` stands as a number of elements becomes `forged`. */
+/* The first place that has `count` as a number of elements becomes `forged`. */
 static void assert_forged(size_t at, uint32_t count, uint32_t forged, tb_status_t expected)
 {
   void *sample;
@@ -378,7 +378,7 @@ static void test_types_that_ros_2_cannot_carry_are_refused(void **state)
   }
 }
 
-/* idlc makes no such types of its own. */
+/* idlc makes no such types by itself. */
 static void test_nested_types_without_end_and_types_without_members(void **state)
 {
   (void)state;

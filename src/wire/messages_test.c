@@ -245,7 +245,7 @@ static void test_both_forms_of_discovery_info_are_distinguished(void **state)
   (void)state;
   assert_info(&tb__participant_entities_info_type, false);
   assert_info(&tb__participant_entities_info_humble_type, true);
-  tb__participant_entities_info_t nobody = {.gid.data = {1, 16}};
+  tb__participant_entities_info_t no_node = {.gid.data = {1, 16}};
   for (int i = 0; i < 2; i++) {
     tb__participant_entities_info_t *info;
     uint8_t *bytes;
@@ -253,7 +253,7 @@ static void test_both_forms_of_discovery_info_are_distinguished(void **state)
     bool humble = i == 0;
     assert_ok(tb__cdr_encode(i ? &tb__participant_entities_info_humble_type
                                : &tb__participant_entities_info_type,
-                             &nobody, false, &bytes, &size));
+                             &no_node, false, &bytes, &size));
     assert_int_equal(size, i ? 32 : 24);
     assert_ok(tb__participant_entities_info_decode(bytes, size, &info, &humble));
     assert_true(humble == (i == 1));

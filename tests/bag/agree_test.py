@@ -21,7 +21,7 @@ TIMEBASE = None
 
 
 class Story:
-    """What each command says of a recording."""
+    """What each command reports of a recording."""
 
     def __init__(self, path, folder):
         self.path, self.folder, self.faults = path, folder, []
@@ -29,7 +29,7 @@ class Story:
         found = re.findall(rb"(\d+) messages?", said.splitlines()[-1] if said else b"")
         self.checked = int(found[-1]) if found and self.check in (0, 1) else 0
         self.info, said = self.run("bag", "info", "--json", path)
-        self.told = self.read_count(said)
+        self.counted = self.read_count(said)
         self.run("bag", "info", path)
         self.convert, self.converted = self.copy("convert", "-s", "mcap")
         self.cut, self.cuts = self.copy("cut")
@@ -78,12 +78,12 @@ class Story:
             self.faults.append(what)
 
     def judge(self):
-        names = ("check", "told", "checked", "convert", "converted", "cut", "cuts", "recover", "recovered")
+        names = ("check", "counted", "checked", "convert", "converted", "cut", "cuts", "recover", "recovered")
         whole = self.check == 0
         # Of a damaged database rows depend on whether payloads are read with them.
         is_sqlite = self.path.endswith(".db3") or os.path.isdir(self.path)
         self.must(
-            self.told == self.checked or (is_sqlite and self.check != 0),
+            self.counted == self.checked or (is_sqlite and self.check != 0),
             "info and check count differently",
         )
         self.must(not whole or self.convert == 0, "whole, but not converted")

@@ -1,4 +1,4 @@
-// Asks std::regex, which rosbag2 uses, what src/bag/expression_table.inc says that it answers.
+// Compares the answers of std::regex, which rosbag2 uses, with src/bag/expression_table.inc.
 #include <cstdio>
 #include <regex>
 #include <string>

@@ -1,5 +1,5 @@
 // Expressions beside Node.js.
-//   table TABLE       asks it what src/bag/expression_table.inc says that ECMAScript answers
+//   table TABLE       compares its answers with those of ECMAScript in src/bag/expression_table.inc
 //   random COUNT      lines with an expression and a topic, in hexadecimal, and its answer (yes, no
 //                     or refused) for expression_cross.c; TB_TEST_SEED is taken, and printed first
 import { readFileSync, writeFileSync } from "node:fs";

@@ -49,7 +49,7 @@ def zstd_pack(data):
 
 
 class Mcap:
-    """A file that is built, with the summary that belongs to it unless told otherwise."""
+    """A file that is built, with the summary that belongs to it unless another one is given."""
 
     def __init__(self):
         self.data = MAGIC + record(HEADER, text(b"ros2") + text(b"hostile"))

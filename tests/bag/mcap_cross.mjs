@@ -118,7 +118,7 @@ async function readIndexed(path, decompressHandlers) {
     count++;
   }
   if (reader.statistics.messageCount !== count || distro !== "jazzy")
-    throw new Error(`${reader.statistics.messageCount} messages told, ${count} read, of ${distro}`);
+    throw new Error(`${reader.statistics.messageCount} messages in the statistics, ${count} read, of ${distro}`);
 }
 
 async function readStream(path, decompressHandlers) {

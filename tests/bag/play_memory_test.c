@@ -1,4 +1,4 @@
-/* What a player takes of memory, which does not follow the size of the bag: 2 GiB of messages,
+/* The memory of a player does not grow with the bag: 2 GiB of messages,
  * which are all zeros and small in their files, go to a transport that is slower than reading. */
 #include <limits.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-/* Reading files of captures: a list of objects, each field on a line of its own. */
+/* Reading files of captures: a list of objects, each field on a separate line. */
 #ifndef TB_TEST_CAPTURES_H
 #define TB_TEST_CAPTURES_H
 
@@ -9,7 +9,7 @@
 
 #define CAPTURES_FOLDER TB_SHARED_DIR "/captures/"
 
-/* The test is skipped where the file is not at hand. To be freed. */
+/* The test is skipped where the file is missing. To be freed. */
 static inline char *captures_read(const char *name)
 {
   char path[512];
@@ -27,7 +27,7 @@ static inline char *captures_read(const char *name)
   return text;
 }
 
-/* The next object at or behind `at`, or NULL, and where it ends. */
+/* The next object at or after `at`, or NULL, and where it ends. */
 static inline const char *captures_object(const char *at, const char **out_end)
 {
   const char *object = strstr(at, "\n {");
@@ -37,7 +37,7 @@ static inline const char *captures_object(const char *at, const char **out_end)
   return object;
 }
 
-/* The value behind `"key":` of the object that begins at `object` and ends before `end`. */
+/* The value after `"key":` of the object that begins at `object` and ends before `end`. */
 static inline const char *captures_member(const char *object, const char *end, const char *key)
 {
   char pattern[80];

@@ -1,5 +1,5 @@
 /* Every /clock sample captured from ROS 2 (captures/clock.json): our decoder must read the value
- * that ROS's own reads, and refuse what is no time. */
+ * that ROS's own reads, and refuse what is not a time. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static char *file_read(const char *path)
   return text;
 }
 
-/* The value behind the next `"key":`; *at moves behind it. */
+/* The value after the next `"key":`; *at moves past it. */
 static const char *find(const char **at, const char *key)
 {
   const char *found = strstr(*at, key);

@@ -86,7 +86,7 @@ static void take_sample(const char *object)
   assert_ok(tb__graph_model_info(&model, &writer, cdr, hex_of(object, "cdr_hex", cdr, sizeof cdr)));
 }
 
-static void look(void)
+static void take_snapshot(void)
 {
   static const tb__guid_t own;
   free(snapshot);
@@ -113,7 +113,7 @@ static size_t check_nodes(const char *object)
   size_t count = 0, listed = 0;
   hex_of(object, "writer_guid", guid, 16);
   memcpy(guid + 12, "\0\0\1\xc1", 4);
-  look();
+  take_snapshot();
   for (const char *at = object; (at = strstr(at, "\"node_namespace\": ")); count++) {
     assert_int_equal(sscanf(at, "\"node_namespace\": \"%127[^\"]\" , \"node_name\": \"%127[^\"]\"",
                             name_space, name),
@@ -155,7 +155,7 @@ static void check_endpoint(const char *object)
 
 typedef void (*visit_t)(const char *object, const char *kind);
 
-/* Objects one by one; each ends with a NUL while it is looked at. */
+/* Objects one by one; each ends with a NUL while it is read. */
 static void file_visit(const char *name, visit_t visit)
 {
   char *text = file_read(name), kind[32];
@@ -213,7 +213,7 @@ static void test_nodes_after_each_step(void **state)
   file_visit("discovery.json", step);
   assert_int_equal(steps, 33);
   assert_int_equal(nodes_seen, 32);
-  assert_int_equal(snapshot->node_count, 0); /* all have said that they end */
+  assert_int_equal(snapshot->node_count, 0); /* all have announced their end */
   assert_true(model.malformed == 0 && model.foreign == 0);
 }
 
@@ -224,7 +224,7 @@ static void test_every_endpoint_has_its_node(void **state)
                                       "endpoints_rclcpp_sim_node.json", "endpoints_topic_pub.json"};
   for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
     file_visit(files[i], step);
-  look();
+  take_snapshot();
   endpoints_checked = endpoints_with_node = 0;
   for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
     file_visit(files[i], check);

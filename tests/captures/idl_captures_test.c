@@ -1,5 +1,5 @@
-/* Messages captured from ROS 2, through structs of idlc of the same types: what goes out again is
- * what came, byte for byte. */
+/* Messages captured from ROS 2, through structs of idlc of the same types: what is encoded again is
+ * what was decoded, byte for byte. */
 #include <timebase/ros2_idl.h>
 
 #include "captures.h"

@@ -1,5 +1,5 @@
-/* Every message and service captured from ROS 2 of a type that we speak: our decoder must read the
- * values that ROS's own reads, and our encoder write the bytes that ROS's writes. */
+/* Every message and service captured from ROS 2 of a type that we support: our decoder must read
+ * the values that ROS's own reads, and our encoder write the bytes that ROS's writes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ static const tb__cdr_type_t *const types[] = {
 
 static int checked[TYPE_COUNT];
 
-/* Moves behind `token`, which must come next but for blanks. */
+/* Moves past `token`, which must come next, after any blanks. */
 static void take(const char **at, const char *token)
 {
   *at += strspn(*at, " \n,:");
@@ -156,7 +156,7 @@ static void check_struct(const char **at, const tb__cdr_type_t *type, const uint
   take(at, "}");
 }
 
-/* Where the body's value begins, behind the header that was checked. */
+/* Where the body's value begins, after the header that was checked. */
 static const char *header_check(const char *value, const tb__service_header_t *header)
 {
   const char *at = value;

@@ -2,11 +2,10 @@
  * put to a store with the same parameters: the same answers to the byte, and the same events.
  *
  * What differs, and why:
- *   - reasons of refusals are free text, and clients look at `successful` only: ours say what to
- * do;
- *   - rclcpp declares qos_overrides./clock.subscription.* when use_sim_time becomes true, and tells
- * of it in events: here they are declared from the beginning, as no call before asks for them. That
- *     is the node's business and not the store's. */
+ *   - reasons of refusals are free text, and clients read `successful` only: ours name the fix;
+ *   - rclcpp declares qos_overrides./clock.subscription.* when use_sim_time becomes true, and
+ *     publishes events of it: here they are declared from the beginning, as no earlier call reads
+ *     them. Declaring them is done by the node, not by the store. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* The calls of player services that a `ros2 bag play` was given (captures/player_services.json),
  * put to a player of the same recording: 100 messages on each of two topics, 0.1 s apart from
- * 1000 s on. The same answers to the byte, but that
+ * 1000 s on. The same answers to the byte, except that
  *
- *   - a seek before or behind the recording is refused: rosbag2 says success and does otherwise
- *   - a negative time in play is refused: rosbag2's process dies and answers nothing */
+ *   - a seek before or after the recording is refused: rosbag2 reports success and does otherwise
+ *   - a negative time in play is refused: rosbag2's process crashes without an answer */
 #include <pthread.h>
 #include <sched.h>
 
@@ -121,17 +121,17 @@ static void carry_out(stage_t *stage, const tb__player_service_t *kind, const vo
   kind->stepped(sent, out);
 }
 
-static bool says(const char *what, const char *text)
+static bool begins_with(const char *what, const char *text)
 {
   return strncmp(what + 1, text, strlen(text)) == 0;
 }
 
-/* Another player at some places of the story. */
+/* Another player at some places of the recorded calls. */
 static void change_stage(stage_t *stage, const char *what)
 {
-  bool first = says(what, "started with --start-paused");
-  bool burst = says(what, "burst of 0");
-  bool demand = says(what, "player node that is not playing");
+  bool first = begins_with(what, "started with --start-paused");
+  bool burst = begins_with(what, "burst of 0");
+  bool demand = begins_with(what, "player node that is not playing");
   if (!first && !burst && !demand) return;
   stage_close(stage);
   stage_open(stage, !demand, demand);
@@ -139,7 +139,7 @@ static void change_stage(stage_t *stage, const char *what)
 
 static bool differs(const char *what)
 {
-  return says(what, "seek before the start") || says(what, "seek past the end");
+  return begins_with(what, "seek before the start") || begins_with(what, "seek past the end");
 }
 
 static void check_reply(const char *object, const char *end, const tb__player_service_t *kind,
@@ -179,17 +179,17 @@ static void test_services(void **state)
     if (strncmp(type, "\"request", 8) != 0) continue;
     uint8_t body[BYTES];
     const char *what = captures_member(object, end, "what");
-    if (replies == 0 || !says(what, "is_paused")) change_stage(&stage, what);
+    if (replies == 0 || !begins_with(what, "is_paused")) change_stage(&stage, what);
     kind = service_of(captures_member(object, end, "topic"));
     size_t size = body_of(object, end, &header, body);
     void *request = decode(kind->request, body, size);
-    while ((says(what, "play:") || says(what, "play until")) && !is_halted(&stage))
+    while ((begins_with(what, "play:") || begins_with(what, "play until")) && !is_halted(&stage))
       sched_yield(); /* until what was asked for before has been played */
     carry_out(&stage, kind, request, &answer);
     free(request);
   }
   assert_int_equal(replies, 40);
-  assert_false(answer.success.success); /* of the request that nobody answered */
+  assert_false(answer.success.success); /* of the request that was not answered */
   stage_close(&stage);
   free(text);
 }

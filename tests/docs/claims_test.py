@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """claims_test.py README TIME_MODEL SOURCE_DIR...: a sentence of the README with an absolute word
-names the rules of the time model that it stands on, and a test carries the number of each."""
+names the rules of the time model that support it, and a test carries the number of each."""
 
 import pathlib
 import re

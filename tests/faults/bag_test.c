@@ -336,7 +336,7 @@ static tb_status_t take(tb_recorder_t *recorder, size_t topic)
   return tb_recorder_take(recorder, topic, &message);
 }
 
-/* What a failure has cost is counted, whichever thread met it. */
+/* What a failure has cost is counted, on whichever thread it was. */
 static tb_status_t recording(void)
 {
   const tb_bag_writer_topic_t topic = {.name = "/a", .type = "t"};
@@ -408,7 +408,7 @@ static tb_status_t play_with(const tb_player_options_t *options)
   tb_player_status_t end;
   tb_player_status(player, &end);
   assert_int_equal(end.messages, sent);
-  if (end.bad_rows) status = fault_status(); /* told by the count, and the log */
+  if (end.bad_rows) status = fault_status(); /* reported by the count, and in the log */
 end:
   tb_player_destroy(player);
   tb_bag_reader_close(reader);

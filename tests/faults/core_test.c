@@ -14,7 +14,7 @@
 #define MANY    40 /* timers: more than one chunk of memory for them */
 #define A_WHILE ((tb_duration_t){1000})
 
-/* What is there before, and must go on working. */
+/* What is there before, and must continue to work. */
 static struct bystander {
   tb_source_t *source;
   tb_clock_t *clock;
@@ -138,7 +138,7 @@ static void counted_stop(void *self)
 
 static const tb_source_ops_t counted_ops = {"counted", counted_start, counted_stop, NULL};
 
-/* A clock that fails to move to a source stops it again, and tells what it told before. */
+/* A clock that fails to move to a source stops it again, and reads the same time as before. */
 static tb_status_t a_move_to_a_source(void)
 {
   tb_status_t status;
@@ -153,10 +153,10 @@ static tb_status_t a_move_to_a_source(void)
 end:
   assert_int_equal(starts, moved ? 1 : 0);
   if (clock && !moved) {
-    tb_time_t told, expected;
-    assert_ok(tb_clock_now(clock, &told));
+    tb_time_t reading, expected;
+    assert_ok(tb_clock_now(clock, &reading));
     assert_ok(tb_clock_now(by.clock, &expected));
-    assert_int_equal(told.ns, expected.ns);
+    assert_int_equal(reading.ns, expected.ns);
     assert_int_equal(tb_clock_epoch(clock), epoch);
   }
   assert_ok(tb_source_destroy(source));
@@ -242,7 +242,7 @@ end:
   return status;
 }
 
-static void tell(tb_timer_t *timer, const tb_steady_timer_info_t *info, void *user)
+static void on_timer(tb_timer_t *timer, const tb_steady_timer_info_t *info, void *user)
 {
   (void)timer, (void)info;
   assert_ok(tb_steady_cond_signal(user));
@@ -259,7 +259,7 @@ static tb_status_t a_queue_with_a_thread(void)
   pthread_mutex_lock(&mutex);
   TRY_MAKE(cond, tb_steady_cond_create(by.steady, &cond));
   TRY_MAKE(queue, tb_timer_queue_create(&queue));
-  tb_steady_timer_options_t options = {.period = A_WHILE, .callback = tell, .user = cond};
+  tb_steady_timer_options_t options = {.period = A_WHILE, .callback = on_timer, .user = cond};
   TRY_MAKE(timer, tb_steady_clock_timer_create(queue, by.steady, &options, &timer));
   TRY(tb_timer_start(timer));
   TRY(tb_timer_queue_start_thread(queue));
@@ -273,22 +273,22 @@ end:
   return status;
 }
 
-/* Time that runs by itself needs a thread; without one it stands where it stood. */
+/* Time that runs by itself needs a thread; without one it does not advance. */
 static tb_status_t a_source_that_runs(void)
 {
   tb_status_t status;
   tb_source_t *source = NULL;
   tb_clock_t *clock = NULL;
   tb_steady_time_t now;
-  tb_time_t told;
+  tb_time_t reading;
   TRY_MAKE(source, tb_manual_source_create(&source));
   TRY_MAKE(clock, tb_clock_create(&(tb_clock_options_t){TB_TIME_ROS, source}, &clock));
   TRY(tb_manual_source_set(source, 5 * S));
   TRY(tb_steady_clock_now(by.steady, &now));
   const tb_anchor_t anchor = {7 * S, now, 1000, {INT64_MAX}, TB_CLOCK_RUNNING};
   status = tb_timeline_anchor(tb_source_timeline(source), &anchor, TB_JUMP_REASON_NONE);
-  assert_ok(tb_clock_now(clock, &told));
-  assert_true(status ? told.ns == 5 * S : told.ns >= 7 * S);
+  assert_ok(tb_clock_now(clock, &reading));
+  assert_true(status ? reading.ns == 5 * S : reading.ns >= 7 * S);
   TRY(status);
   TRY(tb_clock_sleep_for(clock, (tb_duration_t){S}, NULL));
 end:

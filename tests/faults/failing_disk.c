@@ -136,7 +136,7 @@ EXPORT int fdatasync(int fd)
   return strikes_file(fd, true) ? failed() : NEXT(fdatasync)(fd);
 }
 
-/* As of a network file system: the descriptor is gone all the same. */
+/* As a network file system does: the descriptor is closed even if close fails. */
 EXPORT int close(int fd)
 {
   int flags = fcntl(fd, F_GETFL);

@@ -1,6 +1,6 @@
 /* A disk that fails: calls that change regular files are counted, and some of them fail. As a
  * module for LD_PRELOAD it fails while the file is there that TB_FAIL_DISK names ("ERRNO FLAGS
- * PATH"); in a test, as failing_disk_arm says. */
+ * PATH"); in a test, as set by failing_disk_arm. */
 #ifndef TB_TEST_FAILING_DISK_H
 #define TB_TEST_FAILING_DISK_H
 

@@ -15,8 +15,8 @@ static _Atomic int calls_left;
 static const char *_Atomic failed_call;
 static _Atomic int failed_kind;
 
-/* One after the other, so that each counts calls of its own. Other people's allocations are many: a
- * sample of them does. */
+/* One after the other, so that each counts only its own calls. Allocations of other libraries are
+ * many: a sample of them is enough. */
 static const struct pass {
   bool kinds[FAULT_HARMLESS + 1];
   int step;

@@ -22,7 +22,7 @@ typedef tb_status_t (*fault_scenario_t)(void);
 
 /* Runs `scenario` until nothing fails any more: with every allocation and call that can fail, then
  * with every call whose failure must change nothing, then with allocations that are optional. After
- * each run `still_works` (may be NULL) looks at what was there before; blocks and descriptors must
+ * each run `still_works` (may be NULL) checks what was there before; blocks and descriptors must
  * be as many as before. */
 void fault_sweep(fault_scenario_t scenario, void (*still_works)(void));
 
@@ -31,7 +31,8 @@ tb_status_t fault_status(void);
 /* Whether one has, even if nothing changes by it. */
 bool fault_has_struck(void);
 
-/* Off: calls neither fail nor are counted. For what a scenario makes around what it is about. */
+/* Off: calls neither fail nor are counted. For the set-up of a scenario, which is not under test.
+ */
 void fault_arm(bool on);
 
 /* For the wrapped calls: whether this one has to fail; and blocks that live. */

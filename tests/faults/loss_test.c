@@ -1,5 +1,5 @@
-/* What a recorder says it has recorded is in the file, whichever write fails, and what it took is
- * recorded or lost: each run is a process of its own, and what it left is read by another. */
+/* What a recorder reports as recorded is in the file, whichever write fails, and what it took is
+ * recorded or lost: each run is a separate process, and what it left is read by another one. */
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -103,7 +103,7 @@ static void take_messages(tb_recorder_t *recorder, const size_t *indexes, report
   wait_until_written(recorder);
 }
 
-static void tell(tb_recorder_t *recorder, report_t *report)
+static void note_counts(tb_recorder_t *recorder, report_t *report)
 {
   tb_recorder_status_t status;
   tb_recorder_status(recorder, &status);
@@ -131,12 +131,12 @@ static void record(report_t *report)
   if (!recorder) return;
   take_messages(recorder, indexes, report);
   report->status = tb_recorder_stop(recorder, NULL);
-  tell(recorder, report);
+  note_counts(recorder, report);
   tb_recorder_destroy(recorder);
 }
 
-/* It is killed right after it has told of the failure; what it says before, of what is not flushed
- * yet, is no promise. */
+/* It is killed right after it has reported the failure; what it reports earlier, of messages that
+ * are not flushed yet, is no promise. */
 static void record_until_killed(report_t *report)
 {
   size_t indexes[2];
@@ -147,10 +147,10 @@ static void record_until_killed(report_t *report)
   tb_recorder_status(recorder, &status);
   if (!status.failing) {
     tb_recorder_stop(recorder, NULL);
-    tell(recorder, report);
+    note_counts(recorder, report);
     return;
   }
-  tell(recorder, report);
+  note_counts(recorder, report);
 }
 
 /* With another file as soon as one has failed. */
@@ -249,8 +249,8 @@ static void sweep(run_fn action, const failure_t *failure)
     if (found > report.recorded) unsure++;
     if (access(bag, F_OK) == 0) remove_bag();
   }
-  printf("%s: %ld calls; more was there than told in %llu runs\n", failure->what, report.calls,
-         (unsigned long long)unsure);
+  printf("%s: %ld calls; the file had more than was reported in %llu runs\n", failure->what,
+         report.calls, (unsigned long long)unsure);
 }
 
 static void sweep_all(run_fn action)

@@ -34,7 +34,7 @@ static void on_log(tb_log_level_t level, const char *message, void *user)
   atomic_fetch_add(&warnings, 1);
 }
 
-/* What failed was not what the call was for, or was on another thread: then it is in the log. */
+/* What failed was not essential to the call, or was on another thread: then it is in the log. */
 static tb_status_t status_or_logged(tb_status_t status, int warnings_before)
 {
   if (status != TB_OK || fault_status() == TB_OK) return status;
@@ -75,8 +75,8 @@ end:
 static const tb_ros2_parameter_t sim_time[] = {
     {"use_sim_time", {.type = TB_ROS2_PARAMETER_BOOL, .bool_value = true}}};
 
-/* Up to here nothing has failed unnoticed. A service that cannot find out who asks answers all the
- * same: from here on an answer is no reason to think that nothing has failed. */
+/* Up to here nothing has failed unnoticed. A service that cannot determine the client answers
+ * anyway: from here on an answer does not show that nothing has failed. */
 static tb_status_t begins_to_ask(int warnings_before)
 {
   tb_status_t status = status_or_logged(TB_OK, warnings_before);
@@ -140,14 +140,14 @@ end:
   return status_or_logged(status, before);
 }
 
-/* Of an attempt. Short, as a request that gets lost for want of memory, on either side, has no
- * answer: in a thousand runs that is waited for in vain. Where nothing has failed it is the machine
- * that was too slow: then it is doubled. */
+/* The limit of an attempt. It is short, as a request that is lost for lack of memory, on either
+ * side, has no answer, and there are a thousand runs. Where nothing has failed the machine was too
+ * slow: then it is doubled. */
 static tb_duration_t try_limit = {25 * TB_NS_PER_MS};
 
-/* Where DDS says that an endpoint has gone, as it is made to at times, its client is not told of it
- * any more: so each try has a client of its own. One that finds no service has looked too early:
- * what has failed is not what the next one needs. */
+/* Where a fault makes DDS report an endpoint as gone, its client gets no further reports of it: so
+ * each try has a new client. One that finds no service has tried too early: what has failed is not
+ * what the next one needs. */
 static tb_status_t try_again(tb_status_t (*attempt)(tb_ros2_context_t *),
                              tb_ros2_context_t *context)
 {
@@ -160,7 +160,7 @@ static tb_status_t try_again(tb_status_t (*attempt)(tb_ros2_context_t *),
   }
 }
 
-/* An attempt whose answer came too late may have set it all the same, also after its end. */
+/* An attempt whose answer came too late may have set it, even after its end. */
 static bool may_be_set;
 
 static tb_status_t set_and_get(tb_ros2_context_t *context)
@@ -199,8 +199,8 @@ end:
   return status_or_logged(status, before);
 }
 
-/* The stage has a publisher of /clock: the node's clock goes on by itself, or the log says why not.
- */
+/* The stage has a publisher of /clock: the node's clock starts by itself, or the log has the
+ * reason why not. */
 static tb_status_t is_activated_by_a_publisher(stage_t *stage)
 {
   tb_status_t status;
@@ -276,7 +276,7 @@ static int entities(const stage_t *stage)
   return count;
 }
 
-/* Nothing of a node that was not made, or is gone, is told. */
+/* The graph shows nothing of a node that was not created or was destroyed. */
 static void assert_no_nodes(const stage_t *stage)
 {
   tb_ros2_graph_t *graph;
@@ -296,8 +296,9 @@ static void assert_works(stage_t *stage)
   tb_ros2_node_destroy(node);
 }
 
-/* As in ros2_test.c: each run has a domain, at whose end the middleware has given all back. Without
- * memory to tell that a node has gone, which the log says, it is told with the next change. */
+/* As in ros2_test.c: each run has a domain, at the end of which the middleware has freed
+ * everything. Without memory to announce that a node was destroyed, which is logged, it is
+ * announced with the next change. */
 static tb_status_t in_a_domain(tb_status_t (*scenario)(stage_t *))
 {
   stage_t stage = {0};

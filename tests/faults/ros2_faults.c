@@ -1,4 +1,5 @@
-/* What ros2_calls.inc has no words for: calls of the C library whose memory somebody else frees. */
+/* What ros2_calls.inc cannot express: calls of the C library whose memory another library frees.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -140,8 +140,8 @@ static int entities(const stage_t *stage)
   return count;
 }
 
-/* The middleware gives back on a thread of its own, and when it likes, but all of it before the end
- * of its domain: each run has one, and what is left after that is left for ever. */
+/* The middleware frees on its own thread at any time, but everything before the end of its domain:
+ * each run has one, and what is left after that is leaked. */
 static tb_status_t in_a_domain(tb_status_t (*scenario)(stage_t *))
 {
   stage_t stage = {0};
@@ -312,7 +312,7 @@ static tb_status_t changes_parameters(tb__parameter_store_t *store)
   return status;
 }
 
-/* What is refused for want of memory is a result. */
+/* What is refused for lack of memory is a result. */
 static tb_status_t requests_parameters(tb__parameter_store_t *store)
 {
   static const tb__parameter_t wanted = {"n.a", {.type = 4, .string_value = "third"}};
@@ -378,7 +378,8 @@ end:
 
 static void sweep(fault_scenario_t scenario)
 {
-  signal(SIGSEGV, SIG_DFL); /* a crash inside the middleware leaves it locked: nothing can go on */
+  signal(SIGSEGV,
+         SIG_DFL); /* a crash inside the middleware leaves it locked: nothing can continue */
   fault_sweep(scenario, NULL);
 }
 

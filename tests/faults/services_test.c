@@ -20,12 +20,12 @@
 /* What is there before, and works after. */
 typedef struct stage {
   tb_ros2_context_t *context;
-  tb_ros2_service_t *service; /* NULL: none before, and no thread of its own */
+  tb_ros2_service_t *service; /* NULL: none before, and no dispatch thread */
 } stage_t;
 
 static _Atomic bool taken_for_gone; /* the client: nothing could be learned of it */
 
-/* The second attempt gets through: one call fails in a run. */
+/* The second attempt succeeds: one call fails in a run. */
 static void answer(tb_ros2_service_t *service, const tb_ros2_request_t *request, void *user)
 {
   (void)user;
@@ -44,7 +44,7 @@ static tb_status_t makes_service(const stage_t *stage)
                                            &service, NULL));
   TRY_MAKE(client, tb_ros2_client_create(stage->context, "/faulty", TYPE, NULL, &client, NULL));
   status = tb_ros2_client_wait_for_service(client, (tb_duration_t){0});
-  if (status == TB_ERR_TIMEOUT) status = TB_OK; /* an endpoint without data is taken for gone */
+  if (status == TB_ERR_TIMEOUT) status = TB_OK; /* an endpoint without data counts as gone */
 end:
   tb_ros2_client_destroy(client);
   tb_ros2_service_destroy(service);
@@ -64,8 +64,8 @@ static void on_answer(tb_status_t status, const tb_ros2_response_t *response, vo
   sem_post(&answered->done);
 }
 
-/* False if no answer may come any more: the service has not got the request for lack of memory, or
- * has nobody to answer. It may still come late. */
+/* False if no answer may come any more: the service did not get the request for lack of memory, or
+ * does not know the client. It may still come late. */
 static bool wait_for_answer(answered_t *answered)
 {
   int64_t late_ns = tb__steady_now_ns() + TB_NS_PER_S;
@@ -78,7 +78,7 @@ static bool wait_for_answer(answered_t *answered)
 }
 
 /* The client does not learn which resource the service lacked. */
-static tb_status_t asks(const stage_t *stage)
+static tb_status_t requests(const stage_t *stage)
 {
   static const uint8_t request[] = {0, 1, 0, 0, 7};
   tb_ros2_client_t *client;
@@ -149,16 +149,17 @@ static tb_status_t makes_service_in_a_domain(void)
   return in_a_domain(makes_service, false);
 }
 
-static tb_status_t asks_in_a_domain(void)
+static tb_status_t requests_in_a_domain(void)
 {
-  return in_a_domain(asks, true);
+  return in_a_domain(requests, true);
 }
 
 static int only_loopback(void **state)
 {
   (void)state;
   loopback_setup(36);
-  signal(SIGSEGV, SIG_DFL); /* a crash inside the middleware leaves it locked: nothing can go on */
+  signal(SIGSEGV,
+         SIG_DFL); /* a crash inside the middleware leaves it locked: nothing can continue */
   return 0;
 }
 
@@ -171,7 +172,7 @@ static void test_faults_of_clients_and_services(void **state)
 static void test_faults_of_a_call(void **state)
 {
   (void)state;
-  fault_sweep(asks_in_a_domain, NULL);
+  fault_sweep(requests_in_a_domain, NULL);
 }
 
 /* A type as idlc makes them, of a string. */

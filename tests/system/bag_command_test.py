@@ -169,7 +169,7 @@ class InfoTest(BagTest):
             "  /b          std_msgs/msg/Header  5 messages\n"
             "  /long/name  an/msg/Odd (xcdr2)   1 message\n"
             f"  /{'x' * 80}  an/msg/Other         0 messages\n"
-            "metadata:     none: not closed, or lost; everything is read from the files\n",
+            "metadata:     missing: not closed, or lost; everything is read from the files\n",
             text,
         )
         alone = self.run_bag("info", self.path("bag", "bag_0.db3")).stdout
@@ -202,7 +202,7 @@ class InfoTest(BagTest):
         os.mkdir(self.path("empty"))
         self.assertIn("not a bag", self.run_bag("info", self.path("empty"), status=3).stderr)
         result = self.run_bag("cut", self.path("empty"), "-o", self.path("out"), status=3)
-        self.assertEqual(result.stderr.count("\n"), 1, result.stderr)  # there is no remedy
+        self.assertEqual(result.stderr.count("\n"), 1, result.stderr)  # there is no hint
         os.mkdir(self.path("folder"))
         for name in ("notes.txt", "x.db3", "x.mcap", "folder/x.mcap"):
             for content in (b"", b"no recording at all\n" * 100):
@@ -210,12 +210,12 @@ class InfoTest(BagTest):
                 with open(path, "wb") as file:
                     file.write(content)
                 for named in {path, os.path.dirname(path) if "/" in name else path}:
-                    told = f"{named}: nothing could be read; is it a recording?\n"
+                    hint = f"{named}: nothing could be read; is it a recording?\n"
                     for command in (["info", named], ["recover", named, "-o", self.path("out")]):
                         with self.subTest(command, content=content):
                             result = self.run_bag(*command, status=3)
                             self.assertEqual((result.stdout, result.stderr.count("\n")), ("", 2))
-                            self.assertTrue(result.stderr.endswith(told), result.stderr)
+                            self.assertTrue(result.stderr.endswith(hint), result.stderr)
                             self.assertFalse(os.path.exists(self.path("out")))
                     self.run_bag("check", named, status=1)
 
@@ -286,25 +286,25 @@ class CheckTest(BagTest):
             (change("UPDATE messages SET timestamp = 'x' WHERE id = 3"), "not an integer"),
             (change("UPDATE messages SET topic_id = 9 WHERE id = 3"), "row 3: its topic id"),
             (change("DELETE FROM messages WHERE id = 3"), "100 messages, but the files have 99"),
-            (change("DELETE FROM messages WHERE id = 1"), "starts at 1000 ns, but the files at 1001"),
+            (change("DELETE FROM messages WHERE id = 1"), "starts at 1000 ns, but the files start at 1001"),
             (change("DELETE FROM messages WHERE id = 3"), "50 messages of /a, but the files have 49"),
             (change("PRAGMA writable_schema=1; DELETE FROM sqlite_master WHERE type = 'index'"), None),
-            (edit("nanoseconds: 99", "nanoseconds: 98"), "lasts 98 ns, but the files 99"),
-            (edit("name: /a", "name: /c"), "names the topic /c, but no file has it"),
+            (edit("nanoseconds: 99", "nanoseconds: 98"), "lasts 98 ns, but the files last 99"),
+            (edit("name: /a", "name: /c"), "lists the topic /c, but no file has it"),
             (edit("version: 5", "version: ["), "metadata.yaml"),
             (remove("metadata.yaml"), "no metadata.yaml"),
             (remove("bag_1.db3"), "bag_1.db3, named by metadata.yaml"),
-            (copy("bag_0.db3", "bag_7.db3"), "bag_7.db3: metadata.yaml does not name it"),
+            (copy("bag_0.db3", "bag_7.db3"), "bag_7.db3: not listed in metadata.yaml"),
         ]
-        for number, (damage, said) in enumerate(cases):
-            with self.subTest(said):
+        for number, (damage, expected) in enumerate(cases):
+            with self.subTest(expected):
                 bag = bag_make(self.path(str(number)), files=2)
                 damage(bag)
                 result = self.run_bag("check", bag, status=1)
-                unclosed = said == "no metadata.yaml"
+                unclosed = expected == "no metadata.yaml"
                 self.assertIn(": not closed; everything in it" if unclosed else "damaged: ", result.stdout)
-                if said:
-                    self.assertIn(said, result.stdout)
+                if expected:
+                    self.assertIn(expected, result.stdout)
 
     def test_random_bytes_are_found_or_harmless(self):
         seed = int(os.environ.get("TB_TEST_SEED", random.randrange(1 << 32)))
@@ -380,7 +380,7 @@ class ConvertTest(BagTest):
         self.assert_same_messages(whole, self.path("out"))
 
     def test_the_notes_of_several_are_kept(self):
-        """Also where they contradict each other, which is told once."""
+        """Also where they contradict each other, which is reported once."""
         bags = []
         for number, notes in enumerate(
             ({"same": "x", "jump": "one"}, {"same": "x", "jump": "two", "more": "y"}, {"jump": "one"})
@@ -393,8 +393,8 @@ class ConvertTest(BagTest):
         result = self.run_bag("convert", *bags, "-o", out, "-s", "sqlite3")
         self.assertEqual(
             result.stderr,
-            "timebase bag convert: 1 note (jump) of one recording contradicts another's: "
-            "kept beside it, as 'jump (2)'\n",
+            "timebase bag convert: 1 note (jump) differs from another recording's: "
+            "kept as well, as 'jump (2)'\n",
         )
         notes = ["same: x", "jump: one", "jump (2): two", "more: y"]
         self.assertEqual(self.notes(out), notes)
@@ -462,7 +462,7 @@ class ConvertTest(BagTest):
         self.assertEqual(self.info(self.path("o"))["message_count"], 99)
 
     def test_a_bad_index_costs_no_message(self):
-        """Of each file in turn: they are opened again when reading comes to them."""
+        """Of each file in turn: they are opened again when reading reaches them."""
         for number in range(3):
             bag = bag_make(self.path(str(number)), count=9000, files=3)
             file = f"{bag}/bag_{number}.db3"
@@ -499,7 +499,7 @@ class ConvertTest(BagTest):
                 ([command, bag, "-o", self.path("x"), "-s", "foo"], "--storage foo: unknown; use one of: sqlite3, mcap\n")
                 for command in ("convert", "cut", "recover")
             ),
-            (["convert", "-o", self.path("x")], "which recording"),
+            (["convert", "-o", self.path("x")], "missing BAG"),
             (["convert", bag, "-o", self.path("x"), "--max-bag-size", "-5"], "--max-bag-size"),
             (["convert", bag, "-o", self.path("x"), "--compression-mode", "all"], "all: unknown"),
             (["convert", bag, "-o", self.path("x"), "--compression-level", "99"], "1 to 19"),
@@ -513,11 +513,11 @@ class ConvertTest(BagTest):
             (["info", bag, "again"], "unexpected argument"),
             (["info", bag, "--bad"], "unknown option --bad"),
             (["fly"], "unknown command 'fly'"),
-            ([], "which command"),
+            ([], "missing command"),
         ]
-        for arguments, said in cases:
-            with self.subTest(said):
-                self.assertIn(said, self.run_bag(*arguments, status=2).stderr)
+        for arguments, expected in cases:
+            with self.subTest(expected):
+                self.assertIn(expected, self.run_bag(*arguments, status=2).stderr)
         self.assertFalse(os.path.exists(self.path("x")))
         self.assertIn("convert", self.run_bag("--help").stdout)
         for command in ("info", "check", "convert", "cut", "recover"):
@@ -559,14 +559,14 @@ class CutTest(BagTest):
     def test_a_cut_of_nothing_is_refused(self):
         bag = bag_make(self.path("bag"))
         out = self.path("out")
-        for bounds, told in (
+        for bounds, message in (
             (("--start", "+5s", "--end", "+3s"), "nothing to cut: --end must be after --start"),
             (("--start", "+1ns", "--duration", "0"), "nothing to cut: --end must be after --start"),
             (("--start", "+500s"), "lasts from"),
             (("--end", "+0"), "lasts from"),
         ):
             result = self.run_bag("cut", bag, "-o", out, *bounds, status=2)
-            self.assertIn(told, result.stderr)
+            self.assertIn(message, result.stderr)
             self.assertFalse(os.path.exists(out))
 
 
@@ -603,24 +603,24 @@ class FormatsTest(BagTest):
                 self.assertEqual(self.info(path + "_half")["storage"], name.split("_")[0])
 
     def test_truncated_ones(self):
-        """Told as such with the reason, and what there is can be had."""
+        """Reported as such with the reason, and what is left can be read."""
         bag = bag_make(self.path("bag"), count=20000)  # zstd has blocks of 128 KiB
         for name, path in self.formats(bag):
             with self.subTest(name):
                 file = next(f for f in glob.glob(path + "/*") if not f.endswith(".yaml"))
                 os.truncate(file, os.path.getsize(file) * 2 // 3)
                 self.assertIn("damaged: ", self.run_bag("check", path, status=1).stdout)
-                told = self.info(path, "--digest")
-                self.assertIn(os.path.basename(file), told["damaged"])
-                self.assertTrue(0 < told["message_count"] < 20000, told)
+                info = self.info(path, "--digest")
+                self.assertIn(os.path.basename(file), info["damaged"])
+                self.assertTrue(0 < info["message_count"] < 20000, info)
                 self.run_bag("recover", path, "-o", path + "_recovered", status=1)
                 self.run_bag("check", path + "_recovered")
                 kept = self.info(path + "_recovered")["message_count"]
-                self.assertGreaterEqual(kept, told["message_count"])
+                self.assertGreaterEqual(kept, info["message_count"])
 
 
     def test_damaged_inside_of_what_is_packed(self):
-        """The bag's file is named, not where it was unpacked to, and nothing is told twice."""
+        """The bag's file is named, not where it was unpacked to, and nothing is reported twice."""
         bag = bag_make(self.path("bag"), count=3000)
         for storage, extension in (("sqlite3", "db3"), ("mcap", "mcap")):
             with self.subTest(storage):
@@ -638,23 +638,23 @@ class FormatsTest(BagTest):
                 os.makedirs(folder, exist_ok=True)
                 os.environ["TMPDIR"] = folder
                 self.addCleanup(os.environ.pop, "TMPDIR", None)
-                told = [
+                results = [
                     self.run_bag("check", path, status=1),
                     self.run_bag("info", path),
                     self.run_bag("recover", path, "-o", path + "_recovered", status=1),
                     self.run_bag("convert", path, "-o", path + "_converted", status=3),
                 ]
-                for result in told:
+                for result in results:
                     text = result.stdout + result.stderr
                     self.assertIn(f"{file}.zstd: ", text)
                     self.assertNotIn(folder, text)
                     self.assertNotIn("/proc/", text)
-                found = told[0].stdout.splitlines()
+                found = results[0].stdout.splitlines()
                 self.assertEqual(len(found), len(set(found)), found)
 
 
 class RunsTest(BagTest):
-    """Time was set back while it was recorded: each run has files of its own."""
+    """Time was set back while it was recorded: each run has its own files."""
 
     def recording(self):
         """Three files at 1000 to 1299 ns, and two of a second run at 1200 to 1299 ns."""
@@ -676,8 +676,8 @@ class RunsTest(BagTest):
 
     def test_are_listed(self):
         text = self.run_bag("info", self.recording()).stdout
-        self.assertRegex(text, r"run 1: +3 files from bag_0.db3 on\n")
-        self.assertRegex(text, r"run 2: +2 files from bag_3.db3 on\n +start: +0.000001200 s")
+        self.assertRegex(text, r"run 1: +3 files, starting with bag_0.db3\n")
+        self.assertRegex(text, r"run 2: +2 files, starting with bag_3.db3\n +start: +0.000001200 s")
         self.assertNotIn("timebase_run", text)
 
     def test_stay_apart_in_copies(self):
@@ -688,8 +688,8 @@ class RunsTest(BagTest):
                     out = self.path(f"{command}_{storage}")
                     self.run_bag(command, bag, "-o", out, "-s", storage)
                     text = self.run_bag("info", out).stdout
-                    self.assertRegex(text, r"run 1: +1 file from \S+_0\.\w+ on\n")
-                    self.assertRegex(text, r"run 2: +1 file from \S+_1\.\w+ on\n")
+                    self.assertRegex(text, r"run 1: +1 file, starting with \S+_0\.\w+\n")
+                    self.assertRegex(text, r"run 2: +1 file, starting with \S+_1\.\w+\n")
                     self.assertIn("other: kept", text)
                     self.assert_same_messages(bag, out)
                     self.run_bag("check", out)
@@ -698,7 +698,7 @@ class RunsTest(BagTest):
             *("--max-bag-duration", "99ns"),
         )
         text = self.run_bag("info", self.path("split")).stdout
-        self.assertRegex(text, r"run 2: +1 file from split_3\.db3 on\n")
+        self.assertRegex(text, r"run 2: +1 file, starting with split_3\.db3\n")
 
     def test_are_cut_one_by_one(self):
         bag = self.recording()
@@ -860,7 +860,7 @@ class RecoverTest(BagTest):
             file.truncate(size)
         end = f"{whole}/whole_2.mcap: offset {size}: the data has no end record"
         result = self.run_bag("check", whole, status=1).stdout.splitlines()
-        self.assertEqual(len(result), 2, result)  # each thing is told once
+        self.assertEqual(len(result), 2, result)  # each thing is reported once
         self.assertTrue(result[0].startswith(end), result)
         all_there = f"{whole}: not closed; everything in it can be read: 300 messages"
         self.assertEqual(result[1], all_there)
@@ -965,8 +965,8 @@ class RecoverTest(BagTest):
         self.assertEqual(result.stderr.count("cannot be read"), 1, result.stderr)
         self.assertIn("bag: damaged; the parts listed above were lost\n", result.stdout)
         self.assertNotIn("cannot be read", result.stdout)
-        told = self.run_bag("check", bag, status=1).stdout.splitlines()
-        self.assertEqual(len(told), len(set(told)))
+        findings = self.run_bag("check", bag, status=1).stdout.splitlines()
+        self.assertEqual(len(findings), len(set(findings)))
 
     def test_copies_keep_what_mcap_has_beside_messages(self):
         _, damaged, attachment, metadata = self.mcap_with_more()
@@ -987,10 +987,10 @@ class RecoverTest(BagTest):
                 self.assertEqual(result.stderr, "")
                 self.run_bag("check", out)
                 result = self.run_bag(name, bag, "-o", out + "_", "-s", "sqlite3", *options)
-                told = "1 attachment and" if kept else "0 attachments and"
+                attachments = "1 attachment and" if kept else "0 attachments and"
                 self.assertEqual(
                     result.stderr,
-                    f"timebase bag {name}: {told} 1 metadata record are not kept: "
+                    f"timebase bag {name}: {attachments} 1 metadata record are not kept: "
                     "sqlite3 has no place for them\n",
                 )
         both = self.path("both")
@@ -1000,7 +1000,7 @@ class RecoverTest(BagTest):
         self.assertEqual((attachments, records), ([attachment] * 2, [metadata] * 2))
 
     def test_an_attachment_that_is_damaged_is_reported(self):
-        """The messages are whole, and nobody else would see it."""
+        """The messages are whole, and no other check would see it."""
         _, damaged, _, _ = self.mcap_with_more()
         bag = self.path("whole")
         self.run_bag("recover", damaged, "-o", bag)
@@ -1107,8 +1107,8 @@ class LimitsTest(BagTest):
 
 
 class StatusTest(BagTest):
-    """What cannot be opened as a recording is 3 in every command, never a matter of usage. The check
-    tells damage (1) from what it could not look at (3)."""
+    """What cannot be opened as a recording is 3 in every command, never a usage error. The check
+    distinguishes damage (1) from what it could not read (3)."""
 
     def assert_statuses(self, path, check, others=3, **environment):
         commands = ["info", "check", "convert", "cut", "recover"]
@@ -1131,10 +1131,10 @@ class StatusTest(BagTest):
                     check=False,
                     **environment,
                 )
-                said = f"{arguments}: {result.stdout}\n{result.stderr}"
-                self.assertEqual(result.returncode, check if command == "check" else others, said)
+                details = f"{arguments}: {result.stdout}\n{result.stderr}"
+                self.assertEqual(result.returncode, check if command == "check" else others, details)
                 self.assertNotEqual(result.stderr + result.stdout, "")
-                self.assertNotIn("usage:", result.stderr, said)
+                self.assertNotIn("usage:", result.stderr, details)
                 shutil.rmtree(out, ignore_errors=True)
 
     def test_what_is_not_there(self):
@@ -1192,7 +1192,7 @@ class StatusTest(BagTest):
                         os.chmod(one, 0o644)
 
     def test_no_descriptors(self):
-        """At whatever open file the limit is met: nothing is said of the recording."""
+        """At whatever open file the limit is met: nothing is reported of the recording."""
         for path in list(self.recordings()):
             for limit in range(3, 12):
                 result = subprocess.run(

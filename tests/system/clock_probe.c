@@ -1,4 +1,4 @@
-/* Follows /clock, or what TIMEBASE_SOURCE names, and tells all that it sees, a line each, for
+/* Follows /clock, or what TIMEBASE_SOURCE names, and prints all that it sees, a line each, for
  * command_test.py:
  *
  *   tick TIME STEADY           every forward step, in order
@@ -6,7 +6,7 @@
  *   slept STATUS FROM TO       the answer to "sleep NS [LIMIT_NS]" on standard input
  *   now TIME STATE EPOCH MATCHED             the answer to "now"
  *   stats FORWARD BACKWARD STALLS RATE       jumps and so on of the source, the answer to "stats"
- *   log LEVEL TEXT             what the library says
+ *   log LEVEL TEXT             what the library logs
  *
  * Ends at the end of standard input. */
 #include <inttypes.h>
@@ -30,7 +30,7 @@ static void on_tick(const tb_jump_t *jump, void *user)
     printf("tick %" PRId64 " %" PRId64 "\n", jump->after.ns, now.ns);
 }
 
-static void tell(const char *name, const char *phase, const tb_jump_t *jump)
+static void print_jump(const char *name, const char *phase, const tb_jump_t *jump)
 {
   static const char *const kinds[] = {"?", "forward", "backward", "change", "started"};
   tb_time_t now = {-1, TB_TIME_ROS};
@@ -41,12 +41,12 @@ static void tell(const char *name, const char *phase, const tb_jump_t *jump)
 
 static void on_before(const tb_jump_t *jump, void *user)
 {
-  tell(user, "before", jump);
+  print_jump(user, "before", jump);
 }
 
 static void on_after(const tb_jump_t *jump, void *user)
 {
-  tell(user, "after", jump);
+  print_jump(user, "after", jump);
 }
 
 typedef struct nap {

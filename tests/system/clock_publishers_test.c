@@ -1,4 +1,4 @@
-/* What a clock on /clock says of its publishers, over DDS on loopback. */
+/* What a clock on /clock reports of its publishers, over DDS on loopback. */
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -168,7 +168,7 @@ static void test_C8_X5_a_mismatch_is_a_state_and_reported_once(void **state)
   expect(&stage, TB_CLOCK_RUNNING);
   tb_ros2_clock_publisher_destroy(good);
   expect(&stage, TB_CLOCK_QOS_MISMATCH);
-  tb_ros2_clock_publisher_destroy(refused); /* of which DDS says nothing by itself */
+  tb_ros2_clock_publisher_destroy(refused); /* of which DDS reports nothing by itself */
   expect(&stage, TB_CLOCK_LOST);
   refused = publisher_of(&stage, &best_effort);
   expect(&stage, TB_CLOCK_QOS_MISMATCH);
@@ -204,7 +204,7 @@ static void test_C8_X5_a_killed_publisher_is_lost_with_its_lease(void **state)
   stage_close(&stage);
 }
 
-/* More have ticked and gone than are remembered. */
+/* More have ticked and ended than are remembered. */
 static void test_X8_dead_publishers_hide_no_live_one(void **state)
 {
   (void)state;

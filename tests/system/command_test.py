@@ -3,7 +3,7 @@
 
 usage: command_test.py BIN_DIR CLOCK_PROBE DEMO_BAG [TEST...]
 
-Each test has a domain of its own and stays on the loopback interface. Tests wait for lines that a
+Each test has its own domain and stays on the loopback interface. Tests wait for lines that a
 process prints, with a generous limit, never for time."""
 
 import fcntl
@@ -253,17 +253,17 @@ class PlayTest(CommandTest):
         return ticks
 
     def check_play(self, rate, count):
-        """The machine may be busy: who is held up sees few ticks, or the last one late."""
+        """The machine may be busy: a follower that is delayed sees few ticks, or the last one late."""
         for _ in range(TRIES):
             ticks = self.play_and_follow(rate, count)
             (from_time, from_steady), (to_time, to_steady) = ticks[0], ticks[-1]
             seen = (to_time - from_time) / (to_steady - from_steady)
             # small steps may be merged while the handler prints, but not most of them
             messages = {self.START + i * (SECOND // 50) for i in range(count)}
-            told = len({time for time, _ in ticks} & messages)
-            if abs(seen / rate - 1) < 0.15 and told > count // 2:
+            seen_times = len({time for time, _ in ticks} & messages)
+            if abs(seen / rate - 1) < 0.15 and seen_times > count // 2:
                 return
-        self.fail(f"played at {seen} instead of {rate}, {told} of {count} messages' times were told")
+        self.fail(f"played at {seen} instead of {rate}, {seen_times} of {count} messages' times were seen")
 
     def test_play_at_half_speed(self):
         self.check_play(0.5, 51)
@@ -340,7 +340,7 @@ class PlayTest(CommandTest):
         player = self.run_command("play", *bags)
         player.expect_error(
             "^timebase play: warning: no message for 18262 days: the next message, on /stamped "
-            f"of {bags[1]}, is of 2020-01-01T00:00:00Z. To skip the gap: --start-offset "
+            f"of {bags[1]}, is at 2020-01-01T00:00:00Z. To skip the gap: --start-offset "
             f"{later - 1}s, or on a terminal the keys SPACE . SPACE$"
         )
         for _ in range(3):
@@ -435,7 +435,7 @@ class PlayTest(CommandTest):
         database.close()
         status, out, err = self.result("play", bag, "--rate", "100")
         self.assertEqual(status, 3)
-        self.assertIn("19 messages, 1 not readable", out)
+        self.assertIn("19 messages, 1 unreadable", out)
         self.assertRegex(err, r"row 10: .*; further problems of this kind .* are counted but not reported\n")
         self.assertIn("of the recording could not be read", err)
         self.assertIn(self.remedy(bag), err)
@@ -462,7 +462,7 @@ class PlayTest(CommandTest):
             self.assertEqual(status, 3)
             self.assertIn("named by metadata.yaml: No such file", err)
             self.assertTrue(err.endswith(self.remedy(lacking)), err)
-        with open(bag, "r+b") as file:  # behind the head of the file: the tables
+        with open(bag, "r+b") as file:  # after the header of the file: the tables
             file.seek(100)
             file.write(bytes(3996))
         status, _, err = self.result("play", bag)
@@ -480,7 +480,7 @@ class PlayTest(CommandTest):
             self.assertLessEqual(max(len(line) for line in out.splitlines()), 160)
         self.assertEqual(self.result("--help")[0], 0)
         self.assertEqual(self.result("help", "help"), self.result("--help"))
-        for word, said in (
+        for word, text in (
             ("watc", "; did you mean 'watch'? "),
             ("node", "; did you mean 'now' or 'nodes'? "),
             ("topic", "; "),
@@ -488,7 +488,7 @@ class PlayTest(CommandTest):
             for arguments in ((word, "--help"), ("help", word)):
                 status, out, err = self.result(*arguments)
                 self.assertEqual((status, out), (2, ""))
-                self.assertIn(f"timebase: unknown command '{word}'{said}'timebase --help' lists", err)
+                self.assertIn(f"timebase: unknown command '{word}'{text}'timebase --help' lists", err)
         self.assertRegex(self.result("--version")[1], r"^timebase \d+\.\d+\.\d+\n$")
 
 
@@ -534,15 +534,15 @@ class WatchTest(CommandTest):
         self.run_command("play", bag, "--clock", "50")
         self.run_command("serve", "--node", "sim")
         probe.expect("two after started")
-        said = "^timebase watch: warning: /clock: two publishers tick at the same time, "
+        text = "^timebase watch: warning: /clock: two publishers tick at the same time, "
         names = r"(/sim \(\S+\) and /rosbag2_player|/rosbag2_player \(\S+\) and /sim) \("
         deadline = time.monotonic() + LIMIT_S
         errors = []
-        while not any(re.search(said + names, line or "") for line in errors):
+        while not any(re.search(text + names, line or "") for line in errors):
             self.assertLess(time.monotonic(), deadline, errors)  # names may come late
             watch = self.run_command("watch", "--json")
             watch.expect_report(lambda reports: reports[-1]["publishers"] == 2)
-            watch.expect_error(said)
+            watch.expect_error(text)
             self.assertEqual(watch.summary()["publishers"], 2)
             errors = watch.errors
 
@@ -562,7 +562,7 @@ class WatchTest(CommandTest):
         self.assertGreaterEqual(summary["elapsed_s"], 1)
 
     def test_a_missing_publisher_is_reported(self):
-        nobody = f"no publisher of /clock in domain {self.environment['ROS_DOMAIN_ID']}; start a simulator"
+        missing = f"no publisher of /clock in domain {self.environment['ROS_DOMAIN_ID']}; start a simulator"
         for arguments in (
             ("now", "--ros", "--limit", "200ms"),
             ("sleep", "1s", "--ros", "--limit", "200ms"),
@@ -572,7 +572,7 @@ class WatchTest(CommandTest):
             self.assertEqual(status, 1)
             self.assertRegex(
                 err,
-                f"^timebase {arguments[0]}: {nobody} or 'timebase serve', or check ROS_DOMAIN_ID\n"
+                f"^timebase {arguments[0]}: {missing} or 'timebase serve', or check ROS_DOMAIN_ID\n"
                 f"timebase {arguments[0]}: no time received within 200ms\n$",
             )
 
@@ -597,24 +597,24 @@ class WatchTest(CommandTest):
     def test_a_topic_of_another_type_is_named(self):
         bag = bag_make(self.folder, 1_600_000_000 * SECOND, SECOND, 1000)
         self.run_command("play", bag).expect("time ")
-        said = (
+        text = (
             f"timebase watch: /stamped in domain {self.environment['ROS_DOMAIN_ID']} is published by "
             "/rosbag2_player, but with type std_msgs/msg/Header; a clock topic has type "
             "rosgraph_msgs/msg/Clock\n"
         )
         err = ""
         deadline = time.monotonic() + LIMIT_S
-        while said not in err and time.monotonic() < deadline:  # discovery may take its time
+        while text not in err and time.monotonic() < deadline:  # discovery may take its time
             status, _, err = self.result("watch", "--topic", "stamped", "--duration", "1.5s")
             self.assertEqual(status, 1)
-        self.assertIn(said, err)
+        self.assertIn(text, err)
 
 
 class ServeTest(CommandTest):
     START = 1_600_000_000 * SECOND
 
     def shm_name(self):
-        """A name for shared memory, whose file goes with the test."""
+        """A name for shared memory, whose file is removed with the test."""
         name = f"command-test-{os.getpid()}-{self.domain}"
         path = f"/dev/shm/timebase.{name}"
         self.addCleanup(lambda: os.path.exists(path) and os.unlink(path))

@@ -1,5 +1,5 @@
 /* Contexts in processes that may open few descriptors, or take little memory: Cyclone DDS would
- * crash, so what it needs is asked for first. Each limit is tried in a child of its own. */
+ * crash, so what it needs is checked first. Each limit is tried in a separate child. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -46,7 +46,7 @@ static void set_limits(const limits_t *limits)
   }
 }
 
-/* A refusal has a code that fits, and says what is missing. */
+/* A refusal has a code that fits, and names what is missing. */
 static int refusal(const limits_t *limits, tb_status_t status, const tb_error_t *error)
 {
   bool few = limits->descriptors >= 0;
@@ -110,7 +110,7 @@ static int end_of_child(const limits_t *limits)
   return WEXITSTATUS(status);
 }
 
-/* From nothing to plenty: refused at first, and from somewhere on never again. */
+/* From nothing to plenty: refused at first, and never again after the first success. */
 static void test_few_descriptors_are_an_error(void **state)
 {
   (void)state;

@@ -1,6 +1,6 @@
 /* Subscriptions, services and clients that are destroyed while their callbacks run, by another
  * thread or by the callback itself: until it has returned calls on them return TB_ERR_CLOSED and
- * change nothing, and after it they are freed (address sanitizer looks on). */
+ * change nothing, and after it they are freed (checked with address sanitizer). */
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
@@ -26,7 +26,7 @@ static const uint8_t message[] = {0, 1, 0, 0, 1, 0, 0, 0};
 static tb_ros2_context_t *context;
 static tb_ros2_node_t *node;
 
-/* What is destroyed in its callback, and by whom. */
+/* What is destroyed in its callback, and by which thread. */
 typedef struct scene {
   tb_ros2_subscription_t *subscription;
   tb_ros2_service_t *service;
@@ -423,7 +423,7 @@ static void test_a_client_whose_callback_waits_in_a_call(void **state)
   tb_ros2_service_destroy(service);
 }
 
-/* What a callback has destroyed is gone with the context at the latest. */
+/* What a callback has destroyed is freed with the context at the latest. */
 static void test_the_context_goes_right_after(void **state)
 {
   scene_t scene;

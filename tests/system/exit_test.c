@@ -1,5 +1,5 @@
-/* A program that ends while timers, sleepers and sources are at work ends with its own status: it
- * neither crashes nor hangs. Each way of ending is tried in processes of their own. */
+/* A program that ends while timers, sleepers and sources are active ends with its own status: it
+ * neither crashes nor hangs. Each way of ending is tried in separate processes. */
 #include <pthread.h>
 #include <spawn.h>
 #include <stdatomic.h>

@@ -1,4 +1,4 @@
-/* Whatever a program does with a clock, on a source that somebody else moves: readers, a handler,
+/* All that a program does with a clock, on a source that another process moves: readers, a handler,
  * a sleeper and a timer, while time must not fall in one epoch (C6), nor without a call of the
  * handler (J1, J3). */
 #ifndef TB_TEST_FOLLOWER_H
@@ -24,7 +24,7 @@ typedef struct follower {
   tb_timer_t *timer;
   pthread_t readers[FOLLOWER_READERS], sleeper;
   _Atomic uint32_t started; /* readers */
-  _Atomic uint64_t told[FOLLOWER_CLOCKS];
+  _Atomic uint64_t jumps[FOLLOWER_CLOCKS];
   _Atomic uint64_t reads, timers;
   _Atomic bool stop, fell;
 } follower_t;
@@ -55,7 +55,7 @@ static inline void follower_before(const tb_jump_t *jump, void *user)
 static inline void follower_after(const tb_jump_t *jump, void *user)
 {
   (void)jump;
-  atomic_fetch_add(&follower.told[*(const int *)user], 1);
+  atomic_fetch_add(&follower.jumps[*(const int *)user], 1);
 }
 
 static inline bool follower_look(int clock, tb_clock_reading_t *out)
@@ -75,12 +75,13 @@ static inline void *follower_read(void *unused)
   (void)unused;
   int clock = (int)(atomic_fetch_add(&follower.started, 1) % FOLLOWER_CLOCKS);
   tb_clock_reading_t last = {0}, next = {0};
-  for (uint64_t told_before = 0; !atomic_load(&follower.stop); last = next) {
-    uint64_t told = atomic_load(&follower.told[clock]);
+  for (uint64_t jumps_before = 0; !atomic_load(&follower.stop); last = next) {
+    uint64_t jumps = atomic_load(&follower.jumps[clock]);
     follower_must(follower_look(clock, &next), "time falls in one epoch");
-    follower_must(next.time.ns >= last.time.ns || atomic_load(&follower.told[clock]) != told_before,
-                  "time falls, and nobody is told");
-    told_before = told;
+    follower_must(next.time.ns >= last.time.ns ||
+                      atomic_load(&follower.jumps[clock]) != jumps_before,
+                  "time falls without a call of the handler");
+    jumps_before = jumps;
     atomic_fetch_add(&follower.reads, 1);
   }
   return NULL;
@@ -94,7 +95,7 @@ static inline void *follower_sleep(void *unused)
     options.flags = i % 3 ? 0 : TB_WAIT_FAIL_ON_BACKWARD;
     tb_sleep_for(follower.clocks[i % FOLLOWER_CLOCKS], (tb_duration_t){1 + i % 1000 * 1000},
                  &options);
-    if (i % 64 == 0) nanosleep(&(struct timespec){0, 1000000}, NULL); /* nobody waits */
+    if (i % 64 == 0) nanosleep(&(struct timespec){0, 1000000}, NULL); /* without a waiter */
   }
   return NULL;
 }
@@ -141,8 +142,8 @@ static inline tb_status_t follower_start(tb_source_t *source)
   return status;
 }
 
-/* Ends a follower that has been started; whether time never fell. Time must be going on, or no
- * jump be in progress. */
+/* Ends a follower that has been started; whether time never fell. Time must be running, or no jump
+ * in progress. */
 static inline bool follower_stop(void)
 {
   atomic_store(&follower.stop, true);

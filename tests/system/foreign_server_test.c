@@ -1,5 +1,5 @@
 /* Services of a node of Fast DDS, which would take our requests for something else: nothing is sent
- * to it, and the caller hears why. */
+ * to it, and the caller gets the reason. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -100,7 +100,7 @@ static void no_callback(tb_status_t status, const tb_ros2_response_t *response, 
 }
 
 /* A server of ours beside it: a writer sends to all that it is matched with, so neither gets any
- * until the other one is gone. */
+ * until the other one has ended. */
 static void test_nothing_is_sent_while_it_is_matched_beside_another(void **state)
 {
   (void)state;
@@ -156,11 +156,11 @@ static int run_command(const char *arguments, const char *text)
 static void test_the_commands_report_another_middleware(void **state)
 {
   (void)state;
-  const char *told = "another middleware (Fast DDS)";
-  assert_int_equal(run_command("param set --wait 30 /fastnode a 1", told), 1);
-  assert_int_equal(run_command("param get --wait 30 /fastnode a", told), 1);
-  assert_int_equal(run_command("param list --wait 30 /fastnode", told), 1);
-  assert_int_equal(run_command("sim-time --wait 30 on /fastnode", told), 1);
+  const char *reason = "another middleware (Fast DDS)";
+  assert_int_equal(run_command("param set --wait 30 /fastnode a 1", reason), 1);
+  assert_int_equal(run_command("param get --wait 30 /fastnode a", reason), 1);
+  assert_int_equal(run_command("param list --wait 30 /fastnode", reason), 1);
+  assert_int_equal(run_command("sim-time --wait 30 on /fastnode", reason), 1);
   expect_no_request();
   peer_stop(&peer);
 }

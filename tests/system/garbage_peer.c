@@ -1,11 +1,11 @@
-/* A participant that means no good: it publishes on every topic that a node reads.
+/* A hostile participant: it publishes on every topic that a node reads.
  *
  *   garbage_peer SEED NODE OTHER    NODE is attacked ("victim"), also as a client of node OTHER
  *
  *   match            until all that can match NODE has: "matched"
  *   garbage COUNT    so many samples of all kinds: "sent" when all of them have been taken
  *   huge COUNT       good requests with names of 1 MB: "sent"
- *   flood COUNT      requests as fast as it goes: "sent"
+ *   flood COUNT      requests as fast as possible: "sent"
  *   forge COUNT      good answers to NODE's requests of OTHER, but for another client: "sent" */
 #include <dds/dds.h>
 #include <stdio.h>
@@ -25,10 +25,10 @@
 
 typedef enum use { REQUEST, REPLY, SIMULATION, CLOCK, OTHER_TOPIC } use_t;
 
-/* A writer of ours. */
+/* One of our writers. */
 typedef struct outlet {
   use_t use;
-  bool is_stranger; /* nobody is to match it */
+  bool is_stranger; /* nothing must match it */
   const struct ddsi_sertype *type;
   dds_entity_t writer;
 } outlet_t;
@@ -215,7 +215,7 @@ static void send_garbage(const outlet_t *outlet)
   size_t size = size_choose(outlet->use);
   for (size_t i = 0; i < sizeof bytes; i++)
     bytes[i] = (uint8_t)noise();
-  damage(bytes, 20); /* behind the header of a service, or the gid of ros_discovery_info */
+  damage(bytes, 20); /* after the header of a service, or the gid of ros_discovery_info */
   encapsulate(bytes);
   if (outlet->use == CLOCK) { /* seconds below zero in either byte order */
     bytes[4] |= 0x80;
@@ -239,7 +239,7 @@ static const outlet_t *request_of(int service)
   return found;
 }
 
-/* get_parameters or describe_parameters of a name that nobody has. */
+/* get_parameters or describe_parameters of a name that no parameter has. */
 static void send_huge(void)
 {
   char *name = malloc(HUGE_NAME);
@@ -282,7 +282,7 @@ static void send_forged(int count)
   free(cdr);
 }
 
-static void obey(const char *line, const char *node)
+static void handle_line(const char *line, const char *node)
 {
   int count = 0;
   if (strcmp(line, "match") == 0) {
@@ -324,7 +324,7 @@ int main(int argc, char **argv)
   printf("ready\n");
   while (fgets(line, sizeof line, stdin)) {
     line[strcspn(line, "\n")] = '\0';
-    obey(line, argv[2]);
+    handle_line(line, argv[2]);
   }
   dds_delete(participant);
   return 0;

@@ -1,5 +1,5 @@
-/* A node and a participant that sends garbage on every topic that the node reads, each in a process
- * of its own, while good requests are answered. The seed is printed; TB_TEST_SEED sets it. */
+/* A node and a participant that sends garbage on every topic that the node reads, each in a
+ * separate process, while good requests are answered. The seed is printed; TB_TEST_SEED sets it. */
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,7 +145,7 @@ static void assert_unmoved(void)
   victim_expect("get /other level", "value 77"); /* with forged answers among the good */
 }
 
-/* "victim" and "other"; nothing that garbage says is a node. */
+/* "victim" and "other"; nothing that garbage announces is a node. */
 static void assert_graph(void)
 {
   char line[64];
@@ -213,8 +213,8 @@ static void test_garbage_of_every_kind(void **state)
   assert_true(victim_room() - room < ROOM_MAX);
 }
 
-/* Until they are worked off good requests wait behind them, or fall out of a queue that is full;
- * afterwards all is as it was. */
+/* Until they have been processed good requests wait after them, or are dropped from a full queue;
+ * afterwards everything works as before. */
 static void test_huge_requests_and_floods(void **state)
 {
   (void)state;

@@ -3,7 +3,7 @@
 
 usage: graph_command_test.py BIN_DIR EXAMPLE_NODE ODD_NODE [TEST...]
 
-What a command sees depends on how quick discovery is: it is run again until it says what it should,
+What a command sees depends on how quick discovery is: it is run again until it prints what it should,
 within a generous limit."""
 
 import itertools
@@ -252,10 +252,10 @@ class NodesTest(GraphCommandTest):
 
     def test_no_publisher_or_two_fail_the_check(self):
         self.node("one", "use_sim_time:=true")
-        nobody = "timebase nodes: check failed: no publisher of /clock, and nodes wait for it\n"
+        missing = "timebase nodes: check failed: no publisher of /clock, and nodes wait for it\n"
         self.until(
             ["nodes", "--check"],
-            lambda status, out, err: (status, err) == (1, nobody) and out.endswith(f"\n{WAITS}"),
+            lambda status, out, err: (status, err) == (1, missing) and out.endswith(f"\n{WAITS}"),
         )
         self.run_command("serve", "--node", "first").expect("time ")
         self.until(["nodes", "--check"], lambda status, _, err: (status, err) == (0, ""))
@@ -286,7 +286,7 @@ class NodesTest(GraphCommandTest):
         node = self.node("frozen")
         for wait in range(3, 20):
             nodes = self.run_command("nodes", "--wait", str(wait), "--limit", "500ms", "--check")
-            time.sleep(wait - 1.5)  # it has been discovered by then, or the next round says so
+            time.sleep(wait - 1.5)  # it has been discovered by then, or the next round fails
             node.child.send_signal(signal.SIGSTOP)
             status = nodes.wait()
             node.child.send_signal(signal.SIGCONT)
@@ -485,9 +485,9 @@ class ParamTest(GraphCommandTest):
             ("gian", "1.0", "not declared; did you mean gain?\n"),
             ("gain", "text", "timebase param: /camera refuses gain: "),
             ("gain", "'1'", "timebase param: /camera refuses gain: "),
-            ("gain", "-1", "does not take one of type integer; write -1.0\n"),
-            ("use_sim_time", "1", "does not take one of type integer; write true or false\n"),
-            ("time_source", "5", "does not take one of type integer; write \"'5'\"\n"),
+            ("gain", "-1", "cannot be set to a value of type integer; write -1.0\n"),
+            ("use_sim_time", "1", "cannot be set to a value of type integer; write true or false\n"),
+            ("time_source", "5", "cannot be set to a value of type integer; write \"'5'\"\n"),
         ):
             status, out, err = self.result("param", "set", "/camera", name, value, *self.WAIT)
             self.assertEqual((status, out), (1, ""))
@@ -665,9 +665,9 @@ class ExampleTest(GraphCommandTest):
         while float(listener.expect(pattern).group(2)) == 0:
             pass  # a message may come before the first tick
         for _ in range(3):
-            said = listener.expect(pattern)
-            for time_s in map(float, said.groups()):
-                self.assertTrue(100 < time_s < 10_000, said.group())
+            match = listener.expect(pattern)
+            for time_s in map(float, match.groups()):
+                self.assertTrue(100 < time_s < 10_000, match.group())
         for process in (talker, listener):
             process.child.send_signal(signal.SIGTERM)
             self.assertEqual(process.wait(), 0, process.errors)

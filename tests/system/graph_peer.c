@@ -1,5 +1,5 @@
-/* A node in a process of its own: NAME in the root, of the distro that ROS_DISTRO says, with a
- * publisher of /clock. It says "ready", and ends when its stdin does. */
+/* A node in a separate process: NAME in the root, of the distro that ROS_DISTRO names, with a
+ * publisher of /clock. It prints "ready", and ends when its stdin does. */
 #include <stdio.h>
 #include <timebase/ros2_node.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 /* The graph as it is seen: nodes of this process and of others, endpoints of plain DDS programs,
- * and what is sent by who means no good. */
+ * and what hostile participants send. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,7 +73,7 @@ static int teardown(void **state)
   return 0;
 }
 
-static void look(void)
+static void take_snapshot(void)
 {
   tb_error_t error = TB_ERROR_INIT;
   tb_ros2_graph_snapshot_release(snapshot);
@@ -81,9 +81,9 @@ static void look(void)
   if (tb_ros2_graph_snapshot(graph, &snapshot, &error) != TB_OK) fail_msg("%s", error.text);
 }
 
-/* Looks until it is so. */
+/* Takes snapshots until it is true. */
 #define WAIT_UNTIL(condition)                                                                      \
-  for (look(); !(condition); look())                                                               \
+  for (take_snapshot(); !(condition); take_snapshot())                                             \
   assert_ok(tb_ros2_graph_wait_for_change(graph, snapshot->change, LIMIT))
 
 static tb_ros2_node_t *node_make(tb_ros2_context_t *where, const char *name, const char *name_space)
@@ -213,7 +213,7 @@ static void test_what_was_there_before_is_seen(void **state)
   assert_ok(tb_ros2_graph_wait_for_node(late, "/own", LIMIT));
   tb_ros2_graph_t *kept = graph;
   graph = late; /* DDS knew its endpoint all the time */
-  look();
+  take_snapshot();
   assert_non_null(endpoint_seen("/early", TB_ROS2_ENDPOINT_TOPIC, true, "/chatter"));
   graph = kept;
   tb_ros2_graph_destroy(late);
@@ -402,7 +402,7 @@ static void test_garbage_is_counted_and_adds_nothing(void **state)
   assert_ok(tb_ros2_graph_wait_for_node(graph, "/honest", LIMIT));
   send(liar, hostile[1], sizeof hostile[1]), malformed++;
   WAIT_UNTIL(snapshot->malformed == malformed);
-  assert_non_null(node_seen("/honest")); /* the last good word stands */
+  assert_non_null(node_seen("/honest")); /* the last valid message counts */
   tb_ros2_publisher_destroy(liar);
   WAIT_UNTIL(!node_seen("/honest"));
 }
@@ -432,7 +432,7 @@ static void test_another_type_on_the_topic_is_not_received(void **state)
 static void test_waits_have_an_end(void **state)
 {
   (void)state;
-  look();
+  take_snapshot();
   assert_status(tb_ros2_graph_wait_for_node(graph, "/nobody", NO_TIME), TB_ERR_TIMEOUT);
   assert_status(tb_ros2_graph_wait_for_node(graph, "/nobody", (tb_duration_t){1000000}),
                 TB_ERR_TIMEOUT);

@@ -1,6 +1,6 @@
 """Two hosts: network namespaces, joined by veth and a relay that loses and delays frames.
 
-A test calls enter() first of all: it goes on in a network namespace of its own, which has nothing
+A test calls enter() first of all: it continues in a new network namespace, which has nothing
 but what is made in it. Namespaces have no names: they go with the processes in them and with the
 descriptors of the test, however that ends."""
 
@@ -26,7 +26,7 @@ def enter():
     own = os.readlink("/proc/self/ns/net")
     if outside:
         if own == outside or [name for _, name in socket.if_nameindex()] != ["lo"]:
-            sys.exit("hosts: this is not a namespace of its own")
+            sys.exit("hosts: this is not a separate namespace")
         return
     os.environ[INSIDE] = own
     reasons = []
@@ -53,7 +53,7 @@ def trial(options):
 
 
 def in_thread(function):
-    """The result of a call in a thread of its own, whose namespace may be another."""
+    """The result of a call in a separate thread, whose namespace may be another."""
     results = []
 
     def run():
@@ -117,7 +117,7 @@ def mortal(*arguments):
 
 
 class Link:
-    """Hosts a and b, and the relay between them, which is told what to do."""
+    """Hosts a and b, and the relay between them, which takes commands."""
 
     made = 0
 
@@ -145,19 +145,19 @@ class Link:
         host.ip("link", "set", "eth0", "address", host.hardware, "addrgenmode", "none", "up")
         host.ip("address", "add", f"{host.address}/24", "dev", "eth0")
 
-    def tell(self, command, answer):
+    def command(self, command, answer):
         """Returns when it is so."""
         self.relay.write(command)
         self.relay.expect(f"{answer}$")
 
     def cut(self):
-        self.tell("cut", "cut")
+        self.command("cut", "cut")
 
     def restore(self):
-        self.tell("restore", "restored")
+        self.command("restore", "restored")
 
     def loss(self, percent):
-        self.tell(f"loss {percent}", "loss")
+        self.command(f"loss {percent}", "loss")
 
     def counts(self):
         """What became of the frames from a, and of those from b."""

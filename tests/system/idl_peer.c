@@ -1,5 +1,5 @@
-/* A program that takes and gives structs of idlc, through the public calls alone. It says what it
- * sees, and ends when its stdin does.
+/* A program that takes and gives structs of idlc, through the public calls alone. It prints what
+ * it sees, and ends when its stdin does.
  *
  *   serve SERVICE           AddTwoInts: "ready", then "add A B" each, or "refused TEXT"
  *   call SERVICE A B...     the other side, for each pair: "sum S", or "refused TEXT"
@@ -110,7 +110,7 @@ static void publish(tb_ros2_context_t *context, const char *topic)
   tb_ros2_publisher_destroy(publisher);
 }
 
-static void say_point(const tb_ros2_sample_t *message, void *user)
+static void print_point(const tb_ros2_sample_t *message, void *user)
 {
   (void)user;
   tb_error_t refusal = TB_ERROR_INIT;
@@ -128,7 +128,7 @@ static void say_point(const tb_ros2_sample_t *message, void *user)
 static void subscribe(tb_ros2_context_t *context, const char *topic)
 {
   tb_ros2_subscription_t *subscription;
-  tb_ros2_subscription_options_t options = {.callback = say_point};
+  tb_ros2_subscription_options_t options = {.callback = print_point};
   tb_qos_t qos = TB_QOS_INIT_DEFAULT;
   qos.durability = TB_QOS_TRANSIENT_LOCAL;
   check(tb_ros2_subscription_create(context, topic, POINT, &qos, &options, &subscription, &error));

@@ -19,7 +19,8 @@
 #define POINT  "timebase_test/msg/Point"
 
 static tb_ros2_context_t *context;
-static tb_qos_t latched = TB_QOS_INIT_DEFAULT; /* nothing is lost, whoever finds whom first */
+static tb_qos_t latched =
+    TB_QOS_INIT_DEFAULT; /* nothing is lost, whichever side is discovered first */
 
 /* 40 and 2 */
 static const uint8_t request_little[] = "\0\1\0\0\x28\0\0\0\0\0\0\0\2\0\0\0\0\0\0";
@@ -86,8 +87,9 @@ static void test_a_client_of_bytes_calls_a_service_of_structs(void **state)
   peer_expect_line(&peer, "add 40 2");
   assert_ok(
       tb_ros2_client_call_async(client, request_little, 16, LIMIT, ignore_response, NULL, NULL));
-  expect_refusal(&peer, "16 bytes at offset 12 are no example_interfaces::srv::AddTwoInts_Request");
-  assert_sum(client, request_little, sizeof request_little); /* it goes on */
+  expect_refusal(
+      &peer, "16 bytes at offset 12 are not a valid example_interfaces::srv::AddTwoInts_Request");
+  assert_sum(client, request_little, sizeof request_little); /* it continues */
   peer_expect_line(&peer, "add 40 2");
   tb_ros2_client_destroy(client);
   peer_stop(&peer);
@@ -117,7 +119,8 @@ static void test_a_client_of_structs_calls_a_service_of_bytes(void **state)
   peer_start(&peer, argv);
   peer_expect_line(&peer, "sum 42");
   peer_expect_line(&peer, "sum 42");
-  expect_refusal(&peer, "8 bytes at offset 4 are no example_interfaces::srv::AddTwoInts_Response");
+  expect_refusal(
+      &peer, "8 bytes at offset 4 are not a valid example_interfaces::srv::AddTwoInts_Response");
   peer_stop(&peer);
   tb_ros2_service_destroy(service);
   assert_int_equal(count, 3);
@@ -198,7 +201,7 @@ static void test_published_bytes_arrive_as_a_struct(void **state)
   assert_ok(tb_ros2_publisher_publish(publisher, point_big, sizeof point_big - 1, NULL));
   peer_expect_line(&peer, "point 9 1.5 ab");
   assert_ok(tb_ros2_publisher_publish(publisher, point_little, 20, NULL));
-  expect_refusal(&peer, "20 bytes at offset 20 are no timebase_test::msg::Point");
+  expect_refusal(&peer, "20 bytes at offset 20 are not a valid timebase_test::msg::Point");
   assert_ok(tb_ros2_publisher_publish(publisher, point_little, sizeof point_little, NULL));
   peer_expect_line(&peer, "point 9 1.5 ab");
   tb_ros2_publisher_destroy(publisher);

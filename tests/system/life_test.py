@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The life of a command: it ends soon when it is told to, in every state, and says so when nobody
-takes what it prints.
+"""The life of a command: it ends soon on a signal, in every state, and reports when its
+output is not read.
 
 usage: life_test.py BIN_DIR DEMO_BAG [TEST...]"""
 
@@ -272,7 +272,7 @@ class LifeTest(CommandTest):
                 child.send_signal(number)
                 _, errors = child.communicate(timeout=LIMIT_S)
                 self.assertEqual(child.returncode, 0, errors)
-                self.assertIn("its reader does not read", errors)
+                self.assertIn("its reader is not reading", errors)
 
     @staticmethod
     def wait_until_it_cannot_write(child):

@@ -18,8 +18,8 @@ static const char config[] =
     "</ParticipantIndex><Peers><Peer address=\"localhost\"/></Peers></Discovery></Domain>"
     "</CycloneDDS>";
 
-/* Until this process ends: the same test of another checkout would be heard. Programs take their
- * domains in rising order, so they do not wait for each other in a circle. */
+/* Until this process ends: the same test of another checkout would interfere. Programs take their
+ * domains in rising order, so they do not deadlock. */
 static void domain_lock(int domain_id)
 {
   static bool held[256];
@@ -105,7 +105,7 @@ static void check_no_multicast(void)
     if (sscanf(line, "%*d %31[^: \t]", name) == 1)
       strcpy(interface, name);
     else if (strstr(line, "0100FFEF") && strcmp(interface, "lo") != 0)
-      fail_msg("somebody has joined 239.255.0.1 on %s", interface);
+      fail_msg("a program has joined 239.255.0.1 on %s", interface);
   }
   fclose(table);
 }

@@ -88,7 +88,7 @@ class NetworkTest(CommandTest):
         return (*map(int, match.groups()[:3]), float(match.group(4)))
 
     def wait_for_rate(self, probe):
-        """From here on the passing of time is told from jumps after silence."""
+        """From here on the passing of time is distinguished from jumps after silence."""
         deadline = time.monotonic() + LIMIT_S
         while not 0.95 < (rate := self.stats(probe)[3]) < 1.05:
             self.assertLess(time.monotonic(), deadline, rate)
@@ -130,7 +130,7 @@ class NetworkTest(CommandTest):
     # ---- loss and delay ----
 
     def check_lag(self, near, far):
-        """Both tell the same ticks with steady time, which the hosts have in common."""
+        """Both print the same ticks with steady time, which the hosts have in common."""
         left = min(steady - at for at, steady in ticks_of(near))
         lags = [steady - at - left for at, steady in ticks_of(far)]
         self.assertGreater(min(lags), 40 * MS, "it has not come through the relay")

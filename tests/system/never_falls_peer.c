@@ -2,7 +2,7 @@
  *
  *   never_falls_peer [extrapolating]
  *
- * Says "ready", ends with its standard input, and returns 1 if time has ever fallen. */
+ * Prints "ready", ends with its standard input, and returns 1 if time has ever fallen. */
 #include <stdio.h>
 #include <timebase/extrapolating_source.h>
 #include <timebase/ros2_clock_source.h>
@@ -29,9 +29,9 @@ int main(int argc, char **argv)
   bool good = follower_stop();
   fprintf(stderr, "%llu reads, %llu jumps, %llu timers\n",
           (unsigned long long)atomic_load(&follower.reads),
-          (unsigned long long)atomic_load(&follower.told[0]),
+          (unsigned long long)atomic_load(&follower.jumps[0]),
           (unsigned long long)atomic_load(&follower.timers));
   if (tb_source_destroy(source)) good = false;
   tb_ros2_context_destroy(context);
-  return !good || atomic_load(&follower.told[0]) < 2;
+  return !good || atomic_load(&follower.jumps[0]) < 2;
 }

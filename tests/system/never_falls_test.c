@@ -76,7 +76,7 @@ static void follow(const char *option)
   clock_gettime(CLOCK_MONOTONIC, &begin);
   while (time_is_left(&begin))
     stop_once(follower.pid, &seed);
-  peer_stop(&follower); /* time goes on */
+  peer_stop(&follower); /* time runs on */
   atomic_store(&done, true);
   pthread_join(thread, NULL);
 }

@@ -1,13 +1,13 @@
-/* What a node looks like on the wire, endpoint by endpoint: as one of rclcpp, whose own endpoints
- * were recorded. The node is in a process of its own, so that what DDS tells has travelled.
+/* A node on the wire, endpoint by endpoint: like one of rclcpp, whose endpoints were recorded. The
+ * node is in a separate process, so that what DDS reports has been sent.
  *
  * A node of rclcpp has these as well, and ours has not:
  *
  *   rt/rosout writer                  the library writes no logs of ROS
  *   ~/get_type_description            descriptions of types are for tools that show any message;
  *                                     nothing of ROS needs them to know a node
- *   rt/parameter_events reader        rclcpp hears of use_sim_time through its own event; we do
- *                                     not need to
+ *   rt/parameter_events reader        rclcpp learns of use_sim_time by its own event; ours does not
+ *                                     need to
  *   ros_discovery_info reader         only while a tb_ros2_graph_t follows the graph */
 #include <dds/dds.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static tb_ros2_graph_t *graph;
 static seen_t seen[SEEN_MAX];
 static size_t seen_count;
 
-/* ---- what DDS tells of the peer's endpoints ---- */
+/* ---- what DDS reports of the peer's endpoints ---- */
 
 /* The node that our graph gives the endpoint to. */
 static void node_find(const uint8_t guid[16], char out[64])
@@ -167,15 +167,15 @@ static void assert_service_id(const char *user_data)
   assert_true(end > 0);
 }
 
-/* What stands behind the service id. */
-static const char *behind_id(const char *user_data)
+/* What follows the service id. */
+static const char *after_id(const char *user_data)
 {
   const char *end = strncmp(user_data, "serviceid=", 10) == 0 ? strchr(user_data, ';') : NULL;
   return end ? end + 1 : user_data;
 }
 
-/* Writers of ours that have to do with services and events give up for the moment after 50 ms: how
- * long a write may block is a matter of the writer alone, and no reader looks at it. */
+/* Our writers of services and events give up after 50 ms: how long a write may block concerns the
+ * writer alone, and no reader checks it. */
 static void with_our_limit(char *qos)
 {
   static const char there[] = "\"max_blocking_time_ns\":\"infinite\"";
@@ -197,7 +197,7 @@ static void assert_seen(const char *topic, bool is_writer, const char *type, con
   assert_string_equal(found->type, type);
   assert_string_equal(found->qos, expected);
   assert_string_equal(found->node, node);
-  assert_string_equal(behind_id(found->user_data), behind_id(user_data));
+  assert_string_equal(after_id(found->user_data), after_id(user_data));
   if (strncmp(topic, "rq/", 3) == 0 || strncmp(topic, "rr/", 3) == 0)
     assert_service_id(found->user_data);
 }
@@ -274,7 +274,7 @@ static void test_the_essentials(void **state)
   }
 }
 
-/* In the form of humble nobody has a type hash, and all else is the same. */
+/* In the form of humble no endpoint has a type hash, and all else is the same. */
 static void test_humble_announces_no_type_hashes(void **state)
 {
   (void)state;
@@ -308,7 +308,7 @@ static void member_text(const char *object, const char *end, const char *key, ch
   out[length] = '\0';
 }
 
-/* The object behind "qos", without white space. */
+/* The object after "qos", without white space. */
 static void member_qos(const char *object, const char *end, char out[QOS_TEXT_SIZE])
 {
   const char *at = captures_member(object, end, "qos");

@@ -1,5 +1,5 @@
 /* C7: a child forked from a process whose nodes have parameters, services and clocks on /clock. It
- * reads, is refused the rest, and destroys everything; the parent goes on. */
+ * reads, is refused the rest, and destroys everything; the parent continues. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -131,7 +131,7 @@ static int teardown(void **state)
   return 0;
 }
 
-/* What can be read without waiting for anybody. */
+/* What can be read without waiting. */
 static int child_reads(void)
 {
   for (int i = 0; i < NODES; i++) {
@@ -182,7 +182,7 @@ static int child_is_refused(void)
   return 0;
 }
 
-/* Locks may be held by threads that the child has not. */
+/* Locks may be held by threads that the child does not have. */
 static void *keep_busy(void *user)
 {
   int64_t time_ns = 10 * S;
@@ -195,7 +195,7 @@ static void *keep_busy(void *user)
   return NULL;
 }
 
-/* So that the context's thread is at work. */
+/* So that the context's thread is running. */
 static void *keep_asking(void *user)
 {
   static const char *const names[] = {"own"};
@@ -226,7 +226,7 @@ static void fork_once(bool while_busy)
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) fail_msg("child: 0x%x", (unsigned)status);
 }
 
-static void wait_until_all_tell(int64_t time_ns)
+static void wait_until_all_read(int64_t time_ns)
 {
   for (int i = 0; i < NODES; i++) {
     tb_time_t now = {0, TB_TIME_ROS};
@@ -241,16 +241,16 @@ static void wait_until_all_tell(int64_t time_ns)
 static void test_C7_a_child_of_a_program_at_rest(void **state)
 {
   (void)state;
-  wait_until_all_tell(5 * S);
+  wait_until_all_read(5 * S);
   fork_once(false);
-  wait_until_all_tell(6 * S);
+  wait_until_all_read(6 * S);
 }
 
 static void test_C7_children_of_a_busy_program(void **state)
 {
   (void)state;
   pthread_t threads[2];
-  wait_until_all_tell(5 * S);
+  wait_until_all_read(5 * S);
   atomic_store(&done, false);
   assert_int_equal(pthread_create(&threads[0], NULL, keep_busy, NULL), 0);
   assert_int_equal(pthread_create(&threads[1], NULL, keep_asking, NULL), 0);
@@ -259,7 +259,7 @@ static void test_C7_children_of_a_busy_program(void **state)
   atomic_store(&done, true);
   pthread_join(threads[0], NULL);
   pthread_join(threads[1], NULL);
-  wait_until_all_tell(100000 * S);
+  wait_until_all_read(100000 * S);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

@@ -239,7 +239,7 @@ static void test_X1_a_source_starts_and_stops_without_locks_of_the_node(void **s
 static atomic_bool asking;
 
 /* So that DDS holds its locks at the fork. */
-static void *ask(void *user)
+static void *request_loop(void *user)
 {
   while (atomic_load(&asking))
     tb_ros2_publisher_matched(user);
@@ -288,7 +288,7 @@ static void test_C7_a_child_is_refused_whatever_dds_does_at_the_fork(void **stat
   tb_ros2_publisher_t *publisher = publisher_create("asked");
   atomic_store(&asking, true);
   for (int i = 0; i < ASKERS; i++)
-    assert_int_equal(pthread_create(&threads[i], NULL, ask, publisher), 0);
+    assert_int_equal(pthread_create(&threads[i], NULL, request_loop, publisher), 0);
   int result = 0;
   for (int i = 0; i < CHILDREN && result == 0; i++) {
     pid_t pid = fork();

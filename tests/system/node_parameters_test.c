@@ -178,7 +178,7 @@ static bool event_came(tb_ros2_subscription_t *events)
   return true;
 }
 
-/* The first event that tells of `name`, to be freed. */
+/* The first event of `name`, to be freed. */
 static tb__parameter_event_t *event_of(tb_ros2_subscription_t *events, const char *name)
 {
   tb_ros2_sample_t sample;

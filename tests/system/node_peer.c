@@ -1,7 +1,7 @@
-/* A node in a process of its own, which does what it is told line by line and ends with its stdin:
+/* A node in a separate process, which takes a command per line and ends with its stdin:
  *
  *   node_peer NAME USE_SIM_TIME     "ready"; parameters "level" (an integer) and "stuck", which
- *                                   says "stuck" and never returns when it is set
+ *                                   prints "stuck" and never returns when it is set
  *
  *   now                "now NANOSECONDS"
  *   clock              "clock MATCHED INVALID", of what it follows
@@ -57,7 +57,7 @@ static tb_status_t node_open(const char *name, bool use_sim_time, tb_error_t *er
   return status;
 }
 
-static tb_status_t say_clock(void)
+static tb_status_t print_clock(void)
 {
   tb_ros2_clock_source_status_t of = {0};
   tb_status_t status = tb_ros2_node_clock_source_status(node, &of);
@@ -65,7 +65,7 @@ static tb_status_t say_clock(void)
   return status;
 }
 
-static tb_status_t say_value(const char *of, const char *name)
+static tb_status_t print_value(const char *of, const char *name)
 {
   tb_ros2_parameter_client_t *client;
   tb_ros2_parameter_value_t value;
@@ -85,7 +85,7 @@ static tb_status_t say_value(const char *of, const char *name)
   return TB_OK;
 }
 
-static tb_status_t say_seen(void)
+static tb_status_t print_seen(void)
 {
   const tb_ros2_graph_snapshot_t *snapshot;
   tb_status_t status = tb_ros2_graph_snapshot(graph, &snapshot, NULL);
@@ -116,7 +116,7 @@ static tb_status_t simulation_open(tb_error_t *error)
   return status;
 }
 
-static tb_status_t obey(const char *line, tb_error_t *error)
+static tb_status_t handle_line(const char *line, tb_error_t *error)
 {
   char of[256], name[256];
   tb_time_t now;
@@ -125,14 +125,14 @@ static tb_status_t obey(const char *line, tb_error_t *error)
     status = tb_clock_now(tb_ros2_node_clock(node), &now);
     if (status == TB_OK) printf("now %" PRId64 "\n", now.ns);
   } else if (strcmp(line, "clock") == 0) {
-    status = say_clock();
+    status = print_clock();
   } else if (sscanf(line, "get %255s %255s", of, name) == 2) {
-    status = say_value(of, name);
+    status = print_value(of, name);
   } else if (strcmp(line, "graph") == 0) {
     status = tb_ros2_graph_create(context, &graph, error);
     if (status == TB_OK) printf("graph\n");
   } else if (strcmp(line, "seen") == 0) {
-    status = say_seen();
+    status = print_seen();
   } else if (strcmp(line, "simulation") == 0) {
     status = simulation_open(error);
   } else if (strcmp(line, "time") == 0) {
@@ -154,7 +154,7 @@ int main(int argc, char **argv)
   if (status == TB_OK) printf("ready\n");
   while (status == TB_OK && fgets(line, sizeof line, stdin)) {
     line[strcspn(line, "\n")] = '\0';
-    status = obey(line, &error);
+    status = handle_line(line, &error);
   }
   if (status != TB_OK) fprintf(stderr, "node_peer: %s %s\n", tb_status_name(status), error.text);
   tb_ros2_simulation_services_destroy(services);

@@ -26,7 +26,7 @@ static tb_ros2_graph_t *graph;
 static tb_ros2_parameter_client_t *client;
 static tb_ros2_clock_publisher_t *publisher;
 
-/* A killed process is missed after a second. */
+/* The lease of a killed process runs out after a second. */
 static int setup(void **state)
 {
   (void)state;
@@ -159,8 +159,8 @@ static void on_response(tb_status_t status, const tb_ros2_response_t *response, 
   sem_post(&outcome->done);
 }
 
-/* A request that the node takes and never answers: it has it when it says "stuck". */
-static tb_ros2_client_t *ask_for_ever(outcome_t *outcome)
+/* A request that the node takes and never answers: it has it when it prints "stuck". */
+static tb_ros2_client_t *request_without_limit(outcome_t *outcome)
 {
   static const tb__parameter_t stuck = {"stuck", {.type = TB__PARAMETER_BOOL, .bool_value = true}};
   static const tb__parameters_request_t request = {{&stuck, 1}};
@@ -209,7 +209,7 @@ static void test_a_node_that_is_killed_and_started_again(void **state)
     assert_int_equal(get_level(client), 0); /* of the new one */
     set_level(client, 7);
     tick_until(&peer, life * 100 * S);
-    tb_ros2_client_t *raw = life == 1 ? ask_for_ever(&outcome) : NULL;
+    tb_ros2_client_t *raw = life == 1 ? request_without_limit(&outcome) : NULL;
     if (!raw) assert_int_equal(pthread_create(&thread, NULL, set_stuck, &status), 0);
     peer_expect_line(&peer, "stuck");
     node_kill(&peer);
@@ -230,19 +230,19 @@ static void test_a_node_that_is_killed_and_started_again(void **state)
   wait_until_gone("/victim");
 }
 
-/* The new one is there before the old one is missed. */
+/* The new one is there before the lease of the old one has run out. */
 static void test_a_node_that_is_replaced_at_once(void **state)
 {
   (void)state;
   outcome_t outcome;
   peer_t old, next;
   node_start(&old, "victim");
-  tb_ros2_client_t *raw = ask_for_ever(&outcome);
+  tb_ros2_client_t *raw = request_without_limit(&outcome);
   peer_expect_line(&old, "stuck");
   node_kill(&old);
   node_start(&next, "victim");
   tick_until(&next, 5 * S);
-  outcome_expect(&outcome, TB_ERR_CLOSED); /* though somebody serves it again */
+  outcome_expect(&outcome, TB_ERR_CLOSED); /* though it is served again */
   assert_int_equal(get_level(client), 0);
   set_level(client, 3);
   assert_int_equal(get_level(client), 3);
@@ -251,8 +251,8 @@ static void test_a_node_that_is_replaced_at_once(void **state)
   wait_until_gone("/victim");
 }
 
-/* Until it is missed its answer is waited for in vain, or the request ends with it; then there is
- * nobody. None of it takes longer than the limit. */
+/* Until its lease has run out a request waits in vain for the answer, or ends with it; then there
+ * is no service. None of it takes longer than the limit. */
 static void test_a_killed_participant_is_gone_after_its_lease(void **state)
 {
   (void)state;

@@ -1,5 +1,5 @@
 /* Threads that make and destroy nodes and endpoints of one context, set parameters in it and from
- * another, and switch what tells the time, while /clock ticks and jumps. At the end the graph as
+ * another, and switch the source of time, while /clock ticks and jumps. At the end the graph as
  * another context sees it is what there is. The process and its threads are stopped meanwhile. */
 #include <pthread.h>
 #include <sched.h>
@@ -200,7 +200,7 @@ static void *make(void *user)
   return NULL;
 }
 
-/* ---- what goes on meanwhile ---- */
+/* ---- what runs meanwhile ---- */
 
 /* Nodes come and go: an answer, or a reason why there is none. */
 static void *set_remotely(void *user)
@@ -315,8 +315,8 @@ static void wait_until_seen(tb_ros2_graph_t *graph)
   }
 }
 
-/* Whoever uses simulated time has it, or what follows from it; the others have not. */
-static void wait_until_all_tell(int64_t time_ns)
+/* Nodes that use simulated time have it, or what follows from it; the others do not. */
+static void wait_until_all_read(int64_t time_ns)
 {
   for (int i = 0; i < MAKERS * SLOTS; i++) {
     const slot_t *slot = &makers[i / SLOTS].slots[i % SLOTS];
@@ -372,7 +372,7 @@ static void run_all(void)
   wait_until_seen(graph);
   assert_ok(tb_ros2_graph_create(elsewhere, &late, NULL)); /* which has seen nothing of it */
   wait_until_seen(late);
-  wait_until_all_tell(100000 * S);
+  wait_until_all_read(100000 * S);
   assert_true(atomic_load(&jumps) > 0);
   for (int i = 0; i < MAKERS * SLOTS; i++)
     slot_destroy(&makers[i / SLOTS].slots[i % SLOTS]);

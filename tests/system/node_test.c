@@ -1,4 +1,4 @@
-/* Nodes as others see them: what ros_discovery_info and the announcements of endpoints say. */
+/* Nodes as others see them: what ros_discovery_info and the announcements of endpoints contain. */
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,7 +68,7 @@ static int teardown(void **state)
   return 0;
 }
 
-static void look(void)
+static void take_snapshot(void)
 {
   tb_ros2_sample_t sample;
   tb__participant_entities_info_t *info;
@@ -87,7 +87,7 @@ typedef struct expected {
 
 static bool sees(const expected_t *expected, size_t count)
 {
-  look();
+  take_snapshot();
   if (!seen || seen->node_entities_info_seq.count != count) return false;
   for (size_t i = 0; i < count; i++) {
     const tb__node_entities_info_t *node = &seen->node_entities_info_seq.items[i];
@@ -207,13 +207,13 @@ static void test_arguments_name_the_node_and_its_topics(void **state)
   tb_ros2_node_options_t node_options = TB_ROS2_NODE_OPTIONS_INIT;
   tb_ros2_parameter_value_t gain = tb_ros2_parameter_double(1.0);
   tb_error_t error = TB_ERROR_INIT;
-  tb_ros2_context_t *told;
+  tb_ros2_context_t *remapped;
   tb_ros2_node_t *node;
   char name[TB_ROS2_NAME_SIZE];
   options.argc = sizeof argv / sizeof argv[0];
   options.argv = argv;
-  assert_ok(tb_ros2_context_create(&options, &told, &error));
-  assert_ok(tb_ros2_node_create(told, "given", "there", &node_options, &node, &error));
+  assert_ok(tb_ros2_context_create(&options, &remapped, &error));
+  assert_ok(tb_ros2_node_create(remapped, "given", "there", &node_options, &node, &error));
   assert_string_equal(tb_ros2_node_fully_qualified_name(node), "/here/renamed");
   assert_ok(tb_ros2_node_resolve_topic_name(node, "chatter", name, NULL));
   assert_string_equal(name, "/talk");
@@ -225,17 +225,17 @@ static void test_arguments_name_the_node_and_its_topics(void **state)
   tb_ros2_node_destroy(node);
   node_options.argc = sizeof own / sizeof own[0];
   node_options.argv = own;
-  assert_ok(tb_ros2_node_create(told, "given", "there", &node_options, &node, &error));
+  assert_ok(tb_ros2_node_create(remapped, "given", "there", &node_options, &node, &error));
   assert_string_equal(tb_ros2_node_fully_qualified_name(node), "/here/own");
   tb_ros2_node_destroy(node);
   node_options = (tb_ros2_node_options_t){.ignore_global_arguments = true};
-  assert_ok(tb_ros2_node_create(told, "given", "there", &node_options, &node, &error));
+  assert_ok(tb_ros2_node_create(remapped, "given", "there", &node_options, &node, &error));
   assert_string_equal(tb_ros2_node_fully_qualified_name(node), "/there/given");
   tb_ros2_node_destroy(node);
-  tb_ros2_context_destroy(told);
+  tb_ros2_context_destroy(remapped);
   options.argv = (const char *const[]){"program", "--ros-args", "--no-such"};
   options.argc = 3;
-  assert_status(tb_ros2_context_create(&options, &told, &error), TB_ERR_INVALID);
+  assert_status(tb_ros2_context_create(&options, &remapped, &error), TB_ERR_INVALID);
   assert_non_null(strstr(error.text, "--no-such"));
 }
 

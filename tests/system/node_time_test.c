@@ -86,7 +86,7 @@ static int64_t now_of(const tb_ros2_node_t *of)
   return now.ns;
 }
 
-static bool tells_system_time(const tb_ros2_node_t *of)
+static bool reads_system_time(const tb_ros2_node_t *of)
 {
   return now_of(of) > INT64_C(1500000000) * S;
 }
@@ -117,13 +117,13 @@ static void test_X7_a_set_takes_effect_before_it_returns(void **state)
   (void)state;
   node = create_with("plain", NULL, 0);
   publisher_create(NULL);
-  assert_true(tells_system_time(node));
+  assert_true(reads_system_time(node));
   assert_ok(set_sim_time(node, true));
-  assert_false(tells_system_time(node));
+  assert_false(reads_system_time(node));
   assert_ok(tb_ros2_clock_publisher_wait_for_matched(publisher, 1, LIMIT));
   tick_until(node, 5 * S);
   assert_ok(set_sim_time(node, false));
-  assert_true(tells_system_time(node));
+  assert_true(reads_system_time(node));
   assert_ok(set_sim_time(node, true)); /* a new subscription, which has seen no tick */
   assert_int_equal(now_of(node), 0);
 }
@@ -343,7 +343,7 @@ static void test_nodes_that_switch_at_a_time_share_what_they_follow(void **state
     pthread_create(&threads[i], NULL, switch_often, nodes[i]);
   for (int i = 0; i < 4; i++) {
     pthread_join(threads[i], NULL);
-    assert_true(tells_system_time(nodes[i]));
+    assert_true(reads_system_time(nodes[i]));
   }
   publisher_create(NULL);
   assert_ok(set_sim_time(nodes[0], true));
@@ -398,7 +398,7 @@ static void test_X7_a_publisher_activates_and_losing_it_does_not_deactivate(void
   (void)state;
   tb_ros2_parameter_value_t value;
   node = create_automatic(0);
-  assert_true(tells_system_time(node));
+  assert_true(reads_system_time(node));
   publisher_create(NULL);
   wait_until_active(node, true);
   tick_until(node, 5 * S);
@@ -408,12 +408,12 @@ static void test_X7_a_publisher_activates_and_losing_it_does_not_deactivate(void
   tb_ros2_clock_publisher_destroy(publisher);
   publisher = NULL;
   tb_clock_reading_t reading;
-  do /* the state says that it is lost, and time stands */
+  do /* the state is lost, and time does not advance */
     assert_ok(tb_clock_read(tb_ros2_node_clock(node), &reading));
   while (reading.state != TB_CLOCK_LOST);
   assert_int_equal(reading.time.ns, 5 * S);
-  assert_ok(set_sim_time(node, false)); /* somebody says so: until the next one comes */
-  assert_true(tells_system_time(node));
+  assert_ok(set_sim_time(node, false)); /* set by hand: until the next publisher comes */
+  assert_true(reads_system_time(node));
   publisher_create(NULL);
   wait_until_active(node, true);
 }
@@ -433,8 +433,8 @@ static void answered(tb_status_t status, const tb_ros2_response_t *response, voi
   (void)status, (void)response, (void)user;
 }
 
-/* The thread that switches the clock on is held from before the first publisher goes until the
- * next one is there. */
+/* The thread that switches the clock on is held from before the first publisher is destroyed until
+ * the next one is there. */
 static void test_X7_a_publisher_that_comes_back_unseen_activates_again(void **state)
 {
   (void)state;

@@ -1,10 +1,10 @@
-/* The reader of the measure of the player's promise, a process of its own: at the receipt of each
- * message `now` of a node that follows /clock is at least the message's log time, which is its
- * stamp. It hears of jumps, as a filter that resets itself does.
+/* The process that measures a promise of the player: at the receipt of each message `now` of a node
+ * that follows /clock is at least the message's log time, which is its stamp. It has a jump
+ * handler, like a filter that resets itself.
  *
  *   now_peer COUNT
  *
- * It says "ready" and "matched"; when COUNT messages have come on /reliable: "reliable N",
+ * It prints "ready" and "matched"; when COUNT messages have come on /reliable: "reliable N",
  * "best_effort N", "lost N" (ticks that DDS lost on the way), "violations N", "worst NS", and ends
  * with its stdin. */
 #include <semaphore.h>

@@ -1,12 +1,12 @@
 /* Nodes that are not as they should be, for the commands that see and set them:
  *
- *   silent NAME          takes requests for its parameters, says "asked SERVICE", and never answers
- *   refuse NAME REASON   lets nobody set anything
+ *   silent NAME          never answers requests for its parameters; prints "asked SERVICE"
+ *   refuse NAME REASON   refuses every set
  *   bare NAME            has no services of parameters
- *   strange NAME         has parameters whose names and values do harm to a terminal
+ *   strange NAME         has parameters whose names and values would harm a terminal
  *   clock QOS            no node: publishes on /clock, "be" (best effort) or "rel" (reliable)
  *
- * Says "ready", and ends when its stdin does. */
+ * Prints "ready", and ends when its stdin does. */
 #include <stdio.h>
 #include <string.h>
 #include <timebase/ros2_node.h>

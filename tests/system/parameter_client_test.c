@@ -1,5 +1,5 @@
 /* Clients of parameter services against servers that answer as they should, and as they should not.
- * Both are in this process, but in participants of their own. */
+ * Both are in this process, but in separate participants. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -537,7 +537,7 @@ static bool is_wanted(const tb_ros2_graph_snapshot_t *snapshot, const char *serv
   return false;
 }
 
-/* Serves when somebody asks for it. */
+/* Serves when a client asks for it. */
 static void *come_late(void *ignored)
 {
   (void)ignored;

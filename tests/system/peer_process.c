@@ -38,7 +38,7 @@ static void peer_read_more(peer_t *peer)
 {
   struct pollfd wait = {peer->out, POLLIN, 0};
   int ready = poll(&wait, 1, PEER_LIMIT_MS);
-  if (ready <= 0) fail_msg("peer %d said nothing for %d ms", (int)peer->pid, PEER_LIMIT_MS);
+  if (ready <= 0) fail_msg("peer %d printed nothing for %d ms", (int)peer->pid, PEER_LIMIT_MS);
   ssize_t count = read(peer->out, peer->pending + peer->pending_size,
                        sizeof peer->pending - peer->pending_size);
   if (count <= 0) fail_msg("peer %d has closed its output", (int)peer->pid);

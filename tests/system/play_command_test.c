@@ -1,4 +1,4 @@
-/* `timebase play` as its users meet it: arguments, output, exit statuses, signals. */
+/* `timebase play` as users run it: arguments, output, exit statuses, signals. */
 #include <pty.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static int setup(void **state)
 }
 
 /* Runs `timebase play ARGUMENTS` in a shell where $BAG is the demo; checks the exit status and that
- * the output says `text`. */
+ * the output contains `text`. */
 static void assert_play(const char *arguments, int status, const char *text)
 {
   static char command[1024], output[16384];
@@ -118,14 +118,14 @@ static void test_names_and_policies(void **state)
   assert_play("$BAG -r max --remap chatter:=talk /stamped:=/s", 0, ": 363 messages\n");
   assert_play("$BAG -r max --remap chatter=talk", 2, "must be from:=to");
   assert_play("$BAG -r max --qos-profile-overrides-path /no/file", 3, "/no/file");
-  assert_play("$BAG -r max --qos-profile-overrides-path $BAG/metadata.yaml", 3, "no policy");
+  assert_play("$BAG -r max --qos-profile-overrides-path $BAG/metadata.yaml", 3, "unknown policy");
   assert_play("$BAG -r max --read-ahead-queue-size 1 --clock", 0, ": 363 messages, ");
   assert_play("$BAG --read-ahead-queue-size 0", 2, "--read-ahead-queue-size 0");
   assert_play("$BAG -r max --disable-keyboard-controls", 0, ": 363 messages\n");
   assert_play("$BAG/metadata.yaml -r max", 0, ": 363 messages\n"); /* as tab completes it */
 }
 
-/* Types `keys` on a terminal of the player's; its output, up to its end, goes to `out`. */
+/* Types `keys` on a terminal of the player; its output, up to its end, is put into `out`. */
 static void play_keys(const char *keys, char *out, size_t size)
 {
   int output[2], terminal = -1;
@@ -161,7 +161,7 @@ static void test_keys(void **state)
   if (!strstr(out, "stopped at 29.00 s of 30.00 s")) fail_msg("%s", out);
   play_keys("\033[1;3D\033[Dq", out, sizeof out);
   if (!strstr(out, "stopped at 0.00 s of 30.00 s")) fail_msg("%s", out);
-  play_keys("\033[1;3C}}}}}}}}}}}} ", out, sizeof out); /* goes on, to the end */
+  play_keys("\033[1;3C}}}}}}}}}}}} ", out, sizeof out); /* continues, to the end */
   if (!strstr(out, "played to the end at 30.00 s of 30.00 s: 3 messages")) fail_msg("%s", out);
 }
 

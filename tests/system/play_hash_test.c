@@ -1,4 +1,4 @@
-/* What `timebase play` announces of the types of a recording, as another process hears it. */
+/* What `timebase play` announces of the types of a recording, as another process receives it. */
 #include <dds/dds.h>
 #include <signal.h>
 #include <stdlib.h>

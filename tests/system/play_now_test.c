@@ -71,7 +71,7 @@ static void await_match(dds_entity_t writer)
 }
 
 /* The peer knows of the publishers; they know of it, too. */
-static void meet(tb_ros2_context_t *context)
+static void wait_until_matched(tb_ros2_context_t *context)
 {
   dds_entity_t publishers[64], writers[64];
   dds_entity_t participant = tb__participant_handle(tb__ros2_context_participant(context));
@@ -87,7 +87,7 @@ static void meet(tb_ros2_context_t *context)
   assert_int_equal(met, 3);
 }
 
-/* False: some message came too early, behind a tick that was lost. */
+/* False: some message came too early, after a tick that was lost. */
 static bool measure(double rate)
 {
   tb__fake_bag_t bag = {
@@ -114,7 +114,7 @@ static bool measure(double rate)
   tb_play_transport_t interface = tb_ros2_play_transport_interface(transport);
   assert_ok(tb_player_create(reader, &interface, &options, &player, NULL));
   peer_expect_line(&peer, "matched");
-  meet(context);
+  wait_until_matched(context);
   if (tb_player_run(player, &error) != TB_OK) fail_msg("%s", error.text);
   assert_int_equal(value_of(&peer, "reliable"), MESSAGES);
   long long best_effort = value_of(&peer, "best_effort");

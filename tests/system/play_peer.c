@@ -1,12 +1,13 @@
-/* The listener of the player's test, a process of its own: it notes what it receives in the order
- * of arrival, and tells whether the player kept its word. It knows Cyclone DDS through our raw
- * subscriptions, and nothing of the player.
+/* The listener of the player's test, a separate process: it counts what it receives and compares
+ * times in the order of arrival. It uses the raw subscriptions of the library, and nothing of the
+ * player.
  *
  *   play_peer CLOCK_END_NS CHATTER_COUNT
  *
- * It says "ready", then, when /clock is at CLOCK_END_NS and CHATTER_COUNT messages of /chatter have
- * come: "chatter N", "stamped N", "map N", "ticks N", "first NS", "last NS", "back N", "behind N"
- * (messages of /stamped that came when /clock was behind their stamp), and ends with its stdin. */
+ * It prints "ready", then, when /clock is at CLOCK_END_NS and CHATTER_COUNT messages of /chatter
+ * have come: "chatter N", "stamped N", "map N", "ticks N", "first NS", "last NS", "back N", "early
+ * N" (messages of /stamped that came when /clock was before their stamp), and ends with its stdin.
+ */
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdbool.h>
@@ -21,19 +22,19 @@
 typedef struct seen {
   pthread_mutex_t mutex;
   sem_t complete;
-  bool told;
+  bool posted;
   long long end_ns;
   long chatter_wanted;
-  long chatter, stamped, map, ticks, back, behind;
+  long chatter, stamped, map, ticks, back, early;
   long long first_ns, last_ns;
 } seen_t;
 
 static seen_t seen = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
-static void look_if_complete_locked(void)
+static void check_complete_locked(void)
 {
-  if (seen.told || seen.last_ns != seen.end_ns || seen.chatter < seen.chatter_wanted) return;
-  seen.told = true;
+  if (seen.posted || seen.last_ns != seen.end_ns || seen.chatter < seen.chatter_wanted) return;
+  seen.posted = true;
   sem_post(&seen.complete);
 }
 
@@ -46,7 +47,7 @@ static void on_clock(const tb_ros2_sample_t *sample, void *user)
   if (seen.ticks++ == 0) seen.first_ns = time_ns;
   if (time_ns < seen.last_ns) seen.back++;
   seen.last_ns = time_ns;
-  look_if_complete_locked();
+  check_complete_locked();
   pthread_mutex_unlock(&seen.mutex);
 }
 
@@ -59,7 +60,7 @@ static void on_stamped(const tb_ros2_sample_t *sample, void *user)
   if (tb__clock_message_decode(sample->cdr, size, &stamp_ns) != TB_OK) stamp_ns = INT64_MAX;
   pthread_mutex_lock(&seen.mutex);
   seen.stamped++;
-  if (seen.last_ns < stamp_ns) seen.behind++;
+  if (seen.last_ns < stamp_ns) seen.early++;
   pthread_mutex_unlock(&seen.mutex);
 }
 
@@ -68,7 +69,7 @@ static void on_count(const tb_ros2_sample_t *sample, void *user)
   (void)sample;
   pthread_mutex_lock(&seen.mutex);
   ++*(long *)user;
-  look_if_complete_locked();
+  check_complete_locked();
   pthread_mutex_unlock(&seen.mutex);
 }
 
@@ -89,13 +90,13 @@ static tb_ros2_subscription_t *subscribe(tb_ros2_context_t *context, const char 
   return out;
 }
 
-static void tell(void)
+static void print_counts(void)
 {
   pthread_mutex_lock(&seen.mutex);
   printf("chatter %ld\nstamped %ld\nmap %ld\nticks %ld\nfirst %lld\nlast %lld\nback %ld\n"
-         "behind %ld\n",
+         "early %ld\n",
          seen.chatter, seen.stamped, seen.map, seen.ticks, seen.first_ns, seen.last_ns, seen.back,
-         seen.behind);
+         seen.early);
   pthread_mutex_unlock(&seen.mutex);
 }
 
@@ -126,7 +127,7 @@ int main(int argc, char **argv)
   puts("matched");
   while (sem_wait(&seen.complete) != 0)
     ;
-  tell();
+  print_counts();
   char byte;
   while (read(STDIN_FILENO, &byte, 1) > 0)
     ;

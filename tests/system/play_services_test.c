@@ -1,4 +1,4 @@
-/* `timebase play`, steered through the services of rosbag2_interfaces by another process. */
+/* `timebase play`, controlled through the services of rosbag2_interfaces by another process. */
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -153,7 +153,7 @@ static void test_the_end(void **state)
   (void)state;
   char line[256];
   assert_true(set_rate(1));
-  call("resume", NULL); /* behind the last message */
+  call("resume", NULL); /* after the last message */
   do
     peer_read_line(&player, line, sizeof line);
   while (strncmp(line, "time ", 5) == 0);

@@ -31,7 +31,7 @@ typedef struct stage {
   tb_clock_server_t *master;
   peer_t play;
   char profile[32];
-  _Atomic int64_t told_ns; /* the master's last tick, as it goes out */
+  _Atomic int64_t sent_ns; /* the master's last tick, as it goes out */
   atomic_int received, early;
 } stage_t;
 
@@ -40,12 +40,12 @@ typedef struct stage {
 static void on_stamped(const tb_ros2_sample_t *sample, void *user)
 {
   stage_t *stage = user;
-  int64_t stamp_ns = INT64_MAX, told_ns = atomic_load(&stage->told_ns);
+  int64_t stamp_ns = INT64_MAX, sent_ns = atomic_load(&stage->sent_ns);
   /* std_msgs/Header begins like rosgraph_msgs/Clock. */
   size_t size = sample->size < TB__CLOCK_MESSAGE_SIZE ? sample->size : TB__CLOCK_MESSAGE_SIZE;
   if (tb__clock_message_decode(sample->cdr, size, &stamp_ns)) stamp_ns = INT64_MAX;
   int64_t due_ns = MASTER_NS + (stamp_ns - BAG_NS);
-  if (told_ns < due_ns) atomic_fetch_add(&stage->early, 1);
+  if (sent_ns < due_ns) atomic_fetch_add(&stage->early, 1);
   atomic_fetch_add(&stage->received, 1);
 }
 
@@ -70,19 +70,20 @@ static void wait_for(const stage_t *stage, int count)
 
 /* --- the master --- */
 
-static tb_status_t tell(void *self, int64_t time_ns, tb_jump_reason_t reason, tb_error_t *error)
+static tb_status_t send_tick(void *self, int64_t time_ns, tb_jump_reason_t reason,
+                             tb_error_t *error)
 {
   stage_t *stage = self;
-  atomic_store(&stage->told_ns, time_ns);
+  atomic_store(&stage->sent_ns, time_ns);
   tb_tick_sink_t sink = tb_ros2_clock_publisher_sink(stage->publisher);
   return sink.tick(sink.self, time_ns, reason, error);
 }
 
-/* Time stands at first. */
+/* Time is stopped at first. */
 static void start_master(stage_t *stage)
 {
   tb_clock_server_options_t options = TB_CLOCK_SERVER_OPTIONS_INIT;
-  tb_tick_sink_t sink = {tell, stage};
+  tb_tick_sink_t sink = {send_tick, stage};
   options.start_ns = MASTER_NS;
   options.factor = 0.5;
   options.start_paused = true;
@@ -130,7 +131,7 @@ static void start_player(stage_t *stage)
   peer_start(&stage->play, argv);
 }
 
-/* The first line that does not tell the time. */
+/* The first line that does not print the time. */
 static void read_end(peer_t *play, char *line, size_t size)
 {
   do
@@ -150,8 +151,8 @@ static void stage_close(stage_t *stage)
 
 /* --- tests --- */
 
-/* Time stands after some messages. A player that is held up holds time back, so fewer may have come
- * than are due. */
+/* Time is stopped after some messages. A player that is delayed holds time back, so fewer may have
+ * come than are due. */
 static void pause_in_between(stage_t *stage)
 {
   wait_for(stage, 8);
@@ -161,7 +162,7 @@ static void pause_in_between(stage_t *stage)
   assert_in_range(atomic_load(&stage->received), 8, due);
 }
 
-/* The player hears of a tick when its other receivers do, so a message may overtake it on the way
+/* The player gets a tick when its other receivers do, so a message may overtake it on the way
  * to one: what counts is the time of the clock's server. */
 static void test_messages_come_as_the_clock_flows(void **state)
 {
@@ -227,10 +228,10 @@ static void test_it_does_not_publish_the_clock_that_it_follows(void **state)
   assert_refused("--clock-topics-all -m rosbag2_player:/clock:=/x", "published on /x, ");
   assert_refused("--clock -m /clock:=clock", "published on /clock, ");
   assert_refused("--clock -m clock:=", "--remap: ");
-  assert_refused("--rate max", "--rate max follows no clock");
+  assert_refused("--rate max", "--rate max cannot be used with --use-sim-time");
 }
 
-/* Its own clock comes under another name, and stands with the one that it follows. */
+/* Its own clock comes under another name, and is stopped with the one that it follows. */
 static void test_its_own_clock_has_another_name(void **state)
 {
   (void)state;

@@ -66,8 +66,8 @@ static bool is_met(dds_entity_t entity)
   return strncmp(name, "rt/", 3) != 0 || status.current_count > 0;
 }
 
-/* Messages that are not kept for late joiners must not go out before the peer can take them, and
- * the player has heard of that. */
+/* Messages that are not kept for late joiners must not be sent before the peer can take them, and
+ * the player knows of that. */
 static void stage_meet(stage_t *stage)
 {
   dds_entity_t entities[64];
@@ -99,7 +99,7 @@ static long long value_of(stage_t *stage, const char *name)
   return atoll(line + length + 1);
 }
 
-/* Best effort: a peer that is held up loses some. False if it got too few of them. */
+/* Best effort: a peer that is delayed loses some. False if it got too few of them. */
 static bool another_process_gets_all(void)
 {
   stage_t stage = {0};
@@ -122,19 +122,19 @@ static bool another_process_gets_all(void)
   long long ticks = value_of(&stage, "ticks"), first = value_of(&stage, "first");
   assert_int_equal(value_of(&stage, "last"), END_NS);
   assert_int_equal(value_of(&stage, "back"), 0);
-  long long behind = value_of(&stage, "behind");
+  long long early = value_of(&stage, "early");
   peer_stop(&stage.peer);
   stage_close(&stage);
   assert_in_range(stamped, 0, 301);
   assert_in_range(ticks, 1, (uintmax_t)status.ticks);
   bool complete = stamped == 301 && ticks == (long long)status.ticks;
-  if (!complete && (stamped < 290 || ticks < 290 || first != START_NS || behind > 0)) return false;
+  if (!complete && (stamped < 290 || ticks < 290 || first != START_NS || early > 0)) return false;
   assert_int_equal(first, START_NS);
-  assert_int_equal(behind, 0);
+  assert_int_equal(early, 0);
   return true;
 }
 
-static void test_another_process_gets_messages_behind_their_time(void **state)
+static void test_another_process_gets_messages_not_before_their_time(void **state)
 {
   (void)state;
   int tries = 1;
@@ -220,7 +220,7 @@ static void test_stop_from_another_thread_ends_at_once(void **state)
   }
 }
 
-/* While paused `/clock` goes on and repeats, and nothing else goes out. */
+/* While paused `/clock` repeats its time, and nothing else is sent. */
 static void test_pause_from_another_thread(void **state)
 {
   (void)state;
@@ -260,7 +260,7 @@ static void test_pause_from_another_thread(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_another_process_gets_messages_behind_their_time),
+      cmocka_unit_test(test_another_process_gets_messages_not_before_their_time),
       cmocka_unit_test(test_a_start_offset_leaves_out_all_but_the_state_before),
       cmocka_unit_test(test_pause_from_another_thread),
       cmocka_unit_test(test_stop_from_another_thread_ends_at_once),

@@ -217,7 +217,7 @@ class PlayViewTest(CommandTest):
         view.finish()
 
     def runs_from(self, view, second):
-        """Time has gone on from there, but not far."""
+        """Time has continued from there, but not far."""
         pattern = rf"^{second}\.(?!00)\d\d s of"
         view.until(lambda: re.match(pattern, view.row(1)), pattern)
 
@@ -276,8 +276,8 @@ class PlayViewTest(CommandTest):
         view.until(lambda: view.row(0).endswith("playing"), "the state")
         view.press(b"9}}}}")
         view.finish(3, "of the recording could not be read")
-        behind = view.raw[view.raw.rfind(ENDS) :]
-        self.assertIn(b"timebase play: warning: ", behind)
+        after = view.raw[view.raw.rfind(ENDS) :]
+        self.assertIn(b"timebase play: warning: ", after)
 
     def test_a_wrong_bag_leaves_the_terminal_alone(self):
         path = os.path.join(self.folder, "none.db3")

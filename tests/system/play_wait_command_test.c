@@ -1,4 +1,4 @@
-/* `timebase play --wait-for-acks` and `--wait-for` as their users meet them. */
+/* `timebase play --wait-for-acks` and `--wait-for` as users run them. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 
 static char overrides[] = "/tmp/tb_play_wait_XXXXXX";
 
-/* /stamped was recorded with best effort, which nobody acknowledges. */
+/* /stamped was recorded with best effort, which is never acknowledged. */
 static int setup(void **state)
 {
   (void)state;

@@ -27,7 +27,7 @@ static const tb__fake_topic_t topics[] = {
 static tb__fake_message_t messages[MESSAGES];
 static tb__fake_header_t payloads[MESSAGES];
 
-/* A player in this process, on a thread of its own. */
+/* A player in this process, on a separate thread. */
 typedef struct session {
   tb_bag_reader_t *reader;
   tb_ros2_context_t *context;
@@ -114,7 +114,7 @@ static report_t report_of(peer_t *peer)
 {
   char line[128];
   report_t report = {0};
-  peer_say(peer, "tell");
+  peer_say(peer, "report");
   peer_read_line(peer, line, sizeof line);
   if (sscanf(line, "received %ld lead %lld clock %lld", &report.received, &report.lead_ns,
              &report.clock_ns) != 3)
@@ -122,7 +122,7 @@ static report_t report_of(peer_t *peer)
   return report;
 }
 
-/* Waits until the player says that it waits for something with `text` in it. */
+/* Waits until the player reports that it waits for something with `text` in it. */
 static tb_player_status_t wait_until_it_waits_for(session_t *session, const char *text)
 {
   tb_player_status_t status = status_of(session);
@@ -163,7 +163,7 @@ static void wait_for_readers(const session_t *session, uint32_t count)
   fail_msg("the player has not found its readers");
 }
 
-static void meet(peer_t *peer)
+static void wait_until_matched(peer_t *peer)
 {
   peer_say(peer, "meet");
   peer_expect_line(peer, "met");
@@ -183,8 +183,8 @@ static void test_no_message_goes_before_the_last_is_acknowledged(void **state)
   start_node(&quick, "quick", "std_msgs/msg/Header", "0");
   start_node(&slow, "slow", "std_msgs/msg/Header", "-1");
   begin(&session, &waits, &options);
-  meet(&quick);
-  meet(&slow);
+  wait_until_matched(&quick);
+  wait_until_matched(&slow);
   wait_for_readers(&session, 2);
   tb_player_resume(session.player);
   for (uint64_t i = 1; i <= 3; i++) {
@@ -221,7 +221,7 @@ static void test_seeks_and_stops_do_not_wait_for_acknowledgements(void **state)
   options.start_paused = true;
   start_node(&slow, "slow", "std_msgs/msg/Header", "-1");
   begin(&session, &waits, &options);
-  meet(&slow);
+  wait_until_matched(&slow);
   wait_for_readers(&session, 1);
   tb_player_resume(session.player);
   peer_read_line(&slow, line, sizeof line);
@@ -241,7 +241,7 @@ static void test_seeks_and_stops_do_not_wait_for_acknowledgements(void **state)
   peer_stop(&slow);
 }
 
-static void hear(tb_log_level_t level, const char *message, void *user)
+static void note_warning(tb_log_level_t level, const char *message, void *user)
 {
   if (level >= TB_LOG_WARN) snprintf(user, 256, "%s", message);
 }
@@ -252,22 +252,22 @@ static void test_a_missing_acknowledgement_is_named_at_the_end(void **state)
   tb_player_options_t options = defaults;
   session_t session;
   peer_t quick, slow;
-  char line[64], heard[256] = "";
+  char line[64], warnings[256] = "";
   options.rate = TB_PLAYER_FASTEST;
   options.start_paused = true;
   options.ack_limit.ns = 5 * TB_NS_PER_S; /* the quick one's is there long before */
   start_node(&quick, "quick", "std_msgs/msg/Header", "0");
   start_node(&slow, "slow", "std_msgs/msg/Header", "-1");
-  tb_log_set_hook(hear, heard);
+  tb_log_set_hook(note_warning, warnings);
   begin(&session, &no_waits, &options);
-  meet(&quick);
-  meet(&slow);
+  wait_until_matched(&quick);
+  wait_until_matched(&slow);
   wait_for_readers(&session, 2);
   tb_player_resume(session.player);
   peer_read_line(&slow, line, sizeof line);
   assert_ok(end(&session));
   tb_log_set_hook(NULL, NULL);
-  assert_string_equal(heard, "player: not everything was acknowledged in time: /in by /slow");
+  assert_string_equal(warnings, "player: not everything was acknowledged in time: /in by /slow");
   peer_stop(&quick);
   peer_stop(&slow);
 }
@@ -362,7 +362,8 @@ static void test_a_node_that_is_not_there_is_named(void **state)
   peer_stop(&quiet);
 }
 
-/* A node that is killed is there until DDS misses it; a new one of its name begins anew. */
+/* A node that is killed is there until its lease has run out; a new one of its name starts from
+ * scratch. */
 static void test_a_node_that_is_killed_is_named_until_another_comes(void **state)
 {
   (void)state;

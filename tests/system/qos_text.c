@@ -7,8 +7,8 @@ typedef struct text {
   size_t room;
 } text_t;
 
-static void say(text_t *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void say(text_t *out, const char *format, ...)
+static void append(text_t *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void append(text_t *out, const char *format, ...)
 {
   va_list arguments;
   va_start(arguments, format);
@@ -19,20 +19,21 @@ static void say(text_t *out, const char *format, ...)
   out->room -= (size_t)length;
 }
 
-static void say_duration(text_t *out, const char *name, int64_t value)
+static void append_duration(text_t *out, const char *name, int64_t value)
 {
   if (value == DDS_INFINITY)
-    say(out, "\"%s\":\"infinite\"", name);
+    append(out, "\"%s\":\"infinite\"", name);
   else
-    say(out, "\"%s\":%lld", name, (long long)value);
+    append(out, "\"%s\":%lld", name, (long long)value);
 }
 
-static void say_history(text_t *out, dds_history_kind_t kind, int32_t depth)
+static void append_history(text_t *out, dds_history_kind_t kind, int32_t depth)
 {
-  say(out, "\"KEEP_%s\",\"depth\":%d", kind == DDS_HISTORY_KEEP_ALL ? "ALL" : "LAST", (int)depth);
+  append(out, "\"KEEP_%s\",\"depth\":%d", kind == DDS_HISTORY_KEEP_ALL ? "ALL" : "LAST",
+         (int)depth);
 }
 
-static void say_what_is_kept(text_t *out, const dds_qos_t *qos, bool is_writer)
+static void append_retention(text_t *out, const dds_qos_t *qos, bool is_writer)
 {
   static const char *const durabilities[] = {"VOLATILE", "TRANSIENT_LOCAL", "TRANSIENT",
                                              "PERSISTENT"};
@@ -42,49 +43,49 @@ static void say_what_is_kept(text_t *out, const dds_qos_t *qos, bool is_writer)
   dds_duration_t duration;
   int32_t depth, samples, instances, each;
   assert_true(dds_qget_reliability(qos, &reliability, &duration));
-  say(out, "\"reliability\":{\"kind\":\"%s\",",
-      reliability == DDS_RELIABILITY_RELIABLE ? "RELIABLE" : "BEST_EFFORT");
-  say_duration(out, "max_blocking_time_ns", duration);
+  append(out, "\"reliability\":{\"kind\":\"%s\",",
+         reliability == DDS_RELIABILITY_RELIABLE ? "RELIABLE" : "BEST_EFFORT");
+  append_duration(out, "max_blocking_time_ns", duration);
   assert_true(dds_qget_durability(qos, &durability));
   assert_true(dds_qget_history(qos, &history, &depth));
-  say(out, "},\"durability\":\"%s\",\"history\":{\"kind\":", durabilities[durability]);
-  say_history(out, history, depth);
+  append(out, "},\"durability\":\"%s\",\"history\":{\"kind\":", durabilities[durability]);
+  append_history(out, history, depth);
   if (is_writer &&
       dds_qget_durability_service(qos, &duration, &history, &depth, &samples, &instances, &each)) {
-    say(out, "},\"durability_service\":{");
-    say_duration(out, "cleanup_delay_ns", duration);
-    say(out, ",\"history\":");
-    say_history(out, history, depth);
-    say(out, ",\"max_samples\":%d,\"max_instances\":%d,\"max_samples_per_instance\":%d", samples,
-        instances, each);
+    append(out, "},\"durability_service\":{");
+    append_duration(out, "cleanup_delay_ns", duration);
+    append(out, ",\"history\":");
+    append_history(out, history, depth);
+    append(out, ",\"max_samples\":%d,\"max_instances\":%d,\"max_samples_per_instance\":%d", samples,
+           instances, each);
   }
   assert_true(dds_qget_resource_limits(qos, &samples, &instances, &each));
-  say(out, "},\"resource_limits\":[%d,%d,%d],", samples, instances, each);
+  append(out, "},\"resource_limits\":[%d,%d,%d],", samples, instances, each);
 }
 
-static void say_times(text_t *out, const dds_qos_t *qos, bool is_writer)
+static void append_times(text_t *out, const dds_qos_t *qos, bool is_writer)
 {
   static const char *const kinds[] = {"AUTOMATIC", "MANUAL_BY_PARTICIPANT", "MANUAL_BY_TOPIC"};
   dds_liveliness_kind_t liveliness;
   dds_duration_t duration;
   assert_true(dds_qget_deadline(qos, &duration));
-  say_duration(out, "deadline_ns", duration);
+  append_duration(out, "deadline_ns", duration);
   if (is_writer) {
     assert_true(dds_qget_lifespan(qos, &duration));
-    say(out, ",");
-    say_duration(out, "lifespan_ns", duration);
+    append(out, ",");
+    append_duration(out, "lifespan_ns", duration);
   }
   assert_true(dds_qget_latency_budget(qos, &duration));
-  say(out, ",");
-  say_duration(out, "latency_budget_ns", duration);
+  append(out, ",");
+  append_duration(out, "latency_budget_ns", duration);
   if (!is_writer) {
     assert_true(dds_qget_time_based_filter(qos, &duration));
-    say(out, ",");
-    say_duration(out, "time_based_filter_ns", duration);
+    append(out, ",");
+    append_duration(out, "time_based_filter_ns", duration);
   }
   assert_true(dds_qget_liveliness(qos, &liveliness, &duration));
-  say(out, ",\"liveliness\":{\"kind\":\"%s\",", kinds[liveliness]);
-  say_duration(out, "lease_duration_ns", duration);
+  append(out, ",\"liveliness\":{\"kind\":\"%s\",", kinds[liveliness]);
+  append_duration(out, "lease_duration_ns", duration);
 }
 
 static const char *truth(bool value)
@@ -92,7 +93,7 @@ static const char *truth(bool value)
   return value ? "true" : "false";
 }
 
-static void say_order(text_t *out, const dds_qos_t *qos, bool is_writer)
+static void append_order(text_t *out, const dds_qos_t *qos, bool is_writer)
 {
   static const char *const scopes[] = {"INSTANCE", "TOPIC", "GROUP"};
   dds_ownership_kind_t ownership;
@@ -101,24 +102,24 @@ static void say_order(text_t *out, const dds_qos_t *qos, bool is_writer)
   bool coherent, ordered;
   int32_t value;
   assert_true(dds_qget_ownership(qos, &ownership));
-  say(out, "},\"ownership\":\"%s\",",
-      ownership == DDS_OWNERSHIP_EXCLUSIVE ? "EXCLUSIVE" : "SHARED");
+  append(out, "},\"ownership\":\"%s\",",
+         ownership == DDS_OWNERSHIP_EXCLUSIVE ? "EXCLUSIVE" : "SHARED");
   if (is_writer) {
     assert_true(dds_qget_ownership_strength(qos, &value));
-    say(out, "\"ownership_strength\":%d,", (int)value);
+    append(out, "\"ownership_strength\":%d,", (int)value);
   }
   assert_true(dds_qget_destination_order(qos, &order));
   assert_true(dds_qget_presentation(qos, &scope, &coherent, &ordered));
-  say(out,
-      "\"destination_order\":\"BY_%s_TIMESTAMP\",\"presentation\":{\"access_scope\":\"%s\","
-      "\"coherent\":%s,\"ordered\":%s},",
-      order == DDS_DESTINATIONORDER_BY_SOURCE_TIMESTAMP ? "SOURCE" : "RECEPTION", scopes[scope],
-      truth(coherent), truth(ordered));
+  append(out,
+         "\"destination_order\":\"BY_%s_TIMESTAMP\",\"presentation\":{\"access_scope\":\"%s\","
+         "\"coherent\":%s,\"ordered\":%s},",
+         order == DDS_DESTINATIONORDER_BY_SOURCE_TIMESTAMP ? "SOURCE" : "RECEPTION", scopes[scope],
+         truth(coherent), truth(ordered));
   assert_true(dds_qget_transport_priority(qos, &value));
-  say(out, "\"transport_priority\":%d,", (int)value);
+  append(out, "\"transport_priority\":%d,", (int)value);
 }
 
-static void say_form(text_t *out, const dds_qos_t *qos, bool is_writer)
+static void append_form(text_t *out, const dds_qos_t *qos, bool is_writer)
 {
   dds_data_representation_id_t *forms = NULL;
   dds_type_consistency_kind_t kind;
@@ -128,11 +129,11 @@ static void say_form(text_t *out, const dds_qos_t *qos, bool is_writer)
   bool flag[5];
   if (is_writer) {
     assert_true(dds_qget_writer_data_lifecycle(qos, &flag[0]));
-    say(out, "\"writer_autodispose\":%s,", truth(flag[0]));
+    append(out, "\"writer_autodispose\":%s,", truth(flag[0]));
   } else {
     assert_true(dds_qget_reader_data_lifecycle(qos, &unwritten, &disposed));
     assert_true(unwritten == DDS_INFINITY && disposed == DDS_INFINITY);
-    say(out, "\"reader_autopurge_ns\":[\"infinite\",\"infinite\"],");
+    append(out, "\"reader_autopurge_ns\":[\"infinite\",\"infinite\"],");
   }
   dds_qget_partition(qos, &count, &partitions);
   assert_int_equal(count, 0);
@@ -140,25 +141,25 @@ static void say_form(text_t *out, const dds_qos_t *qos, bool is_writer)
   assert_int_equal(count, 1);
   assert_int_equal(forms[0], DDS_DATA_REPRESENTATION_XCDR1);
   dds_free(forms);
-  say(out, "\"partition\":[],\"data_representation\":[\"XCDR1\"]");
+  append(out, "\"partition\":[],\"data_representation\":[\"XCDR1\"]");
   if (is_writer) return;
   assert_true(
       dds_qget_type_consistency(qos, &kind, &flag[0], &flag[1], &flag[2], &flag[3], &flag[4]));
-  say(out,
-      ",\"type_consistency\":{\"kind\":\"%s_TYPE_COERCION\",\"ignore_sequence_bounds\":%s,"
-      "\"ignore_string_bounds\":%s,\"ignore_member_names\":%s,\"prevent_type_widening\":%s,"
-      "\"force_type_validation\":%s}",
-      kind == DDS_TYPE_CONSISTENCY_ALLOW_TYPE_COERCION ? "ALLOW" : "DISALLOW", truth(flag[0]),
-      truth(flag[1]), truth(flag[2]), truth(flag[3]), truth(flag[4]));
+  append(out,
+         ",\"type_consistency\":{\"kind\":\"%s_TYPE_COERCION\",\"ignore_sequence_bounds\":%s,"
+         "\"ignore_string_bounds\":%s,\"ignore_member_names\":%s,\"prevent_type_widening\":%s,"
+         "\"force_type_validation\":%s}",
+         kind == DDS_TYPE_CONSISTENCY_ALLOW_TYPE_COERCION ? "ALLOW" : "DISALLOW", truth(flag[0]),
+         truth(flag[1]), truth(flag[2]), truth(flag[3]), truth(flag[4]));
 }
 
 void qos_text(const dds_qos_t *qos, bool is_writer, char out[QOS_TEXT_SIZE])
 {
   text_t text = {out, QOS_TEXT_SIZE};
-  say(&text, "{");
-  say_what_is_kept(&text, qos, is_writer);
-  say_times(&text, qos, is_writer);
-  say_order(&text, qos, is_writer);
-  say_form(&text, qos, is_writer);
-  say(&text, "}");
+  append(&text, "{");
+  append_retention(&text, qos, is_writer);
+  append_times(&text, qos, is_writer);
+  append_order(&text, qos, is_writer);
+  append_form(&text, qos, is_writer);
+  append(&text, "}");
 }

@@ -7,7 +7,7 @@
 
 #define QOS_TEXT_SIZE 4096
 
-/* Fails the test where a policy is missing that the captures tell of. */
+/* Fails the test where a policy is missing that the captures have. */
 void qos_text(const dds_qos_t *qos, bool is_writer, char out[QOS_TEXT_SIZE]);
 
 #endif

@@ -1,13 +1,13 @@
 /* The other side of the recorder's test: it publishes, keeps a list of what it has published, calls
- * the recorder's services, and does what its stdin says, a line at a time, with a line in return:
+ * the recorder's services, and takes commands on stdin, a line at a time, with a line in return:
  *
  *   pub TOPIC rel|be|latched SIZE  "ok": a publisher of std_msgs/msg/String
- *   drop TOPIC                     "ok": that one goes
+ *   drop TOPIC                     "ok": that one is destroyed
  *   match TOPIC                    "ok": it has a subscription
  *   send TOPIC COUNT               "sent LAST SLOWEST_NS" once all is acknowledged
  *   stream LIST PERIOD_US          all topics in turns, until the next line: "streamed SLOWEST_NS".
  *                                  LIST gets "TOPIC NUMBER WALL_NS" for what was acknowledged
- *   clock NS                       "ok": a tick, acknowledged by those who are reliable; two
+ *   clock NS                       "ok": a tick, acknowledged by reliable subscriptions; two
  *                                  subscriptions are waited for
  *   call SERVICE TYPE              "reply HEX"
  *   events                         "ok", and then "event CLOSED OPENED NODE" as they come

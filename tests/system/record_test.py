@@ -338,19 +338,19 @@ class RecordTest(CommandTest):
         for topic in ("/a", "/b", "/c"):
             self.ask(peer, f"match {topic}")
         self.ask(peer, f"stream {listing} 1000", "streaming")
-        time.sleep(generator.uniform(2, 4))  # when, not how long: any moment is well
+        time.sleep(generator.uniform(2, 4))  # when, not how long: any moment will do
         killed_ns = time.time_ns()
         recorder.child.kill()
         recorder.wait()
         peer.child.kill()  # it waits for what the dead recorder does not acknowledge
         peer.wait()
-        told = subprocess.run(
+        counted = subprocess.run(
             [f"{BIN_DIR}/timebase", "bag", "info", "--json", bag], capture_output=True, check=False
         )
         if index // 2 % 2:
             bag = self.recovered(bag)
         self.assertEqual(
-            json.loads(told.stdout)["message_count"], len(self.messages(bag)), told.stderr
+            json.loads(counted.stdout)["message_count"], len(self.messages(bag)), counted.stderr
         )
         recorded, oldest_ns = self.numbers(bag), 0
         for topic, sent in self.listed(listing).items():
@@ -394,7 +394,7 @@ class RecordTest(CommandTest):
         self.assertEqual(len(recorded) + int(match.group(1)), sent, summary)  # none is silent
 
     def record_on(self, disk, *arguments, module=None):
-        """With the disk of slow_disk.c or another module, which `disk` tells what to do."""
+        """With the disk of slow_disk.c or another module, which `disk` controls."""
         environment = dict(
             self.environment, LD_PRELOAD=module or SLOW_DISK, ASAN_OPTIONS="verify_asan_link_order=0", **disk
         )
@@ -519,7 +519,7 @@ class RecordTest(CommandTest):
                 self.check_stuck_disk(storage)
 
     def test_a_locked_file_does_not_hold_up_a_publisher(self):
-        """Somebody else holds the file's lock, so that the recorder cannot write."""
+        """Another process holds the file's lock, so that the recorder cannot write."""
         peer = self.start_peer()
         self.ask(peer, "pub /a rel 1000")
         recorder = self.record("/a", "--max-cache-size", "50000")
@@ -543,7 +543,7 @@ class RecordTest(CommandTest):
         self.assertEqual(recorded[:5], list(range(5)))
 
     def small_disk(self, size):
-        """A tmpfs of its own, where the machine allows it."""
+        """A separate tmpfs, where the machine allows it."""
         path = os.path.join(self.folder, "disk")
         os.mkdir(path)
         done = subprocess.run(
@@ -582,7 +582,7 @@ class RecordTest(CommandTest):
         )
         return len(self.messages(bag + "_read")) if done.returncode in (0, 1) else 0
 
-    def told(self, summary):
+    def counts(self, summary):
         """(recorded, lost)"""
         match = re.search(r": (\d+) messages? .*, (\d+) lost$", summary[0])
         return int(match.group(1)), int(match.group(2))
@@ -609,7 +609,7 @@ class RecordTest(CommandTest):
         self.assertEqual(recorder.wait(), 3, recorder.errors)
         os.remove(flag)
         first = next(i for i, line in enumerate(recorder.seen) if line.startswith(bag))
-        recorded, lost = self.told(recorder.seen[first:])
+        recorded, lost = self.counts(recorder.seen[first:])
         self.assertEqual(recorded + lost, 350, recorder.seen)
         self.assertLessEqual(recorded, self.readable(bag))
 
@@ -641,14 +641,14 @@ class RecordTest(CommandTest):
                 recorder.child.send_signal(signal.SIGTERM)
                 status = recorder.wait()
                 first = next(i for i, line in enumerate(recorder.seen) if line.startswith(bag))
-                recorded, lost = self.told(recorder.seen[first:])
+                recorded, lost = self.counts(recorder.seen[first:])
                 self.assertEqual(recorded + lost, 400, recorder.seen)
                 self.assertLessEqual(recorded, self.readable(bag))
                 if extension == "db3-wal" and lost == 0:
                     continue  # all of it had moved to the file
                 self.assertEqual(status, 3, recorder.errors)
                 self.assertGreater(lost, 0)
-                self.assertTrue(any("was cut" in str(e) for e in recorder.errors), recorder.errors)
+                self.assertTrue(any("was truncated" in str(e) for e in recorder.errors), recorder.errors)
 
     def test_signals_end_it_well(self):
         for number_of, which in enumerate((signal.SIGINT, signal.SIGTERM)):
@@ -707,7 +707,7 @@ class RecordTest(CommandTest):
         return [f"{BIN_DIR}/timebase", command, "--qos-profile-overrides-path", path, *last]
 
     def test_only_regular_files_of_overrides_are_read(self):
-        """Nobody writes to the pipe, which is told before anything is begun."""
+        """The pipe has no writer, which is reported before anything is begun."""
         pipe = os.path.join(self.folder, "pipe")
         os.mkfifo(pipe)
         reading, writing = os.pipe()

@@ -2,10 +2,10 @@
  *
  *   relay [--loss PERCENT] [--delay-ms MS] [--seed N] [--queue FRAMES] INTERFACE INTERFACE
  *
- * It says "ready", takes a line each on standard input and answers with a line:
+ * It prints "ready", takes a line each on standard input and answers with a line:
  *
  *   loss PERCENT   "loss"
- *   cut            "cut": what is under way and what comes is lost
+ *   cut            "cut": in-flight and later frames are lost
  *   restore        "restored"
  *   counts         "counts NAME NUMBER NAME NUMBER ..." for what came on the first interface, then
  *                  such a line for the second
@@ -42,7 +42,7 @@ typedef struct frame {
   int64_t due_ns;
   int direction;
   size_t size;
-  uint8_t bytes[]; /* what the kernel says of checksums (virtio_net_hdr), then the frame */
+  uint8_t bytes[]; /* what the kernel reports of checksums (virtio_net_hdr), then the frame */
 } frame_t;
 
 /* What became of the frames of one direction. */

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The relay between two hosts loses, delays and cuts as it is told.
+"""The relay between two hosts loses, delays and cuts as commanded.
 
 usage: relay_test.py RELAY [TEST...]"""
 
@@ -16,7 +16,7 @@ BATCH = 50  # frames: fits into what a socket may hold
 
 
 def draw(seed, direction, number):
-    """As relay.c says."""
+    """As in relay.c."""
     z = (seed + (2 * number + direction + 1) * 0x9E3779B97F4A7C15) & MASK
     z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
     z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK

@@ -1,15 +1,23 @@
-/* The nodes of the test that records a running system and replays it. All of them follow /clock.
+/* The nodes of the test that records a running system and replays it. All of them follow /clock,
+ * and end with their stdin.
  *
  *   replay_peer robot TOPIC PERIOD_NS [map]
- *       On a timer of ROS time it publishes std_msgs/msg/Header: the stamp is its clock's time, the
- *       frame its number; with "map" on /map too, which is latched, at the first tick and after
- *       each jump back. "matched" when somebody subscribes to all that; "sent N" as it goes on;
- * ends with its stdin, after "total N M" (TOPIC and /map), when all is acknowledged. replay_peer
- * operator Lines on stdin call the simulator's services: "state N", "step COUNT", "reset", each
- * with a line in return: "done RESULT", 1 is well. replay_peer consumer TOPIC... "matched", then
- * "got TOPIC NUMBER STAMP_NS NOW_NS" for each message, with its clock's time at receipt, and "jump
- * KIND BEFORE_NS AFTER_NS DELTA_NS" for each jump. Lines on stdin: "seek NS" and "resume" go to the
- * player ("done 1" if it says so). Ends with its stdin. */
+ *
+ * On a timer of ROS time it publishes std_msgs/msg/Header: the stamp is its clock's time, the frame
+ * its number; with "map" on /map too, which is latched, at the first tick and after each jump back.
+ * It prints "matched" when all of that has subscriptions, "sent N" as it continues, and at its end
+ * "total N M" (TOPIC and /map), when all is acknowledged.
+ *
+ *   replay_peer operator
+ *
+ * Lines on stdin call the simulator's services: "state N", "step COUNT", "reset", each with a line
+ * in return: "done RESULT", 1 for success.
+ *
+ *   replay_peer consumer TOPIC...
+ *
+ * It prints "matched", then "got TOPIC NUMBER STAMP_NS NOW_NS" for each message, with its clock's
+ * time at receipt, and "jump KIND BEFORE_NS AFTER_NS DELTA_NS" for each jump. The lines "seek NS"
+ * and "resume" on stdin go to the player ("done 1" for success). */
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -237,7 +245,7 @@ static int simulate(const char *what, const char *name, const char *type, uint8_
   return call(name, type, request, size);
 }
 
-/* Of the clock server: 1 is well. */
+/* Of the clock server: 1 is success. */
 static void operate(const char *line)
 {
   char what[16] = "";

@@ -156,10 +156,10 @@ class ReplayTest(CommandTest):
         peer.write(line)
         peer.expect(answer)
 
-    def reach_time(self, consumer, time_ns, behind=None):
-        """A message of that time or later has come, and before it a jump that `behind` names."""
-        if behind:
-            consumer.expect(f"jump {behind} ")
+    def reach_time(self, consumer, time_ns, after=None):
+        """A message of that time or later has come, and before it a jump that `after` names."""
+        if after:
+            consumer.expect(f"jump {after} ")
         while int(consumer.expect(r"got \S+ \d+ (\d+) ").group(1)) < time_ns:
             pass
 
@@ -209,11 +209,11 @@ class ReplayTest(CommandTest):
     def from_time(self, messages, start_ns, end_ns=None):
         """With the state of the latched topic at the start."""
         latched = [m for m in messages if m.topic == "/map" and m.log_ns < start_ns][-1:]
-        behind = [m for m in messages if m.log_ns >= start_ns]
-        return latched + [m for m in behind if end_ns is None or m.log_ns <= end_ns]
+        later = [m for m in messages if m.log_ns >= start_ns]
+        return latched + [m for m in later if end_ns is None or m.log_ns <= end_ns]
 
     def split_at_jumps(self, seen):
-        """The jumps, and what came behind each."""
+        """The jumps, and what came after each."""
         jumps, stretches = [], []
         for event in seen:
             if isinstance(event, Jump):
@@ -226,7 +226,7 @@ class ReplayTest(CommandTest):
     # --- tests ---
 
     def run_and_reset(self, operator, robots):
-        """40 s, with a pause and two steps in it; then anew, 10 s."""
+        """40 s, with a pause and two steps in it; then a reset, and 10 s."""
         scan = robots["/scan"]
         self.ask(operator, f"state {PLAYING}")
         self.reach(scan, 100)
@@ -312,11 +312,11 @@ class ReplayTest(CommandTest):
             text=True,
         )
         self.addCleanup(child.kill)
-        said = child.stdout.read()
+        output = child.stdout.read()
         _, status, usage = os.wait4(child.pid, 0)
         child.stdout.close()
-        self.assertEqual(status, 0, said)
-        self.assertRegex(said, "2000 messages")
+        self.assertEqual(status, 0, output)
+        self.assertRegex(output, "2000 messages")
         print(f"{usage.ru_maxrss / 1024:.0f} MB for 2 GB", flush=True)
         self.assertLess(usage.ru_maxrss, 500 * 1024)  # 64 MiB are read ahead
 

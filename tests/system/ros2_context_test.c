@@ -101,7 +101,7 @@ static void test_contexts_of_a_domain_share_it(void **state)
   assert_context_refused(NULL, TB_ERR_INVALID, "other discovery settings");
   tb_ros2_subscription_destroy(subscription);
   tb_ros2_context_destroy(second);
-  tb_ros2_context_destroy(context_of(NULL)); /* nobody is left to disagree with */
+  tb_ros2_context_destroy(context_of(NULL)); /* no other context is left */
 }
 
 static void test_domains_are_apart(void **state)
@@ -231,7 +231,8 @@ typedef struct child {
   tb_clock_t *clock;
 } child_t;
 
-/* Gets through everything in a forked child, where DDS has no threads; else the line where not. */
+/* Makes all calls in a forked child, where DDS has no threads: 0, or the line of the one that
+ * failed. */
 static int child_run(child_t *child)
 {
   static const uint8_t empty[] = {0, 1, 0, 0};

@@ -1,11 +1,11 @@
 /* The other end of the system tests: a program that uses Cyclone DDS with types from IDL and
- * nothing of ours. It speaks on stdout, and ends when its stdin does.
+ * nothing of ours. It prints to stdout, and ends when its stdin does.
  *
  *   read TOPIC QOS COUNT            std_msgs String: "string LENGTH HASH" each
  *   write TOPIC QOS LENGTH COUNT    std_msgs String of a pattern, seeds 1 to COUNT
  *   read-clock TOPIC QOS COUNT      "clock SEC NANOSEC" each
- *   write-clock TOPIC QOS SEC NSEC  once, after "matched" and a line on stdin; beside a String
- * writer on the same topic
+ *   write-clock TOPIC QOS SEC NSEC  once, after "matched" and a line on stdin; beside a writer of
+ *                                   String on the same topic
  *   serve-add SERVICE COUNT         "ready" when there is a client; AddTwoInts requests, without a
  *                                   serviceid: "add A B" each
  *   call-add SERVICE A B            the other side of it, without a clientid: "sum S"
@@ -77,7 +77,7 @@ static void wait_for_line(void)
     ;
 }
 
-static void say_user_data(const char *what, const dds_qos_t *qos)
+static void print_user_data(const char *what, const dds_qos_t *qos)
 {
   void *value = NULL;
   size_t size = 0;
@@ -88,7 +88,7 @@ static void say_user_data(const char *what, const dds_qos_t *qos)
   dds_free(value);
 }
 
-static void say_participants(void)
+static void print_participants(void)
 {
   dds_entity_t reader =
       dds_create_reader(participant, DDS_BUILTIN_TOPIC_DCPSPARTICIPANT, NULL, NULL);
@@ -101,12 +101,12 @@ static void say_participants(void)
   for (dds_return_t i = 0; i < count; i++) {
     const dds_builtintopic_participant_t *other = samples[i];
     if (info[i].valid_data && memcmp(&other->key, &self, sizeof self) != 0)
-      say_user_data("participant", other->qos);
+      print_user_data("participant", other->qos);
   }
   dds_return_loan(reader, samples, count);
 }
 
-static void say_match(dds_entity_t reader)
+static void print_match(dds_entity_t reader)
 {
   dds_instance_handle_t writer;
   check(dds_get_matched_publications(reader, &writer, 1), "matched publications");
@@ -116,12 +116,12 @@ static void say_match(dds_entity_t reader)
     return;
   }
   printf("matched %s %s\n", endpoint->topic_name, endpoint->type_name);
-  say_user_data("endpoint", endpoint->qos);
+  print_user_data("endpoint", endpoint->qos);
   dds_builtintopic_free_endpoint(endpoint);
-  say_participants();
+  print_participants();
 }
 
-static void say_sample(const void *sample, bool is_clock)
+static void print_sample(const void *sample, bool is_clock)
 {
   if (is_clock) {
     const rosgraph_msgs_msg_dds__Clock_ *clock = sample;
@@ -144,7 +144,7 @@ static void read_all(const char *topic_name, const char *qos_name, int wanted, b
   dds_delete_qos(qos);
   printf("ready\n");
   wait_for(reader, DDS_SUBSCRIPTION_MATCHED_STATUS);
-  say_match(reader);
+  print_match(reader);
   for (int seen = 0; seen < wanted;) {
     void *sample = NULL;
     dds_sample_info_t info;
@@ -155,7 +155,7 @@ static void read_all(const char *topic_name, const char *qos_name, int wanted, b
       continue;
     }
     if (info.valid_data) {
-      say_sample(sample, is_clock);
+      print_sample(sample, is_clock);
       seen++;
     }
     dds_return_loan(reader, &sample, count);
@@ -258,7 +258,7 @@ static void call_add(const char *service, int64_t a, int64_t b)
   printf("matched\n");
   wait_for_line();
   example_interfaces_srv_dds__AddTwoInts_Request_ request = {77, 5, a, b};
-  do { /* the other side may know the writer before the reader, and answer nobody */
+  do { /* the other side may know the writer before the reader, and send no answer */
     check(dds_write(writer, &request), "write");
   } while (!comes_within(reader, DDS_DATA_AVAILABLE_STATUS, DDS_SECS(1)));
   example_interfaces_srv_dds__AddTwoInts_Response_ reply;

@@ -215,8 +215,8 @@ static void test_typed_writer_to_our_subscription(void **state)
   peer_expect_line(&peer, "ready");
   for (uint32_t seed = 1; seed <= 3; seed++)
     inbox_expect_string(&inbox, 9, seed);
-  static const uint8_t nobody[16];
-  assert_memory_not_equal(inbox.infos[0].writer_guid, nobody, 16);
+  static const uint8_t no_writer[16];
+  assert_memory_not_equal(inbox.infos[0].writer_guid, no_writer, 16);
   assert_memory_equal(inbox.infos[0].writer_guid, inbox.infos[2].writer_guid, 16);
   assert_true(inbox.infos[0].source_timestamp_ns > INT64_C(1500000000) * TB_NS_PER_S);
   assert_true(inbox.infos[0].source_timestamp_ns <= inbox.infos[2].source_timestamp_ns);

@@ -1,4 +1,4 @@
-/* Contexts under DDS Security. security_test.py starts it in a domain of its own, with security on
+/* Contexts under DDS Security. security_test.py starts it in a separate domain, with security on
  * and the enclaves "/", "/arm", "/mute" (may neither publish nor subscribe "/chatter") and
  * "/expired" in the keystore. */
 #include <dds/dds.h>
@@ -131,7 +131,7 @@ static void test_contexts_of_a_domain_have_one_security(void **state)
   setenv("ROS_SECURITY_ENABLE", "true", 1);
   assert_refused("/arm", TB_ERR_INVALID, "no security");
   tb_ros2_context_destroy(context);
-  tb_ros2_context_destroy(context_of(NULL)); /* nobody is left to disagree with */
+  tb_ros2_context_destroy(context_of(NULL)); /* no other context is left */
 }
 
 static void test_a_domain_created_by_the_program_is_not_secured(void **state)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""DDS Security between real processes: who is heard, who is not, and who may start.
+"""DDS Security between real processes: which participants are heard, which are not, and which may start.
 
 usage: security_test.py BIN_DIR CLOCK_PROBE CONTEXT_TEST SERVICE_PEER ROS2_PEER [TEST...]
 
@@ -179,7 +179,7 @@ class WireTest(SecurityTest):
 
 
 class StartTest(SecurityTest):
-    """Who may start at all."""
+    """Which participants may start at all."""
 
     def start(self, environment):
         """Status and errors of a command that ends by itself once it has started."""
@@ -203,10 +203,10 @@ class StartTest(SecurityTest):
     def assert_refused(self, damage, *parts, strategy="Enforce"):
         status, err = self.damaged(damage, strategy)
         self.assertEqual(status, 3, err)
-        said = err.splitlines()[-1]
-        self.assertTrue(said.startswith("timebase serve: "), err)
+        line = err.splitlines()[-1]
+        self.assertTrue(line.startswith("timebase serve: "), err)
         for part in parts:
-            self.assertRegex(said, part)
+            self.assertRegex(line, part)
 
     @staticmethod
     def writing(file, text):
@@ -303,7 +303,7 @@ class StartTest(SecurityTest):
         self.assert_refused(self.writing("key.pem", "x"), "key.pem", strategy="Permissive")
 
     def test_without_security_everybody_is_heard(self):
-        """Permissive without a keystore, and ENABLE other than "true", join who is unsecured."""
+        """Permissive without a keystore, and ENABLE other than "true", join unsecured participants."""
         environment = self.secured(self.store, strategy="Permissive")
         del environment["ROS_SECURITY_KEYSTORE"]
         secured = self.secured(self.store)

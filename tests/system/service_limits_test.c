@@ -58,9 +58,9 @@ static void wait_for(sem_t *semaphore)
     ;
 }
 
-/* ---- the other side stands still ---- */
+/* ---- the other side is stopped ---- */
 
-/* A process that may be stopped for a while and is not believed dead. */
+/* A process that may be stopped for a while without losing its lease. */
 static void peer_start_patient(peer_t *peer, const char *const argv[])
 {
   char config[2048], *kept = strdup(getenv("CYCLONEDDS_URI"));
@@ -106,7 +106,7 @@ static void test_requests_that_cannot_be_sent_run_into_their_limit(void **state)
   tb_error_t error = TB_ERROR_INIT;
   tb_qos_t qos = TB_QOS_INIT_DEFAULT;
   const char *const argv[] = {TB_SERVICE_PEER, "echo", NULL};
-  qos.history = TB_QOS_KEEP_ALL; /* others push out what nobody takes in, and never block */
+  qos.history = TB_QOS_KEEP_ALL; /* otherwise old samples are replaced, and writes never block */
   sem_init(&tally.each, 0, 0);
   assert_ok(tb_ros2_client_create(context, "/echo", TYPE, &qos, &client, NULL));
   peer_start_patient(&peer, argv);
@@ -143,42 +143,43 @@ static void test_requests_that_cannot_be_sent_run_into_their_limit(void **state)
   peer_stop(&peer);
 }
 
-typedef struct heard {
+typedef struct noted {
   sem_t request;
   tb_ros2_request_id_t id;
-} heard_t;
+} noted_t;
 
-static void hear(tb_ros2_service_t *service, const tb_ros2_request_t *request, void *user)
+static void note_request(tb_ros2_service_t *service, const tb_ros2_request_t *request, void *user)
 {
   (void)service;
-  heard_t *heard = user;
-  heard->id = request->id;
-  sem_post(&heard->request);
+  noted_t *noted = user;
+  noted->id = request->id;
+  sem_post(&noted->request);
 }
 
 static void test_replies_that_cannot_be_sent_end_soon(void **state)
 {
   (void)state;
   peer_t peer;
-  heard_t heard;
+  noted_t noted;
   tb_ros2_service_t *service;
   tb_error_t error = TB_ERROR_INIT;
   tb_qos_t qos = TB_QOS_INIT_DEFAULT;
   const char *const argv[] = {TB_ROS2_PEER, "call-add", "add", "20", "3", NULL};
   qos.history = TB_QOS_KEEP_ALL;
-  sem_init(&heard.request, 0, 0);
-  assert_ok(tb_ros2_service_create(context, "/add", ADD, &qos, hear, &heard, &service, NULL));
+  sem_init(&noted.request, 0, 0);
+  assert_ok(
+      tb_ros2_service_create(context, "/add", ADD, &qos, note_request, &noted, &service, NULL));
   peer_start_patient(&peer, argv);
   peer_expect_line(&peer, "matched");
   peer_go_on(&peer);
-  wait_for(&heard.request);
+  wait_for(&noted.request);
   peer_freeze(&peer);
   int sent = 0;
   tb_status_t status;
   int64_t begin_ns;
   do
     begin_ns = tb__steady_now_ns();
-  while (!(status = tb_ros2_service_reply(service, &heard.id, big, sizeof big, &error)) &&
+  while (!(status = tb_ros2_service_reply(service, &noted.id, big, sizeof big, &error)) &&
          ++sent < MANY);
   assert_status(status, TB_ERR_TIMEOUT);
   assert_true(tb__steady_now_ns() - begin_ns >= WRITE_NS);
@@ -275,20 +276,20 @@ static void reply_end(reply_t *reply)
   assert_ok(reply->status);
 }
 
-/* Steady time is the test's: a wait ends when the test says so, or not at all. */
+/* Steady time is the test's: a wait ends when the test moves time, or not at all. */
 static void test_a_reply_waits_for_the_reader_of_its_client(void **state)
 {
   (void)state;
-  heard_t heard;
+  noted_t noted;
   half_t first, second;
   reply_t reply = {.over = false};
-  sem_init(&heard.request, 0, 0);
-  assert_ok(
-      tb_ros2_service_create(context, "/half", TYPE, NULL, hear, &heard, &reply.service, NULL));
+  sem_init(&noted.request, 0, 0);
+  assert_ok(tb_ros2_service_create(context, "/half", TYPE, NULL, note_request, &noted,
+                                   &reply.service, NULL));
   half_open(&first);
   half_request(&first);
-  wait_for(&heard.request);
-  reply.id = heard.id;
+  wait_for(&noted.request);
+  reply.id = noted.id;
   assert_ok(tb_testing_hold_os_time());
 
   reply_begin(&reply);
@@ -300,11 +301,11 @@ static void test_a_reply_waits_for_the_reader_of_its_client(void **state)
 
   half_open(&second);
   half_request(&second);
-  wait_for(&heard.request);
-  reply.id = heard.id;
+  wait_for(&noted.request);
+  reply.id = noted.id;
   reply_begin(&reply);
   assert_ok(tb_testing_advance(TB_TESTING_STEADY, (tb_duration_t){READER_NS}));
-  reply_end(&reply);                                                         /* sent all the same */
+  reply_end(&reply);                                                         /* sent anyway */
   assert_ok(tb_ros2_service_reply(reply.service, &reply.id, big, 16, NULL)); /* not waited for */
   assert_int_not_equal(sem_trywait(&second.arrived), 0);
   half_complete(&second);
@@ -316,7 +317,7 @@ static void test_a_reply_waits_for_the_reader_of_its_client(void **state)
   tb_status_t status;
   do
     status = tb_ros2_service_reply(reply.service, &reply.id, big, 16, NULL);
-  while (status == TB_OK); /* DDS tells it on a thread of its own */
+  while (status == TB_OK); /* DDS reports it on its own thread */
   assert_status(status, TB_ERR_CLOSED);
   half_close(&first);
   tb_ros2_service_destroy(reply.service);
@@ -353,7 +354,7 @@ static void outcome_put(tb_status_t status, const tb_ros2_response_t *response, 
   sem_post(&outcome->done);
 }
 
-static void ask(tb_ros2_client_t *client, uint8_t number, outcome_t *outcome)
+static void send_request(tb_ros2_client_t *client, uint8_t number, outcome_t *outcome)
 {
   uint8_t message[8] = {0, 1, 0, 0, number};
   sem_init(&outcome->done, 0, 0);
@@ -378,10 +379,10 @@ static void test_requests_that_wait_push_out_the_oldest(void **state)
       tb_ros2_service_create(context, "/slow", TYPE, &qos, serve_slowly, &slow, &service, NULL));
   assert_ok(tb_ros2_client_create(context, "/slow", TYPE, &wide, &client, NULL));
   assert_ok(tb_ros2_client_wait_for_service(client, LIMIT));
-  ask(client, 1, &outcomes[1]);
+  send_request(client, 1, &outcomes[1]);
   wait_for(&slow.entered); /* it waits no more */
   for (uint8_t i = 2; i <= 6; i++)
-    ask(client, i, &outcomes[i]);
+    send_request(client, i, &outcomes[i]);
   for (int i = 0; i < 6; i++)
     sem_post(&slow.go_on);
   for (int i = 1; i <= 6; i++) {
@@ -413,7 +414,8 @@ static void abort_response(tb_status_t status, const tb_ros2_response_t *respons
   if (getpid() != *(pid_t *)user) abort();
 }
 
-/* Gets through everything in a forked child, where DDS has no threads; else the line where not. */
+/* Makes all calls in a forked child, where DDS has no threads: 0, or the line of the one that
+ * failed. */
 static int child_run(const child_t *child)
 {
   tb_ros2_client_t *client;
@@ -421,7 +423,7 @@ static int child_run(const child_t *child)
   tb_ros2_response_t response;
   if (tb_ros2_client_create(context, "/c", TYPE, NULL, &client, NULL) != TB_ERR_FORKED)
     return __LINE__;
-  if (tb_ros2_service_create(context, "/c", TYPE, NULL, hear, NULL, &service, NULL) !=
+  if (tb_ros2_service_create(context, "/c", TYPE, NULL, note_request, NULL, &service, NULL) !=
       TB_ERR_FORKED)
     return __LINE__;
   if (tb_ros2_client_is_service_ready(child->client)) return __LINE__;
@@ -449,20 +451,20 @@ static void *call_once(void *client)
 static void test_C7_a_forked_child_is_refused_and_destroys_without_dds(void **state)
 {
   (void)state;
-  heard_t heard;
+  noted_t noted;
   child_t child;
   pthread_t caller;
   pid_t parent = getpid();
-  sem_init(&heard.request, 0, 0);
-  assert_ok(
-      tb_ros2_service_create(context, "/mute", TYPE, NULL, hear, &heard, &child.service, NULL));
+  sem_init(&noted.request, 0, 0);
+  assert_ok(tb_ros2_service_create(context, "/mute", TYPE, NULL, note_request, &noted,
+                                   &child.service, NULL));
   assert_ok(tb_ros2_client_create(context, "/mute", TYPE, NULL, &child.client, NULL));
   assert_ok(tb_ros2_client_wait_for_service(child.client, LIMIT));
   assert_ok(tb_ros2_client_call_async(child.client, big, 16, LIMIT, abort_response, &parent, NULL));
-  wait_for(&heard.request);
+  wait_for(&noted.request);
   assert_int_equal(pthread_create(&caller, NULL, call_once, child.client), 0);
-  wait_for(&heard.request);
-  child.id = heard.id;
+  wait_for(&noted.request);
+  child.id = noted.id;
   pid_t pid = fork();
   if (pid == 0) {
     int line = child_run(&child);

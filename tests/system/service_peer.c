@@ -1,5 +1,5 @@
 /* A program that serves "/echo" of std_srvs/srv/Trigger's name: it answers each request with the
- * request itself. It says "ready", then a line for each request, and ends when its stdin does.
+ * request itself. It prints "ready", then a line for each request, and ends when its stdin does.
  *
  *   echo      answers at once
  *   late      answers each request with the next one

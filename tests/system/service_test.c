@@ -70,7 +70,7 @@ static void serve(peer_t *peer, const char *mode)
   peer_expect_line(peer, "ready");
 }
 
-/* One whose death is noticed soon, though not so soon that it is believed dead while it is slow. */
+/* Its death is noticed soon, but a slow machine does not make its lease run out. */
 static void serve_on_short_lease(peer_t *peer, const char *mode)
 {
   char config[2048];

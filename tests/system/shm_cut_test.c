@@ -1,5 +1,5 @@
-/* A page whose file is cut short by one who may write it (X3): all who have it mapped live. With
- * real processes, shm_peer.c on both sides. */
+/* A page whose file is truncated by a process that may write it (X3): all that have it mapped
+ * survive. With real processes, shm_peer.c on both sides. */
 #include <inttypes.h>
 #include <sched.h>
 #include <signal.h>
@@ -46,7 +46,7 @@ static void start(peer_t *peer)
   peer_expect_line(peer, "ready");
 }
 
-static void ask(peer_t *peer, const char *command, const char *answer)
+static void send_command(peer_t *peer, const char *command, const char *answer)
 {
   char expected[256];
   snprintf(expected, sizeof expected, "%.*s %s", (int)strcspn(command, " "), command, answer);
@@ -58,10 +58,10 @@ static void tick(peer_t *peer, int64_t time_ns, const char *answer)
 {
   char command[64];
   snprintf(command, sizeof command, "tick %" PRId64, time_ns);
-  ask(peer, command, answer);
+  send_command(peer, command, answer);
 }
 
-static int slept, found_lost; /* what was told between the answers */
+static int slept, found_lost; /* what was printed between the answers */
 
 static bool note(const char *line)
 {
@@ -110,14 +110,14 @@ static void cut_to(off_t size)
 static void start_publisher(peer_t *peer, const char *command)
 {
   start(peer);
-  ask(peer, command, "TB_OK");
+  send_command(peer, command, "TB_OK");
   tick(peer, LAST_NS - SHM_STEP_NS, "TB_OK");
 }
 
 static void start_follower(peer_t *peer)
 {
   start(peer);
-  ask(peer, "follow", "TB_OK");
+  send_command(peer, "follow", "TB_OK");
   await_time(peer, LAST_NS - SHM_STEP_NS);
 }
 
@@ -128,10 +128,10 @@ static void start_followers(peer_t followers[3])
 {
   for (int i = 0; i < 3; i++)
     start_follower(&followers[i]);
-  ask(&followers[0], "check", "TB_OK");
-  ask(&followers[1], "sleep_until 7000000040", "TB_OK"); /* over with the last tick */
-  ask(&followers[1], "sleep_until 7000000045", "TB_OK");
-  ask(&followers[1], "wait_lost", "TB_OK");
+  send_command(&followers[0], "check", "TB_OK");
+  send_command(&followers[1], "sleep_until 7000000040", "TB_OK"); /* over with the last tick */
+  send_command(&followers[1], "sleep_until 7000000045", "TB_OK");
+  send_command(&followers[1], "wait_lost", "TB_OK");
 }
 
 /* Whether the last tick was followed before the cut or not: it was seen there. */
@@ -161,7 +161,7 @@ static void end_publisher(peer_t *publisher, int signal)
   if (signal == SIGSTOP) assert_int_equal(kill(publisher->pid, SIGCONT), 0);
   tick(publisher, LAST_NS + SHM_STEP_NS, "TB_ERR_SYSTEM");
   tick(publisher, LAST_NS + SHM_STEP_NS, "TB_ERR_SYSTEM");
-  ask(publisher, "unpublish", "TB_OK");
+  send_command(publisher, "unpublish", "TB_OK");
   peer_stop(publisher);
 }
 
@@ -170,7 +170,7 @@ static void expect_next_publisher(peer_t followers[3])
 {
   peer_t next;
   start(&next);
-  ask(&next, "publish", "TB_OK");
+  send_command(&next, "publish", "TB_OK");
   for (int i = 0; i < 3; i++)
     await_time(&followers[i], 0);
   tick(&next, NEXT_NS, "TB_OK");
@@ -179,11 +179,11 @@ static void expect_next_publisher(peer_t followers[3])
     assert_int_equal(now_of(&followers[i], &state), NEXT_NS);
     assert_int_equal(state, TB_CLOCK_RUNNING);
   }
-  ask(&followers[0], "count_changes", "1");
+  send_command(&followers[0], "count_changes", "1");
   peer_stop(&next);
 }
 
-static void suffer(const disaster_t *disaster)
+static void run_disaster(const disaster_t *disaster)
 {
   peer_t publisher, followers[3];
   slept = found_lost = 0;
@@ -201,7 +201,7 @@ static void suffer(const disaster_t *disaster)
     expect_lost(&followers[i]);
   char forked[64];
   snprintf(forked, sizeof forked, "TB_OK %" PRId64 " %d", LAST_NS, (int)TB_CLOCK_STALLED);
-  ask(&followers[2], "now_forked", forked);
+  send_command(&followers[2], "now_forked", forked);
   end_publisher(&publisher, disaster->signal);
   for (int i = 0; i < 3; i++)
     expect_lost(&followers[i]);
@@ -214,11 +214,10 @@ static void test_X3_readers_of_a_page_that_is_cut_short_live(void **state)
 {
   (void)state;
   for (size_t i = 0; i < sizeof disasters / sizeof *disasters; i++)
-    suffer(&disasters[i]);
+    run_disaster(&disasters[i]);
 }
 
-/* It died before it woke anybody, and the reader beside the sleeper is all who has seen the tick.
- */
+/* It died before it woke any waiter, and only the reader beside the sleeper has seen the tick. */
 static void test_S1_sleepers_due_when_the_page_was_cut_are_woken(void **state)
 {
   (void)state;
@@ -227,10 +226,10 @@ static void test_S1_sleepers_due_when_the_page_was_cut_are_woken(void **state)
   unlink(path);
   start_publisher(&publisher, "publish");
   start_follower(&follower);
-  ask(&follower, "sleep_until 7000000040", "TB_OK");
-  ask(&follower, "sleep_until 7000000045", "TB_OK");
-  ask(&follower, "wait_lost", "TB_OK");
-  ask(&publisher, "die_at_wake 1", "TB_OK");
+  send_command(&follower, "sleep_until 7000000040", "TB_OK");
+  send_command(&follower, "sleep_until 7000000045", "TB_OK");
+  send_command(&follower, "wait_lost", "TB_OK");
+  send_command(&publisher, "die_at_wake 1", "TB_OK");
   peer_say(&publisher, "tick 7000000049");
   peer_wait_killed(&publisher);
   await_time(&follower, LAST_NS);
@@ -240,7 +239,7 @@ static void test_S1_sleepers_due_when_the_page_was_cut_are_woken(void **state)
   peer_stop(&follower);
 }
 
-/* Cut and grown again before anyone has looked: there are zeros, and no fault. */
+/* Truncated and grown again before any read: there are zeros, and no fault. */
 static void test_X3_a_page_that_was_emptied_is_lost(void **state)
 {
   (void)state;
@@ -255,8 +254,8 @@ static void test_X3_a_page_that_was_emptied_is_lost(void **state)
   expect_lost(&follower);
   tick(&publisher, LAST_NS + SHM_STEP_NS, "TB_ERR_SYSTEM");
   expect_lost(&follower);
-  ask(&publisher, "unpublish", "TB_OK");
-  ask(&publisher, "publish", "TB_OK");
+  send_command(&publisher, "unpublish", "TB_OK");
+  send_command(&publisher, "publish", "TB_OK");
   await_time(&follower, 0);
   tick(&publisher, NEXT_NS, "TB_OK");
   await_time(&follower, NEXT_NS);
@@ -264,7 +263,7 @@ static void test_X3_a_page_that_was_emptied_is_lost(void **state)
   peer_stop(&publisher);
 }
 
-/* A child that has only read before, and one whose page nobody has touched since. */
+/* A child that has only read before, and one whose page was not read since. */
 static void test_C7_a_forked_child_reads_a_page_that_is_cut_short(void **state)
 {
   (void)state;
@@ -277,7 +276,7 @@ static void test_C7_a_forked_child_reads_a_page_that_is_cut_short(void **state)
   await_time(&follower, LAST_NS);
   cut_to(0);
   snprintf(forked, sizeof forked, "TB_OK %" PRId64 " %d", LAST_NS, (int)TB_CLOCK_STALLED);
-  ask(&follower, "now_forked", forked);
+  send_command(&follower, "now_forked", forked);
   expect_lost(&follower);
   peer_stop(&follower);
   peer_stop(&publisher);
@@ -293,14 +292,14 @@ static void test_X3_another_user_with_write_access_ends_no_process(void **state)
   start_publisher(&publisher, "publish 0666");
   start_follower(&follower);
   start(&stranger);
-  ask(&stranger, "be_user 65534", "TB_OK");
+  send_command(&stranger, "be_user 65534", "TB_OK");
   start(&reader);
-  ask(&reader, "be_user 65533", "TB_OK");
-  ask(&reader, "follow", "TB_OK");
+  send_command(&reader, "be_user 65533", "TB_OK");
+  send_command(&reader, "follow", "TB_OK");
   tick(&publisher, LAST_NS, "TB_OK");
   await_time(&follower, LAST_NS);
   await_time(&reader, LAST_NS);
-  ask(&stranger, "cut 0", "TB_OK");
+  send_command(&stranger, "cut 0", "TB_OK");
   expect_lost(&follower);
   expect_lost(&reader);
   tick(&publisher, LAST_NS + SHM_STEP_NS, "TB_ERR_SYSTEM");

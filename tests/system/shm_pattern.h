@@ -1,4 +1,4 @@
-/* Times of which a mixture can be told from each of them: k * SHM_STEP_NS and what an anchor adds
+/* Times of which a mixture differs from each of them: k * SHM_STEP_NS and what an anchor adds
  * to it, which is little. */
 #ifndef TB_TEST_SHM_PATTERN_H
 #define TB_TEST_SHM_PATTERN_H
@@ -27,7 +27,8 @@ static inline bool shm_pattern_has(int64_t time_ns)
   return time_ns >= 0 && time_ns % SHM_STEP_NS <= SHM_BOUND_NS;
 }
 
-/* Of ten one jumps back, a few run on at a high rate up to a low bound, the rest stand. */
+/* Of ten one jumps back, a few run on at a high rate up to a low bound, and in the rest time is
+ * stopped. */
 static inline tb_anchor_t shm_pattern_next(shm_pattern_t *pattern)
 {
   tb_anchor_t next = TB_ANCHOR_INIT;

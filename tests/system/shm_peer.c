@@ -2,7 +2,7 @@
  *
  *   shm_peer DIRECTORY NAME [--time-namespace]
  *
- * Commands on standard input, each answered by a line that begins with it; beside them it tells
+ * Commands on standard input, each answered by a line that begins with it; it also prints
  * what happens: handlers, timers, sleeps. Ends at the end of standard input. */
 #include <inttypes.h>
 #include <sched.h>
@@ -29,7 +29,7 @@ static tb_source_t *source;
 static tb_clock_t *followed;
 static tb_timer_queue_t *queue;
 
-static void tell(const char *command, tb_status_t status, const tb_error_t *error)
+static void answer(const char *command, tb_status_t status, const tb_error_t *error)
 {
   printf("%s %s%s%s\n", command, tb_status_name(status), error && error->text[0] ? ": " : "",
          error ? error->text : "");
@@ -46,7 +46,7 @@ static void must(tb_status_t status)
 static pthread_t threads[THREADS_MAX];
 static int thread_count;
 
-/* Joined at the end: by then what it does has been told. */
+/* Joined at the end: by then what it does has been printed. */
 static void start_thread(void *(*run)(void *), void *argument)
 {
   if (thread_count == THREADS_MAX || pthread_create(&threads[thread_count++], NULL, run, argument))
@@ -77,7 +77,7 @@ static void publish(const char *mode)
   tb_error_t error = TB_ERROR_INIT;
   tb_shm_options_t options = page_options;
   if (*mode) options.mode = (uint32_t)strtoul(mode, NULL, 8);
-  tell("publish", tb_shm_publisher_open(page_name, &options, &publisher, &error), &error);
+  answer("publish", tb_shm_publisher_open(page_name, &options, &publisher, &error), &error);
 }
 
 static void unpublish(const char *unused)
@@ -85,13 +85,13 @@ static void unpublish(const char *unused)
   (void)unused;
   tb_shm_publisher_close(publisher);
   publisher = NULL;
-  tell("unpublish", TB_OK, NULL);
+  answer("unpublish", TB_OK, NULL);
 }
 
 static void tick(const char *time)
 {
-  tell("tick", tb_shm_publisher_tick(publisher, strtoll(time, NULL, 10), TB_JUMP_REASON_NONE),
-       NULL);
+  answer("tick", tb_shm_publisher_tick(publisher, strtoll(time, NULL, 10), TB_JUMP_REASON_NONE),
+         NULL);
 }
 
 /* "FIRST COUNT": each a nanosecond after the other. */
@@ -101,7 +101,7 @@ static void ticks(const char *text)
   int64_t time_ns = strtoll(text, &end, 10);
   for (int64_t left = strtoll(end, NULL, 10); left > 0; left--)
     must(tb_shm_publisher_tick(publisher, time_ns++, TB_JUMP_REASON_TICK));
-  tell("ticks", TB_OK, NULL);
+  answer("ticks", TB_OK, NULL);
 }
 
 /* "TIME RATE BOUND": from this moment on. */
@@ -115,13 +115,13 @@ static void anchor(const char *text)
   next.time_ns = strtoll(text, &end, 10);
   next.rate = strtod(end, &end);
   next.bound.ns = strtoll(end, NULL, 10);
-  tell("anchor", tb_shm_publisher_anchor(publisher, &next, TB_JUMP_REASON_NONE), NULL);
+  answer("anchor", tb_shm_publisher_anchor(publisher, &next, TB_JUMP_REASON_NONE), NULL);
 }
 
 static void die_at_wake(const char *count)
 {
   wakes_left = (int)strtol(count, NULL, 10);
-  tell("die_at_wake", TB_OK, NULL);
+  answer("die_at_wake", TB_OK, NULL);
 }
 
 static void kill_self_after(int64_t delay_ns)
@@ -195,7 +195,7 @@ static void flood(const char *text)
   static uint64_t seed;
   seed = strtoull(text, NULL, 10);
   start_thread(flood_run, &seed);
-  tell("flood", TB_OK, NULL);
+  answer("flood", TB_OK, NULL);
 }
 
 /* ---- the follower ---- */
@@ -203,16 +203,16 @@ static void flood(const char *text)
 static void follow_all(const char *unused)
 {
   (void)unused;
-  tell("follow_all", follower_start(source), NULL);
+  answer("follow_all", follower_start(source), NULL);
 }
 
-/* While time goes on. */
+/* While time runs on. */
 static void end_all(const char *unused)
 {
   (void)unused;
   bool good = follower_stop();
   if (atomic_load(&follower.reads) == 0) good = false;
-  tell("end_all", good ? TB_OK : TB_ERR_CORRUPT, NULL);
+  answer("end_all", good ? TB_OK : TB_ERR_CORRUPT, NULL);
 }
 
 static void follow(const char *limit_ms)
@@ -225,7 +225,7 @@ static void follow(const char *limit_ms)
     must(tb_timeline_set_options(tb_source_timeline(source), &options));
     status = tb_clock_create(&(tb_clock_options_t){TB_TIME_ROS, source}, &followed);
   }
-  tell("follow", status, &error);
+  answer("follow", status, &error);
 }
 
 /* Its clock is read in a child too. */
@@ -246,15 +246,15 @@ static void now_forked(const char *unused)
     printf("now_forked ended with %d\n", result);
 }
 
-/* The file as it is after others who may write it have been there. */
+/* The file as another process that may write it leaves it. */
 static void cut(const char *size)
 {
   char path[128];
   snprintf(path, sizeof path, "%s/timebase.%s", page_options.directory, page_name);
-  tell("cut", truncate(path, strtol(size, NULL, 10)) ? TB_ERR_SYSTEM : TB_OK, NULL);
+  answer("cut", truncate(path, strtol(size, NULL, 10)) ? TB_ERR_SYSTEM : TB_OK, NULL);
 }
 
-/* Answers when the thread sleeps; it tells when the state is there. */
+/* Answers when the thread sleeps; it prints when the state is reached. */
 static void *lost_run(void *unused)
 {
   (void)unused;
@@ -270,13 +270,13 @@ static void wait_lost(const char *unused)
   int before = waiters_on(followed);
   start_thread(lost_run, NULL);
   wait_for_waiters(followed, before + 1);
-  tell("wait_lost", TB_OK, NULL);
+  answer("wait_lost", TB_OK, NULL);
 }
 
 static void follow_default(const char *unused)
 {
   (void)unused;
-  tell("follow_default", tb_clock_create(NULL, &followed), NULL);
+  answer("follow_default", tb_clock_create(NULL, &followed), NULL);
 }
 
 static void now(const char *unused)
@@ -291,16 +291,16 @@ static void try_now(const char *unused)
 {
   (void)unused;
   tb_time_t time;
-  tell("try_now", tb_clock_try_now(followed, &time), NULL);
+  answer("try_now", tb_clock_try_now(followed, &time), NULL);
 }
 
 static void status(const char *unused)
 {
   (void)unused;
-  tb_shm_status_t told;
-  must(tb_shm_source_status(source, &told));
-  printf("status %d %" PRIu64 " %d %" PRIu64 "\n", told.has_publisher, told.publishers,
-         told.foreign_steady, told.invalid);
+  tb_shm_status_t now;
+  must(tb_shm_source_status(source, &now));
+  printf("status %d %" PRIu64 " %d %" PRIu64 "\n", now.has_publisher, now.publishers,
+         now.foreign_steady, now.invalid);
 }
 
 /* ---- its handlers ---- */
@@ -336,14 +336,14 @@ static void handle(const char *name)
   static char names[][4] = {"one", "two"};
   char *own = names[strcmp(name, "one") != 0];
   tb_jump_handler_options_t options = {own, blocking, on_before, on_after, own};
-  tell("handle", tb_jump_handler_create(followed, &options, &handler), NULL);
+  answer("handle", tb_jump_handler_create(followed, &options, &handler), NULL);
 }
 
 static void hold(const char *unused)
 {
   (void)unused;
   atomic_store(&held, true);
-  tell("hold", TB_OK, NULL);
+  answer("hold", TB_OK, NULL);
 }
 
 static void release(const char *unused)
@@ -360,14 +360,14 @@ static void *read_run(void *unused)
   return NULL;
 }
 
-/* Answers when the thread is held up by a jump. */
+/* Answers when the thread is blocked by a jump. */
 static void read_blocked(const char *unused)
 {
   (void)unused;
   start_thread(read_run, NULL);
   while (!atomic_load(&tb_source_timeline(source)->readers))
     sched_yield();
-  tell("read_blocked", TB_OK, NULL);
+  answer("read_blocked", TB_OK, NULL);
 }
 
 /* ---- its waits ---- */
@@ -389,7 +389,7 @@ static void sleep_until(const char *time)
   *target_ns = strtoll(time, NULL, 10);
   start_thread(sleep_run, target_ns);
   wait_for_waiters(followed, before + 1);
-  tell("sleep_until", TB_OK, NULL);
+  answer("sleep_until", TB_OK, NULL);
 }
 
 static void on_timer(tb_timer_t *timer, const tb_timer_info_t *info, void *user)
@@ -408,7 +408,7 @@ static void timer_of(const char *period)
   must(tb_clock_timer_create(queue, followed, &options, &timer));
   must(tb_timer_start(timer));
   must(tb_timer_queue_start_thread(queue));
-  tell("timer_of", TB_OK, NULL);
+  answer("timer_of", TB_OK, NULL);
 }
 
 /* ---- under a storm ---- */
@@ -439,22 +439,22 @@ static void *check_run(void *unused)
 {
   (void)unused;
   tb_clock_reading_t last = {0}, next = {0};
-  for (uint64_t told_before = 0; !atomic_load(&checks_end);) {
-    uint64_t told = atomic_load(&announced);
+  for (uint64_t announced_before = 0; !atomic_load(&checks_end);) {
+    uint64_t count = atomic_load(&announced);
     must(tb_clock_read(followed, &next));
     if (!shm_pattern_has(next.time.ns)) printf("torn: %" PRId64 "\n", next.time.ns);
     bool falls = next.time.ns < last.time.ns;
-    if (falls && (next.epoch == last.epoch || atomic_load(&announced) == told_before))
+    if (falls && (next.epoch == last.epoch || atomic_load(&announced) == announced_before))
       printf("unannounced: %" PRId64 " after %" PRId64 "\n", next.time.ns, last.time.ns);
     if (next.epoch < last.epoch) puts("epoch falls");
     last = next;
-    told_before = told;
+    announced_before = count;
     sched_yield();
   }
   return NULL;
 }
 
-static void *doze_run(void *unused)
+static void *sleep_shortly_run(void *unused)
 {
   (void)unused;
   const tb_wait_options_t options = {.limit = {TB_NS_PER_MS}};
@@ -472,14 +472,14 @@ static void check(const char *unused)
                                        .after = count_after};
   must(tb_jump_handler_create(followed, &options, &handler));
   start_thread(check_run, NULL);
-  start_thread(doze_run, NULL);
-  tell("check", TB_OK, NULL);
+  start_thread(sleep_shortly_run, NULL);
+  answer("check", TB_OK, NULL);
 }
 
 static void count_changes(const char *unused)
 {
   (void)unused;
-  now_of_clock(); /* all that was published has been told after this */
+  now_of_clock(); /* all that was published has been dispatched after this */
   printf("count_changes %" PRIu64 "\n", atomic_load(&changes));
 }
 
@@ -489,7 +489,7 @@ static void be_user(const char *id)
 {
   uid_t user = (uid_t)strtoul(id, NULL, 10);
   bool done = !setgid(user) && !setuid(user) && !prctl(PR_SET_DUMPABLE, 1); /* for sanitizers */
-  tell("be_user", done ? TB_OK : TB_ERR_SYSTEM, NULL);
+  answer("be_user", done ? TB_OK : TB_ERR_SYSTEM, NULL);
 }
 
 static const struct command {

@@ -62,8 +62,8 @@ static void start(peer_t *peer)
   peer_expect_line(peer, "ready");
 }
 
-/* Says a command and expects an answer that begins likewise and ends in `answer`. */
-static void ask(peer_t *peer, const char *command, const char *answer)
+/* Sends a command and expects a line of its first word and `answer`. */
+static void send_command(peer_t *peer, const char *command, const char *answer)
 {
   char expected[256];
   int word = (int)strcspn(command, " ");
@@ -72,16 +72,16 @@ static void ask(peer_t *peer, const char *command, const char *answer)
   peer_expect_line(peer, expected);
 }
 
-static void ask_ok(peer_t *peer, const char *command)
+static void send_command_ok(peer_t *peer, const char *command)
 {
-  ask(peer, command, "TB_OK");
+  send_command(peer, command, "TB_OK");
 }
 
 static void tick(peer_t *peer, int64_t time_ns)
 {
   char command[64];
   snprintf(command, sizeof command, "tick %" PRId64, time_ns);
-  ask_ok(peer, command);
+  send_command_ok(peer, command);
 }
 
 /* Whether `line` is `prefix` and a number. */
@@ -110,7 +110,7 @@ static void expect_now(peer_t *peer, int64_t time_ns)
   assert_int_equal(now_of(peer, &state), time_ns);
 }
 
-/* The publisher of what the clock tells is gone or silent: sooner or later the state says so. */
+/* The publisher of the page has ended or is silent: sooner or later the state shows it. */
 static void await_end(peer_t *peer)
 {
   tb_clock_state_t state;
@@ -121,7 +121,7 @@ static void await_end(peer_t *peer)
 static void start_follower(peer_t *peer)
 {
   start(peer);
-  ask_ok(peer, "follow 1");
+  send_command_ok(peer, "follow 1");
 }
 
 /* The first publisher after them is found a moment later; then its ticks are seen at once. */
@@ -136,7 +136,7 @@ static void await_publisher(peer_t *peer)
 static void start_publisher(peer_t *peer)
 {
   start(peer);
-  ask_ok(peer, "publish");
+  send_command_ok(peer, "publish");
 }
 
 static void kill_peer(peer_t *peer)
@@ -164,15 +164,15 @@ static void test_X3_other_processes_see_each_tick_at_once(void **state)
   expect_now(&followers[0], 3 * S);
   tick(&publisher, 0);
   expect_now(&followers[1], 0);
-  ask(&followers[1], "status", "1 1 0 0");
-  ask_ok(&publisher, "unpublish");
-  ask(&followers[1], "status", "0 1 0 0");
+  send_command(&followers[1], "status", "1 1 0 0");
+  send_command_ok(&publisher, "unpublish");
+  send_command(&followers[1], "status", "0 1 0 0");
   peer_stop(&followers[0]);
   peer_stop(&followers[1]);
   peer_stop(&publisher);
 }
 
-/* What both handlers tell of a jump. */
+/* What both handlers print of a jump. */
 static void expect_jump(peer_t *peer, tb_jump_kind_t kind, tb_jump_reason_t reason, int64_t from_ns,
                         int64_t to_ns)
 {
@@ -193,21 +193,21 @@ static void test_J3_readers_wait_for_the_handlers_of_their_own_process(void **st
   start_publisher(&publisher);
   for (int i = 0; i < 2; i++) {
     start_follower(followers[i]);
-    ask_ok(followers[i], "handle one");
-    ask_ok(followers[i], "handle two");
+    send_command_ok(followers[i], "handle one");
+    send_command_ok(followers[i], "handle two");
   }
   tick(&publisher, 10 * S);
   expect_jump(&slow, TB_JUMP_STARTED, TB_JUMP_REASON_NONE, 0, 10 * S);
   expect_jump(&quick, TB_JUMP_STARTED, TB_JUMP_REASON_NONE, 0, 10 * S);
-  ask_ok(&slow, "hold");
+  send_command_ok(&slow, "hold");
   tick(&publisher, 4 * S);
   expect_jump(&quick, TB_JUMP_BACKWARD, TB_JUMP_REASON_NONE, 10 * S, 4 * S);
   expect_jump(&slow, TB_JUMP_BACKWARD, TB_JUMP_REASON_NONE, 10 * S, 4 * S);
-  ask(&slow, "try_now", "TB_ERR_BUSY");
-  ask_ok(&slow, "read_blocked");
-  tick(&publisher, 5 * S); /* nobody holds up the publisher or another process */
+  send_command(&slow, "try_now", "TB_ERR_BUSY");
+  send_command_ok(&slow, "read_blocked");
+  tick(&publisher, 5 * S); /* the publisher and other processes are not blocked */
   expect_now(&quick, 5 * S);
-  ask(&slow, "try_now", "TB_ERR_BUSY");
+  send_command(&slow, "try_now", "TB_ERR_BUSY");
   peer_say(&slow, "release");
   peer_expect_line(&slow, "released");
   peer_expect_line(&slow, "read 5000000000");
@@ -225,11 +225,12 @@ static void test_S1_sleepers_of_other_processes_are_woken(void **state)
   tick(&publisher, S);
   for (int i = 0; i < 2; i++) {
     start_follower(&followers[i]);
-    ask_ok(&followers[i], "sleep_until 10000000000");
+    send_command_ok(&followers[i], "sleep_until 10000000000");
   }
   tick(&publisher, 10 * S - 1);
   for (int i = 0; i < 2; i++)
-    ask_ok(&followers[i], "sleep_until 11000000000"); /* the first ones sleep on: an answer comes */
+    send_command_ok(&followers[i],
+                    "sleep_until 11000000000"); /* the first ones sleep on: an answer comes */
   tick(&publisher, 10 * S);
   for (int i = 0; i < 2; i++)
     peer_expect_line(&followers[i], "slept TB_OK 10000000000");
@@ -248,7 +249,7 @@ static void test_T1_timers_of_other_processes_are_called(void **state)
   start_publisher(&publisher);
   tick(&publisher, S);
   start_follower(&follower);
-  ask_ok(&follower, "timer_of 1000000000");
+  send_command_ok(&follower, "timer_of 1000000000");
   for (int64_t i = 2; i < 20; i++) {
     char line[128];
     tick(&publisher, i * S - 1);
@@ -274,19 +275,19 @@ static void test_X3_a_second_publisher_waits_for_the_end_of_the_first(void **sta
   peer_read_line(&second, line, sizeof line);
   assert_non_null(strstr(line, "TB_ERR_BUSY: shared-memory name \"test\": another publisher"));
   start_follower(&follower);
-  ask_ok(&follower, "handle one");
-  ask_ok(&follower, "handle two");
+  send_command_ok(&follower, "handle one");
+  send_command_ok(&follower, "handle two");
   expect_now(&follower, 10 * S);
   kill_peer(&first);
   await_end(&follower);
   expect_now(&follower, 10 * S);
-  ask(&follower, "status", "0 1 0 0");
-  ask_ok(&second, "publish");
+  send_command(&follower, "status", "0 1 0 0");
+  send_command_ok(&second, "publish");
   expect_jump(&follower, TB_JUMP_CLOCK_CHANGE, TB_JUMP_REASON_SOURCE_REPLACED, 10 * S, 0);
   tick(&second, 7 * S);
   expect_jump(&follower, TB_JUMP_STARTED, TB_JUMP_REASON_NONE, 0, 7 * S);
   expect_now(&follower, 7 * S);
-  ask(&follower, "status", "1 2 0 0");
+  send_command(&follower, "status", "1 2 0 0");
   peer_stop(&second);
   peer_stop(&follower);
 }
@@ -302,8 +303,8 @@ static void test_X3_a_publisher_that_dies_before_it_wakes_others(void **state)
     start_follower(&reader);
     start_follower(&sleeper);
     expect_now(&reader, 10 * S);
-    ask_ok(&sleeper, "sleep_until 20000000000");
-    ask_ok(&publisher, wake == 1 ? "die_at_wake 1" : "die_at_wake 2");
+    send_command_ok(&sleeper, "sleep_until 20000000000");
+    send_command_ok(&publisher, wake == 1 ? "die_at_wake 1" : "die_at_wake 2");
     peer_say(&publisher, wake == 1 ? "tick 30000000000" : "tick 4000000000");
     peer_wait_killed(&publisher);
     expect_now(&reader, wake == 1 ? 30 * S : 4 * S);
@@ -326,7 +327,7 @@ static int64_t changes_of(peer_t *peer)
   return count;
 }
 
-/* The next publisher is found by all, and as a change for those who had a time. */
+/* The next publisher is found by all, and as a change for the clocks that had a time. */
 static void replace_publisher(peer_t *next, peer_t followers[2], int round)
 {
   int64_t changes[2];
@@ -338,14 +339,14 @@ static void replace_publisher(peer_t *next, peer_t followers[2], int round)
     expect_now(&followers[i], time_ns);
     changes[i] = changes_of(&followers[i]) + (time_ns > 0);
   }
-  ask_ok(next, "publish");
+  send_command_ok(next, "publish");
   tick(next, (500 + round) * SHM_STEP_NS);
   for (int i = 0; i < 2; i++) {
     await_publisher(&followers[i]);
     expect_now(&followers[i], (500 + round) * SHM_STEP_NS);
     assert_int_equal(changes_of(&followers[i]), changes[i]);
   }
-  ask_ok(next, "unpublish");
+  send_command_ok(next, "unpublish");
 }
 
 static void test_X3_a_publisher_may_be_killed_at_any_moment(void **state)
@@ -356,7 +357,7 @@ static void test_X3_a_publisher_may_be_killed_at_any_moment(void **state)
   start(&next);
   for (int i = 0; i < 2; i++) {
     start_follower(&followers[i]);
-    ask_ok(&followers[i], "check");
+    send_command_ok(&followers[i], "check");
   }
   for (int round = 0; round < KILLS; round++) {
     char command[64];
@@ -364,11 +365,11 @@ static void test_X3_a_publisher_may_be_killed_at_any_moment(void **state)
     snprintf(command, sizeof command, "storm %d %" PRIu64, round,
              1 + shm_random(&seed) % longest_ns);
     start(&storm);
-    ask_ok(&storm, command);
+    send_command_ok(&storm, command);
     peer_wait_killed(&storm);
     replace_publisher(&next, followers, round);
   }
-  ask_ok(&next, "publish");
+  send_command_ok(&next, "publish");
   peer_stop(&followers[0]);
   peer_stop(&followers[1]);
   peer_stop(&next);
@@ -380,10 +381,10 @@ static void test_X3_a_killed_reader_does_not_disturb_others(void **state)
   peer_t publisher, killed, other;
   start_publisher(&publisher);
   start_follower(&other);
-  ask_ok(&other, "check");
+  send_command_ok(&other, "check");
   for (int i = 1; i < 10; i++) {
     start_follower(&killed);
-    ask_ok(&killed, "check");
+    send_command_ok(&killed, "check");
     tick(&publisher, (100 + i) * SHM_STEP_NS);
     if (i % 2) tick(&publisher, (90 + i) * SHM_STEP_NS);
     kill_peer(&killed);
@@ -405,19 +406,19 @@ static void test_X3_a_stopped_follower_learns_of_missed_jumps(void **state)
   start_follower(&follower);
   tick(&publisher, S);
   expect_now(&follower, S);
-  ask_ok(&follower, "handle one");
-  ask_ok(&follower, "handle two");
-  ask_ok(&publisher, "ticks 99999999999 2"); /* nobody follows these */
+  send_command_ok(&follower, "handle one");
+  send_command_ok(&follower, "handle two");
+  send_command_ok(&publisher, "ticks 99999999999 2"); /* no process follows these */
   expect_now(&follower, 100 * S);
   for (int resets = 1; resets <= 3; resets++) {
     stop_process(follower.pid);
     for (int i = 0; i < resets; i++)
-      ask_ok(&publisher, i % 2 ? "ticks 1000000000 50" : "ticks 2000000000 50");
-    ask_ok(&publisher, "ticks 49999999999 2");
+      send_command_ok(&publisher, i % 2 ? "ticks 1000000000 50" : "ticks 2000000000 50");
+    send_command_ok(&publisher, "ticks 49999999999 2");
     assert_int_equal(kill(follower.pid, SIGCONT), 0);
     expect_jump(&follower, TB_JUMP_BACKWARD, TB_JUMP_REASON_TICK, 100 * S, 50 * S);
     expect_now(&follower, 50 * S);
-    ask_ok(&publisher, "ticks 99999999999 2");
+    send_command_ok(&publisher, "ticks 99999999999 2");
     expect_now(&follower, 100 * S);
   }
   peer_stop(&follower);
@@ -434,9 +435,9 @@ static void test_C6_time_never_falls_in_a_follower_that_is_stopped(void **state)
   start_publisher(&publisher);
   tick(&publisher, S);
   start_follower(&follower);
-  ask_ok(&follower, "follow_all");
+  send_command_ok(&follower, "follow_all");
   snprintf(command, sizeof command, "flood %" PRIu64, seed);
-  ask_ok(&publisher, command);
+  send_command_ok(&publisher, command);
   clock_gettime(CLOCK_MONOTONIC, &begin);
   do {
     stop_once(follower.pid, &seed);
@@ -444,12 +445,12 @@ static void test_C6_time_never_falls_in_a_follower_that_is_stopped(void **state)
     clock_gettime(CLOCK_MONOTONIC, &now);
   } while ((now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000 <
            test_duration_ms(1000));
-  ask_ok(&follower, "end_all");
+  send_command_ok(&follower, "end_all");
   peer_stop(&follower);
   peer_stop(&publisher);
 }
 
-/* ---- who may, and where ---- */
+/* ---- permissions and names ---- */
 
 static void test_X3_only_its_user_has_the_file_unless_the_mode_allows_others(void **state)
 {
@@ -461,7 +462,7 @@ static void test_X3_only_its_user_has_the_file_unless_the_mode_allows_others(voi
   start_publisher(&publisher);
   tick(&publisher, 5 * S);
   start(&stranger);
-  ask_ok(&stranger, "be_user 65534");
+  send_command_ok(&stranger, "be_user 65534");
   peer_say(&stranger, "follow");
   peer_read_line(&stranger, line, sizeof line);
   assert_non_null(strstr(line, "TB_ERR_SYSTEM"));
@@ -470,13 +471,13 @@ static void test_X3_only_its_user_has_the_file_unless_the_mode_allows_others(voi
   peer_stop(&publisher);
   remove_file(directory, "test");
   start(&publisher);
-  ask_ok(&publisher, "publish 0644");
+  send_command_ok(&publisher, "publish 0644");
   tick(&publisher, 6 * S);
-  ask_ok(&stranger, "follow");
+  send_command_ok(&stranger, "follow");
   expect_now(&stranger, 6 * S);
   tick(&publisher, 3 * S);
   expect_now(&stranger, 3 * S);
-  ask_ok(&stranger, "sleep_until 4000000000");
+  send_command_ok(&stranger, "sleep_until 4000000000");
   tick(&publisher, 4 * S);
   peer_expect_line(&stranger, "slept TB_OK 4000000000");
   peer_say(&stranger, "publish"); /* a reader cannot publish */
@@ -496,8 +497,8 @@ static void test_X3_another_directory_is_another_time(void **state)
     start_in(&followers[i], directories[i], "test", NULL);
     peer_expect_line(&publishers[i], "ready");
     peer_expect_line(&followers[i], "ready");
-    ask_ok(&publishers[i], "publish");
-    ask_ok(&followers[i], "follow");
+    send_command_ok(&publishers[i], "publish");
+    send_command_ok(&followers[i], "follow");
   }
   tick(&publishers[0], 5 * S);
   tick(&publishers[1], 6 * S);
@@ -518,14 +519,14 @@ static void test_X3_a_name_in_the_environment_is_the_source_of_all_clocks(void *
   snprintf(variable, sizeof variable, "shm:%s", global_name);
   start_in(&publisher, "/dev/shm", global_name, NULL);
   peer_expect_line(&publisher, "ready");
-  ask_ok(&publisher, "publish");
+  send_command_ok(&publisher, "publish");
   tick(&publisher, 77 * S);
   setenv("TIMEBASE_SOURCE", variable, 1);
   start(&follower);
   unsetenv("TIMEBASE_SOURCE");
-  ask_ok(&follower, "follow_default");
+  send_command_ok(&follower, "follow_default");
   expect_now(&follower, 77 * S);
-  ask_ok(&follower, "sleep_until 78000000000");
+  send_command_ok(&follower, "sleep_until 78000000000");
   tick(&publisher, 78 * S);
   peer_expect_line(&follower, "slept TB_OK 78000000000");
   peer_stop(&follower);
@@ -555,18 +556,18 @@ static void test_X3_in_another_time_namespace_an_anchor_is_a_tick(void **state)
     peer_stop(&publisher);
     skip();
   }
-  ask_ok(&far, "follow");
+  send_command_ok(&far, "follow");
   start_follower(&near);
   for (int64_t i = 10; i < 20; i++) {
     tick(&publisher, i * S);
     expect_now(&far, i * S);
   }
-  ask_ok(&publisher, "anchor 50000000000 1000 1000000000000");
-  ask(&far, "status", "1 1 1 0");
-  ask(&near, "status", "1 1 0 0");
+  send_command_ok(&publisher, "anchor 50000000000 1000 1000000000000");
+  send_command(&far, "status", "1 1 1 0");
+  send_command(&near, "status", "1 1 0 0");
   await_running(&near); /* there it runs on */
   expect_now(&far, 50 * S);
-  ask_ok(&far, "sleep_until 2000000000000");
+  send_command_ok(&far, "sleep_until 2000000000000");
   tick(&publisher, 2000 * S);
   peer_expect_line(&far, "slept TB_OK 2000000000000");
   tick(&publisher, 40 * S);
@@ -594,7 +595,7 @@ static int64_t switches_of_task(pid_t process, const char *task)
   return ours ? switches : 0;
 }
 
-/* How often the process has gone to sleep, so far. */
+/* How often the process has fallen asleep, so far. */
 static int64_t switches_of(pid_t process)
 {
   char path[64];
@@ -617,13 +618,13 @@ static void test_X3_a_process_without_waiters_is_not_woken_by_ticks(void **state
   start_follower(&follower);
   expect_now(&follower, S);
   int64_t before = switches_of(follower.pid);
-  ask_ok(&publisher, "ticks 1000000001 10000");
+  send_command_ok(&publisher, "ticks 1000000001 10000");
   assert_true(switches_of(follower.pid) - before <= 4);
   expect_now(&follower, S + 10000);
-  ask_ok(&follower, "sleep_until 1000000000000");
+  send_command_ok(&follower, "sleep_until 1000000000000");
   before = switches_of(follower.pid);
   for (int64_t i = 0; switches_of(follower.pid) - before < 20; i++)
-    tick(&publisher, 2 * S + i); /* who waits follows them, and that is counted */
+    tick(&publisher, 2 * S + i); /* a waiter follows them, and that is counted */
   kill_peer(&follower);
   peer_stop(&publisher);
 }

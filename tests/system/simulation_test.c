@@ -1,5 +1,5 @@
-/* `timebase serve`, steered through the services of simulation_interfaces by other processes; and
- * the services of the library in this one. */
+/* `timebase serve`, controlled through the services of simulation_interfaces by other processes;
+ * and the services of the library in this one. */
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
@@ -160,7 +160,7 @@ static void outcome_wait(outcome_t *outcome, tb_status_t status)
 
 /* ---- the server ---- */
 
-static pid_t serving; /* 0: nobody */
+static pid_t serving; /* 0: none */
 
 static void serve(peer_t *peer, const char *const arguments[])
 {
@@ -210,8 +210,8 @@ static void wait_for_tick_after(int64_t time_ns)
     ;
 }
 
-/* Behind what was on its way. */
-static int64_t time_that_stands(void)
+/* After what was in flight. */
+static int64_t stopped_time(void)
 {
   int64_t time_ns = next_tick();
   for (int same = 0; same < 5; same++) {
@@ -264,7 +264,7 @@ static void test_each_service_works(void **state)
   wait_for_tick_of(START_NS + TICK_NS);
   assert_int_equal(step(&here, 7), TB__RESULT_OK);
   wait_for_tick_of(START_NS + 8 * TICK_NS);
-  assert_int_equal(time_that_stands(), START_NS + 8 * TICK_NS);
+  assert_int_equal(stopped_time(), START_NS + 8 * TICK_NS);
   assert_int_equal(get_state(&here), TB__SIMULATION_PAUSED);
   assert_int_equal(set_state(&here, TB__SIMULATION_PAUSED), TB__RESULT_ALREADY_IN_TARGET_STATE);
   assert_int_equal(set_state(&here, TB__SIMULATION_PLAYING), TB__RESULT_OK);
@@ -272,17 +272,17 @@ static void test_each_service_works(void **state)
   assert_int_equal(get_state(&here), TB__SIMULATION_PLAYING);
   assert_int_equal(step(&here, 1), TB__RESULT_OPERATION_FAILED);
   assert_int_equal(set_state(&here, TB__SIMULATION_PAUSED), TB__RESULT_OK);
-  int64_t stood_ns = time_that_stands();
+  int64_t stood_ns = stopped_time();
   assert_true(stood_ns > START_NS + 20 * TICK_NS);
   assert_int_equal(reset(&here, 4), TB__RESULT_FEATURE_UNSUPPORTED);
-  assert_int_equal(time_that_stands(), stood_ns);
+  assert_int_equal(stopped_time(), stood_ns);
   assert_int_equal(reset(&here, 0), TB__RESULT_OK);
   wait_for_tick_of(START_NS);
   assert_int_equal(set_state(&here, TB__SIMULATION_PLAYING), TB__RESULT_OK);
   wait_for_tick_after(START_NS);
   assert_int_equal(set_state(&here, TB__SIMULATION_STOPPED), TB__RESULT_OK);
   assert_int_equal(get_state(&here), TB__SIMULATION_STOPPED);
-  assert_int_equal(time_that_stands(), START_NS);
+  assert_int_equal(stopped_time(), START_NS);
   server_end(&server);
 }
 
@@ -336,7 +336,7 @@ static void test_two_clients_at_once(void **state)
   int made = callers[0].made + callers[1].made;
   assert_true(made >= 1); /* whoever comes first can step */
   wait_for_tick_of(START_NS + 2 * made * TICK_NS);
-  assert_int_equal(time_that_stands(), START_NS + 2 * made * TICK_NS);
+  assert_int_equal(stopped_time(), START_NS + 2 * made * TICK_NS);
   for (int i = 0; i < 2; i++)
     station_close(&callers[i].station);
   server_end(&server);
@@ -365,7 +365,7 @@ static void test_garbage_is_not_answered_and_is_harmless(void **state)
     if (i % PER_SERVICE == 1) memset(bytes + 4, 0xff, size - 4);
     begin_call(&other, i / PER_SERVICE, bytes, size, &outcomes[i]);
   }
-  /* Each of them comes behind the garbage, which is of another writer: one answer is not enough. */
+  /* Each of them comes after the garbage, which is of another writer: one answer is not enough. */
   for (int i = 0; i < TB__SIMULATION_SERVICE_COUNT; i++)
     free(call(&other, i,
               i == TB__SET_SIMULATION_STATE
@@ -374,7 +374,7 @@ static void test_garbage_is_not_answered_and_is_harmless(void **state)
   station_close(&other);
   for (int i = 0; i < COUNT; i++)
     outcome_wait(&outcomes[i], TB_ERR_CLOSED);
-  assert_int_equal(time_that_stands(), START_NS);
+  assert_int_equal(stopped_time(), START_NS);
   assert_int_equal(step(&here, 3), TB__RESULT_OK);
   wait_for_tick_of(START_NS + 3 * TICK_NS);
   server_end(&server);
@@ -408,8 +408,8 @@ static void test_requests_without_a_header_are_harmless(void **state)
   server_end(&server);
 }
 
-/* The child: asks for a long step and waits for its answer until it is killed. */
-static int ask_and_wait(void)
+/* The child: requests a long step and waits for its answer until it is killed. */
+static int request_and_wait(void)
 {
   station_t station;
   outcome_t outcome;
@@ -433,7 +433,7 @@ static void test_a_client_that_is_killed_while_it_waits(void **state)
     sched_yield();
   assert_int_equal(kill(client.pid, SIGKILL), 0);
   peer_wait_killed(&client);
-  wait_for_tick_after(START_NS + 2 * TICK_NS); /* the step goes on */
+  wait_for_tick_after(START_NS + 2 * TICK_NS); /* the step continues */
   assert_int_equal(step(&here, 1), TB__RESULT_OPERATION_FAILED);
   assert_int_equal(set_state(&here, TB__SIMULATION_STOPPED), TB__RESULT_OK);
   assert_int_equal(step(&here, 1), TB__RESULT_OK);
@@ -469,7 +469,7 @@ static void test_steps_that_take_too_long_can_be_cancelled(void **state)
   assert_int_equal(set_state(&here, TB__SIMULATION_PAUSED), TB__RESULT_OK);
   outcome_wait(&outcome, TB_OK);
   assert_int_equal(outcome.result, TB__RESULT_OPERATION_FAILED);
-  assert_true(time_that_stands() < START_NS + 1000000 * TICK_NS);
+  assert_true(stopped_time() < START_NS + 1000000 * TICK_NS);
   server_end(&server);
 }
 
@@ -516,7 +516,7 @@ static void test_the_node_and_where_it_is(void **state)
   wait_for_node(infos, "/sim", "clock", OWN + 5, OWN + 5 + 2);
   station_open(&elsewhere, "/sim");
   assert_int_equal(step(&elsewhere, 1), TB__RESULT_OK);
-  wait_for_tick_of(START_NS + TICK_NS); /* on /clock all the same */
+  wait_for_tick_of(START_NS + TICK_NS); /* on /clock anyway */
   station_close(&elsewhere);
   server_end(&server);
   tb_ros2_subscription_t *on_clock = ticks;
@@ -593,7 +593,7 @@ static void test_a_step_is_answered_when_the_services_go(void **state)
   hall.services = NULL;
   outcome_wait(&outcome, TB_OK);
   assert_int_equal(outcome.result, TB__RESULT_OPERATION_FAILED);
-  assert_true(is_stepping(&hall)); /* it goes on */
+  assert_true(is_stepping(&hall)); /* it continues */
   hall_close(&hall);
 }
 
@@ -614,7 +614,7 @@ static void test_services_come_and_go_while_steps_end(void **state)
     assert_ok(
         tb_ros2_simulation_services_create(hall.node, hall.server, &options, &hall.services, NULL));
     sem_post(&outcome.done);
-    /* answered, or told that the service is gone */
+    /* answered, or ended because the service was destroyed */
     tb_ros2_client_destroy(here.clients[TB__STEP_SIMULATION]);
     sem_destroy(&outcome.done);
     assert_ok(tb_ros2_client_create(here.context, "step_simulation",
@@ -661,7 +661,7 @@ static void test_what_is_refused(void **state)
 int main(int argc, char **argv)
 {
   program = argv[0];
-  if (argc > 1 && strcmp(argv[1], "ask") == 0) return ask_and_wait();
+  if (argc > 1 && strcmp(argv[1], "ask") == 0) return request_and_wait();
   const struct CMUnitTest tests[] = {
       TEST(each_service_works),
       TEST(quitting_is_answered_and_ends_it),

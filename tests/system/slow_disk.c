@@ -1,6 +1,6 @@
 /* For LD_PRELOAD: a disk that stops while the file named by TB_SLOW_DISK is there, and a log of
- * what is synced. Whoever writes to a regular file waits so long. Who reads the file named by
- * TB_STUCK_FILE waits for ever, and says so with a file of that name and ".read". */
+ * what is synced. A writer of a regular file waits meanwhile. A reader of the file named by
+ * TB_STUCK_FILE waits for ever, and creates a file of that name and ".read". */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -25,7 +25,7 @@ static void wait_for_disk(int fd)
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* What is behind this one. */
+/* The function that this one replaces. */
 #define NEXT(name) ((__typeof__(&(name)))(uintptr_t)dlsym(RTLD_NEXT, #name))
 
 /* The names that the C library gives parameters are its own.

@@ -17,7 +17,7 @@ static void sleep_ms(long ms)
   nanosleep(&duration, NULL);
 }
 
-/* Says when it is ready, and once it is told to, how much it was stopped since. */
+/* Reports that it is ready and, when asked, for how long it has been stopped since. */
 static void be_stopped(int in, int out)
 {
   tb__suspension_t suspension;
@@ -45,7 +45,7 @@ static int64_t stop_a_child(const long *stops_ms, int count)
     assert_int_equal(waitpid(child, &status, WUNTRACED), child);
     assert_true(WIFSTOPPED(status));
     sleep_ms(stops_ms[i]);
-    /* What it is told is there already when it is continued: the thread that reads may be first. */
+    /* The request is there already when it is continued: the thread that reads may be first. */
     if (i == count - 1) assert_int_equal(write(to[1], "g", 1), 1);
     assert_int_equal(kill(child, SIGCONT), 0);
   }
@@ -66,7 +66,7 @@ static void test_stops_are_noticed(void **state)
   assert_true(stop_a_child(often, 3) >= 380 * MS);
 }
 
-/* A machine without a free processor is the same to who looks: some tries. */
+/* A machine without a free processor looks the same from outside: some tries. */
 static void test_what_is_slow_was_not_stopped(void **state)
 {
   (void)state;

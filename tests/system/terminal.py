@@ -13,7 +13,7 @@ from command_test import LIMIT_S
 
 
 class Terminal:
-    """A child that has a terminal of its own, in the foreground."""
+    """A child with its own terminal, in the foreground."""
 
     def __init__(self, test, arguments, environment, rows=24, columns=200):
         self.test = test

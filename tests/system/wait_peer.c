@@ -3,12 +3,12 @@
  *
  *   wait_peer NODE IN OUT OUT_TYPE DELAY_MS
  *
- * With a DELAY_MS below 0 it answers nothing, and each message is held up in DDS's own thread until
- * a line comes: "got STAMP" is said meanwhile. It says "ready" at first, "met" for the line
- * "meet" once there is a publisher of IN, and "received N lead NS clock NS" for the line "tell":
+ * With a DELAY_MS below 0 it answers nothing, and each message blocks DDS's own thread until a line
+ * comes: "got STAMP" is printed meanwhile. It prints "ready" at first, "met" for the line "meet"
+ * once there is a publisher of IN, and "received N lead NS clock NS" for the line "report":
  * the most that a message was ahead of the newest stamp published before, and what /clock was ahead
- * of the newest stamp published and of the messages. All begins anew when stamps go back. It ends
- * with its stdin. */
+ * of the newest stamp published and of the messages. The counts restart when stamps go back. It
+ * ends with its stdin. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>
@@ -98,14 +98,14 @@ static void *answer(void *user)
   return NULL;
 }
 
-static void obey(const char *line)
+static void handle_line(const char *line)
 {
   if (strcmp(line, "meet\n") == 0) {
     tb_ros2_subscription_wait_for_matched(in, 1, (tb_duration_t){120 * TB_NS_PER_S});
     puts("met");
     return;
   }
-  if (strcmp(line, "tell\n") != 0) {
+  if (strcmp(line, "report\n") != 0) {
     sem_post(&released);
     return;
   }
@@ -156,7 +156,7 @@ int main(int argc, char **argv)
   if (delay_ms >= 0 && pthread_create(&thread, NULL, answer, NULL) != 0) return 1;
   puts("ready");
   while (fgets(line, sizeof line, stdin))
-    obey(line);
+    handle_line(line);
   fflush(stdout);
-  _exit(0); /* a message may be held up */
+  _exit(0); /* a message may be blocked */
 }
