@@ -11,7 +11,7 @@ if(TB_WITH_BAG)
   pkg_check_modules(pcre2 REQUIRED IMPORTED_TARGET libpcre2-8)
 endif()
 if(TB_WITH_ROS2)
-  find_package(CycloneDDS REQUIRED)
+  include(TimebaseCyclone)
 endif()
 
 set(timebase_components "")

@@ -162,9 +162,15 @@ TB_API tb_status_t tb_ros2_node_create_service(tb_ros2_node_t *node, const char 
 TB_API tb_clock_t *tb_ros2_node_clock(const tb_ros2_node_t *node);
 
 /** Makes a ROS clock of the caller report the same as the node's clock from now on. It must be
- * detached before it is destroyed. [any thread] [blocks: during jumps] TB_ERR_INVALID: it is
- * attached already, or is a clock of system time. TB_ERR_DEADLOCK from a jump callback or the log
- * hook. And what tb_clock_set_source returns. */
+ * detached before it is destroyed. A clock follows one node of the process at a time: detach it
+ * from one before attaching it to the next. [any thread] [blocks: during jumps]
+ *
+ *   TB_ERR_INVALID    it is attached to this node already, or is a clock of system time
+ *   TB_ERR_BUSY       it is attached to another node, or is the clock of another node: nothing has
+ *                     changed. For one clock that both nodes' code reads, use either node's clock
+ *   TB_ERR_DEADLOCK   from a jump callback or the log hook
+ *
+ * And what tb_clock_set_source returns. */
 TB_API tb_status_t tb_ros2_node_attach_clock(tb_ros2_node_t *node, tb_clock_t *clock);
 /** Back to system time. [any thread] [blocks: during jumps] TB_ERR_INVALID: it is not attached.
  * TB_ERR_DEADLOCK as above. */

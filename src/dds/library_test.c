@@ -21,6 +21,9 @@ static void test_only_another_release_is_refused(void **state)
   assert_ok(tb__dds_library_check_path("/opt/a.so.1.0/libddsc.so", "0.10.2", NULL));
   assert_ok(tb__dds_library_check_path("libddsc.so.0", "0.10.2", NULL));
   assert_ok(tb__dds_library_check_path("./program", "0.10.2", NULL));
+  assert_ok(tb__dds_library_check_path("/opt/ros/lib/libddsc.so.0.10.5", "0.10.5", NULL));
+  assert_status(tb__dds_library_check_path("/usr/lib/libddsc.so.0.10.2", "0.10.5", NULL),
+                TB_ERR_VERSION); /* both releases are supported, but a build has one */
   tb_error_t error = TB_ERROR_INIT;
   assert_status(tb__dds_library_check_path("/opt/ros/lib/libddsc.so.0.10.5", "0.10.2", &error),
                 TB_ERR_VERSION);

@@ -5,6 +5,7 @@
 
 #include "base/fork.h"
 #include "base/log.h"
+#include "ros2/clock_claims.h"
 #include "ros2/clock_source.h"
 
 void tb__node_time_init(tb__node_time_t *time, tb__shared_sources_t *sources,
@@ -135,6 +136,15 @@ static bool clocks_grow(tb__node_time_t *time) TB_REQUIRES(time->turn)
   return true;
 }
 
+static tb_status_t clock_claim_and_move(tb_clock_t *clock, tb_source_t *to)
+{
+  tb_status_t status = tb__clock_claim(clock);
+  if (status) return status;
+  status = tb_clock_set_source(clock, to);
+  if (status) tb__clock_claims_end(&clock, 1);
+  return status;
+}
+
 tb_status_t tb__node_time_add(tb__node_time_t *time, tb_clock_t *clock)
 {
   tb__mutex_lock(&time->turn);
@@ -144,7 +154,7 @@ tb_status_t tb__node_time_add(tb__node_time_t *time, tb_clock_t *clock)
   else if (!clocks_grow(time))
     status = TB_ERR_NO_MEMORY;
   else
-    status = tb_clock_set_source(clock, source_of(&time->lease));
+    status = clock_claim_and_move(clock, source_of(&time->lease));
   if (!status) time->clocks[time->clock_count++] = clock;
   tb__mutex_unlock(&time->turn);
   return status;
@@ -157,7 +167,10 @@ tb_status_t tb__node_time_remove(tb__node_time_t *time, tb_clock_t *clock)
   size_t i = clock_index(time, clock);
   if (i < time->clock_count) {
     status = tb_clock_set_source(clock, NULL);
-    if (!status) time->clocks[i] = time->clocks[--time->clock_count];
+    if (!status) {
+      tb__clock_claims_end(&clock, 1);
+      time->clocks[i] = time->clocks[--time->clock_count];
+    }
   }
   tb__mutex_unlock(&time->turn);
   return status;
@@ -171,6 +184,7 @@ void tb__node_time_fini(tb__node_time_t *time)
     tb__mutex_lock(&time->turn);
     for (size_t i = 0; i < time->clock_count; i++)
       tb_clock_set_source(time->clocks[i], NULL);
+    tb__clock_claims_end(time->clocks, time->clock_count);
     tb__mutex_unlock(&time->turn);
   }
   lease_end(time, time->lease);

@@ -51,7 +51,7 @@ TB_WARN_UNUSED tb_status_t tb__node_time_status(tb__node_time_t *time,
                                                 tb_ros2_clock_source_status_t *out);
 
 /* Makes a clock follow the same source as the others, until it is removed. TB_ERR_INVALID: it has
- * been added already, or not at all. */
+ * been added already, or not at all. TB_ERR_BUSY: it follows another node. */
 TB_WARN_UNUSED tb_status_t tb__node_time_add(tb__node_time_t *time, tb_clock_t *clock);
 TB_WARN_UNUSED tb_status_t tb__node_time_remove(tb__node_time_t *time, tb_clock_t *clock);
 

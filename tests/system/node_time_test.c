@@ -291,6 +291,30 @@ static void test_attached_clocks_go_where_the_nodes_clock_goes(void **state)
   tb_clock_destroy(clock);
 }
 
+static void test_a_clock_follows_one_node_at_a_time(void **state)
+{
+  (void)state;
+  const tb_clock_options_t inactive = {TB_TIME_ROS, NULL};
+  tb_ros2_node_t *other;
+  tb_clock_t *clock;
+  assert_ok(tb_clock_create(&inactive, &clock));
+  node = create_in_sim_time("first");
+  other = create_with("second", NULL, 0);
+  assert_ok(tb_ros2_node_attach_clock(node, clock));
+  assert_status(tb_ros2_node_attach_clock(other, clock), TB_ERR_BUSY);
+  assert_true(tb_clock_is_active(clock));
+  assert_status(tb_ros2_node_attach_clock(other, tb_ros2_node_clock(node)), TB_ERR_BUSY);
+  assert_true(tb_clock_is_active(tb_ros2_node_clock(node)));
+  assert_ok(tb_ros2_node_detach_clock(node, clock));
+  assert_ok(tb_ros2_node_attach_clock(other, clock));
+  assert_false(tb_clock_is_active(clock));
+  tb_ros2_node_destroy(other); /* ends what clocks were attached to it */
+  assert_ok(tb_ros2_node_attach_clock(node, clock));
+  assert_true(tb_clock_is_active(clock));
+  assert_ok(tb_ros2_node_detach_clock(node, clock));
+  tb_clock_destroy(clock);
+}
+
 typedef struct seen {
   int changes;
   tb_status_t set;
@@ -523,6 +547,7 @@ int main(void)
       TEST(test_X7_a_name_like_that_of_a_shared_source_is_refused),
       TEST(test_X7_a_set_that_is_refused_changes_nothing),
       TEST(test_attached_clocks_go_where_the_nodes_clock_goes),
+      TEST(test_a_clock_follows_one_node_at_a_time),
       TEST(test_J5_handlers_hear_of_the_change_and_cannot_set),
       TEST(test_nodes_that_switch_at_a_time_share_what_they_follow),
       TEST(test_X5_the_subscription_has_the_qos_of_its_parameters),
