@@ -203,7 +203,7 @@ static void test_an_offset_restores_the_state_in_each_round(void **state)
   f.options.loop = true;
   assert_plays(&f, "settle @0 c1025 /static /map @5 c1030 /a @15 c1040 /a @25 c1050 /map "
                    "@35 c1060 /a L1025 /static /map @40 c1030 /a @50 c1040 /a flush");
-  assert_int_equal(fixture_status(&f).first_ns, 1000 * MS);
+  assert_int_equal(fixture_status(&f).recording_start_ns, 1000 * MS);
   assert_int_equal(fixture_status(&f).start_ns, 1025 * MS);
   fixture_fini(&f);
 }
@@ -312,7 +312,7 @@ static void test_rows_that_cannot_be_read_are_left_out_of_the_state(void **state
   fixture_latched(&f, NULL, 0);
   f.bag.messages = messages;
   f.options.start_offset.ns = 40 * MS;
-  assert_plays(&f, "settle @0 c1041 /map @9 c1050 /map @19 c1060 /a flush");
+  assert_plays(&f, "settle @0 c1040 /map /a @10 c1050 /map @20 c1060 /a flush");
   fixture_fini(&f);
 }
 
