@@ -233,6 +233,16 @@ static int result_of(const session_t *session, const words_t *bags)
   return EXIT_IO;
 }
 
+/* Steps are refused before. */
+static void await_run(session_t *session)
+{
+  struct pollfd done = {session->done[0], POLLIN, 0};
+  tb_player_status_t status;
+  do
+    tb_player_status(session->player, &status);
+  while (!status.running && poll(&done, 1, 1) == 0);
+}
+
 static int play_session(session_t *session, const play_arguments_t *arguments)
 {
   pthread_t thread;
@@ -241,6 +251,7 @@ static int play_session(session_t *session, const play_arguments_t *arguments)
   if (pipe(session->done) != 0) return command_failed(session->command, TB_ERR_SYSTEM, NULL);
   if (pthread_create(&thread, NULL, play, session) != 0)
     return command_failed(session->command, TB_ERR_SYSTEM, NULL);
+  await_run(session);
   play_screen_open(&screen, session->command, session->player, tb_bag_reader_info(session->reader),
                    &arguments->screen);
   if (arguments->use_sim_time) screen.ros_clock = tb_ros2_node_clock(session->node);

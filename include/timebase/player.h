@@ -94,6 +94,7 @@ typedef struct tb_player_status {
   bool paused;       /**< whether time is stopped */
   bool halted;       /**< nothing is played until tb_player_play */
   bool starved;      /**< time is stopped because the next message has not been read yet */
+  bool running;      /**< tb_player_run is in progress: steps are accepted */
   bool finished;     /**< tb_player_run has returned, or is about to */
   uint64_t loops;    /**< jumps back to the start */
   uint64_t messages; /**< sent, in all rounds */
@@ -231,17 +232,18 @@ TB_API tb_status_t tb_player_scale_rate(tb_player_t *player, double factor);
 TB_API tb_status_t tb_player_seek(tb_player_t *player, int64_t time_ns, tb_error_t *error);
 
 /** While paused: sends the next message, time is then its log time. Does not wait.
- * TB_ERR_BUSY: not paused. TB_ERR_END: there is none. TB_ERR_FORKED. [any thread] [from callbacks]
- */
+ * TB_ERR_INVALID: before tb_player_run. TB_ERR_BUSY: not paused. TB_ERR_END: there is none.
+ * TB_ERR_FORKED. [any thread] [from callbacks] */
 TB_API tb_status_t tb_player_play_next(tb_player_t *player);
 /** The same with the next `count` messages (0: all up to the end of the round, or of what is
  * repeated), and waits until they are sent, at most `limit` of steady time (0: no limit). *out_sent
  * (may be NULL) becomes the number sent: fewer at the end, and if a resume, a seek or a stop
- * intervened. Another thread must be in tb_player_run.
+ * intervened.
  *
  *   TB_ERR_TIMEOUT   the rest is dropped
  *   TB_ERR_DEADLOCK  on the thread that plays, in a jump callback or the log hook
- *   TB_ERR_BUSY, TB_ERR_END, TB_ERR_FORKED as above; TB_ERR_INVALID: limit < 0
+ *   TB_ERR_BUSY, TB_ERR_END, TB_ERR_FORKED as above; TB_ERR_INVALID: before tb_player_run, or limit
+ * < 0
  *
  * [any thread] [blocks] */
 TB_API tb_status_t tb_player_burst(tb_player_t *player, uint64_t count, tb_duration_t limit,
@@ -250,8 +252,9 @@ TB_API tb_status_t tb_player_burst(tb_player_t *player, uint64_t count, tb_durat
 /** While paused: sends the message before the last one again, in one jump (TB_JUMP_REASON_SEEK) to
  * its log time, and continues after it; after a seek, sends the message before the target. Does not
  * wait; several calls are carried out one by one. Messages with equal times are separate steps. The
- * search reads about the part of the recording between the two messages. TB_ERR_BUSY: not paused.
- * TB_ERR_END: there is none, or nothing is played. TB_ERR_FORKED. [any thread] [from callbacks] */
+ * search reads about the part of the recording between the two messages. TB_ERR_INVALID: before
+ * tb_player_run. TB_ERR_BUSY: not paused. TB_ERR_END: there is none, or nothing is played.
+ * TB_ERR_FORKED. [any thread] [from callbacks] */
 TB_API tb_status_t tb_player_play_previous(tb_player_t *player);
 
 /** Repeats recorded time `from_ns` to `to_ns`: when all up to `to_ns` has been played and time is

@@ -22,7 +22,7 @@ TB_BEGIN_DECLS
  * - play honours start_offset, which counts from the start of the recording, and answers
  *   success=false to a negative offset or time; a playback_until_timestamp of 0 sets no limit, a
  *   playback_duration of 0 without one plays nothing, as in rosbag2
- * - play_next and burst fail before tb_player_run (success=false, 0 messages)
+ * - play_next and burst that come before tb_player_run are carried out and answered once it runs
  * - after stop time is stopped, until play
  * - set_rate with infinity plays as fast as possible
  *

@@ -190,6 +190,7 @@ void tb_player_status(tb_player_t *player, tb_player_status_t *out)
   out->paused = player->flow.paused;
   out->halted = player->range.halted && !player->range.wants_play;
   out->starved = player->next.awaits && !player->flow.paused;
+  out->running = atomic_load(&player->runner) != 0;
   out->waits_for_clock = atomic_load(&player->pacer->waits);
   tb__mutex_unlock(&player->mutex);
 }
