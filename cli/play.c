@@ -91,13 +91,11 @@ static tb_status_t open_graph(session_t *session, const play_arguments_t *argume
 }
 
 /* Whether it is the arguments that leave nothing to play, and not the recording. */
-static bool is_of_arguments(const session_t *session, const play_arguments_t *arguments,
-                            tb_status_t status)
+static bool is_of_arguments(const play_arguments_t *arguments, tb_status_t status)
 {
-  bool has_messages = tb_bag_reader_info(session->reader)->message_count > 0;
   bool chooses = arguments->topics.count > 0 || arguments->exclude_topics.count > 0 ||
                  arguments->regex || arguments->exclude_regex || arguments->clock_topics.count > 0;
-  return status == TB_ERR_RANGE || (status == TB_ERR_NOT_FOUND && has_messages && chooses);
+  return status == TB_ERR_RANGE || (status == TB_ERR_NOT_FOUND && chooses);
 }
 
 static int open_player(session_t *session, const play_arguments_t *arguments)
@@ -117,7 +115,7 @@ static int open_player(session_t *session, const play_arguments_t *arguments)
   if (!status)
     status =
         tb_ros2_player_services_create(session->node, session->player, &session->services, &error);
-  if (status && session->node && is_of_arguments(session, arguments, status))
+  if (status && session->node && is_of_arguments(arguments, status))
     return command_usage_error(session->command, "%s", error.text); /* does not fit the bag */
   return status ? command_failed(session->command, status, &error) : EXIT_OK;
 }
@@ -132,6 +130,24 @@ static int load(session_t *session, const play_arguments_t *arguments)
     status = tb_qos_overrides_load(arguments->qos_path, &session->qos, &error);
   tb_qos_overrides_set_depth_max(session->qos, arguments->depth_max);
   return status ? command_bad_file(session->command, status, &error) : result;
+}
+
+/* Without messages, and nothing that could not be read: played to its end at once. */
+static bool is_empty(const session_t *session)
+{
+  const tb_bag_info_t *info = tb_bag_reader_info(session->reader);
+  tb_bag_message_t message;
+  if (info->message_count > 0) return false;
+  tb_status_t status = tb_bag_reader_next(session->reader, &message, NULL);
+  return status == TB_ERR_END || (status == TB_ERR_TRUNCATED && info->unclosed_count > 0);
+}
+
+static void report_empty(const session_t *session)
+{
+  flockfile(stderr);
+  command_begin_warning(session->command);
+  text_err("%s: has no messages, so none are played\n", tb_bag_reader_info(session->reader)->path);
+  funlockfile(stderr);
 }
 
 static void close_session(session_t *session)
@@ -217,6 +233,16 @@ static int result_of(const session_t *session, const words_t *bags)
   return EXIT_IO;
 }
 
+/* Steps are refused before. */
+static void await_run(session_t *session)
+{
+  struct pollfd done = {session->done[0], POLLIN, 0};
+  tb_player_status_t status;
+  do
+    tb_player_status(session->player, &status);
+  while (!status.running && poll(&done, 1, 1) == 0);
+}
+
 static int play_session(session_t *session, const play_arguments_t *arguments)
 {
   pthread_t thread;
@@ -225,6 +251,7 @@ static int play_session(session_t *session, const play_arguments_t *arguments)
   if (pipe(session->done) != 0) return command_failed(session->command, TB_ERR_SYSTEM, NULL);
   if (pthread_create(&thread, NULL, play, session) != 0)
     return command_failed(session->command, TB_ERR_SYSTEM, NULL);
+  await_run(session);
   play_screen_open(&screen, session->command, session->player, tb_bag_reader_info(session->reader),
                    &arguments->screen);
   if (arguments->use_sim_time) screen.ros_clock = tb_ros2_node_clock(session->node);
@@ -251,8 +278,10 @@ static int run(const command_t *command, int argc, char **argv)
   if (!result && !help) {
     result = load(&session, &arguments);
     command_catch_signals();
-    if (!result) result = open_player(&session, &arguments);
-    if (!result) result = play_session(&session, &arguments);
+    bool empty = !result && is_empty(&session);
+    if (empty) report_empty(&session);
+    if (!result && !empty) result = open_player(&session, &arguments);
+    if (!result && !empty) result = play_session(&session, &arguments);
     close_session(&session);
   }
   play_arguments_fini(&arguments);

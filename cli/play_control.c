@@ -36,7 +36,7 @@ const char *play_control_noted(const play_control_t *control, int64_t now_ns)
 
 static play_span_t span_of(const play_control_t *control, const tb_player_status_t *status)
 {
-  return (play_span_t){control->bag_start_ns, status->first_ns, status->end_ns,
+  return (play_span_t){control->bag_start_ns, status->recording_start_ns, status->end_ns,
                        status->position_ns};
 }
 
@@ -48,7 +48,7 @@ static double in_bag(const play_control_t *control, int64_t time_ns)
 
 static int64_t clamped(const tb_player_status_t *status, int64_t time_ns)
 {
-  if (time_ns < status->first_ns) return status->first_ns;
+  if (time_ns < status->recording_start_ns) return status->recording_start_ns;
   return time_ns > status->end_ns ? status->end_ns : time_ns;
 }
 

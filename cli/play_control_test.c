@@ -12,14 +12,14 @@
 
 typedef struct fixture {
   play_control_t control;
-  tb_player_status_t status; /* 10 s to 110 s of a recording that begins at START */
+  tb_player_status_t status; /* 110 s of a recording that begins at START */
   int64_t now_ns;
 } fixture_t;
 
 static fixture_t fixture(void)
 {
-  fixture_t f = {.status = {.first_ns = START + 10 * S,
-                            .start_ns = START + 10 * S,
+  fixture_t f = {.status = {.recording_start_ns = START,
+                            .start_ns = START,
                             .end_ns = START + 110 * S,
                             .position_ns = START + 50 * S,
                             .paused = true},
@@ -97,8 +97,8 @@ static void test_arrows_stay_in_the_recording(void **state)
   fixture_t f = fixture();
   assert_seek(press(&f, KEY_RIGHT), 55);
   assert_seek(press(&f, KEY_LEFT | KEY_SHIFT), 54);
-  assert_seek(press(&f, KEY_LEFT | KEY_ALT), 10);
-  assert_seek(press(&f, KEY_RIGHT | KEY_ALT), 70);
+  assert_seek(press(&f, KEY_LEFT | KEY_ALT), 0);
+  assert_seek(press(&f, KEY_RIGHT | KEY_ALT), 60);
   assert_seek(press(&f, KEY_RIGHT | KEY_ALT), 110);
 }
 
@@ -106,6 +106,8 @@ static void test_digits_are_tenths_of_what_is_played(void **state)
 {
   (void)state;
   fixture_t f = fixture();
+  assert_seek(press(&f, '0'), 0);
+  assert_seek(press(&f, '1'), 11);
   f.status.start_ns = START + 20 * S;
   assert_seek(press(&f, '0'), 20);
   assert_seek(press(&f, '1'), 29);
@@ -121,7 +123,7 @@ static void test_undo_and_redo(void **state)
   press(&f, '3');
   f.status.position_ns += 2 * S;
   assert_seek(press(&f, 'u'), 50);
-  assert_seek(press(&f, 'u'), 42);
+  assert_seek(press(&f, 'u'), 35);
   assert_seek(press(&f, 'u'), 50);
 }
 
@@ -225,7 +227,7 @@ static void test_typing(void **state)
   f.status.position_ns = START + 50 * S;
   assert_seek(type(&f, ":+5\n"), 55);
   assert_int_equal(type(&f, ":5m\r").kind, PLAY_NOTHING);
-  assert_noted(&f, "goes from 10.00 s to 110.00 s");
+  assert_noted(&f, "goes from 0.00 s to 110.00 s");
   assert_true(f.control.typing);
   press(&f, KEY_ESCAPE);
   assert_false(f.control.typing);

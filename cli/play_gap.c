@@ -67,7 +67,7 @@ char *play_gap_warning(const tb_player_status_t *status, const tb_bag_info_t *in
   print_message(stream, status, info);
   text_to(stream,
           ". To skip the gap: --start-offset %llds, or on a terminal the keys SPACE . SPACE",
-          (long long)((status->next_ns - status->first_ns) / TB_NS_PER_S));
+          (long long)((status->next_ns - status->recording_start_ns) / TB_NS_PER_S));
   if (fclose(stream) == 0) return text;
   free(text);
   return NULL;

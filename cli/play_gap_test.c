@@ -11,7 +11,7 @@
 /* Another message is so far away. */
 static tb_player_status_t status_of(int64_t seconds)
 {
-  return (tb_player_status_t){.first_ns = 5 * S,
+  return (tb_player_status_t){.recording_start_ns = 5 * S,
                               .position_ns = 10 * S,
                               .next_ns = (10 + seconds) * S,
                               .rate = 1,

@@ -39,9 +39,13 @@
       default: 0)
 /* NOLINTEND(bugprone-macro-parentheses) */
 
-/** Internal: an expression that fails to compile with `message` unless `condition`, a constant. */
+/** Internal: an expression that fails to compile with `message` unless `condition`, a constant. In a
+ * block, where clang takes compound literals in the condition that are no constants. */
 #define TB_GENERIC_REQUIRE(condition, message)                                                     \
-  ((void)sizeof(struct { _Static_assert(condition, message); int unused; }))
+  ((void)__extension__({                                                                           \
+    _Static_assert(condition, message);                                                            \
+    0;                                                                                             \
+  }))
 
 /** Internal: whether `a` is of one of the three types, and `out` points to the same. */
 #define TB_GENERIC_SAME(a, out)                                                                    \

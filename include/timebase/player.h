@@ -33,9 +33,11 @@ typedef struct tb_player_options {
   double rate;     /**< recorded seconds per second of steady time, or TB_PLAYER_FASTEST */
   double clock_hz; /**< ticks per second of steady time, 0.001 to 10000; 0: no clock is published */
   bool loop;       /**< start again at the end, until stopped */
-  bool start_paused;          /**< as if tb_player_pause came first */
-  tb_duration_t start_offset; /**< >= 0, from the first message on; applies to every round */
-  /** From the start of each round; what is exactly there is played. Negative: no limit. */
+  bool start_paused; /**< as if tb_player_pause came first */
+  /** >= 0, from the start of the recording on; applies to every round. */
+  tb_duration_t start_offset;
+  /** From the start of each round; what is exactly at its end is played. 0: nothing is played.
+   * Negative: no limit. */
   tb_duration_t playback_duration;
   /** Recorded time of the last message that may be played; negative: no limit. With both limits the
    * later one counts, as in rosbag2. */
@@ -70,8 +72,8 @@ typedef struct tb_player_options {
 
 /** From where to where tb_player_play plays; see the options of the same names. */
 typedef struct tb_player_range {
-  tb_duration_t start_offset;      /**< >= 0 */
-  tb_duration_t playback_duration; /**< negative: no limit */
+  tb_duration_t start_offset;      /**< >= 0, from the start of the recording on */
+  tb_duration_t playback_duration; /**< 0: nothing is played; negative: no limit */
   int64_t playback_until_ns;       /**< negative: no limit */
 } tb_player_range_t;
 
@@ -84,20 +86,23 @@ typedef struct tb_player_range {
 /** Times are recorded time in ns, never below 1. */
 typedef struct tb_player_status {
   int64_t position_ns; /**< what the clock shows now */
-  int64_t first_ns;    /**< of the first message: the earliest target of a seek */
-  int64_t start_ns;    /**< where each round starts */
-  int64_t end_ns;      /**< of the whole bag; once a round has ended, of the topics played */
-  double rate;         /**< as asked for */
-  bool paused;         /**< whether time is stopped */
-  bool halted;         /**< nothing is played until tb_player_play */
-  bool starved;        /**< time is stopped because the next message has not been read yet */
-  bool finished;       /**< tb_player_run has returned, or is about to */
-  uint64_t loops;      /**< jumps back to the start */
-  uint64_t messages;   /**< sent, in all rounds */
-  uint64_t ticks;      /**< sent to the clock */
-  uint64_t bad_rows;   /**< rows that could not be read or sent, each time that they were met */
-  uint64_t late;       /**< messages more than 100 ms late, for which time was held back, but not by
-                          the process having been stopped */
+  /** Of the recording, or of the run that is read: the earliest log time of all its files and
+   * topics, whichever are played. Offsets count from it; the earliest target of a seek. */
+  int64_t recording_start_ns;
+  int64_t start_ns;  /**< where each round starts: that, and start_offset */
+  int64_t end_ns;    /**< of the whole bag; once a round has ended, of the topics played */
+  double rate;       /**< as asked for */
+  bool paused;       /**< whether time is stopped */
+  bool halted;       /**< nothing is played until tb_player_play */
+  bool starved;      /**< time is stopped because the next message has not been read yet */
+  bool running;      /**< tb_player_run is in progress: steps are accepted */
+  bool finished;     /**< tb_player_run has returned, or is about to */
+  uint64_t loops;    /**< jumps back to the start */
+  uint64_t messages; /**< sent, in all rounds */
+  uint64_t ticks;    /**< sent to the clock */
+  uint64_t bad_rows; /**< rows that could not be read or sent, each time that they were met */
+  uint64_t late;     /**< messages more than 100 ms late, for which time was held back, but not by
+                        the process having been stopped */
   /** Time is stopped because options.clock has not started. */
   bool waits_for_clock;
   /** Jumps back by tb_player_repeat. */
@@ -125,18 +130,24 @@ typedef struct tb_player_topic_status {
 
 TB_BEGIN_DECLS
 
-/** Prepares to play what `reader` reads (its filter says which topics), from the first message on,
- * whatever the reader's position. `options` may be NULL. Reader and transport must outlive the
- * player and are used by nothing else meanwhile.
+/** Prepares to play what `reader` reads (its filter says which topics), from the start of the
+ * recording on, whatever the reader's position. `options` may be NULL. Reader and transport must
+ * outlive the player and are used by nothing else meanwhile.
+ *
+ * The start of the recording is that of all its files and topics, so players of different topics
+ * have the same time: nothing is sent from there to the first message that is played, and ticks go
+ * out as between messages. Where nothing is played, as by limits between two messages or a duration
+ * of 0, a round is one tick; limits that leave no message are reported to the log.
  *
  * A recorded `/clock` is not played when a clock is published or options.clock is set. Rows that
  * cannot be read are skipped and counted; the first of each kind is reported to the log.
  *
  *   TB_ERR_RANGE      rate or its bounds, clock_hz, delay or start_offset; an offset beyond
- *                     the end; limits that leave nothing to play
- *   TB_ERR_NOT_FOUND  no message to play
+ *                     the end of the recording; an end before the start
+ *   TB_ERR_NOT_FOUND  the recording, or what the filter leaves of it, has no message to play
  *   TB_ERR_INVALID    clock_hz with a transport that has no clock
- *   TB_ERR_NO_MEMORY, TB_ERR_SYSTEM, errors of the transport and of tb_clock_now of options.clock
+ *   TB_ERR_NO_MEMORY, TB_ERR_SYSTEM, errors of the transport and of tb_clock_now of options.clock;
+ *   where no message can be read, that of the first (TB_ERR_UNSUPPORTED: not in CDR)
  *
  * [any thread] [blocks: file system, and during a jump of options.clock] */
 TB_INLINE tb_status_t tb_player_create(tb_bag_reader_t *reader,
@@ -155,11 +166,11 @@ TB_API void tb_player_destroy(tb_player_t *player);
  * of its log time goes before it unless the clock is there already, so a receiver's clock is never
  * earlier than the message. Between messages ticks go out at clock_hz of steady time, also while
  * paused (they repeat). The last tick is the last message's time; the clock never runs past the
- * next message that is known. Time starts when the first message is ready, at every round. A
- * message that is up to 100 ms late (slow disk, slow transport) goes out at once and time catches
- * up; beyond that, time is held back and continues from that message. The same happens after the
- * process could not run (SIGSTOP, Ctrl-Z, a machine without a free processor), which makes nothing
- * late.
+ * next message that is known. Time starts at the start of the recording, or start_offset later, as
+ * soon as the first message has been read, at every round. A message that is up to 100 ms late
+ * (slow disk, slow transport) goes out at once and time catches up; beyond that, time is held back
+ * and continues from that message. The same happens after the process could not run (SIGSTOP,
+ * Ctrl-Z, a machine without a free processor), which makes nothing late.
  *
  * As fast as possible, time goes from message to message, each tick before its message.
  *
@@ -214,8 +225,8 @@ TB_API tb_status_t tb_player_scale_rate(tb_player_t *player, double factor);
  * first message at or after it. Does not wait. If seeks come faster than they are carried out, the
  * last one counts. Steps that have not been taken are dropped.
  *
- *   TB_ERR_RANGE   before the first message, or after the last one of the recording or the end
- *                  that the options set
+ *   TB_ERR_RANGE   before the start of the recording, or after its last message or the end that
+ *                  the options set
  *   TB_ERR_END     playback has ended, or was halted
  *   TB_ERR_FORKED
  *
@@ -223,17 +234,18 @@ TB_API tb_status_t tb_player_scale_rate(tb_player_t *player, double factor);
 TB_API tb_status_t tb_player_seek(tb_player_t *player, int64_t time_ns, tb_error_t *error);
 
 /** While paused: sends the next message, time is then its log time. Does not wait.
- * TB_ERR_BUSY: not paused. TB_ERR_END: there is none. TB_ERR_FORKED. [any thread] [from callbacks]
- */
+ * TB_ERR_INVALID: before tb_player_run. TB_ERR_BUSY: not paused. TB_ERR_END: there is none.
+ * TB_ERR_FORKED. [any thread] [from callbacks] */
 TB_API tb_status_t tb_player_play_next(tb_player_t *player);
 /** The same with the next `count` messages (0: all up to the end of the round, or of what is
  * repeated), and waits until they are sent, at most `limit` of steady time (0: no limit). *out_sent
  * (may be NULL) becomes the number sent: fewer at the end, and if a resume, a seek or a stop
- * intervened. Another thread must be in tb_player_run.
+ * intervened.
  *
  *   TB_ERR_TIMEOUT   the rest is dropped
  *   TB_ERR_DEADLOCK  on the thread that plays, in a jump callback or the log hook
- *   TB_ERR_BUSY, TB_ERR_END, TB_ERR_FORKED as above; TB_ERR_INVALID: limit < 0
+ *   TB_ERR_BUSY, TB_ERR_END, TB_ERR_FORKED as above; TB_ERR_INVALID: before tb_player_run, or limit
+ * < 0
  *
  * [any thread] [blocks] */
 TB_API tb_status_t tb_player_burst(tb_player_t *player, uint64_t count, tb_duration_t limit,
@@ -242,8 +254,9 @@ TB_API tb_status_t tb_player_burst(tb_player_t *player, uint64_t count, tb_durat
 /** While paused: sends the message before the last one again, in one jump (TB_JUMP_REASON_SEEK) to
  * its log time, and continues after it; after a seek, sends the message before the target. Does not
  * wait; several calls are carried out one by one. Messages with equal times are separate steps. The
- * search reads about the part of the recording between the two messages. TB_ERR_BUSY: not paused.
- * TB_ERR_END: there is none, or nothing is played. TB_ERR_FORKED. [any thread] [from callbacks] */
+ * search reads about the part of the recording between the two messages. TB_ERR_INVALID: before
+ * tb_player_run. TB_ERR_BUSY: not paused. TB_ERR_END: there is none, or nothing is played.
+ * TB_ERR_FORKED. [any thread] [from callbacks] */
 TB_API tb_status_t tb_player_play_previous(tb_player_t *player);
 
 /** Repeats recorded time `from_ns` to `to_ns`: when all up to `to_ns` has been played and time is

@@ -16,9 +16,13 @@ TB_BEGIN_DECLS
  * toggle_paused, is_paused, get_rate, set_rate, play_next, burst, seek, play and stop. As rosbag2's
  * player, but:
  *
- * - seek answers success=false where tb_player_seek fails, and nothing has moved then
- * - play honours start_offset, and answers success=false to a negative offset or time; a
- *   playback_until_timestamp of 0 sets no limit
+ * - seek answers success=false where tb_player_seek fails, and nothing has moved then. Outside the
+ *   recording Seek.srv asks for that ("true if valid time in bag duration"); rosbag2's player
+ *   always answers true
+ * - play honours start_offset, which counts from the start of the recording, and answers
+ *   success=false to a negative offset or time; a playback_until_timestamp of 0 sets no limit, a
+ *   playback_duration of 0 without one plays nothing, as in rosbag2
+ * - play_next and burst that come before tb_player_run are carried out and answered once it runs
  * - after stop time is stopped, until play
  * - set_rate with infinity plays as fast as possible
  *

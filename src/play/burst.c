@@ -67,6 +67,7 @@ static tb_status_t check_step_locked(const tb_player_t *player)
 tb_status_t tb_player_play_next(tb_player_t *player)
 {
   if (tb__is_forked()) return TB_ERR_FORKED;
+  if (!atomic_load(&player->started)) return TB_ERR_INVALID;
   tb__mutex_lock(&player->mutex);
   tb_status_t status = check_step_locked(player);
   if (!status) tb__steps_add(&player->steps);
@@ -116,6 +117,7 @@ tb_status_t tb_player_burst(tb_player_t *player, uint64_t count, tb_duration_t l
   if (tb__is_forked()) return TB_ERR_FORKED;
   if (tb__thread_may_not_wait() || atomic_load(&player->runner) == (uintptr_t)pthread_self())
     return TB_ERR_DEADLOCK;
+  if (!atomic_load(&player->started)) return TB_ERR_INVALID;
   tb__deadline_t deadline = {TB__DEADLINE_STEADY, 0};
   if (limit.ns == 0 || __builtin_add_overflow(tb__steady_now_ns(), limit.ns, &deadline.ns))
     deadline = TB__NO_DEADLINE;

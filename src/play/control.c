@@ -139,7 +139,8 @@ static tb_status_t seek_error(const tb_player_t *player, int64_t time_ns, int64_
   return tb_error_set(error, TB_ERR_RANGE,
                       "seek to %.9f s: the recording is played from %.9f s to %.9f s (times since "
                       "1970)",
-                      (double)time_ns / 1e9, (double)player->first_ns / 1e9, (double)last_ns / 1e9);
+                      (double)time_ns / 1e9, (double)player->recording_start_ns / 1e9,
+                      (double)last_ns / 1e9);
 }
 
 tb_status_t tb_player_seek(tb_player_t *player, int64_t time_ns, tb_error_t *error)
@@ -149,7 +150,7 @@ tb_status_t tb_player_seek(tb_player_t *player, int64_t time_ns, tb_error_t *err
   tb__mutex_lock(&player->mutex);
   int64_t last_ns = player->range.last_ns;
   bool ended = player->status.finished || player->range.halted;
-  bool in_range = time_ns >= player->first_ns && time_ns <= last_ns;
+  bool in_range = time_ns >= player->recording_start_ns && time_ns <= last_ns;
   if (!ended && in_range) {
     tb__player_end_steps_locked(player);
     tb__player_end_previous_locked(player);
@@ -192,6 +193,7 @@ static void player_status(tb_player_t *player, tb_player_status_t *out)
   out->paused = player->flow.paused;
   out->halted = player->range.halted && !player->range.wants_play;
   out->starved = player->next.awaits && !player->flow.paused;
+  out->running = atomic_load(&player->runner) != 0;
   out->waits_for_clock = atomic_load(&player->pacer->waits);
   tb__mutex_unlock(&player->mutex);
 }

@@ -253,7 +253,7 @@ static void test_bad_rows_are_skipped_and_counted(void **state)
   fixture_t f;
   fixture_init(&f, messages, COUNT(messages));
   f.options.clock_hz = 1;
-  assert_plays(&f, "settle @0 c1000 /a @10 c1010 /a flush");
+  assert_plays(&f, "settle @0 c990 @10 c1000 /a @20 c1010 /a flush");
   tb_player_status_t status = fixture_status(&f);
   assert_int_equal(status.bad_rows, 4);
   assert_int_equal(status.messages, 2);

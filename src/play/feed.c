@@ -44,7 +44,7 @@ void tb__feed_fini(tb__feed_t *feed)
 void tb__reject(tb__rejects_t *rejects, tb_status_t kind, const char *text)
 {
   uint64_t bit = UINT64_C(1) << (-(int)kind & 63);
-  rejects->count++;
+  if (rejects->count++ == 0) rejects->first = kind;
   if (rejects->reported & bit) return;
   rejects->reported |= bit;
   tb__log(TB_LOG_WARN, "%s; further problems of this kind (%s) are counted but not reported", text,
@@ -150,6 +150,7 @@ static void report_unclosed(tb__feed_t *feed)
 
 bool tb__feed_next(tb__feed_t *feed, tb__feed_message_t *out)
 {
+  if (feed->until_ns == TB__FEED_NOTHING) return false;
   if (next_restored(feed, out)) return true;
   for (;;) {
     tb_bag_message_t message;

@@ -26,9 +26,13 @@ typedef struct tb__feed_place {
 
 #define TB__NO_FILE SIZE_MAX
 
+/* An end before all messages: a feed with it returns none, nor the state before. */
+#define TB__FEED_NOTHING INT64_MIN
+
 /* What was left out. */
 typedef struct tb__rejects {
   uint64_t count;
+  tb_status_t first; /* the kind of the first */
   uint64_t reported; /* one bit per status code */
 } tb__rejects_t;
 

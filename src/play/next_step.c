@@ -76,6 +76,7 @@ static void end_empty_repeat_locked(tb_player_t *player, tb__step_t *step)
 static bool end_empty_round_locked(tb_player_t *player, tb__step_t *step)
 {
   if (player->position.no_message_since_ns > player->range.start_ns) return false;
+  if (player->range.until_ns == TB__FEED_NOTHING) return true; /* as asked for */
   step->empty =
       player->options.loop ? "no message in range, nothing to loop" : "no message in range";
   step->empty_from_ns = player->range.start_ns;

@@ -87,58 +87,48 @@ static tb_status_t add_topics(tb_player_t *player, tb_error_t *error)
   return TB_OK;
 }
 
-static tb_status_t offset_error(const tb_player_t *player, int64_t first_ns, tb_error_t *error)
+static tb_status_t no_message_error(const tb_player_t *player, tb_error_t *error)
+{
+  const tb__rejects_t *rejects = &player->feed.rejects;
+  const char *path = tb_bag_reader_info(player->feed.reader)->path;
+  if (rejects->count == 0)
+    return tb_error_set(error, TB_ERR_NOT_FOUND, "%s: no message to play", path);
+  return tb_error_set(error, rejects->first, "%s: no message can be played: %s", path,
+                      tb_status_message(rejects->first));
+}
+
+/* Reads up to the first message. Time starts with the recording, whatever is played of it. */
+static tb_status_t find_first(tb_player_t *player, tb_error_t *error)
 {
   const tb_bag_info_t *info = tb_bag_reader_info(player->feed.reader);
-  return tb_error_set(error, TB_ERR_RANGE,
-                      "%s: start offset %.9f s is beyond the end of what is played, at most %.9f s",
-                      info->path, (double)player->options.start_offset.ns / 1e9,
-                      (double)(info->end_ns - first_ns) / 1e9);
+  const tb__feed_message_t *message = &player->message;
+  tb__feed_seek(&player->feed, INT64_MIN, INT64_MAX, false);
+  if (!tb__feed_next(&player->feed, &player->message)) return no_message_error(player, error);
+  player->first_ns = message->time_ns;
+  player->first = tb__feed_place_of(&message->bag);
+  int64_t start_ns = info->start_ns < TB__TIME_MIN ? TB__TIME_MIN : info->start_ns;
+  player->recording_start_ns = start_ns < player->first_ns ? start_ns : player->first_ns;
+  return TB_OK;
 }
 
-static tb_status_t end_error(const tb_player_t *player, int64_t start_ns, tb_error_t *error)
+/* Leaves in player->message what is sent first, if anything is. */
+static tb_status_t find_start(tb_player_t *player, int64_t *out_start_ns, bool *out_has_message,
+                              tb_error_t *error)
 {
-  return tb_error_set(error, TB_ERR_RANGE,
-                      "%s: no message from %.9f s until %.9f s (times since 1970)",
-                      tb_bag_reader_info(player->feed.reader)->path, (double)start_ns / 1e9,
-                      (double)player->feed.until_ns / 1e9);
-}
-
-static tb_status_t end_of_options(tb_player_t *player, int64_t start_ns, tb_error_t *error)
-{
+  tb__feed_t *feed = &player->feed;
   const tb_player_options_t *options = &player->options;
   const tb_player_range_t range = {options->start_offset, options->playback_duration,
                                    options->playback_until_ns};
-  player->feed.until_ns = tb__player_end(&range, start_ns);
-  return player->message.bag.log_time_ns > player->feed.until_ns
-             ? end_error(player, start_ns, error)
-             : TB_OK;
-}
-
-/* Leaves the first message in player->message, or the state before it. */
-static tb_status_t find_start(tb_player_t *player, int64_t *out_start_ns, tb_error_t *error)
-{
-  tb__feed_t *feed = &player->feed;
-  tb__feed_message_t *message = &player->message;
-  int64_t start_ns, offset_ns = player->options.start_offset.ns;
-  tb__feed_seek(feed, INT64_MIN, INT64_MAX, false);
-  if (!tb__feed_next(feed, message))
-    return tb_error_set(error, TB_ERR_NOT_FOUND, "%s: no message to play",
-                        tb_bag_reader_info(feed->reader)->path);
-  player->first_ns = message->time_ns;
-  player->first = tb__feed_place_of(&message->bag);
-  if (__builtin_add_overflow(player->first_ns, offset_ns, &start_ns))
-    return offset_error(player, player->first_ns, error);
-  if (offset_ns > 0) tb__feed_seek(feed, start_ns, INT64_MAX, false);
-  if (offset_ns > 0 && !tb__feed_next(feed, message))
-    return offset_error(player, player->first_ns, error);
-  tb_status_t status = end_of_options(player, start_ns, error);
-  if (!status && offset_ns > 0) {
-    tb__feed_seek(feed, start_ns, feed->until_ns, true);
-    tb__feed_next(feed, message);
-  }
-  *out_start_ns = start_ns;
-  return status;
+  int64_t until_ns = INT64_MAX;
+  tb_status_t status = find_first(player, error);
+  if (!status) status = tb__player_place_range(player, &range, out_start_ns, &until_ns, error);
+  if (status) return status;
+  feed->until_ns = until_ns;
+  *out_has_message = player->first_ns <= until_ns;
+  if (*out_start_ns <= player->first_ns) return TB_OK;
+  tb__feed_seek(feed, *out_start_ns, until_ns, true);
+  *out_has_message = tb__feed_next(feed, &player->message);
+  return TB_OK;
 }
 
 static tb_status_t describe_topics(tb_player_t *player, tb_error_t *error)
@@ -156,14 +146,15 @@ static tb_status_t describe_topics(tb_player_t *player, tb_error_t *error)
   return TB_OK;
 }
 
-static void init_state_locked(tb_player_t *player, int64_t start_ns) TB_REQUIRES(player->mutex);
+static void init_state_locked(tb_player_t *player, int64_t start_ns, bool has_message)
+    TB_REQUIRES(player->mutex);
 
-static void init_state_locked(tb_player_t *player, int64_t start_ns)
+static void init_state_locked(tb_player_t *player, int64_t start_ns, bool has_message)
 {
   const tb_player_options_t *options = &player->options;
   int64_t now_ns = player->pacer->now_ns(player->pacer);
   player->status = (tb_player_status_t){
-      .first_ns = player->first_ns,
+      .recording_start_ns = player->recording_start_ns,
       .rate = options->rate,
       .bad_rows = player->feed.rejects.count,
   };
@@ -174,9 +165,9 @@ static void init_state_locked(tb_player_t *player, int64_t start_ns)
     tb__flow_set_rate(&player->flow, options->rate, now_ns); /* was checked */
   tb__flow_set_horizon(&player->flow, start_ns, now_ns);
   if (!options->start_paused) tb__flow_resume(&player->flow, now_ns);
-  player->next.has_message = true;
+  player->next.has_message = has_message;
   player->next.starts = true;
-  tb__player_know_next_locked(player);
+  if (has_message) tb__player_know_next_locked(player);
   player->position.jumped_ns = player->flow.anchor_time_ns;
   player->position.no_message_since_ns = INT64_MAX;
   player->position.last = (tb__feed_place_t){start_ns, TB__NO_FILE, 0};
@@ -217,6 +208,7 @@ tb_status_t tb__player_create(tb_bag_reader_t *reader, const tb_play_transport_t
   status = check_options(transport, options, error);
   if (status) return status;
   int64_t start_ns = 0;
+  bool has_message = false;
   tb_player_t *player = calloc(1, sizeof *player);
   if (!player) return tb__no_memory_for(error, "player");
   tb__mutex_init(&player->mutex);
@@ -227,13 +219,13 @@ tb_status_t tb__player_create(tb_bag_reader_t *reader, const tb_play_transport_t
   tb__ahead_init(&player->ahead, &player->feed, player->pacer, options->read_ahead_messages,
                  options->read_ahead_bytes);
   if (!status) status = init_feed(player, reader, error);
-  if (!status) status = find_start(player, &start_ns, error);
+  if (!status) status = find_start(player, &start_ns, &has_message, error);
   if (!status) status = mark_topics(player, error);
   if (!status) status = add_topics(player, error);
   if (!status) status = describe_topics(player, error);
   if (status) goto fail;
   tb__mutex_lock(&player->mutex);
-  init_state_locked(player, start_ns);
+  init_state_locked(player, start_ns, has_message);
   tb__mutex_unlock(&player->mutex);
   *out = player;
   return TB_OK;

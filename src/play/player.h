@@ -28,10 +28,11 @@ struct tb_player {
   tb_player_options_t options;
   tb__pacer_t *pacer; /* the one below that is used, or a test's */
   tb__pacer_t own_pacer;
-  tb__pacer_t *clock_pacer; /* of options.clock, or NULL */
-  void **handles;           /* by topic of the bag */
-  bool *ticks;              /* by topic: whether a tick is sent before its messages */
-  int64_t first_ns;         /* recorded time of the first message */
+  tb__pacer_t *clock_pacer;   /* of options.clock, or NULL */
+  void **handles;             /* by topic of the bag */
+  bool *ticks;                /* by topic: whether a tick is sent before its messages */
+  int64_t recording_start_ns; /* offsets count from here */
+  int64_t first_ns;           /* recorded time of the first message that is played */
   tb__feed_place_t first;
 
   atomic_bool stopping;
@@ -68,8 +69,10 @@ tb_status_t tb__player_create(tb_bag_reader_t *reader, const tb_play_transport_t
 tb_status_t tb__player_check_rate(const tb_player_options_t *options, double rate,
                                   tb_error_t *error) TB_WARN_UNUSED;
 
-/* The last time that is played, from `start_ns` on; the later one of the two ends. */
-int64_t tb__player_end(const tb_player_range_t *range, int64_t start_ns);
+/* The recorded times of a range. TB_ERR_RANGE: it is not in the recording, or not in order. */
+tb_status_t tb__player_place_range(const tb_player_t *player, const tb_player_range_t *range,
+                                   int64_t *out_start_ns, int64_t *out_until_ns,
+                                   tb_error_t *error) TB_WARN_UNUSED;
 void tb__player_set_range_locked(tb_player_t *player, int64_t start_ns, int64_t until_ns)
     TB_REQUIRES(player->mutex);
 void tb__player_halt_locked(tb_player_t *player) TB_REQUIRES(player->mutex);

@@ -11,10 +11,13 @@ static const char *check_steps_locked(const tb_player_t *player) TB_REQUIRES(pla
 static const char *check_range_locked(const tb_player_t *player)
 {
   const tb__play_range_t *range = &player->range;
-  if (player->first_ns < TB__TIME_MIN) return "the first message has no time";
-  if (range->start_ns < player->first_ns) return "the range starts before the first message";
+  if (player->recording_start_ns < TB__TIME_MIN) return "the recording starts before all times";
+  if (player->first_ns < player->recording_start_ns)
+    return "the first message is before the start of the recording";
+  if (range->start_ns < player->recording_start_ns) return "the range starts before the recording";
   if (range->last_ns < range->start_ns) return "the range ends before it starts";
-  if (range->until_ns < range->start_ns) return "the range excludes its start";
+  if (range->until_ns < range->start_ns && range->until_ns != TB__FEED_NOTHING)
+    return "the range excludes its start";
   if (range->wants_play && !range->halted) return "play is requested of a player that plays";
   if (range->halted && (player->next.has_message || player->next.awaits))
     return "a halted player has a next message";
@@ -27,7 +30,7 @@ static const char *check_flow_locked(const tb_player_t *player)
 {
   const tb__flow_t *flow = &player->flow;
   int64_t time_ns = tb__flow_time(flow, player->pacer->now_ns(player->pacer));
-  if (time_ns < player->first_ns) return "time is before the first message";
+  if (time_ns < player->recording_start_ns) return "time is before the recording";
   if (time_ns < player->position.jumped_ns) return "time is before the target of the last jump";
   if (player->next.has_message && !player->next.awaits && !player->control.fastest &&
       flow->horizon_ns > time_ns && flow->horizon_ns > player->next.time_ns)
@@ -44,7 +47,7 @@ static const char *check_requests_locked(const tb_player_t *player)
   const tb__control_t *control = &player->control;
   if (control->wants_seek && player->range.halted) return "a halted player is to seek";
   if (control->wants_seek &&
-      (control->seek_ns < player->first_ns || control->seek_ns > player->range.last_ns))
+      (control->seek_ns < player->recording_start_ns || control->seek_ns > player->range.last_ns))
     return "the target of a seek is out of range";
   if (player->previous.wanted > 0 && !player->flow.paused)
     return "a step back is requested while time runs";
@@ -57,7 +60,7 @@ static const char *check_repeat_locked(const tb_player_t *player)
   if (!repeat->wanted) return repeat->armed ? "a repeat that is off is armed" : NULL;
   if (player->range.halted) return "a halted player repeats";
   if (repeat->from_ns > repeat->to_ns) return "a repeat ends before it starts";
-  if (repeat->from_ns < player->first_ns || repeat->to_ns > player->range.last_ns)
+  if (repeat->from_ns < player->recording_start_ns || repeat->to_ns > player->range.last_ns)
     return "a repeat is out of range";
   return NULL;
 }

@@ -28,8 +28,8 @@ static void test_bad_options_are_refused(void **state)
   assert_refused(&f, TB_ERR_RANGE, "negative");
   f.options.start_offset.ns = 41 * MS;
   assert_refused(&f, TB_ERR_RANGE,
-                 "start offset 0.041000000 s is beyond the end of what is "
-                 "played, at most 0.040000000 s");
+                 "start offset 0.041000000 s is beyond the end of the recording, at most "
+                 "0.040000000 s");
   f.options.start_offset.ns = INT64_MAX;
   assert_refused(&f, TB_ERR_RANGE, "beyond the end");
   f.options.start_offset.ns = 0;
@@ -43,11 +43,26 @@ static void test_bad_options_are_refused(void **state)
 static void test_nothing_to_play_is_refused(void **state)
 {
   (void)state;
-  static const tb__fake_message_t clock_only[] = {ON(2, 5), {.log_time_ns = -3}};
+  static const tb__fake_message_t clock_only[] = {ON(2, 5)};
+  static const tb__fake_message_t corrupt[] = {{.log_time_ns = 5, .fault = TB_ERR_CORRUPT}};
+  static const tb__fake_topic_t foreign[] = {{"/a", "std_msgs/String", NULL, "ros1"}};
   fixture_t f;
   fixture_init(&f, clock_only, COUNT(clock_only));
   f.options.clock_hz = 1;
   assert_refused(&f, TB_ERR_NOT_FOUND, "no message to play");
+  fixture_fini(&f);
+  fixture_init(&f, clock_only, 0);
+  assert_refused(&f, TB_ERR_NOT_FOUND, "no message to play");
+  fixture_fini(&f);
+  fixture_init(&f, corrupt, COUNT(corrupt));
+  assert_refused(&f, TB_ERR_CORRUPT, "no message can be played: data is corrupt");
+  fixture_fini(&f);
+  fixture_init(&f, three, 1);
+  tb_bag_reader_close(f.reader);
+  f.bag.topics = foreign;
+  f.bag.topic_count = COUNT(foreign);
+  assert_ok(tb__fake_bag_open(&f.bag, NULL, &f.reader, NULL));
+  assert_refused(&f, TB_ERR_UNSUPPORTED, "no message can be played: not supported");
   fixture_fini(&f);
 }
 
@@ -89,8 +104,8 @@ static void test_only_topics_of_the_filter_are_made(void **state)
   assert_ok(tb__fake_bag_open(&f.bag, &filter, &f.reader, NULL));
   f.options.clock_hz = 1;
   fixture_create(&f);
-  assert_int_equal(fixture_status(&f).start_ns, 1000 * MS);
-  assert_plays(&f, "settle @0 c1000 /a flush");
+  assert_int_equal(fixture_status(&f).start_ns, 900 * MS);
+  assert_plays(&f, "settle @0 c900 @100 c1000 /a flush");
   assert_int_equal(f.fake.topics, 1);
   assert_int_equal(fixture_status(&f).end_ns, 1000 * MS);
   fixture_fini(&f);

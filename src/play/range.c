@@ -3,14 +3,14 @@
 #include "base/sized.h"
 #include "play/player.h"
 
-int64_t tb__player_end(const tb_player_range_t *range, int64_t start_ns)
+/* The last time that is played; the later one of the two ends. */
+static int64_t end_of(const tb_player_range_t *range, int64_t start_ns)
 {
-  int64_t until_ns = range->playback_until_ns, from_start_ns;
-  if (range->playback_duration.ns >= 0 &&
-      (__builtin_add_overflow(start_ns, range->playback_duration.ns, &from_start_ns) ||
-       from_start_ns > until_ns))
-    return start_ns > INT64_MAX - range->playback_duration.ns ? INT64_MAX : from_start_ns;
-  return until_ns < 0 ? INT64_MAX : until_ns;
+  int64_t until_ns = range->playback_until_ns, duration_ns = range->playback_duration.ns, end_ns;
+  if (duration_ns < 0) return until_ns < 0 ? INT64_MAX : until_ns;
+  if (duration_ns == 0) return until_ns < start_ns ? TB__FEED_NOTHING : until_ns;
+  if (__builtin_add_overflow(start_ns, duration_ns, &end_ns)) return INT64_MAX;
+  return end_ns > until_ns ? end_ns : until_ns;
 }
 
 void tb__player_set_range_locked(tb_player_t *player, int64_t start_ns, int64_t until_ns)
@@ -44,22 +44,27 @@ void tb_player_halt(tb_player_t *player)
   tb__pacer_nudge(player->pacer);
 }
 
-static tb_status_t check_range(const tb_player_t *player, const tb_player_range_t *range,
-                               int64_t *out_start_ns, tb_error_t *error)
+tb_status_t tb__player_place_range(const tb_player_t *player, const tb_player_range_t *range,
+                                   int64_t *out_start_ns, int64_t *out_until_ns, tb_error_t *error)
 {
-  int64_t end_ns = tb_bag_reader_info(player->feed.reader)->end_ns;
-  if (range->start_offset.ns < 0)
+  const tb_bag_info_t *info = tb_bag_reader_info(player->feed.reader);
+  int64_t offset_ns = range->start_offset.ns, length_ns = info->end_ns - player->recording_start_ns;
+  if (offset_ns < 0)
     return tb_error_set(error, TB_ERR_RANGE, "start offset %.9f s: must not be negative",
-                        (double)range->start_offset.ns / 1e9);
-  if (range->start_offset.ns > end_ns - player->first_ns && range->start_offset.ns > 0)
+                        (double)offset_ns / 1e9);
+  if (offset_ns > length_ns && offset_ns > 0)
     return tb_error_set(
-        error, TB_ERR_RANGE, "start offset %.9f s is beyond the end of the recording, at %.9f s",
-        (double)range->start_offset.ns / 1e9, (double)(end_ns - player->first_ns) / 1e9);
-  int64_t start_ns = player->first_ns + range->start_offset.ns;
-  if (tb__player_end(range, start_ns) < start_ns)
-    return tb_error_set(error, TB_ERR_RANGE, "the end is before the start, at %.9f s",
-                        (double)start_ns / 1e9);
+        error, TB_ERR_RANGE,
+        "%s: start offset %.9f s is beyond the end of the recording, at most %.9f s", info->path,
+        (double)offset_ns / 1e9, (double)(length_ns > 0 ? length_ns : 0) / 1e9);
+  int64_t start_ns = player->recording_start_ns + offset_ns, until_ns = end_of(range, start_ns);
+  if (until_ns < start_ns && until_ns != TB__FEED_NOTHING)
+    return tb_error_set(
+        error, TB_ERR_RANGE,
+        "%s: playback ends at %.9f s, before it starts at %.9f s (times since 1970)", info->path,
+        (double)until_ns / 1e9, (double)start_ns / 1e9);
   *out_start_ns = start_ns;
+  *out_until_ns = until_ns;
   return TB_OK;
 }
 
@@ -71,16 +76,15 @@ tb_status_t tb_player_play_sized(tb_player_t *player, const tb_player_range_t *r
     return tb__sized_unsupported(error, "tb_player_range_t");
   static const tb_player_range_t all = TB_PLAYER_RANGE_INIT;
   if (!range) range = &all;
-  if (tb__is_forked())
-    return tb_error_set(error, TB_ERR_FORKED, "player: cannot be used in a forked child");
-  int64_t start_ns = 0;
-  tb_status_t status = check_range(player, range, &start_ns, error);
+  if (tb__is_forked()) return tb_error_set(error, TB_ERR_FORKED, "player: cannot be used in a forked child");
+  int64_t start_ns = 0, until_ns = 0;
+  tb_status_t status = tb__player_place_range(player, range, &start_ns, &until_ns, error);
   if (status) return status;
   tb__mutex_lock(&player->mutex);
   bool finished = player->status.finished;
   bool busy = !player->range.halted || player->range.wants_play;
   if (!finished && !busy) {
-    tb__player_set_range_locked(player, start_ns, tb__player_end(range, start_ns));
+    tb__player_set_range_locked(player, start_ns, until_ns);
     player->range.wants_play = true;
   }
   tb__mutex_unlock(&player->mutex);

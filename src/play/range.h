@@ -7,7 +7,7 @@
 
 typedef struct tb__play_range {
   int64_t start_ns; /* recorded time at which every round starts */
-  int64_t until_ns; /* nothing later is played */
+  int64_t until_ns; /* nothing later is played; TB__FEED_NOTHING: nothing at all */
   int64_t last_ns;  /* the last target of a seek */
   bool halted;      /* until wants_play; time is stopped */
   bool wants_play;  /* from start_ns on */

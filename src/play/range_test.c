@@ -123,7 +123,8 @@ static void test_ends_are_inclusive_and_the_later_one_counts(void **state)
   (void)state;
   assert_ends(0, 40, -1, "settle @0 /a @10 /a @40 /a flush");
   assert_ends(0, 39, -1, "settle @0 /a @10 /a flush");
-  assert_ends(0, 0, -1, "settle @0 /a flush");
+  assert_ends(0, 1, -1, "settle @0 /a flush");
+  assert_ends(0, -1, 1000, "settle @0 /a flush");
   assert_ends(10, 30, -1, "settle @0 /a @30 /a flush");
   assert_ends(0, -1, 1010, "settle @0 /a @10 /a flush");
   assert_ends(0, 0, 1010, "settle @0 /a @10 /a flush");
@@ -146,7 +147,7 @@ static void test_bad_ranges_are_refused(void **state)
   fixture_t f;
   fixture_init(&f, four, COUNT(four));
   f.options.playback_until_ns = 999 * MS;
-  assert_range(&f, "no message from 1.000000000 s until 0.999000000 s");
+  assert_range(&f, "playback ends at 0.999000000 s, before it starts at 1.000000000 s");
   f.options.playback_until_ns = -1;
   f.options.delay.ns = -1;
   assert_range(&f, "delay");

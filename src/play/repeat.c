@@ -7,7 +7,8 @@ static bool repeat_is_inside_locked(const tb_player_t *player, int64_t from_ns, 
 
 static bool repeat_is_inside_locked(const tb_player_t *player, int64_t from_ns, int64_t to_ns)
 {
-  return from_ns >= player->first_ns && from_ns <= to_ns && to_ns <= player->range.last_ns;
+  return from_ns >= player->recording_start_ns && from_ns <= to_ns &&
+         to_ns <= player->range.last_ns;
 }
 
 static tb_status_t range_error(int64_t from_ns, int64_t to_ns, int64_t first_ns, int64_t last_ns,
@@ -36,7 +37,7 @@ tb_status_t tb_player_repeat(tb_player_t *player, int64_t from_ns, int64_t to_ns
   }
   tb__mutex_unlock(&player->mutex);
   tb__pacer_nudge(player->pacer);
-  if (!inside) return range_error(from_ns, to_ns, player->first_ns, last_ns, error);
+  if (!inside) return range_error(from_ns, to_ns, player->recording_start_ns, last_ns, error);
   return ended ? tb_error_set(error, TB_ERR_END, "repeat: playback has ended or was halted")
                : TB_OK;
 }

@@ -203,7 +203,7 @@ static void test_an_offset_restores_the_state_in_each_round(void **state)
   f.options.loop = true;
   assert_plays(&f, "settle @0 c1025 /static /map @5 c1030 /a @15 c1040 /a @25 c1050 /map "
                    "@35 c1060 /a L1025 /static /map @40 c1030 /a @50 c1040 /a flush");
-  assert_int_equal(fixture_status(&f).first_ns, 1000 * MS);
+  assert_int_equal(fixture_status(&f).recording_start_ns, 1000 * MS);
   assert_int_equal(fixture_status(&f).start_ns, 1025 * MS);
   fixture_fini(&f);
 }
@@ -248,31 +248,39 @@ static void *burst_thread(void *user)
   return NULL;
 }
 
-static void resume_when_done(void *user, int64_t steady_ns, int64_t time_ns,
-                             tb_jump_reason_t reason)
+/* The first tick begins the burst, its end ends the pause. */
+typedef struct bursting {
+  burster_t burster;
+  pthread_t thread;
+  bool begun;
+} bursting_t;
+
+static void burst_then_resume(void *user, int64_t steady_ns, int64_t time_ns,
+                              tb_jump_reason_t reason)
 {
   (void)steady_ns;
   (void)time_ns;
   (void)reason;
-  burster_t *burster = user;
-  if (atomic_load(&burster->done)) tb_player_resume(burster->player);
+  bursting_t *bursting = user;
+  if (!bursting->begun)
+    assert_int_equal(pthread_create(&bursting->thread, NULL, burst_thread, &bursting->burster), 0);
+  bursting->begun = true;
+  if (atomic_load(&bursting->burster.done)) tb_player_resume(bursting->burster.player);
 }
 
 static void play_with_burst(uint64_t wanted, uint64_t expected)
 {
   fixture_t f;
-  pthread_t thread;
   fixture_latched(&f, NULL, 0);
   f.options.start_paused = true;
   fixture_create(&f);
-  burster_t burster = {.player = f.player, .wanted = wanted};
-  f.fake.user = &burster;
-  f.fake.on_tick = resume_when_done;
-  assert_int_equal(pthread_create(&thread, NULL, burst_thread, &burster), 0);
+  bursting_t bursting = {.burster = {.player = f.player, .wanted = wanted}};
+  f.fake.user = &bursting;
+  f.fake.on_tick = burst_then_resume;
   assert_ok(tb_player_run(f.player, NULL));
-  pthread_join(thread, NULL);
-  assert_status(burster.status, TB_OK);
-  assert_int_equal(burster.sent, expected);
+  pthread_join(bursting.thread, NULL);
+  assert_status(bursting.burster.status, TB_OK);
+  assert_int_equal(bursting.burster.sent, expected);
   assert_int_equal(f.fake.messages, COUNT(latched));
   fixture_fini(&f);
 }
@@ -285,20 +293,66 @@ static void test_bursts_say_how_many(void **state)
   play_with_burst(0, COUNT(latched));
 }
 
+/* Two messages are to be sent, of which the transport takes one. */
+static void *burst_with_limit(void *user)
+{
+  burster_t *burster = user;
+  burster->sent = 77;
+  burster->status = tb_player_burst(burster->player, 2, (tb_duration_t){MS}, &burster->sent);
+  tb_player_stop(burster->player);
+  return NULL;
+}
+
+static void begin_limited_burst(void *user, int64_t steady_ns, int64_t time_ns,
+                                tb_jump_reason_t reason)
+{
+  (void)steady_ns;
+  (void)time_ns;
+  (void)reason;
+  bursting_t *bursting = user;
+  if (!bursting->begun)
+    assert_int_equal(pthread_create(&bursting->thread, NULL, burst_with_limit, &bursting->burster),
+                     0);
+  bursting->begun = true;
+}
+
 static void test_a_burst_has_a_limit_and_its_rest_is_dropped(void **state)
 {
   (void)state;
   fixture_t f;
-  uint64_t sent = 77;
   fixture_latched(&f, NULL, 0);
   f.options.start_paused = true;
+  f.fake.limit_ns = 1000 * MS;
   fixture_create(&f);
-  assert_status(tb_player_burst(f.player, 2, (tb_duration_t){MS}, &sent), TB_ERR_TIMEOUT);
-  assert_status(tb_player_burst(f.player, 2, (tb_duration_t){-1}, &sent), TB_ERR_INVALID);
-  assert_int_equal(sent, 77);
+  bursting_t bursting = {.burster = {.player = f.player}};
+  f.fake.user = &bursting;
+  f.fake.on_tick = begin_limited_burst;
+  assert_status(tb_player_burst(f.player, 2, (tb_duration_t){-1}, NULL), TB_ERR_INVALID);
+  assert_ok(tb_player_run(f.player, NULL));
+  pthread_join(bursting.thread, NULL);
+  assert_status(bursting.burster.status, TB_ERR_TIMEOUT);
+  assert_int_equal(bursting.burster.sent, 77);
+  assert_in_range(f.fake.messages, 0, 1);
+  fixture_fini(&f);
+}
+
+static void test_steps_before_it_runs_are_refused(void **state)
+{
+  (void)state;
   static const tb__manual_act_t acts[] = {{1 * MS, act_stop}};
-  fixture_act(&f, acts, 1);
+  fixture_t f;
+  uint64_t sent = 77;
+  fixture_latched(&f, acts, COUNT(acts));
+  f.options.start_paused = true;
+  fixture_create(&f);
+  assert_false(fixture_status(&f).running);
+  assert_status(tb_player_play_next(f.player), TB_ERR_INVALID);
+  assert_status(tb_player_play_previous(f.player), TB_ERR_INVALID);
+  assert_status(tb_player_burst(f.player, 2, (tb_duration_t){0}, &sent), TB_ERR_INVALID);
+  assert_int_equal(sent, 77);
   assert_plays(&f, "settle @0 c1000 flush");
+  assert_false(fixture_status(&f).running);
+  assert_status(tb_player_play_next(f.player), TB_ERR_END);
   fixture_fini(&f);
 }
 
@@ -312,7 +366,7 @@ static void test_rows_that_cannot_be_read_are_left_out_of_the_state(void **state
   fixture_latched(&f, NULL, 0);
   f.bag.messages = messages;
   f.options.start_offset.ns = 40 * MS;
-  assert_plays(&f, "settle @0 c1041 /map @9 c1050 /map @19 c1060 /a flush");
+  assert_plays(&f, "settle @0 c1040 /map /a @10 c1050 /map @20 c1060 /a flush");
   fixture_fini(&f);
 }
 
@@ -330,6 +384,7 @@ int main(void)
       cmocka_unit_test(test_the_end_while_paused_waits_for_a_seek),
       cmocka_unit_test(test_bursts_say_how_many),
       cmocka_unit_test(test_a_burst_has_a_limit_and_its_rest_is_dropped),
+      cmocka_unit_test(test_steps_before_it_runs_are_refused),
       cmocka_unit_test(test_rows_that_cannot_be_read_are_left_out_of_the_state),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -52,6 +52,8 @@ static void stage_open(stage_t *stage, bool paused, bool on_demand)
   tb_play_transport_t transport = tb__fake_transport_init(&stage->fake, &stage->pacer);
   assert_ok(tb_player_create(stage->reader, &transport, &options, &stage->player, NULL));
   assert_int_equal(pthread_create(&stage->thread, NULL, play, stage), 0);
+  for (tb_player_status_t status = {0}; !status.running; tb_player_status(stage->player, &status))
+    sched_yield();
 }
 
 static void stage_close(stage_t *stage)

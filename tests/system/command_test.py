@@ -376,6 +376,97 @@ class PlayTest(CommandTest):
         self.assertEqual(player.wait(), 0, player.errors)
         self.assertIn("11 messages", player.seen[-1])
 
+    def bag_of_two(self):
+        """/early from START on, /late 2 s later: a message each 0.1 s, for 3 s and 1 s."""
+        times = [(0, index) for index in range(30)] + [(1, index) for index in range(20, 30)]
+        return sqlite_bag_make(
+            os.path.join(self.folder, "two.db3"),
+            [("/early", "std_msgs/msg/Header"), ("/late", "std_msgs/msg/Header")],
+            [
+                (topic, at, header_of(at))
+                for topic, index in times
+                for at in [self.START + index * SECOND // 10]
+            ],
+        )
+
+    def test_time_starts_with_the_recording_whichever_topics_are_played(self):
+        """rosbag2: starting_time + start_offset."""
+        bag = self.bag_of_two()
+        for topic, count in (("/early", 4), ("/late", 1)):
+            probe = self.run_probe()
+            player = self.run_command(
+                *("play", bag, "--clock", "100", "--topics", topic),
+                *("--start-offset", "1.7", "--playback-duration", "0.3"),
+            )
+            probe.expect(f"two after started 0 {self.START + 17 * SECOND // 10} ")
+            probe.expect_tick(self.START + 2 * SECOND)
+            self.assertEqual(player.wait(), 0, player.errors)
+            self.assertIn(f"at 2.00 s of 2.00 s: {count} message", player.seen[-1])
+            probe.end()
+
+    def test_limits_may_leave_nothing_to_play(self):
+        bag = self.bag_of_two()
+        for *arguments, warns in (
+            ("--playback-duration", "0", False),
+            ("--playback-duration", "0", "--loop", False),
+            ("--topics", "/late", "--playback-duration", "1.9", True),
+            ("--topics", "/late", "--playback-until-sec", str(self.START // SECOND + 1), True),
+        ):
+            status, out, err = self.result("play", bag, "--clock", *arguments)
+            self.assertEqual(status, 0, arguments)
+            self.assertIn(": 0 messages", out)
+            self.assertEqual("no message in range" in err, warns, err)
+        status, _, err = self.result("play", bag, "--topics", "/late", "--start-offset", "2.91")
+        self.assertEqual(status, 2)
+        self.assertIn("beyond the end of the recording, at most 2.900000000 s", err)
+
+    def test_each_run_has_its_start(self):
+        """The second run begins 1 s before the first one, with a topic that is not played."""
+        folder = os.path.join(self.folder, "runs")
+        os.mkdir(folder)
+        for number, start_ns in enumerate((self.START, self.START - SECOND)):
+            sqlite_bag_make(
+                os.path.join(folder, f"{number}.db3"),
+                [("/early", "std_msgs/msg/Header"), ("/late", "std_msgs/msg/Header")],
+                [(topic, at, header_of(at)) for topic, at in ((0, start_ns), (1, start_ns + 2 * SECOND))],
+            )
+        with open(os.path.join(folder, "metadata.yaml"), "w", encoding="ascii") as out:
+            out.write(
+                "rosbag2_bagfile_information:\n  version: 5\n  storage_identifier: sqlite3\n"
+                "  message_count: 4\n  relative_file_paths:\n    - 0.db3\n    - 1.db3\n"
+                "  custom_data:\n    timebase_run_2: first_file=1\n"
+            )
+        for run, start_ns in ((1, self.START), (2, self.START - SECOND)):
+            probe = self.run_probe()
+            player = self.run_command(
+                *("play", folder, "--run", str(run), "--topics", "/late"),
+                *("--clock", "100", "--rate", "10", "--start-offset", "0.5"),
+            )
+            probe.expect(f"two after started 0 {start_ns + SECOND // 2} ")
+            self.assertEqual(player.wait(), 0, player.errors)
+            self.assertIn("at 2.00 s of 2.00 s: 1 message", player.seen[-1])
+            probe.end()
+
+    def test_a_recording_without_messages_is_no_failure(self):
+        bag = sqlite_bag_make(os.path.join(self.folder, "empty.db3"), [("/a", "std_msgs/msg/Header")], [])
+        for arguments in ((), ("--topics", "/a"), ("--clock", "--loop", "--start-offset", "5")):
+            status, out, err = self.result("play", bag, *arguments)
+            self.assertEqual((status, out), (0, ""), err)
+            self.assertEqual(err, f"timebase play: warning: {bag}: has no messages, so none are played\n")
+
+    def test_a_foreign_serialization_format_is_a_failure_of_the_recording(self):
+        bag = bag_make(self.folder, self.START, SECOND, 3)
+        database = sqlite3.connect(bag)
+        database.execute("UPDATE topics SET serialization_format = 'ros1'")
+        database.commit()
+        database.close()
+        for arguments in ((), ("--topics", "/stamped"), ("--regex", "stamped")):
+            status, out, err = self.result("play", bag, *arguments)
+            self.assertEqual((status, out), (3, ""), err)
+            self.assertIn("topic /stamped is serialized as \"ros1\", not as cdr", err)
+            self.assertIn(f"{bag}: no message can be played: not supported", err)
+            self.assertNotIn("usage", err)
+
     def test_bad_usage_exits_2_and_bad_files_exit_3(self):
         for arguments in (
             ["play"],

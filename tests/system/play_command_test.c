@@ -93,11 +93,14 @@ static void test_topics_by_expressions(void **state)
 static void test_ends(void **state)
 {
   (void)state;
-  assert_play("$BAG -r max --playback-duration 0", 0, ": 2 messages\n");
+  assert_play("$BAG -r max --playback-duration 0", 0, "at 0.00 s of 0.00 s: 0 messages\n");
+  assert_play("$BAG -r max --playback-duration 0 --start-offset 5 --loop", 0, ": 0 messages\n");
+  assert_play("$BAG -r max --playback-duration 1ns", 0, ": 2 messages\n");
   assert_play("$BAG -r max --playback-duration -1", 0, ": 363 messages\n");
   assert_play("$BAG -r max --playback-until-sec 1700000001.5", 0, "at 1.50 s of 1.50 s");
   assert_play("$BAG -r max --playback-until-nsec 1700000001500000000", 0, "at 1.50 s of 1.50 s");
-  assert_play("$BAG -r max --playback-until-sec 1", 2, "no message from 1700000000.0");
+  assert_play("$BAG -r max --playback-until-sec 1", 2,
+              "playback ends at 1.000000000 s, before it starts at 1700000000.0");
   assert_play("$BAG -r max --playback-until-nsec 1x", 2, "must be a whole number");
   assert_play("$BAG -r max -d 10ms --wait-for-all-acked 0", 0, ": 363 messages\n");
   assert_play("$BAG --delay -1", 2, "must not be negative");
@@ -170,7 +173,7 @@ static void test_start_offset(void **state)
   (void)state;
   assert_play("$BAG -r 1000 --start-offset 29.95", 0, ": 3 messages\n");
   assert_play("$BAG --start-offset 31s", 2,
-              "start offset 31.000000000 s is beyond the end of what is played, at most 30.0");
+              "start offset 31.000000000 s is beyond the end of the recording, at most 30.0");
   assert_play("$BAG --start-offset -1", 2, "must not be negative");
 }
 

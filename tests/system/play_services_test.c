@@ -1,5 +1,6 @@
 /* `timebase play`, controlled through the services of rosbag2_interfaces by another process. */
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <timebase/ros2_client.h>
@@ -20,11 +21,17 @@ static tb_ros2_context_t *context;
 static tb_ros2_client_t *clients[TB__PLAYER_SERVICE_COUNT];
 static peer_t player;
 
-static int setup(void **state)
+static void start_player(void)
 {
   static const char *const argv[] = {TB_COMMAND, "play", TB_DEMO_BAG, "-p", "--clock", NULL};
-  tb_error_t error = TB_ERROR_INIT;
   char line[256];
+  peer_start(&player, argv);
+  peer_read_line(&player, line, sizeof line);
+}
+
+static int setup(void **state)
+{
+  tb_error_t error = TB_ERROR_INIT;
   (void)state;
   loopback_setup(DOMAIN);
   if (tb_ros2_context_create(NULL, &context, &error) != TB_OK) fail_msg("%s", error.text);
@@ -34,8 +41,7 @@ static int setup(void **state)
     assert_ok(
         tb_ros2_client_create(context, name, tb__player_services[i].type, NULL, &clients[i], NULL));
   }
-  peer_start(&player, argv);
-  peer_read_line(&player, line, sizeof line);
+  start_player();
   loopback_check(player.pid);
   return 0;
 }
@@ -148,17 +154,38 @@ static void test_stop_and_play(void **state)
   assert_in_range(burst, 10, 20); /* of one second; it had 12 in each */
 }
 
-static void test_the_end(void **state)
+static void assert_ends(const char *text)
 {
-  (void)state;
   char line[256];
-  assert_true(set_rate(1));
-  call("resume", NULL); /* after the last message */
   do
     peer_read_line(&player, line, sizeof line);
   while (strncmp(line, "time ", 5) == 0);
-  assert_memory_equal(line, "played to the end", 17);
+  assert_memory_equal(line, text, strlen(text));
   peer_stop(&player);
+}
+
+static void test_the_end(void **state)
+{
+  (void)state;
+  assert_true(set_rate(1));
+  call("resume", NULL); /* after the last message */
+  assert_ends("played to the end");
+}
+
+/* rosbag2's player stays alive too, and does not end on SIGINT then. */
+static void test_after_stop_it_stays_until_a_signal(void **state)
+{
+  (void)state;
+  static const int signals[] = {SIGINT, SIGTERM};
+  for (size_t i = 0; i < 2; i++) {
+    start_player();
+    call("resume", NULL);
+    call("stop", NULL);
+    assert_false(seek(START_S, 0));
+    assert_false(call("is_paused", NULL).is_paused.paused); /* it answers */
+    assert_int_equal(kill(player.pid, signals[i]), 0);
+    assert_ends("stopped at ");
+  }
 }
 
 int main(void)
@@ -169,6 +196,7 @@ int main(void)
       cmocka_unit_test(test_pauses),
       cmocka_unit_test(test_stop_and_play),
       cmocka_unit_test(test_the_end),
+      cmocka_unit_test(test_after_stop_it_stays_until_a_signal),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }

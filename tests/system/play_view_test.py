@@ -216,6 +216,26 @@ class PlayViewTest(CommandTest):
         view.press(b"q")
         view.finish()
 
+    def test_positions_and_the_key_0_count_from_the_start_of_the_recording(self):
+        """/b begins 10 s after /a, which is not played."""
+        times = [(0, 0), (1, 10), (1, 20)]
+        bag = bag_make(self.folder, ["/a", "/b"], [(i, at, text_message("x")) for i, at in times])
+        view = self.play(bag, "-p", "--clock", "--topics", "/b")
+        view.expect("0.00 s of 20.00 s")
+        for keys, seen in (
+            (b".", "10.00 s of"),
+            (b"0", "0.00 s of"),
+            (b"5", "10.00 s of"),
+            (LEFT, "5.00 s of"),
+            (b":12.5s" + ENTER, "12.50 s of"),
+            (b":25s" + ENTER, "which goes from 0.00 s to 20.00 s"),
+        ):
+            view.press(keys, seen)
+        view.press(ESCAPE)
+        view.expect_gone(":25s_")
+        view.press(b"q")
+        view.finish()
+
     def runs_from(self, view, second):
         """Time has continued from there, but not far."""
         pattern = rf"^{second}\.(?!00)\d\d s of"
