@@ -391,18 +391,47 @@ static sim_time_t sim_time_of(const tb_ros2_parameter_value_t *value)
   return value->bool_value ? SIM_TIME_TRUE : SIM_TIME_FALSE;
 }
 
-/* One parameter per request: a node that lacks one of several does not report which. */
+/* What is left of the limit. */
+static tb_duration_t limit_of(const query_t *query)
+{
+  tb_steady_time_t now = {0};
+  tb_steady_clock_now(query->view->steady, &now);
+  return (tb_duration_t){query->until_ns > now.ns ? query->until_ns - now.ns : 1};
+}
+
 static tb_status_t get(const query_t *query, tb_ros2_parameter_client_t *client, const char *name,
                        tb_ros2_parameter_value_t *out)
 {
   size_t count = 0;
-  tb_steady_time_t now = {0};
-  tb_steady_clock_now(query->view->steady, &now);
-  tb_duration_t limit = {query->until_ns > now.ns ? query->until_ns - now.ns : 1};
-  tb_ros2_parameter_value_release(out);
-  return tb_ros2_parameter_client_get(client, &name, 1, limit, out, &count, NULL);
+  return tb_ros2_parameter_client_get(client, &name, 1, limit_of(query), out, &count, NULL);
 }
 
+static bool has_parameter(const query_t *query, tb_ros2_parameter_client_t *client,
+                          const char *name)
+{
+  tb_ros2_parameter_list_t list = {0};
+  bool found = false;
+  tb_status_t status =
+      tb_ros2_parameter_client_list(client, &name, 1, 1, limit_of(query), &list, NULL);
+  for (size_t i = 0; !status && i < list.name_count && !found; i++)
+    found = strcmp(list.names[i], name) == 0;
+  tb_ros2_parameter_list_release(&list);
+  return found;
+}
+
+static char *time_source_of(const query_t *query, tb_ros2_parameter_client_t *client)
+{
+  tb_ros2_parameter_value_t value = TB_ROS2_PARAMETER_VALUE_INIT;
+  char *source = NULL;
+  if (!has_parameter(query, client, "time_source")) return NULL;
+  if (get(query, client, "time_source", &value) == TB_OK && value.type == TB_ROS2_PARAMETER_STRING)
+    source = strdup(value.string_value);
+  tb_ros2_parameter_value_release(&value);
+  return source;
+}
+
+/* A node of rclpy logs a warning when it is asked for a parameter that it has not declared. Every
+ * node of rclcpp and rclpy has use_sim_time, but time_source is one of ours. */
 static void query_nodes(size_t index, void *user)
 {
   const query_t *query = user;
@@ -414,8 +443,8 @@ static void query_nodes(size_t index, void *user)
   tb_status_t status = tb_ros2_parameter_client_create(query->view->context, node, &client, NULL);
   if (!status) status = get(query, client, "use_sim_time", &value);
   if (!status) time->sim_time = sim_time_of(&value);
-  if (!status) status = get(query, client, "time_source", &value);
-  if (!status && value.type == TB_ROS2_PARAMETER_STRING) time->source = strdup(value.string_value);
+  if (!status && graph_view_has_service(query->view, node, "list_parameters"))
+    time->source = time_source_of(query, client);
   tb_ros2_parameter_value_release(&value);
   tb_ros2_parameter_client_destroy(client);
 }
@@ -571,7 +600,8 @@ const command_t command_nodes = {
         "their subscriptions of /clock; then the publishers of /clock. Lines with ! report\n"
         "problems: a publisher from which a subscription receives nothing, with the QoS policies\n"
         "that differ, and nodes that share a name. A time_source other than clock_topic is\n"
-        "printed below its node. All nodes are asked at once.\n\n"
+        "printed below its node. All nodes are asked at once, and for time_source only those\n"
+        "that list it.\n\n"
         "  --json      one object: \"domain\", \"nodes\", \"clock_publishers\" and\n"
         "              \"other_clock_subscriptions\" (of programs without a node)\n"
         "  --check     status 1 if use_sim_time is true on some nodes and not on others (except\n"

@@ -225,7 +225,15 @@ static int param_list(graph_view_t *view, const arguments_t *arguments)
 
 /* --- get --- */
 
-/* A node that lacks one of many parameters does not report which: then each is requested. */
+static bool is_listed(const query_t *query, const char *name)
+{
+  for (size_t i = 0; i < query->list.name_count; i++)
+    if (strcmp(query->list.names[i], name) == 0) return true;
+  return false;
+}
+
+/* A node that lacks one of many parameters does not report which, and one of rclpy logs a warning:
+ * then only what it lists is requested. */
 static void get_values(size_t index, void *user)
 {
   (void)index;
@@ -235,18 +243,20 @@ static void get_values(size_t index, void *user)
   tb_duration_t limit = query->arguments->graph.limit;
   query->status = tb_ros2_parameter_client_get(query->client, names, count, limit, query->values,
                                                &got, &query->error);
-  if (query->status) return;
-  for (size_t i = 0; i < count && !query->status; i++) {
-    query->found[i] = got > 0;
-    if (got > 0) continue;
+  for (size_t i = 0; i < got; i++)
+    query->found[i] = true;
+  if (query->status || got > 0) return;
+  tb_status_t status = /* for suggestions too; where one is enough, a failure does not matter */
+      tb_ros2_parameter_client_list(query->client, NULL, 0, 0, limit, &query->list,
+                                    count > 1 ? &query->error : NULL);
+  if (count > 1) query->status = status;
+  for (size_t i = 0; count > 1 && i < count && !query->status; i++) {
     size_t one = 0;
-    if (count > 1)
+    if (is_listed(query, names[i]))
       query->status = tb_ros2_parameter_client_get(query->client, &names[i], 1, limit,
                                                    &query->values[i], &one, &query->error);
     query->found[i] = one == 1;
   }
-  if (got == 0 && !query->status) /* for suggestions; a failure does not matter */
-    (void)tb_ros2_parameter_client_list(query->client, NULL, 0, 0, limit, &query->list, NULL);
 }
 
 static void print_values(const query_t *query)
@@ -349,15 +359,9 @@ static void set_value(size_t index, void *user)
   if (query->status || query->result.successful) return;
   size_t got = 0; /* the calls are for hints; a failure does not matter */
   (void)tb_ros2_parameter_client_list(query->client, NULL, 0, 0, limit, &query->list, NULL);
-  (void)tb_ros2_parameter_client_get(query->client, &parameter.name, 1, limit, query->values, &got,
-                                     NULL);
-}
-
-static bool is_listed(const query_t *query)
-{
-  for (size_t i = 0; i < query->list.name_count; i++)
-    if (strcmp(query->list.names[i], query->arguments->words[1]) == 0) return true;
-  return false;
+  if (is_listed(query, parameter.name))
+    (void)tb_ros2_parameter_client_get(query->client, &parameter.name, 1, limit, query->values,
+                                       &got, NULL);
 }
 
 static int show_refusal(const query_t *query)
@@ -369,7 +373,7 @@ static int show_refusal(const query_t *query)
   text_err("%s", name);
   text_err(": ");
   text_err("%s", query->result.reason[0] ? query->result.reason : "no reason given");
-  if (is_listed(query))
+  if (is_listed(query, name))
     param_print_how_to_write(query->value, query->values[0].type);
   else
     print_similar(name, &query->list);

@@ -12,7 +12,8 @@
  *
  * --params-file FILE: a YAML file of parameters: nodes (also with the wildcards * and **), below
  * them ros__parameters. Of values for one parameter the last one counts, in the order of the
- * command line. It must be a regular file, of 4 MiB at most.
+ * command line; the parameter_overrides of a node (ros2_node.h) come after all of them. It must be
+ * a regular file, of 4 MiB at most.
  *
  * -e NAME, --enclave NAME: the enclave of secured graphs.
  *

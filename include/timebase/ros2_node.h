@@ -49,8 +49,9 @@ typedef struct tb_ros2_node_options {
   const char *const *argv;      /**< argv[0] is skipped */
   bool ignore_global_arguments; /**< those of the context do not count for it */
 
-  /** Values that parameters get when they are declared, instead of their defaults. Values from
-   * arguments take precedence. Read only during the call. */
+  /** Values that parameters get when they are declared, instead of their defaults. As in rclcpp and
+   * rclpy they take precedence over all arguments: the context's, the node's, and files of
+   * parameters. Read only during the call. */
   const tb_ros2_parameter_t *parameter_overrides;
   size_t parameter_override_count; /**< how many there are */
 
@@ -186,8 +187,9 @@ TB_INLINE tb_status_t tb_ros2_node_clock_source_status(tb_ros2_node_t *node,
  * qos_overrides./clock.subscription.*. Values may be set from other processes, through the services
  * get_parameters, set_parameters and so on; each change is published on `/parameter_events`. */
 
-/** Declares a parameter with its first value, unless arguments or options override that. It may be
- * "not set" if `descriptor` (NULL: TB_ROS2_PARAMETER_DESCRIPTOR_INIT) has dynamic_typing.
+/** Declares a parameter with its first value, unless options or arguments override that (the later
+ * one wins: arguments of the context, of the node, parameter_overrides). It may be "not set" if
+ * `descriptor` (NULL: TB_ROS2_PARAMETER_DESCRIPTOR_INIT) has dynamic_typing.
  *
  *   TB_ERR_INVALID    the name is empty or declared already, or the value, or what overrides it,
  *                     is of the wrong type: see the text

@@ -26,6 +26,13 @@ TB_BEGIN_DECLS
  * - after stop time is stopped, until play
  * - set_rate with infinity plays as fast as possible
  *
+ * Rolling has added fields to Stop and Resume, which have none in jazzy. Clients of both are
+ * served; the type hashes announced are those of jazzy. The response of stop always has
+ * return_code (1: it was stopped already) and error_string, after the byte that older clients read.
+ * A request of resume with resume_time is answered with return_code and error_string: 1 for a
+ * resume_mode that does not exist, 3 for a resume_time other than 0, which a player does not
+ * support; both leave it paused.
+ *
  * Destroy it before the player and the node.
  *
  *   TB_ERR_NO_MEMORY, TB_ERR_TRANSPORT, TB_ERR_SYSTEM (no thread), TB_ERR_INVALID, TB_ERR_FORKED

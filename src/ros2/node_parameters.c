@@ -278,6 +278,8 @@ static tb_status_t override_add(const char *name, const tb_ros2_parameter_value_
   return tb__parameter_store_override(self->store, name, value, NULL);
 }
 
+/* The last value of a name counts: those of the options come after all arguments, as in rclcpp and
+ * rclpy. */
 static tb_status_t store_open(tb_ros2_node_t *node, const tb_ros2_node_options_t *options,
                               tb_error_t *error)
 {
@@ -287,12 +289,12 @@ static tb_status_t store_open(tb_ros2_node_t *node, const tb_ros2_node_options_t
   tb_status_t status =
       self->time_source ? tb__parameter_store_create(&hooks, node, &self->store) : TB_ERR_NO_MEMORY;
   if (status) return tb_error_set(error, status, "parameters: %s", tb_status_message(status));
+  status = tb__arguments_overrides(node->own_arguments, node->arguments, node->full_name,
+                                   override_add, self, error);
   for (size_t i = 0; i < options->parameter_override_count && !status; i++)
     status = tb__parameter_store_override(self->store, options->parameter_overrides[i].name,
                                           &options->parameter_overrides[i].value, error);
-  if (status) return status;
-  return tb__arguments_overrides(node->own_arguments, node->arguments, node->full_name,
-                                 override_add, self, error);
+  return status;
 }
 
 tb_status_t tb__node_parameters_open(tb_ros2_node_t *node, const tb_ros2_node_options_t *options,

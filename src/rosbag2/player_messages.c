@@ -51,6 +51,33 @@ static const tb__cdr_field_t play_fields[] = {
 const tb__cdr_type_t tb__play_request_type =
     TYPE(SERVICE "Play_Request", tb__play_request_t, play_fields);
 
+static const tb__cdr_field_t untimed_fields[] = {
+    UINT(tb__timed_request_t, structure_needs_at_least_one_member),
+};
+const tb__cdr_type_t tb__untimed_request_type =
+    TYPE(SERVICE "Resume_Request", tb__timed_request_t, untimed_fields);
+
+static const tb__cdr_field_t time_fields[] = {
+    STRUCT(tb__timed_request_t, time, &tb__time_message_type),
+};
+static const tb__cdr_type_t time_request_type =
+    TYPE(SERVICE "Resume_Request", tb__timed_request_t, time_fields);
+
+static const tb__cdr_field_t timed_fields[] = {
+    STRUCT(tb__timed_request_t, time, &tb__time_message_type),
+    INT(tb__timed_request_t, mode),
+    STRING(tb__timed_request_t, tracking_topic_name, 0),
+};
+static const tb__cdr_type_t timed_request_type =
+    TYPE(SERVICE "Resume_Request", tb__timed_request_t, timed_fields);
+
+static const tb__cdr_field_t result_fields[] = {
+    INT(tb__result_response_t, return_code),
+    STRING(tb__result_response_t, error_string, 0),
+};
+const tb__cdr_type_t tb__result_response_type =
+    TYPE(SERVICE "Stop_Response", tb__result_response_t, result_fields);
+
 static const tb__cdr_field_t split_fields[] = {
     STRING(tb__split_event_t, closed_file, 0),
     STRING(tb__split_event_t, opened_file, 0),
@@ -58,3 +85,28 @@ static const tb__cdr_field_t split_fields[] = {
 };
 const tb__cdr_type_t tb__split_event_type =
     TYPE("rosbag2_interfaces/msg/ReadSplitEvent", tb__split_event_t, split_fields);
+
+const tb__service_form_t tb__stop_forms[] = {
+    {&tb__player_empty_type, &tb__result_response_type},
+    {NULL, NULL},
+};
+
+/* Rolling had the time alone for a while, with an empty response. */
+const tb__service_form_t tb__timed_forms[] = {
+    {&timed_request_type, &tb__result_response_type},
+    {&time_request_type, &tb__result_response_type},
+    {&tb__untimed_request_type, &tb__player_empty_type},
+    {NULL, NULL},
+};
+
+tb_status_t tb__service_form_decode(const tb__service_form_t *forms, const void *cdr, size_t size,
+                                    void *out_request, const tb__cdr_type_t **out_response)
+{
+  tb_status_t status = TB_ERR_INVALID;
+  for (; forms->request; forms++) {
+    status = tb__cdr_decode(forms->request, cdr, size, out_request);
+    *out_response = forms->response;
+    if (!status || status == TB_ERR_NO_MEMORY) return status;
+  }
+  return status;
+}

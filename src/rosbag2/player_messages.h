@@ -1,4 +1,5 @@
-/* The messages of rosbag2_interfaces that concern a player, as C structs and their CDR types. */
+/* The messages of rosbag2_interfaces that a player and a recorder exchange, as C structs and their
+ * CDR types. */
 #ifndef TB_ROSBAG2_PLAYER_MESSAGES_H
 #define TB_ROSBAG2_PLAYER_MESSAGES_H
 
@@ -32,9 +33,34 @@ typedef struct tb__play_request {
   tb__time_message_t start_offset, playback_duration, playback_until_timestamp;
 } tb__play_request_t;
 
+/* Resume and SplitBagfile of rolling: resume_time or split_time and so on; zeros where the request
+ * is in an older form. */
+typedef struct tb__timed_request {
+  uint8_t structure_needs_at_least_one_member; /* the only field of the oldest form */
+  tb__time_message_t time;                     /* 0: at once */
+  int32_t mode;
+  const char *tracking_topic_name;
+} tb__timed_request_t;
+
+/* Modes: times of the node, of publishing, of receiving. */
+#define TB__TIMED_REQUEST_MODES 3
+
+typedef struct tb__result_response {
+  int32_t return_code; /* 0: done */
+  const char *error_string;
+} tb__result_response_t;
+
 typedef struct tb__split_event {
   const char *closed_file, *opened_file, *node_name;
 } tb__split_event_t;
+
+/* Codes of results other than 0. */
+#define TB__STOP_FAILED         1 /* also: it was stopped already */
+#define TB__RESUME_INVALID_MODE 1
+#define TB__RESUME_FAILED       3
+#define TB__SPLIT_NOT_RECORDING 1
+#define TB__SPLIT_INVALID_MODE  2
+#define TB__SPLIT_FAILED        4
 
 extern const tb__cdr_type_t tb__player_empty_type;
 extern const tb__cdr_type_t tb__is_paused_response_type;
@@ -42,6 +68,23 @@ extern const tb__cdr_type_t tb__player_success_type; /* PlayNext, SetRate, Seek,
 extern const tb__cdr_type_t tb__player_rate_type;    /* GetRate_Response, SetRate_Request */
 extern const tb__cdr_type_t tb__burst_request_type, tb__burst_response_type;
 extern const tb__cdr_type_t tb__seek_request_type, tb__play_request_type;
-extern const tb__cdr_type_t tb__split_event_type; /* ReadSplitEvent, WriteSplitEvent */
+extern const tb__cdr_type_t tb__untimed_request_type; /* Resume and SplitBagfile of jazzy */
+extern const tb__cdr_type_t tb__result_response_type; /* Stop, Resume and SplitBagfile of rolling */
+extern const tb__cdr_type_t tb__split_event_type;     /* ReadSplitEvent, WriteSplitEvent */
+
+/* Rolling has added fields to Stop, Resume and SplitBagfile, in jazzy they have none. A form is
+ * one definition of a service; lists of them begin with the newest and end with zeros. */
+typedef struct tb__service_form {
+  const tb__cdr_type_t *request, *response;
+} tb__service_form_t;
+
+extern const tb__service_form_t tb__stop_forms[], tb__timed_forms[];
+
+/* Decodes a request in the newest form that fits: a new struct, to be freed, and the type of the
+ * response. A request of Stop looks the same in both forms: the response is of the newer one, whose
+ * first byte is the whole older one. What tb__cdr_decode returns for the oldest form. */
+TB_WARN_UNUSED tb_status_t tb__service_form_decode(const tb__service_form_t *forms, const void *cdr,
+                                                   size_t size, void *out_request,
+                                                   const tb__cdr_type_t **out_response);
 
 #endif

@@ -14,10 +14,20 @@ static void pause_player(tb_player_t *player, const void *request, tb__player_an
   tb_player_pause(player);
 }
 
+static void refuse(tb__player_answer_t *out, int32_t code, const char *text)
+{
+  out->result = (tb__result_response_t){code, text};
+}
+
 static void resume(tb_player_t *player, const void *request, tb__player_answer_t *out)
 {
-  (void)request, (void)out;
-  tb_player_resume(player);
+  const tb__timed_request_t *wanted = request;
+  if (wanted->mode < 0 || wanted->mode >= TB__TIMED_REQUEST_MODES)
+    refuse(out, TB__RESUME_INVALID_MODE, "resume_mode must be 0, 1 or 2");
+  else if (ns_of(&wanted->time) != 0)
+    refuse(out, TB__RESUME_FAILED, "a player resumes at once: resume_time must be 0");
+  else
+    tb_player_resume(player);
 }
 
 static void toggle_paused(tb_player_t *player, const void *request, tb__player_answer_t *out)
@@ -66,7 +76,10 @@ static void play(tb_player_t *player, const void *request, tb__player_answer_t *
 
 static void stop(tb_player_t *player, const void *request, tb__player_answer_t *out)
 {
-  (void)request, (void)out;
+  tb_player_status_t status;
+  (void)request;
+  tb_player_status(player, &status);
+  if (status.halted) refuse(out, TB__STOP_FAILED, "the player is stopped already");
   tb_player_halt(player);
 }
 
@@ -94,7 +107,8 @@ static void burst(uint64_t sent, tb__player_answer_t *out)
 const tb__player_service_t tb__player_services[TB__PLAYER_SERVICE_COUNT] = {
     {NAME("pause", "Pause"), &tb__player_empty_type, &tb__player_empty_type,
      .carry_out = pause_player},
-    {NAME("resume", "Resume"), &tb__player_empty_type, &tb__player_empty_type, .carry_out = resume},
+    {NAME("resume", "Resume"), &tb__untimed_request_type, &tb__player_empty_type,
+     .forms = tb__timed_forms, .carry_out = resume},
     {NAME("toggle_paused", "TogglePaused"), &tb__player_empty_type, &tb__player_empty_type,
      .carry_out = toggle_paused},
     {NAME("is_paused", "IsPaused"), &tb__player_empty_type, &tb__is_paused_response_type,
@@ -109,5 +123,6 @@ const tb__player_service_t tb__player_services[TB__PLAYER_SERVICE_COUNT] = {
      .steps = burst_steps, .stepped = burst},
     {NAME("seek", "Seek"), &tb__seek_request_type, &tb__player_success_type, .carry_out = seek},
     {NAME("play", "Play"), &tb__play_request_type, &tb__player_success_type, .carry_out = play},
-    {NAME("stop", "Stop"), &tb__player_empty_type, &tb__player_empty_type, .carry_out = stop},
+    {NAME("stop", "Stop"), &tb__player_empty_type, &tb__player_empty_type, .forms = tb__stop_forms,
+     .carry_out = stop},
 };

@@ -14,12 +14,14 @@ typedef union tb__player_answer {
   tb__success_response_t success;
   tb__rate_message_t rate;
   tb__burst_response_t burst;
+  tb__result_response_t result;
 } tb__player_answer_t;
 
 typedef struct tb__player_service {
   const char *name; /* relative */
   const char *type;
-  const tb__cdr_type_t *request, *response;
+  const tb__cdr_type_t *request, *response; /* of ROS 2 jazzy */
+  const tb__service_form_t *forms;          /* NULL: these two are the only ones */
   /* `request` may hold any values; the answer is zeroed. NULL: see `steps`. */
   void (*carry_out)(tb_player_t *player, const void *request, tb__player_answer_t *out);
   /* Waits until messages are sent: how many (0: all), and the answer after them. */

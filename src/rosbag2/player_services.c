@@ -45,12 +45,12 @@ struct tb_ros2_player_services {
   pending_t *first, **last;
 };
 
-static void reply(const tb__player_service_t *kind, tb_ros2_service_t *service,
+static void reply(const tb__cdr_type_t *type, tb_ros2_service_t *service,
                   const tb_ros2_request_id_t *id, const tb__player_answer_t *answer)
 {
   uint8_t *cdr = NULL;
   size_t size = 0;
-  if (tb__cdr_encode(kind->response, answer, false, &cdr, &size) == TB_OK)
+  if (tb__cdr_encode(type, answer, false, &cdr, &size) == TB_OK)
     tb_ros2_service_reply(service, id, cdr, size, NULL); /* or it is gone */
   free(cdr);
 }
@@ -100,7 +100,7 @@ static void carry_out_steps(tb_ros2_player_services_t *services, pending_t *pend
 {
   tb__player_answer_t answer = {0};
   pending->kind->stepped(send_steps(services, pending->count), &answer);
-  reply(pending->kind, pending->service, &pending->id, &answer);
+  reply(pending->kind->response, pending->service, &pending->id, &answer);
   free(pending);
 }
 
@@ -141,12 +141,16 @@ static void on_request(tb_ros2_service_t *service, const tb_ros2_request_t *requ
 {
   const entry_t *entry = user;
   const tb__player_service_t *kind = entry->kind;
+  const tb__service_form_t only[] = {{kind->request, kind->response}, {NULL, NULL}};
+  const tb__cdr_type_t *response;
   void *message;
-  if (tb__cdr_decode(kind->request, request->cdr, request->size, &message) != TB_OK) return;
+  if (tb__service_form_decode(kind->forms ? kind->forms : only, request->cdr, request->size,
+                              &message, &response) != TB_OK)
+    return;
   if (kind->carry_out) {
     tb__player_answer_t answer = {0};
     kind->carry_out(entry->services->player, message, &answer);
-    reply(kind, service, &request->id, &answer);
+    reply(response, service, &request->id, &answer);
   } else {
     enqueue(entry, service, request, message);
   }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "rosbag2/graph_recorder.h"
+#include "rosbag2/player_messages.h"
 #include "wire/cdr.h"
 
 #define ACKS_LIMIT ((tb_duration_t){TB_NS_PER_S / 5})
@@ -14,12 +15,15 @@ typedef struct tb__recorder_service_kind {
   tb_status_t (*order)(tb_recorder_t *core, tb_recorder_done_fn done, void *user);
   tb_recorder_done_fn on_done;
   bool only_snapshots;
+  const tb__service_form_t *forms; /* NULL: a request has no fields */
+  int32_t invalid_mode, failed;    /* with `forms`: codes of the result */
 } kind_t;
 
 /* A request that waits for that. */
 typedef struct pending {
   tb_ros2_service_t *service;
   tb_ros2_request_id_t id;
+  bool wants_result; /* a tb__result_response_t */
 } pending_t;
 
 static bool pause_it(tb_recorder_t *core)
@@ -46,6 +50,17 @@ static void reply(tb_ros2_service_t *service, const tb_ros2_request_id_t *id, bo
   tb_ros2_service_reply(service, id, cdr, sizeof cdr, NULL); /* or it is gone */
 }
 
+static void reply_result(tb_ros2_service_t *service, const tb_ros2_request_id_t *id, int32_t code,
+                         const char *text)
+{
+  const tb__result_response_t result = {code, text};
+  uint8_t *cdr = NULL;
+  size_t size = 0;
+  if (tb__cdr_encode(&tb__result_response_type, &result, false, &cdr, &size) == TB_OK)
+    tb_ros2_service_reply(service, id, cdr, size, NULL);
+  free(cdr);
+}
+
 /* On the recorder's thread, or when the order was refused. */
 static void on_snapshot_done(tb_status_t status, void *user)
 {
@@ -54,35 +69,82 @@ static void on_snapshot_done(tb_status_t status, void *user)
   free(pending);
 }
 
-/* The answer has no field for a failure; it is logged. */
+/* The older form of the answer has no field for a failure; it is logged. */
 static void on_split_done(tb_status_t status, void *user)
 {
-  (void)status;
-  on_snapshot_done(TB_ERR_SYSTEM, user);
+  pending_t *pending = user;
+  int32_t code = status == TB_ERR_CLOSED ? TB__SPLIT_NOT_RECORDING : status ? TB__SPLIT_FAILED : 0;
+  if (pending->wants_result)
+    reply_result(pending->service, &pending->id, code, status ? tb_status_message(status) : "");
+  else
+    reply(pending->service, &pending->id, false);
+  free(pending);
+}
+
+/* What rolling can ask for and this recorder does not do: NULL, or the reason. */
+static const char *why_refused(const tb__recorder_service_t *entry,
+                               const tb__timed_request_t *request, int32_t *out_code)
+{
+  tb_time_t now = {0};
+  *out_code = entry->kind->invalid_mode;
+  if (request->mode < 0 || request->mode >= TB__TIMED_REQUEST_MODES)
+    return "the mode must be 0, 1 or 2";
+  *out_code = entry->kind->failed;
+  int64_t at_ns = request->time.sec * TB_NS_PER_S + request->time.nanosec;
+  if (at_ns > 0 &&
+      (tb_clock_now(tb_ros2_node_clock(entry->recorder->node), &now) || now.ns < at_ns))
+    return "a later time is not supported: call again at that time, with a time of 0";
+  return NULL;
+}
+
+static void carry_out(const tb__recorder_service_t *entry, tb_ros2_service_t *service,
+                      const tb_ros2_request_id_t *id, bool wants_result)
+{
+  const kind_t *kind = entry->kind;
+  tb_recorder_t *core = entry->recorder->core;
+  if (kind->now) {
+    bool answer = kind->now(core);
+    if (wants_result)
+      reply_result(service, id, 0, "");
+    else
+      reply(service, id, answer);
+    return;
+  }
+  pending_t *pending = malloc(sizeof *pending);
+  if (!pending) return;
+  *pending = (pending_t){service, *id, wants_result};
+  tb_status_t status = kind->order(core, kind->on_done, pending);
+  if (status) kind->on_done(status, pending);
 }
 
 static void on_request(tb_ros2_service_t *service, const tb_ros2_request_t *request, void *user)
 {
   const tb__recorder_service_t *entry = user;
-  const kind_t *kind = entry->kind;
-  tb_recorder_t *core = entry->recorder->core;
-  if (kind->now) {
-    reply(service, &request->id, kind->now(core));
+  const tb__cdr_type_t *response = NULL;
+  tb__timed_request_t *timed;
+  int32_t code;
+  if (!entry->kind->forms) {
+    carry_out(entry, service, &request->id, false);
     return;
   }
-  pending_t *pending = malloc(sizeof *pending);
-  if (!pending) return;
-  *pending = (pending_t){service, request->id};
-  tb_status_t status = kind->order(core, kind->on_done, pending);
-  if (status) kind->on_done(status, pending);
+  if (tb__service_form_decode(entry->kind->forms, request->cdr, request->size, &timed, &response))
+    return;
+  const char *reason = why_refused(entry, timed, &code);
+  if (reason)
+    reply_result(service, &request->id, code, reason);
+  else
+    carry_out(entry, service, &request->id, response == &tb__result_response_type);
+  free(timed);
 }
 
 static const kind_t kinds[TB__RECORDER_SERVICES] = {
     {"~/pause", "rosbag2_interfaces/srv/Pause", .now = pause_it},
-    {"~/resume", "rosbag2_interfaces/srv/Resume", .now = resume},
+    {"~/resume", "rosbag2_interfaces/srv/Resume", .now = resume, .forms = tb__timed_forms,
+     .invalid_mode = TB__RESUME_INVALID_MODE, .failed = TB__RESUME_FAILED},
     {"~/is_paused", "rosbag2_interfaces/srv/IsPaused", .now = is_paused},
     {"~/split_bagfile", "rosbag2_interfaces/srv/SplitBagfile", .order = tb_recorder_split,
-     .on_done = on_split_done},
+     .on_done = on_split_done, .forms = tb__timed_forms, .invalid_mode = TB__SPLIT_INVALID_MODE,
+     .failed = TB__SPLIT_FAILED},
     {"~/snapshot", "rosbag2_interfaces/srv/Snapshot", .order = tb_recorder_snapshot,
      .on_done = on_snapshot_done, .only_snapshots = true},
 };

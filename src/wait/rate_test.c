@@ -1,6 +1,7 @@
 #include <pthread.h>
 #include <timebase/cancel_token.h>
 #include <timebase/generic.h>
+#include <timebase/jump.h>
 #include <timebase/manual_source.h>
 
 #include "test.h"
@@ -353,6 +354,59 @@ static void test_L1_destroying_a_rate_ends_the_wait_of_another_thread(void **sta
   expect_end_at(f, 110, 0, false);
 }
 
+static void expect_closed_when_destroyed(tb_clock_t *clock)
+{
+  pacing_t p = {0};
+  assert_ok(tb_clock_rate_create(clock, ((tb_duration_t){INT64_C(1000000) * S}), &p.rate));
+  pthread_create(&p.thread, NULL, pace_thread, &p);
+  wait_for_waiters(clock, 1);
+  tb_rate_destroy(p.rate);
+  finish_failed(&p, TB_ERR_CLOSED);
+  assert_int_equal(waiters_on(clock), 0);
+}
+
+static void test_L1_destroying_a_rate_ends_its_wait_on_every_kind_of_clock(void **state)
+{
+  fixture_t *f = *state;
+  tb_steady_clock_t *steady;
+  tb_clock_t *system;
+  tb_clock_options_t options = {TB_TIME_SYSTEM, NULL};
+  assert_ok(tb_steady_clock_create(&steady));
+  assert_ok(tb_clock_create(&options, &system));
+  expect_closed_when_destroyed(system);
+  expect_closed_when_destroyed(&steady->core);
+  expect_closed_when_destroyed(f->clock);
+  set(f, 0); /* not started */
+  expect_closed_when_destroyed(f->clock);
+  assert_ok(tb_clock_destroy(system));
+  assert_ok(tb_steady_clock_destroy(steady));
+}
+
+static void destroy_rate(const tb_jump_t *jump, void *user)
+{
+  (void)jump;
+  tb_rate_destroy(user);
+}
+
+static void test_L1_a_jump_callback_destroys_a_rate_that_a_thread_waits_for(void **state)
+{
+  fixture_t *f = *state;
+  for (int in_after = 0; in_after < 2; in_after++) {
+    pacing_t p = {0};
+    tb_jump_handler_t *handler;
+    set(f, 100);
+    assert_ok(tb_rate_create(f->clock, ((tb_duration_t){10 * S}), &p.rate));
+    tb_jump_handler_options_t options = {.threshold = {.min_backward = {-1}}, .user = p.rate};
+    *(in_after ? &options.after : &options.before) = destroy_rate;
+    assert_ok(tb_jump_handler_create(f->clock, &options, &handler));
+    pthread_create(&p.thread, NULL, pace_thread, &p);
+    wait_for_waiters(f->clock, 1);
+    set(f, 50);
+    finish_failed(&p, TB_ERR_CLOSED);
+    tb_jump_handler_destroy(handler);
+  }
+}
+
 /* However the late ends fall: never two returns at once on one time. */
 static void test_S9_a_rate_faster_than_the_clock_blocks_until_the_next_tick(void **state)
 {
@@ -472,6 +526,8 @@ int main(void)
       WITH_RATE(test_S9_a_wait_that_fails_keeps_how_late_it_was),
       WITH_RATE(test_S9_reset_has_nothing_left_to_report),
       WITH_RATE(test_L1_destroying_a_rate_ends_the_wait_of_another_thread),
+      WITH_RATE(test_L1_destroying_a_rate_ends_its_wait_on_every_kind_of_clock),
+      WITH_RATE(test_L1_a_jump_callback_destroys_a_rate_that_a_thread_waits_for),
       WITH_RATE(test_S9_a_rate_faster_than_the_clock_blocks_until_the_next_tick),
       WITH_RATE(test_S9_reset_starts_a_new_first_period),
       cmocka_unit_test(test_S9_every_kind_of_clock_and_never_early),

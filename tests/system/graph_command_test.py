@@ -282,6 +282,29 @@ class NodesTest(GraphCommandTest):
         self.check_loopback(other)
         self.assertIn("no nodes in domain", self.result("nodes", "--wait", "2")[2])
 
+    def test_nothing_asks_a_node_for_what_it_has_not_declared(self):
+        """A node of rclpy logs a warning each time."""
+        foreign = self.odd("foreign", "camera")
+        self.node("ours")
+        self.until_seen("/camera", "/ours")
+        camera = {"use_sim_time_state": "false", "time_source": None}
+        ours = {"use_sim_time_state": "false", "time_source": "clock_topic"}
+        nodes = self.until_seen("/camera", "/ours")["nodes"]
+        self.assertEqual([{key: node[key] for key in camera} for node in nodes], [camera, ours])
+        self.assertEqual(self.result("nodes", "--check")[0], 0)
+        wait = ("--wait", "60")
+        self.expect(["param", "list", "/camera", *wait], 0, "use_sim_time\n")
+        self.expect(["param", "get", "/camera", "use_sim_time", *wait], 0, "Boolean value is: False\n")
+        refused = "timebase param: /camera refuses time_sources: no\n"
+        self.expect(["param", "set", "/camera", "time_sources", "1", *wait], 1, "", refused)
+        # What a user names is requested once.
+        both = ["param", "get", "/camera", "use_sim_time", "gain", *wait]
+        none = "timebase param: /camera has no parameter gain\n"
+        self.assertEqual(self.result(*both), (1, "use_sim_time: false\n", none))
+        foreign.child.stdin.close()
+        self.assertEqual(foreign.wait(), 0)
+        self.assertEqual(foreign.seen, ["ready", "undeclared gain"])
+
     def test_a_stopped_process(self):
         node = self.node("frozen")
         for wait in range(3, 20):

@@ -1,8 +1,10 @@
 /* Parameters of a node, as other processes get and set them and as it does itself. */
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <timebase/ros2_node.h>
+#include <unistd.h>
 
 #include "system/loopback.h"
 #include "test.h"
@@ -198,6 +200,86 @@ static tb__parameter_event_t *event_of(tb_ros2_subscription_t *events, const cha
   }
 }
 
+/* A file that sets the parameters `names`, one letter each, to `value`, for any node. */
+static void write_parameter_file(char path[], const char *names, int value)
+{
+  int fd = mkstemp(path);
+  assert_true(fd >= 0);
+  dprintf(fd, "/**:\n  ros__parameters:\n");
+  for (; *names; names++)
+    dprintf(fd, "    %c: %d\n", *names, value);
+  close(fd);
+}
+
+/* Declares the parameters "a", "b" ... of a new node, with 0, and compares what they got. */
+static void assert_first_values(tb_ros2_context_t *of, const tb_ros2_node_options_t *options,
+                                const int64_t *expected)
+{
+  tb_error_t error = TB_ERROR_INIT;
+  tb_ros2_node_t *made;
+  if (tb_ros2_node_create(of, "overridden", "", options, &made, &error) != TB_OK)
+    fail_msg("%s", error.text);
+  for (char name[] = "a"; expected[name[0] - 'a'] >= 0; name[0]++) {
+    tb_ros2_parameter_value_t value = tb_ros2_parameter_integer(0);
+    assert_ok(tb_ros2_node_declare_parameter(made, name, &value, NULL, NULL));
+    assert_ok(tb_ros2_node_get_parameter(made, name, &value));
+    assert_int_equal(value.integer_value, expected[name[0] - 'a']);
+  }
+  tb_ros2_node_destroy(made);
+}
+
+/* As in rclcpp and rclpy: the context's arguments, then the node's, then the options. */
+static void test_options_override_arguments_of_node_and_context_and_files(void **state)
+{
+  (void)state;
+  char global_file[] = "/tmp/tb-global-XXXXXX", own_file[] = "/tmp/tb-own-XXXXXX";
+  const char *const global[] = {
+      "",     "--ros-args", "-p",   "a:=1",          "-p",       "b:=1", "-p",
+      "c:=1", "-p",         "d:=1", "--params-file", global_file};
+  const char *const own[] = {"",     "--ros-args",    "-p",    "b:=2", "-p",
+                             "c:=2", "--params-file", own_file};
+  const tb_ros2_parameter_t overrides[] = {{"c", tb_ros2_parameter_integer(3)},
+                                           {"d", tb_ros2_parameter_integer(3)},
+                                           {"f", tb_ros2_parameter_integer(3)},
+                                           {"g", tb_ros2_parameter_integer(3)}};
+  tb_ros2_context_options_t context_options = TB_ROS2_CONTEXT_OPTIONS_INIT;
+  tb_ros2_node_options_t options = TB_ROS2_NODE_OPTIONS_INIT;
+  tb_ros2_context_t *with_arguments;
+  write_parameter_file(global_file, "efg", 1);
+  write_parameter_file(own_file, "eg", 2);
+  context_options.argc = sizeof global / sizeof global[0];
+  context_options.argv = global;
+  assert_ok(tb_ros2_context_create(&context_options, &with_arguments, NULL));
+  options.argc = sizeof own / sizeof own[0];
+  options.argv = own;
+  options.parameter_overrides = overrides;
+  options.parameter_override_count = sizeof overrides / sizeof overrides[0];
+  assert_first_values(with_arguments, &options, (const int64_t[]){1, 2, 3, 3, 2, 3, 3, -1});
+  options.ignore_global_arguments = true;
+  assert_first_values(with_arguments, &options, (const int64_t[]){0, 2, 3, 3, 2, 3, 3, -1});
+  tb_ros2_context_destroy(with_arguments);
+  unlink(global_file);
+  unlink(own_file);
+}
+
+static void test_options_decide_on_simulated_time(void **state)
+{
+  (void)state;
+  const char *const argv[] = {"", "--ros-args", "-p", "use_sim_time:=true"};
+  const tb_ros2_parameter_t off = {"use_sim_time", tb_ros2_parameter_bool(false)};
+  tb_ros2_node_options_t options = TB_ROS2_NODE_OPTIONS_INIT;
+  tb_ros2_node_destroy(node);
+  options.argc = 4;
+  options.argv = argv;
+  assert_ok(tb_ros2_node_create(context, "plain", "", &options, &node, NULL));
+  assert_int_equal(now_ns(), 0);
+  tb_ros2_node_destroy(node);
+  options.parameter_overrides = &off;
+  options.parameter_override_count = 1;
+  assert_ok(tb_ros2_node_create(context, "plain", "", &options, &node, NULL));
+  assert_true(now_ns() > 0);
+}
+
 static void test_each_change_is_an_event(void **state)
 {
   (void)state;
@@ -235,6 +317,8 @@ int main(void)
       TEST(test_X7_use_sim_time_set_from_elsewhere_holds_when_the_answer_comes),
       TEST(test_others_read_describe_and_list),
       TEST(test_own_parameters_have_ranges_types_and_a_callback),
+      TEST(test_options_override_arguments_of_node_and_context_and_files),
+      TEST(test_options_decide_on_simulated_time),
       TEST(test_each_change_is_an_event),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -55,30 +55,53 @@ static int teardown(void **state)
   return 0;
 }
 
-/* The answer, which is the beginning of the union. */
-static tb__player_answer_t call(const char *name, const void *request)
+/* The response to a request of one of the types a service has had, to be freed. */
+static void *call_as(const char *name, const tb__cdr_type_t *request_type, const void *request,
+                     const tb__cdr_type_t *response_type)
 {
-  tb__player_answer_t answer = {0};
   size_t i = 0;
   while (strcmp(tb__player_services[i].name + 2, name) != 0)
     i++;
-  const tb__player_service_t *kind = &tb__player_services[i];
-  static const tb__empty_message_t empty;
   tb_ros2_response_t response;
   tb_error_t error = TB_ERROR_INIT;
   uint8_t *cdr;
   size_t size;
   void *decoded;
-  assert_ok(tb__cdr_encode(kind->request, request ? request : &empty, false, &cdr, &size));
+  assert_ok(tb__cdr_encode(request_type, request, false, &cdr, &size));
   assert_ok(tb_ros2_client_wait_for_service(clients[i], LIMIT));
   if (tb_ros2_client_call(clients[i], cdr, size, LIMIT, &response, &error) != TB_OK)
     fail_msg("%s: %s", name, error.text);
-  assert_ok(tb__cdr_decode(kind->response, response.cdr, response.size, &decoded));
-  memcpy(&answer, decoded, kind->response->size);
+  assert_ok(tb__cdr_decode(response_type, response.cdr, response.size, &decoded));
   tb_ros2_response_release(&response);
-  free(decoded);
   free(cdr);
+  return decoded;
+}
+
+/* As clients of jazzy do. The answer, which is the beginning of the union. */
+static tb__player_answer_t call(const char *name, const void *request)
+{
+  static const tb__timed_request_t empty;
+  tb__player_answer_t answer = {0};
+  size_t i = 0;
+  while (strcmp(tb__player_services[i].name + 2, name) != 0)
+    i++;
+  const tb__player_service_t *kind = &tb__player_services[i];
+  void *decoded = call_as(name, kind->request, request ? request : &empty, kind->response);
+  memcpy(&answer, decoded, kind->response->size);
+  free(decoded);
   return answer;
+}
+
+/* As clients of rolling do: the code of the result. */
+static int32_t newer_call(const char *name, tb__timed_request_t request)
+{
+  bool is_stop = strcmp(name, "stop") == 0;
+  const tb__service_form_t *form = is_stop ? tb__stop_forms : tb__timed_forms;
+  tb__result_response_t *result = call_as(name, form->request, &request, form->response);
+  int32_t code = result->return_code;
+  assert_int_equal(result->error_string[0] != '\0', code != 0);
+  free(result);
+  return code;
 }
 
 static bool seek(int32_t sec, uint32_t nanosec)
@@ -138,12 +161,33 @@ static void test_pauses(void **state)
   assert_true(call("is_paused", NULL).is_paused.paused);
 }
 
+static void test_clients_of_rolling_resume(void **state)
+{
+  (void)state;
+  assert_true(seek(START_S, 0));
+  call("pause", NULL);
+  assert_int_equal(newer_call("resume", (tb__timed_request_t){.time = {START_S, 0}}),
+                   TB__RESUME_FAILED);
+  assert_int_equal(newer_call("resume", (tb__timed_request_t){.mode = 3}), TB__RESUME_INVALID_MODE);
+  assert_int_equal(newer_call("resume", (tb__timed_request_t){.mode = -1}),
+                   TB__RESUME_INVALID_MODE);
+  assert_true(call("is_paused", NULL).is_paused.paused);
+  assert_int_equal(
+      newer_call("resume", (tb__timed_request_t){.mode = 2, .tracking_topic_name = "/a"}), 0);
+  assert_false(call("is_paused", NULL).is_paused.paused);
+  call("pause", NULL);
+  assert_int_equal(newer_call("resume", (tb__timed_request_t){0}), 0);
+  assert_false(call("is_paused", NULL).is_paused.paused);
+  call("pause", NULL);
+}
+
 static void test_stop_and_play(void **state)
 {
   (void)state;
   const tb__time_message_t zero = {0, 0}, none = {-1, 0};
   assert_false(play(zero, none, zero)); /* it plays already */
-  call("stop", NULL);
+  assert_int_equal(newer_call("stop", (tb__timed_request_t){0}), 0);
+  assert_int_equal(newer_call("stop", (tb__timed_request_t){0}), TB__STOP_FAILED);
   assert_false(seek(START_S, 0));
   assert_false(play(none, none, zero));
   assert_false(play(zero, none, none));
@@ -194,6 +238,7 @@ int main(void)
       cmocka_unit_test(test_steps_and_seeks_while_paused),
       cmocka_unit_test(test_rates),
       cmocka_unit_test(test_pauses),
+      cmocka_unit_test(test_clients_of_rolling_resume),
       cmocka_unit_test(test_stop_and_play),
       cmocka_unit_test(test_the_end),
       cmocka_unit_test(test_after_stop_it_stays_until_a_signal),

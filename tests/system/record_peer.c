@@ -9,7 +9,7 @@
  *                                  LIST gets "TOPIC NUMBER WALL_NS" for what was acknowledged
  *   clock NS                       "ok": a tick, acknowledged by reliable subscriptions; two
  *                                  subscriptions are waited for
- *   call SERVICE TYPE              "reply HEX"
+ *   call SERVICE TYPE [SEC,MODE]   "reply HEX"
  *   events                         "ok", and then "event CLOSED OPENED NODE" as they come
  *
  * A message is "TOPIC NUMBER " and stars up to SIZE. */
@@ -173,15 +173,22 @@ static void print_hex(const uint8_t *bytes, size_t size)
   putchar('\n');
 }
 
-static void call(const char *service, const char *type)
+/* `fields`: "SEC,MODE" of a time in the form that Resume and SplitBagfile have in rolling, else
+ * empty. */
+static void call(const char *service, const char *type, const char *fields)
 {
-  static const uint8_t request[8] = {0, 1, 0, 0};
+  uint8_t request[24] = {0, 1, 0, 0, [16] = 1};
+  size_t size = *fields ? sizeof request : 8;
+  int32_t sec = 0, mode = 0;
+  if (*fields && sscanf(fields, "%" SCNd32 ",%" SCNd32, &sec, &mode) != 2) exit(2);
+  memcpy(request + 4, &sec, sizeof sec);
+  memcpy(request + 12, &mode, sizeof mode);
   tb_error_t error = TB_ERROR_INIT;
   tb_ros2_client_t *client = NULL;
   tb_ros2_response_t response;
   check(tb_ros2_client_create(context, service, type, NULL, &client, &error), &error);
   check(tb_ros2_client_wait_for_service(client, ACKS), &error);
-  check(tb_ros2_client_call(client, request, sizeof request, ACKS, &response, &error), &error);
+  check(tb_ros2_client_call(client, request, size, ACKS, &response, &error), &error);
   print_hex(response.cdr, response.size);
   tb_ros2_response_release(&response);
   tb_ros2_client_destroy(client);
@@ -238,7 +245,7 @@ static void carry_out(void)
   } else if (strcmp(word, "clock") == 0) {
     tick(atoll(a));
   } else if (strcmp(word, "call") == 0) {
-    call(a, b);
+    call(a, b, c);
   } else if (strcmp(word, "events") == 0) {
     watch_events();
   }

@@ -219,6 +219,31 @@ class RecordTest(CommandTest):
         self.assertEqual([number(r[2]) for r in rows(self.files()[0])], list(range(5, 10)))
         self.assertEqual([number(r[2]) for r in rows(self.files()[1])], list(range(10, 15)))
 
+    def test_services_as_clients_of_rolling_call_them(self):
+        peer = self.start_peer()
+        self.ask(peer, "pub /a rel 100")
+        recorder = self.record("/a", "--start-paused")
+        self.ask(peer, "match /a")
+        name, kind = "/rosbag2_recorder", "rosbag2_interfaces/srv"
+        paused = f"call {name}/is_paused {kind}/IsPaused"
+        resume = f"call {name}/resume {kind}/Resume"
+        split = f"call {name}/split_bagfile {kind}/SplitBagfile"
+        # The code, the length of the text with its NUL, the text: none if it is done.
+        done = "reply 00010000000000000100000000000000$"
+        refused = "reply 00010000{:02x}000000(?!01000000)"
+        self.ask(peer, f"{resume} 2000000000,0", refused.format(3))  # 2033
+        self.ask(peer, f"{resume} 0,3", refused.format(1))
+        self.ask(peer, paused, "reply 0001000001000000$")
+        self.ask(peer, f"{resume} 1000000000,1", done)  # in the past
+        self.ask(peer, paused, "reply 0001000000000000$")
+        self.ask(peer, f"{split} 2000000000,0", refused.format(4))
+        self.ask(peer, f"{split} 0,-1", refused.format(2))
+        self.ask(peer, "send /a 5", "sent 4 ")
+        self.assertEqual(len(self.files()), 1)
+        self.ask(peer, f"{split} 0,0", done)
+        self.assertEqual(len(self.files()), 2)
+        self.assertRegex(self.stop(recorder)[0], r": 5 messages of 1 topic in 2 files, 0 lost$")
+
     def test_latched_messages_that_came_while_paused_are_recorded_at_resume(self):
         peer = self.start_peer()
         self.ask(peer, "pub /map latched 100")
