@@ -82,10 +82,10 @@ TB_INLINE tb_status_t tb_clock_create(const tb_clock_options_t *options, tb_cloc
  * nothing is destroyed then. */
 TB_API tb_status_t tb_clock_destroy(tb_clock_t *clock);
 
-/** [any thread] [blocks] The same with a limit in steady time, 0: none; it does not cover the
- * `stop` of a source that goes with its last clock. TB_ERR_TIMEOUT: waits on the clock return
- * TB_ERR_CLOSED from now on and its handlers are called for no further jump, but it still reports
- * the time and must be destroyed by another call. TB_ERR_INVALID: limit < 0. */
+/** [any thread] [blocks] The same with a limit (TB_NO_LIMIT); it does not cover the `stop` of a
+ * source that goes with its last clock. TB_ERR_TIMEOUT: waits on the clock return TB_ERR_CLOSED
+ * from now on and its handlers are called for no further jump, but it still reports the time and
+ * must be destroyed by another call. */
 TB_API tb_status_t tb_clock_destroy_within(tb_clock_t *clock, tb_duration_t limit);
 
 /** The current time. An active ROS clock returns the latest tick exactly, and zero before the
@@ -123,10 +123,9 @@ TB_API bool tb_clock_is_active(const tb_clock_t *clock);
  * source returns: nothing has changed then. */
 TB_API tb_status_t tb_clock_set_source(tb_clock_t *clock, tb_source_t *source);
 
-/** [any thread] [blocks] The same with a limit in steady time, 0: none, for the wait until other
- * jumps are over; it does not cover handlers of this change, nor start and stop of a source. Ticks
- * that wait may go before it. TB_ERR_TIMEOUT: nothing has changed. TB_ERR_INVALID: also limit < 0.
- */
+/** [any thread] [blocks] The same with a limit (TB_NO_LIMIT) for the wait until other jumps are
+ * over; it does not cover handlers of this change, nor start and stop of a source. Ticks that wait
+ * may go before it. TB_ERR_TIMEOUT: nothing has changed. */
 TB_API tb_status_t tb_clock_set_source_within(tb_clock_t *clock, tb_source_t *source,
                                               tb_duration_t limit);
 

@@ -106,9 +106,9 @@ TB_API tb_status_t tb_clock_server_run_due(tb_clock_server_t *server, uint64_t m
  * [any thread] [from callbacks] [async-signal-safe] */
 TB_API void tb_clock_server_stop(tb_clock_server_t *server);
 
-/** Waits until the server's thread has ended, at most `limit` of steady time (0: no limit), and
- * returns what it ended with, as tb_clock_server_run does.
- * [any thread] [blocks] TB_ERR_TIMEOUT. TB_ERR_DEADLOCK: on that thread. TB_ERR_INVALID: limit < 0,
+/** Waits until the server's thread has ended, and returns what it ended with, as
+ * tb_clock_server_run does. `limit`: see TB_NO_LIMIT.
+ * [any thread] [blocks] TB_ERR_TIMEOUT. TB_ERR_DEADLOCK: on that thread. TB_ERR_INVALID: the limit,
  * or there was no thread. TB_ERR_FORKED. */
 TB_API tb_status_t tb_clock_server_wait(tb_clock_server_t *server, tb_duration_t limit,
                                         tb_error_t *error);
@@ -146,10 +146,10 @@ TB_API tb_status_t tb_clock_server_begin_step(tb_clock_server_t *server, tb_dura
  * Others as tb_clock_server_begin_step. */
 TB_API tb_status_t tb_clock_server_begin_step_to(tb_clock_server_t *server, int64_t time_ns);
 
-/** As tb_clock_server_begin_step, and waits until all sinks have taken the last tick, at most
- * `limit` of steady time (0: no limit). Another thread must run the server. [any thread] [blocks]
- * TB_ERR_TIMEOUT: the step continues. TB_ERR_CANCELLED: by another control, or because serving
- * ended. TB_ERR_DEADLOCK: on the thread that serves. TB_ERR_INVALID: limit < 0. */
+/** As tb_clock_server_begin_step, and waits until all sinks have taken the last tick. `limit`: see
+ * TB_NO_LIMIT. Another thread must run the server. [any thread] [blocks] TB_ERR_TIMEOUT: the step
+ * continues. TB_ERR_CANCELLED: by another control, or because serving ended. TB_ERR_DEADLOCK: on
+ * the thread that serves. */
 TB_API tb_status_t tb_clock_server_step(tb_clock_server_t *server, tb_duration_t duration,
                                         tb_duration_t limit);
 /** The same to `time_ns`, see tb_clock_server_begin_step_to. [any thread] [blocks] */

@@ -34,10 +34,10 @@ TB_API tb_status_t tb_cond_create(tb_clock_t *clock, tb_cond_t **out);
  * from a jump callback: nothing is destroyed then. */
 TB_API tb_status_t tb_cond_destroy(tb_cond_t *cond);
 
-/** [any thread] [blocks] The same with a limit in steady time, 0: none. TB_ERR_TIMEOUT: waits on
- * the condition, also future ones, return TB_ERR_CLOSED, but it must be destroyed by another call:
- * a wait that begins during a blocking jump leaves after it. TB_ERR_INVALID: limit < 0. (Waits
- * leave a tb_steady_cond_t without delay.) */
+/** [any thread] [blocks] The same with a limit (TB_NO_LIMIT). TB_ERR_TIMEOUT: waits on the
+ * condition, also future ones, return TB_ERR_CLOSED, but it must be destroyed by another call: a
+ * wait that begins during a blocking jump leaves after it. (Waits leave a tb_steady_cond_t without
+ * delay.) */
 TB_API tb_status_t tb_cond_destroy_within(tb_cond_t *cond, tb_duration_t limit);
 
 /** Releases `mutex`, which the calling thread holds (locked once, not a robust one), waits, and
@@ -45,8 +45,9 @@ TB_API tb_status_t tb_cond_destroy_within(tb_cond_t *cond, tb_duration_t limit);
  * released, or by a thread that took it since, is never missed. Returns TB_OK when signalled
  * (`*out_signalled` true) or when the clock has reached `target` (false); never for another reason.
  * `out_signalled` may be NULL. Signalled and due together: whichever came first counts. When the
- * time has come at the call, the mutex is not released. As with pthreads, another thread may be
- * first to the mutex: test in a loop what was waited for.
+ * time has come at the call, or the limit is TB_NO_WAIT, the mutex is not released unless a jump is
+ * in progress. As with pthreads, another thread may be first to the mutex: test in a loop what was
+ * waited for.
  *
  * Jumps, clock changes, limit and token: as tb_clock_sleep_until, with its errors; TB_ERR_TIMEOUT
  * is the limit in steady time, not `target`. A signal is not given to a wait that was cancelled.

@@ -32,6 +32,13 @@ typedef struct tb_duration {
  * argument is evaluated twice; tb_duration_from_seconds takes a number that is computed. */
 #define TB_SECONDS(s) TB_VALUE(tb_duration_t, (int64_t)((s)*1e9 + ((s) < 0 ? -0.5 : 0.5)))
 
+/** The limits of calls that wait, also where they are fields of options: how long the call may take
+ * in steady time, > 0. TB_NO_LIMIT, which is 0 as in a zeroed struct: as long as it takes.
+ * TB_NO_WAIT: it looks once, does not block, and returns TB_ERR_TIMEOUT if what it waits for is not
+ * so. Other negative limits are TB_ERR_INVALID. */
+#define TB_NO_LIMIT TB_NS(0)
+#define TB_NO_WAIT  TB_NS(INT64_MIN)
+
 TB_BEGIN_DECLS
 
 /* All of these: [any thread] [from callbacks] [async-signal-safe], and no state is kept.

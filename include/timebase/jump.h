@@ -118,10 +118,10 @@ TB_INLINE tb_status_t tb_steady_clock_jump_handler_create(tb_steady_clock_t *clo
 TB_API void tb_jump_handler_destroy(tb_jump_handler_t *handler);
 
 /** [any thread] [from callbacks] [blocks, except from a jump callback and the log hook] The same
- * with a limit in steady time, 0: none. TB_ERR_TIMEOUT: the jump is still in progress; the handler
- * is not destroyed and will be called as before, unless it was destroyed elsewhere meanwhile (TB_OK
- * then). TB_ERR_CLOSED: it is destroyed already, or another thread waits to do it, while the jump
- * is in progress. TB_ERR_INVALID: limit < 0. */
+ * with a limit (TB_NO_LIMIT). TB_ERR_TIMEOUT: the jump is still in progress; the handler is not
+ * destroyed and will be called as before, unless it was destroyed elsewhere meanwhile (TB_OK then).
+ * TB_ERR_CLOSED: it is destroyed already, or another thread waits to do it, while the jump is in
+ * progress. */
 TB_API tb_status_t tb_jump_handler_destroy_within(tb_jump_handler_t *handler, tb_duration_t limit);
 
 /** What the calls of these names hand over: the size of each struct too, so that it may grow

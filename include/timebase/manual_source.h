@@ -10,7 +10,7 @@
 
 /** How a call that moves time waits for what it makes due, and for how long. */
 typedef struct tb_run_options {
-  tb_duration_t limit;      /**< for the whole call, > 0; 0: none. In real steady time, also while
+  tb_duration_t limit;      /**< of the whole call: see TB_NO_LIMIT. In real steady time, also while
                                steady time is held (timebase/testing.h). */
   tb_cancel_token_t *token; /**< or NULL */
 } tb_run_options_t;
@@ -76,8 +76,7 @@ TB_API tb_status_t tb_manual_source_advance_to_next(tb_source_t *source);
  * [any thread] [blocks] Errors as above. TB_ERR_DEADLOCK: in a jump callback, or in a callback of a
  * queue that has timers on the timeline; nothing has moved. TB_ERR_TIMEOUT, TB_ERR_CANCELLED,
  * TB_ERR_CLOSED (the token was destroyed): time has moved, advance_stepped as far as to the stop
- * that did not end, advance_to_next perhaps not at all. TB_ERR_INVALID: limit < 0.
- * TB_ERR_NO_MEMORY. */
+ * that did not end, advance_to_next perhaps not at all. TB_ERR_NO_MEMORY. */
 TB_INLINE tb_status_t tb_manual_source_set_and_run(tb_source_t *source, int64_t time_ns,
                                                    const tb_run_options_t *options);
 TB_INLINE tb_status_t tb_manual_source_jump_and_run(tb_source_t *source, int64_t time_ns,

@@ -55,7 +55,7 @@ typedef struct tb_player_options {
   /** Nothing is played until tb_player_play, and the end of that is not the end of tb_player_run.
    */
   bool on_demand;
-  tb_duration_t ack_limit; /**< how long acknowledgements are waited for at the end; 0: no limit */
+  tb_duration_t ack_limit; /**< of the wait for acknowledgements at the end: see TB_NO_LIMIT */
   /** What passes on this clock takes the place of steady time, see tb_player_run; NULL: steady
    * time. It must outlive the player. */
   tb_clock_t *clock;
@@ -227,13 +227,13 @@ TB_API tb_status_t tb_player_seek(tb_player_t *player, int64_t time_ns, tb_error
  */
 TB_API tb_status_t tb_player_play_next(tb_player_t *player);
 /** The same with the next `count` messages (0: all up to the end of the round, or of what is
- * repeated), and waits until they are sent, at most `limit` of steady time (0: no limit). *out_sent
- * (may be NULL) becomes the number sent: fewer at the end, and if a resume, a seek or a stop
- * intervened. Another thread must be in tb_player_run.
+ * repeated), and waits until they are sent. `limit`: see TB_NO_LIMIT. *out_sent (may be NULL)
+ * becomes the number sent: fewer at the end, and if a resume, a seek or a stop intervened. Another
+ * thread must be in tb_player_run.
  *
  *   TB_ERR_TIMEOUT   the rest is dropped
  *   TB_ERR_DEADLOCK  on the thread that plays, in a jump callback or the log hook
- *   TB_ERR_BUSY, TB_ERR_END, TB_ERR_FORKED as above; TB_ERR_INVALID: limit < 0
+ *   TB_ERR_BUSY, TB_ERR_END, TB_ERR_FORKED as above
  *
  * [any thread] [blocks] */
 TB_API tb_status_t tb_player_burst(tb_player_t *player, uint64_t count, tb_duration_t limit,

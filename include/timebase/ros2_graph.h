@@ -110,14 +110,14 @@ TB_API void tb_ros2_graph_snapshot_release(const tb_ros2_graph_snapshot_t *snaps
 /** How often the graph has changed; wraps around. [any thread] [from callbacks] */
 TB_API uint32_t tb_ros2_graph_changes(const tb_ros2_graph_t *graph);
 
-/** Waits until tb_ros2_graph_changes is no longer `seen`, at most `limit` of steady time.
- * TB_ERR_TIMEOUT, TB_ERR_DEADLOCK (from a jump callback or the log hook), TB_ERR_FORKED.
+/** Waits until tb_ros2_graph_changes is no longer `seen`. `limit`: see TB_NO_LIMIT. TB_ERR_TIMEOUT,
+ * TB_ERR_DEADLOCK (from a jump callback or the log hook), TB_ERR_FORKED.
  * [any thread] [blocks] */
 TB_API tb_status_t tb_ros2_graph_wait_for_change(tb_ros2_graph_t *graph, uint32_t seen,
                                                  tb_duration_t limit);
 
-/** Waits until there is a node of this full name ("/camera"), at most `limit` of steady time (0:
- * look once). TB_ERR_TIMEOUT and the others as above. [any thread] [blocks] */
+/** Waits until there is a node of this full name ("/camera"). Limit and errors as above. [any
+ * thread] [blocks] */
 TB_API tb_status_t tb_ros2_graph_wait_for_node(tb_ros2_graph_t *graph, const char *full_name,
                                                tb_duration_t limit);
 

@@ -59,7 +59,7 @@ typedef struct tb_ros2_node_options {
 
   tb_ros2_clock_activation_t clock_activation; /**< when its clocks follow the graph's time */
   /** With TB_ROS2_CLOCK_BY_PUBLISHER: steady time after which `use_sim_time` becomes false when the
-   * last publisher has gone; 0: never. */
+   * last publisher has gone; TB_NO_LIMIT, 0: never, TB_NO_WAIT: at once. */
   tb_duration_t deactivation_limit;
 } tb_ros2_node_options_t;
 

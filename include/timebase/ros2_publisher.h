@@ -50,14 +50,13 @@ TB_API tb_status_t tb_ros2_publisher_publish(tb_ros2_publisher_t *publisher, con
 /** How many subscriptions are matched now. [any thread] [from callbacks] */
 TB_API uint32_t tb_ros2_publisher_matched(const tb_ros2_publisher_t *publisher);
 
-/** Waits until at least `count` subscriptions are matched, at most `limit` of steady time (0: look
- * once). TB_ERR_TIMEOUT.
- * [any thread] [blocks] */
+/** Waits until at least `count` subscriptions are matched. `limit`: see TB_NO_LIMIT.
+ * TB_ERR_TIMEOUT. [any thread] [blocks] */
 TB_API tb_status_t tb_ros2_publisher_wait_for_matched(tb_ros2_publisher_t *publisher,
                                                       uint32_t count, tb_duration_t limit);
 
-/** Waits until all reliable subscriptions that are matched have acknowledged every message, at most
- * `limit` of steady time. TB_ERR_TIMEOUT, TB_ERR_CLOSED, TB_ERR_TRANSPORT.
+/** Waits until all reliable subscriptions that are matched have acknowledged every message.
+ * `limit`: see TB_NO_LIMIT. TB_ERR_TIMEOUT, TB_ERR_CLOSED, TB_ERR_TRANSPORT.
  * [any thread] [blocks] */
 TB_API tb_status_t tb_ros2_publisher_wait_for_acks(tb_ros2_publisher_t *publisher,
                                                    tb_duration_t limit);

@@ -63,8 +63,8 @@ TB_INLINE tb_status_t tb_ros2_subscription_take(tb_ros2_subscription_t *subscrip
 /** How many publishers are matched now. [any thread] [from callbacks] */
 TB_API uint32_t tb_ros2_subscription_matched(const tb_ros2_subscription_t *subscription);
 
-/** Waits until at least `count` publishers are matched, at most `limit` of steady time (0: look
- * once). TB_ERR_TIMEOUT. TB_ERR_CLOSED: in its callback, the subscription is being destroyed.
+/** Waits until at least `count` publishers are matched. `limit`: see TB_NO_LIMIT. TB_ERR_TIMEOUT.
+ * TB_ERR_CLOSED: in its callback, the subscription is being destroyed.
  * [any thread] [blocks] */
 TB_API tb_status_t tb_ros2_subscription_wait_for_matched(tb_ros2_subscription_t *subscription,
                                                          uint32_t count, tb_duration_t limit);

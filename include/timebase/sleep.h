@@ -27,7 +27,7 @@
 typedef struct tb_wait_options {
   uint32_t flags;            /**< TB_WAIT_FAIL_ON_..., TB_SLEEP_KEEP_TIME; 0: none */
   tb_duration_t forward_min; /**< with TB_WAIT_FAIL_ON_FORWARD, > 0 */
-  tb_duration_t limit;       /**< in steady time, > 0: TB_ERR_TIMEOUT when passed; 0: none */
+  tb_duration_t limit;       /**< see TB_NO_LIMIT: TB_ERR_TIMEOUT when it has passed */
   tb_cancel_token_t *token;  /**< cancelled: TB_ERR_CANCELLED, destroyed: TB_ERR_CLOSED; or NULL */
 } tb_wait_options_t;
 
@@ -42,7 +42,8 @@ TB_BEGIN_DECLS
 /* Several reasons to return at once: cancelled, closed, jump, due, limit, the first of these. */
 
 /* On system time these hold for steps of the wall clock. A wait there with fail flags, or until a
- * time and with a limit, needs a thread of the library ("tb-steps"), which ends soon after. */
+ * time and with a limit in steady time, needs a thread of the library ("tb-steps"), which ends soon
+ * after. */
 
 /** Returns TB_OK once the clock has reached `target`; never early. `options` may be NULL. On an
  * active clock whose source has not started it waits for the first tick, then compares. A clock

@@ -44,10 +44,9 @@ TB_INLINE tb_status_t tb_source_create(const tb_source_ops_t *ops, void *self, t
  * another source wraps it and will destroy it: nothing is destroyed then. */
 TB_API tb_status_t tb_source_destroy(tb_source_t *source);
 
-/** [any thread] [blocks] The same with a limit in steady time, 0: none, for the wait until other
- * jumps are over; it does not cover handlers of its clocks' changes, nor its `stop`.
- * TB_ERR_TIMEOUT: the source is valid, some of its clocks may have left it, and it may no longer be
- * the default. TB_ERR_INVALID: a negative limit. */
+/** [any thread] [blocks] The same with a limit (TB_NO_LIMIT) for the wait until other jumps are
+ * over; it does not cover handlers of its clocks' changes, nor its `stop`. TB_ERR_TIMEOUT: the
+ * source is valid, some of its clocks may have left it, and it may no longer be the default. */
 TB_API tb_status_t tb_source_destroy_within(tb_source_t *source, tb_duration_t limit);
 
 /** The timeline that the source moves; it lives as long as the source.

@@ -96,9 +96,8 @@ TB_API tb_status_t tb_timer_queue_create(tb_timer_queue_t **out);
  * of this queue: nothing is destroyed then. */
 TB_API tb_status_t tb_timer_queue_destroy(tb_timer_queue_t *queue);
 
-/** [any thread] [blocks] The same with a limit in steady time, 0: none. TB_ERR_TIMEOUT: its thread
- * ends as soon as it can, nothing is destroyed, and the queue is valid. TB_ERR_INVALID: limit < 0.
- */
+/** [any thread] [blocks] The same with a limit (TB_NO_LIMIT). TB_ERR_TIMEOUT: its thread ends as
+ * soon as it can, nothing is destroyed, and the queue is valid. */
 TB_API tb_status_t tb_timer_queue_destroy_within(tb_timer_queue_t *queue, tb_duration_t limit);
 
 /** A descriptor for poll, epoll or libuv: readable when something may be due, and then until
@@ -121,10 +120,9 @@ TB_API tb_status_t tb_timer_queue_run_due(tb_timer_queue_t *queue, uint32_t *out
 TB_API tb_status_t tb_timer_queue_start_thread(tb_timer_queue_t *queue);
 
 /** Ends the thread, with the run that it is in: what is due in that run is still called. Timers go
- * on. Without a thread it does nothing. `limit` in steady time, 0: none. [any thread] [blocks]
+ * on. Without a thread it does nothing. `limit`: see TB_NO_LIMIT. [any thread] [blocks]
  * TB_ERR_TIMEOUT: the limit has passed; the thread ends as soon as it can, and another call waits
- * for that. TB_ERR_DEADLOCK: from a jump callback, or from a callback of this queue.
- * TB_ERR_INVALID: limit < 0. */
+ * for that. TB_ERR_DEADLOCK: from a jump callback, or from a callback of this queue. */
 TB_API tb_status_t tb_timer_queue_stop_thread(tb_timer_queue_t *queue, tb_duration_t limit);
 
 /** The earliest deadline of the running timers on `clock`; it may have passed. Generic name:
@@ -163,10 +161,10 @@ TB_API tb_status_t tb_timer_start(tb_timer_t *timer);
  * [any thread] [from callbacks] TB_ERR_CLOSED: destroyed, while its call runs. */
 TB_API tb_status_t tb_timer_stop(tb_timer_t *timer);
 
-/** The same, and waits for a call that is running. That call may start the timer again. `limit` in
- * steady time, 0: none. [any thread] [from callbacks] [blocks] TB_ERR_TIMEOUT: stopped, and the
- * call still runs. TB_ERR_DEADLOCK: from the own callback or a jump callback: not stopped.
- * TB_ERR_INVALID: limit < 0. TB_ERR_CLOSED: destroyed, while its call runs. */
+/** The same, and waits for a call that is running. That call may start the timer again. `limit`:
+ * see TB_NO_LIMIT. [any thread] [from callbacks] [blocks] TB_ERR_TIMEOUT: stopped, and the call
+ * still runs. TB_ERR_DEADLOCK: from the own callback or a jump callback: not stopped.
+ * TB_ERR_CLOSED: destroyed, while its call runs. */
 TB_API tb_status_t tb_timer_stop_wait(tb_timer_t *timer, tb_duration_t limit);
 
 /** Takes effect with the next deadline that is set: the one that a running timer waits for stays,

@@ -550,7 +550,7 @@ static void test_X2_timers_on_held_time_run_on_their_thread(void **state)
   assert_ok(tb_timer_queue_start_thread(f->queue));
   start_timers(f, &start_ns);
   move_timers();
-  assert_ok(tb_timer_queue_stop_thread(f->queue, (tb_duration_t){0}));
+  assert_ok(tb_timer_queue_stop_thread(f->queue, TB_NO_LIMIT));
 }
 
 static void test_X2_timers_on_held_time_run_on_the_callers_thread(void **state)
@@ -839,7 +839,7 @@ static void test_X2_holding_and_giving_back_lose_no_waiter(void **state)
   for (int i = 0; i < SLEEPERS; i++)
     pthread_join(stress[i].thread, NULL);
   assert_int_equal(atomic_load(&failures), 0);
-  assert_ok(tb_timer_queue_stop_thread(f->queue, (tb_duration_t){0}));
+  assert_ok(tb_timer_queue_stop_thread(f->queue, TB_NO_LIMIT));
   assert_ok(tb_cancel_token_destroy(token));
   teardown((void **)&ros);
 }
