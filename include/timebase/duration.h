@@ -44,16 +44,18 @@ TB_BEGIN_DECLS
 /* All of these: [any thread] [from callbacks] [async-signal-safe], and no state is kept.
  * A NULL out-parameter or text is TB_ERR_INVALID. Out-parameters are untouched on failure. */
 
-/** a + b. TB_ERR_OVERFLOW. (rclcpp::Duration throws std::overflow_error) */
+/** a + b. TB_ERR_OVERFLOW: the result is above INT64_MAX nanoseconds, TB_ERR_UNDERFLOW: below
+ * INT64_MIN. (rclcpp::Duration throws std::overflow_error, std::underflow_error) */
 TB_API tb_status_t tb_duration_add(tb_duration_t a, tb_duration_t b, tb_duration_t *out);
-/** a - b. TB_ERR_OVERFLOW. */
+/** a - b. TB_ERR_OVERFLOW, TB_ERR_UNDERFLOW. */
 TB_API tb_status_t tb_duration_sub(tb_duration_t a, tb_duration_t b, tb_duration_t *out);
 /** -a. TB_ERR_OVERFLOW for the most negative duration. */
 TB_API tb_status_t tb_duration_neg(tb_duration_t a, tb_duration_t *out);
-/** a * factor, exact. TB_ERR_OVERFLOW. */
+/** a * factor, exact. TB_ERR_OVERFLOW, TB_ERR_UNDERFLOW. */
 TB_API tb_status_t tb_duration_mul(tb_duration_t a, int64_t factor, tb_duration_t *out);
 /** a * factor: the exact product, to the nearest nanosecond, ties away from zero (rclcpp::Duration
- * truncates a long double). TB_ERR_INVALID: factor is not finite. TB_ERR_OVERFLOW. */
+ * truncates a long double). TB_ERR_INVALID: factor is not finite. TB_ERR_OVERFLOW,
+ * TB_ERR_UNDERFLOW. */
 TB_API tb_status_t tb_duration_scale(tb_duration_t a, double factor, tb_duration_t *out);
 
 /** The same, with INT64_MAX or INT64_MIN nanoseconds where the result does not fit. */

@@ -22,13 +22,14 @@ TB_BEGIN_DECLS
  * A NULL out-parameter is TB_ERR_INVALID. Out-parameters are untouched on failure. Steady times
  * have no calendar and no wire form: they mean nothing on another machine. */
 
-/** time + duration. TB_ERR_OVERFLOW. */
+/** time + duration. TB_ERR_OVERFLOW, TB_ERR_UNDERFLOW. */
 TB_API tb_status_t tb_steady_time_add(tb_steady_time_t time, tb_duration_t duration,
                                       tb_steady_time_t *out);
-/** time - duration. TB_ERR_OVERFLOW. */
+/** time - duration. TB_ERR_OVERFLOW, TB_ERR_UNDERFLOW. */
 TB_API tb_status_t tb_steady_time_sub(tb_steady_time_t time, tb_duration_t duration,
                                       tb_steady_time_t *out);
-/** later - earlier, negative if `later` is before `earlier`. TB_ERR_OVERFLOW. */
+/** later - earlier, negative if `later` is before `earlier`. TB_ERR_OVERFLOW,
+ * TB_ERR_UNDERFLOW. */
 TB_API tb_status_t tb_steady_time_diff(tb_steady_time_t later, tb_steady_time_t earlier,
                                        tb_duration_t *out);
 /** *out: -1 when a is before b, 0 when equal, 1 when after. Fails only for NULL. */

@@ -41,12 +41,14 @@ TB_BEGIN_DECLS
  * zero is a time. */
 TB_API bool tb_time_is_set(tb_time_t time);
 
-/** time + duration, of the kind of `time`. TB_ERR_OVERFLOW. (rclcpp::Time::operator+) */
+/** time + duration, of the kind of `time`. TB_ERR_OVERFLOW, TB_ERR_UNDERFLOW.
+ * (rclcpp::Time::operator+) */
 TB_API tb_status_t tb_time_add(tb_time_t time, tb_duration_t duration, tb_time_t *out);
-/** time - duration, of the kind of `time`. TB_ERR_OVERFLOW. */
+/** time - duration, of the kind of `time`. TB_ERR_OVERFLOW, TB_ERR_UNDERFLOW. */
 TB_API tb_status_t tb_time_sub(tb_time_t time, tb_duration_t duration, tb_time_t *out);
 /** later - earlier, negative if `later` is before `earlier`. TB_ERR_CLOCK_MISMATCH: system and ROS
- * time were mixed (rclcpp::Time throws, rcl_difference_times fails). TB_ERR_OVERFLOW. */
+ * time were mixed (rclcpp::Time throws, rcl_difference_times fails). TB_ERR_OVERFLOW,
+ * TB_ERR_UNDERFLOW. */
 TB_API tb_status_t tb_time_diff(tb_time_t later, tb_time_t earlier, tb_duration_t *out);
 /** *out: -1 when a is before b, 0 when equal, 1 when after. TB_ERR_CLOCK_MISMATCH. */
 TB_API tb_status_t tb_time_compare(tb_time_t a, tb_time_t b, int *out);

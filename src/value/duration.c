@@ -21,7 +21,8 @@ tb_status_t tb_duration_mul(tb_duration_t a, int64_t factor, tb_duration_t *out)
 {
   int64_t product_ns;
   if (!out) return TB_ERR_INVALID;
-  if (__builtin_mul_overflow(a.ns, factor, &product_ns)) return TB_ERR_OVERFLOW;
+  if (__builtin_mul_overflow(a.ns, factor, &product_ns))
+    return tb__ns_beyond((a.ns < 0) != (factor < 0));
   out->ns = product_ns;
   return TB_OK;
 }
