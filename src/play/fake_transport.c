@@ -99,6 +99,7 @@ static tb_status_t fake_flush(void *self, tb_duration_t limit, tb_error_t *error
 {
   assert_true(tb__limit_is_valid(limit));
   tb__fake_transport_t *fake = self;
+  fake->flush_limit = limit;
   append(fake, "flush");
   if (fake->on_flush) fake->on_flush(fake->user);
   if (fake->flush_fault) tb_error_set(error, fake->flush_fault, "/a by\n/slow");

@@ -2,6 +2,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "limits_table.h"
 #include "play/play_fixture.h"
 
 #define LATCHED "- history: 1\n  depth: 1\n  reliability: 1\n  durability: 1\n"
@@ -285,6 +286,69 @@ static void test_bursts_say_how_many(void **state)
   play_with_burst(0, COUNT(latched));
 }
 
+static fixture_t paused;
+static pthread_t player_thread;
+static burster_t limited_burster;
+
+static void paused_open(void)
+{
+  fixture_latched(&paused, NULL, 0);
+  paused.options.start_paused = true;
+  paused.options.ack_limit = TB_NO_WAIT;
+  fixture_create(&paused);
+  limited_burster.player = paused.player;
+  paused.fake.user = &limited_burster;
+  paused.fake.on_tick = resume_when_done;
+}
+
+static void *play(void *argument)
+{
+  assert_ok(tb_player_run(paused.player, NULL));
+  return argument;
+}
+
+static void paused_play(void)
+{
+  assert_int_equal(pthread_create(&player_thread, NULL, play, NULL), 0);
+}
+
+static void paused_close(void)
+{
+  pthread_join(player_thread, NULL);
+  assert_int_equal(paused.fake.messages, COUNT(latched)); /* none twice */
+  assert_int_equal(paused.fake.flush_limit.ns, TB_NO_WAIT.ns);
+  fixture_fini(&paused);
+}
+
+static tb_status_t burst_within(tb_duration_t limit)
+{
+  tb_status_t status = tb_player_burst(paused.player, 3, limit, NULL);
+  if (!status) atomic_store(&limited_burster.done, true);
+  return status;
+}
+
+static void test_S5_the_limit_of_a_burst(void **state)
+{
+  (void)state;
+  const limited_t row = {
+      "player_burst", burst_within, paused_open, paused_play, paused_close, 0, 0};
+  limited_check(&row);
+}
+
+static void test_S5_the_limit_of_acknowledgements_is_checked(void **state)
+{
+  (void)state;
+  fixture_t f;
+  tb_player_t *player;
+  fixture_latched(&f, NULL, 0);
+  f.options.ack_limit = TB_NS(-5);
+  assert_status(tb__player_create(f.reader, &f.transport, &f.options, &f.pacer.base, &player, NULL),
+                TB_ERR_INVALID);
+  f.options.ack_limit = TB_NO_LIMIT;
+  fixture_create(&f);
+  fixture_fini(&f);
+}
+
 static void test_a_burst_has_a_limit_and_its_rest_is_dropped(void **state)
 {
   (void)state;
@@ -329,6 +393,8 @@ int main(void)
       cmocka_unit_test(test_steps_move_time_to_the_message),
       cmocka_unit_test(test_the_end_while_paused_waits_for_a_seek),
       cmocka_unit_test(test_bursts_say_how_many),
+      cmocka_unit_test(test_S5_the_limit_of_a_burst),
+      cmocka_unit_test(test_S5_the_limit_of_acknowledgements_is_checked),
       cmocka_unit_test(test_a_burst_has_a_limit_and_its_rest_is_dropped),
       cmocka_unit_test(test_rows_that_cannot_be_read_are_left_out_of_the_state),
   };
