@@ -166,7 +166,7 @@ static void *sleep_thread(void *argument)
   sleeping_t *s = argument;
   tb_rate_t *rate = NULL;
   if (s->way == RATE_ON_SYSTEM)
-    tb_rate_create(s->f->system, (tb_duration_t){s->duration_ns}, &rate);
+    assert_ok(tb_rate_create(s->f->system, TB_NS(s->duration_ns), &rate));
   for (int i = 0; i < s->rounds && !s->status; i++) {
     s->status = rate ? tb_rate_sleep(rate, &s->options, NULL) : sleep_once(s);
     for (int j = 0; j < 100; j++)
