@@ -26,7 +26,7 @@ TB_BEGIN_DECLS
 /** When the clock is destroyed, waits return TB_ERR_CLOSED, and the condition stays valid.
  * [any thread] [from callbacks] TB_ERR_INVALID, TB_ERR_NO_MEMORY.
  * (rclcpp::ClockConditionalVariable) */
-TB_API tb_status_t tb_cond_create(tb_clock_t *clock, tb_cond_t **out);
+TB_API TB_WARN_UNUSED tb_status_t tb_cond_create(tb_clock_t *clock, tb_cond_t **out);
 
 /** Makes all waits return TB_ERR_CLOSED and returns when they have left the condition; they take
  * the caller's mutex again after that, so it may be held here. No other thread may start using the
@@ -38,7 +38,7 @@ TB_API tb_status_t tb_cond_destroy(tb_cond_t *cond);
  * condition, also future ones, return TB_ERR_CLOSED, but it must be destroyed by another call: a
  * wait that begins during a blocking jump leaves after it. (Waits leave a tb_steady_cond_t without
  * delay.) */
-TB_API tb_status_t tb_cond_destroy_within(tb_cond_t *cond, tb_duration_t limit);
+TB_API TB_WARN_UNUSED tb_status_t tb_cond_destroy_within(tb_cond_t *cond, tb_duration_t limit);
 
 /** Releases `mutex`, which the calling thread holds (locked once, not a robust one), waits, and
  * takes it again before it returns, whatever it returns. A signal given after the mutex was
@@ -54,14 +54,17 @@ TB_API tb_status_t tb_cond_destroy_within(tb_cond_t *cond, tb_duration_t limit);
  * [any thread] [blocks] TB_ERR_CLOSED: the condition, its clock or the token was destroyed.
  * TB_ERR_INVALID: also a mutex that cannot be released (it is not taken then).
  * (rclcpp::ClockConditionalVariable::wait_until) */
-TB_INLINE tb_status_t tb_cond_wait_until(tb_cond_t *cond, pthread_mutex_t *mutex, tb_time_t target,
-                                         const tb_wait_options_t *options, bool *out_signalled);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_cond_wait_until(tb_cond_t *cond, pthread_mutex_t *mutex,
+                                                        tb_time_t target,
+                                                        const tb_wait_options_t *options,
+                                                        bool *out_signalled);
 
 /** The same until `duration` has passed, as tb_clock_sleep_for counts it; at once if <= 0, and
  * INT64_MAX: until signalled. [any thread] [blocks] */
-TB_INLINE tb_status_t tb_cond_wait_for(tb_cond_t *cond, pthread_mutex_t *mutex,
-                                       tb_duration_t duration, const tb_wait_options_t *options,
-                                       bool *out_signalled);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_cond_wait_for(tb_cond_t *cond, pthread_mutex_t *mutex,
+                                                      tb_duration_t duration,
+                                                      const tb_wait_options_t *options,
+                                                      bool *out_signalled);
 
 /** Wakes the waiter that has waited longest; without waiters does nothing. The mutex may be held or
  * not. [any thread] [from callbacks] TB_ERR_INVALID for NULL. */
@@ -73,16 +76,19 @@ TB_API tb_status_t tb_cond_broadcast(tb_cond_t *cond);
 /** The same on steady time, where nothing jumps; such a wait is allowed in a jump callback too, and
  * delays the jump. [any thread] [from callbacks, but destroying from a jump callback is
  * TB_ERR_DEADLOCK] [blocks: destroying and waiting] */
-TB_API tb_status_t tb_steady_cond_create(tb_steady_clock_t *clock, tb_steady_cond_t **out);
+TB_API TB_WARN_UNUSED tb_status_t tb_steady_cond_create(tb_steady_clock_t *clock,
+                                                        tb_steady_cond_t **out);
 TB_API tb_status_t tb_steady_cond_destroy(tb_steady_cond_t *cond);
-TB_INLINE tb_status_t tb_steady_cond_wait_until(tb_steady_cond_t *cond, pthread_mutex_t *mutex,
-                                                tb_steady_time_t target,
-                                                const tb_wait_options_t *options,
-                                                bool *out_signalled);
-TB_INLINE tb_status_t tb_steady_cond_wait_for(tb_steady_cond_t *cond, pthread_mutex_t *mutex,
-                                              tb_duration_t duration,
-                                              const tb_wait_options_t *options,
-                                              bool *out_signalled);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_steady_cond_wait_until(tb_steady_cond_t *cond,
+                                                               pthread_mutex_t *mutex,
+                                                               tb_steady_time_t target,
+                                                               const tb_wait_options_t *options,
+                                                               bool *out_signalled);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_steady_cond_wait_for(tb_steady_cond_t *cond,
+                                                             pthread_mutex_t *mutex,
+                                                             tb_duration_t duration,
+                                                             const tb_wait_options_t *options,
+                                                             bool *out_signalled);
 TB_API tb_status_t tb_steady_cond_signal(tb_steady_cond_t *cond);
 TB_API tb_status_t tb_steady_cond_broadcast(tb_steady_cond_t *cond);
 

@@ -139,10 +139,10 @@ TB_BEGIN_DECLS
  *   TB_ERR_NO_MEMORY, TB_ERR_SYSTEM, errors of the transport and of tb_clock_now of options.clock
  *
  * [any thread] [blocks: file system, and during a jump of options.clock] */
-TB_INLINE tb_status_t tb_player_create(tb_bag_reader_t *reader,
-                                       const tb_play_transport_t *transport,
-                                       const tb_player_options_t *options, tb_player_t **out,
-                                       tb_error_t *error);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_player_create(tb_bag_reader_t *reader,
+                                                      const tb_play_transport_t *transport,
+                                                      const tb_player_options_t *options,
+                                                      tb_player_t **out, tb_error_t *error);
 
 /** Accepts NULL. Not while tb_player_run runs.
  * [any thread] [blocks: during a jump of options.clock] */
@@ -192,7 +192,7 @@ TB_API void tb_player_destroy(tb_player_t *player);
  *   TB_ERR_DEADLOCK  with options.clock in a jump callback or the log hook; nothing is played
  *
  * [one thread] [blocks] */
-TB_API tb_status_t tb_player_run(tb_player_t *player, tb_error_t *error);
+TB_API TB_WARN_UNUSED tb_status_t tb_player_run(tb_player_t *player, tb_error_t *error);
 
 /** Stops time, which `/clock` repeats; no message goes out except one that is being sent. On resume
  * time continues from there: nothing is caught up. These calls take effect at once, also before
@@ -236,8 +236,8 @@ TB_API tb_status_t tb_player_play_next(tb_player_t *player);
  *   TB_ERR_BUSY, TB_ERR_END, TB_ERR_FORKED as above
  *
  * [any thread] [blocks] */
-TB_API tb_status_t tb_player_burst(tb_player_t *player, uint64_t count, tb_duration_t limit,
-                                   uint64_t *out_sent);
+TB_API TB_WARN_UNUSED tb_status_t tb_player_burst(tb_player_t *player, uint64_t count,
+                                                  tb_duration_t limit, uint64_t *out_sent);
 
 /** While paused: sends the message before the last one again, in one jump (TB_JUMP_REASON_SEEK) to
  * its log time, and continues after it; after a seek, sends the message before the target. Does not

@@ -61,9 +61,10 @@ TB_BEGIN_DECLS
  *   TB_ERR_NO_MEMORY, TB_ERR_FORKED
  *
  * [any thread] */
-TB_API tb_status_t tb_ros2_parameter_client_create(tb_ros2_context_t *context, const char *node,
-                                                   tb_ros2_parameter_client_t **out,
-                                                   tb_error_t *error);
+TB_API TB_WARN_UNUSED tb_status_t tb_ros2_parameter_client_create(tb_ros2_context_t *context,
+                                                                  const char *node,
+                                                                  tb_ros2_parameter_client_t **out,
+                                                                  tb_error_t *error);
 
 /** Accepts NULL. No call may be in progress on another thread. [any thread] [blocks: for a moment]
  */
