@@ -63,7 +63,8 @@ void play_screen_open(play_screen_t *screen, const command_t *command, tb_player
                       const tb_bag_info_t *info, const play_screen_options_t *options)
 {
   *screen = (play_screen_t){.command = command, .player = player, .info = info};
-  tb_steady_clock_create(&screen->clock); /* without, notes stay and rates are not known */
+  if (tb_steady_clock_create(&screen->clock))
+    screen->clock = NULL; /* notes stay and rates are not known */
   screen->since_ns = now_ns(screen);
   play_control_init(&screen->control, info->start_ns);
   terminal_open(&screen->terminal);

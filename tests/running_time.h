@@ -29,7 +29,7 @@ static inline void expect_timer_calls(const fixture_t *f)
   assert_ok(tb_timer_queue_start_thread(f->queue));
   while (atomic_load(&calls) < 3)
     sched_yield();
-  assert_ok(tb_timer_stop_wait(timer, (tb_duration_t){0}));
+  assert_ok(tb_timer_stop_wait(timer, TB_NO_LIMIT));
 }
 
 #endif

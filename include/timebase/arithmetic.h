@@ -134,7 +134,7 @@
 
 #else
 
-inline tb_status_t tb_add(tb_duration_t a, tb_duration_t b, tb_duration_t *out)
+inline TB_WARN_UNUSED tb_status_t tb_add(tb_duration_t a, tb_duration_t b, tb_duration_t *out)
 {
   return tb_duration_add(a, b, out);
 }
@@ -142,7 +142,7 @@ inline tb_duration_t tb_add_sat(tb_duration_t a, tb_duration_t b)
 {
   return tb_duration_add_sat(a, b);
 }
-inline tb_status_t tb_sub(tb_duration_t a, tb_duration_t b, tb_duration_t *out)
+inline TB_WARN_UNUSED tb_status_t tb_sub(tb_duration_t a, tb_duration_t b, tb_duration_t *out)
 {
   return tb_duration_sub(a, b, out);
 }
@@ -154,7 +154,7 @@ inline tb_status_t tb_compare(tb_duration_t a, tb_duration_t b, int *out)
 {
   return tb_duration_compare(a, b, out);
 }
-inline tb_status_t tb_add(tb_time_t a, tb_duration_t b, tb_time_t *out)
+inline TB_WARN_UNUSED tb_status_t tb_add(tb_time_t a, tb_duration_t b, tb_time_t *out)
 {
   return tb_time_add(a, b, out);
 }
@@ -162,7 +162,7 @@ inline tb_time_t tb_add_sat(tb_time_t a, tb_duration_t b)
 {
   return tb_time_add_sat(a, b);
 }
-inline tb_status_t tb_sub(tb_time_t a, tb_duration_t b, tb_time_t *out)
+inline TB_WARN_UNUSED tb_status_t tb_sub(tb_time_t a, tb_duration_t b, tb_time_t *out)
 {
   return tb_time_sub(a, b, out);
 }
@@ -170,7 +170,7 @@ inline tb_time_t tb_sub_sat(tb_time_t a, tb_duration_t b)
 {
   return tb_time_sub_sat(a, b);
 }
-inline tb_status_t tb_diff(tb_time_t later, tb_time_t earlier, tb_duration_t *out)
+inline TB_WARN_UNUSED tb_status_t tb_diff(tb_time_t later, tb_time_t earlier, tb_duration_t *out)
 {
   return tb_time_diff(later, earlier, out);
 }
@@ -182,7 +182,7 @@ inline tb_status_t tb_compare(tb_time_t a, tb_time_t b, int *out)
 {
   return tb_time_compare(a, b, out);
 }
-inline tb_status_t tb_add(tb_steady_time_t a, tb_duration_t b, tb_steady_time_t *out)
+inline TB_WARN_UNUSED tb_status_t tb_add(tb_steady_time_t a, tb_duration_t b, tb_steady_time_t *out)
 {
   return tb_steady_time_add(a, b, out);
 }
@@ -190,7 +190,7 @@ inline tb_steady_time_t tb_add_sat(tb_steady_time_t a, tb_duration_t b)
 {
   return tb_steady_time_add_sat(a, b);
 }
-inline tb_status_t tb_sub(tb_steady_time_t a, tb_duration_t b, tb_steady_time_t *out)
+inline TB_WARN_UNUSED tb_status_t tb_sub(tb_steady_time_t a, tb_duration_t b, tb_steady_time_t *out)
 {
   return tb_steady_time_sub(a, b, out);
 }
@@ -198,7 +198,8 @@ inline tb_steady_time_t tb_sub_sat(tb_steady_time_t a, tb_duration_t b)
 {
   return tb_steady_time_sub_sat(a, b);
 }
-inline tb_status_t tb_diff(tb_steady_time_t later, tb_steady_time_t earlier, tb_duration_t *out)
+inline TB_WARN_UNUSED tb_status_t tb_diff(tb_steady_time_t later, tb_steady_time_t earlier,
+                                          tb_duration_t *out)
 {
   return tb_steady_time_diff(later, earlier, out);
 }

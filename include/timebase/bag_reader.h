@@ -193,15 +193,17 @@ TB_BEGIN_DECLS
  *                       a limit of tb_bag_limits_t. Also for damaged bags: nothing is
  *                       left out because of a limit
  *   TB_ERR_SYSTEM, TB_ERR_NO_MEMORY, TB_ERR_INVALID */
-TB_INLINE tb_status_t tb_bag_reader_open(const char *path, const tb_bag_reader_options_t *options,
-                                         tb_bag_reader_t **out, tb_error_t *error);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_bag_reader_open(const char *path,
+                                                        const tb_bag_reader_options_t *options,
+                                                        tb_bag_reader_t **out, tb_error_t *error);
 
 /** Opens `count` bags as one, with their messages merged by time; equal times keep the order of the
  * bags. Topics of one name and type are one topic. Otherwise as tb_bag_reader_open.
  * [any thread] [blocks: file system] */
-TB_INLINE tb_status_t tb_bag_reader_open_many(const char *const *paths, size_t count,
-                                              const tb_bag_reader_options_t *options,
-                                              tb_bag_reader_t **out, tb_error_t *error);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_bag_reader_open_many(const char *const *paths, size_t count,
+                                                             const tb_bag_reader_options_t *options,
+                                                             tb_bag_reader_t **out,
+                                                             tb_error_t *error);
 
 /** Invalidates every pointer that the reader gave out. NULL is accepted. [owner thread] */
 TB_API void tb_bag_reader_close(tb_bag_reader_t *reader);
@@ -221,8 +223,8 @@ TB_API const tb_bag_info_t *tb_bag_reader_info(const tb_bag_reader_t *reader);
  *   TB_ERR_LIMIT        compressed payload of more than 1 GiB; a ceiling (tb_bag_limits_t)
  *   TB_ERR_UNSUPPORTED  serialization format other than "cdr"
  * [owner thread] [blocks: file system] */
-TB_INLINE tb_status_t tb_bag_reader_next(tb_bag_reader_t *reader, tb_bag_message_t *out,
-                                         tb_error_t *error);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_bag_reader_next(tb_bag_reader_t *reader,
+                                                        tb_bag_message_t *out, tb_error_t *error);
 
 /** Makes the next message the first one with log time >= `time_ns` (any value; below 0 is the
  * start). Works in both directions and after TB_ERR_END; files that failed are tried again.

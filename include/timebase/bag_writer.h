@@ -107,15 +107,16 @@ TB_BEGIN_DECLS
  *   TB_ERR_INVALID      options out of range, or `path` exists: nothing is ever overwritten
  *   TB_ERR_UNSUPPORTED  an unknown storage or compression format
  *   TB_ERR_SYSTEM, TB_ERR_NO_MEMORY */
-TB_INLINE tb_status_t tb_bag_writer_create(const char *path, const tb_bag_writer_options_t *options,
-                                           tb_bag_writer_t **out, tb_error_t *error);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_bag_writer_create(const char *path,
+                                                          const tb_bag_writer_options_t *options,
+                                                          tb_bag_writer_t **out, tb_error_t *error);
 
 /** Adds a topic, to all files that follow too. *out_topic counts from 0. TB_ERR_INVALID for a name
  * that is there already, or texts that are not UTF-8; otherwise as tb_bag_writer_write.
  * [owner thread] [blocks: file system] */
-TB_INLINE tb_status_t tb_bag_writer_add_topic(tb_bag_writer_t *writer,
-                                              const tb_bag_writer_topic_t *topic, size_t *out_topic,
-                                              tb_error_t *error);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_bag_writer_add_topic(tb_bag_writer_t *writer,
+                                                             const tb_bag_writer_topic_t *topic,
+                                                             size_t *out_topic, tb_error_t *error);
 
 /** Writes a message; begins the next file before it if the limits of the options ask for that.
  * Times are ns since 1970, log times not negative; `publish_time_ns` is not kept by sqlite3.
@@ -130,9 +131,10 @@ TB_INLINE tb_status_t tb_bag_writer_add_topic(tb_bag_writer_t *writer,
  *   TB_ERR_TRUNCATED  another program has truncated the file
  *   TB_ERR_SYSTEM     the disk is full, or failed
  *   TB_ERR_NO_MEMORY */
-TB_API tb_status_t tb_bag_writer_write(tb_bag_writer_t *writer, size_t topic, int64_t log_time_ns,
-                                       int64_t publish_time_ns, const void *data, size_t size,
-                                       tb_error_t *error);
+TB_API TB_WARN_UNUSED tb_status_t tb_bag_writer_write(tb_bag_writer_t *writer, size_t topic,
+                                                      int64_t log_time_ns, int64_t publish_time_ns,
+                                                      const void *data, size_t size,
+                                                      tb_error_t *error);
 
 /** Returns when everything written has arrived there. Errors as tb_bag_writer_write.
  * [owner thread] [blocks: file system] */
@@ -145,11 +147,9 @@ TB_API tb_status_t tb_bag_writer_flush(tb_bag_writer_t *writer, tb_bag_flush_t h
  * for is counted in *out_left, which may be NULL. Files that have any are read from end to end.
  * Before the first message is read. [owner thread] [blocks: file system] Errors of either side;
  * what was copied before the failure stays. */
-TB_INLINE tb_status_t tb_bag_writer_copy_extra_records(tb_bag_writer_t *writer,
-                                                       tb_bag_reader_t *reader, int64_t start_ns,
-                                                       int64_t end_ns,
-                                                       tb_bag_extra_records_t *out_left,
-                                                       tb_error_t *error);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_bag_writer_copy_extra_records(
+    tb_bag_writer_t *writer, tb_bag_reader_t *reader, int64_t start_ns, int64_t end_ns,
+    tb_bag_extra_records_t *out_left, tb_error_t *error);
 
 /** Closes the file and begins the next one, even if it is empty. After a failure of writing, too:
  * TB_OK means that there is a file again. Errors as tb_bag_writer_write.
@@ -160,7 +160,8 @@ TB_API tb_status_t tb_bag_writer_split(tb_bag_writer_t *writer, tb_error_t *erro
  * is empty, and notes in metadata.yaml that a run of the recording (tb_bag_run_t) begins with the
  * next one. Does nothing before the first message. Errors as tb_bag_writer_split. [owner thread]
  * [blocks: file system] */
-TB_API tb_status_t tb_bag_writer_begin_run(tb_bag_writer_t *writer, tb_error_t *error);
+TB_API TB_WARN_UNUSED tb_status_t tb_bag_writer_begin_run(tb_bag_writer_t *writer,
+                                                          tb_error_t *error);
 
 /** Puts `value` under `key` into the custom_data of metadata.yaml, at its next writing; replaces an
  * earlier one. TB_ERR_INVALID if a text is NULL or not UTF-8. [owner thread] */
@@ -180,7 +181,7 @@ TB_API uint64_t tb_bag_writer_topic_count(const tb_bag_writer_t *writer, size_t 
 /** Closes the file and writes metadata.yaml. The writer is freed in any case. The first failure is
  * returned, also one of an earlier write that was not followed by a split. NULL is accepted. [owner
  * thread] [blocks: file system] */
-TB_API tb_status_t tb_bag_writer_close(tb_bag_writer_t *writer, tb_error_t *error);
+TB_API TB_WARN_UNUSED tb_status_t tb_bag_writer_close(tb_bag_writer_t *writer, tb_error_t *error);
 
 /** What the calls of these names hand over: the size of each struct too, so that it may grow
  * (docs/abi.md). [any thread] as those are. */

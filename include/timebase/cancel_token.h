@@ -15,7 +15,7 @@ TB_BEGIN_DECLS
 
 /** A token that is not cancelled. It is given to a wait in tb_wait_options_t.
  * [any thread] [from callbacks] TB_ERR_INVALID, TB_ERR_NO_MEMORY. */
-TB_API tb_status_t tb_cancel_token_create(tb_cancel_token_t **out);
+TB_API TB_WARN_UNUSED tb_status_t tb_cancel_token_create(tb_cancel_token_t **out);
 
 /** Makes all waits with the token return TB_ERR_CLOSED and waits until they have left the token. A
  * wait on a condition leaves it before it takes the caller's mutex again, so that mutex may be held
@@ -23,10 +23,11 @@ TB_API tb_status_t tb_cancel_token_create(tb_cancel_token_t **out);
  * [any thread] [blocks] TB_ERR_DEADLOCK from a jump callback: nothing is destroyed then. */
 TB_API tb_status_t tb_cancel_token_destroy(tb_cancel_token_t *token);
 
-/** [any thread] [blocks] The same with a limit in steady time, 0: none. TB_ERR_TIMEOUT: waits with
- * the token, also future ones, return TB_ERR_CLOSED, but it must be destroyed by another call: a
- * wait that begins during a blocking jump leaves after it. TB_ERR_INVALID: limit < 0. */
-TB_API tb_status_t tb_cancel_token_destroy_within(tb_cancel_token_t *token, tb_duration_t limit);
+/** [any thread] [blocks] The same with a limit (TB_NO_LIMIT). TB_ERR_TIMEOUT: waits with the token,
+ * also future ones, return TB_ERR_CLOSED, but it must be destroyed by another call: a wait that
+ * begins during a blocking jump leaves after it. */
+TB_API TB_WARN_UNUSED tb_status_t tb_cancel_token_destroy_within(tb_cancel_token_t *token,
+                                                                 tb_duration_t limit);
 
 /** Ends every wait with the token, those in progress and future ones, with TB_ERR_CANCELLED. Only a
  * wait on a condition that has been signalled before stays signalled. Cancelling again does

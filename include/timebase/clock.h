@@ -72,7 +72,8 @@ TB_BEGIN_DECLS
  * returns, such as TB_ERR_NOT_FOUND for an unknown name in TIMEBASE_SOURCE. In a jump callback or
  * the log hook TB_ERR_DEADLOCK if the source must be made or started first.
  */
-TB_INLINE tb_status_t tb_clock_create(const tb_clock_options_t *options, tb_clock_t **out);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_clock_create(const tb_clock_options_t *options,
+                                                     tb_clock_t **out);
 
 /** Makes all waits on the clock return TB_ERR_CLOSED, waits until they have left and until jumps
  * that its handlers take part in are over, removes its jump handlers and stops its timers. Handles
@@ -82,11 +83,11 @@ TB_INLINE tb_status_t tb_clock_create(const tb_clock_options_t *options, tb_cloc
  * nothing is destroyed then. */
 TB_API tb_status_t tb_clock_destroy(tb_clock_t *clock);
 
-/** [any thread] [blocks] The same with a limit in steady time, 0: none; it does not cover the
- * `stop` of a source that goes with its last clock. TB_ERR_TIMEOUT: waits on the clock return
- * TB_ERR_CLOSED from now on and its handlers are called for no further jump, but it still reports
- * the time and must be destroyed by another call. TB_ERR_INVALID: limit < 0. */
-TB_API tb_status_t tb_clock_destroy_within(tb_clock_t *clock, tb_duration_t limit);
+/** [any thread] [blocks] The same with a limit (TB_NO_LIMIT); it does not cover the `stop` of a
+ * source that goes with its last clock. TB_ERR_TIMEOUT: waits on the clock return TB_ERR_CLOSED
+ * from now on and its handlers are called for no further jump, but it still reports the time and
+ * must be destroyed by another call. */
+TB_API TB_WARN_UNUSED tb_status_t tb_clock_destroy_within(tb_clock_t *clock, tb_duration_t limit);
 
 /** The current time. An active ROS clock returns the latest tick exactly, and zero before the
  * first; an inactive one returns system time (rcl). Takes no lock and makes no system call besides
@@ -123,12 +124,11 @@ TB_API bool tb_clock_is_active(const tb_clock_t *clock);
  * source returns: nothing has changed then. */
 TB_API tb_status_t tb_clock_set_source(tb_clock_t *clock, tb_source_t *source);
 
-/** [any thread] [blocks] The same with a limit in steady time, 0: none, for the wait until other
- * jumps are over; it does not cover handlers of this change, nor start and stop of a source. Ticks
- * that wait may go before it. TB_ERR_TIMEOUT: nothing has changed. TB_ERR_INVALID: also limit < 0.
- */
-TB_API tb_status_t tb_clock_set_source_within(tb_clock_t *clock, tb_source_t *source,
-                                              tb_duration_t limit);
+/** [any thread] [blocks] The same with a limit (TB_NO_LIMIT) for the wait until other jumps are
+ * over; it does not cover handlers of this change, nor start and stop of a source. Ticks that wait
+ * may go before it. TB_ERR_TIMEOUT: nothing has changed. */
+TB_API TB_WARN_UNUSED tb_status_t tb_clock_set_source_within(tb_clock_t *clock, tb_source_t *source,
+                                                             tb_duration_t limit);
 
 /** What the calls of these names hand over: the size of each struct too, so that it may grow
  * (docs/abi.md). [any thread] as those are. */

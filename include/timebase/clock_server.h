@@ -75,9 +75,9 @@ TB_BEGIN_DECLS
  *   TB_ERR_NO_MEMORY, TB_ERR_FORKED
  *
  * [any thread] */
-TB_INLINE tb_status_t tb_clock_server_create(const tb_clock_server_options_t *options,
-                                             const tb_tick_sink_t *sinks, size_t sink_count,
-                                             tb_clock_server_t **out, tb_error_t *error);
+TB_INLINE TB_WARN_UNUSED tb_status_t
+tb_clock_server_create(const tb_clock_server_options_t *options, const tb_tick_sink_t *sinks,
+                       size_t sink_count, tb_clock_server_t **out, tb_error_t *error);
 
 /** Stops its thread and waits for it. Accepts NULL. No other thread may use the server now, and it
  * must not be called from a sink. [any thread] [blocks: the tick that is going out] */
@@ -86,12 +86,12 @@ TB_API void tb_clock_server_destroy(tb_clock_server_t *server);
 /** Serves on a thread of the server, "tb-server"; the first tick goes out at once. It may be
  * started again when it has ended: time continues from where it stopped. [any thread] TB_ERR_BUSY:
  * it is already being run. TB_ERR_SYSTEM: no thread. TB_ERR_FORKED. */
-TB_API tb_status_t tb_clock_server_start(tb_clock_server_t *server);
+TB_API TB_WARN_UNUSED tb_status_t tb_clock_server_start(tb_clock_server_t *server);
 
 /** Serves on this thread, until tb_clock_server_stop or the end: TB_OK. An error of a sink ends it
  * too, and is returned. A step that has not come to its end then is cancelled.
  * [any thread] [blocks] TB_ERR_BUSY: it is already being run. TB_ERR_FORKED. */
-TB_API tb_status_t tb_clock_server_run(tb_clock_server_t *server, tb_error_t *error);
+TB_API TB_WARN_UNUSED tb_status_t tb_clock_server_run(tb_clock_server_t *server, tb_error_t *error);
 
 /** For the caller's own loop: sends what is due, at most `max_ticks` >= 1, without waiting, and
  * returns when to call it again (now, if there is more to send). The first call sends the first
@@ -106,9 +106,9 @@ TB_API tb_status_t tb_clock_server_run_due(tb_clock_server_t *server, uint64_t m
  * [any thread] [from callbacks] [async-signal-safe] */
 TB_API void tb_clock_server_stop(tb_clock_server_t *server);
 
-/** Waits until the server's thread has ended, at most `limit` of steady time (0: no limit), and
- * returns what it ended with, as tb_clock_server_run does.
- * [any thread] [blocks] TB_ERR_TIMEOUT. TB_ERR_DEADLOCK: on that thread. TB_ERR_INVALID: limit < 0,
+/** Waits until the server's thread has ended, and returns what it ended with, as
+ * tb_clock_server_run does. `limit`: see TB_NO_LIMIT.
+ * [any thread] [blocks] TB_ERR_TIMEOUT. TB_ERR_DEADLOCK: on that thread. TB_ERR_INVALID: the limit,
  * or there was no thread. TB_ERR_FORKED. */
 TB_API tb_status_t tb_clock_server_wait(tb_clock_server_t *server, tb_duration_t limit,
                                         tb_error_t *error);
@@ -146,15 +146,15 @@ TB_API tb_status_t tb_clock_server_begin_step(tb_clock_server_t *server, tb_dura
  * Others as tb_clock_server_begin_step. */
 TB_API tb_status_t tb_clock_server_begin_step_to(tb_clock_server_t *server, int64_t time_ns);
 
-/** As tb_clock_server_begin_step, and waits until all sinks have taken the last tick, at most
- * `limit` of steady time (0: no limit). Another thread must run the server. [any thread] [blocks]
- * TB_ERR_TIMEOUT: the step continues. TB_ERR_CANCELLED: by another control, or because serving
- * ended. TB_ERR_DEADLOCK: on the thread that serves. TB_ERR_INVALID: limit < 0. */
-TB_API tb_status_t tb_clock_server_step(tb_clock_server_t *server, tb_duration_t duration,
-                                        tb_duration_t limit);
+/** As tb_clock_server_begin_step, and waits until all sinks have taken the last tick. `limit`: see
+ * TB_NO_LIMIT. Another thread must run the server. [any thread] [blocks] TB_ERR_TIMEOUT: the step
+ * continues. TB_ERR_CANCELLED: by another control, or because serving ended. TB_ERR_DEADLOCK: on
+ * the thread that serves. */
+TB_API TB_WARN_UNUSED tb_status_t tb_clock_server_step(tb_clock_server_t *server,
+                                                       tb_duration_t duration, tb_duration_t limit);
 /** The same to `time_ns`, see tb_clock_server_begin_step_to. [any thread] [blocks] */
-TB_API tb_status_t tb_clock_server_step_to(tb_clock_server_t *server, int64_t time_ns,
-                                           tb_duration_t limit);
+TB_API TB_WARN_UNUSED tb_status_t tb_clock_server_step_to(tb_clock_server_t *server,
+                                                          int64_t time_ns, tb_duration_t limit);
 
 /** All fields are of one moment. [any thread] [from callbacks] */
 TB_INLINE void tb_clock_server_status(tb_clock_server_t *server, tb_clock_server_status_t *out);

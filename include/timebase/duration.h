@@ -32,22 +32,35 @@ typedef struct tb_duration {
  * argument is evaluated twice; tb_duration_from_seconds takes a number that is computed. */
 #define TB_SECONDS(s) TB_VALUE(tb_duration_t, (int64_t)((s)*1e9 + ((s) < 0 ? -0.5 : 0.5)))
 
+/** The limits of calls that wait, also where they are fields of options: how long the call may take
+ * in steady time, > 0. TB_NO_LIMIT, which is 0 as in a zeroed struct: as long as it takes.
+ * TB_NO_WAIT: it looks once, does not block, and returns TB_ERR_TIMEOUT if what it waits for is not
+ * so. Other negative limits are TB_ERR_INVALID. */
+#define TB_NO_LIMIT TB_NS(0)
+#define TB_NO_WAIT  TB_NS(INT64_MIN)
+
 TB_BEGIN_DECLS
 
 /* All of these: [any thread] [from callbacks] [async-signal-safe], and no state is kept.
  * A NULL out-parameter or text is TB_ERR_INVALID. Out-parameters are untouched on failure. */
 
-/** a + b. TB_ERR_OVERFLOW. (rclcpp::Duration throws std::overflow_error) */
-TB_API tb_status_t tb_duration_add(tb_duration_t a, tb_duration_t b, tb_duration_t *out);
-/** a - b. TB_ERR_OVERFLOW. */
-TB_API tb_status_t tb_duration_sub(tb_duration_t a, tb_duration_t b, tb_duration_t *out);
+/** a + b. TB_ERR_OVERFLOW: the result is above INT64_MAX nanoseconds, TB_ERR_UNDERFLOW: below
+ * INT64_MIN. (rclcpp::Duration throws std::overflow_error, std::underflow_error) */
+TB_API TB_WARN_UNUSED tb_status_t tb_duration_add(tb_duration_t a, tb_duration_t b,
+                                                  tb_duration_t *out);
+/** a - b. TB_ERR_OVERFLOW, TB_ERR_UNDERFLOW. */
+TB_API TB_WARN_UNUSED tb_status_t tb_duration_sub(tb_duration_t a, tb_duration_t b,
+                                                  tb_duration_t *out);
 /** -a. TB_ERR_OVERFLOW for the most negative duration. */
-TB_API tb_status_t tb_duration_neg(tb_duration_t a, tb_duration_t *out);
-/** a * factor, exact. TB_ERR_OVERFLOW. */
-TB_API tb_status_t tb_duration_mul(tb_duration_t a, int64_t factor, tb_duration_t *out);
+TB_API TB_WARN_UNUSED tb_status_t tb_duration_neg(tb_duration_t a, tb_duration_t *out);
+/** a * factor, exact. TB_ERR_OVERFLOW, TB_ERR_UNDERFLOW. */
+TB_API TB_WARN_UNUSED tb_status_t tb_duration_mul(tb_duration_t a, int64_t factor,
+                                                  tb_duration_t *out);
 /** a * factor: the exact product, to the nearest nanosecond, ties away from zero (rclcpp::Duration
- * truncates a long double). TB_ERR_INVALID: factor is not finite. TB_ERR_OVERFLOW. */
-TB_API tb_status_t tb_duration_scale(tb_duration_t a, double factor, tb_duration_t *out);
+ * truncates a long double). TB_ERR_INVALID: factor is not finite. TB_ERR_OVERFLOW,
+ * TB_ERR_UNDERFLOW. */
+TB_API TB_WARN_UNUSED tb_status_t tb_duration_scale(tb_duration_t a, double factor,
+                                                    tb_duration_t *out);
 
 /** The same, with INT64_MAX or INT64_MIN nanoseconds where the result does not fit. */
 TB_API tb_duration_t tb_duration_add_sat(tb_duration_t a, tb_duration_t b);
@@ -64,30 +77,33 @@ TB_API tb_status_t tb_duration_compare(tb_duration_t a, tb_duration_t b, int *ou
 /** The double's exact value to the nearest nanosecond, ties away from zero
  * (rclcpp::Duration::from_seconds truncates). TB_ERR_INVALID: NaN. TB_ERR_RANGE: infinite, or
  * beyond int64 nanoseconds. */
-TB_API tb_status_t tb_duration_from_seconds(double seconds, tb_duration_t *out);
+TB_API TB_WARN_UNUSED tb_status_t tb_duration_from_seconds(double seconds, tb_duration_t *out);
 /** Within one unit in the last place of the double; up to 48 days, tb_duration_from_seconds gives
  * the same duration back. */
 TB_API double tb_duration_to_seconds(tb_duration_t duration);
 
 /** Exact. TB_ERR_INVALID: tv_nsec not in 0..999999999. TB_ERR_RANGE: beyond int64 nanoseconds. */
-TB_API tb_status_t tb_duration_from_timespec(struct timespec spec, tb_duration_t *out);
+TB_API TB_WARN_UNUSED tb_status_t tb_duration_from_timespec(struct timespec spec,
+                                                            tb_duration_t *out);
 /** Exact: tv_sec is the floor, tv_nsec 0..999999999 also when negative (-0.1 s: -1, 900000000).
  * TB_ERR_RANGE: only where time_t has 32 bits. */
-TB_API tb_status_t tb_duration_to_timespec(tb_duration_t duration, struct timespec *out);
+TB_API TB_WARN_UNUSED tb_status_t tb_duration_to_timespec(tb_duration_t duration,
+                                                          struct timespec *out);
 
 /** The form of builtin_interfaces/msg/Duration. Exact: sec is the floor, nanosec 0..999999999 also
  * when negative. TB_ERR_RANGE: sec does not fit int32 (68 years); never wrapped or saturated. */
-TB_API tb_status_t tb_duration_to_wire(tb_duration_t duration, int32_t *out_sec,
-                                       uint32_t *out_nanosec);
+TB_API TB_WARN_UNUSED tb_status_t tb_duration_to_wire(tb_duration_t duration, int32_t *out_sec,
+                                                      uint32_t *out_nanosec);
 /** TB_ERR_INVALID: nanosec of a second or more. */
-TB_API tb_status_t tb_duration_from_wire(int32_t sec, uint32_t nanosec, tb_duration_t *out);
+TB_API TB_WARN_UNUSED tb_status_t tb_duration_from_wire(int32_t sec, uint32_t nanosec,
+                                                        tb_duration_t *out);
 
 /** A sign, if any, then numbers with units in falling order: d, h, m, s, ms, us, ns ("1h2m",
  * "500ms", "-3us", "1m30.5s"). Only the last number may have a fraction. One number alone is in
  * seconds ("1.5"). No spaces, no exponents. Digits beyond the nanosecond are rounded to the
  * nearest, ties away from zero. TB_ERR_INVALID: anything else, or empty. TB_ERR_RANGE: beyond int64
  * nanoseconds. */
-TB_API tb_status_t tb_duration_parse(const char *text, tb_duration_t *out);
+TB_API TB_WARN_UNUSED tb_status_t tb_duration_parse(const char *text, tb_duration_t *out);
 /** The exact duration, without a part or digit that is not needed: from a second up in days, hours,
  * minutes and seconds ("1m30.5s"), below it in ms, us or ns ("1.5ms"); zero is "0s".
  * tb_duration_parse gives the same duration back. `size` counts the NUL; TB_DURATION_TEXT_SIZE is

@@ -57,9 +57,8 @@ TB_BEGIN_DECLS
  * the bound; TB_ERR_UNSUPPORTED: it is on shared memory, which runs on by itself (shm_source.h);
  * TB_ERR_NO_MEMORY; TB_ERR_BUSY: `inner` has clocks, or is wrapped already; TB_ERR_DEADLOCK: from a
  * jump callback or the log hook. On failure `inner` stays the caller's. */
-TB_INLINE tb_status_t tb_extrapolating_source_create(tb_source_t *inner,
-                                                     const tb_extrapolating_options_t *options,
-                                                     tb_source_t **out);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_extrapolating_source_create(
+    tb_source_t *inner, const tb_extrapolating_options_t *options, tb_source_t **out);
 
 /** Since the source was made. [any thread] [from callbacks] TB_ERR_INVALID: not a source of
  * tb_extrapolating_source_create. */

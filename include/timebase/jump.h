@@ -100,15 +100,13 @@ TB_BEGIN_DECLS
  * is unloaded.
  * [any thread] [from callbacks] TB_ERR_INVALID: a threshold of the wrong sign or none at all, or no
  * callback. TB_ERR_CLOSED: the clock is being destroyed. TB_ERR_NO_MEMORY, TB_ERR_FORKED. */
-TB_INLINE tb_status_t tb_jump_handler_create(tb_clock_t *clock,
-                                             const tb_jump_handler_options_t *options,
-                                             tb_jump_handler_t **out);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_jump_handler_create(
+    tb_clock_t *clock, const tb_jump_handler_options_t *options, tb_jump_handler_t **out);
 
 /** The same for a clock that never jumps: the handler is never called.
  * [any thread] [from callbacks] */
-TB_INLINE tb_status_t tb_steady_clock_jump_handler_create(tb_steady_clock_t *clock,
-                                                          const tb_jump_handler_options_t *options,
-                                                          tb_jump_handler_t **out);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_steady_clock_jump_handler_create(
+    tb_steady_clock_t *clock, const tb_jump_handler_options_t *options, tb_jump_handler_t **out);
 
 /** Returns when a jump that the handler takes part in is over, so that "before" is never left
  * without its "after"; from a jump callback and the log hook it returns at once and no new call
@@ -118,11 +116,12 @@ TB_INLINE tb_status_t tb_steady_clock_jump_handler_create(tb_steady_clock_t *clo
 TB_API void tb_jump_handler_destroy(tb_jump_handler_t *handler);
 
 /** [any thread] [from callbacks] [blocks, except from a jump callback and the log hook] The same
- * with a limit in steady time, 0: none. TB_ERR_TIMEOUT: the jump is still in progress; the handler
- * is not destroyed and will be called as before, unless it was destroyed elsewhere meanwhile (TB_OK
- * then). TB_ERR_CLOSED: it is destroyed already, or another thread waits to do it, while the jump
- * is in progress. TB_ERR_INVALID: limit < 0. */
-TB_API tb_status_t tb_jump_handler_destroy_within(tb_jump_handler_t *handler, tb_duration_t limit);
+ * with a limit (TB_NO_LIMIT). TB_ERR_TIMEOUT: the jump is still in progress; the handler is not
+ * destroyed and will be called as before, unless it was destroyed elsewhere meanwhile (TB_OK then).
+ * TB_ERR_CLOSED: it is destroyed already, or another thread waits to do it, while the jump is in
+ * progress. */
+TB_API TB_WARN_UNUSED tb_status_t tb_jump_handler_destroy_within(tb_jump_handler_t *handler,
+                                                                 tb_duration_t limit);
 
 /** What the calls of these names hand over: the size of each struct too, so that it may grow
  * (docs/abi.md). [any thread] as those are. */

@@ -10,7 +10,7 @@
 
 /** How a call that moves time waits for what it makes due, and for how long. */
 typedef struct tb_run_options {
-  tb_duration_t limit;      /**< for the whole call, > 0; 0: none. In real steady time, also while
+  tb_duration_t limit;      /**< of the whole call: see TB_NO_LIMIT. In real steady time, also while
                                steady time is held (timebase/testing.h). */
   tb_cancel_token_t *token; /**< or NULL */
 } tb_run_options_t;
@@ -26,7 +26,7 @@ TB_BEGIN_DECLS
 /** Made with tb_manual_source_create; not started. Destroy it with tb_source_destroy. Silence is
  * normal for it: its stall limit is off (tb_timeline_set_options). [any thread] [from callbacks]
  * TB_ERR_INVALID, TB_ERR_NO_MEMORY. */
-TB_API tb_status_t tb_manual_source_create(tb_source_t **out);
+TB_API TB_WARN_UNUSED tb_status_t tb_manual_source_create(tb_source_t **out);
 
 /** One tick to `time_ns`, forward or backward; before any clock uses the source too. Returns when
  * handlers have run and waits that are due have been woken. Errors as tb_timeline_tick;
@@ -76,27 +76,26 @@ TB_API tb_status_t tb_manual_source_advance_to_next(tb_source_t *source);
  * [any thread] [blocks] Errors as above. TB_ERR_DEADLOCK: in a jump callback, or in a callback of a
  * queue that has timers on the timeline; nothing has moved. TB_ERR_TIMEOUT, TB_ERR_CANCELLED,
  * TB_ERR_CLOSED (the token was destroyed): time has moved, advance_stepped as far as to the stop
- * that did not end, advance_to_next perhaps not at all. TB_ERR_INVALID: limit < 0.
- * TB_ERR_NO_MEMORY. */
-TB_INLINE tb_status_t tb_manual_source_set_and_run(tb_source_t *source, int64_t time_ns,
-                                                   const tb_run_options_t *options);
-TB_INLINE tb_status_t tb_manual_source_jump_and_run(tb_source_t *source, int64_t time_ns,
-                                                    tb_jump_reason_t reason,
-                                                    const tb_run_options_t *options);
-TB_INLINE tb_status_t tb_manual_source_advance_and_run(tb_source_t *source, tb_duration_t step,
-                                                       const tb_run_options_t *options);
-TB_INLINE tb_status_t tb_manual_source_advance_stepped_and_run(tb_source_t *source,
-                                                               tb_duration_t step,
-                                                               uint32_t max_ticks,
-                                                               const tb_run_options_t *options);
-TB_INLINE tb_status_t tb_manual_source_advance_to_next_and_run(tb_source_t *source,
-                                                               const tb_run_options_t *options);
+ * that did not end, advance_to_next perhaps not at all. TB_ERR_NO_MEMORY. */
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_manual_source_set_and_run(tb_source_t *source,
+                                                                  int64_t time_ns,
+                                                                  const tb_run_options_t *options);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_manual_source_jump_and_run(tb_source_t *source,
+                                                                   int64_t time_ns,
+                                                                   tb_jump_reason_t reason,
+                                                                   const tb_run_options_t *options);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_manual_source_advance_and_run(
+    tb_source_t *source, tb_duration_t step, const tb_run_options_t *options);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_manual_source_advance_stepped_and_run(
+    tb_source_t *source, tb_duration_t step, uint32_t max_ticks, const tb_run_options_t *options);
+TB_INLINE TB_WARN_UNUSED tb_status_t
+tb_manual_source_advance_to_next_and_run(tb_source_t *source, const tb_run_options_t *options);
 
 /** Returns when at least `count` threads wait on the source's timeline: a test begins with it, so
  * that no step comes before the threads wait for it. Errors as above; nothing moves. [any thread]
  * [blocks] */
-TB_INLINE tb_status_t tb_manual_source_wait_for_sleepers(tb_source_t *source, uint32_t count,
-                                                         const tb_run_options_t *options);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_manual_source_wait_for_sleepers(
+    tb_source_t *source, uint32_t count, const tb_run_options_t *options);
 
 /** What the calls of these names hand over: the size of each struct too, so that it may grow
  * (docs/abi.md). [any thread] as those are. */

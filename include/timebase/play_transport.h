@@ -27,14 +27,14 @@ typedef struct tb_play_transport_ops {
   tb_status_t (*publish)(void *self, void *handle, const void *data, size_t size,
                          tb_error_t *error);
 
-  /** Called once before the first message: waits until existing subscribers can receive, at most
-   * `limit` of steady time. A passed limit is no error. NULL: nothing to wait for.
+  /** Called once before the first message: waits until existing subscribers can receive. `limit`:
+   * see TB_NO_LIMIT; a passed one is no error. NULL: nothing to wait for.
    */
   tb_status_t (*settle)(void *self, tb_duration_t limit, tb_error_t *error);
 
-  /** Called once after the last message: waits until it has arrived, at most `limit` of steady
-   * time. TB_ERR_TIMEOUT is reported to the log, with the text of *error, and does not fail the
-   * player. NULL: nothing. */
+  /** Called once after the last message: waits until it has arrived. `limit`: the player's
+   * ack_limit, which may be TB_NO_LIMIT or TB_NO_WAIT. TB_ERR_TIMEOUT is reported to the log, with
+   * the text of *error, and does not fail the player. NULL: nothing. */
   tb_status_t (*flush)(void *self, tb_duration_t limit, tb_error_t *error);
 
   /** Makes `settle` and `flush`, running or called later, return soon with TB_OK.

@@ -57,7 +57,7 @@ typedef struct tb_player_options {
   /** Nothing is played until tb_player_play, and the end of that is not the end of tb_player_run.
    */
   bool on_demand;
-  tb_duration_t ack_limit; /**< how long acknowledgements are waited for at the end; 0: no limit */
+  tb_duration_t ack_limit; /**< of the wait for acknowledgements at the end: see TB_NO_LIMIT */
   /** What passes on this clock takes the place of steady time, see tb_player_run; NULL: steady
    * time. It must outlive the player. */
   tb_clock_t *clock;
@@ -150,10 +150,10 @@ TB_BEGIN_DECLS
  *   where no message can be read, that of the first (TB_ERR_UNSUPPORTED: not in CDR)
  *
  * [any thread] [blocks: file system, and during a jump of options.clock] */
-TB_INLINE tb_status_t tb_player_create(tb_bag_reader_t *reader,
-                                       const tb_play_transport_t *transport,
-                                       const tb_player_options_t *options, tb_player_t **out,
-                                       tb_error_t *error);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_player_create(tb_bag_reader_t *reader,
+                                                      const tb_play_transport_t *transport,
+                                                      const tb_player_options_t *options,
+                                                      tb_player_t **out, tb_error_t *error);
 
 /** Accepts NULL. Not while tb_player_run runs.
  * [any thread] [blocks: during a jump of options.clock] */
@@ -203,7 +203,7 @@ TB_API void tb_player_destroy(tb_player_t *player);
  *   TB_ERR_DEADLOCK  with options.clock in a jump callback or the log hook; nothing is played
  *
  * [one thread] [blocks] */
-TB_API tb_status_t tb_player_run(tb_player_t *player, tb_error_t *error);
+TB_API TB_WARN_UNUSED tb_status_t tb_player_run(tb_player_t *player, tb_error_t *error);
 
 /** Stops time, which `/clock` repeats; no message goes out except one that is being sent. On resume
  * time continues from there: nothing is caught up. These calls take effect at once, also before
@@ -238,18 +238,17 @@ TB_API tb_status_t tb_player_seek(tb_player_t *player, int64_t time_ns, tb_error
  * TB_ERR_FORKED. [any thread] [from callbacks] */
 TB_API tb_status_t tb_player_play_next(tb_player_t *player);
 /** The same with the next `count` messages (0: all up to the end of the round, or of what is
- * repeated), and waits until they are sent, at most `limit` of steady time (0: no limit). *out_sent
- * (may be NULL) becomes the number sent: fewer at the end, and if a resume, a seek or a stop
- * intervened.
+ * repeated), and waits until they are sent. `limit`: see TB_NO_LIMIT. *out_sent (may be NULL)
+ * becomes the number sent: fewer at the end, and if a resume, a seek or a stop intervened.
  *
  *   TB_ERR_TIMEOUT   the rest is dropped
  *   TB_ERR_DEADLOCK  on the thread that plays, in a jump callback or the log hook
- *   TB_ERR_BUSY, TB_ERR_END, TB_ERR_FORKED as above; TB_ERR_INVALID: before tb_player_run, or limit
- * < 0
+ *   TB_ERR_INVALID   before tb_player_run; a negative limit
+ *   TB_ERR_BUSY, TB_ERR_END, TB_ERR_FORKED as above
  *
  * [any thread] [blocks] */
-TB_API tb_status_t tb_player_burst(tb_player_t *player, uint64_t count, tb_duration_t limit,
-                                   uint64_t *out_sent);
+TB_API TB_WARN_UNUSED tb_status_t tb_player_burst(tb_player_t *player, uint64_t count,
+                                                  tb_duration_t limit, uint64_t *out_sent);
 
 /** While paused: sends the message before the last one again, in one jump (TB_JUMP_REASON_SEEK) to
  * its log time, and continues after it; after a seek, sends the message before the target. Does not

@@ -36,13 +36,14 @@ TB_BEGIN_DECLS
  *   TB_ERR_NO_MEMORY
  *
  * [any thread] */
-TB_API tb_status_t tb_qos_overrides_parse(const char *text, size_t size, tb_qos_overrides_t **out,
-                                          tb_error_t *error);
+TB_API TB_WARN_UNUSED tb_status_t tb_qos_overrides_parse(const char *text, size_t size,
+                                                         tb_qos_overrides_t **out,
+                                                         tb_error_t *error);
 
 /** The same of a regular file; a pipe or a device is refused at once. Also TB_ERR_NOT_FOUND,
  * TB_ERR_INVALID (not a regular file) and TB_ERR_SYSTEM. [any thread] [blocks: file system] */
-TB_API tb_status_t tb_qos_overrides_load(const char *path, tb_qos_overrides_t **out,
-                                         tb_error_t *error);
+TB_API TB_WARN_UNUSED tb_status_t tb_qos_overrides_load(const char *path, tb_qos_overrides_t **out,
+                                                        tb_error_t *error);
 
 /** Accepts NULL. [any thread] */
 TB_API void tb_qos_overrides_destroy(tb_qos_overrides_t *overrides);

@@ -29,9 +29,11 @@ TB_BEGIN_DECLS
  * [any thread] [from callbacks] [blocks: during a blocking jump, except from its callbacks]
  * TB_ERR_INVALID: a period <= 0. TB_ERR_NO_MEMORY, TB_ERR_CLOSED; TB_ERR_BUSY as tb_clock_now.
  * (rclcpp::Rate) */
-TB_API tb_status_t tb_clock_rate_create(tb_clock_t *clock, tb_duration_t period, tb_rate_t **out);
-TB_API tb_status_t tb_steady_clock_rate_create(tb_steady_clock_t *clock, tb_duration_t period,
-                                               tb_rate_t **out);
+TB_API TB_WARN_UNUSED tb_status_t tb_clock_rate_create(tb_clock_t *clock, tb_duration_t period,
+                                                       tb_rate_t **out);
+TB_API TB_WARN_UNUSED tb_status_t tb_steady_clock_rate_create(tb_steady_clock_t *clock,
+                                                              tb_duration_t period,
+                                                              tb_rate_t **out);
 
 /** Returns at once. A thread that is in tb_rate_sleep or tb_rate_reset gets TB_ERR_CLOSED and frees
  * the rate when it leaves; none may begin to use it once this is called. May be called before or
@@ -49,8 +51,9 @@ TB_API void tb_rate_destroy(tb_rate_t *rate);
  * TB_ERR_BUSY] [blocks] Errors as tb_clock_sleep_for; with the flags of `options` jumps in this
  * call end it (TB_ERR_JUMP_BACKWARD, ...). TB_ERR_CLOSED: also when another thread destroys the
  * rate. `result` is untouched on failure. (rclcpp::Rate::sleep, which returns false when late) */
-TB_INLINE tb_status_t tb_rate_sleep(tb_rate_t *rate, const tb_wait_options_t *options,
-                                    tb_rate_result_t *result);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_rate_sleep(tb_rate_t *rate,
+                                                   const tb_wait_options_t *options,
+                                                   tb_rate_result_t *result);
 
 /** A new first period starts, as at creation. [one thread at a time: TB_ERR_BUSY] [from callbacks]
  * Otherwise as creation. (rclcpp::Rate::reset) */

@@ -138,8 +138,9 @@ TB_BEGIN_DECLS
  *   and as tb_bag_writer_create, TB_ERR_SYSTEM (no thread), TB_ERR_FORKED
  *
  * [any thread] [blocks: file system] */
-TB_INLINE tb_status_t tb_recorder_create(const char *path, const tb_recorder_options_t *options,
-                                         tb_recorder_t **out, tb_error_t *error);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_recorder_create(const char *path,
+                                                        const tb_recorder_options_t *options,
+                                                        tb_recorder_t **out, tb_error_t *error);
 
 /** Stops it if that was not done, and frees it. Accepts NULL. No other call may be in progress.
  * [any thread] [blocks: file system] Not from a jump callback or the log hook. */
@@ -147,9 +148,9 @@ TB_API void tb_recorder_destroy(tb_recorder_t *recorder);
 
 /** Adds a topic; *out_topic counts from 0. TB_ERR_INVALID: a topic of this name is there.
  * TB_ERR_NO_MEMORY, TB_ERR_FORKED. [any thread] */
-TB_INLINE tb_status_t tb_recorder_add_topic(tb_recorder_t *recorder,
-                                            const tb_bag_writer_topic_t *topic, size_t *out_topic,
-                                            tb_error_t *error);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_recorder_add_topic(tb_recorder_t *recorder,
+                                                           const tb_bag_writer_topic_t *topic,
+                                                           size_t *out_topic, tb_error_t *error);
 
 /** Takes a message in. Never waits for the file system: one for which there is no room is counted
  * as lost. For each thread the order is kept.
@@ -190,7 +191,7 @@ TB_API tb_status_t tb_recorder_snapshot(tb_recorder_t *recorder, tb_recorder_don
  * has truncated, replaced or removed is noticed here at the latest. The first failure of the whole
  * recording is returned; a second call returns it again. [one thread] [blocks: file system]
  * TB_ERR_DEADLOCK from a jump callback or the log hook, TB_ERR_FORKED. */
-TB_API tb_status_t tb_recorder_stop(tb_recorder_t *recorder, tb_error_t *error);
+TB_API TB_WARN_UNUSED tb_status_t tb_recorder_stop(tb_recorder_t *recorder, tb_error_t *error);
 
 /** Also after tb_recorder_stop. [any thread] [from callbacks] */
 TB_INLINE void tb_recorder_status(tb_recorder_t *recorder, tb_recorder_status_t *out);

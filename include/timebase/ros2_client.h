@@ -38,9 +38,10 @@ TB_BEGIN_DECLS
  *   TB_ERR_NO_MEMORY, TB_ERR_TRANSPORT, TB_ERR_FORKED
  *
  * [any thread] */
-TB_API tb_status_t tb_ros2_client_create(tb_ros2_context_t *context, const char *service,
-                                         const char *type, const tb_qos_t *qos,
-                                         tb_ros2_client_t **out, tb_error_t *error);
+TB_API TB_WARN_UNUSED tb_status_t tb_ros2_client_create(tb_ros2_context_t *context,
+                                                        const char *service, const char *type,
+                                                        const tb_qos_t *qos, tb_ros2_client_t **out,
+                                                        tb_error_t *error);
 
 /** Accepts NULL. Requests that are still open end with TB_ERR_CLOSED. No call may be in progress on
  * another thread, but in a callback: there calls return TB_ERR_CLOSED from now on, also one that
@@ -55,21 +56,22 @@ TB_API void tb_ros2_client_destroy(tb_ros2_client_t *client);
  * sent, and this is false. [any thread] */
 TB_API bool tb_ros2_client_is_service_ready(tb_ros2_client_t *client);
 
-/** Waits until there is one, at most `limit` of steady time (0: look once). TB_ERR_TIMEOUT.
+/** Waits until there is one. `limit`: see TB_NO_LIMIT. TB_ERR_TIMEOUT.
  * TB_ERR_CLOSED: in its callback, the client is being destroyed. TB_ERR_UNSUPPORTED, at once: there
  * is one of Fast DDS. [any thread] [blocks] */
-TB_API tb_status_t tb_ros2_client_wait_for_service(tb_ros2_client_t *client, tb_duration_t limit);
+TB_API TB_WARN_UNUSED tb_status_t tb_ros2_client_wait_for_service(tb_ros2_client_t *client,
+                                                                  tb_duration_t limit);
 
 /** Sends a serialized request (4 bytes of encapsulation and the body) and waits for the response:
- * give *out back with tb_ros2_response_release. All of it, with the wait for a service, takes at
- * most `limit` of steady time, and about 50 ms more while the middleware cannot send.
+ * give *out back with tb_ros2_response_release. `limit` (see TB_NO_LIMIT) is for all of it, with
+ * the wait for a service; it takes about 50 ms more while the middleware cannot send.
  *
  *   TB_ERR_NOT_FOUND  there was no service within the limit; nothing was sent
  *   TB_ERR_TIMEOUT    no answer within the limit
  *   TB_ERR_CLOSED     every service that had the request is gone (or was restarted): whether it
  *                     was carried out is not known; or the client is being destroyed
  *   TB_ERR_UNSUPPORTED   a service of that name is of Fast DDS; nothing was sent
- *   TB_ERR_INVALID    not plain CDR (00 00 or 00 01 at the start)
+ *   TB_ERR_INVALID    not plain CDR (00 00 or 00 01 at the start); the limit
  *   TB_ERR_NO_MEMORY, TB_ERR_TRANSPORT, TB_ERR_FORKED
  *
  * DDS sends again what a link loses, but not the first message of a writer to a reader that keeps
@@ -77,18 +79,19 @@ TB_API tb_status_t tb_ros2_client_wait_for_service(tb_ros2_client_t *client, tb_
  * or its answer, may be lost for good, so give a limit.
  * Several threads may call at once. A second answer to a request is ignored.
  * [any thread] [blocks] */
-TB_API tb_status_t tb_ros2_client_call(tb_ros2_client_t *client, const void *cdr, size_t size,
-                                       tb_duration_t limit, tb_ros2_response_t *out,
-                                       tb_error_t *error);
+TB_API TB_WARN_UNUSED tb_status_t tb_ros2_client_call(tb_ros2_client_t *client, const void *cdr,
+                                                      size_t size, tb_duration_t limit,
+                                                      tb_ros2_response_t *out, tb_error_t *error);
 
-/** The same without waiting: `callback` is called once if this returns TB_OK, else never. There
- * must be a service already (TB_ERR_NOT_FOUND, TB_ERR_UNSUPPORTED). The callback's errors are
- * TB_ERR_TIMEOUT, TB_ERR_CLOSED and TB_ERR_NO_MEMORY, as above. TB_ERR_SYSTEM: no thread. [any
- * thread] [from callbacks] */
-TB_API tb_status_t tb_ros2_client_call_async(tb_ros2_client_t *client, const void *cdr, size_t size,
-                                             tb_duration_t limit,
-                                             tb_ros2_response_callback_t callback, void *user,
-                                             tb_error_t *error);
+/** The same without waiting, `limit` is that of the answer: `callback` is called once if this
+ * returns TB_OK, else never. There must be a service already (TB_ERR_NOT_FOUND,
+ * TB_ERR_UNSUPPORTED). The callback's errors are TB_ERR_TIMEOUT, TB_ERR_CLOSED and
+ * TB_ERR_NO_MEMORY, as above. TB_ERR_SYSTEM: no thread. [any thread] [from callbacks] */
+TB_API TB_WARN_UNUSED tb_status_t tb_ros2_client_call_async(tb_ros2_client_t *client,
+                                                            const void *cdr, size_t size,
+                                                            tb_duration_t limit,
+                                                            tb_ros2_response_callback_t callback,
+                                                            void *user, tb_error_t *error);
 
 /** Frees what tb_ros2_client_call filled in. Accepts NULL, and a response that is released or zero.
  * [any thread] */

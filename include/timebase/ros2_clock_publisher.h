@@ -19,10 +19,11 @@ TB_BEGIN_DECLS
  * reliable subscriptions do not match it; a reliable publisher matches all. Errors as in
  * tb_ros2_publisher_create.
  * [any thread] */
-TB_API tb_status_t tb_ros2_clock_publisher_create(tb_ros2_context_t *context, const char *topic,
-                                                  const tb_qos_t *qos,
-                                                  tb_ros2_clock_publisher_t **out,
-                                                  tb_error_t *error);
+TB_API TB_WARN_UNUSED tb_status_t tb_ros2_clock_publisher_create(tb_ros2_context_t *context,
+                                                                 const char *topic,
+                                                                 const tb_qos_t *qos,
+                                                                 tb_ros2_clock_publisher_t **out,
+                                                                 tb_error_t *error);
 
 /** Accepts NULL. [any thread] [blocks: for a short while] */
 TB_API void tb_ros2_clock_publisher_destroy(tb_ros2_clock_publisher_t *publisher);
@@ -44,8 +45,8 @@ TB_API tb_tick_sink_t tb_ros2_clock_publisher_sink(tb_ros2_clock_publisher_t *pu
 TB_API uint32_t tb_ros2_clock_publisher_matched(const tb_ros2_clock_publisher_t *publisher);
 
 /** As tb_ros2_publisher_wait_for_matched. [any thread] [blocks] */
-TB_API tb_status_t tb_ros2_clock_publisher_wait_for_matched(tb_ros2_clock_publisher_t *publisher,
-                                                            uint32_t count, tb_duration_t limit);
+TB_API TB_WARN_UNUSED tb_status_t tb_ros2_clock_publisher_wait_for_matched(
+    tb_ros2_clock_publisher_t *publisher, uint32_t count, tb_duration_t limit);
 
 TB_END_DECLS
 

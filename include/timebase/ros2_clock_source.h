@@ -71,9 +71,9 @@ TB_BEGIN_DECLS
  *   TB_ERR_NO_MEMORY
  *
  * [any thread] */
-TB_INLINE tb_status_t tb_ros2_clock_source_create(tb_ros2_context_t *context,
-                                                  const tb_ros2_clock_source_options_t *options,
-                                                  tb_source_t **out, tb_error_t *error);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_ros2_clock_source_create(
+    tb_ros2_context_t *context, const tb_ros2_clock_source_options_t *options, tb_source_t **out,
+    tb_error_t *error);
 
 /** TB_ERR_INVALID: not a source made by tb_ros2_clock_source_create.
  * [any thread] [from callbacks] */

@@ -88,8 +88,8 @@ TB_BEGIN_DECLS
  *
  * [any thread, but not while another changes the environment] [blocks: for the network's sockets]
  */
-TB_INLINE tb_status_t tb_ros2_context_create(const tb_ros2_context_options_t *options,
-                                             tb_ros2_context_t **out, tb_error_t *error);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_ros2_context_create(
+    const tb_ros2_context_options_t *options, tb_ros2_context_t **out, tb_error_t *error);
 
 /** Leaves the domain. Accepts NULL. Destroy what was created from the context before it.
  * [any thread] [blocks: until running callbacks have returned] Not from a callback of DDS. */

@@ -86,8 +86,8 @@ TB_BEGIN_DECLS
  *   TB_ERR_NO_MEMORY, TB_ERR_TRANSPORT, TB_ERR_FORKED
  *
  * [any thread] */
-TB_API tb_status_t tb_ros2_graph_create(tb_ros2_context_t *context, tb_ros2_graph_t **out,
-                                        tb_error_t *error);
+TB_API TB_WARN_UNUSED tb_status_t tb_ros2_graph_create(tb_ros2_context_t *context,
+                                                       tb_ros2_graph_t **out, tb_error_t *error);
 
 /** Accepts NULL. Snapshots stay. No call may be in progress on another thread.
  * [any thread] [blocks: for a moment] Not from a callback of DDS. */
@@ -101,8 +101,9 @@ TB_API void tb_ros2_graph_destroy(tb_ros2_graph_t *graph);
  *   TB_ERR_FORKED
  *
  * [any thread] [from callbacks] */
-TB_API tb_status_t tb_ros2_graph_snapshot(tb_ros2_graph_t *graph,
-                                          const tb_ros2_graph_snapshot_t **out, tb_error_t *error);
+TB_API TB_WARN_UNUSED tb_status_t tb_ros2_graph_snapshot(tb_ros2_graph_t *graph,
+                                                         const tb_ros2_graph_snapshot_t **out,
+                                                         tb_error_t *error);
 
 /** Accepts NULL. [any thread] [from callbacks] */
 TB_API void tb_ros2_graph_snapshot_release(const tb_ros2_graph_snapshot_t *snapshot);
@@ -110,16 +111,17 @@ TB_API void tb_ros2_graph_snapshot_release(const tb_ros2_graph_snapshot_t *snaps
 /** How often the graph has changed; wraps around. [any thread] [from callbacks] */
 TB_API uint32_t tb_ros2_graph_changes(const tb_ros2_graph_t *graph);
 
-/** Waits until tb_ros2_graph_changes is no longer `seen`, at most `limit` of steady time.
- * TB_ERR_TIMEOUT, TB_ERR_DEADLOCK (from a jump callback or the log hook), TB_ERR_FORKED.
+/** Waits until tb_ros2_graph_changes is no longer `seen`. `limit`: see TB_NO_LIMIT. TB_ERR_TIMEOUT,
+ * TB_ERR_DEADLOCK (from a jump callback or the log hook), TB_ERR_FORKED.
  * [any thread] [blocks] */
 TB_API tb_status_t tb_ros2_graph_wait_for_change(tb_ros2_graph_t *graph, uint32_t seen,
                                                  tb_duration_t limit);
 
-/** Waits until there is a node of this full name ("/camera"), at most `limit` of steady time (0:
- * look once). TB_ERR_TIMEOUT and the others as above. [any thread] [blocks] */
-TB_API tb_status_t tb_ros2_graph_wait_for_node(tb_ros2_graph_t *graph, const char *full_name,
-                                               tb_duration_t limit);
+/** Waits until there is a node of this full name ("/camera"). Limit and errors as above. [any
+ * thread] [blocks] */
+TB_API TB_WARN_UNUSED tb_status_t tb_ros2_graph_wait_for_node(tb_ros2_graph_t *graph,
+                                                              const char *full_name,
+                                                              tb_duration_t limit);
 
 /** The first node of this full name; NULL: none. Others of the name follow it in the snapshot.
  * [any thread] [from callbacks] */

@@ -25,8 +25,9 @@ TB_BEGIN_DECLS
  *   TB_ERR_NO_MEMORY
  *
  * [any thread] [from callbacks] */
-TB_API tb_status_t tb_ros2_idl_encode(const struct dds_topic_descriptor *type, const void *sample,
-                                      void **out_cdr, size_t *out_size, tb_error_t *error);
+TB_API TB_WARN_UNUSED tb_status_t tb_ros2_idl_encode(const struct dds_topic_descriptor *type,
+                                                     const void *sample, void **out_cdr,
+                                                     size_t *out_size, tb_error_t *error);
 
 /** A new struct of the type from `size` bytes at `cdr` (4 bytes of encapsulation and the body), in
  * either byte order and from any sender: every length is checked against the available bytes before
@@ -41,8 +42,9 @@ TB_API tb_status_t tb_ros2_idl_encode(const struct dds_topic_descriptor *type, c
  *   TB_ERR_NO_MEMORY
  *
  * The error's offset is where in `cdr`. [any thread] [from callbacks] */
-TB_API tb_status_t tb_ros2_idl_decode(const struct dds_topic_descriptor *type, const void *cdr,
-                                      size_t size, void **out_sample, tb_error_t *error);
+TB_API TB_WARN_UNUSED tb_status_t tb_ros2_idl_decode(const struct dds_topic_descriptor *type,
+                                                     const void *cdr, size_t size,
+                                                     void **out_sample, tb_error_t *error);
 
 /** Frees what either of the two returned. Accepts NULL. [any thread] [from callbacks] */
 TB_API void tb_ros2_idl_free(void *memory);

@@ -60,7 +60,7 @@ typedef struct tb_ros2_node_options {
 
   tb_ros2_clock_activation_t clock_activation; /**< when its clocks follow the graph's time */
   /** With TB_ROS2_CLOCK_BY_PUBLISHER: steady time after which `use_sim_time` becomes false when the
-   * last publisher has gone; 0: never. */
+   * last publisher has gone; TB_NO_LIMIT, 0: never, TB_NO_WAIT: at once. */
   tb_duration_t deactivation_limit;
 } tb_ros2_node_options_t;
 
@@ -87,10 +87,10 @@ TB_BEGIN_DECLS
  *   TB_ERR_NO_MEMORY, TB_ERR_TRANSPORT, TB_ERR_FORKED
  *
  * [any thread] */
-TB_INLINE tb_status_t tb_ros2_node_create(tb_ros2_context_t *context, const char *name,
-                                          const char *name_space,
-                                          const tb_ros2_node_options_t *options,
-                                          tb_ros2_node_t **out, tb_error_t *error);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_ros2_node_create(tb_ros2_context_t *context,
+                                                         const char *name, const char *name_space,
+                                                         const tb_ros2_node_options_t *options,
+                                                         tb_ros2_node_t **out, tb_error_t *error);
 
 /** Accepts NULL. Destroy what was created on the node before it, and it before its context.
  * [any thread] [blocks: until running callbacks have returned] Not from a callback of the node. */
@@ -118,32 +118,34 @@ TB_API tb_status_t tb_ros2_node_resolve_service_name(const tb_ros2_node_t *node,
 /** As tb_ros2_publisher_create, with a name that the node resolves, and listed under the node
  * (`ros2 node info`). A topic with qos->avoid_ros_namespace_conventions is taken as it is. [any
  * thread] */
-TB_API tb_status_t tb_ros2_node_create_publisher(tb_ros2_node_t *node, const char *topic,
-                                                 const char *type, const tb_qos_t *qos,
-                                                 tb_ros2_publisher_t **out, tb_error_t *error);
+TB_API TB_WARN_UNUSED tb_status_t tb_ros2_node_create_publisher(tb_ros2_node_t *node,
+                                                                const char *topic, const char *type,
+                                                                const tb_qos_t *qos,
+                                                                tb_ros2_publisher_t **out,
+                                                                tb_error_t *error);
 
 /** As tb_ros2_clock_publisher_create, with a resolved name and listed under the node; `topic` may
  * be NULL for "/clock". [any thread] */
-TB_API tb_status_t tb_ros2_node_create_clock_publisher(tb_ros2_node_t *node, const char *topic,
-                                                       const tb_qos_t *qos,
-                                                       tb_ros2_clock_publisher_t **out,
-                                                       tb_error_t *error);
+TB_API TB_WARN_UNUSED tb_status_t
+tb_ros2_node_create_clock_publisher(tb_ros2_node_t *node, const char *topic, const tb_qos_t *qos,
+                                    tb_ros2_clock_publisher_t **out, tb_error_t *error);
 
 /** As tb_ros2_subscription_create, with a resolved name and listed under the node. [any thread] */
-TB_INLINE tb_status_t tb_ros2_node_create_subscription(
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_ros2_node_create_subscription(
     tb_ros2_node_t *node, const char *topic, const char *type, const tb_qos_t *qos,
     const tb_ros2_subscription_options_t *options, tb_ros2_subscription_t **out, tb_error_t *error);
 
 /** As tb_ros2_client_create, with a resolved name and listed under the node. [any thread] */
-TB_API tb_status_t tb_ros2_node_create_client(tb_ros2_node_t *node, const char *service,
-                                              const char *type, const tb_qos_t *qos,
-                                              tb_ros2_client_t **out, tb_error_t *error);
+TB_API TB_WARN_UNUSED tb_status_t tb_ros2_node_create_client(tb_ros2_node_t *node,
+                                                             const char *service, const char *type,
+                                                             const tb_qos_t *qos,
+                                                             tb_ros2_client_t **out,
+                                                             tb_error_t *error);
 
 /** As tb_ros2_service_create, with a resolved name and listed under the node. [any thread] */
-TB_API tb_status_t tb_ros2_node_create_service(tb_ros2_node_t *node, const char *service,
-                                               const char *type, const tb_qos_t *qos,
-                                               tb_ros2_service_callback_t callback, void *user,
-                                               tb_ros2_service_t **out, tb_error_t *error);
+TB_API TB_WARN_UNUSED tb_status_t tb_ros2_node_create_service(
+    tb_ros2_node_t *node, const char *service, const char *type, const tb_qos_t *qos,
+    tb_ros2_service_callback_t callback, void *user, tb_ros2_service_t **out, tb_error_t *error);
 
 /** The node's clock: ROS time, which is system time until `use_sim_time` is true and then what the
  * parameter `time_source` names:

@@ -148,8 +148,9 @@ TB_API const char *tb_ros2_parameter_type_name(tb_ros2_parameter_type_t type);
  * !string_array before a list give its type, and !!null null is no value. In *out is a value of its
  * own, which is not released before. TB_ERR_INVALID, TB_ERR_LIMIT (above 4 MiB), TB_ERR_NO_MEMORY.
  * [any thread] */
-TB_API tb_status_t tb_ros2_parameter_value_parse(const char *text, tb_ros2_parameter_value_t *out,
-                                                 tb_error_t *error);
+TB_API TB_WARN_UNUSED tb_status_t tb_ros2_parameter_value_parse(const char *text,
+                                                                tb_ros2_parameter_value_t *out,
+                                                                tb_error_t *error);
 
 /** A text on one line from which tb_ros2_parameter_value_parse makes an equal value, in *out: give
  * it back with free(). Strings are quoted where they would be something else. TB_ERR_INVALID: not a

@@ -61,9 +61,10 @@ TB_BEGIN_DECLS
  *   TB_ERR_NO_MEMORY, TB_ERR_FORKED
  *
  * [any thread] */
-TB_API tb_status_t tb_ros2_parameter_client_create(tb_ros2_context_t *context, const char *node,
-                                                   tb_ros2_parameter_client_t **out,
-                                                   tb_error_t *error);
+TB_API TB_WARN_UNUSED tb_status_t tb_ros2_parameter_client_create(tb_ros2_context_t *context,
+                                                                  const char *node,
+                                                                  tb_ros2_parameter_client_t **out,
+                                                                  tb_error_t *error);
 
 /** Accepts NULL. No call may be in progress on another thread. [any thread] [blocks: for a moment]
  */
@@ -73,14 +74,14 @@ TB_API void tb_ros2_parameter_client_destroy(tb_ros2_parameter_client_t *client)
  * tb_ros2_parameter_value_release. *out_count becomes `count`, or 0: then the node does not have
  * all of them (the answer does not name which), and out_values is untouched.
  *
- * This and the calls below take at most `limit` of steady time, the wait for the node included:
+ * This and the calls below have a `limit` (see TB_NO_LIMIT), the wait for the node included:
  *
  *   TB_ERR_NOT_FOUND  there was no service for the node's parameters within the limit
  *   TB_ERR_TIMEOUT    no answer within the limit
  *   TB_ERR_CLOSED     the node has gone before it answered: whether it has set something is not
  *                     known
  *   TB_ERR_CORRUPT    the answer does not fit the request
- *   TB_ERR_INVALID    a name is NULL, or a value is not valid
+ *   TB_ERR_INVALID    a name is NULL, or a value or the limit is not valid
  *   TB_ERR_DEADLOCK   from a jump callback or the log hook
  *   TB_ERR_NO_MEMORY, TB_ERR_TRANSPORT, TB_ERR_FORKED
  *
@@ -137,13 +138,13 @@ TB_API tb_status_t tb_ros2_parameter_client_describe(tb_ros2_parameter_client_t 
 /** Accepts NULL, and what is released or zero. [any thread] */
 TB_API void tb_ros2_parameter_descriptions_release(tb_ros2_parameter_descriptions_t *descriptions);
 
-/** Sets one parameter on many nodes at once and waits for all answers, at most `limit` of steady
- * time altogether: `outcomes` has room for `node_count`. Failures of one node are in its outcome
+/** Sets one parameter on many nodes at once and waits for all answers. `limit` is for all of it:
+ * see TB_NO_LIMIT. `outcomes` has room for `node_count`. Failures of one node are in its outcome
  * and are not an error of the call; the outcome is TB_ERR_INVALID if its name breaks ROS's rules. A
  * node that has not answered is asked again, after 2 s, 4 s more and so on: a request or its answer
  * may be lost on the way.
  *
- *   TB_ERR_INVALID    the parameter is not valid
+ *   TB_ERR_INVALID    the parameter or the limit is not valid
  *   TB_ERR_DEADLOCK   from a jump callback or the log hook, or from a callback of the context,
  *                     whose thread has to run for the answers
  *   TB_ERR_NO_MEMORY, TB_ERR_FORKED

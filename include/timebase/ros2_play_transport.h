@@ -20,9 +20,9 @@ typedef struct tb_ros2_play_transport tb_ros2_play_transport_t;
 
 /** The output of a node that the player waits for. */
 typedef struct tb_ros2_play_wait {
-  const char *topic;    /**< whose messages begin with a std_msgs/Header: "/odom" or "odom" */
-  const char *node;     /**< who publishes it, full name: "/slam" or "slam" */
-  tb_duration_t lag;    /**< >= 0 */
+  const char *topic; /**< whose messages begin with a std_msgs/Header: "/odom" or "odom" */
+  const char *node;  /**< who publishes it, full name: "/slam" or "slam" */
+  tb_duration_t lag; /**< >= 0 */
 } tb_ros2_play_wait_t;
 
 /** What is published besides the messages, and how. */
@@ -87,10 +87,9 @@ TB_API tb_status_t tb_ros2_play_wait_check(const tb_ros2_play_wait_t *wait, tb_e
  *   TB_ERR_NO_MEMORY, TB_ERR_TRANSPORT, TB_ERR_SYSTEM
  *
  * [any thread] */
-TB_INLINE tb_status_t tb_ros2_play_transport_create(tb_ros2_context_t *context,
-                                                    const tb_ros2_play_transport_options_t *options,
-                                                    tb_ros2_play_transport_t **out,
-                                                    tb_error_t *error);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_ros2_play_transport_create(
+    tb_ros2_context_t *context, const tb_ros2_play_transport_options_t *options,
+    tb_ros2_play_transport_t **out, tb_error_t *error);
 
 /** Accepts NULL. [any thread] [blocks: for a short while] */
 TB_API void tb_ros2_play_transport_destroy(tb_ros2_play_transport_t *transport);

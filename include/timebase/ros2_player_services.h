@@ -38,9 +38,10 @@ TB_BEGIN_DECLS
  *   TB_ERR_NO_MEMORY, TB_ERR_TRANSPORT, TB_ERR_SYSTEM (no thread), TB_ERR_INVALID, TB_ERR_FORKED
  *
  * [any thread] */
-TB_API tb_status_t tb_ros2_player_services_create(tb_ros2_node_t *node, tb_player_t *player,
-                                                  tb_ros2_player_services_t **out,
-                                                  tb_error_t *error);
+TB_API TB_WARN_UNUSED tb_status_t tb_ros2_player_services_create(tb_ros2_node_t *node,
+                                                                 tb_player_t *player,
+                                                                 tb_ros2_player_services_t **out,
+                                                                 tb_error_t *error);
 
 /** Accepts NULL. A burst that has not come to its end is answered with what was sent.
  * [any thread] [blocks: until running callbacks have returned] */

@@ -26,9 +26,11 @@ TB_BEGIN_DECLS
  *   TB_ERR_NO_MEMORY, TB_ERR_TRANSPORT
  *
  * [any thread] */
-TB_API tb_status_t tb_ros2_publisher_create(tb_ros2_context_t *context, const char *topic,
-                                            const char *type, const tb_qos_t *qos,
-                                            tb_ros2_publisher_t **out, tb_error_t *error);
+TB_API TB_WARN_UNUSED tb_status_t tb_ros2_publisher_create(tb_ros2_context_t *context,
+                                                           const char *topic, const char *type,
+                                                           const tb_qos_t *qos,
+                                                           tb_ros2_publisher_t **out,
+                                                           tb_error_t *error);
 
 /** Accepts NULL. Samples that reliable subscriptions have not acknowledged yet may be lost: see
  * tb_ros2_publisher_wait_for_acks.
@@ -50,14 +52,14 @@ TB_API tb_status_t tb_ros2_publisher_publish(tb_ros2_publisher_t *publisher, con
 /** How many subscriptions are matched now. [any thread] [from callbacks] */
 TB_API uint32_t tb_ros2_publisher_matched(const tb_ros2_publisher_t *publisher);
 
-/** Waits until at least `count` subscriptions are matched, at most `limit` of steady time (0: look
- * once). TB_ERR_TIMEOUT.
- * [any thread] [blocks] */
-TB_API tb_status_t tb_ros2_publisher_wait_for_matched(tb_ros2_publisher_t *publisher,
-                                                      uint32_t count, tb_duration_t limit);
+/** Waits until at least `count` subscriptions are matched. `limit`: see TB_NO_LIMIT.
+ * TB_ERR_TIMEOUT. [any thread] [blocks] */
+TB_API TB_WARN_UNUSED tb_status_t tb_ros2_publisher_wait_for_matched(tb_ros2_publisher_t *publisher,
+                                                                     uint32_t count,
+                                                                     tb_duration_t limit);
 
-/** Waits until all reliable subscriptions that are matched have acknowledged every message, at most
- * `limit` of steady time. TB_ERR_TIMEOUT, TB_ERR_CLOSED, TB_ERR_TRANSPORT.
+/** Waits until all reliable subscriptions that are matched have acknowledged every message.
+ * `limit`: see TB_NO_LIMIT. TB_ERR_TIMEOUT, TB_ERR_CLOSED, TB_ERR_TRANSPORT.
  * [any thread] [blocks] */
 TB_API tb_status_t tb_ros2_publisher_wait_for_acks(tb_ros2_publisher_t *publisher,
                                                    tb_duration_t limit);

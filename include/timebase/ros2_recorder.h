@@ -72,9 +72,9 @@ TB_BEGIN_DECLS
  *   and as tb_recorder_create, tb_ros2_graph_create, tb_ros2_service_create
  *
  * [any thread] [blocks: file system] */
-TB_INLINE tb_status_t tb_ros2_recorder_create(tb_ros2_node_t *node, const char *path,
-                                              const tb_ros2_recorder_options_t *options,
-                                              tb_ros2_recorder_t **out, tb_error_t *error);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_ros2_recorder_create(
+    tb_ros2_node_t *node, const char *path, const tb_ros2_recorder_options_t *options,
+    tb_ros2_recorder_t **out, tb_error_t *error);
 
 /** Accepts NULL. Stops it if that was not done. No other call may be in progress.
  * [any thread] [blocks: file system] Not from a callback of the node, nor from a jump callback or
@@ -86,7 +86,8 @@ TB_API void tb_ros2_recorder_destroy(tb_ros2_recorder_t *recorder);
 TB_API tb_recorder_t *tb_ros2_recorder_core(tb_ros2_recorder_t *recorder);
 
 /** Ends the subscriptions, then as tb_recorder_stop. [one thread] [blocks: file system] */
-TB_API tb_status_t tb_ros2_recorder_stop(tb_ros2_recorder_t *recorder, tb_error_t *error);
+TB_API TB_WARN_UNUSED tb_status_t tb_ros2_recorder_stop(tb_ros2_recorder_t *recorder,
+                                                        tb_error_t *error);
 
 /** What the calls of these names hand over: the size of each struct too, so that it may grow
  * (docs/abi.md). [any thread] as those are. */

@@ -40,10 +40,9 @@ TB_BEGIN_DECLS
  * the history's depth wait, and 256 MiB of them; more push out the oldest, and a larger one all of
  * them. The callback may run before this returns. Destroy the service before its context. [any
  * thread] */
-TB_API tb_status_t tb_ros2_service_create(tb_ros2_context_t *context, const char *service,
-                                          const char *type, const tb_qos_t *qos,
-                                          tb_ros2_service_callback_t callback, void *user,
-                                          tb_ros2_service_t **out, tb_error_t *error);
+TB_API TB_WARN_UNUSED tb_status_t tb_ros2_service_create(
+    tb_ros2_context_t *context, const char *service, const char *type, const tb_qos_t *qos,
+    tb_ros2_service_callback_t callback, void *user, tb_ros2_service_t **out, tb_error_t *error);
 
 /** Accepts NULL. Requests that wait are dropped; their clients notice that the service is gone.
  * Answers on their way get up to half a second to arrive. No other thread may be in a call, except

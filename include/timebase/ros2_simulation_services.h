@@ -53,7 +53,7 @@ TB_BEGIN_DECLS
  *   TB_ERR_NO_MEMORY, TB_ERR_TRANSPORT, TB_ERR_SYSTEM, TB_ERR_FORKED
  *
  * [any thread] */
-TB_INLINE tb_status_t
+TB_INLINE TB_WARN_UNUSED tb_status_t
 tb_ros2_simulation_services_create(tb_ros2_node_t *node, tb_clock_server_t *server,
                                    const tb_ros2_simulation_services_options_t *options,
                                    tb_ros2_simulation_services_t **out, tb_error_t *error);

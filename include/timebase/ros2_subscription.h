@@ -37,10 +37,9 @@ TB_BEGIN_DECLS
 
 /** Names, QoS and errors as in tb_ros2_publisher_create; `options` may be NULL. The callback may
  * run before this returns. Destroy the subscription before its context. [any thread] */
-TB_INLINE tb_status_t tb_ros2_subscription_create(tb_ros2_context_t *context, const char *topic,
-                                                  const char *type, const tb_qos_t *qos,
-                                                  const tb_ros2_subscription_options_t *options,
-                                                  tb_ros2_subscription_t **out, tb_error_t *error);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_ros2_subscription_create(
+    tb_ros2_context_t *context, const char *topic, const char *type, const tb_qos_t *qos,
+    const tb_ros2_subscription_options_t *options, tb_ros2_subscription_t **out, tb_error_t *error);
 
 /** Accepts NULL. After it no callback runs any more. No other thread may be in a call, except for
  * the callback: in that, until it has returned, calls return TB_ERR_CLOSED and destroying it again
@@ -63,11 +62,11 @@ TB_INLINE tb_status_t tb_ros2_subscription_take(tb_ros2_subscription_t *subscrip
 /** How many publishers are matched now. [any thread] [from callbacks] */
 TB_API uint32_t tb_ros2_subscription_matched(const tb_ros2_subscription_t *subscription);
 
-/** Waits until at least `count` publishers are matched, at most `limit` of steady time (0: look
- * once). TB_ERR_TIMEOUT. TB_ERR_CLOSED: in its callback, the subscription is being destroyed.
+/** Waits until at least `count` publishers are matched. `limit`: see TB_NO_LIMIT. TB_ERR_TIMEOUT.
+ * TB_ERR_CLOSED: in its callback, the subscription is being destroyed.
  * [any thread] [blocks] */
-TB_API tb_status_t tb_ros2_subscription_wait_for_matched(tb_ros2_subscription_t *subscription,
-                                                         uint32_t count, tb_duration_t limit);
+TB_API TB_WARN_UNUSED tb_status_t tb_ros2_subscription_wait_for_matched(
+    tb_ros2_subscription_t *subscription, uint32_t count, tb_duration_t limit);
 
 /** How often a publisher of this topic and type was not matched because of QoS: for example a
  * best-effort publisher and a reliable subscription. When there was one, *out_policy (may be NULL)

@@ -37,8 +37,10 @@ TB_BEGIN_DECLS
  * [any thread] TB_ERR_BUSY: the name has a publisher, in any process. TB_ERR_INVALID: the name.
  * TB_ERR_SYSTEM: the file cannot be opened, made or mapped. TB_ERR_CORRUPT, TB_ERR_VERSION: the
  * file is something else, or of another release. TB_ERR_NO_MEMORY. TB_ERR_FORKED. */
-TB_INLINE tb_status_t tb_shm_publisher_open(const char *name, const tb_shm_options_t *options,
-                                            tb_shm_publisher_t **out, tb_error_t *error);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_shm_publisher_open(const char *name,
+                                                           const tb_shm_options_t *options,
+                                                           tb_shm_publisher_t **out,
+                                                           tb_error_t *error);
 
 /** Stops the time where it is, in state lost. The same happens, with state stalled, when the
  * process ends in any other way. In a forked child it only frees memory. A child that neither does

@@ -30,8 +30,9 @@ TB_BEGIN_DECLS
  * What a publisher that is already gone has left does not count: the clock waits for the next one.
  * Statistics of the timeline count what was followed. [any thread] Errors as tb_shm_publisher_open,
  * without TB_ERR_BUSY. */
-TB_INLINE tb_status_t tb_shm_source_create(const char *name, const tb_shm_options_t *options,
-                                           tb_source_t **out, tb_error_t *error);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_shm_source_create(const char *name,
+                                                          const tb_shm_options_t *options,
+                                                          tb_source_t **out, tb_error_t *error);
 
 /** [any thread] [from callbacks] TB_ERR_INVALID: not a shared-memory source. */
 TB_INLINE tb_status_t tb_shm_source_status(const tb_source_t *source, tb_shm_status_t *out);

@@ -27,7 +27,7 @@
 typedef struct tb_wait_options {
   uint32_t flags;            /**< TB_WAIT_FAIL_ON_..., TB_SLEEP_KEEP_TIME; 0: none */
   tb_duration_t forward_min; /**< with TB_WAIT_FAIL_ON_FORWARD, > 0 */
-  tb_duration_t limit;       /**< in steady time, > 0: TB_ERR_TIMEOUT when passed; 0: none */
+  tb_duration_t limit;       /**< see TB_NO_LIMIT: TB_ERR_TIMEOUT when it has passed */
   tb_cancel_token_t *token;  /**< cancelled: TB_ERR_CANCELLED, destroyed: TB_ERR_CLOSED; or NULL */
 } tb_wait_options_t;
 
@@ -42,7 +42,8 @@ TB_BEGIN_DECLS
 /* Several reasons to return at once: cancelled, closed, jump, due, limit, the first of these. */
 
 /* On system time these hold for steps of the wall clock. A wait there with fail flags, or until a
- * time and with a limit, needs a thread of the library ("tb-steps"), which ends soon after. */
+ * time and with a limit in steady time, needs a thread of the library ("tb-steps"), which ends soon
+ * after. */
 
 /** Returns TB_OK once the clock has reached `target`; never early. `options` may be NULL. On an
  * active clock whose source has not started it waits for the first tick, then compares. A clock
@@ -51,16 +52,16 @@ TB_BEGIN_DECLS
  * TB_ERR_DEADLOCK: from a jump callback. TB_ERR_CLOSED: the clock or the token was destroyed.
  * TB_ERR_CANCELLED, TB_ERR_TIMEOUT, TB_ERR_JUMP_BACKWARD, TB_ERR_JUMP_FORWARD as the options ask.
  * TB_ERR_INVALID. (rclcpp::Clock::sleep_until) */
-TB_INLINE tb_status_t tb_clock_sleep_until(tb_clock_t *clock, tb_time_t target,
-                                           const tb_wait_options_t *options);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_clock_sleep_until(tb_clock_t *clock, tb_time_t target,
+                                                          const tb_wait_options_t *options);
 
 /** Returns TB_OK once `duration` has passed on the clock; at once if <= 0. Backward jumps and clock
  * changes keep the part that had not passed. On system time it counts in steady time. On an active
  * clock whose source has not started it counts from the first tick. A duration too long for the
  * clock waits forever. [any thread] [blocks] Errors as tb_clock_sleep_until.
  * (rclcpp::Clock::sleep_for) */
-TB_INLINE tb_status_t tb_clock_sleep_for(tb_clock_t *clock, tb_duration_t duration,
-                                         const tb_wait_options_t *options);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_clock_sleep_for(tb_clock_t *clock, tb_duration_t duration,
+                                                        const tb_wait_options_t *options);
 
 /** The same on steady time, where nothing jumps: the fail flags are accepted and never apply.
  * [any thread] [from callbacks: whatever waits for the callback keeps waiting] [blocks] */
@@ -71,8 +72,8 @@ TB_INLINE tb_status_t tb_steady_clock_sleep_for(tb_steady_clock_t *clock, tb_dur
 
 /** Returns TB_OK at the first non-zero time of the clock: at once when inactive or started.
  * [any thread] [blocks] Errors as tb_clock_sleep_until. (rclcpp::Clock::wait_until_started) */
-TB_INLINE tb_status_t tb_clock_wait_until_started(tb_clock_t *clock,
-                                                  const tb_wait_options_t *options);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_clock_wait_until_started(tb_clock_t *clock,
+                                                                 const tb_wait_options_t *options);
 
 /** Returns TB_OK once the state of the clock is one of `states`, at once if it is already; `out`,
  * which may be NULL, is then the clock's reading at that moment. The state may have changed again
@@ -83,9 +84,9 @@ TB_INLINE tb_status_t tb_clock_wait_until_started(tb_clock_t *clock,
  * TB_TIME_SYSTEM is always inactive. [any thread] [blocks] TB_ERR_INVALID: no state, an unknown
  * one, or a flag. Errors as tb_clock_sleep_until; TB_ERR_CLOSED also where TB_CLOCK_CLOSED is
  * waited for. */
-TB_INLINE tb_status_t tb_clock_wait_for_state(tb_clock_t *clock, uint32_t states,
-                                              const tb_wait_options_t *options,
-                                              tb_clock_reading_t *out);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_clock_wait_for_state(tb_clock_t *clock, uint32_t states,
+                                                             const tb_wait_options_t *options,
+                                                             tb_clock_reading_t *out);
 
 /** What the calls of these names hand over: the size of each struct too, so that it may grow
  * (docs/abi.md). [any thread] as those are. */

@@ -36,7 +36,8 @@ TB_BEGIN_DECLS
 
 /** `ops` must live as long as the source. `self` is handed to every function of it.
  * [any thread] [from callbacks] TB_ERR_INVALID, TB_ERR_NO_MEMORY: `self` is not destroyed then. */
-TB_INLINE tb_status_t tb_source_create(const tb_source_ops_t *ops, void *self, tb_source_t **out);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_source_create(const tb_source_ops_t *ops, void *self,
+                                                      tb_source_t **out);
 
 /** Moves its clocks to no source (a clock change each; they report system time), stops and frees
  * it. If it is the process's default, there is none any more. NULL does nothing. [any thread]
@@ -44,11 +45,11 @@ TB_INLINE tb_status_t tb_source_create(const tb_source_ops_t *ops, void *self, t
  * another source wraps it and will destroy it: nothing is destroyed then. */
 TB_API tb_status_t tb_source_destroy(tb_source_t *source);
 
-/** [any thread] [blocks] The same with a limit in steady time, 0: none, for the wait until other
- * jumps are over; it does not cover handlers of its clocks' changes, nor its `stop`.
- * TB_ERR_TIMEOUT: the source is valid, some of its clocks may have left it, and it may no longer be
- * the default. TB_ERR_INVALID: a negative limit. */
-TB_API tb_status_t tb_source_destroy_within(tb_source_t *source, tb_duration_t limit);
+/** [any thread] [blocks] The same with a limit (TB_NO_LIMIT) for the wait until other jumps are
+ * over; it does not cover handlers of its clocks' changes, nor its `stop`. TB_ERR_TIMEOUT: the
+ * source is valid, some of its clocks may have left it, and it may no longer be the default. */
+TB_API TB_WARN_UNUSED tb_status_t tb_source_destroy_within(tb_source_t *source,
+                                                           tb_duration_t limit);
 
 /** The timeline that the source moves; it lives as long as the source.
  * [any thread] [from callbacks] */
@@ -77,8 +78,8 @@ TB_API tb_source_t *tb_source_get_default(void);
  * "extrapolating:SOURCE" (extrapolating_source.h), where SOURCE is such a name again.
  * [any thread] TB_ERR_NOT_FOUND: nothing has that prefix; otherwise what the factory returns.
  * *error (may be NULL) has what is wrong with the name and what to do. */
-TB_API tb_status_t tb_source_create_from_name(const char *name, tb_source_t **out,
-                                              tb_error_t *error);
+TB_API TB_WARN_UNUSED tb_status_t tb_source_create_from_name(const char *name, tb_source_t **out,
+                                                             tb_error_t *error);
 
 /** Registers a factory of sources under a name, also for TIMEBASE_SOURCE: register it before the
  * first clock. `prefix` is copied; it is 1 to 31 letters, digits, and of "-_.". `factory` NULL

@@ -10,7 +10,7 @@
   X(TB_OK, 0, "success")                                                                           \
   X(TB_ERR_INVALID, -1, "invalid argument or value")                                               \
   X(TB_ERR_RANGE, -2, "value out of range")                                                        \
-  X(TB_ERR_OVERFLOW, -3, "arithmetic overflow")                                                    \
+  X(TB_ERR_OVERFLOW, -3, "arithmetic overflow: above the largest value")                           \
   X(TB_ERR_NOT_SET, -4, "time is not set (zero)")                                                  \
   X(TB_ERR_CLOCK_MISMATCH, -5, "times of different clocks (system, ROS) were mixed")               \
   X(TB_ERR_NO_MEMORY, -6, "out of memory")                                                         \
@@ -32,7 +32,8 @@
   X(TB_ERR_TRUNCATED, -22, "data ends too early")                                                  \
   X(TB_ERR_CORRUPT, -23, "data is corrupt")                                                        \
   X(TB_ERR_UNSUPPORTED, -24, "not supported")                                                      \
-  X(TB_ERR_VERSION, -25, "incompatible version")
+  X(TB_ERR_VERSION, -25, "incompatible version")                                                   \
+  X(TB_ERR_UNDERFLOW, -26, "arithmetic underflow: below the most negative value")
 
 /** What a call returns: 0, or a negative code. docs/errors.md says what to do about each. */
 typedef enum tb_status {

@@ -11,7 +11,7 @@ typedef struct tb_steady_clock tb_steady_clock_t;
 TB_BEGIN_DECLS
 
 /** [any thread] [from callbacks] TB_ERR_INVALID, TB_ERR_NO_MEMORY. */
-TB_API tb_status_t tb_steady_clock_create(tb_steady_clock_t **out);
+TB_API TB_WARN_UNUSED tb_status_t tb_steady_clock_create(tb_steady_clock_t **out);
 
 /** As tb_clock_destroy. [any thread] [blocks] TB_ERR_DEADLOCK from a jump callback. */
 TB_API tb_status_t tb_steady_clock_destroy(tb_steady_clock_t *clock);

@@ -63,20 +63,23 @@ TB_API tb_status_t tb_testing_advance_to_next(tb_testing_clock_t which);
 
 /** The same four, which return when what they made due has run: see manual_source.h, where "the
  * timeline" is steady and system time together. */
-TB_INLINE tb_status_t tb_testing_set_and_run(tb_testing_clock_t which, int64_t time_ns,
-                                             const tb_run_options_t *options);
-TB_INLINE tb_status_t tb_testing_advance_and_run(tb_testing_clock_t which, tb_duration_t step,
-                                                 const tb_run_options_t *options);
-TB_INLINE tb_status_t tb_testing_advance_stepped_and_run(tb_testing_clock_t which,
-                                                         tb_duration_t step, uint32_t max_stops,
-                                                         const tb_run_options_t *options);
-TB_INLINE tb_status_t tb_testing_advance_to_next_and_run(tb_testing_clock_t which,
-                                                         const tb_run_options_t *options);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_testing_set_and_run(tb_testing_clock_t which,
+                                                            int64_t time_ns,
+                                                            const tb_run_options_t *options);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_testing_advance_and_run(tb_testing_clock_t which,
+                                                                tb_duration_t step,
+                                                                const tb_run_options_t *options);
+TB_INLINE TB_WARN_UNUSED tb_status_t
+tb_testing_advance_stepped_and_run(tb_testing_clock_t which, tb_duration_t step, uint32_t max_stops,
+                                   const tb_run_options_t *options);
+TB_INLINE TB_WARN_UNUSED tb_status_t
+tb_testing_advance_to_next_and_run(tb_testing_clock_t which, const tb_run_options_t *options);
 
 /** Returns when at least `count` threads are in a wait that held time can end: on a steady or
  * system clock, or on any with a limit. Errors as tb_manual_source_wait_for_sleepers;
  * TB_ERR_DETACHED. */
-TB_INLINE tb_status_t tb_testing_wait_for_sleepers(uint32_t count, const tb_run_options_t *options);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_testing_wait_for_sleepers(uint32_t count,
+                                                                  const tb_run_options_t *options);
 
 /** What the calls of these names hand over: the size of each struct too, so that it may grow
  * (docs/abi.md). [any thread] as those are. */

@@ -88,7 +88,7 @@ typedef struct tb_steady_timer_options {
 TB_BEGIN_DECLS
 
 /** [any thread] [from callbacks] TB_ERR_INVALID, TB_ERR_NO_MEMORY, TB_ERR_SYSTEM (descriptors). */
-TB_API tb_status_t tb_timer_queue_create(tb_timer_queue_t **out);
+TB_API TB_WARN_UNUSED tb_status_t tb_timer_queue_create(tb_timer_queue_t **out);
 
 /** Stops its thread and destroys its timers too: their memory is the queue's, so do not use or
  * destroy them after it. No other thread may use the queue or its timers. NULL does nothing. [any
@@ -96,10 +96,10 @@ TB_API tb_status_t tb_timer_queue_create(tb_timer_queue_t **out);
  * of this queue: nothing is destroyed then. */
 TB_API tb_status_t tb_timer_queue_destroy(tb_timer_queue_t *queue);
 
-/** [any thread] [blocks] The same with a limit in steady time, 0: none. TB_ERR_TIMEOUT: its thread
- * ends as soon as it can, nothing is destroyed, and the queue is valid. TB_ERR_INVALID: limit < 0.
- */
-TB_API tb_status_t tb_timer_queue_destroy_within(tb_timer_queue_t *queue, tb_duration_t limit);
+/** [any thread] [blocks] The same with a limit (TB_NO_LIMIT). TB_ERR_TIMEOUT: its thread ends as
+ * soon as it can, nothing is destroyed, and the queue is valid. */
+TB_API TB_WARN_UNUSED tb_status_t tb_timer_queue_destroy_within(tb_timer_queue_t *queue,
+                                                                tb_duration_t limit);
 
 /** A descriptor for poll, epoll or libuv: readable when something may be due, and then until
  * tb_timer_queue_run_due. It belongs to the queue: do not read or close it.
@@ -118,13 +118,12 @@ TB_API tb_status_t tb_timer_queue_run_due(tb_timer_queue_t *queue, uint32_t *out
 /** Gives the queue a thread ("tb-timers") that makes its calls, with all signals blocked.
  * [any thread] [from callbacks] TB_ERR_BUSY: it has one, or tb_timer_queue_run_due is in progress.
  * TB_ERR_SYSTEM: no thread could be started. */
-TB_API tb_status_t tb_timer_queue_start_thread(tb_timer_queue_t *queue);
+TB_API TB_WARN_UNUSED tb_status_t tb_timer_queue_start_thread(tb_timer_queue_t *queue);
 
 /** Ends the thread, with the run that it is in: what is due in that run is still called. Timers go
- * on. Without a thread it does nothing. `limit` in steady time, 0: none. [any thread] [blocks]
+ * on. Without a thread it does nothing. `limit`: see TB_NO_LIMIT. [any thread] [blocks]
  * TB_ERR_TIMEOUT: the limit has passed; the thread ends as soon as it can, and another call waits
- * for that. TB_ERR_DEADLOCK: from a jump callback, or from a callback of this queue.
- * TB_ERR_INVALID: limit < 0. */
+ * for that. TB_ERR_DEADLOCK: from a jump callback, or from a callback of this queue. */
 TB_API tb_status_t tb_timer_queue_stop_thread(tb_timer_queue_t *queue, tb_duration_t limit);
 
 /** The earliest deadline of the running timers on `clock`; it may have passed. Generic name:
@@ -142,12 +141,13 @@ TB_API tb_status_t tb_steady_clock_timer_queue_next_deadline(tb_timer_queue_t *q
  * name: tb_timer_create. [any thread] [from callbacks] TB_ERR_INVALID: a period <= 0, no callback,
  * an unknown mode or policy. TB_ERR_CLOCK_MISMATCH: `at` of the other kind. TB_ERR_NOT_SET: `at` is
  * zero on a ROS clock. TB_ERR_NO_MEMORY. */
-TB_INLINE tb_status_t tb_clock_timer_create(tb_timer_queue_t *queue, tb_clock_t *clock,
-                                            const tb_timer_options_t *options, tb_timer_t **out);
-TB_INLINE tb_status_t tb_steady_clock_timer_create(tb_timer_queue_t *queue,
-                                                   tb_steady_clock_t *clock,
-                                                   const tb_steady_timer_options_t *options,
-                                                   tb_timer_t **out);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_clock_timer_create(tb_timer_queue_t *queue,
+                                                           tb_clock_t *clock,
+                                                           const tb_timer_options_t *options,
+                                                           tb_timer_t **out);
+TB_INLINE TB_WARN_UNUSED tb_status_t
+tb_steady_clock_timer_create(tb_timer_queue_t *queue, tb_steady_clock_t *clock,
+                             const tb_steady_timer_options_t *options, tb_timer_t **out);
 
 /** First call one period from now, then every period: deadlines never drift. A timer that is
  * running starts again. Nothing is allocated. At a backward jump to before its last call (or its
@@ -163,11 +163,11 @@ TB_API tb_status_t tb_timer_start(tb_timer_t *timer);
  * [any thread] [from callbacks] TB_ERR_CLOSED: destroyed, while its call runs. */
 TB_API tb_status_t tb_timer_stop(tb_timer_t *timer);
 
-/** The same, and waits for a call that is running. That call may start the timer again. `limit` in
- * steady time, 0: none. [any thread] [from callbacks] [blocks] TB_ERR_TIMEOUT: stopped, and the
- * call still runs. TB_ERR_DEADLOCK: from the own callback or a jump callback: not stopped.
- * TB_ERR_INVALID: limit < 0. TB_ERR_CLOSED: destroyed, while its call runs. */
-TB_API tb_status_t tb_timer_stop_wait(tb_timer_t *timer, tb_duration_t limit);
+/** The same, and waits for a call that is running. That call may start the timer again. `limit`:
+ * see TB_NO_LIMIT. [any thread] [from callbacks] [blocks] TB_ERR_TIMEOUT: stopped, and the call
+ * still runs. TB_ERR_DEADLOCK: from the own callback or a jump callback: not stopped.
+ * TB_ERR_CLOSED: destroyed, while its call runs. */
+TB_API TB_WARN_UNUSED tb_status_t tb_timer_stop_wait(tb_timer_t *timer, tb_duration_t limit);
 
 /** Takes effect with the next deadline that is set: the one that a running timer waits for stays,
  * and those after it are a new period apart (rcl_timer_exchange_period). To have the new period at

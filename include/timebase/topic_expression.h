@@ -25,8 +25,9 @@ TB_BEGIN_DECLS
  *   TB_ERR_LIMIT      it is longer than 8 KiB, or too large or too deep
  *
  * [any thread] */
-TB_API tb_status_t tb_topic_expression_create(const char *text, tb_topic_expression_t **out,
-                                              tb_error_t *error);
+TB_API TB_WARN_UNUSED tb_status_t tb_topic_expression_create(const char *text,
+                                                             tb_topic_expression_t **out,
+                                                             tb_error_t *error);
 
 /** Accepts NULL. No search may be in progress. [any thread] */
 TB_API void tb_topic_expression_destroy(tb_topic_expression_t *expression);

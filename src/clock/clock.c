@@ -474,6 +474,7 @@ tb_status_t tb_clock_destroy(tb_clock_t *clock)
 
 tb_status_t tb_clock_destroy_within(tb_clock_t *clock, tb_duration_t limit)
 {
-  if (limit.ns < 0) return TB_ERR_INVALID;
-  return clock ? tb__clock_destroy(clock, tb__limit_end_ns(limit)) : TB_OK;
+  tb__deadline_t deadline;
+  tb_status_t status = tb__limit_begin(limit, &deadline);
+  return status || !clock ? status : tb__clock_destroy(clock, deadline.ns);
 }

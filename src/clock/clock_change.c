@@ -327,7 +327,9 @@ tb_status_t tb_clock_set_source(tb_clock_t *clock, tb_source_t *source)
 
 tb_status_t tb_clock_set_source_within(tb_clock_t *clock, tb_source_t *source, tb_duration_t limit)
 {
-  return limit.ns < 0 ? TB_ERR_INVALID : set_source(clock, source, tb__limit_end_ns(limit));
+  tb__deadline_t deadline;
+  tb_status_t status = tb__limit_begin(limit, &deadline);
+  return status ? status : set_source(clock, source, deadline.ns);
 }
 
 /* In a jump callback no turn can be taken. None is needed: no other thread knows the clock. */

@@ -620,7 +620,7 @@ static void test_J6_X7_the_default_is_destroyed_in_time_or_still_there(void **st
   assert_true(on_it > 0);
   assert_ok(tb_source_set_default(stage->b)); /* clocks left on it follow as before */
   assert_followers_at(stage, 20 * S);
-  assert_ok(tb_source_destroy_within(source, (tb_duration_t){0}));
+  assert_ok(tb_source_destroy_within(source, TB_NO_LIMIT));
 }
 
 static void test_J6_X7_destroying_waits_for_a_change_of_the_default_in_time(void **state)
@@ -632,7 +632,7 @@ static void test_J6_X7_destroying_waits_for_a_change_of_the_default_in_time(void
   get_stuck(&stuck, stage->followers[0], change_the_default, stage->b);
   assert_status(tb_source_destroy_within(other, INSTANT), TB_ERR_TIMEOUT);
   release(&stuck);
-  assert_ok(tb_source_destroy_within(other, (tb_duration_t){0}));
+  assert_ok(tb_source_destroy_within(other, TB_NO_LIMIT));
 }
 
 static _Atomic int slow_reports;

@@ -259,8 +259,9 @@ void tb_jump_handler_destroy(tb_jump_handler_t *handler)
 
 tb_status_t tb_jump_handler_destroy_within(tb_jump_handler_t *handler, tb_duration_t limit)
 {
-  if (limit.ns < 0) return TB_ERR_INVALID;
-  return handler ? handler_destroy(handler, tb__limit_end_ns(limit)) : TB_OK;
+  tb__deadline_t deadline;
+  tb_status_t status = tb__limit_begin(limit, &deadline);
+  return status || !handler ? status : handler_destroy(handler, deadline.ns);
 }
 
 static bool handler_matches(const struct tb_jump_handler *handler, const tb_jump_t *jump)

@@ -560,7 +560,7 @@ static void test_J6_a_change_of_source_in_time_or_not_at_all(void **state)
   assert_int_equal(now.ns, 30 * S);
   assert_ok(tb_clock_set_source_within(f->clock, other, (tb_duration_t){TB_NS_PER_S}));
   assert_int_equal(starts, 2);
-  assert_ok(tb_source_destroy_within(other, (tb_duration_t){0}));
+  assert_ok(tb_source_destroy_within(other, TB_NO_LIMIT));
   assert_int_equal(stops, 2);
   assert_false(tb_clock_is_active(f->clock));
 }
@@ -654,7 +654,7 @@ static void test_J6_a_queue_not_destroyed_in_time_is_valid(void **state)
   assert_status(tb_timer_queue_destroy_within(queue, INSTANT), TB_ERR_TIMEOUT);
   assert_true(tb_timer_is_running(timer));
   atomic_store(&stuck.release, true);
-  assert_ok(tb_timer_queue_destroy_within(queue, (tb_duration_t){0}));
+  assert_ok(tb_timer_queue_destroy_within(queue, TB_NO_LIMIT));
 }
 
 /* A wait that begins during a blocking jump. */

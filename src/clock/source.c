@@ -251,7 +251,9 @@ tb_status_t tb_source_destroy(tb_source_t *source)
 
 tb_status_t tb_source_destroy_within(tb_source_t *source, tb_duration_t limit)
 {
-  return limit.ns < 0 ? TB_ERR_INVALID : source_destroy(source, tb__limit_end_ns(limit));
+  tb__deadline_t deadline;
+  tb_status_t status = tb__limit_begin(limit, &deadline);
+  return status ? status : source_destroy(source, deadline.ns);
 }
 
 tb_timeline_t *tb_source_timeline(tb_source_t *source)

@@ -139,10 +139,15 @@ void tb__raw_writer_watch_matched(tb__raw_writer_t *writer, _Atomic uint32_t *ev
   atomic_store(&writer->watched, events);
 }
 
-tb_status_t tb__raw_writer_wait_for_acks(tb__raw_writer_t *writer, int64_t limit_ns)
+tb_status_t tb__raw_writer_wait_for_acks(tb__raw_writer_t *writer, tb_duration_t limit)
 {
+  tb__deadline_t deadline;
+  tb_status_t status = tb__limit_begin(limit, &deadline);
+  if (status) return status;
   if (tb__is_forked()) return TB_ERR_FORKED;
-  dds_return_t code = dds_wait_for_acks(writer->handle, limit_ns < 0 ? 0 : limit_ns);
+  int64_t limit_ns = deadline.clock == TB__DEADLINE_NONE ? DDS_INFINITY : limit.ns;
+  dds_return_t code =
+      dds_wait_for_acks(writer->handle, tb__deadline_has_passed(deadline) ? 0 : limit_ns);
   if (code == DDS_RETCODE_OK) return TB_OK;
   return refused_handle(code) ? TB_ERR_CLOSED : tb__dds_error_set(NULL, code, "");
 }

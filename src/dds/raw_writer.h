@@ -33,7 +33,7 @@ TB_WARN_UNUSED tb_status_t tb__raw_writer_wait_for_matched(tb__raw_writer_t *wri
 void tb__raw_writer_watch_matched(tb__raw_writer_t *writer, _Atomic uint32_t *events);
 
 /* Waits until all matched reliable readers have acknowledged everything. TB_ERR_TIMEOUT. */
-tb_status_t tb__raw_writer_wait_for_acks(tb__raw_writer_t *writer, int64_t limit_ns);
+tb_status_t tb__raw_writer_wait_for_acks(tb__raw_writer_t *writer, tb_duration_t limit);
 
 /* Readers refused for their QoS so far; the name of the last such policy (static storage). */
 uint32_t tb__raw_writer_incompatible(const tb__raw_writer_t *writer, const char **out_policy);

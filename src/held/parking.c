@@ -135,6 +135,7 @@ static bool park(_Atomic uint32_t *word, uint32_t expected, const tb__wait_spec_
 bool tb__futex_wait(_Atomic uint32_t *word, uint32_t expected, tb__deadline_t deadline)
 {
   if (deadline.clock == TB__DEADLINE_NONE) return tb__futex_wait_kernel(word, expected, deadline);
+  if (tb__deadline_has_passed(deadline)) return atomic_load(word) != expected;
   tb__wait_spec_t spec = {.deadline = deadline, .system_ns = INT64_MAX};
   return park(word, expected, &spec);
 }

@@ -113,16 +113,15 @@ static bool is_done(tb_player_t *player, const tb__burst_t *burst)
 tb_status_t tb_player_burst(tb_player_t *player, uint64_t count, tb_duration_t limit,
                             uint64_t *out_sent)
 {
-  if (limit.ns < 0) return TB_ERR_INVALID;
+  tb__deadline_t deadline;
+  tb_status_t status = tb__limit_begin(limit, &deadline);
+  if (status) return status;
   if (tb__is_forked()) return TB_ERR_FORKED;
   if (tb__thread_may_not_wait() || atomic_load(&player->runner) == (uintptr_t)pthread_self())
     return TB_ERR_DEADLOCK;
   if (!atomic_load(&player->started)) return TB_ERR_INVALID;
-  tb__deadline_t deadline = {TB__DEADLINE_STEADY, 0};
-  if (limit.ns == 0 || __builtin_add_overflow(tb__steady_now_ns(), limit.ns, &deadline.ns))
-    deadline = TB__NO_DEADLINE;
   tb__burst_t burst = {.on_done = NULL};
-  tb_status_t status = tb__player_begin_burst(player, count, &burst);
+  status = tb__player_begin_burst(player, count, &burst);
   if (status) return status;
   for (;;) {
     uint32_t events = atomic_load(&player->steps.ends);

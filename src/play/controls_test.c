@@ -208,7 +208,9 @@ static void any_play(stage_t *stage)
 static void any_burst(stage_t *stage)
 {
   if (stage->is_manual) return;
-  tb_player_burst(stage->f.player, (uint64_t)below(stage, 5), (tb_duration_t){MS}, NULL);
+  tb_status_t status =
+      tb_player_burst(stage->f.player, (uint64_t)below(stage, 5), (tb_duration_t){MS}, NULL);
+  (void)status; /* any */
 }
 
 static void act(stage_t *stage)

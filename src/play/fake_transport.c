@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "platform/deadline.h"
 #include "test.h"
 
 static void append(tb__fake_transport_t *fake, const char *text)
@@ -89,15 +90,16 @@ static tb_status_t fake_tick(void *self, int64_t time_ns, tb_jump_reason_t reaso
 static tb_status_t fake_settle(void *self, tb_duration_t limit, tb_error_t *error)
 {
   (void)error;
-  assert_true(limit.ns > 0);
+  assert_true(tb__limit_is_valid(limit));
   append(self, "settle");
   return TB_OK;
 }
 
 static tb_status_t fake_flush(void *self, tb_duration_t limit, tb_error_t *error)
 {
-  assert_true(limit.ns > 0);
+  assert_true(tb__limit_is_valid(limit));
   tb__fake_transport_t *fake = self;
+  fake->flush_limit = limit;
   append(fake, "flush");
   if (fake->on_flush) fake->on_flush(fake->user);
   if (fake->flush_fault) tb_error_set(error, fake->flush_fault, "/a by\n/slow");

@@ -22,6 +22,7 @@ typedef struct tb__fake_transport {
   tb_status_t tick_fault, flush_fault;
   int64_t publish_cost_ns; /* steady */
   size_t topics, messages, ticks, interrupts;
+  tb_duration_t flush_limit; /* the last one */
 
   int64_t limit_ns; /* TB_PLAY_NO_LIMIT at first */
   tb_status_t limit_fault;

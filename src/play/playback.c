@@ -307,10 +307,8 @@ static tb_status_t flush(tb_player_t *player, tb_error_t *error)
 {
   const tb_play_transport_t *transport = &player->transport;
   if (!transport->ops->flush) return TB_OK;
-  tb_duration_t limit = player->options.ack_limit;
-  if (limit.ns == 0 || limit.ns > NO_LIMIT_NS) limit.ns = NO_LIMIT_NS;
   tb_error_t detail = TB_ERROR_INIT;
-  tb_status_t status = transport->ops->flush(transport->self, limit, &detail);
+  tb_status_t status = transport->ops->flush(transport->self, player->options.ack_limit, &detail);
   if (!status) return TB_OK;
   const char *text = detail.text[0] ? detail.text : tb_status_message(status);
   if (status != TB_ERR_TIMEOUT) return tb_error_set(error, status, "%s", text);

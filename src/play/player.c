@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/fork.h"
+#include "platform/deadline.h"
 #include "wait/clock_pacer.h"
 
 static bool has_clock(const tb_player_options_t *options)
@@ -35,8 +36,8 @@ static tb_status_t check_options(const tb_play_transport_t *transport,
   if (options->delay.ns < 0)
     return tb_error_set(error, TB_ERR_RANGE, "delay %.9f s: must not be negative",
                         (double)options->delay.ns / 1e9);
-  if (options->ack_limit.ns < 0)
-    return tb_error_set(error, TB_ERR_RANGE, "limit of acknowledgements: must not be negative");
+  if (!tb__limit_is_valid(options->ack_limit))
+    return tb_error_set(error, TB_ERR_INVALID, "limit of acknowledgements: must not be negative");
   if (has_clock(options) && !transport->clock.tick)
     return tb_error_set(error, TB_ERR_INVALID, "the transport has no clock to publish");
   return TB_OK;

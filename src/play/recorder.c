@@ -86,7 +86,8 @@ tb_status_t tb_recorder_create_sized(const char *path, const tb_recorder_options
   status = open_bag(recorder, path, error);
   if (!status) {
     status = start(recorder, error);
-    if (status) tb_bag_writer_close(recorder->bag, NULL);
+    tb_status_t closed = status ? tb_bag_writer_close(recorder->bag, NULL) : TB_OK;
+    (void)closed; /* the first failure is reported */
   }
   if (status) {
     recorder_free(recorder);

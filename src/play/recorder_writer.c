@@ -205,8 +205,9 @@ static size_t jumps_topic(tb_recorder_t *recorder)
       .definition = "string data\n",
       .definition_encoding = "ros2msg",
   };
-  if (recorder->jumps_topic == SIZE_MAX)
-    tb_recorder_add_topic(recorder, &info, &recorder->jumps_topic, NULL);
+  if (recorder->jumps_topic == SIZE_MAX &&
+      tb_recorder_add_topic(recorder, &info, &recorder->jumps_topic, NULL))
+    return SIZE_MAX;
   return recorder->jumps_topic;
 }
 

@@ -172,7 +172,7 @@ static void assert_nothing(const nothing_t *nothing)
   f.options.playback_duration.ns = nothing->duration_ms * MS;
   f.options.playback_until_ns = nothing->until_ms * MS;
   f.options.loop = nothing->loop;
-  tb_log_set_hook(hear, &warnings);
+  tb_log_set_hook(note_warning, &warnings);
   assert_plays(&f, nothing->trace);
   tb_log_set_hook(NULL, NULL);
   assert_int_equal(warnings.count, nothing->warns);

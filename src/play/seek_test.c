@@ -2,6 +2,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "limits_table.h"
 #include "play/play_fixture.h"
 
 #define LATCHED "- history: 1\n  depth: 1\n  reliability: 1\n  durability: 1\n"
@@ -316,6 +317,83 @@ static void begin_limited_burst(void *user, int64_t steady_ns, int64_t time_ns,
   bursting->begun = true;
 }
 
+static void resume_when_done(void *user, int64_t steady_ns, int64_t time_ns,
+                             tb_jump_reason_t reason)
+{
+  (void)steady_ns;
+  (void)time_ns;
+  (void)reason;
+  burster_t *burster = user;
+  if (atomic_load(&burster->done)) tb_player_resume(burster->player);
+}
+
+static fixture_t paused;
+static pthread_t player_thread;
+static burster_t limited_burster;
+
+static void *play(void *argument)
+{
+  assert_ok(tb_player_run(paused.player, NULL));
+  return argument;
+}
+
+static void paused_open(void)
+{
+  fixture_latched(&paused, NULL, 0);
+  paused.options.start_paused = true;
+  paused.options.ack_limit = TB_NO_WAIT;
+  fixture_create(&paused);
+  limited_burster.player = paused.player;
+  paused.fake.user = &limited_burster;
+  paused.fake.on_tick = resume_when_done;
+  paused.fake.limit_ns = 1000 * MS; /* the transport takes one message of a burst */
+  assert_int_equal(pthread_create(&player_thread, NULL, play, NULL), 0);
+  while (!fixture_status(&paused).running)
+    sched_yield();
+}
+
+static void paused_continue(void)
+{
+  tb__fake_transport_limit(&paused.fake, TB_PLAY_NO_LIMIT);
+}
+
+static void paused_close(void)
+{
+  pthread_join(player_thread, NULL);
+  assert_int_equal(paused.fake.messages, COUNT(latched)); /* none twice */
+  assert_int_equal(paused.fake.flush_limit.ns, TB_NO_WAIT.ns);
+  fixture_fini(&paused);
+}
+
+static tb_status_t burst_within(tb_duration_t limit)
+{
+  tb_status_t status = tb_player_burst(paused.player, 3, limit, NULL);
+  if (!status) atomic_store(&limited_burster.done, true);
+  return status;
+}
+
+static void test_S5_the_limit_of_a_burst(void **state)
+{
+  (void)state;
+  const limited_t row = {
+      "player_burst", burst_within, paused_open, paused_continue, paused_close, 0, 0};
+  limited_check(&row);
+}
+
+static void test_S5_the_limit_of_acknowledgements_is_checked(void **state)
+{
+  (void)state;
+  fixture_t f;
+  tb_player_t *player;
+  fixture_latched(&f, NULL, 0);
+  f.options.ack_limit = TB_NS(-5);
+  assert_status(tb__player_create(f.reader, &f.transport, &f.options, &f.pacer.base, &player, NULL),
+                TB_ERR_INVALID);
+  f.options.ack_limit = TB_NO_LIMIT;
+  fixture_create(&f);
+  fixture_fini(&f);
+}
+
 static void test_a_burst_has_a_limit_and_its_rest_is_dropped(void **state)
 {
   (void)state;
@@ -327,7 +405,6 @@ static void test_a_burst_has_a_limit_and_its_rest_is_dropped(void **state)
   bursting_t bursting = {.burster = {.player = f.player}};
   f.fake.user = &bursting;
   f.fake.on_tick = begin_limited_burst;
-  assert_status(tb_player_burst(f.player, 2, (tb_duration_t){-1}, NULL), TB_ERR_INVALID);
   assert_ok(tb_player_run(f.player, NULL));
   pthread_join(bursting.thread, NULL);
   assert_status(bursting.burster.status, TB_ERR_TIMEOUT);
@@ -383,6 +460,8 @@ int main(void)
       cmocka_unit_test(test_steps_move_time_to_the_message),
       cmocka_unit_test(test_the_end_while_paused_waits_for_a_seek),
       cmocka_unit_test(test_bursts_say_how_many),
+      cmocka_unit_test(test_S5_the_limit_of_a_burst),
+      cmocka_unit_test(test_S5_the_limit_of_acknowledgements_is_checked),
       cmocka_unit_test(test_a_burst_has_a_limit_and_its_rest_is_dropped),
       cmocka_unit_test(test_steps_before_it_runs_are_refused),
       cmocka_unit_test(test_rows_that_cannot_be_read_are_left_out_of_the_state),

@@ -292,7 +292,9 @@ static tb_status_t server_wait(tb_ros2_client_t *client, tb__deadline_t deadline
 
 tb_status_t tb_ros2_client_wait_for_service(tb_ros2_client_t *client, tb_duration_t limit)
 {
-  return server_wait(client, tb__deadline_after(limit));
+  tb__deadline_t deadline;
+  tb_status_t status = tb__limit_begin(limit, &deadline);
+  return status ? status : server_wait(client, deadline);
 }
 
 /* Afterwards it may be finished at any time. One with a callback may be freed then, and the client
@@ -385,8 +387,9 @@ static tb_status_t answer_wait(tb_ros2_client_t *client, tb__pending_t *pending,
 tb_status_t tb_ros2_client_call(tb_ros2_client_t *client, const void *cdr, size_t size,
                                 tb_duration_t limit, tb_ros2_response_t *out, tb_error_t *error)
 {
-  tb__deadline_t deadline = tb__deadline_after(limit);
-  tb_status_t status = server_wait(client, deadline);
+  tb__deadline_t deadline;
+  tb_status_t status = tb__limit_begin(limit, &deadline);
+  if (!status) status = server_wait(client, deadline);
   if (status) return no_server(client, status, error);
   tb__pending_t pending = {.status = TB_OK};
   int64_t sequence;
@@ -423,8 +426,9 @@ tb_status_t tb_ros2_client_call_async(tb_ros2_client_t *client, const void *cdr,
                                       void *user, tb_error_t *error)
 {
   if (!callback) return tb_error_set(error, TB_ERR_INVALID, "%s: callback is NULL", client->name);
-  tb__deadline_t deadline = tb__deadline_after(limit);
-  tb_status_t status = server_wait(client, (tb__deadline_t){TB__DEADLINE_STEADY, 0});
+  tb__deadline_t deadline;
+  tb_status_t status = tb__limit_begin(limit, &deadline);
+  if (!status) status = server_wait(client, TB__PASSED_DEADLINE);
   if (status) return no_server(client, status, error);
   status = member_start(client);
   if (status) return tb_error_set(error, status, "%s: %s", client->name, tb_status_message(status));
@@ -432,7 +436,7 @@ tb_status_t tb_ros2_client_call_async(tb_ros2_client_t *client, const void *cdr,
   if (!pending) return tb__no_memory_for(error, client->name);
   pending->callback = callback;
   pending->user = user;
-  pending->deadline_ns = deadline.clock == TB__DEADLINE_NONE ? INT64_MAX : deadline.ns;
+  pending->deadline_ns = deadline.ns;
   int64_t sequence;
   status = pending_add(client, pending, &sequence);
   if (status) {

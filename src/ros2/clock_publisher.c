@@ -75,7 +75,9 @@ uint32_t tb_ros2_clock_publisher_matched(const tb_ros2_clock_publisher_t *publis
 tb_status_t tb_ros2_clock_publisher_wait_for_matched(tb_ros2_clock_publisher_t *publisher,
                                                      uint32_t count, tb_duration_t limit)
 {
-  return tb__raw_writer_wait_for_matched(publisher->writer, count, tb__deadline_after(limit));
+  tb__deadline_t deadline;
+  tb_status_t status = tb__limit_begin(limit, &deadline);
+  return status ? status : tb__raw_writer_wait_for_matched(publisher->writer, count, deadline);
 }
 
 void tb__ros2_clock_publisher_watch_matched(tb_ros2_clock_publisher_t *publisher,

@@ -147,9 +147,11 @@ uint32_t tb_ros2_graph_changes(const tb_ros2_graph_t *graph)
 tb_status_t tb_ros2_graph_wait_for_change(tb_ros2_graph_t *graph, uint32_t seen,
                                           tb_duration_t limit)
 {
+  tb__deadline_t deadline;
+  tb_status_t status = tb__limit_begin(limit, &deadline);
+  if (status) return status;
   if (tb__is_forked()) return TB_ERR_FORKED;
   if (tb__thread_may_not_wait()) return TB_ERR_DEADLOCK;
-  tb__deadline_t deadline = tb__deadline_after(limit);
   while (atomic_load(&graph->changes) == seen) {
     if (!tb__futex_wait(&graph->changes, seen, deadline)) return TB_ERR_TIMEOUT;
   }
@@ -167,9 +169,11 @@ static bool has_node(tb_ros2_graph_t *graph, const char *full_name)
 tb_status_t tb_ros2_graph_wait_for_node(tb_ros2_graph_t *graph, const char *full_name,
                                         tb_duration_t limit)
 {
+  tb__deadline_t deadline;
+  tb_status_t status = tb__limit_begin(limit, &deadline);
+  if (status) return status;
   if (tb__is_forked()) return TB_ERR_FORKED;
   if (tb__thread_may_not_wait()) return TB_ERR_DEADLOCK;
-  tb__deadline_t deadline = tb__deadline_after(limit);
   for (;;) {
     uint32_t seen = atomic_load(&graph->changes);
     if (has_node(graph, full_name)) return TB_OK;

@@ -24,7 +24,7 @@ static void use_sim_time(tb__node_activation_t *self, bool on)
 
 static void appear(tb__node_activation_t *self, uint32_t appearance)
 {
-  self->off_ns = INT64_MAX;
+  self->vanished = false;
   self->present = true;
   if (self->appearance == appearance) return;
   self->appearance = appearance;
@@ -34,20 +34,20 @@ static void appear(tb__node_activation_t *self, uint32_t appearance)
 static void vanish(tb__node_activation_t *self)
 {
   if (!self->present) return;
-  if (self->limit_ns == 0) {
+  if (!self->vanished) {
+    self->vanished = true;
+    if (tb__limit_begin(self->limit, &self->off)) self->off = TB__NO_DEADLINE; /* it is valid */
+  }
+  if (self->off.clock == TB__DEADLINE_NONE) {
     self->present = false;
     return;
   }
-  int64_t now_ns = tb__steady_now_ns();
-  if (self->off_ns == INT64_MAX) {
-    if (__builtin_add_overflow(now_ns, self->limit_ns, &self->off_ns)) self->off_ns = INT64_MAX - 1;
-  } else if (now_ns >= self->off_ns) {
+  if (tb__steady_now_ns() >= self->off.ns) {
     self->present = false;
-    self->off_ns = INT64_MAX;
     use_sim_time(self, false);
     return;
   }
-  tb__dispatch_set_due(tb__ros2_context_dispatch(self->node->context), &self->member, self->off_ns);
+  tb__dispatch_set_due(tb__ros2_context_dispatch(self->node->context), &self->member, self->off.ns);
 }
 
 static void run(tb__dispatch_member_t *member)
@@ -72,10 +72,10 @@ tb_status_t tb__node_activation_open(tb_ros2_node_t *node, tb_duration_t limit, 
 {
   tb__node_activation_t *self = &node->activation;
   tb__dispatch_t *dispatch = tb__ros2_context_dispatch(node->context);
-  if (limit.ns < 0)
+  if (!tb__limit_is_valid(limit))
     return tb_error_set(error, TB_ERR_INVALID, "node '%s': deactivation_limit is negative",
                         node->full_name);
-  *self = (tb__node_activation_t){.node = node, .limit_ns = limit.ns, .off_ns = INT64_MAX};
+  *self = (tb__node_activation_t){.node = node, .limit = limit};
   tb_status_t status =
       tb__shared_source_acquire(node->time.sources, TB__TIME_SOURCE_CLOCK_TOPIC, node->clock_topic,
                                 &node->time.qos, &self->source, error);

@@ -4,6 +4,7 @@
 
 #include <timebase/ros2_node.h>
 
+#include "platform/deadline.h"
 #include "ros2/dispatch.h"
 #include "ros2/shared_sources.h"
 
@@ -16,9 +17,9 @@ typedef struct tb__node_activation {
   bool is_member;
 
   /* On the dispatch thread. */
-  int64_t limit_ns; /* 0: it stays on once it was switched on */
-  int64_t off_ns; /* steady: when it is switched off unless a publisher appears; INT64_MAX: never */
-  bool present;
+  tb_duration_t limit;
+  tb__deadline_t off; /* once vanished: when it is switched off unless a publisher appears */
+  bool present, vanished;
   uint32_t appearance; /* the appearance that last switched it on */
 } tb__node_activation_t;
 

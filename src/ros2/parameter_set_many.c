@@ -43,7 +43,7 @@ static tb_duration_t time_left(tb__deadline_t deadline)
 {
   if (deadline.clock == TB__DEADLINE_NONE) return (tb_duration_t){INT64_MAX};
   int64_t left_ns = deadline.ns - tb__steady_now_ns();
-  return (tb_duration_t){left_ns > 0 ? left_ns : 0};
+  return left_ns > 0 ? (tb_duration_t){left_ns} : TB_NO_WAIT;
 }
 
 static void on_response(tb_status_t status, const tb_ros2_response_t *response, void *user);
@@ -160,8 +160,9 @@ tb_status_t tb_ros2_parameter_set_on_nodes(tb_ros2_context_t *context, const cha
   if (tb__is_forked()) return refused(TB_ERR_FORKED, parameter, error);
   if (tb__thread_may_not_wait() || tb__dispatch_is_here(tb__ros2_context_dispatch(context)))
     return refused(TB_ERR_DEADLOCK, parameter, error);
-  batch_t batch = {.count = node_count, .open = node_count, .deadline = tb__deadline_after(limit)};
-  tb_status_t status = tb__set_request_encode(parameter, 1, &batch.request, &batch.size);
+  batch_t batch = {.count = node_count, .open = node_count};
+  tb_status_t status = tb__limit_begin(limit, &batch.deadline);
+  if (!status) status = tb__set_request_encode(parameter, 1, &batch.request, &batch.size);
   if (status) return refused(status, parameter, error);
   batch.jobs = calloc(node_count + 1, sizeof *batch.jobs);
   if (!batch.jobs) {

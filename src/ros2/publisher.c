@@ -56,12 +56,14 @@ uint32_t tb_ros2_publisher_matched(const tb_ros2_publisher_t *publisher)
 tb_status_t tb_ros2_publisher_wait_for_matched(tb_ros2_publisher_t *publisher, uint32_t count,
                                                tb_duration_t limit)
 {
-  return tb__raw_writer_wait_for_matched(publisher->writer, count, tb__deadline_after(limit));
+  tb__deadline_t deadline;
+  tb_status_t status = tb__limit_begin(limit, &deadline);
+  return status ? status : tb__raw_writer_wait_for_matched(publisher->writer, count, deadline);
 }
 
 tb_status_t tb_ros2_publisher_wait_for_acks(tb_ros2_publisher_t *publisher, tb_duration_t limit)
 {
-  return tb__raw_writer_wait_for_acks(publisher->writer, limit.ns);
+  return tb__raw_writer_wait_for_acks(publisher->writer, limit);
 }
 
 uint32_t tb_ros2_publisher_incompatible(const tb_ros2_publisher_t *publisher,

@@ -18,7 +18,7 @@
 #include "wire/service_header.h"
 
 #define CLIENT_WAIT_NS INT64_C(100000000) /* rmw_send_response */
-#define ACK_WAIT_NS    INT64_C(500000000)
+#define ACK_WAIT       ((tb_duration_t){500000000})
 #define CLIENTS_CACHED 16
 
 typedef enum client_state {
@@ -190,7 +190,7 @@ static bool close_first(tb_ros2_service_t *service)
 static void service_free(tb_ros2_service_t *service)
 {
   tb__raw_reader_destroy(service->reader);
-  if (service->writer) tb__raw_writer_wait_for_acks(service->writer, ACK_WAIT_NS);
+  if (service->writer) tb__raw_writer_wait_for_acks(service->writer, ACK_WAIT);
   tb__raw_writer_destroy(service->writer);
   tb__mutex_fini(&service->mutex);
   tb__mutex_fini(&service->clients_mutex);
@@ -285,7 +285,7 @@ static client_state_t client_state(tb_ros2_service_t *service, const tb__guid_t 
 
 static client_state_t client_wait(tb_ros2_service_t *service, const tb__guid_t *writer_guid)
 {
-  tb__deadline_t deadline = tb__deadline_after((tb_duration_t){CLIENT_WAIT_NS});
+  tb__deadline_t deadline = tb__deadline_at(tb__steady_now_ns() + CLIENT_WAIT_NS);
   for (bool waited = false;;) {
     uint32_t seen = atomic_load(&service->events);
     client_state_t state = client_state(service, writer_guid, waited);

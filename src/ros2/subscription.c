@@ -117,7 +117,9 @@ uint32_t tb_ros2_subscription_matched(const tb_ros2_subscription_t *subscription
 tb_status_t tb_ros2_subscription_wait_for_matched(tb_ros2_subscription_t *subscription,
                                                   uint32_t count, tb_duration_t limit)
 {
-  return tb__raw_reader_wait_for_matched(subscription->reader, count, tb__deadline_after(limit));
+  tb__deadline_t deadline;
+  tb_status_t status = tb__limit_begin(limit, &deadline);
+  return status ? status : tb__raw_reader_wait_for_matched(subscription->reader, count, deadline);
 }
 
 uint32_t tb_ros2_subscription_incompatible(const tb_ros2_subscription_t *subscription,

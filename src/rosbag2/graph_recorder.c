@@ -74,9 +74,11 @@ void tb_ros2_recorder_destroy(tb_ros2_recorder_t *recorder)
 {
   if (!recorder || (!tb__is_forked() && tb__thread_may_not_wait())) return;
   tb__record_transport_stop(recorder);
+  tb_status_t stopped = TB_OK; /* nobody is left to be given it */
   if (recorder->core)
-    tb_recorder_stop(recorder->core, NULL); /* it answers what it has carried out */
-  tb__recorder_services_destroy(recorder);  /* they use the core */
+    stopped = tb_recorder_stop(recorder->core, NULL); /* it answers what it has carried out */
+  (void)stopped;
+  tb__recorder_services_destroy(recorder); /* they use the core */
   tb_recorder_destroy(recorder->core);
   tb_ros2_publisher_destroy(recorder->events);
   tb_qos_overrides_destroy(recorder->overrides);

@@ -83,7 +83,7 @@ void tb__play_acks_stop(tb__play_acks_t *acks)
 
 void tb__play_acks_sent(tb__play_acks_t *acks, tb_ros2_publisher_t *publisher)
 {
-  if (tb_ros2_publisher_wait_for_acks(publisher, (tb_duration_t){0}) != TB_ERR_TIMEOUT) return;
+  if (tb_ros2_publisher_wait_for_acks(publisher, TB_NO_WAIT) != TB_ERR_TIMEOUT) return;
   set_awaited(acks, publisher);
   report(acks);
 }

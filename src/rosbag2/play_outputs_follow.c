@@ -67,18 +67,19 @@ static void subscribe_to_what_was_found(tb__play_outputs_t *outputs)
   }
 }
 
-/* How long until the next node that has come is ready. */
+/* How long until the next node that has come is ready: a limit. */
 static tb_duration_t next_ready(tb__play_outputs_t *outputs, int64_t now_ns)
 {
-  tb_duration_t limit = {INT64_MAX};
+  int64_t until_ns = INT64_MAX;
   tb__mutex_lock(&outputs->mutex);
   for (size_t i = 0; i < outputs->count; i++) {
     const tb__play_output_t *output = &outputs->items[i];
-    int64_t left_ns = output->ready_ns > now_ns ? output->ready_ns - now_ns : 0;
-    if (output->presence == TB__PLAY_JOINING && left_ns < limit.ns) limit.ns = left_ns;
+    if (output->presence == TB__PLAY_JOINING && output->ready_ns < until_ns)
+      until_ns = output->ready_ns;
   }
   tb__mutex_unlock(&outputs->mutex);
-  return limit;
+  if (until_ns == INT64_MAX) return TB_NO_LIMIT;
+  return until_ns > now_ns ? (tb_duration_t){until_ns - now_ns} : TB_NO_WAIT;
 }
 
 static void *follow(void *user)

@@ -129,16 +129,21 @@ static int64_t earlier(int64_t a, int64_t b)
   return a < b ? a : b;
 }
 
+static tb_status_t refuse_limit(tb_error_t *error)
+{
+  return tb_error_set(error, TB_ERR_INVALID, "play transport: the limit is negative");
+}
+
 /* Each change restarts the quiet time. */
 static tb_status_t settle(void *self, tb_duration_t limit, tb_error_t *error)
 {
-  (void)error;
   tb_ros2_play_transport_t *transport = self;
-  int64_t end_ns = tb__steady_now_ns() + limit.ns;
+  tb__deadline_t end;
+  if (tb__limit_begin(limit, &end)) return refuse_limit(error);
   for (;;) {
     uint32_t events = atomic_load(&transport->events);
     int64_t quiet_ns = tb__steady_now_ns() + (events ? QUIET_NS : QUIET_WHEN_EMPTY_NS);
-    tb__deadline_t deadline = {TB__DEADLINE_STEADY, earlier(quiet_ns, end_ns)};
+    tb__deadline_t deadline = {TB__DEADLINE_STEADY, earlier(quiet_ns, end.ns)};
     bool changed = true;
     while (changed && !atomic_load(&transport->interrupted) &&
            atomic_load(&transport->events) == events)
@@ -148,13 +153,14 @@ static tb_status_t settle(void *self, tb_duration_t limit, tb_error_t *error)
 }
 
 static tb_status_t flush_topic(const tb_ros2_play_transport_t *transport, const topic_t *topic,
-                               int64_t start_ns, int64_t limit_ns)
+                               int64_t start_ns, int64_t end_ns)
 {
   for (;;) {
-    int64_t allowed_ns =
-        atomic_load(&transport->interrupted) ? earlier(limit_ns, ACK_LIMIT_ON_STOP_NS) : limit_ns;
-    int64_t left_ns = start_ns + allowed_ns - tb__steady_now_ns();
-    tb_duration_t slice = {left_ns < 0 ? 0 : earlier(left_ns, ACK_SLICE_NS)};
+    if (atomic_load(&transport->interrupted))
+      end_ns = earlier(end_ns, start_ns + ACK_LIMIT_ON_STOP_NS);
+    int64_t left_ns = end_ns - tb__steady_now_ns();
+    tb_duration_t slice = {earlier(left_ns, ACK_SLICE_NS)};
+    if (left_ns <= 0) slice = TB_NO_WAIT;
     tb_status_t status = tb_ros2_publisher_wait_for_acks(topic->publisher, slice);
     if (status != TB_ERR_TIMEOUT || left_ns <= ACK_SLICE_NS) return status;
   }
@@ -176,7 +182,7 @@ static void linger(tb_ros2_play_transport_t *transport)
 static bool has_arrived(const topic_t *topic)
 {
   return !topic->reliable ||
-         tb_ros2_publisher_wait_for_acks(topic->publisher, (tb_duration_t){0}) != TB_ERR_TIMEOUT;
+         tb_ros2_publisher_wait_for_acks(topic->publisher, TB_NO_WAIT) != TB_ERR_TIMEOUT;
 }
 
 /* "/map by /slow, /other; /tf by /slow" */
@@ -202,12 +208,14 @@ static void name_late(const tb_ros2_play_transport_t *transport, char *out, size
 static tb_status_t flush(void *self, tb_duration_t limit, tb_error_t *error)
 {
   tb_ros2_play_transport_t *transport = self;
+  tb__deadline_t end;
+  if (tb__limit_begin(limit, &end)) return refuse_limit(error);
   int64_t start_ns = tb__steady_now_ns();
   char late[TB_ERROR_TEXT_SIZE] = "";
   tb_status_t result = TB_OK;
   for (const topic_t *topic = transport->topics; topic; topic = topic->next) {
     if (!topic->reliable) continue;
-    tb_status_t status = flush_topic(transport, topic, start_ns, limit.ns);
+    tb_status_t status = flush_topic(transport, topic, start_ns, end.ns);
     if (status) result = status;
   }
   if (result == TB_ERR_TIMEOUT) name_late(transport, late, sizeof late);

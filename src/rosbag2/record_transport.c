@@ -334,11 +334,11 @@ static void look(tb_ros2_recorder_t *recorder, const tb_ros2_graph_snapshot_t *g
 static tb_duration_t check_expressions(tb_ros2_recorder_t *recorder, int64_t *warn_at_ns)
 {
   int64_t left_ns = *warn_at_ns - tb__steady_now_ns();
-  if (*warn_at_ns == INT64_MAX) return TB_QOS_INFINITE;
+  if (*warn_at_ns == INT64_MAX) return TB_NO_LIMIT;
   if (left_ns > 0) return (tb_duration_t){left_ns};
   *warn_at_ns = INT64_MAX;
   tb__topic_filter_report(&recorder->filter, " so far");
-  return TB_QOS_INFINITE;
+  return TB_NO_LIMIT;
 }
 
 static void *follow(void *user)

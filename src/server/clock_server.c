@@ -102,7 +102,7 @@ void tb_clock_server_destroy(tb_clock_server_t *server)
   if (!server) return;
   if (!tb__is_forked() && server->has_thread) {
     tb_clock_server_stop(server);
-    tb_clock_server_wait(server, (tb_duration_t){0}, NULL);
+    tb_clock_server_wait(server, TB_NO_LIMIT, NULL);
   }
   tb__mutex_fini(&server->mutex);
   free(server->sinks);
@@ -158,14 +158,14 @@ tb_status_t tb_clock_server_start(tb_clock_server_t *server)
 
 tb_status_t tb_clock_server_wait(tb_clock_server_t *server, tb_duration_t limit, tb_error_t *error)
 {
-  if (!server || limit.ns < 0)
+  tb__deadline_t deadline;
+  if (!server || tb__limit_begin(limit, &deadline) != TB_OK)
     return tb_error_set(error, TB_ERR_INVALID,
-                        "clock server: server is NULL, or limit is negative");
+                        "clock server: server is NULL, or limit is invalid");
   if (tb__is_forked() || tb__clock_server_serves_here(server)) {
     tb_status_t status = tb__is_forked() ? TB_ERR_FORKED : TB_ERR_DEADLOCK;
     return tb_error_set(error, status, "clock server: %s", tb_status_message(status));
   }
-  tb__deadline_t deadline = tb__deadline_within(limit);
   while (atomic_load(&server->thread_active))
     if (!tb__futex_wait(&server->thread_active, 1, deadline) && atomic_load(&server->thread_active))
       return tb_error_set(error, TB_ERR_TIMEOUT, "the clock server is still running");

@@ -8,9 +8,8 @@
 #include "server/clock_server.h"
 #include "test.h"
 
-#define S       TB_NS_PER_S
-#define MS      TB_NS_PER_MS
-#define FOREVER ((tb_duration_t){0})
+#define S  TB_NS_PER_S
+#define MS TB_NS_PER_MS
 
 typedef struct counter {
   _Atomic uint64_t ticks, moves, falls;
@@ -58,12 +57,12 @@ static void test_X9_a_step_returns_when_its_ticks_have_been_sent(void **state)
   tb_clock_server_t *server = create(&counter, fast_and_paused());
   assert_ok(tb_clock_server_start(server));
   for (int i = 1; i <= 20; i++) {
-    assert_ok(tb_clock_server_step(server, (tb_duration_t){S}, FOREVER));
+    assert_ok(tb_clock_server_step(server, (tb_duration_t){S}, TB_NO_LIMIT));
     assert_int_equal(counter.time_ns, (1 + i) * S);
     assert_int_equal(counter.moves, 1 + i * 100);
     assert_false(status_of(server).stepping);
   }
-  assert_ok(tb_clock_server_step_to(server, 100 * S, FOREVER));
+  assert_ok(tb_clock_server_step_to(server, 100 * S, TB_NO_LIMIT));
   assert_int_equal(counter.time_ns, 100 * S);
   assert_int_equal(counter.falls, 0);
   tb_clock_server_destroy(server);
@@ -94,7 +93,7 @@ typedef struct stepper {
 static void *step_thread(void *argument)
 {
   stepper_t *stepper = argument;
-  stepper->status = tb_clock_server_step(stepper->server, (tb_duration_t){1000 * S}, FOREVER);
+  stepper->status = tb_clock_server_step(stepper->server, (tb_duration_t){1000 * S}, TB_NO_LIMIT);
   return NULL;
 }
 
@@ -148,14 +147,14 @@ static void test_X9_a_thread_is_stopped_and_started_again(void **state)
   (void)state;
   counter_t counter = {0};
   tb_clock_server_t *server = create(&counter, fast_and_paused());
-  assert_status(tb_clock_server_wait(server, FOREVER, NULL), TB_ERR_INVALID);
+  assert_status(tb_clock_server_wait(server, TB_NO_LIMIT, NULL), TB_ERR_INVALID);
   for (int i = 0; i < 20; i++) {
     assert_ok(tb_clock_server_start(server));
     assert_status(tb_clock_server_start(server), TB_ERR_BUSY);
     assert_status(tb_clock_server_run_due(server, 1, NULL, NULL, NULL), TB_ERR_BUSY);
     assert_status(tb_clock_server_wait(server, (tb_duration_t){1}, NULL), TB_ERR_TIMEOUT);
     tb_clock_server_stop(server);
-    assert_ok(tb_clock_server_wait(server, FOREVER, NULL));
+    assert_ok(tb_clock_server_wait(server, TB_NO_LIMIT, NULL));
     assert_false(status_of(server).serving);
   }
   tb_clock_server_destroy(server);
@@ -168,11 +167,11 @@ static void test_X9_the_thread_reports_why_it_ended(void **state)
   tb_error_t error = TB_ERROR_INIT;
   tb_clock_server_t *server = create(&counter, fast_and_paused());
   assert_ok(tb_clock_server_start(server));
-  assert_status(tb_clock_server_wait(server, FOREVER, &error), TB_ERR_TRANSPORT);
+  assert_status(tb_clock_server_wait(server, TB_NO_LIMIT, &error), TB_ERR_TRANSPORT);
   assert_string_equal(error.text, "no way out");
   atomic_store(&counter.fails, 0);
   assert_ok(tb_clock_server_start(server));
-  assert_ok(tb_clock_server_step(server, (tb_duration_t){S}, FOREVER));
+  assert_ok(tb_clock_server_step(server, (tb_duration_t){S}, TB_NO_LIMIT));
   tb_clock_server_destroy(server);
 }
 
@@ -205,7 +204,7 @@ static void *control_thread(void *argument)
     assert_ok(tb_clock_server_set_factor(server, 1 + i % 3));
     assert_ok(tb_clock_server_set_as_fast_as_possible(server, i % 2));
     assert_ok(tb_clock_server_set_hz(server, 1000 + i));
-    tb_status_t status = tb_clock_server_step(server, (tb_duration_t){MS}, FOREVER);
+    tb_status_t status = tb_clock_server_step(server, (tb_duration_t){MS}, TB_NO_LIMIT);
     assert_true(status == TB_OK || status == TB_ERR_CANCELLED);
     if (i % 16 == 0) assert_ok(tb_clock_server_reset(server));
     assert_true(status_of(server).time_ns >= 1);
@@ -242,7 +241,7 @@ static int misbehaves_in_child(tb_clock_server_t *server)
   if (tb_clock_server_set_hz(server, 2) != TB_ERR_FORKED) return 7;
   if (tb_clock_server_set_as_fast_as_possible(server, false) != TB_ERR_FORKED) return 8;
   if (tb_clock_server_reset(server) != TB_ERR_FORKED) return 9;
-  if (tb_clock_server_step(server, second, FOREVER) != TB_ERR_FORKED) return 10;
+  if (tb_clock_server_step(server, second, TB_NO_LIMIT) != TB_ERR_FORKED) return 10;
   tb_clock_server_destroy(server);
   return 0;
 }
@@ -254,12 +253,12 @@ static void test_C7_a_forked_child_leaves_the_server_alone(void **state)
   int ended = 0;
   tb_clock_server_t *server = create(&counter, fast_and_paused());
   assert_ok(tb_clock_server_start(server));
-  assert_ok(tb_clock_server_step_to(server, 5 * S, FOREVER));
+  assert_ok(tb_clock_server_step_to(server, 5 * S, TB_NO_LIMIT));
   pid_t child = fork();
   if (child == 0) _exit(misbehaves_in_child(server));
   assert_int_equal(waitpid(child, &ended, 0), child);
   assert_int_equal(ended, 0);
-  assert_ok(tb_clock_server_step_to(server, 6 * S, FOREVER));
+  assert_ok(tb_clock_server_step_to(server, 6 * S, TB_NO_LIMIT));
   tb_clock_server_destroy(server);
 }
 

@@ -252,11 +252,12 @@ tb_status_t tb__clock_server_begin_paused_step(tb_clock_server_t *server, tb_dur
 
 static tb_status_t step(tb_clock_server_t *server, target_t target, tb_duration_t limit)
 {
-  if (!server || limit.ns < 0) return TB_ERR_INVALID;
+  tb__deadline_t deadline;
+  tb_status_t status = server ? tb__limit_begin(limit, &deadline) : TB_ERR_INVALID;
+  if (status) return status;
   if (!tb__is_forked() && tb__clock_server_serves_here(server)) return TB_ERR_DEADLOCK;
-  tb__deadline_t deadline = tb__deadline_within(limit);
   tb__step_waiter_t waiter = {.on_done = NULL};
-  tb_status_t status = begin_step(server, target, &waiter);
+  status = begin_step(server, target, &waiter);
   if (status) return status;
   for (;;) {
     uint32_t events = atomic_load(&server->step_events);

@@ -433,7 +433,7 @@ static void wait_word(_Atomic uint32_t *word)
 static void *stuck_thread(void *argument)
 {
   stuck_t *stuck = argument;
-  tb_sleep_for(stuck->clock, seconds(1), NULL);
+  assert_ok(tb_sleep_for(stuck->clock, seconds(1), NULL));
   raise_word(&stuck->woken);
   wait_word(&stuck->open);
   return NULL;

@@ -671,8 +671,10 @@ static void *sleep_on(void *argument)
   reader_t *reader = argument;
   tb_wait_options_t options = TB_WAIT_OPTIONS_INIT;
   options.limit.ns = S / 100;
+  tb_status_t status = TB_OK; /* any */
   while (!atomic_load(reader->stop))
-    tb_clock_sleep_for((tb_clock_t *)reader->clock, (tb_duration_t){3}, &options);
+    status = tb_clock_sleep_for((tb_clock_t *)reader->clock, (tb_duration_t){3}, &options);
+  (void)status;
   return NULL;
 }
 

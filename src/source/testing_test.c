@@ -166,7 +166,7 @@ static void *sleep_thread(void *argument)
   sleeping_t *s = argument;
   tb_rate_t *rate = NULL;
   if (s->way == RATE_ON_SYSTEM)
-    tb_rate_create(s->f->system, (tb_duration_t){s->duration_ns}, &rate);
+    assert_ok(tb_rate_create(s->f->system, TB_NS(s->duration_ns), &rate));
   for (int i = 0; i < s->rounds && !s->status; i++) {
     s->status = rate ? tb_rate_sleep(rate, &s->options, NULL) : sleep_once(s);
     for (int j = 0; j < 100; j++)
@@ -550,7 +550,7 @@ static void test_X2_timers_on_held_time_run_on_their_thread(void **state)
   assert_ok(tb_timer_queue_start_thread(f->queue));
   start_timers(f, &start_ns);
   move_timers();
-  assert_ok(tb_timer_queue_stop_thread(f->queue, (tb_duration_t){0}));
+  assert_ok(tb_timer_queue_stop_thread(f->queue, TB_NO_LIMIT));
 }
 
 static void test_X2_timers_on_held_time_run_on_the_callers_thread(void **state)
@@ -839,7 +839,7 @@ static void test_X2_holding_and_giving_back_lose_no_waiter(void **state)
   for (int i = 0; i < SLEEPERS; i++)
     pthread_join(stress[i].thread, NULL);
   assert_int_equal(atomic_load(&failures), 0);
-  assert_ok(tb_timer_queue_stop_thread(f->queue, (tb_duration_t){0}));
+  assert_ok(tb_timer_queue_stop_thread(f->queue, TB_NO_LIMIT));
   assert_ok(tb_cancel_token_destroy(token));
   teardown((void **)&ros);
 }

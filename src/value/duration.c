@@ -21,7 +21,8 @@ tb_status_t tb_duration_mul(tb_duration_t a, int64_t factor, tb_duration_t *out)
 {
   int64_t product_ns;
   if (!out) return TB_ERR_INVALID;
-  if (__builtin_mul_overflow(a.ns, factor, &product_ns)) return TB_ERR_OVERFLOW;
+  if (__builtin_mul_overflow(a.ns, factor, &product_ns))
+    return tb__ns_beyond((a.ns < 0) != (factor < 0));
   out->ns = product_ns;
   return TB_OK;
 }
@@ -49,17 +50,17 @@ tb_duration_t tb_duration_neg_sat(tb_duration_t a)
 
 tb_duration_t tb_duration_mul_sat(tb_duration_t a, int64_t factor)
 {
-  tb_duration_t product = {(a.ns < 0) == (factor < 0) ? INT64_MAX : INT64_MIN};
-  tb_duration_mul(a, factor, &product);
-  return product;
+  tb_duration_t product;
+  if (tb_duration_mul(a, factor, &product) == TB_OK) return product;
+  return (a.ns < 0) == (factor < 0) ? TB_NS(INT64_MAX) : TB_NS(INT64_MIN);
 }
 
 tb_duration_t tb_duration_scale_sat(tb_duration_t a, double factor)
 {
   if (factor != factor || a.ns == 0) return (tb_duration_t){0};
-  tb_duration_t product = {(a.ns < 0) == (factor < 0) ? INT64_MAX : INT64_MIN};
-  tb_duration_scale(a, factor, &product);
-  return product;
+  tb_duration_t product;
+  if (tb_duration_scale(a, factor, &product) == TB_OK) return product;
+  return (a.ns < 0) == (factor < 0) ? TB_NS(INT64_MAX) : TB_NS(INT64_MIN);
 }
 
 tb_status_t tb_duration_compare(tb_duration_t a, tb_duration_t b, int *out)

@@ -30,11 +30,14 @@ static void test_T3_overflow_is_refused_and_leaves_the_output(void **state)
   (void)state;
   tb_duration_t out = {77};
   assert_status(tb_duration_add(max, one, &out), TB_ERR_OVERFLOW);
-  assert_status(tb_duration_add(min, minus_one, &out), TB_ERR_OVERFLOW);
-  assert_status(tb_duration_sub(min, one, &out), TB_ERR_OVERFLOW);
+  assert_status(tb_duration_add(min, minus_one, &out), TB_ERR_UNDERFLOW);
+  assert_status(tb_duration_sub(min, one, &out), TB_ERR_UNDERFLOW);
   assert_status(tb_duration_neg(min, &out), TB_ERR_OVERFLOW);
   assert_status(tb_duration_mul(min, -1, &out), TB_ERR_OVERFLOW);
   assert_status(tb_duration_mul(max, 2, &out), TB_ERR_OVERFLOW);
+  assert_status(tb_duration_mul(max, -2, &out), TB_ERR_UNDERFLOW);
+  assert_status(tb_duration_mul(min, 2, &out), TB_ERR_UNDERFLOW);
+  assert_status(tb_duration_scale(min, 1.5, &out), TB_ERR_UNDERFLOW);
   assert_status(tb_duration_scale(max, 1.5, &out), TB_ERR_OVERFLOW);
   assert_status(tb_duration_scale(min, -1.0, &out), TB_ERR_OVERFLOW);
   assert_status(tb_duration_scale(one, (double)NAN, &out), TB_ERR_INVALID);
@@ -91,6 +94,7 @@ static void test_T3_scale_rounds_the_exact_product(void **state)
   tb_duration_t out = {77};
   assert_status(tb_duration_scale((tb_duration_t){1}, 0x1p63, &out), TB_ERR_OVERFLOW);
   assert_status(tb_duration_scale((tb_duration_t){1}, 1e308, &out), TB_ERR_OVERFLOW);
+  assert_status(tb_duration_scale((tb_duration_t){-1}, 1e308, &out), TB_ERR_UNDERFLOW);
   assert_int_equal(out.ns, 77);
 }
 

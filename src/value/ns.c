@@ -65,10 +65,10 @@ tb_status_t tb__ns_scale(int64_t ns, double factor, int64_t *out_ns)
     product = (product + ((wide_t)1 << (-exponent - 1))) >> -exponent;
   } else if (product != 0) {
     /* Such a mantissa is 2^52 or more: shifted further than to 2^63, it is beyond int64. */
-    if (exponent > 63 - MANTISSA_BITS) return TB_ERR_OVERFLOW;
+    if (exponent > 63 - MANTISSA_BITS) return tb__ns_beyond(negative);
     product <<= exponent;
   }
-  if (product > (uint64_t)INT64_MAX + negative) return TB_ERR_OVERFLOW;
+  if (product > (uint64_t)INT64_MAX + negative) return tb__ns_beyond(negative);
   *out_ns = (int64_t)(negative ? 0 - (uint64_t)product : (uint64_t)product);
   return TB_OK;
 }

@@ -2,17 +2,24 @@
 #ifndef TB_VALUE_NS_H
 #define TB_VALUE_NS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 #include <timebase/status.h>
 
 #include "base/saturate.h"
 
+/* Of an operation whose exact result is not in the range of int64. */
+static inline tb_status_t tb__ns_beyond(bool is_negative)
+{
+  return is_negative ? TB_ERR_UNDERFLOW : TB_ERR_OVERFLOW;
+}
+
 static inline tb_status_t tb__ns_add(int64_t a_ns, int64_t b_ns, int64_t *out_ns)
 {
   /* T3: checked; the _sat forms of the types saturate */
   int64_t sum_ns;
-  if (__builtin_add_overflow(a_ns, b_ns, &sum_ns)) return TB_ERR_OVERFLOW;
+  if (__builtin_add_overflow(a_ns, b_ns, &sum_ns)) return tb__ns_beyond(b_ns < 0);
   *out_ns = sum_ns;
   return TB_OK;
 }
@@ -20,7 +27,7 @@ static inline tb_status_t tb__ns_add(int64_t a_ns, int64_t b_ns, int64_t *out_ns
 static inline tb_status_t tb__ns_sub(int64_t a_ns, int64_t b_ns, int64_t *out_ns)
 {
   int64_t difference_ns;
-  if (__builtin_sub_overflow(a_ns, b_ns, &difference_ns)) return TB_ERR_OVERFLOW;
+  if (__builtin_sub_overflow(a_ns, b_ns, &difference_ns)) return tb__ns_beyond(b_ns > 0);
   *out_ns = difference_ns;
   return TB_OK;
 }
@@ -36,7 +43,7 @@ void tb__ns_split(int64_t ns, int64_t *out_sec, uint32_t *out_nanosec);
 tb_status_t tb__ns_join(int64_t sec, uint32_t nanosec, int64_t *out_ns) TB_WARN_UNUSED;
 
 /* ns * factor, which is finite: the exact product, rounded to the nearest, ties away from zero; the
- * same on every machine. TB_ERR_OVERFLOW. */
+ * same on every machine. TB_ERR_OVERFLOW, TB_ERR_UNDERFLOW. */
 tb_status_t tb__ns_scale(int64_t ns, double factor, int64_t *out_ns) TB_WARN_UNUSED;
 
 /* As the public functions of these names; out-parameters are not NULL. */

@@ -10,7 +10,7 @@ static void test_T3_steady_arithmetic_is_checked(void **state)
   tb_steady_time_t out = {77};
   tb_duration_t difference = {77};
   assert_status(tb_steady_time_add(last, one, &out), TB_ERR_OVERFLOW);
-  assert_status(tb_steady_time_sub(first, one, &out), TB_ERR_OVERFLOW);
+  assert_status(tb_steady_time_sub(first, one, &out), TB_ERR_UNDERFLOW);
   assert_status(tb_steady_time_diff(last, first, &difference), TB_ERR_OVERFLOW);
   assert_int_equal(out.ns, 77);
   assert_int_equal(difference.ns, 77);

@@ -66,7 +66,7 @@ static void test_T3_arithmetic_keeps_the_kind_and_is_checked(void **state)
   tb_time_t out = ROS(77);
   tb_duration_t difference = {77};
   assert_status(tb_time_add(SYSTEM(INT64_MAX), (tb_duration_t){1}, &out), TB_ERR_OVERFLOW);
-  assert_status(tb_time_sub(SYSTEM(INT64_MIN), (tb_duration_t){1}, &out), TB_ERR_OVERFLOW);
+  assert_status(tb_time_sub(SYSTEM(INT64_MIN), (tb_duration_t){1}, &out), TB_ERR_UNDERFLOW);
   assert_status(tb_time_sub(SYSTEM(0), (tb_duration_t){INT64_MIN}, &out), TB_ERR_OVERFLOW);
   assert_time(out, 77, TB_TIME_ROS);
   assert_status(tb_time_diff(ROS(INT64_MAX), ROS(-1), &difference), TB_ERR_OVERFLOW);

@@ -1,7 +1,9 @@
 /* Random values against other ways to the same answer: wider integers, and the C library. */
 #include <stdlib.h>
 #include <time.h>
+#include <timebase/arithmetic.h>
 #include <timebase/duration.h>
+#include <timebase/steady_time.h>
 #include <timebase/time.h>
 
 #include "test.h"
@@ -48,9 +50,35 @@ static void check_exact(tb_status_t status, tb_duration_t out, tb_duration_t sat
                         wide_t exact)
 {
   bool fits = exact >= INT64_MIN && exact <= INT64_MAX;
-  assert_int_equal(status, fits ? TB_OK : TB_ERR_OVERFLOW);
+  assert_int_equal(status, fits ? TB_OK : exact < 0 ? TB_ERR_UNDERFLOW : TB_ERR_OVERFLOW);
   assert_int_equal(out.ns, fits ? (int64_t)exact : 77);
   assert_int_equal(saturated.ns, fits ? (int64_t)exact : exact < 0 ? INT64_MIN : INT64_MAX);
+}
+
+/* The same of both types of time, through the generic names. */
+static void check_times(int64_t ns, tb_duration_t b)
+{
+  const tb_time_t time = {ns, TB_TIME_SYSTEM}, other = {b.ns, TB_TIME_SYSTEM};
+  const tb_steady_time_t steady = {ns}, steady_other = {b.ns};
+  tb_time_t out = {77, TB_TIME_ROS};
+  tb_steady_time_t steady_out = {77};
+  tb_duration_t difference = {77}, difference_sat = {0};
+  tb_status_t status = tb_add(time, b, &out);
+  check_exact(status, TB_NS(out.ns), TB_NS(tb_add_sat(time, b).ns), (wide_t)ns + b.ns);
+  status = tb_add(steady, b, &steady_out);
+  check_exact(status, TB_NS(steady_out.ns), TB_NS(tb_add_sat(steady, b).ns), (wide_t)ns + b.ns);
+  out.ns = steady_out.ns = 77;
+  status = tb_sub(time, b, &out);
+  check_exact(status, TB_NS(out.ns), TB_NS(tb_sub_sat(time, b).ns), (wide_t)ns - b.ns);
+  status = tb_sub(steady, b, &steady_out);
+  check_exact(status, TB_NS(steady_out.ns), TB_NS(tb_sub_sat(steady, b).ns), (wide_t)ns - b.ns);
+  assert_ok(tb_diff_sat(time, other, &difference_sat));
+  status = tb_diff(time, other, &difference);
+  check_exact(status, difference, difference_sat, (wide_t)ns - b.ns);
+  difference.ns = 77;
+  assert_ok(tb_diff_sat(steady, steady_other, &difference_sat));
+  status = tb_diff(steady, steady_other, &difference);
+  check_exact(status, difference, difference_sat, (wide_t)ns - b.ns);
 }
 
 static void test_T3_arithmetic_agrees_with_wider_integers(void **state)
@@ -70,6 +98,7 @@ static void test_T3_arithmetic_agrees_with_wider_integers(void **state)
     out.ns = 77;
     status = tb_duration_neg(a, &out);
     check_exact(status, out, tb_duration_neg_sat(a), -(wide_t)a.ns);
+    check_times(a.ns, b);
   }
 }
 

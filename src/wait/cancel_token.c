@@ -69,7 +69,9 @@ tb_status_t tb_cancel_token_destroy(tb_cancel_token_t *token)
 
 tb_status_t tb_cancel_token_destroy_within(tb_cancel_token_t *token, tb_duration_t limit)
 {
-  return limit.ns < 0 ? TB_ERR_INVALID : token_destroy(token, tb__limit_end_ns(limit));
+  tb__deadline_t deadline;
+  tb_status_t status = tb__limit_begin(limit, &deadline);
+  return status ? status : token_destroy(token, deadline.ns);
 }
 
 void tb_cancel_token_cancel(tb_cancel_token_t *token)

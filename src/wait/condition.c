@@ -75,7 +75,9 @@ tb_status_t tb_cond_destroy(tb_cond_t *cond)
 
 tb_status_t tb_cond_destroy_within(tb_cond_t *cond, tb_duration_t limit)
 {
-  return limit.ns < 0 ? TB_ERR_INVALID : cond_destroy(cond, tb__limit_end_ns(limit));
+  tb__deadline_t deadline;
+  tb_status_t status = tb__limit_begin(limit, &deadline);
+  return status ? status : cond_destroy(cond, deadline.ns);
 }
 
 tb_status_t tb_steady_cond_destroy(tb_steady_cond_t *cond)

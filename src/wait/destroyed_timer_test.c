@@ -26,7 +26,7 @@ static tb_status_t call_stop(tb_timer_t *timer)
 
 static tb_status_t call_stop_wait(tb_timer_t *timer)
 {
-  return tb_timer_stop_wait(timer, (tb_duration_t){0});
+  return tb_timer_stop_wait(timer, TB_NO_LIMIT);
 }
 
 static tb_status_t call_set_period(tb_timer_t *timer)
@@ -177,7 +177,7 @@ static void timer_case(fixture_t *f, const timer_case_t *c)
   do {
     if (!c->thread) assert_ok(tb_timer_queue_run_due(queue, NULL));
   } while (!atomic_load(&scene.left) && !sched_yield());
-  if (c->thread) assert_ok(tb_timer_queue_stop_thread(queue, (tb_duration_t){0}));
+  if (c->thread) assert_ok(tb_timer_queue_stop_thread(queue, TB_NO_LIMIT));
   if (!c->by_itself) pthread_join(destroyer, NULL);
   assert_int_equal(scene.calls, 1);
   if (c->clock) {

@@ -12,29 +12,23 @@ static tb_status_t track(tb_timeline_t *timeline)
   return tb__timeline_track(tb__timeline_system());
 }
 
-static tb__deadline_t limit_of(tb_duration_t limit)
-{
-  int64_t at_ns;
-  if (limit.ns == 0 || __builtin_add_overflow(tb__real_steady_now_ns(), limit.ns, &at_ns))
-    return TB__NO_DEADLINE;
-  return (tb__deadline_t){TB__DEADLINE_STEADY, at_ns};
-}
-
 tb_status_t tb__settle_begin(tb__settle_t *settle, tb_timeline_t *timeline,
                              const tb_run_options_t *options)
 {
   static const tb_run_options_t defaults = TB_RUN_OPTIONS_INIT;
   if (!options) options = &defaults;
-  if (options->limit.ns < 0) return TB_ERR_INVALID;
+  tb__deadline_t limit;
+  tb_status_t status = tb__limit_begin_in(options->limit, tb__real_steady_now_ns, &limit);
+  if (status) return status;
   if (tb__is_forked()) return TB_ERR_FORKED;
   if (tb__may_not_wait() || tb__timer_queues_call_here(timeline)) return TB_ERR_DEADLOCK;
-  tb_status_t status = track(timeline);
+  status = track(timeline);
   if (status) return status;
   *settle = (tb__settle_t){
       .timeline = timeline,
       .inflight = timeline ? timeline->inflight : tb__inflight_of_os(),
       .sleeper.token = options->token,
-      .limit = limit_of(options->limit),
+      .limit = limit,
   };
   settle->watch.word = &settle->sleeper.word;
   tb__inflight_quiesce(); /* the thread that moves time must not wait for itself */

@@ -137,8 +137,7 @@ void tb__sleeper_mark(tb__sleeper_t *sleeper, uint32_t mark)
 
 static tb__deadline_t limit_of(const tb__sleeper_t *sleeper)
 {
-  if (sleeper->limit_ns == INT64_MAX) return TB__NO_DEADLINE;
-  return (tb__deadline_t){TB__DEADLINE_STEADY, sleeper->limit_ns};
+  return tb__deadline_at(sleeper->limit_ns);
 }
 
 /* When to recheck without being woken: at the limit, and at the deadline if it is on a clock of the
@@ -296,6 +295,10 @@ static bool enter_locked(tb__sleeper_t *sleeper, tb_timeline_t *timeline, tb__de
     set_deadline_locked(sleeper, timeline);
     waits = !is_due_locked(sleeper, timeline);
   }
+  if (waits && tb__deadline_has_passed(limit_of(sleeper))) {
+    sleeper->result = TB_ERR_TIMEOUT;
+    waits = false;
+  }
   if (!waits) {
     queue_remove_locked(sleeper);
     return false;
@@ -385,15 +388,16 @@ static tb_status_t options_apply(const tb_wait_options_t *options, tb__sleeper_t
   sleeper->waiter.forward_min = INT64_MAX;
   if (!options) return TB_OK;
   bool forward = options->flags & TB_WAIT_FAIL_ON_FORWARD;
-  if (options->flags & ~(TB_WAIT_FAIL_ON_ANY | TB_SLEEP_KEEP_TIME) || options->limit.ns < 0 ||
+  if (options->flags & ~(TB_WAIT_FAIL_ON_ANY | TB_SLEEP_KEEP_TIME) ||
       (forward && options->forward_min.ns <= 0))
     return TB_ERR_INVALID;
+  tb__deadline_t limit;
+  tb_status_t status = tb__limit_begin(options->limit, &limit);
+  if (status) return status;
+  sleeper->limit_ns = limit.ns;
   sleeper->flags = options->flags;
   sleeper->token = options->token;
   if (forward) sleeper->waiter.forward_min = options->forward_min.ns;
-  if (options->limit.ns > 0 &&
-      __builtin_add_overflow(tb__steady_now_ns(), options->limit.ns, &sleeper->limit_ns))
-    sleeper->limit_ns = INT64_MAX;
   return TB_OK;
 }
 

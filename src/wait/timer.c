@@ -150,9 +150,8 @@ tb_status_t tb_timer_stop(tb_timer_t *timer)
 
 /* One call of a queue runs at a time, so the one that runs now has ended when the count moves: the
  * timer, which may be destroyed meanwhile, is not used again. */
-static tb_status_t wait_for_call(tb_timer_queue_t *queue, uint32_t ended, tb_duration_t limit)
+static tb_status_t wait_for_call(tb_timer_queue_t *queue, uint32_t ended, tb__deadline_t deadline)
 {
-  tb__deadline_t deadline = tb__deadline_within(limit);
   while (atomic_load(&queue->calls_ended) == ended)
     if (!tb__futex_wait(&queue->calls_ended, ended, deadline) &&
         atomic_load(&queue->calls_ended) == ended)
@@ -162,12 +161,13 @@ static tb_status_t wait_for_call(tb_timer_queue_t *queue, uint32_t ended, tb_dur
 
 tb_status_t tb_timer_stop_wait(tb_timer_t *timer, tb_duration_t limit)
 {
-  if (!timer || limit.ns < 0) return TB_ERR_INVALID;
+  tb__deadline_t deadline;
+  tb_status_t status = timer ? tb__limit_begin(limit, &deadline) : TB_ERR_INVALID;
+  if (status) return status;
   if (tb__is_forked()) return TB_ERR_FORKED;
   if (tb__in_jump_callback()) return TB_ERR_DEADLOCK;
   tb__lane_t *lane = timer->lane;
   tb_timer_queue_t *queue = lane->queue;
-  tb_status_t status = TB_OK;
   atomic_fetch_add(&queue->call_waiters, 1);
   tb_timeline_t *timeline;
   tb__clock_lock(lane->clock, &timeline);
@@ -182,7 +182,7 @@ tb_status_t tb_timer_stop_wait(tb_timer_t *timer, tb_duration_t limit)
     tb__lane_rearm_locked(lane, timeline);
   }
   tb__clock_unlock(timeline);
-  if (!status && executing) status = wait_for_call(queue, ended, limit);
+  if (!status && executing) status = wait_for_call(queue, ended, deadline);
   atomic_fetch_sub(&queue->call_waiters, 1);
   return status;
 }

@@ -289,7 +289,7 @@ static void test_M5_set_period_takes_effect_with_the_next_deadline(void **state)
 static void restart_with_period(tb_timer_t *timer, const tb_timer_info_t *info, void *user)
 {
   on_timer(timer, info, user);
-  assert_status(tb_timer_stop_wait(timer, (tb_duration_t){0}), TB_ERR_DEADLOCK);
+  assert_status(tb_timer_stop_wait(timer, TB_NO_LIMIT), TB_ERR_DEADLOCK);
   assert_ok(tb_timer_set_period(timer, (tb_duration_t){2 * S}));
   assert_ok(tb_timer_start(timer));
 }
@@ -355,7 +355,7 @@ static void test_M6_next_deadline_of_a_timer_and_of_a_clock(void **state)
   assert_ok(tb_timer_queue_next_deadline(f->queue, f->clock, &deadline));
   assert_int_equal(deadline.ns, 110 * S);
   assert_int_equal(deadline.kind, TB_TIME_ROS);
-  assert_ok(tb_timer_stop_wait(fast, (tb_duration_t){0})); /* no call runs: at once */
+  assert_ok(tb_timer_stop_wait(fast, TB_NO_LIMIT)); /* no call runs: at once */
   assert_status(tb_timer_next_deadline(fast, &deadline), TB_ERR_NOT_FOUND);
   assert_ok(tb_timer_queue_next_deadline(f->queue, f->clock, &deadline));
   assert_int_equal(deadline.ns, 130 * S);

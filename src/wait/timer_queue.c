@@ -53,14 +53,15 @@ tb_status_t tb_timer_queue_create(tb_timer_queue_t **out)
 
 tb_status_t tb_timer_queue_destroy(tb_timer_queue_t *queue)
 {
-  return tb_timer_queue_destroy_within(queue, (tb_duration_t){0});
+  return tb_timer_queue_destroy_within(queue, TB_NO_LIMIT);
 }
 
 tb_status_t tb_timer_queue_destroy_within(tb_timer_queue_t *queue, tb_duration_t limit)
 {
-  if (limit.ns < 0) return TB_ERR_INVALID;
-  if (!queue) return TB_OK;
-  tb_status_t status = tb_timer_queue_stop_thread(queue, limit);
+  tb__deadline_t deadline;
+  tb_status_t status = tb__limit_begin(limit, &deadline);
+  if (status || !queue) return status;
+  status = tb__timer_queue_stop_thread(queue, deadline);
   if (status && status != TB_ERR_FORKED) return status; /* in a child there is no thread */
   list_remove(queue);
   for (tb__lane_t *lane = atomic_load(&queue->lanes), *next; lane; lane = next) {

@@ -12,6 +12,7 @@
 #include "clock/clock.h"
 #include "held/alarm.h"
 #include "held/inflight.h"
+#include "platform/deadline.h"
 #include "platform/thread.h"
 
 #define TB__NO_TIMER    UINT32_MAX
@@ -204,6 +205,10 @@ void tb__lane_admit_deferred_locked(tb__lane_t *lane);
 /* Asks for a run: the descriptor becomes readable. [any thread] */
 void tb__timer_queue_signal(tb_timer_queue_t *queue);
 bool tb__timer_queue_runs_here(const tb_timer_queue_t *queue) TB_WARN_UNUSED;
+
+/* tb_timer_queue_stop_thread. */
+tb_status_t tb__timer_queue_stop_thread(tb_timer_queue_t *queue,
+                                        tb__deadline_t deadline) TB_WARN_UNUSED;
 /* One run, by the thread that has set `running`. */
 tb_status_t tb__timer_queue_run(tb_timer_queue_t *queue, uint32_t *out_calls) TB_WARN_UNUSED;
 

@@ -53,10 +53,15 @@ static void thread_join(tb_timer_queue_t *queue)
 
 tb_status_t tb_timer_queue_stop_thread(tb_timer_queue_t *queue, tb_duration_t limit)
 {
-  if (!queue || limit.ns < 0) return TB_ERR_INVALID;
+  tb__deadline_t deadline;
+  tb_status_t status = queue ? tb__limit_begin(limit, &deadline) : TB_ERR_INVALID;
+  return status ? status : tb__timer_queue_stop_thread(queue, deadline);
+}
+
+tb_status_t tb__timer_queue_stop_thread(tb_timer_queue_t *queue, tb__deadline_t deadline)
+{
   if (tb__is_forked()) return TB_ERR_FORKED;
   if (tb__in_jump_callback() || tb__timer_queue_runs_here(queue)) return TB_ERR_DEADLOCK;
-  tb__deadline_t deadline = tb__deadline_within(limit);
   atomic_store(&queue->thread_wanted, false);
   if (atomic_load(&queue->thread_active)) tb__poll_set_raise(&queue->poll);
   while (atomic_load(&queue->thread_active))

@@ -47,7 +47,7 @@ static void stay_in_gate(tb_timer_t *timer, const tb_timer_info_t *info, void *u
   (void)timer;
   (void)info;
   gate_t *gate = user;
-  gate->stop_thread = tb_timer_queue_stop_thread(gate->queue, (tb_duration_t){0});
+  gate->stop_thread = tb_timer_queue_stop_thread(gate->queue, TB_NO_LIMIT);
   gate->run = tb_timer_queue_run_due(gate->queue, NULL);
   gate->destroy = tb_timer_queue_destroy(gate->queue);
   raise_word(&gate->entered);
@@ -80,10 +80,10 @@ static void test_M5_stop_wait_returns_when_the_call_has_ended(void **state)
   assert_status(tb_timer_stop_wait(timer, (tb_duration_t){-1}), TB_ERR_INVALID);
   assert_status(tb_timer_queue_stop_thread(f->queue, (tb_duration_t){1}), TB_ERR_TIMEOUT);
   pthread_create(&opener, NULL, open_gate, &gate);
-  assert_ok(tb_timer_stop_wait(timer, (tb_duration_t){0}));
+  assert_ok(tb_timer_stop_wait(timer, TB_NO_LIMIT));
   assert_int_equal(atomic_load(&gate.left), 1);
   pthread_join(opener, NULL);
-  assert_ok(tb_timer_queue_stop_thread(f->queue, (tb_duration_t){0}));
+  assert_ok(tb_timer_queue_stop_thread(f->queue, TB_NO_LIMIT));
   assert_status(gate.stop_thread, TB_ERR_DEADLOCK);
   assert_status(gate.run, TB_ERR_DEADLOCK);
   assert_status(gate.destroy, TB_ERR_DEADLOCK);
@@ -107,8 +107,8 @@ static void test_M6_a_thread_runs_the_queue(void **state)
   started(f, TB_TIMER_ONE_SHOT, destroy_in_call, &called);
   assert_ok(tb_manual_source_set(f->source, 110 * S));
   wait_until(&called);
-  assert_ok(tb_timer_queue_stop_thread(f->queue, (tb_duration_t){0}));
-  assert_ok(tb_timer_queue_stop_thread(f->queue, (tb_duration_t){0}));
+  assert_ok(tb_timer_queue_stop_thread(f->queue, TB_NO_LIMIT));
+  assert_ok(tb_timer_queue_stop_thread(f->queue, TB_NO_LIMIT));
   assert_ok(tb_timer_queue_run_due(f->queue, NULL)); /* the program drives it again */
   assert_ok(tb_timer_queue_start_thread(f->queue));  /* destroying the queue ends it */
 }

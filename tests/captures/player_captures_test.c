@@ -119,7 +119,7 @@ static void carry_out(stage_t *stage, const tb__player_service_t *kind, const vo
     return;
   }
   uint64_t sent = 0;
-  tb_player_burst(stage->player, kind->steps(request), LIMIT, &sent);
+  if (tb_player_burst(stage->player, kind->steps(request), LIMIT, &sent)) sent = 0;
   kind->stepped(sent, out);
 }
 

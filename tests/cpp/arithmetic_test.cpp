@@ -41,6 +41,17 @@ static void test_T1_overloads_are_those_of_each_type()
   CHECK(tb_compare(time, time, &order) == TB_OK && order == 0);
 }
 
+static void test_T3_overloads_distinguish_the_ends()
+{
+  const tb_duration_t one{1}, first{INT64_MIN}, last{INT64_MAX};
+  const tb_steady_time_t begin{INT64_MIN};
+  tb_duration_t duration{77};
+  tb_steady_time_t steady{77};
+  CHECK(tb_add(last, one, &duration) == TB_ERR_OVERFLOW && duration.ns == 77);
+  CHECK(tb_sub(first, one, &duration) == TB_ERR_UNDERFLOW && duration.ns == 77);
+  CHECK(tb_sub(begin, one, &steady) == TB_ERR_UNDERFLOW && steady.ns == 77);
+}
+
 static void test_T2_overloads_check_kinds()
 {
   tb_duration_t duration{77};
@@ -48,13 +59,14 @@ static void test_T2_overloads_check_kinds()
   CHECK(tb_diff(ros, wall, &duration) == TB_ERR_CLOCK_MISMATCH && duration.ns == 77);
 }
 
-static const tb_duration_t soon = TB_MS(5);
+static const tb_duration_t soon = TB_MS(5), limits[] = {TB_NO_LIMIT, TB_NO_WAIT};
 static const tb_time_t times[] = {tb_ros_time_ns(5), tb_system_time_ns(-1)};
 static const tb_steady_time_t steady_start = tb_steady_time_ns(7);
 
 static void test_constructors()
 {
   CHECK(soon.ns == 5000000);
+  CHECK(limits[0].ns == 0 && limits[1].ns == INT64_MIN && TB_NO_WAIT.ns < 0);
   CHECK(TB_SECONDS(2.5).ns == 2500000000);
   CHECK(times[0].ns == 5 && times[0].kind == TB_TIME_ROS);
   CHECK(times[1].ns == -1 && times[1].kind == TB_TIME_SYSTEM);
@@ -68,5 +80,6 @@ int main()
   test_constructors();
   test_T1_overloads_are_those_of_each_type();
   test_T2_overloads_check_kinds();
+  test_T3_overloads_distinguish_the_ends();
   return failures != 0;
 }

@@ -265,7 +265,7 @@ static tb_status_t a_queue_with_a_thread(void)
   TRY(tb_timer_queue_start_thread(queue));
   TRY(tb_steady_cond_wait_for(cond, &mutex, (tb_duration_t){INT64_MAX}, NULL, &called));
   assert_true(called);
-  TRY(tb_timer_queue_stop_thread(queue, (tb_duration_t){0}));
+  TRY(tb_timer_queue_stop_thread(queue, TB_NO_LIMIT));
 end:
   pthread_mutex_unlock(&mutex);
   assert_ok(tb_timer_queue_destroy(queue));
@@ -333,7 +333,7 @@ static tb_status_t a_clock_server(void)
                                           &server, NULL));
   TRY(tb_clock_server_run_due(server, 1, NULL, NULL, NULL));
   TRY(tb_clock_server_start(server));
-  TRY(tb_clock_server_step_to(server, S, (tb_duration_t){0}));
+  TRY(tb_clock_server_step_to(server, S, TB_NO_LIMIT));
   assert_int_equal(last_ns, S);
 end:
   tb_clock_server_destroy(server);

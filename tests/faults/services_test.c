@@ -43,7 +43,7 @@ static tb_status_t makes_service(const stage_t *stage)
   TRY_MAKE(service, tb_ros2_service_create(stage->context, "/faulty", TYPE, NULL, answer, NULL,
                                            &service, NULL));
   TRY_MAKE(client, tb_ros2_client_create(stage->context, "/faulty", TYPE, NULL, &client, NULL));
-  status = tb_ros2_client_wait_for_service(client, (tb_duration_t){0});
+  status = tb_ros2_client_wait_for_service(client, TB_NO_WAIT);
   if (status == TB_ERR_TIMEOUT) status = TB_OK; /* an endpoint without data counts as gone */
 end:
   tb_ros2_client_destroy(client);

@@ -16,7 +16,6 @@
 #include "test.h"
 
 #define LIMIT  ((tb_duration_t){120 * TB_NS_PER_S})
-#define AT_ONE ((tb_duration_t){0})
 #define DOMAIN 38
 #define TOPIC  "std_msgs/msg/Bool"
 #define TYPE   "std_srvs/srv/Trigger"
@@ -103,7 +102,8 @@ static void on_message(const tb_ros2_sample_t *sample, void *user)
   assert_int_equal(sample->size, sizeof message);
   if (atomic_fetch_add(&scene->calls, 1)) return;
   be_destroyed(scene);
-  while (tb_ros2_subscription_wait_for_matched(subscription, UINT32_MAX, AT_ONE) != TB_ERR_CLOSED)
+  while (tb_ros2_subscription_wait_for_matched(subscription, UINT32_MAX, TB_NO_WAIT) !=
+         TB_ERR_CLOSED)
     sched_yield();
   assert_status(tb_ros2_subscription_wait_for_matched(subscription, 1, LIMIT), TB_ERR_CLOSED);
   assert_status(tb_ros2_subscription_take(subscription, &taken), TB_ERR_CLOSED);
@@ -313,7 +313,7 @@ static void on_response(tb_status_t status, const tb_ros2_response_t *response, 
   assert_ok(status);
   assert_int_equal(response->size, sizeof message);
   be_destroyed(scene);
-  while (tb_ros2_client_wait_for_service(scene->client, AT_ONE) != TB_ERR_CLOSED)
+  while (tb_ros2_client_wait_for_service(scene->client, TB_NO_WAIT) != TB_ERR_CLOSED)
     sched_yield();
   use_destroyed_client(scene->client);
   assert_memory_equal(response->cdr, message, sizeof message);

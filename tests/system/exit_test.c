@@ -56,7 +56,8 @@ static void on_jump(const tb_jump_t *jump, void *user)
 
 static void *sleep_on(void *clock)
 {
-  tb_clock_sleep_for(clock, (tb_duration_t){INT64_MAX}, NULL);
+  tb_status_t status = tb_clock_sleep_for(clock, (tb_duration_t){INT64_MAX}, NULL);
+  (void)status;
   return NULL;
 }
 

@@ -93,8 +93,9 @@ static inline void *follower_sleep(void *unused)
   tb_wait_options_t options = {.limit = {TB_NS_PER_MS}};
   for (uint32_t i = 0; !atomic_load(&follower.stop); i++) {
     options.flags = i % 3 ? 0 : TB_WAIT_FAIL_ON_BACKWARD;
-    tb_sleep_for(follower.clocks[i % FOLLOWER_CLOCKS], (tb_duration_t){1 + i % 1000 * 1000},
-                 &options);
+    tb_status_t status =
+        tb_sleep_for(follower.clocks[i % FOLLOWER_CLOCKS], TB_NS(1 + i % 1000 * 1000), &options);
+    (void)status;                                                     /* any */
     if (i % 64 == 0) nanosleep(&(struct timespec){0, 1000000}, NULL); /* without a waiter */
   }
   return NULL;

@@ -15,7 +15,6 @@
 #include "wire/messages.h"
 
 #define LIMIT        ((tb_duration_t){60 * TB_NS_PER_S})
-#define NO_TIME      ((tb_duration_t){0})
 #define DOMAIN       15
 #define LEASE_DOMAIN 16
 
@@ -396,7 +395,7 @@ static void test_garbage_is_counted_and_adds_nothing(void **state)
   send_nodes(liar, other, "/", "\033[2J"), malformed++;
   WAIT_UNTIL(snapshot->malformed == malformed && snapshot->foreign == foreign);
   assert_int_equal(snapshot->node_count, 0);
-  assert_status(tb_ros2_graph_wait_for_node(graph, "/cuckoo", NO_TIME), TB_ERR_TIMEOUT);
+  assert_status(tb_ros2_graph_wait_for_node(graph, "/cuckoo", TB_NO_WAIT), TB_ERR_TIMEOUT);
 
   send_nodes(liar, other, "/", "honest");
   assert_ok(tb_ros2_graph_wait_for_node(graph, "/honest", LIMIT));
@@ -433,7 +432,7 @@ static void test_waits_have_an_end(void **state)
 {
   (void)state;
   take_snapshot();
-  assert_status(tb_ros2_graph_wait_for_node(graph, "/nobody", NO_TIME), TB_ERR_TIMEOUT);
+  assert_status(tb_ros2_graph_wait_for_node(graph, "/nobody", TB_NO_WAIT), TB_ERR_TIMEOUT);
   assert_status(tb_ros2_graph_wait_for_node(graph, "/nobody", (tb_duration_t){1000000}),
                 TB_ERR_TIMEOUT);
   uint32_t seen;

@@ -72,7 +72,7 @@ static void node_kill(peer_t *peer)
 
 static bool graph_has(const char *name)
 {
-  return tb_ros2_graph_wait_for_node(graph, name, (tb_duration_t){0}) == TB_OK;
+  return tb_ros2_graph_wait_for_node(graph, name, TB_NO_WAIT) == TB_OK;
 }
 
 static void wait_until_gone(const char *name)

@@ -442,6 +442,24 @@ static void test_X7_a_publisher_activates_and_losing_it_does_not_deactivate(void
   wait_until_active(node, true);
 }
 
+static void test_X7_without_a_wait_losing_the_publisher_deactivates_at_once(void **state)
+{
+  (void)state;
+  tb_ros2_node_options_t options = TB_ROS2_NODE_OPTIONS_INIT;
+  options.clock_activation = TB_ROS2_CLOCK_BY_PUBLISHER;
+  options.deactivation_limit = TB_NS(-5);
+  assert_status(tb_ros2_node_create(context, "refused", "", &options, &node, NULL), TB_ERR_INVALID);
+  node = create_automatic(TB_NO_WAIT.ns);
+  publisher_create(NULL);
+  wait_until_active(node, true);
+  tick_until(node, 5 * S);
+  tb_ros2_clock_publisher_destroy(publisher);
+  publisher = NULL;
+  wait_until_active(node, false);
+  publisher_create(NULL);
+  wait_until_active(node, true);
+}
+
 static sem_t held, release;
 
 static void hold(tb_ros2_service_t *service, const tb_ros2_request_t *request, void *user)
@@ -552,6 +570,7 @@ int main(void)
       TEST(test_nodes_that_switch_at_a_time_share_what_they_follow),
       TEST(test_X5_the_subscription_has_the_qos_of_its_parameters),
       TEST(test_X7_a_publisher_activates_and_losing_it_does_not_deactivate),
+      TEST(test_X7_without_a_wait_losing_the_publisher_deactivates_at_once),
       TEST(test_X7_a_publisher_that_comes_back_unseen_activates_again),
       TEST(test_X7_an_automatic_clock_may_go_off_after_a_limit),
       TEST(test_bad_overrides_refuse_the_node),

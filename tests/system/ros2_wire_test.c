@@ -423,8 +423,7 @@ static void test_incompatible_qos_is_reported(void **state)
   assert_string_equal(wanted, "reliability");
   assert_string_equal(offered, "reliability");
   assert_int_equal(tb_ros2_subscription_matched(subscription), 0);
-  assert_status(tb_ros2_subscription_wait_for_matched(subscription, 1, (tb_duration_t){0}),
-                TB_ERR_TIMEOUT);
+  assert_status(tb_ros2_subscription_wait_for_matched(subscription, 1, TB_NO_WAIT), TB_ERR_TIMEOUT);
   tb_ros2_subscription_destroy(subscription);
   tb_ros2_publisher_destroy(publisher);
 }

@@ -16,7 +16,6 @@
 #include "test.h"
 
 #define LIMIT        ((tb_duration_t){120 * TB_NS_PER_S})
-#define NO_TIME      ((tb_duration_t){0})
 #define TYPE         "std_srvs/srv/Trigger"
 #define DOMAIN       70 /* of all but one: everything ends with its test */
 #define LEASE_DOMAIN 71
@@ -151,7 +150,7 @@ static void test_calls_without_a_service_report_it(void **state)
   tb_error_t error = TB_ERROR_INIT;
   message_fill(message, 1);
   assert_false(tb_ros2_client_is_service_ready(client));
-  assert_status(tb_ros2_client_wait_for_service(client, NO_TIME), TB_ERR_TIMEOUT);
+  assert_status(tb_ros2_client_wait_for_service(client, TB_NO_WAIT), TB_ERR_TIMEOUT);
   assert_status(tb_ros2_client_wait_for_service(client, (tb_duration_t){1000000}), TB_ERR_TIMEOUT);
   assert_status(
       tb_ros2_client_call(client, message, 16, (tb_duration_t){1000000}, &response, &error),

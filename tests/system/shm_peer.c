@@ -458,8 +458,10 @@ static void *sleep_shortly_run(void *unused)
 {
   (void)unused;
   const tb_wait_options_t options = {.limit = {TB_NS_PER_MS}};
+  tb_status_t status = TB_OK; /* any */
   while (!atomic_load(&checks_end))
-    tb_clock_sleep_for(followed, (tb_duration_t){3}, &options);
+    status = tb_clock_sleep_for(followed, (tb_duration_t){3}, &options);
+  (void)status;
   return NULL;
 }
 

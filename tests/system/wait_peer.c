@@ -101,8 +101,8 @@ static void *answer(void *user)
 static void handle_line(const char *line)
 {
   if (strcmp(line, "meet\n") == 0) {
-    tb_ros2_subscription_wait_for_matched(in, 1, (tb_duration_t){120 * TB_NS_PER_S});
-    puts("met");
+    tb_status_t status = tb_ros2_subscription_wait_for_matched(in, 1, TB_SECONDS(120));
+    puts(status ? tb_status_name(status) : "met");
     return;
   }
   if (strcmp(line, "report\n") != 0) {
