@@ -145,6 +145,7 @@ void tb__source_notify_waiters_locked(tb_source_t *source, const tb_jump_t *jump
 tb_status_t tb_source_create_sized(const tb_source_ops_t *ops, size_t ops_size, void *self,
                                    tb_source_t **out)
 {
+  const tb_source_ops_t *kind = ops;
   tb_source_ops_t known;
   if (!TB__SIZED_IN(ops, ops_size, known)) return TB_ERR_UNSUPPORTED;
   if (!ops || !out) return TB_ERR_INVALID;
@@ -156,7 +157,9 @@ tb_status_t tb_source_create_sized(const tb_source_ops_t *ops, size_t ops_size, 
     return status;
   }
   tb__mutex_init(&source->mutex);
-  source->ops = ops;
+  source->kind = kind;
+  source->own_ops = *ops;
+  source->ops = &source->own_ops;
   source->self = self;
   *out = source;
   return TB_OK;

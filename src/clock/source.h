@@ -15,7 +15,9 @@ typedef enum tb__source_phase {
 } tb__source_phase_t;
 
 struct tb_source {
-  const tb_source_ops_t *ops;
+  const tb_source_ops_t *kind; /* as it was given: which implementation it is */
+  const tb_source_ops_t *ops;  /* `own_ops` */
+  tb_source_ops_t own_ops;
   void *self;
   tb_timeline_t *timeline;
   tb__mutex_t mutex;
@@ -27,9 +29,9 @@ struct tb_source {
 };
 
 /* Whether the source has these functions. What a caller passes may be NULL or TB_SOURCE_DEFAULT. */
-static inline bool tb__source_is(const tb_source_t *source, const tb_source_ops_t *ops)
+static inline bool tb__source_is(const tb_source_t *source, const tb_source_ops_t *kind)
 {
-  return source && source != TB_SOURCE_DEFAULT && source->ops == ops;
+  return source && source != TB_SOURCE_DEFAULT && source->kind == kind;
 }
 
 /* Puts a source that no clock uses under another one, which starts, stops and destroys it: its
