@@ -110,7 +110,7 @@ static void play_any(void)
     f.pacer.act_count = PAUSES;
   }
   fixture_create(&f);
-  assert_ok(tb_player_run(f.player, NULL));
+  assert_ok(tb_player_run(f.player, NULL, NULL));
   assert_int_equal(watch.next, MESSAGES);
   assert_int_equal(watch.last_tick_ns, watch.end_ns);
   assert_int_equal(fixture_status(&f).late, 0);
@@ -218,7 +218,7 @@ static void request_any(void)
   fixture_act(&f, acts, COUNT(acts));
   fixture_create(&f);
   fixture_check(&f);
-  assert_ok(tb_player_run(f.player, NULL));
+  assert_ok(tb_player_run(f.player, NULL, NULL));
   fixture_check(&f);
   fixture_fini(&f);
 }
