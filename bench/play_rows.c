@@ -247,7 +247,7 @@ static bool play_fastest(const stage_t *stage)
   tb_player_options_t options = TB_PLAYER_OPTIONS_INIT;
   options.rate = TB_PLAYER_FASTEST;
   bool done =
-      playing_open(&playing, stage, &options, false) && !tb_player_run(playing.player, NULL);
+      playing_open(&playing, stage, &options, false) && !tb_player_run(playing.player, NULL, NULL);
   playing_close(&playing);
   return done;
 }
@@ -429,7 +429,7 @@ static double look_at_turn(const playing_t *playing, const turn_t *turn)
 
 static void *run(void *player)
 {
-  return tb_player_run(player, NULL) ? NULL : player;
+  return tb_player_run(player, NULL, NULL) ? NULL : player;
 }
 
 static bool take_turns(playing_t *playing, result_t *out)

@@ -167,7 +167,7 @@ static void close_session(session_t *session)
 static void *play(void *user)
 {
   session_t *session = user;
-  session->status = tb_player_run(session->player, &session->error);
+  session->status = tb_player_run(session->player, NULL, &session->error);
   close(session->done[1]);
   return NULL;
 }

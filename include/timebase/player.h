@@ -12,6 +12,7 @@
 #include <timebase/error.h>
 #include <timebase/export.h>
 #include <timebase/play_transport.h>
+#include <timebase/sleep.h>
 
 /** Plays one recording, once or in a loop. */
 typedef struct tb_player tb_player_t;
@@ -160,7 +161,10 @@ TB_INLINE TB_WARN_UNUSED tb_status_t tb_player_create(tb_bag_reader_t *reader,
 TB_API void tb_player_destroy(tb_player_t *player);
 
 /** Plays to the end, or until tb_player_stop; TB_OK either way. Once per player (then
- * TB_ERR_INVALID).
+ * TB_ERR_INVALID). `options`, which may be NULL, end it early as they end a wait (sleep.h): its
+ * token, a limit in steady time, and jumps of options.clock (without a clock nothing jumps). It
+ * then stops as tb_player_stop makes it, and returns what ended it. With a token that is cancelled
+ * already, or TB_NO_WAIT, nothing is played, and it may be called again.
  *
  * A message goes out when steady time has reached its log time, never before. With a clock, a tick
  * of its log time goes before it unless the clock is there already, so a receiver's clock is never
@@ -201,9 +205,14 @@ TB_API void tb_player_destroy(tb_player_t *player);
  *
  *   TB_ERR_TRANSPORT and others of the transport, with the topic's name
  *   TB_ERR_DEADLOCK  with options.clock in a jump callback or the log hook; nothing is played
+ *   TB_ERR_CANCELLED, TB_ERR_CLOSED, TB_ERR_TIMEOUT, TB_ERR_JUMP_BACKWARD, TB_ERR_JUMP_FORWARD,
+ *   TB_ERR_CLOCK_CHANGED as the wait options ask; TB_ERR_INVALID: wait options that no wait has
+ *   TB_ERR_NO_MEMORY, TB_ERR_SYSTEM (no thread)
  *
  * [one thread] [blocks] */
-TB_API TB_WARN_UNUSED tb_status_t tb_player_run(tb_player_t *player, tb_error_t *error);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_player_run(tb_player_t *player,
+                                                   const tb_wait_options_t *options,
+                                                   tb_error_t *error);
 
 /** Stops time, which `/clock` repeats; no message goes out except one that is being sent. On resume
  * time continues from there: nothing is caught up. These calls take effect at once, also before
@@ -315,6 +324,13 @@ TB_INLINE tb_status_t tb_player_create(tb_bag_reader_t *reader,
                                        tb_error_t *error)
 {
   return tb_player_create_sized(reader, transport, options, sizeof *options, out, error);
+}
+TB_API tb_status_t tb_player_run_sized(tb_player_t *player, const tb_wait_options_t *options,
+                                       size_t options_size, tb_error_t *error);
+TB_INLINE tb_status_t tb_player_run(tb_player_t *player, const tb_wait_options_t *options,
+                                    tb_error_t *error)
+{
+  return tb_player_run_sized(player, options, sizeof *options, error);
 }
 TB_API tb_status_t tb_player_play_sized(tb_player_t *player, const tb_player_range_t *range,
                                         size_t range_size, tb_error_t *error);

@@ -87,7 +87,7 @@ static void test_ticks_go_on_while_a_read_does_not_return(void **state)
   f.fake.on_tick = wait_tick;
   f.fake.on_message = wait_message;
   create(&f);
-  assert_ok(tb_player_run(f.player, NULL));
+  assert_ok(tb_player_run(f.player, NULL, NULL));
   assert_int_equal(f.fake.messages, COUNT(messages));
   assert_int_equal(watch.ticks_while_starved, 20);
   assert_int_equal(watch.last_ns, 1006 * MS);
@@ -152,7 +152,7 @@ static void play_many(size_t messages, size_t bytes, order_watch_t watch)
   f.fake.user = &watch;
   f.fake.on_message = order_message;
   create(&f);
-  assert_ok(tb_player_run(f.player, NULL));
+  assert_ok(tb_player_run(f.player, NULL, NULL));
   assert_int_equal(watch.next, MANY);
   sem_destroy(&gate.opened);
   fixture_fini(&f);
@@ -240,7 +240,7 @@ static void test_messages_of_all_sizes(void **state)
     f.fake.user = &watch;
     f.fake.on_message = sized_message;
     create(&f);
-    assert_ok(tb_player_run(f.player, NULL));
+    assert_ok(tb_player_run(f.player, NULL, NULL));
     assert_int_equal(watch.next, SIZED);
     fixture_fini(&f);
   }
@@ -270,7 +270,7 @@ static void test_rounds(void **state)
   f.fake.user = &f;
   f.fake.on_message = stop_in_loop;
   create(&f);
-  assert_ok(tb_player_run(f.player, NULL));
+  assert_ok(tb_player_run(f.player, NULL, NULL));
   assert_int_equal(fixture_status(&f).loops, 3);
   assert_int_equal(fixture_status(&f).messages, 3 * MANY + 10);
   fixture_fini(&f);
@@ -286,7 +286,7 @@ static void test_bad_rows_are_counted_once(void **state)
   f.options.read_ahead_messages = 20;
   create(&f);
   assert_int_equal(fixture_status(&f).bad_rows, 2);
-  assert_ok(tb_player_run(f.player, NULL));
+  assert_ok(tb_player_run(f.player, NULL, NULL));
   assert_int_equal(fixture_status(&f).messages, 2);
   assert_int_equal(fixture_status(&f).bad_rows, 2);
   fixture_fini(&f);

@@ -37,8 +37,8 @@ static inline void tb__steps_add(tb__steps_t *steps)
   steps->wanted++;
 }
 
-/* tb_player_burst without the wait; before tb_player_run it begins with that. On success the burst, of which only `on_done` counts, must live
- * until it is done or taken back. */
+/* tb_player_burst without the wait; before tb_player_run it begins with that. On success the burst,
+ * of which only `on_done` counts, must live until it is done or taken back. */
 TB_PRIVATE_API tb_status_t tb__player_begin_burst(tb_player_t *player, uint64_t count,
                                                   tb__burst_t *burst) TB_WARN_UNUSED;
 

@@ -109,10 +109,10 @@ static void test_stop_before_run_plays_nothing(void **state)
   f.options.clock_hz = 1;
   fixture_create(&f);
   tb_player_stop(f.player);
-  assert_ok(tb_player_run(f.player, NULL));
+  assert_ok(tb_player_run(f.player, NULL, NULL));
   assert_int_equal(f.fake.messages + f.fake.ticks, 0);
   assert_int_equal(f.fake.interrupts, 1);
-  assert_status(tb_player_run(f.player, NULL), TB_ERR_INVALID);
+  assert_status(tb_player_run(f.player, NULL, NULL), TB_ERR_INVALID);
   fixture_fini(&f);
 }
 
@@ -124,7 +124,7 @@ static void test_stop_at_any_point(void **state)
   fixture_init(&whole, four, COUNT(four));
   whole.options.clock_hz = 1000;
   fixture_create(&whole);
-  assert_ok(tb_player_run(whole.player, NULL));
+  assert_ok(tb_player_run(whole.player, NULL, NULL));
   for (int64_t at_ns = 0; at_ns <= 70 * MS; at_ns += MS / 2) {
     const tb__manual_act_t acts[] = {{at_ns, act_stop}};
     fixture_t f;
@@ -132,7 +132,7 @@ static void test_stop_at_any_point(void **state)
     fixture_act(&f, acts, 1);
     f.options.clock_hz = 1000;
     fixture_create(&f);
-    assert_ok(tb_player_run(f.player, NULL));
+    assert_ok(tb_player_run(f.player, NULL, NULL));
     size_t common = strlen(f.fake.trace) - strlen("flush");
     assert_memory_equal(f.fake.trace, whole.fake.trace, common);
     fixture_fini(&f);
@@ -282,7 +282,7 @@ static void assert_run_fails(fixture_t *f, tb_status_t expected, const char *tex
 {
   tb_error_t error = TB_ERROR_INIT;
   fixture_create(f);
-  assert_status(tb_player_run(f->player, &error), expected);
+  assert_status(tb_player_run(f->player, NULL, &error), expected);
   assert_int_equal(error.status, expected);
   if (!strstr(error.text, text)) fail_msg("'%s' does not say '%s'", error.text, text);
   assert_true(fixture_status(f).finished);

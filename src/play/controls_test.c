@@ -332,7 +332,7 @@ static void play_manual(unsigned seed)
   fixture_act(&stage.f, stage.acts, ACTS + 2);
   stage.is_manual = true;
   fixture_create(&stage.f);
-  assert_ok(tb_player_run(stage.f.player, NULL));
+  assert_ok(tb_player_run(stage.f.player, NULL, NULL));
   if (stage.sent < stage.quiet_messages + MESSAGES) fail_msg("seed %u: it does not continue", seed);
   fixture_fini(&stage.f);
 }
@@ -349,7 +349,7 @@ static void test_any_order(void **state)
 
 static void *run(void *user)
 {
-  check(tb_player_run(((stage_t *)user)->f.player, NULL) == TB_OK, "run", 0, 0);
+  check(tb_player_run(((stage_t *)user)->f.player, NULL, NULL) == TB_OK, "run", 0, 0);
   return NULL;
 }
 

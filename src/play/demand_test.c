@@ -157,7 +157,7 @@ static void test_what_is_read_ahead_before_it_plays_leaves_no_steps(void **state
   f.fake.on_tick = stop_on_tick;
   f.fake.user = &f;
   assert_ok(tb_player_create(f.reader, &f.transport, &f.options, &f.player, NULL));
-  assert_ok(tb_player_run(f.player, NULL));
+  assert_ok(tb_player_run(f.player, NULL, NULL));
   fixture_fini(&f);
 }
 

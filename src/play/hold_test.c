@@ -243,7 +243,7 @@ static void test_a_fault_of_the_limit_ends_the_playing(void **state)
   fixture_init(&f, three, COUNT(three));
   f.fake.limit_fault = TB_ERR_INVALID;
   fixture_create(&f);
-  assert_status(tb_player_run(f.player, &error), TB_ERR_INVALID);
+  assert_status(tb_player_run(f.player, NULL, &error), TB_ERR_INVALID);
   assert_string_equal(error.text, "fault of the fake transport");
   assert_null(f.fake.wake);
   fixture_fini(&f);

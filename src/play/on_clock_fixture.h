@@ -75,7 +75,7 @@ static inline void stage_init(stage_t *stage, const tb__fake_message_t *messages
 static inline void *play(void *user)
 {
   tb_error_t error = TB_ERROR_INIT;
-  if (tb_player_run(((stage_t *)user)->f.player, &error) != TB_OK) fail_msg("%s", error.text);
+  if (tb_player_run(((stage_t *)user)->f.player, NULL, &error) != TB_OK) fail_msg("%s", error.text);
   return NULL;
 }
 

@@ -222,7 +222,7 @@ static void pause_and_resume(const tb_jump_t *jump, void *user)
   fixture_status(&stage->f);
   tb_player_resume(stage->f.player);
   tb_error_t error = TB_ERROR_INIT;
-  assert_status(tb_player_run(stage->f.player, &error), TB_ERR_DEADLOCK);
+  assert_status(tb_player_run(stage->f.player, NULL, &error), TB_ERR_DEADLOCK);
 }
 
 static void test_controls_from_jump_handlers(void **state)

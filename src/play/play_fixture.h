@@ -118,7 +118,7 @@ static inline void assert_plays(fixture_t *f, const char *expected)
 {
   if (!f->player) fixture_create(f);
   tb_error_t error = TB_ERROR_INIT;
-  if (tb_player_run(f->player, &error) != TB_OK) fail_msg("%s", error.text);
+  if (tb_player_run(f->player, NULL, &error) != TB_OK) fail_msg("%s", error.text);
   if (strcmp(f->fake.trace, expected) != 0)
     fail_msg("played\n  %s\nexpected\n  %s", f->fake.trace, expected);
 }

@@ -3,8 +3,10 @@
 
 #include "base/fork.h"
 #include "base/log.h"
+#include "base/sized.h"
 #include "clock/jump_wait.h"
 #include "play/next_step.h"
+#include "wait/end_watch.h"
 
 #define SETTLE_LIMIT         ((tb_duration_t){TB_NS_PER_S})
 #define NO_LIMIT_NS          (INT64_MAX / 4)
@@ -335,15 +337,20 @@ static tb_status_t watch_suspension(tb_player_t *player, tb_error_t *error)
   return !status ? TB_OK : tb_error_set(error, status, "player: cannot create a thread");
 }
 
-tb_status_t tb_player_run(tb_player_t *player, tb_error_t *error)
+static void stop(void *user)
 {
-  if (tb__is_forked())
-    return tb_error_set(error, TB_ERR_FORKED, "player: %s", tb_status_message(TB_ERR_FORKED));
-  if (player->options.clock && tb__thread_may_not_wait())
-    return tb_error_set(error, TB_ERR_DEADLOCK,
-                        "player: its clock does not advance during this call");
-  if (atomic_exchange(&player->started, true))
-    return tb_error_set(error, TB_ERR_INVALID, "this player has already played: create another");
+  tb_player_stop(user);
+}
+
+static tb_status_t watch_end(tb_player_t *player, const tb_wait_options_t *options,
+                             tb__end_watch_t **out, tb_error_t *error)
+{
+  tb_status_t status = tb__end_watch_start(player->options.clock, options, stop, player, out);
+  return !status ? TB_OK : tb_error_set(error, status, "player: %s", tb_status_message(status));
+}
+
+static tb_status_t run(tb_player_t *player, tb_error_t *error)
+{
   atomic_store(&player->runner, (uintptr_t)pthread_self());
   const tb_play_transport_t *transport = &player->transport;
   tb_status_t status = watch_suspension(player, error);
@@ -359,4 +366,31 @@ tb_status_t tb_player_run(tb_player_t *player, tb_error_t *error)
   player->playback.watches_suspension = false;
   atomic_store(&player->runner, 0);
   return status;
+}
+
+static tb_status_t run_again_error(tb_error_t *error)
+{
+  return tb_error_set(error, TB_ERR_INVALID, "this player has already played: create another");
+}
+
+tb_status_t tb_player_run_sized(tb_player_t *player, const tb_wait_options_t *options,
+                                size_t options_size, tb_error_t *error)
+{
+  tb_wait_options_t known;
+  if (!TB__SIZED_IN(options, options_size, known))
+    return tb__sized_unsupported(error, "tb_wait_options_t");
+  tb__end_watch_t *watch = NULL;
+  if (tb__is_forked())
+    return tb_error_set(error, TB_ERR_FORKED, "player: %s", tb_status_message(TB_ERR_FORKED));
+  if (player->options.clock && tb__thread_may_not_wait())
+    return tb_error_set(error, TB_ERR_DEADLOCK,
+                        "player: its clock does not advance during this call");
+  if (atomic_load(&player->started)) return run_again_error(error);
+  tb_status_t status = watch_end(player, options, &watch, error);
+  if (status) return status;
+  bool again = atomic_exchange(&player->started, true);
+  status = again ? run_again_error(error) : run(player, error);
+  tb_status_t ended = tb__end_watch_stop(watch);
+  if (status || !ended) return status;
+  return tb_error_set(error, ended, "player: playback was ended: %s", tb_status_message(ended));
 }

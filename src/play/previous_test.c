@@ -252,7 +252,7 @@ static void test_the_search_reads_little_of_a_long_recording(void **state)
   f.bag.storage.read_data = counted_read;
   f.options.start_paused = true;
   fixture_create(&f);
-  assert_ok(tb_player_run(f.player, NULL));
+  assert_ok(tb_player_run(f.player, NULL, NULL));
   assert_int_equal(f.fake.messages, 1002); /* 8.999 to 10 s */
   fixture_fini(&f);
   free(messages);

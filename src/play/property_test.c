@@ -110,7 +110,7 @@ static void play_any(void)
     f.pacer.act_count = PAUSES;
   }
   fixture_create(&f);
-  assert_ok(tb_player_run(f.player, NULL));
+  assert_ok(tb_player_run(f.player, NULL, NULL));
   assert_int_equal(watch.next, MESSAGES);
   assert_int_equal(watch.last_tick_ns, watch.end_ns);
   assert_int_equal(fixture_status(&f).late, 0);
@@ -190,10 +190,20 @@ static void act_any(void *user)
     break;
   default:
     range.start_offset.ns = random_below(length_ns);
+    range.playback_duration.ns = random_below(length_ns + 2) - 1;
     (void)tb_player_play(f->player, &range, NULL);
     break;
   }
   fixture_check(f);
+}
+
+/* One of the two: the recording may start before its first message. */
+static void choose_topic(fixture_t *f)
+{
+  const char *names[] = {fixture_topics[f->bag.messages[MESSAGES - 1].topic].name};
+  const tb_bag_reader_options_t filter = {.topics = names, .topic_count = 1};
+  tb_bag_reader_close(f->reader);
+  assert_ok(tb__fake_bag_open(&f->bag, &filter, &f->reader, NULL));
 }
 
 static void request_any(void)
@@ -203,6 +213,8 @@ static void request_any(void)
   make_messages(messages);
   fixture_t f;
   fixture_init(&f, messages, MESSAGES);
+  if (random_below(2)) choose_topic(&f);
+  f.options.playback_duration.ns = random_below(3) ? -1 : random_below(100 * MS) - 10 * MS;
   int64_t at_ns = 0;
   for (size_t i = 0; i < REQUESTS + 1; i++) {
     acts[i] = (tb__manual_act_t){at_ns, act_any};
@@ -218,7 +230,7 @@ static void request_any(void)
   fixture_act(&f, acts, COUNT(acts));
   fixture_create(&f);
   fixture_check(&f);
-  assert_ok(tb_player_run(f.player, NULL));
+  assert_ok(tb_player_run(f.player, NULL, NULL));
   fixture_check(&f);
   fixture_fini(&f);
 }

@@ -236,7 +236,7 @@ static void test_nothing_is_read_ahead_of_it(void **state)
     f.options.read_ahead_messages = 10;
     f.options.playback_duration.ns = duration_ms * MS;
     assert_ok(tb_player_create(f.reader, &f.transport, &f.options, &f.player, NULL));
-    assert_ok(tb_player_run(f.player, NULL));
+    assert_ok(tb_player_run(f.player, NULL, NULL));
     assert_int_equal(f.fake.messages, 0);
     fixture_fini(&f);
   }

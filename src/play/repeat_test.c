@@ -242,7 +242,7 @@ static void test_it_ends_with_the_playing(void **state)
   fixture_t f;
   fixture_init(&f, five, COUNT(five));
   fixture_create(&f);
-  assert_ok(tb_player_run(f.player, NULL));
+  assert_ok(tb_player_run(f.player, NULL, NULL));
   assert_status(tb_player_repeat(f.player, 1000 * MS, 1010 * MS, NULL), TB_ERR_END);
   tb_player_end_repeat(f.player);
   fixture_fini(&f);

@@ -144,7 +144,7 @@ static void test_seeks_end_with_the_playing(void **state)
   fixture_t f;
   fixture_latched(&f, NULL, 0);
   fixture_create(&f);
-  assert_ok(tb_player_run(f.player, NULL));
+  assert_ok(tb_player_run(f.player, NULL, NULL));
   tb_error_t error = TB_ERROR_INIT;
   assert_status(tb_player_seek(f.player, 1040 * MS, &error), TB_ERR_END);
   assert_status(tb_player_play_next(f.player), TB_ERR_BUSY);
@@ -278,7 +278,7 @@ static void play_with_burst(uint64_t wanted, uint64_t expected)
   bursting_t bursting = {.burster = {.player = f.player, .wanted = wanted}};
   f.fake.user = &bursting;
   f.fake.on_tick = burst_then_resume;
-  assert_ok(tb_player_run(f.player, NULL));
+  assert_ok(tb_player_run(f.player, NULL, NULL));
   pthread_join(bursting.thread, NULL);
   assert_status(bursting.burster.status, TB_OK);
   assert_int_equal(bursting.burster.sent, expected);
@@ -333,7 +333,7 @@ static burster_t limited_burster;
 
 static void *play(void *argument)
 {
-  assert_ok(tb_player_run(paused.player, NULL));
+  assert_ok(tb_player_run(paused.player, NULL, NULL));
   return argument;
 }
 
@@ -405,7 +405,7 @@ static void test_a_burst_has_a_limit_and_its_rest_is_dropped(void **state)
   bursting_t bursting = {.burster = {.player = f.player}};
   f.fake.user = &bursting;
   f.fake.on_tick = begin_limited_burst;
-  assert_ok(tb_player_run(f.player, NULL));
+  assert_ok(tb_player_run(f.player, NULL, NULL));
   pthread_join(bursting.thread, NULL);
   assert_status(bursting.burster.status, TB_ERR_TIMEOUT);
   assert_int_equal(bursting.burster.sent, 77);

@@ -59,7 +59,7 @@ static int play(const char *bag)
   options.rate = TB_PLAYER_FASTEST;
   bool good = !tb_bag_reader_open(bag, NULL, &reader, NULL) &&
               !tb_player_create(reader, &transport, &options, &player, NULL) &&
-              !tb_player_run(player, NULL);
+              !tb_player_run(player, NULL, NULL);
   tb_player_destroy(player);
   tb_bag_reader_close(reader);
   return good && sums.bytes == MESSAGES * MESSAGE_SIZE ? 0 : 1;

@@ -33,7 +33,7 @@ static const tb__fake_topic_t topics[] = {{"/chatter", "std_msgs/msg/String", NU
 
 static void *play(void *user)
 {
-  assert_ok(tb_player_run(((stage_t *)user)->player, NULL));
+  assert_ok(tb_player_run(((stage_t *)user)->player, NULL, NULL));
   return NULL;
 }
 

@@ -404,7 +404,7 @@ static tb_status_t play_with(const tb_player_options_t *options)
   sent = 0;
   TRY_MAKE(reader, tb_bag_reader_open(folder, NULL, &reader, NULL));
   TRY_MAKE(player, tb__player_create(reader, &transport, options, &pacer.base, &player, NULL));
-  TRY(tb_player_run(player, NULL));
+  TRY(tb_player_run(player, NULL, NULL));
   tb_player_status_t end;
   tb_player_status(player, &end);
   assert_int_equal(end.messages, sent);

@@ -115,7 +115,7 @@ static bool measure(double rate)
   assert_ok(tb_player_create(reader, &interface, &options, &player, NULL));
   peer_expect_line(&peer, "matched");
   wait_until_matched(context);
-  if (tb_player_run(player, &error) != TB_OK) fail_msg("%s", error.text);
+  if (tb_player_run(player, NULL, &error) != TB_OK) fail_msg("%s", error.text);
   assert_int_equal(value_of(&peer, "reliable"), MESSAGES);
   long long best_effort = value_of(&peer, "best_effort");
   long long lost = value_of(&peer, "lost");

@@ -224,7 +224,7 @@ static void test_after_stop_it_stays_until_a_signal(void **state)
   for (size_t i = 0; i < 2; i++) {
     start_player();
     call("resume", NULL);
-    call("stop", NULL);
+    assert_int_equal(newer_call("stop", (tb__timed_request_t){0}), 0);
     assert_false(seek(START_S, 0));
     assert_false(call("is_paused", NULL).is_paused.paused); /* it answers */
     assert_int_equal(kill(player.pid, signals[i]), 0);

@@ -111,7 +111,7 @@ static bool another_process_gets_all(void)
   stage_peer(&stage, END_NS, 61);
   stage_open(&stage, &options);
   stage_meet(&stage);
-  check(tb_player_run(stage.player, &error), &error);
+  check(tb_player_run(stage.player, NULL, &error), &error);
   tb_player_status_t status;
   tb_player_status(stage.player, &status);
   assert_int_equal(status.messages, 363);
@@ -155,7 +155,7 @@ static void test_a_start_offset_leaves_out_all_but_the_state_before(void **state
   stage_peer(&stage, END_NS, 21);
   stage_open(&stage, &options);
   stage_meet(&stage);
-  check(tb_player_run(stage.player, &error), &error);
+  check(tb_player_run(stage.player, NULL, &error), &error);
   assert_int_equal(value_of(&stage, "chatter"), 21);
   value_of(&stage, "stamped");
   assert_int_equal(value_of(&stage, "map"), 1);
@@ -177,7 +177,7 @@ static _Atomic pid_t runner; /* the thread that plays */
 static void *run(void *user)
 {
   runner = gettid();
-  return (void *)(intptr_t)tb_player_run(user, NULL);
+  return (void *)(intptr_t)tb_player_run(user, NULL, NULL);
 }
 
 static bool runner_sleeps(void)

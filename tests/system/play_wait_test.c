@@ -59,7 +59,7 @@ static int setup(void **state)
 static void *run(void *user)
 {
   session_t *session = user;
-  session->status = tb_player_run(session->player, &session->error);
+  session->status = tb_player_run(session->player, NULL, &session->error);
   return NULL;
 }
 
