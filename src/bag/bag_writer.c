@@ -26,6 +26,7 @@ static const tb__bag_output_format_t *const formats[] = {&tb__sqlite_output, &tb
 static tb_status_t check_options(const tb_bag_writer_options_t *options, tb_error_t *error)
 {
   const char *format = options->compression_format;
+  if (!TB__RESERVED_IS_0(options)) return tb__sized_unsupported(error, "tb_bag_writer_options_t");
   if ((unsigned)options->compression_mode > TB_BAG_COMPRESS_FILES)
     return tb_error_set(error, TB_ERR_INVALID, "compression_mode: unknown value %d",
                         (int)options->compression_mode);

@@ -51,6 +51,15 @@ static inline tb_status_t tb__sized_unsupported(tb_error_t *error, const char *t
                       type);
 }
 
+static inline bool tb__is_zero(const void *bytes, size_t size)
+{
+  return tb__sized_is_known(bytes, size, 0);
+}
+
+/* Of a struct that keeps its size: whether a newer program has set fields in the room for them.
+ * False: TB_ERR_UNSUPPORTED. */
+#define TB__RESERVED_IS_0(options) tb__is_zero((options)->reserved, sizeof(options)->reserved)
+
 /* Of a call that takes a struct: makes `pointer` point to all the fields that this library knows,
  * in place or in `known`. False: TB_ERR_UNSUPPORTED. */
 #define TB__SIZED_IN(pointer, given_size, known)                                                   \

@@ -1,5 +1,6 @@
 #include "dds/qos_map.h"
 #include "base/no_memory.h"
+#include "base/sized.h"
 
 static tb_status_t invalid(tb_error_t *error, const char *policy, int64_t value)
 {
@@ -69,6 +70,7 @@ static tb_status_t map_durations(const tb_qos_t *qos, dds_qos_t *out, tb_error_t
 
 tb_status_t tb__qos_to_dds(const tb_qos_t *qos, dds_qos_t **out, tb_error_t *error)
 {
+  if (!TB__RESERVED_IS_0(qos)) return tb__sized_unsupported(error, "tb_qos_t");
   dds_qos_t *mapped = dds_create_qos();
   if (!mapped) return tb__no_memory_for(error, "QoS");
   const dds_data_representation_id_t xcdr1 = DDS_DATA_REPRESENTATION_XCDR1;

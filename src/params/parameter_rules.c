@@ -1,4 +1,5 @@
 #include "params/parameter_rules.h"
+#include "base/sized.h"
 
 #include <float.h>
 #include <inttypes.h>
@@ -28,6 +29,7 @@ tb_status_t tb__parameter_descriptor_check(const char *name,
                                            tb_error_t *error)
 {
   const tb_ros2_parameter_descriptor_t *d = descriptor;
+  if (!TB__RESERVED_IS_0(d)) return tb__sized_unsupported(error, "tb_ros2_parameter_descriptor_t");
   if (d->has_integer_range && d->integer_from > d->integer_to)
     return tb_error_set(error, TB_ERR_INVALID,
                         "parameter %.*s: its range from %" PRId64 " to %" PRId64 " is empty",

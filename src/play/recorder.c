@@ -10,6 +10,7 @@
 
 static tb_status_t check_options(const tb_recorder_options_t *options, tb_error_t *error)
 {
+  if (!TB__RESERVED_IS_0(options)) return tb__sized_unsupported(error, "tb_recorder_options_t");
   if ((unsigned)options->log_time > TB_RECORDER_TIME_ROS)
     return tb_error_set(error, TB_ERR_INVALID, "recorder: log_time: unknown value %d",
                         (int)options->log_time);

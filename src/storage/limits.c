@@ -1,4 +1,5 @@
 #include "storage/limits.h"
+#include "base/sized.h"
 
 static uint64_t or_default(uint64_t value, uint64_t other)
 {
@@ -19,6 +20,7 @@ tb_bag_limits_t tb__bag_limits(const tb_bag_limits_t *limits)
 
 tb_status_t tb__bag_limits_check(const tb_bag_limits_t *limits, tb_error_t *error)
 {
+  if (!TB__RESERVED_IS_0(limits)) return tb__sized_unsupported(error, "tb_bag_limits_t");
   if (limits->chunk_size <= UINT32_MAX) return TB_OK;
   return tb_error_set(error, TB_ERR_INVALID, "limits.chunk_size is %llu: at most %u",
                       (unsigned long long)limits->chunk_size, UINT32_MAX);

@@ -170,6 +170,19 @@ static void check_sources(void)
   CHECK(!tb_source_destroy(source));
 }
 
+/* Room in structs that keep their size. */
+static void check_room(void)
+{
+  tb_bag_reader_t *reader;
+  tb_bag_reader_options_t read = {.limits.file_count = 5};
+  read.limits.reserved[2] = 1;
+  CHECK(tb_bag_reader_open(folder, &read, &reader, NULL) == TB_ERR_UNSUPPORTED);
+  tb_recorder_t *recorder;
+  tb_recorder_options_t record = TB_RECORDER_OPTIONS_INIT;
+  record.bag.reserved[2] = 1;
+  CHECK(tb_recorder_create("x", &record, &recorder, NULL) == TB_ERR_UNSUPPORTED);
+}
+
 static tb_status_t ignore_tick(void *self, int64_t time_ns, tb_jump_reason_t reason,
                                tb_error_t *error)
 {
@@ -298,6 +311,7 @@ int main(int argc, char **argv)
   check_clock();
   check_sources();
   check_server();
+  check_room();
   check_bag();
 #ifdef TB_WITH_ROS2
   check_ros2();
