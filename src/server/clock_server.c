@@ -194,6 +194,7 @@ bool tb__clock_server_serves_here(tb_clock_server_t *server)
 
 static void clock_server_status(tb_clock_server_t *server, tb_clock_server_status_t *out)
 {
+  if (!server || !out) return;
   tb__mutex_lock(&server->mutex);
   *out = (tb_clock_server_status_t){
       .time_ns = tb__flow_time(&server->flow, server->at_ns),
