@@ -160,8 +160,7 @@ tb_status_t tb_clock_server_wait(tb_clock_server_t *server, tb_duration_t limit,
 {
   tb__deadline_t deadline;
   if (!server || tb__limit_begin(limit, &deadline) != TB_OK)
-    return tb_error_set(error, TB_ERR_INVALID,
-                        "clock server: server is NULL, or limit is invalid");
+    return tb_error_set(error, TB_ERR_INVALID, "clock server: server is NULL, or limit is invalid");
   if (tb__is_forked() || tb__clock_server_serves_here(server)) {
     tb_status_t status = tb__is_forked() ? TB_ERR_FORKED : TB_ERR_DEADLOCK;
     return tb_error_set(error, status, "clock server: %s", tb_status_message(status));
