@@ -208,7 +208,7 @@ TB_INLINE TB_WARN_UNUSED tb_status_t tb_bag_reader_open_many(const char *const *
 /** Invalidates every pointer that the reader gave out. NULL is accepted. [owner thread] */
 TB_API void tb_bag_reader_close(tb_bag_reader_t *reader);
 
-/** Never NULL; constant while the reader is open. [any thread] */
+/** NULL only for NULL; constant while the reader is open. [any thread] */
 TB_API const tb_bag_info_t *tb_bag_reader_info(const tb_bag_reader_t *reader);
 
 /** The next message by log time, over all files; equal times keep the order of files, then of rows.

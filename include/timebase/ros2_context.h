@@ -95,7 +95,7 @@ TB_INLINE TB_WARN_UNUSED tb_status_t tb_ros2_context_create(
  * [any thread] [blocks: until running callbacks have returned] Not from a callback of DDS. */
 TB_API void tb_ros2_context_destroy(tb_ros2_context_t *context);
 
-/** The domain that the context is in, 0 to 232. [any thread] [from callbacks] */
+/** The domain that the context is in, 0 to 232; -1 for NULL. [any thread] [from callbacks] */
 TB_API int tb_ros2_context_domain_id(const tb_ros2_context_t *context);
 
 /** What the calls of these names hand over: the size of each struct too, so that it may grow

@@ -1,4 +1,6 @@
-/* Status codes: what every fallible call returns. */
+/* Status codes: what every fallible call returns. NULL for a pointer that is needed is
+ * TB_ERR_INVALID in all of them; functions without a status do nothing then, and return NULL, false
+ * or 0 unless their comment names another value. */
 #ifndef TIMEBASE_STATUS_H
 #define TIMEBASE_STATUS_H
 

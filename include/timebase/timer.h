@@ -102,7 +102,7 @@ TB_API TB_WARN_UNUSED tb_status_t tb_timer_queue_destroy_within(tb_timer_queue_t
                                                                 tb_duration_t limit);
 
 /** A descriptor for poll, epoll or libuv: readable when something may be due, and then until
- * tb_timer_queue_run_due. It belongs to the queue: do not read or close it.
+ * tb_timer_queue_run_due. It belongs to the queue: do not read or close it. -1 for NULL.
  * [any thread] [from callbacks] */
 TB_API int tb_timer_queue_fd(const tb_timer_queue_t *queue);
 

@@ -7,6 +7,7 @@
 #include "bag/storages.h"
 #include "base/log.h"
 #include "base/no_memory.h"
+#include "base/null_argument.h"
 #include "base/sized.h"
 #include "sqlite/sqlite_format.h"
 #include "storage/limits.h"
@@ -433,6 +434,7 @@ tb_status_t tb_bag_reader_open_many_sized(const char *const *paths, size_t count
                                           size_t options_size, tb_bag_reader_t **out,
                                           tb_error_t *error)
 {
+  if (!paths || !out) return tb__null_argument(error, __func__);
   tb_bag_reader_options_t known;
   if (!TB__SIZED_IN(options, options_size, known))
     return tb__sized_unsupported(error, "tb_bag_reader_options_t");
@@ -457,6 +459,7 @@ tb_status_t tb_bag_reader_open_many_sized(const char *const *paths, size_t count
 tb_status_t tb_bag_reader_open_sized(const char *path, const tb_bag_reader_options_t *options,
                                      size_t options_size, tb_bag_reader_t **out, tb_error_t *error)
 {
+  if (!path || !out) return tb__null_argument(error, __func__);
   tb_bag_reader_options_t known;
   if (!TB__SIZED_IN(options, options_size, known))
     return tb__sized_unsupported(error, "tb_bag_reader_options_t");
@@ -488,5 +491,6 @@ void tb_bag_reader_close(tb_bag_reader_t *reader)
 
 const tb_bag_info_t *tb_bag_reader_info(const tb_bag_reader_t *reader)
 {
+  if (!reader) return NULL;
   return &reader->info;
 }

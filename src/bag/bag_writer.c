@@ -11,6 +11,7 @@
 #include "bag/reader.h"
 #include "bag/writer.h"
 #include "base/no_memory.h"
+#include "base/null_argument.h"
 #include "base/sized.h"
 #include "mcap/mcap_format.h"
 #include "sqlite/sqlite_format.h"
@@ -163,6 +164,7 @@ tb_status_t tb_bag_writer_create_sized(const char *path, const tb_bag_writer_opt
                                        size_t options_size, tb_bag_writer_t **out,
                                        tb_error_t *error)
 {
+  if (!path || !out) return tb__null_argument(error, __func__);
   tb_bag_writer_options_t known;
   if (!TB__SIZED_IN(options, options_size, known))
     return tb__sized_unsupported(error, "tb_bag_writer_options_t");
@@ -272,6 +274,7 @@ tb_status_t tb_bag_writer_add_topic_sized(tb_bag_writer_t *writer,
                                           const tb_bag_writer_topic_t *topic, size_t topic_size,
                                           size_t *out_topic, tb_error_t *error)
 {
+  if (!writer || !topic || !out_topic) return tb__null_argument(error, __func__);
   tb_bag_writer_topic_t known;
   if (!TB__SIZED_IN(topic, topic_size, known))
     return tb__sized_unsupported(error, "tb_bag_writer_topic_t");
@@ -338,6 +341,7 @@ tb_status_t tb_bag_writer_write(tb_bag_writer_t *writer, size_t topic, int64_t l
                                 int64_t publish_time_ns, const void *data, size_t size,
                                 tb_error_t *error)
 {
+  if (!writer || (!data && size > 0)) return tb__null_argument(error, __func__);
   tb_status_t status = check_message(writer, topic, log_time_ns, data, size, error);
   if (!status) status = check_output(writer, error);
   if (!status && is_full(writer, log_time_ns)) status = tb_bag_writer_split(writer, error);
@@ -359,6 +363,7 @@ tb_status_t tb_bag_writer_write(tb_bag_writer_t *writer, size_t topic, int64_t l
 
 tb_status_t tb_bag_writer_flush(tb_bag_writer_t *writer, tb_bag_flush_t how, tb_error_t *error)
 {
+  if (!writer) return tb__null_argument(error, __func__);
   tb_status_t status = check_output(writer, error);
   if (status) return status;
   tb_error_t detail = TB_ERROR_INIT;
@@ -410,6 +415,7 @@ tb_status_t tb_bag_writer_copy_extra_records_sized(tb_bag_writer_t *writer, tb_b
                                                    tb_bag_extra_records_t *out_left,
                                                    size_t out_left_size, tb_error_t *error)
 {
+  if (!writer || !reader) return tb__null_argument(error, __func__);
   tb_bag_extra_records_t filled, *full = TB__SIZED_OUT(out_left, out_left_size, filled);
   tb_status_t status = bag_writer_copy_extra_records(writer, reader, start_ns, end_ns, full, error);
   TB__SIZED_END(out_left, out_left_size, full);
@@ -433,6 +439,7 @@ static tb_status_t report_split(tb_bag_writer_t *writer, const char *closed, con
 
 tb_status_t tb_bag_writer_split(tb_bag_writer_t *writer, tb_error_t *error)
 {
+  if (!writer) return tb__null_argument(error, __func__);
   tb_error_t detail = TB_ERROR_INIT;
   tb_status_t status = writer->output ? tb__writer_end_file(writer, &detail) : TB_OK;
   if (!status) status = tb__writer_begin_file(writer, &detail);
@@ -491,6 +498,7 @@ static void bag_writer_get_info(const tb_bag_writer_t *writer, tb_bag_writer_inf
 void tb_bag_writer_get_info_sized(const tb_bag_writer_t *writer, tb_bag_writer_info_t *out,
                                   size_t out_size)
 {
+  if (!writer || !out) return;
   tb_bag_writer_info_t filled, *full = TB__SIZED_OUT(out, out_size, filled);
   bag_writer_get_info(writer, full);
   TB__SIZED_END(out, out_size, full);
@@ -498,5 +506,6 @@ void tb_bag_writer_get_info_sized(const tb_bag_writer_t *writer, tb_bag_writer_i
 
 uint64_t tb_bag_writer_topic_count(const tb_bag_writer_t *writer, size_t topic)
 {
+  if (!writer) return 0;
   return topic < writer->topic_count ? writer->topics[topic].count : 0;
 }

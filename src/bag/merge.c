@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "bag/reader.h"
+#include "base/null_argument.h"
 #include "base/sized.h"
 
 #define ENCAPSULATION_SIZE 4
@@ -223,6 +224,7 @@ static tb_status_t bag_reader_next(tb_bag_reader_t *reader, tb_bag_message_t *ou
 tb_status_t tb_bag_reader_next_sized(tb_bag_reader_t *reader, tb_bag_message_t *out,
                                      size_t out_size, tb_error_t *error)
 {
+  if (!reader || !out) return tb__null_argument(error, __func__);
   tb_bag_message_t filled, *full = TB__SIZED_OUT(out, out_size, filled);
   tb_status_t status = bag_reader_next(reader, full, error);
   TB__SIZED_END(out, out_size, full);
@@ -231,6 +233,7 @@ tb_status_t tb_bag_reader_next_sized(tb_bag_reader_t *reader, tb_bag_message_t *
 
 tb_status_t tb_bag_reader_seek(tb_bag_reader_t *reader, int64_t time_ns)
 {
+  if (!reader) return TB_ERR_INVALID;
   /* Open files stay so: they are a few, and opening one again may cost a scan. */
   for (size_t place = 0; place < reader->active_count; place++)
     reader->sources[reader->active[place]].has_head = false;

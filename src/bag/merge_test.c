@@ -51,7 +51,8 @@ static void test_files_are_merged_by_time_then_file_then_row(void **state)
   tb__fake_bag_t bag = FAKE(two_topics, messages, 3);
   tb_bag_reader_t *reader = open_fake(&bag, NULL);
   assert_trace(reader, "6 2 5 4 8 3 1 7 $");
-  assert_status(tb_bag_reader_next(reader, NULL, NULL), TB_ERR_END);
+  tb_bag_message_t message;
+  assert_status(tb_bag_reader_next(reader, &message, NULL), TB_ERR_END);
   assert_int_equal(tb_bag_reader_info(reader)->start_ns, 5);
   assert_int_equal(tb_bag_reader_info(reader)->end_ns, 30);
   assert_int_equal(tb_bag_reader_info(reader)->message_count, 8);

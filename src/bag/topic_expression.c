@@ -136,6 +136,7 @@ void tb_topic_expression_destroy(tb_topic_expression_t *expression)
 
 const char *tb_topic_expression_text(const tb_topic_expression_t *expression)
 {
+  if (!expression) return NULL;
   return expression->text;
 }
 

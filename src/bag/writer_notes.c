@@ -6,6 +6,7 @@
 #include "bag/run_note.h"
 #include "bag/writer.h"
 #include "base/no_memory.h"
+#include "base/null_argument.h"
 #include "storage/clean.h"
 
 #define NOTE_SIZE 64
@@ -26,6 +27,7 @@ const char *tb_bag_writer_get_custom_data(const tb_bag_writer_t *writer, const c
 tb_status_t tb_bag_writer_set_custom_data(tb_bag_writer_t *writer, const char *key,
                                           const char *value, tb_error_t *error)
 {
+  if (!writer || !key || !value) return tb__null_argument(error, __func__);
   if (!key || !value || !tb__yaml_can_hold(key) || !tb__yaml_can_hold(value))
     return tb_error_set(error, TB_ERR_INVALID, "a key or value is not UTF-8");
   char *new_value = strdup(value);
@@ -52,6 +54,7 @@ tb_status_t tb_bag_writer_set_custom_data(tb_bag_writer_t *writer, const char *k
 /* Noted before the file ends, so that no metadata lacks it. */
 tb_status_t tb_bag_writer_begin_run(tb_bag_writer_t *writer, tb_error_t *error)
 {
+  if (!writer) return tb__null_argument(error, __func__);
   char key[NOTE_SIZE], value[NOTE_SIZE];
   bool is_empty = writer->output && tb__writer_file(writer)->extent.message_count == 0;
   size_t first_file = writer->file_count - is_empty;

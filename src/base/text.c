@@ -49,8 +49,9 @@ static void write_escape(char *out, char kind, uint32_t number, int digits)
 size_t tb_text_escape_character(const char *text, char out[TB_TEXT_CHARACTER_SIZE])
 {
   uint32_t number = 0;
+  if (!out) return 0;
   out[0] = '\0';
-  if (!*text) return 0;
+  if (!text || !*text) return 0;
   size_t length = character_at(text, &number);
   if (length == 0)
     write_escape(out, 'x', (unsigned char)*text, 2);
@@ -73,6 +74,7 @@ size_t tb_text_escape(const char *text, char *buffer, size_t size)
 {
   char one[TB_TEXT_CHARACTER_SIZE];
   size_t used = 0, length = 0;
+  if (!buffer) size = 0;
   for (size_t taken; (taken = tb_text_escape_character(text, one)) > 0; text += taken) {
     size_t more = strlen(one);
     if (used == length && length + more < size) {

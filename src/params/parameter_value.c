@@ -126,6 +126,7 @@ static bool item_equal(const tb_ros2_parameter_value_t *a, const tb_ros2_paramet
 bool tb_ros2_parameter_value_equal(const tb_ros2_parameter_value_t *a,
                                    const tb_ros2_parameter_value_t *b)
 {
+  if (!a || !b) return a == b;
   if (a->type != b->type) return false;
   switch (a->type) {
   case TB_ROS2_PARAMETER_NOT_SET:

@@ -66,6 +66,7 @@ static tb_status_t check_step_locked(const tb_player_t *player)
 
 tb_status_t tb_player_play_next(tb_player_t *player)
 {
+  if (!player) return TB_ERR_INVALID;
   if (tb__is_forked()) return TB_ERR_FORKED;
   if (!atomic_load(&player->started)) return TB_ERR_INVALID;
   tb__mutex_lock(&player->mutex);
@@ -113,6 +114,7 @@ static bool is_done(tb_player_t *player, const tb__burst_t *burst)
 tb_status_t tb_player_burst(tb_player_t *player, uint64_t count, tb_duration_t limit,
                             uint64_t *out_sent)
 {
+  if (!player) return TB_ERR_INVALID;
   tb__deadline_t deadline;
   tb_status_t status = tb__limit_begin(limit, &deadline);
   if (status) return status;

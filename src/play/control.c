@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "base/fork.h"
+#include "base/null_argument.h"
 #include "base/sized.h"
 #include "play/player.h"
 
@@ -42,16 +43,19 @@ static void set_paused(tb_player_t *player, bool paused)
 
 void tb_player_pause(tb_player_t *player)
 {
+  if (!player) return;
   set_paused(player, true);
 }
 
 void tb_player_resume(tb_player_t *player)
 {
+  if (!player) return;
   set_paused(player, false);
 }
 
 void tb_player_toggle_paused(tb_player_t *player)
 {
+  if (!player) return;
   tb__mutex_lock(&player->mutex);
   set_paused_locked(player, !player->flow.paused);
   unlock_and_nudge(player);
@@ -59,6 +63,7 @@ void tb_player_toggle_paused(tb_player_t *player)
 
 bool tb_player_is_paused(tb_player_t *player)
 {
+  if (!player) return false;
   tb__mutex_lock(&player->mutex);
   bool paused = player->flow.paused;
   tb__mutex_unlock(&player->mutex);
@@ -101,6 +106,7 @@ static void set_rate_locked(tb_player_t *player, double rate)
 
 tb_status_t tb_player_set_rate(tb_player_t *player, double rate, tb_error_t *error)
 {
+  if (!player) return tb__null_argument(error, __func__);
   if (tb__is_forked())
     return tb_error_set(error, TB_ERR_FORKED, "player: cannot be used in a forked child");
   tb_status_t status = tb__player_check_rate(&player->options, rate, error);
@@ -122,6 +128,7 @@ static double scaled(const tb_player_options_t *options, double rate, double fac
 
 tb_status_t tb_player_scale_rate(tb_player_t *player, double factor)
 {
+  if (!player) return TB_ERR_INVALID;
   if (tb__is_forked()) return TB_ERR_FORKED;
   if (!(factor > 0 && isfinite(factor))) return TB_ERR_RANGE;
   tb__mutex_lock(&player->mutex);
@@ -145,6 +152,7 @@ static tb_status_t seek_error(const tb_player_t *player, int64_t time_ns, int64_
 
 tb_status_t tb_player_seek(tb_player_t *player, int64_t time_ns, tb_error_t *error)
 {
+  if (!player) return tb__null_argument(error, __func__);
   if (tb__is_forked())
     return tb_error_set(error, TB_ERR_FORKED, "player: cannot be used in a forked child");
   tb__mutex_lock(&player->mutex);
@@ -166,6 +174,7 @@ tb_status_t tb_player_seek(tb_player_t *player, int64_t time_ns, tb_error_t *err
 
 void tb_player_stop(tb_player_t *player)
 {
+  if (!player) return;
   if (tb__is_forked()) return;
   atomic_store(&player->stopping, true);
   tb__pacer_nudge(player->pacer);
@@ -200,6 +209,7 @@ static void player_status(tb_player_t *player, tb_player_status_t *out)
 
 void tb_player_status_sized(tb_player_t *player, tb_player_status_t *out, size_t out_size)
 {
+  if (!player || !out) return;
   tb_player_status_t filled, *full = TB__SIZED_OUT(out, out_size, filled);
   player_status(player, full);
   TB__SIZED_END(out, out_size, full);
@@ -219,6 +229,7 @@ static tb_status_t player_topic_status(tb_player_t *player, size_t topic,
 tb_status_t tb_player_topic_status_sized(tb_player_t *player, size_t topic,
                                          tb_player_topic_status_t *out, size_t out_size)
 {
+  if (!player || !out) return TB_ERR_INVALID;
   tb_player_topic_status_t filled, *full = TB__SIZED_OUT(out, out_size, filled);
   tb_status_t status = player_topic_status(player, topic, full);
   TB__SIZED_END(out, out_size, full);

@@ -3,6 +3,7 @@
 
 #include "base/fork.h"
 #include "base/log.h"
+#include "base/null_argument.h"
 #include "base/sized.h"
 #include "clock/jump_wait.h"
 #include "play/next_step.h"
@@ -376,6 +377,7 @@ static tb_status_t run_again_error(tb_error_t *error)
 tb_status_t tb_player_run_sized(tb_player_t *player, const tb_wait_options_t *options,
                                 size_t options_size, tb_error_t *error)
 {
+  if (!player) return tb__null_argument(error, __func__);
   tb_wait_options_t known;
   if (!TB__SIZED_IN(options, options_size, known))
     return tb__sized_unsupported(error, "tb_wait_options_t");

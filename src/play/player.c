@@ -242,7 +242,7 @@ tb_status_t tb_player_create_sized(tb_bag_reader_t *reader, const tb_play_transp
   tb_player_options_t known;
   if (!TB__SIZED_IN(options, options_size, known))
     return tb__sized_unsupported(error, "tb_player_options_t");
-  if (!reader || !transport || !transport->ops || !out)
+  if (!reader || !transport || !out || !transport->ops)
     return tb_error_set(error, TB_ERR_INVALID, "player: reader, transport or out is NULL");
   return tb__player_create(reader, transport, options, NULL, out, error);
 }

@@ -24,6 +24,7 @@ static tb_status_t check_previous_locked(const tb_player_t *player)
 
 tb_status_t tb_player_play_previous(tb_player_t *player)
 {
+  if (!player) return TB_ERR_INVALID;
   if (tb__is_forked()) return TB_ERR_FORKED;
   if (!atomic_load(&player->started)) return TB_ERR_INVALID;
   tb__mutex_lock(&player->mutex);

@@ -1,5 +1,6 @@
 /* The range that is played, halting and starting again. */
 #include "base/fork.h"
+#include "base/null_argument.h"
 #include "base/sized.h"
 #include "play/player.h"
 
@@ -37,6 +38,7 @@ void tb__player_halt_locked(tb_player_t *player)
 
 void tb_player_halt(tb_player_t *player)
 {
+  if (!player) return;
   if (tb__is_forked()) return;
   tb__mutex_lock(&player->mutex);
   if (!player->status.finished) tb__player_halt_locked(player);
@@ -71,12 +73,14 @@ tb_status_t tb__player_place_range(const tb_player_t *player, const tb_player_ra
 tb_status_t tb_player_play_sized(tb_player_t *player, const tb_player_range_t *range,
                                  size_t range_size, tb_error_t *error)
 {
+  if (!player) return tb__null_argument(error, __func__);
   tb_player_range_t known;
   if (!TB__SIZED_IN(range, range_size, known))
     return tb__sized_unsupported(error, "tb_player_range_t");
   static const tb_player_range_t all = TB_PLAYER_RANGE_INIT;
   if (!range) range = &all;
-  if (tb__is_forked()) return tb_error_set(error, TB_ERR_FORKED, "player: cannot be used in a forked child");
+  if (tb__is_forked())
+    return tb_error_set(error, TB_ERR_FORKED, "player: cannot be used in a forked child");
   int64_t start_ns = 0, until_ns = 0;
   tb_status_t status = tb__player_place_range(player, range, &start_ns, &until_ns, error);
   if (status) return status;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fork.h"
+#include "base/null_argument.h"
 #include "clock/jump_wait.h"
 
 static tb_status_t check_options(const tb_recorder_options_t *options, tb_error_t *error)
@@ -66,6 +67,7 @@ static tb_status_t start(tb_recorder_t *recorder, tb_error_t *error)
 tb_status_t tb_recorder_create_sized(const char *path, const tb_recorder_options_t *options,
                                      size_t options_size, tb_recorder_t **out, tb_error_t *error)
 {
+  if (!path || !out) return tb__null_argument(error, __func__);
   tb_recorder_options_t known;
   if (!TB__SIZED_IN(options, options_size, known))
     return tb__sized_unsupported(error, "tb_recorder_options_t");
@@ -100,6 +102,7 @@ tb_status_t tb_recorder_create_sized(const char *path, const tb_recorder_options
 
 tb_status_t tb_recorder_stop(tb_recorder_t *recorder, tb_error_t *error)
 {
+  if (!recorder) return tb__null_argument(error, __func__);
   if (tb__is_forked())
     return tb_error_set(error, TB_ERR_FORKED, "recorder: %s", tb_status_message(TB_ERR_FORKED));
   if (tb__thread_may_not_wait())
@@ -185,6 +188,7 @@ static size_t topic_index(tb_recorder_t *recorder, const tb__recorder_topic_t *t
 tb_status_t tb_recorder_add_topic_sized(tb_recorder_t *recorder, const tb_bag_writer_topic_t *info,
                                         size_t info_size, size_t *out_topic, tb_error_t *error)
 {
+  if (!recorder || !info || !out_topic) return tb__null_argument(error, __func__);
   tb_bag_writer_topic_t known;
   if (!TB__SIZED_IN(info, info_size, known))
     return tb__sized_unsupported(error, "tb_bag_writer_topic_t");
@@ -210,6 +214,7 @@ tb_status_t tb_recorder_add_topic_sized(tb_recorder_t *recorder, const tb_bag_wr
 
 void tb_recorder_pause(tb_recorder_t *recorder)
 {
+  if (!recorder) return;
   if (tb__is_forked()) return;
   tb__mutex_lock(&recorder->mutex);
   atomic_store(&recorder->paused, true);
@@ -218,6 +223,7 @@ void tb_recorder_pause(tb_recorder_t *recorder)
 
 void tb_recorder_resume(tb_recorder_t *recorder)
 {
+  if (!recorder) return;
   if (tb__is_forked()) return;
   tb__mutex_lock(&recorder->mutex);
   atomic_store(&recorder->paused, false);
@@ -228,11 +234,13 @@ void tb_recorder_resume(tb_recorder_t *recorder)
 
 bool tb_recorder_is_paused(const tb_recorder_t *recorder)
 {
+  if (!recorder) return false;
   return atomic_load(&recorder->paused);
 }
 
 tb_status_t tb_recorder_split(tb_recorder_t *recorder, tb_recorder_done_fn done, void *user)
 {
+  if (!recorder) return TB_ERR_INVALID;
   if (tb__is_forked()) return TB_ERR_FORKED;
   const tb__record_done_t on_done = {done, user};
   return tb__recorder_put(recorder,
@@ -241,6 +249,7 @@ tb_status_t tb_recorder_split(tb_recorder_t *recorder, tb_recorder_done_fn done,
 
 tb_status_t tb_recorder_snapshot(tb_recorder_t *recorder, tb_recorder_done_fn done, void *user)
 {
+  if (!recorder) return TB_ERR_INVALID;
   if (tb__is_forked()) return TB_ERR_FORKED;
   if (!recorder->options.snapshot_mode) return TB_ERR_INVALID;
   const tb__record_done_t on_done = {done, user};
@@ -278,6 +287,7 @@ static tb_status_t recorder_topic_status(tb_recorder_t *recorder, size_t index,
 tb_status_t tb_recorder_topic_status_sized(tb_recorder_t *recorder, size_t index,
                                            tb_recorder_topic_status_t *out, size_t out_size)
 {
+  if (!recorder || !out) return TB_ERR_INVALID;
   tb_recorder_topic_status_t filled, *full = TB__SIZED_OUT(out, out_size, filled);
   tb_status_t status = recorder_topic_status(recorder, index, full);
   TB__SIZED_END(out, out_size, full);
@@ -312,6 +322,7 @@ static void recorder_status(tb_recorder_t *recorder, tb_recorder_status_t *out)
 
 void tb_recorder_status_sized(tb_recorder_t *recorder, tb_recorder_status_t *out, size_t out_size)
 {
+  if (!recorder || !out) return;
   tb_recorder_status_t filled, *full = TB__SIZED_OUT(out, out_size, filled);
   recorder_status(recorder, full);
   TB__SIZED_END(out, out_size, full);

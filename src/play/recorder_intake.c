@@ -360,6 +360,7 @@ static tb_status_t take(tb_recorder_t *recorder, size_t index, const tb_recorder
 tb_status_t tb_recorder_take_sized(tb_recorder_t *recorder, size_t index,
                                    const tb_recorder_message_t *message, size_t message_size)
 {
+  if (!recorder || !message) return TB_ERR_INVALID;
   tb_recorder_message_t known;
   if (!TB__SIZED_IN(message, message_size, known)) return TB_ERR_UNSUPPORTED;
   if (tb__is_forked()) return TB_ERR_FORKED;
@@ -377,6 +378,7 @@ tb_status_t tb_recorder_take_sized(tb_recorder_t *recorder, size_t index,
 
 void tb_recorder_note_lost(tb_recorder_t *recorder, size_t index, uint64_t count)
 {
+  if (!recorder) return;
   if (tb__is_forked()) return;
   tb__recorder_topic_t *topic = tb__recorder_topic(recorder, index);
   if (topic) atomic_fetch_add(&topic->lost_on_the_way, count);

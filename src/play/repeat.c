@@ -1,5 +1,6 @@
 /* A part of the recording that is repeated. */
 #include "base/fork.h"
+#include "base/null_argument.h"
 #include "play/next_step.h"
 
 static bool repeat_is_inside_locked(const tb_player_t *player, int64_t from_ns, int64_t to_ns)
@@ -23,6 +24,7 @@ static tb_status_t range_error(int64_t from_ns, int64_t to_ns, int64_t first_ns,
 
 tb_status_t tb_player_repeat(tb_player_t *player, int64_t from_ns, int64_t to_ns, tb_error_t *error)
 {
+  if (!player) return tb__null_argument(error, __func__);
   if (tb__is_forked())
     return tb_error_set(error, TB_ERR_FORKED, "player: cannot be used in a forked child");
   tb__mutex_lock(&player->mutex);
@@ -52,6 +54,7 @@ void tb__player_end_repeat_locked(tb_player_t *player)
 
 void tb_player_end_repeat(tb_player_t *player)
 {
+  if (!player) return;
   if (tb__is_forked()) return;
   tb__mutex_lock(&player->mutex);
   tb__player_end_repeat_locked(player);

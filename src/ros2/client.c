@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/fork.h"
+#include "base/null_argument.h"
 #include "held/parking.h"
 #include "platform/time.h"
 #include "ros2/announced.h"
@@ -271,6 +272,7 @@ void tb_ros2_client_destroy(tb_ros2_client_t *client)
 
 bool tb_ros2_client_is_service_ready(tb_ros2_client_t *client)
 {
+  if (!client) return false;
   if (tb__is_forked() || is_closed(client)) return false;
   tb__client_refresh(client);
   return tb__client_has_server(client);
@@ -292,6 +294,7 @@ static tb_status_t server_wait(tb_ros2_client_t *client, tb__deadline_t deadline
 
 tb_status_t tb_ros2_client_wait_for_service(tb_ros2_client_t *client, tb_duration_t limit)
 {
+  if (!client) return TB_ERR_INVALID;
   tb__deadline_t deadline;
   tb_status_t status = tb__limit_begin(limit, &deadline);
   return status ? status : server_wait(client, deadline);
@@ -387,6 +390,7 @@ static tb_status_t answer_wait(tb_ros2_client_t *client, tb__pending_t *pending,
 tb_status_t tb_ros2_client_call(tb_ros2_client_t *client, const void *cdr, size_t size,
                                 tb_duration_t limit, tb_ros2_response_t *out, tb_error_t *error)
 {
+  if (!client || !cdr || !out) return tb__null_argument(error, __func__);
   tb__deadline_t deadline;
   tb_status_t status = tb__limit_begin(limit, &deadline);
   if (!status) status = server_wait(client, deadline);
@@ -425,6 +429,7 @@ tb_status_t tb_ros2_client_call_async(tb_ros2_client_t *client, const void *cdr,
                                       tb_duration_t limit, tb_ros2_response_callback_t callback,
                                       void *user, tb_error_t *error)
 {
+  if (!client || !cdr || !callback) return tb__null_argument(error, __func__);
   if (!callback) return tb_error_set(error, TB_ERR_INVALID, "%s: callback is NULL", client->name);
   tb__deadline_t deadline;
   tb_status_t status = tb__limit_begin(limit, &deadline);

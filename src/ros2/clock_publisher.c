@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/no_memory.h"
+#include "base/null_argument.h"
 #include "dds/raw_writer.h"
 #include "ros2/announced.h"
 #include "ros2/context.h"
@@ -19,6 +20,7 @@ tb_status_t tb_ros2_clock_publisher_create(tb_ros2_context_t *context, const cha
                                            const tb_qos_t *qos, tb_ros2_clock_publisher_t **out,
                                            tb_error_t *error)
 {
+  if (!context || !out) return tb__null_argument(error, __func__);
   static const tb_qos_t defaults = TB_QOS_INIT_CLOCK;
   tb__topic_endpoint_t endpoint;
   tb_status_t status = tb__topic_endpoint_init(&endpoint, context, topic ? topic : TB__CLOCK_TOPIC,
@@ -47,6 +49,7 @@ void tb_ros2_clock_publisher_destroy(tb_ros2_clock_publisher_t *publisher)
 tb_status_t tb_ros2_clock_publisher_publish(tb_ros2_clock_publisher_t *publisher, int64_t time_ns,
                                             tb_error_t *error)
 {
+  if (!publisher) return tb__null_argument(error, __func__);
   uint8_t message[TB__CLOCK_MESSAGE_SIZE];
   tb_status_t status = tb__clock_message_encode(time_ns, message);
   if (status)
@@ -69,12 +72,14 @@ tb_tick_sink_t tb_ros2_clock_publisher_sink(tb_ros2_clock_publisher_t *publisher
 
 uint32_t tb_ros2_clock_publisher_matched(const tb_ros2_clock_publisher_t *publisher)
 {
+  if (!publisher) return 0;
   return tb__raw_writer_matched(publisher->writer);
 }
 
 tb_status_t tb_ros2_clock_publisher_wait_for_matched(tb_ros2_clock_publisher_t *publisher,
                                                      uint32_t count, tb_duration_t limit)
 {
+  if (!publisher) return TB_ERR_INVALID;
   tb__deadline_t deadline;
   tb_status_t status = tb__limit_begin(limit, &deadline);
   return status ? status : tb__raw_writer_wait_for_matched(publisher->writer, count, deadline);

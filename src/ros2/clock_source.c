@@ -351,8 +351,9 @@ static clock_source_t *clock_source_of(tb_source_t *source)
 
 static tb_status_t ros2_clock_source_status(tb_source_t *source, tb_ros2_clock_source_status_t *out)
 {
+  if (!source || !out) return TB_ERR_INVALID;
   clock_source_t *self = clock_source_of(source);
-  if (!self || !out) return TB_ERR_INVALID;
+  if (!self) return TB_ERR_INVALID;
   tb__mutex_lock(&self->mutex);
   *out = (tb_ros2_clock_source_status_t){
       .publishers = self->writers_seen,
@@ -390,8 +391,9 @@ static int compare_latest_first(const void *a, const void *b)
 tb_status_t tb_ros2_clock_source_writers(tb_source_t *source, uint32_t size,
                                          tb_ros2_clock_writer_t *writers, uint32_t *out_count)
 {
+  if (!source || !out_count || (size > 0 && !writers)) return TB_ERR_INVALID;
   clock_source_t *self = clock_source_of(source);
-  if (!self || !out_count || (size && !writers)) return TB_ERR_INVALID;
+  if (!self) return TB_ERR_INVALID;
   tb__mutex_lock(&self->mutex);
   uint32_t count = self->writer_count < size ? self->writer_count : size;
   qsort(self->writers, self->writer_count, sizeof *self->writers, compare_latest_first);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/null_argument.h"
 #include "ros2/discovery.h"
 #include "ros2/enclave.h"
 #include "wire/names.h"
@@ -76,6 +77,7 @@ tb_status_t tb_ros2_context_create_sized(const tb_ros2_context_options_t *option
                                          size_t options_size, tb_ros2_context_t **out,
                                          tb_error_t *error)
 {
+  if (!out) return tb__null_argument(error, __func__);
   tb_ros2_context_options_t known;
   if (!TB__SIZED_IN(options, options_size, known))
     return tb__sized_unsupported(error, "tb_ros2_context_options_t");
@@ -152,6 +154,7 @@ void tb_ros2_context_destroy(tb_ros2_context_t *context)
 
 int tb_ros2_context_domain_id(const tb_ros2_context_t *context)
 {
+  if (!context) return -1;
   return (int)context->domain_id;
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/null_argument.h"
 #include "clock/jump_wait.h"
 #include "dds/raw_reader.h"
 #include "held/parking.h"
@@ -87,6 +88,7 @@ static tb_status_t graph_open(tb_ros2_graph_t *graph, tb_ros2_context_t *context
 tb_status_t tb_ros2_graph_create(tb_ros2_context_t *context, tb_ros2_graph_t **out,
                                  tb_error_t *error)
 {
+  if (!context || !out) return tb__null_argument(error, __func__);
   tb_ros2_graph_t *graph = calloc(1, sizeof *graph);
   if (!graph) return tb__no_memory_for(error, "graph");
   tb__mutex_init(&graph->mutex);
@@ -125,6 +127,7 @@ static tb_status_t snapshot_take(tb_ros2_graph_t *graph, tb_ros2_graph_snapshot_
 tb_status_t tb_ros2_graph_snapshot(tb_ros2_graph_t *graph, const tb_ros2_graph_snapshot_t **out,
                                    tb_error_t *error)
 {
+  if (!graph || !out) return tb__null_argument(error, __func__);
   if (tb__is_forked())
     return tb_error_set(error, TB_ERR_FORKED, "graph: %s", tb_status_message(TB_ERR_FORKED));
   tb_ros2_graph_snapshot_t *snapshot;
@@ -141,12 +144,14 @@ void tb_ros2_graph_snapshot_release(const tb_ros2_graph_snapshot_t *snapshot)
 
 uint32_t tb_ros2_graph_changes(const tb_ros2_graph_t *graph)
 {
+  if (!graph) return 0;
   return atomic_load(&graph->changes);
 }
 
 tb_status_t tb_ros2_graph_wait_for_change(tb_ros2_graph_t *graph, uint32_t seen,
                                           tb_duration_t limit)
 {
+  if (!graph) return TB_ERR_INVALID;
   tb__deadline_t deadline;
   tb_status_t status = tb__limit_begin(limit, &deadline);
   if (status) return status;
@@ -169,6 +174,7 @@ static bool has_node(tb_ros2_graph_t *graph, const char *full_name)
 tb_status_t tb_ros2_graph_wait_for_node(tb_ros2_graph_t *graph, const char *full_name,
                                         tb_duration_t limit)
 {
+  if (!graph || !full_name) return TB_ERR_INVALID;
   tb__deadline_t deadline;
   tb_status_t status = tb__limit_begin(limit, &deadline);
   if (status) return status;
@@ -184,6 +190,7 @@ tb_status_t tb_ros2_graph_wait_for_node(tb_ros2_graph_t *graph, const char *full
 const tb_ros2_graph_node_t *tb_ros2_graph_find_node(const tb_ros2_graph_snapshot_t *snapshot,
                                                     const char *full_name)
 {
+  if (!snapshot || !full_name) return NULL;
   for (size_t i = 0; i < snapshot->node_count; i++) {
     if (strcmp(snapshot->nodes[i].full_name, full_name) == 0) return &snapshot->nodes[i];
   }
@@ -207,18 +214,21 @@ static size_t topic_find(const tb_ros2_graph_snapshot_t *snapshot, const char *t
 size_t tb_ros2_graph_publishers(const tb_ros2_graph_snapshot_t *snapshot, const char *topic,
                                 const tb_ros2_graph_endpoint_t **out_first)
 {
+  if (!snapshot || !topic || !out_first) return 0;
   return topic_find(snapshot, topic, true, out_first);
 }
 
 size_t tb_ros2_graph_subscriptions(const tb_ros2_graph_snapshot_t *snapshot, const char *topic,
                                    const tb_ros2_graph_endpoint_t **out_first)
 {
+  if (!snapshot || !topic || !out_first) return 0;
   return topic_find(snapshot, topic, false, out_first);
 }
 
 uint32_t tb_ros2_graph_mismatches(const tb_ros2_graph_endpoint_t *publisher,
                                   const tb_ros2_graph_endpoint_t *subscription)
 {
+  if (!publisher || !subscription) return 0;
   const tb_ros2_endpoint_dds_qos_t *offered = &publisher->dds_qos;
   const tb_ros2_endpoint_dds_qos_t *requested = &subscription->dds_qos;
   uint32_t mismatches = tb_qos_mismatches(&publisher->qos, &subscription->qos);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/fork.h"
+#include "base/null_argument.h"
 #include "clock/jump_wait.h"
 #include "ros2/clock_source.h"
 #include "ros2/context.h"
@@ -68,6 +69,7 @@ tb_status_t tb_ros2_node_create_sized(tb_ros2_context_t *context, const char *na
                                       const char *name_space, const tb_ros2_node_options_t *options,
                                       size_t options_size, tb_ros2_node_t **out, tb_error_t *error)
 {
+  if (!context || !name || !name_space || !out) return tb__null_argument(error, __func__);
   tb_ros2_node_options_t known;
   if (!TB__SIZED_IN(options, options_size, known))
     return tb__sized_unsupported(error, "tb_ros2_node_options_t");
@@ -113,31 +115,37 @@ void tb_ros2_node_destroy(tb_ros2_node_t *node)
 
 const char *tb_ros2_node_name(const tb_ros2_node_t *node)
 {
+  if (!node) return NULL;
   return node->name;
 }
 
 const char *tb_ros2_node_namespace(const tb_ros2_node_t *node)
 {
+  if (!node) return NULL;
   return node->name_space;
 }
 
 const char *tb_ros2_node_fully_qualified_name(const tb_ros2_node_t *node)
 {
+  if (!node) return NULL;
   return node->full_name;
 }
 
 tb_ros2_context_t *tb_ros2_node_context(const tb_ros2_node_t *node)
 {
+  if (!node) return NULL;
   return node->context;
 }
 
 tb_clock_t *tb_ros2_node_clock(const tb_ros2_node_t *node)
 {
+  if (!node) return NULL;
   return node->clock;
 }
 
 tb_status_t tb_ros2_node_attach_clock(tb_ros2_node_t *node, tb_clock_t *clock)
 {
+  if (!node || !clock) return TB_ERR_INVALID;
   if (tb__is_forked()) return TB_ERR_FORKED;
   if (tb__thread_may_not_wait()) return TB_ERR_DEADLOCK;
   return clock ? tb__node_time_add(&node->time, clock) : TB_ERR_INVALID;
@@ -145,6 +153,7 @@ tb_status_t tb_ros2_node_attach_clock(tb_ros2_node_t *node, tb_clock_t *clock)
 
 tb_status_t tb_ros2_node_detach_clock(tb_ros2_node_t *node, tb_clock_t *clock)
 {
+  if (!node || !clock) return TB_ERR_INVALID;
   if (tb__is_forked()) return TB_ERR_FORKED;
   if (tb__thread_may_not_wait()) return TB_ERR_DEADLOCK;
   if (!clock || clock == node->clock) return TB_ERR_INVALID;
@@ -163,6 +172,7 @@ tb_status_t tb_ros2_node_clock_source_status_sized(tb_ros2_node_t *node,
                                                    tb_ros2_clock_source_status_t *out,
                                                    size_t out_size)
 {
+  if (!node || !out) return TB_ERR_INVALID;
   tb_ros2_clock_source_status_t filled, *full = TB__SIZED_OUT(out, out_size, filled);
   tb_status_t status = ros2_node_clock_source_status(node, full);
   TB__SIZED_END(out, out_size, full);

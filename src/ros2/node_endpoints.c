@@ -1,4 +1,5 @@
 /* Resolves names for a node, and creates endpoints that are listed under it. */
+#include "base/null_argument.h"
 #include "base/sized.h"
 #include "ros2/announced.h"
 #include "ros2/node.h"
@@ -17,12 +18,14 @@ static tb_status_t resolve(const tb_ros2_node_t *node, const char *name, bool is
 tb_status_t tb_ros2_node_resolve_topic_name(const tb_ros2_node_t *node, const char *name,
                                             char out[TB_ROS2_NAME_SIZE], tb_error_t *error)
 {
+  if (!node || !name || !out) return tb__null_argument(error, __func__);
   return resolve(node, name, false, out, error);
 }
 
 tb_status_t tb_ros2_node_resolve_service_name(const tb_ros2_node_t *node, const char *name,
                                               char out[TB_ROS2_NAME_SIZE], tb_error_t *error)
 {
+  if (!node || !name || !out) return tb__null_argument(error, __func__);
   return resolve(node, name, true, out, error);
 }
 
@@ -40,6 +43,7 @@ tb_status_t tb_ros2_node_create_publisher(tb_ros2_node_t *node, const char *topi
                                           const tb_qos_t *qos, tb_ros2_publisher_t **out,
                                           tb_error_t *error)
 {
+  if (!node || !topic || !type || !out) return tb__null_argument(error, __func__);
   char room[TB_ROS2_NAME_SIZE];
   tb_ros2_publisher_t *publisher = NULL;
   tb_status_t status = topic_choose(node, topic, qos, room, &topic, error);
@@ -58,6 +62,7 @@ tb_status_t tb_ros2_node_create_clock_publisher(tb_ros2_node_t *node, const char
                                                 const tb_qos_t *qos,
                                                 tb_ros2_clock_publisher_t **out, tb_error_t *error)
 {
+  if (!node || !out) return tb__null_argument(error, __func__);
   char room[TB_ROS2_NAME_SIZE];
   tb_ros2_clock_publisher_t *publisher = NULL;
   tb_status_t status =
@@ -79,6 +84,7 @@ tb_status_t tb_ros2_node_create_subscription_sized(tb_ros2_node_t *node, const c
                                                    size_t options_size,
                                                    tb_ros2_subscription_t **out, tb_error_t *error)
 {
+  if (!node || !topic || !type || !out) return tb__null_argument(error, __func__);
   tb_ros2_subscription_options_t known;
   if (!TB__SIZED_IN(options, options_size, known))
     return tb__sized_unsupported(error, "tb_ros2_subscription_options_t");
@@ -101,6 +107,7 @@ tb_status_t tb_ros2_node_create_client(tb_ros2_node_t *node, const char *service
                                        const tb_qos_t *qos, tb_ros2_client_t **out,
                                        tb_error_t *error)
 {
+  if (!node || !service || !type || !out) return tb__null_argument(error, __func__);
   char full[TB_ROS2_NAME_SIZE];
   tb_ros2_client_t *client = NULL;
   tb_status_t status = resolve(node, service, true, full, error);
@@ -118,6 +125,7 @@ tb_status_t tb_ros2_node_create_service(tb_ros2_node_t *node, const char *servic
                                         const tb_qos_t *qos, tb_ros2_service_callback_t callback,
                                         void *user, tb_ros2_service_t **out, tb_error_t *error)
 {
+  if (!node || !service || !type || !callback || !out) return tb__null_argument(error, __func__);
   char full[TB_ROS2_NAME_SIZE];
   tb_ros2_service_t *made = NULL;
   tb_status_t status = resolve(node, service, true, full, error);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/null_argument.h"
 #include "params/parameter_value.h"
 #include "ros2/context.h"
 #include "ros2/node.h"
@@ -325,24 +326,28 @@ tb_status_t tb_ros2_node_declare_parameter(tb_ros2_node_t *node, const char *nam
                                            const tb_ros2_parameter_descriptor_t *descriptor,
                                            tb_error_t *error)
 {
+  if (!node || !name || !value) return tb__null_argument(error, __func__);
   return tb__parameter_store_declare(node->parameters.store, name, value, descriptor, NULL, error);
 }
 
 tb_status_t tb_ros2_node_undeclare_parameter(tb_ros2_node_t *node, const char *name,
                                              tb_error_t *error)
 {
+  if (!node || !name) return tb__null_argument(error, __func__);
   return tb__parameter_store_undeclare(node->parameters.store, name, error);
 }
 
 tb_status_t tb_ros2_node_get_parameter(tb_ros2_node_t *node, const char *name,
                                        tb_ros2_parameter_value_t *out)
 {
+  if (!node || !name || !out) return TB_ERR_INVALID;
   return tb__parameter_store_get(node->parameters.store, name, out, NULL);
 }
 
 tb_status_t tb_ros2_node_set_parameter(tb_ros2_node_t *node, const char *name,
                                        const tb_ros2_parameter_value_t *value, tb_error_t *error)
 {
+  if (!node || !name || !value) return tb__null_argument(error, __func__);
   if (!value) return tb_error_set(error, TB_ERR_INVALID, "parameter '%s': no value", name);
   tb_ros2_parameter_t parameter = {name, *value};
   return tb__parameter_store_set(node->parameters.store, &parameter, 1, error);
@@ -352,6 +357,7 @@ tb_status_t tb_ros2_node_set_parameters_atomically(tb_ros2_node_t *node,
                                                    const tb_ros2_parameter_t *parameters,
                                                    size_t count, tb_error_t *error)
 {
+  if (!node || (!parameters && count > 0)) return tb__null_argument(error, __func__);
   return tb__parameter_store_set(node->parameters.store, parameters, count, error);
 }
 
@@ -359,6 +365,7 @@ tb_status_t tb_ros2_node_set_parameters_callback(tb_ros2_node_t *node,
                                                  tb_ros2_set_parameters_callback_t callback,
                                                  void *user)
 {
+  if (!node) return TB_ERR_INVALID;
   tb__node_parameters_t *self = &node->parameters;
   tb_status_t status = tb__parameter_store_begin(self->store);
   if (status) return status;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fork.h"
+#include "base/null_argument.h"
 #include "clock/jump_wait.h"
 #include "params/parameter_value.h"
 #include "platform/mutex.h"
@@ -68,6 +69,7 @@ tb_status_t tb__parameter_service_client(tb_ros2_context_t *context, const char 
 tb_status_t tb_ros2_parameter_client_create(tb_ros2_context_t *context, const char *node,
                                             tb_ros2_parameter_client_t **out, tb_error_t *error)
 {
+  if (!context || !node || !out) return tb__null_argument(error, __func__);
   if (tb__is_forked())
     return tb_error_set(error, TB_ERR_FORKED, "parameter client: %s",
                         tb_status_message(TB_ERR_FORKED));
@@ -218,6 +220,8 @@ tb_status_t tb_ros2_parameter_client_get(tb_ros2_parameter_client_t *client,
                                          tb_duration_t limit, tb_ros2_parameter_value_t *out_values,
                                          size_t *out_count, tb_error_t *error)
 {
+  if (!client || (!names && count > 0) || (!out_values && count > 0) || !out_count)
+    return tb__null_argument(error, __func__);
   tb__get_parameters_response_t *message;
   tb_status_t status = names_send(client, GET, names, count, limit, &message, error);
   if (status) return status;
@@ -234,6 +238,8 @@ tb_status_t tb_ros2_parameter_client_get_types(tb_ros2_parameter_client_t *clien
                                                tb_ros2_parameter_type_t *out_types,
                                                size_t *out_count, tb_error_t *error)
 {
+  if (!client || (!names && count > 0) || (!out_types && count > 0) || !out_count)
+    return tb__null_argument(error, __func__);
   tb__get_parameter_types_response_t *message;
   tb_status_t status = names_send(client, GET_TYPES, names, count, limit, &message, error);
   if (status) return status;
@@ -326,6 +332,8 @@ tb_status_t tb_ros2_parameter_client_set(tb_ros2_parameter_client_t *client,
                                          tb_duration_t limit,
                                          tb_ros2_parameter_result_t *out_results, tb_error_t *error)
 {
+  if (!client || (!parameters && count > 0) || (!out_results && count > 0))
+    return tb__null_argument(error, __func__);
   tb__set_parameters_response_t *message;
   tb_status_t status = parameters_send(client, SET, parameters, count, limit, &message, error);
   if (status) return status;
@@ -341,6 +349,8 @@ tb_status_t tb_ros2_parameter_client_set_atomically(tb_ros2_parameter_client_t *
                                                     tb_ros2_parameter_result_t *out_result,
                                                     tb_error_t *error)
 {
+  if (!client || (!parameters && count > 0) || !out_result)
+    return tb__null_argument(error, __func__);
   tb__set_parameters_atomically_response_t *message;
   tb_status_t status =
       parameters_send(client, SET_ATOMICALLY, parameters, count, limit, &message, error);
@@ -355,6 +365,7 @@ tb_status_t tb_ros2_parameter_client_list(tb_ros2_parameter_client_t *client,
                                           uint64_t depth, tb_duration_t limit,
                                           tb_ros2_parameter_list_t *out, tb_error_t *error)
 {
+  if (!client || (!prefixes && prefix_count > 0) || !out) return tb__null_argument(error, __func__);
   uint8_t *request;
   size_t size;
   tb__list_parameters_request_t message = {{prefixes, prefix_count}, depth};
@@ -437,6 +448,7 @@ tb_status_t tb_ros2_parameter_client_describe(tb_ros2_parameter_client_t *client
                                               tb_ros2_parameter_descriptions_t *out,
                                               tb_error_t *error)
 {
+  if (!client || (!names && count > 0) || !out) return tb__null_argument(error, __func__);
   tb__describe_parameters_response_t *message;
   tb_status_t status = names_send(client, DESCRIBE, names, count, limit, &message, error);
   if (status) return status;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/fork.h"
+#include "base/null_argument.h"
 #include "clock/jump_wait.h"
 #include "held/parking.h"
 #include "platform/time.h"
@@ -157,6 +158,8 @@ tb_status_t tb_ros2_parameter_set_on_nodes(tb_ros2_context_t *context, const cha
                                            tb_duration_t limit,
                                            tb_ros2_parameter_outcome_t *outcomes, tb_error_t *error)
 {
+  if (!context || (!nodes && node_count > 0) || !parameter || (!outcomes && node_count > 0))
+    return tb__null_argument(error, __func__);
   if (tb__is_forked()) return refused(TB_ERR_FORKED, parameter, error);
   if (tb__thread_may_not_wait() || tb__dispatch_is_here(tb__ros2_context_dispatch(context)))
     return refused(TB_ERR_DEADLOCK, parameter, error);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/null_argument.h"
 #include "dds/raw_writer.h"
 #include "ros2/announced.h"
 #include "ros2/context.h"
@@ -45,17 +46,20 @@ void tb_ros2_publisher_destroy(tb_ros2_publisher_t *publisher)
 tb_status_t tb_ros2_publisher_publish(tb_ros2_publisher_t *publisher, const void *cdr, size_t size,
                                       tb_error_t *error)
 {
+  if (!publisher || !cdr) return tb__null_argument(error, __func__);
   return tb__raw_writer_write(publisher->writer, cdr, size, error);
 }
 
 uint32_t tb_ros2_publisher_matched(const tb_ros2_publisher_t *publisher)
 {
+  if (!publisher) return 0;
   return tb__raw_writer_matched(publisher->writer);
 }
 
 tb_status_t tb_ros2_publisher_wait_for_matched(tb_ros2_publisher_t *publisher, uint32_t count,
                                                tb_duration_t limit)
 {
+  if (!publisher) return TB_ERR_INVALID;
   tb__deadline_t deadline;
   tb_status_t status = tb__limit_begin(limit, &deadline);
   return status ? status : tb__raw_writer_wait_for_matched(publisher->writer, count, deadline);
@@ -63,12 +67,14 @@ tb_status_t tb_ros2_publisher_wait_for_matched(tb_ros2_publisher_t *publisher, u
 
 tb_status_t tb_ros2_publisher_wait_for_acks(tb_ros2_publisher_t *publisher, tb_duration_t limit)
 {
+  if (!publisher) return TB_ERR_INVALID;
   return tb__raw_writer_wait_for_acks(publisher->writer, limit);
 }
 
 uint32_t tb_ros2_publisher_incompatible(const tb_ros2_publisher_t *publisher,
                                         const char **out_policy)
 {
+  if (!publisher) return 0;
   return tb__raw_writer_incompatible(publisher->writer, out_policy);
 }
 

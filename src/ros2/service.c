@@ -5,6 +5,7 @@
 
 #include "base/fork.h"
 #include "base/no_memory.h"
+#include "base/null_argument.h"
 #include "dds/guid.h"
 #include "dds/raw_reader.h"
 #include "dds/raw_writer.h"
@@ -297,6 +298,7 @@ static client_state_t client_wait(tb_ros2_service_t *service, const tb__guid_t *
 tb_status_t tb_ros2_service_reply(tb_ros2_service_t *service, const tb_ros2_request_id_t *id,
                                   const void *cdr, size_t size, tb_error_t *error)
 {
+  if (!service || !id || !cdr) return tb__null_argument(error, __func__);
   if (tb__is_forked())
     return tb_error_set(error, TB_ERR_FORKED, "reply: %s", tb_status_message(TB_ERR_FORKED));
   if (is_closed(service))

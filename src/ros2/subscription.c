@@ -98,6 +98,7 @@ static tb_status_t ros2_subscription_take(tb_ros2_subscription_t *subscription,
 tb_status_t tb_ros2_subscription_take_sized(tb_ros2_subscription_t *subscription,
                                             tb_ros2_sample_t *out, size_t out_size)
 {
+  if (!subscription || !out) return TB_ERR_INVALID;
   tb_ros2_sample_t filled, *full = TB__SIZED_OUT(out, out_size, filled);
   tb_status_t status = ros2_subscription_take(subscription, full);
   TB__SIZED_END(out, out_size, full);
@@ -111,12 +112,14 @@ void tb_ros2_sample_release(tb_ros2_sample_t *sample)
 
 uint32_t tb_ros2_subscription_matched(const tb_ros2_subscription_t *subscription)
 {
+  if (!subscription) return 0;
   return tb__raw_reader_matched(subscription->reader);
 }
 
 tb_status_t tb_ros2_subscription_wait_for_matched(tb_ros2_subscription_t *subscription,
                                                   uint32_t count, tb_duration_t limit)
 {
+  if (!subscription) return TB_ERR_INVALID;
   tb__deadline_t deadline;
   tb_status_t status = tb__limit_begin(limit, &deadline);
   return status ? status : tb__raw_reader_wait_for_matched(subscription->reader, count, deadline);
@@ -125,6 +128,7 @@ tb_status_t tb_ros2_subscription_wait_for_matched(tb_ros2_subscription_t *subscr
 uint32_t tb_ros2_subscription_incompatible(const tb_ros2_subscription_t *subscription,
                                            const char **out_policy)
 {
+  if (!subscription) return 0;
   return tb__raw_reader_incompatible(subscription->reader, out_policy);
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/fork.h"
+#include "base/null_argument.h"
 #include "clock/jump_wait.h"
 
 #define GAP_MAX 1000000
@@ -59,11 +60,13 @@ tb_status_t tb_ros2_recorder_create_sized(tb_ros2_node_t *node, const char *path
 
 tb_recorder_t *tb_ros2_recorder_core(tb_ros2_recorder_t *recorder)
 {
+  if (!recorder) return NULL;
   return recorder->core;
 }
 
 tb_status_t tb_ros2_recorder_stop(tb_ros2_recorder_t *recorder, tb_error_t *error)
 {
+  if (!recorder) return tb__null_argument(error, __func__);
   if (!tb__is_forked() && tb__thread_may_not_wait())
     return tb_error_set(error, TB_ERR_DEADLOCK, "recorder: %s", tb_status_message(TB_ERR_DEADLOCK));
   tb__record_transport_stop(recorder);

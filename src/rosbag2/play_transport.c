@@ -7,6 +7,7 @@
 #include <timebase/ros2_type_hash.h>
 
 #include "base/no_memory.h"
+#include "base/null_argument.h"
 #include "base/sized.h"
 #include "held/parking.h"
 #include "platform/time.h"
@@ -329,6 +330,7 @@ tb_status_t tb_ros2_play_transport_create_sized(tb_ros2_context_t *context,
                                                 size_t options_size, tb_ros2_play_transport_t **out,
                                                 tb_error_t *error)
 {
+  if (!context || !out) return tb__null_argument(error, __func__);
   tb_ros2_play_transport_options_t known;
   if (!TB__SIZED_IN(options, options_size, known))
     return tb__sized_unsupported(error, "tb_ros2_play_transport_options_t");
@@ -369,6 +371,7 @@ void tb_ros2_play_transport_destroy(tb_ros2_play_transport_t *transport)
 
 tb_play_transport_t tb_ros2_play_transport_interface(tb_ros2_play_transport_t *transport)
 {
+  if (!transport) return (tb_play_transport_t){0};
   const tb_tick_sink_t none = {NULL, NULL}, own = {tick, transport};
   bool waits = transport->options.wait_for_acks || waits_for_outputs(transport);
   return (tb_play_transport_t){waits ? &waiting_ops : &transport_ops, transport,

@@ -160,8 +160,7 @@ tb_status_t tb_clock_server_wait(tb_clock_server_t *server, tb_duration_t limit,
 {
   tb__deadline_t deadline;
   if (!server || tb__limit_begin(limit, &deadline) != TB_OK)
-    return tb_error_set(error, TB_ERR_INVALID,
-                        "clock server: server is NULL, or limit is invalid");
+    return tb_error_set(error, TB_ERR_INVALID, "clock server: server is NULL, or limit is invalid");
   if (tb__is_forked() || tb__clock_server_serves_here(server)) {
     tb_status_t status = tb__is_forked() ? TB_ERR_FORKED : TB_ERR_DEADLOCK;
     return tb_error_set(error, status, "clock server: %s", tb_status_message(status));
@@ -194,6 +193,7 @@ bool tb__clock_server_serves_here(tb_clock_server_t *server)
 
 static void clock_server_status(tb_clock_server_t *server, tb_clock_server_status_t *out)
 {
+  if (!server || !out) return;
   tb__mutex_lock(&server->mutex);
   *out = (tb_clock_server_status_t){
       .time_ns = tb__flow_time(&server->flow, server->at_ns),

@@ -157,8 +157,9 @@ tb_status_t tb_extrapolating_source_create_sized(tb_source_t *inner,
 
 static tb_status_t extrapolating_source_stats(tb_source_t *source, tb_extrapolating_stats_t *out)
 {
+  if (!source || !out) return TB_ERR_INVALID;
   extrapolating_t *self = extrapolating_of(source);
-  if (!self || !out) return TB_ERR_INVALID;
+  if (!self) return TB_ERR_INVALID;
   tb__mutex_lock(&source->timeline->mutex);
   tb__extrapolation_t now = self->extrapolation;
   tb__mutex_unlock(&source->timeline->mutex);

@@ -12,6 +12,7 @@ static bool is_longer(tb_duration_t offered, tb_duration_t requested)
 
 uint32_t tb_qos_mismatches(const tb_qos_t *offered, const tb_qos_t *requested)
 {
+  if (!offered || !requested) return 0;
   uint32_t mismatches = 0;
   if (requested->reliability == TB_QOS_RELIABLE && offered->reliability != TB_QOS_RELIABLE)
     mismatches |= TB_QOS_POLICY_RELIABILITY;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/null_argument.h"
 #include "dds/idl_type.h"
 #include "wire/cdr_passes.h"
 
@@ -82,6 +83,7 @@ static const char *encode_reason(tb_status_t status)
 tb_status_t tb_ros2_idl_encode(const struct dds_topic_descriptor *descriptor, const void *sample,
                                void **out_cdr, size_t *out_size, tb_error_t *error)
 {
+  if (!descriptor || !sample || !out_cdr || !out_size) return tb__null_argument(error, __func__);
   tb__idl_type_t type;
   uint8_t *cdr;
   tb_status_t status = tb__idl_type_init(&type, descriptor, error);
@@ -207,6 +209,7 @@ static const char *decode_reason(tb_status_t status)
 tb_status_t tb_ros2_idl_decode(const struct dds_topic_descriptor *descriptor, const void *cdr,
                                size_t size, void **out_sample, tb_error_t *error)
 {
+  if (!descriptor || !cdr || !out_sample) return tb__null_argument(error, __func__);
   tb__idl_type_t type;
   size_t at;
   tb_status_t status = tb__idl_type_init(&type, descriptor, error);

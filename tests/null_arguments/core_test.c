@@ -1,0 +1,377 @@
+/* See null_arguments.h. */
+#include <timebase/cancel_token.h>
+#include <timebase/clock.h>
+#include <timebase/clock_server.h>
+#include <timebase/condition.h>
+#include <timebase/duration.h>
+#include <timebase/error.h>
+#include <timebase/extrapolating_source.h>
+#include <timebase/jump.h>
+#include <timebase/log.h>
+#include <timebase/manual_source.h>
+#include <timebase/qos.h>
+#include <timebase/rate.h>
+#include <timebase/shm_publisher.h>
+#include <timebase/shm_source.h>
+#include <timebase/sleep.h>
+#include <timebase/source.h>
+#include <timebase/steady_clock.h>
+#include <timebase/steady_time.h>
+#include <timebase/testing.h>
+#include <timebase/text.h>
+#include <timebase/time.h>
+#include <timebase/timeline.h>
+#include <timebase/timer.h>
+
+#include "null_arguments/null_arguments.h"
+
+static void test_cancel_token(void **state)
+{
+  (void)state;
+  REFUSED(tb_cancel_token_create(NULL));
+  ACCEPTED(tb_cancel_token_destroy(NULL));
+  ACCEPTED(tb_cancel_token_destroy_within(NULL, NS));
+  NOTHING(tb_cancel_token_cancel(NULL));
+  NOTHING(tb_cancel_token_reset(NULL));
+  ZERO(tb_cancel_token_is_cancelled(NULL));
+}
+
+static void test_clock(void **state)
+{
+  (void)state;
+  REFUSED(tb_clock_create(NULL, NULL));
+  ACCEPTED(tb_clock_destroy(NULL));
+  ACCEPTED(tb_clock_destroy_within(NULL, NS));
+  REFUSED(tb_clock_now(NULL, ANY));
+  REFUSED(tb_clock_now(ANY, NULL));
+  REFUSED(tb_clock_try_now(NULL, ANY));
+  REFUSED(tb_clock_try_now(ANY, NULL));
+  REFUSED(tb_clock_read(NULL, ANY));
+  REFUSED(tb_clock_read(ANY, NULL));
+  ZERO(tb_clock_epoch(NULL));
+  ZERO(tb_clock_is_active(NULL));
+  REFUSED(tb_clock_set_source(NULL, NULL));
+  REFUSED(tb_clock_set_source_within(NULL, NULL, NS));
+}
+
+static void test_clock_server(void **state)
+{
+  (void)state;
+  REFUSED(tb_clock_server_create(NULL, NULL, 1, ANY, NULL));
+  REFUSED(tb_clock_server_create(NULL, ANY, 1, NULL, NULL));
+  NOTHING(tb_clock_server_destroy(NULL));
+  REFUSED(tb_clock_server_start(NULL));
+  REFUSED(tb_clock_server_run(NULL, NULL));
+  REFUSED(tb_clock_server_run_due(NULL, 1, NULL, NULL, NULL));
+  NOTHING(tb_clock_server_stop(NULL));
+  REFUSED(tb_clock_server_wait(NULL, NS, NULL));
+  NOTHING(tb_clock_server_pause(NULL));
+  NOTHING(tb_clock_server_resume(NULL));
+  NOTHING(tb_clock_server_toggle_paused(NULL));
+  REFUSED(tb_clock_server_set_factor(NULL, 1.0));
+  REFUSED(tb_clock_server_set_hz(NULL, 1.0));
+  REFUSED(tb_clock_server_set_as_fast_as_possible(NULL, true));
+  REFUSED(tb_clock_server_set_time(NULL, 1));
+  REFUSED(tb_clock_server_reset(NULL));
+  REFUSED(tb_clock_server_begin_step(NULL, NS));
+  REFUSED(tb_clock_server_begin_step_to(NULL, 1));
+  REFUSED(tb_clock_server_step(NULL, NS, NS));
+  REFUSED(tb_clock_server_step_to(NULL, 1, NS));
+  NOTHING(tb_clock_server_status(NULL, NULL));
+}
+
+static void test_condition(void **state)
+{
+  (void)state;
+  REFUSED(tb_cond_create(NULL, ANY));
+  REFUSED(tb_cond_create(ANY, NULL));
+  ACCEPTED(tb_cond_destroy(NULL));
+  ACCEPTED(tb_cond_destroy_within(NULL, NS));
+  REFUSED(tb_cond_wait_until(NULL, ANY, TIME, NULL, NULL));
+  REFUSED(tb_cond_wait_until(ANY, NULL, TIME, NULL, NULL));
+  REFUSED(tb_cond_wait_for(NULL, ANY, NS, NULL, NULL));
+  REFUSED(tb_cond_wait_for(ANY, NULL, NS, NULL, NULL));
+  REFUSED(tb_cond_signal(NULL));
+  REFUSED(tb_cond_broadcast(NULL));
+  REFUSED(tb_steady_cond_create(NULL, ANY));
+  REFUSED(tb_steady_cond_create(ANY, NULL));
+  ACCEPTED(tb_steady_cond_destroy(NULL));
+  REFUSED(tb_steady_cond_wait_until(NULL, ANY, STEADY, NULL, NULL));
+  REFUSED(tb_steady_cond_wait_until(ANY, NULL, STEADY, NULL, NULL));
+  REFUSED(tb_steady_cond_wait_for(NULL, ANY, NS, NULL, NULL));
+  REFUSED(tb_steady_cond_wait_for(ANY, NULL, NS, NULL, NULL));
+  REFUSED(tb_steady_cond_signal(NULL));
+  REFUSED(tb_steady_cond_broadcast(NULL));
+}
+
+static void test_duration(void **state)
+{
+  (void)state;
+  REFUSED(tb_duration_add(NS, NS, NULL));
+  REFUSED(tb_duration_sub(NS, NS, NULL));
+  REFUSED(tb_duration_neg(NS, NULL));
+  REFUSED(tb_duration_mul(NS, 1, NULL));
+  REFUSED(tb_duration_scale(NS, 1.0, NULL));
+  REFUSED(tb_duration_compare(NS, NS, NULL));
+  REFUSED(tb_duration_from_seconds(1.0, NULL));
+  REFUSED(tb_duration_from_timespec(SPEC, NULL));
+  REFUSED(tb_duration_to_timespec(NS, NULL));
+  REFUSED(tb_duration_to_wire(NS, NULL, ANY));
+  REFUSED(tb_duration_to_wire(NS, ANY, NULL));
+  REFUSED(tb_duration_from_wire(1, 1, NULL));
+  REFUSED(tb_duration_parse(NULL, ANY));
+  REFUSED(tb_duration_parse("a", NULL));
+  REFUSED(tb_duration_format(NS, NULL, 1));
+}
+
+static void test_error(void **state)
+{
+  (void)state;
+  REFUSED(tb_error_set(NULL, TB_ERR_INVALID, "%s", "a"));
+  REFUSED(tb_error_set_errno(NULL, TB_ERR_INVALID, 1, "%s", "a"));
+}
+
+static void test_extrapolating_source(void **state)
+{
+  (void)state;
+  REFUSED(tb_extrapolating_source_create(NULL, NULL, ANY));
+  REFUSED(tb_extrapolating_source_create(ANY, NULL, NULL));
+  REFUSED(tb_extrapolating_source_stats(NULL, ANY));
+  REFUSED(tb_extrapolating_source_stats(ANY, NULL));
+}
+
+static void test_jump(void **state)
+{
+  (void)state;
+  REFUSED(tb_jump_handler_create(NULL, NULL, ANY));
+  REFUSED(tb_jump_handler_create(ANY, NULL, NULL));
+  REFUSED(tb_steady_clock_jump_handler_create(NULL, NULL, ANY));
+  REFUSED(tb_steady_clock_jump_handler_create(ANY, NULL, NULL));
+  NOTHING(tb_jump_handler_destroy(NULL));
+  ACCEPTED(tb_jump_handler_destroy_within(NULL, NS));
+}
+
+static void test_log(void **state)
+{
+  (void)state;
+  NOTHING(tb_log_set_hook((tb_log_hook_t)ANY_FUNCTION, NULL));
+}
+
+static void test_manual_source(void **state)
+{
+  (void)state;
+  REFUSED(tb_manual_source_create(NULL));
+  REFUSED(tb_manual_source_set(NULL, 1));
+  REFUSED(tb_manual_source_jump(NULL, 1, (tb_jump_reason_t)0));
+  REFUSED(tb_manual_source_advance(NULL, NS));
+  REFUSED(tb_manual_source_advance_stepped(NULL, NS, 1));
+  REFUSED(tb_manual_source_advance_to_next(NULL));
+  REFUSED(tb_manual_source_set_and_run(NULL, 1, NULL));
+  REFUSED(tb_manual_source_jump_and_run(NULL, 1, (tb_jump_reason_t)0, NULL));
+  REFUSED(tb_manual_source_advance_and_run(NULL, NS, NULL));
+  REFUSED(tb_manual_source_advance_stepped_and_run(NULL, NS, 1, NULL));
+  REFUSED(tb_manual_source_advance_to_next_and_run(NULL, NULL));
+  REFUSED(tb_manual_source_wait_for_sleepers(NULL, 1, NULL));
+}
+
+static void test_qos(void **state)
+{
+  (void)state;
+  ZERO(tb_qos_mismatches(NULL, NULL));
+}
+
+static void test_rate(void **state)
+{
+  (void)state;
+  REFUSED(tb_clock_rate_create(NULL, NS, ANY));
+  REFUSED(tb_clock_rate_create(ANY, NS, NULL));
+  REFUSED(tb_steady_clock_rate_create(NULL, NS, ANY));
+  REFUSED(tb_steady_clock_rate_create(ANY, NS, NULL));
+  NOTHING(tb_rate_destroy(NULL));
+  REFUSED(tb_rate_sleep(NULL, NULL, NULL));
+  REFUSED(tb_rate_reset(NULL));
+}
+
+static void test_shm_publisher(void **state)
+{
+  (void)state;
+  REFUSED(tb_shm_publisher_open(NULL, NULL, ANY, NULL));
+  REFUSED(tb_shm_publisher_open("a", NULL, NULL, NULL));
+  NOTHING(tb_shm_publisher_close(NULL));
+  REFUSED(tb_shm_publisher_tick(NULL, 1, (tb_jump_reason_t)0));
+  NOTHING((void)tb_shm_publisher_sink(NULL));
+  REFUSED(tb_shm_publisher_anchor(NULL, ANY, (tb_jump_reason_t)0));
+  REFUSED(tb_shm_publisher_anchor(ANY, NULL, (tb_jump_reason_t)0));
+}
+
+static void test_shm_source(void **state)
+{
+  (void)state;
+  REFUSED(tb_shm_source_create(NULL, NULL, ANY, NULL));
+  REFUSED(tb_shm_source_create("a", NULL, NULL, NULL));
+  REFUSED(tb_shm_source_status(NULL, ANY));
+  REFUSED(tb_shm_source_status(ANY, NULL));
+}
+
+static void test_sleep(void **state)
+{
+  (void)state;
+  REFUSED(tb_clock_sleep_until(NULL, TIME, NULL));
+  REFUSED(tb_clock_sleep_for(NULL, NS, NULL));
+  REFUSED(tb_steady_clock_sleep_until(NULL, STEADY, NULL));
+  REFUSED(tb_steady_clock_sleep_for(NULL, NS, NULL));
+  REFUSED(tb_clock_wait_until_started(NULL, NULL));
+  REFUSED(tb_clock_wait_for_state(NULL, 1, NULL, ANY));
+  REFUSED(tb_clock_wait_for_state(ANY, 1, NULL, NULL));
+}
+
+static void test_source(void **state)
+{
+  (void)state;
+  REFUSED(tb_source_create(NULL, NULL, ANY));
+  REFUSED(tb_source_create(ANY, NULL, NULL));
+  ACCEPTED(tb_source_destroy(NULL));
+  ACCEPTED(tb_source_destroy_within(NULL, NS));
+  ZERO(tb_source_timeline(NULL));
+  ACCEPTED(tb_source_set_default(NULL));
+  REFUSED(tb_source_create_from_name(NULL, ANY, NULL));
+  REFUSED(tb_source_create_from_name("a", NULL, NULL));
+  REFUSED(tb_source_register(NULL, (tb_source_factory_t)ANY_FUNCTION, NULL));
+}
+
+static void test_steady_clock(void **state)
+{
+  (void)state;
+  REFUSED(tb_steady_clock_create(NULL));
+  ACCEPTED(tb_steady_clock_destroy(NULL));
+  REFUSED(tb_steady_clock_now(NULL, ANY));
+  REFUSED(tb_steady_clock_now(ANY, NULL));
+}
+
+static void test_steady_time(void **state)
+{
+  (void)state;
+  REFUSED(tb_steady_time_add(STEADY, NS, NULL));
+  REFUSED(tb_steady_time_sub(STEADY, NS, NULL));
+  REFUSED(tb_steady_time_diff(STEADY, STEADY, NULL));
+  REFUSED(tb_steady_time_compare(STEADY, STEADY, NULL));
+  REFUSED(tb_steady_time_diff_sat(STEADY, STEADY, NULL));
+  REFUSED(tb_steady_time_from_seconds(1.0, NULL));
+  REFUSED(tb_steady_time_from_timespec(SPEC, NULL));
+  REFUSED(tb_steady_time_to_timespec(STEADY, NULL));
+}
+
+static void test_testing(void **state)
+{
+  (void)state;
+  REFUSED(tb_testing_now((tb_testing_clock_t)0, NULL));
+  assert_status(tb_testing_set_and_run((tb_testing_clock_t)0, 1, NULL), TB_ERR_DETACHED);
+  assert_status(tb_testing_advance_and_run((tb_testing_clock_t)0, NS, NULL), TB_ERR_DETACHED);
+  assert_status(tb_testing_advance_stepped_and_run((tb_testing_clock_t)0, NS, 1, NULL),
+                TB_ERR_DETACHED);
+  assert_status(tb_testing_advance_to_next_and_run((tb_testing_clock_t)0, NULL), TB_ERR_DETACHED);
+  assert_status(tb_testing_wait_for_sleepers(1, NULL), TB_ERR_DETACHED);
+}
+
+static void test_text(void **state)
+{
+  (void)state;
+  ZERO(tb_text_escape_character(NULL, NULL));
+  ZERO(tb_text_escape(NULL, NULL, 1));
+}
+
+static void test_time(void **state)
+{
+  (void)state;
+  REFUSED(tb_time_add(TIME, NS, NULL));
+  REFUSED(tb_time_sub(TIME, NS, NULL));
+  REFUSED(tb_time_diff(TIME, TIME, NULL));
+  REFUSED(tb_time_compare(TIME, TIME, NULL));
+  REFUSED(tb_time_diff_sat(TIME, TIME, NULL));
+  REFUSED(tb_time_from_seconds(1.0, (tb_time_kind_t)0, NULL));
+  REFUSED(tb_time_from_timespec(SPEC, (tb_time_kind_t)0, NULL));
+  REFUSED(tb_time_to_timespec(TIME, NULL));
+  REFUSED(tb_time_to_wire(TIME, NULL, ANY));
+  REFUSED(tb_time_to_wire(TIME, ANY, NULL));
+  REFUSED(tb_time_from_wire(1, 1, (tb_time_kind_t)0, NULL));
+  REFUSED(tb_time_parse(NULL, (tb_time_kind_t)0, ANY));
+  REFUSED(tb_time_parse("a", (tb_time_kind_t)0, NULL));
+  REFUSED(tb_time_format(TIME, NULL, 1));
+}
+
+static void test_timeline(void **state)
+{
+  (void)state;
+  REFUSED(tb_timeline_tick(NULL, 1, (tb_jump_reason_t)0));
+  REFUSED(tb_timeline_anchor(NULL, ANY, (tb_jump_reason_t)0));
+  REFUSED(tb_timeline_anchor(ANY, NULL, (tb_jump_reason_t)0));
+  REFUSED(tb_timeline_try_tick(NULL, 1));
+  NOTHING(tb_timeline_set_state(NULL, (tb_clock_state_t)0));
+  REFUSED(tb_timeline_set_options(NULL, NULL));
+  NOTHING(tb_timeline_count_dropped(NULL));
+  NOTHING(tb_timeline_stats(NULL, NULL));
+}
+
+static void test_timer(void **state)
+{
+  (void)state;
+  REFUSED(tb_timer_queue_create(NULL));
+  ACCEPTED(tb_timer_queue_destroy(NULL));
+  ACCEPTED(tb_timer_queue_destroy_within(NULL, NS));
+  ZERO(tb_timer_queue_fd(NULL) + 1);
+  REFUSED(tb_timer_queue_run_due(NULL, NULL));
+  REFUSED(tb_timer_queue_start_thread(NULL));
+  REFUSED(tb_timer_queue_stop_thread(NULL, NS));
+  REFUSED(tb_clock_timer_queue_next_deadline(NULL, ANY, ANY));
+  REFUSED(tb_clock_timer_queue_next_deadline(ANY, NULL, ANY));
+  REFUSED(tb_clock_timer_queue_next_deadline(ANY, ANY, NULL));
+  REFUSED(tb_steady_clock_timer_queue_next_deadline(NULL, ANY, ANY));
+  REFUSED(tb_steady_clock_timer_queue_next_deadline(ANY, NULL, ANY));
+  REFUSED(tb_steady_clock_timer_queue_next_deadline(ANY, ANY, NULL));
+  REFUSED(tb_clock_timer_create(NULL, ANY, NULL, ANY));
+  REFUSED(tb_clock_timer_create(ANY, NULL, NULL, ANY));
+  REFUSED(tb_clock_timer_create(ANY, ANY, NULL, NULL));
+  REFUSED(tb_steady_clock_timer_create(NULL, ANY, NULL, ANY));
+  REFUSED(tb_steady_clock_timer_create(ANY, NULL, NULL, ANY));
+  REFUSED(tb_steady_clock_timer_create(ANY, ANY, NULL, NULL));
+  REFUSED(tb_timer_start(NULL));
+  REFUSED(tb_timer_stop(NULL));
+  REFUSED(tb_timer_stop_wait(NULL, NS));
+  REFUSED(tb_timer_set_period(NULL, NS));
+  ZERO(tb_timer_is_running(NULL));
+  REFUSED(tb_clock_timer_next_deadline(NULL, ANY));
+  REFUSED(tb_clock_timer_next_deadline(ANY, NULL));
+  REFUSED(tb_steady_clock_timer_next_deadline(NULL, ANY));
+  REFUSED(tb_steady_clock_timer_next_deadline(ANY, NULL));
+  NOTHING(tb_timer_destroy(NULL));
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_cancel_token),
+      cmocka_unit_test(test_clock),
+      cmocka_unit_test(test_clock_server),
+      cmocka_unit_test(test_condition),
+      cmocka_unit_test(test_duration),
+      cmocka_unit_test(test_error),
+      cmocka_unit_test(test_extrapolating_source),
+      cmocka_unit_test(test_jump),
+      cmocka_unit_test(test_log),
+      cmocka_unit_test(test_manual_source),
+      cmocka_unit_test(test_qos),
+      cmocka_unit_test(test_rate),
+      cmocka_unit_test(test_shm_publisher),
+      cmocka_unit_test(test_shm_source),
+      cmocka_unit_test(test_sleep),
+      cmocka_unit_test(test_source),
+      cmocka_unit_test(test_steady_clock),
+      cmocka_unit_test(test_steady_time),
+      cmocka_unit_test(test_testing),
+      cmocka_unit_test(test_text),
+      cmocka_unit_test(test_time),
+      cmocka_unit_test(test_timeline),
+      cmocka_unit_test(test_timer),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
