@@ -317,6 +317,9 @@ static void begin_limited_burst(void *user, int64_t steady_ns, int64_t time_ns,
   bursting->begun = true;
 }
 
+static fixture_t paused;
+static atomic_bool may_continue;
+
 static void resume_when_done(void *user, int64_t steady_ns, int64_t time_ns,
                              tb_jump_reason_t reason)
 {
@@ -324,10 +327,10 @@ static void resume_when_done(void *user, int64_t steady_ns, int64_t time_ns,
   (void)time_ns;
   (void)reason;
   burster_t *burster = user;
+  if (atomic_load(&may_continue)) tb__fake_transport_limit(&paused.fake, TB_PLAY_NO_LIMIT);
   if (atomic_load(&burster->done)) tb_player_resume(burster->player);
 }
 
-static fixture_t paused;
 static pthread_t player_thread;
 static burster_t limited_burster;
 
@@ -354,7 +357,7 @@ static void paused_open(void)
 
 static void paused_continue(void)
 {
-  tb__fake_transport_limit(&paused.fake, TB_PLAY_NO_LIMIT);
+  atomic_store(&may_continue, true);
 }
 
 static void paused_close(void)
