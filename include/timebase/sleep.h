@@ -29,12 +29,15 @@ typedef struct tb_wait_options {
   tb_duration_t forward_min; /**< with TB_WAIT_FAIL_ON_FORWARD, > 0 */
   tb_duration_t limit;       /**< see TB_NO_LIMIT: TB_ERR_TIMEOUT when it has passed */
   tb_cancel_token_t *token;  /**< cancelled: TB_ERR_CANCELLED, destroyed: TB_ERR_CLOSED; or NULL */
+  tb_clock_t *clock;         /**< whose jumps the flags mean, in calls that wait for something else
+                                than a clock; destroyed: TB_ERR_CLOSED. NULL: none, and no flag may
+                                be set (TB_ERR_INVALID). In calls on a clock NULL or that clock */
 } tb_wait_options_t;
 
 /** Nothing ends the wait early. */
 #define TB_WAIT_OPTIONS_INIT                                                                       \
   {                                                                                                \
-    0, {0}, {0}, NULL                                                                              \
+    0, {0}, {0}, NULL, NULL                                                                        \
   }
 
 TB_BEGIN_DECLS
