@@ -206,7 +206,8 @@ TB_API void tb_player_destroy(tb_player_t *player);
  *   TB_ERR_TRANSPORT and others of the transport, with the topic's name
  *   TB_ERR_DEADLOCK  with options.clock in a jump callback or the log hook; nothing is played
  *   TB_ERR_CANCELLED, TB_ERR_CLOSED, TB_ERR_TIMEOUT, TB_ERR_JUMP_BACKWARD, TB_ERR_JUMP_FORWARD,
- *   TB_ERR_CLOCK_CHANGED as the wait options ask; TB_ERR_INVALID: wait options that no wait has
+ *   TB_ERR_CLOCK_CHANGED as the wait options ask, whose clock NULL means options.clock;
+ *   TB_ERR_INVALID: wait options that no wait has
  *   TB_ERR_NO_MEMORY, TB_ERR_SYSTEM (no thread)
  *
  * [one thread] [blocks] */

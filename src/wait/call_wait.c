@@ -23,7 +23,7 @@ tb_status_t tb__call_wait_for(tb__call_wait_t *wait, tb_status_t (*look)(void *u
 {
   for (;;) {
     uint32_t seen = atomic_load(wait->word);
-    tb_status_t status = tb__call_wait_ended(wait);
+    tb_status_t status = tb__call_wait_ended(wait); /* S5: before what is due */
     if (!status) status = look(user);
     if (status != TB_ERR_TIMEOUT) return status;
     if (!tb__futex_wait(wait->word, seen, wait->deadline)) return TB_ERR_TIMEOUT;
