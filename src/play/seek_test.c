@@ -4,6 +4,7 @@
 
 #include "limits_table.h"
 #include "play/play_fixture.h"
+#include "within.h"
 
 #define LATCHED "- history: 1\n  depth: 1\n  reliability: 1\n  durability: 1\n"
 
@@ -30,7 +31,7 @@ static void act_busy(void *user)
 {
   fixture_t *f = user;
   assert_status(tb_player_play_next(f->player), TB_ERR_BUSY);
-  assert_status(tb_player_burst(f->player, 1, (tb_duration_t){1}, NULL), TB_ERR_DEADLOCK);
+  assert_status(tb_player_burst(f->player, 1, WITHIN((tb_duration_t){1}), NULL), TB_ERR_DEADLOCK);
 }
 
 static void seek_to(void *user, int64_t ms)
@@ -244,7 +245,7 @@ static void *burst_thread(void *user)
 {
   burster_t *burster = user;
   burster->status = tb_player_burst(burster->player, burster->wanted,
-                                    (tb_duration_t){60 * TB_NS_PER_S}, &burster->sent);
+                                    WITHIN((tb_duration_t){60 * TB_NS_PER_S}), &burster->sent);
   atomic_store(&burster->done, true);
   return NULL;
 }
@@ -299,7 +300,8 @@ static void *burst_with_limit(void *user)
 {
   burster_t *burster = user;
   burster->sent = 77;
-  burster->status = tb_player_burst(burster->player, 2, (tb_duration_t){MS}, &burster->sent);
+  burster->status =
+      tb_player_burst(burster->player, 2, WITHIN((tb_duration_t){MS}), &burster->sent);
   tb_player_stop(burster->player);
   return NULL;
 }
@@ -370,7 +372,7 @@ static void paused_close(void)
 
 static tb_status_t burst_within(tb_duration_t limit)
 {
-  tb_status_t status = tb_player_burst(paused.player, 3, limit, NULL);
+  tb_status_t status = tb_player_burst(paused.player, 3, WITHIN(limit), NULL);
   if (!status) atomic_store(&limited_burster.done, true);
   return status;
 }
@@ -428,7 +430,7 @@ static void test_steps_before_it_runs_are_refused(void **state)
   assert_false(fixture_status(&f).running);
   assert_status(tb_player_play_next(f.player), TB_ERR_INVALID);
   assert_status(tb_player_play_previous(f.player), TB_ERR_INVALID);
-  assert_status(tb_player_burst(f.player, 2, (tb_duration_t){0}, &sent), TB_ERR_INVALID);
+  assert_status(tb_player_burst(f.player, 2, WITHIN((tb_duration_t){0}), &sent), TB_ERR_INVALID);
   assert_int_equal(sent, 77);
   assert_plays(&f, "settle @0 c1000 flush");
   assert_false(fixture_status(&f).running);

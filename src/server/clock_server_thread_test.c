@@ -7,6 +7,7 @@
 
 #include "server/clock_server.h"
 #include "test.h"
+#include "within.h"
 
 #define S  TB_NS_PER_S
 #define MS TB_NS_PER_MS
@@ -147,14 +148,14 @@ static void test_X9_a_thread_is_stopped_and_started_again(void **state)
   (void)state;
   counter_t counter = {0};
   tb_clock_server_t *server = create(&counter, fast_and_paused());
-  assert_status(tb_clock_server_wait(server, TB_NO_LIMIT, NULL), TB_ERR_INVALID);
+  assert_status(tb_clock_server_wait(server, NULL, NULL), TB_ERR_INVALID);
   for (int i = 0; i < 20; i++) {
     assert_ok(tb_clock_server_start(server));
     assert_status(tb_clock_server_start(server), TB_ERR_BUSY);
     assert_status(tb_clock_server_run_due(server, 1, NULL, NULL, NULL), TB_ERR_BUSY);
-    assert_status(tb_clock_server_wait(server, (tb_duration_t){1}, NULL), TB_ERR_TIMEOUT);
+    assert_status(tb_clock_server_wait(server, WITHIN((tb_duration_t){1}), NULL), TB_ERR_TIMEOUT);
     tb_clock_server_stop(server);
-    assert_ok(tb_clock_server_wait(server, TB_NO_LIMIT, NULL));
+    assert_ok(tb_clock_server_wait(server, NULL, NULL));
     assert_false(status_of(server).serving);
   }
   tb_clock_server_destroy(server);
@@ -167,7 +168,7 @@ static void test_X9_the_thread_reports_why_it_ended(void **state)
   tb_error_t error = TB_ERROR_INIT;
   tb_clock_server_t *server = create(&counter, fast_and_paused());
   assert_ok(tb_clock_server_start(server));
-  assert_status(tb_clock_server_wait(server, TB_NO_LIMIT, &error), TB_ERR_TRANSPORT);
+  assert_status(tb_clock_server_wait(server, NULL, &error), TB_ERR_TRANSPORT);
   assert_string_equal(error.text, "no way out");
   atomic_store(&counter.fails, 0);
   assert_ok(tb_clock_server_start(server));
@@ -236,7 +237,7 @@ static int misbehaves_in_child(tb_clock_server_t *server)
   if (tb_clock_server_start(server) != TB_ERR_FORKED) return 2;
   if (tb_clock_server_run(server, NULL) != TB_ERR_FORKED) return 3;
   if (tb_clock_server_run_due(server, 1, NULL, NULL, NULL) != TB_ERR_FORKED) return 4;
-  if (tb_clock_server_wait(server, second, NULL) != TB_ERR_FORKED) return 5;
+  if (tb_clock_server_wait(server, WITHIN(second), NULL) != TB_ERR_FORKED) return 5;
   if (tb_clock_server_set_factor(server, 2) != TB_ERR_FORKED) return 6;
   if (tb_clock_server_set_hz(server, 2) != TB_ERR_FORKED) return 7;
   if (tb_clock_server_set_as_fast_as_possible(server, false) != TB_ERR_FORKED) return 8;
