@@ -3,6 +3,9 @@
 #include <pthread.h>
 #include <sched.h>
 #include <sys/wait.h>
+#include <timebase/cancel_token.h>
+#include <timebase/clock.h>
+#include <timebase/manual_source.h>
 #include <unistd.h>
 
 #include "server/clock_server.h"
@@ -143,6 +146,62 @@ static void test_S5_a_step_is_cancelled_by_other_controls(void **state)
   }
 }
 
+typedef struct waiting {
+  tb_clock_server_t *server;
+  tb_wait_options_t options;
+  pthread_t thread;
+  tb_status_t status;
+} waiting_t;
+
+static void *wait_thread(void *user)
+{
+  waiting_t *waiting = user;
+  waiting->status = tb_clock_server_wait(waiting->server, &waiting->options, NULL);
+  return NULL;
+}
+
+static void waiting_start(waiting_t *waiting, tb_source_t *source)
+{
+  assert_int_equal(pthread_create(&waiting->thread, NULL, wait_thread, waiting), 0);
+  assert_ok(tb_manual_source_wait_for_sleepers(source, 1, NULL));
+}
+
+static void waiting_end(waiting_t *waiting, tb_status_t expected)
+{
+  assert_int_equal(pthread_join(waiting->thread, NULL), 0);
+  assert_status(waiting->status, expected);
+}
+
+static void test_S3_S5_what_ends_the_wait_for_its_thread(void **state)
+{
+  (void)state;
+  counter_t counter = {0};
+  tb_source_t *source;
+  tb_clock_t *clock;
+  tb_cancel_token_t *token;
+  assert_ok(tb_manual_source_create(&source));
+  assert_ok(tb_clock_create(&(tb_clock_options_t){TB_TIME_ROS, source}, &clock));
+  assert_ok(tb_manual_source_set(source, 100 * TB_NS_PER_S));
+  assert_ok(tb_cancel_token_create(&token));
+  waiting_t waiting = {create(&counter, fast_and_paused()), {.token = token, .clock = clock}, 0, 0};
+  assert_ok(tb_clock_server_start(waiting.server));
+  waiting_start(&waiting, source);
+  tb_cancel_token_cancel(token);
+  waiting_end(&waiting, TB_ERR_CANCELLED);
+  tb_cancel_token_reset(token);
+  waiting.options.flags = TB_WAIT_FAIL_ON_BACKWARD;
+  waiting_start(&waiting, source);
+  assert_ok(tb_manual_source_set(source, TB_NS_PER_S));
+  waiting_end(&waiting, TB_ERR_JUMP_BACKWARD);
+  waiting_start(&waiting, source);
+  tb_clock_server_stop(waiting.server);
+  waiting_end(&waiting, TB_OK);
+  tb_clock_server_destroy(waiting.server);
+  assert_ok(tb_cancel_token_destroy(token));
+  assert_ok(tb_clock_destroy(clock));
+  assert_ok(tb_source_destroy(source));
+}
+
 static void test_X9_a_thread_is_stopped_and_started_again(void **state)
 {
   (void)state;
@@ -271,6 +330,7 @@ int main(void)
       TEST(X9_a_step_returns_when_its_ticks_have_been_sent),
       TEST(S5_a_step_has_a_limit_and_continues_after_it),
       TEST(S5_a_step_is_cancelled_by_other_controls),
+      TEST(S3_S5_what_ends_the_wait_for_its_thread),
       TEST(X9_a_thread_is_stopped_and_started_again),
       TEST(X9_the_thread_reports_why_it_ended),
       TEST(X9_controls_wake_the_thread),
