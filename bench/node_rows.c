@@ -169,9 +169,10 @@ static bool follow(const peer_t *value, const peer_t *against, result_t *out)
 {
   tb_ros2_context_t *context = NULL;
   tb_ros2_clock_publisher_t *publisher = NULL;
-  bool done = !tb_ros2_context_create(NULL, &context, NULL) &&
-              !tb_ros2_clock_publisher_create(context, NULL, NULL, &publisher, NULL) &&
-              !tb_ros2_clock_publisher_wait_for_matched(publisher, 2, LIMIT);
+  bool done =
+      !tb_ros2_context_create(NULL, &context, NULL) &&
+      !tb_ros2_clock_publisher_create(context, NULL, NULL, &publisher, NULL) &&
+      !tb_ros2_clock_publisher_wait_for_matched(publisher, 2, &(tb_wait_options_t){.limit = LIMIT});
   if (done) {
     tick(publisher, WARM_TICKS);
     double before[] = {cpu_ns(value), cpu_ns(against)};
@@ -271,7 +272,8 @@ static const uint8_t request[] = "\0\1\0\0\1\0\0\0\x10\0\0\0" NAME;
 static bool call_ours(tb_ros2_client_t *client)
 {
   tb_ros2_response_t response;
-  tb_status_t status = tb_ros2_client_call(client, request, sizeof request, LIMIT, &response, NULL);
+  tb_status_t status = tb_ros2_client_call(client, request, sizeof request,
+                                           &(tb_wait_options_t){.limit = LIMIT}, &response, NULL);
   if (status == TB_OK) tb_ros2_response_release(&response);
   return status == TB_OK;
 }
@@ -308,7 +310,7 @@ static bool param_get_round_trip(const row_t *row, result_t *out)
               !tb_ros2_context_create(NULL, &context, NULL) &&
               !tb_ros2_client_create(context, "/bench/get_parameters",
                                      "rcl_interfaces/srv/GetParameters", NULL, &client, NULL) &&
-              !tb_ros2_client_wait_for_service(client, LIMIT) &&
+              !tb_ros2_client_wait_for_service(client, &(tb_wait_options_t){.limit = LIMIT}) &&
               bare_client_open(participant, &bare_client) &&
               call_in_turns(client, &bare_client, out);
   tb_ros2_client_destroy(client);

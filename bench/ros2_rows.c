@@ -125,8 +125,8 @@ static bool publishers_open(publishers_t *p)
   dds_entity_t topic = bare_topic(&p->participant, &qos);
   p->bare = dds_create_writer(p->participant, topic, qos, NULL);
   dds_delete_qos(qos);
-  if (p->bare < 0 ||
-      tb_ros2_clock_publisher_wait_for_matched(p->ours, 1, (tb_duration_t){LIMIT_NS}))
+  if (p->bare < 0 || tb_ros2_clock_publisher_wait_for_matched(
+                         p->ours, 1, &(tb_wait_options_t){.limit = {LIMIT_NS}}))
     return false;
   int64_t give_up = bench_now_ns() + LIMIT_NS;
   dds_publication_matched_status_t status = {0};

@@ -86,7 +86,8 @@ static tb_status_t wait_for_change(const graph_view_t *view, uint32_t seen, int6
     if (*signalled) end_by_signal();
     if (left_ns <= 0) return TB_ERR_TIMEOUT;
     tb_duration_t slice = {left_ns < SLICE_NS ? left_ns : SLICE_NS};
-    tb_status_t status = tb_ros2_graph_wait_for_change(view->graph, seen, slice);
+    tb_status_t status =
+        tb_ros2_graph_wait_for_change(view->graph, seen, &(tb_wait_options_t){.limit = slice});
     if (status != TB_ERR_TIMEOUT) return status;
   }
 }

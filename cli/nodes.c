@@ -403,7 +403,8 @@ static tb_status_t get(const query_t *query, tb_ros2_parameter_client_t *client,
                        tb_ros2_parameter_value_t *out)
 {
   size_t count = 0;
-  return tb_ros2_parameter_client_get(client, &name, 1, limit_of(query), out, &count, NULL);
+  return tb_ros2_parameter_client_get(
+      client, &name, 1, &(tb_wait_options_t){.limit = limit_of(query)}, out, &count, NULL);
 }
 
 static bool has_parameter(const query_t *query, tb_ros2_parameter_client_t *client,
@@ -411,8 +412,8 @@ static bool has_parameter(const query_t *query, tb_ros2_parameter_client_t *clie
 {
   tb_ros2_parameter_list_t list = {0};
   bool found = false;
-  tb_status_t status =
-      tb_ros2_parameter_client_list(client, &name, 1, 1, limit_of(query), &list, NULL);
+  tb_status_t status = tb_ros2_parameter_client_list(
+      client, &name, 1, 1, &(tb_wait_options_t){.limit = limit_of(query)}, &list, NULL);
   for (size_t i = 0; !status && i < list.name_count && !found; i++)
     found = strcmp(list.names[i], name) == 0;
   tb_ros2_parameter_list_release(&list);

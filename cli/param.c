@@ -123,7 +123,8 @@ static void list_names(size_t index, void *user)
   query_t *query = &((query_t *)user)[index];
   if (!query->has_services || query->status) return;
   query->status = tb_ros2_parameter_client_list(
-      query->client, NULL, 0, 0, query->arguments->graph.limit, &query->list, &query->error);
+      query->client, NULL, 0, 0, &(tb_wait_options_t){.limit = query->arguments->graph.limit},
+      &query->list, &query->error);
 }
 
 static const char *list_status(const query_t *query)
@@ -240,20 +241,20 @@ static void get_values(size_t index, void *user)
   query_t *query = user;
   const char *const *names = (const char *const *)query->arguments->words + 1;
   size_t count = query->arguments->count - 1, got = 0;
-  tb_duration_t limit = query->arguments->graph.limit;
-  query->status = tb_ros2_parameter_client_get(query->client, names, count, limit, query->values,
+  const tb_wait_options_t options = {.limit = query->arguments->graph.limit};
+  query->status = tb_ros2_parameter_client_get(query->client, names, count, &options, query->values,
                                                &got, &query->error);
   for (size_t i = 0; i < got; i++)
     query->found[i] = true;
   if (query->status || got > 0) return;
   tb_status_t status = /* for suggestions too; where one is enough, a failure does not matter */
-      tb_ros2_parameter_client_list(query->client, NULL, 0, 0, limit, &query->list,
+      tb_ros2_parameter_client_list(query->client, NULL, 0, 0, &options, &query->list,
                                     count > 1 ? &query->error : NULL);
   if (count > 1) query->status = status;
   for (size_t i = 0; count > 1 && i < count && !query->status; i++) {
     size_t one = 0;
     if (is_listed(query, names[i]))
-      query->status = tb_ros2_parameter_client_get(query->client, &names[i], 1, limit,
+      query->status = tb_ros2_parameter_client_get(query->client, &names[i], 1, &options,
                                                    &query->values[i], &one, &query->error);
     query->found[i] = one == 1;
   }
@@ -353,14 +354,14 @@ static void set_value(size_t index, void *user)
   (void)index;
   query_t *query = user;
   tb_ros2_parameter_t parameter = {query->arguments->words[1], *query->value};
-  tb_duration_t limit = query->arguments->graph.limit;
-  query->status = tb_ros2_parameter_client_set(query->client, &parameter, 1, limit, &query->result,
-                                               &query->error);
+  const tb_wait_options_t options = {.limit = query->arguments->graph.limit};
+  query->status = tb_ros2_parameter_client_set(query->client, &parameter, 1, &options,
+                                               &query->result, &query->error);
   if (query->status || query->result.successful) return;
   size_t got = 0; /* the calls are for hints; a failure does not matter */
-  (void)tb_ros2_parameter_client_list(query->client, NULL, 0, 0, limit, &query->list, NULL);
+  (void)tb_ros2_parameter_client_list(query->client, NULL, 0, 0, &options, &query->list, NULL);
   if (is_listed(query, parameter.name))
-    (void)tb_ros2_parameter_client_get(query->client, &parameter.name, 1, limit, query->values,
+    (void)tb_ros2_parameter_client_get(query->client, &parameter.name, 1, &options, query->values,
                                        &got, NULL);
 }
 

@@ -51,9 +51,9 @@ static void set_all(size_t index, void *user)
   if (names && outcomes) {
     for (size_t i = work->begin; i < work->count; i++)
       if (work->targets[i].has_service) names[count++] = work->targets[i].name;
-    work->status =
-        tb_ros2_parameter_set_on_nodes(work->view.context, names, count, &parameter,
-                                       work->arguments->graph.limit, outcomes, &work->error);
+    work->status = tb_ros2_parameter_set_on_nodes(
+        work->view.context, names, count, &parameter,
+        &(tb_wait_options_t){.limit = work->arguments->graph.limit}, outcomes, &work->error);
     count = 0;
     for (size_t i = work->begin; i < work->count; i++)
       if (work->targets[i].has_service) work->targets[i].outcome = outcomes[count++];

@@ -65,7 +65,8 @@ static int call(tb_ros2_context_t *context, const request_t *request, tb_error_t
   tb_ros2_response_t response = {NULL, 0};
   if (tb_ros2_client_create(context, SERVICE, TYPE, NULL, &client, error)) return 3;
   if (!tb_ros2_idl_encode(REQUEST, request, &cdr, &size, error) &&
-      !tb_ros2_client_call(client, cdr, size, LIMIT, &response, error) &&
+      !tb_ros2_client_call(client, cdr, size, &(tb_wait_options_t){.limit = LIMIT}, &response,
+                           error) &&
       !tb_ros2_idl_decode(RESPONSE, response.cdr, response.size, &sample, error)) {
     printf("add_two_ints: %lld\n", (long long)((response_t *)sample)->sum);
     result = 0;

@@ -8,6 +8,7 @@
 #include <timebase/duration.h>
 #include <timebase/error.h>
 #include <timebase/export.h>
+#include <timebase/sleep.h>
 #include <timebase/status.h>
 #include <timebase/steady_time.h>
 #include <timebase/tick_sink.h>
@@ -107,11 +108,11 @@ TB_API tb_status_t tb_clock_server_run_due(tb_clock_server_t *server, uint64_t m
 TB_API void tb_clock_server_stop(tb_clock_server_t *server);
 
 /** Waits until the server's thread has ended, and returns what it ended with, as
- * tb_clock_server_run does. `limit`: see TB_NO_LIMIT.
- * [any thread] [blocks] TB_ERR_TIMEOUT. TB_ERR_DEADLOCK: on that thread. TB_ERR_INVALID: the limit,
- * or there was no thread. TB_ERR_FORKED. */
-TB_API tb_status_t tb_clock_server_wait(tb_clock_server_t *server, tb_duration_t limit,
-                                        tb_error_t *error);
+ * tb_clock_server_run does, or what has ended the wait as `options` ask (tb_wait_options_t; NULL:
+ * nothing ends it). [any thread] [blocks] TB_ERR_DEADLOCK: on that thread. TB_ERR_INVALID: the
+ * options, or there was no thread. TB_ERR_FORKED. */
+TB_INLINE tb_status_t tb_clock_server_wait(tb_clock_server_t *server,
+                                           const tb_wait_options_t *options, tb_error_t *error);
 
 /** Stops time and cancels a step. A tick that repeats the time goes out at once.
  * [any thread] [from callbacks] */
@@ -176,6 +177,14 @@ TB_API void tb_clock_server_status_sized(tb_clock_server_t *server, tb_clock_ser
 TB_INLINE void tb_clock_server_status(tb_clock_server_t *server, tb_clock_server_status_t *out)
 {
   tb_clock_server_status_sized(server, out, sizeof *out);
+}
+TB_API tb_status_t tb_clock_server_wait_sized(tb_clock_server_t *server,
+                                              const tb_wait_options_t *options, size_t options_size,
+                                              tb_error_t *error);
+TB_INLINE tb_status_t tb_clock_server_wait(tb_clock_server_t *server,
+                                           const tb_wait_options_t *options, tb_error_t *error)
+{
+  return tb_clock_server_wait_sized(server, options, sizeof *options, error);
 }
 
 TB_END_DECLS

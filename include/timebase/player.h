@@ -206,7 +206,8 @@ TB_API void tb_player_destroy(tb_player_t *player);
  *   TB_ERR_TRANSPORT and others of the transport, with the topic's name
  *   TB_ERR_DEADLOCK  with options.clock in a jump callback or the log hook; nothing is played
  *   TB_ERR_CANCELLED, TB_ERR_CLOSED, TB_ERR_TIMEOUT, TB_ERR_JUMP_BACKWARD, TB_ERR_JUMP_FORWARD,
- *   TB_ERR_CLOCK_CHANGED as the wait options ask; TB_ERR_INVALID: wait options that no wait has
+ *   TB_ERR_CLOCK_CHANGED as the wait options ask, whose clock NULL means options.clock;
+ *   TB_ERR_INVALID: wait options that no wait has
  *   TB_ERR_NO_MEMORY, TB_ERR_SYSTEM (no thread)
  *
  * [one thread] [blocks] */
@@ -247,17 +248,20 @@ TB_API tb_status_t tb_player_seek(tb_player_t *player, int64_t time_ns, tb_error
  * TB_ERR_FORKED. [any thread] [from callbacks] */
 TB_API tb_status_t tb_player_play_next(tb_player_t *player);
 /** The same with the next `count` messages (0: all up to the end of the round, or of what is
- * repeated), and waits until they are sent. `limit`: see TB_NO_LIMIT. *out_sent (may be NULL)
+ * repeated), and waits until they are sent, or the wait ends as `options` ask
+ * (tb_wait_options_t; NULL: nothing ends it): then the rest is dropped. *out_sent (may be NULL)
  * becomes the number sent: fewer at the end, and if a resume, a seek or a stop intervened.
  *
- *   TB_ERR_TIMEOUT   the rest is dropped
+ *   TB_ERR_TIMEOUT, TB_ERR_CANCELLED, TB_ERR_CLOSED, TB_ERR_JUMP_BACKWARD,
+ *   TB_ERR_JUMP_FORWARD, TB_ERR_CLOCK_CHANGED   as the options ask
  *   TB_ERR_DEADLOCK  on the thread that plays, in a jump callback or the log hook
- *   TB_ERR_INVALID   before tb_player_run; a negative limit
+ *   TB_ERR_INVALID   before tb_player_run; the options
  *   TB_ERR_BUSY, TB_ERR_END, TB_ERR_FORKED as above
  *
  * [any thread] [blocks] */
-TB_API TB_WARN_UNUSED tb_status_t tb_player_burst(tb_player_t *player, uint64_t count,
-                                                  tb_duration_t limit, uint64_t *out_sent);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_player_burst(tb_player_t *player, uint64_t count,
+                                                     const tb_wait_options_t *options,
+                                                     uint64_t *out_sent);
 
 /** While paused: sends the message before the last one again, in one jump (TB_JUMP_REASON_SEEK) to
  * its log time, and continues after it; after a seek, sends the message before the target. Does not
@@ -350,6 +354,14 @@ TB_INLINE tb_status_t tb_player_topic_status(tb_player_t *player, size_t topic,
                                              tb_player_topic_status_t *out)
 {
   return tb_player_topic_status_sized(player, topic, out, sizeof *out);
+}
+TB_API tb_status_t tb_player_burst_sized(tb_player_t *player, uint64_t count,
+                                         const tb_wait_options_t *options, size_t options_size,
+                                         uint64_t *out_sent);
+TB_INLINE tb_status_t tb_player_burst(tb_player_t *player, uint64_t count,
+                                      const tb_wait_options_t *options, uint64_t *out_sent)
+{
+  return tb_player_burst_sized(player, count, options, sizeof *options, out_sent);
 }
 
 TB_END_DECLS

@@ -10,6 +10,7 @@
 #include <timebase/export.h>
 #include <timebase/qos.h>
 #include <timebase/ros2_context.h>
+#include <timebase/sleep.h>
 
 /** A client of one service. */
 typedef struct tb_ros2_client tb_ros2_client_t;
@@ -56,22 +57,27 @@ TB_API void tb_ros2_client_destroy(tb_ros2_client_t *client);
  * sent, and this is false. [any thread] */
 TB_API bool tb_ros2_client_is_service_ready(tb_ros2_client_t *client);
 
-/** Waits until there is one. `limit`: see TB_NO_LIMIT. TB_ERR_TIMEOUT.
- * TB_ERR_CLOSED: in its callback, the client is being destroyed. TB_ERR_UNSUPPORTED, at once: there
- * is one of Fast DDS. [any thread] [blocks] */
-TB_API TB_WARN_UNUSED tb_status_t tb_ros2_client_wait_for_service(tb_ros2_client_t *client,
-                                                                  tb_duration_t limit);
+/** Waits until there is one, or the wait ends as `options` ask (tb_wait_options_t; NULL: nothing
+ * ends it). TB_ERR_CLOSED: also, in its callback, the client is being destroyed.
+ * TB_ERR_UNSUPPORTED, at once: there is one of Fast DDS. [any thread] [blocks] */
+TB_INLINE TB_WARN_UNUSED tb_status_t
+tb_ros2_client_wait_for_service(tb_ros2_client_t *client, const tb_wait_options_t *options);
 
 /** Sends a serialized request (4 bytes of encapsulation and the body) and waits for the response:
- * give *out back with tb_ros2_response_release. `limit` (see TB_NO_LIMIT) is for all of it, with
- * the wait for a service; it takes about 50 ms more while the middleware cannot send.
+ * give *out back with tb_ros2_response_release. `options` (tb_wait_options_t; NULL: nothing ends it
+ * early) are for all of it, with the wait for a service; ending takes about 50 ms more while the
+ * middleware cannot send. Where the wait ends after the request was sent the service may still
+ * carry it out; its answer is dropped.
  *
  *   TB_ERR_NOT_FOUND  there was no service within the limit; nothing was sent
  *   TB_ERR_TIMEOUT    no answer within the limit
  *   TB_ERR_CLOSED     every service that had the request is gone (or was restarted): whether it
- *                     was carried out is not known; or the client is being destroyed
+ *                     was carried out is not known; or the client is being destroyed, or the
+ *                     token or the clock of the options was destroyed
+ *   TB_ERR_CANCELLED, TB_ERR_JUMP_BACKWARD, TB_ERR_JUMP_FORWARD, TB_ERR_CLOCK_CHANGED
+ *                     as the options ask, unless the answer was there already
  *   TB_ERR_UNSUPPORTED   a service of that name is of Fast DDS; nothing was sent
- *   TB_ERR_INVALID    not plain CDR (00 00 or 00 01 at the start); the limit
+ *   TB_ERR_INVALID    not plain CDR (00 00 or 00 01 at the start); the options
  *   TB_ERR_NO_MEMORY, TB_ERR_TRANSPORT, TB_ERR_FORKED
  *
  * DDS sends again what a link loses, but not the first message of a writer to a reader that keeps
@@ -79,9 +85,11 @@ TB_API TB_WARN_UNUSED tb_status_t tb_ros2_client_wait_for_service(tb_ros2_client
  * or its answer, may be lost for good, so give a limit.
  * Several threads may call at once. A second answer to a request is ignored.
  * [any thread] [blocks] */
-TB_API TB_WARN_UNUSED tb_status_t tb_ros2_client_call(tb_ros2_client_t *client, const void *cdr,
-                                                      size_t size, tb_duration_t limit,
-                                                      tb_ros2_response_t *out, tb_error_t *error);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_ros2_client_call(tb_ros2_client_t *client, const void *cdr,
+                                                         size_t size,
+                                                         const tb_wait_options_t *options,
+                                                         tb_ros2_response_t *out,
+                                                         tb_error_t *error);
 
 /** The same without waiting, `limit` is that of the answer: `callback` is called once if this
  * returns TB_OK, else never. There must be a service already (TB_ERR_NOT_FOUND,
@@ -96,6 +104,26 @@ TB_API TB_WARN_UNUSED tb_status_t tb_ros2_client_call_async(tb_ros2_client_t *cl
 /** Frees what tb_ros2_client_call filled in. Accepts NULL, and a response that is released or zero.
  * [any thread] */
 TB_API void tb_ros2_response_release(tb_ros2_response_t *response);
+
+/** What the calls of these names hand over: the size of each struct too, so that it may grow
+ * (docs/abi.md). [any thread] as those are. */
+TB_API tb_status_t tb_ros2_client_wait_for_service_sized(tb_ros2_client_t *client,
+                                                         const tb_wait_options_t *options,
+                                                         size_t options_size);
+TB_INLINE tb_status_t tb_ros2_client_wait_for_service(tb_ros2_client_t *client,
+                                                      const tb_wait_options_t *options)
+{
+  return tb_ros2_client_wait_for_service_sized(client, options, sizeof *options);
+}
+TB_API tb_status_t tb_ros2_client_call_sized(tb_ros2_client_t *client, const void *cdr, size_t size,
+                                             const tb_wait_options_t *options, size_t options_size,
+                                             tb_ros2_response_t *out, tb_error_t *error);
+TB_INLINE tb_status_t tb_ros2_client_call(tb_ros2_client_t *client, const void *cdr, size_t size,
+                                          const tb_wait_options_t *options, tb_ros2_response_t *out,
+                                          tb_error_t *error)
+{
+  return tb_ros2_client_call_sized(client, cdr, size, options, sizeof *options, out, error);
+}
 
 TB_END_DECLS
 

@@ -2,12 +2,13 @@
 #ifndef TIMEBASE_ROS2_CLOCK_PUBLISHER_H
 #define TIMEBASE_ROS2_CLOCK_PUBLISHER_H
 
+#include <stddef.h>
 #include <stdint.h>
-#include <timebase/duration.h>
 #include <timebase/error.h>
 #include <timebase/export.h>
 #include <timebase/qos.h>
 #include <timebase/ros2_context.h>
+#include <timebase/sleep.h>
 #include <timebase/tick_sink.h>
 
 /** A publisher of `/clock`. */
@@ -45,8 +46,20 @@ TB_API tb_tick_sink_t tb_ros2_clock_publisher_sink(tb_ros2_clock_publisher_t *pu
 TB_API uint32_t tb_ros2_clock_publisher_matched(const tb_ros2_clock_publisher_t *publisher);
 
 /** As tb_ros2_publisher_wait_for_matched. [any thread] [blocks] */
-TB_API TB_WARN_UNUSED tb_status_t tb_ros2_clock_publisher_wait_for_matched(
-    tb_ros2_clock_publisher_t *publisher, uint32_t count, tb_duration_t limit);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_ros2_clock_publisher_wait_for_matched(
+    tb_ros2_clock_publisher_t *publisher, uint32_t count, const tb_wait_options_t *options);
+
+/** What the calls of these names hand over: the size of each struct too, so that it may grow
+ * (docs/abi.md). [any thread] as those are. */
+TB_API tb_status_t tb_ros2_clock_publisher_wait_for_matched_sized(
+    tb_ros2_clock_publisher_t *publisher, uint32_t count, const tb_wait_options_t *options,
+    size_t options_size);
+TB_INLINE tb_status_t tb_ros2_clock_publisher_wait_for_matched(tb_ros2_clock_publisher_t *publisher,
+                                                               uint32_t count,
+                                                               const tb_wait_options_t *options)
+{
+  return tb_ros2_clock_publisher_wait_for_matched_sized(publisher, count, options, sizeof *options);
+}
 
 TB_END_DECLS
 

@@ -6,11 +6,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <timebase/duration.h>
 #include <timebase/error.h>
 #include <timebase/export.h>
 #include <timebase/qos.h>
 #include <timebase/ros2_context.h>
+#include <timebase/sleep.h>
 
 /** Follows the discovery of one domain. */
 typedef struct tb_ros2_graph tb_ros2_graph_t;
@@ -111,17 +111,17 @@ TB_API void tb_ros2_graph_snapshot_release(const tb_ros2_graph_snapshot_t *snaps
 /** How often the graph has changed; wraps around. [any thread] [from callbacks] */
 TB_API uint32_t tb_ros2_graph_changes(const tb_ros2_graph_t *graph);
 
-/** Waits until tb_ros2_graph_changes is no longer `seen`. `limit`: see TB_NO_LIMIT. TB_ERR_TIMEOUT,
- * TB_ERR_DEADLOCK (from a jump callback or the log hook), TB_ERR_FORKED.
- * [any thread] [blocks] */
-TB_API tb_status_t tb_ros2_graph_wait_for_change(tb_ros2_graph_t *graph, uint32_t seen,
-                                                 tb_duration_t limit);
+/** Waits until tb_ros2_graph_changes is no longer `seen`, or the wait ends as `options` ask
+ * (tb_wait_options_t; NULL: nothing ends it). TB_ERR_DEADLOCK (from a jump callback or the log
+ * hook), TB_ERR_FORKED. [any thread] [blocks] */
+TB_INLINE tb_status_t tb_ros2_graph_wait_for_change(tb_ros2_graph_t *graph, uint32_t seen,
+                                                    const tb_wait_options_t *options);
 
-/** Waits until there is a node of this full name ("/camera"). Limit and errors as above. [any
+/** Waits until there is a node of this full name ("/camera"). Options and errors as above. [any
  * thread] [blocks] */
-TB_API TB_WARN_UNUSED tb_status_t tb_ros2_graph_wait_for_node(tb_ros2_graph_t *graph,
-                                                              const char *full_name,
-                                                              tb_duration_t limit);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_ros2_graph_wait_for_node(tb_ros2_graph_t *graph,
+                                                                 const char *full_name,
+                                                                 const tb_wait_options_t *options);
 
 /** The first node of this full name; NULL: none. Others of the name follow it in the snapshot.
  * [any thread] [from callbacks] */
@@ -143,6 +143,25 @@ TB_API size_t tb_ros2_graph_subscriptions(const tb_ros2_graph_snapshot_t *snapsh
  * (timebase/qos.h), 0 if they match. [any thread] [from callbacks] */
 TB_API uint32_t tb_ros2_graph_mismatches(const tb_ros2_graph_endpoint_t *publisher,
                                          const tb_ros2_graph_endpoint_t *subscription);
+
+/** What the calls of these names hand over: the size of each struct too, so that it may grow
+ * (docs/abi.md). [any thread] as those are. */
+TB_API tb_status_t tb_ros2_graph_wait_for_change_sized(tb_ros2_graph_t *graph, uint32_t seen,
+                                                       const tb_wait_options_t *options,
+                                                       size_t options_size);
+TB_INLINE tb_status_t tb_ros2_graph_wait_for_change(tb_ros2_graph_t *graph, uint32_t seen,
+                                                    const tb_wait_options_t *options)
+{
+  return tb_ros2_graph_wait_for_change_sized(graph, seen, options, sizeof *options);
+}
+TB_API tb_status_t tb_ros2_graph_wait_for_node_sized(tb_ros2_graph_t *graph, const char *full_name,
+                                                     const tb_wait_options_t *options,
+                                                     size_t options_size);
+TB_INLINE tb_status_t tb_ros2_graph_wait_for_node(tb_ros2_graph_t *graph, const char *full_name,
+                                                  const tb_wait_options_t *options)
+{
+  return tb_ros2_graph_wait_for_node_sized(graph, full_name, options, sizeof *options);
+}
 
 TB_END_DECLS
 

@@ -5,11 +5,11 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <timebase/duration.h>
 #include <timebase/error.h>
 #include <timebase/export.h>
 #include <timebase/qos.h>
 #include <timebase/ros2_context.h>
+#include <timebase/sleep.h>
 
 /** A publisher of one topic. Others see it as that of a program without a node, unless
  * tb_ros2_node_create_publisher (timebase/ros2_node.h) made it. */
@@ -52,23 +52,43 @@ TB_API tb_status_t tb_ros2_publisher_publish(tb_ros2_publisher_t *publisher, con
 /** How many subscriptions are matched now. [any thread] [from callbacks] */
 TB_API uint32_t tb_ros2_publisher_matched(const tb_ros2_publisher_t *publisher);
 
-/** Waits until at least `count` subscriptions are matched. `limit`: see TB_NO_LIMIT.
- * TB_ERR_TIMEOUT. [any thread] [blocks] */
-TB_API TB_WARN_UNUSED tb_status_t tb_ros2_publisher_wait_for_matched(tb_ros2_publisher_t *publisher,
-                                                                     uint32_t count,
-                                                                     tb_duration_t limit);
+/** Waits until at least `count` subscriptions are matched, or the wait ends as `options` ask
+ * (tb_wait_options_t; NULL: nothing ends it). [any thread] [blocks] */
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_ros2_publisher_wait_for_matched(
+    tb_ros2_publisher_t *publisher, uint32_t count, const tb_wait_options_t *options);
 
 /** Waits until all reliable subscriptions that are matched have acknowledged every message.
- * `limit`: see TB_NO_LIMIT. TB_ERR_TIMEOUT, TB_ERR_CLOSED, TB_ERR_TRANSPORT.
- * [any thread] [blocks] */
-TB_API tb_status_t tb_ros2_publisher_wait_for_acks(tb_ros2_publisher_t *publisher,
-                                                   tb_duration_t limit);
+ * `options` as above; a token or a jump ends it within 20 ms. TB_ERR_CLOSED: also, the context was
+ * destroyed. TB_ERR_TRANSPORT. [any thread] [blocks] */
+TB_INLINE tb_status_t tb_ros2_publisher_wait_for_acks(tb_ros2_publisher_t *publisher,
+                                                      const tb_wait_options_t *options);
 
 /** How often a subscription of this topic and type was not matched because of QoS. When there was
  * one, *out_policy (may be NULL) becomes the name of the last mismatched policy, such as
  * "reliability" (static storage). [any thread] [from callbacks] */
 TB_API uint32_t tb_ros2_publisher_incompatible(const tb_ros2_publisher_t *publisher,
                                                const char **out_policy);
+
+/** What the calls of these names hand over: the size of each struct too, so that it may grow
+ * (docs/abi.md). [any thread] as those are. */
+TB_API tb_status_t tb_ros2_publisher_wait_for_matched_sized(tb_ros2_publisher_t *publisher,
+                                                            uint32_t count,
+                                                            const tb_wait_options_t *options,
+                                                            size_t options_size);
+TB_INLINE tb_status_t tb_ros2_publisher_wait_for_matched(tb_ros2_publisher_t *publisher,
+                                                         uint32_t count,
+                                                         const tb_wait_options_t *options)
+{
+  return tb_ros2_publisher_wait_for_matched_sized(publisher, count, options, sizeof *options);
+}
+TB_API tb_status_t tb_ros2_publisher_wait_for_acks_sized(tb_ros2_publisher_t *publisher,
+                                                         const tb_wait_options_t *options,
+                                                         size_t options_size);
+TB_INLINE tb_status_t tb_ros2_publisher_wait_for_acks(tb_ros2_publisher_t *publisher,
+                                                      const tb_wait_options_t *options)
+{
+  return tb_ros2_publisher_wait_for_acks_sized(publisher, options, sizeof *options);
+}
 
 TB_END_DECLS
 

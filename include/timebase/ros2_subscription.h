@@ -5,12 +5,12 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <timebase/duration.h>
 #include <timebase/error.h>
 #include <timebase/export.h>
 #include <timebase/qos.h>
 #include <timebase/ros2_context.h>
 #include <timebase/ros2_sample.h>
+#include <timebase/sleep.h>
 
 /** A subscription to one topic. Others see it as that of a program without a node, unless
  * tb_ros2_node_create_subscription (timebase/ros2_node.h) made it. */
@@ -62,11 +62,11 @@ TB_INLINE tb_status_t tb_ros2_subscription_take(tb_ros2_subscription_t *subscrip
 /** How many publishers are matched now. [any thread] [from callbacks] */
 TB_API uint32_t tb_ros2_subscription_matched(const tb_ros2_subscription_t *subscription);
 
-/** Waits until at least `count` publishers are matched. `limit`: see TB_NO_LIMIT. TB_ERR_TIMEOUT.
- * TB_ERR_CLOSED: in its callback, the subscription is being destroyed.
- * [any thread] [blocks] */
-TB_API TB_WARN_UNUSED tb_status_t tb_ros2_subscription_wait_for_matched(
-    tb_ros2_subscription_t *subscription, uint32_t count, tb_duration_t limit);
+/** Waits until at least `count` publishers are matched, or the wait ends as `options` ask
+ * (tb_wait_options_t; NULL: nothing ends it). TB_ERR_CLOSED: also, in its callback, the
+ * subscription is being destroyed. [any thread] [blocks] */
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_ros2_subscription_wait_for_matched(
+    tb_ros2_subscription_t *subscription, uint32_t count, const tb_wait_options_t *options);
 
 /** How often a publisher of this topic and type was not matched because of QoS: for example a
  * best-effort publisher and a reliable subscription. When there was one, *out_policy (may be NULL)
@@ -97,6 +97,16 @@ TB_INLINE tb_status_t tb_ros2_subscription_take(tb_ros2_subscription_t *subscrip
                                                 tb_ros2_sample_t *out)
 {
   return tb_ros2_subscription_take_sized(subscription, out, sizeof *out);
+}
+TB_API tb_status_t tb_ros2_subscription_wait_for_matched_sized(tb_ros2_subscription_t *subscription,
+                                                               uint32_t count,
+                                                               const tb_wait_options_t *options,
+                                                               size_t options_size);
+TB_INLINE tb_status_t tb_ros2_subscription_wait_for_matched(tb_ros2_subscription_t *subscription,
+                                                            uint32_t count,
+                                                            const tb_wait_options_t *options)
+{
+  return tb_ros2_subscription_wait_for_matched_sized(subscription, count, options, sizeof *options);
 }
 
 TB_END_DECLS

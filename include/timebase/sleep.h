@@ -23,18 +23,24 @@
 /** A state among those that are waited for: TB_CLOCK_STATE_BIT(TB_CLOCK_LOST) | ... */
 #define TB_CLOCK_STATE_BIT(state) (UINT32_C(1) << (state))
 
-/** What ends a wait early. All zero: nothing does. */
+/** What ends a wait early. All zero: nothing does. Calls that wait for something else than time
+ * take the same (timebase/ros2_client.h and others): what ends them early is TB_ERR_CANCELLED,
+ * TB_ERR_CLOSED, TB_ERR_TIMEOUT, TB_ERR_JUMP_BACKWARD, TB_ERR_JUMP_FORWARD, TB_ERR_CLOCK_CHANGED,
+ * and TB_ERR_DEADLOCK with a clock from a jump callback. */
 typedef struct tb_wait_options {
   uint32_t flags;            /**< TB_WAIT_FAIL_ON_..., TB_SLEEP_KEEP_TIME; 0: none */
   tb_duration_t forward_min; /**< with TB_WAIT_FAIL_ON_FORWARD, > 0 */
   tb_duration_t limit;       /**< see TB_NO_LIMIT: TB_ERR_TIMEOUT when it has passed */
   tb_cancel_token_t *token;  /**< cancelled: TB_ERR_CANCELLED, destroyed: TB_ERR_CLOSED; or NULL */
+  tb_clock_t *clock;         /**< in calls that do not wait on a clock: whose jumps the flags mean;
+                                destroyed: TB_ERR_CLOSED. NULL: none, and TB_ERR_INVALID with flags.
+                                In calls on a clock: NULL or that clock; on steady time NULL */
 } tb_wait_options_t;
 
 /** Nothing ends the wait early. */
 #define TB_WAIT_OPTIONS_INIT                                                                       \
   {                                                                                                \
-    0, {0}, {0}, NULL                                                                              \
+    0, {0}, {0}, NULL, NULL                                                                        \
   }
 
 TB_BEGIN_DECLS

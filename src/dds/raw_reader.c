@@ -245,16 +245,9 @@ uint32_t tb__raw_reader_matched(const tb__raw_reader_t *reader)
   return status.current_count;
 }
 
-tb_status_t tb__raw_reader_wait_for_matched(tb__raw_reader_t *reader, uint32_t count,
-                                            tb__deadline_t deadline)
+_Atomic uint32_t *tb__raw_reader_match_word(tb__raw_reader_t *reader)
 {
-  if (tb__is_forked()) return TB_ERR_FORKED;
-  for (;;) {
-    uint32_t events = atomic_load(&reader->match_events);
-    if (atomic_load(&reader->closed)) return TB_ERR_CLOSED;
-    if (tb__raw_reader_matched(reader) >= count) return TB_OK;
-    if (!tb__futex_wait(&reader->match_events, events, deadline)) return TB_ERR_TIMEOUT;
-  }
+  return &reader->match_events;
 }
 
 uint32_t tb__raw_reader_incompatible(const tb__raw_reader_t *reader, const char **out_policy)

@@ -35,12 +35,13 @@ void tb__raw_reader_release(tb_ros2_sample_t *sample);
 
 /* As in raw_writer.h, for matched and incompatible writers. TB_ERR_CLOSED. */
 uint32_t tb__raw_reader_matched(const tb__raw_reader_t *reader);
-TB_WARN_UNUSED tb_status_t tb__raw_reader_wait_for_matched(tb__raw_reader_t *reader, uint32_t count,
-                                                           tb__deadline_t deadline);
+/* The futex that is raised by 1, and whose waiters are woken, when the matched writers change.
+ * Waits may raise it too. */
+_Atomic uint32_t *tb__raw_reader_match_word(tb__raw_reader_t *reader);
 uint32_t tb__raw_reader_incompatible(const tb__raw_reader_t *reader, const char **out_policy);
 tb__guid_t tb__raw_reader_guid(const tb__raw_reader_t *reader);
 
-/* How often the matched writers have changed. */
+/* The count of tb__raw_reader_match_word. */
 uint32_t tb__raw_reader_match_events(const tb__raw_reader_t *reader);
 
 /* The writers that are matched now; free *out, which may be NULL if there are none. Not from a

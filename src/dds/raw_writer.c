@@ -123,15 +123,9 @@ uint32_t tb__raw_writer_matched(const tb__raw_writer_t *writer)
   return status.current_count;
 }
 
-tb_status_t tb__raw_writer_wait_for_matched(tb__raw_writer_t *writer, uint32_t count,
-                                            tb__deadline_t deadline)
+_Atomic uint32_t *tb__raw_writer_match_word(tb__raw_writer_t *writer)
 {
-  if (tb__is_forked()) return TB_ERR_FORKED;
-  for (;;) {
-    uint32_t events = atomic_load(&writer->match_events);
-    if (tb__raw_writer_matched(writer) >= count) return TB_OK;
-    if (!tb__futex_wait(&writer->match_events, events, deadline)) return TB_ERR_TIMEOUT;
-  }
+  return &writer->match_events;
 }
 
 void tb__raw_writer_watch_matched(tb__raw_writer_t *writer, _Atomic uint32_t *events)

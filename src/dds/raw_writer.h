@@ -24,9 +24,9 @@ TB_WARN_UNUSED tb_status_t tb__raw_writer_write(tb__raw_writer_t *writer, const 
 /* Matched readers now. */
 uint32_t tb__raw_writer_matched(const tb__raw_writer_t *writer);
 
-/* Waits until at least `count` readers are matched. TB_ERR_TIMEOUT. */
-TB_WARN_UNUSED tb_status_t tb__raw_writer_wait_for_matched(tb__raw_writer_t *writer, uint32_t count,
-                                                           tb__deadline_t deadline);
+/* The futex that is raised by 1, and whose waiters are woken, when the matched readers change.
+ * Waits may raise it too. */
+_Atomic uint32_t *tb__raw_writer_match_word(tb__raw_writer_t *writer);
 
 /* Afterwards each change of the matched readers also raises *events by 1 and wakes its waiters
  * (platform/futex.h), so that one wait covers many writers. *events must outlive the writer. */
@@ -42,7 +42,7 @@ tb__guid_t tb__raw_writer_guid(const tb__raw_writer_t *writer);
 /* The handle of the writer within this process. */
 uint64_t tb__raw_writer_instance(const tb__raw_writer_t *writer);
 
-/* How often the matched readers have changed. */
+/* The count of tb__raw_writer_match_word. */
 uint32_t tb__raw_writer_match_events(const tb__raw_writer_t *writer);
 
 /* The readers that are matched now; free *out, which may be NULL if there are none. Not from a

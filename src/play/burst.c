@@ -4,10 +4,12 @@
 #include <pthread.h>
 
 #include "base/fork.h"
+#include "base/sized.h"
 #include "clock/jump_wait.h"
 #include "held/parking.h"
 #include "platform/time.h"
 #include "play/player.h"
+#include "wait/call_wait.h"
 
 static void end_burst_locked(tb_player_t *player, tb__burst_t *burst) TB_REQUIRES(player->mutex);
 static tb_status_t check_step_locked(const tb_player_t *player) TB_REQUIRES(player->mutex);
@@ -111,27 +113,38 @@ static bool is_done(tb_player_t *player, const tb__burst_t *burst)
   return done;
 }
 
-tb_status_t tb_player_burst(tb_player_t *player, uint64_t count, tb_duration_t limit,
-                            uint64_t *out_sent)
+typedef struct awaited {
+  tb_player_t *player;
+  tb__burst_t burst;
+} awaited_t;
+
+static tb_status_t look(void *user)
 {
+  const awaited_t *awaited = user;
+  return is_done(awaited->player, &awaited->burst) ? TB_OK : TB_ERR_TIMEOUT;
+}
+
+tb_status_t tb_player_burst_sized(tb_player_t *player, uint64_t count,
+                                  const tb_wait_options_t *options, size_t options_size,
+                                  uint64_t *out_sent)
+{
+  tb_wait_options_t known;
   if (!player) return TB_ERR_INVALID;
-  tb__deadline_t deadline;
-  tb_status_t status = tb__limit_begin(limit, &deadline);
-  if (status) return status;
+  if (!TB__SIZED_IN(options, options_size, known)) return TB_ERR_UNSUPPORTED;
   if (tb__is_forked()) return TB_ERR_FORKED;
   if (tb__thread_may_not_wait() || atomic_load(&player->runner) == (uintptr_t)pthread_self())
     return TB_ERR_DEADLOCK;
   if (!atomic_load(&player->started)) return TB_ERR_INVALID;
-  tb__burst_t burst = {.on_done = NULL};
-  status = tb__player_begin_burst(player, count, &burst);
+  awaited_t awaited = {.player = player};
+  tb__call_wait_t wait;
+  tb_status_t status = tb__call_wait_begin(&wait, options, &player->steps.ends);
   if (status) return status;
-  for (;;) {
-    uint32_t events = atomic_load(&player->steps.ends);
-    if (is_done(player, &burst)) break;
-    if (!tb__futex_wait(&player->steps.ends, events, deadline) &&
-        tb__player_take_back(player, &burst))
-      return TB_ERR_TIMEOUT;
+  status = tb__player_begin_burst(player, count, &awaited.burst);
+  if (!status) {
+    status = tb__call_wait_for(&wait, look, &awaited);
+    if (status && !tb__player_take_back(player, &awaited.burst)) status = TB_OK;
+    if (!status && out_sent) *out_sent = awaited.burst.sent;
   }
-  if (out_sent) *out_sent = burst.sent;
-  return TB_OK;
+  tb__call_wait_end(&wait);
+  return status;
 }

@@ -7,6 +7,7 @@
 #include <timebase/manual_source.h>
 
 #include "play/play_fixture.h"
+#include "within.h"
 
 #define MESSAGES 60
 #define ACTS     300
@@ -208,8 +209,8 @@ static void any_play(stage_t *stage)
 static void any_burst(stage_t *stage)
 {
   if (stage->is_manual) return;
-  tb_status_t status =
-      tb_player_burst(stage->f.player, (uint64_t)below(stage, 5), (tb_duration_t){MS}, NULL);
+  tb_status_t status = tb_player_burst(stage->f.player, (uint64_t)below(stage, 5),
+                                       WITHIN((tb_duration_t){MS}), NULL);
   (void)status; /* any */
 }
 

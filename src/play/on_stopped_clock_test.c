@@ -15,7 +15,7 @@ static void test_seeks_and_steps_do_not_wait_for_the_clock(void **state)
   assert_ok(tb_player_play_next(stage.f.player));
   await_trace(&stage, "c1040@0 /a@0 ");
   uint64_t sent = 0;
-  assert_ok(tb_player_burst(stage.f.player, 1, TB_NO_LIMIT, &sent));
+  assert_ok(tb_player_burst(stage.f.player, 1, NULL, &sent));
   assert_int_equal(sent, 1);
   assert_trace(&stage, "c2000@0 /a@0 ");
   assert_ok(tb_player_seek(stage.f.player, 1005 * MS, NULL));

@@ -346,7 +346,8 @@ static void stop(void *user)
 static tb_status_t watch_end(tb_player_t *player, const tb_wait_options_t *options,
                              tb__end_watch_t **out, tb_error_t *error)
 {
-  tb_status_t status = tb__end_watch_start(player->options.clock, options, stop, player, out);
+  tb_clock_t *clock = options && options->clock ? options->clock : player->options.clock;
+  tb_status_t status = tb__end_watch_start(clock, options, stop, player, out);
   return !status ? TB_OK : tb_error_set(error, status, "player: %s", tb_status_message(status));
 }
 

@@ -133,6 +133,29 @@ static void test_a_limit_without_a_clock(void **state)
   fixture_fini(f);
 }
 
+/* The player is on steady time, or on another clock. */
+static void test_S3_the_options_may_name_a_clock(void **state)
+{
+  (void)state;
+  waiting_t w = {0};
+  fixture_t *f = &w.stage.f;
+  fixture_init(f, four, COUNT(four));
+  f->options.start_paused = true;
+  assert_ok(tb_manual_source_create(&w.stage.source));
+  assert_ok(tb_clock_create(&(tb_clock_options_t){TB_TIME_ROS, w.stage.source}, &w.stage.clock));
+  assert_ok(tb_manual_source_set(w.stage.source, BEGIN_NS));
+  w.options = (tb_wait_options_t){.flags = TB_WAIT_FAIL_ON_BACKWARD, .clock = w.stage.clock};
+  assert_ok(tb_player_create(f->reader, &f->transport, &f->options, &f->player, NULL));
+  assert_int_equal(pthread_create(&w.stage.thread, NULL, run, &w), 0);
+  assert_ok(tb_manual_source_wait_for_sleepers(w.stage.source, 1, NULL));
+  assert_ok(tb_manual_source_set(w.stage.source, BEGIN_NS - S));
+  assert_int_equal(pthread_join(w.stage.thread, NULL), 0);
+  assert_status(w.status, TB_ERR_JUMP_BACKWARD);
+  fixture_fini(f);
+  assert_ok(tb_clock_destroy(w.stage.clock));
+  assert_ok(tb_source_destroy(w.stage.source));
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -142,6 +165,7 @@ int main(void)
       cmocka_unit_test(test_it_may_come_to_its_end),
       cmocka_unit_test(test_what_cannot_begin_plays_nothing),
       cmocka_unit_test(test_a_limit_without_a_clock),
+      cmocka_unit_test(test_S3_the_options_may_name_a_clock),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,12 @@
 /* Seeks, the state of latched topics, steps while time is stopped: to the nanosecond. */
 #include <pthread.h>
 #include <stdatomic.h>
+#include <timebase/cancel_token.h>
+#include <timebase/manual_source.h>
 
 #include "limits_table.h"
 #include "play/play_fixture.h"
+#include "within.h"
 
 #define LATCHED "- history: 1\n  depth: 1\n  reliability: 1\n  durability: 1\n"
 
@@ -30,7 +33,7 @@ static void act_busy(void *user)
 {
   fixture_t *f = user;
   assert_status(tb_player_play_next(f->player), TB_ERR_BUSY);
-  assert_status(tb_player_burst(f->player, 1, (tb_duration_t){1}, NULL), TB_ERR_DEADLOCK);
+  assert_status(tb_player_burst(f->player, 1, WITHIN((tb_duration_t){1}), NULL), TB_ERR_DEADLOCK);
 }
 
 static void seek_to(void *user, int64_t ms)
@@ -244,7 +247,7 @@ static void *burst_thread(void *user)
 {
   burster_t *burster = user;
   burster->status = tb_player_burst(burster->player, burster->wanted,
-                                    (tb_duration_t){60 * TB_NS_PER_S}, &burster->sent);
+                                    WITHIN((tb_duration_t){60 * TB_NS_PER_S}), &burster->sent);
   atomic_store(&burster->done, true);
   return NULL;
 }
@@ -299,7 +302,8 @@ static void *burst_with_limit(void *user)
 {
   burster_t *burster = user;
   burster->sent = 77;
-  burster->status = tb_player_burst(burster->player, 2, (tb_duration_t){MS}, &burster->sent);
+  burster->status =
+      tb_player_burst(burster->player, 2, WITHIN((tb_duration_t){MS}), &burster->sent);
   tb_player_stop(burster->player);
   return NULL;
 }
@@ -370,7 +374,7 @@ static void paused_close(void)
 
 static tb_status_t burst_within(tb_duration_t limit)
 {
-  tb_status_t status = tb_player_burst(paused.player, 3, limit, NULL);
+  tb_status_t status = tb_player_burst(paused.player, 3, WITHIN(limit), NULL);
   if (!status) atomic_store(&limited_burster.done, true);
   return status;
 }
@@ -381,6 +385,61 @@ static void test_S5_the_limit_of_a_burst(void **state)
   const limited_t row = {
       "player_burst", burst_within, paused_open, paused_continue, paused_close, 0, 0};
   limited_check(&row);
+}
+
+typedef struct ended_burst {
+  tb_wait_options_t options;
+  pthread_t thread;
+  tb_status_t status;
+} ended_burst_t;
+
+static void *ended_burst_thread(void *user)
+{
+  ended_burst_t *burst = user;
+  burst->status = tb_player_burst(paused.player, 3, &burst->options, NULL);
+  return NULL;
+}
+
+static void burst_start(ended_burst_t *burst, tb_source_t *source)
+{
+  assert_int_equal(pthread_create(&burst->thread, NULL, ended_burst_thread, burst), 0);
+  assert_ok(tb_manual_source_wait_for_sleepers(source, 1, NULL));
+}
+
+static void burst_end(ended_burst_t *burst, tb_status_t expected)
+{
+  assert_int_equal(pthread_join(burst->thread, NULL), 0);
+  assert_status(burst->status, expected);
+}
+
+static void test_S3_S5_what_ends_a_burst(void **state)
+{
+  (void)state;
+  tb_source_t *source;
+  tb_clock_t *clock;
+  tb_cancel_token_t *token;
+  atomic_store(&may_continue, false);
+  atomic_store(&limited_burster.done, false);
+  paused_open();
+  assert_ok(tb_manual_source_create(&source));
+  assert_ok(tb_clock_create(&(tb_clock_options_t){TB_TIME_ROS, source}, &clock));
+  assert_ok(tb_manual_source_set(source, 100 * TB_NS_PER_S));
+  assert_ok(tb_cancel_token_create(&token));
+  ended_burst_t burst = {.options = {.token = token, .clock = clock}};
+  burst_start(&burst, source);
+  tb_cancel_token_cancel(token);
+  burst_end(&burst, TB_ERR_CANCELLED);
+  tb_cancel_token_reset(token);
+  burst.options.flags = TB_WAIT_FAIL_ON_BACKWARD;
+  burst_start(&burst, source);
+  assert_ok(tb_manual_source_set(source, TB_NS_PER_S));
+  burst_end(&burst, TB_ERR_JUMP_BACKWARD);
+  paused_continue();
+  assert_ok(burst_within(TB_NO_LIMIT));
+  paused_close();
+  assert_ok(tb_cancel_token_destroy(token));
+  assert_ok(tb_clock_destroy(clock));
+  assert_ok(tb_source_destroy(source));
 }
 
 static void test_S5_the_limit_of_acknowledgements_is_checked(void **state)
@@ -428,7 +487,7 @@ static void test_steps_before_it_runs_are_refused(void **state)
   assert_false(fixture_status(&f).running);
   assert_status(tb_player_play_next(f.player), TB_ERR_INVALID);
   assert_status(tb_player_play_previous(f.player), TB_ERR_INVALID);
-  assert_status(tb_player_burst(f.player, 2, (tb_duration_t){0}, &sent), TB_ERR_INVALID);
+  assert_status(tb_player_burst(f.player, 2, WITHIN((tb_duration_t){0}), &sent), TB_ERR_INVALID);
   assert_int_equal(sent, 77);
   assert_plays(&f, "settle @0 c1000 flush");
   assert_false(fixture_status(&f).running);
@@ -464,6 +523,7 @@ int main(void)
       cmocka_unit_test(test_the_end_while_paused_waits_for_a_seek),
       cmocka_unit_test(test_bursts_say_how_many),
       cmocka_unit_test(test_S5_the_limit_of_a_burst),
+      cmocka_unit_test(test_S3_S5_what_ends_a_burst),
       cmocka_unit_test(test_S5_the_limit_of_acknowledgements_is_checked),
       cmocka_unit_test(test_a_burst_has_a_limit_and_its_rest_is_dropped),
       cmocka_unit_test(test_steps_before_it_runs_are_refused),

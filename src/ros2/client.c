@@ -8,12 +8,14 @@
 
 #include "base/fork.h"
 #include "base/null_argument.h"
+#include "base/sized.h"
 #include "held/parking.h"
 #include "platform/time.h"
 #include "ros2/announced.h"
 #include "ros2/context.h"
 #include "ros2/service_pair.h"
 #include "ros2/topic_endpoint.h"
+#include "wait/call_wait.h"
 
 #define RETRY_REFRESH_NS INT64_C(100000000)
 
@@ -278,26 +280,26 @@ bool tb_ros2_client_is_service_ready(tb_ros2_client_t *client)
   return tb__client_has_server(client);
 }
 
-static tb_status_t server_wait(tb_ros2_client_t *client, tb__deadline_t deadline)
+/* TB_ERR_TIMEOUT: there is none yet. */
+static tb_status_t server_look(void *user)
 {
+  tb_ros2_client_t *client = user;
   if (tb__is_forked()) return TB_ERR_FORKED;
-  for (;;) {
-    uint32_t seen = atomic_load(&client->events);
-    if (is_closed(client)) return TB_ERR_CLOSED;
-    tb_status_t status = tb__client_refresh(client);
-    if (tb__client_has_server(client)) return TB_OK;
-    if (tb__client_has_foreign_server(client)) return TB_ERR_UNSUPPORTED;
-    if (status) return status;
-    if (!tb__futex_wait(&client->events, seen, deadline)) return TB_ERR_TIMEOUT;
-  }
+  if (is_closed(client)) return TB_ERR_CLOSED;
+  tb_status_t status = tb__client_refresh(client);
+  if (tb__client_has_server(client)) return TB_OK;
+  if (tb__client_has_foreign_server(client)) return TB_ERR_UNSUPPORTED;
+  return status ? status : TB_ERR_TIMEOUT;
 }
 
-tb_status_t tb_ros2_client_wait_for_service(tb_ros2_client_t *client, tb_duration_t limit)
+tb_status_t tb_ros2_client_wait_for_service_sized(tb_ros2_client_t *client,
+                                                  const tb_wait_options_t *options,
+                                                  size_t options_size)
 {
+  tb_wait_options_t known;
   if (!client) return TB_ERR_INVALID;
-  tb__deadline_t deadline;
-  tb_status_t status = tb__limit_begin(limit, &deadline);
-  return status ? status : server_wait(client, deadline);
+  if (!TB__SIZED_IN(options, options_size, known)) return TB_ERR_UNSUPPORTED;
+  return tb__call_wait(options, &client->events, server_look, client);
 }
 
 /* Afterwards it may be finished at any time. One with a callback may be freed then, and the client
@@ -346,9 +348,11 @@ static tb_status_t no_server(const tb_ros2_client_t *client, tb_status_t status,
   return tb_error_set(error, status, "%s: %s", client->name, tb_status_message(status));
 }
 
-/* The writer blocks only for a short time, so that the caller's limit applies. */
+/* The writer blocks only for a short time, so that the caller's limit applies, and what else may
+ * end its wait; NULL: nothing. */
 static tb_status_t request_write(tb_ros2_client_t *client, int64_t sequence, const void *cdr,
-                                 size_t size, tb__deadline_t deadline, tb_error_t *error)
+                                 size_t size, tb__deadline_t deadline, tb__call_wait_t *wait,
+                                 tb_error_t *error)
 {
   tb__service_header_t header = {client->id, sequence};
   uint8_t *message = malloc(size + TB__SERVICE_HEADER_SIZE);
@@ -366,14 +370,18 @@ static tb_status_t request_write(tb_ros2_client_t *client, int64_t sequence, con
       no_server(client, status, error);
     else
       status = tb__raw_writer_write(client->writer, message, size + TB__SERVICE_HEADER_SIZE, error);
+    tb_status_t ended = status == TB_ERR_TIMEOUT && wait ? tb__call_wait_ended(wait) : TB_OK;
+    if (ended) status = no_server(client, ended, error);
   } while (status == TB_ERR_TIMEOUT && !is_past(deadline));
   free(message);
   return status;
 }
 
+/* An answer counts that has come before anything else is seen to have ended the wait. */
 static tb_status_t answer_wait(tb_ros2_client_t *client, tb__pending_t *pending,
-                               tb__deadline_t deadline)
+                               tb__call_wait_t *wait)
 {
+  tb__deadline_t deadline = wait->deadline;
   for (;;) {
     uint32_t seen = atomic_load(&client->events);
     bool refreshed = tb__client_refresh(client) == TB_OK;
@@ -382,32 +390,47 @@ static tb_status_t answer_wait(tb_ros2_client_t *client, tb__pending_t *pending,
     bool done = pending->done;
     tb__mutex_unlock(&client->mutex);
     if (done) return pending->status;
+    tb_status_t ended = tb__call_wait_ended(wait);
+    if (ended) return pending_cancel(client, pending->sequence) ? ended : pending->status;
     if (!tb__futex_wait(&client->events, seen, until) && is_past(deadline))
       return pending_cancel(client, pending->sequence) ? TB_ERR_TIMEOUT : pending->status;
   }
 }
 
-tb_status_t tb_ros2_client_call(tb_ros2_client_t *client, const void *cdr, size_t size,
-                                tb_duration_t limit, tb_ros2_response_t *out, tb_error_t *error)
+static tb_status_t call(tb_ros2_client_t *client, const void *cdr, size_t size,
+                        tb__call_wait_t *wait, tb_ros2_response_t *out, tb_error_t *error)
 {
-  if (!client || !cdr || !out) return tb__null_argument(error, __func__);
-  tb__deadline_t deadline;
-  tb_status_t status = tb__limit_begin(limit, &deadline);
-  if (!status) status = server_wait(client, deadline);
+  tb_status_t status = tb__call_wait_for(wait, server_look, client);
   if (status) return no_server(client, status, error);
   tb__pending_t pending = {.status = TB_OK};
   int64_t sequence;
   status = pending_add(client, &pending, &sequence);
   if (status) return no_server(client, status, error);
-  status = request_write(client, sequence, cdr, size, deadline, error);
+  status = request_write(client, sequence, cdr, size, wait->deadline, wait, error);
   if (status && pending_cancel(client, sequence)) return status;
-  status = answer_wait(client, &pending, deadline);
+  status = answer_wait(client, &pending, wait);
   if (!status)
     *out = pending.response;
-  else if (status == TB_ERR_CLOSED)
+  else if (status == TB_ERR_CLOSED && tb__call_wait_ended(wait) == TB_OK)
     tb_error_set(error, status, "%s: the service has disappeared without answering", client->name);
   else
     tb_error_set(error, status, "%s: %s", client->name, tb_status_message(status));
+  return status;
+}
+
+tb_status_t tb_ros2_client_call_sized(tb_ros2_client_t *client, const void *cdr, size_t size,
+                                      const tb_wait_options_t *options, size_t options_size,
+                                      tb_ros2_response_t *out, tb_error_t *error)
+{
+  tb_wait_options_t known;
+  if (!client || !cdr || !out) return tb__null_argument(error, __func__);
+  if (!TB__SIZED_IN(options, options_size, known))
+    return tb__sized_unsupported(error, "tb_wait_options_t");
+  tb__call_wait_t wait;
+  tb_status_t status = tb__call_wait_begin(&wait, options, &client->events);
+  if (status) return no_server(client, status, error);
+  status = call(client, cdr, size, &wait, out, error);
+  tb__call_wait_end(&wait);
   return status;
 }
 
@@ -433,7 +456,7 @@ tb_status_t tb_ros2_client_call_async(tb_ros2_client_t *client, const void *cdr,
   if (!callback) return tb_error_set(error, TB_ERR_INVALID, "%s: callback is NULL", client->name);
   tb__deadline_t deadline;
   tb_status_t status = tb__limit_begin(limit, &deadline);
-  if (!status) status = server_wait(client, TB__PASSED_DEADLINE);
+  if (!status) status = server_look(client);
   if (status) return no_server(client, status, error);
   status = member_start(client);
   if (status) return tb_error_set(error, status, "%s: %s", client->name, tb_status_message(status));
@@ -448,7 +471,7 @@ tb_status_t tb_ros2_client_call_async(tb_ros2_client_t *client, const void *cdr,
     free(pending);
     return no_server(client, status, error);
   }
-  status = request_write(client, sequence, cdr, size, deadline, error);
+  status = request_write(client, sequence, cdr, size, deadline, NULL, error);
   if (status && pending_cancel(client, sequence) == pending) {
     free(pending);
   } else {

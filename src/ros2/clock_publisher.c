@@ -4,9 +4,11 @@
 
 #include "base/no_memory.h"
 #include "base/null_argument.h"
+#include "base/sized.h"
 #include "dds/raw_writer.h"
 #include "ros2/announced.h"
 #include "ros2/context.h"
+#include "ros2/match_wait.h"
 #include "ros2/match_watch.h"
 #include "ros2/topic_endpoint.h"
 #include "wire/clock_message.h"
@@ -76,13 +78,15 @@ uint32_t tb_ros2_clock_publisher_matched(const tb_ros2_clock_publisher_t *publis
   return tb__raw_writer_matched(publisher->writer);
 }
 
-tb_status_t tb_ros2_clock_publisher_wait_for_matched(tb_ros2_clock_publisher_t *publisher,
-                                                     uint32_t count, tb_duration_t limit)
+tb_status_t tb_ros2_clock_publisher_wait_for_matched_sized(tb_ros2_clock_publisher_t *publisher,
+                                                           uint32_t count,
+                                                           const tb_wait_options_t *options,
+                                                           size_t options_size)
 {
+  tb_wait_options_t known;
   if (!publisher) return TB_ERR_INVALID;
-  tb__deadline_t deadline;
-  tb_status_t status = tb__limit_begin(limit, &deadline);
-  return status ? status : tb__raw_writer_wait_for_matched(publisher->writer, count, deadline);
+  if (!TB__SIZED_IN(options, options_size, known)) return TB_ERR_UNSUPPORTED;
+  return tb__writer_wait_for_matched(publisher->writer, count, options);
 }
 
 void tb__ros2_clock_publisher_watch_matched(tb_ros2_clock_publisher_t *publisher,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/null_argument.h"
+#include "base/sized.h"
 #include "clock/jump_wait.h"
 #include "dds/raw_reader.h"
 #include "held/parking.h"
@@ -12,12 +13,14 @@
 #include "ros2/context.h"
 #include "ros2/graph_snapshot.h"
 #include "ros2/topic_endpoint.h"
+#include "wait/call_wait.h"
 
 struct tb_ros2_graph {
   tb__builtin_topics_t *topics;
   tb__raw_reader_t *infos;
   tb__guid_t own_guid;
-  _Atomic uint32_t changes; /* futex */
+  _Atomic uint32_t changes;
+  _Atomic uint32_t events; /* futex: a change, or a wait may have to end */
 
   tb__mutex_t mutex; /* taken by threads of DDS that may hold its locks: do not call DDS under it */
   tb__graph_model_t model;
@@ -27,7 +30,8 @@ struct tb_ros2_graph {
 static void changed(tb_ros2_graph_t *graph)
 {
   atomic_fetch_add(&graph->changes, 1);
-  tb__futex_wake_all(&graph->changes);
+  atomic_fetch_add(&graph->events, 1);
+  tb__futex_wake_all(&graph->events);
 }
 
 void tb__ros2_graph_wake(tb_ros2_graph_t *graph)
@@ -148,43 +152,56 @@ uint32_t tb_ros2_graph_changes(const tb_ros2_graph_t *graph)
   return atomic_load(&graph->changes);
 }
 
-tb_status_t tb_ros2_graph_wait_for_change(tb_ros2_graph_t *graph, uint32_t seen,
-                                          tb_duration_t limit)
+typedef struct awaited {
+  tb_ros2_graph_t *graph;
+  uint32_t seen;
+  const char *full_name;
+} awaited_t;
+
+static tb_status_t wait_for(awaited_t *awaited, const tb_wait_options_t *options,
+                            tb_status_t (*condition)(void *user))
 {
+  if (options && !tb__limit_is_valid(options->limit)) return TB_ERR_INVALID;
+  if (tb__is_forked()) return TB_ERR_FORKED;
+  if (tb__thread_may_not_wait()) return TB_ERR_DEADLOCK;
+  return tb__call_wait(options, &awaited->graph->events, condition, awaited);
+}
+
+static tb_status_t has_changed(void *user)
+{
+  const awaited_t *awaited = user;
+  return atomic_load(&awaited->graph->changes) != awaited->seen ? TB_OK : TB_ERR_TIMEOUT;
+}
+
+tb_status_t tb_ros2_graph_wait_for_change_sized(tb_ros2_graph_t *graph, uint32_t seen,
+                                                const tb_wait_options_t *options,
+                                                size_t options_size)
+{
+  tb_wait_options_t known;
   if (!graph) return TB_ERR_INVALID;
-  tb__deadline_t deadline;
-  tb_status_t status = tb__limit_begin(limit, &deadline);
-  if (status) return status;
-  if (tb__is_forked()) return TB_ERR_FORKED;
-  if (tb__thread_may_not_wait()) return TB_ERR_DEADLOCK;
-  while (atomic_load(&graph->changes) == seen) {
-    if (!tb__futex_wait(&graph->changes, seen, deadline)) return TB_ERR_TIMEOUT;
-  }
-  return TB_OK;
+  if (!TB__SIZED_IN(options, options_size, known)) return TB_ERR_UNSUPPORTED;
+  awaited_t awaited = {.graph = graph, .seen = seen};
+  return wait_for(&awaited, options, has_changed);
 }
 
-static bool has_node(tb_ros2_graph_t *graph, const char *full_name)
+static tb_status_t has_node(void *user)
 {
+  const awaited_t *awaited = user;
+  tb_ros2_graph_t *graph = awaited->graph;
   tb__mutex_lock(&graph->mutex);
-  bool has = tb__graph_model_has_node(&graph->model, full_name);
+  bool has = tb__graph_model_has_node(&graph->model, awaited->full_name);
   tb__mutex_unlock(&graph->mutex);
-  return has;
+  return has ? TB_OK : TB_ERR_TIMEOUT;
 }
 
-tb_status_t tb_ros2_graph_wait_for_node(tb_ros2_graph_t *graph, const char *full_name,
-                                        tb_duration_t limit)
+tb_status_t tb_ros2_graph_wait_for_node_sized(tb_ros2_graph_t *graph, const char *full_name,
+                                              const tb_wait_options_t *options, size_t options_size)
 {
+  tb_wait_options_t known;
   if (!graph || !full_name) return TB_ERR_INVALID;
-  tb__deadline_t deadline;
-  tb_status_t status = tb__limit_begin(limit, &deadline);
-  if (status) return status;
-  if (tb__is_forked()) return TB_ERR_FORKED;
-  if (tb__thread_may_not_wait()) return TB_ERR_DEADLOCK;
-  for (;;) {
-    uint32_t seen = atomic_load(&graph->changes);
-    if (has_node(graph, full_name)) return TB_OK;
-    if (!tb__futex_wait(&graph->changes, seen, deadline)) return TB_ERR_TIMEOUT;
-  }
+  if (!TB__SIZED_IN(options, options_size, known)) return TB_ERR_UNSUPPORTED;
+  awaited_t awaited = {.graph = graph, .full_name = full_name};
+  return wait_for(&awaited, options, has_node);
 }
 
 const tb_ros2_graph_node_t *tb_ros2_graph_find_node(const tb_ros2_graph_snapshot_t *snapshot,

@@ -6,6 +6,7 @@
 
 #include "base/fork.h"
 #include "base/null_argument.h"
+#include "base/sized.h"
 #include "clock/jump_wait.h"
 #include "params/parameter_value.h"
 #include "platform/mutex.h"
@@ -131,7 +132,7 @@ static tb_status_t decode(const tb_ros2_parameter_client_t *client, service_t se
 
 /* Takes over `request`, and frees it. `out`: a new message. */
 static tb_status_t send(tb_ros2_parameter_client_t *client, service_t service, uint8_t *request,
-                        size_t size, tb_duration_t limit, void *out, tb_error_t *error)
+                        size_t size, const tb_wait_options_t *options, void *out, tb_error_t *error)
 {
   tb_ros2_client_t *sender;
   tb_ros2_response_t response = {NULL, 0};
@@ -144,7 +145,7 @@ static tb_status_t send(tb_ros2_parameter_client_t *client, service_t service, u
     tb_error_set(error, status, "parameters of %s: %s", client->node, tb_status_message(status));
   } else {
     status = client_take(client, service, &sender, error);
-    if (!status) status = tb_ros2_client_call(sender, request, size, limit, &response, error);
+    if (!status) status = tb_ros2_client_call(sender, request, size, options, &response, error);
     if (!status) status = decode(client, service, &response, out, error);
   }
   tb_ros2_response_release(&response);
@@ -153,8 +154,8 @@ static tb_status_t send(tb_ros2_parameter_client_t *client, service_t service, u
 }
 
 static tb_status_t names_send(tb_ros2_parameter_client_t *client, service_t service,
-                              const char *const *names, size_t count, tb_duration_t limit,
-                              void *out, tb_error_t *error)
+                              const char *const *names, size_t count,
+                              const tb_wait_options_t *options, void *out, tb_error_t *error)
 {
   uint8_t *request;
   size_t size;
@@ -167,7 +168,7 @@ static tb_status_t names_send(tb_ros2_parameter_client_t *client, service_t serv
   if (status)
     return tb_error_set(error, status, "parameters of %s: %s", client->node,
                         tb_status_message(status));
-  return send(client, service, request, size, limit, out, error);
+  return send(client, service, request, size, options, out, error);
 }
 
 /* Nodes answer with an empty list if they do not know a name. */
@@ -215,15 +216,20 @@ static tb_status_t values_copy(const tb_ros2_parameter_client_t *client,
   return !status ? TB_OK : no_memory(client, error);
 }
 
-tb_status_t tb_ros2_parameter_client_get(tb_ros2_parameter_client_t *client,
-                                         const char *const *names, size_t count,
-                                         tb_duration_t limit, tb_ros2_parameter_value_t *out_values,
-                                         size_t *out_count, tb_error_t *error)
+tb_status_t tb_ros2_parameter_client_get_sized(tb_ros2_parameter_client_t *client,
+                                               const char *const *names, size_t count,
+                                               const tb_wait_options_t *options,
+                                               size_t options_size,
+                                               tb_ros2_parameter_value_t *out_values,
+                                               size_t *out_count, tb_error_t *error)
 {
+  tb_wait_options_t known;
   if (!client || (!names && count > 0) || (!out_values && count > 0) || !out_count)
     return tb__null_argument(error, __func__);
+  if (!TB__SIZED_IN(options, options_size, known))
+    return tb__sized_unsupported(error, "tb_wait_options_t");
   tb__get_parameters_response_t *message;
-  tb_status_t status = names_send(client, GET, names, count, limit, &message, error);
+  tb_status_t status = names_send(client, GET, names, count, options, &message, error);
   if (status) return status;
   status = count_check(client, GET, count, message->values.count, error);
   if (!status) status = values_copy(client, message, out_values, error);
@@ -232,16 +238,20 @@ tb_status_t tb_ros2_parameter_client_get(tb_ros2_parameter_client_t *client,
   return status;
 }
 
-tb_status_t tb_ros2_parameter_client_get_types(tb_ros2_parameter_client_t *client,
-                                               const char *const *names, size_t count,
-                                               tb_duration_t limit,
-                                               tb_ros2_parameter_type_t *out_types,
-                                               size_t *out_count, tb_error_t *error)
+tb_status_t tb_ros2_parameter_client_get_types_sized(tb_ros2_parameter_client_t *client,
+                                                     const char *const *names, size_t count,
+                                                     const tb_wait_options_t *options,
+                                                     size_t options_size,
+                                                     tb_ros2_parameter_type_t *out_types,
+                                                     size_t *out_count, tb_error_t *error)
 {
+  tb_wait_options_t known;
   if (!client || (!names && count > 0) || (!out_types && count > 0) || !out_count)
     return tb__null_argument(error, __func__);
+  if (!TB__SIZED_IN(options, options_size, known))
+    return tb__sized_unsupported(error, "tb_wait_options_t");
   tb__get_parameter_types_response_t *message;
-  tb_status_t status = names_send(client, GET_TYPES, names, count, limit, &message, error);
+  tb_status_t status = names_send(client, GET_TYPES, names, count, options, &message, error);
   if (status) return status;
   size_t answered = message->types.count;
   status = count_check(client, GET_TYPES, count, answered, error);
@@ -313,7 +323,7 @@ tb_status_t tb__set_response_read(const tb_ros2_response_t *response, size_t cou
 
 static tb_status_t parameters_send(tb_ros2_parameter_client_t *client, service_t service,
                                    const tb_ros2_parameter_t *parameters, size_t count,
-                                   tb_duration_t limit, void *out, tb_error_t *error)
+                                   const tb_wait_options_t *options, void *out, tb_error_t *error)
 {
   uint8_t *request;
   size_t size;
@@ -324,18 +334,23 @@ static tb_status_t parameters_send(tb_ros2_parameter_client_t *client, service_t
   if (status)
     return tb_error_set(error, status, "parameters of %s: %s", client->node,
                         tb_status_message(status));
-  return send(client, service, request, size, limit, out, error);
+  return send(client, service, request, size, options, out, error);
 }
 
-tb_status_t tb_ros2_parameter_client_set(tb_ros2_parameter_client_t *client,
-                                         const tb_ros2_parameter_t *parameters, size_t count,
-                                         tb_duration_t limit,
-                                         tb_ros2_parameter_result_t *out_results, tb_error_t *error)
+tb_status_t tb_ros2_parameter_client_set_sized(tb_ros2_parameter_client_t *client,
+                                               const tb_ros2_parameter_t *parameters, size_t count,
+                                               const tb_wait_options_t *options,
+                                               size_t options_size,
+                                               tb_ros2_parameter_result_t *out_results,
+                                               tb_error_t *error)
 {
+  tb_wait_options_t known;
   if (!client || (!parameters && count > 0) || (!out_results && count > 0))
     return tb__null_argument(error, __func__);
+  if (!TB__SIZED_IN(options, options_size, known))
+    return tb__sized_unsupported(error, "tb_wait_options_t");
   tb__set_parameters_response_t *message;
-  tb_status_t status = parameters_send(client, SET, parameters, count, limit, &message, error);
+  tb_status_t status = parameters_send(client, SET, parameters, count, options, &message, error);
   if (status) return status;
   status = count_check(client, SET, count, message->results.count, error);
   if (!status) results_fill(message, out_results);
@@ -343,29 +358,35 @@ tb_status_t tb_ros2_parameter_client_set(tb_ros2_parameter_client_t *client,
   return status;
 }
 
-tb_status_t tb_ros2_parameter_client_set_atomically(tb_ros2_parameter_client_t *client,
-                                                    const tb_ros2_parameter_t *parameters,
-                                                    size_t count, tb_duration_t limit,
-                                                    tb_ros2_parameter_result_t *out_result,
-                                                    tb_error_t *error)
+tb_status_t tb_ros2_parameter_client_set_atomically_sized(
+    tb_ros2_parameter_client_t *client, const tb_ros2_parameter_t *parameters, size_t count,
+    const tb_wait_options_t *options, size_t options_size, tb_ros2_parameter_result_t *out_result,
+    tb_error_t *error)
 {
+  tb_wait_options_t known;
   if (!client || (!parameters && count > 0) || !out_result)
     return tb__null_argument(error, __func__);
+  if (!TB__SIZED_IN(options, options_size, known))
+    return tb__sized_unsupported(error, "tb_wait_options_t");
   tb__set_parameters_atomically_response_t *message;
   tb_status_t status =
-      parameters_send(client, SET_ATOMICALLY, parameters, count, limit, &message, error);
+      parameters_send(client, SET_ATOMICALLY, parameters, count, options, &message, error);
   if (status) return status;
   result_fill(&message->result, out_result);
   free(message);
   return TB_OK;
 }
 
-tb_status_t tb_ros2_parameter_client_list(tb_ros2_parameter_client_t *client,
-                                          const char *const *prefixes, size_t prefix_count,
-                                          uint64_t depth, tb_duration_t limit,
-                                          tb_ros2_parameter_list_t *out, tb_error_t *error)
+tb_status_t tb_ros2_parameter_client_list_sized(tb_ros2_parameter_client_t *client,
+                                                const char *const *prefixes, size_t prefix_count,
+                                                uint64_t depth, const tb_wait_options_t *options,
+                                                size_t options_size, tb_ros2_parameter_list_t *out,
+                                                tb_error_t *error)
 {
+  tb_wait_options_t known;
   if (!client || (!prefixes && prefix_count > 0) || !out) return tb__null_argument(error, __func__);
+  if (!TB__SIZED_IN(options, options_size, known))
+    return tb__sized_unsupported(error, "tb_wait_options_t");
   uint8_t *request;
   size_t size;
   tb__list_parameters_request_t message = {{prefixes, prefix_count}, depth};
@@ -374,7 +395,7 @@ tb_status_t tb_ros2_parameter_client_list(tb_ros2_parameter_client_t *client,
     return tb_error_set(error, status, "parameters of %s: %s", client->node,
                         tb_status_message(status));
   tb__list_parameters_response_t *response;
-  status = send(client, LIST, request, size, limit, &response, error);
+  status = send(client, LIST, request, size, options, &response, error);
   if (status) return status;
   *out = (tb_ros2_parameter_list_t){
       .names = response->result.names.items,
@@ -442,15 +463,19 @@ static tb_status_t descriptions_fill(const tb_ros2_parameter_client_t *client,
   return TB_OK;
 }
 
-tb_status_t tb_ros2_parameter_client_describe(tb_ros2_parameter_client_t *client,
-                                              const char *const *names, size_t count,
-                                              tb_duration_t limit,
-                                              tb_ros2_parameter_descriptions_t *out,
-                                              tb_error_t *error)
+tb_status_t tb_ros2_parameter_client_describe_sized(tb_ros2_parameter_client_t *client,
+                                                    const char *const *names, size_t count,
+                                                    const tb_wait_options_t *options,
+                                                    size_t options_size,
+                                                    tb_ros2_parameter_descriptions_t *out,
+                                                    tb_error_t *error)
 {
+  tb_wait_options_t known;
   if (!client || (!names && count > 0) || !out) return tb__null_argument(error, __func__);
+  if (!TB__SIZED_IN(options, options_size, known))
+    return tb__sized_unsupported(error, "tb_wait_options_t");
   tb__describe_parameters_response_t *message;
-  tb_status_t status = names_send(client, DESCRIBE, names, count, limit, &message, error);
+  tb_status_t status = names_send(client, DESCRIBE, names, count, options, &message, error);
   if (status) return status;
   status = count_check(client, DESCRIBE, count, message->descriptors.count, error);
   if (!status) status = descriptions_fill(client, message, out, error);

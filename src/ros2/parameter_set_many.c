@@ -4,6 +4,7 @@
 
 #include "base/fork.h"
 #include "base/null_argument.h"
+#include "base/sized.h"
 #include "clock/jump_wait.h"
 #include "held/parking.h"
 #include "platform/time.h"
@@ -11,6 +12,7 @@
 #include "ros2/context.h"
 #include "ros2/parameter_client.h"
 #include "ros2/topic_endpoint.h"
+#include "wait/call_wait.h"
 
 /* The wait for an answer before the request is sent again; it doubles each time. DDS does not send
  * a first message again that is lost because its reader has not discovered its writer yet, where
@@ -32,12 +34,14 @@ struct batch {
   size_t count;
   uint8_t *request;
   size_t size;
-  tb__deadline_t deadline;
-  size_t open;              /* not sent yet */
-  size_t sent;              /* each ends with a call of `on_response` */
-  _Atomic size_t answered;  /* `on_response` was called */
-  _Atomic uint32_t events;  /* futex: an answer or a node has arrived */
-  _Atomic bool is_too_late; /* open requests end by the limit, not by the end of their client */
+  size_t open;             /* not sent yet */
+  size_t sent;             /* each ends with a call of `on_response` */
+  _Atomic size_t answered; /* `on_response` was called */
+  _Atomic uint32_t events; /* futex: an answer or a node has arrived */
+  tb__call_wait_t wait;
+  /* Why open requests end when their client is destroyed: by the limit (TB_ERR_TIMEOUT) or as the
+   * wait options ask. */
+  _Atomic tb_status_t ended;
 };
 
 static tb_duration_t time_left(tb__deadline_t deadline)
@@ -52,7 +56,7 @@ static void on_response(tb_status_t status, const tb_ros2_response_t *response, 
 static tb_status_t job_try(job_t *job)
 {
   batch_t *batch = job->batch;
-  tb_duration_t limit = time_left(batch->deadline);
+  tb_duration_t limit = time_left(batch->wait.deadline);
   job->try_ns = job->try_ns ? 2 * job->try_ns : FIRST_TRY_NS;
   if (limit.ns > job->try_ns) limit.ns = job->try_ns;
   return tb_ros2_client_call_async(job->client, batch->request, batch->size, limit, on_response,
@@ -63,10 +67,10 @@ static void on_response(tb_status_t status, const tb_ros2_response_t *response, 
 {
   job_t *job = user;
   batch_t *batch = job->batch;
-  if (status == TB_ERR_TIMEOUT && time_left(batch->deadline).ns > 0 && job_try(job) == TB_OK)
+  if (status == TB_ERR_TIMEOUT && time_left(batch->wait.deadline).ns > 0 && job_try(job) == TB_OK)
     return;
   if (!status) status = tb__set_response_read(response, 1, &job->outcome->result);
-  if (status == TB_ERR_CLOSED && atomic_load(&batch->is_too_late)) status = TB_ERR_TIMEOUT;
+  if (status == TB_ERR_CLOSED && atomic_load(&batch->ended)) status = atomic_load(&batch->ended);
   job->outcome->status = status;
   atomic_fetch_add(&batch->answered, 1);
   atomic_fetch_add(&batch->events, 1);
@@ -100,27 +104,29 @@ static void job_send(job_t *job)
   if (status != TB_ERR_NOT_FOUND) job_end(job, status); /* else the service has gone again */
 }
 
-static void jobs_send(batch_t *batch)
+static tb_status_t requests_look(void *user)
 {
-  for (;;) {
-    uint32_t seen = atomic_load(&batch->events);
-    for (size_t i = 0; i < batch->count && batch->open > 0; i++)
-      job_send(&batch->jobs[i]);
-    if (batch->open == 0) return;
-    if (!tb__futex_wait(&batch->events, seen, batch->deadline)) break;
-  }
-  for (size_t i = 0; i < batch->count; i++) {
-    if (!batch->jobs[i].is_sent) job_end(&batch->jobs[i], TB_ERR_NOT_FOUND);
-  }
+  batch_t *batch = user;
+  for (size_t i = 0; i < batch->count && batch->open > 0; i++)
+    job_send(&batch->jobs[i]);
+  return batch->open == 0 ? TB_OK : TB_ERR_TIMEOUT;
 }
 
-static void answers_wait(batch_t *batch)
+static tb_status_t answers_look(void *user)
 {
-  for (;;) {
-    uint32_t seen = atomic_load(&batch->events);
-    if (atomic_load(&batch->answered) == batch->sent) return;
-    if (!tb__futex_wait(&batch->events, seen, batch->deadline)) return;
+  const batch_t *batch = user;
+  return atomic_load(&batch->answered) == batch->sent ? TB_OK : TB_ERR_TIMEOUT;
+}
+
+static tb_status_t answers_wait(batch_t *batch)
+{
+  tb_status_t status = tb__call_wait_for(&batch->wait, requests_look, batch);
+  for (size_t i = 0; i < batch->count; i++) {
+    if (!batch->jobs[i].is_sent)
+      job_end(&batch->jobs[i], status == TB_ERR_TIMEOUT ? TB_ERR_NOT_FOUND : status);
   }
+  if (status && status != TB_ERR_TIMEOUT) return status;
+  return tb__call_wait_for(&batch->wait, answers_look, batch);
 }
 
 static void job_start(batch_t *batch, job_t *job, tb_ros2_context_t *context, const char *node)
@@ -135,15 +141,15 @@ static void job_start(batch_t *batch, job_t *job, tb_ros2_context_t *context, co
     job_end(job, status);
 }
 
-static void batch_run(batch_t *batch, tb_ros2_context_t *context, const char *const *nodes)
+static tb_status_t batch_run(batch_t *batch, tb_ros2_context_t *context, const char *const *nodes)
 {
   for (size_t i = 0; i < batch->count; i++)
     job_start(batch, &batch->jobs[i], context, nodes[i]);
-  jobs_send(batch);
-  answers_wait(batch);
-  atomic_store(&batch->is_too_late, true);
+  tb_status_t status = answers_wait(batch);
+  if (status) atomic_store(&batch->ended, status);
   for (size_t i = 0; i < batch->count; i++)
     tb_ros2_client_destroy(batch->jobs[i].client);
+  return status == TB_ERR_TIMEOUT ? TB_OK : status;
 }
 
 static tb_status_t refused(tb_status_t status, const tb_ros2_parameter_t *parameter,
@@ -153,32 +159,44 @@ static tb_status_t refused(tb_status_t status, const tb_ros2_parameter_t *parame
                       parameter->name ? parameter->name : "(null)", tb_status_message(status));
 }
 
-tb_status_t tb_ros2_parameter_set_on_nodes(tb_ros2_context_t *context, const char *const *nodes,
-                                           size_t node_count, const tb_ros2_parameter_t *parameter,
-                                           tb_duration_t limit,
-                                           tb_ros2_parameter_outcome_t *outcomes, tb_error_t *error)
+static tb_status_t batch_begin(batch_t *batch, const tb_ros2_parameter_t *parameter,
+                               const tb_wait_options_t *options,
+                               tb_ros2_parameter_outcome_t *outcomes)
 {
+  tb_status_t status = tb__set_request_encode(parameter, 1, &batch->request, &batch->size);
+  if (status) return status;
+  batch->jobs = calloc(batch->count + 1, sizeof *batch->jobs);
+  if (!batch->jobs) return TB_ERR_NO_MEMORY;
+  status = tb__call_wait_begin(&batch->wait, options, &batch->events);
+  for (size_t i = 0; i < batch->count; i++) {
+    outcomes[i] = (tb_ros2_parameter_outcome_t){.status = status};
+    batch->jobs[i].batch = batch;
+    batch->jobs[i].outcome = &outcomes[i];
+  }
+  return status;
+}
+
+tb_status_t
+tb_ros2_parameter_set_on_nodes_sized(tb_ros2_context_t *context, const char *const *nodes,
+                                     size_t node_count, const tb_ros2_parameter_t *parameter,
+                                     const tb_wait_options_t *options, size_t options_size,
+                                     tb_ros2_parameter_outcome_t *outcomes, tb_error_t *error)
+{
+  tb_wait_options_t known;
   if (!context || (!nodes && node_count > 0) || !parameter || (!outcomes && node_count > 0))
     return tb__null_argument(error, __func__);
+  if (!TB__SIZED_IN(options, options_size, known))
+    return tb__sized_unsupported(error, "tb_wait_options_t");
   if (tb__is_forked()) return refused(TB_ERR_FORKED, parameter, error);
   if (tb__thread_may_not_wait() || tb__dispatch_is_here(tb__ros2_context_dispatch(context)))
     return refused(TB_ERR_DEADLOCK, parameter, error);
   batch_t batch = {.count = node_count, .open = node_count};
-  tb_status_t status = tb__limit_begin(limit, &batch.deadline);
-  if (!status) status = tb__set_request_encode(parameter, 1, &batch.request, &batch.size);
-  if (status) return refused(status, parameter, error);
-  batch.jobs = calloc(node_count + 1, sizeof *batch.jobs);
-  if (!batch.jobs) {
-    free(batch.request);
-    return refused(TB_ERR_NO_MEMORY, parameter, error);
+  tb_status_t status = batch_begin(&batch, parameter, options, outcomes);
+  if (!status) {
+    status = batch_run(&batch, context, nodes);
+    tb__call_wait_end(&batch.wait);
   }
-  for (size_t i = 0; i < batch.count; i++) {
-    outcomes[i] = (tb_ros2_parameter_outcome_t){0};
-    batch.jobs[i].batch = &batch;
-    batch.jobs[i].outcome = &outcomes[i];
-  }
-  batch_run(&batch, context, nodes);
   free(batch.jobs);
   free(batch.request);
-  return TB_OK;
+  return !status ? TB_OK : refused(status, parameter, error);
 }

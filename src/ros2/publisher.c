@@ -4,11 +4,18 @@
 #include <string.h>
 
 #include "base/null_argument.h"
+#include "base/sized.h"
 #include "dds/raw_writer.h"
+#include "platform/time.h"
 #include "ros2/announced.h"
 #include "ros2/context.h"
+#include "ros2/match_wait.h"
 #include "ros2/match_watch.h"
 #include "ros2/topic_endpoint.h"
+#include "wait/call_wait.h"
+
+/* How soon a wait for acknowledgements sees that something else has ended it. */
+#define ACKS_SLICE_NS (20 * TB_NS_PER_MS)
 
 struct tb_ros2_publisher {
   tb__announced_t announced;
@@ -56,19 +63,49 @@ uint32_t tb_ros2_publisher_matched(const tb_ros2_publisher_t *publisher)
   return tb__raw_writer_matched(publisher->writer);
 }
 
-tb_status_t tb_ros2_publisher_wait_for_matched(tb_ros2_publisher_t *publisher, uint32_t count,
-                                               tb_duration_t limit)
+tb_status_t tb_ros2_publisher_wait_for_matched_sized(tb_ros2_publisher_t *publisher, uint32_t count,
+                                                     const tb_wait_options_t *options,
+                                                     size_t options_size)
 {
+  tb_wait_options_t known;
   if (!publisher) return TB_ERR_INVALID;
-  tb__deadline_t deadline;
-  tb_status_t status = tb__limit_begin(limit, &deadline);
-  return status ? status : tb__raw_writer_wait_for_matched(publisher->writer, count, deadline);
+  if (!TB__SIZED_IN(options, options_size, known)) return TB_ERR_UNSUPPORTED;
+  return tb__writer_wait_for_matched(publisher->writer, count, options);
 }
 
-tb_status_t tb_ros2_publisher_wait_for_acks(tb_ros2_publisher_t *publisher, tb_duration_t limit)
+/* DDS can only be asked to wait, so in slices. */
+static tb_status_t acks_wait(tb_ros2_publisher_t *publisher, tb__call_wait_t *wait,
+                             tb__deadline_t deadline)
 {
+  for (;;) {
+    tb_status_t status = tb__call_wait_ended(wait);
+    if (status) return status;
+    int64_t left_ns = deadline.ns == INT64_MAX ? INT64_MAX : deadline.ns - tb__real_steady_now_ns();
+    tb_duration_t slice = {left_ns < ACKS_SLICE_NS ? left_ns : ACKS_SLICE_NS};
+    if (left_ns <= 0) slice = TB_NO_WAIT;
+    status = tb__raw_writer_wait_for_acks(publisher->writer, slice);
+    if (status != TB_ERR_TIMEOUT || left_ns <= ACKS_SLICE_NS) return status;
+  }
+}
+
+tb_status_t tb_ros2_publisher_wait_for_acks_sized(tb_ros2_publisher_t *publisher,
+                                                  const tb_wait_options_t *options,
+                                                  size_t options_size)
+{
+  tb_wait_options_t known;
   if (!publisher) return TB_ERR_INVALID;
-  return tb__raw_writer_wait_for_acks(publisher->writer, limit);
+  if (!TB__SIZED_IN(options, options_size, known)) return TB_ERR_UNSUPPORTED;
+  tb_duration_t limit = options ? options->limit : TB_NO_LIMIT;
+  _Atomic uint32_t word = 0;
+  tb__call_wait_t wait;
+  tb__deadline_t deadline = TB__NO_DEADLINE;
+  tb_status_t status = tb__call_wait_begin(&wait, options, &word);
+  if (status) return status;
+  if (tb__limit_begin_in(limit, tb__real_steady_now_ns, &deadline) == TB_OK)
+    status = tb__call_wait_can_end(&wait) ? acks_wait(publisher, &wait, deadline)
+                                          : tb__raw_writer_wait_for_acks(publisher->writer, limit);
+  tb__call_wait_end(&wait);
+  return status;
 }
 
 uint32_t tb_ros2_publisher_incompatible(const tb_ros2_publisher_t *publisher,

@@ -6,6 +6,7 @@
 #include "dds/raw_reader.h"
 #include "ros2/announced.h"
 #include "ros2/context.h"
+#include "ros2/match_wait.h"
 #include "ros2/topic_endpoint.h"
 
 struct tb_ros2_subscription {
@@ -116,13 +117,15 @@ uint32_t tb_ros2_subscription_matched(const tb_ros2_subscription_t *subscription
   return tb__raw_reader_matched(subscription->reader);
 }
 
-tb_status_t tb_ros2_subscription_wait_for_matched(tb_ros2_subscription_t *subscription,
-                                                  uint32_t count, tb_duration_t limit)
+tb_status_t tb_ros2_subscription_wait_for_matched_sized(tb_ros2_subscription_t *subscription,
+                                                        uint32_t count,
+                                                        const tb_wait_options_t *options,
+                                                        size_t options_size)
 {
+  tb_wait_options_t known;
   if (!subscription) return TB_ERR_INVALID;
-  tb__deadline_t deadline;
-  tb_status_t status = tb__limit_begin(limit, &deadline);
-  return status ? status : tb__raw_reader_wait_for_matched(subscription->reader, count, deadline);
+  if (!TB__SIZED_IN(options, options_size, known)) return TB_ERR_UNSUPPORTED;
+  return tb__reader_wait_for_matched(subscription->reader, count, options);
 }
 
 uint32_t tb_ros2_subscription_incompatible(const tb_ros2_subscription_t *subscription,

@@ -30,7 +30,8 @@ static void set_awaited(tb__play_acks_t *acks, tb_ros2_publisher_t *publisher)
 static void await(tb__play_acks_t *acks, tb_ros2_publisher_t *publisher, uint64_t asked)
 {
   while (!atomic_load(&acks->stopping) && atomic_load(&acks->awaited) == publisher &&
-         tb_ros2_publisher_wait_for_acks(publisher, SLICE) == TB_ERR_TIMEOUT)
+         tb_ros2_publisher_wait_for_acks(publisher, &(tb_wait_options_t){.limit = SLICE}) ==
+             TB_ERR_TIMEOUT)
     ;
   tb__mutex_lock(&acks->mutex);
   if (acks->asked == asked) atomic_store(&acks->awaited, NULL);
@@ -83,7 +84,9 @@ void tb__play_acks_stop(tb__play_acks_t *acks)
 
 void tb__play_acks_sent(tb__play_acks_t *acks, tb_ros2_publisher_t *publisher)
 {
-  if (tb_ros2_publisher_wait_for_acks(publisher, TB_NO_WAIT) != TB_ERR_TIMEOUT) return;
+  if (tb_ros2_publisher_wait_for_acks(publisher, &(tb_wait_options_t){.limit = TB_NO_WAIT}) !=
+      TB_ERR_TIMEOUT)
+    return;
   set_awaited(acks, publisher);
   report(acks);
 }

@@ -162,7 +162,8 @@ static tb_status_t flush_topic(const tb_ros2_play_transport_t *transport, const 
     int64_t left_ns = end_ns - tb__steady_now_ns();
     tb_duration_t slice = {earlier(left_ns, ACK_SLICE_NS)};
     if (left_ns <= 0) slice = TB_NO_WAIT;
-    tb_status_t status = tb_ros2_publisher_wait_for_acks(topic->publisher, slice);
+    tb_status_t status =
+        tb_ros2_publisher_wait_for_acks(topic->publisher, &(tb_wait_options_t){.limit = slice});
     if (status != TB_ERR_TIMEOUT || left_ns <= ACK_SLICE_NS) return status;
   }
 }
@@ -183,7 +184,8 @@ static void linger(tb_ros2_play_transport_t *transport)
 static bool has_arrived(const topic_t *topic)
 {
   return !topic->reliable ||
-         tb_ros2_publisher_wait_for_acks(topic->publisher, TB_NO_WAIT) != TB_ERR_TIMEOUT;
+         tb_ros2_publisher_wait_for_acks(
+             topic->publisher, &(tb_wait_options_t){.limit = TB_NO_WAIT}) != TB_ERR_TIMEOUT;
 }
 
 /* "/map by /slow, /other; /tf by /slow" */

@@ -198,7 +198,9 @@ static void publish_split(tb_ros2_recorder_t *recorder, const char *closed, cons
   if (!message) return;
   encode(closed, opened, node, message, size);
   tb_ros2_publisher_publish(recorder->events, message, size, NULL);
-  if (!*opened) tb_ros2_publisher_wait_for_acks(recorder->events, ACKS_LIMIT); /* it goes soon */
+  if (!*opened)
+    tb_ros2_publisher_wait_for_acks(recorder->events,
+                                    &(tb_wait_options_t){.limit = ACKS_LIMIT}); /* it goes soon */
   free(message);
 }
 

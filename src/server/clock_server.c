@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "held/parking.h"
 #include "platform/time.h"
+#include "wait/call_wait.h"
 #include "wait/timer_queue.h"
 
 static tb_status_t check_options(const tb_clock_server_options_t *options, tb_error_t *error)
@@ -102,7 +103,7 @@ void tb_clock_server_destroy(tb_clock_server_t *server)
   if (!server) return;
   if (!tb__is_forked() && server->has_thread) {
     tb_clock_server_stop(server);
-    tb_clock_server_wait(server, TB_NO_LIMIT, NULL);
+    tb_clock_server_wait(server, NULL, NULL);
   }
   tb__mutex_fini(&server->mutex);
   free(server->sinks);
@@ -123,8 +124,9 @@ static void *thread_run(void *argument)
   server->result = status;
   server->error = error;
   tb__mutex_unlock(&server->mutex);
-  atomic_store(&server->thread_active, 0);
-  tb__futex_wake_all(&server->thread_active);
+  atomic_store(&server->thread_active, false);
+  atomic_fetch_add(&server->thread_ends, 1);
+  tb__futex_wake_all(&server->thread_ends);
   return NULL;
 }
 
@@ -145,9 +147,9 @@ tb_status_t tb_clock_server_start(tb_clock_server_t *server)
   tb_status_t status = TB_ERR_BUSY; /* the last thread is still ending */
   join_locked(server);
   if (!server->has_thread) {
-    atomic_store(&server->thread_active, 1);
+    atomic_store(&server->thread_active, true);
     status = tb__thread_start(&server->thread, "tb-server", thread_run, server);
-    if (status) atomic_store(&server->thread_active, 0);
+    if (status) atomic_store(&server->thread_active, false);
     server->has_thread = !status;
     server->had_thread |= server->has_thread;
   }
@@ -156,21 +158,36 @@ tb_status_t tb_clock_server_start(tb_clock_server_t *server)
   return status;
 }
 
-tb_status_t tb_clock_server_wait(tb_clock_server_t *server, tb_duration_t limit, tb_error_t *error)
+static tb_status_t look(void *user)
 {
-  tb__deadline_t deadline;
-  if (!server || tb__limit_begin(limit, &deadline) != TB_OK)
-    return tb_error_set(error, TB_ERR_INVALID, "clock server: server is NULL, or limit is invalid");
+  const tb_clock_server_t *server = user;
+  return atomic_load(&server->thread_active) ? TB_ERR_TIMEOUT : TB_OK;
+}
+
+static tb_status_t wait_failed(tb_status_t status, tb_error_t *error)
+{
+  if (status == TB_ERR_TIMEOUT)
+    return tb_error_set(error, status, "the clock server is still running");
+  return tb_error_set(error, status, "clock server: the wait for its end: %s",
+                      tb_status_message(status));
+}
+
+tb_status_t tb_clock_server_wait_sized(tb_clock_server_t *server, const tb_wait_options_t *options,
+                                       size_t options_size, tb_error_t *error)
+{
+  tb_wait_options_t known;
+  if (!server) return tb_error_set(error, TB_ERR_INVALID, "clock server: server is NULL");
+  if (!TB__SIZED_IN(options, options_size, known))
+    return tb__sized_unsupported(error, "tb_wait_options_t");
   if (tb__is_forked() || tb__clock_server_serves_here(server)) {
     tb_status_t status = tb__is_forked() ? TB_ERR_FORKED : TB_ERR_DEADLOCK;
     return tb_error_set(error, status, "clock server: %s", tb_status_message(status));
   }
-  while (atomic_load(&server->thread_active))
-    if (!tb__futex_wait(&server->thread_active, 1, deadline) && atomic_load(&server->thread_active))
-      return tb_error_set(error, TB_ERR_TIMEOUT, "the clock server is still running");
+  tb_status_t status = tb__call_wait(options, &server->thread_ends, look, server);
+  if (status) return wait_failed(status, error);
   tb__mutex_lock(&server->mutex);
   join_locked(server);
-  tb_status_t status = server->had_thread ? server->result : TB_ERR_INVALID;
+  status = server->had_thread ? server->result : TB_ERR_INVALID;
   tb_error_t result = server->error;
   tb__mutex_unlock(&server->mutex);
   if (status == TB_ERR_INVALID && !result.text[0])

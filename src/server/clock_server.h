@@ -21,7 +21,8 @@ struct tb_clock_server {
   atomic_bool stopping;
   atomic_bool serving;
   _Atomic uintptr_t runner; /* the thread that serves, or 0 */
-  _Atomic uint32_t thread_active;
+  _Atomic bool thread_active;
+  _Atomic uint32_t thread_ends; /* futex: the thread has ended, or a wait may have to end */
   _Atomic uint32_t step_events; /* how many steps have ended */
 
   tb__mutex_t mutex; /* guards what follows; never held while a sink is called */

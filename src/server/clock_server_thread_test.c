@@ -3,10 +3,14 @@
 #include <pthread.h>
 #include <sched.h>
 #include <sys/wait.h>
+#include <timebase/cancel_token.h>
+#include <timebase/clock.h>
+#include <timebase/manual_source.h>
 #include <unistd.h>
 
 #include "server/clock_server.h"
 #include "test.h"
+#include "within.h"
 
 #define S  TB_NS_PER_S
 #define MS TB_NS_PER_MS
@@ -142,19 +146,75 @@ static void test_S5_a_step_is_cancelled_by_other_controls(void **state)
   }
 }
 
+typedef struct waiting {
+  tb_clock_server_t *server;
+  tb_wait_options_t options;
+  pthread_t thread;
+  tb_status_t status;
+} waiting_t;
+
+static void *wait_thread(void *user)
+{
+  waiting_t *waiting = user;
+  waiting->status = tb_clock_server_wait(waiting->server, &waiting->options, NULL);
+  return NULL;
+}
+
+static void waiting_start(waiting_t *waiting, tb_source_t *source)
+{
+  assert_int_equal(pthread_create(&waiting->thread, NULL, wait_thread, waiting), 0);
+  assert_ok(tb_manual_source_wait_for_sleepers(source, 1, NULL));
+}
+
+static void waiting_end(waiting_t *waiting, tb_status_t expected)
+{
+  assert_int_equal(pthread_join(waiting->thread, NULL), 0);
+  assert_status(waiting->status, expected);
+}
+
+static void test_S3_S5_what_ends_the_wait_for_its_thread(void **state)
+{
+  (void)state;
+  counter_t counter = {0};
+  tb_source_t *source;
+  tb_clock_t *clock;
+  tb_cancel_token_t *token;
+  assert_ok(tb_manual_source_create(&source));
+  assert_ok(tb_clock_create(&(tb_clock_options_t){TB_TIME_ROS, source}, &clock));
+  assert_ok(tb_manual_source_set(source, 100 * TB_NS_PER_S));
+  assert_ok(tb_cancel_token_create(&token));
+  waiting_t waiting = {create(&counter, fast_and_paused()), {.token = token, .clock = clock}, 0, 0};
+  assert_ok(tb_clock_server_start(waiting.server));
+  waiting_start(&waiting, source);
+  tb_cancel_token_cancel(token);
+  waiting_end(&waiting, TB_ERR_CANCELLED);
+  tb_cancel_token_reset(token);
+  waiting.options.flags = TB_WAIT_FAIL_ON_BACKWARD;
+  waiting_start(&waiting, source);
+  assert_ok(tb_manual_source_set(source, TB_NS_PER_S));
+  waiting_end(&waiting, TB_ERR_JUMP_BACKWARD);
+  waiting_start(&waiting, source);
+  tb_clock_server_stop(waiting.server);
+  waiting_end(&waiting, TB_OK);
+  tb_clock_server_destroy(waiting.server);
+  assert_ok(tb_cancel_token_destroy(token));
+  assert_ok(tb_clock_destroy(clock));
+  assert_ok(tb_source_destroy(source));
+}
+
 static void test_X9_a_thread_is_stopped_and_started_again(void **state)
 {
   (void)state;
   counter_t counter = {0};
   tb_clock_server_t *server = create(&counter, fast_and_paused());
-  assert_status(tb_clock_server_wait(server, TB_NO_LIMIT, NULL), TB_ERR_INVALID);
+  assert_status(tb_clock_server_wait(server, NULL, NULL), TB_ERR_INVALID);
   for (int i = 0; i < 20; i++) {
     assert_ok(tb_clock_server_start(server));
     assert_status(tb_clock_server_start(server), TB_ERR_BUSY);
     assert_status(tb_clock_server_run_due(server, 1, NULL, NULL, NULL), TB_ERR_BUSY);
-    assert_status(tb_clock_server_wait(server, (tb_duration_t){1}, NULL), TB_ERR_TIMEOUT);
+    assert_status(tb_clock_server_wait(server, WITHIN((tb_duration_t){1}), NULL), TB_ERR_TIMEOUT);
     tb_clock_server_stop(server);
-    assert_ok(tb_clock_server_wait(server, TB_NO_LIMIT, NULL));
+    assert_ok(tb_clock_server_wait(server, NULL, NULL));
     assert_false(status_of(server).serving);
   }
   tb_clock_server_destroy(server);
@@ -167,7 +227,7 @@ static void test_X9_the_thread_reports_why_it_ended(void **state)
   tb_error_t error = TB_ERROR_INIT;
   tb_clock_server_t *server = create(&counter, fast_and_paused());
   assert_ok(tb_clock_server_start(server));
-  assert_status(tb_clock_server_wait(server, TB_NO_LIMIT, &error), TB_ERR_TRANSPORT);
+  assert_status(tb_clock_server_wait(server, NULL, &error), TB_ERR_TRANSPORT);
   assert_string_equal(error.text, "no way out");
   atomic_store(&counter.fails, 0);
   assert_ok(tb_clock_server_start(server));
@@ -236,7 +296,7 @@ static int misbehaves_in_child(tb_clock_server_t *server)
   if (tb_clock_server_start(server) != TB_ERR_FORKED) return 2;
   if (tb_clock_server_run(server, NULL) != TB_ERR_FORKED) return 3;
   if (tb_clock_server_run_due(server, 1, NULL, NULL, NULL) != TB_ERR_FORKED) return 4;
-  if (tb_clock_server_wait(server, second, NULL) != TB_ERR_FORKED) return 5;
+  if (tb_clock_server_wait(server, WITHIN(second), NULL) != TB_ERR_FORKED) return 5;
   if (tb_clock_server_set_factor(server, 2) != TB_ERR_FORKED) return 6;
   if (tb_clock_server_set_hz(server, 2) != TB_ERR_FORKED) return 7;
   if (tb_clock_server_set_as_fast_as_possible(server, false) != TB_ERR_FORKED) return 8;
@@ -270,6 +330,7 @@ int main(void)
       TEST(X9_a_step_returns_when_its_ticks_have_been_sent),
       TEST(S5_a_step_has_a_limit_and_continues_after_it),
       TEST(S5_a_step_is_cancelled_by_other_controls),
+      TEST(S3_S5_what_ends_the_wait_for_its_thread),
       TEST(X9_a_thread_is_stopped_and_started_again),
       TEST(X9_the_thread_reports_why_it_ended),
       TEST(X9_controls_wake_the_thread),

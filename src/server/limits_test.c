@@ -10,6 +10,7 @@
 
 #include "clock/timeline.h"
 #include "limits_table.h"
+#include "within.h"
 
 #define S    TB_NS_PER_S
 #define HOUR TB_NS(3600 * S)
@@ -461,7 +462,7 @@ static void server_hurry(void)
 
 static tb_status_t server_wait(tb_duration_t limit)
 {
-  return tb_clock_server_wait(server, limit, NULL);
+  return tb_clock_server_wait(server, WITHIN(limit), NULL);
 }
 
 static tb_status_t server_step(tb_duration_t limit)

@@ -158,7 +158,9 @@ static void test_S5_cancelled_comes_before_jump_due_and_limit(void **state)
   assert_ok(tb_jump_handler_create(f->clock, &options, &handler));
   sleeping_t due = {.clock = f->clock, .for_ns = S, .options.token = f->token};
   sleeping_t jump = {
-      .clock = f->clock, .for_ns = S, .options = {TB_WAIT_FAIL_ON_ANY, {S}, {0}, f->token}};
+      .clock = f->clock,
+      .for_ns = S,
+      .options = {.flags = TB_WAIT_FAIL_ON_ANY, .forward_min = {S}, .token = f->token}};
   start(&due);
   start(&jump);
   assert_ok(tb_manual_source_set(f->source, 110 * S));

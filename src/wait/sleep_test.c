@@ -202,7 +202,7 @@ static void test_S3_flags_fail_a_wait(void **state)
       .clock = f->clock, .for_ns = 900 * S, .options.flags = TB_WAIT_FAIL_ON_BACKWARD};
   sleeping_t forward = {.clock = f->clock,
                         .for_ns = 900 * S,
-                        .options = {TB_WAIT_FAIL_ON_FORWARD, {10 * S}, {0}, NULL}};
+                        .options = {.flags = TB_WAIT_FAIL_ON_FORWARD, .forward_min = {10 * S}}};
   sleeping_t change = {
       .clock = f->clock, .for_ns = 900 * S, .options.flags = TB_WAIT_FAIL_ON_CLOCK_CHANGE};
   start(&backward);
@@ -225,7 +225,7 @@ static void test_S3_jump_comes_before_due(void **state)
   set(f, 100);
   sleeping_t s = {.clock = f->clock,
                   .until_ns = 105 * S,
-                  .options = {TB_WAIT_FAIL_ON_ANY, {10 * S}, {0}, NULL}};
+                  .options = {.flags = TB_WAIT_FAIL_ON_ANY, .forward_min = {10 * S}}};
   start(&s);
   set(f, 120);
   finish(&s, TB_ERR_JUMP_FORWARD);

@@ -114,15 +114,26 @@ static bool sleeper_closed(tb__waiter_t *waiter)
   return tb__sleeper_claim(waiter, TB_ERR_CLOSED);
 }
 
+static void notify(tb__sleeper_t *sleeper)
+{
+  atomic_fetch_add(sleeper->notify, 1);
+  tb__futex_wake_all(sleeper->notify);
+}
+
 void tb__sleeper_wake(tb__waiter_t *waiter)
 {
   tb__sleeper_t *sleeper = (tb__sleeper_t *)waiter;
+  if (sleeper->notify) notify(sleeper);
   atomic_store(&sleeper->word, WORD_DONE);
   tb__futex_wake_one(&sleeper->word); /* the memory may be gone: at worst a stray wake-up */
 }
 
 void tb__sleeper_poke(tb__sleeper_t *sleeper)
 {
+  if (sleeper->notify) {
+    notify(sleeper);
+    return;
+  }
   uint32_t expected = WORD_ASLEEP;
   if (atomic_compare_exchange_strong(&sleeper->word, &expected, WORD_RECHECK))
     tb__futex_wake_one(&sleeper->word);
@@ -414,7 +425,8 @@ tb_status_t tb__sleeper_init(tb__sleeper_t *sleeper, tb_clock_t *clock, tb__goal
   sleeper->visible = TB__STATE_UNKNOWN;
   if (tb__is_forked()) return TB_ERR_FORKED;
   tb_status_t status = options_apply(options, sleeper);
-  if (!status && clock->kind && tb__in_jump_callback()) status = TB_ERR_DEADLOCK;
+  if (!status && options && options->clock && options->clock != clock) status = TB_ERR_INVALID;
+  if (!status && clock && clock->kind && tb__in_jump_callback()) status = TB_ERR_DEADLOCK;
   return status;
 }
 
@@ -489,6 +501,57 @@ tb_status_t tb__sleeper_run(tb__sleeper_t *sleeper)
   tb__clock_leave(sleeper->clock);
   if (sleeper->inflight) tb__inflight_adopt(sleeper->inflight);
   return final_status(sleeper, status);
+}
+
+static tb_status_t join_clock(tb__sleeper_t *sleeper)
+{
+  tb_timeline_t *timeline;
+  tb_status_t status = tb__clock_lock_settled_within(sleeper->clock, sleeper->limit_ns, &timeline);
+  if (status) return status;
+  if (sleeper->clock->closed) {
+    status = TB_ERR_CLOSED;
+  } else {
+    set_deadline_locked(sleeper, timeline);
+    enlist_locked(sleeper, timeline);
+  }
+  tb__clock_unlock(timeline);
+  if (!status) tb__steps_watch();
+  return status;
+}
+
+tb_status_t tb__sleeper_begin(tb__sleeper_t *sleeper, _Atomic uint32_t *word)
+{
+  tb_status_t status = TB_OK;
+  sleeper->notify = word;
+  if (sleeper->clock) tb__clock_enter(sleeper->clock);
+  if (sleeper->token) tb__cancel_token_join(sleeper->token, sleeper);
+  if (sleeper->clock) status = join_clock(sleeper);
+  status = final_status(sleeper, status);
+  if (status) tb__sleeper_end(sleeper);
+  return status;
+}
+
+tb_status_t tb__sleeper_ended(tb__sleeper_t *sleeper)
+{
+  tb_status_t status = TB_OK;
+  if (sleeper->clock) {
+    tb_timeline_t *timeline;
+    tb__clock_lock(sleeper->clock, &timeline);
+    if (sleeper->claimed) status = sleeper->result;
+    tb__clock_unlock(timeline);
+  }
+  return final_status(sleeper, status);
+}
+
+void tb__sleeper_end(tb__sleeper_t *sleeper)
+{
+  if (sleeper->clock && !leave_unless_claimed(sleeper)) {
+    while (atomic_load(&sleeper->word) != WORD_DONE)
+      tb__futex_wait(&sleeper->word, WORD_ASLEEP, TB__NO_DEADLINE);
+  }
+  if (sleeper->token) tb__cancel_token_leave(sleeper->token, sleeper);
+  if (sleeper->clock) tb__clock_leave(sleeper->clock);
+  if (sleeper->inflight) tb__inflight_adopt(sleeper->inflight);
 }
 
 bool tb__sleeper_signal_locked(tb__sleeper_queue_t *queue, tb__waiter_t **to_wake)

@@ -80,19 +80,33 @@ typedef struct tb__sleeper {
   tb__visible_state_t visible; /* the last known one; state 0: none */
   tb_clock_reading_t *reading; /* filled when the state is one of them */
 
+  _Atomic uint32_t
+      *notify; /* another futex, raised instead of `word`: tb__sleeper_begin; or NULL */
+
   /* The last two: other threads may access them while tb__sleeper_init runs, if the memory is
    * reused. */
   _Atomic uint32_t marks;
   _Atomic uint32_t word; /* futex */
 } tb__sleeper_t;
 
-/* Checks the options and sets the sleeper up. TB_ERR_INVALID, TB_ERR_DEADLOCK. */
+/* Checks the options and sets the sleeper up. `clock` is NULL only for tb__sleeper_begin.
+ * TB_ERR_INVALID, TB_ERR_DEADLOCK. */
 tb_status_t tb__sleeper_init(tb__sleeper_t *sleeper, tb_clock_t *clock, tb__goal_t goal,
                              int64_t goal_ns, const tb_wait_options_t *options) TB_WARN_UNUSED;
 
 /* Waits. Afterwards the sleeper is on no list; if it has released the user's mutex, the caller must
  * take that again. */
 tb_status_t tb__sleeper_run(tb__sleeper_t *sleeper) TB_WARN_UNUSED;
+
+/* A wait of which the caller blocks on another futex: *word is raised by 1 and its waiters are
+ * woken when the clock or the token may have ended the wait. Made with TB__GOAL_FOR and INT64_MAX;
+ * without a clock only the token counts. The limit ends nothing: the caller has the deadline. An
+ * error: it has not begun. */
+tb_status_t tb__sleeper_begin(tb__sleeper_t *sleeper, _Atomic uint32_t *word) TB_WARN_UNUSED;
+/* What has ended it; TB_OK: nothing yet. */
+tb_status_t tb__sleeper_ended(tb__sleeper_t *sleeper) TB_WARN_UNUSED;
+/* *word is not accessed any more. [blocks: until a jump that has ended the wait is over] */
+void tb__sleeper_end(tb__sleeper_t *sleeper);
 
 /* Makes the sleeper leave. Its memory must stay valid meanwhile; no lock is needed.
  * [async-signal-safe] */

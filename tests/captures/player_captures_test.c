@@ -13,6 +13,7 @@
 #include "play/player.h"
 #include "rosbag2/player_requests.h"
 #include "wire/service_header.h"
+#include "within.h"
 
 #define BYTES 4096
 #define COUNT 200
@@ -119,7 +120,7 @@ static void carry_out(stage_t *stage, const tb__player_service_t *kind, const vo
     return;
   }
   uint64_t sent = 0;
-  if (tb_player_burst(stage->player, kind->steps(request), LIMIT, &sent)) sent = 0;
+  if (tb_player_burst(stage->player, kind->steps(request), WITHIN(LIMIT), &sent)) sent = 0;
   kind->stepped(sent, out);
 }
 

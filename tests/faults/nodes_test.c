@@ -15,6 +15,7 @@
 #include "faults.h"
 #include "loopback.h"
 #include "ros2/context.h"
+#include "within.h"
 
 #define TOPIC_TYPE   "std_msgs/msg/String"
 #define SERVICE_TYPE "std_srvs/srv/Empty"
@@ -172,11 +173,11 @@ static tb_status_t set_and_get(tb_ros2_context_t *context)
   size_t count;
   tb_status_t status;
   TRY_MAKE(client, tb_ros2_parameter_client_create(context, "/ns/faulty", &client, NULL));
-  status = tb_ros2_parameter_client_set(client, sim_time, 1, try_limit, &result, NULL);
+  status = tb_ros2_parameter_client_set(client, sim_time, 1, WITHIN(try_limit), &result, NULL);
   if (status == TB_ERR_TIMEOUT) may_be_set = true;
   TRY(status);
   if (!result.successful) assert_int_not_equal(fault_status(), TB_OK);
-  TRY(tb_ros2_parameter_client_get(client, names, 1, try_limit, &value, &count, NULL));
+  TRY(tb_ros2_parameter_client_get(client, names, 1, WITHIN(try_limit), &value, &count, NULL));
   assert_int_equal(count, 1);
   if (!may_be_set) assert_true(value.bool_value == result.successful);
   if (result.successful) assert_true(value.bool_value);
@@ -229,7 +230,7 @@ static tb_status_t pauses_through_a_service(tb_ros2_context_t *context)
   TRY_MAKE(client, tb_ros2_client_create(context, "/ns/set_simulation_state",
                                          "simulation_interfaces/srv/SetSimulationState", NULL,
                                          &client, NULL));
-  TRY(tb_ros2_client_call(client, request, sizeof request, try_limit, &response, NULL));
+  TRY(tb_ros2_client_call(client, request, sizeof request, WITHIN(try_limit), &response, NULL));
   tb_ros2_response_release(&response);
 end:
   tb_ros2_client_destroy(client);

@@ -13,6 +13,7 @@
 #include "loopback.h"
 #include "platform/time.h"
 #include "ros2/context.h"
+#include "within.h"
 
 #define TYPE  "std_srvs/srv/Trigger"
 #define LIMIT ((tb_duration_t){120 * TB_NS_PER_S})
@@ -43,7 +44,7 @@ static tb_status_t makes_service(const stage_t *stage)
   TRY_MAKE(service, tb_ros2_service_create(stage->context, "/faulty", TYPE, NULL, answer, NULL,
                                            &service, NULL));
   TRY_MAKE(client, tb_ros2_client_create(stage->context, "/faulty", TYPE, NULL, &client, NULL));
-  status = tb_ros2_client_wait_for_service(client, TB_NO_WAIT);
+  status = tb_ros2_client_wait_for_service(client, WITHIN(TB_NO_WAIT));
   if (status == TB_ERR_TIMEOUT) status = TB_OK; /* an endpoint without data counts as gone */
 end:
   tb_ros2_client_destroy(client);
@@ -87,7 +88,7 @@ static tb_status_t requests(const stage_t *stage)
   atomic_store(&taken_for_gone, false);
   sem_init(&answered.done, 0, 0);
   assert_ok(tb_ros2_client_create(stage->context, "/before", TYPE, NULL, &client, NULL));
-  assert_ok(tb_ros2_client_wait_for_service(client, LIMIT));
+  assert_ok(tb_ros2_client_wait_for_service(client, WITHIN(LIMIT)));
   fault_arm(true);
   tb_status_t status =
       tb_ros2_client_call_async(client, request, sizeof request, LIMIT, on_answer, &answered, NULL);
@@ -111,7 +112,7 @@ static void answers_a_call(const stage_t *stage)
   tb_ros2_client_t *client;
   tb_ros2_response_t response;
   assert_ok(tb_ros2_client_create(stage->context, "/before", TYPE, NULL, &client, NULL));
-  assert_ok(tb_ros2_client_call(client, request, sizeof request, LIMIT, &response, NULL));
+  assert_ok(tb_ros2_client_call(client, request, sizeof request, WITHIN(LIMIT), &response, NULL));
   tb_ros2_response_release(&response);
   tb_ros2_client_destroy(client);
 }

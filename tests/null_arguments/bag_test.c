@@ -8,6 +8,7 @@
 #include <timebase/topic_expression.h>
 
 #include "null_arguments/null_arguments.h"
+#include "within.h"
 
 static void test_bag_check(void **state)
 {
@@ -72,7 +73,7 @@ static void test_player(void **state)
   REFUSED(tb_player_scale_rate(NULL, 1.0));
   REFUSED(tb_player_seek(NULL, 1, NULL));
   REFUSED(tb_player_play_next(NULL));
-  REFUSED(tb_player_burst(NULL, 1, NS, NULL));
+  REFUSED(tb_player_burst(NULL, 1, WITHIN(NS), NULL));
   REFUSED(tb_player_play_previous(NULL));
   REFUSED(tb_player_repeat(NULL, 1, 1, NULL));
   NOTHING(tb_player_end_repeat(NULL));

@@ -24,6 +24,7 @@
 #include <timebase/timer.h>
 
 #include "null_arguments/null_arguments.h"
+#include "within.h"
 
 static void test_cancel_token(void **state)
 {
@@ -64,7 +65,7 @@ static void test_clock_server(void **state)
   REFUSED(tb_clock_server_run(NULL, NULL));
   REFUSED(tb_clock_server_run_due(NULL, 1, NULL, NULL, NULL));
   NOTHING(tb_clock_server_stop(NULL));
-  REFUSED(tb_clock_server_wait(NULL, NS, NULL));
+  REFUSED(tb_clock_server_wait(NULL, WITHIN(NS), NULL));
   NOTHING(tb_clock_server_pause(NULL));
   NOTHING(tb_clock_server_resume(NULL));
   NOTHING(tb_clock_server_toggle_paused(NULL));

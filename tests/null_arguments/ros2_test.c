@@ -17,6 +17,7 @@
 #include <timebase/ros2_type_hash.h>
 
 #include "null_arguments/null_arguments.h"
+#include "within.h"
 
 static void test_ros2_arguments(void **state)
 {
@@ -33,10 +34,10 @@ static void test_ros2_client(void **state)
   REFUSED(tb_ros2_client_create(ANY, "a", "a", NULL, NULL, NULL));
   NOTHING(tb_ros2_client_destroy(NULL));
   ZERO(tb_ros2_client_is_service_ready(NULL));
-  REFUSED(tb_ros2_client_wait_for_service(NULL, NS));
-  REFUSED(tb_ros2_client_call(NULL, ANY, 1, NS, ANY, NULL));
-  REFUSED(tb_ros2_client_call(ANY, NULL, 1, NS, ANY, NULL));
-  REFUSED(tb_ros2_client_call(ANY, ANY, 1, NS, NULL, NULL));
+  REFUSED(tb_ros2_client_wait_for_service(NULL, WITHIN(NS)));
+  REFUSED(tb_ros2_client_call(NULL, ANY, 1, WITHIN(NS), ANY, NULL));
+  REFUSED(tb_ros2_client_call(ANY, NULL, 1, WITHIN(NS), ANY, NULL));
+  REFUSED(tb_ros2_client_call(ANY, ANY, 1, WITHIN(NS), NULL, NULL));
   REFUSED(tb_ros2_client_call_async(NULL, ANY, 1, NS, (tb_ros2_response_callback_t)ANY_FUNCTION,
                                     NULL, NULL));
   REFUSED(tb_ros2_client_call_async(ANY, NULL, 1, NS, (tb_ros2_response_callback_t)ANY_FUNCTION,
@@ -53,7 +54,7 @@ static void test_ros2_clock_publisher(void **state)
   REFUSED(tb_ros2_clock_publisher_publish(NULL, 1, NULL));
   NOTHING((void)tb_ros2_clock_publisher_sink(NULL));
   ZERO(tb_ros2_clock_publisher_matched(NULL));
-  REFUSED(tb_ros2_clock_publisher_wait_for_matched(NULL, 1, NS));
+  REFUSED(tb_ros2_clock_publisher_wait_for_matched(NULL, 1, WITHIN(NS)));
 }
 
 static void test_ros2_clock_source(void **state)
@@ -86,9 +87,9 @@ static void test_ros2_graph(void **state)
   REFUSED(tb_ros2_graph_snapshot(ANY, NULL, NULL));
   NOTHING(tb_ros2_graph_snapshot_release(NULL));
   ZERO(tb_ros2_graph_changes(NULL));
-  REFUSED(tb_ros2_graph_wait_for_change(NULL, 1, NS));
-  REFUSED(tb_ros2_graph_wait_for_node(NULL, "a", NS));
-  REFUSED(tb_ros2_graph_wait_for_node(ANY, NULL, NS));
+  REFUSED(tb_ros2_graph_wait_for_change(NULL, 1, WITHIN(NS)));
+  REFUSED(tb_ros2_graph_wait_for_node(NULL, "a", WITHIN(NS)));
+  REFUSED(tb_ros2_graph_wait_for_node(ANY, NULL, WITHIN(NS)));
   ZERO(tb_ros2_graph_find_node(NULL, NULL));
   ZERO(tb_ros2_graph_publishers(NULL, NULL, NULL));
   ZERO(tb_ros2_graph_subscriptions(NULL, NULL, NULL));
@@ -194,32 +195,32 @@ static void test_ros2_parameter_client(void **state)
   REFUSED(tb_ros2_parameter_client_create(ANY, NULL, ANY, NULL));
   REFUSED(tb_ros2_parameter_client_create(ANY, "a", NULL, NULL));
   NOTHING(tb_ros2_parameter_client_destroy(NULL));
-  REFUSED(tb_ros2_parameter_client_get(NULL, ANY, 1, NS, ANY, ANY, NULL));
-  REFUSED(tb_ros2_parameter_client_get(ANY, NULL, 1, NS, ANY, ANY, NULL));
-  REFUSED(tb_ros2_parameter_client_get(ANY, ANY, 1, NS, NULL, ANY, NULL));
-  REFUSED(tb_ros2_parameter_client_get(ANY, ANY, 1, NS, ANY, NULL, NULL));
-  REFUSED(tb_ros2_parameter_client_get_types(NULL, ANY, 1, NS, ANY, ANY, NULL));
-  REFUSED(tb_ros2_parameter_client_get_types(ANY, NULL, 1, NS, ANY, ANY, NULL));
-  REFUSED(tb_ros2_parameter_client_get_types(ANY, ANY, 1, NS, NULL, ANY, NULL));
-  REFUSED(tb_ros2_parameter_client_get_types(ANY, ANY, 1, NS, ANY, NULL, NULL));
-  REFUSED(tb_ros2_parameter_client_set(NULL, ANY, 1, NS, ANY, NULL));
-  REFUSED(tb_ros2_parameter_client_set(ANY, NULL, 1, NS, ANY, NULL));
-  REFUSED(tb_ros2_parameter_client_set(ANY, ANY, 1, NS, NULL, NULL));
-  REFUSED(tb_ros2_parameter_client_set_atomically(NULL, ANY, 1, NS, ANY, NULL));
-  REFUSED(tb_ros2_parameter_client_set_atomically(ANY, NULL, 1, NS, ANY, NULL));
-  REFUSED(tb_ros2_parameter_client_set_atomically(ANY, ANY, 1, NS, NULL, NULL));
-  REFUSED(tb_ros2_parameter_client_list(NULL, ANY, 1, 1, NS, ANY, NULL));
-  REFUSED(tb_ros2_parameter_client_list(ANY, NULL, 1, 1, NS, ANY, NULL));
-  REFUSED(tb_ros2_parameter_client_list(ANY, ANY, 1, 1, NS, NULL, NULL));
+  REFUSED(tb_ros2_parameter_client_get(NULL, ANY, 1, WITHIN(NS), ANY, ANY, NULL));
+  REFUSED(tb_ros2_parameter_client_get(ANY, NULL, 1, WITHIN(NS), ANY, ANY, NULL));
+  REFUSED(tb_ros2_parameter_client_get(ANY, ANY, 1, WITHIN(NS), NULL, ANY, NULL));
+  REFUSED(tb_ros2_parameter_client_get(ANY, ANY, 1, WITHIN(NS), ANY, NULL, NULL));
+  REFUSED(tb_ros2_parameter_client_get_types(NULL, ANY, 1, WITHIN(NS), ANY, ANY, NULL));
+  REFUSED(tb_ros2_parameter_client_get_types(ANY, NULL, 1, WITHIN(NS), ANY, ANY, NULL));
+  REFUSED(tb_ros2_parameter_client_get_types(ANY, ANY, 1, WITHIN(NS), NULL, ANY, NULL));
+  REFUSED(tb_ros2_parameter_client_get_types(ANY, ANY, 1, WITHIN(NS), ANY, NULL, NULL));
+  REFUSED(tb_ros2_parameter_client_set(NULL, ANY, 1, WITHIN(NS), ANY, NULL));
+  REFUSED(tb_ros2_parameter_client_set(ANY, NULL, 1, WITHIN(NS), ANY, NULL));
+  REFUSED(tb_ros2_parameter_client_set(ANY, ANY, 1, WITHIN(NS), NULL, NULL));
+  REFUSED(tb_ros2_parameter_client_set_atomically(NULL, ANY, 1, WITHIN(NS), ANY, NULL));
+  REFUSED(tb_ros2_parameter_client_set_atomically(ANY, NULL, 1, WITHIN(NS), ANY, NULL));
+  REFUSED(tb_ros2_parameter_client_set_atomically(ANY, ANY, 1, WITHIN(NS), NULL, NULL));
+  REFUSED(tb_ros2_parameter_client_list(NULL, ANY, 1, 1, WITHIN(NS), ANY, NULL));
+  REFUSED(tb_ros2_parameter_client_list(ANY, NULL, 1, 1, WITHIN(NS), ANY, NULL));
+  REFUSED(tb_ros2_parameter_client_list(ANY, ANY, 1, 1, WITHIN(NS), NULL, NULL));
   NOTHING(tb_ros2_parameter_list_release(NULL));
-  REFUSED(tb_ros2_parameter_client_describe(NULL, ANY, 1, NS, ANY, NULL));
-  REFUSED(tb_ros2_parameter_client_describe(ANY, NULL, 1, NS, ANY, NULL));
-  REFUSED(tb_ros2_parameter_client_describe(ANY, ANY, 1, NS, NULL, NULL));
+  REFUSED(tb_ros2_parameter_client_describe(NULL, ANY, 1, WITHIN(NS), ANY, NULL));
+  REFUSED(tb_ros2_parameter_client_describe(ANY, NULL, 1, WITHIN(NS), ANY, NULL));
+  REFUSED(tb_ros2_parameter_client_describe(ANY, ANY, 1, WITHIN(NS), NULL, NULL));
   NOTHING(tb_ros2_parameter_descriptions_release(NULL));
-  REFUSED(tb_ros2_parameter_set_on_nodes(NULL, ANY, 1, ANY, NS, ANY, NULL));
-  REFUSED(tb_ros2_parameter_set_on_nodes(ANY, NULL, 1, ANY, NS, ANY, NULL));
-  REFUSED(tb_ros2_parameter_set_on_nodes(ANY, ANY, 1, NULL, NS, ANY, NULL));
-  REFUSED(tb_ros2_parameter_set_on_nodes(ANY, ANY, 1, ANY, NS, NULL, NULL));
+  REFUSED(tb_ros2_parameter_set_on_nodes(NULL, ANY, 1, ANY, WITHIN(NS), ANY, NULL));
+  REFUSED(tb_ros2_parameter_set_on_nodes(ANY, NULL, 1, ANY, WITHIN(NS), ANY, NULL));
+  REFUSED(tb_ros2_parameter_set_on_nodes(ANY, ANY, 1, NULL, WITHIN(NS), ANY, NULL));
+  REFUSED(tb_ros2_parameter_set_on_nodes(ANY, ANY, 1, ANY, WITHIN(NS), NULL, NULL));
 }
 
 static void test_ros2_publisher(void **state)
@@ -233,8 +234,8 @@ static void test_ros2_publisher(void **state)
   REFUSED(tb_ros2_publisher_publish(NULL, ANY, 1, NULL));
   REFUSED(tb_ros2_publisher_publish(ANY, NULL, 1, NULL));
   ZERO(tb_ros2_publisher_matched(NULL));
-  REFUSED(tb_ros2_publisher_wait_for_matched(NULL, 1, NS));
-  REFUSED(tb_ros2_publisher_wait_for_acks(NULL, NS));
+  REFUSED(tb_ros2_publisher_wait_for_matched(NULL, 1, WITHIN(NS)));
+  REFUSED(tb_ros2_publisher_wait_for_acks(NULL, WITHIN(NS)));
   ZERO(tb_ros2_publisher_incompatible(NULL, NULL));
 }
 
@@ -281,7 +282,7 @@ static void test_ros2_subscription(void **state)
   REFUSED(tb_ros2_subscription_take(NULL, ANY));
   REFUSED(tb_ros2_subscription_take(ANY, NULL));
   ZERO(tb_ros2_subscription_matched(NULL));
-  REFUSED(tb_ros2_subscription_wait_for_matched(NULL, 1, NS));
+  REFUSED(tb_ros2_subscription_wait_for_matched(NULL, 1, WITHIN(NS)));
   ZERO(tb_ros2_subscription_incompatible(NULL, NULL));
 }
 

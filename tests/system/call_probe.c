@@ -42,8 +42,9 @@ static void *call_run(void *argument)
 {
   call_t *call = argument;
   tb_ros2_response_t response = {NULL, 0};
-  tb_status_t status = tb_ros2_client_call(client, call->message, MESSAGE_SIZE,
-                                           (tb_duration_t){call->limit_ns}, &response, NULL);
+  tb_status_t status =
+      tb_ros2_client_call(client, call->message, MESSAGE_SIZE,
+                          &(tb_wait_options_t){.limit = {call->limit_ns}}, &response, NULL);
   call_end(call, status, &response);
   tb_ros2_response_release(&response);
   return NULL;
@@ -79,7 +80,7 @@ int main(void)
   setvbuf(stdout, NULL, _IOLBF, 0);
   if (tb_ros2_context_create(NULL, &context, &error) ||
       tb_ros2_client_create(context, "/echo", "std_srvs/srv/Trigger", &qos, &client, &error) ||
-      tb_ros2_client_wait_for_service(client, (tb_duration_t){60 * TB_NS_PER_S})) {
+      tb_ros2_client_wait_for_service(client, &(tb_wait_options_t){.limit = {60 * TB_NS_PER_S}})) {
     fprintf(stderr, "call_probe: no service: %s\n", error.text);
     return 3;
   }

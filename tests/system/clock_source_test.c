@@ -12,6 +12,7 @@
 
 #include "system/loopback.h"
 #include "test.h"
+#include "within.h"
 
 #define FIRST_DOMAIN 80
 #define S            TB_NS_PER_S
@@ -60,8 +61,8 @@ static void clock_open(stage_t *stage, const tb_ros2_clock_source_options_t *opt
   assert_ok(tb_ros2_clock_source_create(stage->context, options, &stage->source, &error));
   tb_clock_options_t clock_options = {TB_TIME_ROS, stage->source};
   assert_ok(tb_clock_create(&clock_options, &stage->clock));
-  assert_ok(tb_ros2_clock_publisher_wait_for_matched(stage->first, 1, LIMIT));
-  assert_ok(tb_ros2_clock_publisher_wait_for_matched(stage->second, 1, LIMIT));
+  assert_ok(tb_ros2_clock_publisher_wait_for_matched(stage->first, 1, WITHIN(LIMIT)));
+  assert_ok(tb_ros2_clock_publisher_wait_for_matched(stage->second, 1, WITHIN(LIMIT)));
 }
 
 static void stage_open(stage_t *stage, const tb_ros2_clock_source_options_t *options)

@@ -14,6 +14,7 @@
 
 #include "system/loopback.h"
 #include "test.h"
+#include "within.h"
 
 #define LIMIT  ((tb_duration_t){120 * TB_NS_PER_S})
 #define DOMAIN 38
@@ -102,10 +103,11 @@ static void on_message(const tb_ros2_sample_t *sample, void *user)
   assert_int_equal(sample->size, sizeof message);
   if (atomic_fetch_add(&scene->calls, 1)) return;
   be_destroyed(scene);
-  while (tb_ros2_subscription_wait_for_matched(subscription, UINT32_MAX, TB_NO_WAIT) !=
+  while (tb_ros2_subscription_wait_for_matched(subscription, UINT32_MAX, WITHIN(TB_NO_WAIT)) !=
          TB_ERR_CLOSED)
     sched_yield();
-  assert_status(tb_ros2_subscription_wait_for_matched(subscription, 1, LIMIT), TB_ERR_CLOSED);
+  assert_status(tb_ros2_subscription_wait_for_matched(subscription, 1, WITHIN(LIMIT)),
+                TB_ERR_CLOSED);
   assert_status(tb_ros2_subscription_take(subscription, &taken), TB_ERR_CLOSED);
   tb_ros2_subscription_matched(subscription);
   tb_ros2_subscription_incompatible(subscription, NULL);
@@ -145,7 +147,7 @@ static void subscription_case(bool by_itself, bool in_node)
   else
     assert_ok(tb_ros2_subscription_create(context, "/here", TOPIC, &qos, &options,
                                           &scene.subscription, NULL));
-  assert_ok(tb_ros2_publisher_wait_for_matched(publishing.publisher, 1, LIMIT));
+  assert_ok(tb_ros2_publisher_wait_for_matched(publishing.publisher, 1, WITHIN(LIMIT)));
   assert_int_equal(pthread_create(&publishing.thread, NULL, publish_many, &publishing), 0);
   destroy(&scene);
   pthread_join(publishing.thread, NULL);
@@ -199,8 +201,8 @@ static void test_a_subscription_within_the_callback_of_another(void **state)
       tb_ros2_subscription_create(context, "/inner", TOPIC, &qos, &inner, &nested.inner, NULL));
   assert_ok(
       tb_ros2_subscription_create(context, "/outer", TOPIC, &qos, &outer, &nested.outer, NULL));
-  assert_ok(tb_ros2_publisher_wait_for_matched(nested.to_inner, 1, LIMIT));
-  assert_ok(tb_ros2_publisher_wait_for_matched(to_outer, 1, LIMIT));
+  assert_ok(tb_ros2_publisher_wait_for_matched(nested.to_inner, 1, WITHIN(LIMIT)));
+  assert_ok(tb_ros2_publisher_wait_for_matched(to_outer, 1, WITHIN(LIMIT)));
   publish(to_outer, 1);
   wait_for(&nested.done);
   tb_ros2_publisher_destroy(to_outer);
@@ -251,7 +253,7 @@ static void service_case(bool by_itself, bool in_node)
     assert_ok(tb_ros2_service_create(context, "/serve", TYPE, NULL, on_request, &scene,
                                      &scene.service, NULL));
   assert_ok(tb_ros2_client_create(context, "/serve", TYPE, NULL, &client, NULL));
-  assert_ok(tb_ros2_client_wait_for_service(client, LIMIT));
+  assert_ok(tb_ros2_client_wait_for_service(client, WITHIN(LIMIT)));
   for (int i = 0; i < 3; i++)
     assert_ok(
         tb_ros2_client_call_async(client, message, sizeof message, LIMIT, on_gone, &scene, NULL));
@@ -296,9 +298,10 @@ static void never(tb_status_t status, const tb_ros2_response_t *response, void *
 static void use_destroyed_client(tb_ros2_client_t *client)
 {
   tb_ros2_response_t response = {NULL, 0};
-  assert_status(tb_ros2_client_wait_for_service(client, LIMIT), TB_ERR_CLOSED);
-  assert_status(tb_ros2_client_call(client, message, sizeof message, LIMIT, &response, NULL),
-                TB_ERR_CLOSED);
+  assert_status(tb_ros2_client_wait_for_service(client, WITHIN(LIMIT)), TB_ERR_CLOSED);
+  assert_status(
+      tb_ros2_client_call(client, message, sizeof message, WITHIN(LIMIT), &response, NULL),
+      TB_ERR_CLOSED);
   assert_status(
       tb_ros2_client_call_async(client, message, sizeof message, LIMIT, never, NULL, NULL),
       TB_ERR_CLOSED);
@@ -313,7 +316,7 @@ static void on_response(tb_status_t status, const tb_ros2_response_t *response, 
   assert_ok(status);
   assert_int_equal(response->size, sizeof message);
   be_destroyed(scene);
-  while (tb_ros2_client_wait_for_service(scene->client, TB_NO_WAIT) != TB_ERR_CLOSED)
+  while (tb_ros2_client_wait_for_service(scene->client, WITHIN(TB_NO_WAIT)) != TB_ERR_CLOSED)
     sched_yield();
   use_destroyed_client(scene->client);
   assert_memory_equal(response->cdr, message, sizeof message);
@@ -341,7 +344,7 @@ static void client_case(bool by_itself, bool in_node, bool is_answered)
     assert_ok(tb_ros2_node_create_client(node, "/ask", TYPE, NULL, &scene.client, NULL));
   else
     assert_ok(tb_ros2_client_create(context, "/ask", TYPE, NULL, &scene.client, NULL));
-  assert_ok(tb_ros2_client_wait_for_service(scene.client, LIMIT));
+  assert_ok(tb_ros2_client_wait_for_service(scene.client, WITHIN(LIMIT)));
   for (int i = 0; i < 2; i++)
     assert_ok(tb_ros2_client_call_async(scene.client, message, sizeof message, LIMIT, on_closed,
                                         &scene, NULL));
@@ -386,7 +389,7 @@ static void test_clients_destroyed_by_their_first_answer(void **state)
       tb_ros2_service_create(context, "/ask", TYPE, NULL, answer_wanted, NULL, &service, NULL));
   for (int round = 0; round < 100; round++) {
     assert_ok(tb_ros2_client_create(context, "/ask", TYPE, NULL, &scene.client, NULL));
-    assert_ok(tb_ros2_client_wait_for_service(scene.client, LIMIT));
+    assert_ok(tb_ros2_client_wait_for_service(scene.client, WITHIN(LIMIT)));
     assert_ok(tb_ros2_client_call_async(scene.client, wanted, sizeof wanted, LIMIT,
                                         on_response_destroy, &scene, NULL));
     wait_for(&scene.done);
@@ -402,8 +405,9 @@ static void on_response_call(tb_status_t status, const tb_ros2_response_t *respo
   (void)response;
   assert_ok(status);
   sem_post(&scene->inside);
-  assert_status(tb_ros2_client_call(scene->client, message, sizeof message, LIMIT, &none, NULL),
-                TB_ERR_CLOSED);
+  assert_status(
+      tb_ros2_client_call(scene->client, message, sizeof message, WITHIN(LIMIT), &none, NULL),
+      TB_ERR_CLOSED);
   sem_post(&scene->done);
 }
 
@@ -416,7 +420,7 @@ static void test_a_client_whose_callback_waits_in_a_call(void **state)
   assert_ok(
       tb_ros2_service_create(context, "/ask", TYPE, NULL, answer_wanted, NULL, &service, NULL));
   assert_ok(tb_ros2_client_create(context, "/ask", TYPE, NULL, &scene.client, NULL));
-  assert_ok(tb_ros2_client_wait_for_service(scene.client, LIMIT));
+  assert_ok(tb_ros2_client_wait_for_service(scene.client, WITHIN(LIMIT)));
   assert_ok(tb_ros2_client_call_async(scene.client, wanted, sizeof wanted, LIMIT, on_response_call,
                                       &scene, NULL));
   destroy(&scene);
@@ -434,7 +438,7 @@ static void test_the_context_goes_right_after(void **state)
   assert_ok(tb_ros2_publisher_create(context, "/here", TOPIC, &qos, &publisher, NULL));
   assert_ok(tb_ros2_subscription_create(context, "/here", TOPIC, &qos, &options,
                                         &scene.subscription, NULL));
-  assert_ok(tb_ros2_publisher_wait_for_matched(publisher, 1, LIMIT));
+  assert_ok(tb_ros2_publisher_wait_for_matched(publisher, 1, WITHIN(LIMIT)));
   publish(publisher, 1);
   destroy(&scene);
   tb_ros2_publisher_destroy(publisher);

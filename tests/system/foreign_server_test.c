@@ -10,6 +10,7 @@
 #include "system/loopback.h"
 #include "system/peer_process.h"
 #include "test.h"
+#include "within.h"
 
 #define DOMAIN "92"
 #define LIMIT  ((tb_duration_t){120 * TB_NS_PER_S})
@@ -64,14 +65,14 @@ static void test_parameter_clients_send_nothing(void **state)
   size_t count;
   tb_error_t error = TB_ERROR_INIT;
   assert_ok(tb_ros2_parameter_client_create(context, "/fastnode", &client, NULL));
-  assert_status(tb_ros2_parameter_client_set(client, &parameter, 1, LIMIT, &result, &error),
+  assert_status(tb_ros2_parameter_client_set(client, &parameter, 1, WITHIN(LIMIT), &result, &error),
                 TB_ERR_UNSUPPORTED);
   assert_told(&error);
-  assert_status(
-      tb_ros2_parameter_client_get(client, &parameter.name, 1, LIMIT, &value, &count, &error),
-      TB_ERR_UNSUPPORTED);
+  assert_status(tb_ros2_parameter_client_get(client, &parameter.name, 1, WITHIN(LIMIT), &value,
+                                             &count, &error),
+                TB_ERR_UNSUPPORTED);
   assert_told(&error);
-  assert_status(tb_ros2_parameter_client_list(client, NULL, 0, 0, LIMIT, &list, &error),
+  assert_status(tb_ros2_parameter_client_list(client, NULL, 0, 0, WITHIN(LIMIT), &list, &error),
                 TB_ERR_UNSUPPORTED);
   assert_told(&error);
   tb_ros2_parameter_client_destroy(client);
@@ -86,7 +87,8 @@ static void test_a_set_on_many_nodes_leaves_it_out(void **state)
   tb_ros2_parameter_outcome_t outcomes[2];
   tb_ros2_parameter_t parameter = {"use_sim_time", tb_ros2_parameter_bool(false)};
   assert_ok(tb_ros2_node_create(context, "ours", "/", NULL, &node, NULL));
-  assert_ok(tb_ros2_parameter_set_on_nodes(context, names, 2, &parameter, LIMIT, outcomes, NULL));
+  assert_ok(
+      tb_ros2_parameter_set_on_nodes(context, names, 2, &parameter, WITHIN(LIMIT), outcomes, NULL));
   assert_status(outcomes[0].status, TB_ERR_UNSUPPORTED);
   assert_ok(outcomes[1].status);
   tb_ros2_node_destroy(node);
@@ -111,12 +113,13 @@ static void test_nothing_is_sent_while_it_is_matched_beside_another(void **state
   tb_error_t error = TB_ERROR_INIT;
   assert_ok(tb_ros2_client_create(context, "/fastnode/get_parameters",
                                   "rcl_interfaces/srv/GetParameters", NULL, &client, NULL));
-  assert_status(tb_ros2_client_wait_for_service(client, LIMIT), TB_ERR_UNSUPPORTED);
+  assert_status(tb_ros2_client_wait_for_service(client, WITHIN(LIMIT)), TB_ERR_UNSUPPORTED);
   assert_ok(tb_ros2_node_create(context, "fastnode", "/", NULL, &node, NULL));
   for (int i = 0; i < 100; i++) {
     assert_false(tb_ros2_client_is_service_ready(client));
-    assert_status(tb_ros2_client_call(client, request, sizeof request, LIMIT, &response, &error),
-                  TB_ERR_UNSUPPORTED);
+    assert_status(
+        tb_ros2_client_call(client, request, sizeof request, WITHIN(LIMIT), &response, &error),
+        TB_ERR_UNSUPPORTED);
     assert_told(&error);
     assert_status(tb_ros2_client_call_async(client, request, sizeof request, LIMIT, no_callback,
                                             NULL, &error),
@@ -126,10 +129,10 @@ static void test_nothing_is_sent_while_it_is_matched_beside_another(void **state
   peer_stop(&peer);
   tb_status_t status;
   do
-    status = tb_ros2_client_wait_for_service(client, LIMIT);
+    status = tb_ros2_client_wait_for_service(client, WITHIN(LIMIT));
   while (status == TB_ERR_UNSUPPORTED);
   assert_ok(status);
-  assert_ok(tb_ros2_client_call(client, request, sizeof request, LIMIT, &response, &error));
+  assert_ok(tb_ros2_client_call(client, request, sizeof request, WITHIN(LIMIT), &response, &error));
   tb_ros2_response_release(&response);
   tb_ros2_node_destroy(node);
   tb_ros2_client_destroy(client);

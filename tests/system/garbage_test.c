@@ -14,6 +14,7 @@
 #include "system/loopback.h"
 #include "system/peer_process.h"
 #include "test.h"
+#include "within.h"
 
 #define DOMAIN  47
 #define S       TB_NS_PER_S
@@ -89,9 +90,11 @@ static void assert_answers(int64_t level)
   tb_ros2_parameter_list_t list;
   size_t count = 0;
   const tb_ros2_parameter_t parameter = {"level", tb_ros2_parameter_integer(level)};
-  if (tb_ros2_parameter_client_set(client, &parameter, 1, LIMIT, &result, &error) != TB_OK ||
-      tb_ros2_parameter_client_get(client, names, 2, LIMIT, values, &count, &error) != TB_OK ||
-      tb_ros2_parameter_client_list(client, NULL, 0, 1, LIMIT, &list, &error) != TB_OK)
+  if (tb_ros2_parameter_client_set(client, &parameter, 1, WITHIN(LIMIT), &result, &error) !=
+          TB_OK ||
+      tb_ros2_parameter_client_get(client, names, 2, WITHIN(LIMIT), values, &count, &error) !=
+          TB_OK ||
+      tb_ros2_parameter_client_list(client, NULL, 0, 1, WITHIN(LIMIT), &list, &error) != TB_OK)
     fail_msg("seed %s: %s", seed, error.text);
   assert_true(result.successful);
   assert_int_equal(count, 2);
@@ -112,7 +115,7 @@ static void assert_simulation_answers(void)
   uint8_t *cdr;
   size_t size;
   assert_ok(tb__cdr_encode(service->request, &request, false, &cdr, &size));
-  if (tb_ros2_client_call(simulation, cdr, size, LIMIT, &response, &error) != TB_OK)
+  if (tb_ros2_client_call(simulation, cdr, size, WITHIN(LIMIT), &response, &error) != TB_OK)
     fail_msg("seed %s: %s", seed, error.text);
   assert_ok(tb__cdr_decode(service->response, response.cdr, response.size, &answer));
   assert_int_equal(answer->state.state, TB__SIMULATION_STOPPED);

@@ -13,6 +13,7 @@
 #include "system/peer_process.h"
 #include "test.h"
 #include "wire/messages.h"
+#include "within.h"
 
 #define LIMIT        ((tb_duration_t){60 * TB_NS_PER_S})
 #define DOMAIN       15
@@ -83,7 +84,7 @@ static void take_snapshot(void)
 /* Takes snapshots until it is true. */
 #define WAIT_UNTIL(condition)                                                                      \
   for (take_snapshot(); !(condition); take_snapshot())                                             \
-  assert_ok(tb_ros2_graph_wait_for_change(graph, snapshot->change, LIMIT))
+  assert_ok(tb_ros2_graph_wait_for_change(graph, snapshot->change, WITHIN(LIMIT)))
 
 static tb_ros2_node_t *node_make(tb_ros2_context_t *where, const char *name, const char *name_space)
 {
@@ -149,7 +150,7 @@ static void node_with_endpoints(tb_ros2_context_t *where, bool is_own)
   tb_ros2_service_t *service;
   assert_ok(tb_ros2_node_create_service(node, "~/add", "example_interfaces/srv/AddTwoInts", NULL,
                                         on_request, NULL, &service, NULL));
-  assert_ok(tb_ros2_graph_wait_for_node(graph, "/front/camera", LIMIT));
+  assert_ok(tb_ros2_graph_wait_for_node(graph, "/front/camera", WITHIN(LIMIT)));
   WAIT_UNTIL(
       endpoint_seen("/front/camera", TB_ROS2_ENDPOINT_SERVICE_REPLY, true, "/front/camera/add") &&
       endpoint_seen("/front/camera", TB_ROS2_ENDPOINT_SERVICE_REQUEST, false,
@@ -208,8 +209,8 @@ static void test_what_was_there_before_is_seen(void **state)
       publisher_make(other, node, "/chatter", "std_msgs/msg/String", NULL);
   WAIT_UNTIL(endpoint_seen("/early", TB_ROS2_ENDPOINT_TOPIC, true, "/chatter"));
   assert_ok(tb_ros2_graph_create(context, &late, NULL));
-  assert_ok(tb_ros2_graph_wait_for_node(late, "/early", LIMIT));
-  assert_ok(tb_ros2_graph_wait_for_node(late, "/own", LIMIT));
+  assert_ok(tb_ros2_graph_wait_for_node(late, "/early", WITHIN(LIMIT)));
+  assert_ok(tb_ros2_graph_wait_for_node(late, "/own", WITHIN(LIMIT)));
   tb_ros2_graph_t *kept = graph;
   graph = late; /* DDS knew its endpoint all the time */
   take_snapshot();
@@ -348,7 +349,7 @@ static tb_ros2_publisher_t *liar_make(tb_ros2_context_t *where)
   qos.avoid_ros_namespace_conventions = true;
   tb_ros2_publisher_t *liar = publisher_make(where, NULL, "ros_discovery_info",
                                              "rmw_dds_common/msg/ParticipantEntitiesInfo", &qos);
-  assert_ok(tb_ros2_publisher_wait_for_matched(liar, 1, LIMIT));
+  assert_ok(tb_ros2_publisher_wait_for_matched(liar, 1, WITHIN(LIMIT)));
   return liar;
 }
 
@@ -395,10 +396,10 @@ static void test_garbage_is_counted_and_adds_nothing(void **state)
   send_nodes(liar, other, "/", "\033[2J"), malformed++;
   WAIT_UNTIL(snapshot->malformed == malformed && snapshot->foreign == foreign);
   assert_int_equal(snapshot->node_count, 0);
-  assert_status(tb_ros2_graph_wait_for_node(graph, "/cuckoo", TB_NO_WAIT), TB_ERR_TIMEOUT);
+  assert_status(tb_ros2_graph_wait_for_node(graph, "/cuckoo", WITHIN(TB_NO_WAIT)), TB_ERR_TIMEOUT);
 
   send_nodes(liar, other, "/", "honest");
-  assert_ok(tb_ros2_graph_wait_for_node(graph, "/honest", LIMIT));
+  assert_ok(tb_ros2_graph_wait_for_node(graph, "/honest", WITHIN(LIMIT)));
   send(liar, hostile[1], sizeof hostile[1]), malformed++;
   WAIT_UNTIL(snapshot->malformed == malformed);
   assert_non_null(node_seen("/honest")); /* the last valid message counts */
@@ -432,16 +433,16 @@ static void test_waits_have_an_end(void **state)
 {
   (void)state;
   take_snapshot();
-  assert_status(tb_ros2_graph_wait_for_node(graph, "/nobody", TB_NO_WAIT), TB_ERR_TIMEOUT);
-  assert_status(tb_ros2_graph_wait_for_node(graph, "/nobody", (tb_duration_t){1000000}),
+  assert_status(tb_ros2_graph_wait_for_node(graph, "/nobody", WITHIN(TB_NO_WAIT)), TB_ERR_TIMEOUT);
+  assert_status(tb_ros2_graph_wait_for_node(graph, "/nobody", WITHIN((tb_duration_t){1000000})),
                 TB_ERR_TIMEOUT);
   uint32_t seen;
   do { /* until nothing happens for a moment */
     seen = tb_ros2_graph_changes(graph);
-  } while (tb_ros2_graph_wait_for_change(graph, seen, (tb_duration_t){100000000}) == TB_OK);
+  } while (tb_ros2_graph_wait_for_change(graph, seen, WITHIN((tb_duration_t){100000000})) == TB_OK);
   tb_ros2_node_t *node = node_make(context, "somebody", "");
-  assert_ok(tb_ros2_graph_wait_for_change(graph, seen, LIMIT));
-  assert_ok(tb_ros2_graph_wait_for_node(graph, "/somebody", LIMIT));
+  assert_ok(tb_ros2_graph_wait_for_change(graph, seen, WITHIN(LIMIT)));
+  assert_ok(tb_ros2_graph_wait_for_node(graph, "/somebody", WITHIN(LIMIT)));
   tb_ros2_node_destroy(node);
 }
 
@@ -465,8 +466,8 @@ static void test_a_forked_child_is_refused(void **state)
     const tb_ros2_graph_snapshot_t *out = NULL;
     tb_ros2_graph_t *made = NULL;
     bool ok = tb_ros2_graph_snapshot(graph, &out, NULL) == TB_ERR_FORKED &&
-              tb_ros2_graph_wait_for_change(graph, 0, LIMIT) == TB_ERR_FORKED &&
-              tb_ros2_graph_wait_for_node(graph, "/x", LIMIT) == TB_ERR_FORKED &&
+              tb_ros2_graph_wait_for_change(graph, 0, WITHIN(LIMIT)) == TB_ERR_FORKED &&
+              tb_ros2_graph_wait_for_node(graph, "/x", WITHIN(LIMIT)) == TB_ERR_FORKED &&
               tb_ros2_graph_create(context, &made, NULL) == TB_ERR_FORKED && !made && !out;
     tb_ros2_graph_destroy(graph);
     _exit(ok ? 0 : 1);

@@ -80,7 +80,8 @@ static void call(tb_ros2_client_t *client, long long a, long long b)
   size_t size;
   check(tb_ros2_idl_encode(&example_interfaces_srv_AddTwoInts_Request_desc, &request, &cdr, &size,
                            &error));
-  check(tb_ros2_client_call(client, cdr, size, LIMIT, &response, &error));
+  check(tb_ros2_client_call(client, cdr, size, &(tb_wait_options_t){.limit = LIMIT}, &response,
+                            &error));
   tb_ros2_idl_free(cdr);
   if (tb_ros2_idl_decode(&example_interfaces_srv_AddTwoInts_Response_desc, response.cdr,
                          response.size, &sample, &error) == TB_OK) {
@@ -101,11 +102,11 @@ static void publish(tb_ros2_context_t *context, const char *topic)
   size_t size;
   qos.durability = TB_QOS_TRANSIENT_LOCAL;
   check(tb_ros2_publisher_create(context, topic, POINT, &qos, &publisher, &error));
-  check(tb_ros2_publisher_wait_for_matched(publisher, 1, LIMIT));
+  check(tb_ros2_publisher_wait_for_matched(publisher, 1, &(tb_wait_options_t){.limit = LIMIT}));
   check(tb_ros2_idl_encode(&timebase_test_msg_Point_desc, &point, &cdr, &size, &error));
   check(tb_ros2_publisher_publish(publisher, cdr, size, &error));
   tb_ros2_idl_free(cdr);
-  check(tb_ros2_publisher_wait_for_acks(publisher, LIMIT));
+  check(tb_ros2_publisher_wait_for_acks(publisher, &(tb_wait_options_t){.limit = LIMIT}));
   wait_for_end();
   tb_ros2_publisher_destroy(publisher);
 }

@@ -12,6 +12,7 @@
 #include "system/loopback.h"
 #include "system/peer_process.h"
 #include "test.h"
+#include "within.h"
 
 #define LIMIT  ((tb_duration_t){120 * TB_NS_PER_S})
 #define DOMAIN 37
@@ -52,7 +53,7 @@ static void assert_sum(tb_ros2_client_t *client, const void *request, size_t siz
 {
   tb_ros2_response_t response;
   tb_error_t error = TB_ERROR_INIT;
-  if (tb_ros2_client_call(client, request, size, LIMIT, &response, &error) != TB_OK)
+  if (tb_ros2_client_call(client, request, size, WITHIN(LIMIT), &response, &error) != TB_OK)
     fail_msg("%s", error.text);
   assert_int_equal(response.size, sizeof response_little);
   assert_memory_equal(response.cdr, response_little, sizeof response_little);
@@ -195,7 +196,7 @@ static void test_published_bytes_arrive_as_a_struct(void **state)
   peer_start(&peer, (const char *const[]){TB_IDL_PEER, "subscribe", "/point", NULL});
   peer_expect_line(&peer, "ready");
   assert_ok(tb_ros2_publisher_create(context, "/point", POINT, &latched, &publisher, NULL));
-  assert_ok(tb_ros2_publisher_wait_for_matched(publisher, 1, LIMIT));
+  assert_ok(tb_ros2_publisher_wait_for_matched(publisher, 1, WITHIN(LIMIT)));
   assert_ok(tb_ros2_publisher_publish(publisher, point_little, sizeof point_little, NULL));
   peer_expect_line(&peer, "point 9 1.5 ab");
   assert_ok(tb_ros2_publisher_publish(publisher, point_big, sizeof point_big - 1, NULL));

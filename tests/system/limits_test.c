@@ -13,6 +13,7 @@
 
 #include "limits_table.h"
 #include "system/loopback.h"
+#include "within.h"
 
 #define DOMAIN 91
 #define TOPIC  "std_msgs/msg/Bool"
@@ -64,7 +65,7 @@ static void both_open(void)
 {
   client_open();
   service_open();
-  assert_ok(tb_ros2_client_wait_for_service(client, TB_NO_LIMIT));
+  assert_ok(tb_ros2_client_wait_for_service(client, NULL));
 }
 
 static void both_close(void)
@@ -96,13 +97,14 @@ static void answer_the_second(void)
 
 static tb_status_t wait_for_service(tb_duration_t limit)
 {
-  return tb_ros2_client_wait_for_service(client, limit);
+  return tb_ros2_client_wait_for_service(client, WITHIN(limit));
 }
 
 static tb_status_t call(tb_duration_t limit)
 {
   tb_ros2_response_t response;
-  tb_status_t status = tb_ros2_client_call(client, message, sizeof message, limit, &response, NULL);
+  tb_status_t status =
+      tb_ros2_client_call(client, message, sizeof message, WITHIN(limit), &response, NULL);
   if (!status) tb_ros2_response_release(&response);
   return status;
 }
@@ -186,17 +188,17 @@ static void topic_close(void)
 
 static tb_status_t publisher_matched(tb_duration_t limit)
 {
-  return tb_ros2_publisher_wait_for_matched(publisher, 1, limit);
+  return tb_ros2_publisher_wait_for_matched(publisher, 1, WITHIN(limit));
 }
 
 static tb_status_t subscription_matched(tb_duration_t limit)
 {
-  return tb_ros2_subscription_wait_for_matched(subscription, 1, limit);
+  return tb_ros2_subscription_wait_for_matched(subscription, 1, WITHIN(limit));
 }
 
 static tb_status_t clock_publisher_matched(tb_duration_t limit)
 {
-  return tb_ros2_clock_publisher_wait_for_matched(clock_publisher, 1, limit);
+  return tb_ros2_clock_publisher_wait_for_matched(clock_publisher, 1, WITHIN(limit));
 }
 
 /* --- nodes and their parameters --- */
@@ -227,7 +229,7 @@ static void node_close(void)
 
 static tb_status_t graph_node(tb_duration_t limit)
 {
-  return tb_ros2_graph_wait_for_node(graph, name, limit);
+  return tb_ros2_graph_wait_for_node(graph, name, WITHIN(limit));
 }
 
 /* The graph may also change for other reasons. */
@@ -235,8 +237,8 @@ static tb_status_t graph_change(tb_duration_t limit)
 {
   for (;;) {
     uint32_t seen = tb_ros2_graph_changes(graph);
-    if (tb_ros2_graph_wait_for_node(graph, name, TB_NO_WAIT) == TB_OK) return TB_OK;
-    tb_status_t status = tb_ros2_graph_wait_for_change(graph, seen, limit);
+    if (tb_ros2_graph_wait_for_node(graph, name, WITHIN(TB_NO_WAIT)) == TB_OK) return TB_OK;
+    tb_status_t status = tb_ros2_graph_wait_for_change(graph, seen, WITHIN(limit));
     if (status) return status;
   }
 }
@@ -246,7 +248,7 @@ static tb_status_t get(tb_duration_t limit)
   tb_ros2_parameter_value_t value;
   size_t count;
   tb_status_t status =
-      tb_ros2_parameter_client_get(parameters, names, 1, limit, &value, &count, NULL);
+      tb_ros2_parameter_client_get(parameters, names, 1, WITHIN(limit), &value, &count, NULL);
   if (!status && count) tb_ros2_parameter_value_release(&value);
   return status;
 }
@@ -255,25 +257,27 @@ static tb_status_t get_types(tb_duration_t limit)
 {
   tb_ros2_parameter_type_t type;
   size_t count;
-  return tb_ros2_parameter_client_get_types(parameters, names, 1, limit, &type, &count, NULL);
+  return tb_ros2_parameter_client_get_types(parameters, names, 1, WITHIN(limit), &type, &count,
+                                            NULL);
 }
 
 static tb_status_t set(tb_duration_t limit)
 {
   tb_ros2_parameter_result_t result;
-  return tb_ros2_parameter_client_set(parameters, &off, 1, limit, &result, NULL);
+  return tb_ros2_parameter_client_set(parameters, &off, 1, WITHIN(limit), &result, NULL);
 }
 
 static tb_status_t set_atomically(tb_duration_t limit)
 {
   tb_ros2_parameter_result_t result;
-  return tb_ros2_parameter_client_set_atomically(parameters, &off, 1, limit, &result, NULL);
+  return tb_ros2_parameter_client_set_atomically(parameters, &off, 1, WITHIN(limit), &result, NULL);
 }
 
 static tb_status_t list(tb_duration_t limit)
 {
   tb_ros2_parameter_list_t out = {0};
-  tb_status_t status = tb_ros2_parameter_client_list(parameters, NULL, 0, 0, limit, &out, NULL);
+  tb_status_t status =
+      tb_ros2_parameter_client_list(parameters, NULL, 0, 0, WITHIN(limit), &out, NULL);
   tb_ros2_parameter_list_release(&out);
   return status;
 }
@@ -281,7 +285,8 @@ static tb_status_t list(tb_duration_t limit)
 static tb_status_t describe(tb_duration_t limit)
 {
   tb_ros2_parameter_descriptions_t out = {0};
-  tb_status_t status = tb_ros2_parameter_client_describe(parameters, names, 1, limit, &out, NULL);
+  tb_status_t status =
+      tb_ros2_parameter_client_describe(parameters, names, 1, WITHIN(limit), &out, NULL);
   tb_ros2_parameter_descriptions_release(&out);
   return status;
 }
@@ -291,7 +296,7 @@ static tb_status_t set_on_nodes(tb_duration_t limit)
   const char *const nodes[] = {name};
   tb_ros2_parameter_outcome_t outcome;
   tb_status_t status =
-      tb_ros2_parameter_set_on_nodes(context, nodes, 1, &off, limit, &outcome, NULL);
+      tb_ros2_parameter_set_on_nodes(context, nodes, 1, &off, WITHIN(limit), &outcome, NULL);
   return status ? status : outcome.status;
 }
 
@@ -334,11 +339,11 @@ static void test_S5_the_limit_of_the_wait_for_acknowledgements(void **state)
   (void)state;
   publisher_open();
   subscription_open_in(elsewhere);
-  assert_ok(tb_ros2_publisher_wait_for_matched(publisher, 1, TB_NO_LIMIT));
+  assert_ok(tb_ros2_publisher_wait_for_matched(publisher, 1, NULL));
   assert_ok(tb_ros2_publisher_publish(publisher, message, sizeof message, NULL));
-  assert_ok(tb_ros2_publisher_wait_for_acks(publisher, TB_NO_LIMIT));
-  assert_ok(tb_ros2_publisher_wait_for_acks(publisher, TB_NO_WAIT));
-  assert_status(tb_ros2_publisher_wait_for_acks(publisher, TB_NS(-5)), TB_ERR_INVALID);
+  assert_ok(tb_ros2_publisher_wait_for_acks(publisher, NULL));
+  assert_ok(tb_ros2_publisher_wait_for_acks(publisher, WITHIN(TB_NO_WAIT)));
+  assert_status(tb_ros2_publisher_wait_for_acks(publisher, WITHIN(TB_NS(-5))), TB_ERR_INVALID);
   topic_close();
 }
 

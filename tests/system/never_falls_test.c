@@ -6,6 +6,7 @@
 #include "system/loopback.h"
 #include "system/peer_process.h"
 #include "test.h"
+#include "within.h"
 
 #define DOMAIN 39
 #define S      TB_NS_PER_S
@@ -69,7 +70,7 @@ static void follow(const char *option)
   uint64_t seed = test_seed(), other = seed + 1;
   peer_start(&follower, (const char *const[]){TB_NEVER_FALLS_PEER, option, NULL});
   peer_expect_line(&follower, "ready");
-  assert_ok(tb_ros2_clock_publisher_wait_for_matched(publisher, 1, LIMIT));
+  assert_ok(tb_ros2_clock_publisher_wait_for_matched(publisher, 1, WITHIN(LIMIT)));
   loopback_check(follower.pid);
   atomic_store(&done, false);
   assert_int_equal(pthread_create(&thread, NULL, publish, &other), 0);

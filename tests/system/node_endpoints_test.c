@@ -20,6 +20,7 @@
 #include "system/peer_process.h"
 #include "system/qos_text.h"
 #include "test.h"
+#include "within.h"
 
 #define DOMAIN   45
 #define LIMIT    ((tb_duration_t){60 * TB_NS_PER_S})
@@ -123,7 +124,7 @@ static void peer_see(peer_t *peer, const char *distro)
       if (seen_find("ros_discovery_info", false)) break;
     }
     tb_ros2_graph_snapshot_release(snapshot);
-    assert_ok(tb_ros2_graph_wait_for_change(graph, change, LIMIT));
+    assert_ok(tb_ros2_graph_wait_for_change(graph, change, WITHIN(LIMIT)));
   }
   tb_ros2_graph_snapshot_release(snapshot);
   assert_int_equal(seen_count, ENDPOINTS + 2);

@@ -16,6 +16,7 @@
 
 #include "system/loopback.h"
 #include "test.h"
+#include "within.h"
 
 #define DOMAIN 49
 #define S      TB_NS_PER_S
@@ -171,13 +172,14 @@ static int child_is_refused(void)
   if (tb_ros2_node_clock_source_status(node, &status) != TB_ERR_FORKED) return __LINE__;
   if (tb_ros2_node_attach_clock(node, world.attached) != TB_ERR_FORKED) return __LINE__;
   if (tb_ros2_node_detach_clock(node, world.attached) != TB_ERR_FORKED) return __LINE__;
-  if (tb_ros2_parameter_client_get(world.parameters, names, 1, LIMIT, &off, &count, NULL) !=
+  if (tb_ros2_parameter_client_get(world.parameters, names, 1, WITHIN(LIMIT), &off, &count, NULL) !=
       TB_ERR_FORKED)
     return __LINE__;
-  if (tb_ros2_parameter_set_on_nodes(world.context, nodes, 1, &parameter, LIMIT, &outcome, NULL) !=
-      TB_ERR_FORKED)
+  if (tb_ros2_parameter_set_on_nodes(world.context, nodes, 1, &parameter, WITHIN(LIMIT), &outcome,
+                                     NULL) != TB_ERR_FORKED)
     return __LINE__;
-  if (tb_ros2_client_wait_for_service(world.client, LIMIT) != TB_ERR_FORKED) return __LINE__;
+  if (tb_ros2_client_wait_for_service(world.client, WITHIN(LIMIT)) != TB_ERR_FORKED)
+    return __LINE__;
   if (tb_ros2_clock_publisher_publish(world.publisher, S, NULL) != TB_ERR_FORKED) return __LINE__;
   return 0;
 }
@@ -203,7 +205,7 @@ static void *keep_asking(void *user)
   while (!atomic_load(&done)) {
     tb_ros2_parameter_value_t value;
     size_t count = 0;
-    tb_ros2_parameter_client_get(world.parameters, names, 1, LIMIT, &value, &count, NULL);
+    tb_ros2_parameter_client_get(world.parameters, names, 1, WITHIN(LIMIT), &value, &count, NULL);
     if (count > 0) tb_ros2_parameter_value_release(&value);
   }
   return NULL;

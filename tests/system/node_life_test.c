@@ -17,6 +17,7 @@
 #include "ros2/context.h"
 #include "system/loopback.h"
 #include "test.h"
+#include "within.h"
 
 #define DOMAIN       55
 #define LIMIT        ((tb_duration_t){60 * TB_NS_PER_S})
@@ -150,7 +151,7 @@ static void set_others(tb_ros2_service_t *service, const tb_ros2_request_t *requ
   tb_ros2_parameter_t parameter = {"use_sim_time", tb_ros2_parameter_bool(true)};
   tb_ros2_parameter_outcome_t outcome;
   served->status = tb_ros2_parameter_set_on_nodes(
-      context, names, 1, &parameter, (tb_duration_t){TB_NS_PER_S / 10}, &outcome, NULL);
+      context, names, 1, &parameter, WITHIN((tb_duration_t){TB_NS_PER_S / 10}), &outcome, NULL);
   tb_ros2_service_reply(service, &request->id, request->cdr, request->size, NULL);
 }
 
@@ -166,7 +167,7 @@ static void test_J5_a_callback_of_the_context_cannot_set_on_nodes(void **state)
   assert_ok(tb_ros2_node_create_service(node, "s", TRIGGER_TYPE, NULL, set_others, &served,
                                         &service, NULL));
   assert_ok(tb_ros2_node_create_client(node, "s", TRIGGER_TYPE, NULL, &client, NULL));
-  assert_ok(tb_ros2_client_call(client, empty, sizeof empty, LIMIT, &response, NULL));
+  assert_ok(tb_ros2_client_call(client, empty, sizeof empty, WITHIN(LIMIT), &response, NULL));
   assert_status(served.status, TB_ERR_DEADLOCK);
   tb_ros2_response_release(&response);
   tb_ros2_client_destroy(client);

@@ -9,6 +9,7 @@
 #include "system/loopback.h"
 #include "test.h"
 #include "wire/messages.h"
+#include "within.h"
 
 #define DOMAIN 12
 #define LIMIT  ((tb_duration_t){60 * TB_NS_PER_S})
@@ -49,7 +50,7 @@ static void call(const char *service, const char *type, const tb__cdr_type_t *re
   size_t size;
   assert_ok(tb_ros2_client_create(elsewhere, service, type, NULL, &client, NULL));
   assert_ok(tb__cdr_encode(request_type, request, false, &cdr, &size));
-  if (tb_ros2_client_call(client, cdr, size, LIMIT, &response, &error) != TB_OK)
+  if (tb_ros2_client_call(client, cdr, size, WITHIN(LIMIT), &response, &error) != TB_OK)
     fail_msg("%s: %s", service, error.text);
   assert_ok(tb__cdr_decode(response_type, response.cdr, response.size, out));
   tb_ros2_response_release(&response);

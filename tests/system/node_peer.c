@@ -72,7 +72,8 @@ static tb_status_t print_value(const char *of, const char *name)
   size_t count = 0;
   tb_status_t status = tb_ros2_parameter_client_create(context, of, &client, NULL);
   if (status != TB_OK) return status;
-  status = tb_ros2_parameter_client_get(client, &name, 1, LIMIT, &value, &count, NULL);
+  status = tb_ros2_parameter_client_get(client, &name, 1, &(tb_wait_options_t){.limit = LIMIT},
+                                        &value, &count, NULL);
   tb_ros2_parameter_client_destroy(client);
   if (status != TB_OK) {
     printf("%s\n", tb_status_name(status));

@@ -15,6 +15,7 @@
 #include "system/peer_process.h"
 #include "test.h"
 #include "wire/messages.h"
+#include "within.h"
 
 #define DOMAIN 46
 #define S      TB_NS_PER_S
@@ -72,7 +73,7 @@ static void node_kill(peer_t *peer)
 
 static bool graph_has(const char *name)
 {
-  return tb_ros2_graph_wait_for_node(graph, name, TB_NO_WAIT) == TB_OK;
+  return tb_ros2_graph_wait_for_node(graph, name, WITHIN(TB_NO_WAIT)) == TB_OK;
 }
 
 static void wait_until_gone(const char *name)
@@ -80,7 +81,7 @@ static void wait_until_gone(const char *name)
   for (;;) {
     uint32_t change = tb_ros2_graph_changes(graph);
     if (!graph_has(name)) return;
-    assert_ok(tb_ros2_graph_wait_for_change(graph, change, LIMIT));
+    assert_ok(tb_ros2_graph_wait_for_change(graph, change, WITHIN(LIMIT)));
   }
 }
 
@@ -89,7 +90,7 @@ static void set_level(tb_ros2_parameter_client_t *of, int64_t level)
   tb_error_t error = TB_ERROR_INIT;
   tb_ros2_parameter_result_t result;
   const tb_ros2_parameter_t parameter = {"level", tb_ros2_parameter_integer(level)};
-  if (tb_ros2_parameter_client_set(of, &parameter, 1, LIMIT, &result, &error) != TB_OK)
+  if (tb_ros2_parameter_client_set(of, &parameter, 1, WITHIN(LIMIT), &result, &error) != TB_OK)
     fail_msg("%s", error.text);
   assert_true(result.successful);
 }
@@ -100,7 +101,7 @@ static int64_t get_level(tb_ros2_parameter_client_t *of)
   tb_error_t error = TB_ERROR_INIT;
   tb_ros2_parameter_value_t value;
   size_t count;
-  if (tb_ros2_parameter_client_get(of, names, 1, LIMIT, &value, &count, &error) != TB_OK)
+  if (tb_ros2_parameter_client_get(of, names, 1, WITHIN(LIMIT), &value, &count, &error) != TB_OK)
     fail_msg("%s", error.text);
   assert_int_equal(count, 1);
   return value.integer_value;
@@ -172,7 +173,7 @@ static tb_ros2_client_t *request_without_limit(outcome_t *outcome)
   assert_ok(tb__cdr_encode(&tb__set_parameters_request_type, &request, false, &cdr, &size));
   assert_ok(tb_ros2_client_create(context, "/victim/set_parameters",
                                   "rcl_interfaces/srv/SetParameters", NULL, &raw, NULL));
-  assert_ok(tb_ros2_client_wait_for_service(raw, LIMIT));
+  assert_ok(tb_ros2_client_wait_for_service(raw, WITHIN(LIMIT)));
   if (tb_ros2_client_call_async(raw, cdr, size, LIMIT, on_response, outcome, &error) != TB_OK)
     fail_msg("%s", error.text);
   free(cdr);
@@ -192,7 +193,8 @@ static void *set_stuck(void *user)
   static const tb_ros2_parameter_t parameter = {
       "stuck", {.type = TB_ROS2_PARAMETER_BOOL, .bool_value = true}};
   tb_ros2_parameter_result_t result;
-  *(tb_status_t *)user = tb_ros2_parameter_client_set(client, &parameter, 1, LIMIT, &result, NULL);
+  *(tb_status_t *)user =
+      tb_ros2_parameter_client_set(client, &parameter, 1, WITHIN(LIMIT), &result, NULL);
   return NULL;
 }
 
@@ -205,7 +207,7 @@ static void test_a_node_that_is_killed_and_started_again(void **state)
     pthread_t thread;
     tb_status_t status = TB_OK;
     node_start(&peer, "victim");
-    assert_ok(tb_ros2_graph_wait_for_node(graph, "/victim", LIMIT));
+    assert_ok(tb_ros2_graph_wait_for_node(graph, "/victim", WITHIN(LIMIT)));
     assert_int_equal(get_level(client), 0); /* of the new one */
     set_level(client, 7);
     tick_until(&peer, life * 100 * S);
@@ -223,7 +225,7 @@ static void test_a_node_that_is_killed_and_started_again(void **state)
     wait_until_gone("/victim");
   }
   node_start(&peer, "victim");
-  assert_ok(tb_ros2_graph_wait_for_node(graph, "/victim", LIMIT));
+  assert_ok(tb_ros2_graph_wait_for_node(graph, "/victim", WITHIN(LIMIT)));
   assert_int_equal(get_level(client), 0);
   tick_until(&peer, 300 * S);
   peer_stop(&peer);
@@ -266,7 +268,8 @@ static void test_a_killed_participant_is_gone_after_its_lease(void **state)
   assert_int_equal(get_level(client), 0);
   node_kill(&peer);
   do
-    status = tb_ros2_parameter_client_get(client, names, 1, short_limit, &value, &count, NULL);
+    status =
+        tb_ros2_parameter_client_get(client, names, 1, WITHIN(short_limit), &value, &count, NULL);
   while (status == TB_ERR_TIMEOUT || status == TB_ERR_CLOSED);
   assert_status(status, TB_ERR_NOT_FOUND);
   wait_until_gone("/victim");

@@ -17,6 +17,7 @@
 #include "stopping.h"
 #include "system/loopback.h"
 #include "test.h"
+#include "within.h"
 
 #define DOMAIN  48
 #define S       TB_NS_PER_S
@@ -218,8 +219,8 @@ static void *set_remotely(void *user)
     char name[32];
     snprintf(name, sizeof name, "/%s", slot->name); /* which does not change */
     ok(tb_ros2_parameter_client_create(elsewhere, name, &client, &error), &error);
-    tb_status_t status = tb_ros2_parameter_client_set(client, &parameter, 1,
-                                                      (tb_duration_t){S / 20}, &result, &error);
+    tb_status_t status = tb_ros2_parameter_client_set(
+        client, &parameter, 1, WITHIN((tb_duration_t){S / 20}), &result, &error);
     if (status != TB_ERR_NOT_FOUND && status != TB_ERR_TIMEOUT && status != TB_ERR_CLOSED)
       ok(status, &error);
     if (status == TB_OK && !result.successful) ok(TB_ERR_INVALID, &error);
@@ -311,7 +312,7 @@ static void wait_until_seen(tb_ros2_graph_t *graph)
     assert_ok(tb_ros2_graph_snapshot(graph, &snapshot, NULL));
     seen = all_is_seen(snapshot);
     tb_ros2_graph_snapshot_release(snapshot);
-    if (!seen) assert_ok(tb_ros2_graph_wait_for_change(graph, change, LIMIT));
+    if (!seen) assert_ok(tb_ros2_graph_wait_for_change(graph, change, WITHIN(LIMIT)));
   }
 }
 

@@ -9,6 +9,7 @@
 #include "system/loopback.h"
 #include "test.h"
 #include "wire/messages.h"
+#include "within.h"
 
 #define DOMAIN 10
 #define LIMIT  ((tb_duration_t){60 * TB_NS_PER_S})
@@ -150,13 +151,13 @@ static void test_endpoints_are_listed_under_their_node(void **state)
   wait_until_seen((expected_t[]){{"/", "talker", 0, 1}}, 1);
   assert_ok(tb_ros2_node_create_subscription(node, "/talker/chatter", "std_msgs/msg/String", NULL,
                                              NULL, &subscription, NULL));
-  assert_ok(tb_ros2_publisher_wait_for_matched(publisher, 1, LIMIT));
+  assert_ok(tb_ros2_publisher_wait_for_matched(publisher, 1, WITHIN(LIMIT)));
   wait_until_seen((expected_t[]){{"/", "talker", 1, 1}}, 1);
   assert_ok(tb_ros2_node_create_client(node, "add", "std_srvs/srv/Trigger", NULL, &client, NULL));
   wait_until_seen((expected_t[]){{"/", "talker", 2, 2}}, 1);
   assert_ok(tb_ros2_node_create_service(node, "/add", "std_srvs/srv/Trigger", NULL, on_request,
                                         NULL, &service, NULL));
-  assert_ok(tb_ros2_client_wait_for_service(client, LIMIT));
+  assert_ok(tb_ros2_client_wait_for_service(client, WITHIN(LIMIT)));
   wait_until_seen((expected_t[]){{"/", "talker", 3, 3}}, 1);
   tb_ros2_publisher_destroy(publisher);
   wait_until_seen((expected_t[]){{"/", "talker", 3, 2}}, 1);

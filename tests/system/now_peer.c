@@ -130,7 +130,8 @@ int main(int argc, char **argv)
   };
   puts("ready");
   for (size_t i = 0; i < 3; i++)
-    if (tb_ros2_subscription_wait_for_matched(all[i], 1, LIMIT)) return 1;
+    if (tb_ros2_subscription_wait_for_matched(all[i], 1, &(tb_wait_options_t){.limit = LIMIT}))
+      return 1;
   wait_for_clock(node);
   puts("matched");
   while (sem_wait(&complete) != 0)

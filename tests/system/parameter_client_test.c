@@ -15,6 +15,7 @@
 #include "system/loopback.h"
 #include "test.h"
 #include "wire/messages.h"
+#include "within.h"
 
 #define LIMIT       ((tb_duration_t){60 * TB_NS_PER_S})
 #define SHORT_LIMIT ((tb_duration_t){1000000})
@@ -263,21 +264,22 @@ static tb_status_t call(int kind, tb_duration_t limit, answers_t *out, tb_error_
 {
   switch (kind) {
   case 0:
-    return tb_ros2_parameter_client_get(client, two_names, 2, limit, out->values, &out->value_count,
-                                        error);
+    return tb_ros2_parameter_client_get(client, two_names, 2, WITHIN(limit), out->values,
+                                        &out->value_count, error);
   case 1:
-    return tb_ros2_parameter_client_get_types(client, two_names, 2, limit, out->types,
+    return tb_ros2_parameter_client_get_types(client, two_names, 2, WITHIN(limit), out->types,
                                               &out->type_count, error);
   case 2:
-    return tb_ros2_parameter_client_set(client, two_parameters, 2, limit, out->results, error);
+    return tb_ros2_parameter_client_set(client, two_parameters, 2, WITHIN(limit), out->results,
+                                        error);
   case 3:
-    return tb_ros2_parameter_client_set_atomically(client, two_parameters, 2, limit, &out->result,
-                                                   error);
+    return tb_ros2_parameter_client_set_atomically(client, two_parameters, 2, WITHIN(limit),
+                                                   &out->result, error);
   case 4:
-    return tb_ros2_parameter_client_describe(client, two_names, 2, limit, &out->descriptions,
-                                             error);
+    return tb_ros2_parameter_client_describe(client, two_names, 2, WITHIN(limit),
+                                             &out->descriptions, error);
   default:
-    return tb_ros2_parameter_client_list(client, two_names, 2, 3, limit, &out->list, error);
+    return tb_ros2_parameter_client_list(client, two_names, 2, 3, WITHIN(limit), &out->list, error);
   }
 }
 
@@ -489,19 +491,20 @@ static void test_arguments_are_checked(void **state)
   tb_ros2_parameter_outcome_t outcome;
   const char *const nodes[] = {NODE};
   size_t count;
-  assert_status(tb_ros2_parameter_client_get(client, null_name, 1, LIMIT, &value, &count, NULL),
-                TB_ERR_INVALID);
-  assert_status(tb_ros2_parameter_client_set(client, &parameter, 1, LIMIT, &result, NULL),
-                TB_ERR_INVALID);
   assert_status(
-      tb_ros2_parameter_set_on_nodes(context, nodes, 1, &parameter, LIMIT, &outcome, &error),
+      tb_ros2_parameter_client_get(client, null_name, 1, WITHIN(LIMIT), &value, &count, NULL),
       TB_ERR_INVALID);
+  assert_status(tb_ros2_parameter_client_set(client, &parameter, 1, WITHIN(LIMIT), &result, NULL),
+                TB_ERR_INVALID);
+  assert_status(tb_ros2_parameter_set_on_nodes(context, nodes, 1, &parameter, WITHIN(LIMIT),
+                                               &outcome, &error),
+                TB_ERR_INVALID);
   parameter.value.type = TB_ROS2_PARAMETER_STRING;
-  assert_status(tb_ros2_parameter_client_set(client, &parameter, 1, LIMIT, &result, NULL),
+  assert_status(tb_ros2_parameter_client_set(client, &parameter, 1, WITHIN(LIMIT), &result, NULL),
                 TB_ERR_INVALID);
   parameter.value.type = TB_ROS2_PARAMETER_BYTE_ARRAY;
   parameter.value.count = 2;
-  assert_status(tb_ros2_parameter_client_set(client, &parameter, 1, LIMIT, &result, NULL),
+  assert_status(tb_ros2_parameter_client_set(client, &parameter, 1, WITHIN(LIMIT), &result, NULL),
                 TB_ERR_INVALID);
 }
 
@@ -515,15 +518,16 @@ static void test_many_nodes_are_set_at_once(void **state)
   tb_error_t error = TB_ERROR_INIT;
   for (int i = 0; i < 4; i++)
     serve(&servers[i], nodes[i], 2, manners[i]);
-  if (tb_ros2_parameter_set_on_nodes(context, nodes, 5, two_parameters, LIMIT, outcomes, &error) !=
-      TB_OK)
+  if (tb_ros2_parameter_set_on_nodes(context, nodes, 5, two_parameters, WITHIN(LIMIT), outcomes,
+                                     &error) != TB_OK)
     fail_msg("%s", error.text);
   for (int i = 0; i < 5; i++)
     assert_status(outcomes[i].status, expected[i]);
   assert_true(outcomes[0].result.successful && outcomes[3].result.successful);
   assert_false(outcomes[1].result.successful);
   assert_string_equal(outcomes[1].result.reason, "it is read-only");
-  assert_ok(tb_ros2_parameter_set_on_nodes(context, NULL, 0, two_parameters, LIMIT, NULL, NULL));
+  assert_ok(
+      tb_ros2_parameter_set_on_nodes(context, NULL, 0, two_parameters, WITHIN(LIMIT), NULL, NULL));
 }
 
 static bool is_wanted(const tb_ros2_graph_snapshot_t *snapshot, const char *service)
@@ -549,7 +553,7 @@ static void *come_late(void *ignored)
     wanted = is_wanted(snapshot, "/late/set_parameters");
     uint32_t change = snapshot->change;
     tb_ros2_graph_snapshot_release(snapshot);
-    if (!wanted) assert_ok(tb_ros2_graph_wait_for_change(graph, change, LIMIT));
+    if (!wanted) assert_ok(tb_ros2_graph_wait_for_change(graph, change, WITHIN(LIMIT)));
   }
   serve(&servers[0], "/late", 2, WELL);
   tb_ros2_graph_destroy(graph);
@@ -563,8 +567,8 @@ static void test_a_node_that_comes_while_it_is_waited_for(void **state)
   tb_ros2_parameter_outcome_t outcome;
   pthread_t thread;
   assert_int_equal(pthread_create(&thread, NULL, come_late, NULL), 0);
-  assert_ok(
-      tb_ros2_parameter_set_on_nodes(context, nodes, 1, two_parameters, LIMIT, &outcome, NULL));
+  assert_ok(tb_ros2_parameter_set_on_nodes(context, nodes, 1, two_parameters, WITHIN(LIMIT),
+                                           &outcome, NULL));
   pthread_join(thread, NULL);
   assert_status(outcome.status, TB_OK);
   assert_true(outcome.result.successful);
@@ -588,18 +592,18 @@ static void test_nodes_of_ours_are_read_and_set(void **state)
     if (tb_ros2_node_create(other, name, i ? "/" : "/front", NULL, &nodes[i], &error) != TB_OK)
       fail_msg("%s", error.text);
   }
-  assert_ok(
-      tb_ros2_parameter_set_on_nodes(context, names, 3, two_parameters, LIMIT, outcomes, NULL));
+  assert_ok(tb_ros2_parameter_set_on_nodes(context, names, 3, two_parameters, WITHIN(LIMIT),
+                                           outcomes, NULL));
   for (int i = 0; i < 3; i++) {
     assert_status(outcomes[i].status, TB_OK);
     assert_true(outcomes[i].result.successful);
   }
-  assert_ok(tb_ros2_parameter_client_get(client, wanted, 1, LIMIT, &value, &count, NULL));
+  assert_ok(tb_ros2_parameter_client_get(client, wanted, 1, WITHIN(LIMIT), &value, &count, NULL));
   assert_int_equal(count, 1);
   assert_true(value.type == TB_ROS2_PARAMETER_BOOL && value.bool_value);
-  assert_ok(tb_ros2_parameter_client_get(client, unknown, 2, LIMIT, &value, &count, NULL));
+  assert_ok(tb_ros2_parameter_client_get(client, unknown, 2, WITHIN(LIMIT), &value, &count, NULL));
   assert_int_equal(count, 0);
-  assert_ok(tb_ros2_parameter_client_list(client, NULL, 0, 0, LIMIT, &list, NULL));
+  assert_ok(tb_ros2_parameter_client_list(client, NULL, 0, 0, WITHIN(LIMIT), &list, NULL));
   for (size_t i = 0; i < list.name_count; i++)
     listed |= strcmp(list.names[i], "use_sim_time") == 0;
   assert_true(listed);
@@ -616,8 +620,8 @@ static void test_a_silent_node_gets_the_request_again(void **state)
   tb_ros2_parameter_outcome_t outcomes[2];
   serve(&servers[0], nodes[0], 2, LATER);
   serve(&servers[1], nodes[1], 2, WELL);
-  assert_ok(
-      tb_ros2_parameter_set_on_nodes(context, nodes, 2, two_parameters, LIMIT, outcomes, NULL));
+  assert_ok(tb_ros2_parameter_set_on_nodes(context, nodes, 2, two_parameters, WITHIN(LIMIT),
+                                           outcomes, NULL));
   assert_status(outcomes[0].status, TB_OK);
   assert_true(outcomes[0].result.successful);
   assert_status(outcomes[1].status, TB_OK);
@@ -632,8 +636,8 @@ static void test_of_many_nodes_some_do_not_answer(void **state)
   /* Within a limit that is too short the silent one is not found either. */
   for (tb_duration_t limit = {10000000};
        outcomes[0].status == TB_ERR_NOT_FOUND && limit.ns < LIMIT.ns; limit.ns *= 2) {
-    assert_ok(
-        tb_ros2_parameter_set_on_nodes(context, nodes, 2, two_parameters, limit, outcomes, NULL));
+    assert_ok(tb_ros2_parameter_set_on_nodes(context, nodes, 2, two_parameters, WITHIN(limit),
+                                             outcomes, NULL));
     assert_status(outcomes[1].status, TB_ERR_NOT_FOUND);
   }
   assert_status(outcomes[0].status, TB_ERR_TIMEOUT);
@@ -652,8 +656,8 @@ static void test_a_forked_child_is_refused(void **state)
     tb_ros2_parameter_outcome_t outcome;
     tb_ros2_parameter_client_t *made = NULL;
     bool ok = tb_ros2_parameter_client_create(context, NODE, &made, NULL) == TB_ERR_FORKED &&
-              tb_ros2_parameter_set_on_nodes(context, nodes, 1, two_parameters, LIMIT, &outcome,
-                                             NULL) == TB_ERR_FORKED;
+              tb_ros2_parameter_set_on_nodes(context, nodes, 1, two_parameters, WITHIN(LIMIT),
+                                             &outcome, NULL) == TB_ERR_FORKED;
     for (int i = 0; i < KINDS; i++)
       ok = ok && call(i, LIMIT, &answers, NULL) == TB_ERR_FORKED;
     tb_ros2_parameter_client_destroy(client);

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "wire/clock_message.h"
+#include "within.h"
 
 typedef struct seen {
   pthread_mutex_t mutex;
@@ -122,7 +123,8 @@ int main(int argc, char **argv)
   };
   puts("ready");
   for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-    if (tb_ros2_subscription_wait_for_matched(all[i], 1, (tb_duration_t){120 * TB_NS_PER_S}))
+    if (tb_ros2_subscription_wait_for_matched(all[i], 1,
+                                              WITHIN((tb_duration_t){120 * TB_NS_PER_S})))
       return 1;
   puts("matched");
   while (sem_wait(&seen.complete) != 0)

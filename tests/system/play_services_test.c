@@ -11,6 +11,7 @@
 #include "system/loopback.h"
 #include "system/peer_process.h"
 #include "test.h"
+#include "within.h"
 
 #define DOMAIN   1
 #define LIMIT    ((tb_duration_t){60 * TB_NS_PER_S})
@@ -68,8 +69,8 @@ static void *call_as(const char *name, const tb__cdr_type_t *request_type, const
   size_t size;
   void *decoded;
   assert_ok(tb__cdr_encode(request_type, request, false, &cdr, &size));
-  assert_ok(tb_ros2_client_wait_for_service(clients[i], LIMIT));
-  if (tb_ros2_client_call(clients[i], cdr, size, LIMIT, &response, &error) != TB_OK)
+  assert_ok(tb_ros2_client_wait_for_service(clients[i], WITHIN(LIMIT)));
+  if (tb_ros2_client_call(clients[i], cdr, size, WITHIN(LIMIT), &response, &error) != TB_OK)
     fail_msg("%s: %s", name, error.text);
   assert_ok(tb__cdr_decode(response_type, response.cdr, response.size, &decoded));
   tb_ros2_response_release(&response);

@@ -101,7 +101,8 @@ static void publish(topic_t *topic)
 static void acknowledge(topic_t *topic)
 {
   tb_error_t error = TB_ERROR_INIT;
-  check(tb_ros2_publisher_wait_for_acks(topic->publisher, ACKS), &error);
+  check(tb_ros2_publisher_wait_for_acks(topic->publisher, &(tb_wait_options_t){.limit = ACKS}),
+        &error);
 }
 
 static void send_many(topic_t *topic, long count)
@@ -133,7 +134,8 @@ static void stream(const char *path, long period_us)
       if (!topics[i].publisher) continue;
       publish(&topics[i]);
       if (!list) continue;
-      tb_status_t status = tb_ros2_publisher_wait_for_acks(topics[i].publisher, ACKS);
+      tb_status_t status =
+          tb_ros2_publisher_wait_for_acks(topics[i].publisher, &(tb_wait_options_t){.limit = ACKS});
       if (status == TB_OK && tb_ros2_publisher_matched(topics[i].publisher) > 0)
         fprintf(list, "%s %ld %" PRId64 "\n", topics[i].name, topics[i].sent - 1,
                 now_ns(CLOCK_REALTIME));
@@ -159,9 +161,11 @@ static void tick(int64_t time_ns)
     check(tb_ros2_publisher_create(context, "/clock", "rosgraph_msgs/msg/Clock", NULL,
                                    &clock_publisher, &error),
           &error);
-  check(tb_ros2_publisher_wait_for_matched(clock_publisher, 2, ACKS), &error);
+  check(tb_ros2_publisher_wait_for_matched(clock_publisher, 2, &(tb_wait_options_t){.limit = ACKS}),
+        &error);
   check(tb_ros2_publisher_publish(clock_publisher, message, sizeof message, &error), &error);
-  check(tb_ros2_publisher_wait_for_acks(clock_publisher, ACKS), &error);
+  check(tb_ros2_publisher_wait_for_acks(clock_publisher, &(tb_wait_options_t){.limit = ACKS}),
+        &error);
   puts("ok");
 }
 
@@ -187,8 +191,10 @@ static void call(const char *service, const char *type, const char *fields)
   tb_ros2_client_t *client = NULL;
   tb_ros2_response_t response;
   check(tb_ros2_client_create(context, service, type, NULL, &client, &error), &error);
-  check(tb_ros2_client_wait_for_service(client, ACKS), &error);
-  check(tb_ros2_client_call(client, request, size, ACKS, &response, &error), &error);
+  check(tb_ros2_client_wait_for_service(client, &(tb_wait_options_t){.limit = ACKS}), &error);
+  check(tb_ros2_client_call(client, request, size, &(tb_wait_options_t){.limit = ACKS}, &response,
+                            &error),
+        &error);
   print_hex(response.cdr, response.size);
   tb_ros2_response_release(&response);
   tb_ros2_client_destroy(client);
@@ -219,7 +225,8 @@ static void watch_events(void)
                                     "rosbag2_interfaces/msg/WriteSplitEvent", NULL, &options,
                                     &subscription, &error),
         &error);
-  check(tb_ros2_subscription_wait_for_matched(subscription, 1, ACKS), &error);
+  check(tb_ros2_subscription_wait_for_matched(subscription, 1, &(tb_wait_options_t){.limit = ACKS}),
+        &error);
   puts("ok");
 }
 
@@ -236,7 +243,9 @@ static void carry_out(void)
     *topic = (topic_t){0};
     puts("ok");
   } else if (strcmp(word, "match") == 0) {
-    check(tb_ros2_publisher_wait_for_matched(topic_of(a)->publisher, 1, ACKS), &error);
+    check(tb_ros2_publisher_wait_for_matched(topic_of(a)->publisher, 1,
+                                             &(tb_wait_options_t){.limit = ACKS}),
+          &error);
     puts("ok");
   } else if (strcmp(word, "send") == 0) {
     send_many(topic_of(a), atol(b));

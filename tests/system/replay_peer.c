@@ -113,7 +113,8 @@ static void on_publish_timer(tb_timer_t *timer, const tb_timer_info_t *info, voi
   (void)user;
   publish(&series);
   if (atomic_load(&series.sent) % ACK_EVERY == 0)
-    check(tb_ros2_publisher_wait_for_acks(series.publisher, LIMIT), &error);
+    check(tb_ros2_publisher_wait_for_acks(series.publisher, &(tb_wait_options_t){.limit = LIMIT}),
+          &error);
   printf("sent %ld\n", atomic_load(&series.sent));
 }
 
@@ -146,7 +147,8 @@ static void make_publisher(series_t *to, const char *topic, bool is_latched)
   qos.depth = 2 * ACK_EVERY;
   check(tb_ros2_node_create_publisher(node, topic, HEADER_TYPE, &qos, &to->publisher, &error),
         &error);
-  check(tb_ros2_publisher_wait_for_matched(to->publisher, 1, LIMIT), &error);
+  check(tb_ros2_publisher_wait_for_matched(to->publisher, 1, &(tb_wait_options_t){.limit = LIMIT}),
+        &error);
 }
 
 static void be_robot(const char *topic, int64_t period_ns, bool has_map)
@@ -160,8 +162,11 @@ static void be_robot(const char *topic, int64_t period_ns, bool has_map)
   tb_timer_queue_t *queue = start_timer(on_publish_timer, period_ns);
   getchar();
   tb_timer_queue_destroy(queue);
-  check(tb_ros2_publisher_wait_for_acks(series.publisher, LIMIT), &error);
-  if (has_map) check(tb_ros2_publisher_wait_for_acks(map.publisher, LIMIT), &error);
+  check(tb_ros2_publisher_wait_for_acks(series.publisher, &(tb_wait_options_t){.limit = LIMIT}),
+        &error);
+  if (has_map)
+    check(tb_ros2_publisher_wait_for_acks(map.publisher, &(tb_wait_options_t){.limit = LIMIT}),
+          &error);
   printf("total %ld %ld\n", atomic_load(&series.sent), atomic_load(&map.sent));
 }
 
@@ -203,7 +208,9 @@ static void subscribe(const char **topics, size_t count)
           &error);
   }
   for (size_t i = 0; i < count && i < TOPICS; i++)
-    check(tb_ros2_subscription_wait_for_matched(subscriptions[i], 1, LIMIT), &error);
+    check(tb_ros2_subscription_wait_for_matched(subscriptions[i], 1,
+                                                &(tb_wait_options_t){.limit = LIMIT}),
+          &error);
 }
 
 /* The response's bool, or the byte of one without fields. */
@@ -213,8 +220,10 @@ static int call(const char *name, const char *type, const uint8_t *request, size
   tb_ros2_client_t *client = NULL;
   tb_ros2_response_t response;
   check(tb_ros2_client_create(context, name, type, NULL, &client, &error), &error);
-  check(tb_ros2_client_wait_for_service(client, LIMIT), &error);
-  check(tb_ros2_client_call(client, request, size, LIMIT, &response, &error), &error);
+  check(tb_ros2_client_wait_for_service(client, &(tb_wait_options_t){.limit = LIMIT}), &error);
+  check(tb_ros2_client_call(client, request, size, &(tb_wait_options_t){.limit = LIMIT}, &response,
+                            &error),
+        &error);
   int answer = ((const uint8_t *)response.cdr)[4];
   tb_ros2_response_release(&response);
   tb_ros2_client_destroy(client);

@@ -15,6 +15,7 @@
 
 #include "system/loopback.h"
 #include "test.h"
+#include "within.h"
 
 #define FIRST_DOMAIN 72
 #define LIMIT        ((tb_duration_t){120 * TB_NS_PER_S})
@@ -91,8 +92,8 @@ static void test_contexts_of_a_domain_share_it(void **state)
   assert_ok(tb_ros2_publisher_create(first, "a", "std_msgs/String", NULL, &publisher, NULL));
   assert_ok(
       tb_ros2_subscription_create(second, "a", "std_msgs/String", NULL, NULL, &subscription, NULL));
-  assert_ok(tb_ros2_publisher_wait_for_matched(publisher, 1, LIMIT));
-  assert_ok(tb_ros2_subscription_wait_for_matched(subscription, 1, LIMIT));
+  assert_ok(tb_ros2_publisher_wait_for_matched(publisher, 1, WITHIN(LIMIT)));
+  assert_ok(tb_ros2_subscription_wait_for_matched(subscription, 1, WITHIN(LIMIT)));
   tb_ros2_publisher_destroy(publisher);
   tb_ros2_context_destroy(first);
   assert_int_equal(tb_ros2_subscription_matched(subscription), 0);
@@ -116,7 +117,7 @@ static void test_domains_are_apart(void **state)
   assert_ok(
       tb_ros2_subscription_create(there, "a", "std_msgs/String", NULL, NULL, &subscription, NULL));
   assert_ok(tb_ros2_publisher_create(there, "a", "std_msgs/String", NULL, &other, NULL));
-  assert_ok(tb_ros2_subscription_wait_for_matched(subscription, 1, LIMIT));
+  assert_ok(tb_ros2_subscription_wait_for_matched(subscription, 1, WITHIN(LIMIT)));
   assert_int_equal(tb_ros2_subscription_matched(subscription), 1);
   assert_int_equal(tb_ros2_publisher_matched(publisher), 0);
   tb_ros2_publisher_destroy(publisher);
@@ -246,7 +247,8 @@ static int child_run(child_t *child)
     return __LINE__;
   if (tb_ros2_publisher_publish(child->publisher, empty, sizeof empty, NULL) != TB_ERR_FORKED)
     return __LINE__;
-  if (tb_ros2_publisher_wait_for_acks(child->publisher, LIMIT) != TB_ERR_FORKED) return __LINE__;
+  if (tb_ros2_publisher_wait_for_acks(child->publisher, WITHIN(LIMIT)) != TB_ERR_FORKED)
+    return __LINE__;
   if (tb_ros2_subscription_take(child->subscription, &sample) != TB_ERR_FORKED) return __LINE__;
   if (tb_clock_now(child->clock, &now) != TB_OK || now.ns != 0) return __LINE__;
   if (tb_clock_destroy(child->clock) || tb_source_destroy(child->source)) return __LINE__;

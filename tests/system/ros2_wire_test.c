@@ -14,6 +14,7 @@
 #include "system/peer_process.h"
 #include "test.h"
 #include "wire/clock_message.h"
+#include "within.h"
 
 #define LIMIT        ((tb_duration_t){120 * TB_NS_PER_S})
 #define STRING_TYPE  "std_msgs/msg/String"
@@ -188,13 +189,13 @@ static void test_our_publisher_to_typed_reader(void **state)
   peer_expect_line(&peer, "endpoint typehash=RIHS01_"
                           "df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18;");
   peer_expect_line(&peer, "participant enclave=/;");
-  assert_ok(tb_ros2_publisher_wait_for_matched(publisher, 1, LIMIT));
+  assert_ok(tb_ros2_publisher_wait_for_matched(publisher, 1, WITHIN(LIMIT)));
   loopback_check(peer.pid);
   publish_string(publisher, 0, 1, false);
   publish_string(publisher, 5, 2, false); /* 14 bytes: padded on the wire */
   publish_string(publisher, 6, 3, true);
   publish_string(publisher, 7, 4, false);
-  assert_ok(tb_ros2_publisher_wait_for_acks(publisher, LIMIT));
+  assert_ok(tb_ros2_publisher_wait_for_acks(publisher, WITHIN(LIMIT)));
   peer_expect_string(&peer, 0, 1);
   peer_expect_string(&peer, 5, 2);
   peer_expect_string(&peer, 6, 3);
@@ -299,7 +300,7 @@ static void test_another_type_on_the_topic_is_not_matched(void **state)
       subscription_of("/clock", "rosgraph_msgs/msg/Clock", qos, &inbox);
   start(&peer, "write-clock", "rt/clock", "rel", "1700000000", "123456789");
   peer_expect_line(&peer, "matched");
-  assert_ok(tb_ros2_subscription_wait_for_matched(subscription, 1, LIMIT));
+  assert_ok(tb_ros2_subscription_wait_for_matched(subscription, 1, WITHIN(LIMIT)));
   peer_go_on(&peer);
   int i = inbox_wait(&inbox);
   assert_ok(tb__clock_message_decode(inbox.messages[i], inbox.sizes[i], &time_ns));
@@ -342,7 +343,7 @@ static void test_garbage_reaches_subscriptions_as_bytes(void **state)
       tb_ros2_publisher_create(context, "/clock", "rosgraph_msgs/Clock", &qos, &publisher, NULL));
   tb_ros2_subscription_t *subscription =
       subscription_of("/clock", "rosgraph_msgs/msg/Clock", qos, &inbox);
-  assert_ok(tb_ros2_publisher_wait_for_matched(publisher, 1, LIMIT));
+  assert_ok(tb_ros2_publisher_wait_for_matched(publisher, 1, WITHIN(LIMIT)));
   assert_ok(tb_ros2_publisher_publish(publisher, "\0\1\0\0abcd", 8, NULL));
   int i = inbox_wait(&inbox);
   assert_int_equal(inbox.sizes[i], 8);
@@ -374,7 +375,7 @@ static void test_clock_publisher_to_typed_reader(void **state)
   peer_expect_line(&peer, "endpoint typehash=RIHS01_"
                           "692f7a66e93a3c83e71765d033b60349ba68023a8c689a79e48078bcb5c58564;");
   peer_expect_line(&peer, "participant enclave=/;");
-  assert_ok(tb_ros2_clock_publisher_wait_for_matched(publisher, 1, LIMIT));
+  assert_ok(tb_ros2_clock_publisher_wait_for_matched(publisher, 1, WITHIN(LIMIT)));
   assert_int_equal(tb_ros2_clock_publisher_matched(publisher), 1);
   assert_status(tb_ros2_clock_publisher_publish(publisher, 0, NULL), TB_ERR_NOT_SET);
   assert_status(tb_ros2_clock_publisher_publish(publisher, -1, NULL), TB_ERR_RANGE);
@@ -392,8 +393,8 @@ static void test_polled_take(void **state)
   tb_ros2_subscription_t *subscription =
       subscription_of("/a", STRING_TYPE, (tb_qos_t)TB_QOS_INIT_DEFAULT, NULL);
   assert_status(tb_ros2_subscription_take(subscription, &sample), TB_ERR_NOT_FOUND);
-  assert_ok(tb_ros2_subscription_wait_for_matched(subscription, 1, LIMIT));
-  assert_ok(tb_ros2_publisher_wait_for_matched(publisher, 1, LIMIT));
+  assert_ok(tb_ros2_subscription_wait_for_matched(subscription, 1, WITHIN(LIMIT)));
+  assert_ok(tb_ros2_publisher_wait_for_matched(publisher, 1, WITHIN(LIMIT)));
   publish_string(publisher, 4, 1, false); /* within a process delivery is part of publishing */
   publish_string(publisher, 4, 2, false);
   assert_ok(tb_ros2_subscription_take(subscription, &sample));
@@ -423,7 +424,8 @@ static void test_incompatible_qos_is_reported(void **state)
   assert_string_equal(wanted, "reliability");
   assert_string_equal(offered, "reliability");
   assert_int_equal(tb_ros2_subscription_matched(subscription), 0);
-  assert_status(tb_ros2_subscription_wait_for_matched(subscription, 1, TB_NO_WAIT), TB_ERR_TIMEOUT);
+  assert_status(tb_ros2_subscription_wait_for_matched(subscription, 1, WITHIN(TB_NO_WAIT)),
+                TB_ERR_TIMEOUT);
   tb_ros2_subscription_destroy(subscription);
   tb_ros2_publisher_destroy(publisher);
 }

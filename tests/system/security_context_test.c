@@ -14,6 +14,7 @@
 #include "system/loopback.h"
 #include "system/peer_process.h"
 #include "test.h"
+#include "within.h"
 
 #define LIMIT ((tb_duration_t){60 * TB_NS_PER_S})
 #define TYPE  "std_msgs/msg/Empty"
@@ -57,8 +58,8 @@ static void send_one(tb_ros2_context_t *from, tb_ros2_context_t *to)
   tb_ros2_sample_t sample;
   assert_ok(tb_ros2_publisher_create(from, "/chatter", TYPE, NULL, &publisher, NULL));
   assert_ok(tb_ros2_subscription_create(to, "/chatter", TYPE, NULL, NULL, &subscription, NULL));
-  assert_ok(tb_ros2_publisher_wait_for_matched(publisher, 1, LIMIT));
-  assert_ok(tb_ros2_subscription_wait_for_matched(subscription, 1, LIMIT));
+  assert_ok(tb_ros2_publisher_wait_for_matched(publisher, 1, WITHIN(LIMIT)));
+  assert_ok(tb_ros2_subscription_wait_for_matched(subscription, 1, WITHIN(LIMIT)));
   assert_ok(tb_ros2_publisher_publish(publisher, empty, sizeof empty, NULL));
   assert_ok(tb_ros2_subscription_take(subscription, &sample)); /* delivered by the writing thread */
   assert_int_equal(sample.size, sizeof empty);
@@ -176,7 +177,7 @@ static void test_services_are_called_across_processes(void **state)
   peer_start(&peer, argv); /* in the enclave "/" */
   peer_expect_line(&peer, "ready");
   assert_ok(tb_ros2_client_create(context, "/echo", "std_srvs/srv/Trigger", NULL, &client, NULL));
-  assert_ok(tb_ros2_client_call(client, request, sizeof request, LIMIT, &response, NULL));
+  assert_ok(tb_ros2_client_call(client, request, sizeof request, WITHIN(LIMIT), &response, NULL));
   assert_int_equal(response.size, sizeof request);
   assert_memory_equal(response.cdr, request, sizeof request);
   tb_ros2_response_release(&response);

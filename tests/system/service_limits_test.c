@@ -16,11 +16,13 @@
 #include "held/held_time.h"
 #include "platform/time.h"
 #include "ros2/context.h"
+#include "ros2/match_wait.h"
 #include "ros2/service_pair.h"
 #include "system/loopback.h"
 #include "system/peer_process.h"
 #include "test.h"
 #include "wire/service_header.h"
+#include "within.h"
 
 #define LIMIT     ((tb_duration_t){120 * TB_NS_PER_S})
 #define INSTANT   ((tb_duration_t){1})
@@ -111,7 +113,7 @@ static void test_requests_that_cannot_be_sent_run_into_their_limit(void **state)
   assert_ok(tb_ros2_client_create(context, "/echo", TYPE, &qos, &client, NULL));
   peer_start_patient(&peer, argv);
   peer_expect_line(&peer, "ready");
-  assert_ok(tb_ros2_client_wait_for_service(client, LIMIT));
+  assert_ok(tb_ros2_client_wait_for_service(client, WITHIN(LIMIT)));
   peer_freeze(&peer);
 
   int sent = 0;
@@ -129,13 +131,13 @@ static void test_requests_that_cannot_be_sent_run_into_their_limit(void **state)
   assert_int_equal(tally.in_time, 0);
   tb_duration_t limit = {4 * WRITE_NS}; /* the caller's, which holds */
   begin_ns = tb__steady_now_ns();
-  assert_status(tb_ros2_client_call(client, big, sizeof big, limit, &response, NULL),
+  assert_status(tb_ros2_client_call(client, big, sizeof big, WITHIN(limit), &response, NULL),
                 TB_ERR_TIMEOUT);
   assert_true(tb__steady_now_ns() - begin_ns >= limit.ns);
   assert_null(response.cdr);
 
   assert_int_equal(kill(peer.pid, SIGCONT), 0);
-  assert_ok(tb_ros2_client_call(client, big, 16, LIMIT, &response, &error));
+  assert_ok(tb_ros2_client_call(client, big, 16, WITHIN(LIMIT), &response, &error));
   assert_int_equal(response.size, 16);
   tb_ros2_response_release(&response);
   tb_ros2_client_destroy(client);
@@ -205,8 +207,7 @@ static void half_open(half_t *half)
   sem_init(&half->arrived, 0, 0);
   assert_ok(tb__service_pair_init(&half->pair, context, "/half", TYPE, NULL, "clientid", NULL));
   assert_ok(tb__raw_writer_create(participant, &half->pair.request, &half->writer, NULL));
-  assert_ok(tb__raw_writer_wait_for_matched(half->writer, 1,
-                                            (tb__deadline_t){TB__DEADLINE_STEADY, INT64_MAX}));
+  assert_ok(tb__writer_wait_for_matched(half->writer, 1, NULL));
 }
 
 static void half_arrived(const tb_ros2_sample_t *sample, void *user)
@@ -378,7 +379,7 @@ static void test_requests_that_wait_push_out_the_oldest(void **state)
   assert_ok(
       tb_ros2_service_create(context, "/slow", TYPE, &qos, serve_slowly, &slow, &service, NULL));
   assert_ok(tb_ros2_client_create(context, "/slow", TYPE, &wide, &client, NULL));
-  assert_ok(tb_ros2_client_wait_for_service(client, LIMIT));
+  assert_ok(tb_ros2_client_wait_for_service(client, WITHIN(LIMIT)));
   send_request(client, 1, &outcomes[1]);
   wait_for(&slow.entered); /* it waits no more */
   for (uint8_t i = 2; i <= 6; i++)
@@ -427,8 +428,9 @@ static int child_run(const child_t *child)
       TB_ERR_FORKED)
     return __LINE__;
   if (tb_ros2_client_is_service_ready(child->client)) return __LINE__;
-  if (tb_ros2_client_wait_for_service(child->client, LIMIT) != TB_ERR_FORKED) return __LINE__;
-  if (tb_ros2_client_call(child->client, big, 16, LIMIT, &response, NULL) != TB_ERR_FORKED)
+  if (tb_ros2_client_wait_for_service(child->client, WITHIN(LIMIT)) != TB_ERR_FORKED)
+    return __LINE__;
+  if (tb_ros2_client_call(child->client, big, 16, WITHIN(LIMIT), &response, NULL) != TB_ERR_FORKED)
     return __LINE__;
   if (tb_ros2_client_call_async(child->client, big, 16, LIMIT, abort_response, NULL, NULL) !=
       TB_ERR_FORKED)
@@ -444,7 +446,8 @@ static int child_run(const child_t *child)
 static void *call_once(void *client)
 {
   tb_ros2_response_t response;
-  assert_status(tb_ros2_client_call(client, big, 16, LIMIT, &response, NULL), TB_ERR_CLOSED);
+  assert_status(tb_ros2_client_call(client, big, 16, WITHIN(LIMIT), &response, NULL),
+                TB_ERR_CLOSED);
   return NULL;
 }
 
@@ -459,7 +462,7 @@ static void test_C7_a_forked_child_is_refused_and_destroys_without_dds(void **st
   assert_ok(tb_ros2_service_create(context, "/mute", TYPE, NULL, note_request, &noted,
                                    &child.service, NULL));
   assert_ok(tb_ros2_client_create(context, "/mute", TYPE, NULL, &child.client, NULL));
-  assert_ok(tb_ros2_client_wait_for_service(child.client, LIMIT));
+  assert_ok(tb_ros2_client_wait_for_service(child.client, WITHIN(LIMIT)));
   assert_ok(tb_ros2_client_call_async(child.client, big, 16, LIMIT, abort_response, &parent, NULL));
   wait_for(&noted.request);
   assert_int_equal(pthread_create(&caller, NULL, call_once, child.client), 0);

@@ -14,6 +14,7 @@
 #include "system/loopback.h"
 #include "system/peer_process.h"
 #include "test.h"
+#include "within.h"
 
 #define LIMIT        ((tb_duration_t){120 * TB_NS_PER_S})
 #define TYPE         "std_srvs/srv/Trigger"
@@ -96,7 +97,8 @@ static void assert_echo(uint64_t number)
   tb_ros2_response_t response = {NULL, 0};
   tb_error_t error = TB_ERROR_INIT;
   message_fill(message, number);
-  if (tb_ros2_client_call(client, message, sizeof message, LIMIT, &response, &error) != TB_OK)
+  if (tb_ros2_client_call(client, message, sizeof message, WITHIN(LIMIT), &response, &error) !=
+      TB_OK)
     fail_msg("call %llu: %s", (unsigned long long)number, error.text);
   assert_int_equal(response.size, sizeof message);
   assert_memory_equal(response.cdr, message, sizeof message);
@@ -124,7 +126,7 @@ static void test_calls_of_several_threads_get_their_own_answers(void **state)
   pthread_t threads[4];
   uint64_t numbers[4] = {1, 2, 3, 4};
   serve(&peer, "echo");
-  assert_ok(tb_ros2_client_wait_for_service(client, LIMIT));
+  assert_ok(tb_ros2_client_wait_for_service(client, WITHIN(LIMIT)));
   assert_true(tb_ros2_client_is_service_ready(client));
   for (int i = 0; i < 4; i++)
     assert_int_equal(pthread_create(&threads[i], NULL, echo_often, &numbers[i]), 0);
@@ -150,10 +152,11 @@ static void test_calls_without_a_service_report_it(void **state)
   tb_error_t error = TB_ERROR_INIT;
   message_fill(message, 1);
   assert_false(tb_ros2_client_is_service_ready(client));
-  assert_status(tb_ros2_client_wait_for_service(client, TB_NO_WAIT), TB_ERR_TIMEOUT);
-  assert_status(tb_ros2_client_wait_for_service(client, (tb_duration_t){1000000}), TB_ERR_TIMEOUT);
+  assert_status(tb_ros2_client_wait_for_service(client, WITHIN(TB_NO_WAIT)), TB_ERR_TIMEOUT);
+  assert_status(tb_ros2_client_wait_for_service(client, WITHIN((tb_duration_t){1000000})),
+                TB_ERR_TIMEOUT);
   assert_status(
-      tb_ros2_client_call(client, message, 16, (tb_duration_t){1000000}, &response, &error),
+      tb_ros2_client_call(client, message, 16, WITHIN((tb_duration_t){1000000}), &response, &error),
       TB_ERR_NOT_FOUND);
   assert_non_null(strstr(error.text, "/echo"));
   assert_status(tb_ros2_client_call_async(client, message, 16, LIMIT, never, NULL, &error),
@@ -203,7 +206,7 @@ static void test_calls_without_waiting(void **state)
   peer_t peer;
   outcome_t outcomes[50];
   serve(&peer, "echo");
-  assert_ok(tb_ros2_client_wait_for_service(client, LIMIT));
+  assert_ok(tb_ros2_client_wait_for_service(client, WITHIN(LIMIT)));
   for (uint64_t i = 0; i < 50; i++)
     call_async(&outcomes[i], 100 + i, LIMIT);
   for (uint64_t i = 0; i < 50; i++) {
@@ -222,10 +225,10 @@ static void test_a_service_that_does_not_answer_runs_into_the_limit(void **state
   uint8_t message[16];
   tb_ros2_response_t response;
   serve(&peer, "silent");
-  assert_ok(tb_ros2_client_wait_for_service(client, LIMIT));
+  assert_ok(tb_ros2_client_wait_for_service(client, WITHIN(LIMIT)));
   message_fill(message, 1);
   assert_status(
-      tb_ros2_client_call(client, message, 16, (tb_duration_t){50000000}, &response, NULL),
+      tb_ros2_client_call(client, message, 16, WITHIN((tb_duration_t){50000000}), &response, NULL),
       TB_ERR_TIMEOUT);
   peer_skip_requests(&peer, 1);
   call_async(&open, 2, LIMIT);
@@ -244,7 +247,7 @@ static void test_answers_in_any_order(void **state)
   peer_t peer;
   outcome_t outcomes[3];
   serve(&peer, "late");
-  assert_ok(tb_ros2_client_wait_for_service(client, LIMIT));
+  assert_ok(tb_ros2_client_wait_for_service(client, WITHIN(LIMIT)));
   for (uint64_t i = 0; i < 3; i++)
     call_async(&outcomes[i], i, LIMIT);
   for (uint64_t i = 0; i < 2; i++) {
@@ -262,7 +265,7 @@ static void *call_until_closed(void *out_status)
   tb_ros2_response_t response;
   message_fill(message, 7);
   *(tb_status_t *)out_status =
-      tb_ros2_client_call(client, message, sizeof message, LIMIT, &response, NULL);
+      tb_ros2_client_call(client, message, sizeof message, WITHIN(LIMIT), &response, NULL);
   return NULL;
 }
 
@@ -276,7 +279,7 @@ static void test_requests_in_flight_end_when_a_service_is_restarted(void **state
   tb_status_t status = TB_OK;
   outcome_t outcome;
   serve_on_short_lease(&old, "silent");
-  assert_ok(tb_ros2_client_wait_for_service(client, LIMIT));
+  assert_ok(tb_ros2_client_wait_for_service(client, WITHIN(LIMIT)));
   assert_int_equal(pthread_create(&thread, NULL, call_until_closed, &status), 0);
   peer_skip_requests(&old, 1);
   call_async(&outcome, 8, LIMIT);
@@ -303,14 +306,14 @@ static void send_garbage(const char *topic, const char *type)
   qos.depth = 1000;
   srand(4);
   assert_ok(tb_ros2_publisher_create(context, topic, type, &qos, &publisher, NULL));
-  assert_ok(tb_ros2_publisher_wait_for_matched(publisher, 1, LIMIT));
+  assert_ok(tb_ros2_publisher_wait_for_matched(publisher, 1, WITHIN(LIMIT)));
   for (size_t size = 4; size < sizeof bytes; size++) {
     for (size_t i = 0; i < size; i++)
       bytes[i] = (uint8_t)rand();
     memcpy(bytes, "\0\1\0\0", 4);
     assert_ok(tb_ros2_publisher_publish(publisher, bytes, size, NULL));
   }
-  assert_ok(tb_ros2_publisher_wait_for_acks(publisher, LIMIT));
+  assert_ok(tb_ros2_publisher_wait_for_acks(publisher, WITHIN(LIMIT)));
   tb_ros2_publisher_destroy(publisher);
 }
 
@@ -337,7 +340,7 @@ static void test_answers_to_other_clients_are_ignored(void **state)
   uint8_t reply[24] = {0, 1, 0, 0, 77};
   qos.avoid_ros_namespace_conventions = true;
   serve(&peer, "silent");
-  assert_ok(tb_ros2_client_wait_for_service(client, LIMIT));
+  assert_ok(tb_ros2_client_wait_for_service(client, WITHIN(LIMIT)));
   call_async(&outcome, 1, LIMIT);
   peer_skip_requests(&peer, 1);
   assert_ok(
@@ -367,7 +370,7 @@ static void test_a_plain_cyclone_server_is_called(void **state)
   uint8_t request[20] = {0, 1, 0, 0};
   memcpy(request + 4, numbers, 16);
   tb_error_t error = TB_ERROR_INIT;
-  if (tb_ros2_client_call(add, request, sizeof request, LIMIT, &response, &error) != TB_OK)
+  if (tb_ros2_client_call(add, request, sizeof request, WITHIN(LIMIT), &response, &error) != TB_OK)
     fail_msg("%s", error.text);
   peer_expect_line(&peer, "add 40 2");
   assert_int_equal(response.size, 12);

@@ -16,6 +16,7 @@
 #include "system/peer_process.h"
 #include "test.h"
 #include "wire/clock_message.h"
+#include "within.h"
 
 #define DOMAIN   30
 #define LIMIT    ((tb_duration_t){60 * TB_NS_PER_S})
@@ -66,7 +67,8 @@ static void *call(const station_t *station, int service, const void *request)
   size_t size;
   void *decoded;
   assert_ok(tb__cdr_encode(kind->request, request, false, &cdr, &size));
-  if (tb_ros2_client_call(station->clients[service], cdr, size, LIMIT, &response, &error) != TB_OK)
+  if (tb_ros2_client_call(station->clients[service], cdr, size, WITHIN(LIMIT), &response, &error) !=
+      TB_OK)
     fail_msg("%s: %s", kind->name, error.text);
   assert_ok(tb__cdr_decode(kind->response, response.cdr, response.size, &decoded));
   tb_ros2_response_release(&response);
@@ -135,7 +137,7 @@ static void begin_call(const station_t *station, int service, const void *cdr, s
 {
   *outcome = (outcome_t){.result = 99};
   sem_init(&outcome->done, 0, 0);
-  assert_ok(tb_ros2_client_wait_for_service(station->clients[service], LIMIT));
+  assert_ok(tb_ros2_client_wait_for_service(station->clients[service], WITHIN(LIMIT)));
   assert_ok(tb_ros2_client_call_async(station->clients[service], cdr, size, LIMIT, on_response,
                                       outcome, NULL));
 }
@@ -393,7 +395,7 @@ static void test_requests_without_a_header_are_harmless(void **state)
   assert_ok(tb_ros2_publisher_create(here.context, "rq/step_simulationRequest",
                                      "simulation_interfaces/srv/StepSimulation_Request", &qos,
                                      &publisher, NULL));
-  assert_ok(tb_ros2_publisher_wait_for_matched(publisher, 1, LIMIT));
+  assert_ok(tb_ros2_publisher_wait_for_matched(publisher, 1, WITHIN(LIMIT)));
   for (int i = 0; i < 200; i++) {
     size_t size = 4 + (size_t)rand_r(&seed) % 17; /* at times too short for the header */
     for (size_t k = 0; k < size; k++)
@@ -401,7 +403,7 @@ static void test_requests_without_a_header_are_harmless(void **state)
     memcpy(bytes, encapsulation, sizeof encapsulation);
     tb_ros2_publisher_publish(publisher, bytes, size, NULL);
   }
-  assert_ok(tb_ros2_publisher_wait_for_acks(publisher, LIMIT));
+  assert_ok(tb_ros2_publisher_wait_for_acks(publisher, WITHIN(LIMIT)));
   tb_ros2_publisher_destroy(publisher);
   assert_int_equal(step(&here, 1), TB__RESULT_OK);
   wait_for_tick_of(START_NS + TICK_NS);

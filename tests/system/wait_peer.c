@@ -101,7 +101,8 @@ static void *answer(void *user)
 static void handle_line(const char *line)
 {
   if (strcmp(line, "meet\n") == 0) {
-    tb_status_t status = tb_ros2_subscription_wait_for_matched(in, 1, TB_SECONDS(120));
+    tb_status_t status = tb_ros2_subscription_wait_for_matched(
+        in, 1, &(tb_wait_options_t){.limit = TB_SECONDS(120)});
     puts(status ? tb_status_name(status) : "met");
     return;
   }

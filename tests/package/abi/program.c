@@ -289,7 +289,8 @@ static void check_ros2(void)
   CHECK(!tb_ros2_node_create_publisher(node, "/a", "std_msgs/msg/Bool", &qos, &publisher, NULL));
   CHECK(!tb_ros2_subscription_create(context, "/a", "std_msgs/msg/Bool", &qos, NULL, &subscription,
                                      NULL));
-  CHECK(!tb_ros2_publisher_wait_for_matched(publisher, 1, TB_SECONDS(60)));
+  CHECK(!tb_ros2_publisher_wait_for_matched(publisher, 1,
+                                            &(tb_wait_options_t){.limit = TB_SECONDS(60)}));
   CHECK(!tb_ros2_publisher_publish(publisher, message, sizeof message, NULL));
   GUARDED(tb_ros2_sample_t, sample);
   CHECK(!tb_ros2_subscription_take(subscription, &sample.value));
