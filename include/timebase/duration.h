@@ -21,16 +21,20 @@ typedef struct tb_duration {
   int64_t ns; /**< negative: towards the past; the full int64 range is valid */
 } tb_duration_t;
 
-/** A duration of `n` nanoseconds, microseconds or milliseconds, an integer: TB_MS(5). Also in
- * static initialisers, in C and C++. The product must fit int64; the compiler warns where it sees
- * that it does not. */
-#define TB_NS(n) TB_VALUE(tb_duration_t, (int64_t)(n))
-#define TB_US(n) TB_VALUE(tb_duration_t, (int64_t)(n)*TB_NS_PER_US)
-#define TB_MS(n) TB_VALUE(tb_duration_t, (int64_t)(n)*TB_NS_PER_MS)
+/** A duration of `n` nanoseconds, microseconds or milliseconds, an integer (a floating-point number
+ * fails to compile): TB_MS(5). Also in static initialisers, in C and C++ (gcc -pedantic warns
+ * there, in C: write {5 * TB_NS_PER_MS}). The product must fit int64; the compiler warns where it
+ * sees that it does not. */
+#define TB_NS(n) TB_VALUE(tb_duration_t, TB_INTEGER(n))
+#define TB_US(n) TB_VALUE(tb_duration_t, TB_INTEGER(n) * TB_NS_PER_US)
+#define TB_MS(n) TB_VALUE(tb_duration_t, TB_INTEGER(n) * TB_NS_PER_MS)
+/** Internal: `n` as int64. */
+#define TB_INTEGER(n) TB_CAST(int64_t, 1 ? (n) : (n) % 1)
 /** A duration of `s` seconds, an integer or a floating-point constant within 292 years, to the
- * nearest nanosecond, ties away from zero: TB_SECONDS(2.5). Also in static initialisers. The
- * argument is evaluated twice; tb_duration_from_seconds takes a number that is computed. */
-#define TB_SECONDS(s) TB_VALUE(tb_duration_t, (int64_t)((s)*1e9 + ((s) < 0 ? -0.5 : 0.5)))
+ * nearest nanosecond up to 52 days, beyond it to the precision of a double: TB_SECONDS(2.5). Also
+ * in static initialisers. The argument is evaluated twice; tb_duration_from_seconds takes a number
+ * that is computed. */
+#define TB_SECONDS(s) TB_VALUE(tb_duration_t, TB_CAST(int64_t, (s)*1e9 + ((s) < 0 ? -0.5 : 0.5)))
 
 /** The limits of calls that wait, also where they are fields of options: how long the call may take
  * in steady time, > 0. TB_NO_LIMIT, which is 0 as in a zeroed struct: as long as it takes.

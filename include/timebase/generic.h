@@ -1,8 +1,9 @@
 /* One name for each operation on every kind of clock: tb_now(clock, &t) takes a tb_clock_t and a
  * tb_time_t, or a tb_steady_clock_t and a tb_steady_time_t. Mixing them does not compile. The names
  * tb_cond_* of condition.h become such names, and take a tb_steady_cond_t too. In C they are
- * macros: tb_timer_create wants parentheses around a compound literal,
- * (&(tb_timer_options_t){...}). */
+ * macros of whole calls, not for file scope. A compound literal with a comma in it wants
+ * parentheses there: tb_timer_create(queue, clock, (&(tb_timer_options_t){...}), &timer).
+ * tb_ros_time_ns(5) has them. */
 #ifndef TIMEBASE_GENERIC_H
 #define TIMEBASE_GENERIC_H
 

@@ -14,7 +14,7 @@ typedef struct tb_steady_time {
 } tb_steady_time_t;
 
 /** A steady time of `n` nanoseconds. Also in static initialisers, in C and C++. */
-#define tb_steady_time_ns(n) TB_VALUE(tb_steady_time_t, (int64_t)(n))
+#define tb_steady_time_ns(n) TB_VALUE(tb_steady_time_t, TB_INTEGER(n))
 
 TB_BEGIN_DECLS
 

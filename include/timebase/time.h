@@ -27,8 +27,8 @@ typedef struct tb_time {
 
 /** A ROS time or a system time of `n` nanoseconds since the Unix epoch. Also in static
  * initialisers, in C and C++. */
-#define tb_ros_time_ns(n)    TB_VALUE(tb_time_t, (int64_t)(n), TB_TIME_ROS)
-#define tb_system_time_ns(n) TB_VALUE(tb_time_t, (int64_t)(n), TB_TIME_SYSTEM)
+#define tb_ros_time_ns(n)    TB_VALUE(tb_time_t, TB_INTEGER(n), TB_TIME_ROS)
+#define tb_system_time_ns(n) TB_VALUE(tb_time_t, TB_INTEGER(n), TB_TIME_SYSTEM)
 
 TB_BEGIN_DECLS
 

@@ -76,7 +76,7 @@ static tb_status_t domain_create_locked(uint32_t id, const char *config, const c
 {
   tb__dds_domain_t *domain = domain_alloc(config, identity);
   if (!domain) return tb_error_set(error, TB_ERR_NO_MEMORY, "DDS domain %u: out of memory", id);
-  tb_status_t status = tb__dds_room_for_domain(id, error);
+  tb_status_t status = tb__dds_room_for_domain(id, domains != NULL, error);
   if (status) {
     domain_free(domain);
     return status;
@@ -117,6 +117,8 @@ static tb_status_t domain_join_locked(tb__dds_domain_t *domain, const char *conf
                         "(ROS_AUTOMATIC_DISCOVERY_RANGE, ROS_STATIC_PEERS, ROS_LOCALHOST_ONLY, "
                         "CYCLONEDDS_URI): all contexts of a domain must have the same",
                         domain->id);
+  tb_status_t status = tb__dds_room_to_join(domain->id, error);
+  if (status) return status;
   domain->users++;
   *out = domain;
   return TB_OK;

@@ -19,6 +19,9 @@
 #define SECURITY_THREADS        2
 #define SECURITY_BYTES          (16 * MIB)
 #define ENDPOINT_BYTES          MIB
+/* Threads of domains that are there already may allocate for the first time meanwhile, for which
+ * the C library reserves 64 MiB each. Cyclone DDS aborts if one of them gets nothing then. */
+#define OTHERS_BYTES (128 * MIB)
 
 typedef struct need {
   unsigned descriptors;
@@ -43,12 +46,20 @@ static tb_status_t room_check(const char *what, need_t need, tb_error_t *error)
   return TB_OK;
 }
 
-tb_status_t tb__dds_room_for_domain(uint32_t id, tb_error_t *error)
+tb_status_t tb__dds_room_for_domain(uint32_t id, bool has_others, tb_error_t *error)
 {
   char what[32];
   snprintf(what, sizeof what, "DDS domain %u", (unsigned)id);
   need_t need = {DOMAIN_DESCRIPTORS, DOMAIN_THREADS * tb__headroom_of_thread() + DOMAIN_BYTES};
+  if (has_others) need.bytes += OTHERS_BYTES;
   return room_check(what, need, error);
+}
+
+tb_status_t tb__dds_room_to_join(uint32_t id, tb_error_t *error)
+{
+  char what[48];
+  snprintf(what, sizeof what, "another participant in DDS domain %u", (unsigned)id);
+  return room_check(what, (need_t){0, OTHERS_BYTES}, error);
 }
 
 tb_status_t tb__dds_room_for_participant(uint32_t domain_id, bool secured, tb_error_t *error)

@@ -192,9 +192,25 @@ static void note_claims(summary_t *summary)
                                                .metadata = statistics->metadata_count};
 }
 
-static bool is_sound(tb__mcap_index_t *index)
+/* Where all messages are in blocks, the times of the file are those of the blocks: a start that is
+ * too early would let a player wait for years. */
+static bool has_times_of_blocks(const tb__mcap_index_t *index)
 {
+  uint64_t start_ns = UINT64_MAX, end_ns = 0;
+  for (size_t i = 0; i < index->block_count; i++) {
+    const tb__mcap_block_t *block = &index->blocks[i];
+    if (block->message_count == 0) continue;
+    if (block->start_ns < start_ns) start_ns = block->start_ns;
+    if (block->end_ns > end_ns) end_ns = block->end_ns;
+  }
+  return index->start_ns == start_ns && index->end_ns == end_ns;
+}
+
+static bool is_sound(const summary_t *summary)
+{
+  tb__mcap_index_t *index = summary->index;
   tb__mcap_index_sort(index);
+  if (summary->is_indexed && index->has_times && !has_times_of_blocks(index)) return false;
   for (size_t i = 0; i < index->block_count; i++) {
     const tb__mcap_block_t *block = &index->blocks[i];
     if (block->end_ns > index->end_ns) return false;
@@ -256,7 +272,7 @@ tb_status_t tb__mcap_summary_load(tb__mcap_input_t *input, tb__mcap_index_t *ind
   if (!status) status = take_all(&summary, bytes, size, error);
   if (!status) note_claims(&summary);
   if (!status) status = use_statistics(&summary, error);
-  if (!status && !is_sound(index))
+  if (!status && !is_sound(&summary))
     status = corrupt(&summary, summary.start, "the chunk index contradicts itself", error);
   if (!status) status = tb__mcap_check_coverage(input, index, summary.start, error);
   if (!status) status = read_metadata(&summary, error);

@@ -388,11 +388,13 @@ tb_status_t tb_player_run_sized(tb_player_t *player, const tb_wait_options_t *op
   if (player->options.clock && tb__thread_may_not_wait())
     return tb_error_set(error, TB_ERR_DEADLOCK,
                         "player: its clock does not advance during this call");
-  if (atomic_load(&player->started)) return run_again_error(error);
+  if (atomic_exchange(&player->started, true)) return run_again_error(error);
   tb_status_t status = watch_end(player, options, &watch, error);
-  if (status) return status;
-  bool again = atomic_exchange(&player->started, true);
-  status = again ? run_again_error(error) : run(player, error);
+  if (status) {
+    atomic_store(&player->started, false);
+    return status;
+  }
+  status = run(player, error);
   tb_status_t ended = tb__end_watch_stop(watch);
   if (status || !ended) return status;
   return tb_error_set(error, ended, "player: playback was ended: %s", tb_status_message(ended));

@@ -244,6 +244,8 @@ tb_status_t tb_player_create_sized(tb_bag_reader_t *reader, const tb_play_transp
     return tb__sized_unsupported(error, "tb_player_options_t");
   if (!reader || !transport || !out || !transport->ops)
     return tb_error_set(error, TB_ERR_INVALID, "player: reader, transport or out is NULL");
+  for (size_t i = 0; i < sizeof transport->ops->reserved / sizeof *transport->ops->reserved; i++)
+    if (transport->ops->reserved[i]) return tb__sized_unsupported(error, "tb_play_transport_ops_t");
   return tb__player_create(reader, transport, options, NULL, out, error);
 }
 
