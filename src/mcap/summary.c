@@ -192,25 +192,21 @@ static void note_claims(summary_t *summary)
                                                .metadata = statistics->metadata_count};
 }
 
-/* Where all messages are in blocks, the times of the file are those of the blocks: a start that is
- * too early would let a player wait for years. */
-static bool has_times_of_blocks(const tb__mcap_index_t *index)
+/* Where all messages are in blocks, one of them begins when the file does: a start that is too
+ * early would let a player wait for years. */
+static bool has_start_of_a_block(const tb__mcap_index_t *index)
 {
-  uint64_t start_ns = UINT64_MAX, end_ns = 0;
-  for (size_t i = 0; i < index->block_count; i++) {
-    const tb__mcap_block_t *block = &index->blocks[i];
-    if (block->message_count == 0) continue;
-    if (block->start_ns < start_ns) start_ns = block->start_ns;
-    if (block->end_ns > end_ns) end_ns = block->end_ns;
-  }
-  return index->start_ns == start_ns && index->end_ns == end_ns;
+  for (size_t i = 0; i < index->block_count; i++)
+    if (index->blocks[i].message_count > 0 && index->blocks[i].start_ns <= index->start_ns)
+      return true;
+  return false;
 }
 
 static bool is_sound(const summary_t *summary)
 {
   tb__mcap_index_t *index = summary->index;
   tb__mcap_index_sort(index);
-  if (summary->is_indexed && index->has_times && !has_times_of_blocks(index)) return false;
+  if (summary->is_indexed && index->has_times && !has_start_of_a_block(index)) return false;
   for (size_t i = 0; i < index->block_count; i++) {
     const tb__mcap_block_t *block = &index->blocks[i];
     if (block->end_ns > index->end_ns) return false;
