@@ -53,8 +53,8 @@ static tb_status_t apply(const tb_ros2_parameter_t *parameters, size_t count, vo
     free(time_source);
     return status;
   }
-  free(self->time_source);
-  self->time_source = time_source;
+  /* C7: in a child that is forked meanwhile it is never what has been freed */
+  free(atomic_exchange(&self->time_source, time_source));
   self->use_sim_time = use_sim_time;
   return TB_OK;
 }

@@ -27,7 +27,7 @@ typedef struct tb__node_parameters {
   tb_ros2_set_parameters_callback_t callback;
   void *callback_user;
   bool use_sim_time;
-  char *time_source;
+  char *_Atomic time_source;
 } tb__node_parameters_t;
 
 /* Applies the overrides. The node's clock must exist. */
