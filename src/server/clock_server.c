@@ -36,8 +36,6 @@ static tb_status_t check_sinks(const tb_tick_sink_t *sinks, size_t count, tb_err
   for (size_t i = 0; i < count; i++)
     if (!sinks[i].tick)
       return tb_error_set(error, TB_ERR_INVALID, "clock server: sink %zu has no tick function", i);
-  if (count == 0 || count > SIZE_MAX / sizeof *sinks)
-    return tb_error_set(error, TB_ERR_INVALID, "clock server: no sinks; give at least one");
   return TB_OK;
 }
 
@@ -63,6 +61,8 @@ tb_status_t tb__clock_server_create(const tb_clock_server_options_t *options,
 {
   tb_status_t status = tb__fork_watch();
   if (status) return tb_error_set(error, status, "clock server: %s", tb_status_message(status));
+  if (sink_count == 0 || sink_count > SIZE_MAX / sizeof *sinks)
+    return tb_error_set(error, TB_ERR_INVALID, "clock server: no sinks; give at least one");
   status = check_options(options, error);
   if (!status) status = check_sinks(sinks, sink_count, error);
   if (status) return status;
