@@ -62,7 +62,7 @@
 /** Internal: whether `a` and `b` are of one type, of those that `operation` takes. */
 #define TB_GENERIC_ALIKE(a, b, if_duration)                                                        \
   _Generic((a),                                                                                    \
-      tb_duration_t: _Generic((b), tb_duration_t: if_duration, default: 0),                        \
+      tb_duration_t: _Generic((b), tb_duration_t: (if_duration), default: 0),                      \
       tb_time_t: _Generic((b), tb_time_t: 1, default: 0),                                          \
       tb_steady_time_t: _Generic((b), tb_steady_time_t: 1, default: 0),                            \
       default: 0)
