@@ -418,7 +418,7 @@ tb_status_t tb_bag_writer_copy_extra_records_sized(tb_bag_writer_t *writer, tb_b
   if (!writer || !reader) return tb__null_argument(error, __func__);
   tb_bag_extra_records_t filled, *full = TB__SIZED_OUT(out_left, out_left_size, filled);
   tb_status_t status = bag_writer_copy_extra_records(writer, reader, start_ns, end_ns, full, error);
-  TB__SIZED_END(out_left, out_left_size, full);
+  TB__SIZED_END(status, out_left, out_left_size, full);
   return status;
 }
 
@@ -501,7 +501,7 @@ void tb_bag_writer_get_info_sized(const tb_bag_writer_t *writer, tb_bag_writer_i
   if (!writer || !out) return;
   tb_bag_writer_info_t filled, *full = TB__SIZED_OUT(out, out_size, filled);
   bag_writer_get_info(writer, full);
-  TB__SIZED_END(out, out_size, full);
+  TB__SIZED_END(TB_OK, out, out_size, full);
 }
 
 uint64_t tb_bag_writer_topic_count(const tb_bag_writer_t *writer, size_t topic)

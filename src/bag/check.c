@@ -188,7 +188,7 @@ tb_status_t tb_bag_check_sized(const char *path, tb_bag_finding_fn report, void 
 {
   tb_bag_check_result_t filled, *full = TB__SIZED_OUT(out, out_size, filled);
   tb_status_t status = bag_check(path, report, user, full, error);
-  TB__SIZED_END(out, out_size, full);
+  TB__SIZED_END(status, out, out_size, full);
   return status;
 }
 
@@ -220,6 +220,6 @@ tb_status_t tb_bag_check_within_sized(const char *path, const tb_bag_limits_t *l
     return tb__sized_unsupported(error, "tb_bag_limits_t");
   tb_bag_check_result_t filled, *full = TB__SIZED_OUT(out, out_size, filled);
   tb_status_t status = bag_check_within(path, limits, report, user, full, error);
-  TB__SIZED_END(out, out_size, full);
+  TB__SIZED_END(status, out, out_size, full);
   return status;
 }

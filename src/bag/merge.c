@@ -227,7 +227,7 @@ tb_status_t tb_bag_reader_next_sized(tb_bag_reader_t *reader, tb_bag_message_t *
   if (!reader || !out) return tb__null_argument(error, __func__);
   tb_bag_message_t filled, *full = TB__SIZED_OUT(out, out_size, filled);
   tb_status_t status = bag_reader_next(reader, full, error);
-  TB__SIZED_END(out, out_size, full);
+  TB__SIZED_END(status, out, out_size, full);
   return status;
 }
 

@@ -28,19 +28,22 @@ static inline const void *tb__sized_in(const void *given, size_t given_size, voi
 }
 
 /* Where a call fills `out`: that itself if it has the size (also NULL), otherwise `filled`, which
- * begins as a copy, as not all of it need be filled. What this library does not know becomes 0. */
+ * begins as a copy, as not all of it need be filled. */
 static inline void *tb__sized_out(void *out, size_t out_size, void *filled, size_t size)
 {
   if (!out || out_size == size) return out;
   memset(filled, 0, size);
   memcpy(filled, out, out_size < size ? out_size : size);
-  if (out_size > size) memset((char *)out + size, 0, out_size - size);
   return filled;
 }
 
-static inline void tb__sized_end(void *out, size_t out_size, const void *full, size_t size)
+/* What this library does not know becomes 0, unless the call has failed. */
+static inline void tb__sized_end(tb_status_t status, void *out, size_t out_size, const void *full,
+                                 size_t size)
 {
-  if (out && out != full) memcpy(out, full, out_size < size ? out_size : size);
+  if (!out || out == full) return;
+  memcpy(out, full, out_size < size ? out_size : size);
+  if (!status && out_size > size) memset((char *)out + size, 0, out_size - size);
 }
 
 static inline tb_status_t tb__sized_unsupported(tb_error_t *error, const char *type)
@@ -69,6 +72,7 @@ static inline bool tb__is_zero(const void *bytes, size_t size)
 /* Of a call that fills a struct: the pointer to fill, and afterwards the copy to `out`. */
 #define TB__SIZED_OUT(out, out_size, filled)                                                       \
   tb__sized_out((out), (out_size), &(filled), sizeof(filled))
-#define TB__SIZED_END(out, out_size, full) tb__sized_end((out), (out_size), (full), sizeof *(full))
+#define TB__SIZED_END(status, out, out_size, full)                                                 \
+  tb__sized_end((status), (out), (out_size), (full), sizeof *(full))
 
 #endif

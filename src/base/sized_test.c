@@ -43,7 +43,7 @@ static void fill(void *out, size_t out_size, bool fails)
 {
   known_t filled, *full = TB__SIZED_OUT(out, out_size, filled);
   if (full && !fails) *full = (known_t){1, 2};
-  TB__SIZED_END(out, out_size, full);
+  TB__SIZED_END(fails ? TB_ERR_INVALID : TB_OK, out, out_size, full);
 }
 
 static void test_structs_that_are_filled(void **state)
@@ -64,6 +64,7 @@ static void test_structs_that_are_filled(void **state)
   larger = (larger_t){8, 8, 8};
   fill(&larger, sizeof larger, true); /* what a call does not fill stays */
   assert_int_equal(larger.a, 8);
+  assert_int_equal(larger.c, 8);
   fill(smaller, sizeof *smaller, true);
   assert_int_equal(smaller[0], 1);
 }

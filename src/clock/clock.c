@@ -1,6 +1,7 @@
 #include "clock/clock.h"
 #include "base/list.h"
 #include "base/sized.h"
+#include "clock/claim.h"
 
 #include <stdlib.h>
 
@@ -301,7 +302,7 @@ tb_status_t tb_clock_read_sized(const tb_clock_t *clock, tb_clock_reading_t *out
 {
   tb_clock_reading_t filled, *full = TB__SIZED_OUT(out, out_size, filled);
   tb_status_t status = clock_read(clock, full);
-  TB__SIZED_END(out, out_size, full);
+  TB__SIZED_END(status, out, out_size, full);
   return status;
 }
 
@@ -477,4 +478,14 @@ tb_status_t tb_clock_destroy_within(tb_clock_t *clock, tb_duration_t limit)
   tb__deadline_t deadline;
   tb_status_t status = tb__limit_begin(limit, &deadline);
   return status || !clock ? status : tb__clock_destroy(clock, deadline.ns);
+}
+
+bool tb__clock_claim(tb_clock_t *clock)
+{
+  return !atomic_exchange(&clock->is_claimed, true);
+}
+
+void tb__clock_unclaim(tb_clock_t *clock)
+{
+  atomic_store(&clock->is_claimed, false);
 }

@@ -42,7 +42,8 @@ struct tb_clock {
   struct tb__jump *change; /* of the source, in progress, or NULL */
   tb__waiter_t *waiters;
   bool closed;
-  _Atomic uint32_t users; /* futex: threads inside a wait, which the clock outlives */
+  _Atomic uint32_t users;  /* futex: threads inside a wait, which the clock outlives */
+  _Atomic bool is_claimed; /* claim.h */
 };
 
 struct tb_steady_clock {

@@ -193,5 +193,5 @@ void tb_timeline_stats_sized(const tb_timeline_t *timeline, tb_timeline_stats_t 
 {
   tb_timeline_stats_t filled, *full = TB__SIZED_OUT(out, out_size, filled);
   timeline_stats(timeline, full);
-  TB__SIZED_END(out, out_size, full);
+  TB__SIZED_END(TB_OK, out, out_size, full);
 }

@@ -212,7 +212,7 @@ void tb_player_status_sized(tb_player_t *player, tb_player_status_t *out, size_t
   if (!player || !out) return;
   tb_player_status_t filled, *full = TB__SIZED_OUT(out, out_size, filled);
   player_status(player, full);
-  TB__SIZED_END(out, out_size, full);
+  TB__SIZED_END(TB_OK, out, out_size, full);
 }
 
 static tb_status_t player_topic_status(tb_player_t *player, size_t topic,
@@ -232,6 +232,6 @@ tb_status_t tb_player_topic_status_sized(tb_player_t *player, size_t topic,
   if (!player || !out) return TB_ERR_INVALID;
   tb_player_topic_status_t filled, *full = TB__SIZED_OUT(out, out_size, filled);
   tb_status_t status = player_topic_status(player, topic, full);
-  TB__SIZED_END(out, out_size, full);
+  TB__SIZED_END(status, out, out_size, full);
   return status;
 }

@@ -290,7 +290,7 @@ tb_status_t tb_recorder_topic_status_sized(tb_recorder_t *recorder, size_t index
   if (!recorder || !out) return TB_ERR_INVALID;
   tb_recorder_topic_status_t filled, *full = TB__SIZED_OUT(out, out_size, filled);
   tb_status_t status = recorder_topic_status(recorder, index, full);
-  TB__SIZED_END(out, out_size, full);
+  TB__SIZED_END(status, out, out_size, full);
   return status;
 }
 
@@ -325,5 +325,5 @@ void tb_recorder_status_sized(tb_recorder_t *recorder, tb_recorder_status_t *out
   if (!recorder || !out) return;
   tb_recorder_status_t filled, *full = TB__SIZED_OUT(out, out_size, filled);
   recorder_status(recorder, full);
-  TB__SIZED_END(out, out_size, full);
+  TB__SIZED_END(TB_OK, out, out_size, full);
 }

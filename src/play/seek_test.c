@@ -252,9 +252,10 @@ static void *burst_thread(void *user)
   return NULL;
 }
 
-/* The first tick begins the burst, its end ends the pause. */
+/* The first tick begins the burst on a thread, its end ends the pause. */
 typedef struct bursting {
   burster_t burster;
+  void *(*run)(void *burster);
   pthread_t thread;
   bool begun;
 } bursting_t;
@@ -267,7 +268,7 @@ static void burst_then_resume(void *user, int64_t steady_ns, int64_t time_ns,
   (void)reason;
   bursting_t *bursting = user;
   if (!bursting->begun)
-    assert_int_equal(pthread_create(&bursting->thread, NULL, burst_thread, &bursting->burster), 0);
+    assert_int_equal(pthread_create(&bursting->thread, NULL, bursting->run, &bursting->burster), 0);
   bursting->begun = true;
   if (atomic_load(&bursting->burster.done)) tb_player_resume(bursting->burster.player);
 }
@@ -278,7 +279,7 @@ static void play_with_burst(uint64_t wanted, uint64_t expected)
   fixture_latched(&f, NULL, 0);
   f.options.start_paused = true;
   fixture_create(&f);
-  bursting_t bursting = {.burster = {.player = f.player, .wanted = wanted}};
+  bursting_t bursting = {.burster = {.player = f.player, .wanted = wanted}, .run = burst_thread};
   f.fake.user = &bursting;
   f.fake.on_tick = burst_then_resume;
   assert_ok(tb_player_run(f.player, NULL, NULL));
@@ -306,19 +307,6 @@ static void *burst_with_limit(void *user)
       tb_player_burst(burster->player, 2, WITHIN((tb_duration_t){MS}), &burster->sent);
   tb_player_stop(burster->player);
   return NULL;
-}
-
-static void begin_limited_burst(void *user, int64_t steady_ns, int64_t time_ns,
-                                tb_jump_reason_t reason)
-{
-  (void)steady_ns;
-  (void)time_ns;
-  (void)reason;
-  bursting_t *bursting = user;
-  if (!bursting->begun)
-    assert_int_equal(pthread_create(&bursting->thread, NULL, burst_with_limit, &bursting->burster),
-                     0);
-  bursting->begun = true;
 }
 
 static fixture_t paused;
@@ -464,9 +452,9 @@ static void test_a_burst_has_a_limit_and_its_rest_is_dropped(void **state)
   f.options.start_paused = true;
   f.fake.limit_ns = 1000 * MS;
   fixture_create(&f);
-  bursting_t bursting = {.burster = {.player = f.player}};
+  bursting_t bursting = {.burster = {.player = f.player}, .run = burst_with_limit};
   f.fake.user = &bursting;
-  f.fake.on_tick = begin_limited_burst;
+  f.fake.on_tick = burst_then_resume;
   assert_ok(tb_player_run(f.player, NULL, NULL));
   pthread_join(bursting.thread, NULL);
   assert_status(bursting.burster.status, TB_ERR_TIMEOUT);

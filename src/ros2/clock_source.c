@@ -377,7 +377,7 @@ tb_status_t tb_ros2_clock_source_status_sized(tb_source_t *source,
 {
   tb_ros2_clock_source_status_t filled, *full = TB__SIZED_OUT(out, out_size, filled);
   tb_status_t status = ros2_clock_source_status(source, full);
-  TB__SIZED_END(out, out_size, full);
+  TB__SIZED_END(status, out, out_size, full);
   return status;
 }
 

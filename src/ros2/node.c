@@ -175,6 +175,6 @@ tb_status_t tb_ros2_node_clock_source_status_sized(tb_ros2_node_t *node,
   if (!node || !out) return TB_ERR_INVALID;
   tb_ros2_clock_source_status_t filled, *full = TB__SIZED_OUT(out, out_size, filled);
   tb_status_t status = ros2_node_clock_source_status(node, full);
-  TB__SIZED_END(out, out_size, full);
+  TB__SIZED_END(status, out, out_size, full);
   return status;
 }

@@ -5,7 +5,7 @@
 
 #include "base/fork.h"
 #include "base/log.h"
-#include "ros2/clock_claims.h"
+#include "clock/claim.h"
 #include "ros2/clock_source.h"
 
 void tb__node_time_init(tb__node_time_t *time, tb__shared_sources_t *sources,
@@ -138,10 +138,9 @@ static bool clocks_grow(tb__node_time_t *time) TB_REQUIRES(time->turn)
 
 static tb_status_t clock_claim_and_move(tb_clock_t *clock, tb_source_t *to)
 {
-  tb_status_t status = tb__clock_claim(clock);
-  if (status) return status;
-  status = tb_clock_set_source(clock, to);
-  if (status) tb__clock_claims_end(&clock, 1);
+  if (!tb__clock_claim(clock)) return TB_ERR_BUSY;
+  tb_status_t status = tb_clock_set_source(clock, to);
+  if (status) tb__clock_unclaim(clock);
   return status;
 }
 
@@ -168,7 +167,7 @@ tb_status_t tb__node_time_remove(tb__node_time_t *time, tb_clock_t *clock)
   if (i < time->clock_count) {
     status = tb_clock_set_source(clock, NULL);
     if (!status) {
-      tb__clock_claims_end(&clock, 1);
+      tb__clock_unclaim(clock);
       time->clocks[i] = time->clocks[--time->clock_count];
     }
   }
@@ -182,9 +181,10 @@ void tb__node_time_fini(tb__node_time_t *time)
   tb__announced_remove(&time->announced);
   if (!tb__is_forked()) {
     tb__mutex_lock(&time->turn);
-    for (size_t i = 0; i < time->clock_count; i++)
+    for (size_t i = 0; i < time->clock_count; i++) {
       tb_clock_set_source(time->clocks[i], NULL);
-    tb__clock_claims_end(time->clocks, time->clock_count);
+      tb__clock_unclaim(time->clocks[i]);
+    }
     tb__mutex_unlock(&time->turn);
   }
   lease_end(time, time->lease);

@@ -102,7 +102,7 @@ tb_status_t tb_ros2_subscription_take_sized(tb_ros2_subscription_t *subscription
   if (!subscription || !out) return TB_ERR_INVALID;
   tb_ros2_sample_t filled, *full = TB__SIZED_OUT(out, out_size, filled);
   tb_status_t status = ros2_subscription_take(subscription, full);
-  TB__SIZED_END(out, out_size, full);
+  TB__SIZED_END(status, out, out_size, full);
   return status;
 }
 

@@ -234,5 +234,5 @@ void tb_clock_server_status_sized(tb_clock_server_t *server, tb_clock_server_sta
 {
   tb_clock_server_status_t filled, *full = TB__SIZED_OUT(out, out_size, filled);
   clock_server_status(server, full);
-  TB__SIZED_END(out, out_size, full);
+  TB__SIZED_END(TB_OK, out, out_size, full);
 }

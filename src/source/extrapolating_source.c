@@ -182,7 +182,7 @@ tb_status_t tb_extrapolating_source_stats_sized(tb_source_t *source, tb_extrapol
 {
   tb_extrapolating_stats_t filled, *full = TB__SIZED_OUT(out, out_size, filled);
   tb_status_t status = extrapolating_source_stats(source, full);
-  TB__SIZED_END(out, out_size, full);
+  TB__SIZED_END(status, out, out_size, full);
   return status;
 }
 

@@ -508,6 +508,6 @@ tb_status_t tb_shm_source_status_sized(const tb_source_t *source, tb_shm_status_
 {
   tb_shm_status_t filled, *full = TB__SIZED_OUT(out, out_size, filled);
   tb_status_t status = shm_source_status(source, full);
-  TB__SIZED_END(out, out_size, full);
+  TB__SIZED_END(status, out, out_size, full);
   return status;
 }

@@ -215,7 +215,7 @@ tb_status_t tb_rate_sleep_sized(tb_rate_t *rate, const tb_wait_options_t *option
   if (!TB__SIZED_IN(options, options_size, known)) return TB_ERR_UNSUPPORTED;
   tb_rate_result_t filled, *full = TB__SIZED_OUT(result, result_size, filled);
   tb_status_t status = rate_sleep_checked(rate, options, full);
-  TB__SIZED_END(result, result_size, full);
+  TB__SIZED_END(status, result, result_size, full);
   return status;
 }
 

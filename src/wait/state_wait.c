@@ -154,6 +154,6 @@ tb_status_t tb_clock_wait_for_state_sized(tb_clock_t *clock, uint32_t states,
   if (!TB__SIZED_IN(options, options_size, known)) return TB_ERR_UNSUPPORTED;
   tb_clock_reading_t filled, *full = TB__SIZED_OUT(out, out_size, filled);
   tb_status_t status = clock_wait_for_state(clock, states, options, full);
-  TB__SIZED_END(out, out_size, full);
+  TB__SIZED_END(status, out, out_size, full);
   return status;
 }
