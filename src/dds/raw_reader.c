@@ -238,6 +238,11 @@ void tb__raw_reader_release(tb_ros2_sample_t *sample)
   sample->size = 0;
 }
 
+bool tb__raw_reader_origin(const tb_ros2_sample_t *sample, tb__sample_origin_t *out)
+{
+  return sample->owner && tb__raw_sample_origin(sample->owner, out);
+}
+
 uint32_t tb__raw_reader_matched(const tb__raw_reader_t *reader)
 {
   dds_subscription_matched_status_t status;

@@ -6,6 +6,7 @@
 
 #include "dds/endpoint.h"
 #include "dds/participant.h"
+#include "dds/related_identity.h"
 #include "platform/futex.h"
 
 typedef struct tb__raw_reader tb__raw_reader_t;
@@ -32,6 +33,9 @@ void tb__raw_reader_destroy(tb__raw_reader_t *reader);
  * TB_ERR_CLOSED: the participant is gone, or the reader closed. */
 TB_WARN_UNUSED tb_status_t tb__raw_reader_take(tb__raw_reader_t *reader, tb_ros2_sample_t *out);
 void tb__raw_reader_release(tb_ros2_sample_t *sample);
+
+/* Where a sample that has not been released comes from. False: from this process. */
+bool tb__raw_reader_origin(const tb_ros2_sample_t *sample, tb__sample_origin_t *out);
 
 /* As in raw_writer.h, for matched and incompatible writers. TB_ERR_CLOSED. */
 uint32_t tb__raw_reader_matched(const tb__raw_reader_t *reader);

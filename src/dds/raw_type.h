@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "dds/related_identity.h"
+
 #define TB__CDR_HEADER_SIZE 4
 #define TB__CDR_SIZE_MAX    0x7ffffff0u
 
@@ -31,6 +33,9 @@ int64_t tb__raw_sample_received_ns(const struct ddsi_serdata *sample);
 
 /* The sequence number of its writer; 0: it did not come from the network. */
 uint64_t tb__raw_sample_sequence(const struct ddsi_serdata *sample);
+
+/* False: it did not come from the network. */
+bool tb__raw_sample_origin(const struct ddsi_serdata *sample, tb__sample_origin_t *out);
 
 extern const struct ddsi_serdata_ops tb__raw_sample_ops;
 
