@@ -243,6 +243,11 @@ bool tb__raw_reader_origin(const tb_ros2_sample_t *sample, tb__sample_origin_t *
   return sample->owner && tb__raw_sample_origin(sample->owner, out);
 }
 
+bool tb__raw_reader_has_inline_qos(const tb_ros2_sample_t *sample)
+{
+  return sample->owner && tb__raw_sample_has_inline_qos(sample->owner);
+}
+
 uint32_t tb__raw_reader_matched(const tb__raw_reader_t *reader)
 {
   dds_subscription_matched_status_t status;

@@ -37,6 +37,9 @@ void tb__raw_reader_release(tb_ros2_sample_t *sample);
 /* Where a sample that has not been released comes from. False: from this process. */
 bool tb__raw_reader_origin(const tb_ros2_sample_t *sample, tb__sample_origin_t *out);
 
+/* Whether it was written in this process with inline QoS, of which nothing comes with it. */
+bool tb__raw_reader_has_inline_qos(const tb_ros2_sample_t *sample);
+
 /* As in raw_writer.h, for matched and incompatible writers. TB_ERR_CLOSED. */
 uint32_t tb__raw_reader_matched(const tb__raw_reader_t *reader);
 /* The futex that is raised by 1, and whose waiters are woken, when the matched writers change.

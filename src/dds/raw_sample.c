@@ -7,14 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dds/inline_qos.h"
 #include "platform/time.h"
 
 typedef struct raw_sample {
   struct ddsi_serdata base;
   int64_t received_ns; /* system time */
   uint64_t sequence;
-  uint32_t size;    /* a multiple of 4 */
-  bool has_related; /* its tb__related_identity_t follows the bytes */
+  uint32_t size;       /* a multiple of 4 */
+  bool has_related;    /* its tb__related_identity_t follows the bytes */
+  bool has_inline_qos; /* its tb__inline_qos_t follows the bytes, aligned */
   uint8_t bytes[];
 } raw_sample_t;
 
@@ -42,7 +44,7 @@ static raw_sample_t *sample_alloc(const struct ddsi_sertype *type, enum ddsi_ser
   sample->base.hash = HASH;
   sample->size = padded;
   sample->sequence = 0;
-  sample->has_related = false;
+  sample->has_related = sample->has_inline_qos = false;
   sample->received_ns = tb__system_now_ns();
   memset(sample->bytes + size, 0, padded - size);
   return sample;
@@ -65,6 +67,30 @@ struct ddsi_serdata *tb__raw_sample_create(const struct ddsi_sertype *type, cons
   if (!sample) return NULL;
   memcpy(sample->bytes, cdr, size);
   return &sample->base;
+}
+
+static tb__inline_qos_t *inline_qos_of(raw_sample_t *sample)
+{
+  uintptr_t end = (uintptr_t)(sample->bytes + sample->size), unit = _Alignof(tb__inline_qos_t);
+  return (tb__inline_qos_t *)((end + unit - 1) / unit * unit);
+}
+
+struct ddsi_serdata *tb__raw_sample_create_with(const struct ddsi_sertype *type, const void *cdr,
+                                                size_t size, const void *inline_qos,
+                                                size_t inline_qos_size)
+{
+  size_t extra = _Alignof(tb__inline_qos_t) - 1 + sizeof(tb__inline_qos_t);
+  raw_sample_t *sample = sample_alloc(type, SDK_DATA, size, extra);
+  if (!sample) return NULL;
+  memcpy(sample->bytes, cdr, size);
+  tb__inline_qos_add(inline_qos_of(sample), sample->bytes, inline_qos, inline_qos_size);
+  sample->has_inline_qos = true;
+  return &sample->base;
+}
+
+bool tb__raw_sample_has_inline_qos(const struct ddsi_serdata *sample)
+{
+  return as_raw(sample)->has_inline_qos;
 }
 
 const void *tb__raw_sample_bytes(const struct ddsi_serdata *sample, size_t *out_size)
@@ -269,7 +295,9 @@ static bool keys_equal(const struct ddsi_serdata *a, const struct ddsi_serdata *
 
 static void sample_free(struct ddsi_serdata *sample)
 {
-  free(sample);
+  raw_sample_t *raw = (raw_sample_t *)sample;
+  if (raw->has_inline_qos) tb__inline_qos_remove(inline_qos_of(raw));
+  free(raw);
 }
 
 static size_t print(const struct ddsi_sertype *type, const struct ddsi_serdata *sample, char *out,

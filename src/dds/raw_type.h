@@ -25,6 +25,15 @@ struct ddsi_sertype *tb__raw_type_create(const char *type_name);
 struct ddsi_serdata *tb__raw_sample_create(const struct ddsi_sertype *type, const void *cdr,
                                            size_t size);
 
+/* The same, for packets with these parameters in the inline QoS (inline_qos.h). To be written only
+ * by writers for which tb__transport_hook_install has returned TB__INLINE_QOS_ON. */
+struct ddsi_serdata *tb__raw_sample_create_with(const struct ddsi_sertype *type, const void *cdr,
+                                                size_t size, const void *inline_qos,
+                                                size_t inline_qos_size);
+
+/* Whether the sample was created so, in this process. */
+bool tb__raw_sample_has_inline_qos(const struct ddsi_serdata *sample);
+
 /* The bytes of a sample of a raw type, and how many. */
 const void *tb__raw_sample_bytes(const struct ddsi_serdata *sample, size_t *out_size);
 
