@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fork.h"
+#include "dds/first_sample.h"
 #include "dds/library.h"
 #include "dds/matched.h"
 #include "dds/qos_map.h"
@@ -24,6 +25,7 @@ typedef struct writer_entry {
 
 struct tb__raw_reader {
   dds_entity_t handle;
+  const struct ddsi_sertype *type;
   tb__raw_reader_callback_t callback;
   void *user;
   _Atomic bool closed;
@@ -163,6 +165,7 @@ tb_status_t tb__raw_reader_create(tb__participant_t *participant,
     status = tb__no_memory_for(error, options->topic);
     goto fail;
   }
+  reader->type = topic.type;
   reader->callback = callback;
   reader->user = user;
   reader->hook = options->on_matched;
@@ -277,6 +280,11 @@ tb__guid_t tb__raw_reader_guid(const tb__raw_reader_t *reader)
 uint32_t tb__raw_reader_match_events(const tb__raw_reader_t *reader)
 {
   return atomic_load(&reader->match_events);
+}
+
+void tb__raw_reader_expect_first(const tb__raw_reader_t *reader, const tb__guid_t *writer)
+{
+  if (!tb__is_forked()) tb__first_sample_expect(reader->type, writer);
 }
 
 tb_status_t tb__raw_reader_matched_list(const tb__raw_reader_t *reader, tb__matched_t **out,

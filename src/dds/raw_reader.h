@@ -51,6 +51,10 @@ tb__guid_t tb__raw_reader_guid(const tb__raw_reader_t *reader);
 /* The count of tb__raw_reader_match_word. */
 uint32_t tb__raw_reader_match_events(const tb__raw_reader_t *reader);
 
+/* For a matched writer of Fast DDS, of which a reader without history would lose a first sample of
+ * more than one fragment (first_sample.h). Not from a callback of DDS. */
+void tb__raw_reader_expect_first(const tb__raw_reader_t *reader, const tb__guid_t *writer);
+
 /* The writers that are matched now; free *out, which may be NULL if there are none. Not from a
  * callback of DDS. TB_ERR_NO_MEMORY, TB_ERR_CLOSED. */
 TB_WARN_UNUSED tb_status_t tb__raw_reader_matched_list(const tb__raw_reader_t *reader,

@@ -310,6 +310,25 @@ static void test_no_server_ever_gets_a_request_of_the_other_kind(void **state)
 
 /* ---- replies ---- */
 
+/* The first answer of a server to a client is sent in fragments, with a heartbeat after each. */
+static void test_the_first_answer_may_be_large(void **state)
+{
+  (void)state;
+  static unsigned char request[SIZE] = {0, 1, 0, 0};
+  obey(&fast, "echo /large " ASK_TYPE, "ok");
+  for (int i = 0; i < 10; i++) {
+    tb_ros2_client_t *client = client_of("/large");
+    tb_ros2_response_t response = {NULL, 0};
+    memset(request + 4, i + 1, SIZE - 4);
+    assert_ok(tb_ros2_client_call(client, request, SIZE, WITHIN(LIMIT), &response, NULL));
+    assert_int_equal(response.size, SIZE);
+    assert_memory_equal(response.cdr, request, SIZE);
+    tb_ros2_response_release(&response);
+    tb_ros2_client_destroy(client);
+  }
+  obey(&fast, "close /large", "ok");
+}
+
 static void test_forged_replies_are_ignored(void **state)
 {
   (void)state;
@@ -389,6 +408,7 @@ int main(void)
       cmocka_unit_test(test_a_set_reaches_ten_nodes_of_each_kind),
       cmocka_unit_test(test_each_kind_is_asked_in_its_own_form),
       cmocka_unit_test(test_no_server_ever_gets_a_request_of_the_other_kind),
+      cmocka_unit_test(test_the_first_answer_may_be_large),
       cmocka_unit_test(test_forged_replies_are_ignored),
       cmocka_unit_test(test_calls_without_waiting),
   };
