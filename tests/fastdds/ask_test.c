@@ -240,6 +240,32 @@ static void test_each_kind_is_asked_in_its_own_form(void **state)
   requests_of(&cyclone);
 }
 
+static void *ask_some(void *client)
+{
+  for (int i = 0; i < 5; i++)
+    assert_ok(ask(client, LIMIT));
+  return NULL;
+}
+
+/* The writer of such requests is made by the first of several threads that see the server. */
+static void test_threads_call_a_client_at_once(void **state)
+{
+  (void)state;
+  pthread_t threads[THREADS];
+  open_fast("/shared");
+  for (int round = 0; round < 10; round++) {
+    tb_ros2_client_t *client = client_of("/shared");
+    unsigned before = requests_of(&fast);
+    for (int i = 0; i < THREADS; i++)
+      pthread_create(&threads[i], NULL, ask_some, client);
+    for (int i = 0; i < THREADS; i++)
+      pthread_join(threads[i], NULL);
+    assert_int_equal(requests_of(&fast), before + 5 * THREADS);
+    tb_ros2_client_destroy(client);
+  }
+  obey(&fast, "close /shared", "ok");
+}
+
 /* ---- servers that come and go ---- */
 
 typedef struct hammer {
@@ -407,6 +433,7 @@ int main(void)
       cmocka_unit_test(test_parameters_are_listed_read_and_set),
       cmocka_unit_test(test_a_set_reaches_ten_nodes_of_each_kind),
       cmocka_unit_test(test_each_kind_is_asked_in_its_own_form),
+      cmocka_unit_test(test_threads_call_a_client_at_once),
       cmocka_unit_test(test_no_server_ever_gets_a_request_of_the_other_kind),
       cmocka_unit_test(test_the_first_answer_may_be_large),
       cmocka_unit_test(test_forged_replies_are_ignored),
