@@ -104,8 +104,8 @@ static void print_none(const ros_clock_t *clock, const publishers_t *publishers)
   text_err("no publisher of %s in domain %d", clock->topic,
            tb_ros2_context_domain_id(clock->context));
   if (clock->explained == REASON_AWAITED) {
-    text_err(" so far; a participant ");
-    unnamed_describe(stderr, publishers->snapshot, unnamed_first(publishers->snapshot));
+    text_err(" so far; ");
+    unnamed_explain(stderr, publishers->snapshot);
     text_err("\n");
   } else {
     text_err("; start a simulator or 'timebase serve', or check ROS_DOMAIN_ID\n");

@@ -46,7 +46,8 @@ size_t unnamed_count(const tb_ros2_graph_snapshot_t *snapshot)
   return count;
 }
 
-const tb_ros2_graph_participant_t *unnamed_first(const tb_ros2_graph_snapshot_t *snapshot)
+/* NULL: there is none. */
+static const tb_ros2_graph_participant_t *unnamed_first(const tb_ros2_graph_snapshot_t *snapshot)
 {
   for (size_t i = 0; i < snapshot->participant_count; i++)
     if (unnamed_is(&snapshot->participants[i])) return &snapshot->participants[i];
@@ -132,19 +133,32 @@ static void put_reach(FILE *out, const tb_ros2_graph_snapshot_t *snapshot,
                       : ": check that both use the same network interface, and firewalls");
 }
 
+static void put_state(FILE *out, const tb_ros2_graph_participant_t *participant)
+{
+  bool is_awaited = participant->state == TB_ROS2_PARTICIPANT_AWAITED;
+  text_to(out, "of %s (enclave ", participant->middleware);
+  text_to(out, "%s", participant->enclave);
+  text_to(out, "%s",
+          is_awaited ? ") has not announced its nodes (no ros_discovery_info)"
+                     : ") announces its nodes in a form that is not ROS's");
+}
+
 void unnamed_describe(FILE *out, const tb_ros2_graph_snapshot_t *snapshot,
                       const tb_ros2_graph_participant_t *participant)
 {
-  text_to(out, "of %s (enclave ", participant->middleware);
-  text_to(out, "%s", participant->enclave);
-  text_to(out, ")");
-  if (participant->state == TB_ROS2_PARTICIPANT_UNREADABLE) {
-    text_to(out, " announces its nodes in a form that is not ROS's (ros_discovery_info)");
-  } else {
-    text_to(out, " has not announced its nodes (no ros_discovery_info)");
-  }
-  put_endpoints(out, snapshot, participant);
-  if (endpoint_count(snapshot, participant) == 0) put_reach(out, snapshot, participant);
+  put_state(out, participant);
+  if (endpoint_count(snapshot, participant))
+    put_endpoints(out, snapshot, participant);
+  else
+    put_reach(out, snapshot, participant);
+}
+
+void unnamed_explain(FILE *out, const tb_ros2_graph_snapshot_t *snapshot)
+{
+  const tb_ros2_graph_participant_t *participant = unnamed_first(snapshot);
+  text_to(out, "a participant ");
+  put_state(out, participant);
+  if (!endpoint_count(snapshot, participant)) put_reach(out, snapshot, participant);
 }
 
 void unnamed_warn(const char *command, const tb_ros2_graph_snapshot_t *snapshot)

@@ -16,9 +16,6 @@ bool unnamed_has(const tb_ros2_graph_snapshot_t *snapshot,
 
 size_t unnamed_count(const tb_ros2_graph_snapshot_t *snapshot);
 
-/* NULL: there is none. */
-const tb_ros2_graph_participant_t *unnamed_first(const tb_ros2_graph_snapshot_t *snapshot);
-
 /* Of the network interfaces that this command uses: "192.168.0.7,127.0.0.1". */
 const char *unnamed_own_addresses(const tb_ros2_graph_snapshot_t *snapshot);
 
@@ -26,6 +23,9 @@ const char *unnamed_own_addresses(const tb_ros2_graph_snapshot_t *snapshot);
  * and so on, with what to do where nothing arrives from it. Without a newline. */
 void unnamed_describe(FILE *out, const tb_ros2_graph_snapshot_t *snapshot,
                       const tb_ros2_graph_participant_t *participant);
+
+/* The same of the first one, without what it has. There must be one. */
+void unnamed_explain(FILE *out, const tb_ros2_graph_snapshot_t *snapshot);
 
 /* To standard error, a line for each: nodes of it are missing. */
 void unnamed_warn(const char *command, const tb_ros2_graph_snapshot_t *snapshot);
