@@ -687,6 +687,9 @@ const command_t command_nodes = {
         "such parameter) and \"clock_subscriptions\": \"qos\" (\"history\" is \"unknown\" where "
         "the\n"
         "middleware does not announce it), and \"mismatches\", each with \"publisher\" (index in\n"
-        "\"clock_publishers\"), its \"node\" (null: plain DDS) and \"policies\".\n",
+        "\"clock_publishers\"), its \"node\" (null: plain DDS) and \"policies\". Each of\n"
+        "\"unnamed_nodes\" has \"middleware\", \"enclave\", \"state\", \"addresses\" and "
+        "\"endpoints\",\n"
+        "each with \"kind\", \"name\" and \"type\".\n",
     .run = run,
 };

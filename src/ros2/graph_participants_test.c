@@ -1,4 +1,5 @@
 /* What the model knows of participants, whatever the order in which their parts arrive. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +10,7 @@
 #define FAST        0x0f
 #define CYCLONE     0x10
 #define PARTICIPANT 0x1c1
-#define INFO_WRITER 0x403
+#define INFO_WRITER 0x103
 #define CLOCK       0x503
 
 #define AWAITED    TB_ROS2_PARTICIPANT_AWAITED
@@ -52,7 +53,7 @@ static void participant(uint8_t vendor, uint8_t p, const char *user_data)
 {
   tb__seen_participant_t seen = {.guid = guid_of(vendor, p, PARTICIPANT),
                                  .addresses = "udp/10.0.0.7:7410@2"};
-  strcpy(seen.user_data, user_data);
+  snprintf(seen.user_data, sizeof seen.user_data, "%s", user_data);
   assert_ok(tb__graph_model_participant(&model, &seen));
 }
 
@@ -283,6 +284,11 @@ static void test_an_unreadable_announcement_ends_the_wait(void **state)
   assert_state(FAST, 1, ANNOUNCED);
   garbage(FAST, 1); /* the last that could be read counts */
   assert_state(FAST, 1, ANNOUNCED);
+  info(FAST, 1);
+  writer(FAST, 1, INFO_WRITER);
+  writer_gone(FAST, 1, INFO_WRITER);
+  writer(FAST, 1, INFO_WRITER); /* begins again */
+  assert_state(FAST, 1, AWAITED);
 }
 
 /* USER_DATA may be any bytes; what is longer than its room was cut before. */
