@@ -51,7 +51,8 @@ int topic_clock_open(const command_t *command, int domain, const char *topic, ui
   tb_ros2_clock_source_options_t source_options = TB_ROS2_CLOCK_SOURCE_OPTIONS_INIT;
   tb_ros2_context_t *context = NULL;
   tb_ros2_graph_t *graph = NULL;
-  options.domain_id = domain;
+  options.has_domain_id = domain >= 0;
+  options.domain_id = domain >= 0 ? domain : 0;
   *out = (ros_clock_t){0};
   if (!topic) topic = "/clock";
   snprintf(out->topic, sizeof out->topic, "%s%s", topic[0] == '/' ? "" : "/", topic);

@@ -52,7 +52,8 @@ int graph_view_open(const command_t *command, int domain, graph_view_t *out)
 {
   tb_error_t error = TB_ERROR_INIT;
   tb_ros2_context_options_t options = TB_ROS2_CONTEXT_OPTIONS_INIT;
-  options.domain_id = domain;
+  options.has_domain_id = domain >= 0;
+  options.domain_id = domain >= 0 ? domain : 0;
   *out = (graph_view_t){.command = command};
   command_show_log(command);
   tb_status_t status = tb_steady_clock_create(&out->steady);

@@ -362,10 +362,10 @@ static void set_value(size_t index, void *user)
                                                &query->result, &query->error);
   if (query->status || query->result.successful) return;
   size_t got = 0; /* the calls are for hints; a failure does not matter */
-  (void)tb_ros2_parameter_client_list(query->client, NULL, 0, 0, &options, &query->list, NULL);
+  (void)!tb_ros2_parameter_client_list(query->client, NULL, 0, 0, &options, &query->list, NULL);
   if (is_listed(query, parameter.name))
-    (void)tb_ros2_parameter_client_get(query->client, &parameter.name, 1, &options, query->values,
-                                       &got, NULL);
+    (void)!tb_ros2_parameter_client_get(query->client, &parameter.name, 1, &options, query->values,
+                                        &got, NULL);
 }
 
 static int show_refusal(const query_t *query)

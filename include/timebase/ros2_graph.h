@@ -143,8 +143,8 @@ TB_API uint32_t tb_ros2_graph_changes(const tb_ros2_graph_t *graph);
 /** Waits until tb_ros2_graph_changes is no longer `seen`, or the wait ends as `options` ask
  * (tb_wait_options_t; NULL: nothing ends it). TB_ERR_DEADLOCK (from a jump callback or the log
  * hook), TB_ERR_FORKED. [any thread] [blocks] */
-TB_INLINE tb_status_t tb_ros2_graph_wait_for_change(tb_ros2_graph_t *graph, uint32_t seen,
-                                                    const tb_wait_options_t *options);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_ros2_graph_wait_for_change(
+    tb_ros2_graph_t *graph, uint32_t seen, const tb_wait_options_t *options);
 
 /** Waits until there is a node of this full name ("/camera"). Options and errors as above. [any
  * thread] [blocks] */
@@ -180,11 +180,11 @@ TB_API uint32_t tb_ros2_graph_mismatches(const tb_ros2_graph_endpoint_t *publish
 
 /** What the calls of these names hand over: the size of each struct too, so that it may grow
  * (docs/abi.md). [any thread] as those are. */
-TB_API tb_status_t tb_ros2_graph_wait_for_change_sized(tb_ros2_graph_t *graph, uint32_t seen,
-                                                       const tb_wait_options_t *options,
-                                                       size_t options_size);
-TB_INLINE tb_status_t tb_ros2_graph_wait_for_change(tb_ros2_graph_t *graph, uint32_t seen,
-                                                    const tb_wait_options_t *options)
+TB_API TB_WARN_UNUSED tb_status_t tb_ros2_graph_wait_for_change_sized(
+    tb_ros2_graph_t *graph, uint32_t seen, const tb_wait_options_t *options, size_t options_size);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_ros2_graph_wait_for_change(tb_ros2_graph_t *graph,
+                                                                   uint32_t seen,
+                                                                   const tb_wait_options_t *options)
 {
   return tb_ros2_graph_wait_for_change_sized(graph, seen, options, sizeof *options);
 }
