@@ -25,7 +25,7 @@ typedef struct writer_entry {
 
 struct tb__raw_reader {
   dds_entity_t handle;
-  const struct ddsi_sertype *type; /* lives as long as the reader */
+  const struct ddsi_sertype *type;
   tb__raw_reader_callback_t callback;
   void *user;
   _Atomic bool closed;
@@ -165,6 +165,7 @@ tb_status_t tb__raw_reader_create(tb__participant_t *participant,
     status = tb__no_memory_for(error, options->topic);
     goto fail;
   }
+  reader->type = topic.type;
   reader->callback = callback;
   reader->user = user;
   reader->hook = options->on_matched;
@@ -177,7 +178,6 @@ tb_status_t tb__raw_reader_create(tb__participant_t *participant,
     goto fail;
   }
   reader->handle = handle;
-  reader->type = topic.type;
   tb__raw_topic_fini(&topic);
   *out = reader;
   return TB_OK;
