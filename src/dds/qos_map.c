@@ -2,13 +2,13 @@
 #include "base/no_memory.h"
 #include "base/sized.h"
 
-#define DEPTH_DEFAULT 10 /* of TB_QOS_INIT_DEFAULT */
-
 static tb_status_t invalid(tb_error_t *error, const char *policy, int64_t value)
 {
   return tb_error_set(error, TB_ERR_INVALID, "QoS: %s has no valid value (%lld)", policy,
                       (long long)value);
 }
+
+#define DEPTH_DEFAULT 10 /* of TB_QOS_INIT_DEFAULT */
 
 static tb_status_t map_history(const tb_qos_t *qos, dds_qos_t *out, tb_error_t *error)
 {

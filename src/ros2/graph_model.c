@@ -282,13 +282,13 @@ static tb__guid_t owner_of(const tb__guid_t *endpoint)
   return owner;
 }
 
-/* A participant whose announcement cannot be read is not waited for any longer. */
-static void info_refuse(tb__graph_model_t *model, const tb__guid_t *writer)
+/* A participant that announces what is ignored is not waited for any longer. */
+static void info_refuse(tb__graph_model_t *model, const tb__guid_t *writer, uint64_t *counter)
 {
   bool found;
   tb__guid_t owner = owner_of(writer);
   size_t at = participant_place(model, &owner, &found);
-  model->malformed++;
+  ++*counter;
   if (found) model->participants[at].is_unreadable = true;
 }
 
@@ -302,14 +302,14 @@ tb_status_t tb__graph_model_info(tb__graph_model_t *model, const tb__guid_t *wri
   tb_status_t status = tb__participant_entities_info_decode(cdr, size, &info, &is_humble);
   if (status == TB_ERR_NO_MEMORY) return status;
   if (status) {
-    info_refuse(model, writer);
+    info_refuse(model, writer, &model->malformed);
     return TB_OK;
   }
   tb__guid_t guid = owner_of(writer);
   bool is_own = tb__guid_is(&guid, info->gid.data);
   bool is_valid = has_ros_names(info);
-  model->foreign += !is_own;
-  if (is_own && !is_valid) info_refuse(model, writer);
+  if (!is_own || !is_valid)
+    info_refuse(model, writer, is_own ? &model->malformed : &model->foreign);
   tb__graph_participant_t *participant = is_own && is_valid ? participant_take(model, &guid) : NULL;
   if (!participant) {
     free(info);

@@ -83,21 +83,26 @@ static void writer_gone(uint8_t vendor, uint8_t p, uint32_t entity)
   assert_ok(tb__graph_model_endpoint(&model, &seen));
 }
 
-/* The node "/n" with the writer CLOCK. */
-static void info(uint8_t vendor, uint8_t p)
+/* From participant `p`, about `about`: the node "/n" with the writer CLOCK. */
+static void info_about(uint8_t vendor, uint8_t p, uint8_t about)
 {
   uint8_t *bytes;
   size_t size;
   tb__gid_t gid = {{0}};
   tb__node_entities_info_t node = {"/", "n", {NULL, 0}, {&gid, 1}};
   tb__participant_entities_info_t announced = {.node_entities_info_seq = {&node, 1}};
-  tb__guid_t from = guid_of(vendor, p, INFO_WRITER), own = guid_of(vendor, p, PARTICIPANT),
-             clock = guid_of(vendor, p, CLOCK);
+  tb__guid_t from = guid_of(vendor, p, INFO_WRITER), own = guid_of(vendor, about, PARTICIPANT),
+             clock = guid_of(vendor, about, CLOCK);
   tb__guid_copy(&own, announced.gid.data);
   tb__guid_copy(&clock, gid.data);
   assert_ok(tb__cdr_encode(&tb__participant_entities_info_type, &announced, false, &bytes, &size));
   assert_ok(tb__graph_model_info(&model, &from, bytes, size));
   free(bytes);
+}
+
+static void info(uint8_t vendor, uint8_t p)
+{
+  info_about(vendor, p, p);
 }
 
 static void garbage(uint8_t vendor, uint8_t p)
@@ -288,6 +293,10 @@ static void test_an_unreadable_announcement_ends_the_wait(void **state)
   writer(FAST, 1, INFO_WRITER);
   writer_gone(FAST, 1, INFO_WRITER);
   writer(FAST, 1, INFO_WRITER); /* begins again */
+  assert_state(FAST, 1, AWAITED);
+  participant(FAST, 3, "enclave=/;");
+  info_about(FAST, 3, 1); /* of another one: ignored for both */
+  assert_state(FAST, 3, UNREADABLE);
   assert_state(FAST, 1, AWAITED);
 }
 
