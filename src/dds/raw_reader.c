@@ -7,6 +7,7 @@
 
 #include "base/fork.h"
 #include "dds/first_sample.h"
+#include "dds/interfaces.h"
 #include "dds/library.h"
 #include "dds/matched.h"
 #include "dds/qos_map.h"
@@ -293,4 +294,9 @@ tb_status_t tb__raw_reader_matched_list(const tb__raw_reader_t *reader, tb__matc
   if (tb__is_forked()) return TB_ERR_FORKED;
   return tb__matched_list(reader->handle, dds_get_matched_publications,
                           dds_get_matched_publication_data, out, out_count);
+}
+
+void tb__raw_reader_interfaces(const tb__raw_reader_t *reader, char *out, size_t size)
+{
+  tb__dds_interfaces(reader->type, out, size);
 }

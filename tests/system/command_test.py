@@ -494,6 +494,7 @@ class PlayTest(CommandTest):
             self.assertEqual(status, 2, arguments)
             self.assertIn("timebase", err)
             self.assertEqual(out, "", arguments)
+        self.assertIn("values must not be negative", self.result("sleep", "-1s")[2])
         text = os.path.join(self.folder, "text.db3")
         with open(text, "w", encoding="ascii") as file:
             file.write("this is not a database, however long it is" * 100)
