@@ -240,6 +240,39 @@ static void test_each_kind_is_asked_in_its_own_form(void **state)
   requests_of(&cyclone);
 }
 
+/* The partition "*" of the writer includes that of the server, which would get the header: nothing
+ * is sent while it is there. */
+static void test_nothing_is_sent_where_the_kinds_cannot_be_kept_apart(void **state)
+{
+  (void)state;
+  tb_ros2_response_t response = {NULL, 0};
+  tb_error_t error = TB_ERROR_INIT;
+  obey(&fast, "partition apart", "ok");
+  open_fast("/mixed");
+  obey(&fast, "partition -", "ok");
+  open_fast("/marker");
+  tb_ros2_client_t *marker = client_of("/marker"), *client = client_of("/mixed");
+  assert_ok(ask(marker, LIMIT)); /* now all that the peer has made before is known */
+  assert_status(ask(client, SHORT), TB_ERR_NOT_FOUND);
+  unsigned before = requests_of(&fast), cyclone_before = requests_of(&cyclone);
+  obey(&cyclone, "open /mixed", "ok");
+  assert_status(tb_ros2_client_wait_for_service(client, WITHIN(LIMIT)), TB_ERR_UNSUPPORTED);
+  assert_status(tb_ros2_client_call(client, ask_request, sizeof ask_request, WITHIN(LIMIT),
+                                    &response, &error),
+                TB_ERR_UNSUPPORTED);
+  assert_non_null(strstr(error.text, "service /mixed is offered by nodes of Fast DDS"));
+  assert_int_equal(requests_of(&fast), before);
+  assert_int_equal(requests_of(&cyclone), cyclone_before);
+  obey(&fast, "close /mixed", "ok");
+  while (tb_ros2_client_wait_for_service(client, WITHIN(LIMIT)) == TB_ERR_UNSUPPORTED)
+    sched_yield();
+  assert_ok(ask(client, LIMIT));
+  obey(&fast, "close /marker", "ok");
+  obey(&cyclone, "close /mixed", "ok");
+  tb_ros2_client_destroy(client);
+  tb_ros2_client_destroy(marker);
+}
+
 static void *ask_some(void *client)
 {
   for (int i = 0; i < 5; i++)
@@ -433,6 +466,7 @@ int main(void)
       cmocka_unit_test(test_parameters_are_listed_read_and_set),
       cmocka_unit_test(test_a_set_reaches_ten_nodes_of_each_kind),
       cmocka_unit_test(test_each_kind_is_asked_in_its_own_form),
+      cmocka_unit_test(test_nothing_is_sent_where_the_kinds_cannot_be_kept_apart),
       cmocka_unit_test(test_threads_call_a_client_at_once),
       cmocka_unit_test(test_no_server_ever_gets_a_request_of_the_other_kind),
       cmocka_unit_test(test_the_first_answer_may_be_large),

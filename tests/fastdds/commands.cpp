@@ -326,6 +326,13 @@ std::string Commands::close(Words &words)
   return "ok";
 }
 
+std::string Commands::partition(Words &words)
+{
+  std::lock_guard<std::mutex> lock(mutex_);
+  participant_.use_partition(words.next());
+  return "ok";
+}
+
 std::string Commands::param(Words &words)
 {
   std::lock_guard<std::mutex> lock(mutex_);
@@ -616,6 +623,7 @@ const std::map<std::string, Commands::Command> Commands::table = {
     {"forge", &Commands::forge},
     {"echo", &Commands::echo},
     {"close", &Commands::close},
+    {"partition", &Commands::partition},
     {"param", &Commands::param},
     {"store", &Commands::store},
     {"now", &Commands::now},

@@ -74,6 +74,7 @@ private:
   std::string forge(Words &words);
   std::string echo(Words &words);
   std::string close(Words &words);
+  std::string partition(Words &words);
   std::string param(Words &words);
   std::string store(Words &words);
   std::string now(Words &words);
