@@ -1,4 +1,4 @@
-/* See null_arguments.h. */
+/* See null_arguments.h. rcl test_graph.cpp: test_rcl_wait_for_publishers. */
 #include <timebase/ros2_arguments.h>
 #include <timebase/ros2_client.h>
 #include <timebase/ros2_clock_publisher.h>
