@@ -31,15 +31,24 @@ typedef struct hook {
 static tb__mutex_t mutex = TB__MUTEX_INIT; /* of changes */
 static _Atomic(hook_t *) hooks;
 
+static const hook_t *place_find(ddsi_tran_conn_t conn)
+{
+  const hook_t *hook = atomic_load(&hooks);
+  while (hook && atomic_load(&hook->conn) != conn)
+    hook = hook->next;
+  return hook;
+}
+
+/* Cyclone has read the pointer to on_send without a barrier, so its place may be seen later. */
 static ddsi_tran_write_fn_t send_of(ddsi_tran_conn_t conn)
 {
-  for (int i = 0; i < 2; i++) {
-    for (hook_t *hook = atomic_load(&hooks); hook; hook = hook->next)
-      if (atomic_load(&hook->conn) == conn) return hook->send;
-    atomic_thread_fence(
-        memory_order_seq_cst); /* Cyclone has read the pointer to here without one */
+  const hook_t *hook = place_find(conn);
+  if (!hook) {
+    tb__mutex_lock(&mutex);
+    hook = place_find(conn);
+    tb__mutex_unlock(&mutex);
   }
-  return NULL;
+  return hook ? hook->send : NULL;
 }
 
 static ssize_t send_changed(ddsi_tran_write_fn_t send, ddsi_tran_conn_t conn,
@@ -83,17 +92,11 @@ static void stay_loaded(void)
     (void)dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
-static hook_t *place_find_locked(ddsi_tran_conn_t conn) TB_REQUIRES(mutex)
-{
-  hook_t *hook = atomic_load(&hooks);
-  while (hook && atomic_load(&hook->conn) != conn)
-    hook = hook->next;
-  return hook;
-}
-
 static hook_t *place_make_locked(void) TB_REQUIRES(mutex)
 {
-  hook_t *hook = place_find_locked(NULL);
+  hook_t *hook = atomic_load(&hooks);
+  while (hook && atomic_load(&hook->conn))
+    hook = hook->next;
   if (hook || !(hook = calloc(1, sizeof *hook))) return hook;
   hook->next = atomic_load(&hooks);
   atomic_store(&hooks, hook);
@@ -107,10 +110,10 @@ static bool conn_hook_locked(ddsi_tran_conn_t conn, uint32_t domain_id) TB_REQUI
 {
   ddsi_tran_write_fn_t there = __atomic_load_n(&conn->m_write_fn, __ATOMIC_ACQUIRE);
   if (there == on_send) return true;
-  hook_t *hook = place_find_locked(conn);
-  if (hook && there != hook->send) return true;
-  if (!hook) {
-    hook = place_make_locked();
+  const hook_t *known = place_find(conn);
+  if (known && there != known->send) return true;
+  if (!known) {
+    hook_t *hook = place_make_locked();
     if (!hook) return false;
     hook->send = there;
     hook->domain_id = domain_id;
