@@ -1,5 +1,6 @@
 /* Inline QoS on what real writers send, to readers in another process. Each fifth packet is lost on
  * the way, so much of it is sent again. */
+#include <dds/dds.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -216,6 +217,28 @@ static void test_domains_come_and_go(void **state)
   peer_stop(&peers[1]);
 }
 
+/* The program's own domain stays when the context goes; what it sends then passes unchanged. */
+static void test_domains_of_the_program(void **state)
+{
+  (void)state;
+  peer_t peer;
+  tb_ros2_context_t *context;
+  loopback_setup(DOMAIN);
+  peer_open(&peer);
+  for (uint32_t i = 0; i < 3; i++) {
+    dds_entity_t domain = dds_create_domain(DOMAIN, getenv("CYCLONEDDS_URI"));
+    assert_true(domain > 0);
+    for (uint32_t k = 0; k < 2; k++) {
+      assert_ok(tb_ros2_context_create(NULL, &context, NULL));
+      write_samples(context, i, 8);
+      expect_samples(&peer, 8);
+      tb_ros2_context_destroy(context);
+    }
+    assert_int_equal(dds_delete(domain), DDS_RETCODE_OK);
+  }
+  peer_stop(&peer);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -223,6 +246,7 @@ int main(void)
       cmocka_unit_test(test_large_packets_are_cut_where_they_grow_too_large),
       cmocka_unit_test(test_fragments_that_fill_a_packet_are_refused),
       cmocka_unit_test(test_domains_come_and_go),
+      cmocka_unit_test(test_domains_of_the_program),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
