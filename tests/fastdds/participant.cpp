@@ -268,14 +268,26 @@ Reader Participant::reader(const std::string &name, const std::string &type, Qos
   return {made, std::move(listener)};
 }
 
+void Participant::use_partition(const std::string &name)
+{
+  dds::PublisherQos publisher = dds::PUBLISHER_QOS_DEFAULT;
+  dds::SubscriberQos subscriber = dds::SUBSCRIBER_QOS_DEFAULT;
+  if (name != "-") {
+    publisher.partition().push_back(name.c_str());
+    subscriber.partition().push_back(name.c_str());
+  }
+  publisher_ = participant_->create_publisher(publisher);
+  subscriber_ = participant_->create_subscriber(subscriber);
+}
+
 void Participant::remove(Writer &writer)
 {
-  publisher_->delete_datawriter(writer.dds);
+  const_cast<dds::Publisher *>(writer.dds->get_publisher())->delete_datawriter(writer.dds);
 }
 
 void Participant::remove(Reader &reader)
 {
-  subscriber_->delete_datareader(reader.dds);
+  const_cast<dds::Subscriber *>(reader.dds->get_subscriber())->delete_datareader(reader.dds);
 }
 
 Node &Participant::add_node(const std::string &full_name)

@@ -122,6 +122,8 @@ public:
                 const std::string &hash = "");
   Reader reader(const std::string &topic, const std::string &type, Qos qos,
                 const std::string &hash = "");
+  // Of endpoints that are made from now on; "-": the default.
+  void use_partition(const std::string &name);
   void remove(Writer &writer);
   void remove(Reader &reader);
 

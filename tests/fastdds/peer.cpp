@@ -29,7 +29,10 @@
 //                                   client, of the next request, of the request's writer, or none,
 //                                   with the sample HEX (a sequence without elements); "only":
 //                                   instead of the reply
-//   echo SERVICE TYPE               "ok": a service that answers with the request's bytes
+//   echo SERVICE TYPE [HEX]         "ok": a service that answers with the request's bytes; with HEX
+//                                   any other request is malformed
+//   close SERVICE                   "ok": ends what "echo" has made
+//   partition NAME|-                "ok": of endpoints that are made from now on; -: the default
 //   param NODE NAME                 "value VALUE", as the node of this peer has it
 //   store NODE NAME TEXT|--size N   "ok": sets it there
 //   now NODE                        "now NS", the last tick of a node with use_sim_time, or
