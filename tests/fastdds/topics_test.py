@@ -272,6 +272,7 @@ class TopicsTest(CommandTest):
         ):
             self.assertIn(f"reliability: {reliability}\n", topics[topic])
             self.assertIn(f"durability: {durability}\n", topics[topic])
+            self.assertIn("history: unknown\n        depth: 0\n", topics[topic])  # not announced
             self.assertIn(f"type_description_hash: {type_hash}\n", topics[topic])
         self.assertIn("type: other_msgs/msg/Thing\n", topics["/thing"])
 
