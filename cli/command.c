@@ -60,6 +60,8 @@ int command_bad_option(const command_t *command, int option, char **argv)
 {
   const char *word = argv[optind - 1];
   if (option == ':') return command_usage_error(command, "option %s needs a value", word);
+  if (optopt >= '0' && optopt <= '9')
+    return command_usage_error(command, "-%c...: values must not be negative", optopt);
   if (optopt && strncmp(word, "--", 2) != 0)
     return command_usage_error(command, "unknown option -%c", optopt);
   return command_usage_error(command, "unknown option %s", word);

@@ -66,7 +66,8 @@ static tb_status_t open_graph(session_t *session, const play_arguments_t *argume
   const tb_player_options_t *player = &arguments->player;
   tb_ros2_context_options_t context = TB_ROS2_CONTEXT_OPTIONS_INIT;
   tb_ros2_play_transport_options_t transport = TB_ROS2_PLAY_TRANSPORT_OPTIONS_INIT;
-  context.domain_id = arguments->domain;
+  context.has_domain_id = arguments->domain >= 0;
+  context.domain_id = arguments->domain >= 0 ? arguments->domain : 0;
   context.prompt_acks = arguments->wait_for_acks;
   transport.clock =
       player->clock_hz > 0 || player->clock_topics_all || arguments->clock_topics.count > 0;

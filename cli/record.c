@@ -306,7 +306,8 @@ static int open_session(session_t *session, const arguments_t *arguments)
   tb_ros2_node_options_t node = TB_ROS2_NODE_OPTIONS_INIT;
   tb_ros2_parameter_t sim_time = {.name = "use_sim_time",
                                   .value = {.type = TB_ROS2_PARAMETER_BOOL, .bool_value = true}};
-  context.domain_id = arguments->domain;
+  context.has_domain_id = arguments->domain >= 0;
+  context.domain_id = arguments->domain >= 0 ? arguments->domain : 0;
   node.parameter_overrides = &sim_time;
   node.parameter_override_count = arguments->use_sim_time;
   tb_status_t status = tb_ros2_context_create(&context, &session->context, &error);

@@ -22,7 +22,8 @@ static int open_node(const command_t *command, const serve_places_t *places, ser
   tb_ros2_context_options_t options = TB_ROS2_CONTEXT_OPTIONS_INIT;
   tb_ros2_context_t *context;
   tb_ros2_node_t *node;
-  options.domain_id = places->domain;
+  options.has_domain_id = places->domain >= 0;
+  options.domain_id = places->domain >= 0 ? places->domain : 0;
   options.argc = places->argc;
   options.argv = places->argv;
   tb_status_t status = tb_ros2_context_create(&options, &context, &error);

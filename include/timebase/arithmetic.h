@@ -134,80 +134,83 @@
 
 #else
 
-inline TB_WARN_UNUSED tb_status_t tb_add(tb_duration_t a, tb_duration_t b, tb_duration_t *out)
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_add(tb_duration_t a, tb_duration_t b, tb_duration_t *out)
 {
   return tb_duration_add(a, b, out);
 }
-inline tb_duration_t tb_add_sat(tb_duration_t a, tb_duration_t b)
+TB_INLINE tb_duration_t tb_add_sat(tb_duration_t a, tb_duration_t b)
 {
   return tb_duration_add_sat(a, b);
 }
-inline TB_WARN_UNUSED tb_status_t tb_sub(tb_duration_t a, tb_duration_t b, tb_duration_t *out)
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_sub(tb_duration_t a, tb_duration_t b, tb_duration_t *out)
 {
   return tb_duration_sub(a, b, out);
 }
-inline tb_duration_t tb_sub_sat(tb_duration_t a, tb_duration_t b)
+TB_INLINE tb_duration_t tb_sub_sat(tb_duration_t a, tb_duration_t b)
 {
   return tb_duration_sub_sat(a, b);
 }
-inline tb_status_t tb_compare(tb_duration_t a, tb_duration_t b, int *out)
+TB_INLINE tb_status_t tb_compare(tb_duration_t a, tb_duration_t b, int *out)
 {
   return tb_duration_compare(a, b, out);
 }
-inline TB_WARN_UNUSED tb_status_t tb_add(tb_time_t a, tb_duration_t b, tb_time_t *out)
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_add(tb_time_t a, tb_duration_t b, tb_time_t *out)
 {
   return tb_time_add(a, b, out);
 }
-inline tb_time_t tb_add_sat(tb_time_t a, tb_duration_t b)
+TB_INLINE tb_time_t tb_add_sat(tb_time_t a, tb_duration_t b)
 {
   return tb_time_add_sat(a, b);
 }
-inline TB_WARN_UNUSED tb_status_t tb_sub(tb_time_t a, tb_duration_t b, tb_time_t *out)
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_sub(tb_time_t a, tb_duration_t b, tb_time_t *out)
 {
   return tb_time_sub(a, b, out);
 }
-inline tb_time_t tb_sub_sat(tb_time_t a, tb_duration_t b)
+TB_INLINE tb_time_t tb_sub_sat(tb_time_t a, tb_duration_t b)
 {
   return tb_time_sub_sat(a, b);
 }
-inline TB_WARN_UNUSED tb_status_t tb_diff(tb_time_t later, tb_time_t earlier, tb_duration_t *out)
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_diff(tb_time_t later, tb_time_t earlier, tb_duration_t *out)
 {
   return tb_time_diff(later, earlier, out);
 }
-inline tb_status_t tb_diff_sat(tb_time_t later, tb_time_t earlier, tb_duration_t *out)
+TB_INLINE tb_status_t tb_diff_sat(tb_time_t later, tb_time_t earlier, tb_duration_t *out)
 {
   return tb_time_diff_sat(later, earlier, out);
 }
-inline tb_status_t tb_compare(tb_time_t a, tb_time_t b, int *out)
+TB_INLINE tb_status_t tb_compare(tb_time_t a, tb_time_t b, int *out)
 {
   return tb_time_compare(a, b, out);
 }
-inline TB_WARN_UNUSED tb_status_t tb_add(tb_steady_time_t a, tb_duration_t b, tb_steady_time_t *out)
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_add(tb_steady_time_t a, tb_duration_t b,
+                                            tb_steady_time_t *out)
 {
   return tb_steady_time_add(a, b, out);
 }
-inline tb_steady_time_t tb_add_sat(tb_steady_time_t a, tb_duration_t b)
+TB_INLINE tb_steady_time_t tb_add_sat(tb_steady_time_t a, tb_duration_t b)
 {
   return tb_steady_time_add_sat(a, b);
 }
-inline TB_WARN_UNUSED tb_status_t tb_sub(tb_steady_time_t a, tb_duration_t b, tb_steady_time_t *out)
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_sub(tb_steady_time_t a, tb_duration_t b,
+                                            tb_steady_time_t *out)
 {
   return tb_steady_time_sub(a, b, out);
 }
-inline tb_steady_time_t tb_sub_sat(tb_steady_time_t a, tb_duration_t b)
+TB_INLINE tb_steady_time_t tb_sub_sat(tb_steady_time_t a, tb_duration_t b)
 {
   return tb_steady_time_sub_sat(a, b);
 }
-inline TB_WARN_UNUSED tb_status_t tb_diff(tb_steady_time_t later, tb_steady_time_t earlier,
-                                          tb_duration_t *out)
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_diff(tb_steady_time_t later, tb_steady_time_t earlier,
+                                             tb_duration_t *out)
 {
   return tb_steady_time_diff(later, earlier, out);
 }
-inline tb_status_t tb_diff_sat(tb_steady_time_t later, tb_steady_time_t earlier, tb_duration_t *out)
+TB_INLINE tb_status_t tb_diff_sat(tb_steady_time_t later, tb_steady_time_t earlier,
+                                  tb_duration_t *out)
 {
   return tb_steady_time_diff_sat(later, earlier, out);
 }
-inline tb_status_t tb_compare(tb_steady_time_t a, tb_steady_time_t b, int *out)
+TB_INLINE tb_status_t tb_compare(tb_steady_time_t a, tb_steady_time_t b, int *out)
 {
   return tb_steady_time_compare(a, b, out);
 }

@@ -31,22 +31,26 @@ TB_BEGIN_DECLS
  * nothing at `path`, or a folder without files of a recording; TB_ERR_UNSUPPORTED for another
  * format; TB_ERR_SYSTEM, TB_ERR_BUSY and TB_ERR_NO_MEMORY if it could not look at all of it, which
  * does not mean that the bag is damaged. Findings reported before the failure stay valid. */
-TB_INLINE tb_status_t tb_bag_check(const char *path, tb_bag_finding_fn report, void *user,
-                                   tb_bag_check_result_t *out, tb_error_t *error);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_bag_check(const char *path, tb_bag_finding_fn report,
+                                                  void *user, tb_bag_check_result_t *out,
+                                                  tb_error_t *error);
 
 /** The same with limits other than the defaults; NULL: the defaults. Exceeding one is no finding:
  * TB_ERR_LIMIT. [any thread] [blocks: file system] */
-TB_INLINE tb_status_t tb_bag_check_within(const char *path, const tb_bag_limits_t *limits,
-                                          tb_bag_finding_fn report, void *user,
-                                          tb_bag_check_result_t *out, tb_error_t *error);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_bag_check_within(const char *path,
+                                                         const tb_bag_limits_t *limits,
+                                                         tb_bag_finding_fn report, void *user,
+                                                         tb_bag_check_result_t *out,
+                                                         tb_error_t *error);
 
 /** What the calls of these names hand over: the size of each struct too, so that it may grow
  * (docs/abi.md). [any thread] as those are. */
-TB_API tb_status_t tb_bag_check_sized(const char *path, tb_bag_finding_fn report, void *user,
-                                      tb_bag_check_result_t *out, size_t out_size,
-                                      tb_error_t *error);
-TB_INLINE tb_status_t tb_bag_check(const char *path, tb_bag_finding_fn report, void *user,
-                                   tb_bag_check_result_t *out, tb_error_t *error)
+TB_API TB_WARN_UNUSED tb_status_t tb_bag_check_sized(const char *path, tb_bag_finding_fn report,
+                                                     void *user, tb_bag_check_result_t *out,
+                                                     size_t out_size, tb_error_t *error);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_bag_check(const char *path, tb_bag_finding_fn report,
+                                                  void *user, tb_bag_check_result_t *out,
+                                                  tb_error_t *error)
 {
   return tb_bag_check_sized(path, report, user, out, sizeof *out, error);
 }
@@ -54,9 +58,11 @@ TB_API tb_status_t tb_bag_check_within_sized(const char *path, const tb_bag_limi
                                              size_t limits_size, tb_bag_finding_fn report,
                                              void *user, tb_bag_check_result_t *out,
                                              size_t out_size, tb_error_t *error);
-TB_INLINE tb_status_t tb_bag_check_within(const char *path, const tb_bag_limits_t *limits,
-                                          tb_bag_finding_fn report, void *user,
-                                          tb_bag_check_result_t *out, tb_error_t *error)
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_bag_check_within(const char *path,
+                                                         const tb_bag_limits_t *limits,
+                                                         tb_bag_finding_fn report, void *user,
+                                                         tb_bag_check_result_t *out,
+                                                         tb_error_t *error)
 {
   return tb_bag_check_within_sized(path, limits, sizeof *limits, report, user, out, sizeof *out,
                                    error);

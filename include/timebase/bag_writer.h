@@ -138,8 +138,8 @@ TB_API TB_WARN_UNUSED tb_status_t tb_bag_writer_write(tb_bag_writer_t *writer, s
 
 /** Returns when everything written has arrived there. Errors as tb_bag_writer_write.
  * [owner thread] [blocks: file system] */
-TB_API tb_status_t tb_bag_writer_flush(tb_bag_writer_t *writer, tb_bag_flush_t how,
-                                       tb_error_t *error);
+TB_API TB_WARN_UNUSED tb_status_t tb_bag_writer_flush(tb_bag_writer_t *writer, tb_bag_flush_t how,
+                                                      tb_error_t *error);
 
 /** Copies what the files of `reader` (but of runs that it does not read) hold besides messages to
  * the file being written: of MCAP, attachments with log times from `start_ns` on and before

@@ -79,8 +79,9 @@ TB_INLINE TB_WARN_UNUSED tb_status_t tb_clock_create(const tb_clock_options_t *o
  * that its handlers take part in are over, removes its jump handlers and stops its timers. Handles
  * of handlers, timers, conditions and rates on it stay valid until they are destroyed themselves
  * (timers: or their queue). NULL does nothing (TB_OK). No other thread may start using the clock
- * once this is called. [any thread] [blocks] TB_ERR_DEADLOCK from a jump callback or the log hook:
- * nothing is destroyed then. */
+ * once this is called. [any thread] [blocks] TB_ERR_DEADLOCK from a jump callback or the log hook,
+ * TB_ERR_BUSY while a ROS 2 node moves the clock (its own, or one attached to it): nothing is
+ * destroyed then. */
 TB_API tb_status_t tb_clock_destroy(tb_clock_t *clock);
 
 /** [any thread] [blocks] The same with a limit (TB_NO_LIMIT); it does not cover the `stop` of a
@@ -120,8 +121,8 @@ TB_API bool tb_clock_is_active(const tb_clock_t *clock);
  * longer tick, and its `stop` is called last, with no lock held.
  * [any thread] [blocks: while a jump of either timeline is in progress] TB_ERR_INVALID for a clock
  * of kind TB_TIME_SYSTEM, TB_ERR_NO_MEMORY, TB_ERR_DEADLOCK from a jump callback or the log hook,
- * TB_ERR_FORKED, TB_ERR_BUSY: another source wraps `source`, and what making and starting the
- * source returns: nothing has changed then. */
+ * TB_ERR_FORKED, TB_ERR_BUSY: another source wraps `source`, or a ROS 2 node moves the clock, and
+ * what making and starting the source returns: nothing has changed then. */
 TB_API tb_status_t tb_clock_set_source(tb_clock_t *clock, tb_source_t *source);
 
 /** [any thread] [blocks] The same with a limit (TB_NO_LIMIT) for the wait until other jumps are

@@ -42,12 +42,16 @@ typedef struct tb_clock_server_options {
   int64_t end_ns;           /**< the last tick is this, and serving ends there; 0: never */
   bool start_paused;        /**< the first tick is repeated until it is resumed or stepped */
   bool as_fast_as_possible; /**< without waiting between ticks */
+  uint8_t padding[6];       /**< not used */
 } tb_clock_server_options_t;
 
 /** From 1 ns on at real time, without end, at TB_CLOCK_SERVER_HZ. */
 #define TB_CLOCK_SERVER_OPTIONS_INIT                                                               \
   {                                                                                                \
-    1.0, TB_CLOCK_SERVER_HZ, 1, 0, false, false                                                    \
+    1.0, TB_CLOCK_SERVER_HZ, 1, 0, false, false,                                                   \
+    {                                                                                              \
+      0                                                                                            \
+    }                                                                                              \
   }
 
 /** What a server is now. */
@@ -111,8 +115,9 @@ TB_API void tb_clock_server_stop(tb_clock_server_t *server);
  * tb_clock_server_run does, or what has ended the wait as `options` ask (tb_wait_options_t; NULL:
  * nothing ends it). [any thread] [blocks] TB_ERR_DEADLOCK: on that thread. TB_ERR_INVALID: the
  * options, or there was no thread. TB_ERR_FORKED. */
-TB_INLINE tb_status_t tb_clock_server_wait(tb_clock_server_t *server,
-                                           const tb_wait_options_t *options, tb_error_t *error);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_clock_server_wait(tb_clock_server_t *server,
+                                                          const tb_wait_options_t *options,
+                                                          tb_error_t *error);
 
 /** Stops time and cancels a step. A tick that repeats the time goes out at once.
  * [any thread] [from callbacks] */
@@ -178,11 +183,13 @@ TB_INLINE void tb_clock_server_status(tb_clock_server_t *server, tb_clock_server
 {
   tb_clock_server_status_sized(server, out, sizeof *out);
 }
-TB_API tb_status_t tb_clock_server_wait_sized(tb_clock_server_t *server,
-                                              const tb_wait_options_t *options, size_t options_size,
-                                              tb_error_t *error);
-TB_INLINE tb_status_t tb_clock_server_wait(tb_clock_server_t *server,
-                                           const tb_wait_options_t *options, tb_error_t *error)
+TB_API TB_WARN_UNUSED tb_status_t tb_clock_server_wait_sized(tb_clock_server_t *server,
+                                                             const tb_wait_options_t *options,
+                                                             size_t options_size,
+                                                             tb_error_t *error);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_clock_server_wait(tb_clock_server_t *server,
+                                                          const tb_wait_options_t *options,
+                                                          tb_error_t *error)
 {
   return tb_clock_server_wait_sized(server, options, sizeof *options, error);
 }

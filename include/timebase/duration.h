@@ -30,11 +30,16 @@ typedef struct tb_duration {
 #define TB_MS(n) TB_VALUE(tb_duration_t, TB_INTEGER(n) * TB_NS_PER_MS)
 /** Internal: `n` as int64. */
 #define TB_INTEGER(n) TB_CAST(int64_t, 1 ? (n) : (n) % 1)
-/** A duration of `s` seconds, an integer or a floating-point constant within 292 years, to the
- * nearest nanosecond up to 52 days, beyond it to the precision of a double: TB_SECONDS(2.5). Also
- * in static initialisers. The argument is evaluated twice; tb_duration_from_seconds takes a number
- * that is computed. */
-#define TB_SECONDS(s) TB_VALUE(tb_duration_t, TB_CAST(int64_t, (s)*1e9 + ((s) < 0 ? -0.5 : 0.5)))
+/** A duration of `s` seconds, an integer or a floating-point constant, to the nearest nanosecond up
+ * to 52 days, beyond it to the precision of a double, and at most INT64_MAX ns, 292 years, in
+ * either direction: TB_SECONDS(2.5). Also in static initialisers. The argument is evaluated
+ * repeatedly; tb_duration_from_seconds takes a number that is computed. */
+#define TB_SECONDS(s)                                                                              \
+  TB_VALUE(tb_duration_t, (s)*1e9 >= 9223372036854775807.0    ? INT64_MAX                          \
+                          : (s)*1e9 <= -9223372036854775807.0 ? -INT64_MAX                         \
+                                                              : TB_SECONDS_NS(s))
+/** Internal. */
+#define TB_SECONDS_NS(s) TB_CAST(int64_t, (s)*1e9 + ((s) < 0 ? -0.5 : 0.5))
 
 /** The limits of calls that wait, also where they are fields of options: how long the call may take
  * in steady time, > 0. TB_NO_LIMIT, which is 0 as in a zeroed struct: as long as it takes.

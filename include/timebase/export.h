@@ -29,17 +29,18 @@
 #define TB_VALUE(type, ...) (type{__VA_ARGS__})
 /** Internal: a conversion. */
 #define TB_CAST(type, value) (static_cast<type>(value))
-/** Marks of functions that are compiled into the program. */
-#define TB_INLINE inline
 /** Around declarations, which have C linkage in C++ too. */
 #define TB_BEGIN_DECLS extern "C" {
 #define TB_END_DECLS   }
 #else
 #define TB_VALUE(type, ...)  ((type){__VA_ARGS__})
 #define TB_CAST(type, value) ((type)(value))
-#define TB_INLINE            static inline
 #define TB_BEGIN_DECLS
 #define TB_END_DECLS
 #endif
+
+/** Marks of functions that are compiled into the program. They are no symbols of it, in C++
+ * neither: two libraries of a process may have been compiled with headers of different versions. */
+#define TB_INLINE static inline
 
 #endif

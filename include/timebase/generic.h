@@ -146,102 +146,106 @@
 
 #else
 
-inline tb_status_t tb_now(const tb_clock_t *clock, tb_time_t *out)
+TB_INLINE tb_status_t tb_now(const tb_clock_t *clock, tb_time_t *out)
 {
   return tb_clock_now(clock, out);
 }
-inline tb_status_t tb_now(const tb_steady_clock_t *clock, tb_steady_time_t *out)
+TB_INLINE tb_status_t tb_now(const tb_steady_clock_t *clock, tb_steady_time_t *out)
 {
   return tb_steady_clock_now(clock, out);
 }
-inline TB_WARN_UNUSED tb_status_t tb_sleep_until(tb_clock_t *clock, tb_time_t target,
-                                                 const tb_wait_options_t *options)
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_sleep_until(tb_clock_t *clock, tb_time_t target,
+                                                    const tb_wait_options_t *options)
 {
   return tb_clock_sleep_until(clock, target, options);
 }
-inline tb_status_t tb_sleep_until(tb_steady_clock_t *clock, tb_steady_time_t target,
-                                  const tb_wait_options_t *options)
+TB_INLINE tb_status_t tb_sleep_until(tb_steady_clock_t *clock, tb_steady_time_t target,
+                                     const tb_wait_options_t *options)
 {
   return tb_steady_clock_sleep_until(clock, target, options);
 }
-inline TB_WARN_UNUSED tb_status_t tb_sleep_for(tb_clock_t *clock, tb_duration_t duration,
-                                               const tb_wait_options_t *options)
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_sleep_for(tb_clock_t *clock, tb_duration_t duration,
+                                                  const tb_wait_options_t *options)
 {
   return tb_clock_sleep_for(clock, duration, options);
 }
-inline tb_status_t tb_sleep_for(tb_steady_clock_t *clock, tb_duration_t duration,
-                                const tb_wait_options_t *options)
+TB_INLINE tb_status_t tb_sleep_for(tb_steady_clock_t *clock, tb_duration_t duration,
+                                   const tb_wait_options_t *options)
 {
   return tb_steady_clock_sleep_for(clock, duration, options);
 }
-inline TB_WARN_UNUSED tb_status_t tb_timer_create(tb_timer_queue_t *queue, tb_clock_t *clock,
-                                                  const tb_timer_options_t *options,
-                                                  tb_timer_t **out)
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_timer_create(tb_timer_queue_t *queue, tb_clock_t *clock,
+                                                     const tb_timer_options_t *options,
+                                                     tb_timer_t **out)
 {
   return tb_clock_timer_create(queue, clock, options, out);
 }
-inline TB_WARN_UNUSED tb_status_t tb_timer_create(tb_timer_queue_t *queue, tb_steady_clock_t *clock,
-                                                  const tb_steady_timer_options_t *options,
-                                                  tb_timer_t **out)
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_timer_create(tb_timer_queue_t *queue,
+                                                     tb_steady_clock_t *clock,
+                                                     const tb_steady_timer_options_t *options,
+                                                     tb_timer_t **out)
 {
   return tb_steady_clock_timer_create(queue, clock, options, out);
 }
-inline TB_WARN_UNUSED tb_status_t tb_rate_create(tb_clock_t *clock, tb_duration_t period,
-                                                 tb_rate_t **out)
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_rate_create(tb_clock_t *clock, tb_duration_t period,
+                                                    tb_rate_t **out)
 {
   return tb_clock_rate_create(clock, period, out);
 }
-inline TB_WARN_UNUSED tb_status_t tb_rate_create(tb_steady_clock_t *clock, tb_duration_t period,
-                                                 tb_rate_t **out)
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_rate_create(tb_steady_clock_t *clock, tb_duration_t period,
+                                                    tb_rate_t **out)
 {
   return tb_steady_clock_rate_create(clock, period, out);
 }
-inline TB_WARN_UNUSED tb_status_t tb_cond_create(tb_steady_clock_t *clock, tb_steady_cond_t **out)
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_cond_create(tb_steady_clock_t *clock,
+                                                    tb_steady_cond_t **out)
 {
   return tb_steady_cond_create(clock, out);
 }
-inline tb_status_t tb_cond_destroy(tb_steady_cond_t *cond)
+TB_INLINE tb_status_t tb_cond_destroy(tb_steady_cond_t *cond)
 {
   return tb_steady_cond_destroy(cond);
 }
-inline TB_WARN_UNUSED tb_status_t tb_cond_wait_until(tb_steady_cond_t *cond, pthread_mutex_t *mutex,
-                                                     tb_steady_time_t target,
-                                                     const tb_wait_options_t *options,
-                                                     bool *out_signalled)
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_cond_wait_until(tb_steady_cond_t *cond,
+                                                        pthread_mutex_t *mutex,
+                                                        tb_steady_time_t target,
+                                                        const tb_wait_options_t *options,
+                                                        bool *out_signalled)
 {
   return tb_steady_cond_wait_until(cond, mutex, target, options, out_signalled);
 }
-inline TB_WARN_UNUSED tb_status_t tb_cond_wait_for(tb_steady_cond_t *cond, pthread_mutex_t *mutex,
-                                                   tb_duration_t duration,
-                                                   const tb_wait_options_t *options,
-                                                   bool *out_signalled)
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_cond_wait_for(tb_steady_cond_t *cond,
+                                                      pthread_mutex_t *mutex,
+                                                      tb_duration_t duration,
+                                                      const tb_wait_options_t *options,
+                                                      bool *out_signalled)
 {
   return tb_steady_cond_wait_for(cond, mutex, duration, options, out_signalled);
 }
-inline tb_status_t tb_cond_signal(tb_steady_cond_t *cond)
+TB_INLINE tb_status_t tb_cond_signal(tb_steady_cond_t *cond)
 {
   return tb_steady_cond_signal(cond);
 }
-inline tb_status_t tb_cond_broadcast(tb_steady_cond_t *cond)
+TB_INLINE tb_status_t tb_cond_broadcast(tb_steady_cond_t *cond)
 {
   return tb_steady_cond_broadcast(cond);
 }
-inline tb_status_t tb_timer_queue_next_deadline(tb_timer_queue_t *queue, const tb_clock_t *clock,
-                                                tb_time_t *out)
+TB_INLINE tb_status_t tb_timer_queue_next_deadline(tb_timer_queue_t *queue, const tb_clock_t *clock,
+                                                   tb_time_t *out)
 {
   return tb_clock_timer_queue_next_deadline(queue, clock, out);
 }
-inline tb_status_t tb_timer_queue_next_deadline(tb_timer_queue_t *queue,
-                                                const tb_steady_clock_t *clock,
-                                                tb_steady_time_t *out)
+TB_INLINE tb_status_t tb_timer_queue_next_deadline(tb_timer_queue_t *queue,
+                                                   const tb_steady_clock_t *clock,
+                                                   tb_steady_time_t *out)
 {
   return tb_steady_clock_timer_queue_next_deadline(queue, clock, out);
 }
-inline tb_status_t tb_timer_next_deadline(const tb_timer_t *timer, tb_time_t *out)
+TB_INLINE tb_status_t tb_timer_next_deadline(const tb_timer_t *timer, tb_time_t *out)
 {
   return tb_clock_timer_next_deadline(timer, out);
 }
-inline tb_status_t tb_timer_next_deadline(const tb_timer_t *timer, tb_steady_time_t *out)
+TB_INLINE tb_status_t tb_timer_next_deadline(const tb_timer_t *timer, tb_steady_time_t *out)
 {
   return tb_steady_clock_timer_next_deadline(timer, out);
 }

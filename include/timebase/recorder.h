@@ -81,6 +81,7 @@ typedef struct tb_recorder_message {
   bool latched; /**< it stays valid (transient-local): while paused, and where log times are ROS
                    time and the clock has not started, it waits and gets the time at which recording
                    resumes, or of the first tick; of each topic the newest 1000 */
+  uint8_t padding[7]; /**< not used */
 } tb_recorder_message_t;
 
 /** What has become of the messages of one topic. Each that was taken is counted in one of the

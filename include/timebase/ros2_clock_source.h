@@ -28,12 +28,13 @@ typedef struct tb_ros2_clock_source_options {
                                clock; 0: 1 s */
   uint32_t writers_max;     /**< publishers remembered for tb_ros2_clock_source_writers, at most
                                  4096; 0: 64. One more takes the place of the longest silent one */
+  uint32_t padding;         /**< not used */
 } tb_ros2_clock_source_options_t;
 
 /** `/clock`, as rclcpp subscribes to it. */
 #define TB_ROS2_CLOCK_SOURCE_OPTIONS_INIT                                                          \
   {                                                                                                \
-    NULL, NULL, TB_ROS2_CLOCK_ACCEPT_ALL, {0}, 0                                                   \
+    NULL, NULL, TB_ROS2_CLOCK_ACCEPT_ALL, {0}, 0, 0                                                \
   }
 
 /** What was received from the graph. */

@@ -20,7 +20,9 @@ typedef enum tb_ros2_distro {
 
 /** Which domain, whose log, whose wire, the arguments of the program, and its enclave. */
 typedef struct tb_ros2_context_options {
-  int domain_id; /**< 0 to 232; -1: as ROS_DOMAIN_ID, else 0 */
+  /** Whether the domain is `domain_id`; otherwise it is that of ROS_DOMAIN_ID, 0 without it. */
+  bool has_domain_id;
+  int domain_id; /**< 0 to 232; 0 without `has_domain_id` */
 
   /** Leave the log of Cyclone DDS alone, which prints to stderr unless the program has set a sink
    * of its own (dds_set_log_sink). Otherwise it goes to the log hook (timebase/log.h), prefixed
@@ -44,13 +46,17 @@ typedef struct tb_ros2_context_options {
    * wait for them after each message (tb_ros2_publisher_wait_for_acks). HeartbeatInterval in
    * CYCLONEDDS_URI wins. */
   bool prompt_acks;
+  uint8_t padding[7]; /**< not used */
 } tb_ros2_context_options_t;
 
 /** The domain that ROS_DOMAIN_ID names; the log of Cyclone DDS goes to the log hook; the form that
  * ROS_DISTRO names; no arguments; acknowledgements as DDS does. */
 #define TB_ROS2_CONTEXT_OPTIONS_INIT                                                               \
   {                                                                                                \
-    -1, false, TB_ROS2_DISTRO_ENVIRONMENT, 0, NULL, NULL, false                                    \
+    false, 0, false, TB_ROS2_DISTRO_ENVIRONMENT, 0, NULL, NULL, false,                             \
+    {                                                                                              \
+      0                                                                                            \
+    }                                                                                              \
   }
 
 TB_BEGIN_DECLS

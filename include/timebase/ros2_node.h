@@ -161,7 +161,8 @@ TB_API TB_WARN_UNUSED tb_status_t tb_ros2_node_create_service(
  * Without an argument for it, TIMEBASE_SOURCE (source.h) names the source. When a call that sets
  * `use_sim_time` or `time_source` has returned, here or in another process, the clock reports the
  * time of the new source. With `use_sim_time` given at start, the clock never reports another time.
- * Lives as long as the node; do not give it another source. [any thread] [from callbacks] */
+ * Lives as long as the node. Giving it another source and destroying it are TB_ERR_BUSY. [any
+ * thread] [from callbacks] */
 TB_API tb_clock_t *tb_ros2_node_clock(const tb_ros2_node_t *node);
 
 /** Makes a ROS clock of the caller report the same as the node's clock from now on. It must be

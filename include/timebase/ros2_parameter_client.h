@@ -90,53 +90,45 @@ TB_API void tb_ros2_parameter_client_destroy(tb_ros2_parameter_client_t *client)
  *
  * [any thread] [blocks] In a callback of a service of the same context it cannot get an answer of
  * this context's nodes. */
-TB_INLINE tb_status_t tb_ros2_parameter_client_get(tb_ros2_parameter_client_t *client,
-                                                   const char *const *names, size_t count,
-                                                   const tb_wait_options_t *options,
-                                                   tb_ros2_parameter_value_t *out_values,
-                                                   size_t *out_count, tb_error_t *error);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_ros2_parameter_client_get(
+    tb_ros2_parameter_client_t *client, const char *const *names, size_t count,
+    const tb_wait_options_t *options, tb_ros2_parameter_value_t *out_values, size_t *out_count,
+    tb_error_t *error);
 
 /** The same for types; of a parameter that is not there a node may also answer that it is not set.
  * [any thread] [blocks] */
-TB_INLINE tb_status_t tb_ros2_parameter_client_get_types(tb_ros2_parameter_client_t *client,
-                                                         const char *const *names, size_t count,
-                                                         const tb_wait_options_t *options,
-                                                         tb_ros2_parameter_type_t *out_types,
-                                                         size_t *out_count, tb_error_t *error);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_ros2_parameter_client_get_types(
+    tb_ros2_parameter_client_t *client, const char *const *names, size_t count,
+    const tb_wait_options_t *options, tb_ros2_parameter_type_t *out_types, size_t *out_count,
+    tb_error_t *error);
 
 /** Sets each for itself, in order: `out_results` has room for `count`. That the node refuses one is
  * a result, not an error. [any thread] [blocks] */
-TB_INLINE tb_status_t tb_ros2_parameter_client_set(tb_ros2_parameter_client_t *client,
-                                                   const tb_ros2_parameter_t *parameters,
-                                                   size_t count, const tb_wait_options_t *options,
-                                                   tb_ros2_parameter_result_t *out_results,
-                                                   tb_error_t *error);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_ros2_parameter_client_set(
+    tb_ros2_parameter_client_t *client, const tb_ros2_parameter_t *parameters, size_t count,
+    const tb_wait_options_t *options, tb_ros2_parameter_result_t *out_results, tb_error_t *error);
 
 /** Sets all or none. [any thread] [blocks] */
-TB_INLINE tb_status_t tb_ros2_parameter_client_set_atomically(
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_ros2_parameter_client_set_atomically(
     tb_ros2_parameter_client_t *client, const tb_ros2_parameter_t *parameters, size_t count,
     const tb_wait_options_t *options, tb_ros2_parameter_result_t *out_result, tb_error_t *error);
 
 /** The names of parameters that begin with one of the prefixes and a '.', or are one; without
  * prefixes of all. `depth`: how many parts a name may have after its prefix; 0: any. Give *out back
  * with tb_ros2_parameter_list_release. [any thread] [blocks] */
-TB_INLINE tb_status_t tb_ros2_parameter_client_list(tb_ros2_parameter_client_t *client,
-                                                    const char *const *prefixes,
-                                                    size_t prefix_count, uint64_t depth,
-                                                    const tb_wait_options_t *options,
-                                                    tb_ros2_parameter_list_t *out,
-                                                    tb_error_t *error);
+TB_INLINE TB_WARN_UNUSED tb_status_t
+tb_ros2_parameter_client_list(tb_ros2_parameter_client_t *client, const char *const *prefixes,
+                              size_t prefix_count, uint64_t depth, const tb_wait_options_t *options,
+                              tb_ros2_parameter_list_t *out, tb_error_t *error);
 
 /** Accepts NULL, and a list that is released or zero. [any thread] */
 TB_API void tb_ros2_parameter_list_release(tb_ros2_parameter_list_t *list);
 
 /** Descriptions of `count` parameters: as many are in *out, or none if the node does not have all
  * of them. Give *out back with tb_ros2_parameter_descriptions_release. [any thread] [blocks] */
-TB_INLINE tb_status_t tb_ros2_parameter_client_describe(tb_ros2_parameter_client_t *client,
-                                                        const char *const *names, size_t count,
-                                                        const tb_wait_options_t *options,
-                                                        tb_ros2_parameter_descriptions_t *out,
-                                                        tb_error_t *error);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_ros2_parameter_client_describe(
+    tb_ros2_parameter_client_t *client, const char *const *names, size_t count,
+    const tb_wait_options_t *options, tb_ros2_parameter_descriptions_t *out, tb_error_t *error);
 
 /** Accepts NULL, and what is released or zero. [any thread] */
 TB_API void tb_ros2_parameter_descriptions_release(tb_ros2_parameter_descriptions_t *descriptions);
@@ -157,108 +149,90 @@ TB_API void tb_ros2_parameter_descriptions_release(tb_ros2_parameter_description
  *   TB_ERR_NO_MEMORY, TB_ERR_FORKED
  *
  * [any thread] [blocks] As tb_ros2_parameter_client_get. */
-TB_INLINE tb_status_t tb_ros2_parameter_set_on_nodes(tb_ros2_context_t *context,
-                                                     const char *const *nodes, size_t node_count,
-                                                     const tb_ros2_parameter_t *parameter,
-                                                     const tb_wait_options_t *options,
-                                                     tb_ros2_parameter_outcome_t *outcomes,
-                                                     tb_error_t *error);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_ros2_parameter_set_on_nodes(
+    tb_ros2_context_t *context, const char *const *nodes, size_t node_count,
+    const tb_ros2_parameter_t *parameter, const tb_wait_options_t *options,
+    tb_ros2_parameter_outcome_t *outcomes, tb_error_t *error);
 
 /** What the calls of these names hand over: the size of each struct too, so that it may grow
  * (docs/abi.md). [any thread] as those are. */
-TB_API tb_status_t tb_ros2_parameter_client_get_sized(tb_ros2_parameter_client_t *client,
-                                                      const char *const *names, size_t count,
-                                                      const tb_wait_options_t *options,
-                                                      size_t options_size,
-                                                      tb_ros2_parameter_value_t *out_values,
-                                                      size_t *out_count, tb_error_t *error);
-TB_INLINE tb_status_t tb_ros2_parameter_client_get(tb_ros2_parameter_client_t *client,
-                                                   const char *const *names, size_t count,
-                                                   const tb_wait_options_t *options,
-                                                   tb_ros2_parameter_value_t *out_values,
-                                                   size_t *out_count, tb_error_t *error)
+TB_API TB_WARN_UNUSED tb_status_t tb_ros2_parameter_client_get_sized(
+    tb_ros2_parameter_client_t *client, const char *const *names, size_t count,
+    const tb_wait_options_t *options, size_t options_size, tb_ros2_parameter_value_t *out_values,
+    size_t *out_count, tb_error_t *error);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_ros2_parameter_client_get(
+    tb_ros2_parameter_client_t *client, const char *const *names, size_t count,
+    const tb_wait_options_t *options, tb_ros2_parameter_value_t *out_values, size_t *out_count,
+    tb_error_t *error)
 {
   return tb_ros2_parameter_client_get_sized(client, names, count, options, sizeof *options,
                                             out_values, out_count, error);
 }
-TB_API tb_status_t tb_ros2_parameter_client_get_types_sized(tb_ros2_parameter_client_t *client,
-                                                            const char *const *names, size_t count,
-                                                            const tb_wait_options_t *options,
-                                                            size_t options_size,
-                                                            tb_ros2_parameter_type_t *out_types,
-                                                            size_t *out_count, tb_error_t *error);
-TB_INLINE tb_status_t tb_ros2_parameter_client_get_types(tb_ros2_parameter_client_t *client,
-                                                         const char *const *names, size_t count,
-                                                         const tb_wait_options_t *options,
-                                                         tb_ros2_parameter_type_t *out_types,
-                                                         size_t *out_count, tb_error_t *error)
+TB_API TB_WARN_UNUSED tb_status_t tb_ros2_parameter_client_get_types_sized(
+    tb_ros2_parameter_client_t *client, const char *const *names, size_t count,
+    const tb_wait_options_t *options, size_t options_size, tb_ros2_parameter_type_t *out_types,
+    size_t *out_count, tb_error_t *error);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_ros2_parameter_client_get_types(
+    tb_ros2_parameter_client_t *client, const char *const *names, size_t count,
+    const tb_wait_options_t *options, tb_ros2_parameter_type_t *out_types, size_t *out_count,
+    tb_error_t *error)
 {
   return tb_ros2_parameter_client_get_types_sized(client, names, count, options, sizeof *options,
                                                   out_types, out_count, error);
 }
-TB_API tb_status_t tb_ros2_parameter_client_set_sized(
+TB_API TB_WARN_UNUSED tb_status_t tb_ros2_parameter_client_set_sized(
     tb_ros2_parameter_client_t *client, const tb_ros2_parameter_t *parameters, size_t count,
     const tb_wait_options_t *options, size_t options_size, tb_ros2_parameter_result_t *out_results,
     tb_error_t *error);
-TB_INLINE tb_status_t tb_ros2_parameter_client_set(tb_ros2_parameter_client_t *client,
-                                                   const tb_ros2_parameter_t *parameters,
-                                                   size_t count, const tb_wait_options_t *options,
-                                                   tb_ros2_parameter_result_t *out_results,
-                                                   tb_error_t *error)
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_ros2_parameter_client_set(
+    tb_ros2_parameter_client_t *client, const tb_ros2_parameter_t *parameters, size_t count,
+    const tb_wait_options_t *options, tb_ros2_parameter_result_t *out_results, tb_error_t *error)
 {
   return tb_ros2_parameter_client_set_sized(client, parameters, count, options, sizeof *options,
                                             out_results, error);
 }
-TB_API tb_status_t tb_ros2_parameter_client_set_atomically_sized(
+TB_API TB_WARN_UNUSED tb_status_t tb_ros2_parameter_client_set_atomically_sized(
     tb_ros2_parameter_client_t *client, const tb_ros2_parameter_t *parameters, size_t count,
     const tb_wait_options_t *options, size_t options_size, tb_ros2_parameter_result_t *out_result,
     tb_error_t *error);
-TB_INLINE tb_status_t tb_ros2_parameter_client_set_atomically(
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_ros2_parameter_client_set_atomically(
     tb_ros2_parameter_client_t *client, const tb_ros2_parameter_t *parameters, size_t count,
     const tb_wait_options_t *options, tb_ros2_parameter_result_t *out_result, tb_error_t *error)
 {
   return tb_ros2_parameter_client_set_atomically_sized(client, parameters, count, options,
                                                        sizeof *options, out_result, error);
 }
-TB_API tb_status_t tb_ros2_parameter_client_list_sized(
+TB_API TB_WARN_UNUSED tb_status_t tb_ros2_parameter_client_list_sized(
     tb_ros2_parameter_client_t *client, const char *const *prefixes, size_t prefix_count,
     uint64_t depth, const tb_wait_options_t *options, size_t options_size,
     tb_ros2_parameter_list_t *out, tb_error_t *error);
-TB_INLINE tb_status_t tb_ros2_parameter_client_list(tb_ros2_parameter_client_t *client,
-                                                    const char *const *prefixes,
-                                                    size_t prefix_count, uint64_t depth,
-                                                    const tb_wait_options_t *options,
-                                                    tb_ros2_parameter_list_t *out,
-                                                    tb_error_t *error)
+TB_INLINE TB_WARN_UNUSED tb_status_t
+tb_ros2_parameter_client_list(tb_ros2_parameter_client_t *client, const char *const *prefixes,
+                              size_t prefix_count, uint64_t depth, const tb_wait_options_t *options,
+                              tb_ros2_parameter_list_t *out, tb_error_t *error)
 {
   return tb_ros2_parameter_client_list_sized(client, prefixes, prefix_count, depth, options,
                                              sizeof *options, out, error);
 }
-TB_API tb_status_t tb_ros2_parameter_client_describe_sized(tb_ros2_parameter_client_t *client,
-                                                           const char *const *names, size_t count,
-                                                           const tb_wait_options_t *options,
-                                                           size_t options_size,
-                                                           tb_ros2_parameter_descriptions_t *out,
-                                                           tb_error_t *error);
-TB_INLINE tb_status_t tb_ros2_parameter_client_describe(tb_ros2_parameter_client_t *client,
-                                                        const char *const *names, size_t count,
-                                                        const tb_wait_options_t *options,
-                                                        tb_ros2_parameter_descriptions_t *out,
-                                                        tb_error_t *error)
+TB_API TB_WARN_UNUSED tb_status_t tb_ros2_parameter_client_describe_sized(
+    tb_ros2_parameter_client_t *client, const char *const *names, size_t count,
+    const tb_wait_options_t *options, size_t options_size, tb_ros2_parameter_descriptions_t *out,
+    tb_error_t *error);
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_ros2_parameter_client_describe(
+    tb_ros2_parameter_client_t *client, const char *const *names, size_t count,
+    const tb_wait_options_t *options, tb_ros2_parameter_descriptions_t *out, tb_error_t *error)
 {
   return tb_ros2_parameter_client_describe_sized(client, names, count, options, sizeof *options,
                                                  out, error);
 }
-TB_API tb_status_t tb_ros2_parameter_set_on_nodes_sized(
+TB_API TB_WARN_UNUSED tb_status_t tb_ros2_parameter_set_on_nodes_sized(
     tb_ros2_context_t *context, const char *const *nodes, size_t node_count,
     const tb_ros2_parameter_t *parameter, const tb_wait_options_t *options, size_t options_size,
     tb_ros2_parameter_outcome_t *outcomes, tb_error_t *error);
-TB_INLINE tb_status_t tb_ros2_parameter_set_on_nodes(tb_ros2_context_t *context,
-                                                     const char *const *nodes, size_t node_count,
-                                                     const tb_ros2_parameter_t *parameter,
-                                                     const tb_wait_options_t *options,
-                                                     tb_ros2_parameter_outcome_t *outcomes,
-                                                     tb_error_t *error)
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_ros2_parameter_set_on_nodes(
+    tb_ros2_context_t *context, const char *const *nodes, size_t node_count,
+    const tb_ros2_parameter_t *parameter, const tb_wait_options_t *options,
+    tb_ros2_parameter_outcome_t *outcomes, tb_error_t *error)
 {
   return tb_ros2_parameter_set_on_nodes_sized(context, nodes, node_count, parameter, options,
                                               sizeof *options, outcomes, error);

@@ -60,8 +60,8 @@ TB_INLINE TB_WARN_UNUSED tb_status_t tb_ros2_publisher_wait_for_matched(
 /** Waits until all reliable subscriptions that are matched have acknowledged every message.
  * `options` as above; a token or a jump ends it within 20 ms. TB_ERR_CLOSED: also, the context was
  * destroyed. TB_ERR_TRANSPORT. [any thread] [blocks] */
-TB_INLINE tb_status_t tb_ros2_publisher_wait_for_acks(tb_ros2_publisher_t *publisher,
-                                                      const tb_wait_options_t *options);
+TB_INLINE TB_WARN_UNUSED tb_status_t
+tb_ros2_publisher_wait_for_acks(tb_ros2_publisher_t *publisher, const tb_wait_options_t *options);
 
 /** How often a subscription of this topic and type was not matched because of QoS. When there was
  * one, *out_policy (may be NULL) becomes the name of the last mismatched policy, such as
@@ -81,11 +81,10 @@ TB_INLINE tb_status_t tb_ros2_publisher_wait_for_matched(tb_ros2_publisher_t *pu
 {
   return tb_ros2_publisher_wait_for_matched_sized(publisher, count, options, sizeof *options);
 }
-TB_API tb_status_t tb_ros2_publisher_wait_for_acks_sized(tb_ros2_publisher_t *publisher,
-                                                         const tb_wait_options_t *options,
-                                                         size_t options_size);
-TB_INLINE tb_status_t tb_ros2_publisher_wait_for_acks(tb_ros2_publisher_t *publisher,
-                                                      const tb_wait_options_t *options)
+TB_API TB_WARN_UNUSED tb_status_t tb_ros2_publisher_wait_for_acks_sized(
+    tb_ros2_publisher_t *publisher, const tb_wait_options_t *options, size_t options_size);
+TB_INLINE TB_WARN_UNUSED tb_status_t
+tb_ros2_publisher_wait_for_acks(tb_ros2_publisher_t *publisher, const tb_wait_options_t *options)
 {
   return tb_ros2_publisher_wait_for_acks_sized(publisher, options, sizeof *options);
 }

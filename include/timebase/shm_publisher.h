@@ -19,14 +19,15 @@ typedef struct tb_shm_options {
    * share this folder. */
   const char *directory;
   /** Permissions of the file if it is made; readers need to read, publishers also to write. For
-   * several users or containers: 0644 or 0666. */
+   * several users or containers: 0644 or 0666. 0: 0600, this user alone. */
   uint32_t mode;
+  uint32_t padding; /**< not used */
 } tb_shm_options_t;
 
 /** /dev/shm, for this user alone. */
 #define TB_SHM_OPTIONS_INIT                                                                        \
   {                                                                                                \
-    NULL, 0600                                                                                     \
+    NULL, 0, 0                                                                                     \
   }
 
 TB_BEGIN_DECLS

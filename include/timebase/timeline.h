@@ -42,12 +42,13 @@ typedef struct tb_timeline_options {
   /** A caller that a jump has blocked for `slow_handler_limit` gets TB_ERR_BUSY: reading a clock,
    * starting a timer, running due timers, entering a wait. Otherwise it waits for the end. */
   bool readers_give_up;
+  uint8_t padding[7]; /**< not used */
 } tb_timeline_options_t;
 
 /** One second each; readers wait. */
 /* clang-format off */
 #define TB_TIMELINE_OPTIONS_INIT                                                                   \
-  {{INT64_C(1000000000)}, {INT64_C(1000000000)}, {INT64_C(1000000000)}, false}
+  {{INT64_C(1000000000)}, {INT64_C(1000000000)}, {INT64_C(1000000000)}, false, {0}}
 /* clang-format on */
 
 /** The highest rate of an anchor. */
@@ -62,12 +63,13 @@ typedef struct tb_anchor {
   double rate;             /**< timeline seconds a steady second, 0 to TB_ANCHOR_RATE_MAX */
   tb_duration_t bound;     /**< >= 0; INT64_MAX: none, and no ticks are missed */
   tb_clock_state_t state;  /**< TB_CLOCK_RUNNING, _PAUSED, _STALLED or _LOST */
+  uint32_t padding;        /**< not used */
 } tb_anchor_t;
 
 /** A plain tick to time zero: set the rest. */
 #define TB_ANCHOR_INIT                                                                             \
   {                                                                                                \
-    0, {0}, 0, {0}, TB_CLOCK_RUNNING                                                               \
+    0, {0}, 0, {0}, TB_CLOCK_RUNNING, 0                                                            \
   }
 
 TB_BEGIN_DECLS

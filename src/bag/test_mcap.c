@@ -221,7 +221,7 @@ static void add_statistics(tb__test_mcap_t *mcap)
   tb__mcap_put_u32(&out, mcap->attachments);
   tb__mcap_put_u32(&out, mcap->metadata);
   tb__mcap_put_u32(&out, mcap->chunks);
-  tb__mcap_put_u64(&out, mcap->start_ns);
+  tb__mcap_put_u64(&out, mcap->claims_start_0 ? 0 : mcap->start_ns);
   tb__mcap_put_u64(&out, mcap->end_ns);
   tb__mcap_put_u32(&out, 160);
   for (uint16_t id = 0; id < 16; id++) {

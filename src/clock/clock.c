@@ -470,6 +470,7 @@ tb_status_t tb__clock_destroy(tb_clock_t *clock, int64_t limit_ns)
 
 tb_status_t tb_clock_destroy(tb_clock_t *clock)
 {
+  if (tb__clock_is_claimed(clock)) return TB_ERR_BUSY;
   return clock ? tb__clock_destroy(clock, INT64_MAX) : TB_OK;
 }
 
@@ -477,12 +478,18 @@ tb_status_t tb_clock_destroy_within(tb_clock_t *clock, tb_duration_t limit)
 {
   tb__deadline_t deadline;
   tb_status_t status = tb__limit_begin(limit, &deadline);
+  if (!status && tb__clock_is_claimed(clock)) status = TB_ERR_BUSY;
   return status || !clock ? status : tb__clock_destroy(clock, deadline.ns);
 }
 
 bool tb__clock_claim(tb_clock_t *clock)
 {
   return !atomic_exchange(&clock->is_claimed, true);
+}
+
+bool tb__clock_is_claimed(const tb_clock_t *clock)
+{
+  return clock && !tb__is_forked() && atomic_load(&clock->is_claimed);
 }
 
 void tb__clock_unclaim(tb_clock_t *clock)

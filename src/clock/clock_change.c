@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "clock/callback_context.h"
+#include "clock/claim.h"
 #include "clock/clock.h"
 #include "clock/default_source.h"
 #include "clock/jump_wait.h"
@@ -320,8 +321,14 @@ static tb_status_t set_source(tb_clock_t *clock, tb_source_t *source, int64_t li
   return tb__is_forked() ? TB_ERR_FORKED : status;
 }
 
+tb_status_t tb__clock_set_claimed(tb_clock_t *clock, tb_source_t *source)
+{
+  return set_source(clock, source, INT64_MAX);
+}
+
 tb_status_t tb_clock_set_source(tb_clock_t *clock, tb_source_t *source)
 {
+  if (tb__clock_is_claimed(clock)) return TB_ERR_BUSY;
   return set_source(clock, source, INT64_MAX);
 }
 
@@ -329,6 +336,7 @@ tb_status_t tb_clock_set_source_within(tb_clock_t *clock, tb_source_t *source, t
 {
   tb__deadline_t deadline;
   tb_status_t status = tb__limit_begin(limit, &deadline);
+  if (!status && tb__clock_is_claimed(clock)) status = TB_ERR_BUSY;
   return status ? status : set_source(clock, source, deadline.ns);
 }
 

@@ -563,7 +563,7 @@ static void test_C7_time_of_an_anchor_runs_on(void **state)
 {
   fixture_t *f = *state;
   things_t things;
-  tb_anchor_t anchor = {60 * S, {1}, 1, {INT64_MAX}, TB_CLOCK_RUNNING};
+  tb_anchor_t anchor = {60 * S, {1}, 1, {INT64_MAX}, TB_CLOCK_RUNNING, 0};
   things_create(&things, f);
   tb_jump_handler_destroy(things.other_handler);
   things.other_handler = NULL;

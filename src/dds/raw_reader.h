@@ -48,8 +48,15 @@ _Atomic uint32_t *tb__raw_reader_match_word(tb__raw_reader_t *reader);
 uint32_t tb__raw_reader_incompatible(const tb__raw_reader_t *reader, const char **out_policy);
 tb__guid_t tb__raw_reader_guid(const tb__raw_reader_t *reader);
 
+/* The addresses of the network interfaces that its domain uses: see interfaces.h. */
+void tb__raw_reader_interfaces(const tb__raw_reader_t *reader, char *out, size_t size);
+
 /* The count of tb__raw_reader_match_word. */
 uint32_t tb__raw_reader_match_events(const tb__raw_reader_t *reader);
+
+/* For a matched writer of Fast DDS, of which a reader without history would lose a first sample of
+ * more than one fragment (first_sample.h). Not from a callback of DDS. */
+void tb__raw_reader_expect_first(const tb__raw_reader_t *reader, const tb__guid_t *writer);
 
 /* The writers that are matched now; free *out, which may be NULL if there are none. Not from a
  * callback of DDS. TB_ERR_NO_MEMORY, TB_ERR_CLOSED. */

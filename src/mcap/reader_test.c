@@ -414,6 +414,19 @@ static void test_chunk_at_other_times_than_it_says(void **state)
   assert_int_equal(outcome.last, TB_ERR_CORRUPT);
 }
 
+/* A player would wait from 1970 on. */
+static void test_start_that_no_message_has(void **state)
+{
+  (void)state;
+  tb__test_mcap_t mcap = {.claims_start_0 = true};
+  make_plain(&mcap, TB__MCAP_LZ4, true);
+  tb__test_mcap_save(&mcap, path);
+  tb_bag_reader_t *reader = open_bag();
+  assert_int_equal(tb_bag_reader_info(reader)->start_ns, 1000);
+  tb_bag_reader_close(reader);
+  tb__test_mcap_fini(&mcap);
+}
+
 /* Sizes that the file cannot be good for are refused before anything is allocated. */
 static void test_bombs(void **state)
 {
@@ -451,6 +464,7 @@ int main(void)
       TEST(test_damaged_chunk_costs_only_itself),
       TEST(test_file_that_shrinks),
       TEST(test_chunk_at_other_times_than_it_says),
+      TEST(test_start_that_no_message_has),
       TEST(test_bombs),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,7 @@
 #include "base/null_argument.h"
 #include "base/sized.h"
 #include "play/player.h"
+#include "value/seconds_text.h"
 
 static void unlock_and_nudge(tb_player_t *player) TB_RELEASE(player->mutex);
 
@@ -144,10 +145,11 @@ static tb_status_t seek_error(const tb_player_t *player, int64_t time_ns, int64_
                               tb_error_t *error)
 {
   return tb_error_set(error, TB_ERR_RANGE,
-                      "seek to %.9f s: the recording is played from %.9f s to %.9f s (times since "
+                      "seek to %s s: the recording is played from %s s to %s s (times since "
                       "1970)",
-                      (double)time_ns / 1e9, (double)player->recording_start_ns / 1e9,
-                      (double)last_ns / 1e9);
+                      tb__seconds_text(time_ns).text,
+                      tb__seconds_text(player->recording_start_ns).text,
+                      tb__seconds_text(last_ns).text);
 }
 
 tb_status_t tb_player_seek(tb_player_t *player, int64_t time_ns, tb_error_t *error)

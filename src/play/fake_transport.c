@@ -91,7 +91,9 @@ static tb_status_t fake_settle(void *self, tb_duration_t limit, tb_error_t *erro
 {
   (void)error;
   assert_true(tb__limit_is_valid(limit));
-  append(self, "settle");
+  tb__fake_transport_t *fake = self;
+  append(fake, "settle");
+  if (fake->on_settle) fake->on_settle(fake->user);
   return TB_OK;
 }
 

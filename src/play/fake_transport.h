@@ -38,7 +38,7 @@ typedef struct tb__fake_transport {
   void (*on_tick)(void *user, int64_t steady_ns, int64_t time_ns, tb_jump_reason_t reason);
   void (*on_message)(void *user, int64_t steady_ns, const char *topic, const void *data,
                      size_t size);
-  void (*on_flush)(void *user);
+  void (*on_settle)(void *user), (*on_flush)(void *user);
   void *user;
 } tb__fake_transport_t;
 

@@ -7,6 +7,7 @@
 #include "base/sized.h"
 #include "clock/jump_wait.h"
 #include "play/next_step.h"
+#include "value/seconds_text.h"
 #include "wait/end_watch.h"
 
 #define SETTLE_LIMIT         ((tb_duration_t){TB_NS_PER_S})
@@ -103,8 +104,9 @@ static void count_late(tb_player_t *player, const tb__step_t *step)
 
 static void report_empty(const tb__step_t *step)
 {
-  tb__log(TB_LOG_WARN, "player: no message from %.9f s to %.9f s (times since 1970): %s",
-          (double)step->empty_from_ns / 1e9, (double)step->empty_to_ns / 1e9, step->empty);
+  tb__log(TB_LOG_WARN, "player: no message from %s s to %s s (times since 1970): %s",
+          tb__seconds_text(step->empty_from_ns).text, tb__seconds_text(step->empty_to_ns).text,
+          step->empty);
 }
 
 /* Time continues from `time_ns` after `delay_ns`, with the message after the jump; the first tick

@@ -8,6 +8,7 @@
 
 #include "base/fork.h"
 #include "platform/deadline.h"
+#include "value/seconds_text.h"
 #include "wait/clock_pacer.h"
 
 static bool has_clock(const tb_player_options_t *options)
@@ -31,11 +32,11 @@ static tb_status_t check_options(const tb_play_transport_t *transport,
     return tb_error_set(error, TB_ERR_RANGE, "clock at %g Hz: must be 0, or %g to %g",
                         options->clock_hz, TB__TICK_HZ_MIN, TB__TICK_HZ_MAX);
   if (options->start_offset.ns < 0)
-    return tb_error_set(error, TB_ERR_RANGE, "start offset %.9f s: must not be negative",
-                        (double)options->start_offset.ns / 1e9);
+    return tb_error_set(error, TB_ERR_RANGE, "start offset %s s: must not be negative",
+                        tb__seconds_text(options->start_offset.ns).text);
   if (options->delay.ns < 0)
-    return tb_error_set(error, TB_ERR_RANGE, "delay %.9f s: must not be negative",
-                        (double)options->delay.ns / 1e9);
+    return tb_error_set(error, TB_ERR_RANGE, "delay %s s: must not be negative",
+                        tb__seconds_text(options->delay.ns).text);
   if (!tb__limit_is_valid(options->ack_limit))
     return tb_error_set(error, TB_ERR_INVALID, "limit of acknowledgements: must not be negative");
   if (has_clock(options) && !transport->clock.tick)

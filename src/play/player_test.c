@@ -40,6 +40,24 @@ static void test_bad_options_are_refused(void **state)
   fixture_fini(&f);
 }
 
+static void of_a_later_release(void) {}
+
+static void test_functions_of_a_later_release_are_refused(void **state)
+{
+  (void)state;
+  fixture_t f;
+  fixture_init(&f, three, COUNT(three));
+  tb_play_transport_ops_t ops = *f.transport.ops;
+  f.transport.ops = &ops;
+  for (size_t i = 0; i < COUNT(ops.reserved); i++) {
+    ops.reserved[i] = of_a_later_release;
+    assert_refused(&f, TB_ERR_UNSUPPORTED, "tb_play_transport_ops_t");
+    ops.reserved[i] = NULL;
+  }
+  fixture_create(&f);
+  fixture_fini(&f);
+}
+
 static void test_nothing_to_play_is_refused(void **state)
 {
   (void)state;
@@ -151,6 +169,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_what_comes_next_is_known),
       cmocka_unit_test(test_bad_options_are_refused),
+      cmocka_unit_test(test_functions_of_a_later_release_are_refused),
       cmocka_unit_test(test_nothing_to_play_is_refused),
       cmocka_unit_test(test_a_topic_that_the_transport_refuses_is_named),
       cmocka_unit_test(test_a_recorded_clock_gives_way_to_ours),

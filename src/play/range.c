@@ -3,6 +3,7 @@
 #include "base/null_argument.h"
 #include "base/sized.h"
 #include "play/player.h"
+#include "value/seconds_text.h"
 
 /* The last time that is played; the later one of the two ends. */
 static int64_t end_of(const tb_player_range_t *range, int64_t start_ns)
@@ -52,19 +53,19 @@ tb_status_t tb__player_place_range(const tb_player_t *player, const tb_player_ra
   const tb_bag_info_t *info = tb_bag_reader_info(player->feed.reader);
   int64_t offset_ns = range->start_offset.ns, length_ns = info->end_ns - player->recording_start_ns;
   if (offset_ns < 0)
-    return tb_error_set(error, TB_ERR_RANGE, "start offset %.9f s: must not be negative",
-                        (double)offset_ns / 1e9);
+    return tb_error_set(error, TB_ERR_RANGE, "start offset %s s: must not be negative",
+                        tb__seconds_text(offset_ns).text);
   if (offset_ns > length_ns && offset_ns > 0)
-    return tb_error_set(
-        error, TB_ERR_RANGE,
-        "%s: start offset %.9f s is beyond the end of the recording, at most %.9f s", info->path,
-        (double)offset_ns / 1e9, (double)(length_ns > 0 ? length_ns : 0) / 1e9);
+    return tb_error_set(error, TB_ERR_RANGE,
+                        "%s: start offset %s s is beyond the end of the recording, at most %s s",
+                        info->path, tb__seconds_text(offset_ns).text,
+                        tb__seconds_text(length_ns > 0 ? length_ns : 0).text);
   int64_t start_ns = player->recording_start_ns + offset_ns, until_ns = end_of(range, start_ns);
   if (until_ns < start_ns && until_ns != TB__FEED_NOTHING)
-    return tb_error_set(
-        error, TB_ERR_RANGE,
-        "%s: playback ends at %.9f s, before it starts at %.9f s (times since 1970)", info->path,
-        (double)until_ns / 1e9, (double)start_ns / 1e9);
+    return tb_error_set(error, TB_ERR_RANGE,
+                        "%s: playback ends at %s s, before it starts at %s s (times since 1970)",
+                        info->path, tb__seconds_text(until_ns).text,
+                        tb__seconds_text(start_ns).text);
   *out_start_ns = start_ns;
   *out_until_ns = until_ns;
   return TB_OK;

@@ -2,6 +2,7 @@
 #include "base/fork.h"
 #include "base/null_argument.h"
 #include "play/next_step.h"
+#include "value/seconds_text.h"
 
 static bool repeat_is_inside_locked(const tb_player_t *player, int64_t from_ns, int64_t to_ns)
     TB_REQUIRES(player->mutex);
@@ -16,10 +17,10 @@ static tb_status_t range_error(int64_t from_ns, int64_t to_ns, int64_t first_ns,
                                tb_error_t *error)
 {
   return tb_error_set(error, TB_ERR_RANGE,
-                      "repeat from %.9f s to %.9f s: must lie in order between %.9f s and %.9f s "
+                      "repeat from %s s to %s s: must lie in order between %s s and %s s "
                       "(times since 1970)",
-                      (double)from_ns / 1e9, (double)to_ns / 1e9, (double)first_ns / 1e9,
-                      (double)last_ns / 1e9);
+                      tb__seconds_text(from_ns).text, tb__seconds_text(to_ns).text,
+                      tb__seconds_text(first_ns).text, tb__seconds_text(last_ns).text);
 }
 
 tb_status_t tb_player_repeat(tb_player_t *player, int64_t from_ns, int64_t to_ns, tb_error_t *error)

@@ -75,6 +75,56 @@ static void test_S3_jumps_of_its_clock_end_it(void **state)
   waiting_end(&w, TB_ERR_CLOCK_CHANGED);
 }
 
+/* The watching thread may not have run by then. */
+static void cancel_and_reset(void *token)
+{
+  tb_cancel_token_cancel(token);
+  tb_cancel_token_reset(token);
+}
+
+static void jump_back_and_forth(void *source)
+{
+  assert_ok(tb_manual_source_set(source, BEGIN_NS - S));
+  assert_ok(tb_manual_source_set(source, BEGIN_NS));
+}
+
+static void expect_end_at_settle(tb_wait_options_t options, void (*on_settle)(void *user),
+                                 void *user, tb_status_t expected)
+{
+  waiting_t w = {.options = options};
+  fixture_t *f = &w.stage.f;
+  fixture_init(f, four, COUNT(four));
+  f->options.start_paused = true;
+  f->fake.user = user;
+  f->fake.on_settle = on_settle;
+  assert_ok(tb_player_create(f->reader, &f->transport, &f->options, &f->player, NULL));
+  run(&w);
+  assert_status(w.status, expected);
+  assert_int_equal(f->fake.messages, 0);
+  fixture_fini(f);
+}
+
+static void test_S5_what_happens_at_the_very_start_ends_it(void **state)
+{
+  (void)state;
+  tb_cancel_token_t *token;
+  tb_source_t *source;
+  tb_clock_t *clock;
+  assert_ok(tb_cancel_token_create(&token));
+  assert_ok(tb_manual_source_create(&source));
+  assert_ok(tb_clock_create(&(tb_clock_options_t){TB_TIME_ROS, source}, &clock));
+  assert_ok(tb_manual_source_set(source, BEGIN_NS));
+  for (int i = 0; i < 200; i++) {
+    expect_end_at_settle((tb_wait_options_t){.token = token}, cancel_and_reset, token,
+                         TB_ERR_CANCELLED);
+    expect_end_at_settle((tb_wait_options_t){.flags = TB_WAIT_FAIL_ON_BACKWARD, .clock = clock},
+                         jump_back_and_forth, source, TB_ERR_JUMP_BACKWARD);
+  }
+  assert_ok(tb_cancel_token_destroy(token));
+  assert_ok(tb_clock_destroy(clock));
+  assert_ok(tb_source_destroy(source));
+}
+
 /* On steady time. */
 static void test_it_may_come_to_its_end(void **state)
 {
@@ -161,6 +211,7 @@ int main(void)
       cmocka_unit_test(test_S5_a_token_ends_it),
       cmocka_unit_test(test_S5_a_limit_ends_it),
       cmocka_unit_test(test_S3_jumps_of_its_clock_end_it),
+      cmocka_unit_test(test_S5_what_happens_at_the_very_start_ends_it),
       cmocka_unit_test(test_it_may_come_to_its_end),
       cmocka_unit_test(test_what_cannot_begin_plays_nothing),
       cmocka_unit_test(test_a_limit_without_a_clock),

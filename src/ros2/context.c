@@ -31,7 +31,12 @@ static tb_status_t domain_id_choose(const tb_ros2_context_options_t *options,
                                     const tb__ros2_environment_t *environment, uint32_t *out,
                                     tb_error_t *error)
 {
-  if (options->domain_id == -1) return tb__domain_id_parse(environment->domain_id, out, error);
+  if (!options->has_domain_id && options->domain_id != 0)
+    return tb_error_set(
+        error, TB_ERR_INVALID,
+        "domain_id %d without has_domain_id: set both, or neither for ROS_DOMAIN_ID",
+        options->domain_id);
+  if (!options->has_domain_id) return tb__domain_id_parse(environment->domain_id, out, error);
   if (options->domain_id < 0 || options->domain_id > TB__DOMAIN_ID_MAX)
     return tb_error_set(error, TB_ERR_RANGE, "domain id %d is out of range: 0 to %d",
                         options->domain_id, TB__DOMAIN_ID_MAX);

@@ -71,10 +71,10 @@ static void reader_announce(tb__node_time_t *time) TB_REQUIRES(time->turn)
 static tb_status_t clocks_move(tb__node_time_t *time, tb_source_t *to) TB_REQUIRES(time->turn)
 {
   for (size_t i = 0; i < time->clock_count; i++) {
-    tb_status_t status = tb_clock_set_source(time->clocks[i], to);
+    tb_status_t status = tb__clock_set_claimed(time->clocks[i], to);
     if (!status) continue;
     while (i-- > 0)
-      tb_clock_set_source(time->clocks[i], source_of(&time->lease));
+      tb__clock_set_claimed(time->clocks[i], source_of(&time->lease));
     return status;
   }
   return TB_OK;
@@ -139,7 +139,7 @@ static bool clocks_grow(tb__node_time_t *time) TB_REQUIRES(time->turn)
 static tb_status_t clock_claim_and_move(tb_clock_t *clock, tb_source_t *to)
 {
   if (!tb__clock_claim(clock)) return TB_ERR_BUSY;
-  tb_status_t status = tb_clock_set_source(clock, to);
+  tb_status_t status = tb__clock_set_claimed(clock, to);
   if (status) tb__clock_unclaim(clock);
   return status;
 }
@@ -165,7 +165,7 @@ tb_status_t tb__node_time_remove(tb__node_time_t *time, tb_clock_t *clock)
   tb__mutex_lock(&time->turn);
   size_t i = clock_index(time, clock);
   if (i < time->clock_count) {
-    status = tb_clock_set_source(clock, NULL);
+    status = tb__clock_set_claimed(clock, NULL);
     if (!status) {
       tb__clock_unclaim(clock);
       time->clocks[i] = time->clocks[--time->clock_count];
@@ -182,7 +182,7 @@ void tb__node_time_fini(tb__node_time_t *time)
   if (!tb__is_forked()) {
     tb__mutex_lock(&time->turn);
     for (size_t i = 0; i < time->clock_count; i++) {
-      tb_clock_set_source(time->clocks[i], NULL);
+      tb__clock_set_claimed(time->clocks[i], NULL);
       tb__clock_unclaim(time->clocks[i]);
     }
     tb__mutex_unlock(&time->turn);

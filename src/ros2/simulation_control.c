@@ -1,4 +1,5 @@
 #include "ros2/simulation_control.h"
+#include "value/seconds_text.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -181,8 +182,8 @@ static void respond_step(tb__simulation_answer_t *out, tb_status_t status, uint6
   case TB_ERR_END:
   case TB_ERR_OVERFLOW:
     respond(out, TB__RESULT_OPERATION_FAILED,
-            "%llu steps of %.9f s exceed the end of time; nothing was done",
-            (unsigned long long)steps, (double)step_ns / 1e9);
+            "%llu steps of %s s exceed the end of time; nothing was done",
+            (unsigned long long)steps, tb__seconds_text(step_ns).text);
     break;
   default:
     respond_status(out, status);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "rosbag2/header_stamp.h"
+#include "value/seconds_text.h"
 
 #define JOIN_NS (500 * TB_NS_PER_MS) /* until a node that was found has discovered us as well */
 
@@ -211,22 +212,15 @@ tb_status_t tb__play_outputs_limit(tb__play_outputs_t *outputs, int64_t *out_ns,
   return status;
 }
 
-static const char *seconds(int64_t ns, char text[32])
-{
-  snprintf(text, 32, "%lld.%09lld s", (long long)(ns / TB_NS_PER_S), (long long)(ns % TB_NS_PER_S));
-  return text;
-}
-
 static void write_ready(const tb__play_output_t *output, char *out, size_t size)
 {
-  char sent[32], newest[32];
-  seconds(output->lag.sent_ns, sent);
+  tb__seconds_text_t sent = tb__seconds_text(output->lag.sent_ns);
   if (output->newest_ns == 0)
-    snprintf(out, size, "%s, which was sent %s and has published nothing on %s", output->node, sent,
-             output->topic);
+    snprintf(out, size, "%s, which was sent %s s and has published nothing on %s", output->node,
+             sent.text, output->topic);
   else
-    snprintf(out, size, "%s, which was sent %s and has published no more than %s on %s",
-             output->node, sent, seconds(output->newest_ns, newest), output->topic);
+    snprintf(out, size, "%s, which was sent %s s and has published no more than %s s on %s",
+             output->node, sent.text, tb__seconds_text(output->newest_ns).text, output->topic);
 }
 
 void tb__play_outputs_name(tb__play_outputs_t *outputs, char *out, size_t size)

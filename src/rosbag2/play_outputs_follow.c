@@ -98,7 +98,7 @@ static void *follow(void *user)
     }
     tb__play_wake_call(outputs->wake);
     if (!atomic_load(&outputs->stopping))
-      tb_ros2_graph_wait_for_change(
+      (void)!tb_ros2_graph_wait_for_change(
           outputs->graph, seen,
           &(tb_wait_options_t){.limit = next_ready(outputs, tb__steady_now_ns())});
   }

@@ -91,7 +91,7 @@ const tb__service_form_t tb__stop_forms[] = {
     {NULL, NULL},
 };
 
-/* Rolling had the time alone for a while, with an empty response. */
+/* Rolling had the time alone for a while; such clients read the first byte of the response. */
 const tb__service_form_t tb__timed_forms[] = {
     {&timed_request_type, &tb__result_response_type},
     {&time_request_type, &tb__result_response_type},

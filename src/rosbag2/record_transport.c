@@ -357,7 +357,8 @@ static void *follow(void *user)
     }
     tb_duration_t limit = check_expressions(recorder, &warn_at_ns);
     if (!atomic_load(&recorder->stopping))
-      tb_ros2_graph_wait_for_change(recorder->graph, seen, &(tb_wait_options_t){.limit = limit});
+      (void)!tb_ros2_graph_wait_for_change(recorder->graph, seen,
+                                           &(tb_wait_options_t){.limit = limit});
   }
   return NULL;
 }

@@ -199,8 +199,8 @@ static void publish_split(tb_ros2_recorder_t *recorder, const char *closed, cons
   encode(closed, opened, node, message, size);
   tb_ros2_publisher_publish(recorder->events, message, size, NULL);
   if (!*opened)
-    tb_ros2_publisher_wait_for_acks(recorder->events,
-                                    &(tb_wait_options_t){.limit = ACKS_LIMIT}); /* it goes soon */
+    (void)!tb_ros2_publisher_wait_for_acks(
+        recorder->events, &(tb_wait_options_t){.limit = ACKS_LIMIT}); /* it goes soon */
   free(message);
 }
 

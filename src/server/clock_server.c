@@ -103,7 +103,7 @@ void tb_clock_server_destroy(tb_clock_server_t *server)
   if (!server) return;
   if (!tb__is_forked() && server->has_thread) {
     tb_clock_server_stop(server);
-    tb_clock_server_wait(server, NULL, NULL);
+    (void)!tb_clock_server_wait(server, NULL, NULL);
   }
   tb__mutex_fini(&server->mutex);
   free(server->sinks);

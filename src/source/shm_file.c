@@ -48,8 +48,8 @@ tb_status_t tb__shm_file_open(tb__shared_file_t *file, const char *name,
   const char *directory = options->directory ? options->directory : "/dev/shm";
   if ((size_t)snprintf(path, sizeof path, "%s/timebase.%s", directory, name) >= sizeof path)
     return tb_error_set(error, TB_ERR_INVALID, "the directory \"%.40s...\" is too long", directory);
-  tb_status_t status =
-      tb__shared_file_open(file, path, TB__PAGE_SIZE, writable, options->mode, error);
+  tb_status_t status = tb__shared_file_open(file, path, TB__PAGE_SIZE, writable,
+                                            options->mode ? options->mode : 0600, error);
   if (!status) status = page_check(file->map, path, error);
   if (status) tb__shared_file_close(file);
   return status;

@@ -15,7 +15,7 @@
 #include "source/source_names.h"
 
 #define PROBE_NS                                                                                   \
-  INT64_C(1000000000) /* the longest wait for a jump, or for a tick while there are waiters */
+  INT64_C(2500000000) /* the longest wait for a jump, or for a tick while there are waiters */
 #define RETRY_NS INT64_C(1000000)
 
 typedef struct shm_view {

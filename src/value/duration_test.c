@@ -7,16 +7,18 @@ static const tb_duration_t min = {INT64_MIN}, max = {INT64_MAX}, one = {1}, minu
 
 /* Static: they are constants. */
 static const tb_duration_t constants[] = {
-    TB_NS(-1),         TB_US(3),       TB_MS(5),
-    TB_SECONDS(2.5),   TB_SECONDS(-3), TB_SECONDS(0.0000000016),
-    TB_SECONDS(-1e-9),
+    TB_NS(-1),         TB_US(3),         TB_MS(5),
+    TB_SECONDS(2.5),   TB_SECONDS(-3),   TB_SECONDS(0.0000000016),
+    TB_SECONDS(-1e-9), TB_SECONDS(1e12), TB_SECONDS(-1e12),
 };
 
+/* rclcpp test_duration.cpp: std_chrono_constructors; rclpy test_time.py:
+ * test_duration_construction. */
 static void test_constructors(void **state)
 {
   (void)state;
   static const int64_t expected[] = {
-      -1, 3000, 5000000, 2500000000, -3000000000, 2, -1,
+      -1, 3000, 5000000, 2500000000, -3000000000, 2, -1, INT64_MAX, -INT64_MAX,
   };
   for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
     assert_int_equal(constants[i].ns, expected[i]);
@@ -25,6 +27,7 @@ static void test_constructors(void **state)
   assert_int_equal(TB_SECONDS(narrow).ns, 100000000000);
 }
 
+/* rclcpp test_duration.cpp: overflows, test_some_exceptions. */
 static void test_T3_overflow_is_refused_and_leaves_the_output(void **state)
 {
   (void)state;

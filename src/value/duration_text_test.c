@@ -2,6 +2,7 @@
 #include <timebase/duration.h>
 
 #include "test.h"
+#include "value/seconds_text.h"
 
 static void test_T6_duration_text_is_read(void **state)
 {
@@ -177,6 +178,16 @@ static void test_T6_duration_text_needs_room(void **state)
   assert_string_equal(text, "12.5s");
 }
 
+static void test_seconds_in_messages_are_exact(void **state)
+{
+  (void)state;
+  assert_string_equal(tb__seconds_text(0).text, "0.000000000");
+  assert_string_equal(tb__seconds_text(-1).text, "-0.000000001");
+  assert_string_equal(tb__seconds_text(1700000000000000001).text, "1700000000.000000001");
+  assert_string_equal(tb__seconds_text(INT64_MIN).text, "-9223372036.854775808");
+  assert_string_equal(tb__seconds_text(INT64_MAX).text, "9223372036.854775807");
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -185,6 +196,7 @@ int main(void)
       cmocka_unit_test(test_T6_duration_text_that_is_garbage_or_too_large_is_refused),
       cmocka_unit_test(test_T6_duration_text_is_short_and_exact),
       cmocka_unit_test(test_T6_duration_text_needs_room),
+      cmocka_unit_test(test_seconds_in_messages_are_exact),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

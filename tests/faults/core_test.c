@@ -285,7 +285,7 @@ static tb_status_t a_source_that_runs(void)
   TRY_MAKE(clock, tb_clock_create(&(tb_clock_options_t){TB_TIME_ROS, source}, &clock));
   TRY(tb_manual_source_set(source, 5 * S));
   TRY(tb_steady_clock_now(by.steady, &now));
-  const tb_anchor_t anchor = {7 * S, now, 1000, {INT64_MAX}, TB_CLOCK_RUNNING};
+  const tb_anchor_t anchor = {7 * S, now, 1000, {INT64_MAX}, TB_CLOCK_RUNNING, 0};
   status = tb_timeline_anchor(tb_source_timeline(source), &anchor, TB_JUMP_REASON_NONE);
   assert_ok(tb_clock_now(clock, &reading));
   assert_true(status ? reading.ns == 5 * S : reading.ns >= 7 * S);

@@ -174,7 +174,7 @@ static void write_bag(report_t *report)
       tb_bag_writer_split(writer, NULL);
   }
 end:
-  tb_bag_writer_flush(writer, TB_BAG_FLUSH_KERNEL, NULL);
+  (void)!tb_bag_writer_flush(writer, TB_BAG_FLUSH_KERNEL, NULL);
   tb_bag_writer_get_info(writer, &info);
   report->recorded = info.message_count;
   report->lost = report->taken - info.message_count;

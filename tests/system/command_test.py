@@ -454,6 +454,8 @@ class PlayTest(CommandTest):
             self.assertEqual((status, out), (0, ""), err)
             self.assertEqual(err, f"timebase play: warning: {bag}: has no messages, so none are played\n")
 
+    # rosbag2_tests test_rosbag2_play_end_to_end.cpp:
+    # play_fails_gracefully_if_needed_coverter_plugin_does_not_exist
     def test_a_foreign_serialization_format_is_a_failure_of_the_recording(self):
         bag = bag_make(self.folder, self.START, SECOND, 3)
         database = sqlite3.connect(bag)
@@ -494,6 +496,7 @@ class PlayTest(CommandTest):
             self.assertEqual(status, 2, arguments)
             self.assertIn("timebase", err)
             self.assertEqual(out, "", arguments)
+        self.assertIn("values must not be negative", self.result("sleep", "-1s")[2])
         text = os.path.join(self.folder, "text.db3")
         with open(text, "w", encoding="ascii") as file:
             file.write("this is not a database, however long it is" * 100)

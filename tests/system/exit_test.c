@@ -103,7 +103,7 @@ static void make(void)
   CHECK(tb_timer_start(timer));
   CHECK(tb_timer_queue_start_thread(queue));
   CHECK(tb_now(steady, &now));
-  const tb_anchor_t anchor = {TB_NS_PER_S, now, 1, {INT64_MAX}, TB_CLOCK_RUNNING};
+  const tb_anchor_t anchor = {TB_NS_PER_S, now, 1, {INT64_MAX}, TB_CLOCK_RUNNING, 0};
   CHECK(tb_timeline_anchor(tb_source_timeline(running), &anchor, TB_JUMP_REASON_NONE));
   for (int i = 0; i < 3; i++)
     start(sleep_on, clocks[i]);

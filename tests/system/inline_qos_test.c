@@ -201,6 +201,7 @@ static void test_domains_come_and_go(void **state)
   peer_open(&peers[0]);
   loopback_setup(OTHER_DOMAIN);
   peer_open(&peers[1]);
+  options.has_domain_id = true;
   options.domain_id = OTHER_DOMAIN;
   assert_ok(tb_ros2_context_create(&options, &contexts[1], NULL));
   options.domain_id = DOMAIN;

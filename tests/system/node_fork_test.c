@@ -205,7 +205,8 @@ static void *keep_asking(void *user)
   while (!atomic_load(&done)) {
     tb_ros2_parameter_value_t value;
     size_t count = 0;
-    tb_ros2_parameter_client_get(world.parameters, names, 1, WITHIN(LIMIT), &value, &count, NULL);
+    (void)!tb_ros2_parameter_client_get(world.parameters, names, 1, WITHIN(LIMIT), &value, &count,
+                                        NULL);
     if (count > 0) tb_ros2_parameter_value_release(&value);
   }
   return NULL;

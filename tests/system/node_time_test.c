@@ -292,6 +292,7 @@ static void test_attached_clocks_go_where_the_nodes_clock_goes(void **state)
   tb_clock_destroy(clock);
 }
 
+/* With one node: rclcpp test_time_source.cpp: reattach, ROS_time_valid_attach_detach. */
 static void test_a_clock_follows_one_node_at_a_time(void **state)
 {
   (void)state;
@@ -314,6 +315,28 @@ static void test_a_clock_follows_one_node_at_a_time(void **state)
   assert_true(tb_clock_is_active(clock));
   assert_ok(tb_ros2_node_detach_clock(node, clock));
   tb_clock_destroy(clock);
+}
+
+static void test_a_clock_of_a_node_is_not_moved_or_destroyed(void **state)
+{
+  (void)state;
+  const tb_clock_options_t inactive = {TB_TIME_ROS, NULL};
+  tb_clock_t *clock, *clocks[2];
+  assert_ok(tb_clock_create(&inactive, &clock));
+  node = create_in_sim_time("owner");
+  assert_ok(tb_ros2_node_attach_clock(node, clock));
+  clocks[0] = clock;
+  clocks[1] = tb_ros2_node_clock(node);
+  for (int i = 0; i < 2; i++) {
+    assert_status(tb_clock_set_source(clocks[i], NULL), TB_ERR_BUSY);
+    assert_status(tb_clock_set_source_within(clocks[i], NULL, TB_SECONDS(1)), TB_ERR_BUSY);
+    assert_status(tb_clock_destroy(clocks[i]), TB_ERR_BUSY);
+    assert_status(tb_clock_destroy_within(clocks[i], TB_SECONDS(1)), TB_ERR_BUSY);
+    assert_true(tb_clock_is_active(clocks[i]));
+  }
+  assert_ok(tb_ros2_node_detach_clock(node, clock));
+  assert_ok(tb_clock_set_source(clock, NULL));
+  assert_ok(tb_clock_destroy(clock));
 }
 
 typedef struct seen {
@@ -567,6 +590,7 @@ int main(void)
       TEST(test_X7_a_set_that_is_refused_changes_nothing),
       TEST(test_attached_clocks_go_where_the_nodes_clock_goes),
       TEST(test_a_clock_follows_one_node_at_a_time),
+      TEST(test_a_clock_of_a_node_is_not_moved_or_destroyed),
       TEST(test_J5_handlers_hear_of_the_change_and_cannot_set),
       TEST(test_nodes_that_switch_at_a_time_share_what_they_follow),
       TEST(test_X5_the_subscription_has_the_qos_of_its_parameters),

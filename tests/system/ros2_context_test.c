@@ -56,9 +56,14 @@ static void test_domain_comes_from_options_or_environment(void **state)
   assert_int_equal(tb_ros2_context_domain_id(context), domain_id);
   tb_ros2_context_destroy(context);
   tb_ros2_context_options_t options = TB_ROS2_CONTEXT_OPTIONS_INIT;
+  options.has_domain_id = true;
   options.domain_id = domain_id;
   setenv("ROS_DOMAIN_ID", "not used", 1);
   context = context_of(&options);
+  assert_int_equal(tb_ros2_context_domain_id(context), domain_id);
+  tb_ros2_context_destroy(context);
+  domain_setup(NULL); /* a literal without an initialiser takes it from there, too */
+  context = context_of(&(tb_ros2_context_options_t){.keep_dds_log = false});
   assert_int_equal(tb_ros2_context_domain_id(context), domain_id);
   tb_ros2_context_destroy(context);
   tb_ros2_context_destroy(NULL);
@@ -68,6 +73,9 @@ static void test_bad_settings_are_refused(void **state)
 {
   (void)state;
   tb_ros2_context_options_t options = TB_ROS2_CONTEXT_OPTIONS_INIT;
+  options.domain_id = 5;
+  assert_context_refused(&options, TB_ERR_INVALID, "domain_id 5 without has_domain_id");
+  options.has_domain_id = true;
   options.domain_id = 233;
   assert_context_refused(&options, TB_ERR_RANGE, "233");
   options.domain_id = -2;
@@ -97,7 +105,8 @@ static void test_contexts_of_a_domain_share_it(void **state)
   tb_ros2_publisher_destroy(publisher);
   tb_ros2_context_destroy(first);
   assert_int_equal(tb_ros2_subscription_matched(subscription), 0);
-  assert_context_refused(&(tb_ros2_context_options_t){.domain_id = 999}, TB_ERR_RANGE, "999");
+  assert_context_refused(&(tb_ros2_context_options_t){.has_domain_id = true, .domain_id = 999},
+                         TB_ERR_RANGE, "999");
   setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST", 1);
   assert_context_refused(NULL, TB_ERR_INVALID, "other discovery settings");
   tb_ros2_subscription_destroy(subscription);

@@ -77,7 +77,7 @@ static tb_status_t plugin_move(plugin_t *p)
   tb_status_t status = tb_manual_source_set(p->source, 100 * TB_NS_PER_S);
   if (!status) status = tb_manual_source_set(p->source, 50 * TB_NS_PER_S);
   if (!status) status = tb_now(p->steady, &now);
-  const tb_anchor_t anchor = {50 * TB_NS_PER_S, now, 1000, {INT64_MAX}, TB_CLOCK_RUNNING};
+  const tb_anchor_t anchor = {50 * TB_NS_PER_S, now, 1000, {INT64_MAX}, TB_CLOCK_RUNNING, 0};
   if (!status)
     status = tb_timeline_anchor(tb_source_timeline(p->source), &anchor, TB_JUMP_REASON_NONE);
   while (!status && (!atomic_load(&p->calls) || !atomic_load(&p->steady_calls)))

@@ -262,7 +262,7 @@ static void check_bag(void)
 static void check_ros2(void)
 {
   tb_ros2_context_t *context;
-  tb_ros2_context_options_t options = {.domain_id = -1};
+  tb_ros2_context_options_t options = {.keep_dds_log = false};
   tb_error_t error = TB_ERROR_INIT;
   REFUSED(options, tb_ros2_context_create(&options, &context, &error));
   if (tb_ros2_context_create(&options, &context, &error)) {
