@@ -22,7 +22,7 @@ _Static_assert(sizeof(Header_t) == 20, "RTPS header");
 _Static_assert(sizeof(SubmessageHeader_t) == 4, "submessage header");
 _Static_assert(sizeof(Data_DataFrag_common_t) == 24 && sizeof(DataFrag_t) == 36, "DATA, DATA_FRAG");
 _Static_assert(offsetof(DataFrag_t, fragmentStartingNum) == 24, "DATA_FRAG");
-_Static_assert((int)DATA_FLAG_INLINE_QOS == (int)DATAFRAG_FLAG_INLINE_QOS, "flags");
+_Static_assert(DATA_FLAG_INLINE_QOS == 2 && DATAFRAG_FLAG_INLINE_QOS == 2, "flags of both");
 
 /* Samples by the address of their bytes. A leaf of the order of locks: nothing is called under it.
  */

@@ -290,6 +290,31 @@ static void test_several_samples_keep_their_own(void **state)
   assert_false(tb__inline_qos_is_used());
 }
 
+/* Each library of a process inserts its own: what one has changed is what the other gets. */
+static void test_another_library_inserts_its_own(void **state)
+{
+  (void)state;
+  sample_t *samples[2] = {sample_create(), sample_create()};
+  message_t *message = message_create();
+  append_header(message);
+  data_t data = whole(samples[0], 8);
+  append_data(message, &data);
+  data = whole(samples[1], 8);
+  append_data(message, &data);
+  tb__packet_t first, second;
+  tb__inline_qos_remove(&samples[1]->qos); /* which the first library does not know */
+  assert_int_equal(tb__packet_insert(message->parts, message->count, &first), TB__PACKET_CHANGED);
+  tb__inline_qos_add(&samples[1]->qos, samples[1]->bytes, parameters, sizeof parameters);
+  tb__inline_qos_remove(&samples[0]->qos);
+  assert_int_equal(tb__packet_insert(first.parts, first.count, &second), TB__PACKET_CHANGED);
+  assert_parts(second.parts, second.count, message);
+  tb__packet_free(&second);
+  tb__packet_free(&first);
+  free(message);
+  free(samples[0]);
+  sample_destroy(samples[1]);
+}
+
 /* What follows the first insertion counts too. */
 static void test_a_packet_that_would_be_too_large_ends_before(void **state)
 {
@@ -414,6 +439,7 @@ int main(void)
       cmocka_unit_test(test_every_fragment_gets_them),
       cmocka_unit_test(test_other_samples_are_sent_as_they_are),
       cmocka_unit_test(test_several_samples_keep_their_own),
+      cmocka_unit_test(test_another_library_inserts_its_own),
       cmocka_unit_test(test_a_packet_that_would_be_too_large_ends_before),
       cmocka_unit_test(test_a_cut_may_be_within_a_part),
       cmocka_unit_test(test_a_sample_that_never_fits_is_not_sent),

@@ -109,6 +109,7 @@ static void test_samples_have_their_time_of_receipt(void **state)
 static struct nn_rmsg *submessage_create(struct nn_rdata *out, uint8_t flags, uint16_t to_qos,
                                          const void *qos, size_t qos_size)
 {
+  static const uint8_t cdr[] = {0, 1, 0, 0, 'a', 'b', 'c', 'd'};
   uint8_t bytes[4 + sizeof(DataFrag_t) + 128] = {0};
   DataFrag_t header = {.x = {.smhdr = {.submessageId = SMID_DATA_FRAG, .flags = flags},
                              .octetsToInlineQos = to_qos,
@@ -116,7 +117,7 @@ static struct nn_rmsg *submessage_create(struct nn_rdata *out, uint8_t flags, ui
   size_t payload = 4 + sizeof header + qos_size;
   memcpy(bytes + 4, &header, sizeof header);
   memcpy(bytes + 4 + sizeof header, qos, qos_size);
-  memcpy(bytes + payload, "\0\1\0\0abcd", 8);
+  memcpy(bytes + payload, cdr, sizeof cdr);
   struct nn_rmsg *packet = packet_create(bytes, payload + 8);
   *out = fragment(packet, 0, 8, (uint16_t)payload, NULL);
   out->submsg_zoff = 4;

@@ -26,8 +26,8 @@ struct tb__raw_writer {
   void *hook_user;
   _Atomic(_Atomic uint32_t *) watched;
   tb__mutex_t mutex;
-  tb__inline_qos_support_t inline_qos TB_GUARDED_BY(mutex); /* state 0: not asked for */
-  tb__mutex_t numbered_mutex; /* held from a write until its number has been read */
+  tb__inline_qos_support_t inline_qos; /* under the mutex; state 0: not asked for */
+  tb__mutex_t numbered_mutex;          /* held from a write until its number has been read */
 };
 
 static void on_matched(dds_entity_t handle, const dds_publication_matched_status_t status,

@@ -93,11 +93,11 @@ static void test_the_standard_parameter_and_the_first_one_count(void **state)
                                  SEQUENCE_LE, STANDARD_LE, GUID_B,      SEQUENCE_LE, END_LE};
   static const uint8_t twice[] = {FAST_LE, GUID_A,      SEQUENCE_LE, FAST_LE,
                                   GUID_B,  SEQUENCE_LE, END_LE};
-  static const uint8_t behind[] = {STANDARD_LE, GUID_A,      SEQUENCE_LE, FAST_LE,
+  static const uint8_t second[] = {STANDARD_LE, GUID_A,      SEQUENCE_LE, FAST_LE,
                                    GUID_B,      SEQUENCE_LE, END_LE};
   assert_reads(both, sizeof both, false, guid_a, SEQUENCE);
   assert_reads(twice, sizeof twice, false, guid_a, SEQUENCE);
-  assert_reads(behind, sizeof behind, false, guid_a, SEQUENCE);
+  assert_reads(second, sizeof second, false, guid_a, SEQUENCE);
 }
 
 static void test_wrong_lengths_are_no_identity(void **state)

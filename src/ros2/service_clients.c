@@ -130,6 +130,19 @@ static tb__client_entry_t *client_entry(tb__service_clients_t *clients, const tb
   return entry;
 }
 
+/* Whether its reader, or another one of the same participant of Fast DDS, was waited for in vain. A
+ * request names any reader of its participant, and must not delay the others each time. */
+static bool was_waited_for(const tb__service_clients_t *clients, const tb__client_entry_t *entry)
+    TB_REQUIRES(clients->mutex)
+{
+  if (entry->waited || !tb__client_is_plain(&entry->guid)) return entry->waited;
+  for (unsigned i = 0; i < TB__CLIENTS_CACHED; i++) {
+    const tb__client_entry_t *other = &clients->entries[i];
+    if (other->waited && is_same_participant(&other->guid, &entry->guid)) return true;
+  }
+  return false;
+}
+
 /* The state of the client. A client whose reader was waited for counts as ready: `waited` records
  * it, so that a client without a reader delays the others once and not at each request. */
 static tb__client_state_t client_state(tb__service_clients_t *clients, const tb__guid_t *guid,
@@ -137,7 +150,7 @@ static tb__client_state_t client_state(tb__service_clients_t *clients, const tb_
 {
   tb__mutex_lock(&clients->mutex);
   tb__client_entry_t *entry = client_entry(clients, guid);
-  if (waited) entry->waited = true;
+  entry->waited = waited || was_waited_for(clients, entry);
   tb__client_state_t state =
       entry->waited && entry->state == TB__CLIENT_WITHOUT_READER ? TB__CLIENT_READY : entry->state;
   tb__mutex_unlock(&clients->mutex);

@@ -12,7 +12,7 @@ namespace peer
 namespace
 {
 
-const milliseconds event_limit(120000); // more than any machine needs
+const milliseconds event_limit(100000); // answers come before a test gives up
 
 const struct {
   const char *name, *type;
@@ -184,9 +184,8 @@ void NodeOfPeer::drain()
 
 // ---- all ----
 
-Commands::Commands(uint32_t domain, Participant::Network network,
-                   const std::vector<std::string> &nodes)
-    : participant_(domain, network)
+Commands::Commands(const Participant::Options &options, const std::vector<std::string> &nodes)
+    : participant_(options)
 {
   for (const std::string &name : nodes)
     nodes_.emplace_back(participant_, conduct_, absolute(name));
@@ -608,6 +607,11 @@ std::string Commands::destroy(Words &words)
     forget(node.readers, found->second.reader().dds->guid());
     participant_.remove(found->second.reader());
     subscriptions_.erase(found);
+  }
+  if (topic == "/clock" && followed_) {
+    forget(node.readers, followed_->reader().dds->guid());
+    participant_.remove(followed_->reader());
+    followed_.reset();
   }
   participant_.announce_changes();
   return "ok";

@@ -18,6 +18,7 @@ class Words
 {
 public:
   explicit Words(const std::string &line);
+  explicit Words(const std::vector<std::string> &words) : words_(words.begin(), words.end()) {}
   bool empty() const
   {
     return words_.empty();
@@ -54,7 +55,7 @@ private:
 class Commands
 {
 public:
-  Commands(uint32_t domain, Participant::Network network, const std::vector<std::string> &nodes);
+  Commands(const Participant::Options &options, const std::vector<std::string> &nodes);
   ~Commands();
   // The answer to a line.
   std::string obey(const std::string &line);

@@ -106,12 +106,13 @@ struct Node {
 class Participant
 {
 public:
-  enum class Network {
-    loopback, // 127.0.0.1 alone
-    defaults, // shared memory, and UDP with multicast
+  struct Options {
+    uint32_t domain = 0;
+    bool is_local = true; // 127.0.0.1 alone; otherwise shared memory, and UDP with multicast
+    int lease_s = 20;
   };
 
-  Participant(uint32_t domain, Network network);
+  explicit Participant(const Options &options);
   ~Participant();
   // Ends it: no listener is called any more, and no endpoint is left.
   void close();

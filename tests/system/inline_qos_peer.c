@@ -2,6 +2,7 @@
  * come, "samples COUNT wrong COUNT", and begins to count again. Ends with its stdin. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "dds/raw_reader.h"
 #include "held/parking.h"
@@ -63,8 +64,8 @@ int main(void)
   }
   printf("ready\n");
   char line[64];
-  for (uint32_t wanted; fgets(line, sizeof line, stdin);)
-    if (sscanf(line, "samples %" SCNu32, &wanted) == 1) wait_for(wanted);
+  while (fgets(line, sizeof line, stdin))
+    wait_for((uint32_t)strtoul(line + strlen("samples "), NULL, 10));
   for (size_t i = 0; i < 2; i++)
     tb__raw_reader_destroy(readers[i]);
   tb_ros2_context_destroy(context);

@@ -1,5 +1,6 @@
 /* Inline QoS on what real writers send, to readers in another process. Each fifth packet is lost on
  * the way, so much of it is sent again. */
+#include <dds/dds.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -19,15 +20,16 @@
 #define LIMIT        ((tb_duration_t){120 * TB_NS_PER_S})
 #define SIZE_MAX_    200000
 
-/* Every fifth packet of this process and of its peers. */
-static const char loss[] = "<CycloneDDS><Domain><Internal><Test><XmitLossiness>200</XmitLossiness>"
-                           "</Test></Internal></Domain></CycloneDDS>";
+/* Of this process and its peers. */
+#define LOSS          "<Internal><Test><XmitLossiness>200</XmitLossiness></Test></Internal>"
+#define LARGE_PACKETS "<General><MaxMessageSize>65500B</MaxMessageSize>"
 
-static void lose_packets(void)
+static void configure(const char *elements)
 {
   char config[2048];
-  const char *before = getenv("CYCLONEDDS_URI");
-  assert_true(snprintf(config, sizeof config, "%s,%s", before, loss) < (int)sizeof config);
+  int length = snprintf(config, sizeof config, "%s,<CycloneDDS><Domain>%s</Domain></CycloneDDS>",
+                        getenv("CYCLONEDDS_URI"), elements);
+  assert_true(length < (int)sizeof config);
   assert_int_equal(setenv("CYCLONEDDS_URI", config, 1), 0);
 }
 
@@ -139,11 +141,51 @@ static void test_all_samples_have_theirs_over_a_bad_link(void **state)
   peer_t peer;
   tb_ros2_context_t *context;
   loopback_setup(DOMAIN);
-  lose_packets();
+  configure(LOSS);
   peer_open(&peer);
   assert_ok(tb_ros2_context_create(NULL, &context, NULL));
   write_by_threads(context);
   expect_samples(&peer, THREADS * ROUNDS * SAMPLES);
+  tb_ros2_context_destroy(context);
+  peer_stop(&peer);
+}
+
+/* Packets that are nearly as large as they can be, before anything is inserted. */
+static void test_large_packets_are_cut_where_they_grow_too_large(void **state)
+{
+  (void)state;
+  peer_t peer;
+  tb_ros2_context_t *context;
+  loopback_setup(DOMAIN);
+  configure(LARGE_PACKETS "<FragmentSize>16300B</FragmentSize></General>");
+  peer_open(&peer);
+  assert_ok(tb_ros2_context_create(NULL, &context, NULL));
+  write_samples(context, 1, 32);
+  expect_samples(&peer, 32);
+  tb_ros2_context_destroy(context);
+  peer_stop(&peer);
+}
+
+static void test_fragments_that_fill_a_packet_are_refused(void **state)
+{
+  (void)state;
+  static uint8_t bytes[65440] = {0, 1};
+  static const uint8_t parameters[4] = {0};
+  peer_t peer;
+  tb_ros2_context_t *context;
+  tb_error_t error = TB_ERROR_INIT;
+  loopback_setup(DOMAIN);
+  configure(LARGE_PACKETS "<FragmentSize>65400B</FragmentSize></General>");
+  peer_open(&peer);
+  assert_ok(tb_ros2_context_create(NULL, &context, NULL));
+  tb__raw_writer_t *writer = writer_open(context, "rt/inline_qos");
+  assert_status(tb__raw_writer_write_with(writer, bytes, sizeof bytes, parameters,
+                                          sizeof parameters, NULL, &error),
+                TB_ERR_LIMIT);
+  assert_non_null(strstr(error.text, "General/FragmentSize"));
+  write_one(writer, 1, 0, 60000, 1);
+  expect_samples(&peer, 1);
+  tb__raw_writer_destroy(writer);
   tb_ros2_context_destroy(context);
   peer_stop(&peer);
 }
@@ -176,11 +218,36 @@ static void test_domains_come_and_go(void **state)
   peer_stop(&peers[1]);
 }
 
+/* The program's own domain stays when the context goes; what it sends then passes unchanged. */
+static void test_domains_of_the_program(void **state)
+{
+  (void)state;
+  peer_t peer;
+  tb_ros2_context_t *context;
+  loopback_setup(DOMAIN);
+  peer_open(&peer);
+  for (uint32_t i = 0; i < 3; i++) {
+    dds_entity_t domain = dds_create_domain(DOMAIN, getenv("CYCLONEDDS_URI"));
+    assert_true(domain > 0);
+    for (uint32_t k = 0; k < 2; k++) {
+      assert_ok(tb_ros2_context_create(NULL, &context, NULL));
+      write_samples(context, i, 8);
+      expect_samples(&peer, 8);
+      tb_ros2_context_destroy(context);
+    }
+    assert_int_equal(dds_delete(domain), DDS_RETCODE_OK);
+  }
+  peer_stop(&peer);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_all_samples_have_theirs_over_a_bad_link),
+      cmocka_unit_test(test_large_packets_are_cut_where_they_grow_too_large),
+      cmocka_unit_test(test_fragments_that_fill_a_packet_are_refused),
       cmocka_unit_test(test_domains_come_and_go),
+      cmocka_unit_test(test_domains_of_the_program),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
