@@ -103,6 +103,20 @@ static void test_transient_local_serves_the_same_history(void **state)
   dds_delete_qos(mapped);
 }
 
+/* As the graph shows that of an endpoint whose middleware does not announce it. */
+static void test_an_unknown_history_is_the_default(void **state)
+{
+  (void)state;
+  tb_qos_t qos = TB_QOS_INIT_DEFAULT;
+  qos.durability = TB_QOS_TRANSIENT_LOCAL;
+  qos.history = TB_QOS_HISTORY_UNKNOWN;
+  qos.depth = 0;
+  dds_qos_t *mapped = map(&qos);
+  assert_history(mapped, DDS_HISTORY_KEEP_LAST, 10);
+  assert_durability_service(mapped, DDS_HISTORY_KEEP_LAST, 10);
+  dds_delete_qos(mapped);
+}
+
 static void test_durations(void **state)
 {
   (void)state;
@@ -239,6 +253,7 @@ int main(void)
       cmocka_unit_test(test_default),
       cmocka_unit_test(test_clock),
       cmocka_unit_test(test_transient_local_serves_the_same_history),
+      cmocka_unit_test(test_an_unknown_history_is_the_default),
       cmocka_unit_test(test_durations),
       cmocka_unit_test(test_values_that_do_not_exist_are_refused),
       cmocka_unit_test(test_mapping_back),

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fork.h"
+#include "dds/interfaces.h"
 #include "dds/library.h"
 #include "dds/matched.h"
 #include "dds/qos_map.h"
@@ -24,6 +25,7 @@ typedef struct writer_entry {
 
 struct tb__raw_reader {
   dds_entity_t handle;
+  const struct ddsi_sertype *type;
   tb__raw_reader_callback_t callback;
   void *user;
   _Atomic bool closed;
@@ -163,6 +165,7 @@ tb_status_t tb__raw_reader_create(tb__participant_t *participant,
     status = tb__no_memory_for(error, options->topic);
     goto fail;
   }
+  reader->type = topic.type;
   reader->callback = callback;
   reader->user = user;
   reader->hook = options->on_matched;
@@ -275,4 +278,9 @@ tb_status_t tb__raw_reader_matched_list(const tb__raw_reader_t *reader, tb__matc
   if (tb__is_forked()) return TB_ERR_FORKED;
   return tb__matched_list(reader->handle, dds_get_matched_publications,
                           dds_get_matched_publication_data, out, out_count);
+}
+
+void tb__raw_reader_interfaces(const tb__raw_reader_t *reader, char *out, size_t size)
+{
+  tb__dds_interfaces(reader->type, out, size);
 }

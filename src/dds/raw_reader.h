@@ -41,6 +41,9 @@ _Atomic uint32_t *tb__raw_reader_match_word(tb__raw_reader_t *reader);
 uint32_t tb__raw_reader_incompatible(const tb__raw_reader_t *reader, const char **out_policy);
 tb__guid_t tb__raw_reader_guid(const tb__raw_reader_t *reader);
 
+/* The addresses of the network interfaces that its domain uses: see interfaces.h. */
+void tb__raw_reader_interfaces(const tb__raw_reader_t *reader, char *out, size_t size);
+
 /* The count of tb__raw_reader_match_word. */
 uint32_t tb__raw_reader_match_events(const tb__raw_reader_t *reader);
 

@@ -20,7 +20,7 @@ static tb_ros2_context_t *context;
 
 static void start_peer(void)
 {
-  peer_start(&peer, (const char *const[]){TB_FASTDDS_PEER, DOMAIN, "fastnode", NULL});
+  peer_start(&peer, (const char *const[]){TB_FASTDDS_PEER, DOMAIN, "lo", "/fastnode", NULL});
   peer_expect_line(&peer, "ready");
 }
 
@@ -44,7 +44,7 @@ static int teardown(void **state)
 static void expect_no_request(void)
 {
   peer_say(&peer, "count");
-  peer_expect_line(&peer, "requests 0");
+  peer_expect_line(&peer, "requests 0 malformed 0");
 }
 
 static void assert_told(const tb_error_t *error)
