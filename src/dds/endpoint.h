@@ -11,6 +11,14 @@
 
 #define TB__USER_DATA_SIZE 256
 
+#define TB__DEPTH_DEFAULT 10 /* of TB_QOS_INIT_DEFAULT */
+
+/* The samples that an endpoint keeps if it does not keep all. */
+static inline int32_t tb__qos_depth(const tb_qos_t *qos)
+{
+  return qos->history == TB_QOS_HISTORY_UNKNOWN ? TB__DEPTH_DEFAULT : qos->depth;
+}
+
 /* The writers of a reader. */
 typedef struct tb__writers_status {
   uint32_t matched;      /* now */

@@ -1,6 +1,7 @@
 #include "dds/qos_map.h"
 #include "base/no_memory.h"
 #include "base/sized.h"
+#include "dds/endpoint.h"
 
 #include <string.h>
 
@@ -10,18 +11,15 @@ static tb_status_t invalid(tb_error_t *error, const char *policy, int64_t value)
                       (long long)value);
 }
 
-#define DEPTH_DEFAULT 10 /* of TB_QOS_INIT_DEFAULT */
-
 static tb_status_t map_history(const tb_qos_t *qos, dds_qos_t *out, tb_error_t *error)
 {
   bool keep_all = qos->history == TB_QOS_KEEP_ALL;
   bool is_unknown = qos->history == TB_QOS_HISTORY_UNKNOWN;
   if (!keep_all && !is_unknown && qos->history != TB_QOS_KEEP_LAST)
     return invalid(error, "history", qos->history);
-  if (!keep_all && !is_unknown && qos->depth < 1)
-    return invalid(error, "history depth", qos->depth);
+  if (!keep_all && tb__qos_depth(qos) < 1) return invalid(error, "history depth", qos->depth);
   dds_history_kind_t kind = keep_all ? DDS_HISTORY_KEEP_ALL : DDS_HISTORY_KEEP_LAST;
-  int32_t depth = keep_all ? DDS_LENGTH_UNLIMITED : is_unknown ? DEPTH_DEFAULT : qos->depth;
+  int32_t depth = keep_all ? DDS_LENGTH_UNLIMITED : tb__qos_depth(qos);
   dds_qset_history(out, kind, depth);
   switch (qos->durability) {
   case TB_QOS_VOLATILE:

@@ -144,8 +144,8 @@ static tb_status_t endpoints_open(tb_ros2_service_t *service, tb__service_pair_t
   pair->request.on_matched = pair->reply.on_matched = on_matched;
   pair->request.on_matched_user = pair->reply.on_matched_user = service;
   bool keep_all = pair->qos.history == TB_QOS_KEEP_ALL;
-  tb__request_queue_init(&service->waiting,
-                         keep_all ? SIZE_MAX : (size_t)(pair->qos.depth < 1 ? 1 : pair->qos.depth));
+  int32_t depth = tb__qos_depth(&pair->qos);
+  tb__request_queue_init(&service->waiting, keep_all ? SIZE_MAX : (size_t)(depth < 1 ? 1 : depth));
   tb_status_t status =
       tb__raw_writer_create(participant, &pair->reply, &service->clients.writer, error);
   if (status) return status;

@@ -107,14 +107,15 @@ class FoundTest(CommandTest):
 
     def test_nodes_that_are_not_announced_are_reported(self):
         peer = self.peer("--unannounced", "/talker")
-        with concurrent.futures.ThreadPoolExecutor(4) as pool:
-            table, check, listed, got = pool.map(
+        with concurrent.futures.ThreadPoolExecutor(5) as pool:
+            table, check, listed, got, watch = pool.map(
                 lambda command: self.result(*command),
                 (
                     ("nodes",),
                     ("nodes", "--json", "--check"),
                     ("param", "list"),
                     ("param", "get", "/talker", "use_sim_time"),
+                    ("watch", "--duration", "1.5"),
                 ),
             )
         known = "a participant of Fast DDS (enclave /) has not announced its nodes"
@@ -148,6 +149,8 @@ class FoundTest(CommandTest):
         self.assertEqual(got[0], 1)
         self.assertIn(f"there is no node /talker in domain {self.domain} so far\n", got[2])
         self.assertIn(f"warning: nodes may be missing: {known}", got[2])
+        self.assertEqual(watch[0], 1)
+        self.assertIn(f"no publisher of /clock in domain {self.domain} so far; {known}", watch[2])
         self.ask(peer, "announce")
         self.found(("nodes",), self.domain)
 
