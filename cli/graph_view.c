@@ -248,7 +248,7 @@ const char *graph_view_answer_text(tb_status_t status)
   case TB_ERR_CORRUPT:
     return "invalid answer";
   case TB_ERR_UNSUPPORTED:
-    return "uses another middleware (Fast DDS); nothing was sent";
+    return "there is one of Fast DDS and one of Cyclone DDS of this name; nothing was sent";
   default:
     return tb_status_message(status);
   }

@@ -33,7 +33,9 @@ typedef struct tb__endpoint_options {
   const char *type;
   const tb_qos_t *qos;
   const char *user_data;  /* USER_DATA as text; NULL: none */
+  const char *partition;  /* NULL: the default */
   bool ignore_local;      /* do not match endpoints of the same participant */
+  bool ignore_process;    /* do not match endpoints of the same process */
   int64_t write_limit_ns; /* a reliable writer blocks at most so long: TB_ERR_TIMEOUT; 0: forever */
 
   /* Called on a thread of DDS when matched endpoints change; may be NULL. Must not call DDS. */
@@ -50,6 +52,7 @@ typedef struct tb__endpoint_options {
 typedef struct tb__matched {
   uint64_t instance; /* its handle in this process */
   tb__guid_t guid;
+  bool in_partition;                  /* other than the default */
   char user_data[TB__USER_DATA_SIZE]; /* the beginning of USER_DATA, as text */
 } tb__matched_t;
 

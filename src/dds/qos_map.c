@@ -3,6 +3,8 @@
 #include "base/sized.h"
 #include "dds/endpoint.h"
 
+#include <string.h>
+
 static tb_status_t invalid(tb_error_t *error, const char *policy, int64_t value)
 {
   return tb_error_set(error, TB_ERR_INVALID, "QoS: %s has no valid value (%lld)", policy,
@@ -90,12 +92,13 @@ tb_status_t tb__qos_to_dds(const tb_qos_t *qos, dds_qos_t **out, tb_error_t *err
   return TB_OK;
 }
 
+/* "*" includes the default one. */
 static bool has_partition(const dds_qos_t *qos)
 {
   uint32_t count = 0;
   char **names = NULL;
   if (!dds_qget_partition(qos, &count, &names)) return false;
-  bool has = count > 1 || (count == 1 && names[0][0] != '\0');
+  bool has = count > 1 || (count == 1 && names[0][0] != '\0' && strcmp(names[0], "*") != 0);
   for (uint32_t i = 0; i < count; i++)
     dds_free(names[i]);
   dds_free(names);

@@ -216,13 +216,16 @@ static void test_values_that_ros_does_not_have(void **state)
   (void)state;
   tb_qos_t qos;
   tb_ros2_endpoint_dds_qos_t beyond;
-  const char *partition = "p", *none = "";
+  const char *partition = "p", *none = "", *all = "*";
   const dds_data_representation_id_t xcdr2 = DDS_DATA_REPRESENTATION_XCDR2;
   dds_qos_t *other = dds_create_qos();
   dds_qset_partition(other, 1, &none);
   tb__qos_of_dds(other, &qos, &beyond); /* nothing is set: defaults of DDS */
   assert_int_equal(qos.reliability, TB_QOS_BEST_EFFORT);
   assert_int_equal(beyond.representations, 1);
+  assert_false(beyond.has_partition);
+  dds_qset_partition(other, 1, &all);
+  tb__qos_of_dds(other, &qos, &beyond);
   assert_false(beyond.has_partition);
   dds_qset_durability(other, DDS_DURABILITY_PERSISTENT);
   dds_qset_liveliness(other, DDS_LIVELINESS_MANUAL_BY_PARTICIPANT, 9);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fork.h"
+#include "dds/first_sample.h"
 #include "dds/interfaces.h"
 #include "dds/library.h"
 #include "dds/matched.h"
@@ -241,6 +242,16 @@ void tb__raw_reader_release(tb_ros2_sample_t *sample)
   sample->size = 0;
 }
 
+bool tb__raw_reader_origin(const tb_ros2_sample_t *sample, tb__sample_origin_t *out)
+{
+  return sample->owner && tb__raw_sample_origin(sample->owner, out);
+}
+
+bool tb__raw_reader_has_inline_qos(const tb_ros2_sample_t *sample)
+{
+  return sample->owner && tb__raw_sample_has_inline_qos(sample->owner);
+}
+
 uint32_t tb__raw_reader_matched(const tb__raw_reader_t *reader)
 {
   dds_subscription_matched_status_t status;
@@ -270,6 +281,11 @@ tb__guid_t tb__raw_reader_guid(const tb__raw_reader_t *reader)
 uint32_t tb__raw_reader_match_events(const tb__raw_reader_t *reader)
 {
   return atomic_load(&reader->match_events);
+}
+
+void tb__raw_reader_expect_first(const tb__raw_reader_t *reader, const tb__guid_t *writer)
+{
+  if (!tb__is_forked()) tb__first_sample_expect(reader->type, writer);
 }
 
 tb_status_t tb__raw_reader_matched_list(const tb__raw_reader_t *reader, tb__matched_t **out,

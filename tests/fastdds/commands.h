@@ -18,6 +18,7 @@ class Words
 {
 public:
   explicit Words(const std::string &line);
+  explicit Words(const std::vector<std::string> &words) : words_(words.begin(), words.end()) {}
   bool empty() const
   {
     return words_.empty();
@@ -54,7 +55,7 @@ private:
 class Commands
 {
 public:
-  Commands(uint32_t domain, Participant::Network network, const std::vector<std::string> &nodes);
+  Commands(const Participant::Options &options, const std::vector<std::string> &nodes);
   ~Commands();
   // The answer to a line.
   std::string obey(const std::string &line);
@@ -73,6 +74,8 @@ private:
   std::string mute(Words &words);
   std::string forge(Words &words);
   std::string echo(Words &words);
+  std::string close(Words &words);
+  std::string partition(Words &words);
   std::string param(Words &words);
   std::string store(Words &words);
   std::string now(Words &words);
@@ -110,7 +113,7 @@ private:
   std::mutex
       mutex_; // of all that follows, but for clients and publishers: those are the main thread's
   std::deque<NodeOfPeer> nodes_;
-  std::vector<std::unique_ptr<Server>> servers_;
+  std::map<std::string, std::unique_ptr<Server>> servers_; // by service
   std::map<std::string, Subscription> subscriptions_;
   std::optional<Subscription> followed_;
   std::map<std::string, Client> clients_;

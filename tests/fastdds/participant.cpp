@@ -58,7 +58,7 @@ public:
   }
 };
 
-dds::DomainParticipantQos participant_qos(Participant::Network network)
+dds::DomainParticipantQos participant_qos(const Participant::Options &options)
 {
   static const char enclave[] = "enclave=/;"; // with its NUL
   dds::DomainParticipantQos qos = dds::PARTICIPANT_QOS_DEFAULT;
@@ -67,7 +67,10 @@ dds::DomainParticipantQos participant_qos(Participant::Network network)
   builtin.writerHistoryMemoryPolicy = rtps::PREALLOCATED_WITH_REALLOC_MEMORY_MODE;
   qos.user_data().data_vec(std::vector<rtps::octet>(enclave, enclave + sizeof enclave));
   qos.name("/");
-  if (network == Participant::Network::defaults) return qos;
+  builtin.discovery_config.leaseDuration = {options.lease_s, 0};
+  builtin.discovery_config.leaseDuration_announcementperiod =
+      eprosima::fastrtps::Duration_t(std::min(3.0, options.lease_s / 4.0)); // 3 s by default
+  if (!options.is_local) return qos;
   auto udp = std::make_shared<eprosima::fastdds::rtps::UDPv4TransportDescriptor>();
   udp->maxInitialPeersRange = 32;
   udp->interfaceWhiteList.push_back("127.0.0.1");
@@ -207,10 +210,10 @@ std::string Node::full_name() const
   return (space == "/" ? "" : space) + "/" + name;
 }
 
-Participant::Participant(uint32_t domain, Network network)
+Participant::Participant(const Options &options)
 {
   participant_ = dds::DomainParticipantFactory::get_instance()->create_participant(
-      domain, participant_qos(network));
+      options.domain, participant_qos(options));
   if (!participant_) throw std::runtime_error("no participant");
   publisher_ = participant_->create_publisher(dds::PUBLISHER_QOS_DEFAULT);
   subscriber_ = participant_->create_subscriber(dds::SUBSCRIBER_QOS_DEFAULT);
@@ -265,14 +268,26 @@ Reader Participant::reader(const std::string &name, const std::string &type, Qos
   return {made, std::move(listener)};
 }
 
+void Participant::use_partition(const std::string &name)
+{
+  dds::PublisherQos publisher = dds::PUBLISHER_QOS_DEFAULT;
+  dds::SubscriberQos subscriber = dds::SUBSCRIBER_QOS_DEFAULT;
+  if (name != "-") {
+    publisher.partition().push_back(name.c_str());
+    subscriber.partition().push_back(name.c_str());
+  }
+  publisher_ = participant_->create_publisher(publisher);
+  subscriber_ = participant_->create_subscriber(subscriber);
+}
+
 void Participant::remove(Writer &writer)
 {
-  publisher_->delete_datawriter(writer.dds);
+  const_cast<dds::Publisher *>(writer.dds->get_publisher())->delete_datawriter(writer.dds);
 }
 
 void Participant::remove(Reader &reader)
 {
-  subscriber_->delete_datareader(reader.dds);
+  const_cast<dds::Subscriber *>(reader.dds->get_subscriber())->delete_datareader(reader.dds);
 }
 
 Node &Participant::add_node(const std::string &full_name)

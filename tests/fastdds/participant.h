@@ -106,12 +106,13 @@ struct Node {
 class Participant
 {
 public:
-  enum class Network {
-    loopback, // 127.0.0.1 alone
-    defaults, // shared memory, and UDP with multicast
+  struct Options {
+    uint32_t domain = 0;
+    bool is_local = true; // 127.0.0.1 alone; otherwise shared memory, and UDP with multicast
+    int lease_s = 20;
   };
 
-  Participant(uint32_t domain, Network network);
+  explicit Participant(const Options &options);
   ~Participant();
   // Ends it: no listener is called any more, and no endpoint is left.
   void close();
@@ -121,6 +122,8 @@ public:
                 const std::string &hash = "");
   Reader reader(const std::string &topic, const std::string &type, Qos qos,
                 const std::string &hash = "");
+  // Of endpoints that are made from now on; "-": the default.
+  void use_partition(const std::string &name);
   void remove(Writer &writer);
   void remove(Reader &reader);
 

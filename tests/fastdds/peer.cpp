@@ -1,11 +1,17 @@
 // Nodes of Fast DDS, which behave on the wire as those of rmw_fastrtps do.
 //
-//   fastdds_peer [--unannounced] DOMAIN lo|default NODE...
+//   fastdds_peer [--unannounced] [--lease S] DOMAIN lo|default NODE...
 //
 // All NODEs (full names; "talker" is "/talker") are in one participant. "lo" uses 127.0.0.1 alone,
 // "default" is Fast DDS without settings: shared memory, and UDP with multicast. Each node has
 // parameter services, use_sim_time, and publishers of /rosout and /parameter_events. With
-// --unannounced the nodes are in no ros_discovery_info until "announce".
+// --unannounced the nodes are in no ros_discovery_info until "announce". Others take it for gone
+// S seconds (20) after it was killed.
+//
+// With "default" at most one process of Cyclone DDS may be matched with a reliable writer of the
+// peer: where two announce one multicast address, Fast DDS 2.9.1 opens that one only, sends to the
+// second one's own address, and ends on an assertion, which Debian's build has. ("lo" has no
+// multicast.)
 //
 // Prints "ready". Takes a line each on standard input, answers each with a line, and ends at the
 // end of standard input. "tick" lines (see "follow") come at any time.
@@ -23,7 +29,10 @@
 //                                   client, of the next request, of the request's writer, or none,
 //                                   with the sample HEX (a sequence without elements); "only":
 //                                   instead of the reply
-//   echo SERVICE TYPE               "ok": a service that answers with the request's bytes
+//   echo SERVICE TYPE [HEX]         "ok": a service that answers with the request's bytes; with HEX
+//                                   any other request is malformed
+//   close SERVICE                   "ok": ends what "echo" has made
+//   partition NAME|-                "ok": of endpoints that are made from now on; -: the default
 //   param NODE NAME                 "value VALUE", as the node of this peer has it
 //   store NODE NAME TEXT|--size N   "ok": sets it there
 //   now NODE                        "now NS", the last tick of a node with use_sim_time, or
@@ -51,7 +60,8 @@
 //   tick NS...                      "ok": publishes these times
 //   ticks FROM_NS STEP_NS MS        "ok": publishes from FROM_NS on, STEP_NS more each MS
 //   ticks stop                      "ok"
-//   follow QOS                      "ok"; then "tick NS" for each message of /clock
+//   follow QOS                      "ok"; then "tick NS" for each message of /clock,
+//                                   until "destroy /clock"
 //   pub TOPIC TYPE QOS [RIHS01_...] "ok"
 //   send TOPIC COUNT SIZE|HEX       "sent N": std_msgs/String "TOPIC NUMBER xxx" of SIZE bytes, or
 //                                   samples as they are; waits rather than replace what readers
@@ -77,18 +87,17 @@ int main(int argc, char **argv)
   Log::ClearConsumers();
   Log::RegisterConsumer(std::move(log));
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
-  std::vector<std::string> arguments(argv + 1, argv + argc);
-  bool is_announced = arguments.empty() || arguments[0] != "--unannounced";
-  if (!is_announced) arguments.erase(arguments.begin());
-  if (arguments.size() < 3 || (arguments[1] != "lo" && arguments[1] != "default")) {
-    std::fputs("usage: fastdds_peer [--unannounced] DOMAIN lo|default NODE...\n", stderr);
-    return 2;
-  }
+  peer::Words words(std::vector<std::string>(argv + 1, argv + argc));
+  bool is_announced = !words.skip("--unannounced");
   try {
-    peer::Commands commands(static_cast<uint32_t>(std::stoul(arguments[0])),
-                            arguments[1] == "lo" ? peer::Participant::Network::loopback
-                                                 : peer::Participant::Network::defaults,
-                            {arguments.begin() + 2, arguments.end()});
+    peer::Participant::Options options;
+    if (words.skip("--lease")) options.lease_s = static_cast<int>(words.number());
+    options.domain = static_cast<uint32_t>(words.number());
+    std::string network = words.next();
+    options.is_local = network == "lo";
+    if (!options.is_local && network != "default")
+      throw std::runtime_error("networks: lo, default");
+    peer::Commands commands(options, words.rest());
     if (is_announced) commands.obey("announce");
     std::puts("ready");
     for (std::string line; std::getline(std::cin, line);)

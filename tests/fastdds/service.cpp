@@ -1,5 +1,7 @@
 #include "service.h"
 
+#include <algorithm>
+
 namespace peer
 {
 
@@ -40,6 +42,16 @@ Server::Server(Participant &participant, Node &node, Conduct &conduct, const std
 {
   node.readers.push_back(requests_.dds->guid());
   node.writers.push_back(replies_.dds->guid());
+}
+
+void Server::close(Node &node)
+{
+  auto &readers = node.readers;
+  auto &writers = node.writers;
+  readers.erase(std::remove(readers.begin(), readers.end(), requests_.dds->guid()), readers.end());
+  writers.erase(std::remove(writers.begin(), writers.end(), replies_.dds->guid()), writers.end());
+  participant_.remove(requests_);
+  participant_.remove(replies_);
 }
 
 void Server::serve()

@@ -41,6 +41,8 @@ public:
          const std::string &type, int depth, Answer answer);
   // Takes and answers all that has come.
   void serve();
+  // Removes its endpoints, which it has listed under this node.
+  void close(Node &node);
 
 private:
   void take(const Bytes &request, const dds::SampleInfo &info);
