@@ -29,6 +29,9 @@ class LossTest(CommandTest):
         del self.environment["CYCLONEDDS_URI"]
         self.link = hosts.Link(self, RELAY, "--seed", 1, "--delay-ms", 5)
 
+    def domain_lock(self, domain):
+        """These hosts are alone in their network."""
+
     def run_on(self, host, *arguments):
         process = Process(self, host.command(*arguments), self.environment, subprocess.PIPE)
         process.expect("ready$")
@@ -58,9 +61,9 @@ class LossTest(CommandTest):
         self.wait_for(peer, f"call --limit 5000 {service} 0001000000000000", "reply 8 same$", "no ")
         self.link.loss(20)
         options = f"--limit {LIMIT_S * 1000} {service}"
-        for number in range(12):
+        for number in range(8):
             self.ask(peer, f"call {options} 00010000{number:08x}", "reply 8 same$")
-        for _ in range(6):  # the identity is in the first fragment
+        for _ in range(3):  # the identity is in the first fragment
             self.ask(peer, f"call {options} --size 1360", "reply 1360 same$")
         self.assertEqual(self.ask(peer, "strays /echo", "strays .*"), "strays 0")
         self.check_loss()
@@ -80,16 +83,6 @@ class LossTest(CommandTest):
             answered = {int(caller.expect(r"called (\d+) TB_OK$").group(1)) for _ in numbers}
             self.assertEqual(answered, numbers)
         self.assertRegex(self.ask(peer, "count", "requests .*"), r"requests 2[2-9] malformed 0")
-        self.check_loss()
-
-    def test_a_node_on_fast_dds_is_found_and_set(self):
-        self.link.loss(20)
-        peer = self.peer_on(self.link.a)
-        limits = ("--wait", f"{LIMIT_S}s", "--limit", f"{LIMIT_S}s")
-        command = [f"{BIN_DIR}/timebase", "param", "set", *limits, "/fast", "answer", "42"]
-        child = Process(self, self.link.b.command(*command), self.environment)
-        self.assertEqual(child.wait(), 0, child.errors)
-        self.ask(peer, "param /fast answer", "value integer 42$")
         self.check_loss()
 
 
