@@ -35,18 +35,12 @@ struct tb_ros2_service {
   bool has_warned; /* that it cannot answer clients of Fast DDS; of the dispatch thread */
 
   tb__mutex_t mutex;
-  bool is_open;   /* requests go to their callback */
-  bool is_closed; /* it is being destroyed */
+  bool is_open;         /* requests go to their callback */
+  bool has_new_matches; /* which the dispatch thread has not looked at */
+  bool is_closed;       /* it is being destroyed */
   tb__request_queue_t waiting;
   char name[];
 };
-
-static void on_matched(void *user)
-{
-  tb_ros2_service_t *service = user;
-  atomic_fetch_add(&service->clients.events, 1);
-  tb__futex_wake_all(&service->clients.events);
-}
 
 static bool header_read(const tb_ros2_sample_t *sample, tb_ros2_request_id_t *out)
 {
@@ -86,6 +80,17 @@ static void post_locked(tb_ros2_service_t *service) TB_REQUIRES(service->mutex)
 {
   if (service->is_open)
     tb__dispatch_post(tb__ros2_context_dispatch(service->context), &service->member);
+}
+
+static void on_matched(void *user)
+{
+  tb_ros2_service_t *service = user;
+  atomic_fetch_add(&service->clients.events, 1);
+  tb__futex_wake_all(&service->clients.events);
+  tb__mutex_lock(&service->mutex);
+  service->has_new_matches = true;
+  post_locked(service);
+  tb__mutex_unlock(&service->mutex);
 }
 
 static void on_request(const tb_ros2_sample_t *sample, void *user)
@@ -130,7 +135,10 @@ static void run(tb__dispatch_member_t *member)
   tb__mutex_lock(&service->mutex);
   tb__request_t *request = service->is_open ? tb__request_queue_take(&service->waiting) : NULL;
   if (request && service->waiting.count > 0) post_locked(service);
+  bool has_new_matches = service->is_open && service->has_new_matches;
+  service->has_new_matches = false;
   tb__mutex_unlock(&service->mutex);
+  if (has_new_matches) tb__service_clients_expect(&service->clients);
   if (!request) return;
   if (can_answer(service, &request->request.id))
     service->callback(service, &request->request, service->user);
@@ -159,7 +167,7 @@ static tb_status_t endpoints_open(tb_ros2_service_t *service, tb__service_pair_t
   if (status) return status;
   tb__mutex_lock(&service->mutex);
   service->is_open = true; /* now callbacks may answer */
-  if (service->waiting.count > 0) post_locked(service);
+  if (service->waiting.count > 0 || service->has_new_matches) post_locked(service);
   tb__mutex_unlock(&service->mutex);
   return TB_OK;
 }

@@ -7,8 +7,9 @@
 #include "platform/time.h"
 #include "ros2/service_pair.h"
 
-#define WAIT_NS     INT64_C(100000000) /* rmw_send_response */
-#define GUID_PREFIX 12u                /* the participant */
+#define WAIT_NS       INT64_C(100000000)  /* rmw_send_response */
+#define PLAIN_WAIT_NS INT64_C(1000000000) /* Fast DDS announces a reader up to 1 s late */
+#define GUID_PREFIX   12u                 /* the participant */
 
 void tb__service_clients_init(tb__service_clients_t *clients)
 {
@@ -157,9 +158,21 @@ static tb__client_state_t client_state(tb__service_clients_t *clients, const tb_
   return state;
 }
 
+void tb__service_clients_expect(tb__service_clients_t *clients)
+{
+  tb__matched_t *writers = NULL;
+  size_t count = 0;
+  if (tb__raw_reader_matched_list(clients->reader, &writers, &count)) return;
+  for (size_t i = 0; i < count; i++)
+    if (is_of_fast_dds(&writers[i].guid))
+      tb__raw_reader_expect_first(clients->reader, &writers[i].guid);
+  free(writers);
+}
+
 bool tb__service_clients_wait(tb__service_clients_t *clients, const tb__guid_t *guid)
 {
-  tb__deadline_t deadline = tb__deadline_at(tb__steady_now_ns() + WAIT_NS);
+  int64_t limit_ns = tb__client_is_plain(guid) ? PLAIN_WAIT_NS : WAIT_NS;
+  tb__deadline_t deadline = tb__deadline_at(tb__steady_now_ns() + limit_ns);
   for (bool waited = false;;) {
     uint32_t seen = atomic_load(&clients->events);
     tb__client_state_t state = client_state(clients, guid, waited);
