@@ -7,9 +7,10 @@
 #include "platform/time.h"
 #include "ros2/service_pair.h"
 
-#define WAIT_NS       INT64_C(100000000)  /* rmw_send_response */
-#define PLAIN_WAIT_NS INT64_C(1000000000) /* Fast DDS announces a reader up to 1 s late */
-#define GUID_PREFIX   12u                 /* the participant */
+#define WAIT_NS INT64_C(100000000) /* rmw_send_response */
+#define PLAIN_WAIT_NS                                                                              \
+  INT64_C(5000000000)   /* Fast DDS announces a reader late, a second or, over a bad link, more */
+#define GUID_PREFIX 12u /* the participant */
 
 void tb__service_clients_init(tb__service_clients_t *clients)
 {
