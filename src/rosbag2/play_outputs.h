@@ -9,7 +9,7 @@
 
 #include "dds/guid.h"
 #include "platform/thread.h"
-#include "rosbag2/message_definition.h"
+#include "definition/message_definition.h"
 #include "rosbag2/play_lag.h"
 #include "rosbag2/play_wake.h"
 
