@@ -204,8 +204,9 @@ static tb_status_t search_level(search_t *search, uint32_t index, size_t at)
 {
   const level_t *level = &search->path->levels[index];
   uint32_t count = level->element.count;
-  tb_status_t status = tb__message_skip(search->message, &search->path->skips[level->first_skip],
-                                        level->skip_count, &at);
+  const tb__skip_t *skips = level->skip_count > 0 ? &search->path->skips[level->first_skip]
+                                                  : NULL; /* there may be none */
+  tb_status_t status = tb__message_skip(search->message, skips, level->skip_count, &at);
   if (status) return status;
   if (index + 1 == search->path->level_count) {
     search->is_over = !search->found(search->user, search->message, at);

@@ -251,11 +251,10 @@ static tb_status_t take_dimensions(idl_parser_t *parser, tb__written_type_t *typ
     tb_status_t status = take_number(parser, &count);
     if (!status) status = expect(parser, "]");
     if (status) return status;
-    if (type->is.count > UINT32_MAX / count)
+    if (__builtin_mul_overflow(type->is.count, count, &type->is.count))
       return tb__definition_error(parser->builder->text, at, parser->builder->error, TB_ERR_LIMIT,
                                   "an array of too many elements");
     type->is.shape = TB__FIELD_ARRAY;
-    type->is.count *= count;
   }
   return TB_OK;
 }
@@ -264,7 +263,7 @@ static tb_status_t take_dimensions(idl_parser_t *parser, tb__written_type_t *typ
 
 static tb_status_t take_member(idl_parser_t *parser)
 {
-  tb__written_type_t type;
+  tb__written_type_t type = {.at = parser->tokens.at};
   tb_status_t status = skip_annotations(parser);
   if (!status) status = take_type(parser, 0, &type);
   do {

@@ -100,7 +100,7 @@ void tb__idl_tokens_next(tb__idl_tokens_t *tokens)
     end = text_end(tokens, at);
     tokens->kind = end ? TB__IDL_TEXT : TB__IDL_WRONG;
     if (!end) return;
-  } else if (memchr("{}()<>[];:,=@+-*/%|&^~.", c, 23)) {
+  } else if (c && strchr("{}()<>[];:,=@+-*/%|&^~.", c)) {
     tokens->kind = TB__IDL_SIGN;
     if (has(tokens, at, "::")) end = at + 2;
   } else {

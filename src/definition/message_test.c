@@ -307,7 +307,8 @@ static void test_wrong_stamps(void **state)
     assert_status(tb_message_definition_header_stamp(definition, good, size, &stamp_ns),
                   TB_ERR_TRUNCATED);
   memcpy(bytes, good, sizeof good);
-  memcpy(bytes + 8, "\x00\xca\x9a\x3b", 4);
+  static const uint8_t second[] = {0, 0xca, 0x9a, 0x3b};
+  memcpy(bytes + 8, second, sizeof second);
   assert_status(tb_message_definition_header_stamp(definition, bytes, sizeof bytes, &stamp_ns),
                 TB_ERR_CORRUPT);
   memcpy(bytes, good, sizeof good);

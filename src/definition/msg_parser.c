@@ -189,14 +189,13 @@ static tb_status_t take_field(msg_parser_t *parser)
 static tb_status_t take_heading(msg_parser_t *parser)
 {
   uint32_t name = 0;
-  size_t begin = parser->at;
   if (!line_next(parser)) return TB_OK;
   skip_spaces(parser);
   if (!accept(parser, "MSG:"))
     return fail(parser, parser->at, TB_ERR_CORRUPT, "\"MSG: \" and a type's name were expected");
   skip_spaces(parser);
   parser->package[0] = '\0';
-  begin = parser->at;
+  size_t begin = parser->at;
   tb_status_t status = take_name(parser, &name);
   if (status) return status;
   skip_spaces(parser);

@@ -56,7 +56,7 @@ static bool look_up(const finish_t *finish, const tb__written_type_t *written, u
   const char *scope = finish->builder->names + written->scope;
   const char *name = finish->builder->names + written->name;
   size_t length = strlen(scope), name_size = strlen(name) + 1;
-  memcpy(path, scope, length);
+  memcpy(path, scope, length + 1);
   for (;;) {
     size_t begin = length;
     if (length > 0) path[begin++] = '/';
@@ -92,9 +92,9 @@ static tb_status_t combine(const finish_t *finish, const tb__written_type_t *out
     if (inner->shape != TB__FIELD_SINGLE && !is_grid)
       return fail_at(finish, outer->at, TB_ERR_UNSUPPORTED,
                      "sequences of sequences or of arrays, which ROS 2 has not", "");
-    if (is_grid && outer->is.count > UINT32_MAX / inner->count)
+    is.count = outer->is.count;
+    if (is_grid && __builtin_mul_overflow(outer->is.count, inner->count, &is.count))
       return fail_at(finish, outer->at, TB_ERR_LIMIT, "an array of too many elements", "");
-    is.count = is_grid ? outer->is.count * inner->count : outer->is.count;
     is.shape = outer->is.shape;
   }
   *out = is;
