@@ -90,7 +90,7 @@ TB_PRIVATE_API const tb__schema_field_t *
 tb__schema_find_field(const tb__schema_t *schema, uint32_t type, const char *name, size_t length);
 
 /* Bytes of a number, 0 for the other kinds. */
-uint32_t tb__field_width(tb__field_kind_t kind);
+TB_PRIVATE_API uint32_t tb__field_width(tb__field_kind_t kind);
 
 /* Whether it has always the same size at the same place; the extent of one element then. */
 bool tb__field_extent(const tb__schema_t *schema, const tb__field_type_t *field,
