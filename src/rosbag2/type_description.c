@@ -215,7 +215,7 @@ tb_status_t tb__type_description_ask(void *user, const char *type, char **out_te
   const tb__type_description_source_t *source = user;
   tb_ros2_response_t response = {NULL, 0};
   char *text = NULL;
-  if (!source->type_hash[0]) return TB_ERR_NOT_FOUND;
+  if (!source->type_hash || !source->type_hash[0]) return TB_ERR_NOT_FOUND;
   tb_status_t status = call(source, type, &response);
   if (!status) status = tb__type_description_text(type, response.cdr, response.size, &text, NULL);
   tb_ros2_response_release(&response);

@@ -10,9 +10,10 @@
 /* A node that publishes, to be asked with tb__type_description_ask as the `user`. */
 typedef struct tb__type_description_source {
   tb_ros2_context_t *context;
-  const char *node;      /* full name */
-  const char *type_hash; /* "RIHS01_..." of its messages; "": not known, and it is not asked */
-  tb_duration_t limit;   /* of the whole call */
+  const char *node; /* full name */
+  const char
+      *type_hash; /* "RIHS01_..." of its messages; NULL or "": not known, and it is not asked */
+  tb_duration_t limit; /* of the whole call */
 } tb__type_description_source_t;
 
 /* A tb__definition_ask_fn; `user` is a tb__type_description_source_t. TB_ERR_NOT_FOUND: the node

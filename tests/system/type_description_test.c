@@ -97,7 +97,8 @@ static void test_nodes_that_cannot_be_asked(void **state)
   tb__definition_t found;
   assert_status(resolve("/nobody", HASH, (tb_duration_t){50 * TB_NS_PER_MS}, &found),
                 TB_ERR_NOT_FOUND);
-  assert_status(resolve("/nobody", "", LIMIT, &found), TB_ERR_NOT_FOUND); /* at once */
+  assert_status(resolve("/nobody", "", LIMIT, &found), TB_ERR_NOT_FOUND);   /* at once, as a node */
+  assert_status(resolve("/nobody", NULL, LIMIT, &found), TB_ERR_NOT_FOUND); /* of humble */
 }
 
 int main(void)
