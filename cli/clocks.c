@@ -41,6 +41,7 @@ static void explain_source(const command_t *command, ros_clock_t *clock)
 #include <timebase/ros2_context.h>
 
 #include "publishers.h"
+#include "unnamed.h"
 
 int topic_clock_open(const command_t *command, int domain, const char *topic, uint32_t publishers,
                      ros_clock_t *out)
@@ -89,21 +90,34 @@ static void print_publishers(const ros_clock_t *clock, const publishers_t *publi
   publishers_print_others(stderr, publishers);
 }
 
-static clock_reason_t reason_of(const tb_ros2_clock_source_status_t *status, const char *type)
+static clock_reason_t reason_of(const tb_ros2_clock_source_status_t *status,
+                                const publishers_t *publishers)
 {
-  return status->matched        ? REASON_SILENT
-         : status->incompatible ? REASON_QOS
-         : type                 ? REASON_TYPE
-                                : REASON_NO_PUBLISHER;
+  return status->matched                                               ? REASON_SILENT
+         : status->incompatible                                        ? REASON_QOS
+         : other_type(publishers)                                      ? REASON_TYPE
+         : publishers->snapshot && unnamed_count(publishers->snapshot) ? REASON_AWAITED
+                                                                       : REASON_NO_PUBLISHER;
+}
+
+static void print_none(const ros_clock_t *clock, const publishers_t *publishers)
+{
+  text_err("no publisher of %s in domain %d", clock->topic,
+           tb_ros2_context_domain_id(clock->context));
+  if (clock->explained == REASON_AWAITED) {
+    text_err(" so far; ");
+    unnamed_explain(stderr, publishers->snapshot);
+    text_err("\n");
+  } else {
+    text_err("; start a simulator or 'timebase serve', or check ROS_DOMAIN_ID\n");
+  }
 }
 
 static void print_reason(const ros_clock_t *clock, const publishers_t *publishers,
                          const char *policy, const char *type)
 {
-  if (clock->explained == REASON_NO_PUBLISHER) {
-    text_err("no publisher of %s in domain %d; start a simulator or 'timebase serve', or check "
-             "ROS_DOMAIN_ID\n",
-             clock->topic, tb_ros2_context_domain_id(clock->context));
+  if (clock->explained == REASON_NO_PUBLISHER || clock->explained == REASON_AWAITED) {
+    print_none(clock, publishers);
     return;
   }
   print_publishers(clock, publishers);
@@ -123,7 +137,7 @@ static void explain_topic(const command_t *command, ros_clock_t *clock)
   if (tb_ros2_clock_source_status(clock->source, &status)) return;
   publishers_find(clock->graph, clock->topic, &publishers);
   const char *type = other_type(&publishers);
-  clock_reason_t reason = reason_of(&status, type);
+  clock_reason_t reason = reason_of(&status, &publishers);
   if (reason != clock->explained) {
     clock->explained = reason;
     text_err("timebase %s: ", command->name);

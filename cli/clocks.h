@@ -21,7 +21,8 @@ typedef enum clock_choice {
 typedef enum clock_reason {
   REASON_NONE,
   REASON_NO_PUBLISHER,
-  REASON_TYPE, /* publishers have another type */
+  REASON_AWAITED, /* no publisher, but participants whose endpoints and nodes are still to come */
+  REASON_TYPE,    /* publishers have another type */
   REASON_QOS,
   REASON_SILENT, /* publishers match and send nothing */
 } clock_reason_t;

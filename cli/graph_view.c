@@ -11,6 +11,7 @@
 
 #include "similar.h"
 #include "text.h"
+#include "unnamed.h"
 
 #define QUIET_NS            (500 * TB_NS_PER_MS)
 #define QUIET_WHEN_EMPTY_NS (TB_NS_PER_S)
@@ -40,6 +41,13 @@ int graph_options_take(const command_t *command, int option, char **argv, graph_
   return good ? EXIT_OK : EXIT_USAGE;
 }
 
+static int64_t now_ns(const graph_view_t *view)
+{
+  tb_steady_time_t now = {0};
+  tb_steady_clock_now(view->steady, &now);
+  return now.ns;
+}
+
 int graph_view_open(const command_t *command, int domain, graph_view_t *out)
 {
   tb_error_t error = TB_ERROR_INIT;
@@ -52,6 +60,7 @@ int graph_view_open(const command_t *command, int domain, graph_view_t *out)
   if (!status) status = tb_ros2_context_create(&options, &out->context, &error);
   if (!status) status = tb_ros2_graph_create(out->context, &out->graph, &error);
   if (status) return command_failed(command, status, &error);
+  out->begin_ns = now_ns(out);
   signalled = command_catch_signals();
   return EXIT_OK;
 }
@@ -70,13 +79,6 @@ static void end_by_signal(void)
 {
   signal(*signalled, SIG_DFL);
   raise(*signalled);
-}
-
-static int64_t now_ns(const graph_view_t *view)
-{
-  tb_steady_time_t now = {0};
-  tb_steady_clock_now(view->steady, &now);
-  return now.ns;
 }
 
 /* TB_ERR_TIMEOUT: no change until then. */
@@ -104,10 +106,13 @@ int graph_view_refresh(graph_view_t *view)
   return EXIT_OK;
 }
 
+/* Participants are waited for only once, however often the view settles. */
 static int64_t settle_deadline_ns(const graph_view_t *view, tb_duration_t wait, int64_t begin_ns)
 {
   if (wait.ns > 0) return wait.ns < INT64_MAX - begin_ns ? begin_ns + wait.ns : INT64_MAX;
   int64_t quiet_ns = now_ns(view) + (view->snapshot->node_count ? QUIET_NS : QUIET_WHEN_EMPTY_NS);
+  int64_t awaited_ns = view->begin_ns + SETTLE_LIMIT_NS;
+  if (view->snapshot->awaited_count && quiet_ns < awaited_ns) quiet_ns = awaited_ns;
   return quiet_ns < begin_ns + SETTLE_LIMIT_NS ? quiet_ns : begin_ns + SETTLE_LIMIT_NS;
 }
 
@@ -243,7 +248,7 @@ const char *graph_view_answer_text(tb_status_t status)
   case TB_ERR_CORRUPT:
     return "invalid answer";
   case TB_ERR_UNSUPPORTED:
-    return "uses another middleware (Fast DDS); nothing was sent";
+    return "there is one of Fast DDS and one of Cyclone DDS of this name; nothing was sent";
   default:
     return tb_status_message(status);
   }
@@ -284,10 +289,12 @@ void graph_view_no_such_node(const graph_view_t *view, const char *name)
     text_err("%s", count++ ? " or " : "; did you mean ");
     text_err("%s", snapshot->nodes[i].full_name);
   }
-  if (snapshot->node_count == 0)
-    text_err(", which has no nodes; check ROS_DOMAIN_ID");
-  else if (count)
+  if (count)
     text_err("?");
+  else if (unnamed_count(snapshot))
+    text_err(" so far");
+  else if (snapshot->node_count == 0)
+    text_err(", which has no nodes; check ROS_DOMAIN_ID");
   else
     text_err("; 'timebase nodes' lists the nodes");
   text_err("\n");
@@ -295,8 +302,15 @@ void graph_view_no_such_node(const graph_view_t *view, const char *name)
 
 void graph_view_print_empty(const graph_view_t *view)
 {
-  text_err("timebase %s: no nodes in domain %d; check ROS_DOMAIN_ID\n", view->command->name,
+  text_err("timebase %s: no nodes in domain %d", view->command->name,
            tb_ros2_context_domain_id(view->context));
+  if (unnamed_count(view->snapshot)) {
+    text_err(" so far\n");
+    return;
+  }
+  text_err("; check ROS_DOMAIN_ID, and that nodes use the same network interface (here ");
+  text_err("%s", unnamed_own_addresses(view->snapshot));
+  text_err(")\n");
 }
 
 bool graph_view_is_repeated(const graph_view_t *view, size_t index)

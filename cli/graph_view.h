@@ -34,6 +34,7 @@ typedef struct graph_view {
   tb_ros2_context_t *context;
   tb_ros2_graph_t *graph;
   tb_steady_clock_t *steady;
+  int64_t begin_ns;                         /* steady */
   const tb_ros2_graph_snapshot_t *snapshot; /* the latest */
 } graph_view_t;
 
@@ -49,7 +50,8 @@ void graph_view_close(graph_view_t *view);
 int graph_view_refresh(graph_view_t *view);
 
 /* Takes snapshots for `wait` or, if that is 0, until discovery has settled: nothing new for half a
- * second, or for a whole second while there are no nodes; at most 5 s. Returns early when
+ * second, or for a whole second while there are no nodes, and no participant whose nodes are
+ * awaited (unnamed.h); at most 5 s. Returns early when
  * `is_enough` (NULL: never) returns true for a snapshot. EXIT_OK, or a message has been printed. */
 int graph_view_settle(graph_view_t *view, tb_duration_t wait, graph_view_enough_t is_enough,
                       void *user);

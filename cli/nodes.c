@@ -8,6 +8,7 @@
 #include "json.h"
 #include "publishers.h"
 #include "text.h"
+#include "unnamed.h"
 
 #define PLAIN_DDS "no node (plain DDS)"
 
@@ -97,14 +98,21 @@ static const char *liveliness_name(const tb_ros2_graph_endpoint_t *endpoint)
   return names[endpoint->dds_qos.liveliness % 3];
 }
 
+static const char *history_name(const tb_qos_t *qos)
+{
+  return qos->history == TB_QOS_KEEP_ALL          ? "keep all"
+         : qos->history == TB_QOS_HISTORY_UNKNOWN ? "history unknown"
+                                                  : "keep last";
+}
+
 static void print_qos(const tb_ros2_graph_endpoint_t *endpoint)
 {
   const tb_qos_t *qos = &endpoint->qos;
   text_out("%s, %s, ", reliability_name(endpoint), durability_name(endpoint));
-  if (qos->history == TB_QOS_KEEP_ALL)
-    text_out("keep all");
-  else
+  if (qos->history == TB_QOS_KEEP_LAST)
     text_out("keep last %d", qos->depth);
+  else
+    text_out("%s", history_name(qos));
   print_duration("deadline", qos->deadline);
   print_duration("lifespan", qos->lifespan);
   if (endpoint->dds_qos.liveliness) text_out(", liveliness %s", liveliness_name(endpoint));
@@ -114,7 +122,9 @@ static void print_qos(const tb_ros2_graph_endpoint_t *endpoint)
 
 static const char *owner_name(const nodes_t *nodes, const tb_ros2_graph_endpoint_t *endpoint)
 {
-  return endpoint->node < 0 ? PLAIN_DDS : nodes->view->snapshot->nodes[endpoint->node].full_name;
+  const tb_ros2_graph_snapshot_t *snapshot = nodes->view->snapshot;
+  if (endpoint->node >= 0) return snapshot->nodes[endpoint->node].full_name;
+  return unnamed_has(snapshot, endpoint) ? UNNAMED_NODE : PLAIN_DDS;
 }
 
 /* NULL: a policy whose values are not printed. */
@@ -150,8 +160,10 @@ static void print_mismatches(const nodes_t *nodes, const tb_ros2_graph_endpoint_
     uint32_t mismatches = tb_ros2_graph_mismatches(publisher, subscription);
     if (!mismatches) continue;
     text_out("  ! receives nothing from ");
-    text_out("%s",
-             publisher->node < 0 ? "a publisher without a node" : owner_name(nodes, publisher));
+    text_out("%s", publisher->node >= 0 ? owner_name(nodes, publisher)
+                   : unnamed_has(nodes->view->snapshot, publisher)
+                       ? "a publisher whose node is not known yet"
+                       : "a publisher without a node");
     text_out(": ");
     print_policies(publisher, subscription, mismatches);
     text_out("\n");
@@ -172,28 +184,60 @@ static void print_time_source(const char *source)
   text_out("\n");
 }
 
-#define DISTRO_COLUMNS   17
-#define SIM_TIME_COLUMNS 15
+#define MIDDLEWARE_COLUMNS 13
+#define DISTRO_COLUMNS     17
+#define SIM_TIME_COLUMNS   15
+
+static void print_columns(int columns, const char *name, const char *distro, const char *middleware,
+                          const char *sim_time)
+{
+  text_out("%-*s", columns, name);
+  text_out("%-*s%-*s%-*s", DISTRO_COLUMNS, distro, MIDDLEWARE_COLUMNS, middleware, SIM_TIME_COLUMNS,
+           sim_time);
+}
+
+static void print_subscription(const nodes_t *nodes, const tb_ros2_graph_endpoint_t *endpoint,
+                               int columns, size_t count)
+{
+  if (count) print_columns(columns, "", "", "", "");
+  print_qos(endpoint);
+  text_out("\n");
+  print_mismatches(nodes, endpoint);
+}
 
 static void print_node(const nodes_t *nodes, size_t index, int columns)
 {
   const tb_ros2_graph_snapshot_t *snapshot = nodes->view->snapshot;
   const tb_ros2_graph_node_t *node = &snapshot->nodes[index];
   size_t count = 0;
-  text_out("%-*s", columns, node->full_name);
-  text_out("%-*s%-*s", DISTRO_COLUMNS, distro_name(node->distro), SIM_TIME_COLUMNS,
-           sim_time_names[nodes->times[index].sim_time]);
+  print_columns(columns, node->full_name, distro_name(node->distro), node->middleware,
+                sim_time_names[nodes->times[index].sim_time]);
   for (size_t i = 0; i < node->endpoint_count; i++) {
     const tb_ros2_graph_endpoint_t *endpoint = &snapshot->endpoints[node->endpoints[i]];
     if (!is_clock_subscription(nodes, endpoint)) continue;
-    if (count++) text_out("%*s", columns + DISTRO_COLUMNS + SIM_TIME_COLUMNS, "");
-    print_qos(endpoint);
-    text_out("\n");
-    print_mismatches(nodes, endpoint);
+    print_subscription(nodes, endpoint, columns, count++);
   }
   if (!count) text_out("-\n");
   print_time_source(nodes->times[index].source);
   if (node->is_duplicate) text_out("  ! another node has the same name\n");
+}
+
+static void print_unnamed(const nodes_t *nodes, int columns)
+{
+  const tb_ros2_graph_snapshot_t *snapshot = nodes->view->snapshot;
+  for (size_t i = 0; i < snapshot->participant_count; i++) {
+    const tb_ros2_graph_participant_t *participant = &snapshot->participants[i];
+    size_t count = 0;
+    if (!unnamed_is(participant)) continue;
+    print_columns(columns, UNNAMED_NODE, "-", participant->middleware, "-");
+    for (size_t j = 0; j < nodes->subscription_count; j++)
+      if (memcmp(nodes->subscriptions[j].participant_guid, participant->guid, 16) == 0)
+        print_subscription(nodes, &nodes->subscriptions[j], columns, count++);
+    if (!count) text_out("-\n");
+    text_out("  ! a participant ");
+    unnamed_describe(stdout, snapshot, participant);
+    text_out("\n");
+  }
 }
 
 static bool is_any_waiting(const nodes_t *nodes)
@@ -241,7 +285,9 @@ static void print_other_subscriptions(const nodes_t *nodes)
 {
   bool is_first = true;
   for (size_t i = 0; i < nodes->subscription_count; i++) {
-    if (nodes->subscriptions[i].node >= 0) continue;
+    if (nodes->subscriptions[i].node >= 0 ||
+        unnamed_has(nodes->view->snapshot, &nodes->subscriptions[i]))
+      continue;
     if (is_first) text_out("subscriptions of /clock without a node:\n");
     is_first = false;
     text_out("  %s  ", PLAIN_DDS);
@@ -259,12 +305,16 @@ static void print_nodes(const nodes_t *nodes)
     int used = text_columns(snapshot->nodes[i].full_name) + 2;
     if (used > columns) columns = used;
   }
-  if (snapshot->node_count)
-    text_out("%-*s%-*s%-*s%s\n", columns, "NODE", DISTRO_COLUMNS, "ROS 2", SIM_TIME_COLUMNS,
-             "use_sim_time", "/clock");
+  size_t unnamed = unnamed_count(snapshot);
+  if (unnamed && columns < text_columns(UNNAMED_NODE) + 2) columns = text_columns(UNNAMED_NODE) + 2;
+  if (snapshot->node_count + unnamed) {
+    print_columns(columns, "NODE", "ROS 2", "middleware", "use_sim_time");
+    text_out("/clock\n");
+  }
   for (size_t i = 0; i < snapshot->node_count; i++)
     print_node(nodes, i, columns);
-  if (snapshot->node_count) text_out("\n");
+  print_unnamed(nodes, columns);
+  if (snapshot->node_count + unnamed) text_out("\n");
   print_publishers(nodes);
   print_other_subscriptions(nodes);
 }
@@ -279,12 +329,12 @@ static json_t *duration_json(tb_duration_t duration)
 static void put_qos(json_t *object, const tb_ros2_graph_endpoint_t *endpoint)
 {
   const tb_qos_t *qos = &endpoint->qos;
-  bool keep_all = qos->history == TB_QOS_KEEP_ALL;
+  bool is_unknown = qos->history == TB_QOS_HISTORY_UNKNOWN;
   json_t *out = json_object();
   json_put(out, "reliability", json_string(reliability_name(endpoint)));
   json_put(out, "durability", json_string(durability_name(endpoint)));
-  json_put(out, "history", json_string(keep_all ? "keep all" : "keep last"));
-  json_put(out, "depth", keep_all ? json_null() : json_integer(qos->depth));
+  json_put(out, "history", json_string(is_unknown ? "unknown" : history_name(qos)));
+  json_put(out, "depth", qos->history == TB_QOS_KEEP_LAST ? json_integer(qos->depth) : json_null());
   json_put(out, "deadline_ns", duration_json(qos->deadline));
   json_put(out, "lifespan_ns", duration_json(qos->lifespan));
   json_put(out, "liveliness", json_string(liveliness_name(endpoint)));
@@ -340,6 +390,7 @@ static json_t *node_json(const nodes_t *nodes, size_t index)
   }
   json_put(out, "name", text_json(node->full_name));
   json_put(out, "distro", json_string(distro_name(node->distro)));
+  json_put(out, "middleware", text_json(node->middleware));
   json_put(out, "enclave", text_json(node->enclave));
   json_put(out, "duplicate", json_boolean(node->is_duplicate));
   json_put(out, "use_sim_time",
@@ -372,6 +423,7 @@ static int print_nodes_json(const command_t *command, const nodes_t *nodes, int 
       json_push(others, subscription_json(nodes, &nodes->subscriptions[i]));
   json_put(root, "domain", json_integer(tb_ros2_context_domain_id(nodes->view->context)));
   json_put(root, "nodes", list);
+  json_put(root, "unnamed_nodes", unnamed_json(nodes->view->snapshot));
   json_put(root, "clock_publishers", publishers);
   json_put(root, "other_clock_subscriptions", others);
   return json_finish(command, root, status);
@@ -497,7 +549,11 @@ static int check(const command_t *command, const nodes_t *nodes)
     others +=
         (sim_time == SIM_TIME_FALSE || sim_time == SIM_TIME_UNSET) && !publishes_clock(nodes, i);
   }
-  if (!nodes->view->snapshot->node_count) result = check_failed(command, "no nodes");
+  size_t unnamed = unnamed_count(nodes->view->snapshot);
+  if (!nodes->view->snapshot->node_count && !unnamed) result = check_failed(command, "no nodes");
+  if (unnamed)
+    result = check_failed_count(command, unnamed, "participant has not announced its nodes",
+                                "participants have not announced their nodes");
   if (counts[SIM_TIME_TRUE] && others)
     result = check_failed_count(command, others, "node does not use simulated time, but others do",
                                 "nodes do not use simulated time, but others do");
@@ -533,7 +589,8 @@ static int show(const command_t *command, const arguments_t *arguments, const gr
   else
     print_nodes(&nodes);
   command_flush();
-  if (!arguments->json && !view->snapshot->node_count) graph_view_print_empty(view);
+  if (!arguments->json && !view->snapshot->node_count && !unnamed_count(view->snapshot))
+    graph_view_print_empty(view);
   if (!result && arguments->check) result = check(command, &nodes);
   return result;
 }
@@ -597,31 +654,42 @@ const command_t command_nodes = {
     .summary = "list nodes, their use_sim_time and how /clock reaches them",
     .usage = "timebase nodes [--json] [--check] [--wait D] [--limit D] [--domain N]",
     .help =
-        "Lists the nodes of a ROS 2 graph: name, release of ROS 2, use_sim_time, and the QoS of\n"
-        "their subscriptions of /clock; then the publishers of /clock. Lines with ! report\n"
+        "Lists the nodes of a ROS 2 graph: name, release of ROS 2, middleware, use_sim_time, and\n"
+        "the QoS of their subscriptions of /clock; then the publishers of /clock. Lines with ! "
+        "report\n"
         "problems: a publisher from which a subscription receives nothing, with the QoS policies\n"
         "that differ, and nodes that share a name. A time_source other than clock_topic is\n"
         "printed below its node. All nodes are asked at once, and for time_source only those\n"
         "that list it.\n\n"
-        "  --json      one object: \"domain\", \"nodes\", \"clock_publishers\" and\n"
-        "              \"other_clock_subscriptions\" (of programs without a node)\n"
+        "  --json      one object: \"domain\", \"nodes\", \"unnamed_nodes\", \"clock_publishers\"\n"
+        "              and \"other_clock_subscriptions\" (of programs without a known node)\n"
         "  --check     status 1 if use_sim_time is true on some nodes and not on others (except\n"
         "              publishers of /clock), if nodes share a name, if a node does not answer, "
         "if\n"
         "              a subscription receives nothing from a publisher, if /clock has several\n"
-        "              publishers, or none while use_sim_time is true, or if there are no nodes\n"
+        "              publishers, or none while use_sim_time is true, if a participant has not\n"
+        "              announced its nodes, or if there are no nodes\n"
         "  --wait D    follow discovery for D (2, 1.5s); default: until nothing new was found for\n"
-        "              0.5 s (1 s while there are no nodes), at most 5 s\n"
+        "              0.5 s (1 s while there are no nodes) and all participants have announced\n"
+        "              their nodes, at most 5 s\n"
         "  --limit D   wait at most D for the answers (default 2s)\n"
         "  --domain N  DDS domain, 0 to 232 (default: ROS_DOMAIN_ID, else 0)\n"
         "  -h, --help  this text\n\n"
+        "A node is known by name when its participant has announced it (ros_discovery_info): with\n"
+        "Fast DDS some 4 s after the command has started. One that has not is listed as\n"
+        "\"" UNNAMED_NODE "\" with what else is known of it.\n\n"
         "use_sim_time is true, false, unset (the node has no such parameter), \"no answer\",\n"
         "\"ambiguous\" where nodes share a name, or \"no parameters\" where a node has no\n"
         "parameter services, as some tools do not, or uses another middleware. In JSON it is\n"
         "true, false or null, and \"use_sim_time_state\" has the word. Each of \"nodes\" has\n"
-        "\"name\", \"distro\", \"enclave\", \"duplicate\", \"time_source\" (null: no such "
-        "parameter) and\n"
-        "\"clock_subscriptions\": \"qos\", and \"mismatches\", each with \"publisher\" (index in\n"
-        "\"clock_publishers\"), its \"node\" (null: plain DDS) and \"policies\".\n",
+        "\"name\", \"distro\", \"middleware\", \"enclave\", \"duplicate\", \"time_source\" (null: "
+        "no\n"
+        "such parameter) and \"clock_subscriptions\": \"qos\" (\"history\" is \"unknown\" where "
+        "the\n"
+        "middleware does not announce it), and \"mismatches\", each with \"publisher\" (index in\n"
+        "\"clock_publishers\"), its \"node\" (null: plain DDS) and \"policies\". Each of\n"
+        "\"unnamed_nodes\" has \"middleware\", \"enclave\", \"state\", \"addresses\" and "
+        "\"endpoints\",\n"
+        "each with \"kind\", \"name\" and \"type\".\n",
     .run = run,
 };

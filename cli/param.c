@@ -10,6 +10,7 @@
 #include "param_value.h"
 #include "similar.h"
 #include "text.h"
+#include "unnamed.h"
 
 enum { OPTION_JSON = 256, OPTION_HIDE_TYPE };
 
@@ -62,6 +63,7 @@ static char *await_node(graph_view_t *view, const arguments_t *arguments, int *o
   *out_status = graph_view_await(view, names, 1, "list_parameters", arguments->graph.wait);
   if (!*out_status && !tb_ros2_graph_find_node(view->snapshot, node)) {
     graph_view_no_such_node(view, node);
+    unnamed_warn(view->command->name, view->snapshot);
     *out_status = EXIT_CHECK;
   }
   if (!*out_status && !graph_view_has_service(view, node, "list_parameters")) {
@@ -208,6 +210,7 @@ static int list_all(graph_view_t *view, const arguments_t *arguments)
     if (!graph_view_is_repeated(view, i)) nodes[count++] = snapshot->nodes[i].full_name;
   result = list_nodes(view, arguments, nodes, count);
   if (!count && !arguments->json) graph_view_print_empty(view);
+  unnamed_warn(view->command->name, snapshot);
   free(nodes);
   return result;
 }
@@ -588,7 +591,8 @@ const command_t command_param = {
         "  --hide-type with get and one NAME: print only the value\n"
         "  --wait D    wait at most D for the node to appear; default: until nothing new was "
         "found\n"
-        "              for 0.5 s (1 s while there are no nodes), at most 5 s\n"
+        "              for 0.5 s (1 s while there are no nodes) and all participants have\n"
+        "              announced their nodes, at most 5 s\n"
         "  --limit D   wait at most D for an answer (default 2s)\n"
         "  --domain N  DDS domain, 0 to 232 (default: ROS_DOMAIN_ID, else 0)\n"
         "  -h, --help  this text\n\n"

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "text.h"
+#include "unnamed.h"
 
 void publishers_find(tb_ros2_graph_t *graph, const char *topic, publishers_t *out)
 {
@@ -54,7 +55,10 @@ void publishers_print_others(FILE *out, const publishers_t *publishers)
     if (publishers_is_own(publishers, i) || is_printed(publishers, i)) continue;
     if (count++) text_to(out, " and ");
     text_to(out, "%s",
-            node < 0 ? "a program without a node" : publishers->snapshot->nodes[node].full_name);
+            node >= 0 ? publishers->snapshot->nodes[node].full_name
+            : unnamed_has(publishers->snapshot, &publishers->items[i])
+                ? "a node whose name is not known yet"
+                : "a program without a node");
   }
 }
 

@@ -25,7 +25,7 @@ bool publishers_is_own(const publishers_t *publishers, size_t index);
 size_t publishers_count_others(const publishers_t *publishers);
 
 /* The nodes of the others, "/sim and /player", each once; "a program without a node" for one that
- * has none. */
+ * has none, and words for a node whose name is not known yet. */
 void publishers_print_others(FILE *out, const publishers_t *publishers);
 
 /* Reports when others publish a topic that a node of ours publishes. */

@@ -6,6 +6,7 @@
 
 #include "graph_view.h"
 #include "text.h"
+#include "unnamed.h"
 
 #define SERVICE    "set_parameters"
 #define ROUNDS_MAX 8 /* of nodes that appear meanwhile */
@@ -253,6 +254,7 @@ static int set(const command_t *command, const arguments_t *arguments)
   if (!result) result = arguments->all ? set_graph(&work) : set_named(&work);
   if (!result) {
     result = show_end(&work);
+    if (arguments->all || work.absent) unnamed_warn(command->name, work.view.snapshot);
     hint_at_clock(&work);
   }
   for (size_t i = 0; i < work.count; i++)
@@ -327,7 +329,8 @@ const command_t command_sim_time = {
         "              without parameters are skipped\n"
         "  --wait D    with names: wait at most D for the nodes to appear; with --all: follow\n"
         "              discovery for D; default: until nothing new was found for 0.5 s (1 s while\n"
-        "              there are no nodes), at most 5 s\n"
+        "              there are no nodes) and all participants have announced their nodes, at\n"
+        "              most 5 s\n"
         "  --limit D   wait at most D for all answers (default 5s)\n"
         "  --domain N  DDS domain, 0 to 232 (default: ROS_DOMAIN_ID, else 0)\n"
         "  -h, --help  this text\n\n"

@@ -65,12 +65,25 @@ static void check_node(const tb_ros2_graph_snapshot_t *snapshot, size_t at)
   }
 }
 
+static size_t check_participant(const tb_ros2_graph_snapshot_t *snapshot, size_t at)
+{
+  const tb_ros2_graph_participant_t *participant = &snapshot->participants[at];
+  if (tb_ros2_graph_find_participant(snapshot, participant->guid) != participant) abort();
+  if (!participant->enclave && participant->state != TB_ROS2_PARTICIPANT_NO_NODES) abort();
+  if (!*participant->middleware || strlen(participant->addresses) >= TB__SEEN_ADDRESSES_SIZE)
+    abort();
+  return participant->state == TB_ROS2_PARTICIPANT_AWAITED;
+}
+
 static void check_graph(const tb__graph_model_t *model)
 {
   static const tb__guid_t own = {{1}};
   tb_ros2_graph_snapshot_t *snapshot;
-  size_t owned = 0, listed = 0;
+  size_t owned = 0, listed = 0, awaited = 0;
   if (tb__graph_snapshot_build(model, &own, 0, &snapshot) != TB_OK) abort();
+  for (size_t i = 0; i < snapshot->participant_count; i++)
+    awaited += check_participant(snapshot, i);
+  if (awaited != snapshot->awaited_count) abort();
   for (size_t i = 0; i < snapshot->node_count; i++) {
     check_node(snapshot, i);
     listed += snapshot->nodes[i].endpoint_count;

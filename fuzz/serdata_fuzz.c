@@ -1,6 +1,8 @@
 /* A sample from the network in any pieces. The input: the sample's claimed size (2 bytes), the
  * number of fragments, per fragment its first byte and the byte after its last (2 bytes each),
  * then the packet. All numbers are little endian. */
+#include <dds/ddsi/q_misc.h>
+#include <dds/ddsi/q_protocol.h>
 #include <dds/ddsi/q_radmin.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +10,7 @@
 #include "dds/raw_type.h"
 
 #define FRAGMENTS_MAX 16
+#define SUBMESSAGE    4 /* its offset in the packet; 0 would be none */
 
 #include "fuzz.h"
 
@@ -37,7 +40,9 @@ static void check_sample(struct ddsi_serdata *sample)
   size_t size;
   uint8_t copy[8];
   char text[8];
+  tb__sample_origin_t origin;
   if (!sample) return;
+  tb__raw_sample_origin(sample, &origin);
   const uint8_t *bytes = tb__raw_sample_bytes(sample, &size);
   if (size % 4 != 0 || !tb__cdr_is_valid(bytes, size) || ddsi_serdata_size(sample) != size) abort();
   ddsi_serdata_to_ser(sample, size - 4, sizeof copy, copy);
@@ -61,6 +66,8 @@ static size_t fragments_read(input_t *input, struct nn_rdata *fragments, size_t 
     if (fragment->min > fragment->maxp1 || fragment->maxp1 - fragment->min > input->left) continue;
     fragments[kept] = *fragment;
     fragments[kept].payload_zoff = (uint16_t)(input->left - (fragment->maxp1 - fragment->min));
+    if (fragments[kept].payload_zoff >= SUBMESSAGE + sizeof(Data_DataFrag_common_t))
+      fragments[kept].submsg_zoff = SUBMESSAGE; /* what precedes the payload is its submessage */
     kept++;
   }
   for (size_t i = 1; i < kept; i++)

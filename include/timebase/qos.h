@@ -22,8 +22,10 @@ typedef enum tb_qos_durability {
 
 /** How many samples are kept. */
 typedef enum tb_qos_history {
-  TB_QOS_KEEP_LAST = 1, /**< `depth` samples */
-  TB_QOS_KEEP_ALL = 2,  /**< as many as memory allows */
+  TB_QOS_KEEP_LAST = 1,       /**< `depth` samples */
+  TB_QOS_KEEP_ALL = 2,        /**< as many as memory allows */
+  TB_QOS_HISTORY_UNKNOWN = 3, /**< of an endpoint on the graph: not announced, as by Fast DDS, and
+                                 its depth is 0; one that is created with it keeps the last 10 */
 } tb_qos_history_t;
 
 /** How a publisher shows that it is alive. */

@@ -32,8 +32,9 @@ TB_BEGIN_DECLS
 
 /** `service`: a ROS name; a relative one ("add") is taken from the root ("/add"). `type`:
  * "package/srv/Name". `qos` may be NULL for TB_QOS_INIT_DEFAULT, which ROS uses for services; it
- * must be reliable. Destroy the client before its context. Services speak Cyclone's form of
- * requests (rmw_cyclonedds): those of other middlewares do not understand it.
+ * must be reliable. Destroy the client before its context. Services of Cyclone DDS
+ * (rmw_cyclonedds) and of Fast DDS (rmw_fastrtps) are asked, each in its own form; those of other
+ * middlewares do not understand either.
  *
  *   TB_ERR_INVALID    a name breaks ROS's rules, or a QoS policy has no valid value: see the text
  *   TB_ERR_NO_MEMORY, TB_ERR_TRANSPORT, TB_ERR_FORKED
@@ -52,14 +53,13 @@ TB_API TB_WARN_UNUSED tb_status_t tb_ros2_client_create(tb_ros2_context_t *conte
 TB_API void tb_ros2_client_destroy(tb_ros2_client_t *client);
 
 /** Whether there is a service now that can be called, and whose answers arrive; false while the
- * client is being destroyed. Nodes of Fast DDS (rmw_fastrtps) take requests in a form of their own,
- * and may fill gigabytes for one of ours: while a service of such a node is matched nothing is
- * sent, and this is false. [any thread] */
+ * client is being destroyed, and where the wait below returns TB_ERR_UNSUPPORTED. Services of Fast
+ * DDS get a writer of their own when this, a wait or a call first sees one. [any thread] */
 TB_API bool tb_ros2_client_is_service_ready(tb_ros2_client_t *client);
 
 /** Waits until there is one, or the wait ends as `options` ask (tb_wait_options_t; NULL: nothing
  * ends it). TB_ERR_CLOSED: also, in its callback, the client is being destroyed.
- * TB_ERR_UNSUPPORTED, at once: there is one of Fast DDS. [any thread] [blocks] */
+ * TB_ERR_UNSUPPORTED: at once, as that of a call. [any thread] [blocks] */
 TB_INLINE TB_WARN_UNUSED tb_status_t
 tb_ros2_client_wait_for_service(tb_ros2_client_t *client, const tb_wait_options_t *options);
 
@@ -76,7 +76,9 @@ tb_ros2_client_wait_for_service(tb_ros2_client_t *client, const tb_wait_options_
  *                     token or the clock of the options was destroyed
  *   TB_ERR_CANCELLED, TB_ERR_JUMP_BACKWARD, TB_ERR_JUMP_FORWARD, TB_ERR_CLOCK_CHANGED
  *                     as the options ask, unless the answer was there already
- *   TB_ERR_UNSUPPORTED   a service of that name is of Fast DDS; nothing was sent
+ *   TB_ERR_UNSUPPORTED   nodes of Fast DDS and of Cyclone DDS offer this service, and requests to
+ *                     them cannot be kept apart (DDS Security, or a node of Fast DDS in a
+ *                     partition); nothing was sent
  *   TB_ERR_INVALID    not plain CDR (00 00 or 00 01 at the start); the options
  *   TB_ERR_NO_MEMORY, TB_ERR_TRANSPORT, TB_ERR_FORKED
  *

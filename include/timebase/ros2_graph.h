@@ -42,7 +42,8 @@ typedef struct tb_ros2_graph_endpoint {
   const char *name;             /**< of the topic or service: "/clock"; DDS's name if not ROS's */
   const char *type;      /**< "rosgraph_msgs/msg/Clock"; DDS's name if it has not that form */
   const char *type_hash; /**< "RIHS01_" and 64 hex digits; NULL: none announced (humble) */
-  tb_qos_t qos;          /**< as ROS sees it: the nearest where ROS has no term */
+  tb_qos_t qos;          /**< as ROS sees it: the nearest where ROS has no term. History and depth
+                              are announced by Cyclone DDS alone: see TB_QOS_HISTORY_UNKNOWN */
   tb_ros2_endpoint_dds_qos_t dds_qos; /**< exactly as DDS has it */
   uint8_t guid[16];                   /**< DDS GUID, network order */
   uint8_t participant_guid[16]; /**< of the participant that it is in, usually one per process */
@@ -50,6 +51,30 @@ typedef struct tb_ros2_graph_endpoint {
                    none does, for example that of a plain DDS program */
   uint64_t reserved[4]; /**< 0 */
 } tb_ros2_graph_endpoint_t;
+
+/** What is known of the nodes of a participant. */
+typedef enum tb_ros2_participant_state {
+  TB_ROS2_PARTICIPANT_NO_NODES = 0,   /**< a plain DDS program, or a ROS program without a node */
+  TB_ROS2_PARTICIPANT_AWAITED = 1,    /**< of ROS, and has not announced its nodes so far */
+  TB_ROS2_PARTICIPANT_ANNOUNCED = 2,  /**< has announced its nodes, of which there may be none */
+  TB_ROS2_PARTICIPANT_UNREADABLE = 3, /**< its announcement of nodes is not one of ROS: ignored */
+} tb_ros2_participant_state_t;
+
+/** What nodes and endpoints are in: usually one per process. It is known from its announcement to
+ * DDS, before its endpoints and its nodes. Those of Fast DDS follow within 1 s and 4 s, since DDS
+ * repeats what came before the two had met; those of Cyclone DDS in a moment. */
+typedef struct tb_ros2_graph_participant {
+  uint8_t guid[16];       /**< DDS GUID, network order; the first two bytes name the vendor */
+  const char *middleware; /**< "Cyclone DDS", "Fast DDS"; "vendor 01.2a" if not known by name */
+  const char *enclave;    /**< as tb_ros2_graph_node_t.enclave; NULL: not of ROS */
+  const char *addresses;  /**< where DDS reaches it: "udp/192.168.0.7:7410@2,udp/..."; cut at 255
+                             bytes. If is_own those of the network interfaces that DDS uses:
+                             "192.168.0.7,127.0.0.1". Of another context in this process:
+                             "localprocess" */
+  tb_ros2_participant_state_t state; /**< what is known of its nodes */
+  bool is_own;                       /**< of the context that the graph was made of */
+  uint64_t reserved[4];              /**< 0 */
+} tb_ros2_graph_participant_t;
 
 /** A node. */
 typedef struct tb_ros2_graph_node {
@@ -63,7 +88,8 @@ typedef struct tb_ros2_graph_node {
   uint8_t participant_guid[16]; /**< of its participant, usually one per process */
   const uint32_t *endpoints;    /**< indexes of its endpoints, rising */
   size_t endpoint_count;        /**< how many */
-  uint64_t reserved[4];         /**< 0 */
+  const char *middleware;       /**< of its participant: "Cyclone DDS", "Fast DDS" */
+  uint64_t reserved[3];         /**< 0 */
 } tb_ros2_graph_node_t;
 
 /** The graph at one moment. Nothing in it changes. */
@@ -75,6 +101,9 @@ typedef struct tb_ros2_graph_snapshot {
   size_t endpoint_count;                     /**< how many */
   uint64_t malformed; /**< announcements of nodes ignored so far because ROS would not send them */
   uint64_t foreign;   /**< announcements ignored because they were about another process */
+  const tb_ros2_graph_participant_t *participants; /**< by GUID */
+  size_t participant_count;                        /**< how many */
+  size_t awaited_count; /**< of these, those with TB_ROS2_PARTICIPANT_AWAITED */
 } tb_ros2_graph_snapshot_t;
 
 TB_BEGIN_DECLS
@@ -94,8 +123,8 @@ TB_API TB_WARN_UNUSED tb_status_t tb_ros2_graph_create(tb_ros2_context_t *contex
 TB_API void tb_ros2_graph_destroy(tb_ros2_graph_t *graph);
 
 /** What is seen now: give *out back with tb_ros2_graph_snapshot_release. A node is listed even if
- * some of its endpoints are not discovered yet. A process that was killed stays for its lease,
- * usually 10 s.
+ * some of its endpoints are not discovered yet. While awaited_count is not 0 there may be more
+ * nodes than are listed. A process that was killed stays for its lease, usually 10 s.
  *
  *   TB_ERR_NO_MEMORY  now, or earlier so that something that came was lost: then make a new graph
  *   TB_ERR_FORKED
@@ -127,6 +156,11 @@ TB_INLINE TB_WARN_UNUSED tb_status_t tb_ros2_graph_wait_for_node(tb_ros2_graph_t
  * [any thread] [from callbacks] */
 TB_API const tb_ros2_graph_node_t *tb_ros2_graph_find_node(const tb_ros2_graph_snapshot_t *snapshot,
                                                            const char *full_name);
+
+/** The participant with this GUID (tb_ros2_graph_node_t.participant_guid and the like); NULL: none.
+ * [any thread] [from callbacks] */
+TB_API const tb_ros2_graph_participant_t *
+tb_ros2_graph_find_participant(const tb_ros2_graph_snapshot_t *snapshot, const uint8_t guid[16]);
 
 /** The publishers of a topic ("/clock"), as many as are returned from *out_first on, with those of
  * plain DDS programs on the same DDS topic. 0: none, and *out_first is untouched.

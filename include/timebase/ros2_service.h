@@ -13,11 +13,13 @@
 /** A service: the side that answers. */
 typedef struct tb_ros2_service tb_ros2_service_t;
 
-/** Identifies a request and its client. Copy it to answer later. */
+/** Identifies a request and its client. Copy it to answer later. It also holds how the client is
+ * answered, which nodes of Cyclone DDS and of Fast DDS expect in forms of their own. */
 typedef struct tb_ros2_request_id {
-  uint64_t client;         /**< the client's choice */
+  uint64_t client;         /**< the client's choice; for Fast DDS the end of the GUID below */
   int64_t sequence;        /**< of the request among the client's */
-  uint8_t writer_guid[16]; /**< DDS GUID of its writer; zeros if it is gone already */
+  uint8_t writer_guid[16]; /**< DDS GUID of its writer; zeros if it is gone already. For a client of
+                                Fast DDS that of its reader of replies, as in rmw_fastrtps. */
 } tb_ros2_request_id_t;
 
 /** A request as it came: serialized. */
@@ -36,7 +38,11 @@ typedef void (*tb_ros2_service_callback_t)(tb_ros2_service_t *service,
 
 TB_BEGIN_DECLS
 
-/** Names, QoS and errors as in tb_ros2_client_create; TB_ERR_SYSTEM: no thread. As many requests as
+/** Serves clients on Cyclone DDS and on Fast DDS (rmw_fastrtps). With DDS Security, or if Cyclone
+ * DDS does not send over UDP, those of Fast DDS cannot be answered: their requests are dropped, and
+ * a warning is logged once.
+ *
+ * Names, QoS and errors as in tb_ros2_client_create; TB_ERR_SYSTEM: no thread. As many requests as
  * the history's depth wait, and 256 MiB of them; more push out the oldest, and a larger one all of
  * them. The callback may run before this returns. Destroy the service before its context. [any
  * thread] */
@@ -59,6 +65,7 @@ TB_API void tb_ros2_service_destroy(tb_ros2_service_t *service);
  *   TB_ERR_CLOSED     the client is gone, or the service is being destroyed: nothing was sent
  *   TB_ERR_TIMEOUT    clients do not accept what was sent before; nothing was sent
  *   TB_ERR_INVALID    not plain CDR (00 00 or 00 01 at the start)
+ *   TB_ERR_LIMIT      to Fast DDS only: CYCLONEDDS_URI asks for packets that are too large for it
  *   TB_ERR_NO_MEMORY, TB_ERR_TRANSPORT, TB_ERR_FORKED
  *
  * [any thread] [from callbacks] [blocks: up to 150 ms] */

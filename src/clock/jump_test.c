@@ -105,6 +105,9 @@ static void test_J1_wrong_signs_are_refused(void **state)
   assert_null(handler);
 }
 
+/* rcl test_time.cpp: test_ros_clock_initially_zero, roscpp sim_time_test.cpp: SimClockTest; with a
+ * time that was set before it is activated: rcl_time_forward_jump_callbacks, rclpy test_clock.py:
+ * test_triggered_time_jump_callbacks. */
 static void test_J2_first_tick_is_started_and_has_no_time_before(void **state)
 {
   fixture_t *f = *state;

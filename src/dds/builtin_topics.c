@@ -2,12 +2,15 @@
 #include "base/no_memory.h"
 
 #include <dds/dds.h>
+#include <dds/ddsi/q_protocol.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fork.h"
 #include "dds/library.h"
 #include "dds/qos_map.h"
+#include "dds/vendor.h"
 #include "platform/mutex.h"
 
 #define BATCH_SIZE   8
@@ -31,12 +34,26 @@ static void user_data_copy(const dds_qos_t *qos, char out[TB__SEEN_USER_DATA_SIZ
   dds_free(text);
 }
 
+/* "udp/192.168.0.7:7410@2,udp/...": Cyclone adds the number of its own interface. */
+static void addresses_copy(const dds_qos_t *qos, char out[TB__SEEN_ADDRESSES_SIZE])
+{
+  char *text = NULL;
+  out[0] = '\0';
+  if (!qos || !dds_qget_prop(qos, DDS_BUILTIN_TOPIC_PARTICIPANT_PROPERTY_NETWORKADDRESSES, &text))
+    return;
+  if (text) snprintf(out, TB__SEEN_ADDRESSES_SIZE, "%s", text);
+  dds_free(text);
+}
+
 static void report_participant(const tb__builtin_topics_t *topics,
                                const dds_builtintopic_participant_t *found, bool is_gone)
 {
   tb__seen_participant_t seen = {.is_gone = is_gone};
   seen.guid = tb__guid_of(found->key.v);
-  if (!is_gone) user_data_copy(found->qos, seen.user_data);
+  if (!is_gone) {
+    user_data_copy(found->qos, seen.user_data);
+    addresses_copy(found->qos, seen.addresses);
+  }
   topics->callbacks.participant(&seen, topics->callbacks.user);
 }
 
@@ -52,6 +69,7 @@ static void report_endpoint(const tb__builtin_topics_t *topics,
     seen.type = found->type_name;
     user_data_copy(found->qos, seen.user_data);
     tb__qos_of_dds(found->qos, &seen.qos, &seen.dds_qos);
+    tb__vendor_mark_unknown(seen.guid.bytes, &seen.qos);
   }
   topics->callbacks.endpoint(&seen, topics->callbacks.user);
 }

@@ -13,10 +13,13 @@ typedef struct tb__builtin_topics tb__builtin_topics_t;
 /* Longer USER_DATA is cut. */
 #define TB__SEEN_USER_DATA_SIZE 512
 
+#define TB__SEEN_ADDRESSES_SIZE 256
+
 typedef struct tb__seen_participant {
   tb__guid_t guid;
   bool is_gone; /* then nothing below is set */
   char user_data[TB__SEEN_USER_DATA_SIZE];
+  char addresses[TB__SEEN_ADDRESSES_SIZE]; /* where DDS reaches its discovery, by commas; cut */
 } tb__seen_participant_t;
 
 typedef struct tb__seen_endpoint {

@@ -9,6 +9,7 @@
 #include "dds/library.h"
 #include "dds/log_sink.h"
 #include "dds/room.h"
+#include "dds/transport_hook.h"
 #include "platform/mutex.h"
 
 struct tb__dds_domain {
@@ -154,7 +155,10 @@ TB_REQUIRES(domains_mutex)
 static void domain_delete_locked(tb__dds_domain_t *domain)
 {
   TB__CHAIN_REMOVE(domains, domain);
-  if (domain->handle > 0) dds_delete(domain->handle);
+  if (domain->handle > 0) {
+    dds_delete(domain->handle);
+    tb__transport_hook_domain_deleted(domain->id);
+  }
   domain_free(domain);
 }
 

@@ -11,6 +11,14 @@
 
 #define TB__USER_DATA_SIZE 256
 
+#define TB__DEPTH_DEFAULT 10 /* of TB_QOS_INIT_DEFAULT */
+
+/* The samples that an endpoint keeps if it does not keep all. */
+static inline int32_t tb__qos_depth(const tb_qos_t *qos)
+{
+  return qos->history == TB_QOS_HISTORY_UNKNOWN ? TB__DEPTH_DEFAULT : qos->depth;
+}
+
 /* The writers of a reader. */
 typedef struct tb__writers_status {
   uint32_t matched;      /* now */
@@ -25,7 +33,9 @@ typedef struct tb__endpoint_options {
   const char *type;
   const tb_qos_t *qos;
   const char *user_data;  /* USER_DATA as text; NULL: none */
+  const char *partition;  /* NULL: the default */
   bool ignore_local;      /* do not match endpoints of the same participant */
+  bool ignore_process;    /* do not match endpoints of the same process */
   int64_t write_limit_ns; /* a reliable writer blocks at most so long: TB_ERR_TIMEOUT; 0: forever */
 
   /* Called on a thread of DDS when matched endpoints change; may be NULL. Must not call DDS. */
@@ -42,6 +52,7 @@ typedef struct tb__endpoint_options {
 typedef struct tb__matched {
   uint64_t instance; /* its handle in this process */
   tb__guid_t guid;
+  bool in_partition;                  /* other than the default */
   char user_data[TB__USER_DATA_SIZE]; /* the beginning of USER_DATA, as text */
 } tb__matched_t;
 

@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TB__GUID_SIZE 16
+#define TB__GUID_SIZE        16
+#define TB__GUID_PREFIX_SIZE 12 /* of its participant */
 
 /* "01.10.ab. ... .04", as ROS and Cyclone DDS print it, with a NUL. */
 #define TB__GUID_TEXT_SIZE (3 * TB__GUID_SIZE)
@@ -39,6 +40,18 @@ static inline int tb__guid_compare(const tb__guid_t *a, const tb__guid_t *b)
 static inline bool tb__guid_equal(const tb__guid_t *a, const tb__guid_t *b)
 {
   return tb__guid_compare(a, b) == 0;
+}
+
+/* Whether both are of one participant: the prefix is the same. */
+static inline bool tb__guid_is_beside(const tb__guid_t *a, const tb__guid_t *b)
+{
+  return memcmp(a->bytes, b->bytes, TB__GUID_PREFIX_SIZE) == 0;
+}
+
+/* A GUID begins with the vendor of its participant. */
+static inline bool tb__guid_is_of_fast_dds(const tb__guid_t *guid)
+{
+  return guid->bytes[0] == 0x01 && guid->bytes[1] == 0x0f;
 }
 
 /* Whether an array, such as that of a public struct, has this GUID. */

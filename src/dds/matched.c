@@ -3,6 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool has_partition(const dds_qos_t *qos)
+{
+  uint32_t count = 0;
+  return dds_qget_partition(qos, &count, NULL) && count > 0;
+}
+
 /* False: it has gone meanwhile. */
 static bool matched_fill(dds_entity_t endpoint, dds_instance_handle_t instance,
                          tb__matched_data_t data, tb__matched_t *out)
@@ -12,6 +18,7 @@ static bool matched_fill(dds_entity_t endpoint, dds_instance_handle_t instance,
   memset(out, 0, sizeof *out);
   out->instance = instance;
   out->guid = tb__guid_of(found->key.v);
+  out->in_partition = found->qos && has_partition(found->qos);
   void *text = NULL;
   size_t size = 0;
   if (found->qos && dds_qget_userdata(found->qos, &text, &size) && text) {

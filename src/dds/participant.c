@@ -21,6 +21,7 @@ struct tb__participant {
   dds_entity_t handle;
   tb__guid_t guid;
   bool has_log;
+  bool is_secured;
 };
 
 static dds_entity_t handle_open(const tb__participant_options_t *options)
@@ -68,6 +69,7 @@ tb_status_t tb__participant_create(const tb__participant_options_t *options,
   tb__participant_t *participant = calloc(1, sizeof *participant);
   if (!participant) return tb__no_memory_for(error, "DDS participant");
   participant->has_log = !options->keep_dds_log;
+  participant->is_secured = options->security;
   if (participant->has_log) tb__dds_log_acquire();
   const char *identity =
       options->security ? options->security->files[TB__SECURITY_CERTIFICATE] : "";
@@ -101,6 +103,11 @@ void tb__participant_destroy(tb__participant_t *participant)
 int32_t tb__participant_handle(const tb__participant_t *participant)
 {
   return participant->handle;
+}
+
+bool tb__participant_is_secured(const tb__participant_t *participant)
+{
+  return participant->is_secured;
 }
 
 tb__guid_t tb__participant_guid(const tb__participant_t *participant)

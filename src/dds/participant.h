@@ -27,6 +27,9 @@ void tb__participant_destroy(tb__participant_t *participant);
 
 int32_t tb__participant_handle(const tb__participant_t *participant);
 
+/* With DDS Security. */
+bool tb__participant_is_secured(const tb__participant_t *participant);
+
 /* Does not call DDS, so it may be used in a forked child. */
 tb__guid_t tb__participant_guid(const tb__participant_t *participant);
 

@@ -1,6 +1,9 @@
 #include "dds/qos_map.h"
 #include "base/no_memory.h"
 #include "base/sized.h"
+#include "dds/endpoint.h"
+
+#include <string.h>
 
 static tb_status_t invalid(tb_error_t *error, const char *policy, int64_t value)
 {
@@ -11,10 +14,12 @@ static tb_status_t invalid(tb_error_t *error, const char *policy, int64_t value)
 static tb_status_t map_history(const tb_qos_t *qos, dds_qos_t *out, tb_error_t *error)
 {
   bool keep_all = qos->history == TB_QOS_KEEP_ALL;
-  if (!keep_all && qos->history != TB_QOS_KEEP_LAST) return invalid(error, "history", qos->history);
-  if (!keep_all && qos->depth < 1) return invalid(error, "history depth", qos->depth);
+  bool is_unknown = qos->history == TB_QOS_HISTORY_UNKNOWN;
+  if (!keep_all && !is_unknown && qos->history != TB_QOS_KEEP_LAST)
+    return invalid(error, "history", qos->history);
+  if (!keep_all && tb__qos_depth(qos) < 1) return invalid(error, "history depth", qos->depth);
   dds_history_kind_t kind = keep_all ? DDS_HISTORY_KEEP_ALL : DDS_HISTORY_KEEP_LAST;
-  int32_t depth = keep_all ? DDS_LENGTH_UNLIMITED : qos->depth;
+  int32_t depth = keep_all ? DDS_LENGTH_UNLIMITED : tb__qos_depth(qos);
   dds_qset_history(out, kind, depth);
   switch (qos->durability) {
   case TB_QOS_VOLATILE:
@@ -87,12 +92,13 @@ tb_status_t tb__qos_to_dds(const tb_qos_t *qos, dds_qos_t **out, tb_error_t *err
   return TB_OK;
 }
 
+/* "*" includes the default one. */
 static bool has_partition(const dds_qos_t *qos)
 {
   uint32_t count = 0;
   char **names = NULL;
   if (!dds_qget_partition(qos, &count, &names)) return false;
-  bool has = count > 1 || (count == 1 && names[0][0] != '\0');
+  bool has = count > 1 || (count == 1 && names[0][0] != '\0' && strcmp(names[0], "*") != 0);
   for (uint32_t i = 0; i < count; i++)
     dds_free(names[i]);
   dds_free(names);

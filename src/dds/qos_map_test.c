@@ -103,6 +103,20 @@ static void test_transient_local_serves_the_same_history(void **state)
   dds_delete_qos(mapped);
 }
 
+/* As the graph shows that of an endpoint whose middleware does not announce it. */
+static void test_an_unknown_history_is_the_default(void **state)
+{
+  (void)state;
+  tb_qos_t qos = TB_QOS_INIT_DEFAULT;
+  qos.durability = TB_QOS_TRANSIENT_LOCAL;
+  qos.history = TB_QOS_HISTORY_UNKNOWN;
+  qos.depth = 0;
+  dds_qos_t *mapped = map(&qos);
+  assert_history(mapped, DDS_HISTORY_KEEP_LAST, 10);
+  assert_durability_service(mapped, DDS_HISTORY_KEEP_LAST, 10);
+  dds_delete_qos(mapped);
+}
+
 static void test_durations(void **state)
 {
   (void)state;
@@ -202,13 +216,16 @@ static void test_values_that_ros_does_not_have(void **state)
   (void)state;
   tb_qos_t qos;
   tb_ros2_endpoint_dds_qos_t beyond;
-  const char *partition = "p", *none = "";
+  const char *partition = "p", *none = "", *all = "*";
   const dds_data_representation_id_t xcdr2 = DDS_DATA_REPRESENTATION_XCDR2;
   dds_qos_t *other = dds_create_qos();
   dds_qset_partition(other, 1, &none);
   tb__qos_of_dds(other, &qos, &beyond); /* nothing is set: defaults of DDS */
   assert_int_equal(qos.reliability, TB_QOS_BEST_EFFORT);
   assert_int_equal(beyond.representations, 1);
+  assert_false(beyond.has_partition);
+  dds_qset_partition(other, 1, &all);
+  tb__qos_of_dds(other, &qos, &beyond);
   assert_false(beyond.has_partition);
   dds_qset_durability(other, DDS_DURABILITY_PERSISTENT);
   dds_qset_liveliness(other, DDS_LIVELINESS_MANUAL_BY_PARTICIPANT, 9);
@@ -239,6 +256,7 @@ int main(void)
       cmocka_unit_test(test_default),
       cmocka_unit_test(test_clock),
       cmocka_unit_test(test_transient_local_serves_the_same_history),
+      cmocka_unit_test(test_an_unknown_history_is_the_default),
       cmocka_unit_test(test_durations),
       cmocka_unit_test(test_values_that_do_not_exist_are_refused),
       cmocka_unit_test(test_mapping_back),

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/fork.h"
+#include "dds/first_sample.h"
+#include "dds/interfaces.h"
 #include "dds/library.h"
 #include "dds/matched.h"
 #include "dds/qos_map.h"
@@ -24,6 +26,7 @@ typedef struct writer_entry {
 
 struct tb__raw_reader {
   dds_entity_t handle;
+  const struct ddsi_sertype *type;
   tb__raw_reader_callback_t callback;
   void *user;
   _Atomic bool closed;
@@ -163,6 +166,7 @@ tb_status_t tb__raw_reader_create(tb__participant_t *participant,
     status = tb__no_memory_for(error, options->topic);
     goto fail;
   }
+  reader->type = topic.type;
   reader->callback = callback;
   reader->user = user;
   reader->hook = options->on_matched;
@@ -238,6 +242,16 @@ void tb__raw_reader_release(tb_ros2_sample_t *sample)
   sample->size = 0;
 }
 
+bool tb__raw_reader_origin(const tb_ros2_sample_t *sample, tb__sample_origin_t *out)
+{
+  return sample->owner && tb__raw_sample_origin(sample->owner, out);
+}
+
+bool tb__raw_reader_has_inline_qos(const tb_ros2_sample_t *sample)
+{
+  return sample->owner && tb__raw_sample_has_inline_qos(sample->owner);
+}
+
 uint32_t tb__raw_reader_matched(const tb__raw_reader_t *reader)
 {
   dds_subscription_matched_status_t status;
@@ -269,10 +283,20 @@ uint32_t tb__raw_reader_match_events(const tb__raw_reader_t *reader)
   return atomic_load(&reader->match_events);
 }
 
+void tb__raw_reader_expect_first(const tb__raw_reader_t *reader, const tb__guid_t *writer)
+{
+  if (!tb__is_forked()) tb__first_sample_expect(reader->type, writer);
+}
+
 tb_status_t tb__raw_reader_matched_list(const tb__raw_reader_t *reader, tb__matched_t **out,
                                         size_t *out_count)
 {
   if (tb__is_forked()) return TB_ERR_FORKED;
   return tb__matched_list(reader->handle, dds_get_matched_publications,
                           dds_get_matched_publication_data, out, out_count);
+}
+
+void tb__raw_reader_interfaces(const tb__raw_reader_t *reader, char *out, size_t size)
+{
+  tb__dds_interfaces(reader->type, out, size);
 }

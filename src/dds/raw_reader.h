@@ -6,6 +6,7 @@
 
 #include "dds/endpoint.h"
 #include "dds/participant.h"
+#include "dds/related_identity.h"
 #include "platform/futex.h"
 
 typedef struct tb__raw_reader tb__raw_reader_t;
@@ -33,6 +34,12 @@ void tb__raw_reader_destroy(tb__raw_reader_t *reader);
 TB_WARN_UNUSED tb_status_t tb__raw_reader_take(tb__raw_reader_t *reader, tb_ros2_sample_t *out);
 void tb__raw_reader_release(tb_ros2_sample_t *sample);
 
+/* Where a sample that has not been released comes from. False: from this process. */
+bool tb__raw_reader_origin(const tb_ros2_sample_t *sample, tb__sample_origin_t *out);
+
+/* Whether it was written in this process with inline QoS, of which nothing comes with it. */
+bool tb__raw_reader_has_inline_qos(const tb_ros2_sample_t *sample);
+
 /* As in raw_writer.h, for matched and incompatible writers. TB_ERR_CLOSED. */
 uint32_t tb__raw_reader_matched(const tb__raw_reader_t *reader);
 /* The futex that is raised by 1, and whose waiters are woken, when the matched writers change.
@@ -41,8 +48,15 @@ _Atomic uint32_t *tb__raw_reader_match_word(tb__raw_reader_t *reader);
 uint32_t tb__raw_reader_incompatible(const tb__raw_reader_t *reader, const char **out_policy);
 tb__guid_t tb__raw_reader_guid(const tb__raw_reader_t *reader);
 
+/* The addresses of the network interfaces that its domain uses: see interfaces.h. */
+void tb__raw_reader_interfaces(const tb__raw_reader_t *reader, char *out, size_t size);
+
 /* The count of tb__raw_reader_match_word. */
 uint32_t tb__raw_reader_match_events(const tb__raw_reader_t *reader);
+
+/* For a matched writer of Fast DDS, of which a reader without history would lose a first sample of
+ * more than one fragment (first_sample.h). Not from a callback of DDS. */
+void tb__raw_reader_expect_first(const tb__raw_reader_t *reader, const tb__guid_t *writer);
 
 /* The writers that are matched now; free *out, which may be NULL if there are none. Not from a
  * callback of DDS. TB_ERR_NO_MEMORY, TB_ERR_CLOSED. */

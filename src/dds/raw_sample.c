@@ -7,13 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dds/inline_qos.h"
 #include "platform/time.h"
 
 typedef struct raw_sample {
   struct ddsi_serdata base;
   int64_t received_ns; /* system time */
   uint64_t sequence;
-  uint32_t size; /* a multiple of 4 */
+  uint32_t size;       /* a multiple of 4 */
+  bool has_related;    /* its tb__related_identity_t follows the bytes */
+  bool has_inline_qos; /* its tb__inline_qos_t follows the bytes, aligned */
   uint8_t bytes[];
 } raw_sample_t;
 
@@ -30,17 +33,18 @@ static const raw_sample_t *as_raw(const struct ddsi_serdata *sample)
   return (const raw_sample_t *)sample;
 }
 
-/* The bytes are undefined except for the padding. */
+/* The bytes are undefined except for the padding; `extra` more follow that. */
 static raw_sample_t *sample_alloc(const struct ddsi_sertype *type, enum ddsi_serdata_kind kind,
-                                  size_t size)
+                                  size_t size, size_t extra)
 {
   uint32_t padded = ((uint32_t)size + 3u) & ~3u;
-  raw_sample_t *sample = malloc(sizeof *sample + padded);
+  raw_sample_t *sample = malloc(sizeof *sample + padded + extra);
   if (!sample) return NULL;
   ddsi_serdata_init(&sample->base, type, kind);
   sample->base.hash = HASH;
   sample->size = padded;
   sample->sequence = 0;
+  sample->has_related = sample->has_inline_qos = false;
   sample->received_ns = tb__system_now_ns();
   memset(sample->bytes + size, 0, padded - size);
   return sample;
@@ -50,7 +54,7 @@ static raw_sample_t *sample_alloc(const struct ddsi_sertype *type, enum ddsi_ser
 static struct ddsi_serdata *key_create(const struct ddsi_sertype *type)
 {
   static const uint8_t empty[TB__CDR_HEADER_SIZE] = {0, 1, 0, 0};
-  raw_sample_t *sample = sample_alloc(type, SDK_KEY, sizeof empty);
+  raw_sample_t *sample = sample_alloc(type, SDK_KEY, sizeof empty, 0);
   if (!sample) return NULL;
   memcpy(sample->bytes, empty, sizeof empty);
   return &sample->base;
@@ -59,10 +63,34 @@ static struct ddsi_serdata *key_create(const struct ddsi_sertype *type)
 struct ddsi_serdata *tb__raw_sample_create(const struct ddsi_sertype *type, const void *cdr,
                                            size_t size)
 {
-  raw_sample_t *sample = sample_alloc(type, SDK_DATA, size);
+  raw_sample_t *sample = sample_alloc(type, SDK_DATA, size, 0);
   if (!sample) return NULL;
   memcpy(sample->bytes, cdr, size);
   return &sample->base;
+}
+
+static tb__inline_qos_t *inline_qos_of(raw_sample_t *sample)
+{
+  uintptr_t end = (uintptr_t)(sample->bytes + sample->size), unit = _Alignof(tb__inline_qos_t);
+  return (tb__inline_qos_t *)((end + unit - 1) / unit * unit);
+}
+
+struct ddsi_serdata *tb__raw_sample_create_with(const struct ddsi_sertype *type, const void *cdr,
+                                                size_t size, const void *inline_qos,
+                                                size_t inline_qos_size)
+{
+  size_t extra = _Alignof(tb__inline_qos_t) - 1 + sizeof(tb__inline_qos_t);
+  raw_sample_t *sample = sample_alloc(type, SDK_DATA, size, extra);
+  if (!sample) return NULL;
+  memcpy(sample->bytes, cdr, size);
+  tb__inline_qos_add(inline_qos_of(sample), sample->bytes, inline_qos, inline_qos_size);
+  sample->has_inline_qos = true;
+  return &sample->base;
+}
+
+bool tb__raw_sample_has_inline_qos(const struct ddsi_serdata *sample)
+{
+  return as_raw(sample)->has_inline_qos;
 }
 
 const void *tb__raw_sample_bytes(const struct ddsi_serdata *sample, size_t *out_size)
@@ -81,14 +109,54 @@ uint64_t tb__raw_sample_sequence(const struct ddsi_serdata *sample)
   return as_raw(sample)->sequence;
 }
 
-/* From the submessage, which Cyclone has checked and converted to our byte order. */
-static uint64_t sequence_of(const struct nn_rdata *fragment)
+bool tb__raw_sample_origin(const struct ddsi_serdata *sample, tb__sample_origin_t *out)
 {
-  if (!fragment || fragment->submsg_zoff == 0) return 0;
+  const raw_sample_t *raw = as_raw(sample);
+  if (raw->sequence == 0) return false;
+  *out = (tb__sample_origin_t){.sequence = (int64_t)raw->sequence, .has_related = raw->has_related};
+  if (raw->has_related) memcpy(&out->related, raw->bytes + raw->size, sizeof out->related);
+  return true;
+}
+
+/* The list lies between the header of the submessage and the payload. Cyclone has checked that, and
+ * that it has an end. */
+static bool related_of(const struct nn_rdata *fragment, const Data_DataFrag_common_t *data,
+                       tb__related_identity_t *out)
+{
+  size_t begin = NN_RDATA_SUBMSG_OFF(fragment) +
+                 offsetof(Data_DataFrag_common_t, octetsToInlineQos) +
+                 sizeof data->octetsToInlineQos + data->octetsToInlineQos;
+  size_t end = NN_RDATA_PAYLOAD_OFF(fragment);
+  if (!(data->smhdr.flags & DATA_FLAG_INLINE_QOS) || begin > end) return false;
+  bool big_endian = !(data->smhdr.flags & SMFLAG_ENDIANNESS);
+  return tb__related_identity_read(NN_RMSG_PAYLOADOFF(fragment->rmsg, begin), end - begin,
+                                   big_endian, out);
+}
+
+/* From the submessage of the first fragment, whose header Cyclone has checked and converted to our
+ * byte order. */
+static tb__sample_origin_t origin_of(const struct nn_rdata *fragment)
+{
+  tb__sample_origin_t origin = {.sequence = 0};
+  if (!fragment || fragment->submsg_zoff == 0) return origin;
   const uint8_t *at = NN_RMSG_PAYLOADOFF(fragment->rmsg, NN_RDATA_SUBMSG_OFF(fragment));
   Data_DataFrag_common_t data;
   memcpy(&data, at, sizeof data);
-  return (uint64_t)fromSN(data.writerSN);
+  origin.sequence = (int64_t)fromSN(data.writerSN);
+  origin.has_related = related_of(fragment, &data, &origin.related);
+  return origin;
+}
+
+static raw_sample_t *received_alloc(const struct ddsi_sertype *type, size_t size,
+                                    const tb__sample_origin_t *origin)
+{
+  size_t extra = origin->has_related ? sizeof origin->related : 0;
+  raw_sample_t *sample = sample_alloc(type, SDK_DATA, size, extra);
+  if (!sample) return NULL;
+  sample->sequence = (uint64_t)origin->sequence;
+  sample->has_related = origin->has_related;
+  if (extra) memcpy(sample->bytes + sample->size, &origin->related, extra);
+  return sample;
 }
 
 static struct ddsi_serdata *keep_if_valid(raw_sample_t *sample, size_t filled, size_t size)
@@ -104,10 +172,10 @@ static struct ddsi_serdata *from_ser(const struct ddsi_sertype *type, enum ddsi_
 {
   if (kind != SDK_DATA) return key_create(type);
   if (size > TB__CDR_SIZE_MAX) return NULL;
-  raw_sample_t *sample = sample_alloc(type, kind, size);
+  const tb__sample_origin_t origin = origin_of(fragment);
+  raw_sample_t *sample = received_alloc(type, size, &origin);
   if (!sample) return NULL;
   size_t filled = 0;
-  sample->sequence = sequence_of(fragment);
   for (; fragment; fragment = fragment->nextfrag) {
     if (fragment->maxp1 <= filled) continue;
     if (fragment->min > filled || fragment->maxp1 > size) break;
@@ -124,7 +192,7 @@ static struct ddsi_serdata *from_ser_iov(const struct ddsi_sertype *type,
 {
   if (kind != SDK_DATA) return key_create(type);
   if (size > TB__CDR_SIZE_MAX) return NULL;
-  raw_sample_t *sample = sample_alloc(type, kind, size);
+  raw_sample_t *sample = sample_alloc(type, kind, size, 0);
   if (!sample) return NULL;
   size_t filled = 0;
   for (ddsrt_msg_iovlen_t i = 0; i < count && filled < size; i++) {
@@ -227,7 +295,9 @@ static bool keys_equal(const struct ddsi_serdata *a, const struct ddsi_serdata *
 
 static void sample_free(struct ddsi_serdata *sample)
 {
-  free(sample);
+  raw_sample_t *raw = (raw_sample_t *)sample;
+  if (raw->has_inline_qos) tb__inline_qos_remove(inline_qos_of(raw));
+  free(raw);
 }
 
 static size_t print(const struct ddsi_sertype *type, const struct ddsi_serdata *sample, char *out,

@@ -1,3 +1,5 @@
+#include <dds/ddsi/q_misc.h>
+#include <dds/ddsi/q_protocol.h>
 #include <dds/ddsi/q_radmin.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,6 +101,92 @@ static void test_samples_have_their_time_of_receipt(void **state)
   assert_int_equal(tb__raw_sample_sequence(sample), 0); /* of a packet without a submessage */
   ddsi_serdata_unref(sample);
   free(packet);
+}
+
+/* The packet begins with 4 bytes of something else; then the header, `qos_size` bytes of inline QoS
+ * and the payload. The fragment is in host byte order, as Cyclone leaves it; `flags` are of the
+ * submessage. */
+static struct nn_rmsg *submessage_create(struct nn_rdata *out, uint8_t flags, uint16_t to_qos,
+                                         const void *qos, size_t qos_size)
+{
+  static const uint8_t cdr[] = {0, 1, 0, 0, 'a', 'b', 'c', 'd'};
+  uint8_t bytes[4 + sizeof(DataFrag_t) + 128] = {0};
+  DataFrag_t header = {.x = {.smhdr = {.submessageId = SMID_DATA_FRAG, .flags = flags},
+                             .octetsToInlineQos = to_qos,
+                             .writerSN = toSN(INT64_C(0x700000005))}};
+  size_t payload = 4 + sizeof header + qos_size;
+  memcpy(bytes + 4, &header, sizeof header);
+  memcpy(bytes + 4 + sizeof header, qos, qos_size);
+  memcpy(bytes + payload, cdr, sizeof cdr);
+  struct nn_rmsg *packet = packet_create(bytes, payload + 8);
+  *out = fragment(packet, 0, 8, (uint16_t)payload, NULL);
+  out->submsg_zoff = 4;
+  return packet;
+}
+
+#define TO_QOS (sizeof(DataFrag_t) - 8)
+
+static void test_related_identity_comes_with_the_sample(void **state)
+{
+  (void)state;
+  static const uint8_t little[] = {0x0f, 0x80, 24, 0, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9,
+                                   9,    9,    9,  9, 0, 0, 0, 0, 6, 0, 0, 0, 1, 0, 0, 0};
+  static const uint8_t big[] = {0, 0x83, 0, 24, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9,
+                                9, 9,    9, 9,  0, 0, 0, 0, 0, 0, 0, 6, 0, 1, 0, 0};
+  static const uint8_t *const lists[] = {big, little};
+  for (uint8_t flags = DATA_FLAG_INLINE_QOS; flags <= (DATA_FLAG_INLINE_QOS | 1); flags++) {
+    struct nn_rdata tail, all;
+    struct nn_rmsg *packet =
+        submessage_create(&all, flags, TO_QOS, lists[flags & SMFLAG_ENDIANNESS], sizeof little);
+    tail = fragment(packet, 8, 12, 0, NULL); /* of a later fragment */
+    all.nextfrag = &tail;
+    struct ddsi_serdata *sample = ddsi_serdata_from_ser(type, SDK_DATA, &all, 12);
+    tb__sample_origin_t origin;
+    assert_true(tb__raw_sample_origin(sample, &origin));
+    assert_true(origin.sequence == INT64_C(0x700000005));
+    assert_true(origin.has_related && origin.related.sequence == 6);
+    assert_memory_equal(origin.related.guid.bytes, big + 4, TB__GUID_SIZE);
+    size_t size;
+    assert_memory_equal(tb__raw_sample_bytes(sample, &size), "\0\1\0\0abcd", 8);
+    assert_int_equal(size, 12);
+    ddsi_serdata_unref(sample);
+    free(packet);
+  }
+}
+
+static void test_samples_without_a_related_identity_have_none(void **state)
+{
+  (void)state;
+  static const uint8_t list[] = {0x0f, 0x80, 24, 0, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9,
+                                 9,    9,    9,  9, 0, 0, 0, 0, 6, 0, 0, 0, 1, 0, 0, 0};
+  static const struct {
+    uint8_t flags;
+    uint16_t to_qos;
+    size_t size;
+  } rows[] = {
+      {SMFLAG_ENDIANNESS, TO_QOS, sizeof list},                          /* no inline QoS */
+      {DATA_FLAG_INLINE_QOS | 1, TO_QOS, sizeof list - 4},               /* no end */
+      {DATA_FLAG_INLINE_QOS | 1, TO_QOS, 0},                             /* nothing */
+      {DATA_FLAG_INLINE_QOS | 1, TO_QOS + sizeof list + 4, sizeof list}, /* begins in the payload */
+      {DATA_FLAG_INLINE_QOS | 1, TO_QOS + sizeof list, sizeof list},     /* ... at the payload */
+      {DATA_FLAG_INLINE_QOS | 1, UINT16_MAX, sizeof list},               /* ... beyond the packet */
+      {DATA_FLAG_INLINE_QOS, TO_QOS, sizeof list},                       /* the other byte order */
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    struct nn_rdata all;
+    struct nn_rmsg *packet =
+        submessage_create(&all, rows[i].flags, rows[i].to_qos, list, rows[i].size);
+    struct ddsi_serdata *sample = ddsi_serdata_from_ser(type, SDK_DATA, &all, 8);
+    tb__sample_origin_t origin;
+    assert_true(tb__raw_sample_origin(sample, &origin));
+    assert_false(origin.has_related);
+    assert_bytes(sample, "\0\1\0\0abcd", 8);
+    free(packet);
+  }
+  struct ddsi_serdata *own = tb__raw_sample_create(type, "\0\1\0\0", 4);
+  tb__sample_origin_t origin;
+  assert_false(tb__raw_sample_origin(own, &origin)); /* not from the network */
+  ddsi_serdata_unref(own);
 }
 
 static void test_odd_sizes_are_padded_with_zeros(void **state)
@@ -222,6 +310,8 @@ int main(void)
       cmocka_unit_test(test_type_is_keyless_xcdr1_and_off_shared_memory),
       cmocka_unit_test(test_fragments_are_assembled),
       cmocka_unit_test(test_samples_have_their_time_of_receipt),
+      cmocka_unit_test(test_related_identity_comes_with_the_sample),
+      cmocka_unit_test(test_samples_without_a_related_identity_have_none),
       cmocka_unit_test(test_odd_sizes_are_padded_with_zeros),
       cmocka_unit_test(test_broken_chains_are_refused),
       cmocka_unit_test(test_other_encapsulations_are_refused),

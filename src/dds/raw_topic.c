@@ -33,7 +33,9 @@ tb_status_t tb__raw_topic_init(tb__raw_topic_t *topic, dds_entity_t participant,
     dds_qset_userdata(made.qos, options->user_data, strlen(options->user_data));
   if (options->write_limit_ns > 0)
     dds_qset_reliability(made.qos, DDS_RELIABILITY_RELIABLE, options->write_limit_ns);
+  if (options->partition) dds_qset_partition(made.qos, 1, (const char *[]){options->partition});
   if (options->ignore_local) dds_qset_ignorelocal(made.qos, DDS_IGNORELOCAL_PARTICIPANT);
+  if (options->ignore_process) dds_qset_ignorelocal(made.qos, DDS_IGNORELOCAL_PROCESS);
   made.topic = topic_open(participant, options, &made.type);
   if (made.topic < 0) {
     dds_delete_qos(made.qos);

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "dds/related_identity.h"
+
 #define TB__CDR_HEADER_SIZE 4
 #define TB__CDR_SIZE_MAX    0x7ffffff0u
 
@@ -23,6 +25,15 @@ struct ddsi_sertype *tb__raw_type_create(const char *type_name);
 struct ddsi_serdata *tb__raw_sample_create(const struct ddsi_sertype *type, const void *cdr,
                                            size_t size);
 
+/* The same, for packets with these parameters in the inline QoS (inline_qos.h). To be written only
+ * by writers for which tb__transport_hook_install has returned TB__INLINE_QOS_ON. */
+struct ddsi_serdata *tb__raw_sample_create_with(const struct ddsi_sertype *type, const void *cdr,
+                                                size_t size, const void *inline_qos,
+                                                size_t inline_qos_size);
+
+/* Whether the sample was created so, in this process. */
+bool tb__raw_sample_has_inline_qos(const struct ddsi_serdata *sample);
+
 /* The bytes of a sample of a raw type, and how many. */
 const void *tb__raw_sample_bytes(const struct ddsi_serdata *sample, size_t *out_size);
 
@@ -31,6 +42,9 @@ int64_t tb__raw_sample_received_ns(const struct ddsi_serdata *sample);
 
 /* The sequence number of its writer; 0: it did not come from the network. */
 uint64_t tb__raw_sample_sequence(const struct ddsi_serdata *sample);
+
+/* False: it did not come from the network. */
+bool tb__raw_sample_origin(const struct ddsi_serdata *sample, tb__sample_origin_t *out);
 
 extern const struct ddsi_serdata_ops tb__raw_sample_ops;
 

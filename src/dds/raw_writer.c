@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fork.h"
+#include "dds/inner_writer.h"
 #include "dds/library.h"
 #include "dds/matched.h"
 #include "dds/qos_map.h"
@@ -13,6 +14,9 @@
 #include "dds/raw_type.h"
 #include "dds/unacked.h"
 #include "held/parking.h"
+#include "platform/mutex.h"
+
+#define HEADERS_MAX 256 /* what a packet with a single sample has besides it */
 
 struct tb__raw_writer {
   dds_entity_t handle;
@@ -21,6 +25,9 @@ struct tb__raw_writer {
   void (*hook)(void *user);
   void *hook_user;
   _Atomic(_Atomic uint32_t *) watched;
+  tb__mutex_t mutex;
+  tb__inline_qos_support_t inline_qos; /* under the mutex; state 0: not asked for */
+  tb__mutex_t numbered_mutex;          /* held from a write until its number has been read */
 };
 
 static void on_matched(dds_entity_t handle, const dds_publication_matched_status_t status,
@@ -49,6 +56,14 @@ static dds_entity_t writer_open(tb__raw_writer_t *writer, dds_entity_t participa
   return handle;
 }
 
+static void writer_free(tb__raw_writer_t *writer)
+{
+  if (!writer) return;
+  tb__mutex_fini(&writer->mutex);
+  tb__mutex_fini(&writer->numbered_mutex);
+  free(writer);
+}
+
 tb_status_t tb__raw_writer_create(tb__participant_t *participant,
                                   const tb__endpoint_options_t *options, tb__raw_writer_t **out,
                                   tb_error_t *error)
@@ -65,6 +80,8 @@ tb_status_t tb__raw_writer_create(tb__participant_t *participant,
     status = tb__no_memory_for(error, options->topic);
     goto fail;
   }
+  tb__mutex_init(&writer->mutex);
+  tb__mutex_init(&writer->numbered_mutex);
   writer->type = topic.type;
   writer->hook = options->on_matched;
   writer->hook_user = options->on_matched_user;
@@ -78,7 +95,7 @@ tb_status_t tb__raw_writer_create(tb__participant_t *participant,
   return TB_OK;
 fail:
   tb__raw_topic_fini(&topic);
-  free(writer);
+  writer_free(writer);
   return status;
 }
 
@@ -86,7 +103,7 @@ void tb__raw_writer_destroy(tb__raw_writer_t *writer)
 {
   if (!writer) return;
   if (!tb__is_forked()) dds_delete(writer->handle);
-  free(writer);
+  writer_free(writer);
 }
 
 /* Codes with which Cyclone refuses a handle, before it takes over the sample. */
@@ -96,8 +113,7 @@ static bool refused_handle(dds_return_t code)
          code == DDS_RETCODE_ILLEGAL_OPERATION || code == DDS_RETCODE_PRECONDITION_NOT_MET;
 }
 
-tb_status_t tb__raw_writer_write(tb__raw_writer_t *writer, const void *cdr, size_t size,
-                                 tb_error_t *error)
+static tb_status_t write_check(const void *cdr, size_t size, tb_error_t *error)
 {
   if (tb__is_forked())
     return tb_error_set(error, TB_ERR_FORKED, "publish: %s", tb_status_message(TB_ERR_FORKED));
@@ -106,7 +122,13 @@ tb_status_t tb__raw_writer_write(tb__raw_writer_t *writer, const void *cdr, size
                         "a message of %zu bytes is not CDR: it must begin with the encapsulation "
                         "00 00 (big endian) or 00 01 (little endian) and two option bytes",
                         size);
-  struct ddsi_serdata *sample = tb__raw_sample_create(writer->type, cdr, size);
+  return TB_OK;
+}
+
+/* Takes over `sample`; NULL: out of memory. */
+static tb_status_t sample_write(tb__raw_writer_t *writer, struct ddsi_serdata *sample, size_t size,
+                                tb_error_t *error)
+{
   if (!sample)
     return tb_error_set(error, TB_ERR_NO_MEMORY, "a message of %zu bytes: out of memory", size);
   dds_return_t code = dds_writecdr(writer->handle, sample);
@@ -114,6 +136,76 @@ tb_status_t tb__raw_writer_write(tb__raw_writer_t *writer, const void *cdr, size
   if (!refused_handle(code)) return tb__dds_error_set(error, code, "publish");
   ddsi_serdata_unref(sample);
   return tb_error_set(error, TB_ERR_CLOSED, "publish: the context was destroyed");
+}
+
+tb_status_t tb__raw_writer_write(tb__raw_writer_t *writer, const void *cdr, size_t size,
+                                 tb_error_t *error)
+{
+  tb_status_t status = write_check(cdr, size, error);
+  if (status) return status;
+  return sample_write(writer, tb__raw_sample_create(writer->type, cdr, size), size, error);
+}
+
+static tb__inline_qos_support_t inline_qos_prepare(tb__raw_writer_t *writer)
+{
+  tb__mutex_lock(&writer->mutex);
+  if (writer->inline_qos.state != TB__INLINE_QOS_ON && !tb__is_forked())
+    writer->inline_qos = tb__transport_hook_install(writer->handle, writer->type);
+  tb__inline_qos_support_t support = writer->inline_qos;
+  tb__mutex_unlock(&writer->mutex);
+  return support;
+}
+
+tb__inline_qos_state_t tb__raw_writer_inline_qos(tb__raw_writer_t *writer)
+{
+  return inline_qos_prepare(writer).state;
+}
+
+/* The last sequence number that DDS has given to a sample of the writer. */
+static tb_status_t sequence_read(const tb__raw_writer_t *writer, int64_t *out, tb_error_t *error)
+{
+  tb__inner_writer_t inner;
+  if (!tb__inner_writer_enter(writer->handle, writer->type, &inner))
+    return tb_error_set(error, TB_ERR_CLOSED, "publish: the context was destroyed");
+  ddsrt_mutex_lock(&inner.writer->e.lock);
+  *out = (int64_t)inner.writer->seq;
+  ddsrt_mutex_unlock(&inner.writer->e.lock);
+  tb__inner_writer_leave(&inner);
+  return TB_OK;
+}
+
+static tb_status_t fit_check(const tb__inline_qos_support_t *support, size_t size,
+                             tb_error_t *error)
+{
+  size_t part = size < support->payload_max ? size : support->payload_max;
+  if (part + HEADERS_MAX + TB__INLINE_QOS_MAX <= TB__PACKET_SIZE_MAX) return TB_OK;
+  return tb_error_set(error, TB_ERR_LIMIT,
+                      "a message of %zu bytes does not fit into packets of up to %u bytes: use a "
+                      "smaller General/MaxMessageSize and General/FragmentSize in CYCLONEDDS_URI",
+                      size, TB__PACKET_SIZE_MAX);
+}
+
+tb_status_t tb__raw_writer_write_with(tb__raw_writer_t *writer, const void *cdr, size_t size,
+                                      const void *inline_qos, size_t inline_qos_size,
+                                      int64_t *out_sequence, tb_error_t *error)
+{
+  tb_status_t status = write_check(cdr, size, error);
+  if (status) return status;
+  tb__inline_qos_support_t support = inline_qos_prepare(writer);
+  if (support.state != TB__INLINE_QOS_ON)
+    return tb__inline_qos_refusal(support.state, "publish with inline QoS", error);
+  status = fit_check(&support, size, error);
+  if (status) return status;
+  struct ddsi_serdata *sample =
+      tb__raw_sample_create_with(writer->type, cdr, size, inline_qos, inline_qos_size);
+  if (!out_sequence) return sample_write(writer, sample, size, error);
+  int64_t sequence = 0;
+  tb__mutex_lock(&writer->numbered_mutex);
+  status = sample_write(writer, sample, size, error);
+  if (!status) status = sequence_read(writer, &sequence, error);
+  tb__mutex_unlock(&writer->numbered_mutex);
+  if (!status) *out_sequence = sequence;
+  return status;
 }
 
 uint32_t tb__raw_writer_matched(const tb__raw_writer_t *writer)

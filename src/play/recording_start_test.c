@@ -45,7 +45,9 @@ static void test_time_runs_from_the_start_of_the_recording(void **state)
                "@140 c1040 /b flush");
 }
 
-/* Players of different topics have the same time, and the same part of the recording. */
+/* Players of different topics have the same time, and the same part of the recording.
+ * rosbag2_transport test_play_timing.cpp: play_respects_start_offset; test_play_duration.cpp:
+ * play_for_intermediate_duration_recorded_messages_with_filtered_topics. */
 static void test_offset_and_duration_count_from_there(void **state)
 {
   (void)state;
@@ -182,6 +184,7 @@ static void assert_nothing(const nothing_t *nothing)
   fixture_fini(&f);
 }
 
+/* rosbag2_transport test_play_duration.cpp: play_for_none_are_played_due_to_duration. */
 static void test_a_duration_of_zero_plays_nothing(void **state)
 {
   (void)state;
@@ -196,6 +199,7 @@ static void test_a_duration_of_zero_plays_nothing(void **state)
     assert_nothing(&cases[i]);
 }
 
+/* rosbag2_transport test_play_until.cpp: play_until_none_are_played_due_to_timestamp. */
 static void test_limits_between_two_messages_play_nothing(void **state)
 {
   (void)state;

@@ -66,6 +66,7 @@ static void test_time_zero_is_never_published(void **state)
   fixture_fini(&f);
 }
 
+/* rosbag2_transport test_play_timing.cpp: play_respects_start_offset. */
 static void test_start_offset(void **state)
 {
   (void)state;

@@ -133,6 +133,8 @@ static void test_a_seek_while_paused_restores_the_state_and_stays_paused(void **
               {1100 * MS, act_resume});
 }
 
+/* In rosbag2 it is accepted, and playing ends: rosbag2_transport test_play_seek.cpp:
+ * seek_with_timestamp_later_than_in_last_message. */
 static void test_a_seek_out_of_range_changes_nothing(void **state)
 {
   (void)state;
@@ -464,6 +466,8 @@ static void test_a_burst_has_a_limit_and_its_rest_is_dropped(void **state)
   fixture_fini(&f);
 }
 
+/* rosbag2_transport test_play_next.cpp: play_next_with_false_preconditions; test_burst.cpp:
+ * burst_with_false_preconditions. */
 static void test_steps_before_it_runs_are_refused(void **state)
 {
   (void)state;

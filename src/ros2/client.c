@@ -19,8 +19,6 @@
 
 #define RETRY_REFRESH_NS INT64_C(100000000)
 
-static _Atomic int64_t last_sequence; /* of the process, as in rmw_cyclonedds */
-
 static tb_ros2_client_t *client_of(tb__dispatch_member_t *member)
 {
   return (tb_ros2_client_t *)(void *)((char *)member - offsetof(tb_ros2_client_t, member));
@@ -48,58 +46,6 @@ void tb__client_watch(tb_ros2_client_t *client, _Atomic uint32_t *events)
 static void on_matched(void *user)
 {
   tb__client_notify(user);
-}
-
-static tb__pending_t *pending_find(tb_ros2_client_t *client, int64_t sequence)
-    TB_REQUIRES(client->mutex)
-{
-  tb__pending_t *pending = client->pending;
-  while (pending && pending->sequence != sequence)
-    pending = pending->next;
-  return pending;
-}
-
-static void pending_unlink(tb_ros2_client_t *client, tb__pending_t *pending)
-    TB_REQUIRES(client->mutex)
-{
-  TB__CHAIN_REMOVE(client->pending, pending);
-}
-
-void tb__client_finish_locked(tb_ros2_client_t *client, tb__pending_t *pending, tb_status_t status)
-{
-  pending_unlink(client, pending);
-  pending->status = status;
-  pending->done = true;
-  if (!pending->callback) return;
-  TB__CHAIN_APPEND(client->finished, pending);
-}
-
-static tb_status_t response_copy(const tb_ros2_sample_t *sample, tb_ros2_response_t *out)
-{
-  size_t size = sample->size - TB__SERVICE_HEADER_SIZE;
-  void *cdr = malloc(size);
-  if (!cdr) return TB_ERR_NO_MEMORY;
-  tb__service_header_remove(sample->cdr, sample->size, cdr);
-  *out = (tb_ros2_response_t){cdr, size};
-  return TB_OK;
-}
-
-/* Receives replies to all clients of the service; most belong to other clients. */
-static void on_reply(const tb_ros2_sample_t *sample, void *user)
-{
-  tb_ros2_client_t *client = user;
-  tb__service_header_t header;
-  if (tb__service_header_read(sample->cdr, sample->size, &header) != TB_OK ||
-      header.client != client->id)
-    return;
-  tb__mutex_lock(&client->mutex);
-  tb__pending_t *pending = pending_find(client, header.sequence);
-  if (pending) {
-    tb_status_t status = response_copy(sample, &pending->response);
-    tb__client_finish_locked(client, pending, status);
-  }
-  tb__mutex_unlock(&client->mutex);
-  if (pending) tb__client_notify(client);
 }
 
 static void callbacks_run(tb_ros2_client_t *client)
@@ -153,33 +99,43 @@ static void run(tb__dispatch_member_t *member)
     tb__dispatch_set_due(tb__ros2_context_dispatch(client->context), member, next_ns);
 }
 
-static tb_status_t endpoints_open(tb_ros2_client_t *client, tb__service_pair_t *pair,
-                                  tb_error_t *error)
+/* The writer of requests with a header has the partition "*", which for Cyclone DDS includes the
+ * default one and for Fast DDS does not: a reader of Fast DDS drops what this writer sends. Where
+ * permissions decide about partitions, it has none. */
+static tb_status_t endpoints_open(tb_ros2_client_t *client, tb_error_t *error)
 {
   tb__participant_t *participant = tb__ros2_context_participant(client->context);
-  pair->request.on_matched = pair->reply.on_matched = on_matched;
-  pair->request.on_matched_user = pair->reply.on_matched_user = client;
-  tb_status_t status = tb__raw_writer_create(participant, &pair->request, &client->writer, error);
+  tb__endpoint_options_t request = client->pair.request, reply = client->pair.reply;
+  client->is_apart = !tb__participant_is_secured(participant);
+  if (client->is_apart) request.partition = "*";
+  request.on_matched = reply.on_matched = on_matched;
+  request.on_matched_user = reply.on_matched_user = client;
+  tb_status_t status = tb__raw_writer_create(participant, &request, &client->writer, error);
   if (status) return status;
   client->id = tb__raw_writer_instance(client->writer);
-  return tb__raw_reader_create(participant, &pair->reply, on_reply, client, &client->reader, error);
+  return tb__raw_reader_create(participant, &reply, tb__client_on_reply, client, &client->reader,
+                               error);
 }
 
 tb_status_t tb_ros2_client_create(tb_ros2_context_t *context, const char *service, const char *type,
                                   const tb_qos_t *qos, tb_ros2_client_t **out, tb_error_t *error)
 {
-  tb__service_pair_t pair;
-  tb_status_t status = tb__service_pair_init(&pair, context, service, type, qos, "clientid", error);
-  if (status) return status;
   tb_ros2_client_t *client = calloc(1, sizeof *client);
   if (!client) return tb_error_set(error, TB_ERR_NO_MEMORY, "client of %s: out of memory", service);
+  tb_status_t status =
+      tb__service_pair_init(&client->pair, context, service, type, qos, "clientid", error);
+  if (status) {
+    free(client);
+    return status;
+  }
   client->context = context;
   client->references = 1;
   client->member.due_ns = INT64_MAX;
   tb__mutex_init(&client->mutex);
   tb__mutex_init(&client->refresh_mutex);
+  tb__mutex_init(&client->plain_mutex);
   snprintf(client->name, sizeof client->name, "%s", service);
-  status = endpoints_open(client, &pair, error);
+  status = endpoints_open(client, error);
   if (status) {
     tb_ros2_client_destroy(client);
     return status;
@@ -235,8 +191,10 @@ static void client_unref(tb_ros2_client_t *client)
   tb__mutex_unlock(&client->mutex);
   if (!last && !tb__is_forked()) return;
   tb__raw_writer_destroy(client->writer);
+  tb__raw_writer_destroy(client->plain);
   tb__mutex_fini(&client->mutex);
   tb__mutex_fini(&client->refresh_mutex);
+  tb__mutex_fini(&client->plain_mutex);
   free(client->servers);
   free(client);
 }
@@ -262,7 +220,10 @@ void tb_ros2_client_destroy(tb_ros2_client_t *client)
 {
   bool dispatched;
   if (!client || !close_first(client, &dispatched)) return;
+  tb__mutex_lock(&client->refresh_mutex); /* afterwards nothing is announced any more */
+  tb__announced_remove(&client->plain_announced);
   tb__announced_remove(&client->announced);
+  tb__mutex_unlock(&client->refresh_mutex);
   tb__client_notify(client); /* wakes a callback that waits in a call */
   if (dispatched) {
     tb__dispatch_t *dispatch = tb__ros2_context_dispatch(client->context);
@@ -277,7 +238,7 @@ bool tb_ros2_client_is_service_ready(tb_ros2_client_t *client)
   if (!client) return false;
   if (tb__is_forked() || is_closed(client)) return false;
   tb__client_refresh(client);
-  return tb__client_has_server(client);
+  return tb__client_server_status(client) == TB_OK;
 }
 
 /* TB_ERR_TIMEOUT: there is none yet. */
@@ -286,10 +247,9 @@ static tb_status_t server_look(void *user)
   tb_ros2_client_t *client = user;
   if (tb__is_forked()) return TB_ERR_FORKED;
   if (is_closed(client)) return TB_ERR_CLOSED;
-  tb_status_t status = tb__client_refresh(client);
-  if (tb__client_has_server(client)) return TB_OK;
-  if (tb__client_has_foreign_server(client)) return TB_ERR_UNSUPPORTED;
-  return status ? status : TB_ERR_TIMEOUT;
+  tb_status_t refreshed = tb__client_refresh(client);
+  tb_status_t status = tb__client_server_status(client);
+  return status == TB_ERR_TIMEOUT && refreshed ? refreshed : status;
 }
 
 tb_status_t tb_ros2_client_wait_for_service_sized(tb_ros2_client_t *client,
@@ -302,79 +262,9 @@ tb_status_t tb_ros2_client_wait_for_service_sized(tb_ros2_client_t *client,
   return tb__call_wait(options, &client->events, server_look, client);
 }
 
-/* Afterwards it may be finished at any time. One with a callback may be freed then, and the client
- * may be destroyed by the callback: the caller has a reference of its own. TB_ERR_CLOSED. */
-static tb_status_t pending_add(tb_ros2_client_t *client, tb__pending_t *pending,
-                               int64_t *out_sequence)
-{
-  *out_sequence = pending->sequence = atomic_fetch_add(&last_sequence, 1) + 1;
-  tb__mutex_lock(&client->mutex);
-  tb_status_t status = client->is_closed ? TB_ERR_CLOSED : TB_OK;
-  if (!status) {
-    pending->servers_upto = client->last_serial;
-    pending->next = client->pending;
-    client->pending = pending;
-    if (pending->callback) client->references++;
-  }
-  tb__mutex_unlock(&client->mutex);
-  return status;
-}
-
-/* NULL if it is finished already. */
-static tb__pending_t *pending_cancel(tb_ros2_client_t *client, int64_t sequence)
-{
-  tb__mutex_lock(&client->mutex);
-  tb__pending_t *pending = pending_find(client, sequence);
-  if (pending) pending_unlink(client, pending);
-  tb__mutex_unlock(&client->mutex);
-  return pending;
-}
-
 static bool is_past(tb__deadline_t deadline)
 {
   return deadline.clock == TB__DEADLINE_STEADY && tb__steady_now_ns() >= deadline.ns;
-}
-
-static tb_status_t no_server(const tb_ros2_client_t *client, tb_status_t status, tb_error_t *error)
-{
-  if (status == TB_ERR_TIMEOUT)
-    return tb_error_set(error, TB_ERR_NOT_FOUND, "service %s is not available", client->name);
-  if (status == TB_ERR_UNSUPPORTED)
-    return tb_error_set(error, status,
-                        "service %s belongs to another middleware (Fast DDS), whose requests have "
-                        "another form; nothing was sent; run that node with "
-                        "RMW_IMPLEMENTATION=rmw_cyclonedds_cpp",
-                        client->name);
-  return tb_error_set(error, status, "%s: %s", client->name, tb_status_message(status));
-}
-
-/* The writer blocks only for a short time, so that the caller's limit applies, and what else may
- * end its wait; NULL: nothing. */
-static tb_status_t request_write(tb_ros2_client_t *client, int64_t sequence, const void *cdr,
-                                 size_t size, tb__deadline_t deadline, tb__call_wait_t *wait,
-                                 tb_error_t *error)
-{
-  tb__service_header_t header = {client->id, sequence};
-  uint8_t *message = malloc(size + TB__SERVICE_HEADER_SIZE);
-  if (!message)
-    return tb_error_set(error, TB_ERR_NO_MEMORY, "request to %s: out of memory", client->name);
-  tb_status_t status = tb__service_header_insert(&header, cdr, size, message);
-  if (status) {
-    free(message);
-    return tb_error_set(error, TB_ERR_INVALID,
-                        "request to %s: not CDR with an encapsulation header", client->name);
-  }
-  do {
-    status = tb__client_check_servers(client);
-    if (status)
-      no_server(client, status, error);
-    else
-      status = tb__raw_writer_write(client->writer, message, size + TB__SERVICE_HEADER_SIZE, error);
-    tb_status_t ended = status == TB_ERR_TIMEOUT && wait ? tb__call_wait_ended(wait) : TB_OK;
-    if (ended) status = no_server(client, ended, error);
-  } while (status == TB_ERR_TIMEOUT && !is_past(deadline));
-  free(message);
-  return status;
 }
 
 /* An answer counts that has come before anything else is seen to have ended the wait. */
@@ -391,23 +281,35 @@ static tb_status_t answer_wait(tb_ros2_client_t *client, tb__pending_t *pending,
     tb__mutex_unlock(&client->mutex);
     if (done) return pending->status;
     tb_status_t ended = tb__call_wait_ended(wait);
-    if (ended) return pending_cancel(client, pending->sequence) ? ended : pending->status;
+    if (ended)
+      return tb__client_request_cancel(client, pending->sequence) ? ended : pending->status;
     if (!tb__futex_wait(&client->events, seen, until) && is_past(deadline))
-      return pending_cancel(client, pending->sequence) ? TB_ERR_TIMEOUT : pending->status;
+      return tb__client_request_cancel(client, pending->sequence) ? TB_ERR_TIMEOUT
+                                                                  : pending->status;
+  }
+}
+
+/* The servers may have gone again before the request is added. */
+static tb_status_t request_begin(tb_ros2_client_t *client, tb__call_wait_t *wait,
+                                 tb__pending_t *pending, int64_t *out_sequence)
+{
+  for (;;) {
+    tb_status_t status = tb__call_wait_for(wait, server_look, client);
+    if (status) return status;
+    status = tb__client_request_add(client, pending, out_sequence);
+    if (status != TB_ERR_TIMEOUT) return status;
   }
 }
 
 static tb_status_t call(tb_ros2_client_t *client, const void *cdr, size_t size,
                         tb__call_wait_t *wait, tb_ros2_response_t *out, tb_error_t *error)
 {
-  tb_status_t status = tb__call_wait_for(wait, server_look, client);
-  if (status) return no_server(client, status, error);
   tb__pending_t pending = {.status = TB_OK};
   int64_t sequence;
-  status = pending_add(client, &pending, &sequence);
-  if (status) return no_server(client, status, error);
-  status = request_write(client, sequence, cdr, size, wait->deadline, wait, error);
-  if (status && pending_cancel(client, sequence)) return status;
+  tb_status_t status = request_begin(client, wait, &pending, &sequence);
+  if (status) return tb__client_no_server(client, status, error);
+  status = tb__client_request_write(client, sequence, cdr, size, wait->deadline, wait, error);
+  if (status && tb__client_request_cancel(client, sequence)) return status;
   status = answer_wait(client, &pending, wait);
   if (!status)
     *out = pending.response;
@@ -428,7 +330,7 @@ tb_status_t tb_ros2_client_call_sized(tb_ros2_client_t *client, const void *cdr,
     return tb__sized_unsupported(error, "tb_wait_options_t");
   tb__call_wait_t wait;
   tb_status_t status = tb__call_wait_begin(&wait, options, &client->events);
-  if (status) return no_server(client, status, error);
+  if (status) return tb__client_no_server(client, status, error);
   status = call(client, cdr, size, &wait, out, error);
   tb__call_wait_end(&wait);
   return status;
@@ -457,7 +359,7 @@ tb_status_t tb_ros2_client_call_async(tb_ros2_client_t *client, const void *cdr,
   tb__deadline_t deadline;
   tb_status_t status = tb__limit_begin(limit, &deadline);
   if (!status) status = server_look(client);
-  if (status) return no_server(client, status, error);
+  if (status) return tb__client_no_server(client, status, error);
   status = member_start(client);
   if (status) return tb_error_set(error, status, "%s: %s", client->name, tb_status_message(status));
   tb__pending_t *pending = calloc(1, sizeof *pending);
@@ -466,13 +368,13 @@ tb_status_t tb_ros2_client_call_async(tb_ros2_client_t *client, const void *cdr,
   pending->user = user;
   pending->deadline_ns = deadline.ns;
   int64_t sequence;
-  status = pending_add(client, pending, &sequence);
+  status = tb__client_request_add(client, pending, &sequence);
   if (status) {
     free(pending);
-    return no_server(client, status, error);
+    return tb__client_no_server(client, status, error);
   }
-  status = request_write(client, sequence, cdr, size, deadline, NULL, error);
-  if (status && pending_cancel(client, sequence) == pending) {
+  status = tb__client_request_write(client, sequence, cdr, size, deadline, NULL, error);
+  if (status && tb__client_request_cancel(client, sequence) == pending) {
     free(pending);
   } else {
     tb__client_notify(client);
@@ -494,5 +396,9 @@ tb_status_t tb__client_announce(tb_ros2_client_t *client, tb__announced_node_t *
 {
   tb__guid_t reader = tb__raw_reader_guid(client->reader);
   tb__guid_t writer = tb__raw_writer_guid(client->writer);
-  return tb__announced_add(&client->announced, node, &reader, &writer, error);
+  tb__mutex_lock(&client->refresh_mutex);
+  tb_status_t status = tb__announced_add(&client->announced, node, &reader, &writer, error);
+  if (!status && client->plain) tb__client_plain_announce(client);
+  tb__mutex_unlock(&client->refresh_mutex);
+  return status;
 }

@@ -68,6 +68,15 @@ static void on_info(const tb_ros2_sample_t *sample, void *user)
   changed(graph);
 }
 
+static void interfaces_note(tb_ros2_graph_t *graph)
+{
+  char interfaces[sizeof graph->model.interfaces];
+  tb__raw_reader_interfaces(graph->infos, interfaces, sizeof interfaces);
+  tb__mutex_lock(&graph->mutex);
+  memcpy(graph->model.interfaces, interfaces, sizeof interfaces);
+  tb__mutex_unlock(&graph->mutex);
+}
+
 /* DDS reports a participant before it delivers samples of that participant. */
 static tb_status_t graph_open(tb_ros2_graph_t *graph, tb_ros2_context_t *context, tb_error_t *error)
 {
@@ -86,6 +95,7 @@ static tb_status_t graph_open(tb_ros2_graph_t *graph, tb_ros2_context_t *context
   if (!status)
     status =
         tb__raw_reader_create(participant, &endpoint.options, on_info, graph, &graph->infos, error);
+  if (!status) interfaces_note(graph);
   return status;
 }
 
@@ -210,6 +220,22 @@ const tb_ros2_graph_node_t *tb_ros2_graph_find_node(const tb_ros2_graph_snapshot
   if (!snapshot || !full_name) return NULL;
   for (size_t i = 0; i < snapshot->node_count; i++) {
     if (strcmp(snapshot->nodes[i].full_name, full_name) == 0) return &snapshot->nodes[i];
+  }
+  return NULL;
+}
+
+const tb_ros2_graph_participant_t *
+tb_ros2_graph_find_participant(const tb_ros2_graph_snapshot_t *snapshot, const uint8_t guid[16])
+{
+  if (!snapshot || !guid) return NULL;
+  for (size_t low = 0, high = snapshot->participant_count; low < high;) {
+    size_t middle = low + (high - low) / 2;
+    int order = memcmp(snapshot->participants[middle].guid, guid, TB__GUID_SIZE);
+    if (order == 0) return &snapshot->participants[middle];
+    if (order < 0)
+      low = middle + 1;
+    else
+      high = middle;
   }
   return NULL;
 }

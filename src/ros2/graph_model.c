@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dds/vendor.h"
 #include "ros2/service_pair.h"
 #include "wire/demangle.h"
 
@@ -14,6 +15,7 @@
 static void participant_fini(tb__graph_participant_t *participant)
 {
   free(participant->enclave);
+  free(participant->addresses);
   free(participant->info);
 }
 
@@ -130,14 +132,19 @@ tb_status_t tb__graph_model_participant(tb__graph_model_t *model,
   }
   char value[TB__SEEN_USER_DATA_SIZE], *enclave = NULL;
   bool is_ros = tb__user_data_value(seen->user_data, "enclave", value, sizeof value);
-  if (is_ros && !(enclave = strdup(value))) return TB_ERR_NO_MEMORY;
-  tb__graph_participant_t *participant = participant_take(model, &seen->guid);
+  char *addresses = strdup(seen->addresses);
+  if (is_ros) enclave = strdup(value);
+  tb__graph_participant_t *participant = NULL;
+  if (addresses && (enclave || !is_ros)) participant = participant_take(model, &seen->guid);
   if (!participant) {
+    free(addresses);
     free(enclave);
     return TB_ERR_NO_MEMORY;
   }
   free(participant->enclave);
+  free(participant->addresses);
   participant->enclave = enclave;
+  participant->addresses = addresses;
   participant->is_ros = is_ros;
   if (!participant->is_known) model->unknown_count--;
   participant->is_known = true;
@@ -182,6 +189,24 @@ static tb__graph_endpoint_t *endpoint_make(const tb__seen_endpoint_t *seen)
   return endpoint;
 }
 
+static bool is_info_writer(const tb_ros2_graph_endpoint_t *endpoint)
+{
+  return endpoint->is_publisher && endpoint->kind == TB_ROS2_ENDPOINT_DDS &&
+         strcmp(endpoint->name, DISCOVERY_INFO_NAME) == 0;
+}
+
+/* Whether a participant that DDS has reported or that has announced nodes still has the writer of
+ * announcements, as far as is known. */
+static void set_withdrawn(tb__graph_model_t *model, const tb_ros2_graph_endpoint_t *endpoint,
+                          bool is_withdrawn)
+{
+  bool found;
+  if (!is_info_writer(endpoint)) return;
+  tb__guid_t guid = tb__guid_of(endpoint->participant_guid);
+  size_t at = participant_place(model, &guid, &found);
+  if (found) model->participants[at].is_withdrawn = is_withdrawn;
+}
+
 /* A participant whose announcing endpoint is gone has no nodes any more. */
 static void info_forget(tb__graph_model_t *model, const tb__guid_t *writer)
 {
@@ -200,6 +225,7 @@ static void endpoint_remove(tb__graph_model_t *model, const tb__guid_t *guid)
   if (!found) return;
   tb__graph_endpoint_t **place = &model->endpoints[at];
   if (strcmp((*place)->shown.name, DISCOVERY_INFO_NAME) == 0) info_forget(model, guid);
+  set_withdrawn(model, &(*place)->shown, true);
   free(*place);
   model->endpoint_count--;
   memmove(place, place + 1, (model->endpoint_count - at) * sizeof(*place));
@@ -215,6 +241,7 @@ tb_status_t tb__graph_model_endpoint(tb__graph_model_t *model, const tb__seen_en
   size_t at = endpoint_place(model, &seen->guid, &found);
   tb__graph_endpoint_t *endpoint = endpoint_make(seen);
   if (!endpoint) return TB_ERR_NO_MEMORY;
+  set_withdrawn(model, &endpoint->shown, false);
   if (found) {
     free(model->endpoints[at]);
     model->endpoints[at] = endpoint;
@@ -246,26 +273,43 @@ static bool has_ros_names(const tb__participant_entities_info_t *info)
   return true;
 }
 
+/* The participant that has this endpoint. */
+static tb__guid_t owner_of(const tb__guid_t *endpoint)
+{
+  static const uint8_t participant_entity[TB__GUID_SIZE - GUID_PREFIX] = {0, 0, 1, 0xc1};
+  tb__guid_t owner = *endpoint;
+  memcpy(owner.bytes + GUID_PREFIX, participant_entity, sizeof participant_entity);
+  return owner;
+}
+
+/* A participant that announces what is ignored is not waited for any longer. */
+static void info_refuse(tb__graph_model_t *model, const tb__guid_t *writer, uint64_t *counter)
+{
+  bool found;
+  tb__guid_t owner = owner_of(writer);
+  size_t at = participant_place(model, &owner, &found);
+  ++*counter;
+  if (found) model->participants[at].is_unreadable = true;
+}
+
 tb_status_t tb__graph_model_info(tb__graph_model_t *model, const tb__guid_t *writer,
                                  const void *cdr, size_t size)
 {
   static const tb__guid_t zeros;
-  static const uint8_t participant_entity[4] = {0, 0, 1, 0xc1};
   tb__participant_entities_info_t *info;
   bool is_humble;
   if (tb__guid_equal(writer, &zeros)) return TB_OK;
   tb_status_t status = tb__participant_entities_info_decode(cdr, size, &info, &is_humble);
   if (status == TB_ERR_NO_MEMORY) return status;
   if (status) {
-    model->malformed++;
+    info_refuse(model, writer, &model->malformed);
     return TB_OK;
   }
-  bool is_own = memcmp(info->gid.data, writer->bytes, GUID_PREFIX) == 0 &&
-                memcmp(info->gid.data + GUID_PREFIX, participant_entity, 4) == 0;
+  tb__guid_t guid = owner_of(writer);
+  bool is_own = tb__guid_is(&guid, info->gid.data);
   bool is_valid = has_ros_names(info);
-  model->foreign += !is_own;
-  model->malformed += is_own && !is_valid;
-  tb__guid_t guid = tb__guid_of(info->gid.data);
+  if (!is_own || !is_valid)
+    info_refuse(model, writer, is_own ? &model->malformed : &model->foreign);
   tb__graph_participant_t *participant = is_own && is_valid ? participant_take(model, &guid) : NULL;
   if (!participant) {
     free(info);
@@ -273,9 +317,37 @@ tb_status_t tb__graph_model_info(tb__graph_model_t *model, const tb__guid_t *wri
   }
   free(participant->info);
   participant->info = info;
+  participant->is_unreadable = false;
   participant->is_humble = is_humble;
   participant->info_writer = *writer;
   return TB_OK;
+}
+
+/* GUIDs of one participant differ only in their last bytes, so its endpoints follow one another. */
+static bool has_info_writer(const tb__graph_model_t *model, const tb__guid_t *participant)
+{
+  bool found;
+  tb__guid_t first = *participant;
+  memset(first.bytes + GUID_PREFIX, 0, TB__GUID_SIZE - GUID_PREFIX);
+  for (size_t i = endpoint_place(model, &first, &found); i < model->endpoint_count; i++) {
+    const tb_ros2_graph_endpoint_t *endpoint = &model->endpoints[i]->shown;
+    if (memcmp(endpoint->guid, participant->bytes, GUID_PREFIX) != 0) return false;
+    if (is_info_writer(endpoint)) return true;
+  }
+  return false;
+}
+
+/* Among participants of Cyclone DDS the endpoints arrive at once, and one without a node never
+ * makes the writer of an announcement. On others the writer is discovered late, and exists. */
+tb_ros2_participant_state_t tb__graph_participant_state(const tb__graph_model_t *model,
+                                                        const tb__graph_participant_t *participant)
+{
+  if (!participant->is_ros || participant->is_withdrawn) return TB_ROS2_PARTICIPANT_NO_NODES;
+  if (participant->info) return TB_ROS2_PARTICIPANT_ANNOUNCED;
+  if (participant->is_unreadable) return TB_ROS2_PARTICIPANT_UNREADABLE;
+  bool will_announce =
+      !tb__vendor_is_own(participant->guid.bytes) || has_info_writer(model, &participant->guid);
+  return will_announce ? TB_ROS2_PARTICIPANT_AWAITED : TB_ROS2_PARTICIPANT_NO_NODES;
 }
 
 size_t tb__graph_participant_nodes(const tb__graph_participant_t *participant,

@@ -9,10 +9,13 @@
 
 typedef struct tb__graph_participant {
   tb__guid_t guid;
-  bool is_known;  /* DDS has reported it; else only its own announcement was received */
-  bool is_ros;    /* has an enclave */
-  char *enclave;  /* NULL: none */
-  bool is_humble; /* the form of `info` */
+  bool is_known;      /* DDS has reported it; else only its own announcement was received */
+  bool is_ros;        /* has an enclave */
+  char *enclave;      /* NULL: none */
+  char *addresses;    /* where DDS reaches it; NULL: DDS has not reported it */
+  bool is_humble;     /* the form of `info` */
+  bool is_unreadable; /* its latest announcement of nodes was not one of ROS */
+  bool is_withdrawn;  /* the endpoint that announces them is gone */
   tb__guid_t info_writer;
   tb__participant_entities_info_t *info; /* its latest announcement of nodes; NULL: none */
 } tb__graph_participant_t;
@@ -29,7 +32,8 @@ typedef struct tb__graph_model {
   size_t unknown_count;             /* of these, not known */
   tb__graph_endpoint_t **endpoints; /* by GUID */
   size_t endpoint_count;
-  uint64_t malformed, foreign; /* samples ignored: see tb_ros2_graph_snapshot_t */
+  uint64_t malformed, foreign;              /* samples ignored: see tb_ros2_graph_snapshot_t */
+  char interfaces[TB__SEEN_ADDRESSES_SIZE]; /* addresses of the participant of this context */
 } tb__graph_model_t;
 
 /* A model of zeros is empty. */
@@ -48,6 +52,10 @@ TB_WARN_UNUSED tb_status_t tb__graph_model_info(tb__graph_model_t *model, const 
 /* NULL: DDS has not reported it. */
 const tb__graph_participant_t *tb__graph_model_find(const tb__graph_model_t *model,
                                                     const tb__guid_t *guid);
+
+/* What is known of the nodes of a participant that DDS has reported. */
+tb_ros2_participant_state_t tb__graph_participant_state(const tb__graph_model_t *model,
+                                                        const tb__graph_participant_t *participant);
 
 /* The nodes of a participant to show. */
 size_t tb__graph_participant_nodes(const tb__graph_participant_t *participant,

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dds/vendor.h"
+
 typedef struct found_node {
   const tb__graph_participant_t *participant;
   const tb__node_entities_info_t *node;
@@ -18,6 +20,8 @@ typedef struct found_endpoint {
 
 /* What is shown, ordered, before it is copied. */
 typedef struct found {
+  const tb__graph_participant_t **participants;
+  size_t participant_count;
   found_node_t *nodes;
   size_t node_count;
   found_endpoint_t *endpoints;
@@ -71,6 +75,14 @@ static int endpoint_compare(const void *a, const void *b)
   if (order == 0) order = right->is_publisher - left->is_publisher;
   if (order == 0) order = strcmp(left->type, right->type);
   return order ? order : memcmp(left->guid, right->guid, sizeof left->guid);
+}
+
+/* Those that DDS has reported; the model has them in their order. */
+static void participants_find(const tb__graph_model_t *model, found_t *found)
+{
+  for (size_t i = 0; i < model->participant_count; i++)
+    if (model->participants[i].is_known)
+      found->participants[found->participant_count++] = &model->participants[i];
 }
 
 static void nodes_find(const tb__graph_model_t *model, found_t *found)
@@ -155,6 +167,7 @@ static void claims_find(const tb__graph_model_t *model, found_t *found)
 
 static void found_fini(found_t *found)
 {
+  free(found->participants);
   free(found->nodes);
   free(found->endpoints);
   free(found->positions);
@@ -172,15 +185,18 @@ static tb_status_t found_init(found_t *found, const tb__graph_model_t *model)
     node_count += count;
   }
   *found = (found_t){
+      .participants = calloc(model->participant_count + 1, sizeof(*found->participants)),
       .nodes = calloc(node_count + 1, sizeof *found->nodes),
       .endpoints = calloc(model->endpoint_count + 1, sizeof *found->endpoints),
       .positions = calloc(model->endpoint_count + 1, sizeof *found->positions),
       .claims = calloc(gid_count + 1, sizeof *found->claims),
   };
-  if (!found->nodes || !found->endpoints || !found->positions || !found->claims) {
+  if (!found->participants || !found->nodes || !found->endpoints || !found->positions ||
+      !found->claims) {
     found_fini(found);
     return TB_ERR_NO_MEMORY;
   }
+  participants_find(model, found);
   nodes_find(model, found);
   endpoints_find(model, found);
   claims_find(model, found);
@@ -189,11 +205,16 @@ static tb_status_t found_init(found_t *found, const tb__graph_model_t *model)
 
 static size_t text_size(const found_t *found)
 {
-  size_t size = 0;
+  size_t size = TB__SEEN_ADDRESSES_SIZE; /* our own */
   for (size_t i = 0; i < found->node_count; i++) {
     const tb__node_entities_info_t *node = found->nodes[i].node;
     size += 2 * (strlen(node->node_name) + strlen(node->node_namespace)) + 4;
-    size += strlen(found->nodes[i].participant->enclave) + 1;
+    size += strlen(found->nodes[i].participant->enclave) + 1 + TB__VENDOR_NAME_SIZE;
+  }
+  for (size_t i = 0; i < found->participant_count; i++) {
+    const tb__graph_participant_t *participant = found->participants[i];
+    size += TB__VENDOR_NAME_SIZE + strlen(participant->addresses) + 1;
+    size += participant->enclave ? strlen(participant->enclave) + 1 : 0;
   }
   for (size_t i = 0; i < found->endpoint_count; i++) {
     const tb_ros2_graph_endpoint_t *shown = found->endpoints[i].shown;
@@ -211,6 +232,27 @@ static const char *text_copy(char **at, const char *text)
   return copy;
 }
 
+static const char *middleware_copy(char **at, const tb__guid_t *guid)
+{
+  char name[TB__VENDOR_NAME_SIZE];
+  tb__vendor_name(guid->bytes, name);
+  return text_copy(at, name);
+}
+
+static void participant_fill(const tb__graph_model_t *model,
+                             const tb__graph_participant_t *participant, const tb__guid_t *own,
+                             char **at, tb_ros2_graph_participant_t *out)
+{
+  tb__guid_copy(&participant->guid, out->guid);
+  out->middleware = middleware_copy(at, &participant->guid);
+  out->enclave = participant->enclave ? text_copy(at, participant->enclave) : NULL;
+  out->is_own = tb__guid_equal(&participant->guid, own);
+  out->addresses = text_copy(at, out->is_own ? model->interfaces : participant->addresses);
+  out->state = tb__graph_participant_state(model, participant);
+  if (out->is_own && out->state == TB_ROS2_PARTICIPANT_AWAITED)
+    out->state = TB_ROS2_PARTICIPANT_NO_NODES; /* its announcement is on its way through DDS */
+}
+
 static void node_fill(const found_node_t *found, const tb__guid_t *own, char **at,
                       tb_ros2_graph_node_t *out)
 {
@@ -224,6 +266,7 @@ static void node_fill(const found_node_t *found, const tb__guid_t *own, char **a
   out->enclave = text_copy(at, found->participant->enclave);
   out->distro = found->participant->is_humble ? TB_ROS2_DISTRO_HUMBLE : TB_ROS2_DISTRO_JAZZY;
   out->is_own = tb__guid_equal(&found->participant->guid, own);
+  out->middleware = middleware_copy(at, &found->participant->guid);
   tb__guid_copy(&found->participant->guid, out->participant_guid);
 }
 
@@ -239,6 +282,7 @@ static void endpoint_fill(const found_endpoint_t *found, char **at, tb_ros2_grap
 /* Room for all of it, in the order of alignment. */
 typedef struct block {
   tb_ros2_graph_snapshot_t *snapshot;
+  tb_ros2_graph_participant_t *participants;
   tb_ros2_graph_node_t *nodes;
   tb_ros2_graph_endpoint_t *endpoints;
   uint32_t *indexes;
@@ -247,13 +291,17 @@ typedef struct block {
 
 static bool block_make(const found_t *found, block_t *out)
 {
+  size_t participants = found->participant_count * sizeof *out->participants;
   size_t nodes = found->node_count * sizeof *out->nodes;
   size_t endpoints = found->endpoint_count * sizeof *out->endpoints;
   size_t indexes = found->claim_count * sizeof *out->indexes;
-  char *at = calloc(1, sizeof *out->snapshot + nodes + endpoints + indexes + text_size(found));
+  size_t lists = participants + nodes + endpoints + indexes;
+  char *at = calloc(1, sizeof *out->snapshot + lists + text_size(found));
   if (!at) return false;
   out->snapshot = (tb_ros2_graph_snapshot_t *)(void *)at;
   at += sizeof *out->snapshot;
+  out->participants = (tb_ros2_graph_participant_t *)(void *)at;
+  at += participants;
   out->nodes = (tb_ros2_graph_node_t *)(void *)at;
   at += nodes;
   out->endpoints = (tb_ros2_graph_endpoint_t *)(void *)at;
@@ -263,9 +311,12 @@ static bool block_make(const found_t *found, block_t *out)
   return true;
 }
 
-static void block_fill(const found_t *found, const tb__guid_t *own, block_t *block)
+static void block_fill(const tb__graph_model_t *model, const found_t *found, const tb__guid_t *own,
+                       block_t *block)
 {
   char *at = block->text;
+  for (size_t i = 0; i < found->participant_count; i++)
+    participant_fill(model, found->participants[i], own, &at, &block->participants[i]);
   for (size_t i = 0; i < found->node_count; i++) {
     node_fill(&found->nodes[i], own, &at, &block->nodes[i]);
     block->nodes[i].endpoints = block->indexes + found->nodes[i].first_claim;
@@ -279,6 +330,16 @@ static void block_fill(const found_t *found, const tb__guid_t *own, block_t *blo
     memcpy(block->indexes, found->claims, found->claim_count * sizeof *block->indexes);
 }
 
+static size_t awaited_count(const block_t *block, size_t count)
+{
+  size_t awaited = 0;
+  for (size_t i = 0; i < count; i++) {
+    const tb_ros2_graph_participant_t *participant = &block->participants[i];
+    awaited += participant->state == TB_ROS2_PARTICIPANT_AWAITED;
+  }
+  return awaited;
+}
+
 tb_status_t tb__graph_snapshot_build(const tb__graph_model_t *model, const tb__guid_t *own,
                                      uint32_t change, tb_ros2_graph_snapshot_t **out)
 {
@@ -287,7 +348,7 @@ tb_status_t tb__graph_snapshot_build(const tb__graph_model_t *model, const tb__g
   tb_status_t status = found_init(&found, model);
   if (status) return status;
   if (block_make(&found, &block)) {
-    block_fill(&found, own, &block);
+    block_fill(model, &found, own, &block);
     *block.snapshot = (tb_ros2_graph_snapshot_t){
         .change = change,
         .nodes = block.nodes,
@@ -296,6 +357,9 @@ tb_status_t tb__graph_snapshot_build(const tb__graph_model_t *model, const tb__g
         .endpoint_count = found.endpoint_count,
         .malformed = model->malformed,
         .foreign = model->foreign,
+        .participants = block.participants,
+        .participant_count = found.participant_count,
+        .awaited_count = awaited_count(&block, found.participant_count),
     };
     *out = block.snapshot;
   } else {

@@ -89,7 +89,8 @@ static void job_send(job_t *job)
   batch_t *batch = job->batch;
   if (job->is_sent) return;
   if (!tb_ros2_client_is_service_ready(job->client)) {
-    if (tb__client_has_foreign_server(job->client)) job_end(job, TB_ERR_UNSUPPORTED);
+    tb_status_t status = tb__client_server_status(job->client);
+    if (status == TB_ERR_UNSUPPORTED) job_end(job, status);
     return;
   }
   /* Counted first: the answer may arrive before job_try returns. */

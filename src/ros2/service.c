@@ -1,39 +1,26 @@
 #include <timebase/ros2_service.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fork.h"
+#include "base/log.h"
 #include "base/no_memory.h"
 #include "base/null_argument.h"
 #include "dds/guid.h"
 #include "dds/raw_reader.h"
 #include "dds/raw_writer.h"
 #include "held/parking.h"
-#include "platform/time.h"
 #include "ros2/announced.h"
 #include "ros2/dispatch.h"
 #include "ros2/request_queue.h"
+#include "ros2/service_clients.h"
 #include "ros2/service_pair.h"
 #include "ros2/topic_endpoint.h"
 #include "wire/service_header.h"
 
-#define CLIENT_WAIT_NS INT64_C(100000000) /* rmw_send_response */
-#define ACK_WAIT       ((tb_duration_t){500000000})
-#define CLIENTS_CACHED 16
-
-typedef enum client_state {
-  CLIENT_UNKNOWN,
-  CLIENT_READY, /* or it has no clientid */
-  CLIENT_WITHOUT_READER,
-  CLIENT_GONE,
-} client_state_t;
-
-typedef struct client_entry {
-  tb__guid_t writer_guid;
-  client_state_t state;
-  bool waited; /* for its reader, without success */
-} client_entry_t;
+#define ACK_WAIT ((tb_duration_t){500000000})
 
 struct tb_ros2_service {
   tb_ros2_context_t *context;
@@ -42,44 +29,50 @@ struct tb_ros2_service {
   tb__raw_reader_t *reader;
   tb_ros2_service_callback_t callback;
   void *user;
-  _Atomic uint32_t events; /* futex: matches have changed */
+  tb__service_clients_t clients;
   tb__dispatch_member_t member;
   bool has_member; /* it is in use */
-
-  tb__mutex_t clients_mutex; /* held while DDS is queried, never by its threads */
-  client_entry_t clients[CLIENTS_CACHED];
-  uint32_t clients_of; /* match events when the entries were made */
-  unsigned next_client;
+  bool has_warned; /* that it cannot answer clients of Fast DDS; of the dispatch thread */
 
   tb__mutex_t mutex;
-  bool is_open;   /* requests go to their callback */
-  bool is_closed; /* it is being destroyed */
+  bool is_open;         /* requests go to their callback */
+  bool has_new_matches; /* which the dispatch thread has not looked at */
+  bool is_closed;       /* it is being destroyed */
   tb__request_queue_t waiting;
+  char name[];
 };
 
-static void on_matched(void *user)
-{
-  tb_ros2_service_t *service = user;
-  atomic_fetch_add(&service->events, 1);
-  tb__futex_wake_all(&service->events);
-}
-
-/* NULL: out of memory, or not a request. */
-static tb__request_t *request_create(const tb_ros2_sample_t *sample)
+static bool header_read(const tb_ros2_sample_t *sample, tb_ros2_request_id_t *out)
 {
   tb__service_header_t header;
-  if (tb__service_header_read(sample->cdr, sample->size, &header) != TB_OK) return NULL;
-  size_t size = sample->size - TB__SERVICE_HEADER_SIZE;
+  if (tb__service_header_read(sample->cdr, sample->size, &header) != TB_OK) return false;
+  *out = (tb_ros2_request_id_t){.client = header.client, .sequence = header.sequence};
+  memcpy(out->writer_guid, sample->writer_guid, sizeof sample->writer_guid);
+  return true;
+}
+
+/* NULL: out of memory, or not a request. One that a client in this process has written for servers
+ * of Fast DDS is none for this service, which gets the same with a header. */
+static tb__request_t *request_create(const tb_ros2_sample_t *sample)
+{
+  tb_ros2_request_id_t id;
+  tb__sample_origin_t origin;
+  tb__guid_t writer = tb__guid_of(sample->writer_guid);
+  if (tb__raw_reader_has_inline_qos(sample)) return NULL;
+  bool is_plain =
+      tb__raw_reader_origin(sample, &origin) && tb__client_plain_id(&writer, &origin, &id);
+  if (!is_plain && !header_read(sample, &id)) return NULL;
+  size_t size = sample->size - (is_plain ? 0 : TB__SERVICE_HEADER_SIZE);
   tb__request_t *request = malloc(sizeof *request + size);
   if (!request) return NULL;
-  tb__service_header_remove(sample->cdr, sample->size, request->cdr);
-  request->request = (tb_ros2_request_t){
-      .cdr = request->cdr,
-      .size = size,
-      .source_timestamp_ns = sample->source_timestamp_ns,
-      .id = {.client = header.client, .sequence = header.sequence},
-  };
-  memcpy(request->request.id.writer_guid, sample->writer_guid, sizeof sample->writer_guid);
+  if (is_plain)
+    memcpy(request->cdr, sample->cdr, size);
+  else
+    tb__service_header_remove(sample->cdr, sample->size, request->cdr);
+  request->request = (tb_ros2_request_t){.cdr = request->cdr,
+                                         .size = size,
+                                         .source_timestamp_ns = sample->source_timestamp_ns,
+                                         .id = id};
   return request;
 }
 
@@ -87,6 +80,17 @@ static void post_locked(tb_ros2_service_t *service) TB_REQUIRES(service->mutex)
 {
   if (service->is_open)
     tb__dispatch_post(tb__ros2_context_dispatch(service->context), &service->member);
+}
+
+static void on_matched(void *user)
+{
+  tb_ros2_service_t *service = user;
+  atomic_fetch_add(&service->clients.events, 1);
+  tb__futex_wake_all(&service->clients.events);
+  tb__mutex_lock(&service->mutex);
+  service->has_new_matches = true;
+  post_locked(service);
+  tb__mutex_unlock(&service->mutex);
 }
 
 static void on_request(const tb_ros2_sample_t *sample, void *user)
@@ -106,6 +110,24 @@ static tb_ros2_service_t *service_of(tb__dispatch_member_t *member)
   return (tb_ros2_service_t *)(void *)((char *)member - offsetof(tb_ros2_service_t, member));
 }
 
+/* False: the client could get no answer, so the request is not carried out. */
+static bool can_answer(tb_ros2_service_t *service, const tb_ros2_request_id_t *id)
+{
+  tb__guid_t client = tb__guid_of(id->writer_guid);
+  if (!tb__client_is_plain(&client)) return true;
+  tb__inline_qos_state_t state = tb__raw_writer_inline_qos(service->clients.writer);
+  if (state == TB__INLINE_QOS_ON) return true;
+  char what[TB__DDS_NAME_SIZE + 64];
+  tb_error_t error = TB_ERROR_INIT;
+  snprintf(what, sizeof what, "service %s does not answer clients of Fast DDS", service->name);
+  tb_status_t status = tb__inline_qos_refusal(state, what, &error);
+  if (status == TB_ERR_UNSUPPORTED && !service->has_warned) {
+    service->has_warned = true;
+    tb__log(TB_LOG_WARN, "%s", error.text);
+  }
+  return false;
+}
+
 /* One request, so that services of the context take turns. None once the service is closed. */
 static void run(tb__dispatch_member_t *member)
 {
@@ -113,9 +135,13 @@ static void run(tb__dispatch_member_t *member)
   tb__mutex_lock(&service->mutex);
   tb__request_t *request = service->is_open ? tb__request_queue_take(&service->waiting) : NULL;
   if (request && service->waiting.count > 0) post_locked(service);
+  bool has_new_matches = service->is_open && service->has_new_matches;
+  service->has_new_matches = false;
   tb__mutex_unlock(&service->mutex);
+  if (has_new_matches) tb__service_clients_expect(&service->clients);
   if (!request) return;
-  service->callback(service, &request->request, service->user);
+  if (can_answer(service, &request->request.id))
+    service->callback(service, &request->request, service->user);
   tb__requests_free(request);
 }
 
@@ -126,21 +152,22 @@ static tb_status_t endpoints_open(tb_ros2_service_t *service, tb__service_pair_t
   pair->request.on_matched = pair->reply.on_matched = on_matched;
   pair->request.on_matched_user = pair->reply.on_matched_user = service;
   bool keep_all = pair->qos.history == TB_QOS_KEEP_ALL;
-  tb__request_queue_init(&service->waiting,
-                         keep_all ? SIZE_MAX : (size_t)(pair->qos.depth < 1 ? 1 : pair->qos.depth));
-  tb_status_t status = tb__raw_writer_create(participant, &pair->reply, &service->writer, error);
+  int32_t depth = tb__qos_depth(&pair->qos);
+  tb__request_queue_init(&service->waiting, keep_all ? SIZE_MAX : (size_t)(depth < 1 ? 1 : depth));
+  tb_status_t status =
+      tb__raw_writer_create(participant, &pair->reply, &service->clients.writer, error);
   if (status) return status;
   status = tb__dispatch_add(tb__ros2_context_dispatch(service->context), &service->member, run);
   if (status)
     return tb_error_set(error, status, "service on %s: cannot create a thread",
                         pair->request_topic);
   service->has_member = true;
-  status = tb__raw_reader_create(participant, &pair->request, on_request, service, &service->reader,
-                                 error);
+  status = tb__raw_reader_create(participant, &pair->request, on_request, service,
+                                 &service->clients.reader, error);
   if (status) return status;
   tb__mutex_lock(&service->mutex);
   service->is_open = true; /* now callbacks may answer */
-  if (service->waiting.count > 0) post_locked(service);
+  if (service->waiting.count > 0 || service->has_new_matches) post_locked(service);
   tb__mutex_unlock(&service->mutex);
   return TB_OK;
 }
@@ -153,13 +180,15 @@ tb_status_t tb_ros2_service_create(tb_ros2_context_t *context, const char *name,
   if (!callback) return tb_error_set(error, TB_ERR_INVALID, "service: callback is NULL");
   tb_status_t status = tb__service_pair_init(&pair, context, name, type, qos, "serviceid", error);
   if (status) return status;
-  tb_ros2_service_t *service = calloc(1, sizeof *service);
+  size_t name_size = strlen(name) + 1;
+  tb_ros2_service_t *service = calloc(1, sizeof *service + name_size);
   if (!service) return tb_error_set(error, TB_ERR_NO_MEMORY, "service %s: out of memory", name);
   service->context = context;
   service->callback = callback;
   service->user = user;
+  memcpy(service->name, name, name_size);
   tb__mutex_init(&service->mutex);
-  tb__mutex_init(&service->clients_mutex);
+  tb__service_clients_init(&service->clients);
   status = endpoints_open(service, &pair, error);
   if (status) {
     tb_ros2_service_destroy(service);
@@ -190,11 +219,11 @@ static bool close_first(tb_ros2_service_t *service)
 
 static void service_free(tb_ros2_service_t *service)
 {
-  tb__raw_reader_destroy(service->reader);
-  if (service->writer) tb__raw_writer_wait_for_acks(service->writer, ACK_WAIT);
-  tb__raw_writer_destroy(service->writer);
+  tb__raw_reader_destroy(service->clients.reader);
+  if (service->clients.writer) tb__raw_writer_wait_for_acks(service->clients.writer, ACK_WAIT);
+  tb__raw_writer_destroy(service->clients.writer);
   tb__mutex_fini(&service->mutex);
-  tb__mutex_fini(&service->clients_mutex);
+  tb__service_clients_fini(&service->clients);
   tb__requests_free(service->waiting.first);
   free(service);
 }
@@ -218,81 +247,31 @@ void tb_ros2_service_destroy(tb_ros2_service_t *service)
   service_free(service);
 }
 
-static const tb__matched_t *matched_find(const tb__matched_t *list, size_t count,
-                                         const tb__guid_t *guid)
+static tb_status_t reply_with_header(tb_ros2_service_t *service, const tb_ros2_request_id_t *id,
+                                     const void *cdr, size_t size, tb_error_t *error)
 {
-  for (size_t i = 0; i < count; i++) {
-    if (tb__guid_equal(&list[i].guid, guid)) return &list[i];
-  }
-  return NULL;
-}
-
-static client_state_t client_query(tb_ros2_service_t *service, const tb__guid_t *writer_guid)
-{
-  tb__matched_t *writers = NULL, *readers = NULL;
-  size_t writer_count = 0, reader_count = 0;
-  char id[TB__SERVICE_ID_SIZE], other[TB__SERVICE_ID_SIZE];
-  client_state_t state = CLIENT_WITHOUT_READER;
-  tb_status_t queried = tb__raw_reader_matched_list(service->reader, &writers, &writer_count);
-  if (queried == TB_OK)
-    queried = tb__raw_writer_matched_list(service->writer, &readers, &reader_count);
-  const tb__matched_t *writer = matched_find(writers, writer_count, writer_guid);
-  if (queried == TB_OK && !writer)
-    state = CLIENT_GONE;
-  else if (queried != TB_OK || !tb__user_data_find(writer->user_data, "clientid", id))
-    state = CLIENT_READY; /* unknown: answer */
+  uint8_t *message = malloc(size + TB__SERVICE_HEADER_SIZE);
+  if (!message) return tb__no_memory_for(error, "reply");
+  tb__service_header_t header = {id->client, id->sequence};
+  tb_status_t status = tb__service_header_insert(&header, cdr, size, message);
+  if (status)
+    status = tb_error_set(error, TB_ERR_INVALID, "reply: not CDR with an encapsulation header");
   else
-    for (size_t i = 0; i < reader_count && state != CLIENT_READY; i++) {
-      if (tb__user_data_find(readers[i].user_data, "clientid", other) && strcmp(id, other) == 0)
-        state = CLIENT_READY;
-    }
-  free(writers);
-  free(readers);
-  return state;
+    status = tb__raw_writer_write(service->clients.writer, message, size + TB__SERVICE_HEADER_SIZE,
+                                  error);
+  free(message);
+  return status;
 }
 
-static client_entry_t *client_entry(tb_ros2_service_t *service, const tb__guid_t *writer_guid)
-    TB_REQUIRES(service->clients_mutex)
+/* As Fast DDS does. */
+static tb_status_t reply_plain(tb_ros2_service_t *service, const tb_ros2_request_id_t *id,
+                               const void *cdr, size_t size, tb_error_t *error)
 {
-  uint32_t events =
-      tb__raw_reader_match_events(service->reader) + tb__raw_writer_match_events(service->writer);
-  if (events != service->clients_of) memset(service->clients, 0, sizeof service->clients);
-  service->clients_of = events;
-  for (unsigned i = 0; i < CLIENTS_CACHED; i++) {
-    client_entry_t *entry = &service->clients[i];
-    if (entry->state != CLIENT_UNKNOWN && tb__guid_equal(&entry->writer_guid, writer_guid))
-      return entry;
-  }
-  client_entry_t *entry = &service->clients[service->next_client++ % CLIENTS_CACHED];
-  entry->writer_guid = *writer_guid;
-  entry->waited = false;
-  entry->state = client_query(service, writer_guid);
-  return entry;
-}
-
-/* The state of the client. A client whose reader was waited for counts as ready: `waited` records
- * it, so that a client without a reader delays the others once and not at each request. */
-static client_state_t client_state(tb_ros2_service_t *service, const tb__guid_t *writer_guid,
-                                   bool waited)
-{
-  tb__mutex_lock(&service->clients_mutex);
-  client_entry_t *entry = client_entry(service, writer_guid);
-  if (waited) entry->waited = true;
-  client_state_t state =
-      entry->waited && entry->state == CLIENT_WITHOUT_READER ? CLIENT_READY : entry->state;
-  tb__mutex_unlock(&service->clients_mutex);
-  return state;
-}
-
-static client_state_t client_wait(tb_ros2_service_t *service, const tb__guid_t *writer_guid)
-{
-  tb__deadline_t deadline = tb__deadline_at(tb__steady_now_ns() + CLIENT_WAIT_NS);
-  for (bool waited = false;;) {
-    uint32_t seen = atomic_load(&service->events);
-    client_state_t state = client_state(service, writer_guid, waited);
-    if (state != CLIENT_WITHOUT_READER) return state;
-    waited = !tb__futex_wait(&service->events, seen, deadline);
-  }
+  uint8_t parameters[TB__RELATED_IDENTITY_SIZE];
+  tb__related_identity_t identity = {tb__guid_of(id->writer_guid), id->sequence};
+  tb__related_identity_write(&identity, parameters);
+  return tb__raw_writer_write_with(service->clients.writer, cdr, size, parameters,
+                                   sizeof parameters, NULL, error);
 }
 
 tb_status_t tb_ros2_service_reply(tb_ros2_service_t *service, const tb_ros2_request_id_t *id,
@@ -303,25 +282,17 @@ tb_status_t tb_ros2_service_reply(tb_ros2_service_t *service, const tb_ros2_requ
     return tb_error_set(error, TB_ERR_FORKED, "reply: %s", tb_status_message(TB_ERR_FORKED));
   if (is_closed(service))
     return tb_error_set(error, TB_ERR_CLOSED, "reply: the service has been destroyed");
-  uint8_t *message = malloc(size + TB__SERVICE_HEADER_SIZE);
-  if (!message) return tb__no_memory_for(error, "reply");
-  tb__service_header_t header = {id->client, id->sequence};
-  tb__guid_t writer = tb__guid_of(id->writer_guid);
-  tb_status_t status = tb__service_header_insert(&header, cdr, size, message);
-  if (status)
-    status = tb_error_set(error, TB_ERR_INVALID, "reply: not CDR with an encapsulation header");
-  else if (client_wait(service, &writer) == CLIENT_GONE)
-    status = tb_error_set(error, TB_ERR_CLOSED, "reply: the client is gone");
-  else
-    status = tb__raw_writer_write(service->writer, message, size + TB__SERVICE_HEADER_SIZE, error);
-  free(message);
-  return status;
+  tb__guid_t client = tb__guid_of(id->writer_guid);
+  if (!tb__service_clients_wait(&service->clients, &client))
+    return tb_error_set(error, TB_ERR_CLOSED, "reply: the client is gone");
+  return tb__client_is_plain(&client) ? reply_plain(service, id, cdr, size, error)
+                                      : reply_with_header(service, id, cdr, size, error);
 }
 
 tb_status_t tb__service_announce(tb_ros2_service_t *service, tb__announced_node_t *node,
                                  tb_error_t *error)
 {
-  tb__guid_t reader = tb__raw_reader_guid(service->reader);
-  tb__guid_t writer = tb__raw_writer_guid(service->writer);
+  tb__guid_t reader = tb__raw_reader_guid(service->clients.reader);
+  tb__guid_t writer = tb__raw_writer_guid(service->clients.writer);
   return tb__announced_add(&service->announced, node, &reader, &writer, error);
 }

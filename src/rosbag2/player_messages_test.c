@@ -17,6 +17,8 @@ static const tb__cdr_type_t *decode(const tb__service_form_t *forms, const uint8
   return response;
 }
 
+/* rosbag2_transport test_record_services.cpp: pause_resume, split_bagfile, and their forms of
+ * rolling: resume_by_receive_time_immediate_due, split_bagfile_with_default_parameters. */
 static void test_resume_and_split_are_read_in_every_form(void **state)
 {
   (void)state;
@@ -53,7 +55,7 @@ static void test_resume_and_split_are_read_in_every_form(void **state)
   }
 }
 
-/* Clients of jazzy read one byte of it. */
+/* Clients of jazzy read one byte of it. rosbag2_transport test_play_services.cpp: stop_in_pause. */
 static void test_a_response_of_stop_begins_with_the_older_one(void **state)
 {
   (void)state;

@@ -518,6 +518,8 @@ static const limited_t table[] = {
     {"clock_server_step_to", server_step_to, server_open, server_hurry, server_close, 0, 0},
 };
 
+/* In ROS 2 a limit of 0 looks once and a negative one is no limit. rcl test_wait.cpp:
+ * finite_timeout, negative_timeout, zero_timeout; rclcpp test_time.cpp: started_timeout. */
 static void test_S5_a_limit_means_one_thing_in_every_call(void **state)
 {
   (void)state;

@@ -12,6 +12,8 @@ static const tb_duration_t constants[] = {
     TB_SECONDS(-1e-9), TB_SECONDS(1e12), TB_SECONDS(-1e12),
 };
 
+/* rclcpp test_duration.cpp: std_chrono_constructors; rclpy test_time.py:
+ * test_duration_construction. */
 static void test_constructors(void **state)
 {
   (void)state;
@@ -25,6 +27,7 @@ static void test_constructors(void **state)
   assert_int_equal(TB_SECONDS(narrow).ns, 100000000000);
 }
 
+/* rclcpp test_duration.cpp: overflows, test_some_exceptions. */
 static void test_T3_overflow_is_refused_and_leaves_the_output(void **state)
 {
   (void)state;

@@ -60,6 +60,7 @@ static void test_T2_a_kind_that_is_none_is_refused(void **state)
   assert_time(out, 77, TB_TIME_ROS);
 }
 
+/* rclcpp test_time.cpp: overflows, test_overflow_underflow_throws. */
 static void test_T3_arithmetic_keeps_the_kind_and_is_checked(void **state)
 {
   (void)state;

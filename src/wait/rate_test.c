@@ -344,6 +344,7 @@ static void test_S9_reset_has_nothing_left_to_report(void **state)
   expect_end_at(f, 60, 0, false);
 }
 
+/* rclpy test_rate.py: test_destroy_wakes_rate. */
 static void test_L1_destroying_a_rate_ends_the_wait_of_another_thread(void **state)
 {
   fixture_t *f = *state;

@@ -1,4 +1,5 @@
-/* What every case may use; each is one function. */
+/* What every case may use; each is one function. What does not compile here throws when it runs in
+ * rclcpp test_time.cpp: operators. */
 #include <stddef.h>
 #include <timebase/arithmetic.h>
 #include <timebase/generic.h>

@@ -1,4 +1,5 @@
-/* See null_arguments.h. */
+/* See null_arguments.h. rcl test_time.cpp: test_rcl_ros_time_set_override, clock_validation;
+ * rcl test_timer.cpp: test_timer_init_with_invalid_arguments. */
 #include <timebase/cancel_token.h>
 #include <timebase/clock.h>
 #include <timebase/clock_server.h>

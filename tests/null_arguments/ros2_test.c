@@ -1,4 +1,4 @@
-/* See null_arguments.h. */
+/* See null_arguments.h. rcl test_graph.cpp: test_rcl_wait_for_publishers. */
 #include <timebase/ros2_arguments.h>
 #include <timebase/ros2_client.h>
 #include <timebase/ros2_clock_publisher.h>
@@ -91,6 +91,7 @@ static void test_ros2_graph(void **state)
   REFUSED(tb_ros2_graph_wait_for_node(NULL, "a", WITHIN(NS)));
   REFUSED(tb_ros2_graph_wait_for_node(ANY, NULL, WITHIN(NS)));
   ZERO(tb_ros2_graph_find_node(NULL, NULL));
+  ZERO(tb_ros2_graph_find_participant(NULL, NULL));
   ZERO(tb_ros2_graph_publishers(NULL, NULL, NULL));
   ZERO(tb_ros2_graph_subscriptions(NULL, NULL, NULL));
   ZERO(tb_ros2_graph_mismatches(NULL, NULL));

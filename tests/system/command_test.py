@@ -454,6 +454,8 @@ class PlayTest(CommandTest):
             self.assertEqual((status, out), (0, ""), err)
             self.assertEqual(err, f"timebase play: warning: {bag}: has no messages, so none are played\n")
 
+    # rosbag2_tests test_rosbag2_play_end_to_end.cpp:
+    # play_fails_gracefully_if_needed_coverter_plugin_does_not_exist
     def test_a_foreign_serialization_format_is_a_failure_of_the_recording(self):
         bag = bag_make(self.folder, self.START, SECOND, 3)
         database = sqlite3.connect(bag)

@@ -81,6 +81,7 @@ static int make_contexts(const limits_t *limits)
   for (int i = 0; i <= limits->contexts && result == MADE; i++) {
     tb_error_t error = TB_ERROR_INIT;
     tb_ros2_context_options_t options = TB_ROS2_CONTEXT_OPTIONS_INIT;
+    options.has_domain_id = true;
     options.domain_id = DOMAIN + i % 2;
     if (i == limits->contexts) set_limits(limits);
     tb_status_t status = tb_ros2_context_create(&options, &contexts[i], &error);

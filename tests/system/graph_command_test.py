@@ -92,13 +92,17 @@ class GraphCommandTest(CommandTest):
 
 class NodesTest(GraphCommandTest):
     def test_an_empty_graph(self):
-        hint = f"no nodes in domain {self.domain}; check ROS_DOMAIN_ID\n"
+        hint = (
+            f"no nodes in domain {self.domain}; check ROS_DOMAIN_ID, and that nodes use the same "
+            "network interface (here 127.0.0.1)\n"
+        )
         self.assertEqual(
             self.result("nodes"), (0, "no publisher of /clock\n", f"timebase nodes: {hint}")
         )
         expected = {
             "domain": self.domain,
             "nodes": [],
+            "unnamed_nodes": [],
             "clock_publishers": [],
             "other_clock_subscriptions": [],
         }
@@ -119,14 +123,14 @@ class NodesTest(GraphCommandTest):
         self.expect(
             ["nodes"],
             0,
-            "NODE           ROS 2            use_sim_time   /clock\n"
-            f"/front/camera  iron or newer    true           {best}\n"
-            "/late          humble or older  false          -\n"
+            "NODE           ROS 2            middleware   use_sim_time   /clock\n"
+            f"/front/camera  iron or newer    Cyclone DDS  true           {best}\n"
+            "/late          humble or older  Cyclone DDS  false          -\n"
             "  time_source shm:sim\n"
-            f"/picky         iron or newer    true           {most}\n"
+            f"/picky         iron or newer    Cyclone DDS  true           {most}\n"
             "  ! receives nothing from a publisher without a node: reliability differs (best effort "
             "offered, reliable requested)\n"
-            "/tool          iron or newer    no parameters  -\n"
+            "/tool          iron or newer    Cyclone DDS  no parameters  -\n"
             "\n"
             "publishers of /clock:\n"
             f"  no node (plain DDS)  {best}\n",
@@ -166,7 +170,12 @@ class NodesTest(GraphCommandTest):
             "liveliness_lease_ns": None,
             "partition": False,
         }
-        plain = {"enclave": "/", "duplicate": False, "clock_subscriptions": []}
+        plain = {
+            "enclave": "/",
+            "middleware": "Cyclone DDS",
+            "duplicate": False,
+            "clock_subscriptions": [],
+        }
         iron = {"distro": "iron or newer", **plain}
         topic = {"time_source": "clock_topic"}
         said_false = {"use_sim_time": False, "use_sim_time_state": "false", **topic}
@@ -226,7 +235,7 @@ class NodesTest(GraphCommandTest):
         self.until(
             ["nodes", "--check"],
             lambda status, out, err: (status, err) == (0, "")
-            and "/sim   iron or newer    false" in out
+            and "/sim   iron or newer    Cyclone DDS  false" in out
             and out.count("true") == 2,
         )
 
@@ -234,12 +243,15 @@ class NodesTest(GraphCommandTest):
         self.node("twin")
         self.node("twin")
         row = (
-            "/twin  iron or newer    ambiguous      -\n  ! another node has the same name\n"
+            "/twin  iron or newer    Cyclone DDS  ambiguous      -\n"
+            "  ! another node has the same name\n"
         )
         self.expect(
             ["nodes"],
             0,
-            "NODE   ROS 2            use_sim_time   /clock\n" + 2 * row + "\nno publisher of /clock\n",
+            "NODE   ROS 2            middleware   use_sim_time   /clock\n"
+            + 2 * row
+            + "\nno publisher of /clock\n",
         )
         self.expect(["sim-time", "off", "--all"], 0, "/twin  ok\n")
         self.until(
@@ -314,7 +326,7 @@ class NodesTest(GraphCommandTest):
             status = nodes.wait()
             node.child.send_signal(signal.SIGCONT)
             self.assertIn(status, (0, 1))
-            if any(line.startswith("/frozen  iron or newer    no answer") for line in nodes.seen):
+            if any(line.startswith("/frozen  iron or newer    Cyclone DDS  no answer") for line in nodes.seen):
                 self.assertEqual(status, 1)
                 return
         self.fail(f"never without an answer: {nodes.seen}")
@@ -329,8 +341,8 @@ class SilentTest(GraphCommandTest):
         self.until(
             ["nodes", "--check", *limit],
             lambda status, out, err: status == 1
-            and "/mute    iron or newer    no answer      -\n" in out
-            and "/camera  iron or newer    false" in out
+            and "/mute    iron or newer    Cyclone DDS  no answer      -\n" in out
+            and "/camera  iron or newer    Cyclone DDS  false" in out
             and err == "timebase nodes: check failed: 1 node does not answer\n",
         )
         mute = "timebase param: /mute: no answer within 700ms\n"

@@ -326,6 +326,9 @@ static const limited_t table[] = {
     {"parameter_set_on_nodes", set_on_nodes, new_name, node_comes, node_close, TB_ERR_NOT_FOUND, 0},
 };
 
+/* In ROS 2 a limit of 0 looks once and a negative one is no limit. rclcpp test_client.cpp:
+ * wait_for_service; rclpy test_client.py: test_wait_for_service_nowait; rcl test_graph.cpp:
+ * test_rcl_wait_for_publishers, test_rcl_wait_for_subscribers. */
 static void test_S5_a_limit_means_one_thing_in_every_call(void **state)
 {
   (void)state;
@@ -333,7 +336,8 @@ static void test_S5_a_limit_means_one_thing_in_every_call(void **state)
     limited_check(&table[i]);
 }
 
-/* A reader in this process acknowledges at once. */
+/* A reader in this process acknowledges at once. rclcpp test_publisher.cpp:
+ * check_wait_for_all_acked_with_QosPolicy; rclpy test_publisher.py: test_wait_for_all_acked. */
 static void test_S5_the_limit_of_the_wait_for_acknowledgements(void **state)
 {
   (void)state;

@@ -229,7 +229,9 @@ static void assert_first_values(tb_ros2_context_t *of, const tb_ros2_node_option
   tb_ros2_node_destroy(made);
 }
 
-/* As in rclcpp and rclpy: the context's arguments, then the node's, then the options. */
+/* As in rclcpp and rclpy: the context's arguments, then the node's, then the options.
+ * rclcpp test_node.cpp: declare_parameter_with_overrides, declare_parameter_with_cli_overrides;
+ * rclpy test_node.py: test_use_sim_time. */
 static void test_options_override_arguments_of_node_and_context_and_files(void **state)
 {
   (void)state;

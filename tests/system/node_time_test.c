@@ -292,6 +292,7 @@ static void test_attached_clocks_go_where_the_nodes_clock_goes(void **state)
   tb_clock_destroy(clock);
 }
 
+/* With one node: rclcpp test_time_source.cpp: reattach, ROS_time_valid_attach_detach. */
 static void test_a_clock_follows_one_node_at_a_time(void **state)
 {
   (void)state;

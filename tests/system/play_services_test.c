@@ -120,6 +120,7 @@ static bool set_rate(double rate)
   return call("set_rate", &(tb__rate_message_t){rate}).success.success;
 }
 
+/* rosbag2_transport test_play_services.cpp: play_next. */
 static void test_steps_and_seeks_while_paused(void **state)
 {
   (void)state;
@@ -162,6 +163,9 @@ static void test_pauses(void **state)
   assert_true(call("is_paused", NULL).is_paused.paused);
 }
 
+/* rosbag2_transport test_play_services.cpp: pause_resume and, refused here,
+ * resume_can_be_scheduled_in_future_sim_time; test_record_services.cpp:
+ * resume_returns_invalid_mode_for_bad_request. */
 static void test_clients_of_rolling_resume(void **state)
 {
   (void)state;
@@ -182,6 +186,8 @@ static void test_clients_of_rolling_resume(void **state)
   call("pause", NULL);
 }
 
+/* rosbag2_transport test_play_services.cpp: stop_in_active_play (a second stop fails),
+ * play_can_be_scheduled_in_future_sim_time (it plays already). */
 static void test_stop_and_play(void **state)
 {
   (void)state;
@@ -217,7 +223,8 @@ static void test_the_end(void **state)
   assert_ends("played to the end");
 }
 
-/* rosbag2's player stays alive too, and does not end on SIGINT then. */
+/* rosbag2's player stays alive too, and does not end on SIGINT then. rosbag2_transport
+ * test_play_services.cpp: stop_in_pause, stop_in_active_play. */
 static void test_after_stop_it_stays_until_a_signal(void **state)
 {
   (void)state;

@@ -219,6 +219,8 @@ class RecordTest(CommandTest):
         self.assertEqual([number(r[2]) for r in rows(self.files()[0])], list(range(5, 10)))
         self.assertEqual([number(r[2]) for r in rows(self.files()[1])], list(range(10, 15)))
 
+    # rosbag2_transport test_record_services.cpp: resume_returns_invalid_mode_for_bad_request,
+    # resume_by_receive_time_immediate_due, split_bagfile_with_default_parameters
     def test_services_as_clients_of_rolling_call_them(self):
         peer = self.start_peer()
         self.ask(peer, "pub /a rel 100")

@@ -11,6 +11,8 @@
 #include <timebase/ros2_publisher.h>
 #include <timebase/ros2_subscription.h>
 
+#include "dds/raw_writer.h"
+#include "ros2/context.h"
 #include "system/loopback.h"
 #include "system/peer_process.h"
 #include "test.h"
@@ -245,6 +247,25 @@ static void test_the_enclave_is_announced(void **state)
 
 #define SECURITY_TEST(test) cmocka_unit_test_setup(test, security_on)
 
+/* Packets may be signed or encrypted, so nothing is inserted into them. */
+static void test_inline_qos_is_off(void **state)
+{
+  (void)state;
+  tb_ros2_context_t *context = context_of("/");
+  tb__raw_writer_t *writer;
+  tb_error_t error = TB_ERROR_INIT;
+  tb_qos_t qos = TB_QOS_INIT_DEFAULT;
+  tb__endpoint_options_t options = {
+      .topic = "rt/chatter", .type = "std_msgs::msg::dds_::Empty_", .qos = &qos};
+  assert_ok(tb__raw_writer_create(tb__ros2_context_participant(context), &options, &writer, NULL));
+  assert_int_equal(tb__raw_writer_inline_qos(writer), TB__INLINE_QOS_OFF_SECURITY);
+  assert_status(tb__raw_writer_write_with(writer, "\0\1\0\0", 4, "\0\0\0\0", 4, NULL, &error),
+                TB_ERR_UNSUPPORTED);
+  assert_non_null(strstr(error.text, "not possible with DDS Security"));
+  tb__raw_writer_destroy(writer);
+  tb_ros2_context_destroy(context);
+}
+
 int main(int argc, char **argv)
 {
   if (argc != 2 || !getenv("ROS_DOMAIN_ID")) return 2;
@@ -259,6 +280,7 @@ int main(int argc, char **argv)
       SECURITY_TEST(test_services_are_called_across_processes),
       SECURITY_TEST(test_nodes_live_in_secured_contexts),
       SECURITY_TEST(test_the_enclave_is_announced),
+      SECURITY_TEST(test_inline_qos_is_off),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -289,6 +289,9 @@ static void check_limit(const row_t *row)
   expect_status(row, "flags without a clock", row->call(&no_clock), TB_ERR_INVALID);
 }
 
+/* In ROS 2 this ends sleeps only. rclcpp test_clock.cpp: wakeup_sleep (a token), test_time.cpp:
+ * sleep_until_ros_time_enable_interrupt, sleep_until_shutdown_interrupt; rclpy test_clock.py:
+ * test_sleep_until_ros_time_toggled. */
 static void test_S3_S5_what_ends_each_call(void **state)
 {
   (void)state;
