@@ -11,7 +11,7 @@
 #include "system/loopback.h"
 #include "test.h"
 
-#define DOMAIN  96
+#define DOMAIN  9
 #define TYPE    "my_msgs/msg/Scan"
 #define HASH    "RIHS01_0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define SERVICE "type_description_interfaces/srv/GetTypeDescription"
