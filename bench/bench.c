@@ -120,6 +120,7 @@ static const struct {
   const int *count;
 } tables[] = {
     {core_rows, &core_row_count},
+    {definition_rows, &definition_row_count},
     {tick_rows, &tick_row_count},
     {timer_rows, &timer_row_count},
     {wake_rows, &wake_row_count},

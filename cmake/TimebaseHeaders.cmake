@@ -9,13 +9,15 @@ set(timebase_ros2_headers
   ros2_subscription.h ros2_type_hash.h)
 set(timebase_bag_headers
   bag_check.h bag_reader.h bag_writer.h play_transport.h player.h qos_overrides.h recorder.h topic_expression.h)
+set(timebase_contract_headers
+  message_definition.h)
 set(timebase_ros2_bag_headers
   ros2_play_transport.h ros2_player_services.h ros2_recorder.h)
 
 file(GLOB found RELATIVE ${PROJECT_SOURCE_DIR}/include/timebase CONFIGURE_DEPENDS
   ${PROJECT_SOURCE_DIR}/include/timebase/*.h)
 set(listed ${timebase_core_headers} ${timebase_ros2_headers} ${timebase_bag_headers}
-  ${timebase_ros2_bag_headers})
+  ${timebase_contract_headers} ${timebase_ros2_bag_headers})
 foreach(header IN LISTS found)
   if(NOT header IN_LIST listed)
     message(FATAL_ERROR "include/timebase/${header} is in no list of cmake/TimebaseHeaders.cmake: "

@@ -95,9 +95,12 @@ timebase_library(bag
   COMPONENTS core
   LIBRARIES SQLite::SQLite3 PkgConfig::yaml PkgConfig::mcap PkgConfig::pcre2
   REQUIRES sqlite3 yaml-0.1 libzstd liblz4 libdeflate libpcre2-8)
+timebase_library(contract
+  PARTS definition
+  COMPONENTS core)
 timebase_library(ros2-bag
   PARTS rosbag2
-  COMPONENTS ros2 bag)
+  COMPONENTS ros2 bag contract)
 
 # A part that is in no library would be missed by its users only.
 get_property(parts GLOBAL PROPERTY timebase_parts)

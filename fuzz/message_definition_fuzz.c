@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "rosbag2/message_definition.h"
+#include "definition/message_definition.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

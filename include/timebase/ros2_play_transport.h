@@ -20,7 +20,7 @@ typedef struct tb_ros2_play_transport tb_ros2_play_transport_t;
 
 /** The output of a node that the player waits for. */
 typedef struct tb_ros2_play_wait {
-  const char *topic; /**< whose messages begin with a std_msgs/Header: "/odom" or "odom" */
+  const char *topic; /**< whose messages have a std_msgs/Header: "/odom" or "odom" */
   const char *node;  /**< who publishes it, full name: "/slam" or "slam" */
   tb_duration_t lag; /**< >= 0 */
 } tb_ros2_play_wait_t;

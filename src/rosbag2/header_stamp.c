@@ -1,7 +1,9 @@
 #include "rosbag2/header_stamp.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "definition/resolve.h"
 #include "wire/clock_message.h"
 
 #define LENGTH_AT TB__CLOCK_MESSAGE_SIZE /* of the frame's name, after encapsulation and stamp */
@@ -16,7 +18,7 @@ static uint32_t length_of(const uint8_t *bytes, bool little)
 }
 
 /* rosgraph_msgs/Clock is as a header begins. */
-bool tb__header_stamp(const void *cdr, size_t size, int64_t *out_ns)
+bool tb__header_stamp_guess(const void *cdr, size_t size, int64_t *out_ns)
 {
   const uint8_t *bytes = cdr;
   int64_t stamp_ns;
@@ -28,24 +30,42 @@ bool tb__header_stamp(const void *cdr, size_t size, int64_t *out_ns)
   return true;
 }
 
-static bool is_field(const char *line, const char *type)
+tb_status_t tb__stamp_reader_init(tb__stamp_reader_t *reader, const char *type,
+                                  const tb_bag_topic_t *recorded, tb_error_t *error)
 {
-  size_t length = strlen(type);
-  return strncmp(line, type, length) == 0 && (line[length] == ' ' || line[length] == '\t');
+  tb__definition_request_t request = {.type = type,
+                                      .recorded = recorded ? recorded->definition : NULL,
+                                      .recorded_encoding =
+                                          recorded ? recorded->definition_encoding : NULL,
+                                      .places = {.prefixes = getenv("AMENT_PREFIX_PATH")}};
+  tb__definition_t definition;
+  *reader = (tb__stamp_reader_t){.schema = NULL};
+  tb_status_t status =
+      type ? tb__definition_resolve(&request, &definition, error) : TB_ERR_NOT_FOUND;
+  if (status) return status == TB_ERR_NO_MEMORY ? status : TB_OK;
+  reader->schema = definition.schema;
+  status = tb__message_head_init(&reader->head, reader->schema, error);
+  if (status) tb__stamp_reader_fini(reader);
+  return status;
 }
 
-/* A constant has a primitive type, so the first line that is no comment and no constant decides. */
-bool tb__definition_has_header(const char *type, const char *definition)
+void tb__stamp_reader_fini(tb__stamp_reader_t *reader)
 {
-  if (strcmp(type, "std_msgs/msg/Header") == 0) return true;
-  const char *line = definition;
-  while (*line) {
-    line += strspn(line, " \t\r\n");
-    size_t length = strcspn(line, "\n");
-    size_t code = strcspn(line, "#\n");
-    if (code > 0 && !memchr(line, '=', code)) break;
-    line += length;
-  }
-  return is_field(line, "std_msgs/Header") || is_field(line, "std_msgs/msg/Header") ||
-         (strncmp(type, "std_msgs/", 9) == 0 && is_field(line, "Header"));
+  tb__message_head_fini(&reader->head);
+  tb__schema_destroy(reader->schema);
+  *reader = (tb__stamp_reader_t){.schema = NULL};
+}
+
+bool tb__stamp_reader_may_find(const tb__stamp_reader_t *reader)
+{
+  return !reader->schema || reader->head.stamp;
+}
+
+bool tb__stamp_reader_read(const tb__stamp_reader_t *reader, const void *cdr, size_t size,
+                           int64_t *out_ns)
+{
+  tb__message_t message;
+  if (!reader->schema) return tb__header_stamp_guess(cdr, size, out_ns);
+  return tb__message_open(&message, reader->schema, cdr, size) == TB_OK &&
+         tb__message_head_stamp(&reader->head, &message, out_ns) == TB_OK;
 }

@@ -10,10 +10,10 @@ static void test_both_byte_orders(void **state)
   static const uint8_t little[] = {0, 1, 0, 0, 7, 0, 0, 0, 9, 0, 0, 0, 2, 0, 0, 0, 'a', 0};
   static const uint8_t big[] = {0, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 9, 0, 0, 0, 1, 0, 0, 0, 0};
   int64_t stamp_ns = 0;
-  assert_true(tb__header_stamp(little, sizeof little, &stamp_ns));
+  assert_true(tb__header_stamp_guess(little, sizeof little, &stamp_ns));
   assert_int_equal(stamp_ns, 7000000009);
   stamp_ns = 0;
-  assert_true(tb__header_stamp(big, sizeof big, &stamp_ns));
+  assert_true(tb__header_stamp_guess(big, sizeof big, &stamp_ns));
   assert_int_equal(stamp_ns, 7000000009);
 }
 
@@ -36,25 +36,72 @@ static void test_what_is_no_header(void **state)
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     int64_t stamp_ns = -5;
-    if (tb__header_stamp(cases[i].bytes, cases[i].size, &stamp_ns)) fail_msg("case %zu", i);
+    if (tb__header_stamp_guess(cases[i].bytes, cases[i].size, &stamp_ns)) fail_msg("case %zu", i);
     assert_int_equal(stamp_ns, -5);
   }
 }
 
-static void test_definitions(void **state)
+static tb__stamp_reader_t reader_of(const char *type, const char *definition)
+{
+  tb_bag_topic_t topic = {
+      .type = type, .definition = definition, .definition_encoding = definition ? "ros2msg" : ""};
+  tb__stamp_reader_t reader;
+  assert_ok(tb__stamp_reader_init(&reader, type, &topic, NULL));
+  return reader;
+}
+
+static int64_t stamp_in(const tb__stamp_reader_t *reader, const void *bytes, size_t size)
+{
+  int64_t stamp_ns = -5;
+  (void)tb__stamp_reader_read(reader, bytes, size, &stamp_ns);
+  return stamp_ns;
+}
+
+/* Begins as a header does, and has one later. */
+static const uint8_t late[] = {0, 1, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 0,
+                               0, 0, 0, 7, 0, 0, 0, 9, 0, 0, 0, 1, 0, 0, 0, 0};
+
+#define LATE_HEADER                                                                                \
+  "uint32 a\nuint32 b\nstring c\nstd_msgs/Header h\n====================\nMSG: std_msgs/Header\n"  \
+  "builtin_interfaces/Time stamp\nstring frame_id\n====================\n"                         \
+  "MSG: builtin_interfaces/Time\nint32 sec\nuint32 nanosec\n"
+
+static void test_the_definition_decides(void **state)
 {
   (void)state;
-  assert_true(tb__definition_has_header("std_msgs/msg/Header", "builtin_interfaces/Time stamp\n"));
-  assert_true(tb__definition_has_header("a/msg/B", "std_msgs/Header header\nuint8 x\n"));
-  assert_true(
-      tb__definition_has_header("a/msg/B", "# A comment\n\n  uint8 X=1 # =\nstd_msgs/Header h"));
-  assert_true(tb__definition_has_header("std_msgs/msg/B", "Header header\n"));
-  assert_false(tb__definition_has_header("a/msg/B", "Header header\n"));
-  assert_false(
-      tb__definition_has_header("a/msg/B", "uint8 x # std_msgs/Header\nstd_msgs/Header h\n"));
-  assert_false(tb__definition_has_header("a/msg/B", "std_msgs/Header[] headers\n"));
-  assert_false(tb__definition_has_header("a/msg/B", ""));
-  assert_false(tb__definition_has_header("a/msg/B", "# nothing"));
+  tb__stamp_reader_t reader = reader_of("a/msg/B", LATE_HEADER);
+  assert_true(tb__stamp_reader_may_find(&reader));
+  assert_int_equal(stamp_in(&reader, late, sizeof late), 7000000009);
+  assert_int_equal(stamp_in(&reader, late, 20), -5);
+  tb__stamp_reader_fini(&reader);
+  reader = reader_of("a/msg/B", "uint32 a\nuint32 b\nstring c\nuint32[4] d\n");
+  assert_false(tb__stamp_reader_may_find(&reader));
+  assert_int_equal(stamp_in(&reader, late, sizeof late), -5);
+  tb__stamp_reader_fini(&reader);
+}
+
+static void test_without_a_definition_it_is_guessed(void **state)
+{
+  (void)state;
+  static const char *const broken[] = {NULL, "", "nonsense!\n", "std_msgs/Header header\n"};
+  for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
+    tb__stamp_reader_t reader = reader_of("a/msg/B", broken[i]);
+    assert_true(tb__stamp_reader_may_find(&reader));
+    assert_int_equal(stamp_in(&reader, late, sizeof late), 1000000002);
+    tb__stamp_reader_fini(&reader);
+  }
+}
+
+static void test_types_that_are_built_in(void **state)
+{
+  (void)state;
+  tb__stamp_reader_t reader = reader_of("std_msgs/msg/String", NULL);
+  assert_false(tb__stamp_reader_may_find(&reader));
+  tb__stamp_reader_fini(&reader);
+  reader = reader_of("nav_msgs/msg/Odometry", NULL);
+  assert_true(tb__stamp_reader_may_find(&reader));
+  assert_int_equal(stamp_in(&reader, late, sizeof late), 1000000002);
+  tb__stamp_reader_fini(&reader);
 }
 
 int main(void)
@@ -62,7 +109,9 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_both_byte_orders),
       cmocka_unit_test(test_what_is_no_header),
-      cmocka_unit_test(test_definitions),
+      cmocka_unit_test(test_the_definition_decides),
+      cmocka_unit_test(test_without_a_definition_it_is_guessed),
+      cmocka_unit_test(test_types_that_are_built_in),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rosbag2/header_stamp.h"
+#include "base/no_memory.h"
 #include "value/seconds_text.h"
 
 #define JOIN_NS (500 * TB_NS_PER_MS) /* until a node that was found has discovered us as well */
@@ -13,21 +13,27 @@
 /* --- what is sent --- */
 
 tb_status_t tb__play_outputs_add_input(tb__play_outputs_t *outputs, const tb__guid_t *guid,
-                                       bool is_latched, size_t *out_input)
+                                       const tb_bag_topic_t *topic, bool is_latched,
+                                       size_t *out_input, tb_error_t *error)
 {
-  tb_status_t status = TB_ERR_NO_MEMORY;
+  tb__stamp_reader_t stamps;
+  tb_status_t status = tb__stamp_reader_init(&stamps, topic->type, topic, error);
+  if (status) return status;
+  status = TB_ERR_NO_MEMORY;
   tb__mutex_lock(&outputs->mutex);
   tb__play_input_t *inputs =
       reallocarray(outputs->inputs, outputs->input_count + 1, sizeof *inputs);
   if (inputs) {
     outputs->inputs = inputs;
     tb__play_input_t *input = &inputs[outputs->input_count];
-    *input = (tb__play_input_t){.guid = *guid, .is_latched = is_latched};
+    *input = (tb__play_input_t){.guid = *guid, .is_latched = is_latched, .stamps = stamps};
     *out_input = outputs->input_count++;
     status = TB_OK;
   }
   tb__mutex_unlock(&outputs->mutex);
-  return status;
+  if (!status) return TB_OK;
+  tb__stamp_reader_fini(&stamps);
+  return tb__no_memory_for(error, "play transport");
 }
 
 void tb__play_outputs_time(tb__play_outputs_t *outputs, int64_t time_ns, bool jumps)
@@ -50,8 +56,8 @@ void tb__play_outputs_sending(tb__play_outputs_t *outputs, size_t input, const v
                               size_t size)
 {
   int64_t stamp_ns = 0;
-  if (!tb__header_stamp(cdr, size, &stamp_ns)) stamp_ns = 0;
   tb__mutex_lock(&outputs->mutex);
+  if (!tb__stamp_reader_read(&outputs->inputs[input].stamps, cdr, size, &stamp_ns)) stamp_ns = 0;
   for (size_t i = 0; i < outputs->count; i++)
     if (outputs->inputs[input].feeds >> i & 1) tb__play_lag_sent(&outputs->items[i].lag, stamp_ns);
   tb__mutex_unlock(&outputs->mutex);
@@ -71,9 +77,15 @@ static tb__play_writer_t *writer_of(tb__play_output_t *output, const tb__guid_t 
 tb_status_t tb__play_output_refuse(const tb__play_output_t *output, const char *type,
                                    tb_error_t *error)
 {
+  if (output->stamps.schema)
+    return tb_error_set(error, TB_ERR_INVALID,
+                        "output %.120s of %.120s: its type, %.120s, has no std_msgs/Header: wait "
+                        "for a topic whose messages have one",
+                        output->topic, output->node, type);
   return tb_error_set(error, TB_ERR_INVALID,
-                      "output %.150s of %.150s: its type, %.150s, does not begin with a "
-                      "std_msgs/Header: wait for a topic whose messages do",
+                      "output %.120s of %.120s: its type, %.120s, does not begin with a "
+                      "std_msgs/Header, and its definition is unknown: wait for a topic whose "
+                      "messages do, or set AMENT_PREFIX_PATH",
                       output->topic, output->node, type);
 }
 
@@ -81,7 +93,7 @@ void tb__play_output_take(tb__play_output_t *output, const tb__guid_t *guid, con
                           size_t size)
 {
   int64_t stamp_ns = 0;
-  bool has_stamp = tb__header_stamp(cdr, size, &stamp_ns);
+  bool has_stamp = tb__stamp_reader_read(&output->stamps, cdr, size, &stamp_ns);
   tb__mutex_lock(&output->all->mutex);
   tb__play_writer_t *writer = writer_of(output, guid);
   if (!has_stamp && writer->is_awaited) {

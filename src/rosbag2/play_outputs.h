@@ -8,8 +8,9 @@
 #include <timebase/ros2_subscription.h>
 
 #include "dds/guid.h"
+#include "definition/message_definition.h"
 #include "platform/thread.h"
-#include "rosbag2/message_definition.h"
+#include "rosbag2/header_stamp.h"
 #include "rosbag2/play_lag.h"
 #include "rosbag2/play_wake.h"
 
@@ -35,6 +36,7 @@ typedef struct tb__play_output {
   tb__play_outputs_t *all;
   char *topic, *node;                   /* full names */
   tb_ros2_subscription_t *subscription; /* of the thread; NULL: it has no publisher yet */
+  tb__stamp_reader_t stamps;            /* made before the subscription */
 
   /* Under the mutex. */
   char type[TB__MESSAGE_NAME_SIZE]; /* of the node's messages; "": not known yet */
@@ -52,6 +54,7 @@ typedef struct tb__play_input {
   tb__guid_t guid;
   bool is_latched; /* state, which is not answered */
   uint64_t feeds;  /* bits: outputs whose node gets it */
+  tb__stamp_reader_t stamps;
 } tb__play_input_t;
 
 struct tb__play_outputs {
@@ -80,9 +83,10 @@ tb_status_t tb__play_outputs_start(tb__play_outputs_t *outputs, tb_ros2_context_
                                    tb__play_wake_t *wake, tb_error_t *error) TB_WARN_UNUSED;
 void tb__play_outputs_stop(tb__play_outputs_t *outputs);
 
-/* A publisher that will send; *out_input names it. TB_ERR_NO_MEMORY. */
+/* A publisher that will send this topic; *out_input names it. TB_ERR_NO_MEMORY. */
 tb_status_t tb__play_outputs_add_input(tb__play_outputs_t *outputs, const tb__guid_t *guid,
-                                       bool is_latched, size_t *out_input) TB_WARN_UNUSED;
+                                       const tb_bag_topic_t *topic, bool is_latched,
+                                       size_t *out_input, tb_error_t *error) TB_WARN_UNUSED;
 
 void tb__play_outputs_time(tb__play_outputs_t *outputs, int64_t time_ns, bool jumps);
 /* This message is about to be sent, at the time that was set last. */

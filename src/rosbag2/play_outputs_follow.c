@@ -7,7 +7,6 @@
 #include "base/no_memory.h"
 #include "platform/time.h"
 #include "ros2/graph.h"
-#include "rosbag2/header_stamp.h"
 #include "rosbag2/play_outputs.h"
 #include "rosbag2/play_wait_names.h"
 
@@ -21,13 +20,13 @@ static void on_output(const tb_ros2_sample_t *sample, void *user)
   tb__play_wake_call(output->all->wake);
 }
 
-static tb_status_t check_type(const tb__play_output_t *output, const char *type, tb_error_t *error)
+static tb_status_t check_type(tb__play_output_t *output, const char *type, tb_error_t *error)
 {
-  char *definition = NULL;
-  if (tb__message_definition(type, getenv("AMENT_PREFIX_PATH"), &definition) != TB_OK) return TB_OK;
-  bool has_header = tb__definition_has_header(type, definition);
-  free(definition);
-  return has_header ? TB_OK : tb__play_output_refuse(output, type, error);
+  tb__stamp_reader_fini(&output->stamps);
+  tb_status_t status = tb__stamp_reader_init(&output->stamps, type, NULL, error);
+  if (status) return status;
+  return tb__stamp_reader_may_find(&output->stamps) ? TB_OK
+                                                    : tb__play_output_refuse(output, type, error);
 }
 
 static tb_status_t subscribe(tb__play_output_t *output, const char *type, bool is_best_effort,
@@ -154,9 +153,12 @@ void tb__play_outputs_stop(tb__play_outputs_t *outputs)
   outputs->has_thread = false;
   for (size_t i = 0; i < outputs->count; i++) {
     tb_ros2_subscription_destroy(outputs->items[i].subscription);
+    tb__stamp_reader_fini(&outputs->items[i].stamps);
     free(outputs->items[i].topic);
     free(outputs->items[i].node);
   }
+  for (size_t i = 0; i < outputs->input_count; i++)
+    tb__stamp_reader_fini(&outputs->inputs[i].stamps);
   free(outputs->items);
   free(outputs->inputs);
   *outputs = (tb__play_outputs_t){.count = 0};

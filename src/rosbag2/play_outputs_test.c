@@ -43,6 +43,7 @@ typedef struct fixture {
 static void init(fixture_t *f, const char *node)
 {
   static const uint8_t own[] = {IN, LATCHED, OTHER};
+  static const tb_bag_topic_t topic = {.type = "a/msg/B"};
   *f = (fixture_t){.item = {.topic = (char *)(uintptr_t) "/out", .node = (char *)(uintptr_t)node}};
   tb__mutex_init(&f->outputs.mutex);
   f->outputs.items = &f->item;
@@ -50,13 +51,16 @@ static void init(fixture_t *f, const char *node)
   f->item.all = &f->outputs;
   for (size_t i = 0; i < 3; i++) {
     tb__guid_t guid = {{own[i]}};
-    assert_ok(tb__play_outputs_add_input(&f->outputs, &guid, own[i] == LATCHED, &f->inputs[i]));
+    assert_ok(tb__play_outputs_add_input(&f->outputs, &guid, &topic, own[i] == LATCHED,
+                                         &f->inputs[i], NULL));
   }
   tb__play_outputs_time(&f->outputs, 1000, true);
 }
 
 static void fini(fixture_t *f)
 {
+  for (size_t i = 0; i < f->outputs.input_count; i++)
+    tb__stamp_reader_fini(&f->outputs.inputs[i].stamps);
   free(f->outputs.inputs);
 }
 
@@ -213,6 +217,34 @@ static void test_a_node_that_comes_again_starts_from_scratch(void **state)
   fini(&f);
 }
 
+/* It begins as a header would, with 2 ns; its own comes later, with 1028 ns. */
+static void test_stamps_are_those_of_the_recorded_definition(void **state)
+{
+  (void)state;
+  static const uint8_t message[] = {0, 1, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 0,
+                                    0, 0, 0, 0, 0, 0, 0, 4, 4, 0, 0, 1, 0, 0, 0, 0};
+  static const tb_bag_topic_t topic = {
+      .type = "a/msg/B",
+      .definition = "uint32 a\nuint32 b\nstring c\nstd_msgs/Header h\n====================\n"
+                    "MSG: std_msgs/Header\nbuiltin_interfaces/Time stamp\nstring frame_id\n"
+                    "====================\nMSG: builtin_interfaces/Time\nint32 sec\n"
+                    "uint32 nanosec\n",
+      .definition_encoding = "ros2msg"};
+  const tb__guid_t guid = {{IN}};
+  fixture_t f;
+  size_t input;
+  init(&f, "/slam");
+  assert_ok(tb__play_outputs_add_input(&f.outputs, &guid, &topic, false, &input, NULL));
+  match(&f, &whole);
+  tb__play_outputs_time(&f.outputs, 1030, false);
+  tb__play_outputs_sending(&f.outputs, input, message, sizeof message);
+  publish(&f, OUT, 2);
+  assert_int_equal(limit_of(&f), 1030);
+  publish(&f, OUT, 4);
+  assert_int_equal(limit_of(&f), TB_PLAY_NO_LIMIT);
+  fini(&f);
+}
+
 static void test_a_message_without_header_is_refused_where_it_is_the_nodes(void **state)
 {
   (void)state;
@@ -226,8 +258,10 @@ static void test_a_message_without_header_is_refused_where_it_is_the_nodes(void 
   assert_int_equal(limit_of(&f), TB_PLAY_NO_LIMIT);
   tb__play_output_take(&f.item, &own, "", 0);
   assert_status(tb__play_outputs_limit(&f.outputs, &limit_ns, &error), TB_ERR_INVALID);
-  assert_string_equal(error.text, "output /out of /slam: its type, a/msg/B, does not begin with a "
-                                  "std_msgs/Header: wait for a topic whose messages do");
+  assert_string_equal(error.text,
+                      "output /out of /slam: its type, a/msg/B, does not begin with a "
+                      "std_msgs/Header, and its definition is unknown: wait for a topic whose "
+                      "messages do, or set AMENT_PREFIX_PATH");
   fini(&f);
 }
 
@@ -256,6 +290,7 @@ int main(void)
       cmocka_unit_test(test_only_the_nodes_own_stamps_count),
       cmocka_unit_test(test_a_stamp_counts_when_its_writer_becomes_known),
       cmocka_unit_test(test_a_node_that_comes_again_starts_from_scratch),
+      cmocka_unit_test(test_stamps_are_those_of_the_recorded_definition),
       cmocka_unit_test(test_a_message_without_header_is_refused_where_it_is_the_nodes),
       cmocka_unit_test(test_more_publishers_than_are_kept),
   };

@@ -79,12 +79,13 @@ static bool waits_for_outputs(const tb_ros2_play_transport_t *transport)
 }
 
 static tb_status_t add_input(tb_ros2_play_transport_t *transport, topic_t *topic,
-                             const tb_qos_t *qos)
+                             const tb_bag_topic_t *info, const tb_qos_t *qos, tb_error_t *error)
 {
   if (!waits_for_outputs(transport)) return TB_OK;
   tb__guid_t guid = tb__ros2_publisher_guid(topic->publisher);
-  return tb__play_outputs_add_input(&transport->outputs, &guid,
-                                    qos->durability == TB_QOS_TRANSIENT_LOCAL, &topic->input);
+  return tb__play_outputs_add_input(&transport->outputs, &guid, info,
+                                    qos->durability == TB_QOS_TRANSIENT_LOCAL, &topic->input,
+                                    error);
 }
 
 static tb_status_t add_topic(void *self, const tb_bag_topic_t *info, void **out_handle,
@@ -98,7 +99,7 @@ static tb_status_t add_topic(void *self, const tb_bag_topic_t *info, void **out_
   tb_qos_t qos = info->qos;
   tb_qos_overrides_apply(transport->options.qos_overrides, info->name, &qos);
   tb_status_t status = create_publisher(transport, info, &qos, &topic->publisher, error);
-  if (!status) status = add_input(transport, topic, &qos);
+  if (!status) status = add_input(transport, topic, info, &qos, error);
   if (status) {
     tb_ros2_publisher_destroy(topic->publisher);
     free(topic);

@@ -7,10 +7,10 @@
 #include "base/fork.h"
 #include "base/log.h"
 #include "base/no_memory.h"
+#include "definition/message_definition.h"
 #include "platform/time.h"
 #include "ros2/graph.h"
 #include "rosbag2/graph_recorder.h"
-#include "rosbag2/message_definition.h"
 #include "wire/clock_message.h"
 
 #define EXPRESSIONS_WARN_NS (3 * TB_NS_PER_S) /* discovery is over then */

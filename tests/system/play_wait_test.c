@@ -391,7 +391,7 @@ static void test_a_node_that_is_killed_is_named_until_another_comes(void **state
   peer_stop(&echo);
 }
 
-static void assert_refused(const char *type, uint64_t messages_sent)
+static void assert_refused(const char *type, const char *why, uint64_t messages_sent)
 {
   const tb_ros2_play_wait_t wait = {"/out", "/odd", {0}};
   tb_ros2_play_transport_options_t waits = no_waits;
@@ -405,9 +405,7 @@ static void assert_refused(const char *type, uint64_t messages_sent)
   start_node(&odd, "odd", type, "0");
   begin(&session, &waits, &options);
   assert_status(end(&session), TB_ERR_INVALID);
-  snprintf(text, sizeof text,
-           "output /out of /odd: its type, %s, does not begin with a std_msgs/Header: wait for",
-           type);
+  snprintf(text, sizeof text, "output /out of /odd: its type, %s, %s", type, why);
   if (!strstr(session.error.text, text)) fail_msg("'%s'", session.error.text);
   assert_int_equal(session.messages, messages_sent);
   peer_stop(&odd);
@@ -416,8 +414,8 @@ static void assert_refused(const char *type, uint64_t messages_sent)
 static void test_an_output_without_header_is_refused(void **state)
 {
   (void)state;
-  assert_refused("std_msgs/msg/String", 0); /* by its definition */
-  assert_refused("odd_msgs/msg/Odd", 1);    /* by its message */
+  assert_refused("std_msgs/msg/String", "has no std_msgs/Header: wait for", 0); /* by its definition */
+  assert_refused("odd_msgs/msg/Odd", "does not begin with a std_msgs/Header, and its", 1);    /* by its message */
 }
 
 static void test_waits_that_make_no_sense(void **state)

@@ -1,4 +1,4 @@
-#include "rosbag2/message_definition.h"
+#include "definition/message_definition.h"
 
 #include <ftw.h>
 #include <stdlib.h>

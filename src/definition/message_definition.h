@@ -1,0 +1,51 @@
+/* The text of message definitions, as bags keep it ("ros2msg", "ros2idl"): the type's own file, and
+ * those of all types in it, each after a line of 80 '=' and one with its name. */
+#ifndef TB_DEFINITION_MESSAGE_DEFINITION_H
+#define TB_DEFINITION_MESSAGE_DEFINITION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <timebase/status.h>
+
+#include "base/private_api.h"
+
+#define TB__MESSAGE_DEFINITION_ENCODING "ros2msg"
+#define TB__MESSAGE_IDL_ENCODING        "ros2idl"
+#define TB__MESSAGE_NAME_SIZE           256
+
+/* Where a definition is from. */
+typedef enum tb__definition_origin {
+  TB__DEFINITION_UNKNOWN,
+  TB__DEFINITION_RECORDING,
+  TB__DEFINITION_NODE,
+  TB__DEFINITION_INSTALLED, /* below a prefix of AMENT_PREFIX_PATH */
+  TB__DEFINITION_FOLDER,    /* one that the user named */
+  TB__DEFINITION_BUILT_IN,
+} tb__definition_origin_t;
+
+/* Where files are looked for, in this order; then the types that are built in. */
+typedef struct tb__definition_places {
+  const char *prefixes; /* as AMENT_PREFIX_PATH: PREFIX/share/package/msg/Name.msg; may be NULL */
+  const char *const *folders; /* FOLDER/package/msg/Name.msg, or with share/ before it */
+  size_t folder_count;
+} tb__definition_places_t;
+
+/* Of "package/msg/Name", of .msg files or of .idl files. *out is to be freed; the origin is that of
+ * the type's own. TB_ERR_NOT_FOUND: this type, or one in it, has no definition. TB_ERR_INVALID: no
+ * such name. TB_ERR_LIMIT: too many types, too much text. TB_ERR_NO_MEMORY. */
+tb_status_t tb__message_definition_find(const char *type, bool is_idl,
+                                        const tb__definition_places_t *places, char **out,
+                                        tb__definition_origin_t *out_origin) TB_WARN_UNUSED;
+
+/* The same, of .msg files below `prefixes` and of the types that are built in. */
+TB_PRIVATE_API tb_status_t tb__message_definition(const char *type, const char *prefixes,
+                                                  char **out) TB_WARN_UNUSED;
+
+/* Pure: the next type that the fields of a definition name, as "package/Name", from *at on; false
+ * at the end. `package` is that of the definition. */
+bool tb__message_field_next(const char *text, size_t *at, const char *package,
+                            char out[TB__MESSAGE_NAME_SIZE]);
+/* The same of an IDL text: what its lines of #include name. */
+bool tb__message_include_next(const char *text, size_t *at, char out[TB__MESSAGE_NAME_SIZE]);
+
+#endif

@@ -1,0 +1,233 @@
+/* The texts of .msg files. Values of constants and defaults are not looked at: no message has
+ * them. */
+#include <stdio.h>
+
+#include "definition/parsers.h"
+
+typedef struct msg_parser {
+  tb__schema_builder_t *builder;
+  const char *text;
+  size_t size;
+  size_t line, line_end; /* the line that is read; without its '\n' */
+  size_t next;
+  size_t at;
+  char package[TB__SCHEMA_NAME_MAX + 1];
+} msg_parser_t;
+
+static const struct primitive {
+  const char *name;
+  tb__field_kind_t kind;
+} primitives[] = {
+    {"bool", TB__FIELD_BOOL},       {"byte", TB__FIELD_UINT8},    {"char", TB__FIELD_UINT8},
+    {"int8", TB__FIELD_INT8},       {"uint8", TB__FIELD_UINT8},   {"int16", TB__FIELD_INT16},
+    {"uint16", TB__FIELD_UINT16},   {"int32", TB__FIELD_INT32},   {"uint32", TB__FIELD_UINT32},
+    {"int64", TB__FIELD_INT64},     {"uint64", TB__FIELD_UINT64}, {"float32", TB__FIELD_FLOAT32},
+    {"float64", TB__FIELD_FLOAT64}, {"string", TB__FIELD_STRING}, {"wstring", TB__FIELD_WSTRING},
+};
+
+static tb_status_t fail(const msg_parser_t *parser, size_t at, tb_status_t status, const char *what)
+{
+  return tb__definition_error(parser->builder->text, at, parser->builder->error, status, "%s",
+                              what);
+}
+
+/* --- lines --- */
+
+static bool line_next(msg_parser_t *parser)
+{
+  if (parser->next >= parser->size) return false;
+  parser->line = parser->next;
+  const char *end = memchr(parser->text + parser->line, '\n', parser->size - parser->line);
+  parser->line_end = end ? (size_t)(end - parser->text) : parser->size;
+  parser->at = parser->line;
+  parser->next = parser->line_end + 1;
+  return true;
+}
+
+static char peek(const msg_parser_t *parser)
+{
+  return parser->at < parser->line_end ? parser->text[parser->at] : '\n';
+}
+
+static void skip_spaces(msg_parser_t *parser)
+{
+  while (peek(parser) == ' ' || peek(parser) == '\t' || peek(parser) == '\r')
+    parser->at++;
+}
+
+static size_t name_length(const msg_parser_t *parser)
+{
+  size_t end = parser->at;
+  while (end < parser->line_end && tb__is_name_char(parser->text[end]))
+    end++;
+  return end - parser->at;
+}
+
+static bool is_text(const char *text, size_t length, const char *other)
+{
+  return strlen(other) == length && memcmp(text, other, length) == 0;
+}
+
+/* --- names of types --- */
+
+/* "Name", "package/Name" or "package/msg/Name", as it is written, to "package/msg/Name". */
+static tb_status_t take_name(msg_parser_t *parser, uint32_t *out)
+{
+  const char *parts[3];
+  size_t lengths[3], count = 0, begin = parser->at;
+  char name[TB__SCHEMA_NAME_MAX + 1];
+  do {
+    if (count > 0) parser->at++;
+    if (count == 3) return fail(parser, begin, TB_ERR_CORRUPT, "a type's name of too many parts");
+    parts[count] = parser->text + parser->at;
+    lengths[count] = name_length(parser);
+    parser->at += lengths[count];
+    if (lengths[count++] == 0) return fail(parser, parser->at, TB_ERR_CORRUPT, "no name of a type");
+  } while (peek(parser) == '/');
+  const char *package = count > 1 ? parts[0] : parser->package;
+  const char *kind = count > 2 ? parts[1] : "msg";
+  size_t package_length = count > 1 ? lengths[0] : strlen(parser->package);
+  int size =
+      snprintf(name, sizeof name, "%.*s/%.*s/%.*s", (int)package_length, package,
+               (int)(count > 2 ? lengths[1] : 3), kind, (int)lengths[count - 1], parts[count - 1]);
+  if (package_length + (count > 2 ? lengths[1] : 3) + lengths[count - 1] + 2 >= sizeof name ||
+      size <= 0)
+    return fail(parser, begin, TB_ERR_LIMIT, "a type's name that is too long");
+  return tb__schema_builder_name(parser->builder, 0, name, (size_t)size, begin, out);
+}
+
+static tb_status_t take_number(msg_parser_t *parser, uint32_t *out)
+{
+  uint64_t number = 0;
+  size_t begin = parser->at;
+  for (; tb__is_digit(peek(parser)) && number <= UINT32_MAX; parser->at++)
+    number = number * 10 + (uint64_t)(peek(parser) - '0');
+  if (parser->at == begin) return fail(parser, begin, TB_ERR_CORRUPT, "a number was expected");
+  if (number == 0 || number > UINT32_MAX)
+    return fail(parser, begin, TB_ERR_CORRUPT, "a number from 1 to 4294967295 was expected");
+  *out = (uint32_t)number;
+  return TB_OK;
+}
+
+static bool accept(msg_parser_t *parser, const char *text)
+{
+  size_t length = strlen(text);
+  if (parser->line_end - parser->at < length ||
+      memcmp(parser->text + parser->at, text, length) != 0)
+    return false;
+  parser->at += length;
+  return true;
+}
+
+/* --- fields --- */
+
+static tb_status_t take_element(msg_parser_t *parser, tb__written_type_t *type)
+{
+  const char *word = parser->text + parser->at;
+  size_t length = name_length(parser);
+  if (is_text(word, length, "time") || is_text(word, length, "duration"))
+    return fail(parser, parser->at, TB_ERR_UNSUPPORTED,
+                "time and duration are types of ROS 1; ROS 2 has builtin_interfaces/Time and "
+                "builtin_interfaces/Duration");
+  for (size_t i = 0; i < sizeof primitives / sizeof *primitives; i++) {
+    if (!is_text(word, length, primitives[i].name)) continue;
+    type->is.kind = primitives[i].kind;
+    parser->at += length;
+    bool is_text_kind = type->is.kind == TB__FIELD_STRING || type->is.kind == TB__FIELD_WSTRING;
+    return is_text_kind && accept(parser, "<=") ? take_number(parser, &type->is.text_max) : TB_OK;
+  }
+  type->is.kind = TB__FIELD_STRUCT;
+  return take_name(parser, &type->name);
+}
+
+static tb_status_t take_type(msg_parser_t *parser, tb__written_type_t *type)
+{
+  *type = (tb__written_type_t){.at = parser->at, .is.count = 1};
+  tb_status_t status = take_element(parser, type);
+  if (status || !accept(parser, "[")) return status;
+  if (accept(parser, "]")) {
+    type->is.shape = TB__FIELD_SEQUENCE;
+    type->is.count = 0;
+    return TB_OK;
+  }
+  type->is.shape = accept(parser, "<=") ? TB__FIELD_SEQUENCE : TB__FIELD_ARRAY;
+  status = take_number(parser, &type->is.count);
+  if (!status && !accept(parser, "]"))
+    status = fail(parser, parser->at, TB_ERR_CORRUPT, "']' was expected");
+  return status;
+}
+
+/* A type and a name; what follows is a constant's value, a default or a comment. */
+static tb_status_t take_field(msg_parser_t *parser)
+{
+  tb__written_type_t type;
+  tb_status_t status = take_type(parser, &type);
+  if (status) return status;
+  char after = peek(parser);
+  if (after != ' ' && after != '\t')
+    return fail(parser, parser->at, TB_ERR_CORRUPT, "a space and a field's name were expected");
+  skip_spaces(parser);
+  size_t name = parser->at, length = name_length(parser);
+  if (length == 0 || tb__is_digit(parser->text[name]))
+    return fail(parser, name, TB_ERR_CORRUPT, "a field's name was expected");
+  parser->at += length;
+  after = peek(parser);
+  if (after != '=' && after != '#' && after != '\n' && after != ' ' && after != '\t' &&
+      after != '\r')
+    return fail(parser, parser->at, TB_ERR_CORRUPT, "a space was expected after a field's name");
+  skip_spaces(parser);
+  if (peek(parser) != '=')
+    return tb__schema_builder_field(parser->builder, parser->text + name, length, &type);
+  if (type.is.kind == TB__FIELD_STRUCT || type.is.shape != TB__FIELD_SINGLE)
+    return fail(parser, name, TB_ERR_CORRUPT, "only numbers and strings can be constants");
+  return TB_OK;
+}
+
+/* --- sections --- */
+
+/* After a line of '=': "MSG: package/Name". */
+static tb_status_t take_heading(msg_parser_t *parser)
+{
+  uint32_t name = 0;
+  if (!line_next(parser)) return TB_OK;
+  skip_spaces(parser);
+  if (!accept(parser, "MSG:"))
+    return fail(parser, parser->at, TB_ERR_CORRUPT, "\"MSG: \" and a type's name were expected");
+  skip_spaces(parser);
+  parser->package[0] = '\0';
+  size_t begin = parser->at;
+  tb_status_t status = take_name(parser, &name);
+  if (status) return status;
+  skip_spaces(parser);
+  if (peek(parser) != '\n')
+    return fail(parser, parser->at, TB_ERR_CORRUPT, "nothing was expected after a type's name");
+  const char *full = parser->builder->names + name;
+  snprintf(parser->package, sizeof parser->package, "%.*s", (int)strcspn(full, "/"), full);
+  return tb__schema_builder_type(parser->builder, name, begin);
+}
+
+static tb_status_t take_line(msg_parser_t *parser)
+{
+  skip_spaces(parser);
+  if (peek(parser) == '\n' || peek(parser) == '#') return TB_OK;
+  if (tb__is_rule(parser->text + parser->line, parser->line_end - parser->line))
+    return take_heading(parser);
+  if (accept(parser, "---"))
+    return fail(parser, parser->line, TB_ERR_UNSUPPORTED,
+                "a service or an action, and not a message");
+  return take_field(parser);
+}
+
+tb_status_t tb__msg_parse(tb__schema_builder_t *builder)
+{
+  const char *root = builder->text->type;
+  msg_parser_t parser = {
+      .builder = builder, .text = builder->text->text, .size = builder->text->size};
+  uint32_t name = 0;
+  snprintf(parser.package, sizeof parser.package, "%.*s", (int)strcspn(root, "/"), root);
+  tb_status_t status = tb__schema_builder_name(builder, 0, root, strlen(root), 0, &name);
+  if (!status) status = tb__schema_builder_type(builder, name, 0);
+  while (!status && line_next(&parser))
+    status = take_line(&parser);
+  return status;
+}

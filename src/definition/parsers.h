@@ -1,0 +1,34 @@
+/* One parser for each encoding of definitions; and what both read. */
+#ifndef TB_DEFINITION_PARSERS_H
+#define TB_DEFINITION_PARSERS_H
+
+#include <string.h>
+
+#include "definition/schema_builder.h"
+
+/* Adds the types of the builder's text. */
+tb_status_t tb__msg_parse(tb__schema_builder_t *builder) TB_WARN_UNUSED;
+tb_status_t tb__idl_parse(tb__schema_builder_t *builder) TB_WARN_UNUSED;
+
+static inline bool tb__is_digit(char c)
+{
+  return c >= '0' && c <= '9';
+}
+
+static inline bool tb__is_name_char(char c)
+{
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || tb__is_digit(c) || c == '_';
+}
+
+/* A line of '=', as it is between the definitions of types. `length` is that of the line. */
+static inline bool tb__is_rule(const char *line, size_t length)
+{
+  size_t count = 0;
+  while (count < length && line[count] == '=')
+    count++;
+  while (length > count && (line[length - 1] == '\r' || line[length - 1] == ' '))
+    length--;
+  return count >= 10 && count == length;
+}
+
+#endif

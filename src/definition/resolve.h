@@ -1,0 +1,39 @@
+/* The definition of a type, from wherever there is one. */
+#ifndef TB_DEFINITION_RESOLVE_H
+#define TB_DEFINITION_RESOLVE_H
+
+#include "definition/message_definition.h"
+#include "definition/parse.h"
+
+/* Asks the node that publishes messages of `type`. Both texts are to be freed. TB_ERR_NOT_FOUND: it
+ * has no answer. */
+typedef tb_status_t (*tb__definition_ask_fn)(void *user, const char *type, char **out_text,
+                                             char **out_encoding);
+
+/* What is looked at, in this order. */
+typedef struct tb__definition_request {
+  const char *type;                         /* "package/msg/Name" */
+  const char *recorded, *recorded_encoding; /* as tb_bag_topic_t has them; may be NULL or empty */
+  tb__definition_ask_fn ask;                /* may be NULL */
+  void *user;                               /* of `ask` */
+  tb__definition_places_t places;
+} tb__definition_request_t;
+
+typedef struct tb__definition {
+  tb__schema_t *schema;
+  tb__definition_origin_t origin;
+  char note[TB_ERROR_TEXT_SIZE]; /* why an earlier source was of no use; "": none was there */
+} tb__definition_t;
+
+/* tb__schema_destroy(out->schema). A source that has no definition, or one that is wrong, leaves it
+ * to the next. TB_ERR_NOT_FOUND: definition unknown, with the first failure in the text.
+ * TB_ERR_NO_MEMORY. */
+TB_PRIVATE_API tb_status_t tb__definition_resolve(const tb__definition_request_t *request,
+                                                  tb__definition_t *out,
+                                                  tb_error_t *error) TB_WARN_UNUSED;
+
+/* "the recording", "a node", "AMENT_PREFIX_PATH", "--definitions", "built in", "definition
+ * unknown". */
+TB_PRIVATE_API const char *tb__definition_origin_text(tb__definition_origin_t origin);
+
+#endif

@@ -1,0 +1,173 @@
+/* Where definitions come from, and in which order. */
+#include "definition/resolve.h"
+
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "test.h"
+
+static char folder[] = "/tmp/timebase-resolve-XXXXXX";
+
+static int remove_one(const char *path, const struct stat *info, int type, struct FTW *where)
+{
+  (void)info;
+  (void)type;
+  (void)where;
+  return remove(path);
+}
+
+static int setup(void **state)
+{
+  (void)state;
+  return mkdtemp(folder) ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+  (void)state;
+  return nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+static void write_file(const char *below, const char *text)
+{
+  char path[256];
+  int length = snprintf(path, sizeof path, "%s/%s", folder, below);
+  for (char *slash = path + strlen(folder) + 1; (slash = strchr(slash, '/')); *slash++ = '/') {
+    *slash = '\0';
+    mkdir(path, 0700);
+  }
+  assert_true(length < (int)sizeof path);
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  assert_true(fputs(text, file) >= 0);
+  assert_int_equal(fclose(file), 0);
+}
+
+static tb_status_t answer(void *user, const char *type, char **out_text, char **out_encoding)
+{
+  if (!user) return TB_ERR_NOT_FOUND;
+  assert_string_equal(type, "a/msg/B");
+  *out_text = strdup(user);
+  *out_encoding = strdup("ros2msg");
+  return TB_OK;
+}
+
+/* The first field's name says which definition it was. */
+static void assert_found(const tb__definition_request_t *request, tb__definition_origin_t origin,
+                         const char *field, const char *note)
+{
+  tb__definition_t found;
+  tb_error_t error = TB_ERROR_INIT;
+  if (tb__definition_resolve(request, &found, &error)) fail_msg("%s", error.text);
+  assert_int_equal(found.origin, origin);
+  const tb__schema_type_t *root = &found.schema->types[found.schema->root];
+  assert_string_equal(found.schema->fields[root->first_field].name, field);
+  assert_string_equal(found.note, note);
+  tb__schema_destroy(found.schema);
+}
+
+static void test_the_order(void **state)
+{
+  (void)state;
+  char prefix[64], named[64], node[] = "int8 node\n";
+  const char *folders[] = {"/nonexistent", named};
+  snprintf(prefix, sizeof prefix, "/nonexistent:%s/prefix", folder);
+  snprintf(named, sizeof named, "%s/named", folder);
+  tb__definition_request_t request = {.type = "a/msg/B",
+                                      .recorded = "int8 recorded\n",
+                                      .recorded_encoding = "ros2msg",
+                                      .ask = answer,
+                                      .user = node,
+                                      .places = {prefix, folders, 2}};
+  write_file("prefix/share/a/msg/B.msg", "int8 installed\n");
+  write_file("named/a/msg/B.msg", "int8 named\n");
+  assert_found(&request, TB__DEFINITION_RECORDING, "recorded", "");
+  request.recorded = "";
+  request.recorded_encoding = "";
+  assert_found(&request, TB__DEFINITION_NODE, "node", "");
+  request.user = NULL;
+  assert_found(&request, TB__DEFINITION_INSTALLED, "installed", "");
+  request.places.prefixes = NULL;
+  assert_found(&request, TB__DEFINITION_FOLDER, "named", "");
+  request.places.folder_count = 0;
+  tb__definition_t found;
+  tb_error_t error = TB_ERROR_INIT;
+  assert_status(tb__definition_resolve(&request, &found, &error), TB_ERR_NOT_FOUND);
+  assert_string_equal(error.text, "definition of a/msg/B unknown");
+  request.type = "std_msgs/msg/String";
+  request.ask = NULL;
+  assert_found(&request, TB__DEFINITION_BUILT_IN, "data", "");
+  request.type = "std_msgs/String"; /* as recordings of crystal have it */
+  assert_found(&request, TB__DEFINITION_BUILT_IN, "data", "");
+}
+
+static void test_a_wrong_definition_leaves_it_to_the_next(void **state)
+{
+  (void)state;
+  tb__definition_request_t request = {.type = "std_msgs/msg/String",
+                                      .recorded = "int8 recorded!\n",
+                                      .recorded_encoding = "ros2msg"};
+  assert_found(&request, TB__DEFINITION_BUILT_IN, "data",
+               "the recording: definition of std_msgs/msg/String, line 1, column 14: a space was "
+               "expected after a field's name");
+  request.type = "a/msg/B";
+  tb__definition_t found;
+  tb_error_t error = TB_ERROR_INIT;
+  assert_status(tb__definition_resolve(&request, &found, &error), TB_ERR_NOT_FOUND);
+  assert_string_equal(
+      error.text, "definition of a/msg/B unknown: the recording: definition of a/msg/B, line 1, "
+                  "column 14: a space was expected after a field's name");
+}
+
+/* What has no .msg file, or names a type that has none, is found as .idl. */
+static void test_idl_files(void **state)
+{
+  (void)state;
+  char prefix[64];
+  snprintf(prefix, sizeof prefix, "%s/idl", folder);
+  tb__definition_request_t request = {.type = "c/msg/D", .places = {.prefixes = prefix}};
+  write_file("idl/share/c/msg/D.msg", "E e\n");
+  write_file("idl/share/c/msg/D.idl",
+             "#include \"c/msg/E.idl\"\nmodule c { module msg { struct D { c::msg::E e_of_idl; };"
+             " }; };");
+  write_file("idl/share/c/msg/E.idl", "module c { module msg { struct E { double x; }; }; };\n");
+  assert_found(&request, TB__DEFINITION_INSTALLED, "e_of_idl", "");
+  write_file("idl/share/c/msg/E.msg", "float64 x\n");
+  assert_found(&request, TB__DEFINITION_INSTALLED, "e", "");
+}
+
+static void test_types_with_those_that_are_built_in(void **state)
+{
+  (void)state;
+  char named[64];
+  const char *folders[] = {named};
+  snprintf(named, sizeof named, "%s/mixed", folder);
+  tb__definition_request_t request = {.type = "f/msg/G", .places = {NULL, folders, 1}};
+  write_file("mixed/share/f/msg/G.msg", "std_msgs/Header header\n");
+  assert_found(&request, TB__DEFINITION_FOLDER, "header", "");
+}
+
+static void test_names_of_origins(void **state)
+{
+  (void)state;
+  assert_string_equal(tb__definition_origin_text(TB__DEFINITION_INSTALLED), "AMENT_PREFIX_PATH");
+  assert_string_equal(tb__definition_origin_text(TB__DEFINITION_UNKNOWN), "definition unknown");
+  assert_string_equal(tb__definition_origin_text((tb__definition_origin_t)77),
+                      "definition unknown");
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_the_order),
+      cmocka_unit_test(test_a_wrong_definition_leaves_it_to_the_next),
+      cmocka_unit_test(test_idl_files),
+      cmocka_unit_test(test_types_with_those_that_are_built_in),
+      cmocka_unit_test(test_names_of_origins),
+  };
+  return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,230 @@
+#include "rosbag2/type_description.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <timebase/ros2_client.h>
+
+#include "base/no_memory.h"
+#include "definition/message.h"
+#include "wire/message_tables.h"
+
+#define SERVICE_TYPE  "type_description_interfaces/srv/GetTypeDescription"
+#define RESPONSE_TYPE SERVICE_TYPE "_Response"
+#define RULE          "================================================================================\n"
+#define SHAPE_STEP    48 /* between the numbers of a kind, of its arrays, and so on */
+
+/* The interface is large, and it is read once for each type: by its own definition. */
+static const char response_definition[] =
+    "bool successful\nstring failure_reason\nTypeDescription type_description\n"
+    "TypeSource[] type_sources\nKeyValue[] extra_information\n" RULE
+    "MSG: type_description_interfaces/TypeDescription\n"
+    "IndividualTypeDescription type_description\n"
+    "IndividualTypeDescription[] referenced_type_descriptions\n" RULE
+    "MSG: type_description_interfaces/IndividualTypeDescription\n"
+    "string<=255 type_name\nField[] fields\n" RULE
+    "MSG: type_description_interfaces/Field\nstring name\nFieldType type\nstring "
+    "default_value\n" RULE
+    "MSG: type_description_interfaces/FieldType\nuint8 type_id\nuint64 capacity\n"
+    "uint64 string_capacity\nstring<=255 nested_type_name\n" RULE
+    "MSG: type_description_interfaces/TypeSource\nstring type_name\nstring encoding\n"
+    "string raw_file_contents\n" RULE
+    "MSG: type_description_interfaces/KeyValue\nstring key\nstring value\n";
+
+/* --- the response --- */
+
+typedef struct text {
+  const char *at;
+  size_t length;
+} text_t;
+
+typedef struct reading {
+  const tb__message_t *message;
+  const char *type; /* that was asked for: the first one */
+  FILE *out;
+  size_t type_count;
+  bool is_over; /* the descriptions are complete; texts of files follow */
+  tb_status_t status;
+  bool is_successful;
+  text_t failure, name, nested;
+  uint64_t type_id, capacity, string_capacity;
+} reading_t;
+
+static bool is_name(text_t text)
+{
+  static const char valid[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_/";
+  for (size_t i = 0; i < text.length; i++)
+    if (!text.at[i] || !strchr(valid, text.at[i])) return false;
+  return text.length > 0;
+}
+
+static void write_type(reading_t *reading, text_t name)
+{
+  bool is_first = reading->type_count == 0;
+  bool is_asked =
+      strlen(reading->type) == name.length && memcmp(reading->type, name.at, name.length) == 0;
+  if (!is_name(name) || (is_first && !is_asked)) reading->status = TB_ERR_CORRUPT;
+  if (reading->type_count++ > 0)
+    fprintf(reading->out, RULE "MSG: %.*s\n", (int)name.length, name.at);
+}
+
+/* By the numbers of type_description_interfaces/FieldType. */
+static void write_field(reading_t *reading)
+{
+  static const char *const kinds[] = {NULL,      NULL,     "int8",  "uint8",  "int16",   "uint16",
+                                      "int32",   "uint32", "int64", "uint64", "float32", "float64",
+                                      NULL,      "char",   NULL,    "bool",   "byte",    "string",
+                                      "wstring", NULL,     NULL,    "string", "wstring"};
+  enum { NESTED = 1, BOUNDED_STRING = 21 };
+  uint64_t index = reading->type_id - 1;
+  size_t kind = (size_t)(index % SHAPE_STEP) + 1, shape = (size_t)(index / SHAPE_STEP);
+  bool is_nested = kind == NESTED;
+  bool is_kind = is_nested ? is_name(reading->nested)
+                           : kind < sizeof kinds / sizeof *kinds && kinds[kind] != NULL;
+  if (reading->type_id == 0 || shape > 3 || !is_kind || !is_name(reading->name)) {
+    reading->status = TB_ERR_UNSUPPORTED;
+    return;
+  }
+  unsigned long long capacity = reading->capacity;
+  if (is_nested)
+    fprintf(reading->out, "%.*s", (int)reading->nested.length, reading->nested.at);
+  else
+    fputs(kinds[kind], reading->out);
+  if (kind >= BOUNDED_STRING)
+    fprintf(reading->out, "<=%llu", (unsigned long long)reading->string_capacity);
+  if (shape == 1) fprintf(reading->out, "[%llu]", capacity);
+  if (shape == 2) fprintf(reading->out, "[<=%llu]", capacity);
+  if (shape == 3) fputs("[]", reading->out);
+  fprintf(reading->out, " %.*s\n", (int)reading->name.length, reading->name.at);
+}
+
+static void take_text(reading_t *reading, const char *field, text_t text)
+{
+  if (strcmp(field, "failure_reason") == 0) reading->failure = text;
+  if (strcmp(field, "type_name") == 0) write_type(reading, text);
+  if (strcmp(field, "name") == 0) reading->name = text;
+  if (strcmp(field, "nested_type_name") == 0) reading->nested = text;
+  if (strcmp(field, "default_value") == 0) write_field(reading); /* the last of a field's parts */
+}
+
+static void take_number(reading_t *reading, const char *field, uint64_t number)
+{
+  if (strcmp(field, "successful") == 0) reading->is_successful = number != 0;
+  if (strcmp(field, "type_id") == 0) reading->type_id = number;
+  if (strcmp(field, "capacity") == 0) reading->capacity = number;
+  if (strcmp(field, "string_capacity") == 0) reading->string_capacity = number;
+}
+
+static void visit(void *user, const tb__visited_t *visited)
+{
+  reading_t *reading = user;
+  const char *field = visited->field->name;
+  size_t at = visited->at;
+  uint64_t number = 0;
+  if (strcmp(field, "type_sources") == 0) reading->is_over = true;
+  if (reading->is_over || reading->status) return;
+  if (visited->kind == TB__VISITED_TEXT)
+    take_text(reading, field, (text_t){(const char *)reading->message->body + at, visited->count});
+  else if (visited->kind == TB__VISITED_NUMBERS &&
+           tb__message_bits(reading->message, tb__field_width(visited->field->is.kind), &at,
+                            &number) == TB_OK)
+    take_number(reading, field, number);
+}
+
+static tb_status_t read_response(const char *type, const tb__message_t *message, FILE *out,
+                                 tb_error_t *error)
+{
+  reading_t reading = {.message = message, .type = type, .out = out};
+  tb_status_t status = tb__message_walk(message, visit, &reading, error);
+  if (status) return status;
+  if (!reading.is_successful)
+    return tb_error_set(error, TB_ERR_NOT_FOUND, "the node has no description of the type: %.*s",
+                        (int)(reading.failure.length < 200 ? reading.failure.length : 200),
+                        reading.failure.at);
+  if (reading.status == TB_ERR_CORRUPT)
+    return tb_error_set(error, reading.status, "the node describes another type than %.150s", type);
+  if (reading.status)
+    return tb_error_set(error, reading.status,
+                        "the node's description of the type has a field that ROS 2 does not make");
+  return TB_OK;
+}
+
+tb_status_t tb__type_description_text(const char *type, const void *cdr, size_t size, char **out,
+                                      tb_error_t *error)
+{
+  tb__schema_t *schema = NULL;
+  tb__message_t message;
+  char *text = NULL;
+  size_t text_size = 0;
+  tb_status_t status =
+      tb__schema_parse(RESPONSE_TYPE, TB__MESSAGE_DEFINITION_ENCODING, response_definition,
+                       sizeof response_definition - 1, &schema, error);
+  if (status) return status;
+  status = tb__message_open(&message, schema, cdr, size);
+  if (status) tb_error_set(error, status, "a type's description: not plain CDR");
+  FILE *file = status ? NULL : open_memstream(&text, &text_size);
+  if (!status && !file) status = tb__no_memory_for(error, "type description");
+  if (!status) status = read_response(type, &message, file, error);
+  if (file && fclose(file) != 0 && !status) status = tb__no_memory_for(error, "type description");
+  tb__schema_destroy(schema);
+  if (status)
+    free(text);
+  else
+    *out = text;
+  return status;
+}
+
+/* --- the call --- */
+
+typedef struct request {
+  const char *type_name, *type_hash;
+  bool include_type_sources;
+} request_t;
+
+static const tb__cdr_field_t request_fields[] = {
+    STRING(request_t, type_name, 0),
+    STRING(request_t, type_hash, 0),
+    BOOL(request_t, include_type_sources),
+};
+static const tb__cdr_type_t request_type = TYPE(SERVICE_TYPE "_Request", request_t, request_fields);
+
+static tb_status_t call(const tb__type_description_source_t *source, const char *type,
+                        tb_ros2_response_t *out)
+{
+  char service[512];
+  uint8_t *cdr = NULL;
+  size_t size = 0;
+  tb_ros2_client_t *client = NULL;
+  request_t request = {type, source->type_hash, false};
+  int length = snprintf(service, sizeof service, "%s/get_type_description", source->node);
+  if (length < 0 || (size_t)length >= sizeof service) return TB_ERR_NOT_FOUND;
+  tb_status_t status = tb__cdr_encode(&request_type, &request, false, &cdr, &size);
+  if (!status)
+    status = tb_ros2_client_create(source->context, service, SERVICE_TYPE, NULL, &client, NULL);
+  if (!status)
+    status = tb_ros2_client_call(client, cdr, size, &(tb_wait_options_t){.limit = source->limit},
+                                 out, NULL);
+  tb_ros2_client_destroy(client);
+  free(cdr);
+  return status;
+}
+
+tb_status_t tb__type_description_ask(void *user, const char *type, char **out_text,
+                                     char **out_encoding)
+{
+  const tb__type_description_source_t *source = user;
+  tb_ros2_response_t response = {NULL, 0};
+  char *text = NULL;
+  if (!source->type_hash || !source->type_hash[0]) return TB_ERR_NOT_FOUND;
+  tb_status_t status = call(source, type, &response);
+  if (!status) status = tb__type_description_text(type, response.cdr, response.size, &text, NULL);
+  tb_ros2_response_release(&response);
+  if (status) return status == TB_ERR_NO_MEMORY ? status : TB_ERR_NOT_FOUND;
+  *out_encoding = strdup(TB__MESSAGE_DEFINITION_ENCODING);
+  if (!*out_encoding) {
+    free(text);
+    return TB_ERR_NO_MEMORY;
+  }
+  *out_text = text;
+  return TB_OK;
+}

@@ -1,0 +1,51 @@
+/* See null_arguments.h. */
+#include <timebase/message_definition.h>
+
+#include "null_arguments/null_arguments.h"
+
+static void test_message_definition(void **state)
+{
+  (void)state;
+  REFUSED(tb_message_definition_parse(NULL, ANY, ANY, ANY, NULL));
+  REFUSED(tb_message_definition_parse(ANY, NULL, ANY, ANY, NULL));
+  REFUSED(tb_message_definition_parse(ANY, ANY, NULL, ANY, NULL));
+  REFUSED(tb_message_definition_parse(ANY, ANY, ANY, NULL, NULL));
+  REFUSED(tb_message_definition_find(NULL, NULL, 0, ANY, NULL));
+  REFUSED(tb_message_definition_find(ANY, NULL, 1, ANY, NULL));
+  REFUSED(tb_message_definition_find(ANY, NULL, 0, NULL, NULL));
+  NOTHING(tb_message_definition_destroy(NULL));
+  ZERO(tb_message_definition_origin(NULL));
+  REFUSED(tb_message_definition_header_stamp(NULL, ANY, 4, ANY));
+  REFUSED(tb_message_definition_header_stamp(ANY, NULL, 4, ANY));
+  REFUSED(tb_message_definition_header_stamp(ANY, ANY, 4, NULL));
+  REFUSED(tb_message_definition_check(NULL, ANY, 4, NULL));
+  REFUSED(tb_message_definition_check(ANY, NULL, 4, NULL));
+}
+
+static void test_message_field(void **state)
+{
+  (void)state;
+  REFUSED(tb_message_field_create(NULL, ANY, ANY, NULL));
+  REFUSED(tb_message_field_create(ANY, NULL, ANY, NULL));
+  REFUSED(tb_message_field_create(ANY, ANY, NULL, NULL));
+  NOTHING(tb_message_field_destroy(NULL));
+  REFUSED(tb_message_field_time(NULL, ANY, 4, ANY));
+  REFUSED(tb_message_field_time(ANY, NULL, 4, ANY));
+  REFUSED(tb_message_field_time(ANY, ANY, 4, NULL));
+  REFUSED(tb_message_field_number(NULL, ANY, 4, ANY));
+  REFUSED(tb_message_field_number(ANY, NULL, 4, ANY));
+  REFUSED(tb_message_field_number(ANY, ANY, 4, NULL));
+  REFUSED(tb_message_field_string(NULL, ANY, 4, ANY, ANY));
+  REFUSED(tb_message_field_string(ANY, NULL, 4, ANY, ANY));
+  REFUSED(tb_message_field_string(ANY, ANY, 4, NULL, ANY));
+  REFUSED(tb_message_field_string(ANY, ANY, 4, ANY, NULL));
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_message_definition),
+      cmocka_unit_test(test_message_field),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
