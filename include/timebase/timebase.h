@@ -11,6 +11,7 @@
 #include <timebase/error.h>
 #include <timebase/extrapolating_source.h>
 #include <timebase/generic.h>
+#include <timebase/histogram.h>
 #include <timebase/jump.h>
 #include <timebase/log.h>
 #include <timebase/manual_source.h>

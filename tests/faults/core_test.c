@@ -181,6 +181,25 @@ end:
   return status;
 }
 
+static tb_status_t a_histogram(void)
+{
+  tb_status_t status;
+  tb_histogram_stats_t stats;
+  tb_histogram_t *histogram = NULL;
+  tb_histogram_writer_t *first = NULL, *second = NULL;
+  TRY_MAKE(histogram, tb_histogram_create(NULL, &histogram));
+  TRY_MAKE(first, tb_histogram_writer_create(histogram, &first));
+  tb_histogram_record(first, (tb_duration_t){S});
+  TRY_MAKE(second, tb_histogram_writer_create(histogram, &second));
+  tb_histogram_record(second, (tb_duration_t){2 * S});
+  TRY(tb_histogram_snapshot(histogram));
+  TRY(tb_histogram_stats(histogram, TB_HISTOGRAM_INTERVAL, &stats));
+  assert_int_equal(stats.count, 2);
+end:
+  tb_histogram_destroy(histogram);
+  return status;
+}
+
 static tb_status_t waits(void)
 {
   tb_status_t status;
@@ -616,6 +635,7 @@ static void test_faults_in_the_watch_for_forks(void **state)
   X(clocks)                                                                                        \
   X(a_move_to_a_source)                                                                            \
   X(handlers)                                                                                      \
+  X(a_histogram)                                                                                   \
   X(waits)                                                                                         \
   X(timers)                                                                                        \
   X(a_queue_with_a_thread)                                                                         \

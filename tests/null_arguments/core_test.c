@@ -6,6 +6,7 @@
 #include <timebase/duration.h>
 #include <timebase/error.h>
 #include <timebase/extrapolating_source.h>
+#include <timebase/histogram.h>
 #include <timebase/jump.h>
 #include <timebase/log.h>
 #include <timebase/manual_source.h>
@@ -139,6 +140,24 @@ static void test_extrapolating_source(void **state)
   REFUSED(tb_extrapolating_source_create(ANY, NULL, NULL));
   REFUSED(tb_extrapolating_source_stats(NULL, ANY));
   REFUSED(tb_extrapolating_source_stats(ANY, NULL));
+}
+
+static void test_histogram(void **state)
+{
+  (void)state;
+  REFUSED(tb_histogram_create(NULL, NULL));
+  NOTHING(tb_histogram_destroy(NULL));
+  REFUSED(tb_histogram_writer_create(NULL, ANY));
+  REFUSED(tb_histogram_writer_create(ANY, NULL));
+  NOTHING(tb_histogram_writer_destroy(NULL));
+  NOTHING(tb_histogram_record(NULL, NS));
+  REFUSED(tb_histogram_snapshot(NULL));
+  REFUSED(tb_histogram_stats(NULL, TB_HISTOGRAM_INTERVAL, ANY));
+  REFUSED(tb_histogram_stats(ANY, TB_HISTOGRAM_INTERVAL, NULL));
+  REFUSED(tb_histogram_quantile(NULL, TB_HISTOGRAM_INTERVAL, 0.5, ANY));
+  REFUSED(tb_histogram_quantile(ANY, TB_HISTOGRAM_INTERVAL, 0.5, NULL));
+  REFUSED(tb_histogram_count_at_most(NULL, TB_HISTOGRAM_INTERVAL, NS, ANY));
+  REFUSED(tb_histogram_count_at_most(ANY, TB_HISTOGRAM_INTERVAL, NS, NULL));
 }
 
 static void test_jump(void **state)
@@ -357,6 +376,7 @@ int main(void)
       cmocka_unit_test(test_duration),
       cmocka_unit_test(test_error),
       cmocka_unit_test(test_extrapolating_source),
+      cmocka_unit_test(test_histogram),
       cmocka_unit_test(test_jump),
       cmocka_unit_test(test_log),
       cmocka_unit_test(test_manual_source),
