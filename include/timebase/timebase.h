@@ -16,6 +16,7 @@
 #include <timebase/log.h>
 #include <timebase/manual_source.h>
 #include <timebase/rate.h>
+#include <timebase/ready.h>
 #include <timebase/shm_publisher.h>
 #include <timebase/shm_source.h>
 #include <timebase/sleep.h>

@@ -1,6 +1,7 @@
 /* Every allocation and every platform call of the core made to fail in turn. A scenario makes one
  * kind of object, works with it and destroys it; a new one is a function and a line in main. */
 #include <dirent.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <timebase/testing.h>
 #include <timebase/timebase.h>
@@ -197,6 +198,26 @@ static tb_status_t a_histogram(void)
   assert_int_equal(stats.count, 2);
 end:
   tb_histogram_destroy(histogram);
+  return status;
+}
+
+static void count_ready(tb_ready_t *ready, const tb_ready_result_t *result, void *user)
+{
+  (void)ready, (void)result;
+  ++*(_Atomic int *)user;
+}
+
+static tb_status_t readiness(void)
+{
+  tb_status_t status;
+  _Atomic int calls = 0;
+  tb_ready_t *ready = NULL;
+  TRY(tb_ready_wait(by.clock, NULL, NULL, NULL, NULL));
+  TRY_MAKE(ready, tb_ready_on(by.clock, NULL, count_ready, &calls, &ready));
+  while (!calls)
+    sched_yield();
+end:
+  tb_ready_destroy(ready);
   return status;
 }
 
@@ -636,6 +657,7 @@ static void test_faults_in_the_watch_for_forks(void **state)
   X(a_move_to_a_source)                                                                            \
   X(handlers)                                                                                      \
   X(a_histogram)                                                                                   \
+  X(readiness)                                                                                     \
   X(waits)                                                                                         \
   X(timers)                                                                                        \
   X(a_queue_with_a_thread)                                                                         \

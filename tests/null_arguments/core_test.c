@@ -12,6 +12,7 @@
 #include <timebase/manual_source.h>
 #include <timebase/qos.h>
 #include <timebase/rate.h>
+#include <timebase/ready.h>
 #include <timebase/shm_publisher.h>
 #include <timebase/shm_source.h>
 #include <timebase/sleep.h>
@@ -212,6 +213,19 @@ static void test_rate(void **state)
   REFUSED(tb_rate_reset(NULL));
 }
 
+static void test_ready(void **state)
+{
+  (void)state;
+  tb_ready_callback_t callback = (tb_ready_callback_t)ANY_FUNCTION;
+  REFUSED(tb_ready_wait(NULL, NULL, NULL, NULL, NULL));
+  REFUSED(tb_ready_on(NULL, NULL, callback, NULL, ANY));
+  REFUSED(tb_ready_on(ANY, NULL, NULL, NULL, ANY));
+  REFUSED(tb_ready_on(ANY, NULL, callback, NULL, NULL));
+  NOTHING(tb_ready_destroy(NULL));
+  REFUSED(tb_ready_read(NULL, ANY));
+  REFUSED(tb_ready_read(ANY, NULL));
+}
+
 static void test_shm_publisher(void **state)
 {
   (void)state;
@@ -382,6 +396,7 @@ int main(void)
       cmocka_unit_test(test_manual_source),
       cmocka_unit_test(test_qos),
       cmocka_unit_test(test_rate),
+      cmocka_unit_test(test_ready),
       cmocka_unit_test(test_shm_publisher),
       cmocka_unit_test(test_shm_source),
       cmocka_unit_test(test_sleep),
