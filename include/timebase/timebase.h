@@ -28,5 +28,6 @@
 #include <timebase/time.h>
 #include <timebase/timeline.h>
 #include <timebase/timer.h>
+#include <timebase/watchdog.h>
 
 #endif

@@ -221,6 +221,28 @@ end:
   return status;
 }
 
+static void count_expired(tb_watchdog_t *watchdog, const tb_watchdog_info_t *info, void *user)
+{
+  (void)watchdog, (void)info;
+  ++*(_Atomic int *)user;
+}
+
+static tb_status_t a_watchdog(void)
+{
+  tb_status_t status;
+  _Atomic int calls = 0;
+  tb_watchdog_t *watchdog = NULL;
+  const tb_watchdog_options_t options = {
+      .limit = {1}, .on_expired = count_expired, .user = &calls, .clock = by.clock};
+  TRY_MAKE(watchdog, tb_watchdog_create(&options, &watchdog));
+  TRY(tb_watchdog_start(watchdog));
+  while (!calls)
+    sched_yield();
+end:
+  tb_watchdog_destroy(watchdog);
+  return status;
+}
+
 static tb_status_t waits(void)
 {
   tb_status_t status;
@@ -658,6 +680,7 @@ static void test_faults_in_the_watch_for_forks(void **state)
   X(handlers)                                                                                      \
   X(a_histogram)                                                                                   \
   X(readiness)                                                                                     \
+  X(a_watchdog)                                                                                    \
   X(waits)                                                                                         \
   X(timers)                                                                                        \
   X(a_queue_with_a_thread)                                                                         \

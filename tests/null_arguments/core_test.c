@@ -24,6 +24,7 @@
 #include <timebase/time.h>
 #include <timebase/timeline.h>
 #include <timebase/timer.h>
+#include <timebase/watchdog.h>
 
 #include "null_arguments/null_arguments.h"
 #include "within.h"
@@ -380,6 +381,20 @@ static void test_timer(void **state)
   NOTHING(tb_timer_destroy(NULL));
 }
 
+static void test_watchdog(void **state)
+{
+  (void)state;
+  REFUSED(tb_watchdog_create(NULL, ANY));
+  REFUSED(tb_watchdog_create(&(tb_watchdog_options_t){.limit = NS}, ANY));
+  REFUSED(tb_watchdog_create(&(tb_watchdog_options_t)TB_WATCHDOG_OPTIONS_INIT, NULL));
+  NOTHING(tb_watchdog_destroy(NULL));
+  REFUSED(tb_watchdog_start(NULL));
+  REFUSED(tb_watchdog_stop(NULL));
+  NOTHING(tb_watchdog_kick(NULL));
+  REFUSED(tb_watchdog_read(NULL, ANY));
+  REFUSED(tb_watchdog_read(ANY, NULL));
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -408,6 +423,7 @@ int main(void)
       cmocka_unit_test(test_time),
       cmocka_unit_test(test_timeline),
       cmocka_unit_test(test_timer),
+      cmocka_unit_test(test_watchdog),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
