@@ -15,6 +15,7 @@
 #include <timebase/jump.h>
 #include <timebase/log.h>
 #include <timebase/manual_source.h>
+#include <timebase/publish_guard.h>
 #include <timebase/rate.h>
 #include <timebase/ready.h>
 #include <timebase/shm_publisher.h>

@@ -212,12 +212,16 @@ static tb_status_t readiness(void)
   tb_status_t status;
   _Atomic int calls = 0;
   tb_ready_t *ready = NULL;
+  tb_publish_guard_t *guard = NULL;
+  TRY_MAKE(guard, tb_publish_guard_create(by.clock, &guard));
+  TRY(tb_publish_guard_wait(guard, NULL, NULL));
   TRY(tb_ready_wait(by.clock, NULL, NULL, NULL, NULL));
   TRY_MAKE(ready, tb_ready_on(by.clock, NULL, count_ready, &calls, &ready));
   while (!calls)
     sched_yield();
 end:
   tb_ready_destroy(ready);
+  tb_publish_guard_destroy(guard);
   return status;
 }
 

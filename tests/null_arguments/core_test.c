@@ -10,6 +10,7 @@
 #include <timebase/jump.h>
 #include <timebase/log.h>
 #include <timebase/manual_source.h>
+#include <timebase/publish_guard.h>
 #include <timebase/qos.h>
 #include <timebase/rate.h>
 #include <timebase/ready.h>
@@ -214,6 +215,18 @@ static void test_rate(void **state)
   REFUSED(tb_rate_reset(NULL));
 }
 
+static void test_publish_guard(void **state)
+{
+  (void)state;
+  REFUSED(tb_publish_guard_create(NULL, ANY));
+  REFUSED(tb_publish_guard_create(ANY, NULL));
+  NOTHING(tb_publish_guard_destroy(NULL));
+  REFUSED(tb_publish_guard_check(NULL, NULL));
+  REFUSED(tb_publish_guard_wait(NULL, NULL, NULL));
+  REFUSED(tb_publish_guard_stats(NULL, ANY));
+  REFUSED(tb_publish_guard_stats(ANY, NULL));
+}
+
 static void test_ready(void **state)
 {
   (void)state;
@@ -411,6 +424,7 @@ int main(void)
       cmocka_unit_test(test_manual_source),
       cmocka_unit_test(test_qos),
       cmocka_unit_test(test_rate),
+      cmocka_unit_test(test_publish_guard),
       cmocka_unit_test(test_ready),
       cmocka_unit_test(test_shm_publisher),
       cmocka_unit_test(test_shm_source),
