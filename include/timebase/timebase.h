@@ -22,6 +22,7 @@
 #include <timebase/shm_source.h>
 #include <timebase/sleep.h>
 #include <timebase/source.h>
+#include <timebase/stamper.h>
 #include <timebase/status.h>
 #include <timebase/steady_clock.h>
 #include <timebase/steady_time.h>

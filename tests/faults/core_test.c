@@ -225,6 +225,21 @@ end:
   return status;
 }
 
+static tb_status_t a_stamper(void)
+{
+  tb_status_t status;
+  tb_stamp_t stamp;
+  tb_steady_time_t now;
+  tb_stamper_t *stamper = NULL;
+  TRY_MAKE(stamper, tb_stamper_create(by.clock, NULL, &stamper));
+  TRY(tb_stamper_note(stamper));
+  TRY(tb_steady_clock_now(by.steady, &now));
+  TRY(tb_stamp_from_steady(stamper, now, &stamp));
+end:
+  tb_stamper_destroy(stamper);
+  return status;
+}
+
 static void count_expired(tb_watchdog_t *watchdog, const tb_watchdog_info_t *info, void *user)
 {
   (void)watchdog, (void)info;
@@ -685,6 +700,7 @@ static void test_faults_in_the_watch_for_forks(void **state)
   X(a_histogram)                                                                                   \
   X(readiness)                                                                                     \
   X(a_watchdog)                                                                                    \
+  X(a_stamper)                                                                                     \
   X(waits)                                                                                         \
   X(timers)                                                                                        \
   X(a_queue_with_a_thread)                                                                         \

@@ -18,6 +18,7 @@
 #include <timebase/shm_source.h>
 #include <timebase/sleep.h>
 #include <timebase/source.h>
+#include <timebase/stamper.h>
 #include <timebase/steady_clock.h>
 #include <timebase/steady_time.h>
 #include <timebase/testing.h>
@@ -394,6 +395,19 @@ static void test_timer(void **state)
   NOTHING(tb_timer_destroy(NULL));
 }
 
+static void test_stamper(void **state)
+{
+  (void)state;
+  REFUSED(tb_stamper_create(NULL, NULL, ANY));
+  REFUSED(tb_stamper_create(ANY, NULL, NULL));
+  NOTHING(tb_stamper_destroy(NULL));
+  REFUSED(tb_stamper_note(NULL));
+  REFUSED(tb_stamp_from_steady(NULL, STEADY, ANY));
+  REFUSED(tb_stamp_from_steady(ANY, STEADY, NULL));
+  REFUSED(tb_stamp_from_system(NULL, TIME, ANY));
+  REFUSED(tb_stamp_from_system(ANY, TIME, NULL));
+}
+
 static void test_watchdog(void **state)
 {
   (void)state;
@@ -437,6 +451,7 @@ int main(void)
       cmocka_unit_test(test_time),
       cmocka_unit_test(test_timeline),
       cmocka_unit_test(test_timer),
+      cmocka_unit_test(test_stamper),
       cmocka_unit_test(test_watchdog),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
