@@ -126,6 +126,7 @@ static const struct {
     {wake_rows, &wake_row_count},
     {allocation_rows, &allocation_row_count},
     {shm_rows, &shm_row_count},
+    {measure_rows, &measure_row_count},
 #ifdef TB_BENCH_BAG
     {bag_rows, &bag_row_count},
     {sqlite_rows, &sqlite_row_count},
