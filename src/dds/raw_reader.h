@@ -57,6 +57,9 @@ uint32_t tb__raw_reader_match_events(const tb__raw_reader_t *reader);
 /* For a matched writer of Fast DDS, of which a reader without history would lose a first sample of
  * more than one fragment (first_sample.h). Not from a callback of DDS. */
 void tb__raw_reader_expect_first(const tb__raw_reader_t *reader, const tb__guid_t *writer);
+/* The same for all writers that are matched now and wanted. Where memory is short, for none. */
+void tb__raw_reader_expect_first_of(const tb__raw_reader_t *reader,
+                                    bool (*is_wanted)(const tb__guid_t *writer));
 
 /* The writers that are matched now; free *out, which may be NULL if there are none. Not from a
  * callback of DDS. TB_ERR_NO_MEMORY, TB_ERR_CLOSED. */

@@ -161,13 +161,7 @@ static tb__client_state_t client_state(tb__service_clients_t *clients, const tb_
 
 void tb__service_clients_expect(tb__service_clients_t *clients)
 {
-  tb__matched_t *writers = NULL;
-  size_t count = 0;
-  if (tb__raw_reader_matched_list(clients->reader, &writers, &count)) return;
-  for (size_t i = 0; i < count; i++)
-    if (is_of_fast_dds(&writers[i].guid))
-      tb__raw_reader_expect_first(clients->reader, &writers[i].guid);
-  free(writers);
+  tb__raw_reader_expect_first_of(clients->reader, is_of_fast_dds);
 }
 
 bool tb__service_clients_wait(tb__service_clients_t *clients, const tb__guid_t *guid)
