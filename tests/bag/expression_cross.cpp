@@ -17,10 +17,10 @@ static void check(const char *expression, const char *topic, bool answer)
   failures++;
 }
 
-#define YES true
-#define NO false
+#define YES                             true
+#define NO                              false
 #define BOTH(expression, topic, answer) check(expression, topic, answer);
-#define STD(expression, topic, answer) check(expression, topic, answer);
+#define STD(expression, topic, answer)  check(expression, topic, answer);
 #define ECMA(expression, topic, answer)
 #define REFUSED(expression, character)
 

@@ -414,8 +414,10 @@ static void assert_refused(const char *type, const char *why, uint64_t messages_
 static void test_an_output_without_header_is_refused(void **state)
 {
   (void)state;
-  assert_refused("std_msgs/msg/String", "has no std_msgs/Header: wait for", 0); /* by its definition */
-  assert_refused("odd_msgs/msg/Odd", "does not begin with a std_msgs/Header, and its", 1);    /* by its message */
+  assert_refused("std_msgs/msg/String", "has no std_msgs/Header: wait for",
+                 0); /* by its definition */
+  assert_refused("odd_msgs/msg/Odd", "does not begin with a std_msgs/Header, and its",
+                 1); /* by its message */
 }
 
 static void test_waits_that_make_no_sense(void **state)
