@@ -59,8 +59,8 @@ TB_API TB_WARN_UNUSED tb_status_t tb_ros2_service_create(
 TB_API void tb_ros2_service_destroy(tb_ros2_service_t *service);
 
 /** Answers a request with a serialized response (4 bytes of encapsulation and the body). Once for
- * each request. Waits up to 100 ms for a client whose reader is not known yet, as ROS does, and
- * sends then anyway.
+ * each request. Waits up to 100 ms for a client whose reader is not known yet, as ROS does (for one
+ * on Fast DDS 1 s, once), and sends then anyway.
  *
  *   TB_ERR_CLOSED     the client is gone, or the service is being destroyed: nothing was sent
  *   TB_ERR_TIMEOUT    clients do not accept what was sent before; nothing was sent
@@ -68,7 +68,7 @@ TB_API void tb_ros2_service_destroy(tb_ros2_service_t *service);
  *   TB_ERR_LIMIT      to Fast DDS only: CYCLONEDDS_URI asks for packets that are too large for it
  *   TB_ERR_NO_MEMORY, TB_ERR_TRANSPORT, TB_ERR_FORKED
  *
- * [any thread] [from callbacks] [blocks: up to 150 ms] */
+ * [any thread] [from callbacks] [blocks: up to 1.05 s] */
 TB_API tb_status_t tb_ros2_service_reply(tb_ros2_service_t *service, const tb_ros2_request_id_t *id,
                                          const void *cdr, size_t size, tb_error_t *error);
 

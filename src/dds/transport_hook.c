@@ -31,9 +31,9 @@ typedef struct hook {
 static tb__mutex_t mutex = TB__MUTEX_INIT; /* of changes */
 static _Atomic(hook_t *) hooks;
 
-static const hook_t *place_find(ddsi_tran_conn_t conn)
+static hook_t *place_find(ddsi_tran_conn_t conn)
 {
-  const hook_t *hook = atomic_load(&hooks);
+  hook_t *hook = atomic_load(&hooks);
   while (hook && atomic_load(&hook->conn) != conn)
     hook = hook->next;
   return hook;
@@ -110,8 +110,9 @@ static bool conn_hook_locked(ddsi_tran_conn_t conn, uint32_t domain_id) TB_REQUI
 {
   ddsi_tran_write_fn_t there = __atomic_load_n(&conn->m_write_fn, __ATOMIC_ACQUIRE);
   if (there == on_send) return true;
-  const hook_t *known = place_find(conn);
+  hook_t *known = place_find(conn);
   if (known && there != known->send) return true;
+  if (known) known->domain_id = domain_id;
   if (!known) {
     hook_t *hook = place_make_locked();
     if (!hook) return false;

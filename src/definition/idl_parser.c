@@ -240,11 +240,15 @@ static tb_status_t take_type(idl_parser_t *parser, unsigned depth, tb__written_t
 }
 
 /* "[3]" and "[3][2]" after a name. */
+#define MAX_DIMENSIONS 16
+
 static tb_status_t take_dimensions(idl_parser_t *parser, tb__written_type_t *type)
 {
-  while (is(parser, "[")) {
+  for (unsigned dimensions = 0; is(parser, "["); dimensions++) {
     uint32_t count = 0;
     size_t at = parser->tokens.at;
+    if (dimensions == MAX_DIMENSIONS)
+      return fail(parser, TB_ERR_LIMIT, "an array of more than 16 dimensions");
     if (type->is.shape == TB__FIELD_SEQUENCE)
       return fail(parser, TB_ERR_UNSUPPORTED, "arrays of sequences, which ROS 2 has not");
     tb__idl_tokens_next(&parser->tokens);

@@ -95,6 +95,8 @@ static tb_status_t walk_field(walk_t *walk, const tb__schema_field_t *field)
 {
   uint32_t count = field->is.shape == TB__FIELD_SINGLE ? 1 : field->is.count;
   tb_status_t status = TB_OK;
+  if (walk->depth >= sizeof walk->places / sizeof *walk->places)
+    return wrong(walk, TB_ERR_LIMIT, "types within types, more than can be read,");
   place_t *place = &walk->places[walk->depth++];
   *place = (place_t){.field = field};
   if (field->is.shape == TB__FIELD_SEQUENCE) {

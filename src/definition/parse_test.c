@@ -234,6 +234,8 @@ static void test_wrong_idl(void **state)
        ", line 3, column 8: a number from 1 to 4294967295 was expected"},
       {IN("int8 a[65536][65536];"), TB_ERR_LIMIT,
        ", line 3, column 14: an array of too many elements"},
+      {IN("int8 a[1][1][1][1][1][1][1][1][1][1][1][1][1][1][1][1][1];"), TB_ERR_LIMIT,
+       ", line 3, column 55: an array of more than 16 dimensions"},
       {IN("@x(\"a"), TB_ERR_CORRUPT, ", line 3, column 4: an annotation has no end"},
       {IN("/* a"), TB_ERR_CORRUPT, ", line 3, column 1: a name was expected"},
       {"module p { union X", TB_ERR_CORRUPT,
@@ -274,6 +276,13 @@ static void test_limits(void **state)
   used = (size_t)snprintf(text, room, "U0 u\n");
   for (int i = 0; i <= TB__SCHEMA_DEPTH_MAX; i++)
     used += (size_t)snprintf(text + used, room - used, RULE "MSG: p/U%d\nU%d a\n", i, i + 1);
+  assert_limit(text);
+  used = 0; /* those that are deepest come first: each is known when it is used */
+  for (int i = 2 * TB__SCHEMA_DEPTH_MAX; i >= 0; i--)
+    used += (size_t)snprintf(text + used, room - used, "U%d u%d\n", i, i);
+  for (int i = 0; i < 2 * TB__SCHEMA_DEPTH_MAX; i++)
+    used += (size_t)snprintf(text + used, room - used, RULE "MSG: p/U%d\nU%d a\n", i, i + 1);
+  snprintf(text + used, room - used, RULE "MSG: p/U%d\nint8 a\n", 2 * TB__SCHEMA_DEPTH_MAX);
   assert_limit(text);
   memset(text, 'a', 300);
   snprintf(text + 300, room - 300, " b\n");

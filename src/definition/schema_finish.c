@@ -17,6 +17,7 @@ typedef struct finish {
   tb__schema_builder_t *builder;
   tb__schema_t *schema;
   visit_t visits[TB__SCHEMA_TYPES_MAX];
+  unsigned heights[TB__SCHEMA_TYPES_MAX]; /* of those that are done: the levels of types in them */
 } finish_t;
 
 static tb_status_t use_type(finish_t *finish, uint32_t index, unsigned depth, size_t at);
@@ -150,11 +151,23 @@ static void add_only_byte(finish_t *finish, tb__schema_type_t *type)
       (tb__schema_field_t){.name = NO_FIELDS, .is = {.kind = TB__FIELD_UINT8, .count = 1}};
 }
 
+/* Raises *height to what the field's type needs. */
+static tb_status_t resolve_field(finish_t *finish, uint32_t field, unsigned depth, unsigned *height)
+{
+  tb__field_type_t *is = &finish->schema->fields[field].is;
+  tb_status_t status = resolve(finish, &finish->builder->fields[field].type, depth, is);
+  if (status || is->kind != TB__FIELD_STRUCT) return status;
+  if (finish->heights[is->type] >= *height) *height = finish->heights[is->type] + 1;
+  return TB_OK;
+}
+
 static tb_status_t use_type(finish_t *finish, uint32_t index, unsigned depth, size_t at)
 {
   tb__schema_t *schema = finish->schema;
   tb__schema_type_t *type = &schema->types[index];
   tb_status_t status = TB_OK;
+  if (finish->visits[index] == DONE && depth + finish->heights[index] > TB__SCHEMA_DEPTH_MAX + 1)
+    return fail_at(finish, at, TB_ERR_LIMIT, ": types too deep within types", type->name);
   if (finish->visits[index] == DONE) return TB_OK;
   if (finish->visits[index] == BUSY)
     return fail_at(finish, at, TB_ERR_CORRUPT, " contains itself", type->name);
@@ -163,7 +176,7 @@ static tb_status_t use_type(finish_t *finish, uint32_t index, unsigned depth, si
     add_only_byte(finish, type);
   else
     for (uint32_t i = type->first_field; !status && i < type->first_field + type->field_count; i++)
-      status = resolve(finish, &finish->builder->fields[i].type, depth, &schema->fields[i].is);
+      status = resolve_field(finish, i, depth, &finish->heights[index]);
   if (status) return status;
   finish->visits[index] = DONE;
   type->is_used = true;

@@ -220,12 +220,19 @@ tb_status_t tb__client_server_status(tb_ros2_client_t *client)
   return header || plain ? TB_OK : TB_ERR_TIMEOUT;
 }
 
-/* DDS may have matched more since the last refresh: its threads notify us only afterwards. So where
- * the two writers do not exclude it, DDS is asked. */
+/* DDS may have matched more since the last refresh: its threads notify us only afterwards. So DDS
+ * is asked: where the two writers do not exclude it, for all of them; otherwise whether anything
+ * has changed, as only a server of Fast DDS in a partition is matched. */
 tb_status_t tb__client_check_header_readers(tb_ros2_client_t *client)
 {
   list_t readers = {0};
-  if (client->is_apart) return TB_OK;
+  if (client->is_apart) {
+    tb_status_t refreshed = tb__client_refresh(client);
+    tb__mutex_lock(&client->mutex);
+    bool is_foreign = client->foreign_count > 0;
+    tb__mutex_unlock(&client->mutex);
+    return is_foreign ? TB_ERR_UNSUPPORTED : refreshed;
+  }
   tb_status_t status = tb__raw_writer_matched_list(client->writer, &readers.items, &readers.count);
   if (!status && foreign_count(client, &readers) > 0) status = TB_ERR_UNSUPPORTED;
   free(readers.items);

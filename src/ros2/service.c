@@ -61,7 +61,9 @@ static tb__request_t *request_create(const tb_ros2_sample_t *sample)
   if (tb__raw_reader_has_inline_qos(sample)) return NULL;
   bool is_plain =
       tb__raw_reader_origin(sample, &origin) && tb__client_plain_id(&writer, &origin, &id);
-  if (!is_plain && !header_read(sample, &id)) return NULL;
+  /* Of a writer of Fast DDS that is no longer matched: there is no header to cut off. */
+  bool is_orphan = !is_plain && tb__raw_reader_origin(sample, &origin) && origin.has_related;
+  if (is_orphan || (!is_plain && !header_read(sample, &id))) return NULL;
   size_t size = sample->size - (is_plain ? 0 : TB__SERVICE_HEADER_SIZE);
   tb__request_t *request = malloc(sizeof *request + size);
   if (!request) return NULL;
@@ -214,6 +216,7 @@ static bool close_first(tb_ros2_service_t *service)
   service->is_closed = true;
   service->is_open = false;
   tb__mutex_unlock(&service->mutex);
+  tb__service_clients_close(&service->clients);
   return first;
 }
 

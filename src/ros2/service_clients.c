@@ -7,10 +7,9 @@
 #include "platform/time.h"
 #include "ros2/service_pair.h"
 
-#define WAIT_NS INT64_C(100000000) /* rmw_send_response */
-#define PLAIN_WAIT_NS                                                                              \
-  INT64_C(5000000000)   /* Fast DDS announces a reader late, a second or, over a bad link, more */
-#define GUID_PREFIX 12u /* the participant */
+#define WAIT_NS       INT64_C(100000000)  /* rmw_send_response */
+#define PLAIN_WAIT_NS INT64_C(1000000000) /* Fast DDS announces a reader up to 1 s late */
+#define GUID_PREFIX   12u                 /* the participant */
 
 void tb__service_clients_init(tb__service_clients_t *clients)
 {
@@ -119,14 +118,19 @@ static tb__client_entry_t *client_entry(tb__service_clients_t *clients, const tb
 {
   uint32_t events =
       tb__raw_reader_match_events(clients->reader) + tb__raw_writer_match_events(clients->writer);
-  if (events != clients->entries_of) memset(clients->entries, 0, sizeof clients->entries);
+  for (unsigned i = 0; i < TB__CLIENTS_CACHED && events != clients->entries_of; i++)
+    clients->entries[i].state = TB__CLIENT_UNKNOWN; /* what was waited for stays known */
   clients->entries_of = events;
   for (unsigned i = 0; i < TB__CLIENTS_CACHED; i++) {
     tb__client_entry_t *entry = &clients->entries[i];
-    if (entry->state != TB__CLIENT_UNKNOWN && tb__guid_equal(&entry->guid, guid)) return entry;
+    if (!entry->is_used || !tb__guid_equal(&entry->guid, guid)) continue;
+    if (entry->state == TB__CLIENT_UNKNOWN) entry->state = client_query(clients, guid);
+    if (entry->state == TB__CLIENT_READY) entry->waited = false;
+    return entry;
   }
   tb__client_entry_t *entry = &clients->entries[clients->next++ % TB__CLIENTS_CACHED];
   entry->guid = *guid;
+  entry->is_used = true;
   entry->waited = false;
   entry->state = client_query(clients, guid);
   return entry;
@@ -159,6 +163,13 @@ static tb__client_state_t client_state(tb__service_clients_t *clients, const tb_
   return state;
 }
 
+void tb__service_clients_close(tb__service_clients_t *clients)
+{
+  atomic_store(&clients->is_closed, true);
+  atomic_fetch_add(&clients->events, 1);
+  tb__futex_wake_all(&clients->events);
+}
+
 void tb__service_clients_expect(tb__service_clients_t *clients)
 {
   tb__raw_reader_expect_first_of(clients->reader, is_of_fast_dds);
@@ -172,6 +183,7 @@ bool tb__service_clients_wait(tb__service_clients_t *clients, const tb__guid_t *
     uint32_t seen = atomic_load(&clients->events);
     tb__client_state_t state = client_state(clients, guid, waited);
     if (state != TB__CLIENT_WITHOUT_READER) return state != TB__CLIENT_GONE;
+    if (atomic_load(&clients->is_closed)) return false;
     waited = !tb__futex_wait(&clients->events, seen, deadline);
   }
 }

@@ -20,14 +20,16 @@ typedef enum tb__client_state {
 typedef struct tb__client_entry {
   tb__guid_t guid; /* of the request's id */
   tb__client_state_t state;
+  bool is_used;
   bool waited; /* for its reader, without success */
 } tb__client_entry_t;
 
 typedef struct tb__service_clients {
   tb__raw_reader_t *reader; /* of requests */
   tb__raw_writer_t *writer; /* of replies */
-  _Atomic uint32_t events;  /* futex: matches have changed; raised by the service's endpoints */
-  tb__mutex_t mutex;        /* held while DDS is queried, never by its threads */
+  atomic_bool is_closed;
+  _Atomic uint32_t events; /* futex: matches have changed; raised by the service's endpoints */
+  tb__mutex_t mutex;       /* held while DDS is queried, never by its threads */
   tb__client_entry_t entries[TB__CLIENTS_CACHED];
   uint32_t entries_of; /* match events when they were made */
   unsigned next;
@@ -46,6 +48,9 @@ bool tb__client_is_plain(const tb__guid_t *guid);
  * request claims counts only for its own participant, so a wrong identity harms nobody else. */
 bool tb__client_plain_id(const tb__guid_t *writer, const tb__sample_origin_t *origin,
                          tb_ros2_request_id_t *out);
+
+/* Ends waits, and lets none begin. */
+void tb__service_clients_close(tb__service_clients_t *clients);
 
 /* To be called after each change of the matches, soon: what clients of Fast DDS send first is not
  * lost, however large it is. Not on threads of DDS. */
