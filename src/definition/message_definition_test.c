@@ -1,42 +1,20 @@
 #include "definition/message_definition.h"
 
-#include <ftw.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "test.h"
+#include "test_folder.h"
 
 #define RULE "================================================================================\n"
-
-static char folder[] = "/tmp/timebase-definitions-XXXXXX";
-
-static int remove_one(const char *path, const struct stat *info, int type, struct FTW *where)
-{
-  (void)info;
-  (void)type;
-  (void)where;
-  return remove(path);
-}
-
-static int setup(void **state)
-{
-  (void)state;
-  return mkdtemp(folder) ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-  (void)state;
-  return nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
-}
 
 static void write_file(const char *prefix, const char *package, const char *name, const char *text)
 {
   static const char *const levels[] = {"", "/share", NULL, "/msg"};
   char path[256];
-  int length = snprintf(path, sizeof path, "%s/%s", folder, prefix);
+  int length = snprintf(path, sizeof path, "%s/%s", test_folder, prefix);
   for (size_t i = 0; i < 4; i++) {
     length += levels[i] ? snprintf(path + length, sizeof path - (size_t)length, "%s", levels[i])
                         : snprintf(path + length, sizeof path - (size_t)length, "/%s", package);
@@ -53,7 +31,8 @@ static void assert_definition(const char *type, const char *expected)
 {
   char prefixes[512];
   char *text = NULL;
-  snprintf(prefixes, sizeof prefixes, "%s/nowhere::%s/one:%s/two", folder, folder, folder);
+  snprintf(prefixes, sizeof prefixes, "%s/nowhere::%s/one:%s/two", test_folder, test_folder,
+           test_folder);
   assert_ok(tb__message_definition(type, prefixes, &text));
   assert_string_equal(text, expected);
   free(text);
@@ -102,7 +81,7 @@ static void test_what_is_not_whole_is_none(void **state)
   (void)state;
   char *text = NULL;
   char prefix[64];
-  snprintf(prefix, sizeof prefix, "%s/one", folder);
+  snprintf(prefix, sizeof prefix, "%s/one", test_folder);
   write_file("one", "my", "Broken", "nowhere/Type a\n");
   assert_status(tb__message_definition("my/msg/Broken", prefix, &text), TB_ERR_NOT_FOUND);
   assert_status(tb__message_definition("my/msg/None", prefix, &text), TB_ERR_NOT_FOUND);
@@ -128,5 +107,5 @@ int main(void)
       cmocka_unit_test(test_what_is_not_whole_is_none),
       cmocka_unit_test(test_names_that_lead_elsewhere_are_refused),
   };
-  return cmocka_run_group_tests(tests, setup, teardown);
+  return cmocka_run_group_tests(tests, test_folder_setup, test_folder_teardown);
 }

@@ -1,7 +1,6 @@
 /* Where definitions come from, and in which order. */
 #include "definition/resolve.h"
 
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,34 +8,13 @@
 #include <unistd.h>
 
 #include "test.h"
-
-static char folder[] = "/tmp/timebase-resolve-XXXXXX";
-
-static int remove_one(const char *path, const struct stat *info, int type, struct FTW *where)
-{
-  (void)info;
-  (void)type;
-  (void)where;
-  return remove(path);
-}
-
-static int setup(void **state)
-{
-  (void)state;
-  return mkdtemp(folder) ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-  (void)state;
-  return nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
-}
+#include "test_folder.h"
 
 static void write_file(const char *below, const char *text)
 {
   char path[256];
-  int length = snprintf(path, sizeof path, "%s/%s", folder, below);
-  for (char *slash = path + strlen(folder) + 1; (slash = strchr(slash, '/')); *slash++ = '/') {
+  int length = snprintf(path, sizeof path, "%s/%s", test_folder, below);
+  for (char *slash = path + strlen(test_folder) + 1; (slash = strchr(slash, '/')); *slash++ = '/') {
     *slash = '\0';
     mkdir(path, 0700);
   }
@@ -75,8 +53,8 @@ static void test_the_order(void **state)
   (void)state;
   char prefix[64], named[64], node[] = "int8 node\n";
   const char *folders[] = {"/nonexistent", named};
-  snprintf(prefix, sizeof prefix, "/nonexistent:%s/prefix", folder);
-  snprintf(named, sizeof named, "%s/named", folder);
+  snprintf(prefix, sizeof prefix, "/nonexistent:%s/prefix", test_folder);
+  snprintf(named, sizeof named, "%s/named", test_folder);
   tb__definition_request_t request = {.type = "a/msg/B",
                                       .recorded = "int8 recorded\n",
                                       .recorded_encoding = "ros2msg",
@@ -128,7 +106,7 @@ static void test_idl_files(void **state)
 {
   (void)state;
   char prefix[64];
-  snprintf(prefix, sizeof prefix, "%s/idl", folder);
+  snprintf(prefix, sizeof prefix, "%s/idl", test_folder);
   tb__definition_request_t request = {.type = "c/msg/D", .places = {.prefixes = prefix}};
   write_file("idl/share/c/msg/D.msg", "E e\n");
   write_file("idl/share/c/msg/D.idl",
@@ -145,7 +123,7 @@ static void test_types_with_those_that_are_built_in(void **state)
   (void)state;
   char named[64];
   const char *folders[] = {named};
-  snprintf(named, sizeof named, "%s/mixed", folder);
+  snprintf(named, sizeof named, "%s/mixed", test_folder);
   tb__definition_request_t request = {.type = "f/msg/G", .places = {NULL, folders, 1}};
   write_file("mixed/share/f/msg/G.msg", "std_msgs/Header header\n");
   assert_found(&request, TB__DEFINITION_FOLDER, "header", "");
@@ -169,5 +147,5 @@ int main(void)
       cmocka_unit_test(test_types_with_those_that_are_built_in),
       cmocka_unit_test(test_names_of_origins),
   };
-  return cmocka_run_group_tests(tests, setup, teardown);
+  return cmocka_run_group_tests(tests, test_folder_setup, test_folder_teardown);
 }

@@ -123,7 +123,7 @@ static bool can_answer(tb_ros2_service_t *service, const tb_ros2_request_id_t *i
   tb_error_t error = TB_ERROR_INIT;
   snprintf(what, sizeof what, "service %s does not answer clients of Fast DDS", service->name);
   tb_status_t status = tb__inline_qos_refusal(state, what, &error);
-  if (status == TB_ERR_UNSUPPORTED && !service->has_warned) {
+  if (status != TB_ERR_CLOSED && !service->has_warned) {
     service->has_warned = true;
     tb__log(TB_LOG_WARN, "%s", error.text);
   }

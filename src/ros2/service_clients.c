@@ -9,7 +9,6 @@
 
 #define WAIT_NS       INT64_C(100000000)  /* rmw_send_response */
 #define PLAIN_WAIT_NS INT64_C(1000000000) /* Fast DDS announces a reader up to 1 s late */
-#define GUID_PREFIX   12u                 /* the participant */
 
 void tb__service_clients_init(tb__service_clients_t *clients)
 {
@@ -27,19 +26,9 @@ static bool is_of_reader(const tb__guid_t *guid)
   return guid->bytes[TB__GUID_SIZE - 1] == 0x04 || guid->bytes[TB__GUID_SIZE - 1] == 0x07;
 }
 
-static bool is_of_fast_dds(const tb__guid_t *guid)
-{
-  return guid->bytes[0] == 0x01 && guid->bytes[1] == 0x0f;
-}
-
-static bool is_same_participant(const tb__guid_t *a, const tb__guid_t *b)
-{
-  return memcmp(a->bytes, b->bytes, GUID_PREFIX) == 0;
-}
-
 bool tb__client_is_plain(const tb__guid_t *guid)
 {
-  return is_of_reader(guid) || is_of_fast_dds(guid);
+  return is_of_reader(guid) || tb__guid_is_of_fast_dds(guid);
 }
 
 bool tb__client_plain_id(const tb__guid_t *writer, const tb__sample_origin_t *origin,
@@ -47,8 +36,8 @@ bool tb__client_plain_id(const tb__guid_t *writer, const tb__sample_origin_t *or
 {
   const tb__guid_t *related = &origin->related.guid;
   bool names_reader =
-      origin->has_related && is_of_reader(related) && is_same_participant(related, writer);
-  if (!names_reader && !is_of_fast_dds(writer)) return false;
+      origin->has_related && is_of_reader(related) && tb__guid_is_beside(related, writer);
+  if (!names_reader && !tb__guid_is_of_fast_dds(writer)) return false;
   const tb__guid_t *guid = names_reader ? related : writer;
   *out = (tb_ros2_request_id_t){.sequence = origin->sequence};
   memcpy(&out->client, guid->bytes + TB__GUID_SIZE - sizeof out->client, sizeof out->client);
@@ -93,7 +82,7 @@ static tb__client_state_t plain_state(const matches_t *matches, const tb__guid_t
     return matched_find(matches->writers, matches->writer_count, guid) ? TB__CLIENT_READY
                                                                        : TB__CLIENT_GONE;
   for (size_t i = 0; i < matches->writer_count; i++)
-    if (is_same_participant(&matches->writers[i].guid, guid)) return TB__CLIENT_WITHOUT_READER;
+    if (tb__guid_is_beside(&matches->writers[i].guid, guid)) return TB__CLIENT_WITHOUT_READER;
   return TB__CLIENT_GONE;
 }
 
@@ -144,7 +133,7 @@ static bool was_waited_for(const tb__service_clients_t *clients, const tb__clien
   if (entry->waited || !tb__client_is_plain(&entry->guid)) return entry->waited;
   for (unsigned i = 0; i < TB__CLIENTS_CACHED; i++) {
     const tb__client_entry_t *other = &clients->entries[i];
-    if (other->waited && is_same_participant(&other->guid, &entry->guid)) return true;
+    if (other->waited && tb__guid_is_beside(&other->guid, &entry->guid)) return true;
   }
   return false;
 }
@@ -172,7 +161,7 @@ void tb__service_clients_close(tb__service_clients_t *clients)
 
 void tb__service_clients_expect(tb__service_clients_t *clients)
 {
-  tb__raw_reader_expect_first_of(clients->reader, is_of_fast_dds);
+  tb__raw_reader_expect_first_of(clients->reader, tb__guid_is_of_fast_dds);
 }
 
 bool tb__service_clients_wait(tb__service_clients_t *clients, const tb__guid_t *guid)

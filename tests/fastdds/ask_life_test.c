@@ -92,23 +92,6 @@ static void caller_expect(caller_t *caller, tb_status_t expected)
   assert_status(caller->status, expected);
 }
 
-static unsigned requests_of(peer_t *peer)
-{
-  char line[64];
-  unsigned requests = 0, malformed = 1;
-  peer_say(peer, "count");
-  peer_read_line(peer, line, sizeof line);
-  assert_int_equal(sscanf(line, "requests %u malformed %u", &requests, &malformed), 2);
-  assert_int_equal(malformed, 0);
-  return requests;
-}
-
-static void await_requests(peer_t *peer, unsigned expected)
-{
-  while (requests_of(peer) < expected)
-    sched_yield();
-}
-
 static void test_a_wait_ends_when_the_server_appears(void **state)
 {
   (void)state;

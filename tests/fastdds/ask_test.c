@@ -64,24 +64,6 @@ static int teardown(void **state)
   return 0;
 }
 
-static unsigned requests_of(peer_t *peer)
-{
-  char line[128];
-  unsigned requests = 0, malformed = 1;
-  peer_say(peer, "count");
-  peer_read_line(peer, line, sizeof line);
-  assert_int_equal(sscanf(line, "requests %u malformed %u", &requests, &malformed), 2);
-  assert_int_equal(malformed, 0);
-  return requests;
-}
-
-/* A call ends with the first answer: the other server may still be about to get its request. */
-static void await_requests(peer_t *peer, unsigned expected)
-{
-  while (requests_of(peer) < expected)
-    sched_yield();
-}
-
 static tb_ros2_client_t *client_of(const char *service)
 {
   tb_ros2_client_t *client;
