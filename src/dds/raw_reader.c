@@ -287,7 +287,7 @@ uint32_t tb__raw_reader_match_events(const tb__raw_reader_t *reader)
 
 void tb__raw_reader_expect_first(const tb__raw_reader_t *reader, const tb__guid_t *writer)
 {
-  if (!tb__is_forked()) tb__first_sample_expect(reader->type, writer);
+  if (!tb__is_forked()) tb__first_sample_expect(reader->handle, reader->type, writer);
 }
 
 void tb__raw_reader_expect_first_of(const tb__raw_reader_t *reader,
@@ -308,7 +308,7 @@ void tb__raw_reader_expect_first_of(const tb__raw_reader_t *reader,
         dds_get_matched_publication_data(reader->handle, matches[i]);
     if (!found) continue;
     tb__guid_t writer = tb__guid_of(found->key.v);
-    if (is_wanted(&writer)) tb__first_sample_expect(reader->type, &writer);
+    if (is_wanted(&writer)) tb__first_sample_expect(reader->handle, reader->type, &writer);
     dds_builtintopic_free_endpoint(found);
   }
   if (matches != few) free(matches);

@@ -7,11 +7,11 @@
 
 #include "dds/inline_qos.h"
 #include "dds/inner_writer.h"
+#include "dds/stay_loaded.h"
 #include "platform/mutex.h"
 
 #include <dds/ddsi/ddsi_participant.h> /* which needs inner_writer.h */
 #include <dds/ddsi/ddsi_tran.h>
-#include <dlfcn.h>
 
 /* The releases with which it was tried; raw samples have the same list
  * (cmake/TimebaseCyclone.cmake). */
@@ -81,15 +81,6 @@ static bool is_udp(const struct ddsi_tran_conn *conn)
 {
   return conn && conn->m_write_fn && conn->m_connless && !conn->m_stream &&
          strncmp(conn->m_factory->m_typename, "udp", 3) == 0;
-}
-
-static void stay_loaded(void)
-{
-  Dl_info info;
-  void *self;
-  memcpy(&self, &(ddsi_tran_write_fn_t){on_send}, sizeof self);
-  if (dladdr(self, &info) && info.dli_fname)
-    (void)dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
 static hook_t *place_make_locked(void) TB_REQUIRES(mutex)
@@ -165,11 +156,11 @@ tb__inline_qos_support_t tb__transport_hook_install(dds_entity_t writer,
     support.state = TB__INLINE_QOS_OFF_RELEASE;
     return support;
   }
+  tb__stay_loaded();
   if (!tb__inner_writer_enter(writer, type, &inner)) return support;
   if (is_secured(inner.writer)) {
     support.state = TB__INLINE_QOS_OFF_SECURITY;
   } else {
-    stay_loaded();
     support.state = domain_hook(inner.domain);
     support.payload_max = payload_max(&inner.domain->config);
   }
