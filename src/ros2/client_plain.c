@@ -119,7 +119,8 @@ tb_status_t tb__client_plain_write(tb_ros2_client_t *client, int64_t sequence, c
   tb_status_t status = tb__client_check_plain_readers(client);
   if (status) return tb__client_no_server(client, status, error);
   if (!tb__write_turn_take(&client->plain_turn, deadline, TURN_NS))
-    return tb__client_no_server(client, TB_ERR_TIMEOUT, error);
+    return tb_error_set(error, TB_ERR_TIMEOUT, "request to %s: earlier ones cannot be sent",
+                        client->name);
   int64_t expected = client->plain_count + 1, number = expected;
   if (number_set(client, sequence, expected)) {
     status = write_once(client, cdr, size, &number, error);

@@ -1,5 +1,6 @@
 /* What a server of Fast DDS gets that appears while an earlier one has not acknowledged what it was
  * sent: nothing that is older than itself. */
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,9 @@
 
 #define DOMAIN  "20"
 #define SERVICE "/restarted"
+#define THREADS 8
 #define LIMIT   ((tb_duration_t){60 * TB_NS_PER_S})
+#define INSTANT ((tb_duration_t){1})
 #define SHORT   ((tb_duration_t){100000000})
 
 static tb_ros2_context_t *context;
@@ -133,6 +136,56 @@ static void test_a_new_server_gets_no_earlier_request(void **state)
   restart_under_requests(&all);
 }
 
+/* ---- requests that cannot be sent ---- */
+
+static void ignore_response(tb_status_t status, const tb_ros2_response_t *response, void *user)
+{
+  (void)status;
+  (void)response;
+  (void)user;
+}
+
+/* Sends large ones until the writer takes no more, since the server acknowledges none. */
+static void fill(tb_ros2_client_t *client)
+{
+  static const uint8_t request[200000] = {0, 1};
+  tb_status_t status;
+  do
+    status = tb_ros2_client_call_async(client, request, sizeof request, INSTANT, ignore_response,
+                                       NULL, NULL);
+  while (status == TB_OK);
+  assert_status(status, TB_ERR_TIMEOUT);
+}
+
+static void *ask_shortly(void *client)
+{
+  return (void *)(uintptr_t)ask(client, 1, SHORT);
+}
+
+/* The writer blocks the thread that has the turn; the others wait for the turn. */
+static void test_the_limit_of_each_thread_ends_its_wait_for_a_full_writer(void **state)
+{
+  (void)state;
+  peer_t peer;
+  pthread_t threads[THREADS];
+  tb_qos_t all = TB_QOS_INIT_DEFAULT;
+  all.history = TB_QOS_KEEP_ALL;
+  tb_ros2_client_t *client = client_of(SERVICE, &all);
+  start(&peer, 1);
+  ask_until_answered(client, 1);
+  freeze(&peer);
+  fill(client);
+  for (int i = 0; i < THREADS; i++)
+    assert_int_equal(pthread_create(&threads[i], NULL, ask_shortly, client), 0);
+  for (int i = 0; i < THREADS; i++) {
+    void *status;
+    pthread_join(threads[i], &status);
+    assert_status((tb_status_t)(uintptr_t)status, TB_ERR_TIMEOUT);
+  }
+  peer_kill(&peer);
+  tb_ros2_client_destroy(client);
+}
+
 /* ---- a writer that readers of Fast DDS must get nothing from ---- */
 
 #define TOPIC   "rt/history"
@@ -217,6 +270,7 @@ int main(int argc, char **argv)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_a_late_reader_in_a_partition_is_sent_nothing_again),
       cmocka_unit_test(test_a_new_server_gets_no_earlier_request),
+      cmocka_unit_test(test_the_limit_of_each_thread_ends_its_wait_for_a_full_writer),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }
