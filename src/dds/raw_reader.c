@@ -324,5 +324,5 @@ tb_status_t tb__raw_reader_matched_list(const tb__raw_reader_t *reader, tb__matc
 
 void tb__raw_reader_interfaces(const tb__raw_reader_t *reader, char *out, size_t size)
 {
-  tb__dds_interfaces(reader->type, out, size);
+  tb__dds_interfaces(reader->handle, reader->type, out, size);
 }

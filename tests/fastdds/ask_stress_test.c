@@ -107,7 +107,7 @@ static void freeze(const peer_t *peer)
   assert_true(WIFSTOPPED(status));
 }
 
-/* A server that has answered some requests ends, mostly by SIGKILL, at once or after it was stopped
+/* A server that has answered some requests ends: as it should, or by SIGKILL, at once or frozen
  * while others were sent. */
 static void server_run(uint64_t *random)
 {
@@ -115,16 +115,17 @@ static void server_run(uint64_t *random)
   uint64_t choice = test_random(random);
   start(&peer);
   await_answers((unsigned)(1 + choice % 200));
+  if (choice % 8 == 1) {
+    peer_stop(&peer);
+    return;
+  }
   if (choice % 3 == 0) {
     unsigned before = unanswered;
     freeze(&peer);
     while (unanswered - before < 5)
       sched_yield();
   }
-  if (choice % 8 == 1)
-    peer_stop(&peer);
-  else
-    peer_kill(&peer);
+  peer_kill(&peer);
 }
 
 static int compare(const void *a, const void *b)
