@@ -1,6 +1,7 @@
 #include "dds/inner_writer.h"
 
 #include <dds/ddsi/ddsi_entity_index.h>
+#include <dds/ddsi/ddsi_proxy_endpoint.h>
 #include <dds/ddsi/q_bswap.h>
 #include <string.h>
 
@@ -51,4 +52,15 @@ bool tb__inner_writer_enter(dds_entity_t writer, const struct ddsi_sertype *type
 void tb__inner_writer_leave(const tb__inner_writer_t *inner)
 {
   thread_state_asleep(inner->thread);
+}
+
+static uint32_t partitions_of(const dds_qos_t *qos)
+{
+  uint32_t count = 0;
+  return dds_qget_partition(qos, &count, NULL) ? count : 0;
+}
+
+bool tb__inner_is_apart(const struct ddsi_writer *writer, const struct ddsi_proxy_reader *reader)
+{
+  return partitions_of(writer->xqos) > 0 && partitions_of(reader->c.xqos) == 0;
 }

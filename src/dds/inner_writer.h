@@ -32,4 +32,10 @@ bool tb__inner_writer_enter(dds_entity_t writer, const struct ddsi_sertype *type
                             tb__inner_writer_t *out);
 void tb__inner_writer_leave(const tb__inner_writer_t *inner);
 
+struct ddsi_proxy_reader;
+
+/* Whether the reader, which is of Fast DDS and matched with the writer, drops what that sends: for
+ * Cyclone DDS the partition "*" of a writer includes the default one, for Fast DDS it does not. */
+bool tb__inner_is_apart(const struct ddsi_writer *writer, const struct ddsi_proxy_reader *reader);
+
 #endif

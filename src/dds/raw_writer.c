@@ -14,6 +14,7 @@
 #include "dds/raw_type.h"
 #include "dds/stay_loaded.h"
 #include "dds/unacked.h"
+#include "dds/write_guard.h"
 #include "held/parking.h"
 #include "platform/mutex.h"
 
@@ -86,12 +87,17 @@ tb_status_t tb__raw_writer_create(tb__participant_t *participant,
   tb__mutex_init(&writer->numbered_mutex);
   writer->type = topic.type;
   writer->resend = options->resend;
-  if (writer->resend != TB__RESEND_ALL) tb__stay_loaded();
+  if (writer->resend != TB__RESEND_ALL || options->refuses_fast_dds) tb__stay_loaded();
   writer->hook = options->on_matched;
   writer->hook_user = options->on_matched_user;
   writer->handle = writer_open(writer, parent, &topic);
   if (writer->handle < 0) {
     status = tb__dds_error_set(error, writer->handle, options->topic);
+    goto fail;
+  }
+  status = options->refuses_fast_dds ? tb__write_guard_set(writer->handle, writer->type) : TB_OK;
+  if (status) {
+    tb_error_set(error, status, "%s: %s", options->topic, tb_status_message(status));
     goto fail;
   }
   /* Readers that are known already were matched before there was a handle to ask with. */
@@ -101,6 +107,7 @@ tb_status_t tb__raw_writer_create(tb__participant_t *participant,
   return TB_OK;
 fail:
   tb__raw_topic_fini(&topic);
+  if (writer && writer->handle > 0) dds_delete(writer->handle);
   writer_free(writer);
   return status;
 }
@@ -139,6 +146,8 @@ static tb_status_t sample_write(tb__raw_writer_t *writer, struct ddsi_serdata *s
     return tb_error_set(error, TB_ERR_NO_MEMORY, "a message of %zu bytes: out of memory", size);
   dds_return_t code = dds_writecdr(writer->handle, sample);
   if (code == DDS_RETCODE_OK) return TB_OK;
+  if (tb__write_guard_has_refused())
+    return tb_error_set(error, TB_ERR_UNSUPPORTED, "publish: a reader of Fast DDS is matched");
   if (!refused_handle(code)) return tb__dds_error_set(error, code, "publish");
   ddsi_serdata_unref(sample);
   return tb_error_set(error, TB_ERR_CLOSED, "publish: the context was destroyed");

@@ -18,6 +18,7 @@ TB_WARN_UNUSED tb_status_t tb__raw_writer_create(tb__participant_t *participant,
 void tb__raw_writer_destroy(tb__raw_writer_t *writer);
 
 /* TB_ERR_INVALID: not plain CDR with its encapsulation. TB_ERR_CLOSED: the participant is gone.
+ * TB_ERR_UNSUPPORTED: see refuses_fast_dds in endpoint.h.
  * Blocks while a reliable writer's history is full of samples that readers have not acknowledged.
  */
 TB_WARN_UNUSED tb_status_t tb__raw_writer_write(tb__raw_writer_t *writer, const void *cdr,

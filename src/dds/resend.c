@@ -63,16 +63,27 @@ static void reader_limit(struct ddsi_proxy_reader *reader)
   }
 }
 
-static void readers_limit_locked(const struct ddsi_domaingv *domain,
-                                 const struct ddsi_writer *writer)
+/* A reader that drops all that the writer sends acknowledges nothing: the writer's history would be
+ * full some day. As with one of best effort, all counts as acknowledged. */
+static void match_ignore(struct ddsi_wr_prd_match *match)
+{
+  if (match->seq == MAX_SEQ_NUMBER) return;
+  match->seq = MAX_SEQ_NUMBER;
+  match->has_replied_to_hb = 1;
+  ddsrt_avl_augment_update(&ddsi_wr_readers_treedef, match);
+}
+
+static void readers_limit_locked(const struct ddsi_domaingv *domain, struct ddsi_writer *writer)
 {
   const ddsrt_avl_treedef_t *tree = &ddsi_wr_readers_treedef;
-  const struct ddsi_wr_prd_match *match = ddsrt_avl_find_min(tree, &writer->readers);
+  struct ddsi_wr_prd_match *match = ddsrt_avl_find_min(tree, &writer->readers);
   for (; match; match = ddsrt_avl_find_succ(tree, &writer->readers, match)) {
     if (!tb__inner_guid_is_of_fast_dds(&match->prd_guid)) continue;
     struct ddsi_proxy_reader *reader =
         entidx_lookup_proxy_reader_guid(domain->entity_index, &match->prd_guid);
-    if (reader) reader_limit(reader);
+    if (!reader) continue;
+    reader_limit(reader);
+    if (tb__inner_is_apart(writer, reader)) match_ignore(match);
   }
 }
 

@@ -26,8 +26,9 @@ bool tb__resend_is_due(tb__resend_t resend, int64_t number, int64_t acknowledged
 
 /* [any thread, also of DDS in the callback that reports a match; not under a lock of DDS] To be
  * called after each match of a writer whose samples are not TB__RESEND_ALL, and once when it has
- * been created; the library must stay loaded (stay_loaded.h). Where a reader has the function of
- * another copy of the library, ours is put before it; where it has a third one, that stays. */
+ * been created; the library must stay loaded (stay_loaded.h). What a
+ * reader drops because it is apart (inner_writer.h) is not kept for it. Where one has the function
+ * of another copy of the library, ours is put before it; where it has a third one, that stays. */
 void tb__resend_limit(int32_t writer, const struct ddsi_sertype *type);
 
 #endif

@@ -102,7 +102,7 @@ static void run(tb__dispatch_member_t *member)
 /* The writer of requests with a header has the partition "*", which for Cyclone DDS includes the
  * default one and for Fast DDS does not: a reader of Fast DDS drops what this writer sends. Where
  * permissions decide about partitions, it has none. A reader of Fast DDS that is matched all the
- * same is sent nothing again. */
+ * same is sent nothing: no request is written then, and no earlier one is sent again. */
 static tb_status_t endpoints_open(tb_ros2_client_t *client, tb_error_t *error)
 {
   tb__participant_t *participant = tb__ros2_context_participant(client->context);
@@ -110,6 +110,7 @@ static tb_status_t endpoints_open(tb_ros2_client_t *client, tb_error_t *error)
   client->is_apart = !tb__participant_is_secured(participant);
   if (client->is_apart) request.partition = "*";
   request.resend = TB__RESEND_NOTHING;
+  request.refuses_fast_dds = true;
   request.on_matched = reply.on_matched = on_matched;
   request.on_matched_user = reply.on_matched_user = client;
   tb_status_t status = tb__raw_writer_create(participant, &request, &client->writer, error);

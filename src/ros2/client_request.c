@@ -85,6 +85,7 @@ static tb_status_t header_write(tb_ros2_client_t *client, int64_t sequence, cons
                  "request to %s: not CDR with an encapsulation header", client->name);
   else
     status = tb__raw_writer_write(client->writer, message, size + TB__SERVICE_HEADER_SIZE, error);
+  if (status == TB_ERR_UNSUPPORTED) tb__client_no_server(client, status, error);
   free(message);
   return status;
 }

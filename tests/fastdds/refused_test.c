@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <timebase/log.h>
 #include <timebase/ros2_client.h>
 #include <timebase/ros2_service.h>
@@ -35,6 +36,23 @@ tb__inline_qos_support_t __wrap_tb__transport_hook_install(int32_t writer,
 {
   if (has_no_memory) return (tb__inline_qos_support_t){.state = TB__INLINE_QOS_OFF_MEMORY};
   return __real_tb__transport_hook_install(writer, type);
+}
+
+static _Atomic bool sees_no_readers; /* the look before a request with a header */
+
+tb_status_t __real_tb__client_server_status(tb_ros2_client_t *client);
+tb_status_t __wrap_tb__client_server_status(tb_ros2_client_t *client);
+tb_status_t __real_tb__client_check_header_readers(tb_ros2_client_t *client);
+tb_status_t __wrap_tb__client_check_header_readers(tb_ros2_client_t *client);
+
+tb_status_t __wrap_tb__client_server_status(tb_ros2_client_t *client)
+{
+  return sees_no_readers ? TB_OK : __real_tb__client_server_status(client);
+}
+
+tb_status_t __wrap_tb__client_check_header_readers(tb_ros2_client_t *client)
+{
+  return sees_no_readers ? TB_OK : __real_tb__client_check_header_readers(client);
 }
 
 static void obey(const char *line, const char *answer)
@@ -92,7 +110,7 @@ static void answer(tb_ros2_service_t *service, const tb_ros2_request_t *request,
 {
   (void)user;
   requests++;
-  if (request->size >= TOO_LARGE) large_requests++;
+  if (request->size > SMALL) large_requests++;
   tb_ros2_service_reply(service, &request->id, request->cdr, request->size, NULL);
 }
 
@@ -134,6 +152,67 @@ static void test_a_request_too_large_for_fast_dds_goes_to_the_others(void **stat
   requests_of(&fast); /* none was malformed */
   tb_ros2_client_destroy(client);
   obey("close /large", "ok");
+}
+
+/* ---- servers of both kinds, and a writer that keeps all ---- */
+
+/* A server of Fast DDS drops requests with a header, so it never acknowledges any. */
+static void test_what_a_server_drops_does_not_fill_the_history(void **state)
+{
+  const unsigned calls = 40; /* of which it holds ten */
+  const size_t size = 50000;
+  (void)state;
+  tb_qos_t all = TB_QOS_INIT_DEFAULT;
+  all.history = TB_QOS_KEEP_ALL;
+  tb_ros2_client_t *client;
+  assert_ok(tb_ros2_client_create(context, "/twin", ASK_TYPE, &all, &client, NULL));
+  obey("echo /twin " ASK_TYPE, "ok");
+  assert_ok(ask(client, large, SMALL, NULL));
+  tb_ros2_service_t *service = service_of("/twin");
+  requests = 0;
+  while (requests == 0)
+    assert_ok(ask(client, large, SMALL, NULL));
+  large_requests = 0;
+  for (unsigned i = 1; i <= calls; i++) {
+    time_t begin = time(NULL);
+    assert_ok(ask(client, large, size, NULL));
+    while (large_requests < i)
+      assert_true(time(NULL) - begin < 60);
+  }
+  tb_ros2_client_destroy(client);
+  tb_ros2_service_destroy(service);
+  obey("close /twin", "ok");
+}
+
+/* ---- a server in a partition that is seen too late ---- */
+
+/* One that is matched after the look is noticed by the writer itself. */
+static void test_a_server_that_is_seen_too_late_gets_no_header(void **state)
+{
+  (void)state;
+  tb_error_t error = TB_ERROR_INIT;
+  tb_ros2_client_t *client = client_of("/late"), *marker = client_of("/marker");
+  tb_ros2_service_t *service = service_of("/late");
+  assert_ok(ask(client, large, SMALL, NULL));
+  unsigned fast_before = requests_of(&fast);
+  obey("partition apart", "ok");
+  open_fast("/late");
+  obey("partition -", "ok");
+  open_fast("/marker");
+  assert_ok(ask(marker, large, SMALL, NULL)); /* what the peer has made before is matched */
+  sees_no_readers = true;
+  assert_status(ask(client, large, SMALL, &error), TB_ERR_UNSUPPORTED);
+  assert_non_null(strstr(error.text, "service /late is offered by nodes of Fast DDS"));
+  sees_no_readers = false;
+  obey("close /late", "ok");
+  while (ask(client, large, SMALL, NULL) == TB_ERR_UNSUPPORTED)
+    sched_yield();
+  assert_ok(ask(marker, large, SMALL, NULL));
+  assert_int_equal(requests_of(&fast), fast_before + 2);
+  tb_ros2_service_destroy(service);
+  tb_ros2_client_destroy(client);
+  tb_ros2_client_destroy(marker);
+  obey("close /marker", "ok");
 }
 
 /* ---- no memory ---- */
@@ -212,6 +291,8 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_a_request_too_large_for_fast_dds_goes_to_the_others),
+      cmocka_unit_test(test_what_a_server_drops_does_not_fill_the_history),
+      cmocka_unit_test(test_a_server_that_is_seen_too_late_gets_no_header),
       cmocka_unit_test(test_a_client_marks_its_requests_once_there_is_memory),
       cmocka_unit_test(test_a_service_logs_once_that_it_cannot_answer),
   };
