@@ -63,14 +63,15 @@ TB_API void tb_stamper_destroy(tb_stamper_t *stamper);
 
 /** Remembers what the clock reports now, as each stamp does: for drivers with few samples, which
  * otherwise know too little of the time between them. [any thread] [from callbacks] TB_ERR_BUSY: a
- * blocking jump is in progress, and is remembered anyway. TB_ERR_INVALID, TB_ERR_FORKED. */
+ * blocking jump is in progress, and is remembered anyway; also on system time that has just been
+ * stepped back. TB_ERR_INVALID, TB_ERR_FORKED. */
 TB_API tb_status_t tb_stamper_note(tb_stamper_t *stamper);
 
 /** A sample that is received now and was acquired at a steady time. Never blocks for long. [any
  * thread] [from callbacks] TB_ERR_JUMP_BACKWARD, TB_ERR_CLOCK_CHANGED: it was acquired before a
  * backward jump, or before the clock got another source: drop it, or see `accepts_stale`.
  * TB_ERR_NOT_SET: the clock had no time then. TB_ERR_RANGE: later than now, or before what is
- * remembered. TB_ERR_BUSY: a blocking jump is in progress. TB_ERR_INVALID, TB_ERR_FORKED. */
+ * remembered. TB_ERR_BUSY: as tb_stamper_note. TB_ERR_INVALID, TB_ERR_FORKED. */
 TB_INLINE TB_WARN_UNUSED tb_status_t tb_stamp_from_steady(tb_stamper_t *stamper,
                                                           tb_steady_time_t acquired,
                                                           tb_stamp_t *out);

@@ -41,12 +41,14 @@ typedef void (*tb_watchdog_callback_t)(tb_watchdog_t *watchdog, const tb_watchdo
 typedef struct tb_watchdog_options {
   const char *name;                    /**< copied, at most 47 bytes are kept; NULL: "unnamed" */
   tb_duration_t limit;                 /**< > 0, in steady time */
-  tb_watchdog_callback_t on_expired;   /**< required: once for each silence */
+  tb_watchdog_callback_t on_expired;   /**< required: once for each silence, also for one that a
+                                          kick has ended before the thread could report it */
   tb_watchdog_callback_t on_recovered; /**< after the kick that ends a silence; may be NULL */
   void *user;                          /**< handed to both */
   tb_clock_t *clock;                   /**< for context, or watched; NULL: none */
   /** The clock, of ROS time, kicks: whenever its time is found to be another one, eight times in
-   * `limit` and at most once a millisecond. A paused clock does not kick. */
+   * `limit` and at most once a millisecond. A paused clock does not kick, nor does one without a
+   * source, which reports system time, nor one that is reset. */
   bool watch_clock;
   uint8_t padding[7]; /**< not used */
 } tb_watchdog_options_t;

@@ -28,6 +28,7 @@ typedef struct point {
   int64_t wall_ns; /* tb__wall_offset_ns */
   uint64_t epoch;
   tb_jump_kind_t begins; /* the jump that its epoch begins with; 0: it continues */
+  bool is_of_source;     /* as it was read: within an epoch the time does not fall */
 } point_t;
 
 struct tb_stamper {
@@ -64,15 +65,34 @@ static void push_locked(tb_stamper_t *stamper, point_t point)
 
 /* ---- jumps ---- */
 
-/* The last time of what the jump ends. */
+static bool begins_epoch(const tb_jump_t *jump)
+{
+  return jump->kind == TB_JUMP_BACKWARD || jump->kind == TB_JUMP_CLOCK_CHANGE;
+}
+
+/* The last time of what the jump ends, unless the new time has been noted already: handlers that
+ * run before this one may have done so. */
 static void push_end_locked(tb_stamper_t *stamper, const tb_jump_t *jump, int64_t steady_ns)
 {
   const point_t *newest = point_at(stamper, 0);
+  if (begins_epoch(jump) && newest->epoch == jump->epoch) return;
   bool beyond = newest->time_ns > jump->before.ns; /* a step forward that a reader has seen */
   push_locked(stamper, (point_t){.steady_ns = steady_ns,
                                  .time_ns = beyond ? newest->time_ns : jump->before.ns,
                                  .wall_ns = newest->wall_ns,
                                  .epoch = newest->epoch});
+}
+
+/* What begins the epoch is kept with its first point. */
+static void mark_first_locked(tb_stamper_t *stamper, const tb_jump_t *jump)
+{
+  point_t *first = NULL;
+  for (uint32_t back = 0; back < stamper->count; back++) {
+    point_t *point = point_at(stamper, back);
+    if (point->epoch != jump->epoch) break;
+    first = point;
+  }
+  if (first) first->begins = jump->kind;
 }
 
 static void before_jump(const tb_jump_t *jump, void *user)
@@ -86,20 +106,24 @@ static void before_jump(const tb_jump_t *jump, void *user)
 static void after_jump(const tb_jump_t *jump, void *user)
 {
   tb_stamper_t *stamper = user;
-  uint64_t epoch = tb_clock_epoch(stamper->clock);
   int64_t wall_ns = tb__wall_offset_ns(), steady_ns = tb__steady_now_ns();
-  bool begins = jump->kind == TB_JUMP_BACKWARD || jump->kind == TB_JUMP_CLOCK_CHANGE;
   tb__mutex_lock(&stamper->mutex);
   push_end_locked(stamper, jump, steady_ns);
   push_locked(stamper, (point_t){.steady_ns = steady_ns,
                                  .time_ns = jump->after.ns,
                                  .wall_ns = wall_ns,
-                                 .epoch = epoch,
-                                 .begins = begins ? jump->kind : NOTHING});
+                                 .epoch = jump->epoch});
+  if (begins_epoch(jump)) mark_first_locked(stamper, jump);
   tb__mutex_unlock(&stamper->mutex);
 }
 
 /* ---- reading the clock ---- */
+
+/* Whether the clock has got the time from a source, so that it never falls within an epoch. */
+static bool is_of_source(tb_clock_state_t state)
+{
+  return state != TB_CLOCK_INACTIVE && state != TB_CLOCK_NO_SOURCE && state != TB_CLOCK_CLOSED;
+}
 
 /* Steady time and the clock at about one moment. TB_ERR_BUSY: a blocking jump is in progress. */
 static tb_status_t read_now(const tb_stamper_t *stamper, point_t *out)
@@ -113,26 +137,41 @@ static tb_status_t read_now(const tb_stamper_t *stamper, point_t *out)
     int64_t end_ns = tb__steady_now_ns();
     if (end_ns - begin_ns >= closest_ns) continue;
     closest_ns = end_ns - begin_ns;
-    *out = (point_t){.steady_ns = end_ns, .time_ns = reading.time.ns, .epoch = reading.epoch};
+    *out = (point_t){.steady_ns = end_ns,
+                     .time_ns = reading.time.ns,
+                     .epoch = reading.epoch,
+                     .is_of_source = is_of_source(reading.state)};
   }
   out->wall_ns = tb__wall_offset_ns();
   return TB_OK;
 }
 
-/* Takes the mutex with success: `*out` is not before any point. */
+/* Another thread has noted a later time or epoch meanwhile: that is what the clock reports now. On
+ * system time it may have been stepped back, which has not been found yet. */
+static bool settle_locked(const point_t *newest, point_t *point)
+{
+  bool earlier = point->epoch == newest->epoch ? point->time_ns < newest->time_ns
+                                               : point->epoch < newest->epoch;
+  if (earlier && !point->is_of_source) return false;
+  if (earlier) *point = *newest;
+  if (point->steady_ns < newest->steady_ns) point->steady_ns = newest->steady_ns;
+  point->begins = NOTHING;
+  return true;
+}
+
+/* Takes the mutex with success: `*out` is not before any point. TB_ERR_BUSY: a blocking jump is in
+ * progress, or system time has been stepped back and the jump follows. */
 static tb_status_t read_and_lock(tb_stamper_t *stamper, point_t *out)
     TB_TRY_ACQUIRE(0, stamper->mutex)
 {
-  for (;;) {
+  for (int i = 0; i < ATTEMPTS; i++) {
     tb_status_t status = read_now(stamper, out);
     if (status) return status;
     tb__mutex_lock(&stamper->mutex);
-    const point_t *newest = point_at(stamper, 0);
-    bool overtaken = out->steady_ns < newest->steady_ns ||
-                     (out->epoch == newest->epoch && out->time_ns < newest->time_ns);
-    if (!overtaken) return TB_OK;
+    if (settle_locked(point_at(stamper, 0), out)) return TB_OK;
     tb__mutex_unlock(&stamper->mutex);
   }
+  return TB_ERR_BUSY;
 }
 
 static void remember_locked(tb_stamper_t *stamper, const point_t *now)
@@ -309,7 +348,9 @@ static tb_status_t begin(tb_stamper_t *stamper)
                                  .epoch = tb_clock_epoch(stamper->clock)});
   tb_status_t status = tb_jump_handler_create(stamper->clock, &options, &stamper->handler);
   point_t now;
-  if (status || read_and_lock(stamper, &now)) return status; /* in a jump: its end is noted */
+  /* in a jump that has begun before: its handlers are chosen, so the new time is noted by the first
+   * call after it */
+  if (status || read_and_lock(stamper, &now)) return status;
   push_locked(stamper, now);
   tb__mutex_unlock(&stamper->mutex);
   return TB_OK;

@@ -229,6 +229,93 @@ static void test_a_jump_callback_may_stamp(void **state)
   tb_stamper_destroy(stamper);
 }
 
+typedef struct noting {
+  tb_stamper_t *stamper;
+  tb_status_t in_before, in_after;
+} noting_t;
+
+static void note_before(const tb_jump_t *jump, void *user)
+{
+  (void)jump;
+  noting_t *noting = user;
+  noting->in_before = tb_stamper_note(noting->stamper);
+}
+
+static void note_after(const tb_jump_t *jump, void *user)
+{
+  (void)jump;
+  noting_t *noting = user;
+  noting->in_after = tb_stamper_note(noting->stamper);
+}
+
+/* Of a handler that runs before the stamper's. */
+static tb_jump_handler_t *note_first(tb_clock_t *clock, noting_t *noting)
+{
+  tb_jump_handler_t *handler;
+  const tb_jump_handler_options_t options = {
+      .threshold = {.min_backward = {-1}, .min_forward = {S}, .on_clock_change = true},
+      .before = note_before,
+      .after = note_after,
+      .user = noting};
+  noting->in_before = noting->in_after = TB_ERR_END;
+  assert_ok(tb_jump_handler_create(clock, &options, &handler));
+  return handler;
+}
+
+/* The new time is noted before the stamper's own handler has been called. */
+static void test_the_new_time_may_be_noted_by_earlier_handlers(void **state)
+{
+  fixture_t *f = *state;
+  tb_stamp_t stamp;
+  noting_t noting = {0};
+  tb_jump_handler_t *handler = note_first(f->clock, &noting);
+  assert_ok(tb_manual_source_set(f->source, 100 * S));
+  tb_stamper_t *stamper = noting.stamper = make(f, true), *strict = make(f, false);
+  pass(stamper, f->source, 20 * MS, 20 * MS);
+  assert_ok(tb_stamper_note(strict));
+  uint64_t old_epoch = tb_clock_epoch(f->clock);
+  assert_ok(tb_testing_advance(TB_TESTING_STEADY, (tb_duration_t){20 * MS}));
+  assert_ok(tb_manual_source_set(f->source, 50 * S));
+  assert_ok(noting.in_before);
+  assert_ok(noting.in_after);
+  pass(stamper, f->source, 20 * MS, 10 * MS); /* once without end */
+  assert_ok(tb_stamp_from_steady(stamper, ago(10 * MS), &stamp));
+  assert_int_equal(stamp.stamp.ns, 50 * S + 5 * MS);
+  assert_int_equal(stamp.stale, 0);
+  assert_ok(tb_stamp_from_steady(stamper, ago(50 * MS), &stamp));
+  assert_int_equal(stamp.stamp.ns, 100 * S + 10 * MS);
+  assert_int_equal(stamp.epoch, old_epoch);
+  assert_int_equal(stamp.stale, 1);
+  noting.stamper = strict;
+  assert_ok(tb_clock_set_source(f->clock, NULL)); /* the reason is kept too */
+  assert_ok(tb_testing_advance(TB_TESTING_STEADY, (tb_duration_t){20 * MS}));
+  assert_status(tb_stamp_from_steady(strict, ago(30 * MS), &stamp), TB_ERR_CLOCK_CHANGED);
+  tb_jump_handler_destroy(handler);
+  tb_stamper_destroy(stamper);
+  tb_stamper_destroy(strict);
+}
+
+/* The epoch rises after "before": until then system time is lower in the same epoch. */
+static void test_a_step_of_system_time_is_a_jump_of_a_clock_of_it(void **state)
+{
+  (void)state;
+  tb_clock_t *clock;
+  noting_t noting = {0};
+  tb_stamp_t stamp;
+  assert_ok(tb_clock_create(&(tb_clock_options_t){TB_TIME_SYSTEM, NULL}, &clock));
+  tb_jump_handler_t *handler = note_first(clock, &noting);
+  assert_ok(tb_stamper_create(clock, NULL, &noting.stamper));
+  assert_ok(tb_stamper_note(noting.stamper));
+  assert_ok(tb_testing_set(TB_TESTING_SYSTEM, system_ago(100 * S).ns));
+  assert_status(noting.in_before, TB_ERR_BUSY);
+  assert_ok(noting.in_after);
+  assert_ok(tb_stamp_from_steady(noting.stamper, ago(0), &stamp));
+  assert_int_equal(stamp.stamp.ns, system_ago(0).ns);
+  tb_jump_handler_destroy(handler);
+  tb_stamper_destroy(noting.stamper);
+  assert_ok(tb_clock_destroy(clock));
+}
+
 /* ---- what cannot be stamped ---- */
 
 static void test_the_future_and_what_is_forgotten_are_refused(void **state)
@@ -384,6 +471,8 @@ int main(void)
       HELD(test_a_seek_forward_is_not_spread_out),
       HELD(test_before_the_first_tick_there_is_no_stamp),
       HELD(test_a_jump_callback_may_stamp),
+      HELD(test_the_new_time_may_be_noted_by_earlier_handlers),
+      HELD(test_a_step_of_system_time_is_a_jump_of_a_clock_of_it),
       HELD(test_the_future_and_what_is_forgotten_are_refused),
       HELD(test_steps_of_system_time_are_seen),
       HELD(test_stamps_are_within_their_bounds),

@@ -1,5 +1,6 @@
-/* Watchdogs. A kick is a store; the monitor looks at it when the limit would have passed since the
- * kick that it knows of. */
+/* Watchdogs. A kick stores its time; the monitor looks at it when the limit would have passed since
+ * the kick that it knows of. A kick that comes after the limit, while the monitor is late, notes
+ * the silence that it ends. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +29,10 @@ struct tb_watchdog {
 
   tb__mutex_t mutex; /* no other is taken under it; guards the following */
   bool running;
+  int64_t started_ns;
   int64_t silent_since_ns; /* while expired: the last kick before */
+  bool unreported;         /* while expired: `late` is to be handed to on_expired */
+  tb_watchdog_info_t late; /* what a kick has found */
   uint64_t expirations;
   tb_clock_reading_t reading; /* of the last check; state 0: none */
 };
@@ -50,20 +54,53 @@ static tb_watchdog_info_t info_locked(const tb_watchdog_t *watchdog, int64_t now
   };
 }
 
-/* During a jump the last reading stays. */
-static void look_at_clock_locked(tb_watchdog_t *watchdog, int64_t now_ns)
+/* Of several kicks the latest one counts, in whatever order they get here. Returns the one before.
+ */
+static int64_t note_kick(tb_watchdog_t *watchdog, int64_t now_ns)
 {
-  tb_clock_reading_t last = watchdog->reading, reading;
+  int64_t last_ns = atomic_load(&watchdog->kicked_ns);
+  while (last_ns < now_ns &&
+         !atomic_compare_exchange_weak(&watchdog->kicked_ns, &last_ns, now_ns)) {
+  }
+  return last_ns;
+}
+
+/* System time that a clock without a source reports is no sign of life of it, nor is a reset. */
+static bool is_sign_of_life(const tb_clock_reading_t *last, const tb_clock_reading_t *reading)
+{
+  switch (reading->state) {
+  case TB_CLOCK_INACTIVE:
+  case TB_CLOCK_NO_SOURCE:
+  case TB_CLOCK_CLOSED:
+    return false;
+  default:
+    return last->state && reading->time.ns &&
+           (reading->time.ns != last->time.ns || reading->epoch != last->epoch);
+  }
+}
+
+/* The clock is read with nothing held: that may call the log hook. During a jump the last reading
+ * stays. */
+static void look_at_clock(tb_watchdog_t *watchdog, int64_t now_ns)
+{
+  tb_clock_reading_t reading;
   if (!watchdog->clock || tb__clock_try_read(watchdog->clock, &reading)) return;
+  tb__mutex_lock(&watchdog->mutex);
+  bool kicks = watchdog->watch_clock && is_sign_of_life(&watchdog->reading, &reading);
   watchdog->reading = reading;
-  bool moved = reading.time.ns != last.time.ns || reading.epoch != last.epoch;
-  if (watchdog->watch_clock && moved && last.state) atomic_store(&watchdog->kicked_ns, now_ns);
+  if (kicks) note_kick(watchdog, now_ns);
+  tb__mutex_unlock(&watchdog->mutex);
 }
 
 /* What is to be called, or NULL. */
 static tb_watchdog_callback_t judge_locked(tb_watchdog_t *watchdog, int64_t now_ns,
                                            tb_watchdog_info_t *out)
 {
+  if (watchdog->unreported) {
+    watchdog->unreported = false;
+    *out = watchdog->late;
+    return watchdog->on_expired;
+  }
   int64_t kicked_ns = atomic_load(&watchdog->kicked_ns);
   bool silent = now_ns - kicked_ns >= watchdog->limit_ns;
   bool was_expired = atomic_load(&watchdog->expired);
@@ -92,6 +129,7 @@ static int64_t next_ns_locked(const tb_watchdog_t *watchdog, int64_t now_ns)
   bool expired = atomic_load(&watchdog->expired);
   int64_t end_ns = tb__add_saturated(atomic_load(&watchdog->kicked_ns), watchdog->limit_ns);
   if (!watchdog->running) return INT64_MAX;
+  if (watchdog->unreported || (expired && end_ns > now_ns)) return now_ns; /* another call is due */
   if (!watchdog->watch_clock) return expired ? INT64_MAX : end_ns;
   int64_t pause_ns = watchdog->limit_ns / LOOKS_PER_LIMIT;
   int64_t look_ns = tb__add_saturated(now_ns, pause_ns > LOOK_MIN_NS ? pause_ns : LOOK_MIN_NS);
@@ -103,8 +141,8 @@ static int64_t watchdog_check(tb__monitored_t *item, int64_t now_ns)
   tb_watchdog_t *watchdog = (tb_watchdog_t *)item;
   tb_watchdog_info_t info;
   tb_watchdog_callback_t call = NULL;
+  look_at_clock(watchdog, now_ns);
   tb__mutex_lock(&watchdog->mutex);
-  look_at_clock_locked(watchdog, now_ns);
   if (watchdog->running) call = judge_locked(watchdog, now_ns, &info);
   int64_t next_ns = next_ns_locked(watchdog, now_ns);
   tb__mutex_unlock(&watchdog->mutex);
@@ -169,8 +207,10 @@ tb_status_t tb_watchdog_start(tb_watchdog_t *watchdog)
   if (!watchdog) return TB_ERR_INVALID;
   if (tb__is_forked()) return TB_ERR_FORKED;
   tb__mutex_lock(&watchdog->mutex);
-  atomic_store(&watchdog->kicked_ns, tb__steady_now_ns());
+  watchdog->started_ns = tb__steady_now_ns();
+  note_kick(watchdog, watchdog->started_ns);
   atomic_store(&watchdog->expired, false);
+  watchdog->unreported = false;
   watchdog->reading = (tb_clock_reading_t){0};
   watchdog->running = true;
   tb__mutex_unlock(&watchdog->mutex);
@@ -183,16 +223,39 @@ tb_status_t tb_watchdog_stop(tb_watchdog_t *watchdog)
   if (!watchdog) return TB_ERR_INVALID;
   if (tb__is_forked()) return TB_ERR_FORKED;
   tb__mutex_lock(&watchdog->mutex);
-  watchdog->running = false;
+  watchdog->running = watchdog->unreported = false;
   atomic_store(&watchdog->expired, false);
   tb__mutex_unlock(&watchdog->mutex);
   return TB_OK;
 }
 
+/* The limit had passed before the kick, and the monitor has not seen it. */
+static void note_late_kick(tb_watchdog_t *watchdog, int64_t last_ns, int64_t now_ns)
+{
+  if (tb__is_forked()) return;
+  tb__mutex_lock(&watchdog->mutex);
+  bool unseen = watchdog->running && last_ns >= watchdog->started_ns &&
+                !atomic_load(&watchdog->expired) && now_ns - last_ns >= watchdog->limit_ns;
+  if (unseen) {
+    watchdog->silent_since_ns = last_ns;
+    watchdog->unreported = true;
+    watchdog->expirations++;
+    watchdog->late = info_locked(watchdog, now_ns);
+    watchdog->late.kicked.ns = last_ns;
+    watchdog->late.silence.ns = now_ns - last_ns;
+    watchdog->late.expired = 1;
+    atomic_store(&watchdog->expired, true);
+  }
+  tb__mutex_unlock(&watchdog->mutex);
+}
+
 void tb_watchdog_kick(tb_watchdog_t *watchdog)
 {
   if (!watchdog) return;
-  atomic_store(&watchdog->kicked_ns, tb__steady_now_ns());
+  int64_t now_ns = tb__steady_now_ns();
+  int64_t last_ns = note_kick(watchdog, now_ns);
+  if (__builtin_expect(now_ns - last_ns >= watchdog->limit_ns, 0))
+    note_late_kick(watchdog, last_ns, now_ns);
   if (__builtin_expect(atomic_load(&watchdog->expired), 0) && !tb__is_forked())
     tb__monitor_poke(&watchdog->item);
 }

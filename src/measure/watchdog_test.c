@@ -10,6 +10,7 @@
 #include <timebase/watchdog.h>
 
 #include "on_manual_source.h"
+#include "platform/time.h"
 
 #define MS INT64_C(1000000)
 
@@ -231,6 +232,138 @@ static void test_a_stopped_one_expects_nothing(void **state)
   tb_watchdog_destroy(watchdog);
 }
 
+/* System time runs on, but it is not the clock that lives. */
+static void test_a_clock_without_a_source_expires(void **state)
+{
+  fixture_t *f = *state;
+  called_t called = {0};
+  tb_watchdog_t *watchdog;
+  const tb_watchdog_options_t options = {.limit = {80 * MS},
+                                         .on_expired = on_expired,
+                                         .on_recovered = on_recovered,
+                                         .user = &called,
+                                         .clock = f->clock,
+                                         .watch_clock = true};
+  assert_ok(tb_manual_source_set(f->source, 5 * S));
+  assert_ok(tb_watchdog_create(&options, &watchdog));
+  assert_ok(tb_watchdog_start(watchdog));
+  let_it_check();
+  assert_ok(tb_clock_set_source(f->clock, NULL));
+  for (int i = 0; !called.expired && i < 100; i++) {
+    assert_ok(tb_testing_advance(TB_TESTING_SYSTEM, (tb_duration_t){10 * MS}));
+    advance(10 * MS);
+    let_it_check();
+  }
+  wait_for(&called.expired, 1);
+  assert_int_equal(called.info.clock_state, TB_CLOCK_INACTIVE);
+  assert_ok(tb_clock_set_source(f->clock, f->source));
+  advance(10 * MS);
+  wait_for(&called.recovered, 1);
+  assert_ok(tb_manual_source_set(f->source, 0)); /* nor is it alive when it is reset */
+  advance(80 * MS);
+  wait_for(&called.expired, 2);
+  tb_watchdog_destroy(watchdog);
+}
+
+/* ---- kicks and the thread ---- */
+
+typedef struct slow {
+  _Atomic bool entered, may_return;
+} slow_t;
+
+static void be_slow(tb_watchdog_t *watchdog, const tb_watchdog_info_t *info, void *user)
+{
+  (void)watchdog, (void)info;
+  slow_t *slow = user;
+  slow->entered = true;
+  while (!slow->may_return)
+    sched_yield();
+}
+
+static tb_watchdog_t *make_slow(slow_t *slow)
+{
+  tb_watchdog_t *watchdog;
+  *slow = (slow_t){0};
+  const tb_watchdog_options_t options = {.limit = {MS}, .on_expired = be_slow, .user = slow};
+  assert_ok(tb_watchdog_create(&options, &watchdog));
+  assert_ok(tb_watchdog_start(watchdog));
+  advance(MS);
+  while (!slow->entered)
+    sched_yield();
+  return watchdog;
+}
+
+static tb_steady_time_t at_expiry;
+
+static void note_expiry(tb_watchdog_t *watchdog, const tb_watchdog_info_t *info, void *user)
+{
+  at_expiry.ns = info->silence.ns;
+  assert_int_equal(info->expired, 1);
+  on_expired(watchdog, info, user);
+}
+
+/* The thread is in another callback while the limit passes and the silence ends. */
+static void test_a_silence_that_the_thread_misses_is_reported(void **state)
+{
+  (void)state;
+  slow_t slow;
+  called_t called = {0};
+  tb_watchdog_t *watchdog, *late = make_slow(&slow);
+  const tb_watchdog_options_t options = {.limit = {100 * MS},
+                                         .on_expired = note_expiry,
+                                         .on_recovered = on_recovered,
+                                         .user = &called};
+  assert_ok(tb_watchdog_create(&options, &watchdog));
+  assert_ok(tb_watchdog_start(watchdog));
+  advance(130 * MS);
+  tb_watchdog_kick(watchdog);
+  advance(50 * MS);
+  tb_watchdog_kick(watchdog);
+  slow.may_return = true;
+  wait_for(&called.recovered, 1);
+  assert_int_equal(called.expired, 1);
+  assert_int_equal(at_expiry.ns, 130 * MS);
+  assert_int_equal(called.info.expirations, 1);
+  assert_int_equal(called.info.expired, 0);
+  advance(100 * MS);
+  wait_for(&called.expired, 2);
+  tb_watchdog_destroy(watchdog);
+  tb_watchdog_destroy(late);
+}
+
+/* One thread has read the time, and is overtaken by a kick before it stores it. */
+static int (*real_gettime)(clockid_t id, struct timespec *out);
+static tb_watchdog_t *overtaken;
+static _Thread_local bool is_overtaken;
+
+static int gettime_and_wait(clockid_t id, struct timespec *out)
+{
+  int result = real_gettime(id, out);
+  if (!is_overtaken) return result;
+  is_overtaken = false;
+  advance(50 * MS);
+  tb_watchdog_kick(overtaken);
+  return result;
+}
+
+static void test_a_kick_does_not_undo_a_later_one(void **state)
+{
+  (void)state;
+  called_t called = {0};
+  tb_watchdog_info_t info;
+  overtaken = make(&called, 100 * MS, NULL);
+  assert_ok(tb_watchdog_start(overtaken));
+  advance(60 * MS);
+  real_gettime = tb__clock_gettime;
+  tb__clock_gettime = gettime_and_wait;
+  is_overtaken = true;
+  tb_watchdog_kick(overtaken);
+  tb__clock_gettime = real_gettime;
+  assert_ok(tb_watchdog_read(overtaken, &info));
+  assert_int_equal(info.silence.ns, 0);
+  tb_watchdog_destroy(overtaken);
+}
+
 /* ---- jumps ---- */
 
 static void wait_in_jump(const tb_jump_t *jump, void *user)
@@ -326,19 +459,6 @@ static void test_another_one_is_made_in_a_callback(void **state)
   tb_watchdog_destroy(chain.made);
 }
 
-typedef struct slow {
-  _Atomic bool entered, may_return;
-} slow_t;
-
-static void be_slow(tb_watchdog_t *watchdog, const tb_watchdog_info_t *info, void *user)
-{
-  (void)watchdog, (void)info;
-  slow_t *slow = user;
-  slow->entered = true;
-  while (!slow->may_return)
-    sched_yield();
-}
-
 static void *destroy_it(void *watchdog)
 {
   tb_watchdog_destroy(watchdog);
@@ -349,14 +469,8 @@ static void test_destroying_waits_for_the_callback(void **state)
 {
   (void)state;
   static slow_t slow;
-  tb_watchdog_t *watchdog;
   pthread_t thread;
-  const tb_watchdog_options_t options = {.limit = {MS}, .on_expired = be_slow, .user = &slow};
-  assert_ok(tb_watchdog_create(&options, &watchdog));
-  assert_ok(tb_watchdog_start(watchdog));
-  advance(MS);
-  while (!slow.entered)
-    sched_yield();
+  tb_watchdog_t *watchdog = make_slow(&slow);
   assert_int_equal(pthread_create(&thread, NULL, destroy_it, watchdog), 0);
   for (int i = 0; i < 100; i++)
     sched_yield();
@@ -444,6 +558,9 @@ int main(void)
       HELD(test_a_kick_after_it_has_expired_recovers),
       HELD(test_it_expires_while_ros_time_is_paused),
       HELD(test_a_clock_that_does_not_move_expires),
+      HELD(test_a_clock_without_a_source_expires),
+      HELD(test_a_silence_that_the_thread_misses_is_reported),
+      HELD(test_a_kick_does_not_undo_a_later_one),
       HELD(test_a_stopped_one_expects_nothing),
       HELD(test_it_expires_while_a_jump_blocks_readers),
       HELD(test_it_is_destroyed_in_its_callback),
