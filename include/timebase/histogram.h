@@ -78,11 +78,13 @@ TB_API void tb_histogram_writer_destroy(tb_histogram_writer_t *writer);
  * [from callbacks] */
 TB_HOT_API void tb_histogram_record(tb_histogram_writer_t *writer, tb_duration_t value);
 
-/** Merges what all threads have recorded, ends the interval and begins the next one. Recording
- * continues meanwhile: a value that comes in during the call is in this interval or in the next
- * one, in one of them once; of such values `mean_ns` and `deviation_ns` may count some in the other
- * one, and `least` and `greatest` of the interval may be off by the resolution. [any thread] [from
- * callbacks] TB_ERR_INVALID, TB_ERR_FORKED. */
+/** Merges what all threads have recorded, ends the interval and begins the next one: there is one
+ * sequence of intervals, so two that report at different times have a histogram each. Recording
+ * continues meanwhile, and a thread that is stopped while it records delays nothing: a value that
+ * comes in during the call is in this interval or in the next one, in one of them once; of such
+ * values `mean_ns` and `deviation_ns` may count some in the other one, and `least` and `greatest`
+ * of the interval may be off by the resolution. [any thread] [from callbacks] TB_ERR_INVALID,
+ * TB_ERR_FORKED. */
 TB_API tb_status_t tb_histogram_snapshot(tb_histogram_t *histogram);
 
 /** Statistics of the last snapshot; without one, of no values. [any thread] [from callbacks]

@@ -24,8 +24,9 @@ typedef struct tb_publish_guard_stats {
 
 TB_BEGIN_DECLS
 
-/** `clock` must outlive the guard. One that no source moves reports system time and passes
- * everything. [any thread] [from callbacks] TB_ERR_INVALID, TB_ERR_NO_MEMORY, TB_ERR_FORKED. */
+/** `clock` must outlive the guard. An inactive one reports system time and passes everything; one
+ * that follows a default which is not there (TB_CLOCK_NO_SOURCE) passes nothing. [any thread] [from
+ * callbacks] TB_ERR_INVALID, TB_ERR_NO_MEMORY, TB_ERR_FORKED. */
 TB_API TB_WARN_UNUSED tb_status_t tb_publish_guard_create(tb_clock_t *clock,
                                                           tb_publish_guard_t **out);
 
@@ -35,9 +36,9 @@ TB_API void tb_publish_guard_destroy(tb_publish_guard_t *guard);
 /** Whether a message may be published now. Never blocks. `out` (may be NULL) is the clock's reading
  * at that moment: stamp with its time, and the epoch tells what was stamped before a later jump.
  * [any thread] [from callbacks] TB_ERR_NOT_SET: the clock has not started, or was reset: the stamp
- * would be zero. TB_ERR_BUSY: a backward jump, a first tick or a change of source is in progress,
- * also in a jump callback of that jump, where other handlers may not have dropped old data yet.
- * TB_ERR_INVALID. */
+ * would be zero; or it has no source, and the stamp would be system time. TB_ERR_BUSY: a backward
+ * jump, a first tick or a change of source is in progress, also in a jump callback of that jump,
+ * where other handlers may not have dropped old data yet. TB_ERR_INVALID. */
 TB_INLINE TB_WARN_UNUSED tb_status_t tb_publish_guard_check(tb_publish_guard_t *guard,
                                                             tb_clock_reading_t *out);
 

@@ -22,7 +22,9 @@ typedef struct tb_ready_options {
   bool running;       /**< time must advance; implied by a rate or a factor */
   uint8_t padding[3]; /**< not used */
   uint32_t ticks;     /**< distinct times to be seen while it is observed, at least 2; 0: 2 */
-  double min_rate_hz; /**< ticks that move time, a steady second; 0: any */
+  /** Ticks that move time, a steady second; 0: any. Where time runs by itself, those of the source
+   * that it is made from count; without ticks the rate is 0. */
+  double min_rate_hz;
   double max_rate_hz; /**< 0: any */
   double min_factor;  /**< seconds of the clock a steady second (real-time factor); 0: any */
   double max_factor;  /**< 0: any */
@@ -89,7 +91,8 @@ TB_BEGIN_DECLS
  * text. Calls nothing that moves time: in a callback of the library it would delay that. [any
  * thread] [blocks] TB_ERR_CLOCK_MISMATCH: a clock of system time. TB_ERR_INVALID: also an unknown
  * flag, a limit of rate or factor that is negative or not a number, a least above the greatest.
- * TB_ERR_DEADLOCK: in a callback of jumps, timers, watchdogs or readiness, or the log hook.
+ * TB_ERR_DEADLOCK: in a callback of jumps, timers, watchdogs, readiness, subscriptions,
+ * services or clients, or the log hook.
  * TB_ERR_TIMEOUT, TB_ERR_CANCELLED, TB_ERR_CLOSED (the clock or the token was destroyed), the
  * flags' jumps of the clock, TB_ERR_FORKED, TB_ERR_NO_MEMORY. */
 TB_INLINE TB_WARN_UNUSED tb_status_t tb_ready_wait(tb_clock_t *clock,
@@ -99,17 +102,18 @@ TB_INLINE TB_WARN_UNUSED tb_status_t tb_ready_wait(tb_clock_t *clock,
 
 /** Has `callback` called once, when the clock is ready; soon after this call if it is. Never
  * blocks. `options` may be NULL, as above. `*out` is set before the callback can be called. If the
- * clock is destroyed first, it is never called. [any thread] [from callbacks]
- * TB_ERR_CLOCK_MISMATCH, TB_ERR_INVALID, TB_ERR_NO_MEMORY, TB_ERR_SYSTEM: no thread could be
- * started, TB_ERR_CLOSED, TB_ERR_FORKED. */
+ * clock is destroyed first, it is not called; a call that has begun continues. [any thread] [from
+ * callbacks] TB_ERR_CLOCK_MISMATCH, TB_ERR_INVALID, TB_ERR_NO_MEMORY, TB_ERR_SYSTEM: no thread
+ * could be started, TB_ERR_CLOSED, TB_ERR_FORKED. */
 TB_INLINE TB_WARN_UNUSED tb_status_t tb_ready_on(tb_clock_t *clock,
                                                  const tb_ready_options_t *options,
                                                  tb_ready_callback_t callback, void *user,
                                                  tb_ready_t **out);
 
 /** Removes the callback and frees `ready`, before its call or after it, before the clock or after
- * it. Returns when a call that is running has ended, except in that call, in a jump callback and in
- * the log hook: there it returns at once. NULL does nothing. [any thread] [from callbacks] [blocks]
+ * it. Returns when a call that is running and a jump of the clock that is in progress have ended,
+ * except in callbacks of readiness, watchdogs and jumps and in the log hook: there it returns at
+ * once. NULL does nothing. [any thread] [from callbacks] [blocks]
  */
 TB_API void tb_ready_destroy(tb_ready_t *ready);
 

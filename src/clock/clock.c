@@ -316,6 +316,8 @@ void tb__clock_count_ticks(const tb_clock_t *clock, tb__tick_counts_t *out)
   tb_timeline_t *timeline = tb__timeline_target(tb__clock_timeline(clock));
   const tb__page_t *page = timeline->view ? atomic_load(&timeline->view->page) : NULL;
   uint64_t repeats = atomic_load_explicit(&timeline->counts.repeats, memory_order_relaxed);
+  tb__page_copy_t copy;
+  bool on_page = page && tb__page_load(page, &copy);
   *out = (tb__tick_counts_t){
       .timeline = timeline,
       .ticks = page ? atomic_load(&page->version)
@@ -323,6 +325,8 @@ void tb__clock_count_ticks(const tb_clock_t *clock, tb__tick_counts_t *out)
       .repeats = page ? 0 : repeats,
       .jumps_backward =
           atomic_load_explicit(&timeline->counts.jumps_backward, memory_order_relaxed),
+      .runs = page ? on_page && copy.linear.rate > 0
+                   : (atomic_load(&timeline->version) & TB__VERSION_RUNNING) != 0,
   };
 }
 

@@ -89,6 +89,7 @@ typedef struct tb__tick_counts {
   uint64_t ticks;   /* on a page of shared memory: also where this process follows none */
   uint64_t repeats; /* those among them that moved nothing; 0: unknown, on a page */
   uint64_t jumps_backward;
+  bool runs; /* time runs by itself: each tick sets it again, also one that repeats the time */
 } tb__tick_counts_t;
 
 void tb__clock_count_ticks(const tb_clock_t *clock, tb__tick_counts_t *out);

@@ -1,6 +1,7 @@
 /* Histograms. A writer counts up from zero, and its thread is the only one that changes it; the
  * interval of a snapshot is the difference to the previous one. The bins are counted one by one.
- * The few other numbers of a writer are read together: `turn` is odd while they change. */
+ * The few other numbers of a writer are read together. There are two copies of them, and the writer
+ * fills the other one: also one whose thread is stopped in the middle delays no snapshot. */
 #include <math.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -28,6 +29,15 @@ typedef struct extremes {
   bool exist;
 } extremes_t;
 
+/* What is read together. */
+typedef struct totals {
+  word_t count, sum_low, sum_high, squares_low, squares_high;
+  word_t recorded; /* 0: nothing ever; the extremes are not set */
+  _Atomic int64_t least_ns, greatest_ns;
+  word_t period_seen; /* which `period` the next two belong to */
+  _Atomic int64_t period_least_ns, period_greatest_ns;
+} totals_t;
+
 struct tb_histogram_writer {
   tb_histogram_t *histogram;
   tb_histogram_writer_t *next;      /* of all of the histogram; by its mutex */
@@ -36,12 +46,8 @@ struct tb_histogram_writer {
   word_t period; /* raised by a snapshot: the extremes of the interval begin again */
 
   /* Written by the owner thread only. */
-  word_t turn;
-  word_t count, sum_low, sum_high, squares_low, squares_high;
-  word_t recorded; /* 0: nothing ever; the extremes are not set */
-  _Atomic int64_t least_ns, greatest_ns;
-  word_t period_seen; /* which `period` the next two belong to */
-  _Atomic int64_t period_least_ns, period_greatest_ns;
+  word_t turn; /* its lowest bit says which copy is current */
+  totals_t copies[2];
   word_t bins[];
 };
 
@@ -94,32 +100,35 @@ static wide_t wide(uint64_t high, uint64_t low)
 
 /* ---- recording ---- */
 
-static void note_extremes(tb_histogram_writer_t *writer, int64_t value_ns)
+static void note_extremes(const tb_histogram_writer_t *writer, const totals_t *old, totals_t *new,
+                          int64_t value_ns)
 {
-  bool first = !get(&writer->recorded);
-  if (first) put(&writer->recorded, 1);
-  if (first || value_ns < get_ns(&writer->least_ns)) put_ns(&writer->least_ns, value_ns);
-  if (first || value_ns > get_ns(&writer->greatest_ns)) put_ns(&writer->greatest_ns, value_ns);
+  bool first = !get(&old->recorded);
   uint64_t period = get(&writer->period);
-  bool begins = first || period != get(&writer->period_seen);
-  if (begins) put(&writer->period_seen, period);
-  if (begins || value_ns < get_ns(&writer->period_least_ns))
-    put_ns(&writer->period_least_ns, value_ns);
-  if (begins || value_ns > get_ns(&writer->period_greatest_ns))
-    put_ns(&writer->period_greatest_ns, value_ns);
+  bool begins = first || period != get(&old->period_seen);
+  int64_t least_ns = get_ns(&old->least_ns), greatest_ns = get_ns(&old->greatest_ns);
+  int64_t low_ns = get_ns(&old->period_least_ns), high_ns = get_ns(&old->period_greatest_ns);
+  put(&new->recorded, 1);
+  put_ns(&new->least_ns, first || value_ns < least_ns ? value_ns : least_ns);
+  put_ns(&new->greatest_ns, first || value_ns > greatest_ns ? value_ns : greatest_ns);
+  put(&new->period_seen, period);
+  put_ns(&new->period_least_ns, begins || value_ns < low_ns ? value_ns : low_ns);
+  put_ns(&new->period_greatest_ns, begins || value_ns > high_ns ? value_ns : high_ns);
 }
 
-static void add_to_moments(tb_histogram_writer_t *writer, int64_t value_ns)
+static void add_to_moments(const totals_t *old, totals_t *new, int64_t value_ns)
 {
-  wide_t sum = wide(get(&writer->sum_high), get(&writer->sum_low));
-  wide_t squares = wide(get(&writer->squares_high), get(&writer->squares_low));
-  sum = (wide_t)((signed_wide_t)sum + value_ns);
-  squares = squares + (wide_t)((signed_wide_t)value_ns * value_ns);
-  put(&writer->count, get(&writer->count) + 1);
-  put(&writer->sum_low, (uint64_t)sum);
-  put(&writer->sum_high, (uint64_t)(sum >> 64));
-  put(&writer->squares_low, (uint64_t)squares);
-  put(&writer->squares_high, (uint64_t)(squares >> 64));
+  bool in_range = value_ns >= -TB_HISTOGRAM_MAX_NS && value_ns <= TB_HISTOGRAM_MAX_NS;
+  int64_t added_ns = in_range ? value_ns : 0;
+  wide_t sum = wide(get(&old->sum_high), get(&old->sum_low));
+  wide_t squares = wide(get(&old->squares_high), get(&old->squares_low));
+  sum = (wide_t)((signed_wide_t)sum + added_ns);
+  squares = squares + (wide_t)((signed_wide_t)added_ns * added_ns);
+  put(&new->count, get(&old->count) + in_range);
+  put(&new->sum_low, (uint64_t)sum);
+  put(&new->sum_high, (uint64_t)(sum >> 64));
+  put(&new->squares_low, (uint64_t)squares);
+  put(&new->squares_high, (uint64_t)(squares >> 64));
 }
 
 void tb_histogram_record(tb_histogram_writer_t *writer, tb_duration_t value)
@@ -127,12 +136,12 @@ void tb_histogram_record(tb_histogram_writer_t *writer, tb_duration_t value)
   if (!writer) return;
   uint32_t bin = tb__bins_find(value.ns, writer->bits);
   uint64_t turn = get(&writer->turn);
-  put(&writer->turn, turn + 1);
+  const totals_t *old = &writer->copies[turn & 1];
+  totals_t *new = &writer->copies[(turn + 1) & 1];
   put(&writer->bins[bin], get(&writer->bins[bin]) + 1);
-  note_extremes(writer, value.ns);
-  if (value.ns >= -TB_HISTOGRAM_MAX_NS && value.ns <= TB_HISTOGRAM_MAX_NS)
-    add_to_moments(writer, value.ns);
-  put(&writer->turn, turn + 2);
+  note_extremes(writer, old, new, value.ns);
+  add_to_moments(old, new, value.ns);
+  put(&writer->turn, turn + 1);
 }
 
 /* ---- snapshots ---- */
@@ -150,26 +159,27 @@ typedef struct reading {
   extremes_t all, period;
 } reading_t;
 
-static reading_t read_fields(const tb_histogram_writer_t *writer)
+static reading_t read_copy(const totals_t *totals, uint64_t period)
 {
   reading_t reading = {0};
-  if (!get(&writer->recorded)) return reading;
-  widen(&reading.all, get_ns(&writer->least_ns), get_ns(&writer->greatest_ns));
-  if (get(&writer->period_seen) == get(&writer->period))
-    widen(&reading.period, get_ns(&writer->period_least_ns), get_ns(&writer->period_greatest_ns));
-  reading.moments.count = get(&writer->count);
-  reading.moments.sum = wide(get(&writer->sum_high), get(&writer->sum_low));
-  reading.moments.squares = wide(get(&writer->squares_high), get(&writer->squares_low));
+  if (!get(&totals->recorded)) return reading;
+  widen(&reading.all, get_ns(&totals->least_ns), get_ns(&totals->greatest_ns));
+  if (get(&totals->period_seen) == period)
+    widen(&reading.period, get_ns(&totals->period_least_ns), get_ns(&totals->period_greatest_ns));
+  reading.moments.count = get(&totals->count);
+  reading.moments.sum = wide(get(&totals->sum_high), get(&totals->sum_low));
+  reading.moments.squares = wide(get(&totals->squares_high), get(&totals->squares_low));
   return reading;
 }
 
 /* The writer's thread never waits for this one, which reads again if it was overtaken. */
 static reading_t read_writer(const tb_histogram_writer_t *writer)
 {
+  uint64_t period = get(&writer->period);
   for (;;) {
     uint64_t turn = get(&writer->turn);
-    reading_t reading = read_fields(writer);
-    if (!(turn & 1) && get(&writer->turn) == turn) return reading;
+    reading_t reading = read_copy(&writer->copies[turn & 1], period);
+    if (get(&writer->turn) == turn) return reading;
   }
 }
 

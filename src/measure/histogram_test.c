@@ -1,6 +1,8 @@
 /* Histograms against the same values in a sorted array. */
 #include <math.h>
 #include <pthread.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <timebase/histogram.h>
@@ -385,6 +387,59 @@ static void test_snapshots_of_threads_that_record_lose_nothing(void **state)
   tb_histogram_destroy(histogram);
 }
 
+/* ---- a thread that is stopped while it records ---- */
+
+#define STOPS 100
+
+static struct stopped {
+  tb_histogram_writer_t *writer;
+  _Atomic bool is_stopped, may_go_on, ends;
+} stopped;
+
+static void stay(int signal)
+{
+  (void)signal;
+  stopped.is_stopped = true;
+  while (!stopped.may_go_on)
+    sched_yield();
+  stopped.is_stopped = false;
+}
+
+static void *record_on(void *unused)
+{
+  while (!stopped.ends)
+    tb_histogram_record(stopped.writer, (tb_duration_t){5000});
+  return unused;
+}
+
+static void test_a_thread_that_is_stopped_while_it_records_delays_no_snapshot(void **state)
+{
+  (void)state;
+  pthread_t thread;
+  tb_histogram_t *histogram;
+  tb_histogram_stats_t stats;
+  const struct sigaction action = {.sa_handler = stay};
+  assert_int_equal(sigaction(SIGUSR1, &action, NULL), 0);
+  assert_ok(tb_histogram_create(NULL, &histogram));
+  assert_ok(tb_histogram_writer_create(histogram, &stopped.writer));
+  assert_int_equal(pthread_create(&thread, NULL, record_on, NULL), 0);
+  for (int i = 0; i < STOPS; i++) {
+    stopped.may_go_on = false;
+    assert_int_equal(pthread_kill(thread, SIGUSR1), 0);
+    while (!stopped.is_stopped)
+      sched_yield();
+    assert_ok(tb_histogram_snapshot(histogram));
+    assert_ok(tb_histogram_stats(histogram, TB_HISTOGRAM_SINCE_START, &stats));
+    if (stats.count) assert_true(fabs(stats.mean_ns - 5000) < 1e-6);
+    stopped.may_go_on = true;
+    while (stopped.is_stopped)
+      sched_yield();
+  }
+  stopped.ends = true;
+  pthread_join(thread, NULL);
+  tb_histogram_destroy(histogram);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -396,6 +451,7 @@ int main(void)
       cmocka_unit_test(test_wrong_arguments_are_refused),
       cmocka_unit_test(test_recording_allocates_nothing),
       cmocka_unit_test(test_snapshots_of_threads_that_record_lose_nothing),
+      cmocka_unit_test(test_a_thread_that_is_stopped_while_it_records_delays_no_snapshot),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,7 +50,8 @@ static tb_status_t look(const tb_publish_guard_t *guard, tb_clock_reading_t *out
   if (is_in_jump_of(guard->clock)) return TB_ERR_BUSY;
   tb_status_t status = tb__clock_try_read(guard->clock, &reading);
   if (status) return status;
-  if (guard->clock->kind == TB_TIME_ROS && reading.time.ns == 0) return TB_ERR_NOT_SET;
+  bool unset = reading.time.ns == 0 || reading.state == TB_CLOCK_NO_SOURCE;
+  if (guard->clock->kind == TB_TIME_ROS && unset) return TB_ERR_NOT_SET;
   if (out) *out = reading;
   return TB_OK;
 }
@@ -90,6 +91,26 @@ static tb_duration_t what_is_left(tb__deadline_t deadline)
   return left_ns > 0 ? (tb_duration_t){left_ns} : TB_NO_WAIT;
 }
 
+#define STATES_WITH_SOURCE                                                                         \
+  (TB_CLOCK_STATE_BIT(TB_CLOCK_NO_PUBLISHER) | TB_CLOCK_STATE_BIT(TB_CLOCK_QOS_MISMATCH) |         \
+   TB_CLOCK_STATE_BIT(TB_CLOCK_WAITING) | TB_CLOCK_STATE_BIT(TB_CLOCK_RUNNING) |                   \
+   TB_CLOCK_STATE_BIT(TB_CLOCK_PAUSED) | TB_CLOCK_STATE_BIT(TB_CLOCK_STALLED) |                    \
+   TB_CLOCK_STATE_BIT(TB_CLOCK_LOST))
+
+/* A clock that follows a default which is not there reports system time, until there is one: a
+ * change of its source. */
+static tb_status_t wait_for_source(const tb_publish_guard_t *guard, tb_wait_options_t options)
+{
+  tb_clock_reading_t reading;
+  tb_status_t status = tb__clock_try_read(guard->clock, &reading);
+  if (status || reading.state != TB_CLOCK_NO_SOURCE) return TB_OK;
+  bool fails = options.flags & TB_WAIT_FAIL_ON_CLOCK_CHANGE;
+  uint32_t states = STATES_WITH_SOURCE | TB_CLOCK_STATE_BIT(TB_CLOCK_INACTIVE);
+  options.flags = 0; /* time does not count meanwhile */
+  status = tb_clock_wait_for_state(guard->clock, states, &options, NULL);
+  return !status && fails ? TB_ERR_CLOCK_CHANGED : status;
+}
+
 /* Each round waits for a jump that is in progress, then for the first tick. Another jump may have
  * begun by then. */
 static tb_status_t hold(tb_publish_guard_t *guard, tb_wait_options_t options,
@@ -97,6 +118,9 @@ static tb_status_t hold(tb_publish_guard_t *guard, tb_wait_options_t options,
 {
   tb_status_t status;
   do {
+    options.limit = what_is_left(deadline);
+    status = wait_for_source(guard, options);
+    if (status) return status;
     options.limit = what_is_left(deadline);
     status = tb_clock_wait_until_started(guard->clock, &options);
     if (status) return status;

@@ -58,6 +58,54 @@ static void test_a_clock_without_a_source_passes_everything(void **state)
   tb_publish_guard_destroy(guarded.guard);
 }
 
+typedef struct held_back {
+  tb_publish_guard_t *guard;
+  tb_wait_options_t options;
+  tb_status_t status;
+  pthread_t thread;
+} held_back_t;
+
+static void *wait_for_default(void *argument)
+{
+  held_back_t *self = argument;
+  self->status = tb_publish_guard_wait(self->guard, &self->options, NULL);
+  return NULL;
+}
+
+static void hold_back_begin(held_back_t *self, const guarded_t *guarded)
+{
+  self->guard = guarded->guard;
+  assert_int_equal(pthread_create(&self->thread, NULL, wait_for_default, self), 0);
+  wait_for_waiters(guarded->f->clock, 1);
+}
+
+/* It shall have a source, and system time is not the time that is meant. */
+static void test_a_clock_whose_default_is_not_there_passes_nothing(void **state)
+{
+  guarded_t guarded = guarded_of(state);
+  const tb_wait_options_t look_once = {.limit = TB_NO_WAIT};
+  tb_clock_reading_t reading;
+  assert_ok(tb_manual_source_set(guarded.f->source, 5 * S));
+  assert_ok(tb_clock_set_source(guarded.f->clock, TB_SOURCE_DEFAULT));
+  assert_ok(tb_clock_read(guarded.f->clock, &reading));
+  assert_int_equal(reading.state, TB_CLOCK_NO_SOURCE);
+  assert_status(tb_publish_guard_check(guarded.guard, NULL), TB_ERR_NOT_SET);
+  assert_status(tb_publish_guard_wait(guarded.guard, &look_once, NULL), TB_ERR_TIMEOUT);
+  held_back_t plain = {0};
+  hold_back_begin(&plain, &guarded);
+  assert_ok(tb_source_set_default(guarded.f->source));
+  pthread_join(plain.thread, NULL);
+  assert_ok(plain.status);
+  assert_int_equal(stats_of(&guarded).refused_not_set, 1);
+  assert_ok(tb_source_set_default(NULL));
+  held_back_t flagged = {.options.flags = TB_WAIT_FAIL_ON_CLOCK_CHANGE};
+  hold_back_begin(&flagged, &guarded);
+  assert_ok(tb_clock_set_source(guarded.f->clock, NULL));
+  pthread_join(flagged.thread, NULL);
+  assert_status(flagged.status, TB_ERR_CLOCK_CHANGED);
+  tb_publish_guard_destroy(guarded.guard);
+}
+
 /* ---- jumps ---- */
 
 static void in_before(const tb_jump_t *jump, void *user)
@@ -220,6 +268,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       WITH_CLOCK(test_nothing_passes_before_the_first_tick),
       WITH_CLOCK(test_a_clock_without_a_source_passes_everything),
+      WITH_CLOCK(test_a_clock_whose_default_is_not_there_passes_nothing),
       WITH_CLOCK(test_nothing_passes_while_time_jumps_back),
       WITH_CLOCK(test_a_step_forward_stops_nothing),
       WITH_CLOCK(test_a_wait_ends_with_the_first_tick),

@@ -70,14 +70,23 @@ static tb_ready_reason_t reason_of_state(const tb_clock_reading_t *reading)
   return TB_READY_NO_SOURCE;
 }
 
-/* Ticks since the last sample that have moved time. Time that did not move was repeated; where it
- * moved without a tick it runs by itself. */
+/* Times since the last sample that the clock had. A tick that did not move time repeated one. Of
+ * time that runs by itself only those that were sampled are known. */
 static uint64_t moves_to(const tb__ready_sample_t *last, const tb__ready_sample_t *sample)
 {
   if (sample->reading.time.ns == last->reading.time.ns) return 0;
+  if (sample->counts.runs) return 1;
   uint64_t ticks = sample->counts.ticks - last->counts.ticks;
   uint64_t repeats = sample->counts.repeats - last->counts.repeats;
   return ticks > repeats ? ticks - repeats : 1;
+}
+
+/* Ticks of the observation that moved time. Where time runs by itself each of them does, and none
+ * may have come. */
+static uint64_t ticks_to(const tb__readiness_t *readiness, const tb__ready_sample_t *sample)
+{
+  const tb__tick_counts_t *first = &readiness->first.counts, *last = &sample->counts;
+  return first->runs || last->runs ? last->ticks - first->ticks : readiness->moves;
 }
 
 static void begin(tb__readiness_t *readiness, const tb__ready_sample_t *sample, bool anchored)
@@ -131,7 +140,7 @@ static tb_ready_reason_t observe(tb__readiness_t *readiness, const tb__ready_sam
   int64_t passed_ns = sample->reading.time.ns - readiness->first.reading.time.ns;
   result->ticks = readiness->moves + 1;
   result->observed.ns = observed_ns;
-  result->rate_hz = (double)readiness->moves / seconds;
+  result->rate_hz = (double)ticks_to(readiness, sample) / seconds;
   result->factor = (double)passed_ns / (double)observed_ns;
   readiness->went_back = false;
   begin(readiness, sample, true); /* if it is not ready, it is observed again */

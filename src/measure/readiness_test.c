@@ -182,12 +182,33 @@ static void test_time_that_runs_by_itself_is_running(void **state)
   model_t model = model_of(&running);
   assert_false(tick(&model, 1, MS));
   int looks = 0;
+  model.sample.counts.runs = true;
   do {
     model.sample.reading.time.ns += SAMPLE / 2;
     looks++;
   } while (!look(&model) && looks < 99);
   assert_int_equal(looks, 11);
+  assert_int_equal(model.readiness.result.ticks, 11);
   assert_true(fabs(model.readiness.result.factor - 0.5) < 1e-6);
+  assert_true(model.readiness.result.rate_hz < 1e-6); /* it has no ticks */
+}
+
+/* Ticks of 20 Hz in between, each of which sets the time again: to that which it has reached. */
+static void test_the_rate_of_time_that_runs_by_itself_is_that_of_its_ticks(void **state)
+{
+  (void)state;
+  model_t model = model_of(&(tb_ready_options_t){.min_rate_hz = 15, .max_rate_hz = 25});
+  assert_false(tick(&model, 1, MS));
+  model.sample.counts.runs = true;
+  int looks = 0;
+  do {
+    model.sample.reading.time.ns += SAMPLE;
+    if (looks % 5 == 0) model.sample.counts.ticks++;
+    if (looks % 10 == 0) model.sample.counts.repeats++;
+    looks++;
+  } while (!look(&model) && looks < 999);
+  assert_int_equal(looks, 101);
+  assert_true(fabs(model.readiness.result.rate_hz - 20) < 1.001);
 }
 
 /* 40 samples of 2 ticks each: 200 Hz, factor 0.5. */
@@ -269,7 +290,7 @@ static void test_another_source_begins_again(void **state)
   model_t model = model_of(&running);
   for (int i = 0; i < 8; i++)
     assert_false(tick(&model, 1, SAMPLE));
-  model.sample.counts = (tb__tick_counts_t){(const tb_timeline_t *)(uintptr_t)128, 3, 0, 9};
+  model.sample.counts = (tb__tick_counts_t){(const tb_timeline_t *)(uintptr_t)128, 3, 0, 9, false};
   model.sample.reading.time.ns = 7;
   model.sample.reading.epoch++;
   int looks = 1;
@@ -309,6 +330,7 @@ int main(void)
       cmocka_unit_test(test_as_many_ticks_as_asked_for_are_seen),
       cmocka_unit_test(test_repeated_ticks_are_not_enough),
       cmocka_unit_test(test_time_that_runs_by_itself_is_running),
+      cmocka_unit_test(test_the_rate_of_time_that_runs_by_itself_is_that_of_its_ticks),
       cmocka_unit_test(test_rates_and_factors_outside_are_refused),
       cmocka_unit_test(test_a_clock_that_becomes_fast_enough_is_ready),
       cmocka_unit_test(test_a_step_back_begins_again),

@@ -1,11 +1,13 @@
 /* Waiting for a clock to be ready, with a thread or with a callback. Both look at the clock at
- * intervals; a jump handler has them look at once when time starts. */
+ * intervals. When time starts they look at once: the thread is a waiter of the clock until then, as
+ * a jump handler might have to be waited for; the callback has a handler. */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <timebase/jump.h>
 #include <timebase/ready.h>
 
+#include "base/callback_depth.h"
 #include "base/no_memory.h"
 #include "base/null_argument.h"
 #include "base/sized.h"
@@ -40,12 +42,19 @@ const char *tb_ready_reason_name(tb_ready_reason_t reason)
   return (size_t)reason < REASONS ? reason_names[reason] : "unknown";
 }
 
-/* False: a jump is in progress. */
+#define CONSISTENT_ATTEMPTS 5
+
+/* False: a jump is in progress. Ticks that come meanwhile belong to the next sample. */
 static bool take_sample(const tb_clock_t *clock, tb__ready_sample_t *out)
 {
-  tb__clock_count_ticks(clock, &out->counts);
-  if (tb__clock_try_read(clock, &out->reading)) return false;
-  out->steady_ns = tb__steady_now_ns();
+  tb__tick_counts_t after;
+  for (int i = 0; i < CONSISTENT_ATTEMPTS; i++) {
+    tb__clock_count_ticks(clock, &out->counts);
+    if (tb__clock_try_read(clock, &out->reading)) return false;
+    out->steady_ns = tb__steady_now_ns();
+    tb__clock_count_ticks(clock, &after);
+    if (after.timeline == out->counts.timeline && after.ticks == out->counts.ticks) break;
+  }
   return true;
 }
 
@@ -57,16 +66,6 @@ static void rest(void)
   tb__futex_wait_kernel(&never, 0, tb__deadline_at(tb__real_steady_now_ns() + REST_NS));
 }
 
-/* A handler that calls `look` after the first tick of the clock, and after a change of its source.
- */
-static tb_status_t watch_start(tb_clock_t *clock, tb_jump_callback_t look, void *user,
-                               tb_jump_handler_t **out)
-{
-  const tb_jump_handler_options_t options = {
-      .name = "readiness", .threshold = {.on_clock_change = true}, .after = look, .user = user};
-  return tb_jump_handler_create(clock, &options, out);
-}
-
 /* ---- with a thread ---- */
 
 typedef struct ready_wait {
@@ -75,14 +74,6 @@ typedef struct ready_wait {
   tb__call_wait_t wait;
   _Atomic uint32_t word; /* futex */
 } ready_wait_t;
-
-static void raise_word(const tb_jump_t *jump, void *user)
-{
-  (void)jump;
-  ready_wait_t *self = user;
-  atomic_fetch_add(&self->word, 1);
-  tb__futex_wake_all(&self->word);
-}
 
 /* The limit, or the time of the next sample. */
 static tb__deadline_t next_look(const ready_wait_t *self)
@@ -98,7 +89,22 @@ static bool limit_has_passed(const ready_wait_t *self)
   return limit_ns != INT64_MAX && (limit_ns <= 0 || limit_ns <= tb__steady_now_ns());
 }
 
-static tb_status_t wait_until_ready(ready_wait_t *self)
+/* Until the next sample, or until time starts. */
+static tb_status_t pause(ready_wait_t *self, const tb_wait_options_t *options, uint32_t seen)
+{
+  tb__deadline_t until = next_look(self);
+  if (self->readiness.result.time.ns) {
+    tb__futex_wait(&self->word, seen, until);
+    return TB_OK;
+  }
+  tb_wait_options_t until_next = *options;
+  int64_t left_ns = until.ns - tb__steady_now_ns();
+  until_next.limit = left_ns > 0 ? (tb_duration_t){left_ns} : TB_NO_WAIT;
+  tb_status_t status = tb_clock_wait_until_started(self->clock, &until_next);
+  return status == TB_ERR_TIMEOUT ? TB_OK : status;
+}
+
+static tb_status_t wait_until_ready(ready_wait_t *self, const tb_wait_options_t *options)
 {
   for (;;) {
     uint32_t seen = atomic_load(&self->word);
@@ -110,22 +116,18 @@ static tb_status_t wait_until_ready(ready_wait_t *self)
     if (taken && tb__readiness_add(&self->readiness, &sample)) return TB_OK;
     if (passed) return TB_ERR_TIMEOUT;
     if (taken)
-      tb__futex_wait(&self->word, seen, next_look(self));
+      status = pause(self, options, seen);
     else
       rest();
+    if (status) return status;
   }
 }
 
 static tb_status_t run_wait(ready_wait_t *self, const tb_wait_options_t *options)
 {
-  tb_jump_handler_t *handler;
   tb_status_t status = tb__call_wait_begin(&self->wait, options, &self->word);
   if (status) return status;
-  status = watch_start(self->clock, raise_word, self, &handler);
-  if (!status) {
-    status = wait_until_ready(self);
-    tb_jump_handler_destroy(handler);
-  }
+  status = wait_until_ready(self, options);
   tb__call_wait_end(&self->wait);
   return status;
 }
@@ -160,7 +162,7 @@ static tb_status_t ready_wait(tb_clock_t *clock, const tb_ready_options_t *optio
                               tb_error_t *error)
 {
   if (!clock) return tb__null_argument(error, "tb_ready_wait");
-  if (tb__may_not_wait() || tb__queue_of_thread || tb__monitor_is_here())
+  if (tb__may_not_wait() || tb__in_callback() || tb__queue_of_thread || tb__monitor_is_here())
     return tb_error_set(error, TB_ERR_DEADLOCK,
                         "tb_ready_wait: in a callback, which may delay what it waits for; use "
                         "tb_ready_on");
@@ -205,16 +207,45 @@ struct tb_ready {
   tb_ready_callback_t callback;
   void *user;
   _Atomic bool armed;        /* it is complete: checks count */
+  _Atomic bool discarded;    /* destroyed where that must not wait: a check removes it */
   tb__mutex_t mutex;         /* of `readiness`; no other is taken under it */
   tb__readiness_t readiness; /* the thread changes it */
 };
+
+/* Destroyed without waiting: a jump in progress may use the handler, and through it the item, so
+ * both stay until it is over. */
+static int64_t check_discarded(tb_ready_t *ready, int64_t now_ns)
+{
+  if (tb_jump_handler_destroy_within(ready->handler, TB_NO_WAIT))
+    return now_ns + tb__readiness_pause_ns(&ready->readiness);
+  tb__monitor_remove(&ready->item);
+  return INT64_MAX;
+}
+
+static bool is_closed(const tb_clock_t *clock)
+{
+  tb_timeline_t *timeline;
+  tb__clock_lock(clock, &timeline);
+  bool closed = clock->closed;
+  tb__clock_unlock(timeline);
+  return closed;
+}
+
+static void call_once(tb_ready_t *ready, const tb_ready_result_t *result)
+{
+  tb_ready_callback_t callback = ready->callback;
+  ready->callback = NULL;
+  if (callback) callback(ready, result, ready->user);
+}
 
 static int64_t ready_check(tb__monitored_t *item, int64_t now_ns)
 {
   tb_ready_t *ready = (tb_ready_t *)item;
   if (!atomic_load(&ready->armed)) return INT64_MAX;
+  if (atomic_load(&ready->discarded)) return check_discarded(ready, now_ns);
   tb__ready_sample_t sample;
   bool taken = take_sample(ready->clock, &sample);
+  if (is_closed(ready->clock)) return INT64_MAX;
   tb__mutex_lock(&ready->mutex);
   bool is_ready = taken && tb__readiness_add(&ready->readiness, &sample);
   const tb_ready_result_t result = ready->readiness.result;
@@ -225,10 +256,8 @@ static int64_t ready_check(tb__monitored_t *item, int64_t now_ns)
     return now_ns;
   }
   if (!is_ready) return now_ns + pause_ns;
-  tb_ready_callback_t callback = ready->callback;
-  ready->callback = NULL;
-  if (callback) callback(ready, &result, ready->user);
-  return INT64_MAX;
+  call_once(ready, &result);
+  return INT64_MAX; /* one that was discarded in the call has been poked */
 }
 
 static void ready_release(tb__monitored_t *item)
@@ -245,6 +274,16 @@ static void look_again(const tb_jump_t *jump, void *user)
 {
   (void)jump;
   tb__monitor_poke(&((tb_ready_t *)user)->item);
+}
+
+/* Looks after the first tick of the clock, and after a change of its source. */
+static tb_status_t watch_start(tb_ready_t *ready)
+{
+  const tb_jump_handler_options_t options = {.name = "readiness",
+                                             .threshold = {.on_clock_change = true},
+                                             .after = look_again,
+                                             .user = ready};
+  return tb_jump_handler_create(ready->clock, &options, &ready->handler);
 }
 
 static tb_ready_t *ready_alloc(tb_clock_t *clock, tb_ready_callback_t callback, void *user)
@@ -276,7 +315,7 @@ static tb_status_t ready_on(tb_clock_t *clock, const tb_ready_options_t *options
     ready_release(&ready->item);
     return status;
   }
-  status = watch_start(clock, look_again, ready, &ready->handler);
+  status = watch_start(ready);
   if (status) {
     tb__monitor_remove(&ready->item);
     return status;
@@ -299,6 +338,11 @@ tb_status_t tb_ready_on_sized(tb_clock_t *clock, const tb_ready_options_t *optio
 void tb_ready_destroy(tb_ready_t *ready)
 {
   if (!ready) return;
+  if (!tb__is_forked() && (tb__may_not_wait() || tb__monitor_is_here())) {
+    atomic_store(&ready->discarded, true);
+    tb__monitor_poke(&ready->item);
+    return;
+  }
   tb_jump_handler_destroy(ready->handler); /* after this nothing pokes the item */
   tb__monitor_remove(&ready->item);
 }

@@ -6,7 +6,10 @@
 #include <timebase/ready.h>
 #include <timebase/testing.h>
 #include <timebase/timeline.h>
+#include <timebase/watchdog.h>
 
+#include "base/callback_depth.h"
+#include "base/log.h"
 #include "on_manual_source.h"
 #include "waiting.h"
 
@@ -41,7 +44,8 @@ static void begin(waiting_t *self, tb_clock_t *clock, const tb_ready_options_t *
   self->clock = clock;
   self->options = options;
   assert_int_equal(pthread_create(&self->thread, NULL, wait_in_thread, self), 0);
-  wait_for_waiters(clock, 1);
+  while (waiters_on(clock) < 1)
+    sched_yield();
 }
 
 static tb_status_t end(waiting_t *self)
@@ -125,6 +129,73 @@ static void test_a_limit_passes_in_steady_time(void **state)
   }
   assert_ok(tb_testing_release_os_time());
   assert_status(end(&waiting), TB_ERR_TIMEOUT);
+}
+
+/* A handler of the first tick that takes its time. */
+typedef struct blocking {
+  _Atomic bool entered, may_return;
+  tb_jump_handler_t *handler;
+  pthread_t thread; /* that moves the clock */
+  tb_clock_t *clock;
+  tb_source_t *source;
+} blocking_t;
+
+static void block_jump(const tb_jump_t *jump, void *user)
+{
+  (void)jump;
+  blocking_t *blocking = user;
+  blocking->entered = true;
+  while (!blocking->may_return)
+    sched_yield();
+}
+
+static void block_begin(blocking_t *blocking, tb_clock_t *clock, tb_source_t *source)
+{
+  *blocking = (blocking_t){.clock = clock, .source = source};
+  const tb_jump_handler_options_t options = {
+      .threshold = {.on_clock_change = true}, .before = block_jump, .user = blocking};
+  assert_ok(tb_jump_handler_create(clock, &options, &blocking->handler));
+}
+
+static void *first_tick(void *user)
+{
+  assert_ok(tb_manual_source_set(((blocking_t *)user)->source, S));
+  return NULL;
+}
+
+static void *leave_source(void *user)
+{
+  assert_ok(tb_clock_set_source(((blocking_t *)user)->clock, NULL));
+  return NULL;
+}
+
+static void block(blocking_t *blocking, void *(*move)(void *user))
+{
+  assert_int_equal(pthread_create(&blocking->thread, NULL, move, blocking), 0);
+  while (!blocking->entered)
+    sched_yield();
+}
+
+static void block_end(blocking_t *blocking)
+{
+  blocking->may_return = true;
+  pthread_join(blocking->thread, NULL);
+  tb_jump_handler_destroy(blocking->handler);
+}
+
+static void test_a_limit_passes_while_a_handler_of_the_first_tick_runs(void **state)
+{
+  fixture_t *f = *state;
+  blocking_t blocking;
+  waiting_t waiting = {.wait = {.limit = {S}}};
+  block_begin(&blocking, f->clock, f->source);
+  assert_ok(tb_testing_hold_os_time());
+  begin(&waiting, f->clock, NULL);
+  block(&blocking, first_tick);
+  assert_ok(tb_testing_advance(TB_TESTING_STEADY, (tb_duration_t){S}));
+  assert_status(end(&waiting), TB_ERR_TIMEOUT);
+  block_end(&blocking);
+  assert_ok(tb_testing_release_os_time());
 }
 
 static void test_token_and_clock_end_the_wait(void **state)
@@ -213,6 +284,16 @@ static void test_waiting_is_refused_in_callbacks(void **state)
   assert_string_equal(trace, "jump timer ");
 }
 
+static void test_waiting_is_refused_where_time_may_arrive(void **state)
+{
+  fixture_t *f = *state;
+  const tb_wait_options_t look_once = {.limit = TB_NO_WAIT};
+  tb__callback_begin(); /* as those of subscriptions, services and clients */
+  assert_status(tb_ready_wait(f->clock, NULL, &look_once, NULL, NULL), TB_ERR_DEADLOCK);
+  tb__callback_end();
+  assert_status(tb_ready_wait(f->clock, NULL, &look_once, NULL, NULL), TB_ERR_TIMEOUT);
+}
+
 /* ---- with a callback ---- */
 
 typedef struct called {
@@ -276,6 +357,94 @@ static void test_a_callback_may_destroy_its_handle(void **state)
     wait_for_call(&called);
     assert_int_equal(called.result.reason, TB_READY);
   }
+}
+
+static void on_ready_in_jump(tb_ready_t *ready, const tb_ready_result_t *result, void *user)
+{
+  (void)result;
+  blocking_t *blocking = user;
+  block(blocking, leave_source);
+  tb_ready_destroy(ready);
+}
+
+static void on_expired(tb_watchdog_t *watchdog, const tb_watchdog_info_t *info, void *user)
+{
+  (void)watchdog, (void)info;
+  *(_Atomic bool *)user = true;
+}
+
+/* The jump goes on for long: the thread of all watchdogs does not wait for it. */
+static void test_a_callback_may_destroy_its_handle_in_a_jump(void **state)
+{
+  fixture_t *f = *state;
+  blocking_t blocking;
+  tb_ready_t *ready;
+  tb_watchdog_t *watchdog;
+  _Atomic bool expired = false;
+  assert_ok(tb_manual_source_set(f->source, S));
+  block_begin(&blocking, f->clock, f->source);
+  assert_ok(tb_ready_on(f->clock, NULL, on_ready_in_jump, &blocking, &ready));
+  const tb_watchdog_options_t options = {
+      .limit = {1}, .on_expired = on_expired, .user = (void *)&expired};
+  while (!blocking.entered)
+    sched_yield();
+  assert_ok(tb_watchdog_create(&options, &watchdog));
+  assert_ok(tb_watchdog_start(watchdog));
+  while (!expired)
+    sched_yield();
+  block_end(&blocking);
+  tb_watchdog_destroy(watchdog);
+}
+
+/* As in the log hook, on a thread that the jump may be waiting for. */
+static void test_a_handle_is_destroyed_in_the_log_hook_in_a_jump(void **state)
+{
+  fixture_t *f = *state;
+  blocking_t blocking;
+  called_t called = {.clock = f->clock};
+  tb_ready_t *ready;
+  block_begin(&blocking, f->clock, f->source);
+  assert_ok(tb_ready_on(f->clock, NULL, on_ready, &called, &ready));
+  block(&blocking, first_tick);
+  tb__log_depth++;
+  tb_ready_destroy(ready);
+  tb__log_depth--;
+  block_end(&blocking);
+  assert_int_equal(called.calls, 0);
+}
+
+/* Its source moves on. */
+static void test_a_clock_that_is_destroyed_is_not_ready(void **state)
+{
+  fixture_t *f = *state;
+  called_t called = {0};
+  tb_clock_t *clock;
+  tb_ready_t *ready;
+  tb_ready_result_t result;
+  assert_ok(tb_testing_hold_os_time());
+  assert_ok(tb_clock_create(&(tb_clock_options_t){TB_TIME_ROS, f->source}, &clock));
+  assert_ok(tb_ready_on(clock, &running, on_ready, &called, &ready));
+  assert_ok(tb_manual_source_set(f->source, S));
+  do
+    assert_ok(tb_ready_read(ready, &result));
+  while (!result.time.ns);
+  assert_ok(tb_clock_destroy(clock));
+  for (int i = 0; i < 50; i++) {
+    _Atomic bool expired = false;
+    tb_watchdog_t *watchdog; /* expires when all that was due before has been checked */
+    const tb_watchdog_options_t options = {
+        .limit = {10 * MS}, .on_expired = on_expired, .user = (void *)&expired};
+    assert_ok(tb_manual_source_advance(f->source, (tb_duration_t){10 * MS}));
+    assert_ok(tb_watchdog_create(&options, &watchdog));
+    assert_ok(tb_watchdog_start(watchdog));
+    assert_ok(tb_testing_advance(TB_TESTING_STEADY, (tb_duration_t){10 * MS}));
+    while (!expired)
+      sched_yield();
+    tb_watchdog_destroy(watchdog);
+  }
+  assert_int_equal(called.calls, 0);
+  tb_ready_destroy(ready);
+  assert_ok(tb_testing_release_os_time());
 }
 
 static void test_a_callback_that_is_removed_is_not_called(void **state)
@@ -350,12 +519,17 @@ int main(void)
       WITH_CLOCK(test_a_clock_that_runs_is_ready_with_its_rate),
       WITH_CLOCK(test_a_limit_has_the_reason_and_both_values),
       WITH_CLOCK(test_a_limit_passes_in_steady_time),
+      WITH_CLOCK(test_a_limit_passes_while_a_handler_of_the_first_tick_runs),
       WITH_CLOCK(test_token_and_clock_end_the_wait),
       WITH_CLOCK(test_flags_fail_the_wait),
       WITH_CLOCK(test_wrong_calls_are_refused),
       WITH_QUEUE(test_waiting_is_refused_in_callbacks),
+      WITH_CLOCK(test_waiting_is_refused_where_time_may_arrive),
       WITH_CLOCK(test_a_callback_comes_with_the_first_tick),
       WITH_CLOCK(test_a_callback_may_destroy_its_handle),
+      WITH_CLOCK(test_a_callback_may_destroy_its_handle_in_a_jump),
+      WITH_CLOCK(test_a_handle_is_destroyed_in_the_log_hook_in_a_jump),
+      WITH_CLOCK(test_a_clock_that_is_destroyed_is_not_ready),
       WITH_CLOCK(test_a_callback_that_is_removed_is_not_called),
       WITH_CLOCK(test_a_callback_survives_its_clock),
       WITH_CLOCK(test_a_callback_can_be_asked_for_in_a_jump),
