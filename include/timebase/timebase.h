@@ -23,6 +23,7 @@
 #include <timebase/sleep.h>
 #include <timebase/source.h>
 #include <timebase/stamper.h>
+#include <timebase/statistics.h>
 #include <timebase/status.h>
 #include <timebase/steady_clock.h>
 #include <timebase/steady_time.h>

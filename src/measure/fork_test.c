@@ -5,6 +5,7 @@
 #include <timebase/publish_guard.h>
 #include <timebase/ready.h>
 #include <timebase/stamper.h>
+#include <timebase/statistics.h>
 #include <timebase/watchdog.h>
 #include <unistd.h>
 
@@ -28,6 +29,9 @@ typedef struct objects {
   tb_watchdog_t *watchdog;
   tb_publish_guard_t *guard;
   tb_stamper_t *stamper;
+  tb_statistics_t *statistics;
+  tb_topic_statistics_t *topic;
+  tb_timer_statistics_t *timer;
 } objects_t;
 
 static void on_ready(tb_ready_t *ready, const tb_ready_result_t *result, void *user)
@@ -71,8 +75,33 @@ static void use_in_child(objects_t *o)
   CHECK_FORKED(tb_stamp_from_system(o->stamper, (tb_time_t){1, TB_TIME_SYSTEM}, &stamp));
 }
 
+static const tb_topic_statistics_options_t of_topic = {.topic = "/image"};
+
+static void use_statistics_in_child(objects_t *o)
+{
+  const tb_statistics_options_t options = {.node = "/node", .clock = o->clock};
+  const tb_topic_message_t message = {.stamp_ns = S, .has_stamp = true};
+  tb_clock_summary_t clock;
+  tb_topic_summary_t summary;
+  size_t size;
+  void *made;
+  tb_topic_statistics_begin(o->topic, &message);
+  tb_topic_statistics_end(o->topic);
+  CHECK_FORKED(tb_statistics_create(&options, (tb_statistics_t **)&made));
+  CHECK_FORKED(
+      tb_topic_statistics_create(o->statistics, &of_topic, (tb_topic_statistics_t **)&made));
+  CHECK_FORKED(tb_timer_statistics_create(o->statistics, "a", (tb_timer_statistics_t **)&made));
+  CHECK_FORKED(tb_statistics_snapshot(o->statistics));
+  CHECK_FORKED(tb_statistics_clock(o->statistics, &clock));
+  CHECK_FORKED(tb_topic_statistics_summary(o->topic, &summary));
+  CHECK_FORKED(tb_statistics_openmetrics(o->statistics, 0, NULL, &size));
+  CHECK_FORKED(tb_statistics_save_openmetrics(o->statistics, "/tmp/never", NULL));
+}
+
 static void destroy(objects_t *o)
 {
+  tb_timer_statistics_destroy(o->timer);
+  tb_statistics_destroy(o->statistics);
   tb_histogram_writer_destroy(o->writer);
   tb_histogram_destroy(o->histogram);
   tb_ready_destroy(o->ready);
@@ -92,11 +121,16 @@ static void test_C7_a_child_uses_nothing_and_frees_all(void **state)
   assert_ok(tb_watchdog_start(o.watchdog));
   assert_ok(tb_publish_guard_create(f->clock, &o.guard));
   assert_ok(tb_stamper_create(f->clock, NULL, &o.stamper));
+  const tb_statistics_options_t of_node = {.node = "/node", .clock = o.clock};
+  assert_ok(tb_statistics_create(&of_node, &o.statistics));
+  assert_ok(tb_topic_statistics_create(o.statistics, &of_topic, &o.topic));
+  assert_ok(tb_timer_statistics_create(o.statistics, "control", &o.timer));
   assert_ok(tb_manual_source_set(f->source, 5 * S));
   int status;
   pid_t pid = fork();
   if (pid == 0) {
     use_in_child(&o);
+    use_statistics_in_child(&o);
     destroy(&o);
     exit(0); /* with the destructors of the library */
   }

@@ -240,6 +240,31 @@ end:
   return status;
 }
 
+static tb_status_t statistics_of_a_node(void)
+{
+  tb_status_t status;
+  tb_topic_statistics_t *topic = NULL;
+  tb_timer_statistics_t *timer = NULL;
+  tb_statistics_t *statistics = NULL;
+  const tb_statistics_options_t options = {.node = "/node", .clock = by.clock};
+  const tb_topic_statistics_options_t of_topic = {.topic = "/image"};
+  char path[] = "/tmp/timebase-metrics-XXXXXX";
+  int fd = mkstemp(path);
+  assert_true(fd >= 0);
+  close(fd);
+  TRY_MAKE(statistics, tb_statistics_create(&options, &statistics));
+  TRY_MAKE(topic, tb_topic_statistics_create(statistics, &of_topic, &topic));
+  TRY_MAKE(timer, tb_timer_statistics_create(statistics, "timer", &timer));
+  tb_topic_statistics_begin(topic, &(tb_topic_message_t){.stamp_ns = S, .has_stamp = true});
+  tb_topic_statistics_end(topic);
+  TRY(tb_statistics_snapshot(statistics));
+  TRY(tb_statistics_save_openmetrics(statistics, path, NULL));
+end:
+  tb_statistics_destroy(statistics);
+  unlink(path);
+  return status;
+}
+
 static void count_expired(tb_watchdog_t *watchdog, const tb_watchdog_info_t *info, void *user)
 {
   (void)watchdog, (void)info;
@@ -701,6 +726,7 @@ static void test_faults_in_the_watch_for_forks(void **state)
   X(readiness)                                                                                     \
   X(a_watchdog)                                                                                    \
   X(a_stamper)                                                                                     \
+  X(statistics_of_a_node)                                                                          \
   X(waits)                                                                                         \
   X(timers)                                                                                        \
   X(a_queue_with_a_thread)                                                                         \

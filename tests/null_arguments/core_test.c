@@ -20,6 +20,7 @@
 #include <timebase/sleep.h>
 #include <timebase/source.h>
 #include <timebase/stamper.h>
+#include <timebase/statistics.h>
 #include <timebase/steady_clock.h>
 #include <timebase/steady_time.h>
 #include <timebase/testing.h>
@@ -409,6 +410,46 @@ static void test_stamper(void **state)
   REFUSED(tb_stamp_from_system(ANY, TIME, NULL));
 }
 
+static void test_statistics(void **state)
+{
+  (void)state;
+  size_t size;
+  const tb_statistics_options_t no_clock = {.node = "/a"}, no_node = {.clock = ANY};
+  const tb_topic_statistics_options_t no_topic = {0};
+  REFUSED(tb_statistics_create(NULL, ANY));
+  REFUSED(tb_statistics_create(&no_clock, ANY));
+  REFUSED(tb_statistics_create(&no_node, ANY));
+  REFUSED(tb_statistics_create(&no_clock, NULL));
+  NOTHING(tb_statistics_destroy(NULL));
+  REFUSED(tb_topic_statistics_create(NULL, &no_topic, ANY));
+  REFUSED(tb_topic_statistics_create(ANY, NULL, ANY));
+  REFUSED(tb_topic_statistics_create(ANY, &no_topic, ANY));
+  REFUSED(tb_topic_statistics_create(ANY, &no_topic, NULL));
+  NOTHING(tb_topic_statistics_destroy(NULL));
+  NOTHING(tb_topic_statistics_begin(NULL, ANY));
+  NOTHING(tb_topic_statistics_begin(ANY, NULL));
+  NOTHING(tb_topic_statistics_end(NULL));
+  REFUSED(tb_timer_statistics_create(NULL, "a", ANY));
+  REFUSED(tb_timer_statistics_create(ANY, NULL, ANY));
+  REFUSED(tb_timer_statistics_create(ANY, "a", NULL));
+  NOTHING(tb_timer_statistics_destroy(NULL));
+  NOTHING(tb_timer_statistics_note(NULL, TIME, TIME, 0));
+  NOTHING(tb_timer_statistics_note_steady(NULL, STEADY, STEADY, 0));
+  REFUSED(tb_statistics_snapshot(NULL));
+  REFUSED(tb_statistics_clock(NULL, ANY));
+  REFUSED(tb_statistics_clock(ANY, NULL));
+  REFUSED(tb_topic_statistics_summary(NULL, ANY));
+  REFUSED(tb_topic_statistics_summary(ANY, NULL));
+  ZERO(tb_topic_statistics_histogram(NULL, TB_TOPIC_MESSAGE_AGE));
+  ZERO(tb_timer_statistics_lateness(NULL));
+  ZERO(tb_timer_statistics_missed(NULL));
+  REFUSED(tb_statistics_openmetrics(NULL, 0, NULL, &size));
+  REFUSED(tb_statistics_openmetrics(ANY, 1, NULL, &size));
+  REFUSED(tb_statistics_openmetrics(ANY, 1, ANY, NULL));
+  REFUSED(tb_statistics_save_openmetrics(NULL, "a", NULL));
+  REFUSED(tb_statistics_save_openmetrics(ANY, NULL, NULL));
+}
+
 static void test_watchdog(void **state)
 {
   (void)state;
@@ -453,6 +494,7 @@ int main(void)
       cmocka_unit_test(test_timeline),
       cmocka_unit_test(test_timer),
       cmocka_unit_test(test_stamper),
+      cmocka_unit_test(test_statistics),
       cmocka_unit_test(test_watchdog),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
