@@ -96,8 +96,9 @@ timebase_library(bag
   LIBRARIES SQLite::SQLite3 PkgConfig::yaml PkgConfig::mcap PkgConfig::pcre2
   REQUIRES sqlite3 yaml-0.1 libzstd liblz4 libdeflate libpcre2-8)
 timebase_library(contract
-  PARTS definition
-  COMPONENTS core)
+  PARTS definition contract
+  COMPONENTS core
+  LIBRARIES m)
 timebase_library(ros2-bag
   PARTS rosbag2
   COMPONENTS ros2 bag contract)
