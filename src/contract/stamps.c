@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define YEAR_NS INT64_C(31536000000000000)
-
 /* Stamps may be anything: differences stay within the range. */
 static int64_t minus(int64_t a, int64_t b)
 {
@@ -23,10 +21,20 @@ static int64_t apart(int64_t a, int64_t b)
   return off < 0 ? -off : off;
 }
 
+tb__stamp_limits_t tb__stamp_limits(const tb__contract_limits_t *limits, int64_t tick_ns,
+                                    int64_t budget_ns)
+{
+  return (tb__stamp_limits_t){.future_ns = tb__contract_future_ns(limits, tick_ns),
+                              .old_ns = limits->age_max_ns,
+                              .other_ns = tb__contract_other_domain_ns(limits, budget_ns),
+                              .far_ns = limits->other_domain_sure_ns};
+}
+
 void tb__stamps_init(tb__stamps_t *stamps, const tb__stamp_limits_t *limits)
 {
   memset(stamps, 0, sizeof *stamps);
-  stamps->limits = limits ? *limits : (tb__stamp_limits_t)TB__STAMP_LIMITS_INIT;
+  tb__contract_limits_t usual = tb__contract_limits_default();
+  stamps->limits = limits ? *limits : tb__stamp_limits(&usual, 0, 0);
   stamps->stride = 1;
 }
 
@@ -54,7 +62,7 @@ static tb__stamp_kind_t kind_of(const tb__stamps_t *stamps, const tb__stamp_samp
     int64_t other_ns = apart(sample->system_ns, sample->stamp_ns);
     if (other_ns <= limits->other_ns && other_ns < off_ns / 2) return TB__STAMP_SYSTEM;
   }
-  if (off_ns > YEAR_NS) return TB__STAMP_FAR;
+  if (off_ns > limits->far_ns) return TB__STAMP_FAR;
   if (age_ns < 0 && off_ns > limits->future_ns) return TB__STAMP_FUTURE;
   return age_ns > limits->old_ns ? TB__STAMP_OLD : TB__STAMP_GOOD;
 }

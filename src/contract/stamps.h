@@ -8,21 +8,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "contract/limits.h"
 #include "contract/spread.h"
 
 /* Each above 0; INT64_MAX: never. */
 typedef struct tb__stamp_limits {
   int64_t future_ns; /* further ahead of ROS time than this: in the future */
   int64_t old_ns;    /* a greater age is old */
-  int64_t other_ns;  /* a stamp further off than this, either way, that fits the time of another
-                        domain is of that domain */
+  int64_t other_ns;  /* a stamp further off than this, either way, that fits system time and not ROS
+                        time is of system time */
+  int64_t far_ns;    /* further off than this it is of another domain in any case */
 } tb__stamp_limits_t;
 
-/* On one host, in system time; in simulated time `future_ns` is a tick if that is longer. */
-#define TB__STAMP_LIMITS_INIT                                                                      \
-  {                                                                                                \
-    INT64_C(5000000), INT64_C(5000000000), INT64_C(2000000000)                                     \
-  }
+/* Of a topic. `tick_ns`: the usual step of /clock, 0 without one. `budget_ns`: 0 without one. */
+TB_PRIVATE_API tb__stamp_limits_t tb__stamp_limits(const tb__contract_limits_t *limits,
+                                                   int64_t tick_ns, int64_t budget_ns);
 
 /* Stretches of ROS time between jumps back. */
 typedef struct tb__epoch {
@@ -46,7 +46,7 @@ typedef enum tb__stamp_kind {
   TB__STAMP_UNJUDGED,    /* ROS time was not known */
   TB__STAMP_STALE_EPOCH, /* of the time before the last jump back */
   TB__STAMP_SYSTEM,      /* fits system time, and not ROS time */
-  TB__STAMP_FAR,         /* more than a year off */
+  TB__STAMP_FAR,         /* off by more than any fault of a time base (limits: a year) */
   TB__STAMP_FUTURE,      /* ahead of ROS time */
   TB__STAMP_OLD,         /* the age is above the limit */
   TB__STAMP_GOOD,
@@ -88,7 +88,7 @@ typedef struct tb__stamps {
   uint64_t pairs_seen;
 } tb__stamps_t;
 
-/* `limits` may be NULL: TB__STAMP_LIMITS_INIT. */
+/* `limits` may be NULL: the defaults, without a tick and a budget. */
 TB_PRIVATE_API void tb__stamps_init(tb__stamps_t *stamps, const tb__stamp_limits_t *limits);
 TB_PRIVATE_API tb__stamp_kind_t tb__stamps_feed(tb__stamps_t *stamps,
                                                 const tb__stamp_sample_t *sample);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 enum {
+  LATE_PERIODS = 5,      /* a late tick is within so many periods */
   LATE_AT_MOST = 3,      /* so many late ticks in a row are not late: time was set back */
   STEPS_TO_BE_USUAL = 4, /* before there are so many, medians say nothing */
   SWITCHES_OF_TWO = 4,   /* there and back, twice */
@@ -37,29 +38,29 @@ static int64_t times(int64_t value, int64_t count)
   return __builtin_mul_overflow(value, count, &result) ? INT64_MAX : result;
 }
 
-void tb__ticks_init(tb__ticks_t *ticks, const tb__tick_limits_t *limits, bool has_steady)
+void tb__ticks_init(tb__ticks_t *ticks, const tb__contract_limits_t *limits, bool has_steady)
 {
   memset(ticks, 0, sizeof *ticks);
-  ticks->limits = limits ? *limits : (tb__tick_limits_t)TB__TICK_LIMITS_INIT;
+  ticks->limits = limits ? *limits : tb__contract_limits_default();
   ticks->has_steady = has_steady;
 }
 
 int64_t tb__tick_stream_stall_limit(const tb__tick_stream_t *stream,
-                                    const tb__tick_limits_t *limits)
+                                    const tb__contract_limits_t *limits)
 {
-  return longer(limits->stall_ns, times(stream->usual_wait_ns, limits->stall_periods));
+  return tb__contract_stall_ns(limits, stream->usual_wait_ns);
 }
 
 /* Of simulated time. */
-static int64_t gap_limit(const tb__tick_stream_t *stream, const tb__tick_limits_t *limits)
+static int64_t gap_limit(const tb__tick_stream_t *stream, const tb__contract_limits_t *limits)
 {
-  return longer(limits->stall_ns, times(stream->usual_step_ns, limits->stall_periods));
+  return tb__contract_stall_ns(limits, stream->usual_step_ns);
 }
 
 /* A step back is small within a few periods: what a best-effort reader gets out of order. */
-static int64_t reorder_limit(const tb__tick_stream_t *stream, const tb__tick_limits_t *limits)
+static int64_t reorder_limit(const tb__tick_stream_t *stream)
 {
-  return times(stream->usual_step_ns, limits->stall_periods);
+  return times(stream->usual_step_ns, LATE_PERIODS);
 }
 
 static int compare_ns(const void *a, const void *b)
@@ -102,11 +103,11 @@ static void move_to(tb__tick_stream_t *stream, int64_t tick_ns, int64_t arrival_
 
 /* The track that a tick continues, unless it is an ordinary step from the last tick: it comes a
  * short time after where that one was left, and is nearer to it than to the last tick. */
-static tb__tick_track_t *track_of(tb__tick_stream_t *stream, const tb__tick_limits_t *limits,
+static tb__tick_track_t *track_of(tb__tick_stream_t *stream, const tb__contract_limits_t *limits,
                                   int64_t tick_ns, int64_t arrival_ns)
 {
   int64_t off_ns = minus(tick_ns, stream->last_ns);
-  if (off_ns >= 0 && off_ns <= reorder_limit(stream, limits)) return NULL;
+  if (off_ns >= 0 && off_ns <= reorder_limit(stream)) return NULL;
   if (off_ns < 0) off_ns = off_ns == INT64_MIN ? INT64_MAX : -off_ns;
   for (int i = 0; i < TB__TICK_TRACKS; i++) {
     tb__tick_track_t *track = &stream->tracks[i];
@@ -164,11 +165,10 @@ static tb__tick_kind_t jump_back(tb__tick_stream_t *stream, int64_t tick_ns, int
 
 /* A late tick is followed by higher ones. If instead those that follow go on from it, time was set
  * back by a little. */
-static tb__tick_kind_t step_back(tb__tick_stream_t *stream, const tb__tick_limits_t *limits,
-                                 int64_t tick_ns, int64_t arrival_ns)
+static tb__tick_kind_t step_back(tb__tick_stream_t *stream, int64_t tick_ns, int64_t arrival_ns)
 {
   int64_t back_ns = minus(stream->last_ns, tick_ns);
-  if (back_ns > reorder_limit(stream, limits)) return jump_back(stream, tick_ns, arrival_ns);
+  if (back_ns > reorder_limit(stream)) return jump_back(stream, tick_ns, arrival_ns);
   bool goes_on = stream->late_count > 0 && tick_ns > stream->late_ns;
   if (goes_on || stream->late_count == LATE_AT_MOST) {
     uint64_t late = stream->late_count;
@@ -184,8 +184,8 @@ static tb__tick_kind_t step_back(tb__tick_stream_t *stream, const tb__tick_limit
 }
 
 /* No distinct tick for `wait_ns`: a pause if repeats came all the time. True if it was either. */
-static bool note_wait(tb__tick_stream_t *stream, const tb__tick_limits_t *limits, int64_t wait_ns,
-                      int64_t arrival_ns)
+static bool note_wait(tb__tick_stream_t *stream, const tb__contract_limits_t *limits,
+                      int64_t wait_ns, int64_t arrival_ns)
 {
   int64_t limit_ns = tb__tick_stream_stall_limit(stream, limits);
   if (wait_ns <= limit_ns) return false;
@@ -247,7 +247,7 @@ static tb__tick_kind_t kind_of(tb__tick_stream_t *stream, const tb__ticks_t *tic
     switch_to(stream, track, tick_ns, arrival_ns);
     return TB__TICK_SWITCH;
   }
-  if (tick_ns < stream->last_ns) return step_back(stream, &ticks->limits, tick_ns, arrival_ns);
+  if (tick_ns < stream->last_ns) return step_back(stream, tick_ns, arrival_ns);
   return step_forward(stream, ticks, tick_ns, arrival_ns);
 }
 

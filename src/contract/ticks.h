@@ -6,19 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "contract/limits.h"
 #include "contract/spread.h"
 #include "contract/stamps.h"
-
-/* Time without a tick is a stall, and a step is a gap, if it is longer than both. */
-typedef struct tb__tick_limits {
-  int64_t stall_ns;      /* of steady time; for gaps of simulated time */
-  int64_t stall_periods; /* of the stream itself: the median of the last 32 */
-} tb__tick_limits_t;
-
-#define TB__TICK_LIMITS_INIT                                                                       \
-  {                                                                                                \
-    INT64_C(1000000000), 5                                                                         \
-  }
 
 /* What a tick was. */
 typedef enum tb__tick_kind {
@@ -81,7 +71,7 @@ typedef struct tb__tick_publisher {
 } tb__tick_publisher_t;
 
 typedef struct tb__ticks {
-  tb__tick_limits_t limits;
+  tb__contract_limits_t limits;
   bool has_steady; /* arrivals are steady time; else they say nothing about how long a step took */
   tb__tick_stream_t all; /* in the order of reception: what a clock of ROS time follows */
   tb__tick_publisher_t publishers[TB__TICK_PUBLISHERS];
@@ -91,9 +81,11 @@ typedef struct tb__ticks {
   uint64_t last_publisher;
 } tb__ticks_t;
 
-/* `limits` may be NULL: TB__TICK_LIMITS_INIT. `has_steady` false: recordings whose log times are
+/* `limits` may be NULL: the defaults. Time without a tick is a stall if tb__contract_stall_ns says
+ * so of the median of the last 32 periods; a step of time is a gap if it does of their median step.
+ * `has_steady` false: recordings whose log times are
  * simulated time. */
-TB_PRIVATE_API void tb__ticks_init(tb__ticks_t *ticks, const tb__tick_limits_t *limits,
+TB_PRIVATE_API void tb__ticks_init(tb__ticks_t *ticks, const tb__contract_limits_t *limits,
                                    bool has_steady);
 /* `publisher`: what identifies it, 0 if that is not known. `arrival_ns`: in steady time. Returns
  * what the tick was among all. A late tick does not set time back; `all.last_ns` is ROS time. */
@@ -114,6 +106,6 @@ TB_PRIVATE_API bool tb__tick_stream_is_double(const tb__tick_stream_t *stream);
 TB_PRIVATE_API uint32_t tb__ticks_simultaneous(const tb__ticks_t *ticks);
 /* What is a stall of this stream. */
 TB_PRIVATE_API int64_t tb__tick_stream_stall_limit(const tb__tick_stream_t *stream,
-                                                   const tb__tick_limits_t *limits);
+                                                   const tb__contract_limits_t *limits);
 
 #endif
