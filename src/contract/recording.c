@@ -11,25 +11,22 @@
 
 enum { EDGE_SIZE = TB__FRAME_TEXT_MAX, TF_STATIC_SIZE = 10 };
 
-void tb__recording_init(tb__recording_t *recording, const tb__contract_limits_t *limits,
-                        const tb__definition_places_t *places)
+tb_status_t tb__recording_init(tb__recording_t *recording, const tb__contract_limits_t *limits,
+                               const tb__definition_places_t *places)
 {
   memset(recording, 0, sizeof *recording);
   recording->limits = limits ? *limits : tb__contract_limits_default();
-  if (places) recording->places = *places;
   recording->frames.most = TB__RECORDING_STREAMS_MAX;
   recording->frames.most_of_topic = TB__RECORDING_FRAMES_MAX;
   tb__ticks_init(&recording->ticks, &recording->limits, true);
   tb__ticks_init(&recording->sent_ticks, &recording->limits, true);
+  return tb__definitions_create(places, &recording->definitions);
 }
 
 static void fini_topic(tb__recorded_topic_t *topic)
 {
-  tb__recorded_type_fini(&topic->reading);
   free(topic->name);
   free(topic->type);
-  free(topic->definition);
-  free(topic->definition_encoding);
   free(topic->travel);
   free(topic->rest);
 }
@@ -43,6 +40,7 @@ void tb__recording_fini(tb__recording_t *recording)
   free(recording->topics);
   free(recording->streams);
   tb__frames_fini(&recording->frames);
+  tb__definitions_destroy(recording->definitions);
   memset(recording, 0, sizeof *recording);
 }
 
@@ -63,9 +61,19 @@ static tb__recorded_role_t role_of(const tb__recorded_topic_input_t *topic)
   return strncmp(topic->name, "/timebase/", 10) == 0 ? TB__RECORDED_OWN : TB__RECORDED_PLAIN;
 }
 
-static char *copy_of(const char *text)
+/* Topics of which nothing is decoded have none. */
+static tb_status_t find_definition(tb__recording_t *recording,
+                                   const tb__recorded_topic_input_t *input,
+                                   tb__recorded_topic_t *topic)
 {
-  return strdup(text ? text : "");
+  if (!topic->is_cdr || (topic->role != TB__RECORDED_PLAIN && topic->role != TB__RECORDED_TF))
+    return TB_OK;
+  tb__definition_key_t key = {.type = input->type,
+                              .type_hash = input->type_hash,
+                              .recorded = input->definition,
+                              .recorded_encoding = input->definition_encoding};
+  tb_status_t status = tb__definitions_get(recording->definitions, &key, &topic->definition);
+  return status == TB_ERR_NO_MEMORY ? status : TB_OK;
 }
 
 tb_status_t tb__recording_add_topic(tb__recording_t *recording,
@@ -78,19 +86,19 @@ tb_status_t tb__recording_add_topic(tb__recording_t *recording,
     recording->topics = moved;
     recording->topic_capacity = capacity;
   }
-  tb__recorded_topic_t topic = {.name = copy_of(input->name),
-                                .type = copy_of(input->type),
-                                .definition = copy_of(input->definition),
-                                .definition_encoding = copy_of(input->definition_encoding),
+  tb__recorded_topic_t topic = {.name = strdup(input->name),
+                                .type = strdup(input->type),
                                 .role = role_of(input),
                                 .is_cdr = input->is_cdr,
                                 .is_latched = input->is_latched,
                                 .offer_count = input->offer_count,
                                 .limits = recording->limits,
                                 .sent_last_ns = -1};
-  if (!topic.name || !topic.type || !topic.definition || !topic.definition_encoding) {
+  tb_status_t status =
+      topic.name && topic.type ? find_definition(recording, input, &topic) : TB_ERR_NO_MEMORY;
+  if (status) {
     fini_topic(&topic);
-    return TB_ERR_NO_MEMORY;
+    return status;
   }
   *out = recording->topic_count;
   recording->topics[recording->topic_count++] = topic;
@@ -222,44 +230,50 @@ static bool take_edge(void *user, const tb__edge_t *edge)
   return taker->status == TB_OK;
 }
 
-/* The definition is chosen by the first messages. */
-static tb_status_t choose(tb__recording_t *recording, tb__recorded_topic_t *topic,
-                          const tb__recorded_message_t *message)
+static tb_status_t take_edges(tb__recording_t *recording, const tb__recorded_message_t *message,
+                              const tb__message_t *opened)
 {
-  tb__definition_request_t request = {.type = topic->type,
-                                      .recorded = topic->definition,
-                                      .recorded_encoding = topic->definition_encoding,
-                                      .places = recording->places};
-  if (topic->reading.schema || topic->reading.is_given_up) return TB_OK;
-  return tb__recorded_type_choose(&topic->reading, &request, message->data, message->size);
+  tb__recorded_topic_t *topic = &recording->topics[message->topic];
+  edge_taker_t taker = {recording, message, TB_OK};
+  if (tb__edge_paths_each(&topic->known->edges, opened, take_edge, &taker)) topic->unreadable++;
+  return taker.status;
 }
 
+static tb_status_t take_header(tb__recording_t *recording, const tb__recorded_message_t *message,
+                               const tb__message_t *opened)
+{
+  tb__recorded_topic_t *topic = &recording->topics[message->topic];
+  const tb__message_head_t *head = &topic->known->head;
+  int64_t stamp_ns;
+  const char *frame;
+  size_t length;
+  if (!head->stamp) return TB_OK;
+  if (tb__message_head_stamp(head, opened, &stamp_ns)) {
+    topic->unreadable++;
+    return TB_OK;
+  }
+  if (tb__message_head_frame(head, opened, &frame, &length)) {
+    frame = "";
+    length = 0;
+  }
+  return take_stamp(recording, message, frame, length, stamp_ns, true);
+}
+
+/* The definition is chosen by the first message that fits one. */
 static tb_status_t take_data(tb__recording_t *recording, const tb__recorded_message_t *message)
 {
   tb__recorded_topic_t *topic = &recording->topics[message->topic];
-  const tb__recorded_type_t *reading = &topic->reading;
-  if (!topic->is_cdr || !message->data || topic->role == TB__RECORDED_OWN ||
-      topic->role == TB__RECORDED_TF_STATIC)
-    return TB_OK;
-  tb_status_t status = choose(recording, topic, message);
-  if (status || !reading->schema) return status;
-  if (!reading->head.stamp && topic->role != TB__RECORDED_TF) return TB_OK;
   tb__message_t opened;
-  int64_t stamp_ns;
-  const char *frame = "";
-  size_t length = 0;
-  status = tb__message_open(&opened, reading->schema, message->data, message->size);
-  if (!status && topic->role == TB__RECORDED_TF) {
-    edge_taker_t taker = {recording, message, TB_OK};
-    status = tb__edge_paths_each(&reading->edges, &opened, take_edge, &taker);
-    if (taker.status) return taker.status;
-  } else if (!status) {
-    status = tb__message_head_stamp(&reading->head, &opened, &stamp_ns);
-    if (!status && tb__message_head_frame(&reading->head, &opened, &frame, &length)) length = 0;
-    if (!status) return take_stamp(recording, message, frame, length, stamp_ns, true);
+  if (!topic->definition || !message->data) return TB_OK;
+  if (!topic->known)
+    topic->known = tb__definition_entry_fit(topic->definition, message->data, message->size);
+  if (!topic->known) return TB_OK;
+  if (tb__message_open(&opened, topic->known->schema, message->data, message->size)) {
+    topic->unreadable++;
+    return TB_OK;
   }
-  if (status) topic->unreadable++;
-  return TB_OK;
+  return topic->role == TB__RECORDED_TF ? take_edges(recording, message, &opened)
+                                        : take_header(recording, message, &opened);
 }
 
 static uint32_t number_at(const uint8_t *bytes, bool is_little)

@@ -12,10 +12,10 @@
 #include "contract/finding.h"
 #include "contract/frames.h"
 #include "contract/limits.h"
-#include "contract/recorded_type.h"
 #include "contract/spread.h"
 #include "contract/stamps.h"
 #include "contract/ticks.h"
+#include "definition/definitions.h"
 
 #define TB__RECORDING_STREAMS_MAX 4096 /* with statistics of their own; about 10 KB each */
 #define TB__RECORDING_FRAMES_MAX  512  /* of one topic; the others share one stream */
@@ -32,7 +32,7 @@ typedef enum tb__recorded_role {
 /* What is recorded of a topic. Texts are copied, and may be any bytes. */
 typedef struct tb__recorded_topic_input {
   const char *name, *type;
-  const char *definition, *definition_encoding; /* may be empty */
+  const char *type_hash, *definition, *definition_encoding; /* may be empty */
   bool is_cdr;
   bool is_latched;      /* transient local: samples may be older than the recording */
   uint32_t offer_count; /* publishers when it was recorded; 0: not known */
@@ -45,12 +45,13 @@ typedef struct tb__recorded_stream {
 } tb__recorded_stream_t;
 
 typedef struct tb__recorded_topic {
-  char *name, *type, *definition, *definition_encoding;
+  char *name, *type;
   tb__recorded_role_t role;
   bool is_cdr, is_latched;
   uint32_t offer_count;
-  tb__recorded_type_t reading;
-  int64_t budget_ns; /* 0: none */
+  tb__definition_entry_t *definition;  /* NULL: none is needed, or there are too many */
+  const tb__known_definition_t *known; /* that its messages fit; NULL: none, or none yet */
+  int64_t budget_ns;                   /* 0: none */
   tb__contract_limits_t limits;
   uint64_t messages, bytes;
   uint64_t unreadable;       /* not of the definition */
@@ -83,7 +84,7 @@ typedef struct tb__provenance {
 
 typedef struct tb__recording {
   tb__contract_limits_t limits;
-  tb__definition_places_t places;
+  tb__definitions_t *definitions;
   tb__recorded_topic_t *topics;
   uint32_t topic_count, topic_capacity;
   tb__frames_t frames;
@@ -107,11 +108,11 @@ typedef struct tb__recording {
   tb__provenance_t provenance;    /* once finished */
 } tb__recording_t;
 
-/* `limits` may be NULL. `places` are where definitions are looked for after the recording; what it
- * points at outlives it. */
-TB_PRIVATE_API void tb__recording_init(tb__recording_t *recording,
-                                       const tb__contract_limits_t *limits,
-                                       const tb__definition_places_t *places);
+/* `limits` may be NULL. `places` are where definitions are looked for after the recording.
+ * TB_ERR_NO_MEMORY. */
+TB_PRIVATE_API tb_status_t tb__recording_init(tb__recording_t *recording,
+                                              const tb__contract_limits_t *limits,
+                                              const tb__definition_places_t *places) TB_WARN_UNUSED;
 TB_PRIVATE_API void tb__recording_fini(tb__recording_t *recording);
 
 /* Numbers are from 0 on. TB_ERR_NO_MEMORY. */

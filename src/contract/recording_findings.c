@@ -314,10 +314,10 @@ static void judge_definitions(judge_t *judge)
     tb__finding_input_t input = {
         .rule = TB__RULE_DEFINITION_UNKNOWN, .kind = TB__SUBJECT_TOPIC, .subject = topic->name};
     if (topic->role != TB__RECORDED_PLAIN && topic->role != TB__RECORDED_TF) continue;
-    if (topic->messages && topic->is_cdr && !topic->reading.schema)
+    if (topic->messages && topic->is_cdr && !topic->known)
       note(judge, tb__findings_add(judge->findings, &input, "%s: %s", topic->type,
-                                   topic->reading.note ? topic->reading.note
-                                                       : "there is no definition of it"));
+                                   topic->definition ? tb__definition_entry_note(topic->definition)
+                                                     : "too many types"));
     else if (topic->unreadable)
       note(judge, tb__findings_add(judge->findings, &input,
                                    "%s: %llu of %llu messages are not of its definition",
