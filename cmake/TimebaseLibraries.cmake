@@ -101,7 +101,7 @@ timebase_library(bag
 timebase_library(contract
   PARTS definition contract yaml
   COMPONENTS core
-  LIBRARIES ${contract_yaml}
+  LIBRARIES ${contract_yaml} m
   REQUIRES ${contract_yaml_requires})
 timebase_library(ros2-bag
   PARTS rosbag2
