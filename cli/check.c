@@ -9,6 +9,7 @@
 #include <timebase/bag_reader.h>
 
 #include "bag.h"
+#include "check_against.h"
 #include "findings.h"
 #include "json.h"
 #include "text.h"
@@ -16,7 +17,8 @@
 enum { FOLDERS_MAX = 16 };
 
 typedef struct arguments {
-  const char *bag, *manifest;
+  const char *bag, *manifest, *against;
+  double rate; /* of --against; 0: not given */
   const char *folders[FOLDERS_MAX];
   size_t folder_count;
   bool json;
@@ -258,11 +260,13 @@ static int load_manifest(check_t *check)
 /* False: *result is set. */
 static bool parse(const command_t *command, int argc, char **argv, arguments_t *out, int *result)
 {
-  enum { DEFINITIONS = 0x100, FAIL_ON };
+  enum { DEFINITIONS = 0x100, FAIL_ON, AGAINST, RATE };
   static const struct option options[] = {{"json", no_argument, NULL, 'j'},
                                           {"manifest", required_argument, NULL, 'm'},
                                           {"definitions", required_argument, NULL, DEFINITIONS},
                                           {"fail-on", required_argument, NULL, FAIL_ON},
+                                          {"against", required_argument, NULL, AGAINST},
+                                          {"rate", required_argument, NULL, RATE},
                                           BAG_LIMIT_OPTIONS,
                                           {"help", no_argument, NULL, 'h'},
                                           {0}};
@@ -276,6 +280,11 @@ static bool parse(const command_t *command, int argc, char **argv, arguments_t *
       out->folders[out->folder_count++] = optarg;
     } else if (option == DEFINITIONS) {
       *result = command_usage_error(command, "more than %d times --definitions", FOLDERS_MAX);
+    } else if (option == AGAINST) {
+      out->against = optarg;
+    } else if (option == RATE) {
+      if (!command_parse_double(command, "--rate", optarg, 1e-6, 1e6, &out->rate))
+        *result = EXIT_USAGE;
     } else if (option == FAIL_ON) {
       if (!findings_parse_fail_on(command, optarg, &out->fail_on)) *result = EXIT_USAGE;
     } else if (!bag_limit_option(command, option, &out->limits, result)) {
@@ -294,6 +303,18 @@ static bool parse(const command_t *command, int argc, char **argv, arguments_t *
   return false;
 }
 
+static int compare(const command_t *command, const arguments_t *arguments)
+{
+  against_arguments_t against = {.bag = arguments->bag,
+                                 .original = arguments->against,
+                                 .rate = arguments->rate,
+                                 .json = arguments->json,
+                                 .limits = arguments->limits};
+  if (arguments->manifest)
+    return command_usage_error(command, "--manifest and --against contradict each other");
+  return command_finish(command, check_against(command, &against));
+}
+
 static int run(const command_t *command, int argc, char **argv)
 {
   arguments_t arguments = {.fail_on = TB__SEVERITY_WARN};
@@ -301,6 +322,8 @@ static int run(const command_t *command, int argc, char **argv)
   tb_error_t error = TB_ERROR_INIT;
   int result = EXIT_OK;
   if (!parse(command, argc, argv, &arguments, &result)) return result;
+  if (arguments.against) return compare(command, &arguments);
+  if (arguments.rate > 0) return command_usage_error(command, "--rate needs --against");
   result = load_manifest(&check);
   if (!result) {
     tb_status_t status = read_runs(&check, &error);
@@ -315,7 +338,7 @@ static int run(const command_t *command, int argc, char **argv)
 const command_t command_check = {
     .name = "check",
     .summary = "check the time of a recording against the contract",
-    .usage = "timebase check BAG [--manifest FILE] [--json]",
+    .usage = "timebase check BAG [--manifest FILE | --against ORIGINAL] [--json]",
     .help =
         "Judges the time of a recording by the rules of docs/contract.md: gaps and jumps of\n"
         "/clock, stamps of each topic and frame (zero, in the future, old, backward, of another\n"
@@ -331,8 +354,16 @@ const command_t command_check = {
         "                     AMENT_PREFIX_PATH; may be given several times\n"
         "  --fail-on warn|error\n"
         "                     the least severity for exit status 1 (default warn)\n"
+        "  --against ORIGINAL\n"
+        "                     BAG is the recording of a replay of ORIGINAL: compares the two\n"
+        "                     instead. Messages are matched by topic and content. Prints which "
+        "are\n"
+        "                     missing or extra, the order between topics, and how far the gaps of\n"
+        "                     each topic are off; without /clock, /rosout, /parameter_events\n"
+        "  --rate F           with --against: the rate it was played at (default: as measured)\n"
         "  --json             print JSON\n" BAG_LIMIT_HELP "  -h, --help         this text\n\n"
-        "Exit status: 0 nothing was found, 1 findings, 2 wrong usage or manifest, 3 the\n"
-        "recording cannot be read.\n",
+        "Exit status: 0 nothing was found, 1 findings (with --against: messages are missing,\n"
+        "extra, or out of order within their topic), 2 wrong usage or manifest, 3 a recording\n"
+        "cannot be read.\n",
     .run = run,
 };
