@@ -12,7 +12,7 @@ static const command_t *const commands[] = {
     &command_play,  &command_record,
 #endif
 #ifdef TB_CLI_BAG
-    &command_bag,
+    &command_bag,   &command_check,
 #endif
 #ifdef TB_CLI_ROS2
     &command_watch,
