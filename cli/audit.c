@@ -13,6 +13,7 @@
 
 enum { OPTION_JSON = 256, OPTION_WATCH, OPTION_FAIL_ON, OPTION_DURATION };
 
+#define STEP_NS           (50 * TB_NS_PER_MS)
 #define DURATION_NS       (2 * TB_NS_PER_S)
 #define WATCH_DURATION_NS (5 * TB_NS_PER_S)
 
@@ -30,15 +31,16 @@ static int64_t now_ns(const audit_t *audit)
   return now.ns;
 }
 
-/* False: a signal came first. */
-static bool wait_until(const audit_t *audit, int64_t deadline_ns)
+/* Samples topics until then. False: a signal came first. */
+static bool wait_until(audit_t *audit, int64_t deadline_ns)
 {
   struct pollfd fd = {.fd = command_signal_fd(), .events = POLLIN};
   for (;;) {
     int64_t left_ns = deadline_ns - now_ns(audit);
     if (left_ns <= 0) return true;
-    int64_t left_ms = (left_ns + TB_NS_PER_MS - 1) / TB_NS_PER_MS;
-    if (poll(&fd, 1, left_ms < INT32_MAX ? (int)left_ms : INT32_MAX) > 0) return false;
+    audit_topics_step(audit);
+    if (left_ns > STEP_NS) left_ns = STEP_NS;
+    if (poll(&fd, 1, (int)((left_ns + TB_NS_PER_MS - 1) / TB_NS_PER_MS)) > 0) return false;
   }
 }
 
@@ -64,21 +66,42 @@ static int judge(audit_t *audit)
   audit_nodes_find(audit);
   audit_receivers_find(audit);
   audit_clock_find(audit);
+  audit_topics_find(audit);
   tb_status_t status = tb__findings_finish(audit->findings);
   return status ? command_failed(audit->command, status, NULL) : EXIT_OK;
+}
+
+/* The questions to the nodes, which wait for answers while the main thread samples topics. */
+typedef struct asking {
+  audit_t *audit;
+  tb_duration_t limit;
+  int result;
+} asking_t;
+
+static void *ask(void *user)
+{
+  asking_t *asking = user;
+  audit_t *audit = asking->audit;
+  asking->result = node_times_query(&audit->view, asking->limit, &audit->times);
+  return NULL;
 }
 
 /* Asks and listens until the end of the time. *out_signalled: a signal came first. */
 static int gather(audit_t *audit, int64_t duration_ns, bool *out_signalled)
 {
   int64_t begin_ns = now_ns(audit);
-  tb_duration_t limit = audit->limit;
-  if (limit.ns > duration_ns) limit.ns = duration_ns;
+  asking_t asking = {audit, audit->limit, EXIT_OK};
+  pthread_t thread;
+  if (asking.limit.ns > duration_ns) asking.limit.ns = duration_ns;
   int64_t end_ns = duration_ns < INT64_MAX - begin_ns ? begin_ns + duration_ns : INT64_MAX;
-  int result = node_times_query(&audit->view, limit, &audit->times);
+  int result = audit_topics_begin(audit);
   audit->answered_ns = begin_ns;
+  bool is_thread = !result && pthread_create(&thread, NULL, ask, &asking) == 0;
+  if (!result && !is_thread) ask(&asking);
   if (!result) *out_signalled = !wait_until(audit, end_ns);
-  return result;
+  if (is_thread) pthread_join(thread, NULL);
+  audit_topics_end(audit);
+  return result ? result : asking.result;
 }
 
 static int run_once(audit_t *audit, const arguments_t *arguments)
@@ -87,6 +110,7 @@ static int run_once(audit_t *audit, const arguments_t *arguments)
   bool is_signalled = false;
   int result = graph_view_settle(&audit->view, arguments->graph.wait, NULL, NULL);
   if (!result) result = gather(audit, duration_ns, &is_signalled);
+  if (is_signalled) graph_view_end_by_signal();
   if (!result) result = judge(audit);
   if (result) return result;
   if (arguments->json)
@@ -122,14 +146,18 @@ static int run_watch(audit_t *audit, const arguments_t *arguments)
 
 static int audit_run(const command_t *command, const arguments_t *arguments)
 {
-  audit_t audit = {
+  static audit_t audit; /* large */
+  audit = (audit_t){
       .command = command, .limits = tb__contract_limits_default(), .limit = arguments->graph.limit};
   int result = graph_view_open(command, arguments->graph.domain, &audit.view);
+  audit.view.defers_signals = true;
   if (!result) result = audit_clock_open(&audit);
   if (!result) result = audit_events_open(&audit);
+  if (!result) result = audit_topics_open(&audit);
   if (!result)
     result = arguments->watch ? run_watch(&audit, arguments) : run_once(&audit, arguments);
   forget(&audit);
+  audit_topics_close(&audit.topics);
   audit_events_close(&audit.events);
   audit_clock_close(&audit.clock);
   graph_view_close(&audit.view);

@@ -5,6 +5,7 @@
 
 #include "audit_clock.h"
 #include "audit_events.h"
+#include "audit_topics.h"
 #include "contract/finding.h"
 #include "contract/limits.h"
 #include "contract/time_base.h"
@@ -34,6 +35,7 @@ typedef struct audit {
   tb_duration_t limit; /* of answers */
   audit_clock_t clock;
   audit_events_t events;
+  audit_topics_t topics;
   node_time_t *times;       /* of each node of the snapshot */
   int64_t answered_ns;      /* steady: when the nodes were asked */
   audit_node_t *nodes;      /* of each node of the snapshot */

@@ -59,6 +59,7 @@ static void on_tick(const tb_ros2_sample_t *sample, void *user)
   pthread_mutex_lock(&clock->mutex);
   if (is_good) {
     tb__ticks_feed(&clock->ticks, id, tick_ns, now.ns);
+    clock->recent[clock->recent_count++ % AUDIT_TICKS_KEPT] = (struct audit_tick){tick_ns, now.ns};
     tb__spread_add(&clock->latency, sample->receive_timestamp_ns - sample->source_timestamp_ns);
     for (uint32_t i = 0; i < clock->ticks.publisher_count; i++)
       if (clock->ticks.publishers[i].id == id) memcpy(clock->guids[i], sample->writer_guid, 16);
@@ -101,6 +102,7 @@ void audit_clock_restart(audit_t *audit)
   memset(&clock->latency, 0, sizeof clock->latency);
   memset(clock->guids, 0, sizeof clock->guids);
   clock->malformed = 0;
+  clock->recent_count = 0;
   pthread_mutex_unlock(&clock->mutex);
 }
 
@@ -118,6 +120,20 @@ void audit_clock_now(audit_clock_t *clock, audit_now_t *out)
       .epoch = all->epoch,
   };
   pthread_mutex_unlock(&clock->mutex);
+}
+
+int64_t audit_clock_reached(audit_clock_t *clock, int64_t time_ns, int64_t from_ns)
+{
+  int64_t reached_ns = 0;
+  pthread_mutex_lock(&clock->mutex);
+  for (uint64_t i = 0; i < AUDIT_TICKS_KEPT && i < clock->recent_count; i++) {
+    const struct audit_tick *tick =
+        &clock->recent[(clock->recent_count - 1 - i) % AUDIT_TICKS_KEPT];
+    if (tick->arrival_ns < from_ns) break;
+    if (tick->tick_ns >= time_ns) reached_ns = tick->arrival_ns;
+  }
+  pthread_mutex_unlock(&clock->mutex);
+  return reached_ns;
 }
 
 /* --- judging --- */

@@ -12,6 +12,8 @@
 
 struct audit;
 
+#define AUDIT_TICKS_KEPT 1024
+
 typedef struct audit_clock {
   tb_ros2_subscription_t *subscription;
   tb_steady_clock_t *steady;
@@ -21,6 +23,10 @@ typedef struct audit_clock {
   tb__spread_t latency; /* from the publisher's system time to ours */
   uint8_t guids[TB__TICK_PUBLISHERS][16];
   uint64_t malformed;
+  struct audit_tick {
+    int64_t tick_ns, arrival_ns;
+  } recent[AUDIT_TICKS_KEPT]; /* distinct ones, a ring */
+  uint64_t recent_count;
 } audit_clock_t;
 
 /* What time it is on the graph. */
@@ -40,6 +46,10 @@ void audit_clock_restart(struct audit *audit);
 
 /* [any thread] */
 void audit_clock_now(audit_clock_t *clock, audit_now_t *out);
+
+/* When /clock reached a time, in steady time: by the first tick that came after `from_ns`. 0: it
+ * has not, or so long ago that it is forgotten. [any thread] */
+int64_t audit_clock_reached(audit_clock_t *clock, int64_t time_ns, int64_t from_ns);
 
 /* Findings about /clock itself. */
 void audit_clock_find(struct audit *audit);

@@ -120,6 +120,8 @@ static void judge_node(audit_t *audit, size_t index)
       .is_rcl = shown.has_parameters,
       .event = audit_events_of(&audit->events, node->full_name, &event_ns),
   };
+  audit_topics_base(audit, node->full_name, &out->facts.stamps_of_clock,
+                    &out->facts.stamps_of_wall);
   out->facts.is_event_newer = event_ns > audit->answered_ns;
   out->verdict = tb__base_judge(&out->facts);
 }

@@ -78,9 +78,10 @@ void audit_report_text(const audit_t *audit)
   clock_facts_t facts = clock_facts(audit);
   findings_print(audit->findings);
   findings_print_counts(audit->findings);
-  text_out("; %zu nodes: %zu on /clock, %zu on wall time, %zu unknown; ",
+  text_out("; %zu nodes: %zu on /clock, %zu on wall time, %zu unknown; %zu topics sampled; ",
            audit->view.snapshot->node_count, count_base(audit, TB__BASE_CLOCK),
-           count_base(audit, TB__BASE_WALL), count_base(audit, TB__BASE_UNKNOWN));
+           count_base(audit, TB__BASE_WALL), count_base(audit, TB__BASE_UNKNOWN),
+           audit_topics_sampled(&audit->topics));
   print_clock(&facts);
   text_out("\n");
   command_flush();
@@ -137,6 +138,8 @@ static json_t *report_json(const audit_t *audit)
   json_put(root, "switched_off", findings_off_json(audit->findings));
   json_put(root, "nodes", nodes_json(audit));
   json_put(root, "clock", clock_json(audit));
+  json_put(root, "topics_sampled", json_integer((json_int_t)audit_topics_sampled(&audit->topics)));
+  json_put(root, "topics", json_integer((json_int_t)audit->topics.candidates));
   return root;
 }
 
