@@ -19,7 +19,7 @@ static const command_t *const commands[] = {
 #endif
     &command_serve, &command_now,    &command_sleep,
 #ifdef TB_CLI_ROS2
-    &command_nodes, &command_param,  &command_sim_time,
+    &command_nodes, &command_param,  &command_sim_time, &command_audit,
 #endif
 };
 
