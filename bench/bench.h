@@ -46,6 +46,13 @@ int bench_node_peer(const char *role, const char *count);
 extern const row_t ros2_rows[], node_rows[];
 extern const int ros2_row_count, node_row_count;
 #endif
+#ifdef TB_BENCH_COMMAND
+/* The process that receives what `timebase observe` observes. */
+#define BENCH_OBSERVE_PEER "--observe-peer"
+int bench_observe_peer(void);
+extern const row_t observe_rows[];
+extern const int observe_row_count;
+#endif
 #if defined(TB_BENCH_BAG) && defined(TB_BENCH_ROS2)
 #define TB_BENCH_PLAY
 /* The process that reads the played messages, so many each time. */
