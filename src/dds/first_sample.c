@@ -12,9 +12,10 @@
 
 #include "dds/inner_writer.h"
 
-void tb__first_sample_expect(const struct ddsi_sertype *type, const tb__guid_t *writer)
+void tb__first_sample_expect(dds_entity_t reader, const struct ddsi_sertype *type,
+                             const tb__guid_t *writer)
 {
-  struct ddsi_domaingv *domain = ddsrt_atomic_ldvoidp(&type->gv);
+  struct ddsi_domaingv *domain = tb__inner_domain(reader, type);
   if (!domain) return;
   ddsi_guid_t guid = tb__inner_guid(writer->bytes);
   struct thread_state *thread = lookup_thread_state();

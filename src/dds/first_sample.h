@@ -12,8 +12,9 @@ struct ddsi_sertype;
  * of what was before the reader. Fast DDS sends its first heartbeat with the first sample, and with
  * each fragment of it: then that sample is lost. Afterwards what the writer sends counts from its
  * first sample on; what it no longer has or is not for the reader, the writer declares so.
- * `type` is a type that was registered for the topic of a reader that is matched with `writer`.
- * Not from a callback of DDS. */
-void tb__first_sample_expect(const struct ddsi_sertype *type, const tb__guid_t *writer);
+ * `reader` is a reader of ours that is matched with `writer`, and `type` one that was registered
+ * for its topic. Not from a callback of DDS. */
+void tb__first_sample_expect(dds_entity_t reader, const struct ddsi_sertype *type,
+                             const tb__guid_t *writer);
 
 #endif

@@ -1,8 +1,11 @@
 #include "dds/inner_writer.h"
 
 #include <dds/ddsi/ddsi_entity_index.h>
+#include <dds/ddsi/ddsi_proxy_endpoint.h>
 #include <dds/ddsi/q_bswap.h>
 #include <string.h>
+
+#include "dds/guid.h"
 
 ddsi_guid_t tb__inner_guid(const void *bytes)
 {
@@ -11,12 +14,32 @@ ddsi_guid_t tb__inner_guid(const void *bytes)
   return nn_ntoh_guid(guid);
 }
 
+bool tb__inner_guid_is_of_fast_dds(const ddsi_guid_t *guid)
+{
+  ddsi_guid_t sent = nn_hton_guid(*guid);
+  tb__guid_t bytes;
+  memcpy(&bytes, &sent, sizeof bytes);
+  return tb__guid_is_of_fast_dds(&bytes);
+}
+
+static struct ddsi_domaingv *domain_of(dds_entity_t endpoint, const struct ddsi_sertype *type,
+                                       dds_guid_t *out_name)
+{
+  return dds_get_guid(endpoint, out_name) < 0 ? NULL : ddsrt_atomic_ldvoidp(&type->gv);
+}
+
+struct ddsi_domaingv *tb__inner_domain(dds_entity_t endpoint, const struct ddsi_sertype *type)
+{
+  dds_guid_t name;
+  return domain_of(endpoint, type, &name);
+}
+
 bool tb__inner_writer_enter(dds_entity_t writer, const struct ddsi_sertype *type,
                             tb__inner_writer_t *out)
 {
-  struct ddsi_domaingv *domain = ddsrt_atomic_ldvoidp(&type->gv);
   dds_guid_t name;
-  if (!domain || dds_get_guid(writer, &name) < 0) return false;
+  struct ddsi_domaingv *domain = domain_of(writer, type, &name);
+  if (!domain) return false;
   ddsi_guid_t guid = tb__inner_guid(name.v);
   struct thread_state *thread = lookup_thread_state();
   thread_state_awake(thread, domain);
@@ -29,4 +52,15 @@ bool tb__inner_writer_enter(dds_entity_t writer, const struct ddsi_sertype *type
 void tb__inner_writer_leave(const tb__inner_writer_t *inner)
 {
   thread_state_asleep(inner->thread);
+}
+
+static uint32_t partitions_of(const dds_qos_t *qos)
+{
+  uint32_t count = 0;
+  return dds_qget_partition(qos, &count, NULL) ? count : 0;
+}
+
+bool tb__inner_is_apart(const struct ddsi_writer *writer, const struct ddsi_proxy_reader *reader)
+{
+  return partitions_of(writer->xqos) > 0 && partitions_of(reader->c.xqos) == 0;
 }

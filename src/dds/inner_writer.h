@@ -20,11 +20,22 @@ typedef struct tb__inner_writer {
 
 /* A GUID in the form of Cyclone's own functions. */
 ddsi_guid_t tb__inner_guid(const void *bytes);
+bool tb__inner_guid_is_of_fast_dds(const ddsi_guid_t *guid);
+
+/* The domain of an endpoint of ours; NULL: the endpoint is gone. `type` is a type that was
+ * registered for its topic, which is not looked at then: it has gone with the domain. */
+struct ddsi_domaingv *tb__inner_domain(dds_entity_t endpoint, const struct ddsi_sertype *type);
 
 /* `type` is a type that was registered for the writer's topic. Until tb__inner_writer_leave the
  * writer and its domain stay. False: it has gone; there is nothing to leave. */
 bool tb__inner_writer_enter(dds_entity_t writer, const struct ddsi_sertype *type,
                             tb__inner_writer_t *out);
 void tb__inner_writer_leave(const tb__inner_writer_t *inner);
+
+struct ddsi_proxy_reader;
+
+/* Whether the reader, which is of Fast DDS and matched with the writer, drops what that sends: for
+ * Cyclone DDS the partition "*" of a writer includes the default one, for Fast DDS it does not. */
+bool tb__inner_is_apart(const struct ddsi_writer *writer, const struct ddsi_proxy_reader *reader);
 
 #endif

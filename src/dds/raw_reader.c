@@ -290,7 +290,7 @@ uint32_t tb__raw_reader_match_events(const tb__raw_reader_t *reader)
 
 void tb__raw_reader_expect_first(const tb__raw_reader_t *reader, const tb__guid_t *writer)
 {
-  if (!tb__is_forked()) tb__first_sample_expect(reader->type, writer);
+  if (!tb__is_forked()) tb__first_sample_expect(reader->handle, reader->type, writer);
 }
 
 void tb__raw_reader_expect_first_of(const tb__raw_reader_t *reader,
@@ -311,7 +311,7 @@ void tb__raw_reader_expect_first_of(const tb__raw_reader_t *reader,
         dds_get_matched_publication_data(reader->handle, matches[i]);
     if (!found) continue;
     tb__guid_t writer = tb__guid_of(found->key.v);
-    if (is_wanted(&writer)) tb__first_sample_expect(reader->type, &writer);
+    if (is_wanted(&writer)) tb__first_sample_expect(reader->handle, reader->type, &writer);
     dds_builtintopic_free_endpoint(found);
   }
   if (matches != few) free(matches);
@@ -327,5 +327,5 @@ tb_status_t tb__raw_reader_matched_list(const tb__raw_reader_t *reader, tb__matc
 
 void tb__raw_reader_interfaces(const tb__raw_reader_t *reader, char *out, size_t size)
 {
-  tb__dds_interfaces(reader->type, out, size);
+  tb__dds_interfaces(reader->handle, reader->type, out, size);
 }

@@ -85,6 +85,7 @@ static tb_status_t header_write(tb_ros2_client_t *client, int64_t sequence, cons
                  "request to %s: not CDR with an encapsulation header", client->name);
   else
     status = tb__raw_writer_write(client->writer, message, size + TB__SERVICE_HEADER_SIZE, error);
+  if (status == TB_ERR_UNSUPPORTED) tb__client_no_server(client, status, error);
   free(message);
   return status;
 }
@@ -107,7 +108,7 @@ tb_status_t tb__client_request_write(tb_ros2_client_t *client, int64_t sequence,
   tb__mutex_unlock(&client->mutex);
   do {
     status = header || plain ? TB_OK : tb__client_no_server(client, TB_ERR_TIMEOUT, error);
-    if (plain) status = tb__client_plain_write(client, sequence, cdr, size, error);
+    if (plain) status = tb__client_plain_write(client, sequence, cdr, size, deadline, error);
     sent = plain && !status;
     if (header && (!status || status == TB_ERR_TIMEOUT || status == TB_ERR_LIMIT)) {
       status = header_write(client, sequence, cdr, size, error);
