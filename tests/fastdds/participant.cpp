@@ -268,6 +268,17 @@ Reader Participant::reader(const std::string &name, const std::string &type, Qos
   return {made, std::move(listener)};
 }
 
+Reader Participant::disabled_reader(const std::string &name, const std::string &type, Qos qos)
+{
+  dds::SubscriberQos of_subscriber = dds::SUBSCRIBER_QOS_DEFAULT;
+  of_subscriber.entity_factory().autoenable_created_entities = false;
+  dds::Subscriber *usual = subscriber_;
+  subscriber_ = participant_->create_subscriber(of_subscriber);
+  Reader made = reader(name, type, qos);
+  subscriber_ = usual;
+  return made;
+}
+
 void Participant::use_partition(const std::string &name)
 {
   dds::PublisherQos publisher = dds::PUBLISHER_QOS_DEFAULT;

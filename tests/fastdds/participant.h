@@ -120,6 +120,8 @@ public:
   // On names of the wire. `hash`: RIHS01_..., or empty.
   Writer writer(const std::string &topic, const std::string &type, Qos qos,
                 const std::string &hash = "");
+  // Exists and has a GUID, but no other participant is told before it is enabled.
+  Reader disabled_reader(const std::string &name, const std::string &type, Qos qos);
   Reader reader(const std::string &topic, const std::string &type, Qos qos,
                 const std::string &hash = "");
   // Of endpoints that are made from now on; "-": the default.

@@ -53,6 +53,10 @@
 //                                   "reply SIZE same|HEX|other": as the request, short, or neither;
 //                                   HEX and SIZE are with encapsulation
 //   client SERVICE TYPE             "reader GUID writer GUID", in hexadecimal digits
+//   post [OPTIONS] SERVICE TYPE HEX|--size N
+//                                   "posted": a request of a client whose reader of replies is
+//                                   named in it and not yet announced to anyone
+//   listen [OPTIONS] SERVICE        as "call", for what was posted last: announces the reader
 //   strays SERVICE                  "strays N" replies that its client has dropped
 //
 // Topics. QOS is reliable, best_effort or latched, with ":DEPTH" if wanted (10).
