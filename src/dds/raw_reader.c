@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fork.h"
+#include "dds/discovered.h"
 #include "dds/first_sample.h"
 #include "dds/interfaces.h"
 #include "dds/library.h"
@@ -288,6 +289,12 @@ tb__peers_t tb__raw_reader_peers(const tb__raw_reader_t *reader)
 uint32_t tb__raw_reader_match_events(const tb__raw_reader_t *reader)
 {
   return atomic_load(&reader->match_events);
+}
+
+bool tb__raw_reader_has_all_writers_of(const tb__raw_reader_t *reader,
+                                       const tb__guid_t *participant)
+{
+  return !innermost && !tb__is_forked() && tb__dds_has_all_writers_of(reader->type, participant);
 }
 
 tb_status_t tb__raw_reader_matched_list(const tb__raw_reader_t *reader, tb__matched_t **out,

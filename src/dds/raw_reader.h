@@ -59,6 +59,10 @@ tb__peers_t tb__raw_reader_peers(const tb__raw_reader_t *reader);
 /* The count of tb__raw_reader_match_word. */
 uint32_t tb__raw_reader_match_events(const tb__raw_reader_t *reader);
 
+/* See discovered.h. False in callbacks. */
+bool tb__raw_reader_has_all_writers_of(const tb__raw_reader_t *reader,
+                                       const tb__guid_t *participant);
+
 /* The writers that are matched now; free *out, which may be NULL if there are none. Not from a
  * callback of DDS. TB_ERR_NO_MEMORY, TB_ERR_CLOSED. */
 TB_WARN_UNUSED tb_status_t tb__raw_reader_matched_list(const tb__raw_reader_t *reader,

@@ -127,8 +127,29 @@ void tb_ros2_graph_destroy(tb_ros2_graph_t *graph)
   free(graph);
 }
 
+static bool next_undiscovered(tb_ros2_graph_t *graph, size_t *at, tb__guid_t *out)
+{
+  tb__mutex_lock(&graph->mutex);
+  bool found = tb__graph_model_next_undiscovered(&graph->model, at, out);
+  tb__mutex_unlock(&graph->mutex);
+  return found;
+}
+
+/* DDS does not report when all endpoints of a participant have arrived. */
+static void discovered_note(tb_ros2_graph_t *graph)
+{
+  tb__guid_t guid;
+  for (size_t at = 0; next_undiscovered(graph, &at, &guid);) {
+    if (!tb__raw_reader_has_all_writers_of(graph->infos, &guid)) continue;
+    tb__mutex_lock(&graph->mutex);
+    tb__graph_model_discovered(&graph->model, &guid);
+    tb__mutex_unlock(&graph->mutex);
+  }
+}
+
 static tb_status_t snapshot_take(tb_ros2_graph_t *graph, tb_ros2_graph_snapshot_t **out)
 {
+  discovered_note(graph);
   tb__mutex_lock(&graph->mutex);
   uint32_t change = atomic_load(&graph->changes);
   tb_status_t status = graph->is_incomplete

@@ -217,6 +217,7 @@ Participant::Participant(const Options &options)
   if (!participant_) throw std::runtime_error("no participant");
   publisher_ = participant_->create_publisher(dds::PUBLISHER_QOS_DEFAULT);
   subscriber_ = participant_->create_subscriber(dds::SUBSCRIBER_QOS_DEFAULT);
+  if (!options.has_graph) return;
   graph_writer_ = writer("ros_discovery_info", graph_type, {true, true, 1});
   graph_reader_ = reader("ros_discovery_info", graph_type, {true, true, 1000});
 }
