@@ -7,6 +7,17 @@
 #include <dds/ddsi/q_radmin.h>
 #include <dds/ddsi/q_rtps.h>
 
+/* With DDS Security writers may be announced by another one, encrypted. */
+static bool is_secured(const struct ddsi_domaingv *domain)
+{
+#ifdef DDS_HAS_SECURITY
+  return domain->config.omg_security_configuration;
+#else
+  (void)domain;
+  return false;
+#endif
+}
+
 /* Of the writer that announces the participant's writers. A heartbeat of it gives the number of the
  * last one; a reader that has all up to a heartbeat is in sync. */
 static bool is_in_sync(const struct ddsi_proxy_writer *writer)
@@ -19,7 +30,7 @@ static bool is_in_sync(const struct ddsi_proxy_writer *writer)
 bool tb__dds_has_all_writers_of(const struct ddsi_sertype *type, const tb__guid_t *participant)
 {
   struct ddsi_domaingv *domain = ddsrt_atomic_ldvoidp(&type->gv);
-  if (!domain) return false;
+  if (!domain || is_secured(domain)) return false;
   ddsi_guid_t guid = tb__inner_guid(participant->bytes);
   guid.entityid.u = NN_ENTITYID_SEDP_BUILTIN_PUBLICATIONS_WRITER;
   struct thread_state *thread = lookup_thread_state();

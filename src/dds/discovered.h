@@ -9,8 +9,9 @@
 struct ddsi_sertype;
 
 /* Whether all writers that the participant has announced so far have arrived: what is not among
- * them does not exist, or is new. False also where that is not known. They may be about to be
- * reported. `type` is a registered type of the domain. Not from a callback of DDS. */
+ * them does not exist, or is new. False also where that is not known, as with DDS Security. They
+ * may be about to be reported. `type` is a registered type of the domain. Not from a callback of
+ * DDS. */
 bool tb__dds_has_all_writers_of(const struct ddsi_sertype *type, const tb__guid_t *participant);
 
 #endif

@@ -18,7 +18,7 @@
 #include "test.h"
 #include "within.h"
 
-#define DOMAIN "30"
+#define DOMAIN "33"
 #define LIMIT  ((tb_duration_t){120 * TB_NS_PER_S})
 #define TYPE   "std_srvs/srv/Trigger"
 #define PARKED ((tb_duration_t){30 * TB_NS_PER_S})
