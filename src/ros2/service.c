@@ -178,12 +178,12 @@ static tb__client_state_t state_of(const tb_ros2_service_t *service, const tb__g
 }
 
 /* The replies that no client can get, one report for all that come in 10 s. */
-static void dropped_report(tb_ros2_service_t *service, size_t count)
+static void dropped_report(tb_ros2_service_t *service, size_t count, bool is_last)
 {
   int64_t now_ns = tb__steady_now_ns();
   tb__mutex_lock(&service->replies_mutex);
   service->dropped += count;
-  uint64_t dropped = now_ns >= service->dropped_log_ns ? service->dropped : 0;
+  uint64_t dropped = is_last || now_ns >= service->dropped_log_ns ? service->dropped : 0;
   if (dropped > 0) {
     service->dropped = 0;
     service->dropped_log_ns = now_ns + LOG_PAUSE_NS;
@@ -223,7 +223,7 @@ static void parked_send(tb_ros2_service_t *service)
     if (state == TB__CLIENT_READY &&
         reply_send(service, &reply->id, reply->cdr, reply->size, &error) != TB_OK)
       tb__log(TB_LOG_WARN, "service %s: a reply was dropped: %s", service->name, error.text);
-    if (state == TB__CLIENT_WITHOUT_READER) dropped_report(service, 1);
+    if (state == TB__CLIENT_WITHOUT_READER) dropped_report(service, 1, false);
     tb__parked_replies_free(reply);
   }
 }
@@ -247,7 +247,7 @@ static bool is_parked(tb_ros2_service_t *service, const tb_ros2_request_id_t *id
                          tb__parked_replies_next_due(&service->parked));
   }
   tb__mutex_unlock(&service->replies_mutex);
-  if (pushed_out) dropped_report(service, tb__parked_replies_free(pushed_out));
+  if (pushed_out) dropped_report(service, tb__parked_replies_free(pushed_out), false);
   if (state == TB__CLIENT_GONE)
     *out_status = tb_error_set(error, TB_ERR_CLOSED, "reply: the client is gone");
   return state != TB__CLIENT_READY;
@@ -344,6 +344,7 @@ static bool close_first(tb_ros2_service_t *service)
 
 static void service_free(tb_ros2_service_t *service)
 {
+  dropped_report(service, 0, true);
   tb__raw_reader_destroy(service->reader);
   if (service->writer) tb__raw_writer_wait_for_acks(service->writer, ACK_WAIT);
   tb__raw_writer_destroy(service->writer);

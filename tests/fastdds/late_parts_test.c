@@ -24,13 +24,14 @@
 #define PARKED ((tb_duration_t){30 * TB_NS_PER_S})
 
 static tb_ros2_context_t *context;
-static sem_t dropped;
+static sem_t dropped, dropped_rest;
 
 static void on_log(tb_log_level_t level, const char *message, void *user)
 {
   (void)level;
   (void)user;
   if (strstr(message, "replies dropped: 1:")) sem_post(&dropped);
+  if (strstr(message, "replies dropped: 3:")) sem_post(&dropped_rest);
 }
 
 static int setup(void **state)
@@ -39,6 +40,7 @@ static int setup(void **state)
   (void)state;
   loopback_setup(atoi(DOMAIN));
   sem_init(&dropped, 0, 0);
+  sem_init(&dropped_rest, 0, 0);
   tb_log_set_hook(on_log, NULL);
   if (tb_ros2_context_create(NULL, &context, &error)) fail_msg("%s", error.text);
   return 0;
@@ -158,7 +160,9 @@ static void test_what_waits_goes_with_its_service_and_its_client(void **state)
   peer_say(&peer, "post /echo " TYPE " --size 16");
   peer_expect_line(&peer, "posted");
   wait_for(&replied);
+  assert_int_not_equal(sem_trywait(&dropped_rest), 0);
   tb_ros2_service_destroy(service);
+  assert_int_equal(sem_trywait(&dropped_rest), 0); /* the others of the 20 */
   peer_stop(&peer);
 }
 
