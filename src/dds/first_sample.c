@@ -5,7 +5,6 @@
 #include <dds/ddsi/ddsi_sertype.h>
 #include <dds/ddsi/q_hbcontrol.h>
 #include <dds/ddsi/q_thread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,13 +31,21 @@ typedef struct known_writer {
   uint32_t topic; /* a hash: one more that is marked does no harm */
 } known_writer_t;
 
+/* What was in our function's place in a domain: Cyclone's, or that of another copy of this library.
+ */
+typedef struct place {
+  struct place *next;
+  uint32_t domain_id;
+  write_endpoint_t original;
+} place_t;
+
 /* Taken by threads of DDS that hold locks of it: nothing of DDS is called under it. */
 static tb__mutex_t mutex = TB__MUTEX_INIT;
+static place_t *places TB_GUARDED_BY(mutex);
 static known_writer_t *writers TB_GUARDED_BY(mutex);
 static size_t writer_count TB_GUARDED_BY(mutex), writer_room TB_GUARDED_BY(mutex);
 
 static tb__mutex_t install_mutex = TB__MUTEX_INIT;
-static _Atomic(write_endpoint_t) write_endpoint; /* of Cyclone, for all domains; NULL: not known */
 
 static uint32_t topic_hash(const char *topic)
 {
@@ -94,8 +101,37 @@ static void writer_remove(const known_writer_t *writer)
   tb__mutex_unlock(&mutex);
 }
 
+/* Where there is none, one with `original`, unless that is NULL. NULL: out of memory. */
+static write_endpoint_t place_original(uint32_t domain_id, write_endpoint_t original)
+{
+  tb__mutex_lock(&mutex);
+  place_t *place = places;
+  while (place && place->domain_id != domain_id)
+    place = place->next;
+  if (!place && original && (place = malloc(sizeof *place))) {
+    *place = (place_t){places, domain_id, original};
+    places = place;
+  }
+  write_endpoint_t found = place ? place->original : NULL;
+  tb__mutex_unlock(&mutex);
+  return found;
+}
+
+static void place_remove(uint32_t domain_id)
+{
+  tb__mutex_lock(&mutex);
+  place_t **link = &places;
+  while (*link && (*link)->domain_id != domain_id)
+    link = &(*link)->next;
+  place_t *place = *link;
+  if (place) *link = place->next;
+  tb__mutex_unlock(&mutex);
+  free(place);
+}
+
 void tb__first_sample_domain_deleted(uint32_t domain_id)
 {
+  place_remove(domain_id);
   tb__mutex_lock(&mutex);
   for (size_t i = writer_count; i-- > 0;)
     if (writers[i].domain_id == domain_id) writers[i] = writers[--writer_count];
@@ -114,6 +150,7 @@ void tb__first_sample_domain_deleted(uint32_t domain_id)
 static void on_endpoint(const struct ddsi_entity_common *entity, ddsrt_wctime_t time, bool is_alive,
                         void *arg)
 {
+  write_endpoint_t original = place_original(entity->gv->config.domainId, NULL);
   if (entity->kind == DDSI_EK_PROXY_WRITER) {
     struct ddsi_proxy_writer *found = (struct ddsi_proxy_writer *)(uintptr_t)entity;
     const dds_qos_t *qos = found->c.xqos;
@@ -128,7 +165,7 @@ static void on_endpoint(const struct ddsi_entity_common *entity, ddsrt_wctime_t 
       writer_add(&writer);
     }
   }
-  atomic_load (&write_endpoint)(entity, time, is_alive, arg);
+  if (original) original(entity, time, is_alive, arg);
 }
 
 /* Those that were known before the function was in its place. */
@@ -161,19 +198,21 @@ static dds_return_t writers_list(dds_entity_t participant, uint32_t domain_id)
   return count < 0 ? count : DDS_RETCODE_OK;
 }
 
-/* Not where another copy of this library has been first, which then does the same. */
+/* Not again where another copy of this library has put its function before ours since. */
 static dds_return_t install_locked(dds_entity_t participant, struct ddsi_domaingv *domain,
                                    bool is_own) TB_REQUIRES(install_mutex)
 {
   struct ddsi_builtin_topic_interface *interface = domain->builtin_topic_interface;
+  uint32_t domain_id = domain->config.domainId;
   write_endpoint_t there =
       __atomic_load_n(&interface->builtintopic_write_endpoint, __ATOMIC_ACQUIRE);
-  write_endpoint_t known = atomic_load(&write_endpoint);
-  if (there == on_endpoint || (known && known != there)) return DDS_RETCODE_OK;
-  atomic_store(&write_endpoint, there);
+  if (there == on_endpoint) return DDS_RETCODE_OK;
+  write_endpoint_t original = place_original(domain_id, there);
+  if (!original) return DDS_RETCODE_OUT_OF_RESOURCES;
+  if (original != there) return DDS_RETCODE_OK;
   if (!is_own) tb__dds_stay_loaded();
   __atomic_store_n(&interface->builtintopic_write_endpoint, on_endpoint, __ATOMIC_RELEASE);
-  dds_return_t listed = writers_list(participant, domain->config.domainId);
+  dds_return_t listed = writers_list(participant, domain_id);
   if (listed < 0) /* the next attempt begins again */
     __atomic_store_n(&interface->builtintopic_write_endpoint, there, __ATOMIC_RELEASE);
   return listed;

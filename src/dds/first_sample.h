@@ -9,9 +9,9 @@
 struct ddsi_sertype;
 
 /* For a reader that keeps no history Cyclone DDS takes the first heartbeat of a writer as the end
- * of what was before the reader. Fast DDS sends a heartbeat with each sample, and with each
- * fragment of one. So a first sample is lost if it has fragments, or if it or its last part
- * arrives before the reader is connected, or never, and the heartbeat after.
+ * of what was before the reader. Fast DDS sends one with each fragment of a sample, and each 3 s
+ * while a sample is not acknowledged. So a first sample is lost if it has fragments, or if it comes
+ * before the reader is connected, or never, and a heartbeat is the next that comes.
  *
  * To be called before a reader is created: then the reader gets what writers of Fast DDS have sent
  * from their first sample on. What a writer no longer has, or what is not for the reader, the
@@ -19,9 +19,9 @@ struct ddsi_sertype;
  * "rr/"), those that are known and those that come; for other topics it does nothing.
  *
  * `type` is a type that was registered for the topic. `is_own`: nothing uses the domain after
- * tb__first_sample_domain_deleted; else the library stays loaded. Where another library has changed
- * the same place of Cyclone DDS, it has no effect. Returns less than 0 if memory is short. Not from
- * a callback of DDS. */
+ * tb__first_sample_domain_deleted; else the library stays loaded. Several copies of this library
+ * may do this in one process. Returns less than 0 if memory is short. Not from a callback of DDS.
+ */
 dds_return_t tb__first_sample_expect(dds_entity_t participant, const struct ddsi_sertype *type,
                                      const char *topic, bool is_own);
 
