@@ -65,14 +65,15 @@ tb_ros2_client_wait_for_service(tb_ros2_client_t *client, const tb_wait_options_
 
 /** Sends a serialized request (4 bytes of encapsulation and the body) and waits for the response:
  * give *out back with tb_ros2_response_release. `options` (tb_wait_options_t; NULL: nothing ends it
- * early) are for all of it, with the wait for a service; ending takes about 50 ms more while the
+ * early) are for all of it, with the wait for a service; ending takes about 0.1 s more while the
  * middleware cannot send. Where the wait ends after the request was sent the service may still
  * carry it out; its answer is dropped.
  *
  *   TB_ERR_NOT_FOUND  there was no service within the limit; nothing was sent
  *   TB_ERR_TIMEOUT    no answer within the limit
- *   TB_ERR_CLOSED     every service that had the request is gone (or was restarted): whether it
- *                     was carried out is not known; or the client is being destroyed, or the
+ *   TB_ERR_CLOSED     every service that had the request is gone (or was restarted: the new one is
+ *                     not sent earlier requests; one that was killed is gone when its lease
+ *                     ends): whether it was carried out is not known; or the client is being destroyed, or the
  *                     token or the clock of the options was destroyed
  *   TB_ERR_CANCELLED, TB_ERR_JUMP_BACKWARD, TB_ERR_JUMP_FORWARD, TB_ERR_CLOCK_CHANGED
  *                     as the options ask, unless the answer was there already

@@ -8,6 +8,7 @@
 #include <timebase/qos.h>
 
 #include "dds/guid.h"
+#include "dds/resend.h"
 
 #define TB__USER_DATA_SIZE 256
 
@@ -37,6 +38,7 @@ typedef struct tb__endpoint_options {
   bool ignore_local;      /* do not match endpoints of the same participant */
   bool ignore_process;    /* do not match endpoints of the same process */
   int64_t write_limit_ns; /* a reliable writer blocks at most so long: TB_ERR_TIMEOUT; 0: forever */
+  tb__resend_t resend;    /* of writers, to readers of Fast DDS; the library stays loaded then */
 
   /* Called on a thread of DDS when matched endpoints change; may be NULL. Must not call DDS. */
   void (*on_matched)(void *user);

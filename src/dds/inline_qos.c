@@ -10,7 +10,7 @@
 #include "base/list.h"
 #include "platform/mutex.h"
 
-#define BUCKETS          64u /* a power of two */
+#define BUCKETS          4096u /* about as many samples as DDS keeps for readers that are gone */
 #define SENTINEL_SIZE    4u
 #define TO_QOS_BASE      (offsetof(Data_DataFrag_common_t, octetsToInlineQos) + sizeof(uint16_t))
 #define NATIVE_FLAG      (DDSRT_ENDIAN == DDSRT_LITTLE_ENDIAN ? SMFLAG_ENDIANNESS : 0)

@@ -4,6 +4,8 @@
 #include <dds/ddsi/q_bswap.h>
 #include <string.h>
 
+#include "dds/guid.h"
+
 ddsi_guid_t tb__inner_guid(const void *bytes)
 {
   ddsi_guid_t guid;
@@ -11,12 +13,32 @@ ddsi_guid_t tb__inner_guid(const void *bytes)
   return nn_ntoh_guid(guid);
 }
 
+bool tb__inner_guid_is_of_fast_dds(const ddsi_guid_t *guid)
+{
+  ddsi_guid_t sent = nn_hton_guid(*guid);
+  tb__guid_t bytes;
+  memcpy(&bytes, &sent, sizeof bytes);
+  return tb__guid_is_of_fast_dds(&bytes);
+}
+
+static struct ddsi_domaingv *domain_of(dds_entity_t endpoint, const struct ddsi_sertype *type,
+                                       dds_guid_t *out_name)
+{
+  return dds_get_guid(endpoint, out_name) < 0 ? NULL : ddsrt_atomic_ldvoidp(&type->gv);
+}
+
+struct ddsi_domaingv *tb__inner_domain(dds_entity_t endpoint, const struct ddsi_sertype *type)
+{
+  dds_guid_t name;
+  return domain_of(endpoint, type, &name);
+}
+
 bool tb__inner_writer_enter(dds_entity_t writer, const struct ddsi_sertype *type,
                             tb__inner_writer_t *out)
 {
-  struct ddsi_domaingv *domain = ddsrt_atomic_ldvoidp(&type->gv);
   dds_guid_t name;
-  if (!domain || dds_get_guid(writer, &name) < 0) return false;
+  struct ddsi_domaingv *domain = domain_of(writer, type, &name);
+  if (!domain) return false;
   ddsi_guid_t guid = tb__inner_guid(name.v);
   struct thread_state *thread = lookup_thread_state();
   thread_state_awake(thread, domain);

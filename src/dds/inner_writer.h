@@ -20,6 +20,11 @@ typedef struct tb__inner_writer {
 
 /* A GUID in the form of Cyclone's own functions. */
 ddsi_guid_t tb__inner_guid(const void *bytes);
+bool tb__inner_guid_is_of_fast_dds(const ddsi_guid_t *guid);
+
+/* The domain of an endpoint of ours; NULL: the endpoint is gone. `type` is a type that was
+ * registered for its topic, which is not looked at then: it has gone with the domain. */
+struct ddsi_domaingv *tb__inner_domain(dds_entity_t endpoint, const struct ddsi_sertype *type);
 
 /* `type` is a type that was registered for the writer's topic. Until tb__inner_writer_leave the
  * writer and its domain stay. False: it has gone; there is nothing to leave. */

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "dds/inner_writer.h"
+
 static const char *address_text(const ddsi_locator_t *locator, char out[INET6_ADDRSTRLEN])
 {
   bool is_v4 = locator->kind == NN_LOCATOR_KIND_UDPv4 || locator->kind == NN_LOCATOR_KIND_TCPv4;
@@ -13,9 +15,10 @@ static const char *address_text(const ddsi_locator_t *locator, char out[INET6_AD
   return inet_ntop(is_v4 ? AF_INET : AF_INET6, address, out, INET6_ADDRSTRLEN);
 }
 
-void tb__dds_interfaces(const struct ddsi_sertype *type, char *out, size_t size)
+void tb__dds_interfaces(dds_entity_t endpoint, const struct ddsi_sertype *type, char *out,
+                        size_t size)
 {
-  const struct ddsi_domaingv *domain = ddsrt_atomic_ldvoidp(&type->gv);
+  const struct ddsi_domaingv *domain = tb__inner_domain(endpoint, type);
   size_t used = 0;
   out[0] = '\0';
   for (int i = 0; domain && i < domain->n_interfaces; i++) {

@@ -59,14 +59,6 @@ tb_status_t tb__dds_error_set(tb_error_t *error, int code, const char *what)
                       dds_strretcode(code), hint);
 }
 
-void tb__dds_stay_loaded(void)
-{
-  static const char here;
-  Dl_info info;
-  if (dladdr(&here, &info) && info.dli_fname)
-    (void)dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
-}
-
 tb__guid_t tb__dds_guid(int32_t entity)
 {
   dds_guid_t guid = {{0}};

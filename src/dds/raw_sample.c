@@ -3,6 +3,7 @@
 #include <dds/ddsi/q_misc.h>
 #include <dds/ddsi/q_protocol.h>
 #include <dds/ddsi/q_radmin.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,9 +15,11 @@ typedef struct raw_sample {
   struct ddsi_serdata base;
   int64_t received_ns; /* system time */
   uint64_t sequence;
-  uint32_t size;       /* a multiple of 4 */
-  bool has_related;    /* its tb__related_identity_t follows the bytes */
-  bool has_inline_qos; /* its tb__inline_qos_t follows the bytes, aligned */
+  _Atomic int64_t number; /* of a sample of this process, for `resend` */
+  uint32_t size;          /* a multiple of 4 */
+  bool has_related;       /* its tb__related_identity_t follows the bytes */
+  bool has_inline_qos;    /* its tb__inline_qos_t follows the bytes, aligned */
+  _Atomic uint8_t resend;
   uint8_t bytes[];
 } raw_sample_t;
 
@@ -45,6 +48,8 @@ static raw_sample_t *sample_alloc(const struct ddsi_sertype *type, enum ddsi_ser
   sample->size = padded;
   sample->sequence = 0;
   sample->has_related = sample->has_inline_qos = false;
+  atomic_init(&sample->number, 0);
+  atomic_init(&sample->resend, TB__RESEND_ALL);
   sample->received_ns = tb__system_now_ns();
   memset(sample->bytes + size, 0, padded - size);
   return sample;
@@ -91,6 +96,20 @@ struct ddsi_serdata *tb__raw_sample_create_with(const struct ddsi_sertype *type,
 bool tb__raw_sample_has_inline_qos(const struct ddsi_serdata *sample)
 {
   return as_raw(sample)->has_inline_qos;
+}
+
+void tb__raw_sample_limit(struct ddsi_serdata *sample, tb__resend_t resend, int64_t number)
+{
+  raw_sample_t *raw = (raw_sample_t *)sample;
+  atomic_store(&raw->number, number);
+  atomic_store(&raw->resend, (uint8_t)resend);
+}
+
+bool tb__raw_sample_is_due(const struct ddsi_serdata *sample, int64_t acknowledged)
+{
+  const raw_sample_t *raw = as_raw(sample);
+  return tb__resend_is_due((tb__resend_t)atomic_load(&raw->resend), atomic_load(&raw->number),
+                           acknowledged);
 }
 
 const void *tb__raw_sample_bytes(const struct ddsi_serdata *sample, size_t *out_size)

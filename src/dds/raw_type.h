@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "dds/related_identity.h"
+#include "dds/resend.h"
 
 #define TB__CDR_HEADER_SIZE 4
 #define TB__CDR_SIZE_MAX    0x7ffffff0u
@@ -33,6 +34,14 @@ struct ddsi_serdata *tb__raw_sample_create_with(const struct ddsi_sertype *type,
 
 /* Whether the sample was created so, in this process. */
 bool tb__raw_sample_has_inline_qos(const struct ddsi_serdata *sample);
+
+/* What readers of Fast DDS are sent again of a sample of this process. `number` is its RTPS
+ * sequence number; 0: unknown. [any thread] The number may be corrected after the sample was
+ * written. */
+void tb__raw_sample_limit(struct ddsi_serdata *sample, tb__resend_t resend, int64_t number);
+
+/* Whether a reader of Fast DDS is sent it again that has acknowledged all up to this number. */
+bool tb__raw_sample_is_due(const struct ddsi_serdata *sample, int64_t acknowledged);
 
 /* The bytes of a sample of a raw type, and how many. */
 const void *tb__raw_sample_bytes(const struct ddsi_serdata *sample, size_t *out_size);

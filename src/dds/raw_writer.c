@@ -12,6 +12,7 @@
 #include "dds/qos_map.h"
 #include "dds/raw_topic.h"
 #include "dds/raw_type.h"
+#include "dds/stay_loaded.h"
 #include "dds/unacked.h"
 #include "held/parking.h"
 #include "platform/mutex.h"
@@ -24,6 +25,7 @@ struct tb__raw_writer {
   _Atomic uint32_t match_events;
   void (*hook)(void *user);
   void *hook_user;
+  tb__resend_t resend;
   _Atomic(_Atomic uint32_t *) watched;
   tb__mutex_t mutex;
   tb__inline_qos_support_t inline_qos; /* under the mutex; state 0: not asked for */
@@ -33,9 +35,9 @@ struct tb__raw_writer {
 static void on_matched(dds_entity_t handle, const dds_publication_matched_status_t status,
                        void *user)
 {
-  (void)handle;
-  (void)status;
   tb__raw_writer_t *writer = user;
+  if (writer->resend != TB__RESEND_ALL && status.current_count_change > 0)
+    tb__resend_limit(handle, writer->type);
   atomic_fetch_add(&writer->match_events, 1);
   tb__futex_wake_all(&writer->match_events);
   if (writer->hook) writer->hook(writer->hook_user);
@@ -83,6 +85,8 @@ tb_status_t tb__raw_writer_create(tb__participant_t *participant,
   tb__mutex_init(&writer->mutex);
   tb__mutex_init(&writer->numbered_mutex);
   writer->type = topic.type;
+  writer->resend = options->resend;
+  if (writer->resend != TB__RESEND_ALL) tb__stay_loaded();
   writer->hook = options->on_matched;
   writer->hook_user = options->on_matched_user;
   writer->handle = writer_open(writer, parent, &topic);
@@ -90,6 +94,8 @@ tb_status_t tb__raw_writer_create(tb__participant_t *participant,
     status = tb__dds_error_set(error, writer->handle, options->topic);
     goto fail;
   }
+  /* Readers that are known already were matched before there was a handle to ask with. */
+  if (writer->resend != TB__RESEND_ALL) tb__resend_limit(writer->handle, writer->type);
   tb__raw_topic_fini(&topic);
   *out = writer;
   return TB_OK;
@@ -143,15 +149,22 @@ tb_status_t tb__raw_writer_write(tb__raw_writer_t *writer, const void *cdr, size
 {
   tb_status_t status = write_check(cdr, size, error);
   if (status) return status;
-  return sample_write(writer, tb__raw_sample_create(writer->type, cdr, size), size, error);
+  struct ddsi_serdata *sample = tb__raw_sample_create(writer->type, cdr, size);
+  if (sample) tb__raw_sample_limit(sample, writer->resend, 0);
+  return sample_write(writer, sample, size, error);
 }
 
+/* Threads that install it at once do so twice, which changes nothing: no lock is held meanwhile. */
 static tb__inline_qos_support_t inline_qos_prepare(tb__raw_writer_t *writer)
 {
   tb__mutex_lock(&writer->mutex);
-  if (writer->inline_qos.state != TB__INLINE_QOS_ON && !tb__is_forked())
-    writer->inline_qos = tb__transport_hook_install(writer->handle, writer->type);
   tb__inline_qos_support_t support = writer->inline_qos;
+  tb__mutex_unlock(&writer->mutex);
+  if (support.state == TB__INLINE_QOS_ON || tb__is_forked()) return support;
+  support = tb__transport_hook_install(writer->handle, writer->type);
+  tb__mutex_lock(&writer->mutex);
+  if (writer->inline_qos.state != TB__INLINE_QOS_ON) writer->inline_qos = support;
+  support = writer->inline_qos;
   tb__mutex_unlock(&writer->mutex);
   return support;
 }
@@ -185,27 +198,46 @@ static tb_status_t fit_check(const tb__inline_qos_support_t *support, size_t siz
                       size, TB__PACKET_SIZE_MAX);
 }
 
-tb_status_t tb__raw_writer_write_with(tb__raw_writer_t *writer, const void *cdr, size_t size,
-                                      const void *inline_qos, size_t inline_qos_size,
-                                      int64_t *out_sequence, tb_error_t *error)
+static tb_status_t inline_qos_check(tb__raw_writer_t *writer, size_t size, tb_error_t *error)
 {
-  tb_status_t status = write_check(cdr, size, error);
-  if (status) return status;
   tb__inline_qos_support_t support = inline_qos_prepare(writer);
   if (support.state != TB__INLINE_QOS_ON)
     return tb__inline_qos_refusal(support.state, "publish with inline QoS", error);
-  status = fit_check(&support, size, error);
+  return fit_check(&support, size, error);
+}
+
+/* Takes over `sample`. It may be sent again before its number has been read, so it has the one that
+ * is expected until then. */
+static tb_status_t numbered_write(tb__raw_writer_t *writer, struct ddsi_serdata *sample,
+                                  size_t size, int64_t *sequence, tb_error_t *error)
+{
+  int64_t number = 0;
+  struct ddsi_serdata *kept = ddsi_serdata_ref(sample);
+  tb__mutex_lock(&writer->numbered_mutex);
+  tb__raw_sample_limit(sample, writer->resend, *sequence);
+  tb_status_t status = sample_write(writer, sample, size, error);
+  if (!status) status = sequence_read(writer, &number, error);
+  if (!status && number != *sequence) tb__raw_sample_limit(kept, writer->resend, number);
+  tb__mutex_unlock(&writer->numbered_mutex);
+  ddsi_serdata_unref(kept);
+  if (!status) *sequence = number;
+  return status;
+}
+
+tb_status_t tb__raw_writer_write_with(tb__raw_writer_t *writer, const void *cdr, size_t size,
+                                      const void *inline_qos, size_t inline_qos_size,
+                                      int64_t *sequence, tb_error_t *error)
+{
+  tb_status_t status = write_check(cdr, size, error);
+  if (!status && inline_qos_size > 0) status = inline_qos_check(writer, size, error);
   if (status) return status;
   struct ddsi_serdata *sample =
-      tb__raw_sample_create_with(writer->type, cdr, size, inline_qos, inline_qos_size);
-  if (!out_sequence) return sample_write(writer, sample, size, error);
-  int64_t sequence = 0;
-  tb__mutex_lock(&writer->numbered_mutex);
-  status = sample_write(writer, sample, size, error);
-  if (!status) status = sequence_read(writer, &sequence, error);
-  tb__mutex_unlock(&writer->numbered_mutex);
-  if (!status) *out_sequence = sequence;
-  return status;
+      inline_qos_size > 0
+          ? tb__raw_sample_create_with(writer->type, cdr, size, inline_qos, inline_qos_size)
+          : tb__raw_sample_create(writer->type, cdr, size);
+  if (sample && sequence) return numbered_write(writer, sample, size, sequence, error);
+  if (sample) tb__raw_sample_limit(sample, writer->resend, 0);
+  return sample_write(writer, sample, size, error);
 }
 
 uint32_t tb__raw_writer_matched(const tb__raw_writer_t *writer)

@@ -28,19 +28,19 @@ TB_WARN_UNUSED tb_status_t tb__raw_writer_write(tb__raw_writer_t *writer, const 
 tb__inline_qos_state_t tb__raw_writer_inline_qos(tb__raw_writer_t *writer);
 
 /* The same with inline QoS: `inline_qos_size` bytes of parameters without a sentinel, in the byte
- * order of this machine, more than 0, at most TB__INLINE_QOS_MAX, and a multiple of 4. All packets
- * with the sample have them, retransmissions too; readers in this process see none
+ * order of this machine, at most TB__INLINE_QOS_MAX, and a multiple of 4; 0: none. All packets with
+ * the sample have them, retransmissions too; readers in this process see none
  * (tb__raw_reader_has_inline_qos).
  *
- * With `out_sequence`, which may be NULL: the sample's RTPS sequence number, if TB_OK.
- * Such writes wait for one another. A writer whose numbers are asked for must be written in no
- * other way.
+ * `*sequence` is the sample's RTPS sequence number as the caller expects it (0: unknown), then, if
+ * TB_OK, as it is. NULL: nobody asks. Such writes wait for one another. A writer whose numbers are
+ * asked for must be written in no other way; TB__RESEND_SINCE_MATCH needs them.
  *
  * TB_ERR_UNSUPPORTED, TB_ERR_NO_MEMORY: see tb__raw_writer_inline_qos. TB_ERR_LIMIT: the sample
  * would not fit into the packets that CYCLONEDDS_URI asks for. */
 TB_WARN_UNUSED tb_status_t tb__raw_writer_write_with(tb__raw_writer_t *writer, const void *cdr,
                                                      size_t size, const void *inline_qos,
-                                                     size_t inline_qos_size, int64_t *out_sequence,
+                                                     size_t inline_qos_size, int64_t *sequence,
                                                      tb_error_t *error);
 
 /* Matched readers now. */

@@ -7,11 +7,11 @@
 
 #include "dds/inline_qos.h"
 #include "dds/inner_writer.h"
+#include "dds/stay_loaded.h"
 #include "platform/mutex.h"
 
 #include <dds/ddsi/ddsi_participant.h> /* which needs inner_writer.h */
 #include <dds/ddsi/ddsi_tran.h>
-#include <dlfcn.h>
 
 /* The releases with which it was tried; raw samples have the same list
  * (cmake/TimebaseCyclone.cmake). */
@@ -19,13 +19,14 @@
   (DDS_VERSION_MAJOR == 0 && DDS_VERSION_MINOR == 10 && DDS_VERSION_PATCH >= 2 &&                  \
    DDS_VERSION_PATCH <= 5)
 
-/* A connection that is hooked. Never freed, because a thread may be in `write` at any time; the
+/* A connection that is hooked. Never freed, because a thread may be in `on_send` at any time; the
  * place is used again for another connection when that of a deleted domain has gone. */
 typedef struct hook {
   struct hook *next;
-  _Atomic(ddsi_tran_conn_t) conn; /* NULL: free */
-  ddsi_tran_write_fn_t send;      /* what Cyclone, or another library, had there */
+  _Atomic(ddsi_tran_conn_t) conn;     /* NULL: free */
+  _Atomic(ddsi_tran_write_fn_t) send; /* what Cyclone, or another library, had there */
   uint32_t domain_id;
+  ddsi_guid_prefix_t domain; /* which of the domains that have had this id */
 } hook_t;
 
 static tb__mutex_t mutex = TB__MUTEX_INIT; /* of changes */
@@ -42,13 +43,13 @@ static hook_t *place_find(ddsi_tran_conn_t conn)
 /* Cyclone has read the pointer to on_send without a barrier, so its place may be seen later. */
 static ddsi_tran_write_fn_t send_of(ddsi_tran_conn_t conn)
 {
-  const hook_t *hook = place_find(conn);
+  hook_t *hook = place_find(conn);
   if (!hook) {
     tb__mutex_lock(&mutex);
     hook = place_find(conn);
     tb__mutex_unlock(&mutex);
   }
-  return hook ? hook->send : NULL;
+  return hook ? atomic_load(&hook->send) : NULL;
 }
 
 static ssize_t send_changed(ddsi_tran_write_fn_t send, ddsi_tran_conn_t conn,
@@ -83,15 +84,6 @@ static bool is_udp(const struct ddsi_tran_conn *conn)
          strncmp(conn->m_factory->m_typename, "udp", 3) == 0;
 }
 
-static void stay_loaded(void)
-{
-  Dl_info info;
-  void *self;
-  memcpy(&self, &(ddsi_tran_write_fn_t){on_send}, sizeof self);
-  if (dladdr(self, &info) && info.dli_fname)
-    (void)dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
-}
-
 static hook_t *place_make_locked(void) TB_REQUIRES(mutex)
 {
   hook_t *hook = atomic_load(&hooks);
@@ -103,24 +95,37 @@ static hook_t *place_make_locked(void) TB_REQUIRES(mutex)
   return hook;
 }
 
-/* A connection that has a place but not our function is either new, at the address of one of a
- * domain that the program has deleted, or another library has hooked it after this one, which then
- * calls ours. */
-static bool conn_hook_locked(ddsi_tran_conn_t conn, uint32_t domain_id) TB_REQUIRES(mutex)
+/* Of the domains with this id those before this one have gone, with their connections; the program,
+ * or another copy of this library, has deleted them. A new connection may be at the address of one
+ * of them. */
+static void places_free_old_locked(const struct ddsi_domaingv *domain) TB_REQUIRES(mutex)
+{
+  const ddsi_guid_prefix_t *prefix = &domain->ppguid_base.prefix;
+  for (hook_t *hook = atomic_load(&hooks); hook; hook = hook->next)
+    if (hook->domain_id == domain->config.domainId &&
+        memcmp(&hook->domain, prefix, sizeof *prefix) != 0)
+      atomic_store(&hook->conn, NULL);
+}
+
+/* Where a connection has a place but not our function, another library has hooked it after this
+ * one, and calls ours; or it has put back what it found, and ours is needed again. */
+static bool conn_hook_locked(ddsi_tran_conn_t conn, const struct ddsi_domaingv *domain)
+    TB_REQUIRES(mutex)
 {
   ddsi_tran_write_fn_t there = __atomic_load_n(&conn->m_write_fn, __ATOMIC_ACQUIRE);
-  if (there == on_send) return true;
-  hook_t *known = place_find(conn);
-  if (known && there != known->send) return true;
-  if (known) known->domain_id = domain_id;
-  if (!known) {
-    hook_t *hook = place_make_locked();
+  hook_t *hook = place_find(conn);
+  if (hook && there != atomic_load(&hook->send)) return true;
+  if (!hook) {
+    hook = place_make_locked();
     if (!hook) return false;
-    hook->send = there;
-    hook->domain_id = domain_id;
+    hook->domain_id = domain->config.domainId;
+    hook->domain = domain->ppguid_base.prefix;
+    atomic_store(&hook->send, there);
     atomic_store(&hook->conn, conn);
   }
-  __atomic_store_n(&conn->m_write_fn, on_send, __ATOMIC_RELEASE);
+  while (!__atomic_compare_exchange_n(&conn->m_write_fn, &there, on_send, false, __ATOMIC_ACQ_REL,
+                                      __ATOMIC_ACQUIRE))
+    atomic_store(&hook->send, there); /* another copy of the library was first */
   return true;
 }
 
@@ -128,9 +133,10 @@ static tb__inline_qos_state_t domain_hook(struct ddsi_domaingv *domain)
 {
   tb__inline_qos_state_t state = TB__INLINE_QOS_OFF_TRANSPORT;
   tb__mutex_lock(&mutex);
+  places_free_old_locked(domain);
   for (size_t i = 0; i < MAX_XMIT_CONNS; i++) {
     if (!is_udp(domain->xmit_conns[i])) continue;
-    if (!conn_hook_locked(domain->xmit_conns[i], domain->config.domainId)) {
+    if (!conn_hook_locked(domain->xmit_conns[i], domain)) {
       state = TB__INLINE_QOS_OFF_MEMORY;
       break;
     }
@@ -165,11 +171,11 @@ tb__inline_qos_support_t tb__transport_hook_install(dds_entity_t writer,
     support.state = TB__INLINE_QOS_OFF_RELEASE;
     return support;
   }
+  tb__stay_loaded();
   if (!tb__inner_writer_enter(writer, type, &inner)) return support;
   if (is_secured(inner.writer)) {
     support.state = TB__INLINE_QOS_OFF_SECURITY;
   } else {
-    stay_loaded();
     support.state = domain_hook(inner.domain);
     support.payload_max = payload_max(&inner.domain->config);
   }

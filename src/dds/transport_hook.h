@@ -22,8 +22,9 @@ typedef struct tb__inline_qos_support {
   uint32_t payload_max; /* how many bytes of a sample Cyclone puts into one submessage */
 } tb__inline_qos_support_t;
 
-/* [any thread] Installs it on the connections of the writer's domain, if it is not there. From then
- * on the library stays loaded: threads of Cyclone may be in it. */
+/* [any thread, but none of DDS, and with no lock held] Installs it on the connections of the
+ * writer's domain, if it is not there. From then on the library stays loaded: threads of Cyclone
+ * may be in it. */
 tb__inline_qos_support_t tb__transport_hook_install(int32_t writer,
                                                     const struct ddsi_sertype *type);
 

@@ -101,13 +101,15 @@ static void run(tb__dispatch_member_t *member)
 
 /* The writer of requests with a header has the partition "*", which for Cyclone DDS includes the
  * default one and for Fast DDS does not: a reader of Fast DDS drops what this writer sends. Where
- * permissions decide about partitions, it has none. */
+ * permissions decide about partitions, it has none. A reader of Fast DDS that is matched all the
+ * same is sent nothing again. */
 static tb_status_t endpoints_open(tb_ros2_client_t *client, tb_error_t *error)
 {
   tb__participant_t *participant = tb__ros2_context_participant(client->context);
   tb__endpoint_options_t request = client->pair.request, reply = client->pair.reply;
   client->is_apart = !tb__participant_is_secured(participant);
   if (client->is_apart) request.partition = "*";
+  request.resend = TB__RESEND_NOTHING;
   request.on_matched = reply.on_matched = on_matched;
   request.on_matched_user = reply.on_matched_user = client;
   tb_status_t status = tb__raw_writer_create(participant, &request, &client->writer, error);
@@ -133,7 +135,6 @@ tb_status_t tb_ros2_client_create(tb_ros2_context_t *context, const char *servic
   client->member.due_ns = INT64_MAX;
   tb__mutex_init(&client->mutex);
   tb__mutex_init(&client->refresh_mutex);
-  tb__mutex_init(&client->plain_mutex);
   snprintf(client->name, sizeof client->name, "%s", service);
   status = endpoints_open(client, error);
   if (status) {
@@ -194,7 +195,6 @@ static void client_unref(tb_ros2_client_t *client)
   tb__raw_writer_destroy(client->plain);
   tb__mutex_fini(&client->mutex);
   tb__mutex_fini(&client->refresh_mutex);
-  tb__mutex_fini(&client->plain_mutex);
   free(client->servers);
   free(client);
 }

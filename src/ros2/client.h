@@ -9,6 +9,7 @@
 #include "ros2/announcer.h"
 #include "ros2/dispatch.h"
 #include "ros2/service_pair.h"
+#include "ros2/write_turn.h"
 #include "wait/call_wait.h"
 
 /* A request in flight. */
@@ -49,8 +50,8 @@ struct tb_ros2_client {
   uint32_t refreshed_at;     /* by refresh_mutex: match events when servers were looked up */
   tb__announced_t announced, plain_announced; /* by refresh_mutex */
 
-  tb__mutex_t plain_mutex; /* before `mutex`; the order of plain requests */
-  int64_t plain_count;     /* by plain_mutex: how many were sent */
+  tb__write_turn_t plain_turn; /* before `mutex`; the order of plain requests */
+  int64_t plain_count;         /* of the thread that has the turn: how many were sent */
 
   tb__mutex_t mutex;
   tb__raw_writer_t *plain; /* plain requests; NULL until a server of Fast DDS is seen, then fixed */
@@ -101,9 +102,12 @@ TB_WARN_UNUSED tb_status_t tb__client_plain_open(tb_ros2_client_t *client)
 void tb__client_plain_announce(tb_ros2_client_t *client) TB_REQUIRES(client->refresh_mutex);
 
 /* Sends a plain request. TB_OK also if the request was answered before. TB_ERR_TIMEOUT: DDS could
- * not take it yet; TB_ERR_INVALID, TB_ERR_NO_MEMORY, TB_ERR_CLOSED, TB_ERR_UNSUPPORTED. */
+ * not take it yet, or other threads' requests; TB_ERR_INVALID, TB_ERR_NO_MEMORY, TB_ERR_CLOSED,
+ * TB_ERR_UNSUPPORTED; TB_ERR_LIMIT: it is too large for packets with inline QoS. Blocks only for a
+ * short time, less if the deadline is sooner. */
 TB_WARN_UNUSED tb_status_t tb__client_plain_write(tb_ros2_client_t *client, int64_t sequence,
-                                                  const void *cdr, size_t size, tb_error_t *error);
+                                                  const void *cdr, size_t size,
+                                                  tb__deadline_t deadline, tb_error_t *error);
 
 /* ---- client_request.c ---- */
 

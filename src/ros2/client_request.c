@@ -107,7 +107,7 @@ tb_status_t tb__client_request_write(tb_ros2_client_t *client, int64_t sequence,
   tb__mutex_unlock(&client->mutex);
   do {
     status = header || plain ? TB_OK : tb__client_no_server(client, TB_ERR_TIMEOUT, error);
-    if (plain) status = tb__client_plain_write(client, sequence, cdr, size, error);
+    if (plain) status = tb__client_plain_write(client, sequence, cdr, size, deadline, error);
     sent = plain && !status;
     if (header && (!status || status == TB_ERR_TIMEOUT || status == TB_ERR_LIMIT)) {
       status = header_write(client, sequence, cdr, size, error);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <fcntl.h>
 #include <sstream>
 #include <stdexcept>
 
@@ -283,6 +284,13 @@ std::string Commands::mute(Words &words)
   std::lock_guard<std::mutex> lock(mutex_);
   conduct_.is_mute = words.next() == "on";
   return "ok";
+}
+
+std::string Commands::journal(Words &words)
+{
+  std::lock_guard<std::mutex> lock(mutex_);
+  conduct_.journal = ::open(words.next().c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+  return conduct_.journal >= 0 ? "ok" : "failed";
 }
 
 std::string Commands::forge(Words &words)
@@ -657,6 +665,7 @@ const std::map<std::string, Commands::Command> Commands::table = {
     {"count", &Commands::count},
     {"dropped", &Commands::dropped},
     {"mute", &Commands::mute},
+    {"journal", &Commands::journal},
     {"forge", &Commands::forge},
     {"echo", &Commands::echo},
     {"close", &Commands::close},

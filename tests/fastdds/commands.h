@@ -72,6 +72,7 @@ private:
   std::string count(Words &words);
   std::string dropped(Words &words);
   std::string mute(Words &words);
+  std::string journal(Words &words);
   std::string forge(Words &words);
   std::string echo(Words &words);
   std::string close(Words &words);

@@ -25,6 +25,9 @@
 //   count                           "requests N malformed M"
 //   dropped                         "dropped N" replies whose reader was not matched in 100 ms
 //   mute on|off                     "ok": requests take effect and get no reply
+//   journal FILE                    "ok": each request is appended there as a line, before its
+//   reply:
+//                                   the first 12 bytes in hexadecimal digits
 //   forge other|sequence|writer|unnamed|off [only] [HEX]
 //                                   "ok": before each reply, one with the identity of another
 //                                   client, of the next request, of the request's writer, or none,

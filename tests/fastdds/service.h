@@ -29,6 +29,7 @@ struct Conduct {
   size_t requests = 0;
   size_t malformed = 0;
   size_t dropped = 0; // replies whose reader was not matched in time
+  int journal = -1;   // descriptor of a file; -1: none
 };
 
 class Server

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "dds/raw_reader.h"
 #include "dds/raw_writer.h"
 #include "held/parking.h"
 #include "ros2/context.h"
@@ -240,6 +241,36 @@ static void test_domains_of_the_program(void **state)
   peer_stop(&peer);
 }
 
+/* Its types have gone with it (seen by address sanitizer). */
+static void test_the_program_deletes_its_domain_too_early(void **state)
+{
+  (void)state;
+  tb_ros2_context_t *context;
+  tb__raw_writer_t *writer;
+  tb__raw_reader_t *reader;
+  char interfaces[64] = "before";
+  tb_qos_t qos = pattern_qos();
+  tb__endpoint_options_t options = pattern_options("rt/inline_qos", &qos);
+  loopback_setup(DOMAIN);
+  dds_entity_t domain = dds_create_domain(DOMAIN, getenv("CYCLONEDDS_URI"));
+  assert_true(domain > 0);
+  assert_ok(tb_ros2_context_create(NULL, &context, NULL));
+  tb__participant_t *participant = tb__ros2_context_participant(context);
+  assert_ok(tb__raw_writer_create(participant, &options, &writer, NULL));
+  assert_ok(tb__raw_reader_create(participant, &options, NULL, NULL, &reader, NULL));
+  tb__guid_t guid = tb__raw_writer_guid(writer);
+  assert_int_equal(dds_delete(domain), DDS_RETCODE_OK);
+  assert_int_equal(tb__raw_writer_inline_qos(writer), TB__INLINE_QOS_OFF_CLOSED);
+  tb__peers_t peers = tb__raw_reader_peers(reader);
+  assert_false(tb__peers_has(&peers, &guid));
+  assert_false(tb__raw_reader_has_all_writers_of(reader, &guid));
+  tb__raw_reader_interfaces(reader, interfaces, sizeof interfaces);
+  assert_string_equal(interfaces, "");
+  tb__raw_reader_destroy(reader);
+  tb__raw_writer_destroy(writer);
+  tb_ros2_context_destroy(context);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -248,6 +279,7 @@ int main(void)
       cmocka_unit_test(test_fragments_that_fill_a_packet_are_refused),
       cmocka_unit_test(test_domains_come_and_go),
       cmocka_unit_test(test_domains_of_the_program),
+      cmocka_unit_test(test_the_program_deletes_its_domain_too_early),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
