@@ -199,8 +199,8 @@ static dds_return_t writers_list(dds_entity_t participant, uint32_t domain_id)
 }
 
 /* Not again where another copy of this library has put its function before ours since. */
-static dds_return_t install_locked(dds_entity_t participant, struct ddsi_domaingv *domain,
-                                   bool is_own) TB_REQUIRES(install_mutex)
+static dds_return_t install_locked(dds_entity_t participant, struct ddsi_domaingv *domain)
+    TB_REQUIRES(install_mutex)
 {
   struct ddsi_builtin_topic_interface *interface = domain->builtin_topic_interface;
   uint32_t domain_id = domain->config.domainId;
@@ -210,7 +210,6 @@ static dds_return_t install_locked(dds_entity_t participant, struct ddsi_domaing
   write_endpoint_t original = place_original(domain_id, there);
   if (!original) return DDS_RETCODE_OUT_OF_RESOURCES;
   if (original != there) return DDS_RETCODE_OK;
-  if (!is_own) tb__dds_stay_loaded();
   __atomic_store_n(&interface->builtintopic_write_endpoint, on_endpoint, __ATOMIC_RELEASE);
   dds_return_t listed = writers_list(participant, domain_id);
   if (listed < 0) /* the next attempt begins again */
@@ -257,8 +256,9 @@ dds_return_t tb__first_sample_expect(dds_entity_t participant, const struct ddsi
 {
   struct ddsi_domaingv *domain = ddsrt_atomic_ldvoidp(&type->gv);
   if (!domain || !domain->builtin_topic_interface || !is_of_services(topic)) return DDS_RETCODE_OK;
+  if (!is_own) tb__dds_stay_loaded();
   tb__mutex_lock(&install_mutex);
-  dds_return_t code = install_locked(participant, domain, is_own);
+  dds_return_t code = install_locked(participant, domain);
   tb__mutex_unlock(&install_mutex);
   tb__guid_t *guids = NULL;
   size_t count = 0;

@@ -18,7 +18,8 @@ TB_WARN_UNUSED tb_status_t tb__dds_library_check_path(const char *path, const ch
 /* Returns the status for Cyclone's `code`; the error text is `what` and Cyclone's message. */
 tb_status_t tb__dds_error_set(tb_error_t *error, int code, const char *what);
 
-/* From now on this library stays in memory, because Cyclone may call it at any time. */
+/* From now on this library stays in memory, because Cyclone may call it at any time. With no lock
+ * held, and not on threads of DDS: it waits for the dynamic linker. */
 void tb__dds_stay_loaded(void);
 
 /* Of a DDS entity; zeros if it is gone. */
