@@ -297,7 +297,10 @@ uint32_t tb__raw_reader_match_events(const tb__raw_reader_t *reader)
 bool tb__raw_reader_has_all_writers_of(const tb__raw_reader_t *reader,
                                        const tb__guid_t *participant)
 {
-  return !innermost && !tb__is_forked() && tb__dds_has_all_writers_of(reader->type, participant);
+  dds_guid_t name;
+  if (innermost || tb__is_forked()) return false;
+  if (dds_get_guid(reader->handle, &name) < 0) return false; /* then the type may be gone, too */
+  return tb__dds_has_all_writers_of(reader->type, participant);
 }
 
 tb_status_t tb__raw_reader_matched_list(const tb__raw_reader_t *reader, tb__matched_t **out,
