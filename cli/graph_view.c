@@ -16,6 +16,7 @@
 #define QUIET_NS            (500 * TB_NS_PER_MS)
 #define QUIET_WHEN_EMPTY_NS (TB_NS_PER_S)
 #define SETTLE_LIMIT_NS     (5 * TB_NS_PER_S)
+#define LOOK_NS             (100 * TB_NS_PER_MS)
 #define SLICE_NS            (50 * TB_NS_PER_MS) /* a signal is noticed within it */
 #define STACK_SIZE          (512 * 1024)
 #define SUGGESTIONS_MAX     3
@@ -106,26 +107,32 @@ int graph_view_refresh(graph_view_t *view)
 }
 
 /* Participants are waited for only once, however often the view settles. */
-static int64_t settle_deadline_ns(const graph_view_t *view, tb_duration_t wait, int64_t begin_ns)
+static int64_t settle_deadline_ns(const graph_view_t *view, tb_duration_t wait, int64_t begin_ns,
+                                  int64_t changed_ns)
 {
   if (wait.ns > 0) return wait.ns < INT64_MAX - begin_ns ? begin_ns + wait.ns : INT64_MAX;
-  int64_t quiet_ns = now_ns(view) + (view->snapshot->node_count ? QUIET_NS : QUIET_WHEN_EMPTY_NS);
+  int64_t quiet_ns = changed_ns + (view->snapshot->node_count ? QUIET_NS : QUIET_WHEN_EMPTY_NS);
   int64_t awaited_ns = view->begin_ns + SETTLE_LIMIT_NS;
   if (view->snapshot->awaited_count && quiet_ns < awaited_ns) quiet_ns = awaited_ns;
   return quiet_ns < begin_ns + SETTLE_LIMIT_NS ? quiet_ns : begin_ns + SETTLE_LIMIT_NS;
 }
 
+/* Whether a participant is still awaited may change without a change of the graph. */
 int graph_view_settle(graph_view_t *view, tb_duration_t wait, graph_view_enough_t is_enough,
                       void *user)
 {
-  int64_t begin_ns = now_ns(view);
+  int64_t begin_ns = now_ns(view), changed_ns = begin_ns;
   for (;;) {
     uint32_t seen = tb_ros2_graph_changes(view->graph);
     int result = graph_view_refresh(view);
     if (result || (is_enough && is_enough(view, user))) return result;
-    tb_status_t status = wait_for_change(view, seen, settle_deadline_ns(view, wait, begin_ns));
-    if (status == TB_ERR_TIMEOUT) return EXIT_OK;
-    if (status) return command_failed(view->command, status, NULL);
+    int64_t deadline_ns = settle_deadline_ns(view, wait, begin_ns, changed_ns);
+    int64_t look_ns = now_ns(view) + LOOK_NS;
+    bool looks_again = view->snapshot->awaited_count > 0 && look_ns < deadline_ns;
+    tb_status_t status = wait_for_change(view, seen, looks_again ? look_ns : deadline_ns);
+    if (status == TB_OK) changed_ns = now_ns(view);
+    if (status == TB_ERR_TIMEOUT && !looks_again) return EXIT_OK;
+    if (status && status != TB_ERR_TIMEOUT) return command_failed(view->command, status, NULL);
   }
 }
 
@@ -297,6 +304,11 @@ void graph_view_no_such_node(const graph_view_t *view, const char *name)
     text_err(", which has no nodes; check ROS_DOMAIN_ID");
   else
     text_err("; 'timebase nodes' lists the nodes");
+  if (!count && snapshot->node_count > 0 && unnamed_is_loopback(unnamed_own_addresses(snapshot))) {
+    text_err("; nodes that do not use loopback are not seen (here ");
+    text_err("%s", unnamed_own_addresses(snapshot));
+    text_err(")");
+  }
   text_err("\n");
 }
 

@@ -107,14 +107,27 @@ const char *unnamed_own_addresses(const tb_ros2_graph_snapshot_t *snapshot)
   return "";
 }
 
-/* Whether each of the addresses is of loopback: "udp/127.0.0.1:7410@1", "127.0.0.1". */
-static bool is_loopback(const char *addresses)
+/* "udp/127.0.0.1:7410@1", "udp6/[::1]:7410@1", "127.0.0.1", "::1", "127.0.0.1,..." */
+static bool is_of_loopback(const char *address)
+{
+  static const char *const schemes[] = {"udp/", "udp6/", "tcp/", "tcp6/"};
+  for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++) {
+    size_t length = strlen(schemes[i]);
+    if (strncmp(address, schemes[i], length) != 0) continue;
+    address += length;
+    break;
+  }
+  address += *address == '[';
+  return strncmp(address, "127.", 4) == 0 ||
+         (strncmp(address, "::1", 3) == 0 && strchr("],%", address[3]));
+}
+
+bool unnamed_is_loopback(const char *addresses)
 {
   if (!*addresses) return false;
   for (const char *at = addresses; at; at = strchr(at, ',')) {
     at += *at == ',';
-    size_t scheme = strncmp(at, "udp/", 4) == 0 ? 4 : 0;
-    if (strncmp(at + scheme, "127.", 4) != 0) return false;
+    if (!is_of_loopback(at)) return false;
   }
   return true;
 }
@@ -124,7 +137,7 @@ static void put_reach(FILE *out, const tb_ros2_graph_snapshot_t *snapshot,
                       const tb_ros2_graph_participant_t *participant)
 {
   const char *own = unnamed_own_addresses(snapshot);
-  bool differ = is_loopback(participant->addresses) != is_loopback(own);
+  bool differ = unnamed_is_loopback(participant->addresses) != unnamed_is_loopback(own);
   text_to(out, "; nothing else arrives from ");
   text_to(out, "%s", participant->addresses);
   text_to(out, differ ? ", and this command uses " : " to ");

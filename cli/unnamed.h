@@ -19,6 +19,9 @@ size_t unnamed_count(const tb_ros2_graph_snapshot_t *snapshot);
 /* Of the network interfaces that this command uses: "192.168.0.7,127.0.0.1". */
 const char *unnamed_own_addresses(const tb_ros2_graph_snapshot_t *snapshot);
 
+/* Whether all of them are of loopback. False: there is none. */
+bool unnamed_is_loopback(const char *addresses);
+
 /* "of Fast DDS (enclave /) has not announced its nodes (no ros_discovery_info): publishes /clock"
  * and so on, with what to do where nothing arrives from it. Without a newline. */
 void unnamed_describe(FILE *out, const tb_ros2_graph_snapshot_t *snapshot,

@@ -54,7 +54,8 @@ typedef struct tb_ros2_graph_endpoint {
 
 /** What is known of the nodes of a participant. */
 typedef enum tb_ros2_participant_state {
-  TB_ROS2_PARTICIPANT_NO_NODES = 0,   /**< a plain DDS program, or a ROS program without a node */
+  TB_ROS2_PARTICIPANT_NO_NODES = 0,   /**< a plain DDS program, or a ROS program without a node:
+                                           it has no writer of ros_discovery_info */
   TB_ROS2_PARTICIPANT_AWAITED = 1,    /**< of ROS, and has not announced its nodes so far */
   TB_ROS2_PARTICIPANT_ANNOUNCED = 2,  /**< has announced its nodes, of which there may be none */
   TB_ROS2_PARTICIPANT_UNREADABLE = 3, /**< its announcement of nodes is not one of ROS: ignored */
@@ -103,7 +104,8 @@ typedef struct tb_ros2_graph_snapshot {
   uint64_t foreign;   /**< announcements ignored because they were about another process */
   const tb_ros2_graph_participant_t *participants; /**< by GUID */
   size_t participant_count;                        /**< how many */
-  size_t awaited_count; /**< of these, those with TB_ROS2_PARTICIPANT_AWAITED */
+  size_t awaited_count; /**< of these, those with TB_ROS2_PARTICIPANT_AWAITED. May fall without a
+                           change of the graph: while it is not 0, take a snapshot now and then */
 } tb_ros2_graph_snapshot_t;
 
 TB_BEGIN_DECLS

@@ -51,24 +51,26 @@ TB_API TB_WARN_UNUSED tb_status_t tb_ros2_service_create(
     tb_ros2_service_callback_t callback, void *user, tb_ros2_service_t **out, tb_error_t *error);
 
 /** Accepts NULL. Requests that wait are dropped; their clients notice that the service is gone.
- * Answers on their way get up to half a second to arrive. No other thread may be in a call, except
- * for the callback: in that, until it has returned, replies return TB_ERR_CLOSED and destroying it
- * again does nothing. In its own callback it returns at once, and what is left is done when that
- * has returned. [any thread] [blocks: until a running callback has returned, and for answers,
- * except in its own callback] */
+ * Answers on their way get up to half a second to arrive; those that wait are dropped. No other
+ * thread may be in a call, except for the callback: in that, until it has returned, replies return
+ * TB_ERR_CLOSED and destroying it again does nothing. In its own callback it returns at once, and
+ * what is left is done when that has returned. [any thread] [blocks: until a running callback has
+ * returned, and for answers, except in its own callback] */
 TB_API void tb_ros2_service_destroy(tb_ros2_service_t *service);
 
 /** Answers a request with a serialized response (4 bytes of encapsulation and the body). Once for
- * each request. Waits up to 100 ms for a client whose reader is not known yet, as ROS does (for one
- * on Fast DDS 1 s, once), and sends then anyway.
+ * each request. If the client's reader of replies is not known yet, the service keeps a copy and
+ * sends it once it is, for 30 s at most: then it is dropped, and a warning is logged. Of such
+ * replies 64 wait, 16 of them to one participant, and 64 MiB; more push out the oldest.
  *
+ *   TB_OK             it was sent, or it waits
  *   TB_ERR_CLOSED     the client is gone, or the service is being destroyed: nothing was sent
  *   TB_ERR_TIMEOUT    clients do not accept what was sent before; nothing was sent
  *   TB_ERR_INVALID    not plain CDR (00 00 or 00 01 at the start)
  *   TB_ERR_LIMIT      to Fast DDS only: CYCLONEDDS_URI asks for packets that are too large for it
  *   TB_ERR_NO_MEMORY, TB_ERR_TRANSPORT, TB_ERR_FORKED
  *
- * [any thread] [from callbacks] [blocks: up to 1.05 s] */
+ * [any thread] [from callbacks] [blocks: up to 50 ms] */
 TB_API tb_status_t tb_ros2_service_reply(tb_ros2_service_t *service, const tb_ros2_request_id_t *id,
                                          const void *cdr, size_t size, tb_error_t *error);
 

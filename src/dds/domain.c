@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "dds/first_sample.h"
 #include "dds/library.h"
 #include "dds/log_sink.h"
 #include "dds/room.h"
@@ -151,6 +152,11 @@ tb_status_t tb__dds_domain_acquire(uint32_t id, const char *config, const char *
   return TB_OK;
 }
 
+bool tb__dds_domain_is_own(const tb__dds_domain_t *domain)
+{
+  return domain->handle > 0;
+}
+
 TB_REQUIRES(domains_mutex)
 static void domain_delete_locked(tb__dds_domain_t *domain)
 {
@@ -158,6 +164,7 @@ static void domain_delete_locked(tb__dds_domain_t *domain)
   if (domain->handle > 0) {
     dds_delete(domain->handle);
     tb__transport_hook_domain_deleted(domain->id);
+    tb__first_sample_domain_deleted(domain->id);
   }
   domain_free(domain);
 }

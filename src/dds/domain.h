@@ -2,6 +2,7 @@
 #ifndef TB_DDS_DOMAIN_H
 #define TB_DDS_DOMAIN_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <timebase/error.h>
 
@@ -18,6 +19,9 @@ typedef struct tb__dds_domain tb__dds_domain_t;
 TB_WARN_UNUSED tb_status_t tb__dds_domain_acquire(uint32_t id, const char *config,
                                                   const char *identity, tb__dds_domain_t **out,
                                                   tb_error_t *error);
+
+/* Whether this library has created it, and not the program. */
+bool tb__dds_domain_is_own(const tb__dds_domain_t *domain);
 
 /* The last release deletes the domain. Accepts NULL. */
 void tb__dds_domain_release(tb__dds_domain_t *domain);

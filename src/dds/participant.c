@@ -110,6 +110,11 @@ bool tb__participant_is_secured(const tb__participant_t *participant)
   return participant->is_secured;
 }
 
+bool tb__participant_owns_domain(const tb__participant_t *participant)
+{
+  return tb__dds_domain_is_own(participant->domain);
+}
+
 tb__guid_t tb__participant_guid(const tb__participant_t *participant)
 {
   return participant->guid;

@@ -30,6 +30,10 @@ int32_t tb__participant_handle(const tb__participant_t *participant);
 /* With DDS Security. */
 bool tb__participant_is_secured(const tb__participant_t *participant);
 
+/* Whether nothing uses the domain once this library has deleted it: the program did not create it.
+ */
+bool tb__participant_owns_domain(const tb__participant_t *participant);
+
 /* Does not call DDS, so it may be used in a forked child. */
 tb__guid_t tb__participant_guid(const tb__participant_t *participant);
 

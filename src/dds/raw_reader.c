@@ -7,6 +7,7 @@
 
 #include "base/callback_depth.h"
 #include "base/fork.h"
+#include "dds/discovered.h"
 #include "dds/first_sample.h"
 #include "dds/interfaces.h"
 #include "dds/library.h"
@@ -24,8 +25,6 @@ typedef struct writer_entry {
   dds_instance_handle_t instance; /* 0: free */
   tb__guid_t guid;
 } writer_entry_t;
-
-#define FEW_MATCHES 64 /* without memory of their own */
 
 struct tb__raw_reader {
   dds_entity_t handle;
@@ -178,7 +177,9 @@ tb_status_t tb__raw_reader_create(tb__participant_t *participant,
   reader->hook_user = options->on_matched_user;
   reader->on_writers = options->on_writers;
   reader->on_writers_user = options->on_writers_user;
-  dds_entity_t handle = reader_open(reader, parent, &topic);
+  bool owns_domain = tb__participant_owns_domain(participant);
+  dds_entity_t handle = tb__first_sample_expect(parent, topic.type, options->topic, owns_domain);
+  if (handle >= 0) handle = reader_open(reader, parent, &topic);
   if (handle < 0) {
     status = tb__dds_error_set(error, handle, options->topic);
     goto fail;
@@ -283,38 +284,23 @@ tb__guid_t tb__raw_reader_guid(const tb__raw_reader_t *reader)
   return tb__dds_guid(reader->handle);
 }
 
+tb__peers_t tb__raw_reader_peers(const tb__raw_reader_t *reader)
+{
+  return (tb__peers_t){reader->handle, reader->type};
+}
+
 uint32_t tb__raw_reader_match_events(const tb__raw_reader_t *reader)
 {
   return atomic_load(&reader->match_events);
 }
 
-void tb__raw_reader_expect_first(const tb__raw_reader_t *reader, const tb__guid_t *writer)
+bool tb__raw_reader_has_all_writers_of(const tb__raw_reader_t *reader,
+                                       const tb__guid_t *participant)
 {
-  if (!tb__is_forked()) tb__first_sample_expect(reader->handle, reader->type, writer);
-}
-
-void tb__raw_reader_expect_first_of(const tb__raw_reader_t *reader,
-                                    bool (*is_wanted)(const tb__guid_t *writer))
-{
-  dds_instance_handle_t few[FEW_MATCHES], *matches = few;
-  if (tb__is_forked()) return;
-  dds_return_t count = dds_get_matched_publications(reader->handle, few, FEW_MATCHES);
-  if (count > FEW_MATCHES) {
-    size_t room = (size_t)count;
-    matches = malloc(room * sizeof *matches);
-    if (!matches) return;
-    count = dds_get_matched_publications(reader->handle, matches, room);
-    if (count > 0 && (size_t)count > room) count = (dds_return_t)room;
-  }
-  for (dds_return_t i = 0; i < count; i++) {
-    dds_builtintopic_endpoint_t *found =
-        dds_get_matched_publication_data(reader->handle, matches[i]);
-    if (!found) continue;
-    tb__guid_t writer = tb__guid_of(found->key.v);
-    if (is_wanted(&writer)) tb__first_sample_expect(reader->handle, reader->type, &writer);
-    dds_builtintopic_free_endpoint(found);
-  }
-  if (matches != few) free(matches);
+  dds_guid_t name;
+  if (innermost || tb__is_forked()) return false;
+  if (dds_get_guid(reader->handle, &name) < 0) return false; /* then the type may be gone, too */
+  return tb__dds_has_all_writers_of(reader->type, participant);
 }
 
 tb_status_t tb__raw_reader_matched_list(const tb__raw_reader_t *reader, tb__matched_t **out,

@@ -6,6 +6,7 @@
 
 #include "dds/endpoint.h"
 #include "dds/participant.h"
+#include "dds/peers.h"
 #include "dds/related_identity.h"
 #include "platform/futex.h"
 
@@ -15,7 +16,8 @@ typedef struct tb__raw_reader tb__raw_reader_t;
  * a reader. The sample ends with the call. */
 typedef void (*tb__raw_reader_callback_t)(const tb_ros2_sample_t *sample, void *user);
 
-/* With a callback all samples go to it; without one (NULL) they wait for take. */
+/* A reader of requests or replies gets what writers of Fast DDS send first (first_sample.h). With a
+ * callback all samples go to it; without one (NULL) they wait for take. */
 TB_WARN_UNUSED tb_status_t tb__raw_reader_create(tb__participant_t *participant,
                                                  const tb__endpoint_options_t *options,
                                                  tb__raw_reader_callback_t callback, void *user,
@@ -51,15 +53,15 @@ tb__guid_t tb__raw_reader_guid(const tb__raw_reader_t *reader);
 /* The addresses of the network interfaces that its domain uses: see interfaces.h. */
 void tb__raw_reader_interfaces(const tb__raw_reader_t *reader, char *out, size_t size);
 
+/* Its writers, to be looked up one by one while it exists. */
+tb__peers_t tb__raw_reader_peers(const tb__raw_reader_t *reader);
+
 /* The count of tb__raw_reader_match_word. */
 uint32_t tb__raw_reader_match_events(const tb__raw_reader_t *reader);
 
-/* For a matched writer of Fast DDS, of which a reader without history would lose a first sample of
- * more than one fragment (first_sample.h). Not from a callback of DDS. */
-void tb__raw_reader_expect_first(const tb__raw_reader_t *reader, const tb__guid_t *writer);
-/* The same for all writers that are matched now and wanted. Where memory is short, for none. */
-void tb__raw_reader_expect_first_of(const tb__raw_reader_t *reader,
-                                    bool (*is_wanted)(const tb__guid_t *writer));
+/* See discovered.h. False in callbacks. */
+bool tb__raw_reader_has_all_writers_of(const tb__raw_reader_t *reader,
+                                       const tb__guid_t *participant);
 
 /* The writers that are matched now; free *out, which may be NULL if there are none. Not from a
  * callback of DDS. TB_ERR_NO_MEMORY, TB_ERR_CLOSED. */

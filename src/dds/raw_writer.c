@@ -293,6 +293,11 @@ tb__guid_t tb__raw_writer_guid(const tb__raw_writer_t *writer)
   return tb__dds_guid(writer->handle);
 }
 
+tb__peers_t tb__raw_writer_peers(const tb__raw_writer_t *writer)
+{
+  return (tb__peers_t){writer->handle, writer->type};
+}
+
 uint64_t tb__raw_writer_instance(const tb__raw_writer_t *writer)
 {
   dds_instance_handle_t instance = 0;

@@ -7,6 +7,7 @@
 #include "dds/endpoint.h"
 #include "dds/inline_qos.h"
 #include "dds/participant.h"
+#include "dds/peers.h"
 #include "dds/transport_hook.h"
 #include "platform/futex.h"
 
@@ -61,6 +62,8 @@ tb_status_t tb__raw_writer_wait_for_acks(tb__raw_writer_t *writer, tb_duration_t
 uint32_t tb__raw_writer_incompatible(const tb__raw_writer_t *writer, const char **out_policy);
 
 tb__guid_t tb__raw_writer_guid(const tb__raw_writer_t *writer);
+/* Its readers, to be looked up one by one while it exists. */
+tb__peers_t tb__raw_writer_peers(const tb__raw_writer_t *writer);
 /* The handle of the writer within this process. */
 uint64_t tb__raw_writer_instance(const tb__raw_writer_t *writer);
 

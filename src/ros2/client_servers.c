@@ -146,8 +146,6 @@ static tb_status_t header_matches_read(tb_ros2_client_t *client, matches_t *out,
   memcpy(plain->items, out->writers.items, plain->count * sizeof *plain->items);
   keep(plain, true);
   keep(&out->writers, false);
-  for (size_t i = 0; i < plain->count; i++)
-    tb__raw_reader_expect_first(client->reader, &plain->items[i].guid);
   *out_fast_dds = *out_fast_dds || plain->count > 0;
   return TB_OK;
 }

@@ -18,6 +18,7 @@
 struct tb_ros2_graph {
   tb__builtin_topics_t *topics;
   tb__raw_reader_t *infos;
+  bool is_secured;
   tb__guid_t own_guid;
   _Atomic uint32_t changes;
   _Atomic uint32_t events; /* futex: a change, or a wait may have to end */
@@ -88,6 +89,7 @@ static tb_status_t graph_open(tb_ros2_graph_t *graph, tb_ros2_context_t *context
   tb__builtin_callbacks_t callbacks = {on_participant, on_endpoint, graph};
   tb__topic_endpoint_t endpoint;
   graph->own_guid = tb__participant_guid(participant);
+  graph->is_secured = tb__participant_is_secured(participant);
   tb_status_t status =
       tb__topic_endpoint_init(&endpoint, context, "ros_discovery_info",
                               "rmw_dds_common/msg/ParticipantEntitiesInfo", &qos, error);
@@ -127,8 +129,29 @@ void tb_ros2_graph_destroy(tb_ros2_graph_t *graph)
   free(graph);
 }
 
+static bool next_undiscovered(tb_ros2_graph_t *graph, size_t *at, tb__guid_t *out)
+{
+  tb__mutex_lock(&graph->mutex);
+  bool found = tb__graph_model_next_undiscovered(&graph->model, at, out);
+  tb__mutex_unlock(&graph->mutex);
+  return found;
+}
+
+/* DDS does not report when all endpoints of a participant have arrived. */
+static void discovered_note(tb_ros2_graph_t *graph)
+{
+  tb__guid_t guid;
+  for (size_t at = 0; !graph->is_secured && next_undiscovered(graph, &at, &guid);) {
+    if (!tb__raw_reader_has_all_writers_of(graph->infos, &guid)) continue;
+    tb__mutex_lock(&graph->mutex);
+    tb__graph_model_discovered(&graph->model, &guid);
+    tb__mutex_unlock(&graph->mutex);
+  }
+}
+
 static tb_status_t snapshot_take(tb_ros2_graph_t *graph, tb_ros2_graph_snapshot_t **out)
 {
+  discovered_note(graph);
   tb__mutex_lock(&graph->mutex);
   uint32_t change = atomic_load(&graph->changes);
   tb_status_t status = graph->is_incomplete

@@ -337,17 +337,40 @@ static bool has_info_writer(const tb__graph_model_t *model, const tb__guid_t *pa
   return false;
 }
 
-/* Among participants of Cyclone DDS the endpoints arrive at once, and one without a node never
- * makes the writer of an announcement. On others the writer is discovered late, and exists. */
+/* A participant without a node never makes the writer of an announcement. Among participants of
+ * Cyclone DDS the endpoints arrive at once; those of others are discovered late. */
 tb_ros2_participant_state_t tb__graph_participant_state(const tb__graph_model_t *model,
                                                         const tb__graph_participant_t *participant)
 {
   if (!participant->is_ros || participant->is_withdrawn) return TB_ROS2_PARTICIPANT_NO_NODES;
   if (participant->info) return TB_ROS2_PARTICIPANT_ANNOUNCED;
   if (participant->is_unreadable) return TB_ROS2_PARTICIPANT_UNREADABLE;
-  bool will_announce =
-      !tb__vendor_is_own(participant->guid.bytes) || has_info_writer(model, &participant->guid);
+  bool may_have_writer =
+      !participant->is_discovered && !tb__vendor_is_own(participant->guid.bytes);
+  bool will_announce = may_have_writer || has_info_writer(model, &participant->guid);
   return will_announce ? TB_ROS2_PARTICIPANT_AWAITED : TB_ROS2_PARTICIPANT_NO_NODES;
+}
+
+bool tb__graph_model_next_undiscovered(const tb__graph_model_t *model, size_t *at,
+                                       tb__guid_t *out_guid)
+{
+  while (*at < model->participant_count) {
+    const tb__graph_participant_t *participant = &model->participants[(*at)++];
+    if (!participant->is_known || participant->is_discovered ||
+        tb__graph_participant_state(model, participant) != TB_ROS2_PARTICIPANT_AWAITED ||
+        has_info_writer(model, &participant->guid))
+      continue;
+    *out_guid = participant->guid;
+    return true;
+  }
+  return false;
+}
+
+void tb__graph_model_discovered(tb__graph_model_t *model, const tb__guid_t *guid)
+{
+  bool found;
+  size_t at = participant_place(model, guid, &found);
+  if (found) model->participants[at].is_discovered = true;
 }
 
 size_t tb__graph_participant_nodes(const tb__graph_participant_t *participant,

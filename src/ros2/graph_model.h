@@ -16,6 +16,7 @@ typedef struct tb__graph_participant {
   bool is_humble;     /* the form of `info` */
   bool is_unreadable; /* its latest announcement of nodes was not one of ROS */
   bool is_withdrawn;  /* the endpoint that announces them is gone */
+  bool is_discovered; /* its writers were all known at some time */
   tb__guid_t info_writer;
   tb__participant_entities_info_t *info; /* its latest announcement of nodes; NULL: none */
 } tb__graph_participant_t;
@@ -52,6 +53,14 @@ TB_WARN_UNUSED tb_status_t tb__graph_model_info(tb__graph_model_t *model, const 
 /* NULL: DDS has not reported it. */
 const tb__graph_participant_t *tb__graph_model_find(const tb__graph_model_t *model,
                                                     const tb__guid_t *guid);
+
+/* The participant from index *at on that is waited for only because its writers may not have
+ * arrived yet; *at is moved to after it. False: there is none. */
+bool tb__graph_model_next_undiscovered(const tb__graph_model_t *model, size_t *at,
+                                       tb__guid_t *out_guid);
+
+/* Its writers have all arrived; there may be new ones. */
+void tb__graph_model_discovered(tb__graph_model_t *model, const tb__guid_t *guid);
 
 /* What is known of the nodes of a participant that DDS has reported. */
 tb_ros2_participant_state_t tb__graph_participant_state(const tb__graph_model_t *model,

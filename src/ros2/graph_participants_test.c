@@ -274,6 +274,48 @@ static void test_a_participant_that_withdraws_is_not_waited_for(void **state)
   assert_state(FAST, 1, AWAITED);
 }
 
+static void assert_undiscovered(size_t count)
+{
+  tb__guid_t guid;
+  size_t found = 0;
+  for (size_t at = 0; tb__graph_model_next_undiscovered(&model, &at, &guid); found++)
+    assert_int_equal(guid.bytes[1], FAST);
+  assert_int_equal(found, count);
+}
+
+/* Its writers have all arrived, and that of announcements is not among them. */
+static void test_a_participant_without_an_announcing_writer_is_not_waited_for(void **state)
+{
+  (void)state;
+  const tb__guid_t first = guid_of(FAST, 1, PARTICIPANT), second = guid_of(FAST, 2, PARTICIPANT),
+                   unknown = guid_of(FAST, 3, PARTICIPANT);
+  participant(FAST, 1, "enclave=/;");
+  participant(FAST, 2, "enclave=/;");
+  participant(FAST, 4, "");
+  participant(CYCLONE, 3, "enclave=/;");
+  assert_undiscovered(2);
+  writer(FAST, 1, CLOCK);
+  assert_undiscovered(2);
+  tb__graph_model_discovered(&model, &first);
+  tb__graph_model_discovered(&model, &unknown);
+  assert_undiscovered(1);
+  assert_state(FAST, 1, NO_NODES);
+  assert_state(FAST, 2, AWAITED);
+  writer(FAST, 2, INFO_WRITER);
+  assert_undiscovered(0);
+  tb__graph_model_discovered(&model, &second);
+  assert_state(FAST, 2, AWAITED);
+  writer(FAST, 1, INFO_WRITER); /* it makes a node later */
+  assert_state(FAST, 1, AWAITED);
+  info(FAST, 1);
+  assert_state(FAST, 1, ANNOUNCED);
+  writer_gone(FAST, 1, INFO_WRITER);
+  participant_gone(FAST, 1);
+  participant(FAST, 1, "enclave=/;");
+  assert_state(FAST, 1, AWAITED);
+  assert_undiscovered(1);
+}
+
 static void test_an_unreadable_announcement_ends_the_wait(void **state)
 {
   (void)state;
@@ -329,6 +371,7 @@ int main(void)
       TEST(test_who_is_waited_for),
       TEST(test_what_a_participant_shows),
       TEST(test_a_participant_that_withdraws_is_not_waited_for),
+      TEST(test_a_participant_without_an_announcing_writer_is_not_waited_for),
       TEST(test_an_unreadable_announcement_ends_the_wait),
       TEST(test_hostile_user_data),
   };

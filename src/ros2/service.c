@@ -1,5 +1,6 @@
 #include <timebase/ros2_service.h>
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,36 +10,46 @@
 #include "base/no_memory.h"
 #include "base/null_argument.h"
 #include "dds/guid.h"
+#include "dds/peers.h"
 #include "dds/raw_reader.h"
+#include "dds/raw_type.h"
 #include "dds/raw_writer.h"
 #include "held/parking.h"
+#include "platform/time.h"
 #include "ros2/announced.h"
 #include "ros2/dispatch.h"
+#include "ros2/parked_replies.h"
 #include "ros2/request_queue.h"
 #include "ros2/service_clients.h"
 #include "ros2/service_pair.h"
 #include "ros2/topic_endpoint.h"
 #include "wire/service_header.h"
 
-#define ACK_WAIT ((tb_duration_t){500000000})
+#define ACK_WAIT     ((tb_duration_t){500000000})
+#define PARKED_NS    (30 * TB_NS_PER_S) /* over a bad link a reader is announced after seconds */
+#define LOG_PAUSE_NS (10 * TB_NS_PER_S)
 
 struct tb_ros2_service {
   tb_ros2_context_t *context;
   tb__announced_t announced;
-  tb__raw_writer_t *writer;
-  tb__raw_reader_t *reader;
+  tb__raw_writer_t *writer; /* of replies */
+  tb__raw_reader_t *reader; /* of requests */
+  tb__peers_t readers_of_replies, writers_of_requests;
   tb_ros2_service_callback_t callback;
   void *user;
-  tb__service_clients_t clients;
   tb__dispatch_member_t member;
   bool has_member; /* it is in use */
   bool has_warned; /* that it cannot answer clients of Fast DDS; of the dispatch thread */
 
   tb__mutex_t mutex;
-  bool is_open;         /* requests go to their callback */
-  bool has_new_matches; /* which the dispatch thread has not looked at */
-  bool is_closed;       /* it is being destroyed */
+  bool is_open;   /* requests go to their callback */
+  bool is_closed; /* it is being destroyed */
   tb__request_queue_t waiting;
+
+  tb__mutex_t replies_mutex; /* held while DDS is queried, never by its threads */
+  tb__parked_replies_t parked;
+  uint64_t dropped;       /* replies, not yet reported */
+  int64_t dropped_log_ns; /* steady time from which on such a report is made; 0: at once */
   char name[];
 };
 
@@ -87,11 +98,8 @@ static void post_locked(tb_ros2_service_t *service) TB_REQUIRES(service->mutex)
 static void on_matched(void *user)
 {
   tb_ros2_service_t *service = user;
-  atomic_fetch_add(&service->clients.events, 1);
-  tb__futex_wake_all(&service->clients.events);
   tb__mutex_lock(&service->mutex);
-  service->has_new_matches = true;
-  post_locked(service);
+  post_locked(service); /* replies may be waiting for it */
   tb__mutex_unlock(&service->mutex);
 }
 
@@ -117,7 +125,7 @@ static bool can_answer(tb_ros2_service_t *service, const tb_ros2_request_id_t *i
 {
   tb__guid_t client = tb__guid_of(id->writer_guid);
   if (!tb__client_is_plain(&client)) return true;
-  tb__inline_qos_state_t state = tb__raw_writer_inline_qos(service->clients.writer);
+  tb__inline_qos_state_t state = tb__raw_writer_inline_qos(service->writer);
   if (state == TB__INLINE_QOS_ON) return true;
   char what[TB__DDS_NAME_SIZE + 64];
   tb_error_t error = TB_ERROR_INIT;
@@ -130,17 +138,131 @@ static bool can_answer(tb_ros2_service_t *service, const tb_ros2_request_id_t *i
   return false;
 }
 
+static tb_status_t reply_with_header(tb_ros2_service_t *service, const tb_ros2_request_id_t *id,
+                                     const void *cdr, size_t size, tb_error_t *error)
+{
+  uint8_t *message = malloc(size + TB__SERVICE_HEADER_SIZE);
+  if (!message) return tb__no_memory_for(error, "reply");
+  tb__service_header_t header = {id->client, id->sequence};
+  tb_status_t status = tb__service_header_insert(&header, cdr, size, message);
+  if (status)
+    status = tb_error_set(error, TB_ERR_INVALID, "reply: not CDR with an encapsulation header");
+  else
+    status = tb__raw_writer_write(service->writer, message, size + TB__SERVICE_HEADER_SIZE, error);
+  free(message);
+  return status;
+}
+
+/* As Fast DDS does. */
+static tb_status_t reply_plain(tb_ros2_service_t *service, const tb_ros2_request_id_t *id,
+                               const void *cdr, size_t size, tb_error_t *error)
+{
+  uint8_t parameters[TB__RELATED_IDENTITY_SIZE];
+  tb__related_identity_t identity = {tb__guid_of(id->writer_guid), id->sequence};
+  tb__related_identity_write(&identity, parameters);
+  return tb__raw_writer_write_with(service->writer, cdr, size, parameters, sizeof parameters, NULL,
+                                   error);
+}
+
+static tb_status_t reply_send(tb_ros2_service_t *service, const tb_ros2_request_id_t *id,
+                              const void *cdr, size_t size, tb_error_t *error)
+{
+  tb__guid_t client = tb__guid_of(id->writer_guid);
+  return tb__client_is_plain(&client) ? reply_plain(service, id, cdr, size, error)
+                                      : reply_with_header(service, id, cdr, size, error);
+}
+
+static tb__client_state_t state_of(const tb_ros2_service_t *service, const tb__guid_t *client)
+{
+  return tb__client_state(&service->writers_of_requests, &service->readers_of_replies, client);
+}
+
+/* The replies that no client can get, one report for all that come in 10 s. */
+static void dropped_report(tb_ros2_service_t *service, size_t count, bool is_last)
+{
+  int64_t now_ns = tb__steady_now_ns();
+  tb__mutex_lock(&service->replies_mutex);
+  service->dropped += count;
+  uint64_t dropped = is_last || now_ns >= service->dropped_log_ns ? service->dropped : 0;
+  if (dropped > 0) {
+    service->dropped = 0;
+    service->dropped_log_ns = now_ns + LOG_PAUSE_NS;
+  }
+  tb__mutex_unlock(&service->replies_mutex);
+  if (dropped > 0)
+    tb__log(TB_LOG_WARN,
+            "service %s: replies dropped: %" PRIu64 ": the readers of their clients were not "
+            "discovered in time; check that both sides use the same network interface",
+            service->name, dropped);
+}
+
+/* Takes out the first one that does not wait any longer. NULL: there is none. */
+static tb__parked_reply_t *parked_take(tb_ros2_service_t *service, tb__client_state_t *out_state)
+{
+  int64_t now_ns = tb__steady_now_ns();
+  tb__mutex_lock(&service->replies_mutex);
+  tb__parked_reply_t *reply = service->parked.first;
+  for (; reply; reply = reply->next) {
+    *out_state = state_of(service, &reply->client);
+    if (*out_state != TB__CLIENT_WITHOUT_READER || now_ns >= reply->due_ns) break;
+  }
+  if (reply) tb__parked_replies_take(&service->parked, reply);
+  int64_t due_ns = tb__parked_replies_next_due(&service->parked);
+  if (!reply && due_ns < INT64_MAX)
+    tb__dispatch_set_due(tb__ros2_context_dispatch(service->context), &service->member, due_ns);
+  tb__mutex_unlock(&service->replies_mutex);
+  return reply;
+}
+
+/* On the dispatch thread. */
+static void parked_send(tb_ros2_service_t *service)
+{
+  tb__client_state_t state;
+  for (tb__parked_reply_t *reply; (reply = parked_take(service, &state));) {
+    tb_error_t error = TB_ERROR_INIT;
+    if (state == TB__CLIENT_READY &&
+        reply_send(service, &reply->id, reply->cdr, reply->size, &error) != TB_OK)
+      tb__log(TB_LOG_WARN, "service %s: a reply was dropped: %s", service->name, error.text);
+    if (state == TB__CLIENT_WITHOUT_READER) dropped_report(service, 1, false);
+    tb__parked_replies_free(reply);
+  }
+}
+
+/* The client is discovered in parts. True: *out_status is the result. The dispatch thread looks at
+ * what is parked after each change of the matches, so it does after one since the state was read.
+ */
+static bool is_parked(tb_ros2_service_t *service, const tb_ros2_request_id_t *id, const void *cdr,
+                      size_t size, tb_status_t *out_status, tb_error_t *error)
+{
+  tb__guid_t client = tb__guid_of(id->writer_guid);
+  tb__parked_reply_t *pushed_out = NULL;
+  tb__mutex_lock(&service->replies_mutex);
+  tb__client_state_t state = state_of(service, &client);
+  if (state == TB__CLIENT_WITHOUT_READER) {
+    tb__parked_reply_t *reply =
+        tb__parked_reply_create(id, cdr, size, tb__steady_now_ns() + PARKED_NS);
+    *out_status = reply ? TB_OK : tb__no_memory_for(error, "reply");
+    if (reply) pushed_out = tb__parked_replies_put(&service->parked, reply);
+    tb__dispatch_set_due(tb__ros2_context_dispatch(service->context), &service->member,
+                         tb__parked_replies_next_due(&service->parked));
+  }
+  tb__mutex_unlock(&service->replies_mutex);
+  if (pushed_out) dropped_report(service, tb__parked_replies_free(pushed_out), false);
+  if (state == TB__CLIENT_GONE)
+    *out_status = tb_error_set(error, TB_ERR_CLOSED, "reply: the client is gone");
+  return state != TB__CLIENT_READY;
+}
+
 /* One request, so that services of the context take turns. None once the service is closed. */
 static void run(tb__dispatch_member_t *member)
 {
   tb_ros2_service_t *service = service_of(member);
   tb__mutex_lock(&service->mutex);
-  tb__request_t *request = service->is_open ? tb__request_queue_take(&service->waiting) : NULL;
+  bool is_open = service->is_open;
+  tb__request_t *request = is_open ? tb__request_queue_take(&service->waiting) : NULL;
   if (request && service->waiting.count > 0) post_locked(service);
-  bool has_new_matches = service->is_open && service->has_new_matches;
-  service->has_new_matches = false;
   tb__mutex_unlock(&service->mutex);
-  if (has_new_matches) tb__service_clients_expect(&service->clients);
+  if (is_open) parked_send(service);
   if (!request) return;
   if (can_answer(service, &request->request.id))
     service->callback(service, &request->request, service->user);
@@ -156,20 +278,21 @@ static tb_status_t endpoints_open(tb_ros2_service_t *service, tb__service_pair_t
   bool keep_all = pair->qos.history == TB_QOS_KEEP_ALL;
   int32_t depth = tb__qos_depth(&pair->qos);
   tb__request_queue_init(&service->waiting, keep_all ? SIZE_MAX : (size_t)(depth < 1 ? 1 : depth));
-  tb_status_t status =
-      tb__raw_writer_create(participant, &pair->reply, &service->clients.writer, error);
+  tb_status_t status = tb__raw_writer_create(participant, &pair->reply, &service->writer, error);
   if (status) return status;
+  service->readers_of_replies = tb__raw_writer_peers(service->writer);
   status = tb__dispatch_add(tb__ros2_context_dispatch(service->context), &service->member, run);
   if (status)
     return tb_error_set(error, status, "service on %s: cannot create a thread",
                         pair->request_topic);
   service->has_member = true;
-  status = tb__raw_reader_create(participant, &pair->request, on_request, service,
-                                 &service->clients.reader, error);
+  status = tb__raw_reader_create(participant, &pair->request, on_request, service, &service->reader,
+                                 error);
   if (status) return status;
+  service->writers_of_requests = tb__raw_reader_peers(service->reader);
   tb__mutex_lock(&service->mutex);
   service->is_open = true; /* now callbacks may answer */
-  if (service->waiting.count > 0 || service->has_new_matches) post_locked(service);
+  if (service->waiting.count > 0) post_locked(service);
   tb__mutex_unlock(&service->mutex);
   return TB_OK;
 }
@@ -190,7 +313,7 @@ tb_status_t tb_ros2_service_create(tb_ros2_context_t *context, const char *name,
   service->user = user;
   memcpy(service->name, name, name_size);
   tb__mutex_init(&service->mutex);
-  tb__service_clients_init(&service->clients);
+  tb__mutex_init(&service->replies_mutex);
   status = endpoints_open(service, &pair, error);
   if (status) {
     tb_ros2_service_destroy(service);
@@ -216,18 +339,19 @@ static bool close_first(tb_ros2_service_t *service)
   service->is_closed = true;
   service->is_open = false;
   tb__mutex_unlock(&service->mutex);
-  tb__service_clients_close(&service->clients);
   return first;
 }
 
 static void service_free(tb_ros2_service_t *service)
 {
-  tb__raw_reader_destroy(service->clients.reader);
-  if (service->clients.writer) tb__raw_writer_wait_for_acks(service->clients.writer, ACK_WAIT);
-  tb__raw_writer_destroy(service->clients.writer);
+  dropped_report(service, 0, true);
+  tb__raw_reader_destroy(service->reader);
+  if (service->writer) tb__raw_writer_wait_for_acks(service->writer, ACK_WAIT);
+  tb__raw_writer_destroy(service->writer);
   tb__mutex_fini(&service->mutex);
-  tb__service_clients_fini(&service->clients);
+  tb__mutex_fini(&service->replies_mutex);
   tb__requests_free(service->waiting.first);
+  tb__parked_replies_free(service->parked.first);
   free(service);
 }
 
@@ -250,33 +374,6 @@ void tb_ros2_service_destroy(tb_ros2_service_t *service)
   service_free(service);
 }
 
-static tb_status_t reply_with_header(tb_ros2_service_t *service, const tb_ros2_request_id_t *id,
-                                     const void *cdr, size_t size, tb_error_t *error)
-{
-  uint8_t *message = malloc(size + TB__SERVICE_HEADER_SIZE);
-  if (!message) return tb__no_memory_for(error, "reply");
-  tb__service_header_t header = {id->client, id->sequence};
-  tb_status_t status = tb__service_header_insert(&header, cdr, size, message);
-  if (status)
-    status = tb_error_set(error, TB_ERR_INVALID, "reply: not CDR with an encapsulation header");
-  else
-    status = tb__raw_writer_write(service->clients.writer, message, size + TB__SERVICE_HEADER_SIZE,
-                                  error);
-  free(message);
-  return status;
-}
-
-/* As Fast DDS does. */
-static tb_status_t reply_plain(tb_ros2_service_t *service, const tb_ros2_request_id_t *id,
-                               const void *cdr, size_t size, tb_error_t *error)
-{
-  uint8_t parameters[TB__RELATED_IDENTITY_SIZE];
-  tb__related_identity_t identity = {tb__guid_of(id->writer_guid), id->sequence};
-  tb__related_identity_write(&identity, parameters);
-  return tb__raw_writer_write_with(service->clients.writer, cdr, size, parameters,
-                                   sizeof parameters, NULL, error);
-}
-
 tb_status_t tb_ros2_service_reply(tb_ros2_service_t *service, const tb_ros2_request_id_t *id,
                                   const void *cdr, size_t size, tb_error_t *error)
 {
@@ -285,17 +382,17 @@ tb_status_t tb_ros2_service_reply(tb_ros2_service_t *service, const tb_ros2_requ
     return tb_error_set(error, TB_ERR_FORKED, "reply: %s", tb_status_message(TB_ERR_FORKED));
   if (is_closed(service))
     return tb_error_set(error, TB_ERR_CLOSED, "reply: the service has been destroyed");
-  tb__guid_t client = tb__guid_of(id->writer_guid);
-  if (!tb__service_clients_wait(&service->clients, &client))
-    return tb_error_set(error, TB_ERR_CLOSED, "reply: the client is gone");
-  return tb__client_is_plain(&client) ? reply_plain(service, id, cdr, size, error)
-                                      : reply_with_header(service, id, cdr, size, error);
+  if (!tb__cdr_is_valid(cdr, size))
+    return tb_error_set(error, TB_ERR_INVALID, "reply: not CDR with an encapsulation header");
+  tb_status_t status = TB_OK;
+  if (is_parked(service, id, cdr, size, &status, error)) return status;
+  return reply_send(service, id, cdr, size, error);
 }
 
 tb_status_t tb__service_announce(tb_ros2_service_t *service, tb__announced_node_t *node,
                                  tb_error_t *error)
 {
-  tb__guid_t reader = tb__raw_reader_guid(service->clients.reader);
-  tb__guid_t writer = tb__raw_writer_guid(service->clients.writer);
+  tb__guid_t reader = tb__raw_reader_guid(service->reader);
+  tb__guid_t writer = tb__raw_writer_guid(service->writer);
   return tb__announced_add(&service->announced, node, &reader, &writer, error);
 }

@@ -389,13 +389,15 @@ struct Commands::Ask {
   }
 };
 
-Client &Commands::client_of(const std::string &service, const std::string &type, int depth)
+Client &Commands::client_of(const std::string &service, const std::string &type, int depth,
+                            bool is_deaf)
 {
   auto found = clients_.find(service);
   if (found != clients_.end()) return found->second;
   std::lock_guard<std::mutex> lock(mutex_);
-  Client &made = clients_.try_emplace(service, participant_, nodes_[0].node, service, type, depth)
-                     .first->second;
+  Client &made =
+      clients_.try_emplace(service, participant_, nodes_[0].node, service, type, depth, is_deaf)
+          .first->second;
   participant_.announce_changes();
   return made;
 }
@@ -467,17 +469,48 @@ std::string Commands::set(Words &words)
   return ask_parameters(words, "set_parameters", "SetParameters", request, describe_set);
 }
 
+static Bytes message_of(Words &words)
+{
+  return words.skip("--size") ? sample_of_size(static_cast<size_t>(words.number()))
+                              : from_hex(words.next());
+}
+
+static std::string describe_echo(const std::optional<Bytes> &reply, const Bytes &request)
+{
+  if (!reply) return "no answer";
+  std::string line = "reply " + std::to_string(reply->size()) + " ";
+  if (*reply == request) return line + "same";
+  return line + (reply->size() > 64 ? "other" : to_hex(reply->data(), reply->size()));
+}
+
 std::string Commands::call(Words &words)
 {
   Ask options(words);
   std::string problem, service = absolute(words.next()), type = words.next();
-  Bytes request = words.skip("--size") ? sample_of_size(static_cast<size_t>(words.number()))
-                                       : from_hex(words.next());
+  Bytes request = message_of(words);
   std::optional<Bytes> reply = ask(options, client_of(service, type, 10), request, problem);
-  if (!reply) return problem;
-  std::string line = "reply " + std::to_string(reply->size()) + " ";
-  if (*reply == request) return line + "same";
-  return line + (reply->size() <= 64 ? to_hex(reply->data(), reply->size()) : "other");
+  return reply ? describe_echo(reply, request) : problem;
+}
+
+std::string Commands::post(Words &words)
+{
+  Ask options(words);
+  std::string service = absolute(words.next()), type = words.next();
+  Client &client = client_of(service, type, 10, true);
+  Bytes request = message_of(words);
+  if (!client.wait_to_send(options.limit)) return "no service";
+  posted_[service] = {client.send(request, options.identity(client)), request};
+  return "posted";
+}
+
+std::string Commands::listen(Words &words)
+{
+  Ask options(words);
+  std::string service = absolute(words.next());
+  Client &client = clients_.at(service);
+  client.listen();
+  const auto &[number, request] = posted_.at(service);
+  return describe_echo(client.receive(number, options.limit), request);
 }
 
 std::string Commands::client(Words &words)
@@ -647,6 +680,8 @@ const std::map<std::string, Commands::Command> Commands::table = {
     {"describe", &Commands::describe},
     {"call", &Commands::call},
     {"client", &Commands::client},
+    {"post", &Commands::post},
+    {"listen", &Commands::listen},
     {"strays", &Commands::strays},
     {"clock", &Commands::clock},
     {"tick", &Commands::tick},

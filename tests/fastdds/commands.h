@@ -87,6 +87,8 @@ private:
   std::string describe(Words &words);
   std::string call(Words &words);
   std::string client(Words &words);
+  std::string post(Words &words);
+  std::string listen(Words &words);
   std::string strays(Words &words);
   std::string clock(Words &words);
   std::string tick(Words &words);
@@ -101,7 +103,8 @@ private:
   std::string destroy(Words &words);
 
   NodeOfPeer &node_of(const std::string &full_name);
-  Client &client_of(const std::string &service, const std::string &type, int depth);
+  Client &client_of(const std::string &service, const std::string &type, int depth,
+                    bool is_deaf = false);
   std::string ask_parameters(Words &words, const std::string &service, const std::string &type,
                              const std::function<Bytes(Words &)> &request,
                              std::string (*describe_reply)(const Bytes &));
@@ -118,6 +121,7 @@ private:
   std::map<std::string, Subscription> subscriptions_;
   std::optional<Subscription> followed_;
   std::map<std::string, Client> clients_;
+  std::map<std::string, std::pair<int64_t, Bytes>> posted_; // the last request of each
   std::map<std::string, Publisher> publishers_;
   std::optional<Ticker> ticker_;
   std::atomic<bool> is_ending_{false};

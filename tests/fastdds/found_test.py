@@ -154,6 +154,18 @@ class FoundTest(CommandTest):
         self.ask(peer, "announce")
         self.found(("nodes",), self.domain)
 
+    def test_a_participant_without_a_node_is_not_waited_for(self):
+        """It has no writer of ros_discovery_info, and that is known with its endpoints."""
+        self.ask(self.peer("--bare", "/program"), "clock reliable")
+        deadline = time.monotonic() + LIMIT_S
+        while True:
+            status, out, err = self.result("nodes", "--json")
+            graph = json.loads(out)
+            if graph["clock_publishers"] and not graph["unnamed_nodes"]:
+                break
+            self.assertLess(time.monotonic(), deadline, (out, err))
+        self.assertEqual((status, err, graph["nodes"]), (0, "", []))
+
     def test_a_recording_has_an_unknown_history(self):
         peer = self.peer("/talker")
         bag = os.path.join(self.folder, "recording")

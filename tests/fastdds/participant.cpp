@@ -217,6 +217,7 @@ Participant::Participant(const Options &options)
   if (!participant_) throw std::runtime_error("no participant");
   publisher_ = participant_->create_publisher(dds::PUBLISHER_QOS_DEFAULT);
   subscriber_ = participant_->create_subscriber(dds::SUBSCRIBER_QOS_DEFAULT);
+  if (!options.has_graph) return;
   graph_writer_ = writer("ros_discovery_info", graph_type, {true, true, 1});
   graph_reader_ = reader("ros_discovery_info", graph_type, {true, true, 1000});
 }
@@ -266,6 +267,17 @@ Reader Participant::reader(const std::string &name, const std::string &type, Qos
   auto *made = subscriber_->create_datareader(topic(name, type), all, listener.get());
   if (!made) throw std::runtime_error("no reader of " + name);
   return {made, std::move(listener)};
+}
+
+Reader Participant::disabled_reader(const std::string &name, const std::string &type, Qos qos)
+{
+  dds::SubscriberQos of_subscriber = dds::SUBSCRIBER_QOS_DEFAULT;
+  of_subscriber.entity_factory().autoenable_created_entities = false;
+  dds::Subscriber *usual = subscriber_;
+  subscriber_ = participant_->create_subscriber(of_subscriber);
+  Reader made = reader(name, type, qos);
+  subscriber_ = usual;
+  return made;
 }
 
 void Participant::use_partition(const std::string &name)

@@ -109,6 +109,7 @@ public:
   struct Options {
     uint32_t domain = 0;
     bool is_local = true; // 127.0.0.1 alone; otherwise shared memory, and UDP with multicast
+    bool has_graph = true; // endpoints of ros_discovery_info
     int lease_s = 20;
   };
 
@@ -120,6 +121,8 @@ public:
   // On names of the wire. `hash`: RIHS01_..., or empty.
   Writer writer(const std::string &topic, const std::string &type, Qos qos,
                 const std::string &hash = "");
+  // Exists and has a GUID, but no other participant is told before it is enabled.
+  Reader disabled_reader(const std::string &name, const std::string &type, Qos qos);
   Reader reader(const std::string &topic, const std::string &type, Qos qos,
                 const std::string &hash = "");
   // Of endpoints that are made from now on; "-": the default.

@@ -1,11 +1,12 @@
 // Nodes of Fast DDS, which behave on the wire as those of rmw_fastrtps do.
 //
-//   fastdds_peer [--unannounced] [--lease S] DOMAIN lo|default NODE...
+//   fastdds_peer [--unannounced] [--bare] [--lease S] DOMAIN lo|default NODE...
 //
 // All NODEs (full names; "talker" is "/talker") are in one participant. "lo" uses 127.0.0.1 alone,
 // "default" is Fast DDS without settings: shared memory, and UDP with multicast. Each node has
 // parameter services, use_sim_time, and publishers of /rosout and /parameter_events. With
-// --unannounced the nodes are in no ros_discovery_info until "announce". Others take it for gone
+// --unannounced the nodes are in no ros_discovery_info until "announce"; with --bare there are no
+// endpoints of that topic at all, and no announcement. Others take it for gone
 // S seconds (20) after it was killed.
 //
 // With "default" at most one process of Cyclone DDS may be matched with a reliable writer of the
@@ -56,6 +57,10 @@
 //                                   "reply SIZE same|HEX|other": as the request, short, or neither;
 //                                   HEX and SIZE are with encapsulation
 //   client SERVICE TYPE             "reader GUID writer GUID", in hexadecimal digits
+//   post [OPTIONS] SERVICE TYPE HEX|--size N
+//                                   "posted": a request of a client whose reader of replies is
+//                                   named in it and not yet announced to anyone
+//   listen [OPTIONS] SERVICE        as "call", for what was posted last: announces the reader
 //   strays SERVICE                  "strays N" replies that its client has dropped
 //
 // Topics. QOS is reliable, best_effort or latched, with ":DEPTH" if wanted (10).
@@ -94,6 +99,7 @@ int main(int argc, char **argv)
   bool is_announced = !words.skip("--unannounced");
   try {
     peer::Participant::Options options;
+    if (words.skip("--bare")) options.has_graph = is_announced = false;
     if (words.skip("--lease")) options.lease_s = static_cast<int>(words.number());
     options.domain = static_cast<uint32_t>(words.number());
     std::string network = words.next();

@@ -133,12 +133,15 @@ void Server::reply(Bytes bytes, const rtps::SampleIdentity &identity)
 }
 
 Client::Client(Participant &participant, Node &node, const std::string &service,
-               const std::string &type, int depth)
+               const std::string &type, int depth, bool is_deaf)
     : participant_(participant),
       requests_(participant.writer(request_topic(service), type_on_wire(type, "_Request"),
                                    {true, false, depth})),
-      replies_(participant.reader(reply_topic(service), type_on_wire(type, "_Response"),
-                                  {true, false, depth}))
+      replies_(is_deaf ? participant.disabled_reader(reply_topic(service),
+                                                     type_on_wire(type, "_Response"),
+                                                     {true, false, depth})
+                       : participant.reader(reply_topic(service), type_on_wire(type, "_Response"),
+                                            {true, false, depth}))
 {
   node.writers.push_back(requests_.dds->guid());
   node.readers.push_back(replies_.dds->guid());
@@ -148,6 +151,16 @@ bool Client::wait(milliseconds limit)
 {
   return participant_.events.wait_for(
       limit, [&] { return requests_.listener->matched() > 0 && replies_.listener->matched() > 0; });
+}
+
+bool Client::wait_to_send(milliseconds limit)
+{
+  return participant_.events.wait_for(limit, [&] { return requests_.listener->matched() > 0; });
+}
+
+void Client::listen()
+{
+  replies_.dds->enable();
 }
 
 int64_t Client::send(Bytes request, std::optional<rtps::GUID_t> asker)

@@ -60,7 +60,11 @@ class Client
 {
 public:
   Client(Participant &participant, Node &node, const std::string &service, const std::string &type,
-         int depth);
+         int depth, bool is_deaf = false);
+  // A server's reader is matched.
+  bool wait_to_send(milliseconds limit);
+  // Ends being deaf: until then nothing has been told of the reader of replies.
+  void listen();
   // Both endpoints are matched.
   bool wait(milliseconds limit);
   // Sends with an identity that names the reader of replies, another one, or none. The request's

@@ -125,12 +125,23 @@ static int entities(const stage_t *stage)
   return count;
 }
 
+/* Cyclone makes a subscriber for the first reader of a builtin topic, and keeps it. */
+static void builtin_subscriber_make(const stage_t *stage)
+{
+  dds_entity_t participant = tb__participant_handle(tb__ros2_context_participant(stage->context));
+  dds_entity_t reader =
+      dds_create_reader(participant, DDS_BUILTIN_TOPIC_DCPSPUBLICATION, NULL, NULL);
+  assert_true(reader > 0);
+  dds_delete(reader);
+}
+
 /* Each run has a domain, as in ros2_test.c. */
 static tb_status_t in_a_domain(tb_status_t (*scenario)(const stage_t *), bool is_served)
 {
   stage_t stage = {0};
   fault_arm(false);
   assert_ok(tb_ros2_context_create(NULL, &stage.context, NULL));
+  builtin_subscriber_make(&stage);
   if (is_served) stage_serve(&stage);
   int entities_before = entities(&stage);
   fault_arm(true);

@@ -542,7 +542,7 @@ class ParamTest(GraphCommandTest):
             1,
             "",
             f"timebase param: there is no node /entirely/else in domain {self.domain}; 'timebase "
-            "nodes' lists the nodes\n",
+            "nodes' lists the nodes; nodes that do not use loopback are not seen (here 127.0.0.1)\n",
         )
         self.odd("bare", "tool")
         self.expect(

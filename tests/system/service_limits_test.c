@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <timebase/log.h>
 #include <timebase/ros2_client.h>
 #include <timebase/ros2_service.h>
 #include <timebase/testing.h>
@@ -13,7 +14,6 @@
 
 #include "dds/raw_reader.h"
 #include "dds/raw_writer.h"
-#include "held/held_time.h"
 #include "platform/time.h"
 #include "ros2/context.h"
 #include "ros2/match_wait.h"
@@ -29,8 +29,8 @@
 #define TYPE      "std_srvs/srv/Trigger"
 #define ADD       "example_interfaces/srv/AddTwoInts"
 #define DOMAIN    35
-#define WRITE_NS  (50 * TB_NS_PER_MS)  /* for which a request or a reply may block, */
-#define READER_NS (100 * TB_NS_PER_MS) /* for which a reply waits for its reader */
+#define WRITE_NS  (50 * TB_NS_PER_MS) /* for which a request or a reply may block, */
+#define READER_NS (30 * TB_NS_PER_S)  /* for which a reply waits for its reader */
 #define BIG       (64 * 1024)
 #define MANY      1000 /* of the big ones: more than any writer keeps */
 
@@ -237,91 +237,60 @@ static void half_request(half_t *half)
   assert_ok(tb__raw_writer_write(half->writer, message, sizeof message, NULL));
 }
 
-typedef struct reply {
-  tb_ros2_service_t *service;
-  tb_ros2_request_id_t id;
-  pthread_t thread;
-  _Atomic bool over;
-  tb_status_t status;
-} reply_t;
+static sem_t dropped;
 
-static void *reply_run(void *argument)
+static void on_log(tb_log_level_t level, const char *message, void *user)
 {
-  reply_t *reply = argument;
-  reply->status = tb_ros2_service_reply(reply->service, &reply->id, big, 16, NULL);
-  atomic_store(&reply->over, true);
-  return NULL;
+  (void)level;
+  (void)user;
+  if (strstr(message, "service /half: replies dropped: 1: ")) sem_post(&dropped);
 }
 
-static int64_t steady_ns(void)
-{
-  int64_t ns;
-  assert_ok(tb_testing_now(TB_TESTING_STEADY, &ns));
-  return ns;
-}
-
-/* Returns when it waits, for 100 ms from now on. */
-static void reply_begin(reply_t *reply)
-{
-  int64_t next_ns;
-  atomic_store(&reply->over, false);
-  assert_int_equal(pthread_create(&reply->thread, NULL, reply_run, reply), 0);
-  while (!tb__held_time_next(TB__DEADLINE_STEADY, &next_ns))
-    sched_yield();
-  assert_int_equal(next_ns - steady_ns(), READER_NS);
-}
-
-static void reply_end(reply_t *reply)
-{
-  pthread_join(reply->thread, NULL);
-  assert_ok(reply->status);
-}
-
-/* Steady time is the test's: a wait ends when the test moves time, or not at all. */
+/* Steady time is the test's: nothing is dropped unless the test moves time. */
 static void test_a_reply_waits_for_the_reader_of_its_client(void **state)
 {
   (void)state;
   noted_t noted;
   half_t first, second;
-  reply_t reply = {.over = false};
+  tb_ros2_service_t *service;
   sem_init(&noted.request, 0, 0);
-  assert_ok(tb_ros2_service_create(context, "/half", TYPE, NULL, note_request, &noted,
-                                   &reply.service, NULL));
+  sem_init(&dropped, 0, 0);
+  tb_log_set_hook(on_log, NULL);
+  assert_ok(
+      tb_ros2_service_create(context, "/half", TYPE, NULL, note_request, &noted, &service, NULL));
   half_open(&first);
   half_request(&first);
   wait_for(&noted.request);
-  reply.id = noted.id;
   assert_ok(tb_testing_hold_os_time());
 
-  reply_begin(&reply);
+  assert_ok(tb_ros2_service_reply(service, &noted.id, big, 16, NULL));
   assert_ok(tb_testing_advance(TB_TESTING_STEADY, (tb_duration_t){READER_NS - 1}));
-  assert_false(atomic_load(&reply.over));
+  assert_int_not_equal(sem_trywait(&dropped), 0);
   half_complete(&first);
-  reply_end(&reply); /* no time has passed */
   wait_for(&first.arrived);
 
   half_open(&second);
   half_request(&second);
   wait_for(&noted.request);
-  reply.id = noted.id;
-  reply_begin(&reply);
+  assert_status(tb_ros2_service_reply(service, &noted.id, "xxxx", 4, NULL), TB_ERR_INVALID);
+  assert_ok(tb_ros2_service_reply(service, &noted.id, big, 16, NULL));
   assert_ok(tb_testing_advance(TB_TESTING_STEADY, (tb_duration_t){READER_NS}));
-  reply_end(&reply);                                                         /* sent anyway */
-  assert_ok(tb_ros2_service_reply(reply.service, &reply.id, big, 16, NULL)); /* not waited for */
-  assert_int_not_equal(sem_trywait(&second.arrived), 0);
+  wait_for(&dropped);
   half_complete(&second);
-  assert_ok(tb_ros2_service_reply(reply.service, &reply.id, big, 16, NULL));
+  assert_ok(tb_ros2_service_reply(service, &noted.id, big, 16, NULL));
   wait_for(&second.arrived);
+  assert_int_not_equal(sem_trywait(&second.arrived), 0);
   assert_ok(tb_testing_release_os_time());
 
   half_close(&second);
   tb_status_t status;
   do
-    status = tb_ros2_service_reply(reply.service, &reply.id, big, 16, NULL);
+    status = tb_ros2_service_reply(service, &noted.id, big, 16, NULL);
   while (status == TB_OK); /* DDS reports it on its own thread */
   assert_status(status, TB_ERR_CLOSED);
   half_close(&first);
-  tb_ros2_service_destroy(reply.service);
+  tb_ros2_service_destroy(service);
+  tb_log_set_hook(NULL, NULL);
 }
 
 /* ---- more requests than wait ---- */
