@@ -345,8 +345,7 @@ tb_ros2_participant_state_t tb__graph_participant_state(const tb__graph_model_t 
   if (!participant->is_ros || participant->is_withdrawn) return TB_ROS2_PARTICIPANT_NO_NODES;
   if (participant->info) return TB_ROS2_PARTICIPANT_ANNOUNCED;
   if (participant->is_unreadable) return TB_ROS2_PARTICIPANT_UNREADABLE;
-  bool may_have_writer =
-      !participant->is_discovered && !tb__vendor_is_own(participant->guid.bytes);
+  bool may_have_writer = !participant->is_discovered && !tb__vendor_is_own(participant->guid.bytes);
   bool will_announce = may_have_writer || has_info_writer(model, &participant->guid);
   return will_announce ? TB_ROS2_PARTICIPANT_AWAITED : TB_ROS2_PARTICIPANT_NO_NODES;
 }

@@ -108,7 +108,7 @@ class Participant
 public:
   struct Options {
     uint32_t domain = 0;
-    bool is_local = true; // 127.0.0.1 alone; otherwise shared memory, and UDP with multicast
+    bool is_local = true;  // 127.0.0.1 alone; otherwise shared memory, and UDP with multicast
     bool has_graph = true; // endpoints of ros_discovery_info
     int lease_s = 20;
   };
