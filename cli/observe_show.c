@@ -37,7 +37,7 @@ static void each_row(observe_t *observe, observe_topic_t *topic, const observe_v
 {
   static row_t row; /* large */
   pthread_mutex_lock(&topic->lock);
-  observe_stream_t *stream = topic->streams; /* the list only grows */
+  observe_stream_t *stream = topic->streams; /* only this thread takes any away */
   pthread_mutex_unlock(&topic->lock);
   while (stream) {
     pthread_mutex_lock(&topic->lock);
@@ -178,17 +178,19 @@ static void print_row(const row_t *row, void *user)
   text_to(table->out, "\n");
 }
 
-static void widths(const observe_t *observe, table_t *table)
+static void widths(observe_t *observe, table_t *table)
 {
   table->topic_width = 5;
   table->node_width = 9;
-  for (const observe_topic_t *topic = observe->topics; topic; topic = topic->next) {
+  for (observe_topic_t *topic = observe->topics; topic; topic = topic->next) {
     int width = text_columns(topic->name);
     if (width > table->topic_width) table->topic_width = width;
+    pthread_mutex_lock(&topic->lock);
     for (const observe_stream_t *stream = topic->streams; stream; stream = stream->next) {
       int node = stream->node ? text_columns(stream->node) : 0;
       if (node > table->node_width) table->node_width = node;
     }
+    pthread_mutex_unlock(&topic->lock);
   }
   if (table->topic_width > 40) table->topic_width = 40;
   if (table->node_width > 24) table->node_width = 24;
@@ -206,7 +208,8 @@ static void print_path(FILE *out, observe_path_t *shared)
   pthread_mutex_lock(&shared->lock);
   path = shared->is;
   pthread_mutex_unlock(&shared->lock);
-  text_to(out, "%s to %s: %s", shared->from, shared->to, tb__path_state_text(path.state));
+  text_to(out, "%s to %s%s: %s", shared->from, shared->to, shared->is_candidate ? " (found)" : "",
+          tb__path_state_text(path.state));
   if (path.state == TB__PATH_BACKLOG && path.factor > 0) {
     text_to(out, " at %.1f: outputs advance at %.1f", path.factor, path.progress);
     if (path.held_factor > 0) text_to(out, "; highest factor that held: %.1f", path.held_factor);
@@ -229,7 +232,9 @@ void observe_print(FILE *out, observe_t *observe, const observe_view_t *view)
 {
   table_t table = {.out = out};
   uint64_t unattributed = 0;
-  size_t lines = 4 + observe->path_count;
+  size_t lines = 4;
+  for (size_t i = 0; i < OBSERVE_PATHS_MAX; i++)
+    lines += observe_is_path(&observe->paths[i]);
   if (!view->is_summary) table.rows_max = terminal_rows() > lines ? terminal_rows() - lines : 1;
   widths(observe, &table);
   print_clock(out, observe);
@@ -238,7 +243,9 @@ void observe_print(FILE *out, observe_t *observe, const observe_view_t *view)
           "MISSED", "STAMPS");
   for (observe_topic_t *topic = observe->topics; topic; topic = topic->next) {
     each_row(observe, topic, view, print_row, &table);
+    pthread_mutex_lock(&topic->lock);
     unattributed += topic->unattributed;
+    pthread_mutex_unlock(&topic->lock);
   }
   if (table.hidden) text_to(out, "%zu more rows: the terminal is too small\n", table.hidden);
   if (observe->left_out)
@@ -248,8 +255,8 @@ void observe_print(FILE *out, observe_t *observe, const observe_view_t *view)
   if (unattributed)
     text_to(out, "%llu messages of publishers above the limit of %d are not in the table\n",
             (unsigned long long)unattributed, OBSERVE_STREAMS_MAX);
-  for (size_t i = 0; i < observe->path_count; i++)
-    print_path(out, &observe->paths[i]);
+  for (size_t i = 0; i < OBSERVE_PATHS_MAX; i++)
+    if (observe_is_path(&observe->paths[i])) print_path(out, &observe->paths[i]);
 }
 
 /* --- JSON --- */
@@ -323,6 +330,7 @@ static json_t *topic_json(observe_t *observe, observe_topic_t *topic, const obse
   const char *note = topic->entry ? tb__definition_entry_note(topic->entry) : "";
   json_put(object, "definition_note", note[0] ? text_json(note) : json_null());
   json_put(object, "has_header", json_boolean(has_header(topic)));
+  json_put(object, "matched", json_integer(tb_ros2_subscription_matched(topic->subscription)));
   pthread_mutex_lock(&topic->lock);
   json_put(object, "malformed", count_json(topic->malformed));
   json_put(object, "unattributed", count_json(topic->unattributed));
@@ -342,6 +350,7 @@ static json_t *clock_json(observe_t *observe)
   const tb__tick_stream_t *all = &ticks.all;
   if (!is_expected) return json_null();
   json_t *object = json_object();
+  json_put(object, "matched", json_integer(tb_ros2_subscription_matched(clock->subscription)));
   json_put(object, "time_ns", json_integer(all->last_ns));
   json_put(object, "factor", json_real(tb__tick_stream_factor(all)));
   json_put(object, "rate_hz", json_real(tb__tick_stream_rate(all)));
@@ -370,6 +379,7 @@ static json_t *path_json(observe_path_t *shared)
   pthread_mutex_unlock(&shared->lock);
   json_put(object, "from", text_json(shared->from));
   json_put(object, "to", text_json(shared->to));
+  json_put(object, "found", json_boolean(shared->is_candidate));
   json_put(object, "state", json_string(tb__path_state_text(path.state)));
   json_put(object, "budget_ms",
            path.budget_ns ? json_real((double)path.budget_ns / MS) : json_null());
@@ -392,8 +402,8 @@ bool observe_print_json(observe_t *observe, const observe_view_t *view)
   json_t *object = json_object(), *topics = json_array(), *paths = json_array();
   for (observe_topic_t *topic = observe->topics; topic; topic = topic->next)
     json_push(topics, topic_json(observe, topic, view));
-  for (size_t i = 0; i < observe->path_count; i++)
-    json_push(paths, path_json(&observe->paths[i]));
+  for (size_t i = 0; i < OBSERVE_PATHS_MAX; i++)
+    if (observe_is_path(&observe->paths[i])) json_push(paths, path_json(&observe->paths[i]));
   json_put(object, "elapsed_s", json_real((double)(view->steady_ns - observe->begin_ns) / 1e9));
   json_put(object, "clock", clock_json(observe));
   json_put(object, "topics", topics);

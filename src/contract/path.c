@@ -79,7 +79,7 @@ static void put(tb__path_t *path, tb__path_slot_t *slot, const tb__path_sample_t
 
 static void match(tb__path_t *path, int64_t steady_ns, int64_t ros_ns, bool has_ros)
 {
-  path->matched++;
+  if (path->matched++ == 0) path->early = path->outputs > 0 ? path->outputs - 1 : 0;
   path->window_outputs++;
   tb__spread_add(&path->steady, steady_ns);
   path->window_steady_ns += (double)steady_ns;
@@ -249,6 +249,7 @@ static tb__path_state_t judge(tb__path_t *path)
 tb__path_state_t tb__path_end_window(tb__path_t *path, int64_t steady_ns, int64_t ros_ns)
 {
   tb__path_window_t window = take_window(path, steady_ns, ros_ns);
+  path->ended_windows++;
   if (window.outputs > 0) {
     path->silent_windows = 0;
     keep_window(path, &window);

@@ -48,6 +48,8 @@ typedef struct tb__path_slot {
 typedef struct tb__path {
   int64_t budget_ns; /* 0: none */
   uint64_t inputs, outputs, matched;
+  uint64_t ended_windows;
+  uint64_t early;           /* outputs before the first one that was matched */
   uint64_t repeated;        /* outputs of an input that had one already */
   tb__spread_t steady, ros; /* latencies */
   tb__path_state_t state;   /* as of the last window */
