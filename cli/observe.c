@@ -57,7 +57,7 @@ static bool show(observe_t *observe, const arguments_t *arguments, bool is_summa
   if (arguments->json) {
     is_good = observe_print_json(observe, &view);
   } else if (is_screen || is_summary) {
-    if (is_screen && !is_summary) text_out("\033[H\033[J");
+    if (is_screen) text_out("\033[H\033[J");
     observe_print(stdout, observe, &view);
   }
   observe->shown_ns = view.steady_ns;
@@ -277,6 +277,16 @@ const command_t command_observe = {
         "  --max-topics N     observe at most N topics, 1 to 10000 (default 500)\n"
         "  --domain N         DDS domain, 0 to 232 (default: ROS_DOMAIN_ID, else 0)\n"
         "  -h, --help         this text\n\n"
+        "With --json each object has \"elapsed_s\", \"clock\" (null: ROS time is system time),\n"
+        "\"topics\", each with \"type\", \"definition\", \"definition_note\" (why another one was "
+        "not\n"
+        "used), \"malformed\" (messages whose header could not be read) and \"publishers\",\n"
+        "\"topics_left_out\", and \"paths\". Quantiles, ages and counts are those of the whole "
+        "run,\n"
+        "\"rate_hz\" is that since the object before, or in the last one of the whole run. Of\n"
+        "\"stamps\", \"none\" counts messages whose stamp was not read (no header, no definition "
+        "so\n"
+        "far), \"unjudged\" those before the first tick of /clock.\n\n"
         "Status 1 if no message was received within --duration, or if at the end a path has no\n"
         "output, does not keep up, or is over its budget.\n",
     .run = run,

@@ -232,7 +232,7 @@ void observe_print(FILE *out, observe_t *observe, const observe_view_t *view)
 {
   table_t table = {.out = out};
   uint64_t unattributed = 0;
-  size_t lines = 4;
+  size_t lines = 5, silent = 0;
   for (size_t i = 0; i < OBSERVE_PATHS_MAX; i++)
     lines += observe_is_path(&observe->paths[i]);
   if (!view->is_summary) table.rows_max = terminal_rows() > lines ? terminal_rows() - lines : 1;
@@ -245,9 +245,11 @@ void observe_print(FILE *out, observe_t *observe, const observe_view_t *view)
     each_row(observe, topic, view, print_row, &table);
     pthread_mutex_lock(&topic->lock);
     unattributed += topic->unattributed;
+    silent += topic->messages == 0;
     pthread_mutex_unlock(&topic->lock);
   }
   if (table.hidden) text_to(out, "%zu more rows: the terminal is too small\n", table.hidden);
+  if (silent) text_to(out, "%zu topics without a message\n", silent);
   if (observe->left_out)
     text_to(out,
             "%zu more topics are not observed: name those that matter, or raise --max-topics\n",
