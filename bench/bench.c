@@ -125,9 +125,10 @@ static const struct {
     {core_rows, &core_row_count},       {definition_rows, &definition_row_count},
     {tick_rows, &tick_row_count},       {timer_rows, &timer_row_count},
     {wake_rows, &wake_row_count},       {allocation_rows, &allocation_row_count},
-    {shm_rows, &shm_row_count},
+    {shm_rows, &shm_row_count},         {measure_rows, &measure_row_count},
 #ifdef TB_BENCH_BAG
     {bag_rows, &bag_row_count},         {sqlite_rows, &sqlite_row_count},
+    {check_rows, &check_row_count},
 #endif
 #ifdef TB_BENCH_ROS2
     {ros2_rows, &ros2_row_count},       {node_rows, &node_row_count},

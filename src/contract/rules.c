@@ -11,8 +11,8 @@ static const tb__rule_t rules[TB__RULE_COUNT] = {
             .id = "mixed-time-base",
             .severity = TB__SEVERITY_ERROR,
             .is_cause = true,
-            .one = "{subject} is on wall time in a graph that follows /clock",
-            .many = "{count} nodes are on wall time in a graph that follows /clock: {list}",
+            .one = "{subject} is on wall time in a graph with /clock",
+            .many = "{count} nodes are on wall time in a graph with /clock: {list}",
             .consequence = "Stamps and timers of such a node do not fit those of the others: tf2, "
                            "message filters and synchronizers drop or never match its messages.",
             .remedy_ros = "ros2 param set {subject} use_sim_time true",
@@ -57,7 +57,7 @@ static const tb__rule_t rules[TB__RULE_COUNT] = {
             .consequence = "The ROS time of such a node stays 0 or stops: its timers do not fire, "
                            "and it stamps with 0.",
             .remedy_ros = "ros2 topic info --verbose /clock",
-            .remedy_timebase = "timebase serve --sim-time",
+            .remedy_timebase = "timebase nodes",
             .remedy_launch = "Node(..., parameters=[{'qos_overrides./clock.subscription."
                              "reliability': 'best_effort', 'qos_overrides./clock.subscription."
                              "durability': 'volatile'}])",
