@@ -265,11 +265,10 @@ const command_t command_observe = {
         "  --path FROM:TO[:BUDGET]\n"
         "                     the latency from messages of FROM to those of TO that repeat their\n"
         "                     header.stamp, in steady and in ROS time. Observes the two topics.\n"
-        "                     \"cannot keep up\" if it grows in steady time. BUDGET (100ms, 0.5) "
-        "is\n"
-        "                     compared with both: \"over budget in ROS time alone\" is the work "
-        "of\n"
-        "                     the real-time factor. At most 16\n"
+        "                     \"cannot keep up\" if it grows in steady time; \"drops inputs\" if\n"
+        "                     fewer of them have an output than at a lower factor. BUDGET (100ms,\n"
+        "                     0.5) is compared with both latencies: \"over budget in ROS time\n"
+        "                     alone\" is caused by the real-time factor. At most 16\n"
         "  --find-paths       show the paths too that nodes have from a topic that they subscribe\n"
         "                     to to one that they publish, where 9 of 10 outputs repeat the stamp\n"
         "                     of an input\n"
@@ -288,6 +287,6 @@ const command_t command_observe = {
         "so\n"
         "far), \"unjudged\" those before the first tick of /clock.\n\n"
         "Status 1 if no message was received within --duration, or if at the end a path has no\n"
-        "output, does not keep up, or is over its budget.\n",
+        "output, does not keep up, drops inputs, or is over its budget.\n",
     .run = run,
 };

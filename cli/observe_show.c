@@ -214,6 +214,9 @@ static void print_path(FILE *out, observe_path_t *shared)
     text_to(out, " at %.1f: outputs advance at %.1f", path.factor, path.progress);
     if (path.held_factor > 0) text_to(out, "; highest factor that held: %.1f", path.held_factor);
   }
+  if (path.state == TB__PATH_DROPS)
+    text_to(out, " at %.1f: %.0f %% of them have an output, and %.0f %% at %.1f", path.factor,
+            100 * path.share, 100 * path.held_share, path.held_share_factor);
   text_to(out, "; %llu of %llu inputs matched", (unsigned long long)path.matched,
           (unsigned long long)path.inputs);
   if (path.matched)
@@ -391,6 +394,7 @@ static json_t *path_json(observe_path_t *shared)
   json_put(object, "repeated", count_json(path.repeated));
   json_put(object, "steady_ms", spread_json(&path.steady));
   json_put(object, "ros_ms", spread_json(&path.ros));
+  json_put(object, "share", json_real(path.share));
   json_put(object, "growth", json_real(path.slope));
   json_put(object, "factor", factor_json(path.factor));
   json_put(object, "output_factor", factor_json(path.progress));
