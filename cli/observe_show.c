@@ -127,18 +127,20 @@ static void print_word(FILE *out, bool *has_words, const char *word, uint64_t co
   *has_words = true;
 }
 
-static void print_stamps(FILE *out, const row_t *row)
+static void print_words(FILE *out, const row_t *row)
 {
   const tb__stamps_t *stamps = &row->is.stamps;
   bool has_words = false;
+  print_word(out, &has_words, "gaps", row->is.gaps);
   if (is_unknown(row->topic)) {
-    text_to(out, "definition unknown: %.1f kB/s",
+    text_to(out, "%sdefinition unknown: %.1f kB/s", has_words ? ", " : "",
             row->rate_hz * (double)row->is.bytes /
                 (double)(stamps->arrivals ? stamps->arrivals : 1) / 1e3);
     return;
   }
   if (!has_header(row->topic)) {
-    text_to(out, "%s", tb__definition_entry_known(row->topic->entry) ? "no header" : "");
+    if (tb__definition_entry_known(row->topic->entry))
+      text_to(out, "%sno header", has_words ? ", " : "");
     return;
   }
   for (size_t i = 0; i < sizeof stamp_words / sizeof *stamp_words; i++)
@@ -174,7 +176,7 @@ static void print_row(const row_t *row, void *user)
           (double)tb__spread_quantile(&row->is.travel, 0.5) / MS,
           tb__moments_deviation(&stamps->gap) / MS, (double)stamps->gap.max_ns / MS,
           (unsigned long long)row->is.not_received);
-  print_stamps(table->out, row);
+  print_words(table->out, row);
   text_to(table->out, "\n");
 }
 
@@ -243,7 +245,7 @@ void observe_print(FILE *out, observe_t *observe, const observe_view_t *view)
   print_clock(out, observe);
   text_to(out, "%-*s %-*s %8s %8s %8s %8s %7s %8s %6s  %s\n", table.topic_width, "TOPIC",
           table.node_width, "PUBLISHER", "HZ", "AGE ms", "p99", "TRAVEL", "JITTER", "MAX GAP",
-          "MISSED", "STAMPS");
+          "MISSED", "STAMPS, GAPS");
   for (observe_topic_t *topic = observe->topics; topic; topic = topic->next) {
     each_row(observe, topic, view, print_row, &table);
     pthread_mutex_lock(&topic->lock);
@@ -319,6 +321,7 @@ static void push_row(const row_t *row, void *user)
   json_put(object, "source_to_receive_ms", spread_json(&row->is.travel));
   json_put(object, "jitter_ms", json_real(tb__moments_deviation(&stamps->gap) / MS));
   json_put(object, "longest_gap_ms", json_real((double)stamps->gap.max_ns / MS));
+  json_put(object, "gaps", count_json(row->is.gaps));
   json_put(object, "not_received_here", count_json(row->is.not_received));
   json_put(object, "late", count_json(row->is.late));
   json_put(object, "stamps", stamps_json(stamps));

@@ -106,6 +106,7 @@ class ObserveTest(CommandTest):
         self.assert_stamps(good)
         self.assertEqual(good["stamps"]["good"], 200)
         self.assertEqual((good["messages"], good["not_received_here"], good["late"]), (200, 0, 0))
+        self.assertEqual(good["gaps"], 0)
         self.assertEqual(good["node"], "/peer")
         self.assertEqual(good["age_ms"]["count"], 200)
         self.assertGreaterEqual(good["age_ms"]["min"], 0)
@@ -221,6 +222,13 @@ class ObserveTest(CommandTest):
         self.tell(peer, "send /latched 2 now 0 0")
         latched = self.until_messages(observer, "/latched", 2)
         self.assertEqual((latched["messages"], latched["not_received_here"]), (2, 0))
+
+    def test_a_gap(self):
+        peer, observer = self.ready("/gap")
+        self.tell(peer, "send /gap 20 now 0 0", "send /gap 1 now 0 0 1500", "send /gap 5 now 0 0")
+        gap = self.until_messages(observer, "/gap", 26)
+        self.assertGreaterEqual(gap["gaps"], 1)
+        self.assertGreaterEqual(gap["longest_gap_ms"], 1500)
 
     # --- definitions ---
 
