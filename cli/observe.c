@@ -14,17 +14,19 @@ enum {
   OPTION_DEFINITIONS,
   OPTION_MAX_TOPICS,
   OPTION_PATH,
+  OPTION_FIND_PATHS,
 };
 
-#define STEP_NS (100 * TB_NS_PER_MS)
+#define HELP_SHOWN (-1)
+#define STEP_NS    (100 * TB_NS_PER_MS)
 
 typedef struct arguments {
   bool json;
   int domain, topics_max;
   tb_duration_t duration; /* 0: until interrupted */
   const char *filters[OBSERVE_FILTERS_MAX], *folders[OBSERVE_FOLDERS_MAX];
-  size_t filter_count, folder_count, path_count;
-  observe_path_t *paths;
+  size_t filter_count, folder_count;
+  observe_t observe;
 } arguments_t;
 
 /* --- the run --- */
@@ -55,21 +57,11 @@ static bool show(observe_t *observe, const arguments_t *arguments, bool is_summa
   if (arguments->json) {
     is_good = observe_print_json(observe, &view);
   } else if (is_screen || is_summary) {
-    if (is_screen && !is_summary) text_out("\033[H\033[J");
+    if (is_screen) text_out("\033[H\033[J");
     observe_print(stdout, observe, &view);
   }
   observe->shown_ns = view.steady_ns;
   return command_flush() && is_good;
-}
-
-static void end_windows(observe_t *observe)
-{
-  for (size_t i = 0; i < observe->path_count; i++) {
-    observe_time_t now = observe_now(observe, observe_system_now(observe));
-    pthread_mutex_lock(&observe->paths[i].lock);
-    tb__path_end_window(&observe->paths[i].is, now.steady_ns, now.ros_ns);
-    pthread_mutex_unlock(&observe->paths[i].lock);
-  }
 }
 
 /* What is to be reported by the exit status. */
@@ -86,8 +78,10 @@ static int verdict(observe_t *observe, const arguments_t *arguments)
     text_err("timebase %s: no message was received\n", observe->command->name);
     result = EXIT_CHECK;
   }
-  for (size_t i = 0; i < observe->path_count; i++) {
-    tb__path_state_t state = observe->paths[i].is.state;
+  for (size_t i = 0; i < OBSERVE_PATHS_MAX; i++) {
+    const observe_path_t *path = &observe->paths[i];
+    if (!path->from || path->is_candidate) continue;
+    tb__path_state_t state = path->is.state; /* which only this thread writes */
     if (state != TB__PATH_HOLDS && state != TB__PATH_UNKNOWN) result = EXIT_CHECK;
   }
   return result;
@@ -108,7 +102,7 @@ static int observe_run(observe_t *observe, const arguments_t *arguments)
     int64_t now_ns = steady_now(observe);
     if (now_ns > step_ns + TB_NS_PER_S) step_ns = now_ns; /* it was stopped, as by Ctrl-Z */
     if (now_ns < next_ns) continue;
-    end_windows(observe);
+    observe_end_second(observe);
     is_open = show(observe, arguments, false);
     next_ns += (now_ns - next_ns) / TB_NS_PER_S * TB_NS_PER_S + TB_NS_PER_S;
   }
@@ -119,8 +113,10 @@ static int observe_run(observe_t *observe, const arguments_t *arguments)
 /* --- arguments --- */
 
 /* "FROM:TO[:BUDGET]". Names of ROS have no ':'. */
-static bool take_path(const command_t *command, const char *text, arguments_t *arguments)
+static bool take_path(arguments_t *arguments, const char *text)
 {
+  observe_t *observe = &arguments->observe;
+  const command_t *command = observe->command;
   const char *colon = strchr(text, ':');
   size_t to_length = colon ? strcspn(colon + 1, ":") : 0;
   tb_duration_t budget = {0};
@@ -128,20 +124,16 @@ static bool take_path(const command_t *command, const char *text, arguments_t *a
     command_usage_error(command, "--path: '%s': expected FROM:TO or FROM:TO:BUDGET", text);
     return false;
   }
-  if (arguments->path_count == OBSERVE_PATHS_MAX) {
-    command_usage_error(command, "--path: more than %d", OBSERVE_PATHS_MAX);
-    return false;
-  }
   if (colon[1 + to_length] &&
       !command_parse_limit(command, "--path", colon + 2 + to_length, &budget))
     return false;
-  observe_path_t *path = &arguments->paths[arguments->path_count];
-  *path = (observe_path_t){.from = observe_full_name(text, (size_t)(colon - text)),
-                           .to = observe_full_name(colon + 1, to_length)};
-  pthread_mutex_init(&path->lock, NULL);
-  tb__path_init(&path->is, budget.ns);
-  arguments->path_count++;
-  if (path->from && path->to) return true;
+  if (observe->paths[OBSERVE_PATHS_MAX - 1].from) {
+    command_usage_error(command, "--path: more than %d", OBSERVE_PATHS_MAX);
+    return false;
+  }
+  if (observe_add_path(observe, observe_full_name(text, (size_t)(colon - text)),
+                       observe_full_name(colon + 1, to_length), budget.ns, false))
+    return true;
   command_failed(command, TB_ERR_NO_MEMORY, NULL);
   return false;
 }
@@ -160,7 +152,10 @@ static bool take_option(const command_t *command, int option, char **argv, argum
     return command_parse_int(command, "--max-topics", optarg, 1, OBSERVE_TOPICS_MAX,
                              &arguments->topics_max);
   case OPTION_PATH:
-    return take_path(command, optarg, arguments);
+    return take_path(arguments, optarg);
+  case OPTION_FIND_PATHS:
+    arguments->observe.finds_paths = true;
+    return true;
   case OPTION_DEFINITIONS:
     if (arguments->folder_count == OBSERVE_FOLDERS_MAX) {
       command_usage_error(command, "--definitions: more than %d", OBSERVE_FOLDERS_MAX);
@@ -187,12 +182,13 @@ static int take_arguments(const command_t *command, int argc, char **argv, argum
       {"definitions", required_argument, NULL, OPTION_DEFINITIONS},
       {"max-topics", required_argument, NULL, OPTION_MAX_TOPICS},
       {"path", required_argument, NULL, OPTION_PATH},
+      {"find-paths", no_argument, NULL, OPTION_FIND_PATHS},
       {"help", no_argument, NULL, 'h'},
       {0},
   };
   int option;
   while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
-    if (option == 'h') return command_help(command) == EXIT_OK ? -1 : EXIT_IO;
+    if (option == 'h') return command_help(command) == EXIT_OK ? HELP_SHOWN : EXIT_IO;
     if (!take_option(command, option, argv, arguments)) return EXIT_USAGE;
   }
   for (; optind < argc; optind++) {
@@ -204,40 +200,42 @@ static int take_arguments(const command_t *command, int argc, char **argv, argum
   return EXIT_OK;
 }
 
+static int observe_all(arguments_t *arguments)
+{
+  observe_t *observe = &arguments->observe;
+  command_show_log(observe->command);
+  command_catch_signals();
+  observe->filters = arguments->filters;
+  observe->filter_count = arguments->filter_count;
+  observe->topics_max = (size_t)arguments->topics_max;
+  int result =
+      observe_open(observe, arguments->domain, arguments->folders, arguments->folder_count);
+  if (!result) result = observe_run(observe, arguments);
+  observe_close(observe);
+  return command_finish(observe->command, result);
+}
+
 static int run(const command_t *command, int argc, char **argv)
 {
-  arguments_t arguments = {.domain = -1, .topics_max = OBSERVE_TOPICS_DEFAULT};
-  observe_t observe = {.command = command};
-  arguments.paths = calloc(OBSERVE_PATHS_MAX, sizeof *arguments.paths);
-  if (!arguments.paths) return command_failed(command, TB_ERR_NO_MEMORY, NULL);
+  arguments_t arguments = {
+      .domain = -1, .topics_max = OBSERVE_TOPICS_DEFAULT, .observe = {.command = command}};
+  observe_t *observe = &arguments.observe;
+  observe->paths = calloc(OBSERVE_PATHS_MAX, sizeof *observe->paths);
+  if (!observe->paths) return command_failed(command, TB_ERR_NO_MEMORY, NULL);
+  for (size_t i = 0; i < OBSERVE_PATHS_MAX; i++)
+    pthread_mutex_init(&observe->paths[i].lock, NULL);
   int result = take_arguments(command, argc, argv, &arguments);
-  if (result == EXIT_OK) {
-    command_show_log(command);
-    command_catch_signals();
-    observe.filters = arguments.filters;
-    observe.filter_count = arguments.filter_count;
-    observe.topics_max = (size_t)arguments.topics_max;
-    observe.paths = arguments.paths;
-    observe.path_count = arguments.path_count;
-    result = observe_open(&observe, arguments.domain, arguments.folders, arguments.folder_count);
-    if (!result) result = observe_run(&observe, &arguments);
-    observe_close(&observe);
-    result = command_finish(command, result);
-  }
-  for (size_t i = 0; i < arguments.path_count; i++) {
-    free(arguments.paths[i].from);
-    free(arguments.paths[i].to);
-    pthread_mutex_destroy(&arguments.paths[i].lock);
-  }
-  free(arguments.paths);
-  return result < 0 ? EXIT_OK : result;
+  if (result == EXIT_OK) result = observe_all(&arguments);
+  observe_close_paths(observe);
+  return result == HELP_SHOWN ? EXIT_OK : result;
 }
 
 const command_t command_observe = {
     .name = "observe",
     .summary = "measure ages, rates, gaps, losses and stamps of topics, from outside",
     .usage = "timebase observe [TOPIC...] [--json] [--duration S] [--path FROM:TO[:BUDGET]]...\n"
-             "                        [--definitions DIR]... [--max-topics N] [--domain N]",
+             "                        [--find-paths] [--definitions DIR]... [--max-topics N]\n"
+             "                        [--domain N]",
     .help =
         "Receives topics of other nodes with readers that are best effort and keep no history,\n"
         "looks at nothing but the header of each message, and publishes nothing. On a terminal\n"
@@ -258,7 +256,8 @@ const command_t command_observe = {
         "             received them\n"
         "  STAMPS     how many were zero, in the future, of system time while ROS time is\n"
         "             that of /clock, far off, of the time before a jump back, older than 5 s,\n"
-        "             before the stamp before them, or equal to it\n\n"
+        "             before the stamp before them, or equal to it\n"
+        "  GAPS       how often no message came for more than 1 s and 5 periods\n\n"
         "A header is read by the definition of the type: that of a node that publishes it, of\n"
         "AMENT_PREFIX_PATH, of --definitions, or one that is built in. One that does not fit the\n"
         "first message is not used. Without any, size and rate are shown.\n\n"
@@ -267,16 +266,28 @@ const command_t command_observe = {
         "  --path FROM:TO[:BUDGET]\n"
         "                     the latency from messages of FROM to those of TO that repeat their\n"
         "                     header.stamp, in steady and in ROS time. Observes the two topics.\n"
-        "                     \"cannot keep up\" if it grows in steady time. BUDGET (100ms, 0.5) "
-        "is\n"
-        "                     compared with both: \"over budget in ROS time alone\" is the work "
-        "of\n"
-        "                     the real-time factor. At most 16\n"
+        "                     \"cannot keep up\" if it grows in steady time; \"drops inputs\" if\n"
+        "                     fewer of them have an output than at a lower factor. BUDGET (100ms,\n"
+        "                     0.5) is compared with both latencies: \"over budget in ROS time\n"
+        "                     alone\" is caused by the real-time factor. At most 16\n"
+        "  --find-paths       show the paths too that nodes have from a topic that they subscribe\n"
+        "                     to to one that they publish, where 9 of 10 outputs repeat the stamp\n"
+        "                     of an input\n"
         "  --definitions DIR  look for DIR/package/msg/Name.msg or .idl too; may be repeated\n"
         "  --max-topics N     observe at most N topics, 1 to 10000 (default 500)\n"
         "  --domain N         DDS domain, 0 to 232 (default: ROS_DOMAIN_ID, else 0)\n"
         "  -h, --help         this text\n\n"
+        "With --json each object has \"elapsed_s\", \"clock\" (null: ROS time is system time),\n"
+        "\"topics\", each with \"type\", \"definition\", \"definition_note\" (why another one was "
+        "not\n"
+        "used), \"malformed\" (messages whose header could not be read) and \"publishers\",\n"
+        "\"topics_left_out\", and \"paths\". Quantiles, ages and counts are those of the whole "
+        "run,\n"
+        "\"rate_hz\" is that since the object before, or in the last one of the whole run. Of\n"
+        "\"stamps\", \"none\" counts messages whose stamp was not read (no header, no definition "
+        "so\n"
+        "far), \"unjudged\" those before the first tick of /clock.\n\n"
         "Status 1 if no message was received within --duration, or if at the end a path has no\n"
-        "output, does not keep up, or is over its budget.\n",
+        "output, does not keep up, drops inputs, or is over its budget.\n",
     .run = run,
 };

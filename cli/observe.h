@@ -37,10 +37,18 @@ typedef struct observe_stream {
 
 /* A path, and which topics it is between. */
 typedef struct observe_path {
-  char *from, *to;      /* full names */
+  char *from, *to;      /* full names; NULL: it is free */
+  bool is_candidate;    /* by the graph: a node subscribes to the one and publishes the other */
   pthread_mutex_t lock; /* for what follows */
   tb__path_t is;
 } observe_path_t;
+
+/* Whether a first message was of the definition. */
+typedef enum observe_verdict {
+  OBSERVE_UNCHECKED,
+  OBSERVE_FITS,
+  OBSERVE_DOES_NOT_FIT,
+} observe_verdict_t;
 
 typedef struct observe_topic {
   struct observe_topic *next; /* by name */
@@ -48,13 +56,13 @@ typedef struct observe_topic {
   char *name, *type;
   tb__definition_entry_t *entry; /* NULL: out of memory, or too many types */
   tb_ros2_subscription_t *subscription;
-  uint32_t from_paths, to_paths;         /* a bit for each path */
   bool is_failed;                        /* there is no reader: reported once */
-  pthread_mutex_t lock;                  /* for what follows, which the reader's thread writes */
+  pthread_mutex_t lock;                  /* for what follows, which the reader's thread uses */
+  uint32_t from_paths, to_paths;         /* a bit for each path */
   const tb__known_definition_t *known;   /* NULL: messages have no stamps for now */
   const tb__known_definition_t *checked; /* what the verdict is about */
   bool must_check;                       /* the next message, whether it is of it */
-  enum { OBSERVE_UNCHECKED, OBSERVE_FITS, OBSERVE_DOES_NOT_FIT } verdict; /* for the owner */
+  observe_verdict_t verdict;             /* for the owner */
   char why[200];
   uint64_t malformed;        /* messages whose header could not be read */
   observe_stream_t *streams; /* in the order of their first message */
@@ -88,8 +96,10 @@ struct observe {
   bool has_more;   /* topics may be without a reader so far */
   atomic_size_t stream_count;
   observe_topic_t *topics;
-  observe_path_t *paths;
-  size_t path_count;
+  observe_path_t *paths; /* OBSERVE_PATHS_MAX of them */
+  bool finds_paths;
+  struct observe_tried *tried; /* candidates */
+  size_t tried_count;
   observe_clock_t clock;
   int64_t begin_ns, shown_ns; /* steady; the second: of the last output */
 };
@@ -116,6 +126,20 @@ int64_t observe_system_now(const observe_t *observe);
 
 /* "points" is "/points"; to be freed. NULL: out of memory. */
 char *observe_full_name(const char *name, size_t length);
+
+/* --- paths --- */
+
+/* Makes a path of two topics, full names, which it takes. False: there are too many already, or
+ * memory is short. */
+bool observe_add_path(observe_t *observe, char *from, char *to, int64_t budget_ns,
+                      bool is_candidate);
+/* Ends a second: judges all paths, gives up candidates whose outputs do not repeat stamps, and
+ * finds others. */
+void observe_end_second(observe_t *observe);
+/* Whether it is in use, and a candidate's outputs repeat the stamps of its inputs. */
+bool observe_is_path(observe_path_t *path);
+/* Frees them, and the array. */
+void observe_close_paths(observe_t *observe);
 
 /* --- output --- */
 

@@ -37,7 +37,7 @@ static void each_row(observe_t *observe, observe_topic_t *topic, const observe_v
 {
   static row_t row; /* large */
   pthread_mutex_lock(&topic->lock);
-  observe_stream_t *stream = topic->streams; /* the list only grows */
+  observe_stream_t *stream = topic->streams; /* only this thread takes any away */
   pthread_mutex_unlock(&topic->lock);
   while (stream) {
     pthread_mutex_lock(&topic->lock);
@@ -127,18 +127,20 @@ static void print_word(FILE *out, bool *has_words, const char *word, uint64_t co
   *has_words = true;
 }
 
-static void print_stamps(FILE *out, const row_t *row)
+static void print_words(FILE *out, const row_t *row)
 {
   const tb__stamps_t *stamps = &row->is.stamps;
   bool has_words = false;
+  print_word(out, &has_words, "gaps", row->is.gaps);
   if (is_unknown(row->topic)) {
-    text_to(out, "definition unknown: %.1f kB/s",
+    text_to(out, "%sdefinition unknown: %.1f kB/s", has_words ? ", " : "",
             row->rate_hz * (double)row->is.bytes /
                 (double)(stamps->arrivals ? stamps->arrivals : 1) / 1e3);
     return;
   }
   if (!has_header(row->topic)) {
-    text_to(out, "%s", tb__definition_entry_known(row->topic->entry) ? "no header" : "");
+    if (tb__definition_entry_known(row->topic->entry))
+      text_to(out, "%sno header", has_words ? ", " : "");
     return;
   }
   for (size_t i = 0; i < sizeof stamp_words / sizeof *stamp_words; i++)
@@ -174,21 +176,23 @@ static void print_row(const row_t *row, void *user)
           (double)tb__spread_quantile(&row->is.travel, 0.5) / MS,
           tb__moments_deviation(&stamps->gap) / MS, (double)stamps->gap.max_ns / MS,
           (unsigned long long)row->is.not_received);
-  print_stamps(table->out, row);
+  print_words(table->out, row);
   text_to(table->out, "\n");
 }
 
-static void widths(const observe_t *observe, table_t *table)
+static void widths(observe_t *observe, table_t *table)
 {
   table->topic_width = 5;
   table->node_width = 9;
-  for (const observe_topic_t *topic = observe->topics; topic; topic = topic->next) {
+  for (observe_topic_t *topic = observe->topics; topic; topic = topic->next) {
     int width = text_columns(topic->name);
     if (width > table->topic_width) table->topic_width = width;
+    pthread_mutex_lock(&topic->lock);
     for (const observe_stream_t *stream = topic->streams; stream; stream = stream->next) {
       int node = stream->node ? text_columns(stream->node) : 0;
       if (node > table->node_width) table->node_width = node;
     }
+    pthread_mutex_unlock(&topic->lock);
   }
   if (table->topic_width > 40) table->topic_width = 40;
   if (table->node_width > 24) table->node_width = 24;
@@ -206,11 +210,15 @@ static void print_path(FILE *out, observe_path_t *shared)
   pthread_mutex_lock(&shared->lock);
   path = shared->is;
   pthread_mutex_unlock(&shared->lock);
-  text_to(out, "%s to %s: %s", shared->from, shared->to, tb__path_state_text(path.state));
+  text_to(out, "%s to %s%s: %s", shared->from, shared->to, shared->is_candidate ? " (found)" : "",
+          tb__path_state_text(path.state));
   if (path.state == TB__PATH_BACKLOG && path.factor > 0) {
     text_to(out, " at %.1f: outputs advance at %.1f", path.factor, path.progress);
     if (path.held_factor > 0) text_to(out, "; highest factor that held: %.1f", path.held_factor);
   }
+  if (path.state == TB__PATH_DROPS)
+    text_to(out, " at %.1f: %.0f %% of them have an output, and %.0f %% at %.1f", path.factor,
+            100 * path.share, 100 * path.held_share, path.held_share_factor);
   text_to(out, "; %llu of %llu inputs matched", (unsigned long long)path.matched,
           (unsigned long long)path.inputs);
   if (path.matched)
@@ -229,18 +237,24 @@ void observe_print(FILE *out, observe_t *observe, const observe_view_t *view)
 {
   table_t table = {.out = out};
   uint64_t unattributed = 0;
-  size_t lines = 4 + observe->path_count;
+  size_t lines = 5, silent = 0;
+  for (size_t i = 0; i < OBSERVE_PATHS_MAX; i++)
+    lines += observe_is_path(&observe->paths[i]);
   if (!view->is_summary) table.rows_max = terminal_rows() > lines ? terminal_rows() - lines : 1;
   widths(observe, &table);
   print_clock(out, observe);
   text_to(out, "%-*s %-*s %8s %8s %8s %8s %7s %8s %6s  %s\n", table.topic_width, "TOPIC",
           table.node_width, "PUBLISHER", "HZ", "AGE ms", "p99", "TRAVEL", "JITTER", "MAX GAP",
-          "MISSED", "STAMPS");
+          "MISSED", "STAMPS, GAPS");
   for (observe_topic_t *topic = observe->topics; topic; topic = topic->next) {
     each_row(observe, topic, view, print_row, &table);
+    pthread_mutex_lock(&topic->lock);
     unattributed += topic->unattributed;
+    silent += topic->messages == 0;
+    pthread_mutex_unlock(&topic->lock);
   }
   if (table.hidden) text_to(out, "%zu more rows: the terminal is too small\n", table.hidden);
+  if (silent) text_to(out, "%zu topics without a message\n", silent);
   if (observe->left_out)
     text_to(out,
             "%zu more topics are not observed: name those that matter, or raise --max-topics\n",
@@ -248,8 +262,8 @@ void observe_print(FILE *out, observe_t *observe, const observe_view_t *view)
   if (unattributed)
     text_to(out, "%llu messages of publishers above the limit of %d are not in the table\n",
             (unsigned long long)unattributed, OBSERVE_STREAMS_MAX);
-  for (size_t i = 0; i < observe->path_count; i++)
-    print_path(out, &observe->paths[i]);
+  for (size_t i = 0; i < OBSERVE_PATHS_MAX; i++)
+    if (observe_is_path(&observe->paths[i])) print_path(out, &observe->paths[i]);
 }
 
 /* --- JSON --- */
@@ -307,6 +321,7 @@ static void push_row(const row_t *row, void *user)
   json_put(object, "source_to_receive_ms", spread_json(&row->is.travel));
   json_put(object, "jitter_ms", json_real(tb__moments_deviation(&stamps->gap) / MS));
   json_put(object, "longest_gap_ms", json_real((double)stamps->gap.max_ns / MS));
+  json_put(object, "gaps", count_json(row->is.gaps));
   json_put(object, "not_received_here", count_json(row->is.not_received));
   json_put(object, "late", count_json(row->is.late));
   json_put(object, "stamps", stamps_json(stamps));
@@ -323,6 +338,7 @@ static json_t *topic_json(observe_t *observe, observe_topic_t *topic, const obse
   const char *note = topic->entry ? tb__definition_entry_note(topic->entry) : "";
   json_put(object, "definition_note", note[0] ? text_json(note) : json_null());
   json_put(object, "has_header", json_boolean(has_header(topic)));
+  json_put(object, "matched", json_integer(tb_ros2_subscription_matched(topic->subscription)));
   pthread_mutex_lock(&topic->lock);
   json_put(object, "malformed", count_json(topic->malformed));
   json_put(object, "unattributed", count_json(topic->unattributed));
@@ -342,6 +358,7 @@ static json_t *clock_json(observe_t *observe)
   const tb__tick_stream_t *all = &ticks.all;
   if (!is_expected) return json_null();
   json_t *object = json_object();
+  json_put(object, "matched", json_integer(tb_ros2_subscription_matched(clock->subscription)));
   json_put(object, "time_ns", json_integer(all->last_ns));
   json_put(object, "factor", json_real(tb__tick_stream_factor(all)));
   json_put(object, "rate_hz", json_real(tb__tick_stream_rate(all)));
@@ -370,6 +387,7 @@ static json_t *path_json(observe_path_t *shared)
   pthread_mutex_unlock(&shared->lock);
   json_put(object, "from", text_json(shared->from));
   json_put(object, "to", text_json(shared->to));
+  json_put(object, "found", json_boolean(shared->is_candidate));
   json_put(object, "state", json_string(tb__path_state_text(path.state)));
   json_put(object, "budget_ms",
            path.budget_ns ? json_real((double)path.budget_ns / MS) : json_null());
@@ -379,6 +397,7 @@ static json_t *path_json(observe_path_t *shared)
   json_put(object, "repeated", count_json(path.repeated));
   json_put(object, "steady_ms", spread_json(&path.steady));
   json_put(object, "ros_ms", spread_json(&path.ros));
+  json_put(object, "share", json_real(path.share));
   json_put(object, "growth", json_real(path.slope));
   json_put(object, "factor", factor_json(path.factor));
   json_put(object, "output_factor", factor_json(path.progress));
@@ -392,8 +411,8 @@ bool observe_print_json(observe_t *observe, const observe_view_t *view)
   json_t *object = json_object(), *topics = json_array(), *paths = json_array();
   for (observe_topic_t *topic = observe->topics; topic; topic = topic->next)
     json_push(topics, topic_json(observe, topic, view));
-  for (size_t i = 0; i < observe->path_count; i++)
-    json_push(paths, path_json(&observe->paths[i]));
+  for (size_t i = 0; i < OBSERVE_PATHS_MAX; i++)
+    if (observe_is_path(&observe->paths[i])) json_push(paths, path_json(&observe->paths[i]));
   json_put(object, "elapsed_s", json_real((double)(view->steady_ns - observe->begin_ns) / 1e9));
   json_put(object, "clock", clock_json(observe));
   json_put(object, "topics", topics);

@@ -128,18 +128,18 @@ static observe_stream_t *find_stream_locked(observe_topic_t *topic, const uint8_
   return add_stream_locked(topic, guid);
 }
 
-static void feed_paths(observe_topic_t *topic, int64_t stamp_ns, const observe_time_t *now)
+static void feed_paths(observe_t *observe, uint32_t from_paths, uint32_t to_paths,
+                       const tb__path_sample_t *sample)
 {
-  tb__path_sample_t sample = {stamp_ns, now->steady_ns, now->ros_ns, now->epoch.number};
-  uint32_t paths = topic->from_paths | topic->to_paths;
-  for (size_t i = 0; paths >> i; i++) {
-    observe_path_t *path = &topic->of->paths[i];
+  uint32_t paths = from_paths | to_paths;
+  for (size_t i = 0; i < OBSERVE_PATHS_MAX && paths >> i; i++) {
+    observe_path_t *path = &observe->paths[i];
     if (!(paths >> i & 1)) continue;
     pthread_mutex_lock(&path->lock);
-    if (topic->from_paths >> i & 1)
-      tb__path_input(&path->is, &sample);
+    if (from_paths >> i & 1)
+      tb__path_input(&path->is, sample);
     else
-      tb__path_output(&path->is, &sample);
+      tb__path_output(&path->is, sample);
     pthread_mutex_unlock(&path->lock);
   }
 }
@@ -165,8 +165,11 @@ static void on_message(const tb_ros2_sample_t *sample, void *user)
     (void)tb__topic_stream_feed(&stream->is, &received);
   else
     topic->unattributed++;
+  uint32_t from_paths = topic->from_paths, to_paths = topic->to_paths;
   pthread_mutex_unlock(&topic->lock);
-  if (received.stamp.has_stamp) feed_paths(topic, received.stamp.stamp_ns, &now);
+  tb__path_sample_t path_sample = {received.stamp.stamp_ns, now.steady_ns, now.ros_ns,
+                                   now.epoch.number};
+  if (received.stamp.has_stamp) feed_paths(topic->of, from_paths, to_paths, &path_sample);
 }
 
 /* --- topics --- */
@@ -184,14 +187,18 @@ char *observe_full_name(const char *name, size_t length)
 
 static bool is_wanted(const observe_t *observe, const char *name)
 {
-  for (size_t i = 0; i < observe->path_count; i++)
-    if (strcmp(observe->paths[i].from, name) == 0 || strcmp(observe->paths[i].to, name) == 0)
-      return true;
+  bool has_paths = false;
+  for (size_t i = 0; i < OBSERVE_PATHS_MAX; i++) {
+    const observe_path_t *path = &observe->paths[i];
+    if (!path->from || path->is_candidate) continue;
+    if (strcmp(path->from, name) == 0 || strcmp(path->to, name) == 0) return true;
+    has_paths = true;
+  }
   for (size_t i = 0; i < observe->filter_count; i++) {
     const char *filter = observe->filters[i];
     if (fnmatch(filter, filter[0] == '/' ? name : name + 1, 0) == 0) return true;
   }
-  return observe->filter_count == 0 && observe->path_count == 0;
+  return observe->filter_count == 0 && (!has_paths || observe->finds_paths);
 }
 
 static void topic_destroy(observe_topic_t *topic)
@@ -234,7 +241,8 @@ static observe_topic_t *topic_create(observe_t *observe, const tb_ros2_graph_end
     topic_destroy(topic);
     return NULL;
   }
-  for (size_t i = 0; i < observe->path_count; i++) {
+  for (size_t i = 0; i < OBSERVE_PATHS_MAX; i++) {
+    if (!observe->paths[i].from) continue;
     if (strcmp(observe->paths[i].from, topic->name) == 0) topic->from_paths |= 1u << i;
     if (strcmp(observe->paths[i].to, topic->name) == 0) topic->to_paths |= 1u << i;
   }
@@ -298,7 +306,7 @@ static void step_definition(observe_topic_t *topic)
 {
   char why[sizeof topic->why];
   pthread_mutex_lock(&topic->lock);
-  int verdict = topic->verdict;
+  observe_verdict_t verdict = topic->verdict;
   const tb__known_definition_t *checked = topic->checked;
   topic->verdict = OBSERVE_UNCHECKED;
   memcpy(why, topic->why, sizeof why);
@@ -326,6 +334,27 @@ static void name_publishers(observe_topic_t *topic, const tb_ros2_graph_snapshot
         stream->node = strdup(snapshot->nodes[publishers[i].node].full_name);
 }
 
+/* Those of publishers that have gone, when room is short. */
+static void drop_gone_streams(observe_topic_t *topic, const tb_ros2_graph_snapshot_t *snapshot)
+{
+  const tb_ros2_graph_endpoint_t *publishers = NULL;
+  size_t count = tb_ros2_graph_publishers(snapshot, topic->name, &publishers);
+  for (observe_stream_t **at = &topic->streams; *at;) {
+    observe_stream_t *stream = *at;
+    bool is_there = false;
+    for (size_t i = 0; i < count; i++)
+      is_there |= memcmp(publishers[i].guid, stream->guid, 16) == 0;
+    if (is_there) {
+      at = &stream->next;
+      continue;
+    }
+    *at = stream->next;
+    free(stream->node);
+    free(stream);
+    atomic_fetch_sub(&topic->of->stream_count, 1);
+  }
+}
+
 /* True: there is a new snapshot. */
 static bool refresh(observe_t *observe)
 {
@@ -350,10 +379,12 @@ void observe_step(observe_t *observe)
   pthread_mutex_unlock(&observe->clock.lock);
   if (observe->has_more) add_topics(observe);
   definition_requests_step(observe->requests, observe->snapshot, steady_now(observe));
+  bool is_full = atomic_load(&observe->stream_count) >= OBSERVE_STREAMS_MAX;
   for (observe_topic_t *topic = observe->topics; topic; topic = topic->next) {
     step_definition(topic);
     pthread_mutex_lock(&topic->lock);
     name_publishers(topic, observe->snapshot);
+    if (is_full) drop_gone_streams(topic, observe->snapshot);
     for (observe_stream_t *stream = topic->streams; stream; stream = stream->next)
       stream->is.stamps.limits = limits;
     pthread_mutex_unlock(&topic->lock);

@@ -7,7 +7,9 @@ enum { PROBES = 8, JUDGED_WINDOWS = 5 };
 #define GROWTH_SLOPE    0.02 /* seconds of latency a second */
 #define GROWTH_LEAST_NS 50e6
 #define GROWTH_RATIO    1.25
-#define FACTOR_SPREAD   0.2 /* of windows that are compared */
+#define SHARE_RATIO     0.75 /* of the share at a lower factor: fewer are drops */
+#define FACTOR_RATIO    1.2  /* a factor above another one */
+#define FACTOR_SPREAD   0.2  /* of windows that are compared */
 
 void tb__path_init(tb__path_t *path, int64_t budget_ns)
 {
@@ -21,6 +23,7 @@ const char *tb__path_state_text(tb__path_state_t state)
   static const char *const texts[] = {[TB__PATH_UNKNOWN] = "too few messages",
                                       [TB__PATH_NO_OUTPUT] = "no output",
                                       [TB__PATH_BACKLOG] = "cannot keep up",
+                                      [TB__PATH_DROPS] = "drops inputs",
                                       [TB__PATH_LATE] = "over budget",
                                       [TB__PATH_FACTOR] = "over budget in ROS time alone",
                                       [TB__PATH_HOLDS] = "holds"};
@@ -79,7 +82,7 @@ static void put(tb__path_t *path, tb__path_slot_t *slot, const tb__path_sample_t
 
 static void match(tb__path_t *path, int64_t steady_ns, int64_t ros_ns, bool has_ros)
 {
-  path->matched++;
+  if (path->matched++ == 0) path->early = path->outputs > 0 ? path->outputs - 1 : 0;
   path->window_outputs++;
   tb__spread_add(&path->steady, steady_ns);
   path->window_steady_ns += (double)steady_ns;
@@ -190,8 +193,11 @@ static void keep_window(tb__path_t *path, const tb__path_window_t *window)
 static void summarize(tb__path_t *path)
 {
   double n = (double)path->window_count, x_mean = (n - 1) / 2, y_mean = 0, product = 0, square = 0;
+  double inputs = 0, outputs = 0;
   path->factor = path->progress = path->slope = 0;
   for (uint32_t i = 0; i < path->window_count; i++) {
+    inputs += (double)path->windows[i].inputs;
+    outputs += (double)path->windows[i].outputs;
     y_mean += path->windows[i].steady_ns / n;
     path->factor += path->windows[i].factor / n;
     path->progress += path->windows[i].progress / n;
@@ -201,6 +207,8 @@ static void summarize(tb__path_t *path)
     square += ((double)i - x_mean) * ((double)i - x_mean);
   }
   if (square > 0) path->slope = product / square / 1e9;
+  path->share = inputs > 0 ? outputs / inputs : 0;
+  if (path->share > 1) path->share = 1;
 }
 
 /* All the time, and not by one long message. */
@@ -232,6 +240,20 @@ static void note_backlog(tb__path_t *path)
   }
 }
 
+static bool does_drop(const tb__path_t *path)
+{
+  return path->held_share_factor > 0 && path->factor > path->held_share_factor * FACTOR_RATIO &&
+         path->share < path->held_share * SHARE_RATIO;
+}
+
+static void note_held(tb__path_t *path)
+{
+  if (path->factor > path->held_factor) path->held_factor = path->factor;
+  if (path->share <= path->held_share) return;
+  path->held_share = path->share;
+  path->held_share_factor = path->factor;
+}
+
 static tb__path_state_t judge(tb__path_t *path)
 {
   const tb__path_window_t *last = &path->windows[path->window_count - 1];
@@ -239,16 +261,22 @@ static tb__path_state_t judge(tb__path_t *path)
   summarize(path);
   if (path->window_count >= JUDGED_WINDOWS) note_backlog(path);
   if (path->has_backlog) return TB__PATH_BACKLOG;
+  if (path->window_count >= JUDGED_WINDOWS && does_drop(path)) {
+    if (path->failed_factor == 0 || path->factor < path->failed_factor)
+      path->failed_factor = path->factor;
+    return TB__PATH_DROPS;
+  }
   if (budget_ns > 0 && last->steady_ns > budget_ns) return TB__PATH_LATE;
   if (budget_ns > 0 && last->ros_ns > budget_ns) return TB__PATH_FACTOR;
   if (path->window_count < JUDGED_WINDOWS) return TB__PATH_UNKNOWN;
-  if (path->factor > path->held_factor) path->held_factor = path->factor;
+  note_held(path);
   return TB__PATH_HOLDS;
 }
 
 tb__path_state_t tb__path_end_window(tb__path_t *path, int64_t steady_ns, int64_t ros_ns)
 {
   tb__path_window_t window = take_window(path, steady_ns, ros_ns);
+  path->ended_windows++;
   if (window.outputs > 0) {
     path->silent_windows = 0;
     keep_window(path, &window);

@@ -1,9 +1,10 @@
 /* A path from an input topic to an output topic that repeats the input's header stamp: how long the
  * nodes between them take, in steady time and in ROS time, and whether they keep up.
  *
- * A latency that grows in steady time is backlog: the nodes do less than what comes in. One that is
- * only long in ROS time is the real-time factor's doing: at 3.0 each second of work is three
- * seconds of ROS time. Fixed memory, no allocation. One thread at a time. */
+ * A latency that grows in steady time is backlog: the nodes do less than what comes in. Nodes with
+ * short queues drop inputs instead: that is seen where they dropped fewer at a lower factor. One
+ * that is only long in ROS time is the real-time factor's doing: at 3.0 each second of work is
+ * three seconds of ROS time. Fixed memory, no allocation. One thread at a time. */
 #ifndef TB_CONTRACT_PATH_H
 #define TB_CONTRACT_PATH_H
 
@@ -26,6 +27,7 @@ typedef enum tb__path_state {
   TB__PATH_UNKNOWN = 1, /* too little was seen */
   TB__PATH_NO_OUTPUT,   /* inputs come, and no output with a stamp of theirs */
   TB__PATH_BACKLOG,     /* the steady latency grows */
+  TB__PATH_DROPS,       /* a smaller share of the inputs has an output than at a lower factor */
   TB__PATH_LATE,        /* above the budget in steady time */
   TB__PATH_FACTOR,      /* above the budget in ROS time alone: because of the factor */
   TB__PATH_HOLDS,
@@ -48,13 +50,17 @@ typedef struct tb__path_slot {
 typedef struct tb__path {
   int64_t budget_ns; /* 0: none */
   uint64_t inputs, outputs, matched;
+  uint64_t ended_windows;
+  uint64_t early;           /* outputs before the first one that was matched */
   uint64_t repeated;        /* outputs of an input that had one already */
   tb__spread_t steady, ros; /* latencies */
   tb__path_state_t state;   /* as of the last window */
   /* Of windows that followed each other at about the same factor. */
-  double factor, progress, slope; /* means, and seconds of latency that a second adds */
-  double held_factor;             /* the highest at which it held; 0: none so far */
-  double failed_factor;           /* the lowest at which there was backlog; 0: none so far */
+  double factor, progress, slope;       /* means, and seconds of latency that a second adds */
+  double share;                         /* of the inputs with an output, in these windows */
+  double held_share, held_share_factor; /* the greatest such share, and at which factor it was */
+  double held_factor;                   /* the highest at which it held; 0: none so far */
+  double failed_factor;                 /* the lowest at which there was backlog; 0: none so far */
   tb__path_window_t windows[TB__PATH_WINDOWS]; /* the last ones, oldest first */
   uint32_t window_count;
   uint32_t silent_windows; /* with inputs and without outputs */

@@ -18,7 +18,9 @@ typedef struct node {
   int64_t period_ns; /* of the inputs, in ROS time */
   int queue_max;     /* of messages that wait; the oldest are dropped; 0: no limit */
   int64_t steady_ns, ros_ns, free_ns; /* now, and when the node is free */
-  int64_t waiting[10000];             /* stamps */
+  int64_t stamp_ns;                   /* of the message that is worked on */
+  bool is_busy;
+  int64_t waiting[10000]; /* stamps */
   int first, last;
 } node_t;
 
@@ -34,16 +36,18 @@ static node_t node_make(double factor, int64_t work_ns)
 /* The outputs until `until_ns`. */
 static void work(node_t *node, int64_t until_ns, int64_t begin_ns, int64_t begin_ros_ns)
 {
-  while (node->first < node->last) {
-    int64_t stamp_ns = node->waiting[node->first];
-    int64_t came_ns = begin_ns + (int64_t)((double)(stamp_ns - begin_ros_ns) / node->factor);
-    int64_t start_ns = node->free_ns > came_ns ? node->free_ns : came_ns;
-    int64_t done_ns = start_ns + node->work_ns;
-    if (done_ns > until_ns) return;
-    node->first++;
-    node->free_ns = done_ns;
-    int64_t ros_ns = begin_ros_ns + (int64_t)((double)(done_ns - begin_ns) * node->factor);
-    tb__path_output(&path, &(tb__path_sample_t){stamp_ns, done_ns, ros_ns, 0});
+  for (;;) {
+    if (node->is_busy) {
+      if (node->free_ns > until_ns) return;
+      int64_t ros_ns = begin_ros_ns + (int64_t)((double)(node->free_ns - begin_ns) * node->factor);
+      tb__path_output(&path, &(tb__path_sample_t){node->stamp_ns, node->free_ns, ros_ns, 0});
+      node->is_busy = false;
+    }
+    if (node->first == node->last) return;
+    node->stamp_ns = node->waiting[node->first++];
+    int64_t came_ns = begin_ns + (int64_t)((double)(node->stamp_ns - begin_ros_ns) / node->factor);
+    node->free_ns = (node->free_ns > came_ns ? node->free_ns : came_ns) + node->work_ns;
+    node->is_busy = true;
   }
 }
 
@@ -120,6 +124,52 @@ static void test_backlog_of_a_limited_queue(void **state)
   relieved.steady_ns = node.steady_ns;
   relieved.ros_ns = node.ros_ns;
   assert_int_equal(run(&relieved, 10), TB__PATH_HOLDS);
+}
+
+/* Its queue holds one message: the latency does not grow. */
+static void test_a_node_that_drops_inputs(void **state)
+{
+  (void)state;
+  node_t node = node_make(1.0, 71 * MS);
+  node.queue_max = 1;
+  tb__path_init(&path, 0);
+  assert_int_equal(run(&node, 8), TB__PATH_HOLDS);
+  node_t fast = node_make(3.0, 71 * MS);
+  fast.queue_max = 1;
+  fast.steady_ns = node.steady_ns;
+  fast.ros_ns = node.ros_ns;
+  assert_int_equal(run(&fast, 8), TB__PATH_DROPS);
+  assert_true(path.share > 0.3 && path.share < 0.6);
+  assert_true(path.held_share > 0.9);
+  assert_true(path.held_factor < 1.1 && path.failed_factor > 2.8);
+  node_t again = node_make(1.0, 71 * MS);
+  again.queue_max = 1;
+  again.steady_ns = fast.steady_ns;
+  again.ros_ns = fast.ros_ns;
+  assert_int_equal(run(&again, 8), TB__PATH_HOLDS);
+}
+
+/* One that takes every second input at any factor. */
+static void test_a_node_that_leaves_out_inputs_by_design(void **state)
+{
+  (void)state;
+  int64_t steady_ns = 1000 * S, ros_ns = 50 * S;
+  tb__path_init(&path, 0);
+  for (int second = 0; second < 20; second++) {
+    int64_t factor = second < 10 ? 1 : 3;
+    for (int64_t i = 0; i < 10 * factor; i++) {
+      tb__path_sample_t sample = {ros_ns, steady_ns, ros_ns, 0};
+      tb__path_input(&path, &sample);
+      sample.steady_ns += 5 * MS;
+      sample.ros_ns += 5 * MS * factor;
+      if (i % 2 == 0) tb__path_output(&path, &sample);
+      steady_ns += S / (10 * factor);
+      ros_ns += 100 * MS;
+    }
+    assert_int_not_equal(tb__path_end_window(&path, steady_ns, ros_ns), TB__PATH_DROPS);
+  }
+  assert_int_equal(path.state, TB__PATH_HOLDS);
+  assert_true(path.held_factor > 2.8);
 }
 
 /* The same work takes three times as long in ROS time. */
@@ -241,6 +291,8 @@ int main(void)
       cmocka_unit_test(test_backlog),
       cmocka_unit_test(test_the_highest_factor_that_held),
       cmocka_unit_test(test_backlog_of_a_limited_queue),
+      cmocka_unit_test(test_a_node_that_drops_inputs),
+      cmocka_unit_test(test_a_node_that_leaves_out_inputs_by_design),
       cmocka_unit_test(test_long_in_ros_time_alone),
       cmocka_unit_test(test_late_in_steady_time),
       cmocka_unit_test(test_latency_that_varies_is_no_backlog),

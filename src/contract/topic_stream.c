@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#define PERIODS_NEEDED 5
+
 void tb__topic_stream_init(tb__topic_stream_t *stream, const tb__stamp_limits_t *limits)
 {
   memset(stream, 0, sizeof *stream);
@@ -36,10 +38,25 @@ static void note_sequence(tb__topic_stream_t *stream, uint64_t sequence)
   }
 }
 
+/* Of the mean period, which is known after a few messages. */
+static void note_gap(tb__topic_stream_t *stream, int64_t arrival_ns)
+{
+  const tb__moments_t *gap = &stream->stamps.gap;
+  int64_t since_ns;
+  if (gap->count < PERIODS_NEEDED ||
+      __builtin_sub_overflow(arrival_ns, stream->stamps.last_arrival_ns, &since_ns))
+    return;
+  tb__contract_limits_t limits = tb__contract_limits_default();
+  if (since_ns > limits.stall_ns &&
+      since_ns > tb__contract_stall_ns(&limits, (int64_t)gap->mean_ns))
+    stream->gaps++;
+}
+
 tb__stamp_kind_t tb__topic_stream_feed(tb__topic_stream_t *stream, const tb__received_t *received)
 {
   int64_t travel_ns;
   note_sequence(stream, received->sequence);
+  note_gap(stream, received->stamp.arrival_ns);
   stream->bytes += received->size;
   if (received->source_ns > 0 &&
       !__builtin_sub_overflow(received->receive_ns, received->source_ns, &travel_ns))

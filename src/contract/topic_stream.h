@@ -22,12 +22,13 @@ typedef struct tb__topic_stream {
   tb__spread_t travel; /* source to receive: the clocks of two hosts, so it may be below 0 */
   uint64_t bytes;
   uint64_t not_received; /* messages that were published and did not come to this reader */
+  uint64_t gaps;         /* times without a message as long as that of a stall (limits.h) */
   uint64_t late;         /* came after a later one; no longer in not_received */
   uint64_t last_sequence;
   uint64_t leapt_to; /* a number too far ahead of it to count; 0: none */
 } tb__topic_stream_t;
 
-/* `limits` as those of tb__stamps_init. */
+/* `limits` as those of tb__stamps_init. The default ones say what is a gap. */
 TB_PRIVATE_API void tb__topic_stream_init(tb__topic_stream_t *stream,
                                           const tb__stamp_limits_t *limits);
 /* What was published before the first message does not count. */

@@ -55,6 +55,36 @@ static void test_numbers_that_may_be_forged(void **state)
   assert_int_equal(stream.late, 1);
 }
 
+static void feed_at(int64_t arrival_ns)
+{
+  (void)tb__topic_stream_feed(&stream, &(tb__received_t){.stamp.arrival_ns = arrival_ns});
+}
+
+static void test_gaps(void **state)
+{
+  (void)state;
+  tb__topic_stream_init(&stream, NULL);
+  feed_at(0);
+  feed_at(60 * S); /* the period is not known */
+  tb__topic_stream_init(&stream, NULL);
+  for (int i = 0; i < 10; i++)
+    feed_at(i * 10 * MS);
+  feed_at(1080 * MS); /* many periods, and less than a second */
+  assert_int_equal(stream.gaps, 0);
+  feed_at(2100 * MS);
+  assert_int_equal(stream.gaps, 1);
+  tb__topic_stream_init(&stream, NULL);
+  for (int i = 0; i < 10; i++)
+    feed_at(i * S);
+  feed_at(13 * S); /* 4 periods */
+  assert_int_equal(stream.gaps, 0);
+  feed_at(30 * S);
+  assert_int_equal(stream.gaps, 1);
+  feed_at(INT64_MIN);
+  feed_at(INT64_MAX);
+  assert_int_equal(stream.gaps, 1);
+}
+
 static void test_source_to_receive(void **state)
 {
   (void)state;
@@ -91,6 +121,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_what_was_not_received),
       cmocka_unit_test(test_numbers_that_may_be_forged),
+      cmocka_unit_test(test_gaps),
       cmocka_unit_test(test_source_to_receive),
       cmocka_unit_test(test_stamps_are_judged),
   };

@@ -315,7 +315,7 @@ static void test_all_that_is_built_in(void **state)
     snprintf(type, sizeof type, "%.*s/msg%s", (int)(slash - tb__built_in_name(i)),
              tb__built_in_name(i), slash);
     assert_ok(tb__message_definition_find(type, TB__DEFINITION_BUILT_IN,
-                                          &(tb__definition_places_t){NULL}, &found));
+                                          &(tb__definition_places_t){.prefixes = NULL}, &found));
     tb__schema_destroy(parse(type, found.encoding, found.text));
     free(found.text);
   }

@@ -276,6 +276,45 @@ class TopicsTest(CommandTest):
             self.assertIn(f"type_description_hash: {type_hash}\n", topics[topic])
         self.assertIn("type: other_msgs/msg/Thing\n", topics["/thing"])
 
+    # ---- observe ----
+
+    def test_observed(self):
+        """Their source timestamps, sequence numbers and names are read as those of Cyclone DDS."""
+        topics = "/fast_good", "/fast_zero", "/fast_wall"
+        self.peer_makes("clock reliable", *(f"pub {one} std_msgs/msg/Header reliable" for one in topics))
+        observer = self.run_command("observe", "--json", "/fast_*")
+
+        def until(is_right):
+            deadline = time.monotonic() + LIMIT_S
+            while time.monotonic() < deadline:
+                report = json.loads(observer.expect(r"\{").string)
+                if is_right(report):
+                    return {one["topic"]: one for one in report["topics"]}
+            return self.fail(f"no report is right; the last one: {report}")
+
+        def is_ready(report):
+            ready = [one["topic"] for one in report["topics"] if one["matched"] and one["has_header"]]
+            return len(ready) == 3 and report["clock"] and report["clock"]["matched"]
+
+        until(is_ready)
+        self.peer.ask(f"tick {START}")
+        until(lambda report: report["clock"]["ticks"] > 0)
+        for topic, at_ns in zip(topics, (START - MS, 0, time.time_ns())):
+            self.peer.ask(f"send {topic} 20 {command_test.header_of(at_ns).hex()}", "sent 20")
+
+        def is_over(report):
+            publishers = [one["publishers"] for one in report["topics"]]
+            return all(len(one) == 1 and one[0]["messages"] == 20 and one[0]["node"] for one in publishers)
+
+        seen = until(is_over)
+        for topic, kind in zip(topics, ("good", "zero", "system_time")):
+            publisher = seen[topic]["publishers"][0]
+            self.assertEqual(publisher["stamps"][kind], 20, publisher)
+            self.assertEqual((publisher["node"], publisher["not_received_here"]), ("/fast", 0))
+            self.assertEqual(publisher["source_to_receive_ms"]["count"], 20)
+            self.assertTrue(-1000 < publisher["source_to_receive_ms"]["p50"] < 60000, publisher)
+        self.check_network(observer)
+
     def test_recorded_and_played(self):
         """The latched topic comes last: where its message has come through, the others are matched on both
         sides."""

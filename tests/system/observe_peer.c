@@ -1,15 +1,23 @@
 /* A node "peer" whose topics have what `timebase observe` is to see. It reads commands from
  * standard input, and prints "done" after each.
  *
- *   open TOPIC [TYPE [latched]]   a publisher of std_msgs/msg/Header, or of my_msgs/msg/Own, which
- * is "float64 x, std_msgs/Header header" forge TOPIC OFFSET_NS         a plain DDS writer of it,
- * whose source timestamps are off by this wait TOPIC                    until a reader is matched
+ *   open TOPIC [TYPE [latched]]
+ *       a publisher of std_msgs/msg/Header, or of my_msgs/msg/Own: "float64 x, Header header"
+ *   forge TOPIC OFFSET_NS
+ *       a plain DDS writer of Headers, whose source timestamps are off by this
+ *   wait TOPIC
+ *       until a reader is matched
  *   send TOPIC COUNT BASE OFFSET_NS STEP_NS [GAP_MS]
- *                                 messages with the stamps OFFSET, OFFSET + STEP, ... after BASE:
- *                                 "zero" (1970), "now" (system time of each message), "start" (of
- * the first one), "tick" (the last tick) cut TOPIC COUNT               messages that end in their
- * stamp tick NS                       publishes /clock path IN OUT COUNT PERIOD_MS LATENCY_MS
- * GROWTH_MS inputs, and outputs that repeat their stamps so much later */
+ *       messages with the stamps OFFSET, OFFSET + STEP, ... after BASE: "zero" (1970), "now"
+ * (system time of each message), "start" (of the first one), "tick" (the last tick) cut TOPIC COUNT
+ *       messages that end in their stamp
+ *   clock
+ *       a publisher of /clock, until a reader is matched
+ *   tick NS
+ *       publishes it
+ *   path IN OUT COUNT PERIOD_MS LATENCY_MS GROWTH_MS [FACTOR]
+ *       inputs, and outputs that repeat their stamps so much later; in ROS time of this factor,
+ * with a tick before each message listen TOPIC a subscription of the node to a topic of Headers */
 #include <dds/dds.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -181,20 +189,30 @@ static void tick(int64_t tick_ns)
 
 /* In order of time: inputs on their period, outputs when they are due. */
 static void run_path(const outlet_t *in, const outlet_t *out, long count, int64_t period_ns,
-                     int64_t latency_ns, int64_t growth_ns)
+                     int64_t latency_ns, int64_t growth_ns, long factor)
 {
-  int64_t begin_ns = dds_time();
+  int64_t begin_ns = dds_time(), first_ns = factor ? 1000000000000 : begin_ns;
+  int64_t step_ns = factor ? period_ns * factor : period_ns; /* of stamps */
   for (long sent = 0, answered = 0; answered < count;) {
     int64_t in_ns = begin_ns + sent * period_ns;
     int64_t out_ns = begin_ns + answered * (period_ns + growth_ns) + latency_ns;
     bool is_input = sent < count && in_ns <= out_ns;
     int64_t left_ns = (is_input ? in_ns : out_ns) - dds_time();
     if (left_ns > 0) sleep_ns(left_ns);
+    if (factor) tick(first_ns + (dds_time() - begin_ns) * factor);
     if (is_input)
-      emit(in, begin_ns + sent++ * period_ns, 64);
+      emit(in, first_ns + sent++ * step_ns, 64);
     else
-      emit(out, begin_ns + answered++ * period_ns, 64);
+      emit(out, first_ns + answered++ * step_ns, 64);
   }
+}
+
+static void listen_to(const char *topic)
+{
+  static tb_ros2_subscription_t *subscription; /* of the process */
+  check(tb_ros2_node_create_subscription(node, topic, "std_msgs/msg/Header", NULL, NULL,
+                                         &subscription, NULL),
+        topic);
 }
 
 static void obey(char *line)
@@ -223,9 +241,12 @@ static void obey(char *line)
   } else if (strcmp(command, "tick") == 0) {
     tick(strtoll(a, NULL, 10));
   } else if (strcmp(command, "path") == 0) {
-    long period_ms = 0, latency_ms = 0, growth_ms = 0;
-    sscanf(line, "%*s %*s %127s %ld %ld %ld %ld", b, &count, &period_ms, &latency_ms, &growth_ms);
-    run_path(find(a), find(b), count, period_ms * MS, latency_ms * MS, growth_ms * MS);
+    long period_ms = 0, latency_ms = 0, growth_ms = 0, factor = 0;
+    sscanf(line, "%*s %*s %127s %ld %ld %ld %ld %ld", b, &count, &period_ms, &latency_ms,
+           &growth_ms, &factor);
+    run_path(find(a), find(b), count, period_ms * MS, latency_ms * MS, growth_ms * MS, factor);
+  } else if (strcmp(command, "listen") == 0) {
+    listen_to(a);
   } else {
     fprintf(stderr, "observe_peer: %d words, not a command: %s", words, line);
     exit(1);

@@ -67,20 +67,29 @@ class ObserveTest(CommandTest):
         self.assertEqual(len(publishers), 1, report)
         return publishers[0]
 
-    def until_known(self, process, topic):
-        """Until the type's definition is known, so that stamps are read."""
+    def until_known(self, process, *topics, has_header=True):
+        """Until the readers are matched, and the types' definitions are known."""
 
         def is_known(report):
-            return any(one["topic"] == topic and one["has_header"] for one in report["topics"])
+            known = {
+                one["topic"]
+                for one in report["topics"]
+                if one["matched"] and one["has_header"] >= has_header
+            }
+            return known >= set(topics)
 
         self.until(process, is_known)
+
+    def clock(self, peer, observer):
+        self.tell(peer, "clock")
+        self.until(observer, lambda report: report["clock"] and report["clock"]["matched"])
 
     def ready(self, *topics, arguments=(), **environment):
         """A peer and an observer whose readers are matched and know the type."""
         peer = self.peer(*(f"open {topic}" for topic in topics), **environment)
         observer = self.observe(*arguments)
         self.tell(peer, *(f"wait {topic}" for topic in topics))
-        self.until_known(observer, topics[-1])
+        self.until_known(observer, *topics)
         return peer, observer
 
     def assert_stamps(self, publisher, **expected):
@@ -97,6 +106,7 @@ class ObserveTest(CommandTest):
         self.assert_stamps(good)
         self.assertEqual(good["stamps"]["good"], 200)
         self.assertEqual((good["messages"], good["not_received_here"], good["late"]), (200, 0, 0))
+        self.assertEqual(good["gaps"], 0)
         self.assertEqual(good["node"], "/peer")
         self.assertEqual(good["age_ms"]["count"], 200)
         self.assertGreaterEqual(good["age_ms"]["min"], 0)
@@ -140,7 +150,8 @@ class ObserveTest(CommandTest):
 
     def test_stamps_of_another_domain(self):
         peer, observer = self.ready("/sim", "/wall")
-        self.tell(peer, "clock", f"tick {1000 * SECOND}")
+        self.clock(peer, observer)
+        self.tell(peer, f"tick {1000 * SECOND}")
         self.until(observer, lambda report: report["clock"] and report["clock"]["ticks"] > 0)
         self.tell(peer, "send /sim 10 tick -1000000 0", "send /wall 10 now 0 0")
         self.assert_stamps(self.until_messages(observer, "/wall", 10), system_time=10)
@@ -151,9 +162,9 @@ class ObserveTest(CommandTest):
     def test_before_the_first_tick_ros_time_is_not_known(self):
         peer = self.peer("open /early")
         observer = self.observe()
-        self.tell(peer, "clock", "wait /early")
+        self.clock(peer, observer)
+        self.tell(peer, "wait /early")
         self.until_known(observer, "/early")
-        self.until(observer, lambda report: report["clock"] is not None)
         self.tell(peer, "send /early 5 now 0 1")
         early = self.until_messages(observer, "/early", 5)
         self.assert_stamps(early)
@@ -161,7 +172,7 @@ class ObserveTest(CommandTest):
 
     def test_samples_of_the_time_before_a_jump(self):
         peer, observer = self.ready("/sensor")
-        self.tell(peer, "clock")
+        self.clock(peer, observer)
         self.tell(peer, *(f"tick {(1000 + i) * SECOND}" for i in range(3)))
         self.until(observer, lambda report: report["clock"] and report["clock"]["ticks"] >= 3)
         self.tell(peer, "send /sensor 4 tick 0 1", f"tick {400 * SECOND}")
@@ -193,7 +204,9 @@ class ObserveTest(CommandTest):
     def test_a_publisher_whose_clock_is_ahead(self):
         peer = self.peer("forge /ahead 50000000", "forge /right 0")
         observer = self.observe()
-        self.tell(peer, "wait /ahead", "wait /right", "send /ahead 50 now 0 0")
+        self.tell(peer, "wait /ahead", "wait /right")
+        self.until_known(observer, "/ahead", "/right")
+        self.tell(peer, "send /ahead 50 now 0 0")
         ahead = self.until_messages(observer, "/ahead", 50)
         self.assertLess(ahead["source_to_receive_ms"]["min"], -40)
         self.assertIsNone(ahead["node"])
@@ -210,6 +223,13 @@ class ObserveTest(CommandTest):
         latched = self.until_messages(observer, "/latched", 2)
         self.assertEqual((latched["messages"], latched["not_received_here"]), (2, 0))
 
+    def test_a_gap(self):
+        peer, observer = self.ready("/gap")
+        self.tell(peer, "send /gap 20 now 0 0", "send /gap 1 now 0 0 1500", "send /gap 5 now 0 0")
+        gap = self.until_messages(observer, "/gap", 26)
+        self.assertGreaterEqual(gap["gaps"], 1)
+        self.assertGreaterEqual(gap["longest_gap_ms"], 1500)
+
     # --- definitions ---
 
     def own(self, text):
@@ -221,7 +241,9 @@ class ObserveTest(CommandTest):
     def send_own(self, *arguments):
         peer = self.peer("open /own my_msgs/msg/Own")
         observer = self.observe(*arguments)
-        self.tell(peer, "wait /own", "send /own 20 now 0 0")
+        self.tell(peer, "wait /own")
+        self.until_known(observer, "/own", has_header=False)
+        self.tell(peer, "send /own 20 now 0 0")
         self.until_messages(observer, "/own", 20)
         return peer, observer
 
@@ -265,7 +287,7 @@ class ObserveTest(CommandTest):
         peer = self.peer("open /in", "open /out", "open /other")
         observer = self.observe(*arguments)
         self.tell(peer, "wait /in", "wait /out")
-        self.until_known(observer, "/out")
+        self.until_known(observer, "/in", "/out")
         peer.write(command)
         report = self.until(observer, lambda report: is_right(report["paths"][0]))
         self.assertEqual([one["topic"] for one in report["topics"]], ["/in", "/out"])
@@ -300,6 +322,49 @@ class ObserveTest(CommandTest):
             "--path", "/in:/out:50ms",
         )
         self.assertEqual(path["budget_ms"], 50)
+
+    def path_at_factor_3(self, command, is_right, *arguments):
+        peer = self.peer("open /in", "open /out")
+        observer = self.observe(*arguments)
+        self.tell(peer, "wait /in", "wait /out")
+        self.clock(peer, observer)
+        self.until_known(observer, "/in", "/out")
+        peer.write(command)
+        return self.until(observer, lambda report: is_right(report["paths"][0]))["paths"][0]
+
+    def test_a_factor_that_is_too_high(self):
+        """The node does 25 of 50 messages a second: it would hold at 1.5."""
+        path = self.path_at_factor_3(
+            "path /in /out 600 20 30 20 3",
+            lambda path: path["state"] == "cannot keep up",
+            "--path", "/in:/out",
+        )
+        self.assertTrue(2.5 < path["lowest_factor_that_did_not"] < 3.5, path)
+        self.assertTrue(1.2 < path["output_factor"] < 1.8, path)
+        self.assertIsNone(path["highest_factor_that_held"])
+
+    def test_a_budget_that_only_ros_time_exceeds(self):
+        path = self.path_at_factor_3(
+            "path /in /out 600 20 100 0 3",
+            lambda path: path["state"] == "over budget in ROS time alone",
+            "--path", "/in:/out:250ms",
+        )
+        self.assertLess(path["steady_ms"]["p50"], 250)
+        self.assertGreater(path["ros_ms"]["p50"], 250)
+
+    def test_paths_that_are_found(self):
+        """A node that repeats stamps, and topics of it that have stamps of their own."""
+        topics = "/in", "/out", "/own"
+        peer = self.peer(*(f"open {topic}" for topic in topics), "listen /in", "listen /own")
+        observer = self.observe("--find-paths")
+        self.tell(peer, *(f"wait {topic}" for topic in topics))
+        self.until_known(observer, *topics)
+        peer.write("path /in /out 1000 20 30 0")
+        report = self.until(observer, lambda report: report["paths"])
+        found = [(path["from"], path["to"], path["found"]) for path in report["paths"]]
+        self.assertEqual(found, [("/in", "/out", True)])
+        held = self.until(observer, lambda report: report["paths"][0]["state"] == "holds")
+        self.assertEqual(len(held["paths"]), 1)
 
     # --- which topics ---
 

@@ -13,6 +13,7 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -141,6 +142,33 @@ class RecordTest(CommandTest):
             ).fetchall(),
             [("std_msgs/msg/String", "ros2msg", "string data\n")],
         )
+
+    def test_definitions_of_idl_files(self):
+        """They are kept too; but no text of both kinds, which recordings cannot have."""
+        folder = os.path.join(self.folder, "share", "std_msgs", "msg")
+        os.makedirs(folder)
+        idl = "module std_msgs { module msg { struct String { string data; }; }; };\n"
+        header = '#include "std_msgs/msg/Header.idl"\n'  # which is built in, as .msg
+        for text, expected in ((idl, [("std_msgs/msg/String", "ros2idl")]), (header + idl, [])):
+            with open(os.path.join(folder, "String.idl"), "w", encoding="ascii") as file:
+                file.write(text)
+            self.environment["AMENT_PREFIX_PATH"] = self.folder
+            shutil.rmtree(self.bag, ignore_errors=True)
+            peer = self.start_peer()
+            self.ask(peer, "pub /a rel 100")
+            recorder = self.record("/a")
+            self.ask(peer, "match /a")
+            self.ask(peer, "send /a 2", "sent 1 ")
+            self.stop(recorder)
+            peer.end()
+            database = sqlite3.connect(self.files()[0])
+            rows = database.execute(
+                "SELECT topic_type, encoding, encoded_message_definition FROM message_definitions"
+            ).fetchall()
+            database.close()
+            self.assertEqual([row[:2] for row in rows if row[1]], expected)
+            for row in rows if expected else ():
+                self.assertEqual(row[2], "=" * 80 + "\nIDL: std_msgs/msg/String\n" + idl)
 
     def test_best_effort_publishers_and_overrides(self):
         profile = os.path.join(self.folder, "qos.yaml")
