@@ -67,6 +67,7 @@ static int judge(audit_t *audit)
   audit_receivers_find(audit);
   audit_clock_find(audit);
   audit_topics_find(audit);
+  audit_log_find(audit);
   tb_status_t status = tb__findings_finish(audit->findings);
   return status ? command_failed(audit->command, status, NULL) : EXIT_OK;
 }
@@ -101,6 +102,7 @@ static int gather(audit_t *audit, int64_t duration_ns, bool *out_signalled)
   if (!result) *out_signalled = !wait_until(audit, end_ns);
   if (is_thread) pthread_join(thread, NULL);
   audit_topics_end(audit);
+  audit_clock_cut(audit);
   return result ? result : asking.result;
 }
 
@@ -137,7 +139,7 @@ static int run_watch(audit_t *audit, const arguments_t *arguments)
     if (result || !command_flush()) break;
     status = findings_status(audit->findings, arguments->fail_on);
     forget(audit);
-    audit_clock_restart(audit);
+    audit_log_restart(&audit->log);
     result = graph_view_refresh(&audit->view);
   }
   audit_changes_fini(&changes);
@@ -154,9 +156,11 @@ static int audit_run(const command_t *command, const arguments_t *arguments)
   if (!result) result = audit_clock_open(&audit);
   if (!result) result = audit_events_open(&audit);
   if (!result) result = audit_topics_open(&audit);
+  if (!result) result = audit_log_open(&audit);
   if (!result)
     result = arguments->watch ? run_watch(&audit, arguments) : run_once(&audit, arguments);
   forget(&audit);
+  audit_log_close(&audit.log);
   audit_topics_close(&audit.topics);
   audit_events_close(&audit.events);
   audit_clock_close(&audit.clock);

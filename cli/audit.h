@@ -5,6 +5,7 @@
 
 #include "audit_clock.h"
 #include "audit_events.h"
+#include "audit_log.h"
 #include "audit_topics.h"
 #include "contract/finding.h"
 #include "contract/limits.h"
@@ -36,6 +37,7 @@ typedef struct audit {
   audit_clock_t clock;
   audit_events_t events;
   audit_topics_t topics;
+  audit_log_t log;
   node_time_t *times;       /* of each node of the snapshot */
   int64_t answered_ns;      /* steady: when the nodes were asked */
   audit_node_t *nodes;      /* of each node of the snapshot */
@@ -58,6 +60,8 @@ bool audit_ask(const audit_t *audit, const char *service, const char *type, tb_d
 
 /* Roles and time bases of all nodes. EXIT_OK, or a message has been printed. */
 int audit_nodes_judge(audit_t *audit);
+/* Whether the node is on wall time in a graph with /clock, and is not meant to be. */
+bool audit_nodes_is_mixed(const audit_t *audit, size_t index);
 /* Findings: mixed time bases, unknown ones, shared names, processes without announced nodes. */
 void audit_nodes_find(audit_t *audit);
 /* Findings: nodes that follow /clock and do not receive it; lifecycle nodes that are active before

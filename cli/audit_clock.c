@@ -59,12 +59,12 @@ static void on_tick(const tb_ros2_sample_t *sample, void *user)
   pthread_mutex_lock(&clock->mutex);
   if (is_good) {
     tb__ticks_feed(&clock->ticks, id, tick_ns, now.ns);
+    if (clock->ticks.all.usual_step_ns) clock->step_ns = clock->ticks.all.usual_step_ns;
     clock->recent[clock->recent_count++ % AUDIT_TICKS_KEPT] = (struct audit_tick){tick_ns, now.ns};
     tb__spread_add(&clock->latency, sample->receive_timestamp_ns - sample->source_timestamp_ns);
     for (uint32_t i = 0; i < clock->ticks.publisher_count; i++)
       if (clock->ticks.publishers[i].id == id) memcpy(clock->guids[i], sample->writer_guid, 16);
   }
-  clock->malformed += !is_good;
   pthread_mutex_unlock(&clock->mutex);
 }
 
@@ -74,9 +74,13 @@ int audit_clock_open(audit_t *audit)
   tb_error_t error = TB_ERROR_INIT;
   tb_qos_t qos = TB_QOS_INIT_CLOCK;
   tb_ros2_subscription_options_t options = {on_tick, clock};
-  *clock = (audit_clock_t){.steady = audit->view.steady};
+  tb_steady_time_t now = {0};
+  memset(clock, 0, sizeof *clock);
+  clock->steady = audit->view.steady;
   pthread_mutex_init(&clock->mutex, NULL);
-  audit_clock_restart(audit);
+  tb_steady_clock_now(clock->steady, &now);
+  clock->begin_ns = now.ns;
+  tb__ticks_init(&clock->ticks, &audit->limits, true);
   qos.depth = DEPTH;
   tb_status_t status = tb_ros2_subscription_create(audit->view.context, TOPIC, CLOCK_TYPE, &qos,
                                                    &options, &clock->subscription, &error);
@@ -88,22 +92,42 @@ void audit_clock_close(audit_clock_t *clock)
   if (!clock->steady) return;
   tb_ros2_subscription_destroy(clock->subscription);
   pthread_mutex_destroy(&clock->mutex);
-  *clock = (audit_clock_t){0};
+  clock->steady = NULL;
 }
 
-void audit_clock_restart(audit_t *audit)
+/* Goes on from the last tick of each publisher, so that what happens between two is seen. */
+static void restart_locked(audit_clock_t *clock, const tb__contract_limits_t *limits)
+{
+  const tb__ticks_t *before = &clock->cut.ticks;
+  tb__ticks_init(&clock->ticks, limits, true);
+  memset(&clock->latency, 0, sizeof clock->latency);
+  clock->begin_ns = clock->cut.end_ns;
+  for (uint32_t i = 0; i < before->publisher_count; i++) {
+    const tb__tick_publisher_t *publisher = &before->publishers[i];
+    if (publisher->id == before->last_publisher && publisher->stream.first_ns)
+      tb__ticks_feed(&clock->ticks, publisher->id, publisher->stream.last_ns,
+                     publisher->stream.last_arrival_ns);
+  }
+  if (clock->ticks.publisher_count)
+    for (uint32_t i = 0; i < before->publisher_count; i++)
+      if (before->publishers[i].id == clock->ticks.publishers[0].id)
+        memcpy(clock->guids[0], clock->cut.guids[i], 16);
+}
+
+void audit_clock_cut(audit_t *audit)
 {
   audit_clock_t *clock = &audit->clock;
   tb_steady_time_t now = {0};
-  tb_steady_clock_now(clock->steady, &now);
   pthread_mutex_lock(&clock->mutex);
-  clock->begin_ns = now.ns;
-  tb__ticks_init(&clock->ticks, &audit->limits, true);
-  memset(&clock->latency, 0, sizeof clock->latency);
-  memset(clock->guids, 0, sizeof clock->guids);
-  clock->malformed = 0;
-  clock->recent_count = 0;
+  tb_steady_clock_now(clock->steady, &now);
+  clock->cut.begin_ns = clock->begin_ns;
+  clock->cut.end_ns = now.ns;
+  clock->cut.ticks = clock->ticks;
+  clock->cut.latency = clock->latency;
+  memcpy(clock->cut.guids, clock->guids, sizeof clock->guids);
+  restart_locked(clock, &audit->limits);
   pthread_mutex_unlock(&clock->mutex);
+  tb__ticks_end(&clock->cut.ticks, now.ns);
 }
 
 void audit_clock_now(audit_clock_t *clock, audit_now_t *out)
@@ -115,8 +139,7 @@ void audit_clock_now(audit_clock_t *clock, audit_now_t *out)
   *out = (audit_now_t){
       .steady_ns = now.ns,
       .clock_ns = all->first_ns ? all->last_ns : 0,
-      .step_ns = all->usual_step_ns,
-      .distinct = all->ticks - all->kinds[TB__TICK_REPEAT] - all->kinds[TB__TICK_ZERO],
+      .step_ns = clock->step_ns,
       .epoch = all->epoch,
   };
   pthread_mutex_unlock(&clock->mutex);
@@ -136,12 +159,25 @@ int64_t audit_clock_reached(audit_clock_t *clock, int64_t time_ns, int64_t from_
   return reached_ns;
 }
 
+/* Two times at once. */
+static bool is_double(const tb__ticks_t *ticks)
+{
+  for (uint32_t i = 0; i < ticks->publisher_count; i++)
+    if (tb__tick_stream_is_double(&ticks->publishers[i].stream)) return true;
+  return tb__ticks_simultaneous(ticks) > 1;
+}
+
+bool audit_clock_jumps(const audit_clock_t *clock)
+{
+  return clock->cut.ticks.all.kinds[TB__TICK_BACKWARD] || is_double(&clock->cut.ticks);
+}
+
 /* --- judging --- */
 
 /* What was gathered, and who publishes. */
 typedef struct judged {
   audit_t *audit;
-  tb__ticks_t ticks;
+  const tb__ticks_t *ticks;
   int64_t begin_ns, end_ns;
   const uint8_t (*guids)[16];
   const tb_ros2_graph_endpoint_t *publishers;
@@ -158,8 +194,8 @@ static const char *publisher_name(const judged_t *judged, uint32_t index)
 static const char *only_publisher(const judged_t *judged)
 {
   const tb_ros2_graph_snapshot_t *snapshot = judged->audit->view.snapshot;
-  if (judged->ticks.publisher_count == 1) return audit_node_of(snapshot, judged->guids[0]);
-  if (judged->ticks.publisher_count == 0 && judged->publisher_count == 1)
+  if (judged->ticks->publisher_count == 1) return audit_node_of(snapshot, judged->guids[0]);
+  if (judged->ticks->publisher_count == 0 && judged->publisher_count == 1)
     return audit_owner_of(snapshot, &judged->publishers[0]);
   return NULL;
 }
@@ -172,7 +208,7 @@ static tb__finding_input_t finding_of(const judged_t *judged, tb__rule_id_t rule
 
 static void find_several(const judged_t *judged)
 {
-  const tb__ticks_t *ticks = &judged->ticks;
+  const tb__ticks_t *ticks = judged->ticks;
   uint32_t count = tb__ticks_simultaneous(ticks);
   tb__finding_input_t input = finding_of(judged, TB__RULE_CLOCK_TWO_PUBLISHERS);
   char detail[16];
@@ -190,8 +226,8 @@ static void find_several(const judged_t *judged)
 
 static void find_double(const judged_t *judged)
 {
-  for (uint32_t i = 0; i < judged->ticks.publisher_count; i++) {
-    const tb__tick_stream_t *stream = &judged->ticks.publishers[i].stream;
+  for (uint32_t i = 0; i < judged->ticks->publisher_count; i++) {
+    const tb__tick_stream_t *stream = &judged->ticks->publishers[i].stream;
     tb__finding_input_t input = finding_of(judged, TB__RULE_CLOCK_TWO_STREAMS);
     if (!tb__tick_stream_is_double(stream)) continue;
     input.cause = audit_node_of(judged->audit->view.snapshot, judged->guids[i]);
@@ -199,13 +235,6 @@ static void find_double(const judged_t *judged)
                      "%s goes to and fro between two times that are %.3f s apart",
                      publisher_name(judged, i), SECONDS(stream->apart_ns));
   }
-}
-
-static bool is_double(const judged_t *judged)
-{
-  for (uint32_t i = 0; i < judged->ticks.publisher_count; i++)
-    if (tb__tick_stream_is_double(&judged->ticks.publishers[i].stream)) return true;
-  return tb__ticks_simultaneous(&judged->ticks) > 1;
 }
 
 /* The service of that type that a node of the graph has; NULL: none has. */
@@ -245,7 +274,7 @@ static bool is_paused(const audit_t *audit)
 
 static void find_stall(const judged_t *judged)
 {
-  const tb__tick_stream_t *all = &judged->ticks.all;
+  const tb__tick_stream_t *all = &judged->ticks->all;
   tb__finding_input_t input = finding_of(judged, TB__RULE_CLOCK_STALL);
   int64_t limit_ns = tb__tick_stream_stall_limit(all, &judged->audit->limits);
   int64_t since_ns = all->first_ns ? all->last_arrival_ns : judged->begin_ns;
@@ -265,13 +294,13 @@ static void find_stall(const judged_t *judged)
 
 static void find_steps(const judged_t *judged)
 {
-  const tb__tick_stream_t *all = &judged->ticks.all;
+  const tb__tick_stream_t *all = &judged->ticks->all;
   tb__findings_t *findings = judged->audit->findings;
   tb__finding_input_t backward = finding_of(judged, TB__RULE_CLOCK_BACKWARDS);
   tb__finding_input_t zero = finding_of(judged, TB__RULE_CLOCK_ZERO);
   tb__finding_input_t gap = finding_of(judged, TB__RULE_CLOCK_GAP);
   tb__finding_input_t rate = finding_of(judged, TB__RULE_CLOCK_RATE);
-  if (all->kinds[TB__TICK_BACKWARD] && !is_double(judged))
+  if (all->kinds[TB__TICK_BACKWARD] && !is_double(judged->ticks))
     tb__findings_add(findings, &backward, "%" PRIu64 " times, by up to %.3f s; first at %.3f s",
                      all->kinds[TB__TICK_BACKWARD], SECONDS(all->backward_ns),
                      SECONDS(all->backward_at_ns));
@@ -288,21 +317,14 @@ static void find_steps(const judged_t *judged)
 
 void audit_clock_find(audit_t *audit)
 {
-  audit_clock_t *clock = &audit->clock;
-  judged_t judged = {.audit = audit};
-  uint8_t guids[TB__TICK_PUBLISHERS][16];
-  tb_steady_time_t now = {0};
-  tb_steady_clock_now(clock->steady, &now);
-  pthread_mutex_lock(&clock->mutex);
-  judged.ticks = clock->ticks;
-  judged.begin_ns = clock->begin_ns;
-  memcpy(guids, clock->guids, sizeof guids);
-  pthread_mutex_unlock(&clock->mutex);
-  judged.end_ns = now.ns;
-  judged.guids = (const uint8_t(*)[16])guids;
+  const struct audit_clock_cut *cut = &audit->clock.cut;
+  judged_t judged = {.audit = audit,
+                     .ticks = &cut->ticks,
+                     .begin_ns = cut->begin_ns,
+                     .end_ns = cut->end_ns,
+                     .guids = cut->guids};
   judged.publisher_count =
       tb_ros2_graph_publishers(audit->view.snapshot, TOPIC, &judged.publishers);
-  tb__ticks_end(&judged.ticks, now.ns);
   find_several(&judged);
   find_double(&judged);
   find_stall(&judged);

@@ -209,6 +209,13 @@ static void find_shared_name(audit_t *audit, size_t index)
   tb__findings_add(audit->findings, &input, "%zu nodes have this name", count);
 }
 
+bool audit_nodes_is_mixed(const audit_t *audit, size_t index)
+{
+  const tb_ros2_graph_endpoint_t *publishers;
+  return is_judged(audit->nodes[index].role) && audit->nodes[index].verdict.base == TB__BASE_WALL &&
+         tb_ros2_graph_publishers(audit->view.snapshot, "/clock", &publishers) > 0;
+}
+
 void audit_nodes_find(audit_t *audit)
 {
   const tb_ros2_graph_endpoint_t *publishers;
@@ -216,9 +223,9 @@ void audit_nodes_find(audit_t *audit)
   for (size_t i = 0; i < audit->view.snapshot->node_count; i++) {
     const audit_node_t *node = &audit->nodes[i];
     find_shared_name(audit, i);
-    if (!publisher_count || !is_judged(node->role)) continue;
-    if (node->verdict.base == TB__BASE_WALL) find_wall(audit, i, &publishers[0]);
-    if (node->verdict.base != TB__BASE_UNKNOWN || node->role != AUDIT_ROLE_NODE) continue;
+    if (audit_nodes_is_mixed(audit, i)) find_wall(audit, i, &publishers[0]);
+    if (!publisher_count || node->verdict.base != TB__BASE_UNKNOWN || node->role != AUDIT_ROLE_NODE)
+      continue;
     tb__finding_input_t input = finding_of(audit, i, TB__RULE_TIME_BASE_UNKNOWN);
     tb__findings_add(audit->findings, &input, "%s", tb__base_evidence_text(node->verdict));
   }

@@ -133,13 +133,11 @@ static void find_active(audit_t *audit, size_t index)
 
 void audit_receivers_find(audit_t *audit)
 {
-  audit_now_t now;
-  audit_clock_now(&audit->clock, &now);
   for (size_t i = 0; i < audit->view.snapshot->node_count; i++) {
     audit_role_t role = audit->nodes[i].role;
     if (audit->nodes[i].verdict.base != TB__BASE_CLOCK || role == AUDIT_ROLE_TOOL) continue;
     find_of_node(audit, i);
-    if (!now.distinct) find_active(audit, i);
+    if (!audit->clock.cut.ticks.all.first_ns) find_active(audit, i);
   }
 }
 

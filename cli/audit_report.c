@@ -22,20 +22,17 @@ typedef struct clock_facts {
 
 static clock_facts_t clock_facts(const audit_t *audit)
 {
-  audit_clock_t *clock = (audit_clock_t *)&audit->clock;
   const tb_ros2_graph_endpoint_t *publishers;
-  pthread_mutex_lock(&clock->mutex);
-  const tb__tick_stream_t *all = &clock->ticks.all;
+  const tb__tick_stream_t *all = &audit->clock.cut.ticks.all;
   clock_facts_t facts = {
       .ticks = all->ticks,
       .rate_hz = tb__tick_stream_rate(all),
       .factor = tb__tick_stream_factor(all),
       .last_ns = all->last_ns,
       .step_ns = all->usual_step_ns,
-      .latency_ns = tb__spread_quantile(&clock->latency, 0.999),
+      .latency_ns = tb__spread_quantile(&audit->clock.cut.latency, 0.999),
       .is_paused = all->first_ns && !all->usual_step_ns && all->kinds[TB__TICK_REPEAT],
   };
-  pthread_mutex_unlock(&clock->mutex);
   facts.publishers = tb_ros2_graph_publishers(audit->view.snapshot, "/clock", &publishers);
   return facts;
 }

@@ -10,6 +10,7 @@
 #define BYTES_ENOUGH   (8 * 1024 * 1024) /* of a topic */
 #define CANDIDATES_MAX 1024              /* topics of the graph that are looked at */
 #define RACE_NS        (50 * TB_NS_PER_MS)
+#define STEP_NS        (TB_NS_PER_S) /* of a /clock whose steps are not known yet: it may be slow */
 
 /* --- feeding --- */
 
@@ -48,6 +49,7 @@ static void feed(const audit_topics_t *topics, audit_stream_t *stream,
                  const tb__stamp_sample_t *sample, int64_t step_ns)
 {
   const tb__contract_limits_t *limits = &topics->audit->limits;
+  if (topics->has_clock && !step_ns) step_ns = STEP_NS;
   stream->stamps.limits = tb__stamp_limits(limits, step_ns, 0);
   tb__stamp_kind_t kind = tb__stamps_feed(&stream->stamps, sample);
   if (!sample->ros_ns || !sample->system_ns ||

@@ -315,6 +315,39 @@ class StampsTest(AuditTest):
         self.assertEqual(report["findings"], [])
 
 
+class LogTest(AuditTest):
+    OLD = "TF_OLD_DATA ignoring data from the past for frame base_link at time 1.0"
+    FUTURE = "Lookup would require extrapolation into the future.  Requested time 5 but ..."
+
+    def lines(self, report, name):
+        return self.evidence(report, "log-evidence", name)
+
+    def test_below_the_node_that_is_on_wall_time(self):
+        """Another one than that which logs."""
+        self.sim()
+        self.peer("node ekf", "header /odom 20 wall")
+        self.peer("node nav -p use_sim_time:=true", f"log {self.FUTURE}", "log all is well")
+        report = self.until_found("log-evidence", "mixed-time-base")
+        (finding,) = report["findings"]
+        self.assertEqual(finding["rule"], "mixed-time-base")
+        (log,) = [caused for caused in finding["caused"] if caused["rule"] == "log-evidence"]
+        self.assertEqual((log["cause"], [s["name"] for s in log["subjects"]]), ("/ekf", ["/nav"]))
+        (line,) = self.lines(report, "/nav")
+        self.assertRegex(line, r"^tf2 was asked for a time .* \(\d+ times\): Lookup would require")
+
+    def test_below_a_jump_of_the_clock(self):
+        sim = self.sim("node nav -p use_sim_time:=true", f"log {self.OLD}")
+        watch = self.run_command("audit", "--watch", "--json", "--duration", "2")
+        report = json.loads(watch.expect("{").string)
+        while "log-evidence" not in [finding["rule"] for finding in report["findings"]]:
+            report = json.loads(watch.expect("{").string)
+        self.assertEqual(report["findings"][0]["cause"], None)
+        self.ask(sim, "jump -500")
+        while report["findings"][0]["rule"] != "clock-backwards":
+            report = json.loads(watch.expect("{").string)
+        self.assertEqual([caused["rule"] for caused in report["findings"][0]["caused"]], ["log-evidence"])
+
+
 class WatchTest(AuditTest):
     def test_what_comes_and_goes(self):
         self.sim()
