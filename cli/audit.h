@@ -9,6 +9,7 @@
 #include "audit_topics.h"
 #include "contract/finding.h"
 #include "contract/limits.h"
+#include "contract/manifest.h"
 #include "contract/time_base.h"
 #include "graph_view.h"
 #include "node_times.h"
@@ -33,6 +34,8 @@ typedef struct audit {
   const command_t *command;
   graph_view_t view;
   tb__contract_limits_t limits;
+  tb__manifest_t manifest;
+  bool has_manifest;
   tb_duration_t limit; /* of answers */
   audit_clock_t clock;
   audit_events_t events;
@@ -60,6 +63,10 @@ bool audit_ask(const audit_t *audit, const char *service, const char *type, tb_d
 
 /* Roles and time bases of all nodes. EXIT_OK, or a message has been printed. */
 int audit_nodes_judge(audit_t *audit);
+/* A time that is read from /clock was wrong by at most that, in what is judged: factor x latency,
+ * and one tick. 0: not known. */
+int64_t audit_clock_error(const audit_t *audit);
+
 /* Whether the node is on wall time in a graph with /clock, and is not meant to be. */
 bool audit_nodes_is_mixed(const audit_t *audit, size_t index);
 /* Findings: mixed time bases, unknown ones, shared names, processes without announced nodes. */

@@ -1,6 +1,7 @@
 #include "audit_clock.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,6 +13,8 @@
 #define COARSE_NS   (100 * TB_NS_PER_MS)
 #define ASK_NS      (TB_NS_PER_S)
 #define PAUSED_BYTE 1
+
+#define LATENCY_SHARE 0.999
 
 /* States of simulation_interfaces/msg/SimulationState. */
 enum { SIMULATION_STOPPED = 0, SIMULATION_PAUSED = 2 };
@@ -315,6 +318,58 @@ static void find_steps(const judged_t *judged)
                      SECONDS(all->usual_step_ns), tb__tick_stream_rate(all));
 }
 
+int64_t audit_clock_error(const audit_t *audit)
+{
+  const tb__tick_stream_t *all = &audit->clock.cut.ticks.all;
+  int64_t latency_ns = tb__spread_quantile(&audit->clock.cut.latency, LATENCY_SHARE);
+  double factor = tb__tick_stream_factor(all);
+  if (!all->usual_step_ns || factor <= 0 || latency_ns < 0) return 0;
+  return (int64_t)(factor * (double)latency_ns) + all->usual_step_ns;
+}
+
+static void find_error(const judged_t *judged)
+{
+  const audit_t *audit = judged->audit;
+  const tb__tick_stream_t *all = &judged->ticks->all;
+  tb__finding_input_t input = finding_of(judged, TB__RULE_CLOCK_ERROR);
+  double allowed = SECONDS(audit->manifest.max_error_ns);
+  double latency = SECONDS(tb__spread_quantile(&audit->clock.cut.latency, LATENCY_SHARE));
+  double factor = tb__tick_stream_factor(all), rate = tb__tick_stream_rate(all);
+  int64_t error_ns = audit_clock_error(audit);
+  if (!audit->has_manifest || !audit->manifest.max_error_ns || rate <= 0 ||
+      error_ns <= audit->manifest.max_error_ns)
+    return;
+  tb__findings_add(audit->findings, &input,
+                   "wrong by up to %.1f ms (factor %.3f x latency %.1f ms + one tick), allowed are "
+                   "%.1f ms",
+                   1e3 * SECONDS(error_ns), factor, 1e3 * latency, 1e3 * allowed);
+  if (allowed > factor * latency)
+    tb__findings_add_evidence(audit->findings, "enough at this factor: %.0f Hz",
+                              ceil(factor / (allowed - factor * latency)));
+  tb__findings_add_evidence(audit->findings, "enough at this rate: a factor of %.3f",
+                            allowed / (latency + 1 / rate));
+}
+
+/* What the manifest declares of the rate and of the factor. */
+static void find_declared(const judged_t *judged)
+{
+  const audit_t *audit = judged->audit;
+  const tb__manifest_clock_t *declared = &audit->manifest.clock;
+  tb__finding_input_t input = finding_of(judged, TB__RULE_CLOCK_RATE);
+  double rate = tb__tick_stream_rate(&judged->ticks->all);
+  double factor = tb__tick_stream_factor(&judged->ticks->all);
+  if (!audit->has_manifest || rate <= 0) return;
+  double off = declared->rate_hz > 0 ? fabs(rate / declared->rate_hz - 1) : 0;
+  if (off > audit->limits.rate_error) input.severity = TB__SEVERITY_ERROR;
+  if (off > audit->limits.rate_warn)
+    tb__findings_add(audit->findings, &input, "it ticks at %.1f Hz, declared are %.1f Hz", rate,
+                     declared->rate_hz);
+  input.severity = (tb__severity_t)0;
+  if (declared->factor_max > 0 && (factor < declared->factor_min || factor > declared->factor_max))
+    tb__findings_add(audit->findings, &input, "its factor is %.3f, declared are %.3f to %.3f",
+                     factor, declared->factor_min, declared->factor_max);
+}
+
 void audit_clock_find(audit_t *audit)
 {
   const struct audit_clock_cut *cut = &audit->clock.cut;
@@ -329,4 +384,6 @@ void audit_clock_find(audit_t *audit)
   find_double(&judged);
   find_stall(&judged);
   find_steps(&judged);
+  find_declared(&judged);
+  find_error(&judged);
 }

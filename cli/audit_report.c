@@ -37,16 +37,9 @@ static clock_facts_t clock_facts(const audit_t *audit)
   return facts;
 }
 
-/* A time that is read from /clock is wrong by at most that. 0: not known. */
-static int64_t error_of(const clock_facts_t *facts)
-{
-  if (!facts->step_ns || facts->factor <= 0 || facts->latency_ns < 0) return 0;
-  return (int64_t)(facts->factor * (double)facts->latency_ns) + facts->step_ns;
-}
-
 /* --- as text --- */
 
-static void print_clock(const clock_facts_t *facts)
+static void print_clock(const audit_t *audit, const clock_facts_t *facts)
 {
   if (!facts->publishers)
     text_out("no publisher of /clock");
@@ -58,7 +51,7 @@ static void print_clock(const clock_facts_t *facts)
     text_out("few ticks of /clock");
   else
     text_out("/clock at %.1f Hz, factor %.3f", facts->rate_hz, facts->factor);
-  int64_t error_ns = error_of(facts);
+  int64_t error_ns = audit_clock_error(audit);
   if (error_ns) text_out(", its time is wrong by at most %.1f ms", MS(error_ns));
 }
 
@@ -79,7 +72,7 @@ void audit_report_text(const audit_t *audit)
            audit->view.snapshot->node_count, count_base(audit, TB__BASE_CLOCK),
            count_base(audit, TB__BASE_WALL), count_base(audit, TB__BASE_UNKNOWN),
            audit_topics_sampled(&audit->topics));
-  print_clock(&facts);
+  print_clock(audit, &facts);
   text_out("\n");
   command_flush();
 }
@@ -113,7 +106,7 @@ static json_t *nodes_json(const audit_t *audit)
 static json_t *clock_json(const audit_t *audit)
 {
   clock_facts_t facts = clock_facts(audit);
-  int64_t error_ns = error_of(&facts);
+  int64_t error_ns = audit_clock_error(audit);
   json_t *out = json_object();
   json_put(out, "publishers", json_integer((json_int_t)facts.publishers));
   json_put(out, "ticks", json_integer((json_int_t)facts.ticks));

@@ -57,7 +57,7 @@ static void find_off(const judged_t *judged)
   tb__finding_input_t future = finding_of(judged, TB__RULE_STAMP_FUTURE);
   tb__finding_input_t old = finding_of(judged, TB__RULE_STAMP_OLD);
   int64_t ahead_ns = stamps->excess[TB__STAMP_FUTURE].greatest_ns;
-  if (ahead_ns > -judged->audit->limits.age_min_ns) future.severity = TB__SEVERITY_ERROR;
+  if (ahead_ns > -judged->topic->limits.age_min_ns) future.severity = TB__SEVERITY_ERROR;
   if (stamps->kinds[TB__STAMP_FUTURE])
     tb__findings_add(judged->audit->findings, &future,
                      "%" PRIu64 " of %" PRIu64 " stamps are in the future, by up to %.3f s",

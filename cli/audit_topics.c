@@ -32,6 +32,7 @@ static audit_stream_t *stream_of(audit_topic_t *topic, const uint8_t writer[16],
   if (!topic->streams) topic->streams = calloc(STREAMS_MAX, sizeof(audit_stream_t *));
   audit_stream_t *stream = topic->streams ? calloc(1, sizeof *stream) : NULL;
   if (!stream) return NULL;
+  stream->topic = topic;
   memcpy(stream->writer, writer, 16);
   stream->frame = frame;
   tb__stamps_init(&stream->stamps, NULL);
@@ -48,9 +49,9 @@ static int64_t apart(int64_t a, int64_t b)
 static void feed(const audit_topics_t *topics, audit_stream_t *stream,
                  const tb__stamp_sample_t *sample, int64_t step_ns)
 {
-  const tb__contract_limits_t *limits = &topics->audit->limits;
+  const tb__contract_limits_t *limits = &stream->topic->limits;
   if (topics->has_clock && !step_ns) step_ns = STEP_NS;
-  stream->stamps.limits = tb__stamp_limits(limits, step_ns, 0);
+  stream->stamps.limits = tb__stamp_limits(limits, step_ns, stream->topic->budget_ns);
   tb__stamp_kind_t kind = tb__stamps_feed(&stream->stamps, sample);
   if (!sample->ros_ns || !sample->system_ns ||
       apart(sample->ros_ns, sample->system_ns) <= 2 * tb__contract_other_domain_ns(limits, 0))
@@ -239,7 +240,14 @@ static bool has_stamps(tb__definition_entry_t *entry)
 static int topic_add(audit_topics_t *topics, const tb_ros2_graph_endpoint_t *publisher)
 {
   audit_topic_t *topic = &topics->list[topics->count];
-  *topic = (audit_topic_t){.all = topics};
+  const audit_t *audit = topics->audit;
+  *topic = (audit_topic_t){.all = topics, .limits = audit->limits};
+  if (audit->has_manifest) {
+    const tb__manifest_topic_t *declared =
+        tb__manifest_topic(&audit->manifest, publisher->name, NULL);
+    topic->limits = declared->limits;
+    topic->budget_ns = declared->budget_ns;
+  }
   tb__definition_entry_t *entry;
   tb_status_t status = definition_requests_get(topics->requests, publisher, &entry);
   if (status == TB_ERR_LIMIT || (!status && !has_stamps(entry))) return EXIT_OK;

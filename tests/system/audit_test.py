@@ -20,6 +20,7 @@ import command_test
 from command_test import LIMIT_S, CommandTest, Process
 
 NODE = ODD = PEER = None
+DOCS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/contract.md")
 START_S = 1000
 
 
@@ -346,6 +347,75 @@ class LogTest(AuditTest):
         while report["findings"][0]["rule"] != "clock-backwards":
             report = json.loads(watch.expect("{").string)
         self.assertEqual([caused["rule"] for caused in report["findings"][0]["caused"]], ["log-evidence"])
+
+
+class ManifestTest(AuditTest):
+    def manifest(self, *lines):
+        path = os.path.join(self.folder, "manifest.yaml")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("\n".join(("timebase_manifest: 1", "mode: simulation", *lines)) + "\n")
+        return path
+
+    def test_what_is_declared_and_what_is_off(self):
+        self.sim()
+        self.peer("node ekf", "header /odom 20 wall")
+        path = self.manifest(
+            "nodes:", "  /ekf: {use_sim_time: false}", "rules_off:", "  stamp-other-domain: by design"
+        )
+        report = self.until(
+            lambda report: report["switched_off"][0]["count"] and len(report["nodes"]) == 2, path
+        )
+        self.assertEqual(report["findings"], [])
+        self.assertEqual(report["switched_off"][0]["reason"], "by design")
+        path = self.manifest(
+            "rules_off:", "  stamp-other-domain: {reason: known, subjects: [/odom]}"
+        )
+        report = self.until(lambda report: "mixed-time-base" in report["by_rule"] and report["topics_sampled"] == 1, path)
+        self.assertEqual(list(report["by_rule"]), ["mixed-time-base"])
+
+    def test_a_node_that_is_not_as_declared(self):
+        self.sim()
+        self.peer("node ekf -p use_sim_time:=true", "header /odom 20 ros")
+        path = self.manifest("nodes:", "  /ekf: {use_sim_time: false}")
+        report = self.until(lambda report: "time-base-declared" in report["by_rule"], path)
+        self.assertEqual(report["by_rule"]["time-base-declared"]["remedy"]["ros2"], "ros2 param set /ekf use_sim_time false")
+
+    def test_thresholds_rate_and_error_of_the_clock(self):
+        self.sim("node old -p use_sim_time:=true", "header /map 20 plus -7000")
+        path = self.manifest(
+            "max_error: 5ms", "clock: {rate: 1000, factor: [2, 3]}", "thresholds: {age_max: 9s}"
+        )
+        report = self.until(
+            lambda report: {"clock-rate", "clock-error"} <= set(report["by_rule"]) and report["topics_sampled"] == 1,
+            path,
+        )
+        self.assertEqual(set(report["by_rule"]), {"clock-rate", "clock-error"})
+        self.assertEqual(report["by_rule"]["clock-rate"]["severity"], "error")
+        lines = " ".join(self.evidence(report, "clock-rate", "/clock"))
+        self.assertRegex(lines, r"^it ticks at \d+\.\d Hz, declared are 1000\.0 Hz its factor is")
+        lines = self.evidence(report, "clock-error", "/clock")
+        self.assertRegex(lines[0], r"^wrong by up to \d+\.\d ms .*, allowed are 5\.0 ms$")
+        self.assertRegex(lines[-1], r"^enough at this rate: a factor of 0\.\d+$")
+
+    def test_a_bad_manifest(self):
+        path = self.manifest("nodes: 5")
+        status, out, err = self.result("audit", path)
+        self.assertEqual((status, out), (3, ""), err)
+        self.assertIn(f"{path}:3:8: ", err)
+        status, out, err = self.result("audit", "/nonexistent")
+        self.assertEqual((status, out), (3, ""), err)
+        self.assertEqual(self.result("audit", path, "more")[0], 2)
+        self.assertEqual(self.result("audit", "--fail-on", "note")[0], 2)
+
+
+class RulesTest(AuditTest):
+    def test_the_rules_are_those_of_the_docs(self):
+        status, out, err = self.result("audit", "--rules")
+        self.assertEqual((status, err), (0, ""))
+        with open(DOCS, encoding="utf-8") as file:
+            rows = [line for line in file if line.startswith("| `")]
+        self.assertEqual([row for row in out.splitlines(True) if row.startswith("| `")], rows)
+        self.assertGreater(len(rows), 20)
 
 
 class WatchTest(AuditTest):
