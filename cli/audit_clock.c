@@ -55,7 +55,7 @@ static void on_tick(const tb_ros2_sample_t *sample, void *user)
 {
   audit_clock_t *clock = user;
   tb_steady_time_t now = {0};
-  int64_t tick_ns = 0;
+  int64_t tick_ns = 0, latency_ns;
   uint64_t id = id_of(sample->writer_guid);
   bool is_good = read_tick(sample, &tick_ns);
   tb_steady_clock_now(clock->steady, &now);
@@ -64,7 +64,9 @@ static void on_tick(const tb_ros2_sample_t *sample, void *user)
     tb__ticks_feed(&clock->ticks, id, tick_ns, now.ns);
     if (clock->ticks.all.usual_step_ns) clock->step_ns = clock->ticks.all.usual_step_ns;
     clock->recent[clock->recent_count++ % AUDIT_TICKS_KEPT] = (struct audit_tick){tick_ns, now.ns};
-    tb__spread_add(&clock->latency, sample->receive_timestamp_ns - sample->source_timestamp_ns);
+    if (!__builtin_sub_overflow(sample->receive_timestamp_ns, sample->source_timestamp_ns,
+                                &latency_ns))
+      tb__spread_add(&clock->latency, latency_ns);
     for (uint32_t i = 0; i < clock->ticks.publisher_count; i++)
       if (clock->ticks.publishers[i].id == id) memcpy(clock->guids[i], sample->writer_guid, 16);
   }

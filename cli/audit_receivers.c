@@ -8,6 +8,8 @@
 
 enum { LIFECYCLE_ACTIVE = 3 };
 
+#define ASK_NS (500 * TB_NS_PER_MS) /* one after the other */
+
 static const char *reliability_text(const tb_ros2_graph_endpoint_t *endpoint)
 {
   return endpoint->qos.reliability == TB_QOS_RELIABLE ? "reliable" : "best effort";
@@ -123,7 +125,7 @@ static void find_active(audit_t *audit, size_t index)
     const tb_ros2_graph_endpoint_t *endpoint = &snapshot->endpoints[node->endpoints[i]];
     uint8_t state;
     if (!is_state_service(endpoint) ||
-        !audit_ask(audit, endpoint->name, GET_STATE, audit->limit, &state) ||
+        !audit_ask(audit, endpoint->name, GET_STATE, (tb_duration_t){ASK_NS}, &state) ||
         state != LIFECYCLE_ACTIVE)
       continue;
     tb__findings_add(audit->findings, &input,

@@ -128,6 +128,6 @@ size_t audit_topics_sampled(const audit_topics_t *topics)
 {
   size_t count = 0;
   for (size_t i = 0; i < topics->count; i++)
-    count += topics->list[i].samples > 0;
+    count += topics->list[i].stream_count > 0;
   return count;
 }

@@ -158,6 +158,7 @@ static void on_sample(const tb_ros2_sample_t *sample, void *user)
       topic->is_misfit = !tb__known_definition_fits(topic->known, sample->cdr, sample->size, NULL);
     topic->is_checked = true;
     if (!topic->is_misfit) take_message(&received);
+    topic->malformed += topic->is_misfit;
     topic->samples++;
     topic->bytes += sample->size;
     topic->is_over = topic->samples >= SAMPLES_ENOUGH || topic->bytes >= BYTES_ENOUGH;
@@ -251,9 +252,10 @@ static int topic_add(audit_topics_t *topics, const tb_ros2_graph_endpoint_t *pub
   tb__definition_entry_t *entry;
   tb_status_t status = definition_requests_get(topics->requests, publisher, &entry);
   if (status == TB_ERR_LIMIT || (!status && !has_stamps(entry))) return EXIT_OK;
+  if (status) return command_failed(audit->command, status, NULL);
   topic->entry = entry;
-  topic->name = status ? NULL : strdup(publisher->name);
-  topic->type = status ? NULL : strdup(publisher->type);
+  topic->name = strdup(publisher->name);
+  topic->type = strdup(publisher->type);
   topics->count++; /* so that it is freed */
   if (topic->name && topic->type) return EXIT_OK;
   return command_failed(topics->audit->command, TB_ERR_NO_MEMORY, NULL);
@@ -277,7 +279,7 @@ int audit_topics_begin(audit_t *audit)
     if (i + 1 < count && topics->count == AUDIT_TOPICS_MAX) topics->first += i + 1;
   }
   free(candidates);
-  audit_topics_step(audit);
+  if (!result) audit_topics_step(audit);
   return result;
 }
 
@@ -298,10 +300,12 @@ static void topic_step(audit_topic_t *topic)
   const tb__known_definition_t *known = topic->known;
   pthread_mutex_lock(&topics->mutex);
   bool is_misfit = topic->is_misfit, is_over = topic->is_over;
+  bool is_fit = topic->is_checked && !is_misfit && !topic->is_reported;
   pthread_mutex_unlock(&topics->mutex);
-  if (is_misfit &&
-      tb__definition_entry_checked(topic->entry, known, false, "it does not fit its messages"))
+  if ((is_misfit || is_fit) &&
+      tb__definition_entry_checked(topic->entry, known, is_fit, "it does not fit its messages"))
     is_over = true;
+  topic->is_reported |= is_fit;
   if (is_over) {
     tb_ros2_subscription_destroy(topic->subscription);
     topic->subscription = NULL;
@@ -312,8 +316,7 @@ static void topic_step(audit_topic_t *topic)
   known = tb__definition_entry_known(topic->entry);
   if (!known || (!known->head.stamp && !known->edges.all)) return;
   pthread_mutex_lock(&topics->mutex);
-  topic->is_misfit = topic->is_misfit && topic->known == known;
-  topic->is_checked = topic->is_checked && topic->known == known;
+  if (is_misfit) topic->is_misfit = topic->is_checked = false; /* the next message is looked at */
   topic->known = known;
   pthread_mutex_unlock(&topics->mutex);
   if (!topic->subscription) topic_subscribe(topic);

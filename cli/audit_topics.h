@@ -29,6 +29,7 @@ typedef struct audit_topic {
   tb_ros2_subscription_t *subscription; /* NULL: not sampled */
   const tb__known_definition_t *known;
   bool is_checked, is_misfit;   /* whether the first message is of the definition */
+  bool is_reported;             /* to the definition, that it is */
   bool is_over;                 /* enough was sampled */
   bool is_unknown;              /* there is no definition */
   tb__contract_limits_t limits; /* the manifest's, or the defaults */

@@ -253,6 +253,16 @@ class ClockTest(AuditTest):
         server.child.send_signal(signal.SIGTERM)
         self.assertEqual(server.wait(), 0)
 
+    def test_a_server_that_reports_whether_it_is_paused(self):
+        sim = self.sim("simulation 2")
+        self.ask(sim, "stop")
+        report = self.until(lambda report: report["clock"]["publishers"] == 1 and not report["clock"]["ticks"])
+        self.assertEqual(report["findings"], [])
+        sim.end()
+        sim = self.sim("simulation 1")
+        self.ask(sim, "stop")
+        self.until_found("clock-stall")
+
     def test_a_clock_of_zero(self):
         self.peer("node sim", "clock 0 0 10")
         report = self.until_found("clock-zero")
@@ -303,6 +313,14 @@ class StampsTest(AuditTest):
 
     def test_of_wall_time(self):
         self.check("wall", "stamp-other-domain", r"stamps are of system time", "error")
+
+    def test_types_without_definition_and_garbage(self):
+        self.sim("bare driver", "garbage /unknown 20 my_msgs/msg/Odd", "garbage /bad 20 std_msgs/msg/Header")
+        report = self.until(lambda report: len(report["by_rule"].get("definition-unknown", {}).get("subjects", [])) == 2)
+        (finding,) = [f for f in report["findings"] if f["rule"] != "time-base-unknown"]
+        self.assertEqual((finding["severity"], report["status"]), ("note", 0))
+        self.assertRegex(self.evidence(report, "definition-unknown", "/bad")[0], r"^std_msgs/msg/Header: .*does not fit")
+        self.assertRegex(self.evidence(report, "definition-unknown", "/unknown")[0], r"^my_msgs/msg/Odd")
 
     def test_near_misses(self):
         """One tick ahead, one second old, and twice the same stamp."""
