@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <timebase/ros2_type_hash.h>
 
 #include "audit.h"
 
@@ -190,6 +191,7 @@ static void topic_close(audit_topic_t *topic)
   free(topic->streams);
   free(topic->name);
   free(topic->type);
+  free(topic->hash);
   memset(topic, 0, sizeof *topic);
 }
 
@@ -256,8 +258,9 @@ static int topic_add(audit_topics_t *topics, const tb_ros2_graph_endpoint_t *pub
   topic->entry = entry;
   topic->name = strdup(publisher->name);
   topic->type = strdup(publisher->type);
+  topic->hash = publisher->type_hash ? strdup(publisher->type_hash) : NULL;
   topics->count++; /* so that it is freed */
-  if (topic->name && topic->type) return EXIT_OK;
+  if (topic->name && topic->type && !topic->hash == !publisher->type_hash) return EXIT_OK;
   return command_failed(topics->audit->command, TB_ERR_NO_MEMORY, NULL);
 }
 
@@ -289,6 +292,8 @@ static void topic_subscribe(audit_topic_t *topic)
   tb_qos_t qos = TB_QOS_INIT_DEFAULT;
   tb_ros2_subscription_options_t options = {on_sample, topic};
   qos.reliability = TB_QOS_BEST_EFFORT; /* without history, acknowledgements and repetitions */
+  if (topic->hash) /* without it, nodes of ROS log a warning about the reader */
+    (void)tb_ros2_type_hash_register(topic->type, topic->hash, NULL);
   if (tb_ros2_subscription_create(audit->view.context, topic->name, topic->type, &qos, &options,
                                   &topic->subscription, NULL))
     topic->is_over = true;

@@ -25,6 +25,7 @@ typedef struct audit_stream {
 typedef struct audit_topic {
   struct audit_topics *all;
   char *name, *type;
+  char *hash; /* of the type, as the publisher announces it; NULL: it does not */
   tb__definition_entry_t *entry;
   tb_ros2_subscription_t *subscription; /* NULL: not sampled */
   const tb__known_definition_t *known;

@@ -36,10 +36,10 @@ typedef enum tb__manifest_mode {
 
 /* What a node takes a kind of time from. */
 typedef enum tb__time_base {
-  TB__BASE_ROS = 1, /* the graph's time */
-  TB__BASE_SYSTEM,
-  TB__BASE_STEADY,
-  TB__BASE_NONE, /* it has nothing of that kind */
+  TB__TIME_ROS = 1, /* the graph's time */
+  TB__TIME_SYSTEM,
+  TB__TIME_STEADY,
+  TB__TIME_NONE, /* it has nothing of that kind */
 } tb__time_base_t;
 
 /* The kinds of time of a node. Timers and hardware timeouts cannot be observed from outside. */

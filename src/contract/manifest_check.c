@@ -76,7 +76,7 @@ static void check_node(const check_t *check, const tb__manifest_node_t *node,
            node->name, mode);
   for (int kind = TB__KIND_HEADERS; kind <= TB__KIND_TF; kind++) {
     const char *name = tb__time_kind_name((tb__time_kind_t)kind);
-    if (node->bases[kind] == TB__BASE_SYSTEM)
+    if (node->bases[kind] == TB__TIME_SYSTEM)
       REPORT(check, false, map, name,
              "nodes.%s.%s: stamps of system time do not fit the others' in mode %s; write ros "
              "unless the node cannot do otherwise",

@@ -22,7 +22,7 @@ const char *tb__manifest_mode_name(tb__manifest_mode_t mode)
 
 const char *tb__time_base_name(tb__time_base_t base)
 {
-  return base >= TB__BASE_ROS && base <= TB__BASE_NONE ? base_words[base - 1] : "unknown";
+  return base >= TB__TIME_ROS && base <= TB__TIME_NONE ? base_words[base - 1] : "unknown";
 }
 
 const char *tb__time_kind_name(tb__time_kind_t kind)
@@ -194,14 +194,14 @@ static void read_base(tb__fields_reader_t *reader, const tb__yaml_node_t *node,
   int word = tb__field_word(reader, node, base_words);
   if (word < 0) return;
   tb__time_base_t base = (tb__time_base_t)(word + 1);
-  if (kind == TB__KIND_HARDWARE_TIMEOUTS && base != TB__BASE_STEADY && base != TB__BASE_NONE) {
+  if (kind == TB__KIND_HARDWARE_TIMEOUTS && base != TB__TIME_STEADY && base != TB__TIME_NONE) {
     tb__fields_error(reader, node,
                      "'%s': a watchdog on it does not expire while time is paused, and jumps with "
                      "it; hardware timeouts must be steady, or none",
                      base_words[word]);
     return;
   }
-  if (kind != TB__KIND_HARDWARE_TIMEOUTS && kind != TB__KIND_TIMERS && base == TB__BASE_STEADY) {
+  if (kind != TB__KIND_HARDWARE_TIMEOUTS && kind != TB__KIND_TIMERS && base == TB__TIME_STEADY) {
     tb__fields_error(reader, node,
                      "stamps of steady time mean nothing to other processes; write "
                      "ros, system or none");
@@ -242,7 +242,7 @@ static tb__manifest_node_t default_node(void)
 {
   return (tb__manifest_node_t){
       .name = "",
-      .bases = {TB__BASE_ROS, TB__BASE_ROS, TB__BASE_ROS, TB__BASE_ROS, TB__BASE_STEADY}};
+      .bases = {TB__TIME_ROS, TB__TIME_ROS, TB__TIME_ROS, TB__TIME_ROS, TB__TIME_STEADY}};
 }
 
 /* An array for the entries of a section; NULL: there are none, or no memory. */

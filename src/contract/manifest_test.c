@@ -82,13 +82,13 @@ static void test_a_name_has_its_entry_else_the_first_pattern_else_the_defaults(v
   const tb__manifest_node_t *ekf = tb__manifest_node(&manifest, "/ekf", &declared);
   assert_true(declared && ekf->timing_critical && ekf->use_sim_time && !ekf->has_use_sim_time);
   assert_string_equal(ekf->role, "estimator");
-  assert_int_equal(ekf->bases[TB__KIND_HARDWARE_TIMEOUTS], TB__BASE_NONE);
-  assert_int_equal(ekf->bases[TB__KIND_TIMERS], TB__BASE_ROS);
+  assert_int_equal(ekf->bases[TB__KIND_HARDWARE_TIMEOUTS], TB__TIME_NONE);
+  assert_int_equal(ekf->bases[TB__KIND_TIMERS], TB__TIME_ROS);
   const tb__manifest_node_t *driver = tb__manifest_node(&manifest, "/driver", NULL);
   assert_true(driver->use_sim_time && driver->has_use_sim_time);
-  assert_int_equal(driver->bases[TB__KIND_TIMERS], TB__BASE_STEADY);
+  assert_int_equal(driver->bases[TB__KIND_TIMERS], TB__TIME_STEADY);
   assert_true(driver->has_base[TB__KIND_TIMERS] && !driver->has_base[TB__KIND_TF]);
-  assert_int_equal(driver->bases[TB__KIND_HARDWARE_TIMEOUTS], TB__BASE_STEADY);
+  assert_int_equal(driver->bases[TB__KIND_HARDWARE_TIMEOUTS], TB__TIME_STEADY);
   assert_false(tb__manifest_node(&manifest, "/rviz2", NULL)->use_sim_time);
   assert_string_equal(tb__manifest_node(&manifest, "/a/b", &declared)->role, "other");
   assert_true(declared);
@@ -375,7 +375,7 @@ static void test_names_of_words(void **state)
   (void)state;
   assert_string_equal(tb__manifest_mode_name(TB__MODE_REPLAY), "replay");
   assert_string_equal(tb__manifest_mode_name((tb__manifest_mode_t)0), "unknown");
-  assert_string_equal(tb__time_base_name(TB__BASE_NONE), "none");
+  assert_string_equal(tb__time_base_name(TB__TIME_NONE), "none");
   assert_string_equal(tb__time_kind_name(TB__KIND_HARDWARE_TIMEOUTS), "hardware_timeouts");
   assert_true(tb__time_kind_is_observable(TB__KIND_HEADERS));
   assert_false(tb__time_kind_is_observable(TB__KIND_HARDWARE_TIMEOUTS));

@@ -11,6 +11,8 @@
  *   header TOPIC MS MODE [NUMBER]  std_msgs/Header each MS; its stamp is, by MODE:
  *                                ros the last tick, wall system time, zero, plus NUMBER ms after
  *                                the last tick, back NUMBER ms steps to and fro
+ *   typed TOPIC MS TYPE HASH     the same of another type that begins with a header, now
+ *   hash TOPIC                   "hash HASH", of a subscription of the topic, once there is one
  *   string TOPIC                 a publisher of std_msgs/String, which has no header
  *   garbage TOPIC MS TYPE        a few bytes that are no message of the type
  *   log TEXT                     to /rosout, each 50 ms
@@ -23,7 +25,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <timebase/generic.h>
+#include <timebase/ros2_graph.h>
 #include <timebase/ros2_node.h>
+#include <timebase/ros2_type_hash.h>
 #include <timebase/steady_clock.h>
 #include <unistd.h>
 
@@ -193,6 +197,33 @@ static void make_state(const char *name, const char *type, uint8_t *state, const
         &error);
 }
 
+static void make_typed(char **words)
+{
+  tb_error_t error = TB_ERROR_INIT;
+  tb_qos_t qos = TB_QOS_INIT_DEFAULT;
+  check(tb_ros2_type_hash_register(words[3], words[4], &error), &error);
+  add_work(WALL, words[1], words[3], &qos, atoll(words[2]));
+}
+
+static void print_hash(const char *topic)
+{
+  tb_error_t error = TB_ERROR_INIT;
+  tb_ros2_graph_t *graph;
+  size_t count = 0;
+  check(tb_ros2_graph_create(context, &graph, &error), &error);
+  while (!count) {
+    const tb_ros2_graph_snapshot_t *snapshot;
+    const tb_ros2_graph_endpoint_t *readers;
+    uint32_t seen = tb_ros2_graph_changes(graph);
+    check(tb_ros2_graph_snapshot(graph, &snapshot, &error), &error);
+    count = tb_ros2_graph_subscriptions(snapshot, topic, &readers);
+    if (count) printf("hash %s\n", readers[0].type_hash ? readers[0].type_hash : "none");
+    tb_ros2_graph_snapshot_release(snapshot);
+    if (!count) check(tb_ros2_graph_wait_for_change(graph, seen, NULL), NULL);
+  }
+  tb_ros2_graph_destroy(graph);
+}
+
 static void obey(char *line)
 {
   tb_error_t error = TB_ERROR_INIT;
@@ -219,6 +250,10 @@ static void obey(char *line)
     make_header(words, count);
   else if (strcmp(words[0], "string") == 0)
     add_work(ROS, words[1], "std_msgs/msg/String", &qos, 3600000)->next_ns = INT64_MAX;
+  else if (strcmp(words[0], "typed") == 0)
+    make_typed(words);
+  else if (strcmp(words[0], "hash") == 0)
+    print_hash(words[1]);
   else if (strcmp(words[0], "garbage") == 0)
     add_work(GARBAGE, words[1], words[3], &qos, atoll(words[2]));
   else if (strcmp(words[0], "log") == 0)

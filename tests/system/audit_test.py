@@ -322,6 +322,20 @@ class StampsTest(AuditTest):
         self.assertRegex(self.evidence(report, "definition-unknown", "/bad")[0], r"^std_msgs/msg/Header: .*does not fit")
         self.assertRegex(self.evidence(report, "definition-unknown", "/unknown")[0], r"^my_msgs/msg/Odd")
 
+    def test_readers_announce_the_hash_of_the_type(self):
+        """Nodes of ROS log a warning about one that does not."""
+        digest = "RIHS01_" + 64 * "a"
+        messages = os.path.join(self.folder, "share", "my_msgs", "msg")
+        os.makedirs(messages)
+        with open(os.path.join(messages, "Stamped.msg"), "w", encoding="utf-8") as file:
+            file.write("std_msgs/Header header\n")
+        self.environment["AMENT_PREFIX_PATH"] = self.folder
+        peer = self.peer("bare driver", f"typed /typed 20 my_msgs/msg/Stamped {digest}")
+        audit = self.run_command("audit", "--watch", "--duration", "5")
+        peer.write("hash /typed")
+        self.assertEqual(peer.expect("hash (.*)").group(1), digest)
+        audit.expect("no findings; 1 nodes: .*; 1 topics sampled; no publisher of /clock$")
+
     def test_near_misses(self):
         """One tick ahead, one second old, and twice the same stamp."""
         self.sim(
