@@ -172,7 +172,7 @@ static void on_sample(const tb_ros2_sample_t *sample, void *user)
 int audit_topics_open(audit_t *audit)
 {
   audit_topics_t *topics = &audit->topics;
-  tb__definition_places_t places = {0};
+  tb__definition_places_t places = {.prefixes = getenv("AMENT_PREFIX_PATH")};
   *topics = (audit_topics_t){.audit = audit};
   pthread_mutex_init(&topics->mutex, NULL);
   tb_status_t status = tb__definitions_create(&places, &topics->definitions);
