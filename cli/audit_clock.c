@@ -237,7 +237,7 @@ static void find_double(const judged_t *judged)
     if (!tb__tick_stream_is_double(stream)) continue;
     input.cause = audit_node_of(judged->audit->view.snapshot, judged->guids[i]);
     tb__findings_add(judged->audit->findings, &input,
-                     "%s goes to and fro between two times that are %.3f s apart",
+                     "%s jumps back and forth between two times that are %.3f s apart",
                      publisher_name(judged, i), SECONDS(stream->apart_ns));
   }
 }

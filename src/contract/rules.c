@@ -357,7 +357,7 @@ static const tb__rule_t rules[TB__RULE_COUNT] = {
             .severity = TB__SEVERITY_WARN,
             .one = "several nodes are named {subject}",
             .many = "{count} names are shared by several nodes: {list}",
-            .consequence = "Parameters are set on one of them, and nobody knows on which.",
+            .consequence = "Parameters are set on one of them, and it is not known on which.",
             .remedy_ros = "ros2 node list",
             .remedy_timebase = "timebase nodes",
             .remedy_launch = "Node(..., name='another_name')",

@@ -10,7 +10,7 @@
  *   jump S                       /clock goes on S seconds later (or earlier)
  *   header TOPIC MS MODE [NUMBER]  std_msgs/Header each MS; its stamp is, by MODE:
  *                                ros the last tick, wall system time, zero, plus NUMBER ms after
- *                                the last tick, back NUMBER ms steps to and fro
+ *                                the last tick, back NUMBER ms steps back and forth
  *   typed TOPIC MS TYPE HASH     the same of another type that begins with a header, now
  *   hash TOPIC                   "hash HASH", of a subscription of the topic, once there is one
  *   string TOPIC                 a publisher of std_msgs/String, which has no header
