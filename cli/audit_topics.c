@@ -218,13 +218,24 @@ void audit_topics_close(audit_topics_t *topics)
   memset(topics, 0, sizeof *topics);
 }
 
+/* Of packages whose messages have no header: what tools and the middleware publish. */
+static bool is_without_header(const char *type)
+{
+  static const char *const packages[] = {"rosbag2_interfaces/", "rcl_interfaces/",
+                                         "lifecycle_msgs/",     "rosgraph_msgs/",
+                                         "statistics_msgs/",    "rmw_dds_common/"};
+  for (size_t i = 0; i < sizeof packages / sizeof *packages; i++)
+    if (strncmp(type, packages[i], strlen(packages[i])) == 0) return true;
+  return false;
+}
+
 static bool is_candidate(const tb_ros2_graph_snapshot_t *snapshot, size_t index)
 {
   static const char *const others[] = {"/clock", "/rosout", "/parameter_events", "/tf_static"};
   const tb_ros2_graph_endpoint_t *endpoint = &snapshot->endpoints[index];
   const char *slash = strrchr(endpoint->name, '/');
   if (endpoint->kind != TB_ROS2_ENDPOINT_TOPIC || !endpoint->is_publisher || !slash ||
-      slash[1] == '_')
+      slash[1] == '_' || is_without_header(endpoint->type))
     return false;
   for (size_t i = 0; i < sizeof others / sizeof *others; i++)
     if (strcmp(endpoint->name, others[i]) == 0) return false;

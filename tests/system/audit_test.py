@@ -162,7 +162,7 @@ class NodesTest(AuditTest):
         """A simulator, nodes on its time, one without stamps, a tool of ros2 launch."""
         self.sim()
         self.node("camera", "use_sim_time:=true")
-        self.peer("node ekf -p use_sim_time:=true", "string /text")
+        self.peer("node ekf -p use_sim_time:=true", "string /text", "garbage /events 50 rosbag2_interfaces/msg/ReadSplitEvent")
         self.node("launch_ros_4711")
         report = self.until_complete(4)
         self.assertEqual((report["findings"], report["status"], report["topics"]), ([], 0, 1))
