@@ -17,6 +17,7 @@ typedef enum tb__severity {
  * is. */
 typedef enum tb__rule_id {
   TB__RULE_MIXED_TIME_BASE,
+  TB__RULE_TIME_BASE_DECLARED,
   TB__RULE_CLOCK_TWO_PUBLISHERS,
   TB__RULE_CLOCK_TWO_STREAMS,
   TB__RULE_CLOCK_QOS,
@@ -26,6 +27,7 @@ typedef enum tb__rule_id {
   TB__RULE_CLOCK_ZERO,
   TB__RULE_CLOCK_GAP,
   TB__RULE_CLOCK_RATE,
+  TB__RULE_CLOCK_ERROR,
   TB__RULE_HOST_OFFSET,
   TB__RULE_ACTIVE_BEFORE_CLOCK,
   TB__RULE_STAMP_ZERO,
