@@ -105,7 +105,7 @@ class AgainstTest(CommandTest):
         path = os.path.join(plain, "plain_0.db3")
         database = sqlite3.connect(path)
         database.execute("DELETE FROM messages WHERE id = 20")
-        database.execute("UPDATE messages SET data = data || x'01000000' WHERE id = 40")
+        database.execute("UPDATE messages SET data = ? WHERE id = 40", (string("another"),))
         database.commit()
         database.close()
         found = self.compare(path, status=1)
