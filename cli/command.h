@@ -28,6 +28,9 @@ extern const command_t command_sleep;
 #ifdef TB_CLI_BAG
 extern const command_t command_bag;
 #endif
+#ifdef TB_CLI_MANIFEST
+extern const command_t command_manifest;
+#endif
 #ifdef TB_CLI_PLAY
 extern const command_t command_play;
 extern const command_t command_record;

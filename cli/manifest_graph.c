@@ -9,8 +9,8 @@
 #include "text.h"
 #include "unnamed.h"
 
-#define OBSERVED_NS TB_NS_PER_S          /* from the first tick on */
-#define SILENCE_NS  (2 * TB_NS_PER_S)    /* after which none is awaited any more */
+#define OBSERVED_NS TB_NS_PER_S       /* from the first tick on */
+#define SILENCE_NS  (2 * TB_NS_PER_S) /* after which none is awaited any more */
 #define SLICE_NS    (20 * TB_NS_PER_MS)
 
 typedef struct ticks {

@@ -9,8 +9,8 @@
 
 typedef struct manifest_graph {
   graph_view_t view;
-  node_time_t *times;           /* of each node of the view's snapshot */
-  tb__base_verdict_t *verdicts; /* of each */
+  node_time_t *times;                     /* of each node of the view's snapshot */
+  tb__base_verdict_t *verdicts;           /* of each */
   const tb_ros2_graph_endpoint_t *clocks; /* publishers of the clock's topic */
   size_t clock_count;
   /* Measured while it was observed. */

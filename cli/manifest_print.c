@@ -19,7 +19,10 @@ typedef struct limit_row {
   bool is_of_topics;
 } limit_row_t;
 
-#define ROW(key, kind, field, topics) {key, kind, offsetof(tb__contract_limits_t, field), topics}
+#define ROW(key, kind, field, topics)                                                              \
+  {                                                                                                \
+    key, kind, offsetof(tb__contract_limits_t, field), topics                                      \
+  }
 static const limit_row_t limit_rows[] = {
     ROW("age_min", LIMIT_DURATION, age_min_ns, true),
     ROW("age_max", LIMIT_DURATION, age_max_ns, true),
@@ -159,7 +162,7 @@ static void print_node(const tb__manifest_node_t *node)
   for (int i = 0; i < TB__KIND_COUNT; i++) {
     tb__time_kind_t kind = (tb__time_kind_t)i;
     text_out("    %s: %s%s\n", tb__time_kind_name(kind), tb__time_base_name(node->bases[i]),
-             !node->has_base[i]                  ? "  # default"
+             !node->has_base[i]                   ? "  # default"
              : !tb__time_kind_is_observable(kind) ? "  # declared; cannot be observed"
                                                   : "");
   }

@@ -20,8 +20,8 @@ static void test_a_point_is_read_as_it_was_written(void **state)
   (void)state;
   check_round_trip((tb__point_t){TB__POINT_START, false, 0, 1, 2, 3, -1, false, 0});
   check_round_trip((tb__point_t){TB__POINT_JUMP, true, 0, 1, 2, 0, 0, true, 7});
-  check_round_trip((tb__point_t){TB__POINT_MINUTE, true, INT64_MIN, INT64_MAX, INT64_MIN,
-                                 INT64_MIN, INT64_MAX, true, INT64_MAX});
+  check_round_trip((tb__point_t){TB__POINT_MINUTE, true, INT64_MIN, INT64_MAX, INT64_MIN, INT64_MIN,
+                                 INT64_MAX, true, INT64_MAX});
 }
 
 static void test_the_documented_text(void **state)
