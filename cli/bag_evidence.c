@@ -121,6 +121,17 @@ tb_status_t bag_evidence_read(const tb_bag_info_t *info, const tb_bag_limits_t *
   return read_messages(out, info, limits);
 }
 
+tb_status_t bag_evidence_manifest(const bag_evidence_t *evidence, tb__manifest_t *out)
+{
+  if (!evidence->manifest) return TB_ERR_NOT_FOUND;
+  tb__problems_t *problems = calloc(1, sizeof *problems);
+  if (!problems) return TB_ERR_NO_MEMORY;
+  tb_status_t status =
+      tb__manifest_parse(evidence->manifest, strlen(evidence->manifest), problems, out);
+  free(problems);
+  return status;
+}
+
 void bag_evidence_release(bag_evidence_t *evidence)
 {
   free(evidence->manifest);

@@ -21,6 +21,8 @@ typedef struct bag_evidence {
  * afterwards. TB_ERR_NO_MEMORY. */
 tb_status_t bag_evidence_read(const tb_bag_info_t *info, const tb_bag_limits_t *limits,
                               bag_evidence_t *out);
+/* The manifest; TB_ERR_NOT_FOUND without one, TB_ERR_CORRUPT if it has errors. To be freed. */
+tb_status_t bag_evidence_manifest(const bag_evidence_t *evidence, tb__manifest_t *out);
 void bag_evidence_release(bag_evidence_t *evidence);
 
 /* Lines of text, one for each point. */
