@@ -9,6 +9,7 @@
 #include <timebase/bag_reader.h>
 
 #include "bag.h"
+#include "bag_evidence.h"
 #include "check_against.h"
 #include "findings.h"
 #include "json.h"
@@ -143,24 +144,20 @@ static tb_status_t read_messages(check_t *check, tb_bag_reader_t *reader)
 /* The manifest that the recording carries, unless another one was given. */
 static tb_status_t take_recorded_manifest(check_t *check, const tb_bag_info_t *info)
 {
-  tb__problems_t *problems = calloc(1, sizeof *problems);
-  tb_status_t status = problems ? TB_OK : TB_ERR_NO_MEMORY;
-  for (size_t i = 0; i < info->note_count && !status && !check->manifest_name; i++) {
-    const tb_bag_note_t *note = &info->notes[i];
-    tb_error_t error = TB_ERROR_INIT;
-    if (strcmp(note->key, TB__MANIFEST_CUSTOM_DATA) != 0) continue;
-    status = tb__manifest_parse(note->value, strlen(note->value), problems, &check->manifest);
-    if (!status) {
-      check->manifest_name = "the recording";
-    } else if (status != TB_ERR_NO_MEMORY) {
-      tb__problems_status(problems, "the manifest in the recording", &error);
+  bag_evidence_t evidence;
+  tb_status_t status = bag_evidence_read(info, &check->arguments->limits, &evidence);
+  if (!status && evidence.manifest) {
+    status = bag_evidence_manifest(&evidence, &check->manifest);
+    if (!status) check->manifest_name = "the recording";
+    if (status == TB_ERR_CORRUPT) {
       command_begin_warning(check->command);
-      text_err("%s; it is not used\n", error.text);
+      text_err("the manifest in the recording has errors and is not used: 'timebase manifest show "
+               "%s' prints them\n",
+               check->arguments->bag);
       status = TB_OK;
-      break;
     }
   }
-  free(problems);
+  bag_evidence_release(&evidence);
   return status;
 }
 

@@ -82,6 +82,11 @@ tb_status_t tb__manifest_parse(const char *text, size_t size, tb__problems_t *pr
   tb_error_t error = TB_ERROR_INIT;
   if (!manifest.memory) return TB_ERR_NO_MEMORY;
   size_t errors = problems->error_count;
+  if (memchr(text, '\0', size)) {
+    tb__problems_add(problems, true, 1, 1, "it has a byte that is 0; save it as UTF-8");
+    tb__manifest_fini(&manifest);
+    return TB_ERR_CORRUPT;
+  }
   tb_status_t status = tb__yaml_parse(text, size, &limits, &manifest.memory->yaml, &error);
   if (status && status != TB_ERR_NO_MEMORY) {
     add_yaml_problem(problems, &error);

@@ -97,6 +97,9 @@ void tb__recording_finish(tb__recording_t *recording)
   } else if (recording->declares_ros_time || (jumps && jumps->messages)) {
     infer(out, TB__LOG_TIME_ROS, 1, "the recorder noted the jumps of its clock", 0);
     out->is_declared = true;
+  } else if (recording->by_points) {
+    infer(out, recording->by_points, 1, "the recorder read all clocks beside them", 0);
+    out->is_declared = true;
   } else if (recording->has_clock) {
     infer_by_ticks(recording, out, knows_travel, travel_ns);
   } else {

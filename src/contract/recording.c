@@ -313,6 +313,12 @@ static bool read_tick(const tb__recorded_message_t *message, int64_t *out_ns)
   return true;
 }
 
+static bool is_near(int64_t a_ns, int64_t b_ns)
+{
+  int64_t off_ns;
+  return !__builtin_sub_overflow(a_ns, b_ns, &off_ns) && off_ns < NS_PER_S && off_ns > -NS_PER_S;
+}
+
 static void take_tick(tb__recording_t *recording, const tb__recorded_message_t *message)
 {
   tb__recorded_topic_t *topic = &recording->topics[message->topic];
@@ -366,13 +372,29 @@ static void note_log_time(tb__recording_t *recording, tb__recorded_topic_t *topi
   topic->last_ns = log_ns;
 }
 
+/* The recorder's own: a std_msgs/String. */
+static void take_own(tb__recording_t *recording, const tb__recorded_topic_t *topic,
+                     const tb__recorded_message_t *message)
+{
+  const uint8_t *bytes = message->data;
+  tb__point_t point;
+  if (strcmp(topic->name, TB__MANIFEST_TOPIC) == 0) recording->has_manifest = true;
+  if (strcmp(topic->name, TB__POINTS_TOPIC) != 0 || !bytes || message->size < 8) return;
+  uint32_t length = number_at(bytes + 4, bytes[1] == 1);
+  if (length == 0 || length > message->size - 8) return;
+  if (!tb__point_parse((const char *)bytes + 8, length - 1, &point)) return;
+  if (is_near(message->log_ns, point.system_ns))
+    recording->by_points = TB__LOG_TIME_RECEIVED;
+  else if (point.has_ros && is_near(message->log_ns, point.ros_ns))
+    recording->by_points = TB__LOG_TIME_ROS;
+}
+
 tb_status_t tb__recording_take(tb__recording_t *recording, const tb__recorded_message_t *message)
 {
   if (message->topic >= recording->topic_count || message->log_ns < 0) return TB_ERR_INVALID;
   tb__recorded_topic_t *topic = &recording->topics[message->topic];
   note_log_time(recording, topic, message->log_ns);
-  if (topic->role == TB__RECORDED_OWN && strcmp(topic->name, TB__MANIFEST_TOPIC) == 0)
-    recording->has_manifest = true;
+  if (topic->role == TB__RECORDED_OWN) take_own(recording, topic, message);
   topic->bytes += message->size;
   tb_status_t status = note_sending(recording, topic, message);
   if (topic->role == TB__RECORDED_CLOCK) {

@@ -12,6 +12,7 @@
 #include "contract/finding.h"
 #include "contract/frames.h"
 #include "contract/manifest.h"
+#include "contract/points.h"
 #include "contract/spread.h"
 #include "contract/stamps.h"
 #include "contract/ticks.h"
@@ -110,6 +111,7 @@ typedef struct tb__recording {
   uint64_t sent_known, sent_same; /* publish times, and those that are the log time */
   uint32_t run_count;             /* runs with log times that start again */
   bool declares_ros_time;         /* a recorder noted jumps of its clock */
+  tb__log_time_t by_points;       /* by the points at which a recorder read all clocks */
   bool has_manifest;              /* in the recording */
   tb__provenance_t provenance;    /* once finished */
 } tb__recording_t;

@@ -262,6 +262,44 @@ static void test_ros_time_declared_by_the_recorder(void **state)
   assert_true(scene->recording.provenance.is_declared);
 }
 
+static void take_clocks(uint32_t topic, int64_t ros_ns)
+{
+  tb__test_cdr_t cdr;
+  tb__point_t point = {.reason = TB__POINT_START,
+                       .has_ros = true,
+                       .ros_ns = ros_ns,
+                       .steady_ns = 5 * S,
+                       .system_ns = scene->now_ns - MS};
+  char text[TB__POINT_TEXT_SIZE];
+  tb__point_format(&point, text);
+  tb__test_cdr_begin(&cdr);
+  tb__test_cdr_text(&cdr, text);
+  take(topic, &cdr);
+}
+
+static void test_log_times_by_the_points_of_the_recorder(void **state)
+{
+  (void)state;
+  uint32_t points = add_topic(TB__POINTS_TOPIC, "std_msgs/msg/String", true, 1);
+  scene->logs_ros = true;
+  simulate(10);
+  take_clocks(points, scene->sim_ns);
+  assert_none();
+  assert_int_equal(scene->recording.provenance.log_time, TB__LOG_TIME_ROS);
+  assert_true(scene->recording.provenance.is_declared);
+}
+
+static void test_received_log_times_by_the_points_of_the_recorder(void **state)
+{
+  (void)state;
+  uint32_t points = add_topic(TB__POINTS_TOPIC, "std_msgs/msg/String", true, 1);
+  simulate(10);
+  take_clocks(points, scene->sim_ns);
+  assert_none();
+  assert_int_equal(scene->recording.provenance.log_time, TB__LOG_TIME_RECEIVED);
+  assert_true(scene->recording.provenance.is_declared);
+}
+
 /* --- stamps --- */
 
 static void test_zero_stamps(void **state)
@@ -760,6 +798,8 @@ int main(void)
       SCENARIO(test_a_simulation_logged_in_ros_time_without_publish_times),
       SCENARIO(test_latched_messages_are_as_old_as_they_are),
       SCENARIO(test_ros_time_declared_by_the_recorder),
+      SCENARIO(test_log_times_by_the_points_of_the_recorder),
+      SCENARIO(test_received_log_times_by_the_points_of_the_recorder),
       SCENARIO(test_zero_stamps),
       SCENARIO(test_zero_stamps_before_the_clock_began),
       SCENARIO(test_the_first_nanosecond_is_not_zero),

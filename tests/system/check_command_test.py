@@ -207,7 +207,7 @@ class CheckTest(unittest.TestCase):
             found = json.loads(result.stdout)
             self.assertTrue(found["evidence"]["manifest"])
             if line.startswith("bad"):
-                self.assertIn("it is not used", result.stderr)
+                self.assertIn("is not used", result.stderr)
                 self.assertIsNone(found["manifest"])
             else:
                 self.assertEqual(found["manifest"], "the recording")
