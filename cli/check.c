@@ -114,6 +114,11 @@ static tb_status_t add_topics(check_t *check, const tb_bag_info_t *info, bool is
     tb_status_t status = tb__recording_add_topic(&check->recording, &input, &check->topics[i]);
     if (status) return status;
   }
+  if (check->recording.topic_count > TB__RECORDING_TOPICS_MAX)
+    tb_error_set(&check->refused, TB_ERR_LIMIT,
+                 "%s: %u topics; only the first %d were judged: check a part of it ('timebase bag "
+                 "cut --topics')",
+                 check->arguments->bag, check->recording.topic_count, TB__RECORDING_TOPICS_MAX);
   return TB_OK;
 }
 

@@ -68,7 +68,8 @@ static tb_status_t find_definition(tb__recording_t *recording,
                                    const tb__recorded_topic_input_t *input,
                                    tb__recorded_topic_t *topic)
 {
-  if (!topic->is_cdr || (topic->role != TB__RECORDED_PLAIN && topic->role != TB__RECORDED_TF))
+  if (!topic->is_cdr || (topic->role != TB__RECORDED_PLAIN && topic->role != TB__RECORDED_TF) ||
+      recording->topic_count >= TB__RECORDING_TOPICS_MAX)
     return TB_OK;
   tb__definition_key_t key = {.type = input->type,
                               .type_hash = input->type_hash,
@@ -342,7 +343,7 @@ static void take_tick(tb__recording_t *recording, const tb__recorded_message_t *
 static tb_status_t note_sending(tb__recording_t *recording, tb__recorded_topic_t *topic,
                                 const tb__recorded_message_t *message)
 {
-  if (message->publish_ns <= 0) return TB_OK;
+  if (message->publish_ns <= 0 || message->topic >= TB__RECORDING_TOPICS_MAX) return TB_OK;
   recording->sent_known++;
   if (message->publish_ns == message->log_ns) recording->sent_same++;
   if (!topic->travel) topic->travel = calloc(1, sizeof *topic->travel);

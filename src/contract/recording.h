@@ -19,6 +19,7 @@
 #include "definition/definitions.h"
 
 #define TB__RECORDING_STREAMS_MAX 4096 /* with statistics of their own; about 10 KB each */
+#define TB__RECORDING_TOPICS_MAX  4096 /* the messages of others are counted only */
 #define TB__RECORDING_FRAMES_MAX  512  /* of one topic; the others share one stream */
 
 /* What a topic is to the contract. */

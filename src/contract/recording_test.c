@@ -764,6 +764,25 @@ static void test_more_frames_than_there_is_room_for(void **state)
   assert_null(tb__recorded_stream_frame(&scene->recording, topic->rest));
 }
 
+static void test_more_topics_than_are_judged(void **state)
+{
+  (void)state;
+  uint32_t number = 0;
+  while (number < TB__RECORDING_TOPICS_MAX) {
+    char name[32];
+    snprintf(name, sizeof name, "/topic_%u", number);
+    number = add_topic(name, "geometry_msgs/msg/PointStamped", false, 1);
+  }
+  take_point(number, 0, "a");
+  assert_none();
+  assert_int_equal(scene->recording.topics[number].messages, 1);
+  assert_null(scene->recording.topics[number].first);
+  assert_null(scene->recording.topics[number].travel);
+  take_point(number - 1, 0, "a");
+  tb__findings_destroy(scene->findings);
+  assert_one("stamp-zero", "/topic_4094");
+}
+
 static void test_random_messages(void **state)
 {
   (void)state;
@@ -840,6 +859,7 @@ int main(void)
       SCENARIO(test_declared_evidence),
       SCENARIO(test_a_rule_that_is_off_for_a_topic),
       SCENARIO(test_more_frames_than_there_is_room_for),
+      SCENARIO(test_more_topics_than_are_judged),
       SCENARIO(test_random_messages),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -247,6 +247,11 @@ class CheckTest(unittest.TestCase):
         self.assertIn("cut.mcap", found["damage"])
         self.assertIn("damaged: 1 part could not be read", self.check(self.path("cut.mcap")).stdout)
 
+    def test_more_topics_than_are_judged(self):
+        topics = [(f"/{i}", "std_msgs/msg/Header") for i in range(4100)]
+        bag = sqlite_bag_make(self.path("many.db3"), topics, [(4099, NOW, b"x" * 20)])
+        self.assertIn("4100 topics; only the first 4096", self.check(bag, status=3).stderr)
+
     def test_names_of_others_do_no_harm(self):
         evil = "/\x1b]0;x\x07%n"
         bag = sqlite_bag_make(self.path("evil.db3"), [(evil, TOPICS[1][1])],
