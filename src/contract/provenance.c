@@ -91,6 +91,7 @@ void tb__recording_finish(tb__recording_t *recording)
   tb__ticks_end(&recording->ticks, recording->end_ns);
   if (recording->sent_ticks.all.ticks)
     tb__ticks_end(&recording->sent_ticks, recording->sent_ticks.all.heard_ns);
+  tb__tf_cover_end(&recording->cover);
   memset(out, 0, sizeof *out);
   if (recording->messages == 0) {
     snprintf(out->why, sizeof out->why, "there are no messages");

@@ -15,6 +15,7 @@
 #include "contract/points.h"
 #include "contract/spread.h"
 #include "contract/stamps.h"
+#include "contract/tf_cover.h"
 #include "contract/ticks.h"
 #include "definition/definitions.h"
 
@@ -27,7 +28,7 @@ typedef enum tb__recorded_role {
   TB__RECORDED_PLAIN,
   TB__RECORDED_CLOCK,
   TB__RECORDED_TF,        /* each edge is a stream */
-  TB__RECORDED_TF_STATIC, /* not judged: its stamps mean nothing */
+  TB__RECORDED_TF_STATIC, /* its stamps mean nothing */
   TB__RECORDED_OWN,       /* /timebase/...: of the recorder itself */
 } tb__recorded_role_t;
 
@@ -97,6 +98,8 @@ typedef struct tb__recording {
   tb__frames_t frames;
   tb__recorded_stream_t **streams; /* by number of the frame */
   uint32_t stream_capacity;
+  tb__tf_cover_t cover; /* with log times as those of reception */
+  uint32_t cover_epoch;
   uint64_t messages;
   int64_t start_ns, end_ns; /* log times; the least and the greatest */
   int64_t last_log_ns;

@@ -638,6 +638,87 @@ static void test_a_simulation_may_begin_at_zero(void **state)
   assert_none();
 }
 
+/* --- transforms --- */
+
+static void test_a_transform_that_is_late(void **state)
+{
+  (void)state;
+  take_edge(scene->statics, 0, "base", "laser");
+  for (int i = 0; i < 100; i++) {
+    scene->now_ns += 100 * MS;
+    take_edge(scene->edges, scene->now_ns - 1500 * MS, "odom", "base");
+    take_point(scene->point, scene->now_ns - 20 * MS, "laser");
+  }
+  const tb__finding_subject_t *subject = assert_one("tf-late", "odom -> base");
+  assert_evidence(subject, "the longest on /point");
+  const tb__tf_topic_t *counts = tb__tf_cover_topic(&scene->recording.cover, scene->point);
+  assert_int_equal(counts->messages, 100);
+  assert_int_equal(counts->waited, 85);
+  assert_int_equal(counts->dropped, 15);
+}
+
+static void test_a_transform_that_stops(void **state)
+{
+  (void)state;
+  drive(50);
+  for (int i = 0; i < 200; i++) {
+    scene->now_ns += 100 * MS;
+    take_point(scene->point, scene->now_ns - 20 * MS, "laser");
+    take_edge(scene->edges, scene->now_ns + 900 * MS, "map", "odom");
+  }
+  assert_evidence(assert_one("tf-late", "odom -> base"), "of them in vain; up to 10.000 s");
+}
+
+static void test_a_transform_that_is_a_little_late(void **state)
+{
+  (void)state;
+  take_edge(scene->statics, 0, "base", "laser");
+  for (int i = 0; i < 100; i++) {
+    scene->now_ns += 100 * MS;
+    take_edge(scene->edges, scene->now_ns - 800 * MS, "odom", "base");
+    take_point(scene->point, scene->now_ns - 20 * MS, "laser");
+  }
+  assert_none();
+}
+
+static void test_two_publishers_of_a_transform(void **state)
+{
+  (void)state;
+  for (int i = 0; i < 50; i++) {
+    drive(1);
+    take_edge(scene->edges, scene->now_ns - 30 * MS, "odom", "base");
+  }
+  assert_one("tf-two-publishers", "odom -> base");
+}
+
+static void test_one_transform_out_of_order(void **state)
+{
+  (void)state;
+  drive(50);
+  take_edge(scene->edges, scene->now_ns - 30 * MS, "odom", "base");
+  assert_evidence(assert_one("stamp-backward", "/tf"), "odom -> base: 1 steps back");
+}
+
+static void test_two_parents_of_a_frame(void **state)
+{
+  (void)state;
+  for (int i = 0; i < 50; i++) {
+    drive(1);
+    take_edge(scene->edges, scene->now_ns - 1 * MS, "map", "base");
+  }
+  assert_evidence(assert_one("tf-two-publishers", "map -> base"), "between 'map' and 'odom'");
+}
+
+static void test_a_frame_that_gets_another_parent_once(void **state)
+{
+  (void)state;
+  for (int i = 0; i < 50; i++) {
+    drive(1);
+    take_edge(scene->edges, scene->now_ns - 1 * MS, i < 25 ? "shelf" : "arm", "box");
+  }
+  assert_none();
+}
+
 /* --- evidence --- */
 
 static void test_simulated_time_without_a_clock(void **state)
@@ -850,6 +931,13 @@ int main(void)
       SCENARIO(test_two_publishers_of_clock),
       SCENARIO(test_a_clock_that_ticks_zero),
       SCENARIO(test_a_simulation_may_begin_at_zero),
+      SCENARIO(test_a_transform_that_is_late),
+      SCENARIO(test_a_transform_that_stops),
+      SCENARIO(test_a_transform_that_is_a_little_late),
+      SCENARIO(test_two_publishers_of_a_transform),
+      SCENARIO(test_one_transform_out_of_order),
+      SCENARIO(test_two_parents_of_a_frame),
+      SCENARIO(test_a_frame_that_gets_another_parent_once),
       SCENARIO(test_simulated_time_without_a_clock),
       SCENARIO(test_messages_that_are_not_of_their_definition),
       SCENARIO(test_a_recorded_definition_that_does_not_fit),

@@ -77,6 +77,13 @@ def mcap(messages):
     return data + record(2, struct.pack("<QQI", 0, 0, 0)) + MAGIC
 
 
+def edge(stamp_ns, parent, child):
+    body = struct.pack("<I", 1) + time(stamp_ns)
+    for name in (parent, child):
+        body += b"\0" * (-len(body) % 4) + text(name)
+    return CDR + body + b"\0" * (-len(body) % 8) + b"\0" * 56
+
+
 class CheckTest(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="timebase-check-command-")
@@ -154,6 +161,26 @@ class CheckTest(unittest.TestCase):
         found = self.check_json(self.path("order.mcap"))
         self.assertEqual(found["topics"][0]["sent_out_of_order"], 1)
         self.assertEqual(found["log_times"]["are"], "system time at reception")
+
+    def test_transforms(self):
+        topics = [TOPICS[1], ("/tf", "tf2_msgs/msg/TFMessage"), ("/tf_static", "tf2_msgs/msg/TFMessage")]
+        messages = [(2, NOW, edge(0, "base", "laser"))]
+        for i in range(100):
+            now_ns = NOW + i * 50 * MS
+            messages.append((1, now_ns, edge(now_ns, "odom", "base")))
+            messages.append((0, now_ns + 10 * MS, point(now_ns + 8 * MS)))
+        bag = sqlite_bag_make(self.path("tf.db3"), topics, messages)
+        found = self.check_json(bag)
+        answers = found["topics"][0]["transforms"]
+        self.assertEqual((answers["messages"], answers["at_once"], answers["later"],
+                          answers["not_followed"]), (100, 0, 99, 1))
+        self.assertEqual(answers["wait"]["greatest_ns"], 40 * MS)
+        self.assertEqual(answers["last_child"], "base")
+        edges = {(e["parent"], e["child"]): e for e in found["transforms"]}
+        self.assertTrue(edges["base", "laser"]["static"])
+        self.assertEqual(edges["odom", "base"]["late"], 99)
+        self.assertRegex(self.check(bag).stdout,
+                         r"/point: 0\.0 % at once, 99\.0 % after 4.* ms \(50 %\), .*, last: base")
 
     def write_manifest(self, content, name="manifest.yaml"):
         with open(self.path(name), "w", encoding="utf-8") as out:
