@@ -384,6 +384,17 @@ static void test_stamps_a_little_in_the_future(void **state)
   assert_none();
 }
 
+static void test_a_few_stamps_of_many_in_the_future(void **state)
+{
+  (void)state;
+  for (int i = 0; i < 1000; i++) {
+    drive(1);
+    take_point(scene->odom, scene->now_ns + (i % 250 == 100 ? 50 * MS : 0), "ahead");
+    scene->now_ns += 100 * MS;
+  }
+  assert_none();
+}
+
 static void test_in_simulated_time_a_stamp_may_be_a_tick_ahead(void **state)
 {
   (void)state;
@@ -681,6 +692,19 @@ static void test_a_transform_that_is_a_little_late(void **state)
   assert_none();
 }
 
+static void test_transforms_begin_again_after_a_jump(void **state)
+{
+  (void)state;
+  take_edge(scene->statics, 0, "base", "laser");
+  simulate(300);
+  scene->sim_ns -= 60 * S;
+  simulate(300);
+  assert_one("clock-backwards", "/clock");
+  const tb__tf_topic_t *counts = tb__tf_cover_topic(&scene->recording.cover, scene->point);
+  assert_true(counts->too_old < 5); /* before the first transform */
+  assert_true(counts->covered + counts->waited > 590);
+}
+
 static void test_two_publishers_of_a_transform(void **state)
 {
   (void)state;
@@ -908,6 +932,7 @@ int main(void)
       SCENARIO(test_stamps_in_the_future),
       SCENARIO(test_stamps_far_in_the_future),
       SCENARIO(test_stamps_a_little_in_the_future),
+      SCENARIO(test_a_few_stamps_of_many_in_the_future),
       SCENARIO(test_in_simulated_time_a_stamp_may_be_a_tick_ahead),
       SCENARIO(test_clocks_of_hosts_that_are_apart),
       SCENARIO(test_clocks_of_hosts_that_are_near),
@@ -934,6 +959,7 @@ int main(void)
       SCENARIO(test_a_transform_that_is_late),
       SCENARIO(test_a_transform_that_stops),
       SCENARIO(test_a_transform_that_is_a_little_late),
+      SCENARIO(test_transforms_begin_again_after_a_jump),
       SCENARIO(test_two_publishers_of_a_transform),
       SCENARIO(test_one_transform_out_of_order),
       SCENARIO(test_two_parents_of_a_frame),
