@@ -9,7 +9,7 @@
 /* AMCL and others stamp map -> odom ahead by a tolerance, a second unless set otherwise. */
 #define TF_FUTURE_NS NS_PER_S
 
-enum { EDGE_SIZE = TB__FRAME_TEXT_MAX };
+enum { EDGE_SIZE = TB__FRAME_TEXT_MAX, ARROW_SIZE = sizeof EDGE_ARROW - 1 };
 
 tb_status_t tb__recording_init(tb__recording_t *recording, const tb__manifest_t *manifest,
                                const tb__definition_places_t *places)
@@ -251,13 +251,13 @@ typedef struct edge_taker {
 /* "odom -> base", cut where it is too long. */
 static size_t name_edge(const tb__edge_t *edge, char out[EDGE_SIZE])
 {
-  size_t arrow = strlen(EDGE_ARROW), half = (EDGE_SIZE - arrow) / 2;
+  size_t half = (EDGE_SIZE - ARROW_SIZE) / 2;
   size_t parent = edge->parent_length < half ? edge->parent_length : half;
   size_t child = edge->child_length < half ? edge->child_length : half;
   memcpy(out, edge->parent, parent);
-  memcpy(out + parent, EDGE_ARROW, arrow);
-  memcpy(out + parent + arrow, edge->child, child);
-  return parent + arrow + child;
+  memcpy(out + parent, EDGE_ARROW, ARROW_SIZE);
+  memcpy(out + parent + ARROW_SIZE, edge->child, child);
+  return parent + ARROW_SIZE + child;
 }
 
 static bool take_edge(void *user, const tb__edge_t *edge)

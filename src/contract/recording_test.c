@@ -20,6 +20,8 @@
 typedef struct scene {
   tb__recording_t recording;
   tb__findings_t *findings;
+  tb__manifest_t manifest;
+  bool has_manifest;
   uint32_t clock, point, odom, sensor, edges, statics, latched;
   int64_t now_ns;  /* system time */
   int64_t sim_ns;  /* of /clock */
@@ -67,6 +69,7 @@ static int stop(void **state)
   (void)state;
   tb__recording_fini(&scene->recording);
   tb__findings_destroy(scene->findings);
+  if (scene->has_manifest) tb__manifest_fini(&scene->manifest);
   free(scene);
   return 0;
 }
@@ -541,6 +544,9 @@ static void test_samples_of_the_time_before_a_jump(void **state)
   assert_string_equal(tb__findings_at(scene->findings, 0)->rule->id, "clock-backwards");
   assert_int_equal(tb__findings_at(scene->findings, 0)->caused_count, 2);
   assert_string_equal(tb__findings_at(scene->findings, 0)->caused[0]->rule->id, "stale-epoch");
+  char title[TB__FINDING_TEXT_SIZE];
+  tb__finding_title(tb__findings_at(scene->findings, 0)->caused[0], title, sizeof title);
+  assert_string_equal(title, "/point has messages of the time before a jump");
   const tb__finding_t *edges = tb__findings_at(scene->findings, 0)->caused[1];
   assert_string_equal(edges->rule->id, "tf-old-epoch");
   assert_string_equal(edges->subjects[0].name, "odom -> base");
@@ -805,13 +811,13 @@ static void test_runs_that_begin_again(void **state)
 
 static void with_manifest(const char *text)
 {
-  static tb__manifest_t manifest;
   static tb__problems_t problems;
   memset(&problems, 0, sizeof problems);
   tb__recording_fini(&scene->recording);
-  tb_status_t status = tb__manifest_parse(text, strlen(text), &problems, &manifest);
+  tb_status_t status = tb__manifest_parse(text, strlen(text), &problems, &scene->manifest);
   if (status) fail_msg("%s", problems.items[0].text);
-  begin(&manifest);
+  scene->has_manifest = true;
+  begin(&scene->manifest);
 }
 
 static void test_a_budget(void **state)

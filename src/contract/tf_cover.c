@@ -30,7 +30,7 @@ void tb__tf_cover_fini(tb__tf_cover_t *cover)
 {
   for (uint32_t i = 0; i < cover->edge_capacity; i++)
     free(cover->edges[i].wait);
-  for (uint32_t i = 0; i < cover->topic_count; i++)
+  for (uint32_t i = 0; cover->topics && i < cover->topic_count; i++)
     free(cover->topics[i].wait);
   free(cover->edges);
   free(cover->topics);

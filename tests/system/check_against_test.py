@@ -77,6 +77,9 @@ class AgainstTest(CommandTest):
             info = json.loads(self.run_command("bag", "info", out, "--json").stdout)
             if info["message_count"] == self.count:
                 break
+        contract = json.loads(self.run_command("check", out, "--json").stdout)
+        self.assertEqual(contract["findings"], [])
+        self.assertEqual(contract["log_times"]["are"], "system time at reception")
         found = self.compare(out)
         self.assertTrue(found["good"])
         self.assertEqual(found["matched"], self.count)
