@@ -11,16 +11,18 @@
 
 enum { EDGE_SIZE = TB__FRAME_TEXT_MAX, TF_STATIC_SIZE = 10 };
 
-tb_status_t tb__recording_init(tb__recording_t *recording, const tb__contract_limits_t *limits,
+tb_status_t tb__recording_init(tb__recording_t *recording, const tb__manifest_t *manifest,
                                const tb__definition_places_t *places)
 {
   memset(recording, 0, sizeof *recording);
-  recording->limits = limits ? *limits : tb__contract_limits_default();
+  recording->manifest = manifest;
+  recording->limits = manifest ? manifest->limits : tb__contract_limits_default();
   recording->frames.most = TB__RECORDING_STREAMS_MAX;
   recording->frames.most_of_topic = TB__RECORDING_FRAMES_MAX;
   tb__ticks_init(&recording->ticks, &recording->limits, true);
   tb__ticks_init(&recording->sent_ticks, &recording->limits, true);
-  return tb__definitions_create(places, &recording->definitions);
+  tb__definition_places_t none = {.prefixes = NULL};
+  return tb__definitions_create(places ? places : &none, &recording->definitions);
 }
 
 static void fini_topic(tb__recorded_topic_t *topic)
@@ -76,6 +78,14 @@ static tb_status_t find_definition(tb__recording_t *recording,
   return status == TB_ERR_NO_MEMORY ? status : TB_OK;
 }
 
+static void take_declared(const tb__manifest_t *manifest, tb__recorded_topic_t *topic)
+{
+  const tb__manifest_topic_t *declared = tb__manifest_topic(manifest, topic->name, NULL);
+  topic->limits = declared->limits;
+  topic->budget_ns = declared->budget_ns;
+  topic->rate_hz = declared->rate_hz;
+}
+
 tb_status_t tb__recording_add_topic(tb__recording_t *recording,
                                     const tb__recorded_topic_input_t *input, uint32_t *out)
 {
@@ -100,6 +110,8 @@ tb_status_t tb__recording_add_topic(tb__recording_t *recording,
     fini_topic(&topic);
     return status;
   }
+  if (recording->manifest) take_declared(recording->manifest, &topic);
+  if (topic.role == TB__RECORDED_CLOCK && input->message_count) recording->awaits_clock = true;
   *out = recording->topic_count;
   recording->topics[recording->topic_count++] = topic;
   return TB_OK;
@@ -109,7 +121,7 @@ void tb__recording_note(tb__recording_t *recording, const char *key, const char 
 {
   (void)value;
   if (strncmp(key, "timebase_jump_", 14) == 0) recording->declares_ros_time = true;
-  if (strcmp(key, "timebase_manifest") == 0) recording->has_manifest = true;
+  if (strcmp(key, TB__MANIFEST_CUSTOM_DATA) == 0) recording->has_manifest = true;
 }
 
 void tb__recording_begin_run(tb__recording_t *recording)
@@ -117,10 +129,12 @@ void tb__recording_begin_run(tb__recording_t *recording)
   if (recording->messages) recording->run_count++;
 }
 
-/* ROS time and its epoch when a message came: as the ticks before it say, else as log times do. */
+/* ROS time when a message came: as the ticks before it say, or 0 before the first one; as log times
+ * do where there is no /clock. */
 static int64_t ros_time_at(const tb__recording_t *recording, const tb__recorded_message_t *message)
 {
   if (recording->has_clock) return recording->ticks.all.last_ns;
+  if (recording->awaits_clock) return 0;
   int64_t log_ns = message->log_ns;
   /* Stamps are by the clock of the sender's host, which may be ahead of the recorder's. */
   bool is_same_clock = message->publish_ns > log_ns && message->publish_ns - log_ns < NEAR_NS;
@@ -132,21 +146,25 @@ static tb__stamp_limits_t limits_of(const tb__recording_t *recording,
 {
   int64_t tick_ns = recording->has_clock ? recording->ticks.all.usual_step_ns : 0;
   tb__stamp_limits_t limits = tb__stamp_limits(&topic->limits, tick_ns, topic->budget_ns);
+  if (recording->has_clock && tick_ns == 0) limits.future_ns = recording->limits.stall_ns;
   if (topic->role == TB__RECORDED_TF) limits.future_ns += TF_FUTURE_NS;
   if (topic->is_latched) limits.old_ns = INT64_MAX;
   return limits;
 }
 
 /* NULL: no memory. */
-static tb__recorded_stream_t *make_stream(const tb__recording_t *recording, uint32_t topic,
+static tb__recorded_stream_t *make_stream(tb__recording_t *recording, uint32_t number,
                                           uint32_t frame)
 {
   tb__recorded_stream_t *stream = calloc(1, sizeof *stream);
   if (!stream) return NULL;
-  tb__stamp_limits_t limits = limits_of(recording, &recording->topics[topic]);
-  stream->topic = topic;
+  tb__recorded_topic_t *topic = &recording->topics[number];
+  tb__stamp_limits_t limits = limits_of(recording, topic);
+  stream->topic = number;
   stream->frame = frame;
   tb__stamps_init(&stream->stamps, &limits);
+  *(topic->newest ? &topic->newest->next : &topic->first) = stream;
+  topic->newest = stream;
   return stream;
 }
 
@@ -353,6 +371,8 @@ tb_status_t tb__recording_take(tb__recording_t *recording, const tb__recorded_me
   if (message->topic >= recording->topic_count || message->log_ns < 0) return TB_ERR_INVALID;
   tb__recorded_topic_t *topic = &recording->topics[message->topic];
   note_log_time(recording, topic, message->log_ns);
+  if (topic->role == TB__RECORDED_OWN && strcmp(topic->name, TB__MANIFEST_TOPIC) == 0)
+    recording->has_manifest = true;
   topic->bytes += message->size;
   tb_status_t status = note_sending(recording, topic, message);
   if (topic->role == TB__RECORDED_CLOCK) {
@@ -368,15 +388,6 @@ const tb__recorded_topic_t *tb__recording_topic(const tb__recording_t *recording
   if (*name == '/') name++;
   for (uint32_t i = 0; i < recording->topic_count; i++)
     if (is_named(recording->topics[i].name, name)) return &recording->topics[i];
-  return NULL;
-}
-
-const tb__recorded_stream_t *tb__recording_stream(const tb__recording_t *recording, size_t index)
-{
-  for (uint32_t i = 0; i < recording->frames.count; i++)
-    if (recording->streams[i] && index-- == 0) return recording->streams[i];
-  for (uint32_t i = 0; i < recording->topic_count; i++)
-    if (recording->topics[i].rest && index-- == 0) return recording->topics[i].rest;
   return NULL;
 }
 

@@ -11,7 +11,7 @@
 
 #include "contract/finding.h"
 #include "contract/frames.h"
-#include "contract/limits.h"
+#include "contract/manifest.h"
 #include "contract/spread.h"
 #include "contract/stamps.h"
 #include "contract/ticks.h"
@@ -36,12 +36,14 @@ typedef struct tb__recorded_topic_input {
   bool is_cdr;
   bool is_latched;      /* transient local: samples may be older than the recording */
   uint32_t offer_count; /* publishers when it was recorded; 0: not known */
+  uint64_t message_count;
 } tb__recorded_topic_input_t;
 
 typedef struct tb__recorded_stream {
   uint32_t topic;
   uint32_t frame; /* in `frames`; UINT32_MAX: of all frames that there was no room for */
   tb__stamps_t stamps;
+  struct tb__recorded_stream *next; /* of the topic, in the order of appearance */
 } tb__recorded_stream_t;
 
 typedef struct tb__recorded_topic {
@@ -52,6 +54,7 @@ typedef struct tb__recorded_topic {
   tb__definition_entry_t *definition;  /* NULL: none is needed, or there are too many */
   const tb__known_definition_t *known; /* that its messages fit; NULL: none, or none yet */
   int64_t budget_ns;                   /* 0: none */
+  double rate_hz;                      /* declared; 0: not */
   tb__contract_limits_t limits;
   uint64_t messages, bytes;
   uint64_t unreadable;       /* not of the definition */
@@ -62,8 +65,9 @@ typedef struct tb__recorded_topic {
   int64_t sent_last_ns;      /* publish time; -1: none yet */
   tb__spread_t *travel;      /* log time minus publish time; NULL: none is known */
   uint32_t frame_count;
-  tb__recorded_stream_t *rest; /* of the frames that there was no room for; may be NULL */
-  tb__recorded_stream_t *last; /* of the message before; may be NULL */
+  tb__recorded_stream_t *first, *newest; /* its streams; may be NULL */
+  tb__recorded_stream_t *rest;           /* of the frames that there was no room for; may be NULL */
+  tb__recorded_stream_t *last;           /* of the message before; may be NULL */
 } tb__recorded_topic_t;
 
 /* Whose time log times are. */
@@ -83,6 +87,7 @@ typedef struct tb__provenance {
 } tb__provenance_t;
 
 typedef struct tb__recording {
+  const tb__manifest_t *manifest; /* may be NULL */
   tb__contract_limits_t limits;
   tb__definitions_t *definitions;
   tb__recorded_topic_t *topics;
@@ -94,6 +99,7 @@ typedef struct tb__recording {
   int64_t start_ns, end_ns; /* log times; the least and the greatest */
   int64_t last_log_ns;
   tb__epoch_t log_epoch;     /* by log times that go back: further runs */
+  bool awaits_clock;         /* there are ticks, perhaps later */
   bool has_clock;            /* a tick that is not zero */
   bool is_in_simulated_time; /* the ticks are not system time */
   tb__ticks_t ticks;         /* by log times */
@@ -108,10 +114,10 @@ typedef struct tb__recording {
   tb__provenance_t provenance;    /* once finished */
 } tb__recording_t;
 
-/* `limits` may be NULL. `places` are where definitions are looked for after the recording.
- * TB_ERR_NO_MEMORY. */
+/* `manifest` may be NULL, else it outlives the recording. `places` are where definitions are looked
+ * for after the recording. TB_ERR_NO_MEMORY. */
 TB_PRIVATE_API tb_status_t tb__recording_init(tb__recording_t *recording,
-                                              const tb__contract_limits_t *limits,
+                                              const tb__manifest_t *manifest,
                                               const tb__definition_places_t *places) TB_WARN_UNUSED;
 TB_PRIVATE_API void tb__recording_fini(tb__recording_t *recording);
 
@@ -149,9 +155,6 @@ TB_PRIVATE_API tb_status_t tb__recording_judge(const tb__recording_t *recording,
 /* NULL: not recorded. */
 TB_PRIVATE_API const tb__recorded_topic_t *tb__recording_topic(const tb__recording_t *recording,
                                                                const char *name);
-/* Streams in the order of appearance, then those of the frames without room. NULL: no more. */
-TB_PRIVATE_API const tb__recorded_stream_t *tb__recording_stream(const tb__recording_t *recording,
-                                                                 size_t index);
 /* The frame_id, or the edge; NULL: of the frames that there was no room for. */
 TB_PRIVATE_API const char *tb__recorded_stream_frame(const tb__recording_t *recording,
                                                      const tb__recorded_stream_t *stream);

@@ -1,4 +1,6 @@
 /* What the statistics of a recording say is wrong. */
+#include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -21,8 +23,22 @@ static const char *name_of(const judge_t *judge, const tb__recorded_stream_t *st
   return judge->recording->topics[stream->topic].name;
 }
 
-static void note(judge_t *judge, tb_status_t status)
+static void add(judge_t *judge, const tb__finding_input_t *input, const char *format, ...)
+    TB_PRINTF(3, 4);
+
+/* Unless the manifest has switched the rule off for the subject. */
+static void add(judge_t *judge, const tb__finding_input_t *input, const char *format, ...)
 {
+  char line[TB__FINDING_LINE_SIZE];
+  va_list args;
+  const tb__manifest_t *manifest = judge->recording->manifest;
+  if (manifest && tb__manifest_off_reason(manifest, input->rule, input->subject) &&
+      !tb__findings_switched_off(judge->findings, input->rule, NULL))
+    return;
+  va_start(args, format);
+  vsnprintf(line, sizeof line, format, args);
+  va_end(args);
+  tb_status_t status = tb__findings_add(judge->findings, input, "%s", line);
   if (!judge->status) judge->status = status;
 }
 
@@ -54,8 +70,7 @@ static void add_stream(judge_t *judge, tb__rule_id_t rule, tb__severity_t severi
                                .kind = TB__SUBJECT_TOPIC,
                                .subject = name_of(judge, stream),
                                .cause = cause};
-  note(judge, tb__findings_add(judge->findings, &input, "%s%s",
-                               frame_text(judge, stream, frame, sizeof frame), text));
+  add(judge, &input, "%s%s", frame_text(judge, stream, frame, sizeof frame), text);
 }
 
 /* "12 of 100 stamps WHAT 5.000 s, the first at 1700000000.123 (stamp 1699999990.123)". */
@@ -121,6 +136,19 @@ static void judge_age(judge_t *judge, const tb__recorded_stream_t *stream)
     add_excess(judge, TB__RULE_STAMP_OLD, 0, stream, TB__STAMP_OLD, NULL, "have an age of");
 }
 
+/* All but one of a hundred messages are to be within the budget. */
+static void judge_budget(judge_t *judge, const tb__recorded_stream_t *stream)
+{
+  const tb__recorded_topic_t *topic = &judge->recording->topics[stream->topic];
+  int64_t most_ns = tb__spread_quantile(&stream->stamps.age, 0.99);
+  char text[TB__FINDING_LINE_SIZE];
+  if (topic->budget_ns == 0 || most_ns <= topic->budget_ns) return;
+  snprintf(text, sizeof text, "ages are up to %s (99 %% of %llu), the budget is %s",
+           tb__duration_text(most_ns).text, (unsigned long long)stream->stamps.age.moments.count,
+           tb__duration_text(topic->budget_ns).text);
+  add_stream(judge, TB__RULE_STAMP_OLD, 0, stream, NULL, text);
+}
+
 /* Stamps of several publishers are not in order, and a recording does not tell who sent what. */
 static bool is_of_one_publisher(const judge_t *judge, const tb__recorded_stream_t *stream)
 {
@@ -151,10 +179,9 @@ static void judge_order(judge_t *judge, const tb__recorded_stream_t *stream)
                                .cause = clock_cause(judge)};
   if (!input.subject) input.subject = "further edges";
   const tb__stamp_excess_t *excess = &stamps->excess[TB__STAMP_STALE_EPOCH];
-  note(judge, tb__findings_add(judge->findings, &input, "%llu stamps, the first at %s (stamp %s)",
-                               (unsigned long long)stamps->kinds[TB__STAMP_STALE_EPOCH],
-                               tb__moment_text(excess->at_ns).text,
-                               tb__moment_text(excess->stamp_ns).text));
+  add(judge, &input, "%llu stamps, the first at %s (stamp %s)",
+      (unsigned long long)stamps->kinds[TB__STAMP_STALE_EPOCH], tb__moment_text(excess->at_ns).text,
+      tb__moment_text(excess->stamp_ns).text);
 }
 
 static void judge_receipt(judge_t *judge, const tb__recorded_stream_t *stream)
@@ -190,67 +217,74 @@ static void judge_streams_of_clock(judge_t *judge, const tb__tick_stream_t *all)
     input.detail = count;
   }
   if (all->kinds[TB__TICK_SWITCH])
-    note(judge,
-         tb__findings_add(judge->findings, &input,
-                          "%llu of %llu ticks go on with another time than the tick before, "
-                          "up to %s away",
-                          (unsigned long long)all->kinds[TB__TICK_SWITCH],
-                          (unsigned long long)all->ticks, tb__duration_text(all->apart_ns).text));
+    add(judge, &input,
+        "%llu of %llu ticks go on with another time than the tick before, "
+        "up to %s away",
+        (unsigned long long)all->kinds[TB__TICK_SWITCH], (unsigned long long)all->ticks,
+        tb__duration_text(all->apart_ns).text);
   else
-    note(judge, tb__findings_add(judge->findings, &input,
-                                 "%llu of %llu ticks are before the tick before, by up to %s",
-                                 (unsigned long long)all->kinds[TB__TICK_REORDERED],
-                                 (unsigned long long)all->ticks,
-                                 tb__duration_text(all->reordered_ns).text));
+    add(judge, &input, "%llu of %llu ticks are before the tick before, by up to %s",
+        (unsigned long long)all->kinds[TB__TICK_REORDERED], (unsigned long long)all->ticks,
+        tb__duration_text(all->reordered_ns).text);
 }
 
 static void judge_jumps(judge_t *judge, const tb__tick_stream_t *all)
 {
   tb__finding_input_t input = of_clock(TB__RULE_CLOCK_BACKWARDS);
   if (all->kinds[TB__TICK_BACKWARD])
-    note(judge,
-         tb__findings_add(judge->findings, &input, "%llu jumps back, by up to %s, first at %s",
-                          (unsigned long long)all->kinds[TB__TICK_BACKWARD],
-                          tb__duration_text(all->backward_ns).text,
-                          tb__moment_text(all->backward_at_ns).text));
+    add(judge, &input, "%llu jumps back, by up to %s, first at %s",
+        (unsigned long long)all->kinds[TB__TICK_BACKWARD], tb__duration_text(all->backward_ns).text,
+        tb__moment_text(all->backward_at_ns).text);
   input = of_clock(TB__RULE_CLOCK_GAP);
   if (all->kinds[TB__TICK_SKIP])
-    note(judge, tb__findings_add(
-                    judge->findings, &input, "%llu jumps forward, by up to %s, the greatest at %s",
-                    (unsigned long long)all->kinds[TB__TICK_SKIP],
-                    tb__duration_text(all->skip_ns).text, tb__moment_text(all->skip_at_ns).text));
+    add(judge, &input, "%llu jumps forward, by up to %s, the greatest at %s",
+        (unsigned long long)all->kinds[TB__TICK_SKIP], tb__duration_text(all->skip_ns).text,
+        tb__moment_text(all->skip_at_ns).text);
   if (all->kinds[TB__TICK_GAP])
-    note(judge,
-         tb__findings_add(
-             judge->findings, &input, "%llu gaps, up to %s, the longest at %s; a usual step is %s",
-             (unsigned long long)all->kinds[TB__TICK_GAP], tb__duration_text(all->gap_ns).text,
-             tb__moment_text(all->gap_at_ns).text, tb__duration_text(all->usual_step_ns).text));
+    add(judge, &input, "%llu gaps, up to %s, the longest at %s; a usual step is %s",
+        (unsigned long long)all->kinds[TB__TICK_GAP], tb__duration_text(all->gap_ns).text,
+        tb__moment_text(all->gap_at_ns).text, tb__duration_text(all->usual_step_ns).text);
+}
+
+/* Against what the manifest declares. */
+static void judge_rate(judge_t *judge, const tb__tick_stream_t *all)
+{
+  const tb__manifest_t *manifest = judge->recording->manifest;
+  double rate = tb__tick_stream_rate(all), factor = tb__tick_stream_factor(all);
+  tb__finding_input_t input = of_clock(TB__RULE_CLOCK_RATE);
+  if (!manifest || rate <= 0) return;
+  double off = manifest->clock.rate_hz > 0 ? fabs(rate / manifest->clock.rate_hz - 1) : 0;
+  if (off > manifest->limits.rate_error) input.severity = TB__SEVERITY_ERROR;
+  if (off > manifest->limits.rate_warn)
+    add(judge, &input, "%.4g Hz, declared are %.4g Hz", rate, manifest->clock.rate_hz);
+  input.severity = 0;
+  if ((manifest->clock.factor_min > 0 && factor < manifest->clock.factor_min) ||
+      (manifest->clock.factor_max > 0 && factor > manifest->clock.factor_max))
+    add(judge, &input, "time advances by a factor of %.3f, declared is %.3f to %.3f", factor,
+        manifest->clock.factor_min, manifest->clock.factor_max);
 }
 
 static void judge_clock(judge_t *judge)
 {
   const tb__recording_t *recording = judge->recording;
   bool is_steady;
-  const tb__ticks_t *ticks = tb__recording_ticks(recording, &is_steady);
-  const tb__tick_stream_t *all = &ticks->all;
+  const tb__tick_stream_t *all = &tb__recording_ticks(recording, &is_steady)->all;
   uint64_t zeros = all->kinds[TB__TICK_ZERO];
   tb__finding_input_t input = of_clock(TB__RULE_CLOCK_ZERO);
   /* A simulation may begin at 0. */
   if (recording->late_zeros || (zeros > 1 && !recording->has_clock))
-    note(judge, tb__findings_add(judge->findings, &input, "%llu of %llu ticks are 0%s",
-                                 (unsigned long long)zeros, (unsigned long long)all->ticks,
-                                 recording->has_clock ? ", also after others" : ""));
+    add(judge, &input, "%llu of %llu ticks are 0%s", (unsigned long long)zeros,
+        (unsigned long long)all->ticks, recording->has_clock ? ", also after others" : "");
   if (tb__tick_stream_is_double(all))
     judge_streams_of_clock(judge, all);
   else
     judge_jumps(judge, all);
+  if (is_steady) judge_rate(judge, all);
   input = of_clock(TB__RULE_CLOCK_STALL);
   if (is_steady && all->stalls)
-    note(judge,
-         tb__findings_add(judge->findings, &input,
-                          "%llu times without a tick, up to %s, the longest at %s",
-                          (unsigned long long)all->stalls, tb__duration_text(all->stall_ns).text,
-                          tb__moment_text(all->stall_at_ns).text));
+    add(judge, &input, "%llu times without a tick, up to %s, the longest at %s",
+        (unsigned long long)all->stalls, tb__duration_text(all->stall_ns).text,
+        tb__moment_text(all->stall_at_ns).text);
 }
 
 /* A host's clock is ahead of the recorder's if messages were received before they were sent. The
@@ -269,29 +303,46 @@ static void judge_hosts(judge_t *judge)
     snprintf(subject, sizeof subject, "the publisher of %s", topic->name);
     tb__finding_input_t input = {
         .rule = TB__RULE_HOST_OFFSET, .kind = TB__SUBJECT_HOST, .subject = subject};
-    note(judge,
-         tb__findings_add(judge->findings, &input,
-                          "half of %llu messages were received %s or more before they were sent",
-                          (unsigned long long)topic->travel->moments.count,
-                          tb__duration_text(-half_ns).text));
+    add(judge, &input, "half of %llu messages were received %s or more before they were sent",
+        (unsigned long long)topic->travel->moments.count, tb__duration_text(-half_ns).text);
   }
 }
 
 /* Stamps that are of no time of the recording, of all topics that have any. */
 bool tb__recording_lacks_clock(const tb__recording_t *recording)
 {
-  const tb__recorded_stream_t *stream;
   uint64_t far = 0;
   if (recording->has_clock) return false;
-  for (size_t i = 0; (stream = tb__recording_stream(recording, i)); i++) {
-    const tb__stamps_t *stamps = &stream->stamps;
-    uint64_t judged = stamps->kinds[TB__STAMP_FAR] + stamps->age.moments.count;
-    if (judged == 0) continue;
-    if (stamps->kinds[TB__STAMP_FAR] < judged) return false;
-    if (stamps->excess[TB__STAMP_FAR].stamp_ns > recording->end_ns) return false;
-    far++;
-  }
+  for (uint32_t i = 0; i < recording->topic_count; i++)
+    for (const tb__recorded_stream_t *stream = recording->topics[i].first; stream;
+         stream = stream->next) {
+      const tb__stamps_t *stamps = &stream->stamps;
+      uint64_t judged = stamps->kinds[TB__STAMP_FAR] + stamps->age.moments.count;
+      if (judged == 0) continue;
+      if (stamps->kinds[TB__STAMP_FAR] < judged) return false;
+      if (stamps->excess[TB__STAMP_FAR].stamp_ns > recording->end_ns) return false;
+      far++;
+    }
   return far > 1;
+}
+
+static bool is_recorded(const tb__recording_t *recording, const char *name)
+{
+  const tb__recorded_topic_t *topic = tb__recording_topic(recording, name);
+  return topic && topic->messages > 0;
+}
+
+static void judge_declared_evidence(judge_t *judge)
+{
+  const tb__manifest_t *manifest = judge->recording->manifest;
+  for (size_t i = 0; i < manifest->evidence.count; i++) {
+    const char *name = manifest->evidence.items[i];
+    tb__finding_input_t input = {
+        .rule = TB__RULE_MISSING_EVIDENCE, .kind = TB__SUBJECT_TOPIC, .subject = name};
+    if (!is_recorded(judge->recording, name))
+      add(judge, &input, "the manifest declares it as evidence, and the recording has %s",
+          tb__recording_topic(judge->recording, name) ? "no message of it" : "no such topic");
+  }
 }
 
 static void judge_evidence(judge_t *judge)
@@ -299,13 +350,14 @@ static void judge_evidence(judge_t *judge)
   const tb__recording_t *recording = judge->recording;
   tb__finding_input_t input = {
       .rule = TB__RULE_MISSING_EVIDENCE, .kind = TB__SUBJECT_TOPIC, .subject = "/clock"};
+  if (recording->manifest) judge_declared_evidence(judge);
   if (tb__recording_lacks_clock(recording))
-    note(judge, tb__findings_add(judge->findings, &input,
-                                 "the stamps of all topics are far from the log times, as in "
-                                 "simulated time, and /clock is not in the recording"));
+    add(judge, &input,
+        "the stamps of all topics are far from the log times, as in "
+        "simulated time, and /clock is not in the recording");
 }
 
-/* Only types that may have a header are of interest. */
+/* A topic without any definition is no fault of the recording: it is listed as such. */
 static void judge_definitions(judge_t *judge)
 {
   const tb__recording_t *recording = judge->recording;
@@ -313,33 +365,32 @@ static void judge_definitions(judge_t *judge)
     const tb__recorded_topic_t *topic = &recording->topics[i];
     tb__finding_input_t input = {
         .rule = TB__RULE_DEFINITION_UNKNOWN, .kind = TB__SUBJECT_TOPIC, .subject = topic->name};
-    if (topic->role != TB__RECORDED_PLAIN && topic->role != TB__RECORDED_TF) continue;
-    if (topic->messages && topic->is_cdr && !topic->known)
-      note(judge, tb__findings_add(judge->findings, &input, "%s: %s", topic->type,
-                                   topic->definition ? tb__definition_entry_note(topic->definition)
-                                                     : "too many types"));
-    else if (topic->unreadable)
-      note(judge, tb__findings_add(judge->findings, &input,
-                                   "%s: %llu of %llu messages are not of its definition",
-                                   topic->type, (unsigned long long)topic->unreadable,
-                                   (unsigned long long)topic->messages));
+    if (topic->unreadable)
+      add(judge, &input, "%s: %llu of %llu messages are not of its definition", topic->type,
+          (unsigned long long)topic->unreadable, (unsigned long long)topic->messages);
   }
+}
+
+static void judge_stream(judge_t *judge, const tb__recorded_stream_t *stream, bool lacks_clock)
+{
+  judge_zero(judge, stream);
+  judge_domain(judge, stream, lacks_clock);
+  judge_age(judge, stream);
+  judge_budget(judge, stream);
+  judge_order(judge, stream);
+  judge_receipt(judge, stream);
 }
 
 tb_status_t tb__recording_judge(const tb__recording_t *recording, tb__findings_t *findings)
 {
   judge_t judge = {recording, findings, TB_OK};
   bool lacks_clock = tb__recording_lacks_clock(recording);
-  const tb__recorded_stream_t *stream;
   judge_clock(&judge);
   judge_hosts(&judge);
-  for (size_t i = 0; (stream = tb__recording_stream(recording, i)); i++) {
-    judge_zero(&judge, stream);
-    judge_domain(&judge, stream, lacks_clock);
-    judge_age(&judge, stream);
-    judge_order(&judge, stream);
-    judge_receipt(&judge, stream);
-  }
+  for (uint32_t i = 0; i < recording->topic_count; i++)
+    for (const tb__recorded_stream_t *stream = recording->topics[i].first; stream;
+         stream = stream->next)
+      judge_stream(&judge, stream, lacks_clock);
   judge_evidence(&judge);
   judge_definitions(&judge);
   return judge.status;
