@@ -147,7 +147,7 @@ static void compare_rate(comparison_t *comparison, const char *topic)
   if (clock->rate_hz > 0 && graph->rate_hz > 0 &&
       fabs(graph->rate_hz - clock->rate_hz) > part * clock->rate_hz)
     report(comparison, true, "clock", topic,
-           "its rate is %.3g Hz, declared is %.3g Hz (within %.3g %%)", graph->rate_hz,
+           "its rate is %.4g Hz, declared is %.4g Hz (within %.3g %%)", graph->rate_hz,
            clock->rate_hz, 100 * part);
   if (clock->factor_min > 0 && graph->factor > 0 &&
       (graph->factor < clock->factor_min * (1 - part) ||

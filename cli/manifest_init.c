@@ -24,14 +24,26 @@ typedef struct arguments {
 #endif
 } arguments_t;
 
+/* Line by line, which are escaped already. Changes the text. */
+static void write_lines(FILE *out, char *text)
+{
+  for (char *rest = NULL, *line = text; *line; line = rest) {
+    size_t length = strcspn(line, "\n");
+    rest = line + length + (line[length] == '\n');
+    line[length] = '\0';
+    text_to(out, "%s\n", line);
+  }
+}
+
 /* Nothing is overwritten: a manifest has what a person has written into it. */
-static int write_file(const command_t *command, const char *path, const char *text)
+static int write_file(const command_t *command, const char *path, char *text)
 {
   int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (fd < 0 && errno == EEXIST)
     return command_usage_error(command, "%s already exists; choose another name", path);
   FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
-  bool is_written = file && fputs(text, file) >= 0;
+  if (file) write_lines(file, text);
+  bool is_written = file && !ferror(file);
   if (file && fclose(file) != 0) is_written = false;
   if (is_written) return EXIT_OK;
   text_err("timebase %s: cannot write %s: %s\n", command->name, path, strerror(errno));
@@ -49,7 +61,7 @@ static int write_draft(const command_t *command, const arguments_t *arguments,
   if (arguments->output)
     result = write_file(command, arguments->output, text);
   else
-    text_own(stdout, text);
+    write_lines(stdout, text);
   free(text);
   if (!result && marks)
     text_err("timebase %s: %zu line%s look%s wrong: search for CHECK\n", command->name, marks,

@@ -295,16 +295,37 @@ static void put_topics(draft_t *draft)
     put_topic(draft, &facts->topics[i]);
 }
 
+static bool has_topic(const tb__draft_facts_t *facts, const char *name)
+{
+  for (size_t i = 0; i < facts->topic_count; i++)
+    if (strcmp(facts->topics[i].name, name) == 0) return true;
+  return false;
+}
+
+/* Those that there are; the others are named, for when something publishes them. */
+static void put_evidence(draft_t *draft)
+{
+  static const char *const wanted[] = {"/tf", "/tf_static", "/diagnostics"};
+  bool is_vehicle = draft->mode == TB__MODE_VEHICLE, lacks_any = false;
+  put(draft, "\n# What a recording of an incident must hold:\nevidence: [");
+  if (!is_vehicle) put(draft, "/clock, ");
+  for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+    if (has_topic(draft->facts, wanted[i])) put(draft, "%s, ", wanted[i]);
+  put(draft, "%s%s]\n", TB__MANIFEST_TOPIC, is_vehicle ? ", " TB__POINTS_TOPIC : "");
+  for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+    if (has_topic(draft->facts, wanted[i])) continue;
+    put(draft, "%s%s",
+        lacks_any ? ", " : "# Not seen, and evidence where there is any: ", wanted[i]);
+    lacks_any = true;
+  }
+  if (lacks_any) put(draft, "\n");
+}
+
 static void put_tail(draft_t *draft)
 {
   put(draft, "\n# From an input to what is made of it, by the same header.stamp:\n"
-             "# paths:\n#   - {from: /points, to: /odom, budget: 100ms}\n\n"
-             "# What a recording of an incident must hold:\n");
-  if (draft->mode == TB__MODE_VEHICLE)
-    put(draft, "evidence: [/tf, /tf_static, /diagnostics, %s, %s]\n", TB__MANIFEST_TOPIC,
-        TB__POINTS_TOPIC);
-  else
-    put(draft, "evidence: [/clock, /tf, /tf_static, /diagnostics, %s]\n", TB__MANIFEST_TOPIC);
+             "# paths:\n#   - {from: /points, to: /odom, budget: 100ms}\n");
+  put_evidence(draft);
 }
 
 tb_status_t tb__manifest_draft(const tb__draft_facts_t *facts, char **out, size_t *out_marks)

@@ -146,6 +146,7 @@ static void test_topics_have_types_rates_and_marks(void **state)
       {"/map", "nav_msgs/msg/OccupancyGrid", 0, NULL},
       {"/odd", "a: \"b\"\n", 1234.5, "12 of 40 stamps are zero"},
       {"/slow", "x/msg/Y", 0.125, NULL},
+      {"/tf", "tf2_msgs/msg/TFMessage", 0, NULL},
       {"/thirty", "x/msg/Y", 29.97, NULL},
   };
   tb__draft_facts_t facts = {.source = "the recording \n x",
@@ -153,7 +154,7 @@ static void test_topics_have_types_rates_and_marks(void **state)
                              .has_clock = true,
                              .clock_mark = "3 gaps",
                              .topics = topics,
-                             .topic_count = 5};
+                             .topic_count = 6};
   tb__manifest_t manifest;
   size_t marks;
   char *text = draft(&facts, &manifest, &marks);
@@ -167,6 +168,9 @@ static void test_topics_have_types_rates_and_marks(void **state)
   assert_non_null(strstr(text, "/odd:  # CHECK: 12 of 40 stamps are zero\n"));
   assert_non_null(strstr(text, "topic: /clock  # CHECK: 3 gaps\n"));
   assert_string_equal(manifest.topics[0].type, "sensor_msgs/msg/Imu");
+  assert_int_equal(manifest.evidence.count, 3); /* what is there, and what a recorder adds */
+  assert_string_equal(manifest.evidence.items[1], "/tf");
+  assert_non_null(strstr(text, "# Not seen, and evidence where there is any: /tf_static, /diag"));
   tb__manifest_fini(&manifest);
   free(text);
 }

@@ -265,6 +265,13 @@ void tb__field_name(tb__fields_reader_t *reader, const tb__yaml_node_t *node, vo
   if (text && tb__field_check_name(reader, node, text, false, false)) *(const char **)out = text;
 }
 
+static bool is_listed(const tb__manifest_names_t *names, const char *name)
+{
+  for (size_t i = 0; i < names->count; i++)
+    if (names->items[i] && strcmp(names->items[i], name) == 0) return true;
+  return false;
+}
+
 void tb__field_names(tb__fields_reader_t *reader, const tb__yaml_node_t *node, void *out)
 {
   tb__manifest_names_t *names = out;
@@ -279,11 +286,9 @@ void tb__field_names(tb__fields_reader_t *reader, const tb__yaml_node_t *node, v
   for (const tb__yaml_node_t *item = node->first; item; item = item->next) {
     const char *text = scalar(reader, item);
     if (!text || !tb__field_check_name(reader, item, text, true, false)) continue;
-    for (size_t i = 0; text && i < names->count; i++)
-      if (strcmp(names->items[i], text) == 0) {
-        tb__fields_error(reader, item, "'%.100s' is there twice; keep one of them", text);
-        text = NULL;
-      }
-    if (text) names->items[names->count++] = text;
+    if (is_listed(names, text))
+      tb__fields_error(reader, item, "'%.100s' is there twice; keep one of them", text);
+    else
+      names->items[names->count++] = text;
   }
 }
