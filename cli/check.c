@@ -35,7 +35,8 @@ typedef struct check {
   tb__recording_t recording;
   uint32_t *topics; /* of the recording, by topic of the reader */
   char damage[TB_ERROR_TEXT_SIZE];
-  uint64_t unread;
+  uint64_t unread, unclosed;
+  bool is_salvaged;
   tb_error_t refused; /* a limit, or memory */
 } check_t;
 
@@ -63,6 +64,7 @@ static tb_status_t open_run(check_t *check, size_t run, tb_bag_reader_t **out, t
   options.damage = TB_BAG_DAMAGE_SALVAGE;
   if (tb_bag_reader_open(check->arguments->bag, &options, out, &second)) return status;
   note_damage(check, error->text);
+  check->is_salvaged = true;
   return TB_OK;
 }
 
@@ -191,6 +193,7 @@ static tb_status_t read_runs(check_t *check, tb_error_t *error)
     const tb_bag_info_t *info = tb_bag_reader_info(reader);
     runs = info->run_count;
     if (info->damage) note_damage(check, info->damage);
+    check->unclosed += info->unclosed_count;
     if (run == 1)
       status = begin(check, info);
     else
@@ -220,6 +223,8 @@ static int report(check_t *check, tb__findings_t *findings)
                            .findings = findings,
                            .damage = check->unread ? check->damage : NULL,
                            .unread = check->unread,
+                           .is_unclosed = check->unread && !check->is_salvaged &&
+                                          check->unread == check->unclosed,
                            .manifest = check->manifest_name};
   int status = findings_status(findings, check->arguments->fail_on);
   if (check->arguments->json) return json_finish(check->command, check_json(&result), status);

@@ -68,7 +68,9 @@ static void print_recording(const check_result_t *result)
            bag_plural(recording->messages), recording->topic_count,
            bag_plural(recording->topic_count),
            tb__duration_text(recording->end_ns - recording->start_ns).text);
-  if (result->damage)
+  if (result->is_unclosed)
+    text_out("not closed; everything in it was read\n");
+  else if (result->damage)
     text_out("damaged: %" PRIu64 " part%s could not be read; the first: %s\n", result->unread,
              bag_plural(result->unread), result->damage);
   text_out("log times: %s", tb__log_time_text(provenance->log_time));
@@ -401,6 +403,7 @@ json_t *check_json(const check_result_t *result)
   json_put(out, "runs", json_integer((json_int_t)recording->run_count + 1));
   json_put(out, "damage", result->damage ? text_json(result->damage) : json_null());
   json_put(out, "unread", integer(result->unread));
+  json_put(out, "unclosed", json_boolean(result->is_unclosed));
   json_put(out, "manifest", result->manifest ? text_json(result->manifest) : json_null());
   json_put(out, "log_times", log_times_json(&recording->provenance));
   json_put(out, "evidence", evidence);

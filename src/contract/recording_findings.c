@@ -97,10 +97,13 @@ static void add_excess(judge_t *judge, tb__rule_id_t rule, tb__severity_t severi
   add_stream(judge, rule, severity, stream, cause, text);
 }
 
-/* Markers and the like use 0 for "whenever". */
+/* Markers and commands use 0 for "whenever" or "now". */
 static bool may_be_zero(const tb__recorded_topic_t *topic)
 {
-  return topic->is_latched || strncmp(topic->type, "visualization_msgs/", 19) == 0;
+  static const char *const packages[] = {"visualization_msgs/", "trajectory_msgs/", "moveit_msgs/"};
+  for (size_t i = 0; i < sizeof packages / sizeof *packages; i++)
+    if (strncmp(topic->type, packages[i], strlen(packages[i])) == 0) return true;
+  return topic->is_latched;
 }
 
 static void judge_zero(judge_t *judge, const tb__recorded_stream_t *stream)

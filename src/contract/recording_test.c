@@ -17,6 +17,14 @@
 #define SIM     (100 * S)
 #define UNKNOWN INT64_MIN
 
+/* As a recording has the types in a type. */
+#define RULE_OF_TEN   "=========="
+#define RULE_OF_FORTY RULE_OF_TEN RULE_OF_TEN RULE_OF_TEN RULE_OF_TEN
+#define NEXT_TYPE     RULE_OF_FORTY RULE_OF_FORTY "\nMSG: "
+#define HEADER_DEFINITION                                                                          \
+  NEXT_TYPE "std_msgs/Header\nbuiltin_interfaces/Time stamp\nstring frame_id\n" NEXT_TYPE          \
+            "builtin_interfaces/Time\nint32 sec\nuint32 nanosec\n"
+
 typedef struct scene {
   tb__recording_t recording;
   tb__findings_t *findings;
@@ -311,6 +319,23 @@ static void test_zero_stamps(void **state)
   take_point(scene->point, 0, "laser");
   drive(20);
   assert_evidence(assert_one("stamp-zero", "/point"), "frame laser: 1 of 21 stamps are 0");
+}
+
+static void test_zero_for_now(void **state)
+{
+  (void)state;
+  uint32_t number;
+  tb__recorded_topic_input_t input = {.name = "/command",
+                                      .type = "trajectory_msgs/msg/Own",
+                                      .definition = "std_msgs/Header header\n" HEADER_DEFINITION,
+                                      .definition_encoding = "ros2msg",
+                                      .is_cdr = true};
+  assert_ok(tb__recording_add_topic(&scene->recording, &input, &number));
+  tb__test_cdr_t cdr;
+  tb__test_cdr_header(&cdr, 0, "arm");
+  take(number, &cdr);
+  assert_none();
+  assert_non_null(scene->recording.topics[number].first);
 }
 
 static void test_zero_stamps_before_the_clock_began(void **state)
@@ -931,6 +956,7 @@ int main(void)
       SCENARIO(test_log_times_by_the_points_of_the_recorder),
       SCENARIO(test_received_log_times_by_the_points_of_the_recorder),
       SCENARIO(test_zero_stamps),
+      SCENARIO(test_zero_for_now),
       SCENARIO(test_zero_stamps_before_the_clock_began),
       SCENARIO(test_the_first_nanosecond_is_not_zero),
       SCENARIO(test_one_topic_on_wall_time_in_a_simulation),

@@ -263,6 +263,18 @@ class CheckTest(unittest.TestCase):
             out.write(b"text" * 1000)
         self.check(self.path("text.db3"), status=3)
 
+    def test_a_recording_that_was_not_closed(self):
+        messages = [(NOW + i * 100 * MS, NOW + i * 100 * MS, point(NOW + i * 100 * MS))
+                    for i in range(50)]
+        data = mcap(messages)
+        with open(self.path("unclosed.mcap"), "wb") as out:
+            out.write(data[: data.rindex(bytes([15]) + struct.pack("<Q", 4))])
+        found = self.check_json(self.path("unclosed.mcap"))
+        self.assertTrue(found["unclosed"], found["damage"])
+        self.assertEqual(found["messages"], 50)
+        self.assertIn("not closed; everything in it was read\n",
+                      self.check(self.path("unclosed.mcap")).stdout)
+
     def test_a_recording_that_was_cut_off(self):
         messages = [(NOW + i * 100 * MS, NOW + i * 100 * MS, point(NOW + i * 100 * MS))
                     for i in range(50)]
@@ -271,6 +283,7 @@ class CheckTest(unittest.TestCase):
         found = self.check_json(self.path("cut.mcap"))
         self.assertGreater(found["messages"], 40)
         self.assertEqual(found["unread"], 1)
+        self.assertFalse(found["unclosed"])
         self.assertIn("cut.mcap", found["damage"])
         self.assertIn("damaged: 1 part could not be read", self.check(self.path("cut.mcap")).stdout)
 
