@@ -9,6 +9,7 @@
 #include <timebase/bag_reader.h>
 
 #include "bag.h"
+#include "bag_evidence.h"
 #include "check_against.h"
 #include "findings.h"
 #include "json.h"
@@ -34,7 +35,8 @@ typedef struct check {
   tb__recording_t recording;
   uint32_t *topics; /* of the recording, by topic of the reader */
   char damage[TB_ERROR_TEXT_SIZE];
-  uint64_t unread;
+  uint64_t unread, unclosed;
+  bool is_salvaged;
   tb_error_t refused; /* a limit, or memory */
 } check_t;
 
@@ -62,6 +64,7 @@ static tb_status_t open_run(check_t *check, size_t run, tb_bag_reader_t **out, t
   options.damage = TB_BAG_DAMAGE_SALVAGE;
   if (tb_bag_reader_open(check->arguments->bag, &options, out, &second)) return status;
   note_damage(check, error->text);
+  check->is_salvaged = true;
   return TB_OK;
 }
 
@@ -113,6 +116,11 @@ static tb_status_t add_topics(check_t *check, const tb_bag_info_t *info, bool is
     tb_status_t status = tb__recording_add_topic(&check->recording, &input, &check->topics[i]);
     if (status) return status;
   }
+  if (check->recording.topic_count > TB__RECORDING_TOPICS_MAX)
+    tb_error_set(&check->refused, TB_ERR_LIMIT,
+                 "%s: %u topics; only the first %d were judged: check a part of it ('timebase bag "
+                 "cut --topics')",
+                 check->arguments->bag, check->recording.topic_count, TB__RECORDING_TOPICS_MAX);
   return TB_OK;
 }
 
@@ -143,24 +151,20 @@ static tb_status_t read_messages(check_t *check, tb_bag_reader_t *reader)
 /* The manifest that the recording carries, unless another one was given. */
 static tb_status_t take_recorded_manifest(check_t *check, const tb_bag_info_t *info)
 {
-  tb__problems_t *problems = calloc(1, sizeof *problems);
-  tb_status_t status = problems ? TB_OK : TB_ERR_NO_MEMORY;
-  for (size_t i = 0; i < info->note_count && !status && !check->manifest_name; i++) {
-    const tb_bag_note_t *note = &info->notes[i];
-    tb_error_t error = TB_ERROR_INIT;
-    if (strcmp(note->key, TB__MANIFEST_CUSTOM_DATA) != 0) continue;
-    status = tb__manifest_parse(note->value, strlen(note->value), problems, &check->manifest);
-    if (!status) {
-      check->manifest_name = "the recording";
-    } else if (status != TB_ERR_NO_MEMORY) {
-      tb__problems_status(problems, "the manifest in the recording", &error);
+  bag_evidence_t evidence;
+  tb_status_t status = bag_evidence_read(info, &check->arguments->limits, &evidence);
+  if (!status && evidence.manifest) {
+    status = bag_evidence_manifest(&evidence, &check->manifest);
+    if (!status) check->manifest_name = "the recording";
+    if (status == TB_ERR_CORRUPT) {
       command_begin_warning(check->command);
-      text_err("%s; it is not used\n", error.text);
+      text_err("the manifest in the recording has errors and is not used: 'timebase manifest show "
+               "%s' prints them\n",
+               check->arguments->bag);
       status = TB_OK;
-      break;
     }
   }
-  free(problems);
+  bag_evidence_release(&evidence);
   return status;
 }
 
@@ -189,6 +193,7 @@ static tb_status_t read_runs(check_t *check, tb_error_t *error)
     const tb_bag_info_t *info = tb_bag_reader_info(reader);
     runs = info->run_count;
     if (info->damage) note_damage(check, info->damage);
+    check->unclosed += info->unclosed_count;
     if (run == 1)
       status = begin(check, info);
     else
@@ -218,6 +223,8 @@ static int report(check_t *check, tb__findings_t *findings)
                            .findings = findings,
                            .damage = check->unread ? check->damage : NULL,
                            .unread = check->unread,
+                           .is_unclosed = check->unread && !check->is_salvaged &&
+                                          check->unread == check->unclosed,
                            .manifest = check->manifest_name};
   int status = findings_status(findings, check->arguments->fail_on);
   if (check->arguments->json) return json_finish(check->command, check_json(&result), status);

@@ -13,6 +13,7 @@ typedef struct check_result {
   const tb__findings_t *findings;
   const char *damage;   /* the first part that could not be read, or NULL */
   uint64_t unread;      /* how many there were */
+  bool is_unclosed;     /* that was only that it was not closed: everything in it was read */
   const char *manifest; /* where the manifest is from, or NULL: there is none */
 } check_result_t;
 

@@ -68,7 +68,9 @@ static void print_recording(const check_result_t *result)
            bag_plural(recording->messages), recording->topic_count,
            bag_plural(recording->topic_count),
            tb__duration_text(recording->end_ns - recording->start_ns).text);
-  if (result->damage)
+  if (result->is_unclosed)
+    text_out("not closed; everything in it was read\n");
+  else if (result->damage)
     text_out("damaged: %" PRIu64 " part%s could not be read; the first: %s\n", result->unread,
              bag_plural(result->unread), result->damage);
   text_out("log times: %s", tb__log_time_text(provenance->log_time));
@@ -169,6 +171,34 @@ static void print_topics(const tb__recording_t *recording)
     print_topic(recording, i, width);
 }
 
+static double share_of(uint64_t count, const tb__tf_topic_t *counts)
+{
+  return 100 * (double)count / (double)counts->messages;
+}
+
+/* Whether tf2 would have answered, for topics with a frame. */
+static void print_answers(const tb__recording_t *recording)
+{
+  const tb__tf_topic_t *counts;
+  bool has_title = false;
+  for (uint32_t i = 0; i < recording->topic_count; i++) {
+    counts = tb__tf_cover_topic(&recording->cover, i);
+    if (!counts || counts->messages == counts->unknown) continue;
+    if (!has_title) text_out("\nWould tf2 have answered? Transforms to the root, at reception:\n");
+    has_title = true;
+    text_out("%s: %.1f %% at once", recording->topics[i].name, share_of(counts->covered, counts));
+    if (counts->waited)
+      text_out(", %.1f %% after %s (50 %%), %s (99 %%), last: %s", share_of(counts->waited, counts),
+               tb__duration_text(tb__spread_quantile(counts->wait, 0.5)).text,
+               tb__duration_text(tb__spread_quantile(counts->wait, 0.99)).text,
+               tb__tf_cover_name(&recording->cover, counts->worst_edge));
+    if (counts->never) text_out(", %.1f %% never", share_of(counts->never, counts));
+    if (counts->too_old) text_out(", %.1f %% too old", share_of(counts->too_old, counts));
+    if (counts->unknown) text_out(", %.1f %% no transform", share_of(counts->unknown, counts));
+    text_out("\n");
+  }
+}
+
 void check_print(const check_result_t *result)
 {
   findings_print(result->findings);
@@ -177,6 +207,7 @@ void check_print(const check_result_t *result)
   print_recording(result);
   print_clock(result->recording);
   print_topics(result->recording);
+  print_answers(result->recording);
 }
 
 /* --- as JSON --- */
@@ -239,6 +270,49 @@ static json_t *stream_json(const tb__recording_t *recording, const tb__recorded_
   return out;
 }
 
+static json_t *answers_json(const tb__recording_t *recording, uint32_t index)
+{
+  const tb__tf_topic_t *counts = tb__tf_cover_topic(&recording->cover, index);
+  if (!counts || counts->messages == 0) return json_null();
+  json_t *out = json_object();
+  json_put(out, "messages", integer(counts->messages));
+  json_put(out, "at_once", integer(counts->covered));
+  json_put(out, "later", integer(counts->waited));
+  json_put(out, "never", integer(counts->never));
+  json_put(out, "too_old", integer(counts->too_old));
+  json_put(out, "no_transform", integer(counts->unknown));
+  json_put(out, "not_followed", integer(counts->dropped));
+  json_put(out, "wait", counts->wait ? spread_json(counts->wait) : json_null());
+  json_put(out, "last_child",
+           counts->worst_ns > 0
+               ? text_json(tb__tf_cover_name(&recording->cover, counts->worst_edge))
+               : json_null());
+  return out;
+}
+
+static json_t *edge_json(const tb__tf_cover_t *cover, uint32_t child, const tb__tf_edge_t *edge)
+{
+  json_t *out = json_object();
+  json_put(out, "parent", text_json(tb__tf_cover_name(cover, edge->parent)));
+  json_put(out, "child", text_json(tb__tf_cover_name(cover, child)));
+  json_put(out, "static", json_boolean(edge->is_static));
+  json_put(out, "late", integer(edge->late));
+  json_put(out, "never", integer(edge->never));
+  json_put(out, "parent_changes", integer(edge->parent_changes));
+  json_put(out, "wait", edge->wait ? spread_json(edge->wait) : json_null());
+  return out;
+}
+
+static json_t *edges_json(const tb__tf_cover_t *cover)
+{
+  json_t *list = json_array();
+  for (uint32_t i = 0; i < cover->name_count; i++) {
+    const tb__tf_edge_t *edge = tb__tf_cover_edge(cover, i);
+    if (edge) json_push(list, edge_json(cover, i, edge));
+  }
+  return list;
+}
+
 static json_t *topic_json(const tb__recording_t *recording, uint32_t index)
 {
   const tb__recorded_topic_t *topic = &recording->topics[index];
@@ -264,6 +338,7 @@ static json_t *topic_json(const tb__recording_t *recording, uint32_t index)
   json_put(out, "sent_out_of_order", integer(topic->sent_backward));
   json_put(out, "stamps_are", are ? json_string(are) : json_null());
   json_put(out, "stamps_confidence", json_real(share));
+  json_put(out, "transforms", answers_json(recording, index));
   json_put(out, "streams", streams);
   return out;
 }
@@ -328,10 +403,12 @@ json_t *check_json(const check_result_t *result)
   json_put(out, "runs", json_integer((json_int_t)recording->run_count + 1));
   json_put(out, "damage", result->damage ? text_json(result->damage) : json_null());
   json_put(out, "unread", integer(result->unread));
+  json_put(out, "unclosed", json_boolean(result->is_unclosed));
   json_put(out, "manifest", result->manifest ? text_json(result->manifest) : json_null());
   json_put(out, "log_times", log_times_json(&recording->provenance));
   json_put(out, "evidence", evidence);
   json_put(out, "clock", clock_json(recording));
   json_put(out, "topics", topics);
+  json_put(out, "transforms", edges_json(&recording->cover));
   return out;
 }

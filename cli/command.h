@@ -29,6 +29,9 @@ extern const command_t command_sleep;
 extern const command_t command_bag;
 extern const command_t command_check;
 #endif
+#ifdef TB_CLI_MANIFEST
+extern const command_t command_manifest;
+#endif
 #ifdef TB_CLI_PLAY
 extern const command_t command_play;
 extern const command_t command_record;

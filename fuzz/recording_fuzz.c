@@ -37,7 +37,11 @@ static void add_topics(tb__recording_t *recording)
       {.name = "/field", .type = "sensor_msgs/msg/MagneticField", .is_cdr = true, .offer_count = 2},
       {.name = "/odd",
        .type = "a/msg/B",
-       .definition = "std_msgs/Header header\nint8[] rest\n",
+       .definition = "std_msgs/Header header\nint8[] rest\n"
+                     "============================================================================="
+                     "===\nMSG: std_msgs/Header\nbuiltin_interfaces/Time stamp\nstring frame_id\n"
+                     "============================================================================="
+                     "===\nMSG: builtin_interfaces/Time\nint32 sec\nuint32 nanosec\n",
        .definition_encoding = "ros2msg",
        .is_cdr = true},
       {.name = "", .type = "", .is_cdr = true},

@@ -26,6 +26,7 @@ typedef struct tb__against_message {
   uint64_t digest; /* of its content: tb__against_digest */
 } tb__against_message_t;
 
+/* Zeros at the end, up to a multiple of 4 bytes, make no difference. */
 TB_PRIVATE_API uint64_t tb__against_digest(const void *data, size_t size);
 
 /* The next original. False: no more of them. */

@@ -213,6 +213,21 @@ static void test_a_long_loss_is_found_again(void **state)
   assert_int_equal(topic->matched + topic->missing + topic->outside, COUNT / 2);
 }
 
+static void test_digests(void **state)
+{
+  (void)state;
+  static const char text[] = "0123456789abcdef\0\0\0\0";
+  for (size_t size = 0; size <= 16; size++) {
+    size_t padded = (size + 3) / 4 * 4;
+    char copy[16] = {0};
+    memcpy(copy, text, size);
+    assert_true(tb__against_digest(text, size) == tb__against_digest(copy, padded));
+    copy[0] ^= 1;
+    if (size) assert_true(tb__against_digest(text, size) != tb__against_digest(copy, padded));
+    assert_true(tb__against_digest(text, size) != tb__against_digest(text, size + 4));
+  }
+}
+
 static void test_empty_ones(void **state)
 {
   (void)state;
@@ -261,6 +276,7 @@ int main(void)
       SCENARIO(test_a_replay_of_something_else),
       SCENARIO(test_the_same_content_again_and_again),
       SCENARIO(test_a_long_loss_is_found_again),
+      cmocka_unit_test(test_digests),
       SCENARIO(test_empty_ones),
       SCENARIO(test_any_messages),
   };

@@ -80,6 +80,13 @@ static void put_list(output_t *out, const tb__finding_t *finding)
   put(out, " more");
 }
 
+/* Topics and transforms are of nodes, not of the /clock that is their cause. */
+static bool is_of_node(const tb__finding_t *finding)
+{
+  return finding->cause &&
+         !(finding->below && finding->below->subjects[0].kind == TB__SUBJECT_CLOCK);
+}
+
 /* Returns the length of the place at `text`, 0: there is none. */
 static size_t put_place(output_t *out, const tb__finding_t *finding, const char *text)
 {
@@ -103,8 +110,8 @@ static size_t put_place(output_t *out, const tb__finding_t *finding, const char 
     put_number(out, tb__finding_subject_count(finding));
     break;
   case 4:
-    if (finding->cause) put(out, " of ");
-    if (finding->cause) put_name(out, finding->cause);
+    if (is_of_node(finding)) put(out, " of ");
+    if (is_of_node(finding)) put_name(out, finding->cause);
     break;
   default:
     if (finding->subjects[0].detail) put_name(out, finding->subjects[0].detail);

@@ -1,6 +1,5 @@
 #include "contract/manifest.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,14 +61,23 @@ static tb_status_t read_document(tb__manifest_t *manifest, const tb__yaml_t *yam
   return status;
 }
 
+/* The number after `word`; *text goes on after the two characters that follow it. */
+static size_t take_number(const char **text, const char *word)
+{
+  size_t length = strlen(word);
+  char *end = NULL;
+  if (strncmp(*text, word, length) != 0) return 0;
+  size_t number = strtoul(*text + length, &end, 10);
+  *text = strlen(end) >= 2 ? end + 2 : end;
+  return number;
+}
+
 /* "line 3, column 5: TEXT" as a problem at that place. */
 static void add_yaml_problem(tb__problems_t *problems, const tb_error_t *error)
 {
-  size_t line = 0, column = 0;
   const char *text = error->text;
-  int used = 0;
-  if (sscanf(text, "line %zu, column %zu: %n", &line, &column, &used) == 2 && used > 0)
-    text += used;
+  size_t line = take_number(&text, "line ");
+  size_t column = take_number(&text, "column ");
   tb__problems_add(problems, true, line, column, "%s", text);
 }
 
@@ -82,6 +90,11 @@ tb_status_t tb__manifest_parse(const char *text, size_t size, tb__problems_t *pr
   tb_error_t error = TB_ERROR_INIT;
   if (!manifest.memory) return TB_ERR_NO_MEMORY;
   size_t errors = problems->error_count;
+  if (memchr(text, '\0', size)) {
+    tb__problems_add(problems, true, 1, 1, "it has a byte that is 0; save it as UTF-8");
+    tb__manifest_fini(&manifest);
+    return TB_ERR_CORRUPT;
+  }
   tb_status_t status = tb__yaml_parse(text, size, &limits, &manifest.memory->yaml, &error);
   if (status && status != TB_ERR_NO_MEMORY) {
     add_yaml_problem(problems, &error);

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <timebase/duration.h>
 
+#include "contract/manifest_names.h"
+
 /* --- problems --- */
 
 size_t tb__fields_enter(tb__fields_reader_t *reader, const char *key)
@@ -245,27 +247,10 @@ int tb__field_word(tb__fields_reader_t *reader, const tb__yaml_node_t *node,
 
 /* --- names --- */
 
-/* NULL: it is one. */
-static const char *name_fault(const char *name, bool wildcards)
-{
-  static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_/";
-  if (name[0] != '/') return "begins without '/'; write the full name, as 'ros2 node list' has it";
-  if (strlen(name) > TB__MANIFEST_NAME_MAX) return "is longer than 256 bytes";
-  if (name[strspn(name, plain)] == '\0') {
-    if (!name[1] || name[strlen(name) - 1] == '/') return "ends with '/'";
-    return strstr(name, "//") ? "has '//' in it" : NULL;
-  }
-  for (const char *at = name; *at; at++) {
-    if (*at == '*' && !wildcards) return "is a pattern; only a name may be here";
-    if (*at != '*' && !strchr(plain, *at)) return "has characters that no name of ROS has";
-  }
-  return NULL;
-}
-
 bool tb__field_check_name(tb__fields_reader_t *reader, const tb__yaml_node_t *node,
                           const char *name, bool wildcards, bool is_key)
 {
-  const char *fault = name_fault(name, wildcards);
+  const char *fault = tb__manifest_name_fault(name, wildcards);
   if (!fault) return true;
   if (is_key)
     tb__fields_key_error(reader, node, "'%.100s' %s", name, fault);
@@ -278,6 +263,13 @@ void tb__field_name(tb__fields_reader_t *reader, const tb__yaml_node_t *node, vo
 {
   const char *text = scalar(reader, node);
   if (text && tb__field_check_name(reader, node, text, false, false)) *(const char **)out = text;
+}
+
+static bool is_listed(const tb__manifest_names_t *names, const char *name)
+{
+  for (size_t i = 0; i < names->count; i++)
+    if (names->items[i] && strcmp(names->items[i], name) == 0) return true;
+  return false;
 }
 
 void tb__field_names(tb__fields_reader_t *reader, const tb__yaml_node_t *node, void *out)
@@ -294,11 +286,9 @@ void tb__field_names(tb__fields_reader_t *reader, const tb__yaml_node_t *node, v
   for (const tb__yaml_node_t *item = node->first; item; item = item->next) {
     const char *text = scalar(reader, item);
     if (!text || !tb__field_check_name(reader, item, text, true, false)) continue;
-    for (size_t i = 0; text && i < names->count; i++)
-      if (strcmp(names->items[i], text) == 0) {
-        tb__fields_error(reader, item, "'%.100s' is there twice; keep one of them", text);
-        text = NULL;
-      }
-    if (text) names->items[names->count++] = text;
+    if (is_listed(names, text))
+      tb__fields_error(reader, item, "'%.100s' is there twice; keep one of them", text);
+    else
+      names->items[names->count++] = text;
   }
 }

@@ -302,10 +302,7 @@ static void test_size_number_and_depth_are_bounded(void **state)
 
   problems = (tb__problems_t){0};
   for (size_t i = 0; i < size; i++)
-    text[i] = "[,"[i > 0 && i % 2];
-  memcpy(text, "a: [", 4);
-  for (size_t i = 4; i < size; i++)
-    text[i] = i % 2 ? ',' : '1';
+    text[i] = i < 4 ? "a: ["[i] : i % 2 ? ',' : '1';
   assert_status(tb__manifest_parse(text, size - 1, &problems, &manifest), TB_ERR_CORRUPT);
   assert_non_null(strstr(problems.items[0].text, "values"));
 

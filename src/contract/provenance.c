@@ -91,11 +91,15 @@ void tb__recording_finish(tb__recording_t *recording)
   tb__ticks_end(&recording->ticks, recording->end_ns);
   if (recording->sent_ticks.all.ticks)
     tb__ticks_end(&recording->sent_ticks, recording->sent_ticks.all.heard_ns);
+  tb__tf_cover_end(&recording->cover);
   memset(out, 0, sizeof *out);
   if (recording->messages == 0) {
     snprintf(out->why, sizeof out->why, "there are no messages");
   } else if (recording->declares_ros_time || (jumps && jumps->messages)) {
     infer(out, TB__LOG_TIME_ROS, 1, "the recorder noted the jumps of its clock", 0);
+    out->is_declared = true;
+  } else if (recording->by_points) {
+    infer(out, recording->by_points, 1, "the recorder read all clocks beside them", 0);
     out->is_declared = true;
   } else if (recording->has_clock) {
     infer_by_ticks(recording, out, knows_travel, travel_ns);

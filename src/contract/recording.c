@@ -9,7 +9,7 @@
 /* AMCL and others stamp map -> odom ahead by a tolerance, a second unless set otherwise. */
 #define TF_FUTURE_NS NS_PER_S
 
-enum { EDGE_SIZE = TB__FRAME_TEXT_MAX, TF_STATIC_SIZE = 10 };
+enum { EDGE_SIZE = TB__FRAME_TEXT_MAX, ARROW_SIZE = sizeof EDGE_ARROW - 1 };
 
 tb_status_t tb__recording_init(tb__recording_t *recording, const tb__manifest_t *manifest,
                                const tb__definition_places_t *places)
@@ -22,7 +22,9 @@ tb_status_t tb__recording_init(tb__recording_t *recording, const tb__manifest_t 
   tb__ticks_init(&recording->ticks, &recording->limits, true);
   tb__ticks_init(&recording->sent_ticks, &recording->limits, true);
   tb__definition_places_t none = {.prefixes = NULL};
-  return tb__definitions_create(places ? places : &none, &recording->definitions);
+  tb_status_t status = tb__tf_cover_init(&recording->cover, TB__RECORDING_TOPICS_MAX);
+  if (!status) status = tb__definitions_create(places ? places : &none, &recording->definitions);
+  return status;
 }
 
 static void fini_topic(tb__recorded_topic_t *topic)
@@ -43,6 +45,7 @@ void tb__recording_fini(tb__recording_t *recording)
   free(recording->streams);
   tb__frames_fini(&recording->frames);
   tb__definitions_destroy(recording->definitions);
+  tb__tf_cover_fini(&recording->cover);
   memset(recording, 0, sizeof *recording);
 }
 
@@ -68,7 +71,8 @@ static tb_status_t find_definition(tb__recording_t *recording,
                                    const tb__recorded_topic_input_t *input,
                                    tb__recorded_topic_t *topic)
 {
-  if (!topic->is_cdr || (topic->role != TB__RECORDED_PLAIN && topic->role != TB__RECORDED_TF))
+  if (!topic->is_cdr || topic->role == TB__RECORDED_CLOCK || topic->role == TB__RECORDED_OWN ||
+      recording->topic_count >= TB__RECORDING_TOPICS_MAX)
     return TB_OK;
   tb__definition_key_t key = {.type = input->type,
                               .type_hash = input->type_hash,
@@ -204,27 +208,38 @@ static tb__recorded_stream_t *stream_of(tb__recording_t *recording, uint32_t num
   return topic->last;
 }
 
+static const tb__epoch_t *epoch_of(const tb__recording_t *recording)
+{
+  return recording->has_clock ? &recording->ticks.all.epoch : &recording->log_epoch;
+}
+
 static tb_status_t take_stamp(tb__recording_t *recording, const tb__recorded_message_t *message,
-                              const char *frame, size_t length, int64_t stamp_ns, bool has_stamp)
+                              const char *frame, size_t length, int64_t stamp_ns,
+                              tb__stamp_kind_t *out)
 {
   const tb__recorded_topic_t *topic = &recording->topics[message->topic];
   tb__recorded_stream_t *stream = stream_of(recording, message->topic, frame, length);
   if (!stream) return TB_ERR_NO_MEMORY;
-  int64_t ros_ns = ros_time_at(recording, message);
-  if (recording->has_clock) {
-    tb__stamp_limits_t limits = limits_of(recording, topic);
-    stream->stamps.limits.future_ns = limits.future_ns;
-  }
+  if (recording->has_clock) stream->stamps.limits.future_ns = limits_of(recording, topic).future_ns;
   tb__stamp_sample_t sample = {
-      .has_stamp = has_stamp,
+      .has_stamp = true,
       .stamp_ns = stamp_ns,
-      .ros_ns = ros_ns,
+      .ros_ns = ros_time_at(recording, message),
       .system_ns = message->publish_ns > 0 ? message->publish_ns : message->log_ns,
       .arrival_ns = message->log_ns,
-      .epoch = recording->has_clock ? recording->ticks.all.epoch : recording->log_epoch,
+      .epoch = *epoch_of(recording),
   };
-  tb__stamps_feed(&stream->stamps, &sample);
+  *out = tb__stamps_feed(&stream->stamps, &sample);
   return TB_OK;
+}
+
+/* Of ROS time, as it is now: the others would be out of place in a buffer of transforms. */
+static bool is_of_this_time(tb__recording_t *recording, tb__stamp_kind_t kind)
+{
+  uint32_t epoch = epoch_of(recording)->number;
+  if (epoch != recording->cover_epoch) tb__tf_cover_clear(&recording->cover);
+  recording->cover_epoch = epoch;
+  return kind == TB__STAMP_GOOD || kind == TB__STAMP_OLD || kind == TB__STAMP_FUTURE;
 }
 
 typedef struct edge_taker {
@@ -233,18 +248,38 @@ typedef struct edge_taker {
   tb_status_t status;
 } edge_taker_t;
 
+/* "odom -> base", cut where it is too long. */
+static size_t name_edge(const tb__edge_t *edge, char out[EDGE_SIZE])
+{
+  size_t half = (EDGE_SIZE - ARROW_SIZE) / 2;
+  size_t parent = edge->parent_length < half ? edge->parent_length : half;
+  size_t child = edge->child_length < half ? edge->child_length : half;
+  memcpy(out, edge->parent, parent);
+  memcpy(out + parent, EDGE_ARROW, ARROW_SIZE);
+  memcpy(out + parent + ARROW_SIZE, edge->child, child);
+  return parent + ARROW_SIZE + child;
+}
+
 static bool take_edge(void *user, const tb__edge_t *edge)
 {
   edge_taker_t *taker = user;
-  char text[EDGE_SIZE];
-  size_t arrow = strlen(EDGE_ARROW), half = (sizeof text - arrow) / 2;
-  size_t parent = edge->parent_length < half ? edge->parent_length : half;
-  size_t child = edge->child_length < half ? edge->child_length : half;
-  memcpy(text, edge->parent, parent);
-  memcpy(text + parent, EDGE_ARROW, arrow);
-  memcpy(text + parent + arrow, edge->child, child);
-  taker->status = take_stamp(taker->recording, taker->message, text, parent + arrow + child,
-                             edge->stamp_ns, true);
+  tb__recording_t *recording = taker->recording;
+  bool is_static = recording->topics[taker->message->topic].role == TB__RECORDED_TF_STATIC;
+  tb__tf_transform_t transform = {.parent = edge->parent,
+                                  .child = edge->child,
+                                  .parent_length = edge->parent_length,
+                                  .child_length = edge->child_length,
+                                  .stamp_ns = edge->stamp_ns,
+                                  .received_ns = taker->message->log_ns,
+                                  .is_static = is_static};
+  if (!is_static) {
+    char text[EDGE_SIZE];
+    tb__stamp_kind_t kind;
+    taker->status =
+        take_stamp(recording, taker->message, text, name_edge(edge, text), edge->stamp_ns, &kind);
+    if (taker->status || !is_of_this_time(recording, kind)) return taker->status == TB_OK;
+  }
+  taker->status = tb__tf_cover_transform(&recording->cover, &transform);
   return taker->status == TB_OK;
 }
 
@@ -274,7 +309,11 @@ static tb_status_t take_header(tb__recording_t *recording, const tb__recorded_me
     frame = "";
     length = 0;
   }
-  return take_stamp(recording, message, frame, length, stamp_ns, true);
+  tb__stamp_kind_t kind;
+  tb_status_t status = take_stamp(recording, message, frame, length, stamp_ns, &kind);
+  if (status || topic->is_latched || !is_of_this_time(recording, kind)) return status;
+  return tb__tf_cover_message(&recording->cover, message->topic, frame, length, stamp_ns,
+                              message->log_ns);
 }
 
 /* The definition is chosen by the first message that fits one. */
@@ -290,8 +329,8 @@ static tb_status_t take_data(tb__recording_t *recording, const tb__recorded_mess
     topic->unreadable++;
     return TB_OK;
   }
-  return topic->role == TB__RECORDED_TF ? take_edges(recording, message, &opened)
-                                        : take_header(recording, message, &opened);
+  return topic->role == TB__RECORDED_PLAIN ? take_header(recording, message, &opened)
+                                           : take_edges(recording, message, &opened);
 }
 
 static uint32_t number_at(const uint8_t *bytes, bool is_little)
@@ -311,6 +350,12 @@ static bool read_tick(const tb__recorded_message_t *message, int64_t *out_ns)
   if (ns >= NS_PER_S || s > INT32_MAX) return false;
   *out_ns = (int64_t)s * NS_PER_S + ns;
   return true;
+}
+
+static bool is_near(int64_t a_ns, int64_t b_ns)
+{
+  int64_t off_ns;
+  return !__builtin_sub_overflow(a_ns, b_ns, &off_ns) && off_ns < NS_PER_S && off_ns > -NS_PER_S;
 }
 
 static void take_tick(tb__recording_t *recording, const tb__recorded_message_t *message)
@@ -336,7 +381,7 @@ static void take_tick(tb__recording_t *recording, const tb__recorded_message_t *
 static tb_status_t note_sending(tb__recording_t *recording, tb__recorded_topic_t *topic,
                                 const tb__recorded_message_t *message)
 {
-  if (message->publish_ns <= 0) return TB_OK;
+  if (message->publish_ns <= 0 || message->topic >= TB__RECORDING_TOPICS_MAX) return TB_OK;
   recording->sent_known++;
   if (message->publish_ns == message->log_ns) recording->sent_same++;
   if (!topic->travel) topic->travel = calloc(1, sizeof *topic->travel);
@@ -366,13 +411,29 @@ static void note_log_time(tb__recording_t *recording, tb__recorded_topic_t *topi
   topic->last_ns = log_ns;
 }
 
+/* The recorder's own: a std_msgs/String. */
+static void take_own(tb__recording_t *recording, const tb__recorded_topic_t *topic,
+                     const tb__recorded_message_t *message)
+{
+  const uint8_t *bytes = message->data;
+  tb__point_t point;
+  if (strcmp(topic->name, TB__MANIFEST_TOPIC) == 0) recording->has_manifest = true;
+  if (strcmp(topic->name, TB__POINTS_TOPIC) != 0 || !bytes || message->size < 8) return;
+  uint32_t length = number_at(bytes + 4, bytes[1] == 1);
+  if (length == 0 || length > message->size - 8) return;
+  if (!tb__point_parse((const char *)bytes + 8, length - 1, &point)) return;
+  if (is_near(message->log_ns, point.system_ns))
+    recording->by_points = TB__LOG_TIME_RECEIVED;
+  else if (point.has_ros && is_near(message->log_ns, point.ros_ns))
+    recording->by_points = TB__LOG_TIME_ROS;
+}
+
 tb_status_t tb__recording_take(tb__recording_t *recording, const tb__recorded_message_t *message)
 {
   if (message->topic >= recording->topic_count || message->log_ns < 0) return TB_ERR_INVALID;
   tb__recorded_topic_t *topic = &recording->topics[message->topic];
   note_log_time(recording, topic, message->log_ns);
-  if (topic->role == TB__RECORDED_OWN && strcmp(topic->name, TB__MANIFEST_TOPIC) == 0)
-    recording->has_manifest = true;
+  if (topic->role == TB__RECORDED_OWN) take_own(recording, topic, message);
   topic->bytes += message->size;
   tb_status_t status = note_sending(recording, topic, message);
   if (topic->role == TB__RECORDED_CLOCK) {

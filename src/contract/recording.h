@@ -12,12 +12,15 @@
 #include "contract/finding.h"
 #include "contract/frames.h"
 #include "contract/manifest.h"
+#include "contract/points.h"
 #include "contract/spread.h"
 #include "contract/stamps.h"
+#include "contract/tf_cover.h"
 #include "contract/ticks.h"
 #include "definition/definitions.h"
 
 #define TB__RECORDING_STREAMS_MAX 4096 /* with statistics of their own; about 10 KB each */
+#define TB__RECORDING_TOPICS_MAX  4096 /* the messages of others are counted only */
 #define TB__RECORDING_FRAMES_MAX  512  /* of one topic; the others share one stream */
 
 /* What a topic is to the contract. */
@@ -25,7 +28,7 @@ typedef enum tb__recorded_role {
   TB__RECORDED_PLAIN,
   TB__RECORDED_CLOCK,
   TB__RECORDED_TF,        /* each edge is a stream */
-  TB__RECORDED_TF_STATIC, /* not judged: its stamps mean nothing */
+  TB__RECORDED_TF_STATIC, /* its stamps mean nothing */
   TB__RECORDED_OWN,       /* /timebase/...: of the recorder itself */
 } tb__recorded_role_t;
 
@@ -95,6 +98,8 @@ typedef struct tb__recording {
   tb__frames_t frames;
   tb__recorded_stream_t **streams; /* by number of the frame */
   uint32_t stream_capacity;
+  tb__tf_cover_t cover; /* with log times as those of reception */
+  uint32_t cover_epoch;
   uint64_t messages;
   int64_t start_ns, end_ns; /* log times; the least and the greatest */
   int64_t last_log_ns;
@@ -110,6 +115,7 @@ typedef struct tb__recording {
   uint64_t sent_known, sent_same; /* publish times, and those that are the log time */
   uint32_t run_count;             /* runs with log times that start again */
   bool declares_ros_time;         /* a recorder noted jumps of its clock */
+  tb__log_time_t by_points;       /* by the points at which a recorder read all clocks */
   bool has_manifest;              /* in the recording */
   tb__provenance_t provenance;    /* once finished */
 } tb__recording_t;

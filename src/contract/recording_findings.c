@@ -12,6 +12,14 @@
 #define FUTURE_AT_LEAST 3
 #define FUTURE_SHARE    100 /* one of so many */
 
+/* An edge whose stamps are by turns before each other has two publishers: so many steps back, and
+ * one of so many stamps. */
+#define TURNS_AT_LEAST 10
+#define TURNS_SHARE    10
+
+/* So few messages that waited for a transform are no fault of it. */
+#define LATE_AT_LEAST 3
+
 typedef struct judge {
   const tb__recording_t *recording;
   tb__findings_t *findings;
@@ -89,10 +97,13 @@ static void add_excess(judge_t *judge, tb__rule_id_t rule, tb__severity_t severi
   add_stream(judge, rule, severity, stream, cause, text);
 }
 
-/* Markers and the like use 0 for "whenever". */
+/* Markers and commands use 0 for "whenever" or "now". */
 static bool may_be_zero(const tb__recorded_topic_t *topic)
 {
-  return topic->is_latched || strncmp(topic->type, "visualization_msgs/", 19) == 0;
+  static const char *const packages[] = {"visualization_msgs/", "trajectory_msgs/", "moveit_msgs/"};
+  for (size_t i = 0; i < sizeof packages / sizeof *packages; i++)
+    if (strncmp(topic->type, packages[i], strlen(packages[i])) == 0) return true;
+  return topic->is_latched;
 }
 
 static void judge_zero(judge_t *judge, const tb__recorded_stream_t *stream)
@@ -153,15 +164,36 @@ static void judge_budget(judge_t *judge, const tb__recorded_stream_t *stream)
 static bool is_of_one_publisher(const judge_t *judge, const tb__recorded_stream_t *stream)
 {
   const tb__recorded_topic_t *topic = &judge->recording->topics[stream->topic];
+  if (topic->role == TB__RECORDED_TF) return stream->frame != UINT32_MAX; /* of each edge */
   return stream->frame != UINT32_MAX && topic->offer_count < 2 &&
          strcmp(topic->type, "diagnostic_msgs/msg/DiagnosticArray") != 0;
+}
+
+static bool is_edge_of_two(const judge_t *judge, const tb__recorded_stream_t *stream)
+{
+  const tb__stamps_t *stamps = &stream->stamps;
+  return judge->recording->topics[stream->topic].role == TB__RECORDED_TF &&
+         stamps->backward >= TURNS_AT_LEAST && stamps->backward >= stamps->arrivals / TURNS_SHARE;
+}
+
+static void judge_edge_of_two(judge_t *judge, const tb__recorded_stream_t *stream)
+{
+  const tb__stamps_t *stamps = &stream->stamps;
+  tb__finding_input_t input = {.rule = TB__RULE_TF_TWO_PUBLISHERS,
+                               .kind = TB__SUBJECT_FRAME,
+                               .subject = tb__recorded_stream_frame(judge->recording, stream)};
+  add(judge, &input, "%llu of %llu stamps are before the one before, by up to %s",
+      (unsigned long long)stamps->backward, (unsigned long long)stamps->arrivals,
+      tb__duration_text(stamps->backward_ns).text);
 }
 
 static void judge_order(judge_t *judge, const tb__recorded_stream_t *stream)
 {
   const tb__stamps_t *stamps = &stream->stamps;
   char text[TB__FINDING_LINE_SIZE];
-  if (stamps->backward && is_of_one_publisher(judge, stream)) {
+  if (stream->frame != UINT32_MAX && is_edge_of_two(judge, stream)) {
+    judge_edge_of_two(judge, stream);
+  } else if (stamps->backward && is_of_one_publisher(judge, stream)) {
     snprintf(text, sizeof text, "%llu steps back, by up to %s, first at %s",
              (unsigned long long)stamps->backward, tb__duration_text(stamps->backward_ns).text,
              tb__moment_text(stamps->backward_at_ns).text);
@@ -357,6 +389,39 @@ static void judge_evidence(judge_t *judge)
         "simulated time, and /clock is not in the recording");
 }
 
+static void judge_edge(judge_t *judge, uint32_t child, const tb__tf_edge_t *edge)
+{
+  const tb__tf_cover_t *cover = &judge->recording->cover;
+  char subject[2 * TB__FRAME_TEXT_MAX + 8];
+  tb__finding_input_t input = {.kind = TB__SUBJECT_FRAME, .subject = subject};
+  snprintf(subject, sizeof subject, "%s -> %s", tb__tf_cover_name(cover, edge->parent),
+           tb__tf_cover_name(cover, child));
+  if (tb__tf_edge_is_shared(edge)) {
+    input.rule = TB__RULE_TF_TWO_PUBLISHERS;
+    add(judge, &input, "its parent changes between '%s' and '%s', %llu times",
+        tb__tf_cover_name(cover, edge->parent), tb__tf_cover_name(cover, edge->other_parent),
+        (unsigned long long)edge->parent_changes);
+    return;
+  }
+  uint64_t late = edge->late + edge->never;
+  int64_t most_ns = edge->wait ? tb__spread_quantile(edge->wait, 0.99) : 0;
+  if (late < LATE_AT_LEAST || most_ns <= judge->recording->limits.stall_ns) return;
+  input.rule = TB__RULE_TF_LATE;
+  add(judge, &input,
+      "%llu messages waited for it, %llu of them in vain; up to %s (99 %%), the longest on %s",
+      (unsigned long long)late, (unsigned long long)edge->never, tb__duration_text(most_ns).text,
+      judge->recording->topics[edge->late_topic].name);
+}
+
+static void judge_transforms(judge_t *judge)
+{
+  const tb__tf_cover_t *cover = &judge->recording->cover;
+  for (uint32_t i = 0; i < cover->name_count; i++) {
+    const tb__tf_edge_t *edge = tb__tf_cover_edge(cover, i);
+    if (edge) judge_edge(judge, i, edge);
+  }
+}
+
 /* A topic without any definition is no fault of the recording: it is listed as such. */
 static void judge_definitions(judge_t *judge)
 {
@@ -391,6 +456,7 @@ tb_status_t tb__recording_judge(const tb__recording_t *recording, tb__findings_t
     for (const tb__recorded_stream_t *stream = recording->topics[i].first; stream;
          stream = stream->next)
       judge_stream(&judge, stream, lacks_clock);
+  judge_transforms(&judge);
   judge_evidence(&judge);
   judge_definitions(&judge);
   return judge.status;

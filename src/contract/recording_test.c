@@ -17,9 +17,19 @@
 #define SIM     (100 * S)
 #define UNKNOWN INT64_MIN
 
+/* As a recording has the types in a type. */
+#define RULE_OF_TEN   "=========="
+#define RULE_OF_FORTY RULE_OF_TEN RULE_OF_TEN RULE_OF_TEN RULE_OF_TEN
+#define NEXT_TYPE     RULE_OF_FORTY RULE_OF_FORTY "\nMSG: "
+#define HEADER_DEFINITION                                                                          \
+  NEXT_TYPE "std_msgs/Header\nbuiltin_interfaces/Time stamp\nstring frame_id\n" NEXT_TYPE          \
+            "builtin_interfaces/Time\nint32 sec\nuint32 nanosec\n"
+
 typedef struct scene {
   tb__recording_t recording;
   tb__findings_t *findings;
+  tb__manifest_t manifest;
+  bool has_manifest;
   uint32_t clock, point, odom, sensor, edges, statics, latched;
   int64_t now_ns;  /* system time */
   int64_t sim_ns;  /* of /clock */
@@ -67,6 +77,7 @@ static int stop(void **state)
   (void)state;
   tb__recording_fini(&scene->recording);
   tb__findings_destroy(scene->findings);
+  if (scene->has_manifest) tb__manifest_fini(&scene->manifest);
   free(scene);
   return 0;
 }
@@ -262,6 +273,44 @@ static void test_ros_time_declared_by_the_recorder(void **state)
   assert_true(scene->recording.provenance.is_declared);
 }
 
+static void take_clocks(uint32_t topic, int64_t ros_ns)
+{
+  tb__test_cdr_t cdr;
+  tb__point_t point = {.reason = TB__POINT_START,
+                       .has_ros = true,
+                       .ros_ns = ros_ns,
+                       .steady_ns = 5 * S,
+                       .system_ns = scene->now_ns - MS};
+  char text[TB__POINT_TEXT_SIZE];
+  tb__point_format(&point, text);
+  tb__test_cdr_begin(&cdr);
+  tb__test_cdr_text(&cdr, text);
+  take(topic, &cdr);
+}
+
+static void test_log_times_by_the_points_of_the_recorder(void **state)
+{
+  (void)state;
+  uint32_t points = add_topic(TB__POINTS_TOPIC, "std_msgs/msg/String", true, 1);
+  scene->logs_ros = true;
+  simulate(10);
+  take_clocks(points, scene->sim_ns);
+  assert_none();
+  assert_int_equal(scene->recording.provenance.log_time, TB__LOG_TIME_ROS);
+  assert_true(scene->recording.provenance.is_declared);
+}
+
+static void test_received_log_times_by_the_points_of_the_recorder(void **state)
+{
+  (void)state;
+  uint32_t points = add_topic(TB__POINTS_TOPIC, "std_msgs/msg/String", true, 1);
+  simulate(10);
+  take_clocks(points, scene->sim_ns);
+  assert_none();
+  assert_int_equal(scene->recording.provenance.log_time, TB__LOG_TIME_RECEIVED);
+  assert_true(scene->recording.provenance.is_declared);
+}
+
 /* --- stamps --- */
 
 static void test_zero_stamps(void **state)
@@ -270,6 +319,23 @@ static void test_zero_stamps(void **state)
   take_point(scene->point, 0, "laser");
   drive(20);
   assert_evidence(assert_one("stamp-zero", "/point"), "frame laser: 1 of 21 stamps are 0");
+}
+
+static void test_zero_for_now(void **state)
+{
+  (void)state;
+  uint32_t number;
+  tb__recorded_topic_input_t input = {.name = "/command",
+                                      .type = "trajectory_msgs/msg/Own",
+                                      .definition = "std_msgs/Header header\n" HEADER_DEFINITION,
+                                      .definition_encoding = "ros2msg",
+                                      .is_cdr = true};
+  assert_ok(tb__recording_add_topic(&scene->recording, &input, &number));
+  tb__test_cdr_t cdr;
+  tb__test_cdr_header(&cdr, 0, "arm");
+  take(number, &cdr);
+  assert_none();
+  assert_non_null(scene->recording.topics[number].first);
 }
 
 static void test_zero_stamps_before_the_clock_began(void **state)
@@ -343,6 +409,17 @@ static void test_stamps_a_little_in_the_future(void **state)
     take_point(scene->odom, scene->now_ns + 4 * MS, "ahead");
   }
   take_point(scene->odom, scene->now_ns + 500 * MS, "ahead"); /* once is no fault of the stamps */
+  assert_none();
+}
+
+static void test_a_few_stamps_of_many_in_the_future(void **state)
+{
+  (void)state;
+  for (int i = 0; i < 1000; i++) {
+    drive(1);
+    take_point(scene->odom, scene->now_ns + (i % 250 == 100 ? 50 * MS : 0), "ahead");
+    scene->now_ns += 100 * MS;
+  }
   assert_none();
 }
 
@@ -492,6 +569,9 @@ static void test_samples_of_the_time_before_a_jump(void **state)
   assert_string_equal(tb__findings_at(scene->findings, 0)->rule->id, "clock-backwards");
   assert_int_equal(tb__findings_at(scene->findings, 0)->caused_count, 2);
   assert_string_equal(tb__findings_at(scene->findings, 0)->caused[0]->rule->id, "stale-epoch");
+  char title[TB__FINDING_TEXT_SIZE];
+  tb__finding_title(tb__findings_at(scene->findings, 0)->caused[0], title, sizeof title);
+  assert_string_equal(title, "/point has messages of the time before a jump");
   const tb__finding_t *edges = tb__findings_at(scene->findings, 0)->caused[1];
   assert_string_equal(edges->rule->id, "tf-old-epoch");
   assert_string_equal(edges->subjects[0].name, "odom -> base");
@@ -600,6 +680,100 @@ static void test_a_simulation_may_begin_at_zero(void **state)
   assert_none();
 }
 
+/* --- transforms --- */
+
+static void test_a_transform_that_is_late(void **state)
+{
+  (void)state;
+  take_edge(scene->statics, 0, "base", "laser");
+  for (int i = 0; i < 100; i++) {
+    scene->now_ns += 100 * MS;
+    take_edge(scene->edges, scene->now_ns - 1500 * MS, "odom", "base");
+    take_point(scene->point, scene->now_ns - 20 * MS, "laser");
+  }
+  const tb__finding_subject_t *subject = assert_one("tf-late", "odom -> base");
+  assert_evidence(subject, "the longest on /point");
+  const tb__tf_topic_t *counts = tb__tf_cover_topic(&scene->recording.cover, scene->point);
+  assert_int_equal(counts->messages, 100);
+  assert_int_equal(counts->waited, 85);
+  assert_int_equal(counts->dropped, 15);
+}
+
+static void test_a_transform_that_stops(void **state)
+{
+  (void)state;
+  drive(50);
+  for (int i = 0; i < 200; i++) {
+    scene->now_ns += 100 * MS;
+    take_point(scene->point, scene->now_ns - 20 * MS, "laser");
+    take_edge(scene->edges, scene->now_ns + 900 * MS, "map", "odom");
+  }
+  assert_evidence(assert_one("tf-late", "odom -> base"), "of them in vain; up to 10.000 s");
+}
+
+static void test_a_transform_that_is_a_little_late(void **state)
+{
+  (void)state;
+  take_edge(scene->statics, 0, "base", "laser");
+  for (int i = 0; i < 100; i++) {
+    scene->now_ns += 100 * MS;
+    take_edge(scene->edges, scene->now_ns - 800 * MS, "odom", "base");
+    take_point(scene->point, scene->now_ns - 20 * MS, "laser");
+  }
+  assert_none();
+}
+
+static void test_transforms_begin_again_after_a_jump(void **state)
+{
+  (void)state;
+  take_edge(scene->statics, 0, "base", "laser");
+  simulate(300);
+  scene->sim_ns -= 60 * S;
+  simulate(300);
+  assert_one("clock-backwards", "/clock");
+  const tb__tf_topic_t *counts = tb__tf_cover_topic(&scene->recording.cover, scene->point);
+  assert_true(counts->too_old < 5); /* before the first transform */
+  assert_true(counts->covered + counts->waited > 590);
+}
+
+static void test_two_publishers_of_a_transform(void **state)
+{
+  (void)state;
+  for (int i = 0; i < 50; i++) {
+    drive(1);
+    take_edge(scene->edges, scene->now_ns - 30 * MS, "odom", "base");
+  }
+  assert_one("tf-two-publishers", "odom -> base");
+}
+
+static void test_one_transform_out_of_order(void **state)
+{
+  (void)state;
+  drive(50);
+  take_edge(scene->edges, scene->now_ns - 30 * MS, "odom", "base");
+  assert_evidence(assert_one("stamp-backward", "/tf"), "odom -> base: 1 steps back");
+}
+
+static void test_two_parents_of_a_frame(void **state)
+{
+  (void)state;
+  for (int i = 0; i < 50; i++) {
+    drive(1);
+    take_edge(scene->edges, scene->now_ns - 1 * MS, "map", "base");
+  }
+  assert_evidence(assert_one("tf-two-publishers", "map -> base"), "between 'map' and 'odom'");
+}
+
+static void test_a_frame_that_gets_another_parent_once(void **state)
+{
+  (void)state;
+  for (int i = 0; i < 50; i++) {
+    drive(1);
+    take_edge(scene->edges, scene->now_ns - 1 * MS, i < 25 ? "shelf" : "arm", "box");
+  }
+  assert_none();
+}
+
 /* --- evidence --- */
 
 static void test_simulated_time_without_a_clock(void **state)
@@ -662,13 +836,13 @@ static void test_runs_that_begin_again(void **state)
 
 static void with_manifest(const char *text)
 {
-  static tb__manifest_t manifest;
   static tb__problems_t problems;
   memset(&problems, 0, sizeof problems);
   tb__recording_fini(&scene->recording);
-  tb_status_t status = tb__manifest_parse(text, strlen(text), &problems, &manifest);
+  tb_status_t status = tb__manifest_parse(text, strlen(text), &problems, &scene->manifest);
   if (status) fail_msg("%s", problems.items[0].text);
-  begin(&manifest);
+  scene->has_manifest = true;
+  begin(&scene->manifest);
 }
 
 static void test_a_budget(void **state)
@@ -726,6 +900,25 @@ static void test_more_frames_than_there_is_room_for(void **state)
   assert_null(tb__recorded_stream_frame(&scene->recording, topic->rest));
 }
 
+static void test_more_topics_than_are_judged(void **state)
+{
+  (void)state;
+  uint32_t number = 0;
+  while (number < TB__RECORDING_TOPICS_MAX) {
+    char name[32];
+    snprintf(name, sizeof name, "/topic_%u", number);
+    number = add_topic(name, "geometry_msgs/msg/PointStamped", false, 1);
+  }
+  take_point(number, 0, "a");
+  assert_none();
+  assert_int_equal(scene->recording.topics[number].messages, 1);
+  assert_null(scene->recording.topics[number].first);
+  assert_null(scene->recording.topics[number].travel);
+  take_point(number - 1, 0, "a");
+  tb__findings_destroy(scene->findings);
+  assert_one("stamp-zero", "/topic_4094");
+}
+
 static void test_random_messages(void **state)
 {
   (void)state;
@@ -760,7 +953,10 @@ int main(void)
       SCENARIO(test_a_simulation_logged_in_ros_time_without_publish_times),
       SCENARIO(test_latched_messages_are_as_old_as_they_are),
       SCENARIO(test_ros_time_declared_by_the_recorder),
+      SCENARIO(test_log_times_by_the_points_of_the_recorder),
+      SCENARIO(test_received_log_times_by_the_points_of_the_recorder),
       SCENARIO(test_zero_stamps),
+      SCENARIO(test_zero_for_now),
       SCENARIO(test_zero_stamps_before_the_clock_began),
       SCENARIO(test_the_first_nanosecond_is_not_zero),
       SCENARIO(test_one_topic_on_wall_time_in_a_simulation),
@@ -768,6 +964,7 @@ int main(void)
       SCENARIO(test_stamps_in_the_future),
       SCENARIO(test_stamps_far_in_the_future),
       SCENARIO(test_stamps_a_little_in_the_future),
+      SCENARIO(test_a_few_stamps_of_many_in_the_future),
       SCENARIO(test_in_simulated_time_a_stamp_may_be_a_tick_ahead),
       SCENARIO(test_clocks_of_hosts_that_are_apart),
       SCENARIO(test_clocks_of_hosts_that_are_near),
@@ -791,6 +988,14 @@ int main(void)
       SCENARIO(test_two_publishers_of_clock),
       SCENARIO(test_a_clock_that_ticks_zero),
       SCENARIO(test_a_simulation_may_begin_at_zero),
+      SCENARIO(test_a_transform_that_is_late),
+      SCENARIO(test_a_transform_that_stops),
+      SCENARIO(test_a_transform_that_is_a_little_late),
+      SCENARIO(test_transforms_begin_again_after_a_jump),
+      SCENARIO(test_two_publishers_of_a_transform),
+      SCENARIO(test_one_transform_out_of_order),
+      SCENARIO(test_two_parents_of_a_frame),
+      SCENARIO(test_a_frame_that_gets_another_parent_once),
       SCENARIO(test_simulated_time_without_a_clock),
       SCENARIO(test_messages_that_are_not_of_their_definition),
       SCENARIO(test_a_recorded_definition_that_does_not_fit),
@@ -800,6 +1005,7 @@ int main(void)
       SCENARIO(test_declared_evidence),
       SCENARIO(test_a_rule_that_is_off_for_a_topic),
       SCENARIO(test_more_frames_than_there_is_room_for),
+      SCENARIO(test_more_topics_than_are_judged),
       SCENARIO(test_random_messages),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

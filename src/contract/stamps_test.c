@@ -243,7 +243,7 @@ static void test_stamps_not_made_on_reception(void **state)
   (void)state;
   assert_true(score_of(1000, 200000, false, 2 * MS, 0).score < 0.5); /* regular, varying ages */
   /* A gap of the source is in both steps, and proves nothing. */
-  assert_true(score_of(1000, 200000, false, 2 * MS, 10 * S).score < 0.5);
+  assert_true(score_of(100, 200000, false, MS / 2, 10 * S).score < 0.5);
   /* Ages of 3 ms, though the steps agree. */
   assert_true(score_of(1000, 6 * MS, true, 2 * MS, 0).score <= 0);
   /* Too few to say. */

@@ -163,10 +163,9 @@ static void test_stalls(void **state)
 {
   (void)state;
   run(20);
-  int64_t from_ns = tick_ns;
   assert_int_equal(step(10 * MS, S), TB__TICK_FORWARD);
   assert_int_equal(ticks.all.stalls, 0);
-  from_ns = tick_ns;
+  int64_t from_ns = tick_ns;
   assert_int_equal(step(10 * MS, S + 1), TB__TICK_FORWARD);
   assert_int_equal(ticks.all.stalls, 1);
   assert_int_equal(ticks.all.stall_ns, S + 1);

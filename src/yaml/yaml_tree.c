@@ -38,16 +38,20 @@ static tb_status_t new_node(builder_t *builder, const yaml_event_t *event, tb__y
                             tb__yaml_node_t **out)
 {
   tb__yaml_t *yaml = builder->yaml;
-  if (yaml->node_count >= builder->limits->nodes)
-    return fail_at(builder, TB_ERR_LIMIT, event->start_mark, "more than %zu values",
-                   builder->limits->nodes);
+  if (yaml->node_count >= builder->limits->nodes) {
+    fail_at(builder, TB_ERR_LIMIT, event->start_mark, "more than %zu values",
+            builder->limits->nodes);
+    return TB_ERR_LIMIT;
+  }
   bool is_scalar = kind == TB__YAML_SCALAR;
   size_t length = is_scalar ? event->data.scalar.length : 0;
   const char *value = is_scalar ? (const char *)event->data.scalar.value : "";
   char *clean = NULL;
   if (memchr(value, '\0', length)) { /* "\0" is allowed in YAML */
-    if (!builder->limits->clean)
-      return fail_at(builder, TB_ERR_CORRUPT, event->start_mark, "a NUL in a text");
+    if (!builder->limits->clean) {
+      fail_at(builder, TB_ERR_CORRUPT, event->start_mark, "a NUL in a text");
+      return TB_ERR_CORRUPT;
+    }
     value = clean = builder->limits->clean(value, length, NULL);
     length = clean ? strlen(clean) : 0;
     if (!clean) return tb__no_memory(builder->error);

@@ -77,6 +77,13 @@ def mcap(messages):
     return data + record(2, struct.pack("<QQI", 0, 0, 0)) + MAGIC
 
 
+def edge(stamp_ns, parent, child):
+    body = struct.pack("<I", 1) + time(stamp_ns)
+    for name in (parent, child):
+        body += b"\0" * (-len(body) % 4) + text(name)
+    return CDR + body + b"\0" * (-len(body) % 8) + b"\0" * 56
+
+
 class CheckTest(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="timebase-check-command-")
@@ -155,6 +162,26 @@ class CheckTest(unittest.TestCase):
         self.assertEqual(found["topics"][0]["sent_out_of_order"], 1)
         self.assertEqual(found["log_times"]["are"], "system time at reception")
 
+    def test_transforms(self):
+        topics = [TOPICS[1], ("/tf", "tf2_msgs/msg/TFMessage"), ("/tf_static", "tf2_msgs/msg/TFMessage")]
+        messages = [(2, NOW, edge(0, "base", "laser"))]
+        for i in range(100):
+            now_ns = NOW + i * 50 * MS
+            messages.append((1, now_ns, edge(now_ns, "odom", "base")))
+            messages.append((0, now_ns + 10 * MS, point(now_ns + 8 * MS)))
+        bag = sqlite_bag_make(self.path("tf.db3"), topics, messages)
+        found = self.check_json(bag)
+        answers = found["topics"][0]["transforms"]
+        self.assertEqual((answers["messages"], answers["at_once"], answers["later"],
+                          answers["not_followed"]), (100, 0, 99, 1))
+        self.assertEqual(answers["wait"]["greatest_ns"], 40 * MS)
+        self.assertEqual(answers["last_child"], "base")
+        edges = {(e["parent"], e["child"]): e for e in found["transforms"]}
+        self.assertTrue(edges["base", "laser"]["static"])
+        self.assertEqual(edges["odom", "base"]["late"], 99)
+        self.assertRegex(self.check(bag).stdout,
+                         r"/point: 0\.0 % at once, 99\.0 % after 4.* ms \(50 %\), .*, last: base")
+
     def write_manifest(self, content, name="manifest.yaml"):
         with open(self.path(name), "w", encoding="utf-8") as out:
             out.write("timebase_manifest: 1\n" + content)
@@ -207,7 +234,7 @@ class CheckTest(unittest.TestCase):
             found = json.loads(result.stdout)
             self.assertTrue(found["evidence"]["manifest"])
             if line.startswith("bad"):
-                self.assertIn("it is not used", result.stderr)
+                self.assertIn("is not used", result.stderr)
                 self.assertIsNone(found["manifest"])
             else:
                 self.assertEqual(found["manifest"], "the recording")
@@ -236,6 +263,18 @@ class CheckTest(unittest.TestCase):
             out.write(b"text" * 1000)
         self.check(self.path("text.db3"), status=3)
 
+    def test_a_recording_that_was_not_closed(self):
+        messages = [(NOW + i * 100 * MS, NOW + i * 100 * MS, point(NOW + i * 100 * MS))
+                    for i in range(50)]
+        data = mcap(messages)
+        with open(self.path("unclosed.mcap"), "wb") as out:
+            out.write(data[: data.rindex(bytes([15]) + struct.pack("<Q", 4))])
+        found = self.check_json(self.path("unclosed.mcap"))
+        self.assertTrue(found["unclosed"], found["damage"])
+        self.assertEqual(found["messages"], 50)
+        self.assertIn("not closed; everything in it was read\n",
+                      self.check(self.path("unclosed.mcap")).stdout)
+
     def test_a_recording_that_was_cut_off(self):
         messages = [(NOW + i * 100 * MS, NOW + i * 100 * MS, point(NOW + i * 100 * MS))
                     for i in range(50)]
@@ -244,8 +283,14 @@ class CheckTest(unittest.TestCase):
         found = self.check_json(self.path("cut.mcap"))
         self.assertGreater(found["messages"], 40)
         self.assertEqual(found["unread"], 1)
+        self.assertFalse(found["unclosed"])
         self.assertIn("cut.mcap", found["damage"])
         self.assertIn("damaged: 1 part could not be read", self.check(self.path("cut.mcap")).stdout)
+
+    def test_more_topics_than_are_judged(self):
+        topics = [(f"/{i}", "std_msgs/msg/Header") for i in range(4100)]
+        bag = sqlite_bag_make(self.path("many.db3"), topics, [(4099, NOW, b"x" * 20)])
+        self.assertIn("4100 topics; only the first 4096", self.check(bag, status=3).stderr)
 
     def test_names_of_others_do_no_harm(self):
         evil = "/\x1b]0;x\x07%n"

@@ -239,6 +239,20 @@ class ReplayTest(CommandTest):
         self.reach(scan, 500)
         self.ask(operator, f"state {PAUSED}")
 
+    def check_by_the_contract(self):
+        """Nothing but the reset is found."""
+        found = json.loads(self.run_command("check", self.bag, "--json", status=1).stdout)
+        self.assertEqual([finding["rule"] for finding in found["findings"]], ["clock-backwards"],
+                         found["findings"])
+        self.assertEqual(found["findings"][0]["caused"], [])
+        self.assertEqual(found["log_times"]["are"], "ROS time")
+        self.assertTrue(found["log_times"]["declared"])
+        self.assertEqual(found["runs"], 2)
+        for topic in found["topics"]:
+            if topic["name"] in PERIODS_NS:
+                self.assertEqual(topic["stamps_are"], "ROS time")
+                self.assertEqual(topic["stamps_confidence"], 1)
+
     def test_the_real_job(self):
         sent = self.record(self.run_and_reset)
         self.assertIn("whole", self.run_command("bag", "check", self.bag).stdout)
@@ -246,6 +260,7 @@ class ReplayTest(CommandTest):
         counts = {topic["name"]: topic["count"] for topic in info["topics"]}
         self.assertEqual({topic: counts[topic] for topic in sent}, sent)
         self.assertEqual(len(info["files"]), 2)
+        self.check_by_the_contract()
         runs = [self.messages(run) for run in (1, 2)]
         self.check_recording(runs)
         self.check_replay_with_seeks(runs[0][0], runs[0][3])
