@@ -25,6 +25,7 @@ static const char *const whole =
                "clock: {publisher: /gazebo, rate: 100, factor: [0.9, 1.1],\n"
                "  qos: {reliability: reliable, depth: 3}}\n"
                "nodes:\n"
+               "  /driv*: {role: pattern}\n"
                "  /ekf: {role: estimator, timing_critical: true, hardware_timeouts: none}\n"
                "  /driver: {timers: steady, use_sim_time: true}\n"
                "  /rviz*: {use_sim_time: false}\n"
@@ -61,7 +62,7 @@ static void test_everything_that_is_declared_is_read(void **state)
   assert_int_equal(manifest.clock.depth, 3);
   assert_int_equal(manifest.limits.age_max_ns, 8 * S);
   assert_true(manifest.limits.stall_periods == 7.5);
-  assert_int_equal(manifest.node_count, 4);
+  assert_int_equal(manifest.node_count, 5);
   assert_int_equal(manifest.topic_count, 3);
   assert_int_equal(manifest.path_count, 1);
   assert_string_equal(manifest.paths[0].name, "scan");
@@ -86,6 +87,8 @@ static void test_a_name_has_its_entry_else_the_first_pattern_else_the_defaults(v
   assert_int_equal(ekf->bases[TB__KIND_TIMERS], TB__TIME_ROS);
   const tb__manifest_node_t *driver = tb__manifest_node(&manifest, "/driver", NULL);
   assert_true(driver->use_sim_time && driver->has_use_sim_time);
+  assert_null(driver->role); /* its own entry, though the pattern is before it */
+  assert_string_equal(tb__manifest_node(&manifest, "/driving", NULL)->role, "pattern");
   assert_int_equal(driver->bases[TB__KIND_TIMERS], TB__TIME_STEADY);
   assert_true(driver->has_base[TB__KIND_TIMERS] && !driver->has_base[TB__KIND_TF]);
   assert_int_equal(driver->bases[TB__KIND_HARDWARE_TIMEOUTS], TB__TIME_STEADY);
