@@ -209,6 +209,19 @@ tb_status_t tb_statistics_clock_sized(const tb_statistics_t *statistics, tb_cloc
   return status;
 }
 
+void tb__statistics_visit(const tb_statistics_t *statistics,
+                          const tb__statistics_visitor_t *visitor, void *user)
+{
+  tb__mutex_t *mutex = (tb__mutex_t *)&statistics->mutex;
+  tb__mutex_lock(mutex);
+  visitor->clock(statistics->node, &statistics->summary, user);
+  for (const tb_topic_statistics_t *topic = statistics->topics; topic; topic = topic->next)
+    visitor->topic(topic, &topic->summary, user);
+  for (const tb_timer_statistics_t *timer = statistics->timers; timer; timer = timer->next)
+    visitor->timer(timer, timer->name, user);
+  tb__mutex_unlock(mutex);
+}
+
 /* ---- making and destroying ---- */
 
 static void begin(tb_statistics_t *statistics)

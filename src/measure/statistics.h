@@ -7,6 +7,7 @@
 #include <timebase/jump.h>
 #include <timebase/statistics.h>
 
+#include "base/private_api.h"
 #include "clock/clock.h"
 #include "platform/mutex.h"
 
@@ -149,6 +150,17 @@ void tb__topic_statistics_snapshot(tb_topic_statistics_t *topic, int64_t steady_
 void tb__topic_judge(tb__level_state_t *state, tb_topic_summary_t *summary,
                      const tb_topic_statistics_options_t *options, const tb_histogram_stats_t *age,
                      int64_t clock_ns, uint32_t good_windows);
+
+/* What the last snapshot has, for what reports it. The functions are called with the mutex of the
+ * statistics held: they only copy. */
+typedef struct tb__statistics_visitor {
+  void (*clock)(const char *node, const tb_clock_summary_t *summary, void *user);
+  void (*topic)(const tb_topic_statistics_t *topic, const tb_topic_summary_t *summary, void *user);
+  void (*timer)(const tb_timer_statistics_t *timer, const char *name, void *user);
+} tb__statistics_visitor_t;
+
+TB_PRIVATE_API void tb__statistics_visit(const tb_statistics_t *statistics,
+                                         const tb__statistics_visitor_t *visitor, void *user);
 
 void tb__topic_statistics_free(tb_topic_statistics_t *topic);
 void tb__timer_statistics_free(tb_timer_statistics_t *timer);
