@@ -167,6 +167,28 @@ static int64_t note_time_locked(tb_statistics_t *statistics, const sample_t *sam
   return advanced_ns;
 }
 
+static tb__verdict_t judge_state(tb_clock_state_t state)
+{
+  switch (state) {
+  case TB_CLOCK_STALLED:
+    return (tb__verdict_t){TB_LEVEL_ERROR, "its ticks have stopped"};
+  case TB_CLOCK_LOST:
+    return (tb__verdict_t){TB_LEVEL_ERROR, "its publisher is gone"};
+  case TB_CLOCK_NO_SOURCE:
+    return (tb__verdict_t){TB_LEVEL_ERROR, "it has no source and reports system time"};
+  default:
+    return (tb__verdict_t){TB_LEVEL_OK, ""};
+  }
+}
+
+static void note_level_locked(tb_statistics_t *statistics)
+{
+  tb_clock_summary_t *summary = &statistics->summary;
+  tb__level_settle(&statistics->level, judge_state(summary->state), statistics->good_windows);
+  summary->level = statistics->level.now.level;
+  summary->reason = statistics->level.now.reason;
+}
+
 tb_status_t tb_statistics_snapshot(tb_statistics_t *statistics)
 {
   if (!statistics) return TB_ERR_INVALID;
@@ -179,6 +201,7 @@ tb_status_t tb_statistics_snapshot(tb_statistics_t *statistics)
   note_jumps_locked(statistics, &sample);
   note_ticks_locked(statistics, &sample);
   int64_t advanced_ns = note_time_locked(statistics, &sample);
+  note_level_locked(statistics);
   double tick_ns = summary->rate_hz > 0 ? summary->factor * 1e9 / summary->rate_hz : 0;
   if (tick_ns > 0 && tick_ns < 1e18) atomic_store(&statistics->tick_ns, (int64_t)tick_ns);
   for (tb_topic_statistics_t *topic = statistics->topics; topic; topic = topic->next)
@@ -264,6 +287,8 @@ static tb_status_t statistics_create(const tb_statistics_options_t *options, tb_
   statistics->clock = options->clock;
   statistics->forward_min_ns =
       options->forward_jump_min.ns ? options->forward_jump_min.ns : FORWARD_MIN_NS;
+  statistics->level = (tb__level_state_t)TB__LEVEL_INIT;
+  statistics->summary.reason = "";
   statistics->good_windows = options->good_windows ? options->good_windows : GOOD_WINDOWS;
   tb_status_t status =
       tb__statistics_name(options->node, statistics->node) ? TB_OK : TB_ERR_INVALID;

@@ -30,6 +30,26 @@ typedef struct tb__epoch_begin {
   int64_t before_ns; /* the last time before */
 } tb__epoch_begin_t;
 
+/* A level, and why. */
+typedef struct tb__verdict {
+  tb_level_t level;
+  const char *reason;
+} tb__verdict_t;
+
+/* What a level follows from, over the intervals. */
+typedef struct tb__level_state {
+  tb__verdict_t now;         /* what is reported */
+  tb__verdict_t highest;     /* of the good intervals in a row */
+  tb__verdict_t rate;        /* as it was judged last; for topics */
+  double expected, received; /* messages that the rate has not been judged by */
+  uint32_t good;
+} tb__level_state_t;
+
+#define TB__LEVEL_INIT                                                                             \
+  {                                                                                                \
+    .now.reason = "", .highest.reason = "", .rate.reason = ""                                      \
+  }
+
 struct tb_statistics {
   tb_clock_t *clock;
   tb_jump_handler_t *handler;
@@ -51,6 +71,7 @@ struct tb_statistics {
   tb__tick_counts_t ticks;      /* at the last snapshot */
   tb_timeline_stats_t timeline; /* the same */
   uint64_t jumps_at_snapshot;
+  tb__level_state_t level;
   tb_clock_summary_t summary;
 };
 
@@ -75,15 +96,6 @@ typedef struct tb__seen_publisher {
   uint64_t last; /* of the owner thread */
   _Atomic uint64_t lost;
 } tb__seen_publisher_t;
-
-/* What a level follows from, over the intervals. */
-typedef struct tb__level_state {
-  double expected, received; /* messages that the rate has not been judged by */
-  tb_level_t rate_level;     /* as it was judged last */
-  tb_level_t highest;        /* of the good intervals in a row */
-  const char *rate_reason, *highest_reason;
-  uint32_t good;
-} tb__level_state_t;
 
 struct tb_topic_statistics {
   tb_statistics_t *statistics;
@@ -145,6 +157,10 @@ tb_status_t tb__statistics_histogram(tb_histogram_t **out,
  * advanced in it; negative: it has jumped. With the mutex of the statistics. */
 void tb__topic_statistics_snapshot(tb_topic_statistics_t *topic, int64_t steady_ns,
                                    int64_t clock_ns);
+
+/* `verdict` is of the last interval: the level rises at once, and falls after `good_windows`. Pure.
+ */
+void tb__level_settle(tb__level_state_t *state, tb__verdict_t verdict, uint32_t good_windows);
 
 /* Judges the interval that `summary` has the counts of. Pure. */
 void tb__topic_judge(tb__level_state_t *state, tb_topic_summary_t *summary,

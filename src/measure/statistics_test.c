@@ -5,6 +5,7 @@
 #include <string.h>
 #include <timebase/statistics.h>
 #include <timebase/testing.h>
+#include <timebase/timeline.h>
 
 #include "counted_allocations.h"
 #include "measure/statistics.h"
@@ -335,6 +336,23 @@ static void test_the_clock_has_a_rate_and_a_factor(void **state)
   assert_int_equal(summary.jumps_backward, 1);
 }
 
+static void test_a_clock_that_is_lost_is_an_error(void **state)
+{
+  const fixture_t *f = *state;
+  assert_ok(tb_manual_source_set(f->source, 100 * S));
+  assert_int_equal(clock_summary().level, TB_LEVEL_OK);
+  tb_timeline_set_state(tb_source_timeline(f->source), TB_CLOCK_LOST);
+  tb_clock_summary_t summary = clock_summary();
+  assert_int_equal(summary.level, TB_LEVEL_ERROR);
+  assert_string_equal(summary.reason, "its publisher is gone");
+  pass(f, 20 * MS, 1);
+  assert_int_equal(clock_summary().level, TB_LEVEL_ERROR);
+  assert_int_equal(clock_summary().level, TB_LEVEL_ERROR);
+  summary = clock_summary();
+  assert_int_equal(summary.level, TB_LEVEL_OK);
+  assert_string_equal(summary.reason, "");
+}
+
 static void test_timers_have_lateness_and_missed_periods(void **state)
 {
   (void)state;
@@ -364,7 +382,7 @@ typedef struct judged {
 
 static judged_t judged_of(double rate_hz)
 {
-  return (judged_t){.state = {.rate_reason = "", .highest_reason = ""},
+  return (judged_t){.state = TB__LEVEL_INIT,
                     .summary = {.reason = ""},
                     .options = {.expected_rate_hz = rate_hz, .min_age = {-S}, .max_age = {5 * S}}};
 }
@@ -539,6 +557,7 @@ int main(void)
       HELD(test_processing_over_a_jump_has_no_ros_time),
       HELD(test_a_jump_counts_when_its_last_handler_has_returned),
       HELD(test_the_clock_has_a_rate_and_a_factor),
+      HELD(test_a_clock_that_is_lost_is_an_error),
       HELD(test_timers_have_lateness_and_missed_periods),
       cmocka_unit_test(test_a_level_rises_at_once_and_falls_after_good_intervals),
       cmocka_unit_test(test_a_rate_is_judged_in_time_of_the_clock),

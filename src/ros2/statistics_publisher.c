@@ -20,7 +20,6 @@
 #define PERIOD_NS     TB_NS_PER_S
 #define HOST_SIZE     256
 #define PATH_SIZE_MAX 4000
-#define HEADER_SIZE   12 /* encapsulation, and the stamp at its start */
 
 struct tb_ros2_statistics_publisher {
   tb_statistics_t *statistics;
@@ -188,7 +187,7 @@ tb_status_t tb_ros2_statistics_publisher_create_sized(
 static int64_t stamp_of(const tb_ros2_sample_t *sample)
 {
   tb__cdr_reader_t reader;
-  if (!sample->cdr || sample->size < HEADER_SIZE) return 0;
+  if (!sample->cdr) return 0;
   tb__cdr_reader_init(&reader, sample->cdr, sample->size);
   int64_t sec = (int32_t)(uint32_t)tb__cdr_read_number(&reader, 4);
   int64_t nanosec = (int64_t)tb__cdr_read_number(&reader, 4);

@@ -189,32 +189,10 @@ static void add_metric(tb__statistics_report_t *report, const char *task, const 
 
 /* ---- what is visited ---- */
 
-static tb_level_t level_of_state(tb_clock_state_t state, const char **out_message)
-{
-  *out_message = "";
-  switch (state) {
-  case TB_CLOCK_STALLED:
-    *out_message = "its ticks have stopped";
-    return TB_LEVEL_ERROR;
-  case TB_CLOCK_LOST:
-    *out_message = "its publisher is gone";
-    return TB_LEVEL_ERROR;
-  case TB_CLOCK_NO_SOURCE:
-    *out_message = "it has no source and reports system time";
-    return TB_LEVEL_ERROR;
-  case TB_CLOCK_PAUSED:
-    *out_message = "paused";
-    return TB_LEVEL_OK;
-  default:
-    return TB_LEVEL_OK;
-  }
-}
-
 static void visit_clock(const char *node, const tb_clock_summary_t *clock, void *user)
 {
   tb__statistics_report_t *report = user;
-  const char *message;
-  tb_level_t level = level_of_state(clock->state, &message);
+  bool paused = clock->state == TB_CLOCK_PAUSED && clock->level == TB_LEVEL_OK;
   report->node = text(report, "%s", node);
   report->factor = clock->factor;
   report->time_ns = clock->time.ns;
@@ -233,7 +211,7 @@ static void visit_clock(const char *node, const tb_clock_summary_t *clock, void 
   add_count(&values, "ticks_repeated_count", clock->ticks_repeated);
   add_count(&values, "clock_stall_count", clock->stalls);
   add_count(&values, "epoch", clock->epoch);
-  add_status(&values, level, "clock", message);
+  add_status(&values, clock->level, "clock", paused ? "paused" : clock->reason);
 }
 
 static void add_topic_counts(values_t *values, const tb_topic_counts_t *counts)
