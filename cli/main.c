@@ -15,7 +15,7 @@ static const command_t *const commands[] = {
     &command_bag,
 #endif
 #ifdef TB_CLI_ROS2
-    &command_watch,
+    &command_watch, &command_wait,
 #endif
     &command_serve, &command_now,    &command_sleep,
 #ifdef TB_CLI_ROS2
