@@ -33,6 +33,8 @@ extern const row_t bag_rows[];
 extern const int bag_row_count;
 extern const row_t sqlite_rows[];
 extern const int sqlite_row_count;
+extern const row_t check_rows[];
+extern const int check_row_count;
 #endif
 #ifdef TB_BENCH_ROS2
 /* The process that reads `/clock`: this program with this argument and two descriptors. */
@@ -43,6 +45,13 @@ int bench_ros2_peer(const char *in, const char *out);
 int bench_node_peer(const char *role, const char *count);
 extern const row_t ros2_rows[], node_rows[];
 extern const int ros2_row_count, node_row_count;
+#endif
+#ifdef TB_BENCH_COMMAND
+/* The process that receives what `timebase observe` observes. */
+#define BENCH_OBSERVE_PEER "--observe-peer"
+int bench_observe_peer(void);
+extern const row_t observe_rows[];
+extern const int observe_row_count;
 #endif
 #if defined(TB_BENCH_BAG) && defined(TB_BENCH_ROS2)
 #define TB_BENCH_PLAY

@@ -12,14 +12,14 @@ static const command_t *const commands[] = {
     &command_play,  &command_record,
 #endif
 #ifdef TB_CLI_BAG
-    &command_bag,
+    &command_bag,   &command_check,
 #endif
 #ifdef TB_CLI_ROS2
-    &command_watch, &command_wait,
+    &command_watch, &command_observe, &command_wait,
 #endif
-    &command_serve, &command_now,    &command_sleep,
+    &command_serve, &command_now,     &command_sleep,
 #ifdef TB_CLI_ROS2
-    &command_nodes, &command_param,  &command_sim_time,
+    &command_nodes, &command_param,   &command_sim_time, &command_audit,
 #endif
 };
 

@@ -269,7 +269,8 @@ static tb_clock_state_t state_of(uintptr_t word, tb_clock_state_t state)
   if (tb__is_forked()) return TB_CLOCK_STALLED;
   const tb_timeline_t *timeline = (const tb_timeline_t *)(word & ~TB__WORD_BITS);
   tb_clock_state_t derived = tb__timeline_derive_state(timeline, state);
-  if (derived != state && derived == TB_CLOCK_STALLED) tb__timeline_report_stall(timeline);
+  if (derived != state && derived == TB_CLOCK_STALLED)
+    tb__timeline_report_stall((tb_timeline_t *)timeline, INT64_MAX);
   return derived;
 }
 

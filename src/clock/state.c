@@ -95,30 +95,50 @@ bool tb__timeline_visible_state_locked(const tb_timeline_t *timeline, tb__visibl
   return true;
 }
 
-/* True for the first thread that finds this stall. */
-static bool stall_note(tb_timeline_t *timeline)
+/* The sign of life after which there has been none. */
+static int64_t stalled_at_ns(const tb_timeline_t *timeline)
 {
   int64_t page_ns = page_sign_ns(timeline->view);
-  int64_t last_ns = page_ns > 0 ? page_ns : last_sign_ns(&timeline->liveness);
-  if (atomic_exchange(&timeline->liveness.stalled_at_ns, last_ns) == last_ns) return false;
-  atomic_fetch_add_explicit(&timeline->counts.stalls, 1, memory_order_relaxed);
-  return true;
+  return page_ns > 0 ? page_ns : last_sign_ns(&timeline->liveness);
 }
 
-void tb__timeline_report_stall(const tb_timeline_t *timeline)
+static void stall_count(tb_timeline_t *timeline)
+{
+  int64_t at_ns = stalled_at_ns(timeline);
+  if (atomic_exchange(&timeline->liveness.stalled_at_ns, at_ns) != at_ns)
+    atomic_fetch_add_explicit(&timeline->counts.stalls, 1, memory_order_relaxed);
+}
+
+/* After a process was stopped (SIGSTOP), its threads may read the clock before the ticks that came
+ * meanwhile are received. So who was late itself reports what was already seen a while ago. */
+static bool stall_is_confirmed(tb__liveness_t *liveness, int64_t at_ns, int64_t now_ns, bool late)
+{
+  if (atomic_exchange(&liveness->seen_at_ns, at_ns) != at_ns)
+    atomic_store(&liveness->seen_ns, now_ns);
+  return !late || now_ns - atomic_load(&liveness->seen_ns) >= TB__STALL_CONFIRMED_NS;
+}
+
+void tb__timeline_report_stall(tb_timeline_t *timeline, int64_t expected_ns)
 {
   if (timeline->kind != TB__TIMELINE_ROS) return;
-  int64_t silent_ns = too_long_silence_ns(timeline, tb__steady_coarse_now_ns());
-  if (silent_ns && stall_note((tb_timeline_t *)timeline))
-    tb__log(TB_LOG_WARN, "time does not advance: no tick from its source for %.1f s",
-            (double)silent_ns / 1e9);
+  int64_t now_ns = tb__steady_coarse_now_ns(), silent_ns = too_long_silence_ns(timeline, now_ns);
+  if (!silent_ns) return;
+  stall_count(timeline);
+  tb__liveness_t *liveness = &timeline->liveness;
+  int64_t at_ns = stalled_at_ns(timeline);
+  if (expected_ns == TB__WHEN_STALLED) expected_ns = stall_moment_ns(timeline);
+  bool late = expected_ns == INT64_MAX || now_ns - expected_ns >= TB__STALL_CONFIRMED_NS;
+  if (!stall_is_confirmed(liveness, at_ns, now_ns, late)) return;
+  if (atomic_exchange(&liveness->reported_at_ns, at_ns) == at_ns) return;
+  tb__log(TB_LOG_WARN, "time does not advance: no tick from its source for %.1f s",
+          (double)silent_ns / 1e9);
 }
 
 /* Waiters for a stall may not have woken up yet. */
 void tb__timeline_count_stall(tb_timeline_t *timeline, int64_t steady_ns)
 {
   if (!too_long_silence_ns(timeline, steady_ns)) return;
-  stall_note(timeline);
+  stall_count(timeline);
   tb__waiters_report_state_locked(timeline);
 }
 

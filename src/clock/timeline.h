@@ -68,14 +68,18 @@ typedef struct tb__rate_meter {
   bool jumped;                              /* at the last tick, which gave no reason */
 } tb__rate_meter_t;
 
-#define TB__LIVENESS_FOREVER INT64_MAX          /* time runs without ticks */
-#define TB__PAUSED_AFTER_NS  INT64_C(100000000) /* of ticks that repeat the value */
+#define TB__LIVENESS_FOREVER   INT64_MAX          /* time runs without ticks */
+#define TB__PAUSED_AFTER_NS    INT64_C(100000000) /* of ticks that repeat the value */
+#define TB__STALL_CONFIRMED_NS INT64_C(100000000) /* after it was seen first */
 
 /* Signs of life, in coarse steady time (0: none yet), and the stall that was reported last. */
 typedef struct tb__liveness {
   _Atomic int64_t moved_ns;       /* the last tick that moved time */
   _Atomic int64_t repeated_ns;    /* the last one that did not */
-  _Atomic int64_t stalled_at_ns;  /* the sign of life after which a stall has been reported */
+  _Atomic int64_t stalled_at_ns;  /* the sign of life after which a stall has been counted */
+  _Atomic int64_t reported_at_ns; /* and after which one has been reported */
+  _Atomic int64_t seen_at_ns;     /* and after which one was seen first, */
+  _Atomic int64_t seen_ns;        /* at this moment */
   _Atomic int64_t stall_limit_ns; /* INT64_MAX: off */
 } tb__liveness_t;
 
@@ -200,8 +204,11 @@ tb_clock_state_t tb__timeline_derive_state(const tb_timeline_t *timeline, tb_clo
 /* False: a jump blocks readers; waiters for a state are notified when it ends. */
 bool tb__timeline_visible_state_locked(const tb_timeline_t *timeline, tb__visible_state_t *out)
     TB_REQUIRES(timeline->mutex);
-/* Counts and logs a stall, once. Call with no lock held. */
-void tb__timeline_report_stall(const tb_timeline_t *timeline);
+#define TB__WHEN_STALLED INT64_C(0)
+/* Counts a stall, once, and logs it once it is certain that ticks were not only waiting for a
+ * process that was stopped: `expected_ns` is the steady time at which the caller, who waited, was
+ * to be woken (INT64_MAX: it did not wait). Call with no lock held. */
+void tb__timeline_report_stall(tb_timeline_t *timeline, int64_t expected_ns);
 /* Call before noting a sign of life: counts a stall that is over and that no reader has seen. */
 void tb__timeline_count_stall(tb_timeline_t *timeline, int64_t steady_ns)
     TB_REQUIRES(timeline->mutex);

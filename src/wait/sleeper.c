@@ -489,6 +489,18 @@ static tb_status_t final_status(const tb__sleeper_t *sleeper, tb_status_t status
   return marks & TB__MARK_CLOSED ? TB_ERR_CLOSED : status;
 }
 
+static void report_stall(tb__sleeper_t *sleeper, tb_status_t status)
+{
+  int64_t expected_ns;
+  if (sleeper->reading && sleeper->reading->state == TB_CLOCK_STALLED)
+    expected_ns = TB__WHEN_STALLED;
+  else if (status == TB_ERR_TIMEOUT)
+    expected_ns = sleeper->limit_ns;
+  else
+    return;
+  tb__timeline_report_stall(tb__clock_timeline(sleeper->clock), expected_ns);
+}
+
 tb_status_t tb__sleeper_run(tb__sleeper_t *sleeper)
 {
   tb_status_t status = TB_OK;
@@ -496,8 +508,7 @@ tb_status_t tb__sleeper_run(tb__sleeper_t *sleeper)
   if (sleeper->token) tb__cancel_token_join(sleeper->token, sleeper);
   if (sleeper->goal != TB__GOAL_FOR || sleeper->goal_ns > 0) status = wait_until_over(sleeper);
   if (sleeper->token) tb__cancel_token_leave(sleeper->token, sleeper);
-  if (status == TB_ERR_TIMEOUT || (sleeper->reading && sleeper->reading->state == TB_CLOCK_STALLED))
-    tb__timeline_report_stall(tb__clock_timeline(sleeper->clock));
+  report_stall(sleeper, status);
   tb__clock_leave(sleeper->clock);
   if (sleeper->inflight) tb__inflight_adopt(sleeper->inflight);
   return final_status(sleeper, status);

@@ -204,6 +204,57 @@ static void test_C8_silence_is_a_stall_at_its_moment(void **state)
   tb_log_set_hook(NULL, NULL);
 }
 
+static tb_clock_state_t state_read(fixture_t *f)
+{
+  tb_clock_reading_t reading;
+  assert_ok(tb_clock_read(f->clock, &reading));
+  return reading.state;
+}
+
+/* As of a process that was stopped: its ticks are received after its first look. */
+static void test_C8_a_stall_that_a_reader_sees_is_reported_once_it_lasts(void **state)
+{
+  fixture_t *f = *state;
+  tb_timeline_stats_t stats;
+  reports = 0;
+  tb_log_set_hook(on_log, NULL);
+  assert_ok(tb_manual_source_set(f->source, S));
+  for (int i = 0; i < 3; i++) {
+    pass(2 * S);
+    assert_int_equal(state_read(f), TB_CLOCK_STALLED);
+    assert_ok(tb_manual_source_set(f->source, (2 + i) * S));
+    assert_int_equal(state_read(f), TB_CLOCK_RUNNING);
+  }
+  assert_int_equal(reports, 0);
+  pass(2 * S);
+  assert_int_equal(state_read(f), TB_CLOCK_STALLED);
+  pass(S / 10 - 1);
+  assert_int_equal(state_read(f), TB_CLOCK_STALLED);
+  assert_int_equal(reports, 0);
+  pass(1);
+  for (int i = 0; i < 3; i++)
+    assert_int_equal(state_read(f), TB_CLOCK_STALLED);
+  assert_int_equal(reports, 1);
+  tb_timeline_stats(timeline_of(f), &stats);
+  assert_int_equal(stats.stalls, 4);
+  tb_log_set_hook(NULL, NULL);
+}
+
+/* A wait that ends in time knows of the silence; one that is woken late was itself stopped. */
+static void test_C8_a_wait_that_ends_late_reports_no_stall(void **state)
+{
+  fixture_t *f = *state;
+  waiting_t w;
+  reports = 0;
+  tb_log_set_hook(on_log, NULL);
+  assert_ok(tb_manual_source_set(f->source, S));
+  start(&w, f, BIT(STALLED));
+  pass(2 * S);
+  finish(&w, TB_CLOCK_STALLED);
+  assert_int_equal(reports, 0);
+  tb_log_set_hook(NULL, NULL);
+}
+
 static void test_C8_ticks_that_repeat_are_a_pause(void **state)
 {
   fixture_t *f = *state;
@@ -424,6 +475,8 @@ int main(void)
       WITH_CLOCK(test_C8_what_the_source_says_is_seen_however_short),
       WITH_CLOCK(test_C8_only_a_tick_that_makes_the_state_wakes),
       HELD(test_C8_silence_is_a_stall_at_its_moment),
+      HELD(test_C8_a_stall_that_a_reader_sees_is_reported_once_it_lasts),
+      HELD(test_C8_a_wait_that_ends_late_reports_no_stall),
       HELD(test_C8_ticks_that_repeat_are_a_pause),
       HELD(test_C8_a_stall_that_a_tick_ends_is_not_missed),
       WITH_CLOCK(test_C8_changes_of_source),
