@@ -187,7 +187,8 @@ TB_API void tb_timer_statistics_note_steady(tb_timer_statistics_t *timer,
                                             uint64_t missed);
 
 /** Ends the interval of everything and begins the next one. What reports calls it, such as once a
- * steady second. [any thread] [from callbacks] TB_ERR_INVALID, TB_ERR_FORKED. */
+ * steady second. [one thread at a time] [from callbacks] TB_ERR_BUSY: another thread is in it.
+ * TB_ERR_INVALID, TB_ERR_FORKED. */
 TB_API tb_status_t tb_statistics_snapshot(tb_statistics_t *statistics);
 
 /** Of the last snapshot. [any thread] [from callbacks] TB_ERR_INVALID, TB_ERR_FORKED. */

@@ -189,10 +189,8 @@ static void note_level_locked(tb_statistics_t *statistics)
   summary->reason = statistics->level.now.reason;
 }
 
-tb_status_t tb_statistics_snapshot(tb_statistics_t *statistics)
+static void take_snapshot(tb_statistics_t *statistics)
 {
-  if (!statistics) return TB_ERR_INVALID;
-  if (tb__is_forked()) return TB_ERR_FORKED;
   sample_t sample = take_sample(statistics);
   tb__mutex_lock(&statistics->mutex);
   tb_clock_summary_t *summary = &statistics->summary;
@@ -209,6 +207,16 @@ tb_status_t tb_statistics_snapshot(tb_statistics_t *statistics)
   for (tb_timer_statistics_t *timer = statistics->timers; timer; timer = timer->next)
     tb_histogram_snapshot(timer->lateness);
   tb__mutex_unlock(&statistics->mutex);
+}
+
+/* The clock is read with nothing held, so two snapshots at once would be of each other's past. */
+tb_status_t tb_statistics_snapshot(tb_statistics_t *statistics)
+{
+  if (!statistics) return TB_ERR_INVALID;
+  if (tb__is_forked()) return TB_ERR_FORKED;
+  if (atomic_exchange(&statistics->is_in_snapshot, true)) return TB_ERR_BUSY;
+  take_snapshot(statistics);
+  atomic_store(&statistics->is_in_snapshot, false);
   return TB_OK;
 }
 

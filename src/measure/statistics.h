@@ -61,6 +61,7 @@ struct tb_statistics {
   _Atomic uint64_t seen[TB__JUMP_CLASSES];
   _Atomic uint32_t last_class; /* of the last one */
   _Atomic bool may_be_in_jump; /* it may not be over */
+  _Atomic bool is_in_snapshot; /* of one thread at a time */
   _Atomic int64_t tick_ns;     /* on the clock, as of the last snapshot; 0: unknown */
   tb__mutex_t jump_mutex;      /* of the following; no other is taken under it */
   tb__epoch_begin_t epoch_begin;

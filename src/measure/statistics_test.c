@@ -503,6 +503,42 @@ static void test_wrong_arguments_are_refused(void **state)
   assert_null(of_topic);
 }
 
+static void *take_in_thread(void *unused)
+{
+  assert_ok(tb_statistics_snapshot(statistics));
+  return unused;
+}
+
+/* While the mutex is held: another thread is in a snapshot, and waits for it. */
+static void take_meanwhile(const char *node, const tb_clock_summary_t *summary, void *user)
+{
+  (void)summary;
+  pthread_t *thread = user;
+  assert_string_equal(node, "/ns/camera");
+  assert_int_equal(pthread_create(thread, NULL, take_in_thread, NULL), 0);
+  while (!statistics->is_in_snapshot)
+    sched_yield();
+  assert_status(tb_statistics_snapshot(statistics), TB_ERR_BUSY);
+}
+
+static void visit_topic(const tb_topic_statistics_t *visited, const tb_topic_summary_t *summary,
+                        void *user)
+{
+  (void)user;
+  assert_ptr_equal(visited, topic);
+  assert_string_equal(summary->topic, "/ns/image");
+}
+
+static void test_one_snapshot_is_taken_at_a_time(void **state)
+{
+  (void)state;
+  pthread_t thread;
+  const tb__statistics_visitor_t visitor = {.clock = take_meanwhile, .topic = visit_topic};
+  tb__statistics_visit(statistics, &visitor, &thread);
+  pthread_join(thread, NULL);
+  assert_ok(tb_statistics_snapshot(statistics));
+}
+
 static _Atomic bool ends;
 
 static void *receive(void *unused)
@@ -564,6 +600,7 @@ int main(void)
       cmocka_unit_test(test_a_slow_topic_is_judged_over_several_intervals),
       HELD(test_recording_allocates_nothing),
       HELD(test_wrong_arguments_are_refused),
+      HELD(test_one_snapshot_is_taken_at_a_time),
       HELD(test_threads_do_not_meet),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

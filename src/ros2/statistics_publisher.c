@@ -68,7 +68,7 @@ static void report_once(tb_ros2_statistics_publisher_t *self)
 {
   tb_error_t error = TB_ERROR_INIT;
   tb_status_t status = tb_statistics_snapshot(self->statistics);
-  if (!status) status = publish_report(self, &error);
+  if (!status || status == TB_ERR_BUSY) status = publish_report(self, &error);
   if (!status && self->path)
     status = tb_statistics_save_openmetrics(self->statistics, self->path, &error);
   if (status && !self->has_failed)
