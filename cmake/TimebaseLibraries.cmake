@@ -96,7 +96,7 @@ timebase_library(bag
   LIBRARIES SQLite::SQLite3 PkgConfig::yaml PkgConfig::mcap PkgConfig::pcre2
   REQUIRES sqlite3 yaml-0.1 libzstd liblz4 libdeflate libpcre2-8)
 timebase_library(contract
-  PARTS definition
+  PARTS definition contract
   COMPONENTS core)
 timebase_library(ros2-bag
   PARTS rosbag2

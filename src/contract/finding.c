@@ -1,0 +1,353 @@
+#include "contract/finding.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct off {
+  char *reason; /* NULL: the rule is on */
+  uint64_t count;
+} switch_t;
+
+struct tb__findings {
+  tb__finding_t **list; /* those first that are below no other, once finished */
+  size_t count, capacity;
+  size_t kept[TB__RULE_COUNT]; /* subjects */
+  switch_t off[TB__RULE_COUNT];
+  tb__finding_subject_t *last; /* NULL: it was not kept */
+  bool is_lost;                /* memory ran out */
+};
+
+tb__findings_t *tb__findings_create(void)
+{
+  return calloc(1, sizeof(tb__findings_t));
+}
+
+static void subject_fini(tb__finding_subject_t *subject)
+{
+  for (size_t i = 0; i < subject->evidence_count; i++)
+    free(subject->evidence[i]);
+  free(subject->name);
+  free(subject->detail);
+}
+
+static void finding_destroy(tb__finding_t *finding)
+{
+  for (size_t i = 0; i < finding->subject_count; i++)
+    subject_fini(&finding->subjects[i]);
+  free(finding->subjects);
+  free(finding->cause);
+  free(finding->caused);
+  free(finding);
+}
+
+void tb__findings_destroy(tb__findings_t *findings)
+{
+  if (!findings) return;
+  for (size_t i = 0; i < findings->count; i++)
+    finding_destroy(findings->list[i]);
+  for (size_t i = 0; i < TB__RULE_COUNT; i++)
+    free(findings->off[i].reason);
+  free(findings->list);
+  free(findings);
+}
+
+static tb_status_t lose(tb__findings_t *findings)
+{
+  findings->is_lost = true;
+  return TB_ERR_NO_MEMORY;
+}
+
+static char *copy_name(const char *name)
+{
+  return strndup(name, TB__FINDING_NAME_SIZE - 1);
+}
+
+tb_status_t tb__findings_switch_off(tb__findings_t *findings, tb__rule_id_t rule,
+                                    const char *reason)
+{
+  char *copy = copy_name(reason);
+  if (!copy) return lose(findings);
+  free(findings->off[rule].reason);
+  findings->off[rule].reason = copy;
+  return TB_OK;
+}
+
+const char *tb__findings_switched_off(const tb__findings_t *findings, tb__rule_id_t rule,
+                                      uint64_t *out_count)
+{
+  if (out_count) *out_count = findings->off[rule].count;
+  return findings->off[rule].reason;
+}
+
+/* --- adding --- */
+
+static uint64_t hash_of(tb__subject_kind_t kind, const char *name)
+{
+  uint64_t hash = UINT64_C(1469598103934665603) + (uint64_t)kind; /* FNV-1a */
+  for (size_t i = 0; name[i] && i < TB__FINDING_NAME_SIZE - 1; i++)
+    hash = (hash ^ (unsigned char)name[i]) * UINT64_C(1099511628211);
+  return hash;
+}
+
+static bool is_cause_of(const tb__finding_t *finding, const char *cause)
+{
+  if (!cause || !finding->cause) return cause == finding->cause;
+  return strncmp(finding->cause, cause, TB__FINDING_NAME_SIZE - 1) == 0;
+}
+
+/* That of the rule and the cause; NULL: there is none. */
+static tb__finding_t *find(const tb__findings_t *findings, tb__rule_id_t rule, const char *cause)
+{
+  for (size_t i = 0; i < findings->count; i++)
+    if (findings->list[i]->id == rule && is_cause_of(findings->list[i], cause))
+      return findings->list[i];
+  return NULL;
+}
+
+static tb__finding_t *first_of(const tb__findings_t *findings, tb__rule_id_t rule)
+{
+  for (size_t i = 0; i < findings->count; i++)
+    if (findings->list[i]->id == rule) return findings->list[i];
+  return NULL;
+}
+
+static tb__finding_subject_t *find_subject(const tb__finding_t *finding,
+                                           const tb__finding_input_t *input, uint64_t hash)
+{
+  for (size_t i = 0; i < finding->subject_count; i++) {
+    tb__finding_subject_t *subject = &finding->subjects[i];
+    if (subject->hash == hash && subject->kind == input->kind &&
+        strncmp(subject->name, input->subject, TB__FINDING_NAME_SIZE - 1) == 0)
+      return subject;
+  }
+  return NULL;
+}
+
+/* NULL: no memory. */
+static tb__finding_t *append(tb__findings_t *findings, const tb__finding_input_t *input)
+{
+  if (findings->count == findings->capacity) {
+    size_t capacity = findings->capacity * 2 + 16;
+    tb__finding_t **list = realloc(findings->list, capacity * sizeof *list);
+    if (!list) return NULL;
+    findings->list = list;
+    findings->capacity = capacity;
+  }
+  tb__finding_t *finding = calloc(1, sizeof *finding);
+  if (!finding) return NULL;
+  if (input->cause && !(finding->cause = copy_name(input->cause))) {
+    free(finding);
+    return NULL;
+  }
+  finding->id = input->rule;
+  finding->rule = tb__rule(input->rule);
+  return findings->list[findings->count++] = finding;
+}
+
+/* NULL: no memory. */
+static tb__finding_subject_t *append_subject(tb__finding_t *finding,
+                                             const tb__finding_input_t *input, uint64_t hash)
+{
+  if (finding->subject_count == finding->subject_capacity) {
+    size_t capacity = finding->subject_capacity * 2 + 4;
+    tb__finding_subject_t *subjects = realloc(finding->subjects, capacity * sizeof *subjects);
+    if (!subjects) return NULL;
+    finding->subjects = subjects;
+    finding->subject_capacity = capacity;
+  }
+  tb__finding_subject_t subject = {.kind = input->kind, .hash = hash};
+  subject.name = copy_name(input->subject);
+  if (input->detail) subject.detail = copy_name(input->detail);
+  if (!subject.name || (input->detail && !subject.detail)) {
+    subject_fini(&subject);
+    return NULL;
+  }
+  finding->subjects[finding->subject_count] = subject;
+  return &finding->subjects[finding->subject_count++];
+}
+
+static tb_status_t add_line(tb__findings_t *findings, const char *format, va_list args)
+{
+  tb__finding_subject_t *subject = findings->last;
+  char line[TB__FINDING_LINE_SIZE];
+  if (!subject) return TB_OK;
+  vsnprintf(line, sizeof line, format, args);
+  for (size_t i = 0; i < subject->evidence_count; i++)
+    if (strcmp(subject->evidence[i], line) == 0) return TB_OK;
+  if (subject->evidence_count == TB__FINDING_EVIDENCE_MAX) {
+    subject->evidence_dropped++;
+    return TB_OK;
+  }
+  char *copy = strdup(line);
+  if (!copy) return lose(findings);
+  subject->evidence[subject->evidence_count++] = copy;
+  return TB_OK;
+}
+
+/* findings->last becomes the subject, NULL if it is not kept. */
+static tb_status_t add_subject(tb__findings_t *findings, const tb__finding_input_t *input)
+{
+  uint64_t hash = hash_of(input->kind, input->subject);
+  tb__severity_t severity = input->severity ? input->severity : tb__rule(input->rule)->severity;
+  tb__finding_t *finding = find(findings, input->rule, input->cause);
+  tb__finding_subject_t *subject = finding ? find_subject(finding, input, hash) : NULL;
+  findings->last = NULL;
+  if (!subject && findings->kept[input->rule] >= TB__FINDING_SUBJECTS_MAX) {
+    if (!finding) finding = first_of(findings, input->rule);
+    finding->more++;
+    if (finding->severity < severity) finding->severity = severity;
+    return TB_OK;
+  }
+  if (!subject) {
+    bool is_new = !finding;
+    if (is_new) finding = append(findings, input);
+    if (!finding) return lose(findings);
+    subject = append_subject(finding, input, hash);
+    if (!subject && is_new) finding_destroy(findings->list[--findings->count]);
+    if (!subject) return lose(findings);
+    findings->kept[input->rule]++;
+  }
+  if (subject->severity < severity) subject->severity = severity;
+  if (finding->severity < severity) finding->severity = severity;
+  findings->last = subject;
+  return TB_OK;
+}
+
+tb_status_t tb__findings_add(tb__findings_t *findings, const tb__finding_input_t *input,
+                             const char *format, ...)
+{
+  va_list args;
+  findings->last = NULL;
+  if (findings->off[input->rule].reason) {
+    findings->off[input->rule].count++;
+    return TB_OK;
+  }
+  tb_status_t status = add_subject(findings, input);
+  va_start(args, format);
+  if (!status) status = add_line(findings, format, args);
+  va_end(args);
+  return status;
+}
+
+tb_status_t tb__findings_add_evidence(tb__findings_t *findings, const char *format, ...)
+{
+  va_list args;
+  va_start(args, format);
+  tb_status_t status = add_line(findings, format, args);
+  va_end(args);
+  return status;
+}
+
+/* --- finishing --- */
+
+static int by_name(const void *a, const void *b)
+{
+  const tb__finding_subject_t *left = a, *right = b;
+  int order = strcmp(left->name, right->name);
+  return order ? order : (int)left->kind - (int)right->kind;
+}
+
+static int by_gravity(const void *a, const void *b)
+{
+  const tb__finding_t *left = *(tb__finding_t *const *)a, *right = *(tb__finding_t *const *)b;
+  if (!left->below != !right->below) return left->below ? 1 : -1;
+  if (left->severity != right->severity) return right->severity > left->severity ? 1 : -1;
+  if (left->id != right->id) return left->id > right->id ? 1 : -1;
+  return strcmp(left->cause ? left->cause : "", right->cause ? right->cause : "");
+}
+
+static bool has_subject(const tb__finding_t *finding, const char *name)
+{
+  for (size_t i = 0; i < finding->subject_count; i++)
+    if (strcmp(finding->subjects[i].name, name) == 0) return true;
+  return false;
+}
+
+static bool is_above(const tb__finding_t *finding, const tb__finding_t *other)
+{
+  for (; other; other = other->below)
+    if (other == finding) return true;
+  return false;
+}
+
+/* The first in the order of the rules that names the cause as its subject. */
+static tb__finding_t *cause_of(const tb__findings_t *findings, const tb__finding_t *finding)
+{
+  tb__finding_t *found = NULL;
+  if (!finding->cause) return NULL;
+  for (size_t i = 0; i < findings->count; i++) {
+    tb__finding_t *other = findings->list[i];
+    if (other->rule->is_cause && !is_above(finding, other) && (!found || other->id < found->id) &&
+        has_subject(other, finding->cause))
+      found = other;
+  }
+  return found;
+}
+
+static tb_status_t fold(tb__findings_t *findings)
+{
+  for (size_t i = 0; i < findings->count; i++) {
+    tb__finding_t *above = cause_of(findings, findings->list[i]);
+    findings->list[i]->below = above;
+    if (above) above->caused_count++;
+  }
+  qsort(findings->list, findings->count, sizeof(tb__finding_t *), by_gravity);
+  for (size_t i = 0; i < findings->count; i++) {
+    tb__finding_t *finding = findings->list[i];
+    if (finding->caused_count)
+      finding->caused = calloc(finding->caused_count, sizeof(tb__finding_t *));
+    bool is_short = finding->caused_count && !finding->caused;
+    finding->caused_count = 0;
+    if (is_short) return lose(findings);
+  }
+  for (size_t i = 0; i < findings->count; i++) {
+    tb__finding_t *above = findings->list[i]->below;
+    if (above && above->caused) above->caused[above->caused_count++] = findings->list[i];
+  }
+  return TB_OK;
+}
+
+tb_status_t tb__findings_finish(tb__findings_t *findings)
+{
+  findings->last = NULL;
+  for (size_t i = 0; i < findings->count; i++)
+    qsort(findings->list[i]->subjects, findings->list[i]->subject_count,
+          sizeof(tb__finding_subject_t), by_name);
+  tb_status_t status = findings->count ? fold(findings) : TB_OK;
+  return findings->is_lost ? TB_ERR_NO_MEMORY : status;
+}
+
+/* --- reading --- */
+
+size_t tb__findings_count(const tb__findings_t *findings)
+{
+  return findings->count;
+}
+
+const tb__finding_t *tb__findings_at(const tb__findings_t *findings, size_t index)
+{
+  return findings->list[index];
+}
+
+size_t tb__findings_count_of(const tb__findings_t *findings, tb__severity_t severity)
+{
+  size_t count = 0;
+  for (size_t i = 0; i < findings->count; i++)
+    count += !severity || findings->list[i]->severity == severity;
+  return count;
+}
+
+tb__severity_t tb__findings_gravest(const tb__findings_t *findings)
+{
+  tb__severity_t gravest = (tb__severity_t)0;
+  for (size_t i = 0; i < findings->count; i++)
+    if (findings->list[i]->severity > gravest) gravest = findings->list[i]->severity;
+  return gravest;
+}
+
+uint64_t tb__finding_subject_count(const tb__finding_t *finding)
+{
+  return finding->subject_count + finding->more;
+}

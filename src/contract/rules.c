@@ -1,0 +1,382 @@
+#include "contract/rules.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define LAUNCH_SIM_TIME "Node(..., parameters=[{'use_sim_time': True}])"
+
+static const tb__rule_t rules[TB__RULE_COUNT] = {
+    [TB__RULE_MIXED_TIME_BASE] =
+        {
+            .id = "mixed-time-base",
+            .severity = TB__SEVERITY_ERROR,
+            .is_cause = true,
+            .one = "{subject} is on wall time in a graph that follows /clock",
+            .many = "{count} nodes are on wall time in a graph that follows /clock: {list}",
+            .consequence = "Stamps and timers of such a node do not fit those of the others: tf2, "
+                           "message filters and synchronizers drop or never match its messages.",
+            .remedy_ros = "ros2 param set {subject} use_sim_time true",
+            .remedy_timebase = "timebase sim-time on {subjects}",
+            .remedy_launch = LAUNCH_SIM_TIME,
+        },
+    [TB__RULE_CLOCK_TWO_PUBLISHERS] =
+        {
+            .id = "clock-two-publishers",
+            .severity = TB__SEVERITY_ERROR,
+            .is_cause = true,
+            .one = "{subject} has {detail} publishers",
+            .many = "{count} clock topics have several publishers: {list}",
+            .consequence = "Nodes take ticks of all of them: their time jumps forward and backward "
+                           "with each tick.",
+            .remedy_ros = "ros2 topic info --verbose {subject}",
+            .remedy_timebase = "timebase nodes",
+            .remedy_launch = "ExecuteProcess(cmd=['ros2', 'bag', 'play', bag])  # one of the "
+                             "simulator and a player with --clock",
+        },
+    [TB__RULE_CLOCK_TWO_STREAMS] =
+        {
+            .id = "clock-two-streams",
+            .severity = TB__SEVERITY_ERROR,
+            .is_cause = true,
+            .one = "{subject}{of} carries two streams of time from one publisher",
+            .many = "{count} clock topics carry two streams of time from one publisher: {list}",
+            .consequence = "Nodes jump between the two times with each tick; tf2 buffers and "
+                           "filters are cleared each time.",
+            .remedy_ros = "ros2 topic echo {subject}",
+            .remedy_timebase = "timebase watch",
+            .remedy_launch = "GroupAction([SetRemap('{subject}', '{subject}_recorded'), player])  "
+                             "# where a recorded /clock is played beside the player's own",
+        },
+    [TB__RULE_CLOCK_QOS] =
+        {
+            .id = "clock-qos",
+            .severity = TB__SEVERITY_ERROR,
+            .is_cause = true,
+            .one = "{subject} receives no /clock: QoS does not match",
+            .many = "{count} nodes receive no /clock, because QoS does not match: {list}",
+            .consequence = "The ROS time of such a node stays 0 or stops: its timers do not fire, "
+                           "and it stamps with 0.",
+            .remedy_ros = "ros2 topic info --verbose /clock",
+            .remedy_timebase = "timebase serve --sim-time",
+            .remedy_launch = "Node(..., parameters=[{'qos_overrides./clock.subscription."
+                             "reliability': 'best_effort', 'qos_overrides./clock.subscription."
+                             "durability': 'volatile'}])",
+        },
+    [TB__RULE_NO_CLOCK_RECEIVED] =
+        {
+            .id = "no-clock-received",
+            .severity = TB__SEVERITY_ERROR,
+            .is_cause = true,
+            .one = "{subject} waits for /clock and receives none",
+            .many = "{count} nodes wait for /clock and receive none: {list}",
+            .consequence = "The ROS time of such a node stays 0 or stops: its timers do not fire, "
+                           "and it stamps with 0.",
+            .remedy_ros = "ros2 param set {subject} use_sim_time false",
+            .remedy_timebase = "timebase sim-time off {subjects}",
+            .remedy_launch = "Node(..., parameters=[{'use_sim_time': False}])  # or launch what "
+                             "publishes /clock: ros2 bag play --clock",
+        },
+    [TB__RULE_CLOCK_STALL] =
+        {
+            .id = "clock-stall",
+            .severity = TB__SEVERITY_ERROR,
+            .is_cause = true,
+            .one = "{subject}{of} has stopped and is not reported as paused",
+            .many = "{count} clock topics have stopped and are not reported as paused: {list}",
+            .consequence = "Timers and sleeps on ROS time do not end; watchdogs on ROS time never "
+                           "expire.",
+            .remedy_ros = "ros2 topic hz {subject}",
+            .remedy_timebase = "timebase watch",
+            .remedy_launch = "Node(..., respawn=True)  # of what publishes {subject}",
+        },
+    [TB__RULE_CLOCK_BACKWARDS] =
+        {
+            .id = "clock-backwards",
+            .severity = TB__SEVERITY_WARN,
+            .is_cause = true,
+            .one = "{subject}{of} jumped backward",
+            .many = "{count} clock topics jumped backward: {list}",
+            .consequence = "Nodes that do not reset at a jump keep transforms, filters and caches "
+                           "of the time that was left.",
+            .remedy_ros = "ros2 topic echo {subject}",
+            .remedy_timebase = "timebase watch",
+            .remedy_launch = "ExecuteProcess(cmd=['timebase', 'play', bag])  # without --loop",
+        },
+    [TB__RULE_CLOCK_ZERO] =
+        {
+            .id = "clock-zero",
+            .severity = TB__SEVERITY_WARN,
+            .is_cause = true,
+            .one = "{subject}{of} ticks with the time 0",
+            .many = "{count} clock topics tick with the time 0: {list}",
+            .consequence = "0 means \"no time yet\": nodes wait, or stamp with 0.",
+            .remedy_ros = "ros2 topic echo --once {subject}",
+            .remedy_timebase = "timebase watch",
+            .remedy_launch = "ExecuteProcess(cmd=['timebase', 'serve', '--start', 'now'])",
+        },
+    [TB__RULE_CLOCK_GAP] =
+        {
+            .id = "clock-gap",
+            .severity = TB__SEVERITY_WARN,
+            .one = "{subject}{of} has gaps",
+            .many = "{count} clock topics have gaps: {list}",
+            .consequence = "Timers are late by the gap and then run in a burst.",
+            .remedy_ros = "ros2 topic hz {subject}",
+            .remedy_timebase = "timebase watch",
+            .remedy_launch = "ExecuteProcess(cmd=['ros2', 'bag', 'play', '--clock', '100', bag])",
+        },
+    [TB__RULE_CLOCK_RATE] =
+        {
+            .id = "clock-rate",
+            .severity = TB__SEVERITY_WARN,
+            .one = "{subject}{of} does not tick as expected",
+            .many = "{count} clock topics do not tick as expected: {list}",
+            .consequence = "Simulated time is as coarse as its ticks: timers and stamps are wrong "
+                           "by up to one period.",
+            .remedy_ros = "ros2 bag play --clock 100 BAG",
+            .remedy_timebase = "timebase play --clock 100 BAG",
+            .remedy_launch = "ExecuteProcess(cmd=['ros2', 'bag', 'play', '--clock', '100', bag])",
+        },
+    [TB__RULE_HOST_OFFSET] =
+        {
+            .id = "host-offset",
+            .severity = TB__SEVERITY_WARN,
+            .is_cause = true,
+            .one = "the system clock of the host of {subject} is off",
+            .many = "the system clocks of the hosts of {count} nodes are off: {list}",
+            .consequence = "Stamps on wall time of different hosts cannot be compared: messages "
+                           "look older, or newer than now, by the offset.",
+            .remedy_ros = "chronyc tracking",
+            .remedy_timebase = "timebase audit --watch",
+            .remedy_launch = "ExecuteProcess(cmd=['chronyc', 'waitsync', '30', '0.01'])  # before "
+                             "the nodes of that host",
+        },
+    [TB__RULE_ACTIVE_BEFORE_CLOCK] =
+        {
+            .id = "active-before-clock",
+            .severity = TB__SEVERITY_WARN,
+            .is_cause = true,
+            .one = "{subject} is active while /clock has not begun",
+            .many = "{count} lifecycle nodes are active while /clock has not begun: {list}",
+            .consequence = "What they publish until the first tick is stamped with 0.",
+            .remedy_ros = "ros2 lifecycle set {subject} deactivate",
+            .remedy_timebase = "timebase wait --activate {subjects}",
+            .remedy_launch = "ExecuteProcess(cmd=['timebase', 'wait', '--activate', '{subject}'])",
+        },
+    [TB__RULE_STAMP_ZERO] =
+        {
+            .id = "stamp-zero",
+            .severity = TB__SEVERITY_ERROR,
+            .one = "{subject}{of} has messages with the stamp 0",
+            .many = "{count} topics{of} have messages with the stamp 0: {list}",
+            .consequence = "tf2 takes 0 for \"the latest\"; filters and synchronizers drop the "
+                           "message or never match it.",
+            .remedy_ros = "ros2 topic echo --field header.stamp {subject}",
+            .remedy_timebase = "timebase observe {subjects}",
+            .remedy_launch = "msg.header.stamp = node.get_clock().now().to_msg()  # in the "
+                             "publisher, after the first tick of /clock",
+        },
+    [TB__RULE_STAMP_OTHER_DOMAIN] =
+        {
+            .id = "stamp-other-domain",
+            .severity = TB__SEVERITY_ERROR,
+            .one = "{subject}{of} has stamps of another time base",
+            .many = "{count} topics{of} have stamps of another time base: {list}",
+            .consequence = "tf2, message filters and synchronizers never match its messages with "
+                           "those of the graph.",
+            .remedy_ros = "ros2 topic echo --field header.stamp {subject}",
+            .remedy_timebase = "timebase nodes",
+            .remedy_launch = LAUNCH_SIM_TIME "  # of what publishes {subject}",
+        },
+    [TB__RULE_STAMP_FUTURE] =
+        {
+            .id = "stamp-future",
+            .severity = TB__SEVERITY_WARN,
+            .one = "{subject}{of} has stamps in the future",
+            .many = "{count} topics{of} have stamps in the future: {list}",
+            .consequence = "tf2 lookups at such a stamp fail or wait: \"extrapolation into the "
+                           "future\".",
+            .remedy_ros = "ros2 topic delay {subject}",
+            .remedy_timebase = "timebase observe {subjects}",
+            .remedy_launch = LAUNCH_SIM_TIME "  # the same on all nodes; one time source for all "
+                                             "hosts (chrony)",
+        },
+    [TB__RULE_STAMP_OLD] =
+        {
+            .id = "stamp-old",
+            .severity = TB__SEVERITY_WARN,
+            .one = "{subject}{of} has old stamps",
+            .many = "{count} topics{of} have old stamps: {list}",
+            .consequence = "tf2 buffers hold 10 s: later lookups at such a stamp fail, and fusion "
+                           "uses what is no longer so.",
+            .remedy_ros = "ros2 topic delay {subject}",
+            .remedy_timebase = "timebase observe {subjects}",
+            .remedy_launch = LAUNCH_SIM_TIME "  # the same on all nodes",
+        },
+    [TB__RULE_STAMP_BACKWARD] =
+        {
+            .id = "stamp-backward",
+            .severity = TB__SEVERITY_WARN,
+            .one = "{subject}{of} has stamps that go backward",
+            .many = "{count} topics{of} have stamps that go backward: {list}",
+            .consequence = "Filters, integrators and synchronizers drop such messages or compute "
+                           "negative steps; tf2 reports TF_OLD_DATA.",
+            .remedy_ros = "ros2 topic echo --field header.stamp {subject}",
+            .remedy_timebase = "timebase observe {subjects}",
+            .remedy_launch = "Node(..., remappings=[('{subject}', '{subject}_2')])  # where two "
+                             "publishers share it",
+        },
+    [TB__RULE_STALE_EPOCH] =
+        {
+            .id = "stale-epoch",
+            .severity = TB__SEVERITY_WARN,
+            .one = "{subject}{of} has messages of the time before a jump",
+            .many = "{count} topics{of} have messages of the time before a jump: {list}",
+            .consequence = "Filters and tf2 buffers that were reset at the jump take them for "
+                           "messages of the future.",
+            .remedy_ros = "ros2 topic echo --field header.stamp {subject}",
+            .remedy_timebase = "timebase observe {subjects}",
+            .remedy_launch = "node.get_clock().create_jump_callback(threshold, post_callback="
+                             "reset)  # in the publisher: drop what waits at a jump",
+        },
+    [TB__RULE_RECEIPT_STAMPED] =
+        {
+            .id = "receipt-stamped",
+            .severity = TB__SEVERITY_WARN,
+            .one = "{subject}{of} looks stamped on receipt instead of at acquisition",
+            .many = "{count} topics{of} look stamped on receipt instead of at acquisition: {list}",
+            .consequence = "The delay of the sensor and its driver is missing from the stamps: "
+                           "fusion is wrong by it, and by its jitter.",
+            .remedy_ros = "ros2 topic delay {subject}",
+            .remedy_timebase = "timebase observe {subjects}",
+            .remedy_launch = "msg.header.stamp = acquisition_time  # in the driver, not now()",
+        },
+    [TB__RULE_TF_TWO_PUBLISHERS] =
+        {
+            .id = "tf-two-publishers",
+            .severity = TB__SEVERITY_WARN,
+            .one = "the transform {subject} has several publishers",
+            .many = "{count} transforms have several publishers: {list}",
+            .consequence = "Lookups mix the two, and the later one is dropped as TF_OLD_DATA where "
+                           "its stamps are older.",
+            .remedy_ros = "ros2 run tf2_tools view_frames",
+            .remedy_timebase = "timebase nodes",
+            .remedy_launch = "Node(..., parameters=[{'publish_tf': False}])  # on all but one",
+        },
+    [TB__RULE_TF_LATE] =
+        {
+            .id = "tf-late",
+            .severity = TB__SEVERITY_WARN,
+            .one = "the transform {subject}{of} comes later than the messages that need it",
+            .many = "{count} transforms{of} come later than the messages that need them: {list}",
+            .consequence = "tf2 cannot answer at receipt: lookups without a timeout fail, and "
+                           "message filters hold messages back or drop them.",
+            .remedy_ros = "ros2 run tf2_ros tf2_monitor",
+            .remedy_timebase = "timebase observe /tf",
+            .remedy_launch = "buffer.lookup_transform(target, source, stamp, timeout)  # longer "
+                             "than the transform is late",
+        },
+    [TB__RULE_TF_OLD_EPOCH] =
+        {
+            .id = "tf-old-epoch",
+            .severity = TB__SEVERITY_WARN,
+            .one = "the transform {subject}{of} is of the time before a jump",
+            .many = "{count} transforms{of} are of the time before a jump: {list}",
+            .consequence = "tf2 buffers drop newer transforms as TF_OLD_DATA until they are "
+                           "cleared.",
+            .remedy_ros = "ros2 run tf2_ros tf2_monitor",
+            .remedy_timebase = "timebase observe /tf",
+            .remedy_launch = "buffer.clear()  # in a jump callback of the node's clock",
+        },
+    [TB__RULE_MISSING_EVIDENCE] =
+        {
+            .id = "missing-evidence",
+            .severity = TB__SEVERITY_WARN,
+            .one = "{subject} is missing",
+            .many = "{count} topics are missing: {list}",
+            .consequence = "Without it, faults of time cannot be found after an incident.",
+            .remedy_ros = "ros2 bag record --all",
+            .remedy_timebase = "timebase record --all",
+            .remedy_launch = "ExecuteProcess(cmd=['ros2', 'bag', 'record', '/clock', '/tf', "
+                             "'/tf_static', '/diagnostics', ...])",
+        },
+    [TB__RULE_LOG_EVIDENCE] =
+        {
+            .id = "log-evidence",
+            .severity = TB__SEVERITY_WARN,
+            .one = "{subject} logs problems with time",
+            .many = "{count} nodes log problems with time: {list}",
+            .consequence = "It drops messages or works with the wrong transforms.",
+            .remedy_ros = "ros2 topic echo /rosout",
+            .remedy_timebase = "timebase audit --watch",
+            .remedy_launch = "SetEnvironmentVariable('RCUTILS_CONSOLE_OUTPUT_FORMAT', "
+                             "'[{time}] [{name}] {message}')",
+        },
+    [TB__RULE_NODE_UNANNOUNCED] =
+        {
+            .id = "node-unannounced",
+            .severity = TB__SEVERITY_WARN,
+            .one = "{subject} has not announced its nodes",
+            .many = "{count} processes have not announced their nodes: {list}",
+            .consequence = "What it publishes cannot be judged by node, and its parameters cannot "
+                           "be read or set.",
+            .remedy_ros = "ros2 daemon stop; ros2 node list",
+            .remedy_timebase = "timebase nodes --wait 10",
+            .remedy_launch = "SetEnvironmentVariable('ROS_AUTOMATIC_DISCOVERY_RANGE', 'SUBNET')  "
+                             "# the same for all processes",
+        },
+    [TB__RULE_NODE_NAME_SHARED] =
+        {
+            .id = "node-name-shared",
+            .severity = TB__SEVERITY_WARN,
+            .one = "several nodes are named {subject}",
+            .many = "{count} names are shared by several nodes: {list}",
+            .consequence = "Parameters are set on one of them, and nobody knows on which.",
+            .remedy_ros = "ros2 node list",
+            .remedy_timebase = "timebase nodes",
+            .remedy_launch = "Node(..., name='another_name')",
+        },
+    [TB__RULE_TIME_BASE_UNKNOWN] =
+        {
+            .id = "time-base-unknown",
+            .severity = TB__SEVERITY_NOTE,
+            .one = "the time base of {subject} is unknown",
+            .many = "the time base of {count} nodes is unknown: {list}",
+            .consequence = "It cannot be judged whether it fits the graph.",
+            .remedy_ros = "ros2 param get {subject} use_sim_time",
+            .remedy_timebase = "timebase nodes --limit 10",
+            .remedy_launch = LAUNCH_SIM_TIME,
+        },
+    [TB__RULE_DEFINITION_UNKNOWN] =
+        {
+            .id = "definition-unknown",
+            .severity = TB__SEVERITY_NOTE,
+            .one = "the definition of the type of {subject} is unknown",
+            .many = "the definitions of the types of {count} topics are unknown: {list}",
+            .consequence = "Its stamps cannot be read; its size and its rate are judged.",
+            .remedy_ros = "source install/setup.bash",
+            .remedy_timebase = "timebase observe --definitions DIR {subjects}",
+            .remedy_launch = "SetEnvironmentVariable('AMENT_PREFIX_PATH', install_prefix)",
+        },
+};
+
+const tb__rule_t *tb__rule(tb__rule_id_t id)
+{
+  return &rules[(unsigned)id < TB__RULE_COUNT ? id : 0];
+}
+
+bool tb__rule_find(const char *id, tb__rule_id_t *out)
+{
+  for (int i = 0; i < TB__RULE_COUNT; i++)
+    if (strcmp(rules[i].id, id) == 0) {
+      *out = (tb__rule_id_t)i;
+      return true;
+    }
+  return false;
+}
+
+const char *tb__severity_name(tb__severity_t severity)
+{
+  static const char *const names[] = {"none", "note", "warn", "error"};
+  return names[(unsigned)severity <= TB__SEVERITY_ERROR ? severity : 0];
+}
