@@ -97,7 +97,8 @@ timebase_library(bag
   REQUIRES sqlite3 yaml-0.1 libzstd liblz4 libdeflate libpcre2-8)
 timebase_library(contract
   PARTS definition contract
-  COMPONENTS core)
+  COMPONENTS core
+  LIBRARIES m)
 timebase_library(ros2-bag
   PARTS rosbag2
   COMPONENTS ros2 bag contract)
